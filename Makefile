@@ -1,0 +1,60 @@
+# Latchkey is several modules in one workspace. The pattern `work` means all of
+# them; `./...` would mean the root module alone.
+
+FUZZTIME ?= 10s
+BENCH ?= .
+COUNT ?= 1
+
+# What the race detector adds nothing to: packages that drive programs written
+# elsewhere, and programs whose concurrency is all in the packages they call.
+NORACE := /(cmd|demo|internal/(arch|conformance|interop))(/|$$)
+
+.DEFAULT_GOAL := all
+
+all: fmt vet lint test ## fmt, vet, lint and test: what to run before a commit
+
+help: ## print this list
+	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "%-12s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
+
+setup: ## install what the tests need: a browser, database servers, npm packages
+	scripts/setup
+
+tools: ## build gofumpt, staticcheck and benchstat, at the versions of tools/go.mod, into .bin
+	GOWORK=off go -C tools build -o ../.bin/ tool
+
+fmt: tools ## format every Go file
+	scripts/gofiles | xargs .bin/gofumpt -w
+
+vet: ## go vet, every module
+	go vet work
+
+lint: tools ## formatting, staticcheck, shell syntax, nothing private in the files
+	scripts/lint
+
+test: ## every test of every module, after installing what is missing (as root)
+	scripts/setup --no-sudo
+	go test work
+
+race: ## the tests again under the race detector
+	go test -race $$(go list work | grep -vE '$(NORACE)')
+
+fuzz: ## run each fuzz target for FUZZTIME (10s)
+	scripts/fuzz $(FUZZTIME)
+
+bench: tools ## benchmarks matching BENCH, COUNT times; feed two outputs to .bin/benchstat
+	go test -run '^$$' -bench '$(BENCH)' -benchmem -count $(COUNT) work
+
+demo: ## start the demo and print its address
+	go run ./demo
+
+conformance: ## drive internal/conformance with the black-box suite, where there is one
+	scripts/conformance
+
+tidy: ## go mod tidy, every module
+	scripts/each go mod tidy
+	GOWORK=off go -C tools mod tidy
+
+ci: ## everything CI runs, in its order
+	.ci/run
+
+.PHONY: all help setup tools fmt vet lint test race fuzz bench demo conformance tidy ci

@@ -1,0 +1,57 @@
+// Package fill completes a partly filled struct from one that holds defaults.
+// It is the only merge in Latchkey.
+package fill
+
+import (
+	"reflect"
+)
+
+// From sets every zero field of *dst to the field of defaults, looking inside
+// nested structs and adding the string keys that maps of dst lack. What dst
+// has, it keeps. Maps and slices of either argument are copied before they are
+// shared or changed. Unexported fields are left alone.
+func From[T any](dst *T, defaults T) {
+	fill(reflect.ValueOf(dst).Elem(), reflect.ValueOf(defaults))
+}
+
+func fill(dst, def reflect.Value) {
+	switch {
+	case !dst.CanSet():
+	case dst.Kind() == reflect.Struct:
+		for i := range dst.NumField() {
+			fill(dst.Field(i), def.Field(i))
+		}
+	case dst.IsZero():
+		dst.Set(clone(def))
+	case dst.Kind() == reflect.Map:
+		merged := clone(def)
+		if merged.IsNil() {
+			return
+		}
+		for k, v := range dst.Seq2() {
+			merged.SetMapIndex(k, v)
+		}
+		dst.Set(merged)
+	}
+}
+
+// clone copies one level: enough for parameters and lists of text.
+func clone(v reflect.Value) reflect.Value {
+	switch v.Kind() {
+	case reflect.Map:
+		if v.IsNil() {
+			return v
+		}
+		c := reflect.MakeMapWithSize(v.Type(), v.Len())
+		for k, e := range v.Seq2() {
+			c.SetMapIndex(k, clone(e))
+		}
+		return c
+	case reflect.Slice:
+		if v.IsNil() {
+			return v
+		}
+		return reflect.AppendSlice(reflect.MakeSlice(v.Type(), 0, v.Len()), v)
+	}
+	return v
+}
