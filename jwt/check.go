@@ -1,0 +1,81 @@
+package jwt
+
+import (
+	"strconv"
+	"time"
+)
+
+// tolerance is how many seconds the clocks of two machines may differ.
+const tolerance = 15
+
+// Check judges the life of an authentic payload at the time now. exp, nbf and iat must be numbers where
+// they are present (RFC 7519 section 4.1); a null is not one. A token is over 15 seconds after exp, and
+// begins 15 seconds before nbf. Without exp it lives until maxAge (0: 30 days) after iat, which then
+// must not lie in the future; without both it has no bound and is invalid. It fails with ErrInvalid or
+// ErrExpired.
+func Check(members []Member, now time.Time, maxAge time.Duration) error {
+	exp, expErr := numericDate(members, "exp")
+	iat, iatErr := numericDate(members, "iat")
+	nbf, nbfErr := numericDate(members, "nbf")
+	if expErr != nil || iatErr != nil || nbfErr != nil {
+		return ErrInvalid
+	}
+	at := float64(now.Unix())
+	if nbf.set && nbf.at > at+tolerance {
+		return ErrInvalid
+	}
+	if !exp.set {
+		if !iat.set || iat.at > at+tolerance {
+			return ErrInvalid
+		}
+		exp.at = iat.at + float64(lifeSeconds(maxAge))
+	}
+	if exp.at <= at-tolerance {
+		return ErrExpired
+	}
+	return nil
+}
+
+// date is a NumericDate: seconds since 1970, possibly with a fraction (RFC 7519 section 2).
+type date struct {
+	at  float64
+	set bool
+}
+
+func numericDate(members []Member, key string) (date, error) {
+	raw, found := Lookup(members, key)
+	if !found {
+		return date{}, nil
+	}
+	at, ok := parseNumber(raw)
+	if !ok {
+		return date{}, ErrInvalid
+	}
+	return date{at, true}, nil
+}
+
+// parseNumber reads a JSON number. Whole numbers of ordinary length, which is all we ever write, need
+// no general conversion.
+func parseNumber(raw []byte) (float64, bool) {
+	if n, ok := parseDigits(raw); ok {
+		return float64(n), true
+	}
+	if len(raw) == 0 || (raw[0] != '-' && (raw[0] < '0' || raw[0] > '9')) {
+		return 0, false // a string, a literal, an object or an array
+	}
+	f, err := strconv.ParseFloat(string(raw), 64)
+	return f, err == nil // beyond the range of float64 is an error
+}
+
+func parseDigits(raw []byte) (n int64, ok bool) {
+	if len(raw) == 0 || len(raw) > 15 {
+		return 0, false
+	}
+	for _, c := range raw {
+		if c < '0' || c > '9' {
+			return 0, false
+		}
+		n = n*10 + int64(c-'0')
+	}
+	return n, true
+}

@@ -1,0 +1,100 @@
+package jwt
+
+import (
+	"encoding/json"
+	"math"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// Claims is the payload of a token. Values are what encoding/json makes of JSON, except that numbers
+// are json.Number: a float64 would round an id above 2^53 to its neighbour's, and whose session it is
+// must not depend on that. A nil Claims is empty.
+type Claims map[string]any
+
+// String returns the first of keys that holds text or a number: text as it is, the empty one included,
+// numbers in decimal notation without an exponent. Claims that are absent, null or of another type are
+// passed over. Without any it returns "".
+func (c Claims) String(keys ...string) string {
+	for _, key := range keys {
+		if text, ok := c[key].(string); ok {
+			return text
+		}
+		if text, ok := decimal(c[key]); ok {
+			return text
+		}
+	}
+	return ""
+}
+
+// Bool reports whether key holds true, or the text "true", which some providers send instead.
+func (c Claims) Bool(key string) bool {
+	switch v := c[key].(type) {
+	case bool:
+		return v
+	case string:
+		return v == "true"
+	}
+	return false
+}
+
+// Time returns the instant that key holds as a NumericDate, in seconds since 1970 (RFC 7519 section 2),
+// rounded to milliseconds. It is false for anything but a number that falls into the years 0 to 9999.
+func (c Claims) Time(key string) (t time.Time, ok bool) {
+	text, ok := decimal(c[key])
+	if !ok {
+		return time.Time{}, false
+	}
+	const first, last = -62167219200, 253402300799
+	s, err := strconv.ParseFloat(text, 64)
+	if err != nil || s < first || s > last {
+		return time.Time{}, false
+	}
+	return time.UnixMilli(int64(math.Round(s * 1000))), true
+}
+
+// decimal writes the number types that come from JSON or are likely in Claims made by hand.
+func decimal(value any) (text string, ok bool) {
+	switch n := value.(type) {
+	case json.Number:
+		return plainNumber(string(n))
+	case float64:
+		return plainFloat(n)
+	case float32:
+		return plainFloat(float64(n))
+	case int:
+		return strconv.FormatInt(int64(n), 10), true
+	case int32:
+		return strconv.FormatInt(int64(n), 10), true
+	case int64:
+		return strconv.FormatInt(n, 10), true
+	case uint:
+		return strconv.FormatUint(uint64(n), 10), true
+	case uint32:
+		return strconv.FormatUint(uint64(n), 10), true
+	case uint64:
+		return strconv.FormatUint(n, 10), true
+	}
+	return "", false
+}
+
+// plainNumber keeps the digits of whole numbers, however many, and goes through float64 otherwise.
+func plainNumber(n string) (string, bool) {
+	digits := strings.TrimPrefix(n, "-")
+	if digits != "" && strings.Trim(digits, "0123456789") == "" {
+		return n, true
+	}
+	f, err := strconv.ParseFloat(n, 64)
+	if err != nil {
+		return "", false
+	}
+	return plainFloat(f)
+}
+
+func plainFloat(f float64) (string, bool) {
+	if math.IsNaN(f) || math.IsInf(f, 0) {
+		return "", false
+	}
+	return strconv.FormatFloat(f, 'f', -1, 64), true
+}

@@ -1,0 +1,174 @@
+package jwt
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+)
+
+// MaxLen is the greatest length of a token in characters, refused on sealing and before any work on
+// opening.
+const MaxLen = 64 << 10
+
+// Codec seals and opens payloads under one salt. It derives its keys when they are first needed, each
+// once, and finds the key of a token by its kid, so that the cost of opening does not depend on the
+// number of secrets. Safe for concurrent use.
+type Codec struct {
+	secrets []string
+	salt    string
+	usable  bool
+
+	newest func() (*cbcKey, error) // all that a program needs as long as no secret is being rotated
+	cbc    func() cbcRing
+	gcm    func() gcmRing
+}
+
+// A ring holds the keys of all secrets for one content encryption, without those that the platform
+// forbids.
+type cbcRing struct {
+	byHeader map[string]*cbcKey
+	byKid    map[string]*cbcKey
+}
+
+type gcmRing struct {
+	newest *gcmKey
+	byKid  map[string]*gcmKey
+}
+
+// NewCodec returns a Codec for secrets, newest first, and salt, which is the name of the cookie. New
+// tokens are sealed with the first secret; the others still open theirs. With no secret, or a blank one
+// among them, every operation of the Codec fails with ErrNoSecret.
+func NewCodec(secrets []string, salt string) *Codec {
+	c := &Codec{secrets: slices.Clone(secrets), salt: salt, usable: len(secrets) > 0}
+	for _, secret := range secrets {
+		c.usable = c.usable && strings.TrimSpace(secret) != ""
+	}
+	c.newest = sync.OnceValues(func() (*cbcKey, error) { return newCBCKey(c.secrets[0], salt) })
+	c.cbc = sync.OnceValue(c.cbcRing)
+	c.gcm = sync.OnceValue(c.gcmRing)
+	return c
+}
+
+func (c *Codec) cbcRing() cbcRing {
+	ring := cbcRing{make(map[string]*cbcKey), make(map[string]*cbcKey)}
+	for i, secret := range c.secrets {
+		k, err := c.newest()
+		if i > 0 {
+			k, err = newCBCKey(secret, c.salt)
+		}
+		if err == nil {
+			ring.byHeader[k.header], ring.byKid[k.kid] = k, k
+		}
+	}
+	return ring
+}
+
+func (c *Codec) gcmRing() gcmRing {
+	ring := gcmRing{byKid: make(map[string]*gcmKey)}
+	for i, secret := range c.secrets {
+		k, err := newGCMKey(secret, c.salt)
+		if err != nil {
+			continue
+		}
+		if i == 0 {
+			ring.newest = k
+		}
+		ring.byKid[k.kid] = k
+	}
+	return ring
+}
+
+// Seal returns payload as a token, encrypted with A256CBC-HS512 under the first secret and a random IV.
+// It fails with ErrTooLong, with ErrNoSecret, or where the platform forbids so short a secret.
+func (c *Codec) Seal(payload []byte) (string, error) {
+	k, err := c.key()
+	if err != nil {
+		return "", err
+	}
+	return k.seal(payload)
+}
+
+// Open returns the payload of token once it is authenticated. What the payload says, its expiry above
+// all, is for the caller to judge: see [Members] and [Check]. The result belongs to the caller. It fails
+// with ErrInvalid whatever is wrong with the token; other errors are those of Seal.
+func (c *Codec) Open(token string) ([]byte, error) {
+	k, err := c.key()
+	if err != nil {
+		return nil, err
+	}
+	if len(token) > MaxLen {
+		return nil, ErrInvalid
+	}
+	p, ok := split(token)
+	if !ok {
+		return nil, ErrInvalid
+	}
+	if p.header == k.header { // no base64, no JSON: the header is known byte for byte
+		return k.open(p, k.aad)
+	}
+	return c.openOther(k, p)
+}
+
+func (c *Codec) key() (*cbcKey, error) {
+	if !c.usable {
+		return nil, ErrNoSecret
+	}
+	k, err := c.newest()
+	if err != nil {
+		return nil, fmt.Errorf("jwt: the key cannot be derived: %w", err)
+	}
+	return k, nil
+}
+
+// openOther opens what was not sealed by this Codec's newest secret: an older secret of ours, or
+// another implementation whose header may be written differently.
+func (c *Codec) openOther(newest *cbcKey, p parts) ([]byte, error) {
+	if len(c.secrets) > 1 {
+		if k := c.cbc().byHeader[p.header]; k != nil {
+			return k.open(p, k.aad)
+		}
+	}
+	h, ok := parseHeader(p.header)
+	if !ok {
+		return nil, ErrInvalid
+	}
+	if h.enc == encGCM {
+		return c.openGCM(h, p)
+	}
+	k := newest
+	if h.hasKid {
+		k = c.cbc().byKid[h.kid] // a kid that names none of our keys is final; keys are not tried in turn
+	}
+	if k == nil {
+		return nil, ErrInvalid
+	}
+	return k.open(p, []byte(p.header))
+}
+
+func (c *Codec) openGCM(h header, p parts) ([]byte, error) {
+	ring := c.gcm()
+	k := ring.newest
+	if h.hasKid {
+		k = ring.byKid[h.kid]
+	}
+	if k == nil {
+		return nil, ErrInvalid
+	}
+	return k.open(p)
+}
+
+// parts are the five parts of a compact JWE without the second, the encrypted key, which is empty when
+// a key is used directly (RFC 7518 section 4.5).
+type parts struct {
+	header, iv, ciphertext, tag string
+}
+
+func split(token string) (p parts, ok bool) {
+	var key string
+	p.header, token, _ = strings.Cut(token, ".")
+	key, token, _ = strings.Cut(token, ".")
+	p.iv, token, _ = strings.Cut(token, ".")
+	p.ciphertext, p.tag, ok = strings.Cut(token, ".") // a sixth part is refused as part of the tag
+	return p, ok && key == ""
+}

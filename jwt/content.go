@@ -1,0 +1,130 @@
+package jwt
+
+import (
+	"crypto/aes"
+	"crypto/cipher"
+	"crypto/hmac"
+	"crypto/rand"
+	"crypto/sha512"
+	"encoding/base64"
+	"encoding/binary"
+	"slices"
+)
+
+// The content encryptions we know (RFC 7518 section 5.1). A256GCM is read only.
+const (
+	encCBC = "A256CBC-HS512"
+	encGCM = "A256GCM"
+)
+
+const (
+	cbcTagSize = sha512.Size / 2 // the MAC is cut in half (RFC 7518 section 5.2.5)
+	gcmIVSize  = 12
+	gcmTagSize = 16
+)
+
+// strict refuses a last character whose unused bits are set; without it several texts would mean the
+// same bytes, and a token could be altered without losing its validity.
+var strict = base64.RawURLEncoding.Strict()
+
+// seal is A256CBC-HS512 of RFC 7518 section 5.2.2.1 in the compact serialization of RFC 7516.
+func (k *cbcKey) seal(payload []byte) (string, error) {
+	padded := len(payload) + aes.BlockSize - len(payload)%aes.BlockSize
+	if k.tokenLen(padded) > MaxLen {
+		return "", ErrTooLong
+	}
+	s := k.borrow()
+	defer k.giveBack(s)
+	rand.Read(s.iv[:]) // never fails
+	s.ct = pad(append(slices.Grow(s.ct[:0], padded), payload...))
+	cipher.NewCBCEncrypter(k.block, s.iv[:]).CryptBlocks(s.ct, s.ct)
+	tag := s.tag(k.aad, s.ct)
+
+	s.out = append(slices.Grow(s.out[:0], k.tokenLen(padded)), k.header...)
+	s.out = base64.RawURLEncoding.AppendEncode(append(s.out, ".."...), s.iv[:])
+	s.out = base64.RawURLEncoding.AppendEncode(append(s.out, '.'), s.ct)
+	s.out = base64.RawURLEncoding.AppendEncode(append(s.out, '.'), tag)
+	return string(s.out), nil
+}
+
+func (k *cbcKey) tokenLen(ciphertext int) int {
+	enc := base64.RawURLEncoding
+	return len(k.header) + len("....") + enc.EncodedLen(aes.BlockSize) + enc.EncodedLen(ciphertext) + enc.EncodedLen(cbcTagSize)
+}
+
+// open is RFC 7518 section 5.2.2.2: the tag over everything first, in constant time, and only then
+// decryption. A wrong tag and wrong padding are one and the same error.
+func (k *cbcKey) open(p parts, aad []byte) ([]byte, error) {
+	s := k.borrow()
+	defer k.giveBack(s)
+	var want [cbcTagSize]byte
+	if !decodeExactly(s.iv[:], p.iv) || !decodeExactly(want[:], p.tag) {
+		return nil, ErrInvalid
+	}
+	text := make([]byte, strict.DecodedLen(len(p.ciphertext)))
+	if !decodeExactly(text, p.ciphertext) || len(text) == 0 || len(text)%aes.BlockSize != 0 {
+		return nil, ErrInvalid
+	}
+	if !hmac.Equal(s.tag(aad, text), want[:]) {
+		return nil, ErrInvalid
+	}
+	cipher.NewCBCDecrypter(k.block, s.iv[:]).CryptBlocks(text, text)
+	return unpad(text)
+}
+
+// tag is the MAC over AAD, IV, ciphertext and the length of the AAD in bits, cut to its first half.
+func (s *scratch) tag(aad, ciphertext []byte) []byte {
+	s.mac.Write(aad)
+	s.mac.Write(s.iv[:])
+	s.mac.Write(ciphertext)
+	length := binary.BigEndian.AppendUint64(s.sum[:0], uint64(len(aad))*8)
+	s.mac.Write(length)
+	return s.mac.Sum(s.sum[:0])[:cbcTagSize]
+}
+
+// open is RFC 7518 section 5.3.
+func (k *gcmKey) open(p parts) ([]byte, error) {
+	var iv [gcmIVSize]byte
+	size := strict.DecodedLen(len(p.ciphertext))
+	sealed := make([]byte, size+gcmTagSize)
+	if !decodeExactly(iv[:], p.iv) || !decodeExactly(sealed[:size], p.ciphertext) || !decodeExactly(sealed[size:], p.tag) {
+		return nil, ErrInvalid
+	}
+	text, err := k.aead.Open(sealed[:0], iv[:], sealed, []byte(p.header))
+	if err != nil {
+		return nil, ErrInvalid
+	}
+	return text, nil
+}
+
+// decodeExactly fills dst from text and reports whether text is the one way to write that many bytes.
+// The count is compared because the decoder skips line breaks.
+func decodeExactly(dst []byte, text string) bool {
+	if strict.EncodedLen(len(dst)) != len(text) {
+		return false
+	}
+	n, err := strict.Decode(dst, []byte(text))
+	return err == nil && n == len(dst)
+}
+
+// pad is PKCS #7 (RFC 5652 section 6.3).
+func pad(b []byte) []byte {
+	n := aes.BlockSize - len(b)%aes.BlockSize
+	for range n {
+		b = append(b, byte(n))
+	}
+	return b
+}
+
+func unpad(b []byte) ([]byte, error) {
+	n := int(b[len(b)-1])
+	if n == 0 || n > aes.BlockSize {
+		return nil, ErrInvalid
+	}
+	for _, x := range b[len(b)-n:] {
+		if int(x) != n {
+			return nil, ErrInvalid
+		}
+	}
+	return b[:len(b)-n], nil
+}

@@ -1,0 +1,116 @@
+package jwt_test
+
+import (
+	"errors"
+	"fmt"
+	"net/http"
+	"time"
+
+	"github.com/latchkeyhq/latchkey/jwt"
+)
+
+// A page outside the library asks who is signed in.
+func ExampleGetToken() {
+	p := jwt.TokenParams{Secrets: []string{"keep-this-secret-and-at-least-32-long"}, CookieName: "authjs.session-token"}
+
+	whoami := func(r *http.Request) string {
+		claims, err := jwt.GetToken(r.Header, p)
+		if errors.Is(err, jwt.ErrNoToken) {
+			return "nobody is signed in"
+		}
+		if err != nil {
+			return "that token is no good"
+		}
+		return claims.String("name")
+	}
+
+	token, err := jwt.Encode(jwt.Claims{"name": "Alice"}, jwt.Params{Secrets: p.Secrets, Salt: p.CookieName})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	r, err := http.NewRequest(http.MethodGet, "/", nil)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Println(whoami(r))
+	r.AddCookie(&http.Cookie{Name: "authjs.session-token", Value: token})
+	fmt.Println(whoami(r))
+	r.Header.Set("Cookie", "authjs.session-token=forged")
+	fmt.Println(whoami(r))
+	// Output:
+	// nobody is signed in
+	// Alice
+	// that token is no good
+}
+
+// A token for a link that is good for one hour and one purpose, the salt.
+func ExampleEncode() {
+	p := jwt.Params{
+		Secrets: []string{"keep-this-secret-and-at-least-32-long"},
+		Salt:    "invitation",
+		MaxAge:  time.Hour,
+	}
+	token, err := jwt.Encode(jwt.Claims{"team": "blue"}, p)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	claims, err := jwt.Decode(token, p)
+	fmt.Println(claims.String("team"), err)
+
+	p.Salt = "password reset"
+	_, err = jwt.Decode(token, p)
+	fmt.Println(err)
+	// Output:
+	// blue <nil>
+	// jwt: the token is not valid
+}
+
+// Whoever opens many tokens keeps a Codec and reads only the claims that matter.
+func ExampleCodec() {
+	codec := jwt.NewCodec([]string{"keep-this-secret-and-at-least-32-long"}, "authjs.session-token")
+	members, err := jwt.Members([]byte(`{"name":"Alice","sub":"42"}`), nil)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	token, err := codec.Seal(jwt.AppendIssued(nil, members, time.Now(), 0))
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+
+	payload, err := codec.Open(token)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	members, err = jwt.Members(payload, make([]jwt.Member, 0, 16))
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	if err := jwt.Check(members, time.Now(), 0); err != nil {
+		fmt.Println(err)
+		return
+	}
+	sub, _ := jwt.Lookup(members, "sub")
+	fmt.Printf("%s\n", sub)
+	// Output: "42"
+}
+
+// A token whose time is over is told apart from one that never was ours.
+func ExampleDecode() {
+	p := jwt.Params{Secrets: []string{"keep-this-secret-and-at-least-32-long"}, Salt: "authjs.session-token", MaxAge: time.Hour}
+	token, err := jwt.Encode(jwt.Claims{"sub": "42"}, p)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	p.Time = func() time.Time { return time.Now().Add(2 * time.Hour) }
+	_, err = jwt.Decode(token, p)
+	fmt.Println(errors.Is(err, jwt.ErrExpired))
+	// Output: true
+}

@@ -1,0 +1,50 @@
+package jwt
+
+// maxHeader bounds the only JSON that is read before it is authenticated. Headers of this format have
+// 163 characters.
+const maxHeader = 1 << 10
+
+// header is a protected header that passed: alg is "dir" and enc one of ours.
+type header struct {
+	enc    string
+	kid    string
+	hasKid bool // without kid the newest secret is meant
+}
+
+// parseHeader is strict about what it understands and about what changes the meaning of a token: an
+// algorithm other than "dir", compression (zip), and extensions that must be understood (crit). Other
+// members are ignored, as RFC 7516 section 4 demands, but no member may come twice.
+func parseHeader(encoded string) (h header, ok bool) {
+	if len(encoded) > maxHeader {
+		return h, false
+	}
+	text := make([]byte, strict.DecodedLen(len(encoded)))
+	if !decodeExactly(text, encoded) {
+		return h, false
+	}
+	members, found := scanObject(text, make([]Member, 0, 8))
+	if !found || len(unique(members)) != len(members) {
+		return h, false
+	}
+	return h, h.read(members)
+}
+
+func (h *header) read(members []Member) bool {
+	direct := false
+	for _, m := range members {
+		switch string(m.Key) {
+		case "zip", "crit":
+			return false
+		case "alg":
+			alg, _ := m.Text()
+			direct = alg == "dir"
+		case "enc":
+			h.enc, _ = m.Text()
+		case "kid":
+			if h.kid, h.hasKid = m.Text(); !h.hasKid {
+				return false
+			}
+		}
+	}
+	return direct && (h.enc == encCBC || h.enc == encGCM)
+}

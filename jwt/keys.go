@@ -1,0 +1,98 @@
+package jwt
+
+import (
+	"crypto/aes"
+	"crypto/cipher"
+	"crypto/hkdf"
+	"crypto/hmac"
+	"crypto/sha256"
+	"crypto/sha512"
+	"encoding/base64"
+	"hash"
+	"sync"
+)
+
+// cbcKey is what sealing and opening under one secret need, made once.
+type cbcKey struct {
+	kid    string
+	header string // encoded protected header of every token made with this key
+	aad    []byte // the same text, in the form that hashing wants
+	block  cipher.Block
+	pool   sync.Pool // *scratch
+}
+
+// scratch is the memory of one operation. What passes through an interface would otherwise be allocated
+// anew each time; the HMAC in it remembers its key as a hash state, which saves two of seven
+// compressions on a typical session.
+type scratch struct {
+	mac hash.Hash
+	iv  [aes.BlockSize]byte
+	sum [sha512.Size]byte
+	ct  []byte // ciphertext
+	out []byte // token
+}
+
+// maxKept bounds the buffers that stay in the pool; it is more than one cookie can carry.
+const maxKept = 8 << 10
+
+// newCBCKey fails only where the platform forbids a key, as FIPS 140 does with very short secrets.
+func newCBCKey(secret, salt string) (*cbcKey, error) {
+	raw, block, err := derive(secret, salt, 64, 32)
+	if err != nil {
+		return nil, err
+	}
+	sum := sha512.Sum512(thumbprintInput(raw))
+	kid := base64.RawURLEncoding.EncodeToString(sum[:])
+	header := base64.RawURLEncoding.EncodeToString([]byte(`{"alg":"dir","enc":"` + encCBC + `","kid":"` + kid + `"}`))
+	k := &cbcKey{kid: kid, header: header, aad: []byte(header), block: block}
+	k.pool.New = func() any { return &scratch{mac: hmac.New(sha512.New, raw[:32])} } // RFC 7518 section 5.2.2.1
+	return k, nil
+}
+
+func (k *cbcKey) borrow() *scratch {
+	s := k.pool.Get().(*scratch)
+	s.mac.Reset()
+	return s
+}
+
+func (k *cbcKey) giveBack(s *scratch) {
+	if cap(s.out) <= maxKept {
+		k.pool.Put(s)
+	}
+}
+
+// gcmKey opens tokens made elsewhere with A256GCM; we never make them.
+type gcmKey struct {
+	kid  string
+	aead cipher.AEAD
+}
+
+// newGCMKey fails only where the platform forbids the key or the mode.
+func newGCMKey(secret, salt string) (*gcmKey, error) {
+	raw, block, err := derive(secret, salt, 32, 0)
+	if err != nil {
+		return nil, err
+	}
+	aead, err := cipher.NewGCM(block)
+	if err != nil {
+		return nil, err
+	}
+	sum := sha256.Sum256(thumbprintInput(raw))
+	return &gcmKey{kid: base64.RawURLEncoding.EncodeToString(sum[:]), aead: aead}, nil
+}
+
+// derive is HKDF-SHA256 with the salt named in the info as well, so that keys of different cookies have
+// nothing in common. The cipher takes the key from cut on.
+func derive(secret, salt string, size, cut int) (key []byte, block cipher.Block, err error) {
+	key, err = hkdf.Key(sha256.New, []byte(secret), []byte(salt), "Auth.js Generated Encryption Key ("+salt+")", size)
+	if err != nil {
+		return nil, nil, err
+	}
+	block, err = aes.NewCipher(key[cut:])
+	return key, block, err
+}
+
+// thumbprintInput is the canonical JWK of a symmetric key (RFC 7638 section 3.2).
+func thumbprintInput(key []byte) []byte {
+	return []byte(`{"k":"` + base64.RawURLEncoding.EncodeToString(key) + `","kty":"oct"}`)
+}

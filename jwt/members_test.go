@@ -1,0 +1,200 @@
+package jwt_test
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/latchkeyhq/latchkey/jwt"
+)
+
+func write(members []jwt.Member) string {
+	var b strings.Builder
+	for _, m := range members {
+		fmt.Fprintf(&b, "%s=%s;", m.Key, m.Raw)
+	}
+	return b.String()
+}
+
+func TestMembers(t *testing.T) {
+	for _, tt := range []struct{ policy, payload, want string }{
+		{"empty", `{}`, ""},
+		{
+			"every type", `{"a":"x","b":-1.5e+3,"c":true,"d":false,"e":null,"f":[1,[]],"g":{"h":{}}}`,
+			`a="x";b=-1.5e+3;c=true;d=false;e=null;f=[1,[]];g={"h":{}};`,
+		},
+		{"space anywhere", " \t\r\n{ \"a\" : 1 , \"b\" : [ 1 , { \"c\" : 2 } ] } \n", `a=1;b=[ 1 , { "c" : 2 } ];`},
+		{"braces in text", `{"a":"}{\"","b":"\\"}`, `a="}{\"";b="\\";`},
+		{"escapes in names", `{"\u0061\n":1,"ü":2}`, "a\n=1;ü=2;"},
+		{"an empty name", `{"":1}`, "=1;"},
+		{"the later value in the earlier place", `{"a":1,"b":2,"a":3}`, "a=3;b=2;"},
+		{"also when one name is escaped", `{"a":1,"\u0061":3}`, "a=3;"},
+		{"repeated names inside are not looked at", `{"a":{"b":1,"b":2}}`, `a={"b":1,"b":2};`},
+	} {
+		t.Run(tt.policy, func(t *testing.T) {
+			if got := write(mustMembers(t, tt.payload)); got != tt.want {
+				t.Errorf("Members = %s, want %s", got, tt.want)
+			}
+		})
+	}
+}
+
+func TestMembersIsStrict(t *testing.T) {
+	for _, payload := range []string{
+		"", " ", "null", "1", `"a"`, "[]", "true", "{", "}", "{}{}", "{} x", `{"a"}`, `{"a":}`, `{"a":1,}`, `{,}`, `{"a" 1}`, `{"a":1 "b":2}`,
+		`{a:1}`, `{'a':1}`, `{1:1}`, `{"a":01}`, `{"a":+1}`, `{"a":1.}`, `{"a":.5}`, `{"a":1e}`, `{"a":1e+}`, `{"a":-}`, `{"a":0x1}`, `{"a":NaN}`,
+		`{"a":Infinity}`, `{"a":tru}`, `{"a":nul`, `{"a":True}`, `{"a":"}`, `{"a":"\x"}`, `{"a":"\u00g0"}`, `{"a":"\u00`, `{"a":"\`, `{"\`, `{"a\`, `{"\u`, `{"\u00`, "{\"a\":\"\n\"}",
+		"{\"a\":\"\x00\"}", "{\"a\":\"\xff\"}", "\xef\xbb\xbf{}", "{\"a\":1}\x00", `{"a":[1,]}`, `{"a":[1 2]}`, `{"a":[}`, `{"a":[`, `/**/{}`,
+		`{"a":` + strings.Repeat("[", 2000) + strings.Repeat("]", 2000) + `}`,
+	} {
+		if members, err := jwt.Members([]byte(payload), nil); !errors.Is(err, jwt.ErrInvalid) || members != nil {
+			t.Errorf("Members(%.100q) = %s, %v, want ErrInvalid", payload, write(members), err)
+		}
+	}
+}
+
+// everything has each construct of JSON, so that its prefixes end in the middle of each.
+const everything = ` {"a\"\\\/\b\f\n\r\t\u00e9\ud83e\udd8a" : "\"\\\/\b\f\n\r\t\u00E9", "b":[-0.5e+3, 1E-2 ,0,[],{}], "c":{"\u0064":true,"e":false,"f":null} , "ü":"🦊"} `
+
+func TestCutTextNeverPanics(t *testing.T) {
+	c := jwt.NewCodec([]string{secret}, salt)
+	whole := len(strings.TrimRight(everything, " "))
+	for n := range len(everything) + 1 {
+		cut := append(make([]byte, 0, n), everything[:n]...) // no room behind the end
+		if _, err := jwt.Members(slices.Clip(cut), nil); (err == nil) != (n >= whole) {
+			t.Errorf("Members(%q) = %v", cut, err)
+		}
+		mustRefuse(t, c, b64.EncodeToString(cut)+"..AAAAAAAAAAAAAAAAAAAAAA.AAAA.AAAA")
+		for b := range 256 {
+			changed := slices.Clip(append(make([]byte, 0, n+1), everything[:n]...))
+			if n > 0 {
+				changed[n-1] = byte(b)
+			}
+			if members, err := jwt.Members(changed, nil); err == nil {
+				sameAsStandard(t, changed, members)
+			}
+			mustRefuse(t, c, b64.EncodeToString(changed)+"....")
+		}
+	}
+}
+
+func TestMembersAppends(t *testing.T) {
+	dst := []jwt.Member{{Key: []byte("a"), Raw: []byte("0")}}
+	members, err := jwt.Members([]byte(`{"a":1,"a":2}`), dst)
+	if err != nil || write(members) != "a=0;a=2;" {
+		t.Errorf("Members = %s, %v: it must leave what was there", write(members), err)
+	}
+	if n := testing.AllocsPerRun(20, func() { dst, _ = jwt.Members(benchPayload, dst[:0]) }); n > 1 {
+		t.Errorf("%v allocations with room enough", n)
+	}
+}
+
+func TestManyMembers(t *testing.T) {
+	var b strings.Builder
+	for i := range 5000 {
+		fmt.Fprintf(&b, `"%d":%d,`, i%2500, i)
+	}
+	members := mustMembers(t, "{"+b.String()+`"0":"last"}`)
+	if len(members) != 2500 || string(members[0].Raw) != `"last"` || string(members[2499].Raw) != "4999" {
+		t.Errorf("%d members", len(members))
+	}
+}
+
+func TestText(t *testing.T) {
+	for raw, want := range map[string]string{
+		`""`: "", `"a"`: "a", `"\"\\\/\b\f\n\r\t"`: "\"\\/\b\f\n\r\t", `"\u00e9\ud83e\udd8a"`: "é🦊", `"\ud800"`: "\ufffd",
+	} {
+		if got, ok := (jwt.Member{Raw: []byte(raw)}).Text(); got != want || !ok {
+			t.Errorf("Text(%s) = %q, %t, want %q", raw, got, ok, want)
+		}
+	}
+	for _, raw := range []string{"", "null", "1", "true", "[]", "{}", `"`} {
+		if got, ok := (jwt.Member{Raw: []byte(raw)}).Text(); got != "" || ok {
+			t.Errorf("Text(%s) = %q, %t, want nothing", raw, got, ok)
+		}
+	}
+}
+
+func TestAppendText(t *testing.T) {
+	for text, want := range map[string]string{
+		"":                 `""`,
+		"plain":            `"plain"`,
+		"a\"b\\c":          `"a\"b\\c"`,
+		"\b\t\n\f\r":       `"\b\t\n\f\r"`,
+		"\x00\x0b\x1f\x7f": "\"\\u0000\\u000b\\u001f\x7f\"",
+		"é🦊<&>\u2028":      "\"é🦊<&>\u2028\"",
+		"\xff":             "\"\ufffd\"",
+	} {
+		if got := string(jwt.AppendText(nil, text)); got != want {
+			t.Errorf("AppendText(%q) = %s, want %s", text, got, want)
+		}
+	}
+}
+
+var uuid = regexp.MustCompile(`^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$`)
+
+func TestAppendIssued(t *testing.T) {
+	now := time.Unix(1800000000, 999)
+	for _, tt := range []struct {
+		policy  string
+		payload string
+		maxAge  time.Duration
+		want    string // with J for the fresh jti
+	}{
+		{"nothing", `{}`, 0, `{"iat":1800000000,"exp":1802592000,"jti":"J"}`},
+		{"new claims come last", `{"a":1,"b":null}`, time.Hour, `{"a":1,"b":null,"iat":1800000000,"exp":1800003600,"jti":"J"}`},
+		{"old claims keep their place", `{"jti":"x","a":1,"exp":[2],"b":3,"iat":null}`, time.Hour, `{"jti":"J","a":1,"exp":1800003600,"b":3,"iat":1800000000}`},
+		{"values are copied as they are", `{"a": [ 1 ,2 ],"n":9007199254740993,"f":1.0}`, time.Hour, `{"a":[ 1 ,2 ],"n":9007199254740993,"f":1.0,"iat":1800000000,"exp":1800003600,"jti":"J"}`},
+		{"names are quoted again", `{"\u0022\n":1,"{":2,"é":3}`, time.Hour, `{"\"\n":1,"{":2,"é":3,"iat":1800000000,"exp":1800003600,"jti":"J"}`},
+		{"negative", `{}`, -time.Hour, `{"iat":1800000000,"exp":1799996400,"jti":"J"}`},
+		{"fractions are dropped", `{}`, 1500 * time.Millisecond, `{"iat":1800000000,"exp":1800000001,"jti":"J"}`},
+	} {
+		t.Run(tt.policy, func(t *testing.T) {
+			members := mustMembers(t, tt.payload)
+			got := string(jwt.AppendIssued([]byte("{"), members, now, tt.maxAge))[1:]
+			raw, _ := jwt.Lookup(mustMembers(t, got), "jti")
+			jti, _ := jwt.Member{Raw: raw}.Text()
+			if !uuid.MatchString(jti) {
+				t.Errorf("jti = %q", jti)
+			}
+			if got = strings.Replace(got, jti, "J", 1); got != tt.want {
+				t.Errorf("AppendIssued = %s, want %s", got, tt.want)
+			}
+			if write(members) != write(mustMembers(t, tt.payload)) {
+				t.Error("the members were changed")
+			}
+		})
+	}
+}
+
+func TestLookup(t *testing.T) {
+	members := mustMembers(t, `{"a":null,"b":1}`)
+	if raw, ok := jwt.Lookup(members, "a"); string(raw) != "null" || !ok {
+		t.Errorf("Lookup(a) = %s, %t", raw, ok)
+	}
+	if raw, ok := jwt.Lookup(members, "c"); raw != nil || ok {
+		t.Errorf("Lookup(c) = %s, %t", raw, ok)
+	}
+}
+
+// sameAsStandard compares with encoding/json, which repairs invalid UTF-8 where we refuse it.
+func sameAsStandard(t *testing.T, payload []byte, members []jwt.Member) {
+	t.Helper()
+	var want map[string]json.RawMessage
+	if err := json.Unmarshal(payload, &want); err != nil {
+		t.Fatalf("we accept %q, encoding/json does not: %v", payload, err)
+	}
+	if len(members) != len(want) {
+		t.Fatalf("%d members of %q, want %d", len(members), payload, len(want))
+	}
+	for _, m := range members {
+		if raw, ok := want[string(m.Key)]; !ok || string(raw) != string(m.Raw) {
+			t.Errorf("%q = %q, want %q", m.Key, m.Raw, raw)
+		}
+	}
+}

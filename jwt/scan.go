@@ -1,0 +1,223 @@
+package jwt
+
+import (
+	"encoding/json"
+	"unicode/utf8"
+)
+
+// maxDepth bounds nesting, and with it the stack.
+const maxDepth = 1000
+
+// scanObject reads text as exactly one JSON object (RFC 8259) and appends its members to dst, repeated
+// names included.
+func scanObject(text []byte, dst []Member) ([]Member, bool) {
+	s := scanner{text: text}
+	if !utf8.Valid(text) || !s.object(&dst, 0) {
+		return nil, false
+	}
+	s.space()
+	return dst, s.at == len(text)
+}
+
+// scanner walks over JSON text. Its methods move past what they are named for and report whether it was
+// there. None moves past the end, however the text is cut: headers are read before they are authentic.
+type scanner struct {
+	text []byte
+	at   int
+}
+
+func (s *scanner) space() {
+	for s.at < len(s.text) {
+		switch s.text[s.at] {
+		case ' ', '\t', '\n', '\r':
+			s.at++
+		default:
+			return
+		}
+	}
+}
+
+// peek returns the next byte, or 0, which begins nothing in JSON.
+func (s *scanner) peek() byte {
+	if s.at < len(s.text) {
+		return s.text[s.at]
+	}
+	return 0
+}
+
+func (s *scanner) char(c byte) bool {
+	if s.peek() != c {
+		return false
+	}
+	s.at++
+	return true
+}
+
+// object collects the members in dst unless it is nil.
+func (s *scanner) object(dst *[]Member, depth int) bool {
+	s.space()
+	if !s.char('{') {
+		return false
+	}
+	s.space()
+	if s.char('}') {
+		return true
+	}
+	for {
+		s.space()
+		start := s.at
+		plain, ok := s.quoted()
+		if !ok {
+			return false
+		}
+		name := s.text[start:s.at]
+		s.space()
+		if !s.char(':') {
+			return false
+		}
+		s.space()
+		start = s.at
+		if !s.value(depth) {
+			return false
+		}
+		if dst != nil {
+			*dst = append(*dst, Member{Key: unquote(name, plain), Raw: s.text[start:s.at]})
+		}
+		s.space()
+		if !s.char(',') {
+			return s.char('}')
+		}
+	}
+}
+
+func (s *scanner) array(depth int) bool {
+	s.at++
+	s.space()
+	if s.char(']') {
+		return true
+	}
+	for {
+		s.space()
+		if !s.value(depth) {
+			return false
+		}
+		s.space()
+		if !s.char(',') {
+			return s.char(']')
+		}
+	}
+}
+
+func (s *scanner) value(depth int) bool {
+	if depth++; depth > maxDepth {
+		return false
+	}
+	switch s.peek() {
+	case '"':
+		_, ok := s.quoted()
+		return ok
+	case '{':
+		return s.object(nil, depth)
+	case '[':
+		return s.array(depth)
+	case 't':
+		return s.word("true")
+	case 'f':
+		return s.word("false")
+	case 'n':
+		return s.word("null")
+	}
+	return s.number()
+}
+
+func (s *scanner) word(w string) bool {
+	if len(s.text)-s.at < len(w) || string(s.text[s.at:s.at+len(w)]) != w {
+		return false
+	}
+	s.at += len(w)
+	return true
+}
+
+func (s *scanner) number() bool {
+	s.char('-')
+	if !s.char('0') && !s.digits() {
+		return false
+	}
+	if s.char('.') && !s.digits() {
+		return false
+	}
+	if s.char('e') || s.char('E') {
+		if !s.char('+') {
+			s.char('-')
+		}
+		return s.digits()
+	}
+	return true
+}
+
+func (s *scanner) digits() bool {
+	start := s.at
+	for c := s.peek(); c >= '0' && c <= '9'; c = s.peek() {
+		s.at++
+	}
+	return s.at > start
+}
+
+// quoted moves past a string and tells whether it is plain: free of escapes.
+func (s *scanner) quoted() (plain, ok bool) {
+	if !s.char('"') {
+		return false, false
+	}
+	plain = true
+	for s.at < len(s.text) {
+		c := s.text[s.at]
+		s.at++
+		switch {
+		case c == '"':
+			return plain, true
+		case c < 0x20:
+			return false, false
+		case c == '\\':
+			plain = false
+			if !s.escape() {
+				return false, false
+			}
+		}
+	}
+	return false, false
+}
+
+// escape moves past what follows a backslash, if anything does.
+func (s *scanner) escape() bool {
+	switch s.peek() {
+	case '"', '\\', '/', 'b', 'f', 'n', 'r', 't':
+		s.at++
+		return true
+	case 'u':
+		s.at++
+		for range 4 {
+			if !isHex(s.peek()) {
+				return false
+			}
+			s.at++
+		}
+		return true
+	}
+	return false
+}
+
+func isHex(c byte) bool {
+	return c >= '0' && c <= '9' || c >= 'a' && c <= 'f' || c >= 'A' && c <= 'F'
+}
+
+// unquote returns the text of a scanned string: a part of it when it is plain.
+func unquote(quoted []byte, plain bool) []byte {
+	if plain {
+		return quoted[1 : len(quoted)-1]
+	}
+	var text string
+	if json.Unmarshal(quoted, &text) != nil { // cannot be: the scanner has passed it
+		return nil
+	}
+	return []byte(text)
+}
