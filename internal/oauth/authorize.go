@@ -1,0 +1,96 @@
+package oauth
+
+import (
+	"context"
+	"maps"
+	"net/url"
+	"slices"
+	"strings"
+)
+
+// AuthRequest is what differs from one authorization request to the next.
+// Empty fields are not sent.
+type AuthRequest struct {
+	RedirectURI  string
+	State        string
+	Nonce        string
+	Verifier     string // its S256 challenge is sent
+	ResponseMode string
+
+	// Params come from the request that starts the sign-in, that is, possibly
+	// from a stranger's link. They add to and replace the provider's own
+	// parameters, but the protocol's are beyond their reach. Of a repeated
+	// name the last value counts.
+	Params url.Values
+}
+
+// reserved are the parameters that carry the protocol. With any of them a link
+// could send the code elsewhere or undo a check (RFC 9700 section 4.1, 4.5).
+var reserved = []string{
+	"client_id", "redirect_uri", "response_type", "response_mode", "state", "nonce",
+	"code_challenge", "code_challenge_method", "request", "request_uri",
+}
+
+// AuthorizationURL is where to send the browser. Parameters, later ones win:
+// response_type, client_id, redirect_uri and scope; the provider's parameters;
+// the endpoint's own query; r.Params; and finally the rest of r.
+func (c *Client) AuthorizationURL(ctx context.Context, r AuthRequest) (string, error) {
+	m, err := c.Discover(ctx)
+	if err != nil {
+		return "", err
+	}
+	if m.authorization == nil {
+		return "", fail(StepAuthorization, "the provider has no authorization endpoint")
+	}
+	query := maps.Clone(m.query)
+	if r.RedirectURI != "" && !query.Has("redirect_uri") {
+		query.Set("redirect_uri", r.RedirectURI)
+	}
+	for name, values := range r.Params {
+		if len(values) > 0 && !c.isReserved(name) {
+			query[name] = values[len(values)-1:]
+		}
+	}
+	r.protect(query)
+	u := *m.authorization
+	// %20 is a space to everybody; + only to those who decode forms.
+	u.RawQuery = strings.ReplaceAll(query.Encode(), "+", "%20")
+	return u.String(), nil
+}
+
+// protect sets what ties the answer to this request.
+func (r *AuthRequest) protect(query url.Values) {
+	for name, value := range map[string]string{
+		"response_mode": r.ResponseMode,
+		"state":         r.State,
+		"nonce":         r.Nonce,
+	} {
+		if value != "" {
+			query.Set(name, value)
+		}
+	}
+	if r.Verifier != "" {
+		query.Set("code_challenge", S256(r.Verifier))
+		query.Set("code_challenge_method", "S256")
+	}
+}
+
+func (c *Client) isReserved(name string) bool {
+	return slices.Contains(reserved, name) || name == c.config.ClientIDParam && name != ""
+}
+
+// authorizationQuery is the part of the query that is the same every time.
+// A name configured with no values at all is left out altogether.
+func (c *Client) authorizationQuery(own url.Values) url.Values {
+	query := url.Values{
+		"response_type": {"code"},
+		"client_id":     {c.config.ClientID},
+		"scope":         {strings.Join(c.config.Scopes, " ")},
+	}
+	if c.config.ClientIDParam != "" {
+		query.Set(c.config.ClientIDParam, c.config.ClientID)
+	}
+	maps.Copy(query, c.config.Authorization.Params)
+	maps.Copy(query, own)
+	return query
+}

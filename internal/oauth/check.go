@@ -1,0 +1,207 @@
+package oauth
+
+import (
+	"crypto/rsa"
+	"errors"
+	"fmt"
+	"net/netip"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/go-jose/go-jose/v4"
+	"github.com/go-jose/go-jose/v4/cryptosigner"
+)
+
+// check reports every fault in c that does not need the signing key.
+func (c *Config) check() error {
+	faults := []error{
+		c.checkIssuer(),
+		c.checkEndpoint("Authorization.URL", c.Authorization.URL),
+		c.checkEndpoint("Token.URL", c.Token.URL),
+		c.checkEndpoint("UserInfo.URL", c.UserInfo.URL),
+		c.checkEndpoint("JWKS", c.JWKS),
+		c.checkClient(),
+		c.checkAlgs(),
+		c.checkLimits(),
+	}
+	return errors.Join(faults...)
+}
+
+// fault names the field of Config that is wrong, and the cure.
+func fault(field, text string) error { return errors.New(field + ": " + text) }
+
+func (c *Config) checkIssuer() error {
+	switch {
+	case c.Issuer != "":
+		return c.checkIssuerURL()
+	case c.OIDC:
+		return fault("Issuer", "is empty; set it to the provider's exact issuer identifier")
+	case !c.selfSufficient():
+		return fault("Issuer", "is empty; set it, or set the URL of Authorization and Token")
+	}
+	return nil
+}
+
+func (c *Config) checkIssuerURL() error {
+	u, err := checkURL(c.Issuer, c.AllowInsecure)
+	if err != nil {
+		return fault("Issuer", err.Error())
+	}
+	if u.RawQuery != "" || u.ForceQuery {
+		return fault("Issuer", "must have no query") // OpenID Connect Discovery 3
+	}
+	return nil
+}
+
+func (c *Config) checkEndpoint(field, address string) error {
+	if address == "" {
+		return nil
+	}
+	if _, err := checkURL(address, c.AllowInsecure); err != nil {
+		return fault(field, err.Error())
+	}
+	return nil
+}
+
+func (c *Config) checkClient() error {
+	if c.ClientID == "" {
+		return fault("ClientID", "is empty; set it to the id that the provider gave")
+	}
+	switch c.ClientAuth {
+	case ClientSecretBasic, ClientSecretPost, ClientSecretJWT:
+		if c.ClientSecret == nil {
+			return fault("ClientSecret", fmt.Sprintf("is missing; %s needs it, a public client sets ClientAuth to %q", c.ClientAuth, NoClientAuth))
+		}
+	case PrivateKeyJWT:
+		if c.SigningKey == nil {
+			return fault("SigningKey", fmt.Sprintf("is missing; %s needs it", c.ClientAuth))
+		}
+	case NoClientAuth:
+	default:
+		return fault("ClientAuth", fmt.Sprintf("%q is none of the methods of OpenID Connect Core section 9", c.ClientAuth))
+	}
+	return nil
+}
+
+func (c *Config) checkAlgs() error {
+	for _, alg := range c.IDTokenAlgs {
+		switch {
+		case slices.Contains(asymmetricAlgs, alg):
+		case !slices.Contains(hmacAlgs, alg):
+			return fault("IDTokenAlgs", fmt.Sprintf("%q is not supported; use %s", alg, strings.Join(asymmetricAlgs, ", ")))
+		case c.ClientSecret == nil:
+			return fault("IDTokenAlgs", alg+" needs ClientSecret")
+		}
+	}
+	return nil
+}
+
+func (c *Config) checkLimits() error {
+	var faults []error
+	if c.CallTimeout < 0 {
+		faults = append(faults, fault("CallTimeout", "must not be negative"))
+	}
+	if c.MaxBody < 0 {
+		faults = append(faults, fault("MaxBody", "must not be negative"))
+	}
+	if c.Leeway < 0 || c.Leeway > time.Minute {
+		faults = append(faults, fault("Leeway", "must be between 0 and 60 s"))
+	}
+	k := c.Cache
+	if min(k.MinAge, k.FailurePause, k.KeyPause) < 0 || k.MaxAge < k.MinAge || k.MaxFailurePause < k.FailurePause {
+		faults = append(faults, fault("Cache", "durations must not be negative, and a maximum not below its minimum"))
+	}
+	return errors.Join(faults...)
+}
+
+// maxAge is the max_age that the provider's own parameters ask for. The answer
+// is then checked against it (OpenID Connect Core 3.1.3.7, 13).
+func (c *Config) maxAge() (*time.Duration, error) {
+	text := c.Authorization.Params.Get("max_age")
+	if text == "" || !c.OIDC {
+		return nil, nil
+	}
+	seconds, err := strconv.ParseUint(text, 10, 31)
+	if err != nil {
+		return nil, fault("Authorization.Params", "max_age must be a number of seconds")
+	}
+	age := time.Duration(seconds) * time.Second
+	return &age, nil
+}
+
+// signer makes the assertion signer, having checked that key and algorithm
+// belong together (RFC 7523; CVE-2020-15222).
+func (c *Config) signer() (jose.Signer, error) {
+	k := c.SigningKey
+	if c.ClientAuth != PrivateKeyJWT || k == nil {
+		return nil, nil
+	}
+	if k.Key == nil {
+		return nil, fault("SigningKey.Key", "is missing")
+	}
+	opaque := cryptosigner.Opaque(k.Key)
+	fitting := opaque.Algs()
+	if len(fitting) == 0 {
+		return nil, fault("SigningKey.Key", "must be RSA, ECDSA on P-256, P-384 or P-521, or Ed25519")
+	}
+	alg := or(jose.SignatureAlgorithm(k.Alg), fitting[0])
+	if !slices.Contains(fitting, alg) || !slices.Contains(asymmetricAlgs, string(alg)) {
+		return nil, fault("SigningKey.Alg", fmt.Sprintf("%q does not fit the type of the key", alg))
+	}
+	if public, ok := k.Key.Public().(*rsa.PublicKey); ok && public.N.BitLen() < minRSABits {
+		return nil, fault("SigningKey.Key", fmt.Sprintf("RSA keys need at least %d bits", minRSABits))
+	}
+	material, err := signingMaterial(k, opaque, alg)
+	if err != nil {
+		return nil, err
+	}
+	signer, err := jose.NewSigner(jose.SigningKey{Algorithm: alg, Key: material}, assertionHeader(k.ID))
+	if err != nil {
+		return nil, fault("SigningKey", "cannot be used")
+	}
+	return signer, nil
+}
+
+// signingMaterial is what go-jose signs with. Keys in memory are handed over as
+// they are; others sign for themselves, except that PSS would then use a salt
+// that RFC 7518 section 3.5 does not allow.
+func signingMaterial(k *SigningKey, opaque jose.OpaqueSigner, alg jose.SignatureAlgorithm) (any, error) {
+	switch k.Key.(type) {
+	case *rsa.PrivateKey:
+		return k.Key, nil
+	}
+	if strings.HasPrefix(string(alg), "PS") {
+		return nil, fault("SigningKey.Alg", string(alg)+" needs an *rsa.PrivateKey; use an RS algorithm for this key")
+	}
+	return opaque, nil
+}
+
+// checkURL accepts absolute https addresses without userinfo and fragment, and
+// http ones on loopback hosts, or anywhere if insecure (RFC 8414 section 2).
+func checkURL(address string, insecure bool) (*url.URL, error) {
+	u, err := url.Parse(address)
+	switch {
+	case err != nil:
+		return nil, errors.New("is no URL")
+	case u.Scheme != "https" && u.Scheme != "http", u.Hostname() == "", u.Opaque != "":
+		return nil, errors.New("must be an absolute https URL")
+	case u.User != nil:
+		return nil, errors.New("must not contain a user name or password")
+	case u.Fragment != "" || strings.Contains(address, "#"):
+		return nil, errors.New("must not have a fragment")
+	case u.Scheme == "http" && !insecure && !isLoopback(u.Hostname()):
+		return nil, errors.New("must be https; http is for loopback hosts only, unless insecure endpoints are allowed")
+	}
+	return u, nil
+}
+
+func isLoopback(host string) bool {
+	if strings.EqualFold(host, "localhost") {
+		return true
+	}
+	addr, err := netip.ParseAddr(host)
+	return err == nil && addr.IsLoopback()
+}

@@ -1,0 +1,123 @@
+package oauth
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/base64"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"time"
+
+	"github.com/go-jose/go-jose/v4"
+)
+
+// assertionLifetime is short because an assertion is used at once. FAPI and
+// RFC 9700 allow up to five minutes.
+const assertionLifetime = time.Minute
+
+// authenticate adds to a token request what proves that it is ours.
+func (c *Client) authenticate(ctx context.Context, m *Metadata, header http.Header, form url.Values) error {
+	id := c.config.ClientID
+	if name := c.config.ClientIDParam; name != "" {
+		form.Set(name, id)
+	}
+	if c.config.ClientAuth != ClientSecretBasic {
+		form.Set("client_id", id)
+	}
+	switch c.config.ClientAuth {
+	case NoClientAuth:
+		return nil
+	case PrivateKeyJWT:
+		return c.assert(m, form, c.signer)
+	}
+	secret, err := c.secret(ctx)
+	if err != nil {
+		return err
+	}
+	switch c.config.ClientAuth {
+	case ClientSecretPost:
+		form.Set("client_secret", secret)
+	case ClientSecretJWT:
+		return c.assertWithSecret(m, form, secret)
+	default:
+		// Both parts are form-encoded first (RFC 6749 section 2.3.1): a colon
+		// in the id would otherwise move into the secret.
+		pair := url.QueryEscape(id) + ":" + url.QueryEscape(secret)
+		header.Set("Authorization", "Basic "+base64.StdEncoding.EncodeToString([]byte(pair)))
+	}
+	return nil
+}
+
+func (c *Client) secret(ctx context.Context) (string, error) {
+	secret, err := c.config.ClientSecret(ctx)
+	if err != nil {
+		return "", fmt.Errorf("client secret: %w", err)
+	}
+	if secret == "" {
+		return "", errors.New("the client secret is empty")
+	}
+	return secret, nil
+}
+
+func (c *Client) assertWithSecret(m *Metadata, form url.Values, secret string) error {
+	key := jose.SigningKey{Algorithm: jose.HS256, Key: []byte(secret)}
+	signer, err := jose.NewSigner(key, assertionHeader(""))
+	if err != nil {
+		return errors.New("the client secret cannot sign")
+	}
+	return c.assert(m, form, signer)
+}
+
+// assert signs a fresh client assertion (RFC 7523 section 3).
+func (c *Client) assert(m *Metadata, form url.Values, signer jose.Signer) error {
+	now := c.config.Time()
+	payload, err := json.Marshal(map[string]any{
+		"iss": c.config.ClientID,
+		"sub": c.config.ClientID,
+		"aud": c.assertionAudience(m),
+		"jti": rand.Text(),
+		"iat": now.Unix(),
+		"exp": now.Add(assertionLifetime).Unix(),
+	})
+	if err != nil {
+		return errors.New("the client assertion cannot be encoded")
+	}
+	signed, err := signer.Sign(payload)
+	if err != nil {
+		return errors.New("the client assertion cannot be signed; a secret needs at least 32 bytes")
+	}
+	assertion, err := signed.CompactSerialize()
+	if err != nil {
+		return errors.New("the client assertion cannot be encoded")
+	}
+	form.Set("client_assertion_type", "urn:ietf:params:oauth:client-assertion-type:jwt-bearer")
+	form.Set("client_assertion", assertion)
+	return nil
+}
+
+// assertionAudience is the issuer as one string: an assertion that names an
+// endpoint can be replayed by whoever can make us believe in that endpoint.
+func (c *Client) assertionAudience(m *Metadata) any {
+	switch audience := c.config.AssertionAudience; len(audience) {
+	case 0:
+	case 1:
+		return audience[0]
+	default:
+		return audience
+	}
+	if c.config.MatchIssuer != nil {
+		return or(c.config.Issuer, m.TokenEndpoint) // the metadata may hold a template
+	}
+	return or(m.Issuer, m.TokenEndpoint)
+}
+
+func assertionHeader(kid string) *jose.SignerOptions {
+	options := (&jose.SignerOptions{}).WithType("JWT")
+	if kid != "" {
+		options.WithHeader("kid", kid)
+	}
+	return options
+}

@@ -1,0 +1,184 @@
+package oauth
+
+import (
+	"context"
+	"crypto"
+	"maps"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+	"time"
+)
+
+// Config says who the provider is and how to talk to it.
+type Config struct {
+	OIDC bool // an ID token is expected; needs Issuer
+
+	// Issuer is the provider's exact identifier. It may be empty only for a
+	// plain OAuth provider whose endpoints are all given; such a provider can
+	// neither send an iss parameter nor an ID token. Only one liberty is
+	// taken: an issuer without a path may be written with or without its
+	// slash, and the provider's own spelling is then the one that counts.
+	Issuer string
+
+	// MatchIssuer replaces the exact comparison for providers that issue under
+	// many names (one per tenant). It sees every issuer the provider states:
+	// in the discovery document and in the authorization response with nil
+	// claims, in an ID token with the token's claims. nil: exact comparison.
+	MatchIssuer func(issuer string, claims map[string]any) bool
+
+	ClientID string
+
+	// ClientSecret is asked once per use, because some providers want a secret
+	// that is made afresh. nil: none.
+	ClientSecret func(ctx context.Context) (string, error)
+
+	ClientAuth ClientAuth  // empty: ClientSecretBasic
+	SigningKey *SigningKey // needed by PrivateKeyJWT, otherwise unused
+
+	// AssertionAudience is the aud of client assertions. Empty: the issuer
+	// (the token endpoint where there is none). One value is sent as a string,
+	// several as an array, which a server should refuse unless it asked for it.
+	AssertionAudience []string
+
+	// ClientIDParam is a second name under which the client id is sent, in
+	// authorization and token requests. Empty: none.
+	ClientIDParam string
+
+	// Scopes are asked for unless Authorization.Params has a scope of its own.
+	// nil: openid, profile, email. Empty but not nil: an empty scope.
+	Scopes []string
+
+	Authorization, Token, UserInfo Endpoint
+
+	JWKS string // where the signing keys are; empty: discovered
+
+	// IDTokenAlgs are the signature algorithms an ID token may have. Empty:
+	// the asymmetric ones among those the metadata lists, else RS256. The HMAC
+	// ones, keyed with the client secret, are only accepted when named here.
+	IDTokenAlgs []string
+
+	// Audiences are the other audiences an ID token may have besides this
+	// client. nil: any, as long as its azp names this client. Not nil: these
+	// only, with the same condition.
+	Audiences []string
+
+	// AllowInsecure accepts http endpoints anywhere. Without it they are only
+	// accepted on loopback hosts. Tokens and secrets then travel in clear.
+	AllowInsecure bool
+
+	// HTTP makes the calls. It is copied, never follows redirects, and keeps
+	// no cookies. nil: a transport of its own with the system's roots.
+	HTTP *http.Client
+
+	Time        func() time.Time // nil: time.Now
+	CallTimeout time.Duration    // for one call; 0: 5 s
+	MaxBody     int64            // bytes of one answer, decompressed; 0: 1 MiB
+	Leeway      time.Duration    // for the times in an ID token; 0: 30 s; at most 60 s
+
+	Cache *Cache // nil: the defaults that Cache names
+}
+
+// ClientAuth is how the client proves itself at the token endpoint. The method
+// is used as configured; there is no falling back to another one.
+type ClientAuth string
+
+// The methods of OpenID Connect Core section 9.
+const (
+	ClientSecretBasic ClientAuth = "client_secret_basic"
+	ClientSecretPost  ClientAuth = "client_secret_post"
+	ClientSecretJWT   ClientAuth = "client_secret_jwt"
+	PrivateKeyJWT     ClientAuth = "private_key_jwt"
+	NoClientAuth      ClientAuth = "none"
+)
+
+// Endpoint is an address of the provider and the parameters that always go to
+// it. An empty URL is discovered. For the authorization endpoint Params are
+// defaults that the URL's own query and then the request can replace; for the
+// others they are set in the query.
+type Endpoint struct {
+	URL    string
+	Params url.Values
+}
+
+// SigningKey signs client assertions.
+type SigningKey struct {
+	Key crypto.Signer // RSA (2048 bits or more), ECDSA on P-256, P-384 or P-521, or Ed25519
+	ID  string        // the kid that the provider knows it by; empty: not sent
+	Alg string        // must fit Key; empty: RS256, ES256, ES384, ES512 or EdDSA, by its type
+}
+
+// Cache says how long answers about the provider itself (metadata and keys)
+// are remembered. A Cache is taken literally: zero means that nothing is
+// remembered. A nil *Cache in Config means the defaults given here.
+type Cache struct {
+	MinAge, MaxAge time.Duration // the answer's own lifetime counts between these; default 5 min, 24 h
+
+	// FailurePause is how long a failure is remembered instead of asking
+	// again. It doubles with every further failure, up to MaxFailurePause.
+	// Meanwhile, what was known before stays in use. Default 1 s, 30 s.
+	FailurePause, MaxFailurePause time.Duration
+
+	// KeyPause is how long an unknown key is no reason to ask for the keys
+	// again, when asking the last time did not help. Default 30 s.
+	KeyPause time.Duration
+}
+
+var defaultCache = Cache{
+	MinAge:          5 * time.Minute,
+	MaxAge:          24 * time.Hour,
+	FailurePause:    time.Second,
+	MaxFailurePause: 30 * time.Second,
+	KeyPause:        30 * time.Second,
+}
+
+// withDefaults returns a copy that shares nothing changeable with c.
+func (c Config) withDefaults() Config {
+	c.ClientAuth = or(c.ClientAuth, ClientSecretBasic)
+	c.CallTimeout = or(c.CallTimeout, 5*time.Second)
+	c.MaxBody = or(c.MaxBody, 1<<20)
+	c.Leeway = or(c.Leeway, 30*time.Second)
+	if c.Time == nil {
+		c.Time = time.Now
+	}
+	cache := defaultCache
+	if c.Cache != nil {
+		cache = *c.Cache
+	}
+	c.Cache = &cache
+	if c.Scopes == nil {
+		c.Scopes = []string{"openid", "profile", "email"}
+	}
+	c.Scopes = slices.Clone(c.Scopes)
+	c.AssertionAudience = slices.Clone(c.AssertionAudience)
+	c.IDTokenAlgs = slices.Clone(c.IDTokenAlgs)
+	c.Audiences = slices.Clone(c.Audiences)
+	for _, e := range []*Endpoint{&c.Authorization, &c.Token, &c.UserInfo} {
+		e.Params = maps.Clone(e.Params)
+		for name, values := range e.Params {
+			e.Params[name] = slices.Clone(values)
+		}
+	}
+	return c
+}
+
+// selfSufficient tells whether a sign-in needs nothing from discovery. The
+// userinfo endpoint does not count: who has none reads the profile elsewhere.
+func (c *Config) selfSufficient() bool {
+	keys := !c.OIDC || c.JWKS != "" || c.onlyHMAC()
+	return c.Authorization.URL != "" && c.Token.URL != "" && keys
+}
+
+func (c *Config) onlyHMAC() bool {
+	asymmetric := func(alg string) bool { return !strings.HasPrefix(alg, "HS") }
+	return len(c.IDTokenAlgs) > 0 && !slices.ContainsFunc(c.IDTokenAlgs, asymmetric)
+}
+
+func or[T comparable](value, fallback T) T {
+	var zero T
+	if value == zero {
+		return fallback
+	}
+	return value
+}

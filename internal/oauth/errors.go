@@ -1,0 +1,117 @@
+package oauth
+
+import (
+	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
+	"fmt"
+	"net"
+	"strconv"
+	"strings"
+)
+
+// Step names a part of the conversation with the provider, in errors.
+type Step string
+
+// The steps.
+const (
+	StepDiscovery     Step = "discovery"
+	StepKeys          Step = "keys"
+	StepAuthorization Step = "authorization"
+	StepToken         Step = "token"
+	StepUserInfo      Step = "userinfo"
+	StepIDToken       Step = "id token"
+)
+
+// ResponseError is an error that the provider itself stated: in the parameters
+// the browser brought back (StepAuthorization) or in an answer to a call.
+// Its texts are the provider's, cut and made printable, but still a stranger's:
+// they belong in a log, never on a page.
+type ResponseError struct {
+	Step        Step
+	Status      int    // of the answer; 0 at StepAuthorization
+	Code        string // RFC 6749 section 4.1.2.1 or 5.2, or the provider's own
+	Description string // may be empty; not part of Error
+}
+
+func (e *ResponseError) Error() string {
+	if e.Status == 0 {
+		return fmt.Sprintf("oauth: %s: the provider answered with error \"%s\"", e.Step, e.Code)
+	}
+	return fmt.Sprintf("oauth: %s: the provider answered with error \"%s\" (status %d)", e.Step, e.Code, e.Status)
+}
+
+// StepError is any other failure of a step: no answer, one that cannot be
+// used, or a check that it does not pass.
+type StepError struct {
+	Step   Step
+	Status int   // of the answer; 0 if there was none or it does not matter
+	Err    error // holds nothing secret; context.Canceled and context.DeadlineExceeded can be found in it
+}
+
+func (e *StepError) Error() string {
+	if e.Status == 0 {
+		return fmt.Sprintf("oauth: %s: %v", e.Step, e.Err)
+	}
+	return fmt.Sprintf("oauth: %s: %v (status %d)", e.Step, e.Err, e.Status)
+}
+
+// Unwrap returns Err.
+func (e *StepError) Unwrap() error { return e.Err }
+
+// fail makes a StepError of a fixed text.
+func fail(step Step, text string) error {
+	return &StepError{Step: step, Err: errors.New(text)}
+}
+
+// stated finds the error that an answer states, or returns nil. An error is an
+// error whatever the status of the answer (GitHub and others send 200).
+func stated(step Step, status int, answer map[string]any) error {
+	code, ok := answer["error"].(string)
+	if !ok || code == "" {
+		return nil
+	}
+	description, _ := answer["error_description"].(string)
+	return &ResponseError{Step: step, Status: status, Code: printable(code, 64), Description: printable(description, 256)}
+}
+
+// printable cuts s and escapes what could forge a log line.
+func printable(s string, limit int) string {
+	if len(s) > limit {
+		s = strings.ToValidUTF8(s[:limit], "") + "…"
+	}
+	quoted := strconv.QuoteToGraphic(s)
+	return quoted[1 : len(quoted)-1]
+}
+
+// transportError keeps what helps of a failed call and drops what could repeat
+// the request or the answer: *url.Error carries the whole URL, and net/http
+// quotes malformed answers.
+func transportError(err error) error {
+	var (
+		network     *net.OpError
+		dns         *net.DNSError
+		certificate *tls.CertificateVerificationError
+		authority   x509.UnknownAuthorityError
+		record      tls.RecordHeaderError
+		timeout     net.Error
+	)
+	switch {
+	case errors.Is(err, context.Canceled):
+		return context.Canceled
+	case errors.Is(err, context.DeadlineExceeded):
+		return context.DeadlineExceeded
+	case errors.As(err, &certificate), errors.As(err, &authority):
+		return errors.New("the certificate of the server cannot be verified")
+	case errors.As(err, &record):
+		return errors.New("the server does not speak TLS")
+	case errors.As(err, &dns):
+		return errors.New("the name of the server cannot be resolved")
+	case errors.As(err, &network):
+		return fmt.Errorf("network failure (%s)", network.Op)
+	case errors.As(err, &timeout) && timeout.Timeout():
+		return errors.New("timed out")
+	}
+	return errors.New("the call failed")
+}

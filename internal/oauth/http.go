@@ -1,0 +1,107 @@
+package oauth
+
+import (
+	"context"
+	"errors"
+	"io"
+	"mime"
+	"net/http"
+	"net/url"
+	"strings"
+)
+
+// maxHeader bounds the headers of one answer, in bytes.
+const maxHeader = 64 << 10
+
+// answer is one complete answer of the provider.
+type answer struct {
+	status    int
+	mediaType string // without parameters, lower case; empty if malformed
+	header    http.Header
+	body      []byte
+}
+
+// backChannel copies given for calls of our own. A redirect is an answer, not
+// an instruction: following it would hand codes, secrets and tokens to whoever
+// is named there (RFC 9700 section 4.12).
+func backChannel(given *http.Client) *http.Client {
+	var client http.Client
+	if given != nil {
+		client = *given
+	}
+	if client.Transport == nil {
+		client.Transport = ownTransport()
+	}
+	client.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
+	client.Jar = nil
+	return &client
+}
+
+func ownTransport() http.RoundTripper {
+	standard, ok := http.DefaultTransport.(*http.Transport)
+	if !ok {
+		return http.DefaultTransport // replaced by the program; it knows better
+	}
+	own := standard.Clone()
+	own.MaxResponseHeaderBytes = maxHeader
+	return own
+}
+
+func (c *Client) get(ctx context.Context, step Step, address string, header http.Header) (*answer, error) {
+	return c.call(ctx, step, http.MethodGet, address, header, nil)
+}
+
+func (c *Client) post(ctx context.Context, step Step, address string, header http.Header, form url.Values) (*answer, error) {
+	header.Set("Content-Type", "application/x-www-form-urlencoded")
+	return c.call(ctx, step, http.MethodPost, address, header, strings.NewReader(form.Encode()))
+}
+
+// call makes one request and reads the whole answer, within the limits.
+func (c *Client) call(ctx context.Context, step Step, method, address string, header http.Header, body io.Reader) (*answer, error) {
+	ctx, cancel := c.timeout(ctx)
+	defer cancel()
+	req, err := http.NewRequestWithContext(ctx, method, address, body)
+	if err != nil {
+		return nil, fail(step, "the address is malformed")
+	}
+	req.Header = header
+	req.Header.Set("User-Agent", "latchkey")
+	resp, err := c.http.Do(req)
+	if err != nil {
+		return nil, &StepError{Step: step, Err: transportError(err)}
+	}
+	defer resp.Body.Close()
+	a := &answer{status: resp.StatusCode, header: resp.Header}
+	if err := c.read(resp, a); err != nil {
+		return nil, &StepError{Step: step, Status: a.status, Err: err}
+	}
+	return a, nil
+}
+
+func (c *Client) read(resp *http.Response, a *answer) (err error) {
+	if a.status >= 300 && a.status < 400 {
+		return errors.New("redirects are not followed")
+	}
+	if headerSize(resp.Header) > maxHeader {
+		return errors.New("the headers are too large")
+	}
+	a.body, err = io.ReadAll(io.LimitReader(resp.Body, c.config.MaxBody+1))
+	if err != nil {
+		return transportError(err)
+	}
+	if int64(len(a.body)) > c.config.MaxBody {
+		a.body = nil
+		return errors.New("the answer is too large")
+	}
+	a.mediaType, _, _ = mime.ParseMediaType(resp.Header.Get("Content-Type"))
+	return nil
+}
+
+func headerSize(h http.Header) (size int) {
+	for name, values := range h {
+		for _, value := range values {
+			size += len(name) + len(value) + len(": \r\n")
+		}
+	}
+	return size
+}

@@ -1,0 +1,268 @@
+package oauth
+
+import (
+	"context"
+	"crypto"
+	_ "crypto/sha256" // for at_hash
+	_ "crypto/sha512"
+	"crypto/subtle"
+	"encoding/base64"
+	"encoding/json"
+	"errors"
+	"math"
+	"reflect"
+	"slices"
+	"strings"
+	"time"
+	"unicode/utf8"
+)
+
+// IDTokenCheck is what this sign-in knows about the ID token it expects.
+type IDTokenCheck struct {
+	// Nonce is the one that was sent. Empty: none was, and the token must have
+	// none either.
+	Nonce string
+
+	// AccessToken came with the ID token; at_hash, if there, must match it.
+	AccessToken string
+
+	// Original are the claims of the ID token that a refreshed one follows:
+	// same issuer, subject, audience and party, and nonce and auth_time the same
+	// where the new one has them (OpenID Connect Core 12.2). Nonce is then not
+	// looked at. nil: this is a sign-in.
+	Original map[string]any
+}
+
+// maxFuture is how far ahead the provider's clock may be when it states the
+// time of issue. Of a token of the far future something else is wrong.
+const maxFuture = 5 * time.Minute
+
+// maxSubject is the limit of OpenID Connect Core section 2. A store that cuts
+// longer ones would make one person of two.
+const maxSubject = 255
+
+// VerifyIDToken returns the claims of an ID token that passes every check of
+// OpenID Connect Core 3.1.3.7, its signature included. Claim names are compared
+// exactly; numbers are json.Number. An absent claim that the standard requires
+// is a failure.
+func (c *Client) VerifyIDToken(ctx context.Context, idToken string, want IDTokenCheck) (map[string]any, error) {
+	if idToken == "" {
+		return nil, fail(StepIDToken, "missing")
+	}
+	m, err := c.Discover(ctx)
+	if err != nil {
+		return nil, err
+	}
+	token, err := c.open(ctx, m, idToken)
+	if err != nil {
+		return nil, inStep(StepIDToken, err)
+	}
+	if err := c.checkIDToken(m, token, want); err != nil {
+		return nil, &StepError{Step: StepIDToken, Err: err}
+	}
+	return token.claims, nil
+}
+
+func (c *Client) checkIDToken(m *Metadata, token *signed, want IDTokenCheck) error {
+	claims := token.claims
+	if err := c.checkIssuerClaim(m, claims); err != nil {
+		return err
+	}
+	if err := c.checkAudience(claims); err != nil {
+		return err
+	}
+	if err := c.checkTimes(claims); err != nil {
+		return err
+	}
+	if err := checkSubject(claims); err != nil {
+		return err
+	}
+	if err := checkAccessTokenHash(token, want.AccessToken); err != nil {
+		return err
+	}
+	if want.Original != nil {
+		return checkSameLogin(claims, want.Original)
+	}
+	if err := checkNonce(claims, want.Nonce); err != nil {
+		return err
+	}
+	return c.checkAuthTime(claims)
+}
+
+func (c *Client) checkIssuerClaim(m *Metadata, claims map[string]any) error {
+	if issuer, ok := claims["iss"].(string); !ok || !c.issuedBy(m, issuer, claims) {
+		return errors.New("iss is not the configured issuer")
+	}
+	return nil
+}
+
+// checkSubject also refuses the mark that the decoder leaves in place of what is
+// no character, since other subjects may have come to look the same.
+func checkSubject(claims map[string]any) error {
+	sub, ok := claims["sub"].(string)
+	if !ok || sub == "" || len(sub) > maxSubject || strings.ContainsRune(sub, utf8.RuneError) {
+		return errors.New("sub is missing, too long or no text")
+	}
+	return nil
+}
+
+// checkAudience wants this client among the audiences and, if there are others,
+// named as the party the token was issued to.
+func (c *Client) checkAudience(claims map[string]any) error {
+	audience, ok := audienceOf(claims)
+	if !ok || !slices.Contains(audience, c.config.ClientID) {
+		return errors.New("aud does not name this client")
+	}
+	party, stated := claims["azp"]
+	if stated && party != c.config.ClientID {
+		return errors.New("azp names another client")
+	}
+	for _, other := range audience {
+		switch {
+		case other == c.config.ClientID:
+		case !stated:
+			return errors.New("aud names others too and azp is missing")
+		case c.config.Audiences != nil && !slices.Contains(c.config.Audiences, other):
+			return errors.New("aud names others that are not allowed")
+		}
+	}
+	return nil
+}
+
+// audienceOf reads aud: a string, or an array of nothing but strings.
+func audienceOf(claims map[string]any) ([]string, bool) {
+	switch aud := claims["aud"].(type) {
+	case string:
+		return []string{aud}, true
+	case []any:
+		list, err := allStrings(aud, "aud")
+		return list, err == nil
+	}
+	return nil, false
+}
+
+func (c *Client) checkTimes(claims map[string]any) error {
+	now := float64(c.config.Time().UnixMilli()) / 1000
+	leeway := c.config.Leeway.Seconds()
+	exp, ok := seconds(claims["exp"])
+	if !ok {
+		return errors.New("exp is missing or not a time")
+	}
+	if now >= exp+leeway {
+		return errors.New("expired")
+	}
+	iat, ok := seconds(claims["iat"])
+	if !ok || iat > now+maxFuture.Seconds() {
+		return errors.New("iat is missing, not a time or in the future")
+	}
+	if value, stated := claims["nbf"]; stated {
+		if nbf, ok := seconds(value); !ok || nbf > now+leeway {
+			return errors.New("not valid yet")
+		}
+	}
+	return nil
+}
+
+// checkAuthTime holds the provider to a max_age that was asked for.
+func (c *Client) checkAuthTime(claims map[string]any) error {
+	if c.maxAge == nil {
+		return nil
+	}
+	at, ok := seconds(claims["auth_time"])
+	if !ok {
+		return errors.New("auth_time is missing although max_age was asked for")
+	}
+	now := float64(c.config.Time().UnixMilli()) / 1000
+	if now-at > (*c.maxAge + c.config.Leeway).Seconds() {
+		return errors.New("auth_time is longer ago than max_age allows")
+	}
+	return nil
+}
+
+func checkNonce(claims map[string]any, sent string) error {
+	value, stated := claims["nonce"]
+	if sent == "" {
+		if stated {
+			return errors.New("nonce was not asked for")
+		}
+		return nil
+	}
+	nonce, _ := value.(string)
+	if subtle.ConstantTimeCompare([]byte(nonce), []byte(sent)) != 1 {
+		return errors.New("nonce is missing or another one")
+	}
+	return nil
+}
+
+// checkAccessTokenHash compares at_hash, when present, with the left half of the
+// access token's hash (OpenID Connect Core 3.1.3.8).
+func checkAccessTokenHash(token *signed, accessToken string) error {
+	value, stated := token.claims["at_hash"]
+	if !stated || accessToken == "" {
+		return nil
+	}
+	hash := hashOf(token.alg).New()
+	hash.Write([]byte(accessToken))
+	sum := hash.Sum(nil)
+	if value != base64.RawURLEncoding.EncodeToString(sum[:len(sum)/2]) {
+		return errors.New("at_hash does not match the access token")
+	}
+	return nil
+}
+
+// hashOf is the hash inside a signature algorithm. Ed25519, the one EdDSA curve
+// that is accepted, hashes with SHA-512.
+func hashOf(alg string) crypto.Hash {
+	switch alg[len(alg)-3:] {
+	case "256":
+		return crypto.SHA256
+	case "384":
+		return crypto.SHA384
+	}
+	return crypto.SHA512
+}
+
+// checkSameLogin compares a refreshed ID token with the first one.
+func checkSameLogin(claims, original map[string]any) error {
+	for _, name := range []string{"iss", "sub", "azp"} {
+		if claims[name] != original[name] {
+			return errors.New(name + " differs from the original ID token")
+		}
+	}
+	now, _ := audienceOf(claims)
+	then, _ := audienceOf(original)
+	slices.Sort(now)
+	slices.Sort(then)
+	if !slices.Equal(now, then) {
+		return errors.New("aud differs from the original ID token")
+	}
+	if nonce, stated := claims["nonce"]; stated && !reflect.DeepEqual(nonce, original["nonce"]) {
+		return errors.New("nonce differs from the original ID token")
+	}
+	if value, stated := claims["auth_time"]; stated {
+		now, ok := seconds(value)
+		then, known := seconds(original["auth_time"])
+		if !ok || !known || now != then {
+			return errors.New("auth_time differs from the original ID token")
+		}
+	}
+	return nil
+}
+
+// seconds reads a NumericDate (RFC 7519 section 2). Claims that were stored in
+// between may hold a float64.
+func seconds(value any) (float64, bool) {
+	var s float64
+	switch value := value.(type) {
+	case json.Number:
+		var err error
+		if s, err = value.Float64(); err != nil {
+			return 0, false
+		}
+	case float64:
+		s = value
+	default:
+		return 0, false
+	}
+	return s, s >= 0 && !math.IsInf(s, 0)
+}

@@ -1,0 +1,215 @@
+package oauth
+
+import (
+	"context"
+	"crypto/ecdsa"
+	"crypto/ed25519"
+	"crypto/elliptic"
+	"crypto/rsa"
+	"encoding/json"
+	"errors"
+	"slices"
+	"time"
+
+	"github.com/go-jose/go-jose/v4"
+)
+
+var (
+	rsaAlgs        = []string{"RS256", "RS384", "RS512", "PS256", "PS384", "PS512"}
+	asymmetricAlgs = []string{"RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256", "ES384", "ES512", "EdDSA"}
+	hmacAlgs       = []string{"HS256", "HS384", "HS512"}
+)
+
+const (
+	minRSABits = 2048
+	maxKeys    = 100 // of one set
+)
+
+// keySet is a provider's signing keys, parsed once.
+type keySet struct{ keys []key }
+
+type key struct {
+	id     string   // empty: none
+	algs   []string // what it may be used with
+	public any
+}
+
+// errNoKey is all that is said of a signature: which part failed would only
+// help whoever forged it.
+var errNoKey = errors.New("no key of the provider verifies the signature")
+
+// verify returns the signed payload if a key fits. A token without kid may be
+// any fitting key's; one with a kid only that key's.
+func (s *keySet) verify(jws *jose.JSONWebSignature) ([]byte, bool) {
+	header := jws.Signatures[0].Protected
+	for _, k := range s.keys {
+		if header.KeyID != "" && header.KeyID != k.id || !slices.Contains(k.algs, header.Algorithm) {
+			continue
+		}
+		if payload, err := jws.Verify(k.public); err == nil {
+			return payload, true
+		}
+	}
+	return nil, false
+}
+
+// verifyWithKeys lets the provider's keys decide. When none fits they may have
+// been rotated, and are fetched again, once.
+func (c *Client) verifyWithKeys(ctx context.Context, jws *jose.JSONWebSignature) ([]byte, error) {
+	keys, fresh, err := c.keys.get(ctx, nil)
+	if err != nil {
+		return nil, inStep(StepKeys, err)
+	}
+	payload, ok := keys.value.verify(jws)
+	if !ok && !fresh && c.mayRefetch(keys) {
+		if keys, _, err = c.keys.get(ctx, keys); err != nil {
+			return nil, inStep(StepKeys, err)
+		}
+		payload, ok = keys.value.verify(jws)
+		fresh = true // newer than what failed
+	}
+	if !ok {
+		return nil, errNoKey
+	}
+	if fresh {
+		c.useful.Store(keys)
+	}
+	return payload, nil
+}
+
+// mayRefetch tells whether a token that seen does not verify is a reason to ask
+// again. It is, at once, if asking was of use the last time: keys can rotate at
+// any moment. Otherwise KeyPause has to pass, or tokens with invented kids would
+// turn us against the provider.
+func (c *Client) mayRefetch(seen *memory[*keySet]) bool {
+	return c.useful.Load() == seen || !c.config.Time().Before(seen.asked.Add(c.cache.KeyPause))
+}
+
+func (c *Client) fetchKeys(ctx context.Context) (*keySet, time.Duration, error) {
+	address, err := c.keysAddress(ctx)
+	if err != nil {
+		return nil, 0, err
+	}
+	a, err := c.get(ctx, StepKeys, address, acceptJSON())
+	if err != nil {
+		return nil, 0, err
+	}
+	if a.status != 200 {
+		return nil, 0, &StepError{Step: StepKeys, Status: a.status, Err: errors.New("no key set")}
+	}
+	set, err := parseKeys(a.body)
+	if err != nil {
+		return nil, 0, &StepError{Step: StepKeys, Err: err}
+	}
+	return set, lifetime(a.header, c.config.Time()), nil
+}
+
+// keysAddress falls back to discovery also for a provider that otherwise needs
+// none: a plain OAuth provider with an issuer may send an ID token nobody asked
+// for, and it is checked like any other.
+func (c *Client) keysAddress(ctx context.Context) (string, error) {
+	m := c.explicit
+	if m.JWKSURI == "" && c.config.Issuer != "" {
+		var err error
+		if m, err = c.discovered(ctx); err != nil {
+			return "", err
+		}
+	}
+	if m.JWKSURI == "" {
+		return "", fail(StepKeys, "the provider publishes no keys")
+	}
+	return m.JWKSURI, nil
+}
+
+// parseKeys reads a JWK set (RFC 7517 section 5). Entries that are not usable
+// signature keys are passed over.
+func parseKeys(document []byte) (*keySet, error) {
+	members, err := decodeObject(document)
+	if err != nil {
+		return nil, err
+	}
+	list, ok := members["keys"].([]any)
+	if !ok {
+		return nil, errors.New("keys is not an array")
+	}
+	set := &keySet{}
+	for _, entry := range list {
+		if len(set.keys) == maxKeys {
+			break
+		}
+		members, ok := entry.(map[string]any)
+		if !ok {
+			continue
+		}
+		if k, ok := parseKey(members); ok {
+			set.keys = append(set.keys, k)
+		}
+	}
+	return set, nil
+}
+
+func parseKey(members map[string]any) (key, bool) {
+	use, err1 := text(members, "use")
+	alg, err2 := text(members, "alg")
+	kid, err3 := text(members, "kid")
+	operations, err4 := texts(members, "key_ops")
+	if errors.Join(err1, err2, err3, err4) != nil || use != "" && use != "sig" {
+		return key{}, false
+	}
+	if operations != nil && !slices.Contains(operations, "verify") {
+		return key{}, false
+	}
+	public, fitting := publicKey(members)
+	if alg != "" {
+		if !slices.Contains(fitting, alg) {
+			return key{}, false
+		}
+		fitting = []string{alg}
+	}
+	return key{id: kid, algs: fitting, public: public}, len(fitting) > 0
+}
+
+// publicKey reads the key itself and what it can be used with. Only the members
+// that make the key are looked at: certificates and thumbprints beside it prove
+// nothing here, and private or symmetric ones have no business here.
+func publicKey(members map[string]any) (public any, algs []string) {
+	essential := make(map[string]any, 5)
+	for _, name := range []string{"kty", "crv", "n", "e", "x", "y"} {
+		if value, ok := members[name].(string); ok {
+			essential[name] = value
+		}
+	}
+	if essential["kty"] == "oct" || essential["kty"] == "AKP" {
+		return nil, nil
+	}
+	encoded, err := json.Marshal(essential)
+	if err != nil {
+		return nil, nil
+	}
+	var jwk jose.JSONWebKey
+	if err := jwk.UnmarshalJSON(encoded); err != nil || !jwk.Valid() {
+		return nil, nil
+	}
+	return jwk.Key, algsOf(jwk.Key)
+}
+
+func algsOf(public any) []string {
+	switch public := public.(type) {
+	case *rsa.PublicKey:
+		if public.N.BitLen() >= minRSABits { // absurdly large ones did not parse
+			return rsaAlgs
+		}
+	case *ecdsa.PublicKey:
+		switch public.Curve {
+		case elliptic.P256():
+			return []string{"ES256"}
+		case elliptic.P384():
+			return []string{"ES384"}
+		case elliptic.P521():
+			return []string{"ES512"}
+		}
+	case ed25519.PublicKey:
+		return []string{"EdDSA"}
+	}
+	return nil
+}

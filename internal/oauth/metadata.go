@@ -1,0 +1,217 @@
+package oauth
+
+import (
+	"context"
+	"errors"
+	"net/url"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/go-jose/go-jose/v4"
+)
+
+// Metadata is what is known of a provider: its discovery document (OpenID
+// Connect Discovery 3, RFC 8414 section 2), with everything that Config states
+// put in its place. It is shared; do not change it.
+type Metadata struct {
+	Issuer                string // as the provider spells it; empty: unknown
+	AuthorizationEndpoint string
+	TokenEndpoint         string
+	UserInfoEndpoint      string // empty: none
+	JWKSURI               string
+	EndSessionEndpoint    string   // empty: no logout at the provider
+	CodeChallengeMethods  []string // what the provider says of PKCE; it may support more
+	IDTokenAlgs           []string // as advertised, safe or not
+	IssuerInResponse      bool     // every authorization response has an iss parameter (RFC 9207)
+
+	authorization *url.URL                  // parsed, without its query; nil: none
+	query         url.Values                // of every authorization request
+	algs          []jose.SignatureAlgorithm // accepted for tokens the provider signs
+}
+
+// Discover returns the provider's metadata, from memory where the Cache allows
+// it. When Config names everything a sign-in needs, no request is made.
+func (c *Client) Discover(ctx context.Context) (*Metadata, error) {
+	if !c.discover {
+		return c.explicit, nil
+	}
+	return c.discovered(ctx)
+}
+
+// SupportsS256 tells whether the provider advertises PKCE with S256. One that
+// is configured without discovery advertises nothing.
+func (c *Client) SupportsS256(ctx context.Context) (bool, error) {
+	m, err := c.Discover(ctx)
+	if err != nil {
+		return false, err
+	}
+	return slices.Contains(m.CodeChallengeMethods, "S256"), nil
+}
+
+func (c *Client) discovered(ctx context.Context) (*Metadata, error) {
+	m, _, err := c.metadata.get(ctx, nil)
+	if err != nil {
+		return nil, inStep(StepDiscovery, err)
+	}
+	return m.value, nil
+}
+
+func (c *Client) fetchMetadata(ctx context.Context) (*Metadata, time.Duration, error) {
+	address := strings.TrimSuffix(c.config.Issuer, "/") + "/.well-known/openid-configuration"
+	a, err := c.get(ctx, StepDiscovery, address, acceptJSON())
+	if err != nil {
+		return nil, 0, err
+	}
+	if a.status != 200 {
+		return nil, 0, &StepError{Step: StepDiscovery, Status: a.status, Err: errors.New("no discovery document")}
+	}
+	m, err := c.parseMetadata(a.body)
+	if err != nil {
+		return nil, 0, &StepError{Step: StepDiscovery, Err: err}
+	}
+	return m, lifetime(a.header, c.config.Time()), nil
+}
+
+func (c *Client) parseMetadata(document []byte) (*Metadata, error) {
+	members, err := decodeObject(document)
+	if err != nil {
+		return nil, err
+	}
+	m, err := readMetadata(members)
+	if err != nil {
+		return nil, err
+	}
+	if !c.isOurIssuer(m.Issuer) {
+		return nil, errors.New("the document is about another issuer than the configured one")
+	}
+	m = c.prepare(m)
+	return m, c.checkDiscovered(m)
+}
+
+// readMetadata copies the members that are used. An endpoint may be missing:
+// not every client calls every one.
+func readMetadata(members map[string]any) (*Metadata, error) {
+	var m Metadata
+	for name, field := range map[string]*string{
+		"issuer":                 &m.Issuer,
+		"authorization_endpoint": &m.AuthorizationEndpoint,
+		"token_endpoint":         &m.TokenEndpoint,
+		"userinfo_endpoint":      &m.UserInfoEndpoint,
+		"jwks_uri":               &m.JWKSURI,
+		"end_session_endpoint":   &m.EndSessionEndpoint,
+	} {
+		var err error
+		if *field, err = text(members, name); err != nil {
+			return nil, err
+		}
+	}
+	for name, field := range map[string]*[]string{
+		"code_challenge_methods_supported":      &m.CodeChallengeMethods,
+		"id_token_signing_alg_values_supported": &m.IDTokenAlgs,
+	} {
+		var err error
+		if *field, err = texts(members, name); err != nil {
+			return nil, err
+		}
+	}
+	m.IssuerInResponse, _ = members["authorization_response_iss_parameter_supported"].(bool)
+	return &m, nil
+}
+
+// isOurIssuer compares the issuer that a document states with the configured
+// one (OpenID Connect Discovery 4.3). An issuer without a path is the same URL
+// with and without its slash, and people write both.
+func (c *Client) isOurIssuer(stated string) bool {
+	configured := c.config.Issuer
+	switch {
+	case c.config.MatchIssuer != nil:
+		return c.config.MatchIssuer(stated, nil)
+	case stated == configured:
+		return true
+	case stated+"/" != configured && stated != configured+"/":
+		return false
+	}
+	u, err := url.Parse(configured)
+	return err == nil && strings.Trim(u.Path, "/") == ""
+}
+
+// checkDiscovered holds discovered addresses to the rules for configured ones,
+// and one more: an issuer elsewhere cannot send us to our own loopback in clear.
+func (c *Client) checkDiscovered(m *Metadata) error {
+	issuer, err := url.Parse(c.config.Issuer)
+	if err != nil {
+		return errors.New("the issuer is no URL")
+	}
+	for name, address := range map[string]string{
+		"authorization_endpoint": m.AuthorizationEndpoint,
+		"token_endpoint":         m.TokenEndpoint,
+		"userinfo_endpoint":      m.UserInfoEndpoint,
+		"jwks_uri":               m.JWKSURI,
+		"end_session_endpoint":   m.EndSessionEndpoint,
+	} {
+		if address == "" {
+			continue
+		}
+		u, err := checkURL(address, c.config.AllowInsecure)
+		if err != nil {
+			return errors.New(name + " " + err.Error())
+		}
+		if u.Scheme == "http" && !c.config.AllowInsecure && !isLoopback(issuer.Hostname()) {
+			return errors.New(name + " must be https")
+		}
+	}
+	return nil
+}
+
+// prepare puts what Config states over m and makes the addresses ready to use.
+func (c *Client) prepare(m *Metadata) *Metadata {
+	k := &c.config
+	m.AuthorizationEndpoint = or(k.Authorization.URL, m.AuthorizationEndpoint)
+	m.TokenEndpoint = withQuery(or(k.Token.URL, m.TokenEndpoint), k.Token.Params)
+	m.UserInfoEndpoint = withQuery(or(k.UserInfo.URL, m.UserInfoEndpoint), k.UserInfo.Params)
+	m.JWKSURI = or(k.JWKS, m.JWKSURI)
+	m.algs = k.acceptedAlgs(m.IDTokenAlgs)
+	if u, err := url.Parse(m.AuthorizationEndpoint); err == nil && m.AuthorizationEndpoint != "" {
+		m.query = c.authorizationQuery(u.Query())
+		u.RawQuery = ""
+		m.authorization = u
+	}
+	return m
+}
+
+// withQuery sets params in the query of an address.
+func withQuery(address string, params url.Values) string {
+	if address == "" || len(params) == 0 {
+		return address
+	}
+	u, err := url.Parse(address)
+	if err != nil {
+		return address // checkURL says so
+	}
+	query := u.Query()
+	for name, values := range params {
+		query[name] = values
+	}
+	u.RawQuery = query.Encode()
+	return u.String()
+}
+
+// inStep gives err a step unless it has one.
+func inStep(step Step, err error) error {
+	var inner *StepError
+	var stated *ResponseError
+	if errors.As(err, &inner) || errors.As(err, &stated) {
+		return err
+	}
+	return &StepError{Step: step, Err: err}
+}
+
+// AuthorizationEndpoint is what Config says, or what is remembered of
+// discovery; empty: nothing is known yet. It makes no request.
+func (c *Client) AuthorizationEndpoint() string {
+	if !c.discover {
+		return c.explicit.AuthorizationEndpoint
+	}
+	return c.config.Authorization.URL
+}

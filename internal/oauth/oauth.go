@@ -1,0 +1,91 @@
+// Package oauth speaks OAuth 2.0 and OpenID Connect to one provider, from the
+// client's side (a "relying party").
+//
+// A [Client] is made once, by [New], and follows the steps of one sign-in:
+//
+//	AuthorizationURL   where to send the browser
+//	ParseCallback      what it brought back; compare its State first
+//	CheckResponse      is it from this provider, and is it a code
+//	Exchange           the code for a Token
+//	VerifyIDToken      whose it is (OpenID Connect)
+//	UserInfo           more about them, or all there is (plain OAuth)
+//
+// Everything that arrives is treated as hostile: sizes, types, spellings and
+// timings have limits, redirects are not followed, and a check that fails ends
+// the step with an error that holds no secret, token, body or query string.
+//
+// The package knows nothing of browsers, cookies, sessions or users.
+package oauth
+
+import (
+	"context"
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/base64"
+	"errors"
+	"net/http"
+	"sync/atomic"
+	"time"
+
+	"github.com/go-jose/go-jose/v4"
+)
+
+// Client talks to one provider. It never changes after New, apart from what it
+// remembers of the provider's metadata and keys, and is safe for concurrent use.
+type Client struct {
+	config Config // defaults filled in; own copies of everything that could be changed from outside
+	http   *http.Client
+	cache  Cache
+
+	explicit *Metadata      // what Config says; all there is when nothing needs discovery
+	discover bool           // something that every sign-in needs is not in Config
+	signer   jose.Signer    // private_key_jwt only
+	maxAge   *time.Duration // the max_age every authorization request carries; nil: none
+
+	metadata recall[*Metadata]
+	keys     recall[*keySet]
+	useful   atomic.Pointer[memory[*keySet]] // the last keys that verified a token as soon as they were fetched
+}
+
+// New checks c and prepares a client for it. All faults are reported at once,
+// joined, each naming its field and the cure. No request is made.
+func New(c Config) (*Client, error) {
+	c = c.withDefaults()
+	client := &Client{
+		config:   c,
+		http:     backChannel(c.HTTP),
+		cache:    *c.Cache,
+		discover: !c.selfSufficient(),
+	}
+	var faults [3]error
+	faults[0] = c.check()
+	client.signer, faults[1] = c.signer()
+	client.maxAge, faults[2] = c.maxAge()
+	if err := errors.Join(faults[:]...); err != nil {
+		return nil, err
+	}
+	client.explicit = client.prepare(&Metadata{Issuer: c.Issuer})
+	client.metadata = recall[*Metadata]{fetch: client.fetchMetadata, rules: client.cache, now: c.Time}
+	client.keys = recall[*keySet]{fetch: client.fetchKeys, rules: client.cache, now: c.Time}
+	return client, nil
+}
+
+// NewVerifier returns a fresh PKCE code verifier: 256 random bits in 43
+// unreserved characters (RFC 7636 section 4.1).
+func NewVerifier() string {
+	var b [32]byte
+	rand.Read(b[:]) // never fails
+	return base64.RawURLEncoding.EncodeToString(b[:])
+}
+
+// S256 is the code challenge of a verifier (RFC 7636 section 4.2). There is no
+// counterpart for "plain": it is never used.
+func S256(verifier string) string {
+	sum := sha256.Sum256([]byte(verifier))
+	return base64.RawURLEncoding.EncodeToString(sum[:])
+}
+
+// timeout bounds one call to the provider.
+func (c *Client) timeout(ctx context.Context) (context.Context, context.CancelFunc) {
+	return context.WithTimeout(ctx, c.config.CallTimeout)
+}

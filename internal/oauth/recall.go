@@ -1,0 +1,140 @@
+package oauth
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"strconv"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	"golang.org/x/sync/singleflight"
+)
+
+// recall remembers one thing that the provider publishes. However many callers
+// want it at once, one request is made, and it is nobody's: a caller that gives
+// up does not take the others' answer away.
+type recall[T any] struct {
+	fetch  func(ctx context.Context) (value T, lifetime time.Duration, err error)
+	rules  Cache
+	now    func() time.Time
+	last   atomic.Pointer[memory[T]]
+	flight singleflight.Group
+}
+
+// memory is the outcome of a request, and what is left of the ones before it.
+// It is never changed once stored.
+type memory[T any] struct {
+	value T
+	known bool      // value is there; it may be from before a failure
+	until time.Time // value is current
+	asked time.Time // when the last request ended, however it ended
+
+	err   error     // of the last request, if it failed
+	retry time.Time // no further request before this
+	pause time.Duration
+}
+
+func (m *memory[T]) failure() error {
+	if m.known {
+		return nil
+	}
+	return m.err
+}
+
+// get returns what is known, asking the provider if it has to. With seen, it
+// asks for something newer than that. fresh tells that a request was made, by
+// this call or by one that it waited for.
+func (r *recall[T]) get(ctx context.Context, seen *memory[T]) (m *memory[T], fresh bool, err error) {
+	if m := r.last.Load(); r.serves(m, seen) {
+		return m, false, m.failure()
+	}
+	shared := context.WithoutCancel(ctx)
+	done := r.flight.DoChan("", func() (any, error) { return r.renew(shared, seen), nil })
+	select {
+	case <-ctx.Done():
+		return nil, false, transportError(ctx.Err())
+	case result := <-done:
+		m := result.Val.(*memory[T])
+		return m, true, m.failure()
+	}
+}
+
+func (r *recall[T]) serves(m, seen *memory[T]) bool {
+	if m == nil {
+		return false
+	}
+	now := r.now()
+	current := m.known && m != seen && now.Before(m.until)
+	return current || now.Before(m.retry)
+}
+
+func (r *recall[T]) renew(ctx context.Context, seen *memory[T]) *memory[T] {
+	last := r.last.Load()
+	if r.serves(last, seen) {
+		return last // another flight landed between the look and this one
+	}
+	value, lifetime, err := r.fetchSafely(ctx)
+	now := r.now()
+	if err != nil {
+		next := r.afterFailure(last, now, err)
+		r.last.Store(next)
+		return next
+	}
+	lifetime = min(max(lifetime, r.rules.MinAge), r.rules.MaxAge)
+	next := &memory[T]{value: value, known: true, until: now.Add(lifetime), asked: now}
+	r.last.Store(next)
+	return next
+}
+
+// afterFailure keeps the older value in use, unless nothing is to be remembered.
+func (r *recall[T]) afterFailure(last *memory[T], now time.Time, err error) *memory[T] {
+	next := &memory[T]{asked: now, err: err, pause: r.rules.FailurePause}
+	if last != nil {
+		next.pause = min(max(2*last.pause, r.rules.FailurePause), r.rules.MaxFailurePause)
+		if r.rules.MaxAge > 0 {
+			next.value, next.known, next.until = last.value, last.known, last.until
+		}
+	}
+	next.retry = now.Add(next.pause)
+	return next
+}
+
+// fetchSafely exists because the request runs in a goroutine of its own, where
+// a panic in a transport would end the process.
+func (r *recall[T]) fetchSafely(ctx context.Context) (value T, lifetime time.Duration, err error) {
+	defer func() {
+		if recover() != nil {
+			err = errors.New("oauth: the transport panicked")
+		}
+	}()
+	return r.fetch(ctx)
+}
+
+// unstatedLifetime is for answers that do not say how long they are good.
+const unstatedLifetime = time.Hour
+
+// lifetime reads how long an answer may be kept (RFC 9111 section 4.2.1).
+func lifetime(h http.Header, now time.Time) time.Duration {
+	stated := time.Duration(-1)
+	for directive := range strings.SplitSeq(strings.Join(h.Values("Cache-Control"), ","), ",") {
+		name, value, _ := strings.Cut(strings.ToLower(strings.TrimSpace(directive)), "=")
+		switch name {
+		case "no-store", "no-cache":
+			return 0
+		case "max-age":
+			seconds, err := strconv.ParseUint(strings.Trim(value, `"`), 10, 31)
+			if err == nil {
+				stated = time.Duration(seconds) * time.Second
+			}
+		}
+	}
+	if stated >= 0 {
+		return stated
+	}
+	if expires, err := http.ParseTime(h.Get("Expires")); err == nil {
+		return max(0, expires.Sub(now))
+	}
+	return unstatedLifetime
+}

@@ -1,0 +1,159 @@
+package oauth
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"math"
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// Token is the answer of the token endpoint.
+type Token struct {
+	AccessToken  string
+	Type         string    // lower case; always "bearer"
+	RefreshToken string    // empty: none
+	IDToken      string    // empty: none; not verified yet
+	Scope        string    // empty: as asked for
+	ExpiresAt    time.Time // of AccessToken, whole seconds; zero: not told
+
+	// Extra holds every other member of the answer. Numbers are json.Number.
+	Extra map[string]any
+}
+
+// Exchange trades an authorization code for a token. redirectURI is the one
+// that AuthorizationURL was given; verifier is empty when none was used. The
+// code is sent once: a failure ends the sign-in.
+func (c *Client) Exchange(ctx context.Context, code, redirectURI, verifier string) (*Token, error) {
+	m, err := c.Discover(ctx)
+	if err != nil {
+		return nil, err
+	}
+	form := url.Values{
+		"grant_type": {"authorization_code"},
+		"code":       {code},
+		// A provider's own parameters can fix the redirect URI, and this
+		// request has to repeat the one that was sent (RFC 6749 section 4.1.3).
+		"redirect_uri": {or(m.query.Get("redirect_uri"), redirectURI)},
+	}
+	if verifier != "" {
+		form.Set("code_verifier", verifier)
+	}
+	return c.requestToken(ctx, m, form)
+}
+
+// Refresh asks for a new access token. The answer has a new refresh token only
+// if the old one is to be replaced. A new ID token has to be verified against
+// the claims of the first one: see IDTokenCheck.Original.
+func (c *Client) Refresh(ctx context.Context, refreshToken string) (*Token, error) {
+	m, err := c.Discover(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return c.requestToken(ctx, m, url.Values{
+		"grant_type":    {"refresh_token"},
+		"refresh_token": {refreshToken},
+	})
+}
+
+func (c *Client) requestToken(ctx context.Context, m *Metadata, form url.Values) (*Token, error) {
+	if m.TokenEndpoint == "" {
+		return nil, fail(StepToken, "the provider has no token endpoint")
+	}
+	header := acceptJSON()
+	if err := c.authenticate(ctx, m, header, form); err != nil {
+		return nil, &StepError{Step: StepToken, Err: err}
+	}
+	a, err := c.post(ctx, StepToken, m.TokenEndpoint, header, form)
+	if err != nil {
+		return nil, err
+	}
+	return c.readToken(m, a)
+}
+
+func (c *Client) readToken(m *Metadata, a *answer) (*Token, error) {
+	unusable := func(err error) error { return &StepError{Step: StepToken, Status: a.status, Err: err} }
+	if a.mediaType != "application/json" {
+		return nil, unusable(errors.New("the answer is not application/json"))
+	}
+	members, err := decodeObject(a.body)
+	if err != nil {
+		return nil, unusable(err)
+	}
+	if err := stated(StepToken, a.status, members); err != nil {
+		return nil, err
+	}
+	if a.status != http.StatusOK {
+		return nil, unusable(errors.New("no token"))
+	}
+	token, err := parseToken(members, c.config.Time())
+	if err != nil {
+		return nil, unusable(err)
+	}
+	if token.IDToken != "" && m.Issuer == "" {
+		return nil, unusable(errors.New("an ID token from a provider that is configured without issuer"))
+	}
+	return token, nil
+}
+
+// parseToken takes the members apart (RFC 6749 section 5.1). What is left in
+// the map becomes Extra.
+func parseToken(members map[string]any, now time.Time) (*Token, error) {
+	t := &Token{Extra: members}
+	for name, field := range map[string]*string{
+		"access_token":  &t.AccessToken,
+		"token_type":    &t.Type,
+		"refresh_token": &t.RefreshToken,
+		"id_token":      &t.IDToken,
+		"scope":         &t.Scope,
+	} {
+		var err error
+		if *field, err = text(members, name); err != nil {
+			return nil, err
+		}
+		delete(members, name)
+	}
+	if value := members["error"]; value != nil && value != "" {
+		return nil, errors.New("error is not a string")
+	}
+	if t.AccessToken == "" {
+		return nil, errors.New("access_token is missing")
+	}
+	// Other types need a proof with every use, which nobody here could give.
+	if t.Type = strings.ToLower(t.Type); t.Type != "bearer" {
+		return nil, errors.New("token_type is missing or unknown")
+	}
+	return t, t.readExpiry(now)
+}
+
+// readExpiry accepts a number and, because some send that, a numeric text.
+func (t *Token) readExpiry(now time.Time) error {
+	value := t.Extra["expires_in"]
+	delete(t.Extra, "expires_in")
+	var digits string
+	switch value := value.(type) {
+	case nil:
+		return nil
+	case json.Number:
+		digits = value.String()
+	case string:
+		digits = value
+	}
+	seconds, err := strconv.ParseFloat(digits, 64)
+	if err != nil || math.IsNaN(seconds) || seconds < 0 || seconds > maxExpiresIn {
+		return errors.New("expires_in is not a number of seconds")
+	}
+	t.ExpiresAt = time.Unix(now.Unix()+int64(seconds), 0)
+	return nil
+}
+
+// maxExpiresIn, about a thousand years, keeps sums of times in range.
+const maxExpiresIn = 1 << 35
+
+func acceptJSON() http.Header {
+	return http.Header{"Accept": {"application/json"}}
+}

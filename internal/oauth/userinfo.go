@@ -1,0 +1,88 @@
+package oauth
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"slices"
+)
+
+// UserInfo asks the userinfo endpoint who the access token is about. For an
+// OpenID Connect provider, and whenever wantSubject is not empty, the answer's
+// sub must equal wantSubject, the ID token's: a token of somebody else could
+// have been slipped in (OpenID Connect Core 5.3.4). Only an answer of the 2xx
+// kind with a JSON object counts; OpenID Connect providers may sign it. Numbers
+// are json.Number.
+func (c *Client) UserInfo(ctx context.Context, accessToken, wantSubject string) (map[string]any, error) {
+	m, err := c.Discover(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if m.UserInfoEndpoint == "" {
+		return nil, fail(StepUserInfo, "the provider has no userinfo endpoint")
+	}
+	header := acceptJSON()
+	header.Set("Authorization", "Bearer "+accessToken)
+	if c.config.OIDC {
+		header.Set("Accept", "application/json, application/jwt")
+	}
+	a, err := c.get(ctx, StepUserInfo, m.UserInfoEndpoint, header)
+	if err != nil {
+		return nil, err
+	}
+	claims, err := c.readUserInfo(ctx, m, a)
+	if err != nil {
+		return nil, err
+	}
+	if sub := claims["sub"]; (c.config.OIDC || wantSubject != "") && (sub != wantSubject || sub == "") {
+		return nil, fail(StepUserInfo, "sub is missing or another one than the ID token's")
+	}
+	return claims, nil
+}
+
+func (c *Client) readUserInfo(ctx context.Context, m *Metadata, a *answer) (map[string]any, error) {
+	unusable := func(err error) error { return &StepError{Step: StepUserInfo, Status: a.status, Err: err} }
+	if c.config.OIDC && a.mediaType == "application/jwt" && a.status == http.StatusOK {
+		return c.openUserInfo(ctx, m, string(a.body))
+	}
+	claims, err := decodeObject(a.body)
+	if err == nil {
+		if err := stated(StepUserInfo, a.status, claims); err != nil {
+			return nil, err
+		}
+	}
+	switch {
+	case a.status < 200 || a.status > 299:
+		return nil, unusable(errors.New("no profile"))
+	case err != nil:
+		return nil, unusable(err)
+	}
+	return claims, nil
+}
+
+// openUserInfo verifies a signed answer. It need not state issuer, audience and
+// times, but if it does they have to be right (OpenID Connect Core 5.3.2).
+func (c *Client) openUserInfo(ctx context.Context, m *Metadata, token string) (map[string]any, error) {
+	answer, err := c.open(ctx, m, token)
+	if err != nil {
+		return nil, inStep(StepUserInfo, err)
+	}
+	claims := answer.claims
+	if _, stated := claims["iss"]; stated {
+		if err := c.checkIssuerClaim(m, claims); err != nil {
+			return nil, inStep(StepUserInfo, err)
+		}
+	}
+	if _, stated := claims["aud"]; stated {
+		if aud, ok := audienceOf(claims); !ok || !slices.Contains(aud, c.config.ClientID) {
+			return nil, fail(StepUserInfo, "aud does not name this client")
+		}
+	}
+	if value, stated := claims["exp"]; stated {
+		exp, ok := seconds(value)
+		if !ok || float64(c.config.Time().Unix()) >= exp+c.config.Leeway.Seconds() {
+			return nil, fail(StepUserInfo, "expired")
+		}
+	}
+	return claims, nil
+}
