@@ -1,0 +1,116 @@
+package page
+
+import (
+	"net/http"
+	"time"
+)
+
+// Account is the settings page of somebody who is signed in. A part whose
+// addresses are empty is not shown.
+type Account struct {
+	CSRFToken   string
+	CallbackURL string // where forms lead back to, usually this page; empty: not sent
+
+	Name   string // of the user; empty: not shown
+	Email  string // of the user; empty: not shown
+	Notice string // what has just been done: linked, unlinked, ended, others; unknown: no message
+	Error  string // what failed: last, taken, confirm; unknown: the general message
+
+	Linked       []Linked
+	UnlinkAction string     // where an unlink form is posted; it sends provider and providerAccountId
+	Providers    []Provider // what can be linked besides; their Action starts a sign-in
+
+	Devices      []Device
+	EndAction    string // where a sign-out form of one device is posted; it sends session
+	OthersAction string // where "sign out everywhere else" is posted
+
+	SignOutURL string // the sign-out page
+	DeleteURL  string // the page that asks before the account is deleted
+
+	FormOrigins []string // as in [SignIn]
+}
+
+// Linked is one way in that the user has.
+type Linked struct {
+	Provider          Provider // Name, ID, Icon and Brand are shown
+	ProviderAccountID string   // sent when it is unlinked, never shown
+	Detail            string   // such as the address at the provider; empty: not shown
+
+	// Removable says that another way in remains. Its zero value is the safe
+	// one: no button. The server must check again when the form arrives.
+	Removable bool
+}
+
+// Device is one session of the user.
+type Device struct {
+	ID     string    // what the form sends; never the session token itself
+	Name   string    // such as "Firefox on Linux"; empty: an unknown device
+	Detail string    // such as a place; empty: not shown
+	Seen   time.Time // last use; zero: not shown
+	This   bool      // the session that asks
+}
+
+// Account renders the account page.
+func (r *Renderer) Account(v Account) (Page, error) {
+	view := accountView{Account: v, Done: notice(v.Notice), Failed: accountMessage(v.Error)}
+	for _, p := range v.Providers {
+		p.Name = p.Label()
+		view.More = append(view.More, providerForm{Provider: p, CSRFToken: v.CSRFToken, CallbackURL: v.CallbackURL})
+	}
+	for _, d := range v.Devices {
+		if d.Name == "" {
+			d.Name = r.texts.text("account.device")
+		}
+		view.Rows = append(view.Rows, deviceRow{d, v.EndAction, v.CSRFToken, v.CallbackURL})
+		view.Others = view.Others || !d.This
+	}
+	return r.render("account", http.StatusOK, view, policy{formOrigins: v.FormOrigins})
+}
+
+type accountView struct {
+	Account
+	Done   string // key of a text; empty: none
+	Failed string // key of a text; empty: none
+	More   []providerForm
+	Rows   []deviceRow
+	Others bool // there is a device besides this one
+}
+
+// deviceRow is a device made ready for its template.
+type deviceRow struct {
+	Device
+	Action      string
+	CSRFToken   string
+	CallbackURL string
+}
+
+func notice(code string) string {
+	switch code {
+	case "linked", "unlinked", "ended", "others":
+		return "account.notice." + code
+	}
+	return ""
+}
+
+func accountMessage(code string) string {
+	switch code {
+	case "":
+		return ""
+	case "last", "taken", "confirm":
+		return "account.error." + code
+	}
+	return "account.error.other"
+}
+
+// DeleteAccount asks before an account is deleted.
+type DeleteAccount struct {
+	CSRFToken string
+	Action    string // where the form is posted; it sends confirm=delete
+	CancelURL string // back to the settings
+	Name      string // whose account: an address or a name; empty: not named
+}
+
+// DeleteAccount renders the page that asks before an account is deleted.
+func (r *Renderer) DeleteAccount(v DeleteAccount) (Page, error) {
+	return r.render("delete", http.StatusOK, v, policy{})
+}

@@ -1,0 +1,164 @@
+package page
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+)
+
+// rgb is an opaque colour in sRGB.
+type rgb struct{ r, g, b uint8 }
+
+var (
+	white = rgb{255, 255, 255}
+	soot  = rgb{0x11, 0x13, 0x18} // black that does not glare
+	black = rgb{}
+)
+
+func (c rgb) String() string { return fmt.Sprintf("#%02x%02x%02x", c.r, c.g, c.b) }
+
+var errColor = errors.New("not an opaque CSS colour: write #rgb, #rrggbb, rgb(), hsl() or a colour name")
+
+// parseColor reads the CSS colours whose contrast can be worked out here. The
+// grammar is strict, because what it accepts is written into a style sheet.
+func parseColor(s string) (rgb, error) {
+	s = strings.ToLower(s)
+	if hex, ok := strings.CutPrefix(s, "#"); ok {
+		return parseHex(hex)
+	}
+	name, args, call := strings.Cut(s, "(")
+	if !call {
+		return named(s)
+	}
+	args, closed := strings.CutSuffix(args, ")")
+	parts := strings.FieldsFunc(args, func(c rune) bool { return c == ',' || c == ' ' })
+	if !closed || len(parts) != 3 {
+		return rgb{}, errColor
+	}
+	switch name {
+	case "rgb", "rgba":
+		return parseRGB(parts)
+	case "hsl", "hsla":
+		return parseHSL(parts)
+	}
+	return rgb{}, errColor
+}
+
+func parseHex(hex string) (rgb, error) {
+	switch len(hex) {
+	case 3, 4:
+		var long strings.Builder
+		for _, c := range []byte(hex) {
+			long.Write([]byte{c, c})
+		}
+		hex = long.String()
+	}
+	n, err := strconv.ParseUint(hex, 16, 32)
+	switch {
+	case err != nil:
+		return rgb{}, errColor
+	case len(hex) == 8 && n&0xff == 0xff:
+		n >>= 8
+	case len(hex) != 6:
+		return rgb{}, errColor
+	}
+	return rgb{uint8(n >> 16), uint8(n >> 8), uint8(n)}, nil
+}
+
+func parseRGB(parts []string) (rgb, error) {
+	var out [3]uint8
+	for i, part := range parts {
+		full := 255.0
+		part, percent := strings.CutSuffix(part, "%")
+		if percent {
+			full = 100
+		}
+		v, err := number(part, full)
+		if err != nil {
+			return rgb{}, err
+		}
+		out[i] = channel(v / full)
+	}
+	return rgb{out[0], out[1], out[2]}, nil
+}
+
+func parseHSL(parts []string) (rgb, error) {
+	h, errH := number(strings.TrimSuffix(parts[0], "deg"), 360)
+	s, errS := number(strings.TrimSuffix(parts[1], "%"), 100)
+	l, errL := number(strings.TrimSuffix(parts[2], "%"), 100)
+	if err := errors.Join(errH, errS, errL); err != nil {
+		return rgb{}, errColor
+	}
+	s, l = s/100, l/100
+	// CSS Color 4, section 7.1.
+	at := func(n float64) uint8 {
+		k := math.Mod(n+h/30, 12)
+		return channel(l - s*min(l, 1-l)*max(-1, min(k-3, 9-k, 1)))
+	}
+	return rgb{at(0), at(8), at(4)}, nil
+}
+
+// number reads plain decimal digits between 0 and most, and none of the other
+// notations that strconv knows.
+func number(s string, most float64) (float64, error) {
+	if s == "" || strings.Trim(s, "0123456789.") != "" {
+		return 0, errColor
+	}
+	v, err := strconv.ParseFloat(s, 64)
+	if err != nil || v > most {
+		return 0, errColor
+	}
+	return v, nil
+}
+
+func channel(v float64) uint8 { return uint8(math.Round(255 * max(0, min(1, v)))) }
+
+// luminance is the relative luminance of WCAG 2.2.
+func (c rgb) luminance() float64 {
+	return 0.2126*linear(c.r) + 0.7152*linear(c.g) + 0.0722*linear(c.b)
+}
+
+func linear(v uint8) float64 {
+	s := float64(v) / 255
+	if s <= 0.04045 {
+		return s / 12.92
+	}
+	return math.Pow((s+0.055)/1.055, 2.4)
+}
+
+// contrast is the contrast ratio of WCAG 2.2, from 1 to 21.
+func contrast(a, b rgb) float64 {
+	x, y := a.luminance(), b.luminance()
+	return (max(x, y) + 0.05) / (min(x, y) + 0.05)
+}
+
+// textOn chooses what reads best on a ground: white, or else black, softened
+// where that still reads. Either white or pure black reaches 4.5 on any ground.
+func textOn(ground rgb) rgb {
+	switch {
+	case contrast(white, ground) >= 4.5:
+		return white
+	case contrast(soot, ground) >= 4.5:
+		return soot
+	}
+	return black
+}
+
+// mix moves a colour towards another; 0 leaves it, 1 replaces it.
+func mix(from, to rgb, share float64) rgb {
+	blend := func(a, b uint8) uint8 { return uint8(math.Round(float64(a) + (float64(b)-float64(a))*share)) }
+	return rgb{blend(from.r, to.r), blend(from.g, to.g), blend(from.b, to.b)}
+}
+
+// readable moves a colour towards ink until text in it can be read on a ground.
+func readable(c, ground, ink rgb) rgb {
+	const steps = 20
+	for i := range steps {
+		if moved := mix(c, ink, float64(i)/steps); contrast(moved, ground) >= 4.5 {
+			return moved
+		}
+	}
+	return ink
+}

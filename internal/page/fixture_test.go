@@ -1,0 +1,174 @@
+package page
+
+import (
+	"reflect"
+	"strings"
+	"testing"
+	"time"
+)
+
+func mustNew(t testing.TB, o Options) *Renderer {
+	t.Helper()
+	r, err := New(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+// mustParse gives the document of a page, and fails when it is not one.
+func mustParse(t testing.TB, p Page, err error) *node {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+	doc, err := parse(string(p.Body))
+	if err != nil {
+		t.Fatalf("%v\n%s", err, p.Body)
+	}
+	return doc
+}
+
+// one is the only element of a name.
+func one(t testing.TB, in *node, name string) *node {
+	t.Helper()
+	found := in.all(name)
+	if len(found) != 1 {
+		t.Fatalf("%d <%s>, want one", len(found), name)
+	}
+	return found[0]
+}
+
+var someProviders = []Provider{
+	{ID: "github", Name: "GitHub", Type: OAuth, Action: "https://shop.example/auth/signin/github"},
+	{ID: "op", Name: "Test OP", Type: OIDC, Action: "https://shop.example/auth/signin/op", Brand: "#ffcc00"},
+	{ID: "credentials", Name: "Credentials", Type: Credentials, Action: "https://shop.example/auth/callback/credentials", Fields: []Field{
+		{Name: "username", Label: "Username", Type: "text", Placeholder: "your name"},
+		{Name: "password", Label: "Password", Type: "password", Value: "secret"},
+		{Name: "stay", Label: "Stay signed in", Type: "checkbox", Value: "yes"},
+		{Name: "tenant", Type: "hidden", Value: "north"},
+	}},
+	{ID: "email", Name: "Email", Type: Email, Action: "https://shop.example/auth/signin/email"},
+	{ID: "passkey", Name: "Passkey", Type: WebAuthn, Action: "https://shop.example/auth/callback/passkey"},
+}
+
+var someSignIn = SignIn{
+	CSRFToken: "c5f", CallbackURL: "https://shop.example/back?x=1", Error: "SessionRequired",
+	Email: "me@example.com", Host: "shop.example", Providers: someProviders, Script: "/auth/passkey.js",
+	FormOrigins: []string{"https://github.com/login/oauth/authorize", "http://op.example:9000"},
+}
+
+var someAccount = Account{
+	CSRFToken: "c5f", CallbackURL: "/account", Name: "Ada", Email: "ada@example.com", Notice: "linked", Error: "last",
+	Linked: []Linked{
+		{Provider: someProviders[0], ProviderAccountID: "17", Detail: "ada", Removable: true},
+		{Provider: someProviders[3], Detail: "ada@example.com"},
+	},
+	UnlinkAction: "/account/unlink", Providers: someProviders[1:2],
+	Devices: []Device{
+		{ID: "d1", Name: "Firefox on Linux", Detail: "London", Seen: time.Date(2026, 3, 1, 8, 30, 0, 0, time.UTC), This: true},
+		{ID: "d2"},
+	},
+	EndAction: "/account/end", OthersAction: "/account/others", SignOutURL: "/auth/signout", DeleteURL: "/account/delete",
+}
+
+// shown is a page under the name of what it shows.
+type shown struct {
+	name string
+	page func(*Renderer) (Page, error)
+}
+
+// everyPage shows each page with everything it can have.
+var everyPage = []shown{
+	{"signin", func(r *Renderer) (Page, error) { return r.SignIn(someSignIn) }},
+	{"signout", func(r *Renderer) (Page, error) {
+		return r.SignOut(SignOut{CSRFToken: "c5f", CallbackURL: "/", Action: "https://shop.example/auth/signout"})
+	}},
+	{"verify", func(r *Renderer) (Page, error) {
+		return r.VerifyRequest(VerifyRequest{Host: "shop.example", Origin: "https://shop.example"})
+	}},
+	{"confirm", func(r *Renderer) (Page, error) {
+		return r.Confirm(Confirm{
+			CSRFToken: "c5f", Action: "https://shop.example/auth/callback/email", Email: "me@example.com",
+			Hidden: []Hidden{{"token", "70ken"}, {"email", "me@example.com"}},
+		})
+	}},
+	{"error", func(r *Renderer) (Page, error) {
+		return r.Error(Error{
+			Code: "AccessDenied", Host: "shop.example", Origin: "https://shop.example", SignInURL: "https://shop.example/auth/signin",
+		})
+	}},
+	{"account", func(r *Renderer) (Page, error) { return r.Account(someAccount) }},
+	{"delete", func(r *Renderer) (Page, error) {
+		return r.DeleteAccount(DeleteAccount{CSRFToken: "c5f", Action: "/account/delete", CancelURL: "/account", Name: "ada@example.com"})
+	}},
+}
+
+// filled sets every string of a view, however deep, and gives each list two items.
+func filled[T any](s string) T {
+	var v T
+	fill(reflect.ValueOf(&v).Elem(), s)
+	return v
+}
+
+func fill(v reflect.Value, s string) {
+	switch v.Kind() {
+	case reflect.String:
+		v.SetString(s)
+	case reflect.Slice:
+		v.Set(reflect.MakeSlice(v.Type(), 2, 2))
+		for i := range v.Len() {
+			fill(v.Index(i), s)
+		}
+	case reflect.Struct:
+		if v.Type() == reflect.TypeFor[time.Time]() {
+			v.Set(reflect.ValueOf(time.Unix(1e9, 0)))
+			return
+		}
+		for i := range v.NumField() {
+			fill(v.Field(i), s)
+		}
+	}
+}
+
+// pagesOf renders all pages with one string in every place of every view.
+func pagesOf(t testing.TB, r *Renderer, s string) []Page {
+	t.Helper()
+	signIn := filled[SignIn](s)
+	form := filled[Provider](s)
+	form.Type = Credentials
+	signIn.Providers = append(signIn.Providers, form, Provider{ID: s, Name: s, Action: s, Type: Email}, Provider{ID: s, Action: s, Type: WebAuthn})
+	hidden := form
+	hidden.Fields = []Field{{Name: s, Value: s, Type: "hidden"}, {Name: s, Value: s, Type: "checkbox"}, {Name: s, Type: "password", Value: s}}
+	signIn.Providers = append(signIn.Providers, hidden)
+	account := filled[Account](s)
+	account.Linked[0].Removable = true
+	account.Devices[0].This = true
+	var pages []Page
+	for _, render := range []func() (Page, error){
+		func() (Page, error) { return r.SignIn(signIn) },
+		func() (Page, error) { return r.SignOut(filled[SignOut](s)) },
+		func() (Page, error) { return r.VerifyRequest(filled[VerifyRequest](s)) },
+		func() (Page, error) { return r.Confirm(filled[Confirm](s)) },
+		func() (Page, error) { return r.Error(filled[Error](s)) },
+		func() (Page, error) { return r.Account(account) },
+		func() (Page, error) { return r.DeleteAccount(filled[DeleteAccount](s)) },
+	} {
+		p, err := render()
+		if err != nil {
+			t.Fatal(err)
+		}
+		pages = append(pages, p)
+	}
+	return pages
+}
+
+// directives are the names of a policy's parts, in order.
+func directives(policy string) []string {
+	var names []string
+	for part := range strings.SplitSeq(policy, ";") {
+		name, _, _ := strings.Cut(strings.TrimSpace(part), " ")
+		names = append(names, name)
+	}
+	return names
+}

@@ -1,0 +1,59 @@
+package page
+
+import (
+	"hash/fnv"
+	"html/template"
+	"strings"
+	"unicode"
+)
+
+// mark is the picture on a provider's button: its icon, or the icon of its
+// type, or its initial on a coloured tile. All of them are drawn into the page,
+// so that nobody else learns who is about to sign in.
+func mark(p Provider) template.HTML {
+	for _, name := range []string{p.Icon, p.ID, p.Type} {
+		if drawing, ok := drawings[name]; ok {
+			return icon(drawing)
+		}
+	}
+	return initial(p)
+}
+
+// icon wraps a drawing of 24 by 24 units. It is hidden from assistive
+// technology, which reads the button's words instead.
+func icon(drawing string) template.HTML {
+	return template.HTML(`<svg class="mark" viewBox="0 0 24 24" aria-hidden="true">` + drawing + `</svg>`)
+}
+
+// tiles are grounds for initials of providers without a brand colour.
+var tiles = []rgb{
+	{0x3b, 0x5b, 0xdb},
+	{0x7a, 0x3f, 0xc4},
+	{0xb0, 0x34, 0x7a},
+	{0xb2, 0x40, 0x2d},
+	{0x8a, 0x5a, 0x00},
+	{0x2f, 0x70, 0x3a},
+	{0x0b, 0x71, 0x7d},
+	{0x4a, 0x55, 0x68},
+}
+
+func initial(p Provider) template.HTML {
+	tile, err := parseColor(p.Brand)
+	if err != nil {
+		sum := fnv.New32a()
+		sum.Write([]byte(p.ID))
+		tile = tiles[sum.Sum32()%uint32(len(tiles))]
+	}
+	return icon(`<rect width="24" height="24" rx="6" fill="` + tile.String() + `"/>` +
+		`<text x="12" y="16.6" text-anchor="middle" fill="` + textOn(tile).String() + `">` +
+		string(firstLetter(p.Label())) + `</text>`)
+}
+
+// firstLetter is safe in markup as it is: letters and digits are.
+func firstLetter(name string) rune {
+	at := strings.IndexFunc(name, func(c rune) bool { return unicode.IsLetter(c) || unicode.IsDigit(c) })
+	if at < 0 {
+		return '•'
+	}
+	return unicode.ToUpper([]rune(name[at:])[0])
+}

@@ -1,0 +1,210 @@
+package page
+
+import (
+	"flag"
+	"net/http"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+)
+
+var update = flag.Bool("update", false, "write the golden outlines anew")
+
+func TestOutlines(t *testing.T) {
+	r := mustNew(t, Options{Theme: Theme{Logo: "/logo.svg", LogoAlt: "Shop"}})
+	for _, s := range everyPage {
+		t.Run(s.name, func(t *testing.T) {
+			p, err := s.page(r)
+			doc := mustParse(t, p, err)
+			if script := doc.all("script"); len(script) == 1 {
+				script[0].attrs = slices.DeleteFunc(script[0].attrs, func(a attr) bool { return a.name == "nonce" })
+			}
+			var b strings.Builder
+			doc.outline(&b, 0)
+			golden(t, s.name, b.String())
+		})
+	}
+}
+
+func golden(t *testing.T, name, got string) {
+	t.Helper()
+	file := filepath.Join("testdata", name+".golden")
+	if *update {
+		if err := os.WriteFile(file, []byte(got), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got != string(want) {
+		t.Errorf("%s changed (-update writes it anew):\n%s", file, got)
+	}
+}
+
+func TestEveryPage(t *testing.T) {
+	r := mustNew(t, Options{})
+	for _, s := range everyPage {
+		t.Run(s.name, func(t *testing.T) {
+			p, err := s.page(r)
+			doc := mustParse(t, p, err)
+			one(t, doc, "main")
+			one(t, doc, "h1")
+			if one(t, doc, "title").words() == "" {
+				t.Error("no title")
+			}
+			if got := one(t, doc, "html").attrs[0]; got != (attr{"lang", "en"}) {
+				t.Errorf("first attribute of html is %v", got)
+			}
+			if got := one(t, doc, "body").attrs; !slices.Equal(got, []attr{{"class", "__next-auth-theme-auto"}}) {
+				t.Errorf("body has %v", got)
+			}
+			if imgs := doc.all("img"); len(imgs) != 0 {
+				t.Error("an image without a logo")
+			}
+			checkControls(t, doc)
+		})
+	}
+}
+
+// checkControls: ids are unique, every visible input has its label, every form
+// is posted with the CSRF token, and no element carries script or style.
+func checkControls(t *testing.T, doc *node) {
+	t.Helper()
+	ids := map[string]bool{}
+	labelled := map[string]bool{}
+	for _, l := range doc.all("label") {
+		labelled[l.attr("for")] = true
+	}
+	for _, in := range doc.all("input") {
+		id := in.attr("id")
+		if in.attr("type") == "hidden" {
+			continue
+		}
+		if id == "" || ids[id] || !labelled[id] {
+			t.Errorf("input %q: id %q is empty, doubled or without label", in.attr("name"), id)
+		}
+		ids[id] = true
+	}
+	for _, form := range doc.all("form") {
+		first := form.all("input")[0]
+		if form.attr("method") != "post" || first.attr("name") != "csrfToken" || first.attr("value") != "c5f" || first.attr("type") != "hidden" {
+			t.Errorf("form to %q: method %q, first field %v", form.attr("action"), form.attr("method"), first.attrs)
+		}
+		for _, b := range form.all("button") {
+			if b.attr("type") != "submit" || b.words() == "" {
+				t.Errorf("form to %q: button %v", form.attr("action"), b.attrs)
+			}
+		}
+	}
+}
+
+func TestErrorPage(t *testing.T) {
+	r := mustNew(t, Options{})
+	for _, test := range []struct {
+		code    string
+		status  int
+		heading string
+		says    string
+		retry   bool
+	}{
+		{"Configuration", 500, "Server error", "problem with the server configuration", false},
+		{"AccessDenied", 403, "Access denied", "do not have permission", true},
+		{"Verification", 403, "Unable to sign in", "no longer valid", true},
+		{"Verification", 403, "Unable to sign in", "used already or it may have expired", true},
+		{"", 200, "Error", "shop.example", false},
+		{"Default", 200, "Error", "shop.example", false},
+		{"configuration", 200, "Error", "shop.example", false},
+		{"constructor", 200, "Error", "shop.example", false},
+		{"toString", 200, "Error", "shop.example", false},
+		{"__proto__", 200, "Error", "shop.example", false},
+	} {
+		t.Run(test.code, func(t *testing.T) {
+			p, err := r.Error(Error{Code: test.code, Host: "shop.example", Origin: "https://shop.example", SignInURL: "https://shop.example/auth/signin"})
+			doc := mustParse(t, p, err)
+			if p.Status != test.status {
+				t.Errorf("status %d, want %d", p.Status, test.status)
+			}
+			if got := one(t, doc, "h1").words(); got != test.heading {
+				t.Errorf("heading %q, want %q", got, test.heading)
+			}
+			if !strings.Contains(doc.words(), test.says) {
+				t.Errorf("%q does not say %q", doc.words(), test.says)
+			}
+			links := doc.all("a")
+			if home := links[len(links)-1]; home.attr("href") != "https://shop.example" || home.words() != "shop.example" {
+				t.Errorf("link home: %v", home.attrs)
+			}
+			if retry := len(links) == 2 && links[0].words() == "Sign in" && links[0].attr("href") == "https://shop.example/auth/signin"; retry != test.retry {
+				t.Errorf("link to sign in: %v, want %v", retry, test.retry)
+			}
+		})
+	}
+}
+
+func TestSetHeaders(t *testing.T) {
+	r := mustNew(t, Options{})
+	for _, s := range everyPage {
+		p, err := s.page(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		h := http.Header{"Cache-Control": {"public"}}
+		p.SetHeaders(h)
+		referrer := "same-origin"
+		if s.name == "confirm" {
+			referrer = "no-referrer"
+		}
+		for name, want := range map[string]string{
+			"Content-Type":               "text/html; charset=utf-8",
+			"Content-Security-Policy":    p.Policy,
+			"Referrer-Policy":            referrer,
+			"Cache-Control":              "no-store",
+			"X-Content-Type-Options":     "nosniff",
+			"X-Frame-Options":            "DENY",
+			"Cross-Origin-Opener-Policy": "same-origin-allow-popups",
+		} {
+			if got := h.Get(name); got != want || got == "" {
+				t.Errorf("R-207 %s: %s is %q, want %q", s.name, name, got, want)
+			}
+		}
+	}
+}
+
+func TestPagesAreIndependent(t *testing.T) {
+	r := mustNew(t, Options{})
+	first, err := r.SignOut(SignOut{CSRFToken: "first"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	before := string(first.Body)
+	if _, err := r.SignIn(someSignIn); err != nil {
+		t.Fatal(err)
+	}
+	if string(first.Body) != before {
+		t.Error("a page changed when another was rendered")
+	}
+}
+
+func BenchmarkSignIn(b *testing.B) {
+	r := mustNew(b, Options{})
+	b.ReportAllocs()
+	for b.Loop() {
+		if _, err := r.SignIn(someSignIn); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
+func BenchmarkError(b *testing.B) {
+	r := mustNew(b, Options{})
+	b.ReportAllocs()
+	for b.Loop() {
+		if _, err := r.Error(Error{Code: "AccessDenied"}); err != nil {
+			b.Fatal(err)
+		}
+	}
+}

@@ -1,0 +1,82 @@
+package page
+
+import (
+	"crypto/rand"
+	"net/url"
+	"strings"
+)
+
+// policy is what one page needs beyond the policy all of them share.
+type policy struct {
+	secluded    bool     // the page's address is secret: no other site may be asked for anything
+	formOrigins []string // where a form of the page may lead besides the site itself
+	nonce       string   // of the page's one script; empty: no script runs
+}
+
+// policy writes the Content-Security-Policy. Everything is forbidden first;
+// the style is let in by its hash and a script by a nonce of its own, so that
+// markup that slipped in somehow would still neither run nor look right.
+func (l look) policy(p policy) string {
+	var b strings.Builder
+	b.WriteString("default-src 'none'; style-src ")
+	b.WriteString(l.styleHash)
+	b.WriteString("; img-src 'self'")
+	if l.logoSource != "" && !(p.secluded && l.foreign) {
+		b.WriteByte(' ')
+		b.WriteString(l.logoSource)
+	}
+	if p.nonce != "" {
+		b.WriteString("; script-src 'nonce-")
+		b.WriteString(p.nonce)
+		b.WriteString("'; connect-src 'self'")
+	}
+	b.WriteString("; form-action 'self'")
+	for _, origin := range sources(p.formOrigins) {
+		b.WriteByte(' ')
+		b.WriteString(origin)
+	}
+	b.WriteString("; base-uri 'none'; frame-ancestors 'none'")
+	return b.String()
+}
+
+// sources keeps what may stand in a policy, each once, in order.
+func sources(origins []string) []string {
+	kept := make([]string, 0, len(origins))
+	seen := make(map[string]bool, len(origins))
+	for _, raw := range origins {
+		source, ok := Source(raw)
+		if ok && !seen[source] {
+			seen[source] = true
+			kept = append(kept, source)
+		}
+	}
+	return kept
+}
+
+const anyHTTPS = "https:"
+
+// Source gives the origin of an http(s) address in the form in which a
+// Content-Security-Policy lists it, and false for anything a policy cannot
+// name: other schemes, IPv6 literals, hosts with odd characters. The word
+// "https:" alone stands for every https origin; browsers apply form-action to
+// the whole chain of redirects, which matters for providers that pass visitors
+// on to a host of their customer's.
+func Source(raw string) (string, bool) {
+	if raw == anyHTTPS {
+		return raw, true
+	}
+	u, err := url.Parse(raw)
+	if err != nil || u.Host == "" || (u.Scheme != "https" && u.Scheme != "http") {
+		return "", false
+	}
+	host := strings.ToLower(u.Host)
+	for _, c := range host {
+		if !strings.ContainsRune("abcdefghijklmnopqrstuvwxyz0123456789.-:", c) {
+			return "", false
+		}
+	}
+	return u.Scheme + "://" + host, true
+}
+
+// nonce is fresh for every page that carries a script.
+func nonce() string { return rand.Text() }

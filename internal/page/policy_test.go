@@ -1,0 +1,102 @@
+package page
+
+import (
+	"crypto/sha256"
+	"encoding/base64"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+)
+
+var styleElement = regexp.MustCompile(`(?s)<style>(.*?)</style>`)
+
+func TestPolicy(t *testing.T) {
+	r := mustNew(t, Options{Theme: Theme{BrandColor: "teal"}})
+	for _, s := range everyPage {
+		p, err := s.page(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		sent := styleElement.FindAllSubmatch(p.Body, -1)
+		if len(sent) != 1 {
+			t.Fatalf("%s: %d styles", s.name, len(sent))
+		}
+		sum := sha256.Sum256(sent[0][1])
+		want := "style-src 'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) + "'; "
+		if !strings.Contains(p.Policy, want) {
+			t.Errorf("R-206 %s: the style sent is not the one in %q", s.name, p.Policy)
+		}
+		parts := directives(p.Policy)
+		parts = slices.DeleteFunc(parts, func(d string) bool { return d == "script-src" || d == "connect-src" })
+		if !slices.Equal(parts, []string{"default-src", "style-src", "img-src", "form-action", "base-uri", "frame-ancestors"}) {
+			t.Errorf("R-206 %s: %q", s.name, p.Policy)
+		}
+		for _, part := range []string{"default-src 'none'", "img-src 'self';", "base-uri 'none'", "frame-ancestors 'none'", "form-action 'self'"} {
+			if !strings.Contains(p.Policy, part) {
+				t.Errorf("R-206 %s: no %s in %q", s.name, part, p.Policy)
+			}
+		}
+		if hasScript := strings.Contains(p.Policy, "script-src"); hasScript != (s.name == "signin") {
+			t.Errorf("R-206 %s: scripts are let in: %v", s.name, hasScript)
+		}
+	}
+}
+
+func TestFormOrigins(t *testing.T) {
+	p, err := mustNew(t, Options{}).SignIn(SignIn{FormOrigins: []string{
+		"https://github.com/login/oauth/authorize", "https://GitHub.com", "http://127.0.0.1:9000/a", "javascript:x", "https://[::1]/",
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want := "form-action 'self' https://github.com http://127.0.0.1:9000; base-uri"; !strings.Contains(p.Policy, want) {
+		t.Errorf("R-206 policy %q, want %s", p.Policy, want)
+	}
+}
+
+func TestScript(t *testing.T) {
+	r := mustNew(t, Options{})
+	seen := map[string]bool{}
+	for range 3 {
+		p, err := r.SignIn(SignIn{Script: "/auth/passkey.js"})
+		script := one(t, mustParse(t, p, err), "script")
+		nonce := script.attr("nonce")
+		if len(nonce) < 22 || seen[nonce] || script.attr("src") != "/auth/passkey.js" || len(script.kids) != 0 {
+			t.Errorf("script %v", script.attrs)
+		}
+		seen[nonce] = true
+		if want := "; script-src 'nonce-" + nonce + "'; connect-src 'self'; "; !strings.Contains(p.Policy, want) {
+			t.Errorf("R-206 policy %q, want %s", p.Policy, want)
+		}
+	}
+	p, err := r.SignIn(SignIn{})
+	if len(mustParse(t, p, err).all("script")) != 0 || strings.Contains(p.Policy, "script-src") {
+		t.Errorf("R-206 a page without script lets one in: %q", p.Policy)
+	}
+}
+
+func TestSource(t *testing.T) {
+	for in, want := range map[string]string{
+		"https://accounts.example/o/authorize?x=1#y": "https://accounts.example",
+		"http://127.0.0.1:4000/authorize":            "http://127.0.0.1:4000",
+		"HTTPS://Accounts.Example":                   "https://accounts.example",
+		"https://user:pass@accounts.example/":        "https://accounts.example",
+		"https:":                                     "https:",
+		"http:":                                      "",
+		"":                                           "",
+		"/authorize":                                 "",
+		"//accounts.example":                         "",
+		"javascript:alert(1)":                        "",
+		"https://*.example":                          "",
+		"https://a.example;script-src":               "",
+		"https://a.example,b.example":                "",
+		"https://a.example'":                         "",
+		"https://[::1]:3000/":                        "",
+		"https://ünï.example":                        "",
+	} {
+		if got, ok := Source(in); got != want || ok != (want != "") {
+			t.Errorf("%q: %q, %v; want %q", in, got, ok, want)
+		}
+	}
+}

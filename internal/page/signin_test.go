@@ -1,0 +1,145 @@
+package page
+
+import (
+	"slices"
+	"strings"
+	"testing"
+)
+
+func TestSignInForms(t *testing.T) {
+	p, err := mustNew(t, Options{}).SignIn(someSignIn)
+	doc := mustParse(t, p, err)
+	forms := doc.all("form")
+	if len(forms) != len(someProviders) {
+		t.Fatalf("%d forms for %d providers", len(forms), len(someProviders))
+	}
+	for i, form := range forms {
+		want := someProviders[i]
+		if form.attr("action") != want.Action {
+			t.Errorf("form %d goes to %q, want %q", i, form.attr("action"), want.Action)
+		}
+		if got := one(t, form, "button").words(); !strings.HasSuffix(got, "Sign in with "+want.Name) {
+			t.Errorf("button %d says %q", i, got)
+		}
+		if back := form.all("input")[1]; back.attr("name") != "callbackUrl" || back.attr("value") != someSignIn.CallbackURL {
+			t.Errorf("form %d: callbackUrl is %v", i, back.attrs)
+		}
+	}
+}
+
+func TestSignInErrors(t *testing.T) {
+	r := mustNew(t, Options{})
+	for _, test := range []struct {
+		says  string
+		codes []string
+	}{
+		{"different account", []string{"OAuthSignin", "OAuthCallbackError", "OAuthCreateAccount", "EmailCreateAccount", "Callback", "Signin"}},
+		{"same account you used originally", []string{"OAuthAccountNotLinked"}},
+		{"e-mail could not be sent", []string{"EmailSignin"}},
+		{"check the details you provided", []string{"CredentialsSignin"}},
+		{"sign in to access", []string{"SessionRequired"}},
+		{"unable to sign in", []string{"MissingCSRF", "AccountNotLinked", "SomethingElse"}},
+	} {
+		for _, code := range test.codes {
+			p, err := r.SignIn(SignIn{Error: code})
+			doc := mustParse(t, p, err)
+			alert := doc.all("div")[0]
+			if alert.attr("role") != "alert" || !strings.Contains(alert.words(), test.says) || p.Status != 200 {
+				t.Errorf("%s: status %d, %q; want %q", code, p.Status, alert.words(), test.says)
+			}
+		}
+	}
+	p, err := r.SignIn(SignIn{})
+	if doc := mustParse(t, p, err); strings.Contains(string(p.Body), `role="alert"`) {
+		t.Errorf("an alert without an error: %q", doc.words())
+	}
+}
+
+func TestProvidersAreGrouped(t *testing.T) {
+	button := func(n int) []Provider { return slices.Repeat([]Provider{{ID: "a", Type: OAuth}}, n) }
+	form := Provider{ID: "e", Type: Email}
+	for name, test := range map[string]struct {
+		providers []Provider
+		groups    []int // providers in each; negative: they share rows
+	}{
+		"none":                           {nil, nil},
+		"one":                            {button(1), []int{1}},
+		"six stand below each other":     {button(6), []int{6}},
+		"seven share rows":               {button(7), []int{-7}},
+		"twenty share rows":              {button(20), []int{-20}},
+		"a form stands alone":            {[]Provider{form, form}, []int{1, 1}},
+		"the order stays":                {append(append(button(2), form), button(1)...), []int{2, 1, 1}},
+		"credentials without fields":     {[]Provider{{ID: "c", Type: Credentials}, {ID: "a", Type: OIDC}}, []int{2}},
+		"fields of an OAuth type are no": {[]Provider{{ID: "a", Type: OAuth, Fields: []Field{{Name: "x"}}}}, []int{1}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			p, err := mustNew(t, Options{}).SignIn(SignIn{Providers: test.providers})
+			doc := mustParse(t, p, err)
+			var got []int
+			for _, div := range doc.all("div") {
+				switch n := len(div.all("form")); div.attr("class") {
+				case "group":
+					got = append(got, n)
+				case "group many":
+					got = append(got, -n)
+				}
+			}
+			if !slices.Equal(got, test.groups) {
+				t.Errorf("groups %v, want %v", got, test.groups)
+			}
+		})
+	}
+}
+
+func TestFields(t *testing.T) {
+	for name, test := range map[string]struct {
+		field    Field
+		provider string
+		want     map[string]string
+	}{
+		"a bare name":             {Field{Name: "pin"}, Credentials, map[string]string{"type": "text", "name": "pin", "autocomplete": ""}},
+		"an unknown type":         {Field{Name: "x", Type: "file"}, Credentials, map[string]string{"type": "text"}},
+		"no image buttons":        {Field{Name: "x", Type: "image"}, Credentials, map[string]string{"type": "text"}},
+		"a user name":             {Field{Name: "Username"}, Credentials, map[string]string{"autocomplete": "username", "autocapitalize": "none"}},
+		"a password":              {Field{Name: "x", Type: "password", Value: "v"}, Credentials, map[string]string{"autocomplete": "current-password", "value": ""}},
+		"a one-time code":         {Field{Name: "otp"}, Credentials, map[string]string{"autocomplete": "one-time-code"}},
+		"the operator knows best": {Field{Name: "otp", Autocomplete: "off"}, Credentials, map[string]string{"autocomplete": "off"}},
+		"an address is filled in": {Field{Name: "mail", Type: "email"}, Credentials, map[string]string{"value": "me@example.com", "autocomplete": "email"}},
+		"unless it has a value":   {Field{Name: "mail", Type: "email", Value: "you@example.com"}, Email, map[string]string{"value": "you@example.com"}},
+		"a passkey's address":     {Field{Name: "mail", Type: "email"}, WebAuthn, map[string]string{"autocomplete": "username webauthn"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			p, err := mustNew(t, Options{}).SignIn(SignIn{Email: "me@example.com", Providers: []Provider{{ID: "p", Type: test.provider, Fields: []Field{test.field}}}})
+			input := mustParse(t, p, err).all("input")[1]
+			for name, want := range test.want {
+				if got := input.attr(name); got != want {
+					t.Errorf("%s is %q, want %q", name, got, want)
+				}
+			}
+		})
+	}
+}
+
+func TestMarks(t *testing.T) {
+	for name, test := range map[string]struct {
+		provider Provider
+		want     string
+	}{
+		"by id":                    {Provider{ID: "google", Type: OIDC}, drawGoogle},
+		"by a chosen name":         {Provider{ID: "acme", Icon: "github"}, drawGitHub},
+		"by type":                  {Provider{ID: "postbox", Type: Email}, drawEnvelope},
+		"an initial":               {Provider{ID: "acme", Name: "«acme»"}, ">A</text>"},
+		"an initial of the id":     {Provider{ID: "zebra"}, ">Z</text>"},
+		"nothing to begin with":    {Provider{Name: "<!>"}, ">•</text>"},
+		"a brand colour":           {Provider{ID: "acme", Brand: "#ffcc00"}, `fill="#ffcc00"/><text x="12" y="16.6" text-anchor="middle" fill="#111318"`},
+		"a colour that is not one": {Provider{ID: "acme", Brand: `"><script>`}, `<rect width="24" height="24" rx="6" fill="#`},
+	} {
+		if got := string(mark(test.provider)); !strings.Contains(got, test.want) || strings.Contains(got, "<script") {
+			t.Errorf("%s: %s", name, got)
+		}
+	}
+	named, renamed := mark(Provider{ID: "acme", Name: "Ace"}), mark(Provider{ID: "acme", Name: "Acme"})
+	if named != renamed {
+		t.Error("a provider's tile changes its colour with its name")
+	}
+}
