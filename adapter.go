@@ -1,0 +1,143 @@
+package latchkey
+
+import (
+	"context"
+	"time"
+)
+
+// Adapter stores users and the provider accounts linked to them.
+//
+// An adapter stores and decides nothing. These rules hold for every method of
+// this interface and of the optional abilities below; the adapter suite of
+// package latchkeytest proves them:
+//
+//   - A lookup, update or deletion that finds no row returns [ErrNotFound].
+//   - A write that a unique key refuses returns [ErrConflict] and changes nothing.
+//   - Records are copied: what is passed in is not kept, what is returned is not shared.
+//   - Times are instants, kept to the millisecond at least and returned in UTC.
+//   - Text is compared exactly; e-mail addresses arrive lower-cased.
+//   - A cancelled context ends the call with its error.
+//   - Methods are safe for concurrent use.
+//
+// What an adapter can do beyond these six methods it says by implementing
+// [SessionAdapter], [VerificationTokenAdapter], [AccountAdapter] and the
+// others. [New] checks that the configured features have what they need.
+type Adapter interface {
+	// CreateUser stores u and returns it as stored. An empty ID is replaced by
+	// one of the store's choosing; a store whose ids are of another type may
+	// replace any ID. A taken, non-empty address is ErrConflict.
+	CreateUser(ctx context.Context, u User) (User, error)
+	GetUser(ctx context.Context, id string) (User, error)
+	// GetUserByEmail finds no one by the empty address.
+	GetUserByEmail(ctx context.Context, email string) (User, error)
+	GetUserByAccount(ctx context.Context, provider, providerAccountID string) (User, error)
+	// UpdateUser changes what c names and returns the whole user.
+	UpdateUser(ctx context.Context, id string, c UserChange) (User, error)
+	// LinkAccount stores a. The pair of provider and provider account id is unique.
+	LinkAccount(ctx context.Context, a Account) error
+}
+
+// UserChange names what to change of a user. A nil field stays as it is, so
+// that nothing is overwritten by a stale read.
+type UserChange struct {
+	Name          *string
+	Email         *string
+	EmailVerified *time.Time // a zero time clears it
+	Image         *string
+}
+
+// SessionAdapter keeps sessions. The "database" strategy needs it.
+type SessionAdapter interface {
+	CreateSession(ctx context.Context, s StoredSession) error
+	// GetSessionAndUser finds sessions whether or not they have expired, in one round trip.
+	GetSessionAndUser(ctx context.Context, token string) (StoredSession, User, error)
+	// UpdateSession extends the session to expires. It never brings a deleted
+	// session back (ErrNotFound) and never moves an expiry backwards: then it does nothing.
+	UpdateSession(ctx context.Context, token string, expires time.Time) error
+	// DeleteSession removes the session and returns what was removed.
+	DeleteSession(ctx context.Context, token string) (StoredSession, error)
+}
+
+// SessionListAdapter knows the sessions of one user: "your devices".
+// The Token of a listed session is empty.
+type SessionListAdapter interface {
+	ListSessions(ctx context.Context, userID string) ([]StoredSession, error)
+	// DeleteSessionByID removes one session of the user, named by [StoredSession].ID.
+	DeleteSessionByID(ctx context.Context, userID, id string) error
+	// DeleteSessions removes all sessions of the user but the one whose ID is
+	// keep (empty: all), and says how many.
+	DeleteSessions(ctx context.Context, userID, keep string) (int, error)
+}
+
+// VerificationTokenAdapter keeps magic links. An [Email] provider needs it.
+type VerificationTokenAdapter interface {
+	CreateVerificationToken(ctx context.Context, t VerificationToken) error
+	// UseVerificationToken returns the token and deletes it in one atomic step:
+	// of any number of concurrent calls at most one succeeds. Expired tokens are found too.
+	UseVerificationToken(ctx context.Context, identifier, token string) (VerificationToken, error)
+}
+
+// AccountAdapter knows the accounts of one user. Account settings need it, and
+// so does the eviction of unproven accounts when an address is first proven.
+type AccountAdapter interface {
+	GetAccount(ctx context.Context, provider, providerAccountID string) (Account, error)
+	ListAccounts(ctx context.Context, userID string) ([]Account, error)
+	// UnlinkAccount removes the account and returns what was removed.
+	UnlinkAccount(ctx context.Context, provider, providerAccountID string) (Account, error)
+}
+
+// UserDeletionAdapter removes a user with everything that belongs to them:
+// accounts, sessions, authenticators.
+type UserDeletionAdapter interface {
+	// DeleteUser returns what was removed.
+	DeleteUser(ctx context.Context, id string) (User, error)
+}
+
+// AuthenticatorAdapter keeps passkeys.
+type AuthenticatorAdapter interface {
+	// CreateAuthenticator stores a. The credential id is unique.
+	CreateAuthenticator(ctx context.Context, a Authenticator) error
+	GetAuthenticator(ctx context.Context, credentialID []byte) (Authenticator, error)
+	// ListAuthenticators of an unknown user is empty.
+	ListAuthenticators(ctx context.Context, userID string) ([]Authenticator, error)
+	// UpdateAuthenticatorCounter raises the counter in one atomic step. A stored
+	// value that is not lower is ErrConflict, unless both are zero (Web
+	// Authentication Level 3, section 6.1.1).
+	UpdateAuthenticatorCounter(ctx context.Context, credentialID []byte, counter uint32) (Authenticator, error)
+	DeleteAuthenticator(ctx context.Context, credentialID []byte) error
+}
+
+// TxAdapter can do several things or none of them.
+type TxAdapter interface {
+	// InTx calls f with an Adapter of the same abilities, bound to one
+	// transaction. An error of f, or a panic, rolls everything back and is passed on.
+	InTx(ctx context.Context, f func(Adapter) error) error
+}
+
+// SignUpAdapter is for stores without transactions. It remembers which new
+// user an account was going to be linked to, so that a sign-up that was cut
+// short is finished by the same account and by nobody else. The record is made
+// before the user is, and removed when the account is linked.
+type SignUpAdapter interface {
+	// BeginSignUp records userID for the account, unless one is recorded already;
+	// it returns the one on record.
+	BeginSignUp(ctx context.Context, provider, providerAccountID, userID string) (string, error)
+	EndSignUp(ctx context.Context, provider, providerAccountID string) error
+}
+
+// SweepAdapter removes rows that have expired.
+type SweepAdapter interface {
+	// Sweep removes sessions, verification tokens and revocations that expired
+	// before the given instant, and says how many.
+	Sweep(ctx context.Context, before time.Time) (int, error)
+}
+
+// RevocationStore remembers signed-out JWT sessions until they would have
+// expired anyway. Adapters may implement it. Keys are opaque text of at most 200 bytes.
+type RevocationStore interface {
+	// Revoke records that whatever key names and was issued at or before at is void, until expires.
+	// Of several calls the latest at and the latest expires count.
+	Revoke(ctx context.Context, key string, at, expires time.Time) error
+	// RevokedAt returns, for each key on record, the instant given to Revoke.
+	RevokedAt(ctx context.Context, keys ...string) (map[string]time.Time, error)
+}

@@ -1,0 +1,69 @@
+package latchkey
+
+import (
+	"errors"
+	"strings"
+
+	"golang.org/x/text/unicode/norm"
+)
+
+var errAddress = errors.New("what was typed is not one plain e-mail address")
+
+// normalizeAddress turns what was typed into one mailbox, as the original does:
+// NFKC, trimmed, lower-cased, the domain cut at its first comma.
+func normalizeAddress(typed string) (string, error) {
+	if strings.ContainsRune(typed, '"') {
+		return "", errAddress
+	}
+	address := strings.ToLower(strings.TrimSpace(norm.NFKC.String(typed)))
+	local, domain, ok := strings.Cut(address, "@")
+	if !ok || strings.Contains(domain, "@") {
+		return "", errAddress
+	}
+	domain, _, _ = strings.Cut(domain, ",")
+	return local + "@" + domain, nil
+}
+
+// checkAddress makes sure that an address is exactly one mailbox, whoever
+// normalised it: the last look before it is stored and mailed to (R-144).
+func checkAddress(address string) error {
+	local, domain, ok := strings.Cut(address, "@")
+	switch {
+	case !ok, local == "", len(address) > 254, len(local) > 64,
+		strings.ContainsAny(address, "\"<>;:,[]()\\ "), hasControl(address), hasSpaceOrInvisible(address),
+		strings.Contains(domain, "@"), !validMailDomain(domain),
+		strings.HasPrefix(local, "."), strings.HasSuffix(local, "."), strings.Contains(local, ".."):
+		return errAddress
+	}
+	return nil
+}
+
+// hasSpaceOrInvisible finds what a person would not see in an address.
+func hasSpaceOrInvisible(s string) bool {
+	return strings.ContainsFunc(s, func(r rune) bool {
+		switch {
+		case r == '\uFFFD', r == '\u00AD', r == '\u2060', r == '\uFEFF', r >= '\u200B' && r <= '\u200F',
+			r >= '\u2028' && r <= '\u202E', r >= '\u2066' && r <= '\u2069', r >= 0x80 && r < 0xA0:
+			return true
+		}
+		return r == '\u3000' || r == '\u00A0' || (r >= '\u2000' && r <= '\u200A')
+	})
+}
+
+// validMailDomain accepts a host name of labels, in Unicode or as xn--.
+func validMailDomain(domain string) bool {
+	if domain == "" || len(domain) > 253 {
+		return false
+	}
+	for label := range strings.SplitSeq(domain, ".") {
+		if label == "" || len(label) > 63 || label[0] == '-' || label[len(label)-1] == '-' {
+			return false
+		}
+		for _, r := range label {
+			if r < 0x80 && (r < 'a' || r > 'z') && (r < '0' || r > '9') && r != '-' {
+				return false
+			}
+		}
+	}
+	return true
+}

@@ -1,0 +1,233 @@
+package latchkey
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"net/http"
+	"slices"
+	"time"
+
+	"github.com/latchkeyhq/latchkey/jwt"
+)
+
+// Checks tie a callback to the sign-in that began it. Each value is sealed into
+// a cookie of its own, as the original does it: {"value", "provider"}. Beside
+// the newest sign-in a cookie carries those begun shortly before, so that two
+// tabs do not destroy each other; readers that know nothing of that see the
+// newest one.
+
+const (
+	mostFlows = 4 // sign-ins under way in one browser
+
+	saltState = "encodedState"
+)
+
+// flow is one sign-in under way: the values its callback has to bring.
+type flow struct {
+	id                     string // joins what three cookies hold of it; empty: made by the original
+	verifier, state, nonce string
+}
+
+// heldValue is what one cookie holds of one flow.
+type heldValue struct {
+	ID       string `json:"id,omitempty"`
+	Value    string `json:"value"`
+	Provider string `json:"provider"`
+	Expires  int64  `json:"until,omitempty"`
+}
+
+func (v *visit) checkKind(c Check) *cookieKind {
+	switch c {
+	case CheckPKCE:
+		return &v.kinds.pkce
+	case CheckState:
+		return &v.kinds.state
+	}
+	return &v.kinds.nonce
+}
+
+func (f *flow) value(c Check) *string {
+	switch c {
+	case CheckPKCE:
+		return &f.verifier
+	case CheckState:
+		return &f.state
+	}
+	return &f.nonce
+}
+
+// newFlow makes the values for the checks. origin is the callback address that
+// a redirect proxy has to know; empty: there is none between.
+func (v *visit) newFlow(checks []Check, origin string) (*flow, error) {
+	f := &flow{id: randomHex(8)}
+	for _, c := range checks {
+		switch c {
+		case CheckPKCE:
+			f.verifier = newVerifier()
+		case CheckNonce:
+			f.nonce = newVerifier()
+		case CheckState:
+			claims := jwt.Claims{"random": newVerifier()}
+			if origin != "" {
+				claims["origin"] = origin
+			}
+			var err error
+			if f.state, err = v.stateCodec().SealClaims(claims, v.now(), checkMaxAge); err != nil {
+				return nil, err
+			}
+		}
+	}
+	return f, nil
+}
+
+// begin hands the flow to the browser.
+func (v *visit) beginFlow(p *oauthProvider, f *flow, checks []Check) error {
+	for _, c := range checks {
+		held := heldValue{ID: f.id, Value: *f.value(c), Provider: p.ID, Expires: v.soon(checkMaxAge).Unix()}
+		earlier := v.heldValues(c)
+		if len(earlier) >= mostFlows {
+			earlier = earlier[:mostFlows-1]
+		}
+		if err := v.hold(p, c, append([]heldValue{held}, earlier...)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// hold seals values, newest first, into the cookie of a check.
+func (v *visit) hold(p *oauthProvider, c Check, values []heldValue) error {
+	k := v.checkKind(c)
+	claims := jwt.Claims{"value": values[0].Value, "provider": values[0].Provider, "purpose": string(c), "id": values[0].ID}
+	if len(values) > 1 {
+		claims["earlier"] = values[1:]
+	}
+	sealed, err := k.codec.SealClaims(claims, v.now(), checkMaxAge)
+	if err != nil {
+		return err
+	}
+	cookie := k.make(sealed, v.soon(checkMaxAge))
+	cookie.MaxAge = int(checkMaxAge / time.Second)
+	if p.formPost() { // the provider posts from its own site
+		cookie.SameSite, cookie.Secure = http.SameSiteNoneMode, true
+	}
+	v.setCookie(cookie)
+	return nil
+}
+
+// heldValues are the values in the cookie of a check, newest first.
+func (v *visit) heldValues(c Check) []heldValue {
+	k := v.checkKind(c)
+	value, ok := v.cookieValue(k)
+	if !ok {
+		return nil
+	}
+	claims, err := k.codec.OpenClaims(value, v.now(), checkMaxAge)
+	if err != nil {
+		return nil
+	}
+	if purpose, tagged := claims["purpose"]; tagged && purpose != string(c) {
+		return nil
+	}
+	held := []heldValue{{ID: claims.String("id"), Value: claims.String("value"), Provider: claims.String("provider")}}
+	return append(held, earlierValues(claims["earlier"], v.now().Unix())...)
+}
+
+func earlierValues(list any, now int64) []heldValue {
+	if list == nil {
+		return nil
+	}
+	raw, err := json.Marshal(list)
+	if err != nil {
+		return nil
+	}
+	var values []heldValue
+	if json.Unmarshal(raw, &values) != nil || len(values) > mostFlows {
+		return nil
+	}
+	return slices.DeleteFunc(values, func(h heldValue) bool { return h.Expires <= now })
+}
+
+// errCheck: the callback does not belong to a sign-in that this browser began.
+func errCheck(p *oauthProvider, text string) error { return ErrInvalidCheck.at(p.ID, errors.New(text)) }
+
+// findFlow finds the sign-in that a callback belongs to. With a state there is
+// no doubt; without, it is the newest one at this provider.
+func (v *visit) findFlow(p *oauthProvider, checks []Check, state string) (*flow, error) {
+	f := &flow{}
+	first := true
+	for _, c := range []Check{CheckState, CheckPKCE, CheckNonce} {
+		if !slices.Contains(checks, c) {
+			continue
+		}
+		i := slices.IndexFunc(v.heldValues(c), func(h heldValue) bool {
+			switch {
+			case h.Provider != p.ID || h.Value == "":
+				return false
+			case c == CheckState:
+				return equalText(h.Value, state)
+			}
+			return first || h.ID == f.id
+		})
+		if i < 0 {
+			return nil, errCheck(p, "the "+string(c)+" cookie is missing, or belongs to another sign-in")
+		}
+		h := v.heldValues(c)[i]
+		f.id, *f.value(c), first = h.ID, h.Value, false
+	}
+	return f, nil
+}
+
+// spend makes sure that a flow completes at most one callback (R-006), and
+// takes it out of the browser's cookies.
+func (v *visit) spendFlow(ctx context.Context, p *oauthProvider, f *flow, checks []Check) error {
+	if key := firstOf(f.state, f.verifier, f.nonce); key != "" {
+		sum := sha256.Sum256([]byte(p.ID + "\x00" + key))
+		unused, err := contain2(func() (bool, error) {
+			return v.once.Use(ctx, hex.EncodeToString(sum[:]), v.soon(checkMaxAge+time.Minute))
+		})
+		if err != nil {
+			return err
+		}
+		if !unused {
+			return errCheck(p, "this sign-in was completed before")
+		}
+	}
+	for _, c := range checks {
+		if err := v.dropFlow(p, c, f.id); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// dropFlow forgets one flow; the others stay.
+func (v *visit) dropFlow(p *oauthProvider, c Check, id string) error {
+	rest := slices.DeleteFunc(v.heldValues(c), func(h heldValue) bool { return h.ID == id })
+	if len(rest) == 0 {
+		v.setCookie(v.checkKind(c).clear(v.checkKind(c).name()))
+		return nil
+	}
+	return v.hold(p, c, rest)
+}
+
+// stateOrigin reads where a state wants to be sent on to; empty: nowhere.
+func (v *visit) stateOrigin(state string) (string, error) {
+	claims, err := v.stateCodec().OpenClaims(state, v.now(), checkMaxAge)
+	if err != nil {
+		return "", err
+	}
+	if claims.String("random") == "" {
+		return "", jwt.ErrInvalid
+	}
+	return claims.String("origin"), nil
+}
+
+func newVerifier() string {
+	raw, _ := hex.DecodeString(randomHex(32))
+	return base64.RawURLEncoding.EncodeToString(raw)
+}

@@ -1,0 +1,329 @@
+package latchkey
+
+import (
+	"context"
+	"log/slog"
+	"net/http"
+	"net/netip"
+	"time"
+)
+
+// Config says how an [Auth] behaves. Only Providers has no default. [New]
+// copies it: later changes have no effect.
+type Config struct {
+	Providers []Provider // in the order the sign-in page shows them
+	Adapter   Adapter    // nil: no database; sessions live in the cookie
+
+	// Secrets seal tokens and sign cookies. The newest comes first: it makes
+	// new values; the others still open older ones. Empty: AUTH_SECRET, with
+	// AUTH_SECRET_1 to AUTH_SECRET_3 in front of it.
+	Secrets []string
+
+	BasePath string // empty: the path of AUTH_URL, else /auth
+	URL      string // the public address of the site; empty: AUTH_URL, else from each request
+
+	// TrustHost says that the Host and X-Forwarded-* headers of requests can be
+	// believed, because a proxy sets them. Without URL one of TrustHost,
+	// AUTH_TRUST_HOST or AllowedHosts is needed.
+	TrustHost bool
+	// AllowedHosts are the hosts the site answers to, such as "app.example" or
+	// "*.preview.example"; requests for others are answered with status 400.
+	// "*" is any host and logs a warning. Empty: what TrustHost says.
+	AllowedHosts []string
+	// TrustedProxies are the networks whose X-Forwarded-For is believed when the
+	// client's address is needed for limits and logs. Empty: none.
+	TrustedProxies []netip.Prefix
+
+	Session   SessionConfig
+	JWT       JWTConfig
+	Pages     Pages
+	Theme     Theme
+	Cookies   Cookies
+	Callbacks Callbacks
+	Events    Events
+	Limits    Limits
+	Account   AccountPage
+
+	// RedirectProxyURL is the base path URL of a stable deployment that sends
+	// OAuth callbacks on to this one. Empty: AUTH_REDIRECT_PROXY_URL, else none.
+	RedirectProxyURL string
+	// RedirectProxyOrigins are the origins this deployment, being the proxy,
+	// sends callbacks on to, such as "https://*.preview.example". Empty: its
+	// own host name, on any port.
+	RedirectProxyOrigins []string
+
+	// Hardened switches on every stricter default that an existing site may
+	// notice; see docs/hardening.md for the list. Each is available alone.
+	Hardened bool
+	// RefuseSameSite also refuses posts that the browser marks as coming from a
+	// sibling host of the same site.
+	RefuseSameSite bool
+	// StrictSignOut answers 500 when the store could not end a session, instead
+	// of clearing the cookie and redirecting as usual.
+	StrictSignOut bool
+	// SkipCSRFCheck turns the built-in protection off. It is for frameworks that
+	// have their own.
+	SkipCSRFCheck bool
+
+	HTTPClient *http.Client     // for all calls to providers; nil: a client of its own with timeouts
+	Logger     *slog.Logger     // nil: slog.Default
+	Debug      bool             // log at level debug to standard error; ignored when Logger is set
+	Time       func() time.Time // nil: time.Now
+}
+
+// Strategy is where sessions are kept.
+type Strategy string
+
+// The session strategies.
+const (
+	JWTSessions      Strategy = "jwt"      // in the cookie itself, encrypted
+	DatabaseSessions Strategy = "database" // in a row; the cookie holds its key
+)
+
+// SessionConfig says where sessions are kept and for how long.
+type SessionConfig struct {
+	Strategy  Strategy      // empty: DatabaseSessions if there is an Adapter, else JWTSessions
+	MaxAge    time.Duration // idle lifetime; 0: 30 days
+	UpdateAge time.Duration // a stored session is extended at most this often; 0: one day, negative: on every read
+	// AbsoluteMaxAge ends a session this long after its sign-in, however often
+	// it was renewed. 0: never; 30 days when Hardened. Stored sessions need an
+	// adapter that keeps StoredSession.Created.
+	AbsoluteMaxAge time.Duration
+	// NewToken makes the token of a stored session, at least 32 characters.
+	// nil: 32 random bytes in hex.
+	NewToken func() string
+	// Revocations makes the sign-out of a JWT session final: a copied cookie is
+	// dead too. It costs one lookup a read. nil: none; the Adapter when Hardened
+	// and able.
+	Revocations RevocationStore
+}
+
+// JWTConfig adjusts session tokens. The zero value is right for nearly everyone.
+type JWTConfig struct {
+	MaxAge time.Duration // 0: Session.MaxAge
+	// Encode and Decode replace the sealed token of package jwt. Set both or
+	// none. Decode reports any token that is not to be believed with an error.
+	Encode func(ctx context.Context, p JWTParams) (string, error)
+	Decode func(ctx context.Context, token string, p JWTParams) (Claims, error)
+}
+
+// JWTParams is what a session token is made with.
+type JWTParams struct {
+	Claims  Claims   // Encode only
+	Secrets []string // newest first
+	Salt    string   // the name of the session cookie
+	MaxAge  time.Duration
+}
+
+// Pages are the application's own pages, each a path or an http(s) URL.
+// Empty: the built-in page.
+type Pages struct {
+	SignIn        string
+	SignOut       string
+	Error         string // gets error=<type>
+	VerifyRequest string
+	NewUser       string // new users land here first, with callbackUrl; empty: they go straight on
+}
+
+// Theme colours the built-in pages.
+type Theme struct {
+	ColorScheme string // "auto", "light" or "dark"; empty: auto
+	BrandColor  string // CSS colour
+	ButtonText  string // CSS colour; empty: what is readable on BrandColor
+	Logo        string // URL of an image
+
+	Lang string // of the texts, as in <html lang>; empty: en
+	// Text translates the built-in pages: it is given a key and the English
+	// text. Empty or nil: English. Package documentation lists the keys.
+	Text func(key, english string) string
+}
+
+// Cookies overrides the cookies Latchkey sets.
+type Cookies struct {
+	Secure *bool // prefixed names and the Secure attribute; nil: if the site is served over https
+	// HostPrefix gives every cookie the __Host- prefix on https sites, so that no
+	// sibling host can plant one. Sessions under the old names are read once more.
+	HostPrefix bool
+
+	SessionToken CookieOptions
+	CallbackURL  CookieOptions
+	CSRFToken    CookieOptions
+	PKCE         CookieOptions
+	State        CookieOptions
+	Nonce        CookieOptions
+}
+
+// CookieOptions changes one cookie. What is left empty keeps its default.
+type CookieOptions struct {
+	Name     string
+	Domain   string
+	Path     string
+	SameSite http.SameSite
+	Secure   *bool
+	HTTPOnly *bool
+	MaxAge   time.Duration // of the cookie, not of what it holds
+}
+
+// Callbacks let the application steer. An error that is no [RedirectTo] and no
+// ErrorType stays in the log; the visitor sees the error page.
+type Callbacks struct {
+	// SignIn decides whether somebody may come in. nil, or a nil error: yes. An
+	// error: no (ErrAccessDenied). RedirectTo: no, go there instead. For magic
+	// links it is asked twice; see [SignInAttempt].VerificationRequest.
+	SignIn func(ctx context.Context, a SignInAttempt) error
+	// Redirect decides where a visitor may be sent after signing in or out. to
+	// is what was asked for, an absolute URL or a path; base is the site's
+	// origin. nil: paths and addresses of the same origin; anything else becomes base.
+	Redirect func(ctx context.Context, to, base string) (string, error)
+	// Token shapes the claims of a session token when it is made, read or
+	// updated. nil: they stay as they are. Nil Claims: the session ends.
+	Token func(ctx context.Context, t TokenUpdate) (Claims, error)
+	// Session shapes what the browser sees. nil: name, email, image and expires.
+	Session func(ctx context.Context, r SessionRead) (*Session, error)
+}
+
+// SignInAttempt is a sign-in about to be allowed.
+type SignInAttempt struct {
+	User        User // the stored user when there is one, else as the provider describes them
+	Account     Account
+	Profile     Claims            // what an OAuth provider said; nil: other kinds
+	Credentials map[string]string // what was typed; nil: other kinds
+	// VerificationRequest: a magic link is about to be sent; it has not been opened yet.
+	VerificationRequest bool
+}
+
+// TokenUpdate is a session token about to be sealed.
+type TokenUpdate struct {
+	Claims  Claims  // change and return these, or return others
+	Trigger Trigger // why; empty: the session is being read
+	User    *User   // at sign-in and sign-up
+	Account *Account
+	Profile Claims
+	// Update is what the browser sent, as JSON decodes it, on TriggerUpdate.
+	// Check it before use.
+	Update any
+}
+
+// Trigger is why a callback runs.
+type Trigger string
+
+// The triggers.
+const (
+	TriggerSignIn Trigger = "signIn"
+	TriggerSignUp Trigger = "signUp" // the user was created just now
+	TriggerUpdate Trigger = "update" // the browser, or UpdateSession, asks for a change
+)
+
+// SessionRead is a session about to be shown.
+type SessionRead struct {
+	Session *Session // the default answer: change and return it, or return another
+	Claims  Claims   // of the token; nil with DatabaseSessions
+	User    *User    // the stored user; nil with JWTSessions
+	Trigger Trigger  // TriggerUpdate or empty
+	Update  any      // with DatabaseSessions: what the browser sent. Check it before use
+}
+
+// Events tell the application what happened, for audit logs and the like. They
+// run before the answer is sent. An error is logged and changes nothing.
+type Events struct {
+	SignIn      func(ctx context.Context, e SignInEvent) error
+	SignOut     func(ctx context.Context, e SignOutEvent) error
+	CreateUser  func(ctx context.Context, u User) error
+	UpdateUser  func(ctx context.Context, u User) error
+	LinkAccount func(ctx context.Context, e LinkAccountEvent) error
+	Session     func(ctx context.Context, e SessionEvent) error
+
+	// Beyond the original's six.
+
+	UnlinkAccount func(ctx context.Context, e LinkAccountEvent) error
+	DeleteUser    func(ctx context.Context, u User) error
+	// Evict tells that an address was proven for the first time and that what
+	// others had attached to its user before was removed.
+	Evict func(ctx context.Context, e EvictEvent) error
+}
+
+// SignInEvent reports a completed sign-in.
+type SignInEvent struct {
+	User      User // for credentials: what Authorize returned
+	Account   Account
+	Profile   Claims
+	IsNewUser bool
+}
+
+// SignOutEvent reports the end of a session.
+type SignOutEvent struct {
+	Claims  Claims         // JWTSessions
+	Session *StoredSession // DatabaseSessions
+}
+
+// LinkAccountEvent reports an account that was linked to, or unlinked from, a user.
+type LinkAccountEvent struct {
+	User    User
+	Account Account
+	Profile Claims // nil when unlinked
+}
+
+// SessionEvent reports a session that was read.
+type SessionEvent struct {
+	Session Session
+	Claims  Claims // JWTSessions; nil otherwise
+}
+
+// EvictEvent reports what was detached from a user whose address was proven.
+type EvictEvent struct {
+	User           User
+	Accounts       []Account
+	Authenticators []Authenticator
+}
+
+// Limits bounds what strangers can make the server do. The zero value is on,
+// with generous numbers.
+type Limits struct {
+	Disabled bool    // no limit on tries and mails; bodies and times stay bounded
+	Limiter  Limiter // nil: in this process's memory; share one between instances
+
+	CredentialsPerAccount Rate // failed tries on one name; zero: 20 in 15 minutes
+	CredentialsPerClient  Rate // failed tries from one address; zero: 100 in 15 minutes
+	MailsPerAddress       Rate // zero: 5 in 15 minutes
+	MailsPerClient        Rate // zero: 30 in an hour
+
+	// UsedOnce remembers check values that completed a callback. nil: in this
+	// process's memory.
+	UsedOnce OneTimeStore
+
+	Body     int           // bytes of a request body; 0: 1 MiB, of which forms get 64 KiB
+	Upstream int           // bytes of a provider's answer; 0: 1 MiB
+	Call     time.Duration // one call to a provider; 0: 5 s
+	Callback time.Duration // all calls of one callback together; 0: 10 s
+	Store    time.Duration // one call of the Adapter; 0: 10 s
+
+	DiscoveryMaxAge time.Duration // how long a provider's metadata is kept; 0: as its headers say within 5 minutes and 24 hours; negative: not at all
+	DiscoveryPause  time.Duration // after a failure; 0: growing from 1 s to 30 s; negative: none
+}
+
+// Rate is a number of events in a period.
+type Rate struct {
+	Events int
+	Per    time.Duration
+}
+
+// Limiter counts events by key. It is called concurrently.
+type Limiter interface {
+	// Take counts one event under key, unless r is reached already; then it
+	// says how long until the next one fits.
+	Take(ctx context.Context, key string, r Rate) (wait time.Duration, err error)
+	// Forget clears what was counted under key.
+	Forget(ctx context.Context, key string) error
+}
+
+// OneTimeStore remembers values that must not be used twice. It is called concurrently.
+type OneTimeStore interface {
+	// Use records key until expires and reports whether this was its first use.
+	Use(ctx context.Context, key string, expires time.Time) (first bool, err error)
+}
+
+// AccountPage switches on the built-in account page at {base path}/account, where
+// people see their linked accounts and devices, unlink and delete.
+type AccountPage struct {
+	Enabled bool
+}

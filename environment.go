@@ -1,0 +1,82 @@
+package latchkey
+
+import (
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// WithEnv returns c with what it leaves empty taken from the environment, as
+// [New] does on its own with os.Getenv. It is for those who get the environment
+// from elsewhere, and is what the original calls setEnvDefaults. getenv answers
+// "" for what is not set.
+//
+//   - AUTH_SECRET, alias NEXTAUTH_SECRET, and AUTH_SECRET_1 to AUTH_SECRET_3 in
+//     front of it, the highest number first
+//   - AUTH_URL, alias NEXTAUTH_URL; its path is the base path unless one is set
+//   - AUTH_TRUST_HOST, true unless empty, "false" or "0"
+//   - AUTH_REDIRECT_PROXY_URL
+//
+// The variables of providers (AUTH_<ID>_ID, AUTH_<ID>_SECRET, AUTH_<ID>_ISSUER)
+// are read by New.
+func (c Config) WithEnv(getenv func(string) string) Config {
+	if len(c.Secrets) == 0 {
+		c.Secrets = envSecrets(getenv)
+	}
+	if c.URL == "" {
+		c.URL = firstOf(getenv("AUTH_URL"), getenv("NEXTAUTH_URL"))
+	}
+	if !c.TrustHost {
+		c.TrustHost = envBool(getenv("AUTH_TRUST_HOST"))
+	}
+	if c.RedirectProxyURL == "" {
+		c.RedirectProxyURL = getenv("AUTH_REDIRECT_PROXY_URL")
+	}
+	if c.BasePath == "" {
+		c.BasePath = basePathOf(c.URL)
+	}
+	return c
+}
+
+func envSecrets(getenv func(string) string) []string {
+	var secrets []string
+	for i := 3; i > 0; i-- {
+		if s := getenv("AUTH_SECRET_" + strconv.Itoa(i)); s != "" {
+			secrets = append(secrets, s)
+		}
+	}
+	if s := firstOf(getenv("AUTH_SECRET"), getenv("NEXTAUTH_SECRET")); s != "" {
+		secrets = append(secrets, s)
+	}
+	return secrets
+}
+
+// envBool is off for what people write to switch something off.
+func envBool(s string) bool {
+	return !slices.Contains([]string{"", "0", "false", "no", "off"}, strings.ToLower(strings.TrimSpace(s)))
+}
+
+// basePathOf is the base path that the address of a site implies.
+func basePathOf(site string) string {
+	if u, err := url.Parse(site); err == nil {
+		if path := strings.TrimRight(u.Path, "/"); path != "" {
+			return path
+		}
+	}
+	return defaultBasePath
+}
+
+// providerEnv reads AUTH_<ID>_<what>: the id in upper case, - as _.
+func providerEnv(getenv func(string) string, id, what string) string {
+	return getenv("AUTH_" + strings.ToUpper(strings.ReplaceAll(id, "-", "_")) + "_" + what)
+}
+
+func firstOf(texts ...string) string {
+	for _, s := range texts {
+		if s != "" {
+			return s
+		}
+	}
+	return ""
+}

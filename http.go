@@ -1,0 +1,91 @@
+package latchkey
+
+import (
+	"io"
+	"net/http"
+	"net/url"
+	"strings"
+)
+
+// Request is a visitor's request, free of any web framework.
+type Request struct {
+	Method     string
+	URL        *url.URL // path and query count; scheme and host are only used where Host is empty
+	Host       string   // the Host header
+	Header     http.Header
+	Body       []byte
+	RemoteAddr string // address of the connection's other end, with or without port
+	TLS        bool   // the connection itself is encrypted
+
+	tooLarge bool // the body went over its limit and was not read
+}
+
+// Response is the answer to a [Request].
+type Response struct {
+	Status   int // 0: 302 with Redirect, else 200
+	Header   http.Header
+	Cookies  []*http.Cookie
+	Redirect string // where to send the visitor; empty: nowhere
+	Body     []byte
+}
+
+const (
+	defaultBodyLimit = 1 << 20
+	formBodyLimit    = 64 << 10
+)
+
+// FromHTTP reads r, its body included, up to 1 MiB (64 KiB for forms). A larger
+// one is ErrBodyTooLarge; answer it with status 413 and close the connection.
+func FromHTTP(r *http.Request) (*Request, error) { return fromHTTP(r, defaultBodyLimit) }
+
+func fromHTTP(r *http.Request, limit int) (*Request, error) {
+	req := requestHead(r)
+	if r.Body == nil || r.Body == http.NoBody || r.Method == http.MethodGet || r.Method == http.MethodHead {
+		return req, nil
+	}
+	if strings.HasPrefix(r.Header.Get("Content-Type"), formType) {
+		limit = min(limit, formBodyLimit)
+	}
+	if r.ContentLength > int64(limit) {
+		return req, ErrBodyTooLarge
+	}
+	body, err := io.ReadAll(io.LimitReader(r.Body, int64(limit)+1))
+	if err != nil {
+		return req, err
+	}
+	if len(body) > limit {
+		return req, ErrBodyTooLarge
+	}
+	req.Body = body
+	return req, nil
+}
+
+// requestHead is r without its body.
+func requestHead(r *http.Request) *Request {
+	return &Request{Method: r.Method, URL: r.URL, Host: r.Host, Header: r.Header, RemoteAddr: r.RemoteAddr, TLS: r.TLS != nil}
+}
+
+// Send writes the response to w.
+func (r *Response) Send(w http.ResponseWriter) {
+	h := w.Header()
+	for name, values := range r.Header {
+		h[name] = values
+	}
+	for _, c := range r.Cookies {
+		addCookie(h, c)
+	}
+	status := r.Status
+	if r.Redirect != "" {
+		h["Location"] = []string{r.Redirect}
+		if status == 0 {
+			status = http.StatusFound
+		}
+	}
+	if status == 0 {
+		status = http.StatusOK
+	}
+	w.WriteHeader(status)
+	if len(r.Body) > 0 {
+		_, _ = w.Write(r.Body) // nobody is left to tell
+	}
+}

@@ -1,0 +1,216 @@
+package latchkey
+
+import (
+	"container/list"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"sync"
+	"time"
+)
+
+// limits keeps strangers from guessing passwords and flooding mailboxes.
+type limits struct {
+	off     bool
+	limiter Limiter
+
+	triesPerAccount, triesPerClient Rate
+	mailsPerAddress, mailsPerClient Rate
+}
+
+func newLimits(s *setup) *limits {
+	c := s.Limits
+	l := &limits{
+		off: c.Disabled, limiter: c.Limiter,
+		triesPerAccount: c.CredentialsPerAccount, triesPerClient: c.CredentialsPerClient,
+		mailsPerAddress: c.MailsPerAddress, mailsPerClient: c.MailsPerClient,
+	}
+	setDefault(&l.triesPerAccount, Rate{20, 15 * time.Minute})
+	setDefault(&l.triesPerClient, Rate{100, 15 * time.Minute})
+	setDefault(&l.mailsPerAddress, Rate{5, 15 * time.Minute})
+	setDefault(&l.mailsPerClient, Rate{30, time.Hour})
+	if l.limiter == nil {
+		l.limiter = NewMemoryLimiter(s.now)
+	}
+	return l
+}
+
+// admitTry counts a try before it is made, so that parallel ones cannot slip
+// by, and refuses it with the answer of a wrong password.
+func (l *limits) admitTry(ctx context.Context, v *visit, p *credentialsProvider, fields map[string]string) ([]string, error) {
+	if l.off {
+		return nil, nil
+	}
+	var keys []string
+	for _, c := range []struct {
+		key  string
+		rate Rate
+	}{{p.accountKey(fields), l.triesPerAccount}, {clientKey("try", v), l.triesPerClient}} {
+		if c.key == "" {
+			continue
+		}
+		over, err := l.take(ctx, c.key, c.rate)
+		if err != nil {
+			return nil, err
+		}
+		if over {
+			v.log.error(v, ErrCredentialsSignin.at(p.ID, errors.New("too many tries")))
+			return nil, CredentialsError("")
+		}
+		keys = append(keys, c.key)
+	}
+	return keys, nil
+}
+
+// forgive forgets the failed tries of an account that has signed in. Those of
+// the client stay: one right password must not buy a hundred guesses.
+func (l *limits) forgive(ctx context.Context, v *visit, keys []string) {
+	for _, key := range keys {
+		if key == clientKey("try", v) {
+			continue
+		}
+		if err := contain(func() error { return l.limiter.Forget(ctx, hashKey(key)) }); err != nil {
+			v.log.error(v, ErrCallbackRoute.because(err))
+		}
+	}
+}
+
+// admitMail says whether one more link may be sent.
+func (l *limits) admitMail(ctx context.Context, v *visit, address string) (bool, error) {
+	if l.off {
+		return true, nil
+	}
+	over, err := l.take(ctx, "mail:"+address, l.mailsPerAddress)
+	if client := clientKey("mail", v); client != "" && err == nil && !over {
+		over, err = l.take(ctx, client, l.mailsPerClient)
+	}
+	if over {
+		v.log.error(v, ErrEmailSignIn.because(errors.New("too many links asked for")))
+	}
+	return !over, err
+}
+
+func clientKey(kind string, v *visit) string {
+	if client := v.clientAddress(v.request); client != "" {
+		return kind + "-client:" + client
+	}
+	return ""
+}
+
+func (l *limits) take(ctx context.Context, key string, r Rate) (over bool, err error) {
+	wait, err := contain2(func() (time.Duration, error) { return l.limiter.Take(ctx, hashKey(key), r) })
+	return wait > 0, err
+}
+
+// hashKey keeps names and addresses out of the limiter's store.
+func hashKey(key string) string {
+	sum := sha256.Sum256([]byte(key))
+	return hex.EncodeToString(sum[:16])
+}
+
+// MemoryLimiter is a [Limiter] in this process's memory. It remembers the
+// 100,000 keys that were used last. Make one with [NewMemoryLimiter].
+type MemoryLimiter struct {
+	now func() time.Time
+
+	mu      sync.Mutex
+	buckets map[string]*list.Element // of *bucket
+	recent  list.List                // most recent first
+}
+
+// bucket counts one key by the generic cell rate algorithm: every event fills
+// it by its share of the period, and it empties with time.
+type bucket struct {
+	key  string
+	full time.Time // when it will be empty again
+}
+
+const mostBuckets = 100_000
+
+// NewMemoryLimiter returns an empty limiter. now tells the time; nil: time.Now.
+func NewMemoryLimiter(now func() time.Time) *MemoryLimiter {
+	if now == nil {
+		now = time.Now
+	}
+	return &MemoryLimiter{now: now, buckets: map[string]*list.Element{}}
+}
+
+// Take counts one event under key; see [Limiter].
+func (l *MemoryLimiter) Take(_ context.Context, key string, r Rate) (time.Duration, error) {
+	if r.Events <= 0 || r.Per <= 0 {
+		return 0, nil
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	now := l.now()
+	b := l.bucket(key)
+	each := r.Per / time.Duration(r.Events)
+	full := b.full
+	if full.Before(now) {
+		full = now
+	}
+	if wait := full.Add(each).Sub(now.Add(r.Per)); wait > 0 {
+		return wait, nil
+	}
+	b.full = full.Add(each)
+	return 0, nil
+}
+
+// Forget clears what was counted under key.
+func (l *MemoryLimiter) Forget(_ context.Context, key string) error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if e, ok := l.buckets[key]; ok {
+		l.recent.Remove(e)
+		delete(l.buckets, key)
+	}
+	return nil
+}
+
+// bucket finds or makes the bucket of key, and drops the one used longest ago.
+func (l *MemoryLimiter) bucket(key string) *bucket {
+	if e, ok := l.buckets[key]; ok {
+		l.recent.MoveToFront(e)
+		return e.Value.(*bucket)
+	}
+	if len(l.buckets) >= mostBuckets {
+		oldest := l.recent.Back()
+		l.recent.Remove(oldest)
+		delete(l.buckets, oldest.Value.(*bucket).key)
+	}
+	b := &bucket{key: key}
+	l.buckets[key] = l.recent.PushFront(b)
+	return b
+}
+
+// usedValues is a OneTimeStore in memory: two generations of keys, so that
+// dropping the old costs nothing.
+type usedValues struct {
+	now func() time.Time
+
+	mu       sync.Mutex
+	young    map[string]time.Time
+	old      map[string]time.Time
+	turnedAt time.Time
+}
+
+const mostUsed = 100_000
+
+func newUsedValues(now func() time.Time) *usedValues {
+	return &usedValues{now: now, young: map[string]time.Time{}}
+}
+
+func (u *usedValues) Use(_ context.Context, key string, expires time.Time) (bool, error) {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	now := u.now()
+	if len(u.young) >= mostUsed || now.Sub(u.turnedAt) > checkMaxAge+time.Minute {
+		u.old, u.young, u.turnedAt = u.young, map[string]time.Time{}, now
+	}
+	if u.young[key].After(now) || u.old[key].After(now) {
+		return false, nil
+	}
+	u.young[key] = expires
+	return true, nil
+}

@@ -1,0 +1,95 @@
+package latchkey
+
+import (
+	"time"
+
+	"github.com/latchkeyhq/latchkey/jwt"
+)
+
+// Claims is a set of named facts: a provider's profile, or the content of a
+// session token. Numbers read from the wire are [encoding/json.Number], so that
+// large ones survive. Use [Value] for typed access.
+type Claims = jwt.Claims
+
+// User is a person known to the application.
+//
+// In JSON, which is what the browser sees and what a session token is made
+// from, an empty Name, Email or Image is null. A User that was read from a
+// session token keeps what the token said: a claim that was absent stays
+// absent. The members of Extra stand beside the others.
+type User struct {
+	ID            string         // the application's own id, never a provider's
+	Name          string         // empty: unknown
+	Email         string         // lower-cased; empty: unknown
+	EmailVerified time.Time      // when the address was first proven; zero: never
+	Image         string         // URL of a picture; empty: none
+	Extra         map[string]any // what else the application or its database knows
+
+	claimed *claimed // what a session token said; nil: not from a token
+}
+
+// Account joins a [User] to their identity at one provider.
+type Account struct {
+	UserID            string
+	Provider          string // the provider's id, such as "github"
+	ProviderAccountID string // the person's immutable id at that provider
+	Type              ProviderType
+	Tokens            Tokens
+	Extra             map[string]any // other members an Auth.js row may hold
+}
+
+// Tokens is a provider's answer to an authorization code.
+type Tokens struct {
+	AccessToken  string
+	RefreshToken string
+	IDToken      string
+	TokenType    string // lower-cased, such as "bearer"
+	Scope        string
+	SessionState string    // OpenID Connect Session Management
+	ExpiresAt    time.Time // of AccessToken, to the second; zero: the provider did not say
+
+	// AuthorizationDetails is what RFC 9396 calls authorization_details.
+	AuthorizationDetails []map[string]any
+	// Extra holds the members of the answer that have no field of their own.
+	Extra map[string]any
+}
+
+// Session is what the browser may see of a signed-in user.
+//
+// A Session that the library hands out is the caller's own and may be changed.
+type Session struct {
+	User    User
+	Expires time.Time
+	Extra   map[string]any // members beside user and expires, put there by [Callbacks].Session
+}
+
+// StoredSession is a session kept by an [Adapter]; the cookie holds its Token.
+type StoredSession struct {
+	ID      string    // the row's own id, safe to show; empty: the store has none
+	Token   string    // the secret in the cookie
+	UserID  string    // whose session it is
+	Expires time.Time // absolute
+	Created time.Time // zero: the store does not keep it
+
+	// UserAgent is the browser's own description, for a list of devices.
+	UserAgent string
+}
+
+// VerificationToken is the stored half of a magic link.
+type VerificationToken struct {
+	Identifier string // the address the link was sent to
+	Token      string // a hash of the secret in the link
+	Expires    time.Time
+}
+
+// Authenticator is a passkey registered to a user. See Web Authentication Level 3, section 4.
+type Authenticator struct {
+	CredentialID      []byte
+	UserID            string
+	ProviderAccountID string // of the account it belongs to
+	PublicKey         []byte // COSE
+	Counter           uint32 // signature counter
+	DeviceType        string // "singleDevice" or "multiDevice"
+	BackedUp          bool
+	Transports        []string
+}

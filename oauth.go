@@ -1,0 +1,418 @@
+package latchkey
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/latchkeyhq/latchkey/internal/oauth"
+)
+
+// oauthProvider is an OAuth made ready.
+type oauthProvider struct {
+	OAuth
+	client   *oauth.Client
+	http     *http.Client // for FetchProfile; limited like every call
+	explicit bool         // Checks were chosen by the operator
+	proxied  string       // RedirectProxyURL, the provider's or the site's
+}
+
+func (p *OAuth) prepare(s *setup, getenv func(string) string) (provider, error) {
+	o := &oauthProvider{OAuth: *p}
+	setDefault(&o.Name, o.ID)
+	o.Scopes, o.Checks = slices.Clone(p.Scopes), slices.Clone(p.Checks)
+	o.ClientID = firstOf(p.ClientID, providerEnv(getenv, p.ID, "ID"))
+	o.ClientSecret = firstOf(p.ClientSecret, providerEnv(getenv, p.ID, "SECRET"))
+	o.Issuer = firstOf(p.Issuer, providerEnv(getenv, p.ID, "ISSUER"))
+	o.proxied = strings.TrimRight(firstOf(p.RedirectProxyURL, s.RedirectProxyURL), "/")
+	if o.Identify == nil {
+		o.Identify = defaultIdentity
+	}
+	if o.KeepTokens == nil {
+		o.KeepTokens = defaultTokens
+	}
+	o.settleChecks(s)
+	o.warnOfDangers(s)
+	o.http = o.wrapClient(s)
+	var err error
+	if o.client, err = oauth.New(o.wire(s)); err != nil {
+		return o, ErrInvalidEndpoints.at(o.ID, err)
+	}
+	return o, o.checkAddresses()
+}
+
+func (p *oauthProvider) info() providerInfo {
+	kind := TypeOAuth
+	if p.OIDC {
+		kind = TypeOIDC
+	}
+	return providerInfo{p.ID, p.Name, kind, p.Style, nil}
+}
+
+func (p *oauthProvider) secrets() []string { return []string{p.ClientSecret} }
+
+func (p *oauthProvider) formPost() bool { return p.ResponseMode == "form_post" }
+
+// settleChecks fills in the default checks; see [OAuth].Checks.
+func (p *oauthProvider) settleChecks(s *setup) {
+	if p.explicit = p.Checks != nil; !p.explicit {
+		p.Checks = []Check{CheckPKCE}
+	}
+	if slices.Contains(p.Checks, CheckNone) {
+		s.log.warn("callbacks of this provider are not checked: anybody can sign a visitor in to an account of their own", "provider", p.ID)
+		p.Checks = nil
+		return
+	}
+	if p.proxied != "" && !p.formPost() && !slices.Contains(p.Checks, CheckState) {
+		p.Checks = append(p.Checks, CheckState)
+	}
+}
+
+func (p *oauthProvider) warnOfDangers(s *setup) {
+	if p.TrustUnverifiedEmail {
+		s.log.warn("TrustUnverifiedEmail: whoever can enter an address at this provider takes over the account that has it", "provider", p.ID)
+	}
+	if p.AllowPlainHTTP {
+		s.log.warn("AllowPlainHTTP: tokens and secrets travel in clear", "provider", p.ID)
+	}
+}
+
+func (p *oauthProvider) checkAddresses() error {
+	if p.RedirectProxyURL != "" && !isHTTPURL(p.RedirectProxyURL) {
+		return ErrInvalidProvider.at(p.ID, fmt.Errorf("RedirectProxyURL %q: want the proxy's base path URL", p.RedirectProxyURL))
+	}
+	for _, c := range p.Checks {
+		if c != CheckPKCE && c != CheckState && c != CheckNonce {
+			return ErrInvalidProvider.at(p.ID, fmt.Errorf("Checks: unknown check %q", c))
+		}
+	}
+	return nil
+}
+
+// wrapClient is the HTTP client for this provider.
+func (p *oauthProvider) wrapClient(s *setup) *http.Client {
+	c := *s.HTTPClient
+	if p.Transport != nil {
+		base := c.Transport
+		if base == nil {
+			base = http.DefaultTransport
+		}
+		c.Transport = p.Transport(base)
+	}
+	return &c
+}
+
+// wire is the provider as internal/oauth knows it.
+func (p *oauthProvider) wire(s *setup) oauth.Config {
+	c := oauth.Config{
+		OIDC: p.OIDC, Issuer: p.Issuer, ClientID: p.ClientID, ClientAuth: oauth.ClientAuth(p.ClientAuth),
+		ClientIDParam: p.ClientIDParam, JWKS: p.JWKS, IDTokenAlgs: p.IDTokenAlgs, Audiences: p.AllowedAudiences,
+		Authorization: oauth.Endpoint(p.Authorization), Token: oauth.Endpoint(p.Token), UserInfo: oauth.Endpoint(p.UserInfo),
+		AllowInsecure: p.AllowPlainHTTP, HTTP: p.http, Time: s.now, CallTimeout: s.Limits.Call, MaxBody: int64(s.Limits.Upstream),
+		Cache: discoveryCache(s.Limits),
+	}
+	if s.Hardened && c.Audiences == nil {
+		c.Audiences = []string{}
+	}
+	if p.Scopes != nil {
+		c.Scopes = []string{strings.Join(p.Scopes, firstOf(p.ScopeSeparator, " "))}
+	}
+	if p.AssertionAudience != "" {
+		c.AssertionAudience = []string{p.AssertionAudience}
+	}
+	if p.SigningKey.Key != nil {
+		c.SigningKey = &oauth.SigningKey{Key: p.SigningKey.Key, ID: p.SigningKey.KeyID, Alg: p.SigningKey.Algorithm}
+	}
+	if match := p.MatchIssuer; match != nil {
+		c.MatchIssuer = func(issuer string, claims map[string]any) bool { return match(issuer, claims) }
+	}
+	switch {
+	case p.NewClientSecret != nil:
+		c.ClientSecret = func(ctx context.Context) (string, error) { return p.NewClientSecret(ctx, s.now()) }
+	case p.ClientSecret != "":
+		c.ClientSecret = func(context.Context) (string, error) { return p.ClientSecret, nil }
+	}
+	if p.FetchProfile != nil && c.UserInfo.URL == "" {
+		c.UserInfo = c.Token // never asked; it only says that nothing has to be discovered
+	}
+	return c
+}
+
+// discoveryCache is nil for the usual lifetimes.
+func discoveryCache(l Limits) *oauth.Cache {
+	if l.DiscoveryMaxAge == 0 && l.DiscoveryPause == 0 {
+		return nil
+	}
+	c := oauth.Cache{MinAge: 5 * time.Minute, MaxAge: 24 * time.Hour, FailurePause: time.Second, MaxFailurePause: 30 * time.Second, KeyPause: 30 * time.Second}
+	if l.DiscoveryMaxAge != 0 {
+		c.MaxAge = max(l.DiscoveryMaxAge, 0)
+		c.MinAge = min(c.MinAge, c.MaxAge)
+	}
+	if l.DiscoveryPause != 0 {
+		c.MaxFailurePause = max(l.DiscoveryPause, 0)
+		c.FailurePause = min(c.FailurePause, c.MaxFailurePause)
+	}
+	return &c
+}
+
+// checks are the ones for a sign-in now: what the operator chose, or PKCE, with
+// state and nonce as long as nobody says that the provider supports S256.
+func (p *oauthProvider) checks(ctx context.Context) ([]Check, error) {
+	if len(p.Checks) == 0 {
+		return nil, nil
+	}
+	checks := p.Checks
+	needed := []Check{CheckState}
+	if p.OIDC {
+		needed = append(needed, CheckNonce)
+	}
+	if slices.Contains(checks, CheckState) {
+		return checks, nil
+	}
+	safe, err := p.client.SupportsS256(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if safe && slices.Contains(checks, CheckPKCE) {
+		return checks, nil
+	}
+	checks = slices.Clone(checks)
+	for _, c := range needed {
+		if !slices.Contains(checks, c) {
+			checks = append(checks, c)
+		}
+	}
+	return checks, nil
+}
+
+// begin sends the visitor to the provider.
+func (p *oauthProvider) begin(ctx context.Context, v *visit) (*Response, error) {
+	ctx, cancel := context.WithTimeout(ctx, v.Limits.Callback)
+	defer cancel()
+	to, err := p.authorizationURL(ctx, v)
+	if err != nil {
+		return nil, ErrOAuthSignIn.at(p.ID, err)
+	}
+	return &Response{Redirect: to}, nil
+}
+
+func (p *oauthProvider) authorizationURL(ctx context.Context, v *visit) (string, error) {
+	if p.formPost() && !v.origin.secure && !isLoopback(v.origin.host()) {
+		return "", errors.New("response_mode form_post needs https: browsers send no cookie with the provider's post otherwise")
+	}
+	checks, err := p.checks(ctx)
+	if err != nil {
+		return "", err
+	}
+	redirectURI, origin := p.callbackAddress(v)
+	f, err := v.newFlow(checks, origin)
+	if err != nil {
+		return "", err
+	}
+	to, err := p.client.AuthorizationURL(ctx, oauth.AuthRequest{
+		RedirectURI: redirectURI, State: f.state, Nonce: f.nonce, Verifier: f.verifier,
+		ResponseMode: p.ResponseMode, Params: v.query,
+	})
+	if err != nil {
+		return "", err
+	}
+	return to, v.beginFlow(p, f, checks)
+}
+
+// callbackAddress is where the provider sends the visitor back to, and, if
+// that is the proxy, where the proxy sends them on to.
+func (p *oauthProvider) callbackAddress(v *visit) (redirectURI, origin string) {
+	own := v.url("callback/" + p.ID)
+	if p.proxied == "" || p.formPost() || p.isProxy(v) {
+		return own, ""
+	}
+	return p.proxied + "/callback/" + p.ID, own
+}
+
+// isProxy: this deployment is the proxy itself.
+func (p *oauthProvider) isProxy(v *visit) bool {
+	u, err := url.Parse(p.proxied)
+	return p.proxied != "" && err == nil && newOrigin(u.Scheme, u.Host).text == v.origin.text
+}
+
+// receive completes a sign-in. The order is that of the case for each check:
+// nothing is asked of the provider before the browser has proven itself.
+func (p *oauthProvider) receive(ctx context.Context, v *visit) (*arrival, error) {
+	ctx, cancel := context.WithTimeout(ctx, v.Limits.Callback)
+	defer cancel()
+	params := p.params(v)
+	answer, err := oauth.ParseCallback(params)
+	if err != nil {
+		return nil, err
+	}
+	if onward, err := p.sendOn(v, answer.State, params); err != nil || onward != "" {
+		if err != nil {
+			return nil, err
+		}
+		return nil, RespondWith(&Response{Redirect: onward})
+	}
+	checks, err := p.checks(ctx)
+	if err != nil {
+		return nil, err
+	}
+	f, err := v.findFlow(p, checks, answer.State)
+	if err != nil {
+		return nil, err
+	}
+	if err := p.client.CheckResponse(ctx, answer); err != nil {
+		return nil, p.refusal(err)
+	}
+	if err := v.spendFlow(ctx, p, f, checks); err != nil {
+		return nil, err
+	}
+	grant, err := p.redeem(ctx, v, answer.Code, f, params)
+	if err != nil {
+		return nil, err
+	}
+	return p.identify(grant)
+}
+
+// params are those of the authorization response.
+func (p *oauthProvider) params(v *visit) url.Values {
+	if !v.isPost() {
+		return v.query
+	}
+	if mediaType(v.request.Header.Get("Content-Type")) == formType {
+		params, _ := url.ParseQuery(string(v.request.Body))
+		return params
+	}
+	return nil
+}
+
+// refusal tells an error that the provider states from everything else.
+func (p *oauthProvider) refusal(err error) error {
+	if said, ok := errors.AsType[*oauth.ResponseError](err); ok && said.Step == oauth.StepAuthorization {
+		return ErrOAuthCallback.at(p.ID, err)
+	}
+	return err
+}
+
+// redeem trades the code for tokens and a profile.
+func (p *oauthProvider) redeem(ctx context.Context, v *visit, code string, f *flow, params url.Values) (Grant, error) {
+	redirectURI, _ := p.callbackAddress(v)
+	t, err := p.client.Exchange(ctx, code, redirectURI, f.verifier)
+	if err != nil {
+		return Grant{}, err
+	}
+	grant := Grant{Tokens: tokensOf(t), Params: params}
+	subject := ""
+	if p.OIDC {
+		claims, err := p.client.VerifyIDToken(ctx, t.IDToken, oauth.IDTokenCheck{Nonce: f.nonce, AccessToken: t.AccessToken})
+		if err != nil {
+			return grant, err
+		}
+		grant.Profile = claims
+		subject, _ = claims["sub"].(string)
+	}
+	switch {
+	case p.FetchProfile != nil:
+		grant.Profile, err = contain2(func() (Claims, error) { return p.FetchProfile(ctx, p.http, grant.Tokens) })
+		if err == nil && p.OIDC && grant.Profile.String("sub") != subject {
+			err = errors.New("FetchProfile returned another sub than the ID token's")
+		}
+	case !p.OIDC || p.ProfileFromUserInfo:
+		grant.Profile, err = p.client.UserInfo(ctx, t.AccessToken, subject)
+	}
+	return grant, err
+}
+
+func tokensOf(t *oauth.Token) Tokens {
+	tokens := Tokens{
+		AccessToken: t.AccessToken, RefreshToken: t.RefreshToken, IDToken: t.IDToken,
+		TokenType: t.Type, Scope: t.Scope, ExpiresAt: t.ExpiresAt, Extra: maps.Clone(t.Extra),
+	}
+	tokens.SessionState, _ = t.Extra["session_state"].(string)
+	delete(tokens.Extra, "session_state")
+	if details, ok := t.Extra["authorization_details"]; ok {
+		raw, _ := json.Marshal(details)
+		_ = json.Unmarshal(raw, &tokens.AuthorizationDetails) // a provider that sends no list has none
+		delete(tokens.Extra, "authorization_details")
+	}
+	return tokens
+}
+
+// defaultTokens keeps what the original keeps.
+func defaultTokens(t Tokens) Tokens {
+	t.Extra = nil
+	return t
+}
+
+// identify maps a grant to an arrival.
+func (p *oauthProvider) identify(g Grant) (*arrival, error) {
+	id, err := contain2(func() (Identity, error) { return p.Identify(g) })
+	if err != nil {
+		return nil, ErrOAuthProfileParse.at(p.ID, err)
+	}
+	if id.Subject == "" || id.Subject == "0" {
+		return nil, ErrOAuthProfileParse.at(p.ID, errors.New("Identity.Subject is empty: the profile has no id"))
+	}
+	return &arrival{
+		user:          User{Name: id.Name, Email: normalEmail(id.Email), Image: id.Image, Extra: id.Extra},
+		account:       Account{Provider: p.ID, ProviderAccountID: id.Subject, Type: p.info().kind, Tokens: p.KeepTokens(g.Tokens)},
+		profile:       g.Profile,
+		emailVerified: isVerified(id, g.Profile),
+		link:          p.linking(),
+	}, nil
+}
+
+func (p *oauthProvider) linking() linking {
+	switch {
+	case !p.AllowDangerousEmailAccountLinking:
+		return neverLink
+	case p.TrustUnverifiedEmail:
+		return linkAnything
+	}
+	return linkVerified
+}
+
+// isVerified believes a mapping that says so, else a true boolean of the profile.
+func isVerified(id Identity, profile Claims) bool {
+	if id.EmailVerified != Unknown {
+		return id.EmailVerified == Yes
+	}
+	verified, _ := profile["email_verified"].(bool)
+	return verified
+}
+
+// defaultIdentity is the mapping for providers that follow OpenID Connect's
+// names. A member of another type than text is an error that names it.
+func defaultIdentity(g Grant) (Identity, error) {
+	id := Identity{Subject: g.Profile.String("sub", "id")}
+	for _, f := range []struct {
+		into *string
+		keys []string
+	}{{&id.Name, []string{"name", "nickname", "preferred_username"}}, {&id.Email, []string{"email"}}, {&id.Image, []string{"picture"}}} {
+		text, err := textOf(g.Profile, f.keys...)
+		if err != nil {
+			return id, err
+		}
+		*f.into = text
+	}
+	return id, nil
+}
+
+// textOf is the first of the members that is present and not null.
+func textOf(c Claims, keys ...string) (string, error) {
+	for _, key := range keys {
+		switch value := c[key].(type) {
+		case nil:
+		case string:
+			return value, nil
+		default:
+			return "", fmt.Errorf("the profile's %s is not text", key)
+		}
+	}
+	return "", nil
+}

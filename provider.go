@@ -1,0 +1,273 @@
+package latchkey
+
+import (
+	"context"
+	"crypto"
+	"net/http"
+	"net/url"
+	"time"
+
+	"github.com/latchkeyhq/latchkey/internal/fill"
+)
+
+// ProviderType tells the kinds of provider apart, spelled as on the wire.
+type ProviderType string
+
+// The kinds of provider.
+const (
+	TypeOAuth       ProviderType = "oauth"
+	TypeOIDC        ProviderType = "oidc"
+	TypeEmail       ProviderType = "email"
+	TypeCredentials ProviderType = "credentials"
+	TypeWebAuthn    ProviderType = "webauthn"
+)
+
+// Provider is one way to sign in: an [*OAuth], [*Email] or [*Credentials].
+// Package providers has many ready-made. The interface is sealed.
+type Provider interface {
+	// prepare checks the provider and makes it ready; what it returns shares
+	// nothing with the receiver.
+	prepare(s *setup, getenv func(string) string) (provider, error)
+}
+
+// provider is a Provider made ready. It never changes afterwards.
+type provider interface {
+	info() providerInfo
+	// begin answers the press of the sign-in button.
+	begin(ctx context.Context, v *visit) (*Response, error)
+	// receive says who came back.
+	receive(ctx context.Context, v *visit) (*arrival, error)
+}
+
+// providerInfo is what every kind of provider has.
+type providerInfo struct {
+	id, name string
+	kind     ProviderType
+	style    Style
+	fields   []Field
+}
+
+// Style is how the built-in sign-in page shows a provider's button.
+type Style struct {
+	Color string // CSS colour of the brand; empty: none
+	Icon  string // name of an embedded icon; empty: the provider's id, or else its first letter
+}
+
+// Field is one input of a sign-in form.
+type Field struct {
+	Name         string
+	Label        string // empty: Name
+	Type         string // of the HTML input; empty: text
+	Placeholder  string
+	Autocomplete string // empty: what suits Type and Name
+}
+
+// Endpoint is a provider's URL with the parameters to send to it.
+type Endpoint struct {
+	URL    string // absolute, https (http for loopback hosts); empty: from discovery
+	Params url.Values
+}
+
+// Check is a way to tie a callback to the sign-in that began it.
+type Check string
+
+// The checks an OAuth provider can use.
+const (
+	CheckPKCE  Check = "pkce"  // RFC 7636, S256
+	CheckState Check = "state" // RFC 6749, section 10.12
+	CheckNonce Check = "nonce" // OpenID Connect Core 1.0, section 3.1.2.1
+	CheckNone  Check = "none"  // alone: no check at all. Unsafe; logs a warning
+)
+
+// ClientAuth is how a client proves itself at the token endpoint. See OpenID
+// Connect Core 1.0, section 9.
+type ClientAuth string
+
+// The client authentication methods.
+const (
+	ClientSecretBasic ClientAuth = "client_secret_basic"
+	ClientSecretPost  ClientAuth = "client_secret_post"
+	ClientSecretJWT   ClientAuth = "client_secret_jwt"
+	PrivateKeyJWT     ClientAuth = "private_key_jwt"
+	ClientAuthNone    ClientAuth = "none"
+)
+
+// SigningKey signs client assertions for [PrivateKeyJWT] (RFC 7523).
+type SigningKey struct {
+	Key       crypto.Signer // RSA, ECDSA or Ed25519
+	KeyID     string        // kid
+	Algorithm string        // such as "ES256"; empty: RS256, ES256, ES384, ES512 or EdDSA, as suits Key
+}
+
+// Verdict is yes, no or unknown.
+type Verdict int
+
+// The verdicts.
+const (
+	Unknown Verdict = iota
+	Yes
+	No
+)
+
+// Grant is everything a provider handed over.
+type Grant struct {
+	Tokens  Tokens
+	Profile Claims     // ID token claims or userinfo
+	Params  url.Values // of the callback request
+}
+
+// Identity is a person as one provider knows them.
+type Identity struct {
+	// Subject is the provider's own immutable id for the person, never a handle
+	// or an address. It becomes [Account].ProviderAccountID. Empty: the sign-in is refused.
+	Subject string
+	Name    string
+	Email   string // lower-cased by the library
+	Image   string
+	Extra   map[string]any // becomes [User].Extra
+
+	// EmailVerified says whether the provider vouches for Email. Unknown: the
+	// profile's email_verified claim decides, if it is there and a boolean.
+	EmailVerified Verdict
+}
+
+// OAuth is an OAuth 2.0 or OpenID Connect provider. Write one by hand for any
+// provider that package providers lacks. Its callback address, to be
+// registered with the provider, is {site}{base path}/callback/{ID}.
+type OAuth struct {
+	ID   string // part of routes, cookies and stored accounts: do not change it later
+	Name string // on the button; empty: ID
+	OIDC bool   // an ID token is expected and verified
+
+	ClientID     string // empty: AUTH_<ID>_ID
+	ClientSecret string // empty: AUTH_<ID>_SECRET
+	// NewClientSecret makes a secret when one is needed, such as a signed JWT.
+	// nil: ClientSecret.
+	NewClientSecret func(ctx context.Context, now time.Time) (string, error)
+	ClientAuth      ClientAuth // empty: client_secret_basic
+	SigningKey      SigningKey // for private_key_jwt
+	// AssertionAudience is the aud of client assertions. Empty: the issuer.
+	AssertionAudience string
+
+	// Issuer identifies an OpenID Provider; endpoints left out are discovered
+	// there (OpenID Connect Discovery 1.0). Empty: AUTH_<ID>_ISSUER.
+	Issuer string
+	// MatchIssuer replaces the comparison with Issuer, for providers whose
+	// issuer depends on the person. claims is nil for the discovery document.
+	MatchIssuer func(issuer string, claims Claims) bool
+
+	Authorization Endpoint
+	Token         Endpoint
+	UserInfo      Endpoint
+	JWKS          string // URL of the key set; empty: discovered
+
+	Scopes         []string // empty: openid profile email
+	ScopeSeparator string   // empty: a space
+	// ClientIDParam names one more parameter that carries the client id in
+	// authorization and token requests. Empty: none.
+	ClientIDParam string
+	ResponseMode  string // "form_post", or empty for the query
+
+	// Checks tie a callback to its sign-in. nil: PKCE, and state (for OIDC also
+	// nonce) unless discovery says that the provider supports S256.
+	Checks []Check
+
+	// IDTokenAlgs are the accepted signature algorithms. Empty: those of the
+	// discovery document, or RS256. HS256 is only accepted when listed.
+	IDTokenAlgs []string
+	// AllowedAudiences may stand in an ID token's aud beside the client id
+	// without azp. Empty: none.
+	AllowedAudiences []string
+	// ProfileFromUserInfo takes the profile of an OIDC provider from the userinfo
+	// endpoint instead of the ID token, which is verified all the same.
+	ProfileFromUserInfo bool
+
+	// Identify maps what the provider handed over to a person. nil: sub or id;
+	// name, nickname or preferred_username; email; picture.
+	Identify func(Grant) (Identity, error)
+	// KeepTokens chooses what is stored with the account. nil: access, refresh
+	// and ID token, expiry, scope, type and session state, but not Extra.
+	KeepTokens func(Tokens) Tokens
+
+	// VerifiesEmail says whether the provider proves addresses before it hands
+	// them out. Accounts of a provider that says No are detached when the
+	// address is first proven by somebody.
+	VerifiesEmail Verdict
+	// AllowDangerousEmailAccountLinking joins an identity to the existing user
+	// with the same address, if the provider says that the address is verified.
+	AllowDangerousEmailAccountLinking bool
+	// TrustUnverifiedEmail lets AllowDangerousEmailAccountLinking link whatever
+	// the provider says about the address. Anybody who can enter your user's
+	// address there takes over the account. Logs a warning.
+	TrustUnverifiedEmail bool
+
+	// RedirectProxyURL overrides [Config].RedirectProxyURL for this provider.
+	RedirectProxyURL string
+	// AllowPlainHTTP accepts http endpoints on hosts other than loopback. Logs a warning.
+	AllowPlainHTTP bool
+
+	Style Style
+
+	// FetchProfile replaces the userinfo request. c is limited in time and size
+	// like every call to a provider.
+	FetchProfile func(ctx context.Context, c *http.Client, t Tokens) (Claims, error)
+	// Transport wraps the transport of every call to this provider: proxies,
+	// extra headers, answers that stray from the standards.
+	Transport func(http.RoundTripper) http.RoundTripper
+}
+
+// Or returns p with every field it leaves empty taken from defaults, inside
+// nested structs and maps of parameters too. A default of true cannot be turned off.
+func (p OAuth) Or(defaults OAuth) *OAuth {
+	fill.From(&p, defaults)
+	return &p
+}
+
+// Email signs people in by a link sent to their address. It needs an Adapter
+// that is a [VerificationTokenAdapter].
+type Email struct {
+	ID     string        // empty: email
+	Name   string        // empty: Email
+	From   string        // handed to Send
+	MaxAge time.Duration // of a link; 0: 24 hours, 10 minutes when Hardened
+	// Send delivers the link. Its error becomes an error page, and the link is void.
+	Send func(ctx context.Context, l SignInLink) error
+	// Normalize turns what was typed into one mailbox. nil: Unicode NFKC,
+	// trimmed, lower-cased. Its result is checked to be exactly one plain mailbox.
+	Normalize func(typed string) (string, error)
+	NewToken  func() (string, error) // nil: 32 random bytes in hex
+	Secret    string                 // mixed into the stored hash; empty: Config.Secrets
+	// ConfirmLink shows a page with a button when the link is opened, and spends
+	// the link when the button is pressed, so that mail scanners cannot. On when Hardened.
+	ConfirmLink bool
+	// SameBrowser accepts a link only in the browser that asked for it.
+	SameBrowser bool
+	Style       Style
+}
+
+// SignInLink is a link to be delivered to one address.
+type SignInLink struct {
+	To       string // exactly one mailbox
+	From     string
+	URL      string
+	Token    string // the secret inside URL
+	Expires  time.Time
+	Provider string // id
+	Theme    Theme
+	Request  *Request
+}
+
+// Credentials lets the application check what was typed.
+type Credentials struct {
+	ID     string // empty: credentials
+	Name   string // empty: Credentials
+	Fields []Field
+	// Authorize says who it is. A nil user, or [CredentialsError], sends the
+	// visitor back to the form; any other error is an error page. fields holds
+	// everything that was posted, untouched, at most 32 fields of 4 KiB.
+	Authorize func(ctx context.Context, fields map[string]string, r *Request) (*User, error)
+	// AccountField names the field that failed tries are counted under. Empty:
+	// the first of Fields.
+	AccountField string
+	Style        Style
+}

@@ -1,0 +1,48 @@
+package latchkey
+
+import (
+	"encoding/json"
+	"fmt"
+)
+
+// Value returns the member of m called key as a T: a claim of a token, a member
+// of [Session].Extra, [User].Extra or a [Grant]'s profile, without a type
+// assertion in sight.
+//
+//	role, err := latchkey.Value[string](session.Extra, "role")
+//
+// A value that was decoded from JSON becomes a T as encoding/json would make
+// it, so T may be a struct of the application's own. The error is ErrNotFound
+// for a member that is absent, and names key when the value does not fit.
+func Value[T any, M ~map[string]any](m M, key string) (T, error) {
+	var out T
+	v, ok := m[key]
+	if !ok {
+		return out, fmt.Errorf("latchkey: %q: %w", key, ErrNotFound)
+	}
+	if t, ok := v.(T); ok {
+		return t, nil
+	}
+	raw, err := json.Marshal(v)
+	if err == nil {
+		err = json.Unmarshal(raw, &out)
+	}
+	if err != nil {
+		return out, fmt.Errorf("latchkey: %q holds a %T, which does not fit in a %T", key, v, out)
+	}
+	return out, nil
+}
+
+// As decodes a whole set of members, such as a provider's profile, into a T
+// with json tags.
+func As[T any, M ~map[string]any](m M) (T, error) {
+	var out T
+	raw, err := json.Marshal(map[string]any(m))
+	if err == nil {
+		err = json.Unmarshal(raw, &out)
+	}
+	if err != nil {
+		return out, fmt.Errorf("latchkey: the members do not fit in a %T: %w", out, err)
+	}
+	return out, nil
+}

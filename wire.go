@@ -1,0 +1,254 @@
+package latchkey
+
+import (
+	"encoding/json"
+	"errors"
+	"maps"
+	"slices"
+	"time"
+
+	"github.com/latchkeyhq/latchkey/jwt"
+)
+
+// How users and sessions look in JSON: to browsers, and to the original's
+// clients, which tell an absent member from null.
+
+// claimed is what a session token said of a user, as raw JSON; nil: the claim is absent.
+type claimed struct{ name, email, image []byte }
+
+// isoTime is how JavaScript writes a Date.
+const isoTime = "2006-01-02T15:04:05.000Z"
+
+// MarshalJSON implements [json.Marshaler]; see [User] for the form.
+func (u User) MarshalJSON() ([]byte, error) { return appendUser(nil, &u) }
+
+// UnmarshalJSON reads what MarshalJSON writes.
+func (u *User) UnmarshalJSON(data []byte) error {
+	members, err := jwt.Members(data, nil)
+	if err != nil {
+		return errors.New("latchkey: user is not a JSON object")
+	}
+	*u = User{}
+	for _, m := range members {
+		switch string(m.Key) {
+		case "id":
+			u.ID, _ = m.Text()
+		case "name":
+			u.Name, _ = m.Text()
+		case "email":
+			u.Email, _ = m.Text()
+		case "image":
+			u.Image, _ = m.Text()
+		case "emailVerified":
+			text, _ := m.Text()
+			u.EmailVerified, _ = time.Parse(time.RFC3339, text)
+		default:
+			if err := addExtra(&u.Extra, m); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// MarshalJSON implements [json.Marshaler]: user, expires, and the members of Extra.
+func (s Session) MarshalJSON() ([]byte, error) { return appendSession(nil, &s) }
+
+// UnmarshalJSON reads what MarshalJSON writes.
+func (s *Session) UnmarshalJSON(data []byte) error {
+	members, err := jwt.Members(data, nil)
+	if err != nil {
+		return errors.New("latchkey: session is not a JSON object")
+	}
+	*s = Session{}
+	for _, m := range members {
+		switch string(m.Key) {
+		case "user":
+			err = s.User.UnmarshalJSON(m.Raw)
+		case "expires":
+			text, _ := m.Text()
+			s.Expires, err = time.Parse(time.RFC3339, text)
+		default:
+			err = addExtra(&s.Extra, m)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func addExtra(extra *map[string]any, m jwt.Member) error {
+	var v any
+	if err := json.Unmarshal(m.Raw, &v); err != nil {
+		return err
+	}
+	if *extra == nil {
+		*extra = map[string]any{}
+	}
+	(*extra)[string(m.Key)] = v
+	return nil
+}
+
+// sessionMembers and userMembers may not be overridden by Extra.
+var (
+	sessionMembers = []string{"user", "expires"}
+	userMembers    = []string{"id", "name", "email", "image", "emailVerified"}
+)
+
+func appendSession(b []byte, s *Session) ([]byte, error) {
+	b = append(b, `{"user":`...)
+	b, err := appendUser(b, &s.User)
+	if err != nil {
+		return nil, err
+	}
+	b = append(b, `,"expires":`...)
+	b = appendTime(b, s.Expires)
+	b, err = appendExtra(b, s.Extra, sessionMembers)
+	return append(b, '}'), err
+}
+
+func appendUser(b []byte, u *User) ([]byte, error) {
+	said := u.claimed
+	if said == nil {
+		said = &nothingClaimed
+	}
+	b = append(b, '{')
+	start := len(b)
+	if u.ID != "" {
+		b = append(b, `"id":`...)
+		b = jwt.AppendText(b, u.ID)
+	}
+	b = appendMember(b, start, "name", u.Name, said.name)
+	b = appendMember(b, start, "email", u.Email, said.email)
+	b = appendMember(b, start, "image", u.Image, said.image)
+	if !u.EmailVerified.IsZero() {
+		b = append(appendComma(b, start), `"emailVerified":`...)
+		b = appendTime(b, u.EmailVerified)
+	}
+	b, err := appendExtra(b, u.Extra, userMembers)
+	return append(b, '}'), err
+}
+
+// nothingClaimed is for users that do not come from a token: empty is null.
+var nothingClaimed = claimed{null, null, null}
+
+var null = []byte("null")
+
+// appendMember writes text, or, where that is empty, what the token said.
+func appendMember(b []byte, start int, name, text string, said []byte) []byte {
+	if text == "" && said == nil {
+		return b
+	}
+	b = append(appendComma(b, start), '"')
+	b = append(append(b, name...), `":`...)
+	switch {
+	case text != "":
+		return jwt.AppendText(b, text)
+	case said[0] == '"' && len(said) > 2: // it was text, and the application has emptied it since
+		return append(b, null...)
+	}
+	return append(b, said...)
+}
+
+func appendComma(b []byte, start int) []byte {
+	if len(b) > start {
+		return append(b, ',')
+	}
+	return b
+}
+
+func appendTime(b []byte, t time.Time) []byte {
+	b = append(b, '"')
+	b = t.UTC().AppendFormat(b, isoTime)
+	return append(b, '"')
+}
+
+// appendExtra writes the members of extra, in order of name, after others.
+func appendExtra(b []byte, extra map[string]any, reserved []string) ([]byte, error) {
+	if len(extra) == 0 {
+		return b, nil
+	}
+	for _, name := range slices.Sorted(maps.Keys(extra)) {
+		if slices.Contains(reserved, name) {
+			continue
+		}
+		value, err := json.Marshal(extra[name])
+		if err != nil {
+			return nil, errors.New("latchkey: member " + name + " cannot be written as JSON")
+		}
+		if b[len(b)-1] != '{' {
+			b = append(b, ',')
+		}
+		b = append(jwt.AppendText(b, name), ':')
+		b = append(b, value...)
+	}
+	return b, nil
+}
+
+// userFromMembers reads the user that a session token describes.
+func userFromMembers(members []jwt.Member) User {
+	said := &claimed{}
+	u := User{claimed: said}
+	for _, m := range members {
+		switch string(m.Key) {
+		case "name":
+			u.Name, _ = m.Text()
+			said.name = m.Raw
+		case "email":
+			u.Email, _ = m.Text()
+			said.email = m.Raw
+		case "picture":
+			u.Image, _ = m.Text()
+			said.image = m.Raw
+		}
+	}
+	return u
+}
+
+// userFromClaims is userFromMembers for claims that a callback has shaped.
+func userFromClaims(c Claims) (User, error) {
+	said := &claimed{}
+	u := User{claimed: said}
+	for _, f := range []struct {
+		key  string
+		text *string
+		raw  *[]byte
+	}{{"name", &u.Name, &said.name}, {"email", &u.Email, &said.email}, {"picture", &u.Image, &said.image}} {
+		value, ok := c[f.key]
+		if !ok {
+			continue
+		}
+		switch v := value.(type) {
+		case string:
+			*f.text, *f.raw = v, emptyText
+		case nil:
+			*f.raw = null
+		default:
+			raw, err := json.Marshal(v)
+			if err != nil {
+				return u, errors.New("latchkey: claim " + f.key + " cannot be written as JSON")
+			}
+			*f.raw = raw
+		}
+	}
+	return u, nil
+}
+
+var emptyText = []byte(`""`)
+
+// claimsOf is the first content of a user's session token.
+func claimsOf(u *User) Claims {
+	c := Claims{"name": orNull(u.Name), "email": orNull(u.Email), "picture": orNull(u.Image)}
+	if u.ID != "" {
+		c["sub"] = u.ID
+	}
+	return c
+}
+
+func orNull(s string) any {
+	if s == "" {
+		return nil
+	}
+	return s
+}
