@@ -1,0 +1,106 @@
+package memoryadapter
+
+import (
+	"cmp"
+	"context"
+	"slices"
+
+	"github.com/latchkeyhq/latchkey"
+)
+
+// LinkAccount implements [latchkey.Adapter]. An unknown user is ErrNotFound.
+func (a *Adapter) LinkAccount(ctx context.Context, account latchkey.Account) error {
+	return a.do(ctx, func(d *data) error {
+		key := pair{account.Provider, account.ProviderAccountID}
+		if _, taken := d.accounts[key]; taken {
+			return latchkey.ErrConflict
+		}
+		if _, known := d.users[account.UserID]; !known {
+			return latchkey.ErrNotFound
+		}
+		account, err := copyAccount(account)
+		if err != nil {
+			return err
+		}
+		put(d, d.accounts, key, account)
+		return nil
+	})
+}
+
+// GetAccount implements [latchkey.AccountAdapter].
+func (a *Adapter) GetAccount(ctx context.Context, provider, providerAccountID string) (account latchkey.Account, err error) {
+	err = a.do(ctx, func(d *data) error {
+		found, known := d.accounts[pair{provider, providerAccountID}]
+		if !known {
+			return latchkey.ErrNotFound
+		}
+		account, err = copyAccount(found)
+		return err
+	})
+	return account, err
+}
+
+// ListAccounts implements [latchkey.AccountAdapter]. They are in the order of their keys.
+func (a *Adapter) ListAccounts(ctx context.Context, userID string) (list []latchkey.Account, err error) {
+	err = a.do(ctx, func(d *data) error {
+		for _, found := range d.accounts {
+			if found.UserID != userID {
+				continue
+			}
+			account, err := copyAccount(found)
+			if err != nil {
+				return err
+			}
+			list = append(list, account)
+		}
+		slices.SortFunc(list, byAccountKey)
+		return nil
+	})
+	return list, err
+}
+
+// UnlinkAccount implements [latchkey.AccountAdapter].
+func (a *Adapter) UnlinkAccount(ctx context.Context, provider, providerAccountID string) (account latchkey.Account, err error) {
+	err = a.do(ctx, func(d *data) (err error) {
+		account, err = take(d, d.accounts, pair{provider, providerAccountID})
+		return err
+	})
+	return account, err
+}
+
+// BeginSignUp implements [latchkey.SignUpAdapter].
+func (a *Adapter) BeginSignUp(ctx context.Context, provider, providerAccountID, userID string) (id string, err error) {
+	err = a.do(ctx, func(d *data) error {
+		key := pair{provider, providerAccountID}
+		if begun, is := d.signUps[key]; is {
+			id = begun
+			return nil
+		}
+		put(d, d.signUps, key, userID)
+		id = userID
+		return nil
+	})
+	return id, err
+}
+
+// EndSignUp implements [latchkey.SignUpAdapter].
+func (a *Adapter) EndSignUp(ctx context.Context, provider, providerAccountID string) error {
+	return a.do(ctx, func(d *data) error {
+		_, err := take(d, d.signUps, pair{provider, providerAccountID})
+		return err
+	})
+}
+
+// take removes m[k], which is a map of d, and returns it.
+func take[K comparable, V any](d *data, m map[K]V, k K) (V, error) {
+	v, known := m[k]
+	if !known {
+		return v, latchkey.ErrNotFound
+	}
+	remove(d, m, k)
+	return v, nil
+}
+
+func byAccountKey(a, b latchkey.Account) int {
+	return cmp.Or(cmp.Compare(a.Provider, b.Provider), cmp.Compare(a.ProviderAccountID, b.ProviderAccountID))
+}

@@ -1,0 +1,63 @@
+package memoryadapter
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/latchkeyhq/latchkey"
+)
+
+// Nothing that a caller passed in or was given is shared with the store.
+// Open-ended members go through JSON, as they would in a database: what reads
+// back differs in type here as it would there.
+
+func copyUser(u latchkey.User) (out latchkey.User, err error) {
+	out = latchkey.User{ID: u.ID, Name: u.Name, Email: u.Email, EmailVerified: utc(u.EmailVerified), Image: u.Image}
+	out.Extra, err = copyJSON(u.Extra)
+	return out, err
+}
+
+func copyAccount(a latchkey.Account) (out latchkey.Account, err error) {
+	out = a
+	out.Tokens.ExpiresAt = utc(a.Tokens.ExpiresAt)
+	if out.Extra, err = copyJSON(a.Extra); err != nil {
+		return out, err
+	}
+	if out.Tokens.Extra, err = copyJSON(a.Tokens.Extra); err != nil {
+		return out, err
+	}
+	out.Tokens.AuthorizationDetails, err = copyJSON(a.Tokens.AuthorizationDetails)
+	return out, err
+}
+
+func copyAuthenticator(k latchkey.Authenticator) latchkey.Authenticator {
+	k.CredentialID = bytes.Clone(k.CredentialID)
+	k.PublicKey = bytes.Clone(k.PublicKey)
+	k.Transports = slices.Clone(k.Transports)
+	return k
+}
+
+func copyJSON[T map[string]any | []map[string]any](v T) (out T, err error) {
+	if len(v) == 0 {
+		return nil, nil
+	}
+	raw, err := json.Marshal(v)
+	if err != nil {
+		return nil, fmt.Errorf("memoryadapter: a member is no JSON: %w", err)
+	}
+	d := json.NewDecoder(bytes.NewReader(raw))
+	d.UseNumber() // a float64 would round large ids
+	err = d.Decode(&out)
+	return out, err
+}
+
+// utc is the instant as a database would return it.
+func utc(t time.Time) time.Time {
+	if t.IsZero() {
+		return time.Time{}
+	}
+	return t.Truncate(time.Millisecond).UTC()
+}

@@ -1,0 +1,90 @@
+package memoryadapter
+
+import (
+	"time"
+
+	"github.com/latchkeyhq/latchkey"
+)
+
+// pair is a key of two texts: provider and account id, or address and token.
+type pair [2]string
+
+// data is everything a store holds. Whoever has the turn may use it. All
+// changes go through put and remove, so that they can be taken back.
+type data struct {
+	users          map[string]latchkey.User
+	emails         map[string]string // to user id
+	accounts       map[pair]latchkey.Account
+	sessions       map[string]latchkey.StoredSession // by stored token
+	tokens         map[pair]latchkey.VerificationToken
+	authenticators map[string]latchkey.Authenticator // by credential id
+	signUps        map[pair]string                   // to user id
+	revocations    map[string]revocation
+
+	depth int      // transactions that are open, one in the other
+	undo  []func() // what takes their changes back, to be called from the last
+}
+
+type revocation struct{ at, expires time.Time }
+
+func newData() *data {
+	return &data{
+		users:          map[string]latchkey.User{},
+		emails:         map[string]string{},
+		accounts:       map[pair]latchkey.Account{},
+		sessions:       map[string]latchkey.StoredSession{},
+		tokens:         map[pair]latchkey.VerificationToken{},
+		authenticators: map[string]latchkey.Authenticator{},
+		signUps:        map[pair]string{},
+		revocations:    map[string]revocation{},
+	}
+}
+
+// put sets m[k], which is a map of d.
+func put[K comparable, V any](d *data, m map[K]V, k K, v V) {
+	d.remember(restore(m, k))
+	m[k] = v
+}
+
+// remove deletes m[k], which is a map of d.
+func remove[K comparable, V any](d *data, m map[K]V, k K) {
+	d.remember(restore(m, k))
+	delete(m, k)
+}
+
+// removeIf deletes what goes says, and counts it.
+func removeIf[K comparable, V any](d *data, m map[K]V, goes func(K, V) bool) (n int) {
+	for k, v := range m {
+		if goes(k, v) {
+			remove(d, m, k)
+			n++
+		}
+	}
+	return n
+}
+
+// restore returns what sets m[k] back to what it is now.
+func restore[K comparable, V any](m map[K]V, k K) func() {
+	old, had := m[k]
+	return func() {
+		if had {
+			m[k] = old
+		} else {
+			delete(m, k)
+		}
+	}
+}
+
+func (d *data) remember(undo func()) {
+	if d.depth > 0 {
+		d.undo = append(d.undo, undo)
+	}
+}
+
+// rollback takes back what was done since the mark.
+func (d *data) rollback(mark int) {
+	for i := len(d.undo) - 1; i >= mark; i-- {
+		d.undo[i]()
+	}
+	d.undo = d.undo[:mark]
+}

@@ -1,0 +1,101 @@
+package memoryadapter
+
+import (
+	"context"
+	"time"
+
+	"github.com/latchkeyhq/latchkey"
+)
+
+// Options says how an [Adapter] behaves. The zero value is the usual.
+type Options struct {
+	// PlainTokens keeps session tokens as they are instead of their SHA-256.
+	PlainTokens bool
+}
+
+// Adapter is a store in memory. Make one with [New]. It is safe for concurrent use.
+type Adapter struct {
+	plain bool
+	turn  chan struct{} // holds one token: whoever has it may use data
+	data  *data
+	inTx  bool // the transaction this adapter is bound to has the turn already
+}
+
+var (
+	_ latchkey.SessionAdapter           = (*Adapter)(nil)
+	_ latchkey.SessionListAdapter       = (*Adapter)(nil)
+	_ latchkey.VerificationTokenAdapter = (*Adapter)(nil)
+	_ latchkey.AccountAdapter           = (*Adapter)(nil)
+	_ latchkey.UserDeletionAdapter      = (*Adapter)(nil)
+	_ latchkey.AuthenticatorAdapter     = (*Adapter)(nil)
+	_ latchkey.TxAdapter                = (*Adapter)(nil)
+	_ latchkey.SignUpAdapter            = (*Adapter)(nil)
+	_ latchkey.SweepAdapter             = (*Adapter)(nil)
+	_ latchkey.RevocationStore          = (*Adapter)(nil)
+)
+
+// New returns an empty store.
+func New(o Options) *Adapter {
+	a := &Adapter{plain: o.PlainTokens, turn: make(chan struct{}, 1), data: newData()}
+	a.turn <- struct{}{}
+	return a
+}
+
+// InTx implements [latchkey.TxAdapter]. Transactions run one after the other,
+// and everybody else waits meanwhile: f must use the adapter it is given, since
+// a call to the outer one waits for f to end. What rolling back costs grows
+// with what f did, not with what the store holds.
+func (a *Adapter) InTx(ctx context.Context, f func(latchkey.Adapter) error) error {
+	return a.do(ctx, func(d *data) error {
+		mark := len(d.undo)
+		committed := false
+		defer func() {
+			if !committed { // an error, a panic, or runtime.Goexit
+				d.rollback(mark)
+			}
+		}()
+		d.depth++
+		defer func() { d.depth-- }()
+		if err := f(&Adapter{plain: a.plain, data: d, inTx: true}); err != nil {
+			return err
+		}
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		committed = true
+		return nil
+	})
+}
+
+// Sweep implements [latchkey.SweepAdapter].
+func (a *Adapter) Sweep(ctx context.Context, before time.Time) (n int, err error) {
+	err = a.do(ctx, func(d *data) error {
+		n = removeIf(d, d.sessions, func(_ string, s latchkey.StoredSession) bool { return s.Expires.Before(before) }) +
+			removeIf(d, d.tokens, func(_ pair, t latchkey.VerificationToken) bool { return t.Expires.Before(before) }) +
+			removeIf(d, d.revocations, func(_ string, r revocation) bool { return r.expires.Before(before) })
+		return nil
+	})
+	return n, err
+}
+
+// do calls f when it is this caller's turn.
+func (a *Adapter) do(ctx context.Context, f func(*data) error) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	if a.inTx {
+		return f(a.data)
+	}
+	select {
+	case <-a.turn:
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+	defer func() { a.turn <- struct{}{} }()
+	defer func() {
+		if a.data.depth == 0 {
+			a.data.undo = nil
+		}
+	}()
+	return f(a.data)
+}

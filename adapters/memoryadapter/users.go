@@ -1,0 +1,129 @@
+package memoryadapter
+
+import (
+	"cmp"
+	"context"
+	"crypto/rand"
+
+	"github.com/latchkeyhq/latchkey"
+)
+
+// CreateUser implements [latchkey.Adapter].
+func (a *Adapter) CreateUser(ctx context.Context, u latchkey.User) (out latchkey.User, err error) {
+	err = a.do(ctx, func(d *data) error {
+		u, err := copyUser(u)
+		if err != nil {
+			return err
+		}
+		u.ID = cmp.Or(u.ID, rand.Text())
+		if _, taken := d.users[u.ID]; taken {
+			return latchkey.ErrConflict
+		}
+		if err := d.claimEmail(u.ID, u.Email); err != nil {
+			return err
+		}
+		put(d, d.users, u.ID, u)
+		out, err = copyUser(u)
+		return err
+	})
+	return out, err
+}
+
+// GetUser implements [latchkey.Adapter].
+func (a *Adapter) GetUser(ctx context.Context, id string) (latchkey.User, error) {
+	return a.findUser(ctx, func(*data) string { return id })
+}
+
+// GetUserByEmail implements [latchkey.Adapter].
+func (a *Adapter) GetUserByEmail(ctx context.Context, email string) (latchkey.User, error) {
+	return a.findUser(ctx, func(d *data) string { return d.emails[email] })
+}
+
+// GetUserByAccount implements [latchkey.Adapter].
+func (a *Adapter) GetUserByAccount(ctx context.Context, provider, providerAccountID string) (latchkey.User, error) {
+	return a.findUser(ctx, func(d *data) string { return d.accounts[pair{provider, providerAccountID}].UserID })
+}
+
+// findUser returns the user whose id which tells.
+func (a *Adapter) findUser(ctx context.Context, which func(*data) string) (u latchkey.User, err error) {
+	err = a.do(ctx, func(d *data) error {
+		found, known := d.users[which(d)]
+		if !known {
+			return latchkey.ErrNotFound
+		}
+		u, err = copyUser(found)
+		return err
+	})
+	return u, err
+}
+
+// UpdateUser implements [latchkey.Adapter].
+func (a *Adapter) UpdateUser(ctx context.Context, id string, c latchkey.UserChange) (out latchkey.User, err error) {
+	err = a.do(ctx, func(d *data) error {
+		u, known := d.users[id]
+		if !known {
+			return latchkey.ErrNotFound
+		}
+		if c.Email != nil && *c.Email != u.Email {
+			if err := d.claimEmail(id, *c.Email); err != nil {
+				return err
+			}
+			if u.Email != "" {
+				remove(d, d.emails, u.Email)
+			}
+		}
+		u = changed(u, c)
+		put(d, d.users, id, u)
+		out, err = copyUser(u)
+		return err
+	})
+	return out, err
+}
+
+// DeleteUser implements [latchkey.UserDeletionAdapter].
+func (a *Adapter) DeleteUser(ctx context.Context, id string) (u latchkey.User, err error) {
+	err = a.do(ctx, func(d *data) error {
+		found, known := d.users[id]
+		if !known {
+			return latchkey.ErrNotFound
+		}
+		u = found
+		remove(d, d.users, id)
+		if u.Email != "" {
+			remove(d, d.emails, u.Email)
+		}
+		removeIf(d, d.accounts, func(_ pair, a latchkey.Account) bool { return a.UserID == id })
+		removeIf(d, d.sessions, func(_ string, s latchkey.StoredSession) bool { return s.UserID == id })
+		removeIf(d, d.authenticators, func(_ string, k latchkey.Authenticator) bool { return k.UserID == id })
+		return nil
+	})
+	return u, err
+}
+
+// claimEmail makes the address id's own, unless it is empty or another's.
+func (d *data) claimEmail(id, email string) error {
+	if email == "" {
+		return nil
+	}
+	if _, taken := d.emails[email]; taken {
+		return latchkey.ErrConflict
+	}
+	put(d, d.emails, email, id)
+	return nil
+}
+
+// changed applies c to u.
+func changed(u latchkey.User, c latchkey.UserChange) latchkey.User {
+	set(&u.Name, c.Name)
+	set(&u.Email, c.Email)
+	set(&u.EmailVerified, c.EmailVerified)
+	set(&u.Image, c.Image)
+	u.EmailVerified = utc(u.EmailVerified)
+	return u
+}
+
+func set[T any](field, to *T) {
+	if to != nil {
+		*field = *to
+	}
+}

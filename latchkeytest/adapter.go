@@ -1,0 +1,120 @@
+package latchkeytest
+
+import (
+	"reflect"
+	"testing"
+
+	"github.com/latchkeyhq/latchkey"
+)
+
+// Adapter proves that a store keeps every promise of [latchkey.Adapter] and of
+// the optional abilities it has: one sub-test for each promise, in a group for
+// each ability. Of an ability that is absent it only says so.
+//
+//	func TestAdapter(t *testing.T) {
+//		latchkeytest.Adapter(t, func(t *testing.T) latchkey.Adapter {
+//			return mystore.New(emptyDatabase(t))
+//		})
+//	}
+//
+// open is called for each promise anew and returns an empty store that allows
+// at least 100 calls at once, waiting or not. Run it with the race detector too.
+//
+// except names what a store cannot keep because its schema is somebody else's:
+// promises, as "ability/promise", or whole abilities. They are logged and not
+// asked. A name that is neither fails the test.
+func Adapter(t *testing.T, open func(t *testing.T) latchkey.Adapter, except ...string) {
+	t.Helper()
+	s := &suite{open: open, except: map[string]bool{}}
+	for _, name := range except {
+		s.except[name] = true
+	}
+	prove(t, s, "Adapter", userPromises)
+	prove(t, s, "Adapter", linkPromises)
+	prove(t, s, "SessionAdapter", sessionPromises)
+	prove(t, s, "SessionListAdapter", sessionListPromises)
+	prove(t, s, "VerificationTokenAdapter", verificationTokenPromises)
+	prove(t, s, "AccountAdapter", accountPromises)
+	prove(t, s, "UserDeletionAdapter", deletionPromises)
+	prove(t, s, "AuthenticatorAdapter", authenticatorPromises)
+	prove(t, s, "TxAdapter", txPromises)
+	prove(t, s, "SignUpAdapter", signUpPromises)
+	prove(t, s, "SweepAdapter", sweepPromises)
+	prove(t, s, "RevocationStore", revocationPromises)
+	for name := range s.except {
+		t.Errorf("there is no promise called %q", name)
+	}
+}
+
+// suite is one run of [Adapter].
+type suite struct {
+	open   func(*testing.T) latchkey.Adapter
+	except map[string]bool // what is left of it at the end was misspelled
+}
+
+// promise is one sentence of the contract, kept by stores that have the abilities A.
+type promise[A any] struct {
+	name string
+	keep func(t *testing.T, a A)
+}
+
+// prove asks for all promises of one ability, if the store has it.
+func prove[A any](t *testing.T, s *suite, ability string, promises []promise[A]) {
+	t.Helper()
+	if _, able := s.open(t).(A); !able {
+		t.Run(ability+" is absent", func(t *testing.T) {
+			t.Logf("the store does not have %v: %d promises not asked", reflect.TypeFor[A](), len(promises))
+			for _, p := range promises {
+				delete(s.except, ability+"/"+p.name)
+			}
+		})
+		return
+	}
+	if s.except[ability] {
+		delete(s.except, ability)
+		t.Logf("not asked: %s", ability)
+		return
+	}
+	t.Run(ability, func(t *testing.T) {
+		for _, p := range promises {
+			if name := ability + "/" + p.name; s.except[name] {
+				delete(s.except, name)
+				t.Logf("not asked: %s", p.name)
+				continue
+			}
+			t.Run(p.name, func(t *testing.T) { p.keep(t, s.open(t).(A)) })
+		}
+	})
+}
+
+// What the promises of an optional ability need beside it.
+type (
+	sessionStore interface {
+		latchkey.Adapter
+		latchkey.SessionAdapter
+	}
+	sessionListStore interface {
+		sessionStore
+		latchkey.SessionListAdapter
+	}
+	accountStore interface {
+		latchkey.Adapter
+		latchkey.AccountAdapter
+	}
+	deletionStore interface {
+		latchkey.Adapter
+		latchkey.UserDeletionAdapter
+	}
+	authenticatorStore interface {
+		latchkey.Adapter
+		latchkey.AuthenticatorAdapter
+	}
+	txStore interface {
+		latchkey.Adapter
+		latchkey.TxAdapter
+	}
+	sweepStore interface {
+		latchkey.Adapter
+		latchkey.SweepAdapter
+	}
+)

@@ -1,0 +1,221 @@
+package latchkeytest_test
+
+import (
+	"context"
+	"errors"
+	"os"
+	"os/exec"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/latchkeyhq/latchkey"
+	"github.com/latchkeyhq/latchkey/adapters/memoryadapter"
+	"github.com/latchkeyhq/latchkey/latchkeytest"
+)
+
+// stores are adapters that break one promise each, and the sub-test that must notice.
+var stores = map[string]struct {
+	open    func() latchkey.Adapter
+	noticed string
+}{
+	"a token is read, then deleted":          {func() latchkey.Adapter { return &twoSteps{memory()} }, "R-137_of_many_uses_at_once"},
+	"an address is looked up, then taken":    {func() latchkey.Adapter { return &folding{memory()} }, "addresses_are_compared_exactly"},
+	"an update writes the whole user":        {func() latchkey.Adapter { return &overwriting{memory()} }, "UpdateUser_changes_what_is_named"},
+	"not found is nobody":                    {func() latchkey.Adapter { return &silent{memory()} }, "what_is_not_there_is_ErrNotFound"},
+	"times are told in the store's zone":     {func() latchkey.Adapter { return &local{memory()} }, "a_session_is_read_with_its_user"},
+	"a renewal inserts what is not there":    {func() latchkey.Adapter { return &reviving{memory()} }, "R-191_a_renewal_never_brings"},
+	"a renewal moves the expiry anywhere":    {func() latchkey.Adapter { return &backwards{Adapter: memory()} }, "UpdateSession_moves_the_expiry_forwards_only"},
+	"a transaction keeps what failed":        {func() latchkey.Adapter { return &committing{memory()} }, "R-185_an_error_rolls_everything_back"},
+	"the context is ignored":                 {func() latchkey.Adapter { return &deaf{memory()} }, "a_cancelled_context_ends_the_call"},
+	"a listed session tells its token":       {func() latchkey.Adapter { return &telling{memory()} }, "their_tokens_are_not_told"},
+	"anybody may end a session by its id":    {func() latchkey.Adapter { return &trusting{memory()} }, "DeleteSessionByID_removes_only"},
+	"the counter is set without comparing":   {func() latchkey.Adapter { return &resetting{memory()} }, "the_counter_only_rises"},
+	"an earlier revocation replaces a later": {func() latchkey.Adapter { return &forgetful{memory(), map[string]time.Time{}} }, "the_latest_instant_counts"},
+}
+
+func memory() *memoryadapter.Adapter { return memoryadapter.New(memoryadapter.Options{}) }
+
+// TestAdapterNotices runs the suite on each broken store in a process of its own, where it must fail.
+func TestAdapterNotices(t *testing.T) {
+	for name, store := range stores {
+		t.Run(name, func(t *testing.T) {
+			c := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^TestBrokenStore$", "-test.v")
+			c.Env = append(os.Environ(), "LATCHKEY_BROKEN_STORE="+name)
+			out, err := c.CombinedOutput()
+			if _, failed := errors.AsType[*exec.ExitError](err); !failed {
+				t.Fatalf("the suite passed: %v", err)
+			}
+			if !strings.Contains(string(out), "--- FAIL: TestBrokenStore/") || !failedIn(string(out), store.noticed) {
+				t.Errorf("no sub-test %q failed:\n%s", store.noticed, out)
+			}
+		})
+	}
+}
+
+func failedIn(out, name string) bool {
+	for line := range strings.Lines(out) {
+		if strings.Contains(line, "--- FAIL") && strings.Contains(line, name) {
+			return true
+		}
+	}
+	return false
+}
+
+// TestBrokenStore is the other process; without one of the stores it has nothing to do.
+func TestBrokenStore(t *testing.T) {
+	if store, broken := stores[os.Getenv("LATCHKEY_BROKEN_STORE")]; broken {
+		latchkeytest.Adapter(t, func(*testing.T) latchkey.Adapter { return store.open() })
+	}
+}
+
+// TestAdapterWithoutAbilities proves that a store with six methods is a whole store.
+func TestAdapterWithoutAbilities(t *testing.T) {
+	latchkeytest.Adapter(t, func(*testing.T) latchkey.Adapter { return struct{ latchkey.Adapter }{memory()} })
+}
+
+type twoSteps struct{ *memoryadapter.Adapter }
+
+func (a *twoSteps) UseVerificationToken(ctx context.Context, identifier, token string) (latchkey.VerificationToken, error) {
+	for _, t := range a.Contents().VerificationTokens {
+		if t.Identifier == identifier && t.Token == token {
+			time.Sleep(time.Millisecond) // between the two steps, where everybody else reads too
+			_, _ = a.Adapter.UseVerificationToken(ctx, identifier, token)
+			return t, ctx.Err()
+		}
+	}
+	return latchkey.VerificationToken{}, errors.Join(ctx.Err(), latchkey.ErrNotFound)
+}
+
+type folding struct{ *memoryadapter.Adapter }
+
+func (a *folding) GetUserByEmail(ctx context.Context, email string) (latchkey.User, error) {
+	return a.Adapter.GetUserByEmail(ctx, strings.ToLower(strings.TrimSpace(email)))
+}
+
+type overwriting struct{ *memoryadapter.Adapter }
+
+func (a *overwriting) UpdateUser(ctx context.Context, id string, c latchkey.UserChange) (latchkey.User, error) {
+	if c.Image == nil {
+		c.Image = new("")
+	}
+	if c.Name == nil {
+		c.Name = new("")
+	}
+	return a.Adapter.UpdateUser(ctx, id, c)
+}
+
+type silent struct{ *memoryadapter.Adapter }
+
+func (a *silent) GetUser(ctx context.Context, id string) (latchkey.User, error) {
+	u, err := a.Adapter.GetUser(ctx, id)
+	if errors.Is(err, latchkey.ErrNotFound) {
+		return u, nil
+	}
+	return u, err
+}
+
+type local struct{ *memoryadapter.Adapter }
+
+func (a *local) GetSessionAndUser(ctx context.Context, token string) (latchkey.StoredSession, latchkey.User, error) {
+	s, u, err := a.Adapter.GetSessionAndUser(ctx, token)
+	s.Expires = s.Expires.In(time.FixedZone("", 3600))
+	return s, u, err
+}
+
+type reviving struct{ *memoryadapter.Adapter }
+
+func (a *reviving) UpdateSession(ctx context.Context, token string, expires time.Time) error {
+	err := a.Adapter.UpdateSession(ctx, token, expires)
+	if users := a.Contents().Users; errors.Is(err, latchkey.ErrNotFound) && len(users) > 0 {
+		return a.CreateSession(ctx, latchkey.StoredSession{Token: token, UserID: users[0].ID, Expires: expires})
+	}
+	return err
+}
+
+type backwards struct {
+	*memoryadapter.Adapter
+	sync.Mutex
+}
+
+func (a *backwards) UpdateSession(ctx context.Context, token string, expires time.Time) error {
+	a.Lock()
+	defer a.Unlock()
+	s, err := a.DeleteSession(ctx, token)
+	if err != nil {
+		return err
+	}
+	s.Expires = expires
+	return a.CreateSession(ctx, s)
+}
+
+type committing struct{ *memoryadapter.Adapter }
+
+func (a *committing) InTx(ctx context.Context, f func(latchkey.Adapter) error) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	return f(a)
+}
+
+type deaf struct{ *memoryadapter.Adapter }
+
+func (a *deaf) GetUser(ctx context.Context, id string) (latchkey.User, error) {
+	return a.Adapter.GetUser(context.WithoutCancel(ctx), id)
+}
+
+type telling struct{ *memoryadapter.Adapter }
+
+func (a *telling) ListSessions(ctx context.Context, userID string) ([]latchkey.StoredSession, error) {
+	list, err := a.Adapter.ListSessions(ctx, userID)
+	for i := range list {
+		list[i].Token = "stored token"
+	}
+	return list, err
+}
+
+type trusting struct{ *memoryadapter.Adapter }
+
+func (a *trusting) DeleteSessionByID(ctx context.Context, userID, id string) error {
+	for _, s := range a.Contents().Sessions {
+		if s.ID == id {
+			userID = s.UserID
+		}
+	}
+	return a.Adapter.DeleteSessionByID(ctx, userID, id)
+}
+
+type resetting struct{ *memoryadapter.Adapter }
+
+func (a *resetting) UpdateAuthenticatorCounter(ctx context.Context, id []byte, counter uint32) (latchkey.Authenticator, error) {
+	k, err := a.GetAuthenticator(ctx, id)
+	if err != nil {
+		return k, err
+	}
+	if err := a.DeleteAuthenticator(ctx, id); err != nil {
+		return k, err
+	}
+	k.Counter = counter
+	return k, a.CreateAuthenticator(ctx, k)
+}
+
+type forgetful struct {
+	*memoryadapter.Adapter
+	at map[string]time.Time
+}
+
+func (a *forgetful) Revoke(_ context.Context, key string, at, _ time.Time) error {
+	a.at[key] = at.UTC()
+	return nil
+}
+
+func (a *forgetful) RevokedAt(_ context.Context, keys ...string) (map[string]time.Time, error) {
+	found := map[string]time.Time{}
+	for _, key := range keys {
+		if at, known := a.at[key]; known {
+			found[key] = at
+		}
+	}
+	return found, nil
+}

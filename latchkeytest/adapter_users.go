@@ -1,0 +1,248 @@
+package latchkeytest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/latchkeyhq/latchkey"
+)
+
+var userPromises = []promise[latchkey.Adapter]{
+	{"what is not there is ErrNotFound", func(t *testing.T, a latchkey.Adapter) {
+		_, err := a.GetUser(t.Context(), "nobody")
+		is(t, "GetUser", err, latchkey.ErrNotFound)
+		_, err = a.GetUserByEmail(t.Context(), "nobody@example.com")
+		is(t, "GetUserByEmail", err, latchkey.ErrNotFound)
+		_, err = a.GetUserByAccount(t.Context(), "acme", "nobody")
+		is(t, "GetUserByAccount", err, latchkey.ErrNotFound)
+		_, err = a.UpdateUser(t.Context(), "nobody", latchkey.UserChange{Name: new("Ada")})
+		is(t, "UpdateUser", err, latchkey.ErrNotFound)
+		_, err = a.UpdateUser(t.Context(), "nobody", latchkey.UserChange{})
+		is(t, "UpdateUser with nothing to change", err, latchkey.ErrNotFound)
+	}},
+	{"a user is read as it was stored", func(t *testing.T, a latchkey.Adapter) {
+		in := latchkey.User{Name: "Ada", Email: "ada@example.com", EmailVerified: instant, Image: "https://example.com/a.png"}
+		u, err := a.CreateUser(t.Context(), in)
+		ok(t, err)
+		if u.ID == "" {
+			t.Fatal("the user has no id")
+		}
+		in.ID = u.ID
+		same(t, "created user", u, in)
+		readEverywhere(t, a, u)
+	}},
+	{"what CreateUser returns is what is stored", func(t *testing.T, a latchkey.Adapter) {
+		u, err := a.CreateUser(t.Context(), latchkey.User{Extra: map[string]any{"role": "admin", "n": 9007199254740993}})
+		ok(t, err)
+		readEverywhere(t, a, u)
+	}},
+	{"a user may be unknown in all but the id", func(t *testing.T, a latchkey.Adapter) {
+		u, err := a.CreateUser(t.Context(), latchkey.User{})
+		ok(t, err)
+		same(t, "user", u, latchkey.User{ID: u.ID})
+		readEverywhere(t, a, u)
+	}},
+	{"the empty address is not taken and finds no one", func(t *testing.T, a latchkey.Adapter) {
+		first, second := newUser(t, a, ""), newUser(t, a, "")
+		if first.ID == second.ID {
+			t.Error("two users have one id")
+		}
+		_, err := a.GetUserByEmail(t.Context(), "")
+		is(t, "GetUserByEmail", err, latchkey.ErrNotFound)
+		_, err = a.GetUser(t.Context(), "")
+		is(t, "GetUser", err, latchkey.ErrNotFound)
+	}},
+	{"a taken address is ErrConflict", func(t *testing.T, a latchkey.Adapter) {
+		u := newUser(t, a, "ada@example.com")
+		_, err := a.CreateUser(t.Context(), latchkey.User{Name: "Eve", Email: "ada@example.com"})
+		is(t, "CreateUser", err, latchkey.ErrConflict)
+		readEverywhere(t, a, u)
+	}},
+	{"an id that is taken is never given again", func(t *testing.T, a latchkey.Adapter) {
+		first, err := a.CreateUser(t.Context(), latchkey.User{ID: "chosen", Name: "Ada"})
+		ok(t, err)
+		second, err := a.CreateUser(t.Context(), latchkey.User{ID: "chosen", Name: "Eve"})
+		if err == nil && second.ID == first.ID {
+			t.Error("two users have one id")
+		} else if err != nil {
+			is(t, "CreateUser", err, latchkey.ErrConflict)
+		}
+		readEverywhere(t, a, first)
+	}},
+	{"of many sign-ups with one address exactly one succeeds", func(t *testing.T, a latchkey.Adapter) {
+		oneWins(t, "CreateUser", atOnce(crowd, func(i int) error {
+			_, err := a.CreateUser(t.Context(), latchkey.User{Name: fmt.Sprint(i), Email: "ada@example.com"})
+			return err
+		}), latchkey.ErrConflict)
+	}},
+	{"UpdateUser changes what is named and nothing else", updateNamed},
+	{"UpdateUser can clear", func(t *testing.T, a latchkey.Adapter) {
+		u, err := a.CreateUser(t.Context(), latchkey.User{Name: "Ada", Email: "ada@example.com", EmailVerified: instant, Image: "i"})
+		ok(t, err)
+		none := latchkey.UserChange{Name: new(""), Email: new(""), EmailVerified: new(time.Time{}), Image: new("")}
+		got, err := a.UpdateUser(t.Context(), u.ID, none)
+		ok(t, err)
+		same(t, "cleared user", got, latchkey.User{ID: u.ID})
+		readEverywhere(t, a, got)
+		_, err = a.GetUserByEmail(t.Context(), "ada@example.com")
+		is(t, "GetUserByEmail with the old address", err, latchkey.ErrNotFound)
+		newUser(t, a, "ada@example.com") // the address is free again
+	}},
+	{"UpdateUser to a taken address is ErrConflict and changes nothing", func(t *testing.T, a latchkey.Adapter) {
+		ada, eve := newUser(t, a, "ada@example.com"), newUser(t, a, "eve@example.com")
+		_, err := a.UpdateUser(t.Context(), eve.ID, latchkey.UserChange{Name: new("Mallory"), Email: new("ada@example.com")})
+		is(t, "UpdateUser", err, latchkey.ErrConflict)
+		readEverywhere(t, a, ada)
+		readEverywhere(t, a, eve)
+		_, err = a.UpdateUser(t.Context(), eve.ID, latchkey.UserChange{Email: new("eve@example.com")})
+		ok(t, err) // one's own address is not taken
+	}},
+	{"changes of different fields at once all survive", func(t *testing.T, a latchkey.Adapter) {
+		u := newUser(t, a, "ada@example.com")
+		changes := []latchkey.UserChange{{Name: new("Countess")}, {Email: new("new@example.com")}, {EmailVerified: new(instant)}, {Image: new("i")}}
+		for _, err := range atOnce(4*len(changes), func(i int) error {
+			_, err := a.UpdateUser(t.Context(), u.ID, changes[i%len(changes)])
+			return err
+		}) {
+			ok(t, err)
+		}
+		readEverywhere(t, a, latchkey.User{ID: u.ID, Name: "Countess", Email: "new@example.com", EmailVerified: instant, Image: "i", Extra: u.Extra})
+	}},
+	{"text is kept byte for byte", func(t *testing.T, a latchkey.Adapter) {
+		for _, text := range unicode {
+			u, err := a.CreateUser(t.Context(), latchkey.User{Name: text, Image: text})
+			ok(t, err)
+			if u.Name != text || u.Image != text {
+				t.Errorf("%q came back as %q and %q", text, u.Name, u.Image)
+			}
+			readEverywhere(t, a, u)
+		}
+	}},
+	{"hostile text is kept whole or refused", func(t *testing.T, a latchkey.Adapter) {
+		for _, text := range hostile {
+			u, err := a.CreateUser(t.Context(), latchkey.User{Name: text, Email: text})
+			if err != nil {
+				_, err = a.GetUserByEmail(t.Context(), text)
+				is(t, fmt.Sprintf("GetUserByEmail(%.20q) after a refusal", text), err, latchkey.ErrNotFound)
+				continue
+			}
+			got, err := a.GetUserByEmail(t.Context(), text)
+			if err != nil || got.ID != u.ID || got.Name != text || got.Email != text {
+				t.Errorf("%.20q was accepted and not found again as it was: %v", text, err)
+			}
+		}
+	}},
+	{"hostile text finds no one", func(t *testing.T, a latchkey.Adapter) {
+		u := newUser(t, a, "ada@example.com")
+		newUser(t, a, "")
+		link(t, a, u, "1")
+		for _, text := range hostile {
+			_, err := a.GetUserByEmail(t.Context(), text)
+			is(t, fmt.Sprintf("GetUserByEmail(%.20q)", text), err, latchkey.ErrNotFound)
+			_, err = a.GetUserByAccount(t.Context(), "acme", text)
+			is(t, fmt.Sprintf("GetUserByAccount(%.20q)", text), err, latchkey.ErrNotFound)
+			_, err = a.GetUserByAccount(t.Context(), text, "1")
+			is(t, fmt.Sprintf("GetUserByAccount of the provider %.20q", text), err, latchkey.ErrNotFound)
+			if got, err := a.GetUser(t.Context(), text); err == nil && got.ID != text || err != nil && !errors.Is(err, latchkey.ErrNotFound) {
+				t.Errorf("GetUser(%.20q): found %q, error %v", text, got.ID, err)
+			}
+		}
+	}},
+	{"addresses are compared exactly", func(t *testing.T, a latchkey.Adapter) {
+		newUser(t, a, "ada@example.com")
+		for _, address := range []string{"ada@example.com ", " ada@example.com", "ADA@example.com", "adá@example.com", "ad_@example.com", "%"} {
+			_, err := a.GetUserByEmail(t.Context(), address)
+			is(t, fmt.Sprintf("GetUserByEmail(%q)", address), err, latchkey.ErrNotFound)
+		}
+	}},
+	{"records are copies", func(t *testing.T, a latchkey.Adapter) {
+		inner := map[string]any{"k": "kept"}
+		u, err := a.CreateUser(t.Context(), latchkey.User{Extra: map[string]any{"inner": inner}})
+		ok(t, err)
+		before, err := a.GetUser(t.Context(), u.ID)
+		ok(t, err)
+		want := extraText(t, before.Extra)
+		inner["k"] = "changed by who passed it in"
+		spoil(u.Extra)
+		spoil(before.Extra)
+		after, err := a.GetUser(t.Context(), u.ID)
+		ok(t, err)
+		if got := extraText(t, after.Extra); got != want {
+			t.Errorf("Extra became %s, want %s", got, want)
+		}
+	}},
+	{"a cancelled context ends the call", func(t *testing.T, a latchkey.Adapter) {
+		u := newUser(t, a, "ada@example.com")
+		ctx := cancelled(t)
+		_, err := a.CreateUser(ctx, latchkey.User{Email: "eve@example.com"})
+		is(t, "CreateUser", err, context.Canceled)
+		_, err = a.GetUser(ctx, u.ID)
+		is(t, "GetUser", err, context.Canceled)
+		_, err = a.GetUserByEmail(ctx, u.Email)
+		is(t, "GetUserByEmail", err, context.Canceled)
+		_, err = a.GetUserByAccount(ctx, "acme", "1")
+		is(t, "GetUserByAccount", err, context.Canceled)
+		_, err = a.UpdateUser(ctx, u.ID, latchkey.UserChange{Name: new("Eve")})
+		is(t, "UpdateUser", err, context.Canceled)
+		is(t, "LinkAccount", a.LinkAccount(ctx, latchkey.Account{UserID: u.ID, Provider: "acme", ProviderAccountID: "1"}), context.Canceled)
+		readEverywhere(t, a, u)
+		_, err = a.GetUserByEmail(t.Context(), "eve@example.com")
+		is(t, "GetUserByEmail afterwards", err, latchkey.ErrNotFound)
+	}},
+}
+
+// updateNamed changes one field after the other.
+func updateNamed(t *testing.T, a latchkey.Adapter) {
+	want := newUser(t, a, "ada@example.com")
+	steps := []struct {
+		change latchkey.UserChange
+		apply  func(*latchkey.User)
+	}{
+		{latchkey.UserChange{}, func(*latchkey.User) {}},
+		{latchkey.UserChange{Name: new("Countess")}, func(u *latchkey.User) { u.Name = "Countess" }},
+		{latchkey.UserChange{EmailVerified: new(instant)}, func(u *latchkey.User) { u.EmailVerified = instant }},
+		{latchkey.UserChange{Image: new("i")}, func(u *latchkey.User) { u.Image = "i" }},
+		{latchkey.UserChange{Email: new("new@example.com")}, func(u *latchkey.User) { u.Email = "new@example.com" }},
+		{latchkey.UserChange{Name: new("Countess")}, func(*latchkey.User) {}}, // to what it was already
+	}
+	for _, step := range steps {
+		got, err := a.UpdateUser(t.Context(), want.ID, step.change)
+		ok(t, err)
+		step.apply(&want)
+		same(t, "updated user", got, want)
+		readEverywhere(t, a, want)
+	}
+	_, err := a.GetUserByEmail(t.Context(), "ada@example.com")
+	is(t, "GetUserByEmail with the old address", err, latchkey.ErrNotFound)
+}
+
+// readEverywhere reads a user by id and, if there is one, by address.
+func readEverywhere(t *testing.T, a latchkey.Adapter, want latchkey.User) {
+	t.Helper()
+	got, err := a.GetUser(t.Context(), want.ID)
+	if err != nil {
+		t.Errorf("GetUser: %v", err)
+	}
+	same(t, "user by id", got, want)
+	if want.Email == "" {
+		return
+	}
+	got, err = a.GetUserByEmail(t.Context(), want.Email)
+	if err != nil {
+		t.Errorf("GetUserByEmail: %v", err)
+	}
+	same(t, "user by address", got, want)
+}
+
+// spoil changes what a caller was given, at every depth.
+func spoil(m map[string]any) {
+	for k, v := range m {
+		if deeper, isMap := v.(map[string]any); isMap {
+			spoil(deeper)
+		}
+		m[k+" spoiled"] = true
+	}
+}

@@ -1,0 +1,183 @@
+package latchkeytest
+
+import (
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"strings"
+	"testing"
+	"time"
+)
+
+// clientTimeout bounds one request of a Client, so that a site that hangs fails
+// its test before the test's own deadline.
+const clientTimeout = 30 * time.Second
+
+// Client is a browser with one site open. It keeps the site's cookies and sends
+// them as browsers do, Secure ones also to loopback hosts without TLS, and
+// SameSite ones only where they belong: an [Issuer] counts as another site. It
+// never follows a redirect by itself, so that each answer can be looked at.
+//
+// Failures to get an answer at all end the test. Like a [testing.T], a Client
+// belongs to one goroutine.
+type Client struct {
+	URL      string // the site's origin, without a slash at the end
+	BasePath string // of Latchkey's routes; /auth unless changed
+	// Person is the subject that is chosen where a provider offers several
+	// people. Empty: the first.
+	Person string
+
+	t    testing.TB
+	http *http.Client
+	site *url.URL
+	jar  map[string]*http.Cookie
+}
+
+// NewClient serves site on a loopback port until the test ends and opens it.
+func NewClient(t testing.TB, site http.Handler) *Client {
+	t.Helper()
+	server := httptest.NewServer(site)
+	t.Cleanup(server.Close)
+	return NewClientAt(t, server.URL)
+}
+
+// NewClientAt opens a site that is served already, in a browser without any
+// cookies. siteURL is its origin, such as "http://127.0.0.1:8080".
+func NewClientAt(t testing.TB, siteURL string) *Client {
+	t.Helper()
+	site, err := url.Parse(siteURL)
+	if err != nil || site.Host == "" {
+		t.Fatalf("latchkeytest: %q is no origin", siteURL)
+	}
+	transport := &http.Transport{} // of its own: connections end with the test
+	t.Cleanup(transport.CloseIdleConnections)
+	return &Client{
+		URL:      site.Scheme + "://" + site.Host,
+		BasePath: "/auth",
+		t:        t,
+		http: &http.Client{
+			Transport:     transport,
+			Timeout:       clientTimeout,
+			CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+		},
+		site: site,
+		jar:  map[string]*http.Cookie{},
+	}
+}
+
+// Page is an answer that a [Client] got.
+type Page struct {
+	Status int
+	Header http.Header
+	Body   []byte
+	URL    *url.URL // what was asked for
+}
+
+// Location is where the answer redirects to; nil: nowhere.
+func (p *Page) Location() *url.URL {
+	to := p.Header.Get("Location")
+	if to == "" {
+		return nil
+	}
+	u, err := p.URL.Parse(to)
+	if err != nil {
+		return nil
+	}
+	return u
+}
+
+// Error is the error that the answer sends the visitor to a page with, such as
+// "AccessDenied"; empty: none.
+func (p *Page) Error() string {
+	if to := p.Location(); to != nil {
+		return to.Query().Get("error")
+	}
+	return ""
+}
+
+// Get opens an address of the site, or anywhere, as if typed in.
+func (c *Client) Get(address string) *Page {
+	c.t.Helper()
+	return c.send(http.MethodGet, address, nil, "")
+}
+
+// Post sends a form from a page of the site itself. See [Client.CSRFToken] for
+// the token that most of Latchkey's routes want.
+func (c *Client) Post(address string, form url.Values) *Page {
+	c.t.Helper()
+	return c.send(http.MethodPost, address, form, c.URL)
+}
+
+// Follow goes where p redirects to. Without a redirect the test ends.
+func (c *Client) Follow(p *Page) *Page {
+	c.t.Helper()
+	to := p.Location()
+	if to == nil {
+		c.t.Fatalf("latchkeytest: %s answered %d instead of a redirect", p.URL.Path, p.Status)
+	}
+	from := "" // the visitor's own doing, unless another site sends them
+	if !c.isSite(p.URL) {
+		from = origin(p.URL)
+	}
+	return c.send(http.MethodGet, to.String(), nil, from)
+}
+
+func origin(u *url.URL) string { return u.Scheme + "://" + u.Host }
+
+// send makes a request. from is the origin of the page that made the browser
+// send it; empty: the visitor, or a redirect that began with them.
+func (c *Client) send(method, address string, form url.Values, from string) *Page {
+	c.t.Helper()
+	target, err := c.site.Parse(address)
+	if err != nil {
+		c.t.Fatalf("latchkeytest: %q is no address", address)
+	}
+	var body io.Reader
+	if method == http.MethodPost {
+		body = strings.NewReader(form.Encode())
+	}
+	req, err := http.NewRequestWithContext(c.t.Context(), method, target.String(), body)
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	c.dress(req, from)
+	resp, err := c.http.Do(req)
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	defer resp.Body.Close()
+	content, err := io.ReadAll(resp.Body)
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	if c.isSite(target) {
+		c.absorb(resp.Cookies())
+	}
+	return &Page{resp.StatusCode, resp.Header, content, target}
+}
+
+// dress adds the headers that a browser would.
+func (c *Client) dress(req *http.Request, from string) {
+	relation := "none"
+	switch {
+	case from == c.URL && c.isSite(req.URL):
+		relation = "same-origin"
+	case from != "":
+		relation = "cross-site"
+	}
+	req.Header.Set("User-Agent", "Mozilla/5.0 (latchkeytest)")
+	req.Header.Set("Accept", "text/html,application/json;q=0.9,*/*;q=0.8")
+	req.Header.Set("Sec-Fetch-Site", relation)
+	req.Header.Set("Sec-Fetch-Mode", "navigate")
+	req.Header.Set("Sec-Fetch-Dest", "document")
+	if req.Method == http.MethodPost {
+		req.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+		req.Header.Set("Origin", from)
+	}
+	if c.isSite(req.URL) {
+		c.attach(req, relation == "cross-site")
+	}
+}
+
+func (c *Client) isSite(u *url.URL) bool { return u.Scheme == c.site.Scheme && u.Host == c.site.Host }

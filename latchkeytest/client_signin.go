@@ -1,0 +1,135 @@
+package latchkeytest
+
+import (
+	"encoding/json"
+	"html"
+	"net/http"
+	"net/url"
+	"regexp"
+
+	"github.com/latchkeyhq/latchkey"
+)
+
+// CSRFToken fetches the token that forms must carry as csrfToken.
+func (c *Client) CSRFToken() string {
+	c.t.Helper()
+	var answer struct {
+		CSRFToken string `json:"csrfToken"`
+	}
+	page := c.Get(c.BasePath + "/csrf")
+	if err := json.Unmarshal(page.Body, &answer); err != nil || answer.CSRFToken == "" {
+		c.t.Fatalf("latchkeytest: %s answered %d without a CSRF token", page.URL.Path, page.Status)
+	}
+	return answer.CSRFToken
+}
+
+// SignIn signs in at the issuer, from the press of the button to the answer of
+// the callback, which it returns. A sign-in that the site refuses earlier ends
+// with that answer; see [Page.Error].
+func (c *Client) SignIn(iss *Issuer) *Page {
+	c.t.Helper()
+	return c.Complete(c.Begin(iss.config.ID))
+}
+
+// Begin presses the button of a provider. The answer redirects to it, if all is well.
+func (c *Client) Begin(provider string) *Page {
+	c.t.Helper()
+	return c.Post(c.BasePath+"/signin/"+url.PathEscape(provider), url.Values{
+		"csrfToken":   {c.CSRFToken()},
+		"callbackUrl": {c.URL + "/"},
+	})
+}
+
+// Complete follows what [Client.Begin] returned to the provider, chooses a
+// person where one has to be chosen, and comes back to the site, whose answer
+// it returns. A p that does not lead away from the site is returned as it is.
+func (c *Client) Complete(p *Page) *Page {
+	c.t.Helper()
+	return c.arrive(c.Visit(p))
+}
+
+// Visit is the first half of [Client.Complete]: it returns the last answer of
+// the provider, which sends the browser back to the site.
+func (c *Client) Visit(p *Page) *Page {
+	c.t.Helper()
+	if to := p.Location(); to == nil || c.isSite(to) {
+		return p
+	}
+	page := c.Follow(p)
+	action, form := c.formOf(page)
+	if action == nil || c.isSite(action) {
+		return page
+	}
+	return c.send(http.MethodPost, action.String(), form, origin(page.URL))
+}
+
+// arrive is the second half: the redirect or form post that leads to the site.
+func (c *Client) arrive(p *Page) *Page {
+	c.t.Helper()
+	if c.isSite(p.URL) {
+		return p
+	}
+	if action, form := c.formOf(p); action != nil && c.isSite(action) {
+		return c.send(http.MethodPost, action.String(), form, origin(p.URL))
+	}
+	return c.Follow(p)
+}
+
+// SignInCredentials posts fields to the credentials provider and returns the
+// answer of the callback.
+func (c *Client) SignInCredentials(fields map[string]string) *Page {
+	c.t.Helper()
+	form := url.Values{"csrfToken": {c.CSRFToken()}, "callbackUrl": {c.URL + "/"}}
+	for name, value := range fields {
+		form.Set(name, value)
+	}
+	return c.Post(c.BasePath+"/callback/credentials", form)
+}
+
+// Session reads the session as the site shows it to the browser; nil: nobody is
+// signed in.
+func (c *Client) Session() *latchkey.Session {
+	c.t.Helper()
+	page := c.Get(c.BasePath + "/session")
+	var s *latchkey.Session
+	if err := json.Unmarshal(page.Body, &s); err != nil || page.Status != http.StatusOK {
+		c.t.Fatalf("latchkeytest: %s answered %d without a session", page.URL.Path, page.Status)
+	}
+	return s
+}
+
+// SignOut signs out and returns the site's answer.
+func (c *Client) SignOut() *Page {
+	c.t.Helper()
+	return c.Post(c.BasePath+"/signout", url.Values{"csrfToken": {c.CSRFToken()}, "callbackUrl": {c.URL + "/"}})
+}
+
+var (
+	formPattern   = regexp.MustCompile(`(?s)<form method="post" action="([^"]*)">(.*?)</form>`)
+	inputPattern  = regexp.MustCompile(`<input type="hidden" name="([^"]*)" value="([^"]*)">`)
+	personPattern = regexp.MustCompile(`<button name="(person)" value="([^"]*)" data-subject="([^"]*)">`)
+)
+
+// formOf reads the form of an [Issuer]'s page: where it goes, and what with,
+// Client.Person being chosen. A page without a form gives nil.
+func (c *Client) formOf(p *Page) (action *url.URL, fields url.Values) {
+	found := formPattern.FindSubmatch(p.Body)
+	if p.Status != http.StatusOK || found == nil {
+		return nil, nil
+	}
+	action, err := p.URL.Parse(html.UnescapeString(string(found[1])))
+	if err != nil {
+		return nil, nil
+	}
+	fields = url.Values{}
+	for _, input := range inputPattern.FindAllSubmatch(found[2], -1) {
+		fields.Add(html.UnescapeString(string(input[1])), html.UnescapeString(string(input[2])))
+	}
+	for _, button := range personPattern.FindAllSubmatch(found[2], -1) {
+		if subject := html.UnescapeString(string(button[3])); c.Person == "" || c.Person == subject {
+			fields.Set(string(button[1]), string(button[2]))
+			break
+		}
+	}
+	return action, fields
+}

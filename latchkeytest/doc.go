@@ -1,0 +1,20 @@
+// Package latchkeytest helps to test what is built with or for Latchkey.
+//
+//   - [Issuer] is an OpenID Provider in the test's own process. It signs in
+//     whoever the test names, counts what it was asked, and misbehaves on demand.
+//   - [Client] is a browser that walks through an application's sign-in.
+//   - [Adapter] proves that an adapter keeps its promises.
+//
+// A test of an application needs no account anywhere, and no network but the
+// loopback interface:
+//
+//	func TestProfilePage(t *testing.T) {
+//		issuer := latchkeytest.NewIssuer(t)
+//		issuer.SignInAs(latchkeytest.Person{Subject: "ada", Name: "Ada"})
+//		browser := latchkeytest.NewClient(t, newApp(issuer.Provider()))
+//		browser.SignIn(issuer)
+//		if page := browser.Get("/profile"); !strings.Contains(string(page.Body), "Ada") {
+//			t.Error("the profile does not show the name")
+//		}
+//	}
+package latchkeytest
