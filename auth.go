@@ -158,8 +158,8 @@ func (a *Auth) answer(ctx context.Context, r *Request) (v *visit, res *Response,
 	if bad != nil {
 		return v, nil, bad
 	}
-	if err == nil {
-		err = v.enter()
+	if untrusted := v.enter(); err == nil { // an error page is better off knowing where the site is
+		err = untrusted
 	}
 	if err == nil {
 		err = v.checkAddresses()

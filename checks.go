@@ -84,7 +84,7 @@ func (v *visit) newFlow(checks []Check, origin string) (*flow, error) {
 	return f, nil
 }
 
-// begin hands the flow to the browser.
+// beginFlow hands the flow to the browser.
 func (v *visit) beginFlow(p *oauthProvider, f *flow, checks []Check) error {
 	for _, c := range checks {
 		held := heldValue{ID: f.id, Value: *f.value(c), Provider: p.ID, Expires: v.soon(checkMaxAge).Unix()}
@@ -155,34 +155,41 @@ func earlierValues(list any, now int64) []heldValue {
 // errCheck: the callback does not belong to a sign-in that this browser began.
 func errCheck(p *oauthProvider, text string) error { return ErrInvalidCheck.at(p.ID, errors.New(text)) }
 
-// findFlow finds the sign-in that a callback belongs to. With a state there is
-// no doubt; without, it is the newest one at this provider.
-func (v *visit) findFlow(p *oauthProvider, checks []Check, state string) (*flow, error) {
-	f := &flow{}
-	first := true
-	for _, c := range []Check{CheckState, CheckPKCE, CheckNonce} {
+// findState finds the sign-in that a callback's state belongs to.
+func (v *visit) findState(p *oauthProvider, f *flow, checks []Check, state string) error {
+	if !slices.Contains(checks, CheckState) {
+		return nil
+	}
+	return v.find(p, f, CheckState, func(h heldValue) bool { return equalText(h.Value, state) })
+}
+
+// findRest finds the other values of the same sign-in: the one that the state
+// has named, or else the newest at this provider.
+func (v *visit) findRest(p *oauthProvider, f *flow, checks []Check) error {
+	known := f.state != ""
+	for _, c := range []Check{CheckPKCE, CheckNonce} {
 		if !slices.Contains(checks, c) {
 			continue
 		}
-		i := slices.IndexFunc(v.heldValues(c), func(h heldValue) bool {
-			switch {
-			case h.Provider != p.ID || h.Value == "":
-				return false
-			case c == CheckState:
-				return equalText(h.Value, state)
-			}
-			return first || h.ID == f.id
-		})
-		if i < 0 {
-			return nil, errCheck(p, "the "+string(c)+" cookie is missing, or belongs to another sign-in")
+		if err := v.find(p, f, c, func(h heldValue) bool { return !known || h.ID == f.id }); err != nil {
+			return err
 		}
-		h := v.heldValues(c)[i]
-		f.id, *f.value(c), first = h.ID, h.Value, false
+		known = true
 	}
-	return f, nil
+	return nil
 }
 
-// spend makes sure that a flow completes at most one callback, and
+func (v *visit) find(p *oauthProvider, f *flow, c Check, is func(heldValue) bool) error {
+	held := v.heldValues(c)
+	i := slices.IndexFunc(held, func(h heldValue) bool { return h.Provider == p.ID && h.Value != "" && is(h) })
+	if i < 0 {
+		return errCheck(p, "the "+string(c)+" cookie is missing, or belongs to another sign-in")
+	}
+	f.id, *f.value(c) = held[i].ID, held[i].Value
+	return nil
+}
+
+// spendFlow makes sure that a flow completes at most one callback, and
 // takes it out of the browser's cookies.
 func (v *visit) spendFlow(ctx context.Context, p *oauthProvider, f *flow, checks []Check) error {
 	if key := firstOf(f.state, f.verifier, f.nonce); key != "" {

@@ -68,9 +68,10 @@ func (p *credentialsProvider) receive(ctx context.Context, v *visit) (*arrival, 
 	v.limiter.forgive(ctx, v, keys)
 	user := *u
 	user.claimed = nil
+	setDefault(&user.ID, newUserID())
 	return &arrival{
 		user:        user,
-		account:     Account{Provider: p.ID, ProviderAccountID: u.ID, Type: TypeCredentials},
+		account:     Account{Provider: p.ID, ProviderAccountID: user.ID, Type: TypeCredentials},
 		credentials: fields,
 		vouched:     true,
 	}, nil

@@ -262,12 +262,15 @@ func (p *oauthProvider) receive(ctx context.Context, v *visit) (*arrival, error)
 	if err != nil {
 		return nil, err
 	}
-	f, err := v.findFlow(p, checks, answer.State)
-	if err != nil {
+	f := &flow{}
+	if err := v.findState(p, f, checks, answer.State); err != nil {
 		return nil, err
 	}
 	if err := p.client.CheckResponse(ctx, answer); err != nil {
 		return nil, p.refusal(err)
+	}
+	if err := v.findRest(p, f, checks); err != nil {
+		return nil, err
 	}
 	if err := v.spendFlow(ctx, p, f, checks); err != nil {
 		return nil, err
@@ -281,10 +284,10 @@ func (p *oauthProvider) receive(ctx context.Context, v *visit) (*arrival, error)
 
 // params are those of the authorization response.
 func (p *oauthProvider) params(v *visit) url.Values {
-	if !v.isPost() {
+	if !p.formPost() {
 		return v.query
 	}
-	if mediaType(v.request.Header.Get("Content-Type")) == formType {
+	if v.isPost() && mediaType(v.request.Header.Get("Content-Type")) == formType {
 		params, _ := url.ParseQuery(string(v.request.Body))
 		return params
 	}
@@ -359,7 +362,7 @@ func (p *oauthProvider) identify(g Grant) (*arrival, error) {
 		return nil, ErrOAuthProfileParse.at(p.ID, errors.New("Identity.Subject is empty: the profile has no id"))
 	}
 	return &arrival{
-		user:          User{Name: id.Name, Email: normalEmail(id.Email), Image: id.Image, Extra: id.Extra},
+		user:          User{ID: newUserID(), Name: id.Name, Email: normalEmail(id.Email), Image: id.Image, Extra: id.Extra},
 		account:       Account{Provider: p.ID, ProviderAccountID: id.Subject, Type: p.info().kind, Tokens: p.KeepTokens(g.Tokens)},
 		profile:       g.Profile,
 		emailVerified: isVerified(id, g.Profile),

@@ -39,7 +39,7 @@ func (k *rowKeeper) record(ctx context.Context, v *visit, s *store, who *admissi
 }
 
 func (k *rowKeeper) open(_ context.Context, v *visit, who *admission) error {
-	v.putSession(who.session.Token, who.session.Expires)
+	v.putSession(escapeCookie(who.session.Token), who.session.Expires)
 	return nil
 }
 
@@ -103,7 +103,7 @@ func (k *rowKeeper) read(ctx context.Context, v *visit, c *change) (*reading, er
 	if err != nil {
 		return nil, ErrSessionToken.because(err)
 	}
-	v.putSession(token, v.now().Add(v.Session.MaxAge))
+	v.putSession(escapeCookie(token), v.now().Add(v.Session.MaxAge))
 	return r, nil
 }
 

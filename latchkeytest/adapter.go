@@ -2,6 +2,7 @@ package latchkeytest
 
 import (
 	"reflect"
+	"slices"
 	"testing"
 
 	"github.com/latchkeyhq/latchkey"
@@ -29,8 +30,7 @@ func Adapter(t *testing.T, open func(t *testing.T) latchkey.Adapter, except ...s
 	for _, name := range except {
 		s.except[name] = true
 	}
-	prove(t, s, "Adapter", userPromises)
-	prove(t, s, "Adapter", linkPromises)
+	prove(t, s, "Adapter", slices.Concat(userPromises, linkPromises))
 	prove(t, s, "SessionAdapter", sessionPromises)
 	prove(t, s, "SessionListAdapter", sessionListPromises)
 	prove(t, s, "VerificationTokenAdapter", verificationTokenPromises)

@@ -28,8 +28,8 @@ func Parse(h http.Header) Jar {
 	return Jar{lines: h["Cookie"]}
 }
 
-// Get returns the value of the first cookie called name, as it was sent: not percent-decoded, but
-// without surrounding double quotes. A cookie whose value has bytes that no cookie may have is reported
+// Get returns the value of the first cookie called name, as it was sent: not percent-decoded and
+// not unquoted: Latchkey quotes nothing. A cookie whose value has bytes that no cookie may have is reported
 // as absent, and does not make room for a second one of its name.
 func (j Jar) Get(name string) (value string, ok bool) {
 	for c := j.cursor(); c.next(); {
@@ -93,12 +93,9 @@ func trim(s string) string {
 	return s
 }
 
-// clean strips quotes and refuses bytes outside cookie-octet (RFC 6265 section 4.1.1), except the space
+// clean refuses bytes outside cookie-octet (RFC 6265 section 4.1.1), except the space
 // and the comma, which net/http tolerates too. It keeps NUL and invalid UTF-8 out of every store.
 func clean(value string) (string, bool) {
-	if len(value) > 1 && value[0] == '"' && value[len(value)-1] == '"' {
-		value = value[1 : len(value)-1]
-	}
 	for i := range len(value) {
 		if b := value[i]; b < 0x20 || b >= 0x7f || b == '"' || b == '\\' {
 			return "", false

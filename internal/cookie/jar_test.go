@@ -34,7 +34,7 @@ func TestGet(t *testing.T) {
 		{"R-098 a malformed first one is not replaced", []string{"a=\x00; a=2"}, "", false},
 		{"empty value", []string{"a="}, "", true},
 		{"value with equals signs", []string{"a=b=c=="}, "b=c==", true},
-		{"quotes are stripped", []string{`a="1"`}, "1", true},
+		{"quotes are not stripped: such a value is none of ours", []string{`a="1"`}, "", false},
 		{"a lone quote is malformed", []string{`a="`}, "", false},
 		{"a quote inside is malformed", []string{`a=1"2`}, "", false},
 		{"percent signs stay", []string{"a=%7C%20"}, "%7C%20", true},
@@ -54,9 +54,10 @@ func TestGet(t *testing.T) {
 	}
 }
 
+// Quoted values are left out: net/http unquotes them, and so would read as ours what the original refuses.
 func TestGetAgreesWithNetHTTP(t *testing.T) {
 	for _, line := range []string{
-		"a=1", "a=1; b=2", `a="x y"`, "a=", " a=1 ;b=2", "b=2; a=1,2", "a==", "a=%41",
+		"a=1", "a=1; b=2", "a=x y", "a=", " a=1 ;b=2", "b=2; a=1,2", "a==", "a=%41",
 	} {
 		r := http.Request{Header: http.Header{"Cookie": {line}}}
 		want, err := r.Cookie("a")

@@ -1,0 +1,39 @@
+// Package sqladapter keeps users, accounts and sessions in a database that
+// database/sql reaches: PostgreSQL, MariaDB and MySQL, or SQLite. It brings no
+// driver.
+//
+//	db, err := sql.Open("pgx", os.Getenv("DATABASE_URL"))
+//	…
+//	err = sqladapter.Migrate(ctx, db, sqladapter.Postgres)
+//	…
+//	store, err := sqladapter.New(db, sqladapter.Postgres, sqladapter.Options{})
+//	…
+//	auth, err := latchkey.New(latchkey.Config{Adapter: store, Providers: …})
+//
+// A database that the PostgreSQL adapter of Auth.js uses can be shared with it,
+// with the layout [AuthJS], or taken over, with [Migrate]. [Detect] tells what a
+// database has.
+//
+// # SQLite
+//
+// SQLite has one writer at a time. Writers of one Adapter wait for one another
+// in line; writers of other processes are waited for up to five seconds. Let
+// readers and writers pass each other with the write-ahead log, and let every
+// connection wait too; with modernc.org/sqlite:
+//
+//	sql.Open("sqlite", "file:auth.db?_pragma=journal_mode(WAL)&_pragma=busy_timeout(5000)&_pragma=synchronous(NORMAL)")
+//
+// A database in memory exists once for each connection, so it needs
+// db.SetMaxOpenConns(1).
+//
+// # MySQL and MariaDB
+//
+// Instants are stored as numbers, so the parameters parseTime, loc and
+// time_zone of a connection do not matter. Transactions are READ COMMITTED.
+//
+// # Errors
+//
+// Errors name the operation and the database's code, never values, statements
+// or connection settings. The driver's error, which may have them, is what
+// [errors.As] finds; do not log it.
+package sqladapter

@@ -1,0 +1,223 @@
+package sqladapter
+
+import (
+	"context"
+	"database/sql"
+	"database/sql/driver"
+	"errors"
+	"math/rand/v2"
+	"strings"
+	"time"
+
+	"github.com/latchkeyhq/latchkey"
+	"github.com/latchkeyhq/latchkey/internal/sqlstore"
+)
+
+// patience is how long a statement is tried again that met somebody else's lock.
+const patience = 5 * time.Second
+
+// pool is a database as a store sees it.
+type pool struct {
+	db         *sql.DB
+	dialect    Dialect
+	statements *statements
+	pen        chan struct{} // SQLite: held by the one writer; nil: there are many
+}
+
+func newPool(db *sql.DB, d Dialect, prepare bool) *pool {
+	p := &pool{db: db, dialect: d, statements: &statements{made: map[string]*sql.Stmt{}}}
+	if prepare {
+		p.statements.db = db
+	}
+	if d == SQLite {
+		p.pen = make(chan struct{}, 1)
+	}
+	return p
+}
+
+// Exec implements sqlstore.Conn.
+func (p *pool) Exec(ctx context.Context, statement string, args ...any) (n int64, err error) {
+	err = p.do(ctx, statement, func(q querier) error { n, err = q.exec(ctx, args); return err })
+	return n, err
+}
+
+// One implements sqlstore.Conn.
+func (p *pool) One(ctx context.Context, statement string, args []any, dest ...any) error {
+	return p.do(ctx, statement, func(q querier) error { return q.one(ctx, args, dest) })
+}
+
+// Each implements sqlstore.Conn.
+func (p *pool) Each(ctx context.Context, statement string, args []any, row func(func(...any) error) error) error {
+	return p.do(ctx, statement, func(q querier) error { return q.each(ctx, args, row) })
+}
+
+// do runs one statement, in line with other writers and again after a lock.
+func (p *pool) do(ctx context.Context, statement string, run func(querier) error) error {
+	if p.pen != nil && !strings.HasPrefix(statement, "SELECT") {
+		if err := p.takePen(ctx); err != nil {
+			return err
+		}
+		defer p.layPen()
+	}
+	return again(ctx, func() error {
+		made, err := p.statements.get(ctx, statement)
+		if err != nil {
+			return err
+		}
+		return run(querier{made, p.db, statement})
+	})
+}
+
+func (p *pool) takePen(ctx context.Context) error {
+	select {
+	case p.pen <- struct{}{}:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+func (p *pool) layPen() { <-p.pen }
+
+// Tx implements sqlstore.Conn.
+func (p *pool) Tx(ctx context.Context, f func(sqlstore.Conn) error) error {
+	if p.dialect == SQLite {
+		return p.sqliteTx(ctx, f)
+	}
+	tx, err := p.db.BeginTx(ctx, &sql.TxOptions{Isolation: sql.LevelReadCommitted})
+	if err != nil {
+		return err
+	}
+	done := false
+	defer func() {
+		if !done { // an error, a panic, or runtime.Goexit
+			_ = tx.Rollback()
+		}
+	}()
+	if err := f(&transaction{on: tx, bind: func(made *sql.Stmt) *sql.Stmt { return tx.StmtContext(ctx, made) }, statements: p.statements}); err != nil {
+		return err
+	}
+	done = true
+	return tx.Commit()
+}
+
+// sqliteTx begins as a writer: a transaction that begins as a reader and then
+// writes fails if somebody else wrote meanwhile, and no waiting helps. Package
+// sql cannot say so, thus the statements.
+func (p *pool) sqliteTx(ctx context.Context, f func(sqlstore.Conn) error) error {
+	if err := p.takePen(ctx); err != nil {
+		return err
+	}
+	defer p.layPen()
+	conn, err := p.db.Conn(ctx)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = conn.Close() }()
+	if err := again(ctx, func() error { _, err := conn.ExecContext(ctx, "BEGIN IMMEDIATE"); return err }); err != nil {
+		return err
+	}
+	done := false
+	defer func() {
+		if !done {
+			rollback(context.WithoutCancel(ctx), conn)
+		}
+	}()
+	if err := f(&transaction{on: conn}); err != nil {
+		return err
+	}
+	if err := again(ctx, func() error { _, err := conn.ExecContext(ctx, "COMMIT"); return err }); err != nil {
+		return err
+	}
+	done = true
+	return nil
+}
+
+// rollback gives the connection back clean, or not at all.
+func rollback(ctx context.Context, conn *sql.Conn) {
+	if _, err := conn.ExecContext(ctx, "ROLLBACK"); err != nil {
+		_ = conn.Raw(func(any) error { return driver.ErrBadConn })
+	}
+}
+
+// again repeats what met a lock and had no effect, at growing intervals, until
+// the context ends or patience does.
+func again(ctx context.Context, f func() error) error {
+	err := f()
+	if !sqlstore.Busy(err) {
+		return err
+	}
+	end, wait := time.Now().Add(patience), time.Millisecond
+	for sqlstore.Busy(err) && time.Now().Before(end) {
+		select {
+		case <-time.After(wait + rand.N(wait)):
+		case <-ctx.Done():
+			return errors.Join(ctx.Err(), err)
+		}
+		wait = min(2*wait, 50*time.Millisecond)
+		err = f()
+	}
+	return err
+}
+
+// runner is what *sql.DB, *sql.Tx and *sql.Conn have in common.
+type runner interface {
+	ExecContext(ctx context.Context, query string, args ...any) (sql.Result, error)
+	QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error)
+	QueryRowContext(ctx context.Context, query string, args ...any) *sql.Row
+}
+
+// querier is one statement: prepared, or text and where to send it.
+type querier struct {
+	made      *sql.Stmt
+	on        runner
+	statement string
+}
+
+func (q querier) exec(ctx context.Context, args []any) (int64, error) {
+	var r sql.Result
+	var err error
+	if q.made != nil {
+		r, err = q.made.ExecContext(ctx, args...)
+	} else {
+		r, err = q.on.ExecContext(ctx, q.statement, args...)
+	}
+	if err != nil {
+		return 0, err
+	}
+	return r.RowsAffected()
+}
+
+func (q querier) one(ctx context.Context, args, dest []any) error {
+	var row *sql.Row
+	if q.made != nil {
+		row = q.made.QueryRowContext(ctx, args...)
+	} else {
+		row = q.on.QueryRowContext(ctx, q.statement, args...)
+	}
+	err := row.Scan(dest...)
+	if errors.Is(err, sql.ErrNoRows) {
+		return latchkey.ErrNotFound
+	}
+	return err
+}
+
+func (q querier) each(ctx context.Context, args []any, row func(func(...any) error) error) error {
+	var rows *sql.Rows
+	var err error
+	if q.made != nil {
+		rows, err = q.made.QueryContext(ctx, args...)
+	} else {
+		rows, err = q.on.QueryContext(ctx, q.statement, args...)
+	}
+	if err != nil {
+		return err
+	}
+	defer func() { _ = rows.Close() }()
+	for rows.Next() {
+		if err := row(rows.Scan); err != nil {
+			return err
+		}
+	}
+	return rows.Err()
+}

@@ -1,0 +1,138 @@
+package test
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+	"net/url"
+	"path/filepath"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+
+	_ "github.com/go-sql-driver/mysql"
+	_ "github.com/jackc/pgx/v5/stdlib"
+	_ "modernc.org/sqlite"
+
+	"github.com/latchkeyhq/latchkey/adapters/sqladapter"
+	"github.com/latchkeyhq/latchkey/internal/realservers"
+)
+
+// engine is a kind of database that the tests can have empty ones of.
+type engine struct {
+	name    string
+	dialect sqladapter.Dialect
+	start   func(t testing.TB) source
+}
+
+// source opens an empty database, which is dropped with the server.
+type source func(t testing.TB) *sql.DB
+
+var engines = []engine{
+	{"SQLite", sqladapter.SQLite, sqliteFiles},
+	{"PostgreSQL", sqladapter.Postgres, func(t testing.TB) source { return postgresSchemas(realservers.Postgres(t, false)) }},
+	{"MariaDB", sqladapter.MySQL, func(t testing.TB) source { return mariaDatabases(realservers.MariaDB(t)) }},
+}
+
+// each runs f once for each engine, with one server.
+func each(t *testing.T, f func(t *testing.T, e engine, empty source)) {
+	t.Helper()
+	for _, e := range engines {
+		t.Run(e.name, func(t *testing.T) { f(t, e, e.start(t)) })
+	}
+}
+
+func sqliteFiles(testing.TB) source {
+	return func(t testing.TB) *sql.DB {
+		return open(t, "sqlite", sqliteDSN(filepath.Join(t.TempDir(), "auth.db")))
+	}
+}
+
+func sqliteDSN(file string) string {
+	return "file:" + (&url.URL{Path: file}).EscapedPath() + "?_pragma=journal_mode(WAL)&_pragma=busy_timeout(5000)&_pragma=synchronous(NORMAL)"
+}
+
+// postgresSchemas gives each test a schema, which is a thousand times cheaper than a database.
+func postgresSchemas(server realservers.PG) source {
+	var made atomic.Int64
+	return func(t testing.TB) *sql.DB {
+		schema := fmt.Sprintf("s%d", made.Add(1))
+		db := open(t, "pgx", server.DSN("postgres")+" search_path="+schema)
+		exec(t, db, "CREATE SCHEMA "+schema)
+		return db
+	}
+}
+
+func mariaDatabases(socket string) source {
+	var made atomic.Int64
+	root := sync.OnceValues(func() (*sql.DB, error) { return sql.Open("mysql", "root@unix("+socket+")/") })
+	return func(t testing.TB) *sql.DB {
+		db, err := root()
+		ok(t, err)
+		name := fmt.Sprintf("d%d", made.Add(1))
+		exec(t, db, "CREATE DATABASE "+name)
+		t.Cleanup(func() { exec(t, db, "DROP DATABASE "+name) })
+		return open(t, "mysql", "root@unix("+socket+")/"+name+"?interpolateParams=true")
+	}
+}
+
+// open bounds the pool, so that a hundred callers have to wait for one another.
+func open(t testing.TB, driver, dsn string) *sql.DB {
+	t.Helper()
+	db, err := sql.Open(driver, dsn)
+	ok(t, err)
+	db.SetMaxOpenConns(12)
+	db.SetMaxIdleConns(12)
+	t.Cleanup(func() { _ = db.Close() })
+	return db
+}
+
+// migrated is an empty database with our schema.
+func (e engine) migrated(t testing.TB, empty source) *sql.DB {
+	t.Helper()
+	db := empty(t)
+	ok(t, sqladapter.Migrate(context.WithoutCancel(t.Context()), db, e.dialect))
+	return db
+}
+
+func (e engine) adapter(t testing.TB, db *sql.DB, o sqladapter.Options) *sqladapter.Adapter {
+	t.Helper()
+	a, err := sqladapter.New(db, e.dialect, o)
+	ok(t, err)
+	t.Cleanup(func() { _ = a.Close() })
+	return a
+}
+
+func exec(t testing.TB, db *sql.DB, statements ...string) {
+	t.Helper()
+	for _, statement := range statements {
+		if _, err := db.Exec(statement); err != nil {
+			t.Fatalf("%.200s: %v", statement, err)
+		}
+	}
+}
+
+// count asks for one number.
+func count(t testing.TB, db *sql.DB, statement string) (n int) {
+	t.Helper()
+	if err := db.QueryRow(statement).Scan(&n); err != nil {
+		t.Fatalf("%.200s: %v", statement, err)
+	}
+	return n
+}
+
+// quoted writes the names in a PostgreSQL statement as the engine wants them.
+func (e engine) quoted(statement string) string {
+	if e.dialect == sqladapter.MySQL {
+		return strings.ReplaceAll(statement, `"`, "`")
+	}
+	return statement
+}
+
+func ok(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatalf("unexpected error: %v", err)
+	}
+}

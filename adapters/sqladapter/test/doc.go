@@ -1,0 +1,4 @@
+// Package test runs the adapter suite and more on sqladapter with real drivers
+// and real servers. It is a module of its own, so that nobody who uses
+// sqladapter inherits the drivers.
+package test

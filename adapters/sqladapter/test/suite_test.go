@@ -1,0 +1,23 @@
+package test
+
+import (
+	"testing"
+
+	"github.com/latchkeyhq/latchkey"
+	"github.com/latchkeyhq/latchkey/adapters/sqladapter"
+	"github.com/latchkeyhq/latchkey/latchkeytest"
+)
+
+func TestAdapter(t *testing.T) {
+	each(t, func(t *testing.T, e engine, empty source) {
+		for name, o := range map[string]sqladapter.Options{
+			"as it comes":   {},
+			"plain tokens":  {Layout: sqladapter.Layout{PlainTokens: true}},
+			"never prepare": {Unprepared: true},
+		} {
+			t.Run(name, func(t *testing.T) {
+				latchkeytest.Adapter(t, func(t *testing.T) latchkey.Adapter { return e.adapter(t, e.migrated(t, empty), o) })
+			})
+		}
+	})
+}

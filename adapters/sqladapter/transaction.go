@@ -1,0 +1,67 @@
+package sqladapter
+
+import (
+	"context"
+	"database/sql"
+	"strconv"
+
+	"github.com/latchkeyhq/latchkey/internal/sqlstore"
+)
+
+// transaction is one connection with a transaction, or a savepoint in it.
+type transaction struct {
+	on         runner
+	bind       func(*sql.Stmt) *sql.Stmt // nil: statements are not shared with it
+	statements *statements
+	depth      int
+}
+
+func (t *transaction) querier(statement string) querier {
+	q := querier{on: t.on, statement: statement}
+	if t.bind != nil {
+		if made := t.statements.peek(statement); made != nil {
+			q.made = t.bind(made)
+		}
+	}
+	return q
+}
+
+// Exec implements sqlstore.Conn.
+func (t *transaction) Exec(ctx context.Context, statement string, args ...any) (int64, error) {
+	return t.querier(statement).exec(ctx, args)
+}
+
+// One implements sqlstore.Conn.
+func (t *transaction) One(ctx context.Context, statement string, args []any, dest ...any) error {
+	return t.querier(statement).one(ctx, args, dest)
+}
+
+// Each implements sqlstore.Conn.
+func (t *transaction) Each(ctx context.Context, statement string, args []any, row func(func(...any) error) error) error {
+	return t.querier(statement).each(ctx, args, row)
+}
+
+// Tx implements sqlstore.Conn with a savepoint.
+func (t *transaction) Tx(ctx context.Context, f func(sqlstore.Conn) error) error {
+	inner := *t
+	inner.depth++
+	name := "latchkey_" + strconv.Itoa(inner.depth)
+	if _, err := t.on.ExecContext(ctx, "SAVEPOINT "+name); err != nil {
+		return err
+	}
+	done := false
+	defer func() {
+		if !done { // a cancelled context must not keep the rest from going on
+			_, _ = t.on.ExecContext(context.WithoutCancel(ctx), "ROLLBACK TO SAVEPOINT "+name)
+			_, _ = t.on.ExecContext(context.WithoutCancel(ctx), "RELEASE SAVEPOINT "+name)
+		}
+	}()
+	if err := f(&inner); err != nil {
+		return err
+	}
+	if _, err := t.on.ExecContext(ctx, "RELEASE SAVEPOINT "+name); err != nil {
+		return err
+	}
+	done = true
+	return nil
+}

@@ -1,0 +1,60 @@
+//go:build linux
+
+package realservers
+
+import (
+	"fmt"
+	"net"
+	"os/exec"
+	"strconv"
+	"syscall"
+	"testing"
+)
+
+// PG is a running PostgreSQL server whose superuser is "latchkey", without a password.
+type PG struct {
+	Dir  string // of its socket
+	Port int    // also names the socket; TCP connections only if asked for
+	tcp  bool
+}
+
+// DSN is how to reach a database of the server, such as "postgres", in the
+// keyword form of libpq.
+func (p PG) DSN(database string) string {
+	host := p.Dir
+	if p.tcp {
+		host = "127.0.0.1"
+	}
+	return fmt.Sprintf("host=%s port=%d user=latchkey dbname=%s", host, p.Port, database)
+}
+
+// Postgres starts an empty server. It is reached by a socket, or over TCP for
+// clients that know nothing else.
+func Postgres(t testing.TB, tcp bool) PG {
+	t.Helper()
+	p := PG{Port: 5432, tcp: tcp}
+	initdb, postgres, ready := program(t, "initdb"), program(t, "postgres"), program(t, "pg_isready")
+	h := newHome(t, "postgres")
+	p.Dir = h.dir
+	listen := "listen_addresses="
+	if tcp {
+		p.Port = freePort(t)
+		listen += "127.0.0.1"
+	}
+	h.run(t, initdb, "-D", h.dir+"/data", "-U", "latchkey", "-A", "trust", "-E", "UTF8", "--locale=C", "--no-sync", "--no-instructions")
+	s := h.serve(t, syscall.SIGINT, postgres, "-D", h.dir+"/data", "-k", h.dir, "-p", strconv.Itoa(p.Port),
+		"-c", listen, "-c", "fsync=off", "-c", "full_page_writes=off", "-c", "max_connections=200")
+	s.await(t, func() error { return exec.Command(ready, "-q", "-h", h.dir, "-p", strconv.Itoa(p.Port)).Run() })
+	return p
+}
+
+// freePort is a port that nobody listens on just now.
+func freePort(t testing.TB) int {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = l.Close() }()
+	return l.Addr().(*net.TCPAddr).Port
+}

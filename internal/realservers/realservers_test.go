@@ -1,0 +1,54 @@
+//go:build linux
+
+package realservers_test
+
+import (
+	"net"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/latchkeyhq/latchkey/internal/realservers"
+)
+
+func TestPostgresBySocket(t *testing.T) {
+	p := realservers.Postgres(t, false)
+	answers(t, "unix", p.Dir+"/.s.PGSQL."+strconv.Itoa(p.Port))
+	if dsn := p.DSN("postgres"); !strings.Contains(dsn, "host="+p.Dir) {
+		t.Errorf("DSN is %q", dsn)
+	}
+}
+
+func TestPostgresOverTCP(t *testing.T) {
+	p := realservers.Postgres(t, true)
+	answers(t, "tcp", net.JoinHostPort("127.0.0.1", strconv.Itoa(p.Port)))
+	if dsn := p.DSN("postgres"); !strings.Contains(dsn, "host=127.0.0.1 port="+strconv.Itoa(p.Port)) {
+		t.Errorf("DSN is %q", dsn)
+	}
+}
+
+func TestMariaDB(t *testing.T) {
+	answers(t, "unix", realservers.MariaDB(t))
+}
+
+// TestServersEndWithTheTest looks for a socket when the test that asked for it is over.
+func TestServersEndWithTheTest(t *testing.T) {
+	var socket string
+	t.Run("server", func(t *testing.T) {
+		p := realservers.Postgres(t, false)
+		socket = p.Dir + "/.s.PGSQL." + strconv.Itoa(p.Port)
+	})
+	if c, err := net.Dial("unix", socket); err == nil {
+		_ = c.Close()
+		t.Error("the server still answers")
+	}
+}
+
+func answers(t *testing.T, network, address string) {
+	t.Helper()
+	c, err := net.Dial(network, address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_ = c.Close()
+}

@@ -1,0 +1,160 @@
+package sqlstore
+
+import (
+	"context"
+	"database/sql"
+	"database/sql/driver"
+	"errors"
+	"fmt"
+	"net"
+	"strconv"
+	"strings"
+
+	"github.com/latchkeyhq/latchkey"
+)
+
+// fault is a kind of refusal that means something to a store.
+type fault int
+
+const (
+	other     fault = iota
+	unique          // a unique key is taken
+	foreign         // the row that is referred to does not exist
+	malformed       // the text is no value of the column's type, so no row has it
+	absent          // there is no such table
+	locked          // SQLite: somebody else is writing
+	deadlock        // MySQL: of two that wait for each other this one was chosen
+)
+
+// codes are, by dialect in turn: SQLSTATE, MySQL's error numbers, SQLite's extended codes.
+var (
+	sqlStates = map[string]fault{
+		"23505": unique, "23503": foreign, "42P01": absent, "40P01": deadlock,
+		"22P02": malformed, "22003": malformed, "22021": malformed, "22P05": malformed,
+	}
+	mysqlNumbers = map[int]fault{1062: unique, 1586: unique, 1452: foreign, 1216: foreign, 1146: absent, 1213: deadlock}
+	sqliteCodes  = map[int]fault{2067: unique, 1555: unique, 787: foreign, 5: locked, 6: locked, 261: locked, 262: locked, 517: locked}
+	sqliteTexts  = map[string]fault{
+		"UNIQUE constraint failed": unique, "FOREIGN KEY constraint failed": foreign,
+		"database is locked": locked, "database table is locked": locked, "no such table": absent,
+	}
+)
+
+// is tells the kind of a driver's error without knowing the driver.
+func is(err error, want fault) bool {
+	if err == nil {
+		return false
+	}
+	kind, _ := diagnose(err)
+	return kind == want
+}
+
+// Busy reports that somebody else was using what a statement needs, and that
+// the statement had no effect.
+func Busy(err error) bool { return is(err, locked) || is(err, deadlock) }
+
+// diagnose tells the kind of an error, and its code for the log. The drivers'
+// own sentences are never repeated: they quote values and connection settings.
+func diagnose(err error) (fault, string) {
+	if state, has := errors.AsType[interface {
+		error
+		SQLState() string
+	}](err); has {
+		return sqlStates[state.SQLState()], "SQLSTATE " + state.SQLState()
+	}
+	if code, has := errors.AsType[interface {
+		error
+		Code() int
+	}](err); has {
+		return sqliteKind(code.Code(), err), "SQLite code " + strconv.Itoa(code.Code())
+	}
+	if number := mysqlNumber(err); number != 0 {
+		return mysqlNumbers[number], "MySQL error " + strconv.Itoa(number)
+	}
+	return sqliteKind(0, err), reason(err)
+}
+
+func sqliteKind(code int, err error) fault {
+	if kind := sqliteCodes[code]; kind != other {
+		return kind
+	}
+	said := err.Error()
+	for text, kind := range sqliteTexts {
+		if strings.Contains(said, text) {
+			return kind
+		}
+	}
+	return other
+}
+
+// mysqlNumber reads "Error 1062 (23000): …", which is how MySQL's client
+// libraries have always begun.
+func mysqlNumber(err error) int {
+	for ; err != nil; err = errors.Unwrap(err) {
+		if after, found := strings.CutPrefix(err.Error(), "Error "); found {
+			digits, _, _ := strings.Cut(after, " ")
+			number, _ := strconv.Atoi(strings.TrimSuffix(digits, ":"))
+			return number
+		}
+	}
+	return 0
+}
+
+// reason names what happened to a connection.
+func reason(err error) string {
+	if network, is := errors.AsType[net.Error](err); is {
+		if network.Timeout() {
+			return "the database did not answer in time"
+		}
+		return "the database cannot be reached"
+	}
+	for _, plain := range []error{errText, errAbsent, sql.ErrConnDone, sql.ErrTxDone, driver.ErrBadConn} {
+		if errors.Is(err, plain) {
+			return plain.Error()
+		}
+	}
+	for next := errors.Unwrap(err); next != nil; next = errors.Unwrap(err) {
+		err = next
+	}
+	return fmt.Sprintf("a %T", err)
+}
+
+// errAbsent is an [errors.ErrUnsupported].
+var errAbsent error = unsupported{}
+
+type unsupported struct{}
+
+func (unsupported) Error() string        { return "the layout has no table for this" }
+func (unsupported) Is(target error) bool { return target == errors.ErrUnsupported }
+
+// failure is a database error that can be logged: its text has the operation
+// and a code, nothing else. The cause is for errors.As.
+type failure struct {
+	operation, code string
+	cause           error
+}
+
+func (f *failure) Error() string { return "sql: " + f.operation + ": " + f.code }
+func (f *failure) Unwrap() error { return f.cause }
+
+// fail makes of a driver's error what a caller may see. What the contract has a
+// word for stays that word; the end of the context comes before everything
+// else, whatever the driver made of it.
+func fail(ctx context.Context, operation string, err error) error {
+	if err == nil {
+		return nil
+	}
+	if done := ctx.Err(); done != nil {
+		return &failure{operation, done.Error(), errors.Join(done, err)}
+	}
+	for _, word := range []error{latchkey.ErrNotFound, latchkey.ErrConflict} {
+		if errors.Is(err, word) {
+			return word
+		}
+	}
+	if _, told := errors.AsType[*failure](err); told {
+		return err
+	}
+	_, code := diagnose(err)
+	return &failure{operation, code, err}
+}

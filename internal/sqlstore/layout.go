@@ -1,0 +1,69 @@
+package sqlstore
+
+import "fmt"
+
+// Layout says how a database is laid out. The zero value fits what [Migrate] makes.
+type Layout struct {
+	// Names has the tables and columns that are called otherwise than in
+	// [Migrate]'s schema, such as "users": "auth.people" or
+	// "users.emailVerified": "confirmed_at". A name may have a schema in front.
+	// An empty name says that there is no such column, which is possible for
+	// those that may be null, or no such table, which is possible for
+	// authenticators and revocations.
+	Names map[string]string
+
+	// PlainTokens keeps session tokens as they are, for others who read the
+	// same rows. Without it their SHA-256 is stored, so that a copy of the
+	// database opens no session; a row with a plain token is found once more by
+	// it and converted.
+	PlainTokens bool
+
+	// DatabaseIDs leaves the ids of users, accounts and sessions to the
+	// database, whatever their type. An id that is given is replaced. Only
+	// PostgreSQL can tell what it chose.
+	DatabaseIDs bool
+
+	// Unindexed says that unique indexes may be missing. Taken addresses,
+	// accounts and tokens are then found under a lock, which holds for all who
+	// use this package, but not against other programs. PostgreSQL only.
+	Unindexed bool
+}
+
+// AuthJS is the layout of the PostgreSQL adapter of Auth.js, to share a
+// database with it. User ids may be integers, UUIDs or text; unique indexes may
+// be missing. What the layout has no column for is not kept: members of users
+// and accounts that have no field of their own, authorization details, and when
+// and by which browser a session was opened. There are no revocations.
+func AuthJS() Layout {
+	return Layout{
+		Names: map[string]string{
+			"users.extra":                    "",
+			"accounts.authorization_details": "",
+			"accounts.token_extra":           "",
+			"accounts.extra":                 "",
+			"sessions.created":               "",
+			"sessions.user_agent":            "",
+			"revocations":                    "",
+		},
+		PlainTokens: true,
+		DatabaseIDs: true,
+		Unindexed:   true,
+	}
+}
+
+// check reports what makes no sense.
+func (l Layout) check(d Dialect) error {
+	if d != Postgres && (l.DatabaseIDs || l.Unindexed) {
+		return fmt.Errorf("sql: DatabaseIDs and Unindexed need PostgreSQL, not %s", d)
+	}
+	for name, to := range l.Names {
+		c, known := nameable[name]
+		if !known {
+			return fmt.Errorf("sql: Names: there is no table or column %q", name)
+		}
+		if to == "" && !c {
+			return fmt.Errorf("sql: Names: %q cannot be done without", name)
+		}
+	}
+	return nil
+}

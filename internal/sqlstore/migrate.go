@@ -1,0 +1,170 @@
+package sqlstore
+
+import (
+	"context"
+	"embed"
+	"errors"
+	"fmt"
+	"io/fs"
+	"strings"
+
+	"github.com/latchkeyhq/latchkey"
+)
+
+//go:embed schema
+var schemas embed.FS
+
+// migration is one step of a schema. Its number is its place in the list, from 1.
+type migration struct {
+	file       string
+	statements []string // each does nothing when it was done before: MySQL cannot take half a step back
+}
+
+// migrations reads the steps of a dialect, oldest first.
+func migrations(d Dialect) ([]migration, error) {
+	if err := d.check(); err != nil {
+		return nil, err
+	}
+	files, err := fs.Glob(schemas, "schema/"+string(d)+"/0*.sql") // sorted
+	if err != nil {
+		return nil, err
+	}
+	var steps []migration
+	for _, file := range files {
+		statements, err := statementsIn(file)
+		if err != nil {
+			return nil, err
+		}
+		steps = append(steps, migration{file, statements})
+	}
+	return steps, nil
+}
+
+// statementsIn splits a file where an empty line follows a statement.
+func statementsIn(file string) ([]string, error) {
+	raw, err := schemas.ReadFile(file)
+	if err != nil {
+		return nil, err
+	}
+	return strings.Split(strings.TrimSuffix(strings.TrimSpace(string(raw)), ";"), ";\n\n"), nil
+}
+
+// Schema returns the statements that [Migrate] runs in an empty database, for
+// those who want to run them on their own. It is empty for an unknown dialect.
+func Schema(d Dialect) string {
+	var b strings.Builder
+	steps, _ := migrations(d)
+	for _, step := range steps {
+		b.WriteString(strings.Join(step.statements, ";\n\n") + ";\n")
+	}
+	return b.String()
+}
+
+// Migrate brings the database to the newest schema: from nothing, from an
+// earlier version, or from the schema of Auth.js on PostgreSQL, whose rows stay.
+//
+// Several may call it at once: one works, the others wait and find it done. A
+// step is done as a whole or not at all, except on MySQL, where it is finished
+// by the next call. Rows of Auth.js that the unique and foreign keys would
+// refuse are a [*ViolationError], and then nothing is changed.
+//
+// It uses the usual names, in the database's current schema. A users table that
+// is somebody else's is an error.
+func Migrate(ctx context.Context, conn Conn, d Dialect) error {
+	if err := d.check(); err != nil {
+		return err
+	}
+	err := conn.Tx(ctx, func(tx Conn) error {
+		unlock, err := lock(ctx, tx, d)
+		if err != nil {
+			return err
+		}
+		return errors.Join(migrate(ctx, tx, d), unlock())
+	})
+	if _, told := errors.AsType[*ViolationError](err); told || errors.Is(err, ErrForeignSchema) {
+		return err
+	}
+	return fail(ctx, "migrate", err)
+}
+
+// lock keeps other migrations out until the transaction ends, or until unlock.
+// SQLite needs none: its transactions here begin as writers.
+func lock(ctx context.Context, tx Conn, d Dialect) (unlock func() error, err error) {
+	var got int
+	var none string
+	unlock = func() error { return nil }
+	switch d {
+	case Postgres:
+		err = tx.One(ctx, "SELECT pg_advisory_xact_lock(7809652311)::text", nil, &none)
+	case MySQL:
+		// A named lock, since statements that change a schema end the transaction.
+		const name = "CONCAT('latchkey ', COALESCE(DATABASE(), ''))"
+		if err = tx.One(ctx, "SELECT GET_LOCK("+name+", 60)", nil, &got); err == nil && got != 1 {
+			err = errors.New("another migration is running")
+		}
+		unlock = func() error {
+			return tx.One(context.WithoutCancel(ctx), "SELECT RELEASE_LOCK("+name+")", nil, &got)
+		}
+	}
+	return unlock, err
+}
+
+func migrate(ctx context.Context, tx Conn, d Dialect) error {
+	found, err := Detect(ctx, tx, d)
+	if err != nil {
+		return err
+	}
+	steps, err := migrations(d)
+	if err != nil {
+		return err
+	}
+	switch found.Schema {
+	case SchemaForeign:
+		return ErrForeignSchema
+	case SchemaAuthJS:
+		if err := adopt(ctx, tx); err != nil {
+			return err
+		}
+		return record(ctx, tx, d, found.Version, len(steps))
+	}
+	for i, step := range steps {
+		if i < found.Version {
+			continue
+		}
+		if err := run(ctx, tx, step.statements); err != nil {
+			return fmt.Errorf("%s: %w", step.file, err)
+		}
+	}
+	return record(ctx, tx, d, found.Version, len(steps))
+}
+
+func run(ctx context.Context, c Conn, statements []string) error {
+	for _, statement := range statements {
+		if _, err := c.Exec(ctx, statement); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// record notes that the steps after from, up to version, are done.
+func record(ctx context.Context, tx Conn, d Dialect, from, version int) error {
+	if _, err := tx.Exec(ctx, "CREATE TABLE IF NOT EXISTS latchkey_migrations (version bigint PRIMARY KEY)"); err != nil {
+		return err
+	}
+	for v := from + 1; v <= version; v++ {
+		if _, err := tx.Exec(ctx, d.number("INSERT INTO latchkey_migrations (version) VALUES (?)"), v); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// version reads what record noted; a database without notes is at 0.
+func version(ctx context.Context, c Conn) (v int, err error) {
+	err = c.One(ctx, "SELECT COALESCE(MAX(version), 0) FROM latchkey_migrations", nil, &v)
+	if errors.Is(err, latchkey.ErrNotFound) {
+		err = nil
+	}
+	return v, err
+}

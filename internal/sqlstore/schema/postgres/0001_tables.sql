@@ -1,0 +1,77 @@
+CREATE TABLE IF NOT EXISTS users (
+	id text PRIMARY KEY,
+	name text,
+	email text,
+	"emailVerified" timestamptz,
+	image text,
+	extra text
+);
+
+CREATE UNIQUE INDEX IF NOT EXISTS users_email ON users (email);
+
+CREATE TABLE IF NOT EXISTS accounts (
+	id text PRIMARY KEY DEFAULT gen_random_uuid()::text,
+	"userId" text NOT NULL REFERENCES users (id) ON DELETE CASCADE,
+	type text NOT NULL,
+	provider text NOT NULL,
+	"providerAccountId" text NOT NULL,
+	refresh_token text,
+	access_token text,
+	expires_at bigint,
+	id_token text,
+	scope text,
+	session_state text,
+	token_type text,
+	authorization_details text,
+	token_extra text,
+	extra text
+);
+
+CREATE UNIQUE INDEX IF NOT EXISTS accounts_provider ON accounts (provider, "providerAccountId");
+
+CREATE INDEX IF NOT EXISTS accounts_user ON accounts ("userId");
+
+CREATE TABLE IF NOT EXISTS sessions (
+	id text PRIMARY KEY DEFAULT gen_random_uuid()::text,
+	"userId" text NOT NULL REFERENCES users (id) ON DELETE CASCADE,
+	"sessionToken" text NOT NULL,
+	expires timestamptz NOT NULL,
+	created timestamptz,
+	user_agent text
+);
+
+CREATE UNIQUE INDEX IF NOT EXISTS sessions_token ON sessions ("sessionToken");
+
+CREATE INDEX IF NOT EXISTS sessions_user ON sessions ("userId");
+
+CREATE INDEX IF NOT EXISTS sessions_expires ON sessions (expires);
+
+CREATE TABLE IF NOT EXISTS verification_token (
+	identifier text NOT NULL,
+	token text NOT NULL,
+	expires timestamptz NOT NULL,
+	PRIMARY KEY (identifier, token)
+);
+
+CREATE INDEX IF NOT EXISTS verification_token_expires ON verification_token (expires);
+
+CREATE TABLE IF NOT EXISTS authenticators (
+	"credentialID" text PRIMARY KEY,
+	"userId" text NOT NULL REFERENCES users (id) ON DELETE CASCADE,
+	"providerAccountId" text NOT NULL,
+	"credentialPublicKey" text NOT NULL,
+	counter bigint NOT NULL,
+	"credentialDeviceType" text NOT NULL,
+	"credentialBackedUp" boolean NOT NULL,
+	transports text
+);
+
+CREATE INDEX IF NOT EXISTS authenticators_user ON authenticators ("userId");
+
+CREATE TABLE IF NOT EXISTS revocations (
+	key text PRIMARY KEY,
+	at timestamptz NOT NULL,
+	expires timestamptz NOT NULL
+);
+
+CREATE INDEX IF NOT EXISTS revocations_expires ON revocations (expires);

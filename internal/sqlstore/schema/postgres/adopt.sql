@@ -1,0 +1,73 @@
+UPDATE users SET email = NULL WHERE email = '';
+
+UPDATE users SET email = lower(email) WHERE email <> lower(email);
+
+ALTER TABLE users ADD COLUMN IF NOT EXISTS extra text;
+
+CREATE UNIQUE INDEX IF NOT EXISTS users_email ON users (email);
+
+ALTER TABLE accounts
+	ADD COLUMN IF NOT EXISTS authorization_details text,
+	ADD COLUMN IF NOT EXISTS token_extra text,
+	ADD COLUMN IF NOT EXISTS extra text,
+	ALTER COLUMN "providerAccountId" TYPE text;
+
+CREATE UNIQUE INDEX IF NOT EXISTS accounts_provider ON accounts (provider, "providerAccountId");
+
+CREATE INDEX IF NOT EXISTS accounts_user ON accounts ("userId");
+
+ALTER TABLE sessions
+	ADD COLUMN IF NOT EXISTS created timestamptz,
+	ADD COLUMN IF NOT EXISTS user_agent text,
+	ALTER COLUMN "sessionToken" TYPE text;
+
+CREATE UNIQUE INDEX IF NOT EXISTS sessions_token ON sessions ("sessionToken");
+
+CREATE INDEX IF NOT EXISTS sessions_user ON sessions ("userId");
+
+CREATE INDEX IF NOT EXISTS sessions_expires ON sessions (expires);
+
+CREATE TABLE IF NOT EXISTS verification_token (
+	identifier text NOT NULL,
+	token text NOT NULL,
+	expires timestamptz NOT NULL,
+	PRIMARY KEY (identifier, token)
+);
+
+CREATE UNIQUE INDEX IF NOT EXISTS verification_token_pair ON verification_token (identifier, token);
+
+CREATE INDEX IF NOT EXISTS verification_token_expires ON verification_token (expires);
+
+DO $$
+DECLARE
+	ids text := (SELECT format_type(atttypid, atttypmod) FROM pg_attribute WHERE attrelid = 'users'::regclass AND attname = 'id');
+	child text;
+BEGIN
+	EXECUTE format('CREATE TABLE IF NOT EXISTS authenticators (
+		"credentialID" text PRIMARY KEY,
+		"userId" %s NOT NULL,
+		"providerAccountId" text NOT NULL,
+		"credentialPublicKey" text NOT NULL,
+		counter bigint NOT NULL,
+		"credentialDeviceType" text NOT NULL,
+		"credentialBackedUp" boolean NOT NULL,
+		transports text)', ids);
+	FOREACH child IN ARRAY ARRAY['accounts', 'sessions', 'authenticators'] LOOP
+		IF NOT EXISTS (SELECT FROM pg_constraint WHERE contype = 'f' AND confdeltype = 'c'
+			AND conrelid = child::regclass AND confrelid = 'users'::regclass) THEN
+			EXECUTE format('ALTER TABLE %I ADD CONSTRAINT %I FOREIGN KEY ("userId") REFERENCES users (id) ON DELETE CASCADE', child, child || '_user_cascade');
+		END IF;
+	END LOOP;
+END $$;
+
+CREATE UNIQUE INDEX IF NOT EXISTS authenticators_credential ON authenticators ("credentialID");
+
+CREATE INDEX IF NOT EXISTS authenticators_user ON authenticators ("userId");
+
+CREATE TABLE IF NOT EXISTS revocations (
+	key text PRIMARY KEY,
+	at timestamptz NOT NULL,
+	expires timestamptz NOT NULL
+);
+
+CREATE INDEX IF NOT EXISTS revocations_expires ON revocations (expires);

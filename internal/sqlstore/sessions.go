@@ -1,0 +1,169 @@
+package sqlstore
+
+import (
+	"context"
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"strings"
+	"time"
+
+	"github.com/latchkeyhq/latchkey"
+)
+
+// hashed marks stored tokens that are hashes. Without it, somebody who read a
+// hash in a copy of the database could present it as an old plain token.
+const hashed = "sha256:"
+
+// longestPlain bounds what is looked for as an old plain token.
+const longestPlain = 512
+
+// sessionRow is where a row of sessions is read to.
+type sessionRow struct {
+	session          latchkey.StoredSession
+	expires, created instant
+}
+
+func (r *sessionRow) dest() []any {
+	return []any{&r.session.ID, &r.session.UserID, &r.session.Token, &r.expires, &r.created, &r.session.UserAgent}
+}
+
+// read gives the session the token that its owner knows, which may be none.
+func (r *sessionRow) read(token string) latchkey.StoredSession {
+	r.session.Token, r.session.Expires, r.session.Created = token, r.expires.Time, r.created.Time
+	return r.session
+}
+
+// stored is what a token is kept as.
+func (s *Store) stored(token string) string {
+	if s.plain {
+		return token
+	}
+	sum := sha256.Sum256([]byte(token))
+	return hashed + hex.EncodeToString(sum[:])
+}
+
+// withToken calls f with what token is stored as. A token that is not found so
+// may be an old plain one: that is converted, and f called again.
+func (s *Store) withToken(ctx context.Context, token string, f func(stored string) error) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	if token == "" || !findable(token) || s.plain && strings.HasPrefix(token, hashed) {
+		return latchkey.ErrNotFound
+	}
+	err := f(s.stored(token))
+	if s.plain || !errors.Is(err, latchkey.ErrNotFound) || len(token) > longestPlain || strings.HasPrefix(token, hashed) {
+		return err
+	}
+	var expires instant
+	if s.conn.One(ctx, s.q.sessionKnown, []any{s.stored(token), token}, &expires) != nil {
+		return err
+	}
+	if _, err := s.conn.Exec(ctx, s.q.hashToken, s.stored(token), token); err != nil {
+		return err
+	}
+	return f(s.stored(token))
+}
+
+// CreateSession implements [latchkey.SessionAdapter]. An unknown user is
+// ErrNotFound where the schema knows, as ours does.
+func (s *Store) CreateSession(ctx context.Context, v latchkey.StoredSession) error {
+	// What a browser says of itself need not be text.
+	agent := strings.ReplaceAll(strings.ToValidUTF8(v.UserAgent, "\uFFFD"), "\x00", "\uFFFD")
+	key := s.stored(v.Token)
+	row := []any{rand.Text(), v.UserID, key, s.dialect.time(v.Expires), s.dialect.time(v.Created), null(agent)}
+	err := s.claim(ctx, func(s *Store) error { return s.add(ctx, s.q.insertSession, row...) }, s.q.session, key)
+	return fail(ctx, "create session", err)
+}
+
+// GetSessionAndUser implements [latchkey.SessionAdapter].
+func (s *Store) GetSessionAndUser(ctx context.Context, token string) (latchkey.StoredSession, latchkey.User, error) {
+	var session sessionRow
+	var user userRow
+	err := s.withToken(ctx, token, func(stored string) error {
+		return s.conn.One(ctx, s.q.sessionAndUser, []any{stored}, append(session.dest(), user.dest()...)...)
+	})
+	if err != nil {
+		return latchkey.StoredSession{}, latchkey.User{}, fail(ctx, "get session", err)
+	}
+	u, err := user.read()
+	return session.read(token), u, fail(ctx, "get session", err)
+}
+
+// UpdateSession implements [latchkey.SessionAdapter].
+func (s *Store) UpdateSession(ctx context.Context, token string, expires time.Time) error {
+	at := s.dialect.time(expires)
+	err := s.withToken(ctx, token, func(stored string) error {
+		n, err := s.conn.Exec(ctx, s.q.renewSession, at, stored, at)
+		if err != nil || n > 0 {
+			return err
+		}
+		var current instant // nothing changed: because of the expiry, or is there no such session?
+		return s.conn.One(ctx, s.q.sessionExpiry, []any{stored}, &current)
+	})
+	return fail(ctx, "update session", err)
+}
+
+// DeleteSession implements [latchkey.SessionAdapter].
+func (s *Store) DeleteSession(ctx context.Context, token string) (latchkey.StoredSession, error) {
+	var row sessionRow
+	err := s.withToken(ctx, token, func(stored string) error {
+		return s.take(ctx, "sessions", s.q.session, s.q.deleteSession, []any{stored}, row.dest()...)
+	})
+	if err != nil {
+		return latchkey.StoredSession{}, fail(ctx, "delete session", err)
+	}
+	return row.read(token), nil
+}
+
+// ListSessions implements [latchkey.SessionListAdapter]. The one that expires last comes first.
+func (s *Store) ListSessions(ctx context.Context, userID string) (list []latchkey.StoredSession, err error) {
+	err = s.each(ctx, s.q.sessionsOf, userID, func(scan func(...any) error) error {
+		var row sessionRow
+		err := scan(row.dest()...)
+		list = append(list, row.read(""))
+		return err
+	})
+	return list, fail(ctx, "list sessions", err)
+}
+
+// DeleteSessionByID implements [latchkey.SessionListAdapter].
+func (s *Store) DeleteSessionByID(ctx context.Context, userID, id string) error {
+	n, err := s.deleteBy(ctx, s.q.deleteSessionByID, userID, id)
+	if err == nil && n == 0 {
+		err = latchkey.ErrNotFound
+	}
+	return fail(ctx, "delete session by id", err)
+}
+
+// DeleteSessions implements [latchkey.SessionListAdapter].
+func (s *Store) DeleteSessions(ctx context.Context, userID, keep string) (n int, err error) {
+	if keep == "" {
+		n, err = s.deleteBy(ctx, s.q.deleteSessions, userID)
+	} else {
+		n, err = s.deleteBy(ctx, s.q.deleteSessionsBut, userID, keep)
+	}
+	return n, fail(ctx, "delete sessions", err)
+}
+
+// deleteBy counts what went; ids that nobody can have are no error here.
+func (s *Store) deleteBy(ctx context.Context, statement string, ids ...string) (int, error) {
+	if err := ctx.Err(); err != nil {
+		return 0, err
+	}
+	if !findable(ids...) {
+		return 0, nil
+	}
+	args := make([]any, len(ids))
+	for i, id := range ids {
+		args[i] = id
+	}
+	var n int64
+	err := s.byID(ctx, func(s *Store) (err error) { n, err = s.conn.Exec(ctx, statement, args...); return err })
+	if errors.Is(err, latchkey.ErrNotFound) {
+		err = nil
+	}
+	return int(n), err
+}

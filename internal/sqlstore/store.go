@@ -1,0 +1,177 @@
+package sqlstore
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"github.com/latchkeyhq/latchkey"
+)
+
+// Store is an adapter with every ability a database with transactions needs.
+// It is safe for concurrent use if its Conn is.
+type Store struct {
+	grammar
+	conn      Conn
+	q         *queries
+	plain     bool
+	unindexed bool
+	inTx      bool
+}
+
+var (
+	_ latchkey.SessionAdapter           = (*Store)(nil)
+	_ latchkey.SessionListAdapter       = (*Store)(nil)
+	_ latchkey.VerificationTokenAdapter = (*Store)(nil)
+	_ latchkey.AccountAdapter           = (*Store)(nil)
+	_ latchkey.UserDeletionAdapter      = (*Store)(nil)
+	_ latchkey.AuthenticatorAdapter     = (*Store)(nil)
+	_ latchkey.TxAdapter                = (*Store)(nil)
+	_ latchkey.SweepAdapter             = (*Store)(nil)
+	_ latchkey.RevocationStore          = (*Store)(nil)
+)
+
+// New returns a store in the database that conn reaches. It asks nothing of it yet.
+func New(conn Conn, d Dialect, wanted Layout) (*Store, error) {
+	if err := d.check(); err != nil {
+		return nil, err
+	}
+	if err := wanted.check(d); err != nil {
+		return nil, err
+	}
+	l := grammar{dialect: d, names: wanted.Names, ownIDs: !wanted.DatabaseIDs}
+	return &Store{grammar: l, conn: conn, q: l.queries(), plain: wanted.PlainTokens, unindexed: wanted.Unindexed}, nil
+}
+
+// InTx implements [latchkey.TxAdapter]. Transactions see what others have
+// committed meanwhile (READ COMMITTED, or what SQLite has instead). A
+// transaction in a transaction is a savepoint.
+func (s *Store) InTx(ctx context.Context, f func(latchkey.Adapter) error) error {
+	own := error(nil) // what f said is passed on as it is
+	err := s.tx(ctx, func(tx *Store) error {
+		own = f(tx)
+		return own
+	})
+	if own != nil {
+		return own
+	}
+	return fail(ctx, "transaction", err)
+}
+
+func (s *Store) tx(ctx context.Context, f func(*Store) error) error {
+	return s.conn.Tx(ctx, func(c Conn) error {
+		tx := *s
+		tx.conn, tx.inTx = c, true
+		return f(&tx)
+	})
+}
+
+// guarded runs a statement that may fail where others of the same transaction
+// are to go on: PostgreSQL refuses them after a failure, but for a savepoint.
+func (s *Store) guarded(ctx context.Context, f func(*Store) error) error {
+	if s.inTx && s.dialect == Postgres {
+		return s.tx(ctx, f)
+	}
+	return f(s)
+}
+
+// add inserts a row. A row that a unique key refuses is [latchkey.ErrConflict],
+// one whose user does not exist [latchkey.ErrNotFound].
+func (s *Store) add(ctx context.Context, in insert, row ...any) error {
+	if err := in.fits(row); err != nil {
+		return err
+	}
+	n, err := s.conn.Exec(ctx, in.sql, in.args(row)...)
+	switch {
+	case err == nil && n == 0, is(err, unique):
+		return latchkey.ErrConflict
+	case is(err, foreign), is(err, malformed):
+		return latchkey.ErrNotFound
+	}
+	return err
+}
+
+// claim runs f while no other caller claims the same key, and reports
+// ErrConflict when the statement finds the key taken. It stands in for a
+// unique index that may be missing.
+func (s *Store) claim(ctx context.Context, f func(*Store) error, statement string, key ...any) error {
+	if !s.unindexed {
+		return f(s)
+	}
+	return s.tx(ctx, func(tx *Store) error {
+		var none string
+		lock := []any{"latchkey " + fmt.Sprintf("%q", append([]any{statement}, key...))}
+		if err := tx.conn.One(ctx, "SELECT pg_advisory_xact_lock(hashtextextended($1, 0))::text", lock, &none); err != nil {
+			return err
+		}
+		taken := false
+		err := tx.conn.Each(ctx, statement, key, func(func(...any) error) error {
+			taken = true
+			return nil
+		})
+		if err == nil && taken {
+			err = latchkey.ErrConflict
+		}
+		if err != nil {
+			return err
+		}
+		return f(tx)
+	})
+}
+
+// take removes one row and reads what it was into dest: in one statement where
+// the database can, else the row that the deletion found is the one it removed.
+func (s *Store) take(ctx context.Context, table, read, remove string, key []any, dest ...any) error {
+	if s.dialect.returning() {
+		return s.conn.One(ctx, remove+" RETURNING "+s.read(table, ""), key, dest...)
+	}
+	if err := s.conn.One(ctx, read, key, dest...); err != nil {
+		return err
+	}
+	n, err := s.conn.Exec(ctx, remove, key...)
+	if err == nil && n == 0 {
+		return latchkey.ErrNotFound // somebody else was faster
+	}
+	return err
+}
+
+// findable tells whether the database can hold all the texts, so that it is
+// worth asking for them. What it cannot hold, it would answer with an error.
+func findable(texts ...string) bool {
+	for _, text := range texts {
+		if strings.ContainsRune(text, 0) || !utf8.ValidString(text) {
+			return false
+		}
+	}
+	return true
+}
+
+// errText says nothing of the text: it may be a token.
+var errText = errors.New("a text is too long or has characters that the database cannot hold")
+
+// fits reports texts that the database would refuse, or that MySQL, when it is
+// told to be lax, would cut off.
+func (in insert) fits(row []any) error {
+	for i, v := range row {
+		if text, isText := v.(string); isText && (!findable(text) || in.widths[i] > 0 && len(text) > in.widths[i]) {
+			return errText
+		}
+	}
+	return nil
+}
+
+// Sweep implements [latchkey.SweepAdapter].
+func (s *Store) Sweep(ctx context.Context, before time.Time) (int, error) {
+	total := 0
+	for _, statement := range s.q.sweep {
+		n, err := s.conn.Exec(ctx, statement, s.dialect.time(before))
+		if err != nil {
+			return total, fail(ctx, "sweep", err)
+		}
+		total += int(n)
+	}
+	return total, nil
+}

@@ -1,0 +1,214 @@
+package sqlstore
+
+import (
+	"context"
+	"encoding/base64"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/latchkeyhq/latchkey"
+)
+
+// CreateVerificationToken implements [latchkey.VerificationTokenAdapter].
+func (s *Store) CreateVerificationToken(ctx context.Context, t latchkey.VerificationToken) error {
+	err := s.add(ctx, s.q.insertToken, t.Identifier, t.Token, s.dialect.time(t.Expires))
+	return fail(ctx, "create verification token", err)
+}
+
+// UseVerificationToken implements [latchkey.VerificationTokenAdapter].
+func (s *Store) UseVerificationToken(ctx context.Context, identifier, token string) (t latchkey.VerificationToken, err error) {
+	var expires instant
+	err = ctx.Err()
+	if err == nil && !findable(identifier, token) {
+		err = latchkey.ErrNotFound
+	}
+	if err == nil {
+		err = s.take(ctx, "verification_token", s.q.token, s.q.deleteToken, []any{identifier, token}, &t.Identifier, &t.Token, &expires)
+	}
+	if err != nil {
+		return latchkey.VerificationToken{}, fail(ctx, "use verification token", err)
+	}
+	t.Expires = expires.Time
+	return t, nil
+}
+
+// authenticatorRow is where a row of authenticators is read to. Bytes are
+// standard base64, as Auth.js has them.
+type authenticatorRow struct {
+	k                          latchkey.Authenticator
+	credential, key, transport string
+	counter                    int64
+}
+
+func (r *authenticatorRow) dest() []any {
+	return []any{&r.credential, &r.k.UserID, &r.k.ProviderAccountID, &r.key, &r.counter, &r.k.DeviceType, &r.k.BackedUp, &r.transport}
+}
+
+func (r *authenticatorRow) read() (k latchkey.Authenticator, err error) {
+	k = r.k
+	k.Counter = uint32(r.counter)
+	if r.transport != "" {
+		k.Transports = strings.Split(r.transport, ",")
+	}
+	if k.CredentialID, err = base64.StdEncoding.DecodeString(r.credential); err != nil {
+		return k, errText
+	}
+	if k.PublicKey, err = base64.StdEncoding.DecodeString(r.key); err != nil {
+		return k, errText
+	}
+	return k, nil
+}
+
+// passkeys reports a layout without them.
+func (s *Store) passkeys() error {
+	if !s.has("authenticators") {
+		return errAbsent
+	}
+	return nil
+}
+
+// CreateAuthenticator implements [latchkey.AuthenticatorAdapter]. An unknown user is ErrNotFound.
+func (s *Store) CreateAuthenticator(ctx context.Context, k latchkey.Authenticator) error {
+	credential := base64.StdEncoding.EncodeToString(k.CredentialID)
+	row := []any{
+		credential, k.UserID, k.ProviderAccountID, base64.StdEncoding.EncodeToString(k.PublicKey),
+		int64(k.Counter), k.DeviceType, k.BackedUp, null(strings.Join(k.Transports, ",")),
+	}
+	err := s.passkeys()
+	if err == nil {
+		err = s.claim(ctx, func(s *Store) error { return s.add(ctx, s.q.insertAuthenticator, row...) }, s.q.authenticator, credential)
+	}
+	return fail(ctx, "create authenticator", err)
+}
+
+// GetAuthenticator implements [latchkey.AuthenticatorAdapter].
+func (s *Store) GetAuthenticator(ctx context.Context, credentialID []byte) (latchkey.Authenticator, error) {
+	k, err := s.getAuthenticator(ctx, credentialID)
+	return k, fail(ctx, "get authenticator", err)
+}
+
+func (s *Store) getAuthenticator(ctx context.Context, credentialID []byte) (k latchkey.Authenticator, err error) {
+	if err := s.passkeys(); err != nil {
+		return k, err
+	}
+	var row authenticatorRow
+	if err := s.find(ctx, s.q.authenticator, []string{base64.StdEncoding.EncodeToString(credentialID)}, row.dest()...); err != nil {
+		return k, err
+	}
+	return row.read()
+}
+
+// ListAuthenticators implements [latchkey.AuthenticatorAdapter].
+func (s *Store) ListAuthenticators(ctx context.Context, userID string) (list []latchkey.Authenticator, err error) {
+	if err = s.passkeys(); err == nil {
+		err = s.each(ctx, s.q.authenticatorsOf, userID, func(scan func(...any) error) error {
+			var row authenticatorRow
+			if err := scan(row.dest()...); err != nil {
+				return err
+			}
+			k, err := row.read()
+			list = append(list, k)
+			return err
+		})
+	}
+	return list, fail(ctx, "list authenticators", err)
+}
+
+// UpdateAuthenticatorCounter implements [latchkey.AuthenticatorAdapter].
+func (s *Store) UpdateAuthenticatorCounter(ctx context.Context, credentialID []byte, counter uint32) (latchkey.Authenticator, error) {
+	k, err := s.raiseCounter(ctx, credentialID, counter)
+	if err != nil {
+		return latchkey.Authenticator{}, fail(ctx, "update authenticator counter", err)
+	}
+	k.Counter = counter // somebody else may have raised it further meanwhile
+	return k, nil
+}
+
+func (s *Store) raiseCounter(ctx context.Context, credentialID []byte, counter uint32) (k latchkey.Authenticator, err error) {
+	if err := s.passkeys(); err != nil {
+		return k, err
+	}
+	n, err := s.conn.Exec(ctx, s.q.raiseCounter, int64(counter), base64.StdEncoding.EncodeToString(credentialID), int64(counter))
+	if err != nil {
+		return k, err
+	}
+	k, err = s.getAuthenticator(ctx, credentialID)
+	if neverCounts := counter == 0 && k.Counter == 0; err == nil && n == 0 && !neverCounts {
+		return k, latchkey.ErrConflict
+	}
+	return k, err
+}
+
+// DeleteAuthenticator implements [latchkey.AuthenticatorAdapter].
+func (s *Store) DeleteAuthenticator(ctx context.Context, credentialID []byte) error {
+	err := s.passkeys()
+	if err == nil {
+		var n int64
+		n, err = s.conn.Exec(ctx, s.q.deleteAuthenticator, base64.StdEncoding.EncodeToString(credentialID))
+		if err == nil && n == 0 {
+			err = latchkey.ErrNotFound
+		}
+	}
+	return fail(ctx, "delete authenticator", err)
+}
+
+// Revoke implements [latchkey.RevocationStore].
+func (s *Store) Revoke(ctx context.Context, key string, at, expires time.Time) error {
+	err := s.revocations()
+	if err == nil && !findable(key) {
+		err = errText
+	}
+	if err == nil {
+		_, err = s.conn.Exec(ctx, s.q.revoke, key, s.dialect.time(at), s.dialect.time(expires))
+	}
+	return fail(ctx, "revoke", err)
+}
+
+// RevokedAt implements [latchkey.RevocationStore].
+func (s *Store) RevokedAt(ctx context.Context, keys ...string) (map[string]time.Time, error) {
+	found := make(map[string]time.Time)
+	err := ctx.Err()
+	if err == nil {
+		err = s.revocations()
+	}
+	if err != nil {
+		return nil, fail(ctx, "revoked at", err)
+	}
+	for some := range slices.Chunk(slices.DeleteFunc(slices.Clone(keys), func(k string) bool { return !findable(k) }), mostKeys) {
+		if err := s.revokedAt(ctx, some, found); err != nil {
+			return nil, fail(ctx, "revoked at", err)
+		}
+	}
+	return found, nil
+}
+
+// mostKeys is how many keys one statement asks for.
+const mostKeys = 64
+
+// revokedAt asks for one, two, four … keys, repeating the last, so that there
+// are few different statements to prepare.
+func (s *Store) revokedAt(ctx context.Context, keys []string, found map[string]time.Time) error {
+	n := 1
+	for n < len(keys) {
+		n *= 2
+	}
+	args := make([]any, n)
+	for i := range args {
+		args[i] = keys[min(i, len(keys)-1)]
+	}
+	return s.conn.Each(ctx, s.grammar.revokedAt(n), args, func(scan func(...any) error) error {
+		var key string
+		var at instant
+		err := scan(&key, &at)
+		found[key] = at.Time
+		return err
+	})
+}
+
+func (s *Store) revocations() error {
+	if !s.has("revocations") {
+		return errAbsent
+	}
+	return nil
+}

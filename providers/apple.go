@@ -1,0 +1,101 @@
+package providers
+
+import (
+	"encoding/json"
+	"net/url"
+	"strings"
+
+	"github.com/latchkeyhq/latchkey"
+)
+
+// Apple signs in with an Apple account. Its profile is an [AppleProfile].
+//
+// Apple wants a client secret that is signed anew every few months; see
+// [NewAppleSecret]. The client id is the identifier of a Services ID. Apple
+// refuses callback addresses on localhost and addresses without https.
+//
+// Apple answers with a form post from its own site, so that the cookies of the
+// flow are SameSite=None, and tells the name of a person only the first time
+// they consent, beside the ID token and unsigned. Later sign-ins fall back to
+// the address, which may be a relay of Apple's. There is never a picture.
+func Apple(p latchkey.OAuth) *latchkey.OAuth {
+	return p.Or(latchkey.OAuth{
+		ID:            "apple",
+		Name:          "Apple",
+		OIDC:          true,
+		Issuer:        "https://appleid.apple.com",
+		ClientAuth:    latchkey.ClientSecretPost,
+		Scopes:        []string{"name", "email"},
+		ResponseMode:  "form_post", // Apple demands it with these scopes
+		Checks:        []latchkey.Check{latchkey.CheckNonce, latchkey.CheckState},
+		Identify:      identifyApple,
+		VerifiesEmail: latchkey.Yes,
+		Style:         latchkey.Style{Color: "#000"},
+	})
+}
+
+func identifyApple(g latchkey.Grant) (latchkey.Identity, error) {
+	m := mapping{from: g.Profile}
+	email := m.text("email")
+	name := appleName(g.Params)
+	if name == "" {
+		name = email
+	}
+	return m.identity(latchkey.Identity{
+		Subject:       m.id("sub"),
+		Name:          name,
+		Email:         email,
+		EmailVerified: appleVerdict(g.Profile),
+	})
+}
+
+// appleVerdict exists because Apple writes the boolean as text at times.
+func appleVerdict(c latchkey.Claims) latchkey.Verdict {
+	if c.Bool("email_verified") {
+		return latchkey.Yes
+	}
+	return latchkey.No
+}
+
+// appleName reads the form field user. The visitor's browser brought it and
+// could have made it up, so only the name is taken, and a field that makes no
+// sense counts as none.
+func appleName(params url.Values) string {
+	var user AppleUser
+	if json.Unmarshal([]byte(params.Get("user")), &user) != nil {
+		return ""
+	}
+	return strings.TrimSpace(user.Name.FirstName + " " + user.Name.LastName)
+}
+
+// AppleProfile is what an Apple ID token says.
+type AppleProfile struct {
+	IDToken
+	NonceSupported Flag            `json:"nonce_supported"`
+	Email          string          `json:"email"`
+	EmailVerified  Flag            `json:"email_verified"`
+	IsPrivateEmail Flag            `json:"is_private_email"` // Email is a relay of Apple's
+	RealUserStatus AppleRealStatus `json:"real_user_status"`
+	TransferSub    string          `json:"transfer_sub"` // while an application moves to another team
+	User           *AppleUser      `json:"user"`         // nil in an ID token; see AppleUser
+}
+
+// AppleRealStatus is how likely Apple thinks it that the user is a person.
+type AppleRealStatus int
+
+// The likelihoods.
+const (
+	AppleRealUnsupported AppleRealStatus = iota // this platform cannot tell
+	AppleRealUnknown
+	AppleRealLikely
+)
+
+// AppleUser is what the form field user of the callback holds at the first
+// consent: JSON that is not signed.
+type AppleUser struct {
+	Name struct {
+		FirstName string `json:"firstName"`
+		LastName  string `json:"lastName"`
+	} `json:"name"`
+	Email string `json:"email"`
+}

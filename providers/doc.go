@@ -1,0 +1,20 @@
+// Package providers is the catalogue of ready-made providers.
+//
+// Each is a function that completes a [latchkey.OAuth]. What the caller sets
+// stays; what is left empty comes from the catalogue. The client id and secret
+// are best left to the environment (AUTH_GITHUB_ID, AUTH_GITHUB_SECRET):
+//
+//	providers.GitHub(latchkey.OAuth{})
+//	providers.GitHub(latchkey.OAuth{Scopes: []string{"read:user", "user:email", "read:org"}})
+//
+// The callback address to register with a provider is
+// {site}{base path}/callback/{id}, such as https://app.example/auth/callback/github.
+//
+// What a provider says about a person reaches callbacks as [latchkey.Claims].
+// The profile types of this package give it a shape:
+//
+//	profile, err := latchkey.As[providers.GitHubProfile](attempt.Profile)
+//
+// They are for reading. Decisions about who somebody is use the exact names of
+// the claims, which encoding/json would also fill from a differently spelled one.
+package providers

@@ -1,0 +1,232 @@
+package providers
+
+import (
+	"cmp"
+	"context"
+	"encoding/base64"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/latchkeyhq/latchkey"
+)
+
+// The issuers of Microsoft's worldwide cloud that stand for more than one tenant.
+const (
+	EntraCommon        = "https://login.microsoftonline.com/common/v2.0"        // any organization, and personal accounts
+	EntraOrganizations = "https://login.microsoftonline.com/organizations/v2.0" // any organization
+	EntraConsumers     = "https://login.microsoftonline.com/consumers/v2.0"     // personal accounts
+)
+
+// entraConsumersTenant is the tenant that all personal accounts belong to.
+const entraConsumersTenant = "9188040d-6c67-4c5b-b112-36a304b66dad"
+
+// MicrosoftEntraID signs in with a work, school or personal Microsoft account.
+// Its profile is an [EntraProfile].
+//
+// Issuer says whose accounts may enter: one of the constants above, or
+// https://login.microsoftonline.com/{tenant}/v2.0 with the tenant's id, which
+// is a GUID. Empty: AUTH_MICROSOFT_ENTRA_ID_ISSUER, else [EntraCommon]. An
+// application that is only for some tenants, but cannot name a single one here,
+// compares the claim tid in [latchkey.Callbacks].SignIn.
+//
+// A person is known by sub, which no administrator can change. The address is
+// whatever the administrator of some tenant entered, so it counts as proven
+// only if Microsoft says so: the optional claims xms_edov (the domain's owner is
+// verified) and verified_primary_email.
+//
+// There is no picture unless FetchProfile is [EntraPhoto].
+func MicrosoftEntraID(p latchkey.OAuth) *latchkey.OAuth {
+	p.ID = cmp.Or(p.ID, "microsoft-entra-id")
+	if p.Issuer == "" { // the default below would hide the variable from latchkey.New
+		name := strings.ToUpper(strings.ReplaceAll(p.ID, "-", "_"))
+		p.Issuer = cmp.Or(os.Getenv("AUTH_"+name+"_ISSUER"), EntraCommon)
+	}
+	return p.Or(latchkey.OAuth{
+		Name:          "Microsoft Entra ID",
+		OIDC:          true,
+		MatchIssuer:   matchEntraIssuer(p.Issuer),
+		Scopes:        []string{"openid", "profile", "email", "User.Read"},
+		Identify:      identifyEntra,
+		VerifiesEmail: latchkey.No,
+		Style:         latchkey.Style{Color: "#0072c6"},
+	})
+}
+
+func identifyEntra(g latchkey.Grant) (latchkey.Identity, error) {
+	m := mapping{from: g.Profile}
+	return m.identity(latchkey.Identity{
+		Subject:       m.id("sub"),
+		Name:          m.text("name"),
+		Email:         m.text("email"),
+		Image:         m.text("picture"),
+		EmailVerified: entraVerdict(g.Profile),
+	})
+}
+
+// entraVerdict is never Unknown: a tenant can add claims of its own making,
+// email_verified among them.
+func entraVerdict(c latchkey.Claims) latchkey.Verdict {
+	verified, _ := flagOf(c["xms_edov"])
+	list, _ := c["verified_primary_email"].([]any)
+	email := c.String("email")
+	if verified || slices.ContainsFunc(list, func(entry any) bool {
+		address, ok := entry.(string)
+		return ok && email != "" && strings.EqualFold(address, email)
+	}) {
+		return latchkey.Yes
+	}
+	return latchkey.No
+}
+
+// matchEntraIssuer returns how to recognize the issuers behind one that stands
+// for many. For a single tenant it is nil: the issuer is then compared as it is.
+//
+// The discovery documents of shared issuers hold a template, and tokens the
+// issuer of the person's own tenant. That has to be the tenant which tid names,
+// and one that the shared issuer stands for.
+func matchEntraIssuer(configured string) func(issuer string, claims latchkey.Claims) bool {
+	path, found := strings.CutSuffix(strings.TrimRight(configured, "/"), "/v2.0")
+	slash := strings.LastIndexByte(path, '/')
+	if !found || slash < 0 {
+		return nil
+	}
+	site, shared := path[:slash+1], path[slash+1:]
+	if shared != "common" && shared != "organizations" && shared != "consumers" {
+		return nil
+	}
+	return func(issuer string, claims latchkey.Claims) bool {
+		rest, ours := strings.CutPrefix(issuer, site)
+		tenant, v2 := strings.CutSuffix(rest, "/v2.0")
+		switch {
+		case !ours || !v2:
+			return false
+		case claims == nil && tenant == "{tenantid}":
+			return true
+		case claims != nil && claims["tid"] != tenant:
+			return false
+		}
+		return standsFor(shared, tenant)
+	}
+}
+
+func standsFor(shared, tenant string) bool {
+	switch shared {
+	case "consumers":
+		return tenant == entraConsumersTenant
+	case "organizations":
+		return isGUID(tenant) && tenant != entraConsumersTenant
+	}
+	return isGUID(tenant)
+}
+
+func isGUID(s string) bool {
+	if len(s) != 36 {
+		return false
+	}
+	for i, c := range []byte(s) {
+		switch i {
+		case 8, 13, 18, 23:
+			if c != '-' {
+				return false
+			}
+		default:
+			if (c < '0' || c > '9') && (c < 'a' || c > 'f') {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// EntraPhoto is a FetchProfile for [MicrosoftEntraID] that adds the person's
+// picture, as a data URL of a square JPEG with the given side: 48, 64, 96, 120,
+// 240, 360, 432, 504 or 648 pixels; 0: 48. Who has no picture gets none.
+//
+// The picture becomes part of the user, and with [latchkey.JWTSessions] of the
+// cookie. Anything above 48 is for stored sessions. The call goes to Microsoft
+// Graph of the worldwide cloud and needs the scope User.Read.
+func EntraPhoto(pixels int) func(ctx context.Context, c *http.Client, t latchkey.Tokens) (latchkey.Claims, error) {
+	pixels = cmp.Or(pixels, 48)
+	photo := fmt.Sprintf("https://graph.microsoft.com/v1.0/me/photos/%dx%d/$value", pixels, pixels)
+	return func(ctx context.Context, c *http.Client, t latchkey.Tokens) (latchkey.Claims, error) {
+		profile, err := claimsOf(t.IDToken)
+		if err != nil {
+			return nil, err
+		}
+		a, err := get(ctx, c, photo, t)
+		if err != nil {
+			return nil, err
+		}
+		if a.isOK() && len(a.body) > 0 {
+			profile["picture"] = "data:image/jpeg;base64," + base64.StdEncoding.EncodeToString(a.body)
+		}
+		return profile, nil
+	}
+}
+
+// claimsOf reads an ID token that the library has verified already.
+func claimsOf(idToken string) (latchkey.Claims, error) {
+	parts := strings.Split(idToken, ".")
+	if len(parts) != 3 {
+		return nil, errors.New("providers: there is no ID token")
+	}
+	payload, err := base64.RawURLEncoding.DecodeString(parts[1])
+	if err != nil {
+		return nil, errors.New("providers: the ID token is malformed")
+	}
+	return object(payload)
+}
+
+// EntraProfile is what a Microsoft ID token says. Most members are optional
+// claims, which an application asks for in its registration.
+type EntraProfile struct {
+	IDToken
+	TenantID          string `json:"tid"`
+	ObjectID          string `json:"oid"` // of the person in the tenant, the same for every application
+	SessionID         string `json:"sid"`
+	IdentityProvider  string `json:"idp"`
+	Version           string `json:"ver"` // "2.0"
+	Name              string `json:"name"`
+	GivenName         string `json:"given_name"`
+	FamilyName        string `json:"family_name"`
+	PreferredUsername string `json:"preferred_username"` // may change and be taken over by somebody else
+	UPN               string `json:"upn"`                // user principal name; changes too
+	Picture           string `json:"picture"`            // set by EntraPhoto
+
+	// Email is not proven to be the person's; see MicrosoftEntraID.
+	Email                  string     `json:"email"`
+	EmailDomainVerified    Flag       `json:"xms_edov"`
+	VerifiedPrimaryEmail   StringList `json:"verified_primary_email"`
+	VerifiedSecondaryEmail StringList `json:"verified_secondary_email"`
+
+	Roles         StringList `json:"roles"`
+	Groups        StringList `json:"groups"`
+	HasGroups     Flag       `json:"hasgroups"` // there are too many groups to list
+	AccountStatus int        `json:"acct"`      // 0: member of the tenant, 1: guest
+	AuthContexts  StringList `json:"acrs"`
+
+	Country           string      `json:"ctry"`
+	TenantCountry     string      `json:"tenant_ctry"`
+	TenantRegion      string      `json:"tenant_region_scope"`
+	PreferredLanguage string      `json:"xms_pl"`
+	TenantLanguage    string      `json:"xms_tpl"`
+	DataLocation      string      `json:"xms_pdl"`
+	LoginHint         string      `json:"login_hint"` // opaque
+	IPAddress         string      `json:"ipaddr"`
+	ForwardedFor      string      `json:"fwd"`
+	InCorporateNet    string      `json:"in_corp"`
+	VNet              string      `json:"vnet"`
+	OnPremisesSID     string      `json:"onprem_sid"`
+	DeviceID          string      `json:"ztdid"`
+	Capabilities      StringList  `json:"xms_cc"`
+	PasswordExpires   json.Number `json:"pwd_exp"` // in seconds from the time of issue; empty: not told
+	PasswordURL       string      `json:"pwd_url"`
+	TokenID           string      `json:"uti"`
+	AIO               string      `json:"aio"` // Microsoft's own
+	RH                string      `json:"rh"`  // Microsoft's own
+}

@@ -1,0 +1,40 @@
+package providers
+
+import "github.com/latchkeyhq/latchkey"
+
+// Google signs in with a Google account. Its profile is a [GoogleProfile].
+//
+// Google gives a refresh token only when asked for offline access, and only at
+// the first consent unless asked again:
+//
+//	providers.Google(latchkey.OAuth{Authorization: latchkey.Endpoint{
+//		Params: url.Values{"access_type": {"offline"}, "prompt": {"consent"}},
+//	}})
+//
+// The parameter hd with the domain of an organization makes Google offer the
+// accounts of that organization first. It is a convenience and no restriction,
+// because visitors can remove it: compare the claim hd in
+// [latchkey.Callbacks].SignIn. The end of an address proves nothing either.
+func Google(p latchkey.OAuth) *latchkey.OAuth {
+	return p.Or(latchkey.OAuth{
+		ID:            "google",
+		Name:          "Google",
+		OIDC:          true,
+		Issuer:        "https://accounts.google.com",
+		VerifiesEmail: latchkey.Yes,
+		Style:         latchkey.Style{Color: "#1a73e8"},
+	})
+}
+
+// GoogleProfile is what a Google ID token says.
+type GoogleProfile struct {
+	IDToken
+	Name          string `json:"name"`
+	GivenName     string `json:"given_name"`
+	FamilyName    string `json:"family_name"`
+	Picture       string `json:"picture"`
+	Locale        string `json:"locale"`
+	Email         string `json:"email"`
+	EmailVerified bool   `json:"email_verified"`
+	HostedDomain  string `json:"hd"` // of the person's Workspace or Cloud organization; empty: a consumer account
+}

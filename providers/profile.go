@@ -1,0 +1,74 @@
+package providers
+
+import (
+	"encoding/json"
+	"errors"
+)
+
+// IDToken holds the members that the ID tokens of most providers have. See
+// OpenID Connect Core 1.0, section 2.
+type IDToken struct {
+	Issuer          string     `json:"iss"`
+	Subject         string     `json:"sub"`
+	Audience        StringList `json:"aud"`
+	Party           string     `json:"azp"`       // the client it was issued to; empty: not told
+	IssuedAt        int64      `json:"iat"`       // seconds since 1970
+	ExpiresAt       int64      `json:"exp"`       // seconds since 1970
+	NotBefore       int64      `json:"nbf"`       // seconds since 1970; 0: not told
+	AuthTime        int64      `json:"auth_time"` // of the sign-in, in seconds since 1970; 0: not told
+	Nonce           string     `json:"nonce"`
+	AccessTokenHash string     `json:"at_hash"`
+	CodeHash        string     `json:"c_hash"`
+	ID              string     `json:"jti"`
+}
+
+// StringList is a list that may be written as a single text where it has one
+// entry, as the aud of a token is.
+type StringList []string
+
+// UnmarshalJSON implements [json.Unmarshaler].
+func (l *StringList) UnmarshalJSON(data []byte) error {
+	var one *string
+	if err := json.Unmarshal(data, &one); err == nil {
+		*l = nil
+		if one != nil {
+			*l = StringList{*one}
+		}
+		return nil
+	}
+	return json.Unmarshal(data, (*[]string)(l))
+}
+
+// Flag is a boolean that some providers write as text or as a number: true,
+// "true", 1 and "1" are true; false, "false", 0, "0", "" and null are not.
+type Flag bool
+
+// UnmarshalJSON implements [json.Unmarshaler].
+func (f *Flag) UnmarshalJSON(data []byte) error {
+	var value any
+	if err := json.Unmarshal(data, &value); err != nil {
+		return err
+	}
+	set, known := flagOf(value)
+	if !known {
+		return errors.New("providers: a flag is neither true nor false")
+	}
+	*f = Flag(set)
+	return nil
+}
+
+func flagOf(value any) (set, known bool) {
+	switch v := value.(type) {
+	case nil:
+		return false, true
+	case bool:
+		return v, true
+	case json.Number:
+		return v == "1", v == "1" || v == "0"
+	case float64:
+		return v == 1, v == 1 || v == 0
+	case string:
+		return v == "true" || v == "1", v == "true" || v == "1" || v == "false" || v == "0" || v == ""
+	}
+	return false, false
+}

@@ -1,0 +1,179 @@
+package providers
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+
+	"github.com/latchkeyhq/latchkey"
+)
+
+// TikTok signs in with a TikTok account. Its profile is a [TikTokProfile].
+//
+// The client id is what TikTok calls the client key. TikTok wants the domain
+// and the callback address registered and approved, and applications in
+// production cannot use localhost; there is a sandbox for trying things out.
+//
+// TikTok never tells an address. As in the original the user's Email is the
+// user name instead, which is no mailbox, may change, and counts as unproven;
+// an Identify of your own can leave it out. More fields of the profile than the
+// usual ones have to be asked for, and some need a scope:
+//
+//	providers.TikTok(latchkey.OAuth{
+//		Scopes:   []string{"user.info.profile", "user.info.stats"},
+//		UserInfo: providers.TikTokFields(providers.TikTokDisplayName, providers.TikTokFollowerCount),
+//	})
+//
+// An error that TikTok reports instead of a profile is a [*TikTokError].
+func TikTok(p latchkey.OAuth) *latchkey.OAuth {
+	own := p.Transport
+	p.Transport = func(next http.RoundTripper) http.RoundTripper {
+		if own != nil {
+			next = own(next)
+		}
+		return &tikTokTransport{next}
+	}
+	o := p.Or(latchkey.OAuth{
+		ID:             "tiktok",
+		Name:           "TikTok",
+		ClientAuth:     latchkey.ClientSecretPost,
+		ClientIDParam:  "client_key",
+		Authorization:  latchkey.Endpoint{URL: "https://www.tiktok.com/v2/auth/authorize"},
+		Token:          latchkey.Endpoint{URL: "https://open.tiktokapis.com/v2/oauth/token/"},
+		UserInfo:       TikTokFields(TikTokOpenID, TikTokAvatarURL, TikTokDisplayName, TikTokUsername),
+		Scopes:         []string{"user.info.profile"},
+		ScopeSeparator: ",",
+		Identify:       identifyTikTok,
+		VerifiesEmail:  latchkey.No,
+		Style:          latchkey.Style{Color: "#000"},
+	})
+	if o.FetchProfile == nil {
+		o.FetchProfile = fetchTikTok(o.UserInfo)
+	}
+	return o
+}
+
+func identifyTikTok(g latchkey.Grant) (latchkey.Identity, error) {
+	m := mapping{from: member(g.Profile, "data", "user")}
+	email := m.text("email")
+	if email == "" {
+		email = m.text("username")
+	}
+	return m.identity(latchkey.Identity{
+		Subject:       m.id("open_id"),
+		Name:          m.text("display_name"),
+		Email:         email,
+		Image:         m.text("avatar_url"),
+		EmailVerified: latchkey.No,
+	})
+}
+
+// fetchTikTok asks for the profile. Its errors come in an envelope of their
+// own, which says more than the status does.
+func fetchTikTok(user latchkey.Endpoint) func(context.Context, *http.Client, latchkey.Tokens) (latchkey.Claims, error) {
+	return func(ctx context.Context, c *http.Client, t latchkey.Tokens) (latchkey.Claims, error) {
+		a, err := get(ctx, c, address(user), t)
+		if err != nil {
+			return nil, err
+		}
+		profile, err := object(a.body)
+		if err != nil {
+			return nil, fmt.Errorf("providers: TikTok answered with status %d and no JSON object", a.status)
+		}
+		if err := tikTokFault(profile); err != nil {
+			return nil, err
+		}
+		if !a.isOK() {
+			return nil, fmt.Errorf("providers: TikTok answered with status %d", a.status)
+		}
+		return profile, nil
+	}
+}
+
+func tikTokFault(profile latchkey.Claims) error {
+	stated := member(profile, "error")
+	code, _ := stated["code"].(string)
+	if code == "" || code == "ok" {
+		return nil
+	}
+	return &TikTokError{Code: code, LogID: stated.String("log_id"), Message: stated.String("message")}
+}
+
+// TikTokError is an error that TikTok reported.
+type TikTokError struct {
+	Code    string `json:"code"`   // the category, such as "access_token_invalid"; "ok": no error
+	LogID   string `json:"log_id"` // what TikTok's support asks for
+	Message string `json:"message"`
+}
+
+// Error implements error. The message, a stranger's text, is left out.
+func (e *TikTokError) Error() string {
+	return fmt.Sprintf("providers: TikTok answered with error %.64q (log id %.64q)", e.Code, e.LogID)
+}
+
+// TikTokField is a member of a TikTok profile that can be asked for.
+type TikTokField string
+
+// The fields. The comments name the scope that a field needs beside user.info.basic.
+const (
+	TikTokOpenID          TikTokField = "open_id"
+	TikTokUnionID         TikTokField = "union_id"
+	TikTokAvatarURL       TikTokField = "avatar_url"
+	TikTokAvatarURL100    TikTokField = "avatar_url_100"
+	TikTokAvatarLargeURL  TikTokField = "avatar_large_url"
+	TikTokDisplayName     TikTokField = "display_name"
+	TikTokUsername        TikTokField = "username"          // user.info.profile
+	TikTokBioDescription  TikTokField = "bio_description"   // user.info.profile
+	TikTokProfileDeepLink TikTokField = "profile_deep_link" // user.info.profile
+	TikTokIsVerified      TikTokField = "is_verified"       // user.info.profile
+	TikTokFollowerCount   TikTokField = "follower_count"    // user.info.stats
+	TikTokFollowingCount  TikTokField = "following_count"   // user.info.stats
+	TikTokLikesCount      TikTokField = "likes_count"       // user.info.stats
+	TikTokVideoCount      TikTokField = "video_count"       // user.info.stats
+)
+
+// TikTokFields is the endpoint that answers with the given fields. The open id
+// is always among them, because nobody can be signed in without it.
+func TikTokFields(fields ...TikTokField) latchkey.Endpoint {
+	if !slices.Contains(fields, TikTokOpenID) {
+		fields = append([]TikTokField{TikTokOpenID}, fields...)
+	}
+	names := make([]string, len(fields))
+	for i, field := range fields {
+		names[i] = string(field)
+	}
+	return latchkey.Endpoint{
+		URL:    "https://open.tiktokapis.com/v2/user/info/",
+		Params: url.Values{"fields": {strings.Join(names, ",")}},
+	}
+}
+
+// TikTokProfile is what TikTok says about a person, in its envelope.
+type TikTokProfile struct {
+	Data struct {
+		User TikTokUser `json:"user"`
+	} `json:"data"`
+	Error TikTokError `json:"error"`
+}
+
+// TikTokUser holds the fields that were asked for; the others are empty or nil.
+type TikTokUser struct {
+	OpenID          string `json:"open_id"`  // of the person in this application
+	UnionID         string `json:"union_id"` // of the person in all applications of the developer
+	AvatarURL       string `json:"avatar_url"`
+	AvatarURL100    string `json:"avatar_url_100"`   // 100 by 100 pixels
+	AvatarLargeURL  string `json:"avatar_large_url"` // more pixels than AvatarURL
+	DisplayName     string `json:"display_name"`
+	Username        string `json:"username"`
+	BioDescription  string `json:"bio_description"`
+	ProfileDeepLink string `json:"profile_deep_link"` // URL of the profile's page
+	IsVerified      *bool  `json:"is_verified"`       // the badge, not the address
+	FollowerCount   *int64 `json:"follower_count"`
+	FollowingCount  *int64 `json:"following_count"`
+	LikesCount      *int64 `json:"likes_count"` // of all videos together
+	VideoCount      *int64 `json:"video_count"` // public ones
+	Email           string `json:"email"`       // TikTok does not support it: always empty so far
+}

@@ -1,0 +1,165 @@
+package providers
+
+import (
+	"net/url"
+	"strconv"
+	"strings"
+
+	"github.com/latchkeyhq/latchkey"
+)
+
+// Yandex signs in with a Yandex account. Its profile is a [YandexProfile].
+//
+// The picture is the one of 200 by 200 pixels; see [YandexAvatarURL] for others.
+// Somebody who never chose a picture has none. Yandex does not say whether an
+// address was proven.
+func Yandex(p latchkey.OAuth) *latchkey.OAuth {
+	return p.Or(latchkey.OAuth{
+		ID:            "yandex",
+		Name:          "Yandex",
+		Authorization: latchkey.Endpoint{URL: "https://oauth.yandex.ru/authorize"},
+		Token:         latchkey.Endpoint{URL: "https://oauth.yandex.ru/token"},
+		UserInfo:      latchkey.Endpoint{URL: "https://login.yandex.ru/info", Params: url.Values{"format": {"json"}}},
+		Scopes:        []string{"login:info", "login:email", "login:avatar"},
+		Identify:      identifyYandex,
+		Style:         latchkey.Style{Color: "#ffcc00"},
+	})
+}
+
+func identifyYandex(g latchkey.Grant) (latchkey.Identity, error) {
+	m := mapping{from: g.Profile}
+	return m.identity(latchkey.Identity{
+		Subject: m.id("id"),
+		Name:    m.text("display_name", "real_name", "first_name"),
+		Email:   yandexEmail(&m),
+		Image:   yandexImage(&m),
+	})
+}
+
+// yandexEmail is default_email, or the first entry of emails.
+func yandexEmail(m *mapping) string {
+	if m.from["default_email"] != nil {
+		return m.text("default_email")
+	}
+	if list, _ := m.from["emails"].([]any); len(list) > 0 {
+		first := mapping{from: latchkey.Claims{"emails": list[0]}}
+		email := first.text("emails")
+		if m.err == nil {
+			m.err = first.err
+		}
+		return email
+	}
+	return ""
+}
+
+// yandexImage is empty unless Yandex says that the picture is more than a stub.
+func yandexImage(m *mapping) string {
+	if empty, told := m.from["is_avatar_empty"].(bool); empty || !told {
+		return ""
+	}
+	return YandexAvatarURL(m.text("default_avatar_id"), YandexAvatar200)
+}
+
+// YandexAvatarSize is the size of a picture, as it stands in its URL.
+type YandexAvatarSize string
+
+// The sizes of pictures, by the pixels of a side. Retina sizes are twice as
+// many pixels as the name they share.
+const (
+	YandexAvatarSmall        YandexAvatarSize = "islands-small"         // 28
+	YandexAvatar34           YandexAvatarSize = "islands-34"            // 34
+	YandexAvatarMiddle       YandexAvatarSize = "islands-middle"        // 42
+	YandexAvatar50           YandexAvatarSize = "islands-50"            // 50
+	YandexAvatarRetinaSmall  YandexAvatarSize = "islands-retina-small"  // 56
+	YandexAvatar68           YandexAvatarSize = "islands-68"            // 68
+	YandexAvatar75           YandexAvatarSize = "islands-75"            // 75
+	YandexAvatarRetinaMiddle YandexAvatarSize = "islands-retina-middle" // 84
+	YandexAvatarRetina50     YandexAvatarSize = "islands-retina-50"     // 100
+	YandexAvatar200          YandexAvatarSize = "islands-200"           // 200
+)
+
+// Pixels is the length of a side of the square picture; 0 for an unknown size.
+func (s YandexAvatarSize) Pixels() int {
+	switch s {
+	case YandexAvatarSmall:
+		return 28
+	case YandexAvatarMiddle:
+		return 42
+	case YandexAvatarRetinaSmall:
+		return 56
+	case YandexAvatarRetinaMiddle:
+		return 84
+	case YandexAvatarRetina50:
+		return 100
+	case YandexAvatar34, YandexAvatar50, YandexAvatar68, YandexAvatar75, YandexAvatar200:
+		pixels, _ := strconv.Atoi(strings.TrimPrefix(string(s), "islands-"))
+		return pixels
+	}
+	return 0
+}
+
+// YandexAvatarURL is the address of a picture, given the id that a profile
+// holds (default_avatar_id). Without an id it is empty.
+func YandexAvatarURL(avatarID string, size YandexAvatarSize) string {
+	if avatarID == "" {
+		return ""
+	}
+	parts := strings.Split(avatarID, "/") // an id consists of a group and a name
+	for i, part := range parts {
+		parts[i] = url.PathEscape(part)
+	}
+	return "https://avatars.yandex.net/get-yapic/" + strings.Join(parts, "/") + "/" + string(size)
+}
+
+// The values of [YandexProfile].Sex.
+const (
+	YandexFemale = "female"
+	YandexMale   = "male"
+)
+
+// YandexProfile is what Yandex says about a person. Everything below PSUID
+// depends on the scopes and on what the person told Yandex.
+type YandexProfile struct {
+	ID       string `json:"id"`
+	Login    string `json:"login"`
+	ClientID string `json:"client_id"` // of the application the token was issued for
+	PSUID    string `json:"psuid"`     // made of client and user: the same person has another one elsewhere
+
+	DisplayName string `json:"display_name"`
+	FirstName   string `json:"first_name"`
+	LastName    string `json:"last_name"`
+	RealName    string `json:"real_name"` // first and last name as the person gave them
+
+	Sex          string       `json:"sex"`      // YandexFemale or YandexMale; empty: null, unknown, or not told
+	Birthday     string       `json:"birthday"` // YYYY-MM-DD, see Birthdate; empty: null, unknown, or not told
+	DefaultEmail string       `json:"default_email"`
+	Emails       []string     `json:"emails"` // currently only the default address
+	DefaultPhone *YandexPhone `json:"default_phone"`
+
+	DefaultAvatarID string `json:"default_avatar_id"` // for YandexAvatarURL
+	IsAvatarEmpty   bool   `json:"is_avatar_empty"`   // the picture is the stub for those who have none
+}
+
+// YandexPhone is a telephone number. Yandex may leave it out whenever it likes.
+type YandexPhone struct {
+	ID     int64  `json:"id"`
+	Number string `json:"number"`
+}
+
+// Birthdate takes Birthday apart. Parts that the person did not tell are 0, as
+// in 0000-12-23. It is false when there is no birthday at all.
+func (p YandexProfile) Birthdate() (year, month, day int, ok bool) {
+	parts := strings.Split(p.Birthday, "-")
+	if len(parts) != 3 || len(p.Birthday) != len("YYYY-MM-DD") {
+		return 0, 0, 0, false
+	}
+	var number [3]int
+	for i, part := range parts {
+		n, err := strconv.ParseUint(part, 10, 16)
+		if err != nil {
+			return 0, 0, 0, false
+		}
+		number[i] = int(n)
+	}
+	return number[0], number[1], number[2], true
+}
