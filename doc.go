@@ -1,0 +1,44 @@
+// Package latchkey signs people in to web applications.
+//
+// An [Auth] is an http.Handler for everything below /auth: sign-in pages,
+// redirects to identity providers and back, sessions, sign-out. It speaks the
+// wire contract of Auth.js v5 (routes, cookies, sealed tokens, database
+// layout), so a Go server and a Node server can share users, sessions and
+// browser clients.
+//
+//	auth, err := latchkey.New(latchkey.Config{
+//		Providers: []latchkey.Provider{providers.GitHub(latchkey.OAuth{})},
+//	})
+//	if err != nil {
+//		log.Fatal(err)
+//	}
+//	http.Handle("/auth/", auth)
+//	http.Handle("/", auth.RequireSession(http.HandlerFunc(home)))
+//
+// with AUTH_SECRET, AUTH_URL, AUTH_GITHUB_ID and AUTH_GITHUB_SECRET in the
+// environment. In home, [SessionFrom] says who it is.
+//
+// # Where to read on
+//
+// [Config] is everything that can be chosen; its zero values are what most
+// sites want. A provider is an [*OAuth], [*Email] or [*Credentials]: package
+// providers has ready-made ones, and one written by hand is the same struct.
+// [Callbacks] steer (who may come in, what a token and a session hold, where a
+// visitor lands), [Events] tell what happened.
+//
+// Without an [Adapter] a session lives in its cookie, encrypted. With one,
+// users, accounts and sessions are rows; packages memoryadapter, sqladapter and
+// module pgxadapter keep them, and package latchkeytest proves that an adapter
+// of one's own keeps its promises.
+//
+// Handlers use [Auth.LoadSession] or [Auth.RequireSession] in front and
+// [SessionFrom] inside; [Auth.Authorize] is a guard with a say of its own;
+// [Auth.Handle] is all of it in one middleware. [Auth.SignIn], [Auth.SignOut]
+// and [Auth.UpdateSession] do from a handler what the browser does with a
+// form. For frameworks without net/http, [Auth.Respond] and [Auth.ReadSession]
+// work on a neutral [Request] and [Response]; [Auth.Do] leaves errors to the
+// caller.
+//
+// Errors have an [ErrorType], which is itself an error: errors.Is(err,
+// latchkey.ErrAccessDenied).
+package latchkey
