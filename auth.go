@@ -81,7 +81,7 @@ func (k *setups) get(c *Config) (*setup, error) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	if p = k.made[c]; p == nil {
-		s, err := prepare(*c, os.Getenv)
+		s, err := contain2(func() (*setup, error) { return prepare(*c, os.Getenv) })
 		p = &prepared{s, err}
 		if len(k.made) >= mostSetups {
 			clear(k.made) // the busy ones come back at once

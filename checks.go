@@ -30,6 +30,7 @@ const (
 type flow struct {
 	id                     string // joins what three cookies hold of it; empty: made by the original
 	verifier, state, nonce string
+	landing                string // where this visitor goes in the end; empty: the callback cookie says
 }
 
 // heldValue is what one cookie holds of one flow.
@@ -38,6 +39,7 @@ type heldValue struct {
 	Value    string `json:"value"`
 	Provider string `json:"provider"`
 	Expires  int64  `json:"until,omitempty"`
+	Landing  string `json:"landing,omitempty"`
 }
 
 func (v *visit) checkKind(c Check) *cookieKind {
@@ -87,7 +89,7 @@ func (v *visit) newFlow(checks []Check, origin string) (*flow, error) {
 // beginFlow hands the flow to the browser.
 func (v *visit) beginFlow(p *oauthProvider, f *flow, checks []Check) error {
 	for _, c := range checks {
-		held := heldValue{ID: f.id, Value: *f.value(c), Provider: p.ID, Expires: v.soon(checkMaxAge).Unix()}
+		held := heldValue{ID: f.id, Value: *f.value(c), Provider: p.ID, Expires: v.soon(checkMaxAge).Unix(), Landing: v.callbackURL}
 		earlier := v.heldValues(c)
 		if len(earlier) >= mostFlows {
 			earlier = earlier[:mostFlows-1]
@@ -103,6 +105,9 @@ func (v *visit) beginFlow(p *oauthProvider, f *flow, checks []Check) error {
 func (v *visit) hold(p *oauthProvider, c Check, values []heldValue) error {
 	k := v.checkKind(c)
 	claims := jwt.Claims{"value": values[0].Value, "provider": values[0].Provider, "purpose": string(c), "id": values[0].ID}
+	if values[0].Landing != "" {
+		claims["landing"] = values[0].Landing
+	}
 	if len(values) > 1 {
 		claims["earlier"] = values[1:]
 	}
@@ -133,7 +138,7 @@ func (v *visit) heldValues(c Check) []heldValue {
 	if purpose, tagged := claims["purpose"]; tagged && purpose != string(c) {
 		return nil
 	}
-	held := []heldValue{{ID: claims.String("id"), Value: claims.String("value"), Provider: claims.String("provider")}}
+	held := []heldValue{{ID: claims.String("id"), Value: claims.String("value"), Provider: claims.String("provider"), Landing: claims.String("landing")}}
 	return append(held, earlierValues(claims["earlier"], v.now().Unix())...)
 }
 
@@ -186,6 +191,11 @@ func (v *visit) find(p *oauthProvider, f *flow, c Check, is func(heldValue) bool
 		return errCheck(p, "the "+string(c)+" cookie is missing, or belongs to another sign-in")
 	}
 	f.id, *f.value(c) = held[i].ID, held[i].Value
+	if _, remembered := v.jar.Get(v.kinds.callbackURL.name()); i > 0 || !remembered {
+		// Another tab has a newer address, or the cookie stayed away because the
+		// provider posts from its own site.
+		f.landing = held[i].Landing
+	}
 	return nil
 }
 

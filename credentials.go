@@ -6,6 +6,8 @@ import (
 	"runtime/debug"
 	"slices"
 	"strings"
+
+	"golang.org/x/text/unicode/norm"
 )
 
 const (
@@ -126,7 +128,7 @@ func (p *credentialsProvider) authorize(ctx context.Context, fields map[string]s
 
 // accountKey is the name that failed tries are counted under, however it was spelled.
 func (p *credentialsProvider) accountKey(fields map[string]string) string {
-	name := strings.ToLower(strings.TrimSpace(fields[p.AccountField]))
+	name := strings.TrimSpace(strings.ToLower(norm.NFKC.String(fields[p.AccountField])))
 	if name == "" {
 		return ""
 	}

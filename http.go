@@ -4,7 +4,6 @@ import (
 	"io"
 	"net/http"
 	"net/url"
-	"strings"
 )
 
 // Request is a visitor's request, free of any web framework.
@@ -43,7 +42,7 @@ func fromHTTP(r *http.Request, limit int) (*Request, error) {
 	if r.Body == nil || r.Body == http.NoBody || r.Method == http.MethodGet || r.Method == http.MethodHead {
 		return req, nil
 	}
-	if strings.HasPrefix(r.Header.Get("Content-Type"), formType) {
+	if mediaType(r.Header.Get("Content-Type")) == formType {
 		limit = min(limit, formBodyLimit)
 	}
 	if r.ContentLength > int64(limit) {

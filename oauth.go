@@ -96,9 +96,12 @@ func (p *oauthProvider) checkAddresses() error {
 	return nil
 }
 
-// wrapClient is the HTTP client for this provider.
+// wrapClient is the HTTP client for this provider. It follows no redirect
+// a token in a header would go wherever the provider's answer says.
 func (p *oauthProvider) wrapClient(s *setup) *http.Client {
 	c := *s.HTTPClient
+	c.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
+	c.Timeout = s.Limits.Call
 	if p.Transport != nil {
 		base := c.Transport
 		if base == nil {
@@ -275,6 +278,9 @@ func (p *oauthProvider) receive(ctx context.Context, v *visit) (*arrival, error)
 	if err := v.spendFlow(ctx, p, f, checks); err != nil {
 		return nil, err
 	}
+	if f.landing != "" {
+		v.callbackURL = f.landing
+	}
 	grant, err := p.redeem(ctx, v, answer.Code, f, params)
 	if err != nil {
 		return nil, err
@@ -321,7 +327,9 @@ func (p *oauthProvider) redeem(ctx context.Context, v *visit, code string, f *fl
 	}
 	switch {
 	case p.FetchProfile != nil:
-		grant.Profile, err = contain2(func() (Claims, error) { return p.FetchProfile(ctx, p.http, grant.Tokens) })
+		limited := *p.http
+		limited.Transport = limitedTransport{p.http.Transport, int64(v.Limits.Upstream)}
+		grant.Profile, err = contain2(func() (Claims, error) { return p.FetchProfile(ctx, &limited, grant.Tokens) })
 		if err == nil && p.OIDC && grant.Profile.String("sub") != subject {
 			err = errors.New("FetchProfile returned another sub than the ID token's")
 		}
@@ -418,4 +426,22 @@ func textOf(c Claims, keys ...string) (string, error) {
 		}
 	}
 	return "", nil
+}
+
+// limitedTransport cuts the answers that FetchProfile reads.
+type limitedTransport struct {
+	base  http.RoundTripper // nil: the standard one
+	limit int64
+}
+
+func (t limitedTransport) RoundTrip(r *http.Request) (*http.Response, error) {
+	base := t.base
+	if base == nil {
+		base = http.DefaultTransport
+	}
+	res, err := base.RoundTrip(r)
+	if err == nil {
+		res.Body = http.MaxBytesReader(nil, res.Body, t.limit)
+	}
+	return res, err
 }

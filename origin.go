@@ -36,7 +36,7 @@ func (s *setup) originOf(r *Request) (origin, error) {
 	if !s.TrustHost && len(s.AllowedHosts) == 0 {
 		return origin{}, ErrUntrustedHost
 	}
-	host := singleHeader(r, "X-Forwarded-Host")
+	host := forwarded(r, "X-Forwarded-Host")
 	if host == "" {
 		host = r.Host
 	}
@@ -50,8 +50,8 @@ func (s *setup) originOf(r *Request) (origin, error) {
 	if r.TLS {
 		scheme = "https"
 	}
-	if forwarded := strings.TrimSuffix(strings.ToLower(singleHeader(r, "X-Forwarded-Proto")), ":"); forwarded != "" {
-		scheme = forwarded
+	if told := strings.TrimSuffix(strings.ToLower(forwarded(r, "X-Forwarded-Proto")), ":"); told != "" {
+		scheme = told
 	}
 	if scheme != "http" && scheme != "https" {
 		return origin{}, errBadHost
@@ -62,14 +62,10 @@ func (s *setup) originOf(r *Request) (origin, error) {
 // errBadHost: the request names a host that is malformed or not ours.
 const errBadHost ErrorType = "bad host"
 
-// singleHeader is the first value of a header that proxies may have made a list.
-func singleHeader(r *Request, name string) string {
-	values := r.Header[name]
-	if len(values) == 0 {
-		return ""
-	}
-	first, _, _ := strings.Cut(values[0], ",")
-	return strings.TrimSpace(first)
+// forwarded is all of a header. A list is kept whole and so refused as a host or
+// scheme: its first entry is what the visitor sent, not what the proxy saw.
+func forwarded(r *Request, name string) string {
+	return strings.TrimSpace(strings.Join(r.Header[name], ","))
 }
 
 // validHost accepts exactly one plain host name or address with an optional port.

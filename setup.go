@@ -102,6 +102,7 @@ func (s *setup) fillDefaults() {
 	setDefault(&s.Limits.Call, 5*time.Second)
 	setDefault(&s.Limits.Callback, 10*time.Second)
 	setDefault(&s.Limits.Body, defaultBodyLimit)
+	setDefault(&s.Limits.Upstream, 1<<20)
 	if s.Hardened {
 		setDefault(&s.Session.AbsoluteMaxAge, absoluteCap)
 		s.Cookies.HostPrefix, s.RefuseSameSite, s.StrictSignOut = true, true, true

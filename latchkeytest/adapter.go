@@ -64,6 +64,7 @@ func prove[A any](t *testing.T, s *suite, ability string, promises []promise[A])
 	if _, able := s.open(t).(A); !able {
 		t.Run(ability+" is absent", func(t *testing.T) {
 			t.Logf("the store does not have %v: %d promises not asked", reflect.TypeFor[A](), len(promises))
+			delete(s.except, ability)
 			for _, p := range promises {
 				delete(s.except, ability+"/"+p.name)
 			}

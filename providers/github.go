@@ -76,28 +76,22 @@ func fetchGitHub(user latchkey.Endpoint) func(context.Context, *http.Client, lat
 	}
 }
 
-// gitHubEmail is an entry of the list of somebody's addresses.
-type gitHubEmail struct {
-	Email    string `json:"email"`
-	Primary  bool   `json:"primary"`
-	Verified bool   `json:"verified"`
-}
-
 // verifiedEmail picks the primary address if it is verified, else the first one
 // that is. Anybody can enter the address of somebody else, so others do not
 // count. A token without the scope gets no list, which is no reason to refuse it.
 func verifiedEmail(a *answer) (email string) {
-	var list []gitHubEmail
+	var list []latchkey.Claims
 	if !a.isOK() || decode(a.body, &list) != nil {
 		return ""
 	}
-	for _, e := range list {
+	for _, entry := range list {
+		address, _ := entry["email"].(string)
 		switch {
-		case !e.Verified:
-		case e.Primary:
-			return e.Email
+		case entry["verified"] != true:
+		case entry["primary"] == true:
+			return address
 		case email == "":
-			email = e.Email
+			email = address
 		}
 	}
 	return email

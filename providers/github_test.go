@@ -20,6 +20,7 @@ func TestGitHubAsksForAPrivateAddress(t *testing.T) {
 		"primary and verified": {`[{"email":"other@example.com","primary":false,"verified":true},{"email":"Me@Example.com","primary":true,"verified":true}]`, "me@example.com", true},
 		"primary not verified": {`[{"email":"victim@example.com","primary":true,"verified":false},{"email":"me@example.com","primary":false,"verified":true}]`, "me@example.com", true},
 		"none verified":        {`[{"email":"victim@example.com","primary":true,"verified":false}]`, "", false},
+		"R-036 other spelling": {`[{"email":"victim@example.com","primary":true,"verified":false,"Verified":true}]`, "", false},
 		"empty list":           {`[]`, "", false},
 		"scope not granted":    {"", "", false},
 		"no list":              {`{"message":"x"}`, "", false},

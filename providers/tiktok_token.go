@@ -25,13 +25,13 @@ func (t *tikTokTransport) RoundTrip(r *http.Request) (*http.Response, error) {
 	if err != nil || !strings.HasSuffix(r.URL.Path, "/token/") {
 		return resp, err
 	}
-	start, err := io.ReadAll(io.LimitReader(resp.Body, maxTikTokToken))
+	start, err := io.ReadAll(io.LimitReader(resp.Body, maxTikTokToken+1))
 	if err != nil {
 		resp.Body.Close()
 		return nil, err
 	}
 	members, err := object(start)
-	if err != nil { // not for us to understand: handed on as it came
+	if err != nil || len(start) > maxTikTokToken { // not for us to understand: handed on as it came
 		resp.Body = &rest{io.MultiReader(bytes.NewReader(start), resp.Body), resp.Body}
 		return resp, nil
 	}

@@ -149,12 +149,12 @@ type YandexPhone struct {
 // Birthdate takes Birthday apart. Parts that the person did not tell are 0, as
 // in 0000-12-23. It is false when there is no birthday at all.
 func (p YandexProfile) Birthdate() (year, month, day int, ok bool) {
-	parts := strings.Split(p.Birthday, "-")
-	if len(parts) != 3 || len(p.Birthday) != len("YYYY-MM-DD") {
+	text := p.Birthday
+	if len(text) != len("YYYY-MM-DD") || text[4] != '-' || text[7] != '-' {
 		return 0, 0, 0, false
 	}
 	var number [3]int
-	for i, part := range parts {
+	for i, part := range []string{text[:4], text[5:7], text[8:]} {
 		n, err := strconv.ParseUint(part, 10, 16)
 		if err != nil {
 			return 0, 0, 0, false

@@ -29,7 +29,9 @@
 // # MySQL and MariaDB
 //
 // Instants are stored as numbers, so the parameters parseTime, loc and
-// time_zone of a connection do not matter. Transactions are READ COMMITTED.
+// time_zone of a connection do not matter. Transactions are READ COMMITTED. The
+// driver gives a cancelled statement up without telling the server, which may
+// still carry it out, outside transactions.
 //
 // # Errors
 //

@@ -22,8 +22,8 @@ var ErrForeignSchema = errors.New("sql: the database has a users table that is n
 // Found is what a database has.
 type Found struct {
 	Schema  SchemaKind
-	Version int     // of our schema; 0: not ours
-	Layout Layout // what fits it
+	Version int    // of our schema; 0: not ours
+	Layout  Layout // what fits it
 }
 
 // Detect looks at the columns of the tables with the usual names in the

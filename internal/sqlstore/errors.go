@@ -108,13 +108,16 @@ func reason(err error) string {
 		}
 		return "the database cannot be reached"
 	}
-	for _, plain := range []error{errText, errAbsent, sql.ErrConnDone, sql.ErrTxDone, driver.ErrBadConn} {
+	for _, plain := range []error{errText, errJSON, errAbsent, sql.ErrConnDone, sql.ErrTxDone, driver.ErrBadConn} {
 		if errors.Is(err, plain) {
 			return plain.Error()
 		}
 	}
 	for next := errors.Unwrap(err); next != nil; next = errors.Unwrap(err) {
 		err = next
+	}
+	if said := err.Error(); said == "sql: database is closed" || said == "closed pool" { // which have no names
+		return "the database is closed"
 	}
 	return fmt.Sprintf("a %T", err)
 }

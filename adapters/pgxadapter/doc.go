@@ -1,0 +1,24 @@
+// Package pgxadapter keeps users, accounts and sessions in PostgreSQL, through
+// a pool of pgx connections.
+//
+//	pool, err := pgxpool.New(ctx, os.Getenv("DATABASE_URL"))
+//	…
+//	err = pgxadapter.Migrate(ctx, pool)
+//	…
+//	store, err := pgxadapter.New(pool, pgxadapter.Options{})
+//	…
+//	auth, err := latchkey.New(latchkey.Config{Adapter: store, Providers: …})
+//
+// A database that the PostgreSQL adapter of Auth.js uses can be shared with it,
+// with the layout [AuthJS], or taken over, with [Migrate]. [Detect] tells what a
+// database has. The schema is that of package sqladapter, so the two can be
+// exchanged.
+//
+// Statements are prepared by pgx, once for each connection. Behind PgBouncer
+// before 1.21 in transaction mode set DefaultQueryExecMode of the pool's
+// configuration to pgx.QueryExecModeCacheDescribe.
+//
+// Errors name the operation and the SQLSTATE, never values, statements or
+// connection settings. The driver's error, which may have them, is what
+// [errors.As] finds; do not log it.
+package pgxadapter

@@ -1,0 +1,136 @@
+package pgxadapter_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"github.com/latchkeyhq/latchkey"
+	"github.com/latchkeyhq/latchkey/adapters/pgxadapter"
+	"github.com/latchkeyhq/latchkey/internal/realservers"
+	"github.com/latchkeyhq/latchkey/latchkeytest"
+)
+
+// server has an empty schema for each caller.
+type server struct {
+	realservers.PG
+	made atomic.Int64
+}
+
+func start(t testing.TB) *server { return &server{PG: realservers.Postgres(t, false)} }
+
+func (s *server) empty(t testing.TB) *pgxpool.Pool {
+	t.Helper()
+	schema := fmt.Sprintf("s%d", s.made.Add(1))
+	pool, err := pgxpool.New(context.WithoutCancel(t.Context()), s.DSN("postgres")+" search_path="+schema+" pool_max_conns=12")
+	ok(t, err)
+	t.Cleanup(pool.Close)
+	_, err = pool.Exec(t.Context(), "CREATE SCHEMA "+schema)
+	ok(t, err)
+	return pool
+}
+
+func (s *server) migrated(t testing.TB) *pgxpool.Pool {
+	t.Helper()
+	pool := s.empty(t)
+	ok(t, pgxadapter.Migrate(t.Context(), pool))
+	return pool
+}
+
+func adapter(t testing.TB, pool *pgxpool.Pool, o pgxadapter.Options) *pgxadapter.Adapter {
+	t.Helper()
+	a, err := pgxadapter.New(pool, o)
+	ok(t, err)
+	return a
+}
+
+func ok(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatalf("unexpected error: %v", err)
+	}
+}
+
+func TestAdapter(t *testing.T) {
+	s := start(t)
+	for name, o := range map[string]pgxadapter.Options{
+		"as it comes":  {},
+		"plain tokens": {Layout: pgxadapter.Layout{PlainTokens: true}},
+		"database ids": {Layout: pgxadapter.Layout{DatabaseIDs: true}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			latchkeytest.Adapter(t, func(t *testing.T) latchkey.Adapter {
+				pool := s.migrated(t)
+				if o.Layout.DatabaseIDs {
+					_, err := pool.Exec(t.Context(), "ALTER TABLE users ALTER COLUMN id SET DEFAULT gen_random_uuid()::text")
+					ok(t, err)
+				}
+				return adapter(t, pool, o)
+			})
+		})
+	}
+}
+
+func TestManyInstancesMigrateAtOnce(t *testing.T) {
+	pool := start(t).empty(t)
+	errs := make(chan error)
+	for range 8 {
+		go func() { errs <- pgxadapter.Migrate(t.Context(), pool) }()
+	}
+	for range 8 {
+		ok(t, <-errs)
+	}
+	found, err := pgxadapter.Detect(t.Context(), pool)
+	ok(t, err)
+	if found.Schema != pgxadapter.SchemaOwn || found.Version != 1 {
+		t.Errorf("found the schema %q at version %d", found.Schema, found.Version)
+	}
+}
+
+func TestNewNeedsAPool(t *testing.T) {
+	if _, err := pgxadapter.New(nil, pgxadapter.Options{}); err == nil {
+		t.Error("a nil pool was accepted")
+	}
+}
+
+func TestErrorsTellNoSettings(t *testing.T) {
+	pool, err := pgxpool.New(t.Context(), "host=/nowhere user=secretuser password=secretpassword dbname=secretname")
+	ok(t, err)
+	defer pool.Close()
+	_, err = adapter(t, pool, pgxadapter.Options{}).GetUser(t.Context(), "secretid")
+	if err == nil || strings.Contains(err.Error(), "secret") || errors.Is(err, latchkey.ErrNotFound) {
+		t.Errorf("got %v", err)
+	}
+}
+
+// TestServiceResumes cuts every connection, as a restart of the server does.
+func TestServiceResumes(t *testing.T) {
+	s := start(t)
+	pool := s.migrated(t)
+	a := adapter(t, pool, pgxadapter.Options{})
+	u, err := a.CreateUser(t.Context(), latchkey.User{Email: "ada@example.com"})
+	ok(t, err)
+	var many sync.WaitGroup
+	for range 12 {
+		many.Go(func() { _, _ = a.GetUser(t.Context(), u.ID) })
+	}
+	many.Wait()
+	_, _ = pool.Exec(t.Context(), "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE usename = 'latchkey'")
+	deadline := time.Now().Add(20 * time.Second)
+	for {
+		got, err := a.GetUser(t.Context(), u.ID)
+		if err == nil && got.ID == u.ID {
+			return
+		}
+		if time.Now().After(deadline) || errors.Is(err, latchkey.ErrNotFound) {
+			t.Fatalf("the store does not come back: %v", err)
+		}
+	}
+}

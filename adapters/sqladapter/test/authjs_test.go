@@ -1,0 +1,216 @@
+package test
+
+import (
+	"bufio"
+	"database/sql"
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	osexec "os/exec"
+	"testing"
+	"time"
+
+	"github.com/latchkeyhq/latchkey"
+	"github.com/latchkeyhq/latchkey/adapters/sqladapter"
+	"github.com/latchkeyhq/latchkey/internal/realservers"
+)
+
+// peer is the PostgreSQL adapter of Auth.js in a process of its own.
+type peer struct {
+	in  io.Writer
+	out *bufio.Scanner
+}
+
+type record = map[string]any
+
+// newPeer starts one on the database that db uses.
+func newPeer(t *testing.T, server realservers.PG, db *sql.DB) *peer {
+	t.Helper()
+	node := installed(t)
+	var schema string
+	ok(t, db.QueryRow("SELECT current_schema()").Scan(&schema))
+	c := osexec.CommandContext(t.Context(), node, "peer.mjs", server.Dir, "postgres", schema)
+	c.Dir, c.Stderr = "js", os.Stderr
+	in, err := c.StdinPipe()
+	ok(t, err)
+	out, err := c.StdoutPipe()
+	ok(t, err)
+	ok(t, c.Start())
+	t.Cleanup(func() {
+		_ = in.Close()
+		_ = c.Wait()
+	})
+	return &peer{in, bufio.NewScanner(out)}
+}
+
+// installed finds node and the packages of the lock file.
+func installed(t *testing.T) (node string) {
+	t.Helper()
+	node, err := osexec.LookPath("node")
+	if err == nil {
+		_, err = os.Stat("js/node_modules/@auth/pg-adapter")
+	}
+	switch {
+	case err == nil:
+		return node
+	case os.Getenv("LATCHKEY_REQUIRE_SERVERS") == "1":
+		t.Fatalf("run `npm ci` in adapters/sqladapter/test/js: %v", err)
+	}
+	t.Skipf("run `npm ci` in adapters/sqladapter/test/js: %v", err)
+	return ""
+}
+
+// call asks the peer for one method; null is a nil record.
+func (p *peer) call(t *testing.T, method string, args ...any) record {
+	t.Helper()
+	line, err := json.Marshal(record{"method": method, "args": args})
+	ok(t, err)
+	_, err = p.in.Write(append(line, '\n'))
+	ok(t, err)
+	if !p.out.Scan() {
+		t.Fatalf("%s: the peer ended: %v", method, p.out.Err())
+	}
+	var answer struct {
+		Result record
+		Error  string
+	}
+	ok(t, json.Unmarshal(p.out.Bytes(), &answer))
+	if answer.Error != "" {
+		t.Fatalf("%s: %s", method, answer.Error)
+	}
+	return answer.Result
+}
+
+// wants compares what a record has under each key of want, as text.
+func wants(t *testing.T, what string, got, want record) {
+	t.Helper()
+	if got == nil {
+		t.Errorf("%s: none", what)
+	}
+	for key, value := range want {
+		if fmt.Sprint(got[key]) != fmt.Sprint(value) {
+			t.Errorf("%s: %s is %v, want %v", what, key, got[key], value)
+		}
+	}
+}
+
+const iso = "2006-01-02T15:04:05.000Z"
+
+var moment = time.Date(2031, 5, 17, 22, 30, 15, 123e6, time.UTC)
+
+// TestSharedWithAuthJS has both work on one database at the same time.
+func TestSharedWithAuthJS(t *testing.T) {
+	server := realservers.Postgres(t, false)
+	empty := postgresSchemas(server)
+	for name, schema := range map[string]string{"integer ids": authJS, "UUID ids": withUUIDs(authJS)} {
+		t.Run(name, func(t *testing.T) {
+			db := authJSDatabase(t, empty, schema)
+			js := newPeer(t, server, db)
+			a, err := sqladapter.New(db, sqladapter.Postgres, sqladapter.Options{Layout: sqladapter.AuthJS()})
+			ok(t, err)
+			t.Run("they write, we read", func(t *testing.T) { theyWrite(t, js, a) })
+			t.Run("we write, they read", func(t *testing.T) { weWrite(t, js, a) })
+			t.Run("each changes what the other wrote", func(t *testing.T) { bothChange(t, js, a) })
+		})
+	}
+}
+
+func theyWrite(t *testing.T, js *peer, a *sqladapter.Adapter) {
+	ctx := t.Context()
+	made := js.call(t, "createUser", record{"name": "Ada", "email": "ada@example.com", "emailVerified": moment.Format(iso), "image": nil})
+	id := fmt.Sprint(made["id"])
+	js.call(t, "linkAccount", record{
+		"userId": made["id"], "provider": "github", "type": "oauth", "providerAccountId": "42", "access_token": "at",
+		"expires_at": 1936866615, "refresh_token": "rt", "id_token": "it", "scope": "read", "session_state": "ss", "token_type": "bearer",
+	})
+	js.call(t, "createSession", record{"userId": made["id"], "expires": moment.Format(iso), "sessionToken": "their session"})
+	js.call(t, "createVerificationToken", record{"identifier": "ada@example.com", "token": "their token", "expires": moment.Format(iso)})
+
+	want := latchkey.User{ID: id, Name: "Ada", Email: "ada@example.com", EmailVerified: moment}
+	for what, get := range map[string]func() (latchkey.User, error){
+		"by id":      func() (latchkey.User, error) { return a.GetUser(ctx, id) },
+		"by address": func() (latchkey.User, error) { return a.GetUserByEmail(ctx, "ada@example.com") },
+		"by account": func() (latchkey.User, error) { return a.GetUserByAccount(ctx, "github", "42") },
+	} {
+		if u, err := get(); err != nil || fmt.Sprint(u) != fmt.Sprint(want) {
+			t.Errorf("%s: %v, error %v, want %v", what, u, err, want)
+		}
+	}
+	account, err := a.GetAccount(ctx, "github", "42")
+	ok(t, err)
+	wantAccount := latchkey.Account{UserID: id, Provider: "github", ProviderAccountID: "42", Type: latchkey.TypeOAuth, Tokens: latchkey.Tokens{
+		AccessToken: "at", RefreshToken: "rt", IDToken: "it", TokenType: "bearer", Scope: "read", SessionState: "ss", ExpiresAt: time.Unix(1936866615, 0).UTC(),
+	}}
+	if fmt.Sprint(account) != fmt.Sprint(wantAccount) {
+		t.Errorf("account %v, want %v", account, wantAccount)
+	}
+	s, u, err := a.GetSessionAndUser(ctx, "their session")
+	if err != nil || s.UserID != id || !s.Expires.Equal(moment) || u.ID != id {
+		t.Errorf("session %v of %v, error %v", s, u, err)
+	}
+	token, err := a.UseVerificationToken(ctx, "ada@example.com", "their token")
+	if err != nil || !token.Expires.Equal(moment) {
+		t.Errorf("verification token until %v, error %v", token.Expires, err)
+	}
+	if js.call(t, "useVerificationToken", record{"identifier": "ada@example.com", "token": "their token"}) != nil {
+		t.Error("a token was used twice")
+	}
+}
+
+func weWrite(t *testing.T, js *peer, a *sqladapter.Adapter) {
+	ctx := t.Context()
+	u, err := a.CreateUser(ctx, latchkey.User{Name: "Eve", Email: "eve@example.com", EmailVerified: moment, Image: "i"})
+	ok(t, err)
+	ok(t, a.LinkAccount(ctx, latchkey.Account{UserID: u.ID, Provider: "github", ProviderAccountID: "43", Type: latchkey.TypeOAuth, Tokens: latchkey.Tokens{AccessToken: "at"}}))
+	ok(t, a.CreateSession(ctx, latchkey.StoredSession{Token: "our session", UserID: u.ID, Expires: moment}))
+	ok(t, a.CreateVerificationToken(ctx, latchkey.VerificationToken{Identifier: "eve@example.com", Token: "our token", Expires: moment}))
+
+	want := record{"id": u.ID, "name": "Eve", "email": "eve@example.com", "emailVerified": moment.Format(iso), "image": "i"}
+	wants(t, "by id", js.call(t, "getUser", u.ID), want)
+	wants(t, "by address", js.call(t, "getUserByEmail", "eve@example.com"), want)
+	wants(t, "by account", js.call(t, "getUserByAccount", record{"provider": "github", "providerAccountId": "43"}), want)
+	both := js.call(t, "getSessionAndUser", "our session")
+	wants(t, "session", both["session"].(record), record{"sessionToken": "our session", "userId": u.ID, "expires": moment.Format(iso)})
+	wants(t, "its user", both["user"].(record), want)
+	wants(t, "verification token", js.call(t, "useVerificationToken", record{"identifier": "eve@example.com", "token": "our token"}),
+		record{"identifier": "eve@example.com", "token": "our token", "expires": moment.Format(iso)})
+	if _, err := a.UseVerificationToken(ctx, "eve@example.com", "our token"); err != latchkey.ErrNotFound { //nolint:errorlint // the very value
+		t.Errorf("a token was used twice: %v", err)
+	}
+}
+
+func bothChange(t *testing.T, js *peer, a *sqladapter.Adapter) {
+	ctx := t.Context()
+	ada, err := a.GetUserByEmail(ctx, "ada@example.com")
+	ok(t, err)
+	_, err = a.UpdateUser(ctx, ada.ID, latchkey.UserChange{Name: new("Countess")})
+	ok(t, err)
+	wants(t, "changed user", js.call(t, "updateUser", record{"id": ada.ID, "image": "new"}), record{"name": "Countess", "image": "new", "email": "ada@example.com"})
+	later := moment.Add(time.Hour)
+	ok(t, a.UpdateSession(ctx, "their session", later))
+	wants(t, "renewed session", js.call(t, "getSessionAndUser", "their session")["session"].(record), record{"expires": later.Format(iso)})
+	js.call(t, "updateSession", record{"sessionToken": "our session", "expires": later.Format(iso)})
+	s, eve, err := a.GetSessionAndUser(ctx, "our session")
+	if err != nil || !s.Expires.Equal(later) {
+		t.Errorf("session until %v, error %v", s.Expires, err)
+	}
+	_, err = a.DeleteSession(ctx, "their session")
+	ok(t, err)
+	js.call(t, "deleteSession", "our session")
+	if js.call(t, "getSessionAndUser", "their session") != nil {
+		t.Error("we deleted a session that they still find")
+	}
+	if _, _, err := a.GetSessionAndUser(ctx, "our session"); err == nil {
+		t.Error("they deleted a session that we still find")
+	}
+	_, err = a.DeleteUser(ctx, ada.ID)
+	ok(t, err)
+	if js.call(t, "getUserByAccount", record{"provider": "github", "providerAccountId": "42"}) != nil {
+		t.Error("we deleted a user that they still find")
+	}
+	js.call(t, "deleteUser", eve.ID)
+	if _, err := a.GetUserByAccount(ctx, "github", "43"); err == nil {
+		t.Error("they deleted a user that we still find")
+	}
+}

@@ -1,0 +1,136 @@
+package test
+
+import (
+	"cmp"
+	"context"
+	"database/sql"
+	"fmt"
+	"os"
+	"strconv"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/latchkeyhq/latchkey"
+	"github.com/latchkeyhq/latchkey/adapters/sqladapter"
+)
+
+// populated has n users with one session each; their tokens are "t0", "t1", ….
+func populated(b *testing.B, e engine, n int) (*sql.DB, *sqladapter.Adapter) {
+	b.Helper()
+	db := e.migrated(b, e.start(b))
+	db.SetMaxOpenConns(4)
+	a := e.adapter(b, db, sqladapter.Options{Layout: sqladapter.Layout{PlainTokens: true}}) // so that SQL can make the rows
+	expires := strconv.FormatInt(time.Now().Add(time.Hour).UnixMilli(), 10)
+	if e.dialect == sqladapter.Postgres {
+		expires = "now() + interval '1 hour'"
+	}
+	insert := func(statement string, row func(i int) string) {
+		const some = 1000
+		for from := 0; from < n; from += some {
+			rows := make([]string, min(some, n-from))
+			for i := range rows {
+				rows[i] = row(from + i)
+			}
+			exec(b, db, e.quoted(statement)+strings.Join(rows, ", "))
+		}
+	}
+	insert(`INSERT INTO users (id, name, email) VALUES `, func(i int) string { return fmt.Sprintf("('u%d', 'Name', 'u%d@example.com')", i, i) })
+	insert(`INSERT INTO sessions (id, "userId", "sessionToken", expires) VALUES `, func(i int) string {
+		return fmt.Sprintf("('s%d', 'u%d', 't%d', %s)", i, i, i, expires)
+	})
+	if e.dialect == sqladapter.Postgres {
+		exec(b, db, "ANALYZE")
+	}
+	return db, a
+}
+
+// sizes of the sessions table; LATCHKEY_BENCH_ROWS adds one, such as 1000000.
+func sizes(b *testing.B) []int {
+	more, err := strconv.Atoi(cmp.Or(os.Getenv("LATCHKEY_BENCH_ROWS"), "0"))
+	ok(b, err)
+	if more > 0 {
+		return []int{1_000, 100_000, more}
+	}
+	return []int{1_000, 100_000}
+}
+
+// BenchmarkSessionRead compares reading a stored session to its bare, prepared query.
+func BenchmarkSessionRead(b *testing.B) {
+	for _, e := range engines {
+		for _, n := range sizes(b) {
+			b.Run(fmt.Sprintf("%s/rows=%d", e.name, n), func(b *testing.B) {
+				db, a := populated(b, e, n)
+				ctx := context.Background()
+				bare, err := db.PrepareContext(ctx, e.quoted(strings.ReplaceAll(`SELECT s.id, s."userId", s.expires, u.id, u.name, u.email, u."emailVerified", u.image
+					FROM sessions s JOIN users u ON u.id = s."userId" WHERE s."sessionToken" = ?`, "?", e.argument())))
+				ok(b, err)
+				b.Run("bare", func(b *testing.B) {
+					for i := 0; b.Loop(); i++ {
+						var session, owner, expires, id, name, email string
+						var verified, image sql.NullString
+						ok(b, bare.QueryRowContext(ctx, token(i, n)).Scan(&session, &owner, &expires, &id, &name, &email, &verified, &image))
+					}
+				})
+				b.Run("adapter", func(b *testing.B) {
+					for i := 0; b.Loop(); i++ {
+						_, _, err := a.GetSessionAndUser(ctx, token(i, n))
+						ok(b, err)
+					}
+				})
+			})
+		}
+	}
+}
+
+// token walks through all rows in an order that caches cannot guess.
+func token(i, n int) string { return "t" + strconv.Itoa(i*7919%n) }
+
+func (e engine) argument() string {
+	if e.dialect == sqladapter.Postgres {
+		return "$1"
+	}
+	return "?"
+}
+
+// BenchmarkSessionReadParallel is what a busy site does.
+func BenchmarkSessionReadParallel(b *testing.B) {
+	for _, e := range engines {
+		b.Run(e.name, func(b *testing.B) {
+			_, a := populated(b, e, 1000)
+			var next atomic.Int64
+			b.RunParallel(func(p *testing.PB) {
+				for p.Next() {
+					if _, _, err := a.GetSessionAndUser(context.Background(), token(int(next.Add(1)), 1000)); err != nil {
+						b.Error(err)
+						return
+					}
+				}
+			})
+		})
+	}
+}
+
+// BenchmarkSignUp is one transaction: a user, an account, a session.
+func BenchmarkSignUp(b *testing.B) {
+	for _, e := range engines {
+		b.Run(e.name, func(b *testing.B) {
+			a := e.adapter(b, e.migrated(b, e.start(b)), sqladapter.Options{})
+			ctx := context.Background()
+			for i := 0; b.Loop(); i++ {
+				ok(b, a.InTx(ctx, func(tx latchkey.Adapter) error {
+					u, err := tx.CreateUser(ctx, latchkey.User{Name: "Ada", Email: fmt.Sprintf("u%d@example.com", i)})
+					if err != nil {
+						return err
+					}
+					err = tx.LinkAccount(ctx, latchkey.Account{UserID: u.ID, Provider: "acme", ProviderAccountID: strconv.Itoa(i), Type: latchkey.TypeOIDC})
+					if err != nil {
+						return err
+					}
+					return tx.(latchkey.SessionAdapter).CreateSession(ctx, latchkey.StoredSession{Token: strconv.Itoa(i), UserID: u.ID, Expires: moment})
+				}))
+			}
+		})
+	}
+}

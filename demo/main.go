@@ -1,0 +1,114 @@
+// Command demo is a small site that shows what Latchkey does: a public page, a
+// page for members, a profile, and every way to sign in, with nothing to set up.
+//
+//	go run ./demo
+//
+// An OpenID Provider with a few people runs beside the site, magic links arrive
+// in a mailbox that is one of its pages, and the data is in an SQLite file. The
+// site listens on the loopback interface only, because anybody who reaches it
+// can read that mailbox.
+//
+// What the environment can change:
+//
+//	PORT              where to listen; unset: 3000, or the next port that is free
+//	DEMO_DATA         the folder for database, secret and mails; unset: in the user's cache folder
+//	DATABASE_URL      postgres://… or mysql://… instead of SQLite
+//	SESSION_STRATEGY  jwt keeps sessions in the cookie instead of the database
+//	AUTH_SECRET       seals cookies; unset: made once and kept in the data folder
+//	AUTH_GITHUB_ID    with AUTH_GITHUB_SECRET adds GitHub
+//	AUTH_GOOGLE_ID    with AUTH_GOOGLE_SECRET adds Google
+//	AUTH_DEMO_ISSUER  an OpenID Provider that runs already, instead of one's own
+//
+// Several demos may share a database, a secret, a data folder and an
+// AUTH_DEMO_ISSUER, and stand behind one load balancer.
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net"
+	"net/http"
+	"os"
+	"os/signal"
+	"strconv"
+	"syscall"
+	"time"
+)
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	if err := run(ctx, os.Stdout); err != nil {
+		fmt.Fprintln(os.Stderr, "demo:", err)
+		os.Exit(1)
+	}
+}
+
+// run serves the demo until ctx ends, and then lets requests under way finish.
+func run(ctx context.Context, out io.Writer) (err error) {
+	s, err := readSettings(os.Getenv)
+	if err != nil {
+		return err
+	}
+	listener, err := listen(s.port)
+	if err != nil {
+		return err
+	}
+	site, err := newSite(ctx, s)
+	if err != nil {
+		return errors.Join(err, listener.Close())
+	}
+	defer func() { err = errors.Join(err, site.Close()) }()
+	announce(out, listener, site)
+	server := &http.Server{Handler: site, ReadHeaderTimeout: 10 * time.Second, ErrorLog: slog.NewLogLogger(s.log.Handler(), slog.LevelWarn)}
+	done := make(chan error, 1)
+	go func() { done <- server.Serve(listener) }()
+	select {
+	case err := <-done:
+		return err
+	case <-ctx.Done():
+	}
+	patience, cancel := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Second)
+	defer cancel()
+	return server.Shutdown(patience)
+}
+
+const (
+	firstPort = 3000
+	tries     = 50
+)
+
+// listen takes the port that was asked for, and no other; if none was, the
+// first that is free.
+func listen(port string) (net.Listener, error) {
+	if port != "" {
+		return net.Listen("tcp", net.JoinHostPort("127.0.0.1", port))
+	}
+	var err error
+	for p := firstPort; p < firstPort+tries; p++ {
+		var l net.Listener
+		if l, err = net.Listen("tcp", net.JoinHostPort("127.0.0.1", strconv.Itoa(p))); err == nil {
+			return l, nil
+		}
+	}
+	return nil, err
+}
+
+// announce says where to go. The first address it prints is the site's.
+func announce(out io.Writer, l net.Listener, s *site) {
+	address := "http://localhost:" + strconv.Itoa(l.Addr().(*net.TCPAddr).Port)
+	fmt.Fprintf(out, "\n  The demo of Latchkey is at %s\n\n", address)
+	for _, line := range [][2]string{
+		{"Password", aliceName + " / " + alicePassword},
+		{"Magic links", address + "/mailbox"},
+		{"Identity provider", s.issuer},
+		{"Sessions", s.sessions()},
+		{"Data", s.data},
+	} {
+		fmt.Fprintf(out, "  %-19s%s\n", line[0], line[1])
+	}
+	fmt.Fprint(out, "\n  Ctrl+C stops it.\n\n")
+}

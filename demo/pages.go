@@ -1,0 +1,160 @@
+package main
+
+import (
+	"bytes"
+	"embed"
+	"encoding/json"
+	"html/template"
+	"net/http"
+	"strings"
+	"time"
+	"unicode"
+
+	"github.com/latchkeyhq/latchkey"
+)
+
+//go:embed templates style.css icon.svg
+var files embed.FS
+
+// view is what every page is made from.
+type view struct {
+	Title   string
+	Path    string            // of the page, to mark it in the menu
+	Session *latchkey.Session // nil: nobody is signed in
+	CSRF    string            // for the form that signs out; empty without a session
+	Content any
+}
+
+// Initial stands for a picture of who is signed in.
+func (v view) Initial() string {
+	for _, c := range v.Name() {
+		if unicode.IsLetter(c) || unicode.IsDigit(c) {
+			return string(unicode.ToUpper(c))
+		}
+	}
+	return "•"
+}
+
+// Name is what to call who is signed in.
+func (v view) Name() string {
+	switch {
+	case v.Session == nil:
+		return ""
+	case v.Session.User.Name != "":
+		return v.Session.User.Name
+	case v.Session.User.Email != "":
+		return v.Session.User.Email
+	}
+	return "a guest"
+}
+
+func (d *site) home(w http.ResponseWriter, r *http.Request) {
+	d.show(w, r, http.StatusOK, "home", "Latchkey demo", struct {
+		Username, Password string
+		People             []string
+		GitHub, Google     bool
+		Sessions           string
+	}{aliceName, alicePassword, names(), d.github, d.google, d.sessions()})
+}
+
+func names() (list []string) {
+	for _, p := range people {
+		list = append(list, p.Name)
+	}
+	return list
+}
+
+func (d *site) members(w http.ResponseWriter, r *http.Request) {
+	d.show(w, r, http.StatusOK, "members", "Members", nil)
+}
+
+// profile shows the session as a browser sees it.
+func (d *site) profile(w http.ResponseWriter, r *http.Request) {
+	session, _ := latchkey.SessionFrom(r.Context())
+	text, err := json.MarshalIndent(session, "", "  ")
+	if err != nil {
+		d.fail(w, r, err)
+		return
+	}
+	d.show(w, r, http.StatusOK, "profile", "Profile", struct{ JSON, Sessions string }{string(text), d.sessions()})
+}
+
+func (d *site) mailbox(w http.ResponseWriter, r *http.Request) {
+	letters, err := d.mails.letters()
+	if err != nil {
+		d.fail(w, r, err)
+		return
+	}
+	d.show(w, r, http.StatusOK, "mailbox", "Mailbox", letters)
+}
+
+func (d *site) notFound(w http.ResponseWriter, r *http.Request) {
+	d.show(w, r, http.StatusNotFound, "notfound", "Not found", nil)
+}
+
+// fail answers what should not happen; the reason goes into the log.
+func (d *site) fail(w http.ResponseWriter, r *http.Request, err error) {
+	d.log.ErrorContext(r.Context(), "page failed", "path", r.URL.Path, "error", err)
+	http.Error(w, "Something went wrong.", http.StatusInternalServerError)
+}
+
+// show writes a page.
+func (d *site) show(w http.ResponseWriter, r *http.Request, status int, name, title string, content any) {
+	v := view{Title: title, Path: r.URL.Path, Content: content}
+	if session, ok := latchkey.SessionFrom(r.Context()); ok {
+		token, err := d.auth.CSRFToken(w, r)
+		if err != nil {
+			d.fail(w, r, err)
+			return
+		}
+		v.Session, v.CSRF = session, token
+	}
+	var page bytes.Buffer
+	if err := pages[name].ExecuteTemplate(&page, "layout.html", v); err != nil {
+		d.fail(w, r, err)
+		return
+	}
+	h := w.Header()
+	h.Set("Content-Type", "text/html; charset=utf-8")
+	h.Set("Cache-Control", "private, no-store") // every page says who is signed in
+	h.Set("Content-Security-Policy", "default-src 'none'; style-src 'self'; img-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'")
+	h.Set("Referrer-Policy", "same-origin")
+	h.Set("X-Content-Type-Options", "nosniff")
+	w.WriteHeader(status)
+	_, _ = page.WriteTo(w) // nobody is left to tell
+}
+
+// pages are the templates by name, each inside the layout.
+var pages = func() map[string]*template.Template {
+	all := map[string]*template.Template{}
+	for _, name := range []string{"home", "members", "profile", "mailbox", "notfound"} {
+		all[name] = template.Must(template.New(name).Funcs(template.FuncMap{"list": list, "moment": moment}).
+			ParseFS(files, "templates/layout.html", "templates/"+name+".html"))
+	}
+	return all
+}()
+
+// list writes names as people say them: a, b and c.
+func list(names []string) string {
+	if len(names) < 2 {
+		return strings.Join(names, "")
+	}
+	last := len(names) - 1
+	return strings.Join(names[:last], ", ") + " and " + names[last]
+}
+
+func moment(t time.Time) string { return t.UTC().Format("2 January 2006, 15:04 MST") }
+
+// asset serves an embedded file.
+func asset(name, mediaType string) http.HandlerFunc {
+	return func(w http.ResponseWriter, _ *http.Request) {
+		content, err := files.ReadFile(name)
+		if err != nil {
+			http.Error(w, "missing", http.StatusNotFound)
+			return
+		}
+		w.Header().Set("Content-Type", mediaType)
+		w.Header().Set("Cache-Control", "no-cache")
+		_, _ = w.Write(content) // nobody is left to tell
+	}
+}

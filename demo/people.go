@@ -1,0 +1,69 @@
+package main
+
+import (
+	"context"
+	"crypto/subtle"
+	"errors"
+	"time"
+
+	"github.com/latchkeyhq/latchkey"
+	"github.com/latchkeyhq/latchkey/latchkeytest"
+)
+
+// The one who signs in with a password. Both are printed on the front page.
+const (
+	aliceName     = "alice"
+	alicePassword = "wonderland"
+	aliceAddress  = "alice@example.com"
+)
+
+// people have an account at the demo's identity provider.
+var people = []latchkeytest.Person{
+	{Subject: "ada", Name: "Ada Lovelace", Email: "ada@example.com", EmailVerified: true},
+	{Subject: "grace", Name: "Grace Hopper", Email: "grace@example.com", EmailVerified: true},
+	// Her address belongs to the alice of the password, so she is turned away
+	// unless she links the account when she is signed in.
+	{Subject: "alice", Name: "Alice Liddell", Email: aliceAddress, EmailVerified: true},
+	{Subject: "guest", Name: "Someone without an address"},
+}
+
+// What the demo and its identity provider know each other by.
+const (
+	clientID     = "latchkey-demo"
+	clientSecret = "open sesame"
+)
+
+func startIssuer() (*latchkeytest.Issuer, error) {
+	return latchkeytest.StartIssuer(latchkeytest.IssuerConfig{
+		ClientID: clientID, ClientSecret: clientSecret, Algorithm: "ES256", People: people,
+	})
+}
+
+// alice finds the stored user of the password, or makes her: she may have
+// deleted her account.
+func alice(ctx context.Context, a latchkey.Adapter) (latchkey.User, error) {
+	u, err := a.GetUserByEmail(ctx, aliceAddress)
+	if !errors.Is(err, latchkey.ErrNotFound) {
+		return u, err
+	}
+	u, err = a.CreateUser(ctx, latchkey.User{Name: "Alice", Email: aliceAddress, EmailVerified: time.Now()})
+	if errors.Is(err, latchkey.ErrConflict) { // another demo was quicker
+		return a.GetUserByEmail(ctx, aliceAddress)
+	}
+	return u, err
+}
+
+// checkPassword takes as long for a wrong name as for a wrong password. A real
+// site compares with a slow hash; this password is public.
+func (s *site) checkPassword(ctx context.Context, fields map[string]string, _ *latchkey.Request) (*latchkey.User, error) {
+	name := subtle.ConstantTimeCompare([]byte(fields["username"]), []byte(aliceName))
+	password := subtle.ConstantTimeCompare([]byte(fields["password"]), []byte(alicePassword))
+	if name&password != 1 {
+		return nil, nil
+	}
+	u, err := alice(ctx, s.store.adapter)
+	if err != nil {
+		return nil, err
+	}
+	return &u, nil
+}

@@ -1,0 +1,143 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"path/filepath"
+	"time"
+
+	"github.com/latchkeyhq/latchkey"
+	"github.com/latchkeyhq/latchkey/latchkeytest"
+	"github.com/latchkeyhq/latchkey/providers"
+)
+
+// site is the demo: an http.Handler and what it holds open.
+type site struct {
+	settings
+	http.Handler
+	auth    *latchkey.Auth
+	store   *store
+	mails   mailbox
+	own     *latchkeytest.Issuer // nil: another one's is used
+	github  bool
+	google  bool
+}
+
+func newSite(ctx context.Context, s settings) (_ *site, err error) {
+	d := &site{settings: s}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, d.Close())
+		}
+	}()
+	if d.mails, err = newMailbox(filepath.Join(s.data, "mails")); err != nil {
+		return nil, err
+	}
+	if err := d.prepareStore(ctx); err != nil {
+		return nil, err
+	}
+	if d.issuer == "" {
+		if d.own, err = startIssuer(); err != nil {
+			return nil, err
+		}
+		d.issuer = d.own.URL
+	}
+	if d.auth, err = latchkey.New(d.config()); err != nil {
+		return nil, err
+	}
+	d.Handler = d.routes()
+	return d, nil
+}
+
+// prepareStore opens the database, drops what has expired, and lets alice in.
+func (d *site) prepareStore(ctx context.Context) (err error) {
+	if d.store, err = openStore(ctx, d.databaseURL, d.data); err != nil {
+		return err
+	}
+	if sweeper, ok := d.store.adapter.(latchkey.SweepAdapter); ok {
+		if _, err := sweeper.Sweep(ctx, time.Now()); err != nil {
+			return err
+		}
+	}
+	_, err = alice(ctx, d.store.adapter)
+	return err
+}
+
+// Close ends the identity provider and lets go of the database.
+func (d *site) Close() error {
+	if d.own != nil {
+		d.own.Close()
+	}
+	if d.store != nil {
+		return d.store.close()
+	}
+	return nil
+}
+
+// config is everything the demo tells Latchkey.
+func (d *site) config() latchkey.Config {
+	return latchkey.Config{
+		Providers:    d.providers(),
+		Adapter:      d.store.adapter,
+		Secrets:      d.secrets,
+		AllowedHosts: []string{"localhost", "127.0.0.1"},
+		Session:      latchkey.SessionConfig{Strategy: d.strategy},
+		Account:      latchkey.AccountPage{Enabled: true},
+		Theme:        latchkey.Theme{Text: hint},
+		Logger:       d.log,
+	}
+}
+
+func (d *site) providers() []latchkey.Provider {
+	list := []latchkey.Provider{&latchkey.OAuth{
+		ID: "demo", Name: "the demo’s provider", OIDC: true,
+		Issuer: d.issuer, ClientID: clientID, ClientSecret: clientSecret,
+	}}
+	if d.github = d.getenv("AUTH_GITHUB_ID") != ""; d.github {
+		list = append(list, providers.GitHub(latchkey.OAuth{}))
+	}
+	if d.google = d.getenv("AUTH_GOOGLE_ID") != ""; d.google {
+		list = append(list, providers.Google(latchkey.OAuth{}))
+	}
+	return append(list,
+		&latchkey.Email{Name: "a magic link", Send: d.mails.send},
+		&latchkey.Credentials{
+			Name: "password",
+			Fields: []latchkey.Field{
+				{Name: "username", Label: "Name", Placeholder: aliceName, Autocomplete: "username"},
+				{Name: "password", Label: "Password", Type: "password", Placeholder: alicePassword},
+			},
+			Authorize: d.checkPassword,
+		})
+}
+
+// hint adds to the built-in pages where the mail of this demo is to be found.
+func hint(key, english string) string {
+	if key == "verify.text" {
+		return english + " In this demo, it waits under Mailbox."
+	}
+	return english
+}
+
+// routes says what is where.
+func (d *site) routes() http.Handler {
+	mux := http.NewServeMux()
+	mux.Handle("/auth/", d.auth)
+	mux.HandleFunc("GET /{$}", d.home)
+	mux.Handle("GET /members", d.auth.RequireSession(http.HandlerFunc(d.members)))
+	mux.Handle("GET /profile", d.auth.RequireSession(http.HandlerFunc(d.profile)))
+	mux.HandleFunc("GET /mailbox", d.mailbox)
+	mux.HandleFunc("GET /style.css", asset("style.css", "text/css; charset=utf-8"))
+	mux.HandleFunc("GET /favicon.ico", asset("icon.svg", "image/svg+xml"))
+	mux.HandleFunc("/", d.notFound)
+	return d.auth.LoadSession(mux)
+}
+
+// sessions says where sessions are kept, for people.
+func (d *site) sessions() string {
+	if d.strategy == latchkey.JWTSessions {
+		return "in the cookie; users in " + d.store.kind
+	}
+	return "in " + d.store.kind
+}

@@ -1,0 +1,121 @@
+package sqlstore
+
+import (
+	"context"
+	"database/sql"
+	"database/sql/driver"
+	"errors"
+	"fmt"
+	"net"
+	"strings"
+	"testing"
+
+	"github.com/latchkeyhq/latchkey"
+)
+
+type stateError string
+
+func (e stateError) Error() string    { return "ERROR: secret (SQLSTATE " + string(e) + ")" }
+func (e stateError) SQLState() string { return string(e) }
+
+type codeError int
+
+func (e codeError) Error() string { return "constraint failed: secret" }
+func (e codeError) Code() int     { return int(e) }
+
+func TestDriversErrors(t *testing.T) {
+	for name, row := range map[string]struct {
+		err  error
+		kind fault
+		code string
+	}{
+		"PostgreSQL, unique":       {stateError("23505"), unique, "SQLSTATE 23505"},
+		"PostgreSQL, foreign":      {stateError("23503"), foreign, "SQLSTATE 23503"},
+		"PostgreSQL, no integer":   {stateError("22P02"), malformed, "SQLSTATE 22P02"},
+		"PostgreSQL, shut down":    {stateError("57P01"), other, "SQLSTATE 57P01"},
+		"SQLite, unique":           {codeError(2067), unique, "SQLite code 2067"},
+		"SQLite, primary key":      {codeError(1555), unique, "SQLite code 1555"},
+		"SQLite, busy snapshot":    {codeError(517), locked, "SQLite code 517"},
+		"SQLite, text only":        {errors.New("UNIQUE constraint failed: users.secret"), unique, "a *errors.errorString"},
+		"MySQL, unique":            {errors.New("Error 1062 (23000): Duplicate entry 'secret'"), unique, "MySQL error 1062"},
+		"MySQL, old style":         {errors.New("Error 1062: Duplicate entry 'secret'"), unique, "MySQL error 1062"},
+		"MySQL, deadlock":          {errors.New("Error 1213 (40001): Deadlock found"), deadlock, "MySQL error 1213"},
+		"no number":                {errors.New("Error secret"), other, "a *errors.errorString"},
+		"refused connection":       {&net.OpError{Op: "dial", Err: errors.New("secret")}, other, "the database cannot be reached"},
+		"name that is not found":   {&net.DNSError{Name: "secret", IsTimeout: true}, other, "the database did not answer in time"},
+		"connection of the pool":   {driver.ErrBadConn, other, "driver: bad connection"},
+		"transaction that is over": {sql.ErrTxDone, other, sql.ErrTxDone.Error()},
+		"closed database":          {errors.New("sql: database is closed"), other, "the database is closed"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			wrapped := fmt.Errorf("secret: %w", row.err)
+			kind, code := diagnose(wrapped)
+			if kind != row.kind || code != row.code {
+				t.Errorf("diagnosed as %d, %q, want %d, %q", kind, code, row.kind, row.code)
+			}
+			told := fail(t.Context(), "test", wrapped)
+			if strings.Contains(told.Error(), "secret") || !errors.Is(told, row.err) {
+				t.Errorf("told as %v", told)
+			}
+		})
+	}
+}
+
+func TestFailKeepsTheContractsWords(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	if err := fail(ctx, "test", nil); err != nil {
+		t.Errorf("no error became %v", err)
+	}
+	if err := fail(ctx, "test", fmt.Errorf("x: %w", latchkey.ErrNotFound)); err != latchkey.ErrNotFound { //nolint:errorlint // the very value
+		t.Errorf("ErrNotFound became %v", err)
+	}
+	first := fail(ctx, "first", stateError("57P01"))
+	if second := fail(ctx, "second", first); second != first { //nolint:errorlint // the very value
+		t.Errorf("a failure was wrapped twice: %v", second)
+	}
+	cancel()
+	if err := fail(ctx, "test", latchkey.ErrNotFound); !errors.Is(err, context.Canceled) || strings.Contains(err.Error(), "not found") {
+		t.Errorf("after the end of the context: %v", err)
+	}
+}
+
+func TestStatements(t *testing.T) {
+	for name, row := range map[string]struct {
+		d         Dialect
+		names     map[string]string
+		statement string
+		want      string
+	}{
+		"PostgreSQL":               {Postgres, nil, `SELECT {users.id} FROM {users} WHERE {users.emailVerified} = ? OR ?`, `SELECT "id" FROM "users" WHERE "emailVerified" = $1 OR $2`},
+		"MySQL":                    {MySQL, nil, `SELECT {users.id} FROM {users} WHERE {users.emailVerified} = ?`, "SELECT `id` FROM `users` WHERE `emailVerified` = ?"},
+		"a schema in front":        {Postgres, map[string]string{"users": "auth.people"}, `{users}`, `"auth"."people"`},
+		"a quote cannot break out": {SQLite, map[string]string{"users": `x"; DROP TABLE y; --`}, `{users}`, `"x""; DROP TABLE y; --"`},
+		"rows of an alias":         {SQLite, nil, `{v.verification_token.*}`, `v."identifier", v."token", v."expires"`},
+		"a column that is absent":  {Postgres, map[string]string{"sessions.created": "", "sessions.user_agent": ""}, `{sessions.*}`, `"id"::text, "userId"::text, "sessionToken", "expires", NULL::timestamptz, ''`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if got := (grammar{dialect: row.d, names: row.names}).sql(row.statement); got != row.want {
+				t.Errorf("got %s, want %s", got, row.want)
+			}
+		})
+	}
+}
+
+// TestSchemasAgree reads the columns out of each schema and out of the tables.
+func TestSchemasAgree(t *testing.T) {
+	for _, d := range []Dialect{Postgres, MySQL, SQLite} {
+		schema := Schema(d)
+		for table, columns := range tables {
+			_, after, found := strings.Cut(schema, "CREATE TABLE IF NOT EXISTS "+table+" (")
+			body, _, _ := strings.Cut(after, "\n)")
+			if !found {
+				t.Errorf("%s has no table %s", d, table)
+			}
+			for _, c := range columns {
+				if !strings.Contains(body, "\t"+c.name+" ") && !strings.Contains(body, "\t"+d.quote(c.name)+" ") {
+					t.Errorf("%s has no column %s.%s", d, table, c.name)
+				}
+			}
+		}
+	}
+}
