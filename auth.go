@@ -3,6 +3,7 @@ package latchkey
 import (
 	"context"
 	"errors"
+	"log/slog"
 	"net/http"
 	"net/url"
 	"os"
@@ -18,6 +19,8 @@ type Auth struct {
 	// the error is rendered with, and may be nil.
 	resolve func(ctx context.Context, r *Request) (*setup, error)
 	fixed   *setup // the setup of every request; nil: it depends
+	// blank renders errors of requests that have no setup at all; nil: JSON will do.
+	blank func() *setup
 }
 
 // New checks c and returns an Auth that behaves as it says. What c leaves empty
@@ -43,7 +46,11 @@ func fixedAuth(s *setup) *Auth {
 // that New would refuse, is a configuration error for that request.
 func NewFunc(configure func(ctx context.Context, r *Request) (*Config, error)) *Auth {
 	known := newSetups()
-	return &Auth{resolve: func(ctx context.Context, r *Request) (*setup, error) {
+	blank := sync.OnceValue(func() *setup {
+		s, _ := prepare(Config{Logger: slog.New(slog.DiscardHandler)}, func(string) string { return "" })
+		return s
+	})
+	return &Auth{blank: blank, resolve: func(ctx context.Context, r *Request) (*setup, error) {
 		c, err := contain2(func() (*Config, error) { return configure(ctx, r) })
 		if err != nil {
 			return nil, ErrInvalidConfig.because(err)
@@ -130,12 +137,35 @@ func (a *Auth) Respond(ctx context.Context, r *Request) *Response {
 // error from a callback that was meant for the visitor is an [*Error]; its
 // cookies are lost with it.
 func (a *Auth) Do(ctx context.Context, r *Request) (*Response, error) {
-	_, res, err := a.answer(ctx, r)
+	v, res, err := a.answer(ctx, r)
 	if err != nil {
-		return nil, publicError(err)
+		return nil, v.handOut(err)
 	}
 	return res, nil
 }
+
+// handOut is err as the application gets it: an *Error whose text repeats
+// nothing secret of this visit, so that it may be logged.
+func (v *visit) handOut(err error) error {
+	err = publicError(err)
+	e, ok := errors.AsType[*Error](err)
+	if _, fault := errors.AsType[*configFault](err); !ok || fault || v == nil || e.Err == nil {
+		return err
+	}
+	clean := *e
+	clean.Err = &blottedError{v.blot(e.Err.Error()), e.Err}
+	return &clean
+}
+
+// blottedError is a cause that can be recognized but not read.
+type blottedError struct {
+	text  string
+	cause error
+}
+
+func (b *blottedError) Error() string        { return b.text }
+func (b *blottedError) Is(target error) bool { return errors.Is(b.cause, target) }
+func (b *blottedError) As(target any) bool   { return errors.As(b.cause, target) }
 
 // publicError is err as an *Error, whatever it was.
 func publicError(err error) error {
@@ -151,6 +181,10 @@ func publicError(err error) error {
 // answer is the road of every request under the base path.
 func (a *Auth) answer(ctx context.Context, r *Request) (v *visit, res *Response, err error) {
 	s, err := a.setupFor(ctx, r)
+	if s == nil && a.blank != nil {
+		logUnprepared(err)
+		s = a.blank()
+	}
 	if s == nil {
 		return nil, nil, &configFault{err}
 	}
@@ -222,7 +256,7 @@ func (a *Auth) render(ctx context.Context, v *visit, r *Request, err error) *Res
 	if v.isPost() && v.action == "session" {
 		return jsonBytes(http.StatusBadRequest, null)
 	}
-	return v.renderError(ctx, err)
+	return v.renderError(err)
 }
 
 // renderFault: pages show the error page, everything else is JSON.
@@ -263,7 +297,7 @@ func startsWithPath(address, path string) bool {
 }
 
 // renderError sends the visitor to the page that fits the error.
-func (v *visit) renderError(_ context.Context, err error) *Response {
+func (v *visit) renderError(err error) *Response {
 	t := typeOf(err)
 	params := []string{"error", string(t.shown())}
 	if t == ErrCredentialsSignin {

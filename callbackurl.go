@@ -30,6 +30,9 @@ func parses(s string) bool {
 // landing decides where to is allowed to lead, and returns an absolute address.
 func (v *visit) landing(ctx context.Context, to string) (string, error) {
 	decide := v.Callbacks.Redirect
+	if decide == nil && to == v.origin.text { // nearly always
+		return to, nil
+	}
 	if decide == nil {
 		return defaultLanding(to, v.origin.text)
 	}

@@ -115,6 +115,7 @@ func (p *emailProvider) deliver(ctx context.Context, v *visit, address string) e
 	if err != nil {
 		return err
 	}
+	v.learned = append(v.learned, token)
 	expires := v.now().Add(p.MaxAge).UTC().Truncate(time.Millisecond)
 	row := VerificationToken{Identifier: address, Token: hashWith(token, p.secret), Expires: expires}
 	if err := v.store.createVerificationToken(ctx, row); err != nil {
@@ -131,17 +132,12 @@ func (p *emailProvider) deliver(ctx context.Context, v *visit, address string) e
 		if errors.Is(gone, ErrNotFound) {
 			gone = nil
 		}
-		return errors.Join(blotted(v, err, token), gone)
+		return errors.Join(errors.New(v.blot(err.Error())), gone) // a mailer may repeat the link
 	}
 	if p.SameBrowser {
 		return p.bind(v, row.Token)
 	}
 	return nil
-}
-
-// blotted is err without the link's secret, which a mailer may repeat.
-func blotted(v *visit, err error, token string) error {
-	return errors.New(strings.ReplaceAll(v.blot(err.Error()), token, "[redacted]"))
 }
 
 func (p *emailProvider) link(v *visit, token, address string) string {

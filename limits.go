@@ -6,6 +6,9 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
+	"net/http"
+	"net/netip"
+	"strconv"
 	"sync"
 	"time"
 )
@@ -50,17 +53,29 @@ func (l *limits) admitTry(ctx context.Context, v *visit, p *credentialsProvider,
 		if c.key == "" {
 			continue
 		}
-		over, err := l.take(ctx, c.key, c.rate)
+		wait, err := l.take(ctx, c.key, c.rate)
 		if err != nil {
 			return nil, err
 		}
-		if over {
+		if wait > 0 {
 			v.log.error(v, ErrCredentialsSignin.at(p.ID, errors.New("too many tries")))
-			return nil, CredentialsError("")
+			return nil, v.tooManyTries(wait)
 		}
 		keys = append(keys, c.key)
 	}
 	return keys, nil
+}
+
+// tooManyTries looks like a wrong password to a person; a script is told when to
+// come back.
+func (v *visit) tooManyTries(wait time.Duration) error {
+	if !v.wantsJSON() {
+		return CredentialsError("")
+	}
+	res := asJSON(v.renderError(CredentialsError("")))
+	res.Status = http.StatusTooManyRequests
+	res.Header.Set("Retry-After", strconv.Itoa(int((wait+time.Second-1)/time.Second)))
+	return RespondWith(res)
 }
 
 // forgive forgets the failed tries of an account that has signed in. Those of
@@ -81,26 +96,32 @@ func (l *limits) admitMail(ctx context.Context, v *visit, address string) (bool,
 	if l.off {
 		return true, nil
 	}
-	over, err := l.take(ctx, "mail:"+address, l.mailsPerAddress)
-	if client := clientKey("mail", v); client != "" && err == nil && !over {
-		over, err = l.take(ctx, client, l.mailsPerClient)
+	wait, err := l.take(ctx, "mail:"+address, l.mailsPerAddress)
+	if client := clientKey("mail", v); client != "" && err == nil && wait <= 0 {
+		wait, err = l.take(ctx, client, l.mailsPerClient)
 	}
-	if over {
+	if wait > 0 {
 		v.log.error(v, ErrEmailSignIn.because(errors.New("too many links asked for")))
 	}
-	return !over, err
+	return wait <= 0, err
 }
 
+// clientKey is what a client is counted under: its address, or the network that
+// one IPv6 subscriber gets, whose addresses are all theirs to use.
 func clientKey(kind string, v *visit) string {
-	if client := v.clientAddress(v.request); client != "" {
-		return kind + "-client:" + client
+	client := v.clientAddress(v.request)
+	if client == "" {
+		return ""
 	}
-	return ""
+	if addr, err := netip.ParseAddr(client); err == nil && addr.Is6() {
+		network, _ := addr.WithZone("").Prefix(64) // fits every IPv6 address
+		client = network.String()
+	}
+	return kind + "-client:" + client
 }
 
-func (l *limits) take(ctx context.Context, key string, r Rate) (over bool, err error) {
-	wait, err := contain2(func() (time.Duration, error) { return l.limiter.Take(ctx, hashKey(key), r) })
-	return wait > 0, err
+func (l *limits) take(ctx context.Context, key string, r Rate) (wait time.Duration, err error) {
+	return contain2(func() (time.Duration, error) { return l.limiter.Take(ctx, hashKey(key), r) })
 }
 
 // hashKey keeps names and addresses out of the limiter's store.

@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -40,7 +42,7 @@ func (j *journal) info(v *visit, text string, args ...any) {
 }
 
 func (j *journal) debug(v *visit, err error) {
-	if j.out.Enabled(context.Background(), slog.LevelDebug) {
+	if j.out.Enabled(context.Background(), slog.LevelDebug) && j.admits("debug: "+typeOf(err)) {
 		j.out.Debug("latchkey: "+string(typeOf(err)), append(v.who(), "error", v.blot(err.Error()))...)
 	}
 }
@@ -108,20 +110,53 @@ func (v *visit) who() []any {
 func (v *visit) blot(text string) string { return v.blotted(text, longestText) }
 
 func (v *visit) blotted(text string, limit int) string {
-	if len(text) > 4*limit {
+	secrets := v.secretsOnHand()
+	slices.SortFunc(secrets, func(a, b string) int { return len(b) - len(a) }) // one may be part of another
+	cut := len(text) > 4*limit
+	if cut {
 		text = text[:4*limit]
 	}
-	for _, secret := range v.secretsOnHand() {
-		if len(secret) >= 4 {
-			text = strings.ReplaceAll(text, secret, "[redacted]")
+	for _, secret := range secrets {
+		if len(secret) < 4 {
+			break
+		}
+		text = strings.ReplaceAll(text, secret, redacted)
+		if cut {
+			text = withoutStart(text, secret)
 		}
 	}
-	return printable(text, limit)
+	return printable(withoutAddresses(text), limit)
 }
+
+const redacted = "[redacted]"
+
+// withoutStart drops the beginning of a secret that text was cut in.
+func withoutStart(text, secret string) string {
+	for n := min(len(secret)-1, len(text)); n > 0; n-- {
+		if strings.HasSuffix(text, secret[:n]) {
+			return text[:len(text)-n]
+		}
+	}
+	return text
+}
+
+// withoutAddresses blots out what addresses in an error's text may carry: the
+// password of a data source, and the query of a request.
+func withoutAddresses(text string) string {
+	text = urlPassword.ReplaceAllString(text, "://"+redacted+"@")
+	text = urlQuery.ReplaceAllString(text, "$1?"+redacted)
+	return dsnPassword.ReplaceAllString(text, "$1="+redacted)
+}
+
+var (
+	urlPassword = regexp.MustCompile(`://[^\s/?#"]*@`)
+	urlQuery    = regexp.MustCompile(`(://[^\s?"]*)\?[^\s"]*`)
+	dsnPassword = regexp.MustCompile(`(?i)\b(password|passwd|pwd)=('[^']*'|\S+)`)
+)
 
 // secretsOnHand are the values that may not be repeated.
 func (v *visit) secretsOnHand() []string {
-	secrets := append([]string{}, v.Secrets...)
+	secrets := append(slices.Clone(v.learned), v.Secrets...)
 	for _, p := range v.order {
 		if keeper, ok := p.(interface{ secrets() []string }); ok {
 			secrets = append(secrets, keeper.secrets()...)

@@ -315,6 +315,7 @@ func (p *oauthProvider) redeem(ctx context.Context, v *visit, code string, f *fl
 	if err != nil {
 		return Grant{}, err
 	}
+	v.learned = append(v.learned, t.AccessToken, t.RefreshToken, t.IDToken, f.verifier, f.nonce)
 	grant := Grant{Tokens: tokensOf(t), Params: params}
 	subject := ""
 	if p.OIDC {

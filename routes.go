@@ -93,7 +93,7 @@ func (v *visit) takeCallbackURL(ctx context.Context) (err error) {
 		to = firstOf(text, to)
 	}
 	v.callbackURL = v.origin.text
-	if to = firstOf(to, remembered); to != "" && to != v.origin.text {
+	if to = firstOf(to, remembered); to != "" {
 		if v.callbackURL, err = v.landing(ctx, to); err != nil {
 			return ErrInvalidCallbackURL.because(err)
 		}

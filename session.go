@@ -88,7 +88,7 @@ func (v *visit) readSession(ctx context.Context, c *change) (s *Session, err err
 	switch {
 	case err != nil:
 		v.log.error(v, err)
-		return nil, err
+		return nil, v.handOut(err)
 	case r == nil:
 		return nil, ErrNoSession
 	}

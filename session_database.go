@@ -27,6 +27,7 @@ func (k *rowKeeper) record(ctx context.Context, v *visit, s *store, who *admissi
 		ID: randomHex(16), Token: k.newToken(), UserID: who.user.ID,
 		Created: now, Expires: now.Add(v.Session.MaxAge), UserAgent: cut(v.request.Header.Get("User-Agent"), 256),
 	}
+	v.learned = append(v.learned, who.session.Token)
 	if err := s.createSession(ctx, who.session); err != nil {
 		return err
 	}

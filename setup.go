@@ -107,6 +107,12 @@ func (s *setup) fillDefaults() {
 		setDefault(&s.Session.AbsoluteMaxAge, absoluteCap)
 		s.Cookies.HostPrefix, s.RefuseSameSite, s.StrictSignOut = true, true, true
 	}
+	if s.SkipCSRFCheck {
+		s.log.warn("SkipCSRFCheck: forms of other sites can act for your visitors, unless you check them yourself")
+	}
+	if s.Limits.Disabled {
+		s.log.warn("Limits.Disabled: passwords can be guessed and mailboxes flooded without end")
+	}
 	if s.Adapter != nil {
 		s.store = &store{a: s.Adapter, limit: s.Limits.Store}
 	}

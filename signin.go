@@ -170,7 +170,7 @@ func (v *visit) mayEnter(ctx context.Context, a SignInAttempt) error {
 // stores their session: all of it or nothing. When somebody else was faster
 // with a unique key, what they did is looked at once more.
 func (v *visit) admit(ctx context.Context, in arrival) (*admission, error) {
-	if v.store == nil {
+	if v.store == nil || (in.vouched && v.Session.Strategy != DatabaseSessions) {
 		return &admission{arrival: in, user: in.user}, nil
 	}
 	who, err := v.tryAdmit(ctx, in)
@@ -184,7 +184,7 @@ func (v *visit) admit(ctx context.Context, in arrival) (*admission, error) {
 }
 
 func (v *visit) tryAdmit(ctx context.Context, in arrival) (*admission, error) {
-	here, err := v.sessions.current(ctx, v)
+	here, err := v.visitor(ctx, in)
 	if err != nil {
 		return nil, err
 	}
@@ -207,6 +207,15 @@ func (v *visit) tryAdmit(ctx context.Context, in arrival) (*admission, error) {
 	return who, nil
 }
 
+// visitor is who is signed in already, where that has a say: an account that
+// nobody has is linked to them.
+func (v *visit) visitor(ctx context.Context, in arrival) (*holder, error) {
+	if in.vouched || in.provesEmail {
+		return nil, nil
+	}
+	return v.sessions.current(ctx, v)
+}
+
 func (s *store) transactional() bool { _, ok := s.a.(TxAdapter); return ok }
 
 // settle decides whose sign-in this is.
@@ -225,11 +234,8 @@ func (v *visit) settle(ctx context.Context, s *store, who *admission, here *hold
 }
 
 // settleVouched: the application has checked who it is. A stored session needs
-// a stored user; a token does not.
+// a stored user; a token does not, and does not come here.
 func (v *visit) settleVouched(ctx context.Context, s *store, who *admission) error {
-	if v.Session.Strategy != DatabaseSessions {
-		return nil
-	}
 	known, err := found(s.user(ctx, who.user.ID))
 	if err == nil && known == nil {
 		err = ErrUnsupportedStrategy.because(errors.New("the adapter has no user with the id that Authorize returned; stored sessions need one"))

@@ -27,7 +27,7 @@ func ask[T any](ctx context.Context, s *store, operation string, f func(context.
 	if e, ok := errors.AsType[*Error](err); ok && e.Type == ErrAdapter {
 		return result, err
 	}
-	return result, ErrAdapter.because(fmt.Errorf("%s: %w", operation, err))
+	return result, ErrAdapter.because(&blottedError{operation + ": " + withoutAddresses(err.Error()), err})
 }
 
 func do(ctx context.Context, s *store, operation string, f func(context.Context) error) error {

@@ -37,8 +37,9 @@ type visit struct {
 	csrfVerified bool
 	callbackURL  string
 
-	set   []*http.Cookie
-	after []event // told once the work is done
+	set     []*http.Cookie
+	after   []event  // told once the work is done
+	learned []string // secrets that came up on the way and may not be logged
 }
 
 // event is something to tell the application.

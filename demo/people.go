@@ -55,13 +55,13 @@ func alice(ctx context.Context, a latchkey.Adapter) (latchkey.User, error) {
 
 // checkPassword takes as long for a wrong name as for a wrong password. A real
 // site compares with a slow hash; this password is public.
-func (s *site) checkPassword(ctx context.Context, fields map[string]string, _ *latchkey.Request) (*latchkey.User, error) {
+func (d *site) checkPassword(ctx context.Context, fields map[string]string, _ *latchkey.Request) (*latchkey.User, error) {
 	name := subtle.ConstantTimeCompare([]byte(fields["username"]), []byte(aliceName))
 	password := subtle.ConstantTimeCompare([]byte(fields["password"]), []byte(alicePassword))
 	if name&password != 1 {
 		return nil, nil
 	}
-	u, err := alice(ctx, s.store.adapter)
+	u, err := alice(ctx, d.store.adapter)
 	if err != nil {
 		return nil, err
 	}

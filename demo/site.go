@@ -16,12 +16,12 @@ import (
 type site struct {
 	settings
 	http.Handler
-	auth    *latchkey.Auth
-	store   *store
-	mails   mailbox
-	own     *latchkeytest.Issuer // nil: another one's is used
-	github  bool
-	google  bool
+	auth   *latchkey.Auth
+	store  *store
+	mails  mailbox
+	own    *latchkeytest.Issuer // nil: another one's is used
+	github bool                 // is set up
+	google bool
 }
 
 func newSite(ctx context.Context, s settings) (_ *site, err error) {
@@ -131,7 +131,19 @@ func (d *site) routes() http.Handler {
 	mux.HandleFunc("GET /style.css", asset("style.css", "text/css; charset=utf-8"))
 	mux.HandleFunc("GET /favicon.ico", asset("icon.svg", "image/svg+xml"))
 	mux.HandleFunc("/", d.notFound)
-	return d.auth.LoadSession(mux)
+	return d.known(d.auth.LoadSession(mux))
+}
+
+// known refuses requests for other hosts. Without it, a site elsewhere whose
+// name is made to mean this machine could read the mailbox (DNS rebinding).
+func (d *site) known(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if _, err := d.auth.ActionURL(r, "signin"); err != nil {
+			http.Error(w, "This site does not go by that name.", http.StatusBadRequest)
+			return
+		}
+		next.ServeHTTP(w, r)
+	})
 }
 
 // sessions says where sessions are kept, for people.

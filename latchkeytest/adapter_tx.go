@@ -50,7 +50,7 @@ var txPromises = []promise[txStore]{
 		eve := newUser(t, a, "eve@example.com")
 		func() {
 			defer func() {
-				if got := recover(); got != errRollback { //nolint:errorlint // the very value is promised
+				if got := recover(); got != errRollback {
 					t.Errorf("recovered %v, want what was panicked with", got)
 				}
 			}()

@@ -3,6 +3,7 @@ package sqlstore
 import (
 	"context"
 	"crypto/rand"
+	"errors"
 	"time"
 
 	"github.com/latchkeyhq/latchkey"
@@ -106,7 +107,7 @@ func (s *Store) each(ctx context.Context, statement, userID string, row func(sca
 		return nil
 	}
 	err := s.byID(ctx, func(s *Store) error { return s.conn.Each(ctx, statement, []any{userID}, row) })
-	if err == latchkey.ErrNotFound { //nolint:errorlint // byID's own word
+	if errors.Is(err, latchkey.ErrNotFound) {
 		return nil
 	}
 	return err

@@ -66,11 +66,11 @@ func TestFailKeepsTheContractsWords(t *testing.T) {
 	if err := fail(ctx, "test", nil); err != nil {
 		t.Errorf("no error became %v", err)
 	}
-	if err := fail(ctx, "test", fmt.Errorf("x: %w", latchkey.ErrNotFound)); err != latchkey.ErrNotFound { //nolint:errorlint // the very value
+	if err := fail(ctx, "test", fmt.Errorf("x: %w", latchkey.ErrNotFound)); err != latchkey.ErrNotFound {
 		t.Errorf("ErrNotFound became %v", err)
 	}
 	first := fail(ctx, "first", stateError("57P01"))
-	if second := fail(ctx, "second", first); second != first { //nolint:errorlint // the very value
+	if second := fail(ctx, "second", first); second != first {
 		t.Errorf("a failure was wrapped twice: %v", second)
 	}
 	cancel()

@@ -12,9 +12,9 @@ const (
 	text      kind = iota
 	id             // text here, perhaps a number or a UUID in the database
 	optText        // null where empty
-	number         //
+	number         // never null
 	optNumber      // null where zero
-	flag           //
+	flag           // a truth value
 	moment         // null where zero
 )
 

@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"database/sql"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -175,7 +176,7 @@ func weWrite(t *testing.T, js *peer, a *sqladapter.Adapter) {
 	wants(t, "its user", both["user"].(record), want)
 	wants(t, "verification token", js.call(t, "useVerificationToken", record{"identifier": "eve@example.com", "token": "our token"}),
 		record{"identifier": "eve@example.com", "token": "our token", "expires": moment.Format(iso)})
-	if _, err := a.UseVerificationToken(ctx, "eve@example.com", "our token"); err != latchkey.ErrNotFound { //nolint:errorlint // the very value
+	if _, err := a.UseVerificationToken(ctx, "eve@example.com", "our token"); !errors.Is(err, latchkey.ErrNotFound) {
 		t.Errorf("a token was used twice: %v", err)
 	}
 }

@@ -100,6 +100,7 @@ func BenchmarkSessionReadParallel(b *testing.B) {
 		b.Run(e.name, func(b *testing.B) {
 			_, a := populated(b, e, 1000)
 			var next atomic.Int64
+			b.ResetTimer()
 			b.RunParallel(func(p *testing.PB) {
 				for p.Next() {
 					if _, _, err := a.GetSessionAndUser(context.Background(), token(int(next.Add(1)), 1000)); err != nil {

@@ -1,0 +1,109 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"strings"
+	"unicode"
+	"unicode/utf16"
+	"unicode/utf8"
+
+	"github.com/latchkeyhq/latchkey/jwt"
+)
+
+// claimsOf is a payload for reading single claims.
+func claimsOf(members []jwt.Member) jwt.Claims {
+	claims := jwt.Claims{}
+	for _, m := range members {
+		claims[string(m.Key)] = decode(m.Raw)
+	}
+	return claims
+}
+
+func decode(raw []byte) (value any) {
+	d := json.NewDecoder(bytes.NewReader(raw))
+	d.UseNumber()
+	_ = d.Decode(&value) // jwt.Members has found it well-formed
+	return value
+}
+
+// show is a payload as indented JSON, in its own order.
+func show(members []jwt.Member) []byte {
+	var b bytes.Buffer
+	b.WriteByte('{')
+	for i, m := range members {
+		if i > 0 {
+			b.WriteByte(',')
+		}
+		b.Write(jwt.AppendText(nil, string(m.Key)))
+		b.WriteByte(':')
+		b.Write(encode(discreet(string(m.Key), decode(m.Raw))))
+	}
+	b.WriteByte('}')
+	var indented bytes.Buffer
+	if err := json.Indent(&indented, b.Bytes(), "", "  "); err != nil {
+		return nil // cannot be: every part was written as JSON just now
+	}
+	indented.WriteByte('\n')
+	return escapeInvisible(indented.Bytes())
+}
+
+func encode(value any) []byte {
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	_ = e.Encode(value) // it was decoded from JSON
+	return bytes.TrimSpace(b.Bytes())
+}
+
+// discreet replaces texts that would let somebody in elsewhere. They go by the
+// names of their members, at any depth.
+func discreet(name string, value any) any {
+	switch v := value.(type) {
+	case string:
+		if isSensitive(name) && v != "" {
+			return fmt.Sprintf("(%s, not shown)", counted(int64(utf8.RuneCountInString(v)), "character"))
+		}
+	case []any:
+		for i := range v {
+			v[i] = discreet(name, v[i])
+		}
+	case map[string]any:
+		for key, inner := range v {
+			if isSensitive(name) {
+				key = name
+			}
+			v[key] = discreet(key, inner)
+		}
+	}
+	return value
+}
+
+func isSensitive(name string) bool {
+	name = strings.ToLower(name)
+	for _, word := range []string{"token", "secret", "password", "verifier"} {
+		if strings.Contains(name, word) {
+			return true
+		}
+	}
+	return false
+}
+
+// escapeInvisible keeps names that strangers chose from steering the terminal,
+// or from reading backwards. Characters like these occur in JSON texts only.
+func escapeInvisible(text []byte) []byte {
+	var b bytes.Buffer
+	for _, r := range string(text) {
+		switch {
+		case r == '\n' || unicode.IsPrint(r):
+			b.WriteRune(r)
+		case r > 0xffff:
+			high, low := utf16.EncodeRune(r)
+			fmt.Fprintf(&b, `\u%04x\u%04x`, high, low)
+		default:
+			fmt.Fprintf(&b, `\u%04x`, r)
+		}
+	}
+	return b.Bytes()
+}

@@ -1,0 +1,116 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"strings"
+)
+
+// readEnvFile reads a file of NAME=value lines, as shells and dotenv libraries
+// have them.
+func readEnvFile(name string) (environment, error) {
+	content, err := os.ReadFile(name)
+	if err != nil {
+		return nil, fileError(err)
+	}
+	return parseEnv(string(content)), nil
+}
+
+// parseEnv keeps what has the form [export] NAME=value. Values may be in single
+// or double quotes; \n, \", \\ and \$ are resolved in double ones. Other lines,
+// such as comments, mean nothing. Nothing is substituted and nothing run.
+func parseEnv(content string) environment {
+	var e environment
+	for line := range strings.Lines(content) {
+		line = strings.TrimSpace(line)
+		if rest, ok := strings.CutPrefix(line, "export "); ok {
+			line = strings.TrimSpace(rest)
+		}
+		name, value, ok := strings.Cut(line, "=")
+		if name = strings.TrimSpace(name); ok && isVariable(name) {
+			e = append(e, name+"="+envValue(strings.TrimSpace(value)))
+		}
+	}
+	return e
+}
+
+func isVariable(name string) bool {
+	if name == "" || name[0] >= '0' && name[0] <= '9' {
+		return false
+	}
+	return strings.Trim(name, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_") == ""
+}
+
+func envValue(text string) string {
+	for _, quote := range []string{"'", `"`} {
+		if inner, ok := strings.CutPrefix(text, quote); ok {
+			return unquote(inner, quote)
+		}
+	}
+	for _, mark := range []string{" #", "\t#"} {
+		text, _, _ = strings.Cut(text, mark)
+	}
+	return strings.TrimSpace(text)
+}
+
+// unquote reads up to the closing quote; without one, everything.
+func unquote(text, quote string) string {
+	if quote == "'" {
+		text, _, _ = strings.Cut(text, quote)
+		return text
+	}
+	var b strings.Builder
+	for i := 0; i < len(text) && text[i] != '"'; i++ {
+		if text[i] == '\\' && i+1 < len(text) {
+			i++
+			switch text[i] {
+			case 'n':
+				b.WriteByte('\n')
+				continue
+			case '"', '\\', '$':
+			default:
+				b.WriteByte('\\')
+			}
+		}
+		b.WriteByte(text[i])
+	}
+	return b.String()
+}
+
+// appendLine adds a line to a file that only its owner may read if it is new.
+// What is there stays: the file is not rewritten.
+func appendLine(name, line string) error {
+	f, err := os.OpenFile(name, os.O_RDWR|os.O_CREATE|os.O_APPEND, 0o600)
+	if err != nil {
+		return fileError(err)
+	}
+	if !endsLine(f) {
+		line = "\n" + line
+	}
+	_, err = f.WriteString(line + "\n")
+	if err := errors.Join(err, f.Close()); err != nil {
+		return fileError(err)
+	}
+	return nil
+}
+
+// endsLine is true for an empty file too.
+func endsLine(f *os.File) bool {
+	info, err := f.Stat()
+	if err != nil || info.Size() == 0 {
+		return true
+	}
+	last := []byte{'\n'}
+	_, _ = f.ReadAt(last, info.Size()-1)
+	return last[0] == '\n'
+}
+
+// fileError says what is wrong with which file.
+func fileError(err error) error {
+	if failed, ok := errors.AsType[*fs.PathError](err); ok {
+		return fmt.Errorf("%s: %w", failed.Path, failed.Err)
+	}
+	return err
+}

@@ -1,0 +1,69 @@
+package main
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/latchkeyhq/latchkey"
+)
+
+// environment has variables as NAME=value. It never changes.
+type environment []string
+
+// get is the value of a variable; empty: it is not set.
+func (e environment) get(name string) string {
+	for _, line := range slices.Backward(e) {
+		if key, value, _ := strings.Cut(line, "="); key == name {
+			return value
+		}
+	}
+	return ""
+}
+
+// names are those of all variables that are set to something, sorted.
+func (e environment) names() []string {
+	var names []string
+	for _, line := range e {
+		if name, value, _ := strings.Cut(line, "="); value != "" {
+			names = append(names, name)
+		}
+	}
+	slices.Sort(names)
+	return slices.Compact(names)
+}
+
+// with adds the variables of a file that e does not set; an empty name is no file.
+func (e environment) with(file string) (environment, error) {
+	if file == "" {
+		return e, nil
+	}
+	read, err := readEnvFile(file)
+	if err != nil {
+		return nil, err
+	}
+	return append(read, e...), nil
+}
+
+// The variables that have secrets, in the order in which rotation takes them.
+var secretNames = []string{"AUTH_SECRET", "AUTH_SECRET_1", "AUTH_SECRET_2", "AUTH_SECRET_3"}
+
+// formerSecretName is read where AUTH_SECRET is not set.
+const formerSecretName = "NEXTAUTH_SECRET"
+
+// namedSecret is a secret and the variable it comes from.
+type namedSecret struct{ name, value string }
+
+// secrets are those a site with this environment uses, newest first.
+func (e environment) secrets() []namedSecret {
+	var list []namedSecret
+	names := append(slices.Clone(secretNames), formerSecretName)
+	for _, value := range (latchkey.Config{}).WithEnv(e.get).Secrets {
+		i := slices.IndexFunc(names, func(name string) bool { return e.get(name) == value })
+		if i < 0 {
+			continue // the house reads a variable that this list lacks
+		}
+		list = append(list, namedSecret{names[i], value})
+		names = slices.Delete(names, i, i+1)
+	}
+	return list
+}

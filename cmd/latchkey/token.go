@@ -1,0 +1,105 @@
+package main
+
+import (
+	"errors"
+	"io"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/latchkeyhq/latchkey"
+)
+
+const aboutToken = `Open or make the sealed tokens of session cookies, with the secrets of the
+environment.
+
+A token is sealed for one cookie: the cookie's name is part of the key. It is
+authjs.session-token on http and __Secure-authjs.session-token on https, or
+__Host-authjs.session-token where the site asks for that prefix.
+
+Hand tokens over on standard input: arguments stay in the shell's history and
+are visible to everybody on the machine.`
+
+func (p *program) tokenCommand() *cobra.Command {
+	c := &cobra.Command{
+		Use: "token", Short: "Open or make a session token", Long: aboutToken,
+		Example: "  latchkey token decode < token.txt\n  echo '{\"sub\":\"42\"}' | latchkey token encode",
+	}
+	return group(c, p.tokenDecodeCommand(), p.tokenEncodeCommand())
+}
+
+// sessionCookies are the names that Latchkey gives the session cookie.
+var sessionCookies = []string{"authjs.session-token", "__Secure-authjs.session-token", "__Host-authjs.session-token"}
+
+// tokenFlags say which cookie a token is for.
+type tokenFlags struct {
+	cookie string
+	secure bool
+	given  func(flag string) bool
+}
+
+func (f *tokenFlags) add(flags *pflag.FlagSet) {
+	flags.StringVar(&f.cookie, "cookie", "", "`name` of the cookie, for sites that gave it one of their own, or for other cookies")
+	flags.BoolVar(&f.secure, "secure", false, "the site is served over https (default: what AUTH_URL says)")
+	f.given = flags.Changed
+}
+
+// one is the cookie that a new token is for.
+func (f *tokenFlags) one(e environment) string {
+	secure := f.secure
+	if !f.given("secure") {
+		site := strings.ToLower((latchkey.Config{}).WithEnv(e.get).URL)
+		secure = site != "" && !strings.HasPrefix(site, "http://")
+	}
+	switch {
+	case f.cookie != "":
+		return f.cookie
+	case secure:
+		return sessionCookies[1]
+	}
+	return sessionCookies[0]
+}
+
+// all are the cookies that a token may be for: any session cookie, unless a
+// flag says which.
+func (f *tokenFlags) all(e environment) []string {
+	if f.cookie != "" || f.given("secure") {
+		return []string{f.one(e)}
+	}
+	return slices.Clone(sessionCookies)
+}
+
+var errNoSecret = errors.New("there is no secret: set AUTH_SECRET as the site has it, or name its file with --env-file")
+
+// mostInput bounds what is read from standard input, in bytes.
+const mostInput = 1 << 20
+
+// input is the only argument, or else standard input, without space around it.
+func (p *program) input(args []string, what string) (string, error) {
+	if len(args) > 0 {
+		return strings.TrimSpace(args[0]), nil
+	}
+	if isTerminal(p.stdin) { // a terminal cuts lines at 4096 characters, and tokens are longer
+		return "", usage("there is no %s: give it on standard input, such as < file, or as an argument", what)
+	}
+	text, err := io.ReadAll(io.LimitReader(p.stdin, mostInput))
+	if err != nil {
+		return "", errors.New("standard input cannot be read")
+	}
+	if trimmed := strings.TrimSpace(string(text)); trimmed != "" {
+		return trimmed, nil
+	}
+	return "", usage("there is no %s on standard input", what)
+}
+
+func isTerminal(r io.Reader) bool {
+	f, ok := r.(*os.File)
+	if !ok {
+		return false
+	}
+	info, err := f.Stat()
+	return err == nil && info.Mode()&os.ModeCharDevice != 0
+}

@@ -1,0 +1,131 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"net/http"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/latchkeyhq/latchkey/jwt"
+)
+
+const aboutTokenDecode = `Open a token with the secrets of the environment and print its claims as JSON.
+
+What is read may be the token alone, or a whole Cookie header, where a long
+token is in pieces. Standard error says which secret sealed it, for which
+cookie, and how long it lives. Texts that are tokens or secrets themselves, by
+the names of their members, are shown as their length.
+
+Exit code 1: the token is not one of this site's, or it has expired.`
+
+func (p *program) tokenDecodeCommand() *cobra.Command {
+	var f tokenFlags
+	c := &cobra.Command{
+		Use: "decode [TOKEN]", Short: "Show what a token says", Long: aboutTokenDecode,
+		Args: cobra.MaximumNArgs(1), ValidArgsFunction: cobra.NoFileCompletions,
+		Example: `  latchkey token decode --env-file .env < token.txt
+  pbpaste | latchkey token decode --secure | jq .email
+  latchkey token decode --cookie authjs.pkce.code_verifier < token.txt`,
+		RunE: does(func(_ *cobra.Command, args []string) error {
+			text, err := p.input(args, "token")
+			if err != nil {
+				return err
+			}
+			return p.decode(text, f.all(p.env))
+		}),
+	}
+	f.add(c.Flags())
+	return c
+}
+
+func (p *program) decode(text string, cookies []string) error {
+	secrets := p.env.secrets()
+	if len(secrets) == 0 {
+		return errNoSecret
+	}
+	o, err := open(text, cookies, secrets)
+	if err != nil {
+		return err
+	}
+	members, err := jwt.Members(o.payload, nil)
+	if err != nil {
+		return errors.New("the token is authentic, but what it holds is no JSON object")
+	}
+	if _, err := p.stdout.Write(show(members)); err != nil {
+		return err
+	}
+	fmt.Fprintf(p.stderr, "Sealed for the cookie %s with %s, secret %d of %d.\n", o.cookie, secrets[o.secret].name, o.secret+1, len(secrets))
+	life, alive := lifeOf(members, p.now())
+	fmt.Fprintln(p.stderr, life)
+	if !alive {
+		return told
+	}
+	return nil
+}
+
+// opened is a token that was found authentic.
+type opened struct {
+	payload []byte
+	cookie  string
+	secret  int // index
+}
+
+// open tries every secret by itself, because that tells which one it was.
+func open(text string, cookies []string, secrets []namedSecret) (opened, error) {
+	for _, cookie := range cookies {
+		token, ok := tokenIn(text, cookie)
+		for i, secret := range secrets {
+			if !ok {
+				break
+			}
+			if payload, err := jwt.NewCodec([]string{secret.value}, cookie).Open(token); err == nil {
+				return opened{payload, cookie, i}, nil
+			}
+		}
+	}
+	return opened{}, fmt.Errorf("the token cannot be opened with %s for the cookie %s: it was changed or cut, sealed with another secret, or made for another cookie (see --cookie and --secure)",
+		namesOf(secrets), strings.Join(cookies, " or "))
+}
+
+// tokenIn finds the token of a cookie in a Cookie header. Text without = is the
+// token itself, in whose alphabet there is none.
+func tokenIn(text, cookie string) (string, bool) {
+	if !strings.Contains(text, "=") {
+		return text, true
+	}
+	text = strings.TrimSpace(strings.TrimPrefix(text, "Cookie:"))
+	token, err := jwt.GetRawToken(http.Header{"Cookie": {text}}, jwt.TokenParams{CookieName: cookie})
+	return token, err == nil
+}
+
+func namesOf(secrets []namedSecret) string {
+	names := make([]string, len(secrets))
+	for i, s := range secrets {
+		names[i] = s.name
+	}
+	return strings.Join(names, ", ")
+}
+
+// lifeOf says in words whether a token is alive, as the house judges it.
+func lifeOf(members []jwt.Member, now time.Time) (words string, alive bool) {
+	exp, dated := claimsOf(members).Time("exp")
+	err := jwt.Check(members, now, 0)
+	distance := inWords(now.Sub(exp))
+	at := exp.UTC().Format("2006-01-02 15:04:05 UTC")
+	switch {
+	case errors.Is(err, jwt.ErrExpired) && dated:
+		return fmt.Sprintf("Expired %s ago, at %s.", distance, at), false
+	case errors.Is(err, jwt.ErrExpired):
+		return "Expired: it has no exp, and its iat is more than 30 days ago.", false
+	case err != nil:
+		return "Not valid: its times (exp, iat, nbf) are missing, no numbers, or in the future.", false
+	case !dated:
+		return "Valid for 30 days after its iat: it has no exp.", true
+	case now.After(exp):
+		return fmt.Sprintf("Over since %s; accepted a little longer, since clocks differ.", at), true
+	}
+	return fmt.Sprintf("Valid for another %s, until %s.", distance, at), true
+}

@@ -1,0 +1,185 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"io"
+	"net"
+	"net/http"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/latchkeyhq/latchkey"
+)
+
+func TestSettingsThatMakeNoSense(t *testing.T) {
+	for _, row := range []struct{ name, variable, value, says string }{
+		{"a strategy that is none", "SESSION_STRATEGY", "cookie", "SESSION_STRATEGY"},
+		{"a data folder that is a file", "DEMO_DATA", os.Args[0], "not a directory"},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			env := map[string]string{"DEMO_DATA": t.TempDir(), row.variable: row.value}
+			_, err := readSettings(func(name string) string { return env[name] })
+			if err == nil || !strings.Contains(err.Error(), row.says) {
+				t.Errorf("error %v, want one about %s", err, row.says)
+			}
+		})
+	}
+}
+
+// TestDatabaseURLs: mistakes are named, and passwords are not repeated.
+func TestDatabaseURLs(t *testing.T) {
+	for _, address := range []string{"oracle://u:hunter2@db/x", "mysql://u:hunter2@[db/x", "postgres://u:hunter2@[db/x"} {
+		d, err := newSite(t.Context(), environment(t, "DATABASE_URL", address))
+		if d != nil || err == nil || strings.Contains(err.Error(), "hunter2") {
+			t.Errorf("%s: error %v", address, err)
+		}
+	}
+}
+
+func TestSecretFromTheEnvironment(t *testing.T) {
+	s := environment(t, "AUTH_SECRET", "a secret of the environment, long enough")
+	if len(s.secrets) != 1 || s.secrets[0] != "a secret of the environment, long enough" {
+		t.Errorf("secrets %q", s.secrets)
+	}
+	if _, err := os.Stat(filepath.Join(s.data, "secret")); err == nil {
+		t.Error("a secret was made all the same")
+	}
+}
+
+// TestSecretIsMadeOnce by demos that start at the same time.
+func TestSecretIsMadeOnce(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "secret")
+	var secrets sync.Map
+	var started sync.WaitGroup
+	for range 8 {
+		started.Go(func() {
+			secret, err := keptSecret(path)
+			if err != nil || len(secret) < 40 {
+				t.Errorf("%d characters, %v", len(secret), err)
+			}
+			secrets.Store(secret, true)
+		})
+	}
+	started.Wait()
+	n := 0
+	secrets.Range(func(any, any) bool { n++; return true })
+	if n != 1 {
+		t.Errorf("%d secrets", n)
+	}
+	info, err := os.Stat(path)
+	if err != nil || info.Mode().Perm() != 0o600 {
+		t.Errorf("%v, %v", info, err)
+	}
+	if left, _ := filepath.Glob(path + ".*"); len(left) != 0 {
+		t.Errorf("left behind: %v", left)
+	}
+}
+
+func TestMailbox(t *testing.T) {
+	m, err := newMailbox(filepath.Join(t.TempDir(), "mails"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	old := filepath.Join(m.dir, time.Now().UTC().Add(-2*lettersKept).Format(stamp)+"-x.eml")
+	if err := os.WriteFile(old, []byte("To: x@example.com\n\nold\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, to := range []string{"first@example.com", "second@example.com"} {
+		link := latchkey.SignInLink{To: to, URL: "http://localhost:3000/auth/callback/email?email=" + to, Expires: time.Now().Add(time.Hour)}
+		if err := m.send(t.Context(), link); err != nil {
+			t.Fatal(err)
+		}
+	}
+	list, err := m.letters()
+	if err != nil || len(list) != 2 {
+		t.Fatalf("%d letters, %v", len(list), err)
+	}
+	newest := list[0]
+	if newest.To != "second@example.com" || newest.Subject != "Sign in to localhost:3000" || newest.Sent.IsZero() {
+		t.Errorf("%+v", newest)
+	}
+	if newest.Link != "http://localhost:3000/auth/callback/email?email=second@example.com" ||
+		!strings.HasPrefix(newest.Before, "Open this link") || !strings.Contains(newest.After, "works once") {
+		t.Errorf("%+v", newest)
+	}
+	if _, err := os.Stat(old); err == nil {
+		t.Error("an old mail was kept")
+	}
+}
+
+// TestRun starts the whole program, reads the address it prints, and stops it.
+func TestRun(t *testing.T) {
+	t.Setenv("DEMO_DATA", t.TempDir())
+	t.Setenv("DATABASE_URL", "")
+	t.Setenv("SESSION_STRATEGY", "")
+	t.Setenv("PORT", "0")
+	ctx, stop := context.WithCancel(t.Context())
+	defer stop()
+	out, in := io.Pipe()
+	done := make(chan error, 1)
+	go func() {
+		done <- run(ctx, in)
+		in.Close()
+	}()
+	address := firstAddress(t, out)
+	go func() { _, _ = io.Copy(io.Discard, out) }()
+	resp, err := http.Get(address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer resp.Body.Close()
+	if page, err := io.ReadAll(resp.Body); err != nil || !strings.Contains(string(page), "Come in") {
+		t.Errorf("%v\n%s", err, page)
+	}
+	stop()
+	if err := <-done; err != nil {
+		t.Errorf("stopped with %v", err)
+	}
+	if _, err := http.Get(address); err == nil {
+		t.Error("still answers")
+	}
+}
+
+func firstAddress(t *testing.T, out io.Reader) string {
+	t.Helper()
+	lines := bufio.NewScanner(out)
+	for lines.Scan() {
+		if address := regexp.MustCompile(`http://localhost:\d+`).FindString(lines.Text()); address != "" {
+			return address
+		}
+	}
+	t.Fatalf("no address: %v", lines.Err())
+	return ""
+}
+
+func TestListen(t *testing.T) {
+	taken, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer taken.Close()
+	_, port, _ := net.SplitHostPort(taken.Addr().String())
+	if l, err := listen(port); err == nil {
+		l.Close()
+		t.Error("took another port than was asked for")
+	}
+	first, err := listen("")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer first.Close()
+	second, err := listen("")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer second.Close()
+	if a, b := first.Addr().(*net.TCPAddr), second.Addr().(*net.TCPAddr); a.Port < firstPort || b.Port <= a.Port || !a.IP.IsLoopback() {
+		t.Errorf("%v and %v", a, b)
+	}
+}

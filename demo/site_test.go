@@ -1,0 +1,303 @@
+package main
+
+import (
+	"html"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"os"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/latchkeyhq/latchkey"
+	"github.com/latchkeyhq/latchkey/latchkeytest"
+)
+
+// TestMain forgets what the developer's own environment says.
+func TestMain(m *testing.M) {
+	for _, pair := range os.Environ() {
+		name, _, _ := strings.Cut(pair, "=")
+		if strings.HasPrefix(name, "AUTH_") || strings.HasPrefix(name, "NEXTAUTH_") {
+			os.Unsetenv(name)
+		}
+	}
+	os.Exit(m.Run())
+}
+
+// environment makes settings from pairs of names and values, given in turn.
+func environment(t *testing.T, pairs ...string) settings {
+	t.Helper()
+	env := map[string]string{"DEMO_DATA": t.TempDir()}
+	for i := 0; i < len(pairs); i += 2 {
+		env[pairs[i]] = pairs[i+1]
+	}
+	s, err := readSettings(func(name string) string { return env[name] })
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.log = slog.New(slog.NewTextHandler(t.Output(), nil))
+	return s
+}
+
+// newTestSite starts a demo, but does not serve it.
+func newTestSite(t *testing.T, s settings) *site {
+	t.Helper()
+	d, err := newSite(t.Context(), s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := d.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return d
+}
+
+// serve is the origin of a handler, under the name that people type.
+func serve(t *testing.T, h http.Handler) string {
+	t.Helper()
+	server := httptest.NewServer(h)
+	t.Cleanup(server.Close)
+	return strings.Replace(server.URL, "127.0.0.1", "localhost", 1)
+}
+
+// visitor is a browser that runs no scripts, at a demo of its own.
+func visitor(t *testing.T, pairs ...string) *latchkeytest.Client {
+	t.Helper()
+	return latchkeytest.NewClientAt(t, serve(t, newTestSite(t, environment(t, pairs...))))
+}
+
+func wants(t *testing.T, p *latchkeytest.Page, status int, texts ...string) {
+	t.Helper()
+	if p.Status != status {
+		t.Errorf("%s answers %d, want %d", p.URL.Path, p.Status, status)
+	}
+	for _, text := range texts {
+		if !strings.Contains(string(p.Body), text) {
+			t.Errorf("%s does not say %q:\n%s", p.URL.Path, text, p.Body)
+		}
+	}
+}
+
+// leads checks where a redirect goes, without its origin.
+func leads(t *testing.T, p *latchkeytest.Page, to string) {
+	t.Helper()
+	at := p.Location()
+	if at == nil || at.RequestURI() != to {
+		t.Errorf("%s answers %d and leads to %v, want %s", p.URL.Path, p.Status, at, to)
+	}
+}
+
+var alicesFields = map[string]string{"username": aliceName, "password": alicePassword}
+
+func TestFrontPage(t *testing.T) {
+	c := visitor(t)
+	p := c.Get("/")
+	wants(t, p, 200, "Come in", aliceName, alicePassword, `href="/mailbox"`, "Ada Lovelace", "kept in SQLite")
+	if len(c.Cookies()) != 0 {
+		t.Error("a visitor who does not sign in gets cookies")
+	}
+	if csp := p.Header.Get("Content-Security-Policy"); !strings.HasPrefix(csp, "default-src 'none'") {
+		t.Errorf("policy %q", csp)
+	}
+}
+
+func TestAssets(t *testing.T) {
+	c := visitor(t)
+	for path, mediaType := range map[string]string{"/style.css": "text/css; charset=utf-8", "/favicon.ico": "image/svg+xml"} {
+		p := c.Get(path)
+		if got := p.Header.Get("Content-Type"); p.Status != 200 || got != mediaType || len(p.Body) == 0 {
+			t.Errorf("%s: %d, %s, %d bytes", path, p.Status, got, len(p.Body))
+		}
+	}
+}
+
+func TestUnknownPage(t *testing.T) { wants(t, visitor(t).Get("/nowhere"), 404, "Not found") }
+
+func TestMembersAreAskedToSignIn(t *testing.T) {
+	c := visitor(t)
+	for _, path := range []string{"/members", "/profile"} {
+		leads(t, c.Get(path), "/auth/signin?callbackUrl="+url.QueryEscape(c.URL+path))
+	}
+}
+
+// TestOtherHosts: a name that somebody else made mean this machine opens nothing.
+func TestOtherHosts(t *testing.T) {
+	d := newTestSite(t, environment(t))
+	for host, status := range map[string]int{"localhost:3000": 200, "127.0.0.1": 200, "evil.example": 400, "localhost.evil.example": 400} {
+		for _, path := range []string{"/mailbox", "/auth/signin"} {
+			w := httptest.NewRecorder()
+			r := httptest.NewRequest("GET", path, nil)
+			r.Host = host
+			d.ServeHTTP(w, r)
+			if w.Code != status {
+				t.Errorf("%s at %s: %d, want %d", path, host, w.Code, status)
+			}
+		}
+	}
+}
+
+func TestPassword(t *testing.T) {
+	for _, row := range []struct{ name, username, password, leads string }{
+		{"right", aliceName, alicePassword, "/"},
+		{"wrong password", aliceName, "looking glass", "/auth/signin?error=CredentialsSignin&code=credentials"},
+		{"wrong name", "hatter", alicePassword, "/auth/signin?error=CredentialsSignin&code=credentials"},
+		{"nothing", "", "", "/auth/signin?error=CredentialsSignin&code=credentials"},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			c := visitor(t)
+			leads(t, c.SignInCredentials(map[string]string{"username": row.username, "password": row.password}), row.leads)
+			if in := c.Session() != nil; in != (row.leads == "/") {
+				t.Errorf("signed in: %t", in)
+			}
+		})
+	}
+}
+
+func TestSignOut(t *testing.T) {
+	for _, strategy := range []latchkey.Strategy{latchkey.DatabaseSessions, latchkey.JWTSessions} {
+		t.Run(string(strategy), func(t *testing.T) {
+			c := visitor(t, "SESSION_STRATEGY", string(strategy))
+			c.SignInCredentials(alicesFields)
+			wants(t, c.Get("/"), 200, "Hello, Alice", "Sign out")
+			wants(t, c.Get("/members"), 200, "Welcome, Alice")
+			leads(t, c.Post("/auth/signout", hiddenFields(c.Get("/profile"))), "/")
+			wants(t, c.Get("/"), 200, "Come in")
+			if c.Session() != nil {
+				t.Error("still signed in")
+			}
+		})
+	}
+}
+
+var hiddenPattern = regexp.MustCompile(`<input type="hidden" name="([^"]*)" value="([^"]*)">`)
+
+// hiddenFields are what the form of a page posts without being asked.
+func hiddenFields(p *latchkeytest.Page) url.Values {
+	form := url.Values{}
+	for _, field := range hiddenPattern.FindAllSubmatch(p.Body, -1) {
+		form.Set(html.UnescapeString(string(field[1])), html.UnescapeString(string(field[2])))
+	}
+	return form
+}
+
+func TestProfileShowsTheSession(t *testing.T) {
+	c := visitor(t)
+	c.SignInCredentials(alicesFields)
+	wants(t, c.Get("/profile"), 200, "&#34;email&#34;: &#34;alice@example.com&#34;", "Signed in until", "kept in SQLite")
+}
+
+func TestIdentityProvider(t *testing.T) {
+	for _, row := range []struct{ name, subject, leads, says string }{
+		{"with an address", "ada", "/", "Hello, Ada Lovelace"},
+		{"without one", "guest", "/", "Hello, Someone without an address"},
+		{"with an address that is taken", "alice", "/auth/signin?error=OAuthAccountNotLinked", "Come in"},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			c := visitor(t)
+			c.Person = row.subject
+			leads(t, c.Complete(c.Begin("demo")), row.leads)
+			wants(t, c.Get("/"), 200, row.says)
+		})
+	}
+}
+
+// TestLinking: she who is signed in may add the account that she was turned away with.
+func TestLinking(t *testing.T) {
+	c := visitor(t)
+	c.Person = "alice"
+	c.SignInCredentials(alicesFields)
+	leads(t, c.Complete(c.Begin("demo")), "/")
+	c.SignOut()
+	leads(t, c.Complete(c.Begin("demo")), "/")
+	wants(t, c.Get("/"), 200, "Hello, Alice")
+}
+
+func askForLink(t *testing.T, c *latchkeytest.Client, address string) {
+	t.Helper()
+	sent := c.Post("/auth/signin/email", url.Values{"csrfToken": {c.CSRFToken()}, "email": {address}, "callbackUrl": {"/profile"}})
+	leads(t, sent, "/auth/verify-request?provider=email&type=email")
+	wants(t, c.Follow(sent), 200, "Check your email", "Mailbox")
+}
+
+var linkPattern = regexp.MustCompile(`<a href="(http[^"]*/auth/callback/email[^"]*)"`)
+
+// newestLink is the link of the first mail on the mailbox page.
+func newestLink(t *testing.T, c *latchkeytest.Client) string {
+	t.Helper()
+	found := linkPattern.FindSubmatch(c.Get("/mailbox").Body)
+	if found == nil {
+		t.Fatal("there is no link in the mailbox")
+	}
+	return html.UnescapeString(string(found[1]))
+}
+
+func TestMagicLink(t *testing.T) {
+	c := visitor(t)
+	wants(t, c.Get("/mailbox"), 200, "no mail yet")
+	askForLink(t, c, "New.Person@example.com")
+	wants(t, c.Get("/mailbox"), 200, "To new.person@example.com", "Sign in to "+strings.TrimPrefix(c.URL, "http://"))
+	link := newestLink(t, c)
+	leads(t, c.Get(link), "/profile")
+	wants(t, c.Get("/profile"), 200, "new.person@example.com")
+	c.SignOut()
+	leads(t, c.Get(link), "/auth/error?error=Verification")
+	if c.Session() != nil {
+		t.Error("a link worked twice")
+	}
+}
+
+// TestLinkProvesAlice: the owner of her address is her.
+func TestLinkProvesAlice(t *testing.T) {
+	c := visitor(t)
+	askForLink(t, c, aliceAddress)
+	c.Get(newestLink(t, c))
+	wants(t, c.Get("/"), 200, "Hello, Alice")
+}
+
+func TestDeletedAliceCanComeBack(t *testing.T) {
+	c := visitor(t)
+	c.SignInCredentials(alicesFields)
+	c.Post("/auth/account?do=delete", url.Values{"csrfToken": {c.CSRFToken()}, "confirm": {"delete"}})
+	if c.Session() != nil {
+		t.Fatal("still signed in after the account was deleted")
+	}
+	leads(t, c.SignInCredentials(alicesFields), "/")
+}
+
+func TestAccountPage(t *testing.T) {
+	c := visitor(t)
+	leads(t, c.Get("/auth/account"), "/auth/signin?callbackUrl="+url.QueryEscape(c.URL+"/auth/account"))
+	c.Complete(c.Begin("demo"))
+	wants(t, c.Get("/auth/account"), 200, "Your account", "ada@example.com", "This device")
+}
+
+func TestRestartKeepsSessions(t *testing.T) {
+	for _, strategy := range []latchkey.Strategy{latchkey.DatabaseSessions, latchkey.JWTSessions} {
+		t.Run(string(strategy), func(t *testing.T) {
+			data := t.TempDir()
+			before := visitor(t, "DEMO_DATA", data, "SESSION_STRATEGY", string(strategy))
+			before.SignInCredentials(alicesFields)
+			after := visitor(t, "DEMO_DATA", data, "SESSION_STRATEGY", string(strategy))
+			for _, cookie := range before.Cookies() {
+				after.SetCookie(cookie)
+			}
+			wants(t, after.Get("/"), 200, "Hello, Alice")
+		})
+	}
+}
+
+func TestFurtherProviders(t *testing.T) {
+	c := visitor(t)
+	wants(t, c.Get("/"), 200, "Set <code>AUTH_GITHUB_ID</code>", "Set <code>AUTH_GOOGLE_ID</code>")
+	for _, name := range []string{"GITHUB", "GOOGLE"} {
+		t.Setenv("AUTH_"+name+"_ID", "an id")
+		t.Setenv("AUTH_"+name+"_SECRET", "a secret")
+	}
+	c = visitor(t, "AUTH_GITHUB_ID", "an id", "AUTH_GOOGLE_ID", "an id")
+	wants(t, c.Get("/"), 200, "GitHub is ready", "Google is ready")
+	wants(t, c.Get("/auth/signin"), 200, "/auth/signin/github", "/auth/signin/google")
+}

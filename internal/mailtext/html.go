@@ -1,0 +1,53 @@
+package mailtext
+
+import (
+	_ "embed"
+	"html/template"
+	"strings"
+
+	"github.com/latchkeyhq/latchkey"
+)
+
+//go:embed mail.html
+var source string
+
+// document is parsed once and executed concurrently.
+var document = template.Must(template.New("mail").Parse(source))
+
+// view is what the document shows.
+type view struct {
+	Lang, Title, URL         string
+	Before, After            string   // the title around Host
+	Host                     []string // cut before each dot
+	Action, Expires, Ignored string
+	Look                     look
+}
+
+func (w words) html(l latchkey.SignInLink, host string) (string, error) {
+	title := w.whole("mail.subject")
+	before, after, _ := strings.Cut(title, "{host}")
+	v := view{
+		Lang:    w.lang(),
+		Title:   oneLine(w.with("mail.subject", host)),
+		URL:     l.URL,
+		Before:  before,
+		After:   strings.ReplaceAll(after, "{host}", host),
+		Host:    strings.Split(host, "."),
+		Action:  w.whole("mail.action"),
+		Expires: w.expires(l.Expires),
+		Ignored: w.whole("mail.ignore"),
+		Look:    newLook(l.Theme),
+	}
+	var b strings.Builder
+	if err := document.Execute(&b, v); err != nil {
+		return "", err
+	}
+	return b.String(), nil
+}
+
+func (w words) lang() string {
+	if w.theme.Lang == "" {
+		return "en"
+	}
+	return w.theme.Lang
+}

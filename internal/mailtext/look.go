@@ -1,0 +1,122 @@
+package mailtext
+
+import (
+	"html/template"
+	"math"
+	"regexp"
+	"strconv"
+	"strings"
+
+	"github.com/latchkeyhq/latchkey"
+)
+
+// shades are the grounds and inks of one colour scheme.
+type shades struct{ Page, Card, Ink, Soft template.CSS }
+
+var (
+	light = shades{"#f4f5f7", "#ffffff", "#15181e", "#565d6b"}
+	dark  = shades{"#0d0f13", "#16191f", "#eceef2", "#a3aab7"}
+)
+
+const (
+	houseBlue = "#3056d3"
+	soot      = "#15181e"
+	black     = "#000000"
+	white     = "#ffffff"
+)
+
+// look is a theme made into what may stand in a style attribute. Mail programs
+// drop style sheets and know no variables, hence one colour per place.
+type look struct {
+	shades
+	Dark                    *shades // for readers whose system is dark; nil: the scheme is fixed
+	Schemes                 string
+	Button, ButtonText, Rim template.CSS
+}
+
+func newLook(t latchkey.Theme) look {
+	l := look{shades: light, Schemes: t.ColorScheme}
+	switch t.ColorScheme {
+	case "light":
+	case "dark":
+		l.shades = dark
+	default:
+		l.Dark, l.Schemes = &dark, "light dark"
+	}
+	l.Button = safe(t.BrandColor, houseBlue)
+	l.Rim = l.Button
+	if l.ButtonText = safe(t.ButtonText, ""); l.ButtonText == "" {
+		l.Button, l.ButtonText = readable(l.Button)
+	}
+	return l
+}
+
+// colour admits the notations of CSS colours and nothing that could end a
+// declaration, open another or load anything.
+var colour = regexp.MustCompile(`^(#[0-9a-fA-F]{3,8}|[a-zA-Z]{1,32}|(rgb|hsl)a?\([0-9., %deg]{1,40}\))$`)
+
+func safe(c, otherwise string) template.CSS {
+	if !colour.MatchString(c) {
+		c = otherwise
+	}
+	return template.CSS(c)
+}
+
+// readable chooses the words' colour on a button. A colour whose brightness is
+// not plain from its notation stays on the rim, round dark words on white.
+func readable(ground template.CSS) (button, text template.CSS) {
+	bright, known := luminance(string(ground))
+	switch {
+	case !known:
+		return white, soot
+	case 1.05/(bright+0.05) >= 4.5: // WCAG 2.2, contrast with white
+		return ground, white
+	}
+	return ground, black // which reads on whatever white does not
+}
+
+// luminance is the relative luminance of WCAG 2.2 for #rgb, #rrggbb and rgb().
+func luminance(c string) (float64, bool) {
+	channels, ok := channels(c)
+	if !ok {
+		return 0, false
+	}
+	var linear [3]float64
+	for i, v := range channels {
+		s := float64(v) / 255
+		if linear[i] = s / 12.92; s > 0.04045 {
+			linear[i] = math.Pow((s+0.055)/1.055, 2.4)
+		}
+	}
+	return 0.2126*linear[0] + 0.7152*linear[1] + 0.0722*linear[2], true
+}
+
+// channels reads the red, green and blue of a colour.
+func channels(c string) (out [3]uint8, ok bool) {
+	base, parts := 10, strings.FieldsFunc(strings.TrimSuffix(strings.TrimPrefix(c, "rgb("), ")"), func(r rune) bool { return r == ',' || r == ' ' })
+	if hex, is := strings.CutPrefix(c, "#"); is {
+		base, parts = 16, hexParts(hex)
+	}
+	if len(parts) != len(out) {
+		return out, false
+	}
+	for i, part := range parts {
+		n, err := strconv.ParseUint(part, base, 8)
+		if err != nil {
+			return out, false
+		}
+		out[i] = uint8(n)
+	}
+	return out, true
+}
+
+// hexParts cuts rgb or rrggbb; nil: it is neither.
+func hexParts(hex string) []string {
+	switch len(hex) {
+	case 3:
+		return []string{hex[:1] + hex[:1], hex[1:2] + hex[1:2], hex[2:] + hex[2:]}
+	case 6:
+		return []string{hex[:2], hex[2:4], hex[4:]}
+	}
+	return nil
+}

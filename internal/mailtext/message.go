@@ -1,0 +1,95 @@
+package mailtext
+
+import (
+	"errors"
+	"net/mail"
+	"net/url"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/latchkeyhq/latchkey"
+)
+
+// Message is the content of a mail.
+type Message struct {
+	Subject string // one line
+	Text    string // for programs that show no HTML
+	HTML    string // a complete document; empty: there is only Text
+}
+
+// Compose words the mail for l in the colours and the language of its theme. It
+// loads nothing from elsewhere: a picture would tell its host who reads mail
+// when, and most programs hide it anyway.
+func Compose(l latchkey.SignInLink) (Message, error) {
+	host, err := linkHost(l.URL)
+	if err != nil {
+		return Message{}, err
+	}
+	w := words{theme: l.Theme}
+	html, err := w.html(l, host)
+	if err != nil {
+		return Message{}, err
+	}
+	return Message{Subject: oneLine(w.with("mail.subject", host)), Text: w.plain(l, host), HTML: html}, nil
+}
+
+// Check refuses a message that could not be sent as it is. Line breaks in the
+// subject would begin another header.
+func (m Message) Check() error {
+	switch {
+	case m.Subject == "":
+		return errors.New("the message has no Subject")
+	case strings.ContainsFunc(m.Subject, unicode.IsControl):
+		return errors.New("the message's Subject holds a line break or another control character")
+	case m.Text == "":
+		return errors.New("the message has no Text: not every mail program shows HTML")
+	case !utf8.ValidString(m.Subject), !utf8.ValidString(m.Text), !utf8.ValidString(m.HTML):
+		return errors.New("the message is not UTF-8")
+	}
+	return nil
+}
+
+var errLink = errors.New("the link is no http(s) address")
+
+// linkHost is the site that a link leads to. Its error does not repeat the link,
+// which is a secret.
+func linkHost(link string) (string, error) {
+	u, err := url.Parse(link)
+	if err != nil || (u.Scheme != "https" && u.Scheme != "http") || u.Host == "" || u.User != nil {
+		return "", errLink
+	}
+	if strings.ContainsFunc(u.Host, func(r rune) bool { return unicode.IsSpace(r) || !unicode.IsPrint(r) }) {
+		return "", errLink
+	}
+	return u.Host, nil
+}
+
+// Recipient reports whether to is exactly one mailbox, without a name. Anything
+// more could make two recipients of one.
+func Recipient(to string) error {
+	a, err := mail.ParseAddress(to)
+	if err != nil || a.Name != "" || a.Address != to {
+		return errors.New("the recipient is not exactly one plain mailbox")
+	}
+	return nil
+}
+
+// Sender reads a sender: an address, or a name and an address in angle brackets.
+func Sender(from string) (*mail.Address, error) {
+	a, err := mail.ParseAddress(from)
+	if err != nil || !printable(from) {
+		return nil, errors.New(`want one sender such as no-reply@app.example or "App <no-reply@app.example>"`)
+	}
+	return a, nil
+}
+
+// Domain is the part of an address behind its @.
+func Domain(address string) string { return address[strings.LastIndexByte(address, '@')+1:] }
+
+func printable(s string) bool {
+	return utf8.ValidString(s) && !strings.ContainsFunc(s, func(r rune) bool { return !unicode.IsPrint(r) })
+}
+
+// oneLine joins what a translation may have spread over several lines.
+func oneLine(s string) string { return strings.Join(strings.Fields(s), " ") }
