@@ -83,9 +83,9 @@ func benchDo(b *testing.B, client *http.Client, r *http.Request) *http.Response 
 // handwrittenRP is a relying party for this one issuer and nothing else.
 type handwrittenRP struct {
 	*handwritten
-	provider                     *latchkey.OAuth
-	authorize, token, callbackAt string
-	key                          *rsa.PublicKey
+	provider         *latchkey.OAuth
+	authorize, token string
+	key              *rsa.PublicKey
 }
 
 func newHandwrittenRP(b *testing.B, issuer *latchkeytest.Issuer) http.Handler {

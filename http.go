@@ -15,8 +15,6 @@ type Request struct {
 	Body       []byte
 	RemoteAddr string // address of the connection's other end, with or without port
 	TLS        bool   // the connection itself is encrypted
-
-	tooLarge bool // the body went over its limit and was not read
 }
 
 // Response is the answer to a [Request].

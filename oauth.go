@@ -86,11 +86,11 @@ func (p *oauthProvider) warnOfDangers(s *setup) {
 
 func (p *oauthProvider) checkAddresses() error {
 	if p.RedirectProxyURL != "" && !isHTTPURL(p.RedirectProxyURL) {
-		return ErrInvalidProvider.at(p.ID, fmt.Errorf("RedirectProxyURL %q: want the proxy's base path URL", p.RedirectProxyURL))
+		return ErrInvalidProvider.at(p.ID, fmt.Errorf("the field RedirectProxyURL is %q: want the proxy's base path URL", p.RedirectProxyURL))
 	}
 	for _, c := range p.Checks {
 		if c != CheckPKCE && c != CheckState && c != CheckNonce {
-			return ErrInvalidProvider.at(p.ID, fmt.Errorf("Checks: unknown check %q", c))
+			return ErrInvalidProvider.at(p.ID, fmt.Errorf("unknown check %q in Checks", c))
 		}
 	}
 	return nil

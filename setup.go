@@ -210,8 +210,11 @@ var placeholders = []string{"secret", "changeme", "change-me", "change_me", "you
 // settlePages checks the application's own pages and makes the built-in ones.
 func (s *setup) settlePages(f *faults) {
 	for _, p := range []struct{ field, value string }{
-		{"SignIn", s.Pages.SignIn}, {"SignOut", s.Pages.SignOut}, {"Error", s.Pages.Error},
-		{"VerifyRequest", s.Pages.VerifyRequest}, {"NewUser", s.Pages.NewUser},
+		{"SignIn", s.Pages.SignIn},
+		{"SignOut", s.Pages.SignOut},
+		{"Error", s.Pages.Error},
+		{"VerifyRequest", s.Pages.VerifyRequest},
+		{"NewUser", s.Pages.NewUser},
 	} {
 		if p.value != "" && !isHTTPURL(p.value) && !isPath(p.value) {
 			f.add(ErrInvalidConfig, "Pages.%s %q: want a path such as /welcome or an http(s) address", p.field, p.value)

@@ -29,9 +29,13 @@
 // # MySQL and MariaDB
 //
 // Instants are stored as numbers, so the parameters parseTime, loc and
-// time_zone of a connection do not matter. Transactions are READ COMMITTED. The
-// driver gives a cancelled statement up without telling the server, which may
-// still carry it out, outside transactions.
+// time_zone of a connection do not matter. Transactions are READ COMMITTED.
+//
+// # Deadlines
+//
+// A call whose context ends returns at once. The server may not hear of it in
+// time and still carry the statement out, as it may when a connection breaks;
+// what belongs together, put in a transaction.
 //
 // # Errors
 //
