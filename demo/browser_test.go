@@ -1,0 +1,194 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/chromedp/chromedp"
+	"github.com/chromedp/chromedp/kb"
+
+	"github.com/latchkeyhq/latchkey/latchkeytest"
+)
+
+// TestInABrowser does what a visitor does, with mouse and keyboard.
+func TestInABrowser(t *testing.T) {
+	browser := startChromium(t)
+	for _, walk := range []struct {
+		name string
+		walk func(*tab)
+	}{
+		{"identity provider", walkIdentityProvider},
+		{"identity provider, cancelled", walkCancelled},
+		{"password", walkPassword},
+		{"magic link", walkMagicLink},
+		{"account page", walkAccount},
+		{"only the keyboard", walkKeyboard},
+		{"a narrow window", walkNarrow},
+	} {
+		t.Run(walk.name, func(t *testing.T) {
+			walk.walk(openTab(t, browser, serve(t, newTestSite(t, environment(t)))))
+		})
+	}
+}
+
+// The buttons and fields that visitors use.
+const (
+	signInLink   = `header a[href^="/auth/signin"]`
+	signOut      = `header form[action="/auth/signout"] button`
+	demoButton   = `form[action$="/signin/demo"] button`
+	password     = `form[action$="/callback/credentials"]`
+	emailForm    = `form[action$="/signin/email"]`
+	usernameBox  = password + ` input[name="username"]`
+	passwordBox  = password + ` input[name="password"]`
+	passwordDone = password + ` button`
+)
+
+func walkIdentityProvider(b *tab) {
+	b.open("/members")
+	b.arrives("/auth/signin")
+	b.click(demoButton)
+	b.click(`button[data-subject="ada"]`)
+	b.arrives("/members")
+	b.says("Welcome, Ada Lovelace")
+	b.click(`nav a[href="/profile"]`)
+	b.arrives("/profile")
+	b.says("ada@example.com", "Signed in until", `"name": "Ada Lovelace"`)
+	b.click(signOut)
+	b.arrives("/")
+	b.becomes("document.body.innerText.includes('Come in')")
+	b.open("/members")
+	b.arrives("/auth/signin")
+}
+
+func walkCancelled(b *tab) {
+	b.open("/auth/signin")
+	b.click(demoButton)
+	b.click(`button[name="cancel"]`)
+	b.arrives("/auth/signin")
+	b.becomes("document.querySelector('[role=alert]') !== null")
+}
+
+func walkPassword(b *tab) {
+	b.open("/")
+	b.says("Come in", aliceName, alicePassword)
+	b.click(signInLink)
+	b.arrives("/auth/signin")
+	b.write(usernameBox, aliceName)
+	b.write(passwordBox, "looking glass")
+	b.click(passwordDone)
+	b.arrives("/auth/signin?error=CredentialsSignin")
+	b.says("That is not right.")
+	b.write(usernameBox, aliceName)
+	b.write(passwordBox, alicePassword)
+	b.click(passwordDone)
+	b.arrives("/profile")
+	b.says(aliceAddress)
+}
+
+func walkMagicLink(b *tab) {
+	b.open("/auth/signin?callbackUrl=/members")
+	b.write(emailForm+` input[name="email"]`, "reader@example.com")
+	b.click(emailForm + ` button`)
+	b.arrives("/auth/verify-request")
+	b.says("Check your email", "Mailbox")
+	b.open("/mailbox")
+	b.says("To reader@example.com")
+	b.click(`.letter a`)
+	b.arrives("/members")
+	b.says("Welcome, reader@example.com")
+}
+
+func walkAccount(b *tab) {
+	signInWithPassword(b)
+	b.click(`nav a[href="/auth/account"]`)
+	b.arrives("/auth/account")
+	b.says("Your account", aliceAddress, "This device")
+	b.click(demoButton)
+	b.click(`button[data-subject="alice"]`)
+	b.arrives("/auth/account")
+	b.becomes(`document.querySelector('form[action*="do=unlink"], .row .detail') !== null`)
+	b.click(`a[href*="do=delete"]`)
+	b.arrives("/auth/account?do=delete")
+	b.click(`input[name="confirm"]`)
+	b.click(`form button`)
+	b.arrives("/")
+	b.becomes("document.body.innerText.includes('Come in')")
+}
+
+func signInWithPassword(b *tab) {
+	b.t.Helper()
+	b.open("/auth/signin?callbackUrl=/profile")
+	b.write(usernameBox, aliceName)
+	b.write(passwordBox, alicePassword)
+	b.press(kb.Enter)
+	b.arrives("/profile")
+}
+
+// walkKeyboard never touches the mouse, and sees at every step where it is.
+func walkKeyboard(b *tab) {
+	b.open("/")
+	b.tabTo(signInLink)
+	b.press(kb.Enter)
+	b.arrives("/auth/signin")
+	b.tabTo(usernameBox)
+	b.press(aliceName)
+	b.tabTo(passwordBox)
+	b.press(alicePassword)
+	b.tabTo(passwordDone)
+	b.press(kb.Enter)
+	b.arrives("/profile")
+	b.tabTo(signOut)
+	b.press(" ")
+	b.arrives("/")
+	b.becomes("document.body.innerText.includes('Come in')")
+}
+
+// tabTo presses Tab until an element has the focus.
+func (b *tab) tabTo(selector string) {
+	b.t.Helper()
+	quoted, _ := json.Marshal(selector)
+	for range 40 {
+		b.press(kb.Tab)
+		if !ask[bool](b, "document.activeElement.matches(':focus-visible') && getComputedStyle(document.activeElement).outlineStyle !== 'none'") {
+			b.t.Errorf("no focus to be seen on %s", ask[string](b, "document.activeElement.outerHTML"))
+		}
+		if ask[bool](b, "document.activeElement.matches("+string(quoted)+")") {
+			return
+		}
+	}
+	b.t.Fatalf("Tab never reaches %s", selector)
+}
+
+// walkNarrow looks at every page in the narrowest window that WCAG 2.2 names
+// (1.4.10 Reflow): nothing may need scrolling sideways.
+func walkNarrow(b *tab) {
+	b.do("narrow", chromedp.EmulateViewport(320, 640))
+	pages := []string{"/", "/mailbox", "/nowhere", "/auth/signin", "/auth/signin?error=CredentialsSignin", "/auth/verify-request", "/auth/error?error=AccessDenied"}
+	for _, path := range pages[:2] {
+		b.fits(path)
+	}
+	askForLink(b.t, latchkeytest.NewClientAt(b.t, b.origin), strings.Repeat("long.", 10)+"address@example.com")
+	for _, path := range pages {
+		b.fits(path)
+	}
+	signInWithPassword(b)
+	for _, path := range []string{"/", "/members", "/profile", "/auth/account", "/auth/account?do=delete", "/auth/signout"} {
+		b.fits(path)
+	}
+}
+
+func (b *tab) fits(path string) {
+	b.t.Helper()
+	b.open(path)
+	if wide := ask[int](b, "document.documentElement.scrollWidth"); wide > 320 {
+		b.t.Errorf("%s is %d pixels wide: %s", path, wide, ask[string](b, widest))
+	}
+	if at := ask[string](b, "location.pathname + location.search"); at != path {
+		b.t.Errorf("looked at %s instead of %s", at, path)
+	}
+}
+
+// widest names the element that sticks out.
+var widest = fmt.Sprintf(`[...document.querySelectorAll('*')].filter(e => e.getBoundingClientRect().right > %d).map(e => e.outerHTML.slice(0, 120)).join('\n')`, 320)

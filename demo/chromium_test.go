@@ -1,0 +1,173 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"os"
+	"os/exec"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/chromedp/cdproto/log"
+	"github.com/chromedp/cdproto/runtime"
+	"github.com/chromedp/chromedp"
+)
+
+// patience is how long a page may take, on a busy machine.
+const patience = 30 * time.Second
+
+// startChromium starts a browser without a window, which ends with the test.
+func startChromium(t *testing.T) context.Context {
+	t.Helper()
+	program, err := exec.LookPath("chromium")
+	if err != nil {
+		if os.Getenv("LATCHKEY_REQUIRE_SERVERS") == "1" {
+			t.Fatal("chromium is not installed: run make setup")
+		}
+		t.Skip("chromium is not installed: run make setup")
+	}
+	options := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(program), chromedp.NoSandbox, chromedp.DisableGPU,
+		chromedp.NoFirstRun, chromedp.UserDataDir(t.TempDir()))
+	for _, name := range []string{"disable-quic", "disable-background-networking", "disable-component-update", "disable-sync"} {
+		options = append(options, chromedp.Flag(name, true))
+	}
+	allocator, end := chromedp.NewExecAllocator(context.Background(), options...)
+	t.Cleanup(end)
+	ctx, closeBrowser := chromedp.NewContext(allocator)
+	t.Cleanup(closeBrowser)
+	if err := chromedp.Do(ctx); err != nil {
+		t.Fatal(err)
+	}
+	return ctx
+}
+
+// tab is a browser window with cookies of its own. It fails its test when the
+// console says that something is wrong, such as a breach of a page's policy.
+type tab struct {
+	t      *testing.T
+	ctx    context.Context
+	origin string
+
+	lock       sync.Mutex
+	complaints []string
+}
+
+func openTab(t *testing.T, browser context.Context, origin string) *tab {
+	t.Helper()
+	ctx, end := chromedp.NewContext(browser, chromedp.WithNewBrowserContext())
+	t.Cleanup(end)
+	b := &tab{t: t, ctx: ctx, origin: origin}
+	if err := chromedp.Listen(ctx, b.listen); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		for _, complaint := range b.heard() {
+			t.Error("console: " + complaint)
+		}
+	})
+	return b
+}
+
+func (b *tab) heard() []string {
+	b.lock.Lock()
+	defer b.lock.Unlock()
+	return b.complaints
+}
+
+// listen collects warnings and worse.
+func (b *tab) listen(event any) {
+	said := ""
+	switch e := event.(type) {
+	case *log.EventEntryAdded:
+		if e.Entry.Level == log.EntryLevelError || e.Entry.Level == log.EntryLevelWarning {
+			said = e.Entry.Text + " " + e.Entry.URL
+		}
+	case *runtime.EventConsoleAPICalled:
+		said = string(e.Type)
+	case *runtime.EventExceptionThrown:
+		said = e.ExceptionDetails.Text
+	}
+	if said != "" {
+		b.lock.Lock()
+		defer b.lock.Unlock()
+		b.complaints = append(b.complaints, said)
+	}
+}
+
+func (b *tab) do(what string, steps ...chromedp.Action[chromedp.Void]) {
+	b.t.Helper()
+	ctx, cancel := context.WithTimeout(b.ctx, patience)
+	defer cancel()
+	if err := chromedp.Do(ctx, steps...); err != nil {
+		b.t.Fatalf("%s: %v", what, err)
+	}
+}
+
+func (b *tab) open(path string) {
+	b.t.Helper()
+	b.do("open "+path, chromedp.Navigate(b.origin+path))
+}
+
+func (b *tab) click(selector string) {
+	b.t.Helper()
+	b.do("click "+selector, chromedp.Click(chromedp.CSS(selector), chromedp.NodeVisible))
+}
+
+func (b *tab) write(selector, text string) {
+	b.t.Helper()
+	b.do("write into "+selector, chromedp.SendKeys(chromedp.CSS(selector), text, chromedp.NodeVisible))
+}
+
+func (b *tab) press(keys string) {
+	b.t.Helper()
+	b.do("press", chromedp.KeyEvent(keys))
+}
+
+// ask evaluates an expression in a page that stays.
+func ask[T any](b *tab, expression string) T {
+	b.t.Helper()
+	ctx, cancel := context.WithTimeout(b.ctx, patience)
+	defer cancel()
+	answer, err := chromedp.Run(ctx, chromedp.Evaluate[T](expression))
+	if err != nil {
+		b.t.Fatalf("%s: %v", expression, err)
+	}
+	return answer
+}
+
+// arrives waits until a page of the site is there, whichever pages lead to it.
+func (b *tab) arrives(path string) {
+	b.t.Helper()
+	want, _ := json.Marshal(b.origin + path)
+	b.becomes("document.readyState === 'complete' && location.href.startsWith(" + string(want) + ")")
+}
+
+func (b *tab) becomes(condition string) {
+	b.t.Helper()
+	tick := time.NewTicker(10 * time.Millisecond)
+	defer tick.Stop()
+	for deadline := time.After(patience); ; {
+		yes, err := chromedp.Run(b.ctx, chromedp.Evaluate[bool](condition))
+		if yes && err == nil { // an error: the page was just being left
+			return
+		}
+		select {
+		case <-tick.C:
+		case <-deadline:
+			b.t.Fatalf("never true: %s\nat %s: %s", condition, ask[string](b, "location.href"), b.text())
+		}
+	}
+}
+
+func (b *tab) text() string { return ask[string](b, "document.body.innerText") }
+
+func (b *tab) says(texts ...string) {
+	b.t.Helper()
+	for _, text := range texts {
+		if said := b.text(); !strings.Contains(said, text) {
+			b.t.Errorf("%s does not say %q:\n%s", ask[string](b, "location.pathname"), text, said)
+		}
+	}
+}

@@ -1,0 +1,170 @@
+package mail
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"net"
+	"net/textproto"
+
+	gomail "github.com/wneessen/go-mail"
+	"github.com/wneessen/go-mail/smtp"
+
+	"github.com/latchkeyhq/latchkey"
+	"github.com/latchkeyhq/latchkey/internal/mailtext"
+)
+
+// SMTP returns a function for [latchkey.Email].Send that delivers each link to
+// s, on a connection of its own and with one try. An error from SMTP names the
+// field at fault; s is used as it is now.
+//
+// The function honours its context. What it returns says which step failed and
+// with which SMTP status, never the address, the link, the password or the
+// server's words. It returns nil once the server has accepted the mail, and may
+// be called concurrently.
+func SMTP(s Server) (func(ctx context.Context, l latchkey.SignInLink) error, error) {
+	s, err := s.complete()
+	if err != nil {
+		return nil, err
+	}
+	return s.send, nil
+}
+
+func (s Server) send(ctx context.Context, l latchkey.SignInLink) error {
+	m, err := s.message(l)
+	if err != nil {
+		return err
+	}
+	ctx, cancel := context.WithTimeout(ctx, s.Timeout)
+	defer cancel()
+	c, err := s.connect(ctx)
+	if err != nil {
+		return s.failure(ctx, "connecting", err)
+	}
+	defer c.Close()
+	return s.converse(ctx, c, m)
+}
+
+// converse is the whole conversation on an open connection.
+func (s Server) converse(ctx context.Context, c net.Conn, m *gomail.Msg) error {
+	client, err := s.client(c)
+	if err != nil {
+		return err
+	}
+	conversation, err := client.DialToSMTPClientWithContext(ctx)
+	if err != nil {
+		return s.failure(ctx, "greeting", err)
+	}
+	if ok, _ := conversation.Extension("SMTPUTF8"); !ok && !isASCII(m) {
+		return fmt.Errorf("mail: %s takes no addresses beyond ASCII (SMTPUTF8)", s.Host)
+	}
+	err = client.SendWithSMTPClient(conversation, m)
+	if !m.IsDelivered() {
+		return s.failure(ctx, "sending", err)
+	}
+	s.leave(client, conversation)
+	return nil
+}
+
+// leave says goodbye. The mail is on its way, whatever the answer.
+func (s Server) leave(client *gomail.Client, conversation *smtp.Client) {
+	_ = client.CloseWithSMTPClient(conversation)
+}
+
+// client speaks SMTP on c. It lives for one mail: the library's own dialling
+// cannot be cancelled once the connection stands.
+func (s Server) client(c net.Conn) (*gomail.Client, error) {
+	options := []gomail.Option{
+		gomail.WithPort(s.Port), gomail.WithTimeout(s.Timeout), gomail.WithHELO(s.LocalName), gomail.WithTLSConfig(s.TLSConfig),
+		gomail.WithoutNoop(), gomail.WithoutRset(), gomail.WithTLSPolicy(gomail.NoTLS),
+		gomail.WithDialContextFunc(func(context.Context, string, string) (net.Conn, error) { return c, nil }),
+	}
+	if s.Security == STARTTLS {
+		options = append(options, gomail.WithTLSPolicy(gomail.TLSMandatory))
+	}
+	if s.Username != "" {
+		options = append(options, gomail.WithUsername(s.Username), gomail.WithPassword(s.Password), gomail.WithOpportunisticSMTPAuth(s.mechanisms()...))
+	}
+	client, err := gomail.NewClient(s.Host, options...)
+	if err != nil {
+		return nil, errors.New("mail: the settings of Server do not fit together")
+	}
+	return client, nil
+}
+
+// mechanisms are the ways to authenticate, the best first. Without encryption
+// the library has to be told that sending the password is meant.
+func (s Server) mechanisms() []gomail.SMTPAuthType {
+	if s.encrypts() {
+		return []gomail.SMTPAuthType{gomail.SMTPAuthSCRAMSHA256, gomail.SMTPAuthPlain, gomail.SMTPAuthLogin}
+	}
+	return []gomail.SMTPAuthType{gomail.SMTPAuthSCRAMSHA256, gomail.SMTPAuthPlainNoEnc, gomail.SMTPAuthLoginNoEnc}
+}
+
+// message is the mail with its headers.
+func (s Server) message(l latchkey.SignInLink) (*gomail.Msg, error) {
+	from, err := s.sender(l)
+	if err != nil {
+		return nil, err
+	}
+	if err := mailtext.Recipient(l.To); err != nil {
+		return nil, errors.New("mail: " + err.Error())
+	}
+	text, err := s.Template(l)
+	if err != nil {
+		return nil, fmt.Errorf("mail: the template failed: %w", err)
+	}
+	if err := mailtext.Message(text).Check(); err != nil {
+		return nil, errors.New("mail: " + err.Error())
+	}
+	m := gomail.NewMsg(gomail.WithNoDefaultUserAgent())
+	m.FromMailAddress(from)
+	if err := m.To(l.To); err != nil {
+		return nil, errors.New("mail: the recipient is not one plain mailbox")
+	}
+	m.Subject(text.Subject)
+	m.SetDateWithValue(s.Time())
+	m.SetMessageIDWithValue(rand.Text() + "@" + mailtext.Domain(from.Address)) // the library would name this machine
+	m.SetGenHeader("Auto-Submitted", "auto-generated")                         // RFC 3834: no holiday notices in return
+	m.SetGenHeader("X-Auto-Response-Suppress", "All")                          // the same for Exchange
+	m.SetBodyString(gomail.TypeTextPlain, text.Text)
+	if text.HTML != "" {
+		m.AddAlternativeString(gomail.TypeTextHTML, text.HTML)
+	}
+	return m, nil
+}
+
+// isASCII tells whether the envelope does without SMTPUTF8 (RFC 6531).
+func isASCII(m *gomail.Msg) bool {
+	for _, a := range append(m.GetFrom(), m.GetTo()...) {
+		if !plain(a.Address) {
+			return false
+		}
+	}
+	return true
+}
+
+// failure keeps what helps of an error. A server's words repeat what they were
+// sent.
+func (s Server) failure(ctx context.Context, step string, err error) error {
+	where := fmt.Sprintf("mail: %s: %s", net.JoinHostPort(s.Host, fmt.Sprint(s.Port)), step)
+	if ended := ctx.Err(); ended != nil {
+		return fmt.Errorf("%s: %w", where, ended)
+	}
+	if why := reason(err); why != "" {
+		return errors.New(where + ": " + why)
+	}
+	return errors.New(where + " failed")
+}
+
+// reason is what an error says about its cause; empty: nothing that is safe.
+func reason(err error) string {
+	if refused, ok := errors.AsType[*gomail.SendError](err); ok {
+		return status(refused.ErrorCode(), refused.Reason.String())
+	}
+	if answer, ok := errors.AsType[*textproto.Error](err); ok {
+		return status(answer.Code, "")
+	}
+	return cause(err)
+}

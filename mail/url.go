@@ -1,0 +1,81 @@
+package mail
+
+import (
+	"errors"
+	"net/url"
+	"strconv"
+)
+
+// ParseURL reads a server from an address, as EMAIL_SERVER often holds one:
+//
+//	smtp://user:password@smtp.example:587    STARTTLS, which is required
+//	smtps://user:password@smtp.example       TLS from the first byte; so does smtp on port 465
+//	smtp://localhost:1025?tls=none           a mail catcher on this machine
+//
+// What tls may be are the constants of [Security]. User and password are
+// percent-encoded where they hold one of @ : / ? # %. From and everything else
+// is for the caller to set. Errors do not repeat the address.
+func ParseURL(address string) (Server, error) {
+	u, err := url.Parse(address)
+	switch {
+	case address == "":
+		return Server{}, errors.New("mail: the server's address is empty: want one such as smtp://user:password@smtp.example:587")
+	case err != nil: // *url.Error repeats the password
+		return Server{}, errors.New("mail: the server's address is malformed: user and password need percent-encoding")
+	case u.Scheme != "smtp" && u.Scheme != "smtps":
+		return Server{}, errors.New("mail: the server's address does not begin with smtp:// or smtps://")
+	case u.Hostname() == "":
+		return Server{}, errors.New("mail: the server's address names no host")
+	case (u.Path != "" && u.Path != "/") || u.Fragment != "":
+		return Server{}, errors.New("mail: something follows the host of the server's address: user and password need percent-encoding")
+	}
+	s := Server{Host: u.Hostname(), Username: u.User.Username()}
+	s.Password, _ = u.User.Password()
+	if s.Port, err = port(u.Port()); err != nil {
+		return Server{}, err
+	}
+	if s.Security, err = security(u, s.Port); err != nil {
+		return Server{}, err
+	}
+	return s, nil
+}
+
+func port(text string) (int, error) {
+	if text == "" {
+		return 0, nil
+	}
+	n, err := strconv.Atoi(text)
+	if err != nil || n < 1 || n > 65535 {
+		return 0, errors.New("mail: the port of the server's address is not between 1 and 65535")
+	}
+	return n, nil
+}
+
+// security refuses what other libraries understand and this one does not,
+// because one of them could have asked for more safety.
+func security(u *url.URL, port int) (Security, error) {
+	query, err := url.ParseQuery(u.RawQuery)
+	if err != nil {
+		return "", errors.New("mail: the query of the server's address is malformed")
+	}
+	for name, values := range query {
+		if name != "tls" || len(values) != 1 {
+			return "", errors.New("mail: the query of the server's address may only hold one tls")
+		}
+	}
+	wanted := Security(query.Get("tls"))
+	switch wanted {
+	case "", STARTTLS, ImplicitTLS, Unencrypted, UnencryptedAnywhere:
+	default:
+		return "", errors.New("mail: tls in the server's address is none of starttls, tls, none")
+	}
+	switch {
+	case u.Scheme == "smtps" && wanted != "" && wanted != ImplicitTLS:
+		return "", errors.New("mail: the server's address begins with smtps:// and tls says otherwise")
+	case u.Scheme == "smtps", wanted == "" && port == 465:
+		return ImplicitTLS, nil
+	case wanted == "":
+		return STARTTLS, nil
+	}
+	return wanted, nil
+}

@@ -1,0 +1,154 @@
+package latchkey
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"net/http"
+	"net/url"
+
+	"github.com/latchkeyhq/latchkey/internal/oauth"
+)
+
+// What a provider hands over for its code, and who that says it is.
+
+// redeem trades the code for tokens and a profile.
+func (p *oauthProvider) redeem(ctx context.Context, v *visit, code string, f *flow, params url.Values) (Grant, error) {
+	redirectURI, _ := p.callbackAddress(v)
+	t, err := p.client.Exchange(ctx, code, redirectURI, f.verifier)
+	if err != nil {
+		return Grant{}, err
+	}
+	v.learned = append(v.learned, t.AccessToken, t.RefreshToken, t.IDToken, f.verifier, f.nonce)
+	grant := Grant{Tokens: tokensOf(t), Params: params}
+	subject := ""
+	if p.OIDC {
+		claims, err := p.client.VerifyIDToken(ctx, t.IDToken, oauth.IDTokenCheck{Nonce: f.nonce, AccessToken: t.AccessToken})
+		if err != nil {
+			return grant, err
+		}
+		grant.Profile = claims
+		subject, _ = claims["sub"].(string)
+	}
+	switch {
+	case p.FetchProfile != nil:
+		limited := *p.http
+		limited.Transport = limitedTransport{p.http.Transport, int64(v.Limits.Upstream)}
+		grant.Profile, err = contain2(func() (Claims, error) { return p.FetchProfile(ctx, &limited, grant.Tokens) })
+		if err == nil && p.OIDC && grant.Profile.String("sub") != subject {
+			err = errors.New("FetchProfile returned another sub than the ID token's")
+		}
+	case !p.OIDC || p.ProfileFromUserInfo:
+		grant.Profile, err = p.client.UserInfo(ctx, t.AccessToken, subject)
+	}
+	return grant, err
+}
+
+func tokensOf(t *oauth.Token) Tokens {
+	tokens := Tokens{
+		AccessToken: t.AccessToken, RefreshToken: t.RefreshToken, IDToken: t.IDToken,
+		TokenType: t.Type, Scope: t.Scope, ExpiresAt: t.ExpiresAt, Extra: maps.Clone(t.Extra),
+	}
+	tokens.SessionState, _ = t.Extra["session_state"].(string)
+	delete(tokens.Extra, "session_state")
+	if details, ok := t.Extra["authorization_details"]; ok {
+		raw, _ := json.Marshal(details)
+		_ = json.Unmarshal(raw, &tokens.AuthorizationDetails) // a provider that sends no list has none
+		delete(tokens.Extra, "authorization_details")
+	}
+	return tokens
+}
+
+// defaultTokens keeps what the original keeps.
+func defaultTokens(t Tokens) Tokens {
+	t.Extra = nil
+	return t
+}
+
+// identify maps a grant to an arrival.
+func (p *oauthProvider) identify(g Grant) (*arrival, error) {
+	id, err := contain2(func() (Identity, error) { return p.Identify(g) })
+	if err != nil {
+		return nil, ErrOAuthProfileParse.at(p.ID, err)
+	}
+	if id.Subject == "" || id.Subject == "0" {
+		return nil, ErrOAuthProfileParse.at(p.ID, errors.New("Identity.Subject is empty: the profile has no id"))
+	}
+	return &arrival{
+		user:          User{ID: newUserID(), Name: id.Name, Email: normalEmail(id.Email), Image: id.Image, Extra: id.Extra},
+		account:       Account{Provider: p.ID, ProviderAccountID: id.Subject, Type: p.info().kind, Tokens: p.KeepTokens(g.Tokens)},
+		profile:       g.Profile,
+		emailVerified: isVerified(id, g.Profile),
+		link:          p.linking(),
+	}, nil
+}
+
+func (p *oauthProvider) linking() linking {
+	switch {
+	case !p.AllowDangerousEmailAccountLinking:
+		return neverLink
+	case p.TrustUnverifiedEmail:
+		return linkAnything
+	}
+	return linkVerified
+}
+
+// isVerified believes a mapping that says so, else a true boolean of the profile.
+func isVerified(id Identity, profile Claims) bool {
+	if id.EmailVerified != Unknown {
+		return id.EmailVerified == Yes
+	}
+	verified, _ := profile["email_verified"].(bool)
+	return verified
+}
+
+// defaultIdentity is the mapping for providers that follow OpenID Connect's
+// names. A member of another type than text is an error that names it.
+func defaultIdentity(g Grant) (Identity, error) {
+	id := Identity{Subject: g.Profile.String("sub", "id")}
+	for _, f := range []struct {
+		into *string
+		keys []string
+	}{{&id.Name, []string{"name", "nickname", "preferred_username"}}, {&id.Email, []string{"email"}}, {&id.Image, []string{"picture"}}} {
+		text, err := textOf(g.Profile, f.keys...)
+		if err != nil {
+			return id, err
+		}
+		*f.into = text
+	}
+	return id, nil
+}
+
+// textOf is the first of the members that is present and not null.
+func textOf(c Claims, keys ...string) (string, error) {
+	for _, key := range keys {
+		switch value := c[key].(type) {
+		case nil:
+		case string:
+			return value, nil
+		default:
+			return "", fmt.Errorf("the profile's %s is not text", key)
+		}
+	}
+	return "", nil
+}
+
+// limitedTransport cuts the answers that FetchProfile reads.
+type limitedTransport struct {
+	base  http.RoundTripper // nil: the standard one
+	limit int64
+}
+
+func (t limitedTransport) RoundTrip(r *http.Request) (*http.Response, error) {
+	base := t.base
+	if base == nil {
+		base = http.DefaultTransport
+	}
+	res, err := base.RoundTrip(r)
+	if err == nil {
+		res.Body = http.MaxBytesReader(nil, res.Body, t.limit)
+	}
+	return res, err
+}
