@@ -18,6 +18,8 @@ import (
 //   - Text is compared exactly; e-mail addresses arrive lower-cased.
 //   - A cancelled context ends the call with its error.
 //   - Methods are safe for concurrent use.
+//   - A store whose tables lack what a method needs returns an error that is
+//     [errors.ErrUnsupported].
 //
 // What an adapter can do beyond these six methods it says by implementing
 // [SessionAdapter], [VerificationTokenAdapter], [AccountAdapter] and the
@@ -110,7 +112,9 @@ type AuthenticatorAdapter interface {
 // TxAdapter can do several things or none of them.
 type TxAdapter interface {
 	// InTx calls f with an Adapter of the same abilities, bound to one
-	// transaction. An error of f, or a panic, rolls everything back and is passed on.
+	// transaction. An error of f, or a panic, rolls everything back and is passed
+	// on. A call inside that ends in ErrConflict or ErrNotFound leaves the
+	// transaction usable.
 	InTx(ctx context.Context, f func(Adapter) error) error
 }
 

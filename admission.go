@@ -309,4 +309,3 @@ func (v *visit) tellUser(name string, told func(context.Context, User) error, u 
 		v.tell(name, func(ctx context.Context) error { return told(ctx, u) })
 	}
 }
-

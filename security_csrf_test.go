@@ -205,11 +205,10 @@ func TestCSRFMediaType(t *testing.T) {
 
 func TestCSRFBrowserSignals(t *testing.T) {
 	for _, c := range []struct {
-		name          string
-		site, origin  string
-		passes        bool
-		hardenedToo   bool
-		withoutHeader bool
+		name         string
+		site, origin string
+		passes       bool
+		hardenedToo  bool
 	}{
 		{name: "cross-site", site: "cross-site", origin: "https://evil.example"},
 		{name: "cross-site with our origin", site: "cross-site", origin: deskOrigin},

@@ -57,7 +57,7 @@ func walkIdentityProvider(b *tab) {
 	b.says("ada@example.com", "Signed in until", `"name": "Ada Lovelace"`)
 	b.click(signOut)
 	b.arrives("/")
-	b.becomes("document.body.innerText.includes('Come in')")
+	b.becomes("document.body.innerText.includes('Try signing in')")
 	b.open("/members")
 	b.arrives("/auth/signin")
 }
@@ -72,7 +72,7 @@ func walkCancelled(b *tab) {
 
 func walkPassword(b *tab) {
 	b.open("/")
-	b.says("Come in", aliceName, alicePassword)
+	b.says("Try signing in", aliceName, alicePassword)
 	b.click(signInLink)
 	b.arrives("/auth/signin")
 	b.write(usernameBox, aliceName)
@@ -92,10 +92,10 @@ func walkMagicLink(b *tab) {
 	b.write(emailForm+` input[name="email"]`, "reader@example.com")
 	b.click(emailForm + ` button`)
 	b.arrives("/auth/verify-request")
-	b.says("Check your email", "Mailbox")
+	b.says("Check your email", "mailbox of the site")
 	b.open("/mailbox")
 	b.says("To reader@example.com")
-	b.click(`.letter a`)
+	b.click(`.letter .button`)
 	b.arrives("/members")
 	b.says("Welcome, reader@example.com")
 }
@@ -114,7 +114,7 @@ func walkAccount(b *tab) {
 	b.click(`input[name="confirm"]`)
 	b.click(`form button`)
 	b.arrives("/")
-	b.becomes("document.body.innerText.includes('Come in')")
+	b.becomes("document.body.innerText.includes('Try signing in')")
 }
 
 func signInWithPassword(b *tab) {
@@ -142,7 +142,7 @@ func walkKeyboard(b *tab) {
 	b.tabTo(signOut)
 	b.press(" ")
 	b.arrives("/")
-	b.becomes("document.body.innerText.includes('Come in')")
+	b.becomes("document.body.innerText.includes('Try signing in')")
 }
 
 // tabTo presses Tab until an element has the focus.

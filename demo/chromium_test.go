@@ -51,6 +51,7 @@ type tab struct {
 	origin string
 
 	lock       sync.Mutex
+	opened     map[string]bool
 	complaints []string
 }
 
@@ -58,7 +59,7 @@ func openTab(t *testing.T, browser context.Context, origin string) *tab {
 	t.Helper()
 	ctx, end := chromedp.NewContext(browser, chromedp.WithNewBrowserContext())
 	t.Cleanup(end)
-	b := &tab{t: t, ctx: ctx, origin: origin}
+	b := &tab{t: t, ctx: ctx, origin: origin, opened: map[string]bool{}}
 	if err := chromedp.Listen(ctx, b.listen); err != nil {
 		t.Fatal(err)
 	}
@@ -78,22 +79,29 @@ func (b *tab) heard() []string {
 
 // listen collects warnings and worse.
 func (b *tab) listen(event any) {
+	b.lock.Lock()
+	defer b.lock.Unlock()
 	said := ""
 	switch e := event.(type) {
 	case *log.EventEntryAdded:
-		if e.Entry.Level == log.EntryLevelError || e.Entry.Level == log.EntryLevelWarning {
-			said = e.Entry.Text + " " + e.Entry.URL
+		if e.Entry.Level != log.EntryLevelError && e.Entry.Level != log.EntryLevelWarning || b.isExpected(e.Entry) {
+			return
 		}
+		said = e.Entry.Text + " " + e.Entry.URL
 	case *runtime.EventConsoleAPICalled:
 		said = string(e.Type)
 	case *runtime.EventExceptionThrown:
 		said = e.ExceptionDetails.Text
 	}
 	if said != "" {
-		b.lock.Lock()
-		defer b.lock.Unlock()
 		b.complaints = append(b.complaints, said)
 	}
+}
+
+// isExpected is true for the status of a page that was opened to see it fail,
+// and for what other sites lack.
+func (b *tab) isExpected(e *log.Entry) bool {
+	return e.Source == log.EntrySourceNetwork && (b.opened[e.URL] || !strings.HasPrefix(e.URL, b.origin+"/"))
 }
 
 func (b *tab) do(what string, steps ...chromedp.Action[chromedp.Void]) {
@@ -107,6 +115,9 @@ func (b *tab) do(what string, steps ...chromedp.Action[chromedp.Void]) {
 
 func (b *tab) open(path string) {
 	b.t.Helper()
+	b.lock.Lock()
+	b.opened[b.origin+path] = true
+	b.lock.Unlock()
 	b.do("open "+path, chromedp.Navigate(b.origin+path))
 }
 

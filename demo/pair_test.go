@@ -113,7 +113,7 @@ func drivePair(t *testing.T, databaseURL string, strategy latchkey.Strategy) {
 				}
 				leads(t, c.Post("/auth/signout", hiddenFields(c.Get("/profile"))), "/")
 				for range 2 {
-					wants(t, c.Get("/"), 200, "Come in")
+					wants(t, c.Get("/"), 200, "Try signing in")
 				}
 			})
 		}

@@ -134,7 +134,7 @@ func TestRun(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer resp.Body.Close()
-	if page, err := io.ReadAll(resp.Body); err != nil || !strings.Contains(string(page), "Come in") {
+	if page, err := io.ReadAll(resp.Body); err != nil || !strings.Contains(string(page), "Try signing in") {
 		t.Errorf("%v\n%s", err, page)
 	}
 	stop()

@@ -91,7 +91,7 @@ func (d *site) config() latchkey.Config {
 
 func (d *site) providers() []latchkey.Provider {
 	list := []latchkey.Provider{&latchkey.OAuth{
-		ID: "demo", Name: "the demo’s provider", OIDC: true,
+		ID: "demo", Name: "Demo ID", OIDC: true,
 		Issuer: d.issuer, ClientID: clientID, ClientSecret: clientSecret,
 	}}
 	if d.github = d.getenv("AUTH_GITHUB_ID") != ""; d.github {
@@ -115,7 +115,7 @@ func (d *site) providers() []latchkey.Provider {
 // hint adds to the built-in pages where the mail of this demo is to be found.
 func hint(key, english string) string {
 	if key == "verify.text" {
-		return english + " In this demo, it waits under Mailbox."
+		return english + " In this demo it waits in the mailbox of the site."
 	}
 	return english
 }

@@ -96,7 +96,7 @@ var alicesFields = map[string]string{"username": aliceName, "password": alicePas
 func TestFrontPage(t *testing.T) {
 	c := visitor(t)
 	p := c.Get("/")
-	wants(t, p, 200, "Come in", aliceName, alicePassword, `href="/mailbox"`, "Ada Lovelace", "kept in SQLite")
+	wants(t, p, 200, "Try signing in", aliceName, alicePassword, `href="/mailbox"`, "Ada Lovelace", "kept in SQLite")
 	if len(c.Cookies()) != 0 {
 		t.Error("a visitor who does not sign in gets cookies")
 	}
@@ -165,7 +165,7 @@ func TestSignOut(t *testing.T) {
 			wants(t, c.Get("/"), 200, "Hello, Alice", "Sign out")
 			wants(t, c.Get("/members"), 200, "Welcome, Alice")
 			leads(t, c.Post("/auth/signout", hiddenFields(c.Get("/profile"))), "/")
-			wants(t, c.Get("/"), 200, "Come in")
+			wants(t, c.Get("/"), 200, "Try signing in")
 			if c.Session() != nil {
 				t.Error("still signed in")
 			}
@@ -194,7 +194,7 @@ func TestIdentityProvider(t *testing.T) {
 	for _, row := range []struct{ name, subject, leads, says string }{
 		{"with an address", "ada", "/", "Hello, Ada Lovelace"},
 		{"without one", "guest", "/", "Hello, Someone without an address"},
-		{"with an address that is taken", "alice", "/auth/signin?error=OAuthAccountNotLinked", "Come in"},
+		{"with an address that is taken", "alice", "/auth/signin?error=OAuthAccountNotLinked", "Try signing in"},
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			c := visitor(t)
@@ -220,7 +220,7 @@ func askForLink(t *testing.T, c *latchkeytest.Client, address string) {
 	t.Helper()
 	sent := c.Post("/auth/signin/email", url.Values{"csrfToken": {c.CSRFToken()}, "email": {address}, "callbackUrl": {"/profile"}})
 	leads(t, sent, "/auth/verify-request?provider=email&type=email")
-	wants(t, c.Follow(sent), 200, "Check your email", "Mailbox")
+	wants(t, c.Follow(sent), 200, "Check your email", "mailbox of the site")
 }
 
 var linkPattern = regexp.MustCompile(`<a href="(http[^"]*/auth/callback/email[^"]*)"`)

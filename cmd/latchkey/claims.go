@@ -71,10 +71,11 @@ func discreet(name string, value any) any {
 		}
 	case map[string]any:
 		for key, inner := range v {
+			under := key
 			if isSensitive(name) {
-				key = name
+				under = name
 			}
-			v[key] = discreet(key, inner)
+			v[key] = discreet(under, inner)
 		}
 	}
 	return value

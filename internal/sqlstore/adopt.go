@@ -81,6 +81,25 @@ func adopt(ctx context.Context, tx Conn) error {
 	if _, err := tx.Exec(ctx, `LOCK TABLE users, accounts, sessions IN SHARE ROW EXCLUSIVE MODE`); err != nil {
 		return err
 	}
+	broken, err := violations(ctx, tx, columns)
+	switch {
+	case err != nil:
+		return err
+	case broken != nil:
+		return broken
+	}
+	statements, err := statementsIn(adoptFile)
+	if err != nil {
+		return err
+	}
+	return run(ctx, tx, statements)
+}
+
+// adoptFile has what turns the schema of Auth.js into ours.
+const adoptFile = "schema/postgres/adopt.sql"
+
+// violations counts what breaks the rules for the tables that are there; nil: nothing.
+func violations(ctx context.Context, c Conn, columns map[string]string) (*ViolationError, error) {
 	check := rules
 	if columns["verification_token.token"] != "" {
 		check = append(check[:len(check):len(check)], tokenRule)
@@ -91,19 +110,15 @@ func adopt(ctx context.Context, tx Conn) error {
 	var broken ViolationError
 	for _, r := range check {
 		var n int
-		if err := tx.One(ctx, r.count, nil, &n); err != nil {
-			return err
+		if err := c.One(ctx, r.count, nil, &n); err != nil {
+			return nil, err
 		}
 		if n > 0 {
 			broken.Violations = append(broken.Violations, Violation{r.table, r.demand, n})
 		}
 	}
-	if len(broken.Violations) > 0 {
-		return &broken
+	if len(broken.Violations) == 0 {
+		return nil, nil
 	}
-	statements, err := statementsIn("schema/postgres/adopt.sql")
-	if err != nil {
-		return err
-	}
-	return run(ctx, tx, statements)
+	return &broken, nil
 }

@@ -1,0 +1,191 @@
+package main
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"net"
+	"net/url"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/go-sql-driver/mysql"
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/stdlib"
+	_ "modernc.org/sqlite" // the driver "sqlite"
+
+	"github.com/latchkeyhq/latchkey/adapters/sqladapter"
+)
+
+// connectTimeout is how long a database may take to answer at all.
+const connectTimeout = 10 * time.Second
+
+const aboutAddress = `The database is $DATABASE_URL, or --database. These forms are understood:
+
+  postgres://user:password@host:5432/name?sslmode=require
+  host=/run/postgresql dbname=name user=user
+  mysql://user:password@host:3306/name       (MariaDB too; ?socket=/path for a socket)
+  user:password@tcp(host:3306)/name?tls=true
+  sqlite:auth.db, file:auth.db, auth.db
+
+Prefer the variable: arguments are visible to everybody on the machine.`
+
+// database is a database that can be opened.
+type database struct {
+	dialect sqladapter.Dialect
+	where   string // for people; neither user nor password
+	open    func(create bool) (*sql.DB, error)
+}
+
+// errAddress quotes nothing: what cannot be read may hold a password anywhere.
+var errAddress = errors.New("the address of the database cannot be read: want postgres://…, mysql://… or sqlite:FILE (see --help)")
+
+// parseDatabase recognizes an address by its form.
+func parseDatabase(address string) (database, error) {
+	scheme, rest, _ := strings.Cut(address, ":")
+	switch scheme = strings.ToLower(scheme); {
+	case scheme == "postgres" || scheme == "postgresql":
+		return postgresDatabase(address)
+	case scheme == "mysql" || scheme == "mariadb":
+		return mysqlURL(address)
+	case scheme == "sqlite" || scheme == "sqlite3" || scheme == "file":
+		return sqliteDatabase(strings.TrimPrefix(rest, "//"))
+	case strings.Contains(address, "://"):
+		return database{}, errAddress
+	case strings.Contains(address, ")/"):
+		return mysqlDatabase(address)
+	case strings.Contains(address, "dbname=") || strings.Contains(address, "host="):
+		return postgresDatabase(address)
+	}
+	switch filepath.Ext(address) {
+	case ".db", ".sqlite", ".sqlite3":
+		return sqliteDatabase(address)
+	}
+	return database{}, errAddress
+}
+
+func postgresDatabase(address string) (database, error) {
+	c, err := pgx.ParseConfig(address)
+	if err != nil {
+		return database{}, errAddress
+	}
+	if c.ConnectTimeout == 0 {
+		c.ConnectTimeout = connectTimeout
+	}
+	if !strings.Contains(address, "default_query_exec_mode") {
+		c.DefaultQueryExecMode = pgx.QueryExecModeExec // also right behind a pooler that knows no prepared statements
+	}
+	at := net.JoinHostPort(c.Host, strconv.Itoa(int(c.Port)))
+	if strings.HasPrefix(c.Host, "/") {
+		at = c.Host
+	}
+	return database{
+		sqladapter.Postgres, fmt.Sprintf("PostgreSQL database %q at %s", c.Database, at),
+		func(bool) (*sql.DB, error) { return stdlib.OpenDB(*c), nil },
+	}, nil
+}
+
+// mysqlURL rewrites the URL that other tools have as the driver wants it.
+func mysqlURL(address string) (database, error) {
+	u, err := url.Parse(address)
+	if err != nil {
+		return database{}, errAddress
+	}
+	c := mysql.NewConfig()
+	c.Net, c.Addr, c.User, c.DBName = "tcp", u.Host, u.User.Username(), strings.TrimPrefix(u.Path, "/")
+	c.Passwd, _ = u.User.Password()
+	query := u.Query()
+	if socket := query.Get("socket"); socket != "" {
+		c.Net, c.Addr = "unix", socket
+		query.Del("socket")
+	} else if u.Port() == "" {
+		c.Addr = net.JoinHostPort(u.Hostname(), "3306")
+	}
+	dsn := c.FormatDSN()
+	if len(query) > 0 {
+		mark := "?"
+		if strings.Contains(dsn[strings.LastIndexByte(dsn, '/'):], "?") {
+			mark = "&"
+		}
+		dsn += mark + query.Encode()
+	}
+	return mysqlDatabase(dsn)
+}
+
+func mysqlDatabase(dsn string) (database, error) {
+	c, err := mysql.ParseDSN(dsn)
+	if err != nil || c.DBName == "" {
+		return database{}, errAddress
+	}
+	c.Logger = &mysql.NopLogger{} // the driver would write to standard error on its own
+	if c.Timeout == 0 {
+		c.Timeout = connectTimeout
+	}
+	open := func(bool) (*sql.DB, error) {
+		connector, err := mysql.NewConnector(c)
+		if err != nil {
+			return nil, errAddress
+		}
+		return sql.OpenDB(connector), nil
+	}
+	return database{sqladapter.MySQL, fmt.Sprintf("MySQL database %q at %s", c.DBName, c.Addr), open}, nil
+}
+
+func sqliteDatabase(name string) (database, error) {
+	file, query, _ := strings.Cut(name, "?")
+	if unescaped, err := url.PathUnescape(file); err == nil {
+		file = unescaped
+	}
+	params, err := url.ParseQuery(query)
+	switch {
+	case err != nil || file == "":
+		return database{}, errAddress
+	case file == ":memory:" || params.Get("mode") == "memory":
+		return database{}, errors.New("a database in memory is empty whenever it is opened: name a file")
+	}
+	open := func(create bool) (*sql.DB, error) {
+		params.Set("mode", "rw")
+		if create {
+			params.Set("mode", "rwc")
+		}
+		params.Add("_pragma", "busy_timeout(5000)")
+		return sql.Open("sqlite", "file:"+(&url.URL{Path: file}).EscapedPath()+"?"+params.Encode())
+	}
+	return database{sqladapter.SQLite, "SQLite file " + file, open}, nil
+}
+
+// connection is an open database. Close it.
+type connection struct {
+	*sql.DB
+	database
+}
+
+// connect opens the database of the flag or of the environment and waits until
+// it answers. create lets SQLite make a file that is not there.
+func (p *program) connect(ctx context.Context, flag string, create bool) (*connection, error) {
+	address := flag
+	if address == "" {
+		address = p.env.get("DATABASE_URL")
+	}
+	if address == "" {
+		return nil, usage("there is no database: set DATABASE_URL, or use --database")
+	}
+	d, err := parseDatabase(address)
+	if err != nil {
+		return nil, usage("%w", err)
+	}
+	db, err := d.open(create)
+	if err != nil {
+		return nil, d.explain(err)
+	}
+	ctx, cancel := context.WithTimeout(ctx, connectTimeout)
+	defer cancel()
+	if err := db.PingContext(ctx); err != nil {
+		_ = db.Close()
+		return nil, d.explain(err)
+	}
+	return &connection{db, d}, nil
+}

@@ -1,0 +1,216 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/spf13/cobra"
+
+	"github.com/latchkeyhq/latchkey/adapters/sqladapter"
+)
+
+const aboutMigrate = `Bring the database to the newest schema: from nothing, or from an earlier version.
+
+` + aboutAddress + `
+
+A database that the PostgreSQL adapter of Auth.js uses is left alone: the
+command says that it works as it stands, and what would be different. --adopt
+makes it Latchkey's own. Rows stay and sessions go on, but Auth.js can then no
+longer use it. Rows that the new keys would refuse are listed by rule, and
+nothing is changed.
+
+Several instances may migrate at once: one works, the others wait. On PostgreSQL
+and SQLite all is done or nothing; on MySQL run the command again after an
+interruption.`
+
+type migrateFlags struct {
+	database            string
+	dialect             dialect
+	print, check, adopt bool
+}
+
+func (p *program) migrateCommand() *cobra.Command {
+	var f migrateFlags
+	c := &cobra.Command{
+		Use: "migrate", Short: "Create or update the tables", Long: aboutMigrate, Args: cobra.NoArgs,
+		Example: `  latchkey migrate
+  latchkey migrate --database sqlite:auth.db
+  latchkey migrate --check                      exit code 1 if there is something to do
+  latchkey migrate --print --dialect postgres   the statements, without a database
+  latchkey migrate --adopt                      take over the tables of Auth.js`,
+		RunE: does(func(c *cobra.Command, _ []string) error {
+			if f.print {
+				return p.printSchema(f)
+			}
+			return p.migrate(c.Context(), f)
+		}),
+	}
+	c.Flags().StringVar(&f.database, "database", "", "`address` of the database (default: $DATABASE_URL)")
+	c.Flags().BoolVar(&f.print, "print", false, "print the statements for --dialect and touch no database")
+	c.Flags().Var(&f.dialect, "dialect", "of --print: postgres, mysql or sqlite (default: that of the database)")
+	c.Flags().BoolVar(&f.check, "check", false, "only say whether there is something to do")
+	c.Flags().BoolVar(&f.adopt, "adopt", false, "take over the tables of Auth.js")
+	_ = c.RegisterFlagCompletionFunc("dialect", cobra.FixedCompletions([]string{"postgres", "mysql", "sqlite"}, cobra.ShellCompDirectiveNoFileComp))
+	return c
+}
+
+// dialect is a flag.
+type dialect struct{ sqladapter.Dialect }
+
+// Set implements pflag.Value.
+func (d *dialect) Set(text string) error {
+	known := map[string]sqladapter.Dialect{
+		"postgres": sqladapter.Postgres, "postgresql": sqladapter.Postgres, "mysql": sqladapter.MySQL, "mariadb": sqladapter.MySQL,
+		"sqlite": sqladapter.SQLite, "sqlite3": sqladapter.SQLite,
+	}
+	if d.Dialect = known[text]; d.Dialect == "" {
+		return errors.New("want postgres, mysql or sqlite")
+	}
+	return nil
+}
+
+// String implements pflag.Value.
+func (d *dialect) String() string { return string(d.Dialect) }
+
+// Type implements pflag.Value.
+func (d *dialect) Type() string { return "name" }
+
+func (p *program) printSchema(f migrateFlags) error {
+	of := f.dialect.Dialect
+	if of == "" {
+		d, err := parseDatabase(orElse(f.database, p.env.get("DATABASE_URL")))
+		if err != nil {
+			return usage("--print: say for which database, such as --dialect postgres")
+		}
+		of = d.dialect
+	}
+	statements := sqladapter.Schema(of)
+	if f.adopt {
+		if statements = sqladapter.AdoptionSchema(of); statements == "" {
+			return usage("--adopt: Auth.js' own adapter is for PostgreSQL only: --dialect postgres")
+		}
+	}
+	_, err := io.WriteString(p.stdout, statements)
+	return err
+}
+
+func orElse(text, other string) string {
+	if text != "" {
+		return text
+	}
+	return other
+}
+
+func (p *program) migrate(ctx context.Context, f migrateFlags) error {
+	db, err := p.connect(ctx, f.database, !f.check)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = db.Close() }()
+	found, err := sqladapter.Detect(ctx, db.DB, db.dialect)
+	if err != nil {
+		return db.explain(err)
+	}
+	newest := sqladapter.Version(db.dialect)
+	switch {
+	case found.Schema == sqladapter.SchemaForeign:
+		return fmt.Errorf("%s: %s", db.where, foreignSchema)
+	case found.Schema == sqladapter.SchemaAuthJS && !f.adopt:
+		return p.reportAuthJS(ctx, db)
+	case found.Version > newest:
+		return fmt.Errorf("%s: it is at version %d, and this tool knows %d: use a newer one", db.where, found.Version, newest)
+	case found.Version == newest:
+		fmt.Fprintf(p.stdout, "%s: nothing to do, it is at version %d.\n", db.where, newest)
+		return nil
+	case f.check:
+		fmt.Fprintf(p.stdout, "%s: %s; `latchkey migrate` brings it to version %d.\n", db.where, stateOf(found), newest)
+		return p.checkRows(ctx, db)
+	}
+	if err := sqladapter.Migrate(ctx, db.DB, db.dialect); err != nil {
+		return p.refused(db, err)
+	}
+	fmt.Fprintf(p.stdout, "%s: at version %d now; %s before.\n", db.where, newest, stateOf(found))
+	return nil
+}
+
+const foreignSchema = "it has a users table of somebody else: give Latchkey a database or a schema of its own " +
+	"(PostgreSQL: ?search_path=auth), or name tables and columns in sqladapter.Layout and create them yourself (--print)"
+
+// stateOf is a schema in words.
+func stateOf(f sqladapter.Found) string {
+	switch {
+	case f.Schema == sqladapter.SchemaAbsent:
+		return "it had none of the tables"
+	case f.Schema == sqladapter.SchemaAuthJS:
+		return "it had the tables of Auth.js"
+	case f.Version == 0:
+		return "it had tables without a version"
+	}
+	return fmt.Sprintf("it was at version %d", f.Version)
+}
+
+// refused lists the rules that rows break.
+func (p *program) refused(db *connection, err error) error {
+	broken, ok := errors.AsType[*sqladapter.ViolationError](err)
+	if !ok {
+		return db.explain(err)
+	}
+	fmt.Fprintf(p.stderr, "latchkey: %s: nothing was changed, because rows break these rules:\n", db.where)
+	writeViolations(p.stderr, broken)
+	return told
+}
+
+// checkRows fails either way: there is something to do.
+func (p *program) checkRows(ctx context.Context, db *connection) error {
+	if err := sqladapter.Check(ctx, db.DB, db.dialect); err != nil {
+		return p.refused(db, err)
+	}
+	return told
+}
+
+func writeViolations(w io.Writer, broken *sqladapter.ViolationError) {
+	for _, v := range broken.Violations {
+		fmt.Fprintf(w, "  %s: %s; broken %s\n", v.Table, v.Rule, times(v.Rows))
+	}
+}
+
+func times(n int) string {
+	if n == 1 {
+		return "once"
+	}
+	return fmt.Sprintf("%d times", n)
+}
+
+const authJSReport = `%s: the tables of Auth.js.
+
+It works as it stands, also with Auth.js beside it: give the adapter the layout
+sqladapter.AuthJS() (pgxadapter.AuthJS()).
+
+--adopt would make it Latchkey's own, and no longer Auth.js':
+  - session tokens are hashed when they are next used; sessions go on
+  - e-mail addresses are unique and in lower case
+  - accounts, session tokens, verification tokens and passkeys are unique
+  - accounts, sessions and passkeys go when their user goes
+  - new columns: extra members of users and accounts, and when and where a session began
+  - new tables where they are missing: passkeys, revocations
+The statements: latchkey migrate --print --adopt --dialect postgres
+`
+
+// reportAuthJS changes nothing.
+func (p *program) reportAuthJS(ctx context.Context, db *connection) error {
+	fmt.Fprintf(p.stdout, authJSReport, db.where)
+	err := sqladapter.Check(ctx, db.DB, db.dialect)
+	broken, ok := errors.AsType[*sqladapter.ViolationError](err)
+	switch {
+	case ok:
+		fmt.Fprint(p.stdout, "\nBefore that, these rules have to hold:\n")
+		writeViolations(p.stdout, broken)
+		return nil
+	case err != nil:
+		return db.explain(err)
+	}
+	fmt.Fprint(p.stdout, "\nNo row stands in its way.\n")
+	return nil
+}

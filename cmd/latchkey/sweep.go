@@ -1,0 +1,57 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/latchkeyhq/latchkey/adapters/sqladapter"
+)
+
+const aboutSweep = `Remove sessions, verification tokens and revocations that have expired. They let
+nobody in, but they take up room. Run it once a day, from cron or a timer.
+
+` + aboutAddress
+
+func (p *program) sweepCommand() *cobra.Command {
+	var database string
+	var older span
+	c := &cobra.Command{
+		Use: "sweep", Short: "Remove expired rows", Long: aboutSweep, Args: cobra.NoArgs,
+		Example: "  latchkey sweep\n  latchkey sweep --older 30d   keep what expired within the last 30 days",
+		RunE:    does(func(c *cobra.Command, _ []string) error { return p.sweep(c.Context(), database, time.Duration(older)) }),
+	}
+	c.Flags().StringVar(&database, "database", "", "`address` of the database (default: $DATABASE_URL)")
+	c.Flags().Var(&older, "older", "only what expired longer ago than this, such as 30d or 12h")
+	return c
+}
+
+func (p *program) sweep(ctx context.Context, address string, older time.Duration) error {
+	db, err := p.connect(ctx, address, false)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = db.Close() }()
+	found, err := sqladapter.Detect(ctx, db.DB, db.dialect)
+	if err != nil {
+		return db.explain(err)
+	}
+	switch found.Schema {
+	case sqladapter.SchemaAbsent:
+		return fmt.Errorf("%s: it has none of the tables: `latchkey migrate` makes them", db.where)
+	case sqladapter.SchemaForeign:
+		return fmt.Errorf("%s: %s", db.where, foreignSchema)
+	}
+	store, err := sqladapter.New(db.DB, db.dialect, sqladapter.Options{Layout: found.Layout, Unprepared: true})
+	if err != nil {
+		return err
+	}
+	n, err := store.Sweep(ctx, p.now().Add(-older))
+	if err != nil {
+		return db.explain(err)
+	}
+	fmt.Fprintf(p.stdout, "%s: removed %s.\n", db.where, counted(int64(n), "expired row"))
+	return nil
+}
