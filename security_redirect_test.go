@@ -3,6 +3,7 @@ package latchkey_test
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"net/http"
 	"net/url"
 	"strings"
@@ -224,9 +225,12 @@ func TestRedirectCorpus(t *testing.T) {
 			return own.guest().get("/auth/verify-request?provider=" + s + "&type=" + s + "&callbackUrl=" + s)
 		}},
 		{"own page for new users", func(s string) *answer {
-			g := own.guest()
-			g.post("/auth/signin/post", "email", "new@example.com", "callbackUrl", s)
-			return g.get("/auth/callback/post?callbackUrl=" + s + "&token=x&email=" + s)
+			g, before := own.guest(), len(own.sent())
+			a := g.post("/auth/signin/post", "email", fmt.Sprintf("new%d@example.com", before), "callbackUrl", s)
+			if links := own.sent(); len(links) > before {
+				a = g.get(strings.TrimPrefix(links[before].URL, deskOrigin))
+			}
+			return a
 		}},
 		{"redirectTo of a sign-in", func(s string) *answer {
 			return helper(plain, func(w http.ResponseWriter, r *http.Request) (string, error) {

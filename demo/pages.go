@@ -134,13 +134,13 @@ var pages = func() map[string]*template.Template {
 	return all
 }()
 
-// list writes names as people say them: a, b and c.
+// list writes names as people say them: a, b or c.
 func list(names []string) string {
 	if len(names) < 2 {
 		return strings.Join(names, "")
 	}
 	last := len(names) - 1
-	return strings.Join(names[:last], ", ") + " and " + names[last]
+	return strings.Join(names[:last], ", ") + " or " + names[last]
 }
 
 func moment(t time.Time) string { return t.UTC().Format("2 January 2006, 15:04 MST") }

@@ -24,7 +24,7 @@ var people = []latchkeytest.Person{
 	// Her address belongs to the alice of the password, so she is turned away
 	// unless she links the account when she is signed in.
 	{Subject: "alice", Name: "Alice Liddell", Email: aliceAddress, EmailVerified: true},
-	{Subject: "guest", Name: "Someone without an address"},
+	{Subject: "guest", Name: "Guest"}, // without an address
 }
 
 // What the demo and its identity provider know each other by.

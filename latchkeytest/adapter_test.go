@@ -32,7 +32,7 @@ var stores = map[string]struct {
 	"a listed session tells its token":       {func() latchkey.Adapter { return &telling{memory()} }, "their_tokens_are_not_told"},
 	"anybody may end a session by its id":    {func() latchkey.Adapter { return &trusting{memory()} }, "DeleteSessionByID_removes_only"},
 	"the counter is set without comparing":   {func() latchkey.Adapter { return &resetting{memory()} }, "the_counter_only_rises"},
-	"an earlier revocation replaces a later": {func() latchkey.Adapter { return &forgetful{memory(), map[string]time.Time{}} }, "the_latest_instant_counts"},
+	"an earlier revocation replaces a later": {func() latchkey.Adapter { return &forgetful{Adapter: memory(), at: map[string]time.Time{}} }, "the_latest_instant_counts"},
 }
 
 func memory() *memoryadapter.Adapter { return memoryadapter.New(memoryadapter.Options{}) }
@@ -202,15 +202,20 @@ func (a *resetting) UpdateAuthenticatorCounter(ctx context.Context, id []byte, c
 
 type forgetful struct {
 	*memoryadapter.Adapter
+	mu sync.Mutex
 	at map[string]time.Time
 }
 
 func (a *forgetful) Revoke(_ context.Context, key string, at, _ time.Time) error {
+	a.mu.Lock()
+	defer a.mu.Unlock()
 	a.at[key] = at.UTC()
 	return nil
 }
 
 func (a *forgetful) RevokedAt(_ context.Context, keys ...string) (map[string]time.Time, error) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
 	found := map[string]time.Time{}
 	for _, key := range keys {
 		if at, known := a.at[key]; known {

@@ -103,13 +103,13 @@ func status(code int, step string) string {
 	switch {
 	case code == 0:
 		return step
-	case code == 421, code == 454, code == 450, code == 451, code == 452:
+	case code >= 400 && code <= 499:
 		text = "refused for now"
 	case code == 530:
 		text = "it wants a user name and password, or encryption"
 	case code == 534, code == 535, code == 538:
 		text = "it does not accept the user name and password"
-	case code >= 400 && code <= 599:
+	case code >= 500 && code <= 599:
 		text = "refused"
 	default:
 		text = "unexpected answer"

@@ -3,6 +3,8 @@ module github.com/latchkeyhq/latchkey/mail
 go 1.26.0
 
 require (
+	github.com/emersion/go-sasl v0.0.0-20241020182733-b788ff22d5a6
+	github.com/emersion/go-smtp v0.25.1
 	github.com/latchkeyhq/latchkey v0.0.0
 	github.com/wneessen/go-mail v0.8.1
 )

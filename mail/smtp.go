@@ -9,7 +9,6 @@ import (
 	"net/textproto"
 
 	gomail "github.com/wneessen/go-mail"
-	"github.com/wneessen/go-mail/smtp"
 
 	"github.com/latchkeyhq/latchkey"
 	"github.com/latchkeyhq/latchkey/internal/mailtext"
@@ -63,13 +62,8 @@ func (s Server) converse(ctx context.Context, c net.Conn, m *gomail.Msg) error {
 	if !m.IsDelivered() {
 		return s.failure(ctx, "sending", err)
 	}
-	s.leave(client, conversation)
+	_ = conversation.Text.PrintfLine("QUIT") // the mail is on its way, whatever the answer
 	return nil
-}
-
-// leave says goodbye. The mail is on its way, whatever the answer.
-func (s Server) leave(client *gomail.Client, conversation *smtp.Client) {
-	_ = client.CloseWithSMTPClient(conversation)
 }
 
 // client speaks SMTP on c. It lives for one mail: the library's own dialling

@@ -74,6 +74,9 @@ func callError(req *http.Request, err error) error {
 			return fmt.Errorf("providers: calling %s: %w", req.URL.Host, known)
 		}
 	}
+	if _, ok := errors.AsType[*http.MaxBytesError](err); ok {
+		return fmt.Errorf("providers: the answer of %s is too large", req.URL.Host)
+	}
 	if network, ok := errors.AsType[*net.OpError](err); ok {
 		return fmt.Errorf("providers: calling %s: network failure (%s)", req.URL.Host, network.Op)
 	}

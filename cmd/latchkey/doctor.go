@@ -1,0 +1,111 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+)
+
+const aboutDoctor = `Look at the environment as the site would, and say what is wrong with it.
+
+Checked are the secrets, the site's address and base path, whom the site believes
+about its address, the redirect proxy, the client id and secret of every provider
+that the environment names, what their issuers answer, and the database.
+
+Every line begins with OK, WARN or FAIL and a name; WARN and FAIL lines end with
+the cure. The doctor sees the environment only. What the program itself sets may
+make a FAIL right: --accept NAME turns it into a warning.
+
+Exit codes: 1 after a FAIL, else 0.`
+
+type doctorFlags struct {
+	database  string
+	providers []string
+	accept    []string
+}
+
+func (p *program) doctorCommand() *cobra.Command {
+	var f doctorFlags
+	c := &cobra.Command{
+		Use: "doctor", Short: "Find out what is wrong with the environment", Long: aboutDoctor, Args: cobra.NoArgs,
+		Example: `  latchkey doctor
+  latchkey doctor --env-file .env.production
+  latchkey doctor --provider github --provider https://accounts.google.com
+  latchkey doctor --accept AUTH_URL              the program sets Config.URL`,
+		RunE: does(func(c *cobra.Command, _ []string) error { return p.doctor(c.Context(), f) }),
+	}
+	c.Flags().StringVar(&f.database, "database", "", "`address` of the database (default: $DATABASE_URL; neither: not checked)")
+	c.Flags().StringArrayVar(&f.providers, "provider", nil, "`id` of a provider that has to be in the environment, or the URL of an issuer; may be repeated")
+	c.Flags().StringArrayVar(&f.accept, "accept", nil, "`name` whose FAIL is only a warning; may be repeated")
+	return c
+}
+
+func (p *program) doctor(ctx context.Context, f doctorFlags) error {
+	r := &report{out: p.stdout, accept: f.accept}
+	p.checkSpelling(r)
+	p.checkSecrets(r)
+	p.checkAddress(r)
+	p.checkProxy(r)
+	p.checkProviders(ctx, r, f.providers)
+	p.checkDatabase(ctx, r, f.database)
+	return r.end()
+}
+
+// report prints findings as they come.
+type report struct {
+	out                    io.Writer
+	accept                 []string
+	good, doubtful, broken int
+}
+
+func (r *report) ok(name, format string, args ...any) {
+	r.good++
+	r.line("OK", name, format, args...)
+}
+
+func (r *report) warn(name, format string, args ...any) {
+	r.doubtful++
+	r.line("WARN", name, format, args...)
+}
+
+func (r *report) fail(name, format string, args ...any) {
+	if slices.Contains(r.accept, name) {
+		r.warn(name, "accepted: "+format, args...)
+		return
+	}
+	r.broken++
+	r.line("FAIL", name, format, args...)
+}
+
+func (r *report) line(level, name, format string, args ...any) {
+	fmt.Fprintf(r.out, "%-4s  %s: %s\n", level, name, fmt.Sprintf(format, args...))
+}
+
+func (r *report) end() error {
+	fmt.Fprintf(r.out, "\n%d ok, %s, %s\n", r.good, counted(int64(r.doubtful), "warning"), counted(int64(r.broken), "failure"))
+	if r.broken > 0 {
+		return told
+	}
+	return nil
+}
+
+// checkSpelling finds what was copied together with a value.
+func (p *program) checkSpelling(r *report) {
+	for _, name := range p.env.names() {
+		value := p.env.get(name)
+		if !strings.HasPrefix(name, "AUTH_") && !strings.HasPrefix(name, "NEXTAUTH_") {
+			continue
+		}
+		first, last := value[0], value[len(value)-1]
+		switch {
+		case strings.TrimSpace(value) != value:
+			r.warn(name, "begins or ends with space, which counts as part of it. Remove it")
+		case len(value) > 1 && first == last && (first == '"' || first == '\''):
+			r.warn(name, "is in quotation marks, which count as part of it. Remove them")
+		}
+	}
+}

@@ -1,0 +1,38 @@
+package main
+
+import (
+	"context"
+
+	"github.com/latchkeyhq/latchkey/adapters/sqladapter"
+)
+
+func (p *program) checkDatabase(ctx context.Context, r *report, address string) {
+	if address == "" && p.env.get("DATABASE_URL") == "" {
+		r.ok("database", "DATABASE_URL is not set; sessions live in the cookie")
+		return
+	}
+	db, err := p.connect(ctx, address, false)
+	if err != nil {
+		r.fail("database", "%v", err)
+		return
+	}
+	defer func() { _ = db.Close() }()
+	found, err := sqladapter.Detect(ctx, db.DB, db.dialect)
+	if err != nil {
+		r.fail("database", "%v", db.explain(err))
+		return
+	}
+	newest := sqladapter.Version(db.dialect)
+	switch {
+	case found.Schema == sqladapter.SchemaForeign:
+		r.fail("database", "%s: %s", db.where, foreignSchema)
+	case found.Schema == sqladapter.SchemaAuthJS:
+		r.ok("database", "%s: the tables of Auth.js, to be used with the layout sqladapter.AuthJS(); see `latchkey migrate`", db.where)
+	case found.Version > newest:
+		r.warn("database", "%s: it is at version %d, and this tool knows %d. Use a newer one", db.where, found.Version, newest)
+	case found.Schema == sqladapter.SchemaAbsent || found.Version < newest:
+		r.fail("database", "%s: %s. Run `latchkey migrate`", db.where, stateOf(found))
+	default:
+		r.ok("database", "%s: it answers, at version %d", db.where, found.Version)
+	}
+}

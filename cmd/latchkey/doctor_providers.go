@@ -1,0 +1,152 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"maps"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/latchkeyhq/latchkey"
+	"github.com/latchkeyhq/latchkey/internal/oauth"
+	"github.com/latchkeyhq/latchkey/providers"
+)
+
+// checkProviders looks at every provider that the environment has, and at those wanted.
+func (p *program) checkProviders(ctx context.Context, r *report, wanted []string) {
+	stems := map[string]bool{} // of variables: the ids in upper case, - as _
+	for _, name := range p.env.names() {
+		if stem := providerStem(name); stem != "" {
+			stems[stem] = true
+		}
+	}
+	var issuers []issuer
+	for _, w := range wanted {
+		if strings.Contains(w, "://") {
+			issuers = append(issuers, issuer{"--provider " + printable(w), w})
+			continue
+		}
+		stem := strings.ToUpper(strings.ReplaceAll(w, "-", "_"))
+		if !stems[stem] {
+			r.fail("AUTH_"+stem+"_ID", "is not set. Set it and AUTH_%s_SECRET to what the provider gave this site", stem)
+		}
+	}
+	for _, stem := range slices.Sorted(maps.Keys(stems)) {
+		p.checkClient(r, stem)
+		if variable := "AUTH_" + stem + "_ISSUER"; p.env.get(variable) != "" {
+			issuers = append(issuers, issuer{variable, p.env.get(variable)})
+		}
+	}
+	if len(stems) == 0 && len(wanted) == 0 {
+		r.ok("providers", "none in the environment (AUTH_<ID>_ID, AUTH_<ID>_SECRET)")
+	}
+	p.checkIssuers(ctx, r, issuers)
+}
+
+// providerStem is the part of AUTH_<ID>_ID and its kin that names the provider.
+func providerStem(variable string) string {
+	rest, ok := strings.CutPrefix(variable, "AUTH_")
+	if !ok {
+		return ""
+	}
+	for _, what := range []string{"_ID", "_SECRET", "_ISSUER"} {
+		if stem, ok := strings.CutSuffix(rest, what); ok {
+			return stem
+		}
+	}
+	return ""
+}
+
+// checkClient looks for pairs that are half set.
+func (p *program) checkClient(r *report, stem string) {
+	id, secret := "AUTH_"+stem+"_ID", "AUTH_"+stem+"_SECRET"
+	hasID, hasSecret := p.env.get(id) != "", p.env.get(secret) != ""
+	register := ""
+	if prefix := p.callbackPrefix(); prefix != "" {
+		register = "; the address to register is " + prefix + strings.ToLower(strings.ReplaceAll(stem, "_", "-"))
+	}
+	switch {
+	case hasID && hasSecret:
+		r.ok(id, "is set, with its secret%s", register)
+	case hasID:
+		r.fail(secret, "is not set, but %s is. Copy the client secret from the provider; where there is none (a public client, a secret the program makes), use --accept %s", id, secret)
+	case hasSecret:
+		r.fail(id, "is not set, but %s is. Copy the client id from the provider, or use --accept %s if the program has it", secret, id)
+	default:
+		r.fail(id, "is not set, but AUTH_%s_ISSUER is. Copy the client id from the provider, or use --accept %s if the program has it", stem, id)
+	}
+}
+
+// issuer is an OpenID Provider to ask, and where it was named.
+type issuer struct{ name, url string }
+
+// checkIssuers asks all of them at once and reports in order.
+func (p *program) checkIssuers(ctx context.Context, r *report, issuers []issuer) {
+	answers := make([]discovery, len(issuers))
+	var all sync.WaitGroup
+	for i, iss := range issuers {
+		all.Go(func() { answers[i] = p.discover(ctx, iss.url) })
+	}
+	all.Wait()
+	for i, iss := range issuers {
+		answers[i].tell(r, iss)
+	}
+}
+
+// discovery is what came of asking an issuer about itself.
+type discovery struct {
+	stated string // the issuer that its document names
+	pkce   bool   // it says that it knows PKCE
+	err    error
+}
+
+func (p *program) discover(ctx context.Context, url string) discovery {
+	m, err := p.metadata(ctx, url, providers.MicrosoftEntraID(latchkey.OAuth{Issuer: url}).MatchIssuer)
+	if err != nil {
+		// Again, with any issuer being right: was it only the name?
+		anyIssuer := func(string, latchkey.Claims) bool { return true }
+		if m, again := p.metadata(ctx, url, anyIssuer); again == nil {
+			return discovery{stated: m.Issuer, err: err}
+		}
+		return discovery{err: err}
+	}
+	return discovery{m.Issuer, slices.Contains(m.CodeChallengeMethods, "S256"), nil}
+}
+
+func (p *program) metadata(ctx context.Context, url string, match func(string, latchkey.Claims) bool) (*oauth.Metadata, error) {
+	c := oauth.Config{OIDC: true, Issuer: url, ClientID: "doctor", ClientAuth: oauth.NoClientAuth, HTTP: p.http, Time: p.now}
+	if match != nil {
+		c.MatchIssuer = func(issuer string, claims map[string]any) bool { return match(issuer, claims) }
+	}
+	client, err := oauth.New(c)
+	if err != nil {
+		return nil, errNoIssuer
+	}
+	return client.Discover(ctx)
+}
+
+var errNoIssuer = errors.New("no issuer")
+
+func (d discovery) tell(r *report, iss issuer) {
+	step, answered := errors.AsType[*oauth.StepError](d.err)
+	address := strings.TrimRight(printable(iss.url), "/") + "/.well-known/openid-configuration"
+	switch {
+	case d.err == nil && d.pkce:
+		r.ok(iss.name, "answers and names itself so; it knows PKCE")
+	case d.err == nil:
+		r.ok(iss.name, "answers and names itself so; it does not say that it knows PKCE, so state and nonce are used too")
+	case errors.Is(d.err, errNoIssuer):
+		r.fail(iss.name, "is no issuer. Use an https address without query, user and password, such as https://id.example")
+	case d.stated != "":
+		r.fail(iss.name, "its document says that it is %q. Set it to exactly that", d.stated)
+	case answered && step.Status == 404:
+		r.fail(iss.name, "has no document at %s. Check the path, such as the tenant or realm; for a provider without discovery use --accept %s", address, iss.name)
+	case answered && step.Status != 0:
+		r.fail(iss.name, "answers %s with status %d: %v. Ask the provider", address, step.Status, step.Err)
+	case answered:
+		r.fail(iss.name, "%s: %v. Check the host name, and that this machine may reach it", address, step.Err)
+	default:
+		r.fail(iss.name, "cannot be asked at %s. Check the address", address)
+	}
+}

@@ -1,0 +1,423 @@
+package mail_test
+
+import (
+	"bufio"
+	"context"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"io"
+	"mime"
+	"net"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/emersion/go-smtp"
+
+	"github.com/latchkeyhq/latchkey"
+	"github.com/latchkeyhq/latchkey/mail"
+)
+
+func TestDelivery(t *testing.T) {
+	for _, row := range []struct {
+		security  mail.Security
+		encrypted bool
+	}{
+		{"", true}, {mail.STARTTLS, true}, {mail.ImplicitTLS, true}, {mail.Unencrypted, false}, {mail.UnencryptedAnywhere, false},
+	} {
+		t.Run("over "+string(row.security), func(t *testing.T) {
+			c := listen(t, row.security == mail.ImplicitTLS, func(_ *catcher, s *smtp.Server) { s.AllowInsecureAuth = !row.encrypted })
+			s := c.server()
+			s.Security = row.security
+			if err := deliver(t, s, signInLink()); err != nil {
+				t.Fatal(err)
+			}
+			mails := c.caught()
+			if len(mails) != 1 || mails[0].from != "no-reply@app.example" || !slices.Equal(mails[0].to, []string{"ada@b.example"}) {
+				t.Fatalf("caught %+v", mails)
+			}
+			if mails[0].encrypted != row.encrypted {
+				t.Errorf("encrypted: %v", mails[0].encrypted)
+			}
+			if !slices.Equal(c.users, []string{user}) {
+				t.Errorf("authenticated: %q", c.users)
+			}
+		})
+	}
+}
+
+func TestContent(t *testing.T) {
+	c := listen(t, false, nil)
+	s := c.server()
+	s.From = `"Bücher & Co" <no-reply@app.example>`
+	s.Time = func() time.Time { return time.Unix(1e9, 0) }
+	if err := deliver(t, s, signInLink()); err != nil {
+		t.Fatal(err)
+	}
+	header, body, order := parts(t, c.caught()[0].data)
+	from, err := (&mime.WordDecoder{}).DecodeHeader(header.Get("From"))
+	if err != nil || from != "Bücher & Co <no-reply@app.example>" && from != `"Bücher & Co" <no-reply@app.example>` {
+		t.Errorf("From %q, %v", from, err)
+	}
+	for name, want := range map[string]string{"To": "<ada@b.example>", "Subject": "Sign in to app.example", "Auto-Submitted": "auto-generated", "Bcc": "", "User-Agent": "", "X-Mailer": ""} {
+		if got := header.Get(name); got != want {
+			t.Errorf("%s %q, want %q", name, got, want)
+		}
+	}
+	if at, err := header.Date(); err != nil || at.Unix() != 1e9 {
+		t.Errorf("Date %v, %v", at, err)
+	}
+	if id := header.Get("Message-Id"); !strings.HasPrefix(id, "<") || !strings.HasSuffix(id, "@app.example>") || len(id) < 36 {
+		t.Errorf("Message-ID %q", id)
+	}
+	if !slices.Equal(order, []string{"text/plain", "text/html"}) {
+		t.Errorf("parts %q: readers show the last one they can", order)
+	}
+	if !strings.HasPrefix(body["text/plain"], "Sign in to app.example\n"+link+"\n") {
+		t.Errorf("text %q", body["text/plain"])
+	}
+	if !strings.Contains(body["text/html"], strings.ReplaceAll(link, "&", "&amp;")) {
+		t.Errorf("HTML without the link:\n%s", body["text/html"])
+	}
+}
+
+func TestMessageIDsDiffer(t *testing.T) {
+	c := listen(t, false, nil)
+	for range 2 {
+		if err := deliver(t, c.server(), signInLink()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	mails := c.caught()
+	first, _, _ := parts(t, mails[0].data)
+	second, _, _ := parts(t, mails[1].data)
+	if first.Get("Message-Id") == second.Get("Message-Id") {
+		t.Error("two mails have one Message-ID: the second would be dropped as a duplicate")
+	}
+}
+
+func TestTheProvidersSenderComesFirst(t *testing.T) {
+	c := listen(t, false, nil)
+	l := signInLink()
+	l.From = "Sign-in <sign-in@app.example>"
+	if err := deliver(t, c.server(), l); err != nil {
+		t.Fatal(err)
+	}
+	if got := c.caught()[0].from; got != "sign-in@app.example" {
+		t.Errorf("sent by %q", got)
+	}
+}
+
+func TestTemplate(t *testing.T) {
+	c := listen(t, false, nil)
+	s := c.server()
+	s.Template = func(l latchkey.SignInLink) (mail.Message, error) {
+		return mail.Message{Subject: "Grüße 🗝", Text: "Öffne " + l.URL}, nil
+	}
+	if err := deliver(t, s, signInLink()); err != nil {
+		t.Fatal(err)
+	}
+	header, body, order := parts(t, c.caught()[0].data)
+	if subject, _ := (&mime.WordDecoder{}).DecodeHeader(header.Get("Subject")); subject != "Grüße 🗝" {
+		t.Errorf("subject %q", subject)
+	}
+	if len(order) != 1 || strings.TrimSpace(body["text/plain"]) != "Öffne "+link {
+		t.Errorf("parts %q", body)
+	}
+}
+
+func TestHostileContentStaysHere(t *testing.T) {
+	template := func(m mail.Message, err error) func(*mail.Server, *latchkey.SignInLink) {
+		return func(s *mail.Server, _ *latchkey.SignInLink) {
+			s.Template = func(latchkey.SignInLink) (mail.Message, error) { return m, err }
+		}
+	}
+	for name, change := range map[string]func(*mail.Server, *latchkey.SignInLink){
+		"R-144 two recipients":       func(_ *mail.Server, l *latchkey.SignInLink) { l.To = "a@b.example,c@d.example" },
+		"R-144 command in recipient": func(_ *mail.Server, l *latchkey.SignInLink) { l.To = "a@b.example>\r\nRCPT TO:<c@d.example" },
+		"R-144 header in recipient":  func(_ *mail.Server, l *latchkey.SignInLink) { l.To = "a@b.example\r\nBcc: c@d.example" },
+		"R-144 named recipient":      func(_ *mail.Server, l *latchkey.SignInLink) { l.To = "A <a@b.example>" },
+		"header in sender":           func(_ *mail.Server, l *latchkey.SignInLink) { l.From = "A <a@b.example>\r\nBcc: c@d.example" },
+		"link to nowhere":            func(_ *mail.Server, l *latchkey.SignInLink) { l.URL = "javascript:alert(1)" },
+		"header in subject":          template(mail.Message{Subject: "x\r\nBcc: c@d.example", Text: "x"}, nil),
+		"no text":                    template(mail.Message{Subject: "x", HTML: "x"}, nil),
+		"a template that cannot":     template(mail.Message{Subject: "x", Text: "x"}, errors.New("no words")),
+	} {
+		t.Run(name, func(t *testing.T) {
+			c := listen(t, false, nil)
+			s, l := c.server(), signInLink()
+			change(&s, &l)
+			keepsQuiet(t, deliver(t, s, l), "mail: ")
+			if got := c.caught(); len(got) != 0 {
+				t.Errorf("sent %q", got[0].data)
+			}
+		})
+	}
+}
+
+func TestRefusals(t *testing.T) {
+	no := func(code int) error {
+		return &smtp.SMTPError{Code: code, EnhancedCode: smtp.EnhancedCode{5, 1, 1}, Message: "no ada@b.example with " + token}
+	}
+	for _, row := range []struct {
+		command, want string
+		code          int
+	}{
+		{"mail", "MAIL FROM command: refused (status 550)", 550},
+		{"rcpt", "RCPT TO command: refused (status 550)", 550},
+		{"rcpt", "RCPT TO command: refused for now (status 450)", 450},
+		{"data", "refused (status 554)", 554},
+	} {
+		t.Run(row.want, func(t *testing.T) {
+			c := listen(t, false, func(c *catcher, _ *smtp.Server) { c.refuse[row.command] = no(row.code) })
+			keepsQuiet(t, deliver(t, c.server(), signInLink()), row.want)
+			if len(c.caught()) != 0 {
+				t.Error("the mail was accepted all the same")
+			}
+		})
+	}
+}
+
+func TestWrongPassword(t *testing.T) {
+	c := listen(t, false, nil)
+	s := c.server()
+	s.Username = "stranger" // the server repeats the password
+	keepsQuiet(t, deliver(t, s, signInLink()), "does not accept the user name and password (status 535)")
+}
+
+func TestAuthenticationNotOffered(t *testing.T) {
+	c := listen(t, false, nil) // only over TLS
+	s := c.server()
+	s.Security = mail.Unencrypted
+	keepsQuiet(t, deliver(t, s, signInLink()), "takes no user name and password")
+	if len(c.users) != 0 || len(c.caught()) != 0 {
+		t.Error("something was sent")
+	}
+}
+
+// A server, or somebody in between, that hides STARTTLS would otherwise read the
+// password and every link.
+func TestNoSTARTTLSMeansNoMail(t *testing.T) {
+	var heard string
+	s := scripted(t, func(c net.Conn) {
+		io.WriteString(c, "220 localhost\r\n")
+		lines := bufio.NewScanner(c)
+		for lines.Scan() {
+			heard += lines.Text() + "\n"
+			io.WriteString(c, "250-localhost\r\n250 AUTH PLAIN LOGIN\r\n")
+		}
+	})
+	s.Security, s.Username, s.Password = mail.STARTTLS, user, password
+	keepsQuiet(t, deliver(t, s, signInLink()), "offers no STARTTLS")
+	if strings.Contains(heard, "AUTH") || strings.Contains(heard, "MAIL") {
+		t.Errorf("the server heard %q", heard)
+	}
+}
+
+// Answers that were in the pipe before encryption began must not count after it
+// (CVE-2021-38371 and its kin).
+func TestAnswersInjectedBeforeTLSAreNotBelieved(t *testing.T) {
+	c := listen(t, false, nil)
+	s := scripted(t, func(conn net.Conn) {
+		io.WriteString(conn, "220 localhost\r\n")
+		r := bufio.NewReader(conn)
+		for range 2 {
+			if _, err := r.ReadString('\n'); err != nil {
+				return
+			}
+			io.WriteString(conn, "250-localhost\r\n250 STARTTLS\r\n")
+		}
+	})
+	s.Security, s.TLSConfig = mail.STARTTLS, c.server().TLSConfig
+	keepsQuiet(t, deliver(t, s, signInLink()), "greeting")
+}
+
+func TestCertificates(t *testing.T) {
+	for name, change := range map[string]func(*mail.Server){
+		"unknown issuer": func(s *mail.Server) { s.TLSConfig = nil },
+		"another name":   func(s *mail.Server) { s.TLSConfig.ServerName = "mail.elsewhere.example" },
+	} {
+		for _, security := range []mail.Security{mail.STARTTLS, mail.ImplicitTLS} {
+			t.Run(name+" over "+string(security), func(t *testing.T) {
+				c := listen(t, security == mail.ImplicitTLS, nil)
+				s := c.server()
+				s.Security = security
+				change(&s)
+				keepsQuiet(t, deliver(t, s, signInLink()), "certificate")
+				if len(c.users) != 0 {
+					t.Error("the password was sent")
+				}
+			})
+		}
+	}
+}
+
+func TestTLSOnThePortOfSTARTTLS(t *testing.T) {
+	c := listen(t, false, nil)
+	s := c.server()
+	s.Security = mail.ImplicitTLS
+	keepsQuiet(t, deliver(t, s, signInLink()), "use STARTTLS")
+}
+
+func TestAddressesBeyondASCII(t *testing.T) {
+	l := signInLink()
+	l.To = "ädä@b.example"
+	c := listen(t, false, nil)
+	keepsQuiet(t, deliver(t, c.server(), l), "SMTPUTF8")
+	c = listen(t, false, func(_ *catcher, s *smtp.Server) { s.EnableSMTPUTF8 = true })
+	if err := deliver(t, c.server(), l); err != nil {
+		t.Fatal(err)
+	}
+	if got := c.caught(); len(got) != 1 || got[0].to[0] != l.To {
+		t.Errorf("caught %+v", got)
+	}
+}
+
+// A server that answers nothing must not hold the visitor's request for long.
+func TestSilentServer(t *testing.T) {
+	silent := func(t *testing.T) (mail.Server, chan struct{}) {
+		met := make(chan struct{})
+		return scripted(t, func(c net.Conn) { close(met); io.Copy(io.Discard, c) }), met
+	}
+	for _, security := range []mail.Security{mail.Unencrypted, mail.ImplicitTLS} {
+		t.Run("the visitor leaves, "+string(security), func(t *testing.T) {
+			s, met := silent(t)
+			s.Security = security
+			ctx, cancel := context.WithCancel(t.Context())
+			go func() { <-met; cancel() }()
+			send, err := mail.SMTP(s)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := send(ctx, signInLink()); !errors.Is(err, context.Canceled) {
+				t.Errorf("error %v, want context.Canceled", err)
+			}
+		})
+		t.Run("Timeout, "+string(security), func(t *testing.T) {
+			s, _ := silent(t)
+			s.Security, s.Timeout = security, 20*time.Millisecond
+			if err := deliver(t, s, signInLink()); !errors.Is(err, context.DeadlineExceeded) {
+				t.Errorf("error %v, want context.DeadlineExceeded", err)
+			}
+		})
+	}
+}
+
+// drips answers, but never finishes: each step alone would be in time.
+func TestTimeoutIsForTheWholeDelivery(t *testing.T) {
+	s := scripted(t, func(c net.Conn) {
+		for {
+			if _, err := io.WriteString(c, "220-wait\r\n"); err != nil {
+				return
+			}
+			time.Sleep(time.Millisecond)
+		}
+	})
+	s.Timeout = 50 * time.Millisecond
+	if err := deliver(t, s, signInLink()); !errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("error %v, want context.DeadlineExceeded", err)
+	}
+}
+
+func TestEndlessAnswer(t *testing.T) {
+	s := scripted(t, func(c net.Conn) {
+		line := "220-" + strings.Repeat("x", 1<<10) + "\r\n"
+		for {
+			if _, err := io.WriteString(c, line); err != nil {
+				return
+			}
+		}
+	})
+	keepsQuiet(t, deliver(t, s, signInLink()), "says too much")
+}
+
+func TestServerHangsUp(t *testing.T) {
+	keepsQuiet(t, deliver(t, scripted(t, func(net.Conn) {}), signInLink()), "connecting")
+}
+
+// What the server accepted is sent, even if it never says goodbye: an error
+// would void a link that is on its way.
+func TestNoGoodbye(t *testing.T) {
+	s := scripted(t, func(c net.Conn) {
+		io.WriteString(c, "220 localhost\r\n")
+		data := false
+		for lines := bufio.NewScanner(c); lines.Scan(); {
+			switch line := lines.Text(); {
+			case line == ".":
+				data = false
+				io.WriteString(c, "250 kept\r\n")
+			case data:
+			case line == "DATA":
+				data = true
+				io.WriteString(c, "354 go on\r\n")
+			case line == "QUIT":
+				io.Copy(io.Discard, c)
+			default:
+				io.WriteString(c, "250 fine\r\n")
+			}
+		}
+	})
+	if err := deliver(t, s, signInLink()); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestNobodyListens(t *testing.T) {
+	s := mail.Server{Host: "smtp.example", From: "a@b.example", DialContext: func(context.Context, string, string) (net.Conn, error) {
+		return nil, &net.DNSError{Err: "no such host", Name: "smtp.example", IsNotFound: true}
+	}}
+	keepsQuiet(t, deliver(t, s, signInLink()), "mail: smtp.example:587: connecting: the name cannot be resolved")
+}
+
+func TestDefaultPorts(t *testing.T) {
+	for security, want := range map[mail.Security]string{
+		"": "smtp.example:587", mail.STARTTLS: "smtp.example:587", mail.ImplicitTLS: "smtp.example:465", mail.UnencryptedAnywhere: "smtp.example:25",
+	} {
+		var dialled string
+		s := mail.Server{Host: "smtp.example", From: "a@b.example", Security: security, DialContext: func(_ context.Context, _, address string) (net.Conn, error) {
+			dialled = address
+			return nil, errors.New("nobody")
+		}}
+		if err := deliver(t, s, signInLink()); err == nil || dialled != want {
+			t.Errorf("%q: dialled %q, want %q", security, dialled, want)
+		}
+	}
+}
+
+func TestManyAtOnce(t *testing.T) {
+	c := listen(t, false, nil)
+	send, err := mail.SMTP(c.server())
+	if err != nil {
+		t.Fatal(err)
+	}
+	var group sync.WaitGroup
+	for i := range 8 {
+		group.Go(func() {
+			l := signInLink()
+			l.To = fmt.Sprintf("ada%d@b.example", i)
+			if err := send(context.Background(), l); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	group.Wait()
+	if got := len(c.caught()); got != 8 {
+		t.Errorf("caught %d mails", got)
+	}
+}
+
+func TestInputsStayAsTheyAre(t *testing.T) {
+	c := listen(t, false, nil)
+	s := c.server()
+	config := &tls.Config{RootCAs: c.roots}
+	s.TLSConfig = config
+	if err := deliver(t, s, signInLink()); err != nil {
+		t.Fatal(err)
+	}
+	if config.ServerName != "" {
+		t.Error("the caller's TLSConfig was changed")
+	}
+}
