@@ -65,7 +65,7 @@ const errBadHost ErrorType = "bad host"
 // forwarded is all of a header. A list is kept whole and so refused as a host or
 // scheme: its first entry is what the visitor sent, not what the proxy saw.
 func forwarded(r *Request, name string) string {
-	return strings.TrimSpace(strings.Join(r.Header[name], ","))
+	return strings.Trim(strings.Join(r.Header[name], ","), " \t")
 }
 
 // validHost accepts exactly one plain host name or address with an optional port.

@@ -178,8 +178,10 @@ func (s *setup) compareBasePath(u *url.URL) {
 	}
 }
 
+// validBasePath accepts a path that browsers ask for exactly as it is written.
 func validBasePath(p string) bool {
-	return strings.HasPrefix(p, "/") && path.Clean(p) == p && !strings.ContainsAny(p, "?#%\\ \t\r\n") && p != "/"
+	u, err := url.Parse(p)
+	return err == nil && u.EscapedPath() == p && strings.HasPrefix(p, "/") && path.Clean(p) == p && !strings.ContainsAny(p, "?#%\\ \t\r\n") && p != "/"
 }
 
 // settleSecrets refuses what is no secret.

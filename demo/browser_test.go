@@ -108,7 +108,7 @@ func walkAccount(b *tab) {
 	b.click(demoButton)
 	b.click(`button[data-subject="alice"]`)
 	b.arrives("/auth/account")
-	b.becomes(`document.querySelector('form[action*="do=unlink"], .row .detail') !== null`)
+	b.becomes(`[...document.querySelectorAll('.row .name')].some(e => e.textContent === 'Demo ID')`)
 	b.click(`a[href*="do=delete"]`)
 	b.arrives("/auth/account?do=delete")
 	b.click(`input[name="confirm"]`)

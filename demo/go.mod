@@ -3,7 +3,7 @@ module github.com/latchkeyhq/latchkey/demo
 go 1.26.0
 
 require (
-	github.com/chromedp/cdproto v0.159.1
+	github.com/chromedp/cdproto v0.159.0
 	github.com/chromedp/chromedp v0.22.1
 	github.com/go-sql-driver/mysql v1.10.1
 	github.com/jackc/pgx/v5 v5.12.0

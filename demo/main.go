@@ -15,6 +15,7 @@
 //	DATABASE_URL      postgres://… or mysql://… instead of SQLite
 //	SESSION_STRATEGY  jwt keeps sessions in the cookie instead of the database
 //	AUTH_SECRET       seals cookies; unset: made once and kept in the data folder
+//	AUTH_URL          the address of the site behind a proxy; unset: localhost
 //	AUTH_GITHUB_ID    with AUTH_GITHUB_SECRET adds GitHub
 //	AUTH_GOOGLE_ID    with AUTH_GOOGLE_SECRET adds Google
 //	AUTH_DEMO_ISSUER  an OpenID Provider that runs already, instead of one's own
@@ -41,6 +42,7 @@ import (
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
+	context.AfterFunc(ctx, stop) // so that a second Ctrl+C ends a stop that hangs
 	if err := run(ctx, os.Stdout); err != nil {
 		fmt.Fprintln(os.Stderr, "demo:", err)
 		os.Exit(1)

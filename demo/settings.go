@@ -21,7 +21,8 @@ type settings struct {
 	issuer      string // empty: the demo starts one
 	strategy    latchkey.Strategy
 	secrets     []string
-	getenv      func(string) string
+	github      bool // is set up
+	google      bool
 	log         *slog.Logger
 }
 
@@ -34,7 +35,8 @@ func readSettings(getenv func(string) string) (settings, error) {
 		issuer:      getenv("AUTH_DEMO_ISSUER"),
 		strategy:    latchkey.Strategy(getenv("SESSION_STRATEGY")),
 		secrets:     latchkey.Config{}.WithEnv(getenv).Secrets,
-		getenv:      getenv,
+		github:      getenv("AUTH_GITHUB_ID") != "",
+		google:      getenv("AUTH_GOOGLE_ID") != "",
 		log:         newLog(),
 	}
 	switch s.strategy {

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	"errors"
@@ -43,6 +44,9 @@ type database struct {
 // errAddress quotes nothing: what cannot be read may hold a password anywhere.
 var errAddress = errors.New("the address of the database cannot be read: want postgres://…, mysql://… or sqlite:FILE (see --help)")
 
+// errOtherKind is for databases that a site may well use, but not by SQL.
+var errOtherKind = errors.New("the database is of a kind that this tool does not know: it knows postgres://…, mysql://… and sqlite:FILE")
+
 // parseDatabase recognizes an address by its form.
 func parseDatabase(address string) (database, error) {
 	scheme, rest, _ := strings.Cut(address, ":")
@@ -54,7 +58,7 @@ func parseDatabase(address string) (database, error) {
 	case scheme == "sqlite" || scheme == "sqlite3" || scheme == "file":
 		return sqliteDatabase(strings.TrimPrefix(rest, "//"))
 	case strings.Contains(address, "://"):
-		return database{}, errAddress
+		return database{}, errOtherKind
 	case strings.Contains(address, ")/"):
 		return mysqlDatabase(address)
 	case strings.Contains(address, "dbname=") || strings.Contains(address, "host="):
@@ -166,10 +170,7 @@ type connection struct {
 // connect opens the database of the flag or of the environment and waits until
 // it answers. create lets SQLite make a file that is not there.
 func (p *program) connect(ctx context.Context, flag string, create bool) (*connection, error) {
-	address := flag
-	if address == "" {
-		address = p.env.get("DATABASE_URL")
-	}
+	address := cmp.Or(flag, p.env.get("DATABASE_URL"))
 	if address == "" {
 		return nil, usage("there is no database: set DATABASE_URL, or use --database")
 	}

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 
 	"github.com/latchkeyhq/latchkey/adapters/sqladapter"
 )
@@ -12,6 +13,10 @@ func (p *program) checkDatabase(ctx context.Context, r *report, address string) 
 		return
 	}
 	db, err := p.connect(ctx, address, false)
+	if errors.Is(err, errOtherKind) {
+		r.warn("database", "not checked: %v", err)
+		return
+	}
 	if err != nil {
 		r.fail("database", "%v", err)
 		return
@@ -26,6 +31,8 @@ func (p *program) checkDatabase(ctx context.Context, r *report, address string) 
 	switch {
 	case found.Schema == sqladapter.SchemaForeign:
 		r.fail("database", "%s: %s", db.where, foreignSchema)
+	case found.Schema == sqladapter.SchemaAbsent && found.Version > 0:
+		r.fail("database", "%s: %s", db.where, lostTables)
 	case found.Schema == sqladapter.SchemaAuthJS:
 		r.ok("database", "%s: the tables of Auth.js, to be used with the layout sqladapter.AuthJS(); see `latchkey migrate`", db.where)
 	case found.Version > newest:

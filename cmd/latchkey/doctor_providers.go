@@ -24,7 +24,7 @@ func (p *program) checkProviders(ctx context.Context, r *report, wanted []string
 	var issuers []issuer
 	for _, w := range wanted {
 		if strings.Contains(w, "://") {
-			issuers = append(issuers, issuer{"--provider " + printable(w), w})
+			issuers = append(issuers, issuer{printable(w), w})
 			continue
 		}
 		stem := strings.ToUpper(strings.ReplaceAll(w, "-", "_"))

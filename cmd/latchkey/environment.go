@@ -10,10 +10,11 @@ import (
 // environment has variables as NAME=value. It never changes.
 type environment []string
 
-// get is the value of a variable; empty: it is not set.
+// get is the value of a variable; empty: it is not set. Of several values the
+// last one counts that is not empty.
 func (e environment) get(name string) string {
 	for _, line := range slices.Backward(e) {
-		if key, value, _ := strings.Cut(line, "="); key == name {
+		if key, value, _ := strings.Cut(line, "="); key == name && value != "" {
 			return value
 		}
 	}

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -79,8 +80,11 @@ func (d *dialect) Type() string { return "name" }
 
 func (p *program) printSchema(f migrateFlags) error {
 	of := f.dialect.Dialect
+	if of == "" && f.adopt {
+		of = sqladapter.Postgres
+	}
 	if of == "" {
-		d, err := parseDatabase(orElse(f.database, p.env.get("DATABASE_URL")))
+		d, err := parseDatabase(cmp.Or(f.database, p.env.get("DATABASE_URL")))
 		if err != nil {
 			return usage("--print: say for which database, such as --dialect postgres")
 		}
@@ -94,13 +98,6 @@ func (p *program) printSchema(f migrateFlags) error {
 	}
 	_, err := io.WriteString(p.stdout, statements)
 	return err
-}
-
-func orElse(text, other string) string {
-	if text != "" {
-		return text
-	}
-	return other
 }
 
 func (p *program) migrate(ctx context.Context, f migrateFlags) error {
@@ -117,6 +114,8 @@ func (p *program) migrate(ctx context.Context, f migrateFlags) error {
 	switch {
 	case found.Schema == sqladapter.SchemaForeign:
 		return fmt.Errorf("%s: %s", db.where, foreignSchema)
+	case found.Schema == sqladapter.SchemaAbsent && found.Version > 0:
+		return fmt.Errorf("%s: %s", db.where, lostTables)
 	case found.Schema == sqladapter.SchemaAuthJS && !f.adopt:
 		return p.reportAuthJS(ctx, db)
 	case found.Version > newest:
@@ -125,8 +124,7 @@ func (p *program) migrate(ctx context.Context, f migrateFlags) error {
 		fmt.Fprintf(p.stdout, "%s: nothing to do, it is at version %d.\n", db.where, newest)
 		return nil
 	case f.check:
-		fmt.Fprintf(p.stdout, "%s: %s; `latchkey migrate` brings it to version %d.\n", db.where, stateOf(found), newest)
-		return p.checkRows(ctx, db)
+		return p.announce(ctx, db, found)
 	}
 	if err := sqladapter.Migrate(ctx, db.DB, db.dialect); err != nil {
 		return p.refused(db, err)
@@ -137,6 +135,9 @@ func (p *program) migrate(ctx context.Context, f migrateFlags) error {
 
 const foreignSchema = "it has a users table of somebody else: give Latchkey a database or a schema of its own " +
 	"(PostgreSQL: ?search_path=auth), or name tables and columns in sqladapter.Layout and create them yourself (--print)"
+
+// lostTables is what Migrate would take for done.
+const lostTables = "it notes a version, but has no users table: restore the tables from a backup, or drop the table latchkey_migrations to begin anew"
 
 // stateOf is a schema in words.
 func stateOf(f sqladapter.Found) string {
@@ -157,16 +158,22 @@ func (p *program) refused(db *connection, err error) error {
 	if !ok {
 		return db.explain(err)
 	}
-	fmt.Fprintf(p.stderr, "latchkey: %s: nothing was changed, because rows break these rules:\n", db.where)
+	fmt.Fprintf(p.stderr, "latchkey: %s: nothing is changed, because rows break these rules:\n", db.where)
 	writeViolations(p.stderr, broken)
 	return told
 }
 
-// checkRows fails either way: there is something to do.
-func (p *program) checkRows(ctx context.Context, db *connection) error {
+// announce says what a migration would do. It fails either way: there is
+// something to do.
+func (p *program) announce(ctx context.Context, db *connection, found sqladapter.Found) error {
 	if err := sqladapter.Check(ctx, db.DB, db.dialect); err != nil {
 		return p.refused(db, err)
 	}
+	command := "latchkey migrate"
+	if found.Schema == sqladapter.SchemaAuthJS {
+		command += " --adopt"
+	}
+	fmt.Fprintf(p.stdout, "%s: %s; `%s` brings it to version %d.\n", db.where, stateOf(found), command, sqladapter.Version(db.dialect))
 	return told
 }
 

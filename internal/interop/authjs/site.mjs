@@ -49,8 +49,8 @@ app.use(
     providers: [credentials, email, oidc].filter(Boolean),
     adapter,
     callbacks: {
-      // What the browser sends along with an update makes the token as long as it asks for.
-      jwt: ({ token, trigger, session }) => (trigger === "update" ? { ...token, filling: "x".repeat(session.filling) } : token),
+      // An update brings the length of what it wants to have in the token.
+      jwt: ({ token, trigger, session }) => (trigger === "update" ? { ...token, filling: "x".repeat(session) } : token),
     },
     logger: { error() {}, warn() {} },
   })

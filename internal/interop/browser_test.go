@@ -1,0 +1,108 @@
+package interop
+
+import (
+	"encoding/json"
+	"reflect"
+	"strings"
+	"testing"
+
+	"github.com/latchkeyhq/latchkey"
+)
+
+type object = map[string]any
+
+// browserRows are calls of the published browser client, in the order of one
+// visitor's day. SITE stands for the site's origin, and "*" for any text.
+var browserRows = []struct {
+	name, call, args string
+	result           string
+	location         string // empty: the window stays where it is
+}{
+	{"nobody is signed in", "getSession", `[]`, `null`, ""},
+	{"the providers", "getProviders", `[]`, `{
+		"credentials": {"id":"credentials","name":"Credentials","type":"credentials","signinUrl":"SITE/auth/signin/credentials","callbackUrl":"SITE/auth/callback/credentials"},
+		"email": {"id":"email","name":"Email","type":"email","signinUrl":"SITE/auth/signin/email","callbackUrl":"SITE/auth/callback/email"}}`, ""},
+	{"a CSRF token", "getCsrfToken", `[]`, `"*"`, ""},
+	{
+		"a wrong password", "signIn", `["credentials",{"redirect":false,"username":"ada","password":"wrong"}]`,
+		`{"error":"CredentialsSignin","code":"credentials","status":200,"ok":true,"url":null}`, "",
+	},
+	{
+		"a wrong password, with the window", "signIn", `["credentials",{"username":"ada","password":"wrong"}]`,
+		`null`, "SITE/auth/signin?error=CredentialsSignin&code=credentials",
+	},
+	{"still nobody", "getSession", `[]`, `null`, ""},
+	{
+		"the right password", "signIn", `["credentials",{"redirect":false,"username":"ada","password":"lovelace","redirectTo":"/desk?a=b#c"}]`,
+		`{"status":200,"ok":true,"url":"SITE/desk?a=b#c"}`, "",
+	},
+	{"ada is signed in", "getSession", `[]`, `{"user":{"name":"ada","email":"ada@example.com","image":null},"expires":"*"}`, ""},
+	{"as somebody else, with the window", "signIn", `["credentials",{"username":"Žofia","password":"lovelace","callbackUrl":"SITE/desk"}]`, `null`, "SITE/desk"},
+	{"Žofia is signed in", "getSession", `[{"broadcast":false}]`, `{"user":{"name":"Žofia","email":"Žofia@example.com","image":null},"expires":"*"}`, ""},
+	{
+		"a magic link", "signIn", `["email",{"redirect":false,"email":"ada@example.com"}]`,
+		`{"status":200,"ok":true,"url":"SITE/auth/verify-request?provider=email&type=email"}`, "",
+	},
+	{
+		"a magic link to no address", "signIn", `["email",{"redirect":false,"email":"nobody"}]`,
+		`{"error":"Configuration","status":200,"ok":true,"url":null}`, "",
+	},
+	{"an unknown provider", "signIn", `["unknown",{"callbackUrl":"/desk"}]`, `null`, "/auth/signin?callbackUrl=%2Fdesk"},
+	{"to another site after signing out", "signOut", `[{"redirect":false,"redirectTo":"https://other.example/"}]`, `{"url":"SITE"}`, ""},
+	{"nobody is left", "getSession", `[]`, `null`, ""},
+	{"signing out again, with the window", "signOut", `[{"callbackUrl":"/bye"}]`, `null`, "SITE/bye"},
+}
+
+// TestBrowserClient runs the calls against us, and against Auth.js to prove
+// that what is expected is right.
+func TestBrowserClient(t *testing.T) {
+	for _, site := range []struct {
+		name  string
+		start func(t *testing.T) string
+	}{
+		{"Latchkey", func(t *testing.T) string { return serve(t, ourTwin(t, latchkey.Config{})) }},
+		{"Auth.js", theirSite{Secrets: []string{newSecret}}.start},
+	} {
+		t.Run(site.name, func(t *testing.T) {
+			origin := site.start(t)
+			p := startPeer(t, "authjs", "browser.mjs", origin)
+			for _, row := range browserRows {
+				t.Run(row.name, func(t *testing.T) {
+					there := func(text string) string { return strings.ReplaceAll(text, "SITE", origin) }
+					var got struct {
+						Result   any
+						Location string
+					}
+					p.ask(object{"call": row.call, "args": json.RawMessage(there(row.args))}, &got)
+					var want any
+					ok(t, json.Unmarshal([]byte(there(row.result)), &want))
+					if !matches(got.Result, want) {
+						t.Errorf("returned %s\nwant %s", asJSON(t, got.Result), asJSON(t, want))
+					}
+					if want := there(row.location); got.Location != want && (want != "" || got.Location != origin+"/here") {
+						t.Errorf("the window is at %q, want %q", got.Location, want)
+					}
+				})
+			}
+		})
+	}
+}
+
+// matches compares JSON values; "*" in want is any text but the empty one.
+func matches(got, want any) bool {
+	if want == "*" {
+		text, is := got.(string)
+		return is && text != ""
+	}
+	a, isA := got.(object)
+	b, isB := want.(object)
+	if !isA || !isB || len(a) != len(b) {
+		return reflect.DeepEqual(got, want)
+	}
+	for name := range b {
+		if value, has := a[name]; !has || !matches(value, b[name]) {
+			return false
+		}
+	}
+	return true
+}

@@ -1,0 +1,88 @@
+package interop
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/latchkeyhq/latchkey"
+	"github.com/latchkeyhq/latchkey/adapters/memoryadapter"
+)
+
+// newAuth is c with what every test wants.
+func newAuth(t *testing.T, c latchkey.Config) *latchkey.Auth {
+	t.Helper()
+	c.TrustHost, c.Logger = true, slog.New(slog.NewTextHandler(t.Output(), nil))
+	if c.Secrets == nil {
+		c.Secrets = []string{newSecret}
+	}
+	auth, err := latchkey.New(c)
+	ok(t, err)
+	return auth
+}
+
+// ourTwin is the site of authjs/site.mjs built with Latchkey.
+func ourTwin(t *testing.T, c latchkey.Config) *latchkey.Auth {
+	t.Helper()
+	c.Adapter = memoryadapter.New(memoryadapter.Options{})
+	c.Session.Strategy = latchkey.JWTSessions
+	c.Providers = append([]latchkey.Provider{credentials(), email()}, c.Providers...)
+	c.Callbacks.Token = func(_ context.Context, u latchkey.TokenUpdate) (latchkey.Claims, error) {
+		if u.Trigger == latchkey.TriggerUpdate {
+			length, err := strconv.Atoi(fmt.Sprint(u.Update))
+			u.Claims["filling"] = strings.Repeat("x", length)
+			return u.Claims, err
+		}
+		return u.Claims, nil
+	}
+	return newAuth(t, c)
+}
+
+// theirSite is the configuration of authjs/site.mjs.
+type theirSite struct {
+	Secrets []string     `json:"secrets"`
+	Secure  bool         `json:"secure"`
+	Issuer  *theirIssuer `json:"issuer,omitempty"`
+}
+
+type theirIssuer struct {
+	URL    string `json:"url"`
+	ID     string `json:"id"`
+	Secret string `json:"secret"`
+}
+
+// start returns the site's address.
+func (s theirSite) start(t *testing.T) string {
+	t.Helper()
+	return startPeer(t, "authjs", "site.mjs", string(asJSON(t, s))).address()
+}
+
+func credentials() latchkey.Provider {
+	return &latchkey.Credentials{
+		Fields: []latchkey.Field{{Name: "username"}, {Name: "password", Type: "password"}},
+		Authorize: func(_ context.Context, fields map[string]string, _ *latchkey.Request) (*latchkey.User, error) {
+			if fields["password"] != "lovelace" {
+				return nil, nil
+			}
+			name := fields["username"]
+			return &latchkey.User{ID: "id of " + name, Name: name, Email: name + "@example.com"}, nil
+		},
+	}
+}
+
+func email() latchkey.Provider {
+	return &latchkey.Email{Send: func(context.Context, latchkey.SignInLink) error { return nil }}
+}
+
+// serve answers requests until the test ends, and returns the address.
+func serve(t *testing.T, h http.Handler) string {
+	t.Helper()
+	server := httptest.NewServer(h)
+	t.Cleanup(server.Close)
+	return server.URL
+}
