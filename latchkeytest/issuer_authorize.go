@@ -140,7 +140,7 @@ func page(t *template.Template, data any) reply {
 }
 
 var loginPage = template.Must(template.New("login").Parse(`<!DOCTYPE html>
-<html lang="en"><meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>Sign in</title>
+<html lang="en"><meta charset="utf-8"><meta name="viewport" content="width=device-width"><meta name="color-scheme" content="light dark"><link rel="icon" href="data:,"><title>Sign in</title>
 <style>body{font:1rem/1.5 system-ui;max-width:22rem;margin:15vh auto;padding:0 1rem}button{display:block;width:100%;padding:.6rem;margin:.5rem 0;font:inherit}</style>
 <h1>Who are you?</h1>
 <form method="post" action="{{.Query}}">

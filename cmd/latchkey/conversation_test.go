@@ -231,6 +231,9 @@ func (c *conversation) words(command string) (words []string) {
 	for _, r := range command + " " {
 		switch {
 		case escaped:
+			if r != '"' && r != '\\' {
+				word.WriteByte('\\')
+			}
 			word.WriteRune(r)
 			escaped = false
 		case quote == '"' && r == '\\':

@@ -55,8 +55,14 @@ func (p *program) run(ctx context.Context, args []string) int {
 // one is wrong usage, which cobra finds out for the most part.
 type problem struct{ error }
 
+// Unwrap returns what the problem is.
+func (p problem) Unwrap() error { return p.error }
+
 // wrongUsage is what a command itself finds wrong with its call.
 type wrongUsage struct{ error }
+
+// Unwrap returns what is wrong.
+func (w wrongUsage) Unwrap() error { return w.error }
 
 func usage(format string, args ...any) error { return wrongUsage{fmt.Errorf(format, args...)} }
 

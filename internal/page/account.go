@@ -46,7 +46,7 @@ type Device struct {
 	ID     string    // what the form sends; never the session token itself
 	Name   string    // such as "Firefox on Linux"; empty: an unknown device
 	Detail string    // such as a place; empty: not shown
-	Seen   time.Time // last use; zero: not shown
+	Seen   time.Time // when this session began; zero: not shown
 	This   bool      // the session that asks
 }
 

@@ -60,7 +60,7 @@ var english = Strings{
 	"account.devices.text":    "Where you are signed in. Sign out whatever you do not recognise.",
 	"account.device":          "Unknown device",
 	"account.device.this":     "This device",
-	"account.device.seen":     "Last used {time}",
+	"account.device.seen":     "Signed in {time}",
 	"account.device.end":      "Sign out",
 	"account.device.end.name": "Sign out {name}",
 	"account.device.others":   "Sign out everywhere else",
