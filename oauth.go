@@ -74,7 +74,10 @@ func (p *oauthProvider) settleChecks(s *setup) {
 }
 
 func (p *oauthProvider) warnOfDangers(s *setup) {
-	if p.TrustUnverifiedEmail {
+	switch {
+	case p.AllowDangerousEmailAccountLinking && !p.TrustUnverifiedEmail:
+		s.log.warn("AllowDangerousEmailAccountLinking: whoever this provider says has an address gets the account that has it", "provider", p.ID)
+	case p.TrustUnverifiedEmail:
 		s.log.warn("TrustUnverifiedEmail: whoever can enter an address at this provider takes over the account that has it", "provider", p.ID)
 	}
 	if p.AllowPlainHTTP {

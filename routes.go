@@ -2,7 +2,6 @@ package latchkey
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"net/http"
 
@@ -166,8 +165,7 @@ func configJSON() *Response {
 
 // asJSON puts a redirect's target into a body for scripts.
 func asJSON(r *Response) *Response {
-	body, _ := json.Marshal(map[string]string{"url": r.Redirect}) // text always marshals
-	res := jsonBytes(http.StatusOK, body)
+	res := jsonBytes(http.StatusOK, append(jwt.AppendText([]byte(`{"url":`), r.Redirect), '}'))
 	res.Cookies = r.Cookies
 	return res
 }

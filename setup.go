@@ -113,6 +113,9 @@ func (s *setup) fillDefaults() {
 	if s.Limits.Disabled {
 		s.log.warn("Limits.Disabled: passwords can be guessed and mailboxes flooded without end")
 	}
+	if readable := s.Cookies.SessionToken.HTTPOnly; readable != nil && !*readable {
+		s.log.warn("Cookies.SessionToken.HTTPOnly is off: any script on the site can take the session away")
+	}
 	if s.Adapter != nil {
 		s.store = &store{a: s.Adapter, limit: s.Limits.Store}
 	}

@@ -2,7 +2,6 @@ package mail_test
 
 import (
 	"bytes"
-	"context"
 	"crypto/tls"
 	"crypto/x509"
 	"io"
@@ -35,9 +34,10 @@ const (
 
 // catcher is a mail server that keeps what it is sent.
 type catcher struct {
-	host  string
-	port  int
-	roots *x509.CertPool
+	host   string
+	port   int
+	roots  *x509.CertPool
+	config *tls.Config // of the server
 
 	refuse map[string]error // by command: mail, rcpt, data
 
@@ -65,7 +65,7 @@ func listen(t *testing.T, implicit bool, change func(*catcher, *smtp.Server)) *c
 	s.Domain = "localhost"
 	s.ErrorLog = log.New(io.Discard, "", 0)
 	config := &tls.Config{Certificates: web.TLS.Certificates}
-	s.TLSConfig = config
+	s.TLSConfig, c.config = config, config
 	if change != nil {
 		change(c, s)
 	}
@@ -80,7 +80,11 @@ func listen(t *testing.T, implicit bool, change func(*catcher, *smtp.Server)) *c
 	}
 	done := make(chan struct{})
 	go func() { defer close(done); s.Serve(l) }()
-	t.Cleanup(func() { s.Close(); <-done })
+	t.Cleanup(func() {
+		l.Close() // Close knows it only once Serve has begun
+		s.Close()
+		<-done
+	})
 	return c
 }
 
@@ -237,5 +241,3 @@ func scripted(t *testing.T, serve func(net.Conn)) mail.Server {
 	}
 	return mail.Server{Host: "127.0.0.1", Port: n, From: "no-reply@app.example", Security: mail.Unencrypted}
 }
-
-var _ func(context.Context, latchkey.SignInLink) error = latchkey.Email{}.Send

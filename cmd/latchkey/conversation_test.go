@@ -31,7 +31,7 @@ func TestMain(m *testing.M) {
 // TestConversations runs the scripts of testdata. In a script
 //
 //	# …           says something to the reader
-//	$ command     is run: latchkey, or one of the helpers below
+//	$ command     is run: latchkey, or one of the tools below
 //	< line        goes to its standard input
 //	line          is expected on its standard output
 //	! line        is expected on its standard error
@@ -126,7 +126,7 @@ func startMariaDB(t *testing.T) string {
 			t.Fatal(err)
 		}
 	}
-	return "mysql://site:hunter2@localhost/site?socket=" + socket
+	return socket
 }
 
 func startIssuer(t *testing.T) string { return latchkeytest.NewIssuer(t).URL }
@@ -158,7 +158,7 @@ func (c *conversation) hold(exchanges []exchange) {
 	}
 }
 
-// perform runs the program or a helper:
+// perform runs the program or a tool:
 //
 //	env NAME=value…   sets variables from here on; env NAME= unsets one
 //	write FILE TEXT   writes a file, \n being a new line

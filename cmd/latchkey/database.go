@@ -50,9 +50,10 @@ var errOtherKind = errors.New("the database is of a kind that this tool does not
 // parseDatabase recognizes an address by its form.
 func parseDatabase(address string) (database, error) {
 	scheme, rest, _ := strings.Cut(address, ":")
-	switch scheme = strings.ToLower(scheme); {
+	scheme = strings.ToLower(scheme)
+	switch {
 	case scheme == "postgres" || scheme == "postgresql":
-		return postgresDatabase(address)
+		return postgresDatabase("postgres:" + rest)
 	case scheme == "mysql" || scheme == "mariadb":
 		return mysqlURL(address)
 	case scheme == "sqlite" || scheme == "sqlite3" || scheme == "file":
@@ -87,7 +88,7 @@ func postgresDatabase(address string) (database, error) {
 		at = c.Host
 	}
 	return database{
-		sqladapter.Postgres, fmt.Sprintf("PostgreSQL database %q at %s", c.Database, at),
+		sqladapter.Postgres, fmt.Sprintf("PostgreSQL database %q at %s", cmp.Or(c.Database, c.User), at),
 		func(bool) (*sql.DB, error) { return stdlib.OpenDB(*c), nil },
 	}, nil
 }

@@ -17,8 +17,8 @@ about its address, the redirect proxy, the client id and secret of every provide
 that the environment names, what their issuers answer, and the database.
 
 Every line begins with OK, WARN or FAIL and a name; WARN and FAIL lines end with
-the cure. The doctor sees the environment only. What the program itself sets may
-make a FAIL right: --accept NAME turns it into a warning.
+the cure. The doctor sees the environment only. What is missing there may be set
+by the program itself: --accept NAME turns a FAIL into a warning.
 
 Exit codes: 1 after a FAIL, else 0.`
 
@@ -88,7 +88,7 @@ func (r *report) line(level, name, format string, args ...any) {
 func (r *report) end() error {
 	fmt.Fprintf(r.out, "\n%d ok, %s, %s\n", r.good, counted(int64(r.doubtful), "warning"), counted(int64(r.broken), "failure"))
 	if r.broken > 0 {
-		return told
+		return errTold
 	}
 	return nil
 }

@@ -22,17 +22,13 @@ func (p *program) checkDatabase(ctx context.Context, r *report, address string) 
 		return
 	}
 	defer func() { _ = db.Close() }()
-	found, err := sqladapter.Detect(ctx, db.DB, db.dialect)
+	found, err := db.examine(ctx)
 	if err != nil {
-		r.fail("database", "%v", db.explain(err))
+		r.fail("database", "%v", err)
 		return
 	}
 	newest := sqladapter.Version(db.dialect)
 	switch {
-	case found.Schema == sqladapter.SchemaForeign:
-		r.fail("database", "%s: %s", db.where, foreignSchema)
-	case found.Schema == sqladapter.SchemaAbsent && found.Version > 0:
-		r.fail("database", "%s: %s", db.where, lostTables)
 	case found.Schema == sqladapter.SchemaAuthJS:
 		r.ok("database", "%s: the tables of Auth.js, to be used with the layout sqladapter.AuthJS(); see `latchkey migrate`", db.where)
 	case found.Version > newest:

@@ -5,12 +5,10 @@ import (
 	"strings"
 )
 
-const makeSecret = "`latchkey secret --append .env` makes one"
-
 func (p *program) checkSecrets(r *report) {
 	secrets := p.env.secrets()
 	if len(secrets) == 0 {
-		r.fail("AUTH_SECRET", "is not set, so nothing can be sealed. Set it; %s", makeSecret)
+		r.fail("AUTH_SECRET", "is not set, so nothing can be sealed. Set it; `latchkey secret --append .env` makes one")
 	}
 	for i, s := range secrets {
 		p.checkSecret(r, s, secrets[:i])
@@ -33,7 +31,7 @@ func (p *program) checkSecret(r *report, s namedSecret, newer []namedSecret) {
 	same := slices.IndexFunc(newer, func(n namedSecret) bool { return n.value == s.value })
 	switch {
 	case err != nil:
-		r.fail(s.name, "is blank, or a placeholder that everybody knows. Replace it; %s", makeSecret)
+		r.fail(s.name, "is blank, or a placeholder that everybody knows. Replace it; `latchkey secret` prints a fresh one")
 	case warned:
 		r.warn(s.name, "has fewer than 32 characters and may be guessed. Replace it (`latchkey secret --rotate` keeps sessions)")
 	case same >= 0:

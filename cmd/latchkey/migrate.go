@@ -106,16 +106,12 @@ func (p *program) migrate(ctx context.Context, f migrateFlags) error {
 		return err
 	}
 	defer func() { _ = db.Close() }()
-	found, err := sqladapter.Detect(ctx, db.DB, db.dialect)
+	found, err := db.examine(ctx)
 	if err != nil {
-		return db.explain(err)
+		return err
 	}
 	newest := sqladapter.Version(db.dialect)
 	switch {
-	case found.Schema == sqladapter.SchemaForeign:
-		return fmt.Errorf("%s: %s", db.where, foreignSchema)
-	case found.Schema == sqladapter.SchemaAbsent && found.Version > 0:
-		return fmt.Errorf("%s: %s", db.where, lostTables)
 	case found.Schema == sqladapter.SchemaAuthJS && !f.adopt:
 		return p.reportAuthJS(ctx, db)
 	case found.Version > newest:
@@ -133,34 +129,15 @@ func (p *program) migrate(ctx context.Context, f migrateFlags) error {
 	return nil
 }
 
-const foreignSchema = "it has a users table of somebody else: give Latchkey a database or a schema of its own " +
-	"(PostgreSQL: ?search_path=auth), or name tables and columns in sqladapter.Layout and create them yourself (--print)"
-
-// lostTables is what Migrate would take for done.
-const lostTables = "it notes a version, but has no users table: restore the tables from a backup, or drop the table latchkey_migrations to begin anew"
-
-// stateOf is a schema in words.
-func stateOf(f sqladapter.Found) string {
-	switch {
-	case f.Schema == sqladapter.SchemaAbsent:
-		return "it had none of the tables"
-	case f.Schema == sqladapter.SchemaAuthJS:
-		return "it had the tables of Auth.js"
-	case f.Version == 0:
-		return "it had tables without a version"
-	}
-	return fmt.Sprintf("it was at version %d", f.Version)
-}
-
 // refused lists the rules that rows break.
 func (p *program) refused(db *connection, err error) error {
 	broken, ok := errors.AsType[*sqladapter.ViolationError](err)
 	if !ok {
-		return db.explain(err)
+		return db.failed(err)
 	}
 	fmt.Fprintf(p.stderr, "latchkey: %s: nothing is changed, because rows break these rules:\n", db.where)
 	writeViolations(p.stderr, broken)
-	return told
+	return errTold
 }
 
 // announce says what a migration would do. It fails either way: there is
@@ -174,7 +151,7 @@ func (p *program) announce(ctx context.Context, db *connection, found sqladapter
 		command += " --adopt"
 	}
 	fmt.Fprintf(p.stdout, "%s: %s; `%s` brings it to version %d.\n", db.where, stateOf(found), command, sqladapter.Version(db.dialect))
-	return told
+	return errTold
 }
 
 func writeViolations(w io.Writer, broken *sqladapter.ViolationError) {
@@ -216,7 +193,7 @@ func (p *program) reportAuthJS(ctx context.Context, db *connection) error {
 		writeViolations(p.stdout, broken)
 		return nil
 	case err != nil:
-		return db.explain(err)
+		return db.failed(err)
 	}
 	fmt.Fprint(p.stdout, "\nNo row stands in its way.\n")
 	return nil

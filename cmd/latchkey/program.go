@@ -66,8 +66,8 @@ func (w wrongUsage) Unwrap() error { return w.error }
 
 func usage(format string, args ...any) error { return wrongUsage{fmt.Errorf(format, args...)} }
 
-// told is a problem that the output has named already.
-var told = errors.New("")
+// errTold is a problem that the output has named already.
+var errTold = errors.New("")
 
 type action = func(c *cobra.Command, args []string) error
 

@@ -45,35 +45,42 @@ type secretFlags struct {
 }
 
 func (p *program) secret(s secretFlags) error {
-	secret := newSecret()
 	if !s.env && !s.rotate && s.file == "" {
-		_, err := fmt.Fprintln(p.stdout, secret)
+		_, err := fmt.Fprintln(p.stdout, newSecret())
 		return err
 	}
-	have := environment(nil)
-	switch {
-	case s.file != "":
-		var err error
-		if have, err = readEnvFile(s.file); err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return err
-		}
-	case s.rotate:
-		have = p.env
+	have, err := p.taken(s)
+	if err != nil {
+		return err
 	}
 	name, err := nextSecretName(have, s.rotate)
 	if err != nil {
 		return err
 	}
-	line := name + "=" + secret
-	if s.file == "" {
-		_, err := fmt.Fprintln(p.stdout, line)
-		return err
+	line := name + "=" + newSecret()
+	if s.file != "" {
+		if err := appendLine(s.file, line); err != nil {
+			return err
+		}
+		line = name + " is in " + s.file + " now"
 	}
-	if err := appendLine(s.file, line); err != nil {
-		return err
-	}
-	_, err = fmt.Fprintf(p.stdout, "%s is in %s now\n", name, s.file)
+	_, err = fmt.Fprintln(p.stdout, line)
 	return err
+}
+
+// taken is where a new secret must fit in; a file that is not there is empty.
+func (p *program) taken(s secretFlags) (environment, error) {
+	switch {
+	case s.file != "":
+		have, err := readEnvFile(s.file)
+		if errors.Is(err, fs.ErrNotExist) {
+			err = nil
+		}
+		return have, err
+	case s.rotate:
+		return p.env, nil
+	}
+	return nil, nil
 }
 
 func newSecret() string {

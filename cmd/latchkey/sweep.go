@@ -34,15 +34,12 @@ func (p *program) sweep(ctx context.Context, address string, older time.Duration
 		return err
 	}
 	defer func() { _ = db.Close() }()
-	found, err := sqladapter.Detect(ctx, db.DB, db.dialect)
+	found, err := db.examine(ctx)
 	if err != nil {
-		return db.explain(err)
+		return err
 	}
-	switch found.Schema {
-	case sqladapter.SchemaAbsent:
+	if found.Schema == sqladapter.SchemaAbsent {
 		return fmt.Errorf("%s: it has none of the tables: `latchkey migrate` makes them", db.where)
-	case sqladapter.SchemaForeign:
-		return fmt.Errorf("%s: %s", db.where, foreignSchema)
 	}
 	store, err := sqladapter.New(db.DB, db.dialect, sqladapter.Options{Layout: found.Layout, Unprepared: true})
 	if err != nil {
@@ -50,7 +47,7 @@ func (p *program) sweep(ctx context.Context, address string, older time.Duration
 	}
 	n, err := store.Sweep(ctx, p.now().Add(-older))
 	if err != nil {
-		return db.explain(err)
+		return db.failed(err)
 	}
 	fmt.Fprintf(p.stdout, "%s: removed %s.\n", db.where, counted(int64(n), "expired row"))
 	return nil

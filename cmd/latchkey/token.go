@@ -42,7 +42,7 @@ type tokenFlags struct {
 }
 
 func (f *tokenFlags) add(flags *pflag.FlagSet) {
-	flags.StringVar(&f.cookie, "cookie", "", "`name` of the cookie, for sites that gave it one of their own, or for other cookies")
+	flags.StringVar(&f.cookie, "cookie", "", "`name` of the cookie, which is the salt; for sites that chose one, and for other cookies")
 	flags.BoolVar(&f.secure, "secure", false, "the site is served over https (default: what AUTH_URL says)")
 	f.given = flags.Changed
 }

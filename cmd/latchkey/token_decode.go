@@ -61,7 +61,7 @@ func (p *program) decode(text string, cookies []string) error {
 	life, alive := lifeOf(members, p.now())
 	fmt.Fprintln(p.stderr, life)
 	if !alive {
-		return told
+		return errTold
 	}
 	return nil
 }
@@ -122,10 +122,17 @@ func lifeOf(members []jwt.Member, now time.Time) (words string, alive bool) {
 		return "Expired: it has no exp, and its iat is more than 30 days ago.", false
 	case err != nil:
 		return "Not valid: its times (exp, iat, nbf) are missing, no numbers, or in the future.", false
+	case !dated && has(members, "exp"):
+		return "Valid until after the year 9999.", true
 	case !dated:
 		return "Valid for 30 days after its iat: it has no exp.", true
 	case now.After(exp):
 		return fmt.Sprintf("Over since %s; accepted a little longer, since clocks differ.", at), true
 	}
 	return fmt.Sprintf("Valid for another %s, until %s.", distance, at), true
+}
+
+func has(members []jwt.Member, key string) bool {
+	_, ok := jwt.Lookup(members, key)
+	return ok
 }

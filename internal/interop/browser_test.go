@@ -40,6 +40,17 @@ var browserRows = []struct {
 	{"as somebody else, with the window", "signIn", `["credentials",{"username":"Žofia","password":"lovelace","callbackUrl":"SITE/desk"}]`, `null`, "SITE/desk"},
 	{"Žofia is signed in", "getSession", `[{"broadcast":false}]`, `{"user":{"name":"Žofia","email":"Žofia@example.com","image":null},"expires":"*"}`, ""},
 	{
+		"a component", "useSession", `[]`,
+		`{"before":{"user":{"name":"Žofia","email":"Žofia@example.com","image":null},"expires":"*"},
+		  "data":{"user":{"name":"Žofia","email":"Žofia@example.com","image":null},"expires":"*"},"status":"authenticated"}`, "",
+	},
+	{
+		"an update", "useSession", `["Zoë"]`,
+		`{"before":{"user":{"name":"Žofia","email":"Žofia@example.com","image":null},"expires":"*"},
+		  "data":{"user":{"name":"Zoë","email":"Žofia@example.com","image":null},"expires":"*"},"status":"authenticated"}`, "",
+	},
+	{"the update stays", "getSession", `[]`, `{"user":{"name":"Zoë","email":"Žofia@example.com","image":null},"expires":"*"}`, ""},
+	{
 		"a magic link", "signIn", `["email",{"redirect":false,"email":"ada@example.com"}]`,
 		`{"status":200,"ok":true,"url":"SITE/auth/verify-request?provider=email&type=email"}`, "",
 	},
@@ -50,6 +61,8 @@ var browserRows = []struct {
 	{"an unknown provider", "signIn", `["unknown",{"callbackUrl":"/desk"}]`, `null`, "/auth/signin?callbackUrl=%2Fdesk"},
 	{"to another site after signing out", "signOut", `[{"redirect":false,"redirectTo":"https://other.example/"}]`, `{"url":"SITE"}`, ""},
 	{"nobody is left", "getSession", `[]`, `null`, ""},
+	{"a component for nobody", "useSession", `[]`, `{"before":null,"data":null,"status":"unauthenticated"}`, ""},
+	{"an update of nobody", "useSession", `["Zoë"]`, `{"before":null,"data":null,"status":"unauthenticated"}`, ""},
 	{"signing out again, with the window", "signOut", `[{"callbackUrl":"/bye"}]`, `null`, "SITE/bye"},
 }
 

@@ -2,16 +2,14 @@ package interop
 
 import (
 	"context"
-	"fmt"
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
-	"strconv"
-	"strings"
 	"testing"
 
 	"github.com/latchkeyhq/latchkey"
 	"github.com/latchkeyhq/latchkey/adapters/memoryadapter"
+	"github.com/latchkeyhq/latchkey/latchkeytest"
 )
 
 // newAuth is c with what every test wants.
@@ -34,9 +32,7 @@ func ourTwin(t *testing.T, c latchkey.Config) *latchkey.Auth {
 	c.Providers = append([]latchkey.Provider{credentials(), email()}, c.Providers...)
 	c.Callbacks.Token = func(_ context.Context, u latchkey.TokenUpdate) (latchkey.Claims, error) {
 		if u.Trigger == latchkey.TriggerUpdate {
-			length, err := strconv.Atoi(fmt.Sprint(u.Update))
-			u.Claims["filling"] = strings.Repeat("x", length)
-			return u.Claims, err
+			u.Claims["name"] = u.Update
 		}
 		return u.Claims, nil
 	}
@@ -54,6 +50,14 @@ type theirIssuer struct {
 	URL    string `json:"url"`
 	ID     string `json:"id"`
 	Secret string `json:"secret"`
+}
+
+// atIssuer is one provider as both sites are told of it.
+func atIssuer(iss *latchkeytest.Issuer) (*latchkey.OAuth, *theirIssuer) {
+	p := iss.Provider()
+	p.Name = "Issuer"
+	p.Checks = []latchkey.Check{latchkey.CheckPKCE, latchkey.CheckState, latchkey.CheckNonce}
+	return p, &theirIssuer{URL: iss.URL, ID: p.ClientID, Secret: p.ClientSecret}
 }
 
 // start returns the site's address.

@@ -16,6 +16,13 @@ type PG struct {
 	Dir  string // of its socket
 	Port int    // also names the socket; TCP connections only if asked for
 	tcp  bool
+	life *postmaster
+}
+
+// postmaster is how a server is started, and the one that runs.
+type postmaster struct {
+	start   func(t testing.TB) *server
+	running *server
 }
 
 // DSN is how to reach a database of the server, such as "postgres", in the
@@ -26,6 +33,17 @@ func (p PG) DSN(database string) string {
 		host = "127.0.0.1"
 	}
 	return fmt.Sprintf("host=%s port=%d user=latchkey dbname=%s", host, p.Port, database)
+}
+
+// Crash ends the server without a word to anybody: statements under way are
+// lost, and its data is left as a power failure leaves it. It returns when
+// nothing answers any more.
+func (p PG) Crash() { p.life.running.endBy(syscall.SIGQUIT) }
+
+// Restart starts a server that has crashed, on the data it left.
+func (p PG) Restart(t testing.TB) {
+	t.Helper()
+	p.life.running = p.life.start(t)
 }
 
 // Postgres starts an empty server. It is reached by a socket, or over TCP for
@@ -42,9 +60,14 @@ func Postgres(t testing.TB, tcp bool) PG {
 		listen += "127.0.0.1"
 	}
 	h.run(t, initdb, "-D", h.dir+"/data", "-U", "latchkey", "-A", "trust", "-E", "UTF8", "--locale=C", "--no-sync", "--no-instructions")
-	s := h.serve(t, syscall.SIGINT, postgres, "-D", h.dir+"/data", "-k", h.dir, "-p", strconv.Itoa(p.Port),
-		"-c", listen, "-c", "fsync=off", "-c", "full_page_writes=off", "-c", "max_connections=200")
-	s.await(t, func() error { return exec.Command(ready, "-q", "-h", h.dir, "-p", strconv.Itoa(p.Port)).Run() })
+	p.life = &postmaster{start: func(t testing.TB) *server {
+		t.Helper()
+		s := h.serve(t, syscall.SIGINT, postgres, "-D", h.dir+"/data", "-k", h.dir, "-p", strconv.Itoa(p.Port),
+			"-c", listen, "-c", "fsync=off", "-c", "full_page_writes=off", "-c", "max_connections=200")
+		s.await(t, func() error { return exec.Command(ready, "-q", "-h", h.dir, "-p", strconv.Itoa(p.Port)).Run() })
+		return s
+	}}
+	p.Restart(t)
 	return p
 }
 

@@ -20,6 +20,9 @@ import (
 // patience is how long a server may take to start, on a busy machine.
 const patience = 60 * time.Second
 
+// cure is for whoever reads that a program is missing.
+const cure = "on Debian, apt-get install postgresql mariadb-server"
+
 // program finds an installed program.
 func program(t testing.TB, name string) string {
 	t.Helper()
@@ -33,9 +36,9 @@ func program(t testing.TB, name string) string {
 		}
 	}
 	if os.Getenv("LATCHKEY_REQUIRE_SERVERS") == "1" {
-		t.Fatalf("%s is not installed", name)
+		t.Fatalf("%s is not installed; %s", name, cure)
 	}
-	t.Skipf("%s is not installed", name)
+	t.Skipf("%s is not installed: NOTHING WAS TESTED; %s", name, cure)
 	return ""
 }
 
@@ -124,8 +127,10 @@ func (h home) serve(t testing.TB, stop syscall.Signal, argv ...string) *server {
 	return s
 }
 
-func (s *server) end() {
-	_ = s.cmd.Process.Signal(s.stop)
+func (s *server) end() { s.endBy(s.stop) }
+
+func (s *server) endBy(how syscall.Signal) {
+	_ = s.cmd.Process.Signal(how)
 	select {
 	case <-s.done:
 	case <-time.After(10 * time.Second):

@@ -27,6 +27,18 @@ func TestPostgresOverTCP(t *testing.T) {
 	}
 }
 
+func TestPostgresComesBackAfterACrash(t *testing.T) {
+	p := realservers.Postgres(t, false)
+	socket := p.Dir + "/.s.PGSQL." + strconv.Itoa(p.Port)
+	p.Crash()
+	if c, err := net.Dial("unix", socket); err == nil {
+		_ = c.Close()
+		t.Error("the server still answers")
+	}
+	p.Restart(t)
+	answers(t, "unix", socket)
+}
+
 func TestMariaDB(t *testing.T) {
 	answers(t, "unix", realservers.MariaDB(t))
 }

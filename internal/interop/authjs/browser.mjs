@@ -1,7 +1,10 @@
 // The browser functions of next-auth/react, unmodified, with a cookie jar around fetch. Takes one call a line
 // on standard input, as JSON {"call", "args"}, and answers with {"result", "location"}: what the function
-// returned, and where it sent the window. Run: node browser.mjs ORIGIN
+// returned, and where it sent the window. "useSession" is a call, too: a component reads the session, and with
+// an argument updates it. Run: node browser.mjs ORIGIN
 import { createInterface } from "node:readline"
+import React from "react"
+import { act, create } from "react-test-renderer"
 
 const origin = process.argv[2]
 const jar = new Map()
@@ -27,9 +30,30 @@ function keep(cookie) {
   else jar.set(name, pair.slice(name.length + 1))
 }
 
-globalThis.window = { location: { href: `${origin}/here`, reload() {} } }
-const client = await import("next-auth/react")
+const deaf = { addEventListener() {}, removeEventListener() {} }
+globalThis.window = { ...deaf, location: { href: `${origin}/here`, reload() {} } }
+globalThis.document = { ...deaf, visibilityState: "visible" }
+globalThis.IS_REACT_ACT_ENVIRONMENT = true
+
+const client = { ...(await import("next-auth/react")) }
 Object.assign(client.__NEXTAUTH, { baseUrl: origin, basePath: "/auth" })
+
+client.useSession = inComponent(client.useSession)
+
+function inComponent(useSession) {
+  return async (...update) => {
+    let seen
+    const Component = () => ((seen = useSession()), null)
+    let tree
+    await act(async () => void (tree = create(React.createElement(client.SessionProvider, null, React.createElement(Component)))))
+    while (seen.status === "loading") await act(() => new Promise(setImmediate))
+    const before = seen.data
+    if (update.length) await act(() => seen.update(...update))
+    const result = { before, status: seen.status, data: seen.data }
+    await act(async () => tree.unmount())
+    return result
+  }
+}
 
 for await (const line of createInterface({ input: process.stdin })) {
   const { call, args } = JSON.parse(line)

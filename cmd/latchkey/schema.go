@@ -1,0 +1,43 @@
+package main
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/latchkeyhq/latchkey/adapters/sqladapter"
+)
+
+const (
+	foreignSchema = "it has a users table of somebody else: give Latchkey a database or a schema of its own " +
+		"(PostgreSQL: ?search_path=auth), or name tables and columns in sqladapter.Layout and create them yourself (--print)"
+	// lostTables is what a migration would take for done.
+	lostTables = "it notes a version, but has no users table: restore the tables from a backup, or drop the table latchkey_migrations to begin anew"
+)
+
+// examine finds out what the database has. Tables that no command can work with
+// are an error.
+func (c *connection) examine(ctx context.Context) (sqladapter.Found, error) {
+	found, err := sqladapter.Detect(ctx, c.DB, c.dialect)
+	switch {
+	case err != nil:
+		return found, c.failed(err)
+	case found.Schema == sqladapter.SchemaForeign:
+		return found, fmt.Errorf("%s: %s", c.where, foreignSchema)
+	case found.Schema == sqladapter.SchemaAbsent && found.Version > 0:
+		return found, fmt.Errorf("%s: %s", c.where, lostTables)
+	}
+	return found, nil
+}
+
+// stateOf is a schema in words.
+func stateOf(f sqladapter.Found) string {
+	switch {
+	case f.Schema == sqladapter.SchemaAbsent:
+		return "it had none of the tables"
+	case f.Schema == sqladapter.SchemaAuthJS:
+		return "it had the tables of Auth.js"
+	case f.Version == 0:
+		return "it had tables without a version"
+	}
+	return fmt.Sprintf("it was at version %d", f.Version)
+}

@@ -1,0 +1,102 @@
+package crash
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"log/slog"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/latchkeyhq/latchkey"
+	"github.com/latchkeyhq/latchkey/latchkeytest"
+)
+
+// origin is where every site believes to be. Nobody listens there: requests are
+// handed over in this process.
+const origin = "http://localhost:3000"
+
+// mostPeople is how many have an account at the provider.
+const mostPeople = 20_000
+
+// newIssuer is a provider of everybody from person-0 on.
+func newIssuer(t testing.TB) *latchkeytest.Issuer {
+	t.Helper()
+	return latchkeytest.NewIssuer(t, func(c *latchkeytest.IssuerConfig) {
+		c.Algorithm = "ES256" // cheap to sign
+		c.People = make([]latchkeytest.Person, mostPeople)
+		for i := range c.People {
+			c.People[i] = latchkeytest.Person{Subject: fmt.Sprintf("person-%d", i), Email: address(i), EmailVerified: true}
+		}
+	})
+}
+
+// address is that of somebody with an account at the provider.
+func address(person int) string { return fmt.Sprintf("person-%d@example.com", person) }
+
+// sender delivers a link.
+type sender func(context.Context, latchkey.SignInLink) error
+
+// settings are those of every instance of the site: the provider, the same one
+// under another name for a second account, and magic links.
+func settings(a latchkey.Adapter, p *latchkey.OAuth, send sender, log *diary) latchkey.Config {
+	p.IDTokenAlgs = []string{"ES256"}
+	second := *p
+	second.ID = "second"
+	return latchkey.Config{
+		Providers: []latchkey.Provider{p, &second, &latchkey.Email{From: "site@example.com", Send: send}},
+		Adapter:   a,
+		Secrets:   []string{"one secret for all instances of the site"},
+		URL:       origin,
+		Limits:    latchkey.Limits{Disabled: true}, // everybody comes from one address here
+		Logger:    slog.New(slog.NewTextHandler(log, nil)),
+	}
+}
+
+// newSite is one instance. Each change is applied to its settings first.
+func newSite(t testing.TB, a latchkey.Adapter, iss *latchkeytest.Issuer, changes ...func(*latchkey.Config)) *latchkey.Auth {
+	t.Helper()
+	return newMailingSite(t, a, iss, func(context.Context, latchkey.SignInLink) error { return nil }, changes...)
+}
+
+func newMailingSite(t testing.TB, a latchkey.Adapter, iss *latchkeytest.Issuer, send sender, changes ...func(*latchkey.Config)) *latchkey.Auth {
+	t.Helper()
+	log := &diary{}
+	c := settings(a, iss.Provider(), send, log)
+	for _, change := range changes {
+		change(&c)
+	}
+	auth, err := latchkey.New(c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { log.check(t) })
+	return auth
+}
+
+// diary keeps the log of a site.
+type diary struct {
+	lock sync.Mutex
+	said bytes.Buffer
+}
+
+// Write implements io.Writer.
+func (d *diary) Write(b []byte) (int, error) {
+	d.lock.Lock()
+	defer d.lock.Unlock()
+	return d.said.Write(b)
+}
+
+// check fails for a panic, which a site survives but never has a reason for.
+// After a failure it shows what the site has to say.
+func (d *diary) check(t testing.TB) {
+	d.lock.Lock()
+	defer d.lock.Unlock()
+	text := d.said.String()
+	if strings.Contains(text, "stack=") {
+		t.Errorf("a panic:\n%s", text)
+	} else if t.Failed() {
+		t.Logf("the end of the site's log:\n%s", text[max(0, len(text)-3000):])
+	}
+}

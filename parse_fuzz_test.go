@@ -1,0 +1,215 @@
+package latchkey
+
+import (
+	"log/slog"
+	"net/http"
+	"net/url"
+	"strings"
+	"testing"
+	"unicode/utf8"
+)
+
+// fuzzSetup is a site without a database.
+func fuzzSetup(f testing.TB, change ...func(*Config)) *setup {
+	f.Helper()
+	c := Config{URL: "https://app.example", Secrets: []string{"a secret for fuzzing that is long enough"}, Logger: slog.New(slog.DiscardHandler)}
+	for _, do := range change {
+		do(&c)
+	}
+	s, err := prepare(c, func(string) string { return "" })
+	if err != nil {
+		f.Fatal(err)
+	}
+	return s
+}
+
+func fuzzVisit(f testing.TB, s *setup, r *Request) *visit {
+	v := &visit{setup: s, request: r, form: map[string]any{}}
+	if err := v.enter(); err != nil {
+		f.Fatal(err)
+	}
+	return v
+}
+
+// FuzzCSRFCookie: no cookie makes a token valid that the site did not make.
+func FuzzCSRFCookie(f *testing.F) {
+	s := fuzzSetup(f, func(c *Config) { c.Secrets = append(c.Secrets, "an older secret that is long enough as well") })
+	good := strings.Repeat("ab", 32)
+	f.Add(good+"|"+hashWith(good, s.secret), good)
+	f.Add(good+"%7C"+hashWith(good, s.secret), good)
+	f.Add(good, good)
+	f.Add("|", "")
+	f.Add("|"+hashWith("", s.secret), "")
+	f.Add("a|b|c", "a")
+	f.Add("%7C%7C", "%")
+	f.Fuzz(func(t *testing.T, cookie, token string) {
+		r := &Request{Method: http.MethodPost, URL: &url.URL{Path: "/auth/signout"}, Header: http.Header{"Cookie": {"__Host-authjs.csrf-token=" + cookie}}}
+		v := fuzzVisit(t, s, r)
+		v.form["csrfToken"] = token
+		v.takeCSRF()
+		if !v.csrfVerified {
+			return
+		}
+		made := false
+		for _, suffix := range s.suffixes {
+			made = made || strings.Contains(cookie, hashWith(token, suffix)) && token != ""
+		}
+		if !made {
+			t.Errorf("cookie %q and token %q pass", cookie, token)
+		}
+	})
+}
+
+// FuzzCallbackURL: wherever the default lets a visitor go, it is on the site.
+func FuzzCallbackURL(f *testing.F) {
+	for _, s := range []string{
+		"/", "//evil.example", `/\evil.example`, "https://app.example", "https://app.example@evil.example", "https://app.example.evil.example", "HTTPS://APP.EXAMPLE:443/x", "https://app.example\t.evil.example",
+		"javascript:alert(1)", "http://app.example", "https:evil.example", "https://app.example?x", "https://app.example#x", "/\r\nX: y", "https://[::1]", "https://app.example:", "https://app%2eexample", "\x00",
+	} {
+		f.Add(s)
+	}
+	s := fuzzSetup(f)
+	v := fuzzVisit(f, s, &Request{Method: http.MethodGet, URL: &url.URL{Path: "/auth/signin"}, Header: http.Header{}})
+	f.Fuzz(func(t *testing.T, to string) {
+		if !validAddress(to) {
+			return
+		}
+		landed, err := v.landing(t.Context(), to)
+		if err != nil {
+			return
+		}
+		lower := strings.ToLower(landed)
+		rest, ours := strings.CutPrefix(strings.Replace(lower, "https://app.example:443", "https://app.example", 1), "https://app.example")
+		if !ours || rest != "" && strings.IndexByte("/?#", rest[0]) < 0 {
+			t.Errorf("%q lands at %q", to, landed)
+		}
+		if strings.ContainsAny(landed, "\r\n\t\x00\\") {
+			t.Errorf("%q lands at %q, which browsers read differently", to, landed)
+		}
+	})
+}
+
+// FuzzCheckChosen: whatever an application chooses, no script is run and no header broken.
+func FuzzCheckChosen(f *testing.F) {
+	for _, s := range []string{"/", "https://partner.example/x", "javascript:x", "java\nscript:x", "https://a@b", "//x", "https:\\\\x", "https://a\\b"} {
+		f.Add(s)
+	}
+	s := fuzzSetup(f)
+	v := fuzzVisit(f, s, &Request{Method: http.MethodGet, URL: &url.URL{Path: "/auth/signin"}, Header: http.Header{}})
+	f.Fuzz(func(t *testing.T, chosen string) {
+		to := v.checkChosen(chosen)
+		lower := strings.ToLower(to)
+		if !strings.HasPrefix(lower, "https://") && !strings.HasPrefix(lower, "http://") || strings.ContainsAny(to, "\r\n\t\x00\\ ") {
+			t.Errorf("%q becomes %q", chosen, to)
+		}
+	})
+}
+
+// FuzzBody: a body of any type is read without harm, and only by its type.
+func FuzzBody(f *testing.F) {
+	f.Add("application/json", []byte(`{"csrfToken":"x","data":{"a":[1,2]}}`))
+	f.Add("application/json", []byte(`null`))
+	f.Add("application/x-www-form-urlencoded", []byte("a=b&a=c&%zz=%&;"))
+	f.Add("text/plain;application/json", []byte(`{"a":"b"}`))
+	f.Add("application/json;;=", []byte(`{`))
+	f.Fuzz(func(t *testing.T, contentType string, body []byte) {
+		v := &visit{request: &Request{Method: http.MethodPost, Header: http.Header{"Content-Type": {contentType}}, Body: body}}
+		err := v.readBody()
+		declared := strings.ToLower(contentType)
+		if v.form != nil && err == nil && !strings.Contains(declared, "application/json") && !strings.Contains(declared, formType) {
+			t.Errorf("%q was read as %v", contentType, v.form)
+		}
+		for name := range v.form {
+			_ = v.field(name)
+		}
+	})
+}
+
+// FuzzActionPath: a route has one spelling, below the base path.
+func FuzzActionPath(f *testing.F) {
+	for _, s := range []string{"/auth/session", "/auth//session/", "/authsession", "/auth/signin/github", "/auth/signin/undefined", "/auth/%73ession", "/auth/callback/a/b", "", "/", "/auth"} {
+		f.Add("/auth", s)
+	}
+	f.Add("/a.b", "/axb/session")
+	f.Fuzz(func(t *testing.T, base, path string) {
+		if !validBasePath(base) {
+			return
+		}
+		action, provider, ok := parsePath(base, path)
+		if !ok {
+			return
+		}
+		if !strings.HasPrefix(path, base+"/") || !IsAction(action) || strings.Contains(provider, "/") {
+			t.Fatalf("%q is %q at %q", path, action, provider)
+		}
+		again, same, ok := parsePath(base, base+"/"+action+"/"+provider)
+		if !ok || again != action || same != provider {
+			t.Errorf("%q is %q at %q, which is read as %q at %q", path, action, provider, again, same)
+		}
+	})
+}
+
+// FuzzForwardedHost: an origin that is believed is one plain host, and on the list.
+func FuzzForwardedHost(f *testing.F) {
+	for _, s := range []string{"app.example", "evil.example, app.example", "[::1]:80", "a@b", "x:99999", "A.EXAMPLE:443", "a..b", "-a", "a\r\nb", "*.preview.example", "a.preview.example", "::1", "é"} {
+		f.Add(s, "https")
+	}
+	f.Add("app.example", "javascript")
+	open := fuzzSetup(f, func(c *Config) { c.URL, c.TrustHost = "", true })
+	listed := fuzzSetup(f, func(c *Config) { c.URL, c.AllowedHosts = "", []string{"app.example", "*.preview.example"} })
+	f.Fuzz(func(t *testing.T, host, proto string) {
+		r := &Request{Method: http.MethodGet, URL: &url.URL{}, Host: "fallback.invalid", Header: http.Header{"X-Forwarded-Host": {host}, "X-Forwarded-Proto": {proto}}}
+		o, err := open.originOf(r)
+		if err == nil {
+			u, err := url.Parse(o.text)
+			if err != nil || u.Host != o.host() || u.Path != "" || u.RawQuery != "" || u.User != nil || (u.Scheme != "http" && u.Scheme != "https") || strings.ContainsAny(o.text, " \t\r\n,\\@<>\"'") {
+				t.Errorf("%q and %q give %q", host, proto, o.text)
+			}
+		}
+		o, err = listed.originOf(r)
+		if err == nil {
+			name := o.host()
+			if i := strings.LastIndexByte(name, ':'); i >= 0 {
+				name = name[:i]
+			}
+			if name != "app.example" && !strings.HasSuffix(name, ".preview.example") {
+				t.Errorf("%q passes the list as %q", host, o.text)
+			}
+		}
+	})
+}
+
+// FuzzAddress: what is mailed to is one mailbox, and normalising it again changes nothing.
+func FuzzAddress(f *testing.F) {
+	for _, s := range []string{"Ada@Example.com", "a@b,c", "a@b@c", "\"a\"@b", "a b@c", "a@b\r\nBcc: x", "ａ@ｂ.example", "a@\u200bb", "a@[::1]", "<a@b>", "a@b..c", "İ@x.example", "a@b;c@d", "a@xn--bcher-kva.example", strings.Repeat("a", 300) + "@b"} {
+		f.Add(s)
+	}
+	f.Fuzz(func(t *testing.T, typed string) {
+		address, err := normalizeAddress(typed)
+		if err != nil || checkAddress(address) != nil {
+			return
+		}
+		if strings.Count(address, "@") != 1 || len(address) > 254 || strings.ContainsAny(address, " \t\r\n<>;:,[]()\\\"\x00") || !utf8.ValidString(address) {
+			t.Errorf("%q becomes %q", typed, address)
+		}
+		again, err := normalizeAddress(address)
+		if err != nil || again != address {
+			t.Errorf("%q becomes %q and then %q (%v)", typed, address, again, err)
+		}
+	})
+}
+
+// FuzzClientAddress: what is counted and logged is an address.
+func FuzzClientAddress(f *testing.F) {
+	f.Add("192.0.2.1:1", "1.1.1.1, 10.0.0.1")
+	f.Add("[::1%eth0]:80", "unknown")
+	f.Add("@", "")
+	s := fuzzSetup(f)
+	f.Fuzz(func(t *testing.T, remote, hops string) {
+		v := &visit{setup: s, request: &Request{RemoteAddr: remote, Header: http.Header{"X-Forwarded-For": {hops}}}}
+		if _, ok := parseAddress(s.clientAddress(v.request)); !ok && s.clientAddress(v.request) != "" {
+			t.Errorf("%q gives %q", remote, s.clientAddress(v.request))
+		}
+		clientKey("try", v)
+	})
+}

@@ -1,0 +1,233 @@
+package providers
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/mail"
+	"net/netip"
+	"net/url"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/latchkeyhq/latchkey"
+	"github.com/latchkeyhq/latchkey/internal/mailtext"
+)
+
+// MailAPI is an account at a service that sends mail by an API. Key and From
+// are needed, the latter not by [Loops].
+//
+// The functions that take one read the environment at once, make one call per
+// mail, follow no redirects, and switch off what the service would do to links.
+// Their error names the field at fault. Errors of the resulting Send give the
+// status of the answer, never the key, the link, the address or what the
+// service wrote. The [latchkey.Email] they return may be changed until
+// latchkey.New has it.
+type MailAPI struct {
+	ID   string // of the provider; empty: that of the function in lower case, such as "resend"
+	Key  string // of the API; empty: AUTH_<ID>_KEY
+	From string // no-reply@app.example or "App <no-reply@app.example>", of a domain the service has verified
+	// Template words the mail. nil: ComposeMail.
+	Template func(latchkey.SignInLink) (MailMessage, error)
+
+	Endpoint   string              // scheme and host of the API, https or loopback; empty: the service's
+	Timeout    time.Duration       // of one call; 0: 10 s
+	HTTPClient *http.Client        // not changed; nil: one with the standard transport
+	Getenv     func(string) string // nil: os.Getenv
+}
+
+// MailMessage is the content of a mail.
+type MailMessage struct {
+	Subject string // one line
+	Text    string // for programs that show no HTML; not empty
+	HTML    string // a complete document; empty: there is only Text
+}
+
+// ComposeMail words the mail for l in the colours and the language of its theme.
+// It is for a Send of one's own, and as a start for a Template. It fails if
+// l.URL is no http(s) address, and may be called concurrently.
+func ComposeMail(l latchkey.SignInLink) (MailMessage, error) {
+	m, err := mailtext.Compose(l)
+	return MailMessage(m), err
+}
+
+// letter is a mail on its way to a service.
+type letter struct {
+	latchkey.SignInLink
+	MailMessage
+	sender *mail.Address
+}
+
+// call is what a service wants to receive.
+type call struct {
+	path        string
+	contentType string // empty: application/json
+	body        []byte
+	authorize   func(*http.Request)
+}
+
+// mailer is a MailAPI made ready.
+type mailer struct {
+	MailAPI
+	name     string
+	template bool // the words live at the service
+	call     func(m *mailer, l letter) (call, error)
+}
+
+// email completes and checks what a service's function put together.
+func (m *mailer) email(id, endpoint string) (*latchkey.Email, error) {
+	m.ID = cmp.Or(m.ID, id)
+	m.Endpoint = cmp.Or(m.Endpoint, endpoint)
+	m.Timeout = cmp.Or(m.Timeout, 10*time.Second)
+	m.Key = cmp.Or(m.Key, m.env("KEY"))
+	if m.Template == nil {
+		m.Template = ComposeMail
+	}
+	if err := m.check(); err != nil {
+		return nil, err
+	}
+	m.HTTPClient = unredirected(m.HTTPClient)
+	return &latchkey.Email{ID: m.ID, Name: m.name, From: m.From, Send: m.send}, nil
+}
+
+// env reads AUTH_<ID>_<what>.
+func (m *mailer) env(what string) string {
+	getenv := m.Getenv
+	if getenv == nil {
+		getenv = os.Getenv
+	}
+	return getenv(m.variable(what))
+}
+
+func (m *mailer) variable(what string) string {
+	return "AUTH_" + strings.ToUpper(strings.ReplaceAll(m.ID, "-", "_")) + "_" + what
+}
+
+func (m *mailer) check() error {
+	switch {
+	case m.Key == "":
+		return m.fault("Key is empty: set it or %s to the service's API key", m.variable("KEY"))
+	case strings.ContainsFunc(m.Key, func(r rune) bool { return r <= ' ' || r > '~' }):
+		return m.fault("Key (or %s) holds spaces or other characters no API key has", m.variable("KEY"))
+	case !isSafeEndpoint(m.Endpoint):
+		return m.fault("Endpoint: want https://host, or http for a loopback host")
+	case m.Timeout < 0:
+		return m.fault("Timeout is negative")
+	case m.template && m.From == "":
+		return nil
+	}
+	if _, err := mailtext.Sender(m.From); err != nil {
+		return m.fault("From: %w", err)
+	}
+	return nil
+}
+
+func (m *mailer) fault(format string, args ...any) error {
+	return fmt.Errorf("providers: %s: MailAPI."+format, append([]any{m.name}, args...)...)
+}
+
+// isSafeEndpoint keeps keys and links off the open network.
+func isSafeEndpoint(endpoint string) bool {
+	u, err := url.Parse(endpoint)
+	if err != nil || u.Host == "" || u.User != nil || u.RawQuery != "" || u.Fragment != "" {
+		return false
+	}
+	ip, err := netip.ParseAddr(u.Hostname())
+	loopback := u.Hostname() == "localhost" || (err == nil && ip.IsLoopback())
+	return u.Scheme == "https" || (u.Scheme == "http" && loopback)
+}
+
+// unredirected is c, except that keys and links go nowhere but to the endpoint.
+func unredirected(c *http.Client) *http.Client {
+	var own http.Client
+	if c != nil {
+		own = *c
+	}
+	own.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
+	return &own
+}
+
+func (m *mailer) send(ctx context.Context, l latchkey.SignInLink) error {
+	ready, err := m.letter(l)
+	if err != nil {
+		return err
+	}
+	c, err := m.call(m, ready)
+	if err != nil {
+		return err
+	}
+	ctx, cancel := context.WithTimeout(ctx, m.Timeout)
+	defer cancel()
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, strings.TrimSuffix(m.Endpoint, "/")+c.path, bytes.NewReader(c.body))
+	if err != nil {
+		return errors.New("providers: " + m.name + ": the address of the API is malformed")
+	}
+	req.Header.Set("Content-Type", cmp.Or(c.contentType, "application/json"))
+	req.Header.Set("Accept", "application/json")
+	req.Header.Set("User-Agent", "latchkey")
+	c.authorize(req)
+	return m.post(req)
+}
+
+// letter takes a last look at a mail before it leaves.
+func (m *mailer) letter(l latchkey.SignInLink) (letter, error) {
+	if err := mailtext.Recipient(l.To); err != nil {
+		return letter{}, fmt.Errorf("providers: %s: %w", m.name, err)
+	}
+	if m.template {
+		return letter{SignInLink: l}, nil
+	}
+	l.From = cmp.Or(l.From, m.From)
+	sender, err := mailtext.Sender(l.From)
+	if err != nil {
+		return letter{}, fmt.Errorf("providers: %s: Email.From: %w", m.name, err)
+	}
+	text, err := m.Template(l)
+	if err == nil {
+		err = mailtext.Message(text).Check()
+	}
+	if err != nil {
+		return letter{}, fmt.Errorf("providers: %s: the template failed: %w", m.name, err)
+	}
+	return letter{l, text, sender}, nil
+}
+
+// post makes the call. The answer's words may repeat the mail, so that only its
+// status is looked at; a little is read to keep the connection.
+func (m *mailer) post(req *http.Request) error {
+	resp, err := m.HTTPClient.Do(req)
+	if err != nil {
+		return callError(req, err)
+	}
+	defer resp.Body.Close()
+	_, _ = io.CopyN(io.Discard, resp.Body, 64<<10)
+	if resp.StatusCode >= 200 && resp.StatusCode <= 299 {
+		return nil
+	}
+	return fmt.Errorf("providers: %s: %s (status %d)", m.name, m.meaning(resp.StatusCode), resp.StatusCode)
+}
+
+// meaning is what an operator should look at after a status.
+func (m *mailer) meaning(status int) string {
+	switch {
+	case status == http.StatusUnauthorized, status == http.StatusForbidden:
+		return "the key was refused: compare " + m.variable("KEY") + " and its permissions"
+	case status == http.StatusNotFound:
+		return "there is no such domain, template or API: compare the sending domain and the region"
+	case status == http.StatusTooManyRequests:
+		return "too many mails for this account"
+	case status >= 300 && status <= 399:
+		return "the API has moved: compare MailAPI.Endpoint"
+	case status >= 400 && status <= 499:
+		return "the mail was refused: is the domain of From verified there?"
+	}
+	return "the service failed"
+}
+
+// bearer authorizes with Authorization: Bearer (RFC 6750).
+func (m *mailer) bearer(req *http.Request) { req.Header.Set("Authorization", "Bearer "+m.Key) }

@@ -1,0 +1,18 @@
+package providers
+
+import "github.com/latchkeyhq/latchkey"
+
+// Resend sends magic links through [Resend]. The key is AUTH_RESEND_KEY. Click
+// tracking is a setting of the domain there: leave it off, or whoever reads the
+// tracker's log can sign in first.
+//
+// [Resend]: https://resend.com/docs/api-reference/emails/send-email
+func Resend(a MailAPI) (*latchkey.Email, error) {
+	m := &mailer{MailAPI: a, name: "Resend", call: resendCall}
+	return m.email("resend", "https://api.resend.com")
+}
+
+func resendCall(m *mailer, l letter) (call, error) {
+	body, err := encoded(l.json())
+	return call{path: "/emails", body: body, authorize: m.bearer}, err
+}

@@ -1,0 +1,584 @@
+package latchkey_test
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
+	"fmt"
+	"io"
+	"log"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"runtime"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/latchkeyhq/latchkey"
+	"github.com/latchkeyhq/latchkey/latchkeytest"
+)
+
+// endless is a body that never ends, and knows how much of it was read.
+type endless struct{ read int }
+
+func (e *endless) Read(p []byte) (int, error) {
+	for i := range p {
+		p[i] = 'a'
+	}
+	e.read += len(p)
+	return len(p), nil
+}
+
+func (e *endless) Close() error { return nil }
+
+func TestLimitBodies(t *testing.T) {
+	for _, c := range []struct {
+		name, mediaType string
+		length          int
+		body            int // the limit of the configuration
+		want            int // status
+	}{
+		{"a form at the limit", deskForm, 64 << 10, 0, 302},
+		{"a form over it", deskForm, 64<<10 + 1, 0, 413},
+		{"a form in capitals", "Application/X-WWW-Form-Urlencoded", 64<<10 + 1, 0, 413},
+		{"JSON at the limit", "application/json", 1 << 20, 0, 302},
+		{"JSON over it", "application/json", 1<<20 + 1, 0, 413},
+		{"anything at the limit", "text/plain", 1 << 20, 0, 302},
+		{"anything over it", "text/plain", 1<<20 + 1, 0, 413},
+		{"no type", "", 1<<20 + 1, 0, 413},
+		{"a smaller limit", "application/json", 101, 100, 413},
+		{"a smaller limit for forms", deskForm, 101, 100, 413},
+		{"a greater limit", "application/json", 2 << 20, 2 << 20, 302},
+		{"a greater limit is not for forms", deskForm, 64<<10 + 1, 2 << 20, 413},
+	} {
+		for _, declared := range []bool{true, false} {
+			t.Run(fmt.Sprintf("R-221 %s, length declared %t", c.name, declared), func(t *testing.T) {
+				d := openDesk(t, func(cfg *latchkey.Config) { cfg.Limits.Body = c.body })
+				g := d.guest()
+				body := strings.Repeat("a", c.length)
+				if strings.Contains(c.mediaType, "json") {
+					body = `{"x":"` + strings.Repeat("a", c.length-8) + `"}`
+				}
+				r := g.request(http.MethodPost, "/auth/signout", c.mediaType, body)
+				if !declared {
+					r.ContentLength = -1
+				}
+				a := g.serve(d.auth, r)
+				if a.Code != c.want {
+					t.Errorf("status %d, want %d", a.Code, c.want)
+				}
+				if closes := a.Header().Get("Connection") == "close"; closes != (c.want == 413) {
+					t.Errorf("the connection is closed: %t", closes)
+				}
+			})
+		}
+	}
+	t.Run("R-221 the rest stays unread", func(t *testing.T) {
+		g := openDesk(t).guest()
+		for declared, most := range map[int64]int{-1: 2 << 20, 1 << 40: 0} {
+			body := &endless{}
+			r := g.request(http.MethodPost, "/auth/signout", "application/json", "")
+			r.Body, r.ContentLength = body, declared
+			if a := g.serve(g.d.auth, r); a.Code != http.StatusRequestEntityTooLarge || body.read > most {
+				t.Errorf("status %d after %d bytes, want at most %d", a.Code, body.read, most)
+			}
+		}
+	})
+	t.Run("R-221 GET has no body", func(t *testing.T) {
+		g := openDesk(t).guest()
+		body := &endless{}
+		r := g.request(http.MethodGet, "/auth/session", "application/json", "")
+		r.Body, r.ContentLength = body, 1<<30
+		if a := g.serve(g.d.auth, r); a.Code != http.StatusOK || body.read != 0 {
+			t.Errorf("status %d, %d bytes read", a.Code, body.read)
+		}
+	})
+	t.Run("R-221 for other frameworks", func(t *testing.T) {
+		r := httptest.NewRequest(http.MethodPost, "/", strings.NewReader(strings.Repeat("a", 1<<20+1)))
+		if _, err := latchkey.FromHTTP(r); !errors.Is(err, latchkey.ErrBodyTooLarge) {
+			t.Errorf("FromHTTP: %v", err)
+		}
+		r = httptest.NewRequest(http.MethodPost, "/", strings.NewReader("body"))
+		if req, err := latchkey.FromHTTP(r); err != nil || string(req.Body) != "body" {
+			t.Errorf("FromHTTP: %q, %v", req.Body, err)
+		}
+	})
+}
+
+func TestLimitLog(t *testing.T) {
+	d := openDesk(t, func(c *latchkey.Config) {
+		c.Callbacks.Session = func(context.Context, latchkey.SessionRead) (*latchkey.Session, error) {
+			return nil, errors.New("fault")
+		}
+	})
+	flood := func() (debug, failed int) {
+		before := len(d.log.records(t))
+		for range 200 {
+			g := d.guest()
+			g.jar["__Secure-authjs.session-token"] = "junk"
+			g.get("/auth/session")
+			d.guest().ask(http.MethodPost, "/auth/signout", deskForm, "")
+		}
+		for _, r := range d.log.records(t)[before:] {
+			switch {
+			case r["level"] == "DEBUG":
+				debug++
+			case strings.Contains(fmt.Sprint(r["msg"]), "MissingCSRF"):
+				failed++
+			}
+		}
+		return debug, failed
+	}
+	for range 2 {
+		if debug, failed := flood(); debug == 0 || debug > 10 || failed == 0 || failed > 10 {
+			t.Errorf("R-224: %d and %d lines in one second, want some and at most 10", debug, failed)
+		}
+		d.clock.pass(time.Second)
+	}
+	t.Run("R-224 junk hides no real fault", func(t *testing.T) {
+		g := d.guest()
+		g.signIn()
+		d.clock.pass(time.Second)
+		flood()
+		before := len(d.log.records(t))
+		g.get("/auth/session")
+		if text := fmt.Sprint(d.log.records(t)[before:]); !strings.Contains(text, "fault") {
+			t.Error("the fault is not in the log")
+		}
+	})
+}
+
+// issuerDesk is a site with a scripted issuer as its provider; both tell the
+// time of one clock.
+func issuerDesk(t *testing.T, change ...func(*latchkey.Config)) (*desk, *latchkeytest.Issuer) {
+	t.Helper()
+	clock := newDeskClock()
+	issuer := latchkeytest.NewIssuer(t, func(c *latchkeytest.IssuerConfig) { c.Time = clock.now })
+	issuer.SignInAs(latchkeytest.Person{Subject: "ada", Name: "Ada", Email: "ada@example.com", EmailVerified: true})
+	transport := &http.Transport{MaxConnsPerHost: 32, MaxIdleConnsPerHost: 32}
+	t.Cleanup(transport.CloseIdleConnections)
+	d := openDesk(t, append([]func(*latchkey.Config){func(c *latchkey.Config) {
+		c.Providers = append(c.Providers, issuer.Provider())
+		c.HTTPClient = &http.Client{Transport: transport}
+		c.Time = clock.now
+	}}, change...)...)
+	d.clock = clock
+	return d, issuer
+}
+
+// at walks a guest to the issuer and back. The answer is the callback's, or
+// that of the sign-in where it got no further.
+func (g *guest) at(visit *http.Client, provider string) (*answer, error) {
+	a := g.post("/auth/signin/" + provider)
+	if strings.HasPrefix(a.location(), deskOrigin) || a.location() == "" {
+		return a, nil
+	}
+	res, err := visit.Get(a.location())
+	if err != nil {
+		return nil, err
+	}
+	_, _ = io.Copy(io.Discard, res.Body)
+	_ = res.Body.Close()
+	return g.get(strings.TrimPrefix(res.Header.Get("Location"), deskOrigin)), nil
+}
+
+// visitor follows no redirect, as somebody who looks at each.
+func newVisitor(t *testing.T) *http.Client {
+	transport := &http.Transport{MaxConnsPerHost: 32, MaxIdleConnsPerHost: 32}
+	t.Cleanup(transport.CloseIdleConnections)
+	return &http.Client{Transport: transport, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+}
+
+func TestLimitColdHerd(t *testing.T) {
+	d, issuer := issuerDesk(t)
+	visit := newVisitor(t)
+	const herd = 1000
+	failed := make(chan string, herd)
+	var all sync.WaitGroup
+	for range herd {
+		all.Go(func() {
+			a, err := d.guest().at(visit, "issuer")
+			switch {
+			case err != nil:
+				failed <- err.Error()
+			case !a.signsIn():
+				failed <- fmt.Sprint(a.Code, " to ", a.location())
+			}
+		})
+	}
+	all.Wait()
+	close(failed)
+	for why := range failed {
+		t.Fatalf("R-225: %d of %d sign-ins failed, one with %s", len(failed)+1, herd, why)
+	}
+	if discovery, keys := issuer.Count(latchkeytest.PathDiscovery), issuer.Count(latchkeytest.PathJWKS); discovery != 1 || keys != 1 {
+		t.Errorf("R-225: %d discovery and %d key requests, want one each", discovery, keys)
+	}
+	if contents := d.store.Contents(); len(contents.Users) != 1 || len(contents.Accounts) != 1 {
+		t.Errorf("R-188: %d users and %d accounts for one person", len(contents.Users), len(contents.Accounts))
+	}
+}
+
+func TestLimitDiscovery(t *testing.T) {
+	visit := newVisitor(t)
+	works := func(t *testing.T, d *desk) {
+		t.Helper()
+		if a, err := d.guest().at(visit, "issuer"); err != nil || !a.signsIn() {
+			t.Fatalf("no sign-in: %v, %+v", err, a.location())
+		}
+	}
+	down := latchkeytest.Misbehaviour{Answers: map[string]latchkeytest.Answer{latchkeytest.PathDiscovery: {Status: http.StatusServiceUnavailable}}}
+	t.Run("R-226 success is kept", func(t *testing.T) {
+		d, issuer := issuerDesk(t)
+		works(t, d)
+		d.clock.pass(4*time.Minute + 59*time.Second)
+		works(t, d)
+		if n := issuer.Count(latchkeytest.PathDiscovery); n != 1 {
+			t.Errorf("%d requests within five minutes", n)
+		}
+		d.clock.pass(25 * time.Hour)
+		works(t, d)
+		if n := issuer.Count(latchkeytest.PathDiscovery); n != 2 {
+			t.Errorf("%d requests after a day, want 2", n)
+		}
+	})
+	t.Run("R-226 stale metadata beats none", func(t *testing.T) {
+		d, issuer := issuerDesk(t)
+		works(t, d)
+		issuer.Misbehave(down)
+		d.clock.pass(25 * time.Hour)
+		works(t, d)
+	})
+	t.Run("R-226 failure is kept, for a while", func(t *testing.T) {
+		d, issuer := issuerDesk(t)
+		issuer.Misbehave(down)
+		for range 20 {
+			if a, _ := d.guest().at(visit, "issuer"); a.error() != "Configuration" {
+				t.Fatalf("sent to %q", a.location())
+			}
+		}
+		if n := issuer.Count(latchkeytest.PathDiscovery); n > 2 {
+			t.Errorf("%d requests in a second", n)
+		}
+		issuer.Misbehave(latchkeytest.Misbehaviour{})
+		d.clock.pass(31 * time.Second)
+		works(t, d)
+	})
+	t.Run("R-226 both can be switched off", func(t *testing.T) {
+		d, issuer := issuerDesk(t, func(c *latchkey.Config) { c.Limits.DiscoveryMaxAge, c.Limits.DiscoveryPause = -1, -1 })
+		issuer.Misbehave(down)
+		_, _ = d.guest().at(visit, "issuer")
+		issuer.Misbehave(latchkeytest.Misbehaviour{})
+		works(t, d)
+		before := issuer.Count(latchkeytest.PathDiscovery)
+		works(t, d)
+		if issuer.Count(latchkeytest.PathDiscovery) == before {
+			t.Error("the metadata was kept")
+		}
+	})
+}
+
+func TestLimitUpstreamFaults(t *testing.T) {
+	faults := map[string]latchkeytest.Answer{
+		"R-227 hangs": {Hang: true}, "R-227 hangs up": {Drop: true}, "R-228 huge": {Pad: 1<<20 + 1}, "R-228 huge headers": {Header: http.Header{"X-Long": {strings.Repeat("x", 65<<10)}}},
+		"500": {Status: 500}, "429": {Status: 429}, "empty": {Body: []byte{}}, "cut": {Truncate: true}, "HTML": {Body: []byte("<html>"), Header: http.Header{"Content-Type": {"text/html"}}}, "R-047 redirect": {Redirect: "http://127.0.0.1:1/"},
+		"an array": {Body: []byte("[]")}, "null": {Body: []byte("null")}, "deep": {Body: bytes.Repeat([]byte("["), 100_000)},
+	}
+	visit := newVisitor(t)
+	for _, path := range []string{latchkeytest.PathDiscovery, latchkeytest.PathToken, latchkeytest.PathJWKS, latchkeytest.PathUserInfo} {
+		for name, fault := range faults {
+			t.Run(name+" at "+path, func(t *testing.T) {
+				t.Parallel()
+				d, issuer := issuerDesk(t, func(c *latchkey.Config) {
+					c.Limits.Call, c.Limits.Callback, c.Limits.DiscoveryPause = 300*time.Millisecond, time.Second, -1
+					transport := &http.Transport{MaxResponseHeaderBytes: 64 << 10}
+					t.Cleanup(transport.CloseIdleConnections)
+					c.HTTPClient = &http.Client{Transport: transport}
+					p := c.Providers[3].(*latchkey.OAuth)
+					p.ProfileFromUserInfo = true
+				})
+				issuer.Misbehave(latchkeytest.Misbehaviour{Answers: map[string]latchkeytest.Answer{path: fault}})
+				before := d.contents()
+				a, err := d.guest().at(visit, "issuer")
+				if err != nil {
+					t.Fatal(err)
+				}
+				if a.signsIn() || a.Code != http.StatusFound || a.error() == "" || d.contents() != before {
+					t.Errorf("%d to %q, want it refused", a.Code, a.location())
+				}
+				if issuer.Count(path) == 0 {
+					t.Fatal("the endpoint was not asked")
+				}
+				issuer.Misbehave(latchkeytest.Misbehaviour{})
+				d.clock.pass(time.Minute)
+				if a, err := d.guest().at(visit, "issuer"); err != nil || !a.signsIn() {
+					t.Errorf("no full service afterwards: %v, to %q", err, a.location())
+				}
+			})
+		}
+	}
+}
+
+func TestLimitRequestEndsCalls(t *testing.T) {
+	d, issuer := issuerDesk(t)
+	asked := make(chan struct{}, 1)
+	issuer.Misbehave(latchkeytest.Misbehaviour{
+		Before:  func(path string) { asked <- struct{}{} },
+		Answers: map[string]latchkeytest.Answer{latchkeytest.PathDiscovery: {Hang: true}},
+	})
+	before := runtime.NumGoroutine()
+	g := d.guest()
+	ctx, cancel := context.WithCancel(t.Context())
+	r := g.request(http.MethodPost, "/auth/signin/issuer", deskForm, "csrfToken="+g.token())
+	r = withCookies(g, r)
+	go func() {
+		<-asked
+		cancel() // the visitor closes the tab
+	}()
+	if a := g.serve(d.auth, r.WithContext(ctx)); a.error() != "Configuration" {
+		t.Errorf("R-227: sent to %q", a.location())
+	}
+	issuer.Close()
+	settles(t, before)
+}
+
+// settles waits until no more goroutines run than before.
+func settles(t *testing.T, before int) {
+	t.Helper()
+	for deadline := time.Now().Add(15 * time.Second); runtime.NumGoroutine() > before; {
+		if time.Now().After(deadline) {
+			buf := make([]byte, 64<<10)
+			t.Fatalf("%d goroutines, %d before:\n%s", runtime.NumGoroutine(), before, buf[:runtime.Stack(buf, true)])
+		}
+		time.Sleep(5 * time.Millisecond)
+	}
+}
+
+func TestLimitTLS(t *testing.T) {
+	for _, c := range []struct {
+		name    string
+		trusted bool
+		old     bool
+		address string // replaces 127.0.0.1
+		reached bool
+	}{
+		{"R-230 an unknown authority", false, false, "", false},
+		{"R-230 another name", true, false, "localhost", false},
+		{"R-230 TLS 1.1", true, true, "", false},
+		{"R-230 all is well", true, false, "", true},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			reached := false
+			server := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { reached = true }))
+			server.Config.ErrorLog = log.New(io.Discard, "", 0)
+			if c.old {
+				server.TLS = &tls.Config{MinVersion: tls.VersionTLS10, MaxVersion: tls.VersionTLS11}
+			}
+			server.StartTLS()
+			defer server.Close()
+			var client *http.Client
+			if c.trusted {
+				roots := x509.NewCertPool()
+				roots.AddCert(server.Certificate())
+				client = &http.Client{Transport: &http.Transport{TLSClientConfig: &tls.Config{RootCAs: roots}}}
+			}
+			address := server.URL
+			if c.address != "" {
+				address = strings.Replace(address, "127.0.0.1", c.address, 1)
+			}
+			d := openDesk(t, func(cfg *latchkey.Config) {
+				cfg.HTTPClient = client
+				cfg.Providers = append(cfg.Providers, &latchkey.OAuth{ID: "far", OIDC: true, Issuer: address, ClientID: "x", ClientSecret: "y"})
+			})
+			a := d.guest().post("/auth/signin/far")
+			if a.error() != "Configuration" || reached != c.reached {
+				t.Errorf("sent to %q, provider reached: %t", a.location(), reached)
+			}
+		})
+	}
+}
+
+func TestLimitLeaks(t *testing.T) {
+	d, issuer := issuerDesk(t, func(c *latchkey.Config) {
+		c.Limits.Disabled = true
+		c.Callbacks.SignIn = func(_ context.Context, a latchkey.SignInAttempt) error {
+			if a.User.Email == "panic@example.com" {
+				panic("boom")
+			}
+			return nil
+		}
+	})
+	g := d.guest()
+	g.signIn()
+	gone, cancel := context.WithCancel(t.Context())
+	cancel()
+	mixed := []func(i int){
+		func(int) { g.get("/auth/session") },
+		func(int) { d.guest().get("/auth/signin") },
+		func(int) { d.guest().post("/auth/callback/crew", "username", "alice", "password", "?") },
+		func(int) { d.guest().post("/auth/callback/crew", "username", "alice", "password", "wonderland") },
+		func(int) { d.guest().post("/auth/signin/post", "email", "panic@example.com") },
+		func(int) { d.guest().post("/auth/signin/acme") },
+		func(int) { d.guest().get("/auth/callback/acme?code=x&state=y") },
+		func(int) { d.guest().get("/auth/callback/post?token=x&email=a@example.com") },
+		func(int) {
+			g := d.guest()
+			r := withCookies(g, g.request(http.MethodPost, "/auth/callback/crew", deskForm, "username=alice&csrfToken="+g.token()))
+			g.serve(d.auth, r.WithContext(gone))
+		},
+		func(int) {
+			g := d.guest()
+			r := withCookies(g, g.request(http.MethodPost, "/auth/signin/issuer", deskForm, "csrfToken="+g.token()))
+			g.serve(d.auth, r.WithContext(gone))
+		},
+		func(i int) {
+			g := d.guest()
+			g.jar["__Secure-authjs.session-token"] = fmt.Sprint("junk", i)
+			g.get("/auth/session")
+		},
+	}
+	for _, f := range mixed {
+		f(0)
+	}
+	rest := func() (goroutines int, heap uint64) {
+		d.mu.Lock()
+		d.links, d.tries = nil, nil
+		d.mu.Unlock()
+		d.log.mu.Lock()
+		d.log.buf = bytes.Buffer{}
+		d.log.mu.Unlock()
+		runtime.GC()
+		runtime.GC()
+		var m runtime.MemStats
+		runtime.ReadMemStats(&m)
+		return runtime.NumGoroutine(), m.HeapAlloc
+	}
+	goroutines, heap := rest()
+	for i := range 10_000 {
+		mixed[i%len(mixed)](i)
+	}
+	settles(t, goroutines)
+	if _, after := rest(); after > heap+8<<20 {
+		t.Errorf("R-231: the heap grew from %d to %d KiB", heap>>10, after>>10)
+	}
+	if n := issuer.Count(""); n > 1 {
+		t.Errorf("visitors who had left cost the provider %d requests", n)
+	}
+}
+
+func TestLimitMalformedHTTP(t *testing.T) {
+	d := openDesk(t)
+	server := httptest.NewUnstartedServer(d.auth)
+	server.Config.ErrorLog = log.New(io.Discard, "", 0)
+	server.Start()
+	defer server.Close()
+	address := strings.TrimPrefix(server.URL, "http://")
+	cookie := "Cookie: " + csrfCookie + "=" + csrfPair("token", deskSecret) + "\r\n"
+	post := func(headers, body string) string {
+		return "POST /auth/signout HTTP/1.1\r\nHost: x\r\n" + headers + fmt.Sprintf("Content-Length: %d\r\n\r\n", len(body)) + body
+	}
+	form := "Content-Type: " + deskForm + "\r\n"
+	for name, raw := range map[string]string{
+		"%zz in the path":            "GET /auth/%zz HTTP/1.1\r\nHost: x\r\n\r\n",
+		"%zz in the query":           "GET /auth/signin?callbackUrl=%zz HTTP/1.1\r\nHost: x\r\n\r\n",
+		"semicolons":                 "GET /auth/signin?a;b;callbackUrl=/x HTTP/1.1\r\nHost: x\r\n\r\n",
+		"NUL in the query":           "GET /auth/signin?callbackUrl=/%00 HTTP/1.1\r\nHost: x\r\n\r\n",
+		"NUL in a header":            "GET /auth/session HTTP/1.1\r\nHost: x\r\nCookie: a=\x00\r\n\r\n",
+		"invalid UTF-8 path":         "GET /auth/\xff HTTP/1.1\r\nHost: x\r\n\r\n",
+		"invalid UTF-8 query":        "GET /auth/signin?error=\xff&email=\xff HTTP/1.1\r\nHost: x\r\n\r\n",
+		"invalid UTF-8 cookie":       "GET /auth/session HTTP/1.1\r\nHost: x\r\nCookie: __Secure-authjs.session-token=\xff\r\n\r\n",
+		"duplicate parameters":       "GET /auth/callback/acme?code=a&code=b&state=c&state=d HTTP/1.1\r\nHost: x\r\n\r\n",
+		"no host":                    "GET /auth/session HTTP/1.1\r\n\r\n",
+		"two hosts":                  "GET /auth/session HTTP/1.1\r\nHost: x\r\nHost: y\r\n\r\n",
+		"odd method":                 "G@T /auth/session HTTP/1.1\r\nHost: x\r\n\r\n",
+		"long method":                strings.Repeat("A", 5000) + " /auth/session HTTP/1.1\r\nHost: x\r\n\r\n",
+		"negative length":            "POST /auth/signout HTTP/1.1\r\nHost: x\r\nContent-Length: -1\r\n\r\n",
+		"two lengths":                "POST /auth/signout HTTP/1.1\r\nHost: x\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\nab",
+		"length and chunks":          "POST /auth/signout HTTP/1.1\r\nHost: x\r\nContent-Length: 1\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n",
+		"broken chunks":              "POST /auth/signout HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n\r\n",
+		"huge header":                "GET /auth/session HTTP/1.1\r\nHost: x\r\nCookie: a=" + strings.Repeat("a", 2<<20) + "\r\n\r\n",
+		"many cookies":               "GET /auth/session HTTP/1.1\r\nHost: x\r\nCookie: " + strings.Repeat("a=b; ", 20_000) + "\r\n\r\n",
+		"many parameters":            "GET /auth/session?" + strings.Repeat("a=b&", 20_000) + " HTTP/1.1\r\nHost: x\r\n\r\n",
+		"absolute form":              "GET http://evil.example/auth/session HTTP/1.1\r\nHost: evil.example\r\n\r\n",
+		"authority form":             "CONNECT app.example:443 HTTP/1.1\r\nHost: x\r\n\r\n",
+		"asterisk form":              "OPTIONS * HTTP/1.1\r\nHost: x\r\n\r\n",
+		"HTTP/1.0":                   "GET /auth/session HTTP/1.0\r\n\r\n",
+		"invalid UTF-8 form":         post(cookie+form, "csrfToken=token&callbackUrl=%ff%fe"),
+		"broken escapes in a form":   post(cookie+form, "csrfToken=token&callbackUrl=%zz&%=%"),
+		"semicolons in a form":       post(cookie+form, "csrfToken=token;callbackUrl=/x"),
+		"NUL in a form":              post(cookie+form, "csrfToken=token&callbackUrl=/\x00"),
+		"invalid UTF-8 JSON":         post(cookie+"Content-Type: application/json\r\n", "{\"csrfToken\":\"token\",\"callbackUrl\":\"/\xff\"}"),
+		"deep JSON":                  post(cookie+"Content-Type: application/json\r\n", strings.Repeat(`{"a":`, 20_000)),
+		"surrogates in JSON":         post(cookie+"Content-Type: application/json\r\n", `{"csrfToken":"token","callbackUrl":"/\ud800"}`),
+		"odd content type":           post(cookie+"Content-Type: ;;;=\r\n", "x"),
+		"content type, many options": post(cookie+"Content-Type: application/json"+strings.Repeat(";a=b", 5000)+"\r\n", "{}"),
+		"a body with GET":            "GET /auth/session HTTP/1.1\r\nHost: x\r\nContent-Length: 3\r\n\r\nabc",
+	} {
+		t.Run("R-234 "+name, func(t *testing.T) {
+			conn, err := net.Dial("tcp", address)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer conn.Close()
+			_ = conn.SetDeadline(time.Now().Add(20 * time.Second))
+			go func() { _, _ = io.WriteString(conn, raw) }()
+			res, err := http.ReadResponse(bufio.NewReader(conn), nil)
+			if err != nil {
+				if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) || strings.Contains(err.Error(), "reset") {
+					return // the server hung up, which is its right
+				}
+				t.Fatal(err)
+			}
+			defer res.Body.Close()
+			body, _ := io.ReadAll(res.Body)
+			if res.StatusCode >= 500 && !strings.Contains(string(body), "configuration") && res.StatusCode != http.StatusNotImplemented {
+				t.Errorf("status %d: %.200s", res.StatusCode, body)
+			}
+			for _, c := range res.Cookies() {
+				if strings.Contains(c.Name, "session-token") && c.Value != "" {
+					t.Error("a session is set")
+				}
+			}
+			if to := res.Header.Get("Location"); to != "" && landsOn(deskOrigin, to) != deskOrigin {
+				t.Errorf("sent to %q", to)
+			}
+		})
+	}
+}
+
+func TestLimitPanicsStayInside(t *testing.T) {
+	boom := func() { panic(fmt.Errorf("boom")) }
+	d := openDesk(t, func(c *latchkey.Config) {
+		c.Events = latchkey.Events{
+			SignIn: func(context.Context, latchkey.SignInEvent) error { boom(); return nil }, SignOut: func(context.Context, latchkey.SignOutEvent) error { boom(); return nil },
+			CreateUser: func(context.Context, latchkey.User) error { boom(); return nil }, Session: func(context.Context, latchkey.SessionEvent) error { boom(); return nil },
+		}
+		post := *c.Providers[1].(*latchkey.Email)
+		post.ID, post.Normalize = "normal", func(string) (string, error) { boom(); return "", nil }
+		maker := *c.Providers[1].(*latchkey.Email)
+		maker.ID, maker.NewToken = "maker", func() (string, error) { boom(); return "", nil }
+		sender := *c.Providers[1].(*latchkey.Email)
+		sender.ID, sender.Send = "sender", func(context.Context, latchkey.SignInLink) error { boom(); return nil }
+		c.Providers = append(c.Providers, &post, &maker, &sender)
+		c.Limits.UsedOnce = brokenOnce{}
+	})
+	g := d.guest()
+	g.signIn()
+	for _, a := range []*answer{g.get("/auth/session"), g.post("/auth/signout"), g.post("/auth/signin/normal", "email", "a@example.com"), g.post("/auth/signin/maker", "email", "a@example.com"), g.post("/auth/signin/sender", "email", "a@example.com")} {
+		if a.Code >= 500 {
+			t.Errorf("R-233: %d", a.Code)
+		}
+	}
+	if n := len(d.store.Contents().VerificationTokens); n != 0 {
+		t.Errorf("R-149: %d links are left whose mail never went", n)
+	}
+}
+
+type brokenOnce struct{}
+
+func (brokenOnce) Use(context.Context, string, time.Time) (bool, error) { panic("once") }

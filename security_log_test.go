@@ -1,0 +1,424 @@
+package latchkey_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/latchkeyhq/latchkey"
+	"github.com/latchkeyhq/latchkey/adapters/memoryadapter"
+	"github.com/latchkeyhq/latchkey/latchkeytest"
+)
+
+// canaries are the secrets of one test: what was planted, and what came up.
+type canaries struct {
+	mu   sync.Mutex
+	seen map[string]string // value to what it is
+}
+
+func (c *canaries) add(what, value string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.seen == nil {
+		c.seen = map[string]string{}
+	}
+	if len(value) >= 8 {
+		c.seen[value] = what
+		c.seen[url.QueryEscape(value)] = what
+	}
+}
+
+// none fails the test if text holds a secret.
+func (c *canaries) none(t *testing.T, where, text string) {
+	t.Helper()
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for value, what := range c.seen {
+		if i := strings.Index(text, value); i >= 0 {
+			t.Errorf("%s holds the %s: …%s…", where, what, text[max(0, i-80):min(len(text), i+len(value)+20)])
+		}
+	}
+}
+
+// talking is an error that repeats everything it can get hold of.
+func talking(facts ...any) error { return fmt.Errorf("talkative: %+v", facts) }
+
+// talkingStore repeats its arguments when it fails.
+type talkingStore struct {
+	*memoryadapter.Adapter
+	fails bool
+	known *canaries
+}
+
+const dsn = "postgres://app:dsn-canary-0001@db.internal/app?sslpassword=dsn-canary-0002 password=dsn-canary-0003"
+
+func (s *talkingStore) InTx(ctx context.Context, f func(latchkey.Adapter) error) error {
+	return f(s)
+}
+
+func (s *talkingStore) CreateSession(ctx context.Context, row latchkey.StoredSession) error {
+	s.known.add("session token", row.Token)
+	if s.fails {
+		return talking(dsn, row)
+	}
+	return s.Adapter.CreateSession(ctx, row)
+}
+
+func (s *talkingStore) GetSessionAndUser(ctx context.Context, token string) (latchkey.StoredSession, latchkey.User, error) {
+	if s.fails {
+		return latchkey.StoredSession{}, latchkey.User{}, talking(dsn, token)
+	}
+	return s.Adapter.GetSessionAndUser(ctx, token)
+}
+
+func (s *talkingStore) DeleteSession(ctx context.Context, token string) (latchkey.StoredSession, error) {
+	if s.fails {
+		return latchkey.StoredSession{}, talking(dsn, token)
+	}
+	return s.Adapter.DeleteSession(ctx, token)
+}
+
+func (s *talkingStore) LinkAccount(ctx context.Context, a latchkey.Account) error {
+	if s.fails {
+		return talking(dsn, a)
+	}
+	return s.Adapter.LinkAccount(ctx, a)
+}
+
+func (s *talkingStore) UseVerificationToken(ctx context.Context, identifier, token string) (latchkey.VerificationToken, error) {
+	if s.fails {
+		return latchkey.VerificationToken{}, talking(dsn, identifier)
+	}
+	return s.Adapter.UseVerificationToken(ctx, identifier, token)
+}
+
+// plantedDesk is a site whose every secret is a canary, and whose application
+// puts all it knows into its errors when fails is set.
+func plantedDesk(t *testing.T, strategy latchkey.Strategy, fails *bool) (*desk, *latchkeytest.Issuer, *canaries, *talkingStore) {
+	known := &canaries{}
+	for what, value := range map[string]string{
+		"DSN password": "dsn-canary-0001", "DSN query": "dsn-canary-0002", "DSN field": "dsn-canary-0003", "secret": "secret-canary-" + strings.Repeat("s", 32), "older secret": "older-canary-" + strings.Repeat("o", 32),
+		"client secret": "client-secret-canary-0001", "password": "password-canary-0001", "e-mail secret": "email-canary-" + strings.Repeat("e", 32),
+	} {
+		known.add(what, value)
+	}
+	clock := newDeskClock()
+	issuer := latchkeytest.NewIssuer(t, func(c *latchkeytest.IssuerConfig) { c.Time, c.ClientSecret = clock.now, "client-secret-canary-0001" })
+	issuer.SignInAs(latchkeytest.Person{Subject: "ada", Name: "Ada", Email: "ada@example.com", EmailVerified: true})
+	issuer.Misbehave(latchkeytest.Misbehaviour{Token: func(answer map[string]any) {
+		for _, name := range []string{"access_token", "refresh_token", "id_token"} {
+			text, _ := answer[name].(string)
+			known.add(name, text)
+		}
+	}})
+	store := &talkingStore{Adapter: memoryadapter.New(memoryadapter.Options{}), known: known}
+	visit := newVisitor(t)
+	d := openDesk(t, func(c *latchkey.Config) {
+		c.Time, c.Adapter = clock.now, store
+		c.Session.Strategy = strategy
+		c.Secrets = []string{"secret-canary-" + strings.Repeat("s", 32), "older-canary-" + strings.Repeat("o", 32)}
+		c.HTTPClient = visit
+		p := issuer.Provider()
+		p.Identify = func(g latchkey.Grant) (latchkey.Identity, error) {
+			if *fails {
+				return latchkey.Identity{}, talking(g.Tokens, g.Params)
+			}
+			return latchkey.Identity{Subject: g.Profile.String("sub"), Name: "Ada", Email: g.Profile.String("email"), EmailVerified: latchkey.Yes}, nil
+		}
+		crew := *c.Providers[0].(*latchkey.Credentials)
+		crew.Authorize = func(_ context.Context, fields map[string]string, r *latchkey.Request) (*latchkey.User, error) {
+			if *fails {
+				return nil, talking(dsn, fields, r.Header, string(r.Body))
+			}
+			return &latchkey.User{ID: "1", Name: "Alice"}, nil
+		}
+		post := *c.Providers[1].(*latchkey.Email)
+		deliver := post.Send
+		post.Secret = "email-canary-" + strings.Repeat("e", 32)
+		post.Send = func(ctx context.Context, l latchkey.SignInLink) error {
+			known.add("link token", l.Token)
+			if *fails {
+				return talking(l.URL, l.Token)
+			}
+			return deliver(ctx, l)
+		}
+		c.Providers = []latchkey.Provider{&crew, &post, p}
+		c.Events.SignIn = func(_ context.Context, e latchkey.SignInEvent) error { return talking(e.Account.Tokens) }
+		c.Callbacks.Token = func(_ context.Context, u latchkey.TokenUpdate) (latchkey.Claims, error) {
+			if *fails && u.Account != nil {
+				return nil, talking(u.Account.Tokens)
+			}
+			return u.Claims, nil
+		}
+	})
+	d.clock = clock
+	return d, issuer, known, store
+}
+
+// note plants whatever the guest and the site hold by now.
+func (g *guest) note(known *canaries) {
+	for name, value := range g.jar {
+		if !strings.HasSuffix(name, "callback-url") {
+			plain, err := url.QueryUnescape(value)
+			if err == nil {
+				for part := range strings.SplitSeq(plain, "|") {
+					known.add("cookie "+name, part)
+				}
+			}
+			known.add("cookie "+name, value)
+		}
+	}
+}
+
+func TestLogSecrets(t *testing.T) {
+	for _, strategy := range []latchkey.Strategy{latchkey.JWTSessions, latchkey.DatabaseSessions} {
+		for _, fails := range []bool{false, true} {
+			t.Run(fmt.Sprintf("R-236 %s sessions, application fails: %t", strategy, fails), func(t *testing.T) {
+				d, issuer, known, store := plantedDesk(t, strategy, &fails)
+				visit := newVisitor(t)
+				var pages strings.Builder
+				keep := func(g *guest, a *answer) *answer {
+					g.note(known)
+					pages.WriteString(a.Body.String())
+					if !strings.HasPrefix(a.location(), issuer.URL) { // which is told state, nonce and challenge
+						pages.WriteString(a.location() + "\n")
+					}
+					return a
+				}
+				flows := func() {
+					g := d.guest()
+					begun := keep(g, g.post("/auth/signin/issuer"))
+					if res, err := visit.Get(begun.location()); err == nil {
+						_ = res.Body.Close()
+						back := res.Header.Get("Location")
+						if u, err := url.Parse(back); err == nil {
+							known.add("code", u.Query().Get("code"))
+							known.add("state", u.Query().Get("state"))
+						}
+						keep(g, g.get(strings.TrimPrefix(back, deskOrigin)))
+						keep(g, g.get(strings.TrimPrefix(back, deskOrigin))) // once too often
+					}
+					keep(g, g.get("/auth/session"))
+					keep(g, g.post("/auth/session", "data", "update-canary-0001"))
+					keep(g, g.get("/auth/callback/issuer?code=code-canary-0001&state=state-canary-0001"))
+					keep(g, g.get("/auth/callback/issuer?error=access_denied&error_description=code-canary-0002&state=state-canary-0002"))
+					keep(g, g.post("/auth/signout"))
+					g = d.guest()
+					keep(g, g.post("/auth/callback/crew", "username", "alice", "password", "password-canary-0001"))
+					keep(g, g.postJSON("/auth/callback/crew", map[string]any{"username": "alice", "password": "password-canary-0001"}))
+					keep(g, g.post("/auth/signin/post", "email", "a@example.com"))
+					for _, l := range d.sent() {
+						keep(g, g.get(strings.TrimPrefix(l.URL, deskOrigin)))
+						keep(g, g.get(strings.TrimPrefix(l.URL, deskOrigin)))
+					}
+					g.header.Set("Authorization", "Bearer bearer-canary-0001")
+					keep(g, g.get("/auth/session"))
+					g.jar["__Secure-authjs.session-token"] = "junk-canary-0001"
+					keep(g, g.get("/auth/session"))
+					keep(g, g.post("/auth/signout"))
+				}
+				flows()
+				for _, value := range []string{"code-canary-0001", "state-canary-0001", "code-canary-0002", "state-canary-0002", "bearer-canary-0001", "junk-canary-0001", "update-canary-0001"} {
+					known.add("planted value", value)
+				}
+				if fails {
+					fails = false
+					g := d.guest()
+					_, _ = g.at(visit, "issuer")
+					g.note(known)
+					fails = true
+				}
+				store.fails = true
+				flows()
+				if n := len(d.log.records(t)); n < 15 {
+					t.Fatalf("only %d records", n)
+				}
+				known.none(t, "the log", d.log.text())
+				known.mu.Lock()
+				for value, what := range known.seen { // pages carry the form's own token, and nothing else
+					if strings.HasPrefix(what, "cookie") && strings.HasSuffix(what, "csrf-token") {
+						delete(known.seen, value)
+					}
+				}
+				known.mu.Unlock()
+				known.none(t, "a page", pages.String())
+			})
+		}
+	}
+}
+
+func TestLogCutSecret(t *testing.T) {
+	password := "start-of-a-password" + strings.Repeat("p", 900)
+	d := openDesk(t, authorizeWith(func(_ context.Context, fields map[string]string, _ *latchkey.Request) (*latchkey.User, error) {
+		return nil, errors.New(strings.Repeat(fields["password"], 6))
+	}))
+	d.guest().post("/auth/callback/crew", "username", "alice", "password", password)
+	if text := d.log.text(); !strings.Contains(text, "[redacted]") || strings.Contains(text, "start-of-a") {
+		t.Errorf("R-236: the log holds the beginning of a secret: %.2000s", text)
+	}
+}
+
+func TestLogErrorsHandedOut(t *testing.T) {
+	fails := true
+	d, _, known, store := plantedDesk(t, latchkey.DatabaseSessions, &fails)
+	store.fails = true
+	g := d.guest()
+	token := strings.Repeat("session-canary-", 4)
+	known.add("session token", token)
+	g.jar["__Secure-authjs.session-token"] = token
+	check := func(name string, err error) {
+		t.Helper()
+		if err == nil {
+			t.Errorf("%s: no error", name)
+			return
+		}
+		var e *latchkey.Error
+		if !errors.As(err, &e) {
+			t.Errorf("%s: %T is no *Error", name, err)
+		}
+		for verb, text := range map[string]string{"%v": err.Error(), "%+v": fmt.Sprintf("%+v", err), "%#v": fmt.Sprintf("%#v", err), "%q": fmt.Sprintf("%q", err), "%s of the cause": fmt.Sprintf("%s", e.Err)} {
+			known.none(t, "R-239 "+name+" with "+verb, text)
+		}
+		for cause := errors.Unwrap(err); cause != nil; cause = errors.Unwrap(cause) {
+			known.none(t, "R-239 a cause of "+name, cause.Error())
+		}
+	}
+	r := g.request(http.MethodGet, "/own", "", "")
+	_, err := d.auth.Session(r)
+	check("Session", err)
+	_, _, err = d.auth.ReadSession(t.Context(), &latchkey.Request{Method: "GET", URL: r.URL, Header: r.Header})
+	check("ReadSession", err)
+	g.serve(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		_, err := d.auth.SignIn(w, r, "crew", latchkey.SignInOptions{Form: url.Values{"username": {"alice"}, "password": {"password-canary-0001"}}}, nil)
+		check("SignIn", err)
+		_, err = d.auth.SignIn(w, r, "post", latchkey.SignInOptions{Form: url.Values{"email": {"a@example.com"}}}, nil)
+		check("SignIn by mail", err)
+		_, err = d.auth.UpdateSession(w, r, "update-canary-0001")
+		check("UpdateSession", err)
+	}), r)
+	post, err := latchkey.FromHTTP(g.request(http.MethodPost, "/auth/callback/crew", deskForm, "username=alice&password=password-canary-0001&csrfToken="+g.token()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = d.auth.Do(t.Context(), post)
+	check("Do", err)
+}
+
+func TestLogForgery(t *testing.T) {
+	evil := map[string]string{
+		"line feed": "a\nlevel=ERROR msg=forged", "carriage return": "a\rlevel=ERROR msg=forged", "both": "a\r\n{\"level\":\"ERROR\",\"msg\":\"forged\"}", "escape": "\x1b[2J\x1b[31mforged", "bell": "\a\b\v\f", "tab": "a\tforged",
+		"JSON": `","msg":"forged","x":"`, "NUL": "a\x00forged", "C1": "a\u0085forged\u009b31m", "separators": "a\u2028forged\u2029", "direction": "a\u202eforged", "no text": "\xff\xfeforged", "long": strings.Repeat("A", 1<<20),
+	}
+	for name, text := range evil {
+		t.Run("R-237 "+name, func(t *testing.T) {
+			d := openDesk(t, authorizeWith(func(_ context.Context, fields map[string]string, r *latchkey.Request) (*latchkey.User, error) {
+				return nil, errors.New("no such user: " + r.Header.Get("User-Agent") + text)
+			}))
+			before := len(d.log.records(t))
+			g := d.guest()
+			g.header["User-Agent"] = []string{text}
+			g.header["X-Request-Id"] = []string{text}
+			g.header["X-Forwarded-For"] = []string{text}
+			short := text[:min(len(text), 3000)]
+			for _, act := range []func(){
+				func() { g.post("/auth/callback/crew", "username", short) },
+				func() {
+					g.get("/auth/callback/acme?error=" + url.QueryEscape(short) + "&state=" + url.QueryEscape(short))
+				},
+				func() { g.post("/auth/signin/" + url.PathEscape(short)) },
+				func() { g.post("/auth/signin/post", "email", short) },
+			} {
+				count := len(d.log.records(t))
+				act()
+				if got := len(d.log.records(t)) - count; got > 1 {
+					t.Errorf("one event is %d records", got)
+				}
+			}
+			records := d.log.records(t)[before:]
+			if len(records) == 0 {
+				t.Fatal("nothing is logged")
+			}
+			for _, r := range records {
+				for key, value := range r {
+					text := fmt.Sprint(value)
+					if len(text) > 20<<10 {
+						t.Errorf("%s has %d bytes", key, len(text))
+					}
+					if key != "stack" && strings.ContainsFunc(text, func(r rune) bool {
+						return r < 0x20 || r >= 0x7f && r < 0xa0 || r == 0x2028 || r == 0x2029 || r == 0x202e
+					}) {
+						t.Errorf("%s holds what a terminal obeys: %.200q", key, text)
+					}
+				}
+			}
+		})
+	}
+}
+
+func TestLogTrail(t *testing.T) {
+	d, issuer := issuerDesk(t, func(c *latchkey.Config) {
+		c.Limits.CredentialsPerAccount = latchkey.Rate{Events: 1, Per: 1 << 40}
+		c.Limits.MailsPerAddress = latchkey.Rate{Events: 1, Per: 1 << 40}
+	})
+	visit := newVisitor(t)
+	last := func() map[string]any {
+		for records := d.log.records(t); len(records) > 0; records = records[:len(records)-1] {
+			if r := records[len(records)-1]; r["level"] != "DEBUG" {
+				return r
+			}
+		}
+		return nil
+	}
+	g := d.guest()
+	g.header.Set("X-Request-Id", "req-1")
+	for _, c := range []struct {
+		name, provider, says string
+		act                  func()
+	}{
+		{"OAuth sign-in", "issuer", "signed in", func() { _, _ = g.at(visit, "issuer") }},
+		{"sign-out", "", "signed out", func() { g.post("/auth/signout") }},
+		{"refused at the provider", "issuer", "OAuthCallbackError", func() {
+			issuer.Misbehave(latchkeytest.Misbehaviour{Callback: func(p url.Values) { p.Del("code"); p.Set("error", "access_denied") }})
+			_, _ = g.at(visit, "issuer")
+			issuer.Misbehave(latchkeytest.Misbehaviour{})
+		}},
+		{"forged callback", "issuer", "InvalidCheck", func() {
+			other := d.guest()
+			other.header = g.header
+			other.get("/auth/callback/issuer?code=x&state=y&iss=" + url.QueryEscape(issuer.URL))
+		}},
+		{"wrong password", "crew", "CredentialsSignin", func() { g.post("/auth/callback/crew", "username", "bob", "password", "x") }},
+		{"limited", "crew", "CredentialsSignin", func() { g.post("/auth/callback/crew", "username", "bob", "password", "x") }},
+		{"right password", "crew", "signed in", func() { g.post("/auth/callback/crew", "username", "alice", "password", "wonderland") }},
+		{"bad link", "post", "Verification", func() { g.get("/auth/callback/post?token=x&email=a@example.com") }},
+		{"no mailbox", "post", "EmailSignInError", func() { g.post("/auth/signin/post", "email", "x") }},
+		{"mails limited", "post", "EmailSignInError", func() {
+			g.post("/auth/signin/post", "email", "a@example.com")
+			g.post("/auth/signin/post", "email", "a@example.com")
+		}},
+		{"link used", "post", "signed in", func() { g.get(strings.TrimPrefix(d.sent()[0].URL, deskOrigin)) }},
+		{"refused link", "issuer", "OAuthAccountNotLinked", func() { _, _ = g.at(visit, "issuer") }},
+	} {
+		t.Run("R-238 "+c.name, func(t *testing.T) {
+			before := len(d.log.records(t))
+			c.act()
+			r := last()
+			if len(d.log.records(t)) == before || !strings.Contains(fmt.Sprint(r["msg"]), c.says) {
+				t.Fatalf("record %v, want one that says %q", r, c.says)
+			}
+			if c.provider != "" && r["provider"] != c.provider || r["client"] != "192.0.2.7" || r["request"] != "req-1" || r["time"] == nil {
+				raw, _ := json.Marshal(r)
+				t.Errorf("record %s", raw)
+			}
+			if strings.Contains(c.says, "signed in") && (r["user"] == nil || r["user"] == "") {
+				t.Error("the record does not say who")
+			}
+		})
+	}
+}

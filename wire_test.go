@@ -1,0 +1,205 @@
+package latchkey_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"reflect"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/latchkeyhq/latchkey"
+	"github.com/latchkeyhq/latchkey/jwt"
+)
+
+func TestUserJSON(t *testing.T) {
+	at := time.Date(2026, 1, 2, 3, 4, 5, 678_900_000, time.FixedZone("", 3600))
+	for _, c := range []struct {
+		name string
+		user latchkey.User
+		want string
+	}{
+		{"nothing is null", latchkey.User{}, `{"name":null,"email":null,"image":null}`},
+		{"everything", latchkey.User{ID: "1", Name: "Ada", Email: "a@b", Image: "i", EmailVerified: at}, `{"id":"1","name":"Ada","email":"a@b","image":"i","emailVerified":"2026-01-02T02:04:05.678Z"}`},
+		{"members of the application's own, in order", latchkey.User{Extra: map[string]any{"role": "admin", "age": 7, "x": nil}}, `{"name":null,"email":null,"image":null,"age":7,"role":"admin","x":null}`},
+		{"which replace none of ours", latchkey.User{ID: "1", Extra: map[string]any{"id": "2", "name": "Eve", "email": "e", "image": "e", "emailVerified": "now"}}, `{"id":"1","name":null,"email":null,"image":null}`},
+		{"text that JSON and markup escape", latchkey.User{Name: "a\"\\\n</script>\u2028é\xff"}, ""},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			raw, err := json.Marshal(c.user)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if c.want != "" && string(raw) != c.want {
+				t.Errorf("%s, want %s", raw, c.want)
+			}
+			var back latchkey.User
+			if err := json.Unmarshal(raw, &back); err != nil {
+				t.Fatal(err)
+			}
+			if back.ID != c.user.ID || back.Name != strings.ToValidUTF8(c.user.Name, "\ufffd") || !back.EmailVerified.Equal(c.user.EmailVerified.Truncate(time.Millisecond)) {
+				t.Errorf("%s is read as %+v", raw, back)
+			}
+			if strings.Contains(string(raw), "</script>") {
+				t.Errorf("%s ends a script", raw)
+			}
+		})
+	}
+	if _, err := json.Marshal(latchkey.User{Extra: map[string]any{"f": func() {}}}); err == nil {
+		t.Error("a function became JSON")
+	}
+	for _, bad := range []string{`null`, `[]`, `"x"`, `{`, `1`} {
+		var u latchkey.User
+		if err := u.UnmarshalJSON([]byte(bad)); err == nil {
+			t.Errorf("%s became a user", bad)
+		}
+	}
+}
+
+func TestSessionJSON(t *testing.T) {
+	s := latchkey.Session{
+		User: latchkey.User{Name: "Ada", Extra: map[string]any{"role": "admin"}}, Expires: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC),
+		Extra: map[string]any{"org": map[string]any{"id": "7"}, "user": "Eve", "expires": "never"},
+	}
+	raw, err := json.Marshal(s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	const want = `{"user":{"name":"Ada","email":null,"image":null,"role":"admin"},"expires":"2026-01-02T03:04:05.000Z","org":{"id":"7"}}`
+	if string(raw) != want {
+		t.Errorf("%s, want %s", raw, want)
+	}
+	var back latchkey.Session
+	if err := json.Unmarshal(raw, &back); err != nil {
+		t.Fatal(err)
+	}
+	again, err := json.Marshal(back)
+	if err != nil || string(again) != want {
+		t.Errorf("there and back: %s, %v", again, err)
+	}
+	for _, bad := range []string{`null`, `[]`, `{"user":1}`, `{"expires":"soon"}`, `{"expires":7}`, `{`} {
+		if err := new(latchkey.Session).UnmarshalJSON([]byte(bad)); err == nil {
+			t.Errorf("%s became a session", bad)
+		}
+	}
+}
+
+// What a token says of a user reaches the browser as it is, and a session that
+// is read in Go and written again is the same.
+func TestSessionKeepsClaims(t *testing.T) {
+	codec := jwt.NewCodec([]string{deskSecret}, "__Secure-authjs.session-token")
+	shaped := func(c *latchkey.Config) {
+		c.Callbacks.Token = func(_ context.Context, u latchkey.TokenUpdate) (latchkey.Claims, error) { return u.Claims, nil }
+	}
+	for _, c := range []struct{ name, claims, want string }{
+		{"text", `{"name":"Ada","email":"a@b","picture":"p"}`, `{"name":"Ada","email":"a@b","image":"p"}`},
+		{"null", `{"name":null,"email":null,"picture":null}`, `{"name":null,"email":null,"image":null}`},
+		{"absent", `{"sub":"1"}`, `{}`},
+		{"some absent", `{"email":"a@b"}`, `{"email":"a@b"}`},
+		{"empty text", `{"name":"","email":"","picture":""}`, `{"name":"","email":"","image":""}`},
+		{"other types", `{"name":7,"email":["a"],"picture":{"url":"x"}}`, `{"name":7,"email":["a"],"image":{"url":"x"}}`},
+		{"booleans", `{"name":false,"email":true}`, `{"name":false,"email":true}`},
+		{"a large number", `{"name":12345678901234567890}`, `{"name":12345678901234567890}`},
+	} {
+		for way, change := range map[string]func(*latchkey.Config){"plain": func(*latchkey.Config) {}, "shaped": shaped} {
+			t.Run(c.name+", "+way, func(t *testing.T) {
+				d := openDesk(t, change)
+				decoder := json.NewDecoder(strings.NewReader(c.claims))
+				decoder.UseNumber()
+				var claims jwt.Claims
+				if err := decoder.Decode(&claims); err != nil {
+					t.Fatal(err)
+				}
+				token, err := codec.SealClaims(claims, d.clock.now(), time.Hour)
+				if err != nil {
+					t.Fatal(err)
+				}
+				g := d.guest()
+				g.jar["__Secure-authjs.session-token"] = token
+				r := g.request("GET", "/own", "", "")
+				body := g.session()
+				if want := `{"user":` + c.want + `,"expires":"2026-05-31T12:00:00.000Z"}`; body != want {
+					t.Errorf("the browser sees %s, want %s", body, want)
+				}
+				s, err := d.auth.Session(r)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if raw, err := json.Marshal(s); err != nil || string(raw) != body {
+					t.Errorf("Go writes %s, the browser saw %s", raw, body)
+				}
+				s.User.Name = ""
+				if raw, _ := json.Marshal(s); strings.Contains(string(raw), "Ada") {
+					t.Errorf("an emptied name comes back: %s", raw)
+				}
+				s.User.Name = "Eve"
+				if raw, _ := json.Marshal(s); !strings.Contains(string(raw), `"name":"Eve"`) {
+					t.Errorf("a changed name is lost: %s", raw)
+				}
+			})
+		}
+	}
+}
+
+func TestValue(t *testing.T) {
+	type address struct{ City string }
+	members := map[string]any{
+		"role": "admin", "age": json.Number("7"), "large": json.Number("9007199254740993"), "home": map[string]any{"City": "Ghent"}, "tags": []any{"a", "b"}, "none": nil, "on": true, "native": 7, "at": "2026-01-02T03:04:05Z",
+	}
+	check := func(name string, got, want any, err error) {
+		t.Helper()
+		if err != nil || !reflect.DeepEqual(got, want) {
+			t.Errorf("%s is %#v, want %#v (%v)", name, got, want, err)
+		}
+	}
+	text, err := latchkey.Value[string](members, "role")
+	check("role", text, "admin", err)
+	age, err := latchkey.Value[int](members, "age")
+	check("age", age, 7, err)
+	large, err := latchkey.Value[int64](members, "large")
+	check("large", large, int64(9007199254740993), err)
+	home, err := latchkey.Value[address](members, "home")
+	check("home", home, address{"Ghent"}, err)
+	tags, err := latchkey.Value[[]string](members, "tags")
+	check("tags", tags, []string{"a", "b"}, err)
+	on, err := latchkey.Value[bool](members, "on")
+	check("on", on, true, err)
+	native, err := latchkey.Value[int](members, "native")
+	check("native", native, 7, err)
+	at, err := latchkey.Value[time.Time](members, "at")
+	check("at", at, time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC), err)
+	pointer, err := latchkey.Value[*address](members, "none")
+	check("none", pointer, (*address)(nil), err)
+	claim, err := latchkey.Value[string](latchkey.Claims(members), "role")
+	check("claim", claim, "admin", err)
+
+	if _, err := latchkey.Value[string](members, "absent"); !errors.Is(err, latchkey.ErrNotFound) || !strings.Contains(err.Error(), "absent") {
+		t.Errorf("absent: %v", err)
+	}
+	if _, err := latchkey.Value[string](map[string]any(nil), "role"); !errors.Is(err, latchkey.ErrNotFound) {
+		t.Errorf("nil map: %v", err)
+	}
+	for _, key := range []string{"role", "home", "tags", "on"} {
+		if _, err := latchkey.Value[int](members, key); err == nil || !strings.Contains(err.Error(), key) || strings.Contains(err.Error(), "admin") {
+			t.Errorf("%s as a number: %v", key, err)
+		}
+	}
+}
+
+func TestAs(t *testing.T) {
+	type profile struct {
+		Login string
+		ID    int `json:"id"`
+	}
+	got, err := latchkey.As[profile](latchkey.Claims{"login": "ada", "id": json.Number("7"), "more": true})
+	if err != nil || got != (profile{"ada", 7}) {
+		t.Errorf("%+v, %v", got, err)
+	}
+	if _, err := latchkey.As[profile](map[string]any{"id": "seven"}); err == nil {
+		t.Error("text became a number")
+	}
+	if got, err := latchkey.As[profile](map[string]any(nil)); err != nil || got != (profile{}) {
+		t.Errorf("nil: %+v, %v", got, err)
+	}
+}
