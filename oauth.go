@@ -87,7 +87,7 @@ func (p *oauthProvider) warnOfDangers(s *setup) {
 
 func (p *oauthProvider) checkAddresses() error {
 	if p.RedirectProxyURL != "" && !isHTTPURL(p.RedirectProxyURL) {
-		return ErrInvalidProvider.at(p.ID, fmt.Errorf("the field RedirectProxyURL is %q: want the proxy's base path URL", p.RedirectProxyURL))
+		return ErrInvalidProvider.at(p.ID, fmt.Errorf("the field RedirectProxyURL is %q: want the proxy's base path URL", showURL(p.RedirectProxyURL)))
 	}
 	for _, c := range p.Checks {
 		if c != CheckPKCE && c != CheckState && c != CheckNonce {

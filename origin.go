@@ -201,3 +201,14 @@ func hasControl(s string) bool {
 	}
 	return false
 }
+
+// showURL is an address fit for an error message: without what may stand before
+// its host, which could be a password.
+func showURL(s string) string {
+	i := strings.LastIndexByte(s, '@')
+	if i < 0 {
+		return s
+	}
+	scheme, _, _ := strings.Cut(s[:i], "//")
+	return scheme + "//…@" + s[i+1:]
+}

@@ -147,7 +147,7 @@ func (s *setup) settleAddress(f *faults) {
 	if s.URL != "" {
 		u, err := url.Parse(s.URL)
 		if err != nil || (u.Scheme != "http" && u.Scheme != "https") || u.Host == "" || u.User != nil {
-			f.add(ErrInvalidConfig, "URL (AUTH_URL) %q: want an absolute http or https address such as https://app.example", s.URL)
+			f.add(ErrInvalidConfig, "URL (AUTH_URL) %q: want an absolute http or https address such as https://app.example", showURL(s.URL))
 		} else {
 			s.site = newOrigin(u.Scheme, u.Host)
 			s.compareBasePath(u)
@@ -165,7 +165,7 @@ func (s *setup) settleAddress(f *faults) {
 		s.log.warn("AllowedHosts contains *: links are made for whatever host a request names")
 	}
 	if s.RedirectProxyURL != "" && !isHTTPURL(s.RedirectProxyURL) {
-		f.add(ErrInvalidConfig, "RedirectProxyURL %q: want the proxy's base path URL such as https://app.example/auth", s.RedirectProxyURL)
+		f.add(ErrInvalidConfig, "RedirectProxyURL %q: want the proxy's base path URL such as https://app.example/auth", showURL(s.RedirectProxyURL))
 	}
 }
 
@@ -222,7 +222,7 @@ func (s *setup) settlePages(f *faults) {
 		{"NewUser", s.Pages.NewUser},
 	} {
 		if p.value != "" && !isHTTPURL(p.value) && !isPath(p.value) {
-			f.add(ErrInvalidConfig, "Pages.%s %q: want a path such as /welcome or an http(s) address", p.field, p.value)
+			f.add(ErrInvalidConfig, "Pages.%s %q: want a path such as /welcome or an http(s) address", p.field, showURL(p.value))
 		}
 	}
 	var err error

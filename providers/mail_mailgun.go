@@ -29,7 +29,11 @@ func mailgunCall(m *mailer, l letter) (call, error) {
 	var b bytes.Buffer
 	form := multipart.NewWriter(&b)
 	for _, field := range [][2]string{
-		{"from", l.From}, {"to", l.To}, {"subject", l.Subject}, {"html", l.HTML}, {"text", l.Text},
+		{"from", l.From},
+		{"to", l.To},
+		{"subject", l.Subject},
+		{"html", l.HTML},
+		{"text", l.Text},
 		{"o:tracking", "no"}, // would make every link one to Mailgun
 	} {
 		if field[1] == "" {

@@ -12,8 +12,9 @@ import (
 )
 
 // instances are two of one site, each with a pool of its own.
-func instances(t *testing.T, dsn string, make func(latchkey.Adapter) *latchkey.Auth) [2]http.Handler {
-	return [2]http.Handler{make(store(t, bySQL, dsn, 16)), make(store(t, byPgx, dsn, 16))}
+func instances(t *testing.T, dsn string, open func(latchkey.Adapter) *latchkey.Auth) [2]http.Handler {
+	t.Helper()
+	return [2]http.Handler{open(store(t, bySQL, dsn, 16)), open(store(t, byPgx, dsn, 16))}
 }
 
 // TestTwoFirstSignInsAtOnce has one new person come back from the provider in
@@ -24,7 +25,7 @@ func TestTwoFirstSignInsAtOnce(t *testing.T) {
 	sites := instances(t, l.dsn, func(a latchkey.Adapter) *latchkey.Auth { return newSite(t, a, iss) })
 	welcome, refused := 0, 0
 	for person := range 50 {
-		for _, got := range together(2, func(i int) answer { return beginAt(t, sites[i], person) }) {
+		for _, got := range together(2, func(i int) func() answer { return beginAt(t, sites[i], person) }) {
 			switch {
 			case got.signedIn() && got.status == http.StatusFound:
 				welcome++

@@ -104,9 +104,10 @@ func TestSameAnswers(t *testing.T) {
 
 // answer is what a client goes by.
 type answer struct {
-	status                              int
-	kind, location, cache, expires, old string
-	json, landing                       string
+	status                          int
+	kind, cache, expires, old, json string
+	location                        string // where it leads, by a header or for a script
+	landing                         string // what the callback cookie remembers
 }
 
 // ask makes a request as a visitor who has been there just before.
@@ -130,18 +131,22 @@ func ask(t *testing.T, origin, method, path, body, header string) (answer, []*ht
 		req.Header.Set("Content-Type", "application/json")
 	}
 	resp, content := roundTrip(t, req)
+	here := strings.NewReplacer(origin, "SITE", url.QueryEscape(origin), "SITE", token, "TOKEN")
 	a := answer{status: resp.StatusCode}
-	if a.status == http.StatusFound { // Auth.js leaves the header in its answers to scripts, too
-		a.location = fixed(t, strings.ReplaceAll(resp.Header.Get("Location"), origin, "SITE"))
-	}
 	a.kind, _, _ = strings.Cut(resp.Header.Get("Content-Type"), ";")
+	if a.status == http.StatusFound { // Auth.js leaves the header in its answers to scripts, too
+		a.location = fixed(t, here.Replace(resp.Header.Get("Location")))
+	}
 	if a.kind == "application/json" {
 		a.cache, a.expires, a.old = resp.Header.Get("Cache-Control"), resp.Header.Get("Expires"), resp.Header.Get("Pragma")
-		a.json = fixed(t, strings.ReplaceAll(strings.ReplaceAll(string(content), origin, "SITE"), token, "TOKEN"))
+		a.json = here.Replace(string(content))
+	}
+	if to, is := strings.CutPrefix(a.json, `{"url":"`); is {
+		a.json, a.location = "", fixed(t, strings.TrimSuffix(to, `"}`))
 	}
 	for _, c := range resp.Cookies() {
 		if c.Name == "authjs.callback-url" {
-			a.landing = strings.ReplaceAll(c.Value, url.QueryEscape(origin), "SITE")
+			a.landing = here.Replace(c.Value)
 		}
 	}
 	return a, resp.Cookies()

@@ -100,7 +100,7 @@ func lock(ctx context.Context, tx Conn, d Dialect) (unlock func() error, err err
 		// A named lock, since statements that change a schema end the transaction.
 		const name = "CONCAT('latchkey ', COALESCE(DATABASE(), ''))"
 		if err = tx.One(ctx, "SELECT GET_LOCK("+name+", 60)", nil, &got); err == nil && got != 1 {
-			err = errors.New("another migration is running")
+			err = &failure{operation: "migrate", code: "another migration is running"}
 		}
 		unlock = func() error {
 			return tx.One(context.WithoutCancel(ctx), "SELECT RELEASE_LOCK("+name+")", nil, &got)

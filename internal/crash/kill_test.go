@@ -1,0 +1,226 @@
+package crash
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"maps"
+	"math/rand/v2"
+	"os"
+	"slices"
+	"strconv"
+	"testing"
+	"time"
+
+	"github.com/latchkeyhq/latchkey"
+	"github.com/latchkeyhq/latchkey/internal/realservers"
+	"github.com/latchkeyhq/latchkey/latchkeytest"
+)
+
+// flows are in the order in which rounds take them: sign-ups matter most.
+var flows = []flow{signUp, mailLink, signUp, linking, signUp, signOut}
+
+// ground is where processes are killed and people come back to.
+type ground struct {
+	issuer *latchkeytest.Issuer
+	ledger *ledger
+	sites  map[driver]*latchkey.Auth // of this process, which lives on
+	links  chan string
+	person int // the last one who was new
+}
+
+func newGround(t *testing.T) *ground {
+	g := &ground{issuer: newIssuer(t), links: make(chan string, 1), sites: map[driver]*latchkey.Auth{}}
+	g.ledger = newLedger(t, realservers.Postgres(t, false).DSN("postgres"), "kills")
+	send := func(_ context.Context, link latchkey.SignInLink) error { g.links <- link.URL; return nil }
+	for _, by := range drivers {
+		g.sites[by] = newMailingSite(t, store(t, by, g.ledger.dsn, 4), g.issuer, send)
+	}
+	return g
+}
+
+// other is the driver that a visitor comes back by.
+func other(by driver) driver {
+	if by == bySQL {
+		return byPgx
+	}
+	return bySQL
+}
+
+// newErrand is for somebody new. Flows for people who are signed in begin with
+// that, on an instance that lives on.
+func (g *ground) newErrand(t *testing.T, f flow, by driver) *errand {
+	t.Helper()
+	g.person++
+	p := g.issuer.Provider()
+	e := &errand{
+		Flow: f, By: by, DSN: g.ledger.dsn, Issuer: p.Issuer, ClientID: p.ClientID, ClientSecret: p.ClientSecret,
+		Person: g.person, Email: address(g.person), Jar: map[string]string{},
+	}
+	if f == mailLink {
+		e.Email = fmt.Sprintf("mail-%d@example.com", g.person)
+	}
+	if f == linking || f == signOut {
+		b := newBrowser(g.sites[by])
+		g.enter(t, b, "issuer", e)
+		e.Jar = b.jar
+	}
+	return e
+}
+
+// enter signs the visitor of an errand in at a provider.
+func (g *ground) enter(t *testing.T, b *browser, provider string, e *errand) {
+	t.Helper()
+	got, err := b.signIn(t.Context(), provider, e.Person)
+	if err != nil || !got.signedIn() {
+		t.Fatalf("R-186 %s is not let in by %s: %v, %v", e.Email, provider, got, err)
+	}
+}
+
+// way is a flow by a driver, pace how long that takes when nobody disturbs it.
+type (
+	way struct {
+		flow flow
+		by   driver
+	}
+	pace struct{ whole, last time.Duration }
+)
+
+func (g *ground) measureAll(t *testing.T) map[way]pace {
+	t.Helper()
+	paces := map[way]pace{}
+	for _, f := range []flow{signUp, mailLink, linking, signOut} {
+		for _, by := range drivers {
+			paces[way{f, by}] = g.measure(t, f, by)
+			t.Logf("a %s by %s takes %v, its last request %v", f, by, paces[way{f, by}].whole, paces[way{f, by}].last)
+		}
+	}
+	return paces
+}
+
+// measure does a flow a few times to the end, and takes the one in the middle.
+func (g *ground) measure(t *testing.T, f flow, by driver) pace {
+	t.Helper()
+	const times = 5
+	var all [times]pace
+	for i := range all {
+		p := g.newErrand(t, f, by).dispatch(t)
+		began := time.Now()
+		p.start(t)
+		p.until(t, writing)
+		last := time.Now()
+		p.until(t, written)
+		all[i] = pace{time.Since(began), time.Since(last)}
+		p.finish(t)
+	}
+	slices.SortFunc(all[:], func(a, b pace) int { return cmp.Compare(a.whole, b.whole) })
+	return all[times/2]
+}
+
+// kill does an errand up to a random moment: of the whole visit, or of its last
+// request, in which all the writing is done.
+func (e *errand) kill(t *testing.T, usual pace, random *rand.Rand, aimed bool) (stage string) {
+	t.Helper()
+	p := e.dispatch(t)
+	p.start(t)
+	moment := usual.whole
+	if aimed {
+		p.until(t, writing)
+		moment = usual.last
+	}
+	time.Sleep(time.Duration(random.Float64() * float64(moment)))
+	return p.kill(t)
+}
+
+// remains are the rows that a killed flow may leave: as if it had never begun,
+// or had come to its end.
+var remains = map[flow]struct{ before, after rows }{
+	signUp:   {rows{}, rows{1, 1, 1}},
+	mailLink: {rows{}, rows{1, 0, 1}},
+	linking:  {rows{1, 1, 1}, rows{1, 2, 1}},
+	signOut:  {rows{1, 1, 1}, rows{1, 1, 0}},
+}
+
+// comeBack is what the visitor of a killed errand does next.
+func (g *ground) comeBack(t *testing.T, e *errand) {
+	t.Helper()
+	b := &browser{g.sites[other(e.By)], e.Jar} // the cookies from before: no answer came
+	switch e.Flow {
+	case mailLink:
+		askForLink(t.Context(), b, e.Email)
+		if got := b.send(t.Context(), <-g.links, nil); !got.signedIn() {
+			t.Errorf("R-186 %s is not let in by a new link: %v", e.Email, got)
+		}
+	case linking:
+		if who, _ := b.who(t.Context()); who == "" { // what was linked ended the session that is known here
+			g.enter(t, b, "issuer", e)
+		}
+		g.enter(t, b, "second", e)
+	case signOut:
+		b.press(t.Context(), "signout", nil)
+		if who, _ := b.at(b.site).who(t.Context()); who != "" {
+			t.Errorf("R-186 %s cannot sign out", who)
+		}
+		g.enter(t, b, "issuer", e)
+	default:
+		g.enter(t, b, "issuer", e)
+	}
+	if who, _ := b.who(t.Context()); who != e.Email {
+		t.Errorf("R-186 %s came back as %q", e.Email, who)
+	}
+	r, want := g.ledger.of(t, e.Email), remains[e.Flow].after
+	if r.users != want.users || r.accounts != want.accounts || r.sessions < 1 {
+		t.Errorf("R-186 after coming back there are %v of %s", r, e.Email)
+	}
+}
+
+// TestKill kills processes in the middle of what visitors do.
+func TestKill(t *testing.T) {
+	kills, seed := number(t, "LATCHKEY_KILLS", 200), number(t, "LATCHKEY_SEED", rand.Uint64())
+	t.Logf("LATCHKEY_SEED=%d LATCHKEY_KILLS=%d repeats the choices of this run", seed, kills)
+	random := rand.New(rand.NewPCG(seed, 0))
+	g, tally := newGround(t), map[string]int{}
+	paces := g.measureAll(t)
+	for round := range int(kills) {
+		f, by, aimed := flows[random.IntN(len(flows))], drivers[round%2], random.IntN(2) == 0
+		e := g.newErrand(t, f, by)
+		stage := e.kill(t, paces[way{f, by}], random, aimed)
+		tally[fmt.Sprintf("%-14s  killed when %-7s  left %s", f, stage, g.judge(t, e))]++
+		g.comeBack(t, e)
+		if t.Failed() {
+			t.Fatalf("round %d of seed %d: a %s by %s, killed when %s", round, seed, f, by, stage)
+		}
+	}
+	for _, outcome := range slices.Sorted(maps.Keys(tally)) {
+		t.Logf("%4d  %s", tally[outcome], outcome)
+	}
+}
+
+// judge says what a killed errand has left.
+func (g *ground) judge(t *testing.T, e *errand) string {
+	t.Helper()
+	g.ledger.inOrder(t)
+	switch left := g.ledger.of(t, e.Email); left {
+	case remains[e.Flow].before:
+		return "as before"
+	case remains[e.Flow].after:
+		return "complete"
+	default:
+		t.Errorf("R-185 half of it is left: %v", left)
+		return "half done"
+	}
+}
+
+// number is a setting from the environment.
+func number(t *testing.T, name string, usual uint64) uint64 {
+	t.Helper()
+	text := os.Getenv(name)
+	if text == "" {
+		return usual
+	}
+	n, err := strconv.ParseUint(text, 10, 64)
+	if err != nil {
+		t.Fatalf("%s: %v", name, err)
+	}
+	return n
+}

@@ -1,0 +1,622 @@
+package latchkey_test
+
+import (
+	"crypto/rand"
+	"crypto/rsa"
+	"encoding/base64"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/latchkeyhq/latchkey"
+	"github.com/latchkeyhq/latchkey/latchkeytest"
+)
+
+// fullChecks asks for everything, and for the userinfo, so that a call after a
+// failed check would be seen.
+func fullChecks(p *latchkey.OAuth) {
+	p.Checks = []latchkey.Check{latchkey.CheckPKCE, latchkey.CheckState, latchkey.CheckNonce}
+	p.ProfileFromUserInfo = true
+}
+
+func TestOAuthResponse(t *testing.T) {
+	for _, c := range []struct {
+		name  string
+		spoil func(g *guest, params url.Values)
+	}{
+		{"R-001 another state", func(_ *guest, p url.Values) { p.Set("state", "another") }},
+		{"R-001 no state", func(_ *guest, p url.Values) { p.Del("state") }},
+		{"R-001 an empty state", func(_ *guest, p url.Values) { p.Set("state", "") }},
+		{"R-001 one character more", func(_ *guest, p url.Values) { p.Set("state", p.Get("state")+"x") }},
+		{"R-003 no cookies", func(g *guest, _ url.Values) { clear(g.jar) }},
+		{"R-003 no state cookie", func(g *guest, _ url.Values) { delete(g.jar, "__Secure-authjs.state") }},
+		{"R-003 no verifier cookie", func(g *guest, _ url.Values) { delete(g.jar, "__Secure-authjs.pkce.code_verifier") }},
+		{"R-003 no nonce cookie", func(g *guest, _ url.Values) { delete(g.jar, "__Secure-authjs.nonce") }},
+		{"R-003 an unsealed state cookie", func(g *guest, p url.Values) { g.jar["__Secure-authjs.state"] = p.Get("state") }},
+		{"R-007 another issuer", func(_ *guest, p url.Values) { p.Set("iss", "https://evil.example") }},
+		{"R-007 no issuer", func(_ *guest, p url.Values) { p.Del("iss") }},
+		{"R-007 an issuer with a slash", func(_ *guest, p url.Values) { p.Set("iss", p.Get("iss")+"/") }},
+		{"R-009 two codes", func(_ *guest, p url.Values) { p.Add("code", p.Get("code")) }},
+		{"R-009 two states", func(_ *guest, p url.Values) { p.Add("state", p.Get("state")) }},
+		{"R-009 two issuers", func(_ *guest, p url.Values) { p.Add("iss", p.Get("iss")) }},
+		{"R-009 two errors", func(_ *guest, p url.Values) { p["error"] = []string{"access_denied", "access_denied"} }},
+		{"R-009 two responses", func(_ *guest, p url.Values) { p["response"] = []string{"a", "b"} }},
+		{"R-010 an error with another state", func(_ *guest, p url.Values) {
+			p.Del("code")
+			p.Set("error", "access_denied")
+			p.Set("state", "another")
+		}},
+		{"R-001 no code", func(_ *guest, p url.Values) { p.Del("code") }},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			s := newStage(t, atIssuer(fullChecks))
+			g := s.guest()
+			params, before := s.depart(g, "issuer"), s.contents()
+			c.spoil(g, params)
+			refused(t, g.arrive("issuer", params), "Configuration")
+			s.noCall(t, latchkeytest.PathToken, latchkeytest.PathUserInfo)
+			s.noWrite(t, before)
+		})
+	}
+	t.Run("R-001 the untouched response is accepted", func(t *testing.T) {
+		s := newStage(t, atIssuer(fullChecks))
+		s.mustComeIn(s.guest())
+	})
+	t.Run("R-003 another browser's cookies", func(t *testing.T) {
+		s := newStage(t, atIssuer(fullChecks))
+		attacker, victim := s.guest(), s.guest()
+		params := s.depart(attacker, "issuer")
+		s.depart(victim, "issuer")
+		refused(t, victim.arrive("issuer", params), "Configuration")
+		s.noCall(t, latchkeytest.PathToken)
+	})
+	t.Run("R-005 another provider's callback", func(t *testing.T) {
+		for _, checks := range [][]latchkey.Check{{latchkey.CheckState}, {latchkey.CheckPKCE}, {latchkey.CheckNonce}} {
+			set := func(p *latchkey.OAuth) { p.Checks = checks }
+			s := newStage(t, atIssuer(set), second(set))
+			g := s.guest()
+			params, before := s.depart(g, "issuer"), s.contents()
+			refused(t, g.arrive("second", params), "Configuration")
+			s.noCall(t, latchkeytest.PathToken)
+			s.noWrite(t, before)
+		}
+	})
+	t.Run("R-006 the same response twice, old cookies restored", func(t *testing.T) {
+		s := newStage(t)
+		g := s.guest()
+		params := s.depart(g, "issuer")
+		before := g.copy()
+		if a := g.arrive("issuer", params); !a.signsIn() {
+			t.Fatalf("to %q", a.location())
+		}
+		asked := s.issuer.Count(latchkeytest.PathToken)
+		refused(t, before.copy().arrive("issuer", params), "Configuration")
+		if s.issuer.Count(latchkeytest.PathToken) != asked {
+			t.Error("the token endpoint was asked again")
+		}
+	})
+	t.Run("R-010 an error with the right state", func(t *testing.T) {
+		s := newStage(t, atIssuer(fullChecks))
+		g := s.guest()
+		params := s.depart(g, "issuer")
+		params.Del("code")
+		params.Set("error", "access_denied")
+		params.Set("error_description", "<script>described</script>\r\nforged")
+		a := g.arrive("issuer", params)
+		refused(t, a, "OAuthCallbackError")
+		if strings.Contains(a.location()+a.Body.String(), "described") {
+			t.Error("the provider's text reached the visitor")
+		}
+		s.noCall(t, latchkeytest.PathToken)
+		s.log.records(t)
+	})
+}
+
+func TestOAuthFormPost(t *testing.T) {
+	formPost := func(p *latchkey.OAuth) { fullChecks(p); p.ResponseMode = "form_post" }
+	sameSite := func(a *answer, suffix string) http.SameSite { return a.cookie(suffix).SameSite }
+	t.Run("R-012 cookies survive the cross-site post", func(t *testing.T) {
+		s := newStage(t, atIssuer(formPost), second(fullChecks))
+		g := s.guest()
+		a := g.post("/auth/signin/issuer")
+		for _, c := range a.Result().Cookies() {
+			flow := strings.HasSuffix(c.Name, "state") || strings.HasSuffix(c.Name, "nonce") || strings.HasSuffix(c.Name, "code_verifier")
+			if none := c.SameSite == http.SameSiteNoneMode; none != flow || !c.Secure {
+				t.Errorf("%s: SameSite %v, Secure %v", c.Name, c.SameSite, c.Secure)
+			}
+		}
+		other := g.post("/auth/signin/second")
+		for _, name := range []string{"state", "nonce", "code_verifier"} {
+			if sameSite(other, name) != http.SameSiteLaxMode {
+				t.Errorf("the other provider's %s is not Lax", name)
+			}
+		}
+	})
+	t.Run("R-012 the post completes the sign-in", func(t *testing.T) {
+		s := newStage(t, atIssuer(formPost))
+		g := s.guest()
+		params := s.depart(g, "issuer")
+		g.header.Set("Sec-Fetch-Site", "cross-site")
+		g.header.Set("Origin", s.issuer.URL)
+		a := g.ask(http.MethodPost, "/auth/callback/issuer", deskForm, params.Encode())
+		if !a.signsIn() || a.cookie("session-token").SameSite != http.SameSiteLaxMode {
+			t.Errorf("%d to %q", a.Code, a.location())
+		}
+	})
+	t.Run("R-009 parameters posted twice", func(t *testing.T) {
+		s := newStage(t, atIssuer(formPost))
+		g := s.guest()
+		params := s.depart(g, "issuer")
+		params.Add("code", "another")
+		refused(t, g.ask(http.MethodPost, "/auth/callback/issuer", deskForm, params.Encode()), "Configuration")
+		s.noCall(t, latchkeytest.PathToken)
+	})
+	t.Run("R-012 refused without https", func(t *testing.T) {
+		s := newStage(t, atIssuer(formPost), func(c *latchkey.Config) { c.URL = "http://app.example" })
+		refused(t, s.guest().post("/auth/signin/issuer"), "Configuration")
+		if !strings.Contains(s.log.text(), "form_post needs https") {
+			t.Error("the log does not say why")
+		}
+	})
+	t.Run("R-012 accepted on loopback", func(t *testing.T) {
+		s := newStage(t, atIssuer(formPost), func(c *latchkey.Config) { c.URL = "http://localhost:3000" })
+		if a := s.guest().post("/auth/signin/issuer"); !strings.HasPrefix(a.location(), s.issuer.URL) {
+			t.Errorf("to %q", a.location())
+		}
+	})
+}
+
+func TestOAuthRequest(t *testing.T) {
+	onlyPlain := func(d map[string]any) { d["code_challenge_methods_supported"] = []any{"plain"} }
+	ask := func(s *stage, target string, fields ...string) url.Values {
+		a := s.guest().post(target, fields...)
+		u, err := url.Parse(a.location())
+		if err != nil || !strings.HasPrefix(a.location(), s.issuer.URL) {
+			s.t.Fatalf("to %q", a.location())
+		}
+		return u.Query()
+	}
+	t.Run("R-014 S256 with a fresh verifier", func(t *testing.T) {
+		s := newStage(t, atIssuer(func(p *latchkey.OAuth) { p.Checks = []latchkey.Check{latchkey.CheckPKCE} }))
+		s.issuer.Misbehave(latchkeytest.Misbehaviour{Discovery: onlyPlain})
+		seen := map[string]bool{}
+		for range 20 {
+			q := ask(s, "/auth/signin/issuer")
+			if challenge := q.Get("code_challenge"); q.Get("code_challenge_method") != "S256" || len(challenge) != 43 || seen[challenge] {
+				t.Fatalf("challenge %q by %q", challenge, q.Get("code_challenge_method"))
+			}
+			seen[q.Get("code_challenge")] = true
+		}
+		s.mustComeIn(s.guest())
+		verifier := s.issuer.Requests(latchkeytest.PathToken)[0].Form.Get("code_verifier")
+		if raw, err := base64.RawURLEncoding.DecodeString(verifier); err != nil || len(raw) < 32 || len(verifier) > 128 {
+			t.Errorf("a verifier of %d bytes", len(raw))
+		}
+	})
+	for name, spoil := range map[string]func(map[string]any){
+		"R-015 only plain is advertised": onlyPlain,
+		"R-015 nothing is advertised":    func(d map[string]any) { delete(d, "code_challenge_methods_supported") },
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := newStage(t, atIssuer(func(p *latchkey.OAuth) { p.Checks = []latchkey.Check{latchkey.CheckPKCE} }))
+			s.issuer.Misbehave(latchkeytest.Misbehaviour{Discovery: spoil})
+			if q := ask(s, "/auth/signin/issuer"); q.Get("state") == "" || q.Get("nonce") == "" {
+				t.Errorf("state %q, nonce %q", q.Get("state"), q.Get("nonce"))
+			}
+			g := s.guest()
+			params := s.depart(g, "issuer")
+			params.Del("state")
+			refused(t, g.arrive("issuer", params), "Configuration")
+		})
+	}
+	t.Run("R-015 an explicit none is loud", func(t *testing.T) {
+		s := newStage(t, atIssuer(func(p *latchkey.OAuth) { p.Checks = []latchkey.Check{latchkey.CheckNone} }))
+		if q := ask(s, "/auth/signin/issuer"); q.Get("state")+q.Get("nonce")+q.Get("code_challenge") != "" {
+			t.Error("none adds checks")
+		}
+		if !strings.Contains(s.log.text(), "not checked") {
+			t.Error("no warning at start")
+		}
+	})
+	t.Run("R-016 parameters of the protocol stay ours", func(t *testing.T) {
+		s := newStage(t, atIssuer(fullChecks))
+		reserved := []string{"client_id", "redirect_uri", "response_type", "response_mode", "state", "nonce", "code_challenge", "code_challenge_method", "request", "request_uri"}
+		query := url.Values{"prompt": {"login"}, "login_hint": {"ada"}, "scope": {"openid x"}, "acr_values": {"a"}, "max_age": {"1"}, "ui_locales": {"de"}}
+		var fields []string
+		for _, name := range reserved {
+			query.Set(name, "evil")
+			fields = append(fields, name, "evil", "authorizationParams-"+name, "evil", "authorizationParams["+name+"]", "evil")
+		}
+		got := ask(s, "/auth/signin/issuer?"+query.Encode(), fields...)
+		for name, values := range got {
+			if len(values) != 1 || strings.Contains(values[0], "evil") {
+				t.Errorf("%s=%q", name, values)
+			}
+		}
+		for _, name := range []string{"prompt", "login_hint", "scope", "acr_values", "max_age", "ui_locales"} {
+			if got.Get(name) != query.Get(name) {
+				t.Errorf("%s=%q did not pass", name, got.Get(name))
+			}
+		}
+	})
+}
+
+// a claim is set by name; gone removes it.
+type gone struct{}
+
+func set(name string, value any) latchkeytest.Misbehaviour {
+	return latchkeytest.Misbehaviour{IDToken: func(c map[string]any) { change(c, name, value) }}
+}
+
+func change(members map[string]any, name string, value any) {
+	if members[name] = value; value == (any)(gone{}) {
+		delete(members, name)
+	}
+}
+
+// renamed moves a claim to a name that differs in case only.
+func renamed(from, to string) latchkeytest.Misbehaviour {
+	return latchkeytest.Misbehaviour{IDToken: func(c map[string]any) { c[to] = c[from]; delete(c, from) }}
+}
+
+func unsigned(alg string) latchkeytest.Misbehaviour {
+	return latchkeytest.Misbehaviour{Sign: latchkeytest.SignNone, Header: func(h map[string]any) { h["alg"] = alg }}
+}
+
+func raw(spoil func(token string) string) latchkeytest.Misbehaviour {
+	return latchkeytest.Misbehaviour{RawIDToken: spoil}
+}
+
+func TestIDToken(t *testing.T) {
+	past := newDeskClock().now().Add(-61 * time.Second).Unix()
+	type rows []struct {
+		name string
+		bad  latchkeytest.Misbehaviour
+	}
+	for _, c := range (rows{
+		{"R-018 a damaged signature", latchkeytest.Misbehaviour{Sign: latchkeytest.SignDamaged}},
+		{"R-018 another key under the known name", latchkeytest.Misbehaviour{Sign: latchkeytest.SignOtherKey}},
+		{"R-018 an unpublished key", latchkeytest.Misbehaviour{Sign: latchkeytest.SignUnknownKey}},
+		{"R-018 no keys at all", latchkeytest.Misbehaviour{JWKS: func(s map[string]any) { s["keys"] = []any{} }}},
+		{"R-018 no jwks_uri", latchkeytest.Misbehaviour{Discovery: func(d map[string]any) { delete(d, "jwks_uri") }}},
+		{"R-018 no ID token", latchkeytest.Misbehaviour{Token: func(a map[string]any) { delete(a, "id_token") }}},
+		{"R-018 the signature cut off", raw(func(token string) string { return token[:strings.LastIndexByte(token, '.')+1] })},
+		{"R-019 alg none", unsigned("none")},
+		{"R-019 alg None", unsigned("None")},
+		{"R-019 alg nOnE", unsigned("nOnE")},
+		{"R-019 an empty alg", unsigned("")},
+		{"R-019 no alg", latchkeytest.Misbehaviour{Sign: latchkeytest.SignNone, Header: func(h map[string]any) { delete(h, "alg") }}},
+		{"R-021 another published algorithm", latchkeytest.Misbehaviour{Sign: latchkeytest.SignOtherAlg}},
+		{"R-021 HS256 with the client secret", latchkeytest.Misbehaviour{Sign: latchkeytest.SignSecret}},
+		{"R-021 HS256 with the public key", latchkeytest.Misbehaviour{Sign: latchkeytest.SignPublicKey}},
+		{"R-023 a kid that is a path", latchkeytest.Misbehaviour{Sign: latchkeytest.SignUnknownKey, Header: func(h map[string]any) { h["kid"] = "../../../dev/null" }}},
+		{"R-025 another iss", set("iss", "https://evil.example")},
+		{"R-025 no iss", set("iss", gone{})},
+		{"R-025 an empty iss", set("iss", "")},
+		{"R-025 iss with a slash", latchkeytest.Misbehaviour{IDToken: func(c map[string]any) { c["iss"] = c["iss"].(string) + "/" }}},
+		{"R-025 iss in upper case", latchkeytest.Misbehaviour{IDToken: func(c map[string]any) { c["iss"] = strings.ToUpper(c["iss"].(string)) }}},
+		{"R-025 a list as iss", latchkeytest.Misbehaviour{IDToken: func(c map[string]any) { c["iss"] = []any{c["iss"]} }}},
+		{"R-027 another aud", set("aud", "another")},
+		{"R-027 no aud", set("aud", gone{})},
+		{"R-027 an empty aud", set("aud", "")},
+		{"R-027 an empty list as aud", set("aud", []any{})},
+		{"R-027 a number as aud", set("aud", 1)},
+		{"R-027 an object as aud", set("aud", map[string]any{"client": true})},
+		{"R-027 aud in another case", set("aud", "CLIENT")},
+		{"R-027 a list with a number", set("aud", []any{"client", 1})},
+		{"R-027 null as aud", set("aud", nil)},
+		{"R-028 a second aud without azp", set("aud", []any{"client", "another"})},
+		{"R-028 a second aud with a foreign azp", latchkeytest.Misbehaviour{IDToken: func(c map[string]any) { c["aud"], c["azp"] = []any{"client", "another"}, "another" }}},
+		{"R-028 a foreign azp", set("azp", "another")},
+		{"R-028 a number as azp", set("azp", 7)},
+		{"R-029 no exp", set("exp", gone{})},
+		{"R-029 a past exp", set("exp", past)},
+		{"R-029 text as exp", set("exp", "9999999999")},
+		{"R-029 null as exp", set("exp", nil)},
+		{"R-029 no iat", set("iat", gone{})},
+		{"R-029 text as iat", set("iat", "1")},
+		{"R-032 another nonce", set("nonce", "another")},
+		{"R-032 no nonce", set("nonce", gone{})},
+		{"R-032 an empty nonce", set("nonce", "")},
+		{"R-032 a list as nonce", latchkeytest.Misbehaviour{IDToken: func(c map[string]any) { c["nonce"] = []any{c["nonce"]} }}},
+		{"R-033 no sub", set("sub", gone{})},
+		{"R-033 an empty sub", set("sub", "")},
+		{"R-033 a number as sub", set("sub", 5)},
+		{"R-033 null as sub", set("sub", nil)},
+		{"R-035 another at_hash", set("at_hash", "AAAAAAAAAAAAAAAAAAAAAA")},
+		{"R-035 an empty at_hash", set("at_hash", "")},
+		{"R-035 a number as at_hash", set("at_hash", 3)},
+		{"R-036 Sub", renamed("sub", "Sub")},
+		{"R-036 Aud", renamed("aud", "Aud")},
+		{"R-036 ISS", renamed("iss", "ISS")},
+		{"R-036 Exp", renamed("exp", "Exp")},
+		{"R-036 Nonce", renamed("nonce", "Nonce")},
+		{"R-038 over 16 KiB", set("padding", strings.Repeat("x", 16<<10))},
+		{"R-038 two parts", raw(func(token string) string { return token[:strings.LastIndexByte(token, '.')] })},
+		{"R-038 four parts", raw(func(token string) string { return token + ".x" })},
+		{"R-038 ten thousand dots", raw(func(string) string { return strings.Repeat(".", 10_000) })},
+		{"R-038 an empty token", raw(func(string) string { return "" })},
+	}) {
+		t.Run(c.name, func(t *testing.T) {
+			s := newStage(t, atIssuer(fullChecks))
+			s.issuer.Misbehave(c.bad)
+			g := s.guest()
+			before := s.contents()
+			refused(t, s.comeIn(g), "Configuration")
+			s.noCall(t, latchkeytest.PathUserInfo)
+			s.noWrite(t, before)
+			dead(t, g)
+		})
+	}
+	for _, c := range (rows{
+		{"R-027 aud as a list", set("aud", []any{"client"})},
+		{"R-028 a second aud with our azp", latchkeytest.Misbehaviour{IDToken: func(c map[string]any) { c["aud"], c["azp"] = []any{"client", "another"}, "client" }}},
+		{"R-029 exp within the tolerance", set("exp", past+31)},
+		{"R-035 no at_hash", set("at_hash", gone{})},
+		{"R-036 names that only look alike beside the true ones", latchkeytest.Misbehaviour{IDToken: func(c map[string]any) { c["Sub"], c["AUD"], c["Iss"] = "mallory", "another", "evil" }}},
+	}) {
+		t.Run(c.name+" is accepted", func(t *testing.T) {
+			s := newStage(t, atIssuer(fullChecks))
+			s.issuer.Misbehave(c.bad)
+			s.mustComeIn(s.guest())
+			if id := s.store.Contents().Accounts[0].ProviderAccountID; id != "ada" {
+				t.Errorf("signed in as %q", id)
+			}
+		})
+	}
+	t.Run("R-023 keys in the header are not followed", func(t *testing.T) {
+		var asked atomic.Int32
+		evil := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { asked.Add(1) }))
+		defer evil.Close()
+		for _, name := range []string{"jku", "x5u", "kid", "jwk", "x5c"} {
+			s := newStage(t, atIssuer(fullChecks))
+			s.issuer.Misbehave(latchkeytest.Misbehaviour{Sign: latchkeytest.SignOtherKey, Header: func(h map[string]any) {
+				h[name] = evil.URL
+				if name == "jwk" {
+					h[name] = map[string]any{"kty": "RSA", "n": "AQAB", "e": "AQAB"}
+				}
+			}})
+			refused(t, s.comeIn(s.guest()), "Configuration")
+		}
+		if asked.Load() != 0 {
+			t.Error("an address in a token's header was asked")
+		}
+	})
+}
+
+func TestSigningKeys(t *testing.T) {
+	decoy, err := rsa.GenerateKey(rand.Reader, 2048)
+	if err != nil {
+		t.Fatal(err)
+	}
+	decoyJWK := map[string]any{"kty": "RSA", "alg": "RS256", "use": "sig", "e": "AQAB", "n": base64.RawURLEncoding.EncodeToString(decoy.N.Bytes())}
+	noKid := func(set map[string]any) {
+		for _, k := range set["keys"].([]any) {
+			delete(k.(map[string]any), "kid")
+		}
+	}
+	headless := func(h map[string]any) { delete(h, "kid") }
+	t.Run("R-039 no kid, one key that fits", func(t *testing.T) {
+		s := newStage(t)
+		s.issuer.Misbehave(latchkeytest.Misbehaviour{JWKS: noKid, Header: headless})
+		s.mustComeIn(s.guest())
+	})
+	t.Run("R-039 no kid, several keys, none of them signed", func(t *testing.T) {
+		s := newStage(t)
+		s.issuer.Misbehave(latchkeytest.Misbehaviour{Sign: latchkeytest.SignOtherKey, Header: headless, JWKS: func(set map[string]any) {
+			noKid(set)
+			set["keys"] = append([]any{decoyJWK}, set["keys"].([]any)...)
+		}})
+		refused(t, s.comeIn(s.guest()), "Configuration")
+	})
+	t.Run("R-040 rotation between two sign-ins", func(t *testing.T) {
+		s := newStage(t)
+		s.mustComeIn(s.guest())
+		s.clock.pass(31 * time.Second)
+		if err := s.issuer.RotateKeys(); err != nil {
+			t.Fatal(err)
+		}
+		s.mustComeIn(s.guest())
+	})
+	t.Run("R-040 rotation just before signing", func(t *testing.T) {
+		s := newStage(t)
+		s.mustComeIn(s.guest())
+		s.clock.pass(31 * time.Second)
+		s.issuer.Misbehave(latchkeytest.Misbehaviour{Before: func(path string) {
+			if path == latchkeytest.PathToken {
+				if err := s.issuer.RotateKeys(); err != nil {
+					t.Error(err)
+				}
+			}
+		}})
+		s.mustComeIn(s.guest())
+	})
+	t.Run("R-041 unknown kids cannot hammer", func(t *testing.T) {
+		s := newStage(t)
+		s.mustComeIn(s.guest())
+		s.clock.pass(31 * time.Second)
+		before := s.issuer.Count(latchkeytest.PathJWKS)
+		s.issuer.Misbehave(latchkeytest.Misbehaviour{Sign: latchkeytest.SignUnknownKey})
+		for range 10 {
+			refused(t, s.comeIn(s.guest()), "Configuration")
+		}
+		if n := s.issuer.Count(latchkeytest.PathJWKS) - before; n != 1 {
+			t.Errorf("%d requests for keys, want 1", n)
+		}
+	})
+	t.Run("R-043 foreign entries", func(t *testing.T) {
+		s := newStage(t)
+		s.issuer.Misbehave(latchkeytest.Misbehaviour{JWKS: func(set map[string]any) {
+			set["extra"] = 1
+			set["keys"] = append([]any{
+				map[string]any{"kty": "XYZ"}, map[string]any{"kty": "EC", "crv": "P-999", "x": "AA", "y": "AA"}, map[string]any{"kty": "RSA", "n": "", "e": ""},
+				map[string]any{}, map[string]any{"kty": 5}, map[string]any{"kty": "AKP", "alg": "ML-DSA-44", "pub": "AA"}, map[string]any{"kty": "oct", "k": "AA"},
+			}, set["keys"].([]any)...)
+		}})
+		s.mustComeIn(s.guest())
+	})
+}
+
+func TestDiscovery(t *testing.T) {
+	for name, issuer := range map[string]any{
+		"another": "https://evil.example", "absent": gone{}, "a number": 1, "empty": "", "null": nil,
+	} {
+		t.Run("R-045 the issuer is "+name, func(t *testing.T) {
+			s := newStage(t)
+			s.issuer.Misbehave(latchkeytest.Misbehaviour{Discovery: func(d map[string]any) { change(d, "issuer", issuer) }})
+			a := s.guest().post("/auth/signin/issuer")
+			refused(t, a, "Configuration")
+			if a.cookie("code_verifier") != nil {
+				t.Error("a sign-in was begun")
+			}
+			s.noCall(t, latchkeytest.PathAuthorize)
+		})
+	}
+	for _, address := range []string{
+		"http://evil.example/x", "ftp://evil.example/x", "javascript:alert(1)", "/relative", "//evil.example/x",
+		"https://user:pass@evil.example/x", "https://evil.example/x#fragment", "https://", "",
+	} {
+		for _, name := range []string{"authorization_endpoint", "token_endpoint", "jwks_uri"} {
+			t.Run("R-046 "+name+" "+address, func(t *testing.T) {
+				s := newStage(t)
+				s.issuer.Misbehave(latchkeytest.Misbehaviour{Discovery: func(d map[string]any) { d[name] = address }})
+				g := s.guest()
+				a := g.post("/auth/signin/issuer")
+				if name != "authorization_endpoint" && strings.HasPrefix(a.location(), s.issuer.URL) {
+					a = s.comeIn(g)
+				}
+				refused(t, a, "Configuration")
+			})
+		}
+		if address == "" {
+			continue
+		}
+		t.Run("R-046 configured "+address, func(t *testing.T) {
+			for _, p := range []*latchkey.OAuth{
+				{Authorization: latchkey.Endpoint{URL: address}, Token: latchkey.Endpoint{URL: "https://ok.example"}, UserInfo: latchkey.Endpoint{URL: "https://ok.example"}},
+				{Authorization: latchkey.Endpoint{URL: "https://ok.example"}, Token: latchkey.Endpoint{URL: address}, UserInfo: latchkey.Endpoint{URL: "https://ok.example"}},
+				{Authorization: latchkey.Endpoint{URL: "https://ok.example"}, Token: latchkey.Endpoint{URL: "https://ok.example"}, UserInfo: latchkey.Endpoint{URL: address}},
+				{OIDC: true, Issuer: address},
+			} {
+				p.ID, p.ClientID, p.ClientSecret = "x", "id", "secret"
+				_, err := latchkey.New(latchkey.Config{Providers: []latchkey.Provider{p}, Secrets: []string{deskSecret}, URL: deskOrigin, Logger: quiet})
+				if err == nil {
+					t.Errorf("accepted in %+v", p)
+				}
+			}
+		})
+	}
+}
+
+func TestBackChannel(t *testing.T) {
+	for _, path := range []string{latchkeytest.PathDiscovery, latchkeytest.PathJWKS, latchkeytest.PathToken, latchkeytest.PathUserInfo} {
+		for _, status := range []int{302, 307, 308} {
+			t.Run("R-047 "+path+" "+http.StatusText(status), func(t *testing.T) {
+				var asked atomic.Int32
+				target := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { asked.Add(1) }))
+				defer target.Close()
+				s := newStage(t, atIssuer(fullChecks))
+				s.issuer.Misbehave(latchkeytest.Misbehaviour{Answers: map[string]latchkeytest.Answer{path: {Redirect: target.URL, Status: status}}})
+				g := s.guest()
+				a := g.post("/auth/signin/issuer")
+				if path != latchkeytest.PathDiscovery {
+					a = s.comeIn(g)
+				}
+				refused(t, a, "Configuration")
+				if asked.Load() != 0 {
+					t.Error("the redirect was followed")
+				}
+			})
+		}
+	}
+	answer := func(status int, contentType, body string) latchkeytest.Misbehaviour {
+		return latchkeytest.Misbehaviour{Answers: map[string]latchkeytest.Answer{latchkeytest.PathToken: {
+			Status: status, Header: http.Header{"Content-Type": {contentType}}, Body: []byte(body),
+		}}}
+	}
+	token := func(name string, value any) latchkeytest.Misbehaviour {
+		return latchkeytest.Misbehaviour{Token: func(a map[string]any) { change(a, name, value) }}
+	}
+	for name, bad := range map[string]latchkeytest.Misbehaviour{
+		"R-049 HTML":                    answer(200, "text/html", "<html>"),
+		"R-049 JSON called HTML":        {Answers: map[string]latchkeytest.Answer{latchkeytest.PathToken: {Header: http.Header{"Content-Type": {"text/html"}}}}},
+		"R-049 an empty body":           answer(200, "application/json", ""),
+		"R-049 a list":                  answer(200, "application/json", `[{"access_token":"x"}]`),
+		"R-049 null":                    answer(200, "application/json", `null`),
+		"R-049 a truncated body":        {Answers: map[string]latchkeytest.Answer{latchkeytest.PathToken: {Truncate: true}}},
+		"R-049 no access token":         token("access_token", gone{}),
+		"R-049 a number as token":       token("access_token", 1),
+		"R-049 an empty access token":   token("access_token", ""),
+		"R-049 an unknown token type":   token("token_type", "mac"),
+		"R-049 a number as token type":  token("token_type", 1),
+		"R-051 an error with 200":       answer(200, "application/json", `{"error":"invalid_grant","error_description":"described"}`),
+		"R-051 an error beside a token": token("error", "invalid_grant"),
+		"R-051 an error with 400":       answer(400, "application/json", `{"error":"invalid_grant"}`),
+		"R-051 a token with 500":        {Answers: map[string]latchkeytest.Answer{latchkeytest.PathToken: {Status: 500}}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := newStage(t, atIssuer(fullChecks))
+			s.issuer.Misbehave(bad)
+			before := s.contents()
+			a := s.comeIn(s.guest())
+			refused(t, a, "Configuration")
+			if strings.Contains(a.location(), "invalid_grant") || strings.Contains(a.location(), "described") {
+				t.Error("the provider's error is shown")
+			}
+			s.noCall(t, latchkeytest.PathUserInfo)
+			s.noWrite(t, before)
+		})
+	}
+	for name, bad := range map[string]latchkeytest.Misbehaviour{
+		"R-049 a token type in capitals":  token("token_type", "BEARER"),
+		"R-049 no expires_in":             token("expires_in", gone{}),
+		"R-049 expires_in as text":        token("expires_in", "3600"),
+		"R-049 parameters of media types": {Answers: map[string]latchkeytest.Answer{latchkeytest.PathToken: {Header: http.Header{"Content-Type": {"application/json; charset=utf-8"}}}}},
+	} {
+		t.Run(name+" is accepted", func(t *testing.T) {
+			s := newStage(t, atIssuer(fullChecks))
+			s.issuer.Misbehave(bad)
+			s.mustComeIn(s.guest())
+		})
+	}
+	t.Run("R-052 the secret travels in one header only", func(t *testing.T) {
+		s := newStage(t, atIssuer(fullChecks))
+		g := s.guest()
+		s.mustComeIn(g)
+		secret := s.issuer.Provider().ClientSecret
+		call := s.issuer.Requests(latchkeytest.PathToken)[0]
+		want := base64.StdEncoding.EncodeToString([]byte("client:" + url.QueryEscape(secret)))
+		if call.Header.Get("Authorization") != "Basic "+want || call.Form.Has("client_secret") {
+			t.Error("the credentials are not form-encoded, or sent twice")
+		}
+		for _, r := range s.issuer.Requests("") {
+			if text := r.Query.Encode() + r.Form.Encode(); strings.Contains(text, url.QueryEscape(secret)) {
+				t.Errorf("the secret is in a request to %s", r.Path)
+			}
+		}
+		if strings.Contains(s.log.text(), secret) {
+			t.Error("the secret is in the log")
+		}
+	})
+	t.Run("R-052 no other method after a refusal", func(t *testing.T) {
+		s := newStage(t, atIssuer(fullChecks))
+		s.issuer.Misbehave(answer(401, "application/json", `{"error":"invalid_client"}`))
+		refused(t, s.comeIn(s.guest()), "Configuration")
+		if n := s.issuer.Count(latchkeytest.PathToken); n != 1 {
+			t.Errorf("%d token requests, want 1", n)
+		}
+	})
+	for name, sub := range map[string]any{"another": "mallory", "absent": gone{}, "empty": "", "a number": 1, "in another case": "Ada"} {
+		t.Run("R-054 the subject of the userinfo is "+name, func(t *testing.T) {
+			s := newStage(t, atIssuer(fullChecks))
+			s.issuer.Misbehave(latchkeytest.Misbehaviour{UserInfo: func(c map[string]any) { change(c, "sub", sub) }})
+			before := s.contents()
+			refused(t, s.comeIn(s.guest()), "Configuration")
+			s.noWrite(t, before)
+		})
+	}
+}
