@@ -32,7 +32,7 @@ func (s Server) connect(ctx context.Context) (net.Conn, error) {
 		return nil, err
 	}
 	c := &connection{Conn: raw, left: longestTalk}
-	c.forget = func() bool { return true }
+	c.forget = context.AfterFunc(ctx, func() { raw.Close() })
 	if s.Security != ImplicitTLS {
 		return c, nil
 	}

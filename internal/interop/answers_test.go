@@ -13,12 +13,14 @@ import (
 	"github.com/latchkeyhq/latchkey/latchkeytest"
 )
 
-// answerRows are single requests, made by a visitor with a fresh CSRF token.
-// SITE stands for the site's origin, TOKEN for the CSRF token.
-var answerRows = []struct {
+type answerRow struct {
 	name, method, path, body string
 	header                   string // "Name: value"; empty: none
-}{
+}
+
+// answerRows are single requests, made by a visitor with a fresh CSRF token.
+// SITE stands for the site's origin, TOKEN for the CSRF token.
+var answerRows = []answerRow{
 	{"the providers", "GET", "/auth/providers", "", ""},
 	{"a CSRF token that is known", "GET", "/auth/csrf", "", ""},
 	{"no session", "GET", "/auth/session", "", ""},
@@ -92,8 +94,8 @@ func TestSameAnswers(t *testing.T) {
 	ours := serve(t, ourTwin(t, latchkey.Config{Providers: []latchkey.Provider{p}}))
 	for _, row := range answerRows {
 		t.Run(row.name, func(t *testing.T) {
-			got, gotCookies := ask(t, ours, row.method, row.path, row.body, row.header)
-			want, wantCookies := ask(t, theirs, row.method, row.path, row.body, row.header)
+			got, gotCookies := row.ask(t, ours)
+			want, wantCookies := row.ask(t, theirs)
 			if got != want {
 				t.Errorf("got  %+v\nwant %+v", got, want)
 			}
@@ -110,59 +112,65 @@ type answer struct {
 	landing                         string // what the callback cookie remembers
 }
 
-// ask makes a request as a visitor who has been there just before.
-func ask(t *testing.T, origin, method, path, body, header string) (answer, []*http.Cookie) {
+// ask makes the request as a visitor who has been there just before.
+func (row answerRow) ask(t *testing.T, origin string) (answer, []*http.Cookie) {
 	t.Helper()
 	token, cookies := freshVisitor(t, origin)
-	fill := strings.NewReplacer("SITE", origin, "TOKEN", token)
-	if !strings.HasPrefix(body, "{") {
-		fill = strings.NewReplacer("SITE", url.QueryEscape(origin), "TOKEN", token)
+	resp, content := roundTrip(t, row.request(t, origin, token, cookies))
+	here := strings.NewReplacer(origin, "SITE", url.QueryEscape(origin), "SITE", token, "TOKEN")
+	return readAnswer(resp, here.Replace(string(content)), here), resp.Cookies()
+}
+
+func (row answerRow) request(t *testing.T, origin, token string, cookies []*http.Cookie) *http.Request {
+	t.Helper()
+	kind, site := "application/x-www-form-urlencoded", url.QueryEscape(origin)
+	if strings.HasPrefix(row.body, "{") {
+		kind, site = "application/json", origin
 	}
-	req, err := http.NewRequestWithContext(t.Context(), method, origin+fill.Replace(path), strings.NewReader(fill.Replace(body)))
+	fill := strings.NewReplacer("SITE", site, "TOKEN", token)
+	req, err := http.NewRequestWithContext(t.Context(), row.method, origin+fill.Replace(row.path), strings.NewReader(fill.Replace(row.body)))
 	ok(t, err)
+	req.Header.Set("Content-Type", kind)
 	for _, c := range cookies {
 		req.AddCookie(c)
 	}
-	if name, value, has := strings.Cut(header, ": "); has {
+	if name, value, has := strings.Cut(row.header, ": "); has {
 		req.Header.Set(name, value)
 	}
-	req.Header.Set("Content-Type", "application/x-www-form-urlencoded")
-	if strings.HasPrefix(body, "{") {
-		req.Header.Set("Content-Type", "application/json")
-	}
-	resp, content := roundTrip(t, req)
-	here := strings.NewReplacer(origin, "SITE", url.QueryEscape(origin), "SITE", token, "TOKEN")
-	a := answer{status: resp.StatusCode}
+	return req
+}
+
+// readAnswer takes from an answer what both sites have to agree on; here takes
+// out what cannot be the same.
+func readAnswer(resp *http.Response, content string, here *strings.Replacer) (a answer) {
+	a.status = resp.StatusCode
 	a.kind, _, _ = strings.Cut(resp.Header.Get("Content-Type"), ";")
 	if a.status == http.StatusFound { // Auth.js leaves the header in its answers to scripts, too
-		a.location = fixed(t, here.Replace(resp.Header.Get("Location")))
+		a.location = sorted(here.Replace(resp.Header.Get("Location")))
 	}
 	if a.kind == "application/json" {
-		a.cache, a.expires, a.old = resp.Header.Get("Cache-Control"), resp.Header.Get("Expires"), resp.Header.Get("Pragma")
-		a.json = here.Replace(string(content))
+		a.json, a.cache, a.expires, a.old = content, resp.Header.Get("Cache-Control"), resp.Header.Get("Expires"), resp.Header.Get("Pragma")
 	}
 	if to, is := strings.CutPrefix(a.json, `{"url":"`); is {
-		a.json, a.location = "", fixed(t, strings.TrimSuffix(to, `"}`))
+		a.json, a.location = "", sorted(strings.TrimSuffix(to, `"}`))
 	}
 	for _, c := range resp.Cookies() {
 		if c.Name == "authjs.callback-url" {
 			a.landing = here.Replace(c.Value)
 		}
 	}
-	return a, resp.Cookies()
+	return a
 }
 
 // random finds what is new in every address of a provider.
 var random = regexp.MustCompile(`\b(state|nonce|code_challenge)=[A-Za-z0-9_.-]{43,}`)
 
-// fixed is text without what is random, and with the parameters of an address
-// at a provider in order.
-func fixed(t *testing.T, text string) string {
-	t.Helper()
-	text = random.ReplaceAllString(text, "$1=")
-	u, err := url.Parse(text)
+// sorted is an address; one at a provider is without what is random, and has
+// its parameters in order.
+func sorted(address string) string {
+	u, err := url.Parse(random.ReplaceAllString(address, "$1="))
 	if err != nil || !u.Query().Has("client_id") {
-		return text
+		return address
 	}
 	u.RawQuery = u.Query().Encode()
 	return u.String()

@@ -13,9 +13,9 @@ import (
 	"time"
 )
 
-// patience is how long a program of the other side may live, npm included. A
-// test that waits for one that hangs fails then.
-const patience = time.Minute
+// patience is how long a program of the other side may live, npm included, on a
+// busy machine. A test that waits for one that hangs fails then.
+const patience = 3 * time.Minute
 
 // peer is a Node.js program that reads and writes one JSON value a line.
 type peer struct {
@@ -83,7 +83,7 @@ func installed(t *testing.T, folder string) (node string) {
 	if err != nil {
 		missing(t, "install Node.js 20 or later: %v", err)
 	}
-	if isFile(filepath.Join(folder, "node_modules", ".package-lock.json")) {
+	if isInstalled(folder) {
 		return node
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
@@ -96,9 +96,11 @@ func installed(t *testing.T, folder string) (node string) {
 	return node
 }
 
-func isFile(path string) bool {
-	info, err := os.Stat(path)
-	return err == nil && info.Mode().IsRegular()
+// isInstalled goes by the file that npm writes last, as scripts/setup does.
+func isInstalled(folder string) bool {
+	wanted, errW := os.Stat(filepath.Join(folder, "package-lock.json"))
+	have, errH := os.Stat(filepath.Join(folder, "node_modules", ".package-lock.json"))
+	return errW == nil && errH == nil && !have.ModTime().Before(wanted.ModTime())
 }
 
 // missing ends a test that lacks something, and says how to get it.
