@@ -166,11 +166,11 @@ func (v *visit) waysIn(u *User, accounts []Account, keys []Authenticator) int {
 }
 
 func (v *visit) deleteUser(ctx context.Context, id string) error {
-	if err := v.revokeUser(ctx, id); err != nil {
-		return err
-	}
 	u, err := v.store.deleteUser(ctx, id)
 	if err != nil {
+		return err
+	}
+	if err := v.revokeUser(ctx, v.store, id); err != nil {
 		return err
 	}
 	v.tellUser("deleteUser", v.Events.DeleteUser, u)

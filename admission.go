@@ -242,7 +242,7 @@ func (v *visit) endSessions(ctx context.Context, s *store, userID, keep string) 
 	if err := s.deleteSessions(ctx, userID, keep); err != nil {
 		return err
 	}
-	return v.revokeUser(ctx, userID)
+	return v.revokeUser(ctx, s, userID)
 }
 
 // beginSignUp finds the user that an earlier, interrupted sign-up of this very

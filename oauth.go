@@ -16,10 +16,9 @@ import (
 // oauthProvider is an OAuth made ready.
 type oauthProvider struct {
 	OAuth
-	client   *oauth.Client
-	http     *http.Client // for FetchProfile; limited like every call
-	explicit bool         // Checks were chosen by the operator
-	proxied  string       // RedirectProxyURL, the provider's or the site's
+	client  *oauth.Client
+	http    *http.Client // for FetchProfile; limited like every call
+	proxied string       // RedirectProxyURL, the provider's or the site's
 }
 
 func (p *OAuth) prepare(s *setup, getenv func(string) string) (provider, error) {
@@ -60,12 +59,12 @@ func (p *oauthProvider) formPost() bool { return p.ResponseMode == "form_post" }
 
 // settleChecks fills in the default checks; see [OAuth].Checks.
 func (p *oauthProvider) settleChecks(s *setup) {
-	if p.explicit = p.Checks != nil; !p.explicit {
+	if len(p.Checks) == 0 {
 		p.Checks = []Check{CheckPKCE}
 	}
 	if slices.Contains(p.Checks, CheckNone) {
 		s.log.warn("callbacks of this provider are not checked: anybody can sign a visitor in to an account of their own", "provider", p.ID)
-		p.Checks = nil
+		p.Checks = slices.DeleteFunc(p.Checks, func(c Check) bool { return c == CheckNone })
 		return
 	}
 	if p.proxied != "" && !p.formPost() && !slices.Contains(p.Checks, CheckState) {
@@ -177,7 +176,7 @@ func (p *oauthProvider) checks(ctx context.Context) ([]Check, error) {
 	if p.OIDC {
 		needed = append(needed, CheckNonce)
 	}
-	if slices.Contains(checks, CheckState) {
+	if slices.Contains(checks, CheckState) && (!p.OIDC || slices.Contains(checks, CheckNonce)) {
 		return checks, nil
 	}
 	safe, err := p.client.SupportsS256(ctx)

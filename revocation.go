@@ -2,8 +2,10 @@ package latchkey
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"strconv"
+	"strings"
 	"time"
 )
 
@@ -31,8 +33,9 @@ func (v *visit) checkRevoked(ctx context.Context, c Claims) error {
 		return err
 	}
 	began, known := authTime(c)
-	for _, at := range voidAt {
-		if !known || !began.After(at) {
+	for key, at := range voidAt {
+		// One sign-in is void as a whole; of a user, what began before.
+		if !strings.HasPrefix(key, userPrefix) || !known || !began.After(at) {
 			return errNoToken
 		}
 	}
@@ -53,7 +56,9 @@ func revocationKeys(c Claims) []string {
 	return keys
 }
 
-func userKey(id string) string { return "user:" + cut(id, 190) }
+const userPrefix = "user:"
+
+func userKey(id string) string { return userPrefix + cut(id, 190) }
 
 // revoke voids the sign-in that the claims come from.
 func (v *visit) revoke(ctx context.Context, c Claims) error {
@@ -64,26 +69,58 @@ func (v *visit) revoke(ctx context.Context, c Claims) error {
 	if len(keys) == 0 {
 		return nil
 	}
-	return v.voidKey(ctx, keys[0])
+	return v.voidKey(ctx, v.store, keys[0])
 }
 
-// revokeUser voids every JWT session that the user has now.
-func (v *visit) revokeUser(ctx context.Context, id string) error {
+// revokeUser voids every JWT session that the user has now. s is the store of
+// the transaction, if this is part of one.
+func (v *visit) revokeUser(ctx context.Context, s *store, id string) error {
 	if v.revocations == nil {
 		return nil
 	}
-	return v.voidKey(ctx, userKey(id))
+	v.voidedAt = v.now().Truncate(time.Millisecond)
+	return v.voidKey(ctx, s, userKey(id))
 }
 
-func (v *visit) voidKey(ctx context.Context, key string) error {
-	now := v.now()
+// voidKey writes through the transaction where adapter and revocation store are one.
+func (v *visit) voidKey(ctx context.Context, s *store, key string) error {
+	revocations := v.revocations
+	if own, ok := revocationsOf(s); ok && v.revocationsInAdapter {
+		revocations = own
+	}
+	now := v.now().Truncate(time.Millisecond)
 	err := do(ctx, v.revocationStore(), "Revoke", func(ctx context.Context) error {
-		return v.revocations.Revoke(ctx, key, now, now.Add(v.JWT.MaxAge+time.Minute))
+		return revocations.Revoke(ctx, key, now, now.Add(v.JWT.MaxAge+time.Minute))
 	})
 	return ignoring(err, errors.ErrUnsupported)
+}
+
+func revocationsOf(s *store) (RevocationStore, bool) {
+	if s == nil {
+		return nil, false
+	}
+	own, ok := s.a.(RevocationStore)
+	return own, ok
 }
 
 // revocationStore gives calls of the revocation store the limits of the adapter's.
 func (v *visit) revocationStore() *store { return &store{limit: v.Limits.Store} }
 
-func formatUnix(t time.Time) string { return strconv.FormatInt(t.Unix(), 10) }
+// signInTime is auth_time for a sign-in now: in seconds, to the millisecond and
+// rounded up, so that it is later than any revocation that came before it, in
+// this visit too.
+func (v *visit) signInTime() json.Number {
+	now := v.now()
+	if !now.Truncate(time.Millisecond).Equal(now) {
+		now = now.Truncate(time.Millisecond).Add(time.Millisecond)
+	}
+	if !now.After(v.voidedAt) {
+		now = v.voidedAt.Add(time.Millisecond)
+	}
+	return unixSeconds(now)
+}
+
+// unixSeconds is a NumericDate with milliseconds (RFC 7519, section 2).
+func unixSeconds(t time.Time) json.Number {
+	return json.Number(strconv.FormatFloat(float64(t.UnixMilli())/1000, 'f', -1, 64))
+}

@@ -10,6 +10,7 @@ import (
 	"runtime"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -365,9 +366,10 @@ func TestCredentialsCombinations(t *testing.T) {
 }
 
 func TestCredentialsContained(t *testing.T) {
-	mood := ""
+	var mood atomic.Value // a try that hangs reads it while the test goes on
+	mood.Store("")
 	d := openDesk(t, authorizeWith(func(ctx context.Context, _ map[string]string, _ *latchkey.Request) (*latchkey.User, error) {
-		switch mood {
+		switch mood.Load() {
 		case "panic":
 			panic("authorize")
 		case "a nil map write":
@@ -382,8 +384,9 @@ func TestCredentialsContained(t *testing.T) {
 		}
 		return &latchkey.User{ID: "1", Name: "Alice"}, nil
 	}))
-	for _, mood = range []string{"panic", "a nil map write", "goexit", "user and error"} {
-		t.Run("R-159 "+mood, func(t *testing.T) {
+	for _, trouble := range []string{"panic", "a nil map write", "goexit", "user and error"} {
+		t.Run("R-159 "+trouble, func(t *testing.T) {
+			mood.Store(trouble)
 			a := d.guest().post("/auth/callback/crew")
 			if a.signsIn() || a.error() != "Configuration" {
 				t.Errorf("%d to %q", a.Code, a.location())
@@ -391,7 +394,7 @@ func TestCredentialsContained(t *testing.T) {
 		})
 	}
 	t.Run("R-159 hangs until the request ends", func(t *testing.T) {
-		mood = "hang"
+		mood.Store("hang")
 		g := d.guest()
 		ctx, cancel := context.WithCancel(t.Context())
 		r := g.request(http.MethodPost, "/auth/callback/crew", deskForm, "csrfToken="+g.token())
@@ -401,13 +404,13 @@ func TestCredentialsContained(t *testing.T) {
 		}
 	})
 	t.Run("R-159 the next sign-in works", func(t *testing.T) {
-		mood = ""
+		mood.Store("")
 		if a := d.guest().post("/auth/callback/crew"); !a.signsIn() {
 			t.Errorf("%d to %q", a.Code, a.location())
 		}
 	})
 	t.Run("R-159 one log entry with a stack", func(t *testing.T) {
-		mood = "panic"
+		mood.Store("panic")
 		before := len(d.log.records(t))
 		d.guest().post("/auth/callback/crew")
 		records := d.log.records(t)[before:]

@@ -113,7 +113,7 @@ func (s *stage) mustComeIn(g *guest) *answer {
 
 // refused fails the test unless a turns the guest away with one of the codes
 // (none: any) and nobody was signed in.
-func refused(t *testing.T, a *answer, codes ...string) {
+func refused(t testing.TB, a *answer, codes ...string) {
 	t.Helper()
 	if a.Code != http.StatusFound || a.error() == "" || (len(codes) > 0 && !slices.Contains(codes, a.error())) {
 		t.Errorf("answered %d to %q, want a refusal with %v", a.Code, a.location(), codes)
@@ -124,7 +124,7 @@ func refused(t *testing.T, a *answer, codes ...string) {
 }
 
 // noWrite fails the test if the store changed since before.
-func (d *desk) noWrite(t *testing.T, before string) {
+func (d *desk) noWrite(t testing.TB, before string) {
 	t.Helper()
 	if now := d.contents(); now != before {
 		t.Errorf("the store changed\nfrom %s\nto   %s", before, now)
@@ -132,7 +132,7 @@ func (d *desk) noWrite(t *testing.T, before string) {
 }
 
 // noCall fails the test if the issuer was asked at any of the paths.
-func (s *stage) noCall(t *testing.T, paths ...string) {
+func (s *stage) noCall(t testing.TB, paths ...string) {
 	t.Helper()
 	for _, path := range paths {
 		if n := s.issuer.Count(path); n != 0 {
@@ -142,7 +142,7 @@ func (s *stage) noCall(t *testing.T, paths ...string) {
 }
 
 // cleared fails the test unless a makes the browser forget the cookie.
-func cleared(t *testing.T, a *answer, suffix string) {
+func cleared(t testing.TB, a *answer, suffix string) {
 	t.Helper()
 	c := a.cookie(suffix)
 	if c == nil || c.Value != "" || c.MaxAge >= 0 || c.Path != "/" || !c.Secure {
@@ -151,14 +151,14 @@ func cleared(t *testing.T, a *answer, suffix string) {
 }
 
 // live and dead ask the session route with a guest's cookies as they are now.
-func live(t *testing.T, g *guest) {
+func live(t testing.TB, g *guest) {
 	t.Helper()
 	if !g.copy().isLive() {
 		t.Error("the session is dead")
 	}
 }
 
-func dead(t *testing.T, g *guest) {
+func dead(t testing.TB, g *guest) {
 	t.Helper()
 	if now := g.copy().session(); now != "null" {
 		t.Errorf("the session is alive: %s", now)

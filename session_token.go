@@ -2,8 +2,8 @@ package latchkey
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
+	"maps"
 	"time"
 
 	"github.com/latchkeyhq/latchkey/jwt"
@@ -37,14 +37,14 @@ func (*tokenKeeper) record(context.Context, *visit, *store, *admission) error { 
 func (*tokenKeeper) open(ctx context.Context, v *visit, who *admission) error {
 	claims := claimsOf(&who.user)
 	if v.tracksSignIns() {
-		claims[claimSessionID], claims[claimAuthTime] = randomHex(16), v.now().Unix()
+		claims[claimSessionID], claims[claimAuthTime] = randomHex(16), v.signInTime()
 	}
 	trigger := TriggerSignIn
 	if who.isNew {
 		trigger = TriggerSignUp
 	}
 	update := TokenUpdate{Claims: claims, Trigger: trigger, User: &who.user, Account: &who.account, Profile: who.profile}
-	tracked := claims
+	tracked := maps.Clone(claims)
 	claims, err := v.shapeToken(ctx, update)
 	if err != nil {
 		return err
@@ -53,8 +53,7 @@ func (*tokenKeeper) open(ctx context.Context, v *visit, who *admission) error {
 		v.clearSession()
 		return nil
 	}
-	keepTracked(claims, tracked)
-	return v.sealSession(ctx, claims)
+	return v.sealSession(ctx, keepTracked(claims, tracked))
 }
 
 // tracksSignIns: tokens have to say which sign-in they come from.
@@ -62,13 +61,21 @@ func (s *setup) tracksSignIns() bool {
 	return s.revocations != nil || s.Session.AbsoluteMaxAge > 0
 }
 
-// keepTracked puts back what a callback may not lose.
-func keepTracked(claims, before Claims) {
+// keepTracked puts back what a callback may not lose. The map that the callback
+// returned may be shared by others, so it is not changed.
+func keepTracked(claims, before Claims) Claims {
+	copied := false
 	for _, name := range []string{claimSessionID, claimAuthTime} {
-		if value, ok := before[name]; ok {
-			claims[name] = value
+		value, ok := before[name]
+		if !ok {
+			continue
 		}
+		if !copied {
+			claims, copied = maps.Clone(claims), true
+		}
+		claims[name] = value
 	}
+	return claims
 }
 
 func (v *visit) shapeToken(ctx context.Context, t TokenUpdate) (Claims, error) {
@@ -92,7 +99,7 @@ func (v *visit) sealSession(ctx context.Context, claims Claims) error {
 	if err != nil {
 		return ErrJWTSession.because(err)
 	}
-	v.putSession(token, v.now().Add(v.Session.MaxAge))
+	v.putSession(escapeCookie(token), v.now().Add(v.Session.MaxAge))
 	return nil
 }
 
@@ -211,7 +218,7 @@ func (*tokenKeeper) readClaims(ctx context.Context, v *visit, claims Claims, c *
 		v.clearSession()
 		return nil, nil
 	}
-	keepTracked(claims, tracked)
+	claims = keepTracked(claims, tracked)
 	user, err := userFromClaims(claims)
 	if err != nil {
 		return nil, ErrJWTSession.because(err)
@@ -235,7 +242,7 @@ func (v *visit) trackedClaims(claims Claims) Claims {
 		tracked[claimSessionID] = randomHex(16)
 	}
 	if began, ok := authTime(claims); ok && tracked[claimAuthTime] == nil {
-		tracked[claimAuthTime] = json.Number(formatUnix(began))
+		tracked[claimAuthTime] = unixSeconds(began)
 	}
 	return tracked
 }

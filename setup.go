@@ -10,6 +10,7 @@ import (
 	"net/url"
 	"os"
 	"path"
+	"reflect"
 	"slices"
 	"strings"
 	"time"
@@ -51,7 +52,8 @@ type setup struct {
 	once     OneTimeStore
 	limiter  *limits
 
-	revocations RevocationStore
+	revocations          RevocationStore
+	revocationsInAdapter bool // they are the Adapter's own, so they can be part of a transaction
 }
 
 // prepare makes c ready. What it returns is never nil: with an error it is good
@@ -251,6 +253,8 @@ func (s *setup) settleSessions(f *faults) {
 		if own, ok := s.Adapter.(RevocationStore); ok && s.revocations == nil && s.Hardened {
 			s.revocations = own
 		}
+		own, ok := s.Adapter.(RevocationStore)
+		s.revocationsInAdapter = ok && s.revocations != nil && sameStore(own, s.revocations)
 		s.sessions = newTokenKeeper(s)
 	case DatabaseSessions:
 		s.sessions = newRowKeeper(s)
@@ -367,4 +371,10 @@ func defaultLogger(c *Config) *slog.Logger {
 // background is for work that must outlive the request that asked for it.
 func background(ctx context.Context, limit time.Duration) (context.Context, context.CancelFunc) {
 	return context.WithTimeout(context.WithoutCancel(ctx), limit)
+}
+
+// sameStore compares two stores, which may be of types that cannot be compared.
+func sameStore(a, b RevocationStore) bool {
+	x, y := reflect.ValueOf(a), reflect.ValueOf(b)
+	return x.Type() == y.Type() && x.Comparable() && x.Equal(y)
 }

@@ -72,6 +72,11 @@ func (s *store) linkAccount(ctx context.Context, a Account) error {
 	return do(ctx, s, "LinkAccount", func(ctx context.Context) error { return s.a.LinkAccount(ctx, a) })
 }
 
+// orNothing: a table that is not there holds nothing.
+func orNothing[T any](list []T, err error) ([]T, error) {
+	return list, ignoring(err, errors.ErrUnsupported)
+}
+
 // The abilities below were checked by New.
 
 func (s *store) createSession(ctx context.Context, row StoredSession) error {
@@ -124,7 +129,7 @@ func (s *store) accounts(ctx context.Context, userID string) ([]Account, error) 
 	if !ok {
 		return nil, nil
 	}
-	return ask(ctx, s, "ListAccounts", func(ctx context.Context) ([]Account, error) { return a.ListAccounts(ctx, userID) })
+	return orNothing(ask(ctx, s, "ListAccounts", func(ctx context.Context) ([]Account, error) { return a.ListAccounts(ctx, userID) }))
 }
 
 func (s *store) unlinkAccount(ctx context.Context, provider, id string) (Account, error) {
@@ -138,9 +143,9 @@ func (s *store) authenticators(ctx context.Context, userID string) ([]Authentica
 	if !ok {
 		return nil, nil
 	}
-	return ask(ctx, s, "ListAuthenticators", func(ctx context.Context) ([]Authenticator, error) {
+	return orNothing(ask(ctx, s, "ListAuthenticators", func(ctx context.Context) ([]Authenticator, error) {
 		return a.ListAuthenticators(ctx, userID)
-	})
+	}))
 }
 
 func (s *store) deleteAuthenticator(ctx context.Context, id []byte) error {
@@ -154,7 +159,7 @@ func (s *store) sessions(ctx context.Context, userID string) ([]StoredSession, e
 	if !ok {
 		return nil, nil
 	}
-	return ask(ctx, s, "ListSessions", func(ctx context.Context) ([]StoredSession, error) { return a.ListSessions(ctx, userID) })
+	return orNothing(ask(ctx, s, "ListSessions", func(ctx context.Context) ([]StoredSession, error) { return a.ListSessions(ctx, userID) }))
 }
 
 func (s *store) deleteSessionByID(ctx context.Context, userID, id string) error {
@@ -169,10 +174,10 @@ func (s *store) deleteSessions(ctx context.Context, userID, keep string) error {
 	if !ok {
 		return nil
 	}
-	return do(ctx, s, "DeleteSessions", func(ctx context.Context) error {
+	return ignoring(do(ctx, s, "DeleteSessions", func(ctx context.Context) error {
 		_, err := a.DeleteSessions(ctx, userID, keep)
 		return err
-	})
+	}), errors.ErrUnsupported)
 }
 
 func (s *store) deleteUser(ctx context.Context, id string) (User, error) {

@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"net/url"
 	"strings"
+	"time"
 
 	"github.com/latchkeyhq/latchkey/internal/cookie"
 )
@@ -40,6 +41,8 @@ type visit struct {
 	set     []*http.Cookie
 	after   []event  // told once the work is done
 	learned []string // secrets that came up on the way and may not be logged
+
+	voidedAt time.Time // when this visit revoked sessions; zero: it did not
 }
 
 // event is something to tell the application.

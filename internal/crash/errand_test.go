@@ -56,7 +56,8 @@ type errand struct {
 const (
 	ready   = "ready"   // to go as soon as a byte is read
 	begun   = "begun"   // the visit
-	writing = "writing" // the request that changes the database is next
+	landing = "landing" // the last request is next
+	writing = "writing" // it has come as far as the rows
 	written = "written" // it has been answered
 )
 
@@ -74,7 +75,14 @@ func goOnErrand(text string) error {
 	links := make(chan string, 1)
 	provider := &latchkey.OAuth{ID: "issuer", OIDC: true, Issuer: e.Issuer, ClientID: e.ClientID, ClientSecret: e.ClientSecret}
 	send := func(_ context.Context, link latchkey.SignInLink) error { links <- link.URL; return nil }
-	auth, err := latchkey.New(settings(a, provider, send, &diary{}))
+	c := settings(a, provider, send, &diary{})
+	c.Callbacks.SignIn = func(_ context.Context, a latchkey.SignInAttempt) error {
+		if !a.VerificationRequest { // who it is has been asked; users, accounts and sessions are next
+			fmt.Println(writing)
+		}
+		return nil
+	}
+	auth, err := latchkey.New(c)
 	if err != nil {
 		return err
 	}
@@ -100,7 +108,10 @@ func (e *errand) visit(ctx context.Context, b *browser, links <-chan string) err
 	if err != nil {
 		return err
 	}
-	fmt.Println(writing)
+	fmt.Println(landing)
+	if e.Flow == signOut {
+		fmt.Println(writing)
+	}
 	got := last()
 	fmt.Println(written)
 	if got.fault() != "" || got.signedIn() == (e.Flow == signOut) {

@@ -1,7 +1,6 @@
 package crash
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"maps"
@@ -77,14 +76,19 @@ func (g *ground) enter(t *testing.T, b *browser, provider string, e *errand) {
 	}
 }
 
-// way is a flow by a driver, pace how long that takes when nobody disturbs it.
+// way is a flow by a driver; pace is how long that takes from each of the
+// moments to its end, when nobody disturbs it.
 type (
 	way struct {
 		flow flow
 		by   driver
 	}
-	pace struct{ whole, last time.Duration }
+	pace map[string]time.Duration
 )
+
+// moments are what kills are counted from. Two of three go where the rows are
+// written, which is a small part of a visit.
+var moments = []string{begun, landing, writing}
 
 func (g *ground) measureAll(t *testing.T) map[way]pace {
 	t.Helper()
@@ -92,43 +96,46 @@ func (g *ground) measureAll(t *testing.T) map[way]pace {
 	for _, f := range []flow{signUp, mailLink, linking, signOut} {
 		for _, by := range drivers {
 			paces[way{f, by}] = g.measure(t, f, by)
-			t.Logf("a %s by %s takes %v, its last request %v", f, by, paces[way{f, by}].whole, paces[way{f, by}].last)
+			t.Logf("a %s by %s takes %v", f, by, paces[way{f, by}])
 		}
 	}
 	return paces
 }
 
-// measure does a flow a few times to the end, and takes the one in the middle.
+// measure does a flow a few times to the end, and takes the times in the middle.
 func (g *ground) measure(t *testing.T, f flow, by driver) pace {
 	t.Helper()
 	const times = 5
-	var all [times]pace
-	for i := range all {
+	took := map[string][]time.Duration{}
+	for range times {
 		p := g.newErrand(t, f, by).dispatch(t)
-		began := time.Now()
 		p.start(t)
-		p.until(t, writing)
-		last := time.Now()
+		at := map[string]time.Time{}
+		for _, moment := range moments {
+			p.until(t, moment)
+			at[moment] = time.Now()
+		}
 		p.until(t, written)
-		all[i] = pace{time.Since(began), time.Since(last)}
+		for moment, began := range at {
+			took[moment] = append(took[moment], time.Since(began))
+		}
 		p.finish(t)
 	}
-	slices.SortFunc(all[:], func(a, b pace) int { return cmp.Compare(a.whole, b.whole) })
-	return all[times/2]
+	usual := pace{}
+	for moment, all := range took {
+		slices.Sort(all)
+		usual[moment] = all[times/2]
+	}
+	return usual
 }
 
-// kill does an errand up to a random moment: of the whole visit, or of its last
-// request, in which all the writing is done.
-func (e *errand) kill(t *testing.T, usual pace, random *rand.Rand, aimed bool) (stage string) {
+// kill does an errand until some time after a moment.
+func (e *errand) kill(t *testing.T, moment string, later time.Duration) (stage string) {
 	t.Helper()
 	p := e.dispatch(t)
 	p.start(t)
-	moment := usual.whole
-	if aimed {
-		p.until(t, writing)
-		moment = usual.last
-	}
-	time.Sleep(time.Duration(random.Float64() * float64(moment)))
+	p.until(t, moment)
+	time.Sleep(later)
 	return p.kill(t)
 }
 
@@ -182,9 +189,9 @@ func TestKill(t *testing.T) {
 	g, tally := newGround(t), map[string]int{}
 	paces := g.measureAll(t)
 	for round := range int(kills) {
-		f, by, aimed := flows[random.IntN(len(flows))], drivers[round%2], random.IntN(2) == 0
+		f, by, moment := flows[random.IntN(len(flows))], drivers[round%2], moments[random.IntN(len(moments))]
 		e := g.newErrand(t, f, by)
-		stage := e.kill(t, paces[way{f, by}], random, aimed)
+		stage := e.kill(t, moment, time.Duration(random.Float64()*float64(paces[way{f, by}][moment])))
 		tally[fmt.Sprintf("%-14s  killed when %-7s  left %s", f, stage, g.judge(t, e))]++
 		g.comeBack(t, e)
 		if t.Failed() {

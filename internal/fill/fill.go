@@ -4,6 +4,7 @@ package fill
 
 import (
 	"reflect"
+	"slices"
 )
 
 // From sets every zero field of *dst to the field of defaults, looking inside
@@ -17,7 +18,7 @@ func From[T any](dst *T, defaults T) {
 func fill(dst, def reflect.Value) {
 	switch {
 	case !dst.CanSet():
-	case dst.Kind() == reflect.Struct:
+	case isOpen(dst.Type()):
 		for i := range dst.NumField() {
 			fill(dst.Field(i), def.Field(i))
 		}
@@ -33,6 +34,12 @@ func fill(dst, def reflect.Value) {
 		}
 		dst.Set(merged)
 	}
+}
+
+// isOpen tells structs with fields to look at from those that are one value,
+// such as a time.
+func isOpen(t reflect.Type) bool {
+	return t.Kind() == reflect.Struct && slices.ContainsFunc(reflect.VisibleFields(t), func(f reflect.StructField) bool { return f.IsExported() })
 }
 
 // clone copies one level: enough for parameters and lists of text.

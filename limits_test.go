@@ -1,0 +1,216 @@
+package latchkey
+
+import (
+	"fmt"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+)
+
+// handClock is moved by hand.
+type handClock struct {
+	mu sync.Mutex
+	at time.Time
+}
+
+func (c *handClock) now() time.Time {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.at
+}
+
+func (c *handClock) pass(d time.Duration) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.at = c.at.Add(d)
+}
+
+func newHandClock() *handClock { return &handClock{at: time.Unix(1_800_000_000, 0)} }
+
+func TestMemoryLimiter(t *testing.T) {
+	rate := Rate{Events: 4, Per: time.Minute}
+	take := func(t *testing.T, l *MemoryLimiter, key string, r Rate) time.Duration {
+		t.Helper()
+		wait, err := l.Take(t.Context(), key, r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return wait
+	}
+	t.Run("as many at once as the rate says, then one each share of the period", func(t *testing.T) {
+		clock := newHandClock()
+		l := NewMemoryLimiter(clock.now)
+		for i := range 4 {
+			if wait := take(t, l, "k", rate); wait != 0 {
+				t.Errorf("event %d waits %v", i, wait)
+			}
+		}
+		if wait := take(t, l, "k", rate); wait != 15*time.Second {
+			t.Errorf("the fifth waits %v, want 15s", wait)
+		}
+		clock.pass(15*time.Second - time.Nanosecond)
+		if wait := take(t, l, "k", rate); wait != time.Nanosecond {
+			t.Errorf("just before its time it waits %v", wait)
+		}
+		clock.pass(time.Nanosecond)
+		if wait := take(t, l, "k", rate); wait != 0 {
+			t.Errorf("in time it waits %v", wait)
+		}
+		if wait := take(t, l, "k", rate); wait == 0 {
+			t.Error("a second one passes")
+		}
+		clock.pass(time.Hour)
+		for i := range 4 {
+			if wait := take(t, l, "k", rate); wait != 0 {
+				t.Errorf("after a rest event %d waits %v", i, wait)
+			}
+		}
+	})
+	t.Run("refused events do not count", func(t *testing.T) {
+		clock := newHandClock()
+		l := NewMemoryLimiter(clock.now)
+		for range 100 {
+			take(t, l, "k", rate)
+		}
+		clock.pass(15 * time.Second)
+		if wait := take(t, l, "k", rate); wait != 0 {
+			t.Errorf("waits %v", wait)
+		}
+	})
+	t.Run("keys do not know one another, and can be forgotten", func(t *testing.T) {
+		l := NewMemoryLimiter(newHandClock().now)
+		for range 5 {
+			take(t, l, "a", rate)
+		}
+		if take(t, l, "b", rate) != 0 {
+			t.Error("b pays for a")
+		}
+		if err := l.Forget(t.Context(), "a"); err != nil || take(t, l, "a", rate) != 0 {
+			t.Error("a is not forgotten")
+		}
+		if err := l.Forget(t.Context(), "unknown"); err != nil {
+			t.Error(err)
+		}
+	})
+	t.Run("no rate is no limit", func(t *testing.T) {
+		l := NewMemoryLimiter(nil)
+		for range 100 {
+			if take(t, l, "k", Rate{}) != 0 || take(t, l, "k", Rate{Events: 1}) != 0 || take(t, l, "k", Rate{Per: time.Hour}) != 0 {
+				t.Fatal("limited")
+			}
+		}
+	})
+	t.Run("of many at once exactly as many pass", func(t *testing.T) {
+		l := NewMemoryLimiter(newHandClock().now)
+		var passed atomic.Int32
+		var all sync.WaitGroup
+		for range 64 {
+			all.Go(func() {
+				for range 50 {
+					if wait, err := l.Take(t.Context(), "k", Rate{Events: 100, Per: time.Hour}); err == nil && wait == 0 {
+						passed.Add(1)
+					}
+				}
+			})
+		}
+		all.Wait()
+		if passed.Load() != 100 {
+			t.Errorf("%d passed, want 100", passed.Load())
+		}
+	})
+	t.Run("memory has a ceiling, and the busy stay", func(t *testing.T) {
+		l := NewMemoryLimiter(newHandClock().now)
+		for range 5 {
+			take(t, l, "busy", rate)
+		}
+		for i := range mostBuckets + 1000 {
+			take(t, l, fmt.Sprint(i), rate)
+			if i%1000 == 0 {
+				take(t, l, "busy", rate)
+			}
+		}
+		if len(l.buckets) != mostBuckets || l.recent.Len() != mostBuckets {
+			t.Errorf("%d keys, want %d", len(l.buckets), mostBuckets)
+		}
+		if take(t, l, "busy", rate) == 0 {
+			t.Error("a key in use was forgotten")
+		}
+	})
+}
+
+func TestUsedValues(t *testing.T) {
+	use := func(t *testing.T, u *usedValues, key string, expires time.Time) bool {
+		t.Helper()
+		first, err := u.Use(t.Context(), key, expires)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return first
+	}
+	t.Run("R-006 once until it expires", func(t *testing.T) {
+		clock := newHandClock()
+		u := newUsedValues(clock.now)
+		until := clock.now().Add(checkMaxAge + time.Minute)
+		if !use(t, u, "a", until) || use(t, u, "a", until) || !use(t, u, "b", until) {
+			t.Error("not once")
+		}
+		for range 15 {
+			clock.pass(time.Minute)
+			if use(t, u, "a", until) {
+				t.Fatalf("used again at %v", clock.now())
+			}
+		}
+		clock.pass(10 * time.Minute)
+		if !use(t, u, "a", clock.now().Add(time.Minute)) {
+			t.Error("an expired value is still refused")
+		}
+	})
+	t.Run("R-006 whenever generations change", func(t *testing.T) {
+		for offset := time.Duration(0); offset < 34*time.Minute; offset += time.Minute {
+			clock := newHandClock()
+			u := newUsedValues(clock.now)
+			use(t, u, "before", clock.now().Add(time.Minute))
+			clock.pass(offset)
+			until := clock.now().Add(checkMaxAge + time.Minute)
+			use(t, u, "a", until)
+			for clock.now().Before(until) {
+				if use(t, u, "a", until) {
+					t.Fatalf("offset %v: used again %v before its end", offset, until.Sub(clock.now()))
+				}
+				clock.pass(5 * time.Minute)
+			}
+		}
+	})
+	t.Run("R-006 exactly one of many", func(t *testing.T) {
+		clock := newHandClock()
+		u := newUsedValues(clock.now)
+		var first atomic.Int32
+		var all sync.WaitGroup
+		for range 100 {
+			all.Go(func() {
+				if ok, err := u.Use(t.Context(), "a", clock.now().Add(time.Minute)); err == nil && ok {
+					first.Add(1)
+				}
+			})
+		}
+		all.Wait()
+		if first.Load() != 1 {
+			t.Errorf("%d were the first", first.Load())
+		}
+	})
+	t.Run("memory has a ceiling", func(t *testing.T) {
+		clock := newHandClock()
+		u := newUsedValues(clock.now)
+		until := clock.now().Add(time.Minute)
+		for i := range 3*mostUsed + 1 {
+			use(t, u, fmt.Sprint(i), until)
+		}
+		if n := len(u.young) + len(u.old); n > 2*mostUsed {
+			t.Errorf("%d values", n)
+		}
+		if use(t, u, fmt.Sprint(3*mostUsed), until) {
+			t.Error("the newest was forgotten")
+		}
+	})
+}

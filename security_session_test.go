@@ -1,0 +1,608 @@
+package latchkey_test
+
+import (
+	"context"
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/latchkeyhq/latchkey"
+	"github.com/latchkeyhq/latchkey/jwt"
+)
+
+// sealed is a session token made with the desk's own secret.
+func (d *desk) sealed(payload string) string {
+	d.t.Helper()
+	token, err := jwt.NewCodec([]string{deskSecret}, sessionCookie).Seal([]byte(payload))
+	if err != nil {
+		d.t.Fatal(err)
+	}
+	return token
+}
+
+// holding is a guest with a session cookie of the test's making.
+func (d *desk) holding(value string) *guest {
+	g := d.guest()
+	g.jar[sessionCookie] = value
+	return g
+}
+
+func TestSessionCookie(t *testing.T) {
+	for _, strategy := range []latchkey.Strategy{latchkey.JWTSessions, latchkey.DatabaseSessions} {
+		t.Run("R-079 attributes, "+string(strategy), func(t *testing.T) {
+			s := newStage(t, func(c *latchkey.Config) { c.Session.Strategy = strategy })
+			g := s.guest()
+			in := s.mustComeIn(g)
+			read := g.get("/auth/session")
+			for _, a := range []*answer{in, read} {
+				c := a.cookie("session-token")
+				if c == nil {
+					t.Fatal("no session cookie")
+				}
+				if c.Name != sessionCookie || !c.HttpOnly || !c.Secure || c.SameSite != http.SameSiteLaxMode || c.Path != "/" || c.Domain != "" {
+					t.Errorf("the cookie is %v", c)
+				}
+				if strings.Contains(a.Body.String()+a.location()+s.log.text(), c.Value) {
+					t.Error("the value is in a body, an address or the log")
+				}
+			}
+		})
+	}
+	t.Run("R-102 stored tokens are long, random and no UUIDs", func(t *testing.T) {
+		s := newStage(t, stored)
+		seen := map[string]bool{}
+		for range 20 {
+			value := s.mustComeIn(s.guest()).cookie("session-token").Value
+			if seen[value] || len(value) < 64 || strings.Contains(value, "-") || value[:8] == value[8:16] {
+				t.Errorf("a token of %d characters", len(value))
+			}
+			seen[value] = true
+		}
+	})
+	t.Run("R-102 short tokens of the operator's are refused", func(t *testing.T) {
+		_, err := latchkey.New(latchkey.Config{
+			URL: deskOrigin, Secrets: []string{deskSecret}, Logger: quiet,
+			Session: latchkey.SessionConfig{NewToken: func() string { return "short" }},
+		})
+		if err == nil || !strings.Contains(err.Error(), "NewToken") {
+			t.Errorf("error %v", err)
+		}
+	})
+	t.Run("R-104 the store holds no usable token", func(t *testing.T) {
+		s := newStage(t, stored)
+		value := s.mustComeIn(s.guest()).cookie("session-token").Value
+		if strings.Contains(s.contents(), value) {
+			t.Error("the cookie's value is in the store")
+		}
+		dead(t, s.holding(s.store.Contents().Sessions[0].Token))
+	})
+}
+
+func TestSessionToken(t *testing.T) {
+	d := openDesk(t)
+	g := d.guest()
+	good := g.signIn().cookie("session-token").Value
+	parts := strings.Split(good, ".")
+	null := func(t *testing.T, token string) {
+		t.Helper()
+		a := d.holding(token).get("/auth/session")
+		if a.Code != http.StatusOK || a.Body.String() != "null" {
+			t.Fatalf("%.60s… answered %d %s", token, a.Code, a.Body)
+		}
+	}
+	t.Run("R-080 the untouched token is good", func(t *testing.T) { live(t, d.holding(good)) })
+	t.Run("R-080 every character changed", func(t *testing.T) {
+		const alphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_"
+		for i := range good {
+			at := strings.IndexByte(alphabet, good[i])
+			for bit := 1; bit < 64; bit <<= 1 {
+				with := "."
+				if at >= 0 {
+					with = string(alphabet[at^bit])
+				} else if bit > 1 {
+					continue
+				} else {
+					with = "A"
+				}
+				null(t, good[:i]+with+good[i+1:])
+			}
+		}
+	})
+	t.Run("R-080 parts of two tokens", func(t *testing.T) {
+		other := strings.Split(d.guest().signIn().cookie("session-token").Value, ".")
+		for i := 2; i < 5; i++ {
+			mixed := append([]string{}, parts...)
+			mixed[i] = other[i]
+			null(t, strings.Join(mixed, "."))
+		}
+	})
+	header := func(text string) string { return base64.RawURLEncoding.EncodeToString([]byte(text)) }
+	for _, h := range []string{
+		`{"alg":"none"}`, `{"alg":"dir","enc":"A128CBC-HS256"}`, `{"alg":"dir","enc":"A128GCM"}`, `{"alg":"PBES2-HS256+A128KW","enc":"A256CBC-HS512","p2c":2147483647,"p2s":"AAAAAAAAAAA"}`,
+		`{"alg":"RSA-OAEP","enc":"A256CBC-HS512"}`, `{"alg":"RSA1_5","enc":"A256GCM"}`, `{"alg":"A256KW","enc":"A256CBC-HS512"}`, `{"alg":"ECDH-ES","enc":"A256GCM","epk":{}}`, `{"alg":"DIR","enc":"A256CBC-HS512"}`,
+		`{"alg":"dir","enc":"A256CBC-HS512","zip":"DEF"}`, `{"alg":"dir","enc":"A256CBC-HS512","crit":["exp"],"exp":1}`, `{"alg":null,"enc":null}`, `null`, `[]`, `""`, `{}`, ``,
+		`{"alg":"dir","enc":"A256CBC-HS512","kid":"nobody"}`, `{"alg":"dir","enc":"A256CBC-HS512","kid":5}`,
+	} {
+		t.Run("R-081 header "+h, func(t *testing.T) { null(t, header(h)+"."+strings.Join(parts[1:], ".")) })
+	}
+	for name, token := range map[string]string{
+		"a JWS":                  header(`{"alg":"HS256"}`) + "." + header(`{"sub":"1","exp":9999999999}`) + ".AAAA",
+		"JSON serialisation":     `{"protected":"` + parts[0] + `","iv":"` + parts[2] + `","ciphertext":"` + parts[3] + `","tag":"` + parts[4] + `"}`,
+		"a token in a token":     d.sealed(`"` + good + `"`),
+		"an encrypted key":       parts[0] + ".AAAA." + strings.Join(parts[2:], "."),
+		"padding":                good + "=",
+		"white space":            parts[0] + ". ." + strings.Join(parts[2:], "."),
+		"six parts":              good + ".",
+		"four parts":             strings.Join(parts[:4], "."),
+		"100,000 dots":           strings.Repeat(".", 100_000),
+		"no initial vector":      parts[0] + "..." + parts[3] + "." + parts[4],
+		"no ciphertext":          parts[0] + ".." + parts[2] + ".." + parts[4],
+		"no tag":                 parts[0] + ".." + parts[2] + "." + parts[3] + ".",
+		"half a tag":             good[:len(good)-len(parts[4])/2],
+		"a longer tag":           good + "AAAA",
+		"a header alone":         parts[0] + "....",
+		"dots":                   "....",
+		"one block cut off":      parts[0] + ".." + parts[2] + "." + parts[3][:len(parts[3])-22] + "." + parts[4],
+		"standard base64 digits": strings.NewReplacer("-", "+", "_", "/").Replace(good) + "+",
+	} {
+		t.Run("R-083 "+name, func(t *testing.T) { null(t, token) })
+	}
+	t.Run("R-084 failures look alike", func(t *testing.T) {
+		answers := map[string]bool{}
+		for _, token := range []string{
+			good[:len(good)-1] + "A" + "", d.sealed(`{"exp":1}`), d.sealed("no json"), strings.Replace(good, parts[3], parts[3][:len(parts[3])-22], 1),
+		} {
+			if token == good {
+				continue
+			}
+			a := d.holding(token).get("/auth/session")
+			answers[fmt.Sprint(a.Code, a.cookie("session-token"), a.Body)] = true
+		}
+		if len(answers) != 1 {
+			t.Errorf("%d different answers: %v", len(answers), answers)
+		}
+	})
+	now := d.clock.now().Unix()
+	for name, payload := range map[string]string{
+		"text": `"text"`, "a list": `[]`, "null": `null`, "a number": `1`, "nothing": ``, "two objects": `{}{}`,
+		"exp as text":           fmt.Sprintf(`{"sub":"1","iat":%d,"exp":"%d"}`, now, now+100),
+		"exp null":              fmt.Sprintf(`{"sub":"1","iat":%d,"exp":null}`, now),
+		"iat as text":           fmt.Sprintf(`{"sub":"1","iat":"%d","exp":%d}`, now, now+100),
+		"nbf as text":           fmt.Sprintf(`{"sub":"1","iat":%d,"exp":%d,"nbf":"1"}`, now, now+100),
+		"nbf to come":           fmt.Sprintf(`{"sub":"1","iat":%d,"exp":%d,"nbf":%d}`, now, now+100, now+60),
+		"neither exp nor iat":   `{"sub":"1"}`,
+		"iat past its maxAge":   fmt.Sprintf(`{"sub":"1","iat":%d}`, now-31*24*3600),
+		"exp as a list":         fmt.Sprintf(`{"sub":"1","iat":%d,"exp":[%d]}`, now, now+100),
+		"exp an endless number": fmt.Sprintf(`{"sub":"1","iat":%d,"exp":1e999}`, now),
+	} {
+		t.Run("R-088 "+name, func(t *testing.T) { null(t, d.sealed(payload)) })
+	}
+	t.Run("R-088 without exp life ends at iat and maxAge", func(t *testing.T) {
+		live(t, d.holding(d.sealed(fmt.Sprintf(`{"sub":"1","iat":%d}`, now-29*24*3600))))
+	})
+}
+
+func TestSealedPurposes(t *testing.T) {
+	s := newStage(t, atIssuer(fullChecks))
+	g := s.guest()
+	params := s.depart(g, "issuer")
+	checks := []string{"__Secure-authjs.state", "__Secure-authjs.pkce.code_verifier", "__Secure-authjs.nonce"}
+	for _, name := range checks {
+		t.Run("R-087 "+name+" is no session", func(t *testing.T) { dead(t, s.holding(g.jar[name])) })
+	}
+	t.Run("R-087 the state itself is no session", func(t *testing.T) { dead(t, s.holding(params.Get("state"))) })
+	t.Run("R-087 a session is no check", func(t *testing.T) {
+		in := s.guest()
+		s.mustComeIn(in)
+		for _, name := range checks {
+			twin := g.copy()
+			twin.jar[name] = in.jar[sessionCookie]
+			refused(t, twin.arrive("issuer", params), "Configuration")
+		}
+	})
+	t.Run("R-087 checks do not stand for each other", func(t *testing.T) {
+		for _, name := range checks {
+			for _, other := range checks {
+				if name == other {
+					continue
+				}
+				twin := g.copy()
+				twin.jar[name] = g.jar[other]
+				refused(t, twin.arrive("issuer", params), "Configuration")
+			}
+		}
+	})
+	t.Run("R-087 one name for two purposes", func(t *testing.T) {
+		_, err := latchkey.New(latchkey.Config{
+			URL: deskOrigin, Secrets: []string{deskSecret}, Logger: quiet,
+			Cookies: latchkey.Cookies{State: latchkey.CookieOptions{Name: "one"}, SessionToken: latchkey.CookieOptions{Name: "one"}},
+		})
+		if err == nil {
+			t.Error("accepted")
+		}
+	})
+	t.Run("R-087 a purpose of its own beside the salt", func(t *testing.T) {
+		codec := jwt.NewCodec([]string{deskSecret}, checks[1])
+		for _, purpose := range []string{"state", "nonce", "email-link", ""} {
+			claims := jwt.Claims{"value": strings.Repeat("v", 43), "provider": "issuer", "purpose": purpose}
+			forged, err := codec.SealClaims(claims, s.clock.now(), time.Minute)
+			if err != nil {
+				t.Fatal(err)
+			}
+			twin := g.copy()
+			twin.jar[checks[1]] = forged
+			before := len(s.issuer.Requests("/token"))
+			refused(t, twin.arrive("issuer", params), "Configuration")
+			if len(s.issuer.Requests("/token")) != before {
+				t.Errorf("purpose %q: the token endpoint was asked", purpose)
+			}
+		}
+	})
+}
+
+func TestSessionExpiry(t *testing.T) {
+	t.Run("R-089 a token", func(t *testing.T) {
+		d := openDesk(t)
+		g := d.guest()
+		g.signIn()
+		d.clock.pass(30*24*time.Hour + 14*time.Second)
+		live(t, g)
+		d.clock.pass(time.Second)
+		a := g.copy().get("/auth/session")
+		if a.Body.String() != "null" {
+			t.Errorf("alive 15 seconds later: %s", a.Body)
+		}
+		cleared(t, a, "session-token")
+	})
+	t.Run("R-089 a row", func(t *testing.T) {
+		s := newStage(t, stored)
+		g := s.guest()
+		s.mustComeIn(g)
+		s.clock.pass(30*24*time.Hour - time.Millisecond)
+		if g.get("/auth/session").Body.String() == "null" {
+			t.Error("dead a moment too early")
+		}
+		s.clock.pass(30 * 24 * time.Hour)
+		a := g.get("/auth/session")
+		if a.Body.String() != "null" || len(s.store.Contents().Sessions) != 0 {
+			t.Errorf("answered %s with %d rows", a.Body, len(s.store.Contents().Sessions))
+		}
+		cleared(t, a, "session-token")
+	})
+	for _, strategy := range []latchkey.Strategy{latchkey.JWTSessions, latchkey.DatabaseSessions} {
+		t.Run("R-107 renewal has an end, "+string(strategy), func(t *testing.T) {
+			s := newStage(t, func(c *latchkey.Config) {
+				c.Session = latchkey.SessionConfig{Strategy: strategy, MaxAge: 10 * 24 * time.Hour, AbsoluteMaxAge: 30 * 24 * time.Hour}
+			})
+			g := s.guest()
+			s.mustComeIn(g)
+			for day := 5; day < 30; day += 5 {
+				s.clock.pass(5 * 24 * time.Hour)
+				if !g.isLive() {
+					t.Fatalf("dead on day %d", day)
+				}
+			}
+			s.clock.pass(5 * 24 * time.Hour)
+			dead(t, g)
+			if n := len(s.store.Contents().Sessions); strategy == latchkey.DatabaseSessions && n != 0 {
+				t.Errorf("%d rows are left", n)
+			}
+		})
+	}
+}
+
+func TestSecretRotation(t *testing.T) {
+	const old, fresh, other = "the old secret, which is long enough", "the fresh secret, also long enough", "a third secret, which nobody removed"
+	at := func(secrets ...string) *desk { return openDesk(t, func(c *latchkey.Config) { c.Secrets = secrets }) }
+	token := at(old).guest().signIn().cookie("session-token").Value
+	t.Run("R-090 an older secret still opens", func(t *testing.T) {
+		d := at(fresh, other, old)
+		g := d.holding(token)
+		renewed := g.get("/auth/session").cookie("session-token").Value
+		live(t, at(fresh).holding(renewed))
+		dead(t, at(old).holding(renewed))
+	})
+	t.Run("R-090 a removed secret opens nothing", func(t *testing.T) { dead(t, at(fresh, other).holding(token)) })
+	for name, secrets := range map[string][]string{
+		"none": {}, "an empty one": {""}, "white space": {" \t\n"}, "an empty one in the list": {deskSecret, ""}, "a placeholder": {"changeme"},
+		"a placeholder in capitals": {"SECRET"}, "a placeholder in the list": {deskSecret, "your-secret-here"},
+	} {
+		t.Run("R-091 "+name, func(t *testing.T) {
+			for _, env := range []string{"AUTH_SECRET", "AUTH_SECRET_1", "AUTH_SECRET_2", "AUTH_SECRET_3", "NEXTAUTH_SECRET"} {
+				t.Setenv(env, "")
+			}
+			_, err := latchkey.New(latchkey.Config{URL: deskOrigin, Secrets: secrets, Logger: quiet})
+			if !errors.Is(err, latchkey.ErrMissingSecret) {
+				t.Errorf("error %v", err)
+			}
+		})
+	}
+	t.Run("R-091 a short one", func(t *testing.T) {
+		short := func(hardened bool) (*logbook, error) {
+			log := &logbook{}
+			_, err := latchkey.New(latchkey.Config{URL: deskOrigin, Secrets: []string{"a short but odd one"}, Hardened: hardened, Logger: log.logger()})
+			return log, err
+		}
+		if log, err := short(false); err != nil || strings.Count(log.text(), "fewer than 32") != 1 {
+			t.Errorf("error %v, log %s", err, log.text())
+		}
+		if _, err := short(true); !errors.Is(err, latchkey.ErrMissingSecret) {
+			t.Errorf("hardened: error %v", err)
+		}
+	})
+}
+
+func TestSessionCookieReading(t *testing.T) {
+	d := openDesk(t)
+	good := d.guest().signIn().cookie("session-token").Value
+	half := len(good) / 2
+	a, b := good[:half], good[half:]
+	const n = sessionCookie
+	pairs := func(list ...string) string {
+		var out []string
+		for i := 0; i < len(list); i += 2 {
+			out = append(out, list[i]+"="+list[i+1])
+		}
+		return strings.Join(out, "; ")
+	}
+	many := make([]string, 0, 80)
+	for i := range 40 {
+		piece := len(good) / 40
+		end := (i + 1) * piece
+		if i == 39 {
+			end = len(good)
+		}
+		many = append(many, fmt.Sprintf("%s.%d", n, i), good[i*piece:end])
+	}
+	for _, c := range []struct {
+		name, cookies string
+		alive         bool
+	}{
+		{"R-093 whole", pairs(n, good), true},
+		{"R-093 pieces", pairs(n+".0", a, n+".1", b), true},
+		{"R-093 pieces in another order", pairs(n+".1", b, n+".0", a), true},
+		{"R-093 a cookie that shares the prefix", pairs(n+"-x", "junk", n+"x", "junk", n+".x", "junk", n, good), true},
+		{"R-093 such a cookie beside pieces", pairs(n+".0", a, n+".1", b, n+".01", "junk", n+".-1", "junk", n+".1x", "junk", n+".", "junk"), true},
+		{"R-093 leading zeros", pairs(n+".00", a, n+".01", b), false},
+		{"R-093 a sign", pairs(n+".+0", a, n+".+1", b), false},
+		{"R-095 forty pieces", pairs(many...), false},
+		{"R-095 a huge index", pairs(n+".0", a, n+".1", b, n+".99999999999999999999", "x"), false},
+		{"R-096 whole beside pieces of another", pairs(n, good, n+".0", "junk", n+".1", "junk"), true},
+		{"R-096 a gap", pairs(n+".0", a, n+".2", b), false},
+		{"R-096 no first piece", pairs(n+".1", good), false},
+		{"R-096 a bad whole beside good pieces", pairs(n, "junk", n+".0", a, n+".1", b), false},
+		{"R-098 the first of two counts", pairs(n, good, n, "junk"), true},
+		{"R-098 the second of two does not", pairs(n, "junk", n, good), false},
+		{"R-098 the first of two pieces counts", pairs(n+".0", a, n+".0", "junk", n+".1", b), true},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			g := d.guest()
+			r := g.request(http.MethodGet, "/auth/session", "", "")
+			r.Header.Set("Cookie", c.cookies)
+			if body := g.serve(d.auth, r).Body.String(); (body != "null") != c.alive {
+				t.Errorf("answered %s", body)
+			}
+			r = g.request(http.MethodGet, "/page", "", "")
+			r.Header.Set("Cookie", c.cookies)
+			if session, err := d.auth.Session(r); (session != nil) != c.alive || (err == nil) != c.alive {
+				t.Errorf("the helper says %v, %v", session, err)
+			}
+		})
+	}
+	t.Run("R-095 64 KiB in pieces", func(t *testing.T) {
+		g := d.guest()
+		for i := range 32 {
+			g.jar[fmt.Sprintf("%s.%d", n, i)] = strings.Repeat("A", 2100)
+		}
+		dead(t, g)
+	})
+	t.Run("R-096 leftovers are cleared on the next write", func(t *testing.T) {
+		g := d.guest()
+		g.jar[n], g.jar[n+".0"], g.jar[n+".1"] = good, "old", "old"
+		g.get("/auth/session")
+		if g.jar[n+".0"]+g.jar[n+".1"] != "" || !g.isLive() {
+			t.Errorf("left: %v", g.jar)
+		}
+	})
+	t.Run("R-095 a session of many pieces comes back", func(t *testing.T) {
+		long := openDesk(t, func(c *latchkey.Config) {
+			c.Callbacks.Token = func(_ context.Context, u latchkey.TokenUpdate) (latchkey.Claims, error) {
+				u.Claims["long"] = strings.Repeat("x", 9000)
+				return u.Claims, nil
+			}
+		})
+		g := long.guest()
+		g.post("/auth/callback/crew", "username", "alice", "password", "wonderland")
+		if g.jar[n] != "" || g.jar[n+".2"] == "" || !g.isLive() || !g.isLive() {
+			t.Errorf("%d cookies", len(g.jar))
+		}
+	})
+	t.Run("R-099 every cookie gets __Host-", func(t *testing.T) {
+		s := newStage(t, atIssuer(fullChecks), func(c *latchkey.Config) { c.Cookies.HostPrefix = true })
+		g := s.guest()
+		begun := g.post("/auth/signin/issuer")
+		g = s.guest()
+		in := s.mustComeIn(g)
+		for _, c := range append(begun.Result().Cookies(), in.Result().Cookies()...) {
+			if !strings.HasPrefix(c.Name, "__Host-") || !c.Secure || c.Path != "/" || c.Domain != "" {
+				t.Errorf("cookie %v", c)
+			}
+		}
+	})
+	t.Run("R-099 the old name is read once", func(t *testing.T) {
+		host := openDesk(t, func(c *latchkey.Config) { c.Cookies.HostPrefix = true })
+		g := host.holding(good)
+		if !g.isLive() || g.jar[n] != "" || g.jar["__Host-authjs.session-token"] == "" || !g.isLive() {
+			t.Errorf("cookies %v", g.jar)
+		}
+	})
+	for _, value := range []string{
+		"", "Bearer", "Bearer ", "bearer x", "Basic " + good, "Bearer  " + strings.Repeat(" ", 1000) + "x", "Bearer %zz", "Bearer %", "Bearer " + strings.Repeat("A", 1<<20), "Bearer a b c",
+	} {
+		t.Run(fmt.Sprintf("R-108 %.20q", value), func(t *testing.T) {
+			g := d.guest()
+			r := g.request(http.MethodGet, "/auth/session", "", "")
+			r.Header.Set("Authorization", value)
+			if w := g.serve(d.auth, r); w.Code != http.StatusOK || w.Body.String() != "null" {
+				t.Errorf("answered %d %s", w.Code, w.Body)
+			}
+			claims, err := jwt.GetToken(r.Header, jwt.TokenParams{Secrets: []string{deskSecret}})
+			if err == nil || claims != nil {
+				t.Errorf("claims %v, error %v", claims, err)
+			}
+		})
+	}
+}
+
+func TestSessionLife(t *testing.T) {
+	t.Run("R-100 a sign-in ends the presented session", func(t *testing.T) {
+		for _, again := range []func(s *stage, g *guest) *answer{
+			func(s *stage, g *guest) *answer { return s.mustComeIn(g) },
+			func(_ *stage, g *guest) *answer { return g.get(g.askForLink("ada@example.com")) },
+		} {
+			s := newStage(t, stored)
+			g := s.guest()
+			s.mustComeIn(g)
+			old := g.copy()
+			if a := again(s, g); !a.signsIn() || g.jar[sessionCookie] == old.jar[sessionCookie] {
+				t.Errorf("the token stays: to %q", a.location())
+			}
+			dead(t, old)
+			live(t, g)
+			if n := len(s.store.Contents().Sessions); n != 1 {
+				t.Errorf("%d rows", n)
+			}
+		}
+	})
+	t.Run("R-100 a planted token is not adopted", func(t *testing.T) {
+		s := newStage(t, stored)
+		planted := strings.Repeat("f", 64)
+		g := s.holding(planted)
+		s.mustComeIn(g)
+		if g.jar[sessionCookie] == planted {
+			t.Error("the planted token became a session")
+		}
+		dead(t, s.holding(planted))
+	})
+	t.Run("R-105 signed out, row", func(t *testing.T) {
+		s := newStage(t, stored)
+		g := s.guest()
+		s.mustComeIn(g)
+		kept := g.copy()
+		a := g.post("/auth/signout")
+		cleared(t, a, "session-token")
+		dead(t, kept)
+		if n := len(s.store.Contents().Sessions); n != 0 {
+			t.Errorf("%d rows", n)
+		}
+	})
+	for name, revocable := range map[string]bool{"R-105 signed out, token": false, "R-105 signed out, revocable token": true} {
+		t.Run(name, func(t *testing.T) {
+			s := newStage(t, func(c *latchkey.Config) {
+				if revocable {
+					c.Session.Revocations = c.Adapter.(latchkey.RevocationStore)
+				}
+			})
+			g := s.guest()
+			s.mustComeIn(g)
+			g.isLive() // renewed: the copy below is another token of the same sign-in
+			kept := g.copy()
+			g.isLive()
+			cleared(t, g.post("/auth/signout"), "session-token")
+			if revocable {
+				dead(t, kept)
+				s.clock.pass(time.Second)
+				s.mustComeIn(g)
+				live(t, g)
+			}
+		})
+	}
+	t.Run("R-105 all sessions of a user", func(t *testing.T) {
+		s := newStage(t, func(c *latchkey.Config) { c.Session.Revocations = c.Adapter.(latchkey.RevocationStore) })
+		one, two := s.guest(), s.guest()
+		s.mustComeIn(one)
+		s.mustComeIn(two)
+		if err := s.auth.EndSessions(t.Context(), s.store.Contents().Users[0].ID, ""); err != nil {
+			t.Fatal(err)
+		}
+		dead(t, one)
+		dead(t, two)
+	})
+	t.Run("R-112 a deleted user", func(t *testing.T) {
+		s := newStage(t, stored)
+		g := s.guest()
+		s.mustComeIn(g)
+		if _, err := s.store.DeleteUser(t.Context(), s.store.Contents().Users[0].ID); err != nil {
+			t.Fatal(err)
+		}
+		dead(t, g)
+		if n := len(s.store.Contents().Sessions); n != 0 {
+			t.Errorf("%d rows", n)
+		}
+	})
+}
+
+func TestTransientFaults(t *testing.T) {
+	fault := errors.New("down for a moment")
+	for name, fail := range map[string]func(c *latchkey.Config, broken *bool){
+		"an error in the token callback": func(c *latchkey.Config, broken *bool) {
+			c.Callbacks.Token = func(_ context.Context, u latchkey.TokenUpdate) (latchkey.Claims, error) {
+				if *broken {
+					return nil, fault
+				}
+				return u.Claims, nil
+			}
+		},
+		"a panic in the token callback": func(c *latchkey.Config, broken *bool) {
+			c.Callbacks.Token = func(_ context.Context, u latchkey.TokenUpdate) (latchkey.Claims, error) {
+				if *broken {
+					panic(fault)
+				}
+				return u.Claims, nil
+			}
+		},
+		"an error in the session callback": func(c *latchkey.Config, broken *bool) {
+			c.Callbacks.Session = func(_ context.Context, r latchkey.SessionRead) (*latchkey.Session, error) {
+				if *broken {
+					return nil, fault
+				}
+				return r.Session, nil
+			}
+		},
+		"no session from the session callback": func(c *latchkey.Config, broken *bool) {
+			c.Callbacks.Session = func(_ context.Context, r latchkey.SessionRead) (*latchkey.Session, error) {
+				if *broken {
+					return nil, nil
+				}
+				return r.Session, nil
+			}
+		},
+	} {
+		for _, strategy := range []latchkey.Strategy{latchkey.JWTSessions, latchkey.DatabaseSessions} {
+			if strategy == latchkey.DatabaseSessions && strings.Contains(name, "token callback") {
+				continue
+			}
+			t.Run("R-109 "+name+", "+string(strategy), func(t *testing.T) {
+				broken := false
+				s := newStage(t, func(c *latchkey.Config) { c.Session.Strategy = strategy; fail(c, &broken) })
+				g := s.guest()
+				s.mustComeIn(g)
+				broken = true
+				a := g.get("/auth/session")
+				if a.Body.String() != "null" || a.cookie("session-token") != nil {
+					t.Errorf("answered %s with %v", a.Body, a.cookie("session-token"))
+				}
+				broken = false
+				live(t, g)
+			})
+		}
+	}
+	t.Run("R-109 junk clears the cookie", func(t *testing.T) {
+		d := openDesk(t)
+		cleared(t, d.holding("junk").get("/auth/session"), "session-token")
+	})
+}
