@@ -3,6 +3,8 @@ package latchkey
 import (
 	"context"
 	"errors"
+	"net/http"
+	"net/url"
 	"slices"
 	"strings"
 
@@ -43,7 +45,7 @@ func (a *Auth) UnlinkAccount(ctx context.Context, userID, provider, providerAcco
 	return err
 }
 
-// Sessions lists the stored sessions of a user, newest first: their devices.
+// Sessions lists the stored sessions of a user: their devices.
 // It needs an Adapter that is a [SessionListAdapter].
 func (a *Auth) Sessions(ctx context.Context, userID string) ([]StoredSession, error) {
 	s, err := a.storeFor(ctx)
@@ -91,9 +93,10 @@ func (a *Auth) DeleteUser(ctx context.Context, userID string) error {
 	return err
 }
 
-// caretaker is a visit by nobody, for work that the application asks for.
+// caretaker is a visit by nobody, for work that the application asks for. Under
+// NewFunc the context has to say which tenant it is for: the request is empty.
 func (a *Auth) caretaker(ctx context.Context) (*visit, error) {
-	r := &Request{Method: "GET"}
+	r := &Request{Method: http.MethodGet, URL: &url.URL{}, Header: http.Header{}}
 	s, err := a.setupFor(ctx, r)
 	if err != nil {
 		return nil, publicError(err)
@@ -116,10 +119,11 @@ func lacks(s *store, who, ability string) error {
 	return ErrMissingAdapterMethods.because(errors.New(who + " needs an Adapter that is a " + ability))
 }
 
-// unlink checks and acts in one transaction, so that two tabs cannot take the
-// last two ways in at once.
+// unlink checks and acts in one transaction where the store has them.
 func (v *visit) unlink(ctx context.Context, userID, provider, id string) error {
-	return v.store.inTx(ctx, func(s *store) error {
+	told := len(v.after)
+	err := v.store.inTx(ctx, func(s *store) error {
+		v.after = v.after[:told]
 		u, err := s.user(ctx, userID)
 		if err != nil {
 			return err
@@ -136,7 +140,7 @@ func (v *visit) unlink(ctx context.Context, userID, provider, id string) error {
 		if err != nil {
 			return err
 		}
-		if v.waysIn(&u, accounts, keys) < 2 {
+		if v.waysIn(&u, slices.Delete(slices.Clone(accounts), i, i+1), keys) == 0 {
 			return ErrLastAccount
 		}
 		gone, err := s.unlinkAccount(ctx, provider, id)
@@ -146,23 +150,36 @@ func (v *visit) unlink(ctx context.Context, userID, provider, id string) error {
 		if told := v.Events.UnlinkAccount; told != nil {
 			v.tell("unlinkAccount", func(ctx context.Context) error { return told(ctx, LinkAccountEvent{User: u, Account: gone}) })
 		}
-		return nil
+		return v.endSignUp(ctx, s, &gone)
 	})
+	if err != nil {
+		v.after = v.after[:told]
+	}
+	return err
 }
 
 // waysIn counts how a user could sign in: with an account of a provider that is
-// still configured, with a passkey, or with a link to a proven address.
+// still configured, with a passkey where those are accepted, or with a link to a
+// proven address.
 func (v *visit) waysIn(u *User, accounts []Account, keys []Authenticator) int {
-	n := len(keys)
+	n := 0
+	if v.offers(TypeWebAuthn) {
+		n = len(keys)
+	}
 	for _, a := range accounts {
 		if _, ok := v.providers[a.Provider]; ok && a.Type != TypeWebAuthn {
 			n++
 		}
 	}
-	if u.Email != "" && slices.ContainsFunc(v.order, func(p provider) bool { return p.info().kind == TypeEmail }) {
+	if u.Email != "" && !u.EmailVerified.IsZero() && v.offers(TypeEmail) {
 		n++
 	}
 	return n
+}
+
+// offers tells whether a provider of the kind is configured.
+func (v *visit) offers(kind ProviderType) bool {
+	return slices.ContainsFunc(v.order, func(p provider) bool { return p.info().kind == kind })
 }
 
 func (v *visit) deleteUser(ctx context.Context, id string) error {
@@ -224,7 +241,9 @@ func (v *visit) accountView(ctx context.Context, here *holder) (page.Account, er
 	if err != nil {
 		return view, err
 	}
-	v.addAccounts(&view, accounts, v.waysIn(&here.user, accounts, keys) > 1)
+	v.addAccounts(&view, accounts, func(i int) bool {
+		return v.waysIn(&here.user, slices.Delete(slices.Clone(accounts), i, i+1), keys) > 0
+	})
 	sessions, err := v.store.sessions(ctx, here.user.ID)
 	if err != nil {
 		return view, err
@@ -237,15 +256,15 @@ func (v *visit) accountView(ctx context.Context, here *holder) (page.Account, er
 }
 
 // addAccounts lists what is linked, and what could be.
-func (v *visit) addAccounts(view *page.Account, accounts []Account, removable bool) {
+func (v *visit) addAccounts(view *page.Account, accounts []Account, removable func(int) bool) {
 	linked := map[string]bool{}
-	for _, a := range accounts {
+	for i, a := range accounts {
 		linked[a.Provider] = true
 		shown := page.Provider{ID: a.Provider, Name: a.Provider}
 		if p, ok := v.providers[a.Provider]; ok {
 			shown = page.Provider{ID: a.Provider, Name: p.info().name, Icon: p.info().style.Icon, Brand: p.info().style.Color}
 		}
-		view.Linked = append(view.Linked, page.Linked{Provider: shown, ProviderAccountID: a.ProviderAccountID, Removable: removable})
+		view.Linked = append(view.Linked, page.Linked{Provider: shown, ProviderAccountID: a.ProviderAccountID, Removable: removable(i)})
 	}
 	for _, b := range v.buttons() {
 		if (b.Type == page.OAuth || b.Type == page.OIDC) && !linked[b.ID] {

@@ -87,6 +87,7 @@ func (a *Auth) SignOut(w http.ResponseWriter, r *http.Request, o SignOutOptions)
 	if err != nil {
 		return "", err
 	}
+	settleSession(r, nil, ErrNoSession)
 	return a.finish(w, res, o.NoRedirect), nil
 }
 
@@ -107,6 +108,7 @@ func (a *Auth) UpdateSession(w http.ResponseWriter, r *http.Request, data any) (
 		return nil, err
 	}
 	s, err := v.readSession(r.Context(), &change{plain})
+	settleSession(r, s, err)
 	for _, c := range v.set {
 		addCookie(w.Header(), c)
 	}
@@ -121,11 +123,26 @@ func (a *Auth) CSRFToken(w http.ResponseWriter, r *http.Request) (string, error)
 	if err != nil {
 		return "", err
 	}
+	if token, ok := v.csrfInResponse(w.Header()); ok {
+		return token, nil
+	}
 	v.takeCSRF()
 	for _, c := range v.set {
 		addCookie(w.Header(), c)
 	}
 	return v.csrf, nil
+}
+
+// csrfInResponse finds the token that this response hands out already: a page
+// with two forms has one token.
+func (v *visit) csrfInResponse(h http.Header) (string, bool) {
+	for _, line := range h["Set-Cookie"] {
+		if rest, ok := strings.CutPrefix(line, v.kinds.csrf.name()+"="); ok {
+			token, _, ok := strings.Cut(rest, "%7C")
+			return token, ok
+		}
+	}
+	return "", false
 }
 
 // ActionURL is the absolute address of an action, such as "signin" or

@@ -72,7 +72,14 @@ func (v *visit) visitor(ctx context.Context, in arrival) (*holder, error) {
 	if in.vouched || in.provesEmail {
 		return nil, nil
 	}
-	return v.sessions.current(ctx, v)
+	if in.begunBy == "" {
+		return v.sessions.current(ctx, v)
+	}
+	u, err := found(v.store.user(ctx, in.begunBy))
+	if u == nil || err != nil {
+		return nil, err
+	}
+	return &holder{user: *u}, nil
 }
 
 func (s *store) transactional() bool { _, ok := s.a.(TxAdapter); return ok }
@@ -281,19 +288,26 @@ func (v *visit) linkAccount(ctx context.Context, s *store, who *admission) error
 	if err := s.linkAccount(ctx, who.account); err != nil {
 		return err
 	}
-	if intents, ok := s.a.(SignUpAdapter); ok && !v.store.transactional() {
-		err := do(ctx, s, "EndSignUp", func(ctx context.Context) error {
-			return intents.EndSignUp(ctx, who.account.Provider, who.account.ProviderAccountID)
-		})
-		if err != nil && !errors.Is(err, ErrNotFound) {
-			return err
-		}
+	if err := v.endSignUp(ctx, s, &who.account); err != nil {
+		return err
 	}
 	if told := v.Events.LinkAccount; told != nil {
 		e := LinkAccountEvent{User: who.user, Account: who.account, Profile: who.profile}
 		v.tell("linkAccount", func(ctx context.Context) error { return told(ctx, e) })
 	}
 	return nil
+}
+
+// endSignUp forgets that a sign-up of this account was under way.
+func (v *visit) endSignUp(ctx context.Context, s *store, a *Account) error {
+	intents, ok := s.a.(SignUpAdapter)
+	if !ok || v.store.transactional() {
+		return nil
+	}
+	err := do(ctx, s, "EndSignUp", func(ctx context.Context) error {
+		return intents.EndSignUp(ctx, a.Provider, a.ProviderAccountID)
+	})
+	return ignoring(err, ErrNotFound)
 }
 
 // newUserID is a random UUID, which is what the original gives new users.

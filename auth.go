@@ -9,6 +9,7 @@ import (
 	"os"
 	"runtime/debug"
 	"sync"
+	"time"
 )
 
 // Auth answers every request under its base path and tells the rest of the
@@ -65,37 +66,64 @@ func NewFunc(configure func(ctx context.Context, r *Request) (*Config, error)) *
 // mostSetups bounds what NewFunc remembers.
 const mostSetups = 256
 
-// setups remembers prepared configurations by pointer.
+// setups remembers prepared configurations by pointer. What must not be
+// forgotten with one of them, such as failed tries, is kept for all.
 type setups struct {
+	limiter Limiter
+	once    OneTimeStore
+
 	mu   sync.RWMutex
-	made map[*Config]*prepared
+	made map[*Config]func() (*setup, error)
 }
 
-type prepared struct {
-	setup *setup
-	err   error
+func newSetups() *setups {
+	return &setups{
+		limiter: NewMemoryLimiter(nil), once: newUsedValues(time.Now),
+		made: map[*Config]func() (*setup, error){},
+	}
 }
 
-func newSetups() *setups { return &setups{made: map[*Config]*prepared{}} }
-
+// get prepares c, once, outside the lock: a slow tenant holds up nobody else.
 func (k *setups) get(c *Config) (*setup, error) {
 	k.mu.RLock()
-	p := k.made[c]
+	made := k.made[c]
 	k.mu.RUnlock()
-	if p != nil {
-		return p.setup, p.err
+	if made == nil {
+		made = k.add(c)
 	}
+	return made()
+}
+
+func (k *setups) add(c *Config) func() (*setup, error) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	if p = k.made[c]; p == nil {
-		s, err := contain2(func() (*setup, error) { return prepare(*c, os.Getenv) })
-		p = &prepared{s, err}
-		if len(k.made) >= mostSetups {
-			clear(k.made) // the busy ones come back at once
-		}
-		k.made[c] = p
+	if made := k.made[c]; made != nil {
+		return made
 	}
-	return p.setup, p.err
+	for old := range k.made {
+		if len(k.made) < mostSetups {
+			break
+		}
+		delete(k.made, old) // any: the busy ones come back at once
+	}
+	made := sync.OnceValues(func() (*setup, error) { return prepare(k.share(*c), os.Getenv) })
+	k.made[c] = made
+	return made
+}
+
+// share gives c what all configurations remember together, unless it lives in
+// a time of its own.
+func (k *setups) share(c Config) Config {
+	if c.Time != nil {
+		return c
+	}
+	if c.Limits.Limiter == nil {
+		c.Limits.Limiter = k.limiter
+	}
+	if c.Limits.UsedOnce == nil {
+		c.Limits.UsedOnce = k.once
+	}
+	return c
 }
 
 // ServeHTTP answers r. Mount it on the base path: "/auth/".

@@ -30,6 +30,7 @@ const (
 type flow struct {
 	id                     string // joins what three cookies hold of it; empty: made by the original
 	verifier, state, nonce string
+	userID                 string // who was signed in when it began; empty: nobody, or the session cookie says
 	landing                string // where this visitor goes in the end; empty: the callback cookie says
 }
 
@@ -40,6 +41,7 @@ type heldValue struct {
 	Provider string `json:"provider"`
 	Expires  int64  `json:"until,omitempty"`
 	Landing  string `json:"landing,omitempty"`
+	UserID   string `json:"user,omitempty"` // who was signed in; only where the callback cannot tell
 }
 
 func (v *visit) checkKind(c Check) *cookieKind {
@@ -89,7 +91,7 @@ func (v *visit) newFlow(checks []Check, origin string) (*flow, error) {
 // beginFlow hands the flow to the browser.
 func (v *visit) beginFlow(p *oauthProvider, f *flow, checks []Check) error {
 	for _, c := range checks {
-		held := heldValue{ID: f.id, Value: *f.value(c), Provider: p.ID, Expires: v.soon(checkMaxAge).Unix(), Landing: v.callbackURL}
+		held := heldValue{ID: f.id, Value: *f.value(c), Provider: p.ID, Expires: v.soon(checkMaxAge).Unix(), Landing: v.callbackURL, UserID: f.userID}
 		earlier := v.heldValues(c)
 		if len(earlier) >= mostFlows {
 			earlier = earlier[:mostFlows-1]
@@ -107,6 +109,9 @@ func (v *visit) hold(p *oauthProvider, c Check, values []heldValue) error {
 	claims := jwt.Claims{"value": values[0].Value, "provider": values[0].Provider, "purpose": string(c), "id": values[0].ID}
 	if values[0].Landing != "" {
 		claims["landing"] = values[0].Landing
+	}
+	if values[0].UserID != "" {
+		claims["user"] = values[0].UserID
 	}
 	if len(values) > 1 {
 		claims["earlier"] = values[1:]
@@ -138,7 +143,7 @@ func (v *visit) heldValues(c Check) []heldValue {
 	if purpose, tagged := claims["purpose"]; tagged && purpose != string(c) {
 		return nil
 	}
-	held := []heldValue{{ID: claims.String("id"), Value: claims.String("value"), Provider: claims.String("provider"), Landing: claims.String("landing")}}
+	held := []heldValue{{ID: claims.String("id"), Value: claims.String("value"), Provider: claims.String("provider"), Landing: claims.String("landing"), UserID: claims.String("user")}}
 	return append(held, earlierValues(claims["earlier"], v.now().Unix())...)
 }
 
@@ -190,7 +195,7 @@ func (v *visit) find(p *oauthProvider, f *flow, c Check, is func(heldValue) bool
 	if i < 0 {
 		return errCheck(p, "the "+string(c)+" cookie is missing, or belongs to another sign-in")
 	}
-	f.id, *f.value(c) = held[i].ID, held[i].Value
+	f.id, *f.value(c), f.userID = held[i].ID, held[i].Value, held[i].UserID
 	if _, remembered := v.jar.Get(v.kinds.callbackURL.name()); i > 0 || !remembered {
 		// Another tab has a newer address, or the cookie stayed away because the
 		// provider posts from its own site.
@@ -247,4 +252,15 @@ func (v *visit) stateOrigin(state string) (string, error) {
 func newVerifier() string {
 	raw, _ := hex.DecodeString(randomHex(32))
 	return base64.RawURLEncoding.EncodeToString(raw)
+}
+
+// dropFlows forgets every sign-in under way: somebody has signed out, and what
+// they began must not be finished in their name.
+func (v *visit) dropFlows() {
+	for _, c := range []Check{CheckPKCE, CheckState, CheckNonce} {
+		k := v.checkKind(c)
+		if _, there := v.jar.Get(k.name()); there {
+			v.setCookie(k.clear(k.name()))
+		}
+	}
 }

@@ -28,7 +28,9 @@ type Config struct {
 	TrustHost bool
 	// AllowedHosts are the hosts the site answers to, such as "app.example" or
 	// "*.preview.example"; requests for others are answered with status 400.
-	// "*" is any host and logs a warning. Empty: what TrustHost says.
+	// "*" is any host and logs a warning. Empty: what TrustHost says. Without
+	// TrustHost only the Host header counts, not X-Forwarded-*. Not looked at
+	// when URL is set.
 	AllowedHosts []string
 	// TrustedProxies are the networks whose X-Forwarded-For is believed when the
 	// client's address is needed for limits and logs. Empty: none.

@@ -115,11 +115,17 @@ func setIf[T comparable](field *T, value T) {
 // checkCookies refuses names that browsers refuse, and two cookies of one name:
 // names are salts, so a value would serve two purposes.
 func (s *setup) checkCookies(f *faults) {
-	for _, set := range s.cookies {
+	sets := s.cookies[:] // only those that can ever be used
+	if s.site.text != "" {
+		sets = []*cookieSet{s.cookiesFor(s.site)}
+	} else if s.Cookies.Secure != nil {
+		sets = sets[:1]
+	}
+	for _, set := range sets {
 		seen := map[string]string{}
 		for field, k := range map[string]*cookieKind{
 			"SessionToken": &set.session, "CallbackURL": &set.callbackURL, "CSRFToken": &set.csrf,
-			"PKCE": &set.pkce, "State": &set.state, "Nonce": &set.nonce,
+			"PKCE": &set.pkce, "State": &set.state, "Nonce": &set.nonce, "(magic link)": &set.link,
 		} {
 			t := k.template
 			t.Value = "x"
@@ -239,6 +245,10 @@ func (v *visit) sessionCookie() (string, *cookieKind) {
 // hasSessionCookie also counts pieces that do not make a whole.
 func (v *visit) hasSessionCookie() bool {
 	_, parts, ok := v.jar.Chunked(v.kinds.session.name())
+	if former := v.kinds.former; former != nil && !ok {
+		_, old, there := v.jar.Chunked(former.name())
+		ok = there || len(old) > 0
+	}
 	return ok || len(parts) > 0
 }
 

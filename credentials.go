@@ -28,6 +28,9 @@ func (p *Credentials) prepare(*setup, func(string) string) (provider, error) {
 	if c.AccountField == "" && len(c.Fields) > 0 {
 		c.AccountField = c.Fields[0].Name
 	}
+	if c.AccountField == "" {
+		return c, ErrInvalidProvider.at(c.ID, errors.New("set Credentials.Fields, or AccountField to the field that failed tries are counted under"))
+	}
 	if p.Authorize == nil {
 		return c, ErrMissingAuthorize.at(c.ID, errors.New("set Credentials.Authorize to a function that checks what was typed"))
 	}

@@ -28,6 +28,9 @@ func (v *visit) takeCSRF() {
 	if v.isPost() {
 		v.csrfVerified = equalText(v.field("csrfToken"), token) && v.madeByUs(token, hash)
 	}
+	if v.acceptsForeignPost() {
+		return // the browser kept its cookies back: a new token would undo its forms
+	}
 	if v.csrf == "" && (!v.isPost() || !v.csrfVerified) {
 		v.csrf = randomHex(32)
 		v.setCookie(v.kinds.csrf.make(v.csrf+"%7C"+hashWith(v.csrf, v.secret), time.Time{}))

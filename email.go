@@ -35,6 +35,9 @@ func (p *Email) prepare(s *setup, _ func(string) string) (provider, error) {
 	if e.MaxAge > linkMaxAge {
 		s.log.warn("links that sign people in live longer than 24 hours", "provider", e.ID)
 	}
+	if e.MaxAge < 0 {
+		return e, ErrInvalidProvider.at(e.ID, errors.New("Email.MaxAge must not be negative; zero is 24 hours"))
+	}
 	if e.Normalize == nil {
 		e.Normalize = normalizeAddress
 	}
@@ -219,11 +222,19 @@ func (p *emailProvider) confirm(v *visit, token, address string) error {
 	done, err := v.pages.Confirm(page.Confirm{
 		CSRFToken: v.csrf,
 		Action:    v.path("callback/" + p.ID),
-		Email:     address,
+		Email:     shownAddress(address),
 		Hidden:    []page.Hidden{{Name: "token", Value: token}, {Name: "email", Value: address}, {Name: "callbackUrl", Value: v.callbackURL}},
 	})
 	if err != nil {
 		return err
 	}
 	return RespondWith(pageResponse(done))
+}
+
+// shownAddress is an address from a link, if it is one.
+func shownAddress(address string) string {
+	if checkAddress(address) != nil {
+		return ""
+	}
+	return address
 }

@@ -99,8 +99,8 @@ type redirect struct{ to string }
 
 func (r *redirect) Error() string { return "latchkey: redirect" }
 
-// RespondWith returns an error that answers a guarded request with res.
-// Only the function given to [Auth.Authorize] may return it.
+// RespondWith returns an error that answers the request with res. The function
+// given to [Auth.Authorize] and [Callbacks].SignIn may return it.
 func RespondWith(res *Response) error { return &ownResponse{res} }
 
 type ownResponse struct{ res *Response }

@@ -44,6 +44,9 @@ func (a *Auth) reading(ctx context.Context, r *Request) (*visit, error) {
 // it. With [NewFunc] this asks for the configuration.
 func (a *Auth) Match(r *http.Request) bool {
 	s, _ := a.setupFor(r.Context(), requestHead(r))
+	if s == nil && a.blank != nil {
+		s = a.blank() // better an error page than the application's own answer
+	}
 	if s == nil {
 		return false
 	}
@@ -60,13 +63,32 @@ type lazySession struct {
 	w    http.ResponseWriter
 	r    *http.Request
 
-	once    sync.Once
+	mu      sync.Mutex
+	known   bool
 	session *Session
 	err     error
 }
 
+// settle says what the session is from now on: the application has just
+// changed or ended it, and the cookie that came with the request is history.
+func (l *lazySession) settle(s *Session, err error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.known, l.session, l.err = true, s, err
+}
+
+// settleSession is settle for the session in a request's context, if there is one.
+func settleSession(r *http.Request, s *Session, err error) {
+	if l, ok := r.Context().Value(sessionKey{}).(*lazySession); ok {
+		l.settle(s, err)
+	}
+}
+
 func (l *lazySession) read() (*Session, error) {
-	l.once.Do(func() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if !l.known {
+		l.known = true
 		var cookies []*http.Cookie
 		l.session, cookies, l.err = l.auth.ReadSession(l.r.Context(), requestHead(l.r))
 		for _, c := range cookies {
@@ -76,7 +98,7 @@ func (l *lazySession) read() (*Session, error) {
 			// An answer that depends on who asks must not be shared by a cache.
 			l.w.Header()["Cache-Control"] = []string{"private"}
 		}
-	})
+	}
 	return l.session, l.err
 }
 
@@ -86,14 +108,15 @@ func (l *lazySession) read() (*Session, error) {
 // Look before writing the body.
 func (a *Auth) LoadSession(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		l := &lazySession{auth: a, w: w, r: r}
-		next.ServeHTTP(w, r.WithContext(context.WithValue(r.Context(), sessionKey{}, l)))
+		_, r = a.lazyOf(w, r)
+		next.ServeHTTP(w, r)
 	})
 }
 
 // SessionFrom returns the session of the request whose context this is. It is
 // false for nobody, on any fault, and without [Auth.LoadSession] or one of the
-// guards in front. It may be called by several goroutines.
+// guards in front. The first call may set a cookie, so it belongs to the handler's
+// own goroutine; later ones may come from any.
 func SessionFrom(ctx context.Context) (*Session, bool) {
 	l, ok := ctx.Value(sessionKey{}).(*lazySession)
 	if !ok {
@@ -127,8 +150,8 @@ func (a *Auth) RequireSession(next http.Handler) http.Handler {
 // Authorize is a guard that asks the application. decide gets the session, nil
 // for nobody, and answers nil to let the request pass, [RedirectTo] to send the
 // visitor elsewhere, [RespondWith] to answer the request itself, and any other
-// error to send the visitor to the sign-in page. A page that is the target of
-// the redirect is never redirected to itself: it passes.
+// error to send the visitor to the sign-in page. A page is never redirected to
+// itself: one of Config.Pages passes, any other is answered with status 403.
 //
 // A guard denies on every fault: a store that does not answer, a panic, a
 // configuration that is wrong.
@@ -175,14 +198,20 @@ func (a *Auth) refuse(w http.ResponseWriter, r *http.Request, next http.Handler,
 		return
 	}
 	switch {
-	case samePage(to, here):
-		next.ServeHTTP(w, r)
-	case wantsOnlyJSON(r):
-		jsonText(http.StatusUnauthorized, "Sign in to access this.").Send(w)
+	case !samePage(to, here):
+	case v.isAuthPage(r.URL.EscapedPath()):
+		next.ServeHTTP(w, r) // the sign-in page itself is never guarded from those who need it
+		return
 	default:
-		w.Header().Set("Cache-Control", "no-store")
-		(&Response{Redirect: to}).Send(w)
+		jsonText(http.StatusForbidden, "Access denied.").Send(w)
+		return
 	}
+	if wantsOnlyJSON(r) {
+		jsonText(http.StatusUnauthorized, "Sign in to access this.").Send(w)
+		return
+	}
+	w.Header().Set("Cache-Control", "no-store")
+	(&Response{Redirect: to}).Send(w)
 }
 
 // samePage compares two addresses without their queries.
@@ -190,6 +219,19 @@ func samePage(a, b string) bool {
 	a, _, _ = strings.Cut(a, "?")
 	b, _, _ = strings.Cut(b, "?")
 	return strings.TrimRight(a, "/") == strings.TrimRight(b, "/")
+}
+
+// isAuthPage: a page of ours, or one that the application shows in its place.
+func (v *visit) isAuthPage(path string) bool {
+	if rest, ok := strings.CutPrefix(path, v.BasePath); ok && (rest == "" || rest[0] == '/') {
+		return true
+	}
+	for _, own := range []string{v.Pages.SignIn, v.Pages.SignOut, v.Pages.Error, v.Pages.VerifyRequest, v.Pages.NewUser} {
+		if own != "" && samePage(v.absolute(own), v.origin.text+path) {
+			return true
+		}
+	}
+	return false
 }
 
 func wantsOnlyJSON(r *http.Request) bool {

@@ -22,6 +22,25 @@ type limits struct {
 	mailsPerAddress, mailsPerClient Rate
 }
 
+// checkLimits refuses numbers that would switch a limit off without saying so.
+func (s *setup) checkLimits(f *faults) {
+	l := s.Config.Limits
+	for _, r := range []struct {
+		field string
+		rate  Rate
+	}{
+		{"CredentialsPerAccount", l.CredentialsPerAccount}, {"CredentialsPerClient", l.CredentialsPerClient},
+		{"MailsPerAddress", l.MailsPerAddress}, {"MailsPerClient", l.MailsPerClient},
+	} {
+		if (r.rate != Rate{}) && (r.rate.Events <= 0 || r.rate.Per <= 0) {
+			f.add(ErrInvalidConfig, "Limits.%s: want both Events and Per above zero, or neither for the default; Limits.Disabled switches limits off", r.field)
+		}
+	}
+	if l.Body < 0 || l.Upstream < 0 || l.Call < 0 || l.Callback < 0 || l.Store < 0 {
+		f.add(ErrInvalidConfig, "Limits: Body, Upstream, Call, Callback and Store must not be negative; zero is the default")
+	}
+}
+
 func newLimits(s *setup) *limits {
 	c := s.Limits
 	l := &limits{

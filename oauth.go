@@ -88,6 +88,9 @@ func (p *oauthProvider) checkAddresses() error {
 	if p.RedirectProxyURL != "" && !isHTTPURL(p.RedirectProxyURL) {
 		return ErrInvalidProvider.at(p.ID, fmt.Errorf("the field RedirectProxyURL is %q: want the proxy's base path URL", showURL(p.RedirectProxyURL)))
 	}
+	if p.ResponseMode != "" && p.ResponseMode != "query" && p.ResponseMode != "form_post" {
+		return ErrInvalidProvider.at(p.ID, fmt.Errorf("the field ResponseMode is %q: want form_post, or nothing for the query", p.ResponseMode))
+	}
 	for _, c := range p.Checks {
 		if c != CheckPKCE && c != CheckState && c != CheckNonce {
 			return ErrInvalidProvider.at(p.ID, fmt.Errorf("unknown check %q in Checks", c))
@@ -219,6 +222,9 @@ func (p *oauthProvider) authorizationURL(ctx context.Context, v *visit) (string,
 	if err != nil {
 		return "", err
 	}
+	if f.userID, err = p.whoBegins(ctx, v); err != nil {
+		return "", err
+	}
 	to, err := p.client.AuthorizationURL(ctx, oauth.AuthRequest{
 		RedirectURI: redirectURI, State: f.state, Nonce: f.nonce, Verifier: f.verifier,
 		ResponseMode: p.ResponseMode, Params: v.query,
@@ -285,7 +291,24 @@ func (p *oauthProvider) receive(ctx context.Context, v *visit) (*arrival, error)
 	if err != nil {
 		return nil, err
 	}
-	return p.identify(grant)
+	in, err := p.identify(grant)
+	if err == nil && p.formPost() && !v.hasSessionCookie() {
+		in.begunBy = f.userID
+	}
+	return in, err
+}
+
+// whoBegins is the user who is signed in, for providers that post from their
+// own site: the session cookie stays away from that post.
+func (p *oauthProvider) whoBegins(ctx context.Context, v *visit) (string, error) {
+	if !p.formPost() || v.store == nil {
+		return "", nil
+	}
+	here, err := v.sessions.current(ctx, v)
+	if here == nil || err != nil {
+		return "", err
+	}
+	return here.user.ID, nil
 }
 
 // params are those of the authorization response.

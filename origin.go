@@ -36,7 +36,7 @@ func (s *setup) originOf(r *Request) (origin, error) {
 	if !s.TrustHost && len(s.AllowedHosts) == 0 {
 		return origin{}, ErrUntrustedHost
 	}
-	host := forwarded(r, "X-Forwarded-Host")
+	host := s.forwarded(r, "X-Forwarded-Host")
 	if host == "" {
 		host = r.Host
 	}
@@ -50,7 +50,7 @@ func (s *setup) originOf(r *Request) (origin, error) {
 	if r.TLS {
 		scheme = "https"
 	}
-	if told := strings.TrimSuffix(strings.ToLower(forwarded(r, "X-Forwarded-Proto")), ":"); told != "" {
+	if told := strings.TrimSuffix(strings.ToLower(s.forwarded(r, "X-Forwarded-Proto")), ":"); told != "" {
 		scheme = told
 	}
 	if scheme != "http" && scheme != "https" {
@@ -64,7 +64,11 @@ const errBadHost ErrorType = "bad host"
 
 // forwarded is all of a header. A list is kept whole and so refused as a host or
 // scheme: its first entry is what the visitor sent, not what the proxy saw.
-func forwarded(r *Request, name string) string {
+// Without TrustHost nobody vouches for the header, and it says nothing.
+func (s *setup) forwarded(r *Request, name string) string {
+	if !s.TrustHost {
+		return ""
+	}
 	return strings.Trim(strings.Join(r.Header[name], ","), " \t")
 }
 

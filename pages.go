@@ -53,12 +53,8 @@ func (v *visit) signInPage() (*Response, error) {
 		}
 		return v.ownPage(own, params...), nil
 	}
-	email := v.query.Get("email")
-	if checkAddress(email) != nil {
-		email = ""
-	}
 	return v.show(v.pages.SignIn(page.SignIn{
-		CSRFToken: v.csrf, CallbackURL: v.callbackURL, Error: failed, Email: email,
+		CSRFToken: v.csrf, CallbackURL: v.callbackURL, Error: failed, Email: shownAddress(v.query.Get("email")),
 		Host: v.origin.host(), Providers: v.buttons(), FormOrigins: v.formOrigins(),
 	}))
 }
@@ -85,7 +81,8 @@ func (v *visit) buttons() []page.Provider {
 }
 
 // formOrigins are where the forms of the page may lead: browsers apply the
-// policy to the redirect as well. A provider that is discovered is named by its issuer.
+// policy to the redirect as well. Of a provider that is yet to be discovered
+// only the scheme is known.
 func (v *visit) formOrigins() []string {
 	var origins []string
 	for _, p := range v.order {
@@ -93,7 +90,7 @@ func (v *visit) formOrigins() []string {
 		if !ok {
 			continue
 		}
-		origins = append(origins, firstOf(o.client.AuthorizationEndpoint(), o.Issuer))
+		origins = append(origins, firstOf(o.client.AuthorizationEndpoint(), "https:"), o.Issuer)
 	}
 	return origins
 }

@@ -175,8 +175,8 @@ type OAuth struct {
 	// IDTokenAlgs are the accepted signature algorithms. Empty: those of the
 	// discovery document, or RS256. HS256 is only accepted when listed.
 	IDTokenAlgs []string
-	// AllowedAudiences may stand in an ID token's aud beside the client id
-	// without azp. Empty: none.
+	// AllowedAudiences are the other audiences an ID token may have, its azp
+	// naming this client. nil: any; none when Hardened.
 	AllowedAudiences []string
 	// ProfileFromUserInfo takes the profile of an OIDC provider from the userinfo
 	// endpoint instead of the ID token, which is verified all the same.

@@ -163,9 +163,6 @@ func TestMailLinkUse(t *testing.T) {
 			link := g.askForLink(adasAddress)
 			path, q := linkQuery(link)
 			token, address := spoil(q.Get("token"), q.Get("email"))
-			if token == q.Get("token") && address == q.Get("email") {
-				t.Skip("nothing to spoil in this token")
-			}
 			before := d.contents()
 			q.Set("token", token)
 			q.Set("email", address)
@@ -190,7 +187,9 @@ func TestMailLinkUse(t *testing.T) {
 		}
 		q.Set("token", row.Token)
 		refused(t, d.guest().get(path+"?"+q.Encode()), "Verification")
-		other := openDesk(t, func(c *latchkey.Config) { c.Adapter, c.Secrets = d.store, []string{"another site's secret, long enough"} })
+		other := openDesk(t, func(c *latchkey.Config) {
+			c.Adapter, c.Secrets = d.store, []string{"another site's secret, long enough"}
+		})
 		_, q = linkQuery(d.sent()[0].URL)
 		refused(t, other.guest().get(path+"?"+q.Encode()), "Verification")
 	})
@@ -281,14 +280,14 @@ func TestMailAddress(t *testing.T) {
 		})
 	}
 	for typed, want := range map[string]string{
-		" ADA@Example.COM ":                       adasAddress,
-		"ada@example.com,mallory@evil.example.x":  "", // two signs
-		"ada@example.com,evil.example":            adasAddress,
-		"ａｄａ@example.com":                         adasAddress,
-		"ada+tag@sub.example.com":                 "ada+tag@sub.example.com",
-		"o'brien@example.com":                     "o'brien@example.com",
-		"ada@localhost":                           "ada@localhost",
-		strings.Repeat("a", 64) + "@example.com":  strings.Repeat("a", 64) + "@example.com",
+		" ADA@Example.COM ":                      adasAddress,
+		"ada@example.com,mallory@evil.example.x": "", // two signs
+		"ada@example.com,evil.example":           adasAddress,
+		"ａｄａ@example.com":                        adasAddress,
+		"ada+tag@sub.example.com":                "ada+tag@sub.example.com",
+		"o'brien@example.com":                    "o'brien@example.com",
+		"ada@localhost":                          "ada@localhost",
+		strings.Repeat("a", 64) + "@example.com": strings.Repeat("a", 64) + "@example.com",
 	} {
 		t.Run(fmt.Sprintf("R-144 %.40q is taken as %.20q", typed, want), func(t *testing.T) {
 			d := openDesk(t)
@@ -376,7 +375,7 @@ func TestMailAsking(t *testing.T) {
 		}
 	})
 	t.Run("R-149 a store that fails sends nothing", func(t *testing.T) {
-		broken := &faultyStore{Adapter: openDesk(t).store}
+		broken := newFaultyStore()
 		broken.fail("CreateVerificationToken", faultBefore)
 		d := openDesk(t, func(c *latchkey.Config) { c.Adapter = broken })
 		refused(t, d.guest().post("/auth/signin/post", "email", adasAddress), "Configuration")

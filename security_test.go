@@ -87,6 +87,16 @@ func (s *stage) depart(g *guest, provider string) url.Values {
 	return params
 }
 
+// departures is depart for many, one after the other.
+func (s *stage) departures(guests []*guest) []url.Values {
+	s.t.Helper()
+	all := make([]url.Values, len(guests))
+	for i, g := range guests {
+		all[i] = s.depart(g, "issuer")
+	}
+	return all
+}
+
 var hiddenInput = regexp.MustCompile(`<input type="hidden" name="([^"]*)" value="([^"]*)">`)
 
 // arrive delivers an authorization response.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"time"
+	"unicode/utf8"
 )
 
 // rowKeeper keeps a session in a row; the cookie holds the row's key.
@@ -31,7 +32,7 @@ func (k *rowKeeper) record(ctx context.Context, v *visit, s *store, who *admissi
 	if err := s.createSession(ctx, who.session); err != nil {
 		return err
 	}
-	if token, _ := v.sessionCookie(); token != "" {
+	if token := v.rowToken(); token != "" {
 		if _, err := s.deleteSession(ctx, token); err != nil && !errors.Is(err, ErrNotFound) {
 			return err
 		}
@@ -47,12 +48,9 @@ func (k *rowKeeper) open(_ context.Context, v *visit, who *admission) error {
 // live is the session behind the visit's cookie. A nil result is nobody; one
 // that has expired is removed on the way.
 func (k *rowKeeper) live(ctx context.Context, v *visit) (*sessionAndUser, string, error) {
-	token, _ := v.sessionCookie()
+	token := v.rowToken()
 	if token == "" {
 		return nil, "", nil
-	}
-	if len(token) > 4096 || hasControl(token) {
-		return nil, token, nil
 	}
 	s, err := found(v.store.session(ctx, token))
 	if s == nil || err != nil {
@@ -65,6 +63,15 @@ func (k *rowKeeper) live(ctx context.Context, v *visit) (*sessionAndUser, string
 		v.log.error(v, ErrSessionToken.because(err)) // it stays dead all the same
 	}
 	return nil, token, nil
+}
+
+// rowToken is what the cookie says, if a store could ever have said it.
+func (v *visit) rowToken() string {
+	token, _ := v.sessionCookie()
+	if len(token) > 4096 || hasControl(token) || !utf8.ValidString(token) {
+		return ""
+	}
+	return token
 }
 
 func (k *rowKeeper) expired(v *visit, row *StoredSession) bool {
@@ -136,7 +143,7 @@ func (k *rowKeeper) current(ctx context.Context, v *visit) (*holder, error) {
 
 // close deletes the row; a store that fails is asked once more.
 func (k *rowKeeper) close(ctx context.Context, v *visit) error {
-	token, _ := v.sessionCookie()
+	token := v.rowToken()
 	if v.hasSessionCookie() {
 		v.clearSession()
 	}

@@ -65,6 +65,7 @@ func prepare(c Config, getenv func(string) string) (*setup, error) {
 	var faults faults
 	s.settleAddress(&faults)
 	s.settleSecrets(&faults)
+	s.checkLimits(&faults)
 	s.settleCookies(&faults)
 	s.settlePages(&faults)
 	s.settleSessions(&faults)
@@ -163,6 +164,16 @@ func (s *setup) settleAddress(f *faults) {
 	if s.site.text == "" && !s.TrustHost && len(s.AllowedHosts) == 0 {
 		f.add(ErrUntrustedHost, "set URL (AUTH_URL) to the site's address, or TrustHost (AUTH_TRUST_HOST=true) behind a proxy that sets the Host header")
 	}
+	for _, host := range s.AllowedHosts {
+		if !validHost(strings.TrimPrefix(host, "*.")) && host != "*" {
+			f.add(ErrInvalidConfig, "AllowedHosts: %q: want a host such as app.example, or *.preview.example", host)
+		}
+	}
+	for _, o := range s.RedirectProxyOrigins {
+		if scheme, host, ok := strings.Cut(o, "://"); !ok || (scheme != "https" && scheme != "http") || !validHost(strings.TrimPrefix(host, "*.")) {
+			f.add(ErrInvalidConfig, "RedirectProxyOrigins: %q: want an origin such as https://*.preview.example", o)
+		}
+	}
 	if slices.Contains(s.AllowedHosts, "*") {
 		s.log.warn("AllowedHosts contains *: links are made for whatever host a request names")
 	}
@@ -223,6 +234,9 @@ func (s *setup) settlePages(f *faults) {
 		{"VerifyRequest", s.Pages.VerifyRequest},
 		{"NewUser", s.Pages.NewUser},
 	} {
+		if path, _, _ := strings.Cut(p.value, "?"); path == s.BasePath || strings.HasPrefix(path, s.BasePath+"/") {
+			f.add(ErrInvalidConfig, "Pages.%s %q lies below BasePath, where the built-in pages are: the redirect would never end", p.field, p.value)
+		}
 		if p.value != "" && !isHTTPURL(p.value) && !isPath(p.value) {
 			f.add(ErrInvalidConfig, "Pages.%s %q: want a path such as /welcome or an http(s) address", p.field, showURL(p.value))
 		}
@@ -243,6 +257,12 @@ func (s *setup) settleSessions(f *faults) {
 	}
 	if s.Session.MaxAge < time.Second || s.JWT.MaxAge < time.Second {
 		f.add(ErrInvalidConfig, "Session.MaxAge and JWT.MaxAge: want at least one second, or zero for 30 days")
+	}
+	if s.Session.AbsoluteMaxAge < 0 {
+		f.add(ErrInvalidConfig, "Session.AbsoluteMaxAge must not be negative; zero is no limit")
+	}
+	if s.Session.UpdateAge >= s.Session.MaxAge && s.Session.Strategy == DatabaseSessions {
+		s.log.warn("Session.UpdateAge is not shorter than Session.MaxAge: stored sessions end before they are ever extended")
 	}
 	if (s.JWT.Encode == nil) != (s.JWT.Decode == nil) {
 		f.add(ErrInvalidConfig, "JWT: set both Encode and Decode, or none")
@@ -283,7 +303,7 @@ func (s *setup) settleProviders(f *faults, getenv func(string) string) {
 		}
 		id := p.info().id
 		if !validProviderID(id) {
-			f.add(ErrInvalidProvider, "Providers[%d]: id %q: want letters, digits, - and _ only", i, id)
+			f.add(ErrInvalidProvider, "Providers[%d]: id %q: want letters, digits, and - _ . only", i, id)
 			continue
 		}
 		if _, taken := s.providers[id]; taken {
@@ -309,7 +329,7 @@ func isNil(p Provider) bool {
 }
 
 func validProviderID(id string) bool {
-	if id == "" || len(id) > 64 || id == "undefined" {
+	if id == "" || len(id) > 64 || id == "undefined" || strings.Trim(id, ".") == "" {
 		return false
 	}
 	return strings.Trim(id, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_.") == ""

@@ -18,6 +18,7 @@ type arrival struct {
 	provesEmail   bool    // opening the link proved the address
 	emailVerified bool    // the provider says that the address is verified
 	link          linking // what a matching address is worth
+	begunBy       string  // id of the user who began this in a session whose cookie could not come along
 }
 
 // linking is what a provider's word about an address is worth.

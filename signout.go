@@ -9,6 +9,7 @@ import (
 // signed out; a session that could not be ended there is an error in the log.
 func (v *visit) signOut(ctx context.Context) (*Response, error) {
 	err := v.sessions.close(ctx, v)
+	v.dropFlows()
 	if err != nil {
 		v.log.error(v, ErrSignOut.because(err), "alert", true)
 		if v.StrictSignOut {

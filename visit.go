@@ -118,7 +118,7 @@ func nextSegment(path string) (segment, rest string) {
 }
 
 // IsAction reports whether name is an action, the first segment below the base
-// path, as the original's isAuthAction does.
+// path, as the original's isAuthAction does. It knows one more, "account".
 func IsAction(name string) bool {
 	switch name {
 	case "providers", "session", "csrf", "signin", "signout", "callback", "verify-request", "error", "webauthn-options", "account":

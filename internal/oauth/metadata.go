@@ -213,5 +213,8 @@ func (c *Client) AuthorizationEndpoint() string {
 	if !c.discover {
 		return c.explicit.AuthorizationEndpoint
 	}
+	if m := c.metadata.last.Load(); m != nil && m.known {
+		return m.value.AuthorizationEndpoint
+	}
 	return c.config.Authorization.URL
 }

@@ -1,0 +1,596 @@
+package latchkey_test
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/latchkeyhq/latchkey"
+	"github.com/latchkeyhq/latchkey/adapters/memoryadapter"
+	"github.com/latchkeyhq/latchkey/latchkeytest"
+)
+
+// fault is a way for a call of a store to go wrong.
+type fault string
+
+const (
+	faultBefore fault = "error before"
+	faultAfter  fault = "error after effect"
+	faultHang   fault = "hang"
+	faultPanic  fault = "panic"
+	faultLie    fault = "nil without error"
+)
+
+var errStore = errors.New("the store is down")
+
+// faultPlan says which call fails, and remembers what was called.
+type faultPlan struct {
+	mu      sync.Mutex
+	method  string
+	fault   fault
+	hooks   map[string]func() // run after a call that went well
+	called  map[string]bool
+	longest time.Duration // that a call was given
+	endless bool          // a call was given no deadline
+}
+
+// faultyStore is a store in memory that fails as planned.
+type faultyStore struct {
+	inner *memoryadapter.Adapter
+	plan  *faultPlan
+}
+
+func newFaultyStore() *faultyStore {
+	s := &faultyStore{plan: &faultPlan{}}
+	s.reset()
+	return s
+}
+
+// reset empties the store and mends it.
+func (s *faultyStore) reset() {
+	s.inner = memoryadapter.New(memoryadapter.Options{})
+	s.plan.mu.Lock()
+	defer s.plan.mu.Unlock()
+	s.plan.method, s.plan.hooks, s.plan.called = "", nil, map[string]bool{}
+}
+
+func (s *faultyStore) fail(method string, f fault) {
+	s.plan.mu.Lock()
+	defer s.plan.mu.Unlock()
+	s.plan.method, s.plan.fault = method, f
+}
+
+func (s *faultyStore) mend() { s.fail("", "") }
+
+// afterwards runs f once, after the next call of method.
+func (s *faultyStore) afterwards(method string, f func()) {
+	s.plan.mu.Lock()
+	defer s.plan.mu.Unlock()
+	s.plan.hooks = map[string]func(){method: f}
+}
+
+func (p *faultPlan) enter(ctx context.Context, method string) (f fault, hook func()) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.called[method] = true
+	if deadline, ok := ctx.Deadline(); ok {
+		p.longest = max(p.longest, time.Until(deadline))
+	} else {
+		p.endless = true
+	}
+	if method == p.method {
+		f = p.fault
+	}
+	hook = p.hooks[method]
+	delete(p.hooks, method)
+	return f, hook
+}
+
+func attempt[T any](ctx context.Context, s *faultyStore, method string, call func() (T, error)) (result T, err error) {
+	f, hook := s.plan.enter(ctx, method)
+	switch f {
+	case faultBefore:
+		return result, errStore
+	case faultAfter:
+		_, _ = call()
+		return result, errStore
+	case faultHang:
+		<-ctx.Done()
+		return result, ctx.Err()
+	case faultPanic:
+		panic(errStore)
+	case faultLie:
+		return result, nil
+	}
+	result, err = call()
+	if hook != nil {
+		hook()
+	}
+	return result, err
+}
+
+func act(ctx context.Context, s *faultyStore, method string, call func() error) error {
+	_, err := attempt(ctx, s, method, func() (struct{}, error) { return struct{}{}, call() })
+	return err
+}
+
+func (s *faultyStore) CreateUser(ctx context.Context, u latchkey.User) (latchkey.User, error) {
+	return attempt(ctx, s, "CreateUser", func() (latchkey.User, error) { return s.inner.CreateUser(ctx, u) })
+}
+
+func (s *faultyStore) GetUser(ctx context.Context, id string) (latchkey.User, error) {
+	return attempt(ctx, s, "GetUser", func() (latchkey.User, error) { return s.inner.GetUser(ctx, id) })
+}
+
+func (s *faultyStore) GetUserByEmail(ctx context.Context, email string) (latchkey.User, error) {
+	return attempt(ctx, s, "GetUserByEmail", func() (latchkey.User, error) { return s.inner.GetUserByEmail(ctx, email) })
+}
+
+func (s *faultyStore) GetUserByAccount(ctx context.Context, provider, id string) (latchkey.User, error) {
+	return attempt(ctx, s, "GetUserByAccount", func() (latchkey.User, error) { return s.inner.GetUserByAccount(ctx, provider, id) })
+}
+
+func (s *faultyStore) UpdateUser(ctx context.Context, id string, c latchkey.UserChange) (latchkey.User, error) {
+	return attempt(ctx, s, "UpdateUser", func() (latchkey.User, error) { return s.inner.UpdateUser(ctx, id, c) })
+}
+
+func (s *faultyStore) LinkAccount(ctx context.Context, a latchkey.Account) error {
+	return act(ctx, s, "LinkAccount", func() error { return s.inner.LinkAccount(ctx, a) })
+}
+
+func (s *faultyStore) CreateSession(ctx context.Context, row latchkey.StoredSession) error {
+	return act(ctx, s, "CreateSession", func() error { return s.inner.CreateSession(ctx, row) })
+}
+
+func (s *faultyStore) GetSessionAndUser(ctx context.Context, token string) (latchkey.StoredSession, latchkey.User, error) {
+	type both struct {
+		row  latchkey.StoredSession
+		user latchkey.User
+	}
+	b, err := attempt(ctx, s, "GetSessionAndUser", func() (b both, err error) {
+		b.row, b.user, err = s.inner.GetSessionAndUser(ctx, token)
+		return b, err
+	})
+	return b.row, b.user, err
+}
+
+func (s *faultyStore) UpdateSession(ctx context.Context, token string, expires time.Time) error {
+	return act(ctx, s, "UpdateSession", func() error { return s.inner.UpdateSession(ctx, token, expires) })
+}
+
+func (s *faultyStore) DeleteSession(ctx context.Context, token string) (latchkey.StoredSession, error) {
+	return attempt(ctx, s, "DeleteSession", func() (latchkey.StoredSession, error) { return s.inner.DeleteSession(ctx, token) })
+}
+
+func (s *faultyStore) CreateVerificationToken(ctx context.Context, t latchkey.VerificationToken) error {
+	return act(ctx, s, "CreateVerificationToken", func() error { return s.inner.CreateVerificationToken(ctx, t) })
+}
+
+func (s *faultyStore) UseVerificationToken(ctx context.Context, identifier, token string) (latchkey.VerificationToken, error) {
+	return attempt(ctx, s, "UseVerificationToken", func() (latchkey.VerificationToken, error) {
+		return s.inner.UseVerificationToken(ctx, identifier, token)
+	})
+}
+
+func (s *faultyStore) GetAccount(ctx context.Context, provider, id string) (latchkey.Account, error) {
+	return attempt(ctx, s, "GetAccount", func() (latchkey.Account, error) { return s.inner.GetAccount(ctx, provider, id) })
+}
+
+func (s *faultyStore) ListAccounts(ctx context.Context, userID string) ([]latchkey.Account, error) {
+	return attempt(ctx, s, "ListAccounts", func() ([]latchkey.Account, error) { return s.inner.ListAccounts(ctx, userID) })
+}
+
+func (s *faultyStore) UnlinkAccount(ctx context.Context, provider, id string) (latchkey.Account, error) {
+	return attempt(ctx, s, "UnlinkAccount", func() (latchkey.Account, error) { return s.inner.UnlinkAccount(ctx, provider, id) })
+}
+
+func (s *faultyStore) ListSessions(ctx context.Context, userID string) ([]latchkey.StoredSession, error) {
+	return attempt(ctx, s, "ListSessions", func() ([]latchkey.StoredSession, error) { return s.inner.ListSessions(ctx, userID) })
+}
+
+func (s *faultyStore) DeleteSessionByID(ctx context.Context, userID, id string) error {
+	return act(ctx, s, "DeleteSessionByID", func() error { return s.inner.DeleteSessionByID(ctx, userID, id) })
+}
+
+func (s *faultyStore) DeleteSessions(ctx context.Context, userID, keep string) (int, error) {
+	return attempt(ctx, s, "DeleteSessions", func() (int, error) { return s.inner.DeleteSessions(ctx, userID, keep) })
+}
+
+func (s *faultyStore) InTx(ctx context.Context, f func(latchkey.Adapter) error) error {
+	return act(ctx, s, "InTx", func() error {
+		return s.inner.InTx(ctx, func(a latchkey.Adapter) error { return f(&faultyStore{a.(*memoryadapter.Adapter), s.plan}) })
+	})
+}
+
+// noTx is a faulty store without transactions: it remembers half-done sign-ups instead.
+type noTx struct {
+	latchkey.Adapter
+	latchkey.SessionAdapter
+	latchkey.VerificationTokenAdapter
+	latchkey.AccountAdapter
+	latchkey.SignUpAdapter
+}
+
+func (s *faultyStore) withoutTx() latchkey.Adapter { return noTx{s, s, s, s, s.inner} }
+
+// flow is something people do, step by step: what comes before, what is
+// disturbed, and who may be signed in afterwards.
+type flow struct {
+	name    string
+	prepare func(s *stage, g *guest) func() *answer
+	person  string // whom the session may be of
+	calls   string // what the disturbed step asks of the store
+}
+
+var flows = []flow{
+	{"sign-up", func(s *stage, g *guest) func() *answer {
+		params := s.depart(g, "issuer")
+		return func() *answer { return g.arrive("issuer", params) }
+	}, "ada@", "GetUserByAccount GetUserByEmail InTx CreateUser LinkAccount CreateSession"},
+	{"sign-in", func(s *stage, g *guest) func() *answer {
+		s.mustComeIn(s.guest())
+		params := s.depart(g, "issuer")
+		return func() *answer { return g.arrive("issuer", params) }
+	}, "ada@", "GetUserByAccount InTx CreateSession"},
+	{"linking", func(s *stage, g *guest) func() *answer {
+		g.get(g.askForLink("grace@example.com"))
+		params := s.depart(g, "issuer")
+		return func() *answer { return g.arrive("issuer", params) }
+	}, "grace@", "GetUserByAccount GetSessionAndUser InTx LinkAccount CreateSession DeleteSession"},
+	{"asking for a link", func(_ *stage, g *guest) func() *answer {
+		g.token()
+		return func() *answer { return g.post("/auth/signin/post", "email", adasAddress) }
+	}, "nobody", "GetUserByEmail CreateVerificationToken"},
+	{"using a link", func(_ *stage, g *guest) func() *answer {
+		link := g.askForLink(adasAddress)
+		return func() *answer { return g.get(link) }
+	}, "ada@", "UseVerificationToken GetUserByEmail InTx CreateUser CreateSession"},
+	{"using a link to an unproven address", func(s *stage, g *guest) func() *answer {
+		s.mustComeIn(s.guest())
+		link := g.askForLink(adasAddress)
+		return func() *answer { return g.get(link) }
+	}, "ada@", "UseVerificationToken GetUserByEmail InTx ListAccounts UpdateUser CreateSession"},
+	{"reading", func(s *stage, g *guest) func() *answer {
+		s.mustComeIn(g)
+		s.clock.pass(48 * time.Hour)
+		return func() *answer { return g.get("/auth/session") }
+	}, "ada@", "GetSessionAndUser UpdateSession"},
+	{"signing out", func(s *stage, g *guest) func() *answer {
+		s.mustComeIn(g)
+		return func() *answer { return g.post("/auth/signout") }
+	}, "ada@", "DeleteSession"},
+}
+
+// faultyStage is a stage whose store fails as planned.
+func faultyStage(t *testing.T) (*stage, *faultyStore) {
+	store := newFaultyStore()
+	s := newStage(t, stored, func(c *latchkey.Config) {
+		c.Adapter = store
+		c.Limits.Store, c.Limits.Disabled = 100*time.Millisecond, true
+	})
+	s.store = store.inner
+	return s, store
+}
+
+// TestStoreFaults disturbs every call that every flow makes, in every way.
+func TestStoreFaults(t *testing.T) {
+	for _, f := range flows {
+		for method := range strings.FieldsSeq(f.calls) {
+			for _, kind := range []fault{faultBefore, faultAfter, faultHang, faultPanic, faultLie} {
+				t.Run("R-194 "+f.name+", "+method+", "+string(kind), func(t *testing.T) {
+					t.Parallel()
+					s, store := faultyStage(t)
+					disturb(t, s, store, f, method, kind)
+				})
+			}
+		}
+	}
+}
+
+func disturb(t *testing.T, s *stage, store *faultyStore, f flow, method string, kind fault) {
+	g := s.guest()
+	step := f.prepare(s, g)
+	before := store.inner.Contents()
+	store.plan.called = map[string]bool{}
+	store.fail(method, kind)
+	a := step()
+	if !store.plan.called[method] {
+		t.Fatalf("%s was not called", method)
+	}
+	if a.Code >= 500 || (a.Code != http.StatusFound && a.Code != http.StatusOK) {
+		t.Errorf("answered %d", a.Code)
+	}
+	lied, takesEffect := kind == faultLie, kind == faultAfter && method == "InTx"
+	reads, ends := f.name == "reading", f.name == "signing out"
+	during := g.copy().session()
+	if during != "null" && !strings.Contains(during, f.person) {
+		t.Errorf("during the fault the session is %s", during)
+	}
+	switch {
+	case ends:
+		cleared(t, a, "session-token")
+		dead(t, g)
+	case reads && !lied:
+		if a.Body.String() != "null" || a.cookie("session-token") != nil {
+			t.Errorf("answered %s with cookie %v", a.Body, a.cookie("session-token"))
+		}
+	case !reads && !lied:
+		refused(t, a)
+	}
+	store.mend()
+	whole(t, before, store.inner.Contents(), lied, takesEffect || ends || reads)
+	if after := g.session(); after != "null" && !strings.Contains(after, f.person) {
+		t.Errorf("after the fault the session is %s", after)
+	}
+	if !lied {
+		resumes(t, s, f)
+	}
+}
+
+// whole fails the test if something was done by half.
+func whole(t *testing.T, before, after memoryadapter.Contents, lied, mayChange bool) {
+	t.Helper()
+	users := map[string]bool{}
+	for _, u := range after.Users {
+		users[u.ID] = true
+	}
+	for _, row := range after.Sessions {
+		if !users[row.UserID] {
+			t.Error("a session belongs to nobody")
+		}
+	}
+	for _, a := range after.Accounts {
+		if !users[a.UserID] {
+			t.Error("an account belongs to nobody")
+		}
+	}
+	if lied || mayChange {
+		return
+	}
+	if len(after.Users) != len(before.Users) || len(after.Accounts) != len(before.Accounts) || len(after.Sessions) != len(before.Sessions) {
+		t.Errorf("R-185 done by half: %d users, %d accounts, %d sessions; before %d, %d, %d", len(after.Users), len(after.Accounts), len(after.Sessions),
+			len(before.Users), len(before.Accounts), len(before.Sessions))
+	}
+	for i := range after.Users {
+		if !after.Users[i].EmailVerified.Equal(before.Users[i].EmailVerified) {
+			t.Error("R-185 an address was proven by half")
+		}
+	}
+}
+
+// resumes fails the test unless the same people come in now that the store is back.
+func resumes(t *testing.T, s *stage, f flow) {
+	t.Helper()
+	again := s.guest()
+	a := f.prepare(s, again)()
+	if f.name == "signing out" || f.name == "asking for a link" {
+		if a.error() != "" {
+			t.Errorf("the service does not resume: to %q", a.location())
+		}
+		return
+	}
+	if live := again.session(); !strings.Contains(live, f.person) && f.name != "linking" {
+		t.Errorf("the service does not resume: to %q, session %s", a.location(), live)
+	}
+}
+
+func TestStoreSlow(t *testing.T) {
+	store := newFaultyStore()
+	s := newStage(t, stored, func(c *latchkey.Config) { c.Adapter = store })
+	for _, f := range flows {
+		t.Run("R-195 every call has a deadline: "+f.name, func(t *testing.T) {
+			store.reset()
+			f.prepare(s, s.guest())()
+			for method := range strings.FieldsSeq(f.calls) {
+				if !store.plan.called[method] {
+					t.Errorf("%s was not called", method)
+				}
+			}
+			if store.plan.endless || store.plan.longest > 10*time.Second {
+				t.Errorf("the longest call had %v", store.plan.longest)
+			}
+		})
+	}
+	t.Run("R-195 the visitor leaves", func(t *testing.T) {
+		store.reset()
+		g := s.guest()
+		s.mustComeIn(g)
+		store.fail("GetSessionAndUser", faultHang)
+		ctx, leave := context.WithCancel(t.Context())
+		leave()
+		if a := g.serve(s.auth, g.request(http.MethodGet, "/auth/session", "", "").WithContext(ctx)); a.Body.String() != "null" || a.cookie("session-token") != nil {
+			t.Errorf("answered %s", a.Body)
+		}
+	})
+}
+
+func TestSignOutFaults(t *testing.T) {
+	t.Run("R-106 the delete is tried again and the log is loud", func(t *testing.T) {
+		s, store := faultyStage(t)
+		g := s.guest()
+		s.mustComeIn(g)
+		store.fail("DeleteSession", faultBefore)
+		a := g.post("/auth/signout")
+		cleared(t, a, "session-token")
+		last := s.log.records(t)[len(s.log.records(t))-1]
+		if a.Code != http.StatusFound || last["type"] != "SignOutError" || last["level"] != "ERROR" || last["alert"] != true {
+			t.Errorf("%d, log %v", a.Code, last)
+		}
+	})
+	t.Run("R-106 strict", func(t *testing.T) {
+		store := newFaultyStore()
+		s := newStage(t, stored, func(c *latchkey.Config) { c.Adapter, c.StrictSignOut = store, true })
+		g := s.guest()
+		s.mustComeIn(g)
+		store.fail("DeleteSession", faultBefore)
+		if a := g.post("/auth/signout"); a.Code != http.StatusInternalServerError {
+			t.Errorf("%d", a.Code)
+		}
+	})
+}
+
+// TestHalfDoneSignUp is about stores without transactions.
+func TestHalfDoneSignUp(t *testing.T) {
+	open := func(t *testing.T) (*stage, *faultyStore) {
+		store := newFaultyStore()
+		return newStage(t, stored, func(c *latchkey.Config) { c.Adapter = store.withoutTx() }), store
+	}
+	for _, method := range []string{"CreateUser", "LinkAccount", "CreateSession"} {
+		for _, kind := range []fault{faultBefore, faultAfter, faultPanic} {
+			t.Run("R-187 finished by its owner: "+method+", "+string(kind), func(t *testing.T) {
+				s, store := open(t)
+				store.fail(method, kind)
+				refused(t, s.comeIn(s.guest()))
+				store.mend()
+				g := s.guest()
+				s.mustComeIn(g)
+				live(t, g)
+				if c := store.inner.Contents(); len(c.Users) != 1 || len(c.Accounts) != 1 || c.Accounts[0].UserID != c.Users[0].ID {
+					t.Errorf("%d users, %d accounts", len(c.Users), len(c.Accounts))
+				}
+			})
+		}
+	}
+	t.Run("R-187 not by somebody else with the address", func(t *testing.T) {
+		s, store := open(t)
+		store.fail("LinkAccount", faultBefore)
+		refused(t, s.comeIn(s.guest()))
+		store.mend()
+		mallory := ada()
+		mallory.Subject = "mallory"
+		s.issuer.SignInAs(mallory)
+		refused(t, s.comeIn(s.guest()), "OAuthAccountNotLinked")
+		if n := len(store.inner.Contents().Accounts); n != 0 {
+			t.Errorf("%d accounts", n)
+		}
+		s.issuer.SignInAs(ada())
+		s.mustComeIn(s.guest())
+	})
+	t.Run("R-187 an invited user is nobody's by address", func(t *testing.T) {
+		s, store := open(t)
+		if _, err := store.inner.CreateUser(t.Context(), latchkey.User{ID: "invited", Email: adasAddress}); err != nil {
+			t.Fatal(err)
+		}
+		refused(t, s.comeIn(s.guest()), "OAuthAccountNotLinked")
+	})
+}
+
+func TestRaces(t *testing.T) {
+	const crowd = 100
+	t.Run("R-006 R-188 one callback delivered by a hundred tabs", func(t *testing.T) {
+		s := newStage(t, stored, atIssuer(fullChecks))
+		g := s.guest()
+		params := s.depart(g, "issuer")
+		var won atomic.Int32
+		together(crowd, func(int) {
+			a := g.copy().arrive("issuer", params)
+			if a.signsIn() {
+				won.Add(1)
+			} else if a.error() != "Configuration" {
+				t.Errorf("%d to %q", a.Code, a.location())
+			}
+		})
+		if n := s.issuer.Count(latchkeytest.PathToken); won.Load() != 1 || n != 1 {
+			t.Errorf("%d wins, %d token requests", won.Load(), n)
+		}
+	})
+	for name, tx := range map[string]bool{"with transactions": true, "without": false} {
+		t.Run("R-188 a hundred first sign-ins of one person, "+name, func(t *testing.T) {
+			store := newFaultyStore()
+			s := newStage(t, stored, func(c *latchkey.Config) {
+				if c.Adapter = store; !tx {
+					c.Adapter = store.withoutTx()
+				}
+			})
+			guests := make([]*guest, crowd)
+			answers := make([]*answer, crowd)
+			for i := range guests {
+				guests[i] = s.guest()
+			}
+			params := s.departures(guests)
+			together(crowd, func(i int) { answers[i] = guests[i].arrive("issuer", params[i]) })
+			won := 0
+			for i, a := range answers {
+				switch {
+				case a.signsIn():
+					won++
+					live(t, guests[i])
+				case a.Code != http.StatusFound || a.error() != "OAuthAccountNotLinked":
+					t.Errorf("%d to %q", a.Code, a.location())
+				}
+			}
+			if c := store.inner.Contents(); won == 0 || len(c.Users) != 1 || len(c.Accounts) != 1 || len(c.Sessions) != won {
+				t.Errorf("%d wins, %d users, %d accounts, %d sessions", won, len(c.Users), len(c.Accounts), len(c.Sessions))
+			}
+		})
+	}
+	t.Run("R-190 a hundred readers of a session due for renewal", func(t *testing.T) {
+		s := newStage(t, stored)
+		g := s.guest()
+		s.mustComeIn(g)
+		s.clock.pass(48 * time.Hour)
+		together(crowd, func(int) { live(t, g) })
+		if row := s.store.Contents().Sessions[0]; !row.Expires.Equal(s.clock.now().Add(30 * 24 * time.Hour)) {
+			t.Errorf("expires %v", row.Expires)
+		}
+	})
+	t.Run("R-191 sign-out against a hundred readers", func(t *testing.T) {
+		for range 10 {
+			s := newStage(t, stored)
+			g := s.guest()
+			s.mustComeIn(g)
+			g.token()
+			s.clock.pass(48 * time.Hour)
+			kept := g.copy()
+			together(crowd, func(i int) {
+				if i == crowd/2 {
+					g.post("/auth/signout")
+				} else {
+					kept.copy().get("/auth/session")
+				}
+			})
+			dead(t, kept)
+			if n := len(s.store.Contents().Sessions); n != 0 {
+				t.Errorf("%d rows", n)
+			}
+		}
+	})
+	t.Run("R-191 sign-out between a reader's two steps", func(t *testing.T) {
+		s, store := faultyStage(t)
+		g := s.guest()
+		s.mustComeIn(g)
+		kept := g.copy()
+		s.clock.pass(48 * time.Hour)
+		store.afterwards("GetSessionAndUser", func() { g.post("/auth/signout") })
+		a := kept.copy().get("/auth/session")
+		if a.Body.String() != "null" || a.signsIn() {
+			t.Errorf("answered %s", a.Body)
+		}
+		dead(t, kept)
+		if n := len(store.inner.Contents().Sessions); n != 0 {
+			t.Errorf("%d rows", n)
+		}
+	})
+	t.Run("R-193 flows share nothing", func(t *testing.T) {
+		s := newStage(t, atIssuer(fullChecks), second(func(p *latchkey.OAuth) { p.ResponseMode = "form_post" }))
+		guests := make([]*guest, crowd)
+		for i := range guests {
+			guests[i] = s.guest()
+			guests[i].token()
+		}
+		together(crowd, func(i int) {
+			provider, want := "issuer", http.SameSiteLaxMode
+			if i%2 == 0 {
+				provider, want = "second", http.SameSiteNoneMode
+			}
+			if c := guests[i].post("/auth/signin/" + provider).cookie("authjs.state"); c == nil || c.SameSite != want {
+				t.Errorf("%s: %v", provider, c)
+			}
+		})
+	})
+}
