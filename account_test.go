@@ -1,0 +1,245 @@
+package latchkey_test
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/latchkeyhq/latchkey"
+)
+
+// settle stores a user with accounts.
+func (d *desk) settle(u latchkey.User, providers ...string) latchkey.User {
+	d.t.Helper()
+	u, err := d.store.CreateUser(d.t.Context(), u)
+	if err != nil {
+		d.t.Fatal(err)
+	}
+	for _, p := range providers {
+		err := d.store.LinkAccount(d.t.Context(), latchkey.Account{UserID: u.ID, Provider: p, ProviderAccountID: "at-" + p, Type: latchkey.TypeOAuth})
+		if err != nil {
+			d.t.Fatal(err)
+		}
+	}
+	return u
+}
+
+// follow asks for a magic link and opens it.
+func (g *guest) follow(address string) *answer {
+	g.d.t.Helper()
+	g.post("/auth/signin/post", "email", address)
+	links := g.d.sent()
+	if len(links) == 0 {
+		g.d.t.Fatal("no link was sent")
+	}
+	u, err := url.Parse(links[len(links)-1].URL)
+	if err != nil {
+		g.d.t.Fatal(err)
+	}
+	return g.get(u.RequestURI())
+}
+
+func TestUnlinkAccount(t *testing.T) {
+	proven := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
+	for _, row := range []struct {
+		policy    string
+		user      latchkey.User
+		providers []string
+		want      error
+	}{
+		{"one of two goes", latchkey.User{Name: "A"}, []string{"acme", "acme2"}, nil},
+		{"the last one stays", latchkey.User{Name: "A"}, []string{"acme"}, latchkey.ErrLastAccount},
+		{"a proven address is a way in", latchkey.User{Email: "a@example.com", EmailVerified: proven}, []string{"acme"}, nil},
+		{"an address that was never proven is none", latchkey.User{Email: "a@example.com"}, []string{"acme"}, latchkey.ErrLastAccount},
+		{"a provider that is no longer configured is none", latchkey.User{Name: "A"}, []string{"acme", "gone"}, latchkey.ErrLastAccount},
+		{"its account can go itself", latchkey.User{Name: "A"}, []string{"gone", "acme"}, nil},
+	} {
+		t.Run(row.policy, func(t *testing.T) {
+			d := openDesk(t, func(c *latchkey.Config) {
+				acme2 := *c.Providers[2].(*latchkey.OAuth)
+				acme2.ID = "acme2"
+				c.Providers = append(c.Providers, &acme2)
+			})
+			u := d.settle(row.user, row.providers...)
+			first := row.providers[0]
+			if err := d.auth.UnlinkAccount(t.Context(), u.ID, first, "at-"+first); !errors.Is(err, row.want) {
+				t.Fatalf("UnlinkAccount = %v, want %v", err, row.want)
+			}
+			left, err := d.auth.Accounts(t.Context(), u.ID)
+			if err != nil {
+				t.Fatal(err)
+			}
+			gone := !slices.ContainsFunc(left, func(a latchkey.Account) bool { return a.Provider == first })
+			if gone != (row.want == nil) {
+				t.Errorf("accounts left: %v", left)
+			}
+		})
+	}
+}
+
+func TestAccountPage(t *testing.T) {
+	open := func(c *latchkey.Config) { stored(c); c.Account.Enabled = true }
+	d := openDesk(t, open)
+	t.Run("nobody is asked to sign in", func(t *testing.T) {
+		if a := d.guest().get("/auth/account"); !strings.HasPrefix(a.location(), deskOrigin+"/auth/signin?") {
+			t.Errorf("%d to %q", a.Code, a.location())
+		}
+	})
+	here, there := d.guest(), d.guest()
+	here.follow("ada@example.com")
+	there.follow("ada@example.com")
+	t.Run("signing out everywhere else keeps this session", func(t *testing.T) {
+		if a := here.post("/auth/account?do=others"); !strings.HasSuffix(a.location(), "done=others") {
+			t.Fatalf("%d to %q", a.Code, a.location())
+		}
+		if !here.isLive() || there.isLive() {
+			t.Errorf("here %v, there %v", here.isLive(), there.isLive())
+		}
+	})
+	t.Run("deleting takes the confirmation of its page", func(t *testing.T) {
+		if a := here.post("/auth/account?do=delete"); !strings.HasSuffix(a.location(), "error=confirm") || !here.isLive() {
+			t.Fatalf("%d to %q", a.Code, a.location())
+		}
+		here.post("/auth/account?do=delete", "confirm", "delete")
+		if len(d.store.Contents().Users) != 0 || here.isLive() {
+			t.Error("the user is still there")
+		}
+	})
+	t.Run("a change needs the token", func(t *testing.T) {
+		if a := d.guest().ask(http.MethodPost, "/auth/account?do=others", deskForm, ""); a.error() != "MissingCSRF" {
+			t.Errorf("%d to %q", a.Code, a.location())
+		}
+	})
+}
+
+func TestRevocation(t *testing.T) {
+	revoking := func(c *latchkey.Config) {
+		c.Session.Revocations = c.Adapter.(latchkey.RevocationStore)
+	}
+	t.Run("R-105 a kept copy of a signed-out token is dead", func(t *testing.T) {
+		d := openDesk(t, revoking)
+		g := d.guest()
+		g.signIn()
+		thief := g.copy()
+		g.post("/auth/signout")
+		if thief.isLive() {
+			t.Error("the copy is live")
+		}
+	})
+	t.Run("a sign-in right after everything was ended is live", func(t *testing.T) {
+		d := openDesk(t, revoking)
+		g := d.guest()
+		g.signIn()
+		if err := d.auth.EndSessions(t.Context(), "alice", ""); err != nil {
+			t.Fatal(err)
+		}
+		d.clock.pass(2 * time.Millisecond)
+		after := d.guest()
+		after.signIn()
+		if !after.isLive() {
+			t.Error("the new session is dead")
+		}
+	})
+	t.Run("R-074 the owner whose address is proven gets in, and what was attached before is out", func(t *testing.T) {
+		d := openDesk(t, revoking, func(c *latchkey.Config) {
+			c.Providers[2].(*latchkey.OAuth).VerifiesEmail = latchkey.No
+		})
+		u := d.settle(latchkey.User{Email: "ada@example.com"}, "acme")
+		owner := d.guest()
+		if a := owner.follow("ada@example.com"); !a.signsIn() {
+			t.Fatalf("%d to %q\n%s", a.Code, a.location(), d.log.text())
+		}
+		if !owner.isLive() {
+			t.Error("the owner's session is dead on arrival")
+		}
+		if left, _ := d.auth.Accounts(t.Context(), u.ID); len(left) != 0 {
+			t.Errorf("still attached: %v", left)
+		}
+	})
+	t.Run("callbacks cannot lose which sign-in a token comes from", func(t *testing.T) {
+		shared := latchkey.Claims{"sub": "alice", "sid": "the same for everybody"}
+		d := openDesk(t, revoking, func(c *latchkey.Config) {
+			c.Callbacks.Token = func(context.Context, latchkey.TokenUpdate) (latchkey.Claims, error) { return shared, nil }
+		})
+		g, other := d.guest(), d.guest()
+		g.signIn()
+		other.signIn()
+		g.post("/auth/signout")
+		if !other.isLive() {
+			t.Error("signing one out signed the other out")
+		}
+	})
+}
+
+func TestHelpersInOneResponse(t *testing.T) {
+	d := openDesk(t)
+	t.Run("R-191 a look at the session after SignOut does not bring it back", func(t *testing.T) {
+		g := d.guest()
+		g.signIn()
+		page := d.auth.LoadSession(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			if _, err := d.auth.SignOut(w, r, latchkey.SignOutOptions{NoRedirect: true}); err != nil {
+				t.Error(err)
+			}
+			if _, ok := latchkey.SessionFrom(r.Context()); ok {
+				t.Error("there is a session after signing out")
+			}
+		}))
+		g.serve(page, g.request(http.MethodGet, "/", "", ""))
+		if g.isLive() {
+			t.Error("still signed in")
+		}
+	})
+	t.Run("two forms on a page have one token", func(t *testing.T) {
+		w, r := httptest.NewRecorder(), httptest.NewRequest(http.MethodGet, "/", nil)
+		first, err1 := d.auth.CSRFToken(w, r)
+		second, err2 := d.auth.CSRFToken(w, r)
+		if err := errors.Join(err1, err2); err != nil || first == "" || first != second {
+			t.Errorf("%q, %q, %v", first, second, err)
+		}
+	})
+	t.Run("a guard whose redirect leads to its own page denies", func(t *testing.T) {
+		site := d.auth.Authorize(func(context.Context, *latchkey.Session, *http.Request) error {
+			return latchkey.RedirectTo("/dash?error=denied")
+		})(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { t.Error("the page was shown") }))
+		g := d.guest()
+		if a := g.serve(site, g.request(http.MethodGet, "/dash?team=secret", "", "")); a.Code != http.StatusForbidden {
+			t.Errorf("status %d", a.Code)
+		}
+	})
+}
+
+func TestNewAcceptsCookiesThatFitTheSite(t *testing.T) {
+	for policy, change := range map[string]func(*latchkey.Cookies){
+		"SameSite=None on https": func(c *latchkey.Cookies) { c.SessionToken.SameSite = http.SameSiteNoneMode },
+		"a __Host- name":         func(c *latchkey.Cookies) { c.SessionToken.Name = "__Host-sid" },
+	} {
+		t.Run(policy, func(t *testing.T) { openDesk(t, func(c *latchkey.Config) { change(&c.Cookies) }) })
+	}
+}
+
+func TestLimitsUnderNewFunc(t *testing.T) {
+	d := openDesk(t)
+	auth := latchkey.NewFunc(func(context.Context, *latchkey.Request) (*latchkey.Config, error) {
+		return &latchkey.Config{ // a new one each time, which is allowed and costs only time
+			URL: deskOrigin, Secrets: []string{deskSecret}, Logger: quiet,
+			Limits: latchkey.Limits{CredentialsPerAccount: latchkey.Rate{Events: 3, Per: time.Hour}},
+			Providers: []latchkey.Provider{&latchkey.Credentials{
+				ID: "crew", Fields: []latchkey.Field{{Name: "username"}}, Authorize: d.authorize,
+			}},
+		}, nil
+	})
+	d.auth = auth
+	g := d.guest()
+	for range 6 {
+		g.post("/auth/callback/crew", "username", "alice", "password", "wrong")
+	}
+	if n := d.tried(); n != 3 {
+		t.Errorf("R-154 %d tries reached Authorize, want 3", n)
+	}
+}
