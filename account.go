@@ -122,7 +122,7 @@ func lacks(s *store, who, ability string) error {
 // unlink checks and acts in one transaction where the store has them.
 func (v *visit) unlink(ctx context.Context, userID, provider, id string) error {
 	told := len(v.after)
-	err := v.store.inTx(ctx, func(s *store) error {
+	err := v.store.inTx(ctx, func(ctx context.Context, s *store) error {
 		v.after = v.after[:told]
 		u, err := s.user(ctx, userID)
 		if err != nil {

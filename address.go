@@ -3,6 +3,7 @@ package latchkey
 import (
 	"errors"
 	"strings"
+	"unicode"
 
 	"golang.org/x/text/unicode/norm"
 )
@@ -60,10 +61,16 @@ func validMailDomain(domain string) bool {
 			return false
 		}
 		for _, r := range label {
-			if r < 0x80 && (r < 'a' || r > 'z') && (r < '0' || r > '9') && r != '-' {
+			if r != '-' && (r < 'a' || r > 'z') && (r < '0' || r > '9') && !isForeignLetter(r) {
 				return false
 			}
 		}
 	}
 	return true
+}
+
+// isForeignLetter accepts what Unicode host names are made of, and not the
+// dots of other scripts, which would end a label (RFC 3490, section 3.1).
+func isForeignLetter(r rune) bool {
+	return r >= 0x80 && (unicode.IsLetter(r) || unicode.IsMark(r) || unicode.IsDigit(r))
 }

@@ -49,7 +49,7 @@ func (v *visit) tryAdmit(ctx context.Context, in arrival) (*admission, error) {
 	}
 	told := len(v.after)
 	var who *admission
-	err = v.store.inTx(ctx, func(s *store) error {
+	err = v.store.inTx(ctx, func(ctx context.Context, s *store) error {
 		v.after = v.after[:told]
 		who = &admission{arrival: in, user: in.user}
 		if err := v.settle(ctx, s, who, here); err != nil {

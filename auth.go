@@ -106,7 +106,9 @@ func (k *setups) add(c *Config) func() (*setup, error) {
 		}
 		delete(k.made, old) // any: the busy ones come back at once
 	}
-	made := sync.OnceValues(func() (*setup, error) { return prepare(k.share(*c), os.Getenv) })
+	made := sync.OnceValues(func() (*setup, error) {
+		return contain2(func() (*setup, error) { return prepare(k.share(*c), os.Getenv) }) // its hooks may panic
+	})
 	k.made[c] = made
 	return made
 }
@@ -244,10 +246,10 @@ func (a *Auth) setupFor(ctx context.Context, r *Request) (*setup, error) {
 
 // walk answers inside the house: from here on panics end in an error, and
 // everything that happened is told.
-func (v *visit) walk(ctx context.Context) (_ *visit, res *Response, err error) {
+func (v *visit) walk(ctx context.Context) (same *visit, res *Response, err error) {
 	defer func() {
 		if p := recover(); p != nil {
-			res, err = nil, panicked(p)
+			same, res, err = v, nil, panicked(p)
 		}
 	}()
 	if v.fromElsewhere() {

@@ -28,13 +28,14 @@ func (p *Credentials) prepare(*setup, func(string) string) (provider, error) {
 	if c.AccountField == "" && len(c.Fields) > 0 {
 		c.AccountField = c.Fields[0].Name
 	}
+	var faults faults
 	if c.AccountField == "" {
-		return c, ErrInvalidProvider.at(c.ID, errors.New("set Credentials.Fields, or AccountField to the field that failed tries are counted under"))
+		faults = append(faults, ErrInvalidProvider.at(c.ID, errors.New("set Credentials.Fields, or AccountField to the field that failed tries are counted under")))
 	}
 	if p.Authorize == nil {
-		return c, ErrMissingAuthorize.at(c.ID, errors.New("set Credentials.Authorize to a function that checks what was typed"))
+		faults = append(faults, ErrMissingAuthorize.at(c.ID, errors.New("set Credentials.Authorize to a function that checks what was typed")))
 	}
-	return c, nil
+	return c, errors.Join(faults...)
 }
 
 func (p *credentialsProvider) info() providerInfo {

@@ -179,7 +179,7 @@ func TestRequireSession(t *testing.T) {
 }
 
 func TestAuthorize(t *testing.T) {
-	d, member, _ := memberDesk(t)
+	d, member, _ := memberDesk(t, func(c *latchkey.Config) { c.Pages.NewUser = "/new" })
 	var reached bool
 	decideBy := func(answer error) http.Handler {
 		return d.auth.Authorize(func(_ context.Context, s *latchkey.Session, r *http.Request) error {
@@ -203,8 +203,9 @@ func TestAuthorize(t *testing.T) {
 		{"sent elsewhere", latchkey.RedirectTo("/pay?x=y"), "/own", false, 302, deskOrigin + "/pay?x=y"},
 		{"sent abroad", latchkey.RedirectTo("https://evil.example/"), "/own", false, 302, deskOrigin},
 		{"sent nowhere", latchkey.RedirectTo("javascript:x"), "/own", false, 302, deskOrigin},
-		{"sent to itself", latchkey.RedirectTo("/pay"), "/pay", true, 200, ""},
-		{"sent to itself with a query", latchkey.RedirectTo("/pay?again=1"), "/pay?x=y", true, 200, ""},
+		{"sent to itself", latchkey.RedirectTo("/pay"), "/pay", false, 403, ""},
+		{"sent to itself with a query", latchkey.RedirectTo("/pay?again=1"), "/pay?x=y", false, 403, ""},
+		{"sent to itself, the page for new users", latchkey.RedirectTo("/new?again=1"), "/new?x=y", true, 200, ""},
 		{"answered", latchkey.RespondWith(&latchkey.Response{Status: http.StatusPaymentRequired, Body: []byte("pay first")}), "/own", false, 402, ""},
 		{"answered, wrapped", errors.Join(errors.New("unpaid"), latchkey.RespondWith(&latchkey.Response{Status: http.StatusPaymentRequired})), "/own", false, 402, ""},
 	} {

@@ -156,7 +156,9 @@ func FuzzForwardedHost(f *testing.F) {
 	}
 	f.Add("app.example", "javascript")
 	open := fuzzSetup(f, func(c *Config) { c.URL, c.TrustHost = "", true })
-	listed := fuzzSetup(f, func(c *Config) { c.URL, c.AllowedHosts = "", []string{"app.example", "*.preview.example"} })
+	listed := fuzzSetup(f, func(c *Config) {
+		c.URL, c.TrustHost, c.AllowedHosts = "", true, []string{"app.example", "*.preview.example"}
+	})
 	f.Fuzz(func(t *testing.T, host, proto string) {
 		r := &Request{Method: http.MethodGet, URL: &url.URL{}, Host: "fallback.invalid", Header: http.Header{"X-Forwarded-Host": {host}, "X-Forwarded-Proto": {proto}}}
 		o, err := open.originOf(r)

@@ -114,6 +114,13 @@ func TestConfigErrorsAreNoSessions(t *testing.T) {
 				}
 				inside = false
 			}
+			if !errors.Is(err, latchkey.ErrNoSession) { // a fault, not a stranger
+				w := httptest.NewRecorder()
+				anybody := func(context.Context, *latchkey.Session, *http.Request) error { return nil }
+				if auth.Authorize(anybody)(next).ServeHTTP(w, request()); inside || w.Code != http.StatusInternalServerError {
+					t.Errorf("a guard that is open to strangers let a fault pass: %d", w.Code)
+				}
+			}
 			auth.LoadSession(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 				if s, ok := latchkey.SessionFrom(r.Context()); ok {
 					t.Errorf("SessionFrom: %v", s)
@@ -130,10 +137,12 @@ func TestConfigErrorsAreNoSessions(t *testing.T) {
 		for name, decide := range map[string]func(context.Context, *latchkey.Session, *http.Request) error{
 			"error": func(context.Context, *latchkey.Session, *http.Request) error { return fault },
 			"panic": func(context.Context, *latchkey.Session, *http.Request) error { panic(fault) },
-			"nil dereference": func(_ context.Context, s *latchkey.Session, _ *http.Request) error {
-				s = nil
-				_ = s.User.Name
-				return nil
+			"nil dereference": func(ctx context.Context, _ *latchkey.Session, _ *http.Request) error {
+				nobody, _ := latchkey.SessionFrom(context.WithoutCancel(t.Context()))
+				if nobody.User.Name == "" {
+					return nil
+				}
+				return ctx.Err()
 			},
 		} {
 			inside := false
@@ -208,6 +217,19 @@ func TestConfigFrozen(t *testing.T) {
 	if after := look(); after != before {
 		t.Errorf("R-244: a change from outside took effect:\n%s\nbefore:\n%s", after, before)
 	}
+	t.Run("R-244 secrets that are handed on", func(t *testing.T) {
+		secrets, seen := []string{deskSecret}, ""
+		d := openDesk(t, func(c *latchkey.Config) {
+			c.Secrets = secrets
+			c.JWT.Encode = func(_ context.Context, p latchkey.JWTParams) (string, error) { seen = p.Secrets[0]; return "x", nil }
+			c.JWT.Decode = func(context.Context, string, latchkey.JWTParams) (latchkey.Claims, error) { return nil, nil }
+		})
+		secrets[0] = "changed"
+		d.guest().signIn()
+		if seen != deskSecret {
+			t.Errorf("the encoder is given %q", seen)
+		}
+	})
 	t.Run("R-244 nested lists and maps", func(t *testing.T) {
 		fields, scopes, params := []latchkey.Field{{Name: "username"}}, []string{"read"}, url.Values{"prompt": {"login"}}
 		d := openDesk(t, func(c *latchkey.Config) {

@@ -373,8 +373,8 @@ func TestCredentialsContained(t *testing.T) {
 		case "panic":
 			panic("authorize")
 		case "a nil map write":
-			var m map[string]int
-			m["x"]++
+			tries := map[string]map[string]int{}
+			tries["nobody"]["x"]++
 		case "goexit":
 			runtime.Goexit()
 		case "user and error":

@@ -132,6 +132,9 @@ func TestHostTrusted(t *testing.T) {
 	for name, change := range map[string]func(*latchkey.Config){
 		"trusted": func(c *latchkey.Config) { c.URL, c.TrustHost = "", true },
 		"listed":  func(c *latchkey.Config) { c.URL, c.AllowedHosts = "", []string{"app.example", "*.preview.example"} },
+		"listed, behind a proxy": func(c *latchkey.Config) {
+			c.URL, c.TrustHost, c.AllowedHosts = "", true, []string{"app.example", "*.preview.example"}
+		},
 	} {
 		t.Run("R-215 "+name, func(t *testing.T) {
 			d := openDesk(t, change)
@@ -148,7 +151,11 @@ func TestHostTrusted(t *testing.T) {
 					plain := plainHost(strings.TrimRight(host, " "))
 					switch {
 					case header == "Host" && strings.HasSuffix(host, " "): // no server hands this on
-					case name == "listed" && host == "app.example:8443": // a name stands for every port
+					case name == "listed" && header != "Host": // nobody vouches for it: it says nothing
+						if a.Code != http.StatusOK || !strings.Contains(a.Body.String(), `"http://app.example/auth/signin/crew"`) || strings.Contains(a.Body.String(), "evil") {
+							t.Errorf("%s %q: %d %s", header, host, a.Code, a.Body)
+						}
+					case name != "trusted" && host == "app.example:8443": // a name stands for every port
 						if a.Code != http.StatusOK {
 							t.Errorf("%s %q: %d, but it is on the list", header, host, a.Code)
 						}

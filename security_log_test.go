@@ -91,6 +91,13 @@ func (s *talkingStore) LinkAccount(ctx context.Context, a latchkey.Account) erro
 	return s.Adapter.LinkAccount(ctx, a)
 }
 
+func (s *talkingStore) ListAccounts(ctx context.Context, userID string) ([]latchkey.Account, error) {
+	if s.fails {
+		return nil, talking(dsn, userID)
+	}
+	return s.Adapter.ListAccounts(ctx, userID)
+}
+
 func (s *talkingStore) UseVerificationToken(ctx context.Context, identifier, token string) (latchkey.VerificationToken, error) {
 	if s.fails {
 		return latchkey.VerificationToken{}, talking(dsn, identifier)
@@ -308,6 +315,8 @@ func TestLogErrorsHandedOut(t *testing.T) {
 	}
 	_, err = d.auth.Do(t.Context(), post)
 	check("Do", err)
+	_, err = d.auth.Accounts(t.Context(), "1")
+	check("Accounts", err)
 }
 
 func TestLogForgery(t *testing.T) {

@@ -440,7 +440,7 @@ func TestRedirectOwnPages(t *testing.T) {
 	t.Run("R-133 code and callbackUrl", func(t *testing.T) {
 		d := openDesk(t, func(c *latchkey.Config) {
 			c.Pages = latchkey.Pages{SignIn: "/welcome?a=b#top", NewUser: "/new?a=b#top"}
-			c.Providers = append(c.Providers, &latchkey.Credentials{ID: "odd", Authorize: func(context.Context, map[string]string, *latchkey.Request) (*latchkey.User, error) {
+			c.Providers = append(c.Providers, &latchkey.Credentials{ID: "odd", AccountField: "x", Authorize: func(context.Context, map[string]string, *latchkey.Request) (*latchkey.User, error) {
 				return nil, latchkey.CredentialsError("x&admin=1#y")
 			}})
 		})

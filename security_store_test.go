@@ -2,10 +2,8 @@ package latchkey_test
 
 import (
 	"context"
-	"errors"
 	"net/http"
 	"strings"
-	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -14,209 +12,6 @@ import (
 	"github.com/latchkeyhq/latchkey/adapters/memoryadapter"
 	"github.com/latchkeyhq/latchkey/latchkeytest"
 )
-
-// fault is a way for a call of a store to go wrong.
-type fault string
-
-const (
-	faultBefore fault = "error before"
-	faultAfter  fault = "error after effect"
-	faultHang   fault = "hang"
-	faultPanic  fault = "panic"
-	faultLie    fault = "nil without error"
-)
-
-var errStore = errors.New("the store is down")
-
-// faultPlan says which call fails, and remembers what was called.
-type faultPlan struct {
-	mu      sync.Mutex
-	method  string
-	fault   fault
-	hooks   map[string]func() // run after a call that went well
-	called  map[string]bool
-	longest time.Duration // that a call was given
-	endless bool          // a call was given no deadline
-}
-
-// faultyStore is a store in memory that fails as planned.
-type faultyStore struct {
-	inner *memoryadapter.Adapter
-	plan  *faultPlan
-}
-
-func newFaultyStore() *faultyStore {
-	s := &faultyStore{plan: &faultPlan{}}
-	s.reset()
-	return s
-}
-
-// reset empties the store and mends it.
-func (s *faultyStore) reset() {
-	s.inner = memoryadapter.New(memoryadapter.Options{})
-	s.plan.mu.Lock()
-	defer s.plan.mu.Unlock()
-	s.plan.method, s.plan.hooks, s.plan.called = "", nil, map[string]bool{}
-}
-
-func (s *faultyStore) fail(method string, f fault) {
-	s.plan.mu.Lock()
-	defer s.plan.mu.Unlock()
-	s.plan.method, s.plan.fault = method, f
-}
-
-func (s *faultyStore) mend() { s.fail("", "") }
-
-// afterwards runs f once, after the next call of method.
-func (s *faultyStore) afterwards(method string, f func()) {
-	s.plan.mu.Lock()
-	defer s.plan.mu.Unlock()
-	s.plan.hooks = map[string]func(){method: f}
-}
-
-func (p *faultPlan) enter(ctx context.Context, method string) (f fault, hook func()) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.called[method] = true
-	if deadline, ok := ctx.Deadline(); ok {
-		p.longest = max(p.longest, time.Until(deadline))
-	} else {
-		p.endless = true
-	}
-	if method == p.method {
-		f = p.fault
-	}
-	hook = p.hooks[method]
-	delete(p.hooks, method)
-	return f, hook
-}
-
-func attempt[T any](ctx context.Context, s *faultyStore, method string, call func() (T, error)) (result T, err error) {
-	f, hook := s.plan.enter(ctx, method)
-	switch f {
-	case faultBefore:
-		return result, errStore
-	case faultAfter:
-		_, _ = call()
-		return result, errStore
-	case faultHang:
-		<-ctx.Done()
-		return result, ctx.Err()
-	case faultPanic:
-		panic(errStore)
-	case faultLie:
-		return result, nil
-	}
-	result, err = call()
-	if hook != nil {
-		hook()
-	}
-	return result, err
-}
-
-func act(ctx context.Context, s *faultyStore, method string, call func() error) error {
-	_, err := attempt(ctx, s, method, func() (struct{}, error) { return struct{}{}, call() })
-	return err
-}
-
-func (s *faultyStore) CreateUser(ctx context.Context, u latchkey.User) (latchkey.User, error) {
-	return attempt(ctx, s, "CreateUser", func() (latchkey.User, error) { return s.inner.CreateUser(ctx, u) })
-}
-
-func (s *faultyStore) GetUser(ctx context.Context, id string) (latchkey.User, error) {
-	return attempt(ctx, s, "GetUser", func() (latchkey.User, error) { return s.inner.GetUser(ctx, id) })
-}
-
-func (s *faultyStore) GetUserByEmail(ctx context.Context, email string) (latchkey.User, error) {
-	return attempt(ctx, s, "GetUserByEmail", func() (latchkey.User, error) { return s.inner.GetUserByEmail(ctx, email) })
-}
-
-func (s *faultyStore) GetUserByAccount(ctx context.Context, provider, id string) (latchkey.User, error) {
-	return attempt(ctx, s, "GetUserByAccount", func() (latchkey.User, error) { return s.inner.GetUserByAccount(ctx, provider, id) })
-}
-
-func (s *faultyStore) UpdateUser(ctx context.Context, id string, c latchkey.UserChange) (latchkey.User, error) {
-	return attempt(ctx, s, "UpdateUser", func() (latchkey.User, error) { return s.inner.UpdateUser(ctx, id, c) })
-}
-
-func (s *faultyStore) LinkAccount(ctx context.Context, a latchkey.Account) error {
-	return act(ctx, s, "LinkAccount", func() error { return s.inner.LinkAccount(ctx, a) })
-}
-
-func (s *faultyStore) CreateSession(ctx context.Context, row latchkey.StoredSession) error {
-	return act(ctx, s, "CreateSession", func() error { return s.inner.CreateSession(ctx, row) })
-}
-
-func (s *faultyStore) GetSessionAndUser(ctx context.Context, token string) (latchkey.StoredSession, latchkey.User, error) {
-	type both struct {
-		row  latchkey.StoredSession
-		user latchkey.User
-	}
-	b, err := attempt(ctx, s, "GetSessionAndUser", func() (b both, err error) {
-		b.row, b.user, err = s.inner.GetSessionAndUser(ctx, token)
-		return b, err
-	})
-	return b.row, b.user, err
-}
-
-func (s *faultyStore) UpdateSession(ctx context.Context, token string, expires time.Time) error {
-	return act(ctx, s, "UpdateSession", func() error { return s.inner.UpdateSession(ctx, token, expires) })
-}
-
-func (s *faultyStore) DeleteSession(ctx context.Context, token string) (latchkey.StoredSession, error) {
-	return attempt(ctx, s, "DeleteSession", func() (latchkey.StoredSession, error) { return s.inner.DeleteSession(ctx, token) })
-}
-
-func (s *faultyStore) CreateVerificationToken(ctx context.Context, t latchkey.VerificationToken) error {
-	return act(ctx, s, "CreateVerificationToken", func() error { return s.inner.CreateVerificationToken(ctx, t) })
-}
-
-func (s *faultyStore) UseVerificationToken(ctx context.Context, identifier, token string) (latchkey.VerificationToken, error) {
-	return attempt(ctx, s, "UseVerificationToken", func() (latchkey.VerificationToken, error) {
-		return s.inner.UseVerificationToken(ctx, identifier, token)
-	})
-}
-
-func (s *faultyStore) GetAccount(ctx context.Context, provider, id string) (latchkey.Account, error) {
-	return attempt(ctx, s, "GetAccount", func() (latchkey.Account, error) { return s.inner.GetAccount(ctx, provider, id) })
-}
-
-func (s *faultyStore) ListAccounts(ctx context.Context, userID string) ([]latchkey.Account, error) {
-	return attempt(ctx, s, "ListAccounts", func() ([]latchkey.Account, error) { return s.inner.ListAccounts(ctx, userID) })
-}
-
-func (s *faultyStore) UnlinkAccount(ctx context.Context, provider, id string) (latchkey.Account, error) {
-	return attempt(ctx, s, "UnlinkAccount", func() (latchkey.Account, error) { return s.inner.UnlinkAccount(ctx, provider, id) })
-}
-
-func (s *faultyStore) ListSessions(ctx context.Context, userID string) ([]latchkey.StoredSession, error) {
-	return attempt(ctx, s, "ListSessions", func() ([]latchkey.StoredSession, error) { return s.inner.ListSessions(ctx, userID) })
-}
-
-func (s *faultyStore) DeleteSessionByID(ctx context.Context, userID, id string) error {
-	return act(ctx, s, "DeleteSessionByID", func() error { return s.inner.DeleteSessionByID(ctx, userID, id) })
-}
-
-func (s *faultyStore) DeleteSessions(ctx context.Context, userID, keep string) (int, error) {
-	return attempt(ctx, s, "DeleteSessions", func() (int, error) { return s.inner.DeleteSessions(ctx, userID, keep) })
-}
-
-func (s *faultyStore) InTx(ctx context.Context, f func(latchkey.Adapter) error) error {
-	return act(ctx, s, "InTx", func() error {
-		return s.inner.InTx(ctx, func(a latchkey.Adapter) error { return f(&faultyStore{a.(*memoryadapter.Adapter), s.plan}) })
-	})
-}
-
-// noTx is a faulty store without transactions: it remembers half-done sign-ups instead.
-type noTx struct {
-	latchkey.Adapter
-	latchkey.SessionAdapter
-	latchkey.VerificationTokenAdapter
-	latchkey.AccountAdapter
-	latchkey.SignUpAdapter
-}
-
-func (s *faultyStore) withoutTx() latchkey.Adapter { return noTx{s, s, s, s, s.inner} }
 
 // flow is something people do, step by step: what comes before, what is
 // disturbed, and who may be signed in afterwards.
@@ -315,20 +110,47 @@ func disturb(t *testing.T, s *stage, store *faultyStore, f flow, method string, 
 	case ends:
 		cleared(t, a, "session-token")
 		dead(t, g)
-	case reads && !lied:
+	case reads && lied && method == "UpdateSession": // nobody can tell
+	case reads:
 		if a.Body.String() != "null" || a.cookie("session-token") != nil {
 			t.Errorf("answered %s with cookie %v", a.Body, a.cookie("session-token"))
 		}
 	case !reads && !lied:
 		refused(t, a)
 	}
+	if kind != faultPanic && strings.Contains(s.log.text(), `"stack"`) {
+		t.Error("the core panics")
+	}
 	store.mend()
 	whole(t, before, store.inner.Contents(), lied, takesEffect || ends || reads)
+	if reads { // a fault signs nobody out (R-109)
+		live(t, g)
+	}
 	if after := g.session(); after != "null" && !strings.Contains(after, f.person) {
 		t.Errorf("after the fault the session is %s", after)
 	}
 	if !lied {
 		resumes(t, s, f)
+	}
+}
+
+// TestStoreLies: a store that answers nothing, without an error, has no user
+// for a token to be made of.
+func TestStoreLies(t *testing.T) {
+	for method, come := range map[string]func(s *stage, g *guest) *answer{
+		"GetUserByAccount": func(s *stage, g *guest) *answer { return s.comeIn(g) },
+		"CreateUser":       func(s *stage, g *guest) *answer { return s.comeIn(g) },
+		"GetUserByEmail":   func(s *stage, g *guest) *answer { return g.get(strings.TrimPrefix(s.sent()[0].URL, deskOrigin)) },
+	} {
+		t.Run("R-194 "+method, func(t *testing.T) {
+			store := newFaultyStore()
+			s := newStage(t, func(c *latchkey.Config) { c.Adapter = store })
+			g := s.guest()
+			g.askForLink("grace@example.com")
+			store.fail(method, faultLie)
+			refused(t, come(s, g), "Configuration")
+			dead(t, g)
+		})
 	}
 }
 

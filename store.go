@@ -188,21 +188,25 @@ func (s *store) deleteUser(ctx context.Context, id string) (User, error) {
 	return ask(ctx, s, "DeleteUser", func(ctx context.Context) (User, error) { return a.DeleteUser(ctx, id) })
 }
 
-// inTx runs f in one transaction where the store has them. A failure of f
+// errNoTx: a transaction that reports success and has done nothing.
+var errNoTx = ErrAdapter.because(errors.New("InTx has not called its function"))
+
+// inTx runs f in one transaction where the store has them, which has as long as
+// one call: calls in it must use the context that f is given. A failure of f
 // undoes everything and is returned as it is.
-func (s *store) inTx(ctx context.Context, f func(*store) error) error {
+func (s *store) inTx(ctx context.Context, f func(context.Context, *store) error) error {
 	tx, ok := s.a.(TxAdapter)
 	if !ok {
-		return f(s)
+		return f(ctx, s)
 	}
-	var inner error
-	err := do(ctx, &store{s.a, 2 * s.limit}, "InTx", func(ctx context.Context) error {
+	inner := errNoTx
+	err := do(ctx, s, "InTx", func(ctx context.Context) error {
 		return tx.InTx(ctx, func(a Adapter) error {
-			inner = f(&store{a, s.limit})
+			inner = f(ctx, &store{a, s.limit})
 			return inner
 		})
 	})
-	if inner != nil {
+	if err == nil || (inner != nil && inner != errNoTx) {
 		return inner
 	}
 	return err

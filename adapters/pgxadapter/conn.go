@@ -3,6 +3,7 @@ package pgxadapter
 import (
 	"context"
 	"errors"
+	"time"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
@@ -60,7 +61,7 @@ func (c conn) Tx(ctx context.Context, f func(sqlstore.Conn) error) error {
 	done := false
 	defer func() {
 		if !done { // an error, a panic, or runtime.Goexit; a cancelled context must not keep it from ending
-			_ = tx.Rollback(context.WithoutCancel(ctx))
+			rollback(ctx, tx)
 		}
 	}()
 	if err := f(conn{tx}); err != nil {
@@ -71,6 +72,16 @@ func (c conn) Tx(ctx context.Context, f func(sqlstore.Conn) error) error {
 	}
 	done = true
 	return tx.Commit(ctx)
+}
+
+// farewell is how long a rollback may take. One that takes longer ends the
+// connection, which undoes as much.
+const farewell = 500 * time.Millisecond
+
+func rollback(ctx context.Context, tx pgx.Tx) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), farewell)
+	defer cancel()
+	_ = tx.Rollback(ctx)
 }
 
 // begin starts a transaction, or a savepoint in the one there is.

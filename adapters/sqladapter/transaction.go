@@ -4,9 +4,13 @@ import (
 	"context"
 	"database/sql"
 	"strconv"
+	"time"
 
 	"github.com/latchkeyhq/latchkey/internal/sqlstore"
 )
+
+// farewell is how long going back may take, for a database that does not answer.
+const farewell = 500 * time.Millisecond
 
 // transaction is one connection with a transaction, or a savepoint in it.
 type transaction struct {
@@ -52,8 +56,10 @@ func (t *transaction) Tx(ctx context.Context, f func(sqlstore.Conn) error) error
 	done := false
 	defer func() {
 		if !done { // a cancelled context must not keep the rest from going on
-			_, _ = t.on.ExecContext(context.WithoutCancel(ctx), "ROLLBACK TO SAVEPOINT "+name)
-			_, _ = t.on.ExecContext(context.WithoutCancel(ctx), "RELEASE SAVEPOINT "+name)
+			ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), farewell)
+			defer cancel()
+			_, _ = t.on.ExecContext(ctx, "ROLLBACK TO SAVEPOINT "+name)
+			_, _ = t.on.ExecContext(ctx, "RELEASE SAVEPOINT "+name)
 		}
 	}()
 	if err := f(&inner); err != nil {

@@ -30,7 +30,7 @@ var stalls = []struct {
 	{"a session is read", "", storeLimit, (*slow).read},
 	{"a person is looked up", "", storeLimit, (*slow).signUp},
 	{"a transaction begins", "begin", 2 * storeLimit, (*slow).signUp},
-	{"a user is created", "insert into", 2 * storeLimit, (*slow).signUp},
+	{"a transaction looks for the address", "@example.com", 2 * storeLimit, (*slow).signUp},
 	{"a transaction is committed", "commit", 2 * storeLimit, (*slow).signUp},
 	{"a transaction is rolled back", "rollback", 2 * storeLimit, (*slow).refused},
 }
