@@ -138,7 +138,7 @@ func (v *visit) settleByAccount(ctx context.Context, s *store, who *admission, o
 			return err
 		}
 	case !who.mayLink():
-		return notLinked(&who.arrival)
+		return v.refuseNamesake(ctx, s, who)
 	default:
 		who.user = *namesake
 		if err := v.proveEmail(ctx, s, who); err != nil {
@@ -146,6 +146,20 @@ func (v *visit) settleByAccount(ctx context.Context, s *store, who *admission, o
 		}
 	}
 	return v.linkAccount(ctx, s, who)
+}
+
+// refuseNamesake: the address is taken. That may be by this very person, who has
+// signed up in another window since the account was looked for.
+func (v *visit) refuseNamesake(ctx context.Context, s *store, who *admission) error {
+	owner, err := v.recognize(ctx, s, who.arrival)
+	if err != nil {
+		return err
+	}
+	if owner == nil {
+		return notLinked(&who.arrival)
+	}
+	who.user = *owner
+	return nil
 }
 
 // mayLink: the provider is trusted with addresses, and vouches for this one.

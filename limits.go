@@ -29,8 +29,10 @@ func (s *setup) checkLimits(f *faults) {
 		field string
 		rate  Rate
 	}{
-		{"CredentialsPerAccount", l.CredentialsPerAccount}, {"CredentialsPerClient", l.CredentialsPerClient},
-		{"MailsPerAddress", l.MailsPerAddress}, {"MailsPerClient", l.MailsPerClient},
+		{"CredentialsPerAccount", l.CredentialsPerAccount},
+		{"CredentialsPerClient", l.CredentialsPerClient},
+		{"MailsPerAddress", l.MailsPerAddress},
+		{"MailsPerClient", l.MailsPerClient},
 	} {
 		if (r.rate != Rate{}) && (r.rate.Events <= 0 || r.rate.Per <= 0) {
 			f.add(ErrInvalidConfig, "Limits.%s: want both Events and Per above zero, or neither for the default; Limits.Disabled switches limits off", r.field)

@@ -196,8 +196,13 @@ func TestSigningKeys(t *testing.T) {
 		s.issuer.Misbehave(latchkeytest.Misbehaviour{JWKS: func(set map[string]any) {
 			set["extra"] = 1
 			set["keys"] = append([]any{
-				map[string]any{"kty": "XYZ"}, map[string]any{"kty": "EC", "crv": "P-999", "x": "AA", "y": "AA"}, map[string]any{"kty": "RSA", "n": "", "e": ""},
-				map[string]any{}, map[string]any{"kty": 5}, map[string]any{"kty": "AKP", "alg": "ML-DSA-44", "pub": "AA"}, map[string]any{"kty": "oct", "k": "AA"},
+				map[string]any{"kty": "XYZ"},
+				map[string]any{"kty": "EC", "crv": "P-999", "x": "AA", "y": "AA"},
+				map[string]any{"kty": "RSA", "n": "", "e": ""},
+				map[string]any{},
+				map[string]any{"kty": 5},
+				map[string]any{"kty": "AKP", "alg": "ML-DSA-44", "pub": "AA"},
+				map[string]any{"kty": "oct", "k": "AA"},
 			}, set["keys"].([]any)...)
 		}})
 		s.mustComeIn(s.guest())

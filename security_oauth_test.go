@@ -250,7 +250,7 @@ func set(name string, value any) latchkeytest.Misbehaviour {
 }
 
 func change(members map[string]any, name string, value any) {
-	if members[name] = value; value == (any)(gone{}) {
+	if members[name] = value; value == any(gone{}) {
 		delete(members, name)
 	}
 }
