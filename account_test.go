@@ -162,6 +162,19 @@ func TestRevocation(t *testing.T) {
 			t.Errorf("still attached: %v", left)
 		}
 	})
+	t.Run("R-074 by option the first proof is refused instead", func(t *testing.T) {
+		d := openDesk(t, func(c *latchkey.Config) {
+			c.RefuseEviction = true
+			c.Providers[2].(*latchkey.OAuth).VerifiesEmail = latchkey.No
+		})
+		u := d.settle(latchkey.User{Email: "ada@example.com"}, "acme")
+		if a := d.guest().follow("ada@example.com"); a.signsIn() || a.error() != "AccessDenied" {
+			t.Errorf("%d to %q", a.Code, a.location())
+		}
+		if left, _ := d.auth.Accounts(t.Context(), u.ID); len(left) != 1 {
+			t.Errorf("accounts left: %v", left)
+		}
+	})
 	t.Run("callbacks cannot lose which sign-in a token comes from", func(t *testing.T) {
 		shared := latchkey.Claims{"sub": "alice", "sid": "the same for everybody"}
 		d := openDesk(t, revoking, func(c *latchkey.Config) {

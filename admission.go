@@ -213,26 +213,22 @@ func (v *visit) proveEmail(ctx context.Context, s *store, who *admission) error 
 // evict detaches what somebody may have attached to an address that was not
 // theirs: passkeys, and accounts at providers that do not verify addresses.
 func (v *visit) evict(ctx context.Context, s *store, who *admission) error {
-	e := EvictEvent{User: who.user}
-	accounts, err := s.accounts(ctx, who.user.ID)
-	if err != nil {
+	e, err := v.unproven(ctx, s, &who.user)
+	if err != nil || len(e.Accounts)+len(e.Authenticators) == 0 {
 		return err
 	}
-	for _, a := range accounts {
-		p, ok := v.providers[a.Provider].(*oauthProvider)
-		if a.Type != TypeWebAuthn && !(ok && p.VerifiesEmail == No) {
-			continue
-		}
+	if v.RefuseEviction {
+		return ErrAccessDenied.because(errors.New("the address was never proven, and others have attached ways to sign in to its user (RefuseEviction)"))
+	}
+	for _, a := range e.Accounts {
 		if _, err := s.unlinkAccount(ctx, a.Provider, a.ProviderAccountID); err != nil {
 			return err
 		}
-		e.Accounts = append(e.Accounts, a)
 	}
-	if e.Authenticators, err = v.evictPasskeys(ctx, s, who.user.ID); err != nil {
-		return err
-	}
-	if len(e.Accounts)+len(e.Authenticators) == 0 {
-		return nil
+	for _, k := range e.Authenticators {
+		if err := s.deleteAuthenticator(ctx, k.CredentialID); err != nil {
+			return err
+		}
 	}
 	if err := v.endSessions(ctx, s, who.user.ID, ""); err != nil {
 		return err
@@ -245,17 +241,21 @@ func (v *visit) evict(ctx context.Context, s *store, who *admission) error {
 	return nil
 }
 
-func (v *visit) evictPasskeys(ctx context.Context, s *store, userID string) ([]Authenticator, error) {
-	keys, err := s.authenticators(ctx, userID)
+// unproven is what is attached to a user without any proof of their address.
+func (v *visit) unproven(ctx context.Context, s *store, u *User) (e EvictEvent, err error) {
+	e.User = *u
+	accounts, err := s.accounts(ctx, u.ID)
 	if err != nil {
-		return nil, err
+		return e, err
 	}
-	for _, k := range keys {
-		if err := s.deleteAuthenticator(ctx, k.CredentialID); err != nil {
-			return nil, err
+	for _, a := range accounts {
+		p, ok := v.providers[a.Provider].(*oauthProvider)
+		if a.Type == TypeWebAuthn || (ok && p.VerifiesEmail == No) {
+			e.Accounts = append(e.Accounts, a)
 		}
 	}
-	return keys, nil
+	e.Authenticators, err = s.authenticators(ctx, u.ID)
+	return e, err
 }
 
 // endSessions ends every session of the user but the stored one called keep.

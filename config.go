@@ -35,6 +35,10 @@ type Config struct {
 	// TrustedProxies are the networks whose X-Forwarded-For is believed when the
 	// client's address is needed for limits and logs. Empty: none.
 	TrustedProxies []netip.Prefix
+	// ClientAddress replaces what TrustedProxies does, for sites that know the
+	// visitor's address in another way. Empty: unknown. nil: the right-most hop
+	// of X-Forwarded-For that is no trusted proxy, else the connection's address.
+	ClientAddress func(r *Request) string
 
 	Session   SessionConfig
 	JWT       JWTConfig
@@ -60,6 +64,10 @@ type Config struct {
 	// RefuseSameSite also refuses posts that the browser marks as coming from a
 	// sibling host of the same site.
 	RefuseSameSite bool
+	// RefuseEviction refuses the first proof of an address whose user has
+	// accounts or passkeys that others may have attached before, instead of
+	// detaching those. See EvictEvent.
+	RefuseEviction bool
 	// StrictSignOut answers 500 when the store could not end a session, instead
 	// of clearing the cookie and redirecting as usual.
 	StrictSignOut bool

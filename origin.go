@@ -150,6 +150,10 @@ func isLoopback(host string) bool {
 // clientAddress is where the visitor's connection comes from: the right-most
 // hop of X-Forwarded-For that is no trusted proxy.
 func (s *setup) clientAddress(r *Request) string {
+	if own := s.ClientAddress; own != nil {
+		address, _ := contain2(func() (string, error) { return own(r), nil })
+		return address
+	}
 	addr, ok := parseAddress(r.RemoteAddr)
 	if !ok {
 		return ""
