@@ -227,6 +227,48 @@ func TestHelpersInOneResponse(t *testing.T) {
 	})
 }
 
+// A provider that posts from its own site gets no Lax cookie: neither the
+// session nor the callback address comes along.
+func TestFormPostKeepsWhoBegan(t *testing.T) {
+	begin := func(t *testing.T) (*stage, *guest, url.Values) {
+		s := newStage(t, stored, atIssuer(func(p *latchkey.OAuth) { p.ResponseMode = "form_post" }))
+		g := s.guest()
+		g.follow("ada@example.com")
+		g.get("/auth/csrf?callbackUrl=/settings")
+		return s, g, s.depart(g, "issuer")
+	}
+	across := func(g *guest) *guest {
+		far := g.copy()
+		for name := range far.jar {
+			if !strings.Contains(name, "pkce") && !strings.Contains(name, "state") && !strings.Contains(name, "nonce") {
+				delete(far.jar, name)
+			}
+		}
+		return far
+	}
+	t.Run("the account is linked to who began, and the visitor lands where they wanted", func(t *testing.T) {
+		s, g, params := begin(t)
+		a := across(g).ask(http.MethodPost, "/auth/callback/issuer", deskForm, params.Encode())
+		if !a.signsIn() || a.location() != deskOrigin+"/settings" {
+			t.Fatalf("%d to %q\n%s", a.Code, a.location(), s.log.text())
+		}
+		if c := s.store.Contents(); len(c.Users) != 1 || len(c.Accounts) != 1 || c.Accounts[0].UserID != c.Users[0].ID {
+			t.Errorf("users %v, accounts %v", c.Users, c.Accounts)
+		}
+		if a.cookie("csrf-token") != nil {
+			t.Error("the token of the browser's open forms was replaced")
+		}
+	})
+	t.Run("after signing out it is nobody's any more", func(t *testing.T) {
+		s, g, params := begin(t)
+		g.post("/auth/signout")
+		a := across(g).ask(http.MethodPost, "/auth/callback/issuer", deskForm, params.Encode())
+		if a.signsIn() || len(s.store.Contents().Accounts) != 0 {
+			t.Errorf("%d to %q", a.Code, a.location())
+		}
+	})
+}
+
 func TestNewAcceptsCookiesThatFitTheSite(t *testing.T) {
 	for policy, change := range map[string]func(*latchkey.Cookies){
 		"SameSite=None on https": func(c *latchkey.Cookies) { c.SessionToken.SameSite = http.SameSiteNoneMode },

@@ -143,8 +143,9 @@ type Theme struct {
 	Logo        string // URL of an image
 
 	Lang string // of the texts, as in <html lang>; empty: en
-	// Text translates the built-in pages: it is given a key and the English
-	// text. Empty or nil: English. Package documentation lists the keys.
+	// Text translates the built-in pages and mails. New calls it once for every
+	// text, with its key and the English. A place such as {name} must stay in the
+	// translation. Empty or nil: English.
 	Text func(key, english string) string
 }
 
