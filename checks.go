@@ -3,7 +3,6 @@ package latchkey
 import (
 	"context"
 	"crypto/sha256"
-	"encoding/base64"
 	"encoding/hex"
 	"encoding/json"
 	"errors"
@@ -11,6 +10,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/latchkeyhq/latchkey/internal/oauth"
 	"github.com/latchkeyhq/latchkey/jwt"
 )
 
@@ -71,11 +71,11 @@ func (v *visit) newFlow(checks []Check, origin string) (*flow, error) {
 	for _, c := range checks {
 		switch c {
 		case CheckPKCE:
-			f.verifier = newVerifier()
+			f.verifier = oauth.NewVerifier()
 		case CheckNonce:
-			f.nonce = newVerifier()
+			f.nonce = oauth.NewVerifier()
 		case CheckState:
-			claims := jwt.Claims{"random": newVerifier()}
+			claims := jwt.Claims{"random": oauth.NewVerifier()}
 			if origin != "" {
 				claims["origin"] = origin
 			}
@@ -247,11 +247,6 @@ func (v *visit) stateOrigin(state string) (string, error) {
 		return "", jwt.ErrInvalid
 	}
 	return claims.String("origin"), nil
-}
-
-func newVerifier() string {
-	raw, _ := hex.DecodeString(randomHex(32))
-	return base64.RawURLEncoding.EncodeToString(raw)
 }
 
 // dropFlows forgets every sign-in under way: somebody has signed out, and what

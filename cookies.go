@@ -190,7 +190,7 @@ func unescapeCookie(value string) string {
 // is left of an earlier value.
 func (v *visit) putSession(value string, expires time.Time) {
 	k := &v.kinds.session
-	_, old, _ := v.jar.Chunked(k.name())
+	_, old, _ := v.sessionParts()
 	if len(old) == 0 && len(value) <= cookie.ChunkSize { // nearly always
 		v.setCookie(k.make(value, expires))
 		v.clearFormer()
@@ -218,7 +218,7 @@ func (v *visit) putSession(value string, expires time.Time) {
 // clearSession makes the browser forget its session.
 func (v *visit) clearSession() {
 	k := &v.kinds.session
-	_, names, _ := v.jar.Chunked(k.name())
+	_, names, _ := v.sessionParts()
 	if _, whole := v.jar.Get(k.name()); whole && len(names) == 0 {
 		names = []string{k.name()}
 	}
@@ -228,10 +228,27 @@ func (v *visit) clearSession() {
 	v.clearFormer()
 }
 
+// sessionParts finds the session cookie, whole or in pieces, once a visit.
+func (v *visit) sessionParts() (value string, parts []string, ok bool) {
+	if v.chunks == nil {
+		c := &chunks{}
+		c.value, c.parts, c.ok = v.jar.Chunked(v.kinds.session.name())
+		v.chunks = c
+	}
+	return v.chunks.value, v.chunks.parts, v.chunks.ok
+}
+
+// chunks is what the request brought of the session cookie.
+type chunks struct {
+	value string
+	parts []string
+	ok    bool
+}
+
 // sessionCookie is the value of the session cookie and the kind it came as.
 func (v *visit) sessionCookie() (string, *cookieKind) {
 	k := &v.kinds.session
-	value, _, ok := v.jar.Chunked(k.name())
+	value, _, ok := v.sessionParts()
 	if !ok && v.kinds.former != nil {
 		k = v.kinds.former
 		value, _, ok = v.jar.Chunked(k.name())
@@ -244,7 +261,7 @@ func (v *visit) sessionCookie() (string, *cookieKind) {
 
 // hasSessionCookie also counts pieces that do not make a whole.
 func (v *visit) hasSessionCookie() bool {
-	_, parts, ok := v.jar.Chunked(v.kinds.session.name())
+	_, parts, ok := v.sessionParts()
 	if former := v.kinds.former; former != nil && !ok {
 		_, old, there := v.jar.Chunked(former.name())
 		ok = there || len(old) > 0

@@ -26,6 +26,7 @@ type visit struct {
 	origin  origin
 	jar     cookie.Jar
 	kinds   *cookieSet
+	chunks  *chunks // the session cookie; nil: not looked for yet
 
 	action     string
 	providerID string
