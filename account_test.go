@@ -298,3 +298,15 @@ func TestLimitsUnderNewFunc(t *testing.T) {
 		t.Errorf("R-154 %d tries reached Authorize, want 3", n)
 	}
 }
+
+func TestSweepRemovesWhatHasExpired(t *testing.T) {
+	d := openDesk(t)
+	d.guest().post("/auth/signin/post", "email", "ada@example.com")
+	if n, err := d.auth.Sweep(t.Context()); n != 0 || err != nil {
+		t.Fatalf("Sweep = %d, %v before anything expired", n, err)
+	}
+	d.clock.pass(25 * time.Hour)
+	if n, err := d.auth.Sweep(t.Context()); n != 1 || err != nil {
+		t.Errorf("Sweep = %d, %v, want the one link", n, err)
+	}
+}
