@@ -196,9 +196,6 @@ func (v *visit) deleteUser(ctx context.Context, id string) error {
 
 // member is who is signed in, for pages that only they may see.
 func (v *visit) member(ctx context.Context) (*holder, error) {
-	if !v.Account.Enabled {
-		return nil, ErrUnknownAction.because(errors.New("the account page is not switched on: Config.Account.Enabled"))
-	}
 	here, err := v.sessions.current(ctx, v)
 	if err == nil && here == nil {
 		err = RespondWith(&Response{Redirect: v.signInAddress(v.url("account"))})

@@ -3,7 +3,6 @@ package latchkey
 import (
 	"context"
 	"errors"
-	"log/slog"
 	"net/http"
 	"net/url"
 	"os"
@@ -48,7 +47,7 @@ func fixedAuth(s *setup) *Auth {
 func NewFunc(configure func(ctx context.Context, r *Request) (*Config, error)) *Auth {
 	known := newSetups()
 	blank := sync.OnceValue(func() *setup {
-		s, _ := prepare(Config{Logger: slog.New(slog.DiscardHandler)}, func(string) string { return "" })
+		s, _ := prepare(Config{}, func(string) string { return "" })
 		return s
 	})
 	return &Auth{blank: blank, resolve: func(ctx context.Context, r *Request) (*setup, error) {
@@ -212,7 +211,6 @@ func publicError(err error) error {
 func (a *Auth) answer(ctx context.Context, r *Request) (v *visit, res *Response, err error) {
 	s, err := a.setupFor(ctx, r)
 	if s == nil && a.blank != nil {
-		logUnprepared(err)
 		s = a.blank()
 	}
 	if s == nil {

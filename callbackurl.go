@@ -2,6 +2,7 @@ package latchkey
 
 import (
 	"context"
+	"errors"
 	"net/url"
 	"strings"
 )
@@ -59,7 +60,7 @@ func (v *visit) checkChosen(chosen string) string {
 	return v.origin.text
 }
 
-const errNoAddress ErrorType = "the callback address is no path and no http(s) URL"
+var errNoAddress = errors.New("the callback address is no path and no http(s) URL")
 
 // defaultLanding keeps paths and addresses of the same origin and replaces
 // everything else by the origin. A path is glued to the origin, not resolved:

@@ -105,6 +105,7 @@ func (p *oauthProvider) wrapClient(s *setup) *http.Client {
 	c := *s.HTTPClient
 	c.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
 	c.Timeout = s.Limits.Call
+	c.Jar = nil // what a provider sets for one person must not be sent for the next
 	if p.Transport != nil {
 		base := c.Transport
 		if base == nil {

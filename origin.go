@@ -1,6 +1,7 @@
 package latchkey
 
 import (
+	"errors"
 	"net"
 	"net/netip"
 	"net/url"
@@ -44,7 +45,7 @@ func (s *setup) originOf(r *Request) (origin, error) {
 		host = r.URL.Host
 	}
 	if !validHost(host) || !s.allows(host) {
-		return origin{}, errBadHost
+		return origin{}, ErrUntrustedHost.because(errBadHost)
 	}
 	scheme := "http"
 	if r.TLS {
@@ -54,13 +55,13 @@ func (s *setup) originOf(r *Request) (origin, error) {
 		scheme = told
 	}
 	if scheme != "http" && scheme != "https" {
-		return origin{}, errBadHost
+		return origin{}, ErrUntrustedHost.because(errBadHost)
 	}
 	return newOrigin(scheme, host), nil
 }
 
 // errBadHost: the request names a host that is malformed or not ours.
-const errBadHost ErrorType = "bad host"
+var errBadHost = errors.New("the request names a host that is malformed or not allowed")
 
 // forwarded is all of a header. A list is kept whole and so refused as a host or
 // scheme: its first entry is what the visitor sent, not what the proxy saw.

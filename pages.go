@@ -1,8 +1,10 @@
 package latchkey
 
 import (
+	"maps"
 	"net/http"
 	"net/url"
+	"slices"
 
 	"github.com/latchkeyhq/latchkey/internal/page"
 )
@@ -105,9 +107,9 @@ func (v *visit) signOutPage() (*Response, error) {
 func (v *visit) verifyRequestPage() (*Response, error) {
 	if own := v.Pages.VerifyRequest; own != "" {
 		var params []string
-		for _, name := range []string{"provider", "type"} {
-			if value := v.query.Get(name); value != "" {
-				params = append(params, name, value)
+		for _, name := range slices.Sorted(maps.Keys(v.query)) {
+			if name != "callbackUrl" { // nobody has checked where it leads
+				params = append(params, name, v.query.Get(name))
 			}
 		}
 		return v.ownPage(own, params...), nil

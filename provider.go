@@ -264,7 +264,8 @@ type Credentials struct {
 	Fields []Field
 	// Authorize says who it is. A nil user, or [CredentialsError], sends the
 	// visitor back to the form; any other error is an error page. fields holds
-	// everything that was posted, untouched, at most 32 fields of 4 KiB.
+	// everything that was posted, untouched, at most 32 fields of 4 KiB, but for
+	// what is ours or the browser client's: csrfToken, callbackUrl, json, redirect.
 	Authorize func(ctx context.Context, fields map[string]string, r *Request) (*User, error)
 	// AccountField names the field that failed tries are counted under. Empty:
 	// the first of Fields.

@@ -71,10 +71,10 @@ func (v *visit) post(ctx context.Context) (*Response, error) {
 // anything is done. Where a good one may lead is decided later.
 func (v *visit) checkAddresses() error {
 	if to := v.query.Get("callbackUrl"); to != "" && !validAddress(to) {
-		return ErrInvalidCallbackURL.because(errors.New("the query parameter callbackUrl is " + string(errNoAddress)))
+		return ErrInvalidCallbackURL.because(errors.New("in the query parameter callbackUrl: " + errNoAddress.Error()))
 	}
 	if to, ok := v.cookieValue(&v.kinds.callbackURL); ok && to != "" && !validAddress(to) {
-		return ErrInvalidCallbackURL.because(errors.New("the callback cookie is " + string(errNoAddress)))
+		return ErrInvalidCallbackURL.because(errors.New("in the callback cookie: " + errNoAddress.Error()))
 	}
 	return nil
 }

@@ -365,6 +365,7 @@ func (s *setup) checkAbilities(f *faults) {
 	if s.Session.Strategy == DatabaseSessions && credentials > 0 && credentials == len(s.order) {
 		f.add(ErrUnsupportedStrategy, "signing in with credentials alone needs Session.Strategy %q", JWTSessions)
 	}
+	s.warnOfLesserStores()
 	if s.Account.Enabled {
 		_, ok := s.Adapter.(AccountAdapter)
 		needs(ok, "AccountAdapter", "Account.Enabled")
@@ -397,4 +398,24 @@ func background(ctx context.Context, limit time.Duration) (context.Context, cont
 func sameStore(a, b RevocationStore) bool {
 	x, y := reflect.ValueOf(a), reflect.ValueOf(b)
 	return x.Type() == y.Type() && x.Comparable() && x.Equal(y)
+}
+
+// warnOfLesserStores says which defence an adapter is too small for.
+func (s *setup) warnOfLesserStores() {
+	if s.Adapter == nil {
+		return
+	}
+	_, transactions := s.Adapter.(TxAdapter)
+	_, intents := s.Adapter.(SignUpAdapter)
+	if !transactions && !intents {
+		s.log.warn("the Adapter is neither a TxAdapter nor a SignUpAdapter: a sign-up that is cut short has to be cleaned up by hand")
+	}
+	if _, ok := s.Adapter.(AccountAdapter); ok {
+		return
+	}
+	for _, p := range s.order {
+		if o, ok := p.(*oauthProvider); ok && o.VerifiesEmail == No {
+			s.log.warn("the Adapter is no AccountAdapter: accounts of this provider stay attached when somebody else proves their address", "provider", o.ID)
+		}
+	}
 }

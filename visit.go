@@ -65,6 +65,9 @@ func newVisit(s *setup, r *Request) (*visit, error) {
 	if !ok {
 		return nil, errBadRequest
 	}
+	if action == "account" && !s.Account.Enabled {
+		return nil, errBadRequest
+	}
 	v := &visit{setup: s, request: r, action: action, providerID: providerID, provider: s.providers[providerID]}
 	if r.URL.RawQuery != "" {
 		v.query, _ = url.ParseQuery(r.URL.RawQuery) // pairs that make no sense are dropped
