@@ -122,7 +122,7 @@ func withQuery(address string, params ...string) string {
 	}
 	for i := 0; i+1 < len(params); i += 2 {
 		b.WriteByte(separator)
-		b.WriteString(params[i] + "=" + url.QueryEscape(params[i+1]))
+		b.WriteString(url.QueryEscape(params[i]) + "=" + url.QueryEscape(params[i+1]))
 		separator = '&'
 	}
 	if hasFragment {
