@@ -208,6 +208,23 @@ func TestHelpersInOneResponse(t *testing.T) {
 			t.Error("still signed in")
 		}
 	})
+	t.Run("a look at the session after SignIn does not bring the former one back", func(t *testing.T) {
+		g := d.guest()
+		g.signIn()
+		var token string
+		page := d.auth.LoadSession(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			typed := url.Values{"username": {"alice"}, "password": {"wonderland"}}
+			if _, err := d.auth.SignIn(w, r, "crew", latchkey.SignInOptions{Form: typed, NoRedirect: true}, nil); err != nil {
+				t.Error(err)
+			}
+			token = w.Header()["Set-Cookie"][len(w.Header()["Set-Cookie"])-1]
+			latchkey.SessionFrom(r.Context())
+			if last := w.Header()["Set-Cookie"]; last[len(last)-1] != token {
+				t.Error("another cookie follows the new session's")
+			}
+		}))
+		g.serve(page, g.request(http.MethodGet, "/", "", ""))
+	})
 	t.Run("two forms on a page have one token", func(t *testing.T) {
 		w, r := httptest.NewRecorder(), httptest.NewRequest(http.MethodGet, "/", nil)
 		first, err1 := d.auth.CSRFToken(w, r)

@@ -62,6 +62,9 @@ func (a *Auth) SignIn(w http.ResponseWriter, r *http.Request, provider string, o
 	if err != nil {
 		return "", err
 	}
+	if s.setsSession(res) {
+		settleSession(r, nil, ErrNoSession) // the new session begins with the next request
+	}
 	return a.finish(w, res, o.NoRedirect), nil
 }
 
@@ -171,6 +174,18 @@ func (a *Auth) act(ctx context.Context, s *setup, r *http.Request, route string,
 		Host: r.Host, Header: header, Body: body, RemoteAddr: r.RemoteAddr, TLS: r.TLS != nil,
 	}
 	return fixedAuth(&trusted).Do(ctx, req)
+}
+
+// setsSession: the response has a session cookie.
+func (s *setup) setsSession(res *Response) bool {
+	for _, c := range res.Cookies {
+		for _, set := range s.cookies {
+			if c.Value != "" && strings.HasPrefix(c.Name, set.session.name()) {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // returnTo is where a visitor ends up: what the application says, else the page
