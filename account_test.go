@@ -327,3 +327,31 @@ func TestSweepRemovesWhatHasExpired(t *testing.T) {
 		t.Errorf("Sweep = %d, %v, want the one link", n, err)
 	}
 }
+
+// fourTables is a database without a table for passkeys, as many sites have it.
+type fourTables struct{ storeOfFour }
+
+type storeOfFour interface {
+	latchkey.Adapter
+	latchkey.SessionAdapter
+	latchkey.VerificationTokenAdapter
+	latchkey.AccountAdapter
+	latchkey.AuthenticatorAdapter
+	latchkey.TxAdapter
+}
+
+func (fourTables) ListAuthenticators(context.Context, string) ([]latchkey.Authenticator, error) {
+	return nil, errors.ErrUnsupported
+}
+
+func (f fourTables) InTx(ctx context.Context, do func(latchkey.Adapter) error) error {
+	return f.storeOfFour.InTx(ctx, func(a latchkey.Adapter) error { return do(fourTables{a.(storeOfFour)}) })
+}
+
+func TestATableThatIsNotThereHoldsNothing(t *testing.T) {
+	d := openDesk(t, func(c *latchkey.Config) { c.Adapter = fourTables{c.Adapter.(storeOfFour)} })
+	d.settle(latchkey.User{Email: "ada@example.com"}, "acme")
+	if a := d.guest().follow("ada@example.com"); !a.signsIn() {
+		t.Errorf("the first link of a user without a proven address: %d to %q\n%s", a.Code, a.location(), d.log.text())
+	}
+}
