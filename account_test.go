@@ -355,3 +355,43 @@ func TestATableThatIsNotThereHoldsNothing(t *testing.T) {
 		t.Errorf("the first link of a user without a proven address: %d to %q\n%s", a.Code, a.location(), d.log.text())
 	}
 }
+
+func TestHostPrefixForgetsADeadFormerCookie(t *testing.T) {
+	d := openDesk(t, func(c *latchkey.Config) { c.Cookies.HostPrefix = true })
+	g := d.guest()
+	g.jar["__Secure-authjs.session-token"] = "dead"
+	g.session()
+	if _, there := g.jar["__Secure-authjs.session-token"]; there {
+		t.Error("the cookie from before the prefix is still there")
+	}
+}
+
+func TestTokensOfACustomEncoderComeBackAsTheyWere(t *testing.T) {
+	const odd = `a%41;b "c`
+	d := openDesk(t, func(c *latchkey.Config) {
+		c.JWT.Encode = func(context.Context, latchkey.JWTParams) (string, error) { return odd, nil }
+		c.JWT.Decode = func(_ context.Context, token string, _ latchkey.JWTParams) (latchkey.Claims, error) {
+			if token != odd {
+				return nil, errors.New("another token: " + token)
+			}
+			return latchkey.Claims{"sub": "alice"}, nil
+		}
+	})
+	g := d.guest()
+	g.signIn()
+	if !g.isLive() {
+		t.Errorf("the token did not survive its cookie\n%s", d.log.text())
+	}
+}
+
+func TestPolicyOfADiscoveredProvider(t *testing.T) {
+	s := newStage(t)
+	policy := func() string { return s.guest().get("/auth/signin").Header().Get("Content-Security-Policy") }
+	if !strings.Contains(policy(), " https:;") && !strings.Contains(policy(), " https: ") {
+		t.Errorf("before discovery any https host may be the provider's: %s", policy())
+	}
+	s.mustComeIn(s.guest())
+	if after := policy(); !strings.Contains(after, s.issuer.URL) || strings.Contains(after, " https: ") || strings.Contains(after, " https:;") {
+		t.Errorf("once discovered, the provider is named: %s", after)
+	}
+}

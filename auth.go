@@ -51,7 +51,7 @@ func NewFunc(configure func(ctx context.Context, r *Request) (*Config, error)) *
 		return s
 	})
 	return &Auth{blank: blank, resolve: func(ctx context.Context, r *Request) (*setup, error) {
-		c, err := contain2(func() (*Config, error) { return configure(ctx, r) })
+		c, err := containResult(func() (*Config, error) { return configure(ctx, r) })
 		if err != nil {
 			return nil, ErrInvalidConfig.because(err)
 		}
@@ -106,7 +106,7 @@ func (k *setups) add(c *Config) func() (*setup, error) {
 		delete(k.made, old) // any: the busy ones come back at once
 	}
 	made := sync.OnceValues(func() (*setup, error) {
-		return contain2(func() (*setup, error) { return prepare(k.share(*c), os.Getenv) }) // its hooks may panic
+		return containResult(func() (*setup, error) { return prepare(k.share(*c), os.Getenv) }) // its hooks may panic
 	})
 	k.made[c] = made
 	return made
@@ -372,8 +372,8 @@ func contain(f func() error) (err error) {
 	return f()
 }
 
-// contain2 is contain for functions with a result.
-func contain2[T any](f func() (T, error)) (result T, err error) {
+// containResult is contain for functions with a result.
+func containResult[T any](f func() (T, error)) (result T, err error) {
 	err = contain(func() (err error) { result, err = f(); return err })
 	return result, err
 }

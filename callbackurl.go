@@ -40,7 +40,7 @@ func (v *visit) landing(ctx context.Context, to string) (string, error) {
 	if !strings.HasPrefix(to, "/") && !parses(to) {
 		return "", errNoAddress
 	}
-	chosen, err := contain2(func() (string, error) { return decide(ctx, to, v.origin.text) })
+	chosen, err := containResult(func() (string, error) { return decide(ctx, to, v.origin.text) })
 	if err != nil {
 		return "", err
 	}

@@ -209,7 +209,7 @@ func (v *visit) find(p *oauthProvider, f *flow, c Check, is func(heldValue) bool
 func (v *visit) spendFlow(ctx context.Context, p *oauthProvider, f *flow, checks []Check) error {
 	if key := firstOf(f.state, f.verifier, f.nonce); key != "" {
 		sum := sha256.Sum256([]byte(p.ID + "\x00" + key))
-		unused, err := contain2(func() (bool, error) {
+		unused, err := containResult(func() (bool, error) {
 			return v.once.Use(ctx, hex.EncodeToString(sum[:]), v.soon(checkMaxAge+time.Minute))
 		})
 		if err != nil {

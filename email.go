@@ -85,7 +85,7 @@ func (p *emailProvider) address(typed string) (string, error) {
 	if len(typed) > 1024 {
 		return "", errAddress
 	}
-	address, err := contain2(func() (string, error) { return p.Normalize(typed) })
+	address, err := containResult(func() (string, error) { return p.Normalize(typed) })
 	if err != nil {
 		return "", err
 	}
@@ -114,7 +114,7 @@ func (p *emailProvider) account(address string) Account {
 // deliver stores the link's hash and then sends the link; one that could not be
 // sent is void.
 func (p *emailProvider) deliver(ctx context.Context, v *visit, address string) error {
-	token, err := contain2(p.NewToken)
+	token, err := containResult(p.NewToken)
 	if err != nil {
 		return err
 	}

@@ -142,7 +142,7 @@ func clientKey(kind string, v *visit) string {
 }
 
 func (l *limits) take(ctx context.Context, key string, r Rate) (wait time.Duration, err error) {
-	return contain2(func() (time.Duration, error) { return l.limiter.Take(ctx, hashKey(key), r) })
+	return containResult(func() (time.Duration, error) { return l.limiter.Take(ctx, hashKey(key), r) })
 }
 
 // hashKey keeps names and addresses out of the limiter's store.

@@ -36,7 +36,7 @@ func (p *oauthProvider) redeem(ctx context.Context, v *visit, code string, f *fl
 	case p.FetchProfile != nil:
 		limited := *p.http
 		limited.Transport = limitedTransport{p.http.Transport, int64(v.Limits.Upstream)}
-		grant.Profile, err = contain2(func() (Claims, error) { return p.FetchProfile(ctx, &limited, grant.Tokens) })
+		grant.Profile, err = containResult(func() (Claims, error) { return p.FetchProfile(ctx, &limited, grant.Tokens) })
 		if err == nil && p.OIDC && grant.Profile.String("sub") != subject {
 			err = errors.New("FetchProfile returned another sub than the ID token's")
 		}
@@ -69,7 +69,7 @@ func defaultTokens(t Tokens) Tokens {
 
 // identify maps a grant to an arrival.
 func (p *oauthProvider) identify(g Grant) (*arrival, error) {
-	id, err := contain2(func() (Identity, error) { return p.Identify(g) })
+	id, err := containResult(func() (Identity, error) { return p.Identify(g) })
 	if err != nil {
 		return nil, ErrOAuthProfileParse.at(p.ID, err)
 	}

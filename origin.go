@@ -152,7 +152,7 @@ func isLoopback(host string) bool {
 // hop of X-Forwarded-For that is no trusted proxy.
 func (s *setup) clientAddress(r *Request) string {
 	if own := s.ClientAddress; own != nil {
-		address, _ := contain2(func() (string, error) { return own(r), nil })
+		address, _ := containResult(func() (string, error) { return own(r), nil })
 		return address
 	}
 	addr, ok := parseAddress(r.RemoteAddr)

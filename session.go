@@ -100,7 +100,7 @@ func (v *visit) expose(ctx context.Context, in SessionRead) (*reading, error) {
 	s := in.Session
 	if shape := v.Callbacks.Session; shape != nil {
 		var err error
-		if s, err = contain2(func() (*Session, error) { return shape(ctx, in) }); err != nil {
+		if s, err = containResult(func() (*Session, error) { return shape(ctx, in) }); err != nil {
 			return nil, err
 		}
 		if s == nil {

@@ -83,7 +83,7 @@ func (v *visit) shapeToken(ctx context.Context, t TokenUpdate) (Claims, error) {
 	if shape == nil {
 		return t.Claims, nil
 	}
-	return contain2(func() (Claims, error) { return shape(ctx, t) })
+	return containResult(func() (Claims, error) { return shape(ctx, t) })
 }
 
 // sealSession makes claims the content of the session cookie.
@@ -92,7 +92,7 @@ func (v *visit) sealSession(ctx context.Context, claims Claims) error {
 	var token string
 	var err error
 	if encode := v.JWT.Encode; encode != nil {
-		token, err = contain2(func() (string, error) { return encode(ctx, v.jwtParams(k, claims)) })
+		token, err = containResult(func() (string, error) { return encode(ctx, v.jwtParams(k, claims)) })
 	} else {
 		token, err = k.codec.SealClaims(claims, v.now(), v.JWT.MaxAge)
 	}
@@ -181,7 +181,7 @@ func (v *visit) openSession(ctx context.Context, token string, kind *cookieKind)
 
 func (v *visit) decodeSession(ctx context.Context, token string, kind *cookieKind) (Claims, error) {
 	if decode := v.JWT.Decode; decode != nil {
-		claims, err := contain2(func() (Claims, error) { return decode(ctx, token, v.jwtParams(kind, nil)) })
+		claims, err := containResult(func() (Claims, error) { return decode(ctx, token, v.jwtParams(kind, nil)) })
 		if err != nil || claims == nil {
 			return nil, errNoToken
 		}

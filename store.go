@@ -19,7 +19,7 @@ type store struct {
 func ask[T any](ctx context.Context, s *store, operation string, f func(context.Context) (T, error)) (T, error) {
 	ctx, cancel := context.WithTimeout(ctx, s.limit)
 	defer cancel()
-	result, err := contain2(func() (T, error) { return f(ctx) })
+	result, err := containResult(func() (T, error) { return f(ctx) })
 	switch {
 	case err == nil, errors.Is(err, ErrNotFound), errors.Is(err, ErrConflict):
 		return result, err
