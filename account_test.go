@@ -357,7 +357,7 @@ func TestATableThatIsNotThereHoldsNothing(t *testing.T) {
 }
 
 func TestHostPrefixForgetsADeadFormerCookie(t *testing.T) {
-	d := openDesk(t, func(c *latchkey.Config) { c.Cookies.HostPrefix = true })
+	d := openDesk(t, stored, func(c *latchkey.Config) { c.Cookies.HostPrefix = true })
 	g := d.guest()
 	g.jar["__Secure-authjs.session-token"] = "dead"
 	g.session()
