@@ -3,6 +3,7 @@ package latchkey
 import (
 	"context"
 	"crypto/sha256"
+	"encoding/base64"
 	"encoding/hex"
 	"encoding/json"
 	"errors"
@@ -62,6 +63,23 @@ func (f *flow) value(c Check) *string {
 		return &f.state
 	}
 	return &f.nonce
+}
+
+// stateParam is the state to send along. Where it is no check of its own it is
+// derived from the value that is one, so that no cookie has to hold it: servers
+// that demand a state have one, and two sign-ins under way can be told apart.
+func (f *flow) stateParam() string {
+	if key := firstOf(f.verifier, f.nonce); f.state == "" && key != "" {
+		return derivedState(key)
+	}
+	return f.state
+}
+
+// derivedState hashes a check value under a label, so that it is neither the
+// value nor its PKCE challenge.
+func derivedState(value string) string {
+	sum := sha256.Sum256([]byte("latchkey state\x00" + value))
+	return base64.RawURLEncoding.EncodeToString(sum[:])
 }
 
 // newFlow makes the values for the checks. origin is the callback address that
@@ -143,7 +161,14 @@ func (v *visit) heldValues(c Check) []heldValue {
 	if purpose, tagged := claims["purpose"]; tagged && purpose != string(c) {
 		return nil
 	}
-	held := []heldValue{{ID: claims.String("id"), Value: claims.String("value"), Provider: claims.String("provider"), Landing: claims.String("landing"), UserID: claims.String("user")}}
+	newest := heldValue{
+		ID: claims.String("id"), Value: claims.String("value"), Provider: claims.String("provider"),
+		Landing: claims.String("landing"), UserID: claims.String("user"),
+	}
+	if until, ok := claims.Time("exp"); ok {
+		newest.Expires = until.Unix() // it may be an earlier one by the time it is written again
+	}
+	held := []heldValue{newest}
 	return append(held, earlierValues(claims["earlier"], v.now().Unix())...)
 }
 
@@ -167,27 +192,42 @@ func errCheck(p *oauthProvider, text string) error { return ErrInvalidCheck.at(p
 
 // findState finds the sign-in that a callback's state belongs to.
 func (v *visit) findState(p *oauthProvider, f *flow, checks []Check, state string) error {
-	if !slices.Contains(checks, CheckState) {
-		return nil
+	is := func(h heldValue) bool { return equalText(h.Value, state) }
+	if slices.Contains(checks, CheckState) {
+		return v.find(p, f, CheckState, is)
 	}
-	return v.find(p, f, CheckState, func(h heldValue) bool { return equalText(h.Value, state) })
+	if state != "" && slices.ContainsFunc(v.heldValues(CheckState), is) {
+		return v.find(p, f, CheckState, is) // the provider had not said yet that it supports S256
+	}
+	return nil
 }
 
 // findRest finds the other values of the same sign-in: the one that the state
-// has named, or else the newest at this provider.
-func (v *visit) findRest(p *oauthProvider, f *flow, checks []Check) error {
-	known := f.state != ""
+// names, or else the newest at this provider. Auth.js begins some without a
+// state, and where it is no check of its own, one that names nothing is ignored.
+func (v *visit) findRest(p *oauthProvider, f *flow, checks []Check, state string) error {
+	is := func(heldValue) bool { return true }
+	if f.state != "" {
+		is = f.isPartOf
+	}
 	for _, c := range []Check{CheckPKCE, CheckNonce} {
 		if !slices.Contains(checks, c) {
 			continue
 		}
-		if err := v.find(p, f, c, func(h heldValue) bool { return !known || h.ID == f.id }); err != nil {
+		named := func(h heldValue) bool { return h.Provider == p.ID && equalText(derivedState(h.Value), state) }
+		if f.id == "" && slices.ContainsFunc(v.heldValues(c), named) {
+			is = named
+		}
+		if err := v.find(p, f, c, is); err != nil {
 			return err
 		}
-		known = true
+		is = f.isPartOf
 	}
 	return nil
 }
+
+// isPartOf tells the values that were made for the same sign-in.
+func (f *flow) isPartOf(h heldValue) bool { return h.ID == f.id }
 
 func (v *visit) find(p *oauthProvider, f *flow, c Check, is func(heldValue) bool) error {
 	held := v.heldValues(c)

@@ -36,6 +36,12 @@ type Account struct {
 	Type              ProviderType
 	Tokens            Tokens
 	Extra             map[string]any // other members an Auth.js row may hold
+
+	// Email is the address that the account brought when it was linked,
+	// lower-cased. Empty: none, or the store does not keep it.
+	Email string
+	// EmailVouched says that the provider vouched for Email then.
+	EmailVouched bool
 }
 
 // Tokens is a provider's answer to an authorization code.
@@ -73,6 +79,22 @@ type StoredSession struct {
 
 	// UserAgent is the browser's own description, for a list of devices.
 	UserAgent string
+
+	// What follows stays empty in stores that do not keep it.
+
+	Tenant   string // the tenant it belongs to; empty: none
+	Provider string // id of the provider that opened it
+
+	// ProviderSID, ProviderSub and ProviderIssued are what an OpenID Provider calls
+	// the session: keyed hashes of its sid and sub, and when its ID token was issued.
+	ProviderSID    string
+	ProviderSub    string
+	ProviderIssued time.Time
+	Sealed         string // what else is remembered of it, encrypted by the library
+
+	Proved time.Time // the latest proof of who the user is; zero: the sign-in was it
+	AMR    []string  // how: RFC 8176 names, each without a space
+	ACR    string    // the level reached; empty: none was asked for
 }
 
 // VerificationToken is the stored half of a magic link.
@@ -80,6 +102,7 @@ type VerificationToken struct {
 	Identifier string // the address the link was sent to
 	Token      string // a hash of the secret in the link
 	Expires    time.Time
+	Purpose    string // what the link is for; empty: to sign in
 }
 
 // Authenticator is a passkey registered to a user. See Web Authentication Level 3, section 4.
@@ -92,4 +115,11 @@ type Authenticator struct {
 	DeviceType        string // "singleDevice" or "multiDevice"
 	BackedUp          bool
 	Transports        []string
+
+	// What follows stays empty in stores that do not keep it.
+
+	Name    string    // the user's own name for it
+	AAGUID  string    // the authenticator's model, as a UUID
+	Created time.Time // when it was registered
+	Used    time.Time // the latest sign-in with it
 }

@@ -227,7 +227,7 @@ func (p *oauthProvider) authorizationURL(ctx context.Context, v *visit) (string,
 		return "", err
 	}
 	to, err := p.client.AuthorizationURL(ctx, oauth.AuthRequest{
-		RedirectURI: redirectURI, State: f.state, Nonce: f.nonce, Verifier: f.verifier,
+		RedirectURI: redirectURI, State: f.stateParam(), Nonce: f.nonce, Verifier: f.verifier,
 		ResponseMode: p.ResponseMode, Params: v.query,
 	})
 	if err != nil {
@@ -279,7 +279,7 @@ func (p *oauthProvider) receive(ctx context.Context, v *visit) (*arrival, error)
 	if err := p.client.CheckResponse(ctx, answer); err != nil {
 		return nil, p.refusal(err)
 	}
-	if err := v.findRest(p, f, checks); err != nil {
+	if err := v.findRest(p, f, checks, answer.State); err != nil {
 		return nil, err
 	}
 	if err := v.spendFlow(ctx, p, f, checks); err != nil {

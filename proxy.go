@@ -23,6 +23,9 @@ func (p *oauthProvider) sendOn(v *visit, state string, params url.Values) (strin
 		return "", errCheck(p, "a callback at the redirect proxy has no state")
 	}
 	target, err := v.stateOrigin(state)
+	if err != nil && p.formPost() {
+		return "", nil // those never begin elsewhere, so their state is compared, not opened
+	}
 	if err != nil {
 		return "", errCheck(p, "the state is not one of ours, or too old")
 	}

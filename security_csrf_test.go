@@ -272,6 +272,36 @@ func TestCSRFBrowserSignals(t *testing.T) {
 	})
 }
 
+// What the browser itself marks as sent by a page of the very same origin needs
+// no token; nothing less than both marks will do.
+func TestCSRFSameOriginMark(t *testing.T) {
+	for _, c := range []struct {
+		name, site, origin string
+		passes             bool
+	}{
+		{name: "both marks", site: "same-origin", origin: deskOrigin, passes: true},
+		{name: "no origin", site: "same-origin"},
+		{name: "an opaque origin", site: "same-origin", origin: "null"},
+		{name: "a foreign origin", site: "same-origin", origin: "https://evil.example"},
+		{name: "our origin in other letters", site: "same-origin", origin: strings.ToUpper(deskOrigin)},
+		{name: "typed in", site: "none", origin: deskOrigin},
+		{name: "a sibling", site: "same-site", origin: deskOrigin},
+		{name: "a cross-site mark with our origin", site: "cross-site", origin: deskOrigin},
+		{name: "an older browser", origin: deskOrigin},
+	} {
+		t.Run("R-118 "+c.name, func(t *testing.T) {
+			d := openDesk(t)
+			g := d.guest()
+			g.signIn()
+			g.header.Set("Sec-Fetch-Site", c.site)
+			g.header.Set("Origin", c.origin)
+			if passed := g.ask(http.MethodPost, "/auth/signout", deskForm, "").Code != http.StatusForbidden && !g.isLive(); passed != c.passes {
+				t.Errorf("a sign-out without a token passed: %t, want %t", passed, c.passes)
+			}
+		})
+	}
+}
+
 func TestCSRFSafeMethods(t *testing.T) {
 	targets := []string{
 		"/auth/signin/acme", "/auth/signin/post?email=a@example.com", "/auth/signout", "/auth/session", "/auth/signin", "/auth/csrf", "/auth/providers",

@@ -427,3 +427,55 @@ func TestBackChannel(t *testing.T) {
 		})
 	}
 }
+
+// Servers that demand a state get one whatever the checks are, and it tells the
+// sign-ins of one browser apart without a cookie of its own.
+func TestStateAlwaysGoesAlong(t *testing.T) {
+	pkce, nonce := latchkey.CheckPKCE, latchkey.CheckNonce
+	for _, c := range []struct {
+		name   string
+		checks []latchkey.Check
+	}{{"the default", nil}, {"PKCE alone", []latchkey.Check{pkce}}, {"nonce alone", []latchkey.Check{nonce}}, {"both", []latchkey.Check{pkce, nonce}}} {
+		for _, order := range []string{"older first", "newer first"} {
+			t.Run("R-015 "+c.name+", two sign-ins under way, "+order, func(t *testing.T) {
+				s := newStage(t, atIssuer(func(p *latchkey.OAuth) { p.Checks = c.checks }))
+				g := s.guest()
+				first, second := s.depart(g, "issuer"), s.depart(g, "issuer")
+				if first.Get("state") == "" || first.Get("state") == second.Get("state") {
+					t.Fatalf("states %q and %q, want two that differ", first.Get("state"), second.Get("state"))
+				}
+				if order == "newer first" {
+					first, second = second, first
+				}
+				for _, params := range []url.Values{first, second} {
+					if a := g.arrive("issuer", params); !a.signsIn() {
+						t.Errorf("not signed in: %d to %q", a.Code, a.location())
+					}
+				}
+			})
+		}
+	}
+	t.Run("R-015 no state for an explicit none", func(t *testing.T) {
+		s := newStage(t, atIssuer(func(p *latchkey.OAuth) { p.Checks = []latchkey.Check{latchkey.CheckNone} }))
+		if state := s.depart(s.guest(), "issuer").Get("state"); state != "" {
+			t.Errorf("state %q", state)
+		}
+	})
+	t.Run("R-015 a sign-in that was begun without one is completed", func(t *testing.T) {
+		s := newStage(t, atIssuer(func(p *latchkey.OAuth) { p.Checks = []latchkey.Check{pkce} }))
+		g := s.guest()
+		params := s.depart(g, "issuer")
+		params.Del("state")
+		if a := g.arrive("issuer", params); !a.signsIn() {
+			t.Errorf("not signed in: %d to %q", a.Code, a.location())
+		}
+	})
+	t.Run("R-015 the state is not the challenge", func(t *testing.T) {
+		s := newStage(t, atIssuer(func(p *latchkey.OAuth) { p.Checks = []latchkey.Check{pkce} }))
+		g := s.guest()
+		to, err := url.Parse(g.post("/auth/signin/issuer").location())
+		if err != nil || to.Query().Get("state") == to.Query().Get("code_challenge") {
+			t.Errorf("%v: state %q", err, to.Query().Get("state"))
+		}
+	})
+}
