@@ -5,7 +5,7 @@ import (
 	"errors"
 	"net/http"
 
-	"github.com/latchkeyhq/latchkey/jwt"
+	"github.com/latchkeyhq/latchkey/internal/jsontext"
 )
 
 // route is everything Latchkey answers. The order inside is that of
@@ -112,12 +112,12 @@ func (v *visit) listProviders() *Response {
 		if i > 0 {
 			b = append(b, ',')
 		}
-		b = append(jwt.AppendText(b, info.id), `:{"id":`...)
-		b = append(jwt.AppendText(b, info.id), `,"name":`...)
-		b = append(jwt.AppendText(b, info.name), `,"type":`...)
-		b = append(jwt.AppendText(b, string(info.kind)), `,"signinUrl":`...)
-		b = append(jwt.AppendText(b, v.url("signin/"+info.id)), `,"callbackUrl":`...)
-		b = append(jwt.AppendText(b, v.url("callback/"+info.id)), '}')
+		b = append(jsontext.AppendText(b, info.id), `:{"id":`...)
+		b = append(jsontext.AppendText(b, info.id), `,"name":`...)
+		b = append(jsontext.AppendText(b, info.name), `,"type":`...)
+		b = append(jsontext.AppendText(b, string(info.kind)), `,"signinUrl":`...)
+		b = append(jsontext.AppendText(b, v.url("signin/"+info.id)), `,"callbackUrl":`...)
+		b = append(jsontext.AppendText(b, v.url("callback/"+info.id)), '}')
 	}
 	return jsonBytes(http.StatusOK, append(b, '}'))
 }
@@ -137,7 +137,7 @@ var (
 
 // jsonText is an answer of one JSON string.
 func jsonText(status int, text string) *Response {
-	return jsonBytes(status, jwt.AppendText(nil, text))
+	return jsonBytes(status, jsontext.AppendText(nil, text))
 }
 
 // noStore forbids caching in the original's words.
@@ -165,7 +165,7 @@ func configJSON() *Response {
 
 // asJSON puts a redirect's target into a body for scripts.
 func asJSON(r *Response) *Response {
-	res := jsonBytes(http.StatusOK, append(jwt.AppendText([]byte(`{"url":`), r.Redirect), '}'))
+	res := jsonBytes(http.StatusOK, append(jsontext.AppendText([]byte(`{"url":`), r.Redirect), '}'))
 	res.Cookies = r.Cookies
 	return res
 }

@@ -6,7 +6,8 @@ import (
 	"maps"
 	"time"
 
-	"github.com/latchkeyhq/latchkey/jwt"
+	"github.com/latchkeyhq/latchkey/internal/jsontext"
+	"github.com/latchkeyhq/latchkey/internal/jwtclaims"
 )
 
 // tokenKeeper keeps a session in its cookie, sealed: nothing is stored.
@@ -144,16 +145,16 @@ func (*tokenKeeper) readPlain(v *visit, token string, kind *cookieKind) (*readin
 		return nil, nil
 	}
 	now := v.now()
-	var room [16]jwt.Member
-	members, err := jwt.Members(payload, room[:0])
+	var room [16]jsontext.Member
+	members, err := jsontext.Members(payload, room[:0])
 	if err == nil {
-		err = jwt.Check(members, now, v.JWT.MaxAge)
+		err = jwtclaims.Check(members, now, v.JWT.MaxAge)
 	}
 	if err != nil {
 		v.refuseToken(err)
 		return nil, nil
 	}
-	issued := jwt.AppendIssued(make([]byte, 0, len(payload)+128), members, now, v.JWT.MaxAge)
+	issued := jwtclaims.AppendIssued(make([]byte, 0, len(payload)+128), members, now, v.JWT.MaxAge)
 	sealed, err := v.kinds.session.codec.Seal(issued)
 	if err != nil {
 		return nil, ErrJWTSession.because(err)

@@ -7,7 +7,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/latchkeyhq/latchkey/jwt"
+	"github.com/latchkeyhq/latchkey/internal/jsontext"
 )
 
 // How users and sessions look in JSON: to browsers, and to the original's
@@ -24,7 +24,7 @@ func (u User) MarshalJSON() ([]byte, error) { return appendUser(nil, &u) }
 
 // UnmarshalJSON reads what MarshalJSON writes.
 func (u *User) UnmarshalJSON(data []byte) error {
-	members, err := jwt.Members(data, nil)
+	members, err := jsontext.Members(data, nil)
 	if err != nil {
 		return errors.New("latchkey: user is not a JSON object")
 	}
@@ -56,7 +56,7 @@ func (s Session) MarshalJSON() ([]byte, error) { return appendSession(nil, &s) }
 
 // UnmarshalJSON reads what MarshalJSON writes.
 func (s *Session) UnmarshalJSON(data []byte) error {
-	members, err := jwt.Members(data, nil)
+	members, err := jsontext.Members(data, nil)
 	if err != nil {
 		return errors.New("latchkey: session is not a JSON object")
 	}
@@ -78,7 +78,7 @@ func (s *Session) UnmarshalJSON(data []byte) error {
 	return nil
 }
 
-func addExtra(extra *map[string]any, m jwt.Member) error {
+func addExtra(extra *map[string]any, m jsontext.Member) error {
 	var v any
 	if err := json.Unmarshal(m.Raw, &v); err != nil {
 		return err
@@ -117,7 +117,7 @@ func appendUser(b []byte, u *User) ([]byte, error) {
 	start := len(b)
 	if u.ID != "" {
 		b = append(b, `"id":`...)
-		b = jwt.AppendText(b, u.ID)
+		b = jsontext.AppendText(b, u.ID)
 	}
 	b = appendMember(b, start, "name", u.Name, said.name)
 	b = appendMember(b, start, "email", u.Email, said.email)
@@ -144,7 +144,7 @@ func appendMember(b []byte, start int, name, text string, said []byte) []byte {
 	b = append(append(b, name...), `":`...)
 	switch {
 	case text != "":
-		return jwt.AppendText(b, text)
+		return jsontext.AppendText(b, text)
 	case said[0] == '"' && len(said) > 2: // it was text, and the application has emptied it since
 		return append(b, null...)
 	}
@@ -180,14 +180,14 @@ func appendExtra(b []byte, extra map[string]any, reserved []string) ([]byte, err
 		if b[len(b)-1] != '{' {
 			b = append(b, ',')
 		}
-		b = append(jwt.AppendText(b, name), ':')
+		b = append(jsontext.AppendText(b, name), ':')
 		b = append(b, value...)
 	}
 	return b, nil
 }
 
 // userFromMembers reads the user that a session token describes.
-func userFromMembers(members []jwt.Member) User {
+func userFromMembers(members []jsontext.Member) User {
 	said := &claimed{}
 	u := User{claimed: said}
 	for _, m := range members {

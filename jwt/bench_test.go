@@ -131,29 +131,6 @@ func flip(char string) string {
 	return "A"
 }
 
-func BenchmarkMembers(b *testing.B) {
-	b.ReportAllocs()
-	buffer := make([]jwt.Member, 0, 16)
-	for b.Loop() {
-		members, err := jwt.Members(benchPayload, buffer)
-		if err != nil || jwt.Check(members, time.Unix(1800000000, 0), 0) != nil {
-			b.Fatal(err)
-		}
-	}
-}
-
-func BenchmarkAppendIssued(b *testing.B) {
-	b.ReportAllocs()
-	members, err := jwt.Members(benchPayload, nil)
-	if err != nil {
-		b.Fatal(err)
-	}
-	buffer := make([]byte, 0, 512)
-	for b.Loop() {
-		buffer = jwt.AppendIssued(buffer[:0], members, time.Unix(1800000000, 0), 0)
-	}
-}
-
 func BenchmarkDecode(b *testing.B) {
 	clock := func() time.Time { return time.Unix(1800000000, 0) }
 	p := jwt.Params{Secrets: []string{benchSecret}, Salt: benchSalt, Time: clock}

@@ -68,37 +68,39 @@ func ExampleEncode() {
 	// jwt: the token is not valid
 }
 
-// Whoever opens many tokens keeps a Codec and reads only the claims that matter.
+// A program that handles many tokens keeps a Codec, whose keys are derived once.
 func ExampleCodec() {
 	codec := jwt.NewCodec([]string{"keep-this-secret-and-at-least-32-long"}, "authjs.session-token")
-	members, err := jwt.Members([]byte(`{"name":"Alice","sub":"42"}`), nil)
+	token, err := codec.SealClaims(jwt.Claims{"name": "Alice", "sub": "42"}, time.Now(), time.Hour)
 	if err != nil {
 		fmt.Println(err)
 		return
 	}
-	token, err := codec.Seal(jwt.AppendIssued(nil, members, time.Now(), 0))
+	claims, err := codec.OpenClaims(token, time.Now(), time.Hour)
 	if err != nil {
 		fmt.Println(err)
 		return
 	}
+	fmt.Println(claims.String("name"), claims.String("sub"))
 
+	_, err = codec.OpenClaims(token, time.Now().Add(2*time.Hour), time.Hour)
+	fmt.Println(err)
+	// Output:
+	// Alice 42
+	// jwt: the token has expired
+}
+
+// Open and Seal take any bytes as the payload and do not look at them.
+func ExampleCodec_Seal() {
+	codec := jwt.NewCodec([]string{"keep-this-secret-and-at-least-32-long"}, "cart")
+	token, err := codec.Seal([]byte("2 apples"))
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
 	payload, err := codec.Open(token)
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	members, err = jwt.Members(payload, make([]jwt.Member, 0, 16))
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	if err := jwt.Check(members, time.Now(), 0); err != nil {
-		fmt.Println(err)
-		return
-	}
-	sub, _ := jwt.Lookup(members, "sub")
-	fmt.Printf("%s\n", sub)
-	// Output: "42"
+	fmt.Printf("%s %v\n", payload, err)
+	// Output: 2 apples <nil>
 }
 
 // A token whose time is over is told apart from one that never was ours.

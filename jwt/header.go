@@ -1,5 +1,7 @@
 package jwt
 
+import "github.com/latchkeyhq/latchkey/internal/jsontext"
+
 // maxHeader bounds the only JSON that is read before it is authenticated. Headers of this format have
 // 163 characters.
 const maxHeader = 1 << 10
@@ -22,14 +24,14 @@ func parseHeader(encoded string) (h header, ok bool) {
 	if !decodeExactly(text, encoded) {
 		return h, false
 	}
-	members, found := scanObject(text, make([]Member, 0, 8))
-	if !found || len(unique(members)) != len(members) {
+	members, err := jsontext.DistinctMembers(text, make([]jsontext.Member, 0, 8))
+	if err != nil {
 		return h, false
 	}
 	return h, h.read(members)
 }
 
-func (h *header) read(members []Member) bool {
+func (h *header) read(members []jsontext.Member) bool {
 	direct := false
 	for _, m := range members {
 		switch string(m.Key) {

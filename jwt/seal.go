@@ -7,45 +7,61 @@ import (
 	"slices"
 	"strconv"
 	"time"
+
+	"github.com/latchkeyhq/latchkey/internal/jsontext"
+	"github.com/latchkeyhq/latchkey/internal/jwtclaims"
 )
 
-// SealClaims is [Encode] under the keys of c, which are derived once: iat, exp
-// and jti are set anew. claims are not changed.
+// DefaultMaxAge is how long a token is valid when no other time is given: 30 days.
+const DefaultMaxAge = jwtclaims.DefaultMaxAge
+
+// SealClaims makes an encrypted token that holds claims, as [Encode] does, with the keys that c has
+// derived already. The token's iat (issued at) is now, its exp (expires at) is maxAge later (0: 30 days)
+// and its jti (identifier) a random UUID, whatever claims say about these. claims are not changed. It
+// fails with [ErrTooLong], with [ErrNoSecret], or when claims hold what JSON cannot express.
 func (c *Codec) SealClaims(claims Claims, now time.Time, maxAge time.Duration) (string, error) {
-	payload := append(make([]byte, 0, 512), '{')
+	payload := make([]byte, 0, 512)
 	nested := false
 	for _, key := range slices.Sorted(maps.Keys(claims)) {
-		if indexIssued([]byte(key)) >= 0 {
+		switch key {
+		case "iat", "exp", "jti": // they are set anew below
 			continue
 		}
+		payload = append(jsontext.AppendText(append(payload, ','), key), ':')
 		var err error
 		var plain bool
-		if payload, plain, err = appendValue(appendName(payload, key), claims[key]); err != nil {
+		if payload, plain, err = appendValue(payload, claims[key]); err != nil {
 			return "", err
 		}
 		nested = nested || !plain
 	}
-	for n, name := range issued {
-		payload = appendIssued(appendName(payload, name), n, now, maxAge)
-	}
-	payload = append(payload, '}')
+	payload = closeObject(payload, now, maxAge)
 	if nested { // what is nested too deep could be sealed but never opened
-		if _, err := Members(payload, nil); err != nil {
+		if _, err := jsontext.Members(payload, nil); err != nil {
 			return "", err
 		}
 	}
 	return c.Seal(payload)
 }
 
-// appendValue writes what tokens mostly hold (plain) without reflection, and
-// anything else as encoding/json does. HTML characters stay as they are: cookies have no
-// room for escapes that nobody needs.
+// closeObject makes one object of members, each with a comma before it, and of the claims that every new
+// token gets. The brace that these begin with becomes a comma too, and the first byte of all the brace.
+func closeObject(members []byte, now time.Time, maxAge time.Duration) []byte {
+	end := len(members)
+	object := jwtclaims.AppendIssued(members, nil, now, maxAge)
+	object[end] = ','
+	object[0] = '{'
+	return object
+}
+
+// appendValue writes what tokens mostly hold (plain) without reflection, and anything else as
+// encoding/json does. HTML characters stay as they are: cookies have no room for escapes that nobody needs.
 func appendValue(dst []byte, value any) (_ []byte, plain bool, _ error) {
 	switch v := value.(type) {
 	case nil:
 		return append(dst, "null"...), true, nil
 	case string:
-		return AppendText(dst, v), true, nil
+		return jsontext.AppendText(dst, v), true, nil
 	case bool:
 		return strconv.AppendBool(dst, v), true, nil
 	case int64:
@@ -62,31 +78,34 @@ func appendValue(dst []byte, value any) (_ []byte, plain bool, _ error) {
 	return bytes.TrimSuffix(text.Bytes(), []byte("\n")), false, nil
 }
 
-// OpenClaims is [Decode] under the keys of c.
+// OpenClaims decrypts token and returns its claims if it is valid at the time now, as [Decode] does, with
+// the keys that c has derived already. maxAge (0: 30 days) is the life of tokens that have no exp, counted
+// from their iat. It fails with [ErrExpired] when the token's time is over, with [ErrInvalid] for whatever
+// else is wrong with it, with [ErrNoSecret], or where the platform forbids so short a secret.
 func (c *Codec) OpenClaims(token string, now time.Time, maxAge time.Duration) (Claims, error) {
 	payload, err := c.Open(token)
 	if err != nil {
 		return nil, err
 	}
-	var room [16]Member
-	members, err := Members(payload, room[:0])
+	var room [16]jsontext.Member
+	members, err := jsontext.Members(payload, room[:0])
 	if err != nil {
 		return nil, err
 	}
-	if err := Check(members, now, maxAge); err != nil {
+	if err := jwtclaims.Check(members, now, maxAge); err != nil {
 		return nil, err
 	}
 	claims := make(Claims, len(members))
 	for _, m := range members {
-		if claims[string(m.Key)], err = m.value(); err != nil {
+		if claims[string(m.Key)], err = valueOf(m); err != nil {
 			return nil, err
 		}
 	}
 	return claims, nil
 }
 
-// value is the member as encoding/json with UseNumber would decode it.
-func (m Member) value() (value any, err error) {
+// valueOf is what m holds, as encoding/json with UseNumber would decode it.
+func valueOf(m jsontext.Member) (value any, err error) {
 	if text, ok := m.Text(); ok {
 		return text, nil
 	}

@@ -6,12 +6,15 @@ import (
 	"maps"
 	"math"
 	"reflect"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/latchkeyhq/latchkey/jwt"
 )
+
+var uuid = regexp.MustCompile(`^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$`)
 
 var noon = time.Unix(1_800_000_000, 0)
 

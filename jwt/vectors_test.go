@@ -13,10 +13,12 @@ import (
 	"time"
 
 	"github.com/latchkeyhq/latchkey/internal/cookie"
+	"github.com/latchkeyhq/latchkey/internal/jsontext"
+	"github.com/latchkeyhq/latchkey/internal/jwtclaims"
 	"github.com/latchkeyhq/latchkey/jwt"
 )
 
-// vectors are tokens that the original made; internal/interop/vectors has the program.
+// vectors are tokens that Auth.js made; internal/interop/vectors has the program.
 type vectors struct {
 	Tokens []vector
 	CSRF   []struct {
@@ -75,7 +77,7 @@ func TestVectors(t *testing.T) {
 			}
 		})
 		t.Run(v.Name+", payload made here", func(t *testing.T) {
-			members, err := jwt.Members([]byte(compact(t, v.Payload)), nil)
+			members, err := jsontext.Members([]byte(compact(t, v.Payload)), nil)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -85,8 +87,8 @@ func TestVectors(t *testing.T) {
 			}
 			iat, _ := claims.Time("iat")
 			exp, _ := claims.Time("exp")
-			got := string(jwt.AppendIssued(nil, members, iat, exp.Sub(iat)))
-			fresh, _ := jwt.Lookup(mustMembers(t, got), "jti")
+			got := string(jwtclaims.AppendIssued(nil, members, iat, exp.Sub(iat)))
+			fresh, _ := jsontext.Lookup(mustMembers(t, got), "jti")
 			if got = strings.Replace(got, string(fresh), `"`+claims.String("jti")+`"`, 1); got != compact(t, v.Payload) {
 				t.Errorf("AppendIssued = %s, want %s", got, v.Payload)
 			}
@@ -165,9 +167,9 @@ func asJSON(tb testing.TB, value any) any {
 	return got
 }
 
-func mustMembers(tb testing.TB, payload string) []jwt.Member {
+func mustMembers(tb testing.TB, payload string) []jsontext.Member {
 	tb.Helper()
-	members, err := jwt.Members([]byte(payload), nil)
+	members, err := jsontext.Members([]byte(payload), nil)
 	if err != nil {
 		tb.Fatalf("%s: %v", payload, err)
 	}

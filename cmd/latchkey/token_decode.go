@@ -9,6 +9,8 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/latchkeyhq/latchkey/internal/jsontext"
+	"github.com/latchkeyhq/latchkey/internal/jwtclaims"
 	"github.com/latchkeyhq/latchkey/jwt"
 )
 
@@ -50,7 +52,7 @@ func (p *program) decode(text string, cookies []string) error {
 	if err != nil {
 		return err
 	}
-	members, err := jwt.Members(o.payload, nil)
+	members, err := jsontext.Members(o.payload, nil)
 	if err != nil {
 		return errors.New("the token is authentic, but what it holds is no JSON object")
 	}
@@ -109,10 +111,10 @@ func namesOf(secrets []namedSecret) string {
 	return strings.Join(names, ", ")
 }
 
-// lifeOf says in words whether a token is alive, as the house judges it.
-func lifeOf(members []jwt.Member, now time.Time) (words string, alive bool) {
+// lifeOf says in words whether a token is alive, as a site judges it.
+func lifeOf(members []jsontext.Member, now time.Time) (words string, alive bool) {
 	exp, dated := claimsOf(members).Time("exp")
-	err := jwt.Check(members, now, 0)
+	err := jwtclaims.Check(members, now, 0)
 	distance := inWords(now.Sub(exp))
 	at := exp.UTC().Format("2006-01-02 15:04:05 UTC")
 	switch {
@@ -132,7 +134,7 @@ func lifeOf(members []jwt.Member, now time.Time) (words string, alive bool) {
 	return fmt.Sprintf("Valid for another %s, until %s.", distance, at), true
 }
 
-func has(members []jwt.Member, key string) bool {
-	_, ok := jwt.Lookup(members, key)
+func has(members []jsontext.Member, key string) bool {
+	_, ok := jsontext.Lookup(members, key)
 	return ok
 }

@@ -7,6 +7,8 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/latchkeyhq/latchkey/internal/jsontext"
+	"github.com/latchkeyhq/latchkey/internal/jwtclaims"
 	"github.com/latchkeyhq/latchkey/jwt"
 )
 
@@ -45,11 +47,11 @@ func (p *program) encode(text, cookie string, maxAge time.Duration) error {
 	if maxAge < time.Second {
 		return usage("--max-age: want at least one second")
 	}
-	members, err := jwt.Members([]byte(text), nil)
+	members, err := jsontext.Members([]byte(text), nil)
 	if err != nil {
 		return errors.New("the claims are no JSON object")
 	}
-	payload := jwt.AppendIssued(nil, members, p.now(), maxAge)
+	payload := jwtclaims.AppendIssued(nil, members, p.now(), maxAge)
 	token, err := jwt.NewCodec([]string{secrets[0].value}, cookie).Seal(payload)
 	if err != nil {
 		return errors.New("the claims are too long for a token, or the secret is blank or too short")

@@ -1,20 +1,30 @@
-package jwt
+package jsontext
 
-import "bytes"
+import (
+	"bytes"
+	"errors"
+)
 
-// Member is one member of a JSON object.
+// ErrInvalid says that a text is not one JSON object. It is jwt.ErrInvalid as well, and worded for it:
+// whoever hands in a token must not learn from the error that it was opened and only its content is bad.
+var ErrInvalid = errors.New("jwt: the token is not valid")
+
+// Member is one name and its value in a JSON object. Its methods are safe for concurrent use.
 type Member struct {
 	Key []byte // the name, escapes resolved
 	Raw []byte // the value as JSON text, without surrounding space
 }
 
-// Text returns the value of m if it is a JSON string.
+// Text returns the value of m with its escapes resolved if it is a JSON string; ok is false if not.
 func (m Member) Text() (s string, ok bool) {
 	if len(m.Raw) < 2 || m.Raw[0] != '"' {
 		return "", false
 	}
 	return string(unquote(m.Raw, bytes.IndexByte(m.Raw, '\\') < 0)), true
 }
+
+// AppendKey appends the name of m to dst as [AppendText] does, without making a string of it first.
+func (m Member) AppendKey(dst []byte) []byte { return appendText(dst, m.Key) }
 
 // Members appends the top-level members of payload to dst, in order, without copying: keys and values
 // are parts of payload, except for keys with escapes. It is strict: payload must be exactly one JSON
@@ -29,7 +39,18 @@ func Members(payload []byte, dst []Member) ([]Member, error) {
 	return members[:had+len(unique(members[had:]))], nil
 }
 
-// Lookup returns the value called key as JSON text. A null is present.
+// DistinctMembers is [Members] for text in which two readers must not find different things: it fails
+// with ErrInvalid also when a name comes twice.
+func DistinctMembers(text []byte, dst []Member) ([]Member, error) {
+	had := len(dst)
+	members, ok := scanObject(text, dst)
+	if !ok || len(unique(members[had:])) != len(members)-had {
+		return nil, ErrInvalid
+	}
+	return members, nil
+}
+
+// Lookup returns the value called key as JSON text; ok is false if there is none. A null is present.
 func Lookup(members []Member, key string) (raw []byte, ok bool) {
 	for i := range members {
 		if string(members[i].Key) == key {

@@ -1,9 +1,15 @@
-package jwt
+package jwtclaims
 
 import (
+	"errors"
 	"strconv"
 	"time"
+
+	"github.com/latchkeyhq/latchkey/internal/jsontext"
 )
+
+// ErrExpired says that a token is authentic but its life has ended. It is jwt.ErrExpired as well.
+var ErrExpired = errors.New("jwt: the token has expired")
 
 // tolerance is how many seconds the clocks of two machines may differ.
 const tolerance = 15
@@ -11,22 +17,22 @@ const tolerance = 15
 // Check judges the life of an authentic payload at the time now. exp, nbf and iat must be numbers where
 // they are present (RFC 7519 section 4.1); a null is not one. A token is over 15 seconds after exp, and
 // begins 15 seconds before nbf. Without exp it lives until maxAge (0: 30 days) after iat, which then
-// must not lie in the future; without both it has no bound and is invalid. It fails with ErrInvalid or
-// ErrExpired.
-func Check(members []Member, now time.Time, maxAge time.Duration) error {
+// must not lie in the future; without both it has no bound and is invalid. It fails with
+// [jsontext.ErrInvalid] or [ErrExpired].
+func Check(members []jsontext.Member, now time.Time, maxAge time.Duration) error {
 	exp, expErr := numericDate(members, "exp")
 	iat, iatErr := numericDate(members, "iat")
 	nbf, nbfErr := numericDate(members, "nbf")
 	if expErr != nil || iatErr != nil || nbfErr != nil {
-		return ErrInvalid
+		return jsontext.ErrInvalid
 	}
 	at := float64(now.Unix())
 	if nbf.set && nbf.at > at+tolerance {
-		return ErrInvalid
+		return jsontext.ErrInvalid
 	}
 	if !exp.set {
 		if !iat.set || iat.at > at+tolerance {
-			return ErrInvalid
+			return jsontext.ErrInvalid
 		}
 		exp.at = iat.at + float64(lifeSeconds(maxAge))
 	}
@@ -42,14 +48,14 @@ type date struct {
 	set bool
 }
 
-func numericDate(members []Member, key string) (date, error) {
-	raw, found := Lookup(members, key)
+func numericDate(members []jsontext.Member, key string) (date, error) {
+	raw, found := jsontext.Lookup(members, key)
 	if !found {
 		return date{}, nil
 	}
 	at, ok := parseNumber(raw)
 	if !ok {
-		return date{}, ErrInvalid
+		return date{}, jsontext.ErrInvalid
 	}
 	return date{at, true}, nil
 }

@@ -1,4 +1,4 @@
-package jwt
+package jsontext
 
 import (
 	"encoding/json"
@@ -20,7 +20,7 @@ func scanObject(text []byte, dst []Member) ([]Member, bool) {
 }
 
 // scanner walks over JSON text. Its methods move past what they are named for and report whether it was
-// there. None moves past the end, however the text is cut: headers are read before they are authentic.
+// there. None moves past the end, however the text is cut: the headers of tokens are read before they are authentic.
 type scanner struct {
 	text []byte
 	at   int

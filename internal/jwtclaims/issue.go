@@ -1,0 +1,87 @@
+package jwtclaims
+
+import (
+	"crypto/rand"
+	"encoding/hex"
+	"strconv"
+	"time"
+
+	"github.com/latchkeyhq/latchkey/internal/jsontext"
+)
+
+// DefaultMaxAge is how long a token lives when nothing else is said: 30 days.
+const DefaultMaxAge = 30 * 24 * time.Hour
+
+// issued are the claims that every new token gets, in the order in which they are added.
+var issued = [...]string{"iat", "exp", "jti"}
+
+// AppendIssued appends members to dst as the payload of a new token, one JSON object: iat is now, exp is
+// maxAge later (0: 30 days; fractions of a second are dropped) and jti a random UUID. Members with these
+// names keep their place and lose their value; those that are missing come last, in this order.
+func AppendIssued(dst []byte, members []jsontext.Member, now time.Time, maxAge time.Duration) []byte {
+	var done [len(issued)]bool
+	dst = append(dst, '{')
+	for _, m := range members {
+		dst = append(m.AppendKey(separate(dst)), ':')
+		if n := indexIssued(m.Key); n >= 0 {
+			dst, done[n] = appendIssued(dst, n, now, maxAge), true
+		} else {
+			dst = append(dst, m.Raw...)
+		}
+	}
+	for n, name := range issued {
+		if !done[n] {
+			dst = append(jsontext.AppendText(separate(dst), name), ':')
+			dst = appendIssued(dst, n, now, maxAge)
+		}
+	}
+	return append(dst, '}')
+}
+
+// separate makes room for another member of the object that dst ends with. A value never ends in "{", so
+// that byte tells that the object is still empty.
+func separate(dst []byte) []byte {
+	if dst[len(dst)-1] != '{' {
+		dst = append(dst, ',')
+	}
+	return dst
+}
+
+func indexIssued(key []byte) int {
+	for n, name := range issued {
+		if string(key) == name {
+			return n
+		}
+	}
+	return -1
+}
+
+func appendIssued(dst []byte, n int, now time.Time, maxAge time.Duration) []byte {
+	switch issued[n] {
+	case "iat":
+		return strconv.AppendInt(dst, now.Unix(), 10)
+	case "exp":
+		return strconv.AppendInt(dst, now.Unix()+lifeSeconds(maxAge), 10)
+	}
+	return appendUUID(dst)
+}
+
+func lifeSeconds(maxAge time.Duration) int64 {
+	if maxAge == 0 {
+		maxAge = DefaultMaxAge
+	}
+	return int64(maxAge / time.Second)
+}
+
+// appendUUID appends a random UUID (RFC 9562 section 5.4) as a JSON string.
+func appendUUID(dst []byte) []byte {
+	var u [16]byte
+	rand.Read(u[:])         // never fails
+	u[6] = u[6]&0x0f | 0x40 // version 4
+	u[8] = u[8]&0x3f | 0x80 // variant of RFC 9562
+	dst = hex.AppendEncode(append(dst, '"'), u[:4])
+	for _, group := range [...][]byte{u[4:6], u[6:8], u[8:10], u[10:]} {
+		dst = hex.AppendEncode(append(dst, '-'), group)
+	}
+	return append(dst, '"')
+}
