@@ -41,9 +41,9 @@ func TestR007Issuer(t *testing.T) {
 		{"upper case", false, nil, []string{strings.ToUpper(f.URL)}, false},
 		{"by its own match", false, func(c *Config) { c.MatchIssuer = match }, []string{f.URL + "/tenant-1"}, true},
 		{"refused by its own match", false, func(c *Config) { c.MatchIssuer = match }, []string{"https://canary.example"}, false},
-		{"N12 provider without issuer", false, func(c *Config) { *c = f.plain() }, []string{f.URL}, false},
-		{"N12 provider without issuer, an empty one", false, func(c *Config) { *c = f.plain() }, []string{""}, false},
-		{"N12 provider without issuer, none sent", false, func(c *Config) { *c = f.plain() }, nil, true},
+		{"a provider without issuer", false, func(c *Config) { *c = f.plain() }, []string{f.URL}, false},
+		{"a provider without issuer, an empty one", false, func(c *Config) { *c = f.plain() }, []string{""}, false},
+		{"a provider without issuer, none sent", false, func(c *Config) { *c = f.plain() }, nil, true},
 		{"plain provider with issuer", false, func(c *Config) { *c = f.plain(); c.Issuer = f.URL }, []string{f.URL}, true},
 	} {
 		t.Run("R-007 "+row.name, func(t *testing.T) {

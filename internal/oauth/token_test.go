@@ -175,7 +175,7 @@ func TestR051ErrorAnswers(t *testing.T) {
 	}
 }
 
-func TestN12IDTokenNeedsAnIssuer(t *testing.T) {
+func TestIDTokenNeedsAnIssuer(t *testing.T) {
 	f := newFake(t)
 	f.answer("/token", send(200, "application/json", tokenAnswer(map[string]any{"id_token": f.idToken(nil)})))
 	_, err := newClient(t, f.plain()).Exchange(t.Context(), "c", callback, "")

@@ -63,7 +63,7 @@ func TestR054UserInfoSubject(t *testing.T) {
 	}
 }
 
-func TestD02UserInfoAnswers(t *testing.T) {
+func TestUserInfoAnswers(t *testing.T) {
 	f := newFake(t)
 	for _, row := range []struct {
 		name, mediaType, body string
@@ -86,7 +86,7 @@ func TestD02UserInfoAnswers(t *testing.T) {
 		{"HTML", "text/html", `<html>`, 200, false},
 		{"a JWT from a plain provider", "application/jwt", f.idToken(nil), 200, false},
 	} {
-		t.Run("D02 "+row.name, func(t *testing.T) {
+		t.Run(row.name, func(t *testing.T) {
 			f.answer("/userinfo", send(row.status, row.mediaType, row.body))
 			_, err := newClient(t, f.plain()).UserInfo(t.Context(), "canary", "")
 			if row.ok {

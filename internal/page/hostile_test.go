@@ -100,7 +100,7 @@ func TestUnknownCodes(t *testing.T) {
 	for _, code := range append(corpus(t), "constructor", "toString", "Unheard", "credentialssignin", "CredentialsSignin ", "MissingCSRF", "AccountNotLinked") {
 		p, err := r.SignIn(SignIn{Error: code})
 		if alert := mustParse(t, p, err).all("div")[0]; alert.attr("role") != "alert" || alert.words() != general {
-			t.Errorf("D07 %q: the page says %q", code, alert.words())
+			t.Errorf("code %q: the page says %q", code, alert.words())
 		}
 	}
 }

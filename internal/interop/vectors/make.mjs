@@ -1,4 +1,4 @@
-// Makes jwt/testdata/vectors.json with the original's own code, so that the Go tests can open what it
+// Makes jwt/testdata/vectors.json with Auth.js' own code, so that the Go tests can open what it
 // sealed. Run: npm ci && npm run make
 import { writeFileSync } from "node:fs"
 import { decode, encode } from "@auth/core/jwt"

@@ -1,4 +1,4 @@
-// Opens tokens with the original's own code: the counterpart of make.mjs. Reads lines of
+// Opens tokens with Auth.js' own code: the counterpart of make.mjs. Reads lines of
 // {"token","secrets","salt"} and writes the claims of each, or null, one line each.
 import { createInterface } from "node:readline"
 import { decode } from "@auth/core/jwt"
