@@ -19,7 +19,7 @@ help: ## print this list
 setup: ## install what the tests need: a browser, database servers, npm packages
 	scripts/setup
 
-tools: ## build gofumpt, staticcheck and benchstat, at the versions of tools/go.mod, into .bin
+tools: ## build gofumpt, staticcheck, govulncheck and benchstat, at the versions of tools/go.mod, into .bin
 	GOWORK=off go -C tools build -o ../.bin/ tool
 
 fmt: tools ## format every Go file
@@ -30,6 +30,9 @@ vet: ## go vet, every module
 
 lint: tools ## formatting, staticcheck, shell syntax, nothing private in the files
 	scripts/lint
+
+vuln: tools ## known vulnerabilities in what the modules call, each module alone
+	scripts/each "$(CURDIR)/.bin/govulncheck" ./...
 
 test: ## every test of every module, after installing what is missing (as root)
 	scripts/setup --no-sudo
@@ -57,4 +60,4 @@ tidy: ## go mod tidy, every module
 ci: ## everything CI runs, in its order
 	.ci/run
 
-.PHONY: all help setup tools fmt vet lint test race fuzz bench demo conformance tidy ci
+.PHONY: all help setup tools fmt vet lint vuln test race fuzz bench demo conformance tidy ci
