@@ -7,13 +7,15 @@ import (
 	"sync"
 )
 
-// MaxLen is the greatest length of a token in characters, refused on sealing and before any work on
-// opening.
+// MaxLen is the greatest length of a token in characters. A longer one is not made, and is refused before
+// any other work when it is to be opened.
 const MaxLen = 64 << 10
 
-// Codec seals and opens payloads under one salt. It derives its keys when they are first needed, each
-// once, and finds the key of a token by its kid, so that the cost of opening does not depend on the
-// number of secrets. Safe for concurrent use.
+// Codec makes and reads tokens with the same secrets and the same salt again and again, without deriving
+// the keys anew each time as [Encode] and [Decode] do. It derives them when they are first needed, each
+// once, and finds the key of a token by its kid (the identifier of the key in the token's header), so
+// that the cost of opening does not depend on the number of secrets. Make one with [NewCodec]. Safe for
+// concurrent use.
 type Codec struct {
 	secrets []string
 	salt    string
@@ -36,9 +38,9 @@ type gcmRing struct {
 	byKid  map[string]*gcmKey
 }
 
-// NewCodec returns a Codec for secrets, newest first, and salt, which is the name of the cookie. New
-// tokens are sealed with the first secret; the others still open theirs. With no secret, or a blank one
-// among them, every operation of the Codec fails with ErrNoSecret.
+// NewCodec returns a [Codec] that seals new tokens with the first of secrets, the newest, and opens tokens
+// sealed with any of them. salt is the name of the cookie the tokens are for: they open under no other.
+// With no secret, or a blank one among them, every operation of the Codec fails with [ErrNoSecret].
 func NewCodec(secrets []string, salt string) *Codec {
 	c := &Codec{secrets: slices.Clone(secrets), salt: salt, usable: len(secrets) > 0}
 	for _, secret := range secrets {
@@ -79,8 +81,9 @@ func (c *Codec) gcmRing() gcmRing {
 	return ring
 }
 
-// Seal returns payload as a token, encrypted with A256CBC-HS512 under the first secret and a random IV.
-// It fails with ErrTooLong, with ErrNoSecret, or where the platform forbids so short a secret.
+// Seal encrypts payload, any bytes, into a token: with A256CBC-HS512, a key derived from the first secret
+// and a random IV. It adds no claims; see [Codec.SealClaims] for that. It fails with [ErrTooLong], with
+// [ErrNoSecret], or where the platform forbids so short a secret, as FIPS 140 does.
 func (c *Codec) Seal(payload []byte) (string, error) {
 	k, err := c.key()
 	if err != nil {
@@ -89,9 +92,10 @@ func (c *Codec) Seal(payload []byte) (string, error) {
 	return k.seal(payload)
 }
 
-// Open returns the payload of token once it is authenticated. What the payload says, its expiry above
-// all, is for the caller to judge: see [Members] and [Check]. The result belongs to the caller. It fails
-// with ErrInvalid whatever is wrong with the token; other errors are those of Seal.
+// Open decrypts token and returns its payload, after it has made sure that the token was sealed with one
+// of the secrets and not changed since. What the payload says, its expiry above all, it does not look at;
+// [Codec.OpenClaims] does. The result belongs to the caller. It fails with [ErrInvalid] whatever is wrong
+// with the token, with [ErrNoSecret], or where the platform forbids so short a secret.
 func (c *Codec) Open(token string) ([]byte, error) {
 	k, err := c.key()
 	if err != nil {

@@ -13,10 +13,11 @@ import (
 	"github.com/latchkeyhq/latchkey/internal/cookie"
 )
 
-// TokenParams says where in a request the token is and how to read it.
+// TokenParams tells [GetToken] in which cookie of a request the token is and with which secrets to open it.
+// Secrets alone are enough where the site's cookies have their usual names and AUTH_URL is set.
 type TokenParams struct {
-	Secrets []string // newest first
-	Salt    string   // empty: the name of the cookie
+	Secrets []string // newest first: all of them open tokens
+	Salt    string   // what the token was sealed for; empty: the name of the cookie
 
 	// CookieName is the name of the session cookie. Empty: authjs.session-token, with the prefix
 	// __Secure- when SecureCookie says so.
@@ -28,20 +29,22 @@ type TokenParams struct {
 
 	// ApplicationURL is where the site lives. Empty: AUTH_URL from the environment, else NEXTAUTH_URL.
 	ApplicationURL string
-	Getenv         func(string) string // nil: os.Getenv
+	Getenv         func(string) string // reads the environment; nil: os.Getenv
 
-	// Decode replaces the function of this package; for sites that make their own tokens.
+	// Decode opens the token instead of the function [Decode], on sites that make tokens of their own
+	// kind. Nil claims without an error count as ErrInvalid. Nil: the function Decode.
 	Decode func(token string, p Params) (Claims, error)
 
 	MaxAge time.Duration    // life of tokens without exp, counted from iat; 0: 30 days
 	Logger *slog.Logger     // is told, at debug level, why a token was refused; nil: nobody
-	Time   func() time.Time // nil: time.Now
+	Time   func() time.Time // the clock; nil: time.Now
 }
 
 // GetToken returns the claims of the token that a request with the header h carries: in the session
 // cookie, whole or in pieces, or else as "Authorization: Bearer" with the token percent-encoded. A cookie
-// that is there decides, even when it is no good. It fails with ErrNoToken when there is nothing to
-// decode, and otherwise with what decoding failed with. Claims and error are never both set.
+// that is there decides, even when it is no good. It fails with [ErrNoToken] when there is nothing to
+// decode, with [ErrInvalid], [ErrExpired] or [ErrNoSecret] as [Decode] does, or with the error of p.Decode.
+// Claims and error are never both set. Safe for concurrent use.
 func GetToken(h http.Header, p TokenParams) (Claims, error) {
 	token, err := GetRawToken(h, p)
 	if err != nil {
@@ -62,8 +65,9 @@ func GetToken(h http.Header, p TokenParams) (Claims, error) {
 	return claims, nil
 }
 
-// GetRawToken returns the token that GetToken would decode, as it is: it may be expired or forged. It
-// fails with ErrNoToken.
+// GetRawToken returns the token that a request with the header h carries, still encrypted and without a
+// look at it: it may be expired or forged. It searches where [GetToken] does, and needs no secrets. It
+// fails with [ErrNoToken]. Safe for concurrent use.
 func GetRawToken(h http.Header, p TokenParams) (string, error) {
 	token, parts, ok := cookie.Parse(h).Chunked(p.cookieName())
 	if ok {

@@ -6,12 +6,13 @@ import (
 	"time"
 )
 
-// Params says how tokens are made and read.
+// Params are the secrets, the purpose, the lifetime and the clock that [Encode] makes tokens with and
+// [Decode] reads them with.
 type Params struct {
-	Secrets []string         // newest first; the first seals, all open
+	Secrets []string         // newest first: the first seals new tokens, all of them open tokens
 	Salt    string           // the name of the cookie: a token is good in no other
-	MaxAge  time.Duration    // 0: 30 days; on decoding only for tokens without exp, counted from iat
-	Time    func() time.Time // nil: time.Now
+	MaxAge  time.Duration    // how long a token lives; 0: 30 days; Decode uses it, from iat on, only when exp is absent
+	Time    func() time.Time // the clock; nil: time.Now
 }
 
 func (p Params) now() time.Time {
@@ -21,9 +22,11 @@ func (p Params) now() time.Time {
 	return p.Time()
 }
 
-// Encode seals c into a token whose iat is now, whose exp is p.MaxAge later and whose jti is a random
-// UUID, whatever c says about these; with a negative p.MaxAge it has expired already. c is not changed. It fails with ErrNoSecret, with ErrTooLong, or
-// when c holds what JSON cannot express. Safe for concurrent use as long as c is not written to.
+// Encode makes an encrypted token that holds the claims c. The token's iat (issued at) is now, its exp
+// (expires at) is p.MaxAge later and its jti (identifier) a random UUID, whatever c says about these;
+// with a negative p.MaxAge it has expired already. c is not changed. It fails with [ErrNoSecret], with
+// [ErrTooLong], or when c holds what JSON cannot express. Safe for concurrent use as long as c is not
+// written to.
 func Encode(c Claims, p Params) (string, error) {
 	token, err := NewCodec(p.Secrets, p.Salt).SealClaims(c, p.now(), p.MaxAge)
 	if err != nil && !errors.Is(err, ErrNoSecret) && !errors.Is(err, ErrTooLong) {
@@ -32,8 +35,11 @@ func Encode(c Claims, p Params) (string, error) {
 	return token, err
 }
 
-// Decode opens a token and judges its life with [Check]. It fails with ErrInvalid for every token that
-// is not ours, with ErrExpired for one that was, and with ErrNoSecret.
+// Decode decrypts a token made by [Encode], or by Auth.js with the same secret and salt, and returns its
+// claims if it is valid now: from 15 seconds before its nbf, when it has one, until 15 seconds after its
+// exp, because clocks differ. A token without exp is valid for p.MaxAge from its iat on; one without both
+// is not valid. It fails with [ErrExpired] when that time is over, with [ErrInvalid] for whatever else is
+// wrong with the token, and with [ErrNoSecret]. Safe for concurrent use.
 func Decode(token string, p Params) (Claims, error) {
 	return NewCodec(p.Secrets, p.Salt).OpenClaims(token, p.now(), p.MaxAge)
 }
