@@ -157,7 +157,7 @@ func (e *errand) dispatch(t testing.TB) *process {
 	p := &process{cmd: exec.Command(os.Args[0], "-test.run=^$")}
 	p.cmd.Env = append(os.Environ(), errandVariable+"="+string(text))
 	p.cmd.Stderr = os.Stderr
-	p.cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
+	p.cmd.SysProcAttr = dieWithParent()
 	out, err := p.cmd.StdoutPipe()
 	if err == nil {
 		p.in, err = p.cmd.StdinPipe()
