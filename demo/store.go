@@ -17,6 +17,7 @@ import (
 	"github.com/latchkeyhq/latchkey"
 	"github.com/latchkeyhq/latchkey/adapters/pgxadapter"
 	"github.com/latchkeyhq/latchkey/adapters/sqladapter"
+	"github.com/latchkeyhq/latchkey/adapters/sqlstore"
 )
 
 // store is a database that is ready for use.
@@ -71,7 +72,7 @@ func openMySQL(ctx context.Context, databaseURL string) (*store, error) {
 	return openSQL(ctx, "mysql", c.FormatDSN(), sqladapter.MySQL, "MySQL")
 }
 
-func openSQL(ctx context.Context, driver, address string, d sqladapter.Dialect, name string) (*store, error) {
+func openSQL(ctx context.Context, driver, address string, d sqlstore.Dialect, name string) (*store, error) {
 	db, err := sql.Open(driver, address)
 	if err != nil {
 		return nil, err

@@ -1,7 +1,7 @@
 // Package mail delivers magic links over SMTP.
 //
 // [SMTP] makes the function that [latchkey.Email] wants from a [Server], which
-// [ParseURL] reads from an address such as smtp://user:password@smtp.example:587:
+// [ParseURL] reads from a URL such as smtp://user:password@smtp.example:587:
 //
 //	server, err := mail.ParseURL(os.Getenv("EMAIL_SERVER"))
 //	…
@@ -10,7 +10,8 @@
 //	…
 //	&latchkey.Email{Send: send}
 //
-// The words and the looks are [Compose]'s unless Server.Template says otherwise.
+// The words and the looks are those of package mailtext unless Server.Template
+// says otherwise.
 // Services with an API of their own (Resend, SendGrid and others) are in package
 // providers, which needs no SMTP.
 package mail

@@ -34,17 +34,3 @@ func ExampleParseURL() {
 	fmt.Println(server.Host, server.Port, server.Username, server.Security, err)
 	// Output: smtp.example 587 site starttls <nil>
 }
-
-func ExampleCompose() {
-	m, err := mail.Compose(latchkey.SignInLink{URL: "https://app.example/auth/callback/email?token=f00d"})
-	fmt.Println(err)
-	fmt.Println(m.Subject)
-	fmt.Print(m.Text)
-	// Output:
-	// <nil>
-	// Sign in to app.example
-	// Sign in to app.example
-	// https://app.example/auth/callback/email?token=f00d
-	//
-	// If you did not request this email you can safely ignore it.
-}

@@ -14,7 +14,7 @@ import (
 	"unicode"
 
 	"github.com/latchkeyhq/latchkey"
-	"github.com/latchkeyhq/latchkey/internal/mailtext"
+	"github.com/latchkeyhq/latchkey/mailtext"
 )
 
 // Security is how the connection to a mail server is protected.
@@ -42,8 +42,8 @@ type Server struct {
 	// From is the sender, such as no-reply@app.example or "App
 	// <no-reply@app.example>", where Email.From is empty.
 	From string
-	// Template words the mail. nil: Compose.
-	Template func(latchkey.SignInLink) (Message, error)
+	// Template words the mail. nil: mailtext.Compose.
+	Template func(latchkey.SignInLink) (mailtext.Message, error)
 
 	LocalName string           // what the site calls itself in EHLO; empty: the domain of From
 	Timeout   time.Duration    // of one delivery, connecting included; 0: 10 s
@@ -52,22 +52,6 @@ type Server struct {
 
 	// DialContext opens the connection, without TLS. nil: net.Dialer.
 	DialContext func(ctx context.Context, network, address string) (net.Conn, error)
-}
-
-// Message is the content of a mail.
-type Message struct {
-	Subject string // one line
-	Text    string // for programs that show no HTML; not empty
-	HTML    string // a complete document; empty: there is only Text
-}
-
-// Compose words the mail for l in the colours and the language of its theme:
-// the site's host, a button, when the link ends. It loads no pictures. It is for
-// a Send of one's own, and as a start for a Template. It fails if l.URL is no
-// http(s) address, and may be called concurrently.
-func Compose(l latchkey.SignInLink) (Message, error) {
-	m, err := mailtext.Compose(l)
-	return Message(m), err
 }
 
 // complete is s with its defaults, or an error that names the field at fault.
@@ -87,7 +71,7 @@ func (s Server) complete() (Server, error) {
 	}
 	s.LocalName = cmp.Or(s.LocalName, mailtext.Domain(from.Address))
 	if s.Template == nil {
-		s.Template = Compose
+		s.Template = mailtext.Compose
 	}
 	if s.Time == nil {
 		s.Time = time.Now

@@ -11,7 +11,7 @@ import (
 	gomail "github.com/wneessen/go-mail"
 
 	"github.com/latchkeyhq/latchkey"
-	"github.com/latchkeyhq/latchkey/internal/mailtext"
+	"github.com/latchkeyhq/latchkey/mailtext"
 )
 
 // SMTP returns a function for [latchkey.Email].Send that delivers each link to
@@ -19,7 +19,7 @@ import (
 // field at fault; s is used as it is now.
 //
 // The function honours its context. What it returns says which step failed and
-// with which SMTP status, never the address, the link, the password or the
+// with which SMTP status, never the e-mail address, the link, the password or the
 // server's words. It returns nil once the server has accepted the mail, and may
 // be called concurrently.
 func SMTP(s Server) (func(ctx context.Context, l latchkey.SignInLink) error, error) {
@@ -109,7 +109,7 @@ func (s Server) message(l latchkey.SignInLink) (*gomail.Msg, error) {
 	if err != nil {
 		return nil, fmt.Errorf("mail: the template failed: %w", err)
 	}
-	if err := mailtext.Message(text).Check(); err != nil {
+	if err := text.Check(); err != nil {
 		return nil, errors.New("mail: " + err.Error())
 	}
 	m := gomail.NewMsg(gomail.WithNoDefaultUserAgent())

@@ -16,6 +16,7 @@ import (
 
 	"github.com/latchkeyhq/latchkey"
 	"github.com/latchkeyhq/latchkey/mail"
+	"github.com/latchkeyhq/latchkey/mailtext"
 )
 
 func TestDelivery(t *testing.T) {
@@ -111,8 +112,8 @@ func TestTheProvidersSenderComesFirst(t *testing.T) {
 func TestTemplate(t *testing.T) {
 	c := listen(t, false, nil)
 	s := c.server()
-	s.Template = func(l latchkey.SignInLink) (mail.Message, error) {
-		return mail.Message{Subject: "Grüße 🗝", Text: "Öffne " + l.URL}, nil
+	s.Template = func(l latchkey.SignInLink) (mailtext.Message, error) {
+		return mailtext.Message{Subject: "Grüße 🗝", Text: "Öffne " + l.URL}, nil
 	}
 	if err := deliver(t, s, signInLink()); err != nil {
 		t.Fatal(err)
@@ -127,9 +128,9 @@ func TestTemplate(t *testing.T) {
 }
 
 func TestHostileContentStaysHere(t *testing.T) {
-	template := func(m mail.Message, err error) func(*mail.Server, *latchkey.SignInLink) {
+	template := func(m mailtext.Message, err error) func(*mail.Server, *latchkey.SignInLink) {
 		return func(s *mail.Server, _ *latchkey.SignInLink) {
-			s.Template = func(latchkey.SignInLink) (mail.Message, error) { return m, err }
+			s.Template = func(latchkey.SignInLink) (mailtext.Message, error) { return m, err }
 		}
 	}
 	for name, change := range map[string]func(*mail.Server, *latchkey.SignInLink){
@@ -139,9 +140,9 @@ func TestHostileContentStaysHere(t *testing.T) {
 		"R-144 named recipient":      func(_ *mail.Server, l *latchkey.SignInLink) { l.To = "A <a@b.example>" },
 		"header in sender":           func(_ *mail.Server, l *latchkey.SignInLink) { l.From = "A <a@b.example>\r\nBcc: c@d.example" },
 		"link to nowhere":            func(_ *mail.Server, l *latchkey.SignInLink) { l.URL = "javascript:alert(1)" },
-		"header in subject":          template(mail.Message{Subject: "x\r\nBcc: c@d.example", Text: "x"}, nil),
-		"no text":                    template(mail.Message{Subject: "x", HTML: "x"}, nil),
-		"a template that cannot":     template(mail.Message{Subject: "x", Text: "x"}, errors.New("no words")),
+		"header in subject":          template(mailtext.Message{Subject: "x\r\nBcc: c@d.example", Text: "x"}, nil),
+		"no text":                    template(mailtext.Message{Subject: "x", HTML: "x"}, nil),
+		"a template that cannot":     template(mailtext.Message{Subject: "x", Text: "x"}, errors.New("no words")),
 	} {
 		t.Run(name, func(t *testing.T) {
 			c := listen(t, false, nil)

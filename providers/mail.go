@@ -16,7 +16,7 @@ import (
 	"time"
 
 	"github.com/latchkeyhq/latchkey"
-	"github.com/latchkeyhq/latchkey/internal/mailtext"
+	"github.com/latchkeyhq/latchkey/mailtext"
 )
 
 // MailAPI is an account at a service that sends mail by an API. Key and From
@@ -32,8 +32,8 @@ type MailAPI struct {
 	ID   string // of the provider; empty: that of the function in lower case, such as "resend"
 	Key  string // of the API; empty: AUTH_<ID>_KEY
 	From string // no-reply@app.example or "App <no-reply@app.example>", of a domain the service has verified
-	// Template words the mail. nil: ComposeMail.
-	Template func(latchkey.SignInLink) (MailMessage, error)
+	// Template words the mail. nil: mailtext.Compose.
+	Template func(latchkey.SignInLink) (mailtext.Message, error)
 
 	Endpoint   string              // scheme and host of the API, https or loopback; empty: the service's
 	Timeout    time.Duration       // of one call; 0: 10 s
@@ -41,25 +41,10 @@ type MailAPI struct {
 	Getenv     func(string) string // nil: os.Getenv
 }
 
-// MailMessage is the content of a mail.
-type MailMessage struct {
-	Subject string // one line
-	Text    string // for programs that show no HTML; not empty
-	HTML    string // a complete document; empty: there is only Text
-}
-
-// ComposeMail words the mail for l in the colours and the language of its theme.
-// It is for a Send of one's own, and as a start for a Template. It fails if
-// l.URL is no http(s) address, and may be called concurrently.
-func ComposeMail(l latchkey.SignInLink) (MailMessage, error) {
-	m, err := mailtext.Compose(l)
-	return MailMessage(m), err
-}
-
 // letter is a mail on its way to a service.
 type letter struct {
 	latchkey.SignInLink
-	MailMessage
+	mailtext.Message
 	sender *mail.Address
 }
 
@@ -86,7 +71,7 @@ func (m *mailer) email(id, endpoint string) (*latchkey.Email, error) {
 	m.Timeout = cmp.Or(m.Timeout, 10*time.Second)
 	m.Key = cmp.Or(m.Key, m.env("KEY"))
 	if m.Template == nil {
-		m.Template = ComposeMail
+		m.Template = mailtext.Compose
 	}
 	if err := m.check(); err != nil {
 		return nil, err
@@ -189,7 +174,7 @@ func (m *mailer) letter(l latchkey.SignInLink) (letter, error) {
 	}
 	text, err := m.Template(l)
 	if err == nil {
-		err = mailtext.Message(text).Check()
+		err = text.Check()
 	}
 	if err != nil {
 		return letter{}, fmt.Errorf("providers: %s: the template failed: %w", m.name, err)

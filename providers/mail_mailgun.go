@@ -7,7 +7,7 @@ import (
 	"net/url"
 
 	"github.com/latchkeyhq/latchkey"
-	"github.com/latchkeyhq/latchkey/internal/mailtext"
+	"github.com/latchkeyhq/latchkey/mailtext"
 )
 
 // The regions of Mailgun, for MailAPI.Endpoint.

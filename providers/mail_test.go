@@ -14,6 +14,7 @@ import (
 	"testing"
 
 	"github.com/latchkeyhq/latchkey"
+	"github.com/latchkeyhq/latchkey/mailtext"
 	"github.com/latchkeyhq/latchkey/providers"
 )
 
@@ -46,8 +47,8 @@ func mailService(t *testing.T, status int) (string, *sent) {
 }
 
 // words is a template whose text can be foretold.
-func words(l latchkey.SignInLink) (providers.MailMessage, error) {
-	return providers.MailMessage{Subject: "Sign in", Text: "t " + l.URL, HTML: "<p>" + l.URL}, nil
+func words(l latchkey.SignInLink) (mailtext.Message, error) {
+	return mailtext.Message{Subject: "Sign in", Text: "t " + l.URL, HTML: "<p>" + l.URL}, nil
 }
 
 func mailAPI(endpoint string) providers.MailAPI {
@@ -296,18 +297,18 @@ func TestHostileMailStaysHere(t *testing.T) {
 			}
 		}
 	}
-	for name, template := range map[string]func(latchkey.SignInLink) (providers.MailMessage, error){
-		"header in subject": func(latchkey.SignInLink) (providers.MailMessage, error) {
-			return providers.MailMessage{Subject: "x\r\nBcc: c@d.example", Text: "x"}, nil
+	for name, template := range map[string]func(latchkey.SignInLink) (mailtext.Message, error){
+		"header in subject": func(latchkey.SignInLink) (mailtext.Message, error) {
+			return mailtext.Message{Subject: "x\r\nBcc: c@d.example", Text: "x"}, nil
 		},
-		"no text": func(latchkey.SignInLink) (providers.MailMessage, error) {
-			return providers.MailMessage{Subject: "x"}, nil
+		"no text": func(latchkey.SignInLink) (mailtext.Message, error) {
+			return mailtext.Message{Subject: "x"}, nil
 		},
-		"cannot": func(latchkey.SignInLink) (providers.MailMessage, error) {
-			return providers.MailMessage{}, io.ErrNoProgress
+		"cannot": func(latchkey.SignInLink) (mailtext.Message, error) {
+			return mailtext.Message{}, io.ErrNoProgress
 		},
-		"broken link": func(latchkey.SignInLink) (providers.MailMessage, error) {
-			return providers.ComposeMail(latchkey.SignInLink{})
+		"broken link": func(latchkey.SignInLink) (mailtext.Message, error) {
+			return mailtext.Compose(latchkey.SignInLink{})
 		},
 	} {
 		endpoint, got := mailService(t, 200)

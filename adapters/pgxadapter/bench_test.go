@@ -13,6 +13,7 @@ import (
 
 	"github.com/latchkeyhq/latchkey"
 	"github.com/latchkeyhq/latchkey/adapters/pgxadapter"
+	"github.com/latchkeyhq/latchkey/adapters/sqlstore"
 )
 
 // populated has n users with one session each; their tokens are "t0", "t1", ….
@@ -28,7 +29,7 @@ func populated(b *testing.B, n int) (*pgxpool.Pool, *pgxadapter.Adapter) {
 	}
 	_, err := pool.Exec(b.Context(), "ANALYZE")
 	ok(b, err)
-	return pool, adapter(b, pool, pgxadapter.Options{Layout: pgxadapter.Layout{PlainTokens: true}}) // so that SQL can make the rows
+	return pool, adapter(b, pool, pgxadapter.Options{Layout: sqlstore.Layout{PlainTokens: true}}) // so that SQL can make the rows
 }
 
 // token walks through all rows in an order that caches cannot guess.

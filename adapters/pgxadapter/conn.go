@@ -9,7 +9,7 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 
 	"github.com/latchkeyhq/latchkey"
-	"github.com/latchkeyhq/latchkey/internal/sqlstore"
+	"github.com/latchkeyhq/latchkey/adapters/sqlstore"
 )
 
 // conn is a pool or a transaction as a store sees it.

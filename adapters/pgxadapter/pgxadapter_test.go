@@ -14,6 +14,7 @@ import (
 
 	"github.com/latchkeyhq/latchkey"
 	"github.com/latchkeyhq/latchkey/adapters/pgxadapter"
+	"github.com/latchkeyhq/latchkey/adapters/sqlstore"
 	"github.com/latchkeyhq/latchkey/internal/realservers"
 	"github.com/latchkeyhq/latchkey/latchkeytest"
 )
@@ -62,8 +63,8 @@ func TestAdapter(t *testing.T) {
 	s := start(t)
 	for name, o := range map[string]pgxadapter.Options{
 		"as it comes":  {},
-		"plain tokens": {Layout: pgxadapter.Layout{PlainTokens: true}},
-		"database ids": {Layout: pgxadapter.Layout{DatabaseIDs: true}},
+		"plain tokens": {Layout: sqlstore.Layout{PlainTokens: true}},
+		"database ids": {Layout: sqlstore.Layout{DatabaseIDs: true}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			latchkeytest.Adapter(t, func(t *testing.T) latchkey.Adapter {
@@ -89,7 +90,7 @@ func TestManyInstancesMigrateAtOnce(t *testing.T) {
 	}
 	found, err := pgxadapter.Detect(t.Context(), pool)
 	ok(t, err)
-	if found.Schema != pgxadapter.SchemaOwn || found.Version != 1 {
+	if found.Schema != sqlstore.SchemaOwn || found.Version != 1 {
 		t.Errorf("found the schema %q at version %d", found.Schema, found.Version)
 	}
 }

@@ -3,12 +3,11 @@ package sqladapter_test
 import (
 	"context"
 	"database/sql"
-	"fmt"
 	"log"
 	"os"
-	"strings"
 
 	"github.com/latchkeyhq/latchkey/adapters/sqladapter"
+	"github.com/latchkeyhq/latchkey/adapters/sqlstore"
 )
 
 // A site with a database of its own. The driver is imported for its side
@@ -30,12 +29,12 @@ func Example() {
 }
 
 // A site that shares its database with an Auth.js that is still running.
-func ExampleAuthJS() {
+func ExampleNew_sharedWithAuthJS() {
 	db, err := sql.Open("pgx", os.Getenv("DATABASE_URL"))
 	if err != nil {
 		log.Fatal(err)
 	}
-	store, err := sqladapter.New(db, sqladapter.Postgres, sqladapter.Options{Layout: sqladapter.AuthJS()})
+	store, err := sqladapter.New(db, sqladapter.Postgres, sqladapter.Options{Layout: sqlstore.AuthJS()})
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -58,11 +57,4 @@ func ExampleDetect() {
 		log.Fatal(err)
 	}
 	_ = store // latchkey.Config{Adapter: store, …}
-}
-
-// Those who run migrations by other means take the statements.
-func ExampleSchema() {
-	first, _, _ := strings.Cut(sqladapter.Schema(sqladapter.SQLite), "\n")
-	fmt.Println(first)
-	// Output: CREATE TABLE IF NOT EXISTS users (
 }

@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"github.com/latchkeyhq/latchkey"
-	"github.com/latchkeyhq/latchkey/internal/sqlstore"
+	"github.com/latchkeyhq/latchkey/adapters/sqlstore"
 )
 
 // patience is how long a statement is tried again that met somebody else's lock.
@@ -19,12 +19,12 @@ const patience = 5 * time.Second
 // pool is a database as a store sees it.
 type pool struct {
 	db         *sql.DB
-	dialect    Dialect
+	dialect    sqlstore.Dialect
 	statements *statements
 	pen        chan struct{} // SQLite: held by the one writer; nil: there are many
 }
 
-func newPool(db *sql.DB, d Dialect, prepare bool) *pool {
+func newPool(db *sql.DB, d sqlstore.Dialect, prepare bool) *pool {
 	p := &pool{db: db, dialect: d, statements: &statements{made: map[string]*sql.Stmt{}}}
 	if prepare {
 		p.statements.db = db

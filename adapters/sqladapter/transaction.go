@@ -6,7 +6,7 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/latchkeyhq/latchkey/internal/sqlstore"
+	"github.com/latchkeyhq/latchkey/adapters/sqlstore"
 )
 
 // farewell is how long going back may take, for a database that does not answer.

@@ -19,6 +19,7 @@ import (
 	_ "modernc.org/sqlite" // the driver "sqlite"
 
 	"github.com/latchkeyhq/latchkey/adapters/sqladapter"
+	"github.com/latchkeyhq/latchkey/adapters/sqlstore"
 )
 
 // connectTimeout is how long a database may take to answer at all.
@@ -36,7 +37,7 @@ Prefer the variable: arguments are visible to everybody on the machine.`
 
 // database is a database that can be opened.
 type database struct {
-	dialect sqladapter.Dialect
+	dialect sqlstore.Dialect
 	where   string // for people; neither user nor password
 	open    func(create bool) (*sql.DB, error)
 }

@@ -9,12 +9,13 @@ import (
 	"testing"
 
 	"github.com/latchkeyhq/latchkey/adapters/sqladapter"
+	"github.com/latchkeyhq/latchkey/adapters/sqlstore"
 )
 
 func TestParseDatabase(t *testing.T) {
 	for _, c := range []struct {
 		name, address string
-		dialect       sqladapter.Dialect
+		dialect       sqlstore.Dialect
 		where         string
 	}{
 		{"PostgreSQL", "postgres://me:hunter2@db.example/site", sqladapter.Postgres, `PostgreSQL database "site" at db.example:5432`},

@@ -4,7 +4,7 @@ import (
 	"context"
 	"errors"
 
-	"github.com/latchkeyhq/latchkey/adapters/sqladapter"
+	"github.com/latchkeyhq/latchkey/adapters/sqlstore"
 )
 
 func (p *program) checkDatabase(ctx context.Context, r *report, address string) {
@@ -27,13 +27,13 @@ func (p *program) checkDatabase(ctx context.Context, r *report, address string) 
 		r.fail("database", "%v", err)
 		return
 	}
-	newest := sqladapter.Version(db.dialect)
+	newest := sqlstore.Version(db.dialect)
 	switch {
-	case found.Schema == sqladapter.SchemaAuthJS:
-		r.ok("database", "%s: the tables of Auth.js, to be used with the layout sqladapter.AuthJS(); see `latchkey migrate`", db.where)
+	case found.Schema == sqlstore.SchemaAuthJS:
+		r.ok("database", "%s: the tables of Auth.js, to be used with the layout sqlstore.AuthJS(); see `latchkey migrate`", db.where)
 	case found.Version > newest:
 		r.warn("database", "%s: it is at version %d, and this tool knows %d. Use a newer one", db.where, found.Version, newest)
-	case found.Schema == sqladapter.SchemaAbsent || found.Version < newest:
+	case found.Schema == sqlstore.SchemaAbsent || found.Version < newest:
 		r.fail("database", "%s: %s. Run `latchkey migrate`", db.where, stateOf(found))
 	default:
 		r.ok("database", "%s: it answers, at version %d", db.where, found.Version)

@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/latchkeyhq/latchkey/adapters/sqladapter"
+	"github.com/latchkeyhq/latchkey/adapters/sqlstore"
 )
 
 const aboutMigrate = `Bring the database to the newest schema: from nothing, or from an earlier version.
@@ -58,11 +59,11 @@ func (p *program) migrateCommand() *cobra.Command {
 }
 
 // dialect is a flag.
-type dialect struct{ sqladapter.Dialect }
+type dialect struct{ sqlstore.Dialect }
 
 // Set implements pflag.Value.
 func (d *dialect) Set(text string) error {
-	known := map[string]sqladapter.Dialect{
+	known := map[string]sqlstore.Dialect{
 		"postgres": sqladapter.Postgres, "postgresql": sqladapter.Postgres, "mysql": sqladapter.MySQL, "mariadb": sqladapter.MySQL,
 		"sqlite": sqladapter.SQLite, "sqlite3": sqladapter.SQLite,
 	}
@@ -90,9 +91,9 @@ func (p *program) printSchema(f migrateFlags) error {
 		}
 		of = d.dialect
 	}
-	statements := sqladapter.Schema(of)
+	statements := sqlstore.Schema(of)
 	if f.adopt {
-		if statements = sqladapter.AdoptionSchema(of); statements == "" {
+		if statements = sqlstore.AdoptionSchema(of); statements == "" {
 			return usage("--adopt: Auth.js' own adapter is for PostgreSQL only: --dialect postgres")
 		}
 	}
@@ -110,9 +111,9 @@ func (p *program) migrate(ctx context.Context, f migrateFlags) error {
 	if err != nil {
 		return err
 	}
-	newest := sqladapter.Version(db.dialect)
+	newest := sqlstore.Version(db.dialect)
 	switch {
-	case found.Schema == sqladapter.SchemaAuthJS && !f.adopt:
+	case found.Schema == sqlstore.SchemaAuthJS && !f.adopt:
 		return p.reportAuthJS(ctx, db)
 	case found.Version > newest:
 		return fmt.Errorf("%s: it is at version %d, and this tool knows %d: use a newer one", db.where, found.Version, newest)
@@ -131,7 +132,7 @@ func (p *program) migrate(ctx context.Context, f migrateFlags) error {
 
 // refused lists the rules that rows break.
 func (p *program) refused(db *connection, err error) error {
-	broken, ok := errors.AsType[*sqladapter.ViolationError](err)
+	broken, ok := errors.AsType[*sqlstore.ViolationError](err)
 	if !ok {
 		return db.failed(err)
 	}
@@ -142,19 +143,19 @@ func (p *program) refused(db *connection, err error) error {
 
 // announce says what a migration would do. It fails either way: there is
 // something to do.
-func (p *program) announce(ctx context.Context, db *connection, found sqladapter.Found) error {
+func (p *program) announce(ctx context.Context, db *connection, found sqlstore.Found) error {
 	if err := sqladapter.Check(ctx, db.DB, db.dialect); err != nil {
 		return p.refused(db, err)
 	}
 	command := "latchkey migrate"
-	if found.Schema == sqladapter.SchemaAuthJS {
+	if found.Schema == sqlstore.SchemaAuthJS {
 		command += " --adopt"
 	}
-	fmt.Fprintf(p.stdout, "%s: %s; `%s` brings it to version %d.\n", db.where, stateOf(found), command, sqladapter.Version(db.dialect))
+	fmt.Fprintf(p.stdout, "%s: %s; `%s` brings it to version %d.\n", db.where, stateOf(found), command, sqlstore.Version(db.dialect))
 	return errTold
 }
 
-func writeViolations(w io.Writer, broken *sqladapter.ViolationError) {
+func writeViolations(w io.Writer, broken *sqlstore.ViolationError) {
 	for _, v := range broken.Violations {
 		fmt.Fprintf(w, "  %s: %s; broken %s\n", v.Table, v.Rule, times(v.Rows))
 	}
@@ -170,7 +171,7 @@ func times(n int) string {
 const authJSReport = `%s: the tables of Auth.js.
 
 It works as it stands, also with Auth.js beside it: give the adapter the layout
-sqladapter.AuthJS() (pgxadapter.AuthJS()).
+sqlstore.AuthJS().
 
 --adopt would make it Latchkey's own, and no longer Auth.js':
   - session tokens are hashed when they are next used; sessions go on
@@ -186,7 +187,7 @@ The statements: latchkey migrate --print --adopt --dialect postgres
 func (p *program) reportAuthJS(ctx context.Context, db *connection) error {
 	fmt.Fprintf(p.stdout, authJSReport, db.where)
 	err := sqladapter.Check(ctx, db.DB, db.dialect)
-	broken, ok := errors.AsType[*sqladapter.ViolationError](err)
+	broken, ok := errors.AsType[*sqlstore.ViolationError](err)
 	switch {
 	case ok:
 		fmt.Fprint(p.stdout, "\nBefore that, these rules have to hold:\n")

@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/latchkeyhq/latchkey/adapters/sqladapter"
+	"github.com/latchkeyhq/latchkey/adapters/sqlstore"
 )
 
 const aboutSweep = `Remove sessions, verification tokens and revocations that have expired. They let
@@ -38,7 +39,7 @@ func (p *program) sweep(ctx context.Context, address string, older time.Duration
 	if err != nil {
 		return err
 	}
-	if found.Schema == sqladapter.SchemaAbsent {
+	if found.Schema == sqlstore.SchemaAbsent {
 		return fmt.Errorf("%s: it has none of the tables: `latchkey migrate` makes them", db.where)
 	}
 	store, err := sqladapter.New(db.DB, db.dialect, sqladapter.Options{Layout: found.Layout, Unprepared: true})

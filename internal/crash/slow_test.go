@@ -146,7 +146,7 @@ func atHome() string {
 	all := make([]byte, 1<<20)
 	all = all[:runtime.Stack(all, true)]
 	for stack := range bytes.SplitSeq(all, []byte("\n\n")) {
-		for _, home := range []string{"latchkeyhq/latchkey.", "latchkeyhq/latchkey/adapters/", "latchkeyhq/latchkey/internal/sqlstore."} {
+		for _, home := range []string{"latchkeyhq/latchkey.", "latchkeyhq/latchkey/adapters/"} {
 			if bytes.Contains(stack, []byte("github.com/"+home)) {
 				return string(stack)
 			}

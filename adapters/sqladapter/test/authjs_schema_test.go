@@ -7,6 +7,7 @@ import (
 
 	"github.com/latchkeyhq/latchkey"
 	"github.com/latchkeyhq/latchkey/adapters/sqladapter"
+	"github.com/latchkeyhq/latchkey/adapters/sqlstore"
 	"github.com/latchkeyhq/latchkey/internal/realservers"
 	"github.com/latchkeyhq/latchkey/latchkeytest"
 )
@@ -105,7 +106,7 @@ func TestAdapterOnAuthJSSchema(t *testing.T) {
 				db := authJSDatabase(t, empty, schema)
 				found, err := sqladapter.Detect(t.Context(), db, sqladapter.Postgres)
 				ok(t, err)
-				if found.Schema != sqladapter.SchemaAuthJS {
+				if found.Schema != sqlstore.SchemaAuthJS {
 					t.Fatalf("detected %q", found.Schema)
 				}
 				a, err := sqladapter.New(db, sqladapter.Postgres, sqladapter.Options{Layout: found.Layout})
@@ -117,7 +118,7 @@ func TestAdapterOnAuthJSSchema(t *testing.T) {
 }
 
 // withoutAbsent hides what the schema has no table for, so that the suite does not use it in passing.
-func withoutAbsent(a *sqladapter.Adapter, found sqladapter.Found) latchkey.Adapter {
+func withoutAbsent(a *sqladapter.Adapter, found sqlstore.Found) latchkey.Adapter {
 	if name, renamed := found.Layout.Names["authenticators"]; renamed && name == "" {
 		return struct{ bare }{a}
 	}

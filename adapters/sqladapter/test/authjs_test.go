@@ -14,6 +14,7 @@ import (
 
 	"github.com/latchkeyhq/latchkey"
 	"github.com/latchkeyhq/latchkey/adapters/sqladapter"
+	"github.com/latchkeyhq/latchkey/adapters/sqlstore"
 	"github.com/latchkeyhq/latchkey/internal/realservers"
 )
 
@@ -108,7 +109,7 @@ func TestSharedWithAuthJS(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			db := authJSDatabase(t, empty, schema)
 			js := newPeer(t, server, db)
-			a, err := sqladapter.New(db, sqladapter.Postgres, sqladapter.Options{Layout: sqladapter.AuthJS()})
+			a, err := sqladapter.New(db, sqladapter.Postgres, sqladapter.Options{Layout: sqlstore.AuthJS()})
 			ok(t, err)
 			t.Run("they write, we read", func(t *testing.T) { theyWrite(t, js, a) })
 			t.Run("we write, they read", func(t *testing.T) { weWrite(t, js, a) })

@@ -14,6 +14,7 @@ import (
 
 	"github.com/latchkeyhq/latchkey"
 	"github.com/latchkeyhq/latchkey/adapters/sqladapter"
+	"github.com/latchkeyhq/latchkey/adapters/sqlstore"
 )
 
 // populated has n users with one session each; their tokens are "t0", "t1", ….
@@ -21,7 +22,7 @@ func populated(b *testing.B, e engine, n int) (*sql.DB, *sqladapter.Adapter) {
 	b.Helper()
 	db := e.migrated(b, e.start(b))
 	db.SetMaxOpenConns(4)
-	a := e.adapter(b, db, sqladapter.Options{Layout: sqladapter.Layout{PlainTokens: true}}) // so that SQL can make the rows
+	a := e.adapter(b, db, sqladapter.Options{Layout: sqlstore.Layout{PlainTokens: true}}) // so that SQL can make the rows
 	expires := strconv.FormatInt(time.Now().Add(time.Hour).UnixMilli(), 10)
 	if e.dialect == sqladapter.Postgres {
 		expires = "now() + interval '1 hour'"

@@ -16,13 +16,14 @@ import (
 	_ "modernc.org/sqlite"
 
 	"github.com/latchkeyhq/latchkey/adapters/sqladapter"
+	"github.com/latchkeyhq/latchkey/adapters/sqlstore"
 	"github.com/latchkeyhq/latchkey/internal/realservers"
 )
 
 // engine is a kind of database that the tests can have empty ones of.
 type engine struct {
 	name    string
-	dialect sqladapter.Dialect
+	dialect sqlstore.Dialect
 	start   func(t testing.TB) source
 }
 

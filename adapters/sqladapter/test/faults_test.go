@@ -13,6 +13,7 @@ import (
 
 	"github.com/latchkeyhq/latchkey"
 	"github.com/latchkeyhq/latchkey/adapters/sqladapter"
+	"github.com/latchkeyhq/latchkey/adapters/sqlstore"
 	"github.com/latchkeyhq/latchkey/internal/realservers"
 )
 
@@ -53,7 +54,7 @@ func TestErrorsTellNoSettings(t *testing.T) {
 	} {
 		db, err := sql.Open(driver, dsn)
 		ok(t, err)
-		dialect := map[string]sqladapter.Dialect{"pgx": sqladapter.Postgres, "mysql": sqladapter.MySQL}[driver]
+		dialect := map[string]sqlstore.Dialect{"pgx": sqladapter.Postgres, "mysql": sqladapter.MySQL}[driver]
 		a, err := sqladapter.New(db, dialect, sqladapter.Options{})
 		ok(t, err)
 		_, errGet := a.GetUser(t.Context(), "1")
@@ -75,7 +76,7 @@ func TestNewRefuses(t *testing.T) {
 		"an unknown column":   func() error { return names(db, "users.mail", "x") },
 		"doing without a key": func() error { return names(db, "users.email", "") },
 		"ids chosen by SQLite": func() error {
-			_, err := sqladapter.New(db, sqladapter.SQLite, sqladapter.Options{Layout: sqladapter.AuthJS()})
+			_, err := sqladapter.New(db, sqladapter.SQLite, sqladapter.Options{Layout: sqlstore.AuthJS()})
 			return err
 		},
 		"migrating to something": func() error { return sqladapter.Migrate(t.Context(), db, "oracle") },
@@ -85,13 +86,13 @@ func TestNewRefuses(t *testing.T) {
 			t.Errorf("%s was accepted", what)
 		}
 	}
-	if sqladapter.Schema("oracle") != "" {
+	if sqlstore.Schema("oracle") != "" {
 		t.Error("there is a schema for an unknown dialect")
 	}
 }
 
 func names(db *sql.DB, name, to string) error {
-	_, err := sqladapter.New(db, sqladapter.SQLite, sqladapter.Options{Layout: sqladapter.Layout{Names: map[string]string{name: to}}})
+	_, err := sqladapter.New(db, sqladapter.SQLite, sqladapter.Options{Layout: sqlstore.Layout{Names: map[string]string{name: to}}})
 	return err
 }
 

@@ -9,11 +9,12 @@ import (
 
 	"github.com/latchkeyhq/latchkey"
 	"github.com/latchkeyhq/latchkey/adapters/sqladapter"
+	"github.com/latchkeyhq/latchkey/adapters/sqlstore"
 	"github.com/latchkeyhq/latchkey/internal/realservers"
 	"github.com/latchkeyhq/latchkey/latchkeytest"
 )
 
-func detect(t *testing.T, db *sql.DB, d sqladapter.Dialect) sqladapter.Found {
+func detect(t *testing.T, db *sql.DB, d sqlstore.Dialect) sqlstore.Found {
 	t.Helper()
 	found, err := sqladapter.Detect(t.Context(), db, d)
 	ok(t, err)
@@ -24,7 +25,7 @@ func TestMigrate(t *testing.T) {
 	each(t, func(t *testing.T, e engine, empty source) {
 		t.Run("many instances at once, from nothing", func(t *testing.T) {
 			db := empty(t)
-			if found := detect(t, db, e.dialect); found.Schema != sqladapter.SchemaAbsent {
+			if found := detect(t, db, e.dialect); found.Schema != sqlstore.SchemaAbsent {
 				t.Errorf("found the schema %q in an empty database", found.Schema)
 			}
 			errs := make(chan error)
@@ -34,7 +35,7 @@ func TestMigrate(t *testing.T) {
 			for range 8 {
 				ok(t, <-errs)
 			}
-			if found := detect(t, db, e.dialect); found.Schema != sqladapter.SchemaOwn || found.Version != 1 || found.Layout.DatabaseIDs {
+			if found := detect(t, db, e.dialect); found.Schema != sqlstore.SchemaOwn || found.Version != 1 || found.Layout.DatabaseIDs {
 				t.Errorf("found %+v", found)
 			}
 		})
@@ -48,7 +49,7 @@ func TestMigrate(t *testing.T) {
 		})
 		t.Run("after one that was interrupted", func(t *testing.T) {
 			db := empty(t)
-			first, _, _ := strings.Cut(sqladapter.Schema(e.dialect), ";\n")
+			first, _, _ := strings.Cut(sqlstore.Schema(e.dialect), ";\n")
 			exec(t, db, first)
 			ok(t, sqladapter.Migrate(t.Context(), db, e.dialect))
 			_, err := e.adapter(t, db, sqladapter.Options{}).CreateUser(t.Context(), latchkey.User{Email: "ada@example.com"})
@@ -56,12 +57,12 @@ func TestMigrate(t *testing.T) {
 		})
 		t.Run("what Schema prints is the schema", func(t *testing.T) {
 			db := empty(t)
-			for statement := range strings.SplitSeq(sqladapter.Schema(e.dialect), ";\n") {
+			for statement := range strings.SplitSeq(sqlstore.Schema(e.dialect), ";\n") {
 				if strings.TrimSpace(statement) != "" {
 					exec(t, db, statement)
 				}
 			}
-			if found := detect(t, db, e.dialect); found.Schema != sqladapter.SchemaOwn {
+			if found := detect(t, db, e.dialect); found.Schema != sqlstore.SchemaOwn {
 				t.Errorf("found the schema %q", found.Schema)
 			}
 			ok(t, sqladapter.Migrate(t.Context(), db, e.dialect))
@@ -69,10 +70,10 @@ func TestMigrate(t *testing.T) {
 		t.Run("a users table of somebody else is left alone", func(t *testing.T) {
 			db := empty(t)
 			exec(t, db, "CREATE TABLE users (id integer PRIMARY KEY, login varchar(20))")
-			if err := sqladapter.Migrate(t.Context(), db, e.dialect); !errors.Is(err, sqladapter.ErrForeignSchema) {
+			if err := sqladapter.Migrate(t.Context(), db, e.dialect); !errors.Is(err, sqlstore.ErrForeignSchema) {
 				t.Errorf("Migrate: %v", err)
 			}
-			if found := detect(t, db, e.dialect); found.Schema != sqladapter.SchemaForeign {
+			if found := detect(t, db, e.dialect); found.Schema != sqlstore.SchemaForeign {
 				t.Errorf("found the schema %q", found.Schema)
 			}
 		})
@@ -153,7 +154,7 @@ func TestMigrateAuthJS(t *testing.T) {
 func adopted(t *testing.T, db *sql.DB) *sqladapter.Adapter {
 	t.Helper()
 	found := detect(t, db, sqladapter.Postgres)
-	if found.Schema != sqladapter.SchemaOwn || !found.Layout.DatabaseIDs || found.Layout.PlainTokens {
+	if found.Schema != sqlstore.SchemaOwn || !found.Layout.DatabaseIDs || found.Layout.PlainTokens {
 		t.Fatalf("found %+v", found)
 	}
 	a, err := sqladapter.New(db, sqladapter.Postgres, sqladapter.Options{Layout: found.Layout})
@@ -163,7 +164,7 @@ func adopted(t *testing.T, db *sql.DB) *sqladapter.Adapter {
 
 func stay(t *testing.T, db *sql.DB) {
 	ctx := t.Context()
-	before, err := sqladapter.New(db, sqladapter.Postgres, sqladapter.Options{Layout: sqladapter.AuthJS()})
+	before, err := sqladapter.New(db, sqladapter.Postgres, sqladapter.Options{Layout: sqlstore.AuthJS()})
 	ok(t, err)
 	u, err := before.CreateUser(ctx, latchkey.User{Name: "Ada", Email: "Ada@Example.com"}) // as an import may have left it
 	ok(t, err)
@@ -205,7 +206,7 @@ func violate(t *testing.T, db *sql.DB) {
 	exec(t, db, `INSERT INTO users (email) VALUES ('SECRET@example.com')`,
 		`INSERT INTO sessions ("userId", expires, "sessionToken") VALUES (`+nobody+`, now(), 'orphan')`)
 	err := sqladapter.Migrate(t.Context(), db, sqladapter.Postgres)
-	broken, is := errors.AsType[*sqladapter.ViolationError](err)
+	broken, is := errors.AsType[*sqlstore.ViolationError](err)
 	if !is {
 		t.Fatalf("Migrate: %v", err)
 	}
@@ -217,7 +218,7 @@ func violate(t *testing.T, db *sql.DB) {
 	if strings.Contains(strings.ToLower(err.Error()), "secret") {
 		t.Errorf("the error has values: %v", err)
 	}
-	if found := detect(t, db, sqladapter.Postgres); found.Schema != sqladapter.SchemaAuthJS || found.Version != 0 {
+	if found := detect(t, db, sqladapter.Postgres); found.Schema != sqlstore.SchemaAuthJS || found.Version != 0 {
 		t.Errorf("afterwards: %+v", found)
 	}
 }

@@ -5,6 +5,7 @@ import (
 
 	"github.com/latchkeyhq/latchkey"
 	"github.com/latchkeyhq/latchkey/adapters/sqladapter"
+	"github.com/latchkeyhq/latchkey/adapters/sqlstore"
 	"github.com/latchkeyhq/latchkey/latchkeytest"
 )
 
@@ -12,7 +13,7 @@ func TestAdapter(t *testing.T) {
 	each(t, func(t *testing.T, e engine, empty source) {
 		for name, o := range map[string]sqladapter.Options{
 			"as it comes":   {},
-			"plain tokens":  {Layout: sqladapter.Layout{PlainTokens: true}},
+			"plain tokens":  {Layout: sqlstore.Layout{PlainTokens: true}},
 			"never prepare": {Unprepared: true},
 		} {
 			t.Run(name, func(t *testing.T) {

@@ -10,6 +10,7 @@ import (
 
 	"github.com/latchkeyhq/latchkey"
 	"github.com/latchkeyhq/latchkey/adapters/sqladapter"
+	"github.com/latchkeyhq/latchkey/adapters/sqlstore"
 )
 
 // TestTokensAtRest is about what a copy of the database is good for.
@@ -17,7 +18,7 @@ func TestTokensAtRest(t *testing.T) {
 	each(t, func(t *testing.T, e engine, empty source) {
 		db := e.migrated(t, empty)
 		a := e.adapter(t, db, sqladapter.Options{})
-		plain := e.adapter(t, db, sqladapter.Options{Layout: sqladapter.Layout{PlainTokens: true}})
+		plain := e.adapter(t, db, sqladapter.Options{Layout: sqlstore.Layout{PlainTokens: true}})
 		u, err := a.CreateUser(t.Context(), latchkey.User{Email: "ada@example.com"})
 		ok(t, err)
 		stored := func(t *testing.T) (token string) {
@@ -105,7 +106,7 @@ func TestNames(t *testing.T) {
 		} {
 			exec(t, db, e.quoted(statement))
 		}
-		a := e.adapter(t, db, sqladapter.Options{Layout: sqladapter.Layout{Names: map[string]string{
+		a := e.adapter(t, db, sqladapter.Options{Layout: sqlstore.Layout{Names: map[string]string{
 			"users": "the people", "users.emailVerified": "confirmed at", "sessions.sessionToken": "key", "sessions.user_agent": "", "revocations": "",
 		}}})
 		u, err := a.CreateUser(t.Context(), latchkey.User{Email: "ada@example.com", EmailVerified: moment})

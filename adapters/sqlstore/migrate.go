@@ -60,16 +60,18 @@ func Schema(d Dialect) string {
 	return b.String()
 }
 
-// Migrate brings the database to the newest schema: from nothing, from an
-// earlier version, or from the schema of Auth.js on PostgreSQL, whose rows stay.
+// Migrate brings a database to the newest schema: from nothing, from an earlier
+// version, or from the schema of Auth.js on PostgreSQL, whose rows stay and
+// whose plain session tokens go on to work and are hashed when they are used.
 //
-// Several may call it at once: one works, the others wait and find it done. A
-// step is done as a whole or not at all, except on MySQL, where it is finished
-// by the next call. Rows of Auth.js that the unique and foreign keys would
-// refuse are a [*ViolationError], and then nothing is changed.
+// Several instances may call it at once: one works, the others wait and find it
+// done. On PostgreSQL and SQLite it is done as a whole or not at all; on MySQL,
+// which cannot, an interrupted migration is finished by the next call.
 //
-// It uses the usual names, in the database's current schema. A users table that
-// is somebody else's is an error.
+// Rows of Auth.js that the unique and foreign keys would refuse are a
+// [*ViolationError], which counts them, and then nothing is changed. A users
+// table of somebody else is [ErrForeignSchema]. It works with the usual names in
+// the current schema of a connection.
 func Migrate(ctx context.Context, conn Conn, d Dialect) error {
 	if err := d.check(); err != nil {
 		return err
@@ -81,7 +83,7 @@ func Migrate(ctx context.Context, conn Conn, d Dialect) error {
 		}
 		return errors.Join(migrate(ctx, tx, d), unlock())
 	})
-	if _, told := errors.AsType[*ViolationError](err); told || errors.Is(err, ErrForeignSchema) {
+	if _, broken := errors.AsType[*ViolationError](err); broken || errors.Is(err, ErrForeignSchema) {
 		return err
 	}
 	return fail(ctx, "migrate", err)

@@ -8,15 +8,15 @@ import (
 	"time"
 
 	"github.com/latchkeyhq/latchkey"
-	"github.com/latchkeyhq/latchkey/internal/mailtext"
+	"github.com/latchkeyhq/latchkey/mailtext"
 )
 
-const address = "https://app.example/auth/callback/email?callbackUrl=https%3A%2F%2Fapp.example%2F&token=f00d&email=ada%40b.example"
+const link = "https://app.example/auth/callback/email?callbackUrl=https%3A%2F%2Fapp.example%2F&token=f00d&email=ada%40b.example"
 
 func compose(t *testing.T, l latchkey.SignInLink) mailtext.Message {
 	t.Helper()
 	if l.URL == "" {
-		l.URL = address
+		l.URL = link
 	}
 	m, err := mailtext.Compose(l)
 	if err != nil {
@@ -69,7 +69,7 @@ func read(t *testing.T, html string) page {
 
 func TestPlainText(t *testing.T) {
 	m := compose(t, latchkey.SignInLink{Expires: time.Date(2026, 11, 21, 6, 7, 59, 0, time.FixedZone("", 3600))})
-	want := "Sign in to app.example\n" + address + "\n\n" +
+	want := "Sign in to app.example\n" + link + "\n\n" +
 		"The link works once, until 2026-11-21 05:07 UTC.\nIf you did not request this email you can safely ignore it.\n"
 	if m.Text != want {
 		t.Errorf("text:\n%q\nwant\n%q", m.Text, want)
@@ -81,8 +81,8 @@ func TestPlainText(t *testing.T) {
 
 func TestHTMLSaysTheSame(t *testing.T) {
 	p := read(t, compose(t, latchkey.SignInLink{}).HTML)
-	if len(p.links) != 1 || p.links[0] != address {
-		t.Errorf("links %q, want only %q", p.links, address)
+	if len(p.links) != 1 || p.links[0] != link {
+		t.Errorf("links %q, want only %q", p.links, link)
 	}
 	if !strings.Contains(p.words, "Sign in to app.example Sign in If you did not request") {
 		t.Errorf("words %q", p.words)
@@ -229,7 +229,7 @@ func TestCheck(t *testing.T) {
 }
 
 func FuzzCompose(f *testing.F) {
-	f.Add(address, "#ffcc00", "Sign in to {host}")
+	f.Add(link, "#ffcc00", "Sign in to {host}")
 	f.Add("https://app.example/?a=\"'<>", "rgb(1,2,3)", "{host}\n{host}")
 	f.Add("http://[::1]:8080/", "url(x)", "<script>")
 	f.Fuzz(func(t *testing.T, link, brand, text string) {

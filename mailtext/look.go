@@ -19,10 +19,10 @@ var (
 )
 
 const (
-	houseBlue = "#3056d3"
-	soot      = "#15181e"
-	black     = "#000000"
-	white     = "#ffffff"
+	blue  = "#3056d3" // of a theme without a BrandColor
+	soot  = "#15181e"
+	black = "#000000"
+	white = "#ffffff"
 )
 
 // look is a theme made into what may stand in a style attribute. Mail programs
@@ -43,7 +43,7 @@ func newLook(t latchkey.Theme) look {
 	default:
 		l.Dark, l.Schemes = &dark, "light dark"
 	}
-	l.Button = safe(t.BrandColor, houseBlue)
+	l.Button = safe(t.BrandColor, blue)
 	l.Rim = l.Button
 	if l.ButtonText = safe(t.ButtonText, ""); l.ButtonText == "" {
 		l.Button, l.ButtonText = readable(l.Button)

@@ -53,9 +53,9 @@ func TestDriversErrors(t *testing.T) {
 			if kind != row.kind || code != row.code {
 				t.Errorf("diagnosed as %d, %q, want %d, %q", kind, code, row.kind, row.code)
 			}
-			told := fail(t.Context(), "test", wrapped)
-			if strings.Contains(told.Error(), "secret") || !errors.Is(told, row.err) {
-				t.Errorf("told as %v", told)
+			got := fail(t.Context(), "test", wrapped)
+			if strings.Contains(got.Error(), "secret") || !errors.Is(got, row.err) {
+				t.Errorf("became %v", got)
 			}
 		})
 	}

@@ -14,13 +14,15 @@ import (
 // Message is the content of a mail.
 type Message struct {
 	Subject string // one line
-	Text    string // for programs that show no HTML
+	Text    string // for programs that show no HTML; not empty
 	HTML    string // a complete document; empty: there is only Text
 }
 
-// Compose words the mail for l in the colours and the language of its theme. It
-// loads nothing from elsewhere: a picture would tell its host who reads mail
-// when, and most programs hide it anyway.
+// Compose words the mail for l in the colours and the language of its theme: the
+// site's host, a button, when the link ends. It fails if l.URL is no http(s) URL.
+//
+// The mail loads nothing from elsewhere: a picture would tell its host who reads
+// mail when, and most programs hide it anyway.
 func Compose(l latchkey.SignInLink) (Message, error) {
 	host, err := linkHost(l.URL)
 	if err != nil {
@@ -34,8 +36,9 @@ func Compose(l latchkey.SignInLink) (Message, error) {
 	return Message{Subject: oneLine(w.with("mail.subject", host)), Text: w.plain(l, host), HTML: html}, nil
 }
 
-// Check refuses a message that could not be sent as it is. Line breaks in the
-// subject would begin another header.
+// Check refuses a message that cannot be sent as it is: without a Subject or a
+// Text, with text that is not UTF-8, or with a control character in the Subject,
+// where a line break would begin another header.
 func (m Message) Check() error {
 	switch {
 	case m.Subject == "":
@@ -50,7 +53,7 @@ func (m Message) Check() error {
 	return nil
 }
 
-var errLink = errors.New("the link is no http(s) address")
+var errLink = errors.New("the link is no http(s) URL")
 
 // linkHost is the site that a link leads to. Its error does not repeat the link,
 // which is a secret.
@@ -65,8 +68,8 @@ func linkHost(link string) (string, error) {
 	return u.Host, nil
 }
 
-// Recipient reports whether to is exactly one mailbox, without a name. Anything
-// more could make two recipients of one.
+// Recipient refuses whatever is not exactly one mailbox without a name, such as
+// ada@example.com. Anything more could make two recipients of one.
 func Recipient(to string) error {
 	a, err := mail.ParseAddress(to)
 	if err != nil || a.Name != "" || a.Address != to {
@@ -75,7 +78,8 @@ func Recipient(to string) error {
 	return nil
 }
 
-// Sender reads a sender: an address, or a name and an address in angle brackets.
+// Sender reads a sender: no-reply@app.example or "App <no-reply@app.example>".
+// Anything else is an error, and so is a character that cannot be printed.
 func Sender(from string) (*mail.Address, error) {
 	a, err := mail.ParseAddress(from)
 	if err != nil || !printable(from) {
@@ -84,8 +88,8 @@ func Sender(from string) (*mail.Address, error) {
 	return a, nil
 }
 
-// Domain is the part of an address behind its @.
-func Domain(address string) string { return address[strings.LastIndexByte(address, '@')+1:] }
+// Domain is the part of an e-mail address behind its @.
+func Domain(email string) string { return email[strings.LastIndexByte(email, '@')+1:] }
 
 func printable(s string) bool {
 	return utf8.ValidString(s) && !strings.ContainsFunc(s, func(r rune) bool { return !unicode.IsPrint(r) })

@@ -78,9 +78,9 @@ func sqliteKind(code int, err error) fault {
 	if kind := sqliteCodes[code]; kind != other {
 		return kind
 	}
-	said := err.Error()
+	message := err.Error()
 	for text, kind := range sqliteTexts {
-		if strings.Contains(said, text) {
+		if strings.Contains(message, text) {
 			return kind
 		}
 	}
@@ -116,7 +116,7 @@ func reason(err error) string {
 	for next := errors.Unwrap(err); next != nil; next = errors.Unwrap(err) {
 		err = next
 	}
-	if said := err.Error(); said == "sql: database is closed" || said == "closed pool" { // which have no names
+	if message := err.Error(); message == "sql: database is closed" || message == "closed pool" { // which have no names
 		return "the database is closed"
 	}
 	return fmt.Sprintf("a %T", err)
@@ -155,7 +155,7 @@ func fail(ctx context.Context, operation string, err error) error {
 			return word
 		}
 	}
-	if _, told := errors.AsType[*failure](err); told {
+	if _, wrapped := errors.AsType[*failure](err); wrapped {
 		return err
 	}
 	_, code := diagnose(err)

@@ -1,0 +1,18 @@
+// Package mailtext words the mail that carries a sign-in link, and checks what
+// goes into one. It delivers nothing: it is what package mail and the mail APIs
+// of package providers share, and it is for whoever writes another Send.
+//
+//	&latchkey.Email{Send: func(ctx context.Context, l latchkey.SignInLink) error {
+//		m, err := mailtext.Compose(l)
+//		if err != nil {
+//			return err
+//		}
+//		return queue.Put(ctx, l.To, m.Subject, m.Text, m.HTML)
+//	}}
+//
+// [Compose] makes a [Message]. [Message.Check], [Recipient] and [Sender] refuse
+// what would smuggle another header or another recipient into a mail. Errors
+// never repeat what they are about: a link is a secret.
+//
+// Everything here may be used concurrently.
+package mailtext
