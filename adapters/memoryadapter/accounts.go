@@ -10,7 +10,7 @@ import (
 
 // LinkAccount implements [latchkey.Adapter]. An unknown user is ErrNotFound.
 func (a *Adapter) LinkAccount(ctx context.Context, account latchkey.Account) error {
-	return a.do(ctx, func(d *data) error {
+	return a.withData(ctx, func(d *data) error {
 		key := pair{account.Provider, account.ProviderAccountID}
 		if _, taken := d.accounts[key]; taken {
 			return latchkey.ErrConflict
@@ -29,7 +29,7 @@ func (a *Adapter) LinkAccount(ctx context.Context, account latchkey.Account) err
 
 // GetAccount implements [latchkey.AccountAdapter].
 func (a *Adapter) GetAccount(ctx context.Context, provider, providerAccountID string) (account latchkey.Account, err error) {
-	err = a.do(ctx, func(d *data) error {
+	err = a.withData(ctx, func(d *data) error {
 		found, known := d.accounts[pair{provider, providerAccountID}]
 		if !known {
 			return latchkey.ErrNotFound
@@ -42,7 +42,7 @@ func (a *Adapter) GetAccount(ctx context.Context, provider, providerAccountID st
 
 // ListAccounts implements [latchkey.AccountAdapter]. They are in the order of their keys.
 func (a *Adapter) ListAccounts(ctx context.Context, userID string) (list []latchkey.Account, err error) {
-	err = a.do(ctx, func(d *data) error {
+	err = a.withData(ctx, func(d *data) error {
 		for _, found := range d.accounts {
 			if found.UserID != userID {
 				continue
@@ -61,8 +61,12 @@ func (a *Adapter) ListAccounts(ctx context.Context, userID string) (list []latch
 
 // UnlinkAccount implements [latchkey.AccountAdapter].
 func (a *Adapter) UnlinkAccount(ctx context.Context, provider, providerAccountID string) (account latchkey.Account, err error) {
-	err = a.do(ctx, func(d *data) (err error) {
-		account, err = take(d, d.accounts, pair{provider, providerAccountID})
+	err = a.withData(ctx, func(d *data) error {
+		stored, err := take(d, d.accounts, pair{provider, providerAccountID})
+		if err != nil {
+			return err
+		}
+		account, err = copyAccount(stored) // a rollback would bring back the one that was stored
 		return err
 	})
 	return account, err
@@ -70,7 +74,7 @@ func (a *Adapter) UnlinkAccount(ctx context.Context, provider, providerAccountID
 
 // BeginSignUp implements [latchkey.SignUpAdapter].
 func (a *Adapter) BeginSignUp(ctx context.Context, provider, providerAccountID, userID string) (id string, err error) {
-	err = a.do(ctx, func(d *data) error {
+	err = a.withData(ctx, func(d *data) error {
 		key := pair{provider, providerAccountID}
 		if begun, is := d.signUps[key]; is {
 			id = begun
@@ -85,7 +89,7 @@ func (a *Adapter) BeginSignUp(ctx context.Context, provider, providerAccountID, 
 
 // EndSignUp implements [latchkey.SignUpAdapter].
 func (a *Adapter) EndSignUp(ctx context.Context, provider, providerAccountID string) error {
-	return a.do(ctx, func(d *data) error {
+	return a.withData(ctx, func(d *data) error {
 		_, err := take(d, d.signUps, pair{provider, providerAccountID})
 		return err
 	})

@@ -21,7 +21,7 @@ type Contents struct {
 // Contents returns a copy of everything the store holds. It waits for its turn,
 // so it must not be called from within a transaction of the same store.
 func (a *Adapter) Contents() (c Contents) {
-	_ = a.do(context.Background(), func(d *data) error {
+	_ = a.withData(context.Background(), func(d *data) error {
 		for _, id := range slices.Sorted(maps.Keys(d.users)) {
 			u, _ := copyUser(d.users[id]) // it is stored, so it was copied before
 			c.Users = append(c.Users, u)
@@ -33,7 +33,9 @@ func (a *Adapter) Contents() (c Contents) {
 		for _, found := range d.authenticators {
 			c.Authenticators = append(c.Authenticators, copyAuthenticator(found))
 		}
-		c.Sessions = slices.Collect(maps.Values(d.sessions))
+		for _, s := range d.sessions {
+			c.Sessions = append(c.Sessions, copySession(s))
+		}
 		c.VerificationTokens = slices.Collect(maps.Values(d.tokens))
 		return nil
 	})

@@ -33,7 +33,15 @@ func copyAccount(a latchkey.Account) (out latchkey.Account, err error) {
 	return out, err
 }
 
+func copySession(s latchkey.StoredSession) latchkey.StoredSession {
+	s.Expires, s.Created = utc(s.Expires), utc(s.Created)
+	s.ProviderIssued, s.Proved = utc(s.ProviderIssued), utc(s.Proved)
+	s.AMR = append([]string(nil), s.AMR...) // nil for none, as from a database
+	return s
+}
+
 func copyAuthenticator(k latchkey.Authenticator) latchkey.Authenticator {
+	k.Created, k.Used = utc(k.Created), utc(k.Used)
 	k.CredentialID = bytes.Clone(k.CredentialID)
 	k.PublicKey = bytes.Clone(k.PublicKey)
 	k.Transports = slices.Clone(k.Transports)

@@ -6,7 +6,7 @@ import (
 	"github.com/latchkeyhq/latchkey"
 )
 
-// pair is a key of two texts: provider and account id, or address and token.
+// pair is a key of two texts: provider and account id, or identifier and token.
 type pair [2]string
 
 // data is everything a store holds. Whoever has the turn may use it. All

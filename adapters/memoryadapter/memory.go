@@ -46,7 +46,7 @@ func New(o Options) *Adapter {
 // a call to the outer one waits for f to end. What rolling back costs grows
 // with what f did, not with what the store holds.
 func (a *Adapter) InTx(ctx context.Context, f func(latchkey.Adapter) error) error {
-	return a.do(ctx, func(d *data) error {
+	return a.withData(ctx, func(d *data) error {
 		mark := len(d.undo)
 		committed := false
 		defer func() {
@@ -69,7 +69,7 @@ func (a *Adapter) InTx(ctx context.Context, f func(latchkey.Adapter) error) erro
 
 // Sweep implements [latchkey.SweepAdapter].
 func (a *Adapter) Sweep(ctx context.Context, before time.Time) (n int, err error) {
-	err = a.do(ctx, func(d *data) error {
+	err = a.withData(ctx, func(d *data) error {
 		n = removeIf(d, d.sessions, func(_ string, s latchkey.StoredSession) bool { return s.Expires.Before(before) }) +
 			removeIf(d, d.tokens, func(_ pair, t latchkey.VerificationToken) bool { return t.Expires.Before(before) }) +
 			removeIf(d, d.revocations, func(_ string, r revocation) bool { return r.expires.Before(before) })
@@ -78,8 +78,8 @@ func (a *Adapter) Sweep(ctx context.Context, before time.Time) (n int, err error
 	return n, err
 }
 
-// do calls f when it is this caller's turn.
-func (a *Adapter) do(ctx context.Context, f func(*data) error) error {
+// withData calls f when it is this caller's turn.
+func (a *Adapter) withData(ctx context.Context, f func(*data) error) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}

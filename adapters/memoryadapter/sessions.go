@@ -14,7 +14,7 @@ import (
 
 // CreateSession implements [latchkey.SessionAdapter]. An unknown user is ErrNotFound.
 func (a *Adapter) CreateSession(ctx context.Context, s latchkey.StoredSession) error {
-	return a.do(ctx, func(d *data) error {
+	return a.withData(ctx, func(d *data) error {
 		key := a.stored(s.Token)
 		if _, taken := d.sessions[key]; taken {
 			return latchkey.ErrConflict
@@ -22,8 +22,9 @@ func (a *Adapter) CreateSession(ctx context.Context, s latchkey.StoredSession) e
 		if _, known := d.users[s.UserID]; !known {
 			return latchkey.ErrNotFound
 		}
+		s := copySession(s)
 		s.ID = rand.Text() // never the caller's: it could be another session's
-		s.Token, s.Expires, s.Created = key, utc(s.Expires), utc(s.Created)
+		s.Token = key
 		put(d, d.sessions, key, s)
 		return nil
 	})
@@ -31,13 +32,13 @@ func (a *Adapter) CreateSession(ctx context.Context, s latchkey.StoredSession) e
 
 // GetSessionAndUser implements [latchkey.SessionAdapter].
 func (a *Adapter) GetSessionAndUser(ctx context.Context, token string) (s latchkey.StoredSession, u latchkey.User, err error) {
-	err = a.do(ctx, func(d *data) error {
+	err = a.withData(ctx, func(d *data) error {
 		found, known := d.sessions[a.stored(token)]
 		owner, exists := d.users[found.UserID]
 		if !known || !exists {
 			return latchkey.ErrNotFound
 		}
-		s = found
+		s = copySession(found)
 		s.Token = token
 		u, err = copyUser(owner)
 		return err
@@ -47,7 +48,7 @@ func (a *Adapter) GetSessionAndUser(ctx context.Context, token string) (s latchk
 
 // UpdateSession implements [latchkey.SessionAdapter].
 func (a *Adapter) UpdateSession(ctx context.Context, token string, expires time.Time) error {
-	return a.do(ctx, func(d *data) error {
+	return a.withData(ctx, func(d *data) error {
 		key := a.stored(token)
 		s, known := d.sessions[key]
 		if !known {
@@ -63,22 +64,24 @@ func (a *Adapter) UpdateSession(ctx context.Context, token string, expires time.
 
 // DeleteSession implements [latchkey.SessionAdapter].
 func (a *Adapter) DeleteSession(ctx context.Context, token string) (s latchkey.StoredSession, err error) {
-	err = a.do(ctx, func(d *data) (err error) {
+	err = a.withData(ctx, func(d *data) (err error) {
 		s, err = take(d, d.sessions, a.stored(token))
 		return err
 	})
 	if err != nil {
 		return latchkey.StoredSession{}, err
 	}
+	s = copySession(s) // a rollback would bring back the one that was stored
 	s.Token = token
 	return s, nil
 }
 
 // ListSessions implements [latchkey.SessionListAdapter]. The newest comes first.
 func (a *Adapter) ListSessions(ctx context.Context, userID string) (list []latchkey.StoredSession, err error) {
-	err = a.do(ctx, func(d *data) error {
+	err = a.withData(ctx, func(d *data) error {
 		for _, s := range d.sessions {
 			if s.UserID == userID {
+				s := copySession(s)
 				s.Token = ""
 				list = append(list, s)
 			}
@@ -93,7 +96,7 @@ func (a *Adapter) ListSessions(ctx context.Context, userID string) (list []latch
 
 // DeleteSessionByID implements [latchkey.SessionListAdapter].
 func (a *Adapter) DeleteSessionByID(ctx context.Context, userID, id string) error {
-	return a.do(ctx, func(d *data) error {
+	return a.withData(ctx, func(d *data) error {
 		mine := func(_ string, s latchkey.StoredSession) bool { return s.UserID == userID && s.ID == id }
 		if removeIf(d, d.sessions, mine) == 0 {
 			return latchkey.ErrNotFound
@@ -104,7 +107,7 @@ func (a *Adapter) DeleteSessionByID(ctx context.Context, userID, id string) erro
 
 // DeleteSessions implements [latchkey.SessionListAdapter].
 func (a *Adapter) DeleteSessions(ctx context.Context, userID, keep string) (n int, err error) {
-	err = a.do(ctx, func(d *data) error {
+	err = a.withData(ctx, func(d *data) error {
 		n = removeIf(d, d.sessions, func(_ string, s latchkey.StoredSession) bool { return s.UserID == userID && s.ID != keep })
 		return nil
 	})
@@ -113,7 +116,7 @@ func (a *Adapter) DeleteSessions(ctx context.Context, userID, keep string) (n in
 
 // Revoke implements [latchkey.RevocationStore].
 func (a *Adapter) Revoke(ctx context.Context, key string, at, expires time.Time) error {
-	return a.do(ctx, func(d *data) error {
+	return a.withData(ctx, func(d *data) error {
 		old := d.revocations[key]
 		put(d, d.revocations, key, revocation{later(old.at, at), later(old.expires, expires)})
 		return nil
@@ -122,7 +125,7 @@ func (a *Adapter) Revoke(ctx context.Context, key string, at, expires time.Time)
 
 // RevokedAt implements [latchkey.RevocationStore].
 func (a *Adapter) RevokedAt(ctx context.Context, keys ...string) (at map[string]time.Time, err error) {
-	err = a.do(ctx, func(d *data) error {
+	err = a.withData(ctx, func(d *data) error {
 		at = map[string]time.Time{}
 		for _, key := range keys {
 			if r, known := d.revocations[key]; known {

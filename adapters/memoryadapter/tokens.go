@@ -9,7 +9,7 @@ import (
 
 // CreateVerificationToken implements [latchkey.VerificationTokenAdapter].
 func (a *Adapter) CreateVerificationToken(ctx context.Context, t latchkey.VerificationToken) error {
-	return a.do(ctx, func(d *data) error {
+	return a.withData(ctx, func(d *data) error {
 		key := pair{t.Identifier, t.Token}
 		if _, taken := d.tokens[key]; taken {
 			return latchkey.ErrConflict
@@ -22,7 +22,7 @@ func (a *Adapter) CreateVerificationToken(ctx context.Context, t latchkey.Verifi
 
 // UseVerificationToken implements [latchkey.VerificationTokenAdapter].
 func (a *Adapter) UseVerificationToken(ctx context.Context, identifier, token string) (t latchkey.VerificationToken, err error) {
-	err = a.do(ctx, func(d *data) (err error) {
+	err = a.withData(ctx, func(d *data) (err error) {
 		t, err = take(d, d.tokens, pair{identifier, token})
 		return err
 	})
@@ -31,7 +31,7 @@ func (a *Adapter) UseVerificationToken(ctx context.Context, identifier, token st
 
 // CreateAuthenticator implements [latchkey.AuthenticatorAdapter]. An unknown user is ErrNotFound.
 func (a *Adapter) CreateAuthenticator(ctx context.Context, k latchkey.Authenticator) error {
-	return a.do(ctx, func(d *data) error {
+	return a.withData(ctx, func(d *data) error {
 		key := string(k.CredentialID)
 		if _, taken := d.authenticators[key]; taken {
 			return latchkey.ErrConflict
@@ -46,7 +46,7 @@ func (a *Adapter) CreateAuthenticator(ctx context.Context, k latchkey.Authentica
 
 // GetAuthenticator implements [latchkey.AuthenticatorAdapter].
 func (a *Adapter) GetAuthenticator(ctx context.Context, credentialID []byte) (k latchkey.Authenticator, err error) {
-	err = a.do(ctx, func(d *data) error {
+	err = a.withData(ctx, func(d *data) error {
 		found, known := d.authenticators[string(credentialID)]
 		if !known {
 			return latchkey.ErrNotFound
@@ -59,7 +59,7 @@ func (a *Adapter) GetAuthenticator(ctx context.Context, credentialID []byte) (k 
 
 // ListAuthenticators implements [latchkey.AuthenticatorAdapter]. They are in the order of their ids.
 func (a *Adapter) ListAuthenticators(ctx context.Context, userID string) (list []latchkey.Authenticator, err error) {
-	err = a.do(ctx, func(d *data) error {
+	err = a.withData(ctx, func(d *data) error {
 		for _, found := range d.authenticators {
 			if found.UserID == userID {
 				list = append(list, copyAuthenticator(found))
@@ -73,7 +73,7 @@ func (a *Adapter) ListAuthenticators(ctx context.Context, userID string) (list [
 
 // UpdateAuthenticatorCounter implements [latchkey.AuthenticatorAdapter].
 func (a *Adapter) UpdateAuthenticatorCounter(ctx context.Context, credentialID []byte, counter uint32) (k latchkey.Authenticator, err error) {
-	err = a.do(ctx, func(d *data) error {
+	err = a.withData(ctx, func(d *data) error {
 		found, known := d.authenticators[string(credentialID)]
 		if !known {
 			return latchkey.ErrNotFound
@@ -91,7 +91,7 @@ func (a *Adapter) UpdateAuthenticatorCounter(ctx context.Context, credentialID [
 
 // DeleteAuthenticator implements [latchkey.AuthenticatorAdapter].
 func (a *Adapter) DeleteAuthenticator(ctx context.Context, credentialID []byte) error {
-	return a.do(ctx, func(d *data) error {
+	return a.withData(ctx, func(d *data) error {
 		_, err := take(d, d.authenticators, string(credentialID))
 		return err
 	})

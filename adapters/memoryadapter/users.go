@@ -10,7 +10,7 @@ import (
 
 // CreateUser implements [latchkey.Adapter].
 func (a *Adapter) CreateUser(ctx context.Context, u latchkey.User) (out latchkey.User, err error) {
-	err = a.do(ctx, func(d *data) error {
+	err = a.withData(ctx, func(d *data) error {
 		u, err := copyUser(u)
 		if err != nil {
 			return err
@@ -46,7 +46,7 @@ func (a *Adapter) GetUserByAccount(ctx context.Context, provider, providerAccoun
 
 // findUser returns the user whose id which tells.
 func (a *Adapter) findUser(ctx context.Context, which func(*data) string) (u latchkey.User, err error) {
-	err = a.do(ctx, func(d *data) error {
+	err = a.withData(ctx, func(d *data) error {
 		found, known := d.users[which(d)]
 		if !known {
 			return latchkey.ErrNotFound
@@ -59,7 +59,7 @@ func (a *Adapter) findUser(ctx context.Context, which func(*data) string) (u lat
 
 // UpdateUser implements [latchkey.Adapter].
 func (a *Adapter) UpdateUser(ctx context.Context, id string, c latchkey.UserChange) (out latchkey.User, err error) {
-	err = a.do(ctx, func(d *data) error {
+	err = a.withData(ctx, func(d *data) error {
 		u, known := d.users[id]
 		if !known {
 			return latchkey.ErrNotFound
@@ -82,12 +82,12 @@ func (a *Adapter) UpdateUser(ctx context.Context, id string, c latchkey.UserChan
 
 // DeleteUser implements [latchkey.UserDeletionAdapter].
 func (a *Adapter) DeleteUser(ctx context.Context, id string) (u latchkey.User, err error) {
-	err = a.do(ctx, func(d *data) error {
+	err = a.withData(ctx, func(d *data) error {
 		found, known := d.users[id]
 		if !known {
 			return latchkey.ErrNotFound
 		}
-		u = found
+		u, err = copyUser(found) // a rollback would bring back the one that was stored
 		remove(d, d.users, id)
 		if u.Email != "" {
 			remove(d, d.emails, u.Email)
@@ -95,12 +95,12 @@ func (a *Adapter) DeleteUser(ctx context.Context, id string) (u latchkey.User, e
 		removeIf(d, d.accounts, func(_ pair, a latchkey.Account) bool { return a.UserID == id })
 		removeIf(d, d.sessions, func(_ string, s latchkey.StoredSession) bool { return s.UserID == id })
 		removeIf(d, d.authenticators, func(_ string, k latchkey.Authenticator) bool { return k.UserID == id })
-		return nil
+		return err
 	})
 	return u, err
 }
 
-// claimEmail makes the address id's own, unless it is empty or another's.
+// claimEmail makes the e-mail address id's own, unless it is empty or another's.
 func (d *data) claimEmail(id, email string) error {
 	if email == "" {
 		return nil

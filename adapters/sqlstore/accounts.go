@@ -22,6 +22,7 @@ func (r *accountRow) dest() []any {
 	return []any{
 		&r.id, &a.UserID, (*string)(&a.Type), &a.Provider, &a.ProviderAccountID, &t.RefreshToken, &t.AccessToken, &r.expires,
 		&t.IDToken, &t.Scope, &t.SessionState, &t.TokenType, &r.details, &r.tokenExtra, &r.extra,
+		&a.Email, &a.EmailVouched,
 	}
 }
 
@@ -71,6 +72,7 @@ func accountValues(a latchkey.Account) ([]any, error) {
 	return []any{
 		rand.Text(), a.UserID, string(a.Type), a.Provider, a.ProviderAccountID, null(t.RefreshToken), null(t.AccessToken), expires,
 		null(t.IDToken), null(t.Scope), null(t.SessionState), null(t.TokenType), details, tokenExtra, extra,
+		null(a.Email), null(a.EmailVouched),
 	}, nil
 }
 

@@ -90,8 +90,22 @@ func TestStatements(t *testing.T) {
 		"MySQL":                    {MySQL, nil, `SELECT {users.id} FROM {users} WHERE {users.emailVerified} = ?`, "SELECT `id` FROM `users` WHERE `emailVerified` = ?"},
 		"a schema in front":        {Postgres, map[string]string{"users": "auth.people"}, `{users}`, `"auth"."people"`},
 		"a quote cannot break out": {SQLite, map[string]string{"users": `x"; DROP TABLE y; --`}, `{users}`, `"x""; DROP TABLE y; --"`},
-		"rows of an alias":         {SQLite, nil, `{v.verification_token.*}`, `v."identifier", v."token", v."expires"`},
-		"a column that is absent":  {Postgres, map[string]string{"sessions.created": "", "sessions.user_agent": ""}, `{sessions.*}`, `"id"::text, "userId"::text, "sessionToken", "expires", NULL::timestamptz, ''`},
+		"rows of an alias":         {SQLite, nil, `{v.verification_token.*}`, `v."identifier", v."token", v."expires", COALESCE(v."purpose", '')`},
+		"a column that is absent":  {Postgres, map[string]string{"verification_token.purpose": ""}, `{verification_token.*}`, `"identifier", "token", "expires", ''`},
+		"an instant that is absent": {
+			Postgres,
+			map[string]string{"authenticators": "k", "authenticators.created": ""},
+			`{authenticators.*}`,
+			`"credentialID", "userId"::text, "providerAccountId", "credentialPublicKey", "counter", "credentialDeviceType", "credentialBackedUp", ` +
+				`COALESCE("transports", ''), COALESCE("name", ''), COALESCE("aaguid", ''), NULL::timestamptz, "used"`,
+		},
+		"all that Auth.js lacks": {
+			Postgres, AuthJS().Names, `{accounts.*}; {sessions.*}`,
+			`"id"::text, "userId"::text, "type", "provider", "providerAccountId", COALESCE("refresh_token", ''), COALESCE("access_token", ''), ` +
+				`COALESCE("expires_at", 0), COALESCE("id_token", ''), COALESCE("scope", ''), COALESCE("session_state", ''), COALESCE("token_type", ''), ` +
+				`'', '', '', '', FALSE; "id"::text, "userId"::text, "sessionToken", "expires", NULL::timestamptz, '', '', '', '', '', ` +
+				`NULL::timestamptz, '', NULL::timestamptz, '', ''`,
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			if got := (grammar{dialect: row.d, names: row.names}).sql(row.statement); got != row.want {

@@ -7,9 +7,11 @@ type Layout struct {
 	// Names has the tables and columns that are called otherwise than in
 	// [Migrate]'s schema, such as "users": "auth.people" or
 	// "users.emailVerified": "confirmed_at". A name may have a schema in front.
+	//
 	// An empty name says that there is no such column, which is possible for
 	// those that may be null, or no such table, which is possible for
-	// authenticators and revocations.
+	// authenticators and revocations. A field without a column is not kept: it
+	// reads back empty.
 	Names map[string]string
 
 	// PlainTokens keeps session tokens as they are, for others who read the
@@ -31,24 +33,28 @@ type Layout struct {
 
 // AuthJS is the layout of the PostgreSQL adapter of Auth.js, to share a
 // database with it. User ids may be integers, UUIDs or text; unique indexes may
-// be missing. What the layout has no column for is not kept: members of users
-// and accounts that have no field of their own, authorization details, and when
-// and by which browser a session was opened. There are no revocations.
+// be missing.
+//
+// What Auth.js has no column for is not kept:
+//
+//   - of users and accounts, members that have no field of their own;
+//   - of accounts, authorization details, and the e-mail address an account came
+//     with;
+//   - of sessions, everything but the user, the token and the expiry;
+//   - what a verification token is for;
+//   - of passkeys, name, model and dates.
+//
+// There are no revocations. [Migrate] adds all of it when Auth.js no longer runs.
 func AuthJS() Layout {
-	return Layout{
-		Names: map[string]string{
-			"users.extra":                    "",
-			"accounts.authorization_details": "",
-			"accounts.token_extra":           "",
-			"accounts.extra":                 "",
-			"sessions.created":               "",
-			"sessions.user_agent":            "",
-			"revocations":                    "",
-		},
-		PlainTokens: true,
-		DatabaseIDs: true,
-		Unindexed:   true,
+	names := map[string]string{"revocations": ""}
+	for table, columns := range tables {
+		for _, c := range columns {
+			if c.presence == added {
+				names[table+"."+c.name] = ""
+			}
+		}
 	}
+	return Layout{Names: names, PlainTokens: true, DatabaseIDs: true, Unindexed: true}
 }
 
 // check reports what makes no sense.

@@ -21,18 +21,40 @@ const longestPlain = 512
 
 // sessionRow is where a row of sessions is read to.
 type sessionRow struct {
-	session          latchkey.StoredSession
-	expires, created instant
+	session                          latchkey.StoredSession
+	expires, created, issued, proved instant
+	amr                              string
 }
 
 func (r *sessionRow) dest() []any {
-	return []any{&r.session.ID, &r.session.UserID, &r.session.Token, &r.expires, &r.created, &r.session.UserAgent}
+	s := &r.session
+	return []any{
+		&s.ID, &s.UserID, &s.Token, &r.expires, &r.created, &s.UserAgent, &s.Tenant, &s.Provider,
+		&s.ProviderSID, &s.ProviderSub, &r.issued, &s.Sealed, &r.proved, &r.amr, &s.ACR,
+	}
 }
 
 // read gives the session the token that its owner knows, which may be none.
 func (r *sessionRow) read(token string) latchkey.StoredSession {
-	r.session.Token, r.session.Expires, r.session.Created = token, r.expires.Time, r.created.Time
-	return r.session
+	s := r.session
+	s.Token, s.Expires, s.Created = token, r.expires.Time, r.created.Time
+	s.ProviderIssued, s.Proved = r.issued.Time, r.proved.Time
+	if r.amr != "" {
+		s.AMR = strings.Split(r.amr, " ")
+	}
+	return s
+}
+
+// sessionValues is the row of a session whose token is kept as stored.
+func (s *Store) sessionValues(v latchkey.StoredSession, stored string) []any {
+	// What a browser says of itself need not be text.
+	agent := strings.ReplaceAll(strings.ToValidUTF8(v.UserAgent, "\uFFFD"), "\x00", "\uFFFD")
+	at := s.dialect.time
+	return []any{
+		rand.Text(), v.UserID, stored, at(v.Expires), at(v.Created), null(agent), null(v.Tenant), null(v.Provider),
+		null(v.ProviderSID), null(v.ProviderSub), at(v.ProviderIssued), null(v.Sealed), at(v.Proved),
+		null(strings.Join(v.AMR, " ")), null(v.ACR),
+	}
 }
 
 // stored is what a token is kept as.
@@ -70,10 +92,8 @@ func (s *Store) withToken(ctx context.Context, token string, f func(stored strin
 // CreateSession implements [latchkey.SessionAdapter]. An unknown user is
 // ErrNotFound where the schema knows, as ours does.
 func (s *Store) CreateSession(ctx context.Context, v latchkey.StoredSession) error {
-	// What a browser says of itself need not be text.
-	agent := strings.ReplaceAll(strings.ToValidUTF8(v.UserAgent, "\uFFFD"), "\x00", "\uFFFD")
 	key := s.stored(v.Token)
-	row := []any{rand.Text(), v.UserID, key, s.dialect.time(v.Expires), s.dialect.time(v.Created), null(agent)}
+	row := s.sessionValues(v, key)
 	err := s.claim(ctx, func(s *Store) error { return s.add(ctx, s.q.insertSession, row...) }, s.q.session, key)
 	return fail(ctx, "create session", err)
 }

@@ -152,11 +152,15 @@ func findable(texts ...string) bool {
 // errText says nothing of the text: it may be a token.
 var errText = errors.New("a text is too long or has characters that the database cannot hold")
 
-// fits reports texts that the database would refuse, or that MySQL, when it is
-// told to be lax, would cut off.
+// fits reports texts that the database would refuse, or that MySQL, where it is
+// not strict, would cut off.
 func (in insert) fits(row []any) error {
 	for i, v := range row {
-		if text, isText := v.(string); isText && (!findable(text) || in.widths[i] > 0 && len(text) > in.widths[i]) {
+		text, isText := v.(string)
+		if !isText || !in.takes[i] {
+			continue
+		}
+		if !findable(text) || in.widths[i] > 0 && len(text) > int(in.widths[i]) {
 			return errText
 		}
 	}

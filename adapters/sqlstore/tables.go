@@ -15,69 +15,105 @@ const (
 	number         // never null
 	optNumber      // null where zero
 	flag           // a truth value
+	optFlag        // null where false
 	moment         // null where zero
 )
 
+// width is how many bytes of text a column holds on MySQL; elsewhere, and
+// where it is 0, any number.
+type width int
+
+const (
+	short width = 255  // a key, a word
+	long  width = 1400 // an e-mail address, a subject, a token
+)
+
+// presence says which layouts have a column.
+type presence int
+
+const (
+	always   presence = iota
+	optional          // a layout may be without
+	added             // likewise, and Auth.js has none
+)
+
 type column struct {
-	name     string
-	kind     kind
-	optional bool // a layout may be without
+	name string
+	kind
+	width
+	presence
 }
 
 // tables has the columns in the order in which rows are written and read.
 var tables = map[string][]column{
 	"users": {
-		{"id", id, false},
-		{"name", optText, false},
-		{"email", optText, false},
-		{"emailVerified", moment, false},
-		{"image", optText, false},
-		{"extra", optText, true},
+		{"id", id, short, always},
+		{"name", optText, 0, always},
+		{"email", optText, long, always},
+		{"emailVerified", moment, 0, always},
+		{"image", optText, 0, always},
+		{"extra", optText, 0, added},
 	},
 	"accounts": {
-		{"id", id, true},
-		{"userId", id, false},
-		{"type", text, false},
-		{"provider", text, false},
-		{"providerAccountId", text, false},
-		{"refresh_token", optText, true},
-		{"access_token", optText, true},
-		{"expires_at", optNumber, true},
-		{"id_token", optText, true},
-		{"scope", optText, true},
-		{"session_state", optText, true},
-		{"token_type", optText, true},
-		{"authorization_details", optText, true},
-		{"token_extra", optText, true},
-		{"extra", optText, true},
+		{"id", id, short, optional},
+		{"userId", id, short, always},
+		{"type", text, short, always},
+		{"provider", text, short, always},
+		{"providerAccountId", text, long, always},
+		{"refresh_token", optText, 0, optional},
+		{"access_token", optText, 0, optional},
+		{"expires_at", optNumber, 0, optional},
+		{"id_token", optText, 0, optional},
+		{"scope", optText, 0, optional},
+		{"session_state", optText, 0, optional},
+		{"token_type", optText, 0, optional},
+		{"authorization_details", optText, 0, added},
+		{"token_extra", optText, 0, added},
+		{"extra", optText, 0, added},
+		{"email", optText, long, added},
+		{"email_vouched", optFlag, 0, added},
 	},
 	"sessions": {
-		{"id", id, true},
-		{"userId", id, false},
-		{"sessionToken", text, false},
-		{"expires", moment, false},
-		{"created", moment, true},
-		{"user_agent", optText, true},
+		{"id", id, short, optional},
+		{"userId", id, short, always},
+		{"sessionToken", text, long, always},
+		{"expires", moment, 0, always},
+		{"created", moment, 0, added},
+		{"user_agent", optText, 0, added},
+		{"tenant", optText, short, added},
+		{"provider", optText, short, added},
+		{"provider_sid", optText, short, added},
+		{"provider_sub", optText, short, added},
+		{"provider_issued", moment, 0, added},
+		{"sealed", optText, 0, added},
+		{"proved", moment, 0, added},
+		{"amr", optText, short, added}, // words with a space between them
+		{"acr", optText, short, added},
 	},
 	"verification_token": {
-		{"identifier", text, false},
-		{"token", text, false},
-		{"expires", moment, false},
+		{"identifier", text, long, always},
+		{"token", text, long, always},
+		{"expires", moment, 0, always},
+		{"purpose", optText, short, added}, // never compared: it is part of the hash
 	},
 	"authenticators": {
-		{"credentialID", text, false},
-		{"userId", id, false},
-		{"providerAccountId", text, false},
-		{"credentialPublicKey", text, false},
-		{"counter", number, false},
-		{"credentialDeviceType", text, false},
-		{"credentialBackedUp", flag, false},
-		{"transports", optText, true},
+		{"credentialID", text, long, always},
+		{"userId", id, short, always},
+		{"providerAccountId", text, long, always},
+		{"credentialPublicKey", text, 0, always},
+		{"counter", number, 0, always},
+		{"credentialDeviceType", text, short, always},
+		{"credentialBackedUp", flag, 0, always},
+		{"transports", optText, 0, optional},
+		{"name", optText, 0, added},
+		{"aaguid", optText, short, added},
+		{"created", moment, 0, added},
+		{"used", moment, 0, added},
 	},
 	"revocations": {
-		{"key", text, false},
-		{"at", moment, false},
-		{"expires", moment, false},
+		{"key", text, short, always},
+		{"at", moment, 0, always},
+		{"expires", moment, 0, always},
 	},
 }
 
@@ -87,7 +123,7 @@ var nameable = func() map[string]bool {
 	for table, columns := range tables {
 		m[table] = table == "authenticators" || table == "revocations"
 		for _, c := range columns {
-			m[table+"."+c.name] = c.optional
+			m[table+"."+c.name] = c.presence != always
 		}
 	}
 	return m
@@ -154,12 +190,16 @@ func (l grammar) readColumn(k kind, name, quoted string) string {
 		return "NULL"
 	case k == optNumber && absent:
 		return "0"
+	case (k == flag || k == optFlag) && absent:
+		return "FALSE"
 	case absent:
 		return "''"
 	case k == optText:
 		return "COALESCE(" + quoted + ", '')"
 	case k == optNumber:
 		return "COALESCE(" + quoted + ", 0)"
+	case k == optFlag:
+		return "COALESCE(" + quoted + ", FALSE)"
 	case k == id && l.dialect == Postgres:
 		return quoted + "::text"
 	}
@@ -170,7 +210,7 @@ func (l grammar) readColumn(k kind, name, quoted string) string {
 type insert struct {
 	sql    string
 	takes  []bool
-	widths []int // the most bytes a value may have; 0: any
+	widths []width // what each value must fit into; 0: anything
 }
 
 func (l grammar) insert(table string) insert {
@@ -179,7 +219,7 @@ func (l grammar) insert(table string) insert {
 	for _, c := range tables[table] {
 		name := l.name(table + "." + c.name)
 		takes := name != "" && (c.name != "id" || l.ownIDs)
-		in.takes, in.widths = append(in.takes, takes), append(in.widths, l.width(c))
+		in.takes, in.widths = append(in.takes, takes), append(in.widths, l.limit(c))
 		if takes {
 			names, values = append(names, l.dialect.quote(name)), append(values, "?")
 		}
@@ -192,16 +232,10 @@ func (l grammar) insert(table string) insert {
 	return in
 }
 
-// width is how many bytes a column can hold where its type says so.
-func (l grammar) width(c column) int {
-	switch {
-	case l.dialect != MySQL:
-		return 0
-	case c.name == "email" || c.name == "identifier" || c.name == "token" || c.name == "sessionToken",
-		c.name == "providerAccountId" || c.name == "credentialID":
-		return 1400
-	case c.kind == id || c.kind == text && c.name != "credentialPublicKey":
-		return 255
+// limit is how wide a column is in the database of the layout; 0: any width.
+func (l grammar) limit(c column) width {
+	if l.dialect == MySQL {
+		return c.width
 	}
 	return 0
 }

@@ -12,7 +12,7 @@ import (
 
 // CreateVerificationToken implements [latchkey.VerificationTokenAdapter].
 func (s *Store) CreateVerificationToken(ctx context.Context, t latchkey.VerificationToken) error {
-	err := s.add(ctx, s.q.insertToken, t.Identifier, t.Token, s.dialect.time(t.Expires))
+	err := s.add(ctx, s.q.insertToken, t.Identifier, t.Token, s.dialect.time(t.Expires), null(t.Purpose))
 	return fail(ctx, "create verification token", err)
 }
 
@@ -24,7 +24,8 @@ func (s *Store) UseVerificationToken(ctx context.Context, identifier, token stri
 		err = latchkey.ErrNotFound
 	}
 	if err == nil {
-		err = s.take(ctx, "verification_token", s.q.token, s.q.deleteToken, []any{identifier, token}, &t.Identifier, &t.Token, &expires)
+		err = s.take(ctx, "verification_token", s.q.token, s.q.deleteToken, []any{identifier, token},
+			&t.Identifier, &t.Token, &expires, &t.Purpose)
 	}
 	if err != nil {
 		return latchkey.VerificationToken{}, fail(ctx, "use verification token", err)
@@ -39,15 +40,20 @@ type authenticatorRow struct {
 	k                          latchkey.Authenticator
 	credential, key, transport string
 	counter                    int64
+	created, used              instant
 }
 
 func (r *authenticatorRow) dest() []any {
-	return []any{&r.credential, &r.k.UserID, &r.k.ProviderAccountID, &r.key, &r.counter, &r.k.DeviceType, &r.k.BackedUp, &r.transport}
+	k := &r.k
+	return []any{
+		&r.credential, &k.UserID, &k.ProviderAccountID, &r.key, &r.counter, &k.DeviceType, &k.BackedUp, &r.transport,
+		&k.Name, &k.AAGUID, &r.created, &r.used,
+	}
 }
 
 func (r *authenticatorRow) read() (k latchkey.Authenticator, err error) {
 	k = r.k
-	k.Counter = uint32(r.counter)
+	k.Counter, k.Created, k.Used = uint32(r.counter), r.created.Time, r.used.Time
 	if r.transport != "" {
 		k.Transports = strings.Split(r.transport, ",")
 	}
@@ -74,6 +80,7 @@ func (s *Store) CreateAuthenticator(ctx context.Context, k latchkey.Authenticato
 	row := []any{
 		credential, k.UserID, k.ProviderAccountID, base64.StdEncoding.EncodeToString(k.PublicKey),
 		int64(k.Counter), k.DeviceType, k.BackedUp, null(strings.Join(k.Transports, ",")),
+		null(k.Name), null(k.AAGUID), s.dialect.time(k.Created), s.dialect.time(k.Used),
 	}
 	err := s.passkeys()
 	if err == nil {

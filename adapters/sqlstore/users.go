@@ -172,7 +172,7 @@ func (s *Store) changes(c latchkey.UserChange) (args []any, err error) {
 		if to == nil {
 			continue
 		}
-		if !findable(*to) || i == 1 && s.dialect == MySQL && len(*to) > s.width(column{name: "email"}) {
+		if !findable(*to) || i == 1 && s.dialect == MySQL && len(*to) > int(long) {
 			return nil, errText
 		}
 		args[len(args)-1] = null(*to)
@@ -255,12 +255,13 @@ func (s *Store) deleteBelongings(ctx context.Context, id string) error {
 	return err
 }
 
-// null is the text, or null for none.
-func null(text string) any {
-	if text == "" {
+// null is v, or null for an empty text and for false.
+func null[T string | bool](v T) any {
+	var none T
+	if v == none {
 		return nil
 	}
-	return text
+	return v
 }
 
 var errJSON = errors.New("a member is no JSON")

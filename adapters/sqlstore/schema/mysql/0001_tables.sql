@@ -24,6 +24,8 @@ CREATE TABLE IF NOT EXISTS accounts (
 	authorization_details mediumtext CHARACTER SET utf8mb4,
 	token_extra mediumtext CHARACTER SET utf8mb4,
 	extra mediumtext CHARACTER SET utf8mb4,
+	email varbinary(1400),
+	email_vouched boolean,
 	UNIQUE KEY accounts_provider (provider, `providerAccountId`),
 	KEY accounts_user (`userId`),
 	CONSTRAINT accounts_user_cascade FOREIGN KEY (`userId`) REFERENCES users (id) ON DELETE CASCADE
@@ -36,9 +38,20 @@ CREATE TABLE IF NOT EXISTS sessions (
 	expires bigint NOT NULL,
 	created bigint,
 	user_agent mediumtext CHARACTER SET utf8mb4,
+	tenant varbinary(255),
+	provider varbinary(255),
+	provider_sid varbinary(255),
+	provider_sub varbinary(255),
+	provider_issued bigint,
+	sealed mediumtext CHARACTER SET utf8mb4,
+	proved bigint,
+	amr varbinary(255),
+	acr varbinary(255),
 	UNIQUE KEY sessions_token (`sessionToken`),
 	KEY sessions_user (`userId`),
 	KEY sessions_expires (expires),
+	KEY sessions_provider_sid (provider_sid),
+	KEY sessions_provider_sub (provider_sub),
 	CONSTRAINT sessions_user_cascade FOREIGN KEY (`userId`) REFERENCES users (id) ON DELETE CASCADE
 ) ENGINE = InnoDB ROW_FORMAT = DYNAMIC;
 
@@ -46,6 +59,7 @@ CREATE TABLE IF NOT EXISTS verification_token (
 	identifier varbinary(1400) NOT NULL,
 	token varbinary(1400) NOT NULL,
 	expires bigint NOT NULL,
+	purpose varbinary(255),
 	PRIMARY KEY (identifier, token),
 	KEY verification_token_expires (expires)
 ) ENGINE = InnoDB ROW_FORMAT = DYNAMIC;
@@ -59,6 +73,10 @@ CREATE TABLE IF NOT EXISTS authenticators (
 	`credentialDeviceType` varbinary(255) NOT NULL,
 	`credentialBackedUp` boolean NOT NULL,
 	transports mediumtext CHARACTER SET utf8mb4,
+	name mediumtext CHARACTER SET utf8mb4,
+	aaguid varbinary(255),
+	created bigint,
+	used bigint,
 	KEY authenticators_user (`userId`),
 	CONSTRAINT authenticators_user_cascade FOREIGN KEY (`userId`) REFERENCES users (id) ON DELETE CASCADE
 ) ENGINE = InnoDB ROW_FORMAT = DYNAMIC;

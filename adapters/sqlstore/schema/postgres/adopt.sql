@@ -10,6 +10,8 @@ ALTER TABLE accounts
 	ADD COLUMN IF NOT EXISTS authorization_details text,
 	ADD COLUMN IF NOT EXISTS token_extra text,
 	ADD COLUMN IF NOT EXISTS extra text,
+	ADD COLUMN IF NOT EXISTS email text,
+	ADD COLUMN IF NOT EXISTS email_vouched boolean,
 	ALTER COLUMN "providerAccountId" TYPE text;
 
 CREATE UNIQUE INDEX IF NOT EXISTS accounts_provider ON accounts (provider, "providerAccountId");
@@ -19,6 +21,15 @@ CREATE INDEX IF NOT EXISTS accounts_user ON accounts ("userId");
 ALTER TABLE sessions
 	ADD COLUMN IF NOT EXISTS created timestamptz,
 	ADD COLUMN IF NOT EXISTS user_agent text,
+	ADD COLUMN IF NOT EXISTS tenant text,
+	ADD COLUMN IF NOT EXISTS provider text,
+	ADD COLUMN IF NOT EXISTS provider_sid text,
+	ADD COLUMN IF NOT EXISTS provider_sub text,
+	ADD COLUMN IF NOT EXISTS provider_issued timestamptz,
+	ADD COLUMN IF NOT EXISTS sealed text,
+	ADD COLUMN IF NOT EXISTS proved timestamptz,
+	ADD COLUMN IF NOT EXISTS amr text,
+	ADD COLUMN IF NOT EXISTS acr text,
 	ALTER COLUMN "sessionToken" TYPE text;
 
 CREATE UNIQUE INDEX IF NOT EXISTS sessions_token ON sessions ("sessionToken");
@@ -27,12 +38,18 @@ CREATE INDEX IF NOT EXISTS sessions_user ON sessions ("userId");
 
 CREATE INDEX IF NOT EXISTS sessions_expires ON sessions (expires);
 
+CREATE INDEX IF NOT EXISTS sessions_provider_sid ON sessions (provider_sid);
+
+CREATE INDEX IF NOT EXISTS sessions_provider_sub ON sessions (provider_sub);
+
 CREATE TABLE IF NOT EXISTS verification_token (
 	identifier text NOT NULL,
 	token text NOT NULL,
 	expires timestamptz NOT NULL,
 	PRIMARY KEY (identifier, token)
 );
+
+ALTER TABLE verification_token ADD COLUMN IF NOT EXISTS purpose text;
 
 CREATE UNIQUE INDEX IF NOT EXISTS verification_token_pair ON verification_token (identifier, token);
 
@@ -59,6 +76,12 @@ BEGIN
 		END IF;
 	END LOOP;
 END $$;
+
+ALTER TABLE authenticators
+	ADD COLUMN IF NOT EXISTS name text,
+	ADD COLUMN IF NOT EXISTS aaguid text,
+	ADD COLUMN IF NOT EXISTS created timestamptz,
+	ADD COLUMN IF NOT EXISTS used timestamptz;
 
 CREATE UNIQUE INDEX IF NOT EXISTS authenticators_credential ON authenticators ("credentialID");
 

@@ -24,7 +24,9 @@ CREATE TABLE IF NOT EXISTS accounts (
 	token_type text,
 	authorization_details text,
 	token_extra text,
-	extra text
+	extra text,
+	email text,
+	email_vouched integer
 );
 
 CREATE UNIQUE INDEX IF NOT EXISTS accounts_provider ON accounts (provider, "providerAccountId");
@@ -37,7 +39,16 @@ CREATE TABLE IF NOT EXISTS sessions (
 	"sessionToken" text NOT NULL,
 	expires integer NOT NULL,
 	created integer,
-	user_agent text
+	user_agent text,
+	tenant text,
+	provider text,
+	provider_sid text,
+	provider_sub text,
+	provider_issued integer,
+	sealed text,
+	proved integer,
+	amr text,
+	acr text
 );
 
 CREATE UNIQUE INDEX IF NOT EXISTS sessions_token ON sessions ("sessionToken");
@@ -46,10 +57,15 @@ CREATE INDEX IF NOT EXISTS sessions_user ON sessions ("userId");
 
 CREATE INDEX IF NOT EXISTS sessions_expires ON sessions (expires);
 
+CREATE INDEX IF NOT EXISTS sessions_provider_sid ON sessions (provider_sid);
+
+CREATE INDEX IF NOT EXISTS sessions_provider_sub ON sessions (provider_sub);
+
 CREATE TABLE IF NOT EXISTS verification_token (
 	identifier text NOT NULL,
 	token text NOT NULL,
 	expires integer NOT NULL,
+	purpose text,
 	PRIMARY KEY (identifier, token)
 );
 
@@ -63,7 +79,11 @@ CREATE TABLE IF NOT EXISTS authenticators (
 	counter integer NOT NULL,
 	"credentialDeviceType" text NOT NULL,
 	"credentialBackedUp" integer NOT NULL,
-	transports text
+	transports text,
+	name text,
+	aaguid text,
+	created integer,
+	used integer
 );
 
 CREATE INDEX IF NOT EXISTS authenticators_user ON authenticators ("userId");
