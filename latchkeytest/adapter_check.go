@@ -36,7 +36,7 @@ var unicode = []string{
 // alike are texts that a careless comparison takes for one another.
 var alike = []string{"Token", "token", "TOKEN", "token ", " token", "tokén", "toke\u0301n", "token\u200b", "tok%", "tok_n"}
 
-// newUser stores a user with the address; empty: none.
+// newUser stores a user with the e-mail address; empty: none.
 func newUser(t *testing.T, a latchkey.Adapter, email string) latchkey.User {
 	t.Helper()
 	u, err := a.CreateUser(t.Context(), latchkey.User{Name: "Ada", Email: email})
@@ -90,15 +90,15 @@ func same[T any](t *testing.T, what string, got, want T) {
 			same(t, name, tokens, w.Field(i).Interface().(latchkey.Tokens))
 			continue
 		}
-		if got, want := told(g.Field(i)), told(w.Field(i)); got != want {
+		if got, want := asText(g.Field(i)), asText(w.Field(i)); got != want {
 			t.Errorf("%s is %.300s, want %.300s", name, got, want)
 		}
 	}
 }
 
-// told writes a value so that an empty map or slice equals none, and a number
+// asText writes a value so that an empty map or slice equals none, and a number
 // equals itself in another type.
-func told(v reflect.Value) string {
+func asText(v reflect.Value) string {
 	if k := v.Kind(); (k == reflect.Map || k == reflect.Slice) && v.Len() == 0 {
 		return "none"
 	}
@@ -123,7 +123,7 @@ func sameTime(t *testing.T, what string, got, want time.Time) {
 	case got.Sub(want).Abs() >= time.Millisecond:
 		t.Errorf("%s is %v, want %v", what, got, want.UTC())
 	case got.Location() != time.UTC:
-		t.Errorf("%s is told in the zone %v, want UTC", what, got.Location())
+		t.Errorf("%s is in the zone %v, want UTC", what, got.Location())
 	}
 }
 

@@ -38,7 +38,7 @@ var deletionPromises = []promise[deletionStore]{
 		has(t, a, "2", nil)
 		readEverywhere(t, a, eve)
 	}},
-	{"a deleted user's address, accounts and passkeys are free again", func(t *testing.T, a deletionStore) {
+	{"a deleted user's e-mail address, accounts and passkeys are free again", func(t *testing.T, a deletionStore) {
 		old := newUser(t, a, "ada@example.com")
 		belongings(t, a, old, "1")
 		_, err := a.DeleteUser(t.Context(), old.ID)

@@ -27,10 +27,14 @@ var sessionPromises = []promise[sessionStore]{
 		ok(t, a.CreateSession(t.Context(), want))
 		readSession(t, a, want, u)
 	}},
-	{"an expired session is found", func(t *testing.T, a sessionStore) {
+	{"an expired session is found as it was, or not at all", func(t *testing.T, a sessionStore) {
 		u := newUser(t, a, "")
 		want := latchkey.StoredSession{Token: "t", UserID: u.ID, Expires: time.Now().Add(-time.Hour)}
 		ok(t, a.CreateSession(t.Context(), want))
+		if _, _, err := a.GetSessionAndUser(t.Context(), "t"); errors.Is(err, latchkey.ErrNotFound) {
+			t.Log("the store has removed it")
+			return
+		}
 		readSession(t, a, want, u)
 	}},
 	{"expiry is kept far away too", func(t *testing.T, a sessionStore) {
@@ -162,7 +166,7 @@ var sessionPromises = []promise[sessionStore]{
 }
 
 var sessionListPromises = []promise[sessionListStore]{
-	{"a user's sessions are theirs alone, and their tokens are not told", func(t *testing.T, a sessionListStore) {
+	{"a user's sessions are theirs alone, and their tokens are not listed", func(t *testing.T, a sessionListStore) {
 		ada, eve := newUser(t, a, ""), newUser(t, a, "")
 		for i := range 3 {
 			newSession(t, a, ada, fmt.Sprint("token ", i), instant) // no hexadecimal, as a random id could be
@@ -172,7 +176,7 @@ var sessionListPromises = []promise[sessionListStore]{
 		for _, s := range list(t, a, ada.ID, 3) {
 			sameTime(t, "expiry", s.Expires, instant)
 			if s.Token != "" || s.UserID != ada.ID || s.ID == "" || strings.Contains(s.ID, "token") {
-				t.Errorf("a listed session tells its token, has no id or is another user's")
+				t.Errorf("a listed session shows its token, has no id or is another user's")
 			}
 			ids[s.ID] = true
 		}

@@ -21,17 +21,23 @@ var stores = map[string]struct {
 	noticed string
 }{
 	"a token is read, then deleted":          {func() latchkey.Adapter { return &twoSteps{memory()} }, "R-137_of_many_uses_at_once"},
-	"an address is looked up, then taken":    {func() latchkey.Adapter { return &folding{memory()} }, "addresses_are_compared_exactly"},
+	"an e-mail address is folded":            {func() latchkey.Adapter { return &folding{memory()} }, "e-mail_addresses_are_compared_exactly"},
 	"an update writes the whole user":        {func() latchkey.Adapter { return &overwriting{memory()} }, "UpdateUser_changes_what_is_named"},
 	"not found is nobody":                    {func() latchkey.Adapter { return &silent{memory()} }, "what_is_not_there_is_ErrNotFound"},
-	"times are told in the store's zone":     {func() latchkey.Adapter { return &local{memory()} }, "a_session_is_read_with_its_user"},
+	"times are in the store's zone":          {func() latchkey.Adapter { return &local{memory()} }, "a_session_is_read_with_its_user"},
 	"a renewal inserts what is not there":    {func() latchkey.Adapter { return &reviving{memory()} }, "R-191_a_renewal_never_brings"},
 	"a renewal moves the expiry anywhere":    {func() latchkey.Adapter { return &backwards{Adapter: memory()} }, "UpdateSession_moves_the_expiry_forwards_only"},
 	"a transaction keeps what failed":        {func() latchkey.Adapter { return &committing{memory()} }, "R-185_an_error_rolls_everything_back"},
 	"the context is ignored":                 {func() latchkey.Adapter { return &deaf{memory()} }, "a_cancelled_context_ends_the_call"},
-	"a listed session tells its token":       {func() latchkey.Adapter { return &telling{memory()} }, "their_tokens_are_not_told"},
+	"a listed session shows its token":       {func() latchkey.Adapter { return &leaking{memory()} }, "their_tokens_are_not_listed"},
 	"anybody may end a session by its id":    {func() latchkey.Adapter { return &trusting{memory()} }, "DeleteSessionByID_removes_only"},
 	"the counter is set without comparing":   {func() latchkey.Adapter { return &resetting{memory()} }, "the_counter_only_rises"},
+	"a session's tenant is not kept":         {func() latchkey.Adapter { return &tenantless{memory()} }, "how_a_session_was_opened_survives"},
+	"a token's purpose is not kept":          {func() latchkey.Adapter { return &purposeless{memory()} }, "what_a_token_is_for_survives"},
+	"an account's address is not kept":       {func() latchkey.Adapter { return &unvouched{memory()} }, "the_e-mail_address_that_came_with_an_account"},
+	"a passkey's dates are not kept":         {func() latchkey.Adapter { return &dateless{memory()} }, "name,_model_and_dates_of_a_passkey"},
+	"a session shares its methods":           {func() latchkey.Adapter { return &sharing{memory(), nil} }, "SessionAdapter/records_are_copies"},
+	"a conflict keeps half of a transaction": {func() latchkey.Adapter { return &halving{memory()} }, "after_a_conflict_that_is_passed_over"},
 	"an earlier revocation replaces a later": {func() latchkey.Adapter { return &forgetful{Adapter: memory(), at: map[string]time.Time{}} }, "the_latest_instant_counts"},
 }
 
@@ -165,9 +171,9 @@ func (a *deaf) GetUser(ctx context.Context, id string) (latchkey.User, error) {
 	return a.Adapter.GetUser(context.WithoutCancel(ctx), id)
 }
 
-type telling struct{ *memoryadapter.Adapter }
+type leaking struct{ *memoryadapter.Adapter }
 
-func (a *telling) ListSessions(ctx context.Context, userID string) ([]latchkey.StoredSession, error) {
+func (a *leaking) ListSessions(ctx context.Context, userID string) ([]latchkey.StoredSession, error) {
 	list, err := a.Adapter.ListSessions(ctx, userID)
 	for i := range list {
 		list[i].Token = "stored token"

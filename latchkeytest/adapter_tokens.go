@@ -2,6 +2,7 @@ package latchkeytest
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 	"testing"
@@ -30,7 +31,7 @@ var verificationTokenPromises = []promise[tokenStore]{
 			}), latchkey.ErrNotFound)
 		}
 	}},
-	{"R-141 a token and another address do not spend the token", func(t *testing.T, a tokenStore) {
+	{"R-141 a token and another identifier do not spend the token", func(t *testing.T, a tokenStore) {
 		want := newToken(t, a, "ada@example.com", "t")
 		for _, wrong := range append([]string{"", "eve@example.com", "ADA@example.com", "ada@example.com "}, hostile...) {
 			noToken(t, a, wrong, want.Token)
@@ -39,7 +40,7 @@ var verificationTokenPromises = []promise[tokenStore]{
 		_, err := a.UseVerificationToken(t.Context(), want.Identifier, want.Token)
 		ok(t, err)
 	}},
-	{"an address may have several tokens, and a token several addresses", func(t *testing.T, a tokenStore) {
+	{"an identifier may have several tokens, and a token several identifiers", func(t *testing.T, a tokenStore) {
 		tokens := []latchkey.VerificationToken{
 			newToken(t, a, "ada@example.com", "1"), newToken(t, a, "ada@example.com", "2"), newToken(t, a, "eve@example.com", "1"),
 		}
@@ -52,22 +53,26 @@ var verificationTokenPromises = []promise[tokenStore]{
 	{"a pair that is taken is ErrConflict", func(t *testing.T, a tokenStore) {
 		want := newToken(t, a, "ada@example.com", "t")
 		again := want
-		again.Expires = instant.Add(time.Hour)
+		again.Expires, again.Purpose = instant.Add(time.Hour), "invite" // neither is part of the key
 		is(t, "CreateVerificationToken", a.CreateVerificationToken(t.Context(), again), latchkey.ErrConflict)
 		got, err := a.UseVerificationToken(t.Context(), want.Identifier, want.Token)
 		ok(t, err)
 		same(t, "used token", got, want)
 		noToken(t, a, want.Identifier, want.Token)
 	}},
-	{"an expired token is found, and spent", func(t *testing.T, a tokenStore) {
+	{"an expired token is found once, or not at all", func(t *testing.T, a tokenStore) {
 		want := latchkey.VerificationToken{Identifier: "ada@example.com", Token: "t", Expires: time.Now().Add(-time.Hour)}
 		ok(t, a.CreateVerificationToken(t.Context(), want))
 		got, err := a.UseVerificationToken(t.Context(), want.Identifier, want.Token)
-		ok(t, err)
-		same(t, "used token", got, want)
+		if errors.Is(err, latchkey.ErrNotFound) {
+			t.Log("the store has removed it")
+		} else {
+			ok(t, err)
+			same(t, "used token", got, want)
+		}
 		noToken(t, a, want.Identifier, want.Token)
 	}},
-	{"tokens and addresses are compared exactly", func(t *testing.T, a tokenStore) {
+	{"tokens and identifiers are compared exactly", func(t *testing.T, a tokenStore) {
 		for _, text := range alike {
 			newToken(t, a, "ada@example.com", text)
 			newToken(t, a, text, "t")

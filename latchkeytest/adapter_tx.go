@@ -93,24 +93,38 @@ var txPromises = []promise[txStore]{
 			return nil
 		}))
 	}},
-	{"a conflict does not spoil the transaction", func(t *testing.T, a txStore) {
-		eve := newUser(t, a, "eve@example.com")
-		link(t, a, eve, "taken")
+	{"what is not found leaves the transaction usable", func(t *testing.T, a txStore) {
 		var u latchkey.User
 		ok(t, a.InTx(t.Context(), func(tx latchkey.Adapter) error {
-			_, err := tx.CreateUser(t.Context(), latchkey.User{Email: "eve@example.com"})
-			is(t, "CreateUser", err, latchkey.ErrConflict)
+			findNothing(t, tx)
 			u = newUser(t, tx, "ada@example.com")
-			_, err = tx.UpdateUser(t.Context(), u.ID, latchkey.UserChange{Email: new("eve@example.com")})
-			is(t, "UpdateUser", err, latchkey.ErrConflict)
-			err = tx.LinkAccount(t.Context(), latchkey.Account{UserID: u.ID, Provider: "acme", ProviderAccountID: "taken", Type: latchkey.TypeOIDC})
-			is(t, "LinkAccount", err, latchkey.ErrConflict)
-			_, err = tx.GetUser(t.Context(), "no such id")
-			is(t, "GetUser", err, latchkey.ErrNotFound)
+			findNothing(t, tx)
 			link(t, tx, u, "1")
 			return nil
 		}))
 		readEverywhere(t, a, u)
+		got, err := a.GetUserByAccount(t.Context(), "acme", "1")
+		ok(t, err)
+		same(t, "owner", got, u)
+	}},
+	{"a conflict is reported, and its error rolls everything back", func(t *testing.T, a txStore) {
+		eve := taken(t, a)
+		for name, refused := range conflicts {
+			err := a.InTx(t.Context(), func(tx latchkey.Adapter) error {
+				err := refused(t, tx, signUp(t, tx, "ada@example.com"))
+				is(t, name, err, latchkey.ErrConflict)
+				return err
+			})
+			is(t, "InTx after "+name, err, latchkey.ErrConflict)
+			gone(t, a)
+		}
+		untouched(t, a, eve)
+	}},
+	{"after a conflict that is passed over, all is kept or nothing", func(t *testing.T, a txStore) {
+		eve := taken(t, a)
+		for name := range conflicts {
+			passOver(t, a, name)
+		}
 		readEverywhere(t, a, eve)
 	}},
 	{"R-188 of many sign-ups of one person exactly one succeeds, whole", func(t *testing.T, a txStore) {
@@ -202,20 +216,91 @@ func signUp(t *testing.T, a latchkey.Adapter, email string) latchkey.User {
 	return u
 }
 
-// untouched proves that nothing of signUp is left, that eve is as she was, and
-// that nothing is locked.
-func untouched(t *testing.T, a latchkey.Adapter, eve latchkey.User) {
+// findNothing looks for, and changes, what is not there.
+func findNothing(t *testing.T, tx latchkey.Adapter) {
+	t.Helper()
+	_, err := tx.GetUser(t.Context(), "no such id")
+	is(t, "GetUser", err, latchkey.ErrNotFound)
+	_, err = tx.GetUserByEmail(t.Context(), "nobody@example.com")
+	is(t, "GetUserByEmail", err, latchkey.ErrNotFound)
+	_, err = tx.UpdateUser(t.Context(), "no such id", latchkey.UserChange{Name: new("Ada")})
+	is(t, "UpdateUser", err, latchkey.ErrNotFound)
+	if able, can := tx.(latchkey.SessionAdapter); can {
+		_, err = able.DeleteSession(t.Context(), "no such token")
+		is(t, "DeleteSession", err, latchkey.ErrNotFound)
+	}
+	if able, can := tx.(latchkey.VerificationTokenAdapter); can {
+		_, err = able.UseVerificationToken(t.Context(), "nobody@example.com", "no such token")
+		is(t, "UseVerificationToken", err, latchkey.ErrNotFound)
+	}
+}
+
+// taken makes a user, and an account, that the calls of conflicts run into.
+func taken(t *testing.T, a latchkey.Adapter) latchkey.User {
+	t.Helper()
+	eve := newUser(t, a, "eve@example.com")
+	link(t, a, eve, "taken")
+	return eve
+}
+
+// conflicts are calls that a unique key refuses.
+var conflicts = map[string]func(t *testing.T, tx latchkey.Adapter, ada latchkey.User) error{
+	"CreateUser": func(t *testing.T, tx latchkey.Adapter, _ latchkey.User) error {
+		_, err := tx.CreateUser(t.Context(), latchkey.User{Email: "eve@example.com"})
+		return err
+	},
+	"UpdateUser": func(t *testing.T, tx latchkey.Adapter, ada latchkey.User) error {
+		_, err := tx.UpdateUser(t.Context(), ada.ID, latchkey.UserChange{Email: new("eve@example.com")})
+		return err
+	},
+	"LinkAccount": func(t *testing.T, tx latchkey.Adapter, ada latchkey.User) error {
+		return tx.LinkAccount(t.Context(), latchkey.Account{UserID: ada.ID, Provider: "acme", ProviderAccountID: "taken", Type: latchkey.TypeOIDC})
+	},
+}
+
+// passOver runs into a conflict and goes on as if nothing had happened.
+func passOver(t *testing.T, a txStore, name string) {
+	t.Helper()
+	var ada latchkey.User
+	err := a.InTx(t.Context(), func(tx latchkey.Adapter) error {
+		ada = newUser(t, tx, name+"@example.com")
+		is(t, name, conflicts[name](t, tx, ada), latchkey.ErrConflict)
+		// An engine that has ended the transaction refuses this.
+		return tx.LinkAccount(t.Context(), latchkey.Account{UserID: ada.ID, Provider: "acme", ProviderAccountID: name, Type: latchkey.TypeOIDC})
+	})
+	owner, errOwner := a.GetUserByAccount(t.Context(), "acme", name)
+	if err == nil {
+		ok(t, errOwner)
+		same(t, "owner", owner, ada)
+		readEverywhere(t, a, ada)
+		return
+	}
+	t.Logf("%s ended the transaction: %v", name, err)
+	is(t, "GetUserByAccount", errOwner, latchkey.ErrNotFound)
+	_, err = a.GetUserByEmail(t.Context(), name+"@example.com")
+	is(t, "GetUserByEmail", err, latchkey.ErrNotFound)
+}
+
+// gone proves that nothing of signUp is left.
+func gone(t *testing.T, a latchkey.Adapter) {
 	t.Helper()
 	_, err := a.GetUserByEmail(t.Context(), "ada@example.com")
 	is(t, "GetUserByEmail", err, latchkey.ErrNotFound)
-	_, err = a.GetUserByEmail(t.Context(), "m@example.com")
-	is(t, "GetUserByEmail with the changed address", err, latchkey.ErrNotFound)
 	_, err = a.GetUserByAccount(t.Context(), "acme", "1")
 	is(t, "GetUserByAccount", err, latchkey.ErrNotFound)
 	if able, can := a.(latchkey.SessionAdapter); can {
 		_, _, err = able.GetSessionAndUser(t.Context(), "t")
 		is(t, "GetSessionAndUser", err, latchkey.ErrNotFound)
 	}
+}
+
+// untouched proves that nothing of signUp is left, that eve is as she was, and
+// that nothing is locked.
+func untouched(t *testing.T, a latchkey.Adapter, eve latchkey.User) {
+	t.Helper()
+	gone(t, a)
+	_, err := a.GetUserByEmail(t.Context(), "m@example.com")
+	is(t, "GetUserByEmail with the changed e-mail address", err, latchkey.ErrNotFound)
 	readEverywhere(t, a, eve)
 	signUp(t, a, "ada@example.com")
 }

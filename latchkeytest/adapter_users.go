@@ -45,7 +45,7 @@ var userPromises = []promise[latchkey.Adapter]{
 		same(t, "user", u, latchkey.User{ID: u.ID})
 		readEverywhere(t, a, u)
 	}},
-	{"the empty address is not taken and finds no one", func(t *testing.T, a latchkey.Adapter) {
+	{"the empty e-mail address is not taken and finds no one", func(t *testing.T, a latchkey.Adapter) {
 		first, second := newUser(t, a, ""), newUser(t, a, "")
 		if first.ID == second.ID {
 			t.Error("two users have one id")
@@ -55,7 +55,7 @@ var userPromises = []promise[latchkey.Adapter]{
 		_, err = a.GetUser(t.Context(), "")
 		is(t, "GetUser", err, latchkey.ErrNotFound)
 	}},
-	{"a taken address is ErrConflict", func(t *testing.T, a latchkey.Adapter) {
+	{"a taken e-mail address is ErrConflict", func(t *testing.T, a latchkey.Adapter) {
 		u := newUser(t, a, "ada@example.com")
 		_, err := a.CreateUser(t.Context(), latchkey.User{Name: "Eve", Email: "ada@example.com"})
 		is(t, "CreateUser", err, latchkey.ErrConflict)
@@ -72,7 +72,7 @@ var userPromises = []promise[latchkey.Adapter]{
 		}
 		readEverywhere(t, a, first)
 	}},
-	{"of many sign-ups with one address exactly one succeeds", func(t *testing.T, a latchkey.Adapter) {
+	{"of many sign-ups with one e-mail address exactly one succeeds", func(t *testing.T, a latchkey.Adapter) {
 		oneWins(t, "CreateUser", atOnce(crowd, func(i int) error {
 			_, err := a.CreateUser(t.Context(), latchkey.User{Name: fmt.Sprint(i), Email: "ada@example.com"})
 			return err
@@ -88,17 +88,17 @@ var userPromises = []promise[latchkey.Adapter]{
 		same(t, "cleared user", got, latchkey.User{ID: u.ID})
 		readEverywhere(t, a, got)
 		_, err = a.GetUserByEmail(t.Context(), "ada@example.com")
-		is(t, "GetUserByEmail with the old address", err, latchkey.ErrNotFound)
-		newUser(t, a, "ada@example.com") // the address is free again
+		is(t, "GetUserByEmail with the old e-mail address", err, latchkey.ErrNotFound)
+		newUser(t, a, "ada@example.com") // the e-mail address is free again
 	}},
-	{"UpdateUser to a taken address is ErrConflict and changes nothing", func(t *testing.T, a latchkey.Adapter) {
+	{"UpdateUser to a taken e-mail address is ErrConflict and changes nothing", func(t *testing.T, a latchkey.Adapter) {
 		ada, eve := newUser(t, a, "ada@example.com"), newUser(t, a, "eve@example.com")
 		_, err := a.UpdateUser(t.Context(), eve.ID, latchkey.UserChange{Name: new("Mallory"), Email: new("ada@example.com")})
 		is(t, "UpdateUser", err, latchkey.ErrConflict)
 		readEverywhere(t, a, ada)
 		readEverywhere(t, a, eve)
 		_, err = a.UpdateUser(t.Context(), eve.ID, latchkey.UserChange{Email: new("eve@example.com")})
-		ok(t, err) // one's own address is not taken
+		ok(t, err) // one's own e-mail address is not taken
 	}},
 	{"changes of different fields at once all survive", func(t *testing.T, a latchkey.Adapter) {
 		u := newUser(t, a, "ada@example.com")
@@ -151,11 +151,11 @@ var userPromises = []promise[latchkey.Adapter]{
 			}
 		}
 	}},
-	{"addresses are compared exactly", func(t *testing.T, a latchkey.Adapter) {
+	{"e-mail addresses are compared exactly", func(t *testing.T, a latchkey.Adapter) {
 		newUser(t, a, "ada@example.com")
-		for _, address := range []string{"ada@example.com ", " ada@example.com", "ADA@example.com", "adá@example.com", "ad_@example.com", "%"} {
-			_, err := a.GetUserByEmail(t.Context(), address)
-			is(t, fmt.Sprintf("GetUserByEmail(%q)", address), err, latchkey.ErrNotFound)
+		for _, email := range []string{"ada@example.com ", " ada@example.com", "ADA@example.com", "adá@example.com", "ad_@example.com", "%"} {
+			_, err := a.GetUserByEmail(t.Context(), email)
+			is(t, fmt.Sprintf("GetUserByEmail(%q)", email), err, latchkey.ErrNotFound)
 		}
 	}},
 	{"records are copies", func(t *testing.T, a latchkey.Adapter) {
@@ -216,10 +216,10 @@ func updateNamed(t *testing.T, a latchkey.Adapter) {
 		readEverywhere(t, a, want)
 	}
 	_, err := a.GetUserByEmail(t.Context(), "ada@example.com")
-	is(t, "GetUserByEmail with the old address", err, latchkey.ErrNotFound)
+	is(t, "GetUserByEmail with the old e-mail address", err, latchkey.ErrNotFound)
 }
 
-// readEverywhere reads a user by id and, if there is one, by address.
+// readEverywhere reads a user by id and, if there is one, by e-mail address.
 func readEverywhere(t *testing.T, a latchkey.Adapter, want latchkey.User) {
 	t.Helper()
 	got, err := a.GetUser(t.Context(), want.ID)
@@ -234,7 +234,7 @@ func readEverywhere(t *testing.T, a latchkey.Adapter, want latchkey.User) {
 	if err != nil {
 		t.Errorf("GetUserByEmail: %v", err)
 	}
-	same(t, "user by address", got, want)
+	same(t, "user by e-mail address", got, want)
 }
 
 // spoil changes what a caller was given, at every depth.

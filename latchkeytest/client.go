@@ -87,7 +87,7 @@ func (p *Page) Location() *url.URL {
 	return u
 }
 
-// Error is the error that the answer sends the visitor to a page with, such as
+// Error is the error that the answer sends the user to a page with, such as
 // "AccessDenied"; empty: none.
 func (p *Page) Error() string {
 	if to := p.Location(); to != nil {
@@ -96,17 +96,17 @@ func (p *Page) Error() string {
 	return ""
 }
 
-// Get opens an address of the site, or anywhere, as if typed in.
-func (c *Client) Get(address string) *Page {
+// Get opens a URL of the site, or anywhere, as if typed in.
+func (c *Client) Get(rawURL string) *Page {
 	c.t.Helper()
-	return c.send(http.MethodGet, address, nil, "")
+	return c.send(http.MethodGet, rawURL, nil, "")
 }
 
 // Post sends a form from a page of the site itself. See [Client.CSRFToken] for
 // the token that most of Latchkey's routes want.
-func (c *Client) Post(address string, form url.Values) *Page {
+func (c *Client) Post(rawURL string, form url.Values) *Page {
 	c.t.Helper()
-	return c.send(http.MethodPost, address, form, c.URL)
+	return c.send(http.MethodPost, rawURL, form, c.URL)
 }
 
 // Follow goes where p redirects to. Without a redirect the test ends.
@@ -116,7 +116,7 @@ func (c *Client) Follow(p *Page) *Page {
 	if to == nil {
 		c.t.Fatalf("latchkeytest: %s answered %d instead of a redirect", p.URL.Path, p.Status)
 	}
-	from := "" // the visitor's own doing, unless another site sends them
+	from := "" // the user's own doing, unless another site sends them
 	if !c.isSite(p.URL) {
 		from = origin(p.URL)
 	}
@@ -126,12 +126,12 @@ func (c *Client) Follow(p *Page) *Page {
 func origin(u *url.URL) string { return u.Scheme + "://" + u.Host }
 
 // send makes a request. from is the origin of the page that made the browser
-// send it; empty: the visitor, or a redirect that began with them.
-func (c *Client) send(method, address string, form url.Values, from string) *Page {
+// send it; empty: the user, or a redirect that began with them.
+func (c *Client) send(method, rawURL string, form url.Values, from string) *Page {
 	c.t.Helper()
-	target, err := c.site.Parse(address)
+	target, err := c.site.Parse(rawURL)
 	if err != nil {
-		c.t.Fatalf("latchkeytest: %q is no address", address)
+		c.t.Fatalf("latchkeytest: %q is no URL", rawURL)
 	}
 	var body io.Reader
 	if method == http.MethodPost {

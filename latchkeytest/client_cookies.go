@@ -73,7 +73,7 @@ func (c *Client) isTrustworthy() bool {
 }
 
 // attach sends the cookies that belong to a request. Lax ones follow the
-// visitor from other sites, but not a form that another site posts.
+// user from other sites, but not a form that another site posts.
 func (c *Client) attach(req *http.Request, crossSite bool) {
 	for _, cookie := range c.Cookies() {
 		expired := !cookie.Expires.IsZero() && !cookie.Expires.After(time.Now())

@@ -105,12 +105,12 @@ func TestLoginPage(t *testing.T) {
 		c.People = []latchkeytest.Person{{Subject: "mallory", Name: "<script>alert(1)</script>"}}
 	})
 	p := newParty(t, iss)
-	address := iss.URL + latchkeytest.PathAuthorize + "?" + p.request().Encode()
-	if _, body := p.do(http.MethodGet, address, nil, nil); !strings.Contains(string(body), "&lt;script&gt;") || strings.Contains(string(body), "<script>") {
+	authorize := iss.URL + latchkeytest.PathAuthorize + "?" + p.request().Encode()
+	if _, body := p.do(http.MethodGet, authorize, nil, nil); !strings.Contains(string(body), "&lt;script&gt;") || strings.Contains(string(body), "<script>") {
 		t.Errorf("page %s", body)
 	}
 	answer := func(form url.Values) url.Values {
-		resp, body := p.do(http.MethodPost, address, form, nil)
+		resp, body := p.do(http.MethodPost, authorize, form, nil)
 		to, err := resp.Location()
 		if err != nil {
 			t.Fatalf("no redirect: %s", body)
@@ -127,7 +127,7 @@ func TestLoginPage(t *testing.T) {
 		t.Errorf("prompt=none: %v", back)
 	}
 	for _, person := range []string{"", "1", "-1", "x"} {
-		if resp, _ := p.do(http.MethodPost, address, url.Values{"person": {person}}, nil); resp.StatusCode != http.StatusOK {
+		if resp, _ := p.do(http.MethodPost, authorize, url.Values{"person": {person}}, nil); resp.StatusCode != http.StatusOK {
 			t.Errorf("person %q: status %d", person, resp.StatusCode)
 		}
 	}

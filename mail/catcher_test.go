@@ -73,8 +73,8 @@ func listen(t *testing.T, implicit bool, change func(*catcher, *smtp.Server)) *c
 	if err != nil {
 		t.Fatal(err)
 	}
-	address := l.Addr().(*net.TCPAddr)
-	c.host, c.port = address.IP.String(), address.Port
+	addr := l.Addr().(*net.TCPAddr)
+	c.host, c.port = addr.IP.String(), addr.Port
 	if implicit {
 		l = tls.NewListener(l, config)
 	}

@@ -142,14 +142,14 @@ func TestAddressesBeyondASCII(t *testing.T) {
 	}
 }
 
-// A server that answers nothing must not hold the visitor's request for long.
+// A server that answers nothing must not hold the user's request for long.
 func TestSilentServer(t *testing.T) {
 	silent := func(t *testing.T) (mail.Server, chan struct{}) {
 		met := make(chan struct{})
 		return scripted(t, func(c net.Conn) { close(met); io.Copy(io.Discard, c) }), met
 	}
 	for _, security := range []mail.Security{mail.Unencrypted, mail.ImplicitTLS} {
-		t.Run("the visitor leaves, "+string(security), func(t *testing.T) {
+		t.Run("the user leaves, "+string(security), func(t *testing.T) {
 			s, met := silent(t)
 			s.Security = security
 			ctx, cancel := context.WithCancel(t.Context())
@@ -243,8 +243,8 @@ func TestDefaultPorts(t *testing.T) {
 		"": "smtp.example:587", mail.STARTTLS: "smtp.example:587", mail.ImplicitTLS: "smtp.example:465", mail.UnencryptedAnywhere: "smtp.example:25",
 	} {
 		var dialled string
-		s := mail.Server{Host: "smtp.example", From: "a@b.example", Security: security, DialContext: func(_ context.Context, _, address string) (net.Conn, error) {
-			dialled = address
+		s := mail.Server{Host: "smtp.example", From: "a@b.example", Security: security, DialContext: func(_ context.Context, _, addr string) (net.Conn, error) {
+			dialled = addr
 			return nil, errors.New("nobody")
 		}}
 		if err := deliver(t, s, signInLink()); err == nil || dialled != want {

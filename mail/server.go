@@ -33,7 +33,7 @@ const (
 
 // Server is a mail server that accepts mail from the site, and how to speak to it.
 type Server struct {
-	Host     string   // name or address, without a port
+	Host     string   // name or IP address, without a port
 	Port     int      // 0: 587, with ImplicitTLS 465, without encryption 25
 	Username string   // empty: no authentication
 	Password string   // goes with Username
@@ -51,7 +51,7 @@ type Server struct {
 	Time      func() time.Time // for the Date of a mail; nil: time.Now
 
 	// DialContext opens the connection, without TLS. nil: net.Dialer.
-	DialContext func(ctx context.Context, network, address string) (net.Conn, error)
+	DialContext func(ctx context.Context, network, addr string) (net.Conn, error)
 }
 
 // complete is s with its defaults, or an error that names the field at fault.
@@ -87,7 +87,7 @@ func (s Server) check() error {
 	switch {
 	case s.Host == "":
 		return fault("Host", "is empty: set it to the mail server's name, such as smtp.example")
-	case !plain(s.Host) || strings.ContainsAny(s.Host, "/@[]") || (strings.Contains(s.Host, ":") && !isAddress(s.Host)):
+	case !plain(s.Host) || strings.ContainsAny(s.Host, "/@[]") || (strings.Contains(s.Host, ":") && !isIP(s.Host)):
 		return fault("Host", "is no host name: leave out scheme, user and port, or use ParseURL")
 	case s.Port < 1 || s.Port > 65535:
 		return fault("Port", "is not between 1 and 65535")
@@ -133,7 +133,7 @@ func plain(s string) bool {
 	return s != "" && !strings.ContainsFunc(s, func(r rune) bool { return r > unicode.MaxASCII || r <= ' ' || r == 0x7f })
 }
 
-func isAddress(host string) bool {
+func isIP(host string) bool {
 	_, err := netip.ParseAddr(host)
 	return err == nil
 }

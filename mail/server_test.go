@@ -50,7 +50,7 @@ func TestLoopback(t *testing.T) {
 }
 
 func TestParseURL(t *testing.T) {
-	for address, want := range map[string]mail.Server{
+	for url, want := range map[string]mail.Server{
 		"smtp://site:s3cret-pass@smtp.example:587":              {Host: "smtp.example", Port: 587, Username: user, Password: password, Security: mail.STARTTLS},
 		"smtp://smtp.example":                                   {Host: "smtp.example", Security: mail.STARTTLS},
 		"smtp://smtp.example/":                                  {Host: "smtp.example", Security: mail.STARTTLS},
@@ -62,15 +62,15 @@ func TestParseURL(t *testing.T) {
 		"smtps://smtp.example?tls=tls":                          {Host: "smtp.example", Security: mail.ImplicitTLS},
 		"smtp://[::1]:1025?tls=none":                            {Host: "::1", Port: 1025, Security: mail.Unencrypted},
 	} {
-		got, err := mail.ParseURL(address)
+		got, err := mail.ParseURL(url)
 		if err != nil || got.Host != want.Host || got.Port != want.Port || got.Username != want.Username || got.Password != want.Password || got.Security != want.Security {
-			t.Errorf("%s: %v, got %s:%d %s %s, %q", address, err, got.Host, got.Port, got.Username, got.Security, got.Password)
+			t.Errorf("%s: %v, got %s:%d %s %s, %q", url, err, got.Host, got.Port, got.Username, got.Security, got.Password)
 		}
 	}
 }
 
 func TestParseURLRefuses(t *testing.T) {
-	for address, want := range map[string]string{
+	for url, want := range map[string]string{
 		"":                                      "is empty",
 		"site:s3cret-pass@smtp.example":         "smtp://",
 		"https://site:s3cret-pass@smtp.example": "smtp://",
@@ -83,11 +83,11 @@ func TestParseURLRefuses(t *testing.T) {
 		"smtp://site:s3cret-pass@smtp.example#x":             "percent-encoding",
 		"smtp://site:s3cret-pass@smtp.example?secure=false":  "only hold one tls",
 		"smtp://site:s3cret-pass@smtp.example?tls=none&tls=": "only hold one tls",
-		"smtp://site:s3cret-pass@smtp.example?tls=maybe":     "tls in the server's address",
+		"smtp://site:s3cret-pass@smtp.example?tls=maybe":     "tls in the server's URL",
 		"smtps://site:s3cret-pass@smtp.example?tls=none":     "says otherwise",
 		"smtp://site:s3cret-pass@smtp.example?tls=%zz":       "malformed",
 	} {
-		_, err := mail.ParseURL(address)
+		_, err := mail.ParseURL(url)
 		keepsQuiet(t, err, want)
 	}
 }
@@ -96,13 +96,13 @@ func FuzzParseURL(f *testing.F) {
 	f.Add("smtp://site:s3cret-pass@smtp.example:587?tls=none")
 	f.Add("smtps://[::1]")
 	f.Add("smtp://a:b@c:d@e/")
-	f.Fuzz(func(t *testing.T, address string) {
-		s, err := mail.ParseURL(address)
+	f.Fuzz(func(t *testing.T, url string) {
+		s, err := mail.ParseURL(url)
 		if err != nil {
 			return
 		}
-		if s.Host == "" || s.Security == "" || !strings.HasPrefix(strings.ToLower(address), "smtp") {
-			t.Errorf("%q became %s:%d %s", address, s.Host, s.Port, s.Security)
+		if s.Host == "" || s.Security == "" || !strings.HasPrefix(strings.ToLower(url), "smtp") {
+			t.Errorf("%q became %s:%d %s", url, s.Host, s.Port, s.Security)
 		}
 		s.From = "a@b.example"
 		_, _ = mail.SMTP(s)

@@ -60,9 +60,9 @@ func TestSignIn(t *testing.T) {
 	}
 }
 
-func getJSON(t *testing.T, c *http.Client, address string, into any) {
+func getJSON(t *testing.T, c *http.Client, url string, into any) {
 	t.Helper()
-	resp, err := c.Get(address)
+	resp, err := c.Get(url)
 	if err != nil {
 		t.Fatal(err)
 	}

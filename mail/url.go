@@ -6,7 +6,7 @@ import (
 	"strconv"
 )
 
-// ParseURL reads a server from an address, as EMAIL_SERVER often holds one:
+// ParseURL reads a server from a URL, as EMAIL_SERVER often holds one:
 //
 //	smtp://user:password@smtp.example:587    STARTTLS, which is required
 //	smtps://user:password@smtp.example       TLS from the first byte; so does smtp on port 465
@@ -14,20 +14,20 @@ import (
 //
 // What tls may be are the constants of [Security]. User and password are
 // percent-encoded where they hold one of @ : / ? # %. From and everything else
-// is for the caller to set. Errors do not repeat the address.
-func ParseURL(address string) (Server, error) {
-	u, err := url.Parse(address)
+// is for the caller to set. Errors do not repeat the URL.
+func ParseURL(rawURL string) (Server, error) {
+	u, err := url.Parse(rawURL)
 	switch {
-	case address == "":
-		return Server{}, errors.New("mail: the server's address is empty: want one such as smtp://user:password@smtp.example:587")
+	case rawURL == "":
+		return Server{}, errors.New("mail: the server's URL is empty: want one such as smtp://user:password@smtp.example:587")
 	case err != nil: // *url.Error repeats the password
-		return Server{}, errors.New("mail: the server's address is malformed: user and password need percent-encoding")
+		return Server{}, errors.New("mail: the server's URL is malformed: user and password need percent-encoding")
 	case u.Scheme != "smtp" && u.Scheme != "smtps":
-		return Server{}, errors.New("mail: the server's address does not begin with smtp:// or smtps://")
+		return Server{}, errors.New("mail: the server's URL does not begin with smtp:// or smtps://")
 	case u.Hostname() == "":
-		return Server{}, errors.New("mail: the server's address names no host")
+		return Server{}, errors.New("mail: the server's URL names no host")
 	case (u.Path != "" && u.Path != "/") || u.Fragment != "":
-		return Server{}, errors.New("mail: something follows the host of the server's address: user and password need percent-encoding")
+		return Server{}, errors.New("mail: something follows the host of the server's URL: user and password need percent-encoding")
 	}
 	s := Server{Host: u.Hostname(), Username: u.User.Username()}
 	s.Password, _ = u.User.Password()
@@ -46,7 +46,7 @@ func port(text string) (int, error) {
 	}
 	n, err := strconv.Atoi(text)
 	if err != nil || n < 1 || n > 65535 {
-		return 0, errors.New("mail: the port of the server's address is not between 1 and 65535")
+		return 0, errors.New("mail: the port of the server's URL is not between 1 and 65535")
 	}
 	return n, nil
 }
@@ -56,22 +56,22 @@ func port(text string) (int, error) {
 func security(u *url.URL, port int) (Security, error) {
 	query, err := url.ParseQuery(u.RawQuery)
 	if err != nil {
-		return "", errors.New("mail: the query of the server's address is malformed")
+		return "", errors.New("mail: the query of the server's URL is malformed")
 	}
 	for name, values := range query {
 		if name != "tls" || len(values) != 1 {
-			return "", errors.New("mail: the query of the server's address may only hold one tls")
+			return "", errors.New("mail: the query of the server's URL may only hold one tls")
 		}
 	}
 	wanted := Security(query.Get("tls"))
 	switch wanted {
 	case "", STARTTLS, ImplicitTLS, Unencrypted, UnencryptedAnywhere:
 	default:
-		return "", errors.New("mail: tls in the server's address is none of starttls, tls, none")
+		return "", errors.New("mail: tls in the server's URL is none of starttls, tls, none")
 	}
 	switch {
 	case u.Scheme == "smtps" && wanted != "" && wanted != ImplicitTLS:
-		return "", errors.New("mail: the server's address begins with smtps:// and tls says otherwise")
+		return "", errors.New("mail: the server's URL begins with smtps:// and tls says otherwise")
 	case u.Scheme == "smtps", wanted == "" && port == 465:
 		return ImplicitTLS, nil
 	case wanted == "":

@@ -87,7 +87,9 @@ func (a *Adapter) DeleteUser(ctx context.Context, id string) (u latchkey.User, e
 		if !known {
 			return latchkey.ErrNotFound
 		}
-		u, err = copyUser(found) // a rollback would bring back the one that was stored
+		if u, err = copyUser(found); err != nil { // a rollback would bring back the one that was stored
+			return err
+		}
 		remove(d, d.users, id)
 		if u.Email != "" {
 			remove(d, d.emails, u.Email)
@@ -95,7 +97,7 @@ func (a *Adapter) DeleteUser(ctx context.Context, id string) (u latchkey.User, e
 		removeIf(d, d.accounts, func(_ pair, a latchkey.Account) bool { return a.UserID == id })
 		removeIf(d, d.sessions, func(_ string, s latchkey.StoredSession) bool { return s.UserID == id })
 		removeIf(d, d.authenticators, func(_ string, k latchkey.Authenticator) bool { return k.UserID == id })
-		return err
+		return nil
 	})
 	return u, err
 }

@@ -74,12 +74,12 @@ func (c conn) Tx(ctx context.Context, f func(sqlstore.Conn) error) error {
 	return tx.Commit(ctx)
 }
 
-// farewell is how long a rollback may take. One that takes longer ends the
+// maxRollback is how long a rollback may take. One that takes longer ends the
 // connection, which undoes as much.
-const farewell = 500 * time.Millisecond
+const maxRollback = 500 * time.Millisecond
 
 func rollback(ctx context.Context, tx pgx.Tx) {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), farewell)
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), maxRollback)
 	defer cancel()
 	_ = tx.Rollback(ctx)
 }

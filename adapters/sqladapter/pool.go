@@ -13,15 +13,15 @@ import (
 	"github.com/latchkeyhq/latchkey/adapters/sqlstore"
 )
 
-// patience is how long a statement is tried again that met somebody else's lock.
-const patience = 5 * time.Second
+// maxLockWait is how long a statement is tried again that met another's lock.
+const maxLockWait = 5 * time.Second
 
 // pool is a database as a store sees it.
 type pool struct {
 	db         *sql.DB
 	dialect    sqlstore.Dialect
 	statements *statements
-	pen        chan struct{} // SQLite: held by the one writer; nil: there are many
+	writer     chan struct{} // SQLite: held by the one writer; nil: there are many
 }
 
 func newPool(db *sql.DB, d sqlstore.Dialect, prepare bool) *pool {
@@ -30,54 +30,54 @@ func newPool(db *sql.DB, d sqlstore.Dialect, prepare bool) *pool {
 		p.statements.db = db
 	}
 	if d == SQLite {
-		p.pen = make(chan struct{}, 1)
+		p.writer = make(chan struct{}, 1)
 	}
 	return p
 }
 
 // Exec implements sqlstore.Conn.
 func (p *pool) Exec(ctx context.Context, statement string, args ...any) (n int64, err error) {
-	err = p.do(ctx, statement, func(q querier) error { n, err = q.exec(ctx, args); return err })
+	err = p.run(ctx, statement, func(q querier) error { n, err = q.exec(ctx, args); return err })
 	return n, err
 }
 
 // One implements sqlstore.Conn.
 func (p *pool) One(ctx context.Context, statement string, args []any, dest ...any) error {
-	return p.do(ctx, statement, func(q querier) error { return q.one(ctx, args, dest) })
+	return p.run(ctx, statement, func(q querier) error { return q.one(ctx, args, dest) })
 }
 
 // Each implements sqlstore.Conn.
 func (p *pool) Each(ctx context.Context, statement string, args []any, row func(func(...any) error) error) error {
-	return p.do(ctx, statement, func(q querier) error { return q.each(ctx, args, row) })
+	return p.run(ctx, statement, func(q querier) error { return q.each(ctx, args, row) })
 }
 
-// do runs one statement, in line with other writers and again after a lock.
-func (p *pool) do(ctx context.Context, statement string, run func(querier) error) error {
-	if p.pen != nil && !strings.HasPrefix(statement, "SELECT") {
-		if err := p.takePen(ctx); err != nil {
+// run carries out one statement: after other writers, and again after a lock.
+func (p *pool) run(ctx context.Context, statement string, f func(querier) error) error {
+	if p.writer != nil && !strings.HasPrefix(statement, "SELECT") {
+		if err := p.lockWriter(ctx); err != nil {
 			return err
 		}
-		defer p.layPen()
+		defer p.unlockWriter()
 	}
-	return again(ctx, func() error {
+	return retryLocked(ctx, func() error {
 		made, err := p.statements.get(ctx, statement)
 		if err != nil {
 			return err
 		}
-		return run(querier{made, p.db, statement})
+		return f(querier{made, p.db, statement})
 	})
 }
 
-func (p *pool) takePen(ctx context.Context) error {
+func (p *pool) lockWriter(ctx context.Context) error {
 	select {
-	case p.pen <- struct{}{}:
+	case p.writer <- struct{}{}:
 		return nil
 	case <-ctx.Done():
 		return ctx.Err()
 	}
 }
 
-func (p *pool) layPen() { <-p.pen }
+func (p *pool) unlockWriter() { <-p.writer }
 
 // Tx implements sqlstore.Conn.
 func (p *pool) Tx(ctx context.Context, f func(sqlstore.Conn) error) error {
@@ -105,16 +105,16 @@ func (p *pool) Tx(ctx context.Context, f func(sqlstore.Conn) error) error {
 // writes fails if somebody else wrote meanwhile, and no waiting helps. Package
 // sql cannot say so, thus the statements.
 func (p *pool) sqliteTx(ctx context.Context, f func(sqlstore.Conn) error) error {
-	if err := p.takePen(ctx); err != nil {
+	if err := p.lockWriter(ctx); err != nil {
 		return err
 	}
-	defer p.layPen()
+	defer p.unlockWriter()
 	conn, err := p.db.Conn(ctx)
 	if err != nil {
 		return err
 	}
 	defer func() { _ = conn.Close() }()
-	if err := again(ctx, func() error { _, err := conn.ExecContext(ctx, "BEGIN IMMEDIATE"); return err }); err != nil {
+	if err := retryLocked(ctx, func() error { _, err := conn.ExecContext(ctx, "BEGIN IMMEDIATE"); return err }); err != nil {
 		return err
 	}
 	done := false
@@ -126,7 +126,7 @@ func (p *pool) sqliteTx(ctx context.Context, f func(sqlstore.Conn) error) error 
 	if err := f(&transaction{on: conn}); err != nil {
 		return err
 	}
-	if err := again(ctx, func() error { _, err := conn.ExecContext(ctx, "COMMIT"); return err }); err != nil {
+	if err := retryLocked(ctx, func() error { _, err := conn.ExecContext(ctx, "COMMIT"); return err }); err != nil {
 		return err
 	}
 	done = true
@@ -140,14 +140,14 @@ func rollback(ctx context.Context, conn *sql.Conn) {
 	}
 }
 
-// again repeats what met a lock and had no effect, at growing intervals, until
-// the context ends or patience does.
-func again(ctx context.Context, f func() error) error {
+// retryLocked repeats what met a lock and had no effect, at growing intervals,
+// until the context ends or maxLockWait is over.
+func retryLocked(ctx context.Context, f func() error) error {
 	err := f()
 	if !sqlstore.Busy(err) {
 		return err
 	}
-	end, wait := time.Now().Add(patience), time.Millisecond
+	end, wait := time.Now().Add(maxLockWait), time.Millisecond
 	for sqlstore.Busy(err) && time.Now().Before(end) {
 		select {
 		case <-time.After(wait + rand.N(wait)):

@@ -9,8 +9,8 @@ import (
 	"github.com/latchkeyhq/latchkey/adapters/sqlstore"
 )
 
-// farewell is how long going back may take, for a database that does not answer.
-const farewell = 500 * time.Millisecond
+// maxRollback is how long going back may take, for a database that does not answer.
+const maxRollback = 500 * time.Millisecond
 
 // transaction is one connection with a transaction, or a savepoint in it.
 type transaction struct {
@@ -56,7 +56,7 @@ func (t *transaction) Tx(ctx context.Context, f func(sqlstore.Conn) error) error
 	done := false
 	defer func() {
 		if !done { // a cancelled context must not keep the rest from going on
-			ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), farewell)
+			ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), maxRollback)
 			defer cancel()
 			_, _ = t.on.ExecContext(ctx, "ROLLBACK TO SAVEPOINT "+name)
 			_, _ = t.on.ExecContext(ctx, "RELEASE SAVEPOINT "+name)

@@ -25,7 +25,7 @@ type Layout struct {
 	// PostgreSQL can tell what it chose.
 	DatabaseIDs bool
 
-	// Unindexed says that unique indexes may be missing. Taken addresses,
+	// Unindexed says that unique indexes may be missing. Taken e-mail addresses,
 	// accounts and tokens are then found under a lock, which holds for all who
 	// use this package, but not against other programs. PostgreSQL only.
 	Unindexed bool

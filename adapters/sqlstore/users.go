@@ -201,7 +201,7 @@ func (s *Store) change(ctx context.Context, id string, args []any) (latchkey.Use
 	return row.read()
 }
 
-// claimEmail is claim, but one's own address is not taken.
+// claimEmail is claim, but one's own e-mail address is not taken.
 func (s *Store) claimEmail(ctx context.Context, email, id string, f func(*Store) error) error {
 	others := s.sql(`SELECT 1 FROM {users} WHERE {users.email} = ? AND {users.id} <> ?`)
 	return s.claim(ctx, f, others, email, id)

@@ -178,7 +178,8 @@ sqlstore.AuthJS().
   - e-mail addresses are unique and in lower case
   - accounts, session tokens, verification tokens and passkeys are unique
   - accounts, sessions and passkeys go when their user goes
-  - new columns: extra members of users and accounts, and when and where a session began
+  - new columns: extra members of users and accounts, how a session was opened, the
+    e-mail address of an account, what a link is for, names and dates of passkeys
   - new tables where they are missing: passkeys, revocations
 The statements: latchkey migrate --print --adopt --dialect postgres
 `

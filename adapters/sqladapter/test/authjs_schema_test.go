@@ -95,6 +95,12 @@ func authJSDatabase(t testing.TB, empty source, schema string) *sql.DB {
 var cannotKeep = []string{
 	"Adapter/the id of a passkey's account fits",
 	"AccountAdapter/members without a field of their own survive",
+	"AccountAdapter/the e-mail address that came with an account survives",
+	"SessionAdapter/how a session was opened survives",
+	"SessionAdapter/a renewal keeps how the session was opened",
+	"SessionAdapter/records are copies", // there is nothing in them that could be shared
+	"VerificationTokenAdapter/what a token is for survives",
+	"AuthenticatorAdapter/name, model and dates of a passkey survive",
 	"RevocationStore",
 }
 

@@ -132,7 +132,7 @@ func theyWrite(t *testing.T, js *peer, a *sqladapter.Adapter) {
 	want := latchkey.User{ID: id, Name: "Ada", Email: "ada@example.com", EmailVerified: moment}
 	for what, get := range map[string]func() (latchkey.User, error){
 		"by id":      func() (latchkey.User, error) { return a.GetUser(ctx, id) },
-		"by address": func() (latchkey.User, error) { return a.GetUserByEmail(ctx, "ada@example.com") },
+		"by e-mail":  func() (latchkey.User, error) { return a.GetUserByEmail(ctx, "ada@example.com") },
 		"by account": func() (latchkey.User, error) { return a.GetUserByAccount(ctx, "github", "42") },
 	} {
 		if u, err := get(); err != nil || fmt.Sprint(u) != fmt.Sprint(want) {
@@ -170,7 +170,7 @@ func weWrite(t *testing.T, js *peer, a *sqladapter.Adapter) {
 
 	want := record{"id": u.ID, "name": "Eve", "email": "eve@example.com", "emailVerified": moment.Format(iso), "image": "i"}
 	wants(t, "by id", js.call(t, "getUser", u.ID), want)
-	wants(t, "by address", js.call(t, "getUserByEmail", "eve@example.com"), want)
+	wants(t, "by e-mail", js.call(t, "getUserByEmail", "eve@example.com"), want)
 	wants(t, "by account", js.call(t, "getUserByAccount", record{"provider": "github", "providerAccountId": "43"}), want)
 	both := js.call(t, "getSessionAndUser", "our session")
 	wants(t, "session", both["session"].(record), record{"sessionToken": "our session", "userId": u.ID, "expires": moment.Format(iso)})

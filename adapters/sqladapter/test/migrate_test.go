@@ -95,11 +95,11 @@ func TestSchemaEnforces(t *testing.T) {
 		exec(t, db, `INSERT INTO users (id, email) VALUES ('u', 'ada@example.com')`, e.quoted(fmt.Sprintf(account, "1", "u")),
 			e.quoted(fmt.Sprintf(session, "1", "u")), e.quoted(fmt.Sprintf(passkey, "c", "u")), token)
 		for what, statement := range map[string]string{
-			"R-199 a second user with the address":  `INSERT INTO users (id, email) VALUES ('v', 'ada@example.com')`,
+			"R-199 a second user with the e-mail":   `INSERT INTO users (id, email) VALUES ('v', 'ada@example.com')`,
 			"R-199 a second account with the key":   fmt.Sprintf(account, "2", "u"),
 			"R-199 a second session with the token": fmt.Sprintf(session, "2", "u"),
 			"R-199 a second passkey with the id":    fmt.Sprintf(passkey, "c", "u"),
-			"R-199 a second token for the address":  token,
+			"R-199 a second token for the e-mail":   token,
 			"R-199 an account of nobody":            strings.Replace(fmt.Sprintf(account, "3", "nobody"), "'1')", "'3')", 1),
 			"R-199 a session of nobody":             strings.Replace(fmt.Sprintf(session, "3", "nobody"), "'t'", "'t3'", 1),
 			"R-199 a passkey of nobody":             fmt.Sprintf(passkey, "c3", "nobody"),
