@@ -15,7 +15,8 @@ import (
 	"github.com/latchkeyhq/latchkey/latchkeytest"
 )
 
-// stores are adapters that break one promise each, and the sub-test that must notice.
+// stores are adapters that break one promise each, and the sub-test that must
+// notice.
 var stores = map[string]struct {
 	open    func() latchkey.Adapter
 	noticed string
@@ -43,7 +44,8 @@ var stores = map[string]struct {
 
 func memory() *memoryadapter.Adapter { return memoryadapter.New(memoryadapter.Options{}) }
 
-// TestAdapterNotices runs the suite on each broken store in a process of its own, where it must fail.
+// TestAdapterNotices runs the suite on each broken store in a process of its
+// own, where it must fail.
 func TestAdapterNotices(t *testing.T) {
 	for name, store := range stores {
 		t.Run(name, func(t *testing.T) {
@@ -69,14 +71,16 @@ func failedIn(out, name string) bool {
 	return false
 }
 
-// TestBrokenStore is the other process; without one of the stores it has nothing to do.
+// TestBrokenStore is the other process; without one of the stores it has nothing
+// to do.
 func TestBrokenStore(t *testing.T) {
 	if store, broken := stores[os.Getenv("LATCHKEY_BROKEN_STORE")]; broken {
 		latchkeytest.Adapter(t, func(*testing.T) latchkey.Adapter { return store.open() })
 	}
 }
 
-// TestAdapterWithoutAbilities proves that a store with six methods is a whole store.
+// TestAdapterWithoutAbilities proves that a store with six methods is a whole
+// store.
 func TestAdapterWithoutAbilities(t *testing.T) {
 	latchkeytest.Adapter(t, func(*testing.T) latchkey.Adapter { return struct{ latchkey.Adapter }{memory()} })
 }

@@ -40,7 +40,8 @@ func (a *Adapter) GetAccount(ctx context.Context, provider, providerAccountID st
 	return account, err
 }
 
-// ListAccounts implements [latchkey.AccountAdapter]. They are in the order of their keys.
+// ListAccounts implements [latchkey.AccountAdapter]. They are in the order
+// of their keys.
 func (a *Adapter) ListAccounts(ctx context.Context, userID string) (list []latchkey.Account, err error) {
 	err = a.withData(ctx, func(d *data) error {
 		for _, found := range d.accounts {

@@ -12,7 +12,8 @@ import (
 	"github.com/latchkeyhq/latchkey"
 )
 
-// CreateSession implements [latchkey.SessionAdapter]. An unknown user is ErrNotFound.
+// CreateSession implements [latchkey.SessionAdapter]. An unknown user is
+// ErrNotFound.
 func (a *Adapter) CreateSession(ctx context.Context, s latchkey.StoredSession) error {
 	return a.withData(ctx, func(d *data) error {
 		key := a.stored(s.Token)

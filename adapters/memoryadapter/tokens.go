@@ -29,7 +29,8 @@ func (a *Adapter) UseVerificationToken(ctx context.Context, identifier, token st
 	return t, err
 }
 
-// CreateAuthenticator implements [latchkey.AuthenticatorAdapter]. An unknown user is ErrNotFound.
+// CreateAuthenticator implements [latchkey.AuthenticatorAdapter]. An unknown
+// user is ErrNotFound.
 func (a *Adapter) CreateAuthenticator(ctx context.Context, k latchkey.Authenticator) error {
 	return a.withData(ctx, func(d *data) error {
 		key := string(k.CredentialID)
@@ -57,7 +58,8 @@ func (a *Adapter) GetAuthenticator(ctx context.Context, credentialID []byte) (k 
 	return k, err
 }
 
-// ListAuthenticators implements [latchkey.AuthenticatorAdapter]. They are in the order of their ids.
+// ListAuthenticators implements [latchkey.AuthenticatorAdapter]. They are in
+// the order of their ids.
 func (a *Adapter) ListAuthenticators(ctx context.Context, userID string) (list []latchkey.Authenticator, err error) {
 	err = a.withData(ctx, func(d *data) error {
 		for _, found := range d.authenticators {

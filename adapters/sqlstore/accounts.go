@@ -86,7 +86,8 @@ func (s *Store) GetAccount(ctx context.Context, provider, providerAccountID stri
 	return a, fail(ctx, "get account", err)
 }
 
-// ListAccounts implements [latchkey.AccountAdapter]. They are in the order of provider and id.
+// ListAccounts implements [latchkey.AccountAdapter]. They are in the order
+// of provider and id.
 func (s *Store) ListAccounts(ctx context.Context, userID string) (list []latchkey.Account, err error) {
 	err = s.each(ctx, s.q.accountsOf, userID, func(scan func(...any) error) error {
 		var row accountRow

@@ -98,7 +98,8 @@ func adopt(ctx context.Context, tx Conn) error {
 // adoptFile has what turns the schema of Auth.js into ours.
 const adoptFile = "schema/postgres/adopt.sql"
 
-// violations counts what breaks the rules for the tables that are there; nil: nothing.
+// violations counts what breaks the rules for the tables that are there; nil:
+// nothing.
 func violations(ctx context.Context, c Conn, columns map[string]string) (*ViolationError, error) {
 	check := rules
 	if columns["verification_token.token"] != "" {

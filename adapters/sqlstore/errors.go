@@ -26,7 +26,8 @@ const (
 	deadlock        // MySQL: of two that wait for each other this one was chosen
 )
 
-// codes are, by dialect in turn: SQLSTATE, MySQL's error numbers, SQLite's extended codes.
+// Codes are, by dialect in turn: SQLSTATE, MySQL's error numbers, SQLite's
+// extended codes.
 var (
 	sqlStates = map[string]fault{
 		"23505": unique, "23503": foreign, "42P01": absent, "40P01": deadlock,

@@ -25,54 +25,68 @@ func (l grammar) queries() *queries {
 		insertSession:       l.insert("sessions"),
 		insertToken:         l.insert("verification_token"),
 		insertAuthenticator: l.insert("authenticators"),
-
-		userByID:    l.sql(`SELECT {users.*} FROM {users} WHERE {users.id} = ?`),
-		userByEmail: l.sql(`SELECT {users.*} FROM {users} WHERE {users.email} = ? LIMIT 1`),
-		userByAccount: l.sql(`SELECT {u.users.*} FROM {accounts} a JOIN {users} u ON u.{users.id} = a.{accounts.userId}
-			WHERE a.{accounts.provider} = ? AND a.{accounts.providerAccountId} = ? LIMIT 1`),
-		updateUser: l.sql(`UPDATE {users} SET {users.name} = CASE WHEN ? THEN ? ELSE {users.name} END,
-			{users.email} = CASE WHEN ? THEN ? ELSE {users.email} END,
-			{users.emailVerified} = CASE WHEN ? THEN ? ELSE {users.emailVerified} END,
-			{users.image} = CASE WHEN ? THEN ? ELSE {users.image} END WHERE {users.id} = ?`),
-		deleteUser: l.sql(`DELETE FROM {users} WHERE {users.id} = ?`),
-
-		account:          l.sql(`SELECT {accounts.*} FROM {accounts} WHERE {accounts.provider} = ? AND {accounts.providerAccountId} = ? LIMIT 1`),
-		accountsOf:       l.sql(`SELECT {accounts.*} FROM {accounts} WHERE {accounts.userId} = ? ORDER BY {accounts.provider}, {accounts.providerAccountId}`),
-		deleteAccount:    l.sql(`DELETE FROM {accounts} WHERE {accounts.provider} = ? AND {accounts.providerAccountId} = ?`),
-		deleteAccountsOf: l.sql(`DELETE FROM {accounts} WHERE {accounts.userId} = ?`),
-
-		sessionAndUser: l.sql(`SELECT {s.sessions.*}, {u.users.*} FROM {sessions} s JOIN {users} u ON u.{users.id} = s.{sessions.userId}
-			WHERE s.{sessions.sessionToken} = ?`),
-		sessionKnown:      l.sql(`SELECT {sessions.expires} FROM {sessions} WHERE {sessions.sessionToken} IN (?, ?) LIMIT 1`),
-		hashToken:         l.sql(`UPDATE {sessions} SET {sessions.sessionToken} = ? WHERE {sessions.sessionToken} = ?`),
-		renewSession:      l.sql(`UPDATE {sessions} SET {sessions.expires} = ? WHERE {sessions.sessionToken} = ? AND {sessions.expires} < ?`),
-		sessionExpiry:     l.sql(`SELECT {sessions.expires} FROM {sessions} WHERE {sessions.sessionToken} = ?`),
-		session:           l.sql(`SELECT {sessions.*} FROM {sessions} WHERE {sessions.sessionToken} = ?`),
-		deleteSession:     l.sql(`DELETE FROM {sessions} WHERE {sessions.sessionToken} = ?`),
-		sessionsOf:        l.sql(`SELECT {sessions.*} FROM {sessions} WHERE {sessions.userId} = ? ORDER BY {sessions.expires} DESC`),
-		deleteSessions:    l.sql(`DELETE FROM {sessions} WHERE {sessions.userId} = ?`),
-		deleteSessionByID: l.sql(`DELETE FROM {sessions} WHERE {sessions.userId} = ? AND {sessions.id} = ?`),
-		deleteSessionsBut: l.sql(`DELETE FROM {sessions} WHERE {sessions.userId} = ? AND {sessions.id} <> ?`),
-
-		token: l.sql(`SELECT {verification_token.*} FROM {verification_token}
-			WHERE {verification_token.identifier} = ? AND {verification_token.token} = ?`),
-		deleteToken: l.sql(`DELETE FROM {verification_token} WHERE {verification_token.identifier} = ? AND {verification_token.token} = ?`),
-
-		authenticator:    l.sql(`SELECT {authenticators.*} FROM {authenticators} WHERE {authenticators.credentialID} = ?`),
-		authenticatorsOf: l.sql(`SELECT {authenticators.*} FROM {authenticators} WHERE {authenticators.userId} = ? ORDER BY {authenticators.credentialID}`),
-		raiseCounter: l.sql(`UPDATE {authenticators} SET {authenticators.counter} = ?
-			WHERE {authenticators.credentialID} = ? AND {authenticators.counter} < ?`),
-		deleteAuthenticator:    l.sql(`DELETE FROM {authenticators} WHERE {authenticators.credentialID} = ?`),
-		deleteAuthenticatorsOf: l.sql(`DELETE FROM {authenticators} WHERE {authenticators.userId} = ?`),
-
-		revoke: l.revoke(),
+		revoke:              l.revoke(),
 	}
+	q.aboutUsers(l)
+	q.aboutAccounts(l)
+	q.aboutSessions(l)
+	q.aboutTokens(l)
 	for _, table := range []string{"sessions", "verification_token", "revocations"} {
 		if l.has(table) {
 			q.sweep = append(q.sweep, l.sql(`DELETE FROM {`+table+`} WHERE {`+table+`.expires} < ?`))
 		}
 	}
 	return q
+}
+
+func (q *queries) aboutUsers(l grammar) {
+	q.userByID = l.sql(`SELECT {users.*} FROM {users} WHERE {users.id} = ?`)
+	q.userByEmail = l.sql(`SELECT {users.*} FROM {users} WHERE {users.email} = ? LIMIT 1`)
+	q.userByAccount = l.sql(`SELECT {u.users.*} FROM {accounts} a JOIN {users} u ON u.{users.id} = a.{accounts.userId}
+		WHERE a.{accounts.provider} = ? AND a.{accounts.providerAccountId} = ? LIMIT 1`)
+	q.updateUser = l.sql(`UPDATE {users} SET {users.name} = CASE WHEN ? THEN ? ELSE {users.name} END,
+		{users.email} = CASE WHEN ? THEN ? ELSE {users.email} END,
+		{users.emailVerified} = CASE WHEN ? THEN ? ELSE {users.emailVerified} END,
+		{users.image} = CASE WHEN ? THEN ? ELSE {users.image} END WHERE {users.id} = ?`)
+	q.deleteUser = l.sql(`DELETE FROM {users} WHERE {users.id} = ?`)
+}
+
+func (q *queries) aboutAccounts(l grammar) {
+	const key = ` WHERE {accounts.provider} = ? AND {accounts.providerAccountId} = ?`
+	q.account = l.sql(`SELECT {accounts.*} FROM {accounts}` + key + ` LIMIT 1`)
+	q.accountsOf = l.sql(`SELECT {accounts.*} FROM {accounts} WHERE {accounts.userId} = ?
+		ORDER BY {accounts.provider}, {accounts.providerAccountId}`)
+	q.deleteAccount = l.sql(`DELETE FROM {accounts}` + key)
+	q.deleteAccountsOf = l.sql(`DELETE FROM {accounts} WHERE {accounts.userId} = ?`)
+}
+
+func (q *queries) aboutSessions(l grammar) {
+	const key, owner = ` WHERE {sessions.sessionToken} = ?`, ` WHERE {sessions.userId} = ?`
+	q.sessionAndUser = l.sql(`SELECT {s.sessions.*}, {u.users.*} FROM {sessions} s
+		JOIN {users} u ON u.{users.id} = s.{sessions.userId} WHERE s.{sessions.sessionToken} = ?`)
+	q.sessionKnown = l.sql(`SELECT {sessions.expires} FROM {sessions} WHERE {sessions.sessionToken} IN (?, ?) LIMIT 1`)
+	q.hashToken = l.sql(`UPDATE {sessions} SET {sessions.sessionToken} = ?` + key)
+	q.renewSession = l.sql(`UPDATE {sessions} SET {sessions.expires} = ?` + key + ` AND {sessions.expires} < ?`)
+	q.sessionExpiry = l.sql(`SELECT {sessions.expires} FROM {sessions}` + key)
+	q.session = l.sql(`SELECT {sessions.*} FROM {sessions}` + key)
+	q.deleteSession = l.sql(`DELETE FROM {sessions}` + key)
+	q.sessionsOf = l.sql(`SELECT {sessions.*} FROM {sessions}` + owner + ` ORDER BY {sessions.expires} DESC`)
+	q.deleteSessions = l.sql(`DELETE FROM {sessions}` + owner)
+	q.deleteSessionByID = l.sql(`DELETE FROM {sessions}` + owner + ` AND {sessions.id} = ?`)
+	q.deleteSessionsBut = l.sql(`DELETE FROM {sessions}` + owner + ` AND {sessions.id} <> ?`)
+}
+
+func (q *queries) aboutTokens(l grammar) {
+	const key = ` WHERE {verification_token.identifier} = ? AND {verification_token.token} = ?`
+	q.token = l.sql(`SELECT {verification_token.*} FROM {verification_token}` + key)
+	q.deleteToken = l.sql(`DELETE FROM {verification_token}` + key)
+
+	const credential, owner = ` WHERE {authenticators.credentialID} = ?`, ` WHERE {authenticators.userId} = ?`
+	q.authenticator = l.sql(`SELECT {authenticators.*} FROM {authenticators}` + credential)
+	q.authenticatorsOf = l.sql(`SELECT {authenticators.*} FROM {authenticators}` + owner + ` ORDER BY {authenticators.credentialID}`)
+	q.raiseCounter = l.sql(`UPDATE {authenticators} SET {authenticators.counter} = ?` + credential + ` AND {authenticators.counter} < ?`)
+	q.deleteAuthenticator = l.sql(`DELETE FROM {authenticators}` + credential)
+	q.deleteAuthenticatorsOf = l.sql(`DELETE FROM {authenticators}` + owner)
 }
 
 // revoke keeps the later of what is there and what is new.

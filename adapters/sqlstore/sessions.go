@@ -138,7 +138,8 @@ func (s *Store) DeleteSession(ctx context.Context, token string) (latchkey.Store
 	return row.read(token), nil
 }
 
-// ListSessions implements [latchkey.SessionListAdapter]. The one that expires last comes first.
+// ListSessions implements [latchkey.SessionListAdapter]. The one that
+// expires last comes first.
 func (s *Store) ListSessions(ctx context.Context, userID string) (list []latchkey.StoredSession, err error) {
 	err = s.each(ctx, s.q.sessionsOf, userID, func(scan func(...any) error) error {
 		var row sessionRow

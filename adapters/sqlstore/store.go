@@ -11,8 +11,9 @@ import (
 	"github.com/latchkeyhq/latchkey"
 )
 
-// Store is an adapter with every ability a database with transactions needs.
-// It is safe for concurrent use if its Conn is.
+// Store is an adapter with every ability a database with transactions needs:
+// all but [latchkey.SignUpAdapter]. Make one with [New]. It is safe for
+// concurrent use if its Conn is, by any number of processes.
 type Store struct {
 	grammar
 	conn      Conn
@@ -34,7 +35,8 @@ var (
 	_ latchkey.RevocationStore          = (*Store)(nil)
 )
 
-// New returns a store in the database that conn reaches. It asks nothing of it yet.
+// New returns a store in the database that conn reaches. It asks nothing of it
+// yet. An unknown dialect, or a layout that makes no sense, is an error.
 func New(conn Conn, d Dialect, wanted Layout) (*Store, error) {
 	if err := d.check(); err != nil {
 		return nil, err

@@ -74,7 +74,8 @@ func (s *Store) passkeys() error {
 	return nil
 }
 
-// CreateAuthenticator implements [latchkey.AuthenticatorAdapter]. An unknown user is ErrNotFound.
+// CreateAuthenticator implements [latchkey.AuthenticatorAdapter]. An unknown
+// user is ErrNotFound.
 func (s *Store) CreateAuthenticator(ctx context.Context, k latchkey.Authenticator) error {
 	credential := base64.StdEncoding.EncodeToString(k.CredentialID)
 	row := []any{

@@ -158,7 +158,8 @@ func (s *Store) updateUser(ctx context.Context, id string, c latchkey.UserChange
 	})
 }
 
-// changes are the arguments of an update: for each column whether it changes, and to what.
+// changes are the arguments of an update: for each column whether it changes,
+// and to what.
 func (s *Store) changes(c latchkey.UserChange) (args []any, err error) {
 	for i, to := range []*string{c.Name, c.Email, nil, c.Image} {
 		if i == 2 {
