@@ -68,10 +68,10 @@ func TestUnlinkAccount(t *testing.T) {
 			})
 			u := d.settle(row.user, row.providers...)
 			first := row.providers[0]
-			if err := d.auth.UnlinkAccount(t.Context(), u.ID, first, "at-"+first); !errors.Is(err, row.want) {
+			if err := d.auth.Users().Unlink(t.Context(), u.ID, first, "at-"+first); !errors.Is(err, row.want) {
 				t.Fatalf("UnlinkAccount = %v, want %v", err, row.want)
 			}
-			left, err := d.auth.Accounts(t.Context(), u.ID)
+			left, err := d.auth.Users().Accounts(t.Context(), u.ID)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -136,7 +136,7 @@ func TestRevocation(t *testing.T) {
 		d := openDesk(t, revoking)
 		g := d.guest()
 		g.signIn()
-		if err := d.auth.EndSessions(t.Context(), "alice", ""); err != nil {
+		if err := d.auth.Users().EndSessions(t.Context(), "alice", ""); err != nil {
 			t.Fatal(err)
 		}
 		d.clock.pass(2 * time.Millisecond)
@@ -148,7 +148,7 @@ func TestRevocation(t *testing.T) {
 	})
 	t.Run("R-074 the owner whose address is proven gets in, and what was attached before is out", func(t *testing.T) {
 		d := openDesk(t, revoking, func(c *latchkey.Config) {
-			c.Providers[2].(*latchkey.OAuth).VerifiesEmail = latchkey.No
+			c.Providers[2].(*latchkey.OAuth).VerifiesEmail = latchkey.EmailUnproven
 		})
 		u := d.settle(latchkey.User{Email: "ada@example.com"}, "acme")
 		owner := d.guest()
@@ -158,20 +158,20 @@ func TestRevocation(t *testing.T) {
 		if !owner.isLive() {
 			t.Error("the owner's session is dead on arrival")
 		}
-		if left, _ := d.auth.Accounts(t.Context(), u.ID); len(left) != 0 {
+		if left, _ := d.auth.Users().Accounts(t.Context(), u.ID); len(left) != 0 {
 			t.Errorf("still attached: %v", left)
 		}
 	})
 	t.Run("R-074 by option the first proof is refused instead", func(t *testing.T) {
 		d := openDesk(t, func(c *latchkey.Config) {
-			c.RefuseEviction = true
-			c.Providers[2].(*latchkey.OAuth).VerifiesEmail = latchkey.No
+			c.Strict.RefuseEviction = true
+			c.Providers[2].(*latchkey.OAuth).VerifiesEmail = latchkey.EmailUnproven
 		})
 		u := d.settle(latchkey.User{Email: "ada@example.com"}, "acme")
 		if a := d.guest().follow("ada@example.com"); a.signsIn() || a.error() != "AccessDenied" {
 			t.Errorf("%d to %q", a.Code, a.location())
 		}
-		if left, _ := d.auth.Accounts(t.Context(), u.ID); len(left) != 1 {
+		if left, _ := d.auth.Users().Accounts(t.Context(), u.ID); len(left) != 1 {
 			t.Errorf("accounts left: %v", left)
 		}
 	})
@@ -299,7 +299,7 @@ func TestLimitsUnderNewFunc(t *testing.T) {
 	d := openDesk(t)
 	auth := latchkey.NewFunc(func(context.Context, *latchkey.Request) (*latchkey.Config, error) {
 		return &latchkey.Config{ // a new one each time, which is allowed and costs only time
-			URL: deskOrigin, Secrets: []string{deskSecret}, Logger: quiet,
+			Site: latchkey.Site{URL: deskOrigin}, Secrets: []string{deskSecret}, Runtime: latchkey.Runtime{Logger: quiet},
 			Limits: latchkey.Limits{CredentialsPerAccount: latchkey.Rate{Events: 3, Per: time.Hour}},
 			Providers: []latchkey.Provider{&latchkey.Credentials{
 				ID: "crew", Fields: []latchkey.Field{{Name: "username"}}, Authorize: d.authorize,
@@ -369,8 +369,8 @@ func TestHostPrefixForgetsADeadFormerCookie(t *testing.T) {
 func TestTokensOfACustomEncoderComeBackAsTheyWere(t *testing.T) {
 	const odd = `a%41;b "c`
 	d := openDesk(t, func(c *latchkey.Config) {
-		c.JWT.Encode = func(context.Context, latchkey.JWTParams) (string, error) { return odd, nil }
-		c.JWT.Decode = func(_ context.Context, token string, _ latchkey.JWTParams) (latchkey.Claims, error) {
+		c.Session.JWT.Encode = func(context.Context, latchkey.JWTParams) (string, error) { return odd, nil }
+		c.Session.JWT.Decode = func(_ context.Context, token string, _ latchkey.JWTParams) (latchkey.Claims, error) {
 			if token != odd {
 				return nil, errors.New("another token: " + token)
 			}

@@ -44,7 +44,7 @@ var quiet = slog.New(slog.DiscardHandler)
 func benchAuth(b testing.TB, change func(*latchkey.Config)) *latchkey.Auth {
 	b.Helper()
 	c := latchkey.Config{
-		Secrets: []string{benchSecret}, TrustHost: true, Logger: quiet,
+		Secrets: []string{benchSecret}, Site: latchkey.Site{TrustHost: true}, Runtime: latchkey.Runtime{Logger: quiet},
 		Limits: latchkey.Limits{Disabled: true},
 		Providers: []latchkey.Provider{&latchkey.Credentials{
 			Fields: []latchkey.Field{{Name: "username"}, {Name: "password", Type: "password"}},

@@ -19,12 +19,31 @@ type Config struct {
 	// AUTH_SECRET_1 to AUTH_SECRET_3 in front of it.
 	Secrets []string
 
-	BasePath string // empty: the path of AUTH_URL, else /auth
-	URL      string // the public address of the site; empty: AUTH_URL, else from each request
+	// Hardened switches on every stricter default that an existing site may
+	// notice; see docs/hardening.md for the list. Each is available alone.
+	Hardened bool
+
+	Site      Site          // where the site lives, and whom to believe about it
+	Session   SessionConfig // where sessions are kept, and for how long
+	Cookies   Cookies       // their names and attributes
+	Pages     Pages         // pages of the application's own
+	Theme     Theme         // how the built-in pages look
+	Account   AccountPage   // the page where people manage their account
+	Callbacks Callbacks     // decisions of the application's own
+	Events    Events        // what it is told
+	Limits    Limits        // what strangers can make the server do
+	Strict    Strict        // single rules, stricter or looser
+	Runtime   Runtime       // what the program lends: clock, log, HTTP client
+}
+
+// Site says where the site lives and whom to believe about it. Without URL one
+// of TrustHost, AUTH_TRUST_HOST or AllowedHosts is needed.
+type Site struct {
+	URL      string // the public URL, such as https://app.example; empty: AUTH_URL, else from each request
+	BasePath string // of the routes; empty: the path of AUTH_URL, else /auth
 
 	// TrustHost says that the Host and X-Forwarded-* headers of requests can be
-	// believed, because a proxy sets them. Without URL one of TrustHost,
-	// AUTH_TRUST_HOST or AllowedHosts is needed.
+	// believed, because a proxy sets them. Also set by AUTH_TRUST_HOST.
 	TrustHost bool
 	// AllowedHosts are the hosts the site answers to, such as "app.example" or
 	// "*.preview.example"; requests for others are answered with status 400.
@@ -32,23 +51,14 @@ type Config struct {
 	// TrustHost only the Host header counts, not X-Forwarded-*. Not looked at
 	// when URL is set.
 	AllowedHosts []string
+
 	// TrustedProxies are the networks whose X-Forwarded-For is believed when the
-	// client's address is needed for limits and logs. Empty: none.
+	// client's IP address is needed for limits and logs. Empty: none.
 	TrustedProxies []netip.Prefix
 	// ClientAddress replaces what TrustedProxies does, for sites that know the
-	// visitor's address in another way. Empty: unknown. nil: the right-most hop
-	// of X-Forwarded-For that is no trusted proxy, else the connection's address.
+	// client's IP address in another way. Empty: unknown. nil: the right-most hop
+	// of X-Forwarded-For that is no trusted proxy, else the connection's.
 	ClientAddress func(r *Request) string
-
-	Session   SessionConfig
-	JWT       JWTConfig
-	Pages     Pages
-	Theme     Theme
-	Cookies   Cookies
-	Callbacks Callbacks
-	Events    Events
-	Limits    Limits
-	Account   AccountPage
 
 	// RedirectProxyURL is the base path URL of a stable deployment that sends
 	// OAuth callbacks on to this one. Empty: AUTH_REDIRECT_PROXY_URL, else none.
@@ -57,28 +67,6 @@ type Config struct {
 	// sends callbacks on to, such as "https://*.preview.example". Empty: its
 	// own host name, on any port.
 	RedirectProxyOrigins []string
-
-	// Hardened switches on every stricter default that an existing site may
-	// notice; see docs/hardening.md for the list. Each is available alone.
-	Hardened bool
-	// RefuseSameSite also refuses posts that the browser marks as coming from a
-	// sibling host of the same site.
-	RefuseSameSite bool
-	// RefuseEviction refuses the first proof of an address whose user has
-	// accounts or passkeys that others may have attached before, instead of
-	// detaching those. See EvictEvent.
-	RefuseEviction bool
-	// StrictSignOut answers 500 when the store could not end a session, instead
-	// of clearing the cookie and redirecting as usual.
-	StrictSignOut bool
-	// SkipCSRFCheck turns the built-in protection off. It is for frameworks that
-	// have their own.
-	SkipCSRFCheck bool
-
-	HTTPClient *http.Client     // for all calls to providers; nil: a client of its own with timeouts
-	Logger     *slog.Logger     // nil: slog.Default
-	Debug      bool             // log at level debug to standard error; ignored when Logger is set
-	Time       func() time.Time // nil: time.Now
 }
 
 // Strategy is where sessions are kept.
@@ -106,6 +94,8 @@ type SessionConfig struct {
 	// dead too. It costs one lookup a read. nil: none; the Adapter when Hardened
 	// and able.
 	Revocations RevocationStore
+
+	JWT JWTConfig // the token of JWTSessions
 }
 
 // JWTConfig adjusts session tokens. The zero value is right for nearly everyone.
@@ -175,140 +165,37 @@ type CookieOptions struct {
 	MaxAge   time.Duration // of the cookie, not of what it holds
 }
 
-// Callbacks let the application steer. An error that is no [RedirectTo] and no
-// ErrorType stays in the log; the visitor sees the error page.
-type Callbacks struct {
-	// SignIn decides whether somebody may come in. nil, or a nil error: yes. An
-	// error: no (ErrAccessDenied). RedirectTo: no, go there instead. For magic
-	// links it is asked twice; see [SignInAttempt].VerificationRequest.
-	SignIn func(ctx context.Context, a SignInAttempt) error
-	// Redirect decides where a visitor may be sent after signing in or out. to
-	// is what was asked for, an absolute URL or a path; base is the site's
-	// origin. nil: paths and addresses of the same origin; anything else becomes base.
-	Redirect func(ctx context.Context, to, base string) (string, error)
-	// Token shapes the claims of a session token when it is made, read or
-	// updated. nil: they stay as they are. Nil Claims: the session ends.
-	Token func(ctx context.Context, t TokenUpdate) (Claims, error)
-	// Session shapes what the browser sees. nil: name, email, image and expires.
-	Session func(ctx context.Context, r SessionRead) (*Session, error)
-}
-
-// SignInAttempt is a sign-in about to be allowed.
-type SignInAttempt struct {
-	User        User // the stored user when there is one, else as the provider describes them
-	Account     Account
-	Profile     Claims            // what an OAuth provider said; nil: other kinds
-	Credentials map[string]string // what was typed; nil: other kinds
-	// VerificationRequest: a magic link is about to be sent; it has not been opened yet.
-	VerificationRequest bool
-}
-
-// TokenUpdate is a session token about to be sealed.
-type TokenUpdate struct {
-	Claims  Claims  // change and return these, or return others
-	Trigger Trigger // why; empty: the session is being read
-	User    *User   // at sign-in and sign-up
-	Account *Account
-	Profile Claims
-	// Update is what the browser sent, as JSON decodes it, on TriggerUpdate.
-	// Check it before use.
-	Update any
-}
-
-// Trigger is why a callback runs.
-type Trigger string
-
-// The triggers.
-const (
-	TriggerSignIn Trigger = "signIn"
-	TriggerSignUp Trigger = "signUp" // the user was created just now
-	TriggerUpdate Trigger = "update" // the browser, or UpdateSession, asks for a change
-)
-
-// SessionRead is a session about to be shown.
-type SessionRead struct {
-	Session *Session // the default answer: change and return it, or return another
-	Claims  Claims   // of the token; nil with DatabaseSessions
-	User    *User    // the stored user; nil with JWTSessions
-	Trigger Trigger  // TriggerUpdate or empty
-	Update  any      // with DatabaseSessions: what the browser sent. Check it before use
-}
-
-// Events tell the application what happened, for audit logs and the like. They
-// run before the answer is sent. An error is logged and changes nothing.
-type Events struct {
-	SignIn      func(ctx context.Context, e SignInEvent) error
-	SignOut     func(ctx context.Context, e SignOutEvent) error
-	CreateUser  func(ctx context.Context, u User) error
-	UpdateUser  func(ctx context.Context, u User) error
-	LinkAccount func(ctx context.Context, e LinkAccountEvent) error
-	Session     func(ctx context.Context, e SessionEvent) error
-
-	// Beyond the original's six.
-
-	UnlinkAccount func(ctx context.Context, e LinkAccountEvent) error
-	DeleteUser    func(ctx context.Context, u User) error
-	// Evict tells that an address was proven for the first time and that what
-	// others had attached to its user before was removed.
-	Evict func(ctx context.Context, e EvictEvent) error
-}
-
-// SignInEvent reports a completed sign-in.
-type SignInEvent struct {
-	User      User // for credentials: what Authorize returned
-	Account   Account
-	Profile   Claims
-	IsNewUser bool
-}
-
-// SignOutEvent reports the end of a session.
-type SignOutEvent struct {
-	Claims  Claims         // JWTSessions
-	Session *StoredSession // DatabaseSessions
-}
-
-// LinkAccountEvent reports an account that was linked to, or unlinked from, a user.
-type LinkAccountEvent struct {
-	User    User
-	Account Account
-	Profile Claims // nil when unlinked
-}
-
-// SessionEvent reports a session that was read.
-type SessionEvent struct {
-	Session Session
-	Claims  Claims // JWTSessions; nil otherwise
-}
-
-// EvictEvent reports what was detached from a user whose address was proven.
-type EvictEvent struct {
-	User           User
-	Accounts       []Account
-	Authenticators []Authenticator
-}
-
 // Limits bounds what strangers can make the server do. The zero value is on,
 // with generous numbers.
 type Limits struct {
-	Disabled bool    // no limit on tries and mails; bodies and times stay bounded
-	Limiter  Limiter // nil: in this process's memory; share one between instances
+	Disabled bool // no limit on tries and mails; bodies and times stay bounded
+
+	// Tries and mails.
 
 	CredentialsPerAccount Rate // failed tries on one name; zero: 20 in 15 minutes
-	CredentialsPerClient  Rate // failed tries from one address; zero: 100 in 15 minutes
-	MailsPerAddress       Rate // zero: 5 in 15 minutes
-	MailsPerClient        Rate // zero: 30 in an hour
+	CredentialsPerClient  Rate // failed tries from one IP address; zero: 100 in 15 minutes
+	MailsPerRecipient     Rate // links sent to one mailbox; zero: 5 in 15 minutes
+	MailsPerClient        Rate // links asked for from one IP address; zero: 30 in an hour
 
-	// UsedOnce remembers check values that completed a callback. nil: in this
-	// process's memory.
-	UsedOnce OneTimeStore
+	// Limiter counts tries and mails. nil: the Adapter, if it is a Limiter, else
+	// this process's memory; share one between instances.
+	Limiter Limiter
+	// Replay remembers check values that completed a callback. nil: the Adapter,
+	// if it is a ReplayStore, else this process's memory.
+	Replay ReplayStore
 
-	Body     int           // bytes of a request body; 0: 1 MiB, of which forms get 64 KiB
-	Upstream int           // bytes of a provider's answer; 0: 1 MiB
+	// Bytes.
+
+	Body     int // of a request's body; 0: 1 MiB, of which forms get 64 KiB
+	Upstream int // of a provider's answer; 0: 1 MiB
+
+	// Times.
+
 	Call     time.Duration // one call to a provider; 0: 5 s
 	Callback time.Duration // all calls of one callback together; 0: 10 s
 	Store    time.Duration // one call of the Adapter; 0: 10 s
 
-	DiscoveryMaxAge time.Duration // how long a provider's metadata is kept; 0: as its headers say within 5 minutes and 24 hours; negative: not at all
+	DiscoveryMaxAge time.Duration // how long a provider's metadata is kept; 0: as its headers say, within 5 minutes and 24 hours; negative: not at all
 	DiscoveryPause  time.Duration // after a failure; 0: growing from 1 s to 30 s; negative: none
 }
 
@@ -327,8 +214,8 @@ type Limiter interface {
 	Forget(ctx context.Context, key string) error
 }
 
-// OneTimeStore remembers values that must not be used twice. It is called concurrently.
-type OneTimeStore interface {
+// ReplayStore remembers values that must not be used twice. It is called concurrently.
+type ReplayStore interface {
 	// Use records key until expires and reports whether this was its first use.
 	Use(ctx context.Context, key string, expires time.Time) (first bool, err error)
 }
@@ -337,4 +224,29 @@ type OneTimeStore interface {
 // people see their linked accounts and devices, unlink and delete.
 type AccountPage struct {
 	Enabled bool
+}
+
+// Strict switches single rules. The zero value is what most sites want.
+type Strict struct {
+	// RefuseSameSite also refuses posts that the browser marks as coming from a
+	// sibling host of the same site. On when Hardened.
+	RefuseSameSite bool
+	// RefuseEviction refuses the first proof of an e-mail address whose user has
+	// accounts or passkeys that others may have attached before, instead of
+	// detaching those. See [EvictEvent].
+	RefuseEviction bool
+	// StrictSignOut answers 500 when the store could not end a session, instead
+	// of clearing the cookie and redirecting as usual. On when Hardened.
+	StrictSignOut bool
+	// SkipCSRFCheck turns the built-in protection off, for frameworks that have
+	// their own. Logs a warning.
+	SkipCSRFCheck bool
+}
+
+// Runtime is what the program lends to the library.
+type Runtime struct {
+	HTTPClient *http.Client     // for all calls to providers; nil: one of its own, with timeouts
+	Logger     *slog.Logger     // nil: slog.Default
+	Debug      bool             // log at level debug to standard error; ignored when Logger is set
+	Time       func() time.Time // nil: time.Now
 }

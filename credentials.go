@@ -3,9 +3,11 @@ package latchkey
 import (
 	"context"
 	"errors"
-	"runtime/debug"
+	"net/http"
 	"slices"
+	"strconv"
 	"strings"
+	"time"
 
 	"golang.org/x/text/unicode/norm"
 )
@@ -18,76 +20,98 @@ const (
 // credentialsProvider is a Credentials made ready.
 type credentialsProvider struct {
 	Credentials
+	about providerInfo
 }
 
-func (p *Credentials) prepare(*setup, func(string) string) (provider, error) {
-	c := &credentialsProvider{*p}
+func (p *Credentials) prepare(*setup, func(string) string) (preparedProvider, error) {
+	c := &credentialsProvider{Credentials: *p}
 	c.Fields = slices.Clone(p.Fields)
 	setDefault(&c.ID, "credentials")
 	setDefault(&c.Name, "Credentials")
+	c.about = providerInfo{
+		id: c.ID, name: c.Name, kind: TypeCredentials, style: c.Style, fields: c.Fields, start: "callback/", withoutSessions: true,
+	}
 	if c.AccountField == "" && len(c.Fields) > 0 {
 		c.AccountField = c.Fields[0].Name
 	}
 	var faults faults
 	if c.AccountField == "" {
-		faults = append(faults, ErrInvalidProvider.at(c.ID, errors.New("set Credentials.Fields, or AccountField to the field that failed tries are counted under")))
+		faults = append(faults, ErrInvalidProvider.wrapFor(c.ID, errors.New("set Credentials.Fields, or AccountField to the field that failed tries are counted under")))
 	}
 	if p.Authorize == nil {
-		faults = append(faults, ErrMissingAuthorize.at(c.ID, errors.New("set Credentials.Authorize to a function that checks what was typed")))
+		faults = append(faults, ErrMissingAuthorize.wrapFor(c.ID, errors.New("set Credentials.Authorize to a function that checks what was typed")))
 	}
 	return c, errors.Join(faults...)
 }
 
-func (p *credentialsProvider) info() providerInfo {
-	return providerInfo{p.ID, p.Name, TypeCredentials, p.Style, p.Fields}
-}
+func (p *credentialsProvider) info() *providerInfo { return &p.about }
 
 // begin shows the form.
-func (p *credentialsProvider) begin(_ context.Context, v *visit) (*Response, error) {
-	return &Response{Redirect: v.url("signin")}, nil
+func (p *credentialsProvider) begin(_ context.Context, x *exchange) (outcome, error) {
+	return outcome{response: &Response{Redirect: x.url("signin")}}, nil
 }
 
-// receive checks what was typed. Every failure that the visitor may know of
-// looks the same.
-func (p *credentialsProvider) receive(ctx context.Context, v *visit) (*arrival, error) {
-	if !v.isPost() {
-		return nil, ErrUnknownAction.because(errors.New("credentials come by POST"))
+// receive checks what was typed. Every failure that people may know of looks
+// the same.
+func (p *credentialsProvider) receive(ctx context.Context, x *exchange) (outcome, error) {
+	if !x.isPost() {
+		return outcome{}, ErrUnknownAction.wrap(errors.New("credentials come by POST"))
 	}
-	if !v.csrfVerified {
-		return nil, ErrMissingCSRF.because(errors.New("the form has no valid csrfToken, or its cookie is missing"))
+	if !x.csrfVerified {
+		return outcome{}, errNoCSRF
 	}
-	fields, ok := p.typed(v)
+	fields, ok := p.typed(x)
 	if !ok {
-		return nil, CredentialsError("")
+		return outcome{}, CredentialsError("")
 	}
-	keys, err := v.limiter.admitTry(ctx, v, p, fields)
+	account := p.accountKey(fields)
+	wait, err := x.setup.limits.admitTry(ctx, account, x.setup.trust.clientAddr(x.request))
 	if err != nil {
-		return nil, err
+		return outcome{}, err
 	}
-	u, err := p.authorize(ctx, fields, v.request)
+	if wait > 0 {
+		x.setup.log.error(ctx, x, ErrCredentialsSignin.wrapFor(p.ID, errors.New("too many tries")))
+		return x.refuseTry(wait)
+	}
+	u, err := p.authorize(ctx, fields, x.request)
 	if err != nil {
-		return nil, err
+		return outcome{}, err
 	}
 	if u == nil {
-		return nil, CredentialsError("")
+		return outcome{}, CredentialsError("")
 	}
-	v.limiter.forgive(ctx, v, keys)
+	if err := x.setup.limits.forgive(ctx, account); err != nil {
+		x.setup.log.error(ctx, x, ErrCallbackRoute.wrap(err))
+	}
 	user := *u
 	user.claimed = nil
 	setDefault(&user.ID, newUserID())
-	return &arrival{
-		user:        user,
+	return outcome{assertion: &assertion{
+		person:      user,
 		account:     Account{Provider: p.ID, ProviderAccountID: user.ID, Type: TypeCredentials},
 		credentials: fields,
 		vouched:     true,
-	}, nil
+	}}, nil
+}
+
+// refuseTry looks like a wrong password to a person; a script is told when to
+// come back.
+func (x *exchange) refuseTry(wait time.Duration) (outcome, error) {
+	if !x.wantsJSON() {
+		return outcome{}, CredentialsError("")
+	}
+	x.queueRefusal(CredentialsError(""))
+	res := asJSON(x.renderError(CredentialsError("")))
+	res.Status = http.StatusTooManyRequests
+	res.Header.Set("Retry-After", strconv.Itoa(int((wait+time.Second-1)/time.Second)))
+	return outcome{response: res}, nil
 }
 
 // typed is what was posted, as text of bounded number and size; anything else
 // never reaches the application.
-func (p *credentialsProvider) typed(v *visit) (map[string]string, bool) {
-	fields := make(map[string]string, len(v.form))
-	for name, value := range v.form {
+func (p *credentialsProvider) typed(x *exchange) (map[string]string, bool) {
+	fields := make(map[string]string, len(x.form))
+	for name, value := range x.form {
 		if name == "csrfToken" || name == "callbackUrl" || name == "json" || name == "redirect" {
 			continue
 		}
@@ -112,7 +136,7 @@ func (p *credentialsProvider) authorize(ctx context.Context, fields map[string]s
 		a := answer{err: errors.New("Authorize ended its goroutine")}
 		defer func() {
 			if p := recover(); p != nil {
-				a = answer{err: &panicError{p, debug.Stack()}}
+				a = answer{err: panicked(p)}
 			}
 			done <- a
 		}()

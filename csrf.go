@@ -1,111 +1,95 @@
 package latchkey
 
 import (
-	"crypto/rand"
-	"crypto/sha256"
-	"crypto/subtle"
-	"encoding/hex"
+	"errors"
 	"net/http"
 	"strings"
 	"time"
 )
 
-// The double-submit token, compatible with the original: the cookie holds
+// The double-submit token, compatible with Auth.js: the cookie holds
 // token|hash, the form holds the token. Beside it stand the browser's own
 // signals, which an attacker's page cannot forge.
 
+var errNoCSRF = ErrMissingCSRF.wrap(errors.New("the form has no valid csrfToken, or its cookie is missing"))
+
 // takeCSRF finds or makes this browser's token, and checks the one posted.
-func (v *visit) takeCSRF() {
-	if v.SkipCSRFCheck {
-		v.csrfVerified = true
+func (x *exchange) takeCSRF() {
+	if x.trusted || x.setup.config.Strict.SkipCSRFCheck {
+		x.csrfVerified = true
 		return
 	}
-	value, _ := v.cookieValue(&v.kinds.csrf)
+	value, _ := x.cookies.value(&x.cookies.specs.csrf)
 	token, hash, _ := strings.Cut(value, "|")
-	if token != "" && equalText(hash, hashWith(token, v.secret)) {
-		v.csrf = token
+	if token != "" && equalText(hash, hashWith(token, x.setup.csrfSecret)) {
+		x.csrfToken = token
 	}
-	if v.isPost() {
-		v.csrfVerified = v.isSameOrigin() || equalText(v.field("csrfToken"), token) && v.madeByUs(token, hash)
+	if x.isPost() {
+		x.csrfVerified = x.isSameOrigin() || equalText(x.field("csrfToken"), token) && x.validCSRF(token, hash)
 	}
-	if v.acceptsForeignPost() {
+	if x.acceptsCrossSite() {
 		return // the browser kept its cookies back: a new token would undo its forms
 	}
-	if v.csrf == "" && (!v.isPost() || !v.csrfVerified) {
-		v.csrf = randomHex(32)
-		v.setCookie(v.kinds.csrf.make(v.csrf+"%7C"+hashWith(v.csrf, v.secret), time.Time{}))
+	if x.csrfToken == "" && (!x.isPost() || !x.csrfVerified) {
+		x.csrfToken = randomHex(32)
+		x.cookies.set(x.cookies.specs.csrf.make(x.csrfToken+"%7C"+hashWith(x.csrfToken, x.setup.csrfSecret), time.Time{}))
 	}
 }
 
-// isSameOrigin: the browser itself says that a page of this very origin sent the
-// post. Scripts of other sites can set neither header (Fetch, section 2.2.2).
-func (v *visit) isSameOrigin() bool {
-	h := v.request.Header
-	return h.Get("Sec-Fetch-Site") == "same-origin" && h.Get("Origin") == v.origin.text
-}
-
-// madeByUs also accepts a token from before a rotation of secrets, so that a
+// validCSRF also accepts a token from before a rotation of secrets, so that a
 // form that was open at the time still posts (R-115).
-func (v *visit) madeByUs(token, hash string) bool {
+func (x *exchange) validCSRF(token, hash string) bool {
 	if token == "" {
 		return false
 	}
-	if v.csrf != "" {
+	if x.csrfToken != "" {
 		return true
 	}
-	for _, suffix := range v.suffixes {
-		if equalText(hash, hashWith(token, suffix)) {
+	for _, secret := range x.setup.csrfSecrets {
+		if equalText(hash, hashWith(token, secret)) {
 			return true
 		}
 	}
 	return false
 }
 
-// hashWith is how the original keys a hash with the secret.
-func hashWith(token, secret string) string {
-	sum := sha256.Sum256(append(append(make([]byte, 0, 192), token...), secret...))
-	return hex.EncodeToString(sum[:])
+// isSameOrigin: the browser itself says that a page of this very origin sent the
+// post. Scripts of other sites can set neither header (Fetch, section 2.2.2).
+func (x *exchange) isSameOrigin() bool {
+	h := x.request.Header
+	return h.Get("Sec-Fetch-Site") == "same-origin" && h.Get("Origin") == x.origin.Text
 }
 
-func equalText(a, b string) bool { return subtle.ConstantTimeCompare([]byte(a), []byte(b)) == 1 }
-
-// randomHex is n random bytes from the system, in hex.
-func randomHex(n int) string {
-	b := make([]byte, n)
-	rand.Read(b) // never fails
-	return hex.EncodeToString(b)
-}
-
-// fromElsewhere asks the browser whether another site sent this post (R-118).
+// isCrossSite asks the browser whether another site sent this post (R-118).
 // Clients that are no browsers say nothing and pass.
-func (v *visit) fromElsewhere() bool {
-	if !v.isPost() || v.acceptsForeignPost() {
+func (x *exchange) isCrossSite() bool {
+	if !x.isPost() || x.acceptsCrossSite() {
 		return false
 	}
-	h := v.request.Header
+	h := x.request.Header
 	switch h.Get("Sec-Fetch-Site") {
 	case "same-origin", "none":
 		return false
 	case "same-site":
-		return v.RefuseSameSite
+		return x.setup.config.Strict.RefuseSameSite
 	case "cross-site":
 		return true
 	}
 	given := h["Origin"]
-	return len(given) > 0 && given[0] != "" && !strings.EqualFold(given[0], v.origin.text)
+	return len(given) > 0 && given[0] != "" && !strings.EqualFold(given[0], x.origin.Text)
 }
 
-// acceptsForeignPost: a provider that answers by form_post posts from its own site.
-func (v *visit) acceptsForeignPost() bool {
-	p, ok := v.provider.(*oauthProvider)
-	return ok && v.action == "callback" && p.formPost()
+// acceptsCrossSite: a provider that answers by form_post posts from its own site.
+func (x *exchange) acceptsCrossSite() bool {
+	return x.action == "callback" && x.provider != nil && x.provider.info().postsCrossSite
 }
 
-// csrfRoute answers GET /csrf.
-func (v *visit) csrfRoute() *Response {
-	if v.SkipCSRFCheck {
-		v.set = append(v.set, v.kinds.csrf.clear(v.kinds.csrf.name()))
+// showCSRF answers GET /csrf.
+func (x *exchange) showCSRF() *Response {
+	if x.setup.config.Strict.SkipCSRFCheck {
+		spec := &x.cookies.specs.csrf
+		x.cookies.set(spec.clear(spec.name()))
 		return &Response{Status: http.StatusNotFound}
 	}
-	return noStore(jsonBytes(http.StatusOK, []byte(`{"csrfToken":"`+v.csrf+`"}`)))
+	return noStore(jsonBytes(http.StatusOK, []byte(`{"csrfToken":"`+x.csrfToken+`"}`)))
 }

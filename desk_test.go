@@ -47,9 +47,8 @@ func openDesk(t testing.TB, change ...func(*latchkey.Config)) *desk {
 	d := &desk{t: t, clock: newDeskClock(), log: &logbook{}, far: &farSide{}}
 	d.store = memoryadapter.New(memoryadapter.Options{})
 	c := latchkey.Config{
-		URL: deskOrigin, Secrets: []string{deskSecret}, Adapter: d.store, Time: d.clock.now, Logger: d.log.logger(),
-		Session:    latchkey.SessionConfig{Strategy: latchkey.JWTSessions},
-		HTTPClient: &http.Client{Transport: d.far},
+		Site: latchkey.Site{URL: deskOrigin}, Secrets: []string{deskSecret}, Adapter: d.store, Runtime: latchkey.Runtime{Time: d.clock.now, Logger: d.log.logger(), HTTPClient: &http.Client{Transport: d.far}},
+		Session: latchkey.SessionConfig{Strategy: latchkey.JWTSessions},
 		Providers: []latchkey.Provider{
 			&latchkey.Credentials{
 				ID: "crew", Name: "Crew", Fields: []latchkey.Field{{Name: "username"}, {Name: "password", Type: "password"}},

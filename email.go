@@ -8,203 +8,214 @@ import (
 	"strings"
 	"time"
 
+	"github.com/latchkeyhq/latchkey/internal/mailbox"
 	"github.com/latchkeyhq/latchkey/internal/page"
+	"github.com/latchkeyhq/latchkey/internal/redact"
 	"github.com/latchkeyhq/latchkey/jwt"
 )
 
 const (
-	linkMaxAge     = 24 * time.Hour
-	hardLinkMaxAge = 10 * time.Minute
+	linkMaxAge = 24 * time.Hour
+	// longestTyped is the longest text that is looked at for an e-mail address.
+	longestTyped = 1024
 )
 
 // emailProvider is an Email made ready.
 type emailProvider struct {
 	Email
+	about  providerInfo
 	secret string // what stored hashes are made over
 }
 
-func (p *Email) prepare(s *setup, _ func(string) string) (provider, error) {
-	e := &emailProvider{*p, firstOf(p.Secret, s.secret)}
+func (p *Email) prepare(s *setup, _ func(string) string) (preparedProvider, error) {
+	e := &emailProvider{Email: *p, secret: firstOf(p.Secret, s.csrfSecret)}
 	setDefault(&e.ID, "email")
 	setDefault(&e.Name, "Email")
-	if s.Hardened {
-		e.ConfirmLink = true
-		setDefault(&e.MaxAge, hardLinkMaxAge)
-	}
+	s.config.hardenEmail(&e.Email)
 	setDefault(&e.MaxAge, linkMaxAge)
+	e.about = providerInfo{
+		id: e.ID, name: e.Name, kind: TypeEmail, style: e.Style, secret: p.Secret, start: "signin/",
+		needs: []ability{abilityVerification},
+	}
 	if e.MaxAge > linkMaxAge {
-		s.log.warn("links that sign people in live longer than 24 hours", "provider", e.ID)
+		s.log.warnAtStart("links that sign people in live longer than 24 hours", "provider", e.ID)
 	}
 	if e.MaxAge < 0 {
-		return e, ErrInvalidProvider.at(e.ID, errors.New("Email.MaxAge must not be negative; zero is 24 hours"))
+		return e, ErrInvalidProvider.wrapFor(e.ID, errors.New("Email.MaxAge must not be negative; zero is 24 hours"))
 	}
 	if e.Normalize == nil {
-		e.Normalize = normalizeAddress
+		e.Normalize = mailbox.Normalize
 	}
 	if e.NewToken == nil {
 		e.NewToken = func() (string, error) { return randomHex(32), nil }
 	}
 	if p.Send == nil {
-		return e, ErrInvalidProvider.at(e.ID, errors.New("set Email.Send to a function that delivers the link, such as one of module mail"))
+		return e, ErrInvalidProvider.wrapFor(e.ID, errors.New("set Email.Send to a function that delivers the link, such as one of module mail"))
 	}
 	return e, nil
 }
 
-func (p *emailProvider) info() providerInfo {
-	return providerInfo{p.ID, p.Name, TypeEmail, p.Style, nil}
-}
-
-func (p *emailProvider) secrets() []string { return []string{p.Secret} }
+func (p *emailProvider) info() *providerInfo { return &p.about }
 
 // begin sends a link. What a stranger sees does not depend on whether the
-// address is known.
-func (p *emailProvider) begin(ctx context.Context, v *visit) (*Response, error) {
-	address, err := p.address(v.field("email"))
+// mailbox is known.
+func (p *emailProvider) begin(ctx context.Context, x *exchange) (outcome, error) {
+	email, err := p.mailbox(x.field("email"))
 	if err != nil {
-		return nil, ErrEmailSignIn.at(p.ID, err)
+		return outcome{}, ErrEmailSignIn.wrapFor(p.ID, err)
 	}
-	if err := p.ask(ctx, v, address); err != nil {
-		return nil, err
+	if err := p.ask(ctx, x, email); err != nil {
+		return outcome{}, err
 	}
-	sent := &Response{Redirect: v.url("verify-request?provider=" + url.QueryEscape(p.ID) + "&type=email")}
-	if ok, err := v.limiter.admitMail(ctx, v, address); err != nil || !ok {
-		return sent, v.emailError(p, err)
+	wait, err := x.setup.limits.admitMail(ctx, email, x.setup.trust.clientAddr(x.request))
+	switch {
+	case err != nil:
+	case wait > 0:
+		x.setup.log.error(ctx, x, ErrEmailSignIn.wrap(errors.New("too many links asked for")))
+	default:
+		err = p.deliver(ctx, x, email)
 	}
-	return sent, v.emailError(p, p.deliver(ctx, v, address))
+	if err != nil {
+		return outcome{}, ErrEmailSignIn.wrapFor(p.ID, err)
+	}
+	return outcome{response: &Response{Redirect: x.url("verify-request?provider=" + url.QueryEscape(p.ID) + "&type=email")}}, nil
 }
 
-func (v *visit) emailError(p *emailProvider, err error) error {
-	if err == nil {
-		return nil
+// mailbox decides which one is meant, before anything else happens.
+func (p *emailProvider) mailbox(typed string) (string, error) {
+	if len(typed) > longestTyped {
+		return "", mailbox.ErrInvalid
 	}
-	return ErrEmailSignIn.at(p.ID, err)
-}
-
-// address decides which mailbox is meant, before anything else happens.
-func (p *emailProvider) address(typed string) (string, error) {
-	if len(typed) > 1024 {
-		return "", errAddress
-	}
-	address, err := containResult(func() (string, error) { return p.Normalize(typed) })
+	email, err := containResult(func() (string, error) { return p.Normalize(typed) })
 	if err != nil {
 		return "", err
 	}
-	return address, checkAddress(address)
+	return email, mailbox.Check(email)
 }
 
 // ask tells the application that a link is about to be sent.
-func (p *emailProvider) ask(ctx context.Context, v *visit, address string) error {
-	known, err := found(v.store.userByEmail(ctx, address))
+func (p *emailProvider) ask(ctx context.Context, x *exchange, email string) error {
+	known, err := optional(x.setup.store.userByEmail(ctx, email))
 	if err != nil {
-		return ErrEmailSignIn.at(p.ID, err)
+		return ErrEmailSignIn.wrapFor(p.ID, err)
 	}
-	u := User{ID: newUserID(), Email: address}
+	u := User{ID: newUserID(), Email: email}
 	if known != nil {
 		u = *known
 	}
-	account := p.account(address)
+	account := p.account(email)
 	account.UserID = u.ID
-	return v.mayEnter(ctx, SignInAttempt{User: u, Account: account, VerificationRequest: true})
+	return x.runSignInCallback(ctx, SignInAttempt{User: u, Account: account, VerificationRequest: true})
 }
 
-func (p *emailProvider) account(address string) Account {
-	return Account{Provider: p.ID, ProviderAccountID: address, Type: TypeEmail}
+func (p *emailProvider) account(email string) Account {
+	return Account{Provider: p.ID, ProviderAccountID: email, Type: TypeEmail, Email: email, EmailVouched: true}
 }
 
 // deliver stores the link's hash and then sends the link; one that could not be
 // sent is void.
-func (p *emailProvider) deliver(ctx context.Context, v *visit, address string) error {
+func (p *emailProvider) deliver(ctx context.Context, x *exchange, email string) error {
 	token, err := containResult(p.NewToken)
 	if err != nil {
 		return err
 	}
-	v.learned = append(v.learned, token)
-	expires := v.now().Add(p.MaxAge).UTC().Truncate(time.Millisecond)
-	row := VerificationToken{Identifier: address, Token: hashWith(token, p.secret), Expires: expires}
-	if err := v.store.createVerificationToken(ctx, row); err != nil {
+	x.secretsSeen = append(x.secretsSeen, token)
+	expires := x.setup.now().Add(p.MaxAge).UTC().Truncate(time.Millisecond)
+	row := VerificationToken{Identifier: email, Token: hashWith(token, p.secret), Expires: expires}
+	if err := x.setup.store.createVerificationToken(ctx, row); err != nil {
 		return err
 	}
 	link := SignInLink{
-		To: address, From: p.From, URL: p.link(v, token, address), Token: token,
-		Expires: expires, Provider: p.ID, Theme: v.Theme, Request: v.request,
+		To: email, From: p.From, URL: p.link(x, token, email), Token: token,
+		Expires: expires, Provider: p.ID, Theme: x.setup.config.Theme, Request: x.request,
 	}
 	if err := contain(func() error { return p.Send(ctx, link) }); err != nil {
-		cleanup, cancel := background(ctx, v.Limits.Store)
+		cleanup, cancel := background(ctx, x.setup.config.Limits.Store)
 		defer cancel()
-		_, gone := v.store.useVerificationToken(cleanup, row.Identifier, row.Token)
-		if errors.Is(gone, ErrNotFound) {
-			gone = nil
-		}
-		return errors.Join(errors.New(v.blot(err.Error())), gone) // a mailer may repeat the link
+		_, gone := x.setup.store.useVerificationToken(cleanup, row.Identifier, row.Token)
+		said := redact.Text(err.Error(), x.secrets(), longestText) // a mailer may repeat the link
+		return errors.Join(errors.New(said), ignoring(gone, ErrNotFound))
 	}
 	if p.SameBrowser {
-		return p.bind(v, row.Token)
+		return p.bind(x, row.Token)
 	}
 	return nil
 }
 
-func (p *emailProvider) link(v *visit, token, address string) string {
-	return v.url("callback/" + p.ID + "?callbackUrl=" + url.QueryEscape(v.callbackURL) +
-		"&token=" + url.QueryEscape(token) + "&email=" + url.QueryEscape(address))
+func (p *emailProvider) link(x *exchange, token, email string) string {
+	return x.url("callback/" + p.ID + "?callbackUrl=" + url.QueryEscape(x.callbackURL) +
+		"&token=" + url.QueryEscape(token) + "&email=" + url.QueryEscape(email))
 }
 
+// purposeLink marks the cookie of the browser that asked for a link.
+const purposeLink = "email-link"
+
 // bind makes a browser the only one that can use the link.
-func (p *emailProvider) bind(v *visit, hash string) error {
-	k := &v.kinds.link
-	sealed, err := k.codec.SealClaims(jwt.Claims{"value": hash, "provider": p.ID, "purpose": "email-link"}, v.now(), p.MaxAge)
+func (p *emailProvider) bind(x *exchange, hash string) error {
+	k, now := &x.cookies.specs.link, x.setup.now()
+	sealed, err := k.codec.SealClaims(jwt.Claims{"value": hash, "provider": p.ID, "purpose": purposeLink}, now, p.MaxAge)
 	if err != nil {
 		return err
 	}
-	v.setCookie(k.make(sealed, v.soon(p.MaxAge)))
+	x.cookies.set(k.make(sealed, now.Add(p.MaxAge)))
 	return nil
 }
 
-func (p *emailProvider) isBound(v *visit, hash string) bool {
-	k := &v.kinds.link
-	value, _ := v.cookieValue(k)
-	claims, err := k.codec.OpenClaims(value, v.now(), p.MaxAge)
-	return err == nil && claims.String("purpose") == "email-link" && claims.String("provider") == p.ID && equalText(claims.String("value"), hash)
+func (p *emailProvider) isBound(x *exchange, hash string) bool {
+	k := &x.cookies.specs.link
+	value, _ := x.cookies.value(k)
+	claims, err := k.codec.OpenClaims(value, x.setup.now(), p.MaxAge)
+	return err == nil && claims.String("purpose") == purposeLink && claims.String("provider") == p.ID && equalText(claims.String("value"), hash)
 }
 
-// receive spends a link.
-func (p *emailProvider) receive(ctx context.Context, v *visit) (*arrival, error) {
-	if isPrefetch(v.request.Header) {
-		return nil, RespondWith(&Response{Status: http.StatusForbidden, Header: http.Header{"Cache-Control": {"no-store"}}})
+// receive uses up a link.
+func (p *emailProvider) receive(ctx context.Context, x *exchange) (outcome, error) {
+	if isPrefetch(x.request.Header) {
+		return outcome{response: &Response{Status: http.StatusForbidden, Header: http.Header{"Cache-Control": {"no-store"}}}}, nil
 	}
-	token, address := v.query.Get("token"), v.query.Get("email")
+	token, email := x.query.Get("token"), x.query.Get("email")
 	if p.ConfirmLink {
-		if !v.isPost() {
-			return nil, p.confirm(v, token, address)
+		if !x.isPost() {
+			res, err := p.confirm(x, token, email)
+			return outcome{response: res}, err
 		}
-		if !v.csrfVerified {
-			return nil, ErrMissingCSRF.at(p.ID, errors.New("the confirmation has no valid csrfToken"))
+		if !x.csrfVerified {
+			return outcome{}, ErrMissingCSRF.wrapFor(p.ID, errors.New("the confirmation has no valid csrfToken"))
 		}
-		token, address = firstOf(v.field("token"), token), firstOf(v.field("email"), address)
+		token, email = firstOf(x.field("token"), token), firstOf(x.field("email"), email)
 	}
 	if token == "" {
-		return nil, ErrInvalidConfig.at(p.ID, errors.New("the link has no token"))
+		return outcome{}, ErrInvalidConfig.wrapFor(p.ID, errors.New("the link has no token"))
 	}
-	hash := hashWith(token, p.secret)
-	if p.SameBrowser && !p.isBound(v, hash) {
-		return nil, ErrVerification.at(p.ID, errors.New("the link was asked for in another browser"))
+	row, err := p.redeem(ctx, x, token, email)
+	if err != nil {
+		return outcome{}, err
 	}
-	row, err := v.store.useVerificationToken(ctx, address, hash)
-	switch {
-	case errors.Is(err, ErrNotFound):
-		return nil, ErrVerification.at(p.ID, errors.New("the link is unknown or was used"))
-	case err != nil:
-		return nil, err
-	case row.Identifier != address || address == "":
-		return nil, ErrVerification.at(p.ID, errors.New("the link belongs to another address"))
-	case !v.now().Before(row.Expires):
-		return nil, ErrVerification.at(p.ID, errors.New("the link has expired"))
-	}
-	return &arrival{
-		user:          User{Email: row.Identifier},
+	return outcome{assertion: &assertion{
+		person:        User{Email: row.Identifier},
 		account:       p.account(row.Identifier),
 		provesEmail:   true,
 		emailVerified: true,
-	}, nil
+	}}, nil
+}
+
+// redeem trades the link's secret for the row that was stored with it.
+func (p *emailProvider) redeem(ctx context.Context, x *exchange, token, email string) (VerificationToken, error) {
+	hash := hashWith(token, p.secret)
+	if p.SameBrowser && !p.isBound(x, hash) {
+		return VerificationToken{}, ErrVerification.wrapFor(p.ID, errors.New("the link was asked for in another browser"))
+	}
+	row, err := x.setup.store.useVerificationToken(ctx, email, hash)
+	switch {
+	case errors.Is(err, ErrNotFound):
+		err = ErrVerification.wrapFor(p.ID, errors.New("the link is unknown or was used"))
+	case err != nil:
+	case row.Identifier != email || email == "":
+		err = ErrVerification.wrapFor(p.ID, errors.New("the link belongs to another mailbox"))
+	case !x.setup.now().Before(row.Expires):
+		err = ErrVerification.wrapFor(p.ID, errors.New("the link has expired"))
+	}
+	return row, err
 }
 
 // isPrefetch tells browsers that only look ahead.
@@ -217,24 +228,12 @@ func isPrefetch(h http.Header) bool {
 	return false
 }
 
-// confirm shows the button that spends the link.
-func (p *emailProvider) confirm(v *visit, token, address string) error {
-	done, err := v.pages.Confirm(page.Confirm{
-		CSRFToken: v.csrf,
-		Action:    v.path("callback/" + p.ID),
-		Email:     shownAddress(address),
-		Hidden:    []page.Hidden{{Name: "token", Value: token}, {Name: "email", Value: address}, {Name: "callbackUrl", Value: v.callbackURL}},
-	})
-	if err != nil {
-		return err
-	}
-	return RespondWith(pageResponse(done))
-}
-
-// shownAddress is an address from a link, if it is one.
-func shownAddress(address string) string {
-	if checkAddress(address) != nil {
-		return ""
-	}
-	return address
+// confirm shows the button that uses up the link.
+func (p *emailProvider) confirm(x *exchange, token, email string) (*Response, error) {
+	return pageResponse(x.setup.pages.Confirm(page.Confirm{
+		CSRFToken: x.csrfToken,
+		Action:    x.setup.path("callback/" + p.ID),
+		Email:     shownEmail(email),
+		Hidden:    []page.Hidden{{Name: "token", Value: token}, {Name: "email", Value: email}, {Name: "callbackUrl", Value: x.callbackURL}},
+	}))
 }

@@ -9,7 +9,7 @@ import (
 
 // WithEnv returns c with what it leaves empty taken from the environment, as
 // [New] does on its own with os.Getenv. It is for those who get the environment
-// from elsewhere, and is what the original calls setEnvDefaults. getenv answers
+// from elsewhere, and is what Auth.js calls setEnvDefaults. getenv answers
 // "" for what is not set.
 //
 //   - AUTH_SECRET, alias NEXTAUTH_SECRET, and AUTH_SECRET_1 to AUTH_SECRET_3 in
@@ -24,20 +24,22 @@ func (c Config) WithEnv(getenv func(string) string) Config {
 	if len(c.Secrets) == 0 {
 		c.Secrets = envSecrets(getenv)
 	}
-	if c.URL == "" {
-		c.URL = firstOf(getenv("AUTH_URL"), getenv("NEXTAUTH_URL"))
+	if c.Site.URL == "" {
+		c.Site.URL = firstOf(getenv("AUTH_URL"), getenv("NEXTAUTH_URL"))
 	}
-	if !c.TrustHost {
-		c.TrustHost = envBool(getenv("AUTH_TRUST_HOST"))
+	if !c.Site.TrustHost {
+		c.Site.TrustHost = envBool(getenv("AUTH_TRUST_HOST"))
 	}
-	if c.RedirectProxyURL == "" {
-		c.RedirectProxyURL = getenv("AUTH_REDIRECT_PROXY_URL")
+	if c.Site.RedirectProxyURL == "" {
+		c.Site.RedirectProxyURL = getenv("AUTH_REDIRECT_PROXY_URL")
 	}
-	if c.BasePath == "" {
-		c.BasePath = basePathOf(c.URL)
+	if c.Site.BasePath == "" {
+		c.Site.BasePath = basePathOf(c.Site.URL)
 	}
 	return c
 }
+
+const defaultBasePath = "/auth"
 
 func envSecrets(getenv func(string) string) []string {
 	var secrets []string
@@ -57,7 +59,7 @@ func envBool(s string) bool {
 	return !slices.Contains([]string{"", "0", "false", "no", "off"}, strings.ToLower(strings.TrimSpace(s)))
 }
 
-// basePathOf is the base path that the address of a site implies.
+// basePathOf is the base path that the URL of a site implies.
 func basePathOf(site string) string {
 	if u, err := url.Parse(site); err == nil {
 		if path := strings.TrimRight(u.Path, "/"); path != "" {
@@ -70,13 +72,4 @@ func basePathOf(site string) string {
 // providerEnv reads AUTH_<ID>_<what>: the id in upper case, - as _.
 func providerEnv(getenv func(string) string, id, what string) string {
 	return getenv("AUTH_" + strings.ToUpper(strings.ReplaceAll(id, "-", "_")) + "_" + what)
-}
-
-func firstOf(texts ...string) string {
-	for _, s := range texts {
-		if s != "" {
-			return s
-		}
-	}
-	return ""
 }

@@ -25,23 +25,23 @@ func TestWithEnv(t *testing.T) {
 		env   env
 		want  latchkey.Config
 	}{
-		{"nothing", latchkey.Config{}, nil, latchkey.Config{BasePath: "/auth"}},
+		{"nothing", latchkey.Config{}, nil, latchkey.Config{Site: latchkey.Site{BasePath: "/auth"}}},
 		{"everything", latchkey.Config{}, everything, latchkey.Config{
-			Secrets: []string{"s3", "s2", "s1", "s0"}, URL: "https://env.example/api/auth", BasePath: "/api/auth", TrustHost: true, RedirectProxyURL: "https://proxy.example/auth",
+			Secrets: []string{"s3", "s2", "s1", "s0"}, Site: latchkey.Site{URL: "https://env.example/api/auth", BasePath: "/api/auth", TrustHost: true, RedirectProxyURL: "https://proxy.example/auth"},
 		}},
-		{"what is configured stays", latchkey.Config{Secrets: []string{"mine"}, URL: "https://mine.example", BasePath: "/mine", RedirectProxyURL: "https://mine.example/auth"}, everything, latchkey.Config{
-			Secrets: []string{"mine"}, URL: "https://mine.example", BasePath: "/mine", TrustHost: true, RedirectProxyURL: "https://mine.example/auth",
+		{"what is configured stays", latchkey.Config{Secrets: []string{"mine"}, Site: latchkey.Site{URL: "https://mine.example", BasePath: "/mine", RedirectProxyURL: "https://mine.example/auth"}}, everything, latchkey.Config{
+			Secrets: []string{"mine"}, Site: latchkey.Site{URL: "https://mine.example", BasePath: "/mine", TrustHost: true, RedirectProxyURL: "https://mine.example/auth"},
 		}},
-		{"a configured URL implies its own base path", latchkey.Config{URL: "https://mine.example/x/"}, everything, latchkey.Config{
-			Secrets: []string{"s3", "s2", "s1", "s0"}, URL: "https://mine.example/x/", BasePath: "/x", TrustHost: true, RedirectProxyURL: "https://proxy.example/auth",
+		{"a configured URL implies its own base path", latchkey.Config{Site: latchkey.Site{URL: "https://mine.example/x/"}}, everything, latchkey.Config{
+			Secrets: []string{"s3", "s2", "s1", "s0"}, Site: latchkey.Site{URL: "https://mine.example/x/", BasePath: "/x", TrustHost: true, RedirectProxyURL: "https://proxy.example/auth"},
 		}},
-		{"old names", latchkey.Config{}, env{"NEXTAUTH_SECRET": "old", "NEXTAUTH_URL": "https://old.example/api/auth"}, latchkey.Config{Secrets: []string{"old"}, URL: "https://old.example/api/auth", BasePath: "/api/auth"}},
-		{"new names win", latchkey.Config{}, env{"AUTH_SECRET": "new", "NEXTAUTH_SECRET": "old", "AUTH_URL": "https://new.example", "NEXTAUTH_URL": "https://old.example"}, latchkey.Config{Secrets: []string{"new"}, URL: "https://new.example", BasePath: "/auth"}},
-		{"rotation with gaps", latchkey.Config{}, env{"AUTH_SECRET": "s0", "AUTH_SECRET_2": "s2"}, latchkey.Config{Secrets: []string{"s2", "s0"}, BasePath: "/auth"}},
-		{"rotation alone", latchkey.Config{}, env{"AUTH_SECRET_1": "s1"}, latchkey.Config{Secrets: []string{"s1"}, BasePath: "/auth"}},
-		{"a root URL", latchkey.Config{}, env{"AUTH_URL": "https://env.example/"}, latchkey.Config{URL: "https://env.example/", BasePath: "/auth"}},
-		{"a slash at the end", latchkey.Config{}, env{"AUTH_URL": "https://env.example/login/"}, latchkey.Config{URL: "https://env.example/login/", BasePath: "/login"}},
-		{"trust already given", latchkey.Config{TrustHost: true}, env{"AUTH_TRUST_HOST": "false"}, latchkey.Config{TrustHost: true, BasePath: "/auth"}},
+		{"old names", latchkey.Config{}, env{"NEXTAUTH_SECRET": "old", "NEXTAUTH_URL": "https://old.example/api/auth"}, latchkey.Config{Secrets: []string{"old"}, Site: latchkey.Site{URL: "https://old.example/api/auth", BasePath: "/api/auth"}}},
+		{"new names win", latchkey.Config{}, env{"AUTH_SECRET": "new", "NEXTAUTH_SECRET": "old", "AUTH_URL": "https://new.example", "NEXTAUTH_URL": "https://old.example"}, latchkey.Config{Secrets: []string{"new"}, Site: latchkey.Site{URL: "https://new.example", BasePath: "/auth"}}},
+		{"rotation with gaps", latchkey.Config{}, env{"AUTH_SECRET": "s0", "AUTH_SECRET_2": "s2"}, latchkey.Config{Secrets: []string{"s2", "s0"}, Site: latchkey.Site{BasePath: "/auth"}}},
+		{"rotation alone", latchkey.Config{}, env{"AUTH_SECRET_1": "s1"}, latchkey.Config{Secrets: []string{"s1"}, Site: latchkey.Site{BasePath: "/auth"}}},
+		{"a root URL", latchkey.Config{}, env{"AUTH_URL": "https://env.example/"}, latchkey.Config{Site: latchkey.Site{URL: "https://env.example/", BasePath: "/auth"}}},
+		{"a slash at the end", latchkey.Config{}, env{"AUTH_URL": "https://env.example/login/"}, latchkey.Config{Site: latchkey.Site{URL: "https://env.example/login/", BasePath: "/login"}}},
+		{"trust already given", latchkey.Config{Site: latchkey.Site{TrustHost: true}}, env{"AUTH_TRUST_HOST": "false"}, latchkey.Config{Site: latchkey.Site{TrustHost: true, BasePath: "/auth"}}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			before := maps.Clone(c.env)
@@ -56,8 +56,8 @@ func TestWithEnv(t *testing.T) {
 	}
 	for value, want := range map[string]bool{"": false, "0": false, "false": false, "FALSE": false, " no ": false, "off": false, "true": true, "1": true, "yes": true, "on": true} {
 		t.Run("AUTH_TRUST_HOST="+value, func(t *testing.T) {
-			if got := (latchkey.Config{}).WithEnv(env{"AUTH_TRUST_HOST": value}.get); got.TrustHost != want {
-				t.Errorf("trusted: %t", got.TrustHost)
+			if got := (latchkey.Config{}).WithEnv(env{"AUTH_TRUST_HOST": value}.get); got.Site.TrustHost != want {
+				t.Errorf("trusted: %t", got.Site.TrustHost)
 			}
 		})
 	}
@@ -75,7 +75,7 @@ func TestNewReadsTheEnvironment(t *testing.T) {
 	}
 	d := openDesk(t)
 	for want, p := range map[string]latchkey.OAuth{"id-of-env": {}, "mine": {ClientID: "mine"}} {
-		auth, err := latchkey.New(latchkey.Config{Providers: []latchkey.Provider{site(p), &latchkey.OAuth{ID: "oidc", OIDC: true}}, Logger: d.log.logger()})
+		auth, err := latchkey.New(latchkey.Config{Providers: []latchkey.Provider{site(p), &latchkey.OAuth{ID: "oidc", OIDC: true}}, Runtime: latchkey.Runtime{Logger: d.log.logger()}})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -96,7 +96,7 @@ func TestBasePathWarnings(t *testing.T) {
 		{"only configured", "https://app.example", "/login", ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			d := openDesk(t, func(cfg *latchkey.Config) { cfg.URL, cfg.BasePath = c.url, c.base })
+			d := openDesk(t, func(cfg *latchkey.Config) { cfg.Site.URL, cfg.Site.BasePath = c.url, c.base })
 			text := d.log.text()
 			if (c.says == "" && strings.Contains(text, "basepath")) || !strings.Contains(text, c.says) {
 				t.Errorf("log %s", text)

@@ -77,11 +77,11 @@ func (e *Error) Unwrap() error { return e.Err }
 // Is reports whether target is the error's type.
 func (e *Error) Is(target error) bool { return target == e.Type }
 
-// because wraps the cause err.
-func (t ErrorType) because(err error) error { return &Error{Type: t, Err: err} }
+// wrap is an error of this type with the cause err; nil: none.
+func (t ErrorType) wrap(err error) error { return &Error{Type: t, Err: err} }
 
-// at is because with the provider it happened at.
-func (t ErrorType) at(provider string, err error) error {
+// wrapFor is wrap with the id of the provider it happened at.
+func (t ErrorType) wrapFor(provider string, err error) error {
 	return &Error{Type: t, Provider: provider, Err: err}
 }
 
@@ -90,22 +90,31 @@ func (t ErrorType) at(provider string, err error) error {
 // public: it must not tell a wrong name from a wrong password. Empty: "credentials".
 func CredentialsError(code string) error { return &Error{Type: ErrCredentialsSignin, Code: code} }
 
-// RedirectTo returns an error that sends the visitor to url instead of going
-// on. [Callbacks].SignIn and the guards understand it. The address goes through
-// [Callbacks].Redirect.
+// RedirectTo returns an error that sends the browser to url instead of going
+// on. It is for [Callbacks].SignIn, [Credentials].Authorize and the guards. The
+// URL goes through [Callbacks].Redirect.
 func RedirectTo(url string) error { return &redirect{url} }
 
 type redirect struct{ to string }
 
 func (r *redirect) Error() string { return "latchkey: redirect" }
 
-// RespondWith returns an error that answers the request with res. The function
-// given to [Auth.Authorize] and [Callbacks].SignIn may return it.
+// RespondWith returns an error that answers the request with res. It is for
+// [Callbacks].SignIn, [Credentials].Authorize and the guards.
 func RespondWith(res *Response) error { return &ownResponse{res} }
 
 type ownResponse struct{ res *Response }
 
 func (*ownResponse) Error() string { return "latchkey: the application answers itself" }
+
+// isSteering: the application wants the browser elsewhere. Nothing has failed.
+func isSteering(err error) bool {
+	if _, ok := errors.AsType[*redirect](err); ok {
+		return true
+	}
+	_, ok := errors.AsType[*ownResponse](err)
+	return ok
+}
 
 var (
 	// ErrNoSession reports that a request carries no live session.
@@ -114,9 +123,41 @@ var (
 	ErrNotFound = errors.New("latchkey: not found")
 	// ErrConflict is what an [Adapter] returns when a unique key is taken.
 	ErrConflict = errors.New("latchkey: conflict")
+	// ErrLastAccount reports that an account was not unlinked because it is the
+	// last way to sign in that its user has.
+	ErrLastAccount = errors.New("latchkey: this is the only way to sign in that is left")
 	// ErrBodyTooLarge is returned by [FromHTTP] for a body over the limit; answer it with status 413.
 	ErrBodyTooLarge = errors.New("latchkey: request body too large")
 )
+
+// ignoring is err, unless it is one that makes no difference.
+func ignoring(err, harmless error) error {
+	if errors.Is(err, harmless) {
+		return nil
+	}
+	return err
+}
+
+// publicError is err as an *Error, whatever it was.
+func publicError(err error) error {
+	if _, ok := errors.AsType[*Error](err); ok {
+		return err
+	}
+	if t, ok := errors.AsType[ErrorType](err); ok {
+		return t.wrap(nil)
+	}
+	return ErrCallbackRoute.wrap(err)
+}
+
+// redactedError is a cause that can be recognized but not read.
+type redactedError struct {
+	text  string
+	cause error
+}
+
+func (e *redactedError) Error() string        { return e.text }
+func (e *redactedError) Is(target error) bool { return errors.Is(e.cause, target) }
+func (e *redactedError) As(target any) bool   { return errors.As(e.cause, target) }
 
 // shown is the error type a browser may be told.
 func (t ErrorType) shown() ErrorType {
@@ -128,7 +169,7 @@ func (t ErrorType) shown() ErrorType {
 	return "Configuration"
 }
 
-// onSignInPage tells the errors that the visitor can mend by signing in another way.
+// onSignInPage tells the errors that people can mend by signing in another way.
 func (t ErrorType) onSignInPage() bool {
 	switch t {
 	case ErrCredentialsSignin, ErrOAuthAccountNotLinked, ErrOAuthCallback, ErrAccountNotLinked, ErrMissingCSRF:

@@ -51,7 +51,7 @@ func ExampleOAuth() {
 		},
 	}
 	_, err := latchkey.New(latchkey.Config{
-		URL:       "https://app.example",
+		Site:      latchkey.Site{URL: "https://app.example"},
 		Secrets:   []string{"the output of openssl rand -base64 33"},
 		Providers: []latchkey.Provider{acme},
 	})
@@ -126,8 +126,8 @@ func ExampleAuth_Authorize() {
 
 // One middleware for a whole site: Latchkey's routes are answered, everything
 // else is passed on with the session in its context.
-func ExampleAuth_Handle() {
-	site := exampleAuth().Handle(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+func ExampleAuth_Middleware() {
+	site := exampleAuth().Middleware(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if s, ok := latchkey.SessionFrom(r.Context()); ok {
 			fmt.Fprintf(w, "Hello, %s", s.User.Name)
 			return
@@ -162,7 +162,7 @@ func ExampleAuth_SignIn() {
 // Magic links need an Adapter to keep their hashes, and something to send mail with.
 func ExampleEmail() {
 	auth, err := latchkey.New(latchkey.Config{
-		URL:     "https://app.example",
+		Site:    latchkey.Site{URL: "https://app.example"},
 		Secrets: []string{"the output of openssl rand -base64 33"},
 		Adapter: memoryadapter.New(memoryadapter.Options{}),
 		Providers: []latchkey.Provider{&latchkey.Email{
@@ -179,8 +179,8 @@ func ExampleEmail() {
 // Each tenant has a configuration of its own.
 func ExampleNewFunc() {
 	tenants := map[string]*latchkey.Config{
-		"a.example": {URL: "https://a.example", Secrets: []string{"the first tenant's secret, long enough"}},
-		"b.example": {URL: "https://b.example", Secrets: []string{"the other tenant's secret, long enough"}},
+		"a.example": {Site: latchkey.Site{URL: "https://a.example"}, Secrets: []string{"the first tenant's secret, long enough"}},
+		"b.example": {Site: latchkey.Site{URL: "https://b.example"}, Secrets: []string{"the other tenant's secret, long enough"}},
 	}
 	auth := latchkey.NewFunc(func(_ context.Context, r *latchkey.Request) (*latchkey.Config, error) {
 		c, ok := tenants[r.Host]
@@ -199,9 +199,9 @@ func ExampleNewFunc() {
 
 func exampleAuth() *latchkey.Auth {
 	auth, err := latchkey.New(latchkey.Config{
-		URL:     "https://app.example",
+		Site:    latchkey.Site{URL: "https://app.example"},
 		Secrets: []string{"the output of openssl rand -base64 33"},
-		Logger:  quiet,
+		Runtime: latchkey.Runtime{Logger: quiet},
 		Providers: []latchkey.Provider{&latchkey.Credentials{
 			Fields: []latchkey.Field{{Name: "username"}, {Name: "password", Type: "password"}},
 			Authorize: func(_ context.Context, typed map[string]string, _ *latchkey.Request) (*latchkey.User, error) {

@@ -248,9 +248,9 @@ func TestAuthorize(t *testing.T) {
 	})
 }
 
-func TestHandle(t *testing.T) {
+func TestMiddleware(t *testing.T) {
 	d, g, _ := memberDesk(t)
-	site := d.auth.Handle(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	site := d.auth.Middleware(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		s, ok := latchkey.SessionFrom(r.Context())
 		if ok {
 			_, _ = w.Write([]byte("hello " + s.User.Email))
@@ -264,7 +264,7 @@ func TestHandle(t *testing.T) {
 	if a := g.serve(site, g.request(http.MethodGet, "/auth/session", "", "")); !strings.Contains(a.Body.String(), `"email":"ada@example.com"`) {
 		t.Errorf("the route: %s", a.Body)
 	}
-	for target, want := range map[string]bool{"/auth": true, "/auth/": true, "/auth/session": true, "/auth/x/y/z": true, "/authsession": false, "/": false, "/x/auth": false, "/%61uth/session": false, "/AUTH/session": false} {
+	for target, want := range map[string]bool{"/auth/session": true, "/auth/signin/x/y/z": true, "/auth/account": false, "/auth/client/x.js": false, "/auth": false, "/auth/": false, "/auth/login": false, "/authsession": false, "/": false, "/x/auth": false, "/%61uth/session": false, "/AUTH/session": false} {
 		if got := d.auth.Match(g.request(http.MethodGet, target, "", "")); got != want {
 			t.Errorf("Match %s is %t", target, got)
 		}
@@ -438,7 +438,7 @@ func TestActionURL(t *testing.T) {
 			t.Errorf("%s: %v, %v", action, u, err)
 		}
 	}
-	trusting := openDesk(t, func(c *latchkey.Config) { c.URL, c.AllowedHosts = "", []string{"app.example"} })
+	trusting := openDesk(t, func(c *latchkey.Config) { c.Site.URL, c.Site.AllowedHosts = "", []string{"app.example"} })
 	r := httptest.NewRequest(http.MethodGet, "https://evil.example/", nil)
 	if u, err := trusting.auth.ActionURL(r, "signin"); err == nil {
 		t.Errorf("a foreign host: %v", u)

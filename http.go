@@ -2,18 +2,21 @@ package latchkey
 
 import (
 	"io"
+	"mime"
 	"net/http"
 	"net/url"
+
+	"github.com/latchkeyhq/latchkey/internal/jsontext"
 )
 
-// Request is a visitor's request, free of any web framework.
+// Request is an HTTP request, free of any web framework.
 type Request struct {
 	Method     string
 	URL        *url.URL // path and query count; scheme and host are only used where Host is empty
 	Host       string   // the Host header
 	Header     http.Header
 	Body       []byte
-	RemoteAddr string // address of the connection's other end, with or without port
+	RemoteAddr string // IP address of the connection's other end, with or without port
 	TLS        bool   // the connection itself is encrypted
 }
 
@@ -22,39 +25,45 @@ type Response struct {
 	Status   int // 0: 302 with Redirect, else 200
 	Header   http.Header
 	Cookies  []*http.Cookie
-	Redirect string // where to send the visitor; empty: nowhere
+	Redirect string // where to send the browser; empty: nowhere
 	Body     []byte
 }
 
 const (
+	formType = "application/x-www-form-urlencoded"
+	jsonType = "application/json"
+
 	defaultBodyLimit = 1 << 20
 	formBodyLimit    = 64 << 10
 )
 
 // FromHTTP reads r, its body included, up to 1 MiB (64 KiB for forms). A larger
 // one is ErrBodyTooLarge; answer it with status 413 and close the connection.
-func FromHTTP(r *http.Request) (*Request, error) { return fromHTTP(r, defaultBodyLimit) }
-
-func fromHTTP(r *http.Request, limit int) (*Request, error) {
+func FromHTTP(r *http.Request) (*Request, error) {
 	req := requestHead(r)
-	if r.Body == nil || r.Body == http.NoBody || r.Method == http.MethodGet || r.Method == http.MethodHead {
-		return req, nil
+	return req, req.readBody(r, defaultBodyLimit)
+}
+
+// readBody reads the body of r, up to limit bytes.
+func (r *Request) readBody(from *http.Request, limit int) error {
+	if from.Body == nil || from.Body == http.NoBody || r.Method == http.MethodGet || r.Method == http.MethodHead {
+		return nil
 	}
 	if mediaType(r.Header.Get("Content-Type")) == formType {
 		limit = min(limit, formBodyLimit)
 	}
-	if r.ContentLength > int64(limit) {
-		return req, ErrBodyTooLarge
+	if from.ContentLength > int64(limit) {
+		return ErrBodyTooLarge
 	}
-	body, err := io.ReadAll(io.LimitReader(r.Body, int64(limit)+1))
+	body, err := io.ReadAll(io.LimitReader(from.Body, int64(limit)+1))
 	if err != nil {
-		return req, err
+		return err
 	}
 	if len(body) > limit {
-		return req, ErrBodyTooLarge
+		return ErrBodyTooLarge
 	}
-	req.Body = body
-	return req, nil
+	r.Body = body
+	return nil
 }
 
 // requestHead is r without its body.
@@ -85,4 +94,48 @@ func (r *Response) Send(w http.ResponseWriter) {
 	if len(r.Body) > 0 {
 		_, _ = w.Write(r.Body) // nobody is left to tell
 	}
+}
+
+// addCookie writes c into a response header.
+func addCookie(h http.Header, c *http.Cookie) {
+	if line := c.String(); line != "" {
+		h["Set-Cookie"] = append(h["Set-Cookie"], line)
+	}
+}
+
+// mediaType is the type without parameters; empty: none that makes sense.
+func mediaType(header string) string {
+	switch header { // what browsers send
+	case formType, jsonType:
+		return header
+	}
+	t, _, err := mime.ParseMediaType(header)
+	if err != nil {
+		return ""
+	}
+	return t
+}
+
+// jsonBytes is an answer of ready-made JSON.
+func jsonBytes(status int, body []byte) *Response {
+	return &Response{Status: status, Header: http.Header{"Content-Type": jsonHeader, "X-Content-Type-Options": nosniff}, Body: body}
+}
+
+var (
+	jsonHeader    = []string{jsonType}
+	nosniff       = []string{"nosniff"}
+	neverCache    = []string{"private, no-cache, no-store"}
+	alreadyOld    = []string{"0"}
+	noCachePragma = []string{"no-cache"}
+)
+
+// jsonText is an answer of one JSON string.
+func jsonText(status int, text string) *Response {
+	return jsonBytes(status, jsontext.AppendText(nil, text))
+}
+
+// noStore forbids caching in the words of Auth.js.
+func noStore(r *Response) *Response {
+	r.Header["Cache-Control"], r.Header["Expires"], r.Header["Pragma"] = neverCache, alreadyOld, noCachePragma
+	return r
 }

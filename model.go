@@ -60,13 +60,40 @@ type Tokens struct {
 	Extra map[string]any
 }
 
-// Session is what the browser may see of a signed-in user.
+// Session is who is signed in: what the browser may see, and what only the
+// server knows.
 //
-// A Session that the library hands out is the caller's own and may be changed.
+// In JSON there are User, Expires and the members of Extra. The other fields
+// never leave the server; no callback and no update can change them. A Session
+// that the library hands out is the caller's own.
 type Session struct {
 	User    User
 	Expires time.Time
 	Extra   map[string]any // members beside user and expires, put there by [Callbacks].Session
+
+	UserID   string     // the application's id of the user; empty: the token does not say
+	ID       string     // one for life, however often its token is renewed; empty: a token that keeps none
+	Tenant   string     // see [NewTenants]; empty: there is one site
+	Provider string     // id of the provider that opened it; empty: unknown, as with JWTSessions
+	Via      SessionVia // what the request proved the session with
+	Assurance
+}
+
+// SessionVia is what a request proves its session with.
+type SessionVia string
+
+// The ways a session comes with a request.
+const (
+	ViaCookie SessionVia = "cookie"
+)
+
+// Assurance is how, and how recently, the user of a session proved who they
+// are. What is unknown, as in sessions made elsewhere, is zero.
+type Assurance struct {
+	AuthTime time.Time // the sign-in
+	Proved   time.Time // the latest proof: AuthTime, where nothing later is kept
+	AMR      []string  // the methods, in the names of RFC 8176
+	ACR      string    // the level reached (OpenID Connect Core 1.0, section 2)
 }
 
 // StoredSession is a session kept by an [Adapter]; the cookie holds its Token.

@@ -9,19 +9,20 @@ import (
 	"net/http"
 	"net/url"
 
+	"github.com/latchkeyhq/latchkey/internal/mailbox"
 	"github.com/latchkeyhq/latchkey/internal/oauth"
 )
 
 // What a provider hands over for its code, and who that says it is.
 
 // redeem trades the code for tokens and a profile.
-func (p *oauthProvider) redeem(ctx context.Context, v *visit, code string, f *flow, params url.Values) (Grant, error) {
-	redirectURI, _ := p.callbackAddress(v)
+func (p *oauthProvider) redeem(ctx context.Context, x *exchange, code string, f *flow, params url.Values) (Grant, error) {
+	redirectURI, _ := p.callbackURLs(x)
 	t, err := p.client.Exchange(ctx, code, redirectURI, f.verifier)
 	if err != nil {
 		return Grant{}, err
 	}
-	v.learned = append(v.learned, t.AccessToken, t.RefreshToken, t.IDToken, f.verifier, f.nonce)
+	x.secretsSeen = append(x.secretsSeen, t.AccessToken, t.RefreshToken, t.IDToken, f.verifier, f.nonce)
 	grant := Grant{Tokens: tokensOf(t), Params: params}
 	subject := ""
 	if p.OIDC {
@@ -35,7 +36,7 @@ func (p *oauthProvider) redeem(ctx context.Context, v *visit, code string, f *fl
 	switch {
 	case p.FetchProfile != nil:
 		limited := *p.http
-		limited.Transport = limitedTransport{p.http.Transport, int64(v.Limits.Upstream)}
+		limited.Transport = limitedTransport{p.http.Transport, int64(x.setup.config.Limits.Upstream)}
 		grant.Profile, err = containResult(func() (Claims, error) { return p.FetchProfile(ctx, &limited, grant.Tokens) })
 		if err == nil && p.OIDC && grant.Profile.String("sub") != subject {
 			err = errors.New("FetchProfile returned another sub than the ID token's")
@@ -61,26 +62,30 @@ func tokensOf(t *oauth.Token) Tokens {
 	return tokens
 }
 
-// defaultTokens keeps what the original keeps.
+// defaultTokens keeps what Auth.js keeps.
 func defaultTokens(t Tokens) Tokens {
 	t.Extra = nil
 	return t
 }
 
-// identify maps a grant to an arrival.
-func (p *oauthProvider) identify(g Grant) (*arrival, error) {
+// identify maps a grant to an assertion.
+func (p *oauthProvider) identify(g Grant) (*assertion, error) {
 	id, err := containResult(func() (Identity, error) { return p.Identify(g) })
 	if err != nil {
-		return nil, ErrOAuthProfileParse.at(p.ID, err)
+		return nil, ErrOAuthProfileParse.wrapFor(p.ID, err)
 	}
 	if id.Subject == "" || id.Subject == "0" {
-		return nil, ErrOAuthProfileParse.at(p.ID, errors.New("Identity.Subject is empty: the profile has no id"))
+		return nil, ErrOAuthProfileParse.wrapFor(p.ID, errors.New("Identity.Subject is empty: the profile has no id"))
 	}
-	return &arrival{
-		user:          User{ID: newUserID(), Name: id.Name, Email: normalEmail(id.Email), Image: id.Image, Extra: id.Extra},
-		account:       Account{Provider: p.ID, ProviderAccountID: id.Subject, Type: p.info().kind, Tokens: p.KeepTokens(g.Tokens)},
+	email, verified := mailbox.Lower(id.Email), isVerified(id, g.Profile)
+	return &assertion{
+		person: User{ID: newUserID(), Name: id.Name, Email: email, Image: id.Image, Extra: id.Extra},
+		account: Account{
+			Provider: p.ID, ProviderAccountID: id.Subject, Type: p.about.kind, Tokens: p.KeepTokens(g.Tokens),
+			Email: email, EmailVouched: verified && email != "",
+		},
 		profile:       g.Profile,
-		emailVerified: isVerified(id, g.Profile),
+		emailVerified: verified,
 		link:          p.linking(),
 	}, nil
 }
@@ -97,8 +102,8 @@ func (p *oauthProvider) linking() linking {
 
 // isVerified believes a mapping that says so, else a true boolean of the profile.
 func isVerified(id Identity, profile Claims) bool {
-	if id.EmailVerified != Unknown {
-		return id.EmailVerified == Yes
+	if id.EmailVerified != EmailTrustUnknown {
+		return id.EmailVerified == EmailProven
 	}
 	verified, _ := profile["email_verified"].(bool)
 	return verified

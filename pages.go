@@ -1,153 +1,131 @@
 package latchkey
 
 import (
+	"context"
 	"maps"
 	"net/http"
-	"net/url"
 	"slices"
 
+	"github.com/latchkeyhq/latchkey/internal/mailbox"
 	"github.com/latchkeyhq/latchkey/internal/page"
+	"github.com/latchkeyhq/latchkey/internal/weburl"
 )
 
-// pageOptions is the theme as the pages know it.
-func pageOptions(t Theme) page.Options {
-	o := page.Options{
-		Theme: page.Theme{ColorScheme: t.ColorScheme, BrandColor: t.BrandColor, ButtonText: t.ButtonText, Logo: t.Logo},
-		Lang:  t.Lang,
-	}
-	if t.Text == nil {
-		return o
-	}
-	o.Strings = page.Strings{}
-	for key, english := range page.English() {
-		if text := t.Text(key, english); text != "" {
-			o.Strings[key] = text
-		}
-	}
-	return o
-}
+// The built-in pages, or the way to the application's own.
 
 // pageResponse is a finished page with all its headers.
-func pageResponse(p page.Page) *Response {
-	res := &Response{Status: p.Status, Header: make(http.Header, 8), Body: p.Body}
-	p.SetHeaders(res.Header)
-	return res
-}
-
-func (v *visit) show(p page.Page, err error) (*Response, error) {
+func pageResponse(p page.Page, err error) (*Response, error) {
 	if err != nil {
 		return nil, err
 	}
-	return pageResponse(p), nil
+	res := &Response{Status: p.Status, Header: make(http.Header, 8), Body: p.Body}
+	p.SetHeaders(res.Header)
+	return res, nil
 }
 
-// ownPage sends the visitor to a page of the application's own.
-func (v *visit) ownPage(address string, params ...string) *Response {
-	return &Response{Redirect: v.absolute(withQuery(address, params...))}
+// ownPage leads to a page of the application's own.
+func (x *exchange) ownPage(to string, params ...string) *Response {
+	return &Response{Redirect: x.absolute(weburl.WithQuery(to, params...))}
 }
 
-func (v *visit) signInPage() (*Response, error) {
-	failed := v.query.Get("error")
-	if own := v.Pages.SignIn; own != "" {
-		params := []string{"callbackUrl", v.callbackURL}
+func (x *exchange) signInPage() (*Response, error) {
+	failed := x.query.Get("error")
+	if own := x.setup.config.Pages.SignIn; own != "" {
+		params := []string{"callbackUrl", x.callbackURL}
 		if failed != "" {
 			params = append(params, "error", failed)
 		}
-		return v.ownPage(own, params...), nil
+		return x.ownPage(own, params...), nil
 	}
-	return v.show(v.pages.SignIn(page.SignIn{
-		CSRFToken: v.csrf, CallbackURL: v.callbackURL, Error: failed, Email: shownAddress(v.query.Get("email")),
-		Host: v.origin.host(), Providers: v.buttons(), FormOrigins: v.formOrigins(),
+	return pageResponse(x.setup.pages.SignIn(page.SignIn{
+		CSRFToken: x.csrfToken, CallbackURL: x.callbackURL, Error: failed, Email: shownEmail(x.query.Get("email")),
+		Host: x.origin.Host(), Providers: x.buttons(), FormOrigins: x.setup.formOrigins(),
 	}))
 }
 
 // buttons are the providers as the sign-in page shows them.
-func (v *visit) buttons() []page.Provider {
-	all := make([]page.Provider, 0, len(v.order))
-	for _, p := range v.order {
-		info := p.info()
-		route := "signin/"
-		if info.kind == TypeCredentials {
-			route = "callback/"
-		}
-		b := page.Provider{
-			ID: info.id, Name: info.name, Type: string(info.kind), Action: v.url(route + info.id),
-			Icon: info.style.Icon, Brand: info.style.Color,
-		}
-		for _, f := range info.fields {
-			b.Fields = append(b.Fields, page.Field{Name: f.Name, Label: f.Label, Type: f.Type, Placeholder: f.Placeholder, Autocomplete: f.Autocomplete})
-		}
-		all = append(all, b)
+func (x *exchange) buttons() []page.Provider {
+	all := make([]page.Provider, 0, len(x.setup.order))
+	for _, p := range x.setup.order {
+		all = append(all, p.info().button(x.url(p.info().start+p.info().id)))
 	}
 	return all
 }
 
+// button is the provider as a page shows it; action is where its form posts to.
+func (p *providerInfo) button(action string) page.Provider {
+	b := page.Provider{
+		ID: p.id, Name: p.name, Type: string(p.kind), Action: action, Icon: p.style.Icon, Brand: p.style.Color,
+	}
+	for _, f := range p.fields {
+		b.Fields = append(b.Fields, page.Field{Name: f.Name, Label: f.Label, Type: f.Type, Placeholder: f.Placeholder, Autocomplete: f.Autocomplete})
+	}
+	return b
+}
+
 // formOrigins are where the forms of the page may lead: browsers apply the
-// policy to the redirect as well. Of a provider that is yet to be discovered
-// only the scheme is known.
-func (v *visit) formOrigins() []string {
+// policy to the redirect as well.
+func (s *setup) formOrigins() []string {
 	var origins []string
-	for _, p := range v.order {
-		o, ok := p.(*oauthProvider)
-		if !ok {
-			continue
+	for _, p := range s.order {
+		if list := p.info().formOrigins; list != nil {
+			origins = append(origins, list()...)
 		}
-		origins = append(origins, firstOf(o.client.AuthorizationEndpoint(), "https:"), o.Issuer)
 	}
 	return origins
 }
 
-func (v *visit) signOutPage() (*Response, error) {
-	if own := v.Pages.SignOut; own != "" {
-		return v.ownPage(own), nil
+func (x *exchange) signOutPage() (*Response, error) {
+	if own := x.setup.config.Pages.SignOut; own != "" {
+		return x.ownPage(own), nil
 	}
-	return v.show(v.pages.SignOut(page.SignOut{CSRFToken: v.csrf, CallbackURL: v.callbackURL, Action: v.url("signout")}))
+	return pageResponse(x.setup.pages.SignOut(page.SignOut{CSRFToken: x.csrfToken, CallbackURL: x.callbackURL, Action: x.url("signout")}))
 }
 
-func (v *visit) verifyRequestPage() (*Response, error) {
-	if own := v.Pages.VerifyRequest; own != "" {
+func (x *exchange) verifyRequestPage() (*Response, error) {
+	if own := x.setup.config.Pages.VerifyRequest; own != "" {
 		var params []string
-		for _, name := range slices.Sorted(maps.Keys(v.query)) {
+		for _, name := range slices.Sorted(maps.Keys(x.query)) {
 			if name != "callbackUrl" { // nobody has checked where it leads
-				params = append(params, name, v.query.Get(name))
+				params = append(params, name, x.query.Get(name))
 			}
 		}
-		return v.ownPage(own, params...), nil
+		return x.ownPage(own, params...), nil
 	}
-	return v.show(v.pages.VerifyRequest(page.VerifyRequest{Host: v.origin.host(), Origin: v.origin.text}))
+	return pageResponse(x.setup.pages.VerifyRequest(page.VerifyRequest{Host: x.origin.Host(), Origin: x.origin.Text}))
 }
 
-// errorRoute answers GET /error.
-func (v *visit) errorRoute() *Response {
-	code := v.query.Get("error")
-	if own := v.Pages.Error; own != "" {
-		if code == "" {
-			return v.ownPage(own)
-		}
-		return v.ownPage(own, "error", code)
+// showError answers GET /error.
+func (x *exchange) showError(ctx context.Context) *Response {
+	code, own := x.query.Get("error"), x.setup.config.Pages.Error
+	switch {
+	case own == "":
+		return x.errorPage(ctx, code)
+	case code == "":
+		return x.ownPage(own)
 	}
-	return v.errorPage(code)
+	return x.ownPage(own, "error", code)
 }
 
 // errorPage is the built-in error page for a code.
-func (v *visit) errorPage(code string) *Response {
-	view := page.Error{Code: code, Host: v.origin.host(), Origin: v.origin.text}
+func (x *exchange) errorPage(ctx context.Context, code string) *Response {
+	view := page.Error{Code: code, Host: x.origin.Host(), Origin: x.origin.Text}
 	if view.Origin == "" { // the request is not believed: name nothing of it
 		view.Origin = "/"
 	}
-	view.SignInURL = v.origin.text + v.path("signin")
-	done, err := v.pages.Error(view)
+	view.SignInURL = x.url("signin")
+	res, err := pageResponse(x.setup.pages.Error(view))
 	if err != nil {
-		v.log.error(v, err)
+		x.setup.log.error(ctx, x, err)
 		return configJSON()
 	}
-	return pageResponse(done)
+	return res
 }
 
-// signInAddress is the page that asks somebody to sign in and come back to to.
-func (v *visit) signInAddress(to string) string {
-	if own := v.Pages.SignIn; own != "" {
-		return withQuery(v.absolute(own), "callbackUrl", to)
+// shownEmail is an e-mail address from a link, if it is one.
+func shownEmail(email string) string {
+	if mailbox.Check(email) != nil {
+		return ""
 	}
-	return v.url("signin") + "?callbackUrl=" + url.QueryEscape(to)
+	return email
 }

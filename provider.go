@@ -27,24 +27,7 @@ const (
 type Provider interface {
 	// prepare checks the provider and makes it ready; what it returns shares
 	// nothing with the receiver.
-	prepare(s *setup, getenv func(string) string) (provider, error)
-}
-
-// provider is a Provider made ready. It never changes afterwards.
-type provider interface {
-	info() providerInfo
-	// begin answers the press of the sign-in button.
-	begin(ctx context.Context, v *visit) (*Response, error)
-	// receive says who came back.
-	receive(ctx context.Context, v *visit) (*arrival, error)
-}
-
-// providerInfo is what every kind of provider has.
-type providerInfo struct {
-	id, name string
-	kind     ProviderType
-	style    Style
-	fields   []Field
+	prepare(s *setup, getenv func(string) string) (preparedProvider, error)
 }
 
 // Style is how the built-in sign-in page shows a provider's button.
@@ -99,14 +82,14 @@ type SigningKey struct {
 	Algorithm string        // such as "ES256"; empty: RS256, ES256, ES384, ES512 or EdDSA, as suits Key
 }
 
-// Verdict is yes, no or unknown.
-type Verdict int
+// EmailTrust is what a provider's word about an e-mail address is worth.
+type EmailTrust int
 
-// The verdicts.
+// The values of [EmailTrust].
 const (
-	Unknown Verdict = iota
-	Yes
-	No
+	EmailTrustUnknown EmailTrust = iota // the provider does not say
+	EmailProven                         // the person has shown that the mailbox is theirs
+	EmailUnproven                       // nobody has checked
 )
 
 // Grant is everything a provider handed over.
@@ -119,21 +102,22 @@ type Grant struct {
 // Identity is a person as one provider knows them.
 type Identity struct {
 	// Subject is the provider's own immutable id for the person, never a handle
-	// or an address. It becomes [Account].ProviderAccountID. Empty: the sign-in is refused.
+	// or an e-mail address. It becomes [Account].ProviderAccountID. Empty: the sign-in is refused.
 	Subject string
 	Name    string
 	Email   string // lower-cased by the library
 	Image   string
 	Extra   map[string]any // becomes [User].Extra
 
-	// EmailVerified says whether the provider vouches for Email. Unknown: the
-	// profile's email_verified claim decides, if it is there and a boolean.
-	EmailVerified Verdict
+	// EmailVerified says whether the provider vouches for Email.
+	// EmailTrustUnknown: the profile's email_verified claim decides, if it is
+	// there and a boolean.
+	EmailVerified EmailTrust
 }
 
 // OAuth is an OAuth 2.0 or OpenID Connect provider. Write one by hand for any
-// provider that package providers lacks. Its callback address, to be
-// registered with the provider, is {site}{base path}/callback/{ID}.
+// provider that package providers lacks. Its callback URL, to be registered
+// with the provider, is {site}{base path}/callback/{ID}.
 type OAuth struct {
 	ID   string // part of routes, cookies and stored accounts: do not change it later
 	Name string // on the button; empty: ID
@@ -189,19 +173,19 @@ type OAuth struct {
 	// and ID token, expiry, scope, type and session state, but not Extra.
 	KeepTokens func(Tokens) Tokens
 
-	// VerifiesEmail says whether the provider proves addresses before it hands
-	// them out. Accounts of a provider that says No are detached when the
-	// address is first proven by somebody.
-	VerifiesEmail Verdict
+	// VerifiesEmail says whether the provider proves e-mail addresses before it
+	// hands them out. Accounts of a provider that is EmailUnproven are detached
+	// when the address is first proven by somebody.
+	VerifiesEmail EmailTrust
 	// AllowDangerousEmailAccountLinking joins an identity to the existing user
-	// with the same address, if the provider says that the address is verified.
+	// with the same e-mail address, if the provider says that it is verified.
 	AllowDangerousEmailAccountLinking bool
 	// TrustUnverifiedEmail lets AllowDangerousEmailAccountLinking link whatever
-	// the provider says about the address. Anybody who can enter your user's
+	// the provider says about the e-mail address. Anybody who can enter your user's
 	// address there takes over the account. Logs a warning.
 	TrustUnverifiedEmail bool
 
-	// RedirectProxyURL overrides [Config].RedirectProxyURL for this provider.
+	// RedirectProxyURL overrides [Site].RedirectProxyURL for this provider.
 	RedirectProxyURL string
 	// AllowPlainHTTP accepts http endpoints on hosts other than loopback. Logs a warning.
 	AllowPlainHTTP bool
@@ -223,7 +207,7 @@ func (p OAuth) Or(defaults OAuth) *OAuth {
 	return &p
 }
 
-// Email signs people in by a link sent to their address. It needs an Adapter
+// Email signs people in by a link sent to their mailbox. It needs an Adapter
 // that is a [VerificationTokenAdapter].
 type Email struct {
 	ID     string        // empty: email
@@ -245,7 +229,7 @@ type Email struct {
 	Style       Style
 }
 
-// SignInLink is a link to be delivered to one address.
+// SignInLink is a link to be delivered to one mailbox.
 type SignInLink struct {
 	To       string // exactly one mailbox
 	From     string
@@ -262,8 +246,9 @@ type Credentials struct {
 	ID     string // empty: credentials
 	Name   string // empty: Credentials
 	Fields []Field
-	// Authorize says who it is. A nil user, or [CredentialsError], sends the
-	// visitor back to the form; any other error is an error page. fields holds
+	// Authorize says who it is. A nil user, or [CredentialsError], leads back to
+	// the form; [RedirectTo] and [RespondWith] lead elsewhere; any other error is
+	// an error page. fields holds
 	// everything that was posted, untouched, at most 32 fields of 4 KiB, but for
 	// what is ours or the browser client's: csrfToken, callbackUrl, json, redirect.
 	Authorize func(ctx context.Context, fields map[string]string, r *Request) (*User, error)

@@ -4,26 +4,23 @@ import (
 	"net/url"
 	"strings"
 
-	"github.com/latchkeyhq/latchkey/jwt"
+	"github.com/latchkeyhq/latchkey/internal/weburl"
 )
 
-// The redirect proxy: a stable deployment whose address is registered with the
+// The redirect proxy: a stable deployment whose URL is registered with the
 // providers, and which sends callbacks on to previews that are not.
 
-// stateCodec seals the state parameter, which a proxy with the same secrets can read.
-func (s *setup) stateCodec() *jwt.Codec { return s.states }
-
-// sendOn is the address that a proxy sends a callback on to; empty: this
+// sendOn is the URL that a proxy sends a callback on to; empty: this
 // callback is for us. Code and state go to listed origins only.
-func (p *oauthProvider) sendOn(v *visit, state string, params url.Values) (string, error) {
-	if !p.isProxy(v) {
+func (p *oauthProvider) sendOn(x *exchange, state string, params url.Values) (string, error) {
+	if !p.isProxy(x) {
 		return "", nil
 	}
 	if state == "" {
 		return "", errCheck(p, "a callback at the redirect proxy has no state")
 	}
-	target, err := v.stateOrigin(state)
-	if err != nil && p.formPost() {
+	target, err := x.setup.stateOrigin(state)
+	if err != nil && p.postsCrossSite() {
 		return "", nil // those never begin elsewhere, so their state is compared, not opened
 	}
 	if err != nil {
@@ -33,46 +30,30 @@ func (p *oauthProvider) sendOn(v *visit, state string, params url.Values) (strin
 		return "", nil
 	}
 	u, err := url.Parse(target)
-	if err != nil || !isHTTPURL(target) {
-		return "", errCheck(p, "the state names no address")
+	if err != nil || !weburl.IsHTTP(target) {
+		return "", errCheck(p, "the state names no URL")
 	}
-	to := newOrigin(u.Scheme, u.Host)
+	to := weburl.NewOrigin(u.Scheme, u.Host)
 	switch {
-	case to.text == v.origin.text:
+	case to.Text == x.origin.Text:
 		return "", nil
-	case v.isPost():
+	case x.isPost():
 		return "", errCheck(p, "a form_post callback cannot be sent on")
-	case !v.proxies(to) || !strings.HasSuffix(u.Path, "/callback/"+p.ID):
+	case !x.setup.trust.proxies(x.origin, to) || !strings.HasSuffix(u.Path, "/callback/"+p.ID):
 		return "", errCheck(p, "the state names an origin that is not in RedirectProxyOrigins")
 	}
-	return withParams(target, params), nil
-}
-
-func withParams(target string, params url.Values) string {
-	base, _, _ := strings.Cut(target, "?")
-	base, _, _ = strings.Cut(base, "#")
-	return base + "?" + params.Encode()
+	return weburl.ReplaceQuery(target, params), nil
 }
 
 // proxies tells whether callbacks may be sent on to an origin.
-func (v *visit) proxies(to origin) bool {
-	if len(v.RedirectProxyOrigins) == 0 {
-		return hostName(to) == hostName(v.origin)
+func (t *hostTrust) proxies(from, to weburl.Origin) bool {
+	if len(t.RedirectProxyOrigins) == 0 {
+		return to.HostName() == from.HostName()
 	}
-	for _, pattern := range v.RedirectProxyOrigins {
-		scheme, host, ok := strings.Cut(pattern, "://")
-		if ok && strings.HasPrefix(to.text, scheme+"://") && matchHost(host, to.host()) {
+	for _, pattern := range t.RedirectProxyOrigins {
+		if to.Matches(pattern) {
 			return true
 		}
 	}
 	return false
-}
-
-// hostName is the host without its port.
-func hostName(o origin) string {
-	u, err := url.Parse(o.text)
-	if err != nil {
-		return o.host()
-	}
-	return u.Hostname()
 }

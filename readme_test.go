@@ -76,11 +76,11 @@ func TestMyOwnApp(t *testing.T) {
 }
 
 func newApp(p latchkey.Provider) http.Handler {
-	auth, err := latchkey.New(latchkey.Config{TrustHost: true, Secrets: []string{deskSecret}, Providers: []latchkey.Provider{p}, Logger: quiet})
+	auth, err := latchkey.New(latchkey.Config{Site: latchkey.Site{TrustHost: true}, Secrets: []string{deskSecret}, Providers: []latchkey.Provider{p}, Runtime: latchkey.Runtime{Logger: quiet}})
 	if err != nil {
 		panic(err)
 	}
-	return auth.Handle(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	return auth.Middleware(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		s, _ := latchkey.SessionFrom(r.Context())
 		_, _ = w.Write([]byte("Hello, " + s.User.Name))
 	}))

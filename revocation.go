@@ -9,22 +9,29 @@ import (
 	"time"
 )
 
-// Revocation makes the end of a JWT session final. Two things can be void: one
+// revocations make the end of a JWT session final. Two things can be void: one
 // sign-in ("sid:…"), and everything of a user that began before an instant
-// ("user:…").
+// ("user:…"). A nil *revocations voids nothing.
+type revocations struct {
+	store     RevocationStore
+	inAdapter bool          // it is the Adapter's own, so that it can be part of a transaction
+	bounds    *store        // what bounds calls of the Adapter bounds these too
+	life      time.Duration // of a token
+	now       func() time.Time
+}
 
-// checkRevoked is errNoToken for a token that was signed out. A store that
-// does not answer is a fault, and a fault signs nobody out.
-func (v *visit) checkRevoked(ctx context.Context, c Claims) error {
-	if v.revocations == nil {
+// check is errNoToken for a token that was signed out. A store that does not
+// answer is a fault, and a fault signs nobody out.
+func (r *revocations) check(ctx context.Context, c Claims) error {
+	if r == nil {
 		return nil
 	}
 	keys := revocationKeys(c)
 	if len(keys) == 0 {
 		return nil
 	}
-	voidAt, err := ask(ctx, v.revocationStore(), "RevokedAt", func(ctx context.Context) (map[string]time.Time, error) {
-		return v.revocations.RevokedAt(ctx, keys...)
+	voidAt, err := call(ctx, r.bounds, "RevokedAt", func(ctx context.Context) (map[string]time.Time, error) {
+		return r.store.RevokedAt(ctx, keys...)
 	})
 	if errors.Is(err, errors.ErrUnsupported) { // an adapter on tables that were made for less
 		return nil
@@ -41,6 +48,45 @@ func (v *visit) checkRevoked(ctx context.Context, c Claims) error {
 	}
 	return nil
 }
+
+// revoke voids the sign-in that the claims come from.
+func (r *revocations) revoke(ctx context.Context, c Claims) error {
+	if r == nil {
+		return nil
+	}
+	keys := revocationKeys(c)
+	if len(keys) == 0 {
+		return nil
+	}
+	return r.void(ctx, nil, keys[0])
+}
+
+// revokeUser voids every JWT session that the user has now, and says from when
+// on. s is the store of the transaction that this is part of.
+func (r *revocations) revokeUser(ctx context.Context, s *store, id string) (time.Time, error) {
+	if r == nil {
+		return time.Time{}, nil
+	}
+	at := r.now().Truncate(time.Millisecond)
+	return at, r.void(ctx, s, userKey(id))
+}
+
+// void writes through the transaction where adapter and revocation store are one.
+func (r *revocations) void(ctx context.Context, s *store, key string) error {
+	revocations := r.store
+	if s != nil && s.revocations != nil && r.inAdapter {
+		revocations = s.revocations
+	}
+	now := r.now().Truncate(time.Millisecond)
+	err := callErr(ctx, r.bounds, "Revoke", func(ctx context.Context) error {
+		return revocations.Revoke(ctx, key, now, now.Add(r.life+time.Minute))
+	})
+	return ignoring(err, errors.ErrUnsupported)
+}
+
+// errNoToken: the cookie holds no token that is good for anything. The browser
+// may forget it.
+var errNoToken = errors.New("the session token is not valid")
 
 // revocationKeys are the names under which a token can be void.
 func revocationKeys(c Claims) []string {
@@ -60,62 +106,24 @@ const userPrefix = "user:"
 
 func userKey(id string) string { return userPrefix + cut(id, 190) }
 
-// revoke voids the sign-in that the claims come from.
-func (v *visit) revoke(ctx context.Context, c Claims) error {
-	if v.revocations == nil {
-		return nil
+// authTime is when the sign-in behind a token was; tokens from before that was
+// recorded count from their issue.
+func authTime(c Claims) (time.Time, bool) {
+	if t, ok := c.Time(claimAuthTime); ok {
+		return t, true
 	}
-	keys := revocationKeys(c)
-	if len(keys) == 0 {
-		return nil
-	}
-	return v.voidKey(ctx, v.store, keys[0])
+	return c.Time("iat")
 }
-
-// revokeUser voids every JWT session that the user has now. s is the store of
-// the transaction, if this is part of one.
-func (v *visit) revokeUser(ctx context.Context, s *store, id string) error {
-	if v.revocations == nil {
-		return nil
-	}
-	v.voidedAt = v.now().Truncate(time.Millisecond)
-	return v.voidKey(ctx, s, userKey(id))
-}
-
-// voidKey writes through the transaction where adapter and revocation store are one.
-func (v *visit) voidKey(ctx context.Context, s *store, key string) error {
-	revocations := v.revocations
-	if own, ok := revocationsOf(s); ok && v.revocationsInAdapter {
-		revocations = own
-	}
-	now := v.now().Truncate(time.Millisecond)
-	err := do(ctx, v.revocationStore(), "Revoke", func(ctx context.Context) error {
-		return revocations.Revoke(ctx, key, now, now.Add(v.JWT.MaxAge+time.Minute))
-	})
-	return ignoring(err, errors.ErrUnsupported)
-}
-
-func revocationsOf(s *store) (RevocationStore, bool) {
-	if s == nil {
-		return nil, false
-	}
-	own, ok := s.a.(RevocationStore)
-	return own, ok
-}
-
-// revocationStore gives calls of the revocation store the limits of the adapter's.
-func (v *visit) revocationStore() *store { return &store{limit: v.Limits.Store} }
 
 // signInTime is auth_time for a sign-in now: in seconds, to the millisecond and
-// rounded up, so that it is later than any revocation that came before it, in
-// this visit too.
-func (v *visit) signInTime() json.Number {
-	now := v.now()
+// rounded up, so that it is later than any revocation that came before it, the
+// one of the same sign-in too.
+func signInTime(now, revokedAt time.Time) json.Number {
 	if !now.Truncate(time.Millisecond).Equal(now) {
 		now = now.Truncate(time.Millisecond).Add(time.Millisecond)
 	}
-	if !now.After(v.voidedAt) {
-		now = v.voidedAt.Add(time.Millisecond)
+	if !now.After(revokedAt) {
+		now = revokedAt.Add(time.Millisecond)
 	}
 	return unixSeconds(now)
 }

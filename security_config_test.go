@@ -61,8 +61,8 @@ func TestConfigErrorsAreNoSessions(t *testing.T) {
 			}
 		}),
 		"decoder fails, with claims": with(func(c *latchkey.Config) {
-			c.JWT.Encode = func(context.Context, latchkey.JWTParams) (string, error) { return "x", nil }
-			c.JWT.Decode = func(context.Context, string, latchkey.JWTParams) (latchkey.Claims, error) {
+			c.Session.JWT.Encode = func(context.Context, latchkey.JWTParams) (string, error) { return "x", nil }
+			c.Session.JWT.Decode = func(context.Context, string, latchkey.JWTParams) (latchkey.Claims, error) {
 				return latchkey.Claims{"sub": "1"}, fault
 			}
 		}),
@@ -87,7 +87,7 @@ func TestConfigErrorsAreNoSessions(t *testing.T) {
 				t.Errorf("Session: %v, %v", s, err)
 			}
 			r := request()
-			s, cookies, err := auth.ReadSession(r.Context(), &latchkey.Request{Method: "GET", URL: r.URL, Host: r.Host, Header: r.Header})
+			s, cookies, err := auth.Core().ReadSession(r.Context(), &latchkey.Request{Method: "GET", URL: r.URL, Host: r.Host, Header: r.Header})
 			if s != nil || err == nil {
 				t.Errorf("ReadSession: %v, %v", s, err)
 			}
@@ -190,7 +190,7 @@ func TestConfigFrozen(t *testing.T) {
 	insecure, yes := false, true
 	origins := []string{"https://a.example"}
 	c := latchkey.Config{
-		AllowedHosts: hosts, Secrets: secrets, Providers: providers, Logger: (&logbook{}).logger(), RedirectProxyOrigins: origins, Adapter: memoryadapter.New(memoryadapter.Options{}),
+		Site: latchkey.Site{AllowedHosts: hosts, RedirectProxyOrigins: origins}, Secrets: secrets, Providers: providers, Runtime: latchkey.Runtime{Logger: (&logbook{}).logger()}, Adapter: memoryadapter.New(memoryadapter.Options{}),
 		Session: latchkey.SessionConfig{Strategy: latchkey.JWTSessions}, Cookies: latchkey.Cookies{Secure: &yes, State: latchkey.CookieOptions{Secure: &yes}},
 	}
 	auth, err := latchkey.New(c)
@@ -221,8 +221,8 @@ func TestConfigFrozen(t *testing.T) {
 		secrets, seen := []string{deskSecret}, ""
 		d := openDesk(t, func(c *latchkey.Config) {
 			c.Secrets = secrets
-			c.JWT.Encode = func(_ context.Context, p latchkey.JWTParams) (string, error) { seen = p.Secrets[0]; return "x", nil }
-			c.JWT.Decode = func(context.Context, string, latchkey.JWTParams) (latchkey.Claims, error) { return nil, nil }
+			c.Session.JWT.Encode = func(_ context.Context, p latchkey.JWTParams) (string, error) { seen = p.Secrets[0]; return "x", nil }
+			c.Session.JWT.Decode = func(context.Context, string, latchkey.JWTParams) (latchkey.Claims, error) { return nil, nil }
 		})
 		secrets[0] = "changed"
 		d.guest().signIn()
@@ -250,9 +250,8 @@ func TestConfigFrozen(t *testing.T) {
 
 func TestConfigAllFaultsAtOnce(t *testing.T) {
 	_, err := latchkey.New(latchkey.Config{
-		URL: "ftp://app.example", BasePath: "auth/../x", Secrets: []string{"short-secret-canary", " "}, Logger: (&logbook{}).logger(), RedirectProxyURL: "proxy",
-		Pages: latchkey.Pages{SignIn: "javascript:x", Error: "//evil.example"}, Session: latchkey.SessionConfig{Strategy: "cookie", MaxAge: -1},
-		JWT:   latchkey.JWTConfig{Decode: func(context.Context, string, latchkey.JWTParams) (latchkey.Claims, error) { return nil, nil }},
+		Site: latchkey.Site{URL: "ftp://app.example", BasePath: "auth/../x", RedirectProxyURL: "proxy"}, Secrets: []string{"short-secret-canary", " "}, Runtime: latchkey.Runtime{Logger: (&logbook{}).logger()},
+		Pages: latchkey.Pages{SignIn: "javascript:x", Error: "//evil.example"}, Session: latchkey.SessionConfig{Strategy: "cookie", MaxAge: -1, JWT: latchkey.JWTConfig{Decode: func(context.Context, string, latchkey.JWTParams) (latchkey.Claims, error) { return nil, nil }}},
 		Theme: latchkey.Theme{BrandColor: "red;}"}, Cookies: latchkey.Cookies{State: latchkey.CookieOptions{Name: "a b"}},
 		Providers: []latchkey.Provider{
 			nil, (*latchkey.OAuth)(nil), &latchkey.Credentials{ID: "a/b"}, &latchkey.Email{ID: "mail"}, &latchkey.OAuth{ID: "bare", ClientSecret: "client-secret-canary"},
@@ -306,14 +305,14 @@ func TestConfigLoudOptions(t *testing.T) {
 		change func(*latchkey.Config)
 		says   string
 	}{
-		"any host":          {func(c *latchkey.Config) { c.URL, c.AllowedHosts = "", []string{"*"} }, "AllowedHosts"},
+		"any host":          {func(c *latchkey.Config) { c.Site.URL, c.Site.AllowedHosts = "", []string{"*"} }, "AllowedHosts"},
 		"a short secret":    {func(c *latchkey.Config) { c.Secrets = []string{"short but not published"} }, "fewer than 32"},
 		"long links":        {func(c *latchkey.Config) { c.Providers[1].(*latchkey.Email).MaxAge = 25 * time.Hour }, "24 hours"},
 		"no checks":         {acme(func(p *latchkey.OAuth) { p.Checks = []latchkey.Check{latchkey.CheckNone} }), "not checked"},
 		"unverified emails": {acme(func(p *latchkey.OAuth) { p.AllowDangerousEmailAccountLinking, p.TrustUnverifiedEmail = true, true }), "TrustUnverifiedEmail"},
 		"linking by email":  {acme(func(p *latchkey.OAuth) { p.AllowDangerousEmailAccountLinking = true }), "AllowDangerousEmailAccountLinking"},
 		"plain http":        {acme(func(p *latchkey.OAuth) { p.AllowPlainHTTP = true }), "AllowPlainHTTP"},
-		"no CSRF check":     {func(c *latchkey.Config) { c.SkipCSRFCheck = true }, "SkipCSRFCheck"},
+		"no CSRF check":     {func(c *latchkey.Config) { c.Strict.SkipCSRFCheck = true }, "SkipCSRFCheck"},
 		"no limits":         {func(c *latchkey.Config) { c.Limits.Disabled = true }, "Limits.Disabled"},
 		"readable cookie": {func(c *latchkey.Config) {
 			no := false

@@ -350,7 +350,7 @@ func TestCredentialsCombinations(t *testing.T) {
 		"R-158 credentials without Authorize":          {latchkey.Config{Providers: []latchkey.Provider{crew(nil)}}, latchkey.ErrMissingAuthorize},
 	} {
 		t.Run(name, func(t *testing.T) {
-			c.config.URL, c.config.Secrets = deskOrigin, []string{deskSecret}
+			c.config.Site.URL, c.config.Secrets = deskOrigin, []string{deskSecret}
 			if _, err := latchkey.New(c.config); !errors.Is(err, c.want) {
 				t.Errorf("error %v, want %v", err, c.want)
 			}

@@ -231,7 +231,7 @@ func TestCSRFBrowserSignals(t *testing.T) {
 			}
 			t.Run(name, func(t *testing.T) {
 				for _, change := range stateChanges {
-					d := openDesk(t, func(c *latchkey.Config) { c.RefuseSameSite = strict })
+					d := openDesk(t, func(c *latchkey.Config) { c.Strict.RefuseSameSite = strict })
 					g := d.guest()
 					g.signIn()
 					before := d.contents()
@@ -340,7 +340,7 @@ func TestCSRFSafeMethods(t *testing.T) {
 }
 
 func TestCSRFOff(t *testing.T) {
-	g := openDesk(t, func(c *latchkey.Config) { c.SkipCSRFCheck = true }).guest()
+	g := openDesk(t, func(c *latchkey.Config) { c.Strict.SkipCSRFCheck = true }).guest()
 	if a := g.get("/auth/csrf"); a.Code != http.StatusNotFound {
 		t.Errorf("the token's route answers %d, want 404", a.Code)
 	}

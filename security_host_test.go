@@ -63,7 +63,7 @@ func outputs(d *desk, shape func(*http.Request)) string {
 func TestHostNoTrust(t *testing.T) {
 	for _, host := range []string{"app.example", "localhost:3000", "127.0.0.1"} {
 		t.Run("R-213 "+host, func(t *testing.T) {
-			c := latchkey.Config{Secrets: []string{deskSecret}, Logger: (&logbook{}).logger()}
+			c := latchkey.Config{Secrets: []string{deskSecret}, Runtime: latchkey.Runtime{Logger: (&logbook{}).logger()}}
 			if _, err := latchkey.New(c); !errors.Is(err, latchkey.ErrUntrustedHost) || !strings.Contains(err.Error(), "AUTH_TRUST_HOST") {
 				t.Errorf("New: %v", err)
 			}
@@ -130,10 +130,12 @@ func TestHostFixed(t *testing.T) {
 
 func TestHostTrusted(t *testing.T) {
 	for name, change := range map[string]func(*latchkey.Config){
-		"trusted": func(c *latchkey.Config) { c.URL, c.TrustHost = "", true },
-		"listed":  func(c *latchkey.Config) { c.URL, c.AllowedHosts = "", []string{"app.example", "*.preview.example"} },
+		"trusted": func(c *latchkey.Config) { c.Site.URL, c.Site.TrustHost = "", true },
+		"listed": func(c *latchkey.Config) {
+			c.Site.URL, c.Site.AllowedHosts = "", []string{"app.example", "*.preview.example"}
+		},
 		"listed, behind a proxy": func(c *latchkey.Config) {
-			c.URL, c.TrustHost, c.AllowedHosts = "", true, []string{"app.example", "*.preview.example"}
+			c.Site.URL, c.Site.TrustHost, c.Site.AllowedHosts = "", true, []string{"app.example", "*.preview.example"}
 		},
 	} {
 		t.Run("R-215 "+name, func(t *testing.T) {
@@ -172,7 +174,7 @@ func TestHostTrusted(t *testing.T) {
 	}
 	t.Run("R-215 patterns", func(t *testing.T) {
 		d := openDesk(t, func(c *latchkey.Config) {
-			c.URL, c.AllowedHosts = "", []string{"app.example", "*.preview.example", "Admin.Example:8443", "[::1]:3000"}
+			c.Site.URL, c.Site.AllowedHosts = "", []string{"app.example", "*.preview.example", "Admin.Example:8443", "[::1]:3000"}
 		})
 		for host, allowed := range map[string]bool{
 			"app.example": true, "APP.EXAMPLE": true, "app.example:443": true, "app.example:8080": true, "a.preview.example": true, "a.b.preview.example": true, "a.preview.example:1": true, "admin.example:8443": true, "[::1]:3000": true,
@@ -186,7 +188,7 @@ func TestHostTrusted(t *testing.T) {
 		}
 	})
 	t.Run("R-215 any host by name, with a warning", func(t *testing.T) {
-		d := openDesk(t, func(c *latchkey.Config) { c.URL, c.AllowedHosts = "", []string{"*"} })
+		d := openDesk(t, func(c *latchkey.Config) { c.Site.URL, c.Site.AllowedHosts = "", []string{"*"} })
 		if !strings.Contains(d.log.text(), `"WARN"`) || !strings.Contains(d.log.text(), "AllowedHosts") {
 			t.Error("no warning")
 		}
@@ -197,7 +199,7 @@ func TestHostTrusted(t *testing.T) {
 		}
 	})
 	t.Run("R-215 forwarded headers are one plain value", func(t *testing.T) {
-		d := openDesk(t, func(c *latchkey.Config) { c.URL, c.TrustHost = "", true })
+		d := openDesk(t, func(c *latchkey.Config) { c.Site.URL, c.Site.TrustHost = "", true })
 		for _, c := range []struct {
 			name, value, want string // want: the origin; empty: 400
 		}{
@@ -281,7 +283,7 @@ func TestHostClientAddress(t *testing.T) {
 	} {
 		t.Run("R-217 "+c.name, func(t *testing.T) {
 			d := openDesk(t, func(cfg *latchkey.Config) {
-				cfg.TrustedProxies = c.proxies
+				cfg.Site.TrustedProxies = c.proxies
 				cfg.Limits.CredentialsPerClient = latchkey.Rate{Events: 1, Per: time.Hour}
 			})
 			try := func(name string) {
@@ -337,7 +339,7 @@ func TestHostBasePath(t *testing.T) {
 	}
 	for _, base := range []string{"/a.b", "/a+b", "/a(b)", "/a*", "/[x]", "/a$", "/api/v1/auth"} {
 		t.Run("R-219 literal "+base, func(t *testing.T) {
-			d := openDesk(t, func(c *latchkey.Config) { c.BasePath = base })
+			d := openDesk(t, func(c *latchkey.Config) { c.Site.BasePath = base })
 			if a := d.guest().get(base + "/session"); a.Code != http.StatusOK {
 				t.Errorf("%d", a.Code)
 			}
@@ -350,7 +352,7 @@ func TestHostBasePath(t *testing.T) {
 	}
 	for _, base := range []string{"auth", "/a/../b", "//auth", "/a//b", "/a?b", "/a#b", "/a%20b", "/a b", "/./a", "/", "/a\\b", "/a/.", "/a\nb", "/a|b", "/é", "/a%41"} {
 		t.Run("R-219 refused "+base, func(t *testing.T) {
-			_, err := latchkey.New(latchkey.Config{URL: deskOrigin, BasePath: base, Secrets: []string{deskSecret}, Logger: (&logbook{}).logger()})
+			_, err := latchkey.New(latchkey.Config{Site: latchkey.Site{URL: deskOrigin, BasePath: base}, Secrets: []string{deskSecret}, Runtime: latchkey.Runtime{Logger: (&logbook{}).logger()}})
 			if !errors.Is(err, latchkey.ErrInvalidConfig) || !strings.Contains(err.Error(), "BasePath") {
 				t.Errorf("error %v", err)
 			}

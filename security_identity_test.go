@@ -266,7 +266,7 @@ func preHijacked(s *stage) *guest {
 }
 
 func TestEviction(t *testing.T) {
-	unproven := atIssuer(func(p *latchkey.OAuth) { p.VerifiesEmail = latchkey.No })
+	unproven := atIssuer(func(p *latchkey.OAuth) { p.VerifiesEmail = latchkey.EmailUnproven })
 	t.Run("R-074 the owner's link evicts", func(t *testing.T) {
 		var told []latchkey.EvictEvent
 		s := newStage(t, stored, unproven, func(c *latchkey.Config) {

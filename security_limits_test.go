@@ -164,8 +164,8 @@ func issuerDesk(t *testing.T, change ...func(*latchkey.Config)) (*desk, *latchke
 	t.Cleanup(transport.CloseIdleConnections)
 	d := openDesk(t, append([]func(*latchkey.Config){func(c *latchkey.Config) {
 		c.Providers = append(c.Providers, issuer.Provider())
-		c.HTTPClient = &http.Client{Transport: transport}
-		c.Time = clock.now
+		c.Runtime.HTTPClient = &http.Client{Transport: transport}
+		c.Runtime.Time = clock.now
 	}}, change...)...)
 	d.clock = clock
 	return d, issuer
@@ -298,7 +298,7 @@ func TestLimitUpstreamFaults(t *testing.T) {
 					c.Limits.Call, c.Limits.Callback, c.Limits.DiscoveryPause = 300*time.Millisecond, time.Second, -1
 					transport := &http.Transport{MaxResponseHeaderBytes: 64 << 10}
 					t.Cleanup(transport.CloseIdleConnections)
-					c.HTTPClient = &http.Client{Transport: transport}
+					c.Runtime.HTTPClient = &http.Client{Transport: transport}
 					p := c.Providers[3].(*latchkey.OAuth)
 					p.ProfileFromUserInfo = true
 				})
@@ -392,7 +392,7 @@ func TestLimitTLS(t *testing.T) {
 				address = strings.Replace(address, "127.0.0.1", c.address, 1)
 			}
 			d := openDesk(t, func(cfg *latchkey.Config) {
-				cfg.HTTPClient = client
+				cfg.Runtime.HTTPClient = client
 				cfg.Providers = append(cfg.Providers, &latchkey.OAuth{ID: "far", OIDC: true, Issuer: address, ClientID: "x", ClientSecret: "y"})
 			})
 			a := d.guest().post("/auth/signin/far")
@@ -565,7 +565,7 @@ func TestLimitPanicsStayInside(t *testing.T) {
 		sender := *c.Providers[1].(*latchkey.Email)
 		sender.ID, sender.Send = "sender", func(context.Context, latchkey.SignInLink) error { boom(); return nil }
 		c.Providers = append(c.Providers, &post, &maker, &sender)
-		c.Limits.UsedOnce = brokenOnce{}
+		c.Limits.Replay = brokenOnce{}
 	})
 	g := d.guest()
 	g.signIn()

@@ -127,16 +127,16 @@ func plantedDesk(t *testing.T, strategy latchkey.Strategy, fails *bool) (*desk, 
 	store := &talkingStore{Adapter: memoryadapter.New(memoryadapter.Options{}), known: known}
 	visit := newVisitor(t)
 	d := openDesk(t, func(c *latchkey.Config) {
-		c.Time, c.Adapter = clock.now, store
+		c.Runtime.Time, c.Adapter = clock.now, store
 		c.Session.Strategy = strategy
 		c.Secrets = []string{"secret-canary-" + strings.Repeat("s", 32), "older-canary-" + strings.Repeat("o", 32)}
-		c.HTTPClient = visit
+		c.Runtime.HTTPClient = visit
 		p := issuer.Provider()
 		p.Identify = func(g latchkey.Grant) (latchkey.Identity, error) {
 			if *fails {
 				return latchkey.Identity{}, talking(g.Tokens, g.Params)
 			}
-			return latchkey.Identity{Subject: g.Profile.String("sub"), Name: "Ada", Email: g.Profile.String("email"), EmailVerified: latchkey.Yes}, nil
+			return latchkey.Identity{Subject: g.Profile.String("sub"), Name: "Ada", Email: g.Profile.String("email"), EmailVerified: latchkey.EmailProven}, nil
 		}
 		crew := *c.Providers[0].(*latchkey.Credentials)
 		crew.Authorize = func(_ context.Context, fields map[string]string, r *latchkey.Request) (*latchkey.User, error) {
@@ -299,7 +299,7 @@ func TestLogErrorsHandedOut(t *testing.T) {
 	r := g.request(http.MethodGet, "/own", "", "")
 	_, err := d.auth.Session(r)
 	check("Session", err)
-	_, _, err = d.auth.ReadSession(t.Context(), &latchkey.Request{Method: "GET", URL: r.URL, Header: r.Header})
+	_, _, err = d.auth.Core().ReadSession(t.Context(), &latchkey.Request{Method: "GET", URL: r.URL, Header: r.Header})
 	check("ReadSession", err)
 	g.serve(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		_, err := d.auth.SignIn(w, r, "crew", latchkey.SignInOptions{Form: url.Values{"username": {"alice"}, "password": {"password-canary-0001"}}}, nil)
@@ -313,9 +313,9 @@ func TestLogErrorsHandedOut(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, err = d.auth.Do(t.Context(), post)
+	_, err = d.auth.Core().Do(t.Context(), post)
 	check("Do", err)
-	_, err = d.auth.Accounts(t.Context(), "1")
+	_, err = d.auth.Users().Accounts(t.Context(), "1")
 	check("Accounts", err)
 }
 
@@ -373,7 +373,7 @@ func TestLogForgery(t *testing.T) {
 func TestLogTrail(t *testing.T) {
 	d, issuer := issuerDesk(t, func(c *latchkey.Config) {
 		c.Limits.CredentialsPerAccount = latchkey.Rate{Events: 1, Per: 1 << 40}
-		c.Limits.MailsPerAddress = latchkey.Rate{Events: 1, Per: 1 << 40}
+		c.Limits.MailsPerRecipient = latchkey.Rate{Events: 1, Per: 1 << 40}
 	})
 	visit := newVisitor(t)
 	last := func() map[string]any {

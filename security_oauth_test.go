@@ -153,14 +153,14 @@ func TestOAuthFormPost(t *testing.T) {
 		s.noCall(t, latchkeytest.PathToken)
 	})
 	t.Run("R-012 refused without https", func(t *testing.T) {
-		s := newStage(t, atIssuer(formPost), func(c *latchkey.Config) { c.URL = "http://app.example" })
+		s := newStage(t, atIssuer(formPost), func(c *latchkey.Config) { c.Site.URL = "http://app.example" })
 		refused(t, s.guest().post("/auth/signin/issuer"), "Configuration")
 		if !strings.Contains(s.log.text(), "form_post needs https") {
 			t.Error("the log does not say why")
 		}
 	})
 	t.Run("R-012 accepted on loopback", func(t *testing.T) {
-		s := newStage(t, atIssuer(formPost), func(c *latchkey.Config) { c.URL = "http://localhost:3000" })
+		s := newStage(t, atIssuer(formPost), func(c *latchkey.Config) { c.Site.URL = "http://localhost:3000" })
 		if a := s.guest().post("/auth/signin/issuer"); !strings.HasPrefix(a.location(), s.issuer.URL) {
 			t.Errorf("to %q", a.location())
 		}
@@ -310,7 +310,7 @@ func TestDiscovery(t *testing.T) {
 				{OIDC: true, Issuer: address},
 			} {
 				p.ID, p.ClientID, p.ClientSecret = "x", "id", "secret"
-				_, err := latchkey.New(latchkey.Config{Providers: []latchkey.Provider{p}, Secrets: []string{deskSecret}, URL: deskOrigin, Logger: quiet})
+				_, err := latchkey.New(latchkey.Config{Providers: []latchkey.Provider{p}, Secrets: []string{deskSecret}, Site: latchkey.Site{URL: deskOrigin}, Runtime: latchkey.Runtime{Logger: quiet}})
 				if err == nil {
 					t.Errorf("accepted in %+v", p)
 				}
@@ -435,7 +435,7 @@ func TestStateAlwaysGoesAlong(t *testing.T) {
 	for _, c := range []struct {
 		name   string
 		checks []latchkey.Check
-	}{{"the default", nil}, {"PKCE alone", []latchkey.Check{pkce}}, {"nonce alone", []latchkey.Check{nonce}}, {"both", []latchkey.Check{pkce, nonce}}} {
+	}{{"the default", nil}, {"PKCE alone", []latchkey.Check{pkce}}, {"with a nonce", []latchkey.Check{pkce, nonce}}} {
 		for _, order := range []string{"older first", "newer first"} {
 			t.Run("R-015 "+c.name+", two sign-ins under way, "+order, func(t *testing.T) {
 				s := newStage(t, atIssuer(func(p *latchkey.OAuth) { p.Checks = c.checks }))
@@ -455,6 +455,15 @@ func TestStateAlwaysGoesAlong(t *testing.T) {
 			})
 		}
 	}
+	t.Run("R-015 a state of its own names the newest sign-in alone", func(t *testing.T) {
+		s := newStage(t, atIssuer(func(p *latchkey.OAuth) { p.Checks = []latchkey.Check{pkce, latchkey.CheckState} }))
+		g := s.guest()
+		first, second := s.depart(g, "issuer"), s.depart(g, "issuer")
+		refused(t, g.arrive("issuer", first), "Configuration")
+		if a := g.arrive("issuer", second); !a.signsIn() {
+			t.Errorf("not signed in: %d to %q", a.Code, a.location())
+		}
+	})
 	t.Run("R-015 no state for an explicit none", func(t *testing.T) {
 		s := newStage(t, atIssuer(func(p *latchkey.OAuth) { p.Checks = []latchkey.Check{latchkey.CheckNone} }))
 		if state := s.depart(s.guest(), "issuer").Get("state"); state != "" {

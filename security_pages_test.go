@@ -146,7 +146,7 @@ func TestPagesProviderTexts(t *testing.T) {
 	issuer := latchkeytest.NewIssuer(t)
 	var auth *latchkey.Auth
 	client := latchkeytest.NewClient(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { auth.ServeHTTP(w, r) }))
-	auth, err := latchkey.New(latchkey.Config{URL: client.URL, Secrets: []string{deskSecret}, Logger: (&logbook{}).logger(), Providers: []latchkey.Provider{issuer.Provider()}})
+	auth, err := latchkey.New(latchkey.Config{Site: latchkey.Site{URL: client.URL}, Secrets: []string{deskSecret}, Runtime: latchkey.Runtime{Logger: (&logbook{}).logger()}, Providers: []latchkey.Provider{issuer.Provider()}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -370,8 +370,8 @@ func TestPagesPanics(t *testing.T) {
 			c.Callbacks.Redirect = func(context.Context, string, string) (string, error) { boom(); return "", nil }
 		},
 		"encoder": func(c *latchkey.Config) {
-			c.JWT.Encode = func(context.Context, latchkey.JWTParams) (string, error) { boom(); return "", nil }
-			c.JWT.Decode = func(context.Context, string, latchkey.JWTParams) (latchkey.Claims, error) { boom(); return nil, nil }
+			c.Session.JWT.Encode = func(context.Context, latchkey.JWTParams) (string, error) { boom(); return "", nil }
+			c.Session.JWT.Decode = func(context.Context, string, latchkey.JWTParams) (latchkey.Claims, error) { boom(); return nil, nil }
 		},
 		"limiter": func(c *latchkey.Config) { c.Limits.Limiter = brokenLimiter{} },
 	} {
@@ -431,7 +431,7 @@ func TestPagesPanics(t *testing.T) {
 			"itself":  func(context.Context, *latchkey.Request) (*latchkey.Config, error) { panic("boom") },
 			"nothing": func(context.Context, *latchkey.Request) (*latchkey.Config, error) { return nil, nil },
 			"in a hook": func(context.Context, *latchkey.Request) (*latchkey.Config, error) {
-				return &latchkey.Config{URL: deskOrigin, Secrets: []string{deskSecret}, Session: latchkey.SessionConfig{NewToken: func() string { panic("boom") }}}, nil
+				return &latchkey.Config{Site: latchkey.Site{URL: deskOrigin}, Secrets: []string{deskSecret}, Session: latchkey.SessionConfig{NewToken: func() string { panic("boom") }}}, nil
 			},
 		} {
 			w := httptest.NewRecorder()

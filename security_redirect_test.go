@@ -317,7 +317,7 @@ func TestRedirectSchemes(t *testing.T) {
 			if to := g.post("/auth/signout").location(); to != "" && landsOn(deskOrigin, to) != deskOrigin {
 				t.Errorf("cookie: sent to %q", to)
 			}
-			_, err := latchkey.New(latchkey.Config{URL: deskOrigin, Secrets: []string{deskSecret}, Pages: latchkey.Pages{SignIn: s}})
+			_, err := latchkey.New(latchkey.Config{Site: latchkey.Site{URL: deskOrigin}, Secrets: []string{deskSecret}, Pages: latchkey.Pages{SignIn: s}})
 			if err == nil || !strings.Contains(err.Error(), "Pages.SignIn") {
 				t.Errorf("configuration: %v", err)
 			}

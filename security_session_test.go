@@ -65,7 +65,7 @@ func TestSessionCookie(t *testing.T) {
 	})
 	t.Run("R-102 short tokens of the operator's are refused", func(t *testing.T) {
 		_, err := latchkey.New(latchkey.Config{
-			URL: deskOrigin, Secrets: []string{deskSecret}, Logger: quiet,
+			Site: latchkey.Site{URL: deskOrigin}, Secrets: []string{deskSecret}, Runtime: latchkey.Runtime{Logger: quiet},
 			Session: latchkey.SessionConfig{NewToken: func() string { return "short" }},
 		})
 		if err == nil || !strings.Contains(err.Error(), "NewToken") {
@@ -218,7 +218,7 @@ func TestSealedPurposes(t *testing.T) {
 	})
 	t.Run("R-087 one name for two purposes", func(t *testing.T) {
 		_, err := latchkey.New(latchkey.Config{
-			URL: deskOrigin, Secrets: []string{deskSecret}, Logger: quiet,
+			Site: latchkey.Site{URL: deskOrigin}, Secrets: []string{deskSecret}, Runtime: latchkey.Runtime{Logger: quiet},
 			Cookies: latchkey.Cookies{State: latchkey.CookieOptions{Name: "one"}, SessionToken: latchkey.CookieOptions{Name: "one"}},
 		})
 		if err == nil {
@@ -364,7 +364,7 @@ func TestSessionLife(t *testing.T) {
 		one, two := s.guest(), s.guest()
 		s.mustComeIn(one)
 		s.mustComeIn(two)
-		if err := s.auth.EndSessions(t.Context(), s.store.Contents().Users[0].ID, ""); err != nil {
+		if err := s.auth.Users().EndSessions(t.Context(), s.store.Contents().Users[0].ID, ""); err != nil {
 			t.Fatal(err)
 		}
 		dead(t, one)

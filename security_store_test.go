@@ -246,7 +246,7 @@ func TestSignOutFaults(t *testing.T) {
 	})
 	t.Run("R-106 strict", func(t *testing.T) {
 		store := newFaultyStore()
-		s := newStage(t, stored, func(c *latchkey.Config) { c.Adapter, c.StrictSignOut = store, true })
+		s := newStage(t, stored, func(c *latchkey.Config) { c.Adapter, c.Strict.StrictSignOut = store, true })
 		g := s.guest()
 		s.mustComeIn(g)
 		store.fail("DeleteSession", faultBefore)

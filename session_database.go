@@ -5,169 +5,171 @@ import (
 	"errors"
 	"time"
 	"unicode/utf8"
+
+	"github.com/latchkeyhq/latchkey/internal/weburl"
 )
 
-// rowKeeper keeps a session in a row; the cookie holds the row's key.
-type rowKeeper struct {
-	newToken func() string
+// databaseSessions keeps a session in a row; the cookie holds the row's key.
+type databaseSessions struct {
+	setup *setup
 }
 
-func newRowKeeper(s *setup) *rowKeeper {
-	k := &rowKeeper{newToken: s.Session.NewToken}
-	if k.newToken == nil {
-		k.newToken = func() string { return randomHex(32) }
+// longestRowToken is the longest key that is looked up: no store ever made a longer one.
+const longestRowToken = 4096
+
+func (d *databaseSessions) plan(x *exchange) *sessionPlan {
+	s := d.setup
+	now := s.now().UTC()
+	token := d.newToken()
+	x.secretsSeen = append(x.secretsSeen, token)
+	return &sessionPlan{
+		row: StoredSession{
+			ID: randomHex(16), Token: token, Tenant: s.tenant,
+			Created: now, Expires: now.Add(s.config.Session.MaxAge), UserAgent: cut(x.request.Header.Get("User-Agent"), 256),
+		},
+		former: rowToken(&x.cookies),
 	}
-	return k
 }
 
-// record stores a fresh session and ends the one that the visit came with,
-// whoever's it was: a token never survives a sign-in.
-func (k *rowKeeper) record(ctx context.Context, v *visit, s *store, who *admission) error {
-	now := v.now().UTC()
-	who.session = StoredSession{
-		ID: randomHex(16), Token: k.newToken(), UserID: who.user.ID,
-		Created: now, Expires: now.Add(v.Session.MaxAge), UserAgent: cut(v.request.Header.Get("User-Agent"), 256),
+func (d *databaseSessions) newToken() string {
+	if own := d.setup.config.Session.NewToken; own != nil {
+		return own()
 	}
-	v.learned = append(v.learned, who.session.Token)
-	if err := s.createSession(ctx, who.session); err != nil {
-		return err
-	}
-	if token := v.rowToken(); token != "" {
-		if _, err := s.deleteSession(ctx, token); err != nil && !errors.Is(err, ErrNotFound) {
-			return err
-		}
-	}
+	return randomHex(32)
+}
+
+func (d *databaseSessions) open(_ context.Context, x *exchange, who *signInResult) error {
+	x.cookies.putSession(escapeCookie(who.session.Token), who.session.Expires)
 	return nil
-}
-
-func (k *rowKeeper) open(_ context.Context, v *visit, who *admission) error {
-	v.putSession(escapeCookie(who.session.Token), who.session.Expires)
-	return nil
-}
-
-// live is the session behind the visit's cookie. A nil result is nobody; one
-// that has expired is removed on the way.
-func (k *rowKeeper) live(ctx context.Context, v *visit) (*sessionAndUser, string, error) {
-	token := v.rowToken()
-	if token == "" {
-		return nil, "", nil
-	}
-	s, err := found(v.store.session(ctx, token))
-	if s == nil || err != nil {
-		return nil, token, err
-	}
-	if !k.expired(v, &s.row) {
-		return s, token, nil
-	}
-	if _, err := v.store.deleteSession(ctx, token); err != nil && !errors.Is(err, ErrNotFound) {
-		v.log.error(v, ErrSessionToken.because(err)) // it stays dead all the same
-	}
-	return nil, token, nil
 }
 
 // rowToken is what the cookie says, if a store could ever have said it.
-func (v *visit) rowToken() string {
-	token, _ := v.sessionCookie()
-	if len(token) > 4096 || hasControl(token) || !utf8.ValidString(token) {
+func rowToken(c *browserCookies) string {
+	token, _ := c.session()
+	if len(token) > longestRowToken || weburl.HasControl(token) || !utf8.ValidString(token) {
 		return ""
 	}
 	return token
 }
 
-func (k *rowKeeper) expired(v *visit, row *StoredSession) bool {
-	now := v.now()
-	if limit := v.Session.AbsoluteMaxAge; limit > 0 && !row.Created.IsZero() && !now.Before(row.Created.Add(limit)) {
+// live is the session behind the request's cookie. A nil result is nobody; one
+// that has expired is removed on the way.
+func (d *databaseSessions) live(ctx context.Context, x *exchange) (*sessionAndUser, string, error) {
+	s := d.setup
+	token := rowToken(&x.cookies)
+	if token == "" {
+		return nil, "", nil
+	}
+	found, err := optional(s.store.session(ctx, token))
+	if found == nil || err != nil || found.row.Tenant != s.tenant {
+		return nil, token, err
+	}
+	if !d.expired(&found.row) {
+		return found, token, nil
+	}
+	if _, err := s.store.deleteSession(ctx, token); ignoring(err, ErrNotFound) != nil {
+		s.log.error(ctx, x, ErrSessionToken.wrap(err)) // it stays dead all the same
+	}
+	return nil, token, nil
+}
+
+func (d *databaseSessions) expired(row *StoredSession) bool {
+	now := d.setup.now()
+	if limit := d.setup.config.Session.AbsoluteMaxAge; limit > 0 && !row.Created.IsZero() && !now.Before(row.Created.Add(limit)) {
 		return true
 	}
 	return !now.Before(row.Expires)
 }
 
-func (k *rowKeeper) read(ctx context.Context, v *visit, c *change) (*reading, error) {
-	s, token, err := k.live(ctx, v)
+func (d *databaseSessions) read(ctx context.Context, x *exchange, c *change) (*reading, error) {
+	s, token, err := d.live(ctx, x)
 	if err != nil {
-		return nil, ErrSessionToken.because(err)
+		return nil, ErrSessionToken.wrap(err)
 	}
 	if s == nil {
-		if v.hasSessionCookie() {
-			v.clearSession()
+		if x.cookies.hasSession() {
+			x.cookies.clearSession()
 		}
 		return nil, nil
 	}
-	gone, err := k.extend(ctx, v, &s.row, token)
+	gone, err := d.extend(ctx, &s.row, token)
 	if err != nil {
-		return nil, ErrSessionToken.because(err)
+		return nil, ErrSessionToken.wrap(err)
 	}
 	if gone {
-		v.clearSession()
+		x.cookies.clearSession()
 		return nil, nil
 	}
-	u := s.user
-	shown := &Session{User: User{Name: u.Name, Email: u.Email, Image: u.Image}, Expires: s.row.Expires}
-	in := SessionRead{Session: shown, User: &u}
+	in := SessionRead{Session: sessionOfRow(&s.row, &s.user), User: &s.user, Stored: &s.row}
 	if c != nil {
 		in.Trigger, in.Update = TriggerUpdate, c.data
 	}
-	r, err := v.expose(ctx, in)
+	r, err := x.expose(ctx, in)
 	if err != nil {
-		return nil, ErrSessionToken.because(err)
+		return nil, ErrSessionToken.wrap(err)
 	}
-	v.putSession(escapeCookie(token), v.now().Add(v.Session.MaxAge))
+	x.cookies.putSession(escapeCookie(token), d.setup.now().Add(d.setup.config.Session.MaxAge))
 	return r, nil
+}
+
+// sessionOfRow is a stored session as Go sees it.
+func sessionOfRow(row *StoredSession, u *User) *Session {
+	s := &Session{
+		User: User{Name: u.Name, Email: u.Email, Image: u.Image}, Expires: row.Expires,
+		UserID: u.ID, ID: row.ID, Tenant: row.Tenant, Provider: row.Provider, Via: ViaCookie,
+		Assurance: Assurance{AuthTime: row.Created, Proved: row.Proved, AMR: row.AMR, ACR: row.ACR},
+	}
+	setDefault(&s.Proved, s.AuthTime)
+	return s
 }
 
 // extend moves the stored expiry when it is due, at most once in UpdateAge. A
 // session that was ended meanwhile stays ended: gone.
-func (k *rowKeeper) extend(ctx context.Context, v *visit, row *StoredSession, token string) (gone bool, err error) {
-	due := row.Expires.Add(-v.Session.MaxAge)
-	if every := v.Session.UpdateAge; every > 0 {
+func (d *databaseSessions) extend(ctx context.Context, row *StoredSession, token string) (gone bool, err error) {
+	life, every := d.setup.config.Session.MaxAge, d.setup.config.Session.UpdateAge
+	due := row.Expires.Add(-life)
+	if every > 0 {
 		due = due.Add(every)
 	}
-	now := v.now()
+	now := d.setup.now()
 	if now.Before(due) {
 		return false, nil
 	}
-	err = v.store.extendSession(ctx, token, now.Add(v.Session.MaxAge).UTC().Truncate(time.Millisecond))
+	err = d.setup.store.extendSession(ctx, token, now.Add(life).UTC().Truncate(time.Millisecond))
 	if errors.Is(err, ErrNotFound) {
 		return true, nil
 	}
 	return false, err
 }
 
-func (k *rowKeeper) current(ctx context.Context, v *visit) (*holder, error) {
-	s, token, err := k.live(ctx, v)
+func (d *databaseSessions) current(ctx context.Context, x *exchange) (*currentUser, error) {
+	s, _, err := d.live(ctx, x)
 	if s == nil || err != nil {
 		return nil, err
 	}
-	return &holder{user: s.user, sessionID: s.row.ID, token: token}, nil
+	return &currentUser{user: s.user, sessionID: s.row.ID, provider: s.row.Provider}, nil
 }
 
 // close deletes the row; a store that fails is asked once more.
-func (k *rowKeeper) close(ctx context.Context, v *visit) error {
-	token := v.rowToken()
-	if v.hasSessionCookie() {
-		v.clearSession()
+func (d *databaseSessions) close(ctx context.Context, x *exchange) (endedSession, error) {
+	s := d.setup
+	token := rowToken(&x.cookies)
+	if x.cookies.hasSession() {
+		x.cookies.clearSession()
 	}
 	if token == "" {
-		return nil
+		return endedSession{}, nil
 	}
-	row, err := v.store.deleteSession(ctx, token)
-	if err != nil && !errors.Is(err, ErrNotFound) {
-		retry, cancel := background(ctx, v.Limits.Store)
+	row, err := s.store.deleteSession(ctx, token)
+	if ignoring(err, ErrNotFound) != nil {
+		retry, cancel := background(ctx, s.config.Limits.Store)
 		defer cancel()
-		row, err = v.store.deleteSession(retry, token)
+		row, err = s.store.deleteSession(retry, token)
 	}
-	if errors.Is(err, ErrNotFound) {
-		return nil
+	if err != nil {
+		return endedSession{}, ignoring(err, ErrNotFound)
 	}
-	if told := v.Events.SignOut; told != nil && err == nil {
-		v.tell("signOut", func(ctx context.Context) error { return told(ctx, SignOutEvent{Session: &row}) })
-	}
-	return err
-}
-
-func cut(s string, limit int) string {
-	if len(s) > limit {
-		return s[:limit]
-	}
-	return s
+	ended := endedSession{row.ID, row.UserID, row.Provider}
+	x.queueSignOut(ended, SignOutEvent{Session: &row})
+	return ended, nil
 }

@@ -4,41 +4,30 @@ import (
 	"context"
 	"errors"
 	"maps"
-	"time"
 
 	"github.com/latchkeyhq/latchkey/internal/jsontext"
 	"github.com/latchkeyhq/latchkey/internal/jwtclaims"
 )
 
-// tokenKeeper keeps a session in its cookie, sealed: nothing is stored.
-type tokenKeeper struct {
+// tokenSessions keeps a session in its cookie, sealed: nothing is stored.
+type tokenSessions struct {
+	setup *setup
 	plain bool // no callback, event or check needs the claims: the short way will do
 }
 
-func newTokenKeeper(s *setup) *tokenKeeper {
-	return &tokenKeeper{
-		plain: s.Callbacks.Token == nil && s.Callbacks.Session == nil && s.Events.Session == nil &&
-			s.JWT.Decode == nil && s.revocations == nil && s.Session.AbsoluteMaxAge == 0,
-	}
+func newTokenSessions(s *setup) *tokenSessions {
+	c := &s.config
+	return &tokenSessions{s, c.Callbacks.Token == nil && c.Callbacks.Session == nil && c.Events.Session == nil &&
+		c.Session.JWT.Decode == nil && !s.tracksSignIns()}
 }
 
-// Claims of ours beside the original's.
-const (
-	claimSessionID = "sid"       // one sign-in, however often its token is renewed
-	claimAuthTime  = "auth_time" // when that sign-in was, in Unix seconds
-)
-
-// errNoToken: the cookie holds no token that is good for anything. The browser
-// may forget it.
-var errNoToken = errors.New("the session token is not valid")
-
-func (*tokenKeeper) record(context.Context, *visit, *store, *admission) error { return nil }
+func (*tokenSessions) plan(*exchange) *sessionPlan { return nil }
 
 // open mints a token.
-func (*tokenKeeper) open(ctx context.Context, v *visit, who *admission) error {
+func (t *tokenSessions) open(ctx context.Context, x *exchange, who *signInResult) error {
 	claims := claimsOf(&who.user)
-	if v.tracksSignIns() {
-		claims[claimSessionID], claims[claimAuthTime] = randomHex(16), v.signInTime()
+	if t.setup.tracksSignIns() {
+		claims[claimSessionID], claims[claimAuthTime] = randomHex(16), signInTime(t.setup.now(), who.revokedAt)
 	}
 	trigger := TriggerSignIn
 	if who.isNew {
@@ -46,20 +35,15 @@ func (*tokenKeeper) open(ctx context.Context, v *visit, who *admission) error {
 	}
 	update := TokenUpdate{Claims: claims, Trigger: trigger, User: &who.user, Account: &who.account, Profile: who.profile}
 	tracked := maps.Clone(claims)
-	claims, err := v.shapeToken(ctx, update)
+	claims, err := t.shape(ctx, update)
 	if err != nil {
 		return err
 	}
 	if claims == nil { // the application gave up: no session, and none that was there before
-		v.clearSession()
+		x.cookies.clearSession()
 		return nil
 	}
-	return v.sealSession(ctx, keepTracked(claims, tracked))
-}
-
-// tracksSignIns: tokens have to say which sign-in they come from.
-func (s *setup) tracksSignIns() bool {
-	return s.revocations != nil || s.Session.AbsoluteMaxAge > 0
+	return t.seal(ctx, x, keepTracked(claims, tracked))
 }
 
 // keepTracked puts back what a callback may not lose. The map that the callback
@@ -79,163 +63,173 @@ func keepTracked(claims, before Claims) Claims {
 	return claims
 }
 
-func (v *visit) shapeToken(ctx context.Context, t TokenUpdate) (Claims, error) {
-	shape := v.Callbacks.Token
-	if shape == nil {
-		return t.Claims, nil
+// shape asks the application what a token should hold.
+func (t *tokenSessions) shape(ctx context.Context, u TokenUpdate) (Claims, error) {
+	own := t.setup.config.Callbacks.Token
+	if own == nil {
+		return u.Claims, nil
 	}
-	return containResult(func() (Claims, error) { return shape(ctx, t) })
+	return containResult(func() (Claims, error) { return own(ctx, u) })
 }
 
-// sealSession makes claims the content of the session cookie.
-func (v *visit) sealSession(ctx context.Context, claims Claims) error {
-	k := &v.kinds.session
+// seal makes claims the content of the session cookie.
+func (t *tokenSessions) seal(ctx context.Context, x *exchange, claims Claims) error {
+	k, c := &x.cookies.specs.session, &t.setup.config.Session
+	now := t.setup.now()
 	var token string
 	var err error
-	if encode := v.JWT.Encode; encode != nil {
-		token, err = containResult(func() (string, error) { return encode(ctx, v.jwtParams(k, claims)) })
+	if encode := c.JWT.Encode; encode != nil {
+		token, err = containResult(func() (string, error) { return encode(ctx, t.params(k, claims)) })
 	} else {
-		token, err = k.codec.SealClaims(claims, v.now(), v.JWT.MaxAge)
+		token, err = k.codec.SealClaims(claims, now, c.JWT.MaxAge)
 	}
 	if err != nil {
-		return ErrJWTSession.because(err)
+		return ErrJWTSession.wrap(err)
 	}
-	v.putSession(escapeCookie(token), v.now().Add(v.Session.MaxAge))
+	x.cookies.putSession(escapeCookie(token), now.Add(c.MaxAge))
 	return nil
 }
 
-func (v *visit) jwtParams(k *cookieKind, claims Claims) JWTParams {
-	return JWTParams{Claims: claims, Secrets: v.Secrets, Salt: k.name(), MaxAge: v.JWT.MaxAge}
+func (t *tokenSessions) params(k *cookieSpec, claims Claims) JWTParams {
+	return JWTParams{Claims: claims, Secrets: t.setup.config.Secrets, Salt: k.name(), MaxAge: t.setup.config.Session.JWT.MaxAge}
 }
 
-func (t *tokenKeeper) read(ctx context.Context, v *visit, c *change) (*reading, error) {
-	token, kind := v.sessionCookie()
+func (t *tokenSessions) read(ctx context.Context, x *exchange, c *change) (*reading, error) {
+	token, spec := x.cookies.session()
 	if token == "" {
-		if v.hasSessionCookie() {
-			v.refuseToken(errNoToken)
+		if x.cookies.hasSession() {
+			t.refuse(ctx, x, errNoToken)
 		}
 		return nil, nil
 	}
 	if t.plain {
-		return t.readPlain(v, token, kind)
+		return t.readPlain(ctx, x, token, spec)
 	}
-	claims, err := v.openSession(ctx, token, kind)
+	claims, err := t.openToken(ctx, token, spec)
 	if errors.Is(err, errNoToken) {
-		v.refuseToken(err)
+		t.refuse(ctx, x, err)
 		return nil, nil
 	}
 	if err != nil {
 		return nil, err
 	}
-	return t.readClaims(ctx, v, claims, c)
+	return t.readClaims(ctx, x, claims, c)
 }
 
-// refuseToken makes the browser forget a token that is undecodable, expired or revoked.
-func (v *visit) refuseToken(err error) {
-	v.log.debug(v, ErrJWTSession.because(err))
-	v.clearSession()
+// refuse makes the browser forget a token that is undecodable, expired or revoked.
+func (t *tokenSessions) refuse(ctx context.Context, x *exchange, err error) {
+	t.setup.log.debug(ctx, x, ErrJWTSession.wrap(err))
+	x.cookies.clearSession()
 }
 
 // readPlain is reading without anybody looking at the claims: the token's JSON
 // is cut into members, and both answers are put together from them.
-func (*tokenKeeper) readPlain(v *visit, token string, kind *cookieKind) (*reading, error) {
-	payload, err := kind.codec.Open(token)
+func (t *tokenSessions) readPlain(ctx context.Context, x *exchange, token string, spec *cookieSpec) (*reading, error) {
+	payload, err := spec.codec.Open(token)
 	if err != nil {
-		v.refuseToken(err)
+		t.refuse(ctx, x, err)
 		return nil, nil
 	}
-	now := v.now()
+	c := &t.setup.config.Session
+	now := t.setup.now()
 	var room [16]jsontext.Member
 	members, err := jsontext.Members(payload, room[:0])
 	if err == nil {
-		err = jwtclaims.Check(members, now, v.JWT.MaxAge)
+		err = jwtclaims.Check(members, now, c.JWT.MaxAge)
 	}
 	if err != nil {
-		v.refuseToken(err)
+		t.refuse(ctx, x, err)
 		return nil, nil
 	}
-	issued := jwtclaims.AppendIssued(make([]byte, 0, len(payload)+128), members, now, v.JWT.MaxAge)
-	sealed, err := v.kinds.session.codec.Seal(issued)
+	issued := jwtclaims.AppendIssued(make([]byte, 0, len(payload)+128), members, now, c.JWT.MaxAge)
+	sealed, err := x.cookies.specs.session.codec.Seal(issued)
 	if err != nil {
-		return nil, ErrJWTSession.because(err)
+		return nil, ErrJWTSession.wrap(err)
 	}
-	expires := now.Add(v.Session.MaxAge)
-	v.putSession(sealed, expires)
-	s := &Session{User: userFromMembers(members), Expires: expires}
+	expires := now.Add(c.MaxAge)
+	x.cookies.putSession(sealed, expires)
+	s := &Session{Expires: expires, Via: ViaCookie, Tenant: t.setup.tenant}
+	readMembers(s, members)
 	json, err := appendSession(make([]byte, 0, 256), s)
-	return &reading{json, s}, err
+	return &reading{json: json, session: s}, err
 }
 
-// openSession is the token's content, or errNoToken, or a fault.
-func (v *visit) openSession(ctx context.Context, token string, kind *cookieKind) (Claims, error) {
-	claims, err := v.decodeSession(ctx, token, kind)
+// openToken is the token's content, or errNoToken, or a fault.
+func (t *tokenSessions) openToken(ctx context.Context, token string, spec *cookieSpec) (Claims, error) {
+	claims, err := t.decode(ctx, token, spec)
 	if err != nil {
 		return nil, err
 	}
-	if limit := v.Session.AbsoluteMaxAge; limit > 0 {
-		if began, ok := authTime(claims); ok && !v.now().Before(began.Add(limit)) {
+	if limit := t.setup.config.Session.AbsoluteMaxAge; limit > 0 {
+		if began, ok := authTime(claims); ok && !t.setup.now().Before(began.Add(limit)) {
 			return nil, errNoToken
 		}
 	}
-	return claims, v.checkRevoked(ctx, claims)
+	return claims, t.setup.revocations.check(ctx, claims)
 }
 
-func (v *visit) decodeSession(ctx context.Context, token string, kind *cookieKind) (Claims, error) {
-	if decode := v.JWT.Decode; decode != nil {
-		claims, err := containResult(func() (Claims, error) { return decode(ctx, token, v.jwtParams(kind, nil)) })
-		if err != nil || claims == nil {
+func (t *tokenSessions) decode(ctx context.Context, token string, spec *cookieSpec) (Claims, error) {
+	c := &t.setup.config.Session.JWT
+	if c.Decode == nil {
+		claims, err := spec.codec.OpenClaims(token, t.setup.now(), c.MaxAge)
+		if err != nil {
 			return nil, errNoToken
 		}
 		return claims, nil
 	}
-	claims, err := kind.codec.OpenClaims(token, v.now(), v.JWT.MaxAge)
-	if err != nil {
+	claims, err := containResult(func() (Claims, error) { return c.Decode(ctx, token, t.params(spec, nil)) })
+	if err != nil || claims == nil {
 		return nil, errNoToken
 	}
 	return claims, nil
 }
 
-// authTime is when the sign-in behind a token was; tokens from before that was
-// recorded count from their issue.
-func authTime(c Claims) (time.Time, bool) {
-	if t, ok := c.Time(claimAuthTime); ok {
-		return t, true
-	}
-	return c.Time("iat")
-}
-
 // readClaims is reading with the application's say.
-func (*tokenKeeper) readClaims(ctx context.Context, v *visit, claims Claims, c *change) (*reading, error) {
+func (t *tokenSessions) readClaims(ctx context.Context, x *exchange, claims Claims, c *change) (*reading, error) {
 	update := TokenUpdate{Claims: claims}
 	if c != nil {
 		update.Trigger, update.Update = TriggerUpdate, c.data
 	}
-	tracked := v.trackedClaims(claims)
-	claims, err := v.shapeToken(ctx, update)
+	tracked := t.tracked(claims)
+	claims, err := t.shape(ctx, update)
 	if err != nil {
-		return nil, ErrJWTSession.because(err)
+		return nil, ErrJWTSession.wrap(err)
 	}
 	if claims == nil {
-		v.clearSession()
+		x.cookies.clearSession()
 		return nil, nil
 	}
 	claims = keepTracked(claims, tracked)
-	user, err := userFromClaims(claims)
+	s, err := t.sessionOf(claims)
 	if err != nil {
-		return nil, ErrJWTSession.because(err)
+		return nil, ErrJWTSession.wrap(err)
 	}
-	s := &Session{User: user, Expires: v.now().Add(v.Session.MaxAge)}
-	r, err := v.expose(ctx, SessionRead{Session: s, Claims: claims, Trigger: update.Trigger, Update: update.Update})
+	r, err := x.expose(ctx, SessionRead{Session: s, Claims: claims, Trigger: update.Trigger, Update: update.Update})
 	if err != nil {
-		return nil, ErrJWTSession.because(err)
+		return nil, ErrJWTSession.wrap(err)
 	}
-	return r, v.sealSession(ctx, claims)
+	return r, t.seal(ctx, x, claims)
 }
 
-// trackedClaims says which sign-in the claims come from, and makes it up for
-// tokens that do not know.
-func (v *visit) trackedClaims(claims Claims) Claims {
-	if !v.tracksSignIns() {
+// sessionOf is what claims say, as Go sees it.
+func (t *tokenSessions) sessionOf(claims Claims) (*Session, error) {
+	user, err := userFromClaims(claims)
+	if err != nil {
+		return nil, err
+	}
+	s := &Session{
+		User: user, Expires: t.setup.now().Add(t.setup.config.Session.MaxAge),
+		UserID: claims.String("sub"), ID: claims.String(claimSessionID), Tenant: t.setup.tenant, Via: ViaCookie,
+	}
+	s.AuthTime, _ = claims.Time(claimAuthTime)
+	s.Proved = s.AuthTime
+	return s, nil
+}
+
+// tracked says which sign-in the claims come from, and makes it up for tokens
+// that do not know.
+func (t *tokenSessions) tracked(claims Claims) Claims {
+	if !t.setup.tracksSignIns() {
 		return nil
 	}
 	tracked := Claims{claimSessionID: claims[claimSessionID], claimAuthTime: claims[claimAuthTime]}
@@ -248,12 +242,12 @@ func (v *visit) trackedClaims(claims Claims) Claims {
 	return tracked
 }
 
-func (*tokenKeeper) current(ctx context.Context, v *visit) (*holder, error) {
-	token, kind := v.sessionCookie()
-	if token == "" || v.store == nil {
+func (t *tokenSessions) current(ctx context.Context, x *exchange) (*currentUser, error) {
+	token, spec := x.cookies.session()
+	if token == "" || t.setup.store == nil {
 		return nil, nil
 	}
-	claims, err := v.openSession(ctx, token, kind)
+	claims, err := t.openToken(ctx, token, spec)
 	if errors.Is(err, errNoToken) {
 		return nil, nil
 	}
@@ -264,29 +258,31 @@ func (*tokenKeeper) current(ctx context.Context, v *visit) (*holder, error) {
 	if id == "" {
 		return nil, nil
 	}
-	u, err := found(v.store.user(ctx, id))
+	u, err := optional(t.setup.store.user(ctx, id))
 	if u == nil || err != nil {
 		return nil, err
 	}
-	return &holder{user: *u}, nil
+	return &currentUser{user: *u, sessionID: claims.String(claimSessionID)}, nil
 }
 
 // close revokes the token where the operator wants that, and forgets it.
-func (*tokenKeeper) close(ctx context.Context, v *visit) error {
-	token, kind := v.sessionCookie()
-	v.clearSession()
+func (t *tokenSessions) close(ctx context.Context, x *exchange) (endedSession, error) {
+	token, spec := x.cookies.session()
+	x.cookies.clearSession()
 	if token == "" {
-		return nil
+		return endedSession{}, nil
 	}
-	claims, err := v.openSession(ctx, token, kind)
+	claims, err := t.openToken(ctx, token, spec)
 	if errors.Is(err, errNoToken) {
-		return nil
+		return endedSession{}, nil
 	}
 	if err == nil {
-		err = v.revoke(ctx, claims)
+		err = t.setup.revocations.revoke(ctx, claims)
 	}
-	if told := v.Events.SignOut; told != nil && err == nil {
-		v.tell("signOut", func(ctx context.Context) error { return told(ctx, SignOutEvent{Claims: claims}) })
+	if err != nil {
+		return endedSession{}, err
 	}
-	return err
+	ended := endedSession{id: claims.String(claimSessionID), userID: claims.String("sub")}
+	x.queueSignOut(ended, SignOutEvent{Claims: claims})
+	return ended, nil
 }

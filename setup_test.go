@@ -47,12 +47,12 @@ func TestWrongConfigurations(t *testing.T) {
 		{"a published placeholder", func(c *latchkey.Config) { c.Secrets = []string{"ChangeMe "} }, latchkey.ErrMissingSecret, "Secrets[0]"},
 		{"a short secret, hardened", func(c *latchkey.Config) { c.Secrets, c.Hardened = []string{"short but not published"}, true }, latchkey.ErrMissingSecret, "Secrets[0]"},
 
-		{"nobody is trusted", func(c *latchkey.Config) { c.URL = "" }, latchkey.ErrUntrustedHost, "TrustHost"},
-		{"a relative address", func(c *latchkey.Config) { c.URL = "app.example" }, latchkey.ErrInvalidConfig, "URL"},
-		{"another scheme", func(c *latchkey.Config) { c.URL = "ftp://app.example" }, latchkey.ErrInvalidConfig, "URL"},
-		{"user info", func(c *latchkey.Config) { c.URL = "https://user@app.example" }, latchkey.ErrInvalidConfig, "URL"},
-		{"a base path that is none", func(c *latchkey.Config) { c.BasePath = "/a/../b" }, latchkey.ErrInvalidConfig, "BasePath"},
-		{"a proxy without scheme", func(c *latchkey.Config) { c.RedirectProxyURL = "proxy.example/auth" }, latchkey.ErrInvalidConfig, "RedirectProxyURL"},
+		{"nobody is trusted", func(c *latchkey.Config) { c.Site.URL = "" }, latchkey.ErrUntrustedHost, "TrustHost"},
+		{"a relative address", func(c *latchkey.Config) { c.Site.URL = "app.example" }, latchkey.ErrInvalidConfig, "URL"},
+		{"another scheme", func(c *latchkey.Config) { c.Site.URL = "ftp://app.example" }, latchkey.ErrInvalidConfig, "URL"},
+		{"user info", func(c *latchkey.Config) { c.Site.URL = "https://user@app.example" }, latchkey.ErrInvalidConfig, "URL"},
+		{"a base path that is none", func(c *latchkey.Config) { c.Site.BasePath = "/a/../b" }, latchkey.ErrInvalidConfig, "BasePath"},
+		{"a proxy without scheme", func(c *latchkey.Config) { c.Site.RedirectProxyURL = "proxy.example/auth" }, latchkey.ErrInvalidConfig, "RedirectProxyURL"},
 
 		{"page SignIn", func(c *latchkey.Config) { c.Pages.SignIn = "welcome" }, latchkey.ErrInvalidConfig, "Pages.SignIn"},
 		{"page SignOut", func(c *latchkey.Config) { c.Pages.SignOut = "//evil.example" }, latchkey.ErrInvalidConfig, "Pages.SignOut"},
@@ -65,10 +65,10 @@ func TestWrongConfigurations(t *testing.T) {
 
 		{"an unknown strategy", func(c *latchkey.Config) { c.Session.Strategy = "cookie" }, latchkey.ErrUnsupportedStrategy, "Session.Strategy"},
 		{"a negative lifetime", func(c *latchkey.Config) { c.Session.MaxAge = -time.Hour }, latchkey.ErrInvalidConfig, "Session.MaxAge"},
-		{"a token without lifetime", func(c *latchkey.Config) { c.JWT.MaxAge = time.Millisecond }, latchkey.ErrInvalidConfig, "JWT.MaxAge"},
+		{"a token without lifetime", func(c *latchkey.Config) { c.Session.JWT.MaxAge = time.Millisecond }, latchkey.ErrInvalidConfig, "JWT.MaxAge"},
 		{"short session tokens", func(c *latchkey.Config) { c.Session.NewToken = func() string { return "short" } }, latchkey.ErrInvalidConfig, "Session.NewToken"},
 		{"half a codec", func(c *latchkey.Config) {
-			c.JWT.Encode = func(context.Context, latchkey.JWTParams) (string, error) { return "", nil }
+			c.Session.JWT.Encode = func(context.Context, latchkey.JWTParams) (string, error) { return "", nil }
 		}, latchkey.ErrInvalidConfig, "JWT"},
 		{"stored sessions without a store", func(c *latchkey.Config) { c.Session.Strategy = latchkey.DatabaseSessions }, latchkey.ErrMissingAdapter, "Session.Strategy"},
 		{"stored sessions in a bare store", func(c *latchkey.Config) { c.Adapter = bare }, latchkey.ErrMissingAdapterMethods, "SessionAdapter"},
@@ -112,7 +112,7 @@ func TestWrongConfigurations(t *testing.T) {
 		}, latchkey.ErrMissingAdapterMethods, "AccountAdapter"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			config := latchkey.Config{URL: deskOrigin, Secrets: []string{deskSecret}, Logger: (&logbook{}).logger()}
+			config := latchkey.Config{Site: latchkey.Site{URL: deskOrigin}, Secrets: []string{deskSecret}, Runtime: latchkey.Runtime{Logger: (&logbook{}).logger()}}
 			c.change(&config)
 			auth, err := latchkey.New(config)
 			if auth != nil || !errors.Is(err, c.want) || !strings.Contains(err.Error(), c.names) {
@@ -124,7 +124,7 @@ func TestWrongConfigurations(t *testing.T) {
 
 // Nobody has to configure anything but what cannot be guessed.
 func TestSmallestConfiguration(t *testing.T) {
-	auth, err := latchkey.New(latchkey.Config{URL: deskOrigin, Secrets: []string{deskSecret}, Logger: (&logbook{}).logger()})
+	auth, err := latchkey.New(latchkey.Config{Site: latchkey.Site{URL: deskOrigin}, Secrets: []string{deskSecret}, Runtime: latchkey.Runtime{Logger: (&logbook{}).logger()}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -148,7 +148,7 @@ func TestNewFunc(t *testing.T) {
 	tenants := map[string]*latchkey.Config{}
 	for _, name := range []string{"a.example", "b.example"} {
 		tenants[name] = &latchkey.Config{
-			URL: "https://" + name, Secrets: []string{deskSecret + name}, Logger: d.log.logger(),
+			Site: latchkey.Site{URL: "https://" + name}, Secrets: []string{deskSecret + name}, Runtime: latchkey.Runtime{Logger: d.log.logger()},
 			Session: latchkey.SessionConfig{NewToken: func() string { hooks++; return strings.Repeat("x", 64) }},
 		}
 	}
@@ -183,7 +183,7 @@ func TestNewFunc(t *testing.T) {
 		t.Errorf("an unknown tenant: %d", a.Code)
 	}
 	for _, host := range []string{"a.example", "unknown.example"} { // who is unknown gets our error page
-		if !auth.Match(withHost(g.request(http.MethodGet, "/auth/x", "", ""), host)) || auth.Match(withHost(g.request(http.MethodGet, "/x", "", ""), host)) {
+		if !auth.Match(withHost(g.request(http.MethodGet, "/auth/csrf", "", ""), host)) || auth.Match(withHost(g.request(http.MethodGet, "/x", "", ""), host)) {
 			t.Errorf("%s: Match is wrong", host)
 		}
 	}
@@ -198,7 +198,7 @@ func withHost(r *http.Request, host string) *http.Request {
 func TestNewFuncForgets(t *testing.T) {
 	d := openDesk(t)
 	auth := latchkey.NewFunc(func(context.Context, *latchkey.Request) (*latchkey.Config, error) {
-		return &latchkey.Config{URL: deskOrigin, Secrets: []string{deskSecret}, Logger: d.log.logger()}, nil
+		return &latchkey.Config{Site: latchkey.Site{URL: deskOrigin}, Secrets: []string{deskSecret}, Runtime: latchkey.Runtime{Logger: d.log.logger()}}, nil
 	})
 	for range 600 {
 		if a := d.guest().serve(auth, d.guest().request(http.MethodGet, "/auth/session", "", "")); a.Code != http.StatusOK {

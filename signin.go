@@ -3,95 +3,158 @@ package latchkey
 import (
 	"context"
 	"errors"
-	"strings"
-	"time"
+
+	"github.com/latchkeyhq/latchkey/internal/weburl"
 )
 
-// arrival is what a provider knows of the person at the door.
-type arrival struct {
-	user        User // as the provider describes them
-	account     Account
-	profile     Claims
-	credentials map[string]string
+// Signing in: a provider begins, and later says who came back; what becomes of
+// that is decided in one place, whatever the provider.
 
-	vouched       bool    // the application itself says who this is
-	provesEmail   bool    // opening the link proved the address
-	emailVerified bool    // the provider says that the address is verified
-	link          linking // what a matching address is worth
-	begunBy       string  // id of the user who began this in a session whose cookie could not come along
-}
-
-// linking is what a provider's word about an address is worth.
-type linking int
-
-const (
-	neverLink    linking = iota // an address is not proof
-	linkVerified                // it is, if the provider says it is verified
-	linkAnything                // it is, whatever the provider says
-)
-
-// admission is the user an arrival turned out to be.
-type admission struct {
-	arrival
-	user    User
-	isNew   bool
-	session StoredSession // with stored sessions
-}
+var errNoProvider = ErrInvalidProvider.wrap(errors.New("no provider has the id in the URL"))
 
 // signIn answers POST /signin and /signin/:provider.
-func (v *visit) signIn(ctx context.Context) (*Response, error) {
-	if v.providerID == "" {
-		return &Response{Redirect: v.url("signin")}, nil
+func (x *exchange) signIn(ctx context.Context) (*Response, error) {
+	if x.providerID == "" {
+		return &Response{Redirect: x.url("signin")}, nil
 	}
-	if v.provider == nil {
-		return nil, ErrInvalidProvider.because(errors.New("no provider has the id in the address"))
+	if x.provider == nil {
+		return nil, errNoProvider
 	}
-	res, err := v.provider.begin(ctx, v)
-	return v.follow(ctx, res, err)
+	out, err := x.provider.begin(ctx, x)
+	return x.conclude(ctx, out, err)
 }
 
 // callback answers /callback/:provider.
-func (v *visit) callback(ctx context.Context) (*Response, error) {
-	if v.provider == nil {
-		return nil, ErrInvalidProvider.because(errors.New("no provider has the id in the address"))
+func (x *exchange) callback(ctx context.Context) (*Response, error) {
+	if x.provider == nil {
+		return nil, errNoProvider
 	}
-	res, err := v.receive(ctx)
-	return v.follow(ctx, res, err)
+	out, err := x.provider.receive(ctx, x)
+	return x.conclude(ctx, out, x.atProvider(err))
 }
 
-func (v *visit) receive(ctx context.Context) (*Response, error) {
-	in, err := v.provider.receive(ctx, v)
+// conclude makes an answer of what a provider's part has ended in.
+func (x *exchange) conclude(ctx context.Context, out outcome, err error) (*Response, error) {
+	res := out.response
+	if err == nil && out.assertion != nil {
+		res, err = x.completeSignIn(ctx, *out.assertion)
+	}
+	if err == nil {
+		return res, nil
+	}
+	if x.action == "callback" {
+		x.queueRefusal(err)
+	}
+	return x.steer(ctx, err)
+}
+
+// completeSignIn is the one way in: whose sign-in it is, whether the application
+// lets them, what has to be written, and the session.
+func (x *exchange) completeSignIn(ctx context.Context, in assertion) (*Response, error) {
+	var known *User
+	if d := x.setup.directory; d != nil {
+		var err error
+		if known, err = d.knownUser(ctx, d.store, &in); err != nil {
+			return nil, x.atProvider(err)
+		}
+	}
+	attempt := SignInAttempt{User: in.person, Account: in.account, Profile: in.profile, Credentials: in.credentials}
+	if known != nil {
+		attempt.User = *known
+	}
+	if err := x.runSignInCallback(ctx, attempt); err != nil {
+		return nil, err
+	}
+	if x.setup.pause != nil {
+		if res, err := x.setup.pause(ctx, x, in, known); res != nil || err != nil {
+			return res, x.atProvider(err)
+		}
+	}
+	return x.admit(ctx, in)
+}
+
+// admit writes what a sign-in that was allowed makes necessary, and opens the
+// session.
+func (x *exchange) admit(ctx context.Context, in assertion) (*Response, error) {
+	who, err := x.commit(ctx, in)
 	if err != nil {
-		return nil, v.atProvider(err)
+		return nil, x.atProvider(err)
 	}
-	return v.completeSignIn(ctx, *in)
+	x.tellRest(ctx)
+	if err := x.setup.sessions.open(ctx, x, who); err != nil {
+		return nil, x.atProvider(err)
+	}
+	x.setup.log.info(ctx, x, "signed in", "user", who.user.ID, "new", who.isNew)
+	x.queueSignIn(who)
+	return &Response{Redirect: x.destination(who)}, nil
 }
 
-// follow sends the visitor where a callback wants them to go instead.
-func (v *visit) follow(ctx context.Context, res *Response, err error) (*Response, error) {
+// commit has the directory write the sign-in, where there is one and something
+// to write.
+func (x *exchange) commit(ctx context.Context, in assertion) (*signInResult, error) {
+	d := x.setup.directory
+	if d == nil || (in.vouched && x.setup.config.Session.Strategy != DatabaseSessions) {
+		return &signInResult{assertion: in, user: in.person}, nil
+	}
+	here, err := x.linkingUser(ctx, &in)
+	if err != nil {
+		return nil, err
+	}
+	return d.commitSignIn(ctx, &x.events, in, here, x.setup.sessions.plan(x))
+}
+
+// linkingUser is who is signed in already, where that has a say: an account that
+// nobody has is linked to them.
+func (x *exchange) linkingUser(ctx context.Context, in *assertion) (*User, error) {
+	if in.vouched || in.provesEmail {
+		return nil, nil
+	}
+	if in.begunBy != "" {
+		return optional(x.setup.store.user(ctx, in.begunBy))
+	}
+	here, err := x.setup.sessions.current(ctx, x)
+	if here == nil || err != nil {
+		return nil, err
+	}
+	return &here.user, nil
+}
+
+// runSignInCallback asks the application whether somebody may come in: no is
+// ErrAccessDenied, a steering error passes as it is.
+func (x *exchange) runSignInCallback(ctx context.Context, a SignInAttempt) error {
+	decide := x.setup.config.Callbacks.SignIn
+	if decide == nil {
+		return nil
+	}
+	err := contain(func() error { return decide(ctx, a) })
+	if err == nil || isSteering(err) {
+		return err
+	}
+	return ErrAccessDenied.wrapFor(a.Account.Provider, err)
+}
+
+// steer sends the browser where the application's code wants it to go instead.
+func (x *exchange) steer(ctx context.Context, err error) (*Response, error) {
+	if own, ok := errors.AsType[*ownResponse](err); ok {
+		return own.res, nil
+	}
 	elsewhere, ok := errors.AsType[*redirect](err)
 	if !ok {
-		if own, ok := errors.AsType[*ownResponse](err); ok {
-			return own.res, nil
-		}
-		return res, err
+		return nil, err
 	}
-	to, err := v.landing(ctx, elsewhere.to)
+	to, err := x.resolveRedirect(ctx, elsewhere.to)
 	if err != nil {
-		return nil, ErrAccessDenied.because(err)
+		return nil, ErrAccessDenied.wrap(err)
 	}
 	return &Response{Redirect: to}, nil
 }
 
 // atProvider names the provider in err, and gives what has no type one.
-func (v *visit) atProvider(err error) error {
-	if _, ok := errors.AsType[*redirect](err); ok {
+func (x *exchange) atProvider(err error) error {
+	if err == nil || isSteering(err) {
 		return err
 	}
-	if _, ok := errors.AsType[*ownResponse](err); ok {
-		return err
-	}
-	id := v.provider.info().id
+	id := x.provider.info().id
 	if e, ok := errors.AsType[*Error](err); ok {
 		if e.Provider != "" {
 			return err
@@ -101,74 +164,39 @@ func (v *visit) atProvider(err error) error {
 		return &named
 	}
 	if t, ok := errors.AsType[ErrorType](err); ok {
-		return t.at(id, nil)
+		return t.wrapFor(id, nil)
 	}
-	return ErrCallbackRoute.at(id, err)
+	return ErrCallbackRoute.wrapFor(id, err)
 }
 
-// completeSignIn is the one way in, whatever the provider.
-func (v *visit) completeSignIn(ctx context.Context, in arrival) (*Response, error) {
-	owner, err := v.recognize(ctx, v.store, in)
-	if err != nil {
-		return nil, v.atProvider(err)
-	}
-	if err := v.authorize(ctx, in, owner); err != nil {
-		return nil, err
-	}
-	who, err := v.admit(ctx, in)
-	if err != nil {
-		return nil, v.atProvider(err)
-	}
-	v.tellAll(ctx)
-	if err := v.sessions.open(ctx, v, who); err != nil {
-		return nil, v.atProvider(err)
-	}
-	v.tellSignIn(who)
-	return &Response{Redirect: v.destination(who)}, nil
-}
-
-// authorize asks the application whether the arrival may come in.
-func (v *visit) authorize(ctx context.Context, in arrival, owner *User) error {
-	if owner == nil {
-		owner = &in.user
-	}
-	return v.mayEnter(ctx, SignInAttempt{User: *owner, Account: in.account, Profile: in.profile, Credentials: in.credentials})
-}
-
-// mayEnter runs the sign-in callback: no is ErrAccessDenied, a redirect passes as it is.
-func (v *visit) mayEnter(ctx context.Context, a SignInAttempt) error {
-	ask := v.Callbacks.SignIn
-	if ask == nil {
-		return nil
-	}
-	err := contain(func() error { return ask(ctx, a) })
-	if err == nil {
-		return nil
-	}
-	if _, ok := errors.AsType[*redirect](err); ok {
-		return err
-	}
-	return ErrAccessDenied.at(a.Account.Provider, err)
-}
-
-func (v *visit) tellSignIn(who *admission) {
-	v.log.info(v, "signed in", "user", who.user.ID, "new", who.isNew)
-	if told := v.Events.SignIn; told != nil {
+func (x *exchange) queueSignIn(who *signInResult) {
+	var call func(context.Context) error
+	if handler := x.setup.config.Events.SignIn; handler != nil {
 		e := SignInEvent{User: who.user, Account: who.account, Profile: who.profile, IsNewUser: who.isNew}
-		v.tell("signIn", func(ctx context.Context) error { return told(ctx, e) })
+		call = func(ctx context.Context) error { return handler(ctx, e) }
 	}
+	x.events.add(Event{
+		Type: EventSignIn, UserID: who.user.ID, SessionID: who.session.ID,
+		Provider: who.account.Provider, ProviderType: who.account.Type, By: Actor{ActorUser, who.user.ID},
+	}, "signIn", call)
 }
 
-// destination is where the visitor goes once signed in.
-func (v *visit) destination(who *admission) string {
-	if who.isNew && v.Pages.NewUser != "" {
-		return v.absolute(withQuery(v.Pages.NewUser, "callbackUrl", v.callbackURL))
+// queueRefusal tells a sign-in that came to nothing. There is no handler for it,
+// only the observer.
+func (x *exchange) queueRefusal(err error) {
+	e := Event{Type: EventSignIn, Outcome: EventFailed, Reason: ErrAccessDenied}
+	if x.events.to.Observe != nil && !isSteering(err) {
+		e.Reason, e.Err = typeOf(err), x.handOut(err)
 	}
-	return v.callbackURL
+	info := x.provider.info()
+	e.Provider, e.ProviderType = info.id, info.kind
+	x.events.add(e, "", nil)
 }
 
-// normalEmail is an address as users are found by it.
-func normalEmail(address string) string { return strings.ToLower(strings.TrimSpace(address)) }
-
-// soon is when a value that lives for a few minutes ends.
-func (v *visit) soon(life time.Duration) time.Time { return v.now().Add(life) }
+// destination is where the browser goes once somebody is signed in.
+func (x *exchange) destination(who *signInResult) string {
+	if own := x.setup.config.Pages.NewUser; who.isNew && own != "" {
+		return x.absolute(weburl.WithQuery(own, "callbackUrl", x.callbackURL))
+	}
+	return x.callbackURL
+}

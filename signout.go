@@ -7,18 +7,23 @@ import (
 
 // signOut answers POST /signout. Whatever the store does, this browser is
 // signed out; a session that could not be ended there is an error in the log.
-func (v *visit) signOut(ctx context.Context) (*Response, error) {
-	err := v.sessions.close(ctx, v)
-	v.dropFlows()
+func (x *exchange) signOut(ctx context.Context) (*Response, error) {
+	ended, err := x.setup.sessions.close(ctx, x)
+	x.cookies.clearChecks()
 	if err != nil {
-		v.log.error(v, ErrSignOut.because(err), "alert", true)
-		if v.StrictSignOut {
-			res := v.errorPage("Configuration")
+		x.setup.log.error(ctx, x, ErrSignOut.wrap(err), "alert", true)
+		if x.setup.config.Strict.StrictSignOut {
+			res := x.errorPage(ctx, "Configuration")
 			res.Status = http.StatusInternalServerError
 			return res, nil
 		}
-	} else {
-		v.log.info(v, "signed out")
+		return &Response{Redirect: x.callbackURL}, nil
 	}
-	return &Response{Redirect: v.callbackURL}, nil
+	x.setup.log.info(ctx, x, "signed out")
+	if p := x.setup.providers[ended.provider]; p != nil && p.info().signedOut != nil {
+		if res, err := p.info().signedOut(ctx, x, ended); res != nil || err != nil {
+			return res, err
+		}
+	}
+	return &Response{Redirect: x.callbackURL}, nil
 }

@@ -33,9 +33,9 @@ func Value[T any, M ~map[string]any](m M, key string) (T, error) {
 	return out, nil
 }
 
-// As decodes a whole set of members, such as a provider's profile, into a T
+// Decode decodes a whole set of members, such as a provider's profile, into a T
 // with json tags.
-func As[T any, M ~map[string]any](m M) (T, error) {
+func Decode[T any, M ~map[string]any](m M) (T, error) {
 	var out T
 	raw, err := json.Marshal(map[string]any(m))
 	if err == nil {

@@ -10,8 +10,14 @@ import (
 	"github.com/latchkeyhq/latchkey/internal/jsontext"
 )
 
-// How users and sessions look in JSON: to browsers, and to the original's
-// clients, which tell an absent member from null.
+// How users and sessions look in JSON: to browsers, and to the clients of
+// Auth.js, which tell an absent member from null.
+
+// Claims of our session tokens beside those of Auth.js.
+const (
+	claimSessionID = "sid"       // one sign-in, however often its token is renewed
+	claimAuthTime  = "auth_time" // when that sign-in was, in Unix seconds
+)
 
 // claimed is what a session token said of a user, as raw JSON; nil: the claim is absent.
 type claimed struct{ name, email, image []byte }
@@ -186,27 +192,33 @@ func appendExtra(b []byte, extra map[string]any, reserved []string) ([]byte, err
 	return b, nil
 }
 
-// userFromMembers reads the user that a session token describes.
-func userFromMembers(members []jsontext.Member) User {
+// readMembers reads what the claims of a session token say into s.
+func readMembers(s *Session, members []jsontext.Member) {
 	said := &claimed{}
-	u := User{claimed: said}
+	s.User.claimed = said
 	for _, m := range members {
 		switch string(m.Key) {
 		case "name":
-			u.Name, _ = m.Text()
+			s.User.Name, _ = m.Text()
 			said.name = m.Raw
 		case "email":
-			u.Email, _ = m.Text()
+			s.User.Email, _ = m.Text()
 			said.email = m.Raw
 		case "picture":
-			u.Image, _ = m.Text()
+			s.User.Image, _ = m.Text()
 			said.image = m.Raw
+		case "sub":
+			s.UserID, _ = m.Text()
+		case claimSessionID:
+			s.ID, _ = m.Text()
+		case claimAuthTime:
+			s.AuthTime, _ = Claims{claimAuthTime: json.Number(m.Raw)}.Time(claimAuthTime)
+			s.Proved = s.AuthTime
 		}
 	}
-	return u
 }
 
-// userFromClaims is userFromMembers for claims that a callback has shaped.
+// userFromClaims is the user of readMembers, for claims that a callback has shaped.
 func userFromClaims(c Claims) (User, error) {
 	said := &claimed{}
 	u := User{claimed: said}

@@ -192,14 +192,14 @@ func TestAs(t *testing.T) {
 		Login string
 		ID    int `json:"id"`
 	}
-	got, err := latchkey.As[profile](latchkey.Claims{"login": "ada", "id": json.Number("7"), "more": true})
+	got, err := latchkey.Decode[profile](latchkey.Claims{"login": "ada", "id": json.Number("7"), "more": true})
 	if err != nil || got != (profile{"ada", 7}) {
 		t.Errorf("%+v, %v", got, err)
 	}
-	if _, err := latchkey.As[profile](map[string]any{"id": "seven"}); err == nil {
+	if _, err := latchkey.Decode[profile](map[string]any{"id": "seven"}); err == nil {
 		t.Error("text became a number")
 	}
-	if got, err := latchkey.As[profile](map[string]any(nil)); err != nil || got != (profile{}) {
+	if got, err := latchkey.Decode[profile](map[string]any(nil)); err != nil || got != (profile{}) {
 		t.Errorf("nil: %+v, %v", got, err)
 	}
 }

@@ -76,14 +76,14 @@ func (d *site) Close() error {
 // config is everything the demo tells Latchkey.
 func (d *site) config() latchkey.Config {
 	return latchkey.Config{
-		Providers:    d.providers(),
-		Adapter:      d.store.adapter,
-		Secrets:      d.secrets,
-		AllowedHosts: []string{"localhost", "127.0.0.1"},
-		Session:      latchkey.SessionConfig{Strategy: d.strategy},
-		Account:      latchkey.AccountPage{Enabled: true},
-		Theme:        latchkey.Theme{Text: hint},
-		Logger:       d.log,
+		Providers: d.providers(),
+		Adapter:   d.store.adapter,
+		Secrets:   d.secrets,
+		Site:      latchkey.Site{AllowedHosts: []string{"localhost", "127.0.0.1"}},
+		Session:   latchkey.SessionConfig{Strategy: d.strategy},
+		Account:   latchkey.AccountPage{Enabled: true},
+		Theme:     latchkey.Theme{Text: hint},
+		Runtime:   latchkey.Runtime{Logger: d.log},
 	}
 }
 

@@ -26,8 +26,8 @@ func newAuth(t *testing.T, p latchkey.Provider) *latchkey.Auth {
 				return &latchkey.User{ID: "1", Name: "Ada"}, nil
 			},
 		}},
-		Secrets:   []string{"a secret of a good length for all tests"},
-		TrustHost: true,
+		Secrets: []string{"a secret of a good length for all tests"},
+		Site:    latchkey.Site{TrustHost: true},
 	})
 	if err != nil {
 		t.Fatal(err)

@@ -20,7 +20,7 @@ func ExampleSMTP() {
 		return
 	}
 	_, err = latchkey.New(latchkey.Config{
-		URL:       "https://app.example",
+		Site:      latchkey.Site{URL: "https://app.example"},
 		Secrets:   []string{"the output of openssl rand -base64 33"},
 		Adapter:   memoryadapter.New(memoryadapter.Options{}),
 		Providers: []latchkey.Provider{&latchkey.Email{Send: send}},

@@ -25,7 +25,7 @@ func TestSignIn(t *testing.T) {
 		Providers: []latchkey.Provider{&latchkey.Email{Send: send}},
 		Adapter:   memoryadapter.New(memoryadapter.Options{}),
 		Secrets:   []string{strings.Repeat("not a real secret ", 3)},
-		TrustHost: true,
+		Site:      latchkey.Site{TrustHost: true},
 	})
 	if err != nil {
 		t.Fatal(err)

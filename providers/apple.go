@@ -29,7 +29,7 @@ func Apple(p latchkey.OAuth) *latchkey.OAuth {
 		ResponseMode:  "form_post", // Apple demands it with these scopes
 		Checks:        []latchkey.Check{latchkey.CheckNonce, latchkey.CheckState},
 		Identify:      identifyApple,
-		VerifiesEmail: latchkey.Yes,
+		VerifiesEmail: latchkey.EmailProven,
 		Style:         latchkey.Style{Color: "#000"},
 	})
 }
@@ -50,11 +50,11 @@ func identifyApple(g latchkey.Grant) (latchkey.Identity, error) {
 }
 
 // appleVerdict exists because Apple writes the boolean as text at times.
-func appleVerdict(c latchkey.Claims) latchkey.Verdict {
+func appleVerdict(c latchkey.Claims) latchkey.EmailTrust {
 	if c.Bool("email_verified") {
-		return latchkey.Yes
+		return latchkey.EmailProven
 	}
-	return latchkey.No
+	return latchkey.EmailUnproven
 }
 
 // appleName reads the form field user. The visitor's browser brought it and

@@ -192,7 +192,7 @@ func TestAppleNames(t *testing.T) {
 }
 
 func TestAppleVerdicts(t *testing.T) {
-	for value, want := range map[any]latchkey.Verdict{true: latchkey.Yes, "true": latchkey.Yes, false: latchkey.No, "false": latchkey.No, nil: latchkey.No, "yes": latchkey.No} {
+	for value, want := range map[any]latchkey.EmailTrust{true: latchkey.EmailProven, "true": latchkey.EmailProven, false: latchkey.EmailUnproven, "false": latchkey.EmailUnproven, nil: latchkey.EmailUnproven, "yes": latchkey.EmailUnproven} {
 		got, err := providers.Apple(latchkey.OAuth{}).Identify(latchkey.Grant{Profile: latchkey.Claims{"sub": "s", "email_verified": value}})
 		if err != nil || got.EmailVerified != want {
 			t.Errorf("%v: %v, %v", value, got.EmailVerified, err)

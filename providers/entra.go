@@ -52,7 +52,7 @@ func MicrosoftEntraID(p latchkey.OAuth) *latchkey.OAuth {
 		MatchIssuer:   matchEntraIssuer(p.Issuer),
 		Scopes:        []string{"openid", "profile", "email", "User.Read"},
 		Identify:      identifyEntra,
-		VerifiesEmail: latchkey.No,
+		VerifiesEmail: latchkey.EmailUnproven,
 		Style:         latchkey.Style{Color: "#0072c6"},
 	})
 }
@@ -70,7 +70,7 @@ func identifyEntra(g latchkey.Grant) (latchkey.Identity, error) {
 
 // entraVerdict is never Unknown: a tenant can add claims of its own making,
 // email_verified among them.
-func entraVerdict(c latchkey.Claims) latchkey.Verdict {
+func entraVerdict(c latchkey.Claims) latchkey.EmailTrust {
 	verified, _ := flagOf(c["xms_edov"])
 	list, _ := c["verified_primary_email"].([]any)
 	email := c.String("email")
@@ -78,9 +78,9 @@ func entraVerdict(c latchkey.Claims) latchkey.Verdict {
 		address, ok := entry.(string)
 		return ok && email != "" && strings.EqualFold(address, email)
 	}) {
-		return latchkey.Yes
+		return latchkey.EmailProven
 	}
-	return latchkey.No
+	return latchkey.EmailUnproven
 }
 
 // matchEntraIssuer returns how to recognize the issuers behind one that stands

@@ -90,15 +90,15 @@ func TestEntraIssuerFromTheEnvironment(t *testing.T) {
 func TestEntraAddressesAreNotBelieved(t *testing.T) {
 	for name, row := range map[string]struct {
 		claims latchkey.Claims
-		want   latchkey.Verdict
+		want   latchkey.EmailTrust
 	}{
-		"nothing said":                    {latchkey.Claims{}, latchkey.No},
-		"R-073 a claim of a tenant's own": {latchkey.Claims{"email_verified": true}, latchkey.No},
-		"domain owner verified":           {latchkey.Claims{"xms_edov": true}, latchkey.Yes},
-		"domain owner verified, as text":  {latchkey.Claims{"xms_edov": "1"}, latchkey.Yes},
-		"domain owner not verified":       {latchkey.Claims{"xms_edov": "0"}, latchkey.No},
-		"verified primary address":        {latchkey.Claims{"verified_primary_email": []any{"Me@example.com"}}, latchkey.Yes},
-		"another verified address":        {latchkey.Claims{"verified_primary_email": []any{"you@example.com", 7}}, latchkey.No},
+		"nothing said":                    {latchkey.Claims{}, latchkey.EmailUnproven},
+		"R-073 a claim of a tenant's own": {latchkey.Claims{"email_verified": true}, latchkey.EmailUnproven},
+		"domain owner verified":           {latchkey.Claims{"xms_edov": true}, latchkey.EmailProven},
+		"domain owner verified, as text":  {latchkey.Claims{"xms_edov": "1"}, latchkey.EmailProven},
+		"domain owner not verified":       {latchkey.Claims{"xms_edov": "0"}, latchkey.EmailUnproven},
+		"verified primary address":        {latchkey.Claims{"verified_primary_email": []any{"Me@example.com"}}, latchkey.EmailProven},
+		"another verified address":        {latchkey.Claims{"verified_primary_email": []any{"you@example.com", 7}}, latchkey.EmailUnproven},
 	} {
 		t.Run(name, func(t *testing.T) {
 			row.claims["sub"], row.claims["email"] = "s", "me@example.com"

@@ -18,7 +18,7 @@ import (
 // is taken; email_verified is then added to the profile. Without one the person
 // has no address.
 func GitHub(p latchkey.OAuth) *latchkey.OAuth {
-	p.VerifiesEmail = cmp.Or(p.VerifiesEmail, latchkey.Yes)
+	p.VerifiesEmail = cmp.Or(p.VerifiesEmail, latchkey.EmailProven)
 	return gitHub(p, "https://github.com", "https://api.github.com")
 }
 

@@ -35,7 +35,7 @@ func TestGitHubAsksForAPrivateAddress(t *testing.T) {
 			s := newSite(t, answers.serve(t), providers.GitHub(latchkey.OAuth{}))
 			s.comeBack(t, "github")
 			a := s.attempt(t)
-			profile, err := latchkey.As[providers.GitHubProfile](a.Profile)
+			profile, err := latchkey.Decode[providers.GitHubProfile](a.Profile)
 			if err != nil || a.User.Email != row.want || profile.EmailVerified != row.verified {
 				t.Errorf("address %q, verified %v (%v)", a.User.Email, profile.EmailVerified, err)
 			}
@@ -82,7 +82,7 @@ func TestGitHubEnterprise(t *testing.T) {
 		"/api/v3/user/emails": `[{"email":"me@example.com","primary":true,"verified":true}]`,
 	}
 	p := providers.GitHubEnterprise("https://git.example.com/", latchkey.OAuth{ID: "work"})
-	if p.VerifiesEmail != latchkey.Unknown || p.Issuer != "https://git.example.com/login/oauth" {
+	if p.VerifiesEmail != latchkey.EmailTrustUnknown || p.Issuer != "https://git.example.com/login/oauth" {
 		t.Errorf("verdict %v, issuer %s", p.VerifiesEmail, p.Issuer)
 	}
 	s := newSite(t, answers.serve(t), p)

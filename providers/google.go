@@ -21,7 +21,7 @@ func Google(p latchkey.OAuth) *latchkey.OAuth {
 		Name:          "Google",
 		OIDC:          true,
 		Issuer:        "https://accounts.google.com",
-		VerifiesEmail: latchkey.Yes,
+		VerifiesEmail: latchkey.EmailProven,
 		Style:         latchkey.Style{Color: "#1a73e8"},
 	})
 }

@@ -19,7 +19,7 @@ func ExampleResend() {
 	}
 	resend.ConfirmLink = true
 	_, err = latchkey.New(latchkey.Config{
-		URL:       "https://app.example",
+		Site:      latchkey.Site{URL: "https://app.example"},
 		Secrets:   []string{"the output of openssl rand -base64 33"},
 		Adapter:   memoryadapter.New(memoryadapter.Options{}),
 		Providers: []latchkey.Provider{resend},

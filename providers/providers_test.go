@@ -56,7 +56,7 @@ var catalogue = map[string]struct {
 	"yandex":             {providers.Yandex, as[providers.YandexProfile]},
 }
 
-func as[T any](c latchkey.Claims) (any, error) { return latchkey.As[T](c) }
+func as[T any](c latchkey.Claims) (any, error) { return latchkey.Decode[T](c) }
 
 func TestIdentify(t *testing.T) {
 	for id, entry := range catalogue {
@@ -174,9 +174,9 @@ func TestCallerWins(t *testing.T) {
 }
 
 func TestVerdicts(t *testing.T) {
-	for id, want := range map[string]latchkey.Verdict{
-		"github": latchkey.Yes, "google": latchkey.Yes, "apple": latchkey.Yes,
-		"microsoft-entra-id": latchkey.No, "tiktok": latchkey.No, "yandex": latchkey.Unknown,
+	for id, want := range map[string]latchkey.EmailTrust{
+		"github": latchkey.EmailProven, "google": latchkey.EmailProven, "apple": latchkey.EmailProven,
+		"microsoft-entra-id": latchkey.EmailUnproven, "tiktok": latchkey.EmailUnproven, "yandex": latchkey.EmailTrustUnknown,
 	} {
 		if got := catalogue[id].provider(latchkey.OAuth{}).VerifiesEmail; got != want {
 			t.Errorf("%s: %v, want %v", id, got, want)

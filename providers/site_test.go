@@ -83,11 +83,13 @@ func newSite(t *testing.T, server string, p *latchkey.OAuth) *site {
 		p.ClientSecret = "the client's secret"
 	}
 	auth, err := latchkey.New(latchkey.Config{
-		Providers:  []latchkey.Provider{p},
-		Secrets:    []string{"a secret of a good length for all tests"},
-		TrustHost:  true,
-		HTTPClient: &http.Client{Transport: s.wire},
-		Logger:     slog.New(slog.NewTextHandler(s.log, nil)),
+		Providers: []latchkey.Provider{p},
+		Secrets:   []string{"a secret of a good length for all tests"},
+		Site:      latchkey.Site{TrustHost: true},
+		Runtime: latchkey.Runtime{
+			HTTPClient: &http.Client{Transport: s.wire},
+			Logger:     slog.New(slog.NewTextHandler(s.log, nil)),
+		},
 		Callbacks: latchkey.Callbacks{SignIn: func(_ context.Context, a latchkey.SignInAttempt) error {
 			s.mu.Lock()
 			defer s.mu.Unlock()
@@ -127,7 +129,7 @@ func (s *site) wants(t *testing.T, want latchkey.Identity) {
 	t.Helper()
 	a := s.attempt(t)
 	got := latchkey.Identity{Subject: a.Account.ProviderAccountID, Name: a.User.Name, Email: a.User.Email, Image: a.User.Image}
-	want.EmailVerified = latchkey.Unknown
+	want.EmailVerified = latchkey.EmailTrustUnknown
 	if fmt.Sprint(got) != fmt.Sprint(want) {
 		t.Errorf("signed in\n%+v, want\n%+v", got, want)
 	}

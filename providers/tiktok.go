@@ -47,7 +47,7 @@ func TikTok(p latchkey.OAuth) *latchkey.OAuth {
 		Scopes:         []string{"user.info.profile"},
 		ScopeSeparator: ",",
 		Identify:       identifyTikTok,
-		VerifiesEmail:  latchkey.No,
+		VerifiesEmail:  latchkey.EmailUnproven,
 		Style:          latchkey.Style{Color: "#000"},
 	})
 	if o.FetchProfile == nil {
@@ -67,7 +67,7 @@ func identifyTikTok(g latchkey.Grant) (latchkey.Identity, error) {
 		Name:          m.text("display_name"),
 		Email:         email,
 		Image:         m.text("avatar_url"),
-		EmailVerified: latchkey.No,
+		EmailVerified: latchkey.EmailUnproven,
 	})
 }
 

@@ -12,7 +12,7 @@ import (
 // them; no address: each request says.
 func (p *program) site() (address, basePath string) {
 	c := (latchkey.Config{}).WithEnv(p.env.get)
-	return strings.TrimRight(c.URL, "/"), c.BasePath
+	return strings.TrimRight(c.Site.URL, "/"), c.Site.BasePath
 }
 
 func (p *program) addressVariable() string {
@@ -41,13 +41,13 @@ func (p *program) checkAddress(r *report) {
 		return
 	}
 	c := sound()
-	c.URL = address
+	c.Site.URL = address
 	if _, err := judge(c); err != nil {
 		r.fail(name, "is no address of a site. Set it to something like https://app.example, without user and password")
 		return
 	}
 	c = sound()
-	c.BasePath = basePath
+	c.Site.BasePath = basePath
 	if _, err := judge(c); err != nil {
 		r.fail(name, "its path cannot be a base path. Use a plain one such as /auth, or none")
 		return
@@ -65,7 +65,7 @@ func (p *program) checkAddress(r *report) {
 // checkTrust looks at sites whose address each request says.
 func (p *program) checkTrust(r *report) {
 	c := (latchkey.Config{Secrets: []string{newSecret()}}).WithEnv(p.env.get)
-	c.RedirectProxyURL = sound().RedirectProxyURL
+	c.Site.RedirectProxyURL = sound().Site.RedirectProxyURL
 	if _, err := judge(c); errors.Is(err, latchkey.ErrUntrustedHost) {
 		r.fail("AUTH_URL", "is not set, and nothing says that the Host header can be believed. Set it to the site's address, or AUTH_TRUST_HOST=true behind a proxy that sets Host")
 		return
@@ -80,7 +80,7 @@ func (p *program) checkProxy(r *report) {
 		return
 	}
 	c := sound()
-	c.RedirectProxyURL = address
+	c.Site.RedirectProxyURL = address
 	_, err := judge(c)
 	u, errURL := url.Parse(address)
 	switch {

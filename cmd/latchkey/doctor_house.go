@@ -16,15 +16,17 @@ import (
 // sound is a configuration without a fault. A check puts into it what it asks about.
 func sound() latchkey.Config {
 	return latchkey.Config{
-		Secrets: []string{newSecret()}, URL: "https://app.example", BasePath: "/auth",
-		RedirectProxyURL: "https://app.example/auth",
+		Secrets: []string{newSecret()}, Site: latchkey.Site{
+			URL: "https://app.example", BasePath: "/auth",
+			RedirectProxyURL: "https://app.example/auth",
+		},
 	}
 }
 
 // judge is what the house says to a configuration.
 func judge(c latchkey.Config) (warned bool, err error) {
 	var heard ear
-	c.Logger = slog.New(&heard)
+	c.Runtime.Logger = slog.New(&heard)
 	_, err = latchkey.New(c)
 	return heard.warned, err
 }

@@ -51,7 +51,7 @@ func (f *tokenFlags) add(flags *pflag.FlagSet) {
 func (f *tokenFlags) one(e environment) string {
 	secure := f.secure
 	if !f.given("secure") {
-		site := strings.ToLower((latchkey.Config{}).WithEnv(e.get).URL)
+		site := strings.ToLower((latchkey.Config{}).WithEnv(e.get).Site.URL)
 		secure = site != "" && !strings.HasPrefix(site, "http://")
 	}
 	switch {

@@ -35,7 +35,7 @@ func newApp() http.Handler {
 	}
 	config := a.config()
 	a.conf = config.WithEnv(os.Getenv)
-	a.basePath = strings.TrimRight(a.conf.BasePath, "/")
+	a.basePath = strings.TrimRight(a.conf.Site.BasePath, "/")
 	a.auth = fixed(config)
 	return a
 }

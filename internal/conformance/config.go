@@ -37,16 +37,16 @@ func named(variable, name string) bool {
 func (a *app) config() *latchkey.Config {
 	c := &latchkey.Config{
 		Providers: a.providers(),
-		BasePath:  os.Getenv("BASE_PATH"),
+		Site:      latchkey.Site{BasePath: os.Getenv("BASE_PATH")},
 		Session: latchkey.SessionConfig{
 			Strategy:  latchkey.Strategy(env("SESSION_STRATEGY", "jwt")),
 			MaxAge:    seconds("SESSION_MAX_AGE"),
 			UpdateAge: updateAge(),
 		},
-		Callbacks:     a.callbacks(),
-		Events:        a.events(),
-		SkipCSRFCheck: isOn("SKIP_CSRF"),
-		Limits:        latchkey.Limits{Disabled: true, DiscoveryMaxAge: -1, DiscoveryPause: -1},
+		Callbacks: a.callbacks(),
+		Events:    a.events(),
+		Strict:    latchkey.Strict{SkipCSRFCheck: isOn("SKIP_CSRF")},
+		Limits:    latchkey.Limits{Disabled: true, DiscoveryMaxAge: -1, DiscoveryPause: -1},
 	}
 	if env("ADAPTER", "memory") != "none" {
 		c.Adapter = faulty{a.store}

@@ -48,9 +48,9 @@ func settings(a latchkey.Adapter, p *latchkey.OAuth, send sender, log *diary) la
 		Providers: []latchkey.Provider{p, &second, &latchkey.Email{From: "site@example.com", Send: send}},
 		Adapter:   a,
 		Secrets:   []string{"one secret for all instances of the site"},
-		URL:       origin,
+		Site:      latchkey.Site{URL: origin},
 		Limits:    latchkey.Limits{Disabled: true}, // everybody comes from one address here
-		Logger:    slog.New(slog.NewTextHandler(log, nil)),
+		Runtime:   latchkey.Runtime{Logger: slog.New(slog.NewTextHandler(log, nil))},
 	}
 }
 

@@ -15,7 +15,7 @@ import (
 // newAuth is c with what every test wants.
 func newAuth(t *testing.T, c latchkey.Config) *latchkey.Auth {
 	t.Helper()
-	c.TrustHost, c.Logger = true, slog.New(slog.NewTextHandler(t.Output(), nil))
+	c.Site.TrustHost, c.Runtime.Logger = true, slog.New(slog.NewTextHandler(t.Output(), nil))
 	if c.Secrets == nil {
 		c.Secrets = []string{newSecret}
 	}

@@ -1,4 +1,5 @@
-package latchkey
+// Package mailbox has the one rule for what an e-mail address is.
+package mailbox
 
 import (
 	"errors"
@@ -6,40 +7,43 @@ import (
 	"unicode"
 
 	"golang.org/x/text/unicode/norm"
+
+	"github.com/latchkeyhq/latchkey/internal/weburl"
 )
 
-var errAddress = errors.New("what was typed is not one plain e-mail address")
+// ErrInvalid reports what is not exactly one mailbox.
+var ErrInvalid = errors.New("what was typed is not one plain e-mail address")
 
-// normalizeAddress turns what was typed into one mailbox, as the original does:
-// NFKC, trimmed, lower-cased, the domain cut at its first comma.
-func normalizeAddress(typed string) (string, error) {
+// Normalize turns what was typed into one mailbox, as Auth.js does: NFKC,
+// trimmed, lower-cased, the domain cut at its first comma.
+func Normalize(typed string) (string, error) {
 	if strings.ContainsRune(typed, '"') {
-		return "", errAddress
+		return "", ErrInvalid
 	}
-	address := strings.ToLower(strings.TrimSpace(norm.NFKC.String(typed)))
-	local, domain, ok := strings.Cut(address, "@")
+	email := strings.ToLower(strings.TrimSpace(norm.NFKC.String(typed)))
+	local, domain, ok := strings.Cut(email, "@")
 	if !ok || strings.Contains(domain, "@") {
-		return "", errAddress
+		return "", ErrInvalid
 	}
 	domain, _, _ = strings.Cut(domain, ",")
 	return local + "@" + domain, nil
 }
 
-// checkAddress makes sure that an address is exactly one mailbox, whoever
-// normalised it: the last look before it is stored and mailed to (R-144).
-func checkAddress(address string) error {
-	local, domain, ok := strings.Cut(address, "@")
+// Check makes sure that email is exactly one mailbox, whoever normalised it:
+// the last look before it is stored and mailed to (R-144).
+func Check(email string) error {
+	local, domain, ok := strings.Cut(email, "@")
 	switch {
-	case !ok, local == "", len(address) > 254, len(local) > 64,
-		strings.ContainsAny(address, "\"<>;:,[]()\\ "), hasControl(address), hasSpaceOrInvisible(address),
-		strings.Contains(domain, "@"), !validMailDomain(domain),
+	case !ok, local == "", len(email) > 254, len(local) > 64,
+		strings.ContainsAny(email, "\"<>;:,[]()\\ "), weburl.HasControl(email), hasSpaceOrInvisible(email),
+		strings.Contains(domain, "@"), !validDomain(domain),
 		strings.HasPrefix(local, "."), strings.HasSuffix(local, "."), strings.Contains(local, ".."):
-		return errAddress
+		return ErrInvalid
 	}
 	return nil
 }
 
-// hasSpaceOrInvisible finds what a person would not see in an address.
+// hasSpaceOrInvisible finds what a person would not see.
 func hasSpaceOrInvisible(s string) bool {
 	return strings.ContainsFunc(s, func(r rune) bool {
 		switch {
@@ -51,8 +55,8 @@ func hasSpaceOrInvisible(s string) bool {
 	})
 }
 
-// validMailDomain accepts a host name of labels, in Unicode or as xn--.
-func validMailDomain(domain string) bool {
+// validDomain accepts a host name of labels, in Unicode or as xn--.
+func validDomain(domain string) bool {
 	if domain == "" || len(domain) > 253 {
 		return false
 	}
@@ -68,6 +72,9 @@ func validMailDomain(domain string) bool {
 	}
 	return true
 }
+
+// Lower is email as users are found by it.
+func Lower(email string) string { return strings.ToLower(strings.TrimSpace(email)) }
 
 // isForeignLetter accepts what Unicode host names are made of, and not the
 // dots of other scripts, which would end a label (RFC 3490, section 3.1).

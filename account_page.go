@@ -1,0 +1,130 @@
+package latchkey
+
+import (
+	"context"
+	"errors"
+
+	"github.com/latchkeyhq/latchkey/internal/page"
+)
+
+// The account page: what is linked to whoever is signed in, and their devices.
+
+// requireUser is who is signed in, for pages that only they may see. A response
+// leads everybody else to the sign-in page and back.
+func (x *exchange) requireUser(ctx context.Context) (*currentUser, *Response, error) {
+	here, err := x.setup.sessions.current(ctx, x)
+	if here == nil && err == nil {
+		return nil, &Response{Redirect: x.signInURL(x.url("account"))}, nil
+	}
+	return here, nil, err
+}
+
+// showAccount answers GET /account.
+func (x *exchange) showAccount(ctx context.Context) (*Response, error) {
+	here, elsewhere, err := x.requireUser(ctx)
+	if here == nil {
+		return elsewhere, err
+	}
+	if x.query.Get("do") == "delete" {
+		return pageResponse(x.setup.pages.DeleteAccount(page.DeleteAccount{
+			CSRFToken: x.csrfToken, Action: x.url("account?do=delete"), CancelURL: x.url("account"), Name: firstOf(here.user.Email, here.user.Name),
+		}))
+	}
+	view, err := x.accountView(ctx, here)
+	if err != nil {
+		return nil, err
+	}
+	return pageResponse(x.setup.pages.Account(view))
+}
+
+func (x *exchange) accountView(ctx context.Context, here *currentUser) (page.Account, error) {
+	s := x.setup
+	view := page.Account{
+		CSRFToken: x.csrfToken, CallbackURL: x.url("account"), Name: here.user.Name, Email: here.user.Email,
+		Notice: x.query.Get("done"), Error: x.query.Get("error"),
+		UnlinkAction: x.url("account?do=unlink"), SignOutURL: x.url("signout"), FormOrigins: s.formOrigins(),
+	}
+	if s.store.has(abilityDeletion) {
+		view.DeleteURL = x.url("account?do=delete")
+	}
+	accounts, keys, err := s.directory.waysIn(ctx, s.store, here.user.ID)
+	if err != nil {
+		return view, err
+	}
+	for i, a := range accounts {
+		view.Linked = append(view.Linked, page.Linked{
+			Provider: s.shownProvider(a.Provider), ProviderAccountID: a.ProviderAccountID,
+			Removable: s.directory.canLose(&here.user, accounts, keys, i),
+		})
+	}
+	view.Providers = x.unlinked(accounts)
+	sessions, err := s.store.listSessions(ctx, here.user.ID)
+	if err != nil {
+		return view, err
+	}
+	if len(sessions) > 0 && s.config.Session.Strategy == DatabaseSessions {
+		view.EndAction, view.OthersAction = x.url("account?do=end"), x.url("account?do=others")
+		view.Devices = devices(sessions, here.sessionID, s.now())
+	}
+	return view, nil
+}
+
+// shownProvider is a provider by its id; one that is configured no longer has
+// nothing else.
+func (s *setup) shownProvider(id string) page.Provider {
+	p, ok := s.providers[id]
+	if !ok {
+		return page.Provider{ID: id, Name: id}
+	}
+	info := p.info()
+	return page.Provider{ID: id, Name: info.name, Icon: info.style.Icon, Brand: info.style.Color}
+}
+
+// unlinked are the providers that could be linked.
+func (x *exchange) unlinked(accounts []Account) []page.Provider {
+	linked := map[string]bool{}
+	for _, a := range accounts {
+		linked[a.Provider] = true
+	}
+	var free []page.Provider
+	for _, p := range x.setup.order {
+		if info := p.info(); info.linkable && !linked[info.id] {
+			free = append(free, info.button(x.url(info.start+info.id)))
+		}
+	}
+	return free
+}
+
+// changeAccount answers POST /account.
+func (x *exchange) changeAccount(ctx context.Context) (*Response, error) {
+	here, elsewhere, err := x.requireUser(ctx)
+	if here == nil {
+		return elsewhere, err
+	}
+	x.events.base.By = Actor{ActorUser, here.user.ID}
+	d, id := x.setup.directory, here.user.ID
+	back := func(name, value string) *Response { return &Response{Redirect: x.url("account?" + name + "=" + value)} }
+	switch x.query.Get("do") {
+	case "unlink":
+		err := d.unlink(ctx, &x.events, id, x.field("provider"), x.field("providerAccountId"))
+		if errors.Is(err, ErrLastAccount) {
+			return back("error", "last"), nil
+		}
+		return back("done", "unlinked"), ignoring(err, ErrNotFound)
+	case "end":
+		return back("done", "ended"), ignoring(d.endSession(ctx, id, x.field("session")), ErrNotFound)
+	case "others":
+		_, err := d.endSessions(ctx, d.store, id, here.sessionID)
+		return back("done", "others"), err
+	case "delete":
+		if x.field("confirm") != "delete" {
+			return back("error", "confirm"), nil
+		}
+		if err := d.deleteUser(ctx, &x.events, id); err != nil {
+			return nil, err
+		}
+		x.cookies.clearSession()
+		return &Response{Redirect: x.origin.Text}, nil
+	}
+	return nil, ErrUnknownAction.wrap(errors.New("the account page knows no such change"))
+}

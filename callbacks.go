@@ -1,0 +1,63 @@
+package latchkey
+
+import "context"
+
+// Callbacks let the application steer. An error that is no [RedirectTo] and no
+// ErrorType stays in the log; the browser shows the error page.
+type Callbacks struct {
+	// SignIn decides whether somebody may come in. nil, or a nil error: yes. An
+	// error: no (ErrAccessDenied). RedirectTo: no, go there instead. For magic
+	// links it is asked twice; see [SignInAttempt].VerificationRequest.
+	SignIn func(ctx context.Context, a SignInAttempt) error
+	// Redirect decides where a browser may be sent after signing in or out. to
+	// is what was asked for, an absolute URL or a path; base is the site's
+	// origin. nil: paths and addresses of the same origin; anything else becomes base.
+	Redirect func(ctx context.Context, to, base string) (string, error)
+	// Token shapes the claims of a session token when it is made, read or
+	// updated. nil: they stay as they are. Nil Claims: the session ends.
+	Token func(ctx context.Context, t TokenUpdate) (Claims, error)
+	// Session shapes what the browser sees. nil: name, email, image and expires.
+	Session func(ctx context.Context, r SessionRead) (*Session, error)
+}
+
+// SignInAttempt is a sign-in about to be allowed.
+type SignInAttempt struct {
+	User        User // the stored user when there is one, else as the provider describes them
+	Account     Account
+	Profile     Claims            // what an OAuth provider said; nil: other kinds
+	Credentials map[string]string // what was typed; nil: other kinds
+	// VerificationRequest: a magic link is about to be sent; it has not been opened yet.
+	VerificationRequest bool
+}
+
+// TokenUpdate is a session token about to be sealed.
+type TokenUpdate struct {
+	Claims  Claims  // change and return these, or return others
+	Trigger Trigger // why; empty: the session is being read
+	User    *User   // at sign-in and sign-up
+	Account *Account
+	Profile Claims
+	// Update is what the browser sent, as JSON decodes it, on TriggerUpdate.
+	// Check it before use.
+	Update any
+}
+
+// Trigger is why a callback runs.
+type Trigger string
+
+// The triggers.
+const (
+	TriggerSignIn Trigger = "signIn"
+	TriggerSignUp Trigger = "signUp" // the user was created just now
+	TriggerUpdate Trigger = "update" // the browser, or UpdateSession, asks for a change
+)
+
+// SessionRead is a session about to be shown.
+type SessionRead struct {
+	Session *Session       // the default answer: change and return it, or return another
+	Claims  Claims         // of the token; nil with DatabaseSessions
+	User    *User          // the stored user; nil with JWTSessions
+	Stored  *StoredSession // the stored row; nil with JWTSessions
+	Trigger Trigger        // TriggerUpdate or empty
+	Update  any            // with DatabaseSessions: what the browser sent. Check it before use
+}

@@ -1,0 +1,132 @@
+package latchkey
+
+import (
+	"fmt"
+	"net/http"
+	"strings"
+	"time"
+
+	"github.com/latchkeyhq/latchkey/jwt"
+)
+
+// cookieSpecs are all cookies that are ever set, for sites served over http or
+// over https.
+type cookieSpecs struct {
+	session, callbackURL, csrf, pkce, state, nonce, link cookieSpec
+
+	former *cookieSpec // the session cookie before HostPrefix; nil: nothing to migrate
+}
+
+// cookieSpec is one cookie: what it is called, its attributes, and the codec of
+// those that are sealed. The name is the codec's salt.
+type cookieSpec struct {
+	template http.Cookie
+	codec    *jwt.Codec
+}
+
+func (k *cookieSpec) name() string { return k.template.Name }
+
+// make is a new cookie; a zero expires ends with the browser.
+func (k *cookieSpec) make(value string, expires time.Time) *http.Cookie {
+	c := k.template
+	c.Value, c.Expires = value, expires
+	return &c
+}
+
+// clear is a cookie that makes the browser forget the one called name.
+func (k *cookieSpec) clear(name string) *http.Cookie {
+	c := k.template
+	c.Name, c.MaxAge = name, -1
+	return &c
+}
+
+// ofCheck is the cookie that holds the values of a check.
+func (s *cookieSpecs) ofCheck(c Check) *cookieSpec {
+	switch c {
+	case CheckPKCE:
+		return &s.pkce
+	case CheckState:
+		return &s.state
+	}
+	return &s.nonce
+}
+
+// newCookieSpecs names the cookies.
+func newCookieSpecs(o Cookies, secrets []string, secure bool) *cookieSpecs {
+	prefix, csrfPrefix := "", ""
+	if secure {
+		prefix, csrfPrefix = "__Secure-", "__Host-"
+		if o.HostPrefix {
+			prefix = "__Host-"
+		}
+	}
+	spec := func(prefix, name string, o CookieOptions) cookieSpec {
+		t := http.Cookie{Name: prefix + "authjs." + name, Path: "/", HttpOnly: true, Secure: secure, SameSite: http.SameSiteLaxMode}
+		o.apply(&t)
+		return cookieSpec{t, jwt.NewCodec(secrets, t.Name)}
+	}
+	specs := &cookieSpecs{
+		session:     spec(prefix, "session-token", o.SessionToken),
+		callbackURL: spec(prefix, "callback-url", o.CallbackURL),
+		csrf:        spec(csrfPrefix, "csrf-token", o.CSRFToken),
+		pkce:        spec(prefix, "pkce.code_verifier", o.PKCE),
+		state:       spec(prefix, "state", o.State),
+		nonce:       spec(prefix, "nonce", o.Nonce),
+		link:        spec(prefix, "email-link", CookieOptions{}),
+	}
+	if secure && o.HostPrefix && o.SessionToken.Name == "" {
+		former := spec("__Secure-", "session-token", o.SessionToken)
+		specs.former = &former
+	}
+	return specs
+}
+
+// apply puts the operator's choices over the defaults.
+func (o *CookieOptions) apply(c *http.Cookie) {
+	override(&c.Name, o.Name)
+	override(&c.Domain, o.Domain)
+	override(&c.Path, o.Path)
+	override(&c.SameSite, o.SameSite)
+	override(&c.MaxAge, int(o.MaxAge/time.Second))
+	if o.Secure != nil {
+		c.Secure = *o.Secure
+	}
+	if o.HTTPOnly != nil {
+		c.HttpOnly = *o.HTTPOnly
+	}
+}
+
+// check refuses names that browsers refuse, and two cookies of one name: names
+// are salts, so a value would serve two purposes.
+func (s *cookieSpecs) check(f *faults) {
+	seen := map[string]string{}
+	for field, k := range map[string]*cookieSpec{
+		"SessionToken": &s.session, "CallbackURL": &s.callbackURL, "CSRFToken": &s.csrf,
+		"PKCE": &s.pkce, "State": &s.state, "Nonce": &s.nonce, "(magic link)": &s.link,
+	} {
+		t := k.template
+		t.Value = "x"
+		if err := t.Valid(); err != nil {
+			f.add(ErrInvalidConfig, "Cookies.%s: %w", field, err)
+		}
+		if other, taken := seen[t.Name]; taken {
+			f.add(ErrInvalidConfig, "Cookies.%s and Cookies.%s are both called %q", field, other, t.Name)
+		}
+		seen[t.Name] = field
+		if err := prefixFault(&t); err != nil {
+			f.add(ErrInvalidConfig, "Cookies.%s: %w", field, err)
+		}
+	}
+}
+
+// prefixFault keeps the rules of RFC 6265bis, section 4.1.3, which browsers
+// enforce by dropping the cookie.
+func prefixFault(c *http.Cookie) error {
+	switch {
+	case strings.HasPrefix(c.Name, "__Host-") && (!c.Secure || c.Domain != "" || c.Path != "/"):
+		return fmt.Errorf("%q must be Secure with Path / and no Domain", c.Name)
+	case strings.HasPrefix(c.Name, "__Secure-") && !c.Secure, c.SameSite == http.SameSiteNoneMode && !c.Secure:
+		return fmt.Errorf("%q must be Secure", c.Name)
+	}
+	return nil
+}

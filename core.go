@@ -1,0 +1,283 @@
+package latchkey
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"net/url"
+	"strings"
+
+	"github.com/latchkeyhq/latchkey/internal/weburl"
+)
+
+// Core is what an [Auth] does on a neutral [Request] and [Response], for web
+// frameworks without net/http and for integrations. Get one from [Auth.Core]. The
+// methods of Auth with the same names are these, on net/http. Contexts may come
+// from [ContextWithSession] or [Auth.LoadSession]; cookies that are returned
+// belong into the response. It is safe for concurrent use.
+type Core struct{ auth *Auth }
+
+// Respond answers r. An error becomes a page, a redirect or JSON, as the browser
+// expects it.
+func (c *Core) Respond(ctx context.Context, r *Request) *Response {
+	s, fault := c.auth.setupOrBlank(ctx, r)
+	return respond(ctx, s, fault, r)
+}
+
+// Do answers r and leaves errors to the caller: what Auth.js calls raw. An error
+// is an [*Error]; the cookies of the request that failed are lost with it.
+func (c *Core) Do(ctx context.Context, r *Request) (*Response, error) {
+	s, fault := c.auth.setupOrBlank(ctx, r)
+	return do(ctx, s, fault, r, false)
+}
+
+func do(ctx context.Context, s *setup, fault error, r *Request, trusted bool) (*Response, error) {
+	x, res, err := answer(ctx, s, fault, r, trusted)
+	if err != nil {
+		return nil, x.handOut(err)
+	}
+	return res, nil
+}
+
+// Match is [Auth.Match].
+func (c *Core) Match(ctx context.Context, r *Request) bool {
+	s, _ := c.auth.setupOrBlank(ctx, r) // better an error page than the application's own answer
+	return s != nil && s.config.owns(r.URL.EscapedPath())
+}
+
+// ReadSession says who is signed in, or ErrNoSession. The cookies keep the
+// session alive, or clear one that has ended.
+func (c *Core) ReadSession(ctx context.Context, r *Request) (*Session, []*http.Cookie, error) {
+	x, err := c.reading(ctx, r)
+	if err != nil {
+		return nil, nil, err
+	}
+	found, err := x.readSession(ctx, nil)
+	if err != nil {
+		return nil, x.cookies.out, err
+	}
+	return found.session, x.cookies.out, nil
+}
+
+// reading prepares an exchange that only reads.
+func (c *Core) reading(ctx context.Context, r *Request) (*exchange, error) {
+	s, err := c.auth.setupFor(ctx, r)
+	if err != nil {
+		return nil, publicError(err)
+	}
+	x, err := readingExchange(s, r)
+	if err != nil {
+		return nil, publicError(err)
+	}
+	return x, nil
+}
+
+// Access is what a guard has decided.
+type Access struct {
+	Session  *Session       // nil: nobody is signed in
+	Response *Response      // what to answer instead; nil: the request may pass
+	Cookies  []*http.Cookie // for the response, in either case
+}
+
+// Authorize is [Auth.Authorize] for one request.
+func (c *Core) Authorize(ctx context.Context, r *Request, decide func(ctx context.Context, s *Session) error) Access {
+	s, cookies, err := c.ReadSession(ctx, r)
+	return Access{Session: s, Cookies: cookies, Response: c.auth.judge(ctx, r, s, err, decide)}
+}
+
+// judge is what a guard answers instead of the handler; nil: the request may pass.
+func (a *Auth) judge(ctx context.Context, r *Request, s *Session, fault error, decide func(context.Context, *Session) error) *Response {
+	if fault != nil && !errors.Is(fault, ErrNoSession) {
+		return configJSON()
+	}
+	why := contain(func() error { return decide(ctx, s) })
+	if why == nil {
+		return nil
+	}
+	if own, ok := errors.AsType[*ownResponse](why); ok {
+		return own.res
+	}
+	x, err := a.Core().reading(ctx, r)
+	if err != nil {
+		return configJSON()
+	}
+	return x.refuse(ctx, why)
+}
+
+// refuse answers a request that a guard did not let pass; nil: it may pass after
+// all.
+func (x *exchange) refuse(ctx context.Context, why error) *Response {
+	here := x.origin.Text + x.request.URL.RequestURI()
+	to := x.signInURL(here)
+	if elsewhere, ok := errors.AsType[*redirect](why); ok {
+		var err error
+		if to, err = x.resolveRedirect(ctx, elsewhere.to); err != nil {
+			return configJSON()
+		}
+	} else if p, ok := errors.AsType[*panicError](why); ok {
+		x.setup.log.error(ctx, x, p)
+		return configJSON()
+	}
+	switch {
+	case !weburl.SamePage(to, here):
+	case x.isAuthPage():
+		return nil // the sign-in page itself is never guarded from those who need it
+	default:
+		return jsonText(http.StatusForbidden, "Access denied.")
+	}
+	if wantsOnlyJSON(x.request.Header) {
+		return jsonText(http.StatusUnauthorized, "Sign in to access this.")
+	}
+	return &Response{Redirect: to, Header: http.Header{"Cache-Control": {"no-store"}}}
+}
+
+// isAuthPage: a page of ours, or one that the application shows in its place.
+func (x *exchange) isAuthPage() bool {
+	path := x.request.URL.EscapedPath()
+	if x.setup.config.owns(path) {
+		return true
+	}
+	p := &x.setup.config.Pages
+	for _, own := range []string{p.SignIn, p.SignOut, p.Error, p.VerifyRequest, p.NewUser} {
+		if own != "" && weburl.SamePage(x.absolute(own), x.origin.Text+path) {
+			return true
+		}
+	}
+	return false
+}
+
+func wantsOnlyJSON(h http.Header) bool {
+	accept := h.Get("Accept")
+	return strings.Contains(accept, jsonType) && !strings.Contains(accept, "text/html")
+}
+
+// SignIn is [Auth.SignIn]. SignInOptions.NoRedirect means nothing here: the URL
+// is Response.Redirect.
+func (c *Core) SignIn(ctx context.Context, r *Request, provider string, o SignInOptions, params url.Values) (*Response, error) {
+	x, err := c.reading(ctx, r)
+	if err != nil {
+		return nil, err
+	}
+	s, to := x.setup, x.returnTo(o.RedirectTo)
+	p, ok := s.providers[provider]
+	if !ok {
+		return &Response{Redirect: x.signInURL(to)}, nil
+	}
+	form, query := make(url.Values, len(o.Form)+1), make(url.Values, len(params))
+	for name, values := range params {
+		query[name] = values
+	}
+	for name, values := range o.Form {
+		if param, ok := strings.CutPrefix(name, "authorizationParams-"); ok {
+			query[param] = values
+			continue
+		}
+		form[name] = values
+	}
+	form.Set("callbackUrl", to)
+	res, err := do(ctx, s, nil, ownPost(s, r, p.info().start+provider, query, form), true)
+	if err != nil {
+		return nil, err
+	}
+	if s.setsSession(res) {
+		settle(ctx, nil, ErrNoSession) // the new session begins with the next request
+	}
+	return res, nil
+}
+
+// SignOut is [Auth.SignOut].
+func (c *Core) SignOut(ctx context.Context, r *Request, o SignOutOptions) (*Response, error) {
+	x, err := c.reading(ctx, r)
+	if err != nil {
+		return nil, err
+	}
+	form := url.Values{"callbackUrl": {x.returnTo(o.RedirectTo)}}
+	res, err := do(ctx, x.setup, nil, ownPost(x.setup, r, "signout", nil, form), true)
+	if err != nil {
+		return nil, err
+	}
+	settle(ctx, nil, ErrNoSession)
+	return res, nil
+}
+
+// UpdateSession is [Auth.UpdateSession].
+func (c *Core) UpdateSession(ctx context.Context, r *Request, data any) (*Session, []*http.Cookie, error) {
+	plain, err := plainJSON(data)
+	if err != nil {
+		return nil, nil, ErrInvalidConfig.wrap(err)
+	}
+	x, err := c.reading(ctx, r)
+	if err != nil {
+		return nil, nil, err
+	}
+	found, err := x.readSession(ctx, &change{plain})
+	settle(ctx, found, err)
+	if err != nil {
+		return nil, x.cookies.out, err
+	}
+	return found.session, x.cookies.out, nil
+}
+
+// CSRFToken is [Auth.CSRFToken].
+func (c *Core) CSRFToken(ctx context.Context, r *Request) (string, []*http.Cookie, error) {
+	x, err := c.reading(ctx, asGet(r))
+	if err != nil {
+		return "", nil, err
+	}
+	x.takeCSRF()
+	return x.csrfToken, x.cookies.out, nil
+}
+
+// asGet is r as one that asks for a page.
+func asGet(r *Request) *Request {
+	get := *r
+	get.Method, get.Body = http.MethodGet, nil
+	return &get
+}
+
+// ActionURL is [Auth.ActionURL].
+func (c *Core) ActionURL(ctx context.Context, r *Request, action string) (*url.URL, error) {
+	x, err := c.reading(ctx, r)
+	if err != nil {
+		return nil, err
+	}
+	return url.Parse(x.url(strings.TrimLeft(action, "/")))
+}
+
+// ownPost is the request that a browser would have sent to a route.
+func ownPost(s *setup, r *Request, route string, query, form url.Values) *Request {
+	header := r.Header.Clone()
+	header.Set("Content-Type", formType)
+	for _, name := range []string{"Origin", "Sec-Fetch-Site", "X-Auth-Return-Redirect"} {
+		header.Del(name) // they speak of the application's own request, which it has answered for
+	}
+	return &Request{
+		Method: http.MethodPost, URL: &url.URL{Path: s.path(route), RawQuery: query.Encode()},
+		Host: r.Host, Header: header, Body: []byte(form.Encode()), RemoteAddr: r.RemoteAddr, TLS: r.TLS,
+	}
+}
+
+// setsSession: the response has a session cookie.
+func (s *setup) setsSession(res *Response) bool {
+	for _, c := range res.Cookies {
+		for _, specs := range s.cookieSpecs {
+			if c.Value != "" && strings.HasPrefix(c.Name, specs.session.name()) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// returnTo is where a browser ends up: what the application says, else the page
+// it comes from, which is input like any other.
+func (x *exchange) returnTo(to string) string {
+	if to != "" {
+		return to
+	}
+	to = x.request.Header.Get("Referer")
+	if rest, ok := strings.CutPrefix(to, x.origin.Text); !ok || (rest != "" && rest[0] != '/') {
+		return "/"
+	}
+	return to
+}

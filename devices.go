@@ -1,0 +1,64 @@
+package latchkey
+
+import (
+	"strings"
+	"time"
+
+	"github.com/latchkeyhq/latchkey/internal/page"
+)
+
+// devices are the live sessions of a user; here is the id of the one that asks.
+func devices(sessions []StoredSession, here string, now time.Time) []page.Device {
+	var list []page.Device
+	for _, s := range sessions {
+		if now.Before(s.Expires) {
+			list = append(list, page.Device{
+				ID: s.ID, Name: deviceName(s.UserAgent), Seen: s.Created, This: s.ID != "" && s.ID == here,
+			})
+		}
+	}
+	return list
+}
+
+// Parts of a User-Agent header and what they say. The first that is found counts:
+// browsers name those they descend from.
+var (
+	browserNames = [][2]string{
+		{"Edg", "Edge"},
+		{"OPR/", "Opera"},
+		{"SamsungBrowser", "Samsung Internet"},
+		{"Firefox", "Firefox"},
+		{"FxiOS", "Firefox"},
+		{"CriOS", "Chrome"},
+		{"Chrome", "Chrome"},
+		{"Safari", "Safari"},
+		{"curl/", "curl"},
+	}
+	systemNames = [][2]string{
+		{"iPhone", "iPhone"},
+		{"iPad", "iPad"},
+		{"Android", "Android"},
+		{"Windows", "Windows"},
+		{"Mac OS X", "macOS"},
+		{"CrOS", "ChromeOS"},
+		{"Linux", "Linux"},
+	}
+)
+
+// deviceName makes a few words of a browser's description; empty: unknown.
+func deviceName(agent string) string {
+	browser, system := firstNamed(browserNames, agent), firstNamed(systemNames, agent)
+	if browser != "" && system != "" {
+		return browser + " on " + system
+	}
+	return firstOf(browser, system)
+}
+
+func firstNamed(names [][2]string, agent string) string {
+	for _, n := range names {
+		if strings.Contains(agent, n[0]) {
+			return n[1]
+		}
+	}
+	return ""
+}

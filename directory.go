@@ -1,0 +1,259 @@
+package latchkey
+
+import (
+	"context"
+	"errors"
+	"time"
+)
+
+// directory knows users, their accounts and their stored sessions: whose a
+// sign-in is, and what is created, linked or detached on the way. It knows no
+// request. What happened is queued for the application in the caller's queue.
+type directory struct {
+	store          *store
+	revocations    *revocations // nil: none
+	providers      map[string]preparedProvider
+	refuseEviction bool
+	events         *Events
+	log            *journal
+	now            func() time.Time
+}
+
+// sessionPlan is what has to be stored together with a sign-in.
+type sessionPlan struct {
+	row    StoredSession // its UserID is not known yet
+	former string        // token of the session that the request came with; empty: none
+}
+
+// signInResult is the user an assertion turned out to be.
+type signInResult struct {
+	assertion
+	user      User
+	isNew     bool
+	session   StoredSession // with stored sessions
+	revokedAt time.Time     // when this sign-in ended the sessions before it; zero: it did not
+}
+
+// knownUser finds the user an assertion already is to us, or nil. It writes nothing.
+func (d *directory) knownUser(ctx context.Context, s *store, in *assertion) (*User, error) {
+	switch {
+	case in.vouched:
+		return nil, nil
+	case in.provesEmail:
+		return optional(s.userByEmail(ctx, in.person.Email))
+	default:
+		return optional(s.userByAccount(ctx, &in.account))
+	}
+}
+
+// commitSignIn decides which user this is, creates and links what is missing,
+// and stores the session: all of it or nothing. here is who is signed in
+// already, where that has a say. When somebody else was faster with a unique
+// key, what they did is looked at once more.
+func (d *directory) commitSignIn(ctx context.Context, q *queue, in assertion, here *User, plan *sessionPlan) (*signInResult, error) {
+	who, err := d.tryCommit(ctx, q, in, here, plan)
+	if errors.Is(err, ErrConflict) {
+		who, err = d.tryCommit(ctx, q, in, here, plan)
+	}
+	if errors.Is(err, ErrConflict) {
+		err = notLinked(&in)
+	}
+	return who, err
+}
+
+func (d *directory) tryCommit(ctx context.Context, q *queue, in assertion, here *User, plan *sessionPlan) (*signInResult, error) {
+	begun := q.mark()
+	var who *signInResult
+	err := d.store.inTx(ctx, func(ctx context.Context, s *store) error {
+		q.rewind(begun)
+		who = &signInResult{assertion: in, user: in.person}
+		if err := d.resolve(ctx, q, s, who, here); err != nil {
+			return err
+		}
+		return d.storeSession(ctx, s, who, plan)
+	})
+	if err != nil && d.store.tx != nil {
+		q.rewind(begun) // rolled back: it did not happen
+	}
+	if err != nil {
+		return nil, err
+	}
+	return who, nil
+}
+
+// storeSession stores a fresh session and ends the one that the request came
+// with, whoever's it was: a token never survives a sign-in.
+func (d *directory) storeSession(ctx context.Context, s *store, who *signInResult, plan *sessionPlan) error {
+	if plan == nil {
+		return nil
+	}
+	who.session = plan.row
+	who.session.UserID, who.session.Provider = who.user.ID, who.account.Provider
+	if err := s.createSession(ctx, who.session); err != nil {
+		return err
+	}
+	if plan.former == "" {
+		return nil
+	}
+	_, err := s.deleteSession(ctx, plan.former)
+	return ignoring(err, ErrNotFound)
+}
+
+// resolve decides whose sign-in this is.
+func (d *directory) resolve(ctx context.Context, q *queue, s *store, who *signInResult, here *User) error {
+	if who.vouched {
+		return d.resolveVouched(ctx, s, who)
+	}
+	owner, err := d.knownUser(ctx, s, &who.assertion)
+	if err != nil {
+		return err
+	}
+	if who.provesEmail {
+		return d.resolveByEmail(ctx, q, s, who, owner)
+	}
+	return d.resolveByAccount(ctx, q, s, who, owner, here)
+}
+
+// resolveVouched: the application has checked who it is. A stored session needs
+// a stored user; a token does not, and does not come here.
+func (d *directory) resolveVouched(ctx context.Context, s *store, who *signInResult) error {
+	known, err := optional(s.user(ctx, who.user.ID))
+	if err == nil && known == nil {
+		err = ErrUnsupportedStrategy.wrap(errors.New("the adapter has no user with the id that Authorize returned; stored sessions need one"))
+	}
+	return err
+}
+
+// resolveByAccount: an account keeps its owner; who is signed in gains it; a
+// stranger becomes a new user. A known e-mail address never decides, unless the
+// provider is trusted to have proved it.
+func (d *directory) resolveByAccount(ctx context.Context, q *queue, s *store, who *signInResult, owner, here *User) error {
+	switch {
+	case owner != nil && here != nil && owner.ID != here.ID:
+		return notLinked(&who.assertion)
+	case owner != nil:
+		who.user = *owner
+		return nil
+	case here != nil:
+		who.user = *here
+		return d.linkAccount(ctx, q, s, who)
+	}
+	namesake, err := optional(s.userByEmail(ctx, who.user.Email))
+	if err != nil {
+		return err
+	}
+	begun, err := d.beginSignUp(ctx, s, who)
+	switch {
+	case err != nil:
+		return err
+	case begun != nil:
+		who.user, who.isNew = *begun, true
+	case namesake == nil:
+		if err := d.createUser(ctx, q, s, who); err != nil {
+			return err
+		}
+	case !who.mayLink():
+		return d.refuseNamesake(ctx, s, who)
+	default:
+		who.user = *namesake
+		if err := d.proveEmail(ctx, q, s, who); err != nil {
+			return err
+		}
+	}
+	return d.linkAccount(ctx, q, s, who)
+}
+
+// refuseNamesake: the e-mail address is taken. That may be by this very person,
+// who has signed up in another window since the account was looked for.
+func (d *directory) refuseNamesake(ctx context.Context, s *store, who *signInResult) error {
+	owner, err := d.knownUser(ctx, s, &who.assertion)
+	if err != nil {
+		return err
+	}
+	if owner == nil {
+		return notLinked(&who.assertion)
+	}
+	who.user = *owner
+	return nil
+}
+
+// notLinked: the account, or its e-mail address, is somebody else's.
+func notLinked(in *assertion) error {
+	t := ErrOAuthAccountNotLinked
+	if in.account.Type == TypeWebAuthn {
+		t = ErrAccountNotLinked
+	}
+	return t.wrapFor(in.account.Provider, errors.New("the account or its e-mail address belongs to another user"))
+}
+
+// resolveByEmail: whoever opened the link has the address, and so the user.
+func (d *directory) resolveByEmail(ctx context.Context, q *queue, s *store, who *signInResult, owner *User) error {
+	if owner == nil {
+		who.user.EmailVerified = d.now().UTC()
+		return d.createUser(ctx, q, s, who)
+	}
+	who.user = *owner
+	if owner.EmailVerified.IsZero() {
+		return d.proveEmail(ctx, q, s, who)
+	}
+	d.queueUser(q, EventUserUpdated, "updateUser", d.events.UpdateUser, who.user)
+	return nil
+}
+
+// beginSignUp finds the user that an earlier, interrupted sign-up of this very
+// account has made. Stores with transactions have none.
+func (d *directory) beginSignUp(ctx context.Context, s *store, who *signInResult) (*User, error) {
+	if !d.store.remembersSignUps() {
+		return nil, nil
+	}
+	id, err := s.beginSignUp(ctx, &who.account, newUserID())
+	if err != nil {
+		return nil, err
+	}
+	who.user.ID = id
+	return optional(s.user(ctx, id))
+}
+
+func (d *directory) createUser(ctx context.Context, q *queue, s *store, who *signInResult) error {
+	if who.user.ID == "" {
+		who.user.ID = newUserID()
+	}
+	u, err := s.createUser(ctx, who.user)
+	if err != nil {
+		return err
+	}
+	who.user, who.isNew = u, true
+	d.queueUser(q, EventUserCreated, "createUser", d.events.CreateUser, u)
+	return nil
+}
+
+func (d *directory) linkAccount(ctx context.Context, q *queue, s *store, who *signInResult) error {
+	who.account.UserID = who.user.ID
+	if err := s.linkAccount(ctx, who.account); err != nil {
+		return err
+	}
+	if d.store.remembersSignUps() {
+		if err := s.endSignUp(ctx, &who.account); err != nil {
+			return err
+		}
+	}
+	e := LinkAccountEvent{User: who.user, Account: who.account, Profile: who.profile}
+	d.queueAccount(q, EventAccountLinked, "linkAccount", d.events.LinkAccount, e)
+	return nil
+}
+
+func (d *directory) queueUser(q *queue, t EventType, name string, handler func(context.Context, User) error, u User) {
+	var call func(context.Context) error
+	if handler != nil {
+		call = func(ctx context.Context) error { return handler(ctx, u) }
+	}
+	q.add(Event{Type: t, UserID: u.ID}, name, call)
+}
+
+func (d *directory) queueAccount(q *queue, t EventType, name string, handler func(context.Context, LinkAccountEvent) error, e LinkAccountEvent) {
+	var call func(context.Context) error
+	if handler != nil {
+		call = func(ctx context.Context) error { return handler(ctx, e) }
+	}
+	q.add(Event{Type: t, UserID: e.User.ID, Provider: e.Account.Provider, ProviderType: e.Account.Type}, name, call)
+}

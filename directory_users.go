@@ -1,0 +1,117 @@
+package latchkey
+
+import (
+	"context"
+	"slices"
+	"time"
+)
+
+// What is done to a user outside of a sign-in.
+
+// unlink takes an account away from a user, unless it is their last way in. It
+// checks and acts in one transaction where the store has them.
+func (d *directory) unlink(ctx context.Context, q *queue, userID, provider, id string) error {
+	begun := q.mark()
+	err := d.store.inTx(ctx, func(ctx context.Context, s *store) error {
+		q.rewind(begun)
+		u, err := s.user(ctx, userID)
+		if err != nil {
+			return err
+		}
+		accounts, keys, err := d.waysIn(ctx, s, userID)
+		if err != nil {
+			return err
+		}
+		i := slices.IndexFunc(accounts, func(a Account) bool { return a.Provider == provider && a.ProviderAccountID == id })
+		if i < 0 {
+			return ErrNotFound
+		}
+		if !d.canLose(&u, accounts, keys, i) {
+			return ErrLastAccount
+		}
+		gone, err := s.unlinkAccount(ctx, provider, id)
+		if err != nil {
+			return err
+		}
+		d.queueAccount(q, EventAccountUnlinked, "unlinkAccount", d.events.UnlinkAccount, LinkAccountEvent{User: u, Account: gone})
+		if !d.store.remembersSignUps() {
+			return nil
+		}
+		return s.endSignUp(ctx, &gone)
+	})
+	if err != nil {
+		q.rewind(begun)
+	}
+	return err
+}
+
+// waysIn are the accounts and passkeys of a user.
+func (d *directory) waysIn(ctx context.Context, s *store, userID string) ([]Account, []Authenticator, error) {
+	accounts, err := s.listAccounts(ctx, userID)
+	if err != nil {
+		return nil, nil, err
+	}
+	keys, err := s.listAuthenticators(ctx, userID)
+	return accounts, keys, err
+}
+
+// canLose tells whether a user has a way in without the i-th of their accounts:
+// another account of a provider that is still configured, a passkey where those
+// are accepted, or a link to a proven e-mail address.
+func (d *directory) canLose(u *User, accounts []Account, keys []Authenticator, i int) bool {
+	if len(keys) > 0 && d.offers(TypeWebAuthn) {
+		return true
+	}
+	if u.Email != "" && !u.EmailVerified.IsZero() && d.offers(TypeEmail) {
+		return true
+	}
+	for j, a := range accounts {
+		if _, ok := d.providers[a.Provider]; ok && j != i && a.Type != TypeWebAuthn {
+			return true
+		}
+	}
+	return false
+}
+
+// offers tells whether a provider of the kind is configured.
+func (d *directory) offers(kind ProviderType) bool {
+	for _, p := range d.providers {
+		if p.info().kind == kind {
+			return true
+		}
+	}
+	return false
+}
+
+// endSessions ends every session of the user but the stored one called keep. It
+// says from when on tokens are void; zero: there are no revocations.
+func (d *directory) endSessions(ctx context.Context, s *store, userID, keep string) (time.Time, error) {
+	if err := s.deleteSessions(ctx, userID, keep); err != nil {
+		return time.Time{}, err
+	}
+	return d.revocations.revokeUser(ctx, s, userID)
+}
+
+// deleteUser removes a user with everything that is theirs.
+func (d *directory) deleteUser(ctx context.Context, q *queue, id string) error {
+	if err := d.store.require("deleting a user", abilityDeletion); err != nil {
+		return err
+	}
+	u, err := d.store.deleteUser(ctx, id)
+	if err != nil {
+		return err
+	}
+	if _, err := d.revocations.revokeUser(ctx, d.store, id); err != nil {
+		return err
+	}
+	d.queueUser(q, EventUserDeleted, "deleteUser", d.events.DeleteUser, u)
+	return nil
+}
+
+// endSession ends one stored session of a user.
+func (d *directory) endSession(ctx context.Context, userID, sessionID string) error {
+	if err := d.store.require("ending a session", abilitySessionLists); err != nil {
+		return err
+	}
+	return d.store.deleteSessionByID(ctx, userID, sessionID)
+}

@@ -1,0 +1,62 @@
+package latchkey
+
+import "context"
+
+// Events tell the application what happened, for audit logs and the like. They
+// run after what they tell is done, in order, and before the answer is sent. An
+// error is logged and changes nothing. Each has five seconds.
+type Events struct {
+	SignIn      func(ctx context.Context, e SignInEvent) error
+	SignOut     func(ctx context.Context, e SignOutEvent) error
+	CreateUser  func(ctx context.Context, u User) error
+	UpdateUser  func(ctx context.Context, u User) error
+	LinkAccount func(ctx context.Context, e LinkAccountEvent) error
+	Session     func(ctx context.Context, e SessionEvent) error
+
+	// The three that Auth.js does not have.
+
+	UnlinkAccount func(ctx context.Context, e LinkAccountEvent) error
+	DeleteUser    func(ctx context.Context, u User) error
+	// Evict tells that an e-mail address was proven for the first time and that
+	// what others had attached to its user before was removed.
+	Evict func(ctx context.Context, e EvictEvent) error
+
+	// Observe hears every [Event], what failed included, without the records
+	// that the functions above get: for audit trails and counters.
+	Observe func(ctx context.Context, e Event) error
+}
+
+// SignInEvent reports a completed sign-in.
+type SignInEvent struct {
+	User      User // for credentials: what Authorize returned
+	Account   Account
+	Profile   Claims
+	IsNewUser bool
+}
+
+// SignOutEvent reports the end of a session.
+type SignOutEvent struct {
+	Claims  Claims         // JWTSessions
+	Session *StoredSession // DatabaseSessions
+}
+
+// LinkAccountEvent reports an account that was linked to, or unlinked from, a user.
+type LinkAccountEvent struct {
+	User    User
+	Account Account
+	Profile Claims // nil when unlinked
+}
+
+// SessionEvent reports a session that was read.
+type SessionEvent struct {
+	Session Session
+	Claims  Claims         // JWTSessions; nil otherwise
+	Stored  *StoredSession // DatabaseSessions; nil otherwise
+}
+
+// EvictEvent reports what was detached from a user whose address was proven.
+type EvictEvent struct {
+	User           User
+	Accounts       []Account
+	Authenticators []Authenticator
+}

@@ -1,0 +1,246 @@
+package latchkey
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"net/http"
+	"net/url"
+	"strings"
+
+	"github.com/latchkeyhq/latchkey/internal/cookie"
+	"github.com/latchkeyhq/latchkey/internal/redact"
+	"github.com/latchkeyhq/latchkey/internal/weburl"
+)
+
+// exchange is one request and the response being made for it: what came in, what
+// was worked out from it, and what goes out.
+type exchange struct {
+	setup   *setup
+	request *Request
+	origin  weburl.Origin // of the site, as this browser sees it
+	cookies browserCookies
+
+	action     string
+	providerID string
+	provider   preparedProvider // nil: none named, or unknown
+
+	form  map[string]any // the body's fields; text unless the body was JSON
+	query url.Values
+
+	trusted      bool   // the application itself asks: no CSRF token is needed
+	csrfToken    string // this browser's; empty: not needed yet
+	csrfVerified bool
+	callbackURL  string // where the browser goes in the end
+
+	events      queue
+	secretsSeen []string // that came up on the way and may not be logged
+}
+
+// errBadRequest is any request that is none of ours: a method, path or body
+// that no route understands.
+var errBadRequest = errors.New("bad request")
+
+// newExchange reads what a request is about, as far as it needs no trust.
+func newExchange(s *setup, r *Request) (*exchange, error) {
+	if r.Method != http.MethodGet && r.Method != http.MethodPost {
+		return nil, errBadRequest
+	}
+	action, providerID, ok := parsePath(s.config.Site.BasePath, r.URL.EscapedPath())
+	if !ok || !s.config.offersAction(action) {
+		return nil, errBadRequest
+	}
+	x := bareExchange(s, r, action)
+	x.providerID, x.provider = providerID, s.providers[providerID]
+	if r.URL.RawQuery != "" {
+		x.query, _ = url.ParseQuery(r.URL.RawQuery) // pairs that make no sense are dropped
+	}
+	return x, x.readForm()
+}
+
+func bareExchange(s *setup, r *Request, action string) *exchange {
+	x := &exchange{setup: s, request: r, action: action}
+	x.events.to = &s.config.Events
+	if x.events.to.Observe != nil {
+		x.events.base = x.eventBase()
+	}
+	return x
+}
+
+// readingExchange is for who only wants to know who is signed in.
+func readingExchange(s *setup, r *Request) (*exchange, error) {
+	x := bareExchange(s, r, "session")
+	return x, x.resolveOrigin()
+}
+
+// resolveOrigin decides which origin the site has and finds the browser's cookies.
+func (x *exchange) resolveOrigin() error {
+	var err error
+	if x.origin, err = x.setup.trust.originOf(x.request); err != nil {
+		return err
+	}
+	x.cookies = browserCookies{jar: cookie.Parse(x.request.Header), specs: x.setup.cookieSpecsFor(x.origin)}
+	return nil
+}
+
+// readForm parses the body of a POST by its declared type. A body of any other
+// type is no body.
+func (x *exchange) readForm() error {
+	r := x.request
+	if r.Method != http.MethodPost || len(r.Body) == 0 {
+		return nil
+	}
+	switch mediaType(r.Header.Get("Content-Type")) {
+	case formType:
+		values, _ := url.ParseQuery(string(r.Body))
+		x.form = make(map[string]any, len(values))
+		for name, all := range values {
+			x.form[name] = all[len(all)-1]
+		}
+	case jsonType:
+		if err := json.Unmarshal(r.Body, &x.form); err != nil || x.form == nil {
+			return errBadRequest
+		}
+	}
+	return nil
+}
+
+// field is a text field of the body.
+func (x *exchange) field(name string) string {
+	text, _ := x.form[name].(string)
+	return text
+}
+
+// isPost tells requests that may change something.
+func (x *exchange) isPost() bool { return x.request.Method == http.MethodPost }
+
+// wantsJSON: scripts ask for URLs instead of redirects.
+func (x *exchange) wantsJSON() bool {
+	_, asked := x.request.Header["X-Auth-Return-Redirect"]
+	return asked
+}
+
+// url is the absolute URL of a route.
+func (x *exchange) url(route string) string {
+	return x.origin.Text + x.setup.config.Site.BasePath + "/" + route
+}
+
+// absolute makes a URL of the application's own absolute.
+func (x *exchange) absolute(to string) string {
+	if strings.HasPrefix(to, "/") {
+		return x.origin.Text + to
+	}
+	return to
+}
+
+// resolveRedirect decides where to is allowed to lead, and returns an absolute
+// URL. Every URL that leaves the library as a redirect to the application has
+// passed through here.
+func (x *exchange) resolveRedirect(ctx context.Context, to string) (string, error) {
+	base, decide := x.origin.Text, x.setup.config.Callbacks.Redirect
+	if decide == nil && to == base { // nearly always
+		return to, nil
+	}
+	if decide == nil {
+		return weburl.Resolve(to, base)
+	}
+	if !strings.HasPrefix(to, "/") && !weburl.Parses(to) {
+		return "", weburl.ErrInvalid
+	}
+	chosen, err := containResult(func() (string, error) { return decide(ctx, to, base) })
+	if err != nil {
+		return "", err
+	}
+	// The application may choose any host, but no other scheme and nothing that
+	// breaks a header.
+	switch {
+	case strings.HasPrefix(chosen, "/"):
+		return base + weburl.Escape(chosen), nil
+	case weburl.IsHTTP(chosen) && !strings.ContainsAny(chosen, "\\ "):
+		return chosen, nil
+	}
+	x.setup.log.error(ctx, x, ErrInvalidCallbackURL.wrap(weburl.ErrInvalid))
+	return base, nil
+}
+
+// signInURL is the page that asks somebody to sign in and come back to to.
+func (x *exchange) signInURL(to string) string {
+	if own := x.setup.config.Pages.SignIn; own != "" {
+		return weburl.WithQuery(x.absolute(own), "callbackUrl", to)
+	}
+	return x.url("signin") + "?callbackUrl=" + url.QueryEscape(to)
+}
+
+// eventBase is what a request says about every event that comes of it.
+func (x *exchange) eventBase() Event {
+	return Event{
+		Time: x.setup.now().UTC(), Client: x.setup.trust.clientAddr(x.request), Tenant: x.setup.tenant, By: Actor{Kind: ActorVisitor},
+		UserAgent: cut(x.request.Header.Get("User-Agent"), 256), Request: cut(x.request.Header.Get("X-Request-Id"), 64),
+	}
+}
+
+// tellRest tells the application what is left in the queue.
+func (x *exchange) tellRest(ctx context.Context) { x.events.flush(ctx, x.setup.log, x) }
+
+// logAttrs describes the request for the log.
+func (x *exchange) logAttrs() []any {
+	args := make([]any, 0, 14)
+	args = append(args, "action", x.action)
+	if x.setup.tenant != "" {
+		args = append(args, "tenant", x.setup.tenant)
+	}
+	if x.provider != nil {
+		args = append(args, "provider", x.provider.info().id)
+	}
+	if client := x.setup.trust.clientAddr(x.request); client != "" {
+		args = append(args, "client", client)
+	}
+	if id := x.request.Header.Get("X-Request-Id"); id != "" {
+		args = append(args, "request", redact.Printable(id, 64))
+	}
+	return args
+}
+
+// secrets are the values that this request carried, or that the operator
+// configured, and that may not be repeated.
+func (x *exchange) secrets() []string {
+	secrets := append(x.setup.secrets(), x.secretsSeen...)
+	for _, line := range x.request.Header["Cookie"] {
+		for pair := range strings.SplitSeq(line, ";") {
+			if _, value, ok := strings.Cut(pair, "="); ok {
+				secrets = append(secrets, value, unescapeCookie(value))
+			}
+		}
+	}
+	for _, name := range []string{"code", "state", "token", "id_token", "access_token"} {
+		secrets = append(secrets, x.query[name]...)
+	}
+	for name, value := range x.form {
+		if text, ok := value.(string); ok && name != "callbackUrl" && name != "email" {
+			secrets = append(secrets, text)
+		}
+	}
+	if auth := x.request.Header.Get("Authorization"); auth != "" {
+		_, token, _ := strings.Cut(auth, " ")
+		secrets = append(secrets, token)
+	}
+	return secrets
+}
+
+// handOut is err as the application gets it: an *Error whose text repeats
+// nothing secret of this request, so that it may be logged.
+func (x *exchange) handOut(err error) error {
+	err = publicError(err)
+	e, ok := errors.AsType[*Error](err)
+	if _, fault := errors.AsType[*configFault](err); !ok || fault || x == nil || e.Err == nil {
+		return err
+	}
+	clean := *e
+	clean.Err = &redactedError{redact.Text(e.Err.Error(), x.secrets(), longestText), e.Err}
+	return &clean
+}
+
+// configFault marks an error that was found before the request was looked at.
+type configFault struct{ error }
+
+func (c *configFault) Unwrap() error { return c.error }

@@ -1,0 +1,67 @@
+// Package redact takes secrets out of text that is about to be logged.
+package redact
+
+import (
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// Text makes a text fit for a log: cut to limit bytes, on one line, without any
+// of the secrets and without what URLs in it may carry. Secrets of fewer than
+// four bytes are left: they would take half the text with them.
+func Text(text string, secrets []string, limit int) string {
+	slices.SortFunc(secrets, func(a, b string) int { return len(b) - len(a) }) // one may be part of another
+	cut := len(text) > 4*limit
+	if cut {
+		text = text[:4*limit]
+	}
+	for _, secret := range secrets {
+		if len(secret) < shortest {
+			break
+		}
+		text = strings.ReplaceAll(text, secret, redacted)
+		if cut {
+			text = withoutStart(text, secret)
+		}
+	}
+	return Printable(URLs(text), limit)
+}
+
+const shortest = 4
+
+const redacted = "[redacted]"
+
+// withoutStart drops the beginning of a secret that text was cut in.
+func withoutStart(text, secret string) string {
+	for n := min(len(secret)-1, len(text)); n > 0; n-- {
+		if strings.HasSuffix(text, secret[:n]) {
+			return text[:len(text)-n]
+		}
+	}
+	return text
+}
+
+// URLs redacts what URLs in an error's text may carry: the password of a data
+// source, and the query of a request.
+func URLs(text string) string {
+	text = urlPassword.ReplaceAllString(text, "://"+redacted+"@")
+	text = urlQuery.ReplaceAllString(text, "$1?"+redacted)
+	return dsnPassword.ReplaceAllString(text, "$1="+redacted)
+}
+
+var (
+	urlPassword = regexp.MustCompile(`://[^\s/?#"]*@`)
+	urlQuery    = regexp.MustCompile(`(://[^\s?"]*)\?[^\s"]*`)
+	dsnPassword = regexp.MustCompile(`(?i)\b(password|passwd|pwd)=('[^']*'|\S+)`)
+)
+
+// Printable cuts text to limit bytes and escapes what could forge a line.
+func Printable(text string, limit int) string {
+	if len(text) > limit {
+		text = text[:limit] + "…"
+	}
+	quoted := strconv.Quote(text)
+	return strings.ReplaceAll(quoted[1:len(quoted)-1], `\"`, `"`)
+}

@@ -1,0 +1,119 @@
+// Package weburl has the rules for URLs that come from outside: which host and
+// origin they name, whether a browser may be sent there, and how they are
+// written so that browsers and servers read them alike.
+package weburl
+
+import (
+	"net"
+	"net/netip"
+	"net/url"
+	"strings"
+)
+
+// Origin is a scheme and a host, as browsers write them (RFC 6454).
+type Origin struct {
+	Text   string // https://app.example, no slash at the end; empty: none
+	Secure bool
+}
+
+// NewOrigin lowers the host and drops the port that is the scheme's own.
+func NewOrigin(scheme, host string) Origin {
+	host = strings.ToLower(host)
+	if (scheme == "https" && strings.HasSuffix(host, ":443")) || (scheme == "http" && strings.HasSuffix(host, ":80")) {
+		host = host[:strings.LastIndexByte(host, ':')]
+	}
+	return Origin{Text: scheme + "://" + host, Secure: scheme == "https"}
+}
+
+// Host is the host with its port.
+func (o Origin) Host() string {
+	_, host, _ := strings.Cut(o.Text, "://")
+	return host
+}
+
+// HostName is the host without its port.
+func (o Origin) HostName() string {
+	if u, err := url.Parse(o.Text); err == nil {
+		return u.Hostname()
+	}
+	return o.Host()
+}
+
+// Matches compares the origin with one that may have "*." in front of its host,
+// which stands for every name below it. A pattern without a port means the
+// scheme's own.
+func (o Origin) Matches(pattern string) bool {
+	p, err := url.Parse(pattern)
+	if err != nil {
+		return false
+	}
+	pattern = NewOrigin(p.Scheme, p.Host).Text
+	scheme, host, wild := strings.Cut(pattern, "*.")
+	if !wild {
+		return o.Text == pattern
+	}
+	name, below := strings.CutPrefix(o.Text, scheme)
+	return below && len(name) > len(host)+1 && strings.HasSuffix(name, "."+host)
+}
+
+// ValidHost accepts exactly one plain host name or IP address with an optional port.
+func ValidHost(host string) bool {
+	if host == "" || len(host) > 255 {
+		return false
+	}
+	name := host
+	if i := strings.LastIndexByte(host, ':'); i >= 0 && !strings.HasSuffix(host, "]") {
+		name = host[:i]
+		if port := host[i+1:]; port == "" || len(port) > 5 || strings.Trim(port, "0123456789") != "" {
+			return false
+		}
+	}
+	if inner, ok := strings.CutPrefix(name, "["); ok {
+		addr, err := netip.ParseAddr(strings.TrimSuffix(inner, "]"))
+		return err == nil && addr.Is6() && addr.Zone() == "" && strings.HasSuffix(name, "]")
+	}
+	return validHostName(name)
+}
+
+// validHostName accepts what DNS and browsers accept, and nothing with a
+// meaning in URLs, headers or markup.
+func validHostName(name string) bool {
+	if name == "" || name[0] == '.' || name[0] == '-' || strings.Contains(name, "..") {
+		return false
+	}
+	for i := range len(name) {
+		c := name[i]
+		if (c|0x20 < 'a' || c|0x20 > 'z') && (c < '0' || c > '9') && c != '-' && c != '.' && c != '_' {
+			return false
+		}
+	}
+	return true
+}
+
+// MatchHost compares host with an exact name, with "*.example" for every name
+// below example, or with "*". A pattern without a port means any port.
+func MatchHost(pattern, host string) bool {
+	if pattern == "*" || pattern == host {
+		return true
+	}
+	if name, _, err := net.SplitHostPort(host); err == nil && !strings.Contains(pattern, ":") {
+		host = name
+	}
+	if suffix, ok := strings.CutPrefix(pattern, "*"); ok && strings.HasPrefix(suffix, ".") {
+		return len(host) > len(suffix) && strings.HasSuffix(host, suffix)
+	}
+	return pattern == host
+}
+
+// IsLoopback tells the hosts on which plain http is no risk.
+func IsLoopback(host string) bool {
+	if name, _, err := net.SplitHostPort(host); err == nil {
+		host = name
+	}
+	host = strings.Trim(host, "[]")
+	if host == "localhost" || strings.HasSuffix(host, ".localhost") {
+		return true
+	}
+	addr, err := netip.ParseAddr(host)
+	return err == nil && addr.IsLoopback()
+}

@@ -1,0 +1,145 @@
+package weburl
+
+import (
+	"errors"
+	"net/url"
+	"strings"
+)
+
+// ErrInvalid reports a callback URL that is none.
+var ErrInvalid = errors.New("the callback URL is no path and no http(s) URL")
+
+// maxLength bounds a callback URL; it also has to fit into a cookie.
+const maxLength = 3 << 10
+
+// IsHTTP accepts absolute http(s) URLs without user info.
+func IsHTTP(s string) bool {
+	u, err := url.Parse(s)
+	return err == nil && (u.Scheme == "http" || u.Scheme == "https") && u.Host != "" && u.User == nil && !HasControl(s)
+}
+
+// IsPath accepts a path on the site itself, as a browser reads it.
+func IsPath(s string) bool {
+	return strings.HasPrefix(s, "/") && !strings.HasPrefix(s, "//") && !strings.ContainsRune(s, '\\') && !HasControl(s)
+}
+
+// HasControl finds what browsers drop or servers must not send.
+func HasControl(s string) bool {
+	for i := range len(s) {
+		if s[i] < 0x20 || s[i] == 0x7f {
+			return true
+		}
+	}
+	return false
+}
+
+// Show is a URL fit for an error message: without what may stand before
+// its host, which could be a password.
+func Show(s string) string {
+	i := strings.LastIndexByte(s, '@')
+	if i < 0 {
+		return s
+	}
+	scheme, _, _ := strings.Cut(s[:i], "//")
+	return scheme + "//…@" + s[i+1:]
+}
+
+// Valid is the syntax that a callback URL must have before anybody looks at
+// where it leads: a path, or an http(s) URL.
+func Valid(s string) bool {
+	if strings.HasPrefix(s, "/") {
+		return true
+	}
+	scheme, _, ok := strings.Cut(s, ":")
+	return ok && (strings.EqualFold(scheme, "http") || strings.EqualFold(scheme, "https")) && Parses(s)
+}
+
+// Parses accepts what net/url does, without control characters.
+func Parses(s string) bool {
+	_, err := url.Parse(s)
+	return err == nil && !HasControl(s)
+}
+
+// Resolve keeps paths and URLs of the origin base and replaces everything else
+// by base. A path is glued to the origin, not resolved: so "//other.example"
+// stays on this host whatever a browser makes of it. What is no path and no URL
+// at all is ErrInvalid.
+func Resolve(to, base string) (string, error) {
+	if len(to) > maxLength {
+		return base, nil
+	}
+	if strings.HasPrefix(to, "/") {
+		return base + Escape(to), nil
+	}
+	if rest, ok := strings.CutPrefix(to, base); ok && (rest == "" || strings.IndexByte("/?#", rest[0]) >= 0) {
+		return base + Escape(rest), nil
+	}
+	u, err := url.Parse(to)
+	if err != nil || u.Scheme == "" {
+		return "", ErrInvalid
+	}
+	if u.User == nil && !strings.ContainsAny(to, "\\ \t\r\n") && !HasControl(to) && NewOrigin(u.Scheme, u.Host).Text == base {
+		return to, nil
+	}
+	return base, nil
+}
+
+// Escape percent-encodes what browsers and servers read differently.
+func Escape(s string) string {
+	i := strings.IndexFunc(s, unsafe)
+	if i < 0 {
+		return s
+	}
+	const hex = "0123456789ABCDEF"
+	var b strings.Builder
+	b.WriteString(s[:i])
+	for ; i < len(s); i++ {
+		if c := s[i]; unsafe(rune(c)) && c < 0x80 {
+			b.WriteByte('%')
+			b.WriteByte(hex[c>>4])
+			b.WriteByte(hex[c&15])
+			continue
+		}
+		b.WriteByte(s[i])
+	}
+	return b.String()
+}
+
+func unsafe(r rune) bool {
+	return r <= 0x20 || r == 0x7f || r == '\\' || r == '"' || r == '<' || r == '>' || r == '`'
+}
+
+// WithQuery appends parameters, names and values in turn, to a URL of the
+// application's own, keeping its query and fragment.
+func WithQuery(to string, params ...string) string {
+	var b strings.Builder
+	main, fragment, hasFragment := strings.Cut(to, "#")
+	b.WriteString(main)
+	separator := byte('?')
+	if strings.Contains(main, "?") {
+		separator = '&'
+	}
+	for i := 0; i+1 < len(params); i += 2 {
+		b.WriteByte(separator)
+		b.WriteString(url.QueryEscape(params[i]) + "=" + url.QueryEscape(params[i+1]))
+		separator = '&'
+	}
+	if hasFragment {
+		b.WriteString("#" + fragment)
+	}
+	return b.String()
+}
+
+// SamePage compares two URLs without their queries.
+func SamePage(a, b string) bool {
+	a, _, _ = strings.Cut(a, "?")
+	b, _, _ = strings.Cut(b, "?")
+	return strings.TrimRight(a, "/") == strings.TrimRight(b, "/")
+}
+
+// ReplaceQuery gives target another query and no fragment.
+func ReplaceQuery(target string, params url.Values) string {
+	base, _, _ := strings.Cut(target, "?")
+	base, _, _ = strings.Cut(base, "#")
+	return base + "?" + params.Encode()
+}

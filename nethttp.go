@@ -1,0 +1,118 @@
+package latchkey
+
+import (
+	"encoding/json"
+	"net/http"
+	"net/url"
+	"strings"
+)
+
+// What the application can do from its own handlers. Each runs the same code as
+// the route of its name, without asking for a CSRF token: the application's own
+// form is expected to be protected, or to carry [Auth.CSRFToken].
+
+// SignInOptions says how a sign-in that the application starts goes on.
+type SignInOptions struct {
+	RedirectTo string     // where to end up; empty: the page that asked (Referer), else /
+	NoRedirect bool       // return the URL instead of redirecting
+	Form       url.Values // what was typed: e-mail, credentials; fields called authorizationParams-X become parameter X
+}
+
+// SignIn starts signing in with a provider, or, with an empty or unknown
+// provider, leads to the sign-in page. It sets the cookies on w and redirects,
+// or returns the URL with NoRedirect. params are added to the authorization
+// request of an OAuth provider. The error is an [*Error], as a form wants to
+// show it: wrong credentials are ErrCredentialsSignin.
+func (a *Auth) SignIn(w http.ResponseWriter, r *http.Request, provider string, o SignInOptions, params url.Values) (string, error) {
+	res, err := a.Core().SignIn(r.Context(), requestHead(r), provider, o, params)
+	if err != nil {
+		return "", err
+	}
+	return finish(w, res, o.NoRedirect), nil
+}
+
+// SignOutOptions says how a sign-out that the application starts goes on.
+type SignOutOptions struct {
+	RedirectTo string // where to end up; empty: the page that asked (Referer), else /
+	NoRedirect bool   // return the URL instead of redirecting
+}
+
+// SignOut ends the session. It sets the cookies on w and redirects, or returns
+// the URL with NoRedirect.
+func (a *Auth) SignOut(w http.ResponseWriter, r *http.Request, o SignOutOptions) (string, error) {
+	res, err := a.Core().SignOut(r.Context(), requestHead(r), o)
+	if err != nil {
+		return "", err
+	}
+	return finish(w, res, o.NoRedirect), nil
+}
+
+// finish gives the browser what the route answered.
+func finish(w http.ResponseWriter, res *Response, noRedirect bool) string {
+	if noRedirect {
+		addCookies(w, res.Cookies)
+		return res.Redirect
+	}
+	res.Send(w)
+	return res.Redirect
+}
+
+// UpdateSession hands data to the token callback (or, with stored sessions, the
+// session callback) as a browser's update would, and returns the new session.
+// data must be something JSON can hold. Without a session it is ErrNoSession.
+func (a *Auth) UpdateSession(w http.ResponseWriter, r *http.Request, data any) (*Session, error) {
+	s, cookies, err := a.Core().UpdateSession(r.Context(), requestHead(r), data)
+	addCookies(w, cookies)
+	return s, err
+}
+
+// CSRFToken returns the token that the application's own form must post as
+// csrfToken to the routes under the base path. It sets the cookie on w when the
+// browser has none yet, so call it before writing the body.
+func (a *Auth) CSRFToken(w http.ResponseWriter, r *http.Request) (string, error) {
+	x, err := a.Core().reading(r.Context(), asGet(requestHead(r)))
+	if err != nil {
+		return "", err
+	}
+	if token, ok := csrfIn(w.Header(), x.cookies.specs.csrf.name()); ok {
+		return token, nil
+	}
+	x.takeCSRF()
+	addCookies(w, x.cookies.out)
+	return x.csrfToken, nil
+}
+
+// csrfIn finds the token that this response hands out already: a page with two
+// forms has one token.
+func csrfIn(h http.Header, name string) (string, bool) {
+	for _, line := range h["Set-Cookie"] {
+		if rest, ok := strings.CutPrefix(line, name+"="); ok {
+			token, _, ok := strings.Cut(rest, "%7C")
+			return token, ok
+		}
+	}
+	return "", false
+}
+
+func addCookies(w http.ResponseWriter, cookies []*http.Cookie) {
+	for _, c := range cookies {
+		addCookie(w.Header(), c)
+	}
+}
+
+// ActionURL is the absolute URL of an action, such as "signin" or
+// "callback/github", as the browser that sent r sees the site: what Auth.js calls
+// createActionURL. The error is ErrUntrustedHost when r says something about
+// the site that is not believed.
+func (a *Auth) ActionURL(r *http.Request, action string) (*url.URL, error) {
+	return a.Core().ActionURL(r.Context(), requestHead(r), action)
+}
+
+// plainJSON is data as a browser's JSON would have brought it.
+func plainJSON(data any) (plain any, err error) {
+	raw, err := json.Marshal(data)
+	if err == nil {
+		err = json.Unmarshal(raw, &plain)
+	}
+	return plain, err
+}

@@ -1,0 +1,168 @@
+package latchkey
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/latchkeyhq/latchkey/internal/oauth"
+	"github.com/latchkeyhq/latchkey/internal/weburl"
+)
+
+// How an OAuth is made ready.
+
+func (p *OAuth) prepare(s *setup, getenv func(string) string) (preparedProvider, error) {
+	o := &oauthProvider{OAuth: *p}
+	setDefault(&o.Name, o.ID)
+	o.Scopes, o.Checks = slices.Clone(p.Scopes), slices.Clone(p.Checks)
+	o.ClientID = firstOf(p.ClientID, providerEnv(getenv, p.ID, "ID"))
+	o.ClientSecret = firstOf(p.ClientSecret, providerEnv(getenv, p.ID, "SECRET"))
+	o.Issuer = firstOf(p.Issuer, providerEnv(getenv, p.ID, "ISSUER"))
+	o.proxied = strings.TrimRight(firstOf(p.RedirectProxyURL, s.config.Site.RedirectProxyURL), "/")
+	if o.Identify == nil {
+		o.Identify = defaultIdentity
+	}
+	if o.KeepTokens == nil {
+		o.KeepTokens = defaultTokens
+	}
+	o.fillChecks(s)
+	o.warnOfDangers(s)
+	o.http = o.wrapClient(s)
+	o.about = o.describe()
+	var err error
+	if o.client, err = oauth.New(o.wire(s)); err != nil {
+		return o, ErrInvalidEndpoints.wrapFor(o.ID, err)
+	}
+	return o, o.validate()
+}
+
+func (p *oauthProvider) describe() providerInfo {
+	kind := TypeOAuth
+	if p.OIDC {
+		kind = TypeOIDC
+	}
+	return providerInfo{
+		id: p.ID, name: p.Name, kind: kind, style: p.Style, secret: p.ClientSecret,
+		start: "signin/", linkable: true, postsCrossSite: p.postsCrossSite(), provesNoEmail: p.VerifiesEmail == EmailUnproven,
+		formOrigins: p.formOrigins,
+	}
+}
+
+// formOrigins are where the provider's button leads. Of a provider that is yet
+// to be discovered only the scheme is known.
+func (p *oauthProvider) formOrigins() []string {
+	return []string{firstOf(p.client.AuthorizationEndpoint(), "https:"), p.Issuer}
+}
+
+// fillChecks fills in the default checks; see [OAuth].Checks.
+func (p *oauthProvider) fillChecks(s *setup) {
+	if len(p.Checks) == 0 {
+		p.Checks = []Check{CheckPKCE}
+	}
+	if slices.Contains(p.Checks, CheckNone) {
+		s.log.warnAtStart("callbacks of this provider are not checked: anybody can sign a browser in to an account of their own", "provider", p.ID)
+		p.Checks = slices.DeleteFunc(p.Checks, func(c Check) bool { return c == CheckNone })
+		return
+	}
+	if p.proxied != "" && !p.postsCrossSite() && !slices.Contains(p.Checks, CheckState) {
+		p.Checks = append(p.Checks, CheckState)
+	}
+}
+
+func (p *oauthProvider) warnOfDangers(s *setup) {
+	switch {
+	case p.AllowDangerousEmailAccountLinking && !p.TrustUnverifiedEmail:
+		s.log.warnAtStart("AllowDangerousEmailAccountLinking: whoever this provider says has an e-mail address gets the account that has it", "provider", p.ID)
+	case p.TrustUnverifiedEmail:
+		s.log.warnAtStart("TrustUnverifiedEmail: whoever can enter an e-mail address at this provider takes over the account that has it", "provider", p.ID)
+	}
+	if p.AllowPlainHTTP {
+		s.log.warnAtStart("AllowPlainHTTP: tokens and secrets travel in clear", "provider", p.ID)
+	}
+}
+
+// validate refuses fields that make no sense.
+func (p *oauthProvider) validate() error {
+	if p.RedirectProxyURL != "" && !weburl.IsHTTP(p.RedirectProxyURL) {
+		return ErrInvalidProvider.wrapFor(p.ID, fmt.Errorf("the field RedirectProxyURL is %q: want the proxy's base path URL", weburl.Show(p.RedirectProxyURL)))
+	}
+	if p.ResponseMode != "" && p.ResponseMode != "query" && p.ResponseMode != "form_post" {
+		return ErrInvalidProvider.wrapFor(p.ID, fmt.Errorf("the field ResponseMode is %q: want form_post, or nothing for the query", p.ResponseMode))
+	}
+	for _, c := range p.Checks {
+		if c != CheckPKCE && c != CheckState && c != CheckNonce {
+			return ErrInvalidProvider.wrapFor(p.ID, fmt.Errorf("unknown check %q in Checks", c))
+		}
+	}
+	return nil
+}
+
+// wrapClient is the HTTP client for this provider. It follows no redirect
+// a token in a header would go wherever the provider's answer says.
+func (p *oauthProvider) wrapClient(s *setup) *http.Client {
+	c := *s.config.Runtime.HTTPClient
+	c.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
+	c.Timeout = s.config.Limits.Call
+	c.Jar = nil // what a provider sets for one person must not be sent for the next
+	if p.Transport != nil {
+		base := c.Transport
+		if base == nil {
+			base = http.DefaultTransport
+		}
+		c.Transport = p.Transport(base)
+	}
+	return &c
+}
+
+// wire is the provider as internal/oauth knows it.
+func (p *oauthProvider) wire(s *setup) oauth.Config {
+	c := oauth.Config{
+		OIDC: p.OIDC, Issuer: p.Issuer, ClientID: p.ClientID, ClientAuth: oauth.ClientAuth(p.ClientAuth),
+		ClientIDParam: p.ClientIDParam, JWKS: p.JWKS, IDTokenAlgs: p.IDTokenAlgs, Audiences: s.config.audiences(p.AllowedAudiences),
+		Authorization: oauth.Endpoint(p.Authorization), Token: oauth.Endpoint(p.Token), UserInfo: oauth.Endpoint(p.UserInfo),
+		AllowInsecure: p.AllowPlainHTTP, HTTP: p.http, Time: s.now, CallTimeout: s.config.Limits.Call, MaxBody: int64(s.config.Limits.Upstream),
+		Cache: discoveryCache(s.config.Limits),
+	}
+	if p.Scopes != nil {
+		c.Scopes = []string{strings.Join(p.Scopes, firstOf(p.ScopeSeparator, " "))}
+	}
+	if p.AssertionAudience != "" {
+		c.AssertionAudience = []string{p.AssertionAudience}
+	}
+	if p.SigningKey.Key != nil {
+		c.SigningKey = &oauth.SigningKey{Key: p.SigningKey.Key, ID: p.SigningKey.KeyID, Alg: p.SigningKey.Algorithm}
+	}
+	if match := p.MatchIssuer; match != nil {
+		c.MatchIssuer = func(issuer string, claims map[string]any) bool { return match(issuer, claims) }
+	}
+	switch {
+	case p.NewClientSecret != nil:
+		c.ClientSecret = func(ctx context.Context) (string, error) { return p.NewClientSecret(ctx, s.now()) }
+	case p.ClientSecret != "":
+		c.ClientSecret = func(context.Context) (string, error) { return p.ClientSecret, nil }
+	}
+	if p.FetchProfile != nil && c.UserInfo.URL == "" {
+		c.UserInfo = c.Token // never asked; it only says that nothing has to be discovered
+	}
+	return c
+}
+
+// discoveryCache is nil for the usual lifetimes.
+func discoveryCache(l Limits) *oauth.Cache {
+	if l.DiscoveryMaxAge == 0 && l.DiscoveryPause == 0 {
+		return nil
+	}
+	c := oauth.Cache{MinAge: 5 * time.Minute, MaxAge: 24 * time.Hour, FailurePause: time.Second, MaxFailurePause: 30 * time.Second, KeyPause: 30 * time.Second}
+	if l.DiscoveryMaxAge != 0 {
+		c.MaxAge = max(l.DiscoveryMaxAge, 0)
+		c.MinAge = min(c.MinAge, c.MaxAge)
+	}
+	if l.DiscoveryPause != 0 {
+		c.MaxFailurePause = max(l.DiscoveryPause, 0)
+		c.FailurePause = min(c.FailurePause, c.MaxFailurePause)
+	}
+	return &c
+}

@@ -1,0 +1,86 @@
+package latchkey
+
+import "strings"
+
+// actions are the first segments below the base path that are the library's.
+// Those that are only sometimes on say so in offersAction; the rest of the names
+// is kept free for what is to come, and belongs to the application until then.
+var actions = map[string]struct{ reserved, takesProvider bool }{
+	"providers":        {},
+	"session":          {},
+	"csrf":             {},
+	"signin":           {takesProvider: true},
+	"signout":          {},
+	"callback":         {takesProvider: true},
+	"verify-request":   {},
+	"error":            {},
+	"webauthn-options": {takesProvider: true},
+
+	"account": {}, // not in Auth.js
+
+	"client":              {reserved: true},
+	"signed-out":          {reserved: true, takesProvider: true},
+	"backchannel-logout":  {reserved: true, takesProvider: true},
+	"frontchannel-logout": {reserved: true, takesProvider: true},
+	"factor":              {reserved: true},
+	"reauth":              {reserved: true},
+	"password":            {reserved: true},
+	"invite":              {reserved: true},
+	"device":              {reserved: true},
+	"signals":             {reserved: true},
+	"leaks":               {reserved: true},
+}
+
+// IsAction reports whether name is an action, the first segment of a path below
+// the base path, as isAuthAction of Auth.js does. It also knows the actions that
+// only Latchkey has, and the names it keeps for later.
+func IsAction(name string) bool {
+	_, ok := actions[name]
+	return ok
+}
+
+// offersAction: the action is known and its capability is on.
+func (c *Config) offersAction(name string) bool {
+	a, ok := actions[name]
+	return ok && !a.reserved && (name != "account" || c.Account.Enabled)
+}
+
+// owns tells whether a path belongs to the library: its first segment below the
+// base path is an action that is on.
+func (c *Config) owns(path string) bool {
+	rest, ok := strings.CutPrefix(path, c.Site.BasePath)
+	if !ok || rest == "" || rest[0] != '/' {
+		return false
+	}
+	name, _ := nextSegment(rest)
+	return c.offersAction(name)
+}
+
+// parsePath splits a path below base into action and provider. Extra slashes
+// are tolerated, escapes are not: a route has one spelling.
+func parsePath(base, path string) (action, providerID string, ok bool) {
+	rest, ok := strings.CutPrefix(path, base)
+	if !ok || rest == "" || rest[0] != '/' {
+		return "", "", false
+	}
+	action, rest = nextSegment(rest)
+	providerID, rest = nextSegment(rest)
+	if strings.Trim(rest, "/") != "" || !IsAction(action) {
+		return "", "", false
+	}
+	if providerID != "" && !actions[action].takesProvider {
+		return "", "", false
+	}
+	if action == "signin" && providerID == "undefined" { // clients write a missing id as text
+		providerID = ""
+	}
+	return action, providerID, true
+}
+
+func nextSegment(path string) (segment, rest string) {
+	path = strings.TrimLeft(path, "/")
+	if i := strings.IndexByte(path, '/'); i >= 0 {
+		return path[:i], path[i:]
+	}
+	return path, ""
+}

@@ -1,0 +1,204 @@
+package latchkey
+
+import (
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/latchkeyhq/latchkey/internal/page"
+	"github.com/latchkeyhq/latchkey/internal/weburl"
+	"github.com/latchkeyhq/latchkey/jwt"
+)
+
+const (
+	defaultMaxAge       = 30 * 24 * time.Hour
+	defaultUpdateAge    = 24 * time.Hour
+	defaultStoreTime    = 10 * time.Second
+	defaultCallTime     = 5 * time.Second
+	defaultCallbackTime = 10 * time.Second
+	defaultUpstream     = 1 << 20
+	minSessionToken     = 32
+)
+
+// prepare makes c ready for a tenant; empty: there is one site. What it returns
+// is never nil: with an error it is good enough to answer every request with
+// that error.
+func prepare(c Config, tenant string, getenv func(string) string) (*setup, error) {
+	s := &setup{config: c.WithEnv(getenv), tenant: tenant}
+	s.copyLists()
+	s.config.harden()
+	s.config.fillDefaults()
+	s.now = s.config.Runtime.Time
+	s.log = newJournal(s.config.Runtime, s.now)
+	s.warnOfLooseness()
+	var faults faults
+	s.prepareSite(&faults, strings.TrimRight(c.Site.BasePath, "/"))
+	s.prepareSecrets(&faults)
+	s.prepareCookies(&faults)
+	s.preparePages(&faults)
+	s.prepareStores(&faults)
+	s.prepareSessions(&faults)
+	s.prepareProviders(&faults, getenv)
+	s.prepareDirectory(&faults)
+	return s, errors.Join(faults...)
+}
+
+// faults gathers everything that is wrong with a configuration.
+type faults []error
+
+func (f *faults) add(t ErrorType, format string, args ...any) {
+	*f = append(*f, t.wrap(fmt.Errorf(format, args...)))
+}
+
+// copyLists lets go of what the caller could change later.
+func (s *setup) copyLists() {
+	c := &s.config
+	c.Providers = slices.Clone(c.Providers)
+	c.Secrets = slices.Clone(c.Secrets)
+	c.Site.AllowedHosts = slices.Clone(c.Site.AllowedHosts)
+	c.Site.TrustedProxies = slices.Clone(c.Site.TrustedProxies)
+	c.Site.RedirectProxyOrigins = slices.Clone(c.Site.RedirectProxyOrigins)
+}
+
+func (c *Config) fillDefaults() {
+	if c.Runtime.Time == nil {
+		c.Runtime.Time = time.Now
+	}
+	if c.Runtime.HTTPClient == nil {
+		c.Runtime.HTTPClient = newHTTPClient()
+	}
+	if c.Session.Strategy == "" {
+		c.Session.Strategy = JWTSessions
+		if c.Adapter != nil {
+			c.Session.Strategy = DatabaseSessions
+		}
+	}
+	setDefault(&c.Session.MaxAge, defaultMaxAge)
+	setDefault(&c.Session.UpdateAge, defaultUpdateAge)
+	setDefault(&c.Session.JWT.MaxAge, c.Session.MaxAge)
+	setDefault(&c.Limits.Store, defaultStoreTime)
+	setDefault(&c.Limits.Call, defaultCallTime)
+	setDefault(&c.Limits.Callback, defaultCallbackTime)
+	setDefault(&c.Limits.Body, defaultBodyLimit)
+	setDefault(&c.Limits.Upstream, defaultUpstream)
+}
+
+// newHTTPClient is what calls to providers go through when the configuration
+// has no client: the standard transport, with limits.
+func newHTTPClient() *http.Client {
+	t := http.DefaultTransport.(*http.Transport).Clone()
+	t.MaxResponseHeaderBytes = 64 << 10
+	t.MaxIdleConnsPerHost = 16
+	t.DialContext = (&net.Dialer{Timeout: defaultCallTime, KeepAlive: 30 * time.Second}).DialContext
+	return &http.Client{Transport: t}
+}
+
+// warnOfLooseness tells the operator which defences are off.
+func (s *setup) warnOfLooseness() {
+	c := &s.config
+	if c.Strict.SkipCSRFCheck {
+		s.log.warnAtStart("SkipCSRFCheck: forms of other sites can act for your users, unless you check them yourself")
+	}
+	if c.Limits.Disabled {
+		s.log.warnAtStart("Limits.Disabled: passwords can be guessed and mailboxes flooded without end")
+	}
+	if readable := c.Cookies.SessionToken.HTTPOnly; readable != nil && !*readable {
+		s.log.warnAtStart("Cookies.SessionToken.HTTPOnly is off: any script on the site can take the session away")
+	}
+}
+
+// prepareSecrets refuses what is no secret.
+func (s *setup) prepareSecrets(f *faults) {
+	secrets := s.config.Secrets
+	if len(secrets) == 0 {
+		f.add(ErrMissingSecret, "set AUTH_SECRET (or Config.Secrets) to the output of: openssl rand -base64 33")
+	}
+	for i, secret := range secrets {
+		switch {
+		case strings.TrimSpace(secret) == "" || slices.Contains(placeholders, strings.ToLower(strings.TrimSpace(secret))):
+			f.add(ErrMissingSecret, "Secrets[%d] is empty or a published placeholder: use the output of: openssl rand -base64 33", i)
+		case len(secret) >= shortestSecret:
+		case s.config.refusesShortSecrets():
+			f.add(ErrMissingSecret, "Secrets[%d] has fewer than %d characters, which Hardened does not accept: use the output of: openssl rand -base64 33", i, shortestSecret)
+		default:
+			s.log.warnAtStart("a secret has fewer than 32 characters and may be guessed: use the output of openssl rand -base64 33")
+		}
+	}
+	s.csrfSecret = strings.Join(secrets, ",")
+	for i := range secrets {
+		s.csrfSecrets = append(s.csrfSecrets, strings.Join(secrets[i:], ","))
+	}
+	s.stateCodec = jwt.NewCodec(secrets, saltState)
+}
+
+// placeholders stand in tutorials and templates.
+var placeholders = []string{
+	"secret", "changeme", "change-me", "change_me", "your-secret", "your_secret", "yoursecret", "mysecret", "my-secret",
+	"supersecret", "super-secret", "your-secret-here", "your_secret_here", "replace-me", "replaceme", "password",
+	"development", "auth_secret", "nextauth_secret", "xxx", "todo",
+}
+
+// prepareCookies names the cookies, once for http and once for https.
+func (s *setup) prepareCookies(f *faults) {
+	for i, secure := range []bool{false, true} {
+		if s.config.Cookies.Secure != nil {
+			secure = *s.config.Cookies.Secure
+		}
+		s.cookieSpecs[i] = newCookieSpecs(s.config.Cookies, s.config.Secrets, secure)
+	}
+	used := s.cookieSpecs[:] // only those that can ever be used
+	if s.trust.origin.Text != "" {
+		used = []*cookieSpecs{s.cookieSpecsFor(s.trust.origin)}
+	} else if s.config.Cookies.Secure != nil {
+		used = used[:1]
+	}
+	for _, specs := range used {
+		specs.check(f)
+	}
+}
+
+// preparePages checks the application's own pages and makes the built-in ones.
+func (s *setup) preparePages(f *faults) {
+	p := &s.config.Pages
+	for _, own := range []struct{ field, url string }{
+		{"SignIn", p.SignIn},
+		{"SignOut", p.SignOut},
+		{"Error", p.Error},
+		{"VerifyRequest", p.VerifyRequest},
+		{"NewUser", p.NewUser},
+	} {
+		if path, _, _ := strings.Cut(own.url, "?"); s.config.owns(path) {
+			f.add(ErrInvalidConfig, "Pages.%s %q is a route of the library itself: the redirect would never end", own.field, own.url)
+		}
+		if own.url != "" && !weburl.IsHTTP(own.url) && !weburl.IsPath(own.url) {
+			f.add(ErrInvalidConfig, "Pages.%s %q: want a path such as /welcome or an http(s) URL", own.field, weburl.Show(own.url))
+		}
+	}
+	var err error
+	if s.pages, err = page.New(pageOptions(s.config.Theme)); err != nil {
+		f.add(ErrInvalidConfig, "Theme: %w", err)
+		s.pages, _ = page.New(page.Options{}) // the defaults are known to be good
+	}
+}
+
+// pageOptions is the theme as the pages know it.
+func pageOptions(t Theme) page.Options {
+	o := page.Options{
+		Theme: page.Theme{ColorScheme: t.ColorScheme, BrandColor: t.BrandColor, ButtonText: t.ButtonText, Logo: t.Logo},
+		Lang:  t.Lang,
+	}
+	if t.Text == nil {
+		return o
+	}
+	o.Strings = page.Strings{}
+	for key, english := range page.English() {
+		if text := t.Text(key, english); text != "" {
+			o.Strings[key] = text
+		}
+	}
+	return o
+}

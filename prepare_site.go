@@ -1,0 +1,74 @@
+package latchkey
+
+import (
+	"net/url"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/latchkeyhq/latchkey/internal/weburl"
+)
+
+// prepareSite decides where the site lives and whom to believe about it.
+// givenPath is the base path before the environment had a say.
+func (s *setup) prepareSite(f *faults, givenPath string) {
+	c := &s.config.Site
+	s.trust = &hostTrust{}
+	if c.URL != "" {
+		u, err := url.Parse(c.URL)
+		if err != nil || (u.Scheme != "http" && u.Scheme != "https") || u.Host == "" || u.User != nil {
+			f.add(ErrInvalidConfig, "Site.URL (AUTH_URL) %q: want an absolute http or https URL such as https://app.example", weburl.Show(c.URL))
+		} else {
+			s.trust.origin = weburl.NewOrigin(u.Scheme, u.Host)
+			s.compareBasePaths(givenPath, strings.TrimRight(u.Path, "/"))
+		}
+	}
+	c.BasePath = strings.TrimRight(c.BasePath, "/")
+	if !validBasePath(c.BasePath) {
+		f.add(ErrInvalidConfig, "Site.BasePath %q: want a plain path such as /auth", c.BasePath)
+		c.BasePath = defaultBasePath
+	}
+	if s.trust.origin.Text == "" && !c.TrustHost && len(c.AllowedHosts) == 0 {
+		f.add(ErrUntrustedHost, "set Site.URL (AUTH_URL) to the site's URL, or Site.TrustHost (AUTH_TRUST_HOST=true) behind a proxy that sets the Host header")
+	}
+	c.checkHosts(f)
+	if slices.Contains(c.AllowedHosts, "*") {
+		s.log.warnAtStart("AllowedHosts contains *: links are made for whatever host a request names")
+	}
+	s.trust.Site = *c
+}
+
+// checkHosts refuses hosts, origins and a proxy that nothing could ever match.
+func (c *Site) checkHosts(f *faults) {
+	for _, host := range c.AllowedHosts {
+		if !weburl.ValidHost(strings.TrimPrefix(host, "*.")) && host != "*" {
+			f.add(ErrInvalidConfig, "Site.AllowedHosts: %q: want a host such as app.example, or *.preview.example", host)
+		}
+	}
+	for _, o := range c.RedirectProxyOrigins {
+		scheme, host, ok := strings.Cut(o, "://")
+		if !ok || (scheme != "https" && scheme != "http") || !weburl.ValidHost(strings.TrimPrefix(host, "*.")) {
+			f.add(ErrInvalidConfig, "Site.RedirectProxyOrigins: %q: want an origin such as https://*.preview.example", o)
+		}
+	}
+	if c.RedirectProxyURL != "" && !weburl.IsHTTP(c.RedirectProxyURL) {
+		f.add(ErrInvalidConfig, "Site.RedirectProxyURL %q: want the proxy's base path URL such as https://app.example/auth", weburl.Show(c.RedirectProxyURL))
+	}
+}
+
+// compareBasePaths warns when the configuration and the site's URL both name one.
+func (s *setup) compareBasePaths(given, named string) {
+	switch {
+	case given == "" || named == "":
+	case given == named:
+		s.log.warnAtStart("env-url-basepath-redundant: BasePath repeats the path of URL (AUTH_URL)")
+	default:
+		s.log.warnAtStart("env-url-basepath-mismatch: BasePath differs from the path of URL (AUTH_URL) and wins")
+	}
+}
+
+// validBasePath accepts a path that browsers ask for exactly as it is written.
+func validBasePath(p string) bool {
+	u, err := url.Parse(p)
+	return err == nil && u.EscapedPath() == p && strings.HasPrefix(p, "/") && path.Clean(p) == p && !strings.ContainsAny(p, "?#%\\ \t\r\n") && p != "/"
+}

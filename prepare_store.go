@@ -1,0 +1,212 @@
+package latchkey
+
+import (
+	"reflect"
+	"slices"
+	"strings"
+	"time"
+)
+
+// prepareStores finds out what the adapter can do, and who counts and remembers.
+func (s *setup) prepareStores(f *faults) {
+	s.config.Limits.check(f)
+	var able abilities
+	if s.config.Adapter != nil {
+		s.store = newStore(s.config.Adapter, s.config.Limits.Store)
+		able = s.store.abilities
+	}
+	s.replay = s.config.Limits.Replay
+	if s.replay == nil {
+		s.replay = able.replay
+	}
+	if s.replay == nil {
+		s.replay = newUsedValues(s.now)
+	}
+	limiter := s.config.Limits.Limiter
+	if limiter == nil {
+		limiter = able.limiter
+	}
+	if limiter == nil {
+		limiter = NewMemoryLimiter(s.now)
+	}
+	s.limits = newRateLimits(s.config.Limits, s.tenant, limiter)
+}
+
+// check refuses numbers that would switch a limit off without saying so.
+func (l *Limits) check(f *faults) {
+	for _, r := range []struct {
+		field string
+		rate  Rate
+	}{
+		{"CredentialsPerAccount", l.CredentialsPerAccount},
+		{"CredentialsPerClient", l.CredentialsPerClient},
+		{"MailsPerRecipient", l.MailsPerRecipient},
+		{"MailsPerClient", l.MailsPerClient},
+	} {
+		if (r.rate != Rate{}) && (r.rate.Events <= 0 || r.rate.Per <= 0) {
+			f.add(ErrInvalidConfig, "Limits.%s: want both Events and Per above zero, or neither for the default; Limits.Disabled switches limits off", r.field)
+		}
+	}
+	if l.Body < 0 || l.Upstream < 0 || l.Call < 0 || l.Callback < 0 || l.Store < 0 {
+		f.add(ErrInvalidConfig, "Limits: Body, Upstream, Call, Callback and Store must not be negative; zero is the default")
+	}
+}
+
+// prepareSessions chooses the strategy.
+func (s *setup) prepareSessions(f *faults) {
+	c := &s.config.Session
+	c.check(f)
+	if c.UpdateAge >= c.MaxAge && c.Strategy == DatabaseSessions {
+		s.log.warnAtStart("Session.UpdateAge is not shorter than Session.MaxAge: stored sessions end before they are ever extended")
+	}
+	switch c.Strategy {
+	case DatabaseSessions:
+		s.sessions = &databaseSessions{s}
+		return
+	case JWTSessions:
+		s.prepareRevocations()
+	default:
+		f.add(ErrUnsupportedStrategy, "Session.Strategy %q: want %q or %q", c.Strategy, JWTSessions, DatabaseSessions)
+	}
+	s.sessions = newTokenSessions(s)
+}
+
+// check refuses lives that make no sense.
+func (c *SessionConfig) check(f *faults) {
+	if c.MaxAge < time.Second || c.JWT.MaxAge < time.Second {
+		f.add(ErrInvalidConfig, "Session.MaxAge and Session.JWT.MaxAge: want at least one second, or zero for 30 days")
+	}
+	if c.AbsoluteMaxAge < 0 {
+		f.add(ErrInvalidConfig, "Session.AbsoluteMaxAge must not be negative; zero is no limit")
+	}
+	if (c.JWT.Encode == nil) != (c.JWT.Decode == nil) {
+		f.add(ErrInvalidConfig, "Session.JWT: set both Encode and Decode, or none")
+	}
+	if c.NewToken != nil && len(c.NewToken()) < minSessionToken {
+		f.add(ErrInvalidConfig, "Session.NewToken: its tokens must have at least %d characters", minSessionToken)
+	}
+}
+
+func (s *setup) prepareRevocations() {
+	var own RevocationStore
+	if s.store != nil {
+		own = s.store.revocations
+	}
+	chosen := s.config.revocationsBy(own)
+	if chosen == nil {
+		return
+	}
+	s.revocations = &revocations{
+		store: chosen, inAdapter: own != nil && sameStore(own, chosen),
+		bounds: &store{timeout: s.config.Limits.Store}, life: s.config.Session.JWT.MaxAge, now: s.now,
+	}
+}
+
+// sameStore compares two stores, which may be of types that cannot be compared.
+func sameStore(a, b RevocationStore) bool {
+	x, y := reflect.ValueOf(a), reflect.ValueOf(b)
+	return x.Type() == y.Type() && x.Comparable() && x.Equal(y)
+}
+
+func (s *setup) prepareProviders(f *faults, getenv func(string) string) {
+	s.providers = make(map[string]preparedProvider, len(s.config.Providers))
+	for i, given := range s.config.Providers {
+		if isNil(given) {
+			f.add(ErrInvalidProvider, "Providers[%d] is nil", i)
+			continue
+		}
+		p, err := given.prepare(s, getenv)
+		if err != nil {
+			*f = append(*f, err)
+		}
+		if p == nil {
+			continue
+		}
+		id := p.info().id
+		if !validProviderID(id) {
+			f.add(ErrInvalidProvider, "Providers[%d]: id %q: want letters, digits, and - _ . only", i, id)
+			continue
+		}
+		if _, taken := s.providers[id]; taken {
+			f.add(ErrInvalidProvider, "Providers[%d]: id %q is used twice", i, id)
+			continue
+		}
+		s.providers[id] = p
+		s.order = append(s.order, p)
+	}
+}
+
+// isNil is true for a nil pointer in the interface as well.
+func isNil(p Provider) bool {
+	v := reflect.ValueOf(p)
+	return !v.IsValid() || v.Kind() == reflect.Pointer && v.IsNil()
+}
+
+func validProviderID(id string) bool {
+	if id == "" || len(id) > 64 || id == "undefined" || strings.Trim(id, ".") == "" {
+		return false
+	}
+	return strings.Trim(id, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_.") == ""
+}
+
+// prepareDirectory checks the adapter against what is asked of it.
+func (s *setup) prepareDirectory(f *faults) {
+	for _, n := range s.needs() {
+		switch {
+		case s.store == nil:
+			f.add(ErrMissingAdapter, "%s needs an Adapter", n.who)
+		case !s.store.has(n.what):
+			*f = append(*f, s.store.require(n.who, n.what))
+		}
+	}
+	alone := !slices.ContainsFunc(s.order, func(p preparedProvider) bool { return !p.info().withoutSessions })
+	if s.config.Session.Strategy == DatabaseSessions && alone && len(s.order) > 0 {
+		f.add(ErrUnsupportedStrategy, "signing in with credentials alone needs Session.Strategy %q", JWTSessions)
+	}
+	if s.store == nil {
+		return
+	}
+	s.warnOfLesserStores()
+	s.directory = &directory{
+		store: s.store, revocations: s.revocations, providers: s.providers, refuseEviction: s.config.Strict.RefuseEviction,
+		events: &s.config.Events, log: s.log, now: s.now,
+	}
+}
+
+// need is a feature that asks something of the adapter.
+type need struct {
+	who  string
+	what ability
+}
+
+// needs is the table of who needs what.
+func (s *setup) needs() []need {
+	var table []need
+	if s.config.Session.Strategy == DatabaseSessions {
+		table = append(table, need{`Session.Strategy "database"`, abilitySessions})
+	}
+	for _, p := range s.order {
+		for _, what := range p.info().needs {
+			table = append(table, need{"the " + string(p.info().kind) + " provider " + p.info().id, what})
+		}
+	}
+	if s.config.Account.Enabled {
+		table = append(table, need{"Account.Enabled", abilityAccountLists})
+	}
+	return table
+}
+
+// warnOfLesserStores says which defence an adapter is too small for.
+func (s *setup) warnOfLesserStores() {
+	if s.store.tx == nil && s.store.signUps == nil {
+		s.log.warnAtStart("the Adapter is neither a TxAdapter nor a SignUpAdapter: a sign-up that is cut short has to be cleaned up by hand")
+	}
+	if s.store.accountLists != nil {
+		return
+	}
+	for _, p := range s.order {
+		if p.info().provesNoEmail {
+			s.log.warnAtStart("the Adapter is no AccountAdapter: accounts of this provider stay attached when somebody else proves their e-mail address", "provider", p.info().id)
+		}
+	}
+}

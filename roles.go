@@ -1,0 +1,121 @@
+package latchkey
+
+import "context"
+
+// The parts that an exchange plays with: a provider proves who somebody is, a
+// session strategy remembers it.
+
+// preparedProvider is a [Provider] made ready. It never changes afterwards.
+type preparedProvider interface {
+	info() *providerInfo
+	// begin answers the press of the sign-in button.
+	begin(ctx context.Context, x *exchange) (outcome, error)
+	// receive says who came back.
+	receive(ctx context.Context, x *exchange) (outcome, error)
+}
+
+// outcome is what a provider's part ends in: one of the two.
+type outcome struct {
+	assertion *assertion
+	response  *Response // for the browser, which has to come again
+}
+
+// providerInfo is what everybody else may ask of a provider, whatever its kind.
+type providerInfo struct {
+	id, name string
+	kind     ProviderType
+	style    Style
+	fields   []Field
+	secret   string // the operator's own, which must not be logged; empty: none
+
+	start           string // the route that its form posts to: "signin/" or "callback/"
+	linkable        bool   // an account of it can be linked on the account page
+	postsCrossSite  bool   // its callback is a post from its own site
+	provesNoEmail   bool   // it hands out e-mail addresses that nobody has proven
+	needs           []ability
+	withoutSessions bool            // alone it cannot open a stored session
+	formOrigins     func() []string // where the browser is led from its form; nil: nowhere else
+
+	// options answers GET /webauthn-options/:provider. nil: it has none.
+	options func(ctx context.Context, x *exchange) (*Response, error)
+	// signedOut is told that a session it had opened was ended by a sign-out. A
+	// response goes to the browser instead of the usual redirect. nil: it need not know.
+	signedOut func(ctx context.Context, x *exchange, ended endedSession) (*Response, error)
+}
+
+// assertion is what a provider says about a person.
+type assertion struct {
+	person      User // as the provider describes them
+	account     Account
+	profile     Claims
+	credentials map[string]string
+
+	vouched       bool    // the application itself says who this is
+	provesEmail   bool    // opening the link proved the e-mail address
+	emailVerified bool    // the provider says that the e-mail address is verified
+	link          linking // what a matching e-mail address is worth
+	begunBy       string  // id of the user who began this in a session whose cookie could not come along
+}
+
+// linking is what a provider's word about an e-mail address is worth.
+type linking int
+
+const (
+	neverLink    linking = iota // an address is not proof
+	linkVerified                // it is, if the provider says it is verified
+	linkAnything                // it is, whatever the provider says
+)
+
+// mayLink: the provider is trusted with e-mail addresses, and vouches for this one.
+func (in *assertion) mayLink() bool {
+	return in.link == linkAnything || (in.link == linkVerified && in.emailVerified)
+}
+
+// sessionStrategy keeps sessions: in the cookie itself, or in a row behind it.
+// Which one is chosen once, by prepare.
+type sessionStrategy interface {
+	// plan is what has to be stored together with a sign-in. nil: nothing.
+	plan(x *exchange) *sessionPlan
+	// open gives the browser its session cookie.
+	open(ctx context.Context, x *exchange, who *signInResult) error
+	// read says who is signed in, keeps the session alive and queues its event. A
+	// nil reading is nobody. An error is a fault: it neither signs in nor out.
+	read(ctx context.Context, x *exchange, change *change) (*reading, error)
+	// current is the user who is signed in, nil for nobody; it changes nothing.
+	current(ctx context.Context, x *exchange) (*currentUser, error)
+	// close ends the session, and says which one that was.
+	close(ctx context.Context, x *exchange) (endedSession, error)
+}
+
+// principal is another proof of who asks than the session cookie. A nil reading:
+// the request has none of the kind. An error is a fault, and fails the request.
+type principal func(ctx context.Context, x *exchange) (*reading, error)
+
+// pause is asked about a sign-in that was allowed, before anything of it is
+// written. A response goes to the browser instead of a session; whoever gave it
+// remembers the assertion, and ends with completeSignIn's second half, admit.
+type pause func(ctx context.Context, x *exchange, in assertion, known *User) (*Response, error)
+
+// change is what a browser, or the application, wants to be different.
+type change struct{ data any }
+
+// reading is a session that was read: as the browser gets it, and as Go sees it.
+type reading struct {
+	json    []byte
+	session *Session
+	user    *User // the stored user, where reading brought them along
+}
+
+// currentUser is who is signed in, and by which session.
+type currentUser struct {
+	user      User
+	sessionID string // one for life; empty: a token that keeps none
+	provider  string // that opened the session; empty: unknown
+}
+
+// endedSession is a session that has just been ended. The zero value: there was none.
+type endedSession struct {
+	id       string
+	userID   string
+	provider string // that opened it; empty: unknown
+}

@@ -1,0 +1,159 @@
+package latchkey
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"sync"
+)
+
+// requestState is what the context of a request remembers: its configuration,
+// and, from when somebody first looks, who is signed in.
+type requestState struct {
+	auth *Auth // nil: ContextWithSession has put the session there
+	w    http.ResponseWriter
+	r    *http.Request // as it came
+
+	mu       sync.Mutex
+	resolved bool // the configuration is known
+	found    *setup
+	fault    error
+	known    bool // the session is
+	reading  *reading
+	user     *User // nil: not asked for yet
+	err      error
+}
+
+// stateKey is where a context has its requestState.
+type stateKey struct{}
+
+func stateIn(ctx context.Context) *requestState {
+	state, _ := ctx.Value(stateKey{}).(*requestState)
+	return state
+}
+
+// stateOf finds or makes the state of a request.
+func (a *Auth) stateOf(w http.ResponseWriter, r *http.Request) (*requestState, *http.Request) {
+	if state := stateIn(r.Context()); state != nil && state.auth == a {
+		return state, r
+	}
+	state := &requestState{auth: a, w: w, r: r}
+	return state, r.WithContext(context.WithValue(r.Context(), stateKey{}, state))
+}
+
+// setup is the configuration for the request, asked for once.
+func (s *requestState) setup() (*setup, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.resolve()
+}
+
+func (s *requestState) resolve() (*setup, error) {
+	if !s.resolved {
+		s.resolved = true
+		s.found, s.fault = s.auth.fixed, nil
+		if s.found == nil && s.auth.tenants != nil {
+			s.found, s.fault = s.auth.tenants.setupFor(s.r.Context(), requestHead(s.r))
+		} else if s.found == nil {
+			s.found, s.fault = s.auth.setupFor(s.r.Context(), requestHead(s.r))
+		}
+	}
+	return s.found, s.fault
+}
+
+// session is who is signed in, read when somebody first looks. The cookies that
+// keep it alive go into the response.
+func (s *requestState) session() (*Session, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if err := s.read(); err != nil {
+		return nil, err
+	}
+	return s.reading.session, nil
+}
+
+func (s *requestState) read() error {
+	if s.known {
+		return s.err
+	}
+	s.known = true
+	found, fault := s.resolve()
+	if fault != nil {
+		s.err = publicError(fault)
+		return s.err
+	}
+	x, err := readingExchange(found, requestHead(s.r))
+	if err != nil {
+		s.err = publicError(err)
+		return s.err
+	}
+	s.reading, s.err = x.readSession(s.r.Context(), nil)
+	for _, c := range x.cookies.out {
+		addCookie(s.w.Header(), c)
+	}
+	if len(x.cookies.out) > 0 && s.w.Header().Get("Cache-Control") == "" {
+		// An answer that depends on who asks must not be shared by a cache.
+		s.w.Header()["Cache-Control"] = []string{"private"}
+	}
+	return s.err
+}
+
+// settle says what the session is from now on: the application has just
+// changed or ended it, and the cookie that came with the request is history.
+func settle(ctx context.Context, r *reading, err error) {
+	s := stateIn(ctx)
+	if s == nil {
+		return
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.known, s.reading, s.user, s.err = true, r, nil, err
+}
+
+// currentUser is the stored user: what came along with the session, else looked
+// up, else what the session itself says.
+func (s *requestState) currentUser(ctx context.Context, a *Auth) (*User, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if err := s.read(); err != nil {
+		return nil, err
+	}
+	if s.user == nil {
+		u, err := s.reading.storedUser(ctx, func() (*setup, error) { return s.setupOf(a) })
+		if err != nil {
+			return nil, err
+		}
+		s.user = u
+	}
+	u := *s.user
+	return &u, nil
+}
+
+// setupOf is the setup whose store is asked; a session that was put into the
+// context belongs to no request.
+func (s *requestState) setupOf(a *Auth) (*setup, error) {
+	if s.auth != nil {
+		return s.resolve()
+	}
+	return a.fixed, nil
+}
+
+func (r *reading) storedUser(ctx context.Context, setupOf func() (*setup, error)) (*User, error) {
+	if r.user != nil {
+		return r.user, nil
+	}
+	s, err := setupOf()
+	if err != nil {
+		return nil, publicError(err)
+	}
+	if s == nil || s.store == nil || r.session.UserID == "" {
+		u := r.session.User
+		u.ID, u.claimed = r.session.UserID, nil
+		return &u, nil
+	}
+	u, err := s.store.user(ctx, r.session.UserID)
+	if errors.Is(err, ErrNotFound) {
+		return nil, ErrNoSession
+	}
+	return &u, err
+}

@@ -1,0 +1,217 @@
+package latchkey
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"net/url"
+	"os"
+	"sync"
+	"time"
+)
+
+// NewFunc returns an Auth that asks configure for its Config, once for each
+// request, for sites that learn their settings from a request. A Config is
+// prepared once and remembered, so return the same pointer again for the same
+// settings; do not change what it points to. r has no body. An error, and a
+// Config that New would refuse, is a configuration error for that request.
+//
+// Sites of several tenants that make a Config for each want [NewTenants].
+func NewFunc(configure func(ctx context.Context, r *Request) (*Config, error)) *Auth {
+	return &Auth{tenants: newTenants(func(ctx context.Context, r *Request) (tenant, error) {
+		c, err := containResult(func() (*Config, error) { return configure(ctx, r) })
+		if err == nil && c == nil {
+			err = errors.New("NewFunc: no configuration for this request")
+		}
+		return tenant{key: c, config: func() (*Config, error) { return c, nil }}, err
+	})}
+}
+
+// NewTenants returns an Auth for a site of several tenants. name says which
+// tenant a request is for, such as its host or the first part of its path; r has
+// no body. configure makes the Config of a tenant, and is asked once for each
+// that is in use. An error of either is a configuration error for that request;
+// configure is then asked again.
+//
+// Stored sessions, and the counters of [Limits], belong to their tenant. Tenants
+// that must not share people have an Adapter and secrets of their own.
+//
+// Work without a request, such as [Auth.Users] in a nightly job, names its
+// tenant with [ContextWithTenant].
+func NewTenants(
+	name func(ctx context.Context, r *Request) (string, error),
+	configure func(ctx context.Context, tenant string) (*Config, error),
+) *Auth {
+	return &Auth{tenants: newTenants(func(ctx context.Context, r *Request) (tenant, error) {
+		named, err := tenantOf(ctx, r, name)
+		return tenant{key: named, name: named, config: func() (*Config, error) {
+			c, err := configure(context.WithoutCancel(ctx), named) // others wait for the answer
+			if err == nil && c == nil {
+				err = errors.New("NewTenants: no configuration for tenant " + named)
+			}
+			return c, err
+		}}, err
+	})}
+}
+
+// tenantKey is where ContextWithTenant leaves the name in a context.
+type tenantKey struct{}
+
+// ContextWithTenant returns a context that names the tenant of what is done with
+// it. It wins over what the function given to [NewTenants] says.
+func ContextWithTenant(ctx context.Context, tenant string) context.Context {
+	return context.WithValue(ctx, tenantKey{}, tenant)
+}
+
+func tenantOf(ctx context.Context, r *Request, name func(context.Context, *Request) (string, error)) (string, error) {
+	named, ok := ctx.Value(tenantKey{}).(string)
+	if !ok {
+		var err error
+		if named, err = containResult(func() (string, error) { return name(ctx, r) }); err != nil {
+			return "", err
+		}
+	}
+	if named == "" {
+		return "", errors.New("NewTenants: no tenant for this request")
+	}
+	return named, nil
+}
+
+// mostTenants bounds how many configurations are remembered.
+const mostTenants = 256
+
+// tenant is which configuration a request wants.
+type tenant struct {
+	key    any // what it is remembered by
+	name   string
+	config func() (*Config, error)
+}
+
+// tenants remembers prepared configurations. What must not be forgotten with one
+// of them, such as failed tries, is kept for all.
+type tenants struct {
+	find    func(ctx context.Context, r *Request) (tenant, error)
+	limiter Limiter
+	replay  ReplayStore
+	// blank renders errors of requests that have no setup at all.
+	blank func() *setup
+
+	mu       sync.RWMutex
+	prepared map[any]func() (*setup, error)
+}
+
+func newTenants(find func(context.Context, *Request) (tenant, error)) *tenants {
+	return &tenants{
+		find: find, limiter: NewMemoryLimiter(nil), replay: newUsedValues(time.Now),
+		blank: sync.OnceValue(func() *setup {
+			s, _ := prepare(Config{}, "", func(string) string { return "" })
+			return s
+		}),
+		prepared: map[any]func() (*setup, error){},
+	}
+}
+
+// setupFor is the setup of a request. With an error it is what the error is
+// rendered with, and may be nil.
+func (t *tenants) setupFor(ctx context.Context, r *Request) (*setup, error) {
+	which, err := t.find(ctx, r)
+	if err != nil {
+		return nil, ErrInvalidConfig.wrap(err)
+	}
+	t.mu.RLock()
+	prepared := t.prepared[which.key]
+	t.mu.RUnlock()
+	if prepared == nil {
+		prepared = t.add(which)
+	}
+	s, err := prepared()
+	if s == nil {
+		t.forget(which.key)
+	}
+	return s, err
+}
+
+// add prepares a configuration, once, outside the lock: a slow tenant holds up
+// nobody else.
+func (t *tenants) add(which tenant) func() (*setup, error) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if prepared := t.prepared[which.key]; prepared != nil {
+		return prepared
+	}
+	for old := range t.prepared {
+		if len(t.prepared) < mostTenants {
+			break
+		}
+		delete(t.prepared, old) // any: the busy ones come back at once
+	}
+	prepared := sync.OnceValues(func() (*setup, error) {
+		return containResult(func() (*setup, error) { // its hooks may panic
+			c, err := which.config()
+			if err != nil {
+				return nil, ErrInvalidConfig.wrap(err)
+			}
+			return prepare(t.share(*c), which.name, os.Getenv)
+		})
+	})
+	t.prepared[which.key] = prepared
+	return prepared
+}
+
+// forget makes the next request ask for the configuration again.
+func (t *tenants) forget(key any) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	delete(t.prepared, key)
+}
+
+// share gives c what all configurations remember together, unless it lives in
+// a time of its own.
+func (t *tenants) share(c Config) Config {
+	if c.Runtime.Time != nil {
+		return c
+	}
+	if _, able := c.Adapter.(Limiter); c.Limits.Limiter == nil && !able {
+		c.Limits.Limiter = t.limiter
+	}
+	if _, able := c.Adapter.(ReplayStore); c.Limits.Replay == nil && !able {
+		c.Limits.Replay = t.replay
+	}
+	return c
+}
+
+// setupFor finds the setup for a request: the one that was found before, where
+// the context remembers it.
+func (a *Auth) setupFor(ctx context.Context, r *Request) (*setup, error) {
+	switch {
+	case a.fixed != nil:
+		return a.fixed, nil
+	case a.tenants == nil:
+		return nil, ErrInvalidConfig.wrap(errors.New("the zero Auth has no configuration: use New"))
+	}
+	if state := stateIn(ctx); state != nil && state.auth == a {
+		return state.setup()
+	}
+	return a.tenants.setupFor(ctx, r)
+}
+
+// setupOrBlank is setupFor for who has to answer in any case.
+func (a *Auth) setupOrBlank(ctx context.Context, r *Request) (*setup, error) {
+	s, err := a.setupFor(ctx, r)
+	if s == nil && a.tenants != nil {
+		s = a.tenants.blank()
+	}
+	return s, err
+}
+
+// setupWithStore is the setup for work without a request, which needs an Adapter.
+func (a *Auth) setupWithStore(ctx context.Context) (*setup, error) {
+	s, err := a.setupFor(ctx, &Request{Method: http.MethodGet, URL: &url.URL{}, Header: http.Header{}})
+	if err != nil {
+		return nil, publicError(err)
+	}
+	if s.store == nil {
+		return nil, ErrMissingAdapter.wrap(errors.New("set Config.Adapter"))
+	}
+	return s, nil
+}

@@ -1,0 +1,73 @@
+package latchkey
+
+import (
+	"crypto/rand"
+	"crypto/sha256"
+	"crypto/subtle"
+	"encoding/hex"
+	"fmt"
+)
+
+// firstOf is the first of the texts that is not empty.
+func firstOf(texts ...string) string {
+	for _, s := range texts {
+		if s != "" {
+			return s
+		}
+	}
+	return ""
+}
+
+// setDefault gives field a value where it has none.
+func setDefault[T comparable](field *T, value T) {
+	var zero T
+	if *field == zero {
+		*field = value
+	}
+}
+
+// override gives field a value where there is one.
+func override[T comparable](field *T, value T) {
+	var zero T
+	if value != zero {
+		*field = value
+	}
+}
+
+// cut is at most the first limit bytes of s.
+func cut(s string, limit int) string {
+	if len(s) > limit {
+		return s[:limit]
+	}
+	return s
+}
+
+// equalText compares two secrets in constant time.
+func equalText(a, b string) bool { return subtle.ConstantTimeCompare([]byte(a), []byte(b)) == 1 }
+
+// randomHex is n random bytes from the system, in hex.
+func randomHex(n int) string {
+	b := make([]byte, n)
+	rand.Read(b) // never fails
+	return hex.EncodeToString(b)
+}
+
+// newUserID is a random UUID, which is what Auth.js gives new users.
+func newUserID() string {
+	var b [16]byte
+	rand.Read(b[:]) // never fails
+	b[6], b[8] = b[6]&0x0f|0x40, b[8]&0x3f|0x80
+	return fmt.Sprintf("%x-%x-%x-%x-%x", b[:4], b[4:6], b[6:8], b[8:10], b[10:])
+}
+
+// hashText is the SHA-256 of a text, in hex.
+func hashText(text string) string {
+	sum := sha256.Sum256([]byte(text))
+	return hex.EncodeToString(sum[:])
+}
+
+// hashWith is how Auth.js keys a hash with the secret.
+func hashWith(token, secret string) string {
+	sum := sha256.Sum256(append(append(make([]byte, 0, 192), token...), secret...))
+	return hex.EncodeToString(sum[:])
+}

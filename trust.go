@@ -1,0 +1,114 @@
+package latchkey
+
+import (
+	"errors"
+	"net/netip"
+	"strings"
+
+	"github.com/latchkeyhq/latchkey/internal/weburl"
+)
+
+// hostTrust knows what may be believed of a request about where it came to and
+// where it comes from.
+type hostTrust struct {
+	Site
+	origin weburl.Origin // fixed by Site.URL; empty: each request says
+}
+
+// errBadHost: the request names a host that is malformed or not ours.
+var errBadHost = errors.New("the request names a host that is malformed or not allowed")
+
+// originOf finds out under which origin the browser sees the site. A request is
+// only believed where the operator said so.
+func (t *hostTrust) originOf(r *Request) (weburl.Origin, error) {
+	if t.origin.Text != "" {
+		return t.origin, nil
+	}
+	if !t.TrustHost && len(t.AllowedHosts) == 0 {
+		return weburl.Origin{}, ErrUntrustedHost
+	}
+	host := firstOf(t.forwarded(r, "X-Forwarded-Host"), r.Host)
+	if host == "" && r.URL != nil {
+		host = r.URL.Host
+	}
+	if !weburl.ValidHost(host) || !t.allows(host) {
+		return weburl.Origin{}, ErrUntrustedHost.wrap(errBadHost)
+	}
+	scheme := "http"
+	if r.TLS {
+		scheme = "https"
+	}
+	if forwarded := strings.TrimSuffix(strings.ToLower(t.forwarded(r, "X-Forwarded-Proto")), ":"); forwarded != "" {
+		scheme = forwarded
+	}
+	if scheme != "http" && scheme != "https" {
+		return weburl.Origin{}, ErrUntrustedHost.wrap(errBadHost)
+	}
+	return weburl.NewOrigin(scheme, host), nil
+}
+
+// forwarded is all of a header. A list is kept whole and so refused as a host or
+// scheme: its first entry is what the client sent, not what the proxy saw.
+// Without TrustHost nobody vouches for the header, and it says nothing.
+func (t *hostTrust) forwarded(r *Request, name string) string {
+	if !t.TrustHost {
+		return ""
+	}
+	return strings.Trim(strings.Join(r.Header[name], ","), " \t")
+}
+
+func (t *hostTrust) allows(host string) bool {
+	if len(t.AllowedHosts) == 0 {
+		return true
+	}
+	host = strings.ToLower(host)
+	for _, pattern := range t.AllowedHosts {
+		if weburl.MatchHost(strings.ToLower(pattern), host) {
+			return true
+		}
+	}
+	return false
+}
+
+// clientAddr is the IP address of the client: the right-most hop of
+// X-Forwarded-For that is no trusted proxy. Empty: unknown.
+func (t *hostTrust) clientAddr(r *Request) string {
+	if own := t.ClientAddress; own != nil {
+		client, _ := containResult(func() (string, error) { return own(r), nil })
+		return client
+	}
+	addr, ok := parseAddr(r.RemoteAddr)
+	if !ok {
+		return ""
+	}
+	if len(t.TrustedProxies) == 0 {
+		return addr.String()
+	}
+	hops := strings.Split(strings.Join(r.Header["X-Forwarded-For"], ","), ",")
+	for i := len(hops) - 1; i >= 0 && t.isProxy(addr); i-- {
+		hop, ok := parseAddr(strings.TrimSpace(hops[i]))
+		if !ok {
+			break
+		}
+		addr = hop
+	}
+	return addr.String()
+}
+
+// parseAddr reads an IP address with or without a port.
+func parseAddr(text string) (netip.Addr, bool) {
+	if ap, err := netip.ParseAddrPort(text); err == nil {
+		return ap.Addr().Unmap(), true
+	}
+	addr, err := netip.ParseAddr(text)
+	return addr.Unmap(), err == nil
+}
+
+func (t *hostTrust) isProxy(addr netip.Addr) bool {
+	for _, network := range t.TrustedProxies {
+		if network.Contains(addr) {
+			return true
+		}
+	}
+	return false
+}

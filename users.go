@@ -1,0 +1,125 @@
+package latchkey
+
+import (
+	"context"
+	"errors"
+)
+
+// Users is what the application can do with users, their accounts and their
+// sessions, without a request: settings pages, administration, nightly jobs. Get
+// one from [Auth.Users]. It sets no cookie. Under [NewTenants] the context names
+// the tenant; see [ContextWithTenant]. It is safe for concurrent use.
+//
+// Every method needs an Adapter, and refuses an empty id. [Session].UserID has
+// the id of whoever is signed in.
+type Users struct{ auth *Auth }
+
+var errNoUserID = errors.New("latchkey: the user id is empty; Session.UserID has the id of whoever is signed in")
+
+// open finds the directory for work on a user, and a queue for what happens.
+func (u *Users) open(ctx context.Context, userID string) (*setup, *queue, error) {
+	if userID == "" {
+		return nil, nil, errNoUserID
+	}
+	s, err := u.auth.setupWithStore(ctx)
+	if err != nil {
+		return nil, nil, err
+	}
+	base := Event{Time: s.now().UTC(), Tenant: s.tenant, By: Actor{Kind: ActorSystem}}
+	return s, &queue{to: &s.config.Events, base: base}, nil
+}
+
+// Get returns the user, or ErrNotFound.
+func (u *Users) Get(ctx context.Context, userID string) (User, error) {
+	s, _, err := u.open(ctx, userID)
+	if err != nil {
+		return User{}, err
+	}
+	return s.store.user(ctx, userID)
+}
+
+// Accounts lists the provider accounts of a user. It needs an Adapter that is an
+// [AccountAdapter].
+func (u *Users) Accounts(ctx context.Context, userID string) ([]Account, error) {
+	s, _, err := u.open(ctx, userID)
+	if err != nil {
+		return nil, err
+	}
+	if err := s.store.require("Users.Accounts", abilityAccountLists); err != nil {
+		return nil, err
+	}
+	return s.store.listAccounts(ctx, userID)
+}
+
+// Unlink takes an account away from a user. An account of somebody else is
+// ErrNotFound; the last way to sign in is ErrLastAccount. It needs an Adapter
+// that is an [AccountAdapter].
+func (u *Users) Unlink(ctx context.Context, userID, provider, providerAccountID string) error {
+	s, q, err := u.open(ctx, userID)
+	if err != nil {
+		return err
+	}
+	if err := s.store.require("Users.Unlink", abilityAccountLists); err != nil {
+		return err
+	}
+	err = s.directory.unlink(ctx, q, userID, provider, providerAccountID)
+	q.flush(ctx, s.log, noSubject{})
+	return err
+}
+
+// Sessions lists the stored sessions of a user: their devices. It needs an
+// Adapter that is a [SessionListAdapter].
+func (u *Users) Sessions(ctx context.Context, userID string) ([]StoredSession, error) {
+	s, _, err := u.open(ctx, userID)
+	if err != nil {
+		return nil, err
+	}
+	if err := s.store.require("Users.Sessions", abilitySessionLists); err != nil {
+		return nil, err
+	}
+	return s.store.listSessions(ctx, userID)
+}
+
+// EndSession signs a user out on one device, named by [StoredSession].ID. It
+// needs an Adapter that is a [SessionListAdapter].
+func (u *Users) EndSession(ctx context.Context, userID, sessionID string) error {
+	s, _, err := u.open(ctx, userID)
+	if err != nil {
+		return err
+	}
+	return s.directory.endSession(ctx, userID, sessionID)
+}
+
+// EndSessions signs a user out everywhere but in the stored session called keep;
+// empty: there too. JWT sessions end when there are [SessionConfig].Revocations,
+// all of them: none can be spared.
+func (u *Users) EndSessions(ctx context.Context, userID, keep string) error {
+	s, _, err := u.open(ctx, userID)
+	if err != nil {
+		return err
+	}
+	_, err = s.directory.endSessions(ctx, s.store, userID, keep)
+	return err
+}
+
+// EndOtherSessions is EndSessions that spares the session of the context, which
+// [SessionFrom] finds.
+func (u *Users) EndOtherSessions(ctx context.Context, userID string) error {
+	keep := ""
+	if s, ok := SessionFrom(ctx); ok && s.UserID == userID {
+		keep = s.ID
+	}
+	return u.EndSessions(ctx, userID, keep)
+}
+
+// Delete removes a user with their accounts and sessions. It needs an Adapter
+// that is a [UserDeletionAdapter].
+func (u *Users) Delete(ctx context.Context, userID string) error {
+	s, q, err := u.open(ctx, userID)
+	if err != nil {
+		return err
+	}
+	err = s.directory.deleteUser(ctx, q, userID)
+	q.flush(ctx, s.log, noSubject{})
+	return err
+}
