@@ -11,7 +11,7 @@ import (
 
 // requireUser is who is signed in, for pages that only they may see. A response
 // leads everybody else to the sign-in page and back.
-func (x *exchange) requireUser(ctx context.Context) (*currentUser, *Response, error) {
+func requireUser(ctx context.Context, x *exchange) (*currentUser, *Response, error) {
 	here, err := x.setup.sessions.current(ctx, x)
 	if here == nil && err == nil {
 		return nil, &Response{Redirect: x.signInURL(x.url("account"))}, nil
@@ -20,8 +20,8 @@ func (x *exchange) requireUser(ctx context.Context) (*currentUser, *Response, er
 }
 
 // showAccount answers GET /account.
-func (x *exchange) showAccount(ctx context.Context) (*Response, error) {
-	here, elsewhere, err := x.requireUser(ctx)
+func showAccount(ctx context.Context, x *exchange) (*Response, error) {
+	here, elsewhere, err := requireUser(ctx, x)
 	if here == nil {
 		return elsewhere, err
 	}
@@ -30,14 +30,14 @@ func (x *exchange) showAccount(ctx context.Context) (*Response, error) {
 			CSRFToken: x.csrfToken, Action: x.url("account?do=delete"), CancelURL: x.url("account"), Name: firstOf(here.user.Email, here.user.Name),
 		}))
 	}
-	view, err := x.accountView(ctx, here)
+	view, err := accountView(ctx, x, here)
 	if err != nil {
 		return nil, err
 	}
 	return pageResponse(x.setup.pages.Account(view))
 }
 
-func (x *exchange) accountView(ctx context.Context, here *currentUser) (page.Account, error) {
+func accountView(ctx context.Context, x *exchange, here *currentUser) (page.Account, error) {
 	s := x.setup
 	view := page.Account{
 		CSRFToken: x.csrfToken, CallbackURL: x.url("account"), Name: here.user.Name, Email: here.user.Email,
@@ -57,7 +57,7 @@ func (x *exchange) accountView(ctx context.Context, here *currentUser) (page.Acc
 			Removable: s.directory.canLose(&here.user, accounts, keys, i),
 		})
 	}
-	view.Providers = x.unlinked(accounts)
+	view.Providers = unlinked(x, accounts)
 	sessions, err := s.store.listSessions(ctx, here.user.ID)
 	if err != nil {
 		return view, err
@@ -81,7 +81,7 @@ func (s *setup) shownProvider(id string) page.Provider {
 }
 
 // unlinked are the providers that could be linked.
-func (x *exchange) unlinked(accounts []Account) []page.Provider {
+func unlinked(x *exchange, accounts []Account) []page.Provider {
 	linked := map[string]bool{}
 	for _, a := range accounts {
 		linked[a.Provider] = true
@@ -96,8 +96,8 @@ func (x *exchange) unlinked(accounts []Account) []page.Provider {
 }
 
 // changeAccount answers POST /account.
-func (x *exchange) changeAccount(ctx context.Context) (*Response, error) {
-	here, elsewhere, err := x.requireUser(ctx)
+func changeAccount(ctx context.Context, x *exchange) (*Response, error) {
+	here, elsewhere, err := requireUser(ctx, x)
 	if here == nil {
 		return elsewhere, err
 	}

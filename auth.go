@@ -2,7 +2,6 @@ package latchkey
 
 import (
 	"context"
-	"errors"
 	"net/http"
 	"os"
 )
@@ -33,33 +32,6 @@ func (a *Auth) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	s, fault := a.setupOrBlank(r.Context(), requestHead(r))
 	serveHTTP(w, r, s, fault)
 }
-
-// serveHTTP reads the body as the configuration allows, and answers.
-func serveHTTP(w http.ResponseWriter, r *http.Request, s *setup, fault error) {
-	limit := defaultBodyLimit
-	if s != nil {
-		limit = s.config.Limits.Body
-	}
-	req := requestHead(r)
-	err := req.readBody(r, limit)
-	switch {
-	case errors.Is(err, ErrBodyTooLarge):
-		w.Header().Set("Connection", "close")
-		jsonText(http.StatusRequestEntityTooLarge, "Request body too large.").Send(w)
-	case err != nil:
-		badRequest(req).Send(w)
-	default:
-		respond(r.Context(), s, fault, req).Send(w)
-	}
-}
-
-// Core returns what Auth does for frameworks without net/http: the same calls,
-// on [Request] and [Response].
-func (a *Auth) Core() *Core { return &Core{a} }
-
-// Users returns what the application can do with users, their accounts and
-// their sessions, without a request.
-func (a *Auth) Users() *Users { return &Users{a} }
 
 // Sweep removes the sessions, magic links and revocations that have expired, and
 // says how many rows went. Nothing depends on it but the size of the tables:

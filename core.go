@@ -2,6 +2,7 @@ package latchkey
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"net/http"
 	"net/url"
@@ -16,6 +17,10 @@ import (
 // from [ContextWithSession] or [Auth.LoadSession]; cookies that are returned
 // belong into the response. It is safe for concurrent use.
 type Core struct{ auth *Auth }
+
+// Core returns what Auth does for frameworks without net/http: the same calls,
+// on [Request] and [Response].
+func (a *Auth) Core() *Core { return &Core{a} }
 
 // Respond answers r. An error becomes a page, a redirect or JSON, as the browser
 // expects it.
@@ -101,12 +106,12 @@ func (a *Auth) judge(ctx context.Context, r *Request, s *Session, fault error, d
 	if err != nil {
 		return configJSON()
 	}
-	return x.refuse(ctx, why)
+	return refuse(ctx, x, why)
 }
 
 // refuse answers a request that a guard did not let pass; nil: it may pass after
 // all.
-func (x *exchange) refuse(ctx context.Context, why error) *Response {
+func refuse(ctx context.Context, x *exchange, why error) *Response {
 	here := x.origin.Text + x.request.URL.RequestURI()
 	to := x.signInURL(here)
 	if elsewhere, ok := errors.AsType[*redirect](why); ok {
@@ -120,7 +125,7 @@ func (x *exchange) refuse(ctx context.Context, why error) *Response {
 	}
 	switch {
 	case !weburl.SamePage(to, here):
-	case x.isAuthPage():
+	case isAuthPage(x):
 		return nil // the sign-in page itself is never guarded from those who need it
 	default:
 		return jsonText(http.StatusForbidden, "Access denied.")
@@ -132,7 +137,7 @@ func (x *exchange) refuse(ctx context.Context, why error) *Response {
 }
 
 // isAuthPage: a page of ours, or one that the application shows in its place.
-func (x *exchange) isAuthPage() bool {
+func isAuthPage(x *exchange) bool {
 	path := x.request.URL.EscapedPath()
 	if x.setup.config.owns(path) {
 		return true
@@ -158,7 +163,7 @@ func (c *Core) SignIn(ctx context.Context, r *Request, provider string, o SignIn
 	if err != nil {
 		return nil, err
 	}
-	s, to := x.setup, x.returnTo(o.RedirectTo)
+	s, to := x.setup, returnTo(x, o.RedirectTo)
 	p, ok := s.providers[provider]
 	if !ok {
 		return &Response{Redirect: x.signInURL(to)}, nil
@@ -191,7 +196,7 @@ func (c *Core) SignOut(ctx context.Context, r *Request, o SignOutOptions) (*Resp
 	if err != nil {
 		return nil, err
 	}
-	form := url.Values{"callbackUrl": {x.returnTo(o.RedirectTo)}}
+	form := url.Values{"callbackUrl": {returnTo(x, o.RedirectTo)}}
 	res, err := do(ctx, x.setup, nil, ownPost(x.setup, r, "signout", nil, form), true)
 	if err != nil {
 		return nil, err
@@ -216,6 +221,15 @@ func (c *Core) UpdateSession(ctx context.Context, r *Request, data any) (*Sessio
 		return nil, x.cookies.out, err
 	}
 	return found.session, x.cookies.out, nil
+}
+
+// plainJSON is data as a browser's JSON would have brought it.
+func plainJSON(data any) (plain any, err error) {
+	raw, err := json.Marshal(data)
+	if err == nil {
+		err = json.Unmarshal(raw, &plain)
+	}
+	return plain, err
 }
 
 // CSRFToken is [Auth.CSRFToken].
@@ -271,7 +285,7 @@ func (s *setup) setsSession(res *Response) bool {
 
 // returnTo is where a browser ends up: what the application says, else the page
 // it comes from, which is input like any other.
-func (x *exchange) returnTo(to string) string {
+func returnTo(x *exchange, to string) string {
 	if to != "" {
 		return to
 	}

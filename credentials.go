@@ -3,11 +3,8 @@ package latchkey
 import (
 	"context"
 	"errors"
-	"net/http"
 	"slices"
-	"strconv"
 	"strings"
-	"time"
 
 	"golang.org/x/text/unicode/norm"
 )
@@ -70,8 +67,7 @@ func (p *credentialsProvider) receive(ctx context.Context, x *exchange) (outcome
 		return outcome{}, err
 	}
 	if wait > 0 {
-		x.setup.log.error(ctx, x, ErrCredentialsSignin.wrapFor(p.ID, errors.New("too many tries")))
-		return x.refuseTry(wait)
+		return outcome{}, ErrCredentialsSignin.wrapFor(p.ID, &tooManyTries{wait})
 	}
 	u, err := p.authorize(ctx, fields, x.request)
 	if err != nil {
@@ -92,19 +88,6 @@ func (p *credentialsProvider) receive(ctx context.Context, x *exchange) (outcome
 		credentials: fields,
 		vouched:     true,
 	}}, nil
-}
-
-// refuseTry looks like a wrong password to a person; a script is told when to
-// come back.
-func (x *exchange) refuseTry(wait time.Duration) (outcome, error) {
-	if !x.wantsJSON() {
-		return outcome{}, CredentialsError("")
-	}
-	x.queueRefusal(CredentialsError(""))
-	res := asJSON(x.renderError(CredentialsError("")))
-	res.Status = http.StatusTooManyRequests
-	res.Header.Set("Retry-After", strconv.Itoa(int((wait+time.Second-1)/time.Second)))
-	return outcome{response: res}, nil
 }
 
 // typed is what was posted, as text of bounded number and size; anything else

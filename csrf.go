@@ -25,7 +25,7 @@ func (x *exchange) takeCSRF() {
 		x.csrfToken = token
 	}
 	if x.isPost() {
-		x.csrfVerified = x.isSameOrigin() || equalText(x.field("csrfToken"), token) && x.validCSRF(token, hash)
+		x.csrfVerified = x.isSameOrigin() || equalText(x.field("csrfToken"), token) && (x.csrfToken != "" || x.setup.validCSRF(token, hash))
 	}
 	if x.acceptsCrossSite() {
 		return // the browser kept its cookies back: a new token would undo its forms
@@ -38,15 +38,9 @@ func (x *exchange) takeCSRF() {
 
 // validCSRF also accepts a token from before a rotation of secrets, so that a
 // form that was open at the time still posts.
-func (x *exchange) validCSRF(token, hash string) bool {
-	if token == "" {
-		return false
-	}
-	if x.csrfToken != "" {
-		return true
-	}
-	for _, secret := range x.setup.csrfSecrets {
-		if equalText(hash, hashWith(token, secret)) {
+func (s *setup) validCSRF(token, hash string) bool {
+	for _, secret := range s.csrfSecrets {
+		if token != "" && equalText(hash, hashWith(token, secret)) {
 			return true
 		}
 	}

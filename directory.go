@@ -196,7 +196,7 @@ func (d *directory) resolveByEmail(ctx context.Context, q *queue, s *store, who 
 	if owner.EmailVerified.IsZero() {
 		return d.proveEmail(ctx, q, s, who)
 	}
-	d.queueUser(q, EventUserUpdated, "updateUser", d.events.UpdateUser, who.user)
+	q.addUser(EventUserUpdated, "updateUser", d.events.UpdateUser, who.user)
 	return nil
 }
 
@@ -223,7 +223,7 @@ func (d *directory) createUser(ctx context.Context, q *queue, s *store, who *sig
 		return err
 	}
 	who.user, who.isNew = u, true
-	d.queueUser(q, EventUserCreated, "createUser", d.events.CreateUser, u)
+	q.addUser(EventUserCreated, "createUser", d.events.CreateUser, u)
 	return nil
 }
 
@@ -238,22 +238,6 @@ func (d *directory) linkAccount(ctx context.Context, q *queue, s *store, who *si
 		}
 	}
 	e := LinkAccountEvent{User: who.user, Account: who.account, Profile: who.profile}
-	d.queueAccount(q, EventAccountLinked, "linkAccount", d.events.LinkAccount, e)
+	q.addAccount(EventAccountLinked, "linkAccount", d.events.LinkAccount, e)
 	return nil
-}
-
-func (d *directory) queueUser(q *queue, t EventType, name string, handler func(context.Context, User) error, u User) {
-	var call func(context.Context) error
-	if handler != nil {
-		call = func(ctx context.Context) error { return handler(ctx, u) }
-	}
-	q.add(Event{Type: t, UserID: u.ID}, name, call)
-}
-
-func (d *directory) queueAccount(q *queue, t EventType, name string, handler func(context.Context, LinkAccountEvent) error, e LinkAccountEvent) {
-	var call func(context.Context) error
-	if handler != nil {
-		call = func(ctx context.Context) error { return handler(ctx, e) }
-	}
-	q.add(Event{Type: t, UserID: e.User.ID, Provider: e.Account.Provider, ProviderType: e.Account.Type}, name, call)
 }

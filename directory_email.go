@@ -22,7 +22,7 @@ func (d *directory) proveEmail(ctx context.Context, q *queue, s *store, who *sig
 		return err
 	}
 	who.user = u
-	d.queueUser(q, EventUserUpdated, "updateUser", d.events.UpdateUser, u)
+	q.addUser(EventUserUpdated, "updateUser", d.events.UpdateUser, u)
 	return nil
 }
 

@@ -33,7 +33,7 @@ func (d *directory) unlink(ctx context.Context, q *queue, userID, provider, id s
 		if err != nil {
 			return err
 		}
-		d.queueAccount(q, EventAccountUnlinked, "unlinkAccount", d.events.UnlinkAccount, LinkAccountEvent{User: u, Account: gone})
+		q.addAccount(EventAccountUnlinked, "unlinkAccount", d.events.UnlinkAccount, LinkAccountEvent{User: u, Account: gone})
 		if !d.store.remembersSignUps() {
 			return nil
 		}
@@ -104,7 +104,7 @@ func (d *directory) deleteUser(ctx context.Context, q *queue, id string) error {
 	if _, err := d.revocations.revokeUser(ctx, d.store, id); err != nil {
 		return err
 	}
-	d.queueUser(q, EventUserDeleted, "deleteUser", d.events.DeleteUser, u)
+	q.addUser(EventUserDeleted, "deleteUser", d.events.DeleteUser, u)
 	return nil
 }
 

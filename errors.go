@@ -2,7 +2,9 @@ package latchkey
 
 import (
 	"errors"
+	"fmt"
 	"strings"
+	"time"
 )
 
 // ErrorType names what went wrong, spelled as on the wire and in logs. Every
@@ -130,6 +132,12 @@ var (
 	ErrBodyTooLarge = errors.New("latchkey: request body too large")
 )
 
+// tooManyTries looks like a wrong password to a person; a script is told when to
+// come back.
+type tooManyTries struct{ wait time.Duration }
+
+func (*tooManyTries) Error() string { return "too many tries" }
+
 // ignoring is err, unless it is one that makes no difference.
 func ignoring(err, harmless error) error {
 	if errors.Is(err, harmless) {
@@ -187,4 +195,11 @@ func typeOf(err error) ErrorType {
 		return t
 	}
 	return ErrCallbackRoute
+}
+
+// faults gathers everything that is wrong with a configuration.
+type faults []error
+
+func (f *faults) add(t ErrorType, format string, args ...any) {
+	*f = append(*f, t.wrap(fmt.Errorf(format, args...)))
 }

@@ -133,36 +133,6 @@ func (x *exchange) absolute(to string) string {
 	return to
 }
 
-// resolveRedirect decides where to is allowed to lead, and returns an absolute
-// URL. Every URL that leaves the library as a redirect to the application has
-// passed through here.
-func (x *exchange) resolveRedirect(ctx context.Context, to string) (string, error) {
-	base, decide := x.origin.Text, x.setup.config.Callbacks.Redirect
-	if decide == nil && to == base { // nearly always
-		return to, nil
-	}
-	if decide == nil {
-		return weburl.Resolve(to, base)
-	}
-	if !strings.HasPrefix(to, "/") && !weburl.Parses(to) {
-		return "", weburl.ErrInvalid
-	}
-	chosen, err := containResult(func() (string, error) { return decide(ctx, to, base) })
-	if err != nil {
-		return "", err
-	}
-	// The application may choose any host, but no other scheme and nothing that
-	// breaks a header.
-	switch {
-	case strings.HasPrefix(chosen, "/"):
-		return base + weburl.Escape(chosen), nil
-	case weburl.IsHTTP(chosen) && !strings.ContainsAny(chosen, "\\ "):
-		return chosen, nil
-	}
-	x.setup.log.error(ctx, x, ErrInvalidCallbackURL.wrap(weburl.ErrInvalid))
-	return base, nil
-}
-
 // signInURL is the page that asks somebody to sign in and come back to to.
 func (x *exchange) signInURL(to string) string {
 	if own := x.setup.config.Pages.SignIn; own != "" {
@@ -241,6 +211,7 @@ func (x *exchange) handOut(err error) error {
 }
 
 // configFault marks an error that was found before the request was looked at.
-type configFault struct{ error }
+type configFault struct{ err error }
 
-func (c *configFault) Unwrap() error { return c.error }
+func (c *configFault) Error() string { return c.err.Error() }
+func (c *configFault) Unwrap() error { return c.err }

@@ -26,30 +26,6 @@ func (a *Auth) LoadSession(next http.Handler) http.Handler {
 	})
 }
 
-// SessionFrom returns the session of the request whose context this is. It is
-// false for nobody, on any fault, and without [Auth.LoadSession] or one of the
-// guards in front. The first call may set a cookie, so it belongs to the handler's
-// own goroutine; later ones may come from any.
-func SessionFrom(ctx context.Context) (*Session, bool) {
-	state := stateIn(ctx)
-	if state == nil {
-		return nil, false
-	}
-	s, err := state.session()
-	return s, err == nil && s != nil
-}
-
-// ContextWithSession returns a context in which [SessionFrom] finds s: for
-// integrations that read the session themselves, and for tests of handlers. nil:
-// nobody is signed in.
-func ContextWithSession(ctx context.Context, s *Session) context.Context {
-	state := &requestState{known: true, err: ErrNoSession}
-	if s != nil {
-		state.reading, state.err = &reading{session: s}, nil
-	}
-	return context.WithValue(ctx, stateKey{}, state)
-}
-
 // CurrentUser returns the user who is signed in, as the Adapter has them: for
 // nothing with DatabaseSessions, by one lookup with JWTSessions, and from the
 // token where there is no Adapter. It is ErrNoSession for nobody, for a user who

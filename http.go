@@ -5,8 +5,6 @@ import (
 	"mime"
 	"net/http"
 	"net/url"
-
-	"github.com/latchkeyhq/latchkey/internal/jsontext"
 )
 
 // Request is an HTTP request, free of any web framework.
@@ -114,28 +112,4 @@ func mediaType(header string) string {
 		return ""
 	}
 	return t
-}
-
-// jsonBytes is an answer of ready-made JSON.
-func jsonBytes(status int, body []byte) *Response {
-	return &Response{Status: status, Header: http.Header{"Content-Type": jsonHeader, "X-Content-Type-Options": nosniff}, Body: body}
-}
-
-var (
-	jsonHeader    = []string{jsonType}
-	nosniff       = []string{"nosniff"}
-	neverCache    = []string{"private, no-cache, no-store"}
-	alreadyOld    = []string{"0"}
-	noCachePragma = []string{"no-cache"}
-)
-
-// jsonText is an answer of one JSON string.
-func jsonText(status int, text string) *Response {
-	return jsonBytes(status, jsontext.AppendText(nil, text))
-}
-
-// noStore forbids caching in the words of Auth.js.
-func noStore(r *Response) *Response {
-	r.Header["Cache-Control"], r.Header["Expires"], r.Header["Pragma"] = neverCache, alreadyOld, noCachePragma
-	return r
 }

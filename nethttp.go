@@ -1,7 +1,6 @@
 package latchkey
 
 import (
-	"encoding/json"
 	"net/http"
 	"net/url"
 	"strings"
@@ -106,13 +105,4 @@ func addCookies(w http.ResponseWriter, cookies []*http.Cookie) {
 // the site that is not believed.
 func (a *Auth) ActionURL(r *http.Request, action string) (*url.URL, error) {
 	return a.Core().ActionURL(r.Context(), requestHead(r), action)
-}
-
-// plainJSON is data as a browser's JSON would have brought it.
-func plainJSON(data any) (plain any, err error) {
-	raw, err := json.Marshal(data)
-	if err == nil {
-		err = json.Unmarshal(raw, &plain)
-	}
-	return plain, err
 }

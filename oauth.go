@@ -3,26 +3,12 @@ package latchkey
 import (
 	"context"
 	"errors"
-	"net/http"
 	"net/url"
 	"slices"
 
 	"github.com/latchkeyhq/latchkey/internal/oauth"
 	"github.com/latchkeyhq/latchkey/internal/weburl"
 )
-
-// oauthProvider is an OAuth made ready.
-type oauthProvider struct {
-	OAuth
-	about   providerInfo
-	client  *oauth.Client
-	http    *http.Client // for FetchProfile; limited like every call
-	proxied string       // RedirectProxyURL, the provider's or the site's
-}
-
-func (p *oauthProvider) info() *providerInfo { return &p.about }
-
-func (p *oauthProvider) postsCrossSite() bool { return p.ResponseMode == "form_post" }
 
 // begin sends the browser to the provider.
 func (p *oauthProvider) begin(ctx context.Context, x *exchange) (outcome, error) {
@@ -59,22 +45,6 @@ func (p *oauthProvider) authorizationURL(ctx context.Context, x *exchange) (stri
 		return "", err
 	}
 	return to, p.beginFlow(x, f, checks)
-}
-
-// callbackURLs are where the provider sends the browser back to, and, if that is
-// the proxy, where the proxy sends it on to.
-func (p *oauthProvider) callbackURLs(x *exchange) (redirectURI, origin string) {
-	own := x.url("callback/" + p.ID)
-	if p.proxied == "" || p.postsCrossSite() || p.isProxy(x) {
-		return own, ""
-	}
-	return p.proxied + "/callback/" + p.ID, own
-}
-
-// isProxy: this deployment is the proxy itself.
-func (p *oauthProvider) isProxy(x *exchange) bool {
-	u, err := url.Parse(p.proxied)
-	return p.proxied != "" && err == nil && weburl.NewOrigin(u.Scheme, u.Host).Text == x.origin.Text
 }
 
 // receive completes a sign-in. The order is that of the case for each check:

@@ -24,27 +24,27 @@ func pageResponse(p page.Page, err error) (*Response, error) {
 }
 
 // ownPage leads to a page of the application's own.
-func (x *exchange) ownPage(to string, params ...string) *Response {
+func ownPage(x *exchange, to string, params ...string) *Response {
 	return &Response{Redirect: x.absolute(weburl.WithQuery(to, params...))}
 }
 
-func (x *exchange) signInPage() (*Response, error) {
+func signInPage(x *exchange) (*Response, error) {
 	failed := x.query.Get("error")
 	if own := x.setup.config.Pages.SignIn; own != "" {
 		params := []string{"callbackUrl", x.callbackURL}
 		if failed != "" {
 			params = append(params, "error", failed)
 		}
-		return x.ownPage(own, params...), nil
+		return ownPage(x, own, params...), nil
 	}
 	return pageResponse(x.setup.pages.SignIn(page.SignIn{
 		CSRFToken: x.csrfToken, CallbackURL: x.callbackURL, Error: failed, Email: shownEmail(x.query.Get("email")),
-		Host: x.origin.Host(), Providers: x.buttons(), FormOrigins: x.setup.formOrigins(),
+		Host: x.origin.Host(), Providers: buttons(x), FormOrigins: x.setup.formOrigins(),
 	}))
 }
 
 // buttons are the providers as the sign-in page shows them.
-func (x *exchange) buttons() []page.Provider {
+func buttons(x *exchange) []page.Provider {
 	all := make([]page.Provider, 0, len(x.setup.order))
 	for _, p := range x.setup.order {
 		all = append(all, p.info().button(x.url(p.info().start+p.info().id)))
@@ -75,14 +75,14 @@ func (s *setup) formOrigins() []string {
 	return origins
 }
 
-func (x *exchange) signOutPage() (*Response, error) {
+func signOutPage(x *exchange) (*Response, error) {
 	if own := x.setup.config.Pages.SignOut; own != "" {
-		return x.ownPage(own), nil
+		return ownPage(x, own), nil
 	}
 	return pageResponse(x.setup.pages.SignOut(page.SignOut{CSRFToken: x.csrfToken, CallbackURL: x.callbackURL, Action: x.url("signout")}))
 }
 
-func (x *exchange) verifyRequestPage() (*Response, error) {
+func verifyRequestPage(x *exchange) (*Response, error) {
 	if own := x.setup.config.Pages.VerifyRequest; own != "" {
 		var params []string
 		for _, name := range slices.Sorted(maps.Keys(x.query)) {
@@ -90,25 +90,25 @@ func (x *exchange) verifyRequestPage() (*Response, error) {
 				params = append(params, name, x.query.Get(name))
 			}
 		}
-		return x.ownPage(own, params...), nil
+		return ownPage(x, own, params...), nil
 	}
 	return pageResponse(x.setup.pages.VerifyRequest(page.VerifyRequest{Host: x.origin.Host(), Origin: x.origin.Text}))
 }
 
 // showError answers GET /error.
-func (x *exchange) showError(ctx context.Context) *Response {
+func showError(ctx context.Context, x *exchange) *Response {
 	code, own := x.query.Get("error"), x.setup.config.Pages.Error
 	switch {
 	case own == "":
-		return x.errorPage(ctx, code)
+		return errorPage(ctx, x, code)
 	case code == "":
-		return x.ownPage(own)
+		return ownPage(x, own)
 	}
-	return x.ownPage(own, "error", code)
+	return ownPage(x, own, "error", code)
 }
 
 // errorPage is the built-in error page for a code.
-func (x *exchange) errorPage(ctx context.Context, code string) *Response {
+func errorPage(ctx context.Context, x *exchange, code string) *Response {
 	view := page.Error{Code: code, Host: x.origin.Host(), Origin: x.origin.Text}
 	if view.Origin == "" { // the request is not believed: name nothing of it
 		view.Origin = "/"

@@ -2,7 +2,6 @@ package latchkey
 
 import (
 	"errors"
-	"fmt"
 	"net"
 	"net/http"
 	"slices"
@@ -45,13 +44,6 @@ func prepare(c Config, tenant string, getenv func(string) string) (*setup, error
 	s.prepareProviders(&faults, getenv)
 	s.prepareDirectory(&faults)
 	return s, errors.Join(faults...)
-}
-
-// faults gathers everything that is wrong with a configuration.
-type faults []error
-
-func (f *faults) add(t ErrorType, format string, args ...any) {
-	*f = append(*f, t.wrap(fmt.Errorf(format, args...)))
 }
 
 // copyLists lets go of what the caller could change later.

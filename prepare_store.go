@@ -61,14 +61,14 @@ func (s *setup) prepareSessions(f *faults) {
 	}
 	switch c.Strategy {
 	case DatabaseSessions:
-		s.sessions = &databaseSessions{s}
+		s.sessions = &databaseStrategy{s}
 		return
 	case JWTSessions:
 		s.prepareRevocations()
 	default:
 		f.add(ErrUnsupportedStrategy, "Session.Strategy %q: want %q or %q", c.Strategy, JWTSessions, DatabaseSessions)
 	}
-	s.sessions = newTokenSessions(s)
+	s.sessions = newTokenStrategy(s)
 }
 
 // check refuses lives that make no sense.

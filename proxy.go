@@ -45,6 +45,22 @@ func (p *oauthProvider) sendOn(x *exchange, state string, params url.Values) (st
 	return weburl.ReplaceQuery(target, params), nil
 }
 
+// callbackURLs are where the provider sends the browser back to, and, if that is
+// the proxy, where the proxy sends it on to.
+func (p *oauthProvider) callbackURLs(x *exchange) (redirectURI, origin string) {
+	own := x.url("callback/" + p.ID)
+	if p.proxied == "" || p.postsCrossSite() || p.isProxy(x) {
+		return own, ""
+	}
+	return p.proxied + "/callback/" + p.ID, own
+}
+
+// isProxy: this deployment is the proxy itself.
+func (p *oauthProvider) isProxy(x *exchange) bool {
+	u, err := url.Parse(p.proxied)
+	return p.proxied != "" && err == nil && weburl.NewOrigin(u.Scheme, u.Host).Text == x.origin.Text
+}
+
 // proxies tells whether callbacks may be sent on to an origin.
 func (t *hostTrust) proxies(from, to weburl.Origin) bool {
 	if len(t.RedirectProxyOrigins) == 0 {

@@ -68,3 +68,21 @@ func (q *queue) report(ctx context.Context, log *journal, about subject, name st
 		log.error(ctx, about, ErrEvent.wrap(err), "event", name)
 	}
 }
+
+// addUser queues what happened to a user.
+func (q *queue) addUser(t EventType, name string, handler func(context.Context, User) error, u User) {
+	var call func(context.Context) error
+	if handler != nil {
+		call = func(ctx context.Context) error { return handler(ctx, u) }
+	}
+	q.add(Event{Type: t, UserID: u.ID}, name, call)
+}
+
+// addAccount queues what happened to an account.
+func (q *queue) addAccount(t EventType, name string, handler func(context.Context, LinkAccountEvent) error, e LinkAccountEvent) {
+	var call func(context.Context) error
+	if handler != nil {
+		call = func(ctx context.Context) error { return handler(ctx, e) }
+	}
+	q.add(Event{Type: t, UserID: e.User.ID, Provider: e.Account.Provider, ProviderType: e.Account.Type}, name, call)
+}

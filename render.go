@@ -5,9 +5,10 @@ import (
 	"errors"
 	"net/http"
 	"net/url"
+	"strconv"
 	"strings"
+	"time"
 
-	"github.com/latchkeyhq/latchkey/internal/jsontext"
 	"github.com/latchkeyhq/latchkey/internal/weburl"
 )
 
@@ -22,17 +23,17 @@ func render(ctx context.Context, x *exchange, r *Request, err error) *Response {
 		return configJSON()
 	}
 	x.setup.log.error(ctx, x, err)
-	if fault, ok := errors.AsType[*configFault](err); ok {
-		return x.renderFault(ctx, fault)
+	if _, ok := errors.AsType[*configFault](err); ok {
+		return renderFault(ctx, x)
 	}
 	if x.isPost() && x.action == "session" {
 		return jsonBytes(http.StatusBadRequest, null)
 	}
-	return x.renderError(err)
+	return renderError(x, err)
 }
 
 // renderFault: pages show the error page, everything else is JSON.
-func (x *exchange) renderFault(ctx context.Context, err error) *Response {
+func renderFault(ctx context.Context, x *exchange) *Response {
 	switch x.action {
 	case "signin", "signout", "error", "verify-request", "account":
 	default:
@@ -42,15 +43,15 @@ func (x *exchange) renderFault(ctx context.Context, err error) *Response {
 	switch {
 	case x.isPost():
 		return configJSON()
-	case own == "" || x.leadsToErrorPage(ctx):
-		return x.errorPage(ctx, "Configuration")
+	case own == "" || leadsToErrorPage(ctx, x):
+		return errorPage(ctx, x, "Configuration")
 	}
 	return &Response{Redirect: x.absolute(weburl.WithQuery(own, "error", "Configuration"))}
 }
 
 // leadsToErrorPage: the application's own error page asked for a sign-in, and
 // would be shown again for ever.
-func (x *exchange) leadsToErrorPage(ctx context.Context) bool {
+func leadsToErrorPage(ctx context.Context, x *exchange) bool {
 	to := x.query.Get("callbackUrl")
 	if to == "" || !strings.HasPrefix(pathOf(to), pathOf(x.setup.config.Pages.Error)) {
 		return false
@@ -68,7 +69,7 @@ func pathOf(to string) string {
 }
 
 // renderError leads to the page that fits the error.
-func (x *exchange) renderError(err error) *Response {
+func renderError(x *exchange, err error) *Response {
 	t := typeOf(err)
 	params := []string{"error", string(t.shown())}
 	if t == ErrCredentialsSignin {
@@ -85,29 +86,17 @@ func (x *exchange) renderError(err error) *Response {
 	if own == "" {
 		own = x.setup.path(route)
 	}
-	return &Response{Redirect: x.absolute(weburl.WithQuery(own, params...))}
+	return refuseTry(x, err, &Response{Redirect: x.absolute(weburl.WithQuery(own, params...))})
 }
 
-// badRequest answers what is no request of ours. HEAD gets no body, so that it
-// is cheap and uses nothing up.
-func badRequest(r *Request) *Response {
-	res := jsonText(http.StatusBadRequest, "Bad request.")
-	if r != nil && r.Method == http.MethodHead {
-		res.Body = nil
+// refuseTry tells a script when to come back, where err is about too many tries.
+func refuseTry(x *exchange, err error, res *Response) *Response {
+	many, ok := errors.AsType[*tooManyTries](err)
+	if !ok || !x.wantsJSON() {
+		return res
 	}
-	return res
-}
-
-// configJSON tells a script that the operator has something to mend, and
-// nothing about what.
-func configJSON() *Response {
-	return jsonBytes(http.StatusInternalServerError,
-		[]byte(`{"message":"There was a problem with the server configuration. Check the server logs for more information."}`))
-}
-
-// asJSON puts a redirect's target into a body for scripts.
-func asJSON(r *Response) *Response {
-	res := jsonBytes(http.StatusOK, append(jsontext.AppendText([]byte(`{"url":`), r.Redirect), '}'))
-	res.Cookies = r.Cookies
+	res = asJSON(res)
+	res.Status = http.StatusTooManyRequests
+	res.Header.Set("Retry-After", strconv.Itoa(int((many.wait+time.Second-1)/time.Second)))
 	return res
 }

@@ -12,7 +12,7 @@ import (
 // docs/protocol.md.
 func (x *exchange) route(ctx context.Context) (*Response, error) {
 	if x.action == "providers" && !x.isPost() {
-		return x.listProviders(), nil
+		return listProviders(x), nil
 	}
 	x.takeCSRF()
 	if err := x.takeCallbackURL(ctx); err != nil {
@@ -25,22 +25,22 @@ func (x *exchange) route(ctx context.Context) (*Response, error) {
 	case "csrf":
 		return x.showCSRF(), nil
 	case "session":
-		return x.showSession(ctx)
+		return noStore(x.sessionJSON(ctx, nil)), nil
 	case "signin":
 		if x.providerID != "" {
 			return nil, ErrUnknownAction.wrap(errors.New("a sign-in starts with POST"))
 		}
-		return x.signInPage()
+		return signInPage(x)
 	case "signout":
-		return x.signOutPage()
+		return signOutPage(x)
 	case "verify-request":
-		return x.verifyRequestPage()
+		return verifyRequestPage(x)
 	case "error":
-		return x.showError(ctx), nil
+		return showError(ctx, x), nil
 	case "callback":
 		return x.callback(ctx)
 	case "account":
-		return x.showAccount(ctx)
+		return showAccount(ctx, x)
 	case "webauthn-options":
 		if x.provider != nil && x.provider.info().options != nil {
 			return x.provider.info().options(ctx, x)
@@ -58,7 +58,7 @@ func (x *exchange) post(ctx context.Context) (*Response, error) {
 	}
 	switch x.action {
 	case "session":
-		return x.updateSession(ctx)
+		return x.sessionJSON(ctx, &change{x.form["data"]}), nil
 	case "signin":
 		return x.signIn(ctx)
 	case "signout":
@@ -66,13 +66,13 @@ func (x *exchange) post(ctx context.Context) (*Response, error) {
 	case "callback":
 		return x.callback(ctx)
 	case "account":
-		return x.changeAccount(ctx)
+		return changeAccount(ctx, x)
 	}
 	return nil, ErrUnknownAction.wrap(errors.New("no such route for POST"))
 }
 
 // listProviders answers GET /providers.
-func (x *exchange) listProviders() *Response {
+func listProviders(x *exchange) *Response {
 	b := []byte{'{'}
 	for i, p := range x.setup.order {
 		info := p.info()

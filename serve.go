@@ -4,8 +4,6 @@ import (
 	"context"
 	"errors"
 	"net/http"
-
-	"github.com/latchkeyhq/latchkey/internal/weburl"
 )
 
 // respond answers r with s. An error, be it the fault of the configuration or
@@ -19,6 +17,25 @@ func respond(ctx context.Context, s *setup, fault error, r *Request) *Response {
 		res = asJSON(res)
 	}
 	return res
+}
+
+// serveHTTP reads the body as the configuration allows, and answers.
+func serveHTTP(w http.ResponseWriter, r *http.Request, s *setup, fault error) {
+	limit := defaultBodyLimit
+	if s != nil {
+		limit = s.config.Limits.Body
+	}
+	req := requestHead(r)
+	err := req.readBody(r, limit)
+	switch {
+	case errors.Is(err, ErrBodyTooLarge):
+		w.Header().Set("Connection", "close")
+		jsonText(http.StatusRequestEntityTooLarge, "Request body too large.").Send(w)
+	case err != nil:
+		badRequest(req).Send(w)
+	default:
+		respond(r.Context(), s, fault, req).Send(w)
+	}
 }
 
 // answer is the way of every request below the base path: what it is about,
@@ -63,40 +80,4 @@ func (x *exchange) serve(ctx context.Context) (same *exchange, res *Response, er
 	}
 	res.Cookies = append(res.Cookies, x.cookies.out...)
 	return x, res, nil
-}
-
-// checkCallbackURLs refuses a callback URL that makes no sense before anything
-// is done. Where a good one may lead is decided later.
-func (x *exchange) checkCallbackURLs() error {
-	if to := x.query.Get("callbackUrl"); to != "" && !weburl.Valid(to) {
-		return ErrInvalidCallbackURL.wrap(errors.New("in the query parameter callbackUrl: " + weburl.ErrInvalid.Error()))
-	}
-	if to, ok := x.cookies.value(&x.cookies.specs.callbackURL); ok && to != "" && !weburl.Valid(to) {
-		return ErrInvalidCallbackURL.wrap(errors.New("in the callback cookie: " + weburl.ErrInvalid.Error()))
-	}
-	return nil
-}
-
-// takeCallbackURL decides where the browser goes in the end, from the form, the
-// query or the cookie, and has it remembered.
-func (x *exchange) takeCallbackURL(ctx context.Context) (err error) {
-	remembered, _ := x.cookies.value(&x.cookies.specs.callbackURL)
-	to := x.query.Get("callbackUrl")
-	if given, ok := x.form["callbackUrl"]; ok {
-		text, isText := given.(string)
-		if !isText {
-			return ErrInvalidCallbackURL.wrap(weburl.ErrInvalid)
-		}
-		to = firstOf(text, to)
-	}
-	x.callbackURL = x.origin.Text
-	if to = firstOf(to, remembered); to != "" {
-		if x.callbackURL, err = x.resolveRedirect(ctx, to); err != nil {
-			return ErrInvalidCallbackURL.wrap(err)
-		}
-	}
-	if x.callbackURL != remembered {
-		x.cookies.set(x.cookies.specs.callbackURL.make(escapeCookie(x.callbackURL), noTime))
-	}
-	return nil
 }

@@ -9,15 +9,15 @@ import (
 	"github.com/latchkeyhq/latchkey/internal/weburl"
 )
 
-// databaseSessions keeps a session in a row; the cookie holds the row's key.
-type databaseSessions struct {
+// databaseStrategy keeps a session in a row; the cookie holds the row's key.
+type databaseStrategy struct {
 	setup *setup
 }
 
 // longestRowToken is the longest key that is looked up: no store ever made a longer one.
 const longestRowToken = 4096
 
-func (d *databaseSessions) plan(x *exchange) *sessionPlan {
+func (d *databaseStrategy) plan(x *exchange) *sessionPlan {
 	s := d.setup
 	now := s.now().UTC()
 	token := d.newToken()
@@ -31,14 +31,14 @@ func (d *databaseSessions) plan(x *exchange) *sessionPlan {
 	}
 }
 
-func (d *databaseSessions) newToken() string {
+func (d *databaseStrategy) newToken() string {
 	if own := d.setup.config.Session.NewToken; own != nil {
 		return own()
 	}
 	return randomHex(32)
 }
 
-func (d *databaseSessions) open(_ context.Context, x *exchange, who *signInResult) error {
+func (d *databaseStrategy) open(_ context.Context, x *exchange, who *signInResult) error {
 	x.cookies.putSession(escapeCookie(who.session.Token), who.session.Expires)
 	return nil
 }
@@ -54,7 +54,7 @@ func rowToken(c *browserCookies) string {
 
 // live is the session behind the request's cookie. A nil result is nobody; one
 // that has expired is removed on the way.
-func (d *databaseSessions) live(ctx context.Context, x *exchange) (*sessionAndUser, string, error) {
+func (d *databaseStrategy) live(ctx context.Context, x *exchange) (*sessionAndUser, string, error) {
 	s := d.setup
 	token := rowToken(&x.cookies)
 	if token == "" {
@@ -73,7 +73,7 @@ func (d *databaseSessions) live(ctx context.Context, x *exchange) (*sessionAndUs
 	return nil, token, nil
 }
 
-func (d *databaseSessions) expired(row *StoredSession) bool {
+func (d *databaseStrategy) expired(row *StoredSession) bool {
 	now := d.setup.now()
 	if limit := d.setup.config.Session.AbsoluteMaxAge; limit > 0 && !row.Created.IsZero() && !now.Before(row.Created.Add(limit)) {
 		return true
@@ -81,7 +81,7 @@ func (d *databaseSessions) expired(row *StoredSession) bool {
 	return !now.Before(row.Expires)
 }
 
-func (d *databaseSessions) read(ctx context.Context, x *exchange, c *change) (*reading, error) {
+func (d *databaseStrategy) read(ctx context.Context, x *exchange, c *change) (*reading, error) {
 	s, token, err := d.live(ctx, x)
 	if err != nil {
 		return nil, ErrSessionToken.wrap(err)
@@ -125,7 +125,7 @@ func sessionOfRow(row *StoredSession, u *User) *Session {
 
 // extend moves the stored expiry when it is due, at most once in UpdateAge. A
 // session that was ended meanwhile stays ended: gone.
-func (d *databaseSessions) extend(ctx context.Context, row *StoredSession, token string) (gone bool, err error) {
+func (d *databaseStrategy) extend(ctx context.Context, row *StoredSession, token string) (gone bool, err error) {
 	life, every := d.setup.config.Session.MaxAge, d.setup.config.Session.UpdateAge
 	due := row.Expires.Add(-life)
 	if every > 0 {
@@ -142,7 +142,7 @@ func (d *databaseSessions) extend(ctx context.Context, row *StoredSession, token
 	return false, err
 }
 
-func (d *databaseSessions) current(ctx context.Context, x *exchange) (*currentUser, error) {
+func (d *databaseStrategy) current(ctx context.Context, x *exchange) (*currentUser, error) {
 	s, _, err := d.live(ctx, x)
 	if s == nil || err != nil {
 		return nil, err
@@ -151,7 +151,7 @@ func (d *databaseSessions) current(ctx context.Context, x *exchange) (*currentUs
 }
 
 // close deletes the row; a store that fails is asked once more.
-func (d *databaseSessions) close(ctx context.Context, x *exchange) (endedSession, error) {
+func (d *databaseStrategy) close(ctx context.Context, x *exchange) (endedSession, error) {
 	s := d.setup
 	token := rowToken(&x.cookies)
 	if x.cookies.hasSession() {

@@ -9,22 +9,22 @@ import (
 	"github.com/latchkeyhq/latchkey/internal/jwtclaims"
 )
 
-// tokenSessions keeps a session in its cookie, sealed: nothing is stored.
-type tokenSessions struct {
+// tokenStrategy keeps a session in its cookie, sealed: nothing is stored.
+type tokenStrategy struct {
 	setup *setup
 	plain bool // no callback, event or check needs the claims: the short way will do
 }
 
-func newTokenSessions(s *setup) *tokenSessions {
+func newTokenStrategy(s *setup) *tokenStrategy {
 	c := &s.config
-	return &tokenSessions{s, c.Callbacks.Token == nil && c.Callbacks.Session == nil && c.Events.Session == nil &&
+	return &tokenStrategy{s, c.Callbacks.Token == nil && c.Callbacks.Session == nil && c.Events.Session == nil &&
 		c.Session.JWT.Decode == nil && !s.tracksSignIns()}
 }
 
-func (*tokenSessions) plan(*exchange) *sessionPlan { return nil }
+func (*tokenStrategy) plan(*exchange) *sessionPlan { return nil }
 
 // open mints a token.
-func (t *tokenSessions) open(ctx context.Context, x *exchange, who *signInResult) error {
+func (t *tokenStrategy) open(ctx context.Context, x *exchange, who *signInResult) error {
 	claims := claimsOf(&who.user)
 	if t.setup.tracksSignIns() {
 		claims[claimSessionID], claims[claimAuthTime] = randomHex(16), signInTime(t.setup.now(), who.revokedAt)
@@ -64,7 +64,7 @@ func keepTracked(claims, before Claims) Claims {
 }
 
 // shape asks the application what a token should hold.
-func (t *tokenSessions) shape(ctx context.Context, u TokenUpdate) (Claims, error) {
+func (t *tokenStrategy) shape(ctx context.Context, u TokenUpdate) (Claims, error) {
 	own := t.setup.config.Callbacks.Token
 	if own == nil {
 		return u.Claims, nil
@@ -73,7 +73,7 @@ func (t *tokenSessions) shape(ctx context.Context, u TokenUpdate) (Claims, error
 }
 
 // seal makes claims the content of the session cookie.
-func (t *tokenSessions) seal(ctx context.Context, x *exchange, claims Claims) error {
+func (t *tokenStrategy) seal(ctx context.Context, x *exchange, claims Claims) error {
 	k, c := &x.cookies.specs.session, &t.setup.config.Session
 	now := t.setup.now()
 	var token string
@@ -90,11 +90,11 @@ func (t *tokenSessions) seal(ctx context.Context, x *exchange, claims Claims) er
 	return nil
 }
 
-func (t *tokenSessions) params(k *cookieSpec, claims Claims) JWTParams {
+func (t *tokenStrategy) params(k *cookieSpec, claims Claims) JWTParams {
 	return JWTParams{Claims: claims, Secrets: t.setup.config.Secrets, Salt: k.name(), MaxAge: t.setup.config.Session.JWT.MaxAge}
 }
 
-func (t *tokenSessions) read(ctx context.Context, x *exchange, c *change) (*reading, error) {
+func (t *tokenStrategy) read(ctx context.Context, x *exchange, c *change) (*reading, error) {
 	token, spec := x.cookies.session()
 	if token == "" {
 		if x.cookies.hasSession() {
@@ -117,14 +117,14 @@ func (t *tokenSessions) read(ctx context.Context, x *exchange, c *change) (*read
 }
 
 // refuse makes the browser forget a token that is undecodable, expired or revoked.
-func (t *tokenSessions) refuse(ctx context.Context, x *exchange, err error) {
+func (t *tokenStrategy) refuse(ctx context.Context, x *exchange, err error) {
 	t.setup.log.debug(ctx, x, ErrJWTSession.wrap(err))
 	x.cookies.clearSession()
 }
 
 // readPlain is reading without anybody looking at the claims: the token's JSON
 // is cut into members, and both answers are put together from them.
-func (t *tokenSessions) readPlain(ctx context.Context, x *exchange, token string, spec *cookieSpec) (*reading, error) {
+func (t *tokenStrategy) readPlain(ctx context.Context, x *exchange, token string, spec *cookieSpec) (*reading, error) {
 	payload, err := spec.codec.Open(token)
 	if err != nil {
 		t.refuse(ctx, x, err)
@@ -155,7 +155,7 @@ func (t *tokenSessions) readPlain(ctx context.Context, x *exchange, token string
 }
 
 // openToken is the token's content, or errNoToken, or a fault.
-func (t *tokenSessions) openToken(ctx context.Context, token string, spec *cookieSpec) (Claims, error) {
+func (t *tokenStrategy) openToken(ctx context.Context, token string, spec *cookieSpec) (Claims, error) {
 	claims, err := t.decode(ctx, token, spec)
 	if err != nil {
 		return nil, err
@@ -168,7 +168,7 @@ func (t *tokenSessions) openToken(ctx context.Context, token string, spec *cooki
 	return claims, t.setup.revocations.check(ctx, claims)
 }
 
-func (t *tokenSessions) decode(ctx context.Context, token string, spec *cookieSpec) (Claims, error) {
+func (t *tokenStrategy) decode(ctx context.Context, token string, spec *cookieSpec) (Claims, error) {
 	c := &t.setup.config.Session.JWT
 	if c.Decode == nil {
 		claims, err := spec.codec.OpenClaims(token, t.setup.now(), c.MaxAge)
@@ -185,7 +185,7 @@ func (t *tokenSessions) decode(ctx context.Context, token string, spec *cookieSp
 }
 
 // readClaims is reading with the application's say.
-func (t *tokenSessions) readClaims(ctx context.Context, x *exchange, claims Claims, c *change) (*reading, error) {
+func (t *tokenStrategy) readClaims(ctx context.Context, x *exchange, claims Claims, c *change) (*reading, error) {
 	update := TokenUpdate{Claims: claims}
 	if c != nil {
 		update.Trigger, update.Update = TriggerUpdate, c.data
@@ -212,7 +212,7 @@ func (t *tokenSessions) readClaims(ctx context.Context, x *exchange, claims Clai
 }
 
 // sessionOf is what claims say, as Go sees it.
-func (t *tokenSessions) sessionOf(claims Claims) (*Session, error) {
+func (t *tokenStrategy) sessionOf(claims Claims) (*Session, error) {
 	user, err := userFromClaims(claims)
 	if err != nil {
 		return nil, err
@@ -228,7 +228,7 @@ func (t *tokenSessions) sessionOf(claims Claims) (*Session, error) {
 
 // tracked says which sign-in the claims come from, and makes it up for tokens
 // that do not know.
-func (t *tokenSessions) tracked(claims Claims) Claims {
+func (t *tokenStrategy) tracked(claims Claims) Claims {
 	if !t.setup.tracksSignIns() {
 		return nil
 	}
@@ -242,7 +242,7 @@ func (t *tokenSessions) tracked(claims Claims) Claims {
 	return tracked
 }
 
-func (t *tokenSessions) current(ctx context.Context, x *exchange) (*currentUser, error) {
+func (t *tokenStrategy) current(ctx context.Context, x *exchange) (*currentUser, error) {
 	token, spec := x.cookies.session()
 	if token == "" || t.setup.store == nil {
 		return nil, nil
@@ -266,7 +266,7 @@ func (t *tokenSessions) current(ctx context.Context, x *exchange) (*currentUser,
 }
 
 // close revokes the token where the operator wants that, and forgets it.
-func (t *tokenSessions) close(ctx context.Context, x *exchange) (endedSession, error) {
+func (t *tokenStrategy) close(ctx context.Context, x *exchange) (endedSession, error) {
 	token, spec := x.cookies.session()
 	x.cookies.clearSession()
 	if token == "" {

@@ -119,20 +119,6 @@ func (x *exchange) linkingUser(ctx context.Context, in *assertion) (*User, error
 	return &here.user, nil
 }
 
-// runSignInCallback asks the application whether somebody may come in: no is
-// ErrAccessDenied, a steering error passes as it is.
-func (x *exchange) runSignInCallback(ctx context.Context, a SignInAttempt) error {
-	decide := x.setup.config.Callbacks.SignIn
-	if decide == nil {
-		return nil
-	}
-	err := contain(func() error { return decide(ctx, a) })
-	if err == nil || isSteering(err) {
-		return err
-	}
-	return ErrAccessDenied.wrapFor(a.Account.Provider, err)
-}
-
 // steer sends the browser where the application's code wants it to go instead.
 func (x *exchange) steer(ctx context.Context, err error) (*Response, error) {
 	if own, ok := errors.AsType[*ownResponse](err); ok {

@@ -13,7 +13,7 @@ func (x *exchange) signOut(ctx context.Context) (*Response, error) {
 	if err != nil {
 		x.setup.log.error(ctx, x, ErrSignOut.wrap(err), "alert", true)
 		if x.setup.config.Strict.StrictSignOut {
-			res := x.errorPage(ctx, "Configuration")
+			res := errorPage(ctx, x, "Configuration")
 			res.Status = http.StatusInternalServerError
 			return res, nil
 		}

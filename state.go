@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"net/http"
+	"net/url"
 	"sync"
 )
 
@@ -156,4 +157,64 @@ func (r *reading) storedUser(ctx context.Context, setupOf func() (*setup, error)
 		return nil, ErrNoSession
 	}
 	return &u, err
+}
+
+// SessionFrom returns the session of the request whose context this is. It is
+// false for nobody, on any fault, and without [Auth.LoadSession] or one of the
+// guards in front. The first call may set a cookie, so it belongs to the handler's
+// own goroutine; later ones may come from any.
+func SessionFrom(ctx context.Context) (*Session, bool) {
+	state := stateIn(ctx)
+	if state == nil {
+		return nil, false
+	}
+	s, err := state.session()
+	return s, err == nil && s != nil
+}
+
+// ContextWithSession returns a context in which [SessionFrom] finds s: for
+// integrations that read the session themselves, and for tests of handlers. nil:
+// nobody is signed in.
+func ContextWithSession(ctx context.Context, s *Session) context.Context {
+	state := &requestState{known: true, err: ErrNoSession}
+	if s != nil {
+		state.reading, state.err = &reading{session: s}, nil
+	}
+	return context.WithValue(ctx, stateKey{}, state)
+}
+
+// setupFor finds the setup for a request: the one that was found before, where
+// the context remembers it.
+func (a *Auth) setupFor(ctx context.Context, r *Request) (*setup, error) {
+	switch {
+	case a.fixed != nil:
+		return a.fixed, nil
+	case a.tenants == nil:
+		return nil, ErrInvalidConfig.wrap(errors.New("the zero Auth has no configuration: use New"))
+	}
+	if state := stateIn(ctx); state != nil && state.auth == a {
+		return state.setup()
+	}
+	return a.tenants.setupFor(ctx, r)
+}
+
+// setupOrBlank is setupFor for who has to answer in any case.
+func (a *Auth) setupOrBlank(ctx context.Context, r *Request) (*setup, error) {
+	s, err := a.setupFor(ctx, r)
+	if s == nil && a.tenants != nil {
+		s = a.tenants.blank()
+	}
+	return s, err
+}
+
+// setupWithStore is the setup for work without a request, which needs an Adapter.
+func (a *Auth) setupWithStore(ctx context.Context) (*setup, error) {
+	s, err := a.setupFor(ctx, &Request{Method: http.MethodGet, URL: &url.URL{}, Header: http.Header{}})
+	if err != nil {
+		return nil, publicError(err)
+	}
+	if s.store == nil {
+		return nil, ErrMissingAdapter.wrap(errors.New("set Config.Adapter"))
+	}
+	return s, nil
 }

@@ -3,8 +3,6 @@ package latchkey
 import (
 	"context"
 	"errors"
-	"net/http"
-	"net/url"
 	"os"
 	"sync"
 	"time"
@@ -18,7 +16,7 @@ import (
 //
 // Sites of several tenants that make a Config for each want [NewTenants].
 func NewFunc(configure func(ctx context.Context, r *Request) (*Config, error)) *Auth {
-	return &Auth{tenants: newTenants(func(ctx context.Context, r *Request) (tenant, error) {
+	return &Auth{tenants: tenantsFrom(func(ctx context.Context, r *Request) (tenant, error) {
 		c, err := containResult(func() (*Config, error) { return configure(ctx, r) })
 		if err == nil && c == nil {
 			err = errors.New("NewFunc: no configuration for this request")
@@ -42,7 +40,7 @@ func NewTenants(
 	name func(ctx context.Context, r *Request) (string, error),
 	configure func(ctx context.Context, tenant string) (*Config, error),
 ) *Auth {
-	return &Auth{tenants: newTenants(func(ctx context.Context, r *Request) (tenant, error) {
+	return &Auth{tenants: tenantsFrom(func(ctx context.Context, r *Request) (tenant, error) {
 		named, err := tenantOf(ctx, r, name)
 		return tenant{key: named, name: named, config: func() (*Config, error) {
 			c, err := configure(context.WithoutCancel(ctx), named) // others wait for the answer
@@ -100,7 +98,7 @@ type tenants struct {
 	prepared map[any]func() (*setup, error)
 }
 
-func newTenants(find func(context.Context, *Request) (tenant, error)) *tenants {
+func tenantsFrom(find func(context.Context, *Request) (tenant, error)) *tenants {
 	return &tenants{
 		find: find, limiter: NewMemoryLimiter(nil), replay: newUsedValues(time.Now),
 		blank: sync.OnceValue(func() *setup {
@@ -178,40 +176,4 @@ func (t *tenants) share(c Config) Config {
 		c.Limits.Replay = t.replay
 	}
 	return c
-}
-
-// setupFor finds the setup for a request: the one that was found before, where
-// the context remembers it.
-func (a *Auth) setupFor(ctx context.Context, r *Request) (*setup, error) {
-	switch {
-	case a.fixed != nil:
-		return a.fixed, nil
-	case a.tenants == nil:
-		return nil, ErrInvalidConfig.wrap(errors.New("the zero Auth has no configuration: use New"))
-	}
-	if state := stateIn(ctx); state != nil && state.auth == a {
-		return state.setup()
-	}
-	return a.tenants.setupFor(ctx, r)
-}
-
-// setupOrBlank is setupFor for who has to answer in any case.
-func (a *Auth) setupOrBlank(ctx context.Context, r *Request) (*setup, error) {
-	s, err := a.setupFor(ctx, r)
-	if s == nil && a.tenants != nil {
-		s = a.tenants.blank()
-	}
-	return s, err
-}
-
-// setupWithStore is the setup for work without a request, which needs an Adapter.
-func (a *Auth) setupWithStore(ctx context.Context) (*setup, error) {
-	s, err := a.setupFor(ctx, &Request{Method: http.MethodGet, URL: &url.URL{}, Header: http.Header{}})
-	if err != nil {
-		return nil, publicError(err)
-	}
-	if s.store == nil {
-		return nil, ErrMissingAdapter.wrap(errors.New("set Config.Adapter"))
-	}
-	return s, nil
 }

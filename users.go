@@ -14,6 +14,10 @@ import (
 // the id of whoever is signed in.
 type Users struct{ auth *Auth }
 
+// Users returns what the application can do with users, their accounts and
+// their sessions, without a request.
+func (a *Auth) Users() *Users { return &Users{a} }
+
 var errNoUserID = errors.New("latchkey: the user id is empty; Session.UserID has the id of whoever is signed in")
 
 // open finds the directory for work on a user, and a queue for what happens.

@@ -1,0 +1,103 @@
+package latchkey
+
+import (
+	"context"
+	"errors"
+	"strings"
+
+	"github.com/latchkeyhq/latchkey/internal/weburl"
+)
+
+// What the application decides about one request, and what it is told.
+
+// runSignInCallback asks the application whether somebody may come in: no is
+// ErrAccessDenied, a steering error passes as it is.
+func (x *exchange) runSignInCallback(ctx context.Context, a SignInAttempt) error {
+	decide := x.setup.config.Callbacks.SignIn
+	if decide == nil {
+		return nil
+	}
+	err := contain(func() error { return decide(ctx, a) })
+	if err == nil || isSteering(err) {
+		return err
+	}
+	return ErrAccessDenied.wrapFor(a.Account.Provider, err)
+}
+
+// resolveRedirect decides where to is allowed to lead, and returns an absolute
+// URL. Every URL that leaves the library as a redirect to the application has
+// passed through here.
+func (x *exchange) resolveRedirect(ctx context.Context, to string) (string, error) {
+	base, decide := x.origin.Text, x.setup.config.Callbacks.Redirect
+	if decide == nil && to == base { // nearly always
+		return to, nil
+	}
+	if decide == nil {
+		return weburl.Resolve(to, base)
+	}
+	if !strings.HasPrefix(to, "/") && !weburl.Parses(to) {
+		return "", weburl.ErrInvalid
+	}
+	chosen, err := containResult(func() (string, error) { return decide(ctx, to, base) })
+	if err != nil {
+		return "", err
+	}
+	// The application may choose any host, but no other scheme and nothing that
+	// breaks a header.
+	switch {
+	case strings.HasPrefix(chosen, "/"):
+		return base + weburl.Escape(chosen), nil
+	case weburl.IsHTTP(chosen) && !strings.ContainsAny(chosen, "\\ "):
+		return chosen, nil
+	}
+	x.setup.log.error(ctx, x, ErrInvalidCallbackURL.wrap(weburl.ErrInvalid))
+	return base, nil
+}
+
+// expose runs the session callback and prepares the answer.
+func (x *exchange) expose(ctx context.Context, in SessionRead) (*reading, error) {
+	s := in.Session
+	if shape := x.setup.config.Callbacks.Session; shape != nil {
+		kept := *in.Session
+		var err error
+		if s, err = containResult(func() (*Session, error) { return shape(ctx, in) }); err != nil {
+			return nil, err
+		}
+		if s == nil {
+			return nil, errors.New("Callbacks.Session returned no session")
+		}
+		s = s.withServerFields(&kept, s != in.Session)
+	}
+	json, err := appendSession(make([]byte, 0, 256), s)
+	if err != nil {
+		return nil, err
+	}
+	if handler := x.setup.config.Events.Session; handler != nil {
+		e := SessionEvent{Session: *s, Claims: in.Claims, Stored: in.Stored}
+		x.events.add(Event{}, "session", func(ctx context.Context) error { return handler(ctx, e) })
+	}
+	return &reading{json, s, in.User}, nil
+}
+
+// withServerFields gives s what no callback may change. A session that is not
+// ours is copied first.
+func (s *Session) withServerFields(from *Session, foreign bool) *Session {
+	if foreign {
+		copied := *s
+		s = &copied
+	}
+	s.UserID, s.ID, s.Tenant, s.Provider, s.Via, s.Assurance = from.UserID, from.ID, from.Tenant, from.Provider, from.Via, from.Assurance
+	return s
+}
+
+// queueSignOut tells the end of a session.
+func (x *exchange) queueSignOut(ended endedSession, e SignOutEvent) {
+	var call func(context.Context) error
+	if handler := x.setup.config.Events.SignOut; handler != nil {
+		call = func(ctx context.Context) error { return handler(ctx, e) }
+	}
+	x.events.add(Event{
+		Type: EventSessionEnded, UserID: ended.userID, SessionID: ended.id, Provider: ended.provider,
+		By: Actor{ActorUser, ended.userID},
+	}, "signOut", call)
+}

@@ -1,0 +1,20 @@
+package latchkey
+
+import (
+	"net/http"
+
+	"github.com/latchkeyhq/latchkey/internal/oauth"
+)
+
+// oauthProvider is an OAuth made ready.
+type oauthProvider struct {
+	OAuth
+	about   providerInfo
+	client  *oauth.Client
+	http    *http.Client // for FetchProfile; limited like every call
+	proxied string       // RedirectProxyURL, the provider's or the site's
+}
+
+func (p *oauthProvider) info() *providerInfo { return &p.about }
+
+func (p *oauthProvider) postsCrossSite() bool { return p.ResponseMode == "form_post" }
