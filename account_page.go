@@ -101,7 +101,7 @@ func changeAccount(ctx context.Context, x *exchange) (*Response, error) {
 	if here == nil {
 		return elsewhere, err
 	}
-	x.events.base.By = Actor{ActorUser, here.user.ID}
+	x.events.by(Actor{ActorUser, here.user.ID})
 	d, id := x.setup.directory, here.user.ID
 	back := func(name, value string) *Response { return &Response{Redirect: x.url("account?" + name + "=" + value)} }
 	switch x.query.Get("do") {

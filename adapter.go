@@ -20,6 +20,10 @@ import (
 //   - Methods are safe for concurrent use.
 //   - A store whose tables lack what a method needs returns an error that is
 //     [errors.ErrUnsupported].
+//   - Fields that a record's type says a store need not keep read back empty where
+//     it has no room for them.
+//   - Expired sessions and verification tokens are found as they were; a store
+//     whose engine removes them by itself may answer ErrNotFound instead.
 //
 // What an adapter can do beyond these six methods it says by implementing
 // [SessionAdapter], [VerificationTokenAdapter], [AccountAdapter] and the
@@ -27,10 +31,11 @@ import (
 type Adapter interface {
 	// CreateUser stores u and returns it as stored. An empty ID is replaced by
 	// one of the store's choosing; a store whose ids are of another type may
-	// replace any ID. A taken, non-empty address is ErrConflict.
+	// replace any ID. A taken, non-empty e-mail address is
+	// ErrConflict.
 	CreateUser(ctx context.Context, u User) (User, error)
 	GetUser(ctx context.Context, id string) (User, error)
-	// GetUserByEmail finds no one by the empty address.
+	// GetUserByEmail finds nobody by the empty e-mail address.
 	GetUserByEmail(ctx context.Context, email string) (User, error)
 	GetUserByAccount(ctx context.Context, provider, providerAccountID string) (User, error)
 	// UpdateUser changes what c names and returns the whole user.
@@ -51,7 +56,8 @@ type UserChange struct {
 // SessionAdapter keeps sessions. The "database" strategy needs it.
 type SessionAdapter interface {
 	CreateSession(ctx context.Context, s StoredSession) error
-	// GetSessionAndUser finds sessions whether or not they have expired, in one round trip.
+	// GetSessionAndUser finds a session with its user in one round trip. An expired
+	// session is found too, unless the engine has removed it (ErrNotFound).
 	GetSessionAndUser(ctx context.Context, token string) (StoredSession, User, error)
 	// UpdateSession extends the session to expires. It never brings a deleted
 	// session back (ErrNotFound) and never moves an expiry backwards: then it does nothing.
@@ -75,12 +81,14 @@ type SessionListAdapter interface {
 type VerificationTokenAdapter interface {
 	CreateVerificationToken(ctx context.Context, t VerificationToken) error
 	// UseVerificationToken returns the token and deletes it in one atomic step:
-	// of any number of concurrent calls at most one succeeds. Expired tokens are found too.
+	// of any number of concurrent calls at most one succeeds. An expired token is
+	// found too, unless the engine has removed it (ErrNotFound). Purpose is returned
+	// and never compared: it is part of the hash.
 	UseVerificationToken(ctx context.Context, identifier, token string) (VerificationToken, error)
 }
 
 // AccountAdapter knows the accounts of one user. Account settings need it, and
-// so does the eviction of unproven accounts when an address is first proven.
+// so does the eviction of unproven accounts when an e-mail address is first proven.
 type AccountAdapter interface {
 	GetAccount(ctx context.Context, provider, providerAccountID string) (Account, error)
 	ListAccounts(ctx context.Context, userID string) ([]Account, error)
@@ -113,8 +121,11 @@ type AuthenticatorAdapter interface {
 type TxAdapter interface {
 	// InTx calls f with an Adapter of the same abilities, bound to one
 	// transaction. An error of f, or a panic, rolls everything back and is passed
-	// on. A call inside that ends in ErrConflict or ErrNotFound leaves the
-	// transaction usable.
+	// on. A call inside that ends in ErrNotFound leaves the transaction usable.
+	// After one that ends in ErrConflict the engine may have ended it: f returns
+	// that error, and whatever is tried instead is tried in another transaction. If
+	// f goes on regardless, InTx keeps all of it or reports an error and keeps
+	// nothing.
 	InTx(ctx context.Context, f func(Adapter) error) error
 }
 

@@ -29,8 +29,9 @@ func New(c Config) (*Auth, error) {
 
 // ServeHTTP answers r. Mount it on the base path: "/auth/".
 func (a *Auth) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	s, fault := a.setupOrBlank(r.Context(), requestHead(r))
-	serveHTTP(w, r, s, fault)
+	req := requestHead(r)
+	s, fault := a.setupOrBlank(r.Context(), req)
+	serveHTTP(w, r, req, s, fault)
 }
 
 // Sweep removes the sessions, magic links and revocations that have expired, and

@@ -11,7 +11,7 @@ type Callbacks struct {
 	SignIn func(ctx context.Context, a SignInAttempt) error
 	// Redirect decides where a browser may be sent after signing in or out. to
 	// is what was asked for, an absolute URL or a path; base is the site's
-	// origin. nil: paths and addresses of the same origin; anything else becomes base.
+	// origin. nil: paths and URLs of the same origin; anything else becomes base.
 	Redirect func(ctx context.Context, to, base string) (string, error)
 	// Token shapes the claims of a session token when it is made, read or
 	// updated. nil: they stay as they are. Nil Claims: the session ends.

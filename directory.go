@@ -186,7 +186,7 @@ func notLinked(in *assertion) error {
 	return t.wrapFor(in.account.Provider, errors.New("the account or its e-mail address belongs to another user"))
 }
 
-// resolveByEmail: whoever opened the link has the address, and so the user.
+// resolveByEmail: whoever opened the link has the mailbox, and so the user.
 func (d *directory) resolveByEmail(ctx context.Context, q *queue, s *store, who *signInResult, owner *User) error {
 	if owner == nil {
 		who.user.EmailVerified = d.now().UTC()

@@ -8,7 +8,7 @@ import (
 // The first proof of an e-mail address, and what it detaches.
 
 // proveEmail marks the e-mail address of who.user as proven. What others had
-// attached to it before goes, unless who vouches does not vouch for the address.
+// attached to it before goes, unless who vouches does not vouch for the e-mail address.
 func (d *directory) proveEmail(ctx context.Context, q *queue, s *store, who *signInResult) error {
 	if !who.user.EmailVerified.IsZero() || !(who.provesEmail || who.emailVerified) {
 		return nil
@@ -27,7 +27,7 @@ func (d *directory) proveEmail(ctx context.Context, q *queue, s *store, who *sig
 }
 
 // evict detaches what somebody may have attached to an e-mail address that was
-// not theirs: passkeys, and accounts at providers that do not verify addresses.
+// not theirs: passkeys, and accounts at providers that do not verify e-mail addresses.
 func (d *directory) evict(ctx context.Context, q *queue, s *store, who *signInResult) error {
 	e, err := d.unproven(ctx, s, &who.user)
 	if err != nil || len(e.Accounts)+len(e.Authenticators) == 0 {

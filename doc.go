@@ -23,8 +23,8 @@
 // [Config] is everything that can be chosen; its zero values are what most
 // sites want. A provider is an [*OAuth], [*Email] or [*Credentials]: package
 // providers has ready-made ones, and one written by hand is the same struct.
-// [Callbacks] steer (who may come in, what a token and a session hold, where a
-// visitor lands), [Events] tell what happened.
+// [Callbacks] decide (who may come in, what a token and a session hold, where a
+// browser is sent), [Events] tell what happened.
 //
 // Without an [Adapter] a session lives in its cookie, encrypted. With one,
 // users, accounts and sessions are rows; packages memoryadapter, sqladapter and
@@ -33,11 +33,11 @@
 //
 // Handlers use [Auth.LoadSession] or [Auth.RequireSession] in front and
 // [SessionFrom] inside; [Auth.Authorize] is a guard with a say of its own;
-// [Auth.Handle] is all of it in one middleware. [Auth.SignIn], [Auth.SignOut]
-// and [Auth.UpdateSession] do from a handler what the browser does with a
-// form. For frameworks without net/http, [Auth.Respond] and [Auth.ReadSession]
-// work on a neutral [Request] and [Response]; [Auth.Do] leaves errors to the
-// caller.
+// [Auth.Middleware] is all of it in one. [Auth.SignIn], [Auth.SignOut] and
+// [Auth.UpdateSession] do from a handler what the browser does with a form.
+// [Auth.Users] is for settings pages and jobs: accounts, devices, deletion. For
+// frameworks without net/http, [Auth.Core] has it all on a neutral [Request]
+// and [Response]. Sites of several tenants start from [NewTenants].
 //
 // Errors have an [ErrorType], which is itself an error: errors.Is(err,
 // latchkey.ErrAccessDenied).

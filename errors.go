@@ -56,8 +56,8 @@ func (t ErrorType) Error() string { return "latchkey: " + string(t) }
 type Error struct {
 	Type     ErrorType
 	Provider string // the provider involved; empty: none
-	Code     string // shown to the visitor beside a failed credentials sign-in
-	Err      error  // the cause; logged, never shown to a visitor
+	Code     string // shown on the page beside a failed credentials sign-in
+	Err      error  // the cause; logged, never shown to a browser
 }
 
 // Error implements error.
@@ -87,9 +87,9 @@ func (t ErrorType) wrapFor(provider string, err error) error {
 	return &Error{Type: t, Provider: provider, Err: err}
 }
 
-// CredentialsError returns an error for [Credentials].Authorize that sends the
-// visitor back to the sign-in page with code beside the message. The code is
-// public: it must not tell a wrong name from a wrong password. Empty: "credentials".
+// CredentialsError returns an error for [Credentials].Authorize that leads back to
+// the sign-in page with code beside the message. The code is public: it must not
+// tell a wrong name from a wrong password. Empty: "credentials".
 func CredentialsError(code string) error { return &Error{Type: ErrCredentialsSignin, Code: code} }
 
 // RedirectTo returns an error that sends the browser to url instead of going

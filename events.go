@@ -54,7 +54,7 @@ type SessionEvent struct {
 	Stored  *StoredSession // DatabaseSessions; nil otherwise
 }
 
-// EvictEvent reports what was detached from a user whose address was proven.
+// EvictEvent reports what was detached from a user whose e-mail address was proven.
 type EvictEvent struct {
 	User           User
 	Accounts       []Account

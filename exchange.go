@@ -142,8 +142,8 @@ func (x *exchange) signInURL(to string) string {
 }
 
 // eventBase is what a request says about every event that comes of it.
-func (x *exchange) eventBase() Event {
-	return Event{
+func (x *exchange) eventBase() *Event {
+	return &Event{
 		Time: x.setup.now().UTC(), Client: x.setup.trust.clientAddr(x.request), Tenant: x.setup.tenant, By: Actor{Kind: ActorVisitor},
 		UserAgent: cut(x.request.Header.Get("User-Agent"), 256), Request: cut(x.request.Header.Get("X-Request-Id"), 64),
 	}

@@ -18,7 +18,7 @@ type flow struct {
 	id                     string // joins what three cookies hold of it; empty: made by Auth.js
 	verifier, state, nonce string
 	userID                 string // who was signed in when it began; empty: nobody, or the session cookie says
-	landing                string // where this browser goes in the end; empty: the callback cookie says
+	callbackURL            string // where this browser goes in the end; empty: the callback cookie says
 }
 
 // saltState seals the state parameter, in the words of Auth.js.
@@ -92,7 +92,7 @@ func (p *oauthProvider) beginFlow(x *exchange, f *flow, checks []Check) error {
 	now := x.setup.now()
 	for _, c := range checks {
 		newest := pendingCheck{
-			ID: f.id, Value: *f.value(c), Provider: p.ID, Expires: now.Add(checkMaxAge).Unix(), Landing: x.callbackURL, UserID: f.userID,
+			ID: f.id, Value: *f.value(c), Provider: p.ID, Expires: now.Add(checkMaxAge).Unix(), CallbackURL: x.callbackURL, UserID: f.userID,
 		}
 		earlier := x.cookies.pending(c, now)
 		if len(earlier) >= mostFlows {
@@ -115,12 +115,13 @@ func errCheck(p *oauthProvider, text string) error {
 
 // findState finds the sign-in that a callback's state belongs to.
 func (p *oauthProvider) findState(x *exchange, f *flow, checks []Check, state string) error {
+	held := x.cookies.pending(CheckState, x.setup.now())
 	is := func(h pendingCheck) bool { return equalText(h.Value, state) }
 	if slices.Contains(checks, CheckState) {
-		return p.find(x, f, CheckState, is)
+		return p.find(x, f, CheckState, held, is)
 	}
-	if state != "" && slices.ContainsFunc(x.cookies.pending(CheckState, x.setup.now()), is) {
-		return p.find(x, f, CheckState, is) // the provider had not said yet that it supports S256
+	if state != "" && slices.ContainsFunc(held, is) {
+		return p.find(x, f, CheckState, held, is) // the provider had not said yet that it supports S256
 	}
 	return nil
 }
@@ -129,22 +130,24 @@ func (p *oauthProvider) findState(x *exchange, f *flow, checks []Check, state st
 // names, or else the newest at this provider. Auth.js begins some without a
 // state, and where it is no check of its own, one that names nothing is ignored.
 func (p *oauthProvider) findRest(x *exchange, f *flow, checks []Check, state string) error {
-	is := func(pendingCheck) bool { return true }
-	if f.state != "" {
-		is = f.hasPart
-	}
+	known := f.state != ""
+	named := func(h pendingCheck) bool { return h.Provider == p.ID && equalText(derivedState(h.Value), state) }
 	for _, c := range []Check{CheckPKCE, CheckNonce} {
 		if !slices.Contains(checks, c) {
 			continue
 		}
-		named := func(h pendingCheck) bool { return h.Provider == p.ID && equalText(derivedState(h.Value), state) }
-		if f.id == "" && slices.ContainsFunc(x.cookies.pending(c, x.setup.now()), named) {
+		held := x.cookies.pending(c, x.setup.now())
+		is := func(pendingCheck) bool { return true }
+		switch {
+		case known:
+			is = f.hasPart
+		case slices.ContainsFunc(held, named):
 			is = named
 		}
-		if err := p.find(x, f, c, is); err != nil {
+		if err := p.find(x, f, c, held, is); err != nil {
 			return err
 		}
-		is = f.hasPart
+		known = true
 	}
 	return nil
 }
@@ -152,8 +155,7 @@ func (p *oauthProvider) findRest(x *exchange, f *flow, checks []Check, state str
 // hasPart tells the values that were made for the same sign-in.
 func (f *flow) hasPart(h pendingCheck) bool { return h.ID == f.id }
 
-func (p *oauthProvider) find(x *exchange, f *flow, c Check, is func(pendingCheck) bool) error {
-	held := x.cookies.pending(c, x.setup.now())
+func (p *oauthProvider) find(x *exchange, f *flow, c Check, held []pendingCheck, is func(pendingCheck) bool) error {
 	i := slices.IndexFunc(held, func(h pendingCheck) bool { return h.Provider == p.ID && h.Value != "" && is(h) })
 	if i < 0 {
 		return errCheck(p, "the "+string(c)+" cookie is missing, or belongs to another sign-in")
@@ -162,7 +164,7 @@ func (p *oauthProvider) find(x *exchange, f *flow, c Check, is func(pendingCheck
 	if _, remembered := x.cookies.jar.Get(x.cookies.specs.callbackURL.name()); i > 0 || !remembered {
 		// Another tab has a newer one, or the cookie stayed away because the
 		// provider posts from its own site.
-		f.landing = held[i].Landing
+		f.callbackURL = held[i].CallbackURL
 	}
 	return nil
 }

@@ -86,9 +86,9 @@ func (a *Auth) Match(r *http.Request) bool {
 func (a *Auth) Middleware(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		_, r = a.stateOf(w, r)
-		s, fault := a.setupOrBlank(r.Context(), nil)
+		s, fault := a.setupOrBlank(r.Context(), nil) // the state knows the request
 		if s != nil && s.config.owns(r.URL.EscapedPath()) {
-			serveHTTP(w, r, s, fault)
+			serveHTTP(w, r, requestHead(r), s, fault)
 			return
 		}
 		next.ServeHTTP(w, r)

@@ -21,7 +21,7 @@ type User struct {
 	ID            string         // the application's own id, never a provider's
 	Name          string         // empty: unknown
 	Email         string         // lower-cased; empty: unknown
-	EmailVerified time.Time      // when the address was first proven; zero: never
+	EmailVerified time.Time      // when Email was first proven; zero: never
 	Image         string         // URL of a picture; empty: none
 	Extra         map[string]any // what else the application or its database knows
 
@@ -126,7 +126,7 @@ type StoredSession struct {
 
 // VerificationToken is the stored half of a magic link.
 type VerificationToken struct {
-	Identifier string // the address the link was sent to
+	Identifier string // the e-mail address the link was sent to
 	Token      string // a hash of the secret in the link
 	Expires    time.Time
 	Purpose    string // what the link is for; empty: to sign in

@@ -64,8 +64,8 @@ func (p *oauthProvider) receive(ctx context.Context, x *exchange) (outcome, erro
 	if err != nil {
 		return outcome{}, err
 	}
-	if f.landing != "" {
-		x.callbackURL = f.landing
+	if f.callbackURL != "" {
+		x.callbackURL = f.callbackURL
 	}
 	grant, err := p.redeem(ctx, x, answer.Code, f, params)
 	if err != nil {

@@ -21,12 +21,12 @@ const (
 
 // pendingCheck is what one cookie holds of one sign-in under way.
 type pendingCheck struct {
-	ID       string `json:"id,omitempty"`
-	Value    string `json:"value"`
-	Provider string `json:"provider"`
-	Expires  int64  `json:"until,omitempty"`
-	Landing  string `json:"landing,omitempty"`
-	UserID   string `json:"user,omitempty"` // who was signed in; only where the callback cannot tell
+	ID          string `json:"id,omitempty"`
+	Value       string `json:"value"`
+	Provider    string `json:"provider"`
+	Expires     int64  `json:"until,omitempty"`
+	CallbackURL string `json:"callbackUrl,omitempty"`
+	UserID      string `json:"user,omitempty"` // who was signed in; only where the callback cannot tell
 }
 
 // pending are the values in the cookie of a check, newest first.
@@ -45,7 +45,7 @@ func (c *browserCookies) pending(check Check, now time.Time) []pendingCheck {
 	}
 	newest := pendingCheck{
 		ID: claims.String("id"), Value: claims.String("value"), Provider: claims.String("provider"),
-		Landing: claims.String("landing"), UserID: claims.String("user"),
+		CallbackURL: claims.String("callbackUrl"), UserID: claims.String("user"),
 	}
 	if until, ok := claims.Time("exp"); ok {
 		newest.Expires = until.Unix() // it may be an earlier one by the time it is written again
@@ -73,8 +73,8 @@ func earlierChecks(list any, now int64) []pendingCheck {
 func (c *browserCookies) writeChecks(check Check, values []pendingCheck, crossSite bool, now time.Time) error {
 	spec, newest := c.specs.ofCheck(check), values[0]
 	claims := jwt.Claims{"value": newest.Value, "provider": newest.Provider, "purpose": string(check), "id": newest.ID}
-	if newest.Landing != "" {
-		claims["landing"] = newest.Landing
+	if newest.CallbackURL != "" {
+		claims["callbackUrl"] = newest.CallbackURL
 	}
 	if newest.UserID != "" {
 		claims["user"] = newest.UserID

@@ -11,37 +11,41 @@ const handlerTime = 5 * time.Second
 // queue holds the events of one piece of work until it is done.
 type queue struct {
 	to      *Events
-	base    Event // what the request says about every event
+	base    *Event // what the request says about every event; nil: nobody observes
 	waiting []queuedEvent
 }
 
 type queuedEvent struct {
-	event   Event                       // an empty Type: a handler without an event
+	event   *Event                      // nil: a handler without an event, or nobody observes
 	name    string                      // of the handler, for the log
 	handler func(context.Context) error // nil: only the observer hears of it
 }
 
 // add queues e, and with it the handler of the same name. nil: there is none.
 func (q *queue) add(e Event, name string, handler func(context.Context) error) {
-	if q.to.Observe == nil {
-		e = Event{}
+	queued := queuedEvent{name: name, handler: handler}
+	if q.base != nil && e.Type != "" {
+		queued.event = q.complete(e)
 	}
-	if handler == nil && e.Type == "" {
-		return
+	if queued.event != nil || handler != nil {
+		q.waiting = append(q.waiting, queued)
 	}
-	if e.Type != "" {
-		e = q.complete(e)
-	}
-	q.waiting = append(q.waiting, queuedEvent{e, name, handler})
 }
 
 // complete fills in what the request says.
-func (q *queue) complete(e Event) Event {
+func (q *queue) complete(e Event) *Event {
 	b := q.base
 	e.Time, e.Client, e.UserAgent, e.Request, e.Tenant = b.Time, b.Client, b.UserAgent, b.Request, b.Tenant
 	setDefault(&e.Outcome, EventSucceeded)
 	setDefault(&e.By, b.By)
-	return e
+	return &e
+}
+
+// by says who does what is queued from now on.
+func (q *queue) by(who Actor) {
+	if q.base != nil {
+		q.base.By = who
+	}
 }
 
 // mark is how many events wait now; rewind forgets those that came after.
@@ -56,8 +60,8 @@ func (q *queue) flush(ctx context.Context, log *journal, about subject) {
 		if e.handler != nil {
 			q.report(ctx, log, about, e.name, within(ctx, handlerTime, e.handler))
 		}
-		if e.event.Type != "" {
-			observe := func(ctx context.Context) error { return q.to.Observe(ctx, e.event) }
+		if e.event != nil {
+			observe := func(ctx context.Context) error { return q.to.Observe(ctx, *e.event) }
 			q.report(ctx, log, about, string(e.event.Type), within(ctx, handlerTime, observe))
 		}
 	}

@@ -80,7 +80,7 @@ func (l *rateLimits) take(ctx context.Context, key string, r Rate) (time.Duratio
 	return containResult(func() (time.Duration, error) { return l.limiter.Take(ctx, l.hash(key), r) })
 }
 
-// hash keeps names and addresses out of the limiter's store.
+// hash keeps names and e-mail addresses out of the limiter's store.
 func (l *rateLimits) hash(key string) string {
 	if l.tenant != "" {
 		key = l.tenant + "\x00" + key

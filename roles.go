@@ -61,7 +61,7 @@ type assertion struct {
 type linking int
 
 const (
-	neverLink    linking = iota // an address is not proof
+	neverLink    linking = iota // it is no proof
 	linkVerified                // it is, if the provider says it is verified
 	linkAnything                // it is, whatever the provider says
 )

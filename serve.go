@@ -19,13 +19,13 @@ func respond(ctx context.Context, s *setup, fault error, r *Request) *Response {
 	return res
 }
 
-// serveHTTP reads the body as the configuration allows, and answers.
-func serveHTTP(w http.ResponseWriter, r *http.Request, s *setup, fault error) {
+// serveHTTP reads the body into req, the head of r, as the configuration allows,
+// and answers.
+func serveHTTP(w http.ResponseWriter, r *http.Request, req *Request, s *setup, fault error) {
 	limit := defaultBodyLimit
 	if s != nil {
 		limit = s.config.Limits.Body
 	}
-	req := requestHead(r)
 	err := req.readBody(r, limit)
 	switch {
 	case errors.Is(err, ErrBodyTooLarge):

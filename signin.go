@@ -171,7 +171,7 @@ func (x *exchange) queueSignIn(who *signInResult) {
 // only the observer.
 func (x *exchange) queueRefusal(err error) {
 	e := Event{Type: EventSignIn, Outcome: EventFailed, Reason: ErrAccessDenied}
-	if x.events.to.Observe != nil && !isSteering(err) {
+	if x.events.base != nil && !isSteering(err) {
 		e.Reason, e.Err = typeOf(err), x.handOut(err)
 	}
 	info := x.provider.info()

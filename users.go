@@ -29,8 +29,11 @@ func (u *Users) open(ctx context.Context, userID string) (*setup, *queue, error)
 	if err != nil {
 		return nil, nil, err
 	}
-	base := Event{Time: s.now().UTC(), Tenant: s.tenant, By: Actor{Kind: ActorSystem}}
-	return s, &queue{to: &s.config.Events, base: base}, nil
+	q := &queue{to: &s.config.Events}
+	if q.to.Observe != nil {
+		q.base = &Event{Time: s.now().UTC(), Tenant: s.tenant, By: Actor{Kind: ActorSystem}}
+	}
+	return s, q, nil
 }
 
 // Get returns the user, or ErrNotFound.
