@@ -55,6 +55,8 @@ type UserChange struct {
 
 // SessionAdapter keeps sessions. The "database" strategy needs it.
 type SessionAdapter interface {
+	// CreateSession stores s. An empty ID is replaced by one of the store's
+	// choosing; a store whose ids are of another type may replace any ID.
 	CreateSession(ctx context.Context, s StoredSession) error
 	// GetSessionAndUser finds a session with its user in one round trip. An expired
 	// session is found too, unless the engine has removed it (ErrNotFound).

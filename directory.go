@@ -30,7 +30,7 @@ type signInResult struct {
 	assertion
 	user      User
 	isNew     bool
-	session   StoredSession // with stored sessions
+	session   StoredSession // with stored sessions; of a token that is tracked the ID
 	revokedAt time.Time     // when this sign-in ended the sessions before it; zero: it did not
 }
 

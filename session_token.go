@@ -27,7 +27,8 @@ func (*tokenStrategy) plan(*exchange) *sessionPlan { return nil }
 func (t *tokenStrategy) open(ctx context.Context, x *exchange, who *signInResult) error {
 	claims := claimsOf(&who.user)
 	if t.setup.tracksSignIns() {
-		claims[claimSessionID], claims[claimAuthTime] = randomHex(16), signInTime(t.setup.now(), who.revokedAt)
+		who.session.ID = randomHex(16)
+		claims[claimSessionID], claims[claimAuthTime] = who.session.ID, signInTime(t.setup.now(), who.revokedAt)
 	}
 	trigger := TriggerSignIn
 	if who.isNew {
@@ -221,8 +222,7 @@ func (t *tokenStrategy) sessionOf(claims Claims) (*Session, error) {
 		User: user, Expires: t.setup.now().Add(t.setup.config.Session.MaxAge),
 		UserID: claims.String("sub"), ID: claims.String(claimSessionID), Tenant: t.setup.tenant, Via: ViaCookie,
 	}
-	s.AuthTime, _ = claims.Time(claimAuthTime)
-	s.Proved = s.AuthTime
+	s.signedInAt(claims)
 	return s, nil
 }
 

@@ -120,7 +120,7 @@ func (s *requestState) currentUser(ctx context.Context, a *Auth) (*User, error) 
 		return nil, err
 	}
 	if s.user == nil {
-		u, err := s.reading.storedUser(ctx, func() (*setup, error) { return s.setupOf(a) })
+		u, err := s.reading.storedUser(ctx, func() (*setup, error) { return s.setupOf(ctx, a) })
 		if err != nil {
 			return nil, err
 		}
@@ -132,9 +132,12 @@ func (s *requestState) currentUser(ctx context.Context, a *Auth) (*User, error) 
 
 // setupOf is the setup whose store is asked; a session that was put into the
 // context belongs to no request.
-func (s *requestState) setupOf(a *Auth) (*setup, error) {
-	if s.auth != nil {
+func (s *requestState) setupOf(ctx context.Context, a *Auth) (*setup, error) {
+	switch {
+	case s.auth != nil:
 		return s.resolve()
+	case a.tenants != nil && namesTenant(ctx):
+		return a.tenants.setupFor(ctx, noRequest())
 	}
 	return a.fixed, nil
 }
@@ -192,7 +195,7 @@ func (a *Auth) setupFor(ctx context.Context, r *Request) (*setup, error) {
 	case a.tenants == nil:
 		return nil, ErrInvalidConfig.wrap(errors.New("the zero Auth has no configuration: use New"))
 	}
-	if state := stateIn(ctx); state != nil && state.auth == a {
+	if state := stateIn(ctx); state != nil && state.auth == a && !namesTenant(ctx) {
 		return state.setup()
 	}
 	return a.tenants.setupFor(ctx, r)
@@ -207,9 +210,14 @@ func (a *Auth) setupOrBlank(ctx context.Context, r *Request) (*setup, error) {
 	return s, err
 }
 
+// noRequest is what work without a request shows to who asks for one.
+func noRequest() *Request {
+	return &Request{Method: http.MethodGet, URL: &url.URL{}, Header: http.Header{}}
+}
+
 // setupWithStore is the setup for work without a request, which needs an Adapter.
 func (a *Auth) setupWithStore(ctx context.Context) (*setup, error) {
-	s, err := a.setupFor(ctx, &Request{Method: http.MethodGet, URL: &url.URL{}, Header: http.Header{}})
+	s, err := a.setupFor(ctx, noRequest())
 	if err != nil {
 		return nil, publicError(err)
 	}

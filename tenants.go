@@ -61,6 +61,11 @@ func ContextWithTenant(ctx context.Context, tenant string) context.Context {
 	return context.WithValue(ctx, tenantKey{}, tenant)
 }
 
+func namesTenant(ctx context.Context) bool {
+	_, named := ctx.Value(tenantKey{}).(string)
+	return named
+}
+
 func tenantOf(ctx context.Context, r *Request, name func(context.Context, *Request) (string, error)) (string, error) {
 	named, ok := ctx.Value(tenantKey{}).(string)
 	if !ok {

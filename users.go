@@ -99,11 +99,17 @@ func (u *Users) EndSession(ctx context.Context, userID, sessionID string) error 
 
 // EndSessions signs a user out everywhere but in the stored session called keep;
 // empty: there too. JWT sessions end when there are [SessionConfig].Revocations,
-// all of them: none can be spared.
+// all of them: none can be spared. Stored sessions need an Adapter that is a
+// [SessionListAdapter].
 func (u *Users) EndSessions(ctx context.Context, userID, keep string) error {
 	s, _, err := u.open(ctx, userID)
 	if err != nil {
 		return err
+	}
+	if s.config.Session.Strategy == DatabaseSessions {
+		if err := s.store.require("Users.EndSessions", abilitySessionLists); err != nil {
+			return err
+		}
 	}
 	_, err = s.directory.endSessions(ctx, s.store, userID, keep)
 	return err

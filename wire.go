@@ -212,9 +212,15 @@ func readMembers(s *Session, members []jsontext.Member) {
 		case claimSessionID:
 			s.ID, _ = m.Text()
 		case claimAuthTime:
-			s.AuthTime, _ = Claims{claimAuthTime: json.Number(m.Raw)}.Time(claimAuthTime)
-			s.Proved = s.AuthTime
+			s.signedInAt(Claims{claimAuthTime: json.Number(m.Raw)})
 		}
+	}
+}
+
+// signedInAt takes the time of the sign-in from claims, where they have it.
+func (s *Session) signedInAt(c Claims) {
+	if at, ok := c.Time(claimAuthTime); ok {
+		s.AuthTime, s.Proved = at.UTC(), at.UTC()
 	}
 }
 

@@ -185,6 +185,13 @@ var sessionListPromises = []promise[sessionListStore]{
 		}
 		list(t, a, "nobody", 0)
 	}},
+	{"a session keeps the id that it was given", func(t *testing.T, a sessionListStore) {
+		u := newUser(t, a, "")
+		ok(t, a.CreateSession(t.Context(), latchkey.StoredSession{ID: "0123456789abcdef", Token: "t", UserID: u.ID, Expires: instant}))
+		if listed := list(t, a, u.ID, 1); listed[0].ID != "0123456789abcdef" {
+			t.Errorf("listed with id %q", listed[0].ID)
+		}
+	}},
 	{"a listed session is the one that its id names", func(t *testing.T, a sessionListStore) {
 		u := newUser(t, a, "")
 		newSession(t, a, u, "t", instant)

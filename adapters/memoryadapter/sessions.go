@@ -24,7 +24,7 @@ func (a *Adapter) CreateSession(ctx context.Context, s latchkey.StoredSession) e
 			return latchkey.ErrNotFound
 		}
 		s := copySession(s)
-		s.ID = rand.Text() // never the caller's: it could be another session's
+		s.ID = cmp.Or(s.ID, rand.Text())
 		s.Token = key
 		put(d, d.sessions, key, s)
 		return nil

@@ -1,6 +1,7 @@
 package sqlstore
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"crypto/sha256"
@@ -51,7 +52,7 @@ func (s *Store) sessionValues(v latchkey.StoredSession, stored string) []any {
 	agent := strings.ReplaceAll(strings.ToValidUTF8(v.UserAgent, "\uFFFD"), "\x00", "\uFFFD")
 	at := s.dialect.time
 	return []any{
-		rand.Text(), v.UserID, stored, at(v.Expires), at(v.Created), null(agent), null(v.Tenant), null(v.Provider),
+		cmp.Or(v.ID, rand.Text()), v.UserID, stored, at(v.Expires), at(v.Created), null(agent), null(v.Tenant), null(v.Provider),
 		null(v.ProviderSID), null(v.ProviderSub), at(v.ProviderIssued), null(v.Sealed), at(v.Proved),
 		null(strings.Join(v.AMR, " ")), null(v.ACR),
 	}

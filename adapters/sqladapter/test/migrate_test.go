@@ -141,7 +141,7 @@ func TestMigrateAuthJS(t *testing.T) {
 					db := authJSDatabase(t, empty, schema)
 					ok(t, sqladapter.Migrate(t.Context(), db, sqladapter.Postgres))
 					return adopted(t, db)
-				})
+				}, choosesIDs)
 			})
 			t.Run("people and their sessions stay", func(t *testing.T) { stay(t, authJSDatabase(t, empty, schema)) })
 			t.Run("R-199 what breaks a rule is counted, and nothing changes", func(t *testing.T) {

@@ -1,0 +1,222 @@
+package latchkey_test
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/latchkeyhq/latchkey"
+	"github.com/latchkeyhq/latchkey/adapters/memoryadapter"
+)
+
+// tenantSite has a tenant for each host, on one store.
+type tenantSite struct {
+	*plainSite
+	named, configured atomic.Int32
+	broken            atomic.Bool
+}
+
+func newTenantSite(t *testing.T) *tenantSite {
+	t.Helper()
+	s := &tenantSite{plainSite: newPlainSite(t)}
+	name := func(_ context.Context, r *latchkey.Request) (string, error) {
+		s.named.Add(1)
+		return strings.TrimSuffix(r.Host, ".plain.example"), nil
+	}
+	s.auth = latchkey.NewTenants(name, func(_ context.Context, tenant string) (*latchkey.Config, error) {
+		s.configured.Add(1)
+		if s.broken.Load() {
+			return nil, errors.New("the directory of tenants does not answer")
+		}
+		c := plainConfig(s.store) // made anew each time
+		c.Site.URL = "https://" + tenant + ".plain.example"
+		if tenant == "nowhere/" {
+			return nil, errors.New("there is no such tenant")
+		}
+		if tenant == "small" {
+			c.Limits.Body = 16
+		}
+		return &c, nil
+	})
+	return s
+}
+
+// at asks as the browser sees a tenant's site.
+func (s *tenantSite) at(tenant string, h http.Handler, method, path string, form map[string][]string) *httptest.ResponseRecorder {
+	s.t.Helper()
+	return s.send(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		r.Host = tenant + ".plain.example"
+		if r.Header.Get("Origin") != "" {
+			r.Header.Set("Origin", "https://"+r.Host)
+		}
+		h.ServeHTTP(w, r)
+	}), method, path, form)
+}
+
+func TestTenantIsConfiguredOnce(t *testing.T) {
+	s := newTenantSite(t)
+	for range 5 {
+		for _, tenant := range []string{"a", "b"} {
+			if a := s.at(tenant, s.auth, http.MethodGet, "/auth/providers", nil); !strings.Contains(a.Body.String(), "https://"+tenant+".plain.example/auth/signin/password") {
+				t.Fatalf("%s: %d %s", tenant, a.Code, a.Body)
+			}
+		}
+	}
+	if got := s.configured.Load(); got != 2 {
+		t.Errorf("configured %d times, want once for each of two", got)
+	}
+}
+
+func TestTenantIsNamedOnceARequest(t *testing.T) {
+	s := newTenantSite(t)
+	page := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		_, _ = latchkey.SessionFrom(r.Context())
+		_, _ = s.auth.CurrentUser(r.Context())
+		if _, err := s.auth.CSRFToken(w, r); err != nil {
+			t.Error(err)
+		}
+		if _, err := s.auth.ActionURL(r, "signin"); err != nil {
+			t.Error(err)
+		}
+		if _, err := s.auth.SignIn(w, r, "", latchkey.SignInOptions{NoRedirect: true}, nil); err != nil {
+			t.Error(err)
+		}
+	})
+	for name, h := range map[string]http.Handler{
+		"a page behind Middleware":  s.auth.Middleware(page),
+		"a page behind LoadSession": s.auth.LoadSession(page),
+		"guards within guards": s.auth.LoadSession(s.auth.Authorize(func(context.Context, *latchkey.Session, *http.Request) error {
+			return nil
+		})(s.auth.Middleware(page))),
+	} {
+		s.named.Store(0)
+		s.at("a", h, http.MethodGet, "/page", nil)
+		if got := s.named.Load(); got != 1 {
+			t.Errorf("%s: asked %d times", name, got)
+		}
+	}
+	s.named.Store(0)
+	s.at("a", s.auth.Middleware(page), http.MethodGet, "/auth/session", nil)
+	if got := s.named.Load(); got != 1 {
+		t.Errorf("a route behind Middleware: asked %d times", got)
+	}
+}
+
+func TestTenantsOwnBodyLimit(t *testing.T) {
+	s := newTenantSite(t)
+	form := map[string][]string{"name": {"ada"}, "password": {"lovelace"}}
+	if a := s.at("small", s.auth, http.MethodPost, "/auth/callback/password", form); a.Code != http.StatusRequestEntityTooLarge {
+		t.Errorf("small: %d", a.Code)
+	}
+	if a := s.at("a", s.auth, http.MethodPost, "/auth/callback/password", form); a.Code != http.StatusFound {
+		t.Errorf("a: %d", a.Code)
+	}
+}
+
+func TestTenantsConfigurationFails(t *testing.T) {
+	s := newTenantSite(t)
+	s.broken.Store(true)
+	for range 2 {
+		if a := s.at("a", s.auth, http.MethodGet, "/auth/session", nil); a.Code != http.StatusInternalServerError {
+			t.Errorf("%d", a.Code)
+		}
+	}
+	if got := s.configured.Load(); got != 2 {
+		t.Errorf("asked %d times, want again after a failure", got)
+	}
+	s.broken.Store(false)
+	if a := s.at("a", s.auth, http.MethodGet, "/auth/session", nil); a.Code != http.StatusOK {
+		t.Errorf("mended: %d", a.Code)
+	}
+	nameless := latchkey.NewTenants(
+		func(context.Context, *latchkey.Request) (string, error) { return "", nil },
+		func(context.Context, string) (*latchkey.Config, error) { t.Error("configured"); return nil, nil },
+	)
+	if a := s.at("a", nameless, http.MethodGet, "/auth/session", nil); a.Code != http.StatusInternalServerError {
+		t.Errorf("no name: %d", a.Code)
+	}
+}
+
+func TestStoredSessionsBelongToTheirTenant(t *testing.T) {
+	s := newTenantSite(t)
+	s.at("a", s.auth, http.MethodPost, "/auth/callback/password", map[string][]string{"name": {"ada"}, "password": {"lovelace"}})
+	for tenant, want := range map[string]string{"a": "Ada", "b": "null"} {
+		jar := s.jar
+		s.jar = map[string]string{}
+		for name, value := range jar {
+			s.jar[name] = value
+		}
+		if a := s.at(tenant, s.auth, http.MethodGet, "/auth/session", nil); !strings.Contains(a.Body.String(), want) {
+			t.Errorf("%s: %s, want %s", tenant, a.Body, want)
+		}
+		s.jar = jar
+	}
+	ctx := latchkey.ContextWithTenant(t.Context(), "a")
+	if sessions, err := s.auth.Users().Sessions(ctx, plainID); err != nil || len(sessions) != 1 || sessions[0].Tenant != "a" {
+		t.Errorf("%+v, %v", sessions, err)
+	}
+	s.at("b", s.auth.LoadSession(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		ctx := latchkey.ContextWithTenant(r.Context(), "nowhere/") // not b, whose request it is
+		if _, err := s.auth.Users().Get(ctx, plainID); err == nil {
+			t.Error("the request's tenant wins over the context's")
+		}
+	})), http.MethodGet, "/", nil)
+	if _, err := s.auth.Users().Get(latchkey.ContextWithTenant(t.Context(), ""), plainID); err == nil {
+		t.Error("the context names no tenant, and somebody was found")
+	}
+}
+
+func TestTriesAreCountedForEachTenant(t *testing.T) {
+	s := newTenantSite(t)
+	try := func(tenant, password string) bool {
+		s.jar = map[string]string{}
+		a := s.at(tenant, s.auth, http.MethodPost, "/auth/callback/password", map[string][]string{"name": {"ada"}, "password": {password}})
+		return !strings.Contains(a.Header().Get("Location"), "error=")
+	}
+	for range 25 {
+		try("a", "wrong")
+	}
+	if try("a", "lovelace") {
+		t.Error("the limit of a is not kept")
+	}
+	if !try("b", "lovelace") {
+		t.Error("tries at a lock b")
+	}
+	if try("a", "lovelace") {
+		t.Error("a sign-in at b forgives tries at a")
+	}
+}
+
+// limitingStore counts and remembers in the store itself.
+type limitingStore struct {
+	*memoryadapter.Adapter
+	taken, used atomic.Int32
+}
+
+func (l *limitingStore) Take(context.Context, string, latchkey.Rate) (wait time.Duration, err error) {
+	l.taken.Add(1)
+	return 0, nil
+}
+
+func (l *limitingStore) Forget(context.Context, string) error { return nil }
+
+func (l *limitingStore) Use(context.Context, string, time.Time) (bool, error) {
+	l.used.Add(1)
+	return true, nil
+}
+
+func TestAdapterThatLimits(t *testing.T) {
+	store := &limitingStore{}
+	s := newPlainSite(t, func(c *latchkey.Config) {
+		store.Adapter = c.Adapter.(*memoryadapter.Adapter)
+		c.Adapter = store
+	})
+	if s.signIn(); store.taken.Load() == 0 {
+		t.Error("the Adapter is a Limiter, and was not asked")
+	}
+}

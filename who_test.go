@@ -1,0 +1,267 @@
+package latchkey_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"net/http"
+	"reflect"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/latchkeyhq/latchkey"
+	"github.com/latchkeyhq/latchkey/adapters/memoryadapter"
+)
+
+// What the server knows of whoever is signed in, and the browser does not.
+
+func TestServerFieldsOfSession(t *testing.T) {
+	now := time.Date(2026, 5, 1, 12, 0, 0, 0, time.UTC)
+	for _, c := range []struct {
+		name   string
+		change func(*latchkey.Config)
+		want   latchkey.Session // but for User, Expires and ID
+		hasID  bool
+	}{
+		{
+			"a row", func(*latchkey.Config) {},
+			latchkey.Session{UserID: plainID, Provider: "password", Via: latchkey.ViaCookie, Assurance: latchkey.Assurance{AuthTime: now, Proved: now}}, true,
+		},
+		{
+			"a token says whose it is, and no more", asTokens,
+			latchkey.Session{UserID: plainID, Via: latchkey.ViaCookie}, false,
+		},
+		{
+			"a token read with the application's say", func(c *latchkey.Config) {
+				asTokens(c)
+				c.Callbacks.Token = func(_ context.Context, u latchkey.TokenUpdate) (latchkey.Claims, error) { return u.Claims, nil }
+			},
+			latchkey.Session{UserID: plainID, Via: latchkey.ViaCookie}, false,
+		},
+		{
+			"a token that is tracked", func(c *latchkey.Config) { asTokens(c); c.Session.AbsoluteMaxAge = time.Hour },
+			latchkey.Session{UserID: plainID, Via: latchkey.ViaCookie, Assurance: latchkey.Assurance{AuthTime: now, Proved: now}}, true,
+		},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			s := newPlainSite(t, c.change, func(c *latchkey.Config) { c.Runtime.Time = func() time.Time { return now } })
+			s.signIn()
+			got := s.session()
+			if got == nil {
+				t.Fatal("nobody is signed in")
+			}
+			if (got.ID != "") != c.hasID {
+				t.Errorf("id %q", got.ID)
+			}
+			if raw, err := json.Marshal(got); err != nil || strings.Contains(string(raw), plainID) || strings.Contains(strings.ToLower(string(raw)), "via") {
+				t.Errorf("in JSON it is %s, %v", raw, err)
+			}
+			known := *got
+			known.User, known.Expires, known.ID = latchkey.User{}, time.Time{}, ""
+			if !reflect.DeepEqual(known, c.want) {
+				t.Errorf("%+v, want %+v", known, c.want)
+			}
+			if a := s.send(s.auth, http.MethodGet, "/auth/session", nil); strings.Contains(a.Body.String(), plainID) {
+				t.Errorf("the browser sees %s", a.Body)
+			}
+		})
+	}
+}
+
+func TestNoCallbackChangesServerFields(t *testing.T) {
+	shared := &latchkey.Session{UserID: "somebody", Via: "else", Extra: map[string]any{"role": "editor"}}
+	for name, shape := range map[string]func(*latchkey.Session) *latchkey.Session{
+		"the session itself": func(s *latchkey.Session) *latchkey.Session {
+			s.UserID, s.ID, s.Via, s.AuthTime = "somebody", "other", "else", time.Time{}
+			return s
+		},
+		"another one": func(*latchkey.Session) *latchkey.Session { return shared },
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := newPlainSite(t, func(c *latchkey.Config) {
+				c.Callbacks.Session = func(_ context.Context, r latchkey.SessionRead) (*latchkey.Session, error) {
+					if r.Stored == nil || r.Stored.UserID != plainID || r.Stored.ID != r.Session.ID {
+						t.Errorf("the stored row is %+v", r.Stored)
+					}
+					return shape(r.Session), nil
+				}
+			})
+			s.signIn()
+			got := s.session()
+			if got == nil || got.UserID != plainID || got.Via != latchkey.ViaCookie || got.ID == "other" || got.ID == "" || got.AuthTime.IsZero() {
+				t.Errorf("%+v", got)
+			}
+			if shared.UserID != "somebody" || shared.ID != "" {
+				t.Error("the application's own session was changed")
+			}
+		})
+	}
+}
+
+func TestSessionEventHasTheRow(t *testing.T) {
+	var heard latchkey.SessionEvent
+	s := newPlainSite(t, func(c *latchkey.Config) {
+		c.Events.Session = func(_ context.Context, e latchkey.SessionEvent) error { heard = e; return nil }
+	})
+	s.signIn()
+	if s.session(); heard.Stored == nil || heard.Stored.UserID != plainID || heard.Session.UserID != plainID {
+		t.Errorf("%+v", heard)
+	}
+}
+
+// lookupStore counts lookups of users.
+type lookupStore struct {
+	*memoryadapter.Adapter
+	users atomic.Int32
+}
+
+func (c *lookupStore) GetUser(ctx context.Context, id string) (latchkey.User, error) {
+	c.users.Add(1)
+	return c.Adapter.GetUser(ctx, id)
+}
+
+func TestCurrentUser(t *testing.T) {
+	for _, c := range []struct {
+		name     string
+		change   func(*latchkey.Config)
+		lookups  int32
+		verified bool // known to the store alone
+	}{
+		{"with a row it comes along", func(*latchkey.Config) {}, 0, true},
+		{"with a token it is looked up, once", asTokens, 1, true},
+		{"without a store the token says", func(c *latchkey.Config) { asTokens(c); c.Adapter = nil }, 0, false},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			store := &lookupStore{}
+			s := newPlainSite(t, func(config *latchkey.Config) {
+				store.Adapter = config.Adapter.(*memoryadapter.Adapter)
+				config.Adapter = store
+				c.change(config)
+			})
+			s.signIn()
+			store.users.Store(0)
+			s.look(func(ctx context.Context) {
+				for range 3 {
+					u, err := s.auth.CurrentUser(ctx)
+					if err != nil || u.ID != plainID || u.Name != "Ada" || u.Email != "ada@example.com" || u.EmailVerified.IsZero() == c.verified {
+						t.Fatalf("%+v, %v", u, err)
+					}
+					u.Name = "changed by the caller"
+				}
+			})
+			if got := store.users.Load(); got != c.lookups {
+				t.Errorf("%d lookups, want %d", got, c.lookups)
+			}
+		})
+	}
+	t.Run("nobody", func(t *testing.T) {
+		s := newPlainSite(t)
+		s.look(func(ctx context.Context) {
+			if u, err := s.auth.CurrentUser(ctx); !errors.Is(err, latchkey.ErrNoSession) {
+				t.Errorf("%+v, %v", u, err)
+			}
+		})
+		if _, err := s.auth.CurrentUser(t.Context()); !errors.Is(err, latchkey.ErrNoSession) {
+			t.Errorf("without LoadSession: %v", err)
+		}
+	})
+	t.Run("a user who was deleted", func(t *testing.T) {
+		s := newPlainSite(t, asTokens)
+		s.signIn()
+		if err := s.auth.Users().Delete(t.Context(), plainID); err != nil {
+			t.Fatal(err)
+		}
+		s.look(func(ctx context.Context) {
+			if u, err := s.auth.CurrentUser(ctx); !errors.Is(err, latchkey.ErrNoSession) {
+				t.Errorf("%+v, %v", u, err)
+			}
+		})
+	})
+	t.Run("a session that was put into the context", func(t *testing.T) {
+		s := newPlainSite(t)
+		ctx := latchkey.ContextWithSession(t.Context(), &latchkey.Session{UserID: plainID})
+		if found, ok := latchkey.SessionFrom(ctx); !ok || found.UserID != plainID {
+			t.Errorf("%+v, %t", found, ok)
+		}
+		if u, err := s.auth.CurrentUser(ctx); err != nil || u.Name != "Ada" {
+			t.Errorf("%+v, %v", u, err)
+		}
+		if _, ok := latchkey.SessionFrom(latchkey.ContextWithSession(ctx, nil)); ok {
+			t.Error("nil is somebody")
+		}
+	})
+}
+
+func TestUsersRefuseAnEmptyID(t *testing.T) {
+	s := newPlainSite(t)
+	u, ctx := s.auth.Users(), t.Context()
+	for name, do := range map[string]func() error{
+		"Get":              func() error { _, err := u.Get(ctx, ""); return err },
+		"Accounts":         func() error { _, err := u.Accounts(ctx, ""); return err },
+		"Unlink":           func() error { return u.Unlink(ctx, "", "elsewhere", "1") },
+		"Sessions":         func() error { _, err := u.Sessions(ctx, ""); return err },
+		"EndSession":       func() error { return u.EndSession(ctx, "", "1") },
+		"EndSessions":      func() error { return u.EndSessions(ctx, "", "") },
+		"EndOtherSessions": func() error { return u.EndOtherSessions(ctx, "") },
+		"Delete":           func() error { return u.Delete(ctx, "") },
+	} {
+		if err := do(); err == nil || !strings.Contains(err.Error(), "user id is empty") {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	if got, err := u.Get(ctx, plainID); err != nil || got.Name != "Ada" {
+		t.Errorf("Get: %+v, %v", got, err)
+	}
+	if _, err := u.Get(ctx, "nobody"); !errors.Is(err, latchkey.ErrNotFound) {
+		t.Errorf("Get of nobody: %v", err)
+	}
+}
+
+// plainStore is an Adapter that cannot list sessions.
+type plainStore struct {
+	latchkey.Adapter
+	latchkey.SessionAdapter
+}
+
+func TestEndSessionsNeedsAList(t *testing.T) {
+	s := newPlainSite(t, func(c *latchkey.Config) {
+		c.Adapter = plainStore{c.Adapter, c.Adapter.(latchkey.SessionAdapter)}
+	})
+	for name, err := range map[string]error{
+		"EndSessions":      s.auth.Users().EndSessions(t.Context(), plainID, ""),
+		"EndOtherSessions": s.auth.Users().EndOtherSessions(t.Context(), plainID),
+		"EndSession":       s.auth.Users().EndSession(t.Context(), plainID, "x"),
+	} {
+		if !errors.Is(err, latchkey.ErrMissingAdapterMethods) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+func TestEndOtherSessions(t *testing.T) {
+	s := newPlainSite(t)
+	s.signIn()
+	s.jar = map[string]string{}
+	s.signIn()
+	s.look(func(ctx context.Context) {
+		if err := s.auth.Users().EndOtherSessions(ctx, plainID); err != nil {
+			t.Fatal(err)
+		}
+	})
+	if left, err := s.auth.Users().Sessions(t.Context(), plainID); len(left) != 1 || err != nil {
+		t.Errorf("%d sessions, %v", len(left), err)
+	}
+	if s.session() == nil {
+		t.Error("the session of the context has ended")
+	}
+	s.look(func(ctx context.Context) { // somebody else's
+		if err := s.auth.Users().EndOtherSessions(ctx, "eve"); err != nil {
+			t.Fatal(err)
+		}
+	})
+	if s.session() == nil {
+		t.Error("the sessions of another user ended this one")
+	}
+}
