@@ -7,8 +7,10 @@ import (
 	"log"
 	"net/http"
 	"net/http/httptest"
+	"net/url"
 	"os"
 	"strings"
+	"time"
 
 	"github.com/latchkeyhq/latchkey"
 	"github.com/latchkeyhq/latchkey/adapters/memoryadapter"
@@ -47,7 +49,13 @@ func ExampleOAuth() {
 				Subject: g.Profile.String("sub"),
 				Name:    g.Profile.String("display_name", "email"),
 				Email:   g.Profile.String("email"),
+				// Not proven unless the profile says so: email_verified.
+				EmailVerified: latchkey.EmailTrustUnknown,
 			}, nil
+		},
+		// The secret is made when it is needed, and may be fetched from somewhere.
+		NewClientSecret: func(_ context.Context, now time.Time) (string, error) {
+			return os.Getenv("ACME_SECRET_OF_" + now.Format("2006")), nil
 		},
 	}
 	_, err := latchkey.New(latchkey.Config{
@@ -159,6 +167,24 @@ func ExampleAuth_SignIn() {
 	}
 }
 
+// A handler of the application's own signs out and says where that leads,
+// instead of redirecting.
+func ExampleAuth_SignOut() {
+	auth := exampleAuth()
+	handler := func(w http.ResponseWriter, r *http.Request) {
+		to, err := auth.SignOut(w, r, latchkey.SignOutOptions{RedirectTo: "/goodbye", NoRedirect: true})
+		if err != nil {
+			http.Error(w, "still signed in", http.StatusInternalServerError)
+			return
+		}
+		fmt.Fprintf(w, "Go to %s", to)
+	}
+	answer := httptest.NewRecorder()
+	handler(answer, httptest.NewRequest(http.MethodPost, "/leave", nil))
+	fmt.Println(answer.Body)
+	// Output: Go to https://app.example/goodbye
+}
+
 // Magic links need an Adapter to keep their hashes, and something to send mail with.
 func ExampleEmail() {
 	auth, err := latchkey.New(latchkey.Config{
@@ -176,37 +202,125 @@ func ExampleEmail() {
 	// Output: true <nil>
 }
 
-// Each tenant has a configuration of its own.
+// Settings that depend on the request: the canary is another configuration.
 func ExampleNewFunc() {
-	tenants := map[string]*latchkey.Config{
-		"a.example": {Site: latchkey.Site{URL: "https://a.example"}, Secrets: []string{"the first tenant's secret, long enough"}},
-		"b.example": {Site: latchkey.Site{URL: "https://b.example"}, Secrets: []string{"the other tenant's secret, long enough"}},
+	usual := &latchkey.Config{
+		Site:    latchkey.Site{URL: "https://app.example"},
+		Secrets: []string{"the output of openssl rand -base64 33"},
 	}
+	canary := *usual
+	canary.Hardened = true
 	auth := latchkey.NewFunc(func(_ context.Context, r *latchkey.Request) (*latchkey.Config, error) {
-		c, ok := tenants[r.Host]
-		if !ok {
-			return nil, fmt.Errorf("no such tenant: %q", r.Host)
+		if r.Header.Get("X-Canary") != "" {
+			return &canary, nil
 		}
-		return c, nil // the same pointer each time: it is prepared once
+		return usual, nil // the same pointer each time: it is prepared once
 	})
-	r := httptest.NewRequest(http.MethodGet, "/auth/providers", nil)
-	r.Host = "a.example"
 	answer := httptest.NewRecorder()
-	auth.ServeHTTP(answer, r)
+	auth.ServeHTTP(answer, httptest.NewRequest(http.MethodGet, "/auth/providers", nil))
 	fmt.Println(answer.Code, answer.Body)
 	// Output: 200 {}
 }
 
-func exampleAuth() *latchkey.Auth {
+// Each tenant has an Adapter and secrets of its own, and so people of its own.
+func ExampleNewTenants() {
+	secrets := map[string]string{
+		"red":  "the output of openssl rand -base64 33",
+		"blue": "another output of openssl rand -base64 33",
+	}
+	auth := latchkey.NewTenants(
+		func(_ context.Context, r *latchkey.Request) (string, error) {
+			tenant, ok := strings.CutSuffix(r.Host, ".app.example")
+			if _, known := secrets[tenant]; !ok || !known {
+				return "", fmt.Errorf("no tenant at %q", r.Host)
+			}
+			return tenant, nil
+		},
+		func(_ context.Context, tenant string) (*latchkey.Config, error) { // once for each
+			return &latchkey.Config{
+				Site:    latchkey.Site{URL: "https://" + tenant + ".app.example"},
+				Secrets: []string{secrets[tenant]},
+				Adapter: memoryadapter.New(memoryadapter.Options{}),
+				Runtime: latchkey.Runtime{Logger: quiet},
+			}, nil
+		},
+	)
+	for _, host := range []string{"red.app.example", "green.app.example"} {
+		r := httptest.NewRequest(http.MethodGet, "/auth/session", nil)
+		r.Host = host
+		answer := httptest.NewRecorder()
+		auth.ServeHTTP(answer, r)
+		fmt.Println(host, answer.Code)
+	}
+
+	// A nightly job has no request, and names the tenant.
+	removed, err := auth.Sweep(latchkey.ContextWithTenant(context.Background(), "blue"))
+	fmt.Println(removed, err)
+	// Output:
+	// red.app.example 200
+	// green.app.example 500
+	// 0 <nil>
+}
+
+// Observe hears everything, what failed included, as ids.
+func ExampleEvents_observe() {
+	failures := map[latchkey.ErrorType]int{}
+	var audit []string
+	events := latchkey.Events{Observe: func(_ context.Context, e latchkey.Event) error {
+		if e.Outcome == latchkey.EventFailed {
+			failures[e.Reason]++ // functions are called concurrently: a real counter has a lock
+		}
+		audit = append(audit, fmt.Sprintf("%s %s by %s at %s", e.Type, e.Outcome, e.By.Kind, e.Provider))
+		return nil
+	}}
+	site := exampleAuthWith(events)
+	for _, password := range []string{"byron", "lovelace"} {
+		form := url.Values{"username": {"ada"}, "password": {password}}
+		_, err := site.SignIn(httptest.NewRecorder(), httptest.NewRequest(http.MethodPost, "/enter", nil),
+			"credentials", latchkey.SignInOptions{Form: form}, nil)
+		fmt.Println(password, err == nil)
+	}
+	fmt.Println(strings.Join(audit, "\n"))
+	fmt.Println(failures[latchkey.ErrCredentialsSignin])
+	// Output:
+	// byron false
+	// lovelace true
+	// sign_in failure by visitor at credentials
+	// sign_in success by user at credentials
+	// 1
+}
+
+// Two sites in one process count tries together.
+func ExampleNewMemoryLimiter() {
+	shared := latchkey.NewMemoryLimiter(nil) // one that other processes share is an interface of two methods
+	limits := latchkey.Limits{Limiter: shared, CredentialsPerAccount: latchkey.Rate{Events: 5, Per: time.Minute}}
+	_ = []latchkey.Config{
+		{Site: latchkey.Site{URL: "https://app.example"}, Limits: limits},
+		{Site: latchkey.Site{URL: "https://shop.example"}, Limits: limits},
+	}
+
+	wait, _ := shared.Take(context.Background(), "somebody", latchkey.Rate{Events: 1, Per: time.Minute})
+	fmt.Println(wait)
+	wait, _ = shared.Take(context.Background(), "somebody", latchkey.Rate{Events: 1, Per: time.Minute})
+	fmt.Println(wait > 0)
+	// Output:
+	// 0s
+	// true
+}
+
+func exampleAuth() *latchkey.Auth { return exampleAuthWith(latchkey.Events{}) }
+
+func exampleAuthWith(events latchkey.Events) *latchkey.Auth {
 	auth, err := latchkey.New(latchkey.Config{
 		Site:    latchkey.Site{URL: "https://app.example"},
 		Secrets: []string{"the output of openssl rand -base64 33"},
+		Events:  events,
 		Runtime: latchkey.Runtime{Logger: quiet},
 		Providers: []latchkey.Provider{&latchkey.Credentials{
 			Fields: []latchkey.Field{{Name: "username"}, {Name: "password", Type: "password"}},
 			Authorize: func(_ context.Context, typed map[string]string, _ *latchkey.Request) (*latchkey.User, error) {
 				if typed["username"] != "ada" || typed["password"] != "lovelace" {
-					return nil, nil // back to the form; the visitor is not told which was wrong
+					return nil, nil // back to the form, which does not tell which was wrong
 				}
 				return &latchkey.User{ID: "1", Name: "Ada"}, nil
 			},
