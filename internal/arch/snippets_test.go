@@ -31,6 +31,7 @@ func TestSnippets(t *testing.T) {
 	if work == "" || work == "off" {
 		t.Skip("the blocks import several modules, and there is no workspace: NOTHING WAS TESTED")
 	}
+	watch(t, func(string) {}) // what the blocks import
 	pages, err := filepath.Glob(filepath.Join(root, "docs", "*.md"))
 	if err != nil {
 		t.Fatal(err)
