@@ -119,7 +119,7 @@ type AuthenticatorAdapter interface {
 	DeleteAuthenticator(ctx context.Context, credentialID []byte) error
 }
 
-// TxAdapter can do several things or none of them.
+// TxAdapter does several writes in one transaction.
 type TxAdapter interface {
 	// InTx calls f with an Adapter of the same abilities, bound to one
 	// transaction. An error of f, or a panic, rolls everything back and is passed

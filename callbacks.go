@@ -2,7 +2,9 @@ package latchkey
 
 import "context"
 
-// Callbacks let the application steer. An error that is no [RedirectTo] and no
+// Callbacks are decisions of the application's own: who may sign in, where a
+// browser is sent, what a session token and a session hold. Each may be nil. An
+// error that is no [RedirectTo] and no
 // ErrorType stays in the log; the browser shows the error page.
 type Callbacks struct {
 	// SignIn decides whether somebody may come in. nil, or a nil error: yes. An
@@ -20,7 +22,8 @@ type Callbacks struct {
 	Session func(ctx context.Context, r SessionRead) (*Session, error)
 }
 
-// SignInAttempt is a sign-in about to be allowed.
+// SignInAttempt is what [Callbacks].SignIn decides about: somebody who has proved
+// who they are, or who asks for a magic link.
 type SignInAttempt struct {
 	User        User // the stored user when there is one, else as the provider describes them
 	Account     Account
@@ -30,7 +33,8 @@ type SignInAttempt struct {
 	VerificationRequest bool
 }
 
-// TokenUpdate is a session token about to be sealed.
+// TokenUpdate is what [Callbacks].Token gets: the claims of a JWT session that is
+// made, read or updated.
 type TokenUpdate struct {
 	Claims  Claims  // change and return these, or return others
 	Trigger Trigger // why; empty: the session is being read
@@ -42,7 +46,8 @@ type TokenUpdate struct {
 	Update any
 }
 
-// Trigger is why a callback runs.
+// Trigger is why [Callbacks].Token or [Callbacks].Session runs: a sign-in, a first
+// sign-in, an update; empty: the session is read.
 type Trigger string
 
 // The triggers.
@@ -52,7 +57,8 @@ const (
 	TriggerUpdate Trigger = "update" // the browser, or UpdateSession, asks for a change
 )
 
-// SessionRead is a session about to be shown.
+// SessionRead is what [Callbacks].Session gets: a session about to be shown to a
+// browser or a handler.
 type SessionRead struct {
 	Session *Session       // the default answer: change and return it, or return another
 	Claims  Claims         // of the token; nil with DatabaseSessions

@@ -107,7 +107,7 @@ type JWTConfig struct {
 	Decode func(ctx context.Context, token string, p JWTParams) (Claims, error)
 }
 
-// JWTParams is what a session token is made with.
+// JWTParams is what [JWTConfig].Encode and Decode are given.
 type JWTParams struct {
 	Claims  Claims   // Encode only
 	Secrets []string // newest first
@@ -199,13 +199,14 @@ type Limits struct {
 	DiscoveryPause  time.Duration // after a failure; 0: growing from 1 s to 30 s; negative: none
 }
 
-// Rate is a number of events in a period.
+// Rate is how often something may happen: Events times in each Per.
 type Rate struct {
 	Events int
 	Per    time.Duration
 }
 
-// Limiter counts events by key. It is called concurrently.
+// Limiter counts tries and mails by key, so that [Limits] can bound them. It is
+// called concurrently.
 type Limiter interface {
 	// Take counts one event under key, unless r is reached already; then it
 	// says how long until the next one fits.
@@ -214,7 +215,8 @@ type Limiter interface {
 	Forget(ctx context.Context, key string) error
 }
 
-// ReplayStore remembers values that must not be used twice. It is called concurrently.
+// ReplayStore remembers values that must not be used twice, such as the state of a
+// completed sign-in. It is called concurrently.
 type ReplayStore interface {
 	// Use records key until expires and reports whether this was its first use.
 	Use(ctx context.Context, key string, expires time.Time) (first bool, err error)
@@ -243,7 +245,7 @@ type Strict struct {
 	SkipCSRFCheck bool
 }
 
-// Runtime is what the program lends to the library.
+// Runtime is what the library takes from the program: HTTP client, log, clock.
 type Runtime struct {
 	HTTPClient *http.Client     // for all calls to providers; nil: one of its own, with timeouts
 	Logger     *slog.Logger     // nil: slog.Default

@@ -44,7 +44,8 @@ func do(ctx context.Context, s *setup, fault error, r *Request, trusted bool) (*
 	return res, nil
 }
 
-// Match is [Auth.Match].
+// Match reports whether r is for Latchkey: below the base path, and a route that is
+// switched on.
 func (c *Core) Match(ctx context.Context, r *Request) bool {
 	s, _ := c.auth.setupOrBlank(ctx, r) // better an error page than the application's own answer
 	return s != nil && s.config.owns(r.URL.EscapedPath())
@@ -77,14 +78,17 @@ func (c *Core) reading(ctx context.Context, r *Request) (*exchange, error) {
 	return x, nil
 }
 
-// Access is what a guard has decided.
+// Access is the answer of [Core.Authorize]: whether a request may pass, and who is
+// signed in.
 type Access struct {
 	Session  *Session       // nil: nobody is signed in
 	Response *Response      // what to answer instead; nil: the request may pass
 	Cookies  []*http.Cookie // for the response, in either case
 }
 
-// Authorize is [Auth.Authorize] for one request.
+// Authorize asks decide, which gets the session (nil: nobody), whether r may pass:
+// nil lets it, [RedirectTo] and [RespondWith] answer it, any other error leads to
+// the sign-in page. It denies on every fault.
 func (c *Core) Authorize(ctx context.Context, r *Request, decide func(ctx context.Context, s *Session) error) Access {
 	s, cookies, err := c.ReadSession(ctx, r)
 	return Access{Session: s, Cookies: cookies, Response: c.auth.judge(ctx, r, s, err, decide)}
@@ -156,8 +160,9 @@ func wantsOnlyJSON(h http.Header) bool {
 	return strings.Contains(accept, jsonType) && !strings.Contains(accept, "text/html")
 }
 
-// SignIn is [Auth.SignIn]. SignInOptions.NoRedirect means nothing here: the URL
-// is Response.Redirect.
+// SignIn starts signing in with a provider; empty or unknown: it leads to the
+// sign-in page. The URL is Response.Redirect, whatever NoRedirect says. The error
+// is an [*Error].
 func (c *Core) SignIn(ctx context.Context, r *Request, provider string, o SignInOptions, params url.Values) (*Response, error) {
 	x, err := c.reading(ctx, r)
 	if err != nil {
@@ -190,7 +195,7 @@ func (c *Core) SignIn(ctx context.Context, r *Request, provider string, o SignIn
 	return res, nil
 }
 
-// SignOut is [Auth.SignOut].
+// SignOut ends the session of r.
 func (c *Core) SignOut(ctx context.Context, r *Request, o SignOutOptions) (*Response, error) {
 	x, err := c.reading(ctx, r)
 	if err != nil {
@@ -205,7 +210,8 @@ func (c *Core) SignOut(ctx context.Context, r *Request, o SignOutOptions) (*Resp
 	return res, nil
 }
 
-// UpdateSession is [Auth.UpdateSession].
+// UpdateSession hands data to the token callback, or with stored sessions the
+// session callback, and returns the new session and its cookies.
 func (c *Core) UpdateSession(ctx context.Context, r *Request, data any) (*Session, []*http.Cookie, error) {
 	plain, err := plainJSON(data)
 	if err != nil {
@@ -232,7 +238,8 @@ func plainJSON(data any) (plain any, err error) {
 	return plain, err
 }
 
-// CSRFToken is [Auth.CSRFToken].
+// CSRFToken returns the token that the application's own form must post as
+// csrfToken, and its cookie where the browser has none yet.
 func (c *Core) CSRFToken(ctx context.Context, r *Request) (string, []*http.Cookie, error) {
 	x, err := c.reading(ctx, asGet(r))
 	if err != nil {
@@ -249,7 +256,8 @@ func asGet(r *Request) *Request {
 	return &get
 }
 
-// ActionURL is [Auth.ActionURL].
+// ActionURL is the absolute URL of an action, such as "signin", as the browser that
+// sent r sees the site.
 func (c *Core) ActionURL(ctx context.Context, r *Request, action string) (*url.URL, error) {
 	x, err := c.reading(ctx, r)
 	if err != nil {

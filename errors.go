@@ -52,12 +52,12 @@ const (
 // Error implements error.
 func (t ErrorType) Error() string { return "latchkey: " + string(t) }
 
-// Error adds to an [ErrorType] where it happened and why.
+// Error is a failure: its [ErrorType], the provider it happened at, and the cause.
 type Error struct {
 	Type     ErrorType
 	Provider string // the provider involved; empty: none
-	Code     string // shown on the page beside a failed credentials sign-in
-	Err      error  // the cause; logged, never shown to a browser
+	Code     string // in the query of the sign-in page, after failed credentials
+	Err      error  // the cause; logged, never sent to a browser
 }
 
 // Error implements error.
@@ -87,8 +87,8 @@ func (t ErrorType) wrapFor(provider string, err error) error {
 	return &Error{Type: t, Provider: provider, Err: err}
 }
 
-// CredentialsError returns an error for [Credentials].Authorize that leads back to
-// the sign-in page with code beside the message. The code is public: it must not
+// CredentialsError returns an error by which [Credentials].Authorize refuses what
+// was typed: the browser goes back to the sign-in page, with code in its query. The code is public: it must not
 // tell a wrong name from a wrong password. Empty: "credentials".
 func CredentialsError(code string) error { return &Error{Type: ErrCredentialsSignin, Code: code} }
 

@@ -20,14 +20,15 @@ type Event struct {
 	Client    string // IP address of the client; empty: unknown, or no request
 	UserAgent string // at most 256 bytes
 	Request   string // the X-Request-Id header, at most 64 bytes
-	Tenant    string // see [NewTenants]
+	Tenant    string // name of the tenant, on sites made with [NewTenants]
 
 	// Err is the cause of a failure, with what is secret redacted. It is for this
 	// call only: do not store it.
 	Err error
 }
 
-// EventType says what happened. The list is closed, and grows with releases.
+// EventType says what an [Event] tells, such as a sign-in. The list is closed, and
+// grows with releases.
 type EventType string
 
 // What an [Event] can tell.
@@ -42,7 +43,7 @@ const (
 	EventAccountUnlinked EventType = "account.unlinked"
 )
 
-// EventOutcome says how it ended.
+// EventOutcome says whether what an [Event] tells succeeded or failed.
 type EventOutcome string
 
 // The outcomes of an [Event].
@@ -51,13 +52,14 @@ const (
 	EventFailed    EventOutcome = "failure"
 )
 
-// Actor is who did something.
+// Actor is who caused an [Event].
 type Actor struct {
 	Kind ActorKind
 	ID   string // of the user; empty: not known
 }
 
-// ActorKind is what somebody is to the site.
+// ActorKind tells who caused an [Event]: somebody who is signed in, somebody who is
+// not, or the application.
 type ActorKind string
 
 // The kinds of [Actor].

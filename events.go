@@ -54,7 +54,9 @@ type SessionEvent struct {
 	Stored  *StoredSession // DatabaseSessions; nil otherwise
 }
 
-// EvictEvent reports what was detached from a user whose e-mail address was proven.
+// EvictEvent reports the accounts and passkeys that were removed from a user when
+// their e-mail address was proven for the first time: others may have attached
+// them before.
 type EvictEvent struct {
 	User           User
 	Accounts       []Account

@@ -44,7 +44,7 @@ type Account struct {
 	EmailVouched bool
 }
 
-// Tokens is a provider's answer to an authorization code.
+// Tokens are what a provider's token endpoint answered at the end of a sign-in.
 type Tokens struct {
 	AccessToken  string
 	RefreshToken string
@@ -73,18 +73,18 @@ type Session struct {
 
 	UserID   string     // the application's id of the user; empty: the token does not say
 	ID       string     // one for life, however often its token is renewed; empty: a token that keeps none
-	Tenant   string     // see [NewTenants]; empty: there is one site
+	Tenant   string     // name of the tenant, on sites made with [NewTenants]; empty: there is one site
 	Provider string     // id of the provider that opened it; empty: unknown, as with JWTSessions
 	Via      SessionVia // what the request proved the session with
 	Assurance
 }
 
-// SessionVia is what a request proves its session with.
+// SessionVia is how a session came with its request, such as in a cookie.
 type SessionVia string
 
 // The ways a session comes with a request.
 const (
-	ViaCookie SessionVia = "cookie"
+	ViaCookie SessionVia = "cookie" // the session cookie
 )
 
 // Assurance is how, and how recently, the user of a session proved who they
@@ -124,7 +124,8 @@ type StoredSession struct {
 	ACR    string    // the level reached; empty: none was asked for
 }
 
-// VerificationToken is the stored half of a magic link.
+// VerificationToken is what a store keeps of a magic link: a hash of its secret,
+// never the secret.
 type VerificationToken struct {
 	Identifier string // the e-mail address the link was sent to
 	Token      string // a hash of the secret in the link

@@ -51,7 +51,8 @@ type Endpoint struct {
 	Params url.Values
 }
 
-// Check is a way to tie a callback to the sign-in that began it.
+// Check is a value that proves that an OAuth callback belongs to a sign-in begun in
+// the same browser.
 type Check string
 
 // The checks an OAuth provider can use.
@@ -62,8 +63,8 @@ const (
 	CheckNone  Check = "none"  // alone: no check at all. Unsafe; logs a warning
 )
 
-// ClientAuth is how a client proves itself at the token endpoint. See OpenID
-// Connect Core 1.0, section 9.
+// ClientAuth is how the site proves itself at a provider's token endpoint. See
+// OpenID Connect Core 1.0, section 9.
 type ClientAuth string
 
 // The client authentication methods.
@@ -75,14 +76,16 @@ const (
 	ClientAuthNone    ClientAuth = "none"
 )
 
-// SigningKey signs client assertions for [PrivateKeyJWT] (RFC 7523).
+// SigningKey is the key by which the site proves itself to a provider instead of a
+// client secret: see [PrivateKeyJWT] (RFC 7523).
 type SigningKey struct {
 	Key       crypto.Signer // RSA, ECDSA or Ed25519
 	KeyID     string        // kid
 	Algorithm string        // such as "ES256"; empty: RS256, ES256, ES384, ES512 or EdDSA, as suits Key
 }
 
-// EmailTrust is what a provider's word about an e-mail address is worth.
+// EmailTrust says whether a provider vouches that an e-mail address is the
+// person's.
 type EmailTrust int
 
 // The values of [EmailTrust].
@@ -92,7 +95,7 @@ const (
 	EmailUnproven                       // nobody has checked
 )
 
-// Grant is everything a provider handed over.
+// Grant is what an OAuth provider handed over at the end of a sign-in.
 type Grant struct {
 	Tokens  Tokens
 	Profile Claims     // ID token claims or userinfo
@@ -201,7 +204,8 @@ type OAuth struct {
 }
 
 // Or returns p with every field it leaves empty taken from defaults, inside
-// nested structs and maps of parameters too. A default of true cannot be turned off.
+// nested structs and maps of parameters too, for catalogues of providers, whose
+// users fill in only what differs. A default of true cannot be turned off.
 func (p OAuth) Or(defaults OAuth) *OAuth {
 	fill.From(&p, defaults)
 	return &p
@@ -241,7 +245,8 @@ type SignInLink struct {
 	Request  *Request
 }
 
-// Credentials lets the application check what was typed.
+// Credentials signs people in by what they type, such as a name and a password,
+// which the application checks.
 type Credentials struct {
 	ID     string // empty: credentials
 	Name   string // empty: Credentials

@@ -55,8 +55,9 @@ func NewTenants(
 // tenantKey is where ContextWithTenant leaves the name in a context.
 type tenantKey struct{}
 
-// ContextWithTenant returns a context that names the tenant of what is done with
-// it. It wins over what the function given to [NewTenants] says.
+// ContextWithTenant returns a context for work on one tenant of a site made with
+// [NewTenants], such as a nightly job. It wins over what the function given to
+// NewTenants says.
 func ContextWithTenant(ctx context.Context, tenant string) context.Context {
 	return context.WithValue(ctx, tenantKey{}, tenant)
 }

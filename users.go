@@ -115,8 +115,8 @@ func (u *Users) EndSessions(ctx context.Context, userID, keep string) error {
 	return err
 }
 
-// EndOtherSessions is EndSessions that spares the session of the context, which
-// [SessionFrom] finds.
+// EndOtherSessions signs a user out everywhere but in the session of the context,
+// which [SessionFrom] finds. Of JWT sessions none can be spared.
 func (u *Users) EndOtherSessions(ctx context.Context, userID string) error {
 	keep := ""
 	if s, ok := SessionFrom(ctx); ok && s.UserID == userID {

@@ -33,7 +33,7 @@ func Value[T any, M ~map[string]any](m M, key string) (T, error) {
 	return out, nil
 }
 
-// Decode decodes a whole set of members, such as a provider's profile, into a T
+// Decode turns a set of claims, such as a provider's profile, into a struct T
 // with json tags.
 func Decode[T any, M ~map[string]any](m M) (T, error) {
 	var out T

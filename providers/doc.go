@@ -13,7 +13,7 @@
 // What a provider says about a person reaches callbacks as [latchkey.Claims].
 // The profile types of this package give it a shape:
 //
-//	profile, err := latchkey.As[providers.GitHubProfile](attempt.Profile)
+//	profile, err := latchkey.Decode[providers.GitHubProfile](attempt.Profile)
 //
 // They are for reading. Decisions about who somebody is use the exact names of
 // the claims, which encoding/json would also fill from a differently spelled one.
