@@ -14,35 +14,35 @@ import (
 	"github.com/latchkeyhq/latchkey"
 )
 
-// settle stores a user with accounts.
-func (d *desk) settle(u latchkey.User, providers ...string) latchkey.User {
-	d.t.Helper()
-	u, err := d.store.CreateUser(d.t.Context(), u)
+// addLinkedUser stores a user with accounts.
+func (s *testSite) addLinkedUser(u latchkey.User, providers ...string) latchkey.User {
+	s.t.Helper()
+	u, err := s.store.CreateUser(s.t.Context(), u)
 	if err != nil {
-		d.t.Fatal(err)
+		s.t.Fatal(err)
 	}
 	for _, p := range providers {
-		err := d.store.LinkAccount(d.t.Context(), latchkey.Account{UserID: u.ID, Provider: p, ProviderAccountID: "at-" + p, Type: latchkey.TypeOAuth})
+		err := s.store.LinkAccount(s.t.Context(), latchkey.Account{UserID: u.ID, Provider: p, ProviderAccountID: "at-" + p, Type: latchkey.TypeOAuth})
 		if err != nil {
-			d.t.Fatal(err)
+			s.t.Fatal(err)
 		}
 	}
 	return u
 }
 
-// follow asks for a magic link and opens it.
-func (g *guest) follow(address string) *answer {
-	g.d.t.Helper()
-	g.post("/auth/signin/post", "email", address)
-	links := g.d.sent()
+// signInByLink asks for a magic link and opens it.
+func (b *browser) signInByLink(email string) *answer {
+	b.site.t.Helper()
+	b.post("/auth/signin/post", "email", email)
+	links := b.site.sent()
 	if len(links) == 0 {
-		g.d.t.Fatal("no link was sent")
+		b.site.t.Fatal("no link was sent")
 	}
 	u, err := url.Parse(links[len(links)-1].URL)
 	if err != nil {
-		g.d.t.Fatal(err)
+		b.site.t.Fatal(err)
 	}
-	return g.get(u.RequestURI())
+	return b.get(u.RequestURI())
 }
 
 func TestUnlinkAccount(t *testing.T) {
@@ -55,23 +55,23 @@ func TestUnlinkAccount(t *testing.T) {
 	}{
 		{"one of two goes", latchkey.User{Name: "A"}, []string{"acme", "acme2"}, nil},
 		{"the last one stays", latchkey.User{Name: "A"}, []string{"acme"}, latchkey.ErrLastAccount},
-		{"a proven address is a way in", latchkey.User{Email: "a@example.com", EmailVerified: proven}, []string{"acme"}, nil},
-		{"an address that was never proven is none", latchkey.User{Email: "a@example.com"}, []string{"acme"}, latchkey.ErrLastAccount},
+		{"a proven e-mail is another way to sign in", latchkey.User{Email: "a@example.com", EmailVerified: proven}, []string{"acme"}, nil},
+		{"an e-mail that was never proven is none", latchkey.User{Email: "a@example.com"}, []string{"acme"}, latchkey.ErrLastAccount},
 		{"a provider that is no longer configured is none", latchkey.User{Name: "A"}, []string{"acme", "gone"}, latchkey.ErrLastAccount},
 		{"its account can go itself", latchkey.User{Name: "A"}, []string{"gone", "acme"}, nil},
 	} {
 		t.Run(row.policy, func(t *testing.T) {
-			d := openDesk(t, func(c *latchkey.Config) {
+			s := newSite(t, func(c *latchkey.Config) {
 				acme2 := *c.Providers[2].(*latchkey.OAuth)
 				acme2.ID = "acme2"
 				c.Providers = append(c.Providers, &acme2)
 			})
-			u := d.settle(row.user, row.providers...)
+			u := s.addLinkedUser(row.user, row.providers...)
 			first := row.providers[0]
-			if err := d.auth.Users().Unlink(t.Context(), u.ID, first, "at-"+first); !errors.Is(err, row.want) {
+			if err := s.auth.Users().Unlink(t.Context(), u.ID, first, "at-"+first); !errors.Is(err, row.want) {
 				t.Fatalf("UnlinkAccount = %v, want %v", err, row.want)
 			}
-			left, err := d.auth.Users().Accounts(t.Context(), u.ID)
+			left, err := s.auth.Users().Accounts(t.Context(), u.ID)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -85,15 +85,15 @@ func TestUnlinkAccount(t *testing.T) {
 
 func TestAccountPage(t *testing.T) {
 	open := func(c *latchkey.Config) { stored(c); c.Account.Enabled = true }
-	d := openDesk(t, open)
+	s := newSite(t, open)
 	t.Run("nobody is asked to sign in", func(t *testing.T) {
-		if a := d.guest().get("/auth/account"); !strings.HasPrefix(a.location(), deskOrigin+"/auth/signin?") {
+		if a := s.newBrowser().get("/auth/account"); !strings.HasPrefix(a.location(), siteOrigin+"/auth/signin?") {
 			t.Errorf("%d to %q", a.Code, a.location())
 		}
 	})
-	here, there := d.guest(), d.guest()
-	here.follow("ada@example.com")
-	there.follow("ada@example.com")
+	here, there := s.newBrowser(), s.newBrowser()
+	here.signInByLink("ada@example.com")
+	there.signInByLink("ada@example.com")
 	t.Run("signing out everywhere else keeps this session", func(t *testing.T) {
 		if a := here.post("/auth/account?do=others"); !strings.HasSuffix(a.location(), "done=others") {
 			t.Fatalf("%d to %q", a.Code, a.location())
@@ -107,12 +107,12 @@ func TestAccountPage(t *testing.T) {
 			t.Fatalf("%d to %q", a.Code, a.location())
 		}
 		here.post("/auth/account?do=delete", "confirm", "delete")
-		if len(d.store.Contents().Users) != 0 || here.isLive() {
+		if len(s.store.Contents().Users) != 0 || here.isLive() {
 			t.Error("the user is still there")
 		}
 	})
 	t.Run("a change needs the token", func(t *testing.T) {
-		if a := d.guest().ask(http.MethodPost, "/auth/account?do=others", deskForm, ""); a.error() != "MissingCSRF" {
+		if a := s.newBrowser().do(http.MethodPost, "/auth/account?do=others", formContentType, ""); a.error() != "MissingCSRF" {
 			t.Errorf("%d to %q", a.Code, a.location())
 		}
 	})
@@ -123,67 +123,67 @@ func TestRevocation(t *testing.T) {
 		c.Session.Revocations = c.Adapter.(latchkey.RevocationStore)
 	}
 	t.Run("R-105 a kept copy of a signed-out token is dead", func(t *testing.T) {
-		d := openDesk(t, revoking)
-		g := d.guest()
-		g.signIn()
-		thief := g.copy()
-		g.post("/auth/signout")
+		s := newSite(t, revoking)
+		b := s.newBrowser()
+		b.signIn()
+		thief := b.copy()
+		b.post("/auth/signout")
 		if thief.isLive() {
 			t.Error("the copy is live")
 		}
 	})
 	t.Run("a sign-in right after everything was ended is live", func(t *testing.T) {
-		d := openDesk(t, revoking)
-		g := d.guest()
-		g.signIn()
-		if err := d.auth.Users().EndSessions(t.Context(), "alice", ""); err != nil {
+		s := newSite(t, revoking)
+		b := s.newBrowser()
+		b.signIn()
+		if err := s.auth.Users().EndSessions(t.Context(), "alice", ""); err != nil {
 			t.Fatal(err)
 		}
-		d.clock.pass(2 * time.Millisecond)
-		after := d.guest()
+		s.clock.advance(2 * time.Millisecond)
+		after := s.newBrowser()
 		after.signIn()
 		if !after.isLive() {
 			t.Error("the new session is dead")
 		}
 	})
-	t.Run("R-074 the owner whose address is proven gets in, and what was attached before is out", func(t *testing.T) {
-		d := openDesk(t, revoking, func(c *latchkey.Config) {
+	t.Run("R-074 the owner whose e-mail is proven gets in, and what was attached before is out", func(t *testing.T) {
+		s := newSite(t, revoking, func(c *latchkey.Config) {
 			c.Providers[2].(*latchkey.OAuth).VerifiesEmail = latchkey.EmailUnproven
 		})
-		u := d.settle(latchkey.User{Email: "ada@example.com"}, "acme")
-		owner := d.guest()
-		if a := owner.follow("ada@example.com"); !a.signsIn() {
-			t.Fatalf("%d to %q\n%s", a.Code, a.location(), d.log.text())
+		u := s.addLinkedUser(latchkey.User{Email: "ada@example.com"}, "acme")
+		owner := s.newBrowser()
+		if a := owner.signInByLink("ada@example.com"); !a.signsIn() {
+			t.Fatalf("%d to %q\n%s", a.Code, a.location(), s.log.text())
 		}
 		if !owner.isLive() {
-			t.Error("the owner's session is dead on arrival")
+			t.Error("the owner's session does not work")
 		}
-		if left, _ := d.auth.Users().Accounts(t.Context(), u.ID); len(left) != 0 {
+		if left, _ := s.auth.Users().Accounts(t.Context(), u.ID); len(left) != 0 {
 			t.Errorf("still attached: %v", left)
 		}
 	})
 	t.Run("R-074 by option the first proof is refused instead", func(t *testing.T) {
-		d := openDesk(t, func(c *latchkey.Config) {
+		s := newSite(t, func(c *latchkey.Config) {
 			c.Strict.RefuseEviction = true
 			c.Providers[2].(*latchkey.OAuth).VerifiesEmail = latchkey.EmailUnproven
 		})
-		u := d.settle(latchkey.User{Email: "ada@example.com"}, "acme")
-		if a := d.guest().follow("ada@example.com"); a.signsIn() || a.error() != "AccessDenied" {
+		u := s.addLinkedUser(latchkey.User{Email: "ada@example.com"}, "acme")
+		if a := s.newBrowser().signInByLink("ada@example.com"); a.signsIn() || a.error() != "AccessDenied" {
 			t.Errorf("%d to %q", a.Code, a.location())
 		}
-		if left, _ := d.auth.Users().Accounts(t.Context(), u.ID); len(left) != 1 {
+		if left, _ := s.auth.Users().Accounts(t.Context(), u.ID); len(left) != 1 {
 			t.Errorf("accounts left: %v", left)
 		}
 	})
 	t.Run("callbacks cannot lose which sign-in a token comes from", func(t *testing.T) {
 		shared := latchkey.Claims{"sub": "alice", "sid": "the same for everybody"}
-		d := openDesk(t, revoking, func(c *latchkey.Config) {
+		s := newSite(t, revoking, func(c *latchkey.Config) {
 			c.Callbacks.Token = func(context.Context, latchkey.TokenUpdate) (latchkey.Claims, error) { return shared, nil }
 		})
-		g, other := d.guest(), d.guest()
-		g.signIn()
+		b, other := s.newBrowser(), s.newBrowser()
+		b.signIn()
 		other.signIn()
-		g.post("/auth/signout")
+		b.post("/auth/signout")
 		if !other.isLive() {
 			t.Error("signing one out signed the other out")
 		}
@@ -191,30 +191,30 @@ func TestRevocation(t *testing.T) {
 }
 
 func TestHelpersInOneResponse(t *testing.T) {
-	d := openDesk(t)
+	s := newSite(t)
 	t.Run("R-191 a look at the session after SignOut does not bring it back", func(t *testing.T) {
-		g := d.guest()
-		g.signIn()
-		page := d.auth.LoadSession(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-			if _, err := d.auth.SignOut(w, r, latchkey.SignOutOptions{NoRedirect: true}); err != nil {
+		b := s.newBrowser()
+		b.signIn()
+		page := s.auth.LoadSession(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			if _, err := s.auth.SignOut(w, r, latchkey.SignOutOptions{NoRedirect: true}); err != nil {
 				t.Error(err)
 			}
 			if _, ok := latchkey.SessionFrom(r.Context()); ok {
 				t.Error("there is a session after signing out")
 			}
 		}))
-		g.serve(page, g.request(http.MethodGet, "/", "", ""))
-		if g.isLive() {
+		b.serve(page, b.request(http.MethodGet, "/", "", ""))
+		if b.isLive() {
 			t.Error("still signed in")
 		}
 	})
 	t.Run("a look at the session after SignIn does not bring the former one back", func(t *testing.T) {
-		g := d.guest()
-		g.signIn()
+		b := s.newBrowser()
+		b.signIn()
 		var token string
-		page := d.auth.LoadSession(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		page := s.auth.LoadSession(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			typed := url.Values{"username": {"alice"}, "password": {"wonderland"}}
-			if _, err := d.auth.SignIn(w, r, "crew", latchkey.SignInOptions{Form: typed, NoRedirect: true}, nil); err != nil {
+			if _, err := s.auth.SignIn(w, r, "crew", latchkey.SignInOptions{Form: typed, NoRedirect: true}, nil); err != nil {
 				t.Error(err)
 			}
 			token = w.Header()["Set-Cookie"][len(w.Header()["Set-Cookie"])-1]
@@ -223,39 +223,39 @@ func TestHelpersInOneResponse(t *testing.T) {
 				t.Error("another cookie follows the new session's")
 			}
 		}))
-		g.serve(page, g.request(http.MethodGet, "/", "", ""))
+		b.serve(page, b.request(http.MethodGet, "/", "", ""))
 	})
 	t.Run("two forms on a page have one token", func(t *testing.T) {
 		w, r := httptest.NewRecorder(), httptest.NewRequest(http.MethodGet, "/", nil)
-		first, err1 := d.auth.CSRFToken(w, r)
-		second, err2 := d.auth.CSRFToken(w, r)
+		first, err1 := s.auth.CSRFToken(w, r)
+		second, err2 := s.auth.CSRFToken(w, r)
 		if err := errors.Join(err1, err2); err != nil || first == "" || first != second {
 			t.Errorf("%q, %q, %v", first, second, err)
 		}
 	})
 	t.Run("a guard whose redirect leads to its own page denies", func(t *testing.T) {
-		site := d.auth.Authorize(func(context.Context, *latchkey.Session, *http.Request) error {
+		site := s.auth.Authorize(func(context.Context, *latchkey.Session, *http.Request) error {
 			return latchkey.RedirectTo("/dash?error=denied")
 		})(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { t.Error("the page was shown") }))
-		g := d.guest()
-		if a := g.serve(site, g.request(http.MethodGet, "/dash?team=secret", "", "")); a.Code != http.StatusForbidden {
+		b := s.newBrowser()
+		if a := b.serve(site, b.request(http.MethodGet, "/dash?team=secret", "", "")); a.Code != http.StatusForbidden {
 			t.Errorf("status %d", a.Code)
 		}
 	})
 }
 
 // A provider that posts from its own site gets no Lax cookie: neither the
-// session nor the callback address comes along.
+// session nor the callback-URL cookie comes along.
 func TestFormPostKeepsWhoBegan(t *testing.T) {
-	begin := func(t *testing.T) (*stage, *guest, url.Values) {
-		s := newStage(t, stored, atIssuer(func(p *latchkey.OAuth) { p.ResponseMode = "form_post" }))
-		g := s.guest()
-		g.follow("ada@example.com")
-		g.get("/auth/csrf?callbackUrl=/settings")
-		return s, g, s.depart(g, "issuer")
+	begin := func(t *testing.T) (*oauthSite, *browser, url.Values) {
+		s := newOAuthSite(t, stored, withIssuer(func(p *latchkey.OAuth) { p.ResponseMode = "form_post" }))
+		b := s.newBrowser()
+		b.signInByLink("ada@example.com")
+		b.get("/auth/csrf?callbackUrl=/settings")
+		return s, b, s.authResponse(b, "issuer")
 	}
-	across := func(g *guest) *guest {
-		far := g.copy()
+	across := func(b *browser) *browser {
+		far := b.copy()
 		for name := range far.jar {
 			if !strings.Contains(name, "pkce") && !strings.Contains(name, "state") && !strings.Contains(name, "nonce") {
 				delete(far.jar, name)
@@ -263,10 +263,10 @@ func TestFormPostKeepsWhoBegan(t *testing.T) {
 		}
 		return far
 	}
-	t.Run("the account is linked to who began, and the visitor lands where they wanted", func(t *testing.T) {
-		s, g, params := begin(t)
-		a := across(g).ask(http.MethodPost, "/auth/callback/issuer", deskForm, params.Encode())
-		if !a.signsIn() || a.location() != deskOrigin+"/settings" {
+	t.Run("the account is linked to who began, and the browser goes where it was going", func(t *testing.T) {
+		s, b, params := begin(t)
+		a := across(b).do(http.MethodPost, "/auth/callback/issuer", formContentType, params.Encode())
+		if !a.signsIn() || a.location() != siteOrigin+"/settings" {
 			t.Fatalf("%d to %q\n%s", a.Code, a.location(), s.log.text())
 		}
 		if c := s.store.Contents(); len(c.Users) != 1 || len(c.Accounts) != 1 || c.Accounts[0].UserID != c.Users[0].ID {
@@ -277,9 +277,9 @@ func TestFormPostKeepsWhoBegan(t *testing.T) {
 		}
 	})
 	t.Run("after signing out it is nobody's any more", func(t *testing.T) {
-		s, g, params := begin(t)
-		g.post("/auth/signout")
-		a := across(g).ask(http.MethodPost, "/auth/callback/issuer", deskForm, params.Encode())
+		s, b, params := begin(t)
+		b.post("/auth/signout")
+		a := across(b).do(http.MethodPost, "/auth/callback/issuer", formContentType, params.Encode())
 		if a.signsIn() || len(s.store.Contents().Accounts) != 0 {
 			t.Errorf("%d to %q", a.Code, a.location())
 		}
@@ -291,47 +291,47 @@ func TestNewAcceptsCookiesThatFitTheSite(t *testing.T) {
 		"SameSite=None on https": func(c *latchkey.Cookies) { c.SessionToken.SameSite = http.SameSiteNoneMode },
 		"a __Host- name":         func(c *latchkey.Cookies) { c.SessionToken.Name = "__Host-sid" },
 	} {
-		t.Run(policy, func(t *testing.T) { openDesk(t, func(c *latchkey.Config) { change(&c.Cookies) }) })
+		t.Run(policy, func(t *testing.T) { newSite(t, func(c *latchkey.Config) { change(&c.Cookies) }) })
 	}
 }
 
 func TestLimitsUnderNewFunc(t *testing.T) {
-	d := openDesk(t)
+	s := newSite(t)
 	auth := latchkey.NewFunc(func(context.Context, *latchkey.Request) (*latchkey.Config, error) {
 		return &latchkey.Config{ // a new one each time, which is allowed and costs only time
-			Site: latchkey.Site{URL: deskOrigin}, Secrets: []string{deskSecret}, Runtime: latchkey.Runtime{Logger: quiet},
+			Site: latchkey.Site{URL: siteOrigin}, Secrets: []string{siteSecret}, Runtime: latchkey.Runtime{Logger: quiet},
 			Limits: latchkey.Limits{CredentialsPerAccount: latchkey.Rate{Events: 3, Per: time.Hour}},
 			Providers: []latchkey.Provider{&latchkey.Credentials{
-				ID: "crew", Fields: []latchkey.Field{{Name: "username"}}, Authorize: d.authorize,
+				ID: "crew", Fields: []latchkey.Field{{Name: "username"}}, Authorize: s.authorize,
 			}},
 		}, nil
 	})
-	d.auth = auth
-	g := d.guest()
+	s.auth = auth
+	b := s.newBrowser()
 	for range 6 {
-		g.post("/auth/callback/crew", "username", "alice", "password", "wrong")
+		b.post("/auth/callback/crew", "username", "alice", "password", "wrong")
 	}
-	if n := d.tried(); n != 3 {
+	if n := s.tried(); n != 3 {
 		t.Errorf("R-154 %d tries reached Authorize, want 3", n)
 	}
 }
 
 func TestSweepRemovesWhatHasExpired(t *testing.T) {
-	d := openDesk(t)
-	d.guest().post("/auth/signin/post", "email", "ada@example.com")
-	if n, err := d.auth.Sweep(t.Context()); n != 0 || err != nil {
+	s := newSite(t)
+	s.newBrowser().post("/auth/signin/post", "email", "ada@example.com")
+	if n, err := s.auth.Sweep(t.Context()); n != 0 || err != nil {
 		t.Fatalf("Sweep = %d, %v before anything expired", n, err)
 	}
-	d.clock.pass(25 * time.Hour)
-	if n, err := d.auth.Sweep(t.Context()); n != 1 || err != nil {
+	s.clock.advance(25 * time.Hour)
+	if n, err := s.auth.Sweep(t.Context()); n != 1 || err != nil {
 		t.Errorf("Sweep = %d, %v, want the one link", n, err)
 	}
 }
 
 // fourTables is a database without a table for passkeys, as many sites have it.
-type fourTables struct{ storeOfFour }
+type fourTables struct{ fourTableStore }
 
-type storeOfFour interface {
+type fourTableStore interface {
 	latchkey.Adapter
 	latchkey.SessionAdapter
 	latchkey.VerificationTokenAdapter
@@ -345,30 +345,30 @@ func (fourTables) ListAuthenticators(context.Context, string) ([]latchkey.Authen
 }
 
 func (f fourTables) InTx(ctx context.Context, do func(latchkey.Adapter) error) error {
-	return f.storeOfFour.InTx(ctx, func(a latchkey.Adapter) error { return do(fourTables{a.(storeOfFour)}) })
+	return f.fourTableStore.InTx(ctx, func(a latchkey.Adapter) error { return do(fourTables{a.(fourTableStore)}) })
 }
 
 func TestATableThatIsNotThereHoldsNothing(t *testing.T) {
-	d := openDesk(t, func(c *latchkey.Config) { c.Adapter = fourTables{c.Adapter.(storeOfFour)} })
-	d.settle(latchkey.User{Email: "ada@example.com"}, "acme")
-	if a := d.guest().follow("ada@example.com"); !a.signsIn() {
-		t.Errorf("the first link of a user without a proven address: %d to %q\n%s", a.Code, a.location(), d.log.text())
+	s := newSite(t, func(c *latchkey.Config) { c.Adapter = fourTables{c.Adapter.(fourTableStore)} })
+	s.addLinkedUser(latchkey.User{Email: "ada@example.com"}, "acme")
+	if a := s.newBrowser().signInByLink("ada@example.com"); !a.signsIn() {
+		t.Errorf("the first link of a user without a proven e-mail: %d to %q\n%s", a.Code, a.location(), s.log.text())
 	}
 }
 
 func TestHostPrefixForgetsADeadFormerCookie(t *testing.T) {
-	d := openDesk(t, stored, func(c *latchkey.Config) { c.Cookies.HostPrefix = true })
-	g := d.guest()
-	g.jar["__Secure-authjs.session-token"] = "dead"
-	g.session()
-	if _, there := g.jar["__Secure-authjs.session-token"]; there {
+	s := newSite(t, stored, func(c *latchkey.Config) { c.Cookies.HostPrefix = true })
+	b := s.newBrowser()
+	b.jar["__Secure-authjs.session-token"] = "dead"
+	b.session()
+	if _, there := b.jar["__Secure-authjs.session-token"]; there {
 		t.Error("the cookie from before the prefix is still there")
 	}
 }
 
 func TestTokensOfACustomEncoderComeBackAsTheyWere(t *testing.T) {
 	const odd = `a%41;b "c`
-	d := openDesk(t, func(c *latchkey.Config) {
+	s := newSite(t, func(c *latchkey.Config) {
 		c.Session.JWT.Encode = func(context.Context, latchkey.JWTParams) (string, error) { return odd, nil }
 		c.Session.JWT.Decode = func(_ context.Context, token string, _ latchkey.JWTParams) (latchkey.Claims, error) {
 			if token != odd {
@@ -377,20 +377,20 @@ func TestTokensOfACustomEncoderComeBackAsTheyWere(t *testing.T) {
 			return latchkey.Claims{"sub": "alice"}, nil
 		}
 	})
-	g := d.guest()
-	g.signIn()
-	if !g.isLive() {
-		t.Errorf("the token did not survive its cookie\n%s", d.log.text())
+	b := s.newBrowser()
+	b.signIn()
+	if !b.isLive() {
+		t.Errorf("the token did not survive its cookie\n%s", s.log.text())
 	}
 }
 
 func TestPolicyOfADiscoveredProvider(t *testing.T) {
-	s := newStage(t)
-	policy := func() string { return s.guest().get("/auth/signin").Header().Get("Content-Security-Policy") }
+	s := newOAuthSite(t)
+	policy := func() string { return s.newBrowser().get("/auth/signin").Header().Get("Content-Security-Policy") }
 	if !strings.Contains(policy(), " https:;") && !strings.Contains(policy(), " https: ") {
 		t.Errorf("before discovery any https host may be the provider's: %s", policy())
 	}
-	s.mustComeIn(s.guest())
+	s.mustSignIn(s.newBrowser())
 	if after := policy(); !strings.Contains(after, s.issuer.URL) || strings.Contains(after, " https: ") || strings.Contains(after, " https:;") {
 		t.Errorf("once discovered, the provider is named: %s", after)
 	}

@@ -53,7 +53,7 @@ func benchSignIn(b *testing.B, client *http.Client, site, provider string) {
 	form := strings.NewReader("csrfToken=" + csrf + "&callbackUrl=%2F")
 	r, _ := http.NewRequest(http.MethodPost, site+"/auth/signin/"+provider, form)
 	r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
-	r.Header.Set("Cookie", visitor(b, alice()))
+	r.Header.Set("Cookie", signedInCookies(b, alice()))
 	begun := benchDo(b, client, r)
 	r, _ = http.NewRequest(http.MethodGet, begun.Header.Get("Location"), nil)
 	authorized := benchDo(b, client, r)
@@ -111,8 +111,8 @@ func newHandwrittenRP(b *testing.B, issuer *latchkeytest.Issuer) http.Handler {
 	return mux
 }
 
-func benchJSON(b *testing.B, address string, into any) {
-	res, err := http.Get(address)
+func benchJSON(b *testing.B, from string, into any) {
+	res, err := http.Get(from)
 	if err != nil {
 		b.Fatal(err)
 	}

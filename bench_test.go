@@ -123,8 +123,9 @@ func (w *wire) run(b *testing.B, want string) {
 	}
 }
 
-// visitor is a browser with all its cookies and a session.
-func visitor(b *testing.B, claims jwt.Claims, older ...string) string {
+// signedInCookies is the Cookie header of a browser with all cookies and a
+// session.
+func signedInCookies(b *testing.B, claims jwt.Claims, older ...string) string {
 	b.Helper()
 	token, err := jwt.Encode(claims, jwt.Params{Secrets: []string{benchSecret}, Salt: benchCookie})
 	if err != nil {
@@ -180,7 +181,7 @@ func BenchmarkSessionRead(b *testing.B) {
 		{"latchkey-callbacks-big", benchAuth(b, custom), big, nil},
 	} {
 		b.Run(bench.name, func(b *testing.B) {
-			openWire(b, bench.handler, getRequest("/auth/session", visitor(b, bench.claims, bench.older...))).run(b, "200")
+			openWire(b, bench.handler, getRequest("/auth/session", signedInCookies(b, bench.claims, bench.older...))).run(b, "200")
 		})
 	}
 }
@@ -197,7 +198,7 @@ func BenchmarkMiddleware(b *testing.B) {
 	})
 	r := httptest.NewRequest(http.MethodGet, "/", nil)
 	r.Host = "site.example"
-	r.Header.Set("Cookie", visitor(b, alice()))
+	r.Header.Set("Cookie", signedInCookies(b, alice()))
 	for _, bench := range []struct {
 		name    string
 		handler http.Handler
@@ -242,7 +243,7 @@ func BenchmarkCredentials(b *testing.B) {
 		{"latchkey", benchAuth(b, nil)},
 	} {
 		b.Run(bench.name, func(b *testing.B) {
-			openWire(b, bench.handler, post(visitor(b, alice()))).run(b, "302")
+			openWire(b, bench.handler, post(signedInCookies(b, alice()))).run(b, "302")
 		})
 	}
 }

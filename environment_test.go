@@ -65,7 +65,7 @@ func TestWithEnv(t *testing.T) {
 
 func TestNewReadsTheEnvironment(t *testing.T) {
 	for name, value := range map[string]string{
-		"AUTH_SECRET": deskSecret, "AUTH_URL": "https://env.example/login", "AUTH_MY_SITE_ID": "id-of-env", "AUTH_MY_SITE_SECRET": "secret-of-env", "AUTH_OIDC_ISSUER": "https://issuer.example", "AUTH_OIDC_ID": "x", "AUTH_OIDC_SECRET": "y",
+		"AUTH_SECRET": siteSecret, "AUTH_URL": "https://env.example/login", "AUTH_MY_SITE_ID": "id-of-env", "AUTH_MY_SITE_SECRET": "secret-of-env", "AUTH_OIDC_ISSUER": "https://issuer.example", "AUTH_OIDC_ID": "x", "AUTH_OIDC_SECRET": "y",
 	} {
 		t.Setenv(name, value)
 	}
@@ -73,15 +73,15 @@ func TestNewReadsTheEnvironment(t *testing.T) {
 		p.ID, p.Authorization.URL, p.Token.URL, p.UserInfo.URL = "my-site", "https://acme.example/authorize", "https://acme.example/token", "https://acme.example/userinfo"
 		return &p
 	}
-	d := openDesk(t)
+	s := newSite(t)
 	for want, p := range map[string]latchkey.OAuth{"id-of-env": {}, "mine": {ClientID: "mine"}} {
-		auth, err := latchkey.New(latchkey.Config{Providers: []latchkey.Provider{site(p), &latchkey.OAuth{ID: "oidc", OIDC: true}}, Runtime: latchkey.Runtime{Logger: d.log.logger()}})
+		auth, err := latchkey.New(latchkey.Config{Providers: []latchkey.Provider{site(p), &latchkey.OAuth{ID: "oidc", OIDC: true}}, Runtime: latchkey.Runtime{Logger: s.log.logger()}})
 		if err != nil {
 			t.Fatal(err)
 		}
-		g := d.guest()
-		g.jar[csrfCookie] = csrfPair("token", deskSecret)
-		a := g.serve(auth, g.request("POST", "/login/signin/my-site", deskForm, "csrfToken=token"))
+		b := s.newBrowser()
+		b.jar[csrfCookie] = csrfPair("token", siteSecret)
+		a := b.serve(auth, b.request("POST", "/login/signin/my-site", formContentType, "csrfToken=token"))
 		if !strings.Contains(a.location(), "client_id="+want+"&") && !strings.HasSuffix(a.location(), "client_id="+want) || !strings.Contains(a.location(), "redirect_uri=https%3A%2F%2Fenv.example%2Flogin%2Fcallback%2Fmy-site") {
 			t.Errorf("sent to %q, want the client %q", a.location(), want)
 		}
@@ -92,12 +92,12 @@ func TestBasePathWarnings(t *testing.T) {
 	for _, c := range []struct{ name, url, base, says string }{
 		{"the path is repeated", "https://app.example/login", "/login", "env-url-basepath-redundant"},
 		{"the path differs", "https://app.example/login", "/auth", "env-url-basepath-mismatch"},
-		{"only in the address", "https://app.example/login", "", ""},
+		{"only in the URL", "https://app.example/login", "", ""},
 		{"only configured", "https://app.example", "/login", ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			d := openDesk(t, func(cfg *latchkey.Config) { cfg.Site.URL, cfg.Site.BasePath = c.url, c.base })
-			text := d.log.text()
+			s := newSite(t, func(cfg *latchkey.Config) { cfg.Site.URL, cfg.Site.BasePath = c.url, c.base })
+			text := s.log.text()
 			if (c.says == "" && strings.Contains(text, "basepath")) || !strings.Contains(text, c.says) {
 				t.Errorf("log %s", text)
 			}

@@ -18,8 +18,8 @@ import (
 )
 
 // The first program: sign in with GitHub, greet who comes. It takes its keys
-// from AUTH_GITHUB_ID, AUTH_GITHUB_SECRET and AUTH_SECRET, and the site's
-// address from AUTH_URL.
+// from AUTH_GITHUB_ID, AUTH_GITHUB_SECRET and AUTH_SECRET, and the site's URL
+// from AUTH_URL.
 func Example() {
 	auth, err := latchkey.New(latchkey.Config{
 		Providers: []latchkey.Provider{providers.GitHub(latchkey.OAuth{})},
@@ -67,7 +67,7 @@ func ExampleOAuth() {
 	// Output: true
 }
 
-// Callbacks decide who comes in and what a session holds.
+// Callbacks decide who may sign in and what a session holds.
 func ExampleCallbacks() {
 	_ = latchkey.Callbacks{
 		SignIn: func(_ context.Context, a latchkey.SignInAttempt) error {

@@ -202,7 +202,8 @@ func (s *faultyStore) InTx(ctx context.Context, f func(latchkey.Adapter) error) 
 	})
 }
 
-// noTx is a faulty store without transactions: it remembers half-done sign-ups instead.
+// noTx is a faulty store without transactions: it remembers half-done sign-ups
+// instead.
 type noTx struct {
 	latchkey.Adapter
 	latchkey.SessionAdapter

@@ -8,25 +8,25 @@ import (
 	"time"
 )
 
-// handClock is moved by hand.
-type handClock struct {
+// fakeClock stands still until a test advances it.
+type fakeClock struct {
 	mu sync.Mutex
 	at time.Time
 }
 
-func (c *handClock) now() time.Time {
+func (c *fakeClock) now() time.Time {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.at
 }
 
-func (c *handClock) pass(d time.Duration) {
+func (c *fakeClock) advance(d time.Duration) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.at = c.at.Add(d)
 }
 
-func newHandClock() *handClock { return &handClock{at: time.Unix(1_800_000_000, 0)} }
+func newFakeClock() *fakeClock { return &fakeClock{at: time.Unix(1_800_000_000, 0)} }
 
 func TestMemoryLimiter(t *testing.T) {
 	rate := Rate{Events: 4, Per: time.Minute}
@@ -39,7 +39,7 @@ func TestMemoryLimiter(t *testing.T) {
 		return wait
 	}
 	t.Run("as many at once as the rate says, then one each share of the period", func(t *testing.T) {
-		clock := newHandClock()
+		clock := newFakeClock()
 		l := NewMemoryLimiter(clock.now)
 		for i := range 4 {
 			if wait := take(t, l, "k", rate); wait != 0 {
@@ -49,18 +49,18 @@ func TestMemoryLimiter(t *testing.T) {
 		if wait := take(t, l, "k", rate); wait != 15*time.Second {
 			t.Errorf("the fifth waits %v, want 15s", wait)
 		}
-		clock.pass(15*time.Second - time.Nanosecond)
+		clock.advance(15*time.Second - time.Nanosecond)
 		if wait := take(t, l, "k", rate); wait != time.Nanosecond {
 			t.Errorf("just before its time it waits %v", wait)
 		}
-		clock.pass(time.Nanosecond)
+		clock.advance(time.Nanosecond)
 		if wait := take(t, l, "k", rate); wait != 0 {
 			t.Errorf("in time it waits %v", wait)
 		}
 		if wait := take(t, l, "k", rate); wait == 0 {
 			t.Error("a second one passes")
 		}
-		clock.pass(time.Hour)
+		clock.advance(time.Hour)
 		for i := range 4 {
 			if wait := take(t, l, "k", rate); wait != 0 {
 				t.Errorf("after a rest event %d waits %v", i, wait)
@@ -68,18 +68,18 @@ func TestMemoryLimiter(t *testing.T) {
 		}
 	})
 	t.Run("refused events do not count", func(t *testing.T) {
-		clock := newHandClock()
+		clock := newFakeClock()
 		l := NewMemoryLimiter(clock.now)
 		for range 100 {
 			take(t, l, "k", rate)
 		}
-		clock.pass(15 * time.Second)
+		clock.advance(15 * time.Second)
 		if wait := take(t, l, "k", rate); wait != 0 {
 			t.Errorf("waits %v", wait)
 		}
 	})
 	t.Run("keys do not know one another, and can be forgotten", func(t *testing.T) {
-		l := NewMemoryLimiter(newHandClock().now)
+		l := NewMemoryLimiter(newFakeClock().now)
 		for range 5 {
 			take(t, l, "a", rate)
 		}
@@ -102,7 +102,7 @@ func TestMemoryLimiter(t *testing.T) {
 		}
 	})
 	t.Run("of many at once exactly as many pass", func(t *testing.T) {
-		l := NewMemoryLimiter(newHandClock().now)
+		l := NewMemoryLimiter(newFakeClock().now)
 		var passed atomic.Int32
 		var all sync.WaitGroup
 		for range 64 {
@@ -120,7 +120,7 @@ func TestMemoryLimiter(t *testing.T) {
 		}
 	})
 	t.Run("memory has a ceiling, and the busy stay", func(t *testing.T) {
-		l := NewMemoryLimiter(newHandClock().now)
+		l := NewMemoryLimiter(newFakeClock().now)
 		for range 5 {
 			take(t, l, "busy", rate)
 		}
@@ -149,41 +149,41 @@ func TestUsedValues(t *testing.T) {
 		return first
 	}
 	t.Run("R-006 once until it expires", func(t *testing.T) {
-		clock := newHandClock()
+		clock := newFakeClock()
 		u := newUsedValues(clock.now)
 		until := clock.now().Add(checkMaxAge + time.Minute)
 		if !use(t, u, "a", until) || use(t, u, "a", until) || !use(t, u, "b", until) {
 			t.Error("not once")
 		}
 		for range 15 {
-			clock.pass(time.Minute)
+			clock.advance(time.Minute)
 			if use(t, u, "a", until) {
 				t.Fatalf("used again at %v", clock.now())
 			}
 		}
-		clock.pass(10 * time.Minute)
+		clock.advance(10 * time.Minute)
 		if !use(t, u, "a", clock.now().Add(time.Minute)) {
 			t.Error("an expired value is still refused")
 		}
 	})
 	t.Run("R-006 whenever generations change", func(t *testing.T) {
 		for offset := time.Duration(0); offset < 34*time.Minute; offset += time.Minute {
-			clock := newHandClock()
+			clock := newFakeClock()
 			u := newUsedValues(clock.now)
 			use(t, u, "before", clock.now().Add(time.Minute))
-			clock.pass(offset)
+			clock.advance(offset)
 			until := clock.now().Add(checkMaxAge + time.Minute)
 			use(t, u, "a", until)
 			for clock.now().Before(until) {
 				if use(t, u, "a", until) {
 					t.Fatalf("offset %v: used again %v before its end", offset, until.Sub(clock.now()))
 				}
-				clock.pass(5 * time.Minute)
+				clock.advance(5 * time.Minute)
 			}
 		}
 	})
 	t.Run("R-006 exactly one of many", func(t *testing.T) {
-		clock := newHandClock()
+		clock := newFakeClock()
 		u := newUsedValues(clock.now)
 		var first atomic.Int32
 		var all sync.WaitGroup
@@ -200,7 +200,7 @@ func TestUsedValues(t *testing.T) {
 		}
 	})
 	t.Run("memory has a ceiling", func(t *testing.T) {
-		clock := newHandClock()
+		clock := newFakeClock()
 		u := newUsedValues(clock.now)
 		until := clock.now().Add(time.Minute)
 		for i := range 3*mostUsed + 1 {

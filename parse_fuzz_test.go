@@ -92,7 +92,8 @@ func FuzzCallbackURL(f *testing.F) {
 	})
 }
 
-// FuzzCheckChosen: whatever an application chooses, no script is run and no header broken.
+// FuzzCheckChosen: whatever an application chooses, no script is run and no
+// header broken.
 func FuzzCheckChosen(f *testing.F) {
 	for _, s := range []string{"/", "https://partner.example/x", "javascript:x", "java\nscript:x", "https://a@b", "//x", "https:\\\\x", "https://a\\b"} {
 		f.Add(s)
@@ -159,7 +160,8 @@ func FuzzActionPath(f *testing.F) {
 	})
 }
 
-// FuzzForwardedHost: an origin that is believed is one plain host, and on the list.
+// FuzzForwardedHost: an origin that is believed is one plain host, and on the
+// list.
 func FuzzForwardedHost(f *testing.F) {
 	for _, s := range []string{"app.example", "evil.example, app.example", "[::1]:80", "a@b", "x:99999", "A.EXAMPLE:443", "a..b", "-a", "a\r\nb", "*.preview.example", "a.preview.example", "::1", "é"} {
 		f.Add(s, "https")
@@ -191,8 +193,8 @@ func FuzzForwardedHost(f *testing.F) {
 	})
 }
 
-// FuzzClientAddress: what is counted and logged is an IP address.
-func FuzzClientAddress(f *testing.F) {
+// FuzzClientAddr: what is counted and logged is an IP address.
+func FuzzClientAddr(f *testing.F) {
 	f.Add("192.0.2.1:1", "1.1.1.1, 10.0.0.1")
 	f.Add("[::1%eth0]:80", "unknown")
 	f.Add("@", "")

@@ -12,25 +12,25 @@ import (
 )
 
 // proxied is a change that makes a site one of those behind the proxy at
-// deskOrigin, or the proxy itself.
+// siteOrigin, or the proxy itself.
 func proxied(url string, origins ...string) func(*latchkey.Config) {
 	return func(c *latchkey.Config) {
-		c.Site.URL, c.Site.RedirectProxyURL, c.Site.RedirectProxyOrigins = url, deskOrigin+"/auth", origins
+		c.Site.URL, c.Site.RedirectProxyURL, c.Site.RedirectProxyOrigins = url, siteOrigin+"/auth", origins
 	}
 }
 
 // stateFrom begins a sign-in at a preview and returns the state that the
 // provider would bring to the proxy.
-func stateFrom(t *testing.T, clock *deskClock, preview string) string {
+func stateFrom(t *testing.T, clock *testClock, preview string) string {
 	t.Helper()
-	d := openDesk(t, proxied(preview), func(c *latchkey.Config) { c.Runtime.Time = clock.now })
+	s := newSite(t, proxied(preview), func(c *latchkey.Config) { c.Runtime.Time = clock.now })
 	r := httptest.NewRequest(http.MethodPost, preview+"/auth/signin/acme", http.NoBody)
 	r.Header.Set("Sec-Fetch-Site", "same-origin")
 	r.Header.Set("Origin", preview)
 	w := httptest.NewRecorder()
-	d.auth.ServeHTTP(w, r)
+	s.auth.ServeHTTP(w, r)
 	to, err := url.Parse(w.Header().Get("Location"))
-	if err != nil || to.Host != "acme.example" || to.Query().Get("redirect_uri") != deskOrigin+"/auth/callback/acme" {
+	if err != nil || to.Host != "acme.example" || to.Query().Get("redirect_uri") != siteOrigin+"/auth/callback/acme" {
 		t.Fatalf("the preview sends to %q, %v", to, err)
 	}
 	return to.Query().Get("state")
@@ -54,12 +54,12 @@ func TestRedirectProxy(t *testing.T) {
 		{"no list, a host below the proxy's", "https://x.app.example", nil, false},
 	} {
 		t.Run("R-132 "+c.name, func(t *testing.T) {
-			d := openDesk(t, proxied(deskOrigin, c.origins...))
-			state := stateFrom(t, d.clock, c.preview)
-			a := d.guest().get("/auth/callback/acme?" + url.Values{"code": {"c"}, "state": {state}}.Encode())
+			s := newSite(t, proxied(siteOrigin, c.origins...))
+			state := stateFrom(t, s.clock, c.preview)
+			a := s.newBrowser().get("/auth/callback/acme?" + url.Values{"code": {"c"}, "state": {state}}.Encode())
 			if !c.sentOn {
 				refused(t, a, "Configuration")
-				if !strings.HasPrefix(a.location(), deskOrigin+"/") || strings.Contains(a.location(), state) {
+				if !strings.HasPrefix(a.location(), siteOrigin+"/") || strings.Contains(a.location(), state) {
 					t.Errorf("sent to %q", a.location())
 				}
 				return
@@ -68,25 +68,25 @@ func TestRedirectProxy(t *testing.T) {
 			if a.Code != http.StatusFound || a.location() != want || a.signsIn() {
 				t.Errorf("answered %d to %q, want %q", a.Code, a.location(), want)
 			}
-			if d.far.calls() != 0 {
+			if s.outbound.calls() != 0 {
 				t.Error("the proxy asked the provider")
 			}
 		})
 	}
-	d := openDesk(t, proxied(deskOrigin, "https://*.preview.example"))
-	state := stateFrom(t, d.clock, "https://pr-6.preview.example")
+	s := newSite(t, proxied(siteOrigin, "https://*.preview.example"))
+	state := stateFrom(t, s.clock, "https://pr-6.preview.example")
 	t.Run("R-132 a state of nobody's", func(t *testing.T) {
-		refused(t, d.guest().get("/auth/callback/acme?code=c&state="+state[:len(state)-2]), "Configuration")
+		refused(t, s.newBrowser().get("/auth/callback/acme?code=c&state="+state[:len(state)-2]), "Configuration")
 	})
 	t.Run("R-132 no state", func(t *testing.T) {
-		refused(t, d.guest().get("/auth/callback/acme?code=c"), "Configuration")
+		refused(t, s.newBrowser().get("/auth/callback/acme?code=c"), "Configuration")
 	})
 	t.Run("R-132 a posted callback", func(t *testing.T) {
 		form := url.Values{"code": {"c"}, "state": {state}}.Encode()
-		refused(t, d.guest().ask(http.MethodPost, "/auth/callback/acme", deskForm, form), "Configuration")
+		refused(t, s.newBrowser().do(http.MethodPost, "/auth/callback/acme", formContentType, form), "Configuration")
 	})
 	t.Run("R-132 a state that is too old", func(t *testing.T) {
-		d.clock.pass(16 * time.Minute)
-		refused(t, d.guest().get("/auth/callback/acme?"+url.Values{"code": {"c"}, "state": {state}}.Encode()), "Configuration")
+		s.clock.advance(16 * time.Minute)
+		refused(t, s.newBrowser().get("/auth/callback/acme?"+url.Values{"code": {"c"}, "state": {state}}.Encode()), "Configuration")
 	})
 }

@@ -16,17 +16,17 @@ import (
 )
 
 func TestConfigErrorsAreNoSessions(t *testing.T) {
-	live := openDesk(t)
-	g := live.guest()
-	g.signIn()
-	cookies := "__Secure-authjs.session-token=" + g.jar["__Secure-authjs.session-token"]
+	live := newSite(t)
+	b := live.newBrowser()
+	b.signIn()
+	cookies := "__Secure-authjs.session-token=" + b.jar["__Secure-authjs.session-token"]
 	request := func() *http.Request {
-		r := httptest.NewRequest(http.MethodGet, deskOrigin+"/own", nil)
+		r := httptest.NewRequest(http.MethodGet, siteOrigin+"/own", nil)
 		r.Header.Set("Cookie", cookies)
 		return r
 	}
 	fault := errors.New("fault")
-	with := func(change func(*latchkey.Config)) *latchkey.Auth { return openDesk(t, change).auth }
+	with := func(change func(*latchkey.Config)) *latchkey.Auth { return newSite(t, change).auth }
 	auths := map[string]*latchkey.Auth{
 		"the zero Auth":        {},
 		"no configuration":     latchkey.NewFunc(always(nil)),
@@ -127,7 +127,7 @@ func TestConfigErrorsAreNoSessions(t *testing.T) {
 				}
 			})).ServeHTTP(httptest.NewRecorder(), request())
 			w := httptest.NewRecorder()
-			auth.ServeHTTP(w, httptest.NewRequest(http.MethodGet, deskOrigin+"/auth/session", nil))
+			auth.ServeHTTP(w, httptest.NewRequest(http.MethodGet, siteOrigin+"/auth/session", nil))
 			if body := w.Body.String(); strings.Contains(body, "user") {
 				t.Errorf("the route answers %s", body)
 			}
@@ -175,12 +175,12 @@ func (brokenRevocations) RevokedAt(context.Context, ...string) (map[string]time.
 }
 
 func TestConfigFrozen(t *testing.T) {
-	secrets, hosts := []string{deskSecret}, []string{"app.example"}
+	secrets, hosts := []string{siteSecret}, []string{"app.example"}
 	crew := &latchkey.Credentials{ID: "crew", Fields: []latchkey.Field{{Name: "username"}}, Authorize: func(context.Context, map[string]string, *latchkey.Request) (*latchkey.User, error) {
 		return &latchkey.User{ID: "1", Name: "Alice"}, nil
 	}}
 	acme := &latchkey.OAuth{
-		ID: "acme", ClientID: "desk", ClientSecret: "x", Scopes: []string{"read"}, Checks: []latchkey.Check{latchkey.CheckPKCE, latchkey.CheckState},
+		ID: "acme", ClientID: "latchkey", ClientSecret: "x", Scopes: []string{"read"}, Checks: []latchkey.Check{latchkey.CheckPKCE, latchkey.CheckState},
 		Authorization: latchkey.Endpoint{URL: "https://acme.example/authorize", Params: url.Values{"prompt": {"login"}}},
 		Token:         latchkey.Endpoint{URL: "https://acme.example/token"}, UserInfo: latchkey.Endpoint{URL: "https://acme.example/userinfo"},
 		AllowedAudiences: []string{"a"}, IDTokenAlgs: []string{"RS256"},
@@ -190,22 +190,22 @@ func TestConfigFrozen(t *testing.T) {
 	insecure, yes := false, true
 	origins := []string{"https://a.example"}
 	c := latchkey.Config{
-		Site: latchkey.Site{AllowedHosts: hosts, RedirectProxyOrigins: origins}, Secrets: secrets, Providers: providers, Runtime: latchkey.Runtime{Logger: (&logbook{}).logger()}, Adapter: memoryadapter.New(memoryadapter.Options{}),
+		Site: latchkey.Site{AllowedHosts: hosts, RedirectProxyOrigins: origins}, Secrets: secrets, Providers: providers, Runtime: latchkey.Runtime{Logger: (&logBuffer{}).logger()}, Adapter: memoryadapter.New(memoryadapter.Options{}),
 		Session: latchkey.SessionConfig{Strategy: latchkey.JWTSessions}, Cookies: latchkey.Cookies{Secure: &yes, State: latchkey.CookieOptions{Secure: &yes}},
 	}
 	auth, err := latchkey.New(c)
 	if err != nil {
 		t.Fatal(err)
 	}
-	d := openDesk(t)
-	d.auth = auth
+	s := newSite(t)
+	s.auth = auth
 	look := func() string {
-		g := d.guest()
-		g.jar[csrfCookie] = csrfPair("token", deskSecret)
-		in := g.post("/auth/callback/crew", "username", "alice")
-		out := g.post("/auth/signin/acme")
+		b := s.newBrowser()
+		b.jar[csrfCookie] = csrfPair("token", siteSecret)
+		in := b.post("/auth/callback/crew", "username", "alice")
+		out := b.post("/auth/signin/acme")
 		to, _, _ := strings.Cut(out.location(), "code_challenge=")
-		return fmt.Sprint(g.get("/auth/providers").Body, g.get("/auth/signin").Body, in.Code, in.signsIn(), in.cookie("session-token").Secure, to)
+		return fmt.Sprint(b.get("/auth/providers").Body, b.get("/auth/signin").Body, in.Code, in.signsIn(), in.cookie("session-token").Secure, to)
 	}
 	before := look()
 	secrets[0], hosts[0], origins[0] = "changed", "evil.example", "https://evil.example"
@@ -218,31 +218,31 @@ func TestConfigFrozen(t *testing.T) {
 		t.Errorf("R-244: a change from outside took effect:\n%s\nbefore:\n%s", after, before)
 	}
 	t.Run("R-244 secrets that are handed on", func(t *testing.T) {
-		secrets, seen := []string{deskSecret}, ""
-		d := openDesk(t, func(c *latchkey.Config) {
+		secrets, seen := []string{siteSecret}, ""
+		s := newSite(t, func(c *latchkey.Config) {
 			c.Secrets = secrets
 			c.Session.JWT.Encode = func(_ context.Context, p latchkey.JWTParams) (string, error) { seen = p.Secrets[0]; return "x", nil }
 			c.Session.JWT.Decode = func(context.Context, string, latchkey.JWTParams) (latchkey.Claims, error) { return nil, nil }
 		})
 		secrets[0] = "changed"
-		d.guest().signIn()
-		if seen != deskSecret {
+		s.newBrowser().signIn()
+		if seen != siteSecret {
 			t.Errorf("the encoder is given %q", seen)
 		}
 	})
 	t.Run("R-244 nested lists and maps", func(t *testing.T) {
 		fields, scopes, params := []latchkey.Field{{Name: "username"}}, []string{"read"}, url.Values{"prompt": {"login"}}
-		d := openDesk(t, func(c *latchkey.Config) {
+		s := newSite(t, func(c *latchkey.Config) {
 			c.Providers[0].(*latchkey.Credentials).Fields = fields
 			p := c.Providers[2].(*latchkey.OAuth)
 			p.Scopes, p.Authorization.Params = scopes, params
 		})
 		fields[0].Name, scopes[0], params["prompt"], params["redirect_uri"] = "stolen", "admin", []string{"none"}, []string{"https://evil.example"}
-		g := d.guest()
-		if strings.Contains(g.get("/auth/signin").Body.String(), "stolen") {
+		b := s.newBrowser()
+		if strings.Contains(b.get("/auth/signin").Body.String(), "stolen") {
 			t.Error("Fields are shared")
 		}
-		if to := g.post("/auth/signin/acme").location(); !strings.Contains(to, "scope=read") || !strings.Contains(to, "prompt=login") || strings.Contains(to, "evil") {
+		if to := b.post("/auth/signin/acme").location(); !strings.Contains(to, "scope=read") || !strings.Contains(to, "prompt=login") || strings.Contains(to, "evil") {
 			t.Errorf("sent to %q", to)
 		}
 	})
@@ -250,7 +250,7 @@ func TestConfigFrozen(t *testing.T) {
 
 func TestConfigAllFaultsAtOnce(t *testing.T) {
 	_, err := latchkey.New(latchkey.Config{
-		Site: latchkey.Site{URL: "ftp://app.example", BasePath: "auth/../x", RedirectProxyURL: "proxy"}, Secrets: []string{"short-secret-canary", " "}, Runtime: latchkey.Runtime{Logger: (&logbook{}).logger()},
+		Site: latchkey.Site{URL: "ftp://app.example", BasePath: "auth/../x", RedirectProxyURL: "proxy"}, Secrets: []string{"short-secret-canary", " "}, Runtime: latchkey.Runtime{Logger: (&logBuffer{}).logger()},
 		Pages: latchkey.Pages{SignIn: "javascript:x", Error: "//evil.example"}, Session: latchkey.SessionConfig{Strategy: "cookie", MaxAge: -1, JWT: latchkey.JWTConfig{Decode: func(context.Context, string, latchkey.JWTParams) (latchkey.Claims, error) { return nil, nil }}},
 		Theme: latchkey.Theme{BrandColor: "red;}"}, Cookies: latchkey.Cookies{State: latchkey.CookieOptions{Name: "a b"}},
 		Providers: []latchkey.Provider{
@@ -288,7 +288,7 @@ func TestConfigAllFaultsAtOnce(t *testing.T) {
 func TestConfigLoudOptions(t *testing.T) {
 	warnings := func(change func(*latchkey.Config)) []string {
 		var all []string
-		for _, r := range openDesk(t, change).log.records(t) {
+		for _, r := range newSite(t, change).log.records(t) {
 			if r["level"] == "WARN" {
 				all = append(all, fmt.Sprint(r["msg"], r["provider"]))
 			}

@@ -14,34 +14,34 @@ import (
 
 func TestSecretRotation(t *testing.T) {
 	const old, fresh, other = "the old secret, which is long enough", "the fresh secret, also long enough", "a third secret, which nobody removed"
-	at := func(secrets ...string) *desk { return openDesk(t, func(c *latchkey.Config) { c.Secrets = secrets }) }
-	token := at(old).guest().signIn().cookie("session-token").Value
+	at := func(secrets ...string) *testSite { return newSite(t, func(c *latchkey.Config) { c.Secrets = secrets }) }
+	token := at(old).newBrowser().signIn().cookie("session-token").Value
 	t.Run("R-090 an older secret still opens", func(t *testing.T) {
-		d := at(fresh, other, old)
-		g := d.holding(token)
-		renewed := g.get("/auth/session").cookie("session-token").Value
+		s := at(fresh, other, old)
+		b := s.holding(token)
+		renewed := b.get("/auth/session").cookie("session-token").Value
 		live(t, at(fresh).holding(renewed))
 		dead(t, at(old).holding(renewed))
 	})
 	t.Run("R-090 a removed secret opens nothing", func(t *testing.T) { dead(t, at(fresh, other).holding(token)) })
 	for name, secrets := range map[string][]string{
-		"none": {}, "an empty one": {""}, "white space": {" \t\n"}, "an empty one in the list": {deskSecret, ""}, "a placeholder": {"changeme"},
-		"a placeholder in capitals": {"SECRET"}, "a placeholder in the list": {deskSecret, "your-secret-here"},
+		"none": {}, "an empty one": {""}, "white space": {" \t\n"}, "an empty one in the list": {siteSecret, ""}, "a placeholder": {"changeme"},
+		"a placeholder in capitals": {"SECRET"}, "a placeholder in the list": {siteSecret, "your-secret-here"},
 	} {
 		t.Run("R-091 "+name, func(t *testing.T) {
 			for _, env := range []string{"AUTH_SECRET", "AUTH_SECRET_1", "AUTH_SECRET_2", "AUTH_SECRET_3", "NEXTAUTH_SECRET"} {
 				t.Setenv(env, "")
 			}
-			_, err := latchkey.New(latchkey.Config{Site: latchkey.Site{URL: deskOrigin}, Secrets: secrets, Runtime: latchkey.Runtime{Logger: quiet}})
+			_, err := latchkey.New(latchkey.Config{Site: latchkey.Site{URL: siteOrigin}, Secrets: secrets, Runtime: latchkey.Runtime{Logger: quiet}})
 			if !errors.Is(err, latchkey.ErrMissingSecret) {
 				t.Errorf("error %v", err)
 			}
 		})
 	}
 	t.Run("R-091 a short one", func(t *testing.T) {
-		short := func(hardened bool) (*logbook, error) {
-			log := &logbook{}
-			_, err := latchkey.New(latchkey.Config{Site: latchkey.Site{URL: deskOrigin}, Secrets: []string{"a short but odd one"}, Hardened: hardened, Runtime: latchkey.Runtime{Logger: log.logger()}})
+		short := func(hardened bool) (*logBuffer, error) {
+			log := &logBuffer{}
+			_, err := latchkey.New(latchkey.Config{Site: latchkey.Site{URL: siteOrigin}, Secrets: []string{"a short but odd one"}, Hardened: hardened, Runtime: latchkey.Runtime{Logger: log.logger()}})
 			return log, err
 		}
 		if log, err := short(false); err != nil || strings.Count(log.text(), "fewer than 32") != 1 {
@@ -54,8 +54,8 @@ func TestSecretRotation(t *testing.T) {
 }
 
 func TestSessionCookieReading(t *testing.T) {
-	d := openDesk(t)
-	good := d.guest().signIn().cookie("session-token").Value
+	site := newSite(t)
+	good := site.newBrowser().signIn().cookie("session-token").Value
 	half := len(good) / 2
 	a, b := good[:half], good[half:]
 	const n = sessionCookie
@@ -97,53 +97,53 @@ func TestSessionCookieReading(t *testing.T) {
 		{"R-098 the first of two pieces counts", pairs(n+".0", a, n+".0", "junk", n+".1", b), true},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			g := d.guest()
-			r := g.request(http.MethodGet, "/auth/session", "", "")
+			b := site.newBrowser()
+			r := b.request(http.MethodGet, "/auth/session", "", "")
 			r.Header.Set("Cookie", c.cookies)
-			if body := g.serve(d.auth, r).Body.String(); (body != "null") != c.alive {
+			if body := b.serve(site.auth, r).Body.String(); (body != "null") != c.alive {
 				t.Errorf("answered %s", body)
 			}
-			r = g.request(http.MethodGet, "/page", "", "")
+			r = b.request(http.MethodGet, "/page", "", "")
 			r.Header.Set("Cookie", c.cookies)
-			if session, err := d.auth.Session(r); (session != nil) != c.alive || (err == nil) != c.alive {
+			if session, err := site.auth.Session(r); (session != nil) != c.alive || (err == nil) != c.alive {
 				t.Errorf("the helper says %v, %v", session, err)
 			}
 		})
 	}
 	t.Run("R-095 64 KiB in pieces", func(t *testing.T) {
-		g := d.guest()
+		b := site.newBrowser()
 		for i := range 32 {
-			g.jar[fmt.Sprintf("%s.%d", n, i)] = strings.Repeat("A", 2100)
+			b.jar[fmt.Sprintf("%s.%d", n, i)] = strings.Repeat("A", 2100)
 		}
-		dead(t, g)
+		dead(t, b)
 	})
 	t.Run("R-096 leftovers are cleared on the next write", func(t *testing.T) {
-		g := d.guest()
-		g.jar[n], g.jar[n+".0"], g.jar[n+".1"] = good, "old", "old"
-		g.get("/auth/session")
-		if g.jar[n+".0"]+g.jar[n+".1"] != "" || !g.isLive() {
-			t.Errorf("left: %v", g.jar)
+		b := site.newBrowser()
+		b.jar[n], b.jar[n+".0"], b.jar[n+".1"] = good, "old", "old"
+		b.get("/auth/session")
+		if b.jar[n+".0"]+b.jar[n+".1"] != "" || !b.isLive() {
+			t.Errorf("left: %v", b.jar)
 		}
 	})
 	t.Run("R-095 a session of many pieces comes back", func(t *testing.T) {
-		long := openDesk(t, func(c *latchkey.Config) {
+		long := newSite(t, func(c *latchkey.Config) {
 			c.Callbacks.Token = func(_ context.Context, u latchkey.TokenUpdate) (latchkey.Claims, error) {
 				u.Claims["long"] = strings.Repeat("x", 9000)
 				return u.Claims, nil
 			}
 		})
-		g := long.guest()
-		g.post("/auth/callback/crew", "username", "alice", "password", "wonderland")
-		if g.jar[n] != "" || g.jar[n+".2"] == "" || !g.isLive() || !g.isLive() {
-			t.Errorf("%d cookies", len(g.jar))
+		b := long.newBrowser()
+		b.post("/auth/callback/crew", "username", "alice", "password", "wonderland")
+		if b.jar[n] != "" || b.jar[n+".2"] == "" || !b.isLive() || !b.isLive() {
+			t.Errorf("%d cookies", len(b.jar))
 		}
 	})
 	t.Run("R-099 every cookie gets __Host-", func(t *testing.T) {
-		s := newStage(t, atIssuer(fullChecks), func(c *latchkey.Config) { c.Cookies.HostPrefix = true })
-		g := s.guest()
-		begun := g.post("/auth/signin/issuer")
-		g = s.guest()
-		in := s.mustComeIn(g)
+		s := newOAuthSite(t, withIssuer(fullChecks), func(c *latchkey.Config) { c.Cookies.HostPrefix = true })
+		b := s.newBrowser()
+		begun := b.post("/auth/signin/issuer")
+		b = s.newBrowser()
+		in := s.mustSignIn(b)
 		for _, c := range append(begun.Result().Cookies(), in.Result().Cookies()...) {
 			if !strings.HasPrefix(c.Name, "__Host-") || !c.Secure || c.Path != "/" || c.Domain != "" {
 				t.Errorf("cookie %v", c)
@@ -151,23 +151,23 @@ func TestSessionCookieReading(t *testing.T) {
 		}
 	})
 	t.Run("R-099 the old name is read once", func(t *testing.T) {
-		host := openDesk(t, func(c *latchkey.Config) { c.Cookies.HostPrefix = true })
-		g := host.holding(good)
-		if !g.isLive() || g.jar[n] != "" || g.jar["__Host-authjs.session-token"] == "" || !g.isLive() {
-			t.Errorf("cookies %v", g.jar)
+		host := newSite(t, func(c *latchkey.Config) { c.Cookies.HostPrefix = true })
+		b := host.holding(good)
+		if !b.isLive() || b.jar[n] != "" || b.jar["__Host-authjs.session-token"] == "" || !b.isLive() {
+			t.Errorf("cookies %v", b.jar)
 		}
 	})
 	for _, value := range []string{
 		"", "Bearer", "Bearer ", "bearer x", "Basic " + good, "Bearer  " + strings.Repeat(" ", 1000) + "x", "Bearer %zz", "Bearer %", "Bearer " + strings.Repeat("A", 1<<20), "Bearer a b c",
 	} {
 		t.Run(fmt.Sprintf("R-108 %.20q", value), func(t *testing.T) {
-			g := d.guest()
-			r := g.request(http.MethodGet, "/auth/session", "", "")
+			b := site.newBrowser()
+			r := b.request(http.MethodGet, "/auth/session", "", "")
 			r.Header.Set("Authorization", value)
-			if w := g.serve(d.auth, r); w.Code != http.StatusOK || w.Body.String() != "null" {
+			if w := b.serve(site.auth, r); w.Code != http.StatusOK || w.Body.String() != "null" {
 				t.Errorf("answered %d %s", w.Code, w.Body)
 			}
-			claims, err := jwt.GetToken(r.Header, jwt.TokenParams{Secrets: []string{deskSecret}})
+			claims, err := jwt.GetToken(r.Header, jwt.TokenParams{Secrets: []string{siteSecret}})
 			if err == nil || claims != nil {
 				t.Errorf("claims %v, error %v", claims, err)
 			}

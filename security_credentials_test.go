@@ -17,7 +17,7 @@ import (
 	"github.com/latchkeyhq/latchkey"
 )
 
-// authorizeWith replaces the check of the desk's credentials.
+// authorizeWith replaces the check of the site's credentials.
 func authorizeWith(f func(context.Context, map[string]string, *latchkey.Request) (*latchkey.User, error)) func(*latchkey.Config) {
 	return func(c *latchkey.Config) {
 		crew := *c.Providers[0].(*latchkey.Credentials)
@@ -48,32 +48,32 @@ func TestCredentialsFields(t *testing.T) {
 		"a nested user": {"user": map[string]any{"username": "alice"}},
 	} {
 		t.Run("R-151 "+name, func(t *testing.T) {
-			d := openDesk(t)
-			a := d.guest().postJSON("/auth/callback/crew", fields)
+			s := newSite(t)
+			a := s.newBrowser().postJSON("/auth/callback/crew", fields)
 			if a.error() != "CredentialsSignin" || a.signsIn() {
 				t.Errorf("%d to %q, want CredentialsSignin", a.Code, a.location())
 			}
-			if asks := name == "nothing" || name == "no username"; !asks && d.tried() != 0 {
+			if asks := name == "nothing" || name == "no username"; !asks && s.tried() != 0 {
 				t.Error("Authorize was asked")
 			}
 		})
 	}
 	t.Run("R-151 as many and as long as allowed", func(t *testing.T) {
-		d := openDesk(t)
+		s := newSite(t)
 		fields := []string{"password", strings.Repeat("x", 4<<10)}
 		for i := range 31 {
 			fields = append(fields, fmt.Sprint("f", i), "x")
 		}
-		d.guest().post("/auth/callback/crew", append(fields, "callbackUrl", "/", "json", "true", "redirect", "false")...)
-		if d.tried() != 1 || len(d.tries[0]) != 32 {
-			t.Errorf("%d tries", d.tried())
+		s.newBrowser().post("/auth/callback/crew", append(fields, "callbackUrl", "/", "json", "true", "redirect", "false")...)
+		if s.tried() != 1 || len(s.tries[0]) != 32 {
+			t.Errorf("%d tries", s.tried())
 		}
 	})
 	t.Run("R-151 what belongs to the protocol is no credential", func(t *testing.T) {
-		d := openDesk(t)
-		d.guest().post("/auth/callback/crew", "username", "alice", "callbackUrl", "/")
-		if len(d.tries[0]) != 1 {
-			t.Errorf("Authorize was given %d fields", len(d.tries[0]))
+		s := newSite(t)
+		s.newBrowser().post("/auth/callback/crew", "username", "alice", "callbackUrl", "/")
+		if len(s.tries[0]) != 1 {
+			t.Errorf("Authorize was given %d fields", len(s.tries[0]))
 		}
 	})
 }
@@ -84,13 +84,13 @@ func TestCredentialsUntouched(t *testing.T) {
 		"long": strings.Repeat("ä", 2<<10), "tab": "\tx\t", "quotes": `"'\`, "plus and percent": "a+b%20c", "zero width": "a\u200bb", "a byte order mark": "\ufeffx",
 	} {
 		t.Run("R-152 "+name, func(t *testing.T) {
-			d := openDesk(t)
-			d.guest().post("/auth/callback/crew", "username", "alice", "password", password)
-			d.guest().postJSON("/auth/callback/crew", map[string]any{"username": "alice", "password": password})
-			if d.tried() != 2 {
-				t.Fatalf("%d tries", d.tried())
+			s := newSite(t)
+			s.newBrowser().post("/auth/callback/crew", "username", "alice", "password", password)
+			s.newBrowser().postJSON("/auth/callback/crew", map[string]any{"username": "alice", "password": password})
+			if s.tried() != 2 {
+				t.Fatalf("%d tries", s.tried())
 			}
-			for _, fields := range d.tries {
+			for _, fields := range s.tries {
 				if fields["password"] != password {
 					t.Errorf("Authorize was given %q, want %q", fields["password"], password)
 				}
@@ -99,7 +99,7 @@ func TestCredentialsUntouched(t *testing.T) {
 	}
 }
 
-// shape is all of an answer that a visitor can see, but for fresh tokens.
+// shape is all of an answer that a browser can see, but for fresh tokens.
 func shape(a *answer) string {
 	h := a.Header().Clone()
 	h.Del("Set-Cookie")
@@ -118,32 +118,32 @@ func TestCredentialsFailuresAlike(t *testing.T) {
 	want := ""
 	for name, outcome := range outcomes {
 		t.Run("R-153 "+name, func(t *testing.T) {
-			d := openDesk(t, authorizeWith(func(context.Context, map[string]string, *latchkey.Request) (*latchkey.User, error) { return outcome() }))
-			a := d.guest().post("/auth/callback/crew", "username", "alice")
+			s := newSite(t, authorizeWith(func(context.Context, map[string]string, *latchkey.Request) (*latchkey.User, error) { return outcome() }))
+			a := s.newBrowser().post("/auth/callback/crew", "username", "alice")
 			if want == "" {
 				want = shape(a)
 			}
-			if shape(a) != want || a.location() != deskOrigin+"/auth/signin?error=CredentialsSignin&code=credentials" {
+			if shape(a) != want || a.location() != siteOrigin+"/auth/signin?error=CredentialsSignin&code=credentials" {
 				t.Errorf("%s\nothers: %s", shape(a), want)
 			}
 		})
 	}
 	t.Run("R-153 throttled", func(t *testing.T) {
-		d := openDesk(t, func(c *latchkey.Config) { c.Limits.CredentialsPerAccount = latchkey.Rate{Events: 1, Per: time.Hour} })
-		d.guest().post("/auth/callback/crew", "username", "alice", "password", "x")
-		a := d.guest().post("/auth/callback/crew", "username", "alice", "password", "wonderland")
-		if shape(a) != want || d.tried() != 1 || a.signsIn() {
+		s := newSite(t, func(c *latchkey.Config) { c.Limits.CredentialsPerAccount = latchkey.Rate{Events: 1, Per: time.Hour} })
+		s.newBrowser().post("/auth/callback/crew", "username", "alice", "password", "x")
+		a := s.newBrowser().post("/auth/callback/crew", "username", "alice", "password", "wonderland")
+		if shape(a) != want || s.tried() != 1 || a.signsIn() {
 			t.Errorf("%s\nothers: %s", shape(a), want)
 		}
-		if !strings.Contains(d.log.text(), "too many tries") {
-			t.Error("the log does not tell why")
+		if !strings.Contains(s.log.text(), "too many tries") {
+			t.Error("the log does not say why")
 		}
 	})
 	t.Run("R-153 a code of the application's", func(t *testing.T) {
-		d := openDesk(t, authorizeWith(func(context.Context, map[string]string, *latchkey.Request) (*latchkey.User, error) {
+		s := newSite(t, authorizeWith(func(context.Context, map[string]string, *latchkey.Request) (*latchkey.User, error) {
 			return nil, latchkey.CredentialsError("otp")
 		}))
-		if a := d.guest().post("/auth/callback/crew"); a.location() != deskOrigin+"/auth/signin?error=CredentialsSignin&code=otp" {
+		if a := s.newBrowser().post("/auth/callback/crew"); a.location() != siteOrigin+"/auth/signin?error=CredentialsSignin&code=otp" {
 			t.Errorf("sent to %q", a.location())
 		}
 	})
@@ -152,13 +152,13 @@ func TestCredentialsFailuresAlike(t *testing.T) {
 		"a panic":           func() (*latchkey.User, error) { panic("pq: password authentication failed") },
 	} {
 		t.Run("R-153 "+name, func(t *testing.T) {
-			d := openDesk(t, authorizeWith(func(context.Context, map[string]string, *latchkey.Request) (*latchkey.User, error) { return broken() }))
-			g := d.guest()
-			a := g.post("/auth/callback/crew", "username", "alice")
-			if a.location() != deskOrigin+"/auth/error?error=Configuration" {
+			s := newSite(t, authorizeWith(func(context.Context, map[string]string, *latchkey.Request) (*latchkey.User, error) { return broken() }))
+			b := s.newBrowser()
+			a := b.post("/auth/callback/crew", "username", "alice")
+			if a.location() != siteOrigin+"/auth/error?error=Configuration" {
 				t.Errorf("sent to %q", a.location())
 			}
-			if page := g.get(strings.TrimPrefix(a.location(), deskOrigin)); strings.Contains(page.Body.String(), "pq") {
+			if page := b.get(strings.TrimPrefix(a.location(), siteOrigin)); strings.Contains(page.Body.String(), "pq") {
 				t.Error("the page repeats the error")
 			}
 		})
@@ -167,150 +167,150 @@ func TestCredentialsFailuresAlike(t *testing.T) {
 
 func TestCredentialsLimits(t *testing.T) {
 	five := func(c *latchkey.Config) { c.Limits.CredentialsPerAccount = latchkey.Rate{Events: 5, Per: time.Hour} }
-	try := func(d *desk, name, client string) *answer {
-		g := d.guest()
-		g.token()
-		r := g.request(http.MethodPost, "/auth/callback/crew", deskForm, url.Values{"csrfToken": {g.token()}, "username": {name}, "password": {"x"}}.Encode())
+	try := func(s *testSite, name, client string) *answer {
+		b := s.newBrowser()
+		b.token()
+		r := b.request(http.MethodPost, "/auth/callback/crew", formContentType, url.Values{"csrfToken": {b.token()}, "username": {name}, "password": {"x"}}.Encode())
 		r.RemoteAddr = client
-		return g.serve(d.auth, r)
+		return b.serve(s.auth, r)
 	}
 	t.Run("R-154 on by default", func(t *testing.T) {
-		d := openDesk(t)
+		s := newSite(t)
 		for range 200 {
-			try(d, "alice", "192.0.2.1:1")
+			try(s, "alice", "192.0.2.1:1")
 		}
-		if n := d.tried(); n != 20 {
+		if n := s.tried(); n != 20 {
 			t.Errorf("%d tries got through, want 20", n)
 		}
 	})
 	t.Run("R-154 one account by any spelling, from anywhere", func(t *testing.T) {
-		d := openDesk(t, five)
+		s := newSite(t, five)
 		for i, name := range []string{"alice", "ALICE", " alice", "alice ", "Alice\t", "ａｌｉｃｅ", "ⓐlice", "aliCe", "\u00a0alice"} {
-			try(d, name, fmt.Sprintf("192.0.2.%d:1", i))
+			try(s, name, fmt.Sprintf("192.0.2.%d:1", i))
 		}
-		if n := d.tried(); n != 5 {
+		if n := s.tried(); n != 5 {
 			t.Errorf("%d tries got through, want 5", n)
 		}
 	})
 	t.Run("R-154 one account by any path and form", func(t *testing.T) {
-		d := openDesk(t, five)
+		s := newSite(t, five)
 		for i := range 12 {
 			target := []string{"/auth/callback/crew", "/auth//callback/crew", "/auth/callback//crew/", "/auth/callback/crew?x=y"}[i%4]
 			if i%2 == 0 {
-				d.guest().post(target, "username", "alice", "password", "x")
+				s.newBrowser().post(target, "username", "alice", "password", "x")
 			} else {
-				d.guest().postJSON(target, map[string]any{"username": "alice", "password": "x"})
+				s.newBrowser().postJSON(target, map[string]any{"username": "alice", "password": "x"})
 			}
 		}
-		if n := d.tried(); n != 5 {
+		if n := s.tried(); n != 5 {
 			t.Errorf("%d tries got through, want 5", n)
 		}
 	})
 	t.Run("R-154 one client with many names", func(t *testing.T) {
-		d := openDesk(t, func(c *latchkey.Config) { c.Limits.CredentialsPerClient = latchkey.Rate{Events: 7, Per: time.Hour} })
+		s := newSite(t, func(c *latchkey.Config) { c.Limits.CredentialsPerClient = latchkey.Rate{Events: 7, Per: time.Hour} })
 		for i := range 20 {
-			try(d, fmt.Sprint("user", i), fmt.Sprintf("192.0.2.1:%d", 1000+i))
+			try(s, fmt.Sprint("user", i), fmt.Sprintf("192.0.2.1:%d", 1000+i))
 		}
-		if n := d.tried(); n != 7 {
+		if n := s.tried(); n != 7 {
 			t.Errorf("%d tries got through, want 7", n)
 		}
-		try(d, "somebody", "192.0.2.2:1")
-		if n := d.tried(); n != 8 {
+		try(s, "somebody", "192.0.2.2:1")
+		if n := s.tried(); n != 8 {
 			t.Error("another client is kept out")
 		}
 	})
 	t.Run("R-154 one subscriber with many IPv6 addresses", func(t *testing.T) {
-		d := openDesk(t, func(c *latchkey.Config) { c.Limits.CredentialsPerClient = latchkey.Rate{Events: 7, Per: time.Hour} })
+		s := newSite(t, func(c *latchkey.Config) { c.Limits.CredentialsPerClient = latchkey.Rate{Events: 7, Per: time.Hour} })
 		for i := range 20 {
-			try(d, fmt.Sprint("user", i), fmt.Sprintf("[2001:db8:1:2::%x]:443", i))
+			try(s, fmt.Sprint("user", i), fmt.Sprintf("[2001:db8:1:2::%x]:443", i))
 		}
-		if n := d.tried(); n != 7 {
+		if n := s.tried(); n != 7 {
 			t.Errorf("%d tries got through, want 7", n)
 		}
 	})
 	t.Run("R-154 never more at once", func(t *testing.T) {
-		d := openDesk(t, five)
+		s := newSite(t, five)
 		var all sync.WaitGroup
 		for range 50 {
-			all.Go(func() { try(d, "alice", "192.0.2.1:1") })
+			all.Go(func() { try(s, "alice", "192.0.2.1:1") })
 		}
 		all.Wait()
-		if n := d.tried(); n != 5 {
+		if n := s.tried(); n != 5 {
 			t.Errorf("%d tries got through, want 5", n)
 		}
 	})
 	t.Run("R-154 success resets the account, not the client", func(t *testing.T) {
-		d := openDesk(t, five, func(c *latchkey.Config) { c.Limits.CredentialsPerClient = latchkey.Rate{Events: 12, Per: time.Hour} })
+		s := newSite(t, five, func(c *latchkey.Config) { c.Limits.CredentialsPerClient = latchkey.Rate{Events: 12, Per: time.Hour} })
 		for range 4 {
-			d.guest().post("/auth/callback/crew", "username", "alice", "password", "x")
+			s.newBrowser().post("/auth/callback/crew", "username", "alice", "password", "x")
 		}
-		d.guest().signIn()
+		s.newBrowser().signIn()
 		for range 10 {
-			d.guest().post("/auth/callback/crew", "username", "alice", "password", "x")
+			s.newBrowser().post("/auth/callback/crew", "username", "alice", "password", "x")
 		}
-		if n := d.tried(); n != 10 {
+		if n := s.tried(); n != 10 {
 			t.Errorf("%d tries got through, want 4, the right one, and 5 more", n)
 		}
 		for i := range 10 {
-			d.guest().post("/auth/callback/crew", "username", fmt.Sprint(i), "password", "x")
+			s.newBrowser().post("/auth/callback/crew", "username", fmt.Sprint(i), "password", "x")
 		}
-		if n := d.tried(); n > 12 {
+		if n := s.tried(); n > 12 {
 			t.Errorf("%d tries of one client got through, want at most 12", n)
 		}
 	})
 	t.Run("R-154 time passes", func(t *testing.T) {
-		d := openDesk(t, five)
+		s := newSite(t, five)
 		for range 9 {
-			try(d, "alice", "192.0.2.1:1")
+			try(s, "alice", "192.0.2.1:1")
 		}
-		d.clock.pass(time.Hour)
+		s.clock.advance(time.Hour)
 		for range 9 {
-			try(d, "alice", "192.0.2.1:1")
+			try(s, "alice", "192.0.2.1:1")
 		}
-		if n := d.tried(); n != 10 {
+		if n := s.tried(); n != 10 {
 			t.Errorf("%d tries got through, want 10", n)
 		}
 	})
-	t.Run("R-154 scripts learn when to come back", func(t *testing.T) {
-		d := openDesk(t, func(c *latchkey.Config) { c.Limits.CredentialsPerAccount = latchkey.Rate{Events: 1, Per: time.Minute} })
-		g := d.guest()
-		g.header.Set("X-Auth-Return-Redirect", "1")
-		first := g.post("/auth/callback/crew", "username", "alice", "password", "x")
-		second := g.post("/auth/callback/crew", "username", "alice", "password", "x")
+	t.Run("R-154 scripts learn when to try again", func(t *testing.T) {
+		s := newSite(t, func(c *latchkey.Config) { c.Limits.CredentialsPerAccount = latchkey.Rate{Events: 1, Per: time.Minute} })
+		b := s.newBrowser()
+		b.header.Set("X-Auth-Return-Redirect", "1")
+		first := b.post("/auth/callback/crew", "username", "alice", "password", "x")
+		second := b.post("/auth/callback/crew", "username", "alice", "password", "x")
 		if first.Code != http.StatusOK || second.Code != http.StatusTooManyRequests || second.Header().Get("Retry-After") != "60" {
 			t.Errorf("%d, then %d with Retry-After %q", first.Code, second.Code, second.Header().Get("Retry-After"))
 		}
 		if first.Body.String() != second.Body.String() || !strings.Contains(second.Body.String(), "error=CredentialsSignin") {
 			t.Errorf("bodies differ: %s and %s", first.Body, second.Body)
 		}
-		g.header.Del("X-Auth-Return-Redirect")
-		if a := g.post("/auth/callback/crew", "username", "alice", "password", "x"); a.Code != http.StatusFound || a.Header().Get("Retry-After") != "" {
-			t.Errorf("a page is told %d, Retry-After %q", a.Code, a.Header().Get("Retry-After"))
+		b.header.Del("X-Auth-Return-Redirect")
+		if a := b.post("/auth/callback/crew", "username", "alice", "password", "x"); a.Code != http.StatusFound || a.Header().Get("Retry-After") != "" {
+			t.Errorf("a page gets %d, Retry-After %q", a.Code, a.Header().Get("Retry-After"))
 		}
 	})
 	t.Run("R-154 a limiter that fails lets nobody in", func(t *testing.T) {
 		for name, limiter := range map[string]latchkey.Limiter{"error": brokenLimiter{errors.New("down")}, "panic": brokenLimiter{}} {
-			d := openDesk(t, func(c *latchkey.Config) { c.Limits.Limiter = limiter })
-			a := d.guest().post("/auth/callback/crew", "username", "alice", "password", "wonderland")
-			if a.signsIn() || d.tried() != 0 || a.error() != "Configuration" {
+			s := newSite(t, func(c *latchkey.Config) { c.Limits.Limiter = limiter })
+			a := s.newBrowser().post("/auth/callback/crew", "username", "alice", "password", "wonderland")
+			if a.signsIn() || s.tried() != 0 || a.error() != "Configuration" {
 				t.Errorf("%s: %d to %q", name, a.Code, a.location())
 			}
 		}
 	})
 	t.Run("R-154 a shared limiter sees no names", func(t *testing.T) {
 		shared := &nosyLimiter{}
-		d := openDesk(t, func(c *latchkey.Config) { c.Limits.Limiter = shared })
-		try(d, "alice", "192.0.2.1:1")
+		s := newSite(t, func(c *latchkey.Config) { c.Limits.Limiter = shared })
+		try(s, "alice", "192.0.2.1:1")
 		if len(shared.keys) != 2 || strings.Contains(fmt.Sprint(shared.keys), "alice") || strings.Contains(fmt.Sprint(shared.keys), "192.0.2.1") {
 			t.Errorf("keys %q", shared.keys)
 		}
 	})
 	t.Run("R-154 off by name", func(t *testing.T) {
-		d := openDesk(t, func(c *latchkey.Config) { c.Limits.Disabled = true })
+		s := newSite(t, func(c *latchkey.Config) { c.Limits.Disabled = true })
 		for range 150 {
-			try(d, "alice", "192.0.2.1:1")
+			try(s, "alice", "192.0.2.1:1")
 		}
-		if n := d.tried(); n != 150 {
+		if n := s.tried(); n != 150 {
 			t.Errorf("%d tries got through, want 150", n)
 		}
 	})
@@ -341,25 +341,25 @@ func TestCredentialsCombinations(t *testing.T) {
 		return &latchkey.Credentials{Authorize: f}
 	}
 	fine := func(context.Context, map[string]string, *latchkey.Request) (*latchkey.User, error) { return nil, nil }
-	d := openDesk(t)
+	s := newSite(t)
 	for name, c := range map[string]struct {
 		config latchkey.Config
 		want   latchkey.ErrorType
 	}{
-		"R-158 credentials alone with stored sessions": {latchkey.Config{Adapter: d.store, Providers: []latchkey.Provider{crew(fine)}}, latchkey.ErrUnsupportedStrategy},
+		"R-158 credentials alone with stored sessions": {latchkey.Config{Adapter: s.store, Providers: []latchkey.Provider{crew(fine)}}, latchkey.ErrUnsupportedStrategy},
 		"R-158 credentials without Authorize":          {latchkey.Config{Providers: []latchkey.Provider{crew(nil)}}, latchkey.ErrMissingAuthorize},
 	} {
 		t.Run(name, func(t *testing.T) {
-			c.config.Site.URL, c.config.Secrets = deskOrigin, []string{deskSecret}
+			c.config.Site.URL, c.config.Secrets = siteOrigin, []string{siteSecret}
 			if _, err := latchkey.New(c.config); !errors.Is(err, c.want) {
 				t.Errorf("error %v, want %v", err, c.want)
 			}
 		})
 	}
 	t.Run("R-158 stored sessions need a stored user", func(t *testing.T) {
-		d := openDesk(t, func(c *latchkey.Config) { c.Session.Strategy = latchkey.DatabaseSessions })
-		a := d.guest().post("/auth/callback/crew", "username", "alice", "password", "wonderland")
-		if a.signsIn() || a.error() != "Configuration" || len(d.store.Contents().Sessions) != 0 {
+		s := newSite(t, func(c *latchkey.Config) { c.Session.Strategy = latchkey.DatabaseSessions })
+		a := s.newBrowser().post("/auth/callback/crew", "username", "alice", "password", "wonderland")
+		if a.signsIn() || a.error() != "Configuration" || len(s.store.Contents().Sessions) != 0 {
 			t.Errorf("%d to %q", a.Code, a.location())
 		}
 	})
@@ -368,7 +368,7 @@ func TestCredentialsCombinations(t *testing.T) {
 func TestCredentialsContained(t *testing.T) {
 	var mood atomic.Value // a try that hangs reads it while the test goes on
 	mood.Store("")
-	d := openDesk(t, authorizeWith(func(ctx context.Context, _ map[string]string, _ *latchkey.Request) (*latchkey.User, error) {
+	s := newSite(t, authorizeWith(func(ctx context.Context, _ map[string]string, _ *latchkey.Request) (*latchkey.User, error) {
 		switch mood.Load() {
 		case "panic":
 			panic("authorize")
@@ -387,7 +387,7 @@ func TestCredentialsContained(t *testing.T) {
 	for _, trouble := range []string{"panic", "a nil map write", "goexit", "user and error"} {
 		t.Run("R-159 "+trouble, func(t *testing.T) {
 			mood.Store(trouble)
-			a := d.guest().post("/auth/callback/crew")
+			a := s.newBrowser().post("/auth/callback/crew")
 			if a.signsIn() || a.error() != "Configuration" {
 				t.Errorf("%d to %q", a.Code, a.location())
 			}
@@ -395,25 +395,25 @@ func TestCredentialsContained(t *testing.T) {
 	}
 	t.Run("R-159 hangs until the request ends", func(t *testing.T) {
 		mood.Store("hang")
-		g := d.guest()
+		b := s.newBrowser()
 		ctx, cancel := context.WithCancel(t.Context())
-		r := g.request(http.MethodPost, "/auth/callback/crew", deskForm, "csrfToken="+g.token())
+		r := b.request(http.MethodPost, "/auth/callback/crew", formContentType, "csrfToken="+b.token())
 		cancel()
-		if a := g.serve(d.auth, r.WithContext(ctx)); a.signsIn() || a.error() != "Configuration" {
+		if a := b.serve(s.auth, r.WithContext(ctx)); a.signsIn() || a.error() != "Configuration" {
 			t.Errorf("%d to %q", a.Code, a.location())
 		}
 	})
 	t.Run("R-159 the next sign-in works", func(t *testing.T) {
 		mood.Store("")
-		if a := d.guest().post("/auth/callback/crew"); !a.signsIn() {
+		if a := s.newBrowser().post("/auth/callback/crew"); !a.signsIn() {
 			t.Errorf("%d to %q", a.Code, a.location())
 		}
 	})
 	t.Run("R-159 one log entry with a stack", func(t *testing.T) {
 		mood.Store("panic")
-		before := len(d.log.records(t))
-		d.guest().post("/auth/callback/crew")
-		records := d.log.records(t)[before:]
+		before := len(s.log.records(t))
+		s.newBrowser().post("/auth/callback/crew")
+		records := s.log.records(t)[before:]
 		if len(records) != 1 || !strings.Contains(fmt.Sprint(records[0]["stack"]), "security_credentials_test") {
 			t.Errorf("%d records: %.300v", len(records), records)
 		}
@@ -423,7 +423,7 @@ func TestCredentialsContained(t *testing.T) {
 func TestCredentialsSignInCallback(t *testing.T) {
 	var seen latchkey.SignInAttempt
 	var say error
-	d := openDesk(t, func(c *latchkey.Config) {
+	s := newSite(t, func(c *latchkey.Config) {
 		c.Callbacks.SignIn = func(_ context.Context, a latchkey.SignInAttempt) error { seen = a; return say }
 	})
 	for _, c := range []struct {
@@ -432,20 +432,20 @@ func TestCredentialsSignInCallback(t *testing.T) {
 		to   string
 		in   bool
 	}{
-		{"R-077 yes", nil, deskOrigin, true},
-		{"R-077 no", errors.New("no"), deskOrigin + "/auth/error?error=AccessDenied", false},
-		{"R-077 elsewhere", latchkey.RedirectTo("/waiting"), deskOrigin + "/waiting", false},
-		{"R-077 elsewhere, abroad", latchkey.RedirectTo("https://evil.example"), deskOrigin, false},
+		{"R-077 yes", nil, siteOrigin, true},
+		{"R-077 no", errors.New("no"), siteOrigin + "/auth/error?error=AccessDenied", false},
+		{"R-077 elsewhere", latchkey.RedirectTo("/waiting"), siteOrigin + "/waiting", false},
+		{"R-077 elsewhere, abroad", latchkey.RedirectTo("https://evil.example"), siteOrigin, false},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			say = c.say
-			a := d.guest().post("/auth/callback/crew", "username", "alice", "password", "wonderland")
+			a := s.newBrowser().post("/auth/callback/crew", "username", "alice", "password", "wonderland")
 			if a.location() != c.to || a.signsIn() != c.in {
 				t.Errorf("sent to %q, signed in %t", a.location(), a.signsIn())
 			}
 			if seen.User.ID != "alice-1" || seen.Credentials["username"] != "alice" || seen.Account.Type != latchkey.TypeCredentials {
 				raw, _ := json.Marshal(seen.User)
-				t.Errorf("the callback was told %s", raw)
+				t.Errorf("the callback got %s", raw)
 			}
 		})
 	}

@@ -34,17 +34,17 @@ func hostileHosts() []string {
 var hostHeaders = []string{"X-Forwarded-Host", "Forwarded", "X-Original-Url", "X-Original-Host", "X-Rewrite-Url", "X-Host", "X-Forwarded-Server", "X-Http-Host-Override", "X-Forwarded-Port", "X-Forwarded-Prefix"}
 
 // outputs are all answers in which the site names itself.
-func outputs(d *desk, shape func(*http.Request)) string {
+func outputs(s *testSite, shape func(*http.Request)) string {
 	var all strings.Builder
-	g := d.guest()
+	b := s.newBrowser()
 	ask := func(method, target, body string) {
 		kind := ""
 		if method == http.MethodPost {
-			kind, body = deskForm, "csrfToken="+g.token()+"&"+body
+			kind, body = formContentType, "csrfToken="+b.token()+"&"+body
 		}
-		r := g.request(method, target, kind, body)
+		r := b.request(method, target, kind, body)
 		shape(r)
-		a := g.serve(d.auth, r)
+		a := b.serve(s.auth, r)
 		fmt.Fprintln(&all, target, a.Code, a.location(), a.Header()["Set-Cookie"], a.Header().Get("Content-Security-Policy"), a.Body)
 	}
 	for _, target := range []string{"/auth/providers", "/auth/signin", "/auth/signout", "/auth/error?error=AccessDenied", "/auth/verify-request", "/auth/csrf", "/auth/session", "/auth/signin?callbackUrl=/x"} {
@@ -54,7 +54,7 @@ func outputs(d *desk, shape func(*http.Request)) string {
 	ask(http.MethodPost, "/auth/signin/post", "email=a@example.com")
 	ask(http.MethodPost, "/auth/callback/crew", "username=alice&password=wonderland")
 	ask(http.MethodPost, "/auth/signout", "callbackUrl=/bye")
-	for _, l := range d.sent() {
+	for _, l := range s.sent() {
 		all.WriteString(l.URL)
 	}
 	return all.String()
@@ -63,7 +63,7 @@ func outputs(d *desk, shape func(*http.Request)) string {
 func TestHostNoTrust(t *testing.T) {
 	for _, host := range []string{"app.example", "localhost:3000", "127.0.0.1"} {
 		t.Run("R-213 "+host, func(t *testing.T) {
-			c := latchkey.Config{Secrets: []string{deskSecret}, Runtime: latchkey.Runtime{Logger: (&logbook{}).logger()}}
+			c := latchkey.Config{Secrets: []string{siteSecret}, Runtime: latchkey.Runtime{Logger: (&logBuffer{}).logger()}}
 			if _, err := latchkey.New(c); !errors.Is(err, latchkey.ErrUntrustedHost) || !strings.Contains(err.Error(), "AUTH_TRUST_HOST") {
 				t.Errorf("New: %v", err)
 			}
@@ -100,8 +100,8 @@ func TestHostFixed(t *testing.T) {
 		return s
 	}
 	try := func(t *testing.T, shape func(*http.Request)) {
-		d := openDesk(t)
-		got := clean(outputs(d, shape))
+		s := newSite(t)
+		got := clean(outputs(s, shape))
 		if want == "" {
 			want = got
 		}
@@ -139,17 +139,17 @@ func TestHostTrusted(t *testing.T) {
 		},
 	} {
 		t.Run("R-215 "+name, func(t *testing.T) {
-			d := openDesk(t, change)
+			s := newSite(t, change)
 			for _, host := range hostileHosts() {
 				for _, header := range []string{"Host", "X-Forwarded-Host"} {
-					r := d.guest().request(http.MethodGet, "/auth/providers", "", "")
+					r := s.newBrowser().request(http.MethodGet, "/auth/providers", "", "")
 					r.TLS = nil
 					if header == "Host" {
 						r.Host = host
 					} else {
 						r.Header[header] = []string{host}
 					}
-					a := d.guest().serve(d.auth, r)
+					a := s.newBrowser().serve(s.auth, r)
 					plain := plainHost(strings.TrimRight(host, " "))
 					switch {
 					case header == "Host" && strings.HasSuffix(host, " "): // no server hands this on
@@ -173,33 +173,33 @@ func TestHostTrusted(t *testing.T) {
 		})
 	}
 	t.Run("R-215 patterns", func(t *testing.T) {
-		d := openDesk(t, func(c *latchkey.Config) {
+		s := newSite(t, func(c *latchkey.Config) {
 			c.Site.URL, c.Site.AllowedHosts = "", []string{"app.example", "*.preview.example", "Admin.Example:8443", "[::1]:3000"}
 		})
 		for host, allowed := range map[string]bool{
 			"app.example": true, "APP.EXAMPLE": true, "app.example:443": true, "app.example:8080": true, "a.preview.example": true, "a.b.preview.example": true, "a.preview.example:1": true, "admin.example:8443": true, "[::1]:3000": true,
 			"preview.example": false, ".preview.example": false, "xpreview.example": false, "admin.example": false, "admin.example:443": false, "a.preview.example.evil.example": false, "[::1]": false, "app.example.": false, "": false,
 		} {
-			r := d.guest().request(http.MethodGet, "/auth/providers", "", "")
+			r := s.newBrowser().request(http.MethodGet, "/auth/providers", "", "")
 			r.Host, r.URL.Host = host, ""
-			if a := d.guest().serve(d.auth, r); (a.Code == http.StatusOK) != allowed {
+			if a := s.newBrowser().serve(s.auth, r); (a.Code == http.StatusOK) != allowed {
 				t.Errorf("%q: %d, want allowed: %t", host, a.Code, allowed)
 			}
 		}
 	})
 	t.Run("R-215 any host by name, with a warning", func(t *testing.T) {
-		d := openDesk(t, func(c *latchkey.Config) { c.Site.URL, c.Site.AllowedHosts = "", []string{"*"} })
-		if !strings.Contains(d.log.text(), `"WARN"`) || !strings.Contains(d.log.text(), "AllowedHosts") {
+		s := newSite(t, func(c *latchkey.Config) { c.Site.URL, c.Site.AllowedHosts = "", []string{"*"} })
+		if !strings.Contains(s.log.text(), `"WARN"`) || !strings.Contains(s.log.text(), "AllowedHosts") {
 			t.Error("no warning")
 		}
-		r := d.guest().request(http.MethodGet, "/auth/providers", "", "")
+		r := s.newBrowser().request(http.MethodGet, "/auth/providers", "", "")
 		r.Host = "anything.example"
-		if a := d.guest().serve(d.auth, r); !strings.Contains(a.Body.String(), "https://anything.example/auth/signin") {
+		if a := s.newBrowser().serve(s.auth, r); !strings.Contains(a.Body.String(), "https://anything.example/auth/signin") {
 			t.Errorf("%d %s", a.Code, a.Body)
 		}
 	})
 	t.Run("R-215 forwarded headers are one plain value", func(t *testing.T) {
-		d := openDesk(t, func(c *latchkey.Config) { c.Site.URL, c.Site.TrustHost = "", true })
+		s := newSite(t, func(c *latchkey.Config) { c.Site.URL, c.Site.TrustHost = "", true })
 		for _, c := range []struct {
 			name, value, want string // want: the origin; empty: 400
 		}{
@@ -218,9 +218,9 @@ func TestHostTrusted(t *testing.T) {
 			{"X-Forwarded-Proto", "https://evil.example/", ""},
 			{"X-Forwarded-Proto", "https\r\nX: y", ""},
 		} {
-			r := d.guest().request(http.MethodGet, "/auth/providers", "", "")
+			r := s.newBrowser().request(http.MethodGet, "/auth/providers", "", "")
 			r.Header[c.name] = []string{c.value}
-			a := d.guest().serve(d.auth, r)
+			a := s.newBrowser().serve(s.auth, r)
 			if c.want == "" {
 				if a.Code != http.StatusBadRequest {
 					t.Errorf("%s %q: %d", c.name, c.value, a.Code)
@@ -231,9 +231,9 @@ func TestHostTrusted(t *testing.T) {
 				t.Errorf("%s %q: %s, want %s", c.name, c.value, a.Body, c.want)
 			}
 		}
-		r := d.guest().request(http.MethodGet, "/auth/providers", "", "")
+		r := s.newBrowser().request(http.MethodGet, "/auth/providers", "", "")
 		r.Header["X-Forwarded-Host"] = []string{"evil.example", "app.example"}
-		if a := d.guest().serve(d.auth, r); a.Code != http.StatusBadRequest {
+		if a := s.newBrowser().serve(s.auth, r); a.Code != http.StatusBadRequest {
 			t.Errorf("two headers: %d", a.Code)
 		}
 	})
@@ -255,7 +255,7 @@ func plainHost(host string) bool {
 	return strings.Trim(strings.ToLower(name), "abcdefghijklmnopqrstuvwxyz0123456789-._") == "" && name[0] != '-' && name[0] != '.' && !strings.Contains(name, "..")
 }
 
-func TestHostClientAddress(t *testing.T) {
+func TestHostClientAddr(t *testing.T) {
 	proxies := []netip.Prefix{netip.MustParsePrefix("10.0.0.0/8"), netip.MustParsePrefix("fd00::/8")}
 	for _, c := range []struct {
 		name    string
@@ -282,35 +282,35 @@ func TestHostClientAddress(t *testing.T) {
 		{"nothing", "", nil, nil, ""},
 	} {
 		t.Run("R-217 "+c.name, func(t *testing.T) {
-			d := openDesk(t, func(cfg *latchkey.Config) {
+			s := newSite(t, func(cfg *latchkey.Config) {
 				cfg.Site.TrustedProxies = c.proxies
 				cfg.Limits.CredentialsPerClient = latchkey.Rate{Events: 1, Per: time.Hour}
 			})
 			try := func(name string) {
-				g := d.guest()
-				r := g.request(http.MethodPost, "/auth/callback/crew", deskForm, "username="+name+"&csrfToken="+url.QueryEscape(g.token()))
-				r = withCookies(g, r)
+				b := s.newBrowser()
+				r := b.request(http.MethodPost, "/auth/callback/crew", formContentType, "username="+name+"&csrfToken="+url.QueryEscape(b.token()))
+				r = withCookies(b, r)
 				r.RemoteAddr = c.remote
 				if c.hops != nil {
 					r.Header["X-Forwarded-For"] = c.hops
 				}
-				g.serve(d.auth, r)
+				b.serve(s.auth, r)
 			}
 			try("a")
-			if got := fmt.Sprint(lastOf(d.log.records(t))["client"]); got != c.want && (c.want != "" || got != "<nil>") {
+			if got := fmt.Sprint(lastOf(s.log.records(t))["client"]); got != c.want && (c.want != "" || got != "<nil>") {
 				t.Errorf("logged %q, want %q", got, c.want)
 			}
 			try("b")
-			if counted := d.tried() == 1; counted != (c.want != "") {
+			if counted := s.tried() == 1; counted != (c.want != "") {
 				t.Errorf("the limit counts: %t", counted)
 			}
 		})
 	}
 }
 
-func withCookies(g *guest, r *http.Request) *http.Request {
+func withCookies(b *browser, r *http.Request) *http.Request {
 	var all []string
-	for name, value := range g.jar {
+	for name, value := range b.jar {
 		all = append(all, name+"="+value)
 	}
 	r.Header.Set("Cookie", strings.Join(all, "; "))
@@ -325,13 +325,13 @@ func lastOf(records []map[string]any) map[string]any {
 }
 
 func TestHostBasePath(t *testing.T) {
-	d := openDesk(t)
+	s := newSite(t)
 	for path, found := range map[string]bool{
 		"/auth/session": true, "/auth//session": true, "/auth/session/": true, "//auth/session": false, "/authsession": false, "/auth": false, "/auth/": false, "/authx/session": false, "/AUTH/session": false, "/x/auth/session": false,
 		"/auth/session/x": false, "/auth/Session": false, "/auth/%73ession": false, "/%61uth/session": false, "/auth/./session": false, "/auth/../auth/session": false, "/auth/session;x": false, "/auth\\session": false, "/auth/session%00": false, "/auth/session%2f": false, "/": false, "": false,
 	} {
 		t.Run("R-219 "+path, func(t *testing.T) {
-			a := d.guest().get(path)
+			a := s.newBrowser().get(path)
 			if ok := a.Code == http.StatusOK && a.Body.String() == "null"; ok != found || (!found && a.Code != http.StatusBadRequest) {
 				t.Errorf("%d %s, want it found: %t", a.Code, a.Body, found)
 			}
@@ -339,12 +339,12 @@ func TestHostBasePath(t *testing.T) {
 	}
 	for _, base := range []string{"/a.b", "/a+b", "/a(b)", "/a*", "/[x]", "/a$", "/api/v1/auth"} {
 		t.Run("R-219 literal "+base, func(t *testing.T) {
-			d := openDesk(t, func(c *latchkey.Config) { c.Site.BasePath = base })
-			if a := d.guest().get(base + "/session"); a.Code != http.StatusOK {
+			s := newSite(t, func(c *latchkey.Config) { c.Site.BasePath = base })
+			if a := s.newBrowser().get(base + "/session"); a.Code != http.StatusOK {
 				t.Errorf("%d", a.Code)
 			}
 			for _, other := range []string{strings.ReplaceAll(base, ".", "x"), strings.ReplaceAll(base, "*", "aa"), base + "x", strings.ReplaceAll(base, "+", "aa")} {
-				if other != base && d.guest().get(other+"/session").Code == http.StatusOK {
+				if other != base && s.newBrowser().get(other+"/session").Code == http.StatusOK {
 					t.Errorf("%s is answered too", other)
 				}
 			}
@@ -352,7 +352,7 @@ func TestHostBasePath(t *testing.T) {
 	}
 	for _, base := range []string{"auth", "/a/../b", "//auth", "/a//b", "/a?b", "/a#b", "/a%20b", "/a b", "/./a", "/", "/a\\b", "/a/.", "/a\nb", "/a|b", "/é", "/a%41"} {
 		t.Run("R-219 refused "+base, func(t *testing.T) {
-			_, err := latchkey.New(latchkey.Config{Site: latchkey.Site{URL: deskOrigin, BasePath: base}, Secrets: []string{deskSecret}, Runtime: latchkey.Runtime{Logger: (&logbook{}).logger()}})
+			_, err := latchkey.New(latchkey.Config{Site: latchkey.Site{URL: siteOrigin, BasePath: base}, Secrets: []string{siteSecret}, Runtime: latchkey.Runtime{Logger: (&logBuffer{}).logger()}})
 			if !errors.Is(err, latchkey.ErrInvalidConfig) || !strings.Contains(err.Error(), "BasePath") {
 				t.Errorf("error %v", err)
 			}

@@ -17,59 +17,59 @@ func ada() latchkeytest.Person {
 }
 
 // addUser puts a user into the store.
-func (d *desk) addUser(u latchkey.User) latchkey.User {
-	d.t.Helper()
-	u, err := d.store.CreateUser(d.t.Context(), u)
+func (s *testSite) addUser(u latchkey.User) latchkey.User {
+	s.t.Helper()
+	u, err := s.store.CreateUser(s.t.Context(), u)
 	if err != nil {
-		d.t.Fatal(err)
+		s.t.Fatal(err)
 	}
 	return u
 }
 
-// askForLink asks for a magic link and returns its address on this site.
-func (g *guest) askForLink(address string) string {
-	g.d.t.Helper()
-	before := len(g.d.sent())
-	a := g.post("/auth/signin/post", "email", address)
-	links := g.d.sent()
+// askForLink asks for a magic link and returns its path and query.
+func (b *browser) askForLink(email string) string {
+	b.site.t.Helper()
+	before := len(b.site.sent())
+	a := b.post("/auth/signin/post", "email", email)
+	links := b.site.sent()
 	if len(links) != before+1 || a.error() != "" {
-		g.d.t.Fatalf("no link was sent: %d to %q", a.Code, a.location())
+		b.site.t.Fatalf("no link was sent: %d to %q", a.Code, a.location())
 	}
-	return strings.TrimPrefix(links[before].URL, deskOrigin)
+	return strings.TrimPrefix(links[before].URL, siteOrigin)
 }
 
 func TestIdentityKey(t *testing.T) {
 	t.Run("R-066 one subject at two providers", func(t *testing.T) {
-		s := newStage(t, stored, second(unchanged))
+		s := newOAuthSite(t, stored, second(unchanged))
 		person := ada()
 		person.Email = ""
 		s.issuer.SignInAs(person)
-		s.mustComeIn(s.guest())
-		other := s.guest()
-		if a := other.arrive("second", s.depart(other, "second")); !a.signsIn() {
+		s.mustSignIn(s.newBrowser())
+		other := s.newBrowser()
+		if a := other.callback("second", s.authResponse(other, "second")); !a.signsIn() {
 			t.Fatalf("to %q", a.location())
 		}
 		if c := s.store.Contents(); len(c.Users) != 2 || len(c.Accounts) != 2 || c.Accounts[0].UserID == c.Accounts[1].UserID {
 			t.Errorf("%d users, %d accounts", len(c.Users), len(c.Accounts))
 		}
 	})
-	t.Run("R-066 another name and address at the provider", func(t *testing.T) {
-		s := newStage(t, stored)
-		s.mustComeIn(s.guest())
+	t.Run("R-066 another name and e-mail at the provider", func(t *testing.T) {
+		s := newOAuthSite(t, stored)
+		s.mustSignIn(s.newBrowser())
 		s.issuer.SignInAs(latchkeytest.Person{Subject: "ada", Name: "Countess", Email: "lovelace@example.com"})
-		s.mustComeIn(s.guest())
+		s.mustSignIn(s.newBrowser())
 		if c := s.store.Contents(); len(c.Users) != 1 || len(c.Accounts) != 1 || len(c.Sessions) != 2 {
 			t.Errorf("%d users, %d accounts, %d sessions", len(c.Users), len(c.Accounts), len(c.Sessions))
 		}
 	})
-	t.Run("R-066 another person with the address of a user", func(t *testing.T) {
-		s := newStage(t, stored)
-		s.mustComeIn(s.guest())
+	t.Run("R-066 another person with the e-mail of a user", func(t *testing.T) {
+		s := newOAuthSite(t, stored)
+		s.mustSignIn(s.newBrowser())
 		before := s.contents()
 		mallory := ada()
 		mallory.Subject = "ADA"
 		s.issuer.SignInAs(mallory)
-		refused(t, s.comeIn(s.guest()), "OAuthAccountNotLinked")
+		refused(t, s.signIn(s.newBrowser()), "OAuthAccountNotLinked")
 		s.noWrite(t, before)
 	})
 	for name, identify := range map[string]func(latchkey.Grant) (latchkey.Identity, error){
@@ -81,9 +81,9 @@ func TestIdentityKey(t *testing.T) {
 		"panic": func(latchkey.Grant) (latchkey.Identity, error) { panic("no id") },
 	} {
 		t.Run("R-069 the mapped id is "+name, func(t *testing.T) {
-			s := newStage(t, stored, atIssuer(func(p *latchkey.OAuth) { p.Identify = identify }))
+			s := newOAuthSite(t, stored, withIssuer(func(p *latchkey.OAuth) { p.Identify = identify }))
 			before := s.contents()
-			refused(t, s.comeIn(s.guest()), "Configuration")
+			refused(t, s.signIn(s.newBrowser()), "Configuration")
 			s.noWrite(t, before)
 			if !strings.Contains(s.log.text(), `"provider":"issuer"`) {
 				t.Error("the log does not name the provider")
@@ -95,29 +95,29 @@ func TestIdentityKey(t *testing.T) {
 	}
 	for name, id := range map[string]any{"absent": gone{}, "empty": "", "null": nil, "false": false, "a list": []any{"ada"}, "an object": map[string]any{"id": 1}} {
 		t.Run("R-069 an OAuth profile whose id is "+name, func(t *testing.T) {
-			s := newStage(t, stored, atIssuer(func(p *latchkey.OAuth) {
+			s := newOAuthSite(t, stored, withIssuer(func(p *latchkey.OAuth) {
 				p.OIDC = false
 				p.FetchProfile = nil
 			}))
 			s.issuer.Misbehave(latchkeytest.Misbehaviour{UserInfo: func(c map[string]any) { change(c, "sub", id) }})
 			before := s.contents()
-			refused(t, s.comeIn(s.guest()), "Configuration")
+			refused(t, s.signIn(s.newBrowser()), "Configuration")
 			s.noWrite(t, before)
 		})
 	}
 }
 
 func TestExpiredIsNobody(t *testing.T) {
-	s := newStage(t, stored)
-	g := s.guest()
+	s := newOAuthSite(t, stored)
+	b := s.newBrowser()
 	u := s.addUser(latchkey.User{ID: "u1", Email: "u1@example.com"})
 	row := latchkey.StoredSession{Token: strings.Repeat("e", 64), UserID: u.ID, Expires: s.clock.now()}
 	if err := s.store.CreateSession(t.Context(), row); err != nil {
 		t.Fatal(err)
 	}
-	g.jar[sessionCookie] = row.Token
+	b.jar[sessionCookie] = row.Token
 	t.Run("R-071 linking", func(t *testing.T) {
-		s.mustComeIn(g)
+		s.mustSignIn(b)
 		c := s.store.Contents()
 		if len(c.Accounts) != 1 || c.Accounts[0].UserID == u.ID {
 			t.Error("the account was linked to the one who was signed in before")
@@ -132,9 +132,9 @@ func TestExpiredIsNobody(t *testing.T) {
 		if err := s.store.CreateSession(t.Context(), row); err != nil {
 			t.Fatal(err)
 		}
-		g := s.guest()
-		g.jar[sessionCookie] = row.Token
-		a := g.get("/auth/session")
+		b := s.newBrowser()
+		b.jar[sessionCookie] = row.Token
+		a := b.get("/auth/session")
 		if a.Body.String() != "null" {
 			t.Errorf("answered %s", a.Body)
 		}
@@ -147,19 +147,19 @@ func TestExpiredIsNobody(t *testing.T) {
 		if err := s.store.CreateSession(t.Context(), row); err != nil {
 			t.Fatal(err)
 		}
-		g := s.guest()
-		g.jar[sessionCookie] = row.Token
-		if session, err := s.auth.Session(g.request("GET", "/page", "", "")); session != nil || !errors.Is(err, latchkey.ErrNoSession) {
+		b := s.newBrowser()
+		b.jar[sessionCookie] = row.Token
+		if session, err := s.auth.Session(b.request("GET", "/page", "", "")); session != nil || !errors.Is(err, latchkey.ErrNoSession) {
 			t.Errorf("session %v, error %v", session, err)
 		}
 	})
 	t.Run("R-071 a token past its time", func(t *testing.T) {
-		s := newStage(t)
-		g := s.guest()
-		s.mustComeIn(g)
-		s.clock.pass(31 * 24 * time.Hour)
+		s := newOAuthSite(t)
+		b := s.newBrowser()
+		s.mustSignIn(b)
+		s.clock.advance(31 * 24 * time.Hour)
 		s.issuer.SignInAs(latchkeytest.Person{Subject: "grace", Email: "grace@example.com"})
-		s.mustComeIn(g)
+		s.mustSignIn(b)
 		if c := s.store.Contents(); len(c.Users) != 2 || c.Accounts[0].UserID == c.Accounts[1].UserID {
 			t.Error("the account was linked to the one who was signed in before")
 		}
@@ -169,16 +169,16 @@ func TestExpiredIsNobody(t *testing.T) {
 func TestLinking(t *testing.T) {
 	t.Run("R-072 an account that belongs to another", func(t *testing.T) {
 		for _, strategy := range []latchkey.Strategy{latchkey.DatabaseSessions, latchkey.JWTSessions} {
-			s := newStage(t, func(c *latchkey.Config) { c.Session.Strategy = strategy })
-			s.mustComeIn(s.guest()) // Ada has the account
+			s := newOAuthSite(t, func(c *latchkey.Config) { c.Session.Strategy = strategy })
+			s.mustSignIn(s.newBrowser()) // Ada has the account
 			s.issuer.SignInAs(latchkeytest.Person{Subject: "grace", Email: "grace@example.com"})
-			g := s.guest()
-			s.mustComeIn(g)
+			b := s.newBrowser()
+			s.mustSignIn(b)
 			before := s.contents()
 			s.issuer.SignInAs(ada())
-			refused(t, s.comeIn(g), "OAuthAccountNotLinked")
+			refused(t, s.signIn(b), "OAuthAccountNotLinked")
 			s.noWrite(t, before)
-			if !strings.Contains(g.session(), "grace@example.com") {
+			if !strings.Contains(b.session(), "grace@example.com") {
 				t.Errorf("%s: the session is no longer Grace's", strategy)
 			}
 		}
@@ -197,14 +197,14 @@ func TestLinking(t *testing.T) {
 		{"R-073 the louder option", nil, true, true},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			s := newStage(t, stored, atIssuer(func(p *latchkey.OAuth) {
+			s := newOAuthSite(t, stored, withIssuer(func(p *latchkey.OAuth) {
 				p.AllowDangerousEmailAccountLinking, p.TrustUnverifiedEmail = true, c.trust
 			}))
 			s.addUser(latchkey.User{ID: "u1", Email: "ada@example.com"})
 			person := ada()
 			person.EmailVerified = c.verified
 			s.issuer.SignInAs(person)
-			before, a := s.contents(), s.comeIn(s.guest())
+			before, a := s.contents(), s.signIn(s.newBrowser())
 			if !c.links {
 				refused(t, a, "OAuthAccountNotLinked")
 				s.noWrite(t, before)
@@ -215,30 +215,30 @@ func TestLinking(t *testing.T) {
 				t.Fatalf("not linked: to %q", a.location())
 			}
 			if proven := !got.Users[0].EmailVerified.IsZero(); proven == c.trust {
-				t.Errorf("the address counts as proven: %v", proven)
+				t.Errorf("the e-mail counts as proven: %v", proven)
 			}
 		})
 	}
 	t.Run("R-073 without the option", func(t *testing.T) {
-		s := newStage(t, stored)
+		s := newOAuthSite(t, stored)
 		s.addUser(latchkey.User{ID: "u1", Email: "ada@example.com", EmailVerified: s.clock.now()})
 		before := s.contents()
-		refused(t, s.comeIn(s.guest()), "OAuthAccountNotLinked")
+		refused(t, s.signIn(s.newBrowser()), "OAuthAccountNotLinked")
 		s.noWrite(t, before)
 	})
 	t.Run("R-073 names of claims that only look alike", func(t *testing.T) {
-		s := newStage(t, stored, atIssuer(func(p *latchkey.OAuth) { p.AllowDangerousEmailAccountLinking = true }))
+		s := newOAuthSite(t, stored, withIssuer(func(p *latchkey.OAuth) { p.AllowDangerousEmailAccountLinking = true }))
 		s.addUser(latchkey.User{ID: "u1", Email: "ada@example.com"})
 		person := ada()
 		person.EmailVerified, person.Claims = nil, map[string]any{"EMAIL_VERIFIED": true, "Email_verified": true}
 		s.issuer.SignInAs(person)
-		refused(t, s.comeIn(s.guest()), "OAuthAccountNotLinked")
+		refused(t, s.signIn(s.newBrowser()), "OAuthAccountNotLinked")
 	})
 }
 
-// preHijacked is a user whose unproven address somebody else has claimed, with
+// preHijacked is a user whose unproven e-mail somebody else has claimed, with
 // passkey, accounts and an open session.
-func preHijacked(s *stage) *guest {
+func preHijacked(s *oauthSite) *browser {
 	s.t.Helper()
 	u := s.addUser(latchkey.User{ID: "u1", Email: "ada@example.com"})
 	ctx := s.t.Context()
@@ -259,21 +259,21 @@ func preHijacked(s *stage) *guest {
 	if err := s.store.CreateSession(ctx, row); err != nil {
 		s.t.Fatal(err)
 	}
-	mallory := s.guest()
+	mallory := s.newBrowser()
 	mallory.jar[sessionCookie] = row.Token
 	live(s.t, mallory)
 	return mallory
 }
 
 func TestEviction(t *testing.T) {
-	unproven := atIssuer(func(p *latchkey.OAuth) { p.VerifiesEmail = latchkey.EmailUnproven })
+	unproven := withIssuer(func(p *latchkey.OAuth) { p.VerifiesEmail = latchkey.EmailUnproven })
 	t.Run("R-074 the owner's link evicts", func(t *testing.T) {
-		var told []latchkey.EvictEvent
-		s := newStage(t, stored, unproven, func(c *latchkey.Config) {
-			c.Events.Evict = func(_ context.Context, e latchkey.EvictEvent) error { told = append(told, e); return nil }
+		var evicted []latchkey.EvictEvent
+		s := newOAuthSite(t, stored, unproven, func(c *latchkey.Config) {
+			c.Events.Evict = func(_ context.Context, e latchkey.EvictEvent) error { evicted = append(evicted, e); return nil }
 		})
 		mallory := preHijacked(s)
-		owner := s.guest()
+		owner := s.newBrowser()
 		if a := owner.get(owner.askForLink("ada@example.com")); !a.signsIn() {
 			t.Fatalf("to %q", a.location())
 		}
@@ -282,22 +282,22 @@ func TestEviction(t *testing.T) {
 			t.Errorf("%d users, %d authenticators", len(c.Users), len(c.Authenticators))
 		}
 		if len(c.Accounts) != 1 || c.Accounts[0].Provider != "acme" {
-			t.Errorf("accounts %v: want the one of a provider that is not known to hand out unproven addresses", c.Accounts)
+			t.Errorf("accounts %v: want the one of a provider that is not known to hand out unproven e-mails", c.Accounts)
 		}
 		live(t, owner)
 		dead(t, mallory)
-		if len(told) != 1 || len(told[0].Accounts) != 2 || len(told[0].Authenticators) != 1 || !strings.Contains(s.log.text(), "detached") {
-			t.Errorf("told %+v", told)
+		if len(evicted) != 1 || len(evicted[0].Accounts) != 2 || len(evicted[0].Authenticators) != 1 || !strings.Contains(s.log.text(), "detached") {
+			t.Errorf("evicted %+v", evicted)
 		}
 	})
-	t.Run("R-074 a proven address evicts nobody", func(t *testing.T) {
-		s := newStage(t, stored, unproven)
+	t.Run("R-074 a proven e-mail evicts nobody", func(t *testing.T) {
+		s := newOAuthSite(t, stored, unproven)
 		proven := s.clock.now()
 		other := preHijacked(s)
 		if _, err := s.store.UpdateUser(t.Context(), "u1", latchkey.UserChange{EmailVerified: &proven}); err != nil {
 			t.Fatal(err)
 		}
-		owner := s.guest()
+		owner := s.newBrowser()
 		owner.get(owner.askForLink("ada@example.com"))
 		if c := s.store.Contents(); len(c.Accounts) != 3 || len(c.Authenticators) != 1 {
 			t.Errorf("%d accounts, %d authenticators", len(c.Accounts), len(c.Authenticators))
@@ -306,20 +306,20 @@ func TestEviction(t *testing.T) {
 		live(t, other)
 	})
 	t.Run("R-074 nothing to detach ends no session", func(t *testing.T) {
-		s := newStage(t, stored)
-		s.mustComeIn(s.guest())
-		honest := s.guest()
-		s.mustComeIn(honest)
-		owner := s.guest()
+		s := newOAuthSite(t, stored)
+		s.mustSignIn(s.newBrowser())
+		honest := s.newBrowser()
+		s.mustSignIn(honest)
+		owner := s.newBrowser()
 		owner.get(owner.askForLink("ada@example.com"))
 		live(t, honest)
 		live(t, owner)
 	})
-	t.Run("R-073 linking by a verified address evicts too", func(t *testing.T) {
-		s := newStage(t, stored, second(func(p *latchkey.OAuth) { p.AllowDangerousEmailAccountLinking = true }), unproven)
+	t.Run("R-073 linking by a verified e-mail evicts too", func(t *testing.T) {
+		s := newOAuthSite(t, stored, second(func(p *latchkey.OAuth) { p.AllowDangerousEmailAccountLinking = true }), unproven)
 		mallory := preHijacked(s)
-		g := s.guest()
-		if a := g.arrive("second", s.depart(g, "second")); !a.signsIn() {
+		b := s.newBrowser()
+		if a := b.callback("second", s.authResponse(b, "second")); !a.signsIn() {
 			t.Fatalf("to %q", a.location())
 		}
 		dead(t, mallory)
@@ -330,14 +330,14 @@ func TestEviction(t *testing.T) {
 }
 
 func TestSignInGate(t *testing.T) {
-	ways := map[string]func(s *stage, g *guest) *answer{
-		"oidc":  func(s *stage, g *guest) *answer { return s.comeIn(g) },
-		"oauth": func(s *stage, g *guest) *answer { return g.arrive("second", s.depart(g, "second")) },
-		"credentials": func(_ *stage, g *guest) *answer {
-			return g.post("/auth/callback/crew", "username", "alice", "password", "wonderland")
+	ways := map[string]func(s *oauthSite, b *browser) *answer{
+		"oidc":  func(s *oauthSite, b *browser) *answer { return s.signIn(b) },
+		"oauth": func(s *oauthSite, b *browser) *answer { return b.callback("second", s.authResponse(b, "second")) },
+		"credentials": func(_ *oauthSite, b *browser) *answer {
+			return b.post("/auth/callback/crew", "username", "alice", "password", "wonderland")
 		},
-		"email, the asking": func(_ *stage, g *guest) *answer { return g.post("/auth/signin/post", "email", "ada@example.com") },
-		"email, the use":    func(_ *stage, g *guest) *answer { return g.get(g.askForLink("ada@example.com")) },
+		"email, the asking": func(_ *oauthSite, b *browser) *answer { return b.post("/auth/signin/post", "email", "ada@example.com") },
+		"email, the use":    func(_ *oauthSite, b *browser) *answer { return b.get(b.askForLink("ada@example.com")) },
 	}
 	for way, come := range ways {
 		for verdict, says := range map[string]error{
@@ -345,7 +345,7 @@ func TestSignInGate(t *testing.T) {
 		} {
 			t.Run("R-077 "+way+" and "+verdict, func(t *testing.T) {
 				asked := 0
-				s := newStage(t, second(func(p *latchkey.OAuth) { p.OIDC = false }), func(c *latchkey.Config) {
+				s := newOAuthSite(t, second(func(p *latchkey.OAuth) { p.OIDC = false }), func(c *latchkey.Config) {
 					c.Callbacks.SignIn = func(_ context.Context, a latchkey.SignInAttempt) error {
 						if asked++; way == "email, the use" && a.VerificationRequest {
 							return nil
@@ -356,10 +356,10 @@ func TestSignInGate(t *testing.T) {
 						return says
 					}
 				})
-				g := s.guest()
-				a := come(s, g)
+				b := s.newBrowser()
+				a := come(s, b)
 				if verdict == "a redirect" {
-					if a.location() != deskOrigin+"/elsewhere?a=b" || a.signsIn() {
+					if a.location() != siteOrigin+"/elsewhere?a=b" || a.signsIn() {
 						t.Errorf("to %q", a.location())
 					}
 				} else {
@@ -372,7 +372,7 @@ func TestSignInGate(t *testing.T) {
 				if len(c.Users)+len(c.Accounts)+len(c.Sessions)+len(c.VerificationTokens) != 0 {
 					t.Errorf("something was written: %s", s.contents())
 				}
-				dead(t, g)
+				dead(t, b)
 				if way == "email, the asking" && len(s.sent()) != 0 {
 					t.Error("a link was sent")
 				}
@@ -381,21 +381,21 @@ func TestSignInGate(t *testing.T) {
 	}
 	t.Run("R-077 the gate sees the stored user", func(t *testing.T) {
 		var seen []latchkey.User
-		s := newStage(t, stored, func(c *latchkey.Config) {
+		s := newOAuthSite(t, stored, func(c *latchkey.Config) {
 			c.Callbacks.SignIn = func(_ context.Context, a latchkey.SignInAttempt) error { seen = append(seen, a.User); return nil }
 		})
-		s.mustComeIn(s.guest())
+		s.mustSignIn(s.newBrowser())
 		person := ada()
 		person.Name = "Somebody else"
 		s.issuer.SignInAs(person)
-		s.mustComeIn(s.guest())
+		s.mustSignIn(s.newBrowser())
 		if len(seen) != 2 || seen[1].ID != s.store.Contents().Users[0].ID || seen[1].Name != "Ada" {
 			t.Errorf("saw %+v", seen)
 		}
 	})
 }
 
-// values of a link's address.
+// values of a link.
 func linkQuery(link string) (string, url.Values) {
 	path, query, _ := strings.Cut(link, "?")
 	values, _ := url.ParseQuery(query)

@@ -15,7 +15,7 @@ import (
 )
 
 func TestIDToken(t *testing.T) {
-	past := newDeskClock().now().Add(-61 * time.Second).Unix()
+	past := newTestClock().now().Add(-61 * time.Second).Unix()
 	type rows []struct {
 		name string
 		bad  latchkeytest.Misbehaviour
@@ -85,14 +85,14 @@ func TestIDToken(t *testing.T) {
 		{"R-038 an empty token", raw(func(string) string { return "" })},
 	}) {
 		t.Run(c.name, func(t *testing.T) {
-			s := newStage(t, atIssuer(fullChecks))
+			s := newOAuthSite(t, withIssuer(fullChecks))
 			s.issuer.Misbehave(c.bad)
-			g := s.guest()
+			b := s.newBrowser()
 			before := s.contents()
-			refused(t, s.comeIn(g), "Configuration")
+			refused(t, s.signIn(b), "Configuration")
 			s.noCall(t, latchkeytest.PathUserInfo)
 			s.noWrite(t, before)
-			dead(t, g)
+			dead(t, b)
 		})
 	}
 	for _, c := range (rows{
@@ -103,9 +103,9 @@ func TestIDToken(t *testing.T) {
 		{"R-036 names that only look alike beside the true ones", latchkeytest.Misbehaviour{IDToken: func(c map[string]any) { c["Sub"], c["AUD"], c["Iss"] = "mallory", "another", "evil" }}},
 	}) {
 		t.Run(c.name+" is accepted", func(t *testing.T) {
-			s := newStage(t, atIssuer(fullChecks))
+			s := newOAuthSite(t, withIssuer(fullChecks))
 			s.issuer.Misbehave(c.bad)
-			s.mustComeIn(s.guest())
+			s.mustSignIn(s.newBrowser())
 			if id := s.store.Contents().Accounts[0].ProviderAccountID; id != "ada" {
 				t.Errorf("signed in as %q", id)
 			}
@@ -116,17 +116,17 @@ func TestIDToken(t *testing.T) {
 		evil := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { asked.Add(1) }))
 		defer evil.Close()
 		for _, name := range []string{"jku", "x5u", "kid", "jwk", "x5c"} {
-			s := newStage(t, atIssuer(fullChecks))
+			s := newOAuthSite(t, withIssuer(fullChecks))
 			s.issuer.Misbehave(latchkeytest.Misbehaviour{Sign: latchkeytest.SignOtherKey, Header: func(h map[string]any) {
 				h[name] = evil.URL
 				if name == "jwk" {
 					h[name] = map[string]any{"kty": "RSA", "n": "AQAB", "e": "AQAB"}
 				}
 			}})
-			refused(t, s.comeIn(s.guest()), "Configuration")
+			refused(t, s.signIn(s.newBrowser()), "Configuration")
 		}
 		if asked.Load() != 0 {
-			t.Error("an address in a token's header was asked")
+			t.Error("a URL in a token's header was fetched")
 		}
 	})
 }
@@ -144,31 +144,31 @@ func TestSigningKeys(t *testing.T) {
 	}
 	headless := func(h map[string]any) { delete(h, "kid") }
 	t.Run("R-039 no kid, one key that fits", func(t *testing.T) {
-		s := newStage(t)
+		s := newOAuthSite(t)
 		s.issuer.Misbehave(latchkeytest.Misbehaviour{JWKS: noKid, Header: headless})
-		s.mustComeIn(s.guest())
+		s.mustSignIn(s.newBrowser())
 	})
 	t.Run("R-039 no kid, several keys, none of them signed", func(t *testing.T) {
-		s := newStage(t)
+		s := newOAuthSite(t)
 		s.issuer.Misbehave(latchkeytest.Misbehaviour{Sign: latchkeytest.SignOtherKey, Header: headless, JWKS: func(set map[string]any) {
 			noKid(set)
 			set["keys"] = append([]any{decoyJWK}, set["keys"].([]any)...)
 		}})
-		refused(t, s.comeIn(s.guest()), "Configuration")
+		refused(t, s.signIn(s.newBrowser()), "Configuration")
 	})
 	t.Run("R-040 rotation between two sign-ins", func(t *testing.T) {
-		s := newStage(t)
-		s.mustComeIn(s.guest())
-		s.clock.pass(31 * time.Second)
+		s := newOAuthSite(t)
+		s.mustSignIn(s.newBrowser())
+		s.clock.advance(31 * time.Second)
 		if err := s.issuer.RotateKeys(); err != nil {
 			t.Fatal(err)
 		}
-		s.mustComeIn(s.guest())
+		s.mustSignIn(s.newBrowser())
 	})
 	t.Run("R-040 rotation just before signing", func(t *testing.T) {
-		s := newStage(t)
-		s.mustComeIn(s.guest())
-		s.clock.pass(31 * time.Second)
+		s := newOAuthSite(t)
+		s.mustSignIn(s.newBrowser())
+		s.clock.advance(31 * time.Second)
 		s.issuer.Misbehave(latchkeytest.Misbehaviour{Before: func(path string) {
 			if path == latchkeytest.PathToken {
 				if err := s.issuer.RotateKeys(); err != nil {
@@ -176,23 +176,23 @@ func TestSigningKeys(t *testing.T) {
 				}
 			}
 		}})
-		s.mustComeIn(s.guest())
+		s.mustSignIn(s.newBrowser())
 	})
 	t.Run("R-041 unknown kids cannot hammer", func(t *testing.T) {
-		s := newStage(t)
-		s.mustComeIn(s.guest())
-		s.clock.pass(31 * time.Second)
+		s := newOAuthSite(t)
+		s.mustSignIn(s.newBrowser())
+		s.clock.advance(31 * time.Second)
 		before := s.issuer.Count(latchkeytest.PathJWKS)
 		s.issuer.Misbehave(latchkeytest.Misbehaviour{Sign: latchkeytest.SignUnknownKey})
 		for range 10 {
-			refused(t, s.comeIn(s.guest()), "Configuration")
+			refused(t, s.signIn(s.newBrowser()), "Configuration")
 		}
 		if n := s.issuer.Count(latchkeytest.PathJWKS) - before; n != 1 {
 			t.Errorf("%d requests for keys, want 1", n)
 		}
 	})
 	t.Run("R-043 foreign entries", func(t *testing.T) {
-		s := newStage(t)
+		s := newOAuthSite(t)
 		s.issuer.Misbehave(latchkeytest.Misbehaviour{JWKS: func(set map[string]any) {
 			set["extra"] = 1
 			set["keys"] = append([]any{
@@ -205,6 +205,6 @@ func TestSigningKeys(t *testing.T) {
 				map[string]any{"kty": "oct", "k": "AA"},
 			}, set["keys"].([]any)...)
 		}})
-		s.mustComeIn(s.guest())
+		s.mustSignIn(s.newBrowser())
 	})
 }

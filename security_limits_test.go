@@ -43,8 +43,8 @@ func TestLimitBodies(t *testing.T) {
 		body            int // the limit of the configuration
 		want            int // status
 	}{
-		{"a form at the limit", deskForm, 64 << 10, 0, 302},
-		{"a form over it", deskForm, 64<<10 + 1, 0, 413},
+		{"a form at the limit", formContentType, 64 << 10, 0, 302},
+		{"a form over it", formContentType, 64<<10 + 1, 0, 413},
 		{"a form in capitals", "Application/X-WWW-Form-Urlencoded", 64<<10 + 1, 0, 413},
 		{"JSON at the limit", "application/json", 1 << 20, 0, 302},
 		{"JSON over it", "application/json", 1<<20 + 1, 0, 413},
@@ -52,23 +52,23 @@ func TestLimitBodies(t *testing.T) {
 		{"anything over it", "text/plain", 1<<20 + 1, 0, 413},
 		{"no type", "", 1<<20 + 1, 0, 413},
 		{"a smaller limit", "application/json", 101, 100, 413},
-		{"a smaller limit for forms", deskForm, 101, 100, 413},
+		{"a smaller limit for forms", formContentType, 101, 100, 413},
 		{"a greater limit", "application/json", 2 << 20, 2 << 20, 302},
-		{"a greater limit is not for forms", deskForm, 64<<10 + 1, 2 << 20, 413},
+		{"a greater limit is not for forms", formContentType, 64<<10 + 1, 2 << 20, 413},
 	} {
 		for _, declared := range []bool{true, false} {
 			t.Run(fmt.Sprintf("R-221 %s, length declared %t", c.name, declared), func(t *testing.T) {
-				d := openDesk(t, func(cfg *latchkey.Config) { cfg.Limits.Body = c.body })
-				g := d.guest()
+				s := newSite(t, func(cfg *latchkey.Config) { cfg.Limits.Body = c.body })
+				b := s.newBrowser()
 				body := strings.Repeat("a", c.length)
 				if strings.Contains(c.mediaType, "json") {
 					body = `{"x":"` + strings.Repeat("a", c.length-8) + `"}`
 				}
-				r := g.request(http.MethodPost, "/auth/signout", c.mediaType, body)
+				r := b.request(http.MethodPost, "/auth/signout", c.mediaType, body)
 				if !declared {
 					r.ContentLength = -1
 				}
-				a := g.serve(d.auth, r)
+				a := b.serve(s.auth, r)
 				if a.Code != c.want {
 					t.Errorf("status %d, want %d", a.Code, c.want)
 				}
@@ -79,22 +79,22 @@ func TestLimitBodies(t *testing.T) {
 		}
 	}
 	t.Run("R-221 the rest stays unread", func(t *testing.T) {
-		g := openDesk(t).guest()
+		b := newSite(t).newBrowser()
 		for declared, most := range map[int64]int{-1: 2 << 20, 1 << 40: 0} {
 			body := &endless{}
-			r := g.request(http.MethodPost, "/auth/signout", "application/json", "")
+			r := b.request(http.MethodPost, "/auth/signout", "application/json", "")
 			r.Body, r.ContentLength = body, declared
-			if a := g.serve(g.d.auth, r); a.Code != http.StatusRequestEntityTooLarge || body.read > most {
+			if a := b.serve(b.site.auth, r); a.Code != http.StatusRequestEntityTooLarge || body.read > most {
 				t.Errorf("status %d after %d bytes, want at most %d", a.Code, body.read, most)
 			}
 		}
 	})
 	t.Run("R-221 GET has no body", func(t *testing.T) {
-		g := openDesk(t).guest()
+		b := newSite(t).newBrowser()
 		body := &endless{}
-		r := g.request(http.MethodGet, "/auth/session", "application/json", "")
+		r := b.request(http.MethodGet, "/auth/session", "application/json", "")
 		r.Body, r.ContentLength = body, 1<<30
-		if a := g.serve(g.d.auth, r); a.Code != http.StatusOK || body.read != 0 {
+		if a := b.serve(b.site.auth, r); a.Code != http.StatusOK || body.read != 0 {
 			t.Errorf("status %d, %d bytes read", a.Code, body.read)
 		}
 	})
@@ -111,20 +111,20 @@ func TestLimitBodies(t *testing.T) {
 }
 
 func TestLimitLog(t *testing.T) {
-	d := openDesk(t, func(c *latchkey.Config) {
+	s := newSite(t, func(c *latchkey.Config) {
 		c.Callbacks.Session = func(context.Context, latchkey.SessionRead) (*latchkey.Session, error) {
 			return nil, errors.New("fault")
 		}
 	})
 	flood := func() (debug, failed int) {
-		before := len(d.log.records(t))
+		before := len(s.log.records(t))
 		for range 200 {
-			g := d.guest()
-			g.jar["__Secure-authjs.session-token"] = "junk"
-			g.get("/auth/session")
-			d.guest().ask(http.MethodPost, "/auth/signout", deskForm, "")
+			b := s.newBrowser()
+			b.jar["__Secure-authjs.session-token"] = "junk"
+			b.get("/auth/session")
+			s.newBrowser().do(http.MethodPost, "/auth/signout", formContentType, "")
 		}
-		for _, r := range d.log.records(t)[before:] {
+		for _, r := range s.log.records(t)[before:] {
 			switch {
 			case r["level"] == "DEBUG":
 				debug++
@@ -138,71 +138,71 @@ func TestLimitLog(t *testing.T) {
 		if debug, failed := flood(); debug == 0 || debug > 10 || failed == 0 || failed > 10 {
 			t.Errorf("R-224: %d and %d lines in one second, want some and at most 10", debug, failed)
 		}
-		d.clock.pass(time.Second)
+		s.clock.advance(time.Second)
 	}
 	t.Run("R-224 junk hides no real fault", func(t *testing.T) {
-		g := d.guest()
-		g.signIn()
-		d.clock.pass(time.Second)
+		b := s.newBrowser()
+		b.signIn()
+		s.clock.advance(time.Second)
 		flood()
-		before := len(d.log.records(t))
-		g.get("/auth/session")
-		if text := fmt.Sprint(d.log.records(t)[before:]); !strings.Contains(text, "fault") {
+		before := len(s.log.records(t))
+		b.get("/auth/session")
+		if text := fmt.Sprint(s.log.records(t)[before:]); !strings.Contains(text, "fault") {
 			t.Error("the fault is not in the log")
 		}
 	})
 }
 
-// issuerDesk is a site with a scripted issuer as its provider; both tell the
-// time of one clock.
-func issuerDesk(t *testing.T, change ...func(*latchkey.Config)) (*desk, *latchkeytest.Issuer) {
+// newIssuerSite is a site with a scripted issuer as its provider; both read one
+// clock.
+func newIssuerSite(t *testing.T, change ...func(*latchkey.Config)) (*testSite, *latchkeytest.Issuer) {
 	t.Helper()
-	clock := newDeskClock()
+	clock := newTestClock()
 	issuer := latchkeytest.NewIssuer(t, func(c *latchkeytest.IssuerConfig) { c.Time = clock.now })
 	issuer.SignInAs(latchkeytest.Person{Subject: "ada", Name: "Ada", Email: "ada@example.com", EmailVerified: true})
 	transport := &http.Transport{MaxConnsPerHost: 32, MaxIdleConnsPerHost: 32}
 	t.Cleanup(transport.CloseIdleConnections)
-	d := openDesk(t, append([]func(*latchkey.Config){func(c *latchkey.Config) {
+	s := newSite(t, append([]func(*latchkey.Config){func(c *latchkey.Config) {
 		c.Providers = append(c.Providers, issuer.Provider())
 		c.Runtime.HTTPClient = &http.Client{Transport: transport}
 		c.Runtime.Time = clock.now
 	}}, change...)...)
-	d.clock = clock
-	return d, issuer
+	s.clock = clock
+	return s, issuer
 }
 
-// at walks a guest to the issuer and back. The answer is the callback's, or
-// that of the sign-in where it got no further.
-func (g *guest) at(visit *http.Client, provider string) (*answer, error) {
-	a := g.post("/auth/signin/" + provider)
-	if strings.HasPrefix(a.location(), deskOrigin) || a.location() == "" {
+// tryOAuth follows a sign-in to the issuer and back. The answer is the
+// callback's, or that of the sign-in where it got no further.
+func (b *browser) tryOAuth(client *http.Client, provider string) (*answer, error) {
+	a := b.post("/auth/signin/" + provider)
+	if strings.HasPrefix(a.location(), siteOrigin) || a.location() == "" {
 		return a, nil
 	}
-	res, err := visit.Get(a.location())
+	res, err := client.Get(a.location())
 	if err != nil {
 		return nil, err
 	}
 	_, _ = io.Copy(io.Discard, res.Body)
 	_ = res.Body.Close()
-	return g.get(strings.TrimPrefix(res.Header.Get("Location"), deskOrigin)), nil
+	return b.get(strings.TrimPrefix(res.Header.Get("Location"), siteOrigin)), nil
 }
 
-// visitor follows no redirect, as somebody who looks at each.
-func newVisitor(t *testing.T) *http.Client {
+// newHTTPClient follows no redirect, so that a test can look at each.
+func newHTTPClient(t *testing.T) *http.Client {
 	transport := &http.Transport{MaxConnsPerHost: 32, MaxIdleConnsPerHost: 32}
 	t.Cleanup(transport.CloseIdleConnections)
 	return &http.Client{Transport: transport, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
 }
 
 func TestLimitColdHerd(t *testing.T) {
-	d, issuer := issuerDesk(t)
-	visit := newVisitor(t)
+	s, issuer := newIssuerSite(t)
+	client := newHTTPClient(t)
 	const herd = 1000
 	failed := make(chan string, herd)
 	var all sync.WaitGroup
 	for range herd {
 		all.Go(func() {
-			a, err := d.guest().at(visit, "issuer")
+			a, err := s.newBrowser().tryOAuth(client, "issuer")
 			switch {
 			case err != nil:
 				failed <- err.Error()
@@ -219,46 +219,46 @@ func TestLimitColdHerd(t *testing.T) {
 	if discovery, keys := issuer.Count(latchkeytest.PathDiscovery), issuer.Count(latchkeytest.PathJWKS); discovery != 1 || keys != 1 {
 		t.Errorf("R-225: %d discovery and %d key requests, want one each", discovery, keys)
 	}
-	if contents := d.store.Contents(); len(contents.Users) != 1 || len(contents.Accounts) != 1 {
+	if contents := s.store.Contents(); len(contents.Users) != 1 || len(contents.Accounts) != 1 {
 		t.Errorf("R-188: %d users and %d accounts for one person", len(contents.Users), len(contents.Accounts))
 	}
 }
 
 func TestLimitDiscovery(t *testing.T) {
-	visit := newVisitor(t)
-	works := func(t *testing.T, d *desk) {
+	client := newHTTPClient(t)
+	works := func(t *testing.T, s *testSite) {
 		t.Helper()
-		if a, err := d.guest().at(visit, "issuer"); err != nil || !a.signsIn() {
+		if a, err := s.newBrowser().tryOAuth(client, "issuer"); err != nil || !a.signsIn() {
 			t.Fatalf("no sign-in: %v, %+v", err, a.location())
 		}
 	}
 	down := latchkeytest.Misbehaviour{Answers: map[string]latchkeytest.Answer{latchkeytest.PathDiscovery: {Status: http.StatusServiceUnavailable}}}
 	t.Run("R-226 success is kept", func(t *testing.T) {
-		d, issuer := issuerDesk(t)
-		works(t, d)
-		d.clock.pass(4*time.Minute + 59*time.Second)
-		works(t, d)
+		s, issuer := newIssuerSite(t)
+		works(t, s)
+		s.clock.advance(4*time.Minute + 59*time.Second)
+		works(t, s)
 		if n := issuer.Count(latchkeytest.PathDiscovery); n != 1 {
 			t.Errorf("%d requests within five minutes", n)
 		}
-		d.clock.pass(25 * time.Hour)
-		works(t, d)
+		s.clock.advance(25 * time.Hour)
+		works(t, s)
 		if n := issuer.Count(latchkeytest.PathDiscovery); n != 2 {
 			t.Errorf("%d requests after a day, want 2", n)
 		}
 	})
 	t.Run("R-226 stale metadata beats none", func(t *testing.T) {
-		d, issuer := issuerDesk(t)
-		works(t, d)
+		s, issuer := newIssuerSite(t)
+		works(t, s)
 		issuer.Misbehave(down)
-		d.clock.pass(25 * time.Hour)
-		works(t, d)
+		s.clock.advance(25 * time.Hour)
+		works(t, s)
 	})
 	t.Run("R-226 failure is kept, for a while", func(t *testing.T) {
-		d, issuer := issuerDesk(t)
+		s, issuer := newIssuerSite(t)
 		issuer.Misbehave(down)
 		for range 20 {
-			if a, _ := d.guest().at(visit, "issuer"); a.error() != "Configuration" {
+			if a, _ := s.newBrowser().tryOAuth(client, "issuer"); a.error() != "Configuration" {
 				t.Fatalf("sent to %q", a.location())
 			}
 		}
@@ -266,17 +266,17 @@ func TestLimitDiscovery(t *testing.T) {
 			t.Errorf("%d requests in a second", n)
 		}
 		issuer.Misbehave(latchkeytest.Misbehaviour{})
-		d.clock.pass(31 * time.Second)
-		works(t, d)
+		s.clock.advance(31 * time.Second)
+		works(t, s)
 	})
 	t.Run("R-226 both can be switched off", func(t *testing.T) {
-		d, issuer := issuerDesk(t, func(c *latchkey.Config) { c.Limits.DiscoveryMaxAge, c.Limits.DiscoveryPause = -1, -1 })
+		s, issuer := newIssuerSite(t, func(c *latchkey.Config) { c.Limits.DiscoveryMaxAge, c.Limits.DiscoveryPause = -1, -1 })
 		issuer.Misbehave(down)
-		_, _ = d.guest().at(visit, "issuer")
+		_, _ = s.newBrowser().tryOAuth(client, "issuer")
 		issuer.Misbehave(latchkeytest.Misbehaviour{})
-		works(t, d)
+		works(t, s)
 		before := issuer.Count(latchkeytest.PathDiscovery)
-		works(t, d)
+		works(t, s)
 		if issuer.Count(latchkeytest.PathDiscovery) == before {
 			t.Error("the metadata was kept")
 		}
@@ -289,12 +289,12 @@ func TestLimitUpstreamFaults(t *testing.T) {
 		"500": {Status: 500}, "429": {Status: 429}, "empty": {Body: []byte{}}, "cut": {Truncate: true}, "HTML": {Body: []byte("<html>"), Header: http.Header{"Content-Type": {"text/html"}}}, "R-047 redirect": {Redirect: "http://127.0.0.1:1/"},
 		"an array": {Body: []byte("[]")}, "null": {Body: []byte("null")}, "deep": {Body: bytes.Repeat([]byte("["), 100_000)},
 	}
-	visit := newVisitor(t)
+	client := newHTTPClient(t)
 	for _, path := range []string{latchkeytest.PathDiscovery, latchkeytest.PathToken, latchkeytest.PathJWKS, latchkeytest.PathUserInfo} {
 		for name, fault := range faults {
 			t.Run(name+" at "+path, func(t *testing.T) {
 				t.Parallel()
-				d, issuer := issuerDesk(t, func(c *latchkey.Config) {
+				s, issuer := newIssuerSite(t, func(c *latchkey.Config) {
 					c.Limits.Call, c.Limits.Callback, c.Limits.DiscoveryPause = 300*time.Millisecond, time.Second, -1
 					transport := &http.Transport{MaxResponseHeaderBytes: 64 << 10}
 					t.Cleanup(transport.CloseIdleConnections)
@@ -303,20 +303,20 @@ func TestLimitUpstreamFaults(t *testing.T) {
 					p.ProfileFromUserInfo = true
 				})
 				issuer.Misbehave(latchkeytest.Misbehaviour{Answers: map[string]latchkeytest.Answer{path: fault}})
-				before := d.contents()
-				a, err := d.guest().at(visit, "issuer")
+				before := s.contents()
+				a, err := s.newBrowser().tryOAuth(client, "issuer")
 				if err != nil {
 					t.Fatal(err)
 				}
-				if a.signsIn() || a.Code != http.StatusFound || a.error() == "" || d.contents() != before {
+				if a.signsIn() || a.Code != http.StatusFound || a.error() == "" || s.contents() != before {
 					t.Errorf("%d to %q, want it refused", a.Code, a.location())
 				}
 				if issuer.Count(path) == 0 {
 					t.Fatal("the endpoint was not asked")
 				}
 				issuer.Misbehave(latchkeytest.Misbehaviour{})
-				d.clock.pass(time.Minute)
-				if a, err := d.guest().at(visit, "issuer"); err != nil || !a.signsIn() {
+				s.clock.advance(time.Minute)
+				if a, err := s.newBrowser().tryOAuth(client, "issuer"); err != nil || !a.signsIn() {
 					t.Errorf("no full service afterwards: %v, to %q", err, a.location())
 				}
 			})
@@ -325,30 +325,30 @@ func TestLimitUpstreamFaults(t *testing.T) {
 }
 
 func TestLimitRequestEndsCalls(t *testing.T) {
-	d, issuer := issuerDesk(t)
+	s, issuer := newIssuerSite(t)
 	asked := make(chan struct{}, 1)
 	issuer.Misbehave(latchkeytest.Misbehaviour{
 		Before:  func(path string) { asked <- struct{}{} },
 		Answers: map[string]latchkeytest.Answer{latchkeytest.PathDiscovery: {Hang: true}},
 	})
 	before := runtime.NumGoroutine()
-	g := d.guest()
+	b := s.newBrowser()
 	ctx, cancel := context.WithCancel(t.Context())
-	r := g.request(http.MethodPost, "/auth/signin/issuer", deskForm, "csrfToken="+g.token())
-	r = withCookies(g, r)
+	r := b.request(http.MethodPost, "/auth/signin/issuer", formContentType, "csrfToken="+b.token())
+	r = withCookies(b, r)
 	go func() {
 		<-asked
-		cancel() // the visitor closes the tab
+		cancel() // the user closes the tab
 	}()
-	if a := g.serve(d.auth, r.WithContext(ctx)); a.error() != "Configuration" {
+	if a := b.serve(s.auth, r.WithContext(ctx)); a.error() != "Configuration" {
 		t.Errorf("R-227: sent to %q", a.location())
 	}
 	issuer.Close()
-	settles(t, before)
+	waitForGoroutines(t, before)
 }
 
-// settles waits until no more goroutines run than before.
-func settles(t *testing.T, before int) {
+// waitForGoroutines waits until no more goroutines run than before.
+func waitForGoroutines(t *testing.T, before int) {
 	t.Helper()
 	for deadline := time.Now().Add(15 * time.Second); runtime.NumGoroutine() > before; {
 		if time.Now().After(deadline) {
@@ -364,7 +364,7 @@ func TestLimitTLS(t *testing.T) {
 		name    string
 		trusted bool
 		old     bool
-		address string // replaces 127.0.0.1
+		addr    string // replaces 127.0.0.1
 		reached bool
 	}{
 		{"R-230 an unknown authority", false, false, "", false},
@@ -387,15 +387,15 @@ func TestLimitTLS(t *testing.T) {
 				roots.AddCert(server.Certificate())
 				client = &http.Client{Transport: &http.Transport{TLSClientConfig: &tls.Config{RootCAs: roots}}}
 			}
-			address := server.URL
-			if c.address != "" {
-				address = strings.Replace(address, "127.0.0.1", c.address, 1)
+			addr := server.URL
+			if c.addr != "" {
+				addr = strings.Replace(addr, "127.0.0.1", c.addr, 1)
 			}
-			d := openDesk(t, func(cfg *latchkey.Config) {
+			s := newSite(t, func(cfg *latchkey.Config) {
 				cfg.Runtime.HTTPClient = client
-				cfg.Providers = append(cfg.Providers, &latchkey.OAuth{ID: "far", OIDC: true, Issuer: address, ClientID: "x", ClientSecret: "y"})
+				cfg.Providers = append(cfg.Providers, &latchkey.OAuth{ID: "far", OIDC: true, Issuer: addr, ClientID: "x", ClientSecret: "y"})
 			})
-			a := d.guest().post("/auth/signin/far")
+			a := s.newBrowser().post("/auth/signin/far")
 			if a.error() != "Configuration" || reached != c.reached {
 				t.Errorf("sent to %q, provider reached: %t", a.location(), reached)
 			}
@@ -404,7 +404,7 @@ func TestLimitTLS(t *testing.T) {
 }
 
 func TestLimitLeaks(t *testing.T) {
-	d, issuer := issuerDesk(t, func(c *latchkey.Config) {
+	s, issuer := newIssuerSite(t, func(c *latchkey.Config) {
 		c.Limits.Disabled = true
 		c.Callbacks.SignIn = func(_ context.Context, a latchkey.SignInAttempt) error {
 			if a.User.Email == "panic@example.com" {
@@ -413,45 +413,45 @@ func TestLimitLeaks(t *testing.T) {
 			return nil
 		}
 	})
-	g := d.guest()
-	g.signIn()
+	b := s.newBrowser()
+	b.signIn()
 	gone, cancel := context.WithCancel(t.Context())
 	cancel()
 	mixed := []func(i int){
-		func(int) { g.get("/auth/session") },
-		func(int) { d.guest().get("/auth/signin") },
-		func(int) { d.guest().post("/auth/callback/crew", "username", "alice", "password", "?") },
-		func(int) { d.guest().post("/auth/callback/crew", "username", "alice", "password", "wonderland") },
-		func(int) { d.guest().post("/auth/signin/post", "email", "panic@example.com") },
-		func(int) { d.guest().post("/auth/signin/acme") },
-		func(int) { d.guest().get("/auth/callback/acme?code=x&state=y") },
-		func(int) { d.guest().get("/auth/callback/post?token=x&email=a@example.com") },
+		func(int) { b.get("/auth/session") },
+		func(int) { s.newBrowser().get("/auth/signin") },
+		func(int) { s.newBrowser().post("/auth/callback/crew", "username", "alice", "password", "?") },
+		func(int) { s.newBrowser().post("/auth/callback/crew", "username", "alice", "password", "wonderland") },
+		func(int) { s.newBrowser().post("/auth/signin/post", "email", "panic@example.com") },
+		func(int) { s.newBrowser().post("/auth/signin/acme") },
+		func(int) { s.newBrowser().get("/auth/callback/acme?code=x&state=y") },
+		func(int) { s.newBrowser().get("/auth/callback/post?token=x&email=a@example.com") },
 		func(int) {
-			g := d.guest()
-			r := withCookies(g, g.request(http.MethodPost, "/auth/callback/crew", deskForm, "username=alice&csrfToken="+g.token()))
-			g.serve(d.auth, r.WithContext(gone))
+			b := s.newBrowser()
+			r := withCookies(b, b.request(http.MethodPost, "/auth/callback/crew", formContentType, "username=alice&csrfToken="+b.token()))
+			b.serve(s.auth, r.WithContext(gone))
 		},
 		func(int) {
-			g := d.guest()
-			r := withCookies(g, g.request(http.MethodPost, "/auth/signin/issuer", deskForm, "csrfToken="+g.token()))
-			g.serve(d.auth, r.WithContext(gone))
+			b := s.newBrowser()
+			r := withCookies(b, b.request(http.MethodPost, "/auth/signin/issuer", formContentType, "csrfToken="+b.token()))
+			b.serve(s.auth, r.WithContext(gone))
 		},
 		func(i int) {
-			g := d.guest()
-			g.jar["__Secure-authjs.session-token"] = fmt.Sprint("junk", i)
-			g.get("/auth/session")
+			b := s.newBrowser()
+			b.jar["__Secure-authjs.session-token"] = fmt.Sprint("junk", i)
+			b.get("/auth/session")
 		},
 	}
 	for _, f := range mixed {
 		f(0)
 	}
 	rest := func() (goroutines int, heap uint64) {
-		d.mu.Lock()
-		d.links, d.tries = nil, nil
-		d.mu.Unlock()
-		d.log.mu.Lock()
-		d.log.buf = bytes.Buffer{}
-		d.log.mu.Unlock()
+		s.mu.Lock()
+		s.links, s.tries = nil, nil
+		s.mu.Unlock()
+		s.log.mu.Lock()
+		s.log.buf = bytes.Buffer{}
+		s.log.mu.Unlock()
 		runtime.GC()
 		runtime.GC()
 		var m runtime.MemStats
@@ -462,27 +462,27 @@ func TestLimitLeaks(t *testing.T) {
 	for i := range 10_000 {
 		mixed[i%len(mixed)](i)
 	}
-	settles(t, goroutines)
+	waitForGoroutines(t, goroutines)
 	if _, after := rest(); after > heap+8<<20 {
 		t.Errorf("R-231: the heap grew from %d to %d KiB", heap>>10, after>>10)
 	}
 	if n := issuer.Count(""); n > 1 {
-		t.Errorf("visitors who had left cost the provider %d requests", n)
+		t.Errorf("requests whose browsers had left cost the provider %d requests", n)
 	}
 }
 
 func TestLimitMalformedHTTP(t *testing.T) {
-	d := openDesk(t)
-	server := httptest.NewUnstartedServer(d.auth)
+	s := newSite(t)
+	server := httptest.NewUnstartedServer(s.auth)
 	server.Config.ErrorLog = log.New(io.Discard, "", 0)
 	server.Start()
 	defer server.Close()
-	address := strings.TrimPrefix(server.URL, "http://")
-	cookie := "Cookie: " + csrfCookie + "=" + csrfPair("token", deskSecret) + "\r\n"
+	addr := strings.TrimPrefix(server.URL, "http://")
+	cookie := "Cookie: " + csrfCookie + "=" + csrfPair("token", siteSecret) + "\r\n"
 	post := func(headers, body string) string {
 		return "POST /auth/signout HTTP/1.1\r\nHost: x\r\n" + headers + fmt.Sprintf("Content-Length: %d\r\n\r\n", len(body)) + body
 	}
-	form := "Content-Type: " + deskForm + "\r\n"
+	form := "Content-Type: " + formContentType + "\r\n"
 	for name, raw := range map[string]string{
 		"%zz in the path":            "GET /auth/%zz HTTP/1.1\r\nHost: x\r\n\r\n",
 		"%zz in the query":           "GET /auth/signin?callbackUrl=%zz HTTP/1.1\r\nHost: x\r\n\r\n",
@@ -520,7 +520,7 @@ func TestLimitMalformedHTTP(t *testing.T) {
 		"a body with GET":            "GET /auth/session HTTP/1.1\r\nHost: x\r\nContent-Length: 3\r\n\r\nabc",
 	} {
 		t.Run("R-234 "+name, func(t *testing.T) {
-			conn, err := net.Dial("tcp", address)
+			conn, err := net.Dial("tcp", addr)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -544,7 +544,7 @@ func TestLimitMalformedHTTP(t *testing.T) {
 					t.Error("a session is set")
 				}
 			}
-			if to := res.Header.Get("Location"); to != "" && landsOn(deskOrigin, to) != deskOrigin {
+			if to := res.Header.Get("Location"); to != "" && landsOn(siteOrigin, to) != siteOrigin {
 				t.Errorf("sent to %q", to)
 			}
 		})
@@ -553,7 +553,7 @@ func TestLimitMalformedHTTP(t *testing.T) {
 
 func TestLimitPanicsStayInside(t *testing.T) {
 	boom := func() { panic(fmt.Errorf("boom")) }
-	d := openDesk(t, func(c *latchkey.Config) {
+	s := newSite(t, func(c *latchkey.Config) {
 		c.Events = latchkey.Events{
 			SignIn: func(context.Context, latchkey.SignInEvent) error { boom(); return nil }, SignOut: func(context.Context, latchkey.SignOutEvent) error { boom(); return nil },
 			CreateUser: func(context.Context, latchkey.User) error { boom(); return nil }, Session: func(context.Context, latchkey.SessionEvent) error { boom(); return nil },
@@ -565,20 +565,20 @@ func TestLimitPanicsStayInside(t *testing.T) {
 		sender := *c.Providers[1].(*latchkey.Email)
 		sender.ID, sender.Send = "sender", func(context.Context, latchkey.SignInLink) error { boom(); return nil }
 		c.Providers = append(c.Providers, &post, &maker, &sender)
-		c.Limits.Replay = brokenOnce{}
+		c.Limits.Replay = brokenReplayStore{}
 	})
-	g := d.guest()
-	g.signIn()
-	for _, a := range []*answer{g.get("/auth/session"), g.post("/auth/signout"), g.post("/auth/signin/normal", "email", "a@example.com"), g.post("/auth/signin/maker", "email", "a@example.com"), g.post("/auth/signin/sender", "email", "a@example.com")} {
+	b := s.newBrowser()
+	b.signIn()
+	for _, a := range []*answer{b.get("/auth/session"), b.post("/auth/signout"), b.post("/auth/signin/normal", "email", "a@example.com"), b.post("/auth/signin/maker", "email", "a@example.com"), b.post("/auth/signin/sender", "email", "a@example.com")} {
 		if a.Code >= 500 {
 			t.Errorf("R-233: %d", a.Code)
 		}
 	}
-	if n := len(d.store.Contents().VerificationTokens); n != 0 {
+	if n := len(s.store.Contents().VerificationTokens); n != 0 {
 		t.Errorf("R-149: %d links are left whose mail never went", n)
 	}
 }
 
-type brokenOnce struct{}
+type brokenReplayStore struct{}
 
-func (brokenOnce) Use(context.Context, string, time.Time) (bool, error) { panic("once") }
+func (brokenReplayStore) Use(context.Context, string, time.Time) (bool, error) { panic("once") }

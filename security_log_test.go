@@ -105,9 +105,9 @@ func (s *talkingStore) UseVerificationToken(ctx context.Context, identifier, tok
 	return s.Adapter.UseVerificationToken(ctx, identifier, token)
 }
 
-// plantedDesk is a site whose every secret is a canary, and whose application
+// newCanarySite is a site whose every secret is a canary, and whose application
 // puts all it knows into its errors when fails is set.
-func plantedDesk(t *testing.T, strategy latchkey.Strategy, fails *bool) (*desk, *latchkeytest.Issuer, *canaries, *talkingStore) {
+func newCanarySite(t *testing.T, strategy latchkey.Strategy, fails *bool) (*testSite, *latchkeytest.Issuer, *canaries, *talkingStore) {
 	known := &canaries{}
 	for what, value := range map[string]string{
 		"DSN password": "dsn-canary-0001", "DSN query": "dsn-canary-0002", "DSN field": "dsn-canary-0003", "secret": "secret-canary-" + strings.Repeat("s", 32), "older secret": "older-canary-" + strings.Repeat("o", 32),
@@ -115,7 +115,7 @@ func plantedDesk(t *testing.T, strategy latchkey.Strategy, fails *bool) (*desk, 
 	} {
 		known.add(what, value)
 	}
-	clock := newDeskClock()
+	clock := newTestClock()
 	issuer := latchkeytest.NewIssuer(t, func(c *latchkeytest.IssuerConfig) { c.Time, c.ClientSecret = clock.now, "client-secret-canary-0001" })
 	issuer.SignInAs(latchkeytest.Person{Subject: "ada", Name: "Ada", Email: "ada@example.com", EmailVerified: true})
 	issuer.Misbehave(latchkeytest.Misbehaviour{Token: func(answer map[string]any) {
@@ -125,12 +125,12 @@ func plantedDesk(t *testing.T, strategy latchkey.Strategy, fails *bool) (*desk, 
 		}
 	}})
 	store := &talkingStore{Adapter: memoryadapter.New(memoryadapter.Options{}), known: known}
-	visit := newVisitor(t)
-	d := openDesk(t, func(c *latchkey.Config) {
+	client := newHTTPClient(t)
+	s := newSite(t, func(c *latchkey.Config) {
 		c.Runtime.Time, c.Adapter = clock.now, store
 		c.Session.Strategy = strategy
 		c.Secrets = []string{"secret-canary-" + strings.Repeat("s", 32), "older-canary-" + strings.Repeat("o", 32)}
-		c.Runtime.HTTPClient = visit
+		c.Runtime.HTTPClient = client
 		p := issuer.Provider()
 		p.Identify = func(g latchkey.Grant) (latchkey.Identity, error) {
 			if *fails {
@@ -164,13 +164,13 @@ func plantedDesk(t *testing.T, strategy latchkey.Strategy, fails *bool) (*desk, 
 			return u.Claims, nil
 		}
 	})
-	d.clock = clock
-	return d, issuer, known, store
+	s.clock = clock
+	return s, issuer, known, store
 }
 
-// note plants whatever the guest and the site hold by now.
-func (g *guest) note(known *canaries) {
-	for name, value := range g.jar {
+// plant adds whatever the browser holds by now to the canaries.
+func (b *browser) plant(known *canaries) {
+	for name, value := range b.jar {
 		if !strings.HasSuffix(name, "callback-url") {
 			plain, err := url.QueryUnescape(value)
 			if err == nil {
@@ -187,48 +187,48 @@ func TestLogSecrets(t *testing.T) {
 	for _, strategy := range []latchkey.Strategy{latchkey.JWTSessions, latchkey.DatabaseSessions} {
 		for _, fails := range []bool{false, true} {
 			t.Run(fmt.Sprintf("R-236 %s sessions, application fails: %t", strategy, fails), func(t *testing.T) {
-				d, issuer, known, store := plantedDesk(t, strategy, &fails)
-				visit := newVisitor(t)
+				s, issuer, known, store := newCanarySite(t, strategy, &fails)
+				client := newHTTPClient(t)
 				var pages strings.Builder
-				keep := func(g *guest, a *answer) *answer {
-					g.note(known)
+				keep := func(b *browser, a *answer) *answer {
+					b.plant(known)
 					pages.WriteString(a.Body.String())
-					if !strings.HasPrefix(a.location(), issuer.URL) { // which is told state, nonce and challenge
+					if !strings.HasPrefix(a.location(), issuer.URL) { // which gets state, nonce and challenge
 						pages.WriteString(a.location() + "\n")
 					}
 					return a
 				}
 				flows := func() {
-					g := d.guest()
-					begun := keep(g, g.post("/auth/signin/issuer"))
-					if res, err := visit.Get(begun.location()); err == nil {
+					b := s.newBrowser()
+					begun := keep(b, b.post("/auth/signin/issuer"))
+					if res, err := client.Get(begun.location()); err == nil {
 						_ = res.Body.Close()
 						back := res.Header.Get("Location")
 						if u, err := url.Parse(back); err == nil {
 							known.add("code", u.Query().Get("code"))
 							known.add("state", u.Query().Get("state"))
 						}
-						keep(g, g.get(strings.TrimPrefix(back, deskOrigin)))
-						keep(g, g.get(strings.TrimPrefix(back, deskOrigin))) // once too often
+						keep(b, b.get(strings.TrimPrefix(back, siteOrigin)))
+						keep(b, b.get(strings.TrimPrefix(back, siteOrigin))) // once too often
 					}
-					keep(g, g.get("/auth/session"))
-					keep(g, g.post("/auth/session", "data", "update-canary-0001"))
-					keep(g, g.get("/auth/callback/issuer?code=code-canary-0001&state=state-canary-0001"))
-					keep(g, g.get("/auth/callback/issuer?error=access_denied&error_description=code-canary-0002&state=state-canary-0002"))
-					keep(g, g.post("/auth/signout"))
-					g = d.guest()
-					keep(g, g.post("/auth/callback/crew", "username", "alice", "password", "password-canary-0001"))
-					keep(g, g.postJSON("/auth/callback/crew", map[string]any{"username": "alice", "password": "password-canary-0001"}))
-					keep(g, g.post("/auth/signin/post", "email", "a@example.com"))
-					for _, l := range d.sent() {
-						keep(g, g.get(strings.TrimPrefix(l.URL, deskOrigin)))
-						keep(g, g.get(strings.TrimPrefix(l.URL, deskOrigin)))
+					keep(b, b.get("/auth/session"))
+					keep(b, b.post("/auth/session", "data", "update-canary-0001"))
+					keep(b, b.get("/auth/callback/issuer?code=code-canary-0001&state=state-canary-0001"))
+					keep(b, b.get("/auth/callback/issuer?error=access_denied&error_description=code-canary-0002&state=state-canary-0002"))
+					keep(b, b.post("/auth/signout"))
+					b = s.newBrowser()
+					keep(b, b.post("/auth/callback/crew", "username", "alice", "password", "password-canary-0001"))
+					keep(b, b.postJSON("/auth/callback/crew", map[string]any{"username": "alice", "password": "password-canary-0001"}))
+					keep(b, b.post("/auth/signin/post", "email", "a@example.com"))
+					for _, l := range s.sent() {
+						keep(b, b.get(strings.TrimPrefix(l.URL, siteOrigin)))
+						keep(b, b.get(strings.TrimPrefix(l.URL, siteOrigin)))
 					}
-					g.header.Set("Authorization", "Bearer bearer-canary-0001")
-					keep(g, g.get("/auth/session"))
-					g.jar["__Secure-authjs.session-token"] = "junk-canary-0001"
-					keep(g, g.get("/auth/session"))
-					keep(g, g.post("/auth/signout"))
+					b.header.Set("Authorization", "Bearer bearer-canary-0001")
+					keep(b, b.get("/auth/session"))
+					b.jar["__Secure-authjs.session-token"] = "junk-canary-0001"
+					keep(b, b.get("/auth/session"))
+					keep(b, b.post("/auth/signout"))
 				}
 				flows()
 				for _, value := range []string{"code-canary-0001", "state-canary-0001", "code-canary-0002", "state-canary-0002", "bearer-canary-0001", "junk-canary-0001", "update-canary-0001"} {
@@ -236,17 +236,17 @@ func TestLogSecrets(t *testing.T) {
 				}
 				if fails {
 					fails = false
-					g := d.guest()
-					_, _ = g.at(visit, "issuer")
-					g.note(known)
+					b := s.newBrowser()
+					_, _ = b.tryOAuth(client, "issuer")
+					b.plant(known)
 					fails = true
 				}
 				store.fails = true
 				flows()
-				if n := len(d.log.records(t)); n < 15 {
+				if n := len(s.log.records(t)); n < 15 {
 					t.Fatalf("only %d records", n)
 				}
-				known.none(t, "the log", d.log.text())
+				known.none(t, "the log", s.log.text())
 				known.mu.Lock()
 				for value, what := range known.seen { // pages carry the form's own token, and nothing else
 					if strings.HasPrefix(what, "cookie") && strings.HasSuffix(what, "csrf-token") {
@@ -262,23 +262,23 @@ func TestLogSecrets(t *testing.T) {
 
 func TestLogCutSecret(t *testing.T) {
 	password := "start-of-a-password" + strings.Repeat("p", 900)
-	d := openDesk(t, authorizeWith(func(_ context.Context, fields map[string]string, _ *latchkey.Request) (*latchkey.User, error) {
+	s := newSite(t, authorizeWith(func(_ context.Context, fields map[string]string, _ *latchkey.Request) (*latchkey.User, error) {
 		return nil, errors.New(strings.Repeat(fields["password"], 6))
 	}))
-	d.guest().post("/auth/callback/crew", "username", "alice", "password", password)
-	if text := d.log.text(); !strings.Contains(text, "[redacted]") || strings.Contains(text, "start-of-a") {
+	s.newBrowser().post("/auth/callback/crew", "username", "alice", "password", password)
+	if text := s.log.text(); !strings.Contains(text, "[redacted]") || strings.Contains(text, "start-of-a") {
 		t.Errorf("R-236: the log holds the beginning of a secret: %.2000s", text)
 	}
 }
 
 func TestLogErrorsHandedOut(t *testing.T) {
 	fails := true
-	d, _, known, store := plantedDesk(t, latchkey.DatabaseSessions, &fails)
+	s, _, known, store := newCanarySite(t, latchkey.DatabaseSessions, &fails)
 	store.fails = true
-	g := d.guest()
+	b := s.newBrowser()
 	token := strings.Repeat("session-canary-", 4)
 	known.add("session token", token)
-	g.jar["__Secure-authjs.session-token"] = token
+	b.jar["__Secure-authjs.session-token"] = token
 	check := func(name string, err error) {
 		t.Helper()
 		if err == nil {
@@ -296,26 +296,26 @@ func TestLogErrorsHandedOut(t *testing.T) {
 			known.none(t, "R-239 a cause of "+name, cause.Error())
 		}
 	}
-	r := g.request(http.MethodGet, "/own", "", "")
-	_, err := d.auth.Session(r)
+	r := b.request(http.MethodGet, "/own", "", "")
+	_, err := s.auth.Session(r)
 	check("Session", err)
-	_, _, err = d.auth.Core().ReadSession(t.Context(), &latchkey.Request{Method: "GET", URL: r.URL, Header: r.Header})
+	_, _, err = s.auth.Core().ReadSession(t.Context(), &latchkey.Request{Method: "GET", URL: r.URL, Header: r.Header})
 	check("ReadSession", err)
-	g.serve(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		_, err := d.auth.SignIn(w, r, "crew", latchkey.SignInOptions{Form: url.Values{"username": {"alice"}, "password": {"password-canary-0001"}}}, nil)
+	b.serve(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		_, err := s.auth.SignIn(w, r, "crew", latchkey.SignInOptions{Form: url.Values{"username": {"alice"}, "password": {"password-canary-0001"}}}, nil)
 		check("SignIn", err)
-		_, err = d.auth.SignIn(w, r, "post", latchkey.SignInOptions{Form: url.Values{"email": {"a@example.com"}}}, nil)
+		_, err = s.auth.SignIn(w, r, "post", latchkey.SignInOptions{Form: url.Values{"email": {"a@example.com"}}}, nil)
 		check("SignIn by mail", err)
-		_, err = d.auth.UpdateSession(w, r, "update-canary-0001")
+		_, err = s.auth.UpdateSession(w, r, "update-canary-0001")
 		check("UpdateSession", err)
 	}), r)
-	post, err := latchkey.FromHTTP(g.request(http.MethodPost, "/auth/callback/crew", deskForm, "username=alice&password=password-canary-0001&csrfToken="+g.token()))
+	post, err := latchkey.FromHTTP(b.request(http.MethodPost, "/auth/callback/crew", formContentType, "username=alice&password=password-canary-0001&csrfToken="+b.token()))
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, err = d.auth.Core().Do(t.Context(), post)
+	_, err = s.auth.Core().Do(t.Context(), post)
 	check("Do", err)
-	_, err = d.auth.Users().Accounts(t.Context(), "1")
+	_, err = s.auth.Users().Accounts(t.Context(), "1")
 	check("Accounts", err)
 }
 
@@ -326,30 +326,30 @@ func TestLogForgery(t *testing.T) {
 	}
 	for name, text := range evil {
 		t.Run("R-237 "+name, func(t *testing.T) {
-			d := openDesk(t, authorizeWith(func(_ context.Context, fields map[string]string, r *latchkey.Request) (*latchkey.User, error) {
+			s := newSite(t, authorizeWith(func(_ context.Context, fields map[string]string, r *latchkey.Request) (*latchkey.User, error) {
 				return nil, errors.New("no such user: " + r.Header.Get("User-Agent") + text)
 			}))
-			before := len(d.log.records(t))
-			g := d.guest()
-			g.header["User-Agent"] = []string{text}
-			g.header["X-Request-Id"] = []string{text}
-			g.header["X-Forwarded-For"] = []string{text}
+			before := len(s.log.records(t))
+			b := s.newBrowser()
+			b.header["User-Agent"] = []string{text}
+			b.header["X-Request-Id"] = []string{text}
+			b.header["X-Forwarded-For"] = []string{text}
 			short := text[:min(len(text), 3000)]
 			for _, act := range []func(){
-				func() { g.post("/auth/callback/crew", "username", short) },
+				func() { b.post("/auth/callback/crew", "username", short) },
 				func() {
-					g.get("/auth/callback/acme?error=" + url.QueryEscape(short) + "&state=" + url.QueryEscape(short))
+					b.get("/auth/callback/acme?error=" + url.QueryEscape(short) + "&state=" + url.QueryEscape(short))
 				},
-				func() { g.post("/auth/signin/" + url.PathEscape(short)) },
-				func() { g.post("/auth/signin/post", "email", short) },
+				func() { b.post("/auth/signin/" + url.PathEscape(short)) },
+				func() { b.post("/auth/signin/post", "email", short) },
 			} {
-				count := len(d.log.records(t))
+				count := len(s.log.records(t))
 				act()
-				if got := len(d.log.records(t)) - count; got > 1 {
+				if got := len(s.log.records(t)) - count; got > 1 {
 					t.Errorf("one event is %d records", got)
 				}
 			}
-			records := d.log.records(t)[before:]
+			records := s.log.records(t)[before:]
 			if len(records) == 0 {
 				t.Fatal("nothing is logged")
 			}
@@ -371,54 +371,54 @@ func TestLogForgery(t *testing.T) {
 }
 
 func TestLogTrail(t *testing.T) {
-	d, issuer := issuerDesk(t, func(c *latchkey.Config) {
+	s, issuer := newIssuerSite(t, func(c *latchkey.Config) {
 		c.Limits.CredentialsPerAccount = latchkey.Rate{Events: 1, Per: 1 << 40}
 		c.Limits.MailsPerRecipient = latchkey.Rate{Events: 1, Per: 1 << 40}
 	})
-	visit := newVisitor(t)
+	client := newHTTPClient(t)
 	last := func() map[string]any {
-		for records := d.log.records(t); len(records) > 0; records = records[:len(records)-1] {
+		for records := s.log.records(t); len(records) > 0; records = records[:len(records)-1] {
 			if r := records[len(records)-1]; r["level"] != "DEBUG" {
 				return r
 			}
 		}
 		return nil
 	}
-	g := d.guest()
-	g.header.Set("X-Request-Id", "req-1")
+	b := s.newBrowser()
+	b.header.Set("X-Request-Id", "req-1")
 	for _, c := range []struct {
 		name, provider, says string
 		act                  func()
 	}{
-		{"OAuth sign-in", "issuer", "signed in", func() { _, _ = g.at(visit, "issuer") }},
-		{"sign-out", "", "signed out", func() { g.post("/auth/signout") }},
+		{"OAuth sign-in", "issuer", "signed in", func() { _, _ = b.tryOAuth(client, "issuer") }},
+		{"sign-out", "", "signed out", func() { b.post("/auth/signout") }},
 		{"refused at the provider", "issuer", "OAuthCallbackError", func() {
 			issuer.Misbehave(latchkeytest.Misbehaviour{Callback: func(p url.Values) { p.Del("code"); p.Set("error", "access_denied") }})
-			_, _ = g.at(visit, "issuer")
+			_, _ = b.tryOAuth(client, "issuer")
 			issuer.Misbehave(latchkeytest.Misbehaviour{})
 		}},
 		{"forged callback", "issuer", "InvalidCheck", func() {
-			other := d.guest()
-			other.header = g.header
+			other := s.newBrowser()
+			other.header = b.header
 			other.get("/auth/callback/issuer?code=x&state=y&iss=" + url.QueryEscape(issuer.URL))
 		}},
-		{"wrong password", "crew", "CredentialsSignin", func() { g.post("/auth/callback/crew", "username", "bob", "password", "x") }},
-		{"limited", "crew", "CredentialsSignin", func() { g.post("/auth/callback/crew", "username", "bob", "password", "x") }},
-		{"right password", "crew", "signed in", func() { g.post("/auth/callback/crew", "username", "alice", "password", "wonderland") }},
-		{"bad link", "post", "Verification", func() { g.get("/auth/callback/post?token=x&email=a@example.com") }},
-		{"no mailbox", "post", "EmailSignInError", func() { g.post("/auth/signin/post", "email", "x") }},
+		{"wrong password", "crew", "CredentialsSignin", func() { b.post("/auth/callback/crew", "username", "bob", "password", "x") }},
+		{"limited", "crew", "CredentialsSignin", func() { b.post("/auth/callback/crew", "username", "bob", "password", "x") }},
+		{"right password", "crew", "signed in", func() { b.post("/auth/callback/crew", "username", "alice", "password", "wonderland") }},
+		{"bad link", "post", "Verification", func() { b.get("/auth/callback/post?token=x&email=a@example.com") }},
+		{"no mailbox", "post", "EmailSignInError", func() { b.post("/auth/signin/post", "email", "x") }},
 		{"mails limited", "post", "EmailSignInError", func() {
-			g.post("/auth/signin/post", "email", "a@example.com")
-			g.post("/auth/signin/post", "email", "a@example.com")
+			b.post("/auth/signin/post", "email", "a@example.com")
+			b.post("/auth/signin/post", "email", "a@example.com")
 		}},
-		{"link used", "post", "signed in", func() { g.get(strings.TrimPrefix(d.sent()[0].URL, deskOrigin)) }},
-		{"refused link", "issuer", "OAuthAccountNotLinked", func() { _, _ = g.at(visit, "issuer") }},
+		{"link used", "post", "signed in", func() { b.get(strings.TrimPrefix(s.sent()[0].URL, siteOrigin)) }},
+		{"refused link", "issuer", "OAuthAccountNotLinked", func() { _, _ = b.tryOAuth(client, "issuer") }},
 	} {
 		t.Run("R-238 "+c.name, func(t *testing.T) {
-			before := len(d.log.records(t))
+			before := len(s.log.records(t))
 			c.act()
 			r := last()
-			if len(d.log.records(t)) == before || !strings.Contains(fmt.Sprint(r["msg"]), c.says) {
+			if len(s.log.records(t)) == before || !strings.Contains(fmt.Sprint(r["msg"]), c.says) {
 				t.Fatalf("record %v, want one that says %q", r, c.says)
 			}
 			if c.provider != "" && r["provider"] != c.provider || r["client"] != "192.0.2.7" || r["request"] != "req-1" || r["time"] == nil {

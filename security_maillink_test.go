@@ -15,8 +15,8 @@ import (
 	"github.com/latchkeyhq/latchkey/adapters/memoryadapter"
 )
 
-// atPost changes the e-mail provider.
-func atPost(change func(*latchkey.Email)) func(*latchkey.Config) {
+// withEmailProvider changes the e-mail provider.
+func withEmailProvider(change func(*latchkey.Email)) func(*latchkey.Config) {
 	return func(c *latchkey.Config) {
 		for i, p := range c.Providers {
 			if e, ok := p.(*latchkey.Email); ok {
@@ -28,27 +28,27 @@ func atPost(change func(*latchkey.Email)) func(*latchkey.Config) {
 	}
 }
 
-const adasAddress = "ada@example.com"
+const adaEmail = "ada@example.com"
 
 func TestMailLinkUse(t *testing.T) {
 	t.Run("R-136 a link works once", func(t *testing.T) {
-		d := openDesk(t, stored)
-		g := d.guest()
-		link := g.askForLink(adasAddress)
-		if a := g.get(link); !a.signsIn() {
+		s := newSite(t, stored)
+		b := s.newBrowser()
+		link := b.askForLink(adaEmail)
+		if a := b.get(link); !a.signsIn() {
 			t.Fatalf("to %q", a.location())
 		}
-		live(t, g)
-		before := d.contents()
-		refused(t, d.guest().get(link), "Verification")
-		d.noWrite(t, before)
+		live(t, b)
+		before := s.contents()
+		refused(t, s.newBrowser().get(link), "Verification")
+		s.noWrite(t, before)
 	})
 	t.Run("R-137 a hundred at once", func(t *testing.T) {
-		d := openDesk(t, stored)
-		link := d.guest().askForLink(adasAddress)
+		s := newSite(t, stored)
+		link := s.newBrowser().askForLink(adaEmail)
 		var won atomic.Int32
 		together(100, func(int) {
-			a := d.guest().get(link)
+			a := s.newBrowser().get(link)
 			switch {
 			case a.signsIn():
 				won.Add(1)
@@ -56,40 +56,40 @@ func TestMailLinkUse(t *testing.T) {
 				t.Errorf("%d to %q", a.Code, a.location())
 			}
 		})
-		if c := d.store.Contents(); won.Load() != 1 || len(c.Users) != 1 || len(c.Sessions) != 1 {
+		if c := s.store.Contents(); won.Load() != 1 || len(c.Users) != 1 || len(c.Sessions) != 1 {
 			t.Errorf("%d wins, %d users, %d sessions", won.Load(), len(c.Users), len(c.Sessions))
 		}
 	})
-	for name, look := range map[string]func(g *guest, link string) *answer{
-		"HEAD":               func(g *guest, link string) *answer { return g.ask(http.MethodHead, link, "", "") },
-		"OPTIONS":            func(g *guest, link string) *answer { return g.ask(http.MethodOptions, link, "", "") },
+	for name, look := range map[string]func(b *browser, link string) *answer{
+		"HEAD":               func(b *browser, link string) *answer { return b.do(http.MethodHead, link, "", "") },
+		"OPTIONS":            func(b *browser, link string) *answer { return b.do(http.MethodOptions, link, "", "") },
 		"Sec-Purpose":        ahead("Sec-Purpose", "prefetch;prerender"),
 		"Purpose":            ahead("Purpose", "prefetch"),
 		"Purpose, otherwise": ahead("Purpose", "Prefetch"),
 		"X-Moz":              ahead("X-Moz", "prefetch"),
 	} {
 		t.Run("R-138 "+name, func(t *testing.T) {
-			d := openDesk(t, stored)
-			g := d.guest()
-			link := g.askForLink(adasAddress)
-			before := d.contents()
-			machine := d.guest()
+			s := newSite(t, stored)
+			b := s.newBrowser()
+			link := b.askForLink(adaEmail)
+			before := s.contents()
+			machine := s.newBrowser()
 			if a := look(machine, link); a.signsIn() {
 				t.Error("a machine was signed in")
 			}
-			d.noWrite(t, before)
+			s.noWrite(t, before)
 			dead(t, machine)
-			if a := g.get(link); !a.signsIn() {
+			if a := b.get(link); !a.signsIn() {
 				t.Errorf("the link is spent: to %q", a.location())
 			}
 		})
 	}
 	t.Run("R-139 confirmation", func(t *testing.T) {
-		d := openDesk(t, stored, atPost(func(p *latchkey.Email) { p.ConfirmLink = true }))
-		g := d.guest()
-		link := g.askForLink(adasAddress)
-		before := d.contents()
-		page := g.get(link)
+		s := newSite(t, stored, withEmailProvider(func(p *latchkey.Email) { p.ConfirmLink = true }))
+		b := s.newBrowser()
+		link := b.askForLink(adaEmail)
+		before := s.contents()
+		page := b.get(link)
 		if page.Code != http.StatusOK || page.signsIn() || !strings.Contains(page.Body.String(), "<form") {
 			t.Fatalf("%d to %q", page.Code, page.location())
 		}
@@ -99,119 +99,119 @@ func TestMailLinkUse(t *testing.T) {
 		if strings.Contains(page.Body.String(), "src=\"http") {
 			t.Error("the page loads something from elsewhere")
 		}
-		d.noWrite(t, before)
+		s.noWrite(t, before)
 		path, q := linkQuery(link)
-		without := g.ask(http.MethodPost, path, deskForm, q.Encode())
+		without := b.do(http.MethodPost, path, formContentType, q.Encode())
 		refused(t, without, "MissingCSRF")
-		d.noWrite(t, before)
-		if a := g.post(path, "token", q.Get("token"), "email", q.Get("email")); !a.signsIn() {
+		s.noWrite(t, before)
+		if a := b.post(path, "token", q.Get("token"), "email", q.Get("email")); !a.signsIn() {
 			t.Errorf("to %q", a.location())
 		}
-		refused(t, g.post(path, "token", q.Get("token"), "email", q.Get("email")), "Verification")
+		refused(t, b.post(path, "token", q.Get("token"), "email", q.Get("email")), "Verification")
 	})
 	t.Run("R-139 hardened", func(t *testing.T) {
-		d := openDesk(t, func(c *latchkey.Config) { c.Hardened = true })
-		g := d.guest()
-		if a := g.get(g.askForLink(adasAddress)); a.Code != http.StatusOK || a.signsIn() {
+		s := newSite(t, func(c *latchkey.Config) { c.Hardened = true })
+		b := s.newBrowser()
+		if a := b.get(b.askForLink(adaEmail)); a.Code != http.StatusOK || a.signsIn() {
 			t.Errorf("%d to %q: want a page", a.Code, a.location())
 		}
-		if life := d.sent()[0].Expires.Sub(d.clock.now()); life != 10*time.Minute {
+		if life := s.sent()[0].Expires.Sub(s.clock.now()); life != 10*time.Minute {
 			t.Errorf("the link lives for %v", life)
 		}
 	})
 	t.Run("R-140 on the second", func(t *testing.T) {
 		for _, late := range []bool{false, true} {
-			d := openDesk(t, stored)
-			g := d.guest()
-			link := g.askForLink(adasAddress)
-			d.clock.pass(24*time.Hour - time.Millisecond)
+			s := newSite(t, stored)
+			b := s.newBrowser()
+			link := b.askForLink(adaEmail)
+			s.clock.advance(24*time.Hour - time.Millisecond)
 			if late {
-				d.clock.pass(time.Millisecond)
+				s.clock.advance(time.Millisecond)
 			}
-			a := g.get(link)
+			a := b.get(link)
 			if !late && !a.signsIn() {
 				t.Errorf("too early: to %q", a.location())
 			}
 			if late {
 				refused(t, a, "Verification")
-				if c := d.store.Contents(); len(c.VerificationTokens)+len(c.Users) != 0 {
+				if c := s.store.Contents(); len(c.VerificationTokens)+len(c.Users) != 0 {
 					t.Error("the row is left, or a user was made")
 				}
 			}
 		}
 	})
 	t.Run("R-140 more than a day warns", func(t *testing.T) {
-		d := openDesk(t, atPost(func(p *latchkey.Email) { p.MaxAge = 25 * time.Hour }))
-		if !strings.Contains(d.log.text(), "24 hours") {
+		s := newSite(t, withEmailProvider(func(p *latchkey.Email) { p.MaxAge = 25 * time.Hour }))
+		if !strings.Contains(s.log.text(), "24 hours") {
 			t.Error("no warning")
 		}
 	})
-	for name, spoil := range map[string]func(token, address string) (string, string){
-		"another address":        func(token, _ string) (string, string) { return token, "mallory@example.com" },
-		"no address":             func(token, _ string) (string, string) { return token, "" },
-		"another spelling":       func(token, _ string) (string, string) { return token, "ADA@example.com" },
-		"another token":          func(_, address string) (string, string) { return strings.Repeat("0", 64), address },
-		"the token in capitals":  func(token, address string) (string, string) { return strings.ToUpper(token), address },
-		"two addresses":          func(token, address string) (string, string) { return token, address + ",mallory@example.com" },
-		"a wildcard":             func(token, _ string) (string, string) { return token, "%" },
-		"the token and a blank":  func(token, address string) (string, string) { return token + " ", address },
-		"NUL behind the address": func(token, address string) (string, string) { return token, address + "\x00" },
+	for name, spoil := range map[string]func(token, email string) (string, string){
+		"another e-mail":        func(token, _ string) (string, string) { return token, "mallory@example.com" },
+		"no e-mail":             func(token, _ string) (string, string) { return token, "" },
+		"another spelling":      func(token, _ string) (string, string) { return token, "ADA@example.com" },
+		"another token":         func(_, email string) (string, string) { return strings.Repeat("0", 64), email },
+		"the token in capitals": func(token, email string) (string, string) { return strings.ToUpper(token), email },
+		"two e-mails":           func(token, email string) (string, string) { return token, email + ",mallory@example.com" },
+		"a wildcard":            func(token, _ string) (string, string) { return token, "%" },
+		"the token and a blank": func(token, email string) (string, string) { return token + " ", email },
+		"NUL behind the e-mail": func(token, email string) (string, string) { return token, email + "\x00" },
 	} {
 		t.Run("R-141 "+name, func(t *testing.T) {
-			d := openDesk(t, stored)
-			g := d.guest()
-			g.askForLink("mallory@example.com")
-			link := g.askForLink(adasAddress)
+			s := newSite(t, stored)
+			b := s.newBrowser()
+			b.askForLink("mallory@example.com")
+			link := b.askForLink(adaEmail)
 			path, q := linkQuery(link)
-			token, address := spoil(q.Get("token"), q.Get("email"))
-			before := d.contents()
+			token, email := spoil(q.Get("token"), q.Get("email"))
+			before := s.contents()
 			q.Set("token", token)
-			q.Set("email", address)
-			refused(t, d.guest().get(path+"?"+q.Encode()), "Verification")
-			d.noWrite(t, before)
-			if a := d.guest().get(link); !a.signsIn() {
+			q.Set("email", email)
+			refused(t, s.newBrowser().get(path+"?"+q.Encode()), "Verification")
+			s.noWrite(t, before)
+			if a := s.newBrowser().get(link); !a.signsIn() {
 				t.Errorf("the true link is spent: to %q", a.location())
 			}
 		})
 	}
 	t.Run("R-141 a store that looks at the token alone", func(t *testing.T) {
-		loose := &looseStore{openDesk(t).store}
-		d := openDesk(t, stored, func(c *latchkey.Config) { c.Adapter = loose })
-		path, q := linkQuery(d.guest().askForLink("mallory@example.com"))
-		q.Set("email", adasAddress)
-		refused(t, d.guest().get(path+"?"+q.Encode()), "Verification")
+		loose := &looseStore{newSite(t).store}
+		s := newSite(t, stored, func(c *latchkey.Config) { c.Adapter = loose })
+		path, q := linkQuery(s.newBrowser().askForLink("mallory@example.com"))
+		q.Set("email", adaEmail)
+		refused(t, s.newBrowser().get(path+"?"+q.Encode()), "Verification")
 		if n := len(loose.Contents().Users); n != 0 {
 			t.Errorf("%d users", n)
 		}
 	})
 	t.Run("R-141 no token", func(t *testing.T) {
-		d := openDesk(t)
-		refused(t, d.guest().get("/auth/callback/post?email="+adasAddress), "Configuration")
+		s := newSite(t)
+		refused(t, s.newBrowser().get("/auth/callback/post?email="+adaEmail), "Configuration")
 	})
 	t.Run("R-142 only a keyed hash is stored", func(t *testing.T) {
-		d := openDesk(t)
-		g := d.guest()
-		path, q := linkQuery(g.askForLink(adasAddress))
-		row := d.store.Contents().VerificationTokens[0]
-		if strings.Contains(d.contents()+d.log.text(), q.Get("token")) || len(row.Token) != 64 {
+		s := newSite(t)
+		b := s.newBrowser()
+		path, q := linkQuery(b.askForLink(adaEmail))
+		row := s.store.Contents().VerificationTokens[0]
+		if strings.Contains(s.contents()+s.log.text(), q.Get("token")) || len(row.Token) != 64 {
 			t.Error("the token is in the store or the log")
 		}
 		q.Set("token", row.Token)
-		refused(t, d.guest().get(path+"?"+q.Encode()), "Verification")
-		other := openDesk(t, func(c *latchkey.Config) {
-			c.Adapter, c.Secrets = d.store, []string{"another site's secret, long enough"}
+		refused(t, s.newBrowser().get(path+"?"+q.Encode()), "Verification")
+		other := newSite(t, func(c *latchkey.Config) {
+			c.Adapter, c.Secrets = s.store, []string{"another site's secret, long enough"}
 		})
-		_, q = linkQuery(d.sent()[0].URL)
-		refused(t, other.guest().get(path+"?"+q.Encode()), "Verification")
+		_, q = linkQuery(s.sent()[0].URL)
+		refused(t, other.newBrowser().get(path+"?"+q.Encode()), "Verification")
 	})
 	t.Run("R-139 another browser, where that matters", func(t *testing.T) {
-		d := openDesk(t, stored, atPost(func(p *latchkey.Email) { p.SameBrowser = true }))
-		g := d.guest()
-		link := g.askForLink(adasAddress)
-		before := d.contents()
-		refused(t, d.guest().get(link), "Verification")
-		d.noWrite(t, before)
-		if a := g.get(link); !a.signsIn() {
+		s := newSite(t, stored, withEmailProvider(func(p *latchkey.Email) { p.SameBrowser = true }))
+		b := s.newBrowser()
+		link := b.askForLink(adaEmail)
+		before := s.contents()
+		refused(t, s.newBrowser().get(link), "Verification")
+		s.noWrite(t, before)
+		if a := b.get(link); !a.signsIn() {
 			t.Errorf("to %q", a.location())
 		}
 	})
@@ -229,11 +229,11 @@ func (s *looseStore) UseVerificationToken(ctx context.Context, _, token string) 
 	return latchkey.VerificationToken{}, latchkey.ErrNotFound
 }
 
-func ahead(name, value string) func(g *guest, link string) *answer {
-	return func(g *guest, link string) *answer {
-		g.header.Set(name, value)
-		defer g.header.Del(name)
-		return g.get(link)
+func ahead(name, value string) func(b *browser, link string) *answer {
+	return func(b *browser, link string) *answer {
+		b.header.Set(name, value)
+		defer b.header.Del(name)
+		return b.get(link)
 	}
 }
 
@@ -285,57 +285,57 @@ func hostileMailboxes() []string {
 	return list
 }
 
-func TestMailAddress(t *testing.T) {
+func TestMailEmail(t *testing.T) {
 	hostile := hostileMailboxes()
 	if len(hostile) < 300 {
-		t.Errorf("%d addresses", len(hostile))
+		t.Errorf("%d mailboxes", len(hostile))
 	}
-	d := openDesk(t, func(c *latchkey.Config) { c.Limits.Disabled = true })
-	g := d.guest()
-	for _, address := range hostile {
-		t.Run(fmt.Sprintf("R-144 %.40q", address), func(t *testing.T) {
-			before, mails := d.contents(), len(d.sent())
-			refused(t, g.post("/auth/signin/post", "email", address), "Configuration")
-			d.noWrite(t, before)
-			if links := d.sent(); len(links) != mails {
+	s := newSite(t, func(c *latchkey.Config) { c.Limits.Disabled = true })
+	b := s.newBrowser()
+	for _, email := range hostile {
+		t.Run(fmt.Sprintf("R-144 %.40q", email), func(t *testing.T) {
+			before, mails := s.contents(), len(s.sent())
+			refused(t, b.post("/auth/signin/post", "email", email), "Configuration")
+			s.noWrite(t, before)
+			if links := s.sent(); len(links) != mails {
 				t.Errorf("a link went to %q", links[mails].To)
 			}
 		})
 	}
 	for typed, want := range map[string]string{
-		" ADA@Example.COM ":                      adasAddress,
+		" ADA@Example.COM ":                      adaEmail,
 		"ada@example.com,mallory@evil.example.x": "", // two signs
-		"ada@example.com,evil.example":           adasAddress,
-		"ａｄａ@example.com":                        adasAddress,
+		"ada@example.com,evil.example":           adaEmail,
+		"ａｄａ@example.com":                        adaEmail,
 		"ada+tag@sub.example.com":                "ada+tag@sub.example.com",
 		"o'brien@example.com":                    "o'brien@example.com",
 		"ada@localhost":                          "ada@localhost",
 		strings.Repeat("a", 64) + "@example.com": strings.Repeat("a", 64) + "@example.com",
 	} {
 		t.Run(fmt.Sprintf("R-144 %.40q is taken as %.20q", typed, want), func(t *testing.T) {
-			d := openDesk(t)
-			a := d.guest().post("/auth/signin/post", "email", typed)
-			links := d.sent()
+			s := newSite(t)
+			a := s.newBrowser().post("/auth/signin/post", "email", typed)
+			links := s.sent()
 			if want == "" {
 				refused(t, a, "Configuration")
-			} else if len(links) != 1 || links[0].To != want || d.store.Contents().VerificationTokens[0].Identifier != want {
+			} else if len(links) != 1 || links[0].To != want || s.store.Contents().VerificationTokens[0].Identifier != want {
 				t.Errorf("links %v", links)
 			}
 		})
 	}
 	t.Run("R-144 a list where text belongs", func(t *testing.T) {
-		d := openDesk(t)
-		refused(t, d.guest().postJSON("/auth/signin/post", map[string]any{"email": []string{adasAddress, "mallory@evil.example"}}), "Configuration")
-		if len(d.sent()) != 0 {
+		s := newSite(t)
+		refused(t, s.newBrowser().postJSON("/auth/signin/post", map[string]any{"email": []string{adaEmail, "mallory@evil.example"}}), "Configuration")
+		if len(s.sent()) != 0 {
 			t.Error("a link was sent")
 		}
 	})
 	t.Run("R-144 the operator's own normalisation is looked at too", func(t *testing.T) {
-		d := openDesk(t, atPost(func(p *latchkey.Email) {
+		s := newSite(t, withEmailProvider(func(p *latchkey.Email) {
 			p.Normalize = func(string) (string, error) { return "ada@example.com\r\nBcc: mallory@evil.example", nil }
 		}))
-		refused(t, d.guest().post("/auth/signin/post", "email", adasAddress), "Configuration")
-		if len(d.sent()) != 0 {
+		refused(t, s.newBrowser().post("/auth/signin/post", "email", adaEmail), "Configuration")
+		if len(s.sent()) != 0 {
 			t.Error("a link was sent")
 		}
 	})
@@ -348,61 +348,61 @@ func TestMailAsking(t *testing.T) {
 		return fmt.Sprint(a.Code, h, a.Body)
 	}
 	t.Run("R-147 known and unknown look alike", func(t *testing.T) {
-		d := openDesk(t)
-		d.addUser(latchkey.User{ID: "u1", Email: adasAddress, Name: "Ada"})
-		known, unknown := d.guest().post("/auth/signin/post", "email", adasAddress), d.guest().post("/auth/signin/post", "email", "nobody@example.com")
-		if view(known) != view(unknown) || len(d.sent()) != 2 {
+		s := newSite(t)
+		s.addUser(latchkey.User{ID: "u1", Email: adaEmail, Name: "Ada"})
+		known, unknown := s.newBrowser().post("/auth/signin/post", "email", adaEmail), s.newBrowser().post("/auth/signin/post", "email", "nobody@example.com")
+		if view(known) != view(unknown) || len(s.sent()) != 2 {
 			t.Errorf("known   %s\nunknown %s", view(known), view(unknown))
 		}
 	})
-	t.Run("R-147 R-148 over the limit of an address", func(t *testing.T) {
-		d := openDesk(t)
-		first := d.guest().post("/auth/signin/post", "email", adasAddress)
+	t.Run("R-147 R-148 over the limit of one e-mail", func(t *testing.T) {
+		s := newSite(t)
+		first := s.newBrowser().post("/auth/signin/post", "email", adaEmail)
 		for range 9 {
-			if a := d.guest().post("/auth/signin/post", "email", adasAddress); view(a) != view(first) {
+			if a := s.newBrowser().post("/auth/signin/post", "email", adaEmail); view(a) != view(first) {
 				t.Errorf("answered %s", view(a))
 			}
 		}
-		if n := len(d.sent()); n != 5 || len(d.store.Contents().VerificationTokens) != 5 {
+		if n := len(s.sent()); n != 5 || len(s.store.Contents().VerificationTokens) != 5 {
 			t.Errorf("%d links", n)
 		}
-		d.guest().post("/auth/signin/post", "email", " ADA@example.com")
-		if len(d.sent()) != 5 {
+		s.newBrowser().post("/auth/signin/post", "email", " ADA@example.com")
+		if len(s.sent()) != 5 {
 			t.Error("another spelling has a limit of its own")
 		}
-		d.clock.pass(15 * time.Minute)
-		d.guest().post("/auth/signin/post", "email", adasAddress)
-		if len(d.sent()) != 6 {
+		s.clock.advance(15 * time.Minute)
+		s.newBrowser().post("/auth/signin/post", "email", adaEmail)
+		if len(s.sent()) != 6 {
 			t.Error("the limit does not end")
 		}
 	})
 	t.Run("R-148 over the limit of a client", func(t *testing.T) {
-		d := openDesk(t)
+		s := newSite(t)
 		for i := range 40 {
-			d.guest().post("/auth/signin/post", "email", fmt.Sprintf("ada%d@example.com", i))
+			s.newBrowser().post("/auth/signin/post", "email", fmt.Sprintf("ada%d@example.com", i))
 		}
-		if n := len(d.sent()); n != 30 {
+		if n := len(s.sent()); n != 30 {
 			t.Errorf("%d links", n)
 		}
 	})
 	t.Run("R-148 a hundred at once", func(t *testing.T) {
-		d := openDesk(t)
-		guests := make([]*guest, 100)
-		for i := range guests {
-			guests[i] = d.guest()
-			guests[i].token()
+		s := newSite(t)
+		browsers := make([]*browser, 100)
+		for i := range browsers {
+			browsers[i] = s.newBrowser()
+			browsers[i].token()
 		}
-		together(100, func(i int) { guests[i].post("/auth/signin/post", "email", adasAddress) })
-		if n := len(d.sent()); n != 5 {
+		together(100, func(i int) { browsers[i].post("/auth/signin/post", "email", adaEmail) })
+		if n := len(s.sent()); n != 5 {
 			t.Errorf("%d links", n)
 		}
 	})
 	t.Run("R-149 a store that fails sends nothing", func(t *testing.T) {
 		broken := newFaultyStore()
 		broken.fail("CreateVerificationToken", faultBefore)
-		d := openDesk(t, func(c *latchkey.Config) { c.Adapter = broken })
-		refused(t, d.guest().post("/auth/signin/post", "email", adasAddress), "Configuration")
-		if len(d.sent()) != 0 {
+		s := newSite(t, func(c *latchkey.Config) { c.Adapter = broken })
+		refused(t, s.newBrowser().post("/auth/signin/post", "email", adaEmail), "Configuration")
+		if len(s.sent()) != 0 {
 			t.Error("a link that cannot work was sent")
 		}
 	})
@@ -413,21 +413,21 @@ func TestMailAsking(t *testing.T) {
 		t.Run("R-149 a mailer that "+name+" leaves no row", func(t *testing.T) {
 			var link latchkey.SignInLink
 			rows := 0
-			var d *desk
-			d = openDesk(t, atPost(func(p *latchkey.Email) {
+			var s *testSite
+			s = newSite(t, withEmailProvider(func(p *latchkey.Email) {
 				p.Send = func(ctx context.Context, l latchkey.SignInLink) error {
-					link, rows = l, len(d.store.Contents().VerificationTokens)
+					link, rows = l, len(s.store.Contents().VerificationTokens)
 					return send(ctx, l)
 				}
 			}))
-			refused(t, d.guest().post("/auth/signin/post", "email", adasAddress), "Configuration")
+			refused(t, s.newBrowser().post("/auth/signin/post", "email", adaEmail), "Configuration")
 			if rows != 1 {
 				t.Error("the mail left before the row was there")
 			}
-			if len(d.store.Contents().VerificationTokens) != 0 {
+			if len(s.store.Contents().VerificationTokens) != 0 {
 				t.Error("the row is left")
 			}
-			if strings.Contains(d.log.text(), link.Token) {
+			if strings.Contains(s.log.text(), link.Token) {
 				t.Error("the token is in the log")
 			}
 		})

@@ -23,90 +23,90 @@ func fullChecks(p *latchkey.OAuth) {
 func TestOAuthResponse(t *testing.T) {
 	for _, c := range []struct {
 		name  string
-		spoil func(g *guest, params url.Values)
+		spoil func(b *browser, params url.Values)
 	}{
-		{"R-001 another state", func(_ *guest, p url.Values) { p.Set("state", "another") }},
-		{"R-001 no state", func(_ *guest, p url.Values) { p.Del("state") }},
-		{"R-001 an empty state", func(_ *guest, p url.Values) { p.Set("state", "") }},
-		{"R-001 one character more", func(_ *guest, p url.Values) { p.Set("state", p.Get("state")+"x") }},
-		{"R-003 no cookies", func(g *guest, _ url.Values) { clear(g.jar) }},
-		{"R-003 no state cookie", func(g *guest, _ url.Values) { delete(g.jar, "__Secure-authjs.state") }},
-		{"R-003 no verifier cookie", func(g *guest, _ url.Values) { delete(g.jar, "__Secure-authjs.pkce.code_verifier") }},
-		{"R-003 no nonce cookie", func(g *guest, _ url.Values) { delete(g.jar, "__Secure-authjs.nonce") }},
-		{"R-003 an unsealed state cookie", func(g *guest, p url.Values) { g.jar["__Secure-authjs.state"] = p.Get("state") }},
-		{"R-007 another issuer", func(_ *guest, p url.Values) { p.Set("iss", "https://evil.example") }},
-		{"R-007 no issuer", func(_ *guest, p url.Values) { p.Del("iss") }},
-		{"R-007 an issuer with a slash", func(_ *guest, p url.Values) { p.Set("iss", p.Get("iss")+"/") }},
-		{"R-009 two codes", func(_ *guest, p url.Values) { p.Add("code", p.Get("code")) }},
-		{"R-009 two states", func(_ *guest, p url.Values) { p.Add("state", p.Get("state")) }},
-		{"R-009 two issuers", func(_ *guest, p url.Values) { p.Add("iss", p.Get("iss")) }},
-		{"R-009 two errors", func(_ *guest, p url.Values) { p["error"] = []string{"access_denied", "access_denied"} }},
-		{"R-009 two responses", func(_ *guest, p url.Values) { p["response"] = []string{"a", "b"} }},
-		{"R-010 an error with another state", func(_ *guest, p url.Values) {
+		{"R-001 another state", func(_ *browser, p url.Values) { p.Set("state", "another") }},
+		{"R-001 no state", func(_ *browser, p url.Values) { p.Del("state") }},
+		{"R-001 an empty state", func(_ *browser, p url.Values) { p.Set("state", "") }},
+		{"R-001 one character more", func(_ *browser, p url.Values) { p.Set("state", p.Get("state")+"x") }},
+		{"R-003 no cookies", func(b *browser, _ url.Values) { clear(b.jar) }},
+		{"R-003 no state cookie", func(b *browser, _ url.Values) { delete(b.jar, "__Secure-authjs.state") }},
+		{"R-003 no verifier cookie", func(b *browser, _ url.Values) { delete(b.jar, "__Secure-authjs.pkce.code_verifier") }},
+		{"R-003 no nonce cookie", func(b *browser, _ url.Values) { delete(b.jar, "__Secure-authjs.nonce") }},
+		{"R-003 an unsealed state cookie", func(b *browser, p url.Values) { b.jar["__Secure-authjs.state"] = p.Get("state") }},
+		{"R-007 another issuer", func(_ *browser, p url.Values) { p.Set("iss", "https://evil.example") }},
+		{"R-007 no issuer", func(_ *browser, p url.Values) { p.Del("iss") }},
+		{"R-007 an issuer with a slash", func(_ *browser, p url.Values) { p.Set("iss", p.Get("iss")+"/") }},
+		{"R-009 two codes", func(_ *browser, p url.Values) { p.Add("code", p.Get("code")) }},
+		{"R-009 two states", func(_ *browser, p url.Values) { p.Add("state", p.Get("state")) }},
+		{"R-009 two issuers", func(_ *browser, p url.Values) { p.Add("iss", p.Get("iss")) }},
+		{"R-009 two errors", func(_ *browser, p url.Values) { p["error"] = []string{"access_denied", "access_denied"} }},
+		{"R-009 two responses", func(_ *browser, p url.Values) { p["response"] = []string{"a", "b"} }},
+		{"R-010 an error with another state", func(_ *browser, p url.Values) {
 			p.Del("code")
 			p.Set("error", "access_denied")
 			p.Set("state", "another")
 		}},
-		{"R-001 no code", func(_ *guest, p url.Values) { p.Del("code") }},
+		{"R-001 no code", func(_ *browser, p url.Values) { p.Del("code") }},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			s := newStage(t, atIssuer(fullChecks))
-			g := s.guest()
-			params, before := s.depart(g, "issuer"), s.contents()
-			c.spoil(g, params)
-			refused(t, g.arrive("issuer", params), "Configuration")
+			s := newOAuthSite(t, withIssuer(fullChecks))
+			b := s.newBrowser()
+			params, before := s.authResponse(b, "issuer"), s.contents()
+			c.spoil(b, params)
+			refused(t, b.callback("issuer", params), "Configuration")
 			s.noCall(t, latchkeytest.PathToken, latchkeytest.PathUserInfo)
 			s.noWrite(t, before)
 		})
 	}
 	t.Run("R-001 the untouched response is accepted", func(t *testing.T) {
-		s := newStage(t, atIssuer(fullChecks))
-		s.mustComeIn(s.guest())
+		s := newOAuthSite(t, withIssuer(fullChecks))
+		s.mustSignIn(s.newBrowser())
 	})
 	t.Run("R-003 another browser's cookies", func(t *testing.T) {
-		s := newStage(t, atIssuer(fullChecks))
-		attacker, victim := s.guest(), s.guest()
-		params := s.depart(attacker, "issuer")
-		s.depart(victim, "issuer")
-		refused(t, victim.arrive("issuer", params), "Configuration")
+		s := newOAuthSite(t, withIssuer(fullChecks))
+		attacker, victim := s.newBrowser(), s.newBrowser()
+		params := s.authResponse(attacker, "issuer")
+		s.authResponse(victim, "issuer")
+		refused(t, victim.callback("issuer", params), "Configuration")
 		s.noCall(t, latchkeytest.PathToken)
 	})
 	t.Run("R-005 another provider's callback", func(t *testing.T) {
 		for _, checks := range [][]latchkey.Check{{latchkey.CheckState}, {latchkey.CheckPKCE}, {latchkey.CheckNonce}} {
 			set := func(p *latchkey.OAuth) { p.Checks = checks }
-			s := newStage(t, atIssuer(set), second(set))
-			g := s.guest()
-			params, before := s.depart(g, "issuer"), s.contents()
-			refused(t, g.arrive("second", params), "Configuration")
+			s := newOAuthSite(t, withIssuer(set), second(set))
+			b := s.newBrowser()
+			params, before := s.authResponse(b, "issuer"), s.contents()
+			refused(t, b.callback("second", params), "Configuration")
 			s.noCall(t, latchkeytest.PathToken)
 			s.noWrite(t, before)
 		}
 	})
 	t.Run("R-006 the same response twice, old cookies restored", func(t *testing.T) {
-		s := newStage(t)
-		g := s.guest()
-		params := s.depart(g, "issuer")
-		before := g.copy()
-		if a := g.arrive("issuer", params); !a.signsIn() {
+		s := newOAuthSite(t)
+		b := s.newBrowser()
+		params := s.authResponse(b, "issuer")
+		before := b.copy()
+		if a := b.callback("issuer", params); !a.signsIn() {
 			t.Fatalf("to %q", a.location())
 		}
 		asked := s.issuer.Count(latchkeytest.PathToken)
-		refused(t, before.copy().arrive("issuer", params), "Configuration")
+		refused(t, before.copy().callback("issuer", params), "Configuration")
 		if s.issuer.Count(latchkeytest.PathToken) != asked {
 			t.Error("the token endpoint was asked again")
 		}
 	})
 	t.Run("R-010 an error with the right state", func(t *testing.T) {
-		s := newStage(t, atIssuer(fullChecks))
-		g := s.guest()
-		params := s.depart(g, "issuer")
+		s := newOAuthSite(t, withIssuer(fullChecks))
+		b := s.newBrowser()
+		params := s.authResponse(b, "issuer")
 		params.Del("code")
 		params.Set("error", "access_denied")
 		params.Set("error_description", "<script>described</script>\r\nforged")
-		a := g.arrive("issuer", params)
+		a := b.callback("issuer", params)
 		refused(t, a, "OAuthCallbackError")
 		if strings.Contains(a.location()+a.Body.String(), "described") {
-			t.Error("the provider's text reached the visitor")
+			t.Error("the provider's text reached the browser")
 		}
 		s.noCall(t, latchkeytest.PathToken)
 		s.log.records(t)
@@ -117,16 +117,16 @@ func TestOAuthFormPost(t *testing.T) {
 	formPost := func(p *latchkey.OAuth) { fullChecks(p); p.ResponseMode = "form_post" }
 	sameSite := func(a *answer, suffix string) http.SameSite { return a.cookie(suffix).SameSite }
 	t.Run("R-012 cookies survive the cross-site post", func(t *testing.T) {
-		s := newStage(t, atIssuer(formPost), second(func(p *latchkey.OAuth) { p.ResponseMode = "" }))
-		g := s.guest()
-		a := g.post("/auth/signin/issuer")
+		s := newOAuthSite(t, withIssuer(formPost), second(func(p *latchkey.OAuth) { p.ResponseMode = "" }))
+		b := s.newBrowser()
+		a := b.post("/auth/signin/issuer")
 		for _, c := range a.Result().Cookies() {
 			flow := strings.HasSuffix(c.Name, "state") || strings.HasSuffix(c.Name, "nonce") || strings.HasSuffix(c.Name, "code_verifier")
 			if none := c.SameSite == http.SameSiteNoneMode; none != flow || !c.Secure {
 				t.Errorf("%s: SameSite %v, Secure %v", c.Name, c.SameSite, c.Secure)
 			}
 		}
-		other := g.post("/auth/signin/second")
+		other := b.post("/auth/signin/second")
 		for _, name := range []string{"state", "nonce", "code_verifier"} {
 			if sameSite(other, name) != http.SameSiteLaxMode {
 				t.Errorf("the other provider's %s is not Lax", name)
@@ -134,34 +134,34 @@ func TestOAuthFormPost(t *testing.T) {
 		}
 	})
 	t.Run("R-012 the post completes the sign-in", func(t *testing.T) {
-		s := newStage(t, atIssuer(formPost))
-		g := s.guest()
-		params := s.depart(g, "issuer")
-		g.header.Set("Sec-Fetch-Site", "cross-site")
-		g.header.Set("Origin", s.issuer.URL)
-		a := g.ask(http.MethodPost, "/auth/callback/issuer", deskForm, params.Encode())
+		s := newOAuthSite(t, withIssuer(formPost))
+		b := s.newBrowser()
+		params := s.authResponse(b, "issuer")
+		b.header.Set("Sec-Fetch-Site", "cross-site")
+		b.header.Set("Origin", s.issuer.URL)
+		a := b.do(http.MethodPost, "/auth/callback/issuer", formContentType, params.Encode())
 		if !a.signsIn() || a.cookie("session-token").SameSite != http.SameSiteLaxMode {
 			t.Errorf("%d to %q", a.Code, a.location())
 		}
 	})
 	t.Run("R-009 parameters posted twice", func(t *testing.T) {
-		s := newStage(t, atIssuer(formPost))
-		g := s.guest()
-		params := s.depart(g, "issuer")
+		s := newOAuthSite(t, withIssuer(formPost))
+		b := s.newBrowser()
+		params := s.authResponse(b, "issuer")
 		params.Add("code", "another")
-		refused(t, g.ask(http.MethodPost, "/auth/callback/issuer", deskForm, params.Encode()), "Configuration")
+		refused(t, b.do(http.MethodPost, "/auth/callback/issuer", formContentType, params.Encode()), "Configuration")
 		s.noCall(t, latchkeytest.PathToken)
 	})
 	t.Run("R-012 refused without https", func(t *testing.T) {
-		s := newStage(t, atIssuer(formPost), func(c *latchkey.Config) { c.Site.URL = "http://app.example" })
-		refused(t, s.guest().post("/auth/signin/issuer"), "Configuration")
+		s := newOAuthSite(t, withIssuer(formPost), func(c *latchkey.Config) { c.Site.URL = "http://app.example" })
+		refused(t, s.newBrowser().post("/auth/signin/issuer"), "Configuration")
 		if !strings.Contains(s.log.text(), "form_post needs https") {
 			t.Error("the log does not say why")
 		}
 	})
 	t.Run("R-012 accepted on loopback", func(t *testing.T) {
-		s := newStage(t, atIssuer(formPost), func(c *latchkey.Config) { c.Site.URL = "http://localhost:3000" })
-		if a := s.guest().post("/auth/signin/issuer"); !strings.HasPrefix(a.location(), s.issuer.URL) {
+		s := newOAuthSite(t, withIssuer(formPost), func(c *latchkey.Config) { c.Site.URL = "http://localhost:3000" })
+		if a := s.newBrowser().post("/auth/signin/issuer"); !strings.HasPrefix(a.location(), s.issuer.URL) {
 			t.Errorf("to %q", a.location())
 		}
 	})
@@ -169,8 +169,8 @@ func TestOAuthFormPost(t *testing.T) {
 
 func TestOAuthRequest(t *testing.T) {
 	onlyPlain := func(d map[string]any) { d["code_challenge_methods_supported"] = []any{"plain"} }
-	ask := func(s *stage, target string, fields ...string) url.Values {
-		a := s.guest().post(target, fields...)
+	ask := func(s *oauthSite, target string, fields ...string) url.Values {
+		a := s.newBrowser().post(target, fields...)
 		u, err := url.Parse(a.location())
 		if err != nil || !strings.HasPrefix(a.location(), s.issuer.URL) {
 			s.t.Fatalf("to %q", a.location())
@@ -178,7 +178,7 @@ func TestOAuthRequest(t *testing.T) {
 		return u.Query()
 	}
 	t.Run("R-014 S256 with a fresh verifier", func(t *testing.T) {
-		s := newStage(t, atIssuer(func(p *latchkey.OAuth) { p.Checks = []latchkey.Check{latchkey.CheckPKCE} }))
+		s := newOAuthSite(t, withIssuer(func(p *latchkey.OAuth) { p.Checks = []latchkey.Check{latchkey.CheckPKCE} }))
 		s.issuer.Misbehave(latchkeytest.Misbehaviour{Discovery: onlyPlain})
 		seen := map[string]bool{}
 		for range 20 {
@@ -188,7 +188,7 @@ func TestOAuthRequest(t *testing.T) {
 			}
 			seen[q.Get("code_challenge")] = true
 		}
-		s.mustComeIn(s.guest())
+		s.mustSignIn(s.newBrowser())
 		verifier := s.issuer.Requests(latchkeytest.PathToken)[0].Form.Get("code_verifier")
 		if raw, err := base64.RawURLEncoding.DecodeString(verifier); err != nil || len(raw) < 32 || len(verifier) > 128 {
 			t.Errorf("a verifier of %d bytes", len(raw))
@@ -199,19 +199,19 @@ func TestOAuthRequest(t *testing.T) {
 		"R-015 nothing is advertised":    func(d map[string]any) { delete(d, "code_challenge_methods_supported") },
 	} {
 		t.Run(name, func(t *testing.T) {
-			s := newStage(t, atIssuer(func(p *latchkey.OAuth) { p.Checks = []latchkey.Check{latchkey.CheckPKCE} }))
+			s := newOAuthSite(t, withIssuer(func(p *latchkey.OAuth) { p.Checks = []latchkey.Check{latchkey.CheckPKCE} }))
 			s.issuer.Misbehave(latchkeytest.Misbehaviour{Discovery: spoil})
 			if q := ask(s, "/auth/signin/issuer"); q.Get("state") == "" || q.Get("nonce") == "" {
 				t.Errorf("state %q, nonce %q", q.Get("state"), q.Get("nonce"))
 			}
-			g := s.guest()
-			params := s.depart(g, "issuer")
+			b := s.newBrowser()
+			params := s.authResponse(b, "issuer")
 			params.Del("state")
-			refused(t, g.arrive("issuer", params), "Configuration")
+			refused(t, b.callback("issuer", params), "Configuration")
 		})
 	}
 	t.Run("R-015 an explicit none is loud", func(t *testing.T) {
-		s := newStage(t, atIssuer(func(p *latchkey.OAuth) { p.Checks = []latchkey.Check{latchkey.CheckNone} }))
+		s := newOAuthSite(t, withIssuer(func(p *latchkey.OAuth) { p.Checks = []latchkey.Check{latchkey.CheckNone} }))
 		if q := ask(s, "/auth/signin/issuer"); q.Get("state")+q.Get("nonce")+q.Get("code_challenge") != "" {
 			t.Error("none adds checks")
 		}
@@ -220,7 +220,7 @@ func TestOAuthRequest(t *testing.T) {
 		}
 	})
 	t.Run("R-016 parameters of the protocol stay ours", func(t *testing.T) {
-		s := newStage(t, atIssuer(fullChecks))
+		s := newOAuthSite(t, withIssuer(fullChecks))
 		reserved := []string{"client_id", "redirect_uri", "response_type", "response_mode", "state", "nonce", "code_challenge", "code_challenge_method", "request", "request_uri"}
 		query := url.Values{"prompt": {"login"}, "login_hint": {"ada"}, "scope": {"openid x"}, "acr_values": {"a"}, "max_age": {"1"}, "ui_locales": {"de"}}
 		var fields []string
@@ -273,9 +273,9 @@ func TestDiscovery(t *testing.T) {
 		"another": "https://evil.example", "absent": gone{}, "a number": 1, "empty": "", "null": nil,
 	} {
 		t.Run("R-045 the issuer is "+name, func(t *testing.T) {
-			s := newStage(t)
+			s := newOAuthSite(t)
 			s.issuer.Misbehave(latchkeytest.Misbehaviour{Discovery: func(d map[string]any) { change(d, "issuer", issuer) }})
-			a := s.guest().post("/auth/signin/issuer")
+			a := s.newBrowser().post("/auth/signin/issuer")
 			refused(t, a, "Configuration")
 			if a.cookie("code_verifier") != nil {
 				t.Error("a sign-in was begun")
@@ -283,34 +283,34 @@ func TestDiscovery(t *testing.T) {
 			s.noCall(t, latchkeytest.PathAuthorize)
 		})
 	}
-	for _, address := range []string{
+	for _, endpoint := range []string{
 		"http://evil.example/x", "ftp://evil.example/x", "javascript:alert(1)", "/relative", "//evil.example/x",
 		"https://user:pass@evil.example/x", "https://evil.example/x#fragment", "https://", "",
 	} {
 		for _, name := range []string{"authorization_endpoint", "token_endpoint", "jwks_uri"} {
-			t.Run("R-046 "+name+" "+address, func(t *testing.T) {
-				s := newStage(t)
-				s.issuer.Misbehave(latchkeytest.Misbehaviour{Discovery: func(d map[string]any) { d[name] = address }})
-				g := s.guest()
-				a := g.post("/auth/signin/issuer")
+			t.Run("R-046 "+name+" "+endpoint, func(t *testing.T) {
+				s := newOAuthSite(t)
+				s.issuer.Misbehave(latchkeytest.Misbehaviour{Discovery: func(d map[string]any) { d[name] = endpoint }})
+				b := s.newBrowser()
+				a := b.post("/auth/signin/issuer")
 				if name != "authorization_endpoint" && strings.HasPrefix(a.location(), s.issuer.URL) {
-					a = s.comeIn(g)
+					a = s.signIn(b)
 				}
 				refused(t, a, "Configuration")
 			})
 		}
-		if address == "" {
+		if endpoint == "" {
 			continue
 		}
-		t.Run("R-046 configured "+address, func(t *testing.T) {
+		t.Run("R-046 configured "+endpoint, func(t *testing.T) {
 			for _, p := range []*latchkey.OAuth{
-				{Authorization: latchkey.Endpoint{URL: address}, Token: latchkey.Endpoint{URL: "https://ok.example"}, UserInfo: latchkey.Endpoint{URL: "https://ok.example"}},
-				{Authorization: latchkey.Endpoint{URL: "https://ok.example"}, Token: latchkey.Endpoint{URL: address}, UserInfo: latchkey.Endpoint{URL: "https://ok.example"}},
-				{Authorization: latchkey.Endpoint{URL: "https://ok.example"}, Token: latchkey.Endpoint{URL: "https://ok.example"}, UserInfo: latchkey.Endpoint{URL: address}},
-				{OIDC: true, Issuer: address},
+				{Authorization: latchkey.Endpoint{URL: endpoint}, Token: latchkey.Endpoint{URL: "https://ok.example"}, UserInfo: latchkey.Endpoint{URL: "https://ok.example"}},
+				{Authorization: latchkey.Endpoint{URL: "https://ok.example"}, Token: latchkey.Endpoint{URL: endpoint}, UserInfo: latchkey.Endpoint{URL: "https://ok.example"}},
+				{Authorization: latchkey.Endpoint{URL: "https://ok.example"}, Token: latchkey.Endpoint{URL: "https://ok.example"}, UserInfo: latchkey.Endpoint{URL: endpoint}},
+				{OIDC: true, Issuer: endpoint},
 			} {
 				p.ID, p.ClientID, p.ClientSecret = "x", "id", "secret"
-				_, err := latchkey.New(latchkey.Config{Providers: []latchkey.Provider{p}, Secrets: []string{deskSecret}, Site: latchkey.Site{URL: deskOrigin}, Runtime: latchkey.Runtime{Logger: quiet}})
+				_, err := latchkey.New(latchkey.Config{Providers: []latchkey.Provider{p}, Secrets: []string{siteSecret}, Site: latchkey.Site{URL: siteOrigin}, Runtime: latchkey.Runtime{Logger: quiet}})
 				if err == nil {
 					t.Errorf("accepted in %+v", p)
 				}
@@ -326,12 +326,12 @@ func TestBackChannel(t *testing.T) {
 				var asked atomic.Int32
 				target := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { asked.Add(1) }))
 				defer target.Close()
-				s := newStage(t, atIssuer(fullChecks))
+				s := newOAuthSite(t, withIssuer(fullChecks))
 				s.issuer.Misbehave(latchkeytest.Misbehaviour{Answers: map[string]latchkeytest.Answer{path: {Redirect: target.URL, Status: status}}})
-				g := s.guest()
-				a := g.post("/auth/signin/issuer")
+				b := s.newBrowser()
+				a := b.post("/auth/signin/issuer")
 				if path != latchkeytest.PathDiscovery {
-					a = s.comeIn(g)
+					a = s.signIn(b)
 				}
 				refused(t, a, "Configuration")
 				if asked.Load() != 0 {
@@ -366,10 +366,10 @@ func TestBackChannel(t *testing.T) {
 		"R-051 a token with 500":        {Answers: map[string]latchkeytest.Answer{latchkeytest.PathToken: {Status: 500}}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			s := newStage(t, atIssuer(fullChecks))
+			s := newOAuthSite(t, withIssuer(fullChecks))
 			s.issuer.Misbehave(bad)
 			before := s.contents()
-			a := s.comeIn(s.guest())
+			a := s.signIn(s.newBrowser())
 			refused(t, a, "Configuration")
 			if strings.Contains(a.location(), "invalid_grant") || strings.Contains(a.location(), "described") {
 				t.Error("the provider's error is shown")
@@ -385,15 +385,15 @@ func TestBackChannel(t *testing.T) {
 		"R-049 parameters of media types": {Answers: map[string]latchkeytest.Answer{latchkeytest.PathToken: {Header: http.Header{"Content-Type": {"application/json; charset=utf-8"}}}}},
 	} {
 		t.Run(name+" is accepted", func(t *testing.T) {
-			s := newStage(t, atIssuer(fullChecks))
+			s := newOAuthSite(t, withIssuer(fullChecks))
 			s.issuer.Misbehave(bad)
-			s.mustComeIn(s.guest())
+			s.mustSignIn(s.newBrowser())
 		})
 	}
 	t.Run("R-052 the secret travels in one header only", func(t *testing.T) {
-		s := newStage(t, atIssuer(fullChecks))
-		g := s.guest()
-		s.mustComeIn(g)
+		s := newOAuthSite(t, withIssuer(fullChecks))
+		b := s.newBrowser()
+		s.mustSignIn(b)
 		secret := s.issuer.Provider().ClientSecret
 		call := s.issuer.Requests(latchkeytest.PathToken)[0]
 		want := base64.StdEncoding.EncodeToString([]byte("client:" + url.QueryEscape(secret)))
@@ -410,19 +410,19 @@ func TestBackChannel(t *testing.T) {
 		}
 	})
 	t.Run("R-052 no other method after a refusal", func(t *testing.T) {
-		s := newStage(t, atIssuer(fullChecks))
+		s := newOAuthSite(t, withIssuer(fullChecks))
 		s.issuer.Misbehave(answer(401, "application/json", `{"error":"invalid_client"}`))
-		refused(t, s.comeIn(s.guest()), "Configuration")
+		refused(t, s.signIn(s.newBrowser()), "Configuration")
 		if n := s.issuer.Count(latchkeytest.PathToken); n != 1 {
 			t.Errorf("%d token requests, want 1", n)
 		}
 	})
 	for name, sub := range map[string]any{"another": "mallory", "absent": gone{}, "empty": "", "a number": 1, "in another case": "Ada"} {
 		t.Run("R-054 the subject of the userinfo is "+name, func(t *testing.T) {
-			s := newStage(t, atIssuer(fullChecks))
+			s := newOAuthSite(t, withIssuer(fullChecks))
 			s.issuer.Misbehave(latchkeytest.Misbehaviour{UserInfo: func(c map[string]any) { change(c, "sub", sub) }})
 			before := s.contents()
-			refused(t, s.comeIn(s.guest()), "Configuration")
+			refused(t, s.signIn(s.newBrowser()), "Configuration")
 			s.noWrite(t, before)
 		})
 	}
@@ -438,9 +438,9 @@ func TestStateAlwaysGoesAlong(t *testing.T) {
 	}{{"the default", nil}, {"PKCE alone", []latchkey.Check{pkce}}, {"with a nonce", []latchkey.Check{pkce, nonce}}} {
 		for _, order := range []string{"older first", "newer first"} {
 			t.Run("R-015 "+c.name+", two sign-ins under way, "+order, func(t *testing.T) {
-				s := newStage(t, atIssuer(func(p *latchkey.OAuth) { p.Checks = c.checks }))
-				g := s.guest()
-				first, second := s.depart(g, "issuer"), s.depart(g, "issuer")
+				s := newOAuthSite(t, withIssuer(func(p *latchkey.OAuth) { p.Checks = c.checks }))
+				b := s.newBrowser()
+				first, second := s.authResponse(b, "issuer"), s.authResponse(b, "issuer")
 				if first.Get("state") == "" || first.Get("state") == second.Get("state") {
 					t.Fatalf("states %q and %q, want two that differ", first.Get("state"), second.Get("state"))
 				}
@@ -448,7 +448,7 @@ func TestStateAlwaysGoesAlong(t *testing.T) {
 					first, second = second, first
 				}
 				for _, params := range []url.Values{first, second} {
-					if a := g.arrive("issuer", params); !a.signsIn() {
+					if a := b.callback("issuer", params); !a.signsIn() {
 						t.Errorf("not signed in: %d to %q", a.Code, a.location())
 					}
 				}
@@ -456,33 +456,33 @@ func TestStateAlwaysGoesAlong(t *testing.T) {
 		}
 	}
 	t.Run("R-015 a state of its own names the newest sign-in alone", func(t *testing.T) {
-		s := newStage(t, atIssuer(func(p *latchkey.OAuth) { p.Checks = []latchkey.Check{pkce, latchkey.CheckState} }))
-		g := s.guest()
-		first, second := s.depart(g, "issuer"), s.depart(g, "issuer")
-		refused(t, g.arrive("issuer", first), "Configuration")
-		if a := g.arrive("issuer", second); !a.signsIn() {
+		s := newOAuthSite(t, withIssuer(func(p *latchkey.OAuth) { p.Checks = []latchkey.Check{pkce, latchkey.CheckState} }))
+		b := s.newBrowser()
+		first, second := s.authResponse(b, "issuer"), s.authResponse(b, "issuer")
+		refused(t, b.callback("issuer", first), "Configuration")
+		if a := b.callback("issuer", second); !a.signsIn() {
 			t.Errorf("not signed in: %d to %q", a.Code, a.location())
 		}
 	})
 	t.Run("R-015 no state for an explicit none", func(t *testing.T) {
-		s := newStage(t, atIssuer(func(p *latchkey.OAuth) { p.Checks = []latchkey.Check{latchkey.CheckNone} }))
-		if state := s.depart(s.guest(), "issuer").Get("state"); state != "" {
+		s := newOAuthSite(t, withIssuer(func(p *latchkey.OAuth) { p.Checks = []latchkey.Check{latchkey.CheckNone} }))
+		if state := s.authResponse(s.newBrowser(), "issuer").Get("state"); state != "" {
 			t.Errorf("state %q", state)
 		}
 	})
 	t.Run("R-015 a sign-in that was begun without one is completed", func(t *testing.T) {
-		s := newStage(t, atIssuer(func(p *latchkey.OAuth) { p.Checks = []latchkey.Check{pkce} }))
-		g := s.guest()
-		params := s.depart(g, "issuer")
+		s := newOAuthSite(t, withIssuer(func(p *latchkey.OAuth) { p.Checks = []latchkey.Check{pkce} }))
+		b := s.newBrowser()
+		params := s.authResponse(b, "issuer")
 		params.Del("state")
-		if a := g.arrive("issuer", params); !a.signsIn() {
+		if a := b.callback("issuer", params); !a.signsIn() {
 			t.Errorf("not signed in: %d to %q", a.Code, a.location())
 		}
 	})
 	t.Run("R-015 the state is not the challenge", func(t *testing.T) {
-		s := newStage(t, atIssuer(func(p *latchkey.OAuth) { p.Checks = []latchkey.Check{pkce} }))
-		g := s.guest()
-		to, err := url.Parse(g.post("/auth/signin/issuer").location())
+		s := newOAuthSite(t, withIssuer(func(p *latchkey.OAuth) { p.Checks = []latchkey.Check{pkce} }))
+		b := s.newBrowser()
+		to, err := url.Parse(b.post("/auth/signin/issuer").location())
 		if err != nil || to.Query().Get("state") == to.Query().Get("code_challenge") {
 			t.Errorf("%v: state %q", err, to.Query().Get("state"))
 		}

@@ -39,7 +39,7 @@ var (
 )
 
 // skeleton is a page without its texts: elements, the names of their
-// attributes, and the schemes of addresses.
+// attributes, and the schemes of URLs.
 func skeleton(page string) string {
 	var b strings.Builder
 	for _, tag := range tagPattern.FindAllStringSubmatch(page, -1) {
@@ -70,7 +70,7 @@ func TestSkeleton(t *testing.T) {
 }
 
 func TestPagesReflectNothing(t *testing.T) {
-	d := openDesk(t, func(c *latchkey.Config) {
+	site := newSite(t, func(c *latchkey.Config) {
 		c.Limits.Disabled = true
 		c.Account.Enabled = true
 		post := *c.Providers[1].(*latchkey.Email)
@@ -81,28 +81,32 @@ func TestPagesReflectNothing(t *testing.T) {
 		name string
 		ask  func(text string) *answer
 	}{
-		{"error code", func(s string) *answer { return d.guest().get("/auth/error?error=" + url.QueryEscape(s)) }},
-		{"sign-in error", func(s string) *answer { return d.guest().get("/auth/signin?error=" + url.QueryEscape(s)) }},
+		{"error code", func(s string) *answer { return site.newBrowser().get("/auth/error?error=" + url.QueryEscape(s)) }},
+		{"sign-in error", func(s string) *answer { return site.newBrowser().get("/auth/signin?error=" + url.QueryEscape(s)) }},
 		{"sign-in, every parameter", func(s string) *answer {
 			e := url.QueryEscape(s)
-			return d.guest().get("/auth/signin?code=" + e + "&csrfToken=" + e + "&providers=" + e + "&theme=" + e + "&url=" + e + "&title=" + e + "&" + e + "=" + e)
+			return site.newBrowser().get("/auth/signin?code=" + e + "&csrfToken=" + e + "&providers=" + e + "&theme=" + e + "&url=" + e + "&title=" + e + "&" + e + "=" + e)
 		}},
-		{"sign-in, callback path", func(s string) *answer { return d.guest().get("/auth/signin?callbackUrl=" + url.QueryEscape("/"+s)) }},
+		{"sign-in, callback path", func(s string) *answer {
+			return site.newBrowser().get("/auth/signin?callbackUrl=" + url.QueryEscape("/"+s))
+		}},
 		{"sign-in, cookie", func(s string) *answer {
-			g := d.guest()
-			g.jar["__Secure-authjs.callback-url"] = url.QueryEscape("/" + s)
-			g.jar[csrfCookie] = url.QueryEscape(s) + "%7C" + url.QueryEscape(s)
-			g.jar["__Secure-authjs.session-token"] = url.QueryEscape(s)
-			return g.get("/auth/signin")
+			b := site.newBrowser()
+			b.jar["__Secure-authjs.callback-url"] = url.QueryEscape("/" + s)
+			b.jar[csrfCookie] = url.QueryEscape(s) + "%7C" + url.QueryEscape(s)
+			b.jar["__Secure-authjs.session-token"] = url.QueryEscape(s)
+			return b.get("/auth/signin")
 		}},
-		{"sign-out", func(s string) *answer { return d.guest().get("/auth/signout?callbackUrl=" + url.QueryEscape("/"+s)) }},
+		{"sign-out", func(s string) *answer {
+			return site.newBrowser().get("/auth/signout?callbackUrl=" + url.QueryEscape("/"+s))
+		}},
 		{"mail sent", func(s string) *answer {
 			e := url.QueryEscape(s)
-			return d.guest().get("/auth/verify-request?provider=" + e + "&type=" + e + "&email=" + e)
+			return site.newBrowser().get("/auth/verify-request?provider=" + e + "&type=" + e + "&email=" + e)
 		}},
 		{"mail to confirm", func(s string) *answer {
 			e := url.QueryEscape(s)
-			return d.guest().get("/auth/callback/confirmed?token=" + e + "&email=" + e + "&callbackUrl=" + url.QueryEscape("/"+s))
+			return site.newBrowser().get("/auth/callback/confirmed?token=" + e + "&email=" + e + "&callbackUrl=" + url.QueryEscape("/"+s))
 		}},
 	}
 	texts := markup(t)
@@ -124,12 +128,12 @@ func TestPagesReflectNothing(t *testing.T) {
 		for _, s := range texts {
 			e := url.PathEscape(s)
 			for name, a := range map[string]*answer{
-				"path":     d.guest().get("/auth/" + e),
-				"provider": d.guest().get("/auth/callback/" + e),
-				"sign-in":  d.guest().post("/auth/signin/"+e, "callbackUrl", "/"+s),
-				"address":  d.guest().post("/auth/signin/post", "email", s),
-				"name":     d.guest().post("/auth/callback/crew", "username", s),
-				"session":  d.guest().post("/auth/session", "data", s),
+				"path":     site.newBrowser().get("/auth/" + e),
+				"provider": site.newBrowser().get("/auth/callback/" + e),
+				"sign-in":  site.newBrowser().post("/auth/signin/"+e, "callbackUrl", "/"+s),
+				"email":    site.newBrowser().post("/auth/signin/post", "email", s),
+				"name":     site.newBrowser().post("/auth/callback/crew", "username", s),
+				"session":  site.newBrowser().post("/auth/session", "data", s),
 			} {
 				if strings.Contains(a.Header().Get("Content-Type"), "html") {
 					t.Errorf("%q as %s is answered with a page", s, name)
@@ -146,7 +150,7 @@ func TestPagesProviderTexts(t *testing.T) {
 	issuer := latchkeytest.NewIssuer(t)
 	var auth *latchkey.Auth
 	client := latchkeytest.NewClient(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { auth.ServeHTTP(w, r) }))
-	auth, err := latchkey.New(latchkey.Config{Site: latchkey.Site{URL: client.URL}, Secrets: []string{deskSecret}, Runtime: latchkey.Runtime{Logger: (&logbook{}).logger()}, Providers: []latchkey.Provider{issuer.Provider()}})
+	auth, err := latchkey.New(latchkey.Config{Site: latchkey.Site{URL: client.URL}, Secrets: []string{siteSecret}, Runtime: latchkey.Runtime{Logger: (&logBuffer{}).logger()}, Providers: []latchkey.Provider{issuer.Provider()}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -175,12 +179,12 @@ func TestPagesProviderTexts(t *testing.T) {
 }
 
 func TestPagesIgnoreTheQuery(t *testing.T) {
-	d := openDesk(t)
+	s := newSite(t)
 	page := func(query string) string {
-		g := d.guest()
-		g.token()
-		body := g.get("/auth/signin?" + query).Body.String()
-		return strings.ReplaceAll(body, g.token(), "TOKEN")
+		b := s.newBrowser()
+		b.token()
+		body := b.get("/auth/signin?" + query).Body.String()
+		return strings.ReplaceAll(body, b.token(), "TOKEN")
 	}
 	want := page("")
 	for _, query := range []string{
@@ -206,27 +210,28 @@ func TestPagesIgnoreTheQuery(t *testing.T) {
 	})
 }
 
-// allPages is one of every page the desk has, with an application's logo or without.
+// allPages is one of every page the site has, with an application's logo or
+// without.
 func allPages(t *testing.T, change ...func(*latchkey.Config)) map[string]*answer {
 	t.Helper()
-	d := openDesk(t, append([]func(*latchkey.Config){func(c *latchkey.Config) {
+	s := newSite(t, append([]func(*latchkey.Config){func(c *latchkey.Config) {
 		c.Session.Strategy = latchkey.DatabaseSessions
 		post := *c.Providers[1].(*latchkey.Email)
 		post.ID, post.ConfirmLink = "confirmed", true
 		c.Providers = append(c.Providers, &post)
 		c.Account.Enabled = true
 	}}, change...)...)
-	member := d.guest()
-	member.post("/auth/signin/post", "email", "a@example.com")
-	if a := member.get(strings.TrimPrefix(d.sent()[0].URL, deskOrigin)); !a.signsIn() {
+	signedIn := s.newBrowser()
+	signedIn.post("/auth/signin/post", "email", "a@example.com")
+	if a := signedIn.get(strings.TrimPrefix(s.sent()[0].URL, siteOrigin)); !a.signsIn() {
 		t.Fatal("no sign-in")
 	}
-	g := d.guest()
+	b := s.newBrowser()
 	return map[string]*answer{
-		"sign-in": g.get("/auth/signin"), "sign-in after an error": g.get("/auth/signin?error=OAuthCallbackError"), "sign-out": g.get("/auth/signout"),
-		"error": g.get("/auth/error"), "access denied": g.get("/auth/error?error=AccessDenied"), "configuration": g.get("/auth/error?error=Configuration"),
-		"mail sent": g.get("/auth/verify-request"), "confirm": g.get("/auth/callback/confirmed?token=x&email=a@example.com"),
-		"account": member.get("/auth/account"), "delete": member.get("/auth/account?do=delete"),
+		"sign-in": b.get("/auth/signin"), "sign-in after an error": b.get("/auth/signin?error=OAuthCallbackError"), "sign-out": b.get("/auth/signout"),
+		"error": b.get("/auth/error"), "access denied": b.get("/auth/error?error=AccessDenied"), "configuration": b.get("/auth/error?error=Configuration"),
+		"mail sent": b.get("/auth/verify-request"), "confirm": b.get("/auth/callback/confirmed?token=x&email=a@example.com"),
+		"account": signedIn.get("/auth/account"), "delete": signedIn.get("/auth/account?do=delete"),
 	}
 }
 
@@ -267,9 +272,9 @@ func TestPagesHeaders(t *testing.T) {
 		})
 	}
 	t.Run("R-207 JSON", func(t *testing.T) {
-		d := openDesk(t)
+		s := newSite(t)
 		for _, target := range []string{"/auth/providers", "/auth/csrf", "/auth/session", "/auth/unknown"} {
-			h := d.guest().get(target).Header()
+			h := s.newBrowser().get(target).Header()
 			if h.Get("Content-Type") != "application/json" || h.Get("X-Content-Type-Options") != "nosniff" {
 				t.Errorf("%s: %v", target, h)
 			}
@@ -297,7 +302,7 @@ func TestPagesLoadNothing(t *testing.T) {
 	})
 }
 
-// talkative fails with everything that a visitor must not learn.
+// talkative fails with everything that a browser must not learn.
 var errTalkative = errors.New("pq: relation \"users\" does not exist at /srv/app/store.go:17 (host db.internal, latchkey memoryadapter v1.2.3)")
 
 type failingStore struct {
@@ -316,41 +321,41 @@ func (f failingStore) GetSessionAndUser(context.Context, string) (latchkey.Store
 }
 
 func TestPagesSayNothing(t *testing.T) {
-	told := regexp.MustCompile(`(?i)pq:|relation|/srv|store\.go|goroutine|db\.internal|memoryadapter|v1\.2\.3|panic|runtime|Latchkey|Acme|Crew`)
+	leaked := regexp.MustCompile(`(?i)pq:|relation|/srv|store\.go|goroutine|db\.internal|memoryadapter|v1\.2\.3|panic|runtime|Latchkey|Acme|Crew`)
 	for name, fail := range map[string]func(){"error": func() {}, "panic": func() { panic(errTalkative) }} {
-		d := openDesk(t, func(c *latchkey.Config) {
+		s := newSite(t, func(c *latchkey.Config) {
 			c.Adapter = failingStore{memoryadapter.New(memoryadapter.Options{}), fail}
 			c.Session.Strategy = latchkey.DatabaseSessions
 			c.Account.Enabled = true
 			c.Callbacks.SignIn = func(context.Context, latchkey.SignInAttempt) error { fail(); return errTalkative }
 		})
-		g := d.guest()
-		g.jar["__Secure-authjs.session-token"] = strings.Repeat("a", 64)
+		b := s.newBrowser()
+		b.jar["__Secure-authjs.session-token"] = strings.Repeat("a", 64)
 		for target, a := range map[string]*answer{
-			"session": g.get("/auth/session"), "account": g.get("/auth/account"), "link": g.post("/auth/signin/post", "email", "a@example.com"),
-			"used link": g.get("/auth/callback/post?token=x&email=a@example.com"), "credentials": g.post("/auth/callback/crew", "username", "alice", "password", "wonderland"),
-			"unknown provider": g.post("/auth/signin/none"), "no route": g.get("/auth/none"), "wrong method": g.get("/auth/signin/acme"), "no token": d.guest().ask(http.MethodPost, "/auth/signout", deskForm, ""),
-			"provider down": g.get("/auth/callback/acme?code=x&state=y"), "Configuration": g.get("/auth/error?error=Configuration"), "AccessDenied": g.get("/auth/error?error=AccessDenied"),
+			"session": b.get("/auth/session"), "account": b.get("/auth/account"), "link": b.post("/auth/signin/post", "email", "a@example.com"),
+			"used link": b.get("/auth/callback/post?token=x&email=a@example.com"), "credentials": b.post("/auth/callback/crew", "username", "alice", "password", "wonderland"),
+			"unknown provider": b.post("/auth/signin/none"), "no route": b.get("/auth/none"), "wrong method": b.get("/auth/signin/acme"), "no token": s.newBrowser().do(http.MethodPost, "/auth/signout", formContentType, ""),
+			"provider down": b.get("/auth/callback/acme?code=x&state=y"), "Configuration": b.get("/auth/error?error=Configuration"), "AccessDenied": b.get("/auth/error?error=AccessDenied"),
 		} {
 			t.Run("R-211 "+name+" "+target, func(t *testing.T) {
 				seen := a.Body.String() + a.location()
 				for _, values := range a.Header() {
 					seen += strings.Join(values, "\n")
 				}
-				if strings.HasPrefix(a.location(), deskOrigin+"/auth/signin") { // its page names the providers
+				if strings.HasPrefix(a.location(), siteOrigin+"/auth/signin") { // its page names the providers
 					return
 				}
 				seen = strings.ReplaceAll(seen, "acme.example", "")
-				if found := told.FindString(seen); found != "" {
-					t.Errorf("%d tells %q", a.Code, found)
+				if found := leaked.FindString(seen); found != "" {
+					t.Errorf("%d reveals %q", a.Code, found)
 				}
 			})
 		}
 	}
-	d := openDesk(t)
+	s := newSite(t)
 	for code, status := range map[string]int{"": 200, "AccessDenied": 403, "Verification": 403, "Configuration": 500, "anything": 200} {
 		t.Run("R-211 status of "+code, func(t *testing.T) {
-			if a := d.guest().get("/auth/error?error=" + code); a.Code != status {
+			if a := s.newBrowser().get("/auth/error?error=" + code); a.Code != status {
 				t.Errorf("status %d, want %d", a.Code, status)
 			}
 		})
@@ -376,17 +381,17 @@ func TestPagesPanics(t *testing.T) {
 		"limiter": func(c *latchkey.Config) { c.Limits.Limiter = brokenLimiter{} },
 	} {
 		t.Run("R-212 "+name, func(t *testing.T) {
-			d := openDesk(t, change)
-			site := httptest.NewServer(d.auth)
+			s := newSite(t, change)
+			site := httptest.NewServer(s.auth)
 			defer site.Close()
 			client := site.Client()
 			client.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
-			g := d.guest()
+			b := s.newBrowser()
 			for range 2 { // the connection is used again
-				form := url.Values{"csrfToken": {g.token()}, "username": {"alice"}, "password": {"wonderland"}, "callbackUrl": {"/x"}}
+				form := url.Values{"csrfToken": {b.token()}, "username": {"alice"}, "password": {"wonderland"}, "callbackUrl": {"/x"}}
 				r, _ := http.NewRequest(http.MethodPost, site.URL+"/auth/callback/crew", strings.NewReader(form.Encode()))
-				r.Header.Set("Content-Type", deskForm)
-				r.Header.Set("Cookie", csrfCookie+"="+g.jar[csrfCookie])
+				r.Header.Set("Content-Type", formContentType)
+				r.Header.Set("Cookie", csrfCookie+"="+b.jar[csrfCookie])
 				res, err := client.Do(r)
 				if err != nil {
 					t.Fatalf("the connection died: %v", err)
@@ -400,7 +405,7 @@ func TestPagesPanics(t *testing.T) {
 					t.Errorf("%d to %q", res.StatusCode, to)
 				}
 			}
-			records := d.log.records(t)
+			records := s.log.records(t)
 			stacks := 0
 			for _, r := range records {
 				if strings.Contains(fmt.Sprint(r["stack"]), "security_pages_test") || strings.Contains(fmt.Sprint(r["stack"]), "security_credentials_test") {
@@ -413,13 +418,13 @@ func TestPagesPanics(t *testing.T) {
 		})
 	}
 	t.Run("R-212 event handlers break nothing", func(t *testing.T) {
-		d := openDesk(t, func(c *latchkey.Config) {
+		s := newSite(t, func(c *latchkey.Config) {
 			c.Events.SignIn = func(context.Context, latchkey.SignInEvent) error { panic("boom") }
 		})
-		if a := d.guest().post("/auth/callback/crew", "username", "alice", "password", "wonderland"); !a.signsIn() {
+		if a := s.newBrowser().post("/auth/callback/crew", "username", "alice", "password", "wonderland"); !a.signsIn() {
 			t.Errorf("%d to %q", a.Code, a.location())
 		}
-		if !strings.Contains(d.log.text(), "EventError") {
+		if !strings.Contains(s.log.text(), "EventError") {
 			t.Error("not logged")
 		}
 	})
@@ -431,11 +436,11 @@ func TestPagesPanics(t *testing.T) {
 			"itself":  func(context.Context, *latchkey.Request) (*latchkey.Config, error) { panic("boom") },
 			"nothing": func(context.Context, *latchkey.Request) (*latchkey.Config, error) { return nil, nil },
 			"in a hook": func(context.Context, *latchkey.Request) (*latchkey.Config, error) {
-				return &latchkey.Config{Site: latchkey.Site{URL: deskOrigin}, Secrets: []string{deskSecret}, Session: latchkey.SessionConfig{NewToken: func() string { panic("boom") }}}, nil
+				return &latchkey.Config{Site: latchkey.Site{URL: siteOrigin}, Secrets: []string{siteSecret}, Session: latchkey.SessionConfig{NewToken: func() string { panic("boom") }}}, nil
 			},
 		} {
 			w := httptest.NewRecorder()
-			latchkey.NewFunc(configure).ServeHTTP(w, httptest.NewRequest(http.MethodGet, deskOrigin+"/auth/session", nil))
+			latchkey.NewFunc(configure).ServeHTTP(w, httptest.NewRequest(http.MethodGet, siteOrigin+"/auth/session", nil))
 			if w.Code != http.StatusInternalServerError || w.Header().Get("Content-Type") != "application/json" {
 				t.Errorf("%s: %d", name, w.Code)
 			}

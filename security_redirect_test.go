@@ -13,7 +13,7 @@ import (
 )
 
 // landsOn is the origin at which a browser ends up that is sent from a page of
-// base to location, by the rules of the WHATWG URL standard as far as they tell
+// base to location, by the rules of the WHATWG URL standard as far as they say
 // origins apart. It is "" where a browser goes nowhere, and the scheme alone
 // for schemes without origins.
 func landsOn(base, location string) string {
@@ -102,8 +102,8 @@ func TestLandsOn(t *testing.T) {
 	}
 }
 
-// hostileAddresses are more than a thousand ways to name another origin.
-func hostileAddresses() []string {
+// hostileURLs are more than a thousand ways to name another origin.
+func hostileURLs() []string {
 	hosts := []string{
 		"evil.example", "app.example.evil.example", "evil.example:443", "app.example@evil.example", "evil.example\\@app.example", "evil.example#@app.example",
 		"evil.example?@app.example", "app.example:443@evil.example", "app.example%40evil.example", "app.example%2eevil.example", "app.example%00.evil.example",
@@ -135,8 +135,8 @@ func spelled(s string) []string {
 	return []string{s, once, url.QueryEscape(once)}
 }
 
-// stays fails the test unless an answer, and every address inside its
-// parameters, keeps the browser at home.
+// stays fails the test unless an answer, and every URL inside its parameters,
+// keeps the browser at home.
 func stays(t *testing.T, given string, a *answer) {
 	t.Helper()
 	to := a.location()
@@ -147,18 +147,18 @@ func stays(t *testing.T, given string, a *answer) {
 		}
 	}
 	if hasLineBreak(to) {
-		t.Errorf("%q: the address %q breaks a header", given, to)
+		t.Errorf("%q: the URL %q breaks a header", given, to)
 	}
-	if got := landsOn(deskOrigin, to); got != deskOrigin {
+	if got := landsOn(siteOrigin, to); got != siteOrigin {
 		t.Errorf("%q: sent to %q, which is at %q", given, to, got)
 	}
 	if u, err := url.Parse(to); err == nil && u.Query().Has("callbackUrl") {
-		if inner := u.Query().Get("callbackUrl"); landsOn(deskOrigin, inner) != deskOrigin {
-			t.Errorf("%q: the next page is told to go to %q", given, inner)
+		if inner := u.Query().Get("callbackUrl"); landsOn(siteOrigin, inner) != siteOrigin {
+			t.Errorf("%q: the next page is asked to go to %q", given, inner)
 		}
 	}
 	if c := a.cookie("callback-url"); c != nil && c.Value != "" {
-		if kept, err := url.QueryUnescape(c.Value); err != nil || landsOn(deskOrigin, kept) != deskOrigin {
+		if kept, err := url.QueryUnescape(c.Value); err != nil || landsOn(siteOrigin, kept) != siteOrigin {
 			t.Errorf("%q: the browser is to remember %q", given, c.Value)
 		}
 	}
@@ -167,7 +167,7 @@ func stays(t *testing.T, given string, a *answer) {
 func hasLineBreak(s string) bool { return strings.ContainsAny(s, "\r\n\x00") }
 
 func TestRedirectCorpus(t *testing.T) {
-	corpus := hostileAddresses()
+	corpus := hostileURLs()
 	if len(corpus) < 1000 {
 		t.Fatalf("%d strings, want 1000", len(corpus))
 	}
@@ -176,59 +176,59 @@ func TestRedirectCorpus(t *testing.T) {
 		c.Limits.Disabled = true
 		c.Pages = latchkey.Pages{SignIn: "/welcome?x=1#top", SignOut: "/bye", Error: "/oops", VerifyRequest: "/mail", NewUser: "/new"}
 	}
-	plain, own := openDesk(t, unlimited), openDesk(t, ownPages)
+	plain, own := newSite(t, unlimited), newSite(t, ownPages)
 	entrances := []struct {
 		name string
 		try  func(s string) *answer
 	}{
 		{"sign-in, query", func(s string) *answer {
-			return plain.guest().post("/auth/callback/crew?callbackUrl="+s, "username", "alice", "password", "wonderland")
+			return plain.newBrowser().post("/auth/callback/crew?callbackUrl="+s, "username", "alice", "password", "wonderland")
 		}},
 		{"sign-in, form", func(s string) *answer {
-			g := plain.guest()
-			return g.ask(http.MethodPost, "/auth/callback/crew", deskForm, "username=alice&password=wonderland&csrfToken="+g.token()+"&callbackUrl="+s)
+			b := plain.newBrowser()
+			return b.do(http.MethodPost, "/auth/callback/crew", formContentType, "username=alice&password=wonderland&csrfToken="+b.token()+"&callbackUrl="+s)
 		}},
 		{"sign-in, form, properly encoded", func(s string) *answer {
-			return plain.guest().post("/auth/callback/crew", "username", "alice", "password", "wonderland", "callbackUrl", s)
+			return plain.newBrowser().post("/auth/callback/crew", "username", "alice", "password", "wonderland", "callbackUrl", s)
 		}},
 		{"sign-in, JSON", func(s string) *answer {
-			return plain.guest().postJSON("/auth/callback/crew", map[string]any{"username": "alice", "password": "wonderland", "callbackUrl": s})
+			return plain.newBrowser().postJSON("/auth/callback/crew", map[string]any{"username": "alice", "password": "wonderland", "callbackUrl": s})
 		}},
 		{"sign-in, JSON for scripts", func(s string) *answer {
-			g := plain.guest()
-			g.header.Set("X-Auth-Return-Redirect", "1")
-			return g.postJSON("/auth/callback/crew", map[string]any{"username": "alice", "password": "wonderland", "callbackUrl": s})
+			b := plain.newBrowser()
+			b.header.Set("X-Auth-Return-Redirect", "1")
+			return b.postJSON("/auth/callback/crew", map[string]any{"username": "alice", "password": "wonderland", "callbackUrl": s})
 		}},
 		{"sign-in, cookie", func(s string) *answer {
-			g := plain.guest()
-			g.token()
-			g.jar["__Secure-authjs.callback-url"] = s
-			return g.post("/auth/callback/crew", "username", "alice", "password", "wonderland")
+			b := plain.newBrowser()
+			b.token()
+			b.jar["__Secure-authjs.callback-url"] = s
+			return b.post("/auth/callback/crew", "username", "alice", "password", "wonderland")
 		}},
 		{"failed sign-in, form", func(s string) *answer {
-			return plain.guest().post("/auth/callback/crew", "username", "alice", "password", "?", "callbackUrl", s)
+			return plain.newBrowser().post("/auth/callback/crew", "username", "alice", "password", "?", "callbackUrl", s)
 		}},
-		{"sign-out, form", func(s string) *answer { return plain.guest().post("/auth/signout", "callbackUrl", s) }},
-		{"sign-out, query", func(s string) *answer { return plain.guest().post("/auth/signout?callbackUrl=" + s) }},
+		{"sign-out, form", func(s string) *answer { return plain.newBrowser().post("/auth/signout", "callbackUrl", s) }},
+		{"sign-out, query", func(s string) *answer { return plain.newBrowser().post("/auth/signout?callbackUrl=" + s) }},
 		{"magic link, form", func(s string) *answer {
-			return plain.guest().post("/auth/signin/post", "email", "a@example.com", "callbackUrl", s)
+			return plain.newBrowser().post("/auth/signin/post", "email", "a@example.com", "callbackUrl", s)
 		}},
-		{"unknown provider", func(s string) *answer { return plain.guest().post("/auth/signin/nobody", "callbackUrl", s) }},
-		{"own sign-in page", func(s string) *answer { return own.guest().get("/auth/signin?callbackUrl=" + s) }},
+		{"unknown provider", func(s string) *answer { return plain.newBrowser().post("/auth/signin/nobody", "callbackUrl", s) }},
+		{"own sign-in page", func(s string) *answer { return own.newBrowser().get("/auth/signin?callbackUrl=" + s) }},
 		{"own sign-in page, cookie", func(s string) *answer {
-			g := own.guest()
-			g.jar["__Secure-authjs.callback-url"] = s
-			return g.get("/auth/signin")
+			b := own.newBrowser()
+			b.jar["__Secure-authjs.callback-url"] = s
+			return b.get("/auth/signin")
 		}},
-		{"own error page", func(s string) *answer { return own.guest().get("/auth/error?error=" + s + "&callbackUrl=" + s) }},
+		{"own error page", func(s string) *answer { return own.newBrowser().get("/auth/error?error=" + s + "&callbackUrl=" + s) }},
 		{"own mail page", func(s string) *answer {
-			return own.guest().get("/auth/verify-request?provider=" + s + "&type=" + s + "&callbackUrl=" + s)
+			return own.newBrowser().get("/auth/verify-request?provider=" + s + "&type=" + s + "&callbackUrl=" + s)
 		}},
 		{"own page for new users", func(s string) *answer {
-			g, before := own.guest(), len(own.sent())
-			a := g.post("/auth/signin/post", "email", fmt.Sprintf("new%d@example.com", before), "callbackUrl", s)
+			b, before := own.newBrowser(), len(own.sent())
+			a := b.post("/auth/signin/post", "email", fmt.Sprintf("new%d@example.com", before), "callbackUrl", s)
 			if links := own.sent(); len(links) > before {
-				a = g.get(strings.TrimPrefix(links[before].URL, deskOrigin))
+				a = b.get(strings.TrimPrefix(links[before].URL, siteOrigin))
 			}
 			return a
 		}},
@@ -250,15 +250,15 @@ func TestRedirectCorpus(t *testing.T) {
 	}
 	for _, e := range entrances {
 		t.Run("R-124 "+e.name, func(t *testing.T) {
-			for _, address := range corpus {
-				for _, s := range spelled(address) {
+			for _, hostile := range corpus {
+				for _, s := range spelled(hostile) {
 					a := e.try(s)
-					if e.name == "redirectTo of a sign-in page" { // the page itself decides about what it is told
+					if e.name == "redirectTo of a sign-in page" { // the page itself decides about what it is given
 						u, err := url.Parse(a.location())
-						if err != nil || landsOn(deskOrigin, a.location()) != deskOrigin {
+						if err != nil || landsOn(siteOrigin, a.location()) != siteOrigin {
 							t.Fatalf("%q: sent to %q", s, a.location())
 						}
-						a = own.guest().get("/auth/signin?" + u.RawQuery)
+						a = own.newBrowser().get("/auth/signin?" + u.RawQuery)
 					}
 					stays(t, s, a)
 				}
@@ -270,32 +270,32 @@ func TestRedirectCorpus(t *testing.T) {
 	}
 }
 
-// helper runs one of the application's helpers for a guest.
-func helper(d *desk, f func(http.ResponseWriter, *http.Request) (string, error)) *answer {
-	g := d.guest()
-	return g.serve(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+// helper runs one of the application's helpers for a browser.
+func helper(s *testSite, f func(http.ResponseWriter, *http.Request) (string, error)) *answer {
+	b := s.newBrowser()
+	return b.serve(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if _, err := f(w, r); err != nil {
 			http.Error(w, "refused", http.StatusTeapot)
 		}
-	}), g.request(http.MethodPost, "/own", "", ""))
+	}), b.request(http.MethodPost, "/own", "", ""))
 }
 
 func TestRedirectPaths(t *testing.T) {
-	d := openDesk(t)
+	s := newSite(t)
 	for given, want := range map[string]string{
 		"//h": "//h", `/\h`: "/%5Ch", "/\t/h": "/%09/h", "/%09/h": "/%09/h", `/./\h`: "/./%5Ch", "/a b": "/a%20b", "/a\r\nX: y": "/a%0D%0AX:%20y",
 		"/<b>": "/%3Cb%3E", "/\"": "/%22", "/`": "/%60", "/é": "/é", "/a?b=c#d": "/a?b=c#d", "/\x00": "/%00", "/\x7f": "/%7F",
-		deskOrigin: "", deskOrigin + "/a": "/a", deskOrigin + "?a": "?a", deskOrigin + `/\h`: "/%5Ch", "https://evil.example/a": "", deskOrigin + ":8443/": "", "http://app.example/": "",
+		siteOrigin: "", siteOrigin + "/a": "/a", siteOrigin + "?a": "?a", siteOrigin + `/\h`: "/%5Ch", "https://evil.example/a": "", siteOrigin + ":8443/": "", "http://app.example/": "",
 		"https://app.example@evil.example/": "", "https://u@app.example/": "", "/" + strings.Repeat("a", 4000): "",
 	} {
 		t.Run("R-125 "+given[:min(len(given), 40)], func(t *testing.T) {
-			a := d.guest().post("/auth/signout", "callbackUrl", given)
-			if a.location() != deskOrigin+want {
-				t.Errorf("sent to %q, want %q", a.location(), deskOrigin+want)
+			a := s.newBrowser().post("/auth/signout", "callbackUrl", given)
+			if a.location() != siteOrigin+want {
+				t.Errorf("sent to %q, want %q", a.location(), siteOrigin+want)
 			}
 		})
 	}
-	if got := d.guest().post("/auth/signout", "callbackUrl", "HTTPS://APP.example:443/x").location(); landsOn(deskOrigin, got) != deskOrigin || !strings.HasSuffix(got, "/x") {
+	if got := s.newBrowser().post("/auth/signout", "callbackUrl", "HTTPS://APP.example:443/x").location(); landsOn(siteOrigin, got) != siteOrigin || !strings.HasSuffix(got, "/x") {
 		t.Errorf("our own origin in capitals leads to %q", got)
 	}
 }
@@ -303,21 +303,21 @@ func TestRedirectPaths(t *testing.T) {
 func TestRedirectSchemes(t *testing.T) {
 	for _, s := range []string{"javascript:alert(1)", "JAVASCRIPT:alert(1)", "data:text/html,x", "vbscript:x", "blob:https://app.example/1", "file:///etc/passwd", "myapp://callback", "java\nscript:x", "ftp://app.example/", "about:blank"} {
 		t.Run("R-127 "+s, func(t *testing.T) {
-			d := openDesk(t)
+			site := newSite(t)
 			for name, a := range map[string]*answer{
-				"form":  d.guest().post("/auth/signout", "callbackUrl", s),
-				"query": d.guest().post("/auth/signout?callbackUrl=" + url.QueryEscape(s)),
+				"form":  site.newBrowser().post("/auth/signout", "callbackUrl", s),
+				"query": site.newBrowser().post("/auth/signout?callbackUrl=" + url.QueryEscape(s)),
 			} {
-				if to := a.location(); to != "" && landsOn(deskOrigin, to) != deskOrigin {
+				if to := a.location(); to != "" && landsOn(siteOrigin, to) != siteOrigin {
 					t.Errorf("%s: sent to %q", name, to)
 				}
 			}
-			g := d.guest()
-			g.jar["__Secure-authjs.callback-url"] = url.QueryEscape(s)
-			if to := g.post("/auth/signout").location(); to != "" && landsOn(deskOrigin, to) != deskOrigin {
+			b := site.newBrowser()
+			b.jar["__Secure-authjs.callback-url"] = url.QueryEscape(s)
+			if to := b.post("/auth/signout").location(); to != "" && landsOn(siteOrigin, to) != siteOrigin {
 				t.Errorf("cookie: sent to %q", to)
 			}
-			_, err := latchkey.New(latchkey.Config{Site: latchkey.Site{URL: deskOrigin}, Secrets: []string{deskSecret}, Pages: latchkey.Pages{SignIn: s}})
+			_, err := latchkey.New(latchkey.Config{Site: latchkey.Site{URL: siteOrigin}, Secrets: []string{siteSecret}, Pages: latchkey.Pages{SignIn: s}})
 			if err == nil || !strings.Contains(err.Error(), "Pages.SignIn") {
 				t.Errorf("configuration: %v", err)
 			}
@@ -326,24 +326,24 @@ func TestRedirectSchemes(t *testing.T) {
 }
 
 func TestRedirectTypes(t *testing.T) {
-	d := openDesk(t, func(c *latchkey.Config) { c.Limits.Disabled = true })
+	s := newSite(t, func(c *latchkey.Config) { c.Limits.Disabled = true })
 	for name, value := range map[string]any{"object": map[string]any{"href": "/"}, "array": []any{"/a", "/b"}, "number": 7, "null": nil, "boolean": true} {
 		t.Run("R-129 "+name, func(t *testing.T) {
 			for _, target := range []string{"/auth/signout", "/auth/callback/crew", "/auth/signin/post"} {
-				a := d.guest().postJSON(target, map[string]any{"callbackUrl": value, "username": "alice", "password": "wonderland", "email": "a@example.com"})
+				a := s.newBrowser().postJSON(target, map[string]any{"callbackUrl": value, "username": "alice", "password": "wonderland", "email": "a@example.com"})
 				if a.Code != http.StatusFound || a.error() != "Configuration" || a.signsIn() {
 					t.Errorf("%s: %d to %q", target, a.Code, a.location())
 				}
 			}
 		})
 	}
-	if !strings.Contains(d.log.text(), "InvalidCallbackUrl") || len(d.sent()) != 0 || d.tried() != 0 {
+	if !strings.Contains(s.log.text(), "InvalidCallbackUrl") || len(s.sent()) != 0 || s.tried() != 0 {
 		t.Error("want InvalidCallbackUrl in the log, and nothing done")
 	}
 	t.Run("R-129 repeated form fields", func(t *testing.T) {
-		g := d.guest()
-		a := g.ask(http.MethodPost, "/auth/signout", deskForm, "csrfToken="+g.token()+"&callbackUrl=//evil.example&callbackUrl=/last")
-		if a.location() != deskOrigin+"/last" {
+		b := s.newBrowser()
+		a := b.do(http.MethodPost, "/auth/signout", formContentType, "csrfToken="+b.token()+"&callbackUrl=//evil.example&callbackUrl=/last")
+		if a.location() != siteOrigin+"/last" {
 			t.Errorf("sent to %q, want the last", a.location())
 		}
 	})
@@ -351,27 +351,27 @@ func TestRedirectTypes(t *testing.T) {
 
 func TestRedirectCallback(t *testing.T) {
 	for given, want := range map[string]string{
-		"https://partner.example/x": "https://partner.example/x", "http://partner.example": "http://partner.example", "/a": deskOrigin + "/a", "//evil.example": deskOrigin + "//evil.example",
-		"": deskOrigin, "javascript:alert(1)": deskOrigin, "java\tscript:x": deskOrigin, "data:,x": deskOrigin, "https://partner.example/\r\nX: y": deskOrigin, `https://partner.example\@x`: deskOrigin,
-		"https://user@partner.example": deskOrigin, "https:partner.example": deskOrigin, "https:///partner.example": deskOrigin, "relative": deskOrigin, " https://partner.example": deskOrigin,
-		`/\evil.example`: deskOrigin + "/%5Cevil.example", "/\t/evil.example": deskOrigin + "/%09/evil.example", "myapp://x": deskOrigin, "https://partner.example/a b": deskOrigin,
+		"https://partner.example/x": "https://partner.example/x", "http://partner.example": "http://partner.example", "/a": siteOrigin + "/a", "//evil.example": siteOrigin + "//evil.example",
+		"": siteOrigin, "javascript:alert(1)": siteOrigin, "java\tscript:x": siteOrigin, "data:,x": siteOrigin, "https://partner.example/\r\nX: y": siteOrigin, `https://partner.example\@x`: siteOrigin,
+		"https://user@partner.example": siteOrigin, "https:partner.example": siteOrigin, "https:///partner.example": siteOrigin, "relative": siteOrigin, " https://partner.example": siteOrigin,
+		`/\evil.example`: siteOrigin + "/%5Cevil.example", "/\t/evil.example": siteOrigin + "/%09/evil.example", "myapp://x": siteOrigin, "https://partner.example/a b": siteOrigin,
 	} {
 		t.Run("R-130 "+given, func(t *testing.T) {
-			var told [2]string
-			d := openDesk(t, func(c *latchkey.Config) {
+			var got [2]string
+			s := newSite(t, func(c *latchkey.Config) {
 				c.Callbacks.Redirect = func(_ context.Context, to, base string) (string, error) {
-					told = [2]string{to, base}
+					got = [2]string{to, base}
 					return given, nil
 				}
 			})
-			a := d.guest().post("/auth/signout", "callbackUrl", "/asked")
+			a := s.newBrowser().post("/auth/signout", "callbackUrl", "/asked")
 			if a.location() != want {
 				t.Errorf("sent to %q, want %q", a.location(), want)
 			}
-			if told != [2]string{"/asked", deskOrigin} {
-				t.Errorf("the callback was told %q", told)
+			if got != [2]string{"/asked", siteOrigin} {
+				t.Errorf("the callback got %q", got)
 			}
-			if replaced := want == deskOrigin; replaced != strings.Contains(d.log.text(), "InvalidCallbackUrl") {
+			if replaced := want == siteOrigin; replaced != strings.Contains(s.log.text(), "InvalidCallbackUrl") {
 				t.Errorf("logged: %t, want %t", !replaced, replaced)
 			}
 		})
@@ -381,8 +381,8 @@ func TestRedirectCallback(t *testing.T) {
 		"panic": func(context.Context, string, string) (string, error) { panic("no") },
 	} {
 		t.Run("R-130 "+name, func(t *testing.T) {
-			d := openDesk(t, func(c *latchkey.Config) { c.Callbacks.Redirect = callback })
-			if a := d.guest().post("/auth/signout", "callbackUrl", "/asked"); a.error() != "Configuration" || landsOn(deskOrigin, a.location()) != deskOrigin {
+			s := newSite(t, func(c *latchkey.Config) { c.Callbacks.Redirect = callback })
+			if a := s.newBrowser().post("/auth/signout", "callbackUrl", "/asked"); a.error() != "Configuration" || landsOn(siteOrigin, a.location()) != siteOrigin {
 				t.Errorf("sent to %q", a.location())
 			}
 		})
@@ -396,22 +396,22 @@ func TestRedirectReferer(t *testing.T) {
 		"https://app.example/\\evil.example": "/%5Cevil.example", "https://app.example//evil.example": "//evil.example", "about:blank": "/", "null": "/",
 	} {
 		t.Run("R-131 "+referer, func(t *testing.T) {
-			d := openDesk(t)
+			s := newSite(t)
 			for name, act := range map[string]func(http.ResponseWriter, *http.Request) (string, error){
 				"SignIn": func(w http.ResponseWriter, r *http.Request) (string, error) {
-					return d.auth.SignIn(w, r, "crew", latchkey.SignInOptions{NoRedirect: true, Form: url.Values{"username": {"alice"}, "password": {"wonderland"}}}, nil)
+					return s.auth.SignIn(w, r, "crew", latchkey.SignInOptions{NoRedirect: true, Form: url.Values{"username": {"alice"}, "password": {"wonderland"}}}, nil)
 				},
 				"SignOut": func(w http.ResponseWriter, r *http.Request) (string, error) {
-					return d.auth.SignOut(w, r, latchkey.SignOutOptions{NoRedirect: true})
+					return s.auth.SignOut(w, r, latchkey.SignOutOptions{NoRedirect: true})
 				},
 			} {
-				g := d.guest()
-				r := g.request(http.MethodPost, "/own", "", "")
+				b := s.newBrowser()
+				r := b.request(http.MethodPost, "/own", "", "")
 				r.Header.Set("Referer", referer)
-				g.serve(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				b.serve(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 					to, err := act(w, r)
-					if err != nil || to != deskOrigin+want {
-						t.Errorf("%s leads to %q, want %q (%v)", name, to, deskOrigin+want, err)
+					if err != nil || to != siteOrigin+want {
+						t.Errorf("%s leads to %q, want %q (%v)", name, to, siteOrigin+want, err)
 					}
 				}), r)
 			}
@@ -421,16 +421,16 @@ func TestRedirectReferer(t *testing.T) {
 
 func TestRedirectOwnPages(t *testing.T) {
 	for _, c := range []struct{ page, want string }{
-		{"/oops", deskOrigin + "/oops?error=%s"},
-		{"/oops?lang=de", deskOrigin + "/oops?lang=de&error=%s"},
-		{"/oops#top", deskOrigin + "/oops?error=%s#top"},
-		{"/oops?lang=de#top?x", deskOrigin + "/oops?lang=de&error=%s#top?x"},
+		{"/oops", siteOrigin + "/oops?error=%s"},
+		{"/oops?lang=de", siteOrigin + "/oops?lang=de&error=%s"},
+		{"/oops#top", siteOrigin + "/oops?error=%s#top"},
+		{"/oops?lang=de#top?x", siteOrigin + "/oops?lang=de&error=%s#top?x"},
 		{"https://help.example/oops", "https://help.example/oops?error=%s"},
 	} {
 		for _, code := range []string{"AccessDenied", "a&admin=1", "a#b", "a?b", "x\r\nSet-Cookie: y=z", "<script>", "é", "a=b;c"} {
 			t.Run("R-133 "+c.page+" "+code, func(t *testing.T) {
-				d := openDesk(t, func(cfg *latchkey.Config) { cfg.Pages.Error = c.page })
-				a := d.guest().get("/auth/error?error=" + url.QueryEscape(code))
+				s := newSite(t, func(cfg *latchkey.Config) { cfg.Pages.Error = c.page })
+				a := s.newBrowser().get("/auth/error?error=" + url.QueryEscape(code))
 				if want := strings.Replace(c.want, "%s", url.QueryEscape(code), 1); a.location() != want {
 					t.Errorf("sent to %q, want %q", a.location(), want)
 				}
@@ -438,20 +438,20 @@ func TestRedirectOwnPages(t *testing.T) {
 		}
 	}
 	t.Run("R-133 code and callbackUrl", func(t *testing.T) {
-		d := openDesk(t, func(c *latchkey.Config) {
+		s := newSite(t, func(c *latchkey.Config) {
 			c.Pages = latchkey.Pages{SignIn: "/welcome?a=b#top", NewUser: "/new?a=b#top"}
 			c.Providers = append(c.Providers, &latchkey.Credentials{ID: "odd", AccountField: "x", Authorize: func(context.Context, map[string]string, *latchkey.Request) (*latchkey.User, error) {
 				return nil, latchkey.CredentialsError("x&admin=1#y")
 			}})
 		})
-		if a := d.guest().post("/auth/callback/odd"); a.location() != deskOrigin+"/welcome?a=b&error=CredentialsSignin&code=x%26admin%3D1%23y#top" {
+		if a := s.newBrowser().post("/auth/callback/odd"); a.location() != siteOrigin+"/welcome?a=b&error=CredentialsSignin&code=x%26admin%3D1%23y#top" {
 			t.Errorf("sign-in page at %q", a.location())
 		}
-		g := d.guest()
-		g.post("/auth/signin/post", "email", "new@example.com", "callbackUrl", "/a?b=c&d=e#f")
-		link := d.sent()[0].URL
-		a := g.get(strings.TrimPrefix(link, deskOrigin))
-		if want := deskOrigin + "/new?a=b&callbackUrl=" + url.QueryEscape(deskOrigin+"/a?b=c&d=e#f") + "#top"; a.location() != want {
+		b := s.newBrowser()
+		b.post("/auth/signin/post", "email", "new@example.com", "callbackUrl", "/a?b=c&d=e#f")
+		link := s.sent()[0].URL
+		a := b.get(strings.TrimPrefix(link, siteOrigin))
+		if want := siteOrigin + "/new?a=b&callbackUrl=" + url.QueryEscape(siteOrigin+"/a?b=c&d=e#f") + "#top"; a.location() != want {
 			t.Errorf("new user at %q, want %q", a.location(), want)
 		}
 	})

@@ -14,30 +14,30 @@ import (
 	"github.com/latchkeyhq/latchkey/jwt"
 )
 
-// sealed is a session token made with the desk's own secret.
-func (d *desk) sealed(payload string) string {
-	d.t.Helper()
-	token, err := jwt.NewCodec([]string{deskSecret}, sessionCookie).Seal([]byte(payload))
+// sealed is a session token made with the site's own secret.
+func (s *testSite) sealed(payload string) string {
+	s.t.Helper()
+	token, err := jwt.NewCodec([]string{siteSecret}, sessionCookie).Seal([]byte(payload))
 	if err != nil {
-		d.t.Fatal(err)
+		s.t.Fatal(err)
 	}
 	return token
 }
 
-// holding is a guest with a session cookie of the test's making.
-func (d *desk) holding(value string) *guest {
-	g := d.guest()
-	g.jar[sessionCookie] = value
-	return g
+// holding is a browser with a session cookie of the test's making.
+func (s *testSite) holding(value string) *browser {
+	b := s.newBrowser()
+	b.jar[sessionCookie] = value
+	return b
 }
 
 func TestSessionCookie(t *testing.T) {
 	for _, strategy := range []latchkey.Strategy{latchkey.JWTSessions, latchkey.DatabaseSessions} {
 		t.Run("R-079 attributes, "+string(strategy), func(t *testing.T) {
-			s := newStage(t, func(c *latchkey.Config) { c.Session.Strategy = strategy })
-			g := s.guest()
-			in := s.mustComeIn(g)
-			read := g.get("/auth/session")
+			s := newOAuthSite(t, func(c *latchkey.Config) { c.Session.Strategy = strategy })
+			b := s.newBrowser()
+			in := s.mustSignIn(b)
+			read := b.get("/auth/session")
 			for _, a := range []*answer{in, read} {
 				c := a.cookie("session-token")
 				if c == nil {
@@ -47,16 +47,16 @@ func TestSessionCookie(t *testing.T) {
 					t.Errorf("the cookie is %v", c)
 				}
 				if strings.Contains(a.Body.String()+a.location()+s.log.text(), c.Value) {
-					t.Error("the value is in a body, an address or the log")
+					t.Error("the value is in a body, a URL or the log")
 				}
 			}
 		})
 	}
 	t.Run("R-102 stored tokens are long, random and no UUIDs", func(t *testing.T) {
-		s := newStage(t, stored)
+		s := newOAuthSite(t, stored)
 		seen := map[string]bool{}
 		for range 20 {
-			value := s.mustComeIn(s.guest()).cookie("session-token").Value
+			value := s.mustSignIn(s.newBrowser()).cookie("session-token").Value
 			if seen[value] || len(value) < 64 || strings.Contains(value, "-") || value[:8] == value[8:16] {
 				t.Errorf("a token of %d characters", len(value))
 			}
@@ -65,7 +65,7 @@ func TestSessionCookie(t *testing.T) {
 	})
 	t.Run("R-102 short tokens of the operator's are refused", func(t *testing.T) {
 		_, err := latchkey.New(latchkey.Config{
-			Site: latchkey.Site{URL: deskOrigin}, Secrets: []string{deskSecret}, Runtime: latchkey.Runtime{Logger: quiet},
+			Site: latchkey.Site{URL: siteOrigin}, Secrets: []string{siteSecret}, Runtime: latchkey.Runtime{Logger: quiet},
 			Session: latchkey.SessionConfig{NewToken: func() string { return "short" }},
 		})
 		if err == nil || !strings.Contains(err.Error(), "NewToken") {
@@ -73,8 +73,8 @@ func TestSessionCookie(t *testing.T) {
 		}
 	})
 	t.Run("R-104 the store holds no usable token", func(t *testing.T) {
-		s := newStage(t, stored)
-		value := s.mustComeIn(s.guest()).cookie("session-token").Value
+		s := newOAuthSite(t, stored)
+		value := s.mustSignIn(s.newBrowser()).cookie("session-token").Value
 		if strings.Contains(s.contents(), value) {
 			t.Error("the cookie's value is in the store")
 		}
@@ -83,18 +83,18 @@ func TestSessionCookie(t *testing.T) {
 }
 
 func TestSessionToken(t *testing.T) {
-	d := openDesk(t)
-	g := d.guest()
-	good := g.signIn().cookie("session-token").Value
+	s := newSite(t)
+	b := s.newBrowser()
+	good := b.signIn().cookie("session-token").Value
 	parts := strings.Split(good, ".")
 	null := func(t *testing.T, token string) {
 		t.Helper()
-		a := d.holding(token).get("/auth/session")
+		a := s.holding(token).get("/auth/session")
 		if a.Code != http.StatusOK || a.Body.String() != "null" {
 			t.Fatalf("%.60s… answered %d %s", token, a.Code, a.Body)
 		}
 	}
-	t.Run("R-080 the untouched token is good", func(t *testing.T) { live(t, d.holding(good)) })
+	t.Run("R-080 the untouched token is good", func(t *testing.T) { live(t, s.holding(good)) })
 	t.Run("R-080 every character changed", func(t *testing.T) {
 		const alphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_"
 		for i := range good {
@@ -113,7 +113,7 @@ func TestSessionToken(t *testing.T) {
 		}
 	})
 	t.Run("R-080 parts of two tokens", func(t *testing.T) {
-		other := strings.Split(d.guest().signIn().cookie("session-token").Value, ".")
+		other := strings.Split(s.newBrowser().signIn().cookie("session-token").Value, ".")
 		for i := 2; i < 5; i++ {
 			mixed := append([]string{}, parts...)
 			mixed[i] = other[i]
@@ -132,7 +132,7 @@ func TestSessionToken(t *testing.T) {
 	for name, token := range map[string]string{
 		"a JWS":                  header(`{"alg":"HS256"}`) + "." + header(`{"sub":"1","exp":9999999999}`) + ".AAAA",
 		"JSON serialisation":     `{"protected":"` + parts[0] + `","iv":"` + parts[2] + `","ciphertext":"` + parts[3] + `","tag":"` + parts[4] + `"}`,
-		"a token in a token":     d.sealed(`"` + good + `"`),
+		"a token in a token":     s.sealed(`"` + good + `"`),
 		"an encrypted key":       parts[0] + ".AAAA." + strings.Join(parts[2:], "."),
 		"padding":                good + "=",
 		"white space":            parts[0] + ". ." + strings.Join(parts[2:], "."),
@@ -154,19 +154,19 @@ func TestSessionToken(t *testing.T) {
 	t.Run("R-084 failures look alike", func(t *testing.T) {
 		answers := map[string]bool{}
 		for _, token := range []string{
-			good[:len(good)-1] + "A" + "", d.sealed(`{"exp":1}`), d.sealed("no json"), strings.Replace(good, parts[3], parts[3][:len(parts[3])-22], 1),
+			good[:len(good)-1] + "A" + "", s.sealed(`{"exp":1}`), s.sealed("no json"), strings.Replace(good, parts[3], parts[3][:len(parts[3])-22], 1),
 		} {
 			if token == good {
 				continue
 			}
-			a := d.holding(token).get("/auth/session")
+			a := s.holding(token).get("/auth/session")
 			answers[fmt.Sprint(a.Code, a.cookie("session-token"), a.Body)] = true
 		}
 		if len(answers) != 1 {
 			t.Errorf("%d different answers: %v", len(answers), answers)
 		}
 	})
-	now := d.clock.now().Unix()
+	now := s.clock.now().Unix()
 	for name, payload := range map[string]string{
 		"text": `"text"`, "a list": `[]`, "null": `null`, "a number": `1`, "nothing": ``, "two objects": `{}{}`,
 		"exp as text":           fmt.Sprintf(`{"sub":"1","iat":%d,"exp":"%d"}`, now, now+100),
@@ -179,29 +179,29 @@ func TestSessionToken(t *testing.T) {
 		"exp as a list":         fmt.Sprintf(`{"sub":"1","iat":%d,"exp":[%d]}`, now, now+100),
 		"exp an endless number": fmt.Sprintf(`{"sub":"1","iat":%d,"exp":1e999}`, now),
 	} {
-		t.Run("R-088 "+name, func(t *testing.T) { null(t, d.sealed(payload)) })
+		t.Run("R-088 "+name, func(t *testing.T) { null(t, s.sealed(payload)) })
 	}
 	t.Run("R-088 without exp life ends at iat and maxAge", func(t *testing.T) {
-		live(t, d.holding(d.sealed(fmt.Sprintf(`{"sub":"1","iat":%d}`, now-29*24*3600))))
+		live(t, s.holding(s.sealed(fmt.Sprintf(`{"sub":"1","iat":%d}`, now-29*24*3600))))
 	})
 }
 
 func TestSealedPurposes(t *testing.T) {
-	s := newStage(t, atIssuer(fullChecks))
-	g := s.guest()
-	params := s.depart(g, "issuer")
+	s := newOAuthSite(t, withIssuer(fullChecks))
+	b := s.newBrowser()
+	params := s.authResponse(b, "issuer")
 	checks := []string{"__Secure-authjs.state", "__Secure-authjs.pkce.code_verifier", "__Secure-authjs.nonce"}
 	for _, name := range checks {
-		t.Run("R-087 "+name+" is no session", func(t *testing.T) { dead(t, s.holding(g.jar[name])) })
+		t.Run("R-087 "+name+" is no session", func(t *testing.T) { dead(t, s.holding(b.jar[name])) })
 	}
 	t.Run("R-087 the state itself is no session", func(t *testing.T) { dead(t, s.holding(params.Get("state"))) })
 	t.Run("R-087 a session is no check", func(t *testing.T) {
-		in := s.guest()
-		s.mustComeIn(in)
+		in := s.newBrowser()
+		s.mustSignIn(in)
 		for _, name := range checks {
-			twin := g.copy()
+			twin := b.copy()
 			twin.jar[name] = in.jar[sessionCookie]
-			refused(t, twin.arrive("issuer", params), "Configuration")
+			refused(t, twin.callback("issuer", params), "Configuration")
 		}
 	})
 	t.Run("R-087 checks do not stand for each other", func(t *testing.T) {
@@ -210,15 +210,15 @@ func TestSealedPurposes(t *testing.T) {
 				if name == other {
 					continue
 				}
-				twin := g.copy()
-				twin.jar[name] = g.jar[other]
-				refused(t, twin.arrive("issuer", params), "Configuration")
+				twin := b.copy()
+				twin.jar[name] = b.jar[other]
+				refused(t, twin.callback("issuer", params), "Configuration")
 			}
 		}
 	})
 	t.Run("R-087 one name for two purposes", func(t *testing.T) {
 		_, err := latchkey.New(latchkey.Config{
-			Site: latchkey.Site{URL: deskOrigin}, Secrets: []string{deskSecret}, Runtime: latchkey.Runtime{Logger: quiet},
+			Site: latchkey.Site{URL: siteOrigin}, Secrets: []string{siteSecret}, Runtime: latchkey.Runtime{Logger: quiet},
 			Cookies: latchkey.Cookies{State: latchkey.CookieOptions{Name: "one"}, SessionToken: latchkey.CookieOptions{Name: "one"}},
 		})
 		if err == nil {
@@ -226,18 +226,18 @@ func TestSealedPurposes(t *testing.T) {
 		}
 	})
 	t.Run("R-087 a purpose of its own beside the salt", func(t *testing.T) {
-		codec := jwt.NewCodec([]string{deskSecret}, checks[1])
+		codec := jwt.NewCodec([]string{siteSecret}, checks[1])
 		for _, purpose := range []string{"pkce", "state", "nonce", "email-link", ""} {
-			s := newStage(t, atIssuer(func(p *latchkey.OAuth) { p.Checks = []latchkey.Check{latchkey.CheckPKCE} }))
-			g := s.guest()
-			params := s.depart(g, "issuer")
+			s := newOAuthSite(t, withIssuer(func(p *latchkey.OAuth) { p.Checks = []latchkey.Check{latchkey.CheckPKCE} }))
+			b := s.newBrowser()
+			params := s.authResponse(b, "issuer")
 			claims := jwt.Claims{"value": strings.Repeat("v", 43), "provider": "issuer", "purpose": purpose}
 			forged, err := codec.SealClaims(claims, s.clock.now(), time.Minute)
 			if err != nil {
 				t.Fatal(err)
 			}
-			g.jar[checks[1]] = forged
-			refused(t, g.arrive("issuer", params), "Configuration")
+			b.jar[checks[1]] = forged
+			refused(t, b.callback("issuer", params), "Configuration")
 			if asked := s.issuer.Count("/token") > 0; asked != (purpose == "pkce") {
 				t.Errorf("purpose %q: the token endpoint was asked: %v", purpose, asked)
 			}
@@ -247,28 +247,28 @@ func TestSealedPurposes(t *testing.T) {
 
 func TestSessionExpiry(t *testing.T) {
 	t.Run("R-089 a token", func(t *testing.T) {
-		d := openDesk(t)
-		g := d.guest()
-		g.signIn()
-		d.clock.pass(30*24*time.Hour + 14*time.Second)
-		live(t, g)
-		d.clock.pass(time.Second)
-		a := g.copy().get("/auth/session")
+		s := newSite(t)
+		b := s.newBrowser()
+		b.signIn()
+		s.clock.advance(30*24*time.Hour + 14*time.Second)
+		live(t, b)
+		s.clock.advance(time.Second)
+		a := b.copy().get("/auth/session")
 		if a.Body.String() != "null" {
 			t.Errorf("alive 15 seconds later: %s", a.Body)
 		}
 		cleared(t, a, "session-token")
 	})
 	t.Run("R-089 a row", func(t *testing.T) {
-		s := newStage(t, stored)
-		g := s.guest()
-		s.mustComeIn(g)
-		s.clock.pass(30*24*time.Hour - time.Millisecond)
-		if g.get("/auth/session").Body.String() == "null" {
+		s := newOAuthSite(t, stored)
+		b := s.newBrowser()
+		s.mustSignIn(b)
+		s.clock.advance(30*24*time.Hour - time.Millisecond)
+		if b.get("/auth/session").Body.String() == "null" {
 			t.Error("dead a moment too early")
 		}
-		s.clock.pass(30 * 24 * time.Hour)
-		a := g.get("/auth/session")
+		s.clock.advance(30 * 24 * time.Hour)
+		a := b.get("/auth/session")
 		if a.Body.String() != "null" || len(s.store.Contents().Sessions) != 0 {
 			t.Errorf("answered %s with %d rows", a.Body, len(s.store.Contents().Sessions))
 		}
@@ -276,19 +276,19 @@ func TestSessionExpiry(t *testing.T) {
 	})
 	for _, strategy := range []latchkey.Strategy{latchkey.JWTSessions, latchkey.DatabaseSessions} {
 		t.Run("R-107 renewal has an end, "+string(strategy), func(t *testing.T) {
-			s := newStage(t, func(c *latchkey.Config) {
+			s := newOAuthSite(t, func(c *latchkey.Config) {
 				c.Session = latchkey.SessionConfig{Strategy: strategy, MaxAge: 10 * 24 * time.Hour, AbsoluteMaxAge: 30 * 24 * time.Hour}
 			})
-			g := s.guest()
-			s.mustComeIn(g)
+			b := s.newBrowser()
+			s.mustSignIn(b)
 			for day := 5; day < 30; day += 5 {
-				s.clock.pass(5 * 24 * time.Hour)
-				if !g.isLive() {
+				s.clock.advance(5 * 24 * time.Hour)
+				if !b.isLive() {
 					t.Fatalf("dead on day %d", day)
 				}
 			}
-			s.clock.pass(5 * 24 * time.Hour)
-			dead(t, g)
+			s.clock.advance(5 * 24 * time.Hour)
+			dead(t, b)
 			if n := len(s.store.Contents().Sessions); strategy == latchkey.DatabaseSessions && n != 0 {
 				t.Errorf("%d rows are left", n)
 			}
@@ -298,40 +298,40 @@ func TestSessionExpiry(t *testing.T) {
 
 func TestSessionLife(t *testing.T) {
 	t.Run("R-100 a sign-in ends the presented session", func(t *testing.T) {
-		for _, again := range []func(s *stage, g *guest) *answer{
-			func(s *stage, g *guest) *answer { return s.mustComeIn(g) },
-			func(_ *stage, g *guest) *answer { return g.get(g.askForLink("ada@example.com")) },
+		for _, again := range []func(s *oauthSite, b *browser) *answer{
+			func(s *oauthSite, b *browser) *answer { return s.mustSignIn(b) },
+			func(_ *oauthSite, b *browser) *answer { return b.get(b.askForLink("ada@example.com")) },
 		} {
-			s := newStage(t, stored)
-			g := s.guest()
-			s.mustComeIn(g)
-			old := g.copy()
-			if a := again(s, g); !a.signsIn() || g.jar[sessionCookie] == old.jar[sessionCookie] {
+			s := newOAuthSite(t, stored)
+			b := s.newBrowser()
+			s.mustSignIn(b)
+			old := b.copy()
+			if a := again(s, b); !a.signsIn() || b.jar[sessionCookie] == old.jar[sessionCookie] {
 				t.Errorf("the token stays: to %q", a.location())
 			}
 			dead(t, old)
-			live(t, g)
+			live(t, b)
 			if n := len(s.store.Contents().Sessions); n != 1 {
 				t.Errorf("%d rows", n)
 			}
 		}
 	})
 	t.Run("R-100 a planted token is not adopted", func(t *testing.T) {
-		s := newStage(t, stored)
+		s := newOAuthSite(t, stored)
 		planted := strings.Repeat("f", 64)
-		g := s.holding(planted)
-		s.mustComeIn(g)
-		if g.jar[sessionCookie] == planted {
+		b := s.holding(planted)
+		s.mustSignIn(b)
+		if b.jar[sessionCookie] == planted {
 			t.Error("the planted token became a session")
 		}
 		dead(t, s.holding(planted))
 	})
 	t.Run("R-105 signed out, row", func(t *testing.T) {
-		s := newStage(t, stored)
-		g := s.guest()
-		s.mustComeIn(g)
-		kept := g.copy()
-		a := g.post("/auth/signout")
+		s := newOAuthSite(t, stored)
+		b := s.newBrowser()
+		s.mustSignIn(b)
+		kept := b.copy()
+		a := b.post("/auth/signout")
 		cleared(t, a, "session-token")
 		dead(t, kept)
 		if n := len(s.store.Contents().Sessions); n != 0 {
@@ -340,30 +340,30 @@ func TestSessionLife(t *testing.T) {
 	})
 	for name, revocable := range map[string]bool{"R-105 signed out, token": false, "R-105 signed out, revocable token": true} {
 		t.Run(name, func(t *testing.T) {
-			s := newStage(t, func(c *latchkey.Config) {
+			s := newOAuthSite(t, func(c *latchkey.Config) {
 				if revocable {
 					c.Session.Revocations = c.Adapter.(latchkey.RevocationStore)
 				}
 			})
-			g := s.guest()
-			s.mustComeIn(g)
-			g.isLive() // renewed: the copy below is another token of the same sign-in
-			kept := g.copy()
-			g.isLive()
-			cleared(t, g.post("/auth/signout"), "session-token")
+			b := s.newBrowser()
+			s.mustSignIn(b)
+			b.isLive() // renewed: the copy below is another token of the same sign-in
+			kept := b.copy()
+			b.isLive()
+			cleared(t, b.post("/auth/signout"), "session-token")
 			if revocable {
 				dead(t, kept)
-				s.clock.pass(time.Second)
-				s.mustComeIn(g)
-				live(t, g)
+				s.clock.advance(time.Second)
+				s.mustSignIn(b)
+				live(t, b)
 			}
 		})
 	}
 	t.Run("R-105 all sessions of a user", func(t *testing.T) {
-		s := newStage(t, func(c *latchkey.Config) { c.Session.Revocations = c.Adapter.(latchkey.RevocationStore) })
-		one, two := s.guest(), s.guest()
-		s.mustComeIn(one)
-		s.mustComeIn(two)
+		s := newOAuthSite(t, func(c *latchkey.Config) { c.Session.Revocations = c.Adapter.(latchkey.RevocationStore) })
+		one, two := s.newBrowser(), s.newBrowser()
+		s.mustSignIn(one)
+		s.mustSignIn(two)
 		if err := s.auth.Users().EndSessions(t.Context(), s.store.Contents().Users[0].ID, ""); err != nil {
 			t.Fatal(err)
 		}
@@ -371,13 +371,13 @@ func TestSessionLife(t *testing.T) {
 		dead(t, two)
 	})
 	t.Run("R-112 a deleted user", func(t *testing.T) {
-		s := newStage(t, stored)
-		g := s.guest()
-		s.mustComeIn(g)
+		s := newOAuthSite(t, stored)
+		b := s.newBrowser()
+		s.mustSignIn(b)
 		if _, err := s.store.DeleteUser(t.Context(), s.store.Contents().Users[0].ID); err != nil {
 			t.Fatal(err)
 		}
-		dead(t, g)
+		dead(t, b)
 		if n := len(s.store.Contents().Sessions); n != 0 {
 			t.Errorf("%d rows", n)
 		}
@@ -426,21 +426,21 @@ func TestTransientFaults(t *testing.T) {
 			}
 			t.Run("R-109 "+name+", "+string(strategy), func(t *testing.T) {
 				broken := false
-				s := newStage(t, func(c *latchkey.Config) { c.Session.Strategy = strategy; fail(c, &broken) })
-				g := s.guest()
-				s.mustComeIn(g)
+				s := newOAuthSite(t, func(c *latchkey.Config) { c.Session.Strategy = strategy; fail(c, &broken) })
+				b := s.newBrowser()
+				s.mustSignIn(b)
 				broken = true
-				a := g.get("/auth/session")
+				a := b.get("/auth/session")
 				if a.Body.String() != "null" || a.cookie("session-token") != nil {
 					t.Errorf("answered %s with %v", a.Body, a.cookie("session-token"))
 				}
 				broken = false
-				live(t, g)
+				live(t, b)
 			})
 		}
 	}
 	t.Run("R-109 junk clears the cookie", func(t *testing.T) {
-		d := openDesk(t)
-		cleared(t, d.holding("junk").get("/auth/session"), "session-token")
+		s := newSite(t)
+		cleared(t, s.holding("junk").get("/auth/session"), "session-token")
 	})
 }

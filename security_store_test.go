@@ -17,54 +17,54 @@ import (
 // disturbed, and who may be signed in afterwards.
 type flow struct {
 	name    string
-	prepare func(s *stage, g *guest) func() *answer
+	prepare func(s *oauthSite, b *browser) func() *answer
 	person  string // whom the session may be of
 	calls   string // what the disturbed step asks of the store
 }
 
 var flows = []flow{
-	{"sign-up", func(s *stage, g *guest) func() *answer {
-		params := s.depart(g, "issuer")
-		return func() *answer { return g.arrive("issuer", params) }
+	{"sign-up", func(s *oauthSite, b *browser) func() *answer {
+		params := s.authResponse(b, "issuer")
+		return func() *answer { return b.callback("issuer", params) }
 	}, "ada@", "GetUserByAccount GetUserByEmail InTx CreateUser LinkAccount CreateSession"},
-	{"sign-in", func(s *stage, g *guest) func() *answer {
-		s.mustComeIn(s.guest())
-		params := s.depart(g, "issuer")
-		return func() *answer { return g.arrive("issuer", params) }
+	{"sign-in", func(s *oauthSite, b *browser) func() *answer {
+		s.mustSignIn(s.newBrowser())
+		params := s.authResponse(b, "issuer")
+		return func() *answer { return b.callback("issuer", params) }
 	}, "ada@", "GetUserByAccount InTx CreateSession"},
-	{"linking", func(s *stage, g *guest) func() *answer {
-		g.get(g.askForLink("grace@example.com"))
-		params := s.depart(g, "issuer")
-		return func() *answer { return g.arrive("issuer", params) }
+	{"linking", func(s *oauthSite, b *browser) func() *answer {
+		b.get(b.askForLink("grace@example.com"))
+		params := s.authResponse(b, "issuer")
+		return func() *answer { return b.callback("issuer", params) }
 	}, "grace@", "GetUserByAccount GetSessionAndUser InTx LinkAccount CreateSession DeleteSession"},
-	{"asking for a link", func(_ *stage, g *guest) func() *answer {
-		g.token()
-		return func() *answer { return g.post("/auth/signin/post", "email", adasAddress) }
+	{"asking for a link", func(_ *oauthSite, b *browser) func() *answer {
+		b.token()
+		return func() *answer { return b.post("/auth/signin/post", "email", adaEmail) }
 	}, "nobody", "GetUserByEmail CreateVerificationToken"},
-	{"using a link", func(_ *stage, g *guest) func() *answer {
-		link := g.askForLink(adasAddress)
-		return func() *answer { return g.get(link) }
+	{"using a link", func(_ *oauthSite, b *browser) func() *answer {
+		link := b.askForLink(adaEmail)
+		return func() *answer { return b.get(link) }
 	}, "ada@", "UseVerificationToken GetUserByEmail InTx CreateUser CreateSession"},
-	{"using a link to an unproven address", func(s *stage, g *guest) func() *answer {
-		s.mustComeIn(s.guest())
-		link := g.askForLink(adasAddress)
-		return func() *answer { return g.get(link) }
+	{"using a link to an unproven e-mail", func(s *oauthSite, b *browser) func() *answer {
+		s.mustSignIn(s.newBrowser())
+		link := b.askForLink(adaEmail)
+		return func() *answer { return b.get(link) }
 	}, "ada@", "UseVerificationToken GetUserByEmail InTx ListAccounts UpdateUser CreateSession"},
-	{"reading", func(s *stage, g *guest) func() *answer {
-		s.mustComeIn(g)
-		s.clock.pass(48 * time.Hour)
-		return func() *answer { return g.get("/auth/session") }
+	{"reading", func(s *oauthSite, b *browser) func() *answer {
+		s.mustSignIn(b)
+		s.clock.advance(48 * time.Hour)
+		return func() *answer { return b.get("/auth/session") }
 	}, "ada@", "GetSessionAndUser UpdateSession"},
-	{"signing out", func(s *stage, g *guest) func() *answer {
-		s.mustComeIn(g)
-		return func() *answer { return g.post("/auth/signout") }
+	{"signing out", func(s *oauthSite, b *browser) func() *answer {
+		s.mustSignIn(b)
+		return func() *answer { return b.post("/auth/signout") }
 	}, "ada@", "DeleteSession"},
 }
 
-// faultyStage is a stage whose store fails as planned.
-func faultyStage(t *testing.T) (*stage, *faultyStore) {
+// newFaultySite is a site whose store fails as planned.
+func newFaultySite(t *testing.T) (*oauthSite, *faultyStore) {
 	store := newFaultyStore()
-	s := newStage(t, stored, func(c *latchkey.Config) {
+	s := newOAuthSite(t, stored, func(c *latchkey.Config) {
 		c.Adapter = store
 		c.Limits.Store, c.Limits.Disabled = 100*time.Millisecond, true
 	})
@@ -79,7 +79,7 @@ func TestStoreFaults(t *testing.T) {
 			for _, kind := range []fault{faultBefore, faultAfter, faultHang, faultPanic, faultLie} {
 				t.Run("R-194 "+f.name+", "+method+", "+string(kind), func(t *testing.T) {
 					t.Parallel()
-					s, store := faultyStage(t)
+					s, store := newFaultySite(t)
 					disturb(t, s, store, f, method, kind)
 				})
 			}
@@ -87,9 +87,9 @@ func TestStoreFaults(t *testing.T) {
 	}
 }
 
-func disturb(t *testing.T, s *stage, store *faultyStore, f flow, method string, kind fault) {
-	g := s.guest()
-	step := f.prepare(s, g)
+func disturb(t *testing.T, s *oauthSite, store *faultyStore, f flow, method string, kind fault) {
+	b := s.newBrowser()
+	step := f.prepare(s, b)
 	before := store.inner.Contents()
 	store.plan.called = map[string]bool{}
 	store.fail(method, kind)
@@ -102,15 +102,15 @@ func disturb(t *testing.T, s *stage, store *faultyStore, f flow, method string, 
 	}
 	lied, takesEffect := kind == faultLie, kind == faultAfter && method == "InTx"
 	reads, ends := f.name == "reading", f.name == "signing out"
-	during := g.copy().session()
+	during := b.copy().session()
 	if during != "null" && !strings.Contains(during, f.person) {
 		t.Errorf("during the fault the session is %s", during)
 	}
 	switch {
 	case ends:
 		cleared(t, a, "session-token")
-		dead(t, g)
-	case reads && lied && method == "UpdateSession": // nobody can tell
+		dead(t, b)
+	case reads && lied && method == "UpdateSession": // nobody can know
 	case reads:
 		if a.Body.String() != "null" || a.cookie("session-token") != nil {
 			t.Errorf("answered %s with cookie %v", a.Body, a.cookie("session-token"))
@@ -124,32 +124,32 @@ func disturb(t *testing.T, s *stage, store *faultyStore, f flow, method string, 
 	store.mend()
 	whole(t, before, store.inner.Contents(), lied, takesEffect || ends || reads)
 	if reads { // a fault signs nobody out
-		live(t, g)
+		live(t, b)
 	}
-	if after := g.session(); after != "null" && !strings.Contains(after, f.person) {
+	if after := b.session(); after != "null" && !strings.Contains(after, f.person) {
 		t.Errorf("after the fault the session is %s", after)
 	}
 	if !lied {
-		resumes(t, s, f)
+		recovers(t, s, f)
 	}
 }
 
 // TestStoreLies: a store that answers nothing, without an error, has no user
 // for a token to be made of.
 func TestStoreLies(t *testing.T) {
-	for method, come := range map[string]func(s *stage, g *guest) *answer{
-		"GetUserByAccount": func(s *stage, g *guest) *answer { return s.comeIn(g) },
-		"CreateUser":       func(s *stage, g *guest) *answer { return s.comeIn(g) },
-		"GetUserByEmail":   func(s *stage, g *guest) *answer { return g.get(strings.TrimPrefix(s.sent()[0].URL, deskOrigin)) },
+	for method, come := range map[string]func(s *oauthSite, b *browser) *answer{
+		"GetUserByAccount": func(s *oauthSite, b *browser) *answer { return s.signIn(b) },
+		"CreateUser":       func(s *oauthSite, b *browser) *answer { return s.signIn(b) },
+		"GetUserByEmail":   func(s *oauthSite, b *browser) *answer { return b.get(strings.TrimPrefix(s.sent()[0].URL, siteOrigin)) },
 	} {
 		t.Run("R-194 "+method, func(t *testing.T) {
 			store := newFaultyStore()
-			s := newStage(t, func(c *latchkey.Config) { c.Adapter = store })
-			g := s.guest()
-			g.askForLink("grace@example.com")
+			s := newOAuthSite(t, func(c *latchkey.Config) { c.Adapter = store })
+			b := s.newBrowser()
+			b.askForLink("grace@example.com")
 			store.fail(method, faultLie)
-			refused(t, come(s, g), "Configuration")
-			dead(t, g)
+			refused(t, come(s, b), "Configuration")
+			dead(t, b)
 		})
 	}
 }
@@ -180,15 +180,16 @@ func whole(t *testing.T, before, after memoryadapter.Contents, lied, mayChange b
 	}
 	for i := range after.Users {
 		if !after.Users[i].EmailVerified.Equal(before.Users[i].EmailVerified) {
-			t.Error("R-185 an address was proven by half")
+			t.Error("R-185 an e-mail was proven by half")
 		}
 	}
 }
 
-// resumes fails the test unless the same people come in now that the store is back.
-func resumes(t *testing.T, s *stage, f flow) {
+// recovers fails the test unless the same people can sign in now that the store
+// is back.
+func recovers(t *testing.T, s *oauthSite, f flow) {
 	t.Helper()
-	again := s.guest()
+	again := s.newBrowser()
 	a := f.prepare(s, again)()
 	if f.name == "signing out" || f.name == "asking for a link" {
 		if a.error() != "" {
@@ -203,11 +204,11 @@ func resumes(t *testing.T, s *stage, f flow) {
 
 func TestStoreSlow(t *testing.T) {
 	store := newFaultyStore()
-	s := newStage(t, stored, func(c *latchkey.Config) { c.Adapter = store })
+	s := newOAuthSite(t, stored, func(c *latchkey.Config) { c.Adapter = store })
 	for _, f := range flows {
 		t.Run("R-195 every call has a deadline: "+f.name, func(t *testing.T) {
 			store.reset()
-			f.prepare(s, s.guest())()
+			f.prepare(s, s.newBrowser())()
 			for method := range strings.FieldsSeq(f.calls) {
 				if !store.plan.called[method] {
 					t.Errorf("%s was not called", method)
@@ -218,14 +219,14 @@ func TestStoreSlow(t *testing.T) {
 			}
 		})
 	}
-	t.Run("R-195 the visitor leaves", func(t *testing.T) {
+	t.Run("R-195 the browser leaves", func(t *testing.T) {
 		store.reset()
-		g := s.guest()
-		s.mustComeIn(g)
+		b := s.newBrowser()
+		s.mustSignIn(b)
 		store.fail("GetSessionAndUser", faultHang)
 		ctx, leave := context.WithCancel(t.Context())
 		leave()
-		if a := g.serve(s.auth, g.request(http.MethodGet, "/auth/session", "", "").WithContext(ctx)); a.Body.String() != "null" || a.cookie("session-token") != nil {
+		if a := b.serve(s.auth, b.request(http.MethodGet, "/auth/session", "", "").WithContext(ctx)); a.Body.String() != "null" || a.cookie("session-token") != nil {
 			t.Errorf("answered %s", a.Body)
 		}
 	})
@@ -233,11 +234,11 @@ func TestStoreSlow(t *testing.T) {
 
 func TestSignOutFaults(t *testing.T) {
 	t.Run("R-106 the delete is tried again and the log is loud", func(t *testing.T) {
-		s, store := faultyStage(t)
-		g := s.guest()
-		s.mustComeIn(g)
+		s, store := newFaultySite(t)
+		b := s.newBrowser()
+		s.mustSignIn(b)
 		store.fail("DeleteSession", faultBefore)
-		a := g.post("/auth/signout")
+		a := b.post("/auth/signout")
 		cleared(t, a, "session-token")
 		last := s.log.records(t)[len(s.log.records(t))-1]
 		if a.Code != http.StatusFound || last["type"] != "SignOutError" || last["level"] != "ERROR" || last["alert"] != true {
@@ -246,11 +247,11 @@ func TestSignOutFaults(t *testing.T) {
 	})
 	t.Run("R-106 strict", func(t *testing.T) {
 		store := newFaultyStore()
-		s := newStage(t, stored, func(c *latchkey.Config) { c.Adapter, c.Strict.StrictSignOut = store, true })
-		g := s.guest()
-		s.mustComeIn(g)
+		s := newOAuthSite(t, stored, func(c *latchkey.Config) { c.Adapter, c.Strict.StrictSignOut = store, true })
+		b := s.newBrowser()
+		s.mustSignIn(b)
 		store.fail("DeleteSession", faultBefore)
-		if a := g.post("/auth/signout"); a.Code != http.StatusInternalServerError {
+		if a := b.post("/auth/signout"); a.Code != http.StatusInternalServerError {
 			t.Errorf("%d", a.Code)
 		}
 	})
@@ -258,59 +259,59 @@ func TestSignOutFaults(t *testing.T) {
 
 // TestHalfDoneSignUp is about stores without transactions.
 func TestHalfDoneSignUp(t *testing.T) {
-	open := func(t *testing.T) (*stage, *faultyStore) {
+	open := func(t *testing.T) (*oauthSite, *faultyStore) {
 		store := newFaultyStore()
-		return newStage(t, stored, func(c *latchkey.Config) { c.Adapter = store.withoutTx() }), store
+		return newOAuthSite(t, stored, func(c *latchkey.Config) { c.Adapter = store.withoutTx() }), store
 	}
 	for _, method := range []string{"CreateUser", "LinkAccount", "CreateSession"} {
 		for _, kind := range []fault{faultBefore, faultAfter, faultPanic} {
 			t.Run("R-187 finished by its owner: "+method+", "+string(kind), func(t *testing.T) {
 				s, store := open(t)
 				store.fail(method, kind)
-				refused(t, s.comeIn(s.guest()))
+				refused(t, s.signIn(s.newBrowser()))
 				store.mend()
-				g := s.guest()
-				s.mustComeIn(g)
-				live(t, g)
+				b := s.newBrowser()
+				s.mustSignIn(b)
+				live(t, b)
 				if c := store.inner.Contents(); len(c.Users) != 1 || len(c.Accounts) != 1 || c.Accounts[0].UserID != c.Users[0].ID {
 					t.Errorf("%d users, %d accounts", len(c.Users), len(c.Accounts))
 				}
 			})
 		}
 	}
-	t.Run("R-187 not by somebody else with the address", func(t *testing.T) {
+	t.Run("R-187 not by somebody else with the e-mail", func(t *testing.T) {
 		s, store := open(t)
 		store.fail("LinkAccount", faultBefore)
-		refused(t, s.comeIn(s.guest()))
+		refused(t, s.signIn(s.newBrowser()))
 		store.mend()
 		mallory := ada()
 		mallory.Subject = "mallory"
 		s.issuer.SignInAs(mallory)
-		refused(t, s.comeIn(s.guest()), "OAuthAccountNotLinked")
+		refused(t, s.signIn(s.newBrowser()), "OAuthAccountNotLinked")
 		if n := len(store.inner.Contents().Accounts); n != 0 {
 			t.Errorf("%d accounts", n)
 		}
 		s.issuer.SignInAs(ada())
-		s.mustComeIn(s.guest())
+		s.mustSignIn(s.newBrowser())
 	})
-	t.Run("R-187 an invited user is nobody's by address", func(t *testing.T) {
+	t.Run("R-187 an invited user is nobody's by e-mail", func(t *testing.T) {
 		s, store := open(t)
-		if _, err := store.inner.CreateUser(t.Context(), latchkey.User{ID: "invited", Email: adasAddress}); err != nil {
+		if _, err := store.inner.CreateUser(t.Context(), latchkey.User{ID: "invited", Email: adaEmail}); err != nil {
 			t.Fatal(err)
 		}
-		refused(t, s.comeIn(s.guest()), "OAuthAccountNotLinked")
+		refused(t, s.signIn(s.newBrowser()), "OAuthAccountNotLinked")
 	})
 }
 
 func TestRaces(t *testing.T) {
 	const crowd = 100
 	t.Run("R-006 R-188 one callback delivered by a hundred tabs", func(t *testing.T) {
-		s := newStage(t, stored, atIssuer(fullChecks))
-		g := s.guest()
-		params := s.depart(g, "issuer")
+		s := newOAuthSite(t, stored, withIssuer(fullChecks))
+		b := s.newBrowser()
+		params := s.authResponse(b, "issuer")
 		var won atomic.Int32
 		together(crowd, func(int) {
-			a := g.copy().arrive("issuer", params)
+			a := b.copy().callback("issuer", params)
 			if a.signsIn() {
 				won.Add(1)
 			} else if a.error() != "Configuration" {
@@ -324,24 +325,24 @@ func TestRaces(t *testing.T) {
 	for name, tx := range map[string]bool{"with transactions": true, "without": false} {
 		t.Run("R-188 a hundred first sign-ins of one person, "+name, func(t *testing.T) {
 			store := newFaultyStore()
-			s := newStage(t, stored, func(c *latchkey.Config) {
+			s := newOAuthSite(t, stored, func(c *latchkey.Config) {
 				if c.Adapter = store; !tx {
 					c.Adapter = store.withoutTx()
 				}
 			})
-			guests := make([]*guest, crowd)
+			browsers := make([]*browser, crowd)
 			answers := make([]*answer, crowd)
-			for i := range guests {
-				guests[i] = s.guest()
+			for i := range browsers {
+				browsers[i] = s.newBrowser()
 			}
-			params := s.departures(guests)
-			together(crowd, func(i int) { answers[i] = guests[i].arrive("issuer", params[i]) })
+			params := s.authResponses(browsers)
+			together(crowd, func(i int) { answers[i] = browsers[i].callback("issuer", params[i]) })
 			won := 0
 			for i, a := range answers {
 				switch {
 				case a.signsIn():
 					won++
-					live(t, guests[i])
+					live(t, browsers[i])
 				case a.Code != http.StatusFound || a.error() != "OAuthAccountNotLinked":
 					t.Errorf("%d to %q", a.Code, a.location())
 				}
@@ -352,26 +353,26 @@ func TestRaces(t *testing.T) {
 		})
 	}
 	t.Run("R-190 a hundred readers of a session due for renewal", func(t *testing.T) {
-		s := newStage(t, stored)
-		g := s.guest()
-		s.mustComeIn(g)
-		s.clock.pass(48 * time.Hour)
-		together(crowd, func(int) { live(t, g) })
+		s := newOAuthSite(t, stored)
+		b := s.newBrowser()
+		s.mustSignIn(b)
+		s.clock.advance(48 * time.Hour)
+		together(crowd, func(int) { live(t, b) })
 		if row := s.store.Contents().Sessions[0]; !row.Expires.Equal(s.clock.now().Add(30 * 24 * time.Hour)) {
 			t.Errorf("expires %v", row.Expires)
 		}
 	})
 	t.Run("R-191 sign-out against a hundred readers", func(t *testing.T) {
 		for range 10 {
-			s := newStage(t, stored)
-			g := s.guest()
-			s.mustComeIn(g)
-			g.token()
-			s.clock.pass(48 * time.Hour)
-			kept := g.copy()
+			s := newOAuthSite(t, stored)
+			b := s.newBrowser()
+			s.mustSignIn(b)
+			b.token()
+			s.clock.advance(48 * time.Hour)
+			kept := b.copy()
 			together(crowd, func(i int) {
 				if i == crowd/2 {
-					g.post("/auth/signout")
+					b.post("/auth/signout")
 				} else {
 					kept.copy().get("/auth/session")
 				}
@@ -383,12 +384,12 @@ func TestRaces(t *testing.T) {
 		}
 	})
 	t.Run("R-191 sign-out between a reader's two steps", func(t *testing.T) {
-		s, store := faultyStage(t)
-		g := s.guest()
-		s.mustComeIn(g)
-		kept := g.copy()
-		s.clock.pass(48 * time.Hour)
-		store.afterwards("GetSessionAndUser", func() { g.post("/auth/signout") })
+		s, store := newFaultySite(t)
+		b := s.newBrowser()
+		s.mustSignIn(b)
+		kept := b.copy()
+		s.clock.advance(48 * time.Hour)
+		store.afterwards("GetSessionAndUser", func() { b.post("/auth/signout") })
 		a := kept.copy().get("/auth/session")
 		if a.Body.String() != "null" || a.signsIn() {
 			t.Errorf("answered %s", a.Body)
@@ -399,18 +400,18 @@ func TestRaces(t *testing.T) {
 		}
 	})
 	t.Run("R-193 flows share nothing", func(t *testing.T) {
-		s := newStage(t, atIssuer(fullChecks), second(func(p *latchkey.OAuth) { p.ResponseMode = "form_post" }))
-		guests := make([]*guest, crowd)
-		for i := range guests {
-			guests[i] = s.guest()
-			guests[i].token()
+		s := newOAuthSite(t, withIssuer(fullChecks), second(func(p *latchkey.OAuth) { p.ResponseMode = "form_post" }))
+		browsers := make([]*browser, crowd)
+		for i := range browsers {
+			browsers[i] = s.newBrowser()
+			browsers[i].token()
 		}
 		together(crowd, func(i int) {
 			provider, want := "issuer", http.SameSiteLaxMode
 			if i%2 == 0 {
 				provider, want = "second", http.SameSiteNoneMode
 			}
-			if c := guests[i].post("/auth/signin/" + provider).cookie("authjs.state"); c == nil || c.SameSite != want {
+			if c := browsers[i].post("/auth/signin/" + provider).cookie("authjs.state"); c == nil || c.SameSite != want {
 				t.Errorf("%s: %v", provider, c)
 			}
 		})

@@ -14,25 +14,25 @@ import (
 	"github.com/latchkeyhq/latchkey/latchkeytest"
 )
 
-// A stage is a desk with an issuer whose sign-ins are walked through step by
-// step, so that an attacker can stand between any two of them.
-type stage struct {
-	*desk
+// An oauthSite is a site with an issuer whose sign-ins are done step by step,
+// so that a test can attack between any two of them.
+type oauthSite struct {
+	*testSite
 	issuer *latchkeytest.Issuer
-	visit  *http.Client
+	client *http.Client
 }
 
-func newStage(t *testing.T, change ...func(*latchkey.Config)) *stage {
+func newOAuthSite(t *testing.T, change ...func(*latchkey.Config)) *oauthSite {
 	t.Helper()
-	d, issuer := issuerDesk(t, change...)
-	return &stage{d, issuer, newVisitor(t)}
+	s, issuer := newIssuerSite(t, change...)
+	return &oauthSite{s, issuer, newHTTPClient(t)}
 }
 
 // stored keeps sessions in rows.
 func stored(c *latchkey.Config) { c.Session.Strategy = latchkey.DatabaseSessions }
 
 // atIssuer changes the issuer's provider.
-func atIssuer(change func(*latchkey.OAuth)) func(*latchkey.Config) {
+func withIssuer(change func(*latchkey.OAuth)) func(*latchkey.Config) {
 	return func(c *latchkey.Config) {
 		for _, p := range c.Providers {
 			if o, ok := p.(*latchkey.OAuth); ok && o.ID == "issuer" {
@@ -45,7 +45,7 @@ func atIssuer(change func(*latchkey.OAuth)) func(*latchkey.Config) {
 // second adds another provider at the same issuer.
 func second(change func(*latchkey.OAuth)) func(*latchkey.Config) {
 	return func(c *latchkey.Config) {
-		atIssuer(func(o *latchkey.OAuth) {
+		withIssuer(func(o *latchkey.OAuth) {
 			other := *o
 			other.ID = "second"
 			change(&other)
@@ -56,15 +56,15 @@ func second(change func(*latchkey.OAuth)) func(*latchkey.Config) {
 
 func unchanged(*latchkey.OAuth) {}
 
-// depart presses the button and comes back from the issuer with the parameters
-// of its answer, which have not been delivered yet.
-func (s *stage) depart(g *guest, provider string) url.Values {
+// authResponse begins a sign-in and returns the parameters of the issuer's
+// authorization response, which has not been delivered yet.
+func (s *oauthSite) authResponse(b *browser, provider string) url.Values {
 	s.t.Helper()
-	a := g.post("/auth/signin/" + provider)
+	a := b.post("/auth/signin/" + provider)
 	if !strings.HasPrefix(a.location(), s.issuer.URL) {
 		s.t.Fatalf("sign-in led to %q instead of the issuer", a.location())
 	}
-	res, err := s.visit.Get(a.location())
+	res, err := s.client.Get(a.location())
 	if err != nil {
 		s.t.Fatal(err)
 	}
@@ -87,41 +87,41 @@ func (s *stage) depart(g *guest, provider string) url.Values {
 	return params
 }
 
-// departures is depart for many, one after the other.
-func (s *stage) departures(guests []*guest) []url.Values {
+// authResponses is authResponse for many, one after the other.
+func (s *oauthSite) authResponses(browsers []*browser) []url.Values {
 	s.t.Helper()
-	all := make([]url.Values, len(guests))
-	for i, g := range guests {
-		all[i] = s.depart(g, "issuer")
+	all := make([]url.Values, len(browsers))
+	for i, b := range browsers {
+		all[i] = s.authResponse(b, "issuer")
 	}
 	return all
 }
 
 var hiddenInput = regexp.MustCompile(`<input type="hidden" name="([^"]*)" value="([^"]*)">`)
 
-// arrive delivers an authorization response.
-func (g *guest) arrive(provider string, params url.Values) *answer {
-	g.d.t.Helper()
-	return g.get("/auth/callback/" + provider + "?" + params.Encode())
+// callback delivers an authorization response.
+func (b *browser) callback(provider string, params url.Values) *answer {
+	b.site.t.Helper()
+	return b.get("/auth/callback/" + provider + "?" + params.Encode())
 }
 
-// comeIn is a whole sign-in at the issuer.
-func (s *stage) comeIn(g *guest) *answer {
+// signIn is a whole sign-in at the issuer.
+func (s *oauthSite) signIn(b *browser) *answer {
 	s.t.Helper()
-	return g.arrive("issuer", s.depart(g, "issuer"))
+	return b.callback("issuer", s.authResponse(b, "issuer"))
 }
 
-// mustComeIn is comeIn for those who may.
-func (s *stage) mustComeIn(g *guest) *answer {
+// mustSignIn is signIn that has to work.
+func (s *oauthSite) mustSignIn(b *browser) *answer {
 	s.t.Helper()
-	a := s.comeIn(g)
+	a := s.signIn(b)
 	if !a.signsIn() || a.error() != "" {
 		s.t.Fatalf("sign-in failed: %d to %q\n%s", a.Code, a.location(), s.log.text())
 	}
 	return a
 }
 
-// refused fails the test unless a turns the guest away with one of the codes
+// refused fails the test unless a refuses the browser with one of the codes
 // (none: any) and nobody was signed in.
 func refused(t testing.TB, a *answer, codes ...string) {
 	t.Helper()
@@ -134,15 +134,15 @@ func refused(t testing.TB, a *answer, codes ...string) {
 }
 
 // noWrite fails the test if the store changed since before.
-func (d *desk) noWrite(t testing.TB, before string) {
+func (s *testSite) noWrite(t testing.TB, before string) {
 	t.Helper()
-	if now := d.contents(); now != before {
+	if now := s.contents(); now != before {
 		t.Errorf("the store changed\nfrom %s\nto   %s", before, now)
 	}
 }
 
 // noCall fails the test if the issuer was asked at any of the paths.
-func (s *stage) noCall(t testing.TB, paths ...string) {
+func (s *oauthSite) noCall(t testing.TB, paths ...string) {
 	t.Helper()
 	for _, path := range paths {
 		if n := s.issuer.Count(path); n != 0 {
@@ -160,25 +160,25 @@ func cleared(t testing.TB, a *answer, suffix string) {
 	}
 }
 
-// live and dead ask the session route with a guest's cookies as they are now.
-func live(t testing.TB, g *guest) {
+// live and dead ask the session route with a browser's cookies as they are now.
+func live(t testing.TB, b *browser) {
 	t.Helper()
-	if !g.copy().isLive() {
+	if !b.copy().isLive() {
 		t.Error("the session is dead")
 	}
 }
 
-func dead(t testing.TB, g *guest) {
+func dead(t testing.TB, b *browser) {
 	t.Helper()
-	if now := g.copy().session(); now != "null" {
+	if now := b.copy().session(); now != "null" {
 		t.Errorf("the session is alive: %s", now)
 	}
 }
 
 // copy is a browser with the same cookies.
-func (g *guest) copy() *guest {
-	twin := g.d.guest()
-	for name, value := range g.jar {
+func (b *browser) copy() *browser {
+	twin := b.site.newBrowser()
+	for name, value := range b.jar {
 		twin.jar[name] = value
 	}
 	return twin

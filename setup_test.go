@@ -42,13 +42,13 @@ func TestWrongConfigurations(t *testing.T) {
 		names  string
 	}{
 		{"no secret", func(c *latchkey.Config) { c.Secrets = nil }, latchkey.ErrMissingSecret, "AUTH_SECRET"},
-		{"an empty secret", func(c *latchkey.Config) { c.Secrets = []string{deskSecret, ""} }, latchkey.ErrMissingSecret, "Secrets[1]"},
+		{"an empty secret", func(c *latchkey.Config) { c.Secrets = []string{siteSecret, ""} }, latchkey.ErrMissingSecret, "Secrets[1]"},
 		{"a blank secret", func(c *latchkey.Config) { c.Secrets = []string{" \t "} }, latchkey.ErrMissingSecret, "Secrets[0]"},
 		{"a published placeholder", func(c *latchkey.Config) { c.Secrets = []string{"ChangeMe "} }, latchkey.ErrMissingSecret, "Secrets[0]"},
 		{"a short secret, hardened", func(c *latchkey.Config) { c.Secrets, c.Hardened = []string{"short but not published"}, true }, latchkey.ErrMissingSecret, "Secrets[0]"},
 
 		{"nobody is trusted", func(c *latchkey.Config) { c.Site.URL = "" }, latchkey.ErrUntrustedHost, "TrustHost"},
-		{"a relative address", func(c *latchkey.Config) { c.Site.URL = "app.example" }, latchkey.ErrInvalidConfig, "URL"},
+		{"a relative URL", func(c *latchkey.Config) { c.Site.URL = "app.example" }, latchkey.ErrInvalidConfig, "URL"},
 		{"another scheme", func(c *latchkey.Config) { c.Site.URL = "ftp://app.example" }, latchkey.ErrInvalidConfig, "URL"},
 		{"user info", func(c *latchkey.Config) { c.Site.URL = "https://user@app.example" }, latchkey.ErrInvalidConfig, "URL"},
 		{"a base path that is none", func(c *latchkey.Config) { c.Site.BasePath = "/a/../b" }, latchkey.ErrInvalidConfig, "BasePath"},
@@ -112,7 +112,7 @@ func TestWrongConfigurations(t *testing.T) {
 		}, latchkey.ErrMissingAdapterMethods, "AccountAdapter"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			config := latchkey.Config{Site: latchkey.Site{URL: deskOrigin}, Secrets: []string{deskSecret}, Runtime: latchkey.Runtime{Logger: (&logbook{}).logger()}}
+			config := latchkey.Config{Site: latchkey.Site{URL: siteOrigin}, Secrets: []string{siteSecret}, Runtime: latchkey.Runtime{Logger: (&logBuffer{}).logger()}}
 			c.change(&config)
 			auth, err := latchkey.New(config)
 			if auth != nil || !errors.Is(err, c.want) || !strings.Contains(err.Error(), c.names) {
@@ -124,31 +124,31 @@ func TestWrongConfigurations(t *testing.T) {
 
 // Nobody has to configure anything but what cannot be guessed.
 func TestSmallestConfiguration(t *testing.T) {
-	auth, err := latchkey.New(latchkey.Config{Site: latchkey.Site{URL: deskOrigin}, Secrets: []string{deskSecret}, Runtime: latchkey.Runtime{Logger: (&logbook{}).logger()}})
+	auth, err := latchkey.New(latchkey.Config{Site: latchkey.Site{URL: siteOrigin}, Secrets: []string{siteSecret}, Runtime: latchkey.Runtime{Logger: (&logBuffer{}).logger()}})
 	if err != nil {
 		t.Fatal(err)
 	}
-	d := openDesk(t)
-	d.auth = auth
-	g := d.guest()
-	if got := g.get("/auth/providers").Body.String(); got != "{}" {
+	s := newSite(t)
+	s.auth = auth
+	b := s.newBrowser()
+	if got := b.get("/auth/providers").Body.String(); got != "{}" {
 		t.Errorf("providers %s", got)
 	}
-	if got := g.session(); got != "null" {
+	if got := b.session(); got != "null" {
 		t.Errorf("session %s", got)
 	}
-	if a := g.get("/auth/signin"); a.Code != http.StatusOK {
+	if a := b.get("/auth/signin"); a.Code != http.StatusOK {
 		t.Errorf("sign-in page %d", a.Code)
 	}
 }
 
 func TestNewFunc(t *testing.T) {
-	d := openDesk(t)
+	s := newSite(t)
 	made, hooks := 0, 0
 	tenants := map[string]*latchkey.Config{}
 	for _, name := range []string{"a.example", "b.example"} {
 		tenants[name] = &latchkey.Config{
-			Site: latchkey.Site{URL: "https://" + name}, Secrets: []string{deskSecret + name}, Runtime: latchkey.Runtime{Logger: d.log.logger()},
+			Site: latchkey.Site{URL: "https://" + name}, Secrets: []string{siteSecret + name}, Runtime: latchkey.Runtime{Logger: s.log.logger()},
 			Session: latchkey.SessionConfig{NewToken: func() string { hooks++; return strings.Repeat("x", 64) }},
 		}
 	}
@@ -157,10 +157,10 @@ func TestNewFunc(t *testing.T) {
 		return tenants[r.Host], nil
 	})
 	ask := func(host, target string) *answer {
-		g := d.guest()
-		r := g.request(http.MethodGet, target, "", "")
+		b := s.newBrowser()
+		r := b.request(http.MethodGet, target, "", "")
 		r.Host = host
-		return g.serve(auth, r)
+		return b.serve(auth, r)
 	}
 	for range 10 {
 		for _, host := range []string{"a.example", "b.example"} {
@@ -176,14 +176,14 @@ func TestNewFunc(t *testing.T) {
 	if made != 20 || hooks != 2 {
 		t.Errorf("asked %d times, prepared %d times, want 20 and once for each of 2", made, hooks)
 	}
-	g := d.guest()
-	r := g.request(http.MethodGet, "/auth/session", "", "")
+	b := s.newBrowser()
+	r := b.request(http.MethodGet, "/auth/session", "", "")
 	r.Host = "unknown.example"
-	if a := g.serve(auth, r); a.Code != http.StatusInternalServerError {
+	if a := b.serve(auth, r); a.Code != http.StatusInternalServerError {
 		t.Errorf("an unknown tenant: %d", a.Code)
 	}
 	for _, host := range []string{"a.example", "unknown.example"} { // who is unknown gets our error page
-		if !auth.Match(withHost(g.request(http.MethodGet, "/auth/csrf", "", ""), host)) || auth.Match(withHost(g.request(http.MethodGet, "/x", "", ""), host)) {
+		if !auth.Match(withHost(b.request(http.MethodGet, "/auth/csrf", "", ""), host)) || auth.Match(withHost(b.request(http.MethodGet, "/x", "", ""), host)) {
 			t.Errorf("%s: Match is wrong", host)
 		}
 	}
@@ -196,12 +196,12 @@ func withHost(r *http.Request, host string) *http.Request {
 
 // A thousand configurations, each new, are forgotten again.
 func TestNewFuncForgets(t *testing.T) {
-	d := openDesk(t)
+	s := newSite(t)
 	auth := latchkey.NewFunc(func(context.Context, *latchkey.Request) (*latchkey.Config, error) {
-		return &latchkey.Config{Site: latchkey.Site{URL: deskOrigin}, Secrets: []string{deskSecret}, Runtime: latchkey.Runtime{Logger: d.log.logger()}}, nil
+		return &latchkey.Config{Site: latchkey.Site{URL: siteOrigin}, Secrets: []string{siteSecret}, Runtime: latchkey.Runtime{Logger: s.log.logger()}}, nil
 	})
 	for range 600 {
-		if a := d.guest().serve(auth, d.guest().request(http.MethodGet, "/auth/session", "", "")); a.Code != http.StatusOK {
+		if a := s.newBrowser().serve(auth, s.newBrowser().request(http.MethodGet, "/auth/session", "", "")); a.Code != http.StatusOK {
 			t.Fatalf("%d", a.Code)
 		}
 	}

@@ -88,7 +88,7 @@ func TestSessionJSON(t *testing.T) {
 // What a token says of a user reaches the browser as it is, and a session that
 // is read in Go and written again is the same.
 func TestSessionKeepsClaims(t *testing.T) {
-	codec := jwt.NewCodec([]string{deskSecret}, "__Secure-authjs.session-token")
+	codec := jwt.NewCodec([]string{siteSecret}, "__Secure-authjs.session-token")
 	shaped := func(c *latchkey.Config) {
 		c.Callbacks.Token = func(_ context.Context, u latchkey.TokenUpdate) (latchkey.Claims, error) { return u.Claims, nil }
 	}
@@ -104,25 +104,25 @@ func TestSessionKeepsClaims(t *testing.T) {
 	} {
 		for way, change := range map[string]func(*latchkey.Config){"plain": func(*latchkey.Config) {}, "shaped": shaped} {
 			t.Run(c.name+", "+way, func(t *testing.T) {
-				d := openDesk(t, change)
+				site := newSite(t, change)
 				decoder := json.NewDecoder(strings.NewReader(c.claims))
 				decoder.UseNumber()
 				var claims jwt.Claims
 				if err := decoder.Decode(&claims); err != nil {
 					t.Fatal(err)
 				}
-				token, err := codec.SealClaims(claims, d.clock.now(), time.Hour)
+				token, err := codec.SealClaims(claims, site.clock.now(), time.Hour)
 				if err != nil {
 					t.Fatal(err)
 				}
-				g := d.guest()
-				g.jar["__Secure-authjs.session-token"] = token
-				r := g.request("GET", "/own", "", "")
-				body := g.session()
+				b := site.newBrowser()
+				b.jar["__Secure-authjs.session-token"] = token
+				r := b.request("GET", "/own", "", "")
+				body := b.session()
 				if want := `{"user":` + c.want + `,"expires":"2026-05-31T12:00:00.000Z"}`; body != want {
 					t.Errorf("the browser sees %s, want %s", body, want)
 				}
-				s, err := d.auth.Session(r)
+				s, err := site.auth.Session(r)
 				if err != nil {
 					t.Fatal(err)
 				}
