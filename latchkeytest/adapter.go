@@ -19,7 +19,8 @@ import (
 //	}
 //
 // open is called for each promise anew and returns an empty store that allows
-// at least 100 calls at once, waiting or not. Run it with the race detector too.
+// at least 100 calls at once, waiting or not. Run it with the race detector
+// too.
 //
 // A store whose engine removes what has expired by itself need not find expired
 // sessions and verification tokens. One whose engine ends a transaction at a
@@ -28,7 +29,8 @@ import (
 // except names what a store cannot keep because its schema is somebody else's:
 // promises, as "ability/promise", or whole abilities. They are logged and not
 // tried. A name that is neither fails the test. Each field that a store need
-// not keep, such as [latchkey.StoredSession].Tenant, is in a promise of its own.
+// not keep, such as [latchkey.StoredSession].Tenant, is in a promise of its
+// own.
 func Adapter(t *testing.T, open func(t *testing.T) latchkey.Adapter, except ...string) {
 	t.Helper()
 	s := &suite{open: open, except: map[string]bool{}}
@@ -57,7 +59,8 @@ type suite struct {
 	except map[string]bool // what is left of it at the end was misspelled
 }
 
-// promise is one sentence of the contract, kept by stores that have the abilities A.
+// promise is one sentence of the contract, kept by stores that have the
+// abilities A.
 type promise[A any] struct {
 	name string
 	keep func(t *testing.T, a A)

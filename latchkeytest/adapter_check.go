@@ -70,7 +70,7 @@ func is(t *testing.T, what string, err, want error) {
 	}
 }
 
-// same compares two records as JSON would tell them, but for their times, which
+// same compares two records as JSON would write them, but for their times, which
 // may be cut to the millisecond and must be in UTC.
 func same[T any](t *testing.T, what string, got, want T) {
 	t.Helper()

@@ -11,8 +11,8 @@ import (
 
 // The promises of this file are about fields that a store need not keep. One
 // that does not, because its tables have no column for them, names the promises
-// in the except of [Adapter]. What was not written reads back empty in any store:
-// the other promises prove that.
+// in the except of [Adapter]. What was not written reads back empty in any
+// store: the other promises prove that.
 
 var accountFieldPromises = []promise[accountStore]{
 	{"the e-mail address that came with an account survives", func(t *testing.T, a accountStore) {

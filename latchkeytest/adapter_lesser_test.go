@@ -11,8 +11,8 @@ import (
 	"github.com/latchkeyhq/latchkey/latchkeytest"
 )
 
-// TestAdapterAcceptsOtherEngines proves that the suite asks of no engine what the
-// contract leaves open.
+// TestAdapterAcceptsOtherEngines proves that the suite asks of no engine what
+// the contract leaves open.
 func TestAdapterAcceptsOtherEngines(t *testing.T) {
 	for name, open := range map[string]func() latchkey.Adapter{
 		"that remove what has expired":         func() latchkey.Adapter { return &expiring{memory()} },

@@ -35,7 +35,7 @@ var stores = map[string]struct {
 	"the counter is set without comparing":   {func() latchkey.Adapter { return &resetting{memory()} }, "the_counter_only_rises"},
 	"a session's tenant is not kept":         {func() latchkey.Adapter { return &tenantless{memory()} }, "how_a_session_was_opened_survives"},
 	"a token's purpose is not kept":          {func() latchkey.Adapter { return &purposeless{memory()} }, "what_a_token_is_for_survives"},
-	"an account's address is not kept":       {func() latchkey.Adapter { return &unvouched{memory()} }, "the_e-mail_address_that_came_with_an_account"},
+	"an account's e-mail is not kept":        {func() latchkey.Adapter { return &unvouched{memory()} }, "the_e-mail_address_that_came_with_an_account"},
 	"a passkey's dates are not kept":         {func() latchkey.Adapter { return &dateless{memory()} }, "name,_model_and_dates_of_a_passkey"},
 	"a session shares its methods":           {func() latchkey.Adapter { return &sharing{memory(), nil} }, "SessionAdapter/records_are_copies"},
 	"a conflict keeps half of a transaction": {func() latchkey.Adapter { return &halving{memory()} }, "after_a_conflict_that_is_passed_over"},
@@ -71,8 +71,8 @@ func failedIn(out, name string) bool {
 	return false
 }
 
-// TestBrokenStore is the other process; without one of the stores it has nothing
-// to do.
+// TestBrokenStore is the other process; without one of the stores it has
+// nothing to do.
 func TestBrokenStore(t *testing.T) {
 	if store, broken := stores[os.Getenv("LATCHKEY_BROKEN_STORE")]; broken {
 		latchkeytest.Adapter(t, func(*testing.T) latchkey.Adapter { return store.open() })

@@ -65,7 +65,7 @@ func (c *Client) accepts(cookie *http.Cookie) bool {
 	return true
 }
 
-// isTrustworthy tells whether the site may have Secure cookies. Browsers trust
+// isTrustworthy says whether the site may have Secure cookies. Browsers trust
 // loopback hosts without TLS.
 func (c *Client) isTrustworthy() bool {
 	host := c.site.Hostname()

@@ -31,7 +31,8 @@ func (c *Client) SignIn(iss *Issuer) *Page {
 	return c.Complete(c.Begin(iss.config.ID))
 }
 
-// Begin presses the button of a provider. The answer redirects to it, if all is well.
+// Begin posts the sign-in form of a provider. The answer redirects to it, if
+// all is well.
 func (c *Client) Begin(provider string) *Page {
 	c.t.Helper()
 	return c.Post(c.BasePath+"/signin/"+url.PathEscape(provider), url.Values{
@@ -45,12 +46,12 @@ func (c *Client) Begin(provider string) *Page {
 // it returns. A p that does not lead away from the site is returned as it is.
 func (c *Client) Complete(p *Page) *Page {
 	c.t.Helper()
-	return c.arrive(c.Visit(p))
+	return c.returnToSite(c.Consent(p))
 }
 
-// Visit is the first half of [Client.Complete]: it returns the last answer of
+// Consent is the first half of [Client.Complete]: it returns the last answer of
 // the provider, which sends the browser back to the site.
-func (c *Client) Visit(p *Page) *Page {
+func (c *Client) Consent(p *Page) *Page {
 	c.t.Helper()
 	if to := p.Location(); to == nil || c.isSite(to) {
 		return p
@@ -63,8 +64,9 @@ func (c *Client) Visit(p *Page) *Page {
 	return c.send(http.MethodPost, action.String(), form, origin(page.URL))
 }
 
-// arrive is the second half: the redirect or form post that leads to the site.
-func (c *Client) arrive(p *Page) *Page {
+// returnToSite is the second half: the redirect or form post that leads to the
+// site.
+func (c *Client) returnToSite(p *Page) *Page {
 	c.t.Helper()
 	if c.isSite(p.URL) {
 		return p

@@ -63,7 +63,8 @@ func ExampleIssuer_Misbehave() {
 	}
 }
 
-// Outside a test: a provider for a demonstration, at which users choose who they are.
+// Outside a test: a provider for a demonstration, at which users choose who
+// they are.
 func ExampleStartIssuer() {
 	issuer, err := latchkeytest.StartIssuer(latchkeytest.IssuerConfig{
 		Algorithm: "ES256",

@@ -50,11 +50,11 @@ type IssuerConfig struct {
 	Time func() time.Time // nil: time.Now
 }
 
-// Issuer is an OpenID Provider for tests and demonstrations, on a loopback port.
-// It does what a good provider does (discovery, PKCE with S256, codes that work
-// once, the iss parameter of RFC 9207, form_post, refresh tokens that rotate,
-// logout) until [Issuer.Misbehave] says otherwise. It knows one client, keeps
-// everything in memory, and is safe for concurrent use.
+// Issuer is an OpenID Provider for tests and demonstrations, on a loopback
+// port. It does what a good provider does (discovery, PKCE with S256, codes
+// that work once, the iss parameter of RFC 9207, form_post, refresh tokens that
+// rotate, logout) until [Issuer.Misbehave] says otherwise. It knows one client,
+// keeps everything in memory, and is safe for concurrent use.
 type Issuer struct {
 	URL string // the issuer identifier, without a slash at the end
 

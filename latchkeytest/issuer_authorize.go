@@ -13,7 +13,8 @@ import (
 	"github.com/latchkeyhq/latchkey"
 )
 
-// codeLifetime is what RFC 6749 section 4.1.2 recommends at most, and plenty for a test.
+// codeLifetime is what RFC 6749 section 4.1.2 recommends at most, and plenty
+// for a test.
 const codeLifetime = 10 * time.Minute
 
 // grant is what a code, an access token or a refresh token stands for.
@@ -27,7 +28,8 @@ type grant struct {
 	expires     time.Time // of the code or token
 }
 
-// authorize is the authorization endpoint (OpenID Connect Core 1.0, section 3.1.2).
+// authorize is the authorization endpoint (OpenID Connect Core 1.0, section
+// 3.1.2).
 func (iss *Issuer) authorize(bad Misbehaviour, r *http.Request) reply {
 	q := r.Form
 	back, err := url.Parse(q.Get("redirect_uri"))

@@ -13,7 +13,7 @@ import (
 
 const assertionType = "urn:ietf:params:oauth:client-assertion-type:jwt-bearer"
 
-// isClient tells whether a token request proves to be from the client, by the
+// isClient says whether a token request proves to be from the client, by the
 // method that was agreed and by no other (RFC 6749, section 2.3).
 func (iss *Issuer) isClient(r *http.Request) bool {
 	method := presented(r)
@@ -101,7 +101,8 @@ func (iss *Issuer) accepts(assertion string, method latchkey.ClientAuth) bool {
 		iss.isAudience(claims.Audience) && iss.config.Time().Unix() < claims.Expires && iss.isFresh(claims.ID)
 }
 
-// isAudience accepts the issuer, and the token endpoint as older clients write it.
+// isAudience accepts the issuer, and the token endpoint as older clients write
+// it.
 func (iss *Issuer) isAudience(aud any) bool {
 	accepted := []any{iss.URL, iss.URL + PathToken}
 	if several, ok := aud.([]any); ok {
@@ -110,7 +111,7 @@ func (iss *Issuer) isAudience(aud any) bool {
 	return slices.Contains(accepted, aud)
 }
 
-// isFresh tells whether an assertion is used for the first time.
+// isFresh says whether an assertion is used for the first time.
 func (iss *Issuer) isFresh(id string) bool {
 	iss.mu.Lock()
 	defer iss.mu.Unlock()

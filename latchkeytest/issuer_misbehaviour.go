@@ -68,7 +68,8 @@ type reply struct {
 	body   []byte
 }
 
-// intercept does what comes before the usual answer, and tells whether it is all there is.
+// intercept does what comes before the usual answer, and says whether it is all
+// there is.
 func (a Answer) intercept(w http.ResponseWriter, r *http.Request, closing <-chan struct{}) (done bool) {
 	if a.Delay > 0 && !wait(r, closing, time.After(a.Delay)) {
 		panic(http.ErrAbortHandler)

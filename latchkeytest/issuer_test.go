@@ -287,7 +287,7 @@ func TestStartIssuerRefuses(t *testing.T) {
 	for name, c := range map[string]latchkeytest.IssuerConfig{
 		"unknown algorithm":               {Algorithm: "HS256"},
 		"private_key_jwt without the key": {ClientAuth: latchkey.PrivateKeyJWT},
-		"address that cannot be had":      {Addr: "192.0.2.1:1"},
+		"listener that cannot be had":     {Addr: "192.0.2.1:1"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			if iss, err := latchkeytest.StartIssuer(c); err == nil {

@@ -50,8 +50,9 @@ func (iss *Issuer) spend(store map[string]grant, token string) (grant, bool) {
 	return g, found && (g.expires.IsZero() || iss.config.Time().Before(g.expires))
 }
 
-// proves checks a PKCE verifier (RFC 7636, section 4.6). One without a challenge
-// is refused too: somebody stripped the challenge (RFC 9700, section 4.8).
+// proves checks a PKCE verifier (RFC 7636, section 4.6). One without a
+// challenge is refused too: somebody stripped the challenge (RFC 9700, section
+// 4.8).
 func (g grant) proves(verifier string) bool {
 	if g.challenge == "" {
 		return verifier == ""
@@ -59,7 +60,8 @@ func (g grant) proves(verifier string) bool {
 	return len(verifier) >= 43 && len(verifier) <= 128 && sum(crypto.SHA256, verifier, 1) == g.challenge
 }
 
-// sum is the first part of a hash in base64url: the whole for 1, half of it for 2.
+// sum is the first part of a hash in base64url: the whole for 1, half of it for
+// 2.
 func sum(hash crypto.Hash, text string, part int) string {
 	h := hash.New()
 	h.Write([]byte(text))

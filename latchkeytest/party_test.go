@@ -31,9 +31,9 @@ func newParty(t *testing.T, iss *latchkeytest.Issuer) *party {
 	return &party{t, iss, &http.Client{CheckRedirect: stay}}
 }
 
-func (p *party) do(method, address string, form url.Values, header http.Header) (*http.Response, []byte) {
+func (p *party) do(method, target string, form url.Values, header http.Header) (*http.Response, []byte) {
 	p.t.Helper()
-	req, err := http.NewRequestWithContext(p.t.Context(), method, address, strings.NewReader(form.Encode()))
+	req, err := http.NewRequestWithContext(p.t.Context(), method, target, strings.NewReader(form.Encode()))
 	if err != nil {
 		p.t.Fatal(err)
 	}

@@ -54,7 +54,8 @@ func TestNoTesting(t *testing.T) {
 	}
 }
 
-// TestRootRequires keeps the promise that go get adds three modules and no more.
+// TestRootRequires keeps the promise that go get adds three modules and no
+// more.
 func TestRootRequires(t *testing.T) {
 	allowed := []string{"github.com/go-jose/go-jose/v4", "golang.org/x/sync", "golang.org/x/text"}
 	mod := readMod(t, filepath.Join(root, "go.mod"))

@@ -6,7 +6,8 @@ import (
 )
 
 // unbound are the modules that may import anything: programs, which are built
-// with the versions their own go.mod names, and what never leaves the repository.
+// with the versions their own go.mod names, and what never leaves the
+// repository.
 var unbound = []string{
 	"./cmd/...", "./demo/...", "./examples/...", "./internal/...",
 	"./adapters/sqladapter/test/...",

@@ -25,7 +25,8 @@ func parseRules(text string) (rules, error) {
 	return r, nil
 }
 
-// of finds the line that speaks for a package: its own, else the nearest "/..." above.
+// of finds the line that speaks for a package: its own, else the nearest "/..."
+// above.
 func (r rules) of(pkg string) (line []string, ok bool) {
 	if line, ok = r[pkg]; ok {
 		return line, true
@@ -42,7 +43,8 @@ func (r rules) of(pkg string) (line []string, ok bool) {
 	}
 }
 
-// allows reports whether a line permits an import, which is written as in deps.txt.
+// allows reports whether a line permits an import, which is written as in
+// deps.txt.
 func allows(line []string, imported string) bool {
 	allowed := false
 	for _, word := range line {
@@ -82,7 +84,7 @@ func isStandard(imported string) bool {
 
 func TestRules(t *testing.T) {
 	r, err := parseRules(`
-		# the house
+		# the library
 		.               std ./jwt x.example/text/...
 		./jwt           crypto/...         # nothing else
 		./cmd/...       any !./demo/...
@@ -97,7 +99,7 @@ func TestRules(t *testing.T) {
 		want               bool
 	}{
 		{"the standard library", ".", "net/http", true},
-		{"a package of the house", ".", "./jwt", true},
+		{"a package of the library", ".", "./jwt", true},
 		{"a package that is not named", ".", "./providers", false},
 		{"a module with everything in it", ".", "x.example/text/unicode/norm", true},
 		{"a module whose name begins alike", ".", "x.example/textual", false},

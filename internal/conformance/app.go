@@ -144,7 +144,7 @@ func (a *app) showMail(w http.ResponseWriter, to string) {
 	answer(w, map[string]any{"to": l.To, "url": l.URL, "token": l.Token, "expires": isoOrNil(l.Expires)})
 }
 
-// rows is the store under the original's field names.
+// rows is the store under Auth.js' field names.
 func (a *app) rows() map[string]any {
 	c := a.store.Contents()
 	users, accounts, sessions, tokens := []any{}, []any{}, []any{}, []any{}

@@ -16,9 +16,9 @@ import (
 // sessionCookie is its name on a site without TLS.
 const sessionCookie = "authjs.session-token"
 
-// browser belongs to one visitor. Unlike latchkeytest.Client it needs no test,
-// for the processes that are killed, and may be used outside a test's goroutine.
-// It can open its site on any instance of it.
+// browser keeps cookies. Unlike latchkeytest.Client it needs no test, for the
+// processes that are killed, and may be used outside a test's goroutine. It can
+// open its site on any instance of it.
 type browser struct {
 	site http.Handler
 	jar  map[string]string
@@ -44,7 +44,8 @@ type answer struct {
 	set    map[string]string // cookies; empty value: removed
 }
 
-// path is where the answer sends the visitor on the site; empty: elsewhere, or nowhere.
+// path is where the answer sends the browser on the site; empty: elsewhere, or
+// nowhere.
 func (a answer) path() string {
 	path, on := strings.CutPrefix(a.header.Get("Location"), origin)
 	if !on {
@@ -54,7 +55,7 @@ func (a answer) path() string {
 	return path
 }
 
-// fault is the error the visitor is told; empty: none.
+// fault is the error code that the browser gets; empty: none.
 func (a answer) fault() string {
 	to, err := url.Parse(a.header.Get("Location"))
 	if err != nil {
@@ -63,11 +64,11 @@ func (a answer) fault() string {
 	return to.Query().Get("error")
 }
 
-// signedIn tells whether the answer carries a session.
+// signedIn says whether the answer carries a session.
 func (a answer) signedIn() bool { return a.set[sessionCookie] != "" }
 
-// isPolite tells the answers that a visitor may get when things go wrong: a
-// redirect to a page that says so, and no session.
+// isPolite: the answer is one of those that a browser may get when things go
+// wrong: a redirect to a page that says so, and no session.
 func (a answer) isPolite() bool {
 	return a.status == http.StatusFound && a.fault() != "" && !a.signedIn() &&
 		(a.path() == "/auth/error" || a.path() == "/auth/signin")
@@ -115,13 +116,14 @@ func (b *browser) press(ctx context.Context, route string, fields url.Values) an
 	return b.send(ctx, "/auth/"+route, form)
 }
 
-// upstream is for the provider, which sends the visitor back.
+// upstream is for the provider, which sends the browser back.
 var upstream = &http.Client{
 	Timeout:       30 * time.Second,
 	CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 }
 
-// consent signs a person in at the provider and returns the address of the callback.
+// consent signs a person in at the provider and returns the URL of the
+// callback.
 func (b *browser) consent(ctx context.Context, pressed answer, person int) (callback string, err error) {
 	form := strings.NewReader(url.Values{"person": {strconv.Itoa(person)}}.Encode())
 	r, err := http.NewRequestWithContext(ctx, http.MethodPost, pressed.header.Get("Location"), form)
@@ -155,7 +157,7 @@ func (b *browser) signIn(ctx context.Context, provider string, person int) (answ
 	return b.send(ctx, callback, nil), nil
 }
 
-// who is the address of whoever is signed in; empty: nobody.
+// who is the e-mail address of whoever is signed in; empty: nobody.
 func (b *browser) who(ctx context.Context) (string, answer) {
 	got := b.send(ctx, "/auth/session", nil)
 	var session struct {

@@ -123,7 +123,8 @@ func (l *ledger) of(t testing.TB, email string) (r rows) {
 	return r
 }
 
-// orders are what must hold at every instant, each with how to count what breaks it.
+// orders are what must hold at every instant, each with how to count what
+// breaks it.
 var orders = []struct{ name, broken string }{
 	{"R-185 no user of a provider is without an account", `SELECT count(*) FROM users u
 		WHERE email LIKE 'person-%' AND NOT EXISTS (SELECT FROM accounts a WHERE a."userId" = u.id)`},

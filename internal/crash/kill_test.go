@@ -25,7 +25,7 @@ type ground struct {
 	ledger *ledger
 	sites  map[driver]*latchkey.Auth // of this process, which lives on
 	links  chan string
-	person int // the last one who was new
+	newest int // the last one who was new
 }
 
 func newGround(t *testing.T) *ground {
@@ -38,7 +38,7 @@ func newGround(t *testing.T) *ground {
 	return g
 }
 
-// other is the driver that a visitor comes back by.
+// other is the driver that a browser comes back by.
 func other(by driver) driver {
 	if by == bySQL {
 		return byPgx
@@ -46,33 +46,33 @@ func other(by driver) driver {
 	return bySQL
 }
 
-// newErrand is for somebody new. Flows for people who are signed in begin with
+// newJob is for somebody new. Flows for people who are signed in begin with
 // that, on an instance that lives on.
-func (g *ground) newErrand(t *testing.T, f flow, by driver) *errand {
+func (g *ground) newJob(t *testing.T, f flow, by driver) *job {
 	t.Helper()
-	g.person++
+	g.newest++
 	p := g.issuer.Provider()
-	e := &errand{
+	j := &job{
 		Flow: f, By: by, DSN: g.ledger.dsn, Issuer: p.Issuer, ClientID: p.ClientID, ClientSecret: p.ClientSecret,
-		Person: g.person, Email: address(g.person), Jar: map[string]string{},
+		Person: g.newest, Email: emailOf(g.newest), Cookies: map[string]string{},
 	}
 	if f == mailLink {
-		e.Email = fmt.Sprintf("mail-%d@example.com", g.person)
+		j.Email = fmt.Sprintf("mail-%d@example.com", g.newest)
 	}
 	if f == linking || f == signOut {
 		b := newBrowser(g.sites[by])
-		g.enter(t, b, "issuer", e)
-		e.Jar = b.jar
+		g.signIn(t, b, "issuer", j)
+		j.Cookies = b.jar
 	}
-	return e
+	return j
 }
 
-// enter signs the visitor of an errand in at a provider.
-func (g *ground) enter(t *testing.T, b *browser, provider string, e *errand) {
+// signIn signs the browser of a job in at a provider.
+func (g *ground) signIn(t *testing.T, b *browser, provider string, j *job) {
 	t.Helper()
-	got, err := b.signIn(t.Context(), provider, e.Person)
+	got, err := b.signIn(t.Context(), provider, j.Person)
 	if err != nil || !got.signedIn() {
-		t.Fatalf("R-186 %s is not let in by %s: %v, %v", e.Email, provider, got, err)
+		t.Fatalf("R-186 %s cannot sign in by %s: %v, %v", j.Email, provider, got, err)
 	}
 }
 
@@ -87,8 +87,8 @@ type (
 )
 
 // moments are what kills are counted from. Two of three go where the rows are
-// written, which is a small part of a visit.
-var moments = []string{begun, landing, writing}
+// written, which is a small part of a flow.
+var moments = []string{begun, lastRequest, writing}
 
 func (g *ground) measureAll(t *testing.T) map[way]pace {
 	t.Helper()
@@ -102,13 +102,14 @@ func (g *ground) measureAll(t *testing.T) map[way]pace {
 	return paces
 }
 
-// measure does a flow a few times to the end, and takes the times in the middle.
+// measure does a flow a few times to the end, and takes the times in the
+// middle.
 func (g *ground) measure(t *testing.T, f flow, by driver) pace {
 	t.Helper()
 	const times = 5
 	took := map[string][]time.Duration{}
 	for range times {
-		p := g.newErrand(t, f, by).dispatch(t)
+		p := g.newJob(t, f, by).startProcess(t)
 		p.start(t)
 		at := map[string]time.Time{}
 		for _, moment := range moments {
@@ -129,10 +130,10 @@ func (g *ground) measure(t *testing.T, f flow, by driver) pace {
 	return usual
 }
 
-// kill does an errand until some time after a moment.
-func (e *errand) kill(t *testing.T, moment string, later time.Duration) (stage string) {
+// kill does a job until some time after a moment.
+func (j *job) kill(t *testing.T, moment string, later time.Duration) (stage string) {
 	t.Helper()
-	p := e.dispatch(t)
+	p := j.startProcess(t)
 	p.start(t)
 	p.until(t, moment)
 	time.Sleep(later)
@@ -148,40 +149,40 @@ var remains = map[flow]struct{ before, after rows }{
 	signOut:  {rows{1, 1, 1}, rows{1, 1, 0}},
 }
 
-// comeBack is what the visitor of a killed errand does next.
-func (g *ground) comeBack(t *testing.T, e *errand) {
+// retry is what the browser of a killed job does next.
+func (g *ground) retry(t *testing.T, j *job) {
 	t.Helper()
-	b := &browser{g.sites[other(e.By)], e.Jar} // the cookies from before: no answer came
-	switch e.Flow {
+	b := &browser{g.sites[other(j.By)], j.Cookies} // the cookies from before: no answer came
+	switch j.Flow {
 	case mailLink:
-		askForLink(t.Context(), b, e.Email)
+		askForLink(t.Context(), b, j.Email)
 		if got := b.send(t.Context(), <-g.links, nil); !got.signedIn() {
-			t.Errorf("R-186 %s is not let in by a new link: %v", e.Email, got)
+			t.Errorf("R-186 %s cannot sign in by a new link: %v", j.Email, got)
 		}
 	case linking:
 		if who, _ := b.who(t.Context()); who == "" { // what was linked ended the session that is known here
-			g.enter(t, b, "issuer", e)
+			g.signIn(t, b, "issuer", j)
 		}
-		g.enter(t, b, "second", e)
+		g.signIn(t, b, "second", j)
 	case signOut:
 		b.press(t.Context(), "signout", nil)
 		if who, _ := b.at(b.site).who(t.Context()); who != "" {
 			t.Errorf("R-186 %s cannot sign out", who)
 		}
-		g.enter(t, b, "issuer", e)
+		g.signIn(t, b, "issuer", j)
 	default:
-		g.enter(t, b, "issuer", e)
+		g.signIn(t, b, "issuer", j)
 	}
-	if who, _ := b.who(t.Context()); who != e.Email {
-		t.Errorf("R-186 %s came back as %q", e.Email, who)
+	if who, _ := b.who(t.Context()); who != j.Email {
+		t.Errorf("R-186 %s came back as %q", j.Email, who)
 	}
-	r, want := g.ledger.of(t, e.Email), remains[e.Flow].after
+	r, want := g.ledger.of(t, j.Email), remains[j.Flow].after
 	if r.users != want.users || r.accounts != want.accounts || r.sessions < 1 {
-		t.Errorf("R-186 after coming back there are %v of %s", r, e.Email)
+		t.Errorf("R-186 after coming back there are %v of %s", r, j.Email)
 	}
 }
 
-// TestKill kills processes in the middle of what visitors do.
+// TestKill kills processes in the middle of what browsers do.
 func TestKill(t *testing.T) {
 	kills, seed := number(t, "LATCHKEY_KILLS", 200), number(t, "LATCHKEY_SEED", rand.Uint64())
 	t.Logf("LATCHKEY_SEED=%d LATCHKEY_KILLS=%d repeats the choices of this run", seed, kills)
@@ -190,10 +191,10 @@ func TestKill(t *testing.T) {
 	paces := g.measureAll(t)
 	for round := range int(kills) {
 		f, by, moment := flows[random.IntN(len(flows))], drivers[round%2], moments[random.IntN(len(moments))]
-		e := g.newErrand(t, f, by)
-		stage := e.kill(t, moment, time.Duration(random.Float64()*float64(paces[way{f, by}][moment])))
-		tally[fmt.Sprintf("%-14s  killed when %-7s  left %s", f, stage, g.judge(t, e))]++
-		g.comeBack(t, e)
+		j := g.newJob(t, f, by)
+		stage := j.kill(t, moment, time.Duration(random.Float64()*float64(paces[way{f, by}][moment])))
+		tally[fmt.Sprintf("%-14s  killed when %-7s  left %s", f, stage, g.judge(t, j))]++
+		g.retry(t, j)
 		if t.Failed() {
 			t.Fatalf("round %d of seed %d: a %s by %s, killed when %s", round, seed, f, by, stage)
 		}
@@ -203,14 +204,14 @@ func TestKill(t *testing.T) {
 	}
 }
 
-// judge says what a killed errand has left.
-func (g *ground) judge(t *testing.T, e *errand) string {
+// judge says what a killed job has left.
+func (g *ground) judge(t *testing.T, j *job) string {
 	t.Helper()
 	g.ledger.inOrder(t)
-	switch left := g.ledger.of(t, e.Email); left {
-	case remains[e.Flow].before:
+	switch left := g.ledger.of(t, j.Email); left {
+	case remains[j.Flow].before:
 		return "as before"
-	case remains[e.Flow].after:
+	case remains[j.Flow].after:
 		return "complete"
 	default:
 		t.Errorf("R-185 half of it is left: %v", left)

@@ -19,7 +19,7 @@ func TestMailerFails(t *testing.T) {
 		a := store(t, by, l.dsn, 4)
 		for name, fails := range map[string]func(ctx context.Context, leave func()) error{
 			"refuses":                        func(context.Context, func()) error { return errors.New("no such mailbox") },
-			"waits until the visitor leaves": func(ctx context.Context, leave func()) error { leave(); <-ctx.Done(); return ctx.Err() },
+			"waits until the browser leaves": func(ctx context.Context, leave func()) error { leave(); <-ctx.Done(); return ctx.Err() },
 		} {
 			t.Run("R-149 "+string(by)+": the mailer "+name, func(t *testing.T) {
 				ctx, leave := context.WithCancel(t.Context())
@@ -33,7 +33,7 @@ func TestMailerFails(t *testing.T) {
 					return fails(ctx, leave)
 				})
 				if got := askForLink(ctx, newBrowser(site), "ada@example.com"); !got.isPolite() || got.path() != "/auth/error" {
-					t.Errorf("the visitor sees %v", got)
+					t.Errorf("the browser gets %v", got)
 				}
 				if n := l.count(t, `SELECT count(*) FROM verification_token`); n != 0 {
 					t.Errorf("%d links are left", n)

@@ -28,7 +28,7 @@ type outage struct {
 const (
 	readers    = 6
 	newcomers  = 2
-	breath     = 2 * time.Millisecond // between two requests of one visitor
+	breath     = 2 * time.Millisecond // between two requests of one browser
 	enoughSeen = 5                    // answers of each kind before things change
 )
 
@@ -73,7 +73,7 @@ func (o *outage) open(t *testing.T) {
 func (o *outage) load(ctx context.Context) (end func()) {
 	ctx, cancel := context.WithCancel(ctx)
 	var all sync.WaitGroup
-	visit := func(f func()) {
+	do := func(f func()) {
 		all.Go(func() {
 			for ctx.Err() == nil {
 				f()
@@ -82,10 +82,10 @@ func (o *outage) load(ctx context.Context) (end func()) {
 		})
 	}
 	for person, b := range o.readers {
-		visit(func() { o.read(context.WithoutCancel(ctx), b, person) })
+		do(func() { o.read(context.WithoutCancel(ctx), b, person) })
 	}
 	for range newcomers {
-		visit(func() { o.arrive(context.WithoutCancel(ctx), int(o.newest.Add(1))) })
+		do(func() { o.signUp(context.WithoutCancel(ctx), int(o.newest.Add(1))) })
 	}
 	return func() { cancel(); all.Wait() }
 }
@@ -99,22 +99,22 @@ func (o *outage) see(t *testing.T, what string, kinds ...*atomic.Int64) {
 	}
 }
 
-// read is a visitor who looks at a page.
+// read is a browser that asks for a page.
 func (o *outage) read(ctx context.Context, b *browser, person int) {
 	who, got := b.who(ctx)
 	_, touched := got.set[sessionCookie]
 	switch {
-	case got.status == http.StatusOK && who == address(person):
+	case got.status == http.StatusOK && who == emailOf(person):
 		o.reads.Add(1)
 	case got.status == http.StatusOK && got.body == "null" && !touched:
 		o.nulls.Add(1)
 	default:
-		o.strange.Store(fmt.Sprintf("a read by %s was answered by %q for %q; %v", address(person), got.body, who, got), true)
+		o.strange.Store(fmt.Sprintf("a read by %s was answered by %q for %q; %v", emailOf(person), got.body, who, got), true)
 	}
 }
 
-// arrive is a visitor who comes for the first time.
-func (o *outage) arrive(ctx context.Context, person int) {
+// signUp is a browser that comes for the first time.
+func (o *outage) signUp(ctx context.Context, person int) {
 	got, err := newBrowser(o.site).signIn(ctx, "issuer", person)
 	switch {
 	case err == nil && got.signedIn():
@@ -135,13 +135,13 @@ func (o *outage) judge(t *testing.T) {
 	}
 	o.ledger.inOrder(t)
 	for person, b := range o.readers {
-		if who, _ := b.who(t.Context()); who != address(person) {
-			t.Errorf("R-109 %s was signed out by the outage", address(person))
+		if who, _ := b.who(t.Context()); who != emailOf(person) {
+			t.Errorf("R-109 %s was signed out by the outage", emailOf(person))
 		}
 	}
 	for person := range o.refused.Range {
 		got, err := newBrowser(o.site).signIn(t.Context(), "issuer", person.(int))
-		if r := o.ledger.of(t, address(person.(int))); err != nil || !got.signedIn() || r.users != 1 || r.accounts != 1 {
+		if r := o.ledger.of(t, emailOf(person.(int))); err != nil || !got.signedIn() || r.users != 1 || r.accounts != 1 {
 			t.Errorf("R-194 whoever was refused comes again: %v, %v; there are %v", got, err, r)
 		}
 	}

@@ -35,7 +35,7 @@ func TestTwoFirstSignInsAtOnce(t *testing.T) {
 				t.Errorf("R-188 person %d: %v", person, got)
 			}
 		}
-		if r := l.of(t, address(person)); r.users != 1 || r.accounts != 1 {
+		if r := l.of(t, emailOf(person)); r.users != 1 || r.accounts != 1 {
 			t.Errorf("R-188 person %d has %v", person, r)
 		}
 	}
@@ -72,7 +72,8 @@ func together(n int, prepare func(i int) func() answer) []answer {
 	return got
 }
 
-// TestOneLinkOpenedByMany opens every link in a hundred browsers, on two instances.
+// TestOneLinkOpenedByMany opens every link in a hundred browsers, on two
+// instances.
 func TestOneLinkOpenedByMany(t *testing.T) {
 	const rounds, browsers = 10, 100
 	iss := newIssuer(t)
@@ -142,7 +143,7 @@ func TestSignOutWinsOverRenewal(t *testing.T) {
 				t.Errorf("R-191 %s is signed in again", who)
 			}
 		}
-		if r := l.of(t, address(person)); r.sessions != 0 {
+		if r := l.of(t, emailOf(person)); r.sessions != 0 {
 			t.Errorf("R-191 after the sign-out there are %v", r)
 		}
 	}
@@ -162,7 +163,7 @@ func TestFewConnections(t *testing.T) {
 				if !got.signedIn() {
 					t.Errorf("person %d: %v", person, got)
 				}
-				if r := l.of(t, address(person)); r != (rows{1, 1, 1}) {
+				if r := l.of(t, emailOf(person)); r != (rows{1, 1, 1}) {
 					t.Errorf("person %d has %v", person, r)
 				}
 			}

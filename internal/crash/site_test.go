@@ -27,13 +27,13 @@ func newIssuer(t testing.TB) *latchkeytest.Issuer {
 		c.Algorithm = "ES256" // cheap to sign
 		c.People = make([]latchkeytest.Person, mostPeople)
 		for i := range c.People {
-			c.People[i] = latchkeytest.Person{Subject: fmt.Sprintf("person-%d", i), Email: address(i), EmailVerified: true}
+			c.People[i] = latchkeytest.Person{Subject: fmt.Sprintf("person-%d", i), Email: emailOf(i), EmailVerified: true}
 		}
 	})
 }
 
-// address is that of somebody with an account at the provider.
-func address(person int) string { return fmt.Sprintf("person-%d@example.com", person) }
+// emailOf is the e-mail address of somebody with an account at the provider.
+func emailOf(person int) string { return fmt.Sprintf("person-%d@example.com", person) }
 
 // sender delivers a link.
 type sender func(context.Context, latchkey.SignInLink) error
@@ -49,7 +49,7 @@ func settings(a latchkey.Adapter, p *latchkey.OAuth, send sender, log *diary) la
 		Adapter:   a,
 		Secrets:   []string{"one secret for all instances of the site"},
 		Site:      latchkey.Site{URL: origin},
-		Limits:    latchkey.Limits{Disabled: true}, // everybody comes from one address here
+		Limits:    latchkey.Limits{Disabled: true}, // all requests come from one IP address here
 		Runtime:   latchkey.Runtime{Logger: slog.New(slog.NewTextHandler(log, nil))},
 	}
 }

@@ -20,17 +20,17 @@ const (
 	grace      = time.Second
 )
 
-// stalls are the points at which the database falls silent in a visit. limit is
-// how long the visit may wait: a transaction has twice the limit of a call.
+// stalls are the points at which the database falls silent in a flow. limit is
+// how long the flow may wait: a transaction has twice the limit of a call.
 var stalls = []struct {
 	name, word string
 	limit      time.Duration
-	visit      func(s *slow, t *testing.T)
+	flow       func(s *slow, t *testing.T)
 }{
 	{"a session is read", "", storeLimit, (*slow).read},
 	{"a person is looked up", "", storeLimit, (*slow).signUp},
 	{"a transaction begins", "begin", 2 * storeLimit, (*slow).signUp},
-	{"a transaction looks for the address", "@example.com", 2 * storeLimit, (*slow).signUp},
+	{"a transaction looks for the e-mail", "@example.com", 2 * storeLimit, (*slow).signUp},
 	{"a transaction is committed", "commit", 2 * storeLimit, (*slow).signUp},
 	{"a transaction is rolled back", "rollback", 2 * storeLimit, (*slow).refused},
 }
@@ -39,7 +39,7 @@ var stalls = []struct {
 type slow struct {
 	site   *latchkey.Auth
 	ledger *ledger
-	valve  *valve
+	proxy  *tcpProxy
 	known  *browser // of somebody who is signed in
 	person int      // the last one
 	word   string   // at which the database falls silent
@@ -48,7 +48,7 @@ type slow struct {
 
 // silence makes the database fall silent, and starts the clock.
 func (s *slow) silence() {
-	s.valve.shutAt(s.word)
+	s.proxy.silenceAt(s.word)
 	s.began = time.Now()
 }
 
@@ -74,13 +74,13 @@ func (s *slow) signUp(t *testing.T) {
 	}
 }
 
-// refused brings somebody new whose address is somebody else's.
+// refused brings somebody new whose e-mail is somebody else's.
 func (s *slow) refused(t *testing.T) {
 	s.person++
-	if _, err := s.ledger.db.Exec(`INSERT INTO users (id, email) VALUES ($1, $1)`, address(s.person)); err != nil {
+	if _, err := s.ledger.db.Exec(`INSERT INTO users (id, email) VALUES ($1, $1)`, emailOf(s.person)); err != nil {
 		t.Fatal(err)
 	}
-	defer func() { _, _ = s.ledger.db.Exec(`DELETE FROM users WHERE id = $1`, address(s.person)) }()
+	defer func() { _, _ = s.ledger.db.Exec(`DELETE FROM users WHERE id = $1`, emailOf(s.person)) }()
 	act := beginAt(t, s.site, s.person)
 	s.silence()
 	got := act()
@@ -94,18 +94,18 @@ func TestSlowStore(t *testing.T) {
 	server := realservers.Postgres(t, true)
 	for i, by := range drivers {
 		t.Run(string(by), func(t *testing.T) {
-			v := newValve(t, net.JoinHostPort("127.0.0.1", strconv.Itoa(server.Port)))
+			p := newTCPProxy(t, net.JoinHostPort("127.0.0.1", strconv.Itoa(server.Port)))
 			l := newLedger(t, server.DSN("postgres")+" sslmode=disable", fmt.Sprintf("slow%d", i))
-			dsn := fmt.Sprintf("host=127.0.0.1 port=%d user=latchkey dbname=postgres sslmode=disable search_path=slow%d", v.port(), i)
+			dsn := fmt.Sprintf("host=127.0.0.1 port=%d user=latchkey dbname=postgres sslmode=disable search_path=slow%d", p.port(), i)
 			site := newSite(t, store(t, by, dsn, 4), iss, func(c *latchkey.Config) { c.Limits.Store = storeLimit })
-			s := &slow{site: site, ledger: l, valve: v, known: newBrowser(site), person: 100}
+			s := &slow{site: site, ledger: l, proxy: p, known: newBrowser(site), person: 100}
 			for _, c := range stalls {
 				t.Run("R-195 "+c.name, func(t *testing.T) {
 					if got, err := s.known.signIn(t.Context(), "issuer", 1); err != nil || !got.signedIn() {
 						t.Fatal(got, err)
 					}
 					s.word = c.word
-					s.stall(t, c.limit, c.visit)
+					s.stall(t, c.limit, c.flow)
 				})
 			}
 			l.inOrder(t)
@@ -113,36 +113,37 @@ func TestSlowStore(t *testing.T) {
 	}
 }
 
-// stall makes one visit while the database is silent, and another one later.
-func (s *slow) stall(t *testing.T, limit time.Duration, visit func(*slow, *testing.T)) {
+// stall runs one flow while the database is silent, and another one later.
+func (s *slow) stall(t *testing.T, limit time.Duration, flow func(*slow, *testing.T)) {
 	upstream.CloseIdleConnections()
 	goroutines := runtime.NumGoroutine()
-	visit(s, t)
+	flow(s, t)
 	took := time.Since(s.began)
-	if !s.valve.isShut() {
-		t.Fatal("the visit came through before the database fell silent")
+	if !s.proxy.isSilent() {
+		t.Fatal("the flow came through before the database fell silent")
 	}
 	if took > limit+grace {
-		t.Errorf("the visit waited for %v; it may %v, and %v more", took, limit, grace)
+		t.Errorf("the flow waited for %v; it may %v, and %v more", took, limit, grace)
 	}
-	if stack := atHome(); stack != "" {
+	if stack := ownGoroutine(); stack != "" {
 		t.Errorf("somebody still waits for the database:\n%s", stack)
 	}
-	s.valve.reopen()
+	s.proxy.reopen()
 	upstream.CloseIdleConnections()
 	await(t, "the goroutines to be as few as before", func() bool { return runtime.NumGoroutine() <= goroutines })
-	if r := s.ledger.of(t, address(s.person)); r.accounts+r.sessions != 0 || r.users > 1 {
+	if r := s.ledger.of(t, emailOf(s.person)); r.accounts+r.sessions != 0 || r.users > 1 {
 		t.Errorf("R-194 a sign-in that failed left %v", r)
 	}
-	await(t, "the session to be read again", func() bool { who, _ := s.known.who(t.Context()); return who == address(1) })
+	await(t, "the session to be read again", func() bool { who, _ := s.known.who(t.Context()); return who == emailOf(1) })
 	s.person++
 	if got, err := newBrowser(s.site).signIn(t.Context(), "issuer", s.person); err != nil || !got.signedIn() {
 		t.Errorf("R-194 the next sign-in: %v, %v", got, err)
 	}
 }
 
-// atHome is the stack of a goroutine in code of ours; empty: there is none.
-func atHome() string {
+// ownGoroutine is the stack of a goroutine in code of ours; empty: there is
+// none.
+func ownGoroutine() string {
 	all := make([]byte, 1<<20)
 	all = all[:runtime.Stack(all, true)]
 	for stack := range bytes.SplitSeq(all, []byte("\n\n")) {

@@ -18,14 +18,14 @@ type answerRow struct {
 	header                   string // "Name: value"; empty: none
 }
 
-// answerRows are single requests, made by a visitor with a fresh CSRF token.
+// answerRows are single requests, made by a browser with a fresh CSRF token.
 // SITE stands for the site's origin, TOKEN for the CSRF token.
 var answerRows = []answerRow{
 	{"the providers", "GET", "/auth/providers", "", ""},
 	{"a CSRF token that is known", "GET", "/auth/csrf", "", ""},
 	{"no session", "GET", "/auth/session", "", ""},
 	{"the sign-in page", "GET", "/auth/signin", "", ""},
-	{"the sign-in page with where to go", "GET", "/auth/signin?callbackUrl=%2Fdesk", "", ""},
+	{"the sign-in page with where to go", "GET", "/auth/signin?callbackUrl=%2Finbox", "", ""},
 	{"the sign-in page with an error", "GET", "/auth/signin?error=CredentialsSignin&code=credentials", "", ""},
 	{"the sign-out page", "GET", "/auth/signout", "", ""},
 	{"the page after a magic link", "GET", "/auth/verify-request?provider=email&type=email", "", ""},
@@ -46,19 +46,19 @@ var answerRows = []answerRow{
 	{"a sign-in at nobody", "POST", "/auth/signin", "csrfToken=TOKEN", ""},
 	{"a sign-in at an unknown provider", "POST", "/auth/signin/unknown", "csrfToken=TOKEN", ""},
 	{"a sign-in at credentials", "POST", "/auth/signin/credentials", "csrfToken=TOKEN", ""},
-	{"a magic link", "POST", "/auth/signin/email", "csrfToken=TOKEN&email=Ada%40Example.com&callbackUrl=%2Fdesk", ""},
+	{"a magic link", "POST", "/auth/signin/email", "csrfToken=TOKEN&email=Ada%40Example.com&callbackUrl=%2Finbox", ""},
 	{"a magic link, asked for by a script", "POST", "/auth/signin/email", "csrfToken=TOKEN&email=ada%40example.com", "X-Auth-Return-Redirect: 1"},
-	{"a magic link to no address", "POST", "/auth/signin/email", "csrfToken=TOKEN&email=ada", ""},
+	{"a magic link to no mailbox", "POST", "/auth/signin/email", "csrfToken=TOKEN&email=ada", ""},
 	{"a magic link to nobody", "POST", "/auth/signin/email", "csrfToken=TOKEN", ""},
 	{"a magic link to two", "POST", "/auth/signin/email", "csrfToken=TOKEN&email=a%40example.com%40b.example", ""},
 	{"an opened link without a token", "GET", "/auth/callback/email?email=ada%40example.com", "", ""},
-	{"an opened link without an address", "GET", "/auth/callback/email?token=x", "", ""},
-	{"an opened link with a wrong token", "GET", "/auth/callback/email?token=x&email=ada%40example.com&callbackUrl=SITE%2Fdesk", "", ""},
-	{"the right password", "POST", "/auth/callback/credentials", "csrfToken=TOKEN&username=ada&password=lovelace&callbackUrl=%2Fdesk", ""},
+	{"an opened link without an e-mail", "GET", "/auth/callback/email?token=x", "", ""},
+	{"an opened link with a wrong token", "GET", "/auth/callback/email?token=x&email=ada%40example.com&callbackUrl=SITE%2Finbox", "", ""},
+	{"the right password", "POST", "/auth/callback/credentials", "csrfToken=TOKEN&username=ada&password=lovelace&callbackUrl=%2Finbox", ""},
 	{"the right password as JSON", "POST", "/auth/callback/credentials", `{"csrfToken":"TOKEN","username":"ada","password":"lovelace"}`, ""},
 	{"the right password for a script", "POST", "/auth/callback/credentials", "csrfToken=TOKEN&username=ada&password=lovelace", "X-Auth-Return-Redirect: 1"},
 	{"a wrong password", "POST", "/auth/callback/credentials", "csrfToken=TOKEN&username=ada&password=x", ""},
-	{"a wrong password for a script", "POST", "/auth/callback/credentials", "csrfToken=TOKEN&username=ada&password=x&callbackUrl=%2Fdesk", "X-Auth-Return-Redirect: 1"},
+	{"a wrong password for a script", "POST", "/auth/callback/credentials", "csrfToken=TOKEN&username=ada&password=x&callbackUrl=%2Finbox", "X-Auth-Return-Redirect: 1"},
 	{"a password without a token", "POST", "/auth/callback/credentials", "username=ada&password=lovelace", ""},
 	{"a password without a token for a script", "POST", "/auth/callback/credentials", "username=ada&password=lovelace", "X-Auth-Return-Redirect: 1"},
 	{"a password by GET", "GET", "/auth/callback/credentials?username=ada&password=lovelace", "", ""},
@@ -66,12 +66,12 @@ var answerRows = []answerRow{
 	{"to a host without a scheme", "POST", "/auth/callback/credentials", "csrfToken=TOKEN&username=ada&password=lovelace&callbackUrl=%2F%2Fother.example", ""},
 	{"to a host that begins alike", "POST", "/auth/callback/credentials", "csrfToken=TOKEN&username=ada&password=lovelace&callbackUrl=SITE.other.example", ""},
 	{"to a script", "POST", "/auth/callback/credentials", "csrfToken=TOKEN&username=ada&password=lovelace&callbackUrl=javascript%3Aalert%281%29", ""},
-	{"to an absolute address of the site", "POST", "/auth/callback/credentials", "csrfToken=TOKEN&username=ada&password=lovelace&callbackUrl=SITE%2Fdesk%3Fa%3Db%23c", ""},
+	{"to an absolute URL of the site", "POST", "/auth/callback/credentials", "csrfToken=TOKEN&username=ada&password=lovelace&callbackUrl=SITE%2Finbox%3Fa%3Db%23c", ""},
 	{"to a script, by the query", "GET", "/auth/signin?callbackUrl=javascript%3Aalert%281%29", "", ""},
 	{"to another site, by the query", "GET", "/auth/signin?callbackUrl=https%3A%2F%2Fother.example%2F", "", ""},
 	{"a callback of nobody", "GET", "/auth/callback", "", ""},
 	{"a callback of an unknown provider", "GET", "/auth/callback/unknown", "", ""},
-	{"a sign-in at a provider", "POST", "/auth/signin/issuer", "csrfToken=TOKEN&callbackUrl=%2Fdesk", ""},
+	{"a sign-in at a provider", "POST", "/auth/signin/issuer", "csrfToken=TOKEN&callbackUrl=%2Finbox", ""},
 	{"a sign-in at a provider for a script", "POST", "/auth/signin/issuer", "csrfToken=TOKEN", "X-Auth-Return-Redirect: 1"},
 	{"a sign-in with parameters", "POST", "/auth/signin/issuer?prompt=login&login_hint=ada%40example.com&scope=openid", "csrfToken=TOKEN", ""},
 	{"a sign-in without a token at a provider", "POST", "/auth/signin/issuer", "", ""},
@@ -87,7 +87,7 @@ var answerRows = []answerRow{
 }
 
 // TestSameAnswers makes the same requests at both, and compares what counts on
-// the wire: status, address, cookies, caching, and bodies that are JSON.
+// the wire: status, URL, cookies, caching, and bodies that are JSON.
 func TestSameAnswers(t *testing.T) {
 	p, issuer := atIssuer(latchkeytest.NewIssuer(t))
 	theirs := theirSite{Secrets: []string{newSecret}, Issuer: issuer}.start(t)
@@ -109,13 +109,13 @@ type answer struct {
 	status                          int
 	kind, cache, expires, old, json string
 	location                        string // where it leads, by a header or for a script
-	landing                         string // what the callback cookie remembers
+	callbackURL                     string // what the callback cookie remembers
 }
 
-// ask makes the request as a visitor who has been there just before.
+// ask makes the request as a browser that has been there just before.
 func (row answerRow) ask(t *testing.T, origin string) (answer, []*http.Cookie) {
 	t.Helper()
-	token, cookies := freshVisitor(t, origin)
+	token, cookies := freshBrowser(t, origin)
 	resp, content := roundTrip(t, row.request(t, origin, token, cookies))
 	here := strings.NewReplacer(origin, "SITE", url.QueryEscape(origin), "SITE", token, "TOKEN")
 	return readAnswer(resp, here.Replace(string(content)), here), resp.Cookies()
@@ -156,27 +156,27 @@ func readAnswer(resp *http.Response, content string, here *strings.Replacer) (a 
 	}
 	for _, c := range resp.Cookies() {
 		if c.Name == "authjs.callback-url" {
-			a.landing = here.Replace(c.Value)
+			a.callbackURL = here.Replace(c.Value)
 		}
 	}
 	return a
 }
 
-// random finds what is new in every address of a provider.
+// random finds what is new in every URL of a provider.
 var random = regexp.MustCompile(`\b(state|nonce|code_challenge)=[A-Za-z0-9_.-]{43,}`)
 
-// sorted is an address; one at a provider is without what is random, and has
-// its parameters in order.
-func sorted(address string) string {
-	u, err := url.Parse(random.ReplaceAllString(address, "$1="))
+// sorted is a URL; one at a provider is without what is random, and has its
+// parameters in order.
+func sorted(raw string) string {
+	u, err := url.Parse(random.ReplaceAllString(raw, "$1="))
 	if err != nil || !u.Query().Has("client_id") {
-		return address
+		return raw
 	}
 	u.RawQuery = u.Query().Encode()
 	return u.String()
 }
 
-func freshVisitor(t *testing.T, origin string) (token string, cookies []*http.Cookie) {
+func freshBrowser(t *testing.T, origin string) (token string, cookies []*http.Cookie) {
 	t.Helper()
 	req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, origin+"/auth/csrf", nil)
 	ok(t, err)

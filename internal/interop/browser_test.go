@@ -12,7 +12,7 @@ import (
 type object = map[string]any
 
 // browserRows are calls of the published browser client, in the order of one
-// visitor's day. SITE stands for the site's origin, and "*" for any text.
+// browser's day. SITE stands for the site's origin, and "*" for any text.
 var browserRows = []struct {
 	name, call, args string
 	result           string
@@ -33,11 +33,11 @@ var browserRows = []struct {
 	},
 	{"still nobody", "getSession", `[]`, `null`, ""},
 	{
-		"the right password", "signIn", `["credentials",{"redirect":false,"username":"ada","password":"lovelace","redirectTo":"/desk?a=b#c"}]`,
-		`{"status":200,"ok":true,"url":"SITE/desk?a=b#c"}`, "",
+		"the right password", "signIn", `["credentials",{"redirect":false,"username":"ada","password":"lovelace","redirectTo":"/inbox?a=b#c"}]`,
+		`{"status":200,"ok":true,"url":"SITE/inbox?a=b#c"}`, "",
 	},
 	{"ada is signed in", "getSession", `[]`, `{"user":{"name":"ada","email":"ada@example.com","image":null},"expires":"*"}`, ""},
-	{"as somebody else, with the window", "signIn", `["credentials",{"username":"Žofia","password":"lovelace","callbackUrl":"SITE/desk"}]`, `null`, "SITE/desk"},
+	{"as somebody else, with the window", "signIn", `["credentials",{"username":"Žofia","password":"lovelace","callbackUrl":"SITE/inbox"}]`, `null`, "SITE/inbox"},
 	{"Žofia is signed in", "getSession", `[{"broadcast":false}]`, `{"user":{"name":"Žofia","email":"Žofia@example.com","image":null},"expires":"*"}`, ""},
 	{
 		"a component", "useSession", `[]`,
@@ -55,10 +55,10 @@ var browserRows = []struct {
 		`{"status":200,"ok":true,"url":"SITE/auth/verify-request?provider=email&type=email"}`, "",
 	},
 	{
-		"a magic link to no address", "signIn", `["email",{"redirect":false,"email":"nobody"}]`,
+		"a magic link to no mailbox", "signIn", `["email",{"redirect":false,"email":"nobody"}]`,
 		`{"error":"Configuration","status":200,"ok":true,"url":null}`, "",
 	},
-	{"an unknown provider", "signIn", `["unknown",{"callbackUrl":"/desk"}]`, `null`, "/auth/signin?callbackUrl=%2Fdesk"},
+	{"an unknown provider", "signIn", `["unknown",{"callbackUrl":"/inbox"}]`, `null`, "/auth/signin?callbackUrl=%2Finbox"},
 	{"to another site after signing out", "signOut", `[{"redirect":false,"redirectTo":"https://other.example/"}]`, `{"url":"SITE"}`, ""},
 	{"nobody is left", "getSession", `[]`, `null`, ""},
 	{"a component for nobody", "useSession", `[]`, `{"before":null,"data":null,"status":"unauthenticated"}`, ""},

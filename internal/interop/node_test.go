@@ -68,15 +68,16 @@ func (p *peer) ask(question, answer any) {
 	p.hear(answer)
 }
 
-// address is the first line of a peer that is a server.
-func (p *peer) address() string {
+// url is the first line of a peer that is a server.
+func (p *peer) url() string {
 	p.t.Helper()
 	var first struct{ URL string }
 	p.hear(&first)
 	return first.URL
 }
 
-// installed finds node, and installs the packages of folder where that has not been done.
+// installed finds node, and installs the packages of folder where that has not
+// been done.
 func installed(t *testing.T, folder string) (node string) {
 	t.Helper()
 	node, err := exec.LookPath("node")

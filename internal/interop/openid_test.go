@@ -64,7 +64,7 @@ func TestCertifiedProvider(t *testing.T) {
 		maps.Copy(m, c.register)
 		metadata = append(metadata, m)
 	}
-	s.open(t, startPeer(t, "openid", "provider.mjs", string(asJSON(t, metadata))).address(), clients)
+	s.open(t, startPeer(t, "openid", "provider.mjs", string(asJSON(t, metadata))).url(), clients)
 
 	types := map[string]string{"login": "ada", "password": "anything"}
 	for _, c := range clients {

@@ -16,7 +16,8 @@ import (
 	"github.com/latchkeyhq/latchkey/latchkeytest"
 )
 
-// person is somebody at the pages of a provider, with cookies of their own there.
+// person is somebody at the pages of a provider, with cookies of their own
+// there.
 type person struct {
 	t       *testing.T
 	http    *http.Client
@@ -35,9 +36,9 @@ func newPerson(t *testing.T, site string, types map[string]string) *person {
 	return &person{t: t, http: &http.Client{Jar: jar, Transport: transport, CheckRedirect: stop}, site: site, types: types}
 }
 
-// visit fills in every form until the provider sends them back to the site, and
-// returns that answer for the browser of the site to go on with.
-func (p *person) visit(start *url.URL) *latchkeytest.Page {
+// signIn fills in every form until the provider sends them back to the site,
+// and returns that answer for the browser of the site to go on with.
+func (p *person) signIn(start *url.URL) *latchkeytest.Page {
 	p.t.Helper()
 	if start == nil {
 		p.t.Fatal("the site does not lead to the provider")
@@ -132,14 +133,14 @@ func attribute(n *html.Node, name string) string {
 	return ""
 }
 
-// page is the form as the pages of latchkeytest have it, on a page at address:
-// a browser that has no parser for HTML can post it, too.
-func (f form) page(address *url.URL) *latchkeytest.Page {
+// page is the form as the pages of latchkeytest have it, on a page at a URL: a
+// browser that has no parser for HTML can post it, too.
+func (f form) page(at *url.URL) *latchkeytest.Page {
 	var b bytes.Buffer
 	fmt.Fprintf(&b, `<form method="post" action="%s">`, template.HTMLEscapeString(f.action.String()))
 	for name := range f.fields {
 		fmt.Fprintf(&b, `<input type="hidden" name="%s" value="%s">`, template.HTMLEscapeString(name), template.HTMLEscapeString(f.fields.Get(name)))
 	}
 	b.WriteString(`</form>`)
-	return &latchkeytest.Page{Status: http.StatusOK, Header: http.Header{}, Body: b.Bytes(), URL: address}
+	return &latchkeytest.Page{Status: http.StatusOK, Header: http.Header{}, Body: b.Bytes(), URL: at}
 }

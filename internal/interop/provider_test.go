@@ -43,7 +43,7 @@ func (c client) provider(issuer string) *latchkey.OAuth {
 // is not followed, and is long enough to sign with.
 func secretOf(id string) string { return id + ": secret+with/odd%20&=chars of a good length" }
 
-// site is a site of ours whose providers are not known until it has an address.
+// site is a site of ours whose providers are not known until it has a URL.
 type site struct {
 	server *httptest.Server
 
@@ -85,14 +85,14 @@ func (s *site) signIn(t *testing.T, c client, types map[string]string, change fu
 	t.Helper()
 	browser := latchkeytest.NewClientAt(t, s.origin())
 	begun := browser.Begin(c.id)
-	visitor := newPerson(t, s.origin(), types)
+	who := newPerson(t, s.origin(), types)
 	if change != nil {
-		change(visitor)
+		change(who)
 	}
 	if q := begun.Location(); q == nil || q.Query().Get("code_challenge_method") != "S256" || q.Query().Get("nonce") == "" || q.Query().Get("state") == "" {
 		t.Fatalf("answered %d, and leads to %v", begun.Status, q)
 	}
-	done := browser.Complete(visitor.visit(begun.Location()))
+	done := browser.Complete(who.signIn(begun.Location()))
 	if got := done.Error(); got != c.refused || done.Status != http.StatusFound {
 		t.Fatalf("answered %d with the error %q, want %q", done.Status, got, c.refused)
 	}
@@ -107,17 +107,17 @@ func (s *site) signIn(t *testing.T, c client, types map[string]string, change fu
 	}
 }
 
-// remembered checks what the application was told about the last sign-in.
+// remembered checks what the application learned about the last sign-in.
 func (s *site) remembered(t *testing.T, c client, subject, email string) {
 	t.Helper()
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	a := s.last.Account
 	if a.Provider != c.id || a.ProviderAccountID != subject || s.last.User.Email != email {
-		t.Errorf("told of %s at %s with the address %q", a.ProviderAccountID, a.Provider, s.last.User.Email)
+		t.Errorf("learned of %s at %s with the e-mail %q", a.ProviderAccountID, a.Provider, s.last.User.Email)
 	}
 	if a.Tokens.AccessToken == "" || a.Tokens.IDToken == "" || a.Tokens.TokenType != "bearer" || a.Tokens.ExpiresAt.IsZero() {
-		t.Error("told without all tokens")
+		t.Error("learned without all tokens")
 	}
 }
 

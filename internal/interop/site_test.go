@@ -52,7 +52,7 @@ type theirIssuer struct {
 	Secret string `json:"secret"`
 }
 
-// atIssuer is one provider as both sites are told of it.
+// atIssuer is one provider as both sites know it.
 func atIssuer(iss *latchkeytest.Issuer) (*latchkey.OAuth, *theirIssuer) {
 	p := iss.Provider()
 	p.Name = "Issuer"
@@ -60,10 +60,10 @@ func atIssuer(iss *latchkeytest.Issuer) (*latchkey.OAuth, *theirIssuer) {
 	return p, &theirIssuer{URL: iss.URL, ID: p.ClientID, Secret: p.ClientSecret}
 }
 
-// start returns the site's address.
+// start returns the site's URL.
 func (s theirSite) start(t *testing.T) string {
 	t.Helper()
-	return startPeer(t, "authjs", "site.mjs", string(asJSON(t, s))).address()
+	return startPeer(t, "authjs", "site.mjs", string(asJSON(t, s))).url()
 }
 
 func credentials() latchkey.Provider {
@@ -83,7 +83,7 @@ func email() latchkey.Provider {
 	return &latchkey.Email{Send: func(context.Context, latchkey.SignInLink) error { return nil }}
 }
 
-// serve answers requests until the test ends, and returns the address.
+// serve answers requests until the test ends, and returns the URL.
 func serve(t *testing.T, h http.Handler) string {
 	t.Helper()
 	server := httptest.NewServer(h)

@@ -67,7 +67,8 @@ func TestTokensOfAuthJS(t *testing.T) {
 	}
 }
 
-// TestTokensOfOurs: what we sealed opens there, whole and as a request brings it.
+// TestTokensOfOurs: what we sealed opens there, whole and as a request brings
+// it.
 func TestTokensOfOurs(t *testing.T) {
 	p := startPeer(t, "authjs", "tokens.mjs")
 	for _, row := range tokenRows {
@@ -95,8 +96,8 @@ func TestTokensOfOurs(t *testing.T) {
 // renew it to a token with the same claims in the same cookies.
 func TestSessionRoute(t *testing.T) {
 	p := startPeer(t, "authjs", "tokens.mjs")
-	// With a callback that looks at the claims they take another way through the
-	// library, although nothing changes.
+	// With a callback that looks at the claims they take another way through
+	// the library, although nothing changes.
 	idle := latchkey.Callbacks{Token: func(_ context.Context, u latchkey.TokenUpdate) (latchkey.Claims, error) { return u.Claims, nil }}
 	for name, callbacks := range map[string]latchkey.Callbacks{"as it is": {}, "past a callback": idle} {
 		auth := newAuth(t, latchkey.Config{

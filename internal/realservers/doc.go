@@ -3,6 +3,6 @@
 // with the test binary, even one that is killed.
 //
 // A test whose server is not installed is skipped, and so is each of them on
-// systems other than Linux; with LATCHKEY_REQUIRE_SERVERS=1 in the environment it
-// fails.
+// systems other than Linux; with LATCHKEY_REQUIRE_SERVERS=1 in the environment
+// it fails.
 package realservers

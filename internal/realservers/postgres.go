@@ -11,7 +11,8 @@ import (
 	"testing"
 )
 
-// PG is a running PostgreSQL server whose superuser is "latchkey", without a password.
+// PG is a running PostgreSQL server whose superuser is "latchkey", without a
+// password.
 type PG struct {
 	Dir  string // of its socket
 	Port int    // also names the socket; TCP connections only if asked for

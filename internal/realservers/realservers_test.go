@@ -43,7 +43,8 @@ func TestMariaDB(t *testing.T) {
 	answers(t, "unix", realservers.MariaDB(t))
 }
 
-// TestServersEndWithTheTest looks for a socket when the test that asked for it is over.
+// TestServersEndWithTheTest looks for a socket when the test that asked for it
+// is over.
 func TestServersEndWithTheTest(t *testing.T) {
 	var socket string
 	t.Run("server", func(t *testing.T) {
@@ -56,9 +57,9 @@ func TestServersEndWithTheTest(t *testing.T) {
 	}
 }
 
-func answers(t *testing.T, network, address string) {
+func answers(t *testing.T, network, addr string) {
 	t.Helper()
-	c, err := net.Dial(network, address)
+	c, err := net.Dial(network, addr)
 	if err != nil {
 		t.Fatal(err)
 	}

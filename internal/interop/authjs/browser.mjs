@@ -13,12 +13,12 @@ const jar = new Map()
 delete globalThis.BroadcastChannel
 
 const realFetch = globalThis.fetch
-globalThis.fetch = async (address, init = {}) => {
+globalThis.fetch = async (url, init = {}) => {
   const headers = new Headers(init.headers)
   headers.set("cookie", [...jar].map(([name, value]) => `${name}=${value}`).join("; "))
   headers.set("sec-fetch-site", "same-origin")
   if (init.method) headers.set("origin", origin)
-  const response = await realFetch(new URL(address, origin), { ...init, headers })
+  const response = await realFetch(new URL(url, origin), { ...init, headers })
   for (const cookie of response.headers.getSetCookie()) keep(cookie)
   return response
 }

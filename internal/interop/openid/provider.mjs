@@ -3,7 +3,7 @@
 import { generateKeyPairSync } from "node:crypto"
 import { createServer } from "node:http"
 
-console.info = console.warn = console.error // standard output is for the address
+console.info = console.warn = console.error // standard output is for the URL
 const { default: Provider } = await import("oidc-provider")
 
 const key = (alg, type, options) => {
@@ -36,7 +36,7 @@ server.listen(0, "127.0.0.1", () => {
     },
     conformIdTokenClaims: false, // so that the ID token has the profile, too
     claims: { openid: ["sub"], email: ["email", "email_verified"], profile: ["name", "picture"] },
-    // The name tells where it was read: "id_token" or "userinfo".
+    // The name says where it was read: "id_token" or "userinfo".
     findAccount: async (_, id) => ({
       accountId: id,
       claims: async (use) => ({ sub: id, name: `${id} by ${use}`, email: `${id}@Example.com`, email_verified: true, picture: `https://example.com/${id}.png` }),

@@ -15,21 +15,21 @@ import (
 	"github.com/latchkeyhq/latchkey"
 )
 
-// errandVariable makes the test binary do an errand instead of running tests.
-const errandVariable = "LATCHKEY_CRASH_ERRAND"
+// jobVariable makes the test binary do a job instead of running tests.
+const jobVariable = "LATCHKEY_CRASH_JOB"
 
 func TestMain(m *testing.M) {
-	text := os.Getenv(errandVariable)
+	text := os.Getenv(jobVariable)
 	if text == "" {
 		os.Exit(m.Run())
 	}
-	if err := goOnErrand(text); err != nil {
+	if err := runJob(text); err != nil {
 		fmt.Println("failed:", err)
 		os.Exit(1)
 	}
 }
 
-// flow is what a visitor does in a process that is killed.
+// flow is what a browser does in a process that is killed.
 type flow string
 
 const (
@@ -39,8 +39,8 @@ const (
 	signOut  flow = "sign-out"
 )
 
-// errand is one visit to an instance of the site in a process of its own.
-type errand struct {
+// job is one flow at an instance of the site in a process of its own.
+type job struct {
 	Flow         flow
 	By           driver
 	DSN          string
@@ -49,31 +49,31 @@ type errand struct {
 	ClientSecret string
 	Person       int
 	Email        string
-	Jar          map[string]string // of a visitor who has been here before
+	Cookies      map[string]string // of a browser that has been here before
 }
 
-// The lines that a process on an errand writes on the way.
+// The lines that a process writes as its job goes on.
 const (
-	ready   = "ready"   // to go as soon as a byte is read
-	begun   = "begun"   // the visit
-	landing = "landing" // the last request is next
-	writing = "writing" // it has come as far as the rows
-	written = "written" // it has been answered
+	ready       = "ready"   // to go as soon as a byte is read
+	begun       = "begun"   // the flow
+	lastRequest = "last"    // the last request is next
+	writing     = "writing" // it has come as far as the rows
+	written     = "written" // it has been answered
 )
 
-func goOnErrand(text string) error {
-	var e errand
-	if err := json.Unmarshal([]byte(text), &e); err != nil {
+func runJob(text string) error {
+	var j job
+	if err := json.Unmarshal([]byte(text), &j); err != nil {
 		return err
 	}
 	ctx := context.Background()
-	a, end, err := connect(ctx, e.By, e.DSN, 4)
+	a, end, err := connect(ctx, j.By, j.DSN, 4)
 	if err != nil {
 		return err
 	}
 	defer end()
 	links := make(chan string, 1)
-	provider := &latchkey.OAuth{ID: "issuer", OIDC: true, Issuer: e.Issuer, ClientID: e.ClientID, ClientSecret: e.ClientSecret}
+	provider := &latchkey.OAuth{ID: "issuer", OIDC: true, Issuer: j.Issuer, ClientID: j.ClientID, ClientSecret: j.ClientSecret}
 	send := func(_ context.Context, link latchkey.SignInLink) error { links <- link.URL; return nil }
 	c := settings(a, provider, send, &diary{})
 	c.Callbacks.SignIn = func(_ context.Context, a latchkey.SignInAttempt) error {
@@ -92,7 +92,7 @@ func goOnErrand(text string) error {
 		return err
 	}
 	fmt.Println(begun)
-	if err := e.visit(ctx, &browser{auth, e.Jar}, links); err != nil {
+	if err := j.run(ctx, &browser{auth, j.Cookies}, links); err != nil {
 		return err
 	}
 	_, err = in.ReadByte() // whoever waits to be killed is still there
@@ -102,34 +102,34 @@ func goOnErrand(text string) error {
 	return err
 }
 
-// visit does what the errand is for, and tells how far it has come.
-func (e *errand) visit(ctx context.Context, b *browser, links <-chan string) error {
-	last, err := e.approach(ctx, b, links)
+// run does the job, and prints how far it has come.
+func (j *job) run(ctx context.Context, b *browser, links <-chan string) error {
+	last, err := j.untilLastRequest(ctx, b, links)
 	if err != nil {
 		return err
 	}
-	fmt.Println(landing)
-	if e.Flow == signOut {
+	fmt.Println(lastRequest)
+	if j.Flow == signOut {
 		fmt.Println(writing)
 	}
 	got := last()
 	fmt.Println(written)
-	if got.fault() != "" || got.signedIn() == (e.Flow == signOut) {
-		return fmt.Errorf("the visit ended with %v", got)
+	if got.fault() != "" || got.signedIn() == (j.Flow == signOut) {
+		return fmt.Errorf("the flow ended with %v", got)
 	}
 	return nil
 }
 
-// approach does everything but the last request.
-func (e *errand) approach(ctx context.Context, b *browser, links <-chan string) (last func() answer, err error) {
+// untilLastRequest does everything but the last request.
+func (j *job) untilLastRequest(ctx context.Context, b *browser, links <-chan string) (last func() answer, err error) {
 	target := ""
-	switch e.Flow {
+	switch j.Flow {
 	case signUp:
-		target, err = b.begin(ctx, "issuer", e.Person)
+		target, err = b.begin(ctx, "issuer", j.Person)
 	case linking:
-		target, err = b.begin(ctx, "second", e.Person)
+		target, err = b.begin(ctx, "second", j.Person)
 	case mailLink:
-		if got := askForLink(ctx, b, e.Email); got.fault() != "" {
+		if got := askForLink(ctx, b, j.Email); got.fault() != "" {
 			return nil, fmt.Errorf("asking for a link: %v", got)
 		}
 		target = <-links
@@ -139,23 +139,24 @@ func (e *errand) approach(ctx context.Context, b *browser, links <-chan string) 
 	return func() answer { return b.send(ctx, target, nil) }, err
 }
 
-// process is a test binary on an errand.
+// process is a test binary that does a job.
 type process struct {
-	cmd   *exec.Cmd
-	in    io.WriteCloser
-	lines *bufio.Scanner
-	stage string // the last line it wrote
+	cmd      *exec.Cmd
+	in       io.WriteCloser
+	lines    *bufio.Scanner
+	lastLine string // the last line it wrote
 }
 
-// dispatch starts a process and waits until it is ready. It dies with this one.
-func (e *errand) dispatch(t testing.TB) *process {
+// startProcess starts a process and waits until it is ready. It dies with this
+// one.
+func (j *job) startProcess(t testing.TB) *process {
 	t.Helper()
-	text, err := json.Marshal(e)
+	text, err := json.Marshal(j)
 	if err != nil {
 		t.Fatal(err)
 	}
 	p := &process{cmd: exec.Command(os.Args[0], "-test.run=^$")}
-	p.cmd.Env = append(os.Environ(), errandVariable+"="+string(text))
+	p.cmd.Env = append(os.Environ(), jobVariable+"="+string(text))
 	p.cmd.Stderr = os.Stderr
 	p.cmd.SysProcAttr = dieWithParent()
 	out, err := p.cmd.StdoutPipe()
@@ -176,12 +177,12 @@ func (e *errand) dispatch(t testing.TB) *process {
 // until reads what the process writes until it has come so far.
 func (p *process) until(t testing.TB, stage string) {
 	t.Helper()
-	for p.stage != stage {
+	for p.lastLine != stage {
 		if !p.lines.Scan() {
 			_ = p.cmd.Wait()
-			t.Fatalf("the process ended before it was %q: %s", stage, p.stage)
+			t.Fatalf("the process ended before it was %q: %s", stage, p.lastLine)
 		}
-		p.stage = p.lines.Text()
+		p.lastLine = p.lines.Text()
 	}
 }
 
@@ -200,13 +201,13 @@ func (p *process) kill(t testing.TB) string {
 		t.Fatal(err)
 	}
 	for p.lines.Scan() {
-		p.stage = p.lines.Text()
+		p.lastLine = p.lines.Text()
 	}
 	var ended *exec.ExitError
 	if err := p.cmd.Wait(); !errors.As(err, &ended) || ended.Sys().(syscall.WaitStatus).Signal() != syscall.SIGKILL {
-		t.Fatalf("the process was not killed, it ended by itself: %v; %s", err, p.stage)
+		t.Fatalf("the process was not killed, it ended by itself: %v; %s", err, p.lastLine)
 	}
-	return p.stage
+	return p.lastLine
 }
 
 // finish lets the process end by itself.
@@ -214,9 +215,9 @@ func (p *process) finish(t testing.TB) {
 	t.Helper()
 	_ = p.in.Close()
 	for p.lines.Scan() {
-		p.stage = p.lines.Text()
+		p.lastLine = p.lines.Text()
 	}
 	if err := p.cmd.Wait(); err != nil {
-		t.Fatalf("an errand that nobody disturbed: %v; %s", err, p.stage)
+		t.Fatalf("a job that nobody disturbed: %v; %s", err, p.lastLine)
 	}
 }
