@@ -12,7 +12,7 @@ import (
 	"github.com/latchkeyhq/latchkey/latchkeytest"
 )
 
-// TestInABrowser does what a visitor does, with mouse and keyboard.
+// TestInABrowser does what a user does, with mouse and keyboard.
 func TestInABrowser(t *testing.T) {
 	browser := startChromium(t)
 	for _, walk := range []struct {
@@ -33,7 +33,7 @@ func TestInABrowser(t *testing.T) {
 	}
 }
 
-// The buttons and fields that visitors use.
+// The buttons and fields that users use.
 const (
 	signInLink   = `header a[href^="/auth/signin"]`
 	signOut      = `header form[action="/auth/signout"] button`
@@ -47,26 +47,26 @@ const (
 
 func walkIdentityProvider(b *tab) {
 	b.open("/members")
-	b.arrives("/auth/signin")
+	b.waitFor("/auth/signin")
 	b.click(demoButton)
 	b.click(`button[data-subject="ada"]`)
-	b.arrives("/members")
+	b.waitFor("/members")
 	b.says("Welcome, Ada Lovelace")
 	b.click(`nav a[href="/profile"]`)
-	b.arrives("/profile")
+	b.waitFor("/profile")
 	b.says("ada@example.com", "Signed in until", `"name": "Ada Lovelace"`)
 	b.click(signOut)
-	b.arrives("/")
+	b.waitFor("/")
 	b.becomes("document.body.innerText.includes('Try signing in')")
 	b.open("/members")
-	b.arrives("/auth/signin")
+	b.waitFor("/auth/signin")
 }
 
 func walkCancelled(b *tab) {
 	b.open("/auth/signin")
 	b.click(demoButton)
 	b.click(`button[name="cancel"]`)
-	b.arrives("/auth/signin")
+	b.waitFor("/auth/signin")
 	b.becomes("document.querySelector('[role=alert]') !== null")
 }
 
@@ -74,46 +74,46 @@ func walkPassword(b *tab) {
 	b.open("/")
 	b.says("Try signing in", aliceName, alicePassword)
 	b.click(signInLink)
-	b.arrives("/auth/signin")
+	b.waitFor("/auth/signin")
 	b.write(usernameBox, aliceName)
 	b.write(passwordBox, "looking glass")
 	b.click(passwordDone)
-	b.arrives("/auth/signin?error=CredentialsSignin")
+	b.waitFor("/auth/signin?error=CredentialsSignin")
 	b.says("That is not right.")
 	b.write(usernameBox, aliceName)
 	b.write(passwordBox, alicePassword)
 	b.click(passwordDone)
-	b.arrives("/profile")
-	b.says(aliceAddress)
+	b.waitFor("/profile")
+	b.says(aliceEmail)
 }
 
 func walkMagicLink(b *tab) {
 	b.open("/auth/signin?callbackUrl=/members")
 	b.write(emailForm+` input[name="email"]`, "reader@example.com")
 	b.click(emailForm + ` button`)
-	b.arrives("/auth/verify-request")
+	b.waitFor("/auth/verify-request")
 	b.says("Check your email", "mailbox of the site")
 	b.open("/mailbox")
 	b.says("To reader@example.com")
 	b.click(`.letter .button`)
-	b.arrives("/members")
+	b.waitFor("/members")
 	b.says("Welcome, reader@example.com")
 }
 
 func walkAccount(b *tab) {
 	signInWithPassword(b)
 	b.click(`nav a[href="/auth/account"]`)
-	b.arrives("/auth/account")
-	b.says("Your account", aliceAddress, "This device")
+	b.waitFor("/auth/account")
+	b.says("Your account", aliceEmail, "This device")
 	b.click(demoButton)
 	b.click(`button[data-subject="alice"]`)
-	b.arrives("/auth/account")
+	b.waitFor("/auth/account")
 	b.becomes(`[...document.querySelectorAll('.row .name')].some(e => e.textContent === 'Demo ID')`)
 	b.click(`a[href*="do=delete"]`)
-	b.arrives("/auth/account?do=delete")
+	b.waitFor("/auth/account?do=delete")
 	b.click(`input[name="confirm"]`)
 	b.click(`form button`)
-	b.arrives("/")
+	b.waitFor("/")
 	b.becomes("document.body.innerText.includes('Try signing in')")
 }
 
@@ -123,7 +123,7 @@ func signInWithPassword(b *tab) {
 	b.write(usernameBox, aliceName)
 	b.write(passwordBox, alicePassword)
 	b.press(kb.Enter)
-	b.arrives("/profile")
+	b.waitFor("/profile")
 }
 
 // walkKeyboard never touches the mouse, and sees at every step where it is.
@@ -131,17 +131,17 @@ func walkKeyboard(b *tab) {
 	b.open("/")
 	b.tabTo(signInLink)
 	b.press(kb.Enter)
-	b.arrives("/auth/signin")
+	b.waitFor("/auth/signin")
 	b.tabTo(usernameBox)
 	b.press(aliceName)
 	b.tabTo(passwordBox)
 	b.press(alicePassword)
 	b.tabTo(passwordDone)
 	b.press(kb.Enter)
-	b.arrives("/profile")
+	b.waitFor("/profile")
 	b.tabTo(signOut)
 	b.press(" ")
-	b.arrives("/")
+	b.waitFor("/")
 	b.becomes("document.body.innerText.includes('Try signing in')")
 }
 

@@ -148,8 +148,8 @@ func ask[T any](b *tab, expression string) T {
 	return answer
 }
 
-// arrives waits until a page of the site is there, whichever pages lead to it.
-func (b *tab) arrives(path string) {
+// waitFor waits until a page of the site is there, whichever pages lead to it.
+func (b *tab) waitFor(path string) {
 	b.t.Helper()
 	want, _ := json.Marshal(b.origin + path)
 	b.becomes("document.readyState === 'complete' && location.href.startsWith(" + string(want) + ")")

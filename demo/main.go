@@ -1,5 +1,6 @@
 // Command demo is a small site that shows what Latchkey does: a public page, a
-// page for members, a profile, and every way to sign in, with nothing to set up.
+// page for members, a profile, and every way to sign in, with nothing to set
+// up.
 //
 //	go run ./demo
 //
@@ -15,7 +16,7 @@
 //	DATABASE_URL      postgres://… or mysql://… instead of SQLite
 //	SESSION_STRATEGY  jwt keeps sessions in the cookie instead of the database
 //	AUTH_SECRET       seals cookies; unset: made once and kept in the data folder
-//	AUTH_URL          the address of the site behind a proxy; unset: localhost
+//	AUTH_URL          the URL of the site behind a proxy; unset: localhost
 //	AUTH_GITHUB_ID    with AUTH_GITHUB_SECRET adds GitHub
 //	AUTH_GOOGLE_ID    with AUTH_GOOGLE_SECRET adds Google
 //	AUTH_DEMO_ISSUER  an OpenID Provider that runs already, instead of one's own
@@ -99,13 +100,13 @@ func listen(port string) (net.Listener, error) {
 	return nil, err
 }
 
-// announce says where to go. The first address it prints is the site's.
+// announce says where to go. The first URL it prints is the site's.
 func announce(out io.Writer, l net.Listener, s *site) {
-	address := "http://localhost:" + strconv.Itoa(l.Addr().(*net.TCPAddr).Port)
-	fmt.Fprintf(out, "\n  The demo of Latchkey is at %s\n\n", address)
+	origin := "http://localhost:" + strconv.Itoa(l.Addr().(*net.TCPAddr).Port)
+	fmt.Fprintf(out, "\n  The demo of Latchkey is at %s\n\n", origin)
 	for _, line := range [][2]string{
 		{"Password", aliceName + " / " + alicePassword},
-		{"Magic links", address + "/mailbox"},
+		{"Magic links", origin + "/mailbox"},
 		{"Identity provider", s.issuer},
 		{"Sessions", s.sessions()},
 		{"Data", s.data},

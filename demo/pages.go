@@ -121,7 +121,7 @@ func (d *site) show(w http.ResponseWriter, r *http.Request, status int, name, ti
 	h.Set("Referrer-Policy", "same-origin")
 	h.Set("X-Content-Type-Options", "nosniff")
 	w.WriteHeader(status)
-	_, _ = page.WriteTo(w) // nobody is left to tell
+	_, _ = page.WriteTo(w) // nobody is left to answer
 }
 
 // pages are the templates by name, each inside the layout.
@@ -155,6 +155,6 @@ func asset(name, mediaType string) http.HandlerFunc {
 		}
 		w.Header().Set("Content-Type", mediaType)
 		w.Header().Set("Cache-Control", "no-cache")
-		_, _ = w.Write(content) // nobody is left to tell
+		_, _ = w.Write(content) // nobody is left to answer
 	}
 }

@@ -82,7 +82,8 @@ func mariadbURL(t *testing.T) string {
 	return "mysql://root@localhost/demo?socket=" + url.QueryEscape(socket)
 }
 
-// drivePair goes through every flow twice, so that each request reaches either demo.
+// drivePair goes through every flow twice, so that each request reaches either
+// demo.
 func drivePair(t *testing.T, databaseURL string, strategy latchkey.Strategy) {
 	issuer, err := startIssuer()
 	if err != nil {

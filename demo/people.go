@@ -14,17 +14,17 @@ import (
 const (
 	aliceName     = "alice"
 	alicePassword = "wonderland"
-	aliceAddress  = "alice@example.com"
+	aliceEmail    = "alice@example.com"
 )
 
 // people have an account at the demo's identity provider.
 var people = []latchkeytest.Person{
 	{Subject: "ada", Name: "Ada Lovelace", Email: "ada@example.com", EmailVerified: true},
 	{Subject: "grace", Name: "Grace Hopper", Email: "grace@example.com", EmailVerified: true},
-	// Her address belongs to the alice of the password, so she is turned away
+	// Her e-mail belongs to the alice of the password, so she is turned away
 	// unless she links the account when she is signed in.
-	{Subject: "alice", Name: "Alice Liddell", Email: aliceAddress, EmailVerified: true},
-	{Subject: "guest", Name: "Guest"}, // without an address
+	{Subject: "alice", Name: "Alice Liddell", Email: aliceEmail, EmailVerified: true},
+	{Subject: "guest", Name: "Guest"}, // without an e-mail
 }
 
 // What the demo and its identity provider know each other by.
@@ -42,13 +42,13 @@ func startIssuer() (*latchkeytest.Issuer, error) {
 // alice finds the stored user of the password, or makes her: she may have
 // deleted her account.
 func alice(ctx context.Context, a latchkey.Adapter) (latchkey.User, error) {
-	u, err := a.GetUserByEmail(ctx, aliceAddress)
+	u, err := a.GetUserByEmail(ctx, aliceEmail)
 	if !errors.Is(err, latchkey.ErrNotFound) {
 		return u, err
 	}
-	u, err = a.CreateUser(ctx, latchkey.User{Name: "Alice", Email: aliceAddress, EmailVerified: time.Now()})
+	u, err = a.CreateUser(ctx, latchkey.User{Name: "Alice", Email: aliceEmail, EmailVerified: time.Now()})
 	if errors.Is(err, latchkey.ErrConflict) { // another demo was quicker
-		return a.GetUserByEmail(ctx, aliceAddress)
+		return a.GetUserByEmail(ctx, aliceEmail)
 	}
 	return u, err
 }

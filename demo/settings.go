@@ -26,7 +26,8 @@ type settings struct {
 	log         *slog.Logger
 }
 
-// readSettings makes the data folder, and a secret in it, where they are missing.
+// readSettings makes the data folder, and a secret in it, where they are
+// missing.
 func readSettings(getenv func(string) string) (settings, error) {
 	s := settings{
 		port:        getenv("PORT"),

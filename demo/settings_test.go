@@ -34,10 +34,10 @@ func TestSettingsThatMakeNoSense(t *testing.T) {
 
 // TestDatabaseURLs: mistakes are named, and passwords are not repeated.
 func TestDatabaseURLs(t *testing.T) {
-	for _, address := range []string{"oracle://u:hunter2@db/x", "mysql://u:hunter2@[db/x", "postgres://u:hunter2@[db/x"} {
-		d, err := newSite(t.Context(), environment(t, "DATABASE_URL", address))
+	for _, rawURL := range []string{"oracle://u:hunter2@db/x", "mysql://u:hunter2@[db/x", "postgres://u:hunter2@[db/x"} {
+		d, err := newSite(t.Context(), environment(t, "DATABASE_URL", rawURL))
 		if d != nil || err == nil || strings.Contains(err.Error(), "hunter2") {
-			t.Errorf("%s: error %v", address, err)
+			t.Errorf("%s: error %v", rawURL, err)
 		}
 	}
 }
@@ -113,7 +113,7 @@ func TestMailbox(t *testing.T) {
 	}
 }
 
-// TestRun starts the whole program, reads the address it prints, and stops it.
+// TestRun starts the whole program, reads the URL it prints, and stops it.
 func TestRun(t *testing.T) {
 	t.Setenv("DEMO_DATA", t.TempDir())
 	t.Setenv("DATABASE_URL", "")
@@ -127,9 +127,9 @@ func TestRun(t *testing.T) {
 		done <- run(ctx, in)
 		in.Close()
 	}()
-	address := firstAddress(t, out)
+	rawURL := firstURL(t, out)
 	go func() { _, _ = io.Copy(io.Discard, out) }()
-	resp, err := http.Get(address)
+	resp, err := http.Get(rawURL)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -141,20 +141,20 @@ func TestRun(t *testing.T) {
 	if err := <-done; err != nil {
 		t.Errorf("stopped with %v", err)
 	}
-	if _, err := http.Get(address); err == nil {
+	if _, err := http.Get(rawURL); err == nil {
 		t.Error("still answers")
 	}
 }
 
-func firstAddress(t *testing.T, out io.Reader) string {
+func firstURL(t *testing.T, out io.Reader) string {
 	t.Helper()
 	lines := bufio.NewScanner(out)
 	for lines.Scan() {
-		if address := regexp.MustCompile(`http://localhost:\d+`).FindString(lines.Text()); address != "" {
-			return address
+		if rawURL := regexp.MustCompile(`http://localhost:\d+`).FindString(lines.Text()); rawURL != "" {
+			return rawURL
 		}
 	}
-	t.Fatalf("no address: %v", lines.Err())
+	t.Fatalf("no URL: %v", lines.Err())
 	return ""
 }
 

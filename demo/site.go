@@ -73,7 +73,7 @@ func (d *site) Close() error {
 	return nil
 }
 
-// config is everything the demo tells Latchkey.
+// config is everything the demo configures.
 func (d *site) config() latchkey.Config {
 	return latchkey.Config{
 		Providers: d.providers(),

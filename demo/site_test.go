@@ -64,8 +64,8 @@ func serve(t *testing.T, h http.Handler) string {
 	return strings.Replace(server.URL, "127.0.0.1", "localhost", 1)
 }
 
-// visitor is a browser that runs no scripts, at a demo of its own.
-func visitor(t *testing.T, pairs ...string) *latchkeytest.Client {
+// newClient is a browser that runs no scripts, at a demo of its own.
+func newClient(t *testing.T, pairs ...string) *latchkeytest.Client {
 	t.Helper()
 	return latchkeytest.NewClientAt(t, serve(t, newTestSite(t, environment(t, pairs...))))
 }
@@ -94,11 +94,11 @@ func leads(t *testing.T, p *latchkeytest.Page, to string) {
 var alicesFields = map[string]string{"username": aliceName, "password": alicePassword}
 
 func TestFrontPage(t *testing.T) {
-	c := visitor(t)
+	c := newClient(t)
 	p := c.Get("/")
 	wants(t, p, 200, "Try signing in", aliceName, alicePassword, `href="/mailbox"`, "Ada Lovelace", "kept in SQLite")
 	if len(c.Cookies()) != 0 {
-		t.Error("a visitor who does not sign in gets cookies")
+		t.Error("a browser that does not sign in gets cookies")
 	}
 	if csp := p.Header.Get("Content-Security-Policy"); !strings.HasPrefix(csp, "default-src 'none'") {
 		t.Errorf("policy %q", csp)
@@ -106,7 +106,7 @@ func TestFrontPage(t *testing.T) {
 }
 
 func TestAssets(t *testing.T) {
-	c := visitor(t)
+	c := newClient(t)
 	for path, mediaType := range map[string]string{"/style.css": "text/css; charset=utf-8", "/favicon.ico": "image/svg+xml"} {
 		p := c.Get(path)
 		if got := p.Header.Get("Content-Type"); p.Status != 200 || got != mediaType || len(p.Body) == 0 {
@@ -115,16 +115,17 @@ func TestAssets(t *testing.T) {
 	}
 }
 
-func TestUnknownPage(t *testing.T) { wants(t, visitor(t).Get("/nowhere"), 404, "Not found") }
+func TestUnknownPage(t *testing.T) { wants(t, newClient(t).Get("/nowhere"), 404, "Not found") }
 
 func TestMembersAreAskedToSignIn(t *testing.T) {
-	c := visitor(t)
+	c := newClient(t)
 	for _, path := range []string{"/members", "/profile"} {
 		leads(t, c.Get(path), "/auth/signin?callbackUrl="+url.QueryEscape(c.URL+path))
 	}
 }
 
-// TestOtherHosts: a name that somebody else made mean this machine opens nothing.
+// TestOtherHosts: a name that somebody else made mean this machine opens
+// nothing.
 func TestOtherHosts(t *testing.T) {
 	d := newTestSite(t, environment(t))
 	for host, status := range map[string]int{"localhost:3000": 200, "127.0.0.1": 200, "evil.example": 400, "localhost.evil.example": 400} {
@@ -148,7 +149,7 @@ func TestPassword(t *testing.T) {
 		{"nothing", "", "", "/auth/signin?error=CredentialsSignin&code=credentials"},
 	} {
 		t.Run(row.name, func(t *testing.T) {
-			c := visitor(t)
+			c := newClient(t)
 			leads(t, c.SignInCredentials(map[string]string{"username": row.username, "password": row.password}), row.leads)
 			if in := c.Session() != nil; in != (row.leads == "/") {
 				t.Errorf("signed in: %t", in)
@@ -160,7 +161,7 @@ func TestPassword(t *testing.T) {
 func TestSignOut(t *testing.T) {
 	for _, strategy := range []latchkey.Strategy{latchkey.DatabaseSessions, latchkey.JWTSessions} {
 		t.Run(string(strategy), func(t *testing.T) {
-			c := visitor(t, "SESSION_STRATEGY", string(strategy))
+			c := newClient(t, "SESSION_STRATEGY", string(strategy))
 			c.SignInCredentials(alicesFields)
 			wants(t, c.Get("/"), 200, "Hello, Alice", "Sign out")
 			wants(t, c.Get("/members"), 200, "Welcome, Alice")
@@ -185,19 +186,19 @@ func hiddenFields(p *latchkeytest.Page) url.Values {
 }
 
 func TestProfileShowsTheSession(t *testing.T) {
-	c := visitor(t)
+	c := newClient(t)
 	c.SignInCredentials(alicesFields)
 	wants(t, c.Get("/profile"), 200, "&#34;email&#34;: &#34;alice@example.com&#34;", "Signed in until", "kept in SQLite")
 }
 
 func TestIdentityProvider(t *testing.T) {
 	for _, row := range []struct{ name, subject, leads, says string }{
-		{"with an address", "ada", "/", "Hello, Ada Lovelace"},
+		{"with an e-mail", "ada", "/", "Hello, Ada Lovelace"},
 		{"without one", "guest", "/", "Hello, Guest"},
-		{"with an address that is taken", "alice", "/auth/signin?error=OAuthAccountNotLinked", "Try signing in"},
+		{"with an e-mail that is taken", "alice", "/auth/signin?error=OAuthAccountNotLinked", "Try signing in"},
 	} {
 		t.Run(row.name, func(t *testing.T) {
-			c := visitor(t)
+			c := newClient(t)
 			c.Person = row.subject
 			leads(t, c.Complete(c.Begin("demo")), row.leads)
 			wants(t, c.Get("/"), 200, row.says)
@@ -205,9 +206,10 @@ func TestIdentityProvider(t *testing.T) {
 	}
 }
 
-// TestLinking: she who is signed in may add the account that she was turned away with.
+// TestLinking: she who is signed in may add the account that she was turned
+// away with.
 func TestLinking(t *testing.T) {
-	c := visitor(t)
+	c := newClient(t)
 	c.Person = "alice"
 	c.SignInCredentials(alicesFields)
 	leads(t, c.Complete(c.Begin("demo")), "/")
@@ -216,9 +218,9 @@ func TestLinking(t *testing.T) {
 	wants(t, c.Get("/"), 200, "Hello, Alice")
 }
 
-func askForLink(t *testing.T, c *latchkeytest.Client, address string) {
+func askForLink(t *testing.T, c *latchkeytest.Client, email string) {
 	t.Helper()
-	sent := c.Post("/auth/signin/email", url.Values{"csrfToken": {c.CSRFToken()}, "email": {address}, "callbackUrl": {"/profile"}})
+	sent := c.Post("/auth/signin/email", url.Values{"csrfToken": {c.CSRFToken()}, "email": {email}, "callbackUrl": {"/profile"}})
 	leads(t, sent, "/auth/verify-request?provider=email&type=email")
 	wants(t, c.Follow(sent), 200, "Check your email", "mailbox of the site")
 }
@@ -236,7 +238,7 @@ func newestLink(t *testing.T, c *latchkeytest.Client) string {
 }
 
 func TestMagicLink(t *testing.T) {
-	c := visitor(t)
+	c := newClient(t)
 	wants(t, c.Get("/mailbox"), 200, "no mail yet")
 	askForLink(t, c, "New.Person@example.com")
 	wants(t, c.Get("/mailbox"), 200, "To new.person@example.com", "Sign in to "+strings.TrimPrefix(c.URL, "http://"))
@@ -250,16 +252,16 @@ func TestMagicLink(t *testing.T) {
 	}
 }
 
-// TestLinkProvesAlice: the owner of her address is her.
+// TestLinkProvesAlice: the owner of her mailbox is her.
 func TestLinkProvesAlice(t *testing.T) {
-	c := visitor(t)
-	askForLink(t, c, aliceAddress)
+	c := newClient(t)
+	askForLink(t, c, aliceEmail)
 	c.Get(newestLink(t, c))
 	wants(t, c.Get("/"), 200, "Hello, Alice")
 }
 
 func TestDeletedAliceCanComeBack(t *testing.T) {
-	c := visitor(t)
+	c := newClient(t)
 	c.SignInCredentials(alicesFields)
 	c.Post("/auth/account?do=delete", url.Values{"csrfToken": {c.CSRFToken()}, "confirm": {"delete"}})
 	if c.Session() != nil {
@@ -269,7 +271,7 @@ func TestDeletedAliceCanComeBack(t *testing.T) {
 }
 
 func TestAccountPage(t *testing.T) {
-	c := visitor(t)
+	c := newClient(t)
 	leads(t, c.Get("/auth/account"), "/auth/signin?callbackUrl="+url.QueryEscape(c.URL+"/auth/account"))
 	c.Complete(c.Begin("demo"))
 	wants(t, c.Get("/auth/account"), 200, "Your account", "ada@example.com", "This device")
@@ -279,9 +281,9 @@ func TestRestartKeepsSessions(t *testing.T) {
 	for _, strategy := range []latchkey.Strategy{latchkey.DatabaseSessions, latchkey.JWTSessions} {
 		t.Run(string(strategy), func(t *testing.T) {
 			data := t.TempDir()
-			before := visitor(t, "DEMO_DATA", data, "SESSION_STRATEGY", string(strategy))
+			before := newClient(t, "DEMO_DATA", data, "SESSION_STRATEGY", string(strategy))
 			before.SignInCredentials(alicesFields)
-			after := visitor(t, "DEMO_DATA", data, "SESSION_STRATEGY", string(strategy))
+			after := newClient(t, "DEMO_DATA", data, "SESSION_STRATEGY", string(strategy))
 			for _, cookie := range before.Cookies() {
 				after.SetCookie(cookie)
 			}
@@ -291,13 +293,13 @@ func TestRestartKeepsSessions(t *testing.T) {
 }
 
 func TestFurtherProviders(t *testing.T) {
-	c := visitor(t)
+	c := newClient(t)
 	wants(t, c.Get("/"), 200, "Set <code>AUTH_GITHUB_ID</code>", "Set <code>AUTH_GOOGLE_ID</code>")
 	for _, name := range []string{"GITHUB", "GOOGLE"} {
 		t.Setenv("AUTH_"+name+"_ID", "an id")
 		t.Setenv("AUTH_"+name+"_SECRET", "a secret")
 	}
-	c = visitor(t, "AUTH_GITHUB_ID", "an id", "AUTH_GOOGLE_ID", "an id")
+	c = newClient(t, "AUTH_GITHUB_ID", "an id", "AUTH_GOOGLE_ID", "an id")
 	wants(t, c.Get("/"), 200, "GitHub is ready", "Google is ready")
 	wants(t, c.Get("/auth/signin"), 200, "/auth/signin/github", "/auth/signin/google")
 }

@@ -48,8 +48,8 @@ func openSQLite(ctx context.Context, path string) (*store, error) {
 		return nil, err
 	}
 	pragmas := url.Values{"_pragma": {"busy_timeout(5000)", "journal_mode(WAL)", "synchronous(NORMAL)"}}
-	address := url.URL{Scheme: "file", Path: filepath.ToSlash(path), RawQuery: pragmas.Encode()}
-	return openSQL(ctx, "sqlite", address.String(), sqladapter.SQLite, "SQLite")
+	dsn := url.URL{Scheme: "file", Path: filepath.ToSlash(path), RawQuery: pragmas.Encode()}
+	return openSQL(ctx, "sqlite", dsn.String(), sqladapter.SQLite, "SQLite")
 }
 
 func openMySQL(ctx context.Context, databaseURL string) (*store, error) {
@@ -72,8 +72,8 @@ func openMySQL(ctx context.Context, databaseURL string) (*store, error) {
 	return openSQL(ctx, "mysql", c.FormatDSN(), sqladapter.MySQL, "MySQL")
 }
 
-func openSQL(ctx context.Context, driver, address string, d sqlstore.Dialect, name string) (*store, error) {
-	db, err := sql.Open(driver, address)
+func openSQL(ctx context.Context, driver, dsn string, d sqlstore.Dialect, name string) (*store, error) {
+	db, err := sql.Open(driver, dsn)
 	if err != nil {
 		return nil, err
 	}

@@ -18,7 +18,7 @@ import (
 	"github.com/latchkeyhq/latchkey/latchkeytest"
 )
 
-// TestMain removes what the house would read behind the tests' backs.
+// TestMain removes what the library would read from the tests' own environment.
 func TestMain(m *testing.M) {
 	for _, line := range os.Environ() {
 		if name, _, _ := strings.Cut(line, "="); strings.HasPrefix(name, "AUTH_") || strings.HasPrefix(name, "NEXTAUTH_") || strings.HasPrefix(name, "PG") {
@@ -194,8 +194,8 @@ func (c *conversation) perform(words []string, in string, out, errs *bytes.Buffe
 	return "0"
 }
 
-func (c *conversation) sql(address string, statements []string, out *bytes.Buffer) {
-	d, err := parseDatabase(address)
+func (c *conversation) sql(rawURL string, statements []string, out *bytes.Buffer) {
+	d, err := parseDatabase(rawURL)
 	c.must(err)
 	db, err := d.open(true)
 	c.must(err)

@@ -25,7 +25,7 @@ import (
 // connectTimeout is how long a database may take to answer at all.
 const connectTimeout = 10 * time.Second
 
-const aboutAddress = `The database is $DATABASE_URL, or --database. These forms are understood:
+const aboutDatabaseURL = `The database is $DATABASE_URL, or --database. These forms are understood:
 
   postgres://user:password@host:5432/name?sslmode=require
   host=/run/postgresql dbname=name user=user
@@ -42,46 +42,47 @@ type database struct {
 	open    func(create bool) (*sql.DB, error)
 }
 
-// errAddress quotes nothing: what cannot be read may hold a password anywhere.
-var errAddress = errors.New("the address of the database cannot be read: want postgres://…, mysql://… or sqlite:FILE (see --help)")
+// errDatabaseURL quotes nothing: what cannot be read may hold a password
+// anywhere.
+var errDatabaseURL = errors.New("the URL of the database cannot be read: want postgres://…, mysql://… or sqlite:FILE (see --help)")
 
 // errOtherKind is for databases that a site may well use, but not by SQL.
 var errOtherKind = errors.New("the database is of a kind that this tool does not know: it knows postgres://…, mysql://… and sqlite:FILE")
 
-// parseDatabase recognizes an address by its form.
-func parseDatabase(address string) (database, error) {
-	scheme, rest, _ := strings.Cut(address, ":")
+// parseDatabase recognizes a database URL by its form.
+func parseDatabase(rawURL string) (database, error) {
+	scheme, rest, _ := strings.Cut(rawURL, ":")
 	scheme = strings.ToLower(scheme)
 	switch {
 	case scheme == "postgres" || scheme == "postgresql":
 		return postgresDatabase("postgres:" + rest)
 	case scheme == "mysql" || scheme == "mariadb":
-		return mysqlURL(address)
+		return mysqlURL(rawURL)
 	case scheme == "sqlite" || scheme == "sqlite3" || scheme == "file":
 		return sqliteDatabase(strings.TrimPrefix(rest, "//"))
-	case strings.Contains(address, "://"):
+	case strings.Contains(rawURL, "://"):
 		return database{}, errOtherKind
-	case strings.Contains(address, ")/"):
-		return mysqlDatabase(address)
-	case strings.Contains(address, "dbname=") || strings.Contains(address, "host="):
-		return postgresDatabase(address)
+	case strings.Contains(rawURL, ")/"):
+		return mysqlDatabase(rawURL)
+	case strings.Contains(rawURL, "dbname=") || strings.Contains(rawURL, "host="):
+		return postgresDatabase(rawURL)
 	}
-	switch filepath.Ext(address) {
+	switch filepath.Ext(rawURL) {
 	case ".db", ".sqlite", ".sqlite3":
-		return sqliteDatabase(address)
+		return sqliteDatabase(rawURL)
 	}
-	return database{}, errAddress
+	return database{}, errDatabaseURL
 }
 
-func postgresDatabase(address string) (database, error) {
-	c, err := pgx.ParseConfig(address)
+func postgresDatabase(rawURL string) (database, error) {
+	c, err := pgx.ParseConfig(rawURL)
 	if err != nil {
-		return database{}, errAddress
+		return database{}, errDatabaseURL
 	}
 	if c.ConnectTimeout == 0 {
 		c.ConnectTimeout = connectTimeout
 	}
-	if !strings.Contains(address, "default_query_exec_mode") {
+	if !strings.Contains(rawURL, "default_query_exec_mode") {
 		c.DefaultQueryExecMode = pgx.QueryExecModeExec // also right behind a pooler that knows no prepared statements
 	}
 	at := net.JoinHostPort(c.Host, strconv.Itoa(int(c.Port)))
@@ -95,10 +96,10 @@ func postgresDatabase(address string) (database, error) {
 }
 
 // mysqlURL rewrites the URL that other tools have as the driver wants it.
-func mysqlURL(address string) (database, error) {
-	u, err := url.Parse(address)
+func mysqlURL(rawURL string) (database, error) {
+	u, err := url.Parse(rawURL)
 	if err != nil {
-		return database{}, errAddress
+		return database{}, errDatabaseURL
 	}
 	c := mysql.NewConfig()
 	c.Net, c.Addr, c.User, c.DBName = "tcp", u.Host, u.User.Username(), strings.TrimPrefix(u.Path, "/")
@@ -124,7 +125,7 @@ func mysqlURL(address string) (database, error) {
 func mysqlDatabase(dsn string) (database, error) {
 	c, err := mysql.ParseDSN(dsn)
 	if err != nil || c.DBName == "" {
-		return database{}, errAddress
+		return database{}, errDatabaseURL
 	}
 	c.Logger = &mysql.NopLogger{} // the driver would write to standard error on its own
 	if c.Timeout == 0 {
@@ -133,7 +134,7 @@ func mysqlDatabase(dsn string) (database, error) {
 	open := func(bool) (*sql.DB, error) {
 		connector, err := mysql.NewConnector(c)
 		if err != nil {
-			return nil, errAddress
+			return nil, errDatabaseURL
 		}
 		return sql.OpenDB(connector), nil
 	}
@@ -148,7 +149,7 @@ func sqliteDatabase(name string) (database, error) {
 	params, err := url.ParseQuery(query)
 	switch {
 	case err != nil || file == "":
-		return database{}, errAddress
+		return database{}, errDatabaseURL
 	case file == ":memory:" || params.Get("mode") == "memory":
 		return database{}, errors.New("a database in memory is empty whenever it is opened: name a file")
 	}
@@ -172,11 +173,11 @@ type connection struct {
 // connect opens the database of the flag or of the environment and waits until
 // it answers. create lets SQLite make a file that is not there.
 func (p *program) connect(ctx context.Context, flag string, create bool) (*connection, error) {
-	address := cmp.Or(flag, p.env.get("DATABASE_URL"))
-	if address == "" {
+	rawURL := cmp.Or(flag, p.env.get("DATABASE_URL"))
+	if rawURL == "" {
 		return nil, usage("there is no database: set DATABASE_URL, or use --database")
 	}
-	d, err := parseDatabase(address)
+	d, err := parseDatabase(rawURL)
 	if err != nil {
 		return nil, usage("%w", err)
 	}

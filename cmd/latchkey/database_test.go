@@ -14,9 +14,9 @@ import (
 
 func TestParseDatabase(t *testing.T) {
 	for _, c := range []struct {
-		name, address string
-		dialect       sqlstore.Dialect
-		where         string
+		name, url string
+		dialect   sqlstore.Dialect
+		where     string
 	}{
 		{"PostgreSQL", "postgres://me:hunter2@db.example/site", sqladapter.Postgres, `PostgreSQL database "site" at db.example:5432`},
 		{"PostgreSQL, long name", "PostgreSQL://me:hunter2@[::1]:5433/site?sslmode=disable", sqladapter.Postgres, `PostgreSQL database "site" at [::1]:5433`},
@@ -33,7 +33,7 @@ func TestParseDatabase(t *testing.T) {
 		{"SQLite, bare", "data/auth.sqlite3", sqladapter.SQLite, "SQLite file data/auth.sqlite3"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			d, err := parseDatabase(c.address)
+			d, err := parseDatabase(c.url)
 			if err != nil || d.dialect != c.dialect || d.where != c.where {
 				t.Errorf("%q, %q, error %v", d.dialect, d.where, err)
 			}
@@ -42,30 +42,30 @@ func TestParseDatabase(t *testing.T) {
 }
 
 func TestParseDatabaseRefuses(t *testing.T) {
-	for _, address := range []string{
+	for _, rawURL := range []string{
 		"", "hunter2", "me:hunter2@db", "postgres://me:hunter2@db:port/", "mysql://me:hunter2@db.example/", "mysql://me:hunter2@db:port/site",
 		"mongodb://me:hunter2@db/site", "sqlite::memory:", "sqlite:", "file:x?mode=memory", "sqlite:hunter2?%zz", "me:hunter2@tcp(db)/",
 	} {
-		if _, err := parseDatabase(address); err == nil || strings.Contains(err.Error(), "hunter2") {
-			t.Errorf("%q: error %v", address, err)
+		if _, err := parseDatabase(rawURL); err == nil || strings.Contains(err.Error(), "hunter2") {
+			t.Errorf("%q: error %v", rawURL, err)
 		}
 	}
 }
 
-// FuzzParseDatabase looks for panics and for addresses whose password shows.
+// FuzzParseDatabase looks for panics and for URLs whose password shows.
 func FuzzParseDatabase(f *testing.F) {
 	for _, seed := range []string{
 		"postgres://me:%s@db.example/site", "host=h password=%s dbname=d", "mysql://me:%s@h/d", "me:%s@tcp(h)/d", "me:%s@unix(/s)/d?a=b", "postgres://%s", "x=%s host=",
 	} {
 		f.Add(seed)
 	}
-	f.Fuzz(func(t *testing.T, address string) {
-		if strings.Contains(address, "%s") && strings.Contains(address, ":%s@") {
-			address = strings.ReplaceAll(address, ":%s@", ":hunter2@")
+	f.Fuzz(func(t *testing.T, rawURL string) {
+		if strings.Contains(rawURL, "%s") && strings.Contains(rawURL, ":%s@") {
+			rawURL = strings.ReplaceAll(rawURL, ":%s@", ":hunter2@")
 		}
-		_, err := parseDatabase(address)
+		_, err := parseDatabase(rawURL)
 		if err != nil && strings.Contains(err.Error(), "hunter2") {
-			t.Errorf("%q: error %v", address, err)
+			t.Errorf("%q: error %v", rawURL, err)
 		}
 	})
 }

@@ -12,8 +12,8 @@ import (
 
 const aboutDoctor = `Look at the environment as the site would, and say what is wrong with it.
 
-Checked are the secrets, the site's address and base path, whom the site believes
-about its address, the redirect proxy, the client id and secret of every provider
+Checked are the secrets, the site's URL and base path, whom the site believes
+about its origin, the redirect proxy, the client id and secret of every provider
 that the environment names, what their issuers answer, and the database.
 
 Every line begins with OK, WARN or FAIL and a name; WARN and FAIL lines end with
@@ -38,7 +38,7 @@ func (p *program) doctorCommand() *cobra.Command {
   latchkey doctor --accept AUTH_URL              the program sets Config.URL`,
 		RunE: does(func(c *cobra.Command, _ []string) error { return p.doctor(c.Context(), f) }),
 	}
-	c.Flags().StringVar(&f.database, "database", "", "`address` of the database (default: $DATABASE_URL; neither: not checked)")
+	c.Flags().StringVar(&f.database, "database", "", "`URL` of the database (default: $DATABASE_URL; neither: not checked)")
 	c.Flags().StringArrayVar(&f.providers, "provider", nil, "`id` of a provider that has to be in the environment, or the URL of an issuer; may be repeated")
 	c.Flags().StringArrayVar(&f.accept, "accept", nil, "`name` whose FAIL is only a warning; may be repeated")
 	return c
@@ -48,7 +48,7 @@ func (p *program) doctor(ctx context.Context, f doctorFlags) error {
 	r := &report{out: p.stdout, accept: f.accept}
 	p.checkSpelling(r)
 	p.checkSecrets(r)
-	p.checkAddress(r)
+	p.checkSiteURL(r)
 	p.checkProxy(r)
 	p.checkProviders(ctx, r, f.providers)
 	p.checkDatabase(ctx, r, f.database)

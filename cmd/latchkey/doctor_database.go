@@ -7,12 +7,12 @@ import (
 	"github.com/latchkeyhq/latchkey/adapters/sqlstore"
 )
 
-func (p *program) checkDatabase(ctx context.Context, r *report, address string) {
-	if address == "" && p.env.get("DATABASE_URL") == "" {
+func (p *program) checkDatabase(ctx context.Context, r *report, rawURL string) {
+	if rawURL == "" && p.env.get("DATABASE_URL") == "" {
 		r.ok("database", "DATABASE_URL is not set; sessions live in the cookie")
 		return
 	}
-	db, err := p.connect(ctx, address, false)
+	db, err := p.connect(ctx, rawURL, false)
 	if errors.Is(err, errOtherKind) {
 		r.warn("database", "not checked: %v", err)
 		return

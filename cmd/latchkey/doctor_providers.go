@@ -13,7 +13,8 @@ import (
 	"github.com/latchkeyhq/latchkey/providers"
 )
 
-// checkProviders looks at every provider that the environment has, and at those wanted.
+// checkProviders looks at every provider that the environment has, and at those
+// wanted.
 func (p *program) checkProviders(ctx context.Context, r *report, wanted []string) {
 	stems := map[string]bool{} // of variables: the ids in upper case, - as _
 	for _, name := range p.env.names() {
@@ -64,7 +65,7 @@ func (p *program) checkClient(r *report, stem string) {
 	hasID, hasSecret := p.env.get(id) != "", p.env.get(secret) != ""
 	register := ""
 	if prefix := p.callbackPrefix(); prefix != "" {
-		register = "; the address to register is " + prefix + strings.ToLower(strings.ReplaceAll(stem, "_", "-"))
+		register = "; the callback URL to register is " + prefix + strings.ToLower(strings.ReplaceAll(stem, "_", "-"))
 	}
 	switch {
 	case hasID && hasSecret:
@@ -90,7 +91,7 @@ func (p *program) checkIssuers(ctx context.Context, r *report, issuers []issuer)
 	}
 	all.Wait()
 	for i, iss := range issuers {
-		answers[i].tell(r, iss)
+		answers[i].report(r, iss)
 	}
 }
 
@@ -128,25 +129,25 @@ func (p *program) metadata(ctx context.Context, url string, match func(string, l
 
 var errNoIssuer = errors.New("no issuer")
 
-func (d discovery) tell(r *report, iss issuer) {
+func (d discovery) report(r *report, iss issuer) {
 	step, answered := errors.AsType[*oauth.StepError](d.err)
-	address := strings.TrimRight(printable(iss.url), "/") + "/.well-known/openid-configuration"
+	rawURL := strings.TrimRight(printable(iss.url), "/") + "/.well-known/openid-configuration"
 	switch {
 	case d.err == nil && d.pkce:
 		r.ok(iss.name, "answers and names itself so; it knows PKCE")
 	case d.err == nil:
 		r.ok(iss.name, "answers and names itself so; it does not say that it knows PKCE, so state and nonce are used too")
 	case errors.Is(d.err, errNoIssuer):
-		r.fail(iss.name, "is no issuer. Use an https address without query, user and password, such as https://id.example")
+		r.fail(iss.name, "is no issuer. Use an https URL without query, user and password, such as https://id.example")
 	case d.stated != "":
 		r.fail(iss.name, "its document says that it is %q. Set it to exactly that", d.stated)
 	case answered && step.Status == 404:
-		r.fail(iss.name, "has no document at %s. Check the path, such as the tenant or realm; for a provider without discovery use --accept %s", address, iss.name)
+		r.fail(iss.name, "has no document at %s. Check the path, such as the tenant or realm; for a provider without discovery use --accept %s", rawURL, iss.name)
 	case answered && step.Status != 0:
-		r.fail(iss.name, "answers %s with status %d: %v. Ask the provider", address, step.Status, step.Err)
+		r.fail(iss.name, "answers %s with status %d: %v. Ask the provider", rawURL, step.Status, step.Err)
 	case answered:
-		r.fail(iss.name, "%s: %v. Check the host name, and that this machine may reach it", address, step.Err)
+		r.fail(iss.name, "%s: %v. Check the host name, and that this machine may reach it", rawURL, step.Err)
 	default:
-		r.fail(iss.name, "cannot be asked at %s. Check the address", address)
+		r.fail(iss.name, "cannot be asked at %s. Check the URL", rawURL)
 	}
 }

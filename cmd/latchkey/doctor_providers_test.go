@@ -9,7 +9,8 @@ import (
 	"time"
 )
 
-// TestIssuers is for answers that no good provider gives, and one that Microsoft does.
+// TestIssuers is for answers that no good provider gives, and one that
+// Microsoft does.
 func TestIssuers(t *testing.T) {
 	var url string
 	documents := map[string]string{

@@ -25,9 +25,9 @@ func (p *program) checkSecrets(r *report) {
 
 // checkSecret judges one secret; newer are those before it.
 func (p *program) checkSecret(r *report, s namedSecret, newer []namedSecret) {
-	c := sound()
+	c := validConfig()
 	c.Secrets = []string{s.value}
-	warned, err := judge(c)
+	warned, err := tryConfig(c)
 	same := slices.IndexFunc(newer, func(n namedSecret) bool { return n.value == s.value })
 	switch {
 	case err != nil:

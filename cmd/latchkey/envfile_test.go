@@ -58,7 +58,7 @@ func TestEnvironment(t *testing.T) {
 	}
 }
 
-func TestSecretsInTheOrderOfTheHouse(t *testing.T) {
+func TestSecretsInTheLibrarysOrder(t *testing.T) {
 	e := environment{"AUTH_SECRET=same", "AUTH_SECRET_1=one", "AUTH_SECRET_2=same", "AUTH_SECRET_3=three", "NEXTAUTH_SECRET=former"}
 	var values []string
 	names := map[string]bool{}

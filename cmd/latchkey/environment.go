@@ -33,7 +33,8 @@ func (e environment) names() []string {
 	return slices.Compact(names)
 }
 
-// with adds the variables of a file that e does not set; an empty name is no file.
+// with adds the variables of a file that e does not set; an empty name is no
+// file.
 func (e environment) with(file string) (environment, error) {
 	if file == "" {
 		return e, nil
@@ -61,7 +62,7 @@ func (e environment) secrets() []namedSecret {
 	for _, value := range (latchkey.Config{}).WithEnv(e.get).Secrets {
 		i := slices.IndexFunc(names, func(name string) bool { return e.get(name) == value })
 		if i < 0 {
-			continue // the house reads a variable that this list lacks
+			continue // the library reads a variable that this list lacks
 		}
 		list = append(list, namedSecret{names[i], value})
 		names = slices.Delete(names, i, i+1)

@@ -1,5 +1,6 @@
-// Command latchkey prepares and checks what a site with Latchkey needs: secrets,
-// the database, the environment. See docs/cli.md, or run it without arguments.
+// Command latchkey prepares and checks what a site with Latchkey needs:
+// secrets, the database, the environment. See docs/cli.md, or run it without
+// arguments.
 package main
 
 import (

@@ -15,7 +15,7 @@ import (
 
 const aboutMigrate = `Bring the database to the newest schema: from nothing, or from an earlier version.
 
-` + aboutAddress + `
+` + aboutDatabaseURL + `
 
 A database that the PostgreSQL adapter of Auth.js uses is left alone: the
 command says that it works as it stands, and what would be different. --adopt
@@ -49,7 +49,7 @@ func (p *program) migrateCommand() *cobra.Command {
 			return p.migrate(c.Context(), f)
 		}),
 	}
-	c.Flags().StringVar(&f.database, "database", "", "`address` of the database (default: $DATABASE_URL)")
+	c.Flags().StringVar(&f.database, "database", "", "`URL` of the database (default: $DATABASE_URL)")
 	c.Flags().BoolVar(&f.print, "print", false, "print the statements for --dialect and touch no database")
 	c.Flags().Var(&f.dialect, "dialect", "of --print: postgres, mysql or sqlite (default: that of the database)")
 	c.Flags().BoolVar(&f.check, "check", false, "only say whether there is something to do")

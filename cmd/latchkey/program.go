@@ -27,7 +27,8 @@ type program struct {
 	http           *http.Client
 }
 
-// run is the whole program: args without its name, environ as os.Environ gives it.
+// run is the whole program: args without its name, environ as os.Environ gives
+// it.
 func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer, environ []string) int {
 	p := &program{stdin: stdin, stdout: stdout, stderr: stderr, env: environ, now: time.Now, http: &http.Client{}}
 	return p.run(ctx, args)

@@ -14,7 +14,7 @@ import (
 const aboutSweep = `Remove sessions, verification tokens and revocations that have expired. They let
 nobody in, but they take up room. Run it once a day, from cron or a timer.
 
-` + aboutAddress
+` + aboutDatabaseURL
 
 func (p *program) sweepCommand() *cobra.Command {
 	var database string
@@ -24,13 +24,13 @@ func (p *program) sweepCommand() *cobra.Command {
 		Example: "  latchkey sweep\n  latchkey sweep --older 30d   keep what expired within the last 30 days",
 		RunE:    does(func(c *cobra.Command, _ []string) error { return p.sweep(c.Context(), database, time.Duration(older)) }),
 	}
-	c.Flags().StringVar(&database, "database", "", "`address` of the database (default: $DATABASE_URL)")
+	c.Flags().StringVar(&database, "database", "", "`URL` of the database (default: $DATABASE_URL)")
 	c.Flags().Var(&older, "older", "only what expired longer ago than this, such as 30d or 12h")
 	return c
 }
 
-func (p *program) sweep(ctx context.Context, address string, older time.Duration) error {
-	db, err := p.connect(ctx, address, false)
+func (p *program) sweep(ctx context.Context, rawURL string, older time.Duration) error {
+	db, err := p.connect(ctx, rawURL, false)
 	if err != nil {
 		return err
 	}

@@ -75,7 +75,7 @@ type opened struct {
 	secret  int // index
 }
 
-// open tries every secret by itself, because that tells which one it was.
+// open tries every secret by itself, because that shows which one it was.
 func open(text string, cookies []string, secrets []namedSecret) (opened, error) {
 	for _, cookie := range cookies {
 		token, ok := tokenIn(text, cookie)

@@ -1,0 +1,74 @@
+package main
+
+import (
+	"context"
+	"log/slog"
+	"net/netip"
+	"net/url"
+	"strings"
+
+	"github.com/latchkeyhq/latchkey"
+)
+
+// The doctor asks the library itself what it would refuse, so that both always
+// agree.
+
+// validConfig is a configuration without a fault. A check puts into it what it
+// asks about.
+func validConfig() latchkey.Config {
+	return latchkey.Config{
+		Secrets: []string{newSecret()}, Site: latchkey.Site{
+			URL: "https://app.example", BasePath: "/auth",
+			RedirectProxyURL: "https://app.example/auth",
+		},
+	}
+}
+
+// tryConfig is what the library says to a configuration.
+func tryConfig(c latchkey.Config) (warned bool, err error) {
+	var heard warningHandler
+	c.Runtime.Logger = slog.New(&heard)
+	_, err = latchkey.New(c)
+	return heard.warned, err
+}
+
+// warningHandler is a log handler that notices warnings.
+type warningHandler struct{ warned bool }
+
+// Enabled implements slog.Handler.
+func (*warningHandler) Enabled(_ context.Context, l slog.Level) bool { return l >= slog.LevelWarn }
+
+// Handle implements slog.Handler.
+func (e *warningHandler) Handle(context.Context, slog.Record) error {
+	e.warned = true
+	return nil
+}
+
+// WithAttrs implements slog.Handler.
+func (e *warningHandler) WithAttrs([]slog.Attr) slog.Handler { return e }
+
+// WithGroup implements slog.Handler.
+func (e *warningHandler) WithGroup(string) slog.Handler { return e }
+
+// isPlainHTTP: a URL whose traffic others can read on the way.
+func isPlainHTTP(rawURL string) bool {
+	u, err := url.Parse(rawURL)
+	if err != nil || u.Scheme != "http" {
+		return false
+	}
+	host := strings.ToLower(u.Hostname())
+	if host == "localhost" || strings.HasSuffix(host, ".localhost") {
+		return false
+	}
+	ip, err := netip.ParseAddr(host)
+	return err != nil || !ip.IsLoopback()
+}
+
+// printable is a URL without what does not belong on a screen.
+func printable(rawURL string) string {
+	u, err := url.Parse(rawURL)
+	if err != nil {
+		return "(not readable)"
+	}
+	return (&url.URL{Scheme: u.Scheme, Host: u.Host, Path: u.Path}).String()
+}
