@@ -47,7 +47,7 @@ fuzz: ## run each fuzz target for FUZZTIME (10s)
 bench: tools ## benchmarks matching BENCH, COUNT times; feed two outputs to .bin/benchstat
 	go test -run '^$$' -bench '$(BENCH)' -benchmem -count $(COUNT) work
 
-demo: ## start the demo and print its address
+demo: ## start the demo and print its URL
 	go run ./demo
 
 conformance: ## drive internal/conformance with the black-box suite, where there is one

@@ -95,7 +95,8 @@ func BenchmarkSeal(b *testing.B) {
 	}
 }
 
-// BenchmarkRefused shows that what is refused costs no more than what is accepted.
+// BenchmarkRefused shows that what is refused costs no more than what is
+// accepted.
 func BenchmarkRefused(b *testing.B) {
 	codec := jwt.NewCodec([]string{benchSecret, "an older secret"}, benchSalt)
 	token, err := codec.Seal(benchPayload)
@@ -146,7 +147,8 @@ func BenchmarkDecode(b *testing.B) {
 	}
 }
 
-// byHand is the yardstick: what one writes with the standard library in an afternoon, keys derived once.
+// byHand is the yardstick: what one writes with the standard library in an
+// afternoon, keys derived once.
 type byHand struct {
 	key    []byte
 	kid    string

@@ -8,15 +8,18 @@ import (
 	"time"
 )
 
-// Claims are what a token says of its owner and of itself, by name: a JSON object as a map. Values that
-// were read from a token are what encoding/json makes of JSON, except that numbers are json.Number: a
-// float64 would round an id above 2^53 to its neighbour's, and whose session it is must not depend on
-// that. A nil Claims is empty. Its methods may be called concurrently while nobody writes to it.
+// Claims are what a token says of its owner and of itself, by name: a JSON
+// object as a map. Values that were read from a token are what encoding/json
+// makes of JSON, except that numbers are json.Number: a float64 would round an
+// id above 2^53 to the next one's, and whose session it is must not depend on
+// that. A nil Claims is empty. Its methods may be called concurrently while
+// nobody writes to it.
 type Claims map[string]any
 
-// String returns the value of the first of keys whose claim is text or a number: text as it is, the empty
-// one included, numbers in decimal notation without an exponent. Claims that are absent, null or of
-// another type are passed over. When none of keys has such a claim it returns "".
+// String returns the value of the first of keys whose claim is text or a
+// number: text as it is, the empty one included, numbers in decimal notation
+// without an exponent. Claims that are absent, null or of another type are
+// passed over. When none of keys has such a claim it returns "".
 func (c Claims) String(keys ...string) string {
 	for _, key := range keys {
 		if text, ok := c[key].(string); ok {
@@ -29,8 +32,8 @@ func (c Claims) String(keys ...string) string {
 	return ""
 }
 
-// Bool reports whether the claim called key is true, or the text "true", which some providers send
-// instead. An absent claim is false.
+// Bool reports whether the claim called key is true, or the text "true", which
+// some providers send instead. An absent claim is false.
 func (c Claims) Bool(key string) bool {
 	switch v := c[key].(type) {
 	case bool:
@@ -41,9 +44,10 @@ func (c Claims) Bool(key string) bool {
 	return false
 }
 
-// Time returns the instant that the claim called key stands for as a NumericDate, a number of seconds
-// since 1970 (RFC 7519 section 2), rounded to milliseconds. ok is false if the claim is anything but a
-// number that falls into the years 0 to 9999.
+// Time returns the instant that the claim called key stands for as a
+// NumericDate, a number of seconds since 1970 (RFC 7519 section 2), rounded to
+// milliseconds. ok is false if the claim is anything but a number that falls
+// into the years 0 to 9999.
 func (c Claims) Time(key string) (t time.Time, ok bool) {
 	text, ok := decimal(c[key])
 	if !ok {
@@ -57,7 +61,8 @@ func (c Claims) Time(key string) (t time.Time, ok bool) {
 	return time.UnixMilli(int64(math.Round(s * 1000))), true
 }
 
-// decimal writes the number types that come from JSON or are likely in Claims made by hand.
+// decimal writes the number types that come from JSON or are likely in Claims
+// made by hand.
 func decimal(value any) (text string, ok bool) {
 	switch n := value.(type) {
 	case json.Number:
@@ -82,7 +87,8 @@ func decimal(value any) (text string, ok bool) {
 	return "", false
 }
 
-// plainNumber keeps the digits of whole numbers, however many, and goes through float64 otherwise.
+// plainNumber keeps the digits of whole numbers, however many, and goes through
+// float64 otherwise.
 func plainNumber(n string) (string, bool) {
 	digits := strings.TrimPrefix(n, "-")
 	if digits != "" && strings.Trim(digits, "0123456789") == "" {

@@ -7,15 +7,16 @@ import (
 	"sync"
 )
 
-// MaxLen is the greatest length of a token in characters. A longer one is not made, and is refused before
-// any other work when it is to be opened.
+// MaxLen is the greatest length of a token in characters. A longer one is not
+// made, and is refused before any other work when it is to be opened.
 const MaxLen = 64 << 10
 
-// Codec makes and reads tokens with the same secrets and the same salt again and again, without deriving
-// the keys anew each time as [Encode] and [Decode] do. It derives them when they are first needed, each
-// once, and finds the key of a token by its kid (the identifier of the key in the token's header), so
-// that the cost of opening does not depend on the number of secrets. Make one with [NewCodec]. Safe for
-// concurrent use.
+// Codec makes and reads tokens with the same secrets and the same salt again
+// and again, without deriving the keys anew each time as [Encode] and [Decode]
+// do. It derives them when they are first needed, each once, and finds the key
+// of a token by its kid (the identifier of the key in the token's header), so
+// that the cost of opening does not depend on the number of secrets. Make one
+// with [NewCodec]. Safe for concurrent use.
 type Codec struct {
 	secrets []string
 	salt    string
@@ -26,8 +27,8 @@ type Codec struct {
 	gcm    func() gcmRing
 }
 
-// A ring holds the keys of all secrets for one content encryption, without those that the platform
-// forbids.
+// A ring holds the keys of all secrets for one content encryption, without
+// those that the platform forbids.
 type cbcRing struct {
 	byHeader map[string]*cbcKey
 	byKid    map[string]*cbcKey
@@ -38,9 +39,10 @@ type gcmRing struct {
 	byKid  map[string]*gcmKey
 }
 
-// NewCodec returns a [Codec] that seals new tokens with the first of secrets, the newest, and opens tokens
-// sealed with any of them. salt is the name of the cookie the tokens are for: they open under no other.
-// With no secret, or a blank one among them, every operation of the Codec fails with [ErrNoSecret].
+// NewCodec returns a [Codec] that seals new tokens with the first of secrets,
+// the newest, and opens tokens sealed with any of them. salt is the name of the
+// cookie the tokens are for: they open under no other. With no secret, or a
+// blank one among them, every operation of the Codec fails with [ErrNoSecret].
 func NewCodec(secrets []string, salt string) *Codec {
 	c := &Codec{secrets: slices.Clone(secrets), salt: salt, usable: len(secrets) > 0}
 	for _, secret := range secrets {
@@ -81,9 +83,10 @@ func (c *Codec) gcmRing() gcmRing {
 	return ring
 }
 
-// Seal encrypts payload, any bytes, into a token: with A256CBC-HS512, a key derived from the first secret
-// and a random IV. It adds no claims; see [Codec.SealClaims] for that. It fails with [ErrTooLong], with
-// [ErrNoSecret], or where the platform forbids so short a secret, as FIPS 140 does.
+// Seal encrypts payload, any bytes, into a token: with A256CBC-HS512, a key
+// derived from the first secret and a random IV. It adds no claims; see
+// [Codec.SealClaims] for that. It fails with [ErrTooLong], with [ErrNoSecret],
+// or where the platform forbids so short a secret, as FIPS 140 does.
 func (c *Codec) Seal(payload []byte) (string, error) {
 	k, err := c.key()
 	if err != nil {
@@ -92,10 +95,12 @@ func (c *Codec) Seal(payload []byte) (string, error) {
 	return k.seal(payload)
 }
 
-// Open decrypts token and returns its payload, after it has made sure that the token was sealed with one
-// of the secrets and not changed since. What the payload says, its expiry above all, it does not look at;
-// [Codec.OpenClaims] does. The result belongs to the caller. It fails with [ErrInvalid] whatever is wrong
-// with the token, with [ErrNoSecret], or where the platform forbids so short a secret.
+// Open decrypts token and returns its payload, after it has made sure that the
+// token was sealed with one of the secrets and not changed since. What the
+// payload says, its expiry above all, it does not look at; [Codec.OpenClaims]
+// does. The result belongs to the caller. It fails with [ErrInvalid] whatever
+// is wrong with the token, with [ErrNoSecret], or where the platform forbids so
+// short a secret.
 func (c *Codec) Open(token string) ([]byte, error) {
 	k, err := c.key()
 	if err != nil {
@@ -125,8 +130,9 @@ func (c *Codec) key() (*cbcKey, error) {
 	return k, nil
 }
 
-// openOther opens what was not sealed by this Codec's newest secret: an older secret of ours, or
-// another implementation whose header may be written differently.
+// openOther opens what was not sealed by this Codec's newest secret: an older
+// secret of ours, or another implementation whose header may be written
+// differently.
 func (c *Codec) openOther(newest *cbcKey, p parts) ([]byte, error) {
 	if len(c.secrets) > 1 {
 		if k := c.cbc().byHeader[p.header]; k != nil {
@@ -162,8 +168,8 @@ func (c *Codec) openGCM(h header, p parts) ([]byte, error) {
 	return k.open(p)
 }
 
-// parts are the five parts of a compact JWE without the second, the encrypted key, which is empty when
-// a key is used directly (RFC 7518 section 4.5).
+// parts are the five parts of a compact JWE without the second, the encrypted
+// key, which is empty when a key is used directly (RFC 7518 section 4.5).
 type parts struct {
 	header, iv, ciphertext, tag string
 }

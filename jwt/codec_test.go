@@ -228,7 +228,8 @@ func TestOnlyTwoAlgorithms(t *testing.T) {
 }
 
 func TestCutHeadersNeverPanic(t *testing.T) {
-	// everything has each construct of JSON, so that its prefixes end in the middle of each.
+	// everything has each construct of JSON, so that its prefixes end in the
+	// middle of each.
 	const everything = ` {"a\"\\\/\b\f\n\r\t\u00e9\ud83e\udd8a" : "\"\\\/\b\f\n\r\t\u00E9", "b":[-0.5e+3, 1E-2 ,0,[],{}], "c":{"\u0064":true,"e":false,"f":null} , "ü":"🦊"} `
 	c := jwt.NewCodec([]string{secret}, salt)
 	for n := range len(everything) + 1 {

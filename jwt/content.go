@@ -23,11 +23,13 @@ const (
 	gcmTagSize = 16
 )
 
-// strict refuses a last character whose unused bits are set; without it several texts would mean the
-// same bytes, and a token could be altered without losing its validity.
+// strict refuses a last character whose unused bits are set; without it several
+// texts would mean the same bytes, and a token could be altered without losing
+// its validity.
 var strict = base64.RawURLEncoding.Strict()
 
-// seal is A256CBC-HS512 of RFC 7518 section 5.2.2.1 in the compact serialization of RFC 7516.
+// seal is A256CBC-HS512 of RFC 7518 section 5.2.2.1 in the compact
+// serialization of RFC 7516.
 func (k *cbcKey) seal(payload []byte) (string, error) {
 	padded := len(payload) + aes.BlockSize - len(payload)%aes.BlockSize
 	if k.tokenLen(padded) > MaxLen {
@@ -52,8 +54,9 @@ func (k *cbcKey) tokenLen(ciphertext int) int {
 	return len(k.header) + len("....") + enc.EncodedLen(aes.BlockSize) + enc.EncodedLen(ciphertext) + enc.EncodedLen(cbcTagSize)
 }
 
-// open is RFC 7518 section 5.2.2.2: the tag over everything first, in constant time, and only then
-// decryption. A wrong tag and wrong padding are one and the same error.
+// open is RFC 7518 section 5.2.2.2: the tag over everything first, in constant
+// time, and only then decryption. A wrong tag and wrong padding are one and the
+// same error.
 func (k *cbcKey) open(p parts, aad []byte) ([]byte, error) {
 	s := k.borrow()
 	defer k.giveBack(s)
@@ -72,7 +75,8 @@ func (k *cbcKey) open(p parts, aad []byte) ([]byte, error) {
 	return unpad(text)
 }
 
-// tag is the MAC over AAD, IV, ciphertext and the length of the AAD in bits, cut to its first half.
+// tag is the MAC over AAD, IV, ciphertext and the length of the AAD in bits,
+// cut to its first half.
 func (s *scratch) tag(aad, ciphertext []byte) []byte {
 	s.mac.Write(aad)
 	s.mac.Write(s.iv[:])
@@ -97,8 +101,9 @@ func (k *gcmKey) open(p parts) ([]byte, error) {
 	return text, nil
 }
 
-// decodeExactly fills dst from text and reports whether text is the one way to write that many bytes.
-// The count is compared because the decoder skips line breaks.
+// decodeExactly fills dst from text and reports whether text is the one way to
+// write that many bytes. The count is compared because the decoder skips line
+// breaks.
 func decodeExactly(dst []byte, text string) bool {
 	if strict.EncodedLen(len(dst)) != len(text) {
 		return false

@@ -68,7 +68,8 @@ func ExampleEncode() {
 	// jwt: the token is not valid
 }
 
-// A program that handles many tokens keeps a Codec, whose keys are derived once.
+// A program that handles many tokens keeps a Codec, whose keys are derived
+// once.
 func ExampleCodec() {
 	codec := jwt.NewCodec([]string{"keep-this-secret-and-at-least-32-long"}, "authjs.session-token")
 	token, err := codec.SealClaims(jwt.Claims{"name": "Alice", "sub": "42"}, time.Now(), time.Hour)
@@ -103,7 +104,7 @@ func ExampleCodec_Seal() {
 	// Output: 2 apples <nil>
 }
 
-// A token whose time is over is told apart from one that never was ours.
+// A token whose time is over is distinguished from one that never was ours.
 func ExampleDecode() {
 	p := jwt.Params{Secrets: []string{"keep-this-secret-and-at-least-32-long"}, Salt: "authjs.session-token", MaxAge: time.Hour}
 	token, err := jwt.Encode(jwt.Claims{"sub": "42"}, p)

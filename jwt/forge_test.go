@@ -13,8 +13,8 @@ import (
 	"testing"
 )
 
-// forger makes tokens with a free choice of every part, from the documented key derivation and nothing
-// of this package.
+// forger makes tokens with a free choice of every part, from the documented key
+// derivation and nothing of this package.
 type forger struct {
 	tb           testing.TB
 	secret, salt string

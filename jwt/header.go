@@ -2,8 +2,8 @@ package jwt
 
 import "github.com/latchkeyhq/latchkey/internal/jsontext"
 
-// maxHeader bounds the only JSON that is read before it is authenticated. Headers of this format have
-// 163 characters.
+// maxHeader bounds the only JSON that is read before it is authenticated.
+// Headers of this format have 163 characters.
 const maxHeader = 1 << 10
 
 // header is a protected header that passed: alg is "dir" and enc one of ours.
@@ -13,9 +13,10 @@ type header struct {
 	hasKid bool // without kid the newest secret is meant
 }
 
-// parseHeader is strict about what it understands and about what changes the meaning of a token: an
-// algorithm other than "dir", compression (zip), and extensions that must be understood (crit). Other
-// members are ignored, as RFC 7516 section 4 demands, but no member may come twice.
+// parseHeader is strict about what it understands and about what changes the
+// meaning of a token: an algorithm other than "dir", compression (zip), and
+// extensions that must be understood (crit). Other members are ignored, as RFC
+// 7516 section 4 demands, but no member may come twice.
 func parseHeader(encoded string) (h header, ok bool) {
 	if len(encoded) > maxHeader {
 		return h, false

@@ -21,9 +21,9 @@ type cbcKey struct {
 	pool   sync.Pool // *scratch
 }
 
-// scratch is the memory of one operation. What passes through an interface would otherwise be allocated
-// anew each time; the HMAC in it remembers its key as a hash state, which saves two of seven
-// compressions on a typical session.
+// scratch is the memory of one operation. What passes through an interface
+// would otherwise be allocated anew each time; the HMAC in it remembers its key
+// as a hash state, which saves two of seven compressions on a typical session.
 type scratch struct {
 	mac hash.Hash
 	iv  [aes.BlockSize]byte
@@ -32,10 +32,12 @@ type scratch struct {
 	out []byte // token
 }
 
-// maxKept bounds the buffers that stay in the pool; it is more than one cookie can carry.
+// maxKept bounds the buffers that stay in the pool; it is more than one cookie
+// can carry.
 const maxKept = 8 << 10
 
-// newCBCKey fails only where the platform forbids a key, as FIPS 140 does with very short secrets.
+// newCBCKey fails only where the platform forbids a key, as FIPS 140 does with
+// very short secrets.
 func newCBCKey(secret, salt string) (*cbcKey, error) {
 	raw, block, err := derive(secret, salt, 64, 32)
 	if err != nil {
@@ -81,8 +83,9 @@ func newGCMKey(secret, salt string) (*gcmKey, error) {
 	return &gcmKey{kid: base64.RawURLEncoding.EncodeToString(sum[:]), aead: aead}, nil
 }
 
-// derive is HKDF-SHA256 with the salt named in the info as well, so that keys of different cookies have
-// nothing in common. The cipher takes the key from cut on.
+// derive is HKDF-SHA256 with the salt named in the info as well, so that keys
+// of different cookies have nothing in common. The cipher takes the key from
+// cut on.
 func derive(secret, salt string, size, cut int) (key []byte, block cipher.Block, err error) {
 	key, err = hkdf.Key(sha256.New, []byte(secret), []byte(salt), "Auth.js Generated Encryption Key ("+salt+")", size)
 	if err != nil {
@@ -92,7 +95,8 @@ func derive(secret, salt string, size, cut int) (key []byte, block cipher.Block,
 	return key, block, err
 }
 
-// thumbprintInput is the canonical JWK of a symmetric key (RFC 7638 section 3.2).
+// thumbprintInput is the canonical JWK of a symmetric key (RFC 7638 section
+// 3.2).
 func thumbprintInput(key []byte) []byte {
 	return []byte(`{"k":"` + base64.RawURLEncoding.EncodeToString(key) + `","kty":"oct"}`)
 }

@@ -7,7 +7,8 @@ import (
 	"github.com/latchkeyhq/latchkey/jwt"
 )
 
-// TestDecodeJudgesLife has a row for each rule; internal/jwtclaims has every case of each.
+// TestDecodeJudgesLife has a row for each rule; internal/jwtclaims has every
+// case of each.
 func TestDecodeJudgesLife(t *testing.T) {
 	now := time.Unix(1_000_000, 900_000_000)
 	for _, tt := range []struct {

@@ -12,13 +12,16 @@ import (
 	"github.com/latchkeyhq/latchkey/internal/jwtclaims"
 )
 
-// DefaultMaxAge is how long a token is valid when no other time is given: 30 days.
+// DefaultMaxAge is how long a token is valid when no other time is given: 30
+// days.
 const DefaultMaxAge = jwtclaims.DefaultMaxAge
 
-// SealClaims makes an encrypted token that holds claims, as [Encode] does, with the keys that c has
-// derived already. The token's iat (issued at) is now, its exp (expires at) is maxAge later (0: 30 days)
-// and its jti (identifier) a random UUID, whatever claims say about these. claims are not changed. It
-// fails with [ErrTooLong], with [ErrNoSecret], or when claims hold what JSON cannot express.
+// SealClaims makes an encrypted token that holds claims, as [Encode] does, with
+// the keys that c has derived already. The token's iat (issued at) is now, its
+// exp (expires at) is maxAge later (0: 30 days) and its jti (identifier) a
+// random UUID, whatever claims say about these. claims are not changed. It
+// fails with [ErrTooLong], with [ErrNoSecret], or when claims hold what JSON
+// cannot express.
 func (c *Codec) SealClaims(claims Claims, now time.Time, maxAge time.Duration) (string, error) {
 	payload := make([]byte, 0, 512)
 	nested := false
@@ -44,8 +47,9 @@ func (c *Codec) SealClaims(claims Claims, now time.Time, maxAge time.Duration) (
 	return c.Seal(payload)
 }
 
-// closeObject makes one object of members, each with a comma before it, and of the claims that every new
-// token gets. The brace that these begin with becomes a comma too, and the first byte of all the brace.
+// closeObject makes one object of members, each with a comma before it, and of
+// the claims that every new token gets. The brace that these begin with becomes
+// a comma too, and the first byte of all the brace.
 func closeObject(members []byte, now time.Time, maxAge time.Duration) []byte {
 	end := len(members)
 	object := jwtclaims.AppendIssued(members, nil, now, maxAge)
@@ -54,8 +58,9 @@ func closeObject(members []byte, now time.Time, maxAge time.Duration) []byte {
 	return object
 }
 
-// appendValue writes what tokens mostly hold (plain) without reflection, and anything else as
-// encoding/json does. HTML characters stay as they are: cookies have no room for escapes that nobody needs.
+// appendValue writes what tokens mostly hold (plain) without reflection, and
+// anything else as encoding/json does. HTML characters stay as they are:
+// cookies have no room for escapes that nobody needs.
 func appendValue(dst []byte, value any) (_ []byte, plain bool, _ error) {
 	switch v := value.(type) {
 	case nil:
@@ -78,10 +83,12 @@ func appendValue(dst []byte, value any) (_ []byte, plain bool, _ error) {
 	return bytes.TrimSuffix(text.Bytes(), []byte("\n")), false, nil
 }
 
-// OpenClaims decrypts token and returns its claims if it is valid at the time now, as [Decode] does, with
-// the keys that c has derived already. maxAge (0: 30 days) is the life of tokens that have no exp, counted
-// from their iat. It fails with [ErrExpired] when the token's time is over, with [ErrInvalid] for whatever
-// else is wrong with it, with [ErrNoSecret], or where the platform forbids so short a secret.
+// OpenClaims decrypts token and returns its claims if it is valid at the time
+// now, as [Decode] does, with the keys that c has derived already. maxAge (0:
+// 30 days) is the life of tokens that have no exp, counted from their iat. It
+// fails with [ErrExpired] when the token's time is over, with [ErrInvalid] for
+// whatever else is wrong with it, with [ErrNoSecret], or where the platform
+// forbids so short a secret.
 func (c *Codec) OpenClaims(token string, now time.Time, maxAge time.Duration) (Claims, error) {
 	payload, err := c.Open(token)
 	if err != nil {

@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// Params are the secrets, the purpose, the lifetime and the clock that [Encode] makes tokens with and
-// [Decode] reads them with.
+// Params are the secrets, the purpose, the lifetime and the clock that [Encode]
+// makes tokens with and [Decode] reads them with.
 type Params struct {
 	Secrets []string         // newest first: the first seals new tokens, all of them open tokens
 	Salt    string           // the name of the cookie: a token is good in no other
@@ -22,11 +22,12 @@ func (p Params) now() time.Time {
 	return p.Time()
 }
 
-// Encode makes an encrypted token that holds the claims c. The token's iat (issued at) is now, its exp
-// (expires at) is p.MaxAge later and its jti (identifier) a random UUID, whatever c says about these;
-// with a negative p.MaxAge it has expired already. c is not changed. It fails with [ErrNoSecret], with
-// [ErrTooLong], or when c holds what JSON cannot express. Safe for concurrent use as long as c is not
-// written to.
+// Encode makes an encrypted token that holds the claims c. The token's iat
+// (issued at) is now, its exp (expires at) is p.MaxAge later and its jti
+// (identifier) a random UUID, whatever c says about these; with a negative
+// p.MaxAge it has expired already. c is not changed. It fails with
+// [ErrNoSecret], with [ErrTooLong], or when c holds what JSON cannot express.
+// Safe for concurrent use as long as c is not written to.
 func Encode(c Claims, p Params) (string, error) {
 	token, err := NewCodec(p.Secrets, p.Salt).SealClaims(c, p.now(), p.MaxAge)
 	if err != nil && !errors.Is(err, ErrNoSecret) && !errors.Is(err, ErrTooLong) {
@@ -35,11 +36,13 @@ func Encode(c Claims, p Params) (string, error) {
 	return token, err
 }
 
-// Decode decrypts a token made by [Encode], or by Auth.js with the same secret and salt, and returns its
-// claims if it is valid now: from 15 seconds before its nbf, when it has one, until 15 seconds after its
-// exp, because clocks differ. A token without exp is valid for p.MaxAge from its iat on; one without both
-// is not valid. It fails with [ErrExpired] when that time is over, with [ErrInvalid] for whatever else is
-// wrong with the token, and with [ErrNoSecret]. Safe for concurrent use.
+// Decode decrypts a token made by [Encode], or by Auth.js with the same secret
+// and salt, and returns its claims if it is valid now: from 15 seconds before
+// its nbf, when it has one, until 15 seconds after its exp, because clocks
+// differ. A token without exp is valid for p.MaxAge from its iat on; one
+// without both is not valid. It fails with [ErrExpired] when that time is over,
+// with [ErrInvalid] for whatever else is wrong with the token, and with
+// [ErrNoSecret]. Safe for concurrent use.
 func Decode(token string, p Params) (Claims, error) {
 	return NewCodec(p.Secrets, p.Salt).OpenClaims(token, p.now(), p.MaxAge)
 }

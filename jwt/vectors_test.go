@@ -18,7 +18,8 @@ import (
 	"github.com/latchkeyhq/latchkey/jwt"
 )
 
-// vectors are tokens that Auth.js made; internal/interop/vectors has the program.
+// vectors are tokens that Auth.js made; internal/interop/vectors has the
+// program.
 type vectors struct {
 	Tokens []vector
 	CSRF   []struct {
@@ -52,7 +53,8 @@ func readVectors(tb testing.TB) vectors {
 	return v
 }
 
-// compact is the payload as JSON.stringify writes it: order and escapes as they were read.
+// compact is the payload as JSON.stringify writes it: order and escapes as they
+// were read.
 func compact(tb testing.TB, payload json.RawMessage) string {
 	tb.Helper()
 	var b bytes.Buffer
@@ -133,7 +135,8 @@ func TestVectorInCookies(t *testing.T) {
 	}
 }
 
-// TestVectorCSRF documents the other cookie of the format: token|hash, over all secrets joined.
+// TestVectorCSRF documents the other cookie of the format: token|hash, over all
+// secrets joined.
 func TestVectorCSRF(t *testing.T) {
 	for _, v := range readVectors(t).CSRF {
 		hash := sha256.Sum256([]byte(v.Token + strings.Join(v.Secrets, ",")))

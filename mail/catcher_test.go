@@ -200,7 +200,7 @@ func deliver(t *testing.T, s mail.Server, l latchkey.SignInLink) error {
 	return send(t.Context(), l)
 }
 
-// keepsQuiet fails the test if err is nil or tells a secret.
+// keepsQuiet fails the test if err is nil or holds a secret.
 func keepsQuiet(t *testing.T, err error, want string) {
 	t.Helper()
 	if err == nil {
@@ -208,7 +208,7 @@ func keepsQuiet(t *testing.T, err error, want string) {
 	}
 	for _, secret := range []string{password, token, "ada@b.example"} {
 		if strings.Contains(err.Error(), secret) {
-			t.Errorf("the error tells %q: %v", secret, err)
+			t.Errorf("the error holds %q: %v", secret, err)
 		}
 	}
 	if !strings.Contains(err.Error(), want) {

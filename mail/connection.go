@@ -11,8 +11,8 @@ import (
 	"time"
 )
 
-// longestTalk bounds what a server may say during one delivery, in bytes. A real
-// one says some hundreds, and a few thousand of certificates.
+// longestTalk bounds what a server may say during one delivery, in bytes. A
+// real one says some hundreds, and a few thousand of certificates.
 const longestTalk = 256 << 10
 
 var errTooMuch = errors.New("the server says too much")

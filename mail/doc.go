@@ -11,7 +11,6 @@
 //	&latchkey.Email{Send: send}
 //
 // The words and the looks are those of package mailtext unless Server.Template
-// says otherwise.
-// Services with an API of their own (Resend, SendGrid and others) are in package
-// providers, which needs no SMTP.
+// says otherwise. Services with an API of their own (Resend, SendGrid and
+// others) are in package providers, which needs no SMTP.
 package mail

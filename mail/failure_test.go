@@ -57,8 +57,8 @@ func TestAuthenticationNotOffered(t *testing.T) {
 	}
 }
 
-// A server, or somebody in between, that hides STARTTLS would otherwise read the
-// password and every link.
+// A server, or somebody in between, that hides STARTTLS would otherwise read
+// the password and every link.
 func TestNoSTARTTLSMeansNoMail(t *testing.T) {
 	var heard string
 	s := scripted(t, func(c net.Conn) {
@@ -128,7 +128,7 @@ func TestTLSOnThePortOfSTARTTLS(t *testing.T) {
 	keepsQuiet(t, deliver(t, s, signInLink()), "use STARTTLS")
 }
 
-func TestAddressesBeyondASCII(t *testing.T) {
+func TestMailboxesBeyondASCII(t *testing.T) {
 	l := signInLink()
 	l.To = "ädä@b.example"
 	c := listen(t, false, nil)

@@ -24,14 +24,16 @@ type Security string
 const (
 	STARTTLS    Security = "starttls" // RFC 3207; a server that does not offer it gets no mail
 	ImplicitTLS Security = "tls"      // encrypted from the first byte, RFC 8314
-	// Unencrypted is for mail catchers on this machine. Other hosts are refused.
+	// Unencrypted is for mail catchers on this machine. Other hosts are
+	// refused.
 	Unencrypted Security = "none"
 	// UnencryptedAnywhere also sends passwords and sign-in links over networks
 	// where whoever listens can use them first.
 	UnencryptedAnywhere Security = "none-even-over-the-network"
 )
 
-// Server is a mail server that accepts mail from the site, and how to speak to it.
+// Server is a mail server that accepts mail from the site, and how to speak to
+// it.
 type Server struct {
 	Host     string   // name or IP address, without a port
 	Port     int      // 0: 587, with ImplicitTLS 465, without encryption 25

@@ -19,9 +19,9 @@ import (
 // field at fault; s is used as it is now.
 //
 // The function honours its context. What it returns says which step failed and
-// with which SMTP status, never the e-mail address, the link, the password or the
-// server's words. It returns nil once the server has accepted the mail, and may
-// be called concurrently.
+// with which SMTP status, never the e-mail address, the link, the password or
+// the server's words. It returns nil once the server has accepted the mail, and
+// may be called concurrently.
 func SMTP(s Server) (func(ctx context.Context, l latchkey.SignInLink) error, error) {
 	s, err := s.complete()
 	if err != nil {
@@ -56,7 +56,7 @@ func (s Server) converse(ctx context.Context, c net.Conn, m *gomail.Msg) error {
 		return s.failure(ctx, "greeting", err)
 	}
 	if ok, _ := conversation.Extension("SMTPUTF8"); !ok && !isASCII(m) {
-		return fmt.Errorf("mail: %s takes no addresses beyond ASCII (SMTPUTF8)", s.Host)
+		return fmt.Errorf("mail: %s takes no mailboxes beyond ASCII (SMTPUTF8)", s.Host)
 	}
 	err = client.SendWithSMTPClient(conversation, m)
 	if !m.IsDelivered() {
@@ -88,7 +88,7 @@ func (s Server) client(c net.Conn) (*gomail.Client, error) {
 }
 
 // mechanisms are the ways to authenticate, the best first. Without encryption
-// the library has to be told that sending the password is meant.
+// the library has to know that sending the password is meant.
 func (s Server) mechanisms() []gomail.SMTPAuthType {
 	if s.encrypts() {
 		return []gomail.SMTPAuthType{gomail.SMTPAuthSCRAMSHA256, gomail.SMTPAuthPlain, gomail.SMTPAuthLogin}
@@ -129,7 +129,7 @@ func (s Server) message(l latchkey.SignInLink) (*gomail.Msg, error) {
 	return m, nil
 }
 
-// isASCII tells whether the envelope does without SMTPUTF8 (RFC 6531).
+// isASCII says whether the envelope does without SMTPUTF8 (RFC 6531).
 func isASCII(m *gomail.Msg) bool {
 	for _, a := range append(m.GetFrom(), m.GetTo()...) {
 		if !plain(a.Address) {

@@ -18,11 +18,12 @@ type Message struct {
 	HTML    string // a complete document; empty: there is only Text
 }
 
-// Compose words the mail for l in the colours and the language of its theme: the
-// site's host, a button, when the link ends. It fails if l.URL is no http(s) URL.
+// Compose words the mail for l in the colours and the language of its theme:
+// the site's host, a button, when the link ends. It fails if l.URL is no
+// http(s) URL.
 //
-// The mail loads nothing from elsewhere: a picture would tell its host who reads
-// mail when, and most programs hide it anyway.
+// The mail loads nothing from elsewhere: a picture would show its host who
+// reads mail when, and most programs hide it anyway.
 func Compose(l latchkey.SignInLink) (Message, error) {
 	host, err := linkHost(l.URL)
 	if err != nil {
@@ -37,8 +38,8 @@ func Compose(l latchkey.SignInLink) (Message, error) {
 }
 
 // Check refuses a message that cannot be sent as it is: without a Subject or a
-// Text, with text that is not UTF-8, or with a control character in the Subject,
-// where a line break would begin another header.
+// Text, with text that is not UTF-8, or with a control character in the
+// Subject, where a line break would begin another header.
 func (m Message) Check() error {
 	switch {
 	case m.Subject == "":
@@ -55,8 +56,8 @@ func (m Message) Check() error {
 
 var errLink = errors.New("the link is no http(s) URL")
 
-// linkHost is the site that a link leads to. Its error does not repeat the link,
-// which is a secret.
+// linkHost is the site that a link leads to. Its error does not repeat the
+// link, which is a secret.
 func linkHost(link string) (string, error) {
 	u, err := url.Parse(link)
 	if err != nil || (u.Scheme != "https" && u.Scheme != "http") || u.Host == "" || u.User != nil {

@@ -12,12 +12,12 @@ import (
 //
 // Apple wants a client secret that is signed anew every few months; see
 // [NewAppleSecret]. The client id is the identifier of a Services ID. Apple
-// refuses callback addresses on localhost and addresses without https.
+// refuses callback URLs on localhost and URLs without https.
 //
 // Apple answers with a form post from its own site, so that the cookies of the
-// flow are SameSite=None, and tells the name of a person only the first time
+// flow are SameSite=None, and gives the name of a person only the first time
 // they consent, beside the ID token and unsigned. Later sign-ins fall back to
-// the address, which may be a relay of Apple's. There is never a picture.
+// the e-mail, which may be a relay of Apple's. There is never a picture.
 func Apple(p latchkey.OAuth) *latchkey.OAuth {
 	return p.Or(latchkey.OAuth{
 		ID:            "apple",
@@ -57,9 +57,9 @@ func appleVerdict(c latchkey.Claims) latchkey.EmailTrust {
 	return latchkey.EmailUnproven
 }
 
-// appleName reads the form field user. The visitor's browser brought it and
-// could have made it up, so only the name is taken, and a field that makes no
-// sense counts as none.
+// appleName reads the form field user. The browser brought it and could have
+// made it up, so only the name is taken, and a field that makes no sense counts
+// as none.
 func appleName(params url.Values) string {
 	var user AppleUser
 	if json.Unmarshal([]byte(params.Get("user")), &user) != nil {
@@ -85,7 +85,7 @@ type AppleRealStatus int
 
 // The likelihoods.
 const (
-	AppleRealUnsupported AppleRealStatus = iota // this platform cannot tell
+	AppleRealUnsupported AppleRealStatus = iota // this platform cannot say
 	AppleRealUnknown
 	AppleRealLikely
 )

@@ -26,11 +26,11 @@ type AppleKey struct {
 }
 
 const (
-	// appleSecretLifetime is far below the six months Apple allows: nobody has to
-	// store or copy a secret that makes itself.
+	// appleSecretLifetime is far below the six months Apple allows: nobody has
+	// to store or copy a secret that makes itself.
 	appleSecretLifetime = time.Hour
-	// appleSecretReserve is how long before its end a secret is replaced, so that
-	// none expires on its way.
+	// appleSecretReserve is how long before its end a secret is replaced, so
+	// that none expires on its way.
 	appleSecretReserve = 5 * time.Minute
 )
 

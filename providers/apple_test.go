@@ -172,12 +172,12 @@ func TestAppleSignIn(t *testing.T) {
 
 func TestAppleNames(t *testing.T) {
 	for name, row := range map[string]struct{ user, want string }{
-		"first and last name":    {`{"name":{"firstName":"Tim","lastName":"Apfel"}}`, "Tim Apfel"},
-		"first name alone":       {`{"name":{"firstName":"Tim"}}`, "Tim"},
-		"later sign-in":          {"", "a@example.com"},
-		"no JSON":                {"{", "a@example.com"},
-		"another shape":          {`{"name":"Tim"}`, "a@example.com"},
-		"an address of somebody": {`{"email":"victim@example.com"}`, "a@example.com"},
+		"first and last name":   {`{"name":{"firstName":"Tim","lastName":"Apfel"}}`, "Tim Apfel"},
+		"first name alone":      {`{"name":{"firstName":"Tim"}}`, "Tim"},
+		"later sign-in":         {"", "a@example.com"},
+		"no JSON":               {"{", "a@example.com"},
+		"another shape":         {`{"name":"Tim"}`, "a@example.com"},
+		"an e-mail of somebody": {`{"email":"victim@example.com"}`, "a@example.com"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			got, err := providers.Apple(latchkey.OAuth{}).Identify(latchkey.Grant{

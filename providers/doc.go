@@ -7,8 +7,8 @@
 //	providers.GitHub(latchkey.OAuth{})
 //	providers.GitHub(latchkey.OAuth{Scopes: []string{"read:user", "user:email", "read:org"}})
 //
-// The callback address to register with a provider is
-// {site}{base path}/callback/{id}, such as https://app.example/auth/callback/github.
+// The callback URL to register with a provider is {site}{base
+// path}/callback/{id}, such as https://app.example/auth/callback/github.
 //
 // What a provider says about a person reaches callbacks as [latchkey.Claims].
 // The profile types of this package give it a shape:
@@ -16,5 +16,6 @@
 //	profile, err := latchkey.Decode[providers.GitHubProfile](attempt.Profile)
 //
 // They are for reading. Decisions about who somebody is use the exact names of
-// the claims, which encoding/json would also fill from a differently spelled one.
+// the claims, which encoding/json would also fill from a differently spelled
+// one.
 package providers

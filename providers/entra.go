@@ -15,7 +15,8 @@ import (
 	"github.com/latchkeyhq/latchkey"
 )
 
-// The issuers of Microsoft's worldwide cloud that stand for more than one tenant.
+// The issuers of Microsoft's worldwide cloud that stand for more than one
+// tenant.
 const (
 	EntraCommon        = "https://login.microsoftonline.com/common/v2.0"        // any organization, and personal accounts
 	EntraOrganizations = "https://login.microsoftonline.com/organizations/v2.0" // any organization
@@ -34,10 +35,10 @@ const entraConsumersTenant = "9188040d-6c67-4c5b-b112-36a304b66dad"
 // application that is only for some tenants, but cannot name a single one here,
 // compares the claim tid in [latchkey.Callbacks].SignIn.
 //
-// A person is known by sub, which no administrator can change. The address is
+// A person is known by sub, which no administrator can change. The e-mail is
 // whatever the administrator of some tenant entered, so it counts as proven
-// only if Microsoft says so: the optional claims xms_edov (the domain's owner is
-// verified) and verified_primary_email.
+// only if Microsoft says so: the optional claims xms_edov (the domain's owner
+// is verified) and verified_primary_email.
 //
 // There is no picture unless FetchProfile is [EntraPhoto].
 func MicrosoftEntraID(p latchkey.OAuth) *latchkey.OAuth {
@@ -75,8 +76,8 @@ func entraVerdict(c latchkey.Claims) latchkey.EmailTrust {
 	list, _ := c["verified_primary_email"].([]any)
 	email := c.String("email")
 	if verified || slices.ContainsFunc(list, func(entry any) bool {
-		address, ok := entry.(string)
-		return ok && email != "" && strings.EqualFold(address, email)
+		target, ok := entry.(string)
+		return ok && email != "" && strings.EqualFold(target, email)
 	}) {
 		return latchkey.EmailProven
 	}
@@ -84,7 +85,8 @@ func entraVerdict(c latchkey.Claims) latchkey.EmailTrust {
 }
 
 // matchEntraIssuer returns how to recognize the issuers behind one that stands
-// for many. For a single tenant it is nil: the issuer is then compared as it is.
+// for many. For a single tenant it is nil: the issuer is then compared as it
+// is.
 //
 // The discovery documents of shared issuers hold a template, and tokens the
 // issuer of the person's own tenant. That has to be the tenant which tid names,
@@ -224,7 +226,7 @@ type EntraProfile struct {
 	OnPremisesSID     string      `json:"onprem_sid"`
 	DeviceID          string      `json:"ztdid"`
 	Capabilities      StringList  `json:"xms_cc"`
-	PasswordExpires   json.Number `json:"pwd_exp"` // in seconds from the time of issue; empty: not told
+	PasswordExpires   json.Number `json:"pwd_exp"` // in seconds from the time of issue; empty: not said
 	PasswordURL       string      `json:"pwd_url"`
 	TokenID           string      `json:"uti"`
 	AIO               string      `json:"aio"` // Microsoft's own

@@ -87,7 +87,7 @@ func TestEntraIssuerFromTheEnvironment(t *testing.T) {
 	}
 }
 
-func TestEntraAddressesAreNotBelieved(t *testing.T) {
+func TestEntraEmailsAreNotBelieved(t *testing.T) {
 	for name, row := range map[string]struct {
 		claims latchkey.Claims
 		want   latchkey.EmailTrust
@@ -97,8 +97,8 @@ func TestEntraAddressesAreNotBelieved(t *testing.T) {
 		"domain owner verified":           {latchkey.Claims{"xms_edov": true}, latchkey.EmailProven},
 		"domain owner verified, as text":  {latchkey.Claims{"xms_edov": "1"}, latchkey.EmailProven},
 		"domain owner not verified":       {latchkey.Claims{"xms_edov": "0"}, latchkey.EmailUnproven},
-		"verified primary address":        {latchkey.Claims{"verified_primary_email": []any{"Me@example.com"}}, latchkey.EmailProven},
-		"another verified address":        {latchkey.Claims{"verified_primary_email": []any{"you@example.com", 7}}, latchkey.EmailUnproven},
+		"verified primary e-mail":         {latchkey.Claims{"verified_primary_email": []any{"Me@example.com"}}, latchkey.EmailProven},
+		"another verified e-mail":         {latchkey.Claims{"verified_primary_email": []any{"you@example.com", 7}}, latchkey.EmailUnproven},
 	} {
 		t.Run(name, func(t *testing.T) {
 			row.claims["sub"], row.claims["email"] = "s", "me@example.com"

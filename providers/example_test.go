@@ -14,7 +14,7 @@ import (
 )
 
 // The keys come from AUTH_GITHUB_ID and AUTH_GITHUB_SECRET, the secret for
-// sessions from AUTH_SECRET, the address of the site from AUTH_URL.
+// sessions from AUTH_SECRET, the URL of the site from AUTH_URL.
 func Example() {
 	auth, err := latchkey.New(latchkey.Config{
 		Providers: []latchkey.Provider{

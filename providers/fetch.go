@@ -29,10 +29,10 @@ const maxAnswer = 1 << 20
 // get calls an API of the provider with the person's access token. Redirects
 // are answers: following one would hand the token to whoever is named there
 // (RFC 9700 section 4.12).
-func get(ctx context.Context, c *http.Client, address string, t latchkey.Tokens) (*answer, error) {
-	req, err := http.NewRequestWithContext(ctx, http.MethodGet, address, nil)
+func get(ctx context.Context, c *http.Client, target string, t latchkey.Tokens) (*answer, error) {
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, target, nil)
 	if err != nil {
-		return nil, errors.New("providers: the address is malformed")
+		return nil, errors.New("providers: the URL is malformed")
 	}
 	req.Header.Set("Accept", "application/json")
 	req.Header.Set("Authorization", "Bearer "+t.AccessToken)
@@ -55,8 +55,8 @@ func get(ctx context.Context, c *http.Client, address string, t latchkey.Tokens)
 }
 
 // getObject is get for an answer that has to be a success and a JSON object.
-func getObject(ctx context.Context, c *http.Client, address string, t latchkey.Tokens) (latchkey.Claims, error) {
-	a, err := get(ctx, c, address, t)
+func getObject(ctx context.Context, c *http.Client, target string, t latchkey.Tokens) (latchkey.Claims, error) {
+	a, err := get(ctx, c, target, t)
 	if err != nil {
 		return nil, err
 	}
@@ -66,8 +66,8 @@ func getObject(ctx context.Context, c *http.Client, address string, t latchkey.T
 	return object(a.body)
 }
 
-// callError keeps what helps of a failed call: *url.Error repeats the query, and
-// net/http quotes malformed answers.
+// callError keeps what helps of a failed call: *url.Error repeats the query,
+// and net/http quotes malformed answers.
 func callError(req *http.Request, err error) error {
 	for _, known := range []error{context.Canceled, context.DeadlineExceeded} {
 		if errors.Is(err, known) {
@@ -109,8 +109,8 @@ func decode(data []byte, into any) error {
 	return nil
 }
 
-// address is an endpoint's URL with its parameters in the query.
-func address(e latchkey.Endpoint) string {
+// endpointURL is an endpoint's URL with its parameters in the query.
+func endpointURL(e latchkey.Endpoint) string {
 	u, err := url.Parse(e.URL)
 	if err != nil || len(e.Params) == 0 {
 		return e.URL

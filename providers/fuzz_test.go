@@ -48,7 +48,7 @@ func FuzzTikTokToken(f *testing.F) {
 	})
 }
 
-// FuzzGitHubEmails holds that no list makes an address of an entry that is not
+// FuzzGitHubEmails holds that no list makes an e-mail of an entry that is not
 // verified.
 func FuzzGitHubEmails(f *testing.F) {
 	for _, list := range []string{"", "null", "[]", "[null]", `[{"email":"a@b","primary":true,"verified":true}]`, `[{"email":"a@b","primary":true}]`, `[{"email":7}]`} {

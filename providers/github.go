@@ -13,10 +13,10 @@ import (
 // GitHub signs in with an OAuth app of github.com. Its profile is a
 // [GitHubProfile].
 //
-// Somebody who keeps their address private is asked for it with a second call,
-// which needs the scope user:email, and only an address that GitHub has verified
+// Somebody who keeps their e-mail private is asked for it with a second call,
+// which needs the scope user:email, and only an e-mail that GitHub has verified
 // is taken; email_verified is then added to the profile. Without one the person
-// has no address.
+// has no e-mail.
 func GitHub(p latchkey.OAuth) *latchkey.OAuth {
 	p.VerifiesEmail = cmp.Or(p.VerifiesEmail, latchkey.EmailProven)
 	return gitHub(p, "https://github.com", "https://api.github.com")
@@ -24,7 +24,7 @@ func GitHub(p latchkey.OAuth) *latchkey.OAuth {
 
 // GitHubEnterprise is [GitHub] for a GitHub Enterprise Server at baseURL, such
 // as "https://git.example.com". A site that has both gives one of them an ID of
-// its own. Whether addresses are proven there is for the server's operator to
+// its own. Whether e-mails are proven there is for the server's operator to
 // say, so VerifiesEmail stays unknown unless it is set.
 func GitHubEnterprise(baseURL string, p latchkey.OAuth) *latchkey.OAuth {
 	baseURL = strings.TrimRight(baseURL, "/")
@@ -61,7 +61,7 @@ func identifyGitHub(g latchkey.Grant) (latchkey.Identity, error) {
 
 func fetchGitHub(user latchkey.Endpoint) func(context.Context, *http.Client, latchkey.Tokens) (latchkey.Claims, error) {
 	return func(ctx context.Context, c *http.Client, t latchkey.Tokens) (latchkey.Claims, error) {
-		profile, err := getObject(ctx, c, address(user), t)
+		profile, err := getObject(ctx, c, endpointURL(user), t)
 		if err != nil || profile.String("email") != "" {
 			return profile, err
 		}
@@ -76,22 +76,23 @@ func fetchGitHub(user latchkey.Endpoint) func(context.Context, *http.Client, lat
 	}
 }
 
-// verifiedEmail picks the primary address if it is verified, else the first one
-// that is. Anybody can enter the address of somebody else, so others do not
-// count. A token without the scope gets no list, which is no reason to refuse it.
+// verifiedEmail picks the primary e-mail if it is verified, else the first one
+// that is. Anybody can enter the e-mail of somebody else, so others do not
+// count. A token without the scope gets no list, which is no reason to refuse
+// it.
 func verifiedEmail(a *answer) (email string) {
 	var list []latchkey.Claims
 	if !a.isOK() || decode(a.body, &list) != nil {
 		return ""
 	}
 	for _, entry := range list {
-		address, _ := entry["email"].(string)
+		target, _ := entry["email"].(string)
 		switch {
 		case entry["verified"] != true:
 		case entry["primary"] == true:
-			return address
+			return target
 		case email == "":
-			email = address
+			email = target
 		}
 	}
 	return email
@@ -124,7 +125,7 @@ type GitHubProfile struct {
 	Location          string    `json:"location"`
 	Email             string    `json:"email"`
 	EmailVerified     bool      `json:"email_verified"` // set by this package; see GitHub
-	Hireable          *bool     `json:"hireable"`       // nil: not told
+	Hireable          *bool     `json:"hireable"`       // nil: not said
 	Bio               string    `json:"bio"`
 	TwitterUsername   string    `json:"twitter_username"`
 	PublicRepos       int64     `json:"public_repos"`
@@ -135,7 +136,7 @@ type GitHubProfile struct {
 	UpdatedAt         time.Time `json:"updated_at"`
 	SuspendedAt       time.Time `json:"suspended_at"` // zero: not suspended
 
-	// Only told to tokens with the scope user; nil or false otherwise.
+	// Only given to tokens with the scope user; nil or false otherwise.
 
 	PrivateGists            *int64      `json:"private_gists"`
 	TotalPrivateRepos       *int64      `json:"total_private_repos"`

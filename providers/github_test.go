@@ -11,7 +11,7 @@ import (
 	"github.com/latchkeyhq/latchkey/providers"
 )
 
-func TestGitHubAsksForAPrivateAddress(t *testing.T) {
+func TestGitHubAsksForAPrivateEmail(t *testing.T) {
 	for name, row := range map[string]struct {
 		list     string // empty: 404
 		want     string
@@ -37,7 +37,7 @@ func TestGitHubAsksForAPrivateAddress(t *testing.T) {
 			a := s.attempt(t)
 			profile, err := latchkey.Decode[providers.GitHubProfile](a.Profile)
 			if err != nil || a.User.Email != row.want || profile.EmailVerified != row.verified {
-				t.Errorf("address %q, verified %v (%v)", a.User.Email, profile.EmailVerified, err)
+				t.Errorf("e-mail %q, verified %v (%v)", a.User.Email, profile.EmailVerified, err)
 			}
 			for _, c := range append(s.wire.to("api.github.com/user"), s.wire.to("api.github.com/user/emails")...) {
 				if c.Header.Get("User-Agent") == "" || c.Header.Get("Authorization") != "Bearer the access token" {
@@ -48,12 +48,12 @@ func TestGitHubAsksForAPrivateAddress(t *testing.T) {
 	}
 }
 
-func TestGitHubAsksOnceForAPublicAddress(t *testing.T) {
+func TestGitHubAsksOnceForAPublicEmail(t *testing.T) {
 	answers := api{"/login/oauth/access_token": tokenAnswer, "/user": jsonOf(t, record(t, "github").Profile)}
 	s := newSite(t, answers.serve(t), providers.GitHub(latchkey.OAuth{}))
 	s.comeBack(t, "github")
 	if s.attempt(t); len(s.wire.to("api.github.com/user/emails")) != 0 {
-		t.Error("asked for the list of addresses")
+		t.Error("asked for the list of e-mails")
 	}
 }
 
@@ -91,7 +91,7 @@ func TestGitHubEnterprise(t *testing.T) {
 	}
 	s.comeBack(t, "work")
 	if got := s.attempt(t).User.Email; got != "me@example.com" {
-		t.Errorf("address %q", got)
+		t.Errorf("e-mail %q", got)
 	}
 }
 

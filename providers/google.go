@@ -13,8 +13,8 @@ import "github.com/latchkeyhq/latchkey"
 //
 // The parameter hd with the domain of an organization makes Google offer the
 // accounts of that organization first. It is a convenience and no restriction,
-// because visitors can remove it: compare the claim hd in
-// [latchkey.Callbacks].SignIn. The end of an address proves nothing either.
+// because browsers can remove it: compare the claim hd in
+// [latchkey.Callbacks].SignIn. The domain of an e-mail proves nothing either.
 func Google(p latchkey.OAuth) *latchkey.OAuth {
 	return p.Or(latchkey.OAuth{
 		ID:            "google",

@@ -25,7 +25,7 @@ import (
 // The functions that take one read the environment at once, make one call per
 // mail, follow no redirects, and switch off what the service would do to links.
 // Their error names the field at fault. Errors of the resulting Send give the
-// status of the answer, never the key, the link, the address or what the
+// status of the answer, never the key, the link, the mailbox or what the
 // service wrote. The [latchkey.Email] they return may be changed until
 // latchkey.New has it.
 type MailAPI struct {
@@ -150,7 +150,7 @@ func (m *mailer) send(ctx context.Context, l latchkey.SignInLink) error {
 	defer cancel()
 	req, err := http.NewRequestWithContext(ctx, http.MethodPost, strings.TrimSuffix(m.Endpoint, "/")+c.path, bytes.NewReader(c.body))
 	if err != nil {
-		return errors.New("providers: " + m.name + ": the address of the API is malformed")
+		return errors.New("providers: " + m.name + ": the URL of the API is malformed")
 	}
 	req.Header.Set("Content-Type", cmp.Or(c.contentType, "application/json"))
 	req.Header.Set("Accept", "application/json")

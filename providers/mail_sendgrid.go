@@ -19,17 +19,17 @@ func SendGrid(a MailAPI) (*latchkey.Email, error) {
 
 type sendGridMail struct {
 	Personalizations []sendGridTo     `json:"personalizations"`
-	From             sendGridAddress  `json:"from"`
+	From             sendGridMailbox  `json:"from"`
 	Subject          string           `json:"subject"`
 	Content          []sendGridPart   `json:"content"` // plain text first, or it is refused
 	TrackingSettings sendGridTracking `json:"tracking_settings"`
 }
 
 type sendGridTo struct {
-	To []sendGridAddress `json:"to"`
+	To []sendGridMailbox `json:"to"`
 }
 
-type sendGridAddress struct {
+type sendGridMailbox struct {
 	Email string `json:"email"`
 	Name  string `json:"name,omitempty"`
 }
@@ -56,8 +56,8 @@ func sendGridCall(m *mailer, l letter) (call, error) {
 		content = append(content, sendGridPart{"text/html", l.HTML})
 	}
 	body, err := encoded(sendGridMail{
-		Personalizations: []sendGridTo{{To: []sendGridAddress{{Email: l.To}}}},
-		From:             sendGridAddress{l.sender.Address, l.sender.Name},
+		Personalizations: []sendGridTo{{To: []sendGridMailbox{{Email: l.To}}}},
+		From:             sendGridMailbox{l.sender.Address, l.sender.Name},
 		Subject:          l.Subject,
 		Content:          content,
 	})

@@ -189,7 +189,7 @@ func TestMailEndpoints(t *testing.T) {
 	}
 }
 
-// The original's Mailgun takes bare addresses only, and its SendGrid too.
+// Auth.js' Mailgun takes bare mailboxes only, and its SendGrid too.
 func TestMailSenders(t *testing.T) {
 	for from, want := range map[string][2]string{
 		"no-reply@app.example":           {"", "/v3/app.example/messages"},
@@ -207,7 +207,7 @@ func TestMailSenders(t *testing.T) {
 		}
 		var body struct{ From struct{ Email, Name string } }
 		if err := json.Unmarshal(got.body, &body); err != nil || body.From.Name != want[0] || !strings.HasSuffix(from, body.From.Email+strings.Repeat(">", strings.Count(from, ">"))) {
-			t.Errorf("%s: SendGrid was told %+v, %v", from, body.From, err)
+			t.Errorf("%s: SendGrid got %+v, %v", from, body.From, err)
 		}
 	}
 }
@@ -221,7 +221,7 @@ func TestMailProviderSenderComesFirst(t *testing.T) {
 	}
 }
 
-// quiet fails the test if err is nil or tells a secret.
+// quiet fails the test if err is nil or holds a secret.
 func quiet(t *testing.T, err error, want string) {
 	t.Helper()
 	if err == nil {
@@ -229,7 +229,7 @@ func quiet(t *testing.T, err error, want string) {
 	}
 	for _, secret := range []string{mailKey, mailToken, "ada@b.example"} {
 		if strings.Contains(err.Error(), secret) {
-			t.Errorf("the error tells %q: %v", secret, err)
+			t.Errorf("the error holds %q: %v", secret, err)
 		}
 	}
 	if !strings.Contains(err.Error(), want) {
@@ -293,7 +293,7 @@ func TestHostileMailStaysHere(t *testing.T) {
 			endpoint, got := mailService(t, 200)
 			quiet(t, mustMail(t, id, mailAPI(endpoint)).Send(t.Context(), linkTo(to)), "recipient")
 			if got.method != "" {
-				t.Errorf("R-144 %s was told to write to %q", id, to)
+				t.Errorf("R-144 %s was asked to write to %q", id, to)
 			}
 		}
 	}
@@ -336,7 +336,7 @@ func TestMailSettingsAtFault(t *testing.T) {
 		{"no sender", "MailAPI.From: want one sender", func(a *providers.MailAPI) { a.From = "" }},
 		{"two senders", "MailAPI.From: want one sender", func(a *providers.MailAPI) { a.From = "a@b.example, c@d.example" }},
 		{"plain http", "MailAPI.Endpoint", func(a *providers.MailAPI) { a.Endpoint = "http://api.example" }},
-		{"no address", "MailAPI.Endpoint", func(a *providers.MailAPI) { a.Endpoint = "api.example" }},
+		{"no URL", "MailAPI.Endpoint", func(a *providers.MailAPI) { a.Endpoint = "api.example" }},
 		{"query", "MailAPI.Endpoint", func(a *providers.MailAPI) { a.Endpoint = "https://api.example?key=" + mailKey }},
 		{"timeout", "MailAPI.Timeout", func(a *providers.MailAPI) { a.Timeout = -1 }},
 	} {

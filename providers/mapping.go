@@ -7,9 +7,9 @@ import (
 )
 
 // mapping reads a profile for an Identify function. Of several names the first
-// counts whose value is present and not null, an empty text included. A value of
-// another type than expected is an error that names the field: a guess would be
-// stored as somebody's name or address.
+// counts whose value is present and not null, an empty text included. A value
+// of another type than expected is an error that names the field: a guess would
+// be stored as somebody's name or e-mail.
 type mapping struct {
 	from latchkey.Claims
 	err  error
@@ -25,7 +25,8 @@ func (m *mapping) text(names ...string) string {
 	return text
 }
 
-// id reads an identifier. Numbers become text, since some providers count their users.
+// id reads an identifier. Numbers become text, since some providers count their
+// users.
 func (m *mapping) id(names ...string) string {
 	name, value := m.first(names)
 	id := m.from.String(name)

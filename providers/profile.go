@@ -11,11 +11,11 @@ type IDToken struct {
 	Issuer          string     `json:"iss"`
 	Subject         string     `json:"sub"`
 	Audience        StringList `json:"aud"`
-	Party           string     `json:"azp"`       // the client it was issued to; empty: not told
+	Party           string     `json:"azp"`       // the client it was issued to; empty: not said
 	IssuedAt        int64      `json:"iat"`       // seconds since 1970
 	ExpiresAt       int64      `json:"exp"`       // seconds since 1970
-	NotBefore       int64      `json:"nbf"`       // seconds since 1970; 0: not told
-	AuthTime        int64      `json:"auth_time"` // of the sign-in, in seconds since 1970; 0: not told
+	NotBefore       int64      `json:"nbf"`       // seconds since 1970; 0: not said
+	AuthTime        int64      `json:"auth_time"` // of the sign-in, in seconds since 1970; 0: not said
 	Nonce           string     `json:"nonce"`
 	AccessTokenHash string     `json:"at_hash"`
 	CodeHash        string     `json:"c_hash"`

@@ -111,7 +111,8 @@ func TestFieldsOfAnotherTypeAreNamed(t *testing.T) {
 	}
 }
 
-// TestProfileTypes holds that no recorded member is lost on the way through a profile type.
+// TestProfileTypes holds that no recorded member is lost on the way through a
+// profile type.
 func TestProfileTypes(t *testing.T) {
 	for id, entry := range catalogue {
 		t.Run(id, func(t *testing.T) {

@@ -57,14 +57,14 @@ func (w *wire) RoundTrip(r *http.Request) (*http.Response, error) {
 	return http.DefaultTransport.RoundTrip(local)
 }
 
-// to returns the calls to an address, host and path.
-func (w *wire) to(address string) []call {
+// to returns the calls to a host and path.
+func (w *wire) to(target string) []call {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	return slices.DeleteFunc(slices.Clone(w.calls), func(c call) bool { return c.Host+c.Path != address })
+	return slices.DeleteFunc(slices.Clone(w.calls), func(c call) bool { return c.Host+c.Path != target })
 }
 
-// site is an application with one provider and a visitor.
+// site is an application with one provider and a browser.
 type site struct {
 	*latchkeytest.Client
 	wire    *wire
@@ -174,7 +174,8 @@ func jsonOf(t *testing.T, v any) string {
 
 const tokenAnswer = `{"access_token":"the access token","token_type":"bearer","scope":"x"}`
 
-// pretend is an Issuer in the place of a provider at site, which issues what was recorded.
+// pretend is an Issuer in the place of a provider at site, which issues what
+// was recorded.
 func pretend(t *testing.T, site string, r recorded, change func(*latchkeytest.IssuerConfig)) *latchkeytest.Issuer {
 	t.Helper()
 	var changes []func(*latchkeytest.IssuerConfig)

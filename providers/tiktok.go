@@ -14,13 +14,13 @@ import (
 // TikTok signs in with a TikTok account. Its profile is a [TikTokProfile].
 //
 // The client id is what TikTok calls the client key. TikTok wants the domain
-// and the callback address registered and approved, and applications in
-// production cannot use localhost; there is a sandbox for trying things out.
+// and the callback URL registered and approved, and applications in production
+// cannot use localhost; there is a sandbox for trying things out.
 //
-// TikTok never tells an address. As in the original the user's Email is the
-// user name instead, which is no mailbox, may change, and counts as unproven;
-// an Identify of your own can leave it out. More fields of the profile than the
-// usual ones have to be asked for, and some need a scope:
+// TikTok never gives an e-mail. As in Auth.js the user's Email is the user name
+// instead, which is no mailbox, may change, and counts as unproven; an Identify
+// of your own can leave it out. More fields of the profile than the usual ones
+// have to be asked for, and some need a scope:
 //
 //	providers.TikTok(latchkey.OAuth{
 //		Scopes:   []string{"user.info.profile", "user.info.stats"},
@@ -75,7 +75,7 @@ func identifyTikTok(g latchkey.Grant) (latchkey.Identity, error) {
 // own, which says more than the status does.
 func fetchTikTok(user latchkey.Endpoint) func(context.Context, *http.Client, latchkey.Tokens) (latchkey.Claims, error) {
 	return func(ctx context.Context, c *http.Client, t latchkey.Tokens) (latchkey.Claims, error) {
-		a, err := get(ctx, c, address(user), t)
+		a, err := get(ctx, c, endpointURL(user), t)
 		if err != nil {
 			return nil, err
 		}
@@ -117,7 +117,8 @@ func (e *TikTokError) Error() string {
 // TikTokField is a member of a TikTok profile that can be asked for.
 type TikTokField string
 
-// The fields. The comments name the scope that a field needs beside user.info.basic.
+// The fields. The comments name the scope that a field needs beside
+// user.info.basic.
 const (
 	TikTokOpenID          TikTokField = "open_id"
 	TikTokUnionID         TikTokField = "union_id"
@@ -170,7 +171,7 @@ type TikTokUser struct {
 	Username        string `json:"username"`
 	BioDescription  string `json:"bio_description"`
 	ProfileDeepLink string `json:"profile_deep_link"` // URL of the profile's page
-	IsVerified      *bool  `json:"is_verified"`       // the badge, not the address
+	IsVerified      *bool  `json:"is_verified"`       // the badge, not the e-mail
 	FollowerCount   *int64 `json:"follower_count"`
 	FollowingCount  *int64 `json:"following_count"`
 	LikesCount      *int64 `json:"likes_count"` // of all videos together

@@ -10,9 +10,9 @@ import (
 
 // Yandex signs in with a Yandex account. Its profile is a [YandexProfile].
 //
-// The picture is the one of 200 by 200 pixels; see [YandexAvatarURL] for others.
-// Somebody who never chose a picture has none. Yandex does not say whether an
-// address was proven.
+// The picture is the one of 200 by 200 pixels; see [YandexAvatarURL] for
+// others. Somebody who never chose a picture has none. Yandex does not say
+// whether an e-mail was proven.
 func Yandex(p latchkey.OAuth) *latchkey.OAuth {
 	return p.Or(latchkey.OAuth{
 		ID:            "yandex",
@@ -54,7 +54,7 @@ func yandexEmail(m *mapping) string {
 
 // yandexImage is empty unless Yandex says that the picture is more than a stub.
 func yandexImage(m *mapping) string {
-	if empty, told := m.from["is_avatar_empty"].(bool); empty || !told {
+	if empty, known := m.from["is_avatar_empty"].(bool); empty || !known {
 		return ""
 	}
 	return YandexAvatarURL(m.text("default_avatar_id"), YandexAvatar200)
@@ -98,8 +98,8 @@ func (s YandexAvatarSize) Pixels() int {
 	return 0
 }
 
-// YandexAvatarURL is the address of a picture, given the id that a profile
-// holds (default_avatar_id). Without an id it is empty.
+// YandexAvatarURL is the URL of a picture, given the id that a profile holds
+// (default_avatar_id). Without an id it is empty.
 func YandexAvatarURL(avatarID string, size YandexAvatarSize) string {
 	if avatarID == "" {
 		return ""
@@ -118,7 +118,7 @@ const (
 )
 
 // YandexProfile is what Yandex says about a person. Everything below PSUID
-// depends on the scopes and on what the person told Yandex.
+// depends on the scopes and on what the person gave Yandex.
 type YandexProfile struct {
 	ID       string `json:"id"`
 	Login    string `json:"login"`
@@ -130,10 +130,10 @@ type YandexProfile struct {
 	LastName    string `json:"last_name"`
 	RealName    string `json:"real_name"` // first and last name as the person gave them
 
-	Sex          string       `json:"sex"`      // YandexFemale or YandexMale; empty: null, unknown, or not told
-	Birthday     string       `json:"birthday"` // YYYY-MM-DD, see Birthdate; empty: null, unknown, or not told
+	Sex          string       `json:"sex"`      // YandexFemale or YandexMale; empty: null, unknown, or not said
+	Birthday     string       `json:"birthday"` // YYYY-MM-DD, see Birthdate; empty: null, unknown, or not said
 	DefaultEmail string       `json:"default_email"`
-	Emails       []string     `json:"emails"` // currently only the default address
+	Emails       []string     `json:"emails"` // currently only the default e-mail
 	DefaultPhone *YandexPhone `json:"default_phone"`
 
 	DefaultAvatarID string `json:"default_avatar_id"` // for YandexAvatarURL
@@ -146,7 +146,7 @@ type YandexPhone struct {
 	Number string `json:"number"`
 }
 
-// Birthdate takes Birthday apart. Parts that the person did not tell are 0, as
+// Birthdate takes Birthday apart. Parts that the person did not give are 0, as
 // in 0000-12-23. It is false when there is no birthday at all.
 func (p YandexProfile) Birthdate() (year, month, day int, ok bool) {
 	text := p.Birthday

@@ -14,8 +14,8 @@ func TestYandexMapping(t *testing.T) {
 	}{
 		"real name where there is no other": {latchkey.Claims{"id": "1", "display_name": nil, "real_name": "Иван"}, latchkey.Identity{Subject: "1", Name: "Иван"}},
 		"first name in the end":             {latchkey.Claims{"id": "1", "first_name": "Иван"}, latchkey.Identity{Subject: "1", Name: "Иван"}},
-		"first of the addresses":            {latchkey.Claims{"id": "1", "emails": []any{"a@ya.ru", "b@ya.ru"}}, latchkey.Identity{Subject: "1", Email: "a@ya.ru"}},
-		"no address":                        {latchkey.Claims{"id": "1", "emails": []any{}}, latchkey.Identity{Subject: "1"}},
+		"first of the e-mails":              {latchkey.Claims{"id": "1", "emails": []any{"a@ya.ru", "b@ya.ru"}}, latchkey.Identity{Subject: "1", Email: "a@ya.ru"}},
+		"no e-mail":                         {latchkey.Claims{"id": "1", "emails": []any{}}, latchkey.Identity{Subject: "1"}},
 		"stub for a picture":                {latchkey.Claims{"id": "1", "default_avatar_id": "0/0-0", "is_avatar_empty": true}, latchkey.Identity{Subject: "1"}},
 		"unknown whether a stub":            {latchkey.Claims{"id": "1", "default_avatar_id": "0/0-0"}, latchkey.Identity{Subject: "1"}},
 	} {
@@ -27,7 +27,7 @@ func TestYandexMapping(t *testing.T) {
 		})
 	}
 	if _, err := providers.Yandex(latchkey.OAuth{}).Identify(latchkey.Grant{Profile: latchkey.Claims{"id": "1", "emails": []any{7}}}); err == nil {
-		t.Error("a number became an address")
+		t.Error("a number became an e-mail")
 	}
 }
 

@@ -13,7 +13,8 @@ type Options struct {
 	PlainTokens bool
 }
 
-// Adapter is a store in memory. Make one with [New]. It is safe for concurrent use.
+// Adapter is a store in memory. Make one with [New]. It is safe for concurrent
+// use.
 type Adapter struct {
 	plain bool
 	turn  chan struct{} // holds one token: whoever has it may use data

@@ -25,7 +25,7 @@ func TestTokensAtRest(t *testing.T) {
 		plain   bool
 	}{
 		"R-104 the store does not hold usable tokens": {memoryadapter.Options{}, false},
-		"unless it is told to":                        {memoryadapter.Options{PlainTokens: true}, true},
+		"unless it is asked to":                       {memoryadapter.Options{PlainTokens: true}, true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			a := memoryadapter.New(row.options)

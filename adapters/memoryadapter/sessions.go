@@ -77,7 +77,8 @@ func (a *Adapter) DeleteSession(ctx context.Context, token string) (s latchkey.S
 	return s, nil
 }
 
-// ListSessions implements [latchkey.SessionListAdapter]. The newest comes first.
+// ListSessions implements [latchkey.SessionListAdapter]. The newest comes
+// first.
 func (a *Adapter) ListSessions(ctx context.Context, userID string) (list []latchkey.StoredSession, err error) {
 	err = a.withData(ctx, func(d *data) error {
 		for _, s := range d.sessions {

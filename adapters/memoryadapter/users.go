@@ -44,7 +44,7 @@ func (a *Adapter) GetUserByAccount(ctx context.Context, provider, providerAccoun
 	return a.findUser(ctx, func(d *data) string { return d.accounts[pair{provider, providerAccountID}].UserID })
 }
 
-// findUser returns the user whose id which tells.
+// findUser returns the user whose id which finds.
 func (a *Adapter) findUser(ctx context.Context, which func(*data) string) (u latchkey.User, err error) {
 	err = a.withData(ctx, func(d *data) error {
 		found, known := d.users[which(d)]
@@ -102,7 +102,8 @@ func (a *Adapter) DeleteUser(ctx context.Context, id string) (u latchkey.User, e
 	return u, err
 }
 
-// claimEmail makes the e-mail address id's own, unless it is empty or another's.
+// claimEmail makes the e-mail address id's own, unless it is empty or
+// another's.
 func (d *data) claimEmail(id, email string) error {
 	if email == "" {
 		return nil

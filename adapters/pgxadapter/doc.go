@@ -10,9 +10,9 @@
 //	auth, err := latchkey.New(latchkey.Config{Adapter: store, Providers: …})
 //
 // A database that the PostgreSQL adapter of Auth.js uses can be shared with it,
-// with the layout [sqlstore.AuthJS], or taken over, with [Migrate]. [Detect] tells
-// what a database has. Layouts, schemas and what an [Adapter] does are package
-// sqlstore's, so this adapter and sqladapter can be exchanged.
+// with the layout [sqlstore.AuthJS], or taken over, with [Migrate]. [Detect]
+// says what a database has. Layouts, schemas and what an [Adapter] does are
+// package sqlstore's, so this adapter and sqladapter can be exchanged.
 //
 // Statements are prepared by pgx, once for each connection. Behind PgBouncer
 // before 1.21 in transaction mode set DefaultQueryExecMode of the pool's

@@ -12,9 +12,9 @@ import (
 
 // Options says how an [Adapter] uses a database. The zero value is the usual.
 type Options struct {
-	// Layout says what tables and columns are called and how rows are kept.
-	// The zero value fits what [Migrate] makes; of an existing database [Detect]
-	// tells it.
+	// Layout says what tables and columns are called and how rows are kept. The
+	// zero value fits what [Migrate] makes; of an existing database [Detect]
+	// says it.
 	Layout sqlstore.Layout
 }
 
@@ -51,20 +51,20 @@ func New(pool *pgxpool.Pool, o Options) (*Adapter, error) {
 
 // Migrate brings a database to the newest schema: from nothing, from an earlier
 // version, or from the schema of Auth.js. It is done as a whole or not at all.
-// Call it from as many instances as you like. See [sqlstore.Migrate] for what it
-// does and for its errors, and [sqlstore.Schema] for the statements.
+// Call it from as many instances as you like. See [sqlstore.Migrate] for what
+// it does and for its errors, and [sqlstore.Schema] for the statements.
 func Migrate(ctx context.Context, pool *pgxpool.Pool) error {
 	return sqlstore.Migrate(ctx, conn{pool}, sqlstore.Postgres)
 }
 
-// Check tells what [Migrate] would refuse, without changing anything: nil, a
+// Check says what [Migrate] would refuse, without changing anything: nil, a
 // [*sqlstore.ViolationError], or [sqlstore.ErrForeignSchema]. It reads whole
 // tables.
 func Check(ctx context.Context, pool *pgxpool.Pool) error {
 	return sqlstore.Check(ctx, conn{pool}, sqlstore.Postgres)
 }
 
-// Detect tells which schema a database has, by the usual names in the current
+// Detect says which schema a database has, by the usual names in the current
 // schema of a connection.
 func Detect(ctx context.Context, pool *pgxpool.Pool) (sqlstore.Found, error) {
 	return sqlstore.Detect(ctx, conn{pool}, sqlstore.Postgres)

@@ -11,9 +11,9 @@
 //	auth, err := latchkey.New(latchkey.Config{Adapter: store, Providers: …})
 //
 // A database that the PostgreSQL adapter of Auth.js uses can be shared with it,
-// with the layout [sqlstore.AuthJS], or taken over, with [Migrate]. [Detect] tells
-// what a database has. Layouts, schemas and what an [Adapter] does are package
-// sqlstore's.
+// with the layout [sqlstore.AuthJS], or taken over, with [Migrate]. [Detect]
+// says what a database has. Layouts, schemas and what an [Adapter] does are
+// package sqlstore's.
 //
 // # SQLite
 //

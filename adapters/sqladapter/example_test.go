@@ -41,7 +41,8 @@ func ExampleNew_sharedWithAuthJS() {
 	_ = store // latchkey.Config{Adapter: store, …}
 }
 
-// A site that took the database of an Auth.js over: the ids stay what they were.
+// A site that took the database of an Auth.js over: the ids stay what they
+// were.
 func ExampleDetect() {
 	ctx := context.Background()
 	db, err := sql.Open("pgx", os.Getenv("DATABASE_URL"))

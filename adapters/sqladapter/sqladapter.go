@@ -18,14 +18,14 @@ const (
 
 // Options says how an [Adapter] uses a database. The zero value is the usual.
 type Options struct {
-	// Layout says what tables and columns are called and how rows are kept.
-	// The zero value fits what [Migrate] makes; of an existing database [Detect]
-	// tells it.
+	// Layout says what tables and columns are called and how rows are kept. The
+	// zero value fits what [Migrate] makes; of an existing database [Detect]
+	// says it.
 	Layout sqlstore.Layout
 
 	// Unprepared sends every statement as text. Set it behind a connection pool
 	// that does not know prepared statements, such as PgBouncer before 1.21 in
-	// transaction mode, and tell the driver too.
+	// transaction mode, and set the driver so too.
 	Unprepared bool
 }
 
@@ -75,14 +75,14 @@ func Migrate(ctx context.Context, db *sql.DB, d sqlstore.Dialect) error {
 	return sqlstore.Migrate(ctx, newPool(db, d, false), d)
 }
 
-// Check tells what [Migrate] would refuse, without changing anything: nil, a
+// Check says what [Migrate] would refuse, without changing anything: nil, a
 // [*sqlstore.ViolationError], or [sqlstore.ErrForeignSchema]. It reads whole
 // tables.
 func Check(ctx context.Context, db *sql.DB, d sqlstore.Dialect) error {
 	return sqlstore.Check(ctx, newPool(db, d, false), d)
 }
 
-// Detect tells which schema a database has, by the usual names in the current
+// Detect says which schema a database has, by the usual names in the current
 // schema of a connection.
 func Detect(ctx context.Context, db *sql.DB, d sqlstore.Dialect) (sqlstore.Found, error) {
 	return sqlstore.Detect(ctx, newPool(db, d, false), d)

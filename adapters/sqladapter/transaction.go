@@ -9,7 +9,8 @@ import (
 	"github.com/latchkeyhq/latchkey/adapters/sqlstore"
 )
 
-// maxRollback is how long going back may take, for a database that does not answer.
+// maxRollback is how long going back may take, for a database that does not
+// answer.
 const maxRollback = 500 * time.Millisecond
 
 // transaction is one connection with a transaction, or a savepoint in it.

@@ -25,8 +25,8 @@ func (d Dialect) check() error {
 	return fmt.Errorf("sql: unknown dialect %q", string(d))
 }
 
-// returning tells whether a statement that changes rows can return them.
-// MariaDB can for some statements, MySQL for none.
+// returning says whether a statement that changes rows can return them. MariaDB
+// can for some statements, MySQL for none.
 func (d Dialect) returning() bool { return d != MySQL }
 
 // quote makes a name, with or without a schema in front, safe in a statement.
@@ -56,7 +56,7 @@ func (d Dialect) number(statement string) string {
 	return b.String()
 }
 
-// time is how the database is told an instant, to the millisecond. Where
+// time is how the database is given an instant, to the millisecond. Where
 // timestamps depend on the connection's settings they are numbers instead:
 // milliseconds since 1970.
 func (d Dialect) time(t time.Time) any {

@@ -21,14 +21,16 @@
 //		return &Adapter{store}, nil
 //	}
 //
-// [Migrate], [Check] and [Detect] take the same Conn. Then let the adapter suite
-// of package latchkeytest prove the result. pgxadapter is the shortest example.
+// [Migrate], [Check] and [Detect] take the same Conn. Then let the adapter
+// suite of package latchkeytest prove the result. pgxadapter is the shortest
+// example.
 //
 // # Errors
 //
-// What the contract of [latchkey.Adapter] has a word for is [latchkey.ErrNotFound]
-// or [latchkey.ErrConflict], and [errors.ErrUnsupported] where the layout has no
-// table. All others name the operation and the database's code, never values,
-// statements or connection settings. The driver's error, which may have them, is
-// what [errors.As] finds; do not log it.
+// What the contract of [latchkey.Adapter] has a word for is
+// [latchkey.ErrNotFound] or [latchkey.ErrConflict], and [errors.ErrUnsupported]
+// where the layout has no table. All others name the operation and the
+// database's code, never values, statements or connection settings. The
+// driver's error, which may have them, is what [errors.As] finds; do not log
+// it.
 package sqlstore

@@ -41,7 +41,7 @@ var (
 	}
 )
 
-// is tells the kind of a driver's error without knowing the driver.
+// is finds the kind of a driver's error without knowing the driver.
 func is(err error, want fault) bool {
 	if err == nil {
 		return false
@@ -54,7 +54,7 @@ func is(err error, want fault) bool {
 // the statement had no effect.
 func Busy(err error) bool { return is(err, locked) || is(err, deadlock) }
 
-// diagnose tells the kind of an error, and its code for the log. The drivers'
+// diagnose finds the kind of an error, and its code for the log. The drivers'
 // own sentences are never repeated: they quote values and connection settings.
 func diagnose(err error) (fault, string) {
 	if state, has := errors.AsType[interface {

@@ -2,7 +2,8 @@ package sqlstore
 
 import "fmt"
 
-// Layout says how a database is laid out. The zero value fits what [Migrate] makes.
+// Layout says how a database is laid out. The zero value fits what [Migrate]
+// makes.
 type Layout struct {
 	// Names has the tables and columns that are called otherwise than in
 	// [Migrate]'s schema, such as "users": "auth.people" or
@@ -22,12 +23,13 @@ type Layout struct {
 
 	// DatabaseIDs leaves the ids of users, accounts and sessions to the
 	// database, whatever their type. An id that is given is replaced. Only
-	// PostgreSQL can tell what it chose.
+	// PostgreSQL can say what it chose.
 	DatabaseIDs bool
 
-	// Unindexed says that unique indexes may be missing. Taken e-mail addresses,
-	// accounts and tokens are then found under a lock, which holds for all who
-	// use this package, but not against other programs. PostgreSQL only.
+	// Unindexed says that unique indexes may be missing. Taken e-mail
+	// addresses, accounts and tokens are then found under a lock, which holds
+	// for all who use this package, but not against other programs. PostgreSQL
+	// only.
 	Unindexed bool
 }
 
@@ -44,7 +46,8 @@ type Layout struct {
 //   - what a verification token is for;
 //   - of passkeys, name, model and dates.
 //
-// There are no revocations. [Migrate] adds all of it when Auth.js no longer runs.
+// There are no revocations. [Migrate] adds all of it when Auth.js no longer
+// runs.
 func AuthJS() Layout {
 	names := map[string]string{"revocations": ""}
 	for table, columns := range tables {

@@ -14,7 +14,8 @@ import (
 //go:embed schema
 var schemas embed.FS
 
-// migration is one step of a schema. Its number is its place in the list, from 1.
+// migration is one step of a schema. Its number is its place in the list, from
+// 1.
 type migration struct {
 	file       string
 	statements []string // each does nothing when it was done before: MySQL cannot take half a step back
@@ -70,8 +71,8 @@ func Schema(d Dialect) string {
 //
 // Rows of Auth.js that the unique and foreign keys would refuse are a
 // [*ViolationError], which counts them, and then nothing is changed. A users
-// table of somebody else is [ErrForeignSchema]. It works with the usual names in
-// the current schema of a connection.
+// table of somebody else is [ErrForeignSchema]. It works with the usual names
+// in the current schema of a connection.
 func Migrate(ctx context.Context, conn Conn, d Dialect) error {
 	if err := d.check(); err != nil {
 		return err
@@ -99,7 +100,8 @@ func lock(ctx context.Context, tx Conn, d Dialect) (unlock func() error, err err
 	case Postgres:
 		err = tx.One(ctx, "SELECT pg_advisory_xact_lock(7809652311)::text", nil, &none)
 	case MySQL:
-		// A named lock, since statements that change a schema end the transaction.
+		// A named lock, since statements that change a schema end the
+		// transaction.
 		const name = "CONCAT('latchkey ', COALESCE(DATABASE(), ''))"
 		if err = tx.One(ctx, "SELECT GET_LOCK("+name+", 60)", nil, &got); err == nil && got != 1 {
 			err = &failure{operation: "migrate", code: "another migration is running"}

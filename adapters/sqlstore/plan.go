@@ -24,8 +24,8 @@ func AdoptionSchema(d Dialect) string {
 	return strings.Join(statements, ";\n\n") + ";\n"
 }
 
-// Check tells what [Migrate] would refuse, without changing anything: nil,
-// a [*ViolationError], or [ErrForeignSchema].
+// Check says what [Migrate] would refuse, without changing anything: nil, a
+// [*ViolationError], or [ErrForeignSchema].
 func Check(ctx context.Context, c Conn, d Dialect) error {
 	found, err := Detect(ctx, c, d)
 	switch {

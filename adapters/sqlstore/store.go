@@ -140,7 +140,7 @@ func (s *Store) take(ctx context.Context, table, read, remove string, key []any,
 	return err
 }
 
-// findable tells whether the database can hold all the texts, so that it is
+// findable says whether the database can hold all the texts, so that it is
 // worth asking for them. What it cannot hold, it would answer with an error.
 func findable(texts ...string) bool {
 	for _, text := range texts {

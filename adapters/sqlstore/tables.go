@@ -136,7 +136,8 @@ type grammar struct {
 	ownIDs  bool // ids are made here, not by the database
 }
 
-// name is what a table or column is called in the database; empty: there is none.
+// name is what a table or column is called in the database; empty: there is
+// none.
 func (l grammar) name(logical string) string {
 	if to, renamed := l.names[logical]; renamed {
 		return to
@@ -206,7 +207,8 @@ func (l grammar) readColumn(k kind, name, quoted string) string {
 	return quoted
 }
 
-// insert is the statement that adds a row, and which of the row's values it takes.
+// insert is the statement that adds a row, and which of the row's values it
+// takes.
 type insert struct {
 	sql    string
 	takes  []bool

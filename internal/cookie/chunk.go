@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// ChunkSize is how many characters of a value fit into one cookie: browsers allow 4096 bytes a cookie,
-// and 160 are set aside for its name and attributes.
+// ChunkSize is how many characters of a value fit into one cookie: browsers
+// allow 4096 bytes a cookie, and 160 are set aside for its name and attributes.
 const ChunkSize = 4096 - 160
 
 const (
@@ -20,8 +20,9 @@ type Chunk struct {
 	Name, Value string
 }
 
-// Split cuts value into cookies of at most limit characters (0 or less: ChunkSize). What fits keeps the
-// plain name; what does not becomes name.0, name.1 and so on.
+// Split cuts value into cookies of at most limit characters (0 or less:
+// ChunkSize). What fits keeps the plain name; what does not becomes name.0,
+// name.1 and so on.
 func Split(name, value string, limit int) []Chunk {
 	if limit <= 0 {
 		limit = ChunkSize
@@ -38,13 +39,15 @@ func Split(name, value string, limit int) []Chunk {
 	return chunks
 }
 
-// Chunked returns the value kept under name, whole or in pieces. The cookie called exactly name wins;
-// otherwise name.0, name.1 … are joined by number, and a gap, more than 32 pieces or more than 64 KiB
-// mean that there is none. Whole and pieces are never mixed. Empty and malformed cookies do not count.
+// Chunked returns the value kept under name, whole or in pieces. The cookie
+// called exactly name wins; otherwise name.0, name.1 … are joined by number,
+// and a gap, more than 32 pieces or more than 64 KiB mean that there is none.
+// Whole and pieces are never mixed. Empty and malformed cookies do not count.
 //
-// parts names all cookies that belong to name, leftovers included, so that those which a new value does
-// not overwrite can be cleared, also when ok is false. It is nil when there is at most the exact one.
-// Cookies that merely begin like name are left alone.
+// parts names all cookies that belong to name, leftovers included, so that
+// those which a new value does not overwrite can be cleared, also when ok is
+// false. It is nil when there is at most the exact one. Cookies that merely
+// begin like name are left alone.
 func (j Jar) Chunked(name string) (value string, parts []string, ok bool) {
 	var s set
 	for c := j.cursor(); c.next(); {
@@ -96,7 +99,8 @@ func (s *set) add(suffix string, c *cursor) {
 	s.names = append(s.names, c.name)
 }
 
-// number reads ".N". Numbers that no piece of ours can have are all reported as maxChunks.
+// number reads ".N". Numbers that no piece of ours can have are all reported as
+// maxChunks.
 func number(suffix string) (n int, ok bool) {
 	digits, found := strings.CutPrefix(suffix, ".")
 	if !found || digits == "" || (digits[0] == '0' && len(digits) > 1) {

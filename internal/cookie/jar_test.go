@@ -54,7 +54,8 @@ func TestGet(t *testing.T) {
 	}
 }
 
-// Quoted values are left out: net/http unquotes them, and so would read as ours what Auth.js refuses.
+// Quoted values are left out: net/http unquotes them, and so would read as ours
+// what Auth.js refuses.
 func TestGetAgreesWithNetHTTP(t *testing.T) {
 	for _, line := range []string{
 		"a=1", "a=1; b=2", "a=x y", "a=", " a=1 ;b=2", "b=2; a=1,2", "a==", "a=%41",

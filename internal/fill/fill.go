@@ -36,8 +36,8 @@ func fill(dst, def reflect.Value) {
 	}
 }
 
-// isOpen tells structs with fields to look at from those that are one value,
-// such as a time.
+// isOpen: structs with fields to look at from those that are one value, such as
+// a time.
 func isOpen(t reflect.Type) bool {
 	return t.Kind() == reflect.Struct && slices.ContainsFunc(reflect.VisibleFields(t), func(f reflect.StructField) bool { return f.IsExported() })
 }

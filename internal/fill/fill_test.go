@@ -91,7 +91,8 @@ func TestFromFunctions(t *testing.T) {
 	}
 }
 
-// Neither side may change the other afterwards, nor is anything changed by filling.
+// Neither side may change the other afterwards, nor is anything changed by
+// filling.
 func TestFromShares(t *testing.T) {
 	defaults := config{Scopes: []string{"a"}, Lists: map[string][]string{"k": {"v"}}, Endpoint: endpoint{Params: url.Values{"p": {"d"}, "q": {"d"}}}}
 	ours := url.Values{"p": {"mine"}}

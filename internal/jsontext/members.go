@@ -5,17 +5,20 @@ import (
 	"errors"
 )
 
-// ErrInvalid says that a text is not one JSON object. It is jwt.ErrInvalid as well, and worded for it:
-// whoever hands in a token must not learn from the error that it was opened and only its content is bad.
+// ErrInvalid says that a text is not one JSON object. It is jwt.ErrInvalid as
+// well, and worded for it: whoever hands in a token must not learn from the
+// error that it was opened and only its content is bad.
 var ErrInvalid = errors.New("jwt: the token is not valid")
 
-// Member is one name and its value in a JSON object. Its methods are safe for concurrent use.
+// Member is one name and its value in a JSON object. Its methods are safe for
+// concurrent use.
 type Member struct {
 	Key []byte // the name, escapes resolved
 	Raw []byte // the value as JSON text, without surrounding space
 }
 
-// Text returns the value of m with its escapes resolved if it is a JSON string; ok is false if not.
+// Text returns the value of m with its escapes resolved if it is a JSON string;
+// ok is false if not.
 func (m Member) Text() (s string, ok bool) {
 	if len(m.Raw) < 2 || m.Raw[0] != '"' {
 		return "", false
@@ -23,13 +26,15 @@ func (m Member) Text() (s string, ok bool) {
 	return string(unquote(m.Raw, bytes.IndexByte(m.Raw, '\\') < 0)), true
 }
 
-// AppendKey appends the name of m to dst as [AppendText] does, without making a string of it first.
+// AppendKey appends the name of m to dst as [AppendText] does, without making a
+// string of it first.
 func (m Member) AppendKey(dst []byte) []byte { return appendText(dst, m.Key) }
 
-// Members appends the top-level members of payload to dst, in order, without copying: keys and values
-// are parts of payload, except for keys with escapes. It is strict: payload must be exactly one JSON
-// object (RFC 8259) in valid UTF-8. When a name comes twice the later value stands in the earlier
-// place, as JSON.parse has it. It fails with ErrInvalid.
+// Members appends the top-level members of payload to dst, in order, without
+// copying: keys and values are parts of payload, except for keys with escapes.
+// It is strict: payload must be exactly one JSON object (RFC 8259) in valid
+// UTF-8. When a name comes twice the later value stands in the earlier place,
+// as JSON.parse has it. It fails with ErrInvalid.
 func Members(payload []byte, dst []Member) ([]Member, error) {
 	had := len(dst)
 	members, ok := scanObject(payload, dst)
@@ -39,8 +44,8 @@ func Members(payload []byte, dst []Member) ([]Member, error) {
 	return members[:had+len(unique(members[had:]))], nil
 }
 
-// DistinctMembers is [Members] for text in which two readers must not find different things: it fails
-// with ErrInvalid also when a name comes twice.
+// DistinctMembers is [Members] for text in which two readers must not find
+// different things: it fails with ErrInvalid also when a name comes twice.
 func DistinctMembers(text []byte, dst []Member) ([]Member, error) {
 	had := len(dst)
 	members, ok := scanObject(text, dst)
@@ -50,7 +55,8 @@ func DistinctMembers(text []byte, dst []Member) ([]Member, error) {
 	return members, nil
 }
 
-// Lookup returns the value called key as JSON text; ok is false if there is none. A null is present.
+// Lookup returns the value called key as JSON text; ok is false if there is
+// none. A null is present.
 func Lookup(members []Member, key string) (raw []byte, ok bool) {
 	for i := range members {
 		if string(members[i].Key) == key {
@@ -60,8 +66,9 @@ func Lookup(members []Member, key string) (raw []byte, ok bool) {
 	return nil, false
 }
 
-// unique removes repeated names in place. Few members are compared with one another; many go through a
-// map, so that the work stays proportional to their number.
+// unique removes repeated names in place. Few members are compared with one
+// another; many go through a map, so that the work stays proportional to their
+// number.
 func unique(members []Member) []Member {
 	if len(members) > 32 {
 		return uniqueByMap(members)

@@ -59,7 +59,8 @@ func TestMembersIsStrict(t *testing.T) {
 	}
 }
 
-// everything has each construct of JSON, so that its prefixes end in the middle of each.
+// everything has each construct of JSON, so that its prefixes end in the middle
+// of each.
 const everything = ` {"a\"\\\/\b\f\n\r\t\u00e9\ud83e\udd8a" : "\"\\\/\b\f\n\r\t\u00E9", "b":[-0.5e+3, 1E-2 ,0,[],{}], "c":{"\u0064":true,"e":false,"f":null} , "ü":"🦊"} `
 
 func TestCutTextNeverPanics(t *testing.T) {
@@ -161,7 +162,8 @@ func TestLookup(t *testing.T) {
 	}
 }
 
-// sameAsStandard compares with encoding/json, which repairs invalid UTF-8 where we refuse it.
+// sameAsStandard compares with encoding/json, which repairs invalid UTF-8 where
+// we refuse it.
 func sameAsStandard(t *testing.T, payload []byte, members []jsontext.Member) {
 	t.Helper()
 	var want map[string]json.RawMessage

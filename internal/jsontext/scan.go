@@ -8,8 +8,8 @@ import (
 // maxDepth bounds nesting, and with it the stack.
 const maxDepth = 1000
 
-// scanObject reads text as exactly one JSON object (RFC 8259) and appends its members to dst, repeated
-// names included.
+// scanObject reads text as exactly one JSON object (RFC 8259) and appends its
+// members to dst, repeated names included.
 func scanObject(text []byte, dst []Member) ([]Member, bool) {
 	s := scanner{text: text}
 	if !utf8.Valid(text) || !s.object(&dst, 0) {
@@ -19,8 +19,9 @@ func scanObject(text []byte, dst []Member) ([]Member, bool) {
 	return dst, s.at == len(text)
 }
 
-// scanner walks over JSON text. Its methods move past what they are named for and report whether it was
-// there. None moves past the end, however the text is cut: the headers of tokens are read before they are authentic.
+// scanner walks over JSON text. Its methods move past what they are named for
+// and report whether it was there. None moves past the end, however the text is
+// cut: the headers of tokens are read before they are authentic.
 type scanner struct {
 	text []byte
 	at   int

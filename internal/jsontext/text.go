@@ -2,9 +2,10 @@ package jsontext
 
 import "unicode/utf8"
 
-// AppendText appends s to dst as a JSON string, written as JSON.stringify writes it: quotes, backslashes
-// and control characters are escaped, nothing else is, and invalid UTF-8 becomes U+FFFD. It is not safe
-// to put the result into HTML.
+// AppendText appends s to dst as a JSON string, written as JSON.stringify
+// writes it: quotes, backslashes and control characters are escaped, nothing
+// else is, and invalid UTF-8 becomes U+FFFD. It is not safe to put the result
+// into HTML.
 func AppendText(dst []byte, s string) []byte {
 	return appendText(dst, s)
 }
@@ -27,8 +28,8 @@ func appendText[T string | []byte](dst []byte, s T) []byte {
 	return append(dst, '"')
 }
 
-// isPlain reports whether s can stand between quotes as it is. Text outside ASCII is left to the slow
-// path, which also repairs it.
+// isPlain reports whether s can stand between quotes as it is. Text outside
+// ASCII is left to the slow path, which also repairs it.
 func isPlain[T string | []byte](s T) bool {
 	for i := range len(s) {
 		if c := s[i]; c < 0x20 || c >= utf8.RuneSelf || c == '"' || c == '\\' {

@@ -8,17 +8,19 @@ import (
 	"github.com/latchkeyhq/latchkey/internal/jsontext"
 )
 
-// ErrExpired says that a token is authentic but its life has ended. It is jwt.ErrExpired as well.
+// ErrExpired says that a token is authentic but its life has ended. It is
+// jwt.ErrExpired as well.
 var ErrExpired = errors.New("jwt: the token has expired")
 
 // tolerance is how many seconds the clocks of two machines may differ.
 const tolerance = 15
 
-// Check judges the life of an authentic payload at the time now. exp, nbf and iat must be numbers where
-// they are present (RFC 7519 section 4.1); a null is not one. A token is over 15 seconds after exp, and
-// begins 15 seconds before nbf. Without exp it lives until maxAge (0: 30 days) after iat, which then
-// must not lie in the future; without both it has no bound and is invalid. It fails with
-// [jsontext.ErrInvalid] or [ErrExpired].
+// Check judges the life of an authentic payload at the time now. exp, nbf and
+// iat must be numbers where they are present (RFC 7519 section 4.1); a null is
+// not one. A token is over 15 seconds after exp, and begins 15 seconds before
+// nbf. Without exp it lives until maxAge (0: 30 days) after iat, which then
+// must not lie in the future; without both it has no bound and is invalid. It
+// fails with [jsontext.ErrInvalid] or [ErrExpired].
 func Check(members []jsontext.Member, now time.Time, maxAge time.Duration) error {
 	exp, expErr := numericDate(members, "exp")
 	iat, iatErr := numericDate(members, "iat")
@@ -42,7 +44,8 @@ func Check(members []jsontext.Member, now time.Time, maxAge time.Duration) error
 	return nil
 }
 
-// date is a NumericDate: seconds since 1970, possibly with a fraction (RFC 7519 section 2).
+// date is a NumericDate: seconds since 1970, possibly with a fraction (RFC 7519
+// section 2).
 type date struct {
 	at  float64
 	set bool
@@ -60,8 +63,8 @@ func numericDate(members []jsontext.Member, key string) (date, error) {
 	return date{at, true}, nil
 }
 
-// parseNumber reads a JSON number. Whole numbers of ordinary length, which is all we ever write, need
-// no general conversion.
+// parseNumber reads a JSON number. Whole numbers of ordinary length, which is
+// all we ever write, need no general conversion.
 func parseNumber(raw []byte) (float64, bool) {
 	if n, ok := parseDigits(raw); ok {
 		return float64(n), true

@@ -12,12 +12,14 @@ import (
 // DefaultMaxAge is how long a token lives when nothing else is said: 30 days.
 const DefaultMaxAge = 30 * 24 * time.Hour
 
-// issued are the claims that every new token gets, in the order in which they are added.
+// issued are the claims that every new token gets, in the order in which they
+// are added.
 var issued = [...]string{"iat", "exp", "jti"}
 
-// AppendIssued appends members to dst as the payload of a new token, one JSON object: iat is now, exp is
-// maxAge later (0: 30 days; fractions of a second are dropped) and jti a random UUID. Members with these
-// names keep their place and lose their value; those that are missing come last, in this order.
+// AppendIssued appends members to dst as the payload of a new token, one JSON
+// object: iat is now, exp is maxAge later (0: 30 days; fractions of a second
+// are dropped) and jti a random UUID. Members with these names keep their place
+// and lose their value; those that are missing come last, in this order.
 func AppendIssued(dst []byte, members []jsontext.Member, now time.Time, maxAge time.Duration) []byte {
 	var done [len(issued)]bool
 	dst = append(dst, '{')
@@ -38,8 +40,8 @@ func AppendIssued(dst []byte, members []jsontext.Member, now time.Time, maxAge t
 	return append(dst, '}')
 }
 
-// separate makes room for another member of the object that dst ends with. A value never ends in "{", so
-// that byte tells that the object is still empty.
+// separate makes room for another member of the object that dst ends with. A
+// value never ends in "{", so that byte tells that the object is still empty.
 func separate(dst []byte) []byte {
 	if dst[len(dst)-1] != '{' {
 		dst = append(dst, ',')

@@ -8,7 +8,8 @@ import (
 	"github.com/latchkeyhq/latchkey/internal/mailbox"
 )
 
-// FuzzMailbox: what is mailed to is one mailbox, and normalising it again changes nothing.
+// FuzzMailbox: what is mailed to is one mailbox, and normalising it again
+// changes nothing.
 func FuzzMailbox(f *testing.F) {
 	for _, s := range []string{"Ada@Example.com", "a@b,c", "a@b@c", "\"a\"@b", "a b@c", "a@b\r\nBcc: x", "ａ@ｂ.example", "a@\u200bb", "a@[::1]", "<a@b>", "a@b..c", "İ@x.example", "a@b;c@d", "a@xn--bcher-kva.example", strings.Repeat("a", 300) + "@b"} {
 		f.Add(s)

@@ -99,14 +99,14 @@ func TestAuthorizationURL(t *testing.T) {
 			if row.change != nil {
 				row.change(&config)
 			}
-			address, err := newClient(t, config).AuthorizationURL(t.Context(), row.request)
+			endpoint, err := newClient(t, config).AuthorizationURL(t.Context(), row.request)
 			if err != nil {
 				t.Fatal(err)
 			}
-			if !strings.HasPrefix(address, f.URL+"/authorize?") || strings.Contains(address, "+") {
-				t.Errorf("unexpected address %s", address)
+			if !strings.HasPrefix(endpoint, f.URL+"/authorize?") || strings.Contains(endpoint, "+") {
+				t.Errorf("unexpected URL %s", endpoint)
 			}
-			got := query(t, address)
+			got := query(t, endpoint)
 			for name, want := range row.want {
 				switch {
 				case want == "-" && got.Has(name):

@@ -40,7 +40,7 @@ func ParseCallback(params url.Values) (*Callback, error) {
 	}, nil
 }
 
-// CheckResponse tells whether cb is this provider's and holds a code. An error
+// CheckResponse says whether cb is this provider's and holds a code. An error
 // that the provider reports is a *ResponseError. The issuer comes first: also
 // an error is only believed from the right provider (RFC 9207 section 2.4).
 func (c *Client) CheckResponse(ctx context.Context, cb *Callback) error {

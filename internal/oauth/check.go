@@ -56,11 +56,11 @@ func (c *Config) checkIssuerURL() error {
 	return nil
 }
 
-func (c *Config) checkEndpoint(field, address string) error {
-	if address == "" {
+func (c *Config) checkEndpoint(field, endpoint string) error {
+	if endpoint == "" {
 		return nil
 	}
-	if _, err := checkURL(address, c.AllowInsecure); err != nil {
+	if _, err := checkURL(endpoint, c.AllowInsecure); err != nil {
 		return fault(field, err.Error())
 	}
 	return nil
@@ -179,10 +179,10 @@ func signingMaterial(k *SigningKey, opaque jose.OpaqueSigner, alg jose.Signature
 	return opaque, nil
 }
 
-// checkURL accepts absolute https addresses without userinfo and fragment, and
-// http ones on loopback hosts, or anywhere if insecure (RFC 8414 section 2).
-func checkURL(address string, insecure bool) (*url.URL, error) {
-	u, err := url.Parse(address)
+// checkURL accepts absolute https URLs without userinfo and fragment, and http
+// ones on loopback hosts, or anywhere if insecure (RFC 8414 section 2).
+func checkURL(endpoint string, insecure bool) (*url.URL, error) {
+	u, err := url.Parse(endpoint)
 	switch {
 	case err != nil:
 		return nil, errors.New("is no URL")
@@ -190,7 +190,7 @@ func checkURL(address string, insecure bool) (*url.URL, error) {
 		return nil, errors.New("must be an absolute https URL")
 	case u.User != nil:
 		return nil, errors.New("must not contain a user name or password")
-	case u.Fragment != "" || strings.Contains(address, "#"):
+	case u.Fragment != "" || strings.Contains(endpoint, "#"):
 		return nil, errors.New("must not have a fragment")
 	case u.Scheme == "http" && !insecure && !isLoopback(u.Hostname()):
 		return nil, errors.New("must be https; http is for loopback hosts only, unless insecure endpoints are allowed")

@@ -93,10 +93,10 @@ const (
 	NoClientAuth      ClientAuth = "none"
 )
 
-// Endpoint is an address of the provider and the parameters that always go to
-// it. An empty URL is discovered. For the authorization endpoint Params are
-// defaults that the URL's own query and then the request can replace; for the
-// others they are set in the query.
+// Endpoint is a URL of the provider and the parameters that always go to it. An
+// empty URL is discovered. For the authorization endpoint Params are defaults
+// that the URL's own query and then the request can replace; for the others
+// they are set in the query.
 type Endpoint struct {
 	URL    string
 	Params url.Values
@@ -163,7 +163,7 @@ func (c Config) withDefaults() Config {
 	return c
 }
 
-// selfSufficient tells whether a sign-in needs nothing from discovery. The
+// selfSufficient says whether a sign-in needs nothing from discovery. The
 // userinfo endpoint does not count: who has none reads the profile elsewhere.
 func (c *Config) selfSufficient() bool {
 	keys := !c.OIDC || c.JWKS != "" || c.onlyHMAC()

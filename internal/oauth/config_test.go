@@ -137,12 +137,12 @@ func TestR244ConfigIsFrozen(t *testing.T) {
 	config.Authorization.Params.Set("redirect_uri", "https://evil.example")
 	config.Cache.MaxAge = 0
 	for range 2 {
-		address, err := c.AuthorizationURL(t.Context(), AuthRequest{RedirectURI: callback})
+		endpoint, err := c.AuthorizationURL(t.Context(), AuthRequest{RedirectURI: callback})
 		if err != nil {
 			t.Fatal(err)
 		}
-		if strings.Contains(address, "evil") {
-			t.Errorf("a later change took effect: %s", address)
+		if strings.Contains(endpoint, "evil") {
+			t.Errorf("a later change took effect: %s", endpoint)
 		}
 	}
 	if n := f.hits(discoveryPath); n != 1 {

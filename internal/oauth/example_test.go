@@ -39,11 +39,11 @@ func Example() {
 
 	const redirectURI = "https://app.example/callback"
 	verifier, state := oauth.NewVerifier(), oauth.NewVerifier()
-	address, err := client.AuthorizationURL(ctx, oauth.AuthRequest{RedirectURI: redirectURI, State: state, Verifier: verifier})
+	endpoint, err := client.AuthorizationURL(ctx, oauth.AuthRequest{RedirectURI: redirectURI, State: state, Verifier: verifier})
 	if err != nil {
 		log.Fatal(err)
 	}
-	u, _ := url.Parse(address)
+	u, _ := url.Parse(endpoint)
 	fmt.Println("ask for", u.Query().Get("scope"), "with", u.Query().Get("code_challenge_method"))
 
 	// The browser comes back.

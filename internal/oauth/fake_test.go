@@ -47,7 +47,7 @@ func must[T any](value T, err error) T {
 	return value
 }
 
-// fake is a provider that can be told to misbehave.
+// fake is a provider that can be made to misbehave.
 type fake struct {
 	*httptest.Server
 
@@ -245,7 +245,7 @@ func send(status int, mediaType, body string) http.HandlerFunc {
 	}
 }
 
-// clock is a time that only moves when told to.
+// clock is a time that stands still until a test moves it.
 type clock struct {
 	mu  sync.Mutex
 	now time.Time
@@ -265,10 +265,10 @@ func (c *clock) advance(d time.Duration) {
 	c.now = c.now.Add(d)
 }
 
-// query parses the query of an address.
-func query(t testing.TB, address string) url.Values {
+// query parses the query of a URL.
+func query(t testing.TB, endpoint string) url.Values {
 	t.Helper()
-	u, err := url.Parse(address)
+	u, err := url.Parse(endpoint)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -288,7 +288,7 @@ func wantStep(t testing.TB, err error, step Step, what string) {
 	wantClean(t, err)
 }
 
-// wantClean fails if an error tells what must stay secret, in any verb.
+// wantClean fails if an error holds what must stay secret, in any verb.
 func wantClean(t testing.TB, err error) {
 	t.Helper()
 	for _, verb := range []string{"%v", "%+v", "%#v", "%q", "%s"} {

@@ -78,9 +78,9 @@ func FuzzDiscovery(f *testing.F) {
 		if strings.TrimSuffix(m.Issuer, "/") != fuzzIssuer {
 			t.Fatalf("accepted the issuer %q", m.Issuer)
 		}
-		for _, address := range []string{m.AuthorizationEndpoint, m.TokenEndpoint, m.UserInfoEndpoint, m.JWKSURI, m.EndSessionEndpoint} {
-			if u, err := url.Parse(address); err != nil || address != "" && (u.Scheme != "https" || u.User != nil || u.Host == "") {
-				t.Fatalf("accepted the address %q", address)
+		for _, endpoint := range []string{m.AuthorizationEndpoint, m.TokenEndpoint, m.UserInfoEndpoint, m.JWKSURI, m.EndSessionEndpoint} {
+			if u, err := url.Parse(endpoint); err != nil || endpoint != "" && (u.Scheme != "https" || u.User != nil || u.Host == "") {
+				t.Fatalf("accepted the URL %q", endpoint)
 			}
 		}
 	})

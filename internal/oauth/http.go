@@ -47,22 +47,22 @@ func ownTransport() http.RoundTripper {
 	return own
 }
 
-func (c *Client) get(ctx context.Context, step Step, address string, header http.Header) (*answer, error) {
-	return c.call(ctx, step, http.MethodGet, address, header, nil)
+func (c *Client) get(ctx context.Context, step Step, endpoint string, header http.Header) (*answer, error) {
+	return c.call(ctx, step, http.MethodGet, endpoint, header, nil)
 }
 
-func (c *Client) post(ctx context.Context, step Step, address string, header http.Header, form url.Values) (*answer, error) {
+func (c *Client) post(ctx context.Context, step Step, endpoint string, header http.Header, form url.Values) (*answer, error) {
 	header.Set("Content-Type", "application/x-www-form-urlencoded")
-	return c.call(ctx, step, http.MethodPost, address, header, strings.NewReader(form.Encode()))
+	return c.call(ctx, step, http.MethodPost, endpoint, header, strings.NewReader(form.Encode()))
 }
 
 // call makes one request and reads the whole answer, within the limits.
-func (c *Client) call(ctx context.Context, step Step, method, address string, header http.Header, body io.Reader) (*answer, error) {
+func (c *Client) call(ctx context.Context, step Step, method, endpoint string, header http.Header, body io.Reader) (*answer, error) {
 	ctx, cancel := c.timeout(ctx)
 	defer cancel()
-	req, err := http.NewRequestWithContext(ctx, method, address, body)
+	req, err := http.NewRequestWithContext(ctx, method, endpoint, body)
 	if err != nil {
-		return nil, fail(step, "the address is malformed")
+		return nil, fail(step, "the URL is malformed")
 	}
 	req.Header = header
 	req.Header.Set("User-Agent", "latchkey")

@@ -27,9 +27,9 @@ type IDTokenCheck struct {
 	AccessToken string
 
 	// Original are the claims of the ID token that a refreshed one follows:
-	// same issuer, subject, audience and party, and nonce and auth_time the same
-	// where the new one has them (OpenID Connect Core 12.2). Nonce is then not
-	// looked at. nil: this is a sign-in.
+	// same issuer, subject, audience and party, and nonce and auth_time the
+	// same where the new one has them (OpenID Connect Core 12.2). Nonce is then
+	// not looked at. nil: this is a sign-in.
 	Original map[string]any
 }
 
@@ -96,8 +96,8 @@ func (c *Client) checkIssuerClaim(m *Metadata, claims map[string]any) error {
 	return nil
 }
 
-// checkSubject also refuses the mark that the decoder leaves in place of what is
-// no character, since other subjects may have come to look the same.
+// checkSubject also refuses the mark that the decoder leaves in place of what
+// is no character, since other subjects may have come to look the same.
 func checkSubject(claims map[string]any) error {
 	sub, ok := claims["sub"].(string)
 	if !ok || sub == "" || len(sub) > maxSubject || strings.ContainsRune(sub, utf8.RuneError) {
@@ -194,8 +194,8 @@ func checkNonce(claims map[string]any, sent string) error {
 	return nil
 }
 
-// checkAccessTokenHash compares at_hash, when present, with the left half of the
-// access token's hash (OpenID Connect Core 3.1.3.8).
+// checkAccessTokenHash compares at_hash, when present, with the left half of
+// the access token's hash (OpenID Connect Core 3.1.3.8).
 func checkAccessTokenHash(token *signed, accessToken string) error {
 	value, stated := token.claims["at_hash"]
 	if !stated || accessToken == "" {

@@ -77,20 +77,20 @@ func (c *Client) verifyWithKeys(ctx context.Context, jws *jose.JSONWebSignature)
 	return payload, nil
 }
 
-// mayRefetch tells whether a token that seen does not verify is a reason to ask
+// mayRefetch says whether a token that seen does not verify is a reason to ask
 // again. It is, at once, if asking was of use the last time: keys can rotate at
-// any moment. Otherwise KeyPause has to pass, or tokens with invented kids would
-// turn us against the provider.
+// any moment. Otherwise KeyPause has to pass, or tokens with invented kids
+// would turn us against the provider.
 func (c *Client) mayRefetch(seen *memory[*keySet]) bool {
 	return c.useful.Load() == seen || !c.config.Time().Before(seen.asked.Add(c.cache.KeyPause))
 }
 
 func (c *Client) fetchKeys(ctx context.Context) (*keySet, time.Duration, error) {
-	address, err := c.keysAddress(ctx)
+	endpoint, err := c.keysURL(ctx)
 	if err != nil {
 		return nil, 0, err
 	}
-	a, err := c.get(ctx, StepKeys, address, acceptJSON())
+	a, err := c.get(ctx, StepKeys, endpoint, acceptJSON())
 	if err != nil {
 		return nil, 0, err
 	}
@@ -104,10 +104,10 @@ func (c *Client) fetchKeys(ctx context.Context) (*keySet, time.Duration, error) 
 	return set, lifetime(a.header, c.config.Time()), nil
 }
 
-// keysAddress falls back to discovery also for a provider that otherwise needs
+// keysURL falls back to discovery also for a provider that otherwise needs
 // none: a plain OAuth provider with an issuer may send an ID token nobody asked
 // for, and it is checked like any other.
-func (c *Client) keysAddress(ctx context.Context) (string, error) {
+func (c *Client) keysURL(ctx context.Context) (string, error) {
 	m := c.explicit
 	if m.JWKSURI == "" && c.config.Issuer != "" {
 		var err error

@@ -14,7 +14,7 @@ import (
 	"github.com/go-jose/go-jose/v4"
 )
 
-// verify runs an ID token through c and tells whether it passed.
+// verify runs an ID token through c and says whether it passed.
 func verify(t *testing.T, c *Client, token string) error {
 	t.Helper()
 	_, err := c.VerifyIDToken(t.Context(), token, IDTokenCheck{})

@@ -39,8 +39,8 @@ func (c *Client) Discover(ctx context.Context) (*Metadata, error) {
 	return c.discovered(ctx)
 }
 
-// SupportsS256 tells whether the provider advertises PKCE with S256. One that
-// is configured without discovery advertises nothing.
+// SupportsS256 says whether the provider advertises PKCE with S256. One that is
+// configured without discovery advertises nothing.
 func (c *Client) SupportsS256(ctx context.Context) (bool, error) {
 	m, err := c.Discover(ctx)
 	if err != nil {
@@ -58,8 +58,8 @@ func (c *Client) discovered(ctx context.Context) (*Metadata, error) {
 }
 
 func (c *Client) fetchMetadata(ctx context.Context) (*Metadata, time.Duration, error) {
-	address := strings.TrimSuffix(c.config.Issuer, "/") + "/.well-known/openid-configuration"
-	a, err := c.get(ctx, StepDiscovery, address, acceptJSON())
+	endpoint := strings.TrimSuffix(c.config.Issuer, "/") + "/.well-known/openid-configuration"
+	a, err := c.get(ctx, StepDiscovery, endpoint, acceptJSON())
 	if err != nil {
 		return nil, 0, err
 	}
@@ -136,24 +136,24 @@ func (c *Client) isOurIssuer(stated string) bool {
 	return err == nil && strings.Trim(u.Path, "/") == ""
 }
 
-// checkDiscovered holds discovered addresses to the rules for configured ones,
-// and one more: an issuer elsewhere cannot send us to our own loopback in clear.
+// checkDiscovered holds discovered URLs to the rules for configured ones, and
+// one more: an issuer elsewhere cannot send us to our own loopback in clear.
 func (c *Client) checkDiscovered(m *Metadata) error {
 	issuer, err := url.Parse(c.config.Issuer)
 	if err != nil {
 		return errors.New("the issuer is no URL")
 	}
-	for name, address := range map[string]string{
+	for name, endpoint := range map[string]string{
 		"authorization_endpoint": m.AuthorizationEndpoint,
 		"token_endpoint":         m.TokenEndpoint,
 		"userinfo_endpoint":      m.UserInfoEndpoint,
 		"jwks_uri":               m.JWKSURI,
 		"end_session_endpoint":   m.EndSessionEndpoint,
 	} {
-		if address == "" {
+		if endpoint == "" {
 			continue
 		}
-		u, err := checkURL(address, c.config.AllowInsecure)
+		u, err := checkURL(endpoint, c.config.AllowInsecure)
 		if err != nil {
 			return errors.New(name + " " + err.Error())
 		}
@@ -164,7 +164,7 @@ func (c *Client) checkDiscovered(m *Metadata) error {
 	return nil
 }
 
-// prepare puts what Config states over m and makes the addresses ready to use.
+// prepare puts what Config states over m and makes the URLs ready to use.
 func (c *Client) prepare(m *Metadata) *Metadata {
 	k := &c.config
 	m.AuthorizationEndpoint = or(k.Authorization.URL, m.AuthorizationEndpoint)
@@ -180,14 +180,14 @@ func (c *Client) prepare(m *Metadata) *Metadata {
 	return m
 }
 
-// withQuery sets params in the query of an address.
-func withQuery(address string, params url.Values) string {
-	if address == "" || len(params) == 0 {
-		return address
+// withQuery sets params in the query of a URL.
+func withQuery(endpoint string, params url.Values) string {
+	if endpoint == "" || len(params) == 0 {
+		return endpoint
 	}
-	u, err := url.Parse(address)
+	u, err := url.Parse(endpoint)
 	if err != nil {
-		return address // checkURL says so
+		return endpoint // checkURL says so
 	}
 	query := u.Query()
 	for name, values := range params {

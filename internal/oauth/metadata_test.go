@@ -10,7 +10,7 @@ func TestR045DiscoveryIsAboutTheIssuer(t *testing.T) {
 	tenant := func(issuer string, _ map[string]any) bool { return issuer == "https://op.example/{tenant}" }
 	for _, row := range []struct {
 		name       string
-		configured string // after the base address
+		configured string // after the base URL
 		stated     any
 		match      func(string, map[string]any) bool
 		ok         bool
@@ -77,10 +77,10 @@ func TestDiscoveryDocument(t *testing.T) {
 		{"unknown members of any type", map[string]any{"x": []int{1}, "y": map[string]any{"z": nil}}, ""},
 		{"R-036 names are exact", map[string]any{"issuer": nil, "Issuer": f.URL}, "another issuer"},
 		{"R-046 http token endpoint", map[string]any{"token_endpoint": "http://op.example/token"}, "token_endpoint"},
-		{"R-046 relative key address", map[string]any{"jwks_uri": "/jwks"}, "jwks_uri"},
+		{"R-046 relative key URL", map[string]any{"jwks_uri": "/jwks"}, "jwks_uri"},
 		{"R-046 file scheme", map[string]any{"userinfo_endpoint": "file:///etc/passwd"}, "userinfo_endpoint"},
 		{"R-046 javascript authorization endpoint", map[string]any{"authorization_endpoint": "javascript:alert(1)"}, "authorization_endpoint"},
-		{"R-046 userinfo in the address", map[string]any{"token_endpoint": "https://canary:x@op.example"}, "token_endpoint"},
+		{"R-046 userinfo in the URL", map[string]any{"token_endpoint": "https://canary:x@op.example"}, "token_endpoint"},
 		{"R-046 fragment", map[string]any{"end_session_endpoint": "https://op.example/#x"}, "end_session_endpoint"},
 		{"endpoint of another type", map[string]any{"token_endpoint": 1}, "token_endpoint"},
 		{"list of another type", map[string]any{"id_token_signing_alg_values_supported": "RS256"}, "id_token_signing"},

@@ -10,9 +10,10 @@
 //	VerifyIDToken      whose it is (OpenID Connect)
 //	UserInfo           more about them, or all there is (plain OAuth)
 //
-// Everything that arrives is treated as hostile: sizes, types, spellings and
-// timings have limits, redirects are not followed, and a check that fails ends
-// the step with an error that holds no secret, token, body or query string.
+// Everything that is received is treated as hostile: sizes, types, spellings
+// and timings have limits, redirects are not followed, and a check that fails
+// ends the step with an error that holds no secret, token, body or query
+// string.
 //
 // The package knows nothing of browsers, cookies, sessions or users.
 package oauth
@@ -31,7 +32,8 @@ import (
 )
 
 // Client talks to one provider. It never changes after New, apart from what it
-// remembers of the provider's metadata and keys, and is safe for concurrent use.
+// remembers of the provider's metadata and keys, and is safe for concurrent
+// use.
 type Client struct {
 	config Config // defaults filled in; own copies of everything that could be changed from outside
 	http   *http.Client

@@ -44,7 +44,7 @@ func (m *memory[T]) failure() error {
 }
 
 // get returns what is known, asking the provider if it has to. With seen, it
-// asks for something newer than that. fresh tells that a request was made, by
+// asks for something newer than that. fresh says that a request was made, by
 // this call or by one that it waited for.
 func (r *recall[T]) get(ctx context.Context, seen *memory[T]) (m *memory[T], fresh bool, err error) {
 	if m := r.last.Load(); r.serves(m, seen) {
@@ -88,7 +88,8 @@ func (r *recall[T]) renew(ctx context.Context, seen *memory[T]) *memory[T] {
 	return next
 }
 
-// afterFailure keeps the older value in use, unless nothing is to be remembered.
+// afterFailure keeps the older value in use, unless nothing is to be
+// remembered.
 func (r *recall[T]) afterFailure(last *memory[T], now time.Time, err error) *memory[T] {
 	next := &memory[T]{asked: now, err: err, pause: r.rules.FailurePause}
 	if last != nil {

@@ -80,7 +80,8 @@ func newSteps(t *testing.T, rules *Cache) *steps {
 	return &steps{t: t, f: f, at: at, c: f.client(t, func(c *Config) { c.Time, c.Cache = at.Now, rules })}
 }
 
-// after moves the clock, asks, and compares the outcome and the requests so far.
+// after moves the clock, asks, and compares the outcome and the requests so
+// far.
 func (s *steps) after(d time.Duration, ok bool, requests int) {
 	s.t.Helper()
 	s.at.advance(d)

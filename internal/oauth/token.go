@@ -19,7 +19,7 @@ type Token struct {
 	RefreshToken string    // empty: none
 	IDToken      string    // empty: none; not verified yet
 	Scope        string    // empty: as asked for
-	ExpiresAt    time.Time // of AccessToken, whole seconds; zero: not told
+	ExpiresAt    time.Time // of AccessToken, whole seconds; zero: not said
 
 	// Extra holds every other member of the answer. Numbers are json.Number.
 	Extra map[string]any

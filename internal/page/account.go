@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// Account is the settings page of somebody who is signed in. A part whose
-// addresses are empty is not shown.
+// Account is the settings page of somebody who is signed in. A part whose URLs
+// are empty is not shown.
 type Account struct {
 	CSRFToken   string
 	CallbackURL string // where forms lead back to, usually this page; empty: not sent
@@ -34,10 +34,10 @@ type Account struct {
 type Linked struct {
 	Provider          Provider // Name, ID, Icon and Brand are shown
 	ProviderAccountID string   // sent when it is unlinked, never shown
-	Detail            string   // such as the address at the provider; empty: not shown
+	Detail            string   // such as the e-mail at the provider; empty: not shown
 
 	// Removable says that another way in remains. Its zero value is the safe
-	// one: no button. The server must check again when the form arrives.
+	// one: no button. The server must check again when the form is sent.
 	Removable bool
 }
 
@@ -107,7 +107,7 @@ type DeleteAccount struct {
 	CSRFToken string
 	Action    string // where the form is posted; it sends confirm=delete
 	CancelURL string // back to the settings
-	Name      string // whose account: an address or a name; empty: not named
+	Name      string // whose account: an e-mail or a name; empty: not named
 }
 
 // DeleteAccount renders the page that asks before an account is deleted.

@@ -27,7 +27,7 @@ func TestThisDeviceIsNotEndedFromTheList(t *testing.T) {
 	}
 }
 
-func TestPartsWithoutAddressAreNotShown(t *testing.T) {
+func TestPartsWithoutURLAreNotShown(t *testing.T) {
 	p, err := mustNew(t, Options{}).Account(Account{})
 	doc := mustParse(t, p, err)
 	if got := doc.words(); got != "Your account" {

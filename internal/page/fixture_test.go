@@ -104,7 +104,8 @@ var everyPage = []shown{
 	}},
 }
 
-// filled sets every string of a view, however deep, and gives each list two items.
+// filled sets every string of a view, however deep, and gives each list two
+// items.
 func filled[T any](s string) T {
 	var v T
 	fill(reflect.ValueOf(&v).Elem(), s)

@@ -49,20 +49,20 @@ func TestHostileStrings(t *testing.T) {
 			if p.Status != harmless[i].Status {
 				t.Errorf("R-203 %q: %s has status %d", line, everyPage[i].name, p.Status)
 			}
-			checkAddresses(t, got)
+			checkURLs(t, got)
 			checkPolicy(t, p.Policy, harmless[i].Policy)
 		}
 	}
 }
 
-// checkAddresses: no attribute that a browser may follow leads anywhere but to
-// the web, read as leniently as browsers read.
-func checkAddresses(t *testing.T, doc *node) {
+// checkURLs: no attribute that a browser may follow leads anywhere but to the
+// web, read as leniently as browsers read.
+func checkURLs(t *testing.T, doc *node) {
 	t.Helper()
 	for _, name := range []string{"a", "form", "img", "script"} {
 		for _, n := range doc.all(name) {
 			for _, a := range n.attrs {
-				if slices.Contains([]string{"href", "action", "src"}, a.name) && !leadsToTheWeb(a.value) {
+				if slices.Contains([]string{"href", "action", "src"}, a.name) && !isWebURL(a.value) {
 					t.Errorf("R-203 <%s %s=%q>", name, a.name, a.value)
 				}
 			}
@@ -70,14 +70,14 @@ func checkAddresses(t *testing.T, doc *node) {
 	}
 }
 
-func leadsToTheWeb(address string) bool {
-	address = strings.Map(func(c rune) rune {
+func isWebURL(link string) bool {
+	link = strings.Map(func(c rune) rune {
 		if c <= ' ' {
 			return -1
 		}
 		return c
-	}, strings.ToLower(address))
-	scheme, _, found := strings.Cut(address, ":")
+	}, strings.ToLower(link))
+	scheme, _, found := strings.Cut(link, ":")
 	return !found || strings.ContainsAny(scheme, "/?#") || scheme == "http" || scheme == "https"
 }
 
@@ -126,7 +126,7 @@ func FuzzPages(f *testing.F) {
 	f.Fuzz(func(t *testing.T, s string) {
 		for _, p := range pagesOf(t, r, s) {
 			doc := mustParse(t, p, nil)
-			checkAddresses(t, doc)
+			checkURLs(t, doc)
 			for pair := range words(doc) {
 				if !elements[pair] {
 					t.Errorf("R-203 %q brings %q", s, pair)

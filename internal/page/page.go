@@ -2,7 +2,7 @@
 // verify-request, the confirmation of a magic link, and the account settings.
 //
 // A page is a function of a view struct and nothing else. Templates know no
-// request, so nothing a visitor sends can decide more than which fixed text is
+// request, so nothing a browser sends can decide more than which fixed text is
 // shown. No page runs an inline script, carries a style attribute or loads
 // anything from elsewhere, except the operator's own logo.
 package page
@@ -21,7 +21,7 @@ import (
 var templates embed.FS
 
 // Options is what the operator chooses, once. The zero value is a complete
-// English page that follows the visitor's colour scheme.
+// English page that follows the browser's colour scheme.
 type Options struct {
 	Theme Theme
 
@@ -95,13 +95,14 @@ func (p Page) SetHeaders(h http.Header) {
 	h.Set("Cache-Control", "no-store")
 	h.Set("X-Content-Type-Options", "nosniff")
 	h.Set("X-Frame-Options", "DENY")
-	// Providers may open in a popup of the application's own making; they keep their opener.
+	// Providers may open in a popup of the application's own making; they keep
+	// their opener.
 	h.Set("Cross-Origin-Opener-Policy", "same-origin-allow-popups")
 }
 
 const (
 	sameOrigin = "same-origin"
-	noReferrer = "no-referrer" // for pages whose own address is a secret
+	noReferrer = "no-referrer" // for pages whose own URL is a secret
 )
 
 // render puts the prepared head and the executed template together.

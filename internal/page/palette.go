@@ -2,7 +2,7 @@ package page
 
 import "strings"
 
-// shade is a colour of the house in its two schemes. Each pair that meets on a
+// shade is a colour of the pages in its two schemes. Each pair that meets on a
 // page keeps the contrast of WCAG 2.2 level AA.
 type shade struct{ token, light, dark string }
 
@@ -31,8 +31,8 @@ var shades = []shade{
 	{"shade", "rgb(21 24 30/.07)", "rgb(0 0 0/.4)"},
 }
 
-// house is the accent of a theme without a brand colour.
-var house = shade{"accent", "#3056d3", "#8ba3ff"}
+// defaultAccent is the accent of a theme without a brand colour.
+var defaultAccent = shade{"accent", "#3056d3", "#8ba3ff"}
 
 func (s shade) in(dark bool) string {
 	if dark {
@@ -114,7 +114,7 @@ func newAccent(dark bool, brand *rgb) accent {
 	if brand != nil {
 		a.base = *brand
 	} else {
-		a.value = house.in(dark)
+		a.value = defaultAccent.in(dark)
 		a.base, _ = parseColor(a.value)
 	}
 	card := ground("card", dark)

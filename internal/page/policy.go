@@ -8,7 +8,7 @@ import (
 
 // policy is what one page needs beyond the policy all of them share.
 type policy struct {
-	secluded    bool     // the page's address is secret: no other site may be asked for anything
+	secluded    bool     // the page's URL is secret: no other site may be asked for anything
 	formOrigins []string // where a form of the page may lead besides the site itself
 	nonce       string   // of the page's one script; empty: no script runs
 }
@@ -55,11 +55,11 @@ func sources(origins []string) []string {
 
 const anyHTTPS = "https:"
 
-// Source gives the origin of an http(s) address in the form in which a
+// Source gives the origin of an http(s) URL in the form in which a
 // Content-Security-Policy lists it, and false for anything a policy cannot
 // name: other schemes, IPv6 literals, hosts with odd characters. The word
 // "https:" alone stands for every https origin; browsers apply form-action to
-// the whole chain of redirects, which matters for providers that pass visitors
+// the whole chain of redirects, which matters for providers that pass browsers
 // on to a host of their customer's.
 func Source(raw string) (string, bool) {
 	if raw == anyHTTPS {

@@ -10,24 +10,24 @@ import (
 // SignIn is the sign-in page.
 type SignIn struct {
 	CSRFToken   string
-	CallbackURL string // where a visitor ends up; empty: not sent
+	CallbackURL string // where the browser ends up; empty: not sent
 	Error       string // code from the query; empty: no message; unknown: the general one
 	Email       string // fills in e-mail fields
 	Host        string // named under the heading; empty: not shown
 
 	Providers []Provider // in the order in which they are shown
 
-	// FormOrigins are the origins, or whole authorization addresses, to which
-	// a form may lead besides the site itself; see [Source]. What a policy
-	// cannot name is left out.
+	// FormOrigins are the origins, or whole authorization URLs, to which a form
+	// may lead besides the site itself; see [Source]. What a policy cannot name
+	// is left out.
 	FormOrigins []string
 
-	// Script is the address of the passkey script; empty: none runs. It is let
-	// in by a fresh nonce and may fetch from the site itself.
+	// Script is the URL of the passkey script; empty: none runs. It is let in
+	// by a fresh nonce and may fetch from the site itself.
 	Script string
 }
 
-// The types of provider a sign-in page tells apart. Any other is shown as a
+// The types of provider a sign-in page distinguishes. Any other is shown as a
 // plain button.
 const (
 	OAuth       = "oauth"
@@ -42,7 +42,7 @@ type Provider struct {
 	ID     string
 	Name   string // shown as it is; empty: ID
 	Type   string
-	Action string // where its form is posted: a path or an http(s) address
+	Action string // where its form is posted: a path or an http(s) URL
 
 	// Fields are the inputs of a form; nil: an e-mail address for the types
 	// email and webauthn, nothing for the others.
@@ -201,7 +201,7 @@ func elementID(form, at int) string {
 	return "f" + strconv.Itoa(form) + "-" + strconv.Itoa(at)
 }
 
-// autocomplete tells password managers what a field is.
+// autocomplete says to password managers what a field is.
 func autocomplete(f Field, providerType string) string {
 	switch {
 	case providerType == WebAuthn && f.Type == "email":

@@ -104,9 +104,9 @@ func TestFields(t *testing.T) {
 		"a password":              {Field{Name: "x", Type: "password", Value: "v"}, Credentials, map[string]string{"autocomplete": "current-password", "value": ""}},
 		"a one-time code":         {Field{Name: "otp"}, Credentials, map[string]string{"autocomplete": "one-time-code"}},
 		"the operator knows best": {Field{Name: "otp", Autocomplete: "off"}, Credentials, map[string]string{"autocomplete": "off"}},
-		"an address is filled in": {Field{Name: "mail", Type: "email"}, Credentials, map[string]string{"value": "me@example.com", "autocomplete": "email"}},
+		"an e-mail is filled in":  {Field{Name: "mail", Type: "email"}, Credentials, map[string]string{"value": "me@example.com", "autocomplete": "email"}},
 		"unless it has a value":   {Field{Name: "mail", Type: "email", Value: "you@example.com"}, Email, map[string]string{"value": "you@example.com"}},
-		"a passkey's address":     {Field{Name: "mail", Type: "email"}, WebAuthn, map[string]string{"autocomplete": "username webauthn"}},
+		"a passkey's e-mail":      {Field{Name: "mail", Type: "email"}, WebAuthn, map[string]string{"autocomplete": "username webauthn"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			p, err := mustNew(t, Options{}).SignIn(SignIn{Email: "me@example.com", Providers: []Provider{{ID: "p", Type: test.provider, Fields: []Field{test.field}}}})

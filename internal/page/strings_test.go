@@ -50,7 +50,8 @@ func TestEveryTextIsShown(t *testing.T) {
 	}
 }
 
-// Whatever a page says is in the table: with the table and the data blanked out, no letter is left.
+// Whatever a page says is in the table: with the table and the data blanked
+// out, no letter is left.
 func TestEveryWordHasAKey(t *testing.T) {
 	blank := Strings{}
 	for key, s := range English() {
@@ -93,7 +94,8 @@ func TestTranslatedTextsAreNotMarkup(t *testing.T) {
 	for _, s := range variations() {
 		p, err := s.page(r)
 		q, errPlain := s.page(plain)
-		// A text that begins with its place has nothing before it, and no element for that.
+		// A text that begins with its place has nothing before it, and no
+		// element for that.
 		if got, want := mustParse(t, p, err).shape(), mustParse(t, q, errPlain).shape(); strings.Count(got, "b ") > strings.Count(want, "b ") {
 			t.Errorf("R-203 %s: %s", s.name, got)
 		}
@@ -109,7 +111,7 @@ func TestStringErrors(t *testing.T) {
 		"the place is missing":    {Strings{"signin.with": "Sign in"}, `"signin.with" must hold {name}`},
 		"another place":           {Strings{"signin.with": "Sign in with {host}"}, `"signin.with" must hold {name}`},
 		"the place twice":         {Strings{"signin.with": "{name} {name}"}, `"signin.with" must hold {name}`},
-		"every fault is told":     {Strings{"a": "", "b": ""}, `"b"`},
+		"every fault is named":    {Strings{"a": "", "b": ""}, `"b"`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			if _, err := New(Options{Strings: test.own}); err == nil || !strings.Contains(err.Error(), test.want) {

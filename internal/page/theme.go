@@ -15,10 +15,10 @@ import (
 // Theme is the look of the pages. Colours are #rgb, #rrggbb, rgb(), hsl() or a
 // CSS name, and opaque.
 type Theme struct {
-	ColorScheme string // auto, light or dark; empty: auto, which follows the visitor's system
-	BrandColor  string // of main buttons, and of links as far as they stay readable; empty: the house's blue
+	ColorScheme string // auto, light or dark; empty: auto, which follows the browser's system
+	BrandColor  string // of main buttons, and of links as far as they stay readable; empty: Latchkey's blue
 	ButtonText  string // on BrandColor; empty: black or white, whichever reads better
-	Logo        string // an http(s) address, a path of the site, or a data:image address; empty: none
+	Logo        string // an http(s) URL, a path of the site, or a data:image URL; empty: none
 	LogoAlt     string // what the logo says; empty: it is decoration
 }
 
@@ -94,7 +94,7 @@ func logoSource(logo string) (string, error) {
 	if source, ok := Source(logo); ok && source != anyHTTPS {
 		return source, nil
 	}
-	return "", errors.New("page: Theme.Logo: not an http(s) address, a path or a base64 data:image address")
+	return "", errors.New("page: Theme.Logo: not an http(s) URL, a path or a base64 data:image URL")
 }
 
 // joined makes one line of a style sheet and drops its comments.

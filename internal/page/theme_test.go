@@ -92,7 +92,8 @@ func TestParseColor(t *testing.T) {
 	}
 }
 
-// Text meets every ground it is shown on with 4.5, and what shows a control with 3.
+// Text meets every ground it is shown on with 4.5, and what shows a control
+// with 3.
 func TestContrast(t *testing.T) {
 	for _, dark := range []bool{false, true} {
 		for _, pair := range []struct {

@@ -5,10 +5,10 @@ import (
 	"time"
 )
 
-// SignOut asks whether the visitor wants to sign out.
+// SignOut asks whether the user wants to sign out.
 type SignOut struct {
 	CSRFToken   string
-	CallbackURL string // where the visitor ends up; empty: not sent
+	CallbackURL string // where the browser ends up; empty: not sent
 	Action      string // where the form is posted
 }
 
@@ -20,7 +20,7 @@ func (r *Renderer) SignOut(v SignOut) (Page, error) {
 // VerifyRequest says that a magic link is on its way.
 type VerifyRequest struct {
 	Host   string // text of the link home
-	Origin string // its address
+	Origin string // its URL
 }
 
 // VerifyRequest renders the verify-request page.
@@ -31,7 +31,7 @@ func (r *Renderer) VerifyRequest(v VerifyRequest) (Page, error) {
 // Hidden is a value that a form sends unseen.
 type Hidden struct{ Name, Value string }
 
-// Confirm asks a visitor who followed a magic link to press a button, so that
+// Confirm asks a user who followed a magic link to press a button, so that
 // programs which merely open every link in a mail do not use it up.
 type Confirm struct {
 	CSRFToken string
@@ -40,9 +40,9 @@ type Confirm struct {
 	Email     string   // who is about to sign in; empty: not named
 }
 
-// Confirm renders the confirmation page. Its address holds the secret of the
-// link, so it sends no referrer and asks nobody else for anything, not even for
-// a logo that lives elsewhere.
+// Confirm renders the confirmation page. Its URL holds the secret of the link,
+// so it sends no referrer and asks nobody else for anything, not even for a
+// logo that lives elsewhere.
 func (r *Renderer) Confirm(v Confirm) (Page, error) {
 	page, err := r.render("confirm", http.StatusOK, v, policy{secluded: true})
 	page.Referrer = noReferrer
@@ -53,7 +53,7 @@ func (r *Renderer) Confirm(v Confirm) (Page, error) {
 type Error struct {
 	Code      string // error type from the query; unknown ones give the general page
 	Host      string // text of the link home
-	Origin    string // its address
+	Origin    string // its URL
 	SignInURL string // offered where trying again can help
 }
 
@@ -80,7 +80,7 @@ type errorView struct {
 }
 
 // moment writes a time the same way in every language. Zone and clock of the
-// visitor are unknown, so it is UTC and says so.
+// browser are unknown, so it is UTC and says so.
 func moment(t time.Time) string { return t.UTC().Format("2006-01-02 15:04 UTC") }
 
 // instant is the form of a time that machines read.

@@ -56,7 +56,8 @@ func (o Origin) Matches(pattern string) bool {
 	return below && len(name) > len(host)+1 && strings.HasSuffix(name, "."+host)
 }
 
-// ValidHost accepts exactly one plain host name or IP address with an optional port.
+// ValidHost accepts exactly one plain host name or IP address with an optional
+// port.
 func ValidHost(host string) bool {
 	if host == "" || len(host) > 255 {
 		return false
@@ -105,7 +106,7 @@ func MatchHost(pattern, host string) bool {
 	return pattern == host
 }
 
-// IsLoopback tells the hosts on which plain http is no risk.
+// IsLoopback: the hosts on which plain http is no risk.
 func IsLoopback(host string) bool {
 	if name, _, err := net.SplitHostPort(host); err == nil {
 		host = name

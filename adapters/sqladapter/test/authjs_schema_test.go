@@ -12,7 +12,8 @@ import (
 	"github.com/latchkeyhq/latchkey/latchkeytest"
 )
 
-// authJS is the SQL that Auth.js asks the users of its PostgreSQL adapter to run.
+// authJS is the SQL that Auth.js asks the users of its PostgreSQL adapter to
+// run.
 const authJS = `
 CREATE TABLE verification_token (
   identifier TEXT NOT NULL,
@@ -91,7 +92,8 @@ func authJSDatabase(t testing.TB, empty source, schema string) *sql.DB {
 	return db
 }
 
-// cannotKeep are the promises for which the schema of Auth.js has no column, or a short one.
+// cannotKeep are the promises for which the schema of Auth.js has no column, or
+// a short one.
 var cannotKeep = []string{
 	"Adapter/the id of a passkey's account fits",
 	"AccountAdapter/members without a field of their own survive",
@@ -127,7 +129,8 @@ func TestAdapterOnAuthJSSchema(t *testing.T) {
 	}
 }
 
-// withoutAbsent hides what the schema has no table for, so that the suite does not use it in passing.
+// withoutAbsent hides what the schema has no table for, so that the suite does
+// not use it in passing.
 func withoutAbsent(a *sqladapter.Adapter, found sqlstore.Found) latchkey.Adapter {
 	if name, renamed := found.Layout.Names["authenticators"]; renamed && name == "" {
 		return struct{ bare }{a}

@@ -57,7 +57,8 @@ func sizes(b *testing.B) []int {
 	return []int{1_000, 100_000}
 }
 
-// BenchmarkSessionRead compares reading a stored session to its bare, prepared query.
+// BenchmarkSessionRead compares reading a stored session to its bare, prepared
+// query.
 func BenchmarkSessionRead(b *testing.B) {
 	for _, e := range engines {
 		for _, n := range sizes(b) {

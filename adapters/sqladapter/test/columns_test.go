@@ -16,7 +16,7 @@ import (
 )
 
 // The columns of every table, each with its kind: K key, short word; A e-mail
-// address, subject, token; T any text; I instant; N number; B flag; ! not null.
+// e-mail, subject, token; T any text; I instant; N number; B flag; ! not null.
 var columns = map[string]string{
 	"users": "id K!, name T, email A, emailVerified I, image T, extra T",
 	"accounts": "id K!, userId K!, type K!, provider K!, providerAccountId A!, refresh_token T, access_token T, expires_at N, " +
@@ -102,7 +102,7 @@ func TestColumns(t *testing.T) {
 	})
 }
 
-// indexed tells whether a column is the first of an index.
+// indexed says whether a column is the first of an index.
 func (e engine) indexed(t *testing.T, db *sql.DB, table, column string) bool {
 	t.Helper()
 	return count(t, db, fmt.Sprintf(map[sqlstore.Dialect]string{
@@ -125,7 +125,8 @@ var added = map[string][]string{
 	},
 }
 
-// TestAdoptionAddsColumns takes over databases that Auth.js' own adapter filled.
+// TestAdoptionAddsColumns takes over databases that Auth.js' own adapter
+// filled.
 func TestAdoptionAddsColumns(t *testing.T) {
 	server := realservers.Postgres(t, false)
 	empty := postgresSchemas(server)

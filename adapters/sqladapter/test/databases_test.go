@@ -54,7 +54,8 @@ func sqliteDSN(file string) string {
 	return "file:" + (&url.URL{Path: file}).EscapedPath() + "?_pragma=journal_mode(WAL)&_pragma=busy_timeout(5000)&_pragma=synchronous(NORMAL)"
 }
 
-// postgresSchemas gives each test a schema, which is a thousand times cheaper than a database.
+// postgresSchemas gives each test a schema, which is a thousand times cheaper
+// than a database.
 func postgresSchemas(server realservers.PG) source {
 	var made atomic.Int64
 	return func(t testing.TB) *sql.DB {

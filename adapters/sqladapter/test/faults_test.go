@@ -17,7 +17,8 @@ import (
 	"github.com/latchkeyhq/latchkey/internal/realservers"
 )
 
-// TestErrorsTellNothing makes each database complain about values, and looks for them.
+// TestErrorsTellNothing makes each database complain about values, and looks
+// for them.
 func TestErrorsTellNothing(t *testing.T) {
 	each(t, func(t *testing.T, e engine, empty source) {
 		db := empty(t) // without tables
@@ -149,7 +150,8 @@ func TestSQLiteOneConnection(t *testing.T) {
 	all.Wait()
 }
 
-// TestTransactionsInTransactions rolls an inner one back and keeps the outer one.
+// TestTransactionsInTransactions rolls an inner one back and keeps the outer
+// one.
 func TestTransactionsInTransactions(t *testing.T) {
 	each(t, func(t *testing.T, e engine, empty source) {
 		a := e.adapter(t, e.migrated(t, empty), sqladapter.Options{})
@@ -216,7 +218,8 @@ func TestSlowStoreIsCutOff(t *testing.T) {
 			return nil
 		})
 		ok(t, err)
-		// Whether the server still carries out what nobody waits for is its own affair.
+		// Whether the server still carries out what nobody waits for is its own
+		// affair.
 		got, err := a.GetUser(t.Context(), u.ID)
 		if err != nil || got.Name != "Ada" && got.Name != "Eve" {
 			t.Errorf("name %q, error %v", got.Name, err)
