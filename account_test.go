@@ -139,7 +139,7 @@ func TestRevocation(t *testing.T) {
 		if err := s.auth.Users().EndSessions(t.Context(), "alice", ""); err != nil {
 			t.Fatal(err)
 		}
-		s.clock.advance(2 * time.Millisecond)
+		s.clock.Advance(2 * time.Millisecond)
 		after := s.newBrowser()
 		after.signIn()
 		if !after.isLive() {
@@ -322,7 +322,7 @@ func TestSweepRemovesWhatHasExpired(t *testing.T) {
 	if n, err := s.auth.Sweep(t.Context()); n != 0 || err != nil {
 		t.Fatalf("Sweep = %d, %v before anything expired", n, err)
 	}
-	s.clock.advance(25 * time.Hour)
+	s.clock.Advance(25 * time.Hour)
 	if n, err := s.auth.Sweep(t.Context()); n != 1 || err != nil {
 		t.Errorf("Sweep = %d, %v, want the one link", n, err)
 	}

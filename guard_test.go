@@ -72,7 +72,7 @@ func TestLoadSession(t *testing.T) {
 		if store.reads.Load() != 1 {
 			t.Errorf("%d reads", store.reads.Load())
 		}
-		if c := a.cookie("session-token"); c == nil || c.Value == "" || !c.HttpOnly || !c.Secure || c.Expires.Before(site.clock.now().Add(29*24*time.Hour)) {
+		if c := a.cookie("session-token"); c == nil || c.Value == "" || !c.HttpOnly || !c.Secure || c.Expires.Before(site.clock.Now().Add(29*24*time.Hour)) {
 			t.Errorf("the renewed cookie is %v", c)
 		}
 		if a.Header().Get("Cache-Control") != "private" {

@@ -6,27 +6,11 @@ import (
 	"sync/atomic"
 	"testing"
 	"time"
+
+	"github.com/latchkeyhq/latchkey/internal/testclock"
 )
 
-// fakeClock stands still until a test advances it.
-type fakeClock struct {
-	mu sync.Mutex
-	at time.Time
-}
-
-func (c *fakeClock) now() time.Time {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return c.at
-}
-
-func (c *fakeClock) advance(d time.Duration) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.at = c.at.Add(d)
-}
-
-func newFakeClock() *fakeClock { return &fakeClock{at: time.Unix(1_800_000_000, 0)} }
+func newFakeClock() *testclock.Clock { return testclock.New(time.Unix(1_800_000_000, 0)) }
 
 func TestMemoryLimiter(t *testing.T) {
 	rate := Rate{Events: 4, Per: time.Minute}
@@ -40,7 +24,7 @@ func TestMemoryLimiter(t *testing.T) {
 	}
 	t.Run("as many at once as the rate says, then one each share of the period", func(t *testing.T) {
 		clock := newFakeClock()
-		l := NewMemoryLimiter(clock.now)
+		l := NewMemoryLimiter(clock.Now)
 		for i := range 4 {
 			if wait := take(t, l, "k", rate); wait != 0 {
 				t.Errorf("event %d waits %v", i, wait)
@@ -49,18 +33,18 @@ func TestMemoryLimiter(t *testing.T) {
 		if wait := take(t, l, "k", rate); wait != 15*time.Second {
 			t.Errorf("the fifth waits %v, want 15s", wait)
 		}
-		clock.advance(15*time.Second - time.Nanosecond)
+		clock.Advance(15*time.Second - time.Nanosecond)
 		if wait := take(t, l, "k", rate); wait != time.Nanosecond {
 			t.Errorf("just before its time it waits %v", wait)
 		}
-		clock.advance(time.Nanosecond)
+		clock.Advance(time.Nanosecond)
 		if wait := take(t, l, "k", rate); wait != 0 {
 			t.Errorf("in time it waits %v", wait)
 		}
 		if wait := take(t, l, "k", rate); wait == 0 {
 			t.Error("a second one passes")
 		}
-		clock.advance(time.Hour)
+		clock.Advance(time.Hour)
 		for i := range 4 {
 			if wait := take(t, l, "k", rate); wait != 0 {
 				t.Errorf("after a rest event %d waits %v", i, wait)
@@ -69,17 +53,17 @@ func TestMemoryLimiter(t *testing.T) {
 	})
 	t.Run("refused events do not count", func(t *testing.T) {
 		clock := newFakeClock()
-		l := NewMemoryLimiter(clock.now)
+		l := NewMemoryLimiter(clock.Now)
 		for range 100 {
 			take(t, l, "k", rate)
 		}
-		clock.advance(15 * time.Second)
+		clock.Advance(15 * time.Second)
 		if wait := take(t, l, "k", rate); wait != 0 {
 			t.Errorf("waits %v", wait)
 		}
 	})
 	t.Run("keys do not know one another, and can be forgotten", func(t *testing.T) {
-		l := NewMemoryLimiter(newFakeClock().now)
+		l := NewMemoryLimiter(newFakeClock().Now)
 		for range 5 {
 			take(t, l, "a", rate)
 		}
@@ -102,7 +86,7 @@ func TestMemoryLimiter(t *testing.T) {
 		}
 	})
 	t.Run("of many at once exactly as many pass", func(t *testing.T) {
-		l := NewMemoryLimiter(newFakeClock().now)
+		l := NewMemoryLimiter(newFakeClock().Now)
 		var passed atomic.Int32
 		var all sync.WaitGroup
 		for range 64 {
@@ -120,7 +104,7 @@ func TestMemoryLimiter(t *testing.T) {
 		}
 	})
 	t.Run("memory has a ceiling, and the busy stay", func(t *testing.T) {
-		l := NewMemoryLimiter(newFakeClock().now)
+		l := NewMemoryLimiter(newFakeClock().Now)
 		for range 5 {
 			take(t, l, "busy", rate)
 		}
@@ -150,46 +134,46 @@ func TestUsedValues(t *testing.T) {
 	}
 	t.Run("R-006 once until it expires", func(t *testing.T) {
 		clock := newFakeClock()
-		u := newUsedValues(clock.now)
-		until := clock.now().Add(checkMaxAge + time.Minute)
+		u := newUsedValues(clock.Now)
+		until := clock.Now().Add(checkMaxAge + time.Minute)
 		if !use(t, u, "a", until) || use(t, u, "a", until) || !use(t, u, "b", until) {
 			t.Error("not once")
 		}
 		for range 15 {
-			clock.advance(time.Minute)
+			clock.Advance(time.Minute)
 			if use(t, u, "a", until) {
-				t.Fatalf("used again at %v", clock.now())
+				t.Fatalf("used again at %v", clock.Now())
 			}
 		}
-		clock.advance(10 * time.Minute)
-		if !use(t, u, "a", clock.now().Add(time.Minute)) {
+		clock.Advance(10 * time.Minute)
+		if !use(t, u, "a", clock.Now().Add(time.Minute)) {
 			t.Error("an expired value is still refused")
 		}
 	})
 	t.Run("R-006 whenever generations change", func(t *testing.T) {
 		for offset := time.Duration(0); offset < 34*time.Minute; offset += time.Minute {
 			clock := newFakeClock()
-			u := newUsedValues(clock.now)
-			use(t, u, "before", clock.now().Add(time.Minute))
-			clock.advance(offset)
-			until := clock.now().Add(checkMaxAge + time.Minute)
+			u := newUsedValues(clock.Now)
+			use(t, u, "before", clock.Now().Add(time.Minute))
+			clock.Advance(offset)
+			until := clock.Now().Add(checkMaxAge + time.Minute)
 			use(t, u, "a", until)
-			for clock.now().Before(until) {
+			for clock.Now().Before(until) {
 				if use(t, u, "a", until) {
-					t.Fatalf("offset %v: used again %v before its end", offset, until.Sub(clock.now()))
+					t.Fatalf("offset %v: used again %v before its end", offset, until.Sub(clock.Now()))
 				}
-				clock.advance(5 * time.Minute)
+				clock.Advance(5 * time.Minute)
 			}
 		}
 	})
 	t.Run("R-006 exactly one of many", func(t *testing.T) {
 		clock := newFakeClock()
-		u := newUsedValues(clock.now)
+		u := newUsedValues(clock.Now)
 		var first atomic.Int32
 		var all sync.WaitGroup
 		for range 100 {
 			all.Go(func() {
-				if ok, err := u.Use(t.Context(), "a", clock.now().Add(time.Minute)); err == nil && ok {
+				if ok, err := u.Use(t.Context(), "a", clock.Now().Add(time.Minute)); err == nil && ok {
 					first.Add(1)
 				}
 			})
@@ -201,8 +185,8 @@ func TestUsedValues(t *testing.T) {
 	})
 	t.Run("memory has a ceiling", func(t *testing.T) {
 		clock := newFakeClock()
-		u := newUsedValues(clock.now)
-		until := clock.now().Add(time.Minute)
+		u := newUsedValues(clock.Now)
+		until := clock.Now().Add(time.Minute)
 		for i := range 3*mostUsed + 1 {
 			use(t, u, fmt.Sprint(i), until)
 		}

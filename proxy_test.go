@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/latchkeyhq/latchkey"
+	"github.com/latchkeyhq/latchkey/internal/testclock"
 )
 
 // proxied is a change that makes a site one of those behind the proxy at
@@ -21,9 +22,9 @@ func proxied(url string, origins ...string) func(*latchkey.Config) {
 
 // stateFrom begins a sign-in at a preview and returns the state that the
 // provider would bring to the proxy.
-func stateFrom(t *testing.T, clock *testClock, preview string) string {
+func stateFrom(t *testing.T, clock *testclock.Clock, preview string) string {
 	t.Helper()
-	s := newSite(t, proxied(preview), func(c *latchkey.Config) { c.Runtime.Time = clock.now })
+	s := newSite(t, proxied(preview), func(c *latchkey.Config) { c.Runtime.Time = clock.Now })
 	r := httptest.NewRequest(http.MethodPost, preview+"/auth/signin/acme", http.NoBody)
 	r.Header.Set("Sec-Fetch-Site", "same-origin")
 	r.Header.Set("Origin", preview)
@@ -86,7 +87,7 @@ func TestRedirectProxy(t *testing.T) {
 		refused(t, s.newBrowser().do(http.MethodPost, "/auth/callback/acme", formContentType, form), "Configuration")
 	})
 	t.Run("R-132 a state that is too old", func(t *testing.T) {
-		s.clock.advance(16 * time.Minute)
+		s.clock.Advance(16 * time.Minute)
 		refused(t, s.newBrowser().get("/auth/callback/acme?"+url.Values{"code": {"c"}, "state": {state}}.Encode()), "Configuration")
 	})
 }

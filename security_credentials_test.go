@@ -263,7 +263,7 @@ func TestCredentialsLimits(t *testing.T) {
 		for range 9 {
 			try(s, "alice", "192.0.2.1:1")
 		}
-		s.clock.advance(time.Hour)
+		s.clock.Advance(time.Hour)
 		for range 9 {
 			try(s, "alice", "192.0.2.1:1")
 		}

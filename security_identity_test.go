@@ -111,7 +111,7 @@ func TestExpiredIsNobody(t *testing.T) {
 	s := newOAuthSite(t, stored)
 	b := s.newBrowser()
 	u := s.addUser(latchkey.User{ID: "u1", Email: "u1@example.com"})
-	row := latchkey.StoredSession{Token: strings.Repeat("e", 64), UserID: u.ID, Expires: s.clock.now()}
+	row := latchkey.StoredSession{Token: strings.Repeat("e", 64), UserID: u.ID, Expires: s.clock.Now()}
 	if err := s.store.CreateSession(t.Context(), row); err != nil {
 		t.Fatal(err)
 	}
@@ -157,7 +157,7 @@ func TestExpiredIsNobody(t *testing.T) {
 		s := newOAuthSite(t)
 		b := s.newBrowser()
 		s.mustSignIn(b)
-		s.clock.advance(31 * 24 * time.Hour)
+		s.clock.Advance(31 * 24 * time.Hour)
 		s.issuer.SignInAs(latchkeytest.Person{Subject: "grace", Email: "grace@example.com"})
 		s.mustSignIn(b)
 		if c := s.store.Contents(); len(c.Users) != 2 || c.Accounts[0].UserID == c.Accounts[1].UserID {
@@ -221,7 +221,7 @@ func TestLinking(t *testing.T) {
 	}
 	t.Run("R-073 without the option", func(t *testing.T) {
 		s := newOAuthSite(t, stored)
-		s.addUser(latchkey.User{ID: "u1", Email: "ada@example.com", EmailVerified: s.clock.now()})
+		s.addUser(latchkey.User{ID: "u1", Email: "ada@example.com", EmailVerified: s.clock.Now()})
 		before := s.contents()
 		refused(t, s.signIn(s.newBrowser()), "OAuthAccountNotLinked")
 		s.noWrite(t, before)
@@ -255,7 +255,7 @@ func preHijacked(s *oauthSite) *browser {
 	if err := s.store.CreateAuthenticator(ctx, key); err != nil {
 		s.t.Fatal(err)
 	}
-	row := latchkey.StoredSession{Token: strings.Repeat("m", 64), UserID: u.ID, Expires: s.clock.now().Add(time.Hour), Created: s.clock.now()}
+	row := latchkey.StoredSession{Token: strings.Repeat("m", 64), UserID: u.ID, Expires: s.clock.Now().Add(time.Hour), Created: s.clock.Now()}
 	if err := s.store.CreateSession(ctx, row); err != nil {
 		s.t.Fatal(err)
 	}
@@ -292,7 +292,7 @@ func TestEviction(t *testing.T) {
 	})
 	t.Run("R-074 a proven e-mail evicts nobody", func(t *testing.T) {
 		s := newOAuthSite(t, stored, unproven)
-		proven := s.clock.now()
+		proven := s.clock.Now()
 		other := preHijacked(s)
 		if _, err := s.store.UpdateUser(t.Context(), "u1", latchkey.UserChange{EmailVerified: &proven}); err != nil {
 			t.Fatal(err)

@@ -15,7 +15,7 @@ import (
 )
 
 func TestIDToken(t *testing.T) {
-	past := newTestClock().now().Add(-61 * time.Second).Unix()
+	past := newTestClock().Now().Add(-61 * time.Second).Unix()
 	type rows []struct {
 		name string
 		bad  latchkeytest.Misbehaviour
@@ -159,7 +159,7 @@ func TestSigningKeys(t *testing.T) {
 	t.Run("R-040 rotation between two sign-ins", func(t *testing.T) {
 		s := newOAuthSite(t)
 		s.mustSignIn(s.newBrowser())
-		s.clock.advance(31 * time.Second)
+		s.clock.Advance(31 * time.Second)
 		if err := s.issuer.RotateKeys(); err != nil {
 			t.Fatal(err)
 		}
@@ -168,7 +168,7 @@ func TestSigningKeys(t *testing.T) {
 	t.Run("R-040 rotation just before signing", func(t *testing.T) {
 		s := newOAuthSite(t)
 		s.mustSignIn(s.newBrowser())
-		s.clock.advance(31 * time.Second)
+		s.clock.Advance(31 * time.Second)
 		s.issuer.Misbehave(latchkeytest.Misbehaviour{Before: func(path string) {
 			if path == latchkeytest.PathToken {
 				if err := s.issuer.RotateKeys(); err != nil {
@@ -181,7 +181,7 @@ func TestSigningKeys(t *testing.T) {
 	t.Run("R-041 unknown kids cannot hammer", func(t *testing.T) {
 		s := newOAuthSite(t)
 		s.mustSignIn(s.newBrowser())
-		s.clock.advance(31 * time.Second)
+		s.clock.Advance(31 * time.Second)
 		before := s.issuer.Count(latchkeytest.PathJWKS)
 		s.issuer.Misbehave(latchkeytest.Misbehaviour{Sign: latchkeytest.SignUnknownKey})
 		for range 10 {

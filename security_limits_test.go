@@ -138,12 +138,12 @@ func TestLimitLog(t *testing.T) {
 		if debug, failed := flood(); debug == 0 || debug > 10 || failed == 0 || failed > 10 {
 			t.Errorf("R-224: %d and %d lines in one second, want some and at most 10", debug, failed)
 		}
-		s.clock.advance(time.Second)
+		s.clock.Advance(time.Second)
 	}
 	t.Run("R-224 junk hides no real fault", func(t *testing.T) {
 		b := s.newBrowser()
 		b.signIn()
-		s.clock.advance(time.Second)
+		s.clock.Advance(time.Second)
 		flood()
 		before := len(s.log.records(t))
 		b.get("/auth/session")
@@ -158,14 +158,14 @@ func TestLimitLog(t *testing.T) {
 func newIssuerSite(t *testing.T, change ...func(*latchkey.Config)) (*testSite, *latchkeytest.Issuer) {
 	t.Helper()
 	clock := newTestClock()
-	issuer := latchkeytest.NewIssuer(t, func(c *latchkeytest.IssuerConfig) { c.Time = clock.now })
+	issuer := latchkeytest.NewIssuer(t, func(c *latchkeytest.IssuerConfig) { c.Time = clock.Now })
 	issuer.SignInAs(latchkeytest.Person{Subject: "ada", Name: "Ada", Email: "ada@example.com", EmailVerified: true})
 	transport := &http.Transport{MaxConnsPerHost: 32, MaxIdleConnsPerHost: 32}
 	t.Cleanup(transport.CloseIdleConnections)
 	s := newSite(t, append([]func(*latchkey.Config){func(c *latchkey.Config) {
 		c.Providers = append(c.Providers, issuer.Provider())
 		c.Runtime.HTTPClient = &http.Client{Transport: transport}
-		c.Runtime.Time = clock.now
+		c.Runtime.Time = clock.Now
 	}}, change...)...)
 	s.clock = clock
 	return s, issuer
@@ -236,12 +236,12 @@ func TestLimitDiscovery(t *testing.T) {
 	t.Run("R-226 success is kept", func(t *testing.T) {
 		s, issuer := newIssuerSite(t)
 		works(t, s)
-		s.clock.advance(4*time.Minute + 59*time.Second)
+		s.clock.Advance(4*time.Minute + 59*time.Second)
 		works(t, s)
 		if n := issuer.Count(latchkeytest.PathDiscovery); n != 1 {
 			t.Errorf("%d requests within five minutes", n)
 		}
-		s.clock.advance(25 * time.Hour)
+		s.clock.Advance(25 * time.Hour)
 		works(t, s)
 		if n := issuer.Count(latchkeytest.PathDiscovery); n != 2 {
 			t.Errorf("%d requests after a day, want 2", n)
@@ -251,7 +251,7 @@ func TestLimitDiscovery(t *testing.T) {
 		s, issuer := newIssuerSite(t)
 		works(t, s)
 		issuer.Misbehave(down)
-		s.clock.advance(25 * time.Hour)
+		s.clock.Advance(25 * time.Hour)
 		works(t, s)
 	})
 	t.Run("R-226 failure is kept, for a while", func(t *testing.T) {
@@ -266,7 +266,7 @@ func TestLimitDiscovery(t *testing.T) {
 			t.Errorf("%d requests in a second", n)
 		}
 		issuer.Misbehave(latchkeytest.Misbehaviour{})
-		s.clock.advance(31 * time.Second)
+		s.clock.Advance(31 * time.Second)
 		works(t, s)
 	})
 	t.Run("R-226 both can be switched off", func(t *testing.T) {
@@ -315,7 +315,7 @@ func TestLimitUpstreamFaults(t *testing.T) {
 					t.Fatal("the endpoint was not asked")
 				}
 				issuer.Misbehave(latchkeytest.Misbehaviour{})
-				s.clock.advance(time.Minute)
+				s.clock.Advance(time.Minute)
 				if a, err := s.newBrowser().tryOAuth(client, "issuer"); err != nil || !a.signsIn() {
 					t.Errorf("no full service afterwards: %v, to %q", err, a.location())
 				}

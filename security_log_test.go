@@ -116,7 +116,7 @@ func newCanarySite(t *testing.T, strategy latchkey.Strategy, fails *bool) (*test
 		known.add(what, value)
 	}
 	clock := newTestClock()
-	issuer := latchkeytest.NewIssuer(t, func(c *latchkeytest.IssuerConfig) { c.Time, c.ClientSecret = clock.now, "client-secret-canary-0001" })
+	issuer := latchkeytest.NewIssuer(t, func(c *latchkeytest.IssuerConfig) { c.Time, c.ClientSecret = clock.Now, "client-secret-canary-0001" })
 	issuer.SignInAs(latchkeytest.Person{Subject: "ada", Name: "Ada", Email: "ada@example.com", EmailVerified: true})
 	issuer.Misbehave(latchkeytest.Misbehaviour{Token: func(answer map[string]any) {
 		for _, name := range []string{"access_token", "refresh_token", "id_token"} {
@@ -127,7 +127,7 @@ func newCanarySite(t *testing.T, strategy latchkey.Strategy, fails *bool) (*test
 	store := &talkingStore{Adapter: memoryadapter.New(memoryadapter.Options{}), known: known}
 	client := newHTTPClient(t)
 	s := newSite(t, func(c *latchkey.Config) {
-		c.Runtime.Time, c.Adapter = clock.now, store
+		c.Runtime.Time, c.Adapter = clock.Now, store
 		c.Session.Strategy = strategy
 		c.Secrets = []string{"secret-canary-" + strings.Repeat("s", 32), "older-canary-" + strings.Repeat("o", 32)}
 		c.Runtime.HTTPClient = client

@@ -115,7 +115,7 @@ func TestMailLinkUse(t *testing.T) {
 		if a := b.get(b.askForLink(adaEmail)); a.Code != http.StatusOK || a.signsIn() {
 			t.Errorf("%d to %q: want a page", a.Code, a.location())
 		}
-		if life := s.sent()[0].Expires.Sub(s.clock.now()); life != 10*time.Minute {
+		if life := s.sent()[0].Expires.Sub(s.clock.Now()); life != 10*time.Minute {
 			t.Errorf("the link lives for %v", life)
 		}
 	})
@@ -124,9 +124,9 @@ func TestMailLinkUse(t *testing.T) {
 			s := newSite(t, stored)
 			b := s.newBrowser()
 			link := b.askForLink(adaEmail)
-			s.clock.advance(24*time.Hour - time.Millisecond)
+			s.clock.Advance(24*time.Hour - time.Millisecond)
 			if late {
-				s.clock.advance(time.Millisecond)
+				s.clock.Advance(time.Millisecond)
 			}
 			a := b.get(link)
 			if !late && !a.signsIn() {
@@ -370,7 +370,7 @@ func TestMailAsking(t *testing.T) {
 		if len(s.sent()) != 5 {
 			t.Error("another spelling has a limit of its own")
 		}
-		s.clock.advance(15 * time.Minute)
+		s.clock.Advance(15 * time.Minute)
 		s.newBrowser().post("/auth/signin/post", "email", adaEmail)
 		if len(s.sent()) != 6 {
 			t.Error("the limit does not end")

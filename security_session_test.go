@@ -166,7 +166,7 @@ func TestSessionToken(t *testing.T) {
 			t.Errorf("%d different answers: %v", len(answers), answers)
 		}
 	})
-	now := s.clock.now().Unix()
+	now := s.clock.Now().Unix()
 	for name, payload := range map[string]string{
 		"text": `"text"`, "a list": `[]`, "null": `null`, "a number": `1`, "nothing": ``, "two objects": `{}{}`,
 		"exp as text":           fmt.Sprintf(`{"sub":"1","iat":%d,"exp":"%d"}`, now, now+100),
@@ -232,7 +232,7 @@ func TestSealedPurposes(t *testing.T) {
 			b := s.newBrowser()
 			params := s.authResponse(b, "issuer")
 			claims := jwt.Claims{"value": strings.Repeat("v", 43), "provider": "issuer", "purpose": purpose}
-			forged, err := codec.SealClaims(claims, s.clock.now(), time.Minute)
+			forged, err := codec.SealClaims(claims, s.clock.Now(), time.Minute)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -250,9 +250,9 @@ func TestSessionExpiry(t *testing.T) {
 		s := newSite(t)
 		b := s.newBrowser()
 		b.signIn()
-		s.clock.advance(30*24*time.Hour + 14*time.Second)
+		s.clock.Advance(30*24*time.Hour + 14*time.Second)
 		live(t, b)
-		s.clock.advance(time.Second)
+		s.clock.Advance(time.Second)
 		a := b.copy().get("/auth/session")
 		if a.Body.String() != "null" {
 			t.Errorf("alive 15 seconds later: %s", a.Body)
@@ -263,11 +263,11 @@ func TestSessionExpiry(t *testing.T) {
 		s := newOAuthSite(t, stored)
 		b := s.newBrowser()
 		s.mustSignIn(b)
-		s.clock.advance(30*24*time.Hour - time.Millisecond)
+		s.clock.Advance(30*24*time.Hour - time.Millisecond)
 		if b.get("/auth/session").Body.String() == "null" {
 			t.Error("dead a moment too early")
 		}
-		s.clock.advance(30 * 24 * time.Hour)
+		s.clock.Advance(30 * 24 * time.Hour)
 		a := b.get("/auth/session")
 		if a.Body.String() != "null" || len(s.store.Contents().Sessions) != 0 {
 			t.Errorf("answered %s with %d rows", a.Body, len(s.store.Contents().Sessions))
@@ -282,12 +282,12 @@ func TestSessionExpiry(t *testing.T) {
 			b := s.newBrowser()
 			s.mustSignIn(b)
 			for day := 5; day < 30; day += 5 {
-				s.clock.advance(5 * 24 * time.Hour)
+				s.clock.Advance(5 * 24 * time.Hour)
 				if !b.isLive() {
 					t.Fatalf("dead on day %d", day)
 				}
 			}
-			s.clock.advance(5 * 24 * time.Hour)
+			s.clock.Advance(5 * 24 * time.Hour)
 			dead(t, b)
 			if n := len(s.store.Contents().Sessions); strategy == latchkey.DatabaseSessions && n != 0 {
 				t.Errorf("%d rows are left", n)
@@ -353,7 +353,7 @@ func TestSessionLife(t *testing.T) {
 			cleared(t, b.post("/auth/signout"), "session-token")
 			if revocable {
 				dead(t, kept)
-				s.clock.advance(time.Second)
+				s.clock.Advance(time.Second)
 				s.mustSignIn(b)
 				live(t, b)
 			}

@@ -52,7 +52,7 @@ var flows = []flow{
 	}, "ada@", "UseVerificationToken GetUserByEmail InTx ListAccounts UpdateUser CreateSession"},
 	{"reading", func(s *oauthSite, b *browser) func() *answer {
 		s.mustSignIn(b)
-		s.clock.advance(48 * time.Hour)
+		s.clock.Advance(48 * time.Hour)
 		return func() *answer { return b.get("/auth/session") }
 	}, "ada@", "GetSessionAndUser UpdateSession"},
 	{"signing out", func(s *oauthSite, b *browser) func() *answer {
@@ -356,9 +356,9 @@ func TestRaces(t *testing.T) {
 		s := newOAuthSite(t, stored)
 		b := s.newBrowser()
 		s.mustSignIn(b)
-		s.clock.advance(48 * time.Hour)
+		s.clock.Advance(48 * time.Hour)
 		together(crowd, func(int) { live(t, b) })
-		if row := s.store.Contents().Sessions[0]; !row.Expires.Equal(s.clock.now().Add(30 * 24 * time.Hour)) {
+		if row := s.store.Contents().Sessions[0]; !row.Expires.Equal(s.clock.Now().Add(30 * 24 * time.Hour)) {
 			t.Errorf("expires %v", row.Expires)
 		}
 	})
@@ -368,7 +368,7 @@ func TestRaces(t *testing.T) {
 			b := s.newBrowser()
 			s.mustSignIn(b)
 			b.token()
-			s.clock.advance(48 * time.Hour)
+			s.clock.Advance(48 * time.Hour)
 			kept := b.copy()
 			together(crowd, func(i int) {
 				if i == crowd/2 {
@@ -388,7 +388,7 @@ func TestRaces(t *testing.T) {
 		b := s.newBrowser()
 		s.mustSignIn(b)
 		kept := b.copy()
-		s.clock.advance(48 * time.Hour)
+		s.clock.Advance(48 * time.Hour)
 		store.afterwards("GetSessionAndUser", func() { b.post("/auth/signout") })
 		a := kept.copy().get("/auth/session")
 		if a.Body.String() != "null" || a.signsIn() {

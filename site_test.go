@@ -16,6 +16,7 @@ import (
 
 	"github.com/latchkeyhq/latchkey"
 	"github.com/latchkeyhq/latchkey/adapters/memoryadapter"
+	"github.com/latchkeyhq/latchkey/internal/testclock"
 )
 
 // A testSite is a whole site that is asked without a network between: thousands
@@ -31,7 +32,7 @@ type testSite struct {
 	t        testing.TB
 	auth     *latchkey.Auth
 	store    *memoryadapter.Adapter
-	clock    *testClock
+	clock    *testclock.Clock
 	log      *logBuffer
 	outbound *stubTransport
 
@@ -47,7 +48,7 @@ func newSite(t testing.TB, change ...func(*latchkey.Config)) *testSite {
 	s := &testSite{t: t, clock: newTestClock(), log: &logBuffer{}, outbound: &stubTransport{}}
 	s.store = memoryadapter.New(memoryadapter.Options{})
 	c := latchkey.Config{
-		Site: latchkey.Site{URL: siteOrigin}, Secrets: []string{siteSecret}, Adapter: s.store, Runtime: latchkey.Runtime{Time: s.clock.now, Logger: s.log.logger(), HTTPClient: &http.Client{Transport: s.outbound}},
+		Site: latchkey.Site{URL: siteOrigin}, Secrets: []string{siteSecret}, Adapter: s.store, Runtime: latchkey.Runtime{Time: s.clock.Now, Logger: s.log.logger(), HTTPClient: &http.Client{Transport: s.outbound}},
 		Session: latchkey.SessionConfig{Strategy: latchkey.JWTSessions},
 		Providers: []latchkey.Provider{
 			&latchkey.Credentials{
@@ -137,26 +138,8 @@ func (f *stubTransport) calls() int {
 	return len(f.asked)
 }
 
-// testClock stands still until a test advances it.
-type testClock struct {
-	mu sync.Mutex
-	at time.Time
-}
-
-func newTestClock() *testClock {
-	return &testClock{at: time.Date(2026, time.May, 1, 12, 0, 0, 0, time.UTC)}
-}
-
-func (c *testClock) now() time.Time {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return c.at
-}
-
-func (c *testClock) advance(d time.Duration) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.at = c.at.Add(d)
+func newTestClock() *testclock.Clock {
+	return testclock.New(time.Date(2026, time.May, 1, 12, 0, 0, 0, time.UTC))
 }
 
 // logBuffer keeps every record, debug included, one JSON object a line.

@@ -111,7 +111,7 @@ func TestSessionKeepsClaims(t *testing.T) {
 				if err := decoder.Decode(&claims); err != nil {
 					t.Fatal(err)
 				}
-				token, err := codec.SealClaims(claims, site.clock.now(), time.Hour)
+				token, err := codec.SealClaims(claims, site.clock.Now(), time.Hour)
 				if err != nil {
 					t.Fatal(err)
 				}

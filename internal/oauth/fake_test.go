@@ -245,26 +245,6 @@ func send(status int, mediaType, body string) http.HandlerFunc {
 	}
 }
 
-// clock is a time that stands still until a test moves it.
-type clock struct {
-	mu  sync.Mutex
-	now time.Time
-}
-
-func newClock() *clock { return &clock{now: time.Now()} }
-
-func (c *clock) Now() time.Time {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return c.now
-}
-
-func (c *clock) advance(d time.Duration) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.now = c.now.Add(d)
-}
-
 // query parses the query of a URL.
 func query(t testing.TB, endpoint string) url.Values {
 	t.Helper()

@@ -12,6 +12,8 @@ import (
 	"time"
 
 	"github.com/go-jose/go-jose/v4"
+
+	"github.com/latchkeyhq/latchkey/internal/testclock"
 )
 
 // verify runs an ID token through c and says whether it passed.
@@ -83,7 +85,7 @@ func TestR040Rotation(t *testing.T) {
 
 func TestR041UnknownKidsDoNotHammer(t *testing.T) {
 	f := newFake(t)
-	at := newClock()
+	at := testclock.New(time.Now())
 	c := f.client(t, func(c *Config) { c.Time = at.Now })
 	unknown := sign(otherKey(), jose.RS256, "unknown", nil, encode(f.claims(nil)))
 	all := func(n int) {
@@ -110,10 +112,10 @@ func TestR041UnknownKidsDoNotHammer(t *testing.T) {
 	requests(1)
 	all(50)
 	requests(2)
-	at.advance(29 * time.Second)
+	at.Advance(29 * time.Second)
 	all(5)
 	requests(2)
-	at.advance(2 * time.Second)
+	at.Advance(2 * time.Second)
 	all(50)
 	requests(3)
 	if err := verify(t, c, f.idToken(nil)); err != nil {

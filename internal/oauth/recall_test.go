@@ -7,6 +7,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"github.com/latchkeyhq/latchkey/internal/testclock"
 )
 
 func TestR225ColdStartIsOneFetch(t *testing.T) {
@@ -72,11 +74,11 @@ type steps struct {
 	t  *testing.T
 	f  *fake
 	c  *Client
-	at *clock
+	at *testclock.Clock
 }
 
 func newSteps(t *testing.T, rules *Cache) *steps {
-	f, at := newFake(t), newClock()
+	f, at := newFake(t), testclock.New(time.Now())
 	return &steps{t: t, f: f, at: at, c: f.client(t, func(c *Config) { c.Time, c.Cache = at.Now, rules })}
 }
 
@@ -84,7 +86,7 @@ func newSteps(t *testing.T, rules *Cache) *steps {
 // far.
 func (s *steps) after(d time.Duration, ok bool, requests int) {
 	s.t.Helper()
-	s.at.advance(d)
+	s.at.Advance(d)
 	if _, err := s.c.Discover(s.t.Context()); (err == nil) != ok {
 		s.t.Errorf("after another %v: got %v, want success = %v", d, err, ok)
 	}
@@ -192,7 +194,7 @@ func TestKeysAreRenewedToo(t *testing.T) {
 		t.Fatal(err)
 	}
 	s.f.setKeys(jwk(otherKey().Public(), "k2", "RS256"))
-	s.at.advance(time.Hour)
+	s.at.Advance(time.Hour)
 	if verify(t, s.c, old) == nil {
 		t.Error("a withdrawn key is still accepted after its time")
 	}

@@ -9,6 +9,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/latchkeyhq/latchkey/internal/testclock"
 )
 
 // tokenAnswer is an honest one, changed. A nil value removes the member.
@@ -21,7 +23,7 @@ func tokenAnswer(changes map[string]any) string {
 
 func TestExchange(t *testing.T) {
 	f := newFake(t)
-	at := newClock()
+	at := testclock.New(time.Now())
 	c := f.client(t, func(c *Config) { c.Time = at.Now })
 	f.answer("/token", send(200, "application/json; charset=utf-8", tokenAnswer(map[string]any{
 		"refresh_token": "r", "id_token": "i", "scope": "a b", "session_state": "x", "nested": map[string]any{"n": 12345678901234567},

@@ -106,7 +106,7 @@ func MatchHost(pattern, host string) bool {
 	return pattern == host
 }
 
-// IsLoopback: the hosts on which plain http is no risk.
+// IsLoopback is true of the hosts on which plain http is no risk.
 func IsLoopback(host string) bool {
 	if name, _, err := net.SplitHostPort(host); err == nil {
 		host = name
