@@ -212,15 +212,15 @@ func BenchmarkMiddleware(b *testing.B) {
 		b.Run(bench.name, func(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {
-				bench.handler.ServeHTTP(&discard{header: make(http.Header, 4)}, r)
+				bench.handler.ServeHTTP(&discard{h: make(http.Header, 4)}, r)
 			}
 		})
 	}
 }
 
-type discard struct{ header http.Header }
+type discard struct{ h http.Header }
 
-func (d *discard) Header() http.Header         { return d.header }
+func (d *discard) Header() http.Header         { return d.h }
 func (d *discard) Write(p []byte) (int, error) { return len(p), nil }
 func (d *discard) WriteHeader(int)             {}
 

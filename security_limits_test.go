@@ -24,13 +24,13 @@ import (
 )
 
 // endless is a body that never ends, and knows how much of it was read.
-type endless struct{ read int }
+type endless struct{ total int }
 
 func (e *endless) Read(p []byte) (int, error) {
 	for i := range p {
 		p[i] = 'a'
 	}
-	e.read += len(p)
+	e.total += len(p)
 	return len(p), nil
 }
 
@@ -84,8 +84,8 @@ func TestLimitBodies(t *testing.T) {
 			body := &endless{}
 			r := b.request(http.MethodPost, "/auth/signout", "application/json", "")
 			r.Body, r.ContentLength = body, declared
-			if a := b.serve(b.site.auth, r); a.Code != http.StatusRequestEntityTooLarge || body.read > most {
-				t.Errorf("status %d after %d bytes, want at most %d", a.Code, body.read, most)
+			if a := b.serve(b.site.auth, r); a.Code != http.StatusRequestEntityTooLarge || body.total > most {
+				t.Errorf("status %d after %d bytes, want at most %d", a.Code, body.total, most)
 			}
 		}
 	})
@@ -94,8 +94,8 @@ func TestLimitBodies(t *testing.T) {
 		body := &endless{}
 		r := b.request(http.MethodGet, "/auth/session", "application/json", "")
 		r.Body, r.ContentLength = body, 1<<30
-		if a := b.serve(b.site.auth, r); a.Code != http.StatusOK || body.read != 0 {
-			t.Errorf("status %d, %d bytes read", a.Code, body.read)
+		if a := b.serve(b.site.auth, r); a.Code != http.StatusOK || body.total != 0 {
+			t.Errorf("status %d, %d bytes read", a.Code, body.total)
 		}
 	})
 	t.Run("R-221 for other frameworks", func(t *testing.T) {

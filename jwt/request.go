@@ -76,7 +76,7 @@ func GetToken(h http.Header, p TokenParams) (Claims, error) {
 // where [GetToken] does, and needs no secrets. It fails with [ErrNoToken]. Safe
 // for concurrent use.
 func GetRawToken(h http.Header, p TokenParams) (string, error) {
-	token, parts, ok := cookie.Parse(h).Chunked(p.cookieName())
+	token, parts, ok := cookie.Parse(h).Chunked(p.sessionCookie())
 	if ok {
 		return unescape(token), nil
 	}
@@ -86,7 +86,7 @@ func GetRawToken(h http.Header, p TokenParams) (string, error) {
 	return bearer(h["Authorization"])
 }
 
-func (p TokenParams) cookieName() string {
+func (p TokenParams) sessionCookie() string {
 	const name = "authjs.session-token"
 	switch {
 	case p.CookieName != "":
@@ -101,11 +101,11 @@ func (p TokenParams) secure() bool {
 	if p.SecureCookie != nil {
 		return *p.SecureCookie
 	}
-	site := p.applicationURL()
+	site := p.baseURL()
 	return site != "" && !strings.HasPrefix(strings.ToLower(site), "http://")
 }
 
-func (p TokenParams) applicationURL() string {
+func (p TokenParams) baseURL() string {
 	if p.ApplicationURL != "" {
 		return p.ApplicationURL
 	}
@@ -122,7 +122,7 @@ func (p TokenParams) applicationURL() string {
 func (p TokenParams) params() Params {
 	salt := p.Salt
 	if salt == "" {
-		salt = p.cookieName()
+		salt = p.sessionCookie()
 	}
 	return Params{Secrets: p.Secrets, Salt: salt, MaxAge: p.MaxAge, Time: p.Time}
 }
@@ -142,7 +142,7 @@ func (p TokenParams) refused(err error) {
 	case errors.Is(err, ErrNoSecret):
 		class = "no secret"
 	}
-	p.Logger.Debug("token refused", "cookie", p.cookieName(), "reason", class)
+	p.Logger.Debug("token refused", "cookie", p.sessionCookie(), "reason", class)
 }
 
 // unescape undoes the percent-encoding that cookies are sent with. Text that is

@@ -71,7 +71,7 @@ type Issuer struct {
 	access   map[string]grant
 	refresh  map[string]grant
 	seen     map[string]bool // jti of client assertions
-	requests []RecordedRequest
+	recorded []RecordedRequest
 }
 
 // NewIssuer starts an Issuer that ends with the test. Each change is applied to
@@ -182,7 +182,7 @@ func anybody() Person {
 	return Person{Subject: "person-1", Name: "Ada Example", Email: "ada@example.com", EmailVerified: true}
 }
 
-func (p Person) claims() map[string]any {
+func (p Person) allClaims() map[string]any {
 	c := map[string]any{}
 	for name, value := range map[string]string{"sub": p.Subject, "name": p.Name, "email": p.Email, "picture": p.Picture} {
 		if value != "" {
@@ -240,7 +240,7 @@ func (iss *Issuer) Requests(path string) []RecordedRequest {
 	iss.mu.Lock()
 	defer iss.mu.Unlock()
 	var list []RecordedRequest
-	for _, r := range iss.requests {
+	for _, r := range iss.recorded {
 		if path == "" || r.Path == path {
 			list = append(list, r)
 		}

@@ -34,7 +34,7 @@ func (iss *Issuer) serve(w http.ResponseWriter, r *http.Request) {
 func (iss *Issuer) record(r *http.Request) {
 	iss.mu.Lock()
 	defer iss.mu.Unlock()
-	iss.requests = append(iss.requests, RecordedRequest{r.Method, r.URL.Path, r.URL.Query(), r.PostForm, r.Header.Clone()})
+	iss.recorded = append(iss.recorded, RecordedRequest{r.Method, r.URL.Path, r.URL.Query(), r.PostForm, r.Header.Clone()})
 }
 
 func (iss *Issuer) route(bad Misbehaviour, r *http.Request) reply {
@@ -106,9 +106,9 @@ func (iss *Issuer) userInfo(bad Misbehaviour, r *http.Request) reply {
 		return a
 	}
 	if !iss.config.SignedUserInfo {
-		return document(g.person.claims(), bad.UserInfo)
+		return document(g.person.allClaims(), bad.UserInfo)
 	}
-	claims := g.person.claims()
+	claims := g.person.allClaims()
 	claims["iss"], claims["aud"] = iss.URL, iss.config.ClientID
 	if bad.UserInfo != nil {
 		bad.UserInfo(claims)

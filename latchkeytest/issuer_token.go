@@ -95,7 +95,7 @@ func (iss *Issuer) issueTokens(bad Misbehaviour, g grant) reply {
 
 func (iss *Issuer) idToken(bad Misbehaviour, g grant, access string) (string, error) {
 	now := iss.config.Time()
-	claims := g.person.claims()
+	claims := g.person.allClaims()
 	claims["iss"] = iss.URL
 	claims["aud"] = iss.config.ClientID
 	claims["iat"] = now.Unix()

@@ -81,7 +81,7 @@ func (s Server) complete() (Server, error) {
 	if s.DialContext == nil {
 		s.DialContext = new(net.Dialer).DialContext
 	}
-	s.TLSConfig = s.tlsConfig()
+	s.TLSConfig = s.clientTLS()
 	return s, s.check()
 }
 
@@ -109,8 +109,8 @@ func (s Server) check() error {
 
 func fault(field, what string) error { return fmt.Errorf("mail: Server.%s %s", field, what) }
 
-// tlsConfig never verifies against a name other than Host by accident.
-func (s Server) tlsConfig() *tls.Config {
+// clientTLS never verifies against a name other than Host by accident.
+func (s Server) clientTLS() *tls.Config {
 	c := &tls.Config{MinVersion: tls.VersionTLS12}
 	if s.TLSConfig != nil {
 		c = s.TLSConfig.Clone()

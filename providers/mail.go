@@ -59,9 +59,9 @@ type call struct {
 // mailer is a MailAPI made ready.
 type mailer struct {
 	MailAPI
-	name     string
-	template bool // the words live at the service
-	call     func(m *mailer, l letter) (call, error)
+	name   string
+	hosted bool // the words live at the service
+	call   func(m *mailer, l letter) (call, error)
 }
 
 // email completes and checks what a service's function put together.
@@ -103,7 +103,7 @@ func (m *mailer) check() error {
 		return m.fault("Endpoint: want https://host, or http for a loopback host")
 	case m.Timeout < 0:
 		return m.fault("Timeout is negative")
-	case m.template && m.From == "":
+	case m.hosted && m.From == "":
 		return nil
 	}
 	if _, err := mailtext.Sender(m.From); err != nil {
@@ -164,7 +164,7 @@ func (m *mailer) letter(l latchkey.SignInLink) (letter, error) {
 	if err := mailtext.Recipient(l.To); err != nil {
 		return letter{}, fmt.Errorf("providers: %s: %w", m.name, err)
 	}
-	if m.template {
+	if m.hosted {
 		return letter{SignInLink: l}, nil
 	}
 	l.From = cmp.Or(l.From, m.From)

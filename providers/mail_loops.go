@@ -14,7 +14,7 @@ import (
 //
 // [Loops]: https://loops.so/docs/api-reference/send-transactional-email
 func Loops(a MailAPI, transactionalID string) (*latchkey.Email, error) {
-	m := &mailer{MailAPI: a, name: "Loops", template: true}
+	m := &mailer{MailAPI: a, name: "Loops", hosted: true}
 	e, err := m.email("loops", "https://app.loops.so")
 	if err != nil {
 		return nil, err

@@ -35,7 +35,7 @@ func record(t *testing.T, id string) recorded {
 	return r
 }
 
-func (r recorded) params() url.Values {
+func (r recorded) query() url.Values {
 	q := url.Values{}
 	for name, value := range r.Params {
 		q.Set(name, value)
@@ -67,7 +67,7 @@ func TestIdentify(t *testing.T) {
 		t.Run(id, func(t *testing.T) {
 			r := record(t, id)
 			before := fmt.Sprint(r.Profile)
-			got, err := p.Identify(latchkey.Grant{Profile: r.Profile, Params: r.params()})
+			got, err := p.Identify(latchkey.Grant{Profile: r.Profile, Params: r.query()})
 			if err != nil || fmt.Sprint(got) != fmt.Sprint(r.Identity) {
 				t.Errorf("got  %+v, %v\nwant %+v", got, err, r.Identity)
 			}

@@ -198,7 +198,7 @@ func pretend(t *testing.T, site string, r recorded, change func(*latchkeytest.Is
 		},
 		Callback: func(q url.Values) {
 			q.Del("iss")
-			maps.Copy(q, r.params())
+			maps.Copy(q, r.query())
 		},
 		IDToken: func(c map[string]any) {
 			fresh := maps.Clone(c)

@@ -19,7 +19,7 @@ type Adapter struct {
 	plain bool
 	turn  chan struct{} // holds one token: whoever has it may use data
 	data  *data
-	inTx  bool // the transaction this adapter is bound to has the turn already
+	bound bool // the transaction this adapter is bound to has the turn already
 }
 
 var (
@@ -57,7 +57,7 @@ func (a *Adapter) InTx(ctx context.Context, f func(latchkey.Adapter) error) erro
 		}()
 		d.depth++
 		defer func() { d.depth-- }()
-		if err := f(&Adapter{plain: a.plain, data: d, inTx: true}); err != nil {
+		if err := f(&Adapter{plain: a.plain, data: d, bound: true}); err != nil {
 			return err
 		}
 		if err := ctx.Err(); err != nil {
@@ -84,7 +84,7 @@ func (a *Adapter) withData(ctx context.Context, f func(*data) error) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	if a.inTx {
+	if a.bound {
 		return f(a.data)
 	}
 	select {

@@ -25,7 +25,7 @@ func (l grammar) queries() *queries {
 		insertSession:       l.insert("sessions"),
 		insertToken:         l.insert("verification_token"),
 		insertAuthenticator: l.insert("authenticators"),
-		revoke:              l.revoke(),
+		revoke:              l.upsertRevocation(),
 	}
 	q.aboutUsers(l)
 	q.aboutAccounts(l)
@@ -89,8 +89,8 @@ func (q *queries) aboutTokens(l grammar) {
 	q.deleteAuthenticatorsOf = l.sql(`DELETE FROM {authenticators}` + owner)
 }
 
-// revoke keeps the later of what is there and what is new.
-func (l grammar) revoke() string {
+// upsertRevocation keeps the later of what is there and what is new.
+func (l grammar) upsertRevocation() string {
 	const values = `INSERT INTO {revocations} ({revocations.key}, {revocations.at}, {revocations.expires}) VALUES (?, ?, ?) `
 	later := `{revocations.at} = GREATEST({revocations}.{revocations.at}, EXCLUDED.{revocations.at}),
 		{revocations.expires} = GREATEST({revocations}.{revocations.expires}, EXCLUDED.{revocations.expires})`
@@ -104,7 +104,7 @@ func (l grammar) revoke() string {
 	return l.sql(values + `ON CONFLICT ({revocations.key}) DO UPDATE SET ` + later)
 }
 
-// revokedAt asks for n keys.
-func (l grammar) revokedAt(n int) string {
+// selectRevocations asks for n keys.
+func (l grammar) selectRevocations(n int) string {
 	return l.sql(`SELECT {revocations.key}, {revocations.at} FROM {revocations} WHERE {revocations.key} IN (?` + strings.Repeat(", ?", n-1) + `)`)
 }

@@ -20,7 +20,7 @@ type Store struct {
 	q         *queries
 	plain     bool
 	unindexed bool
-	inTx      bool
+	bound     bool
 }
 
 var (
@@ -66,7 +66,7 @@ func (s *Store) InTx(ctx context.Context, f func(latchkey.Adapter) error) error 
 func (s *Store) tx(ctx context.Context, f func(*Store) error) error {
 	return s.conn.Tx(ctx, func(c Conn) error {
 		tx := *s
-		tx.conn, tx.inTx = c, true
+		tx.conn, tx.bound = c, true
 		return f(&tx)
 	})
 }
@@ -74,7 +74,7 @@ func (s *Store) tx(ctx context.Context, f func(*Store) error) error {
 // guarded runs a statement that may fail where others of the same transaction
 // are to go on: PostgreSQL refuses them after a failure, but for a savepoint.
 func (s *Store) guarded(ctx context.Context, f func(*Store) error) error {
-	if s.inTx && s.dialect == Postgres {
+	if s.bound && s.dialect == Postgres {
 		return s.tx(ctx, f)
 	}
 	return f(s)

@@ -92,11 +92,11 @@ func (s *Store) CreateAuthenticator(ctx context.Context, k latchkey.Authenticato
 
 // GetAuthenticator implements [latchkey.AuthenticatorAdapter].
 func (s *Store) GetAuthenticator(ctx context.Context, credentialID []byte) (latchkey.Authenticator, error) {
-	k, err := s.getAuthenticator(ctx, credentialID)
+	k, err := s.findAuthenticator(ctx, credentialID)
 	return k, fail(ctx, "get authenticator", err)
 }
 
-func (s *Store) getAuthenticator(ctx context.Context, credentialID []byte) (k latchkey.Authenticator, err error) {
+func (s *Store) findAuthenticator(ctx context.Context, credentialID []byte) (k latchkey.Authenticator, err error) {
 	if err := s.passkeys(); err != nil {
 		return k, err
 	}
@@ -141,7 +141,7 @@ func (s *Store) raiseCounter(ctx context.Context, credentialID []byte, counter u
 	if err != nil {
 		return k, err
 	}
-	k, err = s.getAuthenticator(ctx, credentialID)
+	k, err = s.findAuthenticator(ctx, credentialID)
 	if neverCounts := counter == 0 && k.Counter == 0; err == nil && n == 0 && !neverCounts {
 		return k, latchkey.ErrConflict
 	}
@@ -184,7 +184,7 @@ func (s *Store) RevokedAt(ctx context.Context, keys ...string) (map[string]time.
 		return nil, fail(ctx, "revoked at", err)
 	}
 	for some := range slices.Chunk(slices.DeleteFunc(slices.Clone(keys), func(k string) bool { return !findable(k) }), mostKeys) {
-		if err := s.revokedAt(ctx, some, found); err != nil {
+		if err := s.readRevocations(ctx, some, found); err != nil {
 			return nil, fail(ctx, "revoked at", err)
 		}
 	}
@@ -194,9 +194,9 @@ func (s *Store) RevokedAt(ctx context.Context, keys ...string) (map[string]time.
 // mostKeys is how many keys one statement asks for.
 const mostKeys = 64
 
-// revokedAt asks for one, two, four … keys, repeating the last, so that there
-// are few different statements to prepare.
-func (s *Store) revokedAt(ctx context.Context, keys []string, found map[string]time.Time) error {
+// readRevocations asks for one, two, four … keys, repeating the last, so that
+// there are few different statements to prepare.
+func (s *Store) readRevocations(ctx context.Context, keys []string, found map[string]time.Time) error {
 	n := 1
 	for n < len(keys) {
 		n *= 2
@@ -205,7 +205,7 @@ func (s *Store) revokedAt(ctx context.Context, keys []string, found map[string]t
 	for i := range args {
 		args[i] = keys[min(i, len(keys)-1)]
 	}
-	return s.conn.Each(ctx, s.grammar.revokedAt(n), args, func(scan func(...any) error) error {
+	return s.conn.Each(ctx, s.grammar.selectRevocations(n), args, func(scan func(...any) error) error {
 		var key string
 		var at instant
 		err := scan(&key, &at)

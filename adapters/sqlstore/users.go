@@ -29,11 +29,11 @@ func (r *userRow) read() (latchkey.User, error) {
 
 // CreateUser implements [latchkey.Adapter].
 func (s *Store) CreateUser(ctx context.Context, u latchkey.User) (latchkey.User, error) {
-	u, err := s.createUser(ctx, u)
+	u, err := s.insertUser(ctx, u)
 	return u, fail(ctx, "create user", err)
 }
 
-func (s *Store) createUser(ctx context.Context, u latchkey.User) (latchkey.User, error) {
+func (s *Store) insertUser(ctx context.Context, u latchkey.User) (latchkey.User, error) {
 	extra, err := toJSON(u.Extra)
 	if err != nil {
 		return latchkey.User{}, err
@@ -134,11 +134,11 @@ func (s *Store) byID(ctx context.Context, f func(*Store) error) (err error) {
 
 // UpdateUser implements [latchkey.Adapter].
 func (s *Store) UpdateUser(ctx context.Context, id string, c latchkey.UserChange) (latchkey.User, error) {
-	u, err := s.updateUser(ctx, id, c)
+	u, err := s.changeUser(ctx, id, c)
 	return u, fail(ctx, "update user", err)
 }
 
-func (s *Store) updateUser(ctx context.Context, id string, c latchkey.UserChange) (u latchkey.User, err error) {
+func (s *Store) changeUser(ctx context.Context, id string, c latchkey.UserChange) (u latchkey.User, err error) {
 	if err := ctx.Err(); err != nil {
 		return u, err
 	}
@@ -211,11 +211,11 @@ func (s *Store) claimEmail(ctx context.Context, email, id string, f func(*Store)
 // DeleteUser implements [latchkey.UserDeletionAdapter]. What belongs to the
 // user goes too, whether or not the database sees to that.
 func (s *Store) DeleteUser(ctx context.Context, id string) (latchkey.User, error) {
-	u, err := s.deleteUser(ctx, id)
+	u, err := s.removeUser(ctx, id)
 	return u, fail(ctx, "delete user", err)
 }
 
-func (s *Store) deleteUser(ctx context.Context, id string) (u latchkey.User, err error) {
+func (s *Store) removeUser(ctx context.Context, id string) (u latchkey.User, err error) {
 	if err := ctx.Err(); err != nil {
 		return u, err
 	}

@@ -96,21 +96,21 @@ func (b *browser) cookieName(name string) string {
 	return "__Secure-authjs." + name
 }
 
-func (b *browser) cookie(name string) string {
+func (b *browser) cookieValue(name string) string {
 	if c := b.Cookie(b.cookieName(name)); c != nil {
 		return c.Value
 	}
 	return ""
 }
 
-// session is the answer of the session route, as it is.
-func (b *browser) session() (s map[string]any) {
+// sessionJSON is the answer of the session route, as it is.
+func (b *browser) sessionJSON() (s map[string]any) {
 	b.t.Helper()
 	ok(b.t, json.Unmarshal(b.Get("/auth/session").Body, &s))
 	return s
 }
 
-func (b *browser) signIn() {
+func (b *browser) signInAda() {
 	b.t.Helper()
 	page := b.SignInCredentials(map[string]string{"username": "ada", "password": "lovelace"})
 	b.leads(page, "/")
@@ -135,19 +135,19 @@ func (b *browser) sessionCookies() (names []string) {
 }
 
 func switchSession(t *testing.T, s *switchingSite, b *browser) {
-	b.signIn()
-	before := b.session()
+	b.signInAda()
+	before := b.sessionJSON()
 	if user, _ := before["user"].(map[string]any); user["name"] != "ada" {
 		t.Fatalf("the session is %v", before)
 	}
 	for range 2 { // there, and back
 		s.switchOver()
-		sameJSON(t, b.session(), maps.Clone(before))
+		sameJSON(t, b.sessionJSON(), maps.Clone(before))
 	}
 }
 
 func switchLargeSession(t *testing.T, s *switchingSite, b *browser) {
-	b.signIn()
+	b.signInAda()
 	for _, step := range []struct {
 		length  int
 		cookies string // the suffixes of their names
@@ -164,7 +164,7 @@ func switchLargeSession(t *testing.T, s *switchingSite, b *browser) {
 			want = append(want, b.cookieName("session-token")+suffix)
 		}
 		for range 3 { // where it was updated, on the other side, and back
-			sameJSON(t, b.session(), maps.Clone(updated))
+			sameJSON(t, b.sessionJSON(), maps.Clone(updated))
 			if got := b.sessionCookies(); !slices.Equal(got, want) {
 				t.Errorf("with %d characters it is in %v, not in %v", step.length, got, want)
 			}
@@ -175,9 +175,9 @@ func switchLargeSession(t *testing.T, s *switchingSite, b *browser) {
 
 func switchCSRF(t *testing.T, s *switchingSite, b *browser) {
 	token := b.CSRFToken()
-	cookie := b.cookie("csrf-token")
+	cookie := b.cookieValue("csrf-token")
 	s.switchOver()
-	if page := b.Get("/auth/csrf"); !strings.Contains(string(page.Body), token) || b.cookie("csrf-token") != cookie || cookie == "" {
+	if page := b.Get("/auth/csrf"); !strings.Contains(string(page.Body), token) || b.cookieValue("csrf-token") != cookie || cookie == "" {
 		t.Errorf("the token changed: %s", page.Body)
 	}
 	form := url.Values{"csrfToken": {token}, "callbackUrl": {b.URL + "/inbox"}, "username": {"ada"}, "password": {"lovelace"}}
@@ -189,13 +189,13 @@ func switchCSRF(t *testing.T, s *switchingSite, b *browser) {
 
 func switchCallbackURL(t *testing.T, s *switchingSite, b *browser) {
 	b.Get("/auth/signin?callbackUrl=" + url.QueryEscape("/inbox?a=b&c=%C5%BE"))
-	cookie := b.cookie("callback-url")
+	cookie := b.cookieValue("callback-url")
 	if cookie == "" {
 		t.Fatal("nothing is remembered")
 	}
 	s.switchOver()
 	token := b.CSRFToken()
-	if b.cookie("callback-url") != cookie {
+	if b.cookieValue("callback-url") != cookie {
 		t.Error("the cookie changed")
 	}
 	form := url.Values{"csrfToken": {token}, "username": {"ada"}, "password": {"lovelace"}}
@@ -203,11 +203,11 @@ func switchCallbackURL(t *testing.T, s *switchingSite, b *browser) {
 }
 
 func switchSignOut(t *testing.T, site *switchingSite, b *browser) {
-	b.signIn()
+	b.signInAda()
 	site.switchOver()
 	b.leads(b.SignOut(), "/")
 	for range 2 {
-		if s, names := b.session(), b.sessionCookies(); s != nil || len(names) != 0 {
+		if s, names := b.sessionJSON(), b.sessionCookies(); s != nil || len(names) != 0 {
 			t.Errorf("still there: %v in %v", s, names)
 		}
 		site.switchOver()
@@ -219,11 +219,11 @@ func switchSignIn(t *testing.T, s *switchingSite, b *browser) {
 	back := b.Consent(there)
 	s.switchOver()
 	b.leads(b.Complete(back), "/")
-	if user, _ := b.session()["user"].(map[string]any); user["name"] != "Grace" {
+	if user, _ := b.sessionJSON()["user"].(map[string]any); user["name"] != "Grace" {
 		t.Errorf("signed in as %v", user)
 	}
 	for _, check := range []string{"pkce.code_verifier", "state", "nonce"} {
-		if b.cookie(check) != "" {
+		if b.cookieValue(check) != "" {
 			t.Errorf("the cookie for %s is still there", check)
 		}
 	}

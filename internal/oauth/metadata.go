@@ -33,7 +33,7 @@ type Metadata struct {
 // Discover returns the provider's metadata, from memory where the Cache allows
 // it. When Config names everything a sign-in needs, no request is made.
 func (c *Client) Discover(ctx context.Context) (*Metadata, error) {
-	if !c.discover {
+	if !c.discovers {
 		return c.explicit, nil
 	}
 	return c.discovered(ctx)
@@ -210,7 +210,7 @@ func inStep(step Step, err error) error {
 // AuthorizationEndpoint is what Config says, or what is remembered of
 // discovery; empty: nothing is known yet. It makes no request.
 func (c *Client) AuthorizationEndpoint() string {
-	if !c.discover {
+	if !c.discovers {
 		return c.explicit.AuthorizationEndpoint
 	}
 	if m := c.metadata.last.Load(); m != nil && m.known {

@@ -39,10 +39,10 @@ type Client struct {
 	http   *http.Client
 	cache  Cache
 
-	explicit *Metadata      // what Config says; all there is when nothing needs discovery
-	discover bool           // something that every sign-in needs is not in Config
-	signer   jose.Signer    // private_key_jwt only
-	maxAge   *time.Duration // the max_age every authorization request carries; nil: none
+	explicit  *Metadata      // what Config says; all there is when nothing needs discovery
+	discovers bool           // something that every sign-in needs is not in Config
+	signer    jose.Signer    // private_key_jwt only
+	maxAge    *time.Duration // the max_age every authorization request carries; nil: none
 
 	metadata recall[*Metadata]
 	keys     recall[*keySet]
@@ -54,10 +54,10 @@ type Client struct {
 func New(c Config) (*Client, error) {
 	c = c.withDefaults()
 	client := &Client{
-		config:   c,
-		http:     backChannel(c.HTTP),
-		cache:    *c.Cache,
-		discover: !c.selfSufficient(),
+		config:    c,
+		http:      backChannel(c.HTTP),
+		cache:     *c.Cache,
+		discovers: !c.selfSufficient(),
 	}
 	var faults [3]error
 	faults[0] = c.check()

@@ -8,23 +8,23 @@ import (
 
 // Clock stands still until a test advances it. It is safe for concurrent use.
 type Clock struct {
-	mu  sync.Mutex
-	now time.Time
+	mu sync.Mutex
+	at time.Time
 }
 
 // New returns a clock that stands at now.
-func New(now time.Time) *Clock { return &Clock{now: now} }
+func New(now time.Time) *Clock { return &Clock{at: now} }
 
 // Now is what a Config takes as its Time.
 func (c *Clock) Now() time.Time {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	return c.now
+	return c.at
 }
 
 // Advance moves the clock by d.
 func (c *Clock) Advance(d time.Duration) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.now = c.now.Add(d)
+	c.at = c.at.Add(d)
 }
