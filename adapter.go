@@ -40,7 +40,8 @@ type Adapter interface {
 	GetUserByAccount(ctx context.Context, provider, providerAccountID string) (User, error)
 	// UpdateUser changes what c names and returns the whole user.
 	UpdateUser(ctx context.Context, id string, c UserChange) (User, error)
-	// LinkAccount stores a. The pair of provider and provider account id is unique.
+	// LinkAccount stores a. The pair of provider and provider account id is
+	// unique.
 	LinkAccount(ctx context.Context, a Account) error
 }
 
@@ -58,11 +59,13 @@ type SessionAdapter interface {
 	// CreateSession stores s. An empty ID is replaced by one of the store's
 	// choosing; a store whose ids are of another type may replace any ID.
 	CreateSession(ctx context.Context, s StoredSession) error
-	// GetSessionAndUser finds a session with its user in one round trip. An expired
-	// session is found too, unless the engine has removed it (ErrNotFound).
+	// GetSessionAndUser finds a session with its user in one round trip. An
+	// expired session is found too, unless the engine has removed it
+	// (ErrNotFound).
 	GetSessionAndUser(ctx context.Context, token string) (StoredSession, User, error)
 	// UpdateSession extends the session to expires. It never brings a deleted
-	// session back (ErrNotFound) and never moves an expiry backwards: then it does nothing.
+	// session back (ErrNotFound) and never moves an expiry backwards: then it
+	// does nothing.
 	UpdateSession(ctx context.Context, token string, expires time.Time) error
 	// DeleteSession removes the session and returns what was removed.
 	DeleteSession(ctx context.Context, token string) (StoredSession, error)
@@ -72,7 +75,8 @@ type SessionAdapter interface {
 // The Token of a listed session is empty.
 type SessionListAdapter interface {
 	ListSessions(ctx context.Context, userID string) ([]StoredSession, error)
-	// DeleteSessionByID removes one session of the user, named by [StoredSession].ID.
+	// DeleteSessionByID removes one session of the user, named by
+	// [StoredSession].ID.
 	DeleteSessionByID(ctx context.Context, userID, id string) error
 	// DeleteSessions removes all sessions of the user but the one whose ID is
 	// keep (empty: all), and says how many.
@@ -83,14 +87,15 @@ type SessionListAdapter interface {
 type VerificationTokenAdapter interface {
 	CreateVerificationToken(ctx context.Context, t VerificationToken) error
 	// UseVerificationToken returns the token and deletes it in one atomic step:
-	// of any number of concurrent calls at most one succeeds. An expired token is
-	// found too, unless the engine has removed it (ErrNotFound). Purpose is returned
-	// and never compared: it is part of the hash.
+	// of any number of concurrent calls at most one succeeds. An expired token
+	// is found too, unless the engine has removed it (ErrNotFound). Purpose is
+	// returned and never compared: it is part of the hash.
 	UseVerificationToken(ctx context.Context, identifier, token string) (VerificationToken, error)
 }
 
 // AccountAdapter knows the accounts of one user. Account settings need it, and
-// so does the eviction of unproven accounts when an e-mail address is first proven.
+// so does the eviction of unproven accounts when an e-mail address is first
+// proven.
 type AccountAdapter interface {
 	GetAccount(ctx context.Context, provider, providerAccountID string) (Account, error)
 	ListAccounts(ctx context.Context, userID string) ([]Account, error)
@@ -112,8 +117,8 @@ type AuthenticatorAdapter interface {
 	GetAuthenticator(ctx context.Context, credentialID []byte) (Authenticator, error)
 	// ListAuthenticators of an unknown user is empty.
 	ListAuthenticators(ctx context.Context, userID string) ([]Authenticator, error)
-	// UpdateAuthenticatorCounter raises the counter in one atomic step. A stored
-	// value that is not lower is ErrConflict, unless both are zero (Web
+	// UpdateAuthenticatorCounter raises the counter in one atomic step. A
+	// stored value that is not lower is ErrConflict, unless both are zero (Web
 	// Authentication Level 3, section 6.1.1).
 	UpdateAuthenticatorCounter(ctx context.Context, credentialID []byte, counter uint32) (Authenticator, error)
 	DeleteAuthenticator(ctx context.Context, credentialID []byte) error
@@ -122,12 +127,12 @@ type AuthenticatorAdapter interface {
 // TxAdapter does several writes in one transaction.
 type TxAdapter interface {
 	// InTx calls f with an Adapter of the same abilities, bound to one
-	// transaction. An error of f, or a panic, rolls everything back and is passed
-	// on. A call inside that ends in ErrNotFound leaves the transaction usable.
-	// After one that ends in ErrConflict the engine may have ended it: f returns
-	// that error, and whatever is tried instead is tried in another transaction. If
-	// f goes on regardless, InTx keeps all of it or reports an error and keeps
-	// nothing.
+	// transaction. An error of f, or a panic, rolls everything back and is
+	// passed on. A call inside that ends in ErrNotFound leaves the transaction
+	// usable. After one that ends in ErrConflict the engine may have ended it:
+	// f returns that error, and whatever is tried instead is tried in another
+	// transaction. If f goes on regardless, InTx keeps all of it or reports an
+	// error and keeps nothing.
 	InTx(ctx context.Context, f func(Adapter) error) error
 }
 
@@ -136,8 +141,8 @@ type TxAdapter interface {
 // short is finished by the same account and by nobody else. The record is made
 // before the user is, and removed when the account is linked.
 type SignUpAdapter interface {
-	// BeginSignUp records userID for the account, unless one is recorded already;
-	// it returns the one on record.
+	// BeginSignUp records userID for the account, unless one is recorded
+	// already; it returns the one on record.
 	BeginSignUp(ctx context.Context, provider, providerAccountID, userID string) (string, error)
 	EndSignUp(ctx context.Context, provider, providerAccountID string) error
 }
@@ -150,10 +155,12 @@ type SweepAdapter interface {
 }
 
 // RevocationStore remembers signed-out JWT sessions until they would have
-// expired anyway. Adapters may implement it. Keys are opaque text of at most 200 bytes.
+// expired anyway. Adapters may implement it. Keys are opaque text of at most
+// 200 bytes.
 type RevocationStore interface {
-	// Revoke records that whatever key names and was issued at or before at is void, until expires.
-	// Of several calls the latest at and the latest expires count.
+	// Revoke records that whatever key names and was issued at or before at is
+	// void, until expires. Of several calls the latest at and the latest
+	// expires count.
 	Revoke(ctx context.Context, key string, at, expires time.Time) error
 	// RevokedAt returns, for each key on record, the instant given to Revoke.
 	RevokedAt(ctx context.Context, keys ...string) (map[string]time.Time, error)

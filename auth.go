@@ -34,10 +34,10 @@ func (a *Auth) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	serveHTTP(w, r, req, s, fault)
 }
 
-// Sweep removes the sessions, magic links and revocations that have expired, and
-// says how many rows went. Nothing depends on it but the size of the tables:
-// what has expired is dead anyway. Call it now and then, from one instance. It
-// needs an Adapter that is a [SweepAdapter].
+// Sweep removes the sessions, magic links and revocations that have expired,
+// and says how many rows went. Nothing depends on it but the size of the
+// tables: what has expired is dead anyway. Call it now and then, from one
+// instance. It needs an Adapter that is a [SweepAdapter].
 func (a *Auth) Sweep(ctx context.Context) (int, error) {
 	s, err := a.setupWithStore(ctx)
 	if err != nil {

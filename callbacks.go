@@ -13,28 +13,31 @@ type Callbacks struct {
 	SignIn func(ctx context.Context, a SignInAttempt) error
 	// Redirect decides where a browser may be sent after signing in or out. to
 	// is what was asked for, an absolute URL or a path; base is the site's
-	// origin. nil: paths and URLs of the same origin; anything else becomes base.
+	// origin. nil: paths and URLs of the same origin; anything else becomes
+	// base.
 	Redirect func(ctx context.Context, to, base string) (string, error)
 	// Token shapes the claims of a session token when it is made, read or
 	// updated. nil: they stay as they are. Nil Claims: the session ends.
 	Token func(ctx context.Context, t TokenUpdate) (Claims, error)
-	// Session shapes what the browser sees. nil: name, email, image and expires.
+	// Session shapes what the browser sees. nil: name, email, image and
+	// expires.
 	Session func(ctx context.Context, r SessionRead) (*Session, error)
 }
 
-// SignInAttempt is what [Callbacks].SignIn decides about: somebody who has proved
-// who they are, or who asks for a magic link.
+// SignInAttempt is what [Callbacks].SignIn decides about: somebody who has
+// proved who they are, or who asks for a magic link.
 type SignInAttempt struct {
 	User        User // the stored user when there is one, else as the provider describes them
 	Account     Account
 	Profile     Claims            // what an OAuth provider said; nil: other kinds
 	Credentials map[string]string // what was typed; nil: other kinds
-	// VerificationRequest: a magic link is about to be sent; it has not been opened yet.
+	// VerificationRequest: a magic link is about to be sent; it has not been
+	// opened yet.
 	VerificationRequest bool
 }
 
-// TokenUpdate is what [Callbacks].Token gets: the claims of a JWT session that is
-// made, read or updated.
+// TokenUpdate is what [Callbacks].Token gets: the claims of a JWT session that
+// is made, read or updated.
 type TokenUpdate struct {
 	Claims  Claims  // change and return these, or return others
 	Trigger Trigger // why; empty: the session is being read
@@ -46,8 +49,8 @@ type TokenUpdate struct {
 	Update any
 }
 
-// Trigger is why [Callbacks].Token or [Callbacks].Session runs: a sign-in, a first
-// sign-in, an update; empty: the session is read.
+// Trigger is why [Callbacks].Token or [Callbacks].Session runs: a sign-in, a
+// first sign-in, an update; empty: the session is read.
 type Trigger string
 
 // The triggers.
@@ -57,8 +60,8 @@ const (
 	TriggerUpdate Trigger = "update" // the browser, or UpdateSession, asks for a change
 )
 
-// SessionRead is what [Callbacks].Session gets: a session about to be shown to a
-// browser or a handler.
+// SessionRead is what [Callbacks].Session gets: a session about to be shown to
+// a browser or a handler.
 type SessionRead struct {
 	Session *Session       // the default answer: change and return it, or return another
 	Claims  Claims         // of the token; nil with DatabaseSessions

@@ -52,16 +52,17 @@ type Site struct {
 	// when URL is set.
 	AllowedHosts []string
 
-	// TrustedProxies are the networks whose X-Forwarded-For is believed when the
-	// client's IP address is needed for limits and logs. Empty: none.
+	// TrustedProxies are the networks whose X-Forwarded-For is believed when
+	// the client's IP address is needed for limits and logs. Empty: none.
 	TrustedProxies []netip.Prefix
 	// ClientAddress replaces what TrustedProxies does, for sites that know the
-	// client's IP address in another way. Empty: unknown. nil: the right-most hop
-	// of X-Forwarded-For that is no trusted proxy, else the connection's.
+	// client's IP address in another way. Empty: unknown. nil: the right-most
+	// hop of X-Forwarded-For that is no trusted proxy, else the connection's.
 	ClientAddress func(r *Request) string
 
 	// RedirectProxyURL is the base path URL of a stable deployment that sends
-	// OAuth callbacks on to this one. Empty: AUTH_REDIRECT_PROXY_URL, else none.
+	// OAuth callbacks on to this one. Empty: AUTH_REDIRECT_PROXY_URL, else
+	// none.
 	RedirectProxyURL string
 	// RedirectProxyOrigins are the origins this deployment, being the proxy,
 	// sends callbacks on to, such as "https://*.preview.example". Empty: its
@@ -91,14 +92,15 @@ type SessionConfig struct {
 	// nil: 32 random bytes in hex.
 	NewToken func() string
 	// Revocations makes the sign-out of a JWT session final: a copied cookie is
-	// dead too. It costs one lookup a read. nil: none; the Adapter when Hardened
-	// and able.
+	// dead too. It costs one lookup a read. nil: none; the Adapter when
+	// Hardened and able.
 	Revocations RevocationStore
 
 	JWT JWTConfig // the token of JWTSessions
 }
 
-// JWTConfig adjusts session tokens. The zero value is right for nearly everyone.
+// JWTConfig adjusts session tokens. The zero value is right for nearly
+// everyone.
 type JWTConfig struct {
 	MaxAge time.Duration // 0: Session.MaxAge
 	// Encode and Decode replace the sealed token of package jwt. Set both or
@@ -134,16 +136,17 @@ type Theme struct {
 
 	Lang string // of the texts, as in <html lang>; empty: en
 	// Text translates the built-in pages and mails. New calls it once for every
-	// text, with its key and the English. A place such as {name} must stay in the
-	// translation. Empty or nil: English.
+	// text, with its key and the English. A place such as {name} must stay in
+	// the translation. Empty or nil: English.
 	Text func(key, english string) string
 }
 
 // Cookies overrides the cookies Latchkey sets.
 type Cookies struct {
 	Secure *bool // prefixed names and the Secure attribute; nil: if the site is served over https
-	// HostPrefix gives every cookie the __Host- prefix on https sites, so that no
-	// sibling host can plant one. Sessions under the old names are read once more.
+	// HostPrefix gives every cookie the __Host- prefix on https sites, so that
+	// no sibling host can plant one. Sessions under the old names are read once
+	// more.
 	HostPrefix bool
 
 	SessionToken CookieOptions
@@ -177,11 +180,11 @@ type Limits struct {
 	MailsPerRecipient     Rate // links sent to one mailbox; zero: 5 in 15 minutes
 	MailsPerClient        Rate // links asked for from one IP address; zero: 30 in an hour
 
-	// Limiter counts tries and mails. nil: the Adapter, if it is a Limiter, else
-	// this process's memory; share one between instances.
+	// Limiter counts tries and mails. nil: the Adapter, if it is a Limiter,
+	// else this process's memory; share one between instances.
 	Limiter Limiter
-	// Replay remembers check values that completed a callback. nil: the Adapter,
-	// if it is a ReplayStore, else this process's memory.
+	// Replay remembers check values that completed a callback. nil: the
+	// Adapter, if it is a ReplayStore, else this process's memory.
 	Replay ReplayStore
 
 	// Bytes.
@@ -215,15 +218,15 @@ type Limiter interface {
 	Forget(ctx context.Context, key string) error
 }
 
-// ReplayStore remembers values that must not be used twice, such as the state of a
-// completed sign-in. It is called concurrently.
+// ReplayStore remembers values that must not be used twice, such as the state
+// of a completed sign-in. It is called concurrently.
 type ReplayStore interface {
 	// Use records key until expires and reports whether this was its first use.
 	Use(ctx context.Context, key string, expires time.Time) (first bool, err error)
 }
 
-// AccountPage switches on the built-in account page at {base path}/account, where
-// people see their linked accounts and devices, unlink and delete.
+// AccountPage switches on the built-in account page at {base path}/account,
+// where people see their linked accounts and devices, unlink and delete.
 type AccountPage struct {
 	Enabled bool
 }
@@ -233,8 +236,8 @@ type Strict struct {
 	// RefuseSameSite also refuses posts that the browser marks as coming from a
 	// sibling host of the same site. On when Hardened.
 	RefuseSameSite bool
-	// RefuseEviction refuses the first proof of an e-mail address whose user has
-	// accounts or passkeys that others may have attached before, instead of
+	// RefuseEviction refuses the first proof of an e-mail address whose user
+	// has accounts or passkeys that others may have attached before, instead of
 	// detaching those. See [EvictEvent].
 	RefuseEviction bool
 	// StrictSignOut answers 500 when the store could not end a session, instead

@@ -9,8 +9,8 @@ import (
 	"github.com/latchkeyhq/latchkey/internal/cookie"
 )
 
-// browserCookies are what a browser sent and what it will be sent. They know names and
-// attributes, and no user.
+// browserCookies are what a browser sent and what it will be sent. They know
+// names and attributes, and no user.
 type browserCookies struct {
 	jar    cookie.Jar
 	specs  *cookieSpecs
@@ -28,7 +28,8 @@ func escapeCookie(value string) string {
 	return strings.ReplaceAll(url.QueryEscape(value), "+", "%20")
 }
 
-// value is the decoded value of the cookie; a broken encoding is taken literally.
+// value is the decoded value of the cookie; a broken encoding is taken
+// literally.
 func (c *browserCookies) value(k *cookieSpec) (string, bool) {
 	value, ok := c.jar.Get(k.name())
 	if !ok {

@@ -12,25 +12,26 @@ import (
 )
 
 // Core is what an [Auth] does on a neutral [Request] and [Response], for web
-// frameworks without net/http and for integrations. Get one from [Auth.Core]. The
-// methods of Auth with the same names are these, on net/http. Contexts may come
-// from [ContextWithSession] or [Auth.LoadSession]; cookies that are returned
-// belong into the response. It is safe for concurrent use.
+// frameworks without net/http and for integrations. Get one from [Auth.Core].
+// The methods of Auth with the same names are these, on net/http. Contexts may
+// come from [ContextWithSession] or [Auth.LoadSession]; cookies that are
+// returned belong into the response. It is safe for concurrent use.
 type Core struct{ auth *Auth }
 
 // Core returns what Auth does for frameworks without net/http: the same calls,
 // on [Request] and [Response].
 func (a *Auth) Core() *Core { return &Core{a} }
 
-// Respond answers r. An error becomes a page, a redirect or JSON, as the browser
-// expects it.
+// Respond answers r. An error becomes a page, a redirect or JSON, as the
+// browser expects it.
 func (c *Core) Respond(ctx context.Context, r *Request) *Response {
 	s, fault := c.auth.setupOrBlank(ctx, r)
 	return respond(ctx, s, fault, r)
 }
 
-// Do answers r and leaves errors to the caller: what Auth.js calls raw. An error
-// is an [*Error]; the cookies of the request that failed are lost with it.
+// Do answers r and leaves errors to the caller: what Auth.js calls raw. An
+// error is an [*Error]; the cookies of the request that failed are lost with
+// it.
 func (c *Core) Do(ctx context.Context, r *Request) (*Response, error) {
 	s, fault := c.auth.setupOrBlank(ctx, r)
 	return do(ctx, s, fault, r, false)
@@ -44,8 +45,8 @@ func do(ctx context.Context, s *setup, fault error, r *Request, trusted bool) (*
 	return res, nil
 }
 
-// Match reports whether r is for Latchkey: below the base path, and a route that is
-// switched on.
+// Match reports whether r is for Latchkey: below the base path, and a route
+// that is switched on.
 func (c *Core) Match(ctx context.Context, r *Request) bool {
 	s, _ := c.auth.setupOrBlank(ctx, r) // better an error page than the application's own answer
 	return s != nil && s.config.owns(r.URL.EscapedPath())
@@ -78,23 +79,24 @@ func (c *Core) reading(ctx context.Context, r *Request) (*exchange, error) {
 	return x, nil
 }
 
-// Access is the answer of [Core.Authorize]: whether a request may pass, and who is
-// signed in.
+// Access is the answer of [Core.Authorize]: whether a request may pass, and who
+// is signed in.
 type Access struct {
 	Session  *Session       // nil: nobody is signed in
 	Response *Response      // what to answer instead; nil: the request may pass
 	Cookies  []*http.Cookie // for the response, in either case
 }
 
-// Authorize asks decide, which gets the session (nil: nobody), whether r may pass:
-// nil lets it, [RedirectTo] and [RespondWith] answer it, any other error leads to
-// the sign-in page. It denies on every fault.
+// Authorize asks decide, which gets the session (nil: nobody), whether r may
+// pass: nil lets it, [RedirectTo] and [RespondWith] answer it, any other error
+// leads to the sign-in page. It denies on every fault.
 func (c *Core) Authorize(ctx context.Context, r *Request, decide func(ctx context.Context, s *Session) error) Access {
 	s, cookies, err := c.ReadSession(ctx, r)
 	return Access{Session: s, Cookies: cookies, Response: c.auth.judge(ctx, r, s, err, decide)}
 }
 
-// judge is what a guard answers instead of the handler; nil: the request may pass.
+// judge is what a guard answers instead of the handler; nil: the request may
+// pass.
 func (a *Auth) judge(ctx context.Context, r *Request, s *Session, fault error, decide func(context.Context, *Session) error) *Response {
 	if fault != nil && !errors.Is(fault, ErrNoSession) {
 		return configJSON()
@@ -113,8 +115,8 @@ func (a *Auth) judge(ctx context.Context, r *Request, s *Session, fault error, d
 	return refuse(ctx, x, why)
 }
 
-// refuse answers a request that a guard did not let pass; nil: it may pass after
-// all.
+// refuse answers a request that a guard did not let pass; nil: it may pass
+// after all.
 func refuse(ctx context.Context, x *exchange, why error) *Response {
 	here := x.origin.Text + x.request.URL.RequestURI()
 	to := x.signInURL(here)
@@ -161,8 +163,8 @@ func wantsOnlyJSON(h http.Header) bool {
 }
 
 // SignIn starts signing in with a provider; empty or unknown: it leads to the
-// sign-in page. The URL is Response.Redirect, whatever NoRedirect says. The error
-// is an [*Error].
+// sign-in page. The URL is Response.Redirect, whatever NoRedirect says. The
+// error is an [*Error].
 func (c *Core) SignIn(ctx context.Context, r *Request, provider string, o SignInOptions, params url.Values) (*Response, error) {
 	x, err := c.reading(ctx, r)
 	if err != nil {
@@ -256,8 +258,8 @@ func asGet(r *Request) *Request {
 	return &get
 }
 
-// ActionURL is the absolute URL of an action, such as "signin", as the browser that
-// sent r sees the site.
+// ActionURL is the absolute URL of an action, such as "signin", as the browser
+// that sent r sees the site.
 func (c *Core) ActionURL(ctx context.Context, r *Request, action string) (*url.URL, error) {
 	x, err := c.reading(ctx, r)
 	if err != nil {

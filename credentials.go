@@ -69,7 +69,7 @@ func (p *credentialsProvider) receive(ctx context.Context, x *exchange) (outcome
 	if wait > 0 {
 		return outcome{}, ErrCredentialsSignin.wrapFor(p.ID, &tooManyTries{wait})
 	}
-	u, err := p.authorize(ctx, fields, x.request)
+	u, err := p.runAuthorize(ctx, fields, x.request)
 	if err != nil {
 		return outcome{}, err
 	}
@@ -117,9 +117,9 @@ func (p *credentialsProvider) typed(x *exchange) (map[string]string, bool) {
 	return fields, true
 }
 
-// authorize runs the application's check in a goroutine of its own, so that
+// runAuthorize runs the application's check in a goroutine of its own, so that
 // neither a panic nor runtime.Goexit there ends more than this one try.
-func (p *credentialsProvider) authorize(ctx context.Context, fields map[string]string, r *Request) (*User, error) {
+func (p *credentialsProvider) runAuthorize(ctx context.Context, fields map[string]string, r *Request) (*User, error) {
 	type answer struct {
 		user *User
 		err  error
@@ -147,7 +147,8 @@ func (p *credentialsProvider) authorize(ctx context.Context, fields map[string]s
 	}
 }
 
-// accountKey is the name that failed tries are counted under, however it was spelled.
+// accountKey is the name that failed tries are counted under, however it was
+// spelled.
 func (p *credentialsProvider) accountKey(fields map[string]string) string {
 	name := strings.TrimSpace(strings.ToLower(norm.NFKC.String(fields[p.AccountField])))
 	if name == "" {

@@ -47,8 +47,9 @@ func (s *setup) validCSRF(token, hash string) bool {
 	return false
 }
 
-// isSameOrigin: the browser itself says that a page of this very origin sent the
-// post. Scripts of other sites can set neither header (Fetch, section 2.2.2).
+// isSameOrigin: the browser itself says that a page of this very origin sent
+// the post. Scripts of other sites can set neither header (Fetch, section
+// 2.2.2).
 func (x *exchange) isSameOrigin() bool {
 	h := x.request.Header
 	return h.Get("Sec-Fetch-Site") == "same-origin" && h.Get("Origin") == x.origin.Text
@@ -73,7 +74,8 @@ func (x *exchange) isCrossSite() bool {
 	return len(given) > 0 && given[0] != "" && !strings.EqualFold(given[0], x.origin.Text)
 }
 
-// acceptsCrossSite: a provider that answers by form_post posts from its own site.
+// acceptsCrossSite: a provider that answers by form_post posts from its own
+// site.
 func (x *exchange) acceptsCrossSite() bool {
 	return x.action == "callback" && x.provider != nil && x.provider.info().postsCrossSite
 }

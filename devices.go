@@ -20,8 +20,8 @@ func devices(sessions []StoredSession, here string, now time.Time) []page.Device
 	return list
 }
 
-// Parts of a User-Agent header and what they say. The first that is found counts:
-// browsers name those they descend from.
+// Parts of a User-Agent header and what they say. The first that is found
+// counts: browsers name those they descend from.
 var (
 	browserNames = [][2]string{
 		{"Edg", "Edge"},

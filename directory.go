@@ -34,7 +34,8 @@ type signInResult struct {
 	revokedAt time.Time     // when this sign-in ended the sessions before it; zero: it did not
 }
 
-// knownUser finds the user an assertion already is to us, or nil. It writes nothing.
+// knownUser finds the user an assertion already is to us, or nil. It writes
+// nothing.
 func (d *directory) knownUser(ctx context.Context, s *store, in *assertion) (*User, error) {
 	switch {
 	case in.vouched:

@@ -8,7 +8,8 @@ import (
 // The first proof of an e-mail address, and what it detaches.
 
 // proveEmail marks the e-mail address of who.user as proven. What others had
-// attached to it before goes, unless who vouches does not vouch for the e-mail address.
+// attached to it before goes, unless who vouches does not vouch for the
+// e-mail address.
 func (d *directory) proveEmail(ctx context.Context, q *queue, s *store, who *signInResult) error {
 	if !who.user.EmailVerified.IsZero() || !(who.provesEmail || who.emailVerified) {
 		return nil
@@ -27,7 +28,8 @@ func (d *directory) proveEmail(ctx context.Context, q *queue, s *store, who *sig
 }
 
 // evict detaches what somebody may have attached to an e-mail address that was
-// not theirs: passkeys, and accounts at providers that do not verify e-mail addresses.
+// not theirs: passkeys, and accounts at providers that do not verify e-mail
+// addresses.
 func (d *directory) evict(ctx context.Context, q *queue, s *store, who *signInResult) error {
 	e, err := d.unproven(ctx, s, &who.user)
 	if err != nil || len(e.Accounts)+len(e.Authenticators) == 0 {
@@ -59,7 +61,8 @@ func (d *directory) evict(ctx context.Context, q *queue, s *store, who *signInRe
 	return nil
 }
 
-// unproven is what is attached to a user without any proof of their e-mail address.
+// unproven is what is attached to a user without any proof of their e-mail
+// address.
 func (d *directory) unproven(ctx context.Context, s *store, u *User) (e EvictEvent, err error) {
 	e.User = *u
 	accounts, err := s.listAccounts(ctx, u.ID)

@@ -23,12 +23,12 @@ const (
 // emailProvider is an Email made ready.
 type emailProvider struct {
 	Email
-	about  providerInfo
-	secret string // what stored hashes are made over
+	about      providerInfo
+	hashSecret string // what stored hashes are made over
 }
 
 func (p *Email) prepare(s *setup, _ func(string) string) (preparedProvider, error) {
-	e := &emailProvider{Email: *p, secret: firstOf(p.Secret, s.csrfSecret)}
+	e := &emailProvider{Email: *p, hashSecret: firstOf(p.Secret, s.csrfSecret)}
 	setDefault(&e.ID, "email")
 	setDefault(&e.Name, "Email")
 	s.config.hardenEmail(&e.Email)
@@ -121,7 +121,7 @@ func (p *emailProvider) deliver(ctx context.Context, x *exchange, email string) 
 	}
 	x.secretsSeen = append(x.secretsSeen, token)
 	expires := x.setup.now().Add(p.MaxAge).UTC().Truncate(time.Millisecond)
-	row := VerificationToken{Identifier: email, Token: hashWith(token, p.secret), Expires: expires}
+	row := VerificationToken{Identifier: email, Token: hashWith(token, p.hashSecret), Expires: expires}
 	if err := x.setup.store.createVerificationToken(ctx, row); err != nil {
 		return err
 	}
@@ -201,7 +201,7 @@ func (p *emailProvider) receive(ctx context.Context, x *exchange) (outcome, erro
 
 // redeem trades the link's secret for the row that was stored with it.
 func (p *emailProvider) redeem(ctx context.Context, x *exchange, token, email string) (VerificationToken, error) {
-	hash := hashWith(token, p.secret)
+	hash := hashWith(token, p.hashSecret)
 	if p.SameBrowser && !p.isBound(x, hash) {
 		return VerificationToken{}, ErrVerification.wrapFor(p.ID, errors.New("the link was asked for in another browser"))
 	}

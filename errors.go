@@ -52,7 +52,8 @@ const (
 // Error implements error.
 func (t ErrorType) Error() string { return "latchkey: " + string(t) }
 
-// Error is a failure: its [ErrorType], the provider it happened at, and the cause.
+// Error is a failure: its [ErrorType], the provider it happened at, and the
+// cause.
 type Error struct {
 	Type     ErrorType
 	Provider string // the provider involved; empty: none
@@ -87,9 +88,10 @@ func (t ErrorType) wrapFor(provider string, err error) error {
 	return &Error{Type: t, Provider: provider, Err: err}
 }
 
-// CredentialsError returns an error by which [Credentials].Authorize refuses what
-// was typed: the browser goes back to the sign-in page, with code in its query. The code is public: it must not
-// tell a wrong name from a wrong password. Empty: "credentials".
+// CredentialsError returns an error by which [Credentials].Authorize refuses
+// what was typed: the browser goes back to the sign-in page, with code in its
+// query. The code is public: it must not tell a wrong name from a wrong
+// password. Empty: "credentials".
 func CredentialsError(code string) error { return &Error{Type: ErrCredentialsSignin, Code: code} }
 
 // RedirectTo returns an error that sends the browser to url instead of going
@@ -128,12 +130,13 @@ var (
 	// ErrLastAccount reports that an account was not unlinked because it is the
 	// last way to sign in that its user has.
 	ErrLastAccount = errors.New("latchkey: this is the only way to sign in that is left")
-	// ErrBodyTooLarge is returned by [FromHTTP] for a body over the limit; answer it with status 413.
+	// ErrBodyTooLarge is returned by [FromHTTP] for a body over the limit;
+	// answer it with status 413.
 	ErrBodyTooLarge = errors.New("latchkey: request body too large")
 )
 
-// tooManyTries looks like a wrong password to a person; a script is told when to
-// come back.
+// tooManyTries looks like a wrong password to a person; a script is told when
+// to come back.
 type tooManyTries struct{ wait time.Duration }
 
 func (*tooManyTries) Error() string { return "too many tries" }

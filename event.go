@@ -3,8 +3,8 @@ package latchkey
 import "time"
 
 // Event is one thing that happened, as [Events].Observe hears it. It holds ids
-// and never a name, an e-mail address, a claim or a secret. Fields are only ever
-// added.
+// and never a name, an e-mail address, a claim or a secret. Fields are only
+// ever added.
 type Event struct {
 	Type    EventType
 	Outcome EventOutcome
@@ -22,13 +22,13 @@ type Event struct {
 	Request   string // the X-Request-Id header, at most 64 bytes
 	Tenant    string // name of the tenant, on sites made with [NewTenants]
 
-	// Err is the cause of a failure, with what is secret redacted. It is for this
-	// call only: do not store it.
+	// Err is the cause of a failure, with what is secret redacted. It is for
+	// this call only: do not store it.
 	Err error
 }
 
-// EventType says what an [Event] tells, such as a sign-in. The list is closed, and
-// grows with releases.
+// EventType says what an [Event] tells, such as a sign-in. The list is closed,
+// and grows with releases.
 type EventType string
 
 // What an [Event] can tell.
@@ -58,8 +58,8 @@ type Actor struct {
 	ID   string // of the user; empty: not known
 }
 
-// ActorKind tells who caused an [Event]: somebody who is signed in, somebody who is
-// not, or the application.
+// ActorKind tells who caused an [Event]: somebody who is signed in, somebody
+// who is not, or the application.
 type ActorKind string
 
 // The kinds of [Actor].

@@ -40,7 +40,8 @@ type SignOutEvent struct {
 	Session *StoredSession // DatabaseSessions
 }
 
-// LinkAccountEvent reports an account that was linked to, or unlinked from, a user.
+// LinkAccountEvent reports an account that was linked to, or unlinked from, a
+// user.
 type LinkAccountEvent struct {
 	User    User
 	Account Account
@@ -54,9 +55,9 @@ type SessionEvent struct {
 	Stored  *StoredSession // DatabaseSessions; nil otherwise
 }
 
-// EvictEvent reports the accounts and passkeys that were removed from a user when
-// their e-mail address was proven for the first time: others may have attached
-// them before.
+// EvictEvent reports the accounts and passkeys that were removed from a user
+// when their e-mail address was proven for the first time: others may have
+// attached them before.
 type EvictEvent struct {
 	User           User
 	Accounts       []Account

@@ -13,8 +13,8 @@ import (
 	"github.com/latchkeyhq/latchkey/internal/weburl"
 )
 
-// exchange is one request and the response being made for it: what came in, what
-// was worked out from it, and what goes out.
+// exchange is one request and the response being made for it: what came in,
+// what was worked out from it, and what goes out.
 type exchange struct {
 	setup   *setup
 	request *Request
@@ -73,7 +73,8 @@ func readingExchange(s *setup, r *Request) (*exchange, error) {
 	return x, x.resolveOrigin()
 }
 
-// resolveOrigin decides which origin the site has and finds the browser's cookies.
+// resolveOrigin decides which origin the site has and finds the browser's
+// cookies.
 func (x *exchange) resolveOrigin() error {
 	var err error
 	if x.origin, err = x.setup.trust.originOf(x.request); err != nil {

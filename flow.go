@@ -128,7 +128,8 @@ func (p *oauthProvider) findState(x *exchange, f *flow, checks []Check, state st
 
 // findRest finds the other values of the same sign-in: the one that the state
 // names, or else the newest at this provider. Auth.js begins some without a
-// state, and where it is no check of its own, one that names nothing is ignored.
+// state, and where it is no check of its own, one that names nothing is
+// ignored.
 func (p *oauthProvider) findRest(x *exchange, f *flow, checks []Check, state string) error {
 	known := f.state != ""
 	named := func(h pendingCheck) bool { return h.Provider == p.ID && equalText(derivedState(h.Value), state) }
@@ -169,8 +170,8 @@ func (p *oauthProvider) find(x *exchange, f *flow, c Check, held []pendingCheck,
 	return nil
 }
 
-// consumeFlow makes sure that a flow completes at most one callback, and
-// takes it out of the browser's cookies.
+// consumeFlow makes sure that a flow completes at most one callback,
+// and takes it out of the browser's cookies.
 func (p *oauthProvider) consumeFlow(ctx context.Context, x *exchange, f *flow, checks []Check) error {
 	now := x.setup.now()
 	if key := firstOf(f.state, f.verifier, f.nonce); key != "" {

@@ -8,8 +8,8 @@ import (
 // What handlers ask: who is signed in, and may they come in.
 
 // Session returns who is signed in, or ErrNoSession. Any other error is a
-// fault: nothing is known, so treat the request as nobody's. It renews no cookie;
-// behind [Auth.LoadSession] use [SessionFrom], which does.
+// fault: nothing is known, so treat the request as nobody's. It renews no
+// cookie; behind [Auth.LoadSession] use [SessionFrom], which does.
 func (a *Auth) Session(r *http.Request) (*Session, error) {
 	s, _, err := a.Core().ReadSession(r.Context(), requestHead(r))
 	return s, err
@@ -28,8 +28,9 @@ func (a *Auth) LoadSession(next http.Handler) http.Handler {
 
 // CurrentUser returns the user who is signed in, as the Adapter has them: for
 // nothing with DatabaseSessions, by one lookup with JWTSessions, and from the
-// token where there is no Adapter. It is ErrNoSession for nobody, for a user who
-// was deleted, and without [Auth.LoadSession] or one of the guards in front.
+// token where there is no Adapter. It is ErrNoSession for nobody, for a user
+// who was deleted, and without [Auth.LoadSession] or one of the guards in
+// front.
 func (a *Auth) CurrentUser(ctx context.Context) (*User, error) {
 	state := stateIn(ctx)
 	if state == nil {

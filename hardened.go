@@ -41,8 +41,8 @@ func (c *Config) audiences(chosen []string) []string {
 	return chosen
 }
 
-// revocationsBy is the store that makes sign-outs of JWT sessions final: what was
-// chosen, or, when Hardened, the Adapter if it is able. nil: none.
+// revocationsBy is the store that makes sign-outs of JWT sessions final: what
+// was chosen, or, when Hardened, the Adapter if it is able. nil: none.
 func (c *Config) revocationsBy(able RevocationStore) RevocationStore {
 	if c.Session.Revocations == nil && c.Hardened {
 		return able

@@ -56,7 +56,8 @@ func loggerOf(r Runtime) *slog.Logger {
 	return slog.Default()
 }
 
-// warnAtStart tells the operator what a configuration means. There is no request.
+// warnAtStart tells the operator what a configuration means. There is no
+// request.
 func (j *journal) warnAtStart(text string, args ...any) {
 	j.warn(context.Background(), text, args...)
 }

@@ -34,8 +34,8 @@ func NewMemoryLimiter(now func() time.Time) *MemoryLimiter {
 	return &MemoryLimiter{now: now, buckets: map[string]*list.Element{}}
 }
 
-// Take counts one event under key, unless r is reached already; then it says how
-// long until the next one fits.
+// Take counts one event under key, unless r is reached already; then it says
+// how long until the next one fits.
 func (l *MemoryLimiter) Take(_ context.Context, key string, r Rate) (time.Duration, error) {
 	if r.Events <= 0 || r.Per <= 0 {
 		return 0, nil

@@ -112,8 +112,9 @@ type StoredSession struct {
 	Tenant   string // the tenant it belongs to; empty: none
 	Provider string // id of the provider that opened it
 
-	// ProviderSID, ProviderSub and ProviderIssued are what an OpenID Provider calls
-	// the session: keyed hashes of its sid and sub, and when its ID token was issued.
+	// ProviderSID, ProviderSub and ProviderIssued are what an OpenID Provider
+	// calls the session: keyed hashes of its sid and sub, and when its ID token
+	// was issued.
 	ProviderSID    string
 	ProviderSub    string
 	ProviderIssued time.Time
@@ -124,8 +125,8 @@ type StoredSession struct {
 	ACR    string    // the level reached; empty: none was asked for
 }
 
-// VerificationToken is what a store keeps of a magic link: a hash of its secret,
-// never the secret.
+// VerificationToken is what a store keeps of a magic link: a hash of its
+// secret, never the secret.
 type VerificationToken struct {
 	Identifier string // the e-mail address the link was sent to
 	Token      string // a hash of the secret in the link
@@ -133,7 +134,8 @@ type VerificationToken struct {
 	Purpose    string // what the link is for; empty: to sign in
 }
 
-// Authenticator is a passkey registered to a user. See Web Authentication Level 3, section 4.
+// Authenticator is a passkey registered to a user. See Web Authentication Level
+// 3, section 4.
 type Authenticator struct {
 	CredentialID      []byte
 	UserID            string

@@ -100,9 +100,9 @@ func addCookies(w http.ResponseWriter, cookies []*http.Cookie) {
 }
 
 // ActionURL is the absolute URL of an action, such as "signin" or
-// "callback/github", as the browser that sent r sees the site: what Auth.js calls
-// createActionURL. The error is ErrUntrustedHost when r says something about
-// the site that is not believed.
+// "callback/github", as the browser that sent r sees the site: what Auth.js
+// calls createActionURL. The error is ErrUntrustedHost when r says something
+// about the site that is not believed.
 func (a *Auth) ActionURL(r *http.Request, action string) (*url.URL, error) {
 	return a.Core().ActionURL(r.Context(), requestHead(r), action)
 }

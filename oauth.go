@@ -25,7 +25,7 @@ func (p *oauthProvider) authorizationURL(ctx context.Context, x *exchange) (stri
 	if p.postsCrossSite() && !x.origin.Secure && !weburl.IsLoopback(x.origin.Host()) {
 		return "", errors.New("response_mode form_post needs https: browsers send no cookie with the provider's post otherwise")
 	}
-	checks, err := p.checks(ctx)
+	checks, err := p.checksNow(ctx)
 	if err != nil {
 		return "", err
 	}
@@ -71,7 +71,7 @@ func (p *oauthProvider) receive(ctx context.Context, x *exchange) (outcome, erro
 	if err != nil {
 		return outcome{}, err
 	}
-	in, err := p.identify(grant)
+	in, err := p.assertionOf(grant)
 	if err == nil && p.postsCrossSite() && !x.cookies.hasSession() {
 		in.begunBy = f.userID
 	}
@@ -80,7 +80,7 @@ func (p *oauthProvider) receive(ctx context.Context, x *exchange) (outcome, erro
 
 // matchFlow finds the sign-in that a callback belongs to, and uses it up.
 func (p *oauthProvider) matchFlow(ctx context.Context, x *exchange, answer *oauth.Callback) (*flow, error) {
-	checks, err := p.checks(ctx)
+	checks, err := p.checksNow(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -130,9 +130,10 @@ func (p *oauthProvider) refusal(err error) error {
 	return err
 }
 
-// checks are the ones for a sign-in now: what the operator chose, or PKCE, with
-// state and nonce as long as nobody says that the provider supports S256.
-func (p *oauthProvider) checks(ctx context.Context) ([]Check, error) {
+// checksNow are the ones for a sign-in: what the operator chose, or PKCE, with
+// state and nonce as long as nobody says that the provider supports S256
+//
+func (p *oauthProvider) checksNow(ctx context.Context) ([]Check, error) {
 	if len(p.Checks) == 0 {
 		return nil, nil
 	}

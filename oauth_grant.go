@@ -68,8 +68,8 @@ func defaultTokens(t Tokens) Tokens {
 	return t
 }
 
-// identify maps a grant to an assertion.
-func (p *oauthProvider) identify(g Grant) (*assertion, error) {
+// assertionOf maps a grant to an assertion.
+func (p *oauthProvider) assertionOf(g Grant) (*assertion, error) {
 	id, err := containResult(func() (Identity, error) { return p.Identify(g) })
 	if err != nil {
 		return nil, ErrOAuthProfileParse.wrapFor(p.ID, err)
@@ -100,7 +100,8 @@ func (p *oauthProvider) linking() linking {
 	return linkVerified
 }
 
-// isVerified believes a mapping that says so, else a true boolean of the profile.
+// isVerified believes a mapping that says so, else a true boolean of the
+// profile.
 func isVerified(id Identity, profile Claims) bool {
 	if id.EmailVerified != EmailTrustUnknown {
 		return id.EmailVerified == EmailProven

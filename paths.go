@@ -3,8 +3,9 @@ package latchkey
 import "strings"
 
 // actions are the first segments below the base path that are the library's.
-// Those that are only sometimes on say so in offersAction; the rest of the names
-// is kept free for what is to come, and belongs to the application until then.
+// Those that are only sometimes on say so in offersAction; the rest of the
+// names is kept free for what is to come, and belongs to the application until
+// then.
 var actions = map[string]struct{ reserved, takesProvider bool }{
 	"providers":        {},
 	"session":          {},
@@ -32,8 +33,8 @@ var actions = map[string]struct{ reserved, takesProvider bool }{
 }
 
 // IsAction reports whether name is an action, the first segment of a path below
-// the base path, as isAuthAction of Auth.js does. It also knows the actions that
-// only Latchkey has, and the names it keeps for later.
+// the base path, as isAuthAction of Auth.js does. It also knows the actions
+// that only Latchkey has, and the names it keeps for later.
 func IsAction(name string) bool {
 	_, ok := actions[name]
 	return ok

@@ -68,8 +68,9 @@ func earlierChecks(list any, now int64) []pendingCheck {
 	return slices.DeleteFunc(checks, func(p pendingCheck) bool { return p.Expires <= now })
 }
 
-// writeChecks seals values, newest first, into the cookie of a check. crossSite:
-// the provider posts from its own site, and the cookie has to come along.
+// writeChecks seals values, newest first, into the cookie of a check.
+// crossSite: the provider posts from its own site, and the cookie has to come
+// along.
 func (c *browserCookies) writeChecks(check Check, values []pendingCheck, crossSite bool, now time.Time) error {
 	spec, newest := c.specs.ofCheck(check), values[0]
 	claims := jwt.Claims{"value": newest.Value, "provider": newest.Provider, "purpose": string(check), "id": newest.ID}
@@ -106,8 +107,8 @@ func (c *browserCookies) removeFlow(check Check, id string, crossSite bool, now 
 	return c.writeChecks(check, rest, crossSite, now)
 }
 
-// clearChecks forgets every sign-in under way: somebody has signed out, and what
-// they began must not be finished in their name.
+// clearChecks forgets every sign-in under way: somebody has signed out, and
+// what they began must not be finished in their name.
 func (c *browserCookies) clearChecks() {
 	for _, check := range []Check{CheckPKCE, CheckState, CheckNonce} {
 		spec := c.specs.ofCheck(check)

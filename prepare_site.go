@@ -56,7 +56,8 @@ func (c *Site) checkHosts(f *faults) {
 	}
 }
 
-// compareBasePaths warns when the configuration and the site's URL both name one.
+// compareBasePaths warns when the configuration and the site's URL both name
+// one.
 func (s *setup) compareBasePaths(given, named string) {
 	switch {
 	case given == "" || named == "":

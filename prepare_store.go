@@ -7,7 +7,8 @@ import (
 	"time"
 )
 
-// prepareStores finds out what the adapter can do, and who counts and remembers.
+// prepareStores finds out what the adapter can do, and who counts and
+// remembers.
 func (s *setup) prepareStores(f *faults) {
 	s.config.Limits.check(f)
 	var able abilities

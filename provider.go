@@ -51,8 +51,8 @@ type Endpoint struct {
 	Params url.Values
 }
 
-// Check is a value that proves that an OAuth callback belongs to a sign-in begun in
-// the same browser.
+// Check is a value that proves that an OAuth callback belongs to a sign-in
+// begun in the same browser.
 type Check string
 
 // The checks an OAuth provider can use.
@@ -76,8 +76,8 @@ const (
 	ClientAuthNone    ClientAuth = "none"
 )
 
-// SigningKey is the key by which the site proves itself to a provider instead of a
-// client secret: see [PrivateKeyJWT] (RFC 7523).
+// SigningKey is the key by which the site proves itself to a provider instead
+// of a client secret: see [PrivateKeyJWT] (RFC 7523).
 type SigningKey struct {
 	Key       crypto.Signer // RSA, ECDSA or Ed25519
 	KeyID     string        // kid
@@ -105,7 +105,8 @@ type Grant struct {
 // Identity is a person as one provider knows them.
 type Identity struct {
 	// Subject is the provider's own immutable id for the person, never a handle
-	// or an e-mail address. It becomes [Account].ProviderAccountID. Empty: the sign-in is refused.
+	// or an e-mail address. It becomes [Account].ProviderAccountID. Empty: the
+	// sign-in is refused.
 	Subject string
 	Name    string
 	Email   string // lower-cased by the library
@@ -165,8 +166,9 @@ type OAuth struct {
 	// AllowedAudiences are the other audiences an ID token may have, its azp
 	// naming this client. nil: any; none when Hardened.
 	AllowedAudiences []string
-	// ProfileFromUserInfo takes the profile of an OIDC provider from the userinfo
-	// endpoint instead of the ID token, which is verified all the same.
+	// ProfileFromUserInfo takes the profile of an OIDC provider from the
+	// userinfo endpoint instead of the ID token, which is verified all the
+	// same.
 	ProfileFromUserInfo bool
 
 	// Identify maps what the provider handed over to a person. nil: sub or id;
@@ -184,13 +186,14 @@ type OAuth struct {
 	// with the same e-mail address, if the provider says that it is verified.
 	AllowDangerousEmailAccountLinking bool
 	// TrustUnverifiedEmail lets AllowDangerousEmailAccountLinking link whatever
-	// the provider says about the e-mail address. Anybody who can enter your user's
-	// address there takes over the account. Logs a warning.
+	// the provider says about the e-mail address. Anybody who can enter your
+	// user's address there takes over the account. Logs a warning.
 	TrustUnverifiedEmail bool
 
 	// RedirectProxyURL overrides [Site].RedirectProxyURL for this provider.
 	RedirectProxyURL string
-	// AllowPlainHTTP accepts http endpoints on hosts other than loopback. Logs a warning.
+	// AllowPlainHTTP accepts http endpoints on hosts other than loopback. Logs
+	// a warning.
 	AllowPlainHTTP bool
 
 	Style Style
@@ -218,15 +221,18 @@ type Email struct {
 	Name   string        // empty: Email
 	From   string        // handed to Send
 	MaxAge time.Duration // of a link; 0: 24 hours, 10 minutes when Hardened
-	// Send delivers the link. Its error becomes an error page, and the link is void.
+	// Send delivers the link. Its error becomes an error page, and the link is
+	// void.
 	Send func(ctx context.Context, l SignInLink) error
 	// Normalize turns what was typed into one mailbox. nil: Unicode NFKC,
-	// trimmed, lower-cased. Its result is checked to be exactly one plain mailbox.
+	// trimmed, lower-cased. Its result is checked to be exactly one plain
+	// mailbox.
 	Normalize func(typed string) (string, error)
 	NewToken  func() (string, error) // nil: 32 random bytes in hex
 	Secret    string                 // mixed into the stored hash; empty: Config.Secrets
-	// ConfirmLink shows a page with a button when the link is opened, and spends
-	// the link when the button is pressed, so that mail scanners cannot. On when Hardened.
+	// ConfirmLink shows a page with a button when the link is opened, and
+	// spends the link when the button is pressed, so that mail scanners cannot.
+	// On when Hardened.
 	ConfirmLink bool
 	// SameBrowser accepts a link only in the browser that asked for it.
 	SameBrowser bool
@@ -251,11 +257,11 @@ type Credentials struct {
 	ID     string // empty: credentials
 	Name   string // empty: Credentials
 	Fields []Field
-	// Authorize says who it is. A nil user, or [CredentialsError], leads back to
-	// the form; [RedirectTo] and [RespondWith] lead elsewhere; any other error is
-	// an error page. fields holds
-	// everything that was posted, untouched, at most 32 fields of 4 KiB, but for
-	// what is ours or the browser client's: csrfToken, callbackUrl, json, redirect.
+	// Authorize says who it is. A nil user, or [CredentialsError], leads back
+	// to the form; [RedirectTo] and [RespondWith] lead elsewhere; any other
+	// error is an error page. fields holds everything that was posted,
+	// untouched, at most 32 fields of 4 KiB, but for what is ours or the
+	// browser client's: csrfToken, callbackUrl, json, redirect.
 	Authorize func(ctx context.Context, fields map[string]string, r *Request) (*User, error)
 	// AccountField names the field that failed tries are counted under. Empty:
 	// the first of Fields.

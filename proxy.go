@@ -45,8 +45,8 @@ func (p *oauthProvider) sendOn(x *exchange, state string, params url.Values) (st
 	return weburl.ReplaceQuery(target, params), nil
 }
 
-// callbackURLs are where the provider sends the browser back to, and, if that is
-// the proxy, where the proxy sends it on to.
+// callbackURLs are where the provider sends the browser back to, and, if that
+// is the proxy, where the proxy sends it on to.
 func (p *oauthProvider) callbackURLs(x *exchange) (redirectURI, origin string) {
 	own := x.url("callback/" + p.ID)
 	if p.proxied == "" || p.postsCrossSite() || p.isProxy(x) {

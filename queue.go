@@ -52,7 +52,8 @@ func (q *queue) by(who Actor) {
 func (q *queue) mark() int     { return len(q.waiting) }
 func (q *queue) rewind(to int) { q.waiting = q.waiting[:to] }
 
-// flush tells what is waiting. A handler that fails is logged and breaks nothing.
+// flush tells what is waiting. A handler that fails is logged and breaks
+// nothing.
 func (q *queue) flush(ctx context.Context, log *journal, about subject) {
 	waiting := q.waiting
 	q.waiting = nil

@@ -29,9 +29,9 @@ func newRateLimits(c Limits, tenant string, limiter Limiter) *rateLimits {
 	return l
 }
 
-// admitTry counts a try before it is made, so that parallel ones cannot slip by.
-// It says how long to wait; zero: go on. account is the key of what was typed,
-// client the IP address; either may be empty, and is not counted then.
+// admitTry counts a try before it is made, so that parallel ones cannot slip
+// by. It says how long to wait; zero: go on. account is the key of what was
+// typed, client the IP address; either may be empty, and is not counted then.
 func (l *rateLimits) admitTry(ctx context.Context, account, client string) (wait time.Duration, err error) {
 	if account != "" {
 		wait, err = l.take(ctx, account, l.triesPerAccount)

@@ -89,7 +89,8 @@ func renderError(x *exchange, err error) *Response {
 	return refuseTry(x, err, &Response{Redirect: x.absolute(weburl.WithQuery(own, params...))})
 }
 
-// refuseTry tells a script when to come back, where err is about too many tries.
+// refuseTry tells a script when to come back, where err is about too many
+// tries.
 func refuseTry(x *exchange, err error, res *Response) *Response {
 	many, ok := errors.AsType[*tooManyTries](err)
 	if !ok || !x.wantsJSON() {

@@ -71,7 +71,8 @@ func (r *revocations) revokeUser(ctx context.Context, s *store, id string) (time
 	return at, r.void(ctx, s, userKey(id))
 }
 
-// void writes through the transaction where adapter and revocation store are one.
+// void writes through the transaction where adapter and revocation store are
+// one.
 func (r *revocations) void(ctx context.Context, s *store, key string) error {
 	revocations := r.store
 	if s != nil && s.revocations != nil && r.inAdapter {

@@ -39,7 +39,8 @@ type providerInfo struct {
 	// options answers GET /webauthn-options/:provider. nil: it has none.
 	options func(ctx context.Context, x *exchange) (*Response, error)
 	// signedOut is told that a session it had opened was ended by a sign-out. A
-	// response goes to the browser instead of the usual redirect. nil: it need not know.
+	// response goes to the browser instead of the usual redirect. nil: it need
+	// not know.
 	signedOut func(ctx context.Context, x *exchange, ended endedSession) (*Response, error)
 }
 
@@ -66,7 +67,8 @@ const (
 	linkAnything                // it is, whatever the provider says
 )
 
-// mayLink: the provider is trusted with e-mail addresses, and vouches for this one.
+// mayLink: the provider is trusted with e-mail addresses, and vouches for this
+// one.
 func (in *assertion) mayLink() bool {
 	return in.link == linkAnything || (in.link == linkVerified && in.emailVerified)
 }
@@ -78,8 +80,9 @@ type sessionStrategy interface {
 	plan(x *exchange) *sessionPlan
 	// open gives the browser its session cookie.
 	open(ctx context.Context, x *exchange, who *signInResult) error
-	// read says who is signed in, keeps the session alive and queues its event. A
-	// nil reading is nobody. An error is a fault: it neither signs in nor out.
+	// read says who is signed in, keeps the session alive and queues its event.
+	// A nil reading is nobody. An error is a fault: it neither signs in nor
+	// out.
 	read(ctx context.Context, x *exchange, change *change) (*reading, error)
 	// current is the user who is signed in, nil for nobody; it changes nothing.
 	current(ctx context.Context, x *exchange) (*currentUser, error)
@@ -87,8 +90,9 @@ type sessionStrategy interface {
 	close(ctx context.Context, x *exchange) (endedSession, error)
 }
 
-// principal is another proof of who asks than the session cookie. A nil reading:
-// the request has none of the kind. An error is a fault, and fails the request.
+// principal is another proof of who asks than the session cookie. A nil
+// reading: the request has none of the kind. An error is a fault, and fails the
+// request.
 type principal func(ctx context.Context, x *exchange) (*reading, error)
 
 // pause is asked about a sign-in that was allowed, before anything of it is
@@ -99,7 +103,8 @@ type pause func(ctx context.Context, x *exchange, in assertion, known *User) (*R
 // change is what a browser, or the application, wants to be different.
 type change struct{ data any }
 
-// reading is a session that was read: as the browser gets it, and as Go sees it.
+// reading is a session that was read: as the browser gets it, and as Go sees
+// it.
 type reading struct {
 	json    []byte
 	session *Session
@@ -113,7 +118,8 @@ type currentUser struct {
 	provider  string // that opened the session; empty: unknown
 }
 
-// endedSession is a session that has just been ended. The zero value: there was none.
+// endedSession is a session that has just been ended. The zero value: there was
+// none.
 type endedSession struct {
 	id       string
 	userID   string

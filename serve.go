@@ -7,7 +7,8 @@ import (
 )
 
 // respond answers r with s. An error, be it the fault of the configuration or
-// one on the way, becomes a page, a redirect or JSON, as the browser expects it.
+// one on the way, becomes a page, a redirect or JSON, as the browser expects
+// it.
 func respond(ctx context.Context, s *setup, fault error, r *Request) *Response {
 	x, res, err := answer(ctx, s, fault, r, false)
 	if err != nil {
@@ -19,8 +20,8 @@ func respond(ctx context.Context, s *setup, fault error, r *Request) *Response {
 	return res
 }
 
-// serveHTTP reads the body into req, the head of r, as the configuration allows,
-// and answers.
+// serveHTTP reads the body into req, the head of r, as the configuration
+// allows, and answers.
 func serveHTTP(w http.ResponseWriter, r *http.Request, req *Request, s *setup, fault error) {
 	limit := defaultBodyLimit
 	if s != nil {
@@ -62,8 +63,8 @@ func answer(ctx context.Context, s *setup, fault error, r *Request, trusted bool
 	return x.serve(ctx)
 }
 
-// serve answers a request that is believed: from here on panics end in an error,
-// and everything that happened is told.
+// serve answers a request that is believed: from here on panics end in an
+// error, and everything that happened is told.
 func (x *exchange) serve(ctx context.Context) (same *exchange, res *Response, err error) {
 	defer func() {
 		if p := recover(); p != nil {

@@ -5,8 +5,9 @@ import (
 	"net/http"
 )
 
-// sessionJSON answers GET /session and, with a change, POST /session: null when nobody is signed in, and also when it cannot
-// be known: a fault has been logged and the cookie left alone.
+// sessionJSON answers GET /session and, with a change, POST /session: null when
+// nobody is signed in, and also when it cannot be known: a fault has been
+// logged and the cookie left alone.
 func (x *exchange) sessionJSON(ctx context.Context, c *change) *Response {
 	r, err := x.setup.sessions.read(ctx, x, c)
 	if err != nil {

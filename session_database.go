@@ -14,7 +14,8 @@ type databaseStrategy struct {
 	setup *setup
 }
 
-// longestRowToken is the longest key that is looked up: no store ever made a longer one.
+// longestRowToken is the longest key that is looked up: no store ever made a
+// longer one.
 const longestRowToken = 4096
 
 func (d *databaseStrategy) plan(x *exchange) *sessionPlan {

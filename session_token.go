@@ -117,7 +117,8 @@ func (t *tokenStrategy) read(ctx context.Context, x *exchange, c *change) (*read
 	return t.readClaims(ctx, x, claims, c)
 }
 
-// refuse makes the browser forget a token that is undecodable, expired or revoked.
+// refuse makes the browser forget a token that is undecodable, expired or
+// revoked.
 func (t *tokenStrategy) refuse(ctx context.Context, x *exchange, err error) {
 	t.setup.log.debug(ctx, x, ErrJWTSession.wrap(err))
 	x.cookies.clearSession()

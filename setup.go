@@ -37,8 +37,8 @@ type setup struct {
 
 	// Places for what is plugged in. nil: nothing is.
 
-	// pause holds up a sign-in that was allowed, before anything is written; its
-	// response goes to the browser instead.
+	// pause holds up a sign-in that was allowed, before anything is written;
+	// its response goes to the browser instead.
 	pause pause
 	// principals know other proofs of who asks than the session cookie, and are
 	// asked before it.

@@ -48,8 +48,8 @@ func (x *exchange) conclude(ctx context.Context, out outcome, err error) (*Respo
 	return x.steer(ctx, err)
 }
 
-// completeSignIn is the one way in: whose sign-in it is, whether the application
-// lets them, what has to be written, and the session.
+// completeSignIn is the one way in: whose sign-in it is, whether the
+// application lets them, what has to be written, and the session.
 func (x *exchange) completeSignIn(ctx context.Context, in assertion) (*Response, error) {
 	var known *User
 	if d := x.setup.directory; d != nil {
@@ -103,8 +103,8 @@ func (x *exchange) commit(ctx context.Context, in assertion) (*signInResult, err
 	return d.commitSignIn(ctx, &x.events, in, here, x.setup.sessions.plan(x))
 }
 
-// linkingUser is who is signed in already, where that has a say: an account that
-// nobody has is linked to them.
+// linkingUser is who is signed in already, where that has a say: an account
+// that nobody has is linked to them.
 func (x *exchange) linkingUser(ctx context.Context, in *assertion) (*User, error) {
 	if in.vouched || in.provesEmail {
 		return nil, nil
@@ -167,8 +167,8 @@ func (x *exchange) queueSignIn(who *signInResult) {
 	}, "signIn", call)
 }
 
-// queueRefusal tells a sign-in that came to nothing. There is no handler for it,
-// only the observer.
+// queueRefusal tells a sign-in that came to nothing. There is no handler for
+// it, only the observer.
 func (x *exchange) queueRefusal(err error) {
 	e := Event{Type: EventSignIn, Outcome: EventFailed, Reason: ErrAccessDenied}
 	if x.events.base != nil && !isSteering(err) {

@@ -99,8 +99,8 @@ func (s *requestState) read() error {
 	return s.err
 }
 
-// settle says what the session is from now on: the application has just
-// changed or ended it, and the cookie that came with the request is history.
+// settle says what the session is from now on: the application has just changed
+// or ended it, and the cookie that came with the request is history.
 func settle(ctx context.Context, r *reading, err error) {
 	s := stateIn(ctx)
 	if s == nil {
@@ -164,8 +164,8 @@ func (r *reading) storedUser(ctx context.Context, setupOf func() (*setup, error)
 
 // SessionFrom returns the session of the request whose context this is. It is
 // false for nobody, on any fault, and without [Auth.LoadSession] or one of the
-// guards in front. The first call may set a cookie, so it belongs to the handler's
-// own goroutine; later ones may come from any.
+// guards in front. The first call may set a cookie, so it belongs to the
+// handler's own goroutine; later ones may come from any.
 func SessionFrom(ctx context.Context) (*Session, bool) {
 	state := stateIn(ctx)
 	if state == nil {
@@ -176,8 +176,8 @@ func SessionFrom(ctx context.Context) (*Session, bool) {
 }
 
 // ContextWithSession returns a context in which [SessionFrom] finds s: for
-// integrations that read the session themselves, and for tests of handlers. nil:
-// nobody is signed in.
+// integrations that read the session themselves, and for tests of handlers.
+// nil: nobody is signed in.
 func ContextWithSession(ctx context.Context, s *Session) context.Context {
 	state := &requestState{known: true, err: ErrNoSession}
 	if s != nil {
@@ -215,7 +215,8 @@ func noRequest() *Request {
 	return &Request{Method: http.MethodGet, URL: &url.URL{}, Header: http.Header{}}
 }
 
-// setupWithStore is the setup for work without a request, which needs an Adapter.
+// setupWithStore is the setup for work without a request, which needs an
+// Adapter.
 func (a *Auth) setupWithStore(ctx context.Context) (*setup, error) {
 	s, err := a.setupFor(ctx, noRequest())
 	if err != nil {

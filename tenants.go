@@ -26,13 +26,13 @@ func NewFunc(configure func(ctx context.Context, r *Request) (*Config, error)) *
 }
 
 // NewTenants returns an Auth for a site of several tenants. name says which
-// tenant a request is for, such as its host or the first part of its path; r has
-// no body. configure makes the Config of a tenant, and is asked once for each
-// that is in use. An error of either is a configuration error for that request;
-// configure is then asked again.
+// tenant a request is for, such as its host or the first part of its path; r
+// has no body. configure makes the Config of a tenant, and is asked once for
+// each that is in use. An error of either is a configuration error for that
+// request; configure is then asked again.
 //
-// Stored sessions, and the counters of [Limits], belong to their tenant. Tenants
-// that must not share people have an Adapter and secrets of their own.
+// Stored sessions, and the counters of [Limits], belong to their tenant.
+// Tenants that must not share people have an Adapter and secrets of their own.
 //
 // Work without a request, such as [Auth.Users] in a nightly job, names its
 // tenant with [ContextWithTenant].
@@ -55,9 +55,9 @@ func NewTenants(
 // tenantKey is where ContextWithTenant leaves the name in a context.
 type tenantKey struct{}
 
-// ContextWithTenant returns a context for work on one tenant of a site made with
-// [NewTenants], such as a nightly job. It wins over what the function given to
-// NewTenants says.
+// ContextWithTenant returns a context for work on one tenant of a site made
+// with [NewTenants], such as a nightly job. It wins over what the function
+// given to NewTenants says.
 func ContextWithTenant(ctx context.Context, tenant string) context.Context {
 	return context.WithValue(ctx, tenantKey{}, tenant)
 }
@@ -91,8 +91,8 @@ type tenant struct {
 	config func() (*Config, error)
 }
 
-// tenants remembers prepared configurations. What must not be forgotten with one
-// of them, such as failed tries, is kept for all.
+// tenants remembers prepared configurations. What must not be forgotten with
+// one of them, such as failed tries, is kept for all.
 type tenants struct {
 	find    func(ctx context.Context, r *Request) (tenant, error)
 	limiter Limiter

@@ -47,8 +47,8 @@ func (t *hostTrust) originOf(r *Request) (weburl.Origin, error) {
 	return weburl.NewOrigin(scheme, host), nil
 }
 
-// forwarded is all of a header. A list is kept whole and so refused as a host or
-// scheme: its first entry is what the client sent, not what the proxy saw.
+// forwarded is all of a header. A list is kept whole and so refused as a host
+// or scheme: its first entry is what the client sent, not what the proxy saw.
 // Without TrustHost nobody vouches for the header, and it says nothing.
 func (t *hostTrust) forwarded(r *Request, name string) string {
 	if !t.TrustHost {

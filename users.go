@@ -6,9 +6,9 @@ import (
 )
 
 // Users is what the application can do with users, their accounts and their
-// sessions, without a request: settings pages, administration, nightly jobs. Get
-// one from [Auth.Users]. It sets no cookie. Under [NewTenants] the context names
-// the tenant; see [ContextWithTenant]. It is safe for concurrent use.
+// sessions, without a request: settings pages, administration, nightly jobs.
+// Get one from [Auth.Users]. It sets no cookie. Under [NewTenants] the context
+// names the tenant; see [ContextWithTenant]. It is safe for concurrent use.
 //
 // Every method needs an Adapter, and refuses an empty id. [Session].UserID has
 // the id of whoever is signed in.
@@ -45,8 +45,8 @@ func (u *Users) Get(ctx context.Context, userID string) (User, error) {
 	return s.store.user(ctx, userID)
 }
 
-// Accounts lists the provider accounts of a user. It needs an Adapter that is an
-// [AccountAdapter].
+// Accounts lists the provider accounts of a user. It needs an Adapter that is
+// an [AccountAdapter].
 func (u *Users) Accounts(ctx context.Context, userID string) ([]Account, error) {
 	s, _, err := u.open(ctx, userID)
 	if err != nil {
@@ -97,10 +97,10 @@ func (u *Users) EndSession(ctx context.Context, userID, sessionID string) error 
 	return s.directory.endSession(ctx, userID, sessionID)
 }
 
-// EndSessions signs a user out everywhere but in the stored session called keep;
-// empty: there too. JWT sessions end when there are [SessionConfig].Revocations,
-// all of them: none can be spared. Stored sessions need an Adapter that is a
-// [SessionListAdapter].
+// EndSessions signs a user out everywhere but in the stored session called
+// keep; empty: there too. JWT sessions end when there are
+// [SessionConfig].Revocations, all of them: none can be spared. Stored sessions
+// need an Adapter that is a [SessionListAdapter].
 func (u *Users) EndSessions(ctx context.Context, userID, keep string) error {
 	s, _, err := u.open(ctx, userID)
 	if err != nil {
@@ -115,8 +115,8 @@ func (u *Users) EndSessions(ctx context.Context, userID, keep string) error {
 	return err
 }
 
-// EndOtherSessions signs a user out everywhere but in the session of the context,
-// which [SessionFrom] finds. Of JWT sessions none can be spared.
+// EndOtherSessions signs a user out everywhere but in the session of the
+// context, which [SessionFrom] finds. Of JWT sessions none can be spared.
 func (u *Users) EndOtherSessions(ctx context.Context, userID string) error {
 	keep := ""
 	if s, ok := SessionFrom(ctx); ok && s.UserID == userID {

@@ -27,22 +27,26 @@ func TestServerFieldsOfSession(t *testing.T) {
 	}{
 		{
 			"a row", func(*latchkey.Config) {},
-			latchkey.Session{UserID: plainID, Provider: "password", Via: latchkey.ViaCookie, Assurance: latchkey.Assurance{AuthTime: now, Proved: now}}, true,
+			latchkey.Session{UserID: plainID, Provider: "password", Via: latchkey.ViaCookie, Assurance: latchkey.Assurance{AuthTime: now, Proved: now}},
+			true,
 		},
 		{
 			"a token says whose it is, and no more", asTokens,
-			latchkey.Session{UserID: plainID, Via: latchkey.ViaCookie}, false,
+			latchkey.Session{UserID: plainID, Via: latchkey.ViaCookie},
+			false,
 		},
 		{
 			"a token read with the application's say", func(c *latchkey.Config) {
 				asTokens(c)
 				c.Callbacks.Token = func(_ context.Context, u latchkey.TokenUpdate) (latchkey.Claims, error) { return u.Claims, nil }
 			},
-			latchkey.Session{UserID: plainID, Via: latchkey.ViaCookie}, false,
+			latchkey.Session{UserID: plainID, Via: latchkey.ViaCookie},
+			false,
 		},
 		{
 			"a token that is tracked", func(c *latchkey.Config) { asTokens(c); c.Session.AbsoluteMaxAge = time.Hour },
-			latchkey.Session{UserID: plainID, Via: latchkey.ViaCookie, Assurance: latchkey.Assurance{AuthTime: now, Proved: now}}, true,
+			latchkey.Session{UserID: plainID, Via: latchkey.ViaCookie, Assurance: latchkey.Assurance{AuthTime: now, Proved: now}},
+			true,
 		},
 	} {
 		t.Run(c.name, func(t *testing.T) {

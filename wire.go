@@ -19,7 +19,8 @@ const (
 	claimAuthTime  = "auth_time" // when that sign-in was, in Unix seconds
 )
 
-// claimed is what a session token said of a user, as raw JSON; nil: the claim is absent.
+// claimed is what a session token said of a user, as raw JSON; nil: the claim
+// is absent.
 type claimed struct{ name, email, image []byte }
 
 // isoTime is how JavaScript writes a Date.
@@ -57,7 +58,8 @@ func (u *User) UnmarshalJSON(data []byte) error {
 	return nil
 }
 
-// MarshalJSON implements [json.Marshaler]: user, expires, and the members of Extra.
+// MarshalJSON implements [json.Marshaler]: user, expires, and the members of
+// Extra.
 func (s Session) MarshalJSON() ([]byte, error) { return appendSession(nil, &s) }
 
 // UnmarshalJSON reads what MarshalJSON writes.
@@ -224,7 +226,8 @@ func (s *Session) signedInAt(c Claims) {
 	}
 }
 
-// userFromClaims is the user of readMembers, for claims that a callback has shaped.
+// userFromClaims is the user of readMembers, for claims that a callback has
+// shaped.
 func userFromClaims(c Claims) (User, error) {
 	said := &claimed{}
 	u := User{claimed: said}

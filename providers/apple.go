@@ -45,12 +45,12 @@ func identifyApple(g latchkey.Grant) (latchkey.Identity, error) {
 		Subject:       m.id("sub"),
 		Name:          name,
 		Email:         email,
-		EmailVerified: appleVerdict(g.Profile),
+		EmailVerified: appleEmailTrust(g.Profile),
 	})
 }
 
-// appleVerdict exists because Apple writes the boolean as text at times.
-func appleVerdict(c latchkey.Claims) latchkey.EmailTrust {
+// appleEmailTrust exists because Apple writes the boolean as text at times.
+func appleEmailTrust(c latchkey.Claims) latchkey.EmailTrust {
 	if c.Bool("email_verified") {
 		return latchkey.EmailProven
 	}

@@ -65,13 +65,13 @@ func identifyEntra(g latchkey.Grant) (latchkey.Identity, error) {
 		Name:          m.text("name"),
 		Email:         m.text("email"),
 		Image:         m.text("picture"),
-		EmailVerified: entraVerdict(g.Profile),
+		EmailVerified: entraEmailTrust(g.Profile),
 	})
 }
 
-// entraVerdict is never Unknown: a tenant can add claims of its own making,
+// entraEmailTrust is never Unknown: a tenant can add claims of its own making,
 // email_verified among them.
-func entraVerdict(c latchkey.Claims) latchkey.EmailTrust {
+func entraEmailTrust(c latchkey.Claims) latchkey.EmailTrust {
 	verified, _ := flagOf(c["xms_edov"])
 	list, _ := c["verified_primary_email"].([]any)
 	email := c.String("email")

@@ -35,7 +35,7 @@ func (p *program) doctorCommand() *cobra.Command {
 		Example: `  latchkey doctor
   latchkey doctor --env-file .env.production
   latchkey doctor --provider github --provider https://accounts.google.com
-  latchkey doctor --accept AUTH_URL              the program sets Config.URL`,
+  latchkey doctor --accept AUTH_URL              the program sets Site.URL`,
 		RunE: does(func(c *cobra.Command, _ []string) error { return p.doctor(c.Context(), f) }),
 	}
 	c.Flags().StringVar(&f.database, "database", "", "`URL` of the database (default: $DATABASE_URL; neither: not checked)")

@@ -120,18 +120,31 @@ func TestRootNames(t *testing.T) {
 	p := loadRoot(t)
 	checkCase(t, "package latchkey", p.pkg.Scope().Names())
 	for _, n := range p.named() {
-		var names []string
-		if s, ok := n.Underlying().(*types.Struct); ok {
-			for i := range s.NumFields() {
-				names = append(names, s.Field(i).Name())
-			}
-		}
+		names := fields(n)
 		set := types.NewMethodSet(types.NewPointer(n))
 		for i := range set.Len() {
 			names = append(names, set.At(i).Obj().Name())
 		}
 		checkCase(t, n.Obj().Name(), names)
 	}
+}
+
+// fields are those of a struct and of what it embeds.
+func fields(t types.Type) (names []string) {
+	if p, ok := t.(*types.Pointer); ok {
+		t = p.Elem()
+	}
+	s, ok := t.Underlying().(*types.Struct)
+	if !ok {
+		return nil
+	}
+	for f := range s.Fields() {
+		names = append(names, f.Name())
+		if f.Embedded() {
+			names = append(names, fields(f.Type())...)
+		}
+	}
+	return names
 }
 
 func checkCase(t *testing.T, where string, names []string) {
