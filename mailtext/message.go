@@ -9,6 +9,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/latchkeyhq/latchkey"
+	"github.com/latchkeyhq/latchkey/internal/mailbox"
 )
 
 // Message is the content of a mail.
@@ -70,10 +71,10 @@ func linkHost(link string) (string, error) {
 }
 
 // Recipient refuses whatever is not exactly one mailbox without a name, such as
-// ada@example.com. Anything more could make two recipients of one.
+// ada@example.com, by the rule that sign-in goes by. Anything more could make
+// two recipients of one.
 func Recipient(to string) error {
-	a, err := mail.ParseAddress(to)
-	if err != nil || a.Name != "" || a.Address != to {
+	if mailbox.Check(to) != nil {
 		return errors.New("the recipient is not exactly one plain mailbox")
 	}
 	return nil
