@@ -92,23 +92,30 @@ type Access struct {
 // leads to the sign-in page. It denies on every fault.
 func (c *Core) Authorize(ctx context.Context, r *Request, decide func(ctx context.Context, s *Session) error) Access {
 	s, cookies, err := c.ReadSession(ctx, r)
-	return Access{Session: s, Cookies: cookies, Response: c.auth.judge(ctx, r, s, err, decide)}
+	res, why := consult(ctx, s, err, decide)
+	if why != nil {
+		res = c.refuse(ctx, r, why)
+	}
+	return Access{Session: s, Cookies: cookies, Response: res}
 }
 
-// judge is what a guard answers instead of the handler; nil: the request may
-// pass.
-func (a *Auth) judge(ctx context.Context, r *Request, s *Session, fault error, decide func(context.Context, *Session) error) *Response {
+// consult asks whether a request may pass: both nil. Otherwise there is an
+// answer already, or the reason for a refusal.
+func consult(ctx context.Context, s *Session, fault error, decide func(context.Context, *Session) error) (*Response, error) {
 	if fault != nil && !errors.Is(fault, ErrNoSession) {
-		return configJSON()
+		return configJSON(), nil
 	}
 	why := contain(func() error { return decide(ctx, s) })
-	if why == nil {
-		return nil
-	}
 	if own, ok := errors.AsType[*ownResponse](why); ok {
-		return own.res
+		return own.res, nil
 	}
-	x, err := a.Core().reading(ctx, r)
+	return nil, why
+}
+
+// refuse is what a guard answers instead of the handler; nil: the request may
+// pass after all.
+func (c *Core) refuse(ctx context.Context, r *Request, why error) *Response {
+	x, err := c.reading(ctx, r)
 	if err != nil {
 		return configJSON()
 	}
@@ -192,7 +199,7 @@ func (c *Core) SignIn(ctx context.Context, r *Request, provider string, o SignIn
 		return nil, err
 	}
 	if s.setsSession(res) {
-		settle(ctx, nil, ErrNoSession) // the new session begins with the next request
+		c.auth.settle(ctx, nil, ErrNoSession) // the new session begins with the next request
 	}
 	return res, nil
 }
@@ -208,7 +215,7 @@ func (c *Core) SignOut(ctx context.Context, r *Request, o SignOutOptions) (*Resp
 	if err != nil {
 		return nil, err
 	}
-	settle(ctx, nil, ErrNoSession)
+	c.auth.settle(ctx, nil, ErrNoSession)
 	return res, nil
 }
 
@@ -224,7 +231,7 @@ func (c *Core) UpdateSession(ctx context.Context, r *Request, data any) (*Sessio
 		return nil, nil, err
 	}
 	found, err := x.readSession(ctx, &change{plain})
-	settle(ctx, found, err)
+	c.auth.settle(ctx, found, err)
 	if err != nil {
 		return nil, x.cookies.out, err
 	}

@@ -33,7 +33,7 @@ func (a *Auth) LoadSession(next http.Handler) http.Handler {
 // front.
 func (a *Auth) CurrentUser(ctx context.Context) (*User, error) {
 	state := stateIn(ctx)
-	if state == nil {
+	if state == nil || !state.concerns(a) {
 		return nil, ErrNoSession
 	}
 	return state.currentUser(ctx, a)
@@ -64,9 +64,12 @@ func (a *Auth) Authorize(decide func(ctx context.Context, s *Session, r *http.Re
 		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			state, r := a.stateOf(w, r)
 			s, err := state.session()
-			refusal := a.judge(r.Context(), requestHead(r), s, err, func(ctx context.Context, s *Session) error { return decide(ctx, s, r) })
-			if refusal != nil {
-				refusal.Send(w)
+			res, why := consult(r.Context(), s, err, func(ctx context.Context, s *Session) error { return decide(ctx, s, r) })
+			if why != nil {
+				res = a.Core().refuse(r.Context(), requestHead(r), why)
+			}
+			if res != nil {
+				res.Send(w)
 				return
 			}
 			next.ServeHTTP(w, r)

@@ -15,14 +15,17 @@ type requestState struct {
 	w    http.ResponseWriter
 	r    *http.Request // as it came
 
-	mu       sync.Mutex
-	resolved bool // the configuration is known
-	found    *setup
-	fault    error
-	known    bool // the session is
-	reading  *reading
-	user     *User // nil: not asked for yet
-	err      error
+	mu      sync.Mutex
+	known   bool           // who is signed in
+	config  *resolvedSetup // nil: not asked for yet, or the same for every request
+	reading *reading
+	err     error
+}
+
+// resolvedSetup is the configuration that a request has got.
+type resolvedSetup struct {
+	setup *setup
+	fault error
 }
 
 // stateKey is where a context has its requestState.
@@ -32,6 +35,9 @@ func stateIn(ctx context.Context) *requestState {
 	state, _ := ctx.Value(stateKey{}).(*requestState)
 	return state
 }
+
+// concerns: the session is one of a's, or was put there without saying whose.
+func (s *requestState) concerns(a *Auth) bool { return s.auth == nil || s.auth == a }
 
 // stateOf finds or makes the state of a request.
 func (a *Auth) stateOf(w http.ResponseWriter, r *http.Request) (*requestState, *http.Request) {
@@ -50,16 +56,14 @@ func (s *requestState) setup() (*setup, error) {
 }
 
 func (s *requestState) resolve() (*setup, error) {
-	if !s.resolved {
-		s.resolved = true
-		s.found, s.fault = s.auth.fixed, nil
-		if s.found == nil && s.auth.tenants != nil {
-			s.found, s.fault = s.auth.tenants.setupFor(s.r.Context(), requestHead(s.r))
-		} else if s.found == nil {
-			s.found, s.fault = s.auth.setupFor(s.r.Context(), requestHead(s.r))
-		}
+	if s.auth.tenants == nil {
+		return s.auth.setupFor(s.r.Context(), nil)
 	}
-	return s.found, s.fault
+	if s.config == nil {
+		found, fault := s.auth.tenants.setupFor(s.r.Context(), requestHead(s.r))
+		s.config = &resolvedSetup{found, fault}
+	}
+	return s.config.setup, s.config.fault
 }
 
 // session is who is signed in, read when somebody first looks. The cookies that
@@ -101,14 +105,14 @@ func (s *requestState) read() error {
 
 // settle says what the session is from now on: the application has just changed
 // or ended it, and the cookie that came with the request is history.
-func settle(ctx context.Context, r *reading, err error) {
+func (a *Auth) settle(ctx context.Context, r *reading, err error) {
 	s := stateIn(ctx)
-	if s == nil {
+	if s == nil || !s.concerns(a) {
 		return
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.known, s.reading, s.user, s.err = true, r, nil, err
+	s.known, s.reading, s.err = true, r, err
 }
 
 // currentUser is the stored user: what came along with the session, else looked
@@ -119,14 +123,14 @@ func (s *requestState) currentUser(ctx context.Context, a *Auth) (*User, error) 
 	if err := s.read(); err != nil {
 		return nil, err
 	}
-	if s.user == nil {
+	if s.reading.user == nil {
 		u, err := s.reading.storedUser(ctx, func() (*setup, error) { return s.setupOf(ctx, a) })
 		if err != nil {
 			return nil, err
 		}
-		s.user = u
+		s.reading.user = u
 	}
-	u := *s.user
+	u := *s.reading.user
 	return &u, nil
 }
 
@@ -143,9 +147,6 @@ func (s *requestState) setupOf(ctx context.Context, a *Auth) (*setup, error) {
 }
 
 func (r *reading) storedUser(ctx context.Context, setupOf func() (*setup, error)) (*User, error) {
-	if r.user != nil {
-		return r.user, nil
-	}
 	s, err := setupOf()
 	if err != nil {
 		return nil, publicError(err)

@@ -183,6 +183,21 @@ func TestCurrentUser(t *testing.T) {
 			}
 		})
 	})
+	t.Run("two sites in one program", func(t *testing.T) {
+		s, other := newPlainSite(t), newPlainSite(t)
+		s.signIn()
+		s.look(func(ctx context.Context) {
+			if u, err := other.auth.CurrentUser(ctx); !errors.Is(err, latchkey.ErrNoSession) {
+				t.Errorf("the other site knows %+v, %v", u, err)
+			}
+			if _, err := other.auth.Core().SignOut(ctx, s.neutral("/"), latchkey.SignOutOptions{}); err != nil {
+				t.Error(err)
+			}
+			if _, ok := latchkey.SessionFrom(ctx); !ok {
+				t.Error("a sign-out at the other site ended this session")
+			}
+		})
+	})
 	t.Run("a session that was put into the context", func(t *testing.T) {
 		s := newPlainSite(t)
 		ctx := latchkey.ContextWithSession(t.Context(), &latchkey.Session{UserID: plainID})
