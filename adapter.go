@@ -89,7 +89,8 @@ type VerificationTokenAdapter interface {
 	// UseVerificationToken returns the token and deletes it in one atomic step:
 	// of any number of concurrent calls at most one succeeds. An expired token
 	// is found too, unless the engine has removed it (ErrNotFound). Purpose is
-	// returned and never compared: it is part of the hash.
+	// returned and never compared: links of another purpose than signing in
+	// have it in their hash.
 	UseVerificationToken(ctx context.Context, identifier, token string) (VerificationToken, error)
 }
 

@@ -25,8 +25,8 @@ func (x *exchange) runSignInCallback(ctx context.Context, a SignInAttempt) error
 }
 
 // resolveRedirect decides where to is allowed to lead, and returns an absolute
-// URL. Every URL that leaves the library as a redirect to the application has
-// passed through here.
+// URL. Every URL that a request or a callback names has passed through here
+// before it becomes a redirect.
 func (x *exchange) resolveRedirect(ctx context.Context, to string) (string, error) {
 	base, decide := x.origin.Text, x.setup.config.Callbacks.Redirect
 	if decide == nil && to == base { // nearly always

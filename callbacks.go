@@ -4,12 +4,13 @@ import "context"
 
 // Callbacks are decisions of the application's own: who may sign in, where a
 // browser is sent, what a session token and a session hold. Each may be nil. An
-// error that is no [RedirectTo] and no
-// ErrorType stays in the log; the browser shows the error page.
+// error is logged. Of SignIn it means no; of Redirect the error page; of Token
+// and Session, while a session is read, that nobody is signed in.
 type Callbacks struct {
 	// SignIn decides whether somebody may come in. nil, or a nil error: yes. An
-	// error: no (ErrAccessDenied). RedirectTo: no, go there instead. For magic
-	// links it is asked twice; see [SignInAttempt].VerificationRequest.
+	// error: no (ErrAccessDenied). [RedirectTo] and [RespondWith]: no, and this
+	// instead. For magic links it is asked twice; see
+	// [SignInAttempt].VerificationRequest.
 	SignIn func(ctx context.Context, a SignInAttempt) error
 	// Redirect decides where a browser may be sent after signing in or out. to
 	// is what was asked for, an absolute URL or a path; base is the site's
@@ -27,7 +28,7 @@ type Callbacks struct {
 // SignInAttempt is what [Callbacks].SignIn decides about: somebody who has
 // proved who they are, or who asks for a magic link.
 type SignInAttempt struct {
-	User        User // the stored user when there is one, else as the provider describes them
+	User        User // the stored user when there is one, else as the provider describes them, with an ID that may change
 	Account     Account
 	Profile     Claims            // what an OAuth provider said; nil: other kinds
 	Credentials map[string]string // what was typed; nil: other kinds

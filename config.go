@@ -8,8 +8,9 @@ import (
 	"time"
 )
 
-// Config says how an [Auth] behaves. Only Providers has no default. [New]
-// copies it: later changes have no effect.
+// Config says how an [Auth] behaves. [New] copies it: later changes have no
+// effect. A secret and the site's URL must come from here or from the
+// environment; everything else has a default.
 type Config struct {
 	Providers []Provider // in the order the sign-in page shows them
 	Adapter   Adapter    // nil: no database; sessions live in the cookie
@@ -20,7 +21,8 @@ type Config struct {
 	Secrets []string
 
 	// Hardened switches on every stricter default that an existing site may
-	// notice; see docs/hardening.md for the list. Each is available alone.
+	// notice; see docs/hardening.md for the list. Each is available alone, but
+	// for the refusal of short secrets.
 	Hardened bool
 
 	Site      Site          // where the site lives, and whom to believe about it
@@ -176,13 +178,14 @@ type Limits struct {
 	// Tries and mails.
 
 	CredentialsPerAccount Rate // failed tries on one name; zero: 20 in 15 minutes
-	CredentialsPerClient  Rate // failed tries from one IP address; zero: 100 in 15 minutes
+	CredentialsPerClient  Rate // tries from one IP address, successful ones too; zero: 100 in 15 minutes
 	MailsPerRecipient     Rate // links sent to one mailbox; zero: 5 in 15 minutes
 	MailsPerClient        Rate // links asked for from one IP address; zero: 30 in an hour
 
 	// Limiter counts tries and mails. nil: the Adapter, if it is a Limiter,
 	// else this process's memory; share one between instances.
 	Limiter Limiter
+
 	// Replay remembers check values that completed a callback. nil: the
 	// Adapter, if it is a ReplayStore, else this process's memory.
 	Replay ReplayStore
@@ -195,7 +198,7 @@ type Limits struct {
 	// Times.
 
 	Call     time.Duration // one call to a provider; 0: 5 s
-	Callback time.Duration // all calls of one callback together; 0: 10 s
+	Callback time.Duration // all calls to a provider of one beginning, or of one callback; 0: 10 s
 	Store    time.Duration // one call of the Adapter; 0: 10 s
 
 	DiscoveryMaxAge time.Duration // how long a provider's metadata is kept; 0: as its headers say, within 5 minutes and 24 hours; negative: not at all

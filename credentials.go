@@ -44,7 +44,7 @@ func (p *Credentials) prepare(*setup, func(string) string) (preparedProvider, er
 
 func (p *credentialsProvider) info() *providerInfo { return &p.about }
 
-// begin shows the form.
+// begin leads to the form.
 func (p *credentialsProvider) begin(_ context.Context, x *exchange) (outcome, error) {
 	return outcome{response: &Response{Redirect: x.url("signin")}}, nil
 }

@@ -197,7 +197,7 @@ func (d *directory) resolveByEmail(ctx context.Context, q *queue, s *store, who 
 	if owner.EmailVerified.IsZero() {
 		return d.proveEmail(ctx, q, s, who)
 	}
-	q.addUser(EventUserUpdated, "updateUser", d.events.UpdateUser, who.user)
+	q.addUser(EventUserUpdated, "updateUser", d.events.UpdateUser, who.user) // as Auth.js tells at each link; nothing was written
 	return nil
 }
 

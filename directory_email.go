@@ -7,9 +7,9 @@ import (
 
 // The first proof of an e-mail address, and what it detaches.
 
-// proveEmail marks the e-mail address of who.user as proven. What others had
-// attached to it before goes, unless who vouches does not vouch for the
-// e-mail address.
+// proveEmail marks the e-mail address of who.user as proven, and what others
+// had attached to it before goes. Where neither link nor provider
+// proves it, nothing happens.
 func (d *directory) proveEmail(ctx context.Context, q *queue, s *store, who *signInResult) error {
 	if !who.user.EmailVerified.IsZero() || !(who.provesEmail || who.emailVerified) {
 		return nil

@@ -39,8 +39,8 @@ func (d *directory) unlink(ctx context.Context, q *queue, userID, provider, id s
 		}
 		return s.endSignUp(ctx, &gone)
 	})
-	if err != nil {
-		q.rewind(begun)
+	if err != nil && d.store.tx != nil {
+		q.rewind(begun) // rolled back: it did not happen
 	}
 	return err
 }
@@ -101,11 +101,9 @@ func (d *directory) deleteUser(ctx context.Context, q *queue, id string) error {
 	if err != nil {
 		return err
 	}
-	if _, err := d.revocations.revokeUser(ctx, d.store, id); err != nil {
-		return err
-	}
 	q.addUser(EventUserDeleted, "deleteUser", d.events.DeleteUser, u)
-	return nil
+	_, err = d.revocations.revokeUser(ctx, d.store, id)
+	return err
 }
 
 // endSession ends one stored session of a user.

@@ -15,7 +15,7 @@ import (
 //   - AUTH_SECRET, alias NEXTAUTH_SECRET, and AUTH_SECRET_1 to AUTH_SECRET_3 in
 //     front of it, the highest number first
 //   - AUTH_URL, alias NEXTAUTH_URL; its path is the base path unless one is set
-//   - AUTH_TRUST_HOST, true unless empty, "false" or "0"
+//   - AUTH_TRUST_HOST, true unless empty, 0, false, no or off, in any case
 //   - AUTH_REDIRECT_PROXY_URL
 //
 // The variables of providers (AUTH_<ID>_ID, AUTH_<ID>_SECRET, AUTH_<ID>_ISSUER)

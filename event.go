@@ -33,8 +33,8 @@ type EventType string
 
 // What an [Event] can tell.
 const (
-	EventSignIn          EventType = "sign_in" // completed, or refused
-	EventSessionEnded    EventType = "session.ended"
+	EventSignIn          EventType = "sign_in"       // completed, or refused
+	EventSessionEnded    EventType = "session.ended" // by a sign-out
 	EventUserCreated     EventType = "user.created"
 	EventUserUpdated     EventType = "user.updated"
 	EventUserDeleted     EventType = "user.deleted"

@@ -150,8 +150,8 @@ func (x *exchange) eventBase() *Event {
 	}
 }
 
-// tellRest tells the application what is left in the queue.
-func (x *exchange) tellRest(ctx context.Context) { x.events.flush(ctx, x.setup.log, x) }
+// tell tells the application what is waiting in the queue.
+func (x *exchange) tell(ctx context.Context) { x.events.flush(ctx, x.setup.log, x) }
 
 // logAttrs describes the request for the log.
 func (x *exchange) logAttrs() []any {
@@ -211,7 +211,8 @@ func (x *exchange) handOut(err error) error {
 	return &clean
 }
 
-// configFault marks an error that was found before the request was looked at.
+// configFault marks an error that was found before the request was routed: of
+// the configuration, the host or the callback URL.
 type configFault struct{ err error }
 
 func (c *configFault) Error() string { return c.err.Error() }

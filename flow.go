@@ -127,8 +127,8 @@ func (p *oauthProvider) findState(x *exchange, f *flow, checks []Check, state st
 }
 
 // findRest finds the other values of the same sign-in: the one that the state
-// names, or else the newest at this provider. Auth.js begins some without a
-// state, and where it is no check of its own, one that names nothing is
+// names, or else the newest at this provider. Auth.js begins some sign-ins
+// without a state; and where it is no check, a state that matches nothing is
 // ignored.
 func (p *oauthProvider) findRest(x *exchange, f *flow, checks []Check, state string) error {
 	known := f.state != ""
@@ -185,7 +185,10 @@ func (p *oauthProvider) consumeFlow(ctx context.Context, x *exchange, f *flow, c
 			return errCheck(p, "this sign-in was completed before")
 		}
 	}
-	for _, c := range checks {
+	for _, c := range []Check{CheckPKCE, CheckState, CheckNonce} {
+		if *f.value(c) == "" {
+			continue
+		}
 		if err := x.cookies.removeFlow(c, f.id, p.postsCrossSite(), now); err != nil {
 			return err
 		}

@@ -90,7 +90,7 @@ func (a *Auth) Match(r *http.Request) bool {
 func (a *Auth) Middleware(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		_, r = a.stateOf(w, r)
-		s, fault := a.setupOrBlank(r.Context(), nil) // the state knows the request
+		s, fault := a.setupOrBlank(r.Context(), requestHead(r))
 		if s != nil && s.config.owns(r.URL.EscapedPath()) {
 			serveHTTP(w, r, requestHead(r), s, fault)
 			return

@@ -2,8 +2,8 @@ package latchkey
 
 import "time"
 
-// Everything that Config.Hardened changes, in one place. What can be chosen
-// field by field is only a default here: what the caller has set stays.
+// Everything that Config.Hardened changes, in one place. Lives that the caller
+// has set stay; switches are turned on.
 
 const (
 	hardenedLinkMaxAge  = 10 * time.Minute

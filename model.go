@@ -64,15 +64,21 @@ type Tokens struct {
 // server knows.
 //
 // In JSON there are User, Expires and the members of Extra. The other fields
-// never leave the server; no callback and no update can change them. A Session
-// that the library hands out is the caller's own.
+// never leave the server; no callback and no update can change them. All who
+// ask [SessionFrom] in one request get the same Session: do not change it.
 type Session struct {
 	User    User
 	Expires time.Time
 	Extra   map[string]any // members beside user and expires, put there by [Callbacks].Session
 
-	UserID   string     // the application's id of the user; empty: the token does not say
-	ID       string     // one for life, however often its token is renewed; empty: a token that keeps none
+	// UserID is the application's id of the user. Empty: the token does not
+	// say. Without an Adapter it is made up at each OAuth sign-in and names
+	// nobody afterwards: keep the provider's id with [Callbacks].Token.
+	UserID string
+	// ID is the same for the whole life of the session. Empty with JWTSessions,
+	// unless there are [SessionConfig].Revocations or an AbsoluteMaxAge.
+	ID string
+
 	Tenant   string     // name of the tenant, on sites made with [NewTenants]; empty: there is one site
 	Provider string     // id of the provider that opened it; empty: unknown, as with JWTSessions
 	Via      SessionVia // what the request proved the session with
@@ -88,7 +94,8 @@ const (
 )
 
 // Assurance is how, and how recently, the user of a session proved who they
-// are. What is unknown, as in sessions made elsewhere, is zero.
+// are. What is unknown is zero: in sessions made elsewhere, and in JWTSessions
+// without [SessionConfig].Revocations and AbsoluteMaxAge.
 type Assurance struct {
 	AuthTime time.Time // the sign-in
 	Proved   time.Time // the latest proof: AuthTime, where nothing later is kept
@@ -112,13 +119,14 @@ type StoredSession struct {
 	Tenant   string // the tenant it belongs to; empty: none
 	Provider string // id of the provider that opened it
 
-	// ProviderSID, ProviderSub and ProviderIssued are what an OpenID Provider
+	// ProviderSID, ProviderSub and ProviderIssued are kept for logout that
+	// begins at the provider, and are empty for now: what an OpenID Provider
 	// calls the session: keyed hashes of its sid and sub, and when its ID token
 	// was issued.
 	ProviderSID    string
 	ProviderSub    string
 	ProviderIssued time.Time
-	Sealed         string // what else is remembered of it, encrypted by the library
+	Sealed         string // what else is remembered of it, encrypted by the library; empty for now
 
 	Proved time.Time // the latest proof of who the user is; zero: the sign-in was it
 	AMR    []string  // how: RFC 8176 names, each without a space
@@ -131,7 +139,7 @@ type VerificationToken struct {
 	Identifier string // the e-mail address the link was sent to
 	Token      string // a hash of the secret in the link
 	Expires    time.Time
-	Purpose    string // what the link is for; empty: to sign in
+	Purpose    string // what the link is for; empty: to sign in, as all are for now
 }
 
 // Authenticator is a passkey registered to a user. See Web Authentication Level

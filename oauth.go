@@ -29,7 +29,7 @@ func (p *oauthProvider) authorizationURL(ctx context.Context, x *exchange) (stri
 	if err != nil {
 		return "", err
 	}
-	redirectURI, origin := p.callbackURLs(x)
+	redirectURI, origin := p.redirectURIs(x)
 	f, err := x.setup.newFlow(checks, origin)
 	if err != nil {
 		return "", err
@@ -47,8 +47,9 @@ func (p *oauthProvider) authorizationURL(ctx context.Context, x *exchange) (stri
 	return to, p.beginFlow(x, f, checks)
 }
 
-// receive completes a sign-in. The order is that of the case for each check:
-// nothing is asked of the provider before the browser has proven itself.
+// receive completes a sign-in. First the state, then what the provider says
+// went wrong, then PKCE and nonce: the code is not redeemed before the browser
+// has proven that it began this. Only discovery may be asked earlier.
 func (p *oauthProvider) receive(ctx context.Context, x *exchange) (outcome, error) {
 	ctx, cancel := context.WithTimeout(ctx, x.setup.config.Limits.Callback)
 	defer cancel()
@@ -57,8 +58,12 @@ func (p *oauthProvider) receive(ctx context.Context, x *exchange) (outcome, erro
 	if err != nil {
 		return outcome{}, err
 	}
-	if onward, err := p.sendOn(x, answer.State, params); err != nil || onward != "" {
-		return outcome{response: &Response{Redirect: onward}}, err
+	onward, err := p.sendOn(x, answer.State, params)
+	if err != nil {
+		return outcome{}, err
+	}
+	if onward != "" {
+		return outcome{response: &Response{Redirect: onward}}, nil
 	}
 	f, err := p.matchFlow(ctx, x, answer)
 	if err != nil {

@@ -17,7 +17,7 @@ import (
 
 // redeem trades the code for tokens and a profile.
 func (p *oauthProvider) redeem(ctx context.Context, x *exchange, code string, f *flow, params url.Values) (Grant, error) {
-	redirectURI, _ := p.callbackURLs(x)
+	redirectURI, _ := p.redirectURIs(x)
 	t, err := p.client.Exchange(ctx, code, redirectURI, f.verifier)
 	if err != nil {
 		return Grant{}, err

@@ -13,6 +13,7 @@ import (
 // a cookie of its own, as Auth.js does it: {"value", "provider"}. Beside the
 // newest sign-in a cookie carries those begun shortly before, so that two tabs
 // do not destroy each other; readers that know nothing of that see the newest.
+// The cookie of the state holds the newest alone, as in Auth.js.
 
 const (
 	mostFlows   = 4                // sign-ins under way in one browser

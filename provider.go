@@ -60,7 +60,7 @@ const (
 	CheckPKCE  Check = "pkce"  // RFC 7636, S256
 	CheckState Check = "state" // RFC 6749, section 10.12
 	CheckNonce Check = "nonce" // OpenID Connect Core 1.0, section 3.1.2.1
-	CheckNone  Check = "none"  // alone: no check at all. Unsafe; logs a warning
+	CheckNone  Check = "none"  // nothing is added to the others; alone: no check at all. Unsafe; logs a warning
 )
 
 // ClientAuth is how the site proves itself at a provider's token endpoint. See
@@ -156,8 +156,9 @@ type OAuth struct {
 	ClientIDParam string
 	ResponseMode  string // "form_post", or empty for the query
 
-	// Checks tie a callback to its sign-in. nil: PKCE, and state (for OIDC also
-	// nonce) unless discovery says that the provider supports S256.
+	// Checks tie a callback to its sign-in. nil: PKCE. Unless PKCE is among
+	// them and discovery says that the provider supports S256, state is added,
+	// and for OIDC nonce. CheckNone switches that off.
 	Checks []Check
 
 	// IDTokenAlgs are the accepted signature algorithms. Empty: those of the

@@ -13,7 +13,7 @@ import (
 // sendOn is the URL that a proxy sends a callback on to; empty: this
 // callback is for us. Code and state go to listed origins only.
 func (p *oauthProvider) sendOn(x *exchange, state string, params url.Values) (string, error) {
-	if !p.isProxy(x) {
+	if !p.isRedirectProxy(x) {
 		return "", nil
 	}
 	if state == "" {
@@ -39,30 +39,30 @@ func (p *oauthProvider) sendOn(x *exchange, state string, params url.Values) (st
 		return "", nil
 	case x.isPost():
 		return "", errCheck(p, "a form_post callback cannot be sent on")
-	case !x.setup.trust.proxies(x.origin, to) || !strings.HasSuffix(u.Path, "/callback/"+p.ID):
+	case !x.setup.trust.maySendOn(x.origin, to) || !strings.HasSuffix(u.Path, "/callback/"+p.ID):
 		return "", errCheck(p, "the state names an origin that is not in RedirectProxyOrigins")
 	}
 	return weburl.ReplaceQuery(target, params), nil
 }
 
-// callbackURLs are where the provider sends the browser back to, and, if that
+// redirectURIs are where the provider sends the browser back to, and, if that
 // is the proxy, where the proxy sends it on to.
-func (p *oauthProvider) callbackURLs(x *exchange) (redirectURI, origin string) {
+func (p *oauthProvider) redirectURIs(x *exchange) (redirectURI, origin string) {
 	own := x.url("callback/" + p.ID)
-	if p.proxied == "" || p.postsCrossSite() || p.isProxy(x) {
+	if p.proxied == "" || p.postsCrossSite() || p.isRedirectProxy(x) {
 		return own, ""
 	}
 	return p.proxied + "/callback/" + p.ID, own
 }
 
-// isProxy: this deployment is the proxy itself.
-func (p *oauthProvider) isProxy(x *exchange) bool {
+// isRedirectProxy: this deployment is the proxy itself.
+func (p *oauthProvider) isRedirectProxy(x *exchange) bool {
 	u, err := url.Parse(p.proxied)
 	return p.proxied != "" && err == nil && weburl.NewOrigin(u.Scheme, u.Host).Text == x.origin.Text
 }
 
-// proxies tells whether callbacks may be sent on to an origin.
-func (t *hostTrust) proxies(from, to weburl.Origin) bool {
+// maySendOn tells whether callbacks may be sent on to an origin.
+func (t *hostTrust) maySendOn(from, to weburl.Origin) bool {
 	if len(t.RedirectProxyOrigins) == 0 {
 		return to.HostName() == from.HostName()
 	}

@@ -12,8 +12,8 @@ import (
 	"github.com/latchkeyhq/latchkey/internal/weburl"
 )
 
-// render decides, here and nowhere else, what a browser gets for an error. See
-// errors on the wire in docs/protocol.md.
+// render decides what a browser gets for an error of a route. See errors on the
+// wire in docs/protocol.md. Guards answer for themselves, in core.go.
 func render(ctx context.Context, x *exchange, r *Request, err error) *Response {
 	if errors.Is(err, errBadRequest) || errors.Is(err, errBadHost) {
 		return badRequest(r)

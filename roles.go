@@ -8,7 +8,7 @@ import "context"
 // preparedProvider is a [Provider] made ready. It never changes afterwards.
 type preparedProvider interface {
 	info() *providerInfo
-	// begin answers the press of the sign-in button.
+	// begin answers POST /signin/:provider.
 	begin(ctx context.Context, x *exchange) (outcome, error)
 	// receive says who came back.
 	receive(ctx context.Context, x *exchange) (outcome, error)
@@ -84,7 +84,8 @@ type sessionStrategy interface {
 	// A nil reading is nobody. An error is a fault: it neither signs in nor
 	// out.
 	read(ctx context.Context, x *exchange, change *change) (*reading, error)
-	// current is the user who is signed in, nil for nobody; it changes nothing.
+	// current is the user who is signed in; nil: nobody, or no stored user to
+	// name. It extends nothing and sets no cookie.
 	current(ctx context.Context, x *exchange) (*currentUser, error)
 	// close ends the session, and says which one that was.
 	close(ctx context.Context, x *exchange) (endedSession, error)

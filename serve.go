@@ -75,7 +75,7 @@ func (x *exchange) serve(ctx context.Context) (same *exchange, res *Response, er
 		return x, jsonText(http.StatusForbidden, "Cross-site request refused."), nil
 	}
 	res, err = x.route(ctx)
-	x.tellRest(ctx)
+	x.tell(ctx)
 	if err != nil {
 		return x, nil, err
 	}

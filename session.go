@@ -28,7 +28,7 @@ func (x *exchange) readSession(ctx context.Context, c *change) (r *reading, err 
 		}
 	}()
 	r, err = x.ask(ctx, c)
-	x.tellRest(ctx)
+	x.tell(ctx)
 	if err != nil {
 		x.setup.log.error(ctx, x, err)
 		return nil, x.handOut(err)

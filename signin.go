@@ -80,7 +80,7 @@ func (x *exchange) admit(ctx context.Context, in assertion) (*Response, error) {
 	if err != nil {
 		return nil, x.atProvider(err)
 	}
-	x.tellRest(ctx)
+	x.tell(ctx) // what was committed is told before Callbacks.Token runs
 	if err := x.setup.sessions.open(ctx, x, who); err != nil {
 		return nil, x.atProvider(err)
 	}

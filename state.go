@@ -57,7 +57,7 @@ func (s *requestState) setup() (*setup, error) {
 
 func (s *requestState) resolve() (*setup, error) {
 	if s.auth.tenants == nil {
-		return s.auth.setupFor(s.r.Context(), nil)
+		return s.auth.setupFor(s.r.Context(), requestHead(s.r))
 	}
 	if s.config == nil {
 		found, fault := s.auth.tenants.setupFor(s.r.Context(), requestHead(s.r))

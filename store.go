@@ -120,8 +120,8 @@ func (s *store) inTx(ctx context.Context, f func(context.Context, *store) error)
 	return err
 }
 
-// What follows needs an ability. Where [New] has not made sure of it, a store
-// without it holds nothing.
+// What follows needs an ability. Lists of what a store lacks are empty; nothing
+// else may be called without has.
 
 // sessionAndUser is a stored session and whose it is.
 type sessionAndUser struct {

@@ -85,7 +85,7 @@ func (t *hostTrust) clientAddr(r *Request) string {
 		return addr.String()
 	}
 	hops := strings.Split(strings.Join(r.Header["X-Forwarded-For"], ","), ",")
-	for i := len(hops) - 1; i >= 0 && t.isProxy(addr); i-- {
+	for i := len(hops) - 1; i >= 0 && t.isTrustedHop(addr); i-- {
 		hop, ok := parseAddr(strings.TrimSpace(hops[i]))
 		if !ok {
 			break
@@ -104,7 +104,7 @@ func parseAddr(text string) (netip.Addr, bool) {
 	return addr.Unmap(), err == nil
 }
 
-func (t *hostTrust) isProxy(addr netip.Addr) bool {
+func (t *hostTrust) isTrustedHop(addr netip.Addr) bool {
 	for _, network := range t.TrustedProxies {
 		if network.Contains(addr) {
 			return true
