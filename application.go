@@ -3,6 +3,8 @@ package latchkey
 import (
 	"context"
 	"errors"
+	"maps"
+	"slices"
 	"strings"
 
 	"github.com/latchkeyhq/latchkey/internal/weburl"
@@ -56,9 +58,15 @@ func (x *exchange) resolveRedirect(ctx context.Context, to string) (string, erro
 
 // expose runs the session callback and prepares the answer.
 func (x *exchange) expose(ctx context.Context, in SessionRead) (*reading, error) {
-	s := in.Session
+	s, stored := in.Session, in.User
 	if shape := x.setup.config.Callbacks.Session; shape != nil {
 		kept := *in.Session
+		kept.AMR = slices.Clone(kept.AMR)
+		if in.User != nil { // what the callback gets is its own to change
+			own := *in.User
+			own.Extra = maps.Clone(own.Extra)
+			stored = &own
+		}
 		var err error
 		if s, err = containResult(func() (*Session, error) { return shape(ctx, in) }); err != nil {
 			return nil, err
@@ -76,7 +84,7 @@ func (x *exchange) expose(ctx context.Context, in SessionRead) (*reading, error)
 		e := SessionEvent{Session: *s, Claims: in.Claims, Stored: in.Stored}
 		x.events.add(Event{}, "session", func(ctx context.Context) error { return handler(ctx, e) })
 	}
-	return &reading{json, s, in.User}, nil
+	return &reading{json, s, stored}, nil
 }
 
 // withServerFields gives s what no callback may change. A session that is not

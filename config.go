@@ -122,7 +122,7 @@ type JWTParams struct {
 // Pages are the application's own pages, each a path or an http(s) URL.
 // Empty: the built-in page.
 type Pages struct {
-	SignIn        string
+	SignIn        string // gets callbackUrl, and error=<type> after a refusal
 	SignOut       string
 	Error         string // gets error=<type>
 	VerifyRequest string

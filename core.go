@@ -106,8 +106,10 @@ func consult(ctx context.Context, s *Session, fault error, decide func(context.C
 		return configJSON(), nil
 	}
 	why := contain(func() error { return decide(ctx, s) })
-	if own, ok := errors.AsType[*ownResponse](why); ok {
+	if own, ok := errors.AsType[*ownResponse](why); ok && own.res != nil {
 		return own.res, nil
+	} else if ok {
+		return configJSON(), nil // an answer that is none lets nobody pass
 	}
 	return nil, why
 }

@@ -14,8 +14,10 @@ type Event struct {
 	Provider     string // id of the provider involved; empty: none
 	ProviderType ProviderType
 	UserID       string // whom it is about; empty: unknown
-	SessionID    string // [Session].ID, never a token; empty: none, or not known
-	By           Actor  // who did it
+	// SessionID is [Session].ID, never a token; empty: none, or not known. Of a
+	// sign-in it is what the store was given: one that chooses ids has another.
+	SessionID string
+	By        Actor // who did it
 
 	Client    string // IP address of the client; empty: unknown, or no request
 	UserAgent string // at most 256 bytes

@@ -146,7 +146,8 @@ func (x *exchange) signInURL(to string) string {
 func (x *exchange) eventBase() *Event {
 	return &Event{
 		Time: x.setup.now().UTC(), Client: x.setup.trust.clientAddr(x.request), Tenant: x.setup.tenant, By: Actor{Kind: ActorVisitor},
-		UserAgent: cut(x.request.Header.Get("User-Agent"), 256), Request: cut(x.request.Header.Get("X-Request-Id"), 64),
+		UserAgent: strings.ToValidUTF8(cut(x.request.Header.Get("User-Agent"), 256), ""),
+		Request:   strings.ToValidUTF8(cut(x.request.Header.Get("X-Request-Id"), 64), ""),
 	}
 }
 

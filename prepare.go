@@ -163,7 +163,8 @@ func (s *setup) preparePages(f *faults) {
 		{"VerifyRequest", p.VerifyRequest},
 		{"NewUser", p.NewUser},
 	} {
-		if path, _, _ := strings.Cut(own.url, "?"); s.config.owns(path) {
+		path, _, _ := strings.Cut(own.url, "?")
+		if path, _, _ = strings.Cut(path, "#"); s.config.owns(path) {
 			f.add(ErrInvalidConfig, "Pages.%s %q is a route of the library itself: the redirect would never end", own.field, own.url)
 		}
 		if own.url != "" && !weburl.IsHTTP(own.url) && !weburl.IsPath(own.url) {

@@ -60,7 +60,7 @@ func answer(ctx context.Context, s *setup, fault error, r *Request, trusted bool
 	if fault != nil {
 		return x, nil, &configFault{fault}
 	}
-	return x.serve(ctx)
+	return x.serve(s.in(ctx))
 }
 
 // serve answers a request that is believed: from here on panics end in an

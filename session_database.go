@@ -62,8 +62,14 @@ func (d *databaseStrategy) live(ctx context.Context, x *exchange) (*sessionAndUs
 		return nil, "", nil
 	}
 	found, err := optional(s.store.session(ctx, token))
-	if found == nil || err != nil || found.row.Tenant != s.tenant {
+	if found == nil || err != nil {
 		return nil, token, err
+	}
+	if found.row.Tenant != s.tenant {
+		if found.row.Tenant == "" {
+			s.log.error(ctx, x, ErrSessionToken.wrap(errors.New("the stored session names no tenant: the Adapter must keep StoredSession.Tenant")))
+		}
+		return nil, token, nil
 	}
 	if !d.expired(&found.row) {
 		return found, token, nil

@@ -3,7 +3,6 @@ package latchkey
 import (
 	"context"
 	"errors"
-	"maps"
 
 	"github.com/latchkeyhq/latchkey/internal/jsontext"
 	"github.com/latchkeyhq/latchkey/internal/jwtclaims"
@@ -26,6 +25,9 @@ func (*tokenStrategy) plan(*exchange) *sessionPlan { return nil }
 // open mints a token.
 func (t *tokenStrategy) open(ctx context.Context, x *exchange, who *signInResult) error {
 	claims := claimsOf(&who.user)
+	if t.setup.tenant != "" {
+		claims[claimTenant] = t.setup.tenant
+	}
 	if t.setup.tracksSignIns() {
 		who.session.ID = randomHex(16)
 		claims[claimSessionID], claims[claimAuthTime] = who.session.ID, signInTime(t.setup.now(), who.revokedAt)
@@ -35,7 +37,7 @@ func (t *tokenStrategy) open(ctx context.Context, x *exchange, who *signInResult
 		trigger = TriggerSignUp
 	}
 	update := TokenUpdate{Claims: claims, Trigger: trigger, User: &who.user, Account: &who.account, Profile: who.profile}
-	tracked := maps.Clone(claims)
+	kept := keepClaims(claims, claimTenant, claimSessionID, claimAuthTime) // sub is the application's to choose, now
 	claims, err := t.shape(ctx, update)
 	if err != nil {
 		return err
@@ -44,24 +46,7 @@ func (t *tokenStrategy) open(ctx context.Context, x *exchange, who *signInResult
 		x.cookies.clearSession()
 		return nil
 	}
-	return t.seal(ctx, x, keepTracked(claims, tracked))
-}
-
-// keepTracked puts back what a callback may not lose. The map that the callback
-// returned may be shared by others, so it is not changed.
-func keepTracked(claims, before Claims) Claims {
-	copied := false
-	for _, name := range []string{claimSessionID, claimAuthTime} {
-		value, ok := before[name]
-		if !ok {
-			continue
-		}
-		if !copied {
-			claims, copied = maps.Clone(claims), true
-		}
-		claims[name] = value
-	}
-	return claims
+	return t.seal(ctx, x, kept.putBack(claims))
 }
 
 // shape asks the application what a token should hold.
@@ -139,6 +124,10 @@ func (t *tokenStrategy) readPlain(ctx context.Context, x *exchange, token string
 	if err == nil {
 		err = jwtclaims.Check(members, now, c.JWT.MaxAge)
 	}
+	s := &Session{Expires: now.Add(c.MaxAge), Via: ViaCookie}
+	if readMembers(s, members); err == nil && s.Tenant != t.setup.tenant {
+		err = errNoToken
+	}
 	if err != nil {
 		t.refuse(ctx, x, err)
 		return nil, nil
@@ -148,10 +137,7 @@ func (t *tokenStrategy) readPlain(ctx context.Context, x *exchange, token string
 	if err != nil {
 		return nil, ErrJWTSession.wrap(err)
 	}
-	expires := now.Add(c.MaxAge)
-	x.cookies.putSession(sealed, expires)
-	s := &Session{Expires: expires, Via: ViaCookie, Tenant: t.setup.tenant}
-	readMembers(s, members)
+	x.cookies.putSession(sealed, s.Expires)
 	json, err := appendSession(make([]byte, 0, 256), s)
 	return &reading{json: json, session: s}, err
 }
@@ -161,6 +147,9 @@ func (t *tokenStrategy) openToken(ctx context.Context, token string, spec *cooki
 	claims, err := t.decode(ctx, token, spec)
 	if err != nil {
 		return nil, err
+	}
+	if claims.String(claimTenant) != t.setup.tenant {
+		return nil, errNoToken
 	}
 	if limit := t.setup.config.Session.AbsoluteMaxAge; limit > 0 {
 		if began, ok := authTime(claims); ok && !t.setup.now().Before(began.Add(limit)) {
@@ -192,7 +181,8 @@ func (t *tokenStrategy) readClaims(ctx context.Context, x *exchange, claims Clai
 	if c != nil {
 		update.Trigger, update.Update = TriggerUpdate, c.data
 	}
-	tracked := t.tracked(claims)
+	t.track(claims)
+	kept := keepClaims(claims, claimSubject, claimTenant, claimSessionID, claimAuthTime)
 	claims, err := t.shape(ctx, update)
 	if err != nil {
 		return nil, ErrJWTSession.wrap(err)
@@ -201,7 +191,7 @@ func (t *tokenStrategy) readClaims(ctx context.Context, x *exchange, claims Clai
 		x.cookies.clearSession()
 		return nil, nil
 	}
-	claims = keepTracked(claims, tracked)
+	claims = kept.putBack(claims)
 	s, err := t.sessionOf(claims)
 	if err != nil {
 		return nil, ErrJWTSession.wrap(err)
@@ -227,20 +217,17 @@ func (t *tokenStrategy) sessionOf(claims Claims) (*Session, error) {
 	return s, nil
 }
 
-// tracked says which sign-in the claims come from, and makes it up for tokens
-// that do not know.
-func (t *tokenStrategy) tracked(claims Claims) Claims {
+// track makes up which sign-in the claims come from, for tokens that do not know.
+func (t *tokenStrategy) track(claims Claims) {
 	if !t.setup.tracksSignIns() {
-		return nil
+		return
 	}
-	tracked := Claims{claimSessionID: claims[claimSessionID], claimAuthTime: claims[claimAuthTime]}
 	if claims.String(claimSessionID) == "" {
-		tracked[claimSessionID] = randomHex(16)
+		claims[claimSessionID] = randomHex(16)
 	}
-	if began, ok := authTime(claims); ok && tracked[claimAuthTime] == nil {
-		tracked[claimAuthTime] = unixSeconds(began)
+	if began, ok := authTime(claims); ok && claims[claimAuthTime] == nil {
+		claims[claimAuthTime] = unixSeconds(began)
 	}
-	return tracked
 }
 
 func (t *tokenStrategy) current(ctx context.Context, x *exchange) (*currentUser, error) {

@@ -3,6 +3,7 @@ package latchkey
 import (
 	"context"
 	"errors"
+	"fmt"
 
 	"github.com/latchkeyhq/latchkey/internal/weburl"
 )
@@ -10,7 +11,9 @@ import (
 // Signing in: a provider begins, and later says who came back; what becomes of
 // that is decided in one place, whatever the provider.
 
-var errNoProvider = ErrInvalidProvider.wrap(errors.New("no provider has the id in the URL"))
+func (x *exchange) errNoProvider() error {
+	return ErrInvalidProvider.wrap(fmt.Errorf("no provider has the id %q, which is in the URL", cut(x.providerID, 64)))
+}
 
 // signIn answers POST /signin and /signin/:provider.
 func (x *exchange) signIn(ctx context.Context) (*Response, error) {
@@ -18,7 +21,7 @@ func (x *exchange) signIn(ctx context.Context) (*Response, error) {
 		return &Response{Redirect: x.url("signin")}, nil
 	}
 	if x.provider == nil {
-		return nil, errNoProvider
+		return nil, x.errNoProvider()
 	}
 	out, err := x.provider.begin(ctx, x)
 	return x.conclude(ctx, out, err)
@@ -27,7 +30,7 @@ func (x *exchange) signIn(ctx context.Context) (*Response, error) {
 // callback answers /callback/:provider.
 func (x *exchange) callback(ctx context.Context) (*Response, error) {
 	if x.provider == nil {
-		return nil, errNoProvider
+		return nil, x.errNoProvider()
 	}
 	out, err := x.provider.receive(ctx, x)
 	return x.conclude(ctx, out, x.atProvider(err))
@@ -100,6 +103,9 @@ func (x *exchange) commit(ctx context.Context, in assertion) (*signInResult, err
 	if err != nil {
 		return nil, err
 	}
+	if here != nil {
+		x.events.by(Actor{ActorUser, here.ID})
+	}
 	return d.commitSignIn(ctx, &x.events, in, here, x.setup.sessions.plan(x))
 }
 
@@ -122,6 +128,9 @@ func (x *exchange) linkingUser(ctx context.Context, in *assertion) (*User, error
 // steer sends the browser where the application's code wants it to go instead.
 func (x *exchange) steer(ctx context.Context, err error) (*Response, error) {
 	if own, ok := errors.AsType[*ownResponse](err); ok {
+		if own.res == nil {
+			return nil, ErrAccessDenied.wrap(errors.New("RespondWith was given no response"))
+		}
 		return own.res, nil
 	}
 	elsewhere, ok := errors.AsType[*redirect](err)

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"net/http"
 	"net/url"
+	"reflect"
 	"sync"
 )
 
@@ -31,9 +32,18 @@ type resolvedSetup struct {
 // stateKey is where a context has its requestState.
 type stateKey struct{}
 
+// stateIn is the state in ctx; nil: none, or ctx has named another tenant since.
 func stateIn(ctx context.Context) *requestState {
 	state, _ := ctx.Value(stateKey{}).(*requestState)
+	if state != nil && state.auth != nil && state.auth.tenants != nil && tenantIn(ctx) != tenantIn(state.r.Context()) {
+		return nil
+	}
 	return state
+}
+
+// isAbout tells whether r is the request of the state, or a part of it.
+func (s *requestState) isAbout(r *Request) bool {
+	return reflect.ValueOf(r.Header).UnsafePointer() == reflect.ValueOf(s.r.Header).UnsafePointer()
 }
 
 // concerns: the session is one of a's, or was put there without saying whose.
@@ -85,14 +95,16 @@ func (s *requestState) read() error {
 	found, fault := s.resolve()
 	if fault != nil {
 		s.err = publicError(fault)
+		logUnread(s.r.Context(), found, fault)
 		return s.err
 	}
 	x, err := readingExchange(found, requestHead(s.r))
 	if err != nil {
 		s.err = publicError(err)
+		logUnread(s.r.Context(), found, err)
 		return s.err
 	}
-	s.reading, s.err = x.readSession(s.r.Context(), nil)
+	s.reading, s.err = x.readSession(found.in(s.r.Context()), nil)
 	for _, c := range x.cookies.out {
 		addCookie(s.w.Header(), c)
 	}
@@ -101,6 +113,15 @@ func (s *requestState) read() error {
 		s.w.Header()["Cache-Control"] = []string{"private"}
 	}
 	return s.err
+}
+
+// logUnread is for requests whose session could not even be looked for.
+func logUnread(ctx context.Context, s *setup, err error) {
+	if s == nil {
+		logUnprepared(ctx, err)
+		return
+	}
+	s.log.error(ctx, noSubject{}, err)
 }
 
 // settle says what the session is from now on: the application has just changed
@@ -118,20 +139,38 @@ func (a *Auth) settle(ctx context.Context, r *reading, err error) {
 // currentUser is the stored user: what came along with the session, else looked
 // up, else what the session itself says.
 func (s *requestState) currentUser(ctx context.Context, a *Auth) (*User, error) {
+	found, err := s.look()
+	if err != nil {
+		return nil, err
+	}
+	u := found.user
+	if u == nil { // without the lock: a store may look at the session
+		if u, err = found.storedUser(ctx, func() (*setup, error) { return s.setupOf(ctx, a) }); err != nil {
+			return nil, err
+		}
+		s.remember(found, u)
+	}
+	own := *u
+	return &own, nil
+}
+
+// look is who is signed in, as they are now.
+func (s *requestState) look() (reading, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if err := s.read(); err != nil {
-		return nil, err
+		return reading{}, err
 	}
-	if s.reading.user == nil {
-		u, err := s.reading.storedUser(ctx, func() (*setup, error) { return s.setupOf(ctx, a) })
-		if err != nil {
-			return nil, err
-		}
+	return *s.reading, nil
+}
+
+// remember keeps the user of a session, if it is still the session.
+func (s *requestState) remember(of reading, u *User) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.reading != nil && s.reading.session == of.session {
 		s.reading.user = u
 	}
-	u := *s.reading.user
-	return &u, nil
 }
 
 // setupOf is the setup whose store is asked; a session that was put into the
@@ -139,8 +178,8 @@ func (s *requestState) currentUser(ctx context.Context, a *Auth) (*User, error) 
 func (s *requestState) setupOf(ctx context.Context, a *Auth) (*setup, error) {
 	switch {
 	case s.auth != nil:
-		return s.resolve()
-	case a.tenants != nil && namesTenant(ctx):
+		return s.setup()
+	case a.tenants != nil && tenantIn(ctx) != "":
 		return a.tenants.setupFor(ctx, noRequest())
 	}
 	return a.fixed, nil
@@ -196,7 +235,7 @@ func (a *Auth) setupFor(ctx context.Context, r *Request) (*setup, error) {
 	case a.tenants == nil:
 		return nil, ErrInvalidConfig.wrap(errors.New("the zero Auth has no configuration: use New"))
 	}
-	if state := stateIn(ctx); state != nil && state.auth == a && !namesTenant(ctx) {
+	if state := stateIn(ctx); state != nil && state.auth == a && state.isAbout(r) {
 		return state.setup()
 	}
 	return a.tenants.setupFor(ctx, r)

@@ -26,10 +26,12 @@ func NewFunc(configure func(ctx context.Context, r *Request) (*Config, error)) *
 }
 
 // NewTenants returns an Auth for a site of several tenants. name says which
-// tenant a request is for, such as its host or the first part of its path; r
-// has no body. configure makes the Config of a tenant, and is asked once for
-// each that is in use. An error of either is a configuration error for that
-// request; configure is then asked again.
+// tenant a request is for, by its host or the first part of its path; r has no
+// body. It should look the name up and refuse what it does not know: a raw Host
+// header has many spellings, and each would be a tenant of its own. configure
+// makes the Config of a tenant, and is asked once for each that is in use. An
+// error of either is a configuration error for that request; configure is then
+// asked again.
 //
 // Stored sessions, and the counters of [Limits], belong to their tenant.
 // Tenants that must not share people have an Adapter and secrets of their own.
@@ -50,21 +52,6 @@ func NewTenants(
 			return c, err
 		}}, err
 	})}
-}
-
-// tenantKey is where ContextWithTenant leaves the name in a context.
-type tenantKey struct{}
-
-// ContextWithTenant returns a context for work on one tenant of a site made
-// with [NewTenants], such as a nightly job. It wins over what the function
-// given to NewTenants says.
-func ContextWithTenant(ctx context.Context, tenant string) context.Context {
-	return context.WithValue(ctx, tenantKey{}, tenant)
-}
-
-func namesTenant(ctx context.Context) bool {
-	_, named := ctx.Value(tenantKey{}).(string)
-	return named
 }
 
 func tenantOf(ctx context.Context, r *Request, name func(context.Context, *Request) (string, error)) (string, error) {

@@ -6,6 +6,7 @@ import (
 	"crypto/subtle"
 	"encoding/hex"
 	"fmt"
+	"strings"
 )
 
 // firstOf is the first of the texts that is not empty.
@@ -37,7 +38,7 @@ func override[T comparable](field *T, value T) {
 // cut is at most the first limit bytes of s.
 func cut(s string, limit int) string {
 	if len(s) > limit {
-		return s[:limit]
+		return strings.ToValidUTF8(s[:limit], "") // it may have been cut in a character
 	}
 	return s
 }

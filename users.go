@@ -106,10 +106,11 @@ func (u *Users) EndSessions(ctx context.Context, userID, keep string) error {
 	if err != nil {
 		return err
 	}
-	if s.config.Session.Strategy == DatabaseSessions {
-		if err := s.store.require("Users.EndSessions", abilitySessionLists); err != nil {
-			return err
-		}
+	switch {
+	case s.config.Session.Strategy != DatabaseSessions && s.revocations == nil:
+		return ErrUnsupportedStrategy.wrap(errors.New("JWT sessions cannot be ended from here without Session.Revocations"))
+	case s.config.Session.Strategy == DatabaseSessions && !s.store.has(abilitySessionLists):
+		return s.store.require("Users.EndSessions", abilitySessionLists)
 	}
 	_, err = s.directory.endSessions(ctx, s.store, userID, keep)
 	return err

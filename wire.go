@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"maps"
+	"reflect"
 	"slices"
 	"time"
 
@@ -17,7 +18,47 @@ import (
 const (
 	claimSessionID = "sid"       // one sign-in, however often its token is renewed
 	claimAuthTime  = "auth_time" // when that sign-in was, in Unix seconds
+	claimTenant    = "tenant"    // whose it is; absent: there is one site
 )
+
+// claimSubject is whose token it is (RFC 7519, section 4.1.2).
+const claimSubject = "sub"
+
+// keptClaims are what no callback and no update may set, change or drop.
+type keptClaims struct {
+	names  []string
+	values [4]any // nil: absent, and stays so
+}
+
+// keepClaims remembers at most four claims.
+func keepClaims(c Claims, names ...string) (kept keptClaims) {
+	kept.names = names
+	for i, name := range names {
+		kept.values[i] = c[name]
+	}
+	return kept
+}
+
+// putBack is c with the claims as they were. The map that a callback returned
+// may be shared by others, so it is not changed.
+func (k *keptClaims) putBack(c Claims) Claims {
+	copied := false
+	for i, name := range k.names {
+		was, now := k.values[i], c[name]
+		if reflect.DeepEqual(was, now) {
+			continue
+		}
+		if !copied {
+			c, copied = maps.Clone(c), true
+		}
+		if was == nil {
+			delete(c, name)
+			continue
+		}
+		c[name] = was
+	}
+	return c
+}
 
 // claimed is what a session token said of a user, as raw JSON; nil: the claim
 // is absent.
@@ -209,8 +250,10 @@ func readMembers(s *Session, members []jsontext.Member) {
 		case "picture":
 			s.User.Image, _ = m.Text()
 			said.image = m.Raw
-		case "sub":
+		case claimSubject:
 			s.UserID, _ = m.Text()
+		case claimTenant:
+			s.Tenant, _ = m.Text()
 		case claimSessionID:
 			s.ID, _ = m.Text()
 		case claimAuthTime:

@@ -1,0 +1,27 @@
+package latchkey
+
+import "context"
+
+// tenantKey is where ContextWithTenant leaves the name in a context.
+type tenantKey struct{}
+
+// ContextWithTenant returns a context for work on one tenant of a site made
+// with [NewTenants], such as a nightly job. It wins over what the function
+// given to NewTenants says.
+func ContextWithTenant(ctx context.Context, tenant string) context.Context {
+	return context.WithValue(ctx, tenantKey{}, tenant)
+}
+
+// tenantIn is the tenant that ctx names; empty: none.
+func tenantIn(ctx context.Context) string {
+	named, _ := ctx.Value(tenantKey{}).(string)
+	return named
+}
+
+// in is ctx for work of the tenant, so that callbacks can use [Auth.Users].
+func (s *setup) in(ctx context.Context) context.Context {
+	if s.tenant == "" || tenantIn(ctx) == s.tenant {
+		return ctx
+	}
+	return ContextWithTenant(ctx, s.tenant)
+}
