@@ -106,12 +106,14 @@ func consult(ctx context.Context, s *Session, fault error, decide func(context.C
 		return configJSON(), nil
 	}
 	why := contain(func() error { return decide(ctx, s) })
-	if own, ok := errors.AsType[*ownResponse](why); ok && own.res != nil {
-		return own.res, nil
-	} else if ok {
+	own, ok := errors.AsType[*ownResponse](why)
+	switch {
+	case !ok:
+		return nil, why
+	case own.res == nil:
 		return configJSON(), nil // an answer that is none lets nobody pass
 	}
-	return nil, why
+	return own.res, nil
 }
 
 // refuse is what a guard answers instead of the handler; nil: the request may

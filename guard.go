@@ -89,9 +89,9 @@ func (a *Auth) Match(r *http.Request) bool {
 // context.
 func (a *Auth) Middleware(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		_, r = a.stateOf(w, r)
-		s, fault := a.setupOrBlank(r.Context(), requestHead(r))
-		if s != nil && s.config.owns(r.URL.EscapedPath()) {
+		state, r := a.stateOf(w, r)
+		s, fault := state.setup()
+		if s = a.orBlank(s); s != nil && s.config.owns(r.URL.EscapedPath()) {
 			serveHTTP(w, r, requestHead(r), s, fault)
 			return
 		}

@@ -66,11 +66,11 @@ func (s *requestState) setup() (*setup, error) {
 }
 
 func (s *requestState) resolve() (*setup, error) {
-	if s.auth.tenants == nil {
-		return s.auth.setupFor(s.r.Context(), requestHead(s.r))
+	if s.auth.fixed != nil {
+		return s.auth.fixed, nil
 	}
 	if s.config == nil {
-		found, fault := s.auth.tenants.setupFor(s.r.Context(), requestHead(s.r))
+		found, fault := s.auth.findSetup(s.r.Context(), requestHead(s.r))
 		s.config = &resolvedSetup{found, fault}
 	}
 	return s.config.setup, s.config.fault
@@ -229,14 +229,18 @@ func ContextWithSession(ctx context.Context, s *Session) context.Context {
 // setupFor finds the setup for a request: the one that was found before, where
 // the context remembers it.
 func (a *Auth) setupFor(ctx context.Context, r *Request) (*setup, error) {
-	switch {
-	case a.fixed != nil:
+	if a.fixed != nil {
 		return a.fixed, nil
-	case a.tenants == nil:
-		return nil, ErrInvalidConfig.wrap(errors.New("the zero Auth has no configuration: use New"))
 	}
 	if state := stateIn(ctx); state != nil && state.auth == a && state.isAbout(r) {
 		return state.setup()
+	}
+	return a.findSetup(ctx, r)
+}
+
+func (a *Auth) findSetup(ctx context.Context, r *Request) (*setup, error) {
+	if a.tenants == nil {
+		return nil, ErrInvalidConfig.wrap(errors.New("the zero Auth has no configuration: use New"))
 	}
 	return a.tenants.setupFor(ctx, r)
 }
@@ -244,10 +248,15 @@ func (a *Auth) setupFor(ctx context.Context, r *Request) (*setup, error) {
 // setupOrBlank is setupFor for who has to answer in any case.
 func (a *Auth) setupOrBlank(ctx context.Context, r *Request) (*setup, error) {
 	s, err := a.setupFor(ctx, r)
+	return a.orBlank(s), err
+}
+
+// orBlank is s, or what renders errors where there is none.
+func (a *Auth) orBlank(s *setup) *setup {
 	if s == nil && a.tenants != nil {
-		s = a.tenants.blank()
+		return a.tenants.blank()
 	}
-	return s, err
+	return s
 }
 
 // noRequest is what work without a request shows to who asks for one.
