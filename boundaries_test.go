@@ -101,6 +101,31 @@ func TestCoreForAnotherRequest(t *testing.T) {
 	})), http.MethodGet, "/", nil)
 }
 
+// A handler asks for the users of the tenant whose request it answers.
+func TestUsersInAHandlerOfATenant(t *testing.T) {
+	s := newTenantSite(t)
+	asked := 0
+	page := http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		asked++
+		if u, err := s.auth.Users().Get(r.Context(), plainID); err != nil || u.ID != plainID {
+			t.Errorf("%+v, %v", u, err)
+		}
+		if _, err := s.auth.Users().Get(latchkey.ContextWithTenant(r.Context(), "nowhere/"), plainID); err == nil {
+			t.Error("a tenant that is not there has users")
+		}
+	})
+	for _, h := range []http.Handler{s.auth.LoadSession(page), s.auth.Middleware(page)} {
+		s.named.Store(0)
+		s.at("a", h, http.MethodGet, "/", nil)
+		if got := s.named.Load(); got != 1 {
+			t.Errorf("the tenant was asked for %d times", got)
+		}
+	}
+	if asked != 2 {
+		t.Errorf("the handler ran %d times", asked)
+	}
+}
+
 // Sealed sessions belong to their tenant, whoever shares the secret.
 func TestSealedSessionsBelongToTheirTenant(t *testing.T) {
 	store := memoryadapter.New(memoryadapter.Options{})

@@ -238,6 +238,18 @@ func (a *Auth) setupFor(ctx context.Context, r *Request) (*setup, error) {
 	return a.findSetup(ctx, r)
 }
 
+// setupIn finds the setup for work without a request of its own: that of the
+// request which the context belongs to, else of the tenant that it names.
+func (a *Auth) setupIn(ctx context.Context) (*setup, error) {
+	if a.fixed != nil {
+		return a.fixed, nil
+	}
+	if state := stateIn(ctx); state != nil && state.auth == a {
+		return state.setup()
+	}
+	return a.findSetup(ctx, noRequest())
+}
+
 func (a *Auth) findSetup(ctx context.Context, r *Request) (*setup, error) {
 	if a.tenants == nil {
 		return nil, ErrInvalidConfig.wrap(errors.New("the zero Auth has no configuration: use New"))
@@ -267,7 +279,7 @@ func noRequest() *Request {
 // setupWithStore is the setup for work without a request, which needs an
 // Adapter.
 func (a *Auth) setupWithStore(ctx context.Context) (*setup, error) {
-	s, err := a.setupFor(ctx, noRequest())
+	s, err := a.setupIn(ctx)
 	if err != nil {
 		return nil, publicError(err)
 	}
