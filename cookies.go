@@ -71,10 +71,23 @@ func (c *browserCookies) putSession(value string, expires time.Time) {
 	}
 	for _, name := range old {
 		if !kept[name] {
-			c.set(k.clear(name))
+			c.clearPiece(k, name)
 		}
 	}
 	c.clearFormer()
+}
+
+// mostLines of an answer may be cookies when it clears pieces of a session;
+// what else it has to set fits into 40 lines. Whoever plants hundreds of
+// pieces gets no answer that a proxy refuses for its size.
+const mostLines = 34
+
+// clearPiece clears a cookie of a session; one for which there is no room
+// waits for the next answer.
+func (c *browserCookies) clearPiece(k *cookieSpec, name string) {
+	if len(c.out) < mostLines {
+		c.set(k.clear(name))
+	}
 }
 
 // clearSession makes the browser forget its session.
@@ -85,7 +98,7 @@ func (c *browserCookies) clearSession() {
 		names = []string{k.name()}
 	}
 	for _, name := range names {
-		c.set(k.clear(name))
+		c.clearPiece(k, name)
 	}
 	c.clearFormer()
 }
@@ -142,6 +155,6 @@ func (c *browserCookies) clearFormer() {
 		names = []string{former.name()}
 	}
 	for _, name := range names {
-		c.set(former.clear(name))
+		c.clearPiece(former, name)
 	}
 }

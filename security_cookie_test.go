@@ -87,7 +87,9 @@ func TestSessionCookieReading(t *testing.T) {
 		{"R-093 leading zeros", pairs(n+".00", a, n+".01", b), false},
 		{"R-093 a sign", pairs(n+".+0", a, n+".+1", b), false},
 		{"R-095 forty pieces", pairs(many...), false},
-		{"R-095 a huge index", pairs(n+".0", a, n+".1", b, n+".99999999999999999999", "x"), false},
+		{"R-388 a huge index beside pieces", pairs(n+".0", a, n+".1", b, n+".99999999999999999999", "x"), true},
+		{"R-388 an index beyond the last beside pieces", pairs(n+".32", "x", n+".0", a, n+".1", b, n+".99", "x"), true},
+		{"R-388 the same beside the whole", pairs(n+".32", "x", n, good, n+".99", "x"), true},
 		{"R-096 whole beside pieces of another", pairs(n, good, n+".0", "junk", n+".1", "junk"), true},
 		{"R-096 a gap", pairs(n+".0", a, n+".2", b), false},
 		{"R-096 no first piece", pairs(n+".1", good), false},
@@ -136,6 +138,64 @@ func TestSessionCookieReading(t *testing.T) {
 		b.post("/auth/callback/crew", "username", "alice", "password", "wonderland")
 		if b.jar[n] != "" || b.jar[n+".2"] == "" || !b.isLive() || !b.isLive() {
 			t.Errorf("%d cookies", len(b.jar))
+		}
+	})
+	t.Run("R-389 planted cookies bring no flood back", func(t *testing.T) {
+		for name, s := range map[string]*testSite{
+			"plain":  site,
+			"stored": newSite(t, func(c *latchkey.Config) { c.Session.Strategy = latchkey.DatabaseSessions }),
+		} {
+			for _, also := range []string{"", n + "=junk"} {
+				planted := []string{csrfCookie + "=" + csrfPair("token", siteSecret), also}
+				for i := range 300 {
+					planted = append(planted, fmt.Sprintf("%s.%d=x", n, i), fmt.Sprintf("__Secure-authjs.session-token.%d=x", i))
+				}
+				for _, target := range []string{"/auth/session", "/auth/signin"} {
+					b := s.newBrowser()
+					r := b.request(http.MethodGet, target, "", "")
+					r.Header["Cookie"] = []string{strings.Join(planted, "; ")}
+					if lines := b.serve(s.auth, r).Header()["Set-Cookie"]; len(lines) > 40 {
+						t.Errorf("%s, %s: %d Set-Cookie lines", name, target, len(lines))
+					}
+				}
+			}
+		}
+	})
+	t.Run("R-389 they are gone in the end", func(t *testing.T) {
+		b := site.newBrowser()
+		for i := range 32 {
+			b.jar[fmt.Sprintf("%s.%d", n, i)] = "x"
+		}
+		b.signIn()
+		for range 3 {
+			b.isLive()
+		}
+		if len(b.jar) != 3 || !b.isLive() {
+			t.Errorf("left: %v", b.jar)
+		}
+	})
+	t.Run("R-389 among too many nobody is signed in", func(t *testing.T) {
+		for name, c := range map[string]struct {
+			planted string
+			alive   bool
+		}{
+			"999 others":   {strings.Repeat("x=1; ", 999), true},
+			"1,000 others": {strings.Repeat("x=1; ", 1000), false},
+			"60 KiB":       {"x=" + strings.Repeat("y", 60<<10) + "; ", true},
+			"64 KiB":       {"x=" + strings.Repeat("y", 64<<10) + "; ", false},
+		} {
+			for _, cookies := range []string{c.planted + n + "=" + good, n + "=" + good + "; " + strings.TrimSuffix(c.planted, "; ")} {
+				b := site.newBrowser()
+				r := b.request(http.MethodGet, "/auth/session", "", "")
+				r.Header["Cookie"] = []string{cookies}
+				w := b.serve(site.auth, r)
+				if body := w.Body.String(); (body != "null") != c.alive {
+					t.Errorf("%s: answered %.30s", name, body)
+				}
+				if len(w.Header()["Set-Cookie"]) > 3 {
+					t.Errorf("%s: %d Set-Cookie lines", name, len(w.Header()["Set-Cookie"]))
+				}
+			}
 		}
 	})
 	t.Run("R-099 every cookie gets __Host-", func(t *testing.T) {

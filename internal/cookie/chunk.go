@@ -10,10 +10,7 @@ import (
 // allow 4096 bytes a cookie, and 160 are set aside for its name and attributes.
 const ChunkSize = 4096 - 160
 
-const (
-	maxChunks = 32
-	maxValue  = 64 << 10 // characters of a joined value
-)
+const maxChunks = 32
 
 // Chunk is one cookie of a value that Split has cut.
 type Chunk struct {
@@ -41,13 +38,14 @@ func Split(name, value string, limit int) []Chunk {
 
 // Chunked returns the value kept under name, whole or in pieces. The cookie
 // called exactly name wins; otherwise name.0, name.1 … are joined by number,
-// and a gap, more than 32 pieces or more than 64 KiB mean that there is none.
-// Whole and pieces are never mixed. Empty and malformed cookies do not count.
+// and a gap or more than 32 pieces mean that there is none. Whole and pieces
+// are never mixed. Empty and malformed cookies do not count.
 //
 // parts names all cookies that belong to name, leftovers included, so that
 // those which a new value does not overwrite can be cleared, also when ok is
 // false. It is nil when there is at most the exact one. Cookies that merely
-// begin like name are left alone.
+// begin like name are left alone, and so are those with a number that no piece
+// can have: whoever planted one ends no session with it.
 func (j Jar) Chunked(name string) (value string, parts []string, ok bool) {
 	var s set
 	for c := j.cursor(); c.next(); {
@@ -71,7 +69,7 @@ type set struct {
 	taken  bool // a cookie with the exact name was seen, good or bad: no later one counts
 	pieces [maxChunks]string
 	seen   uint32   // the same for pieces, one bit each
-	excess bool     // a piece with a number that cannot be ours
+	excess bool     // a piece with the first number that is too great
 	names  []string // of the pieces
 }
 
@@ -84,23 +82,23 @@ func (s *set) add(suffix string, c *cursor) {
 		return
 	}
 	n, isPiece := number(suffix)
-	if !isPiece || (n < maxChunks && s.seen&(1<<n) != 0) {
+	if !isPiece || n >= maxChunks {
+		s.excess = s.excess || n == maxChunks && isPiece
+		return
+	}
+	if s.seen&(1<<n) != 0 {
 		return
 	}
 	value, _ := clean(c.value)
-	if n < maxChunks {
-		s.seen |= 1 << n
-		s.pieces[n] = value
+	s.seen |= 1 << n
+	s.pieces[n] = value
+	if value != "" {
+		s.names = append(s.names, c.name)
 	}
-	if value == "" || slices.Contains(s.names, c.name) {
-		return
-	}
-	s.excess = s.excess || n >= maxChunks
-	s.names = append(s.names, c.name)
 }
 
-// number reads ".N". Numbers that no piece of ours can have are all reported as
-// maxChunks.
+// number reads ".N". Numbers that are beyond the first one too many are all
+// reported as the one after it.
 func number(suffix string) (n int, ok bool) {
 	digits, found := strings.CutPrefix(suffix, ".")
 	if !found || digits == "" || (digits[0] == '0' && len(digits) > 1) {
@@ -110,30 +108,23 @@ func number(suffix string) (n int, ok bool) {
 		if digits[i] < '0' || digits[i] > '9' {
 			return 0, false
 		}
-		n = min(n*10+int(digits[i]-'0'), maxChunks)
+		n = min(n*10+int(digits[i]-'0'), maxChunks+1)
 	}
 	return n, true
 }
 
 func (s *set) join() (string, bool) {
 	if s.whole != "" {
-		if len(s.whole) > maxValue {
-			return "", false
-		}
 		return s.whole, true
 	}
-	size, count := 0, len(s.names)
-	if count == 0 || s.excess { // without excess there are at most maxChunks names
+	count := len(s.names)
+	if count == 0 || count == maxChunks && s.excess {
 		return "", false
 	}
 	for _, piece := range s.pieces[:count] {
 		if piece == "" {
 			return "", false
 		}
-		size += len(piece)
-	}
-	if size > maxValue {
-		return "", false
 	}
 	return strings.Join(s.pieces[:count], ""), true
 }

@@ -12,10 +12,11 @@ import (
 	"strings"
 )
 
-// What a request may make us look at. Beyond it cookies do not exist.
+// What a request may make us look at. Of a request that brings more no cookie
+// exists: nobody can tell which of them were planted.
 const (
-	maxPairs  = 300      // browsers keep at most 180 or so for one site
-	maxHeader = 96 << 10 // a value of 64 KiB in pieces, and room for the other cookies
+	maxPairs  = 1000     // browsers keep at most 180 or so for one site
+	maxHeader = 64 << 10 // bytes
 )
 
 // Jar is the Cookie header of one request. It keeps the header's own text and
@@ -26,9 +27,33 @@ type Jar struct {
 }
 
 // Parse returns the cookies of h. HTTP/2 clients may send several Cookie lines;
-// they count as one.
+// they count as one. A Jar of more than 1,000 pairs or 64 KiB is empty.
 func Parse(h http.Header) Jar {
-	return Jar{lines: h["Cookie"]}
+	lines := h["Cookie"]
+	if isTooMuch(lines) {
+		return Jar{}
+	}
+	return Jar{lines: lines}
+}
+
+// isTooMuch counts bytes and pairs; a header without room for a thousand pairs
+// is not looked at.
+func isTooMuch(lines []string) bool {
+	size := 0
+	for _, line := range lines {
+		size += len(line) + 1
+	}
+	if size <= maxPairs {
+		return false
+	}
+	if size-len(lines) > maxHeader {
+		return true
+	}
+	pairs := len(lines)
+	for _, line := range lines {
+		pairs += strings.Count(line, ";")
+	}
+	return pairs > maxPairs
 }
 
 // Get returns the value of the first cookie called name, as it was sent: not
@@ -46,22 +71,17 @@ func (j Jar) Get(name string) (value string, ok bool) {
 
 // cursor walks over the name=value pairs of a Jar.
 type cursor struct {
-	lines  []string
-	rest   string // what is left of the current line
-	pairs  int    // still allowed
-	budget int    // bytes still allowed
-	name   string
-	value  string
+	lines []string
+	rest  string // what is left of the current line
+	name  string
+	value string
 }
 
-func (j Jar) cursor() cursor {
-	return cursor{lines: j.lines, pairs: maxPairs, budget: maxHeader}
-}
+func (j Jar) cursor() cursor { return cursor{lines: j.lines} }
 
 // next moves to the next pair. Text without a name or without "=" is no pair.
 func (c *cursor) next() bool {
-	for c.pairs > 0 && c.more() {
-		c.pairs--
+	for c.more() {
 		var pair string
 		pair, c.rest, _ = strings.Cut(c.rest, ";")
 		name, value, found := strings.Cut(pair, "=")
@@ -73,16 +93,13 @@ func (c *cursor) next() bool {
 	return false
 }
 
-// more makes rest non-empty if it can. A line that would exceed the budget ends
-// the walk as a whole: a pair that was cut in two must not be mistaken for a
-// short one.
+// more makes rest non-empty if it can.
 func (c *cursor) more() bool {
 	for c.rest == "" {
-		if len(c.lines) == 0 || len(c.lines[0]) > c.budget {
+		if len(c.lines) == 0 {
 			return false
 		}
 		c.rest, c.lines = c.lines[0], c.lines[1:]
-		c.budget -= len(c.rest)
 	}
 	return true
 }

@@ -70,26 +70,34 @@ func TestGetAgreesWithNetHTTP(t *testing.T) {
 }
 
 func TestReadingIsBounded(t *testing.T) {
-	t.Run("R-095 pairs beyond 300 do not exist", func(t *testing.T) {
-		if _, ok := jar(strings.Repeat("x=1;", 299) + "a=1").Get("a"); !ok {
-			t.Error("the 300th pair was not read")
-		}
-		if _, ok := jar(strings.Repeat("x=1;", 300) + "a=1").Get("a"); ok {
-			t.Error("the 301st pair was read")
-		}
-		if _, ok := jar(strings.Repeat(";", 300) + "a=1").Get("a"); ok {
-			t.Error("empty pairs are not counted")
+	t.Run("R-389 of more than 1,000 cookies none exists", func(t *testing.T) {
+		for _, before := range []string{"x=1;", "; ", "x;"} {
+			if _, ok := jar(strings.Repeat(before, 999) + "a=1").Get("a"); !ok {
+				t.Errorf("%q: the 1,000th cookie was not read", before)
+			}
+			if _, ok := jar("a=1;" + strings.Repeat(before, 1000)).Get("a"); ok {
+				t.Errorf("%q: a cookie was read beside 1,000 others", before)
+			}
 		}
 	})
-	t.Run("R-095 lines beyond 96 KiB do not exist", func(t *testing.T) {
-		big := "x=" + strings.Repeat("y", 96<<10-5)
+	t.Run("R-389 nor on lines of their own", func(t *testing.T) {
+		lines := slices.Repeat([]string{"x=1"}, 999)
+		if _, ok := jar(append(lines, "a=1")...).Get("a"); !ok {
+			t.Error("the 1,000th line was not read")
+		}
+		if _, ok := jar(append(lines, "x=1", "a=1")...).Get("a"); ok {
+			t.Error("the 1,001st line was read")
+		}
+	})
+	t.Run("R-389 of more than 64 KiB none exists", func(t *testing.T) {
+		big := "x=" + strings.Repeat("y", 64<<10-5)
 		if _, ok := jar(big, "a=1").Get("a"); !ok {
-			t.Error("a line inside the bound was not read")
+			t.Error("lines inside the bound were not read")
 		}
-		if _, ok := jar(big+"yy", "a=1").Get("a"); ok {
-			t.Error("a line beyond the bound was read")
+		if _, ok := jar("a=1", big+"y").Get("a"); ok {
+			t.Error("a line was read beside one beyond the bound")
 		}
-		if _, ok := jar("a=1;" + strings.Repeat("y", 96<<10)).Get("a"); ok {
+		if _, ok := jar("a=1;" + strings.Repeat("y", 64<<10)).Get("a"); ok {
 			t.Error("a part of a line beyond the bound was read")
 		}
 	})
@@ -122,9 +130,11 @@ func TestChunked(t *testing.T) {
 		{"an empty last piece does not count", "s.0=a; s.1=", "a", []string{"s.0"}, true},
 		{"an empty whole one does not count", "s=; s.0=a", "a", []string{"s.0"}, true},
 		{"only an empty one", "s=", "", nil, false},
-		{"R-095 a number beyond the limit is nothing", "s.0=a; s.32=b", "", []string{"s.0", "s.32"}, false},
-		{"R-095 an enormous number is nothing", "s.0=a; s.99999999999999999999999=b", "", []string{"s.0", "s.99999999999999999999999"}, false},
-		{"R-095 the same beside a whole one", "s=w; s.4294967296=b; s.4294967296=b", "w", []string{"s", "s.4294967296"}, true},
+		{"R-388 a number beyond the limit is ignored", "s.0=a; s.32=b", "a", []string{"s.0"}, true},
+		{"R-388 a greater one, too", "s.99=b; s.0=a; s.1=b; s.33=c", "ab", []string{"s.0", "s.1"}, true},
+		{"R-388 an enormous one, too", "s.0=a; s.99999999999999999999999=b", "a", []string{"s.0"}, true},
+		{"R-388 the same beside a whole one", "s=w; s.4294967296=b; s.32=b; s.99=c", "w", nil, true},
+		{"R-388 alone they are nothing", "s.32=b; s.99=c", "", nil, false},
 		{"R-098 the first of two pieces counts", "s.0=a; s.0=x; s.1=b", "ab", []string{"s.0", "s.1"}, true},
 		{"R-098 the first of two whole ones counts", "s=a; s=b", "a", nil, true},
 		{"R-098 also when it is malformed", "s=\xff; s=b", "", nil, false},
@@ -157,10 +167,11 @@ func TestChunkedIsBounded(t *testing.T) {
 	}{
 		{"R-095 32 pieces", header(32, 10), true},
 		{"R-095 33 pieces", header(33, 10), false},
-		{"R-095 64 KiB in pieces", header(32, 2048), true},
+		{"R-388 32 pieces beside a stray number", header(32, 10) + "s.99=x", true},
+		{"R-095 nearly 64 KiB in pieces", header(32, 2040), true},
 		{"R-095 more than 64 KiB in pieces", header(32, 2049), false},
-		{"R-095 64 KiB whole", "s=" + strings.Repeat("x", 64<<10), true},
-		{"R-095 more than 64 KiB whole", "s=" + strings.Repeat("x", 64<<10+1), false},
+		{"R-095 64 KiB whole", "s=" + strings.Repeat("x", 64<<10-2), true},
+		{"R-095 more than 64 KiB whole", "s=" + strings.Repeat("x", 64<<10-1), false},
 	} {
 		t.Run(tt.policy, func(t *testing.T) {
 			if _, _, ok := jar(tt.header).Chunked("s"); ok != tt.ok {
@@ -252,7 +263,7 @@ func FuzzJar(f *testing.F) {
 				t.Errorf("%q does not belong to %q", part, name)
 			}
 		}
-		if len(value) > 64<<10 || len(parts) > 300 {
+		if len(value) > 64<<10 || len(parts) > 33 {
 			t.Error("beyond bounds")
 		}
 	})
