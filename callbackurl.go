@@ -13,7 +13,8 @@ func (x *exchange) checkCallbackURLs() error {
 	if to := x.query.Get("callbackUrl"); to != "" && !weburl.Valid(to) {
 		return ErrInvalidCallbackURL.wrap(errors.New("in the query parameter callbackUrl: " + weburl.ErrInvalid.Error()))
 	}
-	if to, ok := x.cookies.value(&x.cookies.specs.callbackURL); ok && to != "" && !weburl.Valid(to) {
+	x.rememberedURL, _ = x.cookies.value(&x.cookies.specs.callbackURL)
+	if to := x.rememberedURL; to != "" && to != x.origin.Text && !weburl.Valid(to) {
 		return ErrInvalidCallbackURL.wrap(errors.New("in the callback cookie: " + weburl.ErrInvalid.Error()))
 	}
 	return nil
@@ -22,7 +23,6 @@ func (x *exchange) checkCallbackURLs() error {
 // takeCallbackURL decides where the browser goes in the end, from the form, the
 // query or the cookie, and has it remembered.
 func (x *exchange) takeCallbackURL(ctx context.Context) (err error) {
-	remembered, _ := x.cookies.value(&x.cookies.specs.callbackURL)
 	to := x.query.Get("callbackUrl")
 	if given, ok := x.form["callbackUrl"]; ok {
 		text, isText := given.(string)
@@ -32,12 +32,12 @@ func (x *exchange) takeCallbackURL(ctx context.Context) (err error) {
 		to = firstOf(text, to)
 	}
 	x.callbackURL = x.origin.Text
-	if to = firstOf(to, remembered); to != "" {
+	if to = firstOf(to, x.rememberedURL); to != "" {
 		if x.callbackURL, err = x.resolveRedirect(ctx, to); err != nil {
 			return ErrInvalidCallbackURL.wrap(err)
 		}
 	}
-	if x.callbackURL != remembered {
+	if x.callbackURL != x.rememberedURL {
 		x.cookies.set(x.cookies.specs.callbackURL.make(escapeCookie(x.callbackURL), noTime))
 	}
 	return nil

@@ -38,6 +38,17 @@ func (c *browserCookies) value(k *cookieSpec) (string, bool) {
 	return unescapeCookie(value), true
 }
 
+// csrf is the token and its hash, which a separator joins that is nearly always
+// escaped, and the only thing that is.
+func (c *browserCookies) csrf() (token, hash string) {
+	value, _ := c.jar.Get(c.specs.csrf.name())
+	token, hash, ok := strings.Cut(value, "%7C")
+	if !ok || strings.IndexByte(hash, '%') >= 0 || strings.IndexByte(token, '%') >= 0 {
+		token, hash, _ = strings.Cut(unescapeCookie(value), "|")
+	}
+	return token, hash
+}
+
 func unescapeCookie(value string) string {
 	if strings.IndexByte(value, '%') < 0 {
 		return value

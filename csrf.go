@@ -19,9 +19,8 @@ func (x *exchange) takeCSRF() {
 		x.csrfVerified = true
 		return
 	}
-	value, _ := x.cookies.value(&x.cookies.specs.csrf)
-	token, hash, _ := strings.Cut(value, "|")
-	if token != "" && equalText(hash, hashWith(token, x.setup.csrfSecret)) {
+	token, hash := x.cookies.csrf()
+	if token != "" && isHashWith(hash, token, x.setup.csrfSecret) {
 		x.csrfToken = token
 	}
 	if x.isPost() {
@@ -40,7 +39,7 @@ func (x *exchange) takeCSRF() {
 // form that was open at the time still posts.
 func (s *setup) validCSRF(token, hash string) bool {
 	for _, secret := range s.csrfSecrets {
-		if token != "" && equalText(hash, hashWith(token, secret)) {
+		if token != "" && isHashWith(hash, token, secret) {
 			return true
 		}
 	}

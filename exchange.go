@@ -31,7 +31,9 @@ type exchange struct {
 	trusted      bool   // the application itself asks: no CSRF token is needed
 	csrfToken    string // this browser's; empty: not needed yet
 	csrfVerified bool
-	callbackURL  string // where the browser goes in the end
+
+	callbackURL   string // where the browser goes in the end
+	rememberedURL string // the same, as the browser's cookie has it
 
 	events      queue
 	secretsSeen []string // that came up on the way and may not be logged

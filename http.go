@@ -5,6 +5,8 @@ import (
 	"mime"
 	"net/http"
 	"net/url"
+
+	"github.com/latchkeyhq/latchkey/internal/cookie"
 )
 
 // Request is an HTTP request, free of any web framework.
@@ -96,7 +98,7 @@ func (r *Response) Send(w http.ResponseWriter) {
 
 // addCookie writes c into a response header.
 func addCookie(h http.Header, c *http.Cookie) {
-	if line := c.String(); line != "" {
+	if line := cookie.Line(c); line != "" {
 		h["Set-Cookie"] = append(h["Set-Cookie"], line)
 	}
 }

@@ -22,11 +22,11 @@ type revocations struct {
 
 // check is errNoToken for a token that was signed out. A store that does not
 // answer is a fault, and a fault signs nobody out.
-func (r *revocations) check(ctx context.Context, c Claims) error {
+func (r *revocations) check(ctx context.Context, from tokenOrigin) error {
 	if r == nil {
 		return nil
 	}
-	keys := revocationKeys(c)
+	keys := from.revocationKeys()
 	if len(keys) == 0 {
 		return nil
 	}
@@ -39,22 +39,21 @@ func (r *revocations) check(ctx context.Context, c Claims) error {
 	if err != nil {
 		return err
 	}
-	began, known := authTime(c)
 	for key, at := range voidAt {
 		// One sign-in is void as a whole; of a user, what began before.
-		if !strings.HasPrefix(key, userPrefix) || !known || !began.After(at) {
+		if !strings.HasPrefix(key, userPrefix) || from.began.IsZero() || !from.began.After(at) {
 			return errNoToken
 		}
 	}
 	return nil
 }
 
-// revoke voids the sign-in that the claims come from.
-func (r *revocations) revoke(ctx context.Context, c Claims) error {
+// revoke voids the sign-in that a token comes from.
+func (r *revocations) revoke(ctx context.Context, from tokenOrigin) error {
 	if r == nil {
 		return nil
 	}
-	keys := revocationKeys(c)
+	keys := from.revocationKeys()
 	if len(keys) == 0 {
 		return nil
 	}
@@ -89,16 +88,30 @@ func (r *revocations) void(ctx context.Context, s *store, key string) error {
 // may forget it.
 var errNoToken = errors.New("the session token is not valid")
 
-// revocationKeys are the names under which a token can be void.
-func revocationKeys(c Claims) []string {
-	var keys []string
-	if sid := c.String(claimSessionID); sid != "" {
-		keys = append(keys, "sid:"+sid)
-	} else if id := c.String("jti"); id != "" {
-		keys = append(keys, "jti:"+id)
+// tokenOrigin is the sign-in that a token comes from, as far as the token knows.
+type tokenOrigin struct {
+	sessionID, tokenID, userID string
+	began                      time.Time
+}
+
+func originOfToken(c Claims) tokenOrigin {
+	o := tokenOrigin{sessionID: c.String(claimSessionID), tokenID: c.String("jti"), userID: c.String(claimSubject)}
+	if began, ok := authTime(c); ok {
+		o.began = began
 	}
-	if sub := c.String("sub"); sub != "" {
-		keys = append(keys, userKey(sub))
+	return o
+}
+
+// revocationKeys are the names under which a token can be void.
+func (o tokenOrigin) revocationKeys() []string {
+	var keys []string
+	if o.sessionID != "" {
+		keys = append(keys, "sid:"+o.sessionID)
+	} else if o.tokenID != "" {
+		keys = append(keys, "jti:"+o.tokenID)
+	}
+	if o.userID != "" {
+		keys = append(keys, userKey(o.userID))
 	}
 	return keys
 }

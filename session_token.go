@@ -3,6 +3,7 @@ package latchkey
 import (
 	"context"
 	"errors"
+	"sync"
 
 	"github.com/latchkeyhq/latchkey/internal/jsontext"
 	"github.com/latchkeyhq/latchkey/internal/jwtclaims"
@@ -11,13 +12,16 @@ import (
 // tokenStrategy keeps a session in its cookie, sealed: nothing is stored.
 type tokenStrategy struct {
 	setup *setup
-	plain bool // no callback, event or check needs the claims: the short way will do
+	plain bool      // no callback or event needs the claims: the short way will do
+	rooms sync.Pool // *plainRoom
 }
 
 func newTokenStrategy(s *setup) *tokenStrategy {
 	c := &s.config
-	return &tokenStrategy{s, c.Callbacks.Token == nil && c.Callbacks.Session == nil && c.Events.Session == nil &&
-		c.Session.JWT.Decode == nil && !s.tracksSignIns()}
+	t := &tokenStrategy{setup: s}
+	t.plain = c.Callbacks.Token == nil && c.Callbacks.Session == nil && c.Events.Session == nil && c.Session.JWT.Decode == nil
+	t.rooms.New = func() any { return new(plainRoom) }
+	return t
 }
 
 func (*tokenStrategy) plan(*exchange) *sessionPlan { return nil }
@@ -109,31 +113,30 @@ func (t *tokenStrategy) refuse(ctx context.Context, x *exchange, err error) {
 	x.cookies.clearSession()
 }
 
+// plainRoom is the memory that reading without callbacks needs for a moment.
+type plainRoom struct {
+	members [16]jsontext.Member
+	payload []byte
+}
+
 // readPlain is reading without anybody looking at the claims: the token's JSON
 // is cut into members, and both answers are put together from them.
 func (t *tokenStrategy) readPlain(ctx context.Context, x *exchange, token string, spec *cookieSpec) (*reading, error) {
-	payload, err := spec.codec.Open(token)
-	if err != nil {
-		t.refuse(ctx, x, err)
-		return nil, nil
-	}
+	room := t.rooms.Get().(*plainRoom)
+	defer t.rooms.Put(room)
 	c := &t.setup.config.Session
 	now := t.setup.now()
-	var room [16]jsontext.Member
-	members, err := jsontext.Members(payload, room[:0])
-	if err == nil {
-		err = jwtclaims.Check(members, now, c.JWT.MaxAge)
-	}
 	s := &Session{Expires: now.Add(c.MaxAge), Via: ViaCookie}
-	if readMembers(s, members); err == nil && s.Tenant != t.setup.tenant {
-		err = errNoToken
-	}
-	if err != nil {
+	members, err := t.openPlain(ctx, s, token, spec, room)
+	if errors.Is(err, errNoToken) {
 		t.refuse(ctx, x, err)
 		return nil, nil
 	}
-	issued := jwtclaims.AppendIssued(make([]byte, 0, len(payload)+128), members, now, c.JWT.MaxAge)
-	sealed, err := x.cookies.specs.session.codec.Seal(issued)
+	if err != nil {
+		return nil, err
+	}
+	room.payload = jwtclaims.AppendIssued(room.payload[:0], members, now, c.JWT.MaxAge)
+	sealed, err := x.cookies.specs.session.codec.Seal(room.payload)
 	if err != nil {
 		return nil, ErrJWTSession.wrap(err)
 	}
@@ -142,21 +145,62 @@ func (t *tokenStrategy) readPlain(ctx context.Context, x *exchange, token string
 	return &reading{json: json, session: s}, err
 }
 
+// openPlain is openToken for readPlain: it fills s, and returns the token's
+// members.
+func (t *tokenStrategy) openPlain(ctx context.Context, s *Session, token string, spec *cookieSpec, room *plainRoom) ([]jsontext.Member, error) {
+	payload, err := spec.codec.Open(token)
+	if err != nil {
+		return nil, errNoToken
+	}
+	members, err := jsontext.Members(payload, room.members[:0])
+	if err != nil || jwtclaims.Check(members, t.setup.now(), t.setup.config.Session.JWT.MaxAge) != nil {
+		return nil, errNoToken
+	}
+	readMembers(s, members)
+	from := tokenOrigin{sessionID: s.ID, userID: s.UserID, began: s.AuthTime}
+	if t.setup.tracksSignIns() {
+		members = trackMembers(s, members, &from)
+	}
+	return members, t.judge(ctx, s.Tenant, from)
+}
+
+// trackMembers is track for openPlain. A session id that it makes up is not
+// where the token comes from: nobody can have revoked it.
+func trackMembers(s *Session, members []jsontext.Member, from *tokenOrigin) []jsontext.Member {
+	if s.ID == "" {
+		if jti, ok := jsontext.Lookup(members, "jti"); ok {
+			from.tokenID = memberText(jsontext.Member{Raw: jti})
+		}
+		s.ID = randomHex(16)
+		members = jsontext.Set(members, claimSessionID, jsontext.AppendText(nil, s.ID))
+	}
+	if began, ok := jwtclaims.Time(members, "iat"); ok && s.AuthTime.IsZero() {
+		from.began = began
+		s.signedInAt(began, true)
+		members = jsontext.Set(members, claimAuthTime, []byte(unixSeconds(began)))
+	}
+	return members
+}
+
+// judge is errNoToken for the token of another tenant, and of a sign-in that is
+// too old or revoked.
+func (t *tokenStrategy) judge(ctx context.Context, tenant string, from tokenOrigin) error {
+	if tenant != t.setup.tenant {
+		return errNoToken
+	}
+	if limit := t.setup.config.Session.AbsoluteMaxAge; limit > 0 && !from.began.IsZero() && !t.setup.now().Before(from.began.Add(limit)) {
+		return errNoToken
+	}
+	return t.setup.revocations.check(ctx, from)
+}
+
 // openToken is the token's content, or errNoToken, or a fault.
 func (t *tokenStrategy) openToken(ctx context.Context, token string, spec *cookieSpec) (Claims, error) {
 	claims, err := t.decode(ctx, token, spec)
 	if err != nil {
 		return nil, err
 	}
-	if claims.String(claimTenant) != t.setup.tenant {
-		return nil, errNoToken
-	}
-	if limit := t.setup.config.Session.AbsoluteMaxAge; limit > 0 {
-		if began, ok := authTime(claims); ok && !t.setup.now().Before(began.Add(limit)) {
-			return nil, errNoToken
-		}
-	}
-	return claims, t.setup.revocations.check(ctx, claims)
+	return claims, t.judge(ctx, claims.String(claimTenant), originOfToken(claims))
 }
 
 func (t *tokenStrategy) decode(ctx context.Context, token string, spec *cookieSpec) (Claims, error) {
@@ -213,7 +257,7 @@ func (t *tokenStrategy) sessionOf(claims Claims) (*Session, error) {
 		User: user, Expires: t.setup.now().Add(t.setup.config.Session.MaxAge),
 		UserID: claims.String("sub"), ID: claims.String(claimSessionID), Tenant: t.setup.tenant, Via: ViaCookie,
 	}
-	s.signedInAt(claims)
+	s.signedInAt(claims.Time(claimAuthTime))
 	return s, nil
 }
 
@@ -225,8 +269,10 @@ func (t *tokenStrategy) track(claims Claims) {
 	if claims.String(claimSessionID) == "" {
 		claims[claimSessionID] = randomHex(16)
 	}
-	if began, ok := authTime(claims); ok && claims[claimAuthTime] == nil {
-		claims[claimAuthTime] = unixSeconds(began)
+	if began, ok := authTime(claims); ok {
+		if _, known := claims.Time(claimAuthTime); !known {
+			claims[claimAuthTime] = unixSeconds(began)
+		}
 	}
 }
 
@@ -265,7 +311,7 @@ func (t *tokenStrategy) close(ctx context.Context, x *exchange) (endedSession, e
 		return endedSession{}, nil
 	}
 	if err == nil {
-		err = t.setup.revocations.revoke(ctx, claims)
+		err = t.setup.revocations.revoke(ctx, originOfToken(claims))
 	}
 	if err != nil {
 		return endedSession{}, err

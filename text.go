@@ -69,6 +69,18 @@ func hashText(text string) string {
 
 // hashWith is how Auth.js keys a hash with the secret.
 func hashWith(token, secret string) string {
+	hash := hexHash(token, secret)
+	return string(hash[:])
+}
+
+// isHashWith compares in constant time.
+func isHashWith(hash, token, secret string) bool {
+	want := hexHash(token, secret)
+	return subtle.ConstantTimeCompare([]byte(hash), want[:]) == 1
+}
+
+func hexHash(token, secret string) (text [2 * sha256.Size]byte) {
 	sum := sha256.Sum256(append(append(make([]byte, 0, 192), token...), secret...))
-	return hex.EncodeToString(sum[:])
+	hex.Encode(text[:], sum[:])
+	return text
 }

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/latchkeyhq/latchkey/internal/jsontext"
+	"github.com/latchkeyhq/latchkey/internal/jwtclaims"
 )
 
 // How users and sessions look in JSON: to browsers, and to the clients of
@@ -251,21 +252,28 @@ func readMembers(s *Session, members []jsontext.Member) {
 			s.User.Image, _ = m.Text()
 			said.image = m.Raw
 		case claimSubject:
-			s.UserID, _ = m.Text()
+			s.UserID = memberText(m)
 		case claimTenant:
-			s.Tenant, _ = m.Text()
+			s.Tenant = memberText(m)
 		case claimSessionID:
-			s.ID, _ = m.Text()
-		case claimAuthTime:
-			s.signedInAt(Claims{claimAuthTime: json.Number(m.Raw)})
+			s.ID = memberText(m)
 		}
 	}
+	s.signedInAt(jwtclaims.Time(members, claimAuthTime))
 }
 
-// signedInAt takes the time of the sign-in from claims, where they have it.
-func (s *Session) signedInAt(c Claims) {
-	if at, ok := c.Time(claimAuthTime); ok {
-		s.AuthTime, s.Proved = at.UTC(), at.UTC()
+// memberText is Claims.String for one member.
+func memberText(m jsontext.Member) string {
+	if text, ok := m.Text(); ok {
+		return text
+	}
+	return Claims{"": json.Number(m.Raw)}.String("")
+}
+
+// signedInAt takes the time of the sign-in, where it is known.
+func (s *Session) signedInAt(t time.Time, known bool) {
+	if known {
+		s.AuthTime, s.Proved = t.UTC(), t.UTC()
 	}
 }
 

@@ -6,6 +6,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/latchkeyhq/latchkey/internal/jwtclaims"
 )
 
 // Claims are what a token says of its owner and of itself, by name: a JSON
@@ -53,12 +55,11 @@ func (c Claims) Time(key string) (t time.Time, ok bool) {
 	if !ok {
 		return time.Time{}, false
 	}
-	const first, last = -62167219200, 253402300799
-	s, err := strconv.ParseFloat(text, 64)
-	if err != nil || s < first || s > last {
+	seconds, err := strconv.ParseFloat(text, 64)
+	if err != nil {
 		return time.Time{}, false
 	}
-	return time.UnixMilli(int64(math.Round(s * 1000))), true
+	return jwtclaims.Instant(seconds)
 }
 
 // decimal writes the number types that come from JSON or are likely in Claims

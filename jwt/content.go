@@ -2,7 +2,6 @@ package jwt
 
 import (
 	"crypto/aes"
-	"crypto/cipher"
 	"crypto/hmac"
 	"crypto/rand"
 	"crypto/sha512"
@@ -39,7 +38,8 @@ func (k *cbcKey) seal(payload []byte) (string, error) {
 	defer k.giveBack(s)
 	rand.Read(s.iv[:]) // never fails
 	s.ct = pad(append(slices.Grow(s.ct[:0], padded), payload...))
-	cipher.NewCBCEncrypter(k.block, s.iv[:]).CryptBlocks(s.ct, s.ct)
+	s.enc.SetIV(s.iv[:])
+	s.enc.CryptBlocks(s.ct, s.ct)
 	tag := s.tag(k.aad, s.ct)
 
 	s.out = append(slices.Grow(s.out[:0], k.tokenLen(padded)), k.header...)
@@ -71,7 +71,8 @@ func (k *cbcKey) open(p parts, aad []byte) ([]byte, error) {
 	if !hmac.Equal(s.tag(aad, text), want[:]) {
 		return nil, ErrInvalid
 	}
-	cipher.NewCBCDecrypter(k.block, s.iv[:]).CryptBlocks(text, text)
+	s.dec.SetIV(s.iv[:])
+	s.dec.CryptBlocks(text, text)
 	return unpad(text)
 }
 

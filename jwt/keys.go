@@ -15,9 +15,8 @@ import (
 // cbcKey is what sealing and opening under one secret need, made once.
 type cbcKey struct {
 	kid    string
-	header string // encoded protected header of every token made with this key
-	aad    []byte // the same text, in the form that hashing wants
-	block  cipher.Block
+	header string    // encoded protected header of every token made with this key
+	aad    []byte    // the same text, in the form that hashing wants
 	pool   sync.Pool // *scratch
 }
 
@@ -25,16 +24,25 @@ type cbcKey struct {
 // would otherwise be allocated anew each time; the HMAC in it remembers its key
 // as a hash state, which saves two of seven compressions on a typical session.
 type scratch struct {
-	mac hash.Hash
-	iv  [aes.BlockSize]byte
-	sum [sha512.Size]byte
-	ct  []byte // ciphertext
-	out []byte // token
+	mac      hash.Hash
+	enc, dec cbcMode
+	iv       [aes.BlockSize]byte
+	sum      [sha512.Size]byte
+	ct       []byte // ciphertext
+	out      []byte // token
 }
 
-// maxKept bounds the buffers that stay in the pool; it is more than one cookie
-// can carry.
-const maxKept = 8 << 10
+// cbcMode is a CBC mode that can begin anew with another IV, as those of
+// crypto/aes can; crypto/tls relies on that, too. A new one would copy the whole
+// expanded key.
+type cbcMode interface {
+	cipher.BlockMode
+	SetIV(iv []byte)
+}
+
+// maxKept bounds the buffers that stay in the pool; it is more than a session
+// in pieces ordinarily has.
+const maxKept = 32 << 10
 
 // newCBCKey fails only where the platform forbids a key, as FIPS 140 does with
 // very short secrets.
@@ -46,9 +54,16 @@ func newCBCKey(secret, salt string) (*cbcKey, error) {
 	sum := sha512.Sum512(thumbprintInput(raw))
 	kid := base64.RawURLEncoding.EncodeToString(sum[:])
 	header := base64.RawURLEncoding.EncodeToString([]byte(`{"alg":"dir","enc":"` + encCBC + `","kid":"` + kid + `"}`))
-	k := &cbcKey{kid: kid, header: header, aad: []byte(header), block: block}
-	k.pool.New = func() any { return &scratch{mac: hmac.New(sha512.New, raw[:32])} } // RFC 7518 section 5.2.2.1
+	k := &cbcKey{kid: kid, header: header, aad: []byte(header)}
+	k.pool.New = func() any { return newScratch(raw[:32], block) } // RFC 7518 section 5.2.2.1
 	return k, nil
+}
+
+func newScratch(macKey []byte, block cipher.Block) *scratch {
+	s := &scratch{mac: hmac.New(sha512.New, macKey)}
+	s.enc = cipher.NewCBCEncrypter(block, s.iv[:]).(cbcMode)
+	s.dec = cipher.NewCBCDecrypter(block, s.iv[:]).(cbcMode)
+	return s
 }
 
 func (k *cbcKey) borrow() *scratch {

@@ -66,6 +66,18 @@ func Lookup(members []Member, key string) (raw []byte, ok bool) {
 	return nil, false
 }
 
+// Set gives the member called key the value raw: in its place, or as the last
+// one. It writes to members and appends to them.
+func Set(members []Member, key string, raw []byte) []Member {
+	for i := range members {
+		if string(members[i].Key) == key {
+			members[i].Raw = raw
+			return members
+		}
+	}
+	return append(members, Member{Key: []byte(key), Raw: raw})
+}
+
 // unique removes repeated names in place. Few members are compared with one
 // another; many go through a map, so that the work stays proportional to their
 // number.

@@ -162,6 +162,16 @@ func TestLookup(t *testing.T) {
 	}
 }
 
+func TestSet(t *testing.T) {
+	members := mustMembers(t, `{"a":null,"b":1}`)
+	members = jsontext.Set(jsontext.Set(members, "c", []byte(`"new"`)), "a", []byte("2"))
+	for i, want := range []string{"a=2", "b=1", `c="new"`} {
+		if got := string(members[i].Key) + "=" + string(members[i].Raw); got != want {
+			t.Errorf("member %d is %s, want %s", i, got, want)
+		}
+	}
+}
+
 // sameAsStandard compares with encoding/json, which repairs invalid UTF-8 where
 // we refuse it.
 func sameAsStandard(t *testing.T, payload []byte, members []jsontext.Member) {

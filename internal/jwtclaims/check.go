@@ -2,6 +2,7 @@ package jwtclaims
 
 import (
 	"errors"
+	"math"
 	"strconv"
 	"time"
 
@@ -49,6 +50,26 @@ func Check(members []jsontext.Member, now time.Time, maxAge time.Duration) error
 type date struct {
 	at  float64
 	set bool
+}
+
+// Time is the instant of the NumericDate called key; ok is false if there is
+// none, or none that [Instant] knows.
+func Time(members []jsontext.Member, key string) (t time.Time, ok bool) {
+	d, err := numericDate(members, key)
+	if err != nil || !d.set {
+		return time.Time{}, false
+	}
+	return Instant(d.at)
+}
+
+// Instant is a NumericDate as a time, rounded to milliseconds; ok is false
+// outside of the years 0 to 9999.
+func Instant(seconds float64) (t time.Time, ok bool) {
+	const first, last = -62167219200, 253402300799
+	if !(seconds >= first && seconds <= last) { // also what is no number
+		return time.Time{}, false
+	}
+	return time.UnixMilli(int64(math.Round(seconds * 1000))), true
 }
 
 func numericDate(members []jsontext.Member, key string) (date, error) {
