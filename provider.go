@@ -106,7 +106,9 @@ type Grant struct {
 type Identity struct {
 	// Subject is the provider's own immutable id for the person, never a handle
 	// or an e-mail address. It becomes [Account].ProviderAccountID. Empty: the
-	// sign-in is refused.
+	// sign-in is refused. The sub of an ID token has at most 255 characters, all
+	// of them printable ASCII, or the token is refused (OpenID Connect Core 1.0,
+	// section 2).
 	Subject string
 	Name    string
 	Email   string // lower-cased by the library
@@ -137,8 +139,9 @@ type OAuth struct {
 	// AssertionAudience is the aud of client assertions. Empty: the issuer.
 	AssertionAudience string
 
-	// Issuer identifies an OpenID Provider; endpoints left out are discovered
-	// there (OpenID Connect Discovery 1.0). Empty: AUTH_<ID>_ISSUER.
+	// Issuer identifies an OpenID Provider, written as the provider writes it,
+	// to the slash at its end; endpoints left out are discovered there (OpenID
+	// Connect Discovery 1.0). Empty: AUTH_<ID>_ISSUER.
 	Issuer string
 	// MatchIssuer replaces the comparison with Issuer, for providers whose
 	// issuer depends on the person. claims is nil for the discovery document.
@@ -162,7 +165,8 @@ type OAuth struct {
 	Checks []Check
 
 	// IDTokenAlgs are the accepted signature algorithms. Empty: those of the
-	// discovery document, or RS256. HS256 is only accepted when listed.
+	// discovery document, or RS256. HS256 is only accepted when listed. Ed25519
+	// (RFC 9864) and EdDSA are the same.
 	IDTokenAlgs []string
 	// AllowedAudiences are the other audiences an ID token may have, its azp
 	// naming this client. nil: any; none when Hardened.

@@ -143,6 +143,9 @@ func (c *Config) signer() (jose.Signer, error) {
 		return nil, fault("SigningKey.Key", "is missing")
 	}
 	opaque := cryptosigner.Opaque(k.Key)
+	if slices.Contains(opaque.Algs(), jose.EdDSA) {
+		opaque = ed25519Signer{opaque}
+	}
 	fitting := opaque.Algs()
 	if len(fitting) == 0 {
 		return nil, fault("SigningKey.Key", "must be RSA, ECDSA on P-256, P-384 or P-521, or Ed25519")
@@ -177,6 +180,15 @@ func signingMaterial(k *SigningKey, opaque jose.OpaqueSigner, alg jose.Signature
 		return nil, fault("SigningKey.Alg", string(alg)+" needs an *rsa.PrivateKey; use an RS algorithm for this key")
 	}
 	return opaque, nil
+}
+
+// ed25519Signer signs under both names of its algorithm (RFC 9864).
+type ed25519Signer struct{ jose.OpaqueSigner }
+
+func (s ed25519Signer) Algs() []jose.SignatureAlgorithm { return ed25519Algs }
+
+func (s ed25519Signer) SignPayload(payload []byte, _ jose.SignatureAlgorithm) ([]byte, error) {
+	return s.OpaqueSigner.SignPayload(payload, jose.EdDSA)
 }
 
 // checkURL accepts absolute https URLs without userinfo and fragment, and http

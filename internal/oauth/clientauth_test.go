@@ -130,6 +130,7 @@ func TestR053Assertions(t *testing.T) {
 		{"PS256", byKey(rsaKey(), "PS256"), jose.PS256, rsaKey().Public()},
 		{"ECDSA, default", byKey(ecKey(), ""), jose.ES256, ecKey().Public()},
 		{"Ed25519", byKey(edKey(), "EdDSA"), jose.EdDSA, edKey().Public()},
+		{"R-368 Ed25519 by its own name", byKey(edKey(), "Ed25519"), algEd25519, edKey().Public()},
 		{"a key elsewhere", byKey(elsewhere{rsaKey()}, "RS384"), jose.RS384, rsaKey().Public()},
 	} {
 		t.Run("R-053 "+row.name, func(t *testing.T) {
@@ -146,9 +147,9 @@ func TestR053Assertions(t *testing.T) {
 				if kid := jws.Signatures[0].Protected.KeyID; row.alg != jose.HS256 && kid != "my-key" {
 					t.Errorf("kid = %q", kid)
 				}
-				payload, err := jws.Verify(row.key)
-				if err != nil {
-					t.Fatal(err)
+				payload, ok := (&compactToken{jws, form.Get("client_assertion")}).verify(row.key)
+				if !ok {
+					t.Fatal("the signature is wrong")
 				}
 				claims := must(decodeObject(payload))
 				if claims["iss"] != clientID || claims["sub"] != clientID || claims["aud"] != f.URL {

@@ -15,11 +15,9 @@ import (
 type Config struct {
 	OIDC bool // an ID token is expected; needs Issuer
 
-	// Issuer is the provider's exact identifier. It may be empty only for a
-	// plain OAuth provider whose endpoints are all given; such a provider can
-	// neither send an iss parameter nor an ID token. Only one liberty is
-	// taken: an issuer without a path may be written with or without its
-	// slash, and the provider's own spelling is then the one that counts.
+	// Issuer is the provider's exact identifier, a slash at its end included.
+	// It may be empty only for a plain OAuth provider whose endpoints are all
+	// given; such a provider can neither send an iss parameter nor an ID token.
 	Issuer string
 
 	// MatchIssuer replaces the exact comparison for providers that issue under

@@ -9,12 +9,12 @@ import (
 	"encoding/base64"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"math"
 	"reflect"
 	"slices"
 	"strings"
 	"time"
-	"unicode/utf8"
 )
 
 // IDTokenCheck is what this sign-in knows about the ID token it expects.
@@ -96,12 +96,17 @@ func (c *Client) checkIssuerClaim(m *Metadata, claims map[string]any) error {
 	return nil
 }
 
-// checkSubject also refuses the mark that the decoder leaves in place of what
-// is no character, since other subjects may have come to look the same.
+// checkSubject wants ASCII, as the standard has it, that can be seen: two
+// subjects must not look or be stored alike.
 func checkSubject(claims map[string]any) error {
 	sub, ok := claims["sub"].(string)
-	if !ok || sub == "" || len(sub) > maxSubject || strings.ContainsRune(sub, utf8.RuneError) {
-		return errors.New("sub is missing, too long or no text")
+	switch {
+	case !ok || sub == "":
+		return errors.New("sub is missing or no text")
+	case len(sub) > maxSubject:
+		return fmt.Errorf("sub is longer than the %d characters that OpenID Connect allows", maxSubject)
+	case strings.ContainsFunc(sub, func(r rune) bool { return r < ' ' || r > '~' }):
+		return errors.New("sub holds something else than printable ASCII")
 	}
 	return nil
 }

@@ -1,6 +1,9 @@
 package oauth
 
 import (
+	"crypto"
+	"crypto/ed25519"
+	"crypto/rsa"
 	"crypto/sha256"
 	"crypto/sha512"
 	"encoding/base64"
@@ -93,6 +96,12 @@ func TestIDTokenClaims(t *testing.T) {
 		{"R-033 sub a number", claims{"sub": 5}, "", nil, "sub"},
 		{"R-033 sub too long to be stored whole", claims{"sub": strings.Repeat("s", 256)}, "", nil, "sub"},
 		{"R-033 sub with half a character", claims{"sub": json.RawMessage(`"a\ud800"`)}, "", nil, "sub"},
+		{"R-383 sub outside of ASCII", claims{"sub": "ada-ä"}, "", nil, "ASCII"},
+		{"R-383 sub with a zero", claims{"sub": "ada\x00"}, "", nil, "ASCII"},
+		{"R-383 sub with a line break", claims{"sub": "ada\n"}, "", nil, "ASCII"},
+		{"R-383 sub with DEL", claims{"sub": "ada\x7f"}, "", nil, "ASCII"},
+		{"R-383 sub with letters from right to left", claims{"sub": "\u202eada"}, "", nil, "ASCII"},
+		{"R-368 sub over 255 characters, and the error says so", claims{"sub": strings.Repeat("s", 256)}, "", nil, "255"},
 
 		{"R-035 at_hash right", claims{"at_hash": b64(hash[:16])}, "", nil, ""},
 		{"R-035 at_hash wrong", claims{"at_hash": b64(hash[16:])}, "", nil, "at_hash"},
@@ -140,6 +149,8 @@ func TestIDTokenSignature(t *testing.T) {
 	parts := strings.Split(honest, ".")
 	unsigned := func(alg string) string { return b64([]byte(`{"alg":"`+alg+`"}`)) + "." + b64(payload) + "." }
 	embedded := jose.JSONWebKey{Key: otherKey().Public(), KeyID: "k1"}
+	with := func(more string) string { return string(payload[:len(payload)-1]) + "," + more + "}" }
+	signText := func(claims string) string { return sign(rsaKey(), jose.RS256, "k1", nil, []byte(claims)) }
 	all := func(c *Config) { c.IDTokenAlgs = []string{"RS256", "PS256", "ES256", "EdDSA"} }
 	for _, row := range []struct {
 		name, token string
@@ -152,6 +163,24 @@ func TestIDTokenSignature(t *testing.T) {
 		{"EdDSA where configured", sign(edKey(), jose.EdDSA, "k3", nil, payload), all, ""},
 		{"a usual type", sign(rsaKey(), jose.RS256, "k1", map[string]any{"typ": "JWT"}, payload), nil, ""},
 
+		{"R-368 Ed25519 where configured", signEd25519("k3", payload), func(c *Config) { c.IDTokenAlgs = []string{"Ed25519"} }, ""},
+		{"R-368 Ed25519 where EdDSA is configured", signEd25519("k3", payload), all, ""},
+		{"R-368 EdDSA where Ed25519 is configured", sign(edKey(), jose.EdDSA, "k3", nil, payload), func(c *Config) { c.IDTokenAlgs = []string{"Ed25519"} }, ""},
+		{"R-368 Ed25519 where neither is", signEd25519("k3", payload), nil, "algorithm"},
+		{"R-368 Ed25519 with another key's name", signEd25519("k1", payload), all, "no key"},
+		{"R-368 Ed25519 with a damaged signature", damaged(signEd25519("k3", payload)), all, "no key"},
+		{"R-383 crit null", withHeader(`{"alg":"RS256","kid":"k1","crit":null}`, payload), nil, "extensions"},
+		{"R-383 crit an empty list", withHeader(`{"alg":"RS256","kid":"k1","crit":[]}`, payload), nil, "extensions"},
+		{"R-383 b64 null", withHeader(`{"alg":"RS256","kid":"k1","b64":null}`, payload), nil, "extensions"},
+		{"R-383 typ null", withHeader(`{"alg":"RS256","kid":"k1","typ":null}`, payload), nil, "another type"},
+		{"R-383 kid twice in the header", withHeader(`{"alg":"RS256","kid":"k0","kid":"k1"}`, payload), nil, "malformed"},
+		{"R-383 a member nobody knows twice in the header", withHeader(`{"alg":"RS256","kid":"k1","x":1,"x":1}`, payload), nil, "malformed"},
+		{"R-383 sub twice", signText(with(`"sub":"mallory"`)), nil, "repeated"},
+		{"R-383 aud twice", signText(with(`"aud":"other"`)), nil, "repeated"},
+		{"R-383 a claim twice, once with escapes", signText(with(`"s\u0075b":"mallory"`)), nil, "repeated"},
+		{"R-383 an unknown claim twice", signText(with(`"x":1,"x":1`)), nil, "repeated"},
+		{"R-383 a member of a claim twice", signText(with(`"address":[{"a":{"b":1,"b":2}}]`)), nil, "repeated"},
+		{"a name twice, in two objects", signText(with(`"x":[{"sub":1},{"sub":"sub"}],"y":{"x":"x","y":["x","x"]}`)), nil, ""},
 		{"R-018 another key", sign(otherKey(), jose.RS256, "k1", nil, payload), nil, "no key"},
 		{"R-018 no signature", parts[0] + "." + parts[1] + ".", nil, "no key"},
 		{"R-018 other claims", parts[0] + "." + b64(encode(f.claims(map[string]any{"sub": "admin"}))) + "." + parts[2], nil, "no key"},
@@ -180,7 +209,7 @@ func TestIDTokenSignature(t *testing.T) {
 		{"an access token", sign(rsaKey(), jose.RS256, "k1", map[string]any{"typ": "at+jwt"}, payload), nil, "another type"},
 		{"a logout token", sign(rsaKey(), jose.RS256, "k1", map[string]any{"typ": "Logout+JWT"}, payload), nil, "another type"},
 		{"claims that are no object", sign(rsaKey(), jose.RS256, "k1", nil, []byte(`["x"]`)), nil, "object"},
-		{"claims that are not UTF-8", sign(rsaKey(), jose.RS256, "k1", nil, []byte("{\"sub\":\"\xff\"}")), nil, "object"},
+		{"claims that are not UTF-8", sign(rsaKey(), jose.RS256, "k1", nil, []byte("{\"sub\":\"\xff\"}")), nil, "UTF-8"},
 		{"R-038 two parts", parts[0] + "." + parts[1], nil, "three parts"},
 		{"R-038 four parts", honest + ".x", nil, "three parts"},
 		{"R-038 five parts", honest + ".x.y", nil, "three parts"},
@@ -211,6 +240,41 @@ func TestIDTokenSignature(t *testing.T) {
 func next(letter byte) string {
 	const alphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_"
 	return alphabet[strings.IndexByte(alphabet, letter)+1:][:1]
+}
+
+// signEd25519 names the algorithm as RFC 9864 does.
+func signEd25519(kid string, payload []byte) string {
+	input := b64([]byte(`{"alg":"Ed25519","kid":"`+kid+`"}`)) + "." + b64(payload)
+	return input + "." + b64(ed25519.Sign(edKey(), []byte(input)))
+}
+
+// damaged changes the first byte of a token's signature.
+func damaged(token string) string {
+	at := strings.LastIndexByte(token, '.') + 1
+	return token[:at] + next(token[at]) + token[at+1:]
+}
+
+// withHeader signs with k1 whatever the header says.
+func withHeader(header string, payload []byte) string {
+	input := b64([]byte(header)) + "." + b64(payload)
+	sum := sha256.Sum256([]byte(input))
+	return input + "." + b64(must(rsa.SignPKCS1v15(nil, rsaKey(), crypto.SHA256, sum[:])))
+}
+
+func TestR368Ed25519InMetadataAndKeys(t *testing.T) {
+	f := newFake(t)
+	payload := encode(f.claims(nil))
+	for _, advertised := range []string{"EdDSA", "Ed25519"} {
+		for _, alg := range []string{"", "EdDSA", "Ed25519"} {
+			f.describe(map[string]any{"id_token_signing_alg_values_supported": []string{advertised}})
+			f.setKeys(jwk(edKey().Public(), "k3", alg))
+			for _, token := range []string{signEd25519("k3", payload), sign(edKey(), jose.EdDSA, "k3", nil, payload)} {
+				if err := verify(t, f.client(t), token); err != nil {
+					t.Errorf("%q advertised, %q in the key, %.12s: %v", advertised, alg, token, err)
+				}
+			}
+		}
+	}
 }
 
 func TestR021AlgorithmsOfTheMetadata(t *testing.T) {

@@ -16,9 +16,15 @@ import (
 
 var (
 	rsaAlgs        = []string{"RS256", "RS384", "RS512", "PS256", "PS384", "PS512"}
-	asymmetricAlgs = []string{"RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256", "ES384", "ES512", "EdDSA"}
+	asymmetricAlgs = []string{"RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256", "ES384", "ES512", "EdDSA", algEd25519}
 	hmacAlgs       = []string{"HS256", "HS384", "HS512"}
 )
+
+// algEd25519 is what RFC 9864 calls EdDSA on the curve Ed25519, the only one
+// that is accepted: the two names are worth the same.
+const algEd25519 = "Ed25519"
+
+var ed25519Algs = []jose.SignatureAlgorithm{jose.EdDSA, algEd25519}
 
 const (
 	minRSABits = 2048
@@ -40,13 +46,13 @@ var errNoKey = errors.New("no key of the provider verifies the signature")
 
 // verify returns the signed payload if a key fits. A token without kid may be
 // any fitting key's; one with a kid only that key's.
-func (s *keySet) verify(jws *jose.JSONWebSignature) ([]byte, bool) {
-	header := jws.Signatures[0].Protected
+func (s *keySet) verify(t *compactToken) ([]byte, bool) {
+	header := t.header()
 	for _, k := range s.keys {
 		if header.KeyID != "" && header.KeyID != k.id || !slices.Contains(k.algs, header.Algorithm) {
 			continue
 		}
-		if payload, err := jws.Verify(k.public); err == nil {
+		if payload, ok := t.verify(k.public); ok {
 			return payload, true
 		}
 	}
@@ -55,17 +61,17 @@ func (s *keySet) verify(jws *jose.JSONWebSignature) ([]byte, bool) {
 
 // verifyWithKeys lets the provider's keys decide. When none fits they may have
 // been rotated, and are fetched again, once.
-func (c *Client) verifyWithKeys(ctx context.Context, jws *jose.JSONWebSignature) ([]byte, error) {
+func (c *Client) verifyWithKeys(ctx context.Context, t *compactToken) ([]byte, error) {
 	keys, fresh, err := c.keys.get(ctx, nil)
 	if err != nil {
 		return nil, inStep(StepKeys, err)
 	}
-	payload, ok := keys.value.verify(jws)
+	payload, ok := keys.value.verify(t)
 	if !ok && !fresh && c.mayRefetch(keys) {
 		if keys, _, err = c.keys.get(ctx, keys); err != nil {
 			return nil, inStep(StepKeys, err)
 		}
-		payload, ok = keys.value.verify(jws)
+		payload, ok = keys.value.verify(t)
 		fresh = true // newer than what failed
 	}
 	if !ok {
@@ -164,15 +170,32 @@ func parseKey(members map[string]any) (key, bool) {
 		if !slices.Contains(fitting, alg) {
 			return key{}, false
 		}
-		fitting = []string{alg}
+		fitting = synonyms(alg)
 	}
 	return key{id: kid, algs: fitting, public: public}, len(fitting) > 0
 }
 
+// synonyms are the names under which an algorithm signs.
+func synonyms(alg string) []string {
+	if alg == "EdDSA" || alg == algEd25519 {
+		return []string{"EdDSA", algEd25519}
+	}
+	return []string{alg}
+}
+
+// privateMembers make up the private part of a key (RFC 7518 section 6, RFC
+// 8037 section 2). A key whose private part was published is everybody's.
+var privateMembers = []string{"d", "p", "q", "dp", "dq", "qi", "oth", "k", "priv"}
+
 // publicKey reads the key itself and what it can be used with. Only the members
 // that make the key are looked at: certificates and thumbprints beside it prove
-// nothing here, and private or symmetric ones have no business here.
+// nothing here.
 func publicKey(members map[string]any) (public any, algs []string) {
+	for _, name := range privateMembers {
+		if _, stated := members[name]; stated {
+			return nil, nil
+		}
+	}
 	essential := make(map[string]any, 5)
 	for _, name := range []string{"kty", "crv", "n", "e", "x", "y"} {
 		if value, ok := members[name].(string); ok {
@@ -209,7 +232,7 @@ func algsOf(public any) []string {
 			return []string{"ES512"}
 		}
 	case ed25519.PublicKey:
-		return []string{"EdDSA"}
+		return []string{"EdDSA", algEd25519}
 	}
 	return nil
 }

@@ -218,7 +218,6 @@ func TestR043ForeignEntries(t *testing.T) {
 		entry any
 	}{
 		{"extra members", with(object{"x5c": []string{"!"}, "x5t": "!", "x5u": ":", "exp": 1, "ext": true})},
-		{"private members", must(decodeObject(encode(jose.JSONWebKey{Key: rsaKey(), KeyID: "k1"})))},
 		{"key_ops with verify", with(object{"key_ops": []string{"verify"}})},
 	} {
 		t.Run("R-043 usable in spite of "+row.name, func(t *testing.T) {
@@ -228,6 +227,30 @@ func TestR043ForeignEntries(t *testing.T) {
 			}
 		})
 	}
+}
+
+func TestR383PublishedPrivateKeysAreNeverUsed(t *testing.T) {
+	f := newFake(t)
+	for name, key := range map[string]any{"RSA": rsaKey(), "EC": ecKey(), "Ed25519": edKey()} {
+		t.Run("R-383 "+name, func(t *testing.T) {
+			entry := must(decodeObject(encode(jose.JSONWebKey{Key: key, KeyID: "k1"})))
+			if set := must(parseKeys(encode(map[string]any{"keys": []any{entry}}))); len(set.keys) != 0 {
+				t.Error("used")
+			}
+			for name := range entry {
+				if len(name) == 1 && name != "d" || name == "kty" || name == "crv" || name == "kid" {
+					continue // what makes the public half
+				}
+				public := must(decodeObject(encode(jwk(rsaKey().Public(), "k1", ""))))
+				public[name] = nil
+				if set := must(parseKeys(encode(map[string]any{"keys": []any{public}}))); len(set.keys) != 0 {
+					t.Errorf("used with a member %s, be it null", name)
+				}
+			}
+		})
+	}
+	f.setKeys(jose.JSONWebKey{Key: rsaKey(), KeyID: "k1"})
+	wantStep(t, verify(t, f.client(t), f.idToken(nil)), StepIDToken, "no key")
 }
 
 func TestKeysPerSetAreLimited(t *testing.T) {

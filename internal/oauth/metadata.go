@@ -82,8 +82,8 @@ func (c *Client) parseMetadata(document []byte) (*Metadata, error) {
 	if err != nil {
 		return nil, err
 	}
-	if !c.isOurIssuer(m.Issuer) {
-		return nil, errors.New("the document is about another issuer than the configured one")
+	if err := c.checkStatedIssuer(m.Issuer); err != nil {
+		return nil, err
 	}
 	m = c.prepare(m)
 	return m, c.checkDiscovered(m)
@@ -119,21 +119,19 @@ func readMetadata(members map[string]any) (*Metadata, error) {
 	return &m, nil
 }
 
-// isOurIssuer compares the issuer that a document states with the configured
-// one (OpenID Connect Discovery 4.3). An issuer without a path is the same URL
-// with and without its slash, and people write both.
-func (c *Client) isOurIssuer(stated string) bool {
+// checkStatedIssuer compares the issuer that a document states with the
+// configured one, to the letter (OpenID Connect Discovery 4.3).
+func (c *Client) checkStatedIssuer(stated string) error {
 	configured := c.config.Issuer
 	switch {
-	case c.config.MatchIssuer != nil:
-		return c.config.MatchIssuer(stated, nil)
-	case stated == configured:
-		return true
-	case stated+"/" != configured && stated != configured+"/":
-		return false
+	case c.config.MatchIssuer != nil && c.config.MatchIssuer(stated, nil):
+		return nil
+	case c.config.MatchIssuer == nil && stated == configured:
+		return nil
+	case stated != "" && strings.TrimRight(stated, "/") == strings.TrimRight(configured, "/"):
+		return errors.New("the document names the issuer with another slash at its end than the configured one: write it as the provider does")
 	}
-	u, err := url.Parse(configured)
-	return err == nil && strings.Trim(u.Path, "/") == ""
+	return errors.New("the document is about another issuer than the configured one")
 }
 
 // checkDiscovered holds discovered URLs to the rules for configured ones, and

@@ -84,6 +84,7 @@ func TestUserInfoAnswers(t *testing.T) {
 		{"no content", "application/json", ``, 204, false},
 		{"truncated", "application/json", `{"id":"canary`, 200, false},
 		{"HTML", "text/html", `<html>`, 200, false},
+		{"R-383 an id twice", "application/json", `{"id":1,"id":2}`, 200, false},
 		{"a JWT from a plain provider", "application/jwt", f.idToken(nil), 200, false},
 	} {
 		t.Run(row.name, func(t *testing.T) {
@@ -117,9 +118,13 @@ func TestSignedUserInfo(t *testing.T) {
 		status      int
 		want        string
 	}{
-		{"claims alone", signed(map[string]any{"sub": "person-1"}), 200, ""},
 		{"everything right", signed(f.claims(nil)), 200, ""},
-		{"another subject", signed(map[string]any{"sub": "person-2"}), 200, "sub"},
+		{"no time of expiry", signed(f.claims(map[string]any{"exp": nil, "iat": nil})), 200, ""},
+		{"R-383 claims alone", signed(map[string]any{"sub": "person-1"}), 200, "iss"},
+		{"R-383 without iss", signed(f.claims(map[string]any{"iss": nil})), 200, "iss"},
+		{"R-383 without aud", signed(f.claims(map[string]any{"aud": nil})), 200, "aud"},
+		{"R-383 sub twice", sign(rsaKey(), jose.RS256, "k1", nil, []byte(`{"iss":"`+f.URL+`","aud":"`+clientID+`","sub":"person-2","sub":"person-1"}`)), 200, "repeated"},
+		{"another subject", signed(f.claims(map[string]any{"sub": "person-2"})), 200, "sub"},
 		{"another issuer", signed(f.claims(map[string]any{"iss": "https://op.example"})), 200, "iss"},
 		{"another audience", signed(f.claims(map[string]any{"aud": "other"})), 200, "aud"},
 		{"expired", signed(f.claims(map[string]any{"exp": past})), 200, "expired"},
