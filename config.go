@@ -243,6 +243,10 @@ type Strict struct {
 	// has accounts or passkeys that others may have attached before, instead of
 	// detaching those. See [EvictEvent].
 	RefuseEviction bool
+	// OneFlow has a second sign-in that is begun at a provider replace the first
+	// of the same browser, as in Auth.js: a callback in the older tab is then
+	// refused. Without it up to four complete, in any order.
+	OneFlow bool
 	// StrictSignOut answers 500 when the store could not end a session, instead
 	// of clearing the cookie and redirecting as usual. On when Hardened.
 	StrictSignOut bool

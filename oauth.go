@@ -1,6 +1,7 @@
 package latchkey
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"net/url"
@@ -30,11 +31,11 @@ func (p *oauthProvider) authorizationURL(ctx context.Context, x *exchange) (stri
 		return "", err
 	}
 	redirectURI, origin := p.redirectURIs(x)
-	f, err := x.setup.newFlow(checks, origin)
+	f, err := p.newFlow(x, checks, origin)
 	if err != nil {
 		return "", err
 	}
-	if f.userID, err = p.whoBegins(ctx, x); err != nil {
+	if f.UserID, err = p.whoBegins(ctx, x); err != nil {
 		return "", err
 	}
 	to, err := p.client.AuthorizationURL(ctx, oauth.AuthRequest{
@@ -44,7 +45,7 @@ func (p *oauthProvider) authorizationURL(ctx context.Context, x *exchange) (stri
 	if err != nil {
 		return "", err
 	}
-	return to, p.beginFlow(x, f, checks)
+	return to, x.cookies.begin(f, x.setup.config.Strict.OneFlow, x.setup.now())
 }
 
 // receive completes a sign-in. First the state, then what the provider says
@@ -59,47 +60,83 @@ func (p *oauthProvider) receive(ctx context.Context, x *exchange) (outcome, erro
 		return outcome{}, err
 	}
 	onward, err := p.sendOn(x, answer.State, params)
+	if err != nil && answer.IsError() {
+		return outcome{}, p.refusal(cmp.Or(p.client.CheckResponse(ctx, answer), err)) // whoever it was for
+	}
 	if err != nil {
 		return outcome{}, err
 	}
 	if onward != "" {
 		return outcome{response: &Response{Redirect: onward}}, nil
 	}
-	f, err := p.matchFlow(ctx, x, answer)
+	f, isSpent, err := p.matchFlow(ctx, x, answer)
 	if err != nil {
 		return outcome{}, err
 	}
-	if f.callbackURL != "" {
-		x.callbackURL = f.callbackURL
+	if f.CallbackURL != "" {
+		x.callbackURL = f.CallbackURL
 	}
 	grant, err := p.redeem(ctx, x, answer.Code, f, params)
 	if err != nil {
 		return outcome{}, err
 	}
+	if !isSpent {
+		if unused, err := p.spend(ctx, x, f); err != nil || !unused {
+			return outcome{}, cmp.Or(err, errCheck(p, spentText))
+		}
+	}
 	in, err := p.assertionOf(grant)
 	if err == nil && p.postsCrossSite() && !x.cookies.hasSession() {
-		in.begunBy = f.userID
+		in.begunBy = f.UserID
 	}
 	return outcome{assertion: in}, err
 }
 
-// matchFlow finds the sign-in that a callback belongs to, and uses it up.
-func (p *oauthProvider) matchFlow(ctx context.Context, x *exchange, answer *oauth.Callback) (*flow, error) {
+// matchFlow finds the sign-in that a callback belongs to. One that is named by
+// its state is spent by that, whatever else the answer says (RFC 9700 section
+// 4.2.4); to guess it, isSpent is false, and the code has to prove itself first.
+func (p *oauthProvider) matchFlow(ctx context.Context, x *exchange, answer *oauth.Callback) (f *flow, isSpent bool, err error) {
 	checks, err := p.checksNow(ctx)
 	if err != nil {
-		return nil, err
+		return nil, false, err
 	}
-	f := &flow{}
-	if err := p.findState(x, f, checks, answer.State); err != nil {
-		return nil, err
+	flows := x.cookies.flows(p.ID, x.setup.now())
+	i := slices.IndexFunc(flows, func(f *flow) bool { return f.isNamedBy(answer.State) })
+	if i < 0 {
+		f, err = p.unnamedFlow(ctx, answer, flows, checks)
+		return f, false, err
+	}
+	f = flows[i]
+	unused, err := p.spend(ctx, x, f)
+	if err != nil {
+		return nil, false, err
+	}
+	if err := p.client.CheckResponse(ctx, answer); err != nil {
+		return nil, false, p.refusal(err)
+	}
+	if !unused {
+		return nil, false, errCheck(p, spentText)
+	}
+	return f, true, p.complete(f, checks)
+}
+
+// unnamedFlow is the flow of an answer whose state names none: the newest that
+// has no state of its own, as Auth.js begins some. Where it is no check, a state
+// that matches nothing is ignored. A provider may refuse what this browser has
+// forgotten meanwhile: then nobody signs in anyway.
+func (p *oauthProvider) unnamedFlow(ctx context.Context, answer *oauth.Callback, flows []*flow, checks []Check) (*flow, error) {
+	refused := answer.IsError() && len(flows) == 0
+	if slices.Contains(checks, CheckState) && !refused {
+		return nil, errCheck(p, "the state is missing, or names no sign-in that is under way in this browser")
 	}
 	if err := p.client.CheckResponse(ctx, answer); err != nil {
 		return nil, p.refusal(err)
 	}
-	if err := p.findRest(x, f, checks, answer.State); err != nil {
-		return nil, err
+	f := &flow{provider: p.ID}
+	if i := slices.IndexFunc(flows, func(f *flow) bool { return f.state == "" }); i >= 0 && len(checks) > 0 {
+		f = flows[i]
 	}
-	return f, p.consumeFlow(ctx, x, f, checks)
+	return f, p.complete(f, checks)
 }
 
 // whoBegins is the user who is signed in, for providers that post from their

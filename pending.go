@@ -6,6 +6,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/latchkeyhq/latchkey/internal/cookie"
 	"github.com/latchkeyhq/latchkey/jwt"
 )
 
@@ -13,21 +14,74 @@ import (
 // a cookie of its own, as Auth.js does it: {"value", "provider"}. Beside the
 // newest sign-in a cookie carries those begun shortly before, so that two tabs
 // do not destroy each other; readers that know nothing of that see the newest.
-// The cookie of the state holds the newest alone, as in Auth.js.
 
 const (
 	mostFlows   = 4                // sign-ins under way in one browser
 	checkMaxAge = 15 * time.Minute // of state, PKCE and nonce cookies
 )
 
+// flowChecks are the checks, in the order in which a flow is written: the first
+// that it has also keeps how it was begun.
+var flowChecks = [...]Check{CheckPKCE, CheckState, CheckNonce}
+
+// flow is one sign-in under way: the values its callback has to bring, and what
+// it was begun with.
+type flow struct {
+	id                     string // joins what three cookies hold of it; empty: made by Auth.js
+	provider               string
+	verifier, state, nonce string
+	expires                int64
+	begun
+}
+
+// begun is what a flow remembers of its beginning.
+type begun struct {
+	CallbackURL string `json:"callbackUrl,omitempty"` // where this browser goes in the end; empty: the callback cookie says
+	UserID      string `json:"user,omitempty"`        // who was signed in when it began; empty: nobody, or the session cookie says
+	CrossSite   bool   `json:"posted,omitempty"`      // the provider will post from its own site
+}
+
+func (f *flow) value(c Check) *string {
+	switch c {
+	case CheckPKCE:
+		return &f.verifier
+	case CheckState:
+		return &f.state
+	}
+	return &f.nonce
+}
+
 // pendingCheck is what one cookie holds of one sign-in under way.
 type pendingCheck struct {
-	ID          string `json:"id,omitempty"`
-	Value       string `json:"value"`
-	Provider    string `json:"provider"`
-	Expires     int64  `json:"until,omitempty"`
-	CallbackURL string `json:"callbackUrl,omitempty"`
-	UserID      string `json:"user,omitempty"` // who was signed in; only where the callback cannot tell
+	ID       string `json:"id,omitempty"`
+	Value    string `json:"value"`
+	Provider string `json:"provider"`
+	Expires  int64  `json:"until,omitempty"`
+	begun
+}
+
+// isOf tells the values that were made for a flow.
+func (h *pendingCheck) isOf(f *flow) bool { return h.ID == f.id && h.Provider == f.provider }
+
+// flows are the sign-ins under way at a provider, newest first: what belongs
+// together is joined.
+func (c *browserCookies) flows(provider string, now time.Time) []*flow {
+	var all []*flow
+	for _, check := range flowChecks {
+		for _, h := range c.pending(check, now) {
+			if h.Provider != provider || h.Value == "" {
+				continue
+			}
+			i := slices.IndexFunc(all, h.isOf)
+			if i < 0 {
+				i, all = len(all), append(all, &flow{id: h.ID, provider: provider, expires: h.Expires, begun: h.begun})
+			}
+			if value := all[i].value(check); *value == "" {
+				*value = h.Value
+			}
+		}
+	}
+	return all
 }
 
 // pending are the values in the cookie of a check, newest first.
@@ -44,74 +98,123 @@ func (c *browserCookies) pending(check Check, now time.Time) []pendingCheck {
 	if purpose, tagged := claims["purpose"]; tagged && purpose != string(check) {
 		return nil
 	}
-	newest := pendingCheck{
-		ID: claims.String("id"), Value: claims.String("value"), Provider: claims.String("provider"),
-		CallbackURL: claims.String("callbackUrl"), UserID: claims.String("user"),
+	var held struct {
+		pendingCheck
+		Earlier []pendingCheck `json:"earlier"`
 	}
-	if until, ok := claims.Time("exp"); ok {
-		newest.Expires = until.Unix() // it may be an earlier one by the time it is written again
+	if raw, err := json.Marshal(claims); err != nil || json.Unmarshal(raw, &held) != nil || len(held.Earlier) >= mostFlows {
+		return nil
 	}
-	return append([]pendingCheck{newest}, earlierChecks(claims["earlier"], now.Unix())...)
+	if until, ok := claims.Time("exp"); ok && held.Expires == 0 { // made by Auth.js
+		held.Expires = until.Unix()
+	}
+	all := append([]pendingCheck{held.pendingCheck}, held.Earlier...)
+	return slices.DeleteFunc(all, func(h pendingCheck) bool { return h.Expires <= now.Unix() })
 }
 
-func earlierChecks(list any, now int64) []pendingCheck {
-	if list == nil {
-		return nil
+// begin hands a flow to the browser, beside those begun shortly before; alone:
+// instead of them.
+func (c *browserCookies) begin(f *flow, alone bool, now time.Time) error {
+	how := f.begun
+	for _, check := range flowChecks {
+		value := *f.value(check)
+		if value == "" {
+			continue
+		}
+		held := []pendingCheck{{ID: f.id, Value: value, Provider: f.provider, Expires: f.expires, begun: how}}
+		if !alone {
+			held = append(held, c.pending(check, now)...)
+		}
+		if err := c.writeChecks(check, held[:min(len(held), mostFlows)], now); err != nil {
+			return err
+		}
+		how = begun{CrossSite: how.CrossSite} // once is enough
 	}
-	raw, err := json.Marshal(list)
-	if err != nil {
-		return nil
-	}
-	var checks []pendingCheck
-	if json.Unmarshal(raw, &checks) != nil || len(checks) > mostFlows {
-		return nil
-	}
-	return slices.DeleteFunc(checks, func(p pendingCheck) bool { return p.Expires <= now })
-}
-
-// writeChecks seals values, newest first, into the cookie of a check.
-// crossSite: the provider posts from its own site, and the cookie has to come
-// along.
-func (c *browserCookies) writeChecks(check Check, values []pendingCheck, crossSite bool, now time.Time) error {
-	spec, newest := c.specs.ofCheck(check), values[0]
-	claims := jwt.Claims{"value": newest.Value, "provider": newest.Provider, "purpose": string(check), "id": newest.ID}
-	if newest.CallbackURL != "" {
-		claims["callbackUrl"] = newest.CallbackURL
-	}
-	if newest.UserID != "" {
-		claims["user"] = newest.UserID
-	}
-	if len(values) > 1 {
-		claims["earlier"] = values[1:]
-	}
-	sealed, err := spec.codec.SealClaims(claims, now, checkMaxAge)
-	if err != nil {
-		return err
-	}
-	cookie := spec.make(sealed, now.Add(checkMaxAge))
-	cookie.MaxAge = int(checkMaxAge / time.Second)
-	if crossSite {
-		cookie.SameSite, cookie.Secure = http.SameSiteNoneMode, true
-	}
-	c.set(cookie)
 	return nil
 }
 
-// removeFlow forgets one sign-in; the others stay.
-func (c *browserCookies) removeFlow(check Check, id string, crossSite bool, now time.Time) error {
-	rest := slices.DeleteFunc(c.pending(check, now), func(p pendingCheck) bool { return p.ID == id })
-	if len(rest) == 0 {
-		spec := c.specs.ofCheck(check)
-		c.set(spec.clear(spec.name()))
-		return nil
+// writeChecks seals values, newest first, into the cookie of a check. Browsers
+// drop a cookie that is too long, so what is worth least is left out.
+func (c *browserCookies) writeChecks(check Check, held []pendingCheck, now time.Time) error {
+	spec := c.specs.ofCheck(check)
+	sealed, err := sealChecks(spec.codec, check, held, now)
+	for err == nil && len(sealed) > cookie.ChunkSize {
+		shorter := shortenChecks(held)
+		if shorter == nil {
+			break
+		}
+		held = shorter
+		sealed, err = sealChecks(spec.codec, check, held, now)
 	}
-	return c.writeChecks(check, rest, crossSite, now)
+	if err != nil {
+		return err
+	}
+	k := spec.make(sealed, now.Add(checkMaxAge))
+	k.MaxAge = int(checkMaxAge / time.Second)
+	if slices.ContainsFunc(held, func(h pendingCheck) bool { return h.CrossSite }) {
+		k.SameSite, k.Secure = http.SameSiteNoneMode, true // it has to come along with the provider's post
+	}
+	c.set(k)
+	return nil
+}
+
+func sealChecks(codec *jwt.Codec, check Check, held []pendingCheck, now time.Time) (string, error) {
+	raw, err := json.Marshal(held[0])
+	if err != nil {
+		return "", err
+	}
+	claims := jwt.Claims{}
+	if err := json.Unmarshal(raw, &claims); err != nil {
+		return "", err
+	}
+	claims["purpose"] = string(check)
+	if len(held) > 1 {
+		claims["earlier"] = held[1:]
+	}
+	return codec.SealClaims(claims, now, checkMaxAge)
+}
+
+// shortenChecks leaves out the longest callback URL, since a landing is worth
+// less than a sign-in, or else the oldest sign-in. nil: nothing can go.
+func shortenChecks(held []pendingCheck) []pendingCheck {
+	longest := 0
+	for i, h := range held {
+		if len(h.CallbackURL) > len(held[longest].CallbackURL) {
+			longest = i
+		}
+	}
+	switch {
+	case held[longest].CallbackURL != "":
+		held = slices.Clone(held)
+		held[longest].CallbackURL = ""
+		return held
+	case len(held) > 1:
+		return held[:len(held)-1]
+	}
+	return nil
+}
+
+// forget takes a flow out of the cookies; the others stay.
+func (c *browserCookies) forget(f *flow, now time.Time) error {
+	for _, check := range flowChecks {
+		if *f.value(check) == "" {
+			continue
+		}
+		rest := slices.DeleteFunc(c.pending(check, now), func(h pendingCheck) bool { return h.isOf(f) })
+		if len(rest) == 0 {
+			spec := c.specs.ofCheck(check)
+			c.set(spec.clear(spec.name()))
+		} else if err := c.writeChecks(check, rest, now); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // clearChecks forgets every sign-in under way: somebody has signed out, and
 // what they began must not be finished in their name.
 func (c *browserCookies) clearChecks() {
-	for _, check := range []Check{CheckPKCE, CheckState, CheckNonce} {
+	for _, check := range flowChecks {
 		spec := c.specs.ofCheck(check)
 		if _, there := c.jar.Get(spec.name()); there {
 			c.set(spec.clear(spec.name()))

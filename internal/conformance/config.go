@@ -45,7 +45,7 @@ func (a *app) config() *latchkey.Config {
 		},
 		Callbacks: a.callbacks(),
 		Events:    a.events(),
-		Strict:    latchkey.Strict{SkipCSRFCheck: isOn("SKIP_CSRF")},
+		Strict:    latchkey.Strict{SkipCSRFCheck: isOn("SKIP_CSRF"), OneFlow: true},
 		Limits:    latchkey.Limits{Disabled: true, DiscoveryMaxAge: -1, DiscoveryPause: -1},
 	}
 	if env("ADAPTER", "memory") != "none" {

@@ -40,6 +40,9 @@ func ParseCallback(params url.Values) (*Callback, error) {
 	}, nil
 }
 
+// IsError says whether the provider reports an error instead of a code.
+func (cb *Callback) IsError() bool { return cb.err != nil }
+
 // CheckResponse says whether cb is this provider's and holds a code. An error
 // that the provider reports is a *ResponseError. The issuer comes first: also
 // an error is only believed from the right provider (RFC 9207 section 2.4).
