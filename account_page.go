@@ -28,6 +28,7 @@ func showAccount(ctx context.Context, x *exchange) (*Response, error) {
 	if x.query.Get("do") == "delete" {
 		return pageResponse(x.setup.pages.DeleteAccount(page.DeleteAccount{
 			CSRFToken: x.csrfToken, Action: x.url("account?do=delete"), CancelURL: x.url("account"), Name: firstOf(here.user.Email, here.user.Name),
+			Host: x.origin.Host(),
 		}))
 	}
 	view, err := accountView(ctx, x, here)
@@ -40,7 +41,7 @@ func showAccount(ctx context.Context, x *exchange) (*Response, error) {
 func accountView(ctx context.Context, x *exchange, here *currentUser) (page.Account, error) {
 	s := x.setup
 	view := page.Account{
-		CSRFToken: x.csrfToken, CallbackURL: x.url("account"), Name: here.user.Name, Email: here.user.Email,
+		CSRFToken: x.csrfToken, CallbackURL: x.url("account"), Host: x.origin.Host(), Origin: x.origin.Text, Name: here.user.Name, Email: here.user.Email,
 		Notice: x.query.Get("done"), Error: x.query.Get("error"),
 		UnlinkAction: x.url("account?do=unlink"), SignOutURL: x.url("signout"), FormOrigins: s.formOrigins(),
 	}

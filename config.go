@@ -135,6 +135,8 @@ type Theme struct {
 	BrandColor  string // CSS colour
 	ButtonText  string // CSS colour; empty: what is readable on BrandColor
 	Logo        string // URL of an image
+	Icon        string // of the browser's tab: a path of the site or a data: URL of an image; empty: a keyhole on BrandColor
+	Name        string // of the site, in the titles of pages and as what the logo says; empty: its host, and a logo without words
 
 	Lang string // of the texts, as in <html lang>; empty: en
 	// Text translates the built-in pages and mails. New calls it once for every

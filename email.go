@@ -234,6 +234,7 @@ func (p *emailProvider) confirm(x *exchange, token, email string) (*Response, er
 		CSRFToken: x.csrfToken,
 		Action:    x.setup.path("callback/" + p.ID),
 		Email:     shownEmail(email),
+		Host:      x.origin.Host(),
 		Hidden:    []page.Hidden{{Name: "token", Value: token}, {Name: "email", Value: email}, {Name: "callbackUrl", Value: x.callbackURL}},
 	}))
 }

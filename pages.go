@@ -79,7 +79,9 @@ func signOutPage(x *exchange) (*Response, error) {
 	if own := x.setup.config.Pages.SignOut; own != "" {
 		return ownPage(x, own), nil
 	}
-	return pageResponse(x.setup.pages.SignOut(page.SignOut{CSRFToken: x.csrfToken, CallbackURL: x.callbackURL, Action: x.url("signout")}))
+	return pageResponse(x.setup.pages.SignOut(page.SignOut{
+		CSRFToken: x.csrfToken, CallbackURL: x.callbackURL, Action: x.url("signout"), CancelURL: x.callbackURL, Host: x.origin.Host(),
+	}))
 }
 
 func verifyRequestPage(x *exchange) (*Response, error) {

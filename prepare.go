@@ -181,7 +181,7 @@ func (s *setup) preparePages(f *faults) {
 // pageOptions is the theme as the pages know it.
 func pageOptions(t Theme) page.Options {
 	o := page.Options{
-		Theme: page.Theme{ColorScheme: t.ColorScheme, BrandColor: t.BrandColor, ButtonText: t.ButtonText, Logo: t.Logo},
+		Theme: page.Theme{ColorScheme: t.ColorScheme, BrandColor: t.BrandColor, ButtonText: t.ButtonText, Logo: t.Logo, Icon: t.Icon, Name: t.Name},
 		Lang:  t.Lang,
 	}
 	if t.Text == nil {

@@ -9,12 +9,15 @@ import (
 // are empty is not shown.
 type Account struct {
 	CSRFToken   string
-	CallbackURL string // where forms lead back to, usually this page; empty: not sent
+	CallbackURL string // where linking leads back to, usually this page; empty: not sent
+
+	Host   string // named on the way home; empty: it is not offered
+	Origin string // where that leads
 
 	Name   string // of the user; empty: not shown
 	Email  string // of the user; empty: not shown
 	Notice string // what has just been done: linked, unlinked, ended, others; unknown: no message
-	Error  string // what failed: last, taken, confirm; unknown: the general message
+	Error  string // what failed: last, taken, link, confirm; unknown: the general message
 
 	Linked       []Linked
 	UnlinkAction string     // where an unlink form is posted; it sends provider and providerAccountId
@@ -39,6 +42,9 @@ type Linked struct {
 	// Removable says that another way in remains. Its zero value is the safe
 	// one: no button. The server must check again when the form is sent.
 	Removable bool
+	// Fixed says that there is nothing to take away: a password, a proven e-mail
+	// address. It is never Removable, and need not be the only way in.
+	Fixed bool
 }
 
 // Device is one session of the user.
@@ -52,7 +58,8 @@ type Device struct {
 
 // Account renders the account page.
 func (r *Renderer) Account(v Account) (Page, error) {
-	view := accountView{Account: v, Done: notice(v.Notice), Failed: accountMessage(v.Error)}
+	view := accountView{Account: v, Done: notice(v.Notice), Failed: message{Key: accountMessage(v.Error)}}
+	p := policy{formOrigins: v.FormOrigins}
 	for _, p := range v.Providers {
 		p.Name = p.Label()
 		view.More = append(view.More, providerForm{Provider: p, CSRFToken: v.CSRFToken, CallbackURL: v.CallbackURL})
@@ -61,27 +68,29 @@ func (r *Renderer) Account(v Account) (Page, error) {
 		if d.Name == "" {
 			d.Name = r.texts.text("account.device")
 		}
-		view.Rows = append(view.Rows, deviceRow{d, v.EndAction, v.CSRFToken, v.CallbackURL})
+		view.Rows = append(view.Rows, deviceRow{d, v.EndAction, v.CSRFToken})
 		view.Others = view.Others || !d.This
+		p.clock = p.clock || !d.Seen.IsZero()
 	}
-	return r.render("account", http.StatusOK, view, policy{formOrigins: v.FormOrigins})
+	view.Clock = p.clock
+	return r.render("account", http.StatusOK, view, p, v.Host)
 }
 
 type accountView struct {
 	Account
 	Done   string // key of a text; empty: none
-	Failed string // key of a text; empty: none
+	Failed message
 	More   []providerForm
 	Rows   []deviceRow
 	Others bool // there is a device besides this one
+	Clock  bool // there are times to tell
 }
 
 // deviceRow is a device made ready for its template.
 type deviceRow struct {
 	Device
-	Action      string
-	CSRFToken   string
-	CallbackURL string
+	Action    string
+	CSRFToken string
 }
 
 func notice(code string) string {
@@ -96,7 +105,7 @@ func accountMessage(code string) string {
 	switch code {
 	case "":
 		return ""
-	case "last", "taken", "confirm":
+	case "last", "taken", "link", "confirm":
 		return "account.error." + code
 	}
 	return "account.error.other"
@@ -108,9 +117,34 @@ type DeleteAccount struct {
 	Action    string // where the form is posted; it sends confirm=delete
 	CancelURL string // back to the settings
 	Name      string // whose account: an e-mail or a name; empty: not named
+	Host      string // of the site
+	Error     bool   // the form came without its confirmation
 }
 
 // DeleteAccount renders the page that asks before an account is deleted.
 func (r *Renderer) DeleteAccount(v DeleteAccount) (Page, error) {
-	return r.render("delete", http.StatusOK, v, policy{})
+	return r.render("delete", http.StatusOK, v, policy{}, v.Host)
+}
+
+// Reauth asks somebody to sign in once more before an account is deleted.
+type Reauth struct {
+	SignInURL string // the sign-in page, which leads back
+	CancelURL string // back to the settings
+	Host      string // of the site
+}
+
+// Reauth renders the page that asks for a recent sign-in.
+func (r *Renderer) Reauth(v Reauth) (Page, error) {
+	return r.render("reauth", http.StatusOK, v, policy{}, v.Host)
+}
+
+// Farewell says that an account has been deleted.
+type Farewell struct {
+	Host   string // named on the way home
+	Origin string // where that leads
+}
+
+// Farewell renders the page after an account was deleted.
+func (r *Renderer) Farewell(v Farewell) (Page, error) {
+	return r.render("farewell", http.StatusOK, v, policy{}, v.Host)
 }

@@ -54,15 +54,16 @@ var someProviders = []Provider{
 
 var someSignIn = SignIn{
 	CSRFToken: "c5f", CallbackURL: "https://shop.example/back?x=1", Error: "SessionRequired",
-	Email: "me@example.com", Host: "shop.example", Providers: someProviders, Script: "/auth/passkey.js",
+	Email: "me@example.com", Host: "shop.example", As: "ada@example.com", Providers: someProviders, Script: "/auth/passkey.js",
 	FormOrigins: []string{"https://github.com/login/oauth/authorize", "http://op.example:9000"},
 }
 
 var someAccount = Account{
-	CSRFToken: "c5f", CallbackURL: "/account", Name: "Ada", Email: "ada@example.com", Notice: "linked", Error: "last",
+	CSRFToken: "c5f", CallbackURL: "/account", Host: "shop.example", Origin: "https://shop.example", Name: "Ada", Email: "ada@example.com", Notice: "linked", Error: "last",
 	Linked: []Linked{
 		{Provider: someProviders[0], ProviderAccountID: "17", Detail: "ada", Removable: true},
 		{Provider: someProviders[3], Detail: "ada@example.com"},
+		{Provider: someProviders[2], Fixed: true},
 	},
 	UnlinkAction: "/account/unlink", Providers: someProviders[1:2],
 	Devices: []Device{
@@ -81,16 +82,25 @@ type shown struct {
 // everyPage shows each page with everything it can have.
 var everyPage = []shown{
 	{"signin", func(r *Renderer) (Page, error) { return r.SignIn(someSignIn) }},
+	{"signedin", func(r *Renderer) (Page, error) {
+		return r.SignedIn(SignedIn{As: "ada@example.com", Host: "shop.example", ContinueURL: "https://shop.example/back", SignOutURL: "/auth/signout"})
+	}},
 	{"signout", func(r *Renderer) (Page, error) {
-		return r.SignOut(SignOut{CSRFToken: "c5f", CallbackURL: "/", Action: "https://shop.example/auth/signout"})
+		return r.SignOut(SignOut{CSRFToken: "c5f", CallbackURL: "/", Action: "https://shop.example/auth/signout", CancelURL: "https://shop.example/", Host: "shop.example"})
+	}},
+	{"signedout", func(r *Renderer) (Page, error) {
+		return r.SignedOut(SignedOut{Host: "shop.example", Origin: "https://shop.example", SignInURL: "/auth/signin"})
 	}},
 	{"verify", func(r *Renderer) (Page, error) {
-		return r.VerifyRequest(VerifyRequest{Host: "shop.example", Origin: "https://shop.example"})
+		return r.VerifyRequest(VerifyRequest{
+			Host: "shop.example", Origin: "https://shop.example", Email: "me@example.com", Again: true,
+			CSRFToken: "c5f", Action: "/auth/signin/email", SignInURL: "/auth/signin",
+		})
 	}},
 	{"confirm", func(r *Renderer) (Page, error) {
 		return r.Confirm(Confirm{
 			CSRFToken: "c5f", Action: "https://shop.example/auth/callback/email", Email: "me@example.com",
-			Hidden: []Hidden{{"token", "70ken"}, {"email", "me@example.com"}},
+			Hidden: []Hidden{{"token", "70ken"}, {"email", "me@example.com"}}, Host: "shop.example",
 		})
 	}},
 	{"error", func(r *Renderer) (Page, error) {
@@ -100,7 +110,13 @@ var everyPage = []shown{
 	}},
 	{"account", func(r *Renderer) (Page, error) { return r.Account(someAccount) }},
 	{"delete", func(r *Renderer) (Page, error) {
-		return r.DeleteAccount(DeleteAccount{CSRFToken: "c5f", Action: "/account/delete", CancelURL: "/account", Name: "ada@example.com"})
+		return r.DeleteAccount(DeleteAccount{CSRFToken: "c5f", Action: "/account/delete", CancelURL: "/account", Name: "ada@example.com", Host: "shop.example"})
+	}},
+	{"reauth", func(r *Renderer) (Page, error) {
+		return r.Reauth(Reauth{SignInURL: "/auth/signin", CancelURL: "/account", Host: "shop.example"})
+	}},
+	{"farewell", func(r *Renderer) (Page, error) {
+		return r.Farewell(Farewell{Host: "shop.example", Origin: "https://shop.example"})
 	}},
 }
 
@@ -148,12 +164,18 @@ func pagesOf(t testing.TB, r *Renderer, s string) []Page {
 	var pages []Page
 	for _, render := range []func() (Page, error){
 		func() (Page, error) { return r.SignIn(signIn) },
+		func() (Page, error) { return r.SignedIn(filled[SignedIn](s)) },
 		func() (Page, error) { return r.SignOut(filled[SignOut](s)) },
+		func() (Page, error) { return r.SignedOut(filled[SignedOut](s)) },
 		func() (Page, error) { return r.VerifyRequest(filled[VerifyRequest](s)) },
 		func() (Page, error) { return r.Confirm(filled[Confirm](s)) },
 		func() (Page, error) { return r.Error(filled[Error](s)) },
 		func() (Page, error) { return r.Account(account) },
 		func() (Page, error) { return r.DeleteAccount(filled[DeleteAccount](s)) },
+		func() (Page, error) { return r.Reauth(filled[Reauth](s)) },
+		func() (Page, error) { return r.Farewell(filled[Farewell](s)) },
+		func() (Page, error) { return r.Problem(filled[Problem](s)) },
+		func() (Page, error) { return r.SignIn(triedSignIn(s)) },
 	} {
 		p, err := render()
 		if err != nil {
@@ -162,6 +184,16 @@ func pagesOf(t testing.TB, r *Renderer, s string) []Page {
 		pages = append(pages, p)
 	}
 	return pages
+}
+
+// triedSignIn is a sign-in page on which every form was sent in vain.
+func triedSignIn(s string) SignIn {
+	v := filled[SignIn](s)
+	for i, kind := range []string{Credentials, Email} {
+		v.Providers[i].Type, v.Providers[i].ID = kind, s
+	}
+	v.Tried = Tried{Provider: s, Typed: map[string]string{s: s, "email": s}}
+	return v
 }
 
 // directives are the names of a policy's parts, in order.

@@ -40,10 +40,18 @@ func newTongue(lang, dir string) (tongue, error) {
 
 // pageNames are the templates that are whole pages, and the first part of the
 // keys of their texts.
-var pageNames = []string{"signin", "signout", "verify", "confirm", "error", "account", "delete"}
+var pageNames = []string{
+	"signin", "signedin", "signout", "signedout", "verify", "confirm", "error", "account", "delete", "reauth", "farewell",
+}
+
+// prepared is what precedes the changing part of a page, in two pieces: the name
+// of the site ends the title between them.
+type prepared struct{ title, rest []byte }
 
 type head struct {
 	Lang, Dir, Title, Scheme string
+
+	Icon template.URL
 
 	Style   template.HTML // the whole element, because its hash covers every byte inside
 	Logo    template.URL
@@ -51,15 +59,16 @@ type head struct {
 }
 
 // buildHeads prepares what precedes the changing part of each page.
-func (r *Renderer) buildHeads(in tongue) (map[string][]byte, error) {
-	heads := make(map[string][]byte, len(pageNames))
+func (r *Renderer) buildHeads(in tongue) (map[string]prepared, error) {
+	heads := make(map[string]prepared, len(pageNames))
 	for _, name := range pageNames {
 		h := head{
 			Lang: in.lang, Dir: in.dir, Scheme: r.look.scheme,
 			Title:   r.texts.text(name + ".title"),
 			Style:   template.HTML("<style>" + r.look.style + "</style>"),
+			Icon:    r.look.icon,
 			Logo:    r.look.logo,
-			LogoAlt: r.look.logoAlt,
+			LogoAlt: r.look.name,
 		}
 		if name == "confirm" && r.look.foreign {
 			h.Logo = ""
@@ -68,7 +77,8 @@ func (r *Renderer) buildHeads(in tongue) (map[string][]byte, error) {
 		if err := r.pages.ExecuteTemplate(&buf, "head.html", h); err != nil {
 			return nil, err
 		}
-		heads[name] = buf.Bytes()
+		at := bytes.Index(buf.Bytes(), []byte("</title>")) // the first, because texts are escaped
+		heads[name] = prepared{buf.Bytes()[:at], buf.Bytes()[at:]}
 	}
 	return heads, nil
 }

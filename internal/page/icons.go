@@ -1,6 +1,7 @@
 package page
 
 import (
+	"encoding/base64"
 	"hash/fnv"
 	"html/template"
 	"strings"
@@ -23,6 +24,18 @@ func mark(p Provider) template.HTML {
 // technology, which reads the button's words instead.
 func icon(drawing string) template.HTML {
 	return template.HTML(`<svg class="mark" viewBox="0 0 24 24" aria-hidden="true">` + drawing + `</svg>`)
+}
+
+// keyhole is the icon of the pages in a browser's tab: one that needs no
+// request.
+func keyhole(brand *rgb) template.URL {
+	ground, _ := parseColor(defaultAccent.light)
+	if brand != nil {
+		ground = *brand
+	}
+	drawing := `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 24 24"><rect width="24" height="24" rx="6" fill="` + ground.String() +
+		`"/><path fill="` + textOn(ground).String() + `" d="M12 5a4 4 0 0 1 1.9 7.5L15.2 19H8.8l1.3-6.5A4 4 0 0 1 12 5z"/></svg>`
+	return template.URL("data:image/svg+xml;base64," + base64.StdEncoding.EncodeToString([]byte(drawing)))
 }
 
 // tiles are grounds for initials of providers without a brand colour.

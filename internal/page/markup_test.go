@@ -46,7 +46,7 @@ func (n *node) all(name string) []*node {
 
 // words are what a person reads.
 func (n *node) words() string {
-	if n.name == "style" || n.name == "head" {
+	if n.name == "style" || n.name == "script" || n.name == "head" {
 		return ""
 	}
 	parts := []string{n.text}
@@ -60,7 +60,7 @@ var (
 	openTag  = regexp.MustCompile(`^<([a-z][a-z0-9]*)((?:\s+[a-zA-Z][-a-zA-Z]*(?:="[^"<]*")?)*)\s*(/?)>`)
 	closeTag = regexp.MustCompile(`^</([a-z][a-z0-9]*)>`)
 	oneAttr  = regexp.MustCompile(`\s+([a-zA-Z][-a-zA-Z]*)(?:="([^"<]*)")?`)
-	empty    = []string{"meta", "input", "img"}
+	empty    = []string{"meta", "link", "input", "img"}
 )
 
 // parse reads a page by rules that are stricter than those of browsers: what
@@ -143,7 +143,7 @@ func (n *node) outline(b *strings.Builder, depth int) {
 		b.WriteByte('\n')
 		depth++
 	}
-	if n.name == "svg" || n.name == "style" {
+	if n.name == "svg" || n.name == "style" || n.name == "script" {
 		return
 	}
 	for _, kid := range n.kids {

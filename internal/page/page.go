@@ -3,12 +3,13 @@
 //
 // A page is a function of a view struct and nothing else. Templates know no
 // request, so nothing a browser sends can decide more than which fixed text is
-// shown. No page runs an inline script, carries a style attribute or loads
-// anything from elsewhere, except the operator's own logo.
+// shown. No page needs a script, carries a style attribute or loads anything
+// from elsewhere, except the operator's own logo.
 package page
 
 import (
 	"bytes"
+	"cmp"
 	"embed"
 	"errors"
 	"fmt"
@@ -38,7 +39,7 @@ type Options struct {
 type Renderer struct {
 	look    look
 	texts   texts
-	heads   map[string][]byte // up to the heading, by template name
+	heads   map[string]prepared // up to the heading, by template name
 	pages   *template.Template
 	buffers sync.Pool // of *bytes.Buffer, so that a page costs one allocation for its bytes
 }
@@ -74,6 +75,8 @@ func (r *Renderer) funcs() template.FuncMap {
 		"mark":    mark,
 		"moment":  moment,
 		"instant": instant,
+		"clock":   clock,
+		"message": func(key string) message { return message{Key: key} },
 	}
 }
 
@@ -105,12 +108,19 @@ const (
 	noReferrer = "no-referrer" // for pages whose own URL is a secret
 )
 
-// render puts the prepared head and the executed template together.
-func (r *Renderer) render(name string, status int, view any, p policy) (Page, error) {
+// render puts the prepared head and the executed template together. host names
+// the site in the title where its theme has no name.
+func (r *Renderer) render(name string, status int, view any, p policy, host string) (Page, error) {
 	buf := r.buffers.Get().(*bytes.Buffer)
 	defer r.buffers.Put(buf)
 	buf.Reset()
-	buf.Write(r.heads[name])
+	head := r.heads[name]
+	buf.Write(head.title)
+	if site := cmp.Or(r.look.name, host); site != "" {
+		buf.WriteString(" · ")
+		template.HTMLEscape(buf, []byte(site))
+	}
+	buf.Write(head.rest)
 	if err := r.pages.ExecuteTemplate(buf, name+".html", view); err != nil {
 		return Page{}, fmt.Errorf("page: %s: %w", name, err)
 	}

@@ -10,7 +10,8 @@ import (
 type policy struct {
 	secluded    bool     // the page's URL is secret: no other site may be asked for anything
 	formOrigins []string // where a form of the page may lead besides the site itself
-	nonce       string   // of the page's one script; empty: no script runs
+	nonce       string   // of the page's one script; empty: none runs
+	clock       bool     // the page has the script that tells times
 }
 
 // policy writes the Content-Security-Policy. Everything is forbidden first;
@@ -25,10 +26,14 @@ func (l look) policy(p policy) string {
 		b.WriteByte(' ')
 		b.WriteString(l.logoSource)
 	}
+	b.WriteString(" " + dataSource)
 	if p.nonce != "" {
 		b.WriteString("; script-src 'nonce-")
 		b.WriteString(p.nonce)
 		b.WriteString("'; connect-src 'self'")
+	}
+	if p.clock {
+		b.WriteString("; script-src " + clockHash)
 	}
 	b.WriteString("; form-action 'self'")
 	for _, origin := range sources(p.formOrigins) {

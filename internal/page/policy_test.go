@@ -32,12 +32,12 @@ func TestPolicy(t *testing.T) {
 		if !slices.Equal(parts, []string{"default-src", "style-src", "img-src", "form-action", "base-uri", "frame-ancestors"}) {
 			t.Errorf("R-206 %s: %q", s.name, p.Policy)
 		}
-		for _, part := range []string{"default-src 'none'", "img-src 'self';", "base-uri 'none'", "frame-ancestors 'none'", "form-action 'self'"} {
+		for _, part := range []string{"default-src 'none'", "img-src 'self' data:;", "base-uri 'none'", "frame-ancestors 'none'", "form-action 'self'"} {
 			if !strings.Contains(p.Policy, part) {
 				t.Errorf("R-206 %s: no %s in %q", s.name, part, p.Policy)
 			}
 		}
-		if hasScript := strings.Contains(p.Policy, "script-src"); hasScript != (s.name == "signin") {
+		if hasScript := strings.Contains(p.Policy, "script-src"); hasScript != (s.name == "signin" || s.name == "account") {
 			t.Errorf("R-206 %s: scripts are let in: %v", s.name, hasScript)
 		}
 	}

@@ -4,7 +4,7 @@ import (
 	"net/http"
 	"slices"
 	"strconv"
-	"strings"
+	"time"
 )
 
 // SignIn is the sign-in page.
@@ -14,6 +14,11 @@ type SignIn struct {
 	Error       string // code from the query; empty: no message; unknown: the general one
 	Email       string // fills in e-mail fields
 	Host        string // named under the heading; empty: not shown
+
+	// Tried is the form that the browser has just sent in vain. Like As, it must
+	// be known from the browser's own request, not from the query.
+	Tried Tried
+	As    string // who is signed in already: an e-mail or a name; empty: nobody
 
 	Providers []Provider // in the order in which they are shown
 
@@ -25,6 +30,15 @@ type SignIn struct {
 	// Script is the URL of the passkey script; empty: none runs. It is let in
 	// by a fresh nonce and may fetch from the site itself.
 	Script string
+}
+
+// Tried is a form that was sent in vain. The zero value is none: an error then
+// belongs to the only form that it can be about, or else to the page.
+type Tried struct {
+	Provider string            // id of the provider whose form it was
+	Typed    map[string]string // what its fields held, by name; passwords are never shown
+	Wait     time.Duration     // until it makes sense to try again; zero: at once
+	Unusable bool              // what was typed is no e-mail address
 }
 
 // The types of provider a sign-in page distinguishes. Any other is shown as a
@@ -77,15 +91,54 @@ func (r *Renderer) SignIn(v SignIn) (Page, error) {
 	if v.Script != "" {
 		p.nonce = nonce()
 	}
-	view := signInView{SignIn: v, Message: signInMessage(v.Error), Groups: group(v), Nonce: p.nonce}
-	return r.render("signin", http.StatusOK, view, p)
+	view := signInView{SignIn: v, Message: v.message(), Nonce: p.nonce}
+	view.Groups = view.group()
+	return r.render("signin", http.StatusOK, view, p, v.Host)
 }
 
 type signInView struct {
 	SignIn
-	Message string // key of the text; empty: none
+	Message message // zero: none, or one of the forms shows it
 	Groups  []providerGroup
 	Nonce   string
+}
+
+// message is the key of a text, and what fills its place.
+type message struct{ Key, Value string }
+
+// message finds the text for an error.
+func (v *SignIn) message() message {
+	switch wait := v.Tried.Wait; {
+	case v.Tried.Unusable:
+		return message{Key: "signin.error.address"}
+	case wait > time.Minute:
+		return message{"signin.error.wait", strconv.Itoa(int((wait + time.Minute - 1) / time.Minute))}
+	case wait > 0:
+		return message{Key: "signin.error.wait.one"}
+	}
+	return message{Key: signInMessage(v.Error)}
+}
+
+// blamed is the place of the form that the error is about; negative: none.
+func (v *SignIn) blamed() int {
+	if v.Error == "" {
+		return -1
+	}
+	if v.Tried.Provider != "" {
+		return slices.IndexFunc(v.Providers, func(p Provider) bool { return p.ID == v.Tried.Provider })
+	}
+	about := map[string]string{"CredentialsSignin": Credentials, "EmailSignin": Email}[v.Error]
+	found := -1
+	for i, p := range v.Providers {
+		if p.Type != about {
+			continue
+		}
+		if found >= 0 {
+			return -1 // either may be meant
+		}
+		found = i
+	}
+	return found
 }
 
 // signInMessage finds the text for an error code. A switch, because a code is
@@ -115,22 +168,22 @@ type providerGroup struct {
 	Items []providerForm
 }
 
-// providerForm is a provider made ready for its template.
-type providerForm struct {
-	Provider
-	CSRFToken   string
-	CallbackURL string
-	Inputs      []input
-}
-
 // crowd is how many buttons stand below each other before they share rows.
 const crowd = 6
 
-func group(v SignIn) []providerGroup {
+// group makes the forms ready. The one that an error is about takes the message.
+func (v *signInView) group() []providerGroup {
 	var groups []providerGroup
-	buttons := false
+	buttons, primary, blamed := false, true, v.blamed()
 	for i, p := range v.Providers {
-		form := newForm(i, p, v)
+		form := newForm(i, p, &v.SignIn)
+		if len(form.Inputs) > 0 {
+			form.Primary, primary = primary, false
+			if i == blamed {
+				form.blame(v.Message)
+				v.Message = message{}
+			}
+		}
 		if plain := len(form.Inputs) == 0; !plain || !buttons {
 			groups = append(groups, providerGroup{})
 			buttons = plain
@@ -140,82 +193,4 @@ func group(v SignIn) []providerGroup {
 		last.Many = len(last.Items) > crowd
 	}
 	return groups
-}
-
-func newForm(at int, p Provider, v SignIn) providerForm {
-	p.Name = p.Label()
-	fields := p.Fields
-	if fields == nil && (p.Type == Email || p.Type == WebAuthn) {
-		fields = []Field{{Name: "email", Type: "email", Required: p.Type == Email}}
-	}
-	form := providerForm{Provider: p, CSRFToken: v.CSRFToken, CallbackURL: v.CallbackURL}
-	if p.Type == OAuth || p.Type == OIDC {
-		return form
-	}
-	for i, f := range fields {
-		form.Inputs = append(form.Inputs, newInput(at, i, f, p.Type, v.Email))
-	}
-	return form
-}
-
-// inputTypes are those a text field can have without further markup.
-var inputTypes = []string{"text", "password", "email", "tel", "url", "number", "search", "date", "checkbox", "hidden"}
-
-// input is a field made ready for its template.
-type input struct {
-	Field
-	ElementID string
-	Example   string // key of the placeholder when Field brings none
-	LabelKey  string // key of the label when Field brings none
-	Verbatim  bool   // no capitals and no spelling help: the value is a name, not prose
-}
-
-func newInput(form, at int, f Field, providerType, email string) input {
-	in := input{ElementID: elementID(form, at)}
-	if f.Type = strings.ToLower(f.Type); !slices.Contains(inputTypes, f.Type) {
-		f.Type = "text"
-	}
-	if f.Type == "email" {
-		in.LabelKey, in.Example = "signin.email", "signin.example"
-		if f.Value == "" {
-			f.Value = email
-		}
-	}
-	if f.Label == "" && in.LabelKey == "" {
-		f.Label = f.Name
-	}
-	if f.Type == "password" {
-		f.Value = ""
-	}
-	if f.Autocomplete == "" {
-		f.Autocomplete = autocomplete(f, providerType)
-	}
-	in.Verbatim = f.Type == "email" || strings.HasPrefix(f.Autocomplete, "username")
-	in.Field = f
-	return in
-}
-
-// elementID joins a label to its input. It is made of positions, because names
-// and ids may hold anything.
-func elementID(form, at int) string {
-	return "f" + strconv.Itoa(form) + "-" + strconv.Itoa(at)
-}
-
-// autocomplete says to password managers what a field is.
-func autocomplete(f Field, providerType string) string {
-	switch {
-	case providerType == WebAuthn && f.Type == "email":
-		return "username webauthn"
-	case f.Type == "email", f.Type == "tel", f.Type == "url":
-		return f.Type
-	case f.Type == "password":
-		return "current-password"
-	}
-	switch strings.ToLower(f.Name) {
-	case "username", "user", "login":
-		return "username"
-	case "otp", "totp", "code":
-		return "one-time-code"
-	}
-	return ""
 }

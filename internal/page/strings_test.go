@@ -4,6 +4,7 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+	"time"
 	"unicode"
 )
 
@@ -25,9 +26,16 @@ func variations() []shown {
 	for _, code := range []string{"Configuration", "AccessDenied", "Verification", "~"} {
 		all = append(all, shown{"error", func(r *Renderer) (Page, error) { return r.Error(Error{Code: code}) }})
 	}
-	for _, code := range []string{"linked", "unlinked", "ended", "others", "last", "taken", "confirm", "~"} {
+	for _, code := range []string{"linked", "unlinked", "ended", "others", "last", "taken", "link", "confirm", "~"} {
 		all = append(all, shown{"account", func(r *Renderer) (Page, error) { return r.Account(Account{Notice: code, Error: code}) }})
 	}
+	for _, kind := range []Kind{Forbidden, Missing, Refused, "~"} {
+		all = append(all, shown{"error", func(r *Renderer) (Page, error) { return r.Problem(Problem{Kind: kind, As: "~", SignInURL: "/"}) }})
+	}
+	for _, tried := range []Tried{{Unusable: true}, {Wait: time.Hour}, {Wait: time.Second}} {
+		all = append(all, shown{"signin", func(r *Renderer) (Page, error) { return r.SignIn(SignIn{Tried: tried}) }})
+	}
+	all = append(all, shown{"verify", func(r *Renderer) (Page, error) { return r.VerifyRequest(VerifyRequest{}) }})
 	return append(all, shown{"confirm", func(r *Renderer) (Page, error) { return r.Confirm(Confirm{}) }})
 }
 

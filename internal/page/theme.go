@@ -1,9 +1,7 @@
 package page
 
 import (
-	"crypto/sha256"
 	_ "embed"
-	"encoding/base64"
 	"errors"
 	"fmt"
 	"html/template"
@@ -19,7 +17,8 @@ type Theme struct {
 	BrandColor  string // of main buttons, and of links as far as they stay readable; empty: Latchkey's blue
 	ButtonText  string // on BrandColor; empty: black or white, whichever reads better
 	Logo        string // an http(s) URL, a path of the site, or a data:image URL; empty: none
-	LogoAlt     string // what the logo says; empty: it is decoration
+	Icon        string // of the browser's tab, like Logo; empty: a keyhole on BrandColor
+	Name        string // of the site, in titles and as what the logo says; empty: the host, and a logo that is decoration
 }
 
 //go:embed style.css
@@ -32,9 +31,10 @@ type look struct {
 
 	styleHash string // of style, as a policy names it
 
+	name       string
+	icon       template.URL
 	logo       template.URL
-	logoAlt    string
-	logoSource string // what img-src must list besides 'self'; empty: nothing
+	logoSource string // what img-src must list besides 'self' and data:; empty: nothing
 	foreign    bool   // showing the logo asks another site for it
 }
 
@@ -52,15 +52,25 @@ func newLook(t Theme) (look, error) {
 	errs = append(errs, err)
 	_, err = themeColor("ButtonText", t.ButtonText)
 	errs = append(errs, err)
-	source, err := logoSource(t.Logo)
+	source, err := imageSource("Logo", t.Logo)
+	errs = append(errs, err)
+	iconSource, err := imageSource("Icon", t.Icon)
+	if err == nil && iconSource != "" && iconSource != dataSource {
+		err = errors.New("page: Theme.Icon: it must be of the site itself, so that no other learns who is about to sign in")
+	}
 	errs = append(errs, err)
 	if err := errors.Join(errs...); err != nil {
 		return look{}, err
 	}
-	l := look{scheme: scheme, logo: template.URL(t.Logo), logoAlt: t.LogoAlt, logoSource: source, foreign: strings.HasPrefix(source, "http")}
+	l := look{scheme: scheme, name: t.Name, icon: template.URL(t.Icon), logo: template.URL(t.Logo), foreign: strings.HasPrefix(source, "http")}
+	if l.foreign {
+		l.logoSource = source
+	}
+	if l.icon == "" {
+		l.icon = keyhole(brand)
+	}
 	l.style = themeTokens(t) + schemeTokens(scheme, brand, t.ButtonText != "") + joined(styleSheet)
-	sum := sha256.Sum256([]byte(l.style))
-	l.styleHash = "'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) + "'"
+	l.styleHash = hashSource(l.style)
 	return l, nil
 }
 
@@ -80,21 +90,25 @@ func themeColor(field, value string) (*rgb, error) {
 // an <img> runs no script.
 var dataImage = regexp.MustCompile(`^data:image/(png|jpeg|gif|webp|avif|svg\+xml);base64,[A-Za-z0-9+/]+=*$`)
 
-func logoSource(logo string) (string, error) {
-	if logo == "" {
+const dataSource = "data:"
+
+// imageSource checks the URL of a picture, and says where it comes from: empty
+// for the site itself.
+func imageSource(field, image string) (string, error) {
+	if image == "" {
 		return "", nil
 	}
-	if dataImage.MatchString(logo) {
-		return "data:", nil
+	if dataImage.MatchString(image) {
+		return dataSource, nil
 	}
-	u, err := url.Parse(logo)
-	if err == nil && u.Scheme == "" && u.Host == "" && strings.HasPrefix(logo, "/") && !strings.Contains(logo, `\`) {
+	u, err := url.Parse(image)
+	if err == nil && u.Scheme == "" && u.Host == "" && strings.HasPrefix(image, "/") && !strings.Contains(image, `\`) {
 		return "", nil
 	}
-	if source, ok := Source(logo); ok && source != anyHTTPS {
+	if source, ok := Source(image); ok && source != anyHTTPS {
 		return source, nil
 	}
-	return "", errors.New("page: Theme.Logo: not an http(s) URL, a path or a base64 data:image URL")
+	return "", errors.New("page: Theme." + field + ": not an http(s) URL, a path or a base64 data:image URL")
 }
 
 // joined makes one line of a style sheet and drops its comments.

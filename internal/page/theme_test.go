@@ -28,14 +28,14 @@ func TestTheme(t *testing.T) {
 		if img := one(t, doc, "img"); img.attr("src") != "https://static.example/logo.png" || !img.has("alt") {
 			t.Errorf("%s: logo %v", s.name, img.attrs)
 		}
-		if !strings.Contains(p.Policy, "img-src 'self' https://static.example;") {
+		if !strings.Contains(p.Policy, "img-src 'self' https://static.example data:;") {
 			t.Errorf("R-206 %s: policy %q", s.name, p.Policy)
 		}
 	}
 }
 
 func TestOwnLogoIsOnTheConfirmationPage(t *testing.T) {
-	for logo, want := range map[string]string{"/logo.svg": "img-src 'self';", "data:image/png;base64,AAAA": "img-src 'self' data:;"} {
+	for logo, want := range map[string]string{"/logo.svg": "img-src 'self' data:;", "data:image/png;base64,AAAA": "img-src 'self' data:;"} {
 		p, err := mustNew(t, Options{Theme: Theme{Logo: logo}}).Confirm(Confirm{})
 		if got := one(t, mustParse(t, p, err), "img").attr("src"); got != logo || !strings.Contains(p.Policy, want) {
 			t.Errorf("logo %q, policy %q", got, p.Policy)
@@ -62,6 +62,8 @@ func TestThemeErrors(t *testing.T) {
 		{Theme{Logo: "logo.png"}, "Theme.Logo"},
 		{Theme{Logo: "https:"}, "Theme.Logo"},
 		{Theme{Logo: "https://a.example; script-src *"}, "Theme.Logo"},
+		{Theme{Icon: "javascript:alert(1)"}, "Theme.Icon"},
+		{Theme{Icon: "https://a.example/icon.png"}, "Theme.Icon"},
 	} {
 		if _, err := New(Options{Theme: test.theme}); err == nil || !strings.Contains(err.Error(), test.want) {
 			t.Errorf("%+v: error %v, want one that names %s", test.theme, err, test.want)

@@ -2,30 +2,66 @@ package page
 
 import (
 	"net/http"
-	"time"
 )
+
+// SignedIn tells somebody who came back to a step of a sign-in that they are in
+// already.
+type SignedIn struct {
+	As          string // an e-mail or a name; empty: not named
+	Host        string // named on the way on
+	ContinueURL string // where it goes on
+	SignOutURL  string // the sign-out page
+}
+
+// SignedIn renders the page for who is in already.
+func (r *Renderer) SignedIn(v SignedIn) (Page, error) {
+	return r.render("signedin", http.StatusOK, v, policy{}, v.Host)
+}
 
 // SignOut asks whether the user wants to sign out.
 type SignOut struct {
 	CSRFToken   string
 	CallbackURL string // where the browser ends up; empty: not sent
 	Action      string // where the form is posted
+	CancelURL   string // for who wants to stay; empty: not offered
+	Host        string // of the site
 }
 
 // SignOut renders the sign-out page.
 func (r *Renderer) SignOut(v SignOut) (Page, error) {
-	return r.render("signout", http.StatusOK, v, policy{})
+	return r.render("signout", http.StatusOK, v, policy{}, v.Host)
+}
+
+// SignedOut says that nobody is signed in, where somebody wanted to sign out.
+type SignedOut struct {
+	Host      string // text of the link home
+	Origin    string // its URL
+	SignInURL string // the sign-in page
+}
+
+// SignedOut renders the page for who is out already.
+func (r *Renderer) SignedOut(v SignedOut) (Page, error) {
+	return r.render("signedout", http.StatusOK, v, policy{}, v.Host)
 }
 
 // VerifyRequest says that a magic link is on its way.
 type VerifyRequest struct {
 	Host   string // text of the link home
 	Origin string // its URL
+
+	// Email is where the link went, and must be known from the browser's own
+	// request, not from the query. Empty: not named, and nothing below is shown.
+	Email       string
+	Again       bool   // this is not the first link
+	CSRFToken   string // of the form that has another one sent
+	CallbackURL string // where the browser ends up; empty: not sent
+	Action      string // where the form is posted
+	SignInURL   string // where another address can be typed
 }
 
 // VerifyRequest renders the verify-request page.
 func (r *Renderer) VerifyRequest(v VerifyRequest) (Page, error) {
-	return r.render("verify", http.StatusOK, v, policy{})
+	return r.render("verify", http.StatusOK, v, policy{}, v.Host)
 }
 
 // Hidden is a value that a form sends unseen.
@@ -38,50 +74,14 @@ type Confirm struct {
 	Action    string   // where the form is posted; it may carry the query of the link
 	Hidden    []Hidden // what else the form sends, such as the token of the link
 	Email     string   // who is about to sign in; empty: not named
+	Host      string   // of the site
 }
 
 // Confirm renders the confirmation page. Its URL holds the secret of the link,
 // so it sends no referrer and asks nobody else for anything, not even for a
 // logo that lives elsewhere.
 func (r *Renderer) Confirm(v Confirm) (Page, error) {
-	page, err := r.render("confirm", http.StatusOK, v, policy{secluded: true})
+	page, err := r.render("confirm", http.StatusOK, v, policy{secluded: true}, v.Host)
 	page.Referrer = noReferrer
 	return page, err
 }
-
-// Error says that something failed, and no more than its code allows.
-type Error struct {
-	Code      string // error type from the query; unknown ones give the general page
-	Host      string // text of the link home
-	Origin    string // its URL
-	SignInURL string // offered where trying again can help
-}
-
-// Error renders the error page: status 500 for Configuration, 403 for
-// AccessDenied and Verification, 200 for anything else.
-func (r *Renderer) Error(v Error) (Page, error) {
-	view := errorView{Error: v, Kind: "default"}
-	status := http.StatusOK
-	switch v.Code {
-	case "Configuration":
-		view.Kind, status = "configuration", http.StatusInternalServerError
-	case "AccessDenied":
-		view.Kind, status, view.Retry = "denied", http.StatusForbidden, true
-	case "Verification":
-		view.Kind, status, view.Retry = "verification", http.StatusForbidden, true
-	}
-	return r.render("error", status, view, policy{})
-}
-
-type errorView struct {
-	Error
-	Kind  string // middle part of the keys of its texts
-	Retry bool   // a link to the sign-in page makes sense
-}
-
-// moment writes a time the same way in every language. Zone and clock of the
-// browser are unknown, so it is UTC and says so.
-func moment(t time.Time) string { return t.UTC().Format("2006-01-02 15:04 UTC") }
-
-// instant is the form of a time that machines read.
-func instant(t time.Time) string { return t.UTC().Format(time.RFC3339) }

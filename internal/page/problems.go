@@ -1,0 +1,79 @@
+package page
+
+import "net/http"
+
+// Error says that something failed, and no more than its code allows.
+type Error struct {
+	Code      string // error type from the query; unknown ones give the general page
+	Host      string // named on the way home
+	Origin    string // where that leads
+	SignInURL string // offered where signing in can help
+}
+
+// Error renders the error page: status 500 for Configuration, 403 for
+// AccessDenied and Verification, 200 for anything else.
+func (r *Renderer) Error(v Error) (Page, error) {
+	view := errorView{Kind: "default", Host: v.Host, Origin: v.Origin}
+	status := http.StatusOK
+	switch v.Code {
+	case "Configuration":
+		view.Kind, status = "configuration", http.StatusInternalServerError
+	case "AccessDenied":
+		view.Kind, status = "denied", http.StatusForbidden
+		view.Second = way{v.SignInURL, "error.signin"}
+	case "Verification": // another link is asked for there
+		view.Kind, status = "verification", http.StatusForbidden
+		view.First = way{v.SignInURL, "error.signin"}
+	}
+	return r.render("error", status, view, policy{}, v.Host)
+}
+
+// Problem says to a person why a request got no other answer. Nothing that is in
+// the request chooses it.
+type Problem struct {
+	Kind      Kind
+	As        string // who is signed in: an e-mail or a name; empty: not named
+	Host      string // named on the way home
+	Origin    string // where that leads
+	SignInURL string // for another account; empty: not offered
+}
+
+// Kind of a [Problem].
+type Kind string
+
+// The kinds, each with its status.
+const (
+	Forbidden Kind = "forbidden" // 403: signed in, and still not allowed
+	Missing   Kind = "missing"   // 404: no such page
+	Refused   Kind = "refused"   // 403: sent by another site
+)
+
+// Problem renders the page of a problem.
+func (r *Renderer) Problem(v Problem) (Page, error) {
+	view := errorView{Kind: string(v.Kind), As: v.As, Host: v.Host, Origin: v.Origin}
+	status := http.StatusForbidden
+	switch v.Kind {
+	case Missing:
+		status = http.StatusNotFound
+	case Forbidden, Refused:
+	default:
+		view.Kind = string(Refused)
+	}
+	if v.Kind == Forbidden {
+		view.Second = way{v.SignInURL, "error.switch"}
+	}
+	return r.render("error", status, view, policy{}, v.Host)
+}
+
+// errorView is an error made ready. Its main button never leads back to what
+// has just failed.
+type errorView struct {
+	Kind         string // middle part of the keys of its texts
+	As           string
+	Host, Origin string
+	First        way // the main button; without one it leads home
+	Second       way
+}
+
+// way is a link: where to, and the key of its words.
+type way struct{ URL, Text string }
