@@ -5,8 +5,9 @@ import (
 	"crypto/sha256"
 	"crypto/subtle"
 	"encoding/hex"
-	"fmt"
 	"strings"
+
+	"github.com/latchkeyhq/latchkey/internal/jwtclaims"
 )
 
 // firstOf is the first of the texts that is not empty.
@@ -54,12 +55,7 @@ func randomHex(n int) string {
 }
 
 // newUserID is a random UUID, which is what Auth.js gives new users.
-func newUserID() string {
-	var b [16]byte
-	rand.Read(b[:]) // never fails
-	b[6], b[8] = b[6]&0x0f|0x40, b[8]&0x3f|0x80
-	return fmt.Sprintf("%x-%x-%x-%x-%x", b[:4], b[4:6], b[6:8], b[8:10], b[10:])
-}
+func newUserID() string { return string(jwtclaims.AppendUUID(nil)) }
 
 // hashText is the SHA-256 of a text, in hex.
 func hashText(text string) string {

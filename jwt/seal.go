@@ -3,7 +3,6 @@ package jwt
 import (
 	"bytes"
 	"encoding/json"
-	"maps"
 	"slices"
 	"strconv"
 	"time"
@@ -25,11 +24,7 @@ const DefaultMaxAge = jwtclaims.DefaultMaxAge
 func (c *Codec) SealClaims(claims Claims, now time.Time, maxAge time.Duration) (string, error) {
 	payload := make([]byte, 0, 512)
 	nested := false
-	for _, key := range slices.Sorted(maps.Keys(claims)) {
-		switch key {
-		case "iat", "exp", "jti": // they are set anew below
-			continue
-		}
+	for _, key := range ownKeys(claims) {
 		payload = append(jsontext.AppendText(append(payload, ','), key), ':')
 		var err error
 		var plain bool
@@ -45,6 +40,19 @@ func (c *Codec) SealClaims(claims Claims, now time.Time, maxAge time.Duration) (
 		}
 	}
 	return c.Seal(payload)
+}
+
+// ownKeys are the names, in order, of all claims but those that are set anew for
+// every token.
+func ownKeys(claims Claims) []string {
+	keys := make([]string, 0, len(claims))
+	for key := range claims {
+		if key != "iat" && key != "exp" && key != "jti" {
+			keys = append(keys, key)
+		}
+	}
+	slices.Sort(keys)
+	return keys
 }
 
 // closeObject makes one object of members, each with a comma before it, and of

@@ -65,7 +65,7 @@ func appendIssued(dst []byte, n int, now time.Time, maxAge time.Duration) []byte
 	case "exp":
 		return strconv.AppendInt(dst, now.Unix()+lifeSeconds(maxAge), 10)
 	}
-	return appendUUID(dst)
+	return append(AppendUUID(append(dst, '"')), '"')
 }
 
 func lifeSeconds(maxAge time.Duration) int64 {
@@ -75,15 +75,15 @@ func lifeSeconds(maxAge time.Duration) int64 {
 	return int64(maxAge / time.Second)
 }
 
-// appendUUID appends a random UUID (RFC 9562 section 5.4) as a JSON string.
-func appendUUID(dst []byte) []byte {
+// AppendUUID appends a random UUID (RFC 9562 section 5.4).
+func AppendUUID(dst []byte) []byte {
 	var u [16]byte
 	rand.Read(u[:])         // never fails
 	u[6] = u[6]&0x0f | 0x40 // version 4
 	u[8] = u[8]&0x3f | 0x80 // variant of RFC 9562
-	dst = hex.AppendEncode(append(dst, '"'), u[:4])
+	dst = hex.AppendEncode(dst, u[:4])
 	for _, group := range [...][]byte{u[4:6], u[6:8], u[8:10], u[10:]} {
 		dst = hex.AppendEncode(append(dst, '-'), group)
 	}
-	return append(dst, '"')
+	return dst
 }
