@@ -5,7 +5,6 @@ import (
 	"crypto/sha256"
 	"encoding/base64"
 	"errors"
-	"slices"
 	"time"
 
 	"github.com/latchkeyhq/latchkey/internal/oauth"
