@@ -3,11 +3,14 @@ package latchkey
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 	"time"
 
 	"golang.org/x/text/unicode/norm"
+
+	"github.com/latchkeyhq/latchkey/internal/mailbox"
 )
 
 const (
@@ -82,6 +85,9 @@ func (p *credentialsProvider) receive(ctx context.Context, x *exchange) (outcome
 	user := *u
 	user.claimed = nil
 	setDefault(&user.ID, newUserID())
+	if user.Email, err = mailbox.Canonical(u.Email); err != nil {
+		return outcome{}, ErrCallbackRoute.wrapFor(p.ID, fmt.Errorf("the e-mail address of the user that Authorize returned: %w", err))
+	}
 	return outcome{assertion: &assertion{
 		person:      user,
 		account:     Account{Provider: p.ID, ProviderAccountID: user.ID, Type: TypeCredentials},

@@ -87,6 +87,9 @@ func (p *emailProvider) mailbox(typed string) (string, error) {
 		return "", mailbox.ErrInvalid
 	}
 	email, err := containResult(func() (string, error) { return p.Normalize(typed) })
+	if err == nil {
+		email, err = mailbox.Canonical(email) // the application's own function may know nothing of it
+	}
 	if err != nil {
 		return "", err
 	}
@@ -188,12 +191,15 @@ func (p *emailProvider) receive(ctx context.Context, x *exchange) (outcome, erro
 		return outcome{}, ErrInvalidConfig.wrapFor(p.ID, errors.New("the link has no token"))
 	}
 	row, err := p.redeem(ctx, x, token, email)
+	if err == nil {
+		email, err = mailbox.Canonical(row.Identifier) // Auth.js may have sent the link
+	}
 	if err != nil {
 		return outcome{}, err
 	}
 	return outcome{assertion: &assertion{
-		person:        User{Email: row.Identifier},
-		account:       p.account(row.Identifier),
+		person:        User{Email: email},
+		account:       p.account(email),
 		provesEmail:   true,
 		emailVerified: true,
 	}}, nil

@@ -20,7 +20,7 @@ type Claims = jwt.Claims
 type User struct {
 	ID            string         // the application's own id, never a provider's
 	Name          string         // empty: unknown
-	Email         string         // lower-cased; empty: unknown
+	Email         string         // lower-cased, its domain in ASCII; empty: unknown
 	EmailVerified time.Time      // when Email was first proven; zero: never
 	Image         string         // URL of a picture; empty: none
 	Extra         map[string]any // what else the application or its database knows
@@ -37,8 +37,8 @@ type Account struct {
 	Tokens            Tokens
 	Extra             map[string]any // other members an Auth.js row may hold
 
-	// Email is the address that the account brought when it was linked,
-	// lower-cased. Empty: none, or the store does not keep it.
+	// Email is the address that the account brought when it was linked, in the
+	// form of [User].Email. Empty: none, or the store does not keep it.
 	Email string
 	// EmailVouched says that the provider vouched for Email then.
 	EmailVouched bool

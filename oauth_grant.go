@@ -77,7 +77,11 @@ func (p *oauthProvider) assertionOf(g Grant) (*assertion, error) {
 	if id.Subject == "" || id.Subject == "0" {
 		return nil, ErrOAuthProfileParse.wrapFor(p.ID, errors.New("Identity.Subject is empty: the profile has no id"))
 	}
-	email, verified := mailbox.Lower(id.Email), isVerified(id, g.Profile)
+	email, err := mailbox.Canonical(id.Email)
+	if err != nil {
+		return nil, ErrOAuthProfileParse.wrapFor(p.ID, fmt.Errorf("the e-mail address of the profile: %w", err))
+	}
+	verified := isVerified(id, email, g.Profile)
 	return &assertion{
 		person: User{ID: newUserID(), Name: id.Name, Email: email, Image: id.Image, Extra: id.Extra},
 		account: Account{
@@ -101,13 +105,16 @@ func (p *oauthProvider) linking() linking {
 }
 
 // isVerified believes a mapping that says so, else a true boolean of the
-// profile.
-func isVerified(id Identity, profile Claims) bool {
+// profile, which vouches for the claim that it came with and for no other
+// (R-348; OpenID Connect Core 1.0, section 5.1).
+func isVerified(id Identity, email string, profile Claims) bool {
 	if id.EmailVerified != EmailTrustUnknown {
 		return id.EmailVerified == EmailProven
 	}
+	claim, _ := profile["email"].(string)
+	said, err := mailbox.Canonical(claim)
 	verified, _ := profile["email_verified"].(bool)
-	return verified
+	return verified && err == nil && said == email
 }
 
 // defaultIdentity is the mapping for providers that follow OpenID Connect's

@@ -111,13 +111,14 @@ type Identity struct {
 	// section 2).
 	Subject string
 	Name    string
-	Email   string // lower-cased by the library
+	Email   string // normalised by the library
 	Image   string
 	Extra   map[string]any // becomes [User].Extra
 
 	// EmailVerified says whether the provider vouches for Email.
-	// EmailTrustUnknown: the profile's email_verified claim decides, if it is
-	// there and a boolean.
+	// EmailTrustUnknown: it does if the profile's email_verified is true and
+	// Email is the profile's email (OpenID Connect Core 1.0, section 5.1). A
+	// mapping that takes another claim has to say itself.
 	EmailVerified EmailTrust
 }
 
@@ -229,9 +230,9 @@ type Email struct {
 	// Send delivers the link. Its error becomes an error page, and the link is
 	// void.
 	Send func(ctx context.Context, l SignInLink) error
-	// Normalize turns what was typed into one mailbox. nil: Unicode NFKC,
-	// trimmed, lower-cased. Its result is checked to be exactly one plain
-	// mailbox.
+	// Normalize turns what was typed into one mailbox. nil: trimmed,
+	// lower-cased, Unicode NFKC, the domain in ASCII. Its result is treated so
+	// too, and checked to be exactly one plain mailbox.
 	Normalize func(typed string) (string, error)
 	NewToken  func() (string, error) // nil: 32 random bytes in hex
 	Secret    string                 // mixed into the stored hash; empty: Config.Secrets
@@ -246,7 +247,7 @@ type Email struct {
 
 // SignInLink is a link to be delivered to one mailbox.
 type SignInLink struct {
-	To       string // exactly one mailbox
+	To       string // exactly one mailbox, its domain in ASCII
 	From     string
 	URL      string
 	Token    string // the secret inside URL

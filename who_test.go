@@ -17,6 +17,7 @@ import (
 
 // What the server knows of whoever is signed in, and the browser does not.
 
+// the server knows who is signed in, and the browser learns no id.
 func TestServerFieldsOfSession(t *testing.T) {
 	now := time.Date(2026, 5, 1, 12, 0, 0, 0, time.UTC)
 	for _, c := range []struct {
@@ -160,7 +161,7 @@ func TestCurrentUser(t *testing.T) {
 			}
 		})
 	}
-	t.Run("nobody", func(t *testing.T) {
+	t.Run("R-304 nobody", func(t *testing.T) {
 		s := newPlainSite(t)
 		s.look(func(ctx context.Context) {
 			if u, err := s.auth.CurrentUser(ctx); !errors.Is(err, latchkey.ErrNoSession) {
@@ -213,6 +214,7 @@ func TestCurrentUser(t *testing.T) {
 	})
 }
 
+// an empty id is an error, and never "no devices".
 func TestUsersRefuseAnEmptyID(t *testing.T) {
 	s := newPlainSite(t)
 	u, ctx := s.auth.Users(), t.Context()

@@ -128,6 +128,21 @@ func TestTLSOnThePortOfSTARTTLS(t *testing.T) {
 	keepsQuiet(t, deliver(t, s, signInLink()), "use STARTTLS")
 }
 
+// a domain beyond ASCII asks nothing of the server.
+func TestDomainsBeyondASCII(t *testing.T) {
+	l := signInLink()
+	l.To = "ada@bücher.example"
+	c := listen(t, false, nil)
+	s := c.server()
+	s.From = "App <no-reply@bücher.example>"
+	if err := deliver(t, s, l); err != nil {
+		t.Fatal(err)
+	}
+	if got := c.caught(); len(got) != 1 || got[0].to[0] != "ada@xn--bcher-kva.example" || got[0].from != "no-reply@xn--bcher-kva.example" {
+		t.Errorf("caught %+v", got)
+	}
+}
+
 func TestMailboxesBeyondASCII(t *testing.T) {
 	l := signInLink()
 	l.To = "ädä@b.example"

@@ -102,7 +102,8 @@ func (s Server) message(l latchkey.SignInLink) (*gomail.Msg, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := mailtext.Recipient(l.To); err != nil {
+	to, err := mailtext.Recipient(l.To)
+	if err != nil {
 		return nil, errors.New("mail: " + err.Error())
 	}
 	text, err := s.Template(l)
@@ -114,7 +115,7 @@ func (s Server) message(l latchkey.SignInLink) (*gomail.Msg, error) {
 	}
 	m := gomail.NewMsg(gomail.WithNoDefaultUserAgent())
 	m.FromMailAddress(from)
-	if err := m.To(l.To); err != nil {
+	if err := m.To(to); err != nil {
 		return nil, errors.New("mail: the recipient is not one plain mailbox")
 	}
 	m.Subject(text.Subject)

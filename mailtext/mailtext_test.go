@@ -180,16 +180,18 @@ func TestHostileLinks(t *testing.T) {
 }
 
 func TestRecipient(t *testing.T) {
-	for _, good := range []string{"ada@b.example", "ada+x@b.example", "ädä@bücher.example"} {
-		if err := mailtext.Recipient(good); err != nil {
-			t.Errorf("%q: %v", good, err)
+	for good, want := range map[string]string{
+		"ada@b.example": "ada@b.example", "ada+x@b.example": "ada+x@b.example", "ädä@bücher.example": "ädä@xn--bcher-kva.example",
+	} {
+		if got, err := mailtext.Recipient(good); err != nil || got != want {
+			t.Errorf("%q becomes %q, want %q (R-371), %v", good, got, want, err)
 		}
 	}
 	for _, bad := range []string{
 		"", "ada", "ada@", "a@b.example,c@d.example", "a@b.example;c@d.example", "Ada <a@b.example>", "<a@b.example>",
-		"a@b.example\r\nBcc: c@d.example", "a@b.example>\r\nRCPT TO:<c@d.example", `"a b"@c.example`, "(c)a@b.example", " a@b.example", "g:a@b.example;",
+		"a@b.example\r\nBcc: c@d.example", "a@b.example>\r\nRCPT TO:<c@d.example", `"a b"@c.example`, "(c)a@b.example", " a@b.example", "g:a@b.example;", "-a@b.example",
 	} {
-		if mailtext.Recipient(bad) == nil {
+		if _, err := mailtext.Recipient(bad); err == nil {
 			t.Errorf("%q is not refused (R-144)", bad)
 		}
 	}
@@ -201,6 +203,7 @@ func TestSender(t *testing.T) {
 		"App <a@b.example>":         {"App", "a@b.example"},
 		`"App, Inc." <a@b.example>`: {"App, Inc.", "a@b.example"},
 		"Bücher <a@b.example>":      {"Bücher", "a@b.example"},
+		"App <A.b@BÜCHER.example>":  {"App", "A.b@xn--bcher-kva.example"}, // R-371
 	} {
 		if a, err := mailtext.Sender(from); err != nil || a.Name != want[0] || a.Address != want[1] {
 			t.Errorf("%q: %v, %v", from, a, err)

@@ -70,25 +70,35 @@ func linkHost(link string) (string, error) {
 	return u.Host, nil
 }
 
-// Recipient refuses whatever is not exactly one mailbox without a name, such as
-// ada@example.com, by the rule that sign-in goes by. Anything more could make
-// two recipients of one.
-func Recipient(to string) error {
-	if mailbox.Check(to) != nil {
-		return errors.New("the recipient is not exactly one plain mailbox")
+// Recipient returns the mailbox that to names, with its domain in ASCII, which
+// every mail server understands (RFC 5891). It refuses whatever is not exactly
+// one mailbox without a name, such as ada@example.com, by the rule that sign-in
+// goes by. Anything more could make two recipients of one.
+func Recipient(to string) (string, error) {
+	email, err := mailbox.Canonical(to)
+	if err != nil || mailbox.Check(to) != nil || mailbox.Check(email) != nil {
+		return "", errors.New("the recipient is not exactly one plain mailbox")
 	}
-	return nil
+	return email, nil
 }
 
 // Sender reads a sender: no-reply@app.example or "App <no-reply@app.example>".
-// Anything else is an error, and so is a character that cannot be printed.
+// Its domain is returned in ASCII. Anything else is an error, and so is a
+// character that cannot be printed.
 func Sender(from string) (*mail.Address, error) {
 	a, err := mail.ParseAddress(from)
 	if err != nil || !printable(from) {
-		return nil, errors.New(`want one sender such as no-reply@app.example or "App <no-reply@app.example>"`)
+		return nil, errSender
 	}
+	domain, err := mailbox.Canonical("@" + Domain(a.Address))
+	if err != nil {
+		return nil, errSender
+	}
+	a.Address = strings.TrimSuffix(a.Address, "@"+Domain(a.Address)) + domain
 	return a, nil
 }
+
+var errSender = errors.New(`want one sender such as no-reply@app.example or "App <no-reply@app.example>"`)
 
 // Domain is the part of an e-mail address behind its @.
 func Domain(email string) string { return email[strings.LastIndexByte(email, '@')+1:] }

@@ -161,9 +161,11 @@ func (m *mailer) send(ctx context.Context, l latchkey.SignInLink) error {
 
 // letter takes a last look at a mail before it leaves.
 func (m *mailer) letter(l latchkey.SignInLink) (letter, error) {
-	if err := mailtext.Recipient(l.To); err != nil {
+	to, err := mailtext.Recipient(l.To)
+	if err != nil {
 		return letter{}, fmt.Errorf("providers: %s: %w", m.name, err)
 	}
+	l.To = to
 	if m.hosted {
 		return letter{SignInLink: l}, nil
 	}

@@ -116,6 +116,21 @@ func TestMailCalls(t *testing.T) {
 	}
 }
 
+// services get domains in ASCII.
+func TestMailDomainsBeyondASCII(t *testing.T) {
+	for id := range services {
+		t.Run(id, func(t *testing.T) {
+			endpoint, got := mailService(t, 202)
+			if err := mustMail(t, id, mailAPI(endpoint)).Send(t.Context(), linkTo("ada@bücher.example")); err != nil {
+				t.Fatal(err)
+			}
+			if body := string(got.body); !strings.Contains(body, "ada@xn--bcher-kva.example") {
+				t.Errorf("posted %s", body)
+			}
+		})
+	}
+}
+
 func TestMailgunCall(t *testing.T) {
 	endpoint, got := mailService(t, 200)
 	e := mustMail(t, "mailgun", mailAPI(endpoint))

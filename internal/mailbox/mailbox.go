@@ -6,53 +6,47 @@ import (
 	"strings"
 	"unicode"
 
-	"golang.org/x/text/unicode/norm"
-
 	"github.com/latchkeyhq/latchkey/internal/weburl"
 )
 
 // ErrInvalid reports what is not exactly one mailbox.
-var ErrInvalid = errors.New("what was typed is not one plain e-mail address")
+var ErrInvalid = errors.New("not one plain e-mail address")
 
-// Normalize turns what was typed into one mailbox, as Auth.js does: NFKC,
-// trimmed, lower-cased, the domain cut at its first comma.
+// Normalize turns what was typed into one mailbox. ASCII ends up as with
+// Auth.js: trimmed, lower-cased, the domain cut at its first comma.
 func Normalize(typed string) (string, error) {
 	if strings.ContainsRune(typed, '"') {
 		return "", ErrInvalid
 	}
-	email := strings.ToLower(strings.TrimSpace(norm.NFKC.String(typed)))
-	local, domain, ok := strings.Cut(email, "@")
+	local, domain, ok := strings.Cut(typed, "@")
 	if !ok || strings.Contains(domain, "@") {
 		return "", ErrInvalid
 	}
 	domain, _, _ = strings.Cut(domain, ",")
-	return local + "@" + domain, nil
+	return Canonical(local + "@" + domain)
 }
 
 // Check makes sure that email is exactly one mailbox, whoever normalised it:
-// the last look before it is stored and mailed to (R-144).
+// the last look before it is stored and mailed to (R-144). A local part that
+// begins with a hyphen would be an option to a program that gets the mailbox as
+// an argument (R-395).
 func Check(email string) error {
 	local, domain, ok := strings.Cut(email, "@")
 	switch {
 	case !ok, local == "", len(email) > 254, len(local) > 64,
-		strings.ContainsAny(email, "\"<>;:,[]()\\ "), weburl.HasControl(email), hasSpaceOrInvisible(email),
+		strings.ContainsAny(email, "\"<>;:,[]()\\ "), weburl.HasControl(email), strings.ContainsFunc(email, isInvisible),
 		strings.Contains(domain, "@"), !validDomain(domain),
-		strings.HasPrefix(local, "."), strings.HasSuffix(local, "."), strings.Contains(local, ".."):
+		strings.HasPrefix(local, "."), strings.HasSuffix(local, "."), strings.Contains(local, ".."),
+		strings.HasPrefix(local, "-"):
 		return ErrInvalid
 	}
 	return nil
 }
 
-// hasSpaceOrInvisible finds what a person would not see.
-func hasSpaceOrInvisible(s string) bool {
-	return strings.ContainsFunc(s, func(r rune) bool {
-		switch {
-		case r == '\uFFFD', r == '\u00AD', r == '\u2060', r == '\uFEFF', r >= '\u200B' && r <= '\u200F',
-			r >= '\u2028' && r <= '\u202E', r >= '\u2066' && r <= '\u2069', r >= 0x80 && r < 0xA0:
-			return true
-		}
-		return r == '\u3000' || r == '\u00A0' || (r >= '\u2000' && r <= '\u200A')
-	})
+// isInvisible finds what a person would not see, and what was no text.
+func isInvisible(r rune) bool {
+	return r == unicode.ReplacementChar || r >= 0x80 && unicode.In(r,
+		unicode.Cc, unicode.Cf, unicode.Zs, unicode.Zl, unicode.Zp, unicode.Other_Default_Ignorable_Code_Point, unicode.Variation_Selector)
 }
 
 // validDomain accepts a host name of labels, in Unicode or as xn--.
@@ -73,11 +67,8 @@ func validDomain(domain string) bool {
 	return true
 }
 
-// Lower is email as users are found by it.
-func Lower(email string) string { return strings.ToLower(strings.TrimSpace(email)) }
-
 // isForeignLetter accepts what Unicode host names are made of, and not the
 // dots of other scripts, which would end a label (RFC 3490, section 3.1).
 func isForeignLetter(r rune) bool {
-	return r >= 0x80 && (unicode.IsLetter(r) || unicode.IsMark(r) || unicode.IsDigit(r))
+	return r >= 0x80 && (unicode.IsLetter(r) || unicode.IsMark(r) || unicode.IsDigit(r)) && !isInvisible(r)
 }
