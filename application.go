@@ -13,17 +13,18 @@ import (
 // What the application decides about one request, and what it is told.
 
 // runSignInCallback asks the application whether somebody may come in: no is
-// ErrAccessDenied, a steering error passes as it is.
+// ErrAccessDenied, unless it has a type of its own; a steering error passes as
+// it is.
 func (x *exchange) runSignInCallback(ctx context.Context, a SignInAttempt) error {
 	decide := x.setup.config.Callbacks.SignIn
 	if decide == nil {
 		return nil
 	}
 	err := contain(func() error { return decide(ctx, a) })
-	if err == nil || isSteering(err) {
-		return err
+	if err != nil && !isSteering(err) && !isTyped(err) {
+		return ErrAccessDenied.wrapFor(a.Account.Provider, err)
 	}
-	return ErrAccessDenied.wrapFor(a.Account.Provider, err)
+	return x.atProvider(err)
 }
 
 // resolveRedirect decides where to is allowed to lead, and returns an absolute

@@ -8,8 +8,9 @@ import "context"
 // and Session, while a session is read, that nobody is signed in.
 type Callbacks struct {
 	// SignIn decides whether somebody may come in. nil, or a nil error: yes. An
-	// error: no (ErrAccessDenied). [RedirectTo] and [RespondWith]: no, and this
-	// instead. For magic links it is asked twice; see
+	// error: no, as ErrAccessDenied unless it is an [*Error] or [ErrorType] of
+	// another kind, such as [CredentialsError]. [RedirectTo] and [RespondWith]:
+	// no, and this instead. For magic links it is asked twice; see
 	// [SignInAttempt].VerificationRequest.
 	SignIn func(ctx context.Context, a SignInAttempt) error
 	// Redirect decides where a browser may be sent after signing in or out. to

@@ -89,8 +89,12 @@ type Access struct {
 
 // Authorize asks decide, which gets the session (nil: nobody), whether r may
 // pass: nil lets it, [RedirectTo] and [RespondWith] answer it, any other error
-// leads to the sign-in page. It denies on every fault.
+// leads to the sign-in page. It denies on every fault. A request for a route of
+// Latchkey's own is answered without a question; for that r needs its body.
 func (c *Core) Authorize(ctx context.Context, r *Request, decide func(ctx context.Context, s *Session) error) Access {
+	if c.Match(ctx, r) {
+		return Access{Response: c.Respond(ctx, r)}
+	}
 	s, cookies, err := c.ReadSession(ctx, r)
 	res, why := consult(ctx, s, err, decide)
 	if why != nil {
@@ -142,7 +146,7 @@ func refuse(ctx context.Context, x *exchange, why error) *Response {
 	}
 	switch {
 	case !weburl.SamePage(to, here):
-	case isAuthPage(x):
+	case isOwnPage(x):
 		return nil // the sign-in page itself is never guarded from those who need it
 	default:
 		return jsonText(http.StatusForbidden, "Access denied.")
@@ -153,12 +157,9 @@ func refuse(ctx context.Context, x *exchange, why error) *Response {
 	return &Response{Redirect: to, Header: http.Header{"Cache-Control": {"no-store"}}}
 }
 
-// isAuthPage: a page of ours, or one that the application shows in its place.
-func isAuthPage(x *exchange) bool {
+// isOwnPage: the application shows this page in place of one of ours.
+func isOwnPage(x *exchange) bool {
 	path := x.request.URL.EscapedPath()
-	if x.setup.config.owns(path) {
-		return true
-	}
 	p := &x.setup.config.Pages
 	for _, own := range []string{p.SignIn, p.SignOut, p.Error, p.VerifyRequest, p.NewUser} {
 		if own != "" && weburl.SamePage(x.absolute(own), x.origin.Text+path) {

@@ -126,6 +126,9 @@ var (
 	ErrNoSession = errors.New("latchkey: no session")
 	// ErrNotFound is what an [Adapter] returns for a record it does not have.
 	ErrNotFound = errors.New("latchkey: not found")
+	// ErrNoValue is what [Value] returns for a member that is absent: a claim of
+	// a token that was made before the application added it, say.
+	ErrNoValue = errors.New("latchkey: no such value")
 	// ErrConflict is what an [Adapter] returns when a unique key is taken.
 	ErrConflict = errors.New("latchkey: conflict")
 	// ErrLastAccount reports that an account was not unlinked because it is the
@@ -188,6 +191,15 @@ func (t ErrorType) onSignInPage() bool {
 		return true
 	}
 	return false
+}
+
+// isTyped: whoever made the error has said what kind it is.
+func isTyped(err error) bool {
+	if _, ok := errors.AsType[*Error](err); ok {
+		return true
+	}
+	_, ok := errors.AsType[ErrorType](err)
+	return ok
 }
 
 // typeOf finds the outermost type in err's chain.

@@ -67,37 +67,6 @@ func ExampleOAuth() {
 	// Output: true
 }
 
-// Callbacks decide who may sign in and what a session holds.
-func ExampleCallbacks() {
-	_ = latchkey.Callbacks{
-		SignIn: func(_ context.Context, a latchkey.SignInAttempt) error {
-			switch {
-			case !strings.HasSuffix(a.User.Email, "@acme.example"):
-				return latchkey.ErrAccessDenied
-			case a.User.Name == "":
-				return latchkey.RedirectTo("/complete-your-profile")
-			}
-			return nil
-		},
-		Token: func(_ context.Context, t latchkey.TokenUpdate) (latchkey.Claims, error) {
-			if t.Trigger == latchkey.TriggerSignIn || t.Trigger == latchkey.TriggerSignUp {
-				t.Claims["role"] = roleOf(t.User.ID)
-			}
-			return t.Claims, nil
-		},
-		Session: func(_ context.Context, r latchkey.SessionRead) (*latchkey.Session, error) {
-			role, err := latchkey.Value[string](r.Claims, "role")
-			if err != nil {
-				return nil, err
-			}
-			r.Session.Extra = map[string]any{"role": role}
-			return r.Session, nil
-		},
-	}
-}
-
-func roleOf(string) string { return "editor" }
-
 // Value reads what callbacks have added to a session, without type assertions.
 func ExampleValue() {
 	type address struct{ City, Street string }
@@ -109,7 +78,11 @@ func ExampleValue() {
 	home, _ := latchkey.Value[address](s.Extra, "address")
 	_, err := latchkey.Value[int](s.Extra, "role")
 	fmt.Println(role, home.City, err)
-	// Output: editor Turin latchkey: "role" holds a string, which does not fit in a int
+	_, err = latchkey.Value[string](s.Extra, "team")
+	fmt.Println(errors.Is(err, latchkey.ErrNoValue))
+	// Output:
+	// editor Turin latchkey: "role" holds a string, which does not fit in a int
+	// true
 }
 
 // A guard with a say of its own.

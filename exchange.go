@@ -55,9 +55,19 @@ func newExchange(s *setup, r *Request) (*exchange, error) {
 	x := bareExchange(s, r, action)
 	x.providerID, x.provider = providerID, s.providers[providerID]
 	if r.URL.RawQuery != "" {
-		x.query, _ = url.ParseQuery(r.URL.RawQuery) // pairs that make no sense are dropped
+		x.query = lastOfEach(r.URL.RawQuery)
 	}
 	return x, x.readForm()
+}
+
+// lastOfEach parses a query as forms are read: of a parameter given twice the
+// last value counts. Pairs that make no sense are dropped.
+func lastOfEach(query string) url.Values {
+	params, _ := url.ParseQuery(query)
+	for name, all := range params {
+		params[name] = all[len(all)-1:]
+	}
+	return params
 }
 
 func bareExchange(s *setup, r *Request, action string) *exchange {
@@ -186,8 +196,9 @@ func (x *exchange) secrets() []string {
 			}
 		}
 	}
+	params := x.request.URL.Query() // also those that do not count
 	for _, name := range []string{"code", "state", "token", "id_token", "access_token"} {
-		secrets = append(secrets, x.query[name]...)
+		secrets = append(secrets, params[name]...)
 	}
 	for name, value := range x.form {
 		if text, ok := value.(string); ok && name != "callbackUrl" && name != "email" {
@@ -212,6 +223,26 @@ func (x *exchange) handOut(err error) error {
 	clean := *e
 	clean.Err = &redactedError{redact.Text(e.Err.Error(), x.secrets(), longestText), e.Err}
 	return &clean
+}
+
+// atProvider names the provider in err, and gives what has no type one.
+func (x *exchange) atProvider(err error) error {
+	if err == nil || isSteering(err) {
+		return err
+	}
+	id := x.provider.info().id
+	if e, ok := errors.AsType[*Error](err); ok {
+		if e.Provider != "" {
+			return err
+		}
+		named := *e
+		named.Provider = id
+		return &named
+	}
+	if t, ok := errors.AsType[ErrorType](err); ok {
+		return t.wrapFor(id, nil)
+	}
+	return ErrCallbackRoute.wrapFor(id, err)
 }
 
 // configFault marks an error that was found before the request was routed: of

@@ -41,7 +41,8 @@ func (a *Auth) CurrentUser(ctx context.Context) (*User, error) {
 
 // RequireSession lets next see only requests of people who are signed in; the
 // others are sent to the sign-in page and come back afterwards. Scripts that
-// ask for JSON get status 401.
+// ask for JSON get status 401. Where [Pages].SignIn is a page of next, that one
+// page is seen by strangers, too.
 func (a *Auth) RequireSession(next http.Handler) http.Handler {
 	return a.Authorize(func(_ context.Context, s *Session, _ *http.Request) error {
 		if s == nil {
@@ -57,12 +58,18 @@ func (a *Auth) RequireSession(next http.Handler) http.Handler {
 // error to lead to the sign-in page. A page is never redirected to itself: one
 // of [Pages] passes, any other is answered with status 403.
 //
+// Auth's own routes, which [Auth.Match] knows, are answered by Auth without a
+// question, wherever it is mounted: next never sees them.
+//
 // A guard denies on every fault: a store that does not answer, a panic, a
 // configuration that is wrong.
 func (a *Auth) Authorize(decide func(ctx context.Context, s *Session, r *http.Request) error) func(http.Handler) http.Handler {
 	return func(next http.Handler) http.Handler {
 		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			state, r := a.stateOf(w, r)
+			if a.answers(w, r, state) {
+				return
+			}
 			s, err := state.session()
 			res, why := consult(r.Context(), s, err, func(ctx context.Context, s *Session) error { return decide(ctx, s, r) })
 			if why != nil {
@@ -89,12 +96,18 @@ func (a *Auth) Match(r *http.Request) bool {
 // context.
 func (a *Auth) Middleware(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		state, r := a.stateOf(w, r)
-		s, fault := state.setup()
-		if s = a.orBlank(s); s != nil && s.config.owns(r.URL.EscapedPath()) {
-			serveHTTP(w, r, requestHead(r), s, fault)
-			return
+		if state, r := a.stateOf(w, r); !a.answers(w, r, state) {
+			next.ServeHTTP(w, r)
 		}
-		next.ServeHTTP(w, r)
 	})
+}
+
+// answers serves r if it is for a route of Auth's own.
+func (a *Auth) answers(w http.ResponseWriter, r *http.Request, state *requestState) bool {
+	s, fault := state.setup()
+	if s = a.orBlank(s); s == nil || !s.config.owns(r.URL.EscapedPath()) {
+		return false
+	}
+	serveHTTP(w, r, requestHead(r), s, fault)
+	return true
 }

@@ -150,8 +150,8 @@ func TestRequireSession(t *testing.T) {
 			t.Errorf("Accept %q: reached %t, %d, want %d", accept, reached, a.Code, status)
 		}
 	}
-	if a := try(stranger, "/auth/signin", ""); !reached {
-		t.Errorf("the sign-in page leads to itself: %q", a.location())
+	if a := try(stranger, "/auth/signin", ""); reached || a.Code != http.StatusOK {
+		t.Errorf("the sign-in page: reached %t, %d to %q", reached, a.Code, a.location())
 	}
 	t.Run("an own sign-in page is never guarded against itself", func(t *testing.T) {
 		s := newSite(t, func(c *latchkey.Config) { c.Pages.SignIn = "/login?lang=en" })

@@ -152,16 +152,18 @@ func (p *oauthProvider) whoBegins(ctx context.Context, x *exchange) (string, err
 	return here.user.ID, nil
 }
 
-// params are those of the authorization response.
+// params are those of the authorization response, repeated ones included
+//
 func (p *oauthProvider) params(x *exchange) url.Values {
-	if !p.postsCrossSite() {
-		return x.query
+	from := x.request.URL.RawQuery
+	if p.postsCrossSite() {
+		if !x.isPost() || mediaType(x.request.Header.Get("Content-Type")) != formType {
+			return nil
+		}
+		from = string(x.request.Body)
 	}
-	if x.isPost() && mediaType(x.request.Header.Get("Content-Type")) == formType {
-		params, _ := url.ParseQuery(string(x.request.Body))
-		return params
-	}
-	return nil
+	params, _ := url.ParseQuery(from)
+	return params
 }
 
 // refusal tells an error that the provider states from everything else.

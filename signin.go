@@ -144,26 +144,6 @@ func (x *exchange) steer(ctx context.Context, err error) (*Response, error) {
 	return &Response{Redirect: to}, nil
 }
 
-// atProvider names the provider in err, and gives what has no type one.
-func (x *exchange) atProvider(err error) error {
-	if err == nil || isSteering(err) {
-		return err
-	}
-	id := x.provider.info().id
-	if e, ok := errors.AsType[*Error](err); ok {
-		if e.Provider != "" {
-			return err
-		}
-		named := *e
-		named.Provider = id
-		return &named
-	}
-	if t, ok := errors.AsType[ErrorType](err); ok {
-		return t.wrapFor(id, nil)
-	}
-	return ErrCallbackRoute.wrapFor(id, err)
-}
-
 func (x *exchange) queueSignIn(who *signInResult) {
 	var call func(context.Context) error
 	if handler := x.setup.config.Events.SignIn; handler != nil {

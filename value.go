@@ -12,13 +12,14 @@ import (
 //	role, err := latchkey.Value[string](session.Extra, "role")
 //
 // A value that was decoded from JSON becomes a T as encoding/json would make
-// it, so T may be a struct of the application's own. The error is ErrNotFound
-// for a member that is absent, and names key when the value does not fit.
+// it, so T may be a struct of the application's own. The error is ErrNoValue
+// for a member that is absent, and names key when the value does not fit; with
+// any error the result is T's zero value.
 func Value[T any, M ~map[string]any](m M, key string) (T, error) {
 	var out T
 	v, ok := m[key]
 	if !ok {
-		return out, fmt.Errorf("latchkey: %q: %w", key, ErrNotFound)
+		return out, fmt.Errorf("latchkey: %q: %w", key, ErrNoValue)
 	}
 	if t, ok := v.(T); ok {
 		return t, nil
@@ -28,7 +29,8 @@ func Value[T any, M ~map[string]any](m M, key string) (T, error) {
 		err = json.Unmarshal(raw, &out)
 	}
 	if err != nil {
-		return out, fmt.Errorf("latchkey: %q holds a %T, which does not fit in a %T", key, v, out)
+		var none T // a part of it may have been filled in
+		return none, fmt.Errorf("latchkey: %q holds a %T, which does not fit in a %T", key, v, out)
 	}
 	return out, nil
 }

@@ -174,10 +174,10 @@ func TestValue(t *testing.T) {
 	claim, err := latchkey.Value[string](latchkey.Claims(members), "role")
 	check("claim", claim, "admin", err)
 
-	if _, err := latchkey.Value[string](members, "absent"); !errors.Is(err, latchkey.ErrNotFound) || !strings.Contains(err.Error(), "absent") {
+	if _, err := latchkey.Value[string](members, "absent"); !errors.Is(err, latchkey.ErrNoValue) || errors.Is(err, latchkey.ErrNotFound) || !strings.Contains(err.Error(), "absent") {
 		t.Errorf("absent: %v", err)
 	}
-	if _, err := latchkey.Value[string](map[string]any(nil), "role"); !errors.Is(err, latchkey.ErrNotFound) {
+	if _, err := latchkey.Value[string](map[string]any(nil), "role"); !errors.Is(err, latchkey.ErrNoValue) {
 		t.Errorf("nil map: %v", err)
 	}
 	for _, key := range []string{"role", "home", "tags", "on"} {

@@ -222,6 +222,7 @@ var (
 	mystore interface{ New(*sql.DB) latchkey.Adapter }
 
 	invited       func(email string) bool
+	roleOf        func(email string) string
 	newApp        func(latchkey.Provider) http.Handler
 	emptyDatabase func(*testing.T) *sql.DB
 )

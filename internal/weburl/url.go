@@ -51,13 +51,33 @@ func Valid(s string) bool {
 		return true
 	}
 	scheme, _, ok := strings.Cut(s, ":")
-	return ok && (strings.EqualFold(scheme, "http") || strings.EqualFold(scheme, "https")) && Parses(s)
+	return ok && isHTTPScheme(scheme) && Parses(s)
 }
 
-// Parses accepts what net/url does, without control characters.
+func isHTTPScheme(s string) bool {
+	return strings.EqualFold(s, "http") || strings.EqualFold(s, "https")
+}
+
+// Parses accepts what net/url does, without control characters, and http URLs
+// only with a host.
 func Parses(s string) bool {
 	_, err := url.Parse(s)
-	return err == nil && !HasControl(s)
+	return err == nil && !HasControl(s) && !lacksHost(s)
+}
+
+// lacksHost is true of http URLs in which browsers find no host, however many
+// slashes there are (WHATWG URL 4.4, special authority states).
+func lacksHost(s string) bool {
+	scheme, rest, ok := strings.Cut(s, ":")
+	if !ok || !isHTTPScheme(scheme) {
+		return false
+	}
+	authority := strings.TrimLeft(rest, `/\`)
+	if i := strings.IndexAny(authority, `/\?#`); i >= 0 {
+		authority = authority[:i]
+	}
+	host := authority[strings.LastIndexByte(authority, '@')+1:]
+	return host == "" || host[0] == ':'
 }
 
 // Resolve keeps paths and URLs of the origin base and replaces everything else
@@ -75,7 +95,7 @@ func Resolve(to, base string) (string, error) {
 		return base + Escape(rest), nil
 	}
 	u, err := url.Parse(to)
-	if err != nil || u.Scheme == "" {
+	if err != nil || u.Scheme == "" || lacksHost(to) {
 		return "", ErrInvalid
 	}
 	if u.User == nil && !strings.ContainsAny(to, "\\ \t\r\n") && !HasControl(to) && NewOrigin(u.Scheme, u.Host).Text == base {
