@@ -19,7 +19,9 @@ var (
 )
 
 // clock is the script that tells times as the reader does.
-func clock() template.HTML { return template.HTML(`<script type="module">` + clockScript + "</script>") }
+func clock() template.HTML {
+	return template.HTML(`<script type="module">` + clockScript + "</script>")
+}
 
 // hashSource is what a policy calls an inline style or script.
 func hashSource(text string) string {

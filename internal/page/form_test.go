@@ -31,7 +31,8 @@ func TestAnErrorBelongsToItsFields(t *testing.T) {
 	}{
 		"a wrong password": {
 			SignIn{Error: "CredentialsSignin", Tried: Tried{Provider: "credentials", Typed: map[string]string{"username": "ada", "password": "x"}}},
-			[]string{"username", "password"}, "password", "check the details you provided",
+			[]string{"username", "password"},
+			"password", "check the details you provided",
 		},
 		"a wrong password, nothing kept":       {SignIn{Error: "CredentialsSignin"}, []string{"username", "password"}, "username", "check the details you provided"},
 		"an address that is none":              {SignIn{Error: "EmailSignin", Tried: Tried{Provider: "email", Typed: map[string]string{"email": "a..b@c.example"}, Unusable: true}}, []string{"email"}, "email", "enter a complete email address"},
