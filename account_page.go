@@ -26,7 +26,7 @@ func showAccount(ctx context.Context, x *exchange) (*Response, error) {
 		return elsewhere, err
 	}
 	if x.query.Get("do") == "delete" {
-		return pageResponse(x.setup.pages.DeleteAccount(page.DeleteAccount{
+		return pageResponse(pagesFor(ctx, x).DeleteAccount(page.DeleteAccount{
 			CSRFToken: x.csrfToken, Action: x.url("account?do=delete"), CancelURL: x.url("account"), Name: firstOf(here.user.Email, here.user.Name),
 			Host: x.origin.Host(),
 		}))
@@ -35,7 +35,7 @@ func showAccount(ctx context.Context, x *exchange) (*Response, error) {
 	if err != nil {
 		return nil, err
 	}
-	return pageResponse(x.setup.pages.Account(view))
+	return pageResponse(pagesFor(ctx, x).Account(view))
 }
 
 func accountView(ctx context.Context, x *exchange, here *currentUser) (page.Account, error) {

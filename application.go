@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/latchkeyhq/latchkey/internal/weburl"
+	"github.com/latchkeyhq/latchkey/internal/words"
 )
 
 // What the application decides about one request, and what it is told.
@@ -55,6 +56,25 @@ func (x *exchange) resolveRedirect(ctx context.Context, to string) (string, erro
 	}
 	x.setup.log.error(ctx, x, ErrInvalidCallbackURL.wrap(weburl.ErrInvalid))
 	return base, nil
+}
+
+// languageOf is the language of whoever asks: the application's choice, or else
+// what the browser would like.
+func languageOf(ctx context.Context, x *exchange) string {
+	t := &x.setup.config.Texts
+	if t.Choose != nil {
+		chosen, err := containResult(func() (string, error) { return t.Choose(ctx, x.request), nil })
+		if err != nil {
+			x.setup.log.error(ctx, x, err)
+		}
+		if found := words.Match([]string{chosen}, t.Languages); found != "" {
+			return found
+		}
+	}
+	if found := words.Match(x.request.Header["Accept-Language"], t.Languages); found != "" {
+		return found
+	}
+	return t.Languages[0]
 }
 
 // expose runs the session callback and prepares the answer.

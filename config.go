@@ -30,6 +30,7 @@ type Config struct {
 	Cookies   Cookies       // their names and attributes
 	Pages     Pages         // pages of the application's own
 	Theme     Theme         // how the built-in pages look
+	Texts     Texts         // what pages and mails say, and in which language
 	Account   AccountPage   // the page where people manage their account
 	Callbacks Callbacks     // decisions of the application's own
 	Events    Events        // what it is told
@@ -137,12 +138,27 @@ type Theme struct {
 	Logo        string // URL of an image
 	Icon        string // of the browser's tab: a path of the site or a data: URL of an image; empty: a keyhole on BrandColor
 	Name        string // of the site, in the titles of pages and as what the logo says; empty: its host, and a logo without words
+}
 
-	Lang string // of the texts, as in <html lang>; empty: en
-	// Text translates the built-in pages and mails. New calls it once for every
-	// text, with its key and the English. A place such as {name} must stay in
-	// the translation. Empty or nil: English.
-	Text func(key, english string) string
+// Texts are what the built-in pages and mails say, and in which language. The
+// zero value answers every visitor in the language their browser asks for, and
+// in English if there is none such. See docs/translations.md for the languages
+// and keys.
+type Texts struct {
+	// Languages to choose from, as BCP 47 tags such as de or pt-BR. The first
+	// is for visitors who ask for none of them; a single one is for all
+	// visitors. One that is not built in has the texts of its nearest relative
+	// (de-CH those of de), or else the English ones, as far as Text does not
+	// replace them. Empty: English, and every other one that is built in.
+	Languages []string
+	// Choose picks the language for a request, for sites where visitors have
+	// chosen one. "", and what is none of Languages: what the browser asks for.
+	// nil: that. It may be called by many goroutines at once.
+	Choose func(ctx context.Context, r *Request) string
+	// Text replaces texts. It is called by New for every key of every language,
+	// and for each mail, with the text as it would be; "" keeps that. A place
+	// such as {name} must stay. nil: nothing is replaced.
+	Text func(language, key, text string) string
 }
 
 // Cookies overrides the cookies Latchkey sets.

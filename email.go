@@ -130,7 +130,8 @@ func (p *emailProvider) deliver(ctx context.Context, x *exchange, email string) 
 	}
 	link := SignInLink{
 		To: email, From: p.From, URL: p.link(x, token, email), Token: token,
-		Expires: expires, Provider: p.ID, Theme: x.setup.config.Theme, Request: x.request,
+		Expires: expires, Provider: p.ID, Theme: x.setup.config.Theme,
+		Language: languageOf(ctx, x), Texts: x.setup.config.Texts, Request: x.request,
 	}
 	if err := contain(func() error { return p.Send(ctx, link) }); err != nil {
 		cleanup, cancel := background(ctx, x.setup.config.Limits.Store)
@@ -179,7 +180,7 @@ func (p *emailProvider) receive(ctx context.Context, x *exchange) (outcome, erro
 	token, email := x.query.Get("token"), x.query.Get("email")
 	if p.ConfirmLink {
 		if !x.isPost() {
-			res, err := p.confirm(x, token, email)
+			res, err := p.confirm(ctx, x, token, email)
 			return outcome{response: res}, err
 		}
 		if !x.csrfVerified {
@@ -235,8 +236,8 @@ func isPrefetch(h http.Header) bool {
 }
 
 // confirm shows the button that uses up the link.
-func (p *emailProvider) confirm(x *exchange, token, email string) (*Response, error) {
-	return pageResponse(x.setup.pages.Confirm(page.Confirm{
+func (p *emailProvider) confirm(ctx context.Context, x *exchange, token, email string) (*Response, error) {
+	return pageResponse(pagesFor(ctx, x).Confirm(page.Confirm{
 		CSRFToken: x.csrfToken,
 		Action:    x.setup.path("callback/" + p.ID),
 		Email:     shownEmail(email),

@@ -5,6 +5,7 @@ import (
 	"mime"
 	"net/http"
 	"net/url"
+	"slices"
 
 	"github.com/latchkeyhq/latchkey/internal/cookie"
 )
@@ -75,6 +76,9 @@ func requestHead(r *http.Request) *Request {
 func (r *Response) Send(w http.ResponseWriter) {
 	h := w.Header()
 	for name, values := range r.Header {
+		if name == "Vary" { // what a handler around this one depends on counts, too
+			values = slices.Concat(h[name], values)
+		}
 		h[name] = values
 	}
 	for _, c := range r.Cookies {

@@ -13,6 +13,11 @@ import (
 
 // The built-in pages, or the way to the application's own.
 
+// pagesFor renders pages in the language of whoever asks.
+func pagesFor(ctx context.Context, x *exchange) *page.Renderer {
+	return x.setup.pages.In(languageOf(ctx, x))
+}
+
 // pageResponse is a finished page with all its headers.
 func pageResponse(p page.Page, err error) (*Response, error) {
 	if err != nil {
@@ -28,7 +33,7 @@ func ownPage(x *exchange, to string, params ...string) *Response {
 	return &Response{Redirect: x.absolute(weburl.WithQuery(to, params...))}
 }
 
-func signInPage(x *exchange) (*Response, error) {
+func signInPage(ctx context.Context, x *exchange) (*Response, error) {
 	failed := x.query.Get("error")
 	if own := x.setup.config.Pages.SignIn; own != "" {
 		params := []string{"callbackUrl", x.callbackURL}
@@ -37,7 +42,7 @@ func signInPage(x *exchange) (*Response, error) {
 		}
 		return ownPage(x, own, params...), nil
 	}
-	return pageResponse(x.setup.pages.SignIn(page.SignIn{
+	return pageResponse(pagesFor(ctx, x).SignIn(page.SignIn{
 		CSRFToken: x.csrfToken, CallbackURL: x.callbackURL, Error: failed, Email: shownEmail(x.query.Get("email")),
 		Host: x.origin.Host(), Providers: buttons(x), FormOrigins: x.setup.formOrigins(),
 	}))
@@ -75,16 +80,16 @@ func (s *setup) formOrigins() []string {
 	return origins
 }
 
-func signOutPage(x *exchange) (*Response, error) {
+func signOutPage(ctx context.Context, x *exchange) (*Response, error) {
 	if own := x.setup.config.Pages.SignOut; own != "" {
 		return ownPage(x, own), nil
 	}
-	return pageResponse(x.setup.pages.SignOut(page.SignOut{
+	return pageResponse(pagesFor(ctx, x).SignOut(page.SignOut{
 		CSRFToken: x.csrfToken, CallbackURL: x.callbackURL, Action: x.url("signout"), CancelURL: x.callbackURL, Host: x.origin.Host(),
 	}))
 }
 
-func verifyRequestPage(x *exchange) (*Response, error) {
+func verifyRequestPage(ctx context.Context, x *exchange) (*Response, error) {
 	if own := x.setup.config.Pages.VerifyRequest; own != "" {
 		var params []string
 		for _, name := range slices.Sorted(maps.Keys(x.query)) {
@@ -94,7 +99,7 @@ func verifyRequestPage(x *exchange) (*Response, error) {
 		}
 		return ownPage(x, own, params...), nil
 	}
-	return pageResponse(x.setup.pages.VerifyRequest(page.VerifyRequest{Host: x.origin.Host(), Origin: x.origin.Text}))
+	return pageResponse(pagesFor(ctx, x).VerifyRequest(page.VerifyRequest{Host: x.origin.Host(), Origin: x.origin.Text}))
 }
 
 // showError answers GET /error.
@@ -116,7 +121,7 @@ func errorPage(ctx context.Context, x *exchange, code string) *Response {
 		view.Origin = "/"
 	}
 	view.SignInURL = x.url("signin")
-	res, err := pageResponse(x.setup.pages.Error(view))
+	res, err := pageResponse(pagesFor(ctx, x).Error(view))
 	if err != nil {
 		x.setup.log.error(ctx, x, err)
 		return configJSON()

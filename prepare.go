@@ -10,6 +10,7 @@ import (
 
 	"github.com/latchkeyhq/latchkey/internal/page"
 	"github.com/latchkeyhq/latchkey/internal/weburl"
+	"github.com/latchkeyhq/latchkey/internal/words"
 	"github.com/latchkeyhq/latchkey/jwt"
 )
 
@@ -51,6 +52,7 @@ func (s *setup) copyLists() {
 	c := &s.config
 	c.Providers = slices.Clone(c.Providers)
 	c.Secrets = slices.Clone(c.Secrets)
+	c.Texts.Languages = slices.Clone(c.Texts.Languages)
 	c.Site.AllowedHosts = slices.Clone(c.Site.AllowedHosts)
 	c.Site.TrustedProxies = slices.Clone(c.Site.TrustedProxies)
 	c.Site.RedirectProxyOrigins = slices.Clone(c.Site.RedirectProxyOrigins)
@@ -68,6 +70,9 @@ func (c *Config) fillDefaults() {
 		if c.Adapter != nil {
 			c.Session.Strategy = DatabaseSessions
 		}
+	}
+	if len(c.Texts.Languages) == 0 {
+		c.Texts.Languages = words.Tags()
 	}
 	setDefault(&c.Session.MaxAge, defaultMaxAge)
 	setDefault(&c.Session.UpdateAge, defaultUpdateAge)
@@ -172,26 +177,20 @@ func (s *setup) preparePages(f *faults) {
 		}
 	}
 	var err error
-	if s.pages, err = page.New(pageOptions(s.config.Theme)); err != nil {
-		f.add(ErrInvalidConfig, "Theme: %w", err)
+	if s.pages, err = page.New(pageOptions(s.config.Theme, s.config.Texts)); err != nil {
+		f.add(ErrInvalidConfig, "Theme, Texts: %w", err)
 		s.pages, _ = page.New(page.Options{}) // the defaults are known to be good
 	}
 }
 
-// pageOptions is the theme as the pages know it.
-func pageOptions(t Theme) page.Options {
-	o := page.Options{
-		Theme: page.Theme{ColorScheme: t.ColorScheme, BrandColor: t.BrandColor, ButtonText: t.ButtonText, Logo: t.Logo, Icon: t.Icon, Name: t.Name},
-		Lang:  t.Lang,
+// pageOptions is the look and the words as the pages know them.
+func pageOptions(look Theme, say Texts) page.Options {
+	return page.Options{
+		Theme: page.Theme{
+			ColorScheme: look.ColorScheme, BrandColor: look.BrandColor, ButtonText: look.ButtonText,
+			Logo: look.Logo, Icon: look.Icon, Name: look.Name,
+		},
+		Languages: say.Languages,
+		Text:      say.Text,
 	}
-	if t.Text == nil {
-		return o
-	}
-	o.Strings = page.Strings{}
-	for key, english := range page.English() {
-		if text := t.Text(key, english); text != "" {
-			o.Strings[key] = text
-		}
-	}
-	return o
 }

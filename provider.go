@@ -254,6 +254,8 @@ type SignInLink struct {
 	Expires  time.Time
 	Provider string // id
 	Theme    Theme
+	Language string // of whoever asked for the link, one of Texts.Languages; empty: English
+	Texts    Texts
 	Request  *Request
 }
 

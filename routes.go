@@ -30,11 +30,11 @@ func (x *exchange) route(ctx context.Context) (*Response, error) {
 		if x.providerID != "" {
 			return nil, ErrUnknownAction.wrap(errors.New("a sign-in starts with POST"))
 		}
-		return signInPage(x)
+		return signInPage(ctx, x)
 	case "signout":
-		return signOutPage(x)
+		return signOutPage(ctx, x)
 	case "verify-request":
-		return verifyRequestPage(x)
+		return verifyRequestPage(ctx, x)
 	case "error":
 		return showError(ctx, x), nil
 	case "callback":

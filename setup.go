@@ -21,7 +21,7 @@ type setup struct {
 	trust *hostTrust
 	log   *journal
 	now   func() time.Time
-	pages *page.Renderer
+	pages *page.Pages
 
 	cookieSpecs [2]*cookieSpecs // over http, over https
 	stateCodec  *jwt.Codec      // seals the state parameter, which a redirect proxy with the same secrets can read

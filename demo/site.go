@@ -82,7 +82,7 @@ func (d *site) config() latchkey.Config {
 		Site:      latchkey.Site{AllowedHosts: []string{"localhost", "127.0.0.1"}},
 		Session:   latchkey.SessionConfig{Strategy: d.strategy},
 		Account:   latchkey.AccountPage{Enabled: true},
-		Theme:     latchkey.Theme{Text: hint},
+		Texts:     latchkey.Texts{Text: hint},
 		Runtime:   latchkey.Runtime{Logger: d.log},
 	}
 }
@@ -111,11 +111,11 @@ func (d *site) providers() []latchkey.Provider {
 }
 
 // hint adds to the built-in pages where the mail of this demo is to be found.
-func hint(key, english string) string {
+func hint(_, key, text string) string {
 	if key == "verify.text" {
-		return english + " In this demo it waits in the mailbox of the site."
+		return text + " In this demo it waits in the mailbox of the site."
 	}
-	return english
+	return ""
 }
 
 // routes says what is where.

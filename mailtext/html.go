@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/latchkeyhq/latchkey"
+	"github.com/latchkeyhq/latchkey/internal/words"
 )
 
 //go:embed mail.html
@@ -16,18 +17,19 @@ var document = template.Must(template.New("mail").Parse(source))
 
 // view is what the document shows.
 type view struct {
-	Lang, Title, URL         string
+	Lang, Dir, Title, URL    string
 	Before, After            string   // the title around Host
 	Host                     []string // cut before each dot
 	Action, Expires, Ignored string
 	Look                     look
 }
 
-func (w words) html(l latchkey.SignInLink, host string) (string, error) {
+func (w wording) html(l latchkey.SignInLink, host string) (string, error) {
 	title := w.whole("mail.subject")
 	before, after, _ := strings.Cut(title, "{host}")
 	v := view{
-		Lang:    w.lang(),
+		Lang:    w.tag,
+		Dir:     words.Direction(w.tag),
 		Title:   oneLine(w.with("mail.subject", host)),
 		URL:     l.URL,
 		Before:  before,
@@ -43,11 +45,4 @@ func (w words) html(l latchkey.SignInLink, host string) (string, error) {
 		return "", err
 	}
 	return b.String(), nil
-}
-
-func (w words) lang() string {
-	if w.theme.Lang == "" {
-		return "en"
-	}
-	return w.theme.Lang
 }

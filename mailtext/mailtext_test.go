@@ -147,8 +147,8 @@ func TestTranslation(t *testing.T) {
 		"mail.expires": "ohne Platz",
 		"mail.ignore":  "",
 	}
-	theme := latchkey.Theme{Lang: `de" onload="x`, Text: func(key, english string) string { return german[key] }}
-	m := compose(t, latchkey.SignInLink{Theme: theme, Expires: time.Unix(0, 0)})
+	own := latchkey.Texts{Text: func(_, key, _ string) string { return german[key] }}
+	m := compose(t, latchkey.SignInLink{Language: `de" onload="x`, Texts: own, Expires: time.Unix(0, 0)})
 	if m.Subject != "Bei app.example Bcc: evil@x.example anmelden" {
 		t.Errorf("subject %q is not one line", m.Subject)
 	}
@@ -236,8 +236,9 @@ func FuzzCompose(f *testing.F) {
 	f.Add("https://app.example/?a=\"'<>", "rgb(1,2,3)", "{host}\n{host}")
 	f.Add("http://[::1]:8080/", "url(x)", "<script>")
 	f.Fuzz(func(t *testing.T, link, brand, text string) {
-		theme := latchkey.Theme{BrandColor: brand, ButtonText: brand, Lang: text, Text: func(_, _ string) string { return text }}
-		m, err := mailtext.Compose(latchkey.SignInLink{URL: link, Theme: theme})
+		theme := latchkey.Theme{BrandColor: brand, ButtonText: brand}
+		own := latchkey.Texts{Text: func(_, _, _ string) string { return text }}
+		m, err := mailtext.Compose(latchkey.SignInLink{URL: link, Theme: theme, Language: text, Texts: own})
 		if err != nil || m.Check() != nil {
 			return
 		}

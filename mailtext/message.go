@@ -19,8 +19,8 @@ type Message struct {
 	HTML    string // a complete document; empty: there is only Text
 }
 
-// Compose words the mail for l in the colours and the language of its theme:
-// the site's host, a button, when the link ends. It fails if l.URL is no
+// Compose words the mail for l in the colours of its theme and the language of
+// whoever asked for the link: the site's host, a button, when the link ends. It fails if l.URL is no
 // http(s) URL.
 //
 // The mail loads nothing from elsewhere: a picture would show its host who
@@ -30,7 +30,7 @@ func Compose(l latchkey.SignInLink) (Message, error) {
 	if err != nil {
 		return Message{}, err
 	}
-	w := words{theme: l.Theme}
+	w := wordingOf(l)
 	html, err := w.html(l, host)
 	if err != nil {
 		return Message{}, err

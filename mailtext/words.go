@@ -5,51 +5,49 @@ import (
 	"time"
 
 	"github.com/latchkeyhq/latchkey"
+	"github.com/latchkeyhq/latchkey/internal/words"
 )
 
-// english holds every word of the mail. Theme.Text translates them by key; a
-// place in braces has to stay.
-var english = map[string]string{
-	"mail.subject": "Sign in to {host}",
-	"mail.action":  "Sign in",
-	"mail.expires": "The link works once, until {time}.",
-	"mail.ignore":  "If you did not request this email you can safely ignore it.",
+// wording looks up what a mail says, in the language of a link: the site's own
+// texts before those that are built in.
+type wording struct {
+	tag  string
+	text func(language, key, text string) string // nil: the site has none
 }
 
-// words looks texts up in the language of a theme.
-type words struct{ theme latchkey.Theme }
-
-// whole is the text of key. A translation that lost its place is passed over,
-// because a mail has to say where its link leads.
-func (w words) whole(key string) string {
-	text := english[key]
-	if w.theme.Text == nil {
-		return text
+func wordingOf(l latchkey.SignInLink) wording {
+	w := wording{l.Language, l.Texts.Text}
+	if !words.IsTag(w.tag) {
+		w.tag = "en"
 	}
-	translated := w.theme.Text(key, text)
-	if translated == "" || strings.Count(translated, place(text)) == 0 {
-		return text
-	}
-	return translated
+	return w
 }
 
-// place finds the {word} of a text; empty: it has none.
-func place(text string) string {
-	start := strings.IndexByte(text, '{')
-	if start < 0 {
-		return ""
+// whole is the text of key. One that lost its place is passed over, because a
+// mail has to say where its link leads.
+func (w wording) whole(key string) string {
+	text := words.Text(w.tag, key)
+	if w.text == nil {
+		return text
 	}
-	return text[start : strings.IndexByte(text, '}')+1]
+	if own := w.text(w.tag, key, text); own != "" && words.Check(key, own) == nil {
+		return own
+	}
+	return text
 }
 
 // with is the text of key with its place filled.
-func (w words) with(key, value string) string {
-	return strings.ReplaceAll(w.whole(key), place(english[key]), value)
+func (w wording) with(key, value string) string {
+	text := w.whole(key)
+	for _, place := range words.Places(words.Text("en", key)) {
+		text = strings.ReplaceAll(text, place, words.Isolate(w.tag, value))
+	}
+	return text
 }
 
 // expires is the sentence about the end of a link; empty: it has none. Nobody
 // knows the reader's clock or how they write dates, hence ISO 8601 and UTC.
-func (w words) expires(t time.Time) string {
+func (w wording) expires(t time.Time) string {
 	if t.IsZero() {
 		return ""
 	}
@@ -58,7 +56,7 @@ func (w words) expires(t time.Time) string {
 
 // plain is the mail without HTML. The link stands on a line of its own, so that
 // every program finds its ends.
-func (w words) plain(l latchkey.SignInLink, host string) string {
+func (w wording) plain(l latchkey.SignInLink, host string) string {
 	var b strings.Builder
 	b.WriteString(oneLine(w.with("mail.subject", host)) + "\n" + l.URL + "\n\n")
 	if s := w.expires(l.Expires); s != "" {

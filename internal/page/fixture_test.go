@@ -5,15 +5,23 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/latchkeyhq/latchkey/internal/words"
 )
 
+// mustNew is a renderer for the first language of o.
 func mustNew(t testing.TB, o Options) *Renderer {
 	t.Helper()
-	r, err := New(o)
+	p, err := New(o)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return r
+	return p.In("")
+}
+
+// says is an Options.Text that replaces some texts in every language.
+func says(own words.Texts) func(language, key, text string) string {
+	return func(_, key, _ string) string { return own[key] }
 }
 
 // mustParse gives the document of a page, and fails when it is not one.

@@ -127,7 +127,7 @@ func FuzzPages(f *testing.F) {
 		for _, p := range pagesOf(t, r, s) {
 			doc := mustParse(t, p, nil)
 			checkURLs(t, doc)
-			for pair := range words(doc) {
+			for pair := range markupPairs(doc) {
 				if !elements[pair] {
 					t.Errorf("R-203 %q brings %q", s, pair)
 				}
@@ -143,13 +143,13 @@ func FuzzPages(f *testing.F) {
 func vocabulary(t testing.TB, r *Renderer) map[string]bool {
 	all := map[string]bool{}
 	for _, p := range pagesOf(t, r, "harmless") {
-		for pair := range words(mustParse(t, p, nil)) {
+		for pair := range markupPairs(mustParse(t, p, nil)) {
 			all[pair] = true
 		}
 	}
 	for _, s := range everyPage {
 		p, err := s.page(r)
-		for pair := range words(mustParse(t, p, err)) {
+		for pair := range markupPairs(mustParse(t, p, err)) {
 			all[pair] = true
 		}
 	}
@@ -158,14 +158,14 @@ func vocabulary(t testing.TB, r *Renderer) map[string]bool {
 		if err != nil {
 			t.Fatal(err)
 		}
-		for pair := range words(doc) {
+		for pair := range markupPairs(doc) {
 			all[pair] = true
 		}
 	}
 	return all
 }
 
-func words(doc *node) map[string]bool {
+func markupPairs(doc *node) map[string]bool {
 	all := map[string]bool{}
 	var walk func(*node)
 	walk = func(n *node) {

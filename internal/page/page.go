@@ -11,7 +11,6 @@ import (
 	"bytes"
 	"cmp"
 	"embed"
-	"errors"
 	"fmt"
 	"html/template"
 	"net/http"
@@ -21,57 +20,74 @@ import (
 //go:embed templates/*.html
 var templates embed.FS
 
-// Options is what the operator chooses, once. The zero value is a complete
-// English page that follows the browser's colour scheme.
+// Options is what the operator chooses, once. The zero value is the pages in
+// every built-in language, following the browser's colour scheme.
 type Options struct {
 	Theme Theme
 
-	// Strings replaces texts by key, for a translation or another tone. Keys
-	// that are absent stay English; see [English] for all of them.
-	Strings Strings
+	// Languages are BCP 47 tags, the first for whoever asks for none of them;
+	// empty: all that are built in. One that is not takes the texts of its
+	// nearest relative, or the English ones.
+	Languages []string
 
-	Lang string // BCP 47 tag of the texts; empty: en
-	Dir  string // ltr or rtl; empty: what Lang is written in
+	// Text replaces texts. [New] calls it once for each key of each language,
+	// with the text that would be shown; empty or nil: that one.
+	Text func(language, key, text string) string
 }
 
-// Renderer renders the pages of one configuration. It never changes after
-// [New] and may be used by many goroutines at once.
+// Renderer renders the pages in one language. It never changes and may be used
+// by many goroutines at once.
 type Renderer struct {
-	look    look
-	texts   texts
-	heads   map[string]prepared // up to the heading, by template name
-	pages   *template.Template
-	buffers sync.Pool // of *bytes.Buffer, so that a page costs one allocation for its bytes
+	look   *look
+	texts  texts
+	varies bool                // there are other languages
+	heads  map[string]prepared // up to the heading, by template name
+	broken error               // why nothing can be rendered
 }
 
-// New checks the options, parses the templates and prepares the parts that are
-// the same on every request. The error names each field that is at fault.
-func New(o Options) (*Renderer, error) {
-	look, lookErr := newLook(o.Theme)
-	texts, textErr := newTexts(o.Strings)
-	tongue, langErr := newTongue(o.Lang, o.Dir)
-	if err := errors.Join(lookErr, textErr, langErr); err != nil {
-		return nil, err
+func newRenderer(l *look, t texts, varies bool) *Renderer {
+	r := &Renderer{look: l, texts: t, varies: varies}
+	if err := r.buildHeads(); err != nil {
+		r.broken = fmt.Errorf("page: head: %w", err)
 	}
-	r := &Renderer{look: look, texts: texts}
-	r.buffers.New = func() any { return new(bytes.Buffer) }
-	pages, err := template.New("page").Funcs(r.funcs()).ParseFS(templates, "templates/*.html")
-	if err != nil {
-		return nil, fmt.Errorf("page: templates: %w", err)
+	return r
+}
+
+// sheet is a copy of the templates for one page at a time: what a template
+// calls text is bound to the whole set, so a set speaks one language while it
+// is filled in. There are as many as pages are rendered at once, whatever the
+// number of languages and configurations.
+type sheet struct {
+	pages *template.Template
+	texts texts
+}
+
+var (
+	sheets  sync.Pool // of *sheet
+	buffers = sync.Pool{New: func() any { return new(bytes.Buffer) }}
+)
+
+// fill executes a template in the language of r.
+func (r *Renderer) fill(to *bytes.Buffer, name string, view any) error {
+	s, _ := sheets.Get().(*sheet)
+	if s == nil {
+		s = &sheet{}
+		var err error
+		if s.pages, err = template.New("page").Funcs(s.funcs()).ParseFS(templates, "templates/*.html"); err != nil {
+			return fmt.Errorf("templates: %w", err)
+		}
 	}
-	r.pages = pages
-	if r.heads, err = r.buildHeads(tongue); err != nil {
-		return nil, fmt.Errorf("page: head: %w", err)
-	}
-	return r, nil
+	defer sheets.Put(s)
+	s.texts = r.texts
+	return s.pages.ExecuteTemplate(to, name+".html", view)
 }
 
 // funcs are the words templates speak besides those of html/template.
-func (r *Renderer) funcs() template.FuncMap {
+func (s *sheet) funcs() template.FuncMap {
 	return template.FuncMap{
-		"text":    r.texts.text,
-		"before":  r.texts.before,
-		"after":   r.texts.after,
+		"text":    func(key string, values ...string) string { return s.texts.text(key, values...) },
+		"before":  func(key string) string { return s.texts.before(key) },
+		"after":   func(key string) string { return s.texts.after(key) },
 		"mark":    mark,
 		"moment":  moment,
 		"instant": instant,
@@ -87,6 +103,8 @@ type Page struct {
 
 	Policy   string // value of Content-Security-Policy
 	Referrer string // value of Referrer-Policy
+	Language string // value of Content-Language
+	Varies   bool   // others may get it in another language
 }
 
 // SetHeaders sets every header a built-in page is served with, replacing those
@@ -95,6 +113,10 @@ func (p Page) SetHeaders(h http.Header) {
 	h.Set("Content-Type", "text/html; charset=utf-8")
 	h.Set("Content-Security-Policy", p.Policy)
 	h.Set("Referrer-Policy", p.Referrer)
+	h.Set("Content-Language", p.Language)
+	if p.Varies {
+		h.Set("Vary", "Accept-Language")
+	}
 	h.Set("Cache-Control", "no-store")
 	h.Set("X-Content-Type-Options", "nosniff")
 	h.Set("X-Frame-Options", "DENY")
@@ -111,8 +133,11 @@ const (
 // render puts the prepared head and the executed template together. host names
 // the site in the title where its theme has no name.
 func (r *Renderer) render(name string, status int, view any, p policy, host string) (Page, error) {
-	buf := r.buffers.Get().(*bytes.Buffer)
-	defer r.buffers.Put(buf)
+	if r.broken != nil {
+		return Page{}, r.broken
+	}
+	buf := buffers.Get().(*bytes.Buffer)
+	defer buffers.Put(buf)
 	buf.Reset()
 	head := r.heads[name]
 	buf.Write(head.title)
@@ -120,8 +145,10 @@ func (r *Renderer) render(name string, status int, view any, p policy, host stri
 		buf.WriteString(" · ")
 		template.HTMLEscape(buf, []byte(site))
 	}
+	buf.Write(head.style)
+	buf.WriteString(r.look.style)
 	buf.Write(head.rest)
-	if err := r.pages.ExecuteTemplate(buf, name+".html", view); err != nil {
+	if err := r.fill(buf, name, view); err != nil {
 		return Page{}, fmt.Errorf("page: %s: %w", name, err)
 	}
 	buf.WriteString("</main>\n</body>\n</html>\n")
@@ -130,5 +157,7 @@ func (r *Renderer) render(name string, status int, view any, p policy, host stri
 		Body:     bytes.Clone(buf.Bytes()),
 		Policy:   r.look.policy(p),
 		Referrer: sameOrigin,
+		Language: r.texts.tag,
+		Varies:   r.varies,
 	}, nil
 }

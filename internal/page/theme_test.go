@@ -69,8 +69,8 @@ func TestThemeErrors(t *testing.T) {
 			t.Errorf("%+v: error %v, want one that names %s", test.theme, err, test.want)
 		}
 	}
-	_, err := New(Options{Theme: Theme{BrandColor: "?", ButtonText: "?"}, Lang: "?"})
-	for _, want := range []string{"BrandColor", "ButtonText", "Lang"} {
+	_, err := New(Options{Theme: Theme{BrandColor: "?", ButtonText: "?"}, Languages: []string{"?"}})
+	for _, want := range []string{"BrandColor", "ButtonText", "Languages"} {
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("error %v does not name %s", err, want)
 		}

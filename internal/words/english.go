@@ -1,8 +1,9 @@
-package page
+package words
 
-// english holds every word the pages say, and is the only place that does.
-// Tools and people match some of these by their wording, so reword with care.
-var english = Strings{
+// english holds every word of the pages and mails, and is the only place that
+// does. Tools and people match some of these by their wording, so reword with
+// care; each reworded text wants to be reworded in the other languages, too.
+var english = Texts{
 	"signin.title":    "Sign In",
 	"signin.heading":  "Sign in",
 	"signin.lead":     "Continue to {host}",
@@ -129,4 +130,9 @@ var english = Strings{
 	"farewell.heading": "Your account has been deleted",
 	"farewell.text":    "Everything that belonged to it is gone, and you are signed out. Thank you for having been here.",
 	"farewell.home":    "Back to {host}",
+
+	"mail.subject": "Sign in to {host}",
+	"mail.action":  "Sign in",
+	"mail.expires": "The link works once, until {time}.",
+	"mail.ignore":  "If you did not request this email you can safely ignore it.",
 }

@@ -1,0 +1,126 @@
+// Package words holds what the built-in pages and mails say, a file for each
+// language, and finds the language that suits a visitor.
+//
+// Everything here may be used concurrently.
+package words
+
+import (
+	"fmt"
+	"maps"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+)
+
+// Texts are texts by key. A text may hold places in braces, such as {name},
+// which are filled when it is shown. A translation holds the same ones,
+// wherever its grammar wants them.
+type Texts map[string]string
+
+// builtIn are the languages there are, English first and the others by tag. A
+// language is made when somebody asks for it.
+var builtIn = []struct {
+	tag   string
+	texts func() Texts
+}{
+	{"en", func() Texts { return english }},
+	{"ar", sync.OnceValue(arabic)},
+	{"de", sync.OnceValue(german)},
+}
+
+// Tags are the tags of the built-in languages, as in <html lang>, English
+// first. The slice is the caller's.
+func Tags() []string {
+	tags := make([]string, 0, len(builtIn))
+	for _, l := range builtIn {
+		tags = append(tags, l.tag)
+	}
+	return tags
+}
+
+// Near is the built-in language nearest to a tag, so de for de-CH; empty: none
+// is.
+func Near(tag string) string { return Match([]string{tag}, Tags()) }
+
+// English returns a copy of every text.
+func English() Texts { return maps.Clone(english) }
+
+// Text is the text of key in the language nearest to a tag, and in English
+// where there is none. An unknown key has none.
+func Text(tag, key string) string {
+	if near := Near(tag); near != "" {
+		return text(near, key)
+	}
+	return english[key]
+}
+
+func text(builtInTag, key string) string {
+	for _, l := range builtIn {
+		if l.tag == builtInTag {
+			if s, ok := l.texts()[key]; ok {
+				return s
+			}
+		}
+	}
+	return english[key]
+}
+
+// All are the texts of the language nearest to a tag. The map is the caller's.
+func All(tag string) Texts {
+	all, near := English(), Near(tag)
+	for key := range all {
+		if near != "" {
+			all[key] = text(near, key)
+		}
+	}
+	return all
+}
+
+// Places finds the {words} of a text, in order.
+func Places(s string) []string { return placeForm.FindAllString(s, -1) }
+
+var placeForm = regexp.MustCompile(`\{[a-z]+\}`)
+
+// Check refuses a text for key that would not do: an unknown key, or another
+// number of some place than English has.
+func Check(key, own string) error {
+	original, known := english[key]
+	if !known {
+		return fmt.Errorf("no text has the key %q", key)
+	}
+	for _, place := range Places(original) {
+		if strings.Count(own, place) != 1 {
+			return fmt.Errorf("%q must hold %s exactly once", key, place)
+		}
+	}
+	return nil
+}
+
+// rightToLeft are scripts, and languages that are written in one of them.
+var rightToLeft = []string{
+	"adlm", "arab", "hebr", "nkoo", "rohg", "syrc", "thaa",
+	"ar", "ckb", "dv", "fa", "he", "iw", "ji", "ks", "ps", "sd", "ug", "ur", "yi",
+}
+
+// Direction is the dir attribute of a language: rtl or ltr.
+func Direction(tag string) string {
+	primary, rest, _ := strings.Cut(strings.ToLower(tag), "-")
+	if script, _, _ := strings.Cut(rest, "-"); len(script) == 4 {
+		primary = script
+	}
+	if slices.Contains(rightToLeft, primary) {
+		return "rtl"
+	}
+	return "ltr"
+}
+
+// Isolate keeps a value that is filled in from disturbing the order of the
+// words around it: in text from right to left, a name, a time or a URL is
+// shown as it would be alone (Unicode UAX 9, 2.4).
+func Isolate(tag, value string) string {
+	if Direction(tag) == "rtl" {
+		return "\u2068" + value + "\u2069"
+	}
+	return value
+}
