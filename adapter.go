@@ -49,7 +49,7 @@ type Adapter interface {
 // that nothing is overwritten by a stale read.
 type UserChange struct {
 	Name          *string
-	Email         *string
+	Email         *string    // a new one is unproven: clear EmailVerified too
 	EmailVerified *time.Time // a zero time clears it
 	Image         *string
 }

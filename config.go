@@ -258,8 +258,8 @@ type Strict struct {
 	// sibling host of the same site. On when Hardened.
 	RefuseSameSite bool
 	// RefuseEviction refuses the first proof of an e-mail address whose user
-	// has accounts or passkeys that others may have attached before, instead of
-	// detaching those. See [EvictEvent].
+	// has accounts, passkeys or sessions that others may have attached before,
+	// instead of removing those. See [EvictEvent].
 	RefuseEviction bool
 	// OneFlow has a second sign-in that is begun at a provider replace the first
 	// of the same browser, as in Auth.js: a callback in the older tab is then

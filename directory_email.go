@@ -27,15 +27,16 @@ func (d *directory) proveEmail(ctx context.Context, q *queue, s *store, who *sig
 	return nil
 }
 
-// evict detaches what somebody may have attached to an e-mail address that was
-// not theirs: passkeys, and accounts at providers that do not verify e-mail
-// addresses.
+// evict removes whatever did not vouch for this very e-mail address before it
+// was proven: somebody else may have attached it while the address was
+// theirs by their mere word.
 func (d *directory) evict(ctx context.Context, q *queue, s *store, who *signInResult) error {
-	e, err := d.unproven(ctx, s, &who.user)
-	if err != nil || len(e.Accounts)+len(e.Authenticators) == 0 {
+	found, err := d.attached(ctx, s, &who.user)
+	if err != nil || found.isVouched() {
 		return err
 	}
-	if d.refuseEviction {
+	e := found.evicted
+	if d.refuseEviction && len(e.Accounts)+len(e.Authenticators)+len(found.sessions) > 0 {
 		return ErrAccessDenied.wrap(errors.New("the e-mail address was never proven, and others have attached ways to sign in to its user (RefuseEviction)"))
 	}
 	for _, a := range e.Accounts {
@@ -51,30 +52,66 @@ func (d *directory) evict(ctx context.Context, q *queue, s *store, who *signInRe
 	if who.revokedAt, err = d.endSessions(ctx, s, who.user.ID, ""); err != nil {
 		return err
 	}
+	d.tellEviction(ctx, q, &found)
+	return nil
+}
+
+func (d *directory) tellEviction(ctx context.Context, q *queue, found *attachments) {
+	e := found.evicted
+	if len(e.Accounts)+len(e.Authenticators)+len(found.sessions) == 0 {
+		return
+	}
 	d.log.warn(ctx, "an e-mail address was proven for the first time; what others had attached to its user is detached",
-		"user", who.user.ID, "accounts", len(e.Accounts), "authenticators", len(e.Authenticators))
+		"user", e.User.ID, "accounts", len(e.Accounts), "authenticators", len(e.Authenticators), "sessions", len(found.sessions))
 	var call func(context.Context) error
 	if handler := d.events.Evict; handler != nil {
 		call = func(ctx context.Context) error { return handler(ctx, e) }
 	}
-	q.add(Event{Type: EventUserEvicted, UserID: who.user.ID}, "evict", call)
-	return nil
+	q.add(Event{Type: EventUserEvicted, UserID: e.User.ID}, "evict", call)
 }
 
-// unproven is what is attached to a user without any proof of their e-mail
-// address.
-func (d *directory) unproven(ctx context.Context, s *store, u *User) (e EvictEvent, err error) {
-	e.User = *u
+// attachments are the ways in that a user has whose e-mail address is about to
+// be proven.
+type attachments struct {
+	evicted  EvictEvent      // what goes
+	vouching map[string]bool // the providers of the accounts that stay
+	sessions []StoredSession // all, where the store can list them
+}
+
+func (d *directory) attached(ctx context.Context, s *store, u *User) (found attachments, err error) {
+	found.evicted.User, found.vouching = *u, map[string]bool{}
 	accounts, err := s.listAccounts(ctx, u.ID)
 	if err != nil {
-		return e, err
+		return found, err
 	}
 	for _, a := range accounts {
-		p, ok := d.providers[a.Provider]
-		if a.Type == TypeWebAuthn || (ok && p.info().provesNoEmail) {
-			e.Accounts = append(e.Accounts, a)
+		if d.vouched(&a, u.Email) {
+			found.vouching[a.Provider] = true
+		} else {
+			found.evicted.Accounts = append(found.evicted.Accounts, a)
 		}
 	}
-	e.Authenticators, err = s.listAuthenticators(ctx, u.ID)
-	return e, err
+	if found.evicted.Authenticators, err = s.listAuthenticators(ctx, u.ID); err != nil {
+		return found, err
+	}
+	found.sessions, err = s.listSessions(ctx, u.ID)
+	return found, err
+}
+
+// vouched: the account came with this e-mail address, and its provider vouched
+// for that then. A store that does not keep it says no.
+func (d *directory) vouched(a *Account, email string) bool {
+	p, configured := d.providers[a.Provider]
+	return a.EmailVouched && a.Email == email && !(configured && p.info().provesNoEmail)
+}
+
+// isVouched: nobody but the owner of the e-mail address can have attached any
+// of it, or opened one of the sessions.
+func (found *attachments) isVouched() bool {
+	for _, row := range found.sessions {
+		if !found.vouching[row.Provider] {
+			return false
+		}
+	}
+	return len(found.vouching) > 0 && len(found.evicted.Accounts)+len(found.evicted.Authenticators) == 0
 }

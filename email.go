@@ -34,7 +34,7 @@ func (p *Email) prepare(s *setup, _ func(string) string) (preparedProvider, erro
 	s.config.hardenEmail(&e.Email)
 	setDefault(&e.MaxAge, linkMaxAge)
 	e.about = providerInfo{
-		id: e.ID, name: e.Name, kind: TypeEmail, style: e.Style, secret: p.Secret, start: "signin/",
+		id: e.ID, name: e.Name, kind: TypeEmail, style: e.Style, secret: p.Secret, start: "signin/", provesEmail: true,
 		needs: []ability{abilityVerification},
 	}
 	if e.MaxAge > linkMaxAge {

@@ -18,7 +18,8 @@ type Events struct {
 	UnlinkAccount func(ctx context.Context, e LinkAccountEvent) error
 	DeleteUser    func(ctx context.Context, u User) error
 	// Evict tells that an e-mail address was proven for the first time and that
-	// what others had attached to its user before was removed.
+	// what others may have attached to its user before was removed, all
+	// sessions included.
 	Evict func(ctx context.Context, e EvictEvent) error
 
 	// Observe hears every [Event], what failed included, without the records
@@ -56,8 +57,9 @@ type SessionEvent struct {
 }
 
 // EvictEvent reports the accounts and passkeys that were removed from a user
-// when their e-mail address was proven for the first time: others may have
-// attached them before.
+// when their e-mail address was proven for the first time: none of them vouched
+// for it, so that others may have attached them before. There may be none of
+// either: then only sessions were ended.
 type EvictEvent struct {
 	User           User
 	Accounts       []Account

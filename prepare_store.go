@@ -202,12 +202,13 @@ func (s *setup) warnOfLesserStores() {
 	if s.store.tx == nil && s.store.signUps == nil {
 		s.log.warnAtStart("the Adapter is neither a TxAdapter nor a SignUpAdapter: a sign-up that is cut short has to be cleaned up by hand")
 	}
-	if s.store.accountLists != nil {
-		return
+	proves := slices.IndexFunc(s.order, func(p preparedProvider) bool { return p.info().provesEmail })
+	if proves >= 0 && s.store.accountLists == nil {
+		s.log.warnAtStart("the Adapter is no AccountAdapter: accounts that others have attached to an e-mail address stay attached when its owner proves it",
+			"provider", s.order[proves].info().id)
 	}
-	for _, p := range s.order {
-		if p.info().provesNoEmail {
-			s.log.warnAtStart("the Adapter is no AccountAdapter: accounts of this provider stay attached when somebody else proves their e-mail address", "provider", p.info().id)
-		}
+	if proves >= 0 && s.config.Session.Strategy == DatabaseSessions && s.store.sessionLists == nil {
+		s.log.warnAtStart("the Adapter is no SessionListAdapter: sessions that others have opened live on when the owner of the e-mail address proves it",
+			"provider", s.order[proves].info().id)
 	}
 }

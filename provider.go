@@ -185,8 +185,9 @@ type OAuth struct {
 	KeepTokens func(Tokens) Tokens
 
 	// VerifiesEmail says whether the provider proves e-mail addresses before it
-	// hands them out. Accounts of a provider that is EmailUnproven are detached
-	// when the address is first proven by somebody.
+	// hands them out. When a user's address is first proven by somebody, an
+	// account stays with them only if its provider vouched for that address, and
+	// is not EmailUnproven.
 	VerifiesEmail EmailTrust
 	// AllowDangerousEmailAccountLinking joins an identity to the existing user
 	// with the same e-mail address, if the provider says that it is verified.

@@ -32,6 +32,7 @@ type providerInfo struct {
 	linkable        bool   // an account of it can be linked on the account page
 	postsCrossSite  bool   // its callback is a post from its own site
 	provesNoEmail   bool   // it hands out e-mail addresses that nobody has proven
+	provesEmail     bool   // a sign-in with it may be the first proof of an e-mail address
 	needs           []ability
 	withoutSessions bool            // alone it cannot open a stored session
 	formOrigins     func() []string // where the browser is led from its form; nil: nowhere else
