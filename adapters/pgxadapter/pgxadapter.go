@@ -35,8 +35,9 @@ var (
 	_ latchkey.RevocationStore          = (*Adapter)(nil)
 )
 
-// New returns a store in the pool's database. It asks nothing of it yet. The
-// pool stays the caller's, to configure and to close. A Layout that makes no
+// New returns a store in the pool's database. It asks nothing of it yet: the
+// tables are looked at when they are first used, and if they do not fit the layout
+// every call is a [*sqlstore.MisfitError]. The pool stays the caller's, to configure and to close. A Layout that makes no
 // sense is an error.
 func New(pool *pgxpool.Pool, o Options) (*Adapter, error) {
 	if pool == nil {
@@ -58,14 +59,14 @@ func Migrate(ctx context.Context, pool *pgxpool.Pool) error {
 }
 
 // Check says what [Migrate] would refuse, without changing anything: nil, a
-// [*sqlstore.ViolationError], or [sqlstore.ErrForeignSchema]. It reads whole
-// tables.
+// [*sqlstore.ViolationError], a [*sqlstore.MisfitError] or
+// [sqlstore.ErrForeignSchema]. It reads whole tables.
 func Check(ctx context.Context, pool *pgxpool.Pool) error {
 	return sqlstore.Check(ctx, conn{pool}, sqlstore.Postgres)
 }
 
-// Detect says which schema a database has, by the usual names in the current
-// schema of a connection.
+// Detect says whose users the current schema of a connection has, and which
+// layout fits their tables. See [sqlstore.Detect].
 func Detect(ctx context.Context, pool *pgxpool.Pool) (sqlstore.Found, error) {
 	return sqlstore.Detect(ctx, conn{pool}, sqlstore.Postgres)
 }

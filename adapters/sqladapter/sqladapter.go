@@ -49,8 +49,9 @@ var (
 	_ latchkey.RevocationStore          = (*Adapter)(nil)
 )
 
-// New returns a store in db. It asks nothing of the database: statements are
-// prepared when they are first used. db stays the caller's, to configure and to
+// New returns a store in db. It asks nothing of the database: the tables are
+// looked at, and statements prepared, when they are first used. Tables that do not
+// fit the layout are a [*sqlstore.MisfitError] of every call. db stays the caller's, to configure and to
 // close. A Layout that makes no sense is an error.
 func New(db *sql.DB, d sqlstore.Dialect, o Options) (*Adapter, error) {
 	if db == nil {
@@ -76,14 +77,14 @@ func Migrate(ctx context.Context, db *sql.DB, d sqlstore.Dialect) error {
 }
 
 // Check says what [Migrate] would refuse, without changing anything: nil, a
-// [*sqlstore.ViolationError], or [sqlstore.ErrForeignSchema]. It reads whole
-// tables.
+// [*sqlstore.ViolationError], a [*sqlstore.MisfitError] or
+// [sqlstore.ErrForeignSchema]. It reads whole tables.
 func Check(ctx context.Context, db *sql.DB, d sqlstore.Dialect) error {
 	return sqlstore.Check(ctx, newPool(db, d, false), d)
 }
 
-// Detect says which schema a database has, by the usual names in the current
-// schema of a connection.
+// Detect says whose users the current schema of a connection has, and which
+// layout fits their tables. See [sqlstore.Detect].
 func Detect(ctx context.Context, db *sql.DB, d sqlstore.Dialect) (sqlstore.Found, error) {
 	return sqlstore.Detect(ctx, newPool(db, d, false), d)
 }

@@ -1,6 +1,7 @@
 package sqlstore
 
 import (
+	"errors"
 	"fmt"
 	"strconv"
 	"strings"
@@ -69,6 +70,10 @@ func (d Dialect) time(t time.Time) any {
 	return t.UnixMilli()
 }
 
+// ErrUnreadableTime reports a row with a time that is kept in another form than
+// the layout says. The row is nobody's session and opens no link.
+var ErrUnreadableTime = errors.New("a time is kept in a form that the layout does not have")
+
 // instant reads what time wrote, and null.
 type instant struct{ time.Time }
 
@@ -84,11 +89,11 @@ func (i *instant) Scan(v any) error {
 	case []byte: // MySQL without prepared statements
 		n, err := strconv.ParseInt(string(v), 10, 64)
 		if err != nil {
-			return fmt.Errorf("a time is no number: %w", strconv.ErrSyntax)
+			return ErrUnreadableTime
 		}
 		i.Time = time.UnixMilli(n).UTC()
 	default:
-		return fmt.Errorf("a time is a %T", v)
+		return ErrUnreadableTime
 	}
 	return nil
 }

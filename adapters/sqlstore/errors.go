@@ -21,7 +21,7 @@ const (
 	unique          // a unique key is taken
 	foreign         // the row that is referred to does not exist
 	malformed       // the text is no value of the column's type, so no row has it
-	absent          // there is no such table
+	absent          // there is no such table or column
 	locked          // SQLite: somebody else is writing
 	deadlock        // MySQL: of two that wait for each other this one was chosen
 )
@@ -30,14 +30,14 @@ const (
 // extended codes.
 var (
 	sqlStates = map[string]fault{
-		"23505": unique, "23503": foreign, "42P01": absent, "40P01": deadlock,
+		"23505": unique, "23503": foreign, "42P01": absent, "42703": absent, "40P01": deadlock,
 		"22P02": malformed, "22003": malformed, "22021": malformed, "22P05": malformed,
 	}
-	mysqlNumbers = map[int]fault{1062: unique, 1586: unique, 1452: foreign, 1216: foreign, 1146: absent, 1213: deadlock}
+	mysqlNumbers = map[int]fault{1062: unique, 1586: unique, 1452: foreign, 1216: foreign, 1146: absent, 1054: absent, 1213: deadlock}
 	sqliteCodes  = map[int]fault{2067: unique, 1555: unique, 787: foreign, 5: locked, 6: locked, 261: locked, 262: locked, 517: locked}
 	sqliteTexts  = map[string]fault{
 		"UNIQUE constraint failed": unique, "FOREIGN KEY constraint failed": foreign,
-		"database is locked": locked, "database table is locked": locked, "no such table": absent,
+		"database is locked": locked, "database table is locked": locked, "no such table": absent, "no such column": absent, "has no column named": absent,
 	}
 )
 
@@ -103,13 +103,16 @@ func mysqlNumber(err error) int {
 
 // reason names what happened to a connection.
 func reason(err error) string {
+	if misfit, is := errors.AsType[*MisfitError](err); is {
+		return misfit.text()
+	}
 	if network, is := errors.AsType[net.Error](err); is {
 		if network.Timeout() {
 			return "the database did not answer in time"
 		}
 		return "the database cannot be reached"
 	}
-	for _, plain := range []error{errText, errJSON, errAbsent, sql.ErrConnDone, sql.ErrTxDone, driver.ErrBadConn} {
+	for _, plain := range []error{errText, errJSON, errAbsent, errID, ErrUnreadableTime, sql.ErrConnDone, sql.ErrTxDone, driver.ErrBadConn} {
 		if errors.Is(err, plain) {
 			return plain.Error()
 		}

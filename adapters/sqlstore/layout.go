@@ -60,6 +60,11 @@ func AuthJS() Layout {
 	return Layout{Names: names, PlainTokens: true, DatabaseIDs: true, Unindexed: true}
 }
 
+// grammar writes statements for the layout.
+func (l Layout) grammar(d Dialect) grammar {
+	return grammar{dialect: d, names: l.Names, ownIDs: !l.DatabaseIDs}
+}
+
 // check reports what makes no sense.
 func (l Layout) check(d Dialect) error {
 	if d != Postgres && (l.DatabaseIDs || l.Unindexed) {

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"slices"
 	"strings"
 
 	"github.com/latchkeyhq/latchkey"
@@ -70,9 +71,11 @@ func Schema(d Dialect) string {
 // which cannot, an interrupted migration is finished by the next call.
 //
 // Rows of Auth.js that the unique and foreign keys would refuse are a
-// [*ViolationError], which counts them, and then nothing is changed. A users
-// table of somebody else is [ErrForeignSchema]. It works with the usual names
-// in the current schema of a connection.
+// [*ViolationError], which counts them, and then nothing is changed. Users of
+// somebody else, those of other adapters of Auth.js included, are
+// [ErrForeignSchema]: no second set is made beside them. Tables that could not
+// be used afterwards are a [*MisfitError]. It works with the usual names in the
+// current schema of a connection.
 func Migrate(ctx context.Context, conn Conn, d Dialect) error {
 	if err := d.check(); err != nil {
 		return err
@@ -84,7 +87,8 @@ func Migrate(ctx context.Context, conn Conn, d Dialect) error {
 		}
 		return errors.Join(migrate(ctx, tx, d), unlock())
 	})
-	if _, broken := errors.AsType[*ViolationError](err); broken || errors.Is(err, ErrForeignSchema) {
+	_, broken := errors.AsType[*ViolationError](err)
+	if _, misfit := errors.AsType[*MisfitError](err); misfit || broken || errors.Is(err, ErrForeignSchema) {
 		return err
 	}
 	return fail(ctx, "migrate", err)
@@ -122,14 +126,14 @@ func migrate(ctx context.Context, tx Conn, d Dialect) error {
 	if err != nil {
 		return err
 	}
-	switch found.Schema {
-	case SchemaForeign:
-		return ErrForeignSchema
-	case SchemaAuthJS:
+	if err := found.refusal(); err != nil {
+		return err
+	}
+	if found.Schema == SchemaAuthJS {
 		if err := adopt(ctx, tx); err != nil {
 			return err
 		}
-		return record(ctx, tx, d, found.Version, len(steps))
+		steps = steps[:0:0]
 	}
 	for i, step := range steps {
 		if i < found.Version {
@@ -139,7 +143,30 @@ func migrate(ctx context.Context, tx Conn, d Dialect) error {
 			return fmt.Errorf("%s: %w", step.file, err)
 		}
 	}
-	return record(ctx, tx, d, found.Version, len(steps))
+	if err := verify(ctx, tx, d); err != nil {
+		return err
+	}
+	return record(ctx, tx, d, found.Version, Version(d))
+}
+
+// refusal is why a migration would not begin.
+func (f Found) refusal() error {
+	if f.Schema == SchemaForeign {
+		return f.foreign()
+	}
+	return asError(slices.DeleteFunc(slices.Clone(f.Misfits), func(m Misfit) bool { return m.missing }))
+}
+
+// verify looks at what a migration leaves behind. What cannot be used is none.
+func verify(ctx context.Context, tx Conn, d Dialect) error {
+	found, err := detect(ctx, tx, d)
+	switch {
+	case err != nil:
+		return err
+	case found.Schema != SchemaOwn:
+		return found.foreign()
+	}
+	return asError(found.Misfits)
 }
 
 func run(ctx context.Context, c Conn, statements []string) error {

@@ -25,14 +25,14 @@ func AdoptionSchema(d Dialect) string {
 }
 
 // Check says what [Migrate] would refuse, without changing anything: nil, a
-// [*ViolationError], or [ErrForeignSchema].
+// [*ViolationError], a [*MisfitError] or [ErrForeignSchema].
 func Check(ctx context.Context, c Conn, d Dialect) error {
 	found, err := Detect(ctx, c, d)
 	switch {
 	case err != nil:
 		return err
-	case found.Schema == SchemaForeign:
-		return ErrForeignSchema
+	case found.refusal() != nil:
+		return found.refusal()
 	case found.Schema != SchemaAuthJS:
 		return nil
 	}

@@ -1,6 +1,9 @@
 package sqlstore
 
-import "strings"
+import (
+	"fmt"
+	"strings"
+)
 
 // queries has every statement of a store, written once for its layout.
 type queries struct {
@@ -33,10 +36,33 @@ func (l grammar) queries() *queries {
 	q.aboutTokens(l)
 	for _, table := range []string{"sessions", "verification_token", "revocations"} {
 		if l.has(table) {
-			q.sweep = append(q.sweep, l.sql(`DELETE FROM {`+table+`} WHERE {`+table+`.expires} < ?`))
+			q.sweep = append(q.sweep, l.sweep(table))
 		}
 	}
 	return q
+}
+
+// sweepBatch is how many rows one statement removes.
+const sweepBatch = 10_000
+
+// sweep removes expired rows. In a partitioned table of PostgreSQL different
+// rows have the same ctid, hence the expiry twice.
+func (l grammar) sweep(table string) string {
+	expired := `WHERE {` + table + `.expires} < ?`
+	switch l.dialect {
+	case Postgres:
+		batch := fmt.Sprintf(`ARRAY(SELECT ctid FROM {%s} %s LIMIT %d)`, table, expired, sweepBatch)
+		return strings.ReplaceAll(l.sql(`DELETE FROM {`+table+`} `+expired+` AND ctid = ANY(`+batch+`)`), "$2", "$1")
+	case MySQL:
+		return l.sql(fmt.Sprintf(`DELETE FROM {%s} %s LIMIT %d`, table, expired, sweepBatch))
+	}
+	var key []string
+	for _, c := range uniqueColumns[table] {
+		key = append(key, `{`+table+`.`+c+`}`)
+	}
+	columns := strings.Join(key, ", ")
+	return l.sql(fmt.Sprintf(`DELETE FROM {%s} WHERE (%s) IN (SELECT %s FROM {%s} %s AND typeof({%s.expires}) = 'integer' LIMIT %d)`,
+		table, columns, columns, table, expired, table, sweepBatch))
 }
 
 func (q *queries) aboutUsers(l grammar) {

@@ -38,6 +38,7 @@ func (r *sessionRow) dest() []any {
 // read gives the session the token that its owner knows, which may be none.
 func (r *sessionRow) read(token string) latchkey.StoredSession {
 	s := r.session
+	s.ID = cmp.Or(s.ID, idOfToken(s.Token))
 	s.Token, s.Expires, s.Created = token, r.expires.Time, r.created.Time
 	s.ProviderIssued, s.Proved = r.issued.Time, r.proved.Time
 	if r.amr != "" {
@@ -56,6 +57,17 @@ func (s *Store) sessionValues(v latchkey.StoredSession, stored string) []any {
 		null(v.ProviderSID), null(v.ProviderSub), at(v.ProviderIssued), null(v.Sealed), at(v.Proved),
 		null(strings.Join(v.AMR, " ")), null(v.ACR),
 	}
+}
+
+// idOfToken stands in for the id of a session where there is no column for one:
+// a part of the token's hash, whether the token is kept so or plain.
+func idOfToken(stored string) string {
+	sum, is := strings.CutPrefix(stored, hashed)
+	if !is {
+		plain := sha256.Sum256([]byte(stored))
+		sum = hex.EncodeToString(plain[:])
+	}
+	return sum[:min(len(sum), 32)]
 }
 
 // stored is what a token is kept as.
@@ -153,7 +165,13 @@ func (s *Store) ListSessions(ctx context.Context, userID string) (list []latchke
 
 // DeleteSessionByID implements [latchkey.SessionListAdapter].
 func (s *Store) DeleteSessionByID(ctx context.Context, userID, id string) error {
-	n, err := s.deleteBy(ctx, s.q.deleteSessionByID, userID, id)
+	var n int
+	var err error
+	if s.has("sessions.id") {
+		n, err = s.deleteBy(ctx, s.q.deleteSessionByID, userID, id)
+	} else {
+		n, err = s.deleteByToken(ctx, userID, func(of string) bool { return of == id })
+	}
 	if err == nil && n == 0 {
 		err = latchkey.ErrNotFound
 	}
@@ -162,12 +180,34 @@ func (s *Store) DeleteSessionByID(ctx context.Context, userID, id string) error 
 
 // DeleteSessions implements [latchkey.SessionListAdapter].
 func (s *Store) DeleteSessions(ctx context.Context, userID, keep string) (n int, err error) {
-	if keep == "" {
+	switch {
+	case keep == "":
 		n, err = s.deleteBy(ctx, s.q.deleteSessions, userID)
-	} else {
+	case !s.has("sessions.id"):
+		n, err = s.deleteByToken(ctx, userID, func(of string) bool { return of != keep })
+	default:
 		n, err = s.deleteBy(ctx, s.q.deleteSessionsBut, userID, keep)
 	}
 	return n, fail(ctx, "delete sessions", err)
+}
+
+// deleteByToken deletes sessions of a user that have no ids of their own.
+func (s *Store) deleteByToken(ctx context.Context, userID string, wanted func(id string) bool) (int, error) {
+	var stored []string
+	err := s.each(ctx, s.q.sessionsOf, userID, func(scan func(...any) error) error {
+		var row sessionRow
+		err := scan(row.dest()...)
+		if token := row.session.Token; wanted(idOfToken(token)) {
+			stored = append(stored, token)
+		}
+		return err
+	})
+	total := 0
+	for _, token := range stored {
+		n, failed := s.conn.Exec(ctx, s.q.deleteSession, token)
+		total, err = total+int(n), errors.Join(err, failed)
+	}
+	return total, err
 }
 
 // deleteBy counts what went; ids that nobody can have are no error here.

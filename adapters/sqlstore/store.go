@@ -1,6 +1,7 @@
 package sqlstore
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -36,7 +37,10 @@ var (
 )
 
 // New returns a store in the database that conn reaches. It asks nothing of it
-// yet. An unknown dialect, or a layout that makes no sense, is an error.
+// yet: the database may come up later. The first call looks at the tables, once
+// for all, and what does not fit the layout is a [*MisfitError], then and at
+// every call until it fits. An unknown dialect, or a layout that makes no sense,
+// is an error.
 func New(conn Conn, d Dialect, wanted Layout) (*Store, error) {
 	if err := d.check(); err != nil {
 		return nil, err
@@ -44,8 +48,13 @@ func New(conn Conn, d Dialect, wanted Layout) (*Store, error) {
 	if err := wanted.check(d); err != nil {
 		return nil, err
 	}
-	l := grammar{dialect: d, names: wanted.Names, ownIDs: !wanted.DatabaseIDs}
-	return &Store{grammar: l, conn: conn, q: l.queries(), plain: wanted.PlainTokens, unindexed: wanted.Unindexed}, nil
+	l := wanted.grammar(d)
+	look := func(ctx context.Context, all bool) error {
+		misfits, err := l.misfits(ctx, conn, wanted.Unindexed, all)
+		return cmp.Or(err, asError(misfits))
+	}
+	met := &meeting{Conn: conn, look: look}
+	return &Store{grammar: l, conn: met, q: l.queries(), plain: wanted.PlainTokens, unindexed: wanted.Unindexed}, nil
 }
 
 // InTx implements [latchkey.TxAdapter]. Transactions see what others have
@@ -57,7 +66,7 @@ func (s *Store) InTx(ctx context.Context, f func(latchkey.Adapter) error) error 
 		own = f(tx)
 		return own
 	})
-	if own != nil {
+	if _, misfit := errors.AsType[*MisfitError](err); own != nil && !misfit {
 		return own
 	}
 	return fail(ctx, "transaction", err)
@@ -169,15 +178,17 @@ func (in insert) fits(row []any) error {
 	return nil
 }
 
-// Sweep implements [latchkey.SweepAdapter].
-func (s *Store) Sweep(ctx context.Context, before time.Time) (int, error) {
-	total := 0
+// Sweep implements [latchkey.SweepAdapter]. It removes some thousands of rows at
+// a time, each time in a transaction of its own, so that it holds nobody up and
+// keeps what it has done when ctx ends. It is the same [*MisfitError] as any other
+// call, and removes nothing, where expiries are kept in another form.
+func (s *Store) Sweep(ctx context.Context, before time.Time) (total int, err error) {
 	for _, statement := range s.q.sweep {
-		n, err := s.conn.Exec(ctx, statement, s.dialect.time(before))
-		if err != nil {
-			return total, fail(ctx, "sweep", err)
+		for n := int64(sweepBatch); n == sweepBatch; total += int(n) {
+			if n, err = s.conn.Exec(ctx, statement, s.dialect.time(before)); err != nil {
+				return total, fail(ctx, "sweep", err)
+			}
 		}
-		total += int(n)
 	}
 	return total, nil
 }

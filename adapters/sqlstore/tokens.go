@@ -24,8 +24,10 @@ func (s *Store) UseVerificationToken(ctx context.Context, identifier, token stri
 		err = latchkey.ErrNotFound
 	}
 	if err == nil {
-		err = s.take(ctx, "verification_token", s.q.token, s.q.deleteToken, []any{identifier, token},
-			&t.Identifier, &t.Token, &expires, &t.Purpose)
+		err = s.tx(ctx, func(tx *Store) error { // what cannot be read is not removed
+			return tx.take(ctx, "verification_token", tx.q.token, tx.q.deleteToken, []any{identifier, token},
+				&t.Identifier, &t.Token, &expires, &t.Purpose)
+		})
 	}
 	if err != nil {
 		return latchkey.VerificationToken{}, fail(ctx, "use verification token", err)

@@ -62,7 +62,11 @@ func (s *Store) insertUser(ctx context.Context, u latchkey.User) (latchkey.User,
 // addUser is add, but that the database may choose the id.
 func (s *Store) addUser(ctx context.Context, row []any, id *string) error {
 	if s.ownIDs {
-		return s.add(ctx, s.q.insertUser, row...)
+		err := s.add(ctx, s.q.insertUser, row...)
+		if errors.Is(err, latchkey.ErrNotFound) { // a user refers to nobody
+			return errID
+		}
+		return err
 	}
 	if err := s.q.insertUser.fits(row); err != nil {
 		return err
@@ -264,6 +268,9 @@ func null[T string | bool](v T) any {
 	}
 	return v
 }
+
+// errID says nothing of the id, which may be an account's.
+var errID = errors.New("the database takes no such id: is its column of another type?")
 
 var errJSON = errors.New("a member is no JSON")
 

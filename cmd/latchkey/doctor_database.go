@@ -29,12 +29,18 @@ func (p *program) checkDatabase(ctx context.Context, r *report, rawURL string) {
 	}
 	newest := sqlstore.Version(db.dialect)
 	switch {
-	case found.Schema == sqlstore.SchemaAuthJS:
-		r.ok("database", "%s: the tables of Auth.js, to be used with the layout sqlstore.AuthJS(); see `latchkey migrate`", db.where)
+	case found.Schema == sqlstore.SchemaAuthJS || found.Schema == sqlstore.SchemaForeign:
+		if err := db.usable(found); err != nil {
+			r.fail("database", "%v", err)
+			return
+		}
+		r.ok("database", "%s: the tables of %s, to be used with a layout that `latchkey migrate` prints", db.where, maker(found))
 	case found.Version > newest:
 		r.warn("database", "%s: it is at version %d, and this tool knows %d. Use a newer one", db.where, found.Version, newest)
 	case found.Schema == sqlstore.SchemaAbsent || found.Version < newest:
 		r.fail("database", "%s: %s. Run `latchkey migrate`", db.where, stateOf(found))
+	case !found.Usable():
+		r.fail("database", "%v", db.usable(found))
 	default:
 		r.ok("database", "%s: it answers, at version %d", db.where, found.Version)
 	}

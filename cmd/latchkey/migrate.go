@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 
 	"github.com/spf13/cobra"
 
@@ -17,9 +18,10 @@ const aboutMigrate = `Bring the database to the newest schema: from nothing, or 
 
 ` + aboutDatabaseURL + `
 
-A database that the PostgreSQL adapter of Auth.js uses is left alone: the
-command says that it works as it stands, and what would be different. --adopt
-makes it Latchkey's own. Rows stay and sessions go on, but Auth.js can then no
+A database that an adapter of Auth.js uses is left alone: the command prints the
+layout that it works with as it stands, or says what stands in the way, and makes
+no second set of tables beside it. --adopt makes the tables of Auth.js'
+PostgreSQL adapter Latchkey's own. Rows stay and sessions go on, but Auth.js can then no
 longer use it. Rows that the new keys would refuse are listed by rule, and
 nothing is changed.
 
@@ -113,10 +115,17 @@ func (p *program) migrate(ctx context.Context, f migrateFlags) error {
 	}
 	newest := sqlstore.Version(db.dialect)
 	switch {
+	case found.Schema == sqlstore.SchemaForeign && f.adopt:
+		return fmt.Errorf("%s: the tables of %s are not taken over, only those of Auth.js' PostgreSQL adapter: use them as they stand (`latchkey migrate` prints the layout)", db.where, maker(found))
+	case found.Schema == sqlstore.SchemaForeign:
+		fmt.Fprintf(p.stdout, foreignReport, db.where, maker(found), layoutText(found))
+		return nil
 	case found.Schema == sqlstore.SchemaAuthJS && !f.adopt:
-		return p.reportAuthJS(ctx, db)
+		return p.reportAuthJS(ctx, db, found)
 	case found.Version > newest:
 		return fmt.Errorf("%s: it is at version %d, and this tool knows %d: use a newer one", db.where, found.Version, newest)
+	case found.Version == newest && !found.Usable():
+		return db.usable(found)
 	case found.Version == newest:
 		fmt.Fprintf(p.stdout, "%s: nothing to do, it is at version %d.\n", db.where, newest)
 		return nil
@@ -133,6 +142,9 @@ func (p *program) migrate(ctx context.Context, f migrateFlags) error {
 // refused lists the rules that rows break.
 func (p *program) refused(db *connection, err error) error {
 	broken, ok := errors.AsType[*sqlstore.ViolationError](err)
+	if misfit, is := errors.AsType[*sqlstore.MisfitError](err); is && !ok {
+		return db.usable(sqlstore.Found{Misfits: misfit.Misfits})
+	}
 	if !ok {
 		return db.failed(err)
 	}
@@ -170,8 +182,7 @@ func times(n int) string {
 
 const authJSReport = `%s: the tables of Auth.js.
 
-It works as it stands, also with Auth.js beside it: give the adapter the layout
-sqlstore.AuthJS().
+%s
 
 --adopt would make it Latchkey's own, and no longer Auth.js':
   - session tokens are hashed when they are next used; sessions go on
@@ -184,9 +195,38 @@ sqlstore.AuthJS().
 The statements: latchkey migrate --print --adopt --dialect postgres
 `
 
+const foreignReport = `%s: the tables of %s. Nothing is changed.
+
+It works as it stands, also with Auth.js beside it: give the adapter the layout
+
+%s
+
+--adopt does not take these tables over. Fields that have no column in them are
+not kept.
+`
+
+// layoutText is a layout as it is written in a program. A site without passkeys
+// needs no word on them.
+func layoutText(found sqlstore.Found) string {
+	usual := found.Layout
+	usual.Names = maps.Clone(usual.Names)
+	delete(usual.Names, "authenticators")
+	if text := usual.GoString(); text == sqlstore.AuthJS().GoString() {
+		return text
+	}
+	return found.Layout.GoString()
+}
+
 // reportAuthJS changes nothing.
-func (p *program) reportAuthJS(ctx context.Context, db *connection) error {
-	fmt.Fprintf(p.stdout, authJSReport, db.where)
+func (p *program) reportAuthJS(ctx context.Context, db *connection, found sqlstore.Found) error {
+	state := "It works as it stands, also with Auth.js beside it: give the adapter the layout\n\n" + layoutText(found)
+	if !found.Usable() {
+		state = "It does not work as it stands:" + misfitLines(found)
+	}
+	fmt.Fprintf(p.stdout, authJSReport, db.where, state)
+	if !found.Usable() {
+		return errTold
+	}
 	err := sqladapter.Check(ctx, db.DB, db.dialect)
 	broken, ok := errors.AsType[*sqlstore.ViolationError](err)
 	switch {

@@ -3,14 +3,16 @@ package main
 import (
 	"context"
 	"fmt"
+	"strings"
 
 	"github.com/latchkeyhq/latchkey/adapters/sqladapter"
 	"github.com/latchkeyhq/latchkey/adapters/sqlstore"
 )
 
 const (
-	foreignSchema = "it has a users table of somebody else: give Latchkey a database or a schema of its own " +
+	foreignSchema = "it has users of somebody else: give Latchkey a database or a schema of its own " +
 		"(PostgreSQL: ?search_path=auth), or name tables and columns in sqlstore.Layout and create them yourself (--print)"
+	misfitting = "the tables of %s cannot be used as they are, and a second set beside them would have none of their users:"
 	// lostTables is what a migration would take for done.
 	lostTables = "it notes a version, but has no users table: restore the tables from a backup, or drop the table latchkey_migrations to begin anew"
 )
@@ -22,12 +24,45 @@ func (c *connection) examine(ctx context.Context) (sqlstore.Found, error) {
 	switch {
 	case err != nil:
 		return found, c.failed(err)
+	case found.Schema == sqlstore.SchemaForeign && found.Usable():
+		return found, nil
+	case found.Schema == sqlstore.SchemaForeign && len(found.Misfits) > 0:
+		return found, fmt.Errorf("%s: %s", c.where, fmt.Sprintf(misfitting, maker(found))+misfitLines(found))
 	case found.Schema == sqlstore.SchemaForeign:
 		return found, fmt.Errorf("%s: %s", c.where, foreignSchema)
 	case found.Schema == sqlstore.SchemaAbsent && found.Version > 0:
 		return found, fmt.Errorf("%s: %s", c.where, lostTables)
 	}
 	return found, nil
+}
+
+// usable refuses tables of ours, or of Auth.js, that something is wrong with.
+func (c *connection) usable(found sqlstore.Found) error {
+	if len(found.Misfits) == 0 {
+		return nil
+	}
+	noted := ""
+	if found.Version > 0 {
+		noted = fmt.Sprintf(", although version %d is noted", found.Version)
+	}
+	return fmt.Errorf("%s: the tables cannot be used as they are%s:%s", c.where, noted, misfitLines(found))
+}
+
+func misfitLines(found sqlstore.Found) string {
+	var b strings.Builder
+	for _, m := range found.Misfits {
+		b.WriteString("\n  " + m.String())
+	}
+	return b.String()
+}
+
+// maker is whose tables they are, as far as one can tell.
+func maker(found sqlstore.Found) string {
+	switch found.Adapter {
+	case "", "pg":
+		return "Auth.js"
+	}
+	return "Auth.js (" + found.Adapter + ")"
 }
 
 // stateOf is a schema in words.

@@ -42,6 +42,9 @@ func (p *program) sweep(ctx context.Context, rawURL string, older time.Duration)
 	if found.Schema == sqlstore.SchemaAbsent {
 		return fmt.Errorf("%s: it has none of the tables: `latchkey migrate` makes them", db.where)
 	}
+	if err := db.usable(found); err != nil {
+		return err
+	}
 	store, err := sqladapter.New(db.DB, db.dialect, sqladapter.Options{Layout: found.Layout, Unprepared: true})
 	if err != nil {
 		return err

@@ -164,7 +164,7 @@ func adopted(t *testing.T, db *sql.DB) *sqladapter.Adapter {
 
 func stay(t *testing.T, db *sql.DB) {
 	ctx := t.Context()
-	before, err := sqladapter.New(db, sqladapter.Postgres, sqladapter.Options{Layout: sqlstore.AuthJS()})
+	before, err := sqladapter.New(db, sqladapter.Postgres, sqladapter.Options{Layout: detect(t, db, sqladapter.Postgres).Layout})
 	ok(t, err)
 	u, err := before.CreateUser(ctx, latchkey.User{Name: "Ada", Email: "Ada@Example.com"}) // as an import may have left it
 	ok(t, err)

@@ -7,6 +7,7 @@ ALTER TABLE users ADD COLUMN IF NOT EXISTS extra text;
 CREATE UNIQUE INDEX IF NOT EXISTS users_email ON users (email);
 
 ALTER TABLE accounts
+	ADD COLUMN IF NOT EXISTS id text NOT NULL DEFAULT gen_random_uuid()::text,
 	ADD COLUMN IF NOT EXISTS authorization_details text,
 	ADD COLUMN IF NOT EXISTS token_extra text,
 	ADD COLUMN IF NOT EXISTS extra text,
@@ -19,6 +20,7 @@ CREATE UNIQUE INDEX IF NOT EXISTS accounts_provider ON accounts (provider, "prov
 CREATE INDEX IF NOT EXISTS accounts_user ON accounts ("userId");
 
 ALTER TABLE sessions
+	ADD COLUMN IF NOT EXISTS id text NOT NULL DEFAULT gen_random_uuid()::text,
 	ADD COLUMN IF NOT EXISTS created timestamptz,
 	ADD COLUMN IF NOT EXISTS user_agent text,
 	ADD COLUMN IF NOT EXISTS tenant text,

@@ -1,0 +1,243 @@
+package test
+
+import (
+	"database/sql"
+	"errors"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/latchkeyhq/latchkey"
+	"github.com/latchkeyhq/latchkey/adapters/sqladapter"
+	"github.com/latchkeyhq/latchkey/adapters/sqlstore"
+)
+
+// foreign are the tables that other adapters of Auth.js lay out, by file of
+// testdata/schemas, each with whose they are and where they do not fit; nothing:
+// they can be used as they stand.
+var foreign = []struct{ file, of, misfits string }{
+	{"drizzle_postgres", "Drizzle", ""},
+	{"drizzle_sqlite", "Drizzle", ""},
+	{"drizzle_mysql", "Drizzle", "user.emailVerified session.expires verificationToken.expires"},
+	{"prisma_postgres", "Prisma", "User.updatedAt Account.updatedAt Session.updatedAt"},
+	{"prisma_sqlite", "Prisma", "User.updatedAt Account.updatedAt Session.updatedAt"},
+	{"prisma_plain_postgres", "Prisma", ""},
+	{"prisma_plain_sqlite", "Prisma", ""},
+	{"prisma_mysql", "Prisma", "User.emailVerified User.updatedAt Session.expires"},
+	{"kysely_postgres", "Kysely", ""},
+	{"kysely_sqlite", "Kysely", "User.emailVerified Session.expires VerificationToken.expires"},
+	{"kysely_mysql", "Kysely", "User.emailVerified Session.expires VerificationToken.expires"},
+	{"typeorm_postgres", "TypeORM", "users.emailVerified sessions.expires verification_tokens.expires"},
+	{"typeorm_sqlite", "TypeORM", "users.emailVerified sessions.expires verification_tokens.id verification_tokens.expires"},
+	{"typeorm_mysql", "TypeORM", "users.emailVerified sessions.expires verification_tokens.id verification_tokens.expires"},
+	{"mikroorm_postgres", "MikroORM", ""},
+	{"mikroorm_sqlite", "MikroORM", ""},
+	{"mikroorm_mysql", "MikroORM", "user.email_verified session.expires verification_token.expires"},
+	{"sequelize_postgres", "Sequelize", "users.id"},
+	{"sequelize_sqlite", "Sequelize", "users.id accounts.user_id"},
+	{"sequelize_mysql", "Sequelize", "users.email_verified sessions.expires verification_tokens.expires"},
+}
+
+// TestForeignLayouts meets the tables of each adapter of Auth.js.
+func TestForeignLayouts(t *testing.T) {
+	each(t, func(t *testing.T, e engine, empty source) {
+		for _, c := range foreign {
+			if !strings.HasSuffix(c.file, "_"+string(e.dialect)) {
+				continue
+			}
+			t.Run(c.file, func(t *testing.T) {
+				db := e.laidOut(t, empty, c.file)
+				found := detect(t, db, e.dialect)
+				if found.Schema != sqlstore.SchemaForeign || found.Adapter != c.of || found.Usable() != (c.misfits == "") {
+					t.Fatalf("R-363 found %+v", found)
+				}
+				e.makesNoSecondSet(t, db)
+				if c.misfits == "" {
+					e.uses(t, db, found.Layout)
+					return
+				}
+				named := map[string]bool{}
+				for _, m := range found.Misfits {
+					named[m.Table+"."+m.Column] = true
+				}
+				for name := range strings.FieldsSeq(c.misfits) {
+					if !named[name] {
+						t.Errorf("R-361 %s is not refused: %v", name, found.Misfits)
+					}
+				}
+				e.refuses(t, db, found.Layout)
+			})
+		}
+	})
+}
+
+// laidOut is a database with the tables of a file.
+func (e engine) laidOut(t *testing.T, empty source, file string) *sql.DB {
+	t.Helper()
+	text, err := os.ReadFile("testdata/schemas/" + file + ".sql")
+	ok(t, err)
+	db := empty(t)
+	for statement := range strings.SplitSeq(strings.TrimSpace(string(text)), ";\n") {
+		exec(t, db, e.quoted(strings.TrimSuffix(statement, ";")))
+	}
+	return db
+}
+
+// makesNoSecondSet calls everything that could.
+func (e engine) makesNoSecondSet(t *testing.T, db *sql.DB) {
+	t.Helper()
+	before := len(e.columnsOf(t, db))
+	if err := sqladapter.Check(t.Context(), db, e.dialect); !errors.Is(err, sqlstore.ErrForeignSchema) {
+		t.Errorf("R-363 Check: %v", err)
+	}
+	if err := sqladapter.Migrate(t.Context(), db, e.dialect); !errors.Is(err, sqlstore.ErrForeignSchema) {
+		t.Errorf("R-363 Migrate: %v", err)
+	}
+	if after := len(e.columnsOf(t, db)); after != before {
+		t.Errorf("R-363 %d columns became %d", before, after)
+	}
+}
+
+// uses lives through a sign-in, by link and by provider, and out again.
+func (e engine) uses(t *testing.T, db *sql.DB, l sqlstore.Layout) {
+	ctx := t.Context()
+	a := e.adapter(t, db, sqladapter.Options{Layout: l})
+	u, err := a.CreateUser(ctx, latchkey.User{Name: "Ada", Email: "ada@example.com", EmailVerified: moment})
+	ok(t, err)
+	if got, err := a.GetUserByEmail(ctx, "ada@example.com"); err != nil || !got.EmailVerified.Equal(moment) {
+		t.Errorf("user %v, error %v", got, err)
+	}
+	later := moment.AddDate(0, 6, 0)
+	if got, err := a.UpdateUser(ctx, u.ID, latchkey.UserChange{EmailVerified: &later}); err != nil || !got.EmailVerified.Equal(later) {
+		t.Errorf("changed user %v, error %v", got, err)
+	}
+	if _, err := a.CreateUser(ctx, latchkey.User{Email: "ada@example.com"}); !errors.Is(err, latchkey.ErrConflict) {
+		t.Errorf("R-364 the same e-mail again: %v", err)
+	}
+	account := latchkey.Account{UserID: u.ID, Provider: "acme", ProviderAccountID: "1", Type: latchkey.TypeOAuth}
+	ok(t, a.LinkAccount(ctx, account))
+	if err := a.LinkAccount(ctx, account); !errors.Is(err, latchkey.ErrConflict) {
+		t.Errorf("R-364 the same account again: %v", err)
+	}
+	ok(t, a.CreateVerificationToken(ctx, latchkey.VerificationToken{Identifier: "i", Token: "t", Expires: moment}))
+	if got, err := a.UseVerificationToken(ctx, "i", "t"); err != nil || !got.Expires.Equal(moment) {
+		t.Errorf("token %v, error %v", got, err)
+	}
+	e.usesSessions(t, a, u.ID)
+	if n, err := a.Sweep(ctx, moment.AddDate(2, 0, 0)); err != nil || n != 1 {
+		t.Errorf("Sweep: %d, %v", n, err)
+	}
+	_, err = a.DeleteUser(ctx, u.ID)
+	ok(t, err)
+}
+
+// usesSessions leaves one.
+func (e engine) usesSessions(t *testing.T, a *sqladapter.Adapter, user string) {
+	ctx := t.Context()
+	for _, token := range []string{"one", "two", "three"} {
+		ok(t, a.CreateSession(ctx, latchkey.StoredSession{Token: token, UserID: user, Expires: moment}))
+	}
+	later := moment.AddDate(1, 0, 0)
+	ok(t, a.UpdateSession(ctx, "one", later))
+	one, _, err := a.GetSessionAndUser(ctx, "one")
+	if err != nil || !one.Expires.Equal(later) || one.ID == "" {
+		t.Fatalf("R-364 session %v, error %v", one, err)
+	}
+	two, _, err := a.GetSessionAndUser(ctx, "two")
+	ok(t, err)
+	ok(t, a.DeleteSessionByID(ctx, user, two.ID))
+	if err := a.DeleteSessionByID(ctx, user, two.ID); !errors.Is(err, latchkey.ErrNotFound) {
+		t.Errorf("a session that is gone: %v", err)
+	}
+	if n, err := a.DeleteSessions(ctx, user, one.ID); err != nil || n != 1 {
+		t.Errorf("DeleteSessions: %d, %v", n, err)
+	}
+	list, err := a.ListSessions(ctx, user)
+	if err != nil || len(list) != 1 || list[0].ID != one.ID {
+		t.Errorf("sessions %v, error %v", list, err)
+	}
+}
+
+// refuses calls what would write in another form, or delete.
+func (e engine) refuses(t *testing.T, db *sql.DB, l sqlstore.Layout) {
+	ctx := t.Context()
+	a := e.adapter(t, db, sqladapter.Options{Layout: l})
+	_, errCreate := a.CreateUser(ctx, latchkey.User{Email: "ada@example.com"})
+	_, errUse := a.UseVerificationToken(ctx, "i", "t")
+	_, errSweep := a.Sweep(ctx, time.Now())
+	for what, err := range map[string]error{
+		"CreateUser": errCreate, "UseVerificationToken": errUse, "Sweep": errSweep, "UpdateSession": a.UpdateSession(ctx, "t", moment),
+		"InTx": a.InTx(ctx, func(latchkey.Adapter) error { t.Error("R-364 a transaction began"); return nil }),
+	} {
+		misfit, is := errors.AsType[*sqlstore.MisfitError](err)
+		if !is || len(misfit.Misfits) == 0 || !strings.Contains(err.Error(), misfit.Misfits[0].String()) {
+			t.Errorf("R-364 %s: %v", what, err)
+		}
+	}
+}
+
+// TestSweepSpares has live sessions whose times are kept in another form.
+func TestSweepSpares(t *testing.T) {
+	each(t, func(t *testing.T, e engine, empty source) {
+		for name, c := range map[string]struct{ file, expires string }{
+			"R-361 digits in text": {"typeorm_", "'1795219200000'"}, "R-361 texts": {"kysely_", "'2026-11-21T12:00:00.000Z'"}, "R-361 seconds": {"mikroorm_", "1795219200"},
+		} {
+			if e.dialect == sqladapter.Postgres && c.file != "typeorm_" || e.dialect == sqladapter.MySQL && c.file != "typeorm_" {
+				continue // the type of the column takes no such thing
+			}
+			t.Run(name, func(t *testing.T) {
+				db := e.laidOut(t, empty, c.file+string(e.dialect))
+				g := detect(t, db, e.dialect).Layout
+				at := func(name string) string {
+					if to, has := g.Names[name]; has {
+						return `"` + to + `"`
+					}
+					return `"` + name[strings.LastIndexByte(name, '.')+1:] + `"`
+				}
+				id := "'00000000-0000-0000-0000-000000000001'"
+				exec(t, db, e.quoted("INSERT INTO "+at("users")+" (id, email) VALUES ("+id+", 'ada@example.com')"),
+					e.quoted("INSERT INTO "+at("sessions")+" (id, "+at("sessions.userId")+", "+at("sessions.sessionToken")+", expires) VALUES ("+id+", "+id+", 't', "+c.expires+")"))
+				found := detect(t, db, e.dialect)
+				if found.Usable() {
+					t.Errorf("found %+v", found)
+				}
+				for _, l := range []sqlstore.Layout{found.Layout, {}} {
+					if _, err := e.adapter(t, db, sqladapter.Options{Layout: l}).Sweep(t.Context(), time.Now().AddDate(20, 0, 0)); err == nil {
+						t.Error("no error")
+					}
+				}
+				if n := count(t, db, e.quoted("SELECT count(*) FROM "+at("sessions"))); n != 1 {
+					t.Error("the session is gone")
+				}
+			})
+		}
+	})
+}
+
+// TestUnderstoodOnly is about users who are kept in ways of their own.
+func TestUnderstoodOnly(t *testing.T) {
+	each(t, func(t *testing.T, e engine, empty source) {
+		for name, c := range map[string]struct {
+			schema sqlstore.SchemaKind
+			tables string
+		}{
+			"R-363 a table of users":          {sqlstore.SchemaForeign, `CREATE TABLE "Users" (nr integer, email varchar(50))`},
+			"R-363 people with proven e-mail": {sqlstore.SchemaForeign, `CREATE TABLE people (nr integer, email varchar(50), email_verified integer)`},
+			"something else":                  {sqlstore.SchemaAbsent, `CREATE TABLE newsletter (nr integer, email varchar(50))`},
+			"a table user without e-mail":     {sqlstore.SchemaAbsent, `CREATE TABLE "user" (nr integer, login varchar(50))`},
+		} {
+			t.Run(name, func(t *testing.T) {
+				db := empty(t)
+				exec(t, db, e.quoted(c.tables))
+				if found := detect(t, db, e.dialect); found.Schema != c.schema || found.Usable() {
+					t.Errorf("found %+v", found)
+				}
+				err := sqladapter.Migrate(t.Context(), db, e.dialect)
+				if errors.Is(err, sqlstore.ErrForeignSchema) != (c.schema == sqlstore.SchemaForeign) {
+					t.Errorf("Migrate: %v", err)
+				}
+			})
+		}
+	})
+}

@@ -1,0 +1,36 @@
+CREATE TABLE "User" (
+	id text PRIMARY KEY NOT NULL,
+	name text,
+	email text,
+	"emailVerified" timestamp(3),
+	image text
+);
+CREATE UNIQUE INDEX "User_email_key" ON "User" (email);
+CREATE TABLE "Account" (
+	id text PRIMARY KEY NOT NULL,
+	"userId" text NOT NULL REFERENCES "User" (id) ON DELETE CASCADE,
+	type text NOT NULL,
+	provider text NOT NULL,
+	"providerAccountId" text NOT NULL,
+	expires_at integer,
+	refresh_token text,
+	access_token text,
+	token_type text,
+	scope text,
+	id_token text,
+	session_state text
+);
+CREATE UNIQUE INDEX "Account_provider_providerAccountId_key" ON "Account" (provider, "providerAccountId");
+CREATE TABLE "Session" (
+	id text PRIMARY KEY NOT NULL,
+	"sessionToken" text NOT NULL,
+	"userId" text NOT NULL REFERENCES "User" (id) ON DELETE CASCADE,
+	expires timestamp(3) NOT NULL
+);
+CREATE UNIQUE INDEX "Session_sessionToken_key" ON "Session" ("sessionToken");
+CREATE TABLE "VerificationToken" (
+	identifier text NOT NULL,
+	token text NOT NULL,
+	expires timestamp(3) NOT NULL
+);
+CREATE UNIQUE INDEX "VerificationToken_identifier_token_key" ON "VerificationToken" (identifier, token);

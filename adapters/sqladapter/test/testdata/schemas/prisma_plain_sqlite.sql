@@ -1,0 +1,36 @@
+CREATE TABLE "User" (
+	id TEXT PRIMARY KEY NOT NULL,
+	name TEXT,
+	email TEXT,
+	"emailVerified" DATETIME,
+	image TEXT
+);
+CREATE UNIQUE INDEX "User_email_key" ON "User" (email);
+CREATE TABLE "Account" (
+	id TEXT PRIMARY KEY NOT NULL,
+	"userId" TEXT NOT NULL REFERENCES "User" (id) ON DELETE CASCADE,
+	type TEXT NOT NULL,
+	provider TEXT NOT NULL,
+	"providerAccountId" TEXT NOT NULL,
+	expires_at INTEGER,
+	refresh_token TEXT,
+	access_token TEXT,
+	token_type TEXT,
+	scope TEXT,
+	id_token TEXT,
+	session_state TEXT
+);
+CREATE UNIQUE INDEX "Account_provider_providerAccountId_key" ON "Account" (provider, "providerAccountId");
+CREATE TABLE "Session" (
+	id TEXT PRIMARY KEY NOT NULL,
+	"sessionToken" TEXT NOT NULL,
+	"userId" TEXT NOT NULL REFERENCES "User" (id) ON DELETE CASCADE,
+	expires DATETIME NOT NULL
+);
+CREATE UNIQUE INDEX "Session_sessionToken_key" ON "Session" ("sessionToken");
+CREATE TABLE "VerificationToken" (
+	identifier TEXT NOT NULL,
+	token TEXT NOT NULL,
+	expires DATETIME NOT NULL
+);
+CREATE UNIQUE INDEX "VerificationToken_identifier_token_key" ON "VerificationToken" (identifier, token);

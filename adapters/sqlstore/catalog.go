@@ -1,0 +1,106 @@
+package sqlstore
+
+import (
+	"context"
+	"strings"
+)
+
+// field is a column as the database describes it.
+type field struct {
+	name, kind string // kind: its type, in lower case
+	family     string // PostgreSQL: the category of the type; MySQL: the collation
+	required   bool   // it is never null
+	filled     bool   // the database has a value where none is given
+	cut        int    // MySQL, where it is not strict: how much it keeps of a longer text; 0: all or nothing
+}
+
+// fieldsOf asks for the columns of one table; none: there is no such table.
+var fieldsOf = map[Dialect]string{
+	Postgres: `SELECT a.attname::text, format_type(COALESCE(NULLIF(t.typbasetype, 0), t.oid), NULL), t.typcategory::text,
+		CASE WHEN a.attnotnull THEN 1 ELSE 0 END,
+		CASE WHEN a.atthasdef OR a.attidentity <> '' OR EXISTS (SELECT FROM pg_trigger g
+			WHERE g.tgrelid = a.attrelid AND NOT g.tgisinternal AND g.tgtype & 7 = 7) THEN 1 ELSE 0 END, 0
+		FROM pg_attribute a JOIN pg_type t ON t.oid = a.atttypid
+		WHERE a.attrelid = to_regclass($1) AND a.attnum > 0 AND NOT a.attisdropped`,
+	MySQL: `SELECT c.column_name, c.data_type, COALESCE(c.collation_name, ''), c.is_nullable = 'NO',
+		c.column_default IS NOT NULL OR c.extra LIKE '%auto_increment%' OR c.extra LIKE '%GENERATED%'
+		OR EXISTS (SELECT 1 FROM information_schema.triggers g WHERE g.event_object_schema = c.table_schema
+			AND g.event_object_table = c.table_name AND g.action_timing = 'BEFORE' AND g.event_manipulation = 'INSERT'),
+		IF(INSTR(@@SESSION.sql_mode, 'STRICT_') > 0, 0, LEAST(COALESCE(c.character_maximum_length, 0), 1000000))
+		FROM information_schema.columns c WHERE c.table_schema = COALESCE(NULLIF(?, ''), DATABASE()) AND c.table_name = ?`,
+	SQLite: `SELECT name, lower(type), '', "notnull", dflt_value IS NOT NULL OR pk > 0 AND lower(type) = 'integer' OR hidden > 1, 0
+		FROM pragma_table_xinfo(?2, NULLIF(?1, ''))`,
+}
+
+// keysOf asks for what is unique in one table: a name for each key, and one of
+// its columns or expressions. Only such partial indexes count as leave out
+// nothing but null. A view cannot be asked, and is believed.
+var keysOf = map[Dialect]string{
+	Postgres: `SELECT i.indexrelid::text, pg_get_indexdef(i.indexrelid, k.n, true)
+		FROM pg_index i CROSS JOIN LATERAL generate_series(1, i.indnkeyatts) AS k(n)
+		WHERE i.indrelid = to_regclass($1) AND i.indisunique AND i.indisvalid
+		AND (i.indpred IS NULL OR pg_get_expr(i.indpred, i.indrelid) ~ '^[(][^ ]+ IS NOT NULL[)]$')
+		UNION ALL SELECT 'view', '*' FROM pg_class WHERE oid = to_regclass($1) AND relkind IN ('v', 'f')`,
+	MySQL: `SELECT index_name, COALESCE(column_name, '') FROM information_schema.statistics
+		WHERE non_unique = 0 AND table_schema = COALESCE(NULLIF(?, ''), DATABASE()) AND table_name = ?`,
+	SQLite: `SELECT l.name, COALESCE(i.name, m.sql, '')
+		FROM pragma_index_list(?2, NULLIF(?1, '')) l
+		JOIN pragma_index_info(l.name, NULLIF(?1, '')) i
+		LEFT JOIN sqlite_master m ON m.type = 'index' AND m.name = l.name
+		WHERE l."unique" = 1 AND (l.partial = 0 OR m.sql LIKE '% IS NOT NULL')`,
+}
+
+// tableArgs name a table in both.
+func (d Dialect) tableArgs(name string) []any {
+	if d == Postgres {
+		return []any{d.quote(name)}
+	}
+	schema, table, qualified := strings.Cut(name, ".")
+	if !qualified {
+		schema, table = "", name
+	}
+	return []any{schema, table}
+}
+
+func readFields(ctx context.Context, c Conn, d Dialect, table string) (list []field, err error) {
+	err = c.Each(ctx, fieldsOf[d], d.tableArgs(table), func(scan func(...any) error) error {
+		var f field
+		var required, filled int
+		err := scan(&f.name, &f.kind, &f.family, &required, &filled, &f.cut)
+		f.kind, f.required, f.filled = strings.ToLower(f.kind), required != 0, filled != 0
+		list = append(list, f)
+		return err
+	})
+	return list, err
+}
+
+// readKeys has the columns of each unique key.
+func readKeys(ctx context.Context, c Conn, d Dialect, table string) (map[string][]string, error) {
+	keys := map[string][]string{}
+	err := c.Each(ctx, keysOf[d], d.tableArgs(table), func(scan func(...any) error) error {
+		var key, column string
+		err := scan(&key, &column)
+		keys[key] = append(keys[key], column)
+		return err
+	})
+	return keys, err
+}
+
+// columnTypes has the type of each "table.column" of the current schema, and of
+// "next_auth.table.column" where Supabase keeps them apart.
+func columnTypes(ctx context.Context, c Conn, d Dialect) (map[string]string, error) {
+	statement := map[Dialect]string{
+		Postgres: `SELECT CASE WHEN table_schema = current_schema() THEN '' ELSE table_schema || '.' END || table_name, column_name::text, data_type::text
+			FROM information_schema.columns WHERE table_schema = current_schema() OR table_schema = 'next_auth'`,
+		MySQL:  `SELECT table_name, column_name, data_type FROM information_schema.columns WHERE table_schema = DATABASE()`,
+		SQLite: `SELECT t.name, c.name, c.type FROM sqlite_master t JOIN pragma_table_info(t.name) c WHERE t.type = 'table'`,
+	}[d]
+	columns := map[string]string{}
+	err := c.Each(ctx, statement, nil, func(scan func(...any) error) error {
+		var table, column, kind string
+		err := scan(&table, &column, &kind)
+		columns[table+"."+column] = strings.ToLower(kind)
+		return err
+	})
+	return columns, err
+}

@@ -1,0 +1,72 @@
+package sqlstore
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+)
+
+// GoString implements [fmt.GoStringer]: a layout as it is written in a program.
+func (l Layout) GoString() string {
+	if l.is(AuthJS()) {
+		return "sqlstore.AuthJS()"
+	}
+	var b strings.Builder
+	b.WriteString("sqlstore.Layout{")
+	if len(l.Names) > 0 {
+		b.WriteString("\n\tNames: map[string]string{")
+		b.WriteString(l.nameLines())
+		b.WriteString("\n\t},")
+	}
+	for _, option := range []struct {
+		name string
+		on   bool
+	}{{"PlainTokens", l.PlainTokens}, {"DatabaseIDs", l.DatabaseIDs}, {"Unindexed", l.Unindexed}} {
+		if option.on {
+			b.WriteString("\n\t" + option.name + ": true,")
+		}
+	}
+	if b.Len() > len("sqlstore.Layout{") {
+		b.WriteString("\n")
+	}
+	return b.String() + "}"
+}
+
+// nameLines has the names of one table on few lines.
+func (l Layout) nameLines() string {
+	var b strings.Builder
+	for _, table := range tableOrder {
+		var line string
+		for _, name := range slices.Sorted(maps.Keys(l.Names)) {
+			if of, _, _ := strings.Cut(name, "."); of != table {
+				continue
+			}
+			entry := fmt.Sprintf(" %q: %q,", name, l.Names[name])
+			if len(line)+len(entry) > 100 {
+				b.WriteString("\n\t\t" + line[1:])
+				line = ""
+			}
+			line += entry
+		}
+		if line != "" {
+			b.WriteString("\n\t\t" + line[1:])
+		}
+	}
+	return b.String()
+}
+
+// is says whether two layouts mean the same.
+func (l Layout) is(o Layout) bool {
+	if l.PlainTokens != o.PlainTokens || l.DatabaseIDs != o.DatabaseIDs || l.Unindexed != o.Unindexed {
+		return false
+	}
+	a, b := grammar{names: l.Names}, grammar{names: o.Names}
+	for name := range nameable {
+		table, _, _ := strings.Cut(name, ".")
+		if a.name(name) != b.name(name) && (a.has(table) || b.has(table)) {
+			return false
+		}
+	}
+	return true
+}
