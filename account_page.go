@@ -78,7 +78,7 @@ func (s *setup) shownProvider(id string) page.Provider {
 		return page.Provider{ID: id, Name: id}
 	}
 	info := p.info()
-	return page.Provider{ID: id, Name: info.name, Icon: info.style.Icon, Brand: info.style.Color}
+	return page.Provider{ID: id, Name: info.name, Type: string(info.kind), Icon: info.style.Icon, Brand: info.style.Color}
 }
 
 // unlinked are the providers that could be linked.

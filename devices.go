@@ -13,7 +13,8 @@ func devices(sessions []StoredSession, here string, now time.Time) []page.Device
 	for _, s := range sessions {
 		if now.Before(s.Expires) {
 			list = append(list, page.Device{
-				ID: s.ID, Name: deviceName(s.UserAgent), Seen: s.Created, This: s.ID != "" && s.ID == here,
+				ID: s.ID, Name: firstNamed(browserNames, s.UserAgent), System: firstNamed(systemNames, s.UserAgent),
+				Seen: s.Created, This: s.ID != "" && s.ID == here,
 			})
 		}
 	}
@@ -45,15 +46,8 @@ var (
 	}
 )
 
-// deviceName makes a few words of a browser's description; empty: unknown.
-func deviceName(agent string) string {
-	browser, system := firstNamed(browserNames, agent), firstNamed(systemNames, agent)
-	if browser != "" && system != "" {
-		return browser + " on " + system
-	}
-	return firstOf(browser, system)
-}
-
+// firstNamed is the first name that a browser's description brings up; empty:
+// none.
 func firstNamed(names [][2]string, agent string) string {
 	for _, n := range names {
 		if strings.Contains(agent, n[0]) {

@@ -50,7 +50,8 @@ type Linked struct {
 // Device is one session of the user.
 type Device struct {
 	ID     string    // what the form sends; never the session token itself
-	Name   string    // such as "Firefox on Linux"; empty: an unknown device
+	Name   string    // of the browser, such as Firefox; empty: an unknown device, or only System
+	System string    // it runs on, such as Linux; empty: not shown
 	Detail string    // such as a place; empty: not shown
 	Seen   time.Time // when this session began; zero: not shown
 	This   bool      // the session that asks
@@ -65,9 +66,7 @@ func (r *Renderer) Account(v Account) (Page, error) {
 		view.More = append(view.More, providerForm{Provider: p, CSRFToken: v.CSRFToken, CallbackURL: v.CallbackURL})
 	}
 	for _, d := range v.Devices {
-		if d.Name == "" {
-			d.Name = r.texts.text("account.device")
-		}
+		d.Name = r.texts.device(d)
 		view.Rows = append(view.Rows, deviceRow{d, v.EndAction, v.CSRFToken})
 		view.Others = view.Others || !d.This
 		p.clock = p.clock || !d.Seen.IsZero()

@@ -75,7 +75,7 @@ var someAccount = Account{
 	},
 	UnlinkAction: "/account/unlink", Providers: someProviders[1:2],
 	Devices: []Device{
-		{ID: "d1", Name: "Firefox on Linux", Detail: "London", Seen: time.Date(2026, 3, 1, 8, 30, 0, 0, time.UTC), This: true},
+		{ID: "d1", Name: "Firefox", System: "Linux", Detail: "London", Seen: time.Date(2026, 3, 1, 8, 30, 0, 0, time.UTC), This: true},
 		{ID: "d2"},
 	},
 	EndAction: "/account/end", OthersAction: "/account/others", SignOutURL: "/auth/signout", DeleteURL: "/account/delete",

@@ -91,6 +91,7 @@ func (s *sheet) funcs() template.FuncMap {
 		"mark":    mark,
 		"moment":  moment,
 		"instant": instant,
+		"label":   func(p Provider) string { return s.texts.label(p) },
 		"clock":   clock,
 		"message": func(key string) message { return message{Key: key} },
 	}

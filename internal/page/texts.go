@@ -115,3 +115,26 @@ func (t texts) after(key string) string {
 	}
 	return ""
 }
+
+// kindNames are the names that providers have of themselves, by type. They are
+// words of the language; any other name is one that the site gave.
+var kindNames = map[string]string{Email: "provider.email", Credentials: "provider.credentials", WebAuthn: "provider.passkey"}
+
+// label is what people call a provider.
+func (t texts) label(p Provider) string {
+	if key := kindNames[p.Type]; key != "" && p.Name == words.Text("en", key) {
+		return t.text(key)
+	}
+	return p.Label()
+}
+
+// device is what a session is called.
+func (t texts) device(d Device) string {
+	switch {
+	case d.Name != "" && d.System != "":
+		return t.text("account.device.on", d.Name, d.System)
+	case d.Name == "" && d.System == "":
+		return t.text("account.device")
+	}
+	return d.Name + d.System
+}

@@ -173,3 +173,24 @@ func TestPlacesAreFilledInTheOrderOfTheLanguage(t *testing.T) {
 		}
 	}
 }
+
+// What the library itself calls providers and devices is translated; names that
+// the site or the device gave are not.
+func TestOurOwnNamesAreTranslated(t *testing.T) {
+	german := texts{tag: "de", builtIn: nearest("de")}
+	for _, row := range []struct{ got, want string }{
+		{german.label(Provider{ID: "post", Name: "Email", Type: Email}), "E-Mail"},
+		{german.label(Provider{ID: "post", Name: "Credentials", Type: Credentials}), "Zugangsdaten"},
+		{german.label(Provider{ID: "post", Name: "Magic link", Type: Email}), "Magic link"},
+		{german.label(Provider{ID: "email", Name: "Email", Type: OAuth}), "Email"},
+		{german.label(Provider{ID: "post", Type: Email}), "post"},
+		{german.device(Device{Name: "Firefox", System: "Linux"}), "Firefox auf Linux"},
+		{german.device(Device{Name: "Firefox"}), "Firefox"},
+		{german.device(Device{System: "Linux"}), "Linux"},
+		{german.device(Device{}), "Unbekanntes Gerät"},
+	} {
+		if row.got != row.want {
+			t.Errorf("%q, want %q", row.got, row.want)
+		}
+	}
+}

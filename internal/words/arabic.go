@@ -14,6 +14,10 @@ func arabic() Texts {
 		"signin.example":  "name@example.com",
 		"signin.noscript": "تحتاج مفاتيح المرور إلى JavaScript، وهو معطّل في هذا المتصفح.",
 
+		"provider.email":       "البريد الإلكتروني",
+		"provider.credentials": "بيانات الدخول",
+		"provider.passkey":     "مفتاح المرور",
+
 		"signin.error.again":       "تعذّر إتمام ذلك. يُرجى المحاولة مرة أخرى أو استخدام حساب آخر.",
 		"signin.error.notlinked":   "للتأكد من هويتك، يُرجى تسجيل الدخول بالحساب الذي استخدمته في المرة الأولى.",
 		"signin.error.email":       "تعذّر إرسال الرسالة. يُرجى المحاولة مرة أخرى بعد قليل.",
@@ -60,6 +64,7 @@ func arabic() Texts {
 		"account.devices":         "الأجهزة",
 		"account.devices.text":    "الأجهزة التي سجّلت الدخول منها. سجّل الخروج من أي جهاز لا تعرفه.",
 		"account.device":          "جهاز غير معروف",
+		"account.device.on":       "{browser} على {system}",
 		"account.device.this":     "هذا الجهاز",
 		"account.device.seen":     "وقت الدخول: {time}",
 		"account.device.end":      "تسجيل الخروج",

@@ -14,6 +14,10 @@ var english = Texts{
 	"signin.example":  "you@example.com",
 	"signin.noscript": "Passkeys need JavaScript, which is switched off in this browser.",
 
+	"provider.email":       "Email",
+	"provider.credentials": "Credentials",
+	"provider.passkey":     "Passkey",
+
 	"signin.in":    "You are signed in as {name}.",
 	"signin.in.go": "Continue to {host}",
 
@@ -93,6 +97,7 @@ var english = Texts{
 	"account.devices":         "Devices",
 	"account.devices.text":    "Where you are signed in. Sign out whatever you do not recognise.",
 	"account.device":          "Unknown device",
+	"account.device.on":       "{browser} on {system}",
 	"account.device.this":     "This device",
 	"account.device.seen":     "Signed in {time}",
 	"account.device.end":      "Sign out",

@@ -13,6 +13,10 @@ func german() Texts {
 		"signin.example":  "name@example.com",
 		"signin.noscript": "Passkeys brauchen JavaScript, das in diesem Browser ausgeschaltet ist.",
 
+		"provider.email":       "E-Mail",
+		"provider.credentials": "Zugangsdaten",
+		"provider.passkey":     "Passkey",
+
 		"signin.error.again":       "Das hat nicht geklappt. Bitte versuchen Sie es noch einmal oder mit einem anderen Konto.",
 		"signin.error.notlinked":   "Bitte melden Sie sich wie beim ersten Mal an, damit wir sicher sind, dass Sie es sind.",
 		"signin.error.email":       "Die E-Mail konnte nicht gesendet werden. Bitte versuchen Sie es gleich noch einmal.",
@@ -59,6 +63,7 @@ func german() Texts {
 		"account.devices":         "Geräte",
 		"account.devices.text":    "Hier sind Sie angemeldet. Melden Sie ab, was Sie nicht kennen.",
 		"account.device":          "Unbekanntes Gerät",
+		"account.device.on":       "{browser} auf {system}",
 		"account.device.this":     "Dieses Gerät",
 		"account.device.seen":     "Angemeldet: {time}",
 		"account.device.end":      "Abmelden",
