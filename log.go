@@ -8,6 +8,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/latchkeyhq/latchkey/internal/oauth"
 	"github.com/latchkeyhq/latchkey/internal/redact"
 )
 
@@ -27,6 +28,7 @@ const (
 	linesPerSecond = 10 // of one kind: an attacker must not fill the disk
 	longestText    = 1 << 10
 	longestStack   = 16 << 10
+	longestSaid    = 256
 )
 
 // subject is what a line is about, beside the error: mostly a request.
@@ -87,6 +89,9 @@ func (j *journal) error(ctx context.Context, about subject, err error, args ...a
 		return
 	}
 	args = append(append(about.logAttrs(), "type", string(t), "error", redact.Text(err.Error(), about.secrets(), longestText)), args...)
+	if said, ok := errors.AsType[*oauth.ResponseError](err); ok && said.Description != "" {
+		args = append(args, "description", redact.Text(said.Description, about.secrets(), longestSaid)) // the provider's own words
+	}
 	if p, ok := errors.AsType[*panicError](err); ok {
 		args = append(args, "stack", redact.Text(string(p.stack), about.secrets(), longestStack))
 	}

@@ -4,8 +4,10 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"net/url"
 	"slices"
+	"strings"
 
 	"github.com/latchkeyhq/latchkey/internal/oauth"
 	"github.com/latchkeyhq/latchkey/internal/weburl"
@@ -45,6 +47,7 @@ func (p *oauthProvider) authorizationURL(ctx context.Context, x *exchange) (stri
 	if err != nil {
 		return "", err
 	}
+	f.MaxAge = oauth.MaxAgeOf(to)
 	return to, x.cookies.begin(f, x.setup.config.Strict.OneFlow, x.setup.now())
 }
 
@@ -169,9 +172,17 @@ func (p *oauthProvider) params(x *exchange) url.Values {
 // refusal tells an error that the provider states from everything else.
 func (p *oauthProvider) refusal(err error) error {
 	if said, ok := errors.AsType[*oauth.ResponseError](err); ok && said.Step == oauth.StepAuthorization {
+		if wantsNonce(said) && !slices.Contains(p.Checks, CheckNonce) {
+			err = fmt.Errorf("%w: it wants a nonce, so add latchkey.CheckNonce to the provider's Checks", err)
+		}
 		return ErrOAuthCallback.wrapFor(p.ID, err)
 	}
 	return err
+}
+
+// wantsNonce: the provider demands what a default request does not carry.
+func wantsNonce(said *oauth.ResponseError) bool {
+	return strings.Contains(strings.ToLower(said.Code+" "+said.Description), "nonce")
 }
 
 // checksNow are the ones for a sign-in: what the operator chose, or PKCE, with

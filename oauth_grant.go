@@ -26,7 +26,7 @@ func (p *oauthProvider) redeem(ctx context.Context, x *exchange, code string, f 
 	grant := Grant{Tokens: tokensOf(t), Params: params}
 	subject := ""
 	if p.OIDC {
-		claims, err := p.client.VerifyIDToken(ctx, t.IDToken, oauth.IDTokenCheck{Nonce: f.nonce, AccessToken: t.AccessToken})
+		claims, err := p.client.VerifyIDToken(ctx, t.IDToken, oauth.IDTokenCheck{Nonce: f.nonce, AccessToken: t.AccessToken, MaxAge: f.MaxAge})
 		if err != nil {
 			return grant, err
 		}

@@ -38,6 +38,7 @@ type flow struct {
 type begun struct {
 	CallbackURL string `json:"callbackUrl,omitempty"` // where this browser goes in the end; empty: the callback cookie says
 	UserID      string `json:"user,omitempty"`        // who was signed in when it began; empty: nobody, or the session cookie says
+	MaxAge      *int64 `json:"maxAge,omitempty"`      // the max_age that was sent, in seconds; nil: none
 	CrossSite   bool   `json:"posted,omitempty"`      // the provider will post from its own site
 }
 

@@ -128,8 +128,8 @@ func (s *setup) prepareProviders(f *faults, getenv func(string) string) {
 			f.add(ErrInvalidProvider, "Providers[%d]: id %q: want letters, digits, and - _ . only", i, id)
 			continue
 		}
-		if _, taken := s.providers[id]; taken {
-			f.add(ErrInvalidProvider, "Providers[%d]: id %q is used twice", i, id)
+		if slices.ContainsFunc(s.order, func(p preparedProvider) bool { return strings.EqualFold(p.info().id, id) }) {
+			f.add(ErrInvalidProvider, "Providers[%d]: id %q is used twice, upper and lower case aside", i, id)
 			continue
 		}
 		s.providers[id] = p

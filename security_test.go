@@ -64,6 +64,12 @@ func (s *oauthSite) authResponse(b *browser, provider string) url.Values {
 	if !strings.HasPrefix(a.location(), s.issuer.URL) {
 		s.t.Fatalf("sign-in led to %q instead of the issuer", a.location())
 	}
+	return s.consent(a)
+}
+
+// consent follows an answer to the issuer, and is what comes back from there.
+func (s *oauthSite) consent(a *answer) url.Values {
+	s.t.Helper()
 	res, err := s.client.Get(a.location())
 	if err != nil {
 		s.t.Fatal(err)

@@ -2,9 +2,11 @@ package oauth
 
 import (
 	"context"
+	"errors"
 	"maps"
 	"net/url"
 	"slices"
+	"strconv"
 	"strings"
 )
 
@@ -51,11 +53,53 @@ func (c *Client) AuthorizationURL(ctx context.Context, r AuthRequest) (string, e
 			query[name] = values[len(values)-1:]
 		}
 	}
+	if err := c.limitMaxAge(m, query); err != nil {
+		return "", &StepError{Step: StepAuthorization, Err: err}
+	}
 	r.protect(query)
 	u := *m.authorization
 	// %20 is a space to everybody; + only to those who decode forms.
 	u.RawQuery = strings.ReplaceAll(query.Encode(), "+", "%20")
 	return u.String(), nil
+}
+
+// limitMaxAge keeps what the provider's own parameters ask for where the request
+// would accept an older sign-in: a stranger's link must not relax that.
+func (c *Client) limitMaxAge(m *Metadata, query url.Values) error {
+	if !c.config.OIDC {
+		return nil
+	}
+	own, errOwn := maxAgeIn(m.query)
+	sent, errSent := maxAgeIn(query)
+	if own != nil && (sent == nil || *sent > *own) {
+		query["max_age"] = m.query["max_age"]
+	}
+	return errors.Join(errOwn, errSent)
+}
+
+// MaxAgeOf is the max_age, in seconds, that an authorization URL asks for. nil:
+// none. Whoever sent it hands it to VerifyIDToken.
+func MaxAgeOf(authorizationURL string) *int64 {
+	u, err := url.Parse(authorizationURL)
+	if err != nil {
+		return nil
+	}
+	age, _ := maxAgeIn(u.Query()) // what AuthorizationURL has made is a number
+	return age
+}
+
+// maxAgeIn reads max_age. nil: there is none.
+func maxAgeIn(query url.Values) (*int64, error) {
+	text := query.Get("max_age")
+	if text == "" {
+		return nil, nil
+	}
+	age, err := strconv.ParseUint(text, 10, 31)
+	if err != nil {
+		return nil, errors.New("max_age must be a number of seconds")
+	}
+	seconds := int64(age)
+	return &seconds, nil
 }
 
 // protect sets what ties the answer to this request.

@@ -14,17 +14,23 @@ type Callback struct {
 
 	issuer    string
 	hasIssuer bool
-	response  bool // a JWT response, which was not asked for
 	err       error
 }
 
 // ParseCallback reads the parameters of an authorization response. One that
 // matters and occurs twice is an error (RFC 6749 section 3.1), since whoever
-// looks at it next might pick the other one. params is not changed.
+// looks at it next might pick the other one. So are those of flows that were not
+// asked for: tokens beside a code (RFC 9700 section 2.1.2), and a response that
+// is a JWT. params is not changed.
 func ParseCallback(params url.Values) (*Callback, error) {
 	for _, name := range []string{"code", "state", "iss", "error", "response"} {
 		if len(params[name]) > 1 {
 			return nil, fail(StepAuthorization, "the parameter "+name+" is repeated")
+		}
+	}
+	for _, name := range []string{"id_token", "access_token", "token", "response"} {
+		if params.Has(name) {
+			return nil, fail(StepAuthorization, "the response has "+name+", which was not asked for")
 		}
 	}
 	return &Callback{
@@ -32,7 +38,6 @@ func ParseCallback(params url.Values) (*Callback, error) {
 		State:     params.Get("state"),
 		issuer:    params.Get("iss"),
 		hasIssuer: params.Has("iss"),
-		response:  params.Has("response"),
 		err: stated(StepAuthorization, 0, map[string]any{
 			"error":             params.Get("error"),
 			"error_description": params.Get("error_description"),
@@ -56,8 +61,6 @@ func (c *Client) CheckResponse(ctx context.Context, cb *Callback) error {
 		return fail(StepAuthorization, "the response is from another issuer")
 	case !cb.hasIssuer && m.IssuerInResponse:
 		return fail(StepAuthorization, "the response lacks the iss parameter that the provider promises")
-	case cb.response:
-		return fail(StepAuthorization, "the response is a JWT, which was not asked for")
 	case cb.err != nil:
 		return cb.err
 	case cb.Code == "":

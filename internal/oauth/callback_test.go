@@ -102,8 +102,8 @@ func TestCheckResponse(t *testing.T) {
 		wantStep(t, err, StepAuthorization, "neither")
 	})
 	t.Run("a JWT response", func(t *testing.T) {
-		_, err := check(t, url.Values{"code": {"c"}, "response": {"canary"}})
-		wantStep(t, err, StepAuthorization, "JWT")
+		_, err := ParseCallback(url.Values{"code": {"c"}, "response": {"canary"}})
+		wantStep(t, err, StepAuthorization, "not asked for")
 	})
 	t.Run("R-010 an error wins over a code", func(t *testing.T) {
 		_, err := check(t, url.Values{"code": {"c"}, "error": {"access_denied"}})
@@ -119,8 +119,8 @@ func TestCheckResponse(t *testing.T) {
 		if !errors.As(err, &stated) {
 			t.Fatalf("got %v", err)
 		}
-		for _, text := range []string{stated.Code, stated.Description, err.Error()} {
-			if len(text) > 400 || strings.ContainsAny(text, "\r\n\x1b\u202e") {
+		for text, limit := range map[string]int{stated.Code: 400, stated.Description: maxDescription + 100, err.Error(): 400} {
+			if len(text) > limit || strings.ContainsAny(text, "\r\n\x1b\u202e") {
 				t.Errorf("unfit for a log: %d bytes %.80q", len(text), text)
 			}
 		}

@@ -7,7 +7,6 @@ import (
 	"net/netip"
 	"net/url"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
@@ -26,6 +25,7 @@ func (c *Config) check() error {
 		c.checkClient(),
 		c.checkAlgs(),
 		c.checkLimits(),
+		c.checkMaxAge(),
 	}
 	return errors.Join(faults...)
 }
@@ -117,19 +117,22 @@ func (c *Config) checkLimits() error {
 	return errors.Join(faults...)
 }
 
-// maxAge is the max_age that the provider's own parameters ask for. The answer
-// is then checked against it (OpenID Connect Core 3.1.3.7, 13).
-func (c *Config) maxAge() (*time.Duration, error) {
-	text := c.Authorization.Params.Get("max_age")
-	if text == "" || !c.OIDC {
-		return nil, nil
+// checkMaxAge refuses a max_age of the provider's own that is no number.
+func (c *Config) checkMaxAge() error {
+	if !c.OIDC {
+		return nil
 	}
-	seconds, err := strconv.ParseUint(text, 10, 31)
+	if _, err := maxAgeIn(c.Authorization.Params); err != nil {
+		return fault("Authorization.Params", err.Error())
+	}
+	u, err := url.Parse(c.Authorization.URL)
 	if err != nil {
-		return nil, fault("Authorization.Params", "max_age must be a number of seconds")
+		return nil // checkEndpoint says so
 	}
-	age := time.Duration(seconds) * time.Second
-	return &age, nil
+	if _, err := maxAgeIn(u.Query()); err != nil {
+		return fault("Authorization.URL", err.Error())
+	}
+	return nil
 }
 
 // signer makes the assertion signer, having checked that key and algorithm

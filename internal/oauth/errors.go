@@ -32,7 +32,7 @@ type ResponseError struct {
 	Step        Step
 	Status      int    // of the answer; 0 at StepAuthorization
 	Code        string // RFC 6749 section 4.1.2.1 or 5.2, or the provider's own
-	Description string // may be empty; not part of Error
+	Description string // may be empty, and may repeat secrets of the request; not part of Error
 }
 
 func (e *ResponseError) Error() string {
@@ -65,6 +65,10 @@ func fail(step Step, text string) error {
 	return &StepError{Step: step, Err: errors.New(text)}
 }
 
+// maxDescription leaves whole what a description may repeat of the request, so
+// that whoever writes the log recognizes what has to go.
+const maxDescription = 16 << 10
+
 // stated finds the error that an answer states, or returns nil. An error is an
 // error whatever the status of the answer (GitHub and others send 200).
 func stated(step Step, status int, answer map[string]any) error {
@@ -73,7 +77,7 @@ func stated(step Step, status int, answer map[string]any) error {
 		return nil
 	}
 	description, _ := answer["error_description"].(string)
-	return &ResponseError{Step: step, Status: status, Code: printable(code, 64), Description: printable(description, 256)}
+	return &ResponseError{Step: step, Status: status, Code: printable(code, 64), Description: printable(description, maxDescription)}
 }
 
 // printable cuts s and escapes what could forge a log line.

@@ -26,6 +26,10 @@ type IDTokenCheck struct {
 	// AccessToken came with the ID token; at_hash, if there, must match it.
 	AccessToken string
 
+	// MaxAge is the max_age that was sent, in seconds; see MaxAgeOf. nil: the
+	// one that the provider's own parameters ask for, if any.
+	MaxAge *int64
+
 	// Original are the claims of the ID token that a refreshed one follows:
 	// same issuer, subject, audience and party, and nonce and auth_time the
 	// same where the new one has them (OpenID Connect Core 12.2). Nonce is then
@@ -65,6 +69,9 @@ func (c *Client) VerifyIDToken(ctx context.Context, idToken string, want IDToken
 
 func (c *Client) checkIDToken(m *Metadata, token *signed, want IDTokenCheck) error {
 	claims := token.claims
+	if err := checkDates(claims); err != nil {
+		return err
+	}
 	if err := c.checkIssuerClaim(m, claims); err != nil {
 		return err
 	}
@@ -86,7 +93,11 @@ func (c *Client) checkIDToken(m *Metadata, token *signed, want IDTokenCheck) err
 	if err := checkNonce(claims, want.Nonce); err != nil {
 		return err
 	}
-	return c.checkAuthTime(claims)
+	limit := want.MaxAge
+	if limit == nil {
+		limit, _ = maxAgeIn(m.query)
+	}
+	return c.checkAuthTime(claims, limit)
 }
 
 func (c *Client) checkIssuerClaim(m *Metadata, claims map[string]any) error {
@@ -168,18 +179,35 @@ func (c *Client) checkTimes(claims map[string]any) error {
 	return nil
 }
 
-// checkAuthTime holds the provider to a max_age that was asked for.
-func (c *Client) checkAuthTime(claims map[string]any) error {
-	if c.maxAge == nil {
+// checkDates wants the times in a token to be numbers (RFC 7519 section 2).
+func checkDates(claims map[string]any) error {
+	for _, name := range []string{"exp", "iat", "nbf", "auth_time"} {
+		if value, stated := claims[name]; stated {
+			if _, ok := seconds(value); !ok {
+				return errors.New(name + " is not a time")
+			}
+		}
+	}
+	return nil
+}
+
+// authTimeLeeway is how much older than max_age a sign-in at the provider may
+// be: clocks differ, and somebody has to come back from there.
+const authTimeLeeway = time.Minute
+
+// checkAuthTime holds the provider to a max_age, in seconds, that was asked for
+// (OpenID Connect Core 3.1.3.7, 13). nil: none was.
+func (c *Client) checkAuthTime(claims map[string]any, limit *int64) error {
+	if limit == nil {
 		return nil
 	}
 	at, ok := seconds(claims["auth_time"])
 	if !ok {
 		return errors.New("auth_time is missing although max_age was asked for")
 	}
-	now := float64(c.config.Time().UnixMilli()) / 1000
-	if now-at > (*c.maxAge + c.config.Leeway).Seconds() {
-		return errors.New("auth_time is longer ago than max_age allows")
+	age := float64(c.config.Time().UnixMilli())/1000 - at
+	if age < -maxFuture.Seconds() || age > float64(*limit)+authTimeLeeway.Seconds() {
+		return errors.New("auth_time is longer ago than max_age allows, or in the future")
 	}
 	return nil
 }

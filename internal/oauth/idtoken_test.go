@@ -80,7 +80,7 @@ func TestIDTokenClaims(t *testing.T) {
 		{"R-029 iat next year", claims{"iat": now + 366*86400, "exp": now + 367*86400}, "", nil, "iat"},
 		{"iat a week ago", claims{"iat": now - 7*86400}, "", nil, ""},
 		{"nbf in ten minutes", claims{"nbf": now + 600}, "", nil, "not valid yet"},
-		{"nbf as text", claims{"nbf": "0"}, "", nil, "not valid yet"},
+		{"nbf as text", claims{"nbf": "0"}, "", nil, "nbf is not a time"},
 		{"nbf passed", claims{"nbf": now - 5}, "", nil, ""},
 
 		{"R-032 nonce equal", claims{"nonce": "n"}, "n", nil, ""},
@@ -116,7 +116,7 @@ func TestIDTokenClaims(t *testing.T) {
 		{"R-036 Nonce is not nonce", claims{"Nonce": "n"}, "n", nil, "nonce"},
 
 		{"max_age was kept", claims{"auth_time": now - 50}, "", askMaxAge, ""},
-		{"max_age was not kept", claims{"auth_time": now - 100}, "", askMaxAge, "auth_time"},
+		{"max_age was not kept", claims{"auth_time": now - 130}, "", askMaxAge, "auth_time"},
 		{"max_age without an answer", nil, "", askMaxAge, "auth_time"},
 	} {
 		t.Run(row.name, func(t *testing.T) {

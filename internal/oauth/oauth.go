@@ -26,7 +26,6 @@ import (
 	"errors"
 	"net/http"
 	"sync/atomic"
-	"time"
 
 	"github.com/go-jose/go-jose/v4"
 )
@@ -39,10 +38,9 @@ type Client struct {
 	http   *http.Client
 	cache  Cache
 
-	explicit  *Metadata      // what Config says; all there is when nothing needs discovery
-	discovers bool           // something that every sign-in needs is not in Config
-	signer    jose.Signer    // private_key_jwt only
-	maxAge    *time.Duration // the max_age every authorization request carries; nil: none
+	explicit  *Metadata   // what Config says; all there is when nothing needs discovery
+	discovers bool        // something that every sign-in needs is not in Config
+	signer    jose.Signer // private_key_jwt only
 
 	metadata recall[*Metadata]
 	keys     recall[*keySet]
@@ -59,10 +57,9 @@ func New(c Config) (*Client, error) {
 		cache:     *c.Cache,
 		discovers: !c.selfSufficient(),
 	}
-	var faults [3]error
+	var faults [2]error
 	faults[0] = c.check()
 	client.signer, faults[1] = c.signer()
-	client.maxAge, faults[2] = c.maxAge()
 	if err := errors.Join(faults[:]...); err != nil {
 		return nil, err
 	}

@@ -69,6 +69,9 @@ func (c *Client) openUserInfo(ctx context.Context, m *Metadata, token string) (m
 		return nil, inStep(StepUserInfo, err)
 	}
 	claims := answer.claims
+	if err := checkDates(claims); err != nil {
+		return nil, inStep(StepUserInfo, err)
+	}
 	if err := c.checkIssuerClaim(m, claims); err != nil {
 		return nil, inStep(StepUserInfo, err)
 	}

@@ -128,7 +128,7 @@ func TestSignedUserInfo(t *testing.T) {
 		{"another issuer", signed(f.claims(map[string]any{"iss": "https://op.example"})), 200, "iss"},
 		{"another audience", signed(f.claims(map[string]any{"aud": "other"})), 200, "aud"},
 		{"expired", signed(f.claims(map[string]any{"exp": past})), 200, "expired"},
-		{"exp of another type", signed(f.claims(map[string]any{"exp": "x"})), 200, "expired"},
+		{"exp of another type", signed(f.claims(map[string]any{"exp": "x"})), 200, "exp is not a time"},
 		{"another key", sign(otherKey(), jose.RS256, "k1", nil, encode(f.claims(nil))), 200, "no key"},
 		{"no JWT", "canary", 200, "three parts"},
 		{"another status", signed(f.claims(nil)), 401, "status 401"},

@@ -7,6 +7,7 @@ import (
 	"net"
 	"net/netip"
 	"net/url"
+	"strconv"
 	"strings"
 )
 
@@ -65,7 +66,7 @@ func ValidHost(host string) bool {
 	name := host
 	if i := strings.LastIndexByte(host, ':'); i >= 0 && !strings.HasSuffix(host, "]") {
 		name = host[:i]
-		if port := host[i+1:]; port == "" || len(port) > 5 || strings.Trim(port, "0123456789") != "" {
+		if !validPort(host[i+1:]) {
 			return false
 		}
 	}
@@ -74,6 +75,12 @@ func ValidHost(host string) bool {
 		return err == nil && addr.Is6() && addr.Zone() == "" && strings.HasSuffix(name, "]")
 	}
 	return validHostName(name)
+}
+
+// validPort accepts 1 to 65535, in digits.
+func validPort(port string) bool {
+	n, err := strconv.ParseUint(port, 10, 16)
+	return err == nil && n > 0 && len(port) <= 5
 }
 
 // validHostName accepts what DNS and browsers accept, and nothing with a
