@@ -83,6 +83,50 @@ func TestUnlinkAccount(t *testing.T) {
 	}
 }
 
+// TestUnlinkAtOnce is about stores without transactions; the adapter suite has
+// the others.
+func TestUnlinkAtOnce(t *testing.T) {
+	open := func(t *testing.T) (*faultyStore, *latchkey.Users, latchkey.User) {
+		store := newFaultyStore()
+		s := newSite(t, func(c *latchkey.Config) {
+			acme2 := *c.Providers[2].(*latchkey.OAuth)
+			acme2.ID = "acme2"
+			c.Providers = append(c.Providers, &acme2)
+			c.Adapter = store.withoutTx()
+		})
+		s.store = store.inner
+		return store, s.auth.Users(), s.addLinkedUser(latchkey.User{Name: "A"}, "acme", "acme2")
+	}
+	t.Run("R-345 the other account goes between looking and taking", func(t *testing.T) {
+		store, users, u := open(t)
+		store.afterwards("ListAccounts", func() {
+			if err := users.Unlink(t.Context(), u.ID, "acme2", "at-acme2"); err != nil {
+				t.Error(err)
+			}
+		})
+		if err := users.Unlink(t.Context(), u.ID, "acme", "at-acme"); !errors.Is(err, latchkey.ErrLastAccount) {
+			t.Errorf("the last account: %v", err)
+		}
+		if left := store.inner.Contents().Accounts; len(left) != 1 || left[0].Provider != "acme" || left[0].UserID != u.ID {
+			t.Errorf("left %+v", left)
+		}
+	})
+	t.Run("R-345 a hundred times", func(t *testing.T) {
+		for range 100 {
+			store, users, u := open(t)
+			together(2, func(i int) {
+				provider := []string{"acme", "acme2"}[i]
+				if err := users.Unlink(t.Context(), u.ID, provider, "at-"+provider); err != nil && !errors.Is(err, latchkey.ErrLastAccount) {
+					t.Error(err)
+				}
+			})
+			if len(store.inner.Contents().Accounts) == 0 {
+				t.Fatal("no account is left")
+			}
+		}
+	})
+}
+
 func TestAccountPage(t *testing.T) {
 	open := func(c *latchkey.Config) { stored(c); c.Account.Enabled = true }
 	s := newSite(t, open)

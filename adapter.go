@@ -134,6 +134,12 @@ type TxAdapter interface {
 	// f returns that error, and whatever is tried instead is tried in another
 	// transaction. If f goes on regardless, InTx keeps all of it or reports an
 	// error and keeps nothing.
+	//
+	// UpdateUser locks the user, even if it changes nothing: another transaction
+	// that updates the same user waits until this one has ended, and sees in all
+	// that it reads afterwards what this one has done; or one of the two ends in
+	// ErrConflict. So two who take away somebody's last two ways to sign in
+	// notice each other.
 	InTx(ctx context.Context, f func(Adapter) error) error
 }
 

@@ -13,6 +13,7 @@ type directory struct {
 	store          *store
 	revocations    *revocations // nil: none
 	providers      map[string]preparedProvider
+	provesEmails   bool // some provider's sign-in may be the first proof of an e-mail address
 	refuseEviction bool
 	events         *Events
 	log            *journal
@@ -134,9 +135,12 @@ func (d *directory) resolveByAccount(ctx context.Context, q *queue, s *store, wh
 		return notLinked(&who.assertion)
 	case owner != nil:
 		who.user = *owner
-		return nil
+		return d.awaitProof(ctx, s, owner)
 	case here != nil:
 		who.user = *here
+		if err := d.awaitProof(ctx, s, here); err != nil {
+			return err
+		}
 		return d.linkAccount(ctx, q, s, who)
 	}
 	namesake, err := optional(s.userByEmail(ctx, who.user.Email))

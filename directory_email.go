@@ -14,6 +14,9 @@ func (d *directory) proveEmail(ctx context.Context, q *queue, s *store, who *sig
 	if !who.user.EmailVerified.IsZero() || !(who.provesEmail || who.emailVerified) {
 		return nil
 	}
+	if err := d.awaitProof(ctx, s, &who.user); err != nil {
+		return err
+	}
 	if err := d.evict(ctx, q, s, who); err != nil {
 		return err
 	}
@@ -25,6 +28,21 @@ func (d *directory) proveEmail(ctx context.Context, q *queue, s *store, who *sig
 	who.user = u
 	q.addUser(EventUserUpdated, "updateUser", d.events.UpdateUser, u)
 	return nil
+}
+
+// awaitProof waits for whoever is proving the e-mail address of u right now, and
+// makes them wait for this transaction: else a sign-in that was under way could
+// attach what is about to be detached. ErrConflict: it has been proven since u
+// was read.
+func (d *directory) awaitProof(ctx context.Context, s *store, u *User) error {
+	if !d.provesEmails || u.Email == "" || !u.EmailVerified.IsZero() {
+		return nil
+	}
+	now, err := s.lockUser(ctx, u.ID)
+	if err == nil && !now.EmailVerified.IsZero() {
+		err = ErrConflict
+	}
+	return err
 }
 
 // evict removes whatever did not vouch for this very e-mail address before it

@@ -2,6 +2,7 @@ package latchkey
 
 import (
 	"context"
+	"errors"
 	"slices"
 	"time"
 )
@@ -9,27 +10,25 @@ import (
 // What is done to a user outside of a sign-in.
 
 // unlink takes an account away from a user, unless it is their last way in. It
-// checks and acts in one transaction where the store has them.
+// checks and acts in one transaction where the store has them. When somebody
+// else changed the same rows, what they did is looked at once more.
 func (d *directory) unlink(ctx context.Context, q *queue, userID, provider, id string) error {
+	err := d.tryUnlink(ctx, q, userID, provider, id)
+	if errors.Is(err, ErrConflict) {
+		err = d.tryUnlink(ctx, q, userID, provider, id)
+	}
+	return err
+}
+
+func (d *directory) tryUnlink(ctx context.Context, q *queue, userID, provider, id string) error {
 	begun := q.mark()
 	err := d.store.inTx(ctx, func(ctx context.Context, s *store) error {
 		q.rewind(begun)
-		u, err := s.user(ctx, userID)
+		u, err := s.lockUser(ctx, userID)
 		if err != nil {
 			return err
 		}
-		accounts, keys, err := d.waysIn(ctx, s, userID)
-		if err != nil {
-			return err
-		}
-		i := slices.IndexFunc(accounts, func(a Account) bool { return a.Provider == provider && a.ProviderAccountID == id })
-		if i < 0 {
-			return ErrNotFound
-		}
-		if !d.canLose(&u, accounts, keys, i) {
-			return ErrLastAccount
-		}
-		gone, err := s.unlinkAccount(ctx, provider, id)
+		gone, err := d.takeAccount(ctx, s, &u, provider, id)
 		if err != nil {
 			return err
 		}
@@ -45,6 +44,44 @@ func (d *directory) unlink(ctx context.Context, q *queue, userID, provider, id s
 	return err
 }
 
+// takeAccount removes an account that its user can lose. Without
+// transactions others may have taken the other ways in at the same time: then
+// it comes back.
+func (d *directory) takeAccount(ctx context.Context, s *store, u *User, provider, id string) (gone Account, err error) {
+	accounts, keys, err := d.waysIn(ctx, s, u.ID)
+	if err != nil {
+		return gone, err
+	}
+	i := slices.IndexFunc(accounts, func(a Account) bool { return a.Provider == provider && a.ProviderAccountID == id })
+	if i < 0 {
+		return gone, ErrNotFound
+	}
+	if !d.canLose(u, accounts, keys, i) {
+		return gone, ErrLastAccount
+	}
+	gone, err = s.unlinkAccount(ctx, provider, id)
+	if err != nil || s.tx != nil {
+		return gone, err
+	}
+	return gone, d.bringBackLast(ctx, s, &gone)
+}
+
+// bringBackLast links an account again that turned out to be the last way in.
+func (d *directory) bringBackLast(ctx context.Context, s *store, gone *Account) error {
+	u, err := s.user(ctx, gone.UserID)
+	if err != nil {
+		return ignoring(err, ErrNotFound)
+	}
+	accounts, keys, err := d.waysIn(ctx, s, u.ID)
+	if err == nil && d.canLose(&u, accounts, keys, -1) {
+		return nil
+	}
+	if err == nil {
+		err = ErrLastAccount
+	}
+	return errors.Join(err, s.linkAccount(ctx, *gone))
+}
+
 // waysIn are the accounts and passkeys of a user.
 func (d *directory) waysIn(ctx context.Context, s *store, userID string) ([]Account, []Authenticator, error) {
 	accounts, err := s.listAccounts(ctx, userID)
@@ -55,7 +92,8 @@ func (d *directory) waysIn(ctx context.Context, s *store, userID string) ([]Acco
 	return accounts, keys, err
 }
 
-// canLose tells whether a user has a way in without the i-th of their accounts:
+// canLose tells whether a user has a way in without the i-th of their accounts
+// (-1: with all of them):
 // another account of a provider that is still configured, a passkey where those
 // are accepted, or a link to a proven e-mail address.
 func (d *directory) canLose(u *User, accounts []Account, keys []Authenticator, i int) bool {

@@ -167,11 +167,12 @@ func (s *setup) prepareDirectory(f *faults) {
 	if s.store == nil {
 		return
 	}
-	s.warnOfLesserStores()
 	s.directory = &directory{
 		store: s.store, revocations: s.revocations, providers: s.providers, refuseEviction: s.config.Strict.RefuseEviction,
 		events: &s.config.Events, log: s.log, now: s.now,
 	}
+	s.directory.provesEmails = slices.ContainsFunc(s.order, func(p preparedProvider) bool { return p.info().provesEmail })
+	s.warnOfLesserStores()
 }
 
 // need is a feature that asks something of the adapter.
@@ -202,13 +203,13 @@ func (s *setup) warnOfLesserStores() {
 	if s.store.tx == nil && s.store.signUps == nil {
 		s.log.warnAtStart("the Adapter is neither a TxAdapter nor a SignUpAdapter: a sign-up that is cut short has to be cleaned up by hand")
 	}
-	proves := slices.IndexFunc(s.order, func(p preparedProvider) bool { return p.info().provesEmail })
-	if proves >= 0 && s.store.accountLists == nil {
-		s.log.warnAtStart("the Adapter is no AccountAdapter: accounts that others have attached to an e-mail address stay attached when its owner proves it",
-			"provider", s.order[proves].info().id)
+	if !s.directory.provesEmails {
+		return
 	}
-	if proves >= 0 && s.config.Session.Strategy == DatabaseSessions && s.store.sessionLists == nil {
-		s.log.warnAtStart("the Adapter is no SessionListAdapter: sessions that others have opened live on when the owner of the e-mail address proves it",
-			"provider", s.order[proves].info().id)
+	if s.store.accountLists == nil {
+		s.log.warnAtStart("the Adapter is no AccountAdapter: accounts that others have attached to an e-mail address stay attached when its owner proves it")
+	}
+	if s.config.Session.Strategy == DatabaseSessions && s.store.sessionLists == nil {
+		s.log.warnAtStart("the Adapter is no SessionListAdapter: sessions that others have opened live on when the owner of the e-mail address proves it")
 	}
 }

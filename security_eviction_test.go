@@ -165,6 +165,18 @@ func TestFirstProof(t *testing.T) {
 		i.signInAs("issuer", "mallory@evil.example", true)
 		i.isOut(i.openLink(t))
 	})
+	t.Run("R-341 an account that is being linked meanwhile", func(t *testing.T) {
+		store := newFaultyStore()
+		i := newIntruder(t, func(c *latchkey.Config) { c.Adapter = store })
+		i.store = store.inner
+		i.signInAs("second", adaEmail, nil)
+		i.issuer.SignInAs(latchkeytest.Person{Subject: "mallory", Email: "mallory@evil.example", EmailVerified: true})
+		params := i.authResponse(i.browser, "issuer")
+		var owner *browser
+		store.afterwards("GetSessionAndUser", func() { owner = i.openLink(t) })
+		refused(t, i.browser.callback("issuer", params))
+		i.isOut(owner)
+	})
 	t.Run("R-341 what vouched for it stays, with its sessions", func(t *testing.T) {
 		s := newOAuthSite(t, stored)
 		honest := s.newBrowser()

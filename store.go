@@ -93,6 +93,15 @@ func (s *store) updateUser(ctx context.Context, id string, c UserChange) (User, 
 	return requireID(call(ctx, s, "UpdateUser", func(ctx context.Context) (User, error) { return s.adapter.UpdateUser(ctx, id, c) }))
 }
 
+// lockUser is user, and whoever locks the same one in another transaction waits
+// until this one ends. Without transactions nobody waits.
+func (s *store) lockUser(ctx context.Context, id string) (User, error) {
+	if s.tx == nil {
+		return s.user(ctx, id)
+	}
+	return s.updateUser(ctx, id, UserChange{})
+}
+
 func (s *store) linkAccount(ctx context.Context, a Account) error {
 	return callErr(ctx, s, "LinkAccount", func(ctx context.Context) error { return s.adapter.LinkAccount(ctx, a) })
 }

@@ -38,6 +38,7 @@ var stores = map[string]struct {
 	"an account's e-mail is not kept":        {func() latchkey.Adapter { return &unvouched{memory()} }, "the_e-mail_address_that_came_with_an_account"},
 	"a passkey's dates are not kept":         {func() latchkey.Adapter { return &dateless{memory()} }, "name,_model_and_dates_of_a_passkey"},
 	"a session shares its methods":           {func() latchkey.Adapter { return &sharing{memory(), nil} }, "SessionAdapter/records_are_copies"},
+	"an update locks nothing":                {func() latchkey.Adapter { return &unlocked{memory(), false} }, "R-345_whoever_updates_a_user"},
 	"a conflict keeps half of a transaction": {func() latchkey.Adapter { return &halving{memory()} }, "after_a_conflict_that_is_passed_over"},
 	"an earlier revocation replaces a later": {func() latchkey.Adapter { return &forgetful{Adapter: memory(), at: map[string]time.Time{}} }, "the_latest_instant_counts"},
 }
