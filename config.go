@@ -49,18 +49,23 @@ type Site struct {
 	// believed, because a proxy sets them. Also set by AUTH_TRUST_HOST.
 	TrustHost bool
 	// AllowedHosts are the hosts the site answers to, such as "app.example" or
-	// "*.preview.example"; requests for others are answered with status 400.
-	// "*" is any host and logs a warning. Empty: what TrustHost says. Without
-	// TrustHost only the Host header counts, not X-Forwarded-*. Not looked at
-	// when URL is set.
+	// "*.preview.example"; requests for others are answered with status 400. A
+	// port other than the scheme's own has to be named, as in
+	// "app.example:8443"; "localhost:*" is any port, for loopback hosts only.
+	// "*" is any host on any port and logs a warning. Empty: what TrustHost
+	// says. Without TrustHost only the Host header counts, not X-Forwarded-*.
+	// Not looked at when URL is set.
 	AllowedHosts []string
 
 	// TrustedProxies are the networks whose X-Forwarded-For is believed when
 	// the client's IP address is needed for limits and logs. Empty: none.
 	TrustedProxies []netip.Prefix
 	// ClientAddress replaces what TrustedProxies does, for sites that know the
-	// client's IP address in another way. Empty: unknown. nil: the right-most
-	// hop of X-Forwarded-For that is no trusted proxy, else the connection's.
+	// client's IP address in another way. What it says may have a port, and
+	// IPv4 may be mapped into IPv6; all spellings of one are one client. Text
+	// that is no IP address names a client as it is. Empty: unknown. nil: the
+	// right-most hop of X-Forwarded-For that is no trusted proxy, else the
+	// connection's.
 	ClientAddress func(r *Request) string
 
 	// RedirectProxyURL is the base path URL of a stable deployment that sends

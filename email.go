@@ -37,6 +37,9 @@ func (p *Email) prepare(s *setup, _ func(string) string) (preparedProvider, erro
 		id: e.ID, name: e.Name, kind: TypeEmail, style: e.Style, secret: p.Secret, start: "signin/", provesEmail: true,
 		needs: []ability{abilityVerification},
 	}
+	if s.trust.origin.Text == "" && len(s.trust.AllowedHosts) == 0 {
+		s.log.warnAtStart("links in mails lead to whatever host a request names: set Site.URL (AUTH_URL) or Site.AllowedHosts", "provider", e.ID)
+	}
 	if e.MaxAge > linkMaxAge {
 		s.log.warnAtStart("links that sign people in live longer than 24 hours", "provider", e.ID)
 	}

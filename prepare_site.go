@@ -38,11 +38,15 @@ func (s *setup) prepareSite(f *faults, givenPath string) {
 	s.trust.Site = *c
 }
 
+// anyPort ends an allowed host that is served on ports nobody knows before.
+const anyPort = ":*"
+
 // checkHosts refuses hosts, origins and a proxy that nothing could ever match.
 func (c *Site) checkHosts(f *faults) {
 	for _, host := range c.AllowedHosts {
-		if !weburl.ValidHost(strings.TrimPrefix(host, "*.")) && host != "*" {
-			f.add(ErrInvalidConfig, "Site.AllowedHosts: %q: want a host such as app.example, or *.preview.example", host)
+		name, anyOf := strings.CutSuffix(host, anyPort)
+		if !weburl.ValidHost(strings.TrimPrefix(name, "*.")) && host != "*" || anyOf && !weburl.IsLoopback(strings.ToLower(name)) {
+			f.add(ErrInvalidConfig, "Site.AllowedHosts: %q: want a host such as app.example, app.example:8443 or *.preview.example; any port is for loopback: localhost:*", host)
 		}
 	}
 	for _, o := range c.RedirectProxyOrigins {

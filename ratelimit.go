@@ -67,7 +67,7 @@ func clientKey(kind, client string) string {
 		return ""
 	}
 	if addr, err := netip.ParseAddr(client); err == nil && addr.Is6() {
-		network, _ := addr.WithZone("").Prefix(64) // fits every IPv6 address
+		network, _ := addr.Prefix(64) // fits every IPv6 address
 		client = network.String()
 	}
 	return kind + "-client:" + client

@@ -157,10 +157,6 @@ func TestHostTrusted(t *testing.T) {
 						if a.Code != http.StatusOK || !strings.Contains(a.Body.String(), `"http://app.example/auth/signin/crew"`) || strings.Contains(a.Body.String(), "evil") {
 							t.Errorf("%s %q: %d %s", header, host, a.Code, a.Body)
 						}
-					case name != "trusted" && host == "app.example:8443": // a name stands for every port
-						if a.Code != http.StatusOK {
-							t.Errorf("%s %q: %d, but it is on the list", header, host, a.Code)
-						}
 					case name == "trusted" && plain:
 						if a.Code != http.StatusOK {
 							t.Errorf("%s %q: %d, but any plain host is trusted", header, host, a.Code)
@@ -177,13 +173,62 @@ func TestHostTrusted(t *testing.T) {
 			c.Site.URL, c.Site.AllowedHosts = "", []string{"app.example", "*.preview.example", "Admin.Example:8443", "[::1]:3000"}
 		})
 		for host, allowed := range map[string]bool{
-			"app.example": true, "APP.EXAMPLE": true, "app.example:443": true, "app.example:8080": true, "a.preview.example": true, "a.b.preview.example": true, "a.preview.example:1": true, "admin.example:8443": true, "[::1]:3000": true,
+			"app.example": true, "APP.EXAMPLE": true, "app.example:443": true, "a.preview.example": true, "a.b.preview.example": true, "admin.example:8443": true, "[::1]:3000": true,
 			"preview.example": false, ".preview.example": false, "xpreview.example": false, "admin.example": false, "admin.example:443": false, "a.preview.example.evil.example": false, "[::1]": false, "app.example.": false, "": false,
 		} {
-			r := s.newBrowser().request(http.MethodGet, "/auth/providers", "", "")
-			r.Host, r.URL.Host = host, ""
-			if a := s.newBrowser().serve(s.auth, r); (a.Code == http.StatusOK) != allowed {
+			if a := askAt(s, host, true); (a.Code == http.StatusOK) != allowed {
 				t.Errorf("%q: %d, want allowed: %t", host, a.Code, allowed)
+			}
+		}
+	})
+	t.Run("R-353 a port has to be named, or the scheme's own", func(t *testing.T) {
+		for _, trust := range []bool{false, true} {
+			s := newSite(t, func(c *latchkey.Config) {
+				c.Site.URL, c.Site.TrustHost = "", trust
+				c.Site.AllowedHosts = []string{"app.example", "*.preview.example", "*.ports.example:8443", "admin.example:443", "LocalHost:*", "127.0.0.1:*", "[::1]:*"}
+			})
+			for host, allowed := range map[string]struct{ https, http bool }{
+				"app.example": {true, true}, "app.example:443": {true, false}, "app.example:80": {false, true},
+				"app.example:31337": {}, "app.example:8080": {}, "app.example:0443": {},
+				"a.preview.example": {true, true}, "a.preview.example:443": {true, false}, "a.preview.example:1": {},
+				"a.ports.example:8443": {true, true}, "a.ports.example": {}, "admin.example": {true, false}, "admin.example:443": {true, true},
+				"localhost:3000": {true, true}, "localhost": {true, true}, "LOCALHOST:1": {true, true}, "127.0.0.1:3000": {true, true}, "[::1]:3000": {true, true},
+				"127.0.0.10:3000": {}, "localhost.evil.example:3000": {}, "[::]:3000": {},
+			} {
+				if a := askAt(s, host, true); (a.Code == http.StatusOK) != allowed.https {
+					t.Errorf("https, %q: %d, want allowed: %t", host, a.Code, allowed.https)
+				}
+				if a := askAt(s, host, false); (a.Code == http.StatusOK) != allowed.http {
+					t.Errorf("http, %q: %d, want allowed: %t", host, a.Code, allowed.http)
+				}
+			}
+		}
+	})
+	t.Run("R-353 any port of other hosts is refused", func(t *testing.T) {
+		for _, host := range []string{"app.example:*", "*:*", "*.localhost:*x", ":*", "*.preview.example:*"} {
+			_, err := latchkey.New(latchkey.Config{Site: latchkey.Site{AllowedHosts: []string{host}}, Secrets: []string{siteSecret}, Runtime: latchkey.Runtime{Logger: quiet}})
+			if err == nil || !strings.Contains(err.Error(), "AllowedHosts") {
+				t.Errorf("%s: %v", host, err)
+			}
+		}
+	})
+	t.Run("R-353 links in mails need a host that is known", func(t *testing.T) {
+		const warning = "links in mails lead to whatever host"
+		for name, c := range map[string]struct {
+			change func(*latchkey.Config)
+			warns  bool
+		}{
+			"a URL":  {func(*latchkey.Config) {}, false},
+			"a list": {func(c *latchkey.Config) { c.Site.URL, c.Site.AllowedHosts = "", []string{"app.example"} }, false},
+			"a list and trust": {func(c *latchkey.Config) {
+				c.Site = latchkey.Site{TrustHost: true, AllowedHosts: []string{"app.example"}}
+			}, false},
+			"a URL and trust":   {func(c *latchkey.Config) { c.Site.TrustHost = true }, false},
+			"trust alone":       {func(c *latchkey.Config) { c.Site.URL, c.Site.TrustHost = "", true }, true},
+			"trust, no mailing": {func(c *latchkey.Config) { c.Site.URL, c.Site.TrustHost, c.Providers = "", true, c.Providers[:1] }, false},
+		} {
+			if got := newSite(t, c.change).log.text(); strings.Contains(got, warning) != c.warns {
+				t.Errorf("%s: want a warning: %t, log %s", name, c.warns, got)
 			}
 		}
 	})
@@ -308,6 +353,16 @@ func TestHostClientAddr(t *testing.T) {
 	}
 }
 
+// askAt asks for the list of providers under a host.
+func askAt(s *testSite, host string, https bool) *answer {
+	r := s.newBrowser().request(http.MethodGet, "/auth/providers", "", "")
+	r.Host, r.URL.Host = host, ""
+	if !https {
+		r.TLS = nil
+	}
+	return s.newBrowser().serve(s.auth, r)
+}
+
 func withCookies(b *browser, r *http.Request) *http.Request {
 	var all []string
 	for name, value := range b.jar {
@@ -322,6 +377,57 @@ func lastOf(records []map[string]any) map[string]any {
 		return nil
 	}
 	return records[len(records)-1]
+}
+
+func TestHostClientSpelling(t *testing.T) {
+	for _, c := range []struct {
+		name, one, other string
+		same             bool
+		logged           string
+	}{
+		{"IPv4 in IPv6 is IPv4", "::ffff:192.0.2.1", "192.0.2.1", true, "192.0.2.1"},
+		{"however it is written", "::FFFF:c000:0201", "192.0.2.1", true, "192.0.2.1"},
+		{"two of them are two", "::ffff:192.0.2.1", "::ffff:192.0.2.2", false, "192.0.2.1"},
+		{"a port is no part of it", "192.0.2.1:4711", "192.0.2.1:4712", true, "192.0.2.1"},
+		{"nor with IPv6", "[2001:db8::1]:4711", "2001:db8::1", true, "2001:db8::1"},
+		{"nor are brackets", "[2001:db8::1]", "2001:0db8:0::1", true, "2001:db8::1"},
+		{"nor is a zone", "fe80::1%eth0", "fe80::1%eth1", true, "fe80::1"},
+		{"IPv6 counts by its network", "2001:db8:1:2::1", "2001:db8:1:2:ffff::1", true, "2001:db8:1:2::1"},
+		{"another network is another client", "2001:db8:1:2::1", "2001:db8:1:3::1", false, "2001:db8:1:2::1"},
+		{"spaces around it", " 192.0.2.1\n", "192.0.2.1", true, "192.0.2.1"},
+		{"a name stays a name", "kiosk 7", "kiosk 7", true, "kiosk 7"},
+		{"two names are two", "kiosk 7", "kiosk 8", false, "kiosk 7"},
+	} {
+		t.Run("R-395 "+c.name, func(t *testing.T) {
+			said := c.one
+			s := newSite(t, func(cfg *latchkey.Config) {
+				cfg.Site.ClientAddress = func(*latchkey.Request) string { return said }
+				cfg.Limits.CredentialsPerClient = latchkey.Rate{Events: 1, Per: time.Hour}
+			})
+			s.newBrowser().post("/auth/callback/crew", "username", "a", "password", "x")
+			if got := fmt.Sprint(lastOf(s.log.records(t))["client"]); got != c.logged {
+				t.Errorf("logged %q, want %q", got, c.logged)
+			}
+			said = c.other
+			s.newBrowser().post("/auth/callback/crew", "username", "b", "password", "x")
+			if same := s.tried() == 1; same != c.same {
+				t.Errorf("one client: %t, want %t", same, c.same)
+			}
+		})
+	}
+	t.Run("R-395 nor does the connection's count by zone", func(t *testing.T) {
+		s := newSite(t, func(cfg *latchkey.Config) { cfg.Limits.CredentialsPerClient = latchkey.Rate{Events: 1, Per: time.Hour} })
+		for i, remote := range []string{"[fe80::1%eth0]:1", "[fe80::1%eth1]:2", "fe80::2%eth1"} {
+			b := s.newBrowser()
+			r := withCookies(b, b.request(http.MethodPost, "/auth/callback/crew", formContentType, fmt.Sprintf("username=%d&csrfToken=%s", i, b.token())))
+			r = withCookies(b, r)
+			r.RemoteAddr = remote
+			b.serve(s.auth, r)
+		}
+		if n := s.tried(); n != 1 {
+			t.Errorf("%d tries got through, want 1", n)
+		}
+	})
 }
 
 func TestHostBasePath(t *testing.T) {

@@ -31,9 +31,6 @@ func (t *hostTrust) originOf(r *Request) (weburl.Origin, error) {
 	if host == "" && r.URL != nil {
 		host = r.URL.Host
 	}
-	if !weburl.ValidHost(host) || !t.allows(host) {
-		return weburl.Origin{}, ErrUntrustedHost.wrap(errBadHost)
-	}
 	scheme := "http"
 	if r.TLS {
 		scheme = "https"
@@ -41,10 +38,14 @@ func (t *hostTrust) originOf(r *Request) (weburl.Origin, error) {
 	if forwarded := strings.TrimSuffix(strings.ToLower(t.forwarded(r, "X-Forwarded-Proto")), ":"); forwarded != "" {
 		scheme = forwarded
 	}
-	if scheme != "http" && scheme != "https" {
+	if !weburl.ValidHost(host) || (scheme != "http" && scheme != "https") {
 		return weburl.Origin{}, ErrUntrustedHost.wrap(errBadHost)
 	}
-	return weburl.NewOrigin(scheme, host), nil
+	origin := weburl.NewOrigin(scheme, host)
+	if !t.allows(origin) {
+		return weburl.Origin{}, ErrUntrustedHost.wrap(errBadHost)
+	}
+	return origin, nil
 }
 
 // forwarded is all of a header. A list is kept whole and so refused as a host
@@ -57,13 +58,19 @@ func (t *hostTrust) forwarded(r *Request, name string) string {
 	return strings.Trim(strings.Join(r.Header[name], ","), " \t")
 }
 
-func (t *hostTrust) allows(host string) bool {
+// allows looks for the origin on the list. A port has to be named there, unless
+// it is the scheme's own: others are anybody's who can run a program on the host.
+func (t *hostTrust) allows(o weburl.Origin) bool {
 	if len(t.AllowedHosts) == 0 {
 		return true
 	}
-	host = strings.ToLower(host)
+	scheme, _, _ := strings.Cut(o.Text, "://")
 	for _, pattern := range t.AllowedHosts {
-		if weburl.MatchHost(strings.ToLower(pattern), host) {
+		name, onAnyPort := strings.CutSuffix(pattern, anyPort)
+		if onAnyPort && strings.EqualFold(strings.Trim(name, "[]"), o.HostName()) {
+			return true
+		}
+		if pattern == "*" || o.Matches(scheme+"://"+pattern) {
 			return true
 		}
 	}
@@ -71,11 +78,15 @@ func (t *hostTrust) allows(host string) bool {
 }
 
 // clientAddr is the IP address of the client: the right-most hop of
-// X-Forwarded-For that is no trusted proxy. Empty: unknown.
+// X-Forwarded-For that is no trusted proxy. Empty: unknown. Whoever says
+// so, an address has one spelling: IPv4 in IPv6 is IPv4, without port and zone.
 func (t *hostTrust) clientAddr(r *Request) string {
 	if own := t.ClientAddress; own != nil {
-		client, _ := containResult(func() (string, error) { return own(r), nil })
-		return client
+		client, _ := containResult(func() (string, error) { return strings.TrimSpace(own(r)), nil })
+		if addr, ok := parseAddr(client); ok {
+			return addr.String()
+		}
+		return client // a name of the application's own
 	}
 	addr, ok := parseAddr(r.RemoteAddr)
 	if !ok {
@@ -98,10 +109,10 @@ func (t *hostTrust) clientAddr(r *Request) string {
 // parseAddr reads an IP address with or without a port.
 func parseAddr(text string) (netip.Addr, bool) {
 	if ap, err := netip.ParseAddrPort(text); err == nil {
-		return ap.Addr().Unmap(), true
+		return ap.Addr().Unmap().WithZone(""), true
 	}
-	addr, err := netip.ParseAddr(text)
-	return addr.Unmap(), err == nil
+	addr, err := netip.ParseAddr(strings.Trim(text, "[]"))
+	return addr.Unmap().WithZone(""), err == nil
 }
 
 func (t *hostTrust) isTrustedHop(addr netip.Addr) bool {

@@ -79,7 +79,7 @@ func (d *site) config() latchkey.Config {
 		Providers: d.providers(),
 		Adapter:   d.store.adapter,
 		Secrets:   d.secrets,
-		Site:      latchkey.Site{AllowedHosts: []string{"localhost", "127.0.0.1"}},
+		Site:      latchkey.Site{AllowedHosts: []string{"localhost:*", "127.0.0.1:*"}},
 		Session:   latchkey.SessionConfig{Strategy: d.strategy},
 		Account:   latchkey.AccountPage{Enabled: true},
 		Texts:     latchkey.Texts{Text: hint},

@@ -98,21 +98,6 @@ func validHostName(name string) bool {
 	return true
 }
 
-// MatchHost compares host with an exact name, with "*.example" for every name
-// below example, or with "*". A pattern without a port means any port.
-func MatchHost(pattern, host string) bool {
-	if pattern == "*" || pattern == host {
-		return true
-	}
-	if name, _, err := net.SplitHostPort(host); err == nil && !strings.Contains(pattern, ":") {
-		host = name
-	}
-	if suffix, ok := strings.CutPrefix(pattern, "*"); ok && strings.HasPrefix(suffix, ".") {
-		return len(host) > len(suffix) && strings.HasSuffix(host, suffix)
-	}
-	return pattern == host
-}
-
 // IsLoopback is true of the hosts on which plain http is no risk.
 func IsLoopback(host string) bool {
 	if name, _, err := net.SplitHostPort(host); err == nil {
