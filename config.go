@@ -180,6 +180,10 @@ type Cookies struct {
 	PKCE         CookieOptions
 	State        CookieOptions
 	Nonce        CookieOptions
+	// Browser marks a browser that has signed in before, whose tries are
+	// counted apart from those of strangers. It is set by a sign-in whose tries
+	// or mails are limited, lives 90 days, and opens nothing.
+	Browser CookieOptions
 }
 
 // CookieOptions changes one cookie. What is left empty keeps its default.
@@ -201,12 +205,14 @@ type Limits struct {
 	// Tries and mails.
 
 	CredentialsPerAccount Rate // failed tries on one name; zero: 20 in 15 minutes
-	CredentialsPerClient  Rate // tries from one IP address, successful ones too; zero: 100 in 15 minutes
-	MailsPerRecipient     Rate // links sent to one mailbox; zero: 5 in 15 minutes
-	MailsPerClient        Rate // links asked for from one IP address; zero: 30 in an hour
+	CredentialsPerClient  Rate // failed tries, at passwords and links, from one IP address; zero: 100 in 15 minutes
+	MailsPerRecipient     Rate // links sent to one mailbox and not used; zero: 5 in 15 minutes
+	MailsPerClient        Rate // links asked for from one IP address and not used; zero: 30 in an hour
+	LinkTries             Rate // wrong guesses at the links of one mailbox, where Email.NewToken makes short ones; zero: 5 in 15 minutes
 
 	// Limiter counts tries and mails. nil: the Adapter, if it is a Limiter,
-	// else this process's memory; share one between instances.
+	// else this process's memory; share one between instances. One that is a
+	// [ReturningLimiter] too gives back what did no harm.
 	Limiter Limiter
 
 	// Replay remembers check values that completed a callback. nil: the
@@ -242,6 +248,16 @@ type Limiter interface {
 	Take(ctx context.Context, key string, r Rate) (wait time.Duration, err error)
 	// Forget clears what was counted under key.
 	Forget(ctx context.Context, key string) error
+}
+
+// ReturningLimiter is a [Limiter] that can take an event back. Then a try that
+// was right costs its client nothing, and one that a limit refused costs no
+// other limit anything; without it both stay counted.
+type ReturningLimiter interface {
+	Limiter
+	// Return takes back one event that Take counted under key at rate r; what
+	// is empty stays empty.
+	Return(ctx context.Context, key string, r Rate) error
 }
 
 // ReplayStore remembers values that must not be used twice, such as the state

@@ -12,7 +12,7 @@ import (
 // cookieSpecs are all cookies that are ever set, for sites served over http or
 // over https.
 type cookieSpecs struct {
-	session, callbackURL, csrf, pkce, state, nonce, link cookieSpec
+	session, callbackURL, csrf, pkce, state, nonce, link, browser cookieSpec
 
 	former *cookieSpec // the session cookie before HostPrefix; nil: nothing to migrate
 }
@@ -73,6 +73,7 @@ func newCookieSpecs(o Cookies, secrets []string, secure bool) *cookieSpecs {
 		state:       spec(prefix, "state", o.State),
 		nonce:       spec(prefix, "nonce", o.Nonce),
 		link:        spec(prefix, "email-link", CookieOptions{}),
+		browser:     spec(prefix, "browser", o.Browser),
 	}
 	if secure && o.HostPrefix && o.SessionToken.Name == "" {
 		former := spec("__Secure-", "session-token", o.SessionToken)
@@ -102,7 +103,7 @@ func (s *cookieSpecs) check(f *faults) {
 	seen := map[string]string{}
 	for field, k := range map[string]*cookieSpec{
 		"SessionToken": &s.session, "CallbackURL": &s.callbackURL, "CSRFToken": &s.csrf,
-		"PKCE": &s.pkce, "State": &s.state, "Nonce": &s.nonce, "(magic link)": &s.link,
+		"PKCE": &s.pkce, "State": &s.state, "Nonce": &s.nonce, "(magic link)": &s.link, "Browser": &s.browser,
 	} {
 		t := k.template
 		t.Value = "x"

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"time"
 
 	"golang.org/x/text/unicode/norm"
 
@@ -65,7 +64,9 @@ func (p *credentialsProvider) receive(ctx context.Context, x *exchange) (outcome
 	if !ok {
 		return outcome{}, CredentialsError("")
 	}
-	account, wait, err := p.admitTry(ctx, x, fields)
+	account := p.accountKey(fields)
+	tries := x.setup.limits.tries(account, askerOf(ctx, x, account))
+	wait, err := x.setup.limits.admit(ctx, tries)
 	if err != nil {
 		return outcome{}, err
 	}
@@ -79,7 +80,7 @@ func (p *credentialsProvider) receive(ctx context.Context, x *exchange) (outcome
 	if u == nil {
 		return outcome{}, CredentialsError("")
 	}
-	if err := x.setup.limits.forgive(ctx, account); err != nil {
+	if err := x.setup.limits.forgive(ctx, tries); err != nil {
 		x.setup.log.error(ctx, x, ErrCallbackRoute.wrap(err))
 	}
 	user := *u
@@ -93,17 +94,8 @@ func (p *credentialsProvider) receive(ctx context.Context, x *exchange) (outcome
 		account:     Account{Provider: p.ID, ProviderAccountID: user.ID, Type: TypeCredentials},
 		credentials: fields,
 		vouched:     true,
+		countedAs:   account,
 	}}, nil
-}
-
-// admitTry counts a try, under the key of the account that is tried.
-func (p *credentialsProvider) admitTry(ctx context.Context, x *exchange, fields map[string]string) (account string, wait time.Duration, err error) {
-	if x.setup.limits.off {
-		return "", 0, nil
-	}
-	account = p.accountKey(fields)
-	wait, err = x.setup.limits.admitTry(ctx, account, x.setup.trust.clientAddr(x.request))
-	return account, wait, err
 }
 
 // typed is what was posted, as text of bounded number and size; anything else

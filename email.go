@@ -23,8 +23,9 @@ const (
 // emailProvider is an Email made ready.
 type emailProvider struct {
 	Email
-	about      providerInfo
-	hashSecret string // what stored hashes are made over
+	about       providerInfo
+	hashSecret  string // what stored hashes are made over
+	shortTokens bool   // NewToken makes some that could be guessed if tries were not few
 }
 
 func (p *Email) prepare(s *setup, _ func(string) string) (preparedProvider, error) {
@@ -49,8 +50,8 @@ func (p *Email) prepare(s *setup, _ func(string) string) (preparedProvider, erro
 	if e.Normalize == nil {
 		e.Normalize = mailbox.Normalize
 	}
-	if e.NewToken == nil {
-		e.NewToken = func() (string, error) { return randomHex(32), nil }
+	if err := e.checkTokens(s.limits); err != nil {
+		return e, ErrInvalidProvider.wrapFor(e.ID, err)
 	}
 	if p.Send == nil {
 		return e, ErrInvalidProvider.wrapFor(e.ID, errors.New("set Email.Send to a function that delivers the link, such as one of module mail"))
@@ -70,7 +71,7 @@ func (p *emailProvider) begin(ctx context.Context, x *exchange) (outcome, error)
 	if err := p.ask(ctx, x, email); err != nil {
 		return outcome{}, err
 	}
-	wait, err := x.setup.limits.admitMail(ctx, email, x.setup.trust.clientAddr(x.request))
+	wait, err := x.setup.limits.admit(ctx, x.setup.limits.mails(email, askerOf(ctx, x, mailKey(email))))
 	switch {
 	case err != nil:
 	case wait > 0:
@@ -121,7 +122,7 @@ func (p *emailProvider) account(email string) Account {
 // deliver stores the link's hash and then sends the link; one that could not be
 // sent is void.
 func (p *emailProvider) deliver(ctx context.Context, x *exchange, email string) error {
-	token, err := containResult(p.NewToken)
+	token, err := p.freshToken()
 	if err != nil {
 		return err
 	}
@@ -206,11 +207,36 @@ func (p *emailProvider) receive(ctx context.Context, x *exchange) (outcome, erro
 		account:       p.account(email),
 		provesEmail:   true,
 		emailVerified: true,
+		countedAs:     mailKey(row.Identifier),
 	}}, nil
 }
 
-// redeem trades the link's secret for the row that was stored with it.
+// redeem trades the link's secret for the row that was stored with it. Tries
+// are counted, and the right one is given back with the mail it came by.
 func (p *emailProvider) redeem(ctx context.Context, x *exchange, token, email string) (VerificationToken, error) {
+	limits, who := x.setup.limits, askerOf(ctx, x, mailKey(email))
+	guessed := email
+	if !p.shortTokens {
+		guessed = "" // nobody guesses them, so nobody's guesses may lock a mailbox
+	}
+	tries := limits.redemptions(guessed, who)
+	wait, err := limits.admit(ctx, tries)
+	if err != nil {
+		return VerificationToken{}, err
+	}
+	if wait > 0 {
+		return VerificationToken{}, ErrVerification.wrapFor(p.ID, &tooManyTries{wait})
+	}
+	row, err := p.use(ctx, x, token, email)
+	if err == nil {
+		if undo := limits.giveBack(ctx, append(tries, limits.mails(email, who)...)); undo != nil {
+			x.setup.log.error(ctx, x, ErrCallbackRoute.wrap(undo))
+		}
+	}
+	return row, err
+}
+
+func (p *emailProvider) use(ctx context.Context, x *exchange, token, email string) (VerificationToken, error) {
 	hash := hashWith(token, p.hashSecret)
 	if p.SameBrowser && !p.isBound(x, hash) {
 		return VerificationToken{}, ErrVerification.wrapFor(p.ID, errors.New("the link was asked for in another browser"))

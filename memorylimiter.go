@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// MemoryLimiter is a [Limiter] in this process's memory. It remembers the
+// MemoryLimiter is a [ReturningLimiter] in this process's memory. It remembers the
 // 100,000 keys that were used last. Make one with [NewMemoryLimiter].
 type MemoryLimiter struct {
 	now func() time.Time
@@ -54,6 +54,20 @@ func (l *MemoryLimiter) Take(_ context.Context, key string, r Rate) (time.Durati
 	}
 	b.full = full.Add(each)
 	return 0, nil
+}
+
+// Return takes back one event that Take counted under key at rate r.
+func (l *MemoryLimiter) Return(_ context.Context, key string, r Rate) error {
+	if r.Events <= 0 || r.Per <= 0 {
+		return nil
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if e, ok := l.buckets[key]; ok {
+		b := e.Value.(*bucket)
+		b.full = b.full.Add(-r.Per / time.Duration(r.Events))
+	}
+	return nil
 }
 
 // Forget clears what was counted under key.

@@ -44,6 +44,7 @@ func prepare(c Config, tenant string, getenv func(string) string) (*setup, error
 	s.prepareSessions(&faults)
 	s.prepareProviders(&faults, getenv)
 	s.prepareDirectory(&faults)
+	s.warnOfOneClient()
 	return s, errors.Join(faults...)
 }
 
@@ -105,6 +106,15 @@ func (s *setup) warnOfLooseness() {
 	}
 	if readable := c.Cookies.SessionToken.HTTPOnly; readable != nil && !*readable {
 		s.log.warnAtStart("Cookies.SessionToken.HTTPOnly is off: any script on the site can take the session away")
+	}
+}
+
+// warnOfOneClient: who trusts a proxy for the host has one, and limits want to
+// know it.
+func (s *setup) warnOfOneClient() {
+	counts := func(p preparedProvider) bool { return p.info().kind == TypeCredentials || p.info().kind == TypeEmail }
+	if s.trust.TrustHost && !s.trust.knowsClients() && !s.limits.off && slices.ContainsFunc(s.order, counts) {
+		s.log.warnAtStart(oneClient)
 	}
 }
 

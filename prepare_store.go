@@ -43,6 +43,7 @@ func (l *Limits) check(f *faults) {
 		{"CredentialsPerClient", l.CredentialsPerClient},
 		{"MailsPerRecipient", l.MailsPerRecipient},
 		{"MailsPerClient", l.MailsPerClient},
+		{"LinkTries", l.LinkTries},
 	} {
 		if (r.rate != Rate{}) && (r.rate.Events <= 0 || r.rate.Per <= 0) {
 			f.add(ErrInvalidConfig, "Limits.%s: want both Events and Per above zero, or neither for the default; Limits.Disabled switches limits off", r.field)

@@ -235,8 +235,12 @@ type Email struct {
 	// lower-cased, Unicode NFKC, the domain in ASCII. Its result is treated so
 	// too, and checked to be exactly one plain mailbox.
 	Normalize func(typed string) (string, error)
-	NewToken  func() (string, error) // nil: 32 random bytes in hex
-	Secret    string                 // mixed into the stored hash; empty: Config.Secrets
+	// NewToken makes what a link is recognised by, with 128 random bits or more,
+	// such as crypto/rand.Text. Less, down to six digits, is accepted where
+	// MaxAge is 15 minutes at most and wrong tries are limited to 20 or fewer
+	// ([Limits].LinkTries). New asks for a few. nil: 32 random bytes in hex.
+	NewToken func() (string, error)
+	Secret   string // mixed into the stored hash; empty: Config.Secrets
 	// ConfirmLink shows a page with a button when the link is opened, and
 	// spends the link when the button is pressed, so that mail scanners cannot.
 	// On when Hardened.

@@ -3,6 +3,7 @@ package latchkey
 import (
 	"context"
 	"net/netip"
+	"sync"
 	"time"
 )
 
@@ -14,50 +15,75 @@ type rateLimits struct {
 
 	triesPerAccount, triesPerClient   Rate
 	mailsPerRecipient, mailsPerClient Rate
+	linkTries                         Rate
+
+	proxySeen sync.Once
 }
 
 func newRateLimits(c Limits, tenant string, limiter Limiter) *rateLimits {
 	l := &rateLimits{
 		off: c.Disabled, tenant: tenant, limiter: limiter,
 		triesPerAccount: c.CredentialsPerAccount, triesPerClient: c.CredentialsPerClient,
-		mailsPerRecipient: c.MailsPerRecipient, mailsPerClient: c.MailsPerClient,
+		mailsPerRecipient: c.MailsPerRecipient, mailsPerClient: c.MailsPerClient, linkTries: c.LinkTries,
 	}
 	setDefault(&l.triesPerAccount, Rate{20, 15 * time.Minute})
 	setDefault(&l.triesPerClient, Rate{100, 15 * time.Minute})
 	setDefault(&l.mailsPerRecipient, Rate{5, 15 * time.Minute})
 	setDefault(&l.mailsPerClient, Rate{30, time.Hour})
+	setDefault(&l.linkTries, Rate{5, 15 * time.Minute})
 	return l
 }
 
-// admitTry counts a try before it is made, so that parallel ones cannot slip
-// by. It says how long to wait; zero: go on. account is the key of what was
-// typed, client the IP address; either may be empty, and is not counted then.
-func (l *rateLimits) admitTry(ctx context.Context, account, client string) (wait time.Duration, err error) {
-	if account != "" {
-		wait, err = l.take(ctx, account, l.triesPerAccount)
-	}
-	if key := clientKey("try", client); key != "" && err == nil && wait <= 0 {
-		wait, err = l.take(ctx, key, l.triesPerClient)
-	}
-	return wait, err
+// asker is who wants something that is counted.
+type asker struct {
+	client  string // IP address; empty: unknown, and not counted
+	browser string // id of a browser that has signed in there before; empty: a stranger's
 }
 
-// forgive forgets the failed tries of an account that has signed in. Those of
-// the client stay: one right password must not buy a hundred guesses.
-func (l *rateLimits) forgive(ctx context.Context, account string) error {
-	if l.off || account == "" {
-		return nil
-	}
-	return contain(func() error { return l.limiter.Forget(ctx, l.hash(account)) })
+// budget is what an event is counted under, and how often it may happen.
+type budget struct {
+	key      string
+	rate     Rate
+	byClient bool
 }
 
-// admitMail counts one more link, and says how long to wait; zero: send it.
-func (l *rateLimits) admitMail(ctx context.Context, email, client string) (wait time.Duration, err error) {
-	wait, err = l.take(ctx, "mail:"+email, l.mailsPerRecipient)
-	if key := clientKey("mail", client); key != "" && err == nil && wait <= 0 {
-		wait, err = l.take(ctx, key, l.mailsPerClient)
+// tries are the budgets of a try at an account; empty: none was named.
+func (l *rateLimits) tries(account string, who asker) []budget {
+	return budgets("try", account, l.triesPerAccount, who, l.triesPerClient)
+}
+
+// mails are the budgets of a mail to a mailbox.
+func (l *rateLimits) mails(email string, who asker) []budget {
+	return budgets("mail", mailKey(email), l.mailsPerRecipient, who, l.mailsPerClient)
+}
+
+// redemptions are the budgets of a try at the links of a mailbox; empty: they
+// cannot be guessed.
+func (l *rateLimits) redemptions(email string, who asker) []budget {
+	key := ""
+	if email != "" {
+		key = "link:" + email
 	}
-	return wait, err
+	return budgets("try", key, l.linkTries, who, l.triesPerClient)
+}
+
+// mailKey is what mails to a mailbox are counted under.
+func mailKey(email string) string { return "mail:" + email }
+
+// budgets are the client's and then the target's: a client that is over its own
+// takes nothing of others'. A browser that has signed in to the target before
+// has one of its own instead, which no stranger can use up.
+func budgets(kind, target string, perTarget Rate, who asker, perClient Rate) (all []budget) {
+	if who.browser != "" && target != "" {
+		return []budget{{key: "browser:" + who.browser + ":" + target, rate: perTarget}}
+	}
+	if key := clientKey(kind, who.client); key != "" {
+		all = append(all, budget{key, perClient, true})
+	}
+	if target != "" {
+		all = append(all, budget{key: target, rate: perTarget})
+	}
+	return all
 }
 
 // clientKey is what a client is counted under: its IP address, or the network
@@ -73,11 +99,57 @@ func clientKey(kind, client string) string {
 	return kind + "-client:" + client
 }
 
-func (l *rateLimits) take(ctx context.Context, key string, r Rate) (time.Duration, error) {
+// admit counts an event before it happens, so that parallel ones cannot slip
+// by: under all budgets, or, where one is used up, under none. It says how long
+// to wait; zero: go on.
+func (l *rateLimits) admit(ctx context.Context, all []budget) (wait time.Duration, err error) {
 	if l.off {
 		return 0, nil
 	}
-	return containResult(func() (time.Duration, error) { return l.limiter.Take(ctx, l.hash(key), r) })
+	for i, b := range all {
+		wait, err = containResult(func() (time.Duration, error) { return l.limiter.Take(ctx, l.hash(b.key), b.rate) })
+		if err == nil && wait <= 0 {
+			continue
+		}
+		if undo := l.giveBack(ctx, all[:i]); err == nil {
+			err = undo
+		}
+		return wait, err
+	}
+	return 0, nil
+}
+
+// giveBack takes back what admit has counted, where the limiter is able.
+func (l *rateLimits) giveBack(ctx context.Context, all []budget) error {
+	able, ok := l.limiter.(ReturningLimiter)
+	if l.off || !ok {
+		return nil
+	}
+	for _, b := range all {
+		if err := contain(func() error { return able.Return(ctx, l.hash(b.key), b.rate) }); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// forgive is for a try that was right: it forgets the failed ones at the
+// account, and takes back the one of the client, whose other tries stay: one
+// right password must not buy a hundred guesses.
+func (l *rateLimits) forgive(ctx context.Context, all []budget) error {
+	if l.off {
+		return nil
+	}
+	for i, b := range all {
+		forget := func() error { return l.limiter.Forget(ctx, l.hash(b.key)) }
+		if b.byClient {
+			forget = func() error { return l.giveBack(ctx, all[i:i+1]) }
+		}
+		if err := contain(forget); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // hash keeps names and e-mail addresses out of the limiter's store.

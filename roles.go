@@ -56,6 +56,7 @@ type assertion struct {
 	provesEmail   bool    // opening the link proved the e-mail address
 	emailVerified bool    // the provider says that the e-mail address is verified
 	link          linking // what a matching e-mail address is worth
+	countedAs     string  // what its tries or mails were counted under; empty: nothing
 	begunBy       string  // id of the user who began this in a session whose cookie could not come along
 }
 

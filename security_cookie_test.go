@@ -170,7 +170,7 @@ func TestSessionCookieReading(t *testing.T) {
 		for range 3 {
 			b.isLive()
 		}
-		if len(b.jar) != 3 || !b.isLive() {
+		if len(b.jar) != 4 || !b.isLive() {
 			t.Errorf("left: %v", b.jar)
 		}
 	})

@@ -86,7 +86,7 @@ func TestHostNoTrust(t *testing.T) {
 func TestHostFixed(t *testing.T) {
 	want := ""
 	clean := func(s string) string { // fresh values differ
-		for _, word := range []string{"csrf-token=", "session-token=", "code_verifier=", "state=", "code_challenge=", `csrfToken" value="`, `csrfToken":"`, "token="} {
+		for _, word := range []string{"csrf-token=", "session-token=", "authjs.browser=", "code_verifier=", "state=", "code_challenge=", `csrfToken" value="`, `csrfToken":"`, "token="} {
 			parts := strings.Split(s, word)
 			for i := range parts[1:] {
 				if end := strings.IndexAny(parts[i+1], "\";&] "); end >= 0 {

@@ -87,6 +87,9 @@ func (x *exchange) admit(ctx context.Context, in assertion) (*Response, error) {
 	if err := x.setup.sessions.open(ctx, x, who); err != nil {
 		return nil, x.atProvider(err)
 	}
+	if err := rememberBrowser(x, in.countedAs); err != nil {
+		return nil, x.atProvider(err)
+	}
 	x.setup.log.info(ctx, x, "signed in", "user", who.user.ID, "new", who.isNew)
 	x.queueSignIn(who)
 	return &Response{Redirect: x.destination(who)}, nil

@@ -106,6 +106,9 @@ func (t *hostTrust) clientAddr(r *Request) string {
 	return addr.String()
 }
 
+// knowsClients: the operator has said how clients behind a proxy are found.
+func (t *hostTrust) knowsClients() bool { return t.ClientAddress != nil || len(t.TrustedProxies) > 0 }
+
 // parseAddr reads an IP address with or without a port.
 func parseAddr(text string) (netip.Addr, bool) {
 	if ap, err := netip.ParseAddrPort(text); err == nil {

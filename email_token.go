@@ -1,0 +1,93 @@
+package latchkey
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"strings"
+	"time"
+)
+
+// What a magic link's token has to be like. Without a limit on tries only its
+// randomness keeps it from being guessed; where tries are counted and few, six
+// digits will do for a while.
+
+const (
+	enoughBits   = 128              // nobody guesses those
+	fewestBits   = 19               // six digits, with tries that are few
+	shortMaxAge  = 15 * time.Minute // of links with fewer than enoughBits
+	mostTries    = 20               // in LinkTries, for the same
+	tokenSamples = 4
+)
+
+var errWeakToken = errors.New("Email.NewToken makes tokens that can be guessed: want at least 128 random bits, such as crypto/rand.Text; " +
+	"six digits or more need Email.MaxAge of 15 minutes at most, and Limits that are on with at most 20 LinkTries")
+
+// checkTokens looks at what NewToken makes before anybody gets a link. A
+// NewToken that fails is left alone: it may need what is not there yet.
+func (p *emailProvider) checkTokens(limits *rateLimits) error {
+	if p.NewToken == nil {
+		p.NewToken = func() (string, error) { return randomHex(32), nil }
+		return nil
+	}
+	samples := make([]string, 0, tokenSamples)
+	for range tokenSamples {
+		token, err := containResult(p.NewToken)
+		if err != nil {
+			return nil
+		}
+		samples = append(samples, token)
+	}
+	bits := math.Min(bitsOf(samples[0]), varyingBits(samples)+8) // chance makes some places look constant
+	p.shortTokens = bits < enoughBits
+	fewTries := !limits.off && limits.linkTries.Events <= mostTries && p.MaxAge <= shortMaxAge
+	if bits < fewestBits || p.shortTokens && !fewTries {
+		return fmt.Errorf("%w; these have about %d", errWeakToken, int(bits))
+	}
+	return nil
+}
+
+// freshToken makes the token of a link; one that is weaker than those New has
+// seen is an error.
+func (p *emailProvider) freshToken() (string, error) {
+	token, err := containResult(p.NewToken)
+	if err != nil {
+		return "", err
+	}
+	if bits := bitsOf(token); bits < fewestBits || bits < enoughBits && !p.shortTokens {
+		return "", errWeakToken
+	}
+	return token, nil
+}
+
+// bitsOf is the most that a token can be worth, by its length and the smallest
+// usual alphabet that has all of its characters.
+func bitsOf(token string) float64 {
+	plain := strings.ReplaceAll(token, "-", "")
+	return float64(len(plain)) * math.Log2(float64(alphabetOf(plain)))
+}
+
+func alphabetOf(token string) int {
+	const digits, lower, upper = "0123456789", "abcdefghijklmnopqrstuvwxyz", "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+	for _, characters := range []string{digits, digits + "abcdef", digits + "ABCDEF", digits + lower, digits + upper, digits + lower + upper} {
+		if strings.Trim(token, characters) == "" {
+			return len(characters)
+		}
+	}
+	return 64
+}
+
+// varyingBits leaves out the places that are the same in all samples: a prefix,
+// a constant, the date in front of a counter.
+func varyingBits(samples []string) float64 {
+	varying := strings.Builder{}
+	for i := range len(samples[0]) {
+		for _, other := range samples[1:] {
+			if i >= len(other) || other[i] != samples[0][i] {
+				varying.WriteByte(samples[0][i])
+				break
+			}
+		}
+	}
+	return bitsOf(varying.String())
+}
