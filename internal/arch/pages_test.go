@@ -1,0 +1,119 @@
+package arch
+
+import (
+	"go/ast"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+)
+
+// prose are README.md and the pages of docs, by path from the root.
+func prose(t *testing.T) map[string]string {
+	t.Helper()
+	pages := map[string]string{}
+	watch(t, func(path string) {
+		if filepath.Ext(path) == ".md" {
+			name, err := filepath.Rel(root, path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if name = filepath.ToSlash(name); strings.HasPrefix(name, "docs/") || !strings.Contains(name, "/") {
+				pages[name] = read(t, path)
+			}
+		}
+	})
+	if len(pages) < 10 {
+		t.Fatalf("only %d pages were found", len(pages))
+	}
+	return pages
+}
+
+var (
+	link      = regexp.MustCompile(`\]\(([^)\s]+)\)`)
+	heading   = regexp.MustCompile(`(?m)^#+ +(.*)$`)
+	codeBlock = regexp.MustCompile("(?ms)^```.*?^```")
+	unsaid    = regexp.MustCompile(`[^\p{L}\p{N} _-]`)
+)
+
+// TestLinks follows what a page links to within the repository (R-330).
+func TestLinks(t *testing.T) {
+	pages := prose(t)
+	for name, text := range pages {
+		for _, m := range link.FindAllStringSubmatch(codeBlock.ReplaceAllString(text, ""), -1) {
+			if strings.Contains(m[1], "://") || strings.HasPrefix(m[1], "mailto:") {
+				continue
+			}
+			file, anchor, _ := strings.Cut(m[1], "#")
+			to := name
+			if file != "" {
+				to = filepath.ToSlash(filepath.Join(filepath.Dir(name), file))
+			}
+			if _, err := os.Stat(filepath.Join(root, to)); err != nil {
+				t.Errorf("R-330 %s links to %s, which is not there", name, m[1])
+			} else if anchor != "" && strings.HasSuffix(to, ".md") && !hasHeading(pages[to], anchor) {
+				t.Errorf("R-330 %s links to %s, which has no such heading", name, m[1])
+			}
+		}
+	}
+}
+
+// hasHeading looks for a heading by the anchor that GitHub gives it.
+func hasHeading(page, anchor string) bool {
+	for _, m := range heading.FindAllStringSubmatch(codeBlock.ReplaceAllString(page, ""), -1) {
+		if strings.ReplaceAll(unsaid.ReplaceAllString(strings.ToLower(m[1]), ""), " ", "-") == anchor {
+			return true
+		}
+	}
+	return false
+}
+
+// TestModulesCanBeGot reads how to get what the pages import: README.md says it
+// of the library, and whoever names a module's folder finds it in the module.
+func TestModulesCanBeGot(t *testing.T) {
+	module, _, _ := strings.Cut(strings.TrimPrefix(read(t, filepath.Join(root, "go.mod")), "module "), "\n")
+	pages := prose(t)
+	if !strings.Contains(pages["README.md"], "\ngo get "+module+"\n") {
+		t.Errorf("R-330 README.md does not say: go get %s", module)
+	}
+	got := regexp.MustCompile(`go (?:get|install) (\S*?)[@\x60\s)]`)
+	for name, text := range pages {
+		for _, m := range got.FindAllStringSubmatch(text, -1) {
+			folder, ours := strings.CutPrefix(m[1], module)
+			if _, err := os.Stat(filepath.Join(root, folder, "go.mod")); ours && err != nil {
+				t.Errorf("R-330 %s gets %s, which is no module", name, m[1])
+			}
+		}
+	}
+}
+
+// TestNoAliasesOfTheInside keeps fields and methods where godoc shows them: what
+// users may name is declared in a package that they can read.
+func TestNoAliasesOfTheInside(t *testing.T) {
+	watch(t, func(path string) {
+		name := filepath.ToSlash(path)
+		if filepath.Ext(path) != ".go" || strings.HasSuffix(name, "_test.go") || strings.Contains(name, "/internal/") {
+			return
+		}
+		f := parse(t, path)
+		inside := map[string]bool{}
+		for _, i := range f.Imports {
+			if p := strings.Trim(i.Path.Value, `"`); strings.Contains(p, "latchkeyhq/latchkey/internal/") {
+				inside[p[strings.LastIndexByte(p, '/')+1:]] = true
+			}
+		}
+		ast.Inspect(f, func(n ast.Node) bool {
+			spec, is := n.(*ast.TypeSpec)
+			if !is || !spec.Name.IsExported() || !spec.Assign.IsValid() {
+				return true
+			}
+			if to, is := spec.Type.(*ast.SelectorExpr); is {
+				if from, is := to.X.(*ast.Ident); is && inside[from.Name] {
+					t.Errorf("R-330 %s: %s is %s.%s, whose fields godoc does not show", name, spec.Name, from.Name, to.Sel)
+				}
+			}
+			return true
+		})
+	})
+}
