@@ -92,6 +92,7 @@ func (s *sheet) funcs() template.FuncMap {
 		"moment":  moment,
 		"instant": instant,
 		"label":   func(p Provider) string { return s.texts.label(p) },
+		"alone":   func(p Provider) string { return s.texts.alone(p) },
 		"clock":   clock,
 		"message": func(key string) message { return message{Key: key} },
 	}

@@ -6,6 +6,8 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 
 	"github.com/latchkeyhq/latchkey/internal/words"
 )
@@ -126,6 +128,17 @@ func (t texts) label(p Provider) string {
 		return t.text(key)
 	}
 	return p.Label()
+}
+
+// alone is a label that stands by itself. In many languages a name of ours is
+// written small inside of a sentence, but not here.
+func (t texts) alone(p Provider) string {
+	name := t.label(p)
+	if name == "" || name == p.Label() {
+		return name
+	}
+	first, size := utf8.DecodeRuneInString(name)
+	return string(unicode.ToUpper(first)) + name[size:]
 }
 
 // device is what a session is called.

@@ -27,6 +27,18 @@ var builtIn = []struct {
 	{"en", func() Texts { return english }},
 	{"ar", sync.OnceValue(arabic)},
 	{"de", sync.OnceValue(german)},
+	{"es", sync.OnceValue(spanish)},
+	{"fr", sync.OnceValue(french)},
+	{"it", sync.OnceValue(italian)},
+	{"ja", sync.OnceValue(japanese)},
+	{"ko", sync.OnceValue(korean)},
+	{"nl", sync.OnceValue(dutch)},
+	{"pl", sync.OnceValue(polish)},
+	{"pt-BR", sync.OnceValue(portuguese)},
+	{"ru", sync.OnceValue(russian)},
+	{"tr", sync.OnceValue(turkish)},
+	{"uk", sync.OnceValue(ukrainian)},
+	{"zh-Hans", sync.OnceValue(chinese)},
 }
 
 // Tags are the tags of the built-in languages, as in <html lang>, English
