@@ -59,7 +59,8 @@ type SessionAdapter interface {
 	// CreateSession stores s. An empty ID is replaced by one of the store's
 	// choosing; a store whose ids are of another type may replace any ID.
 	CreateSession(ctx context.Context, s StoredSession) error
-	// GetSessionAndUser finds a session with its user in one round trip. An
+	// GetSessionAndUser finds a session with its user in one round trip; Token is
+	// the one that was asked for, however it is stored. An
 	// expired session is found too, unless the engine has removed it
 	// (ErrNotFound).
 	GetSessionAndUser(ctx context.Context, token string) (StoredSession, User, error)

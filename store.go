@@ -4,8 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
+	"github.com/latchkeyhq/latchkey/internal/mailbox"
 	"github.com/latchkeyhq/latchkey/internal/redact"
 )
 
@@ -44,12 +46,36 @@ func callErr(ctx context.Context, s *store, operation string, f func(context.Con
 	return err
 }
 
-// requireID refuses a user without an id, which no store has.
-func requireID(u User, err error) (User, error) {
-	if err == nil && u.ID == "" {
-		return u, ErrAdapter.wrap(errors.New("the adapter returned a user without an id"))
+// answering is an answer of the store that fits the question. Any other is a
+// fault: whoever believed it would sign somebody in as somebody else.
+func answering[T any](operation string, answer T, err error, fits func(T) bool) (T, error) {
+	if err == nil && !fits(answer) {
+		var none T
+		return none, ErrAdapter.wrap(errors.New(operation + " answered another question than it was asked"))
 	}
-	return u, err
+	return answer, err
+}
+
+// callFor is call for an answer that has to fit the question.
+func callFor[T any](ctx context.Context, s *store, operation string, fits func(T) bool, f func(context.Context) (T, error)) (T, error) {
+	answer, err := call(ctx, s, operation, f)
+	return answering(operation, answer, err, fits)
+}
+
+// callForList is orNothing of callFor, whose answer fits if all of it does.
+func callForList[T any](ctx context.Context, s *store, operation string, fits func(T) bool, f func(context.Context) ([]T, error)) ([]T, error) {
+	return orNothing(callFor(ctx, s, operation, func(list []T) bool {
+		return !slices.ContainsFunc(list, func(one T) bool { return !fits(one) })
+	}, f))
+}
+
+func isUser(id string) func(User) bool {
+	return func(u User) bool { return id != "" && u.ID == id }
+}
+
+// hasEmail compares as stores may, some of which find ASCII in any case.
+func hasEmail(email string) func(User) bool {
+	return func(u User) bool { return u.ID != "" && (u.Email == email || mailbox.EqualASCII(u.Email, email)) }
 }
 
 // optional turns ErrNotFound into a nil record.
@@ -69,28 +95,49 @@ func orNothing[T any](list []T, err error) ([]T, error) {
 }
 
 func (s *store) createUser(ctx context.Context, u User) (User, error) {
-	return requireID(call(ctx, s, "CreateUser", func(ctx context.Context) (User, error) { return s.adapter.CreateUser(ctx, u) }))
+	return callFor(ctx, s, "CreateUser", hasEmail(u.Email), func(ctx context.Context) (User, error) { return s.adapter.CreateUser(ctx, u) })
 }
 
 func (s *store) user(ctx context.Context, id string) (User, error) {
-	return requireID(call(ctx, s, "GetUser", func(ctx context.Context) (User, error) { return s.adapter.GetUser(ctx, id) }))
+	return callFor(ctx, s, "GetUser", isUser(id), func(ctx context.Context) (User, error) { return s.adapter.GetUser(ctx, id) })
 }
 
 func (s *store) userByEmail(ctx context.Context, email string) (User, error) {
 	if email == "" {
 		return User{}, ErrNotFound
 	}
-	return requireID(call(ctx, s, "GetUserByEmail", func(ctx context.Context) (User, error) { return s.adapter.GetUserByEmail(ctx, email) }))
+	return callFor(ctx, s, "GetUserByEmail", hasEmail(email), func(ctx context.Context) (User, error) { return s.adapter.GetUserByEmail(ctx, email) })
 }
 
 func (s *store) userByAccount(ctx context.Context, a *Account) (User, error) {
-	return requireID(call(ctx, s, "GetUserByAccount", func(ctx context.Context) (User, error) {
+	return callFor(ctx, s, "GetUserByAccount", func(u User) bool { return u.ID != "" }, func(ctx context.Context) (User, error) {
 		return s.adapter.GetUserByAccount(ctx, a.Provider, a.ProviderAccountID)
-	}))
+	})
+}
+
+// ownedBy makes sure that an account belongs to a user, as far as the store can
+// say: the answer to userByAccount names no account that could be compared.
+// ErrConflict: it was unlinked since.
+func (s *store) ownedBy(ctx context.Context, a *Account, owner *User) error {
+	if s.accountLists == nil {
+		return nil
+	}
+	_, err := callFor(ctx, s, "GetAccount", func(found Account) bool { return found.isAccount(a) && found.UserID == owner.ID },
+		func(ctx context.Context) (Account, error) {
+			return s.accountLists.GetAccount(ctx, a.Provider, a.ProviderAccountID)
+		})
+	if errors.Is(err, ErrNotFound) {
+		return ErrConflict
+	}
+	return ignoring(err, errors.ErrUnsupported)
+}
+
+func (a *Account) isAccount(b *Account) bool {
+	return a.Provider == b.Provider && a.ProviderAccountID == b.ProviderAccountID
 }
 
 func (s *store) updateUser(ctx context.Context, id string, c UserChange) (User, error) {
-	return requireID(call(ctx, s, "UpdateUser", func(ctx context.Context) (User, error) { return s.adapter.UpdateUser(ctx, id, c) }))
+	return callFor(ctx, s, "UpdateUser", isUser(id), func(ctx context.Context) (User, error) { return s.adapter.UpdateUser(ctx, id, c) })
 }
 
 // lockUser is user, and whoever locks the same one in another transaction waits
@@ -139,14 +186,12 @@ type sessionAndUser struct {
 }
 
 func (s *store) session(ctx context.Context, token string) (sessionAndUser, error) {
-	found, err := call(ctx, s, "GetSessionAndUser", func(ctx context.Context) (f sessionAndUser, err error) {
+	return callFor(ctx, s, "GetSessionAndUser", func(f sessionAndUser) bool {
+		return f.row.Token == token && f.row.UserID == f.user.ID && f.user.ID != "" && !f.row.Expires.IsZero()
+	}, func(ctx context.Context) (f sessionAndUser, err error) {
 		f.row, f.user, err = s.sessionRows.GetSessionAndUser(ctx, token)
 		return f, err
 	})
-	if err == nil && (found.user.ID == "" || found.row.UserID != found.user.ID || found.row.Expires.IsZero()) {
-		return found, ErrAdapter.wrap(errors.New("GetSessionAndUser returned a session that belongs to nobody"))
-	}
-	return found, err
 }
 
 func (s *store) createSession(ctx context.Context, row StoredSession) error {
@@ -158,16 +203,16 @@ func (s *store) extendSession(ctx context.Context, token string, expires time.Ti
 }
 
 func (s *store) deleteSession(ctx context.Context, token string) (StoredSession, error) {
-	return call(ctx, s, "DeleteSession", func(ctx context.Context) (StoredSession, error) { return s.sessionRows.DeleteSession(ctx, token) })
+	return callFor(ctx, s, "DeleteSession", func(row StoredSession) bool { return row.Token == token && row.UserID != "" },
+		func(ctx context.Context) (StoredSession, error) { return s.sessionRows.DeleteSession(ctx, token) })
 }
 
 func (s *store) listSessions(ctx context.Context, userID string) ([]StoredSession, error) {
 	if s.sessionLists == nil {
 		return nil, nil
 	}
-	return orNothing(call(ctx, s, "ListSessions", func(ctx context.Context) ([]StoredSession, error) {
-		return s.sessionLists.ListSessions(ctx, userID)
-	}))
+	return callForList(ctx, s, "ListSessions", func(row StoredSession) bool { return row.UserID == userID },
+		func(ctx context.Context) ([]StoredSession, error) { return s.sessionLists.ListSessions(ctx, userID) })
 }
 
 func (s *store) deleteSessionByID(ctx context.Context, userID, id string) error {
@@ -194,33 +239,33 @@ func (s *store) createVerificationToken(ctx context.Context, t VerificationToken
 }
 
 func (s *store) useVerificationToken(ctx context.Context, identifier, token string) (VerificationToken, error) {
-	return call(ctx, s, "UseVerificationToken", func(ctx context.Context) (VerificationToken, error) {
-		return s.verification.UseVerificationToken(ctx, identifier, token)
-	})
+	return callFor(ctx, s, "UseVerificationToken", func(t VerificationToken) bool { return t.Identifier == identifier && t.Token == token },
+		func(ctx context.Context) (VerificationToken, error) {
+			return s.verification.UseVerificationToken(ctx, identifier, token)
+		})
 }
 
 func (s *store) listAccounts(ctx context.Context, userID string) ([]Account, error) {
 	if s.accountLists == nil {
 		return nil, nil
 	}
-	return orNothing(call(ctx, s, "ListAccounts", func(ctx context.Context) ([]Account, error) {
-		return s.accountLists.ListAccounts(ctx, userID)
-	}))
+	return callForList(ctx, s, "ListAccounts", func(a Account) bool { return a.UserID == userID },
+		func(ctx context.Context) ([]Account, error) { return s.accountLists.ListAccounts(ctx, userID) })
 }
 
 func (s *store) unlinkAccount(ctx context.Context, provider, id string) (Account, error) {
-	return call(ctx, s, "UnlinkAccount", func(ctx context.Context) (Account, error) {
-		return s.accountLists.UnlinkAccount(ctx, provider, id)
-	})
+	return callFor(ctx, s, "UnlinkAccount", func(a Account) bool { return a.Provider == provider && a.ProviderAccountID == id },
+		func(ctx context.Context) (Account, error) { return s.accountLists.UnlinkAccount(ctx, provider, id) })
 }
 
 func (s *store) listAuthenticators(ctx context.Context, userID string) ([]Authenticator, error) {
 	if s.authenticators == nil {
 		return nil, nil
 	}
-	return orNothing(call(ctx, s, "ListAuthenticators", func(ctx context.Context) ([]Authenticator, error) {
-		return s.authenticators.ListAuthenticators(ctx, userID)
-	}))
+	return callForList(ctx, s, "ListAuthenticators", func(k Authenticator) bool { return k.UserID == userID },
+		func(ctx context.Context) ([]Authenticator, error) {
+			return s.authenticators.ListAuthenticators(ctx, userID)
+		})
 }
 
 func (s *store) deleteAuthenticator(ctx context.Context, id []byte) error {
@@ -230,13 +275,14 @@ func (s *store) deleteAuthenticator(ctx context.Context, id []byte) error {
 }
 
 func (s *store) deleteUser(ctx context.Context, id string) (User, error) {
-	return call(ctx, s, "DeleteUser", func(ctx context.Context) (User, error) { return s.deletion.DeleteUser(ctx, id) })
+	return callFor(ctx, s, "DeleteUser", isUser(id), func(ctx context.Context) (User, error) { return s.deletion.DeleteUser(ctx, id) })
 }
 
 func (s *store) beginSignUp(ctx context.Context, a *Account, userID string) (string, error) {
-	return call(ctx, s, "BeginSignUp", func(ctx context.Context) (string, error) {
-		return s.signUps.BeginSignUp(ctx, a.Provider, a.ProviderAccountID, userID)
-	})
+	return callFor(ctx, s, "BeginSignUp", func(id string) bool { return id != "" },
+		func(ctx context.Context) (string, error) {
+			return s.signUps.BeginSignUp(ctx, a.Provider, a.ProviderAccountID, userID)
+		})
 }
 
 // endSignUp forgets that a sign-up of this account was under way.

@@ -61,6 +61,12 @@ func hasASCIICase(r rune) bool {
 	return false
 }
 
+// EqualASCII compares two e-mail addresses as databases may that tell no case of
+// ASCII apart. Whatever else folds is different.
+func EqualASCII(a, b string) bool {
+	return isASCII(a) && isASCII(b) && strings.EqualFold(a, b)
+}
+
 func isASCII(s string) bool {
 	for i := range len(s) {
 		if s[i] >= 0x80 {
