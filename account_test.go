@@ -401,7 +401,9 @@ func TestATableThatIsNotThereHoldsNothing(t *testing.T) {
 }
 
 func TestHostPrefixForgetsADeadFormerCookie(t *testing.T) {
-	s := newSite(t, stored, func(c *latchkey.Config) { c.Cookies.HostPrefix = true })
+	s := newSite(t, stored, func(c *latchkey.Config) {
+		c.Cookies.HostPrefix, c.Cookies.MigrateUntil = true, time.Now().Add(time.Hour)
+	})
 	b := s.newBrowser()
 	b.jar["__Secure-authjs.session-token"] = "dead"
 	b.session()

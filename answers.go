@@ -2,6 +2,8 @@ package latchkey
 
 import (
 	"net/http"
+	"slices"
+	"strings"
 
 	"github.com/latchkeyhq/latchkey/internal/jsontext"
 )
@@ -19,7 +21,43 @@ var (
 	neverCache    = []string{"private, no-cache, no-store"}
 	alreadyOld    = []string{"0"}
 	noCachePragma = []string{"no-cache"}
+	varyCookie    = []string{"Cookie"}
 )
+
+// addVary marks an answer that a cookie decided: no cache may hand it to
+// another browser (RFC 9110, section 12.5.5).
+func addVary(h http.Header) {
+	given := h["Vary"]
+	for _, line := range given {
+		for name := range strings.SplitSeq(line, ",") {
+			if name = strings.TrimSpace(name); name == "*" || strings.EqualFold(name, "Cookie") {
+				return
+			}
+		}
+	}
+	if given == nil {
+		h["Vary"] = varyCookie
+		return
+	}
+	h["Vary"] = append(slices.Clone(given), "Cookie")
+}
+
+// varied is r as one that a cookie decided.
+func varied(r *Response) *Response {
+	if r.Header == nil {
+		r.Header = http.Header{}
+	}
+	addVary(r.Header)
+	return r
+}
+
+// ownAnswer is a copy of what the application answers with, which may answer
+// other requests at the same time.
+func ownAnswer(r *Response) *Response {
+	own := *r
+	own.Header, own.Cookies = r.Header.Clone(), slices.Clone(r.Cookies)
+	return &own
+}
 
 // jsonText is an answer of one JSON string.
 func jsonText(status int, text string) *Response {

@@ -3,6 +3,7 @@ package latchkey
 import (
 	"context"
 	"errors"
+	"strings"
 
 	"github.com/latchkeyhq/latchkey/internal/weburl"
 )
@@ -14,10 +15,48 @@ func (x *exchange) checkCallbackURLs() error {
 		return ErrInvalidCallbackURL.wrap(errors.New("in the query parameter callbackUrl: " + weburl.ErrInvalid.Error()))
 	}
 	x.rememberedURL, _ = x.cookies.value(&x.cookies.specs.callbackURL)
-	if to := x.rememberedURL; to != "" && to != x.origin.Text && !weburl.Valid(to) {
-		return ErrInvalidCallbackURL.wrap(errors.New("in the callback cookie: " + weburl.ErrInvalid.Error()))
+	to, k := x.rememberedURL, &x.cookies.specs.callbackURL
+	switch {
+	case to == "" || to == x.origin.Text || weburl.Valid(to) && fits(k, to):
+		return nil
+	case !reportsCookie(x, to):
+		x.rememberedURL = "" // and so it is replaced
+		return nil
+	case x.action != "session": // which leaves cookies alone on a fault
+		x.cookies.set(k.clear(k.name()))
 	}
-	return nil
+	return ErrInvalidCallbackURL.wrap(errors.New("in the callback cookie: " + weburl.ErrInvalid.Error()))
+}
+
+// reportsCookie: as in Auth.js a cookie with a URL of another scheme is a fault
+// where sessions are read and ended. Whoever signs in, or looks at another
+// page, is not held up by what somebody planted.
+func reportsCookie(x *exchange, to string) bool {
+	_, _, hasScheme := strings.Cut(to, ":")
+	return (x.action == "session" || x.action == "signout") && hasScheme && !weburl.IsHTTP(to) && weburl.Parses(to) && len(to) < longestCookie/2
+}
+
+// longestCookie is what browsers keep of a cookie, name and attributes included
+// (RFC 6265, section 6.1). A longer one is dropped without a word.
+const longestCookie = 4096
+
+// fits: the cookie can hold a callback URL.
+func fits(k *cookieSpec, to string) bool {
+	value := escapeCookie(to)
+	return len(value) <= longestCookie/2 || len(k.make(value, noTime).String()) <= longestCookie
+}
+
+// fittingURL is as much of a callback URL as its cookie can hold: where somebody
+// lands is worth less than that they get in.
+func fittingURL(x *exchange, to string) string {
+	k := &x.cookies.specs.callbackURL
+	if fits(k, to) {
+		return to
+	}
+	if i := strings.IndexAny(to, "?#"); i >= 0 && fits(k, to[:i]) {
+		return to[:i]
+	}
+	return x.origin.Text
 }
 
 // takeCallbackURL decides where the browser goes in the end, from the form, the
@@ -37,8 +76,8 @@ func (x *exchange) takeCallbackURL(ctx context.Context) (err error) {
 			return ErrInvalidCallbackURL.wrap(err)
 		}
 	}
-	if x.callbackURL != x.rememberedURL {
-		x.cookies.set(x.cookies.specs.callbackURL.make(escapeCookie(x.callbackURL), noTime))
+	if kept := fittingURL(x, x.callbackURL); kept != x.rememberedURL {
+		x.cookies.set(x.cookies.specs.callbackURL.make(escapeCookie(kept), noTime))
 	}
 	return nil
 }

@@ -170,9 +170,13 @@ type Texts struct {
 type Cookies struct {
 	Secure *bool // prefixed names and the Secure attribute; nil: if the site is served over https
 	// HostPrefix gives every cookie the __Host- prefix on https sites, so that
-	// no sibling host can plant one. Sessions under the old names are read once
-	// more.
+	// no sibling host can plant one. On when Hardened.
 	HostPrefix bool
+	// MigrateUntil lets sessions under the name from before HostPrefix be read
+	// and renamed until then: switch both on together, with a date one
+	// [SessionConfig].MaxAge ahead. Meanwhile a sibling host can still plant a
+	// session. Zero: such sessions have ended.
+	MigrateUntil time.Time
 
 	SessionToken CookieOptions
 	CallbackURL  CookieOptions

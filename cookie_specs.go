@@ -15,6 +15,7 @@ type cookieSpecs struct {
 	session, callbackURL, csrf, pkce, state, nonce, link, browser cookieSpec
 
 	former *cookieSpec // the session cookie before HostPrefix; nil: nothing to migrate
+	until  time.Time   // the end of former
 }
 
 // cookieSpec is one cookie: what it is called, its attributes, and the codec of
@@ -75,9 +76,9 @@ func newCookieSpecs(o Cookies, secrets []string, secure bool) *cookieSpecs {
 		link:        spec(prefix, "email-link", CookieOptions{}),
 		browser:     spec(prefix, "browser", o.Browser),
 	}
-	if secure && o.HostPrefix && o.SessionToken.Name == "" {
+	if secure && o.HostPrefix && o.SessionToken.Name == "" && !o.MigrateUntil.IsZero() {
 		former := spec("__Secure-", "session-token", o.SessionToken)
-		specs.former = &former
+		specs.former, specs.until = &former, o.MigrateUntil
 	}
 	return specs
 }

@@ -14,6 +14,7 @@ import (
 type browserCookies struct {
 	jar    cookie.Jar
 	specs  *cookieSpecs
+	former *cookieSpec // the session cookie before HostPrefix; nil: it is not read any more
 	out    []*http.Cookie
 	chunks *sessionChunks // the session cookie; nil: not looked for yet
 }
@@ -135,8 +136,8 @@ type sessionChunks struct {
 func (c *browserCookies) session() (string, *cookieSpec) {
 	k := &c.specs.session
 	value, _, ok := c.sessionParts()
-	if !ok && c.specs.former != nil {
-		k = c.specs.former
+	if !ok && c.former != nil {
+		k = c.former
 		value, _, ok = c.jar.Chunked(k.name())
 	}
 	if !ok {
@@ -148,7 +149,7 @@ func (c *browserCookies) session() (string, *cookieSpec) {
 // hasSession also counts pieces that do not make a whole.
 func (c *browserCookies) hasSession() bool {
 	_, parts, ok := c.sessionParts()
-	if former := c.specs.former; former != nil && !ok {
+	if former := c.former; former != nil && !ok {
 		_, old, there := c.jar.Chunked(former.name())
 		ok = there || len(old) > 0
 	}
@@ -157,7 +158,7 @@ func (c *browserCookies) hasSession() bool {
 
 // clearFormer ends the migration to HostPrefix for this browser.
 func (c *browserCookies) clearFormer() {
-	former := c.specs.former
+	former := c.former
 	if former == nil {
 		return
 	}

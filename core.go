@@ -42,6 +42,9 @@ func do(ctx context.Context, s *setup, fault error, r *Request, trusted bool) (*
 	if err != nil {
 		return nil, x.handOut(err)
 	}
+	if x.action != "providers" {
+		res = varied(res)
+	}
 	return res, nil
 }
 
@@ -100,6 +103,9 @@ func (c *Core) Authorize(ctx context.Context, r *Request, decide func(ctx contex
 	if why != nil {
 		res = c.refuse(ctx, r, why)
 	}
+	if res != nil {
+		res = varied(res)
+	}
 	return Access{Session: s, Cookies: cookies, Response: res}
 }
 
@@ -117,7 +123,7 @@ func consult(ctx context.Context, s *Session, fault error, decide func(context.C
 	case own.res == nil:
 		return configJSON(), nil // an answer that is none lets nobody pass
 	}
-	return own.res, nil
+	return ownAnswer(own.res), nil
 }
 
 // refuse is what a guard answers instead of the handler; nil: the request may

@@ -92,7 +92,11 @@ func (x *exchange) resolveOrigin() error {
 	if x.origin, err = x.setup.trust.originOf(x.request); err != nil {
 		return err
 	}
-	x.cookies = browserCookies{jar: cookie.Parse(x.request.Header), specs: x.setup.cookieSpecsFor(x.origin)}
+	specs := x.setup.cookieSpecsFor(x.origin)
+	x.cookies = browserCookies{jar: cookie.Parse(x.request.Header), specs: specs}
+	if specs.former != nil && x.setup.now().Before(specs.until) {
+		x.cookies.former = specs.former
+	}
 	return nil
 }
 

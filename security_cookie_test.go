@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/latchkeyhq/latchkey"
 	"github.com/latchkeyhq/latchkey/jwt"
@@ -211,11 +212,45 @@ func TestSessionCookieReading(t *testing.T) {
 		}
 	})
 	t.Run("R-099 the old name is read once", func(t *testing.T) {
-		host := newSite(t, func(c *latchkey.Config) { c.Cookies.HostPrefix = true })
+		host := newSite(t, func(c *latchkey.Config) {
+			c.Cookies.HostPrefix, c.Cookies.MigrateUntil = true, newTestClock().Now().Add(24*time.Hour)
+		})
 		b := host.holding(good)
 		if !b.isLive() || b.jar[n] != "" || b.jar["__Host-authjs.session-token"] == "" || !b.isLive() {
 			t.Errorf("cookies %v", b.jar)
 		}
+	})
+	for name, change := range map[string]func(*latchkey.Config){
+		"HostPrefix alone": func(c *latchkey.Config) { c.Cookies.HostPrefix = true },
+		"Hardened alone":   func(c *latchkey.Config) { c.Hardened = true },
+		"a date that has passed": func(c *latchkey.Config) {
+			c.Hardened, c.Cookies.MigrateUntil = true, newTestClock().Now()
+		},
+	} {
+		t.Run("R-350 a session under the former name is nobody's: "+name, func(t *testing.T) {
+			for _, store := range []latchkey.Strategy{latchkey.JWTSessions, latchkey.DatabaseSessions} {
+				plain := newSite(t)
+				host := newSite(t, change, func(c *latchkey.Config) { c.Session.Strategy, c.Adapter = store, plain.store })
+				planted := plain.newBrowser().signIn().cookie("session-token").Value
+				b := host.holding(planted)
+				a := b.get("/auth/session")
+				if a.Body.String() != "null" || a.cookie("session-token") != nil {
+					t.Errorf("%s: %s, cookie %v", store, a.Body, a.cookie("session-token"))
+				}
+				b.jar[n+".0"], b.jar[n+".1"] = planted[:20], planted[20:]
+				delete(b.jar, n)
+				dead(t, b)
+			}
+		})
+	}
+	t.Run("R-350 the migration ends on its date", func(t *testing.T) {
+		host := newSite(t, func(c *latchkey.Config) {
+			c.Cookies.HostPrefix, c.Cookies.MigrateUntil = true, newTestClock().Now().Add(24*time.Hour)
+		})
+		host.clock.Advance(24*time.Hour - time.Second)
+		live(t, host.holding(good))
+		host.clock.Advance(time.Second)
+		dead(t, host.holding(good))
 	})
 	for _, value := range []string{
 		"", "Bearer", "Bearer ", "bearer x", "Basic " + good, "Bearer  " + strings.Repeat(" ", 1000) + "x", "Bearer %zz", "Bearer %", "Bearer " + strings.Repeat("A", 1<<20), "Bearer a b c",

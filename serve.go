@@ -13,9 +13,15 @@ func respond(ctx context.Context, s *setup, fault error, r *Request) *Response {
 	x, res, err := answer(ctx, s, fault, r, false)
 	if err != nil {
 		res = render(ctx, x, r, err)
+		if _, ok := errors.AsType[*configFault](err); ok && x != nil {
+			res.Cookies = append(res.Cookies, x.cookies.out...) // a planted one is cleared
+		}
 	}
 	if x != nil && res.Redirect != "" && x.wantsJSON() {
 		res = asJSON(res)
+	}
+	if x != nil && x.action != "providers" {
+		res = varied(res)
 	}
 	return res
 }

@@ -134,7 +134,7 @@ func (x *exchange) steer(ctx context.Context, err error) (*Response, error) {
 		if own.res == nil {
 			return nil, ErrAccessDenied.wrap(errors.New("RespondWith was given no response"))
 		}
-		return own.res, nil
+		return ownAnswer(own.res), nil
 	}
 	elsewhere, ok := errors.AsType[*redirect](err)
 	if !ok {

@@ -104,6 +104,7 @@ func (s *requestState) read() error {
 		logUnread(s.r.Context(), found, err)
 		return s.err
 	}
+	addVary(s.w.Header())
 	s.reading, s.err = x.readSession(found.in(s.r.Context()), nil)
 	for _, c := range x.cookies.out {
 		addCookie(s.w.Header(), c)
