@@ -1,14 +1,18 @@
 package latchkey
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 
 	"github.com/latchkeyhq/latchkey/internal/cookie"
+	"github.com/latchkeyhq/latchkey/internal/jsontext"
 	"github.com/latchkeyhq/latchkey/internal/redact"
 	"github.com/latchkeyhq/latchkey/internal/weburl"
 )
@@ -43,6 +47,28 @@ type exchange struct {
 // that no route understands.
 var errBadRequest = errors.New("bad request")
 
+// errTooMuch is a bad request that would be dear to read; none of the protocol
+// is. The log says so, since a page of the application's own may have sent it.
+var errTooMuch = fmt.Errorf("%w: the query or body has too many, too long or too deeply nested values", errBadRequest)
+
+// What a request may ask of us before it is believed.
+const (
+	longestQuery = 8 << 10
+	longestValue = 4 << 10 // of a query or body, names included
+)
+
+var bodyBounds = jsontext.Bounds{Values: 1000, Depth: 64, Length: longestValue}
+
+func tooLong(name string, values []string) bool {
+	return len(name) > longestValue || slices.ContainsFunc(values, func(v string) bool { return len(v) > longestValue })
+}
+
+// takesFields: the provider bounds what was typed by itself, and answers as it
+// does to all that is wrong.
+func takesFields(x *exchange) bool {
+	return x.action == "callback" && x.provider != nil && x.provider.info().kind == TypeCredentials
+}
+
 // newExchange reads what a request is about, as far as it needs no trust.
 func newExchange(s *setup, r *Request) (*exchange, error) {
 	if r.Method != http.MethodGet && r.Method != http.MethodPost {
@@ -55,7 +81,15 @@ func newExchange(s *setup, r *Request) (*exchange, error) {
 	x := bareExchange(s, r, action)
 	x.providerID, x.provider = providerID, s.providers[providerID]
 	if r.URL.RawQuery != "" {
+		if len(r.URL.RawQuery) > longestQuery {
+			return x, errTooMuch
+		}
 		x.query = lastOfEach(r.URL.RawQuery)
+		for name, values := range x.query {
+			if tooLong(name, values) {
+				return x, errTooMuch
+			}
+		}
 	}
 	return x, x.readForm()
 }
@@ -109,12 +143,25 @@ func (x *exchange) readForm() error {
 	}
 	switch mediaType(r.Header.Get("Content-Type")) {
 	case formType:
+		if bytes.Count(r.Body, []byte{'&'}) >= bodyBounds.Values {
+			return errTooMuch
+		}
 		values, _ := url.ParseQuery(string(r.Body))
 		x.form = make(map[string]any, len(values))
 		for name, all := range values {
+			if !takesFields(x) && tooLong(name, all) {
+				return errTooMuch
+			}
 			x.form[name] = all[len(all)-1]
 		}
 	case jsonType:
+		bounds := bodyBounds
+		if takesFields(x) {
+			bounds.Length = 0
+		}
+		if !bounds.Holds(r.Body) {
+			return errTooMuch
+		}
 		if err := json.Unmarshal(r.Body, &x.form); err != nil || x.form == nil {
 			return errBadRequest
 		}

@@ -102,6 +102,13 @@ func (j *journal) error(ctx context.Context, about subject, err error, args ...a
 	j.out.Log(ctx, level, "latchkey: "+string(t), args...)
 }
 
+// refused tells of a request that was not even read.
+func (j *journal) refused(ctx context.Context, about subject, why error) {
+	if j.samples(ErrorType(why.Error())) {
+		j.out.WarnContext(ctx, "latchkey: "+why.Error(), about.logAttrs()...)
+	}
+}
+
 // samples drops lines of a kind that is pouring in.
 func (j *journal) samples(t ErrorType) bool {
 	j.mu.Lock()

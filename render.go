@@ -15,6 +15,9 @@ import (
 // render decides what a browser gets for an error of a route. See errors on the
 // wire in docs/protocol.md. Guards answer for themselves, in core.go.
 func render(ctx context.Context, x *exchange, r *Request, err error) *Response {
+	if errors.Is(err, errTooMuch) && x != nil {
+		x.setup.log.refused(ctx, x, err)
+	}
 	if errors.Is(err, errBadRequest) || errors.Is(err, errBadHost) {
 		return badRequest(r)
 	}

@@ -61,8 +61,12 @@ func TestLimitBodies(t *testing.T) {
 				s := newSite(t, func(cfg *latchkey.Config) { cfg.Limits.Body = c.body })
 				b := s.newBrowser()
 				body := strings.Repeat("a", c.length)
-				if strings.Contains(c.mediaType, "json") {
-					body = `{"x":"` + strings.Repeat("a", c.length-8) + `"}`
+				switch { // each value is short
+				case strings.Contains(c.mediaType, "json"):
+					body = `{"x":["` + strings.Repeat(strings.Repeat("a", 2045)+`","`, max(0, c.length-16)/2048)
+					body += strings.Repeat("a", max(0, c.length-len(body)-3)) + `"]}`
+				case strings.EqualFold(c.mediaType, formContentType):
+					body = strings.Repeat("x="+strings.Repeat("a", 1021)+"&", c.length/1024+1)[:c.length]
 				}
 				r := b.request(http.MethodPost, "/auth/signout", c.mediaType, body)
 				if !declared {
@@ -106,6 +110,71 @@ func TestLimitBodies(t *testing.T) {
 		r = httptest.NewRequest(http.MethodPost, "/", strings.NewReader("body"))
 		if req, err := latchkey.FromHTTP(r); err != nil || string(req.Body) != "body" {
 			t.Errorf("FromHTTP: %q, %v", req.Body, err)
+		}
+	})
+}
+
+func TestLimitShapeOfRequests(t *testing.T) {
+	many := func(n int) string { return strings.TrimSuffix(strings.Repeat(`"a":0,`, n), ",") }
+	long := func(n int) string { return strings.Repeat("x", n) }
+	for name, c := range map[string]struct {
+		target, mediaType, body string
+		want                    int
+	}{
+		"1,000 members":                 {"/auth/signout", "application/json", "{" + many(1000) + "}", 302},
+		"1,001 members":                 {"/auth/signout", "application/json", "{" + many(1001) + "}", 400},
+		"half a million members":        {"/auth/signout", "application/json", "{" + many(170_000) + "}", 400},
+		"an array as wide":              {"/auth/session", "application/json", `{"data":[0` + strings.Repeat(",0", 500_000) + "]}", 400},
+		"wide to whoever tries to type": {"/auth/callback/crew", "application/json", "{" + many(1001) + "}", 400},
+		"64 levels":                     {"/auth/signout", "application/json", strings.Repeat(`{"a":`, 64) + "0" + strings.Repeat("}", 64), 302},
+		"65 levels":                     {"/auth/signout", "application/json", strings.Repeat(`{"a":`, 65) + "0" + strings.Repeat("}", 65), 400},
+		"65 levels of what is typed":    {"/auth/callback/crew", "application/json", strings.Repeat(`{"a":`, 65) + "0" + strings.Repeat("}", 65), 400},
+		"a value of 4 KiB":              {"/auth/signout", "application/json", `{"a":"` + long(4<<10) + `"}`, 302},
+		"a longer value":                {"/auth/signout", "application/json", `{"a":"` + long(4<<10+1) + `"}`, 400},
+		"a longer value inside":         {"/auth/session", "application/json", `{"data":{"a":["` + long(4<<10+1) + `"]}}`, 400},
+		"a longer name":                 {"/auth/signout", "application/json", `{"` + long(4<<10+1) + `":0}`, 400},
+		"a longer number":               {"/auth/signout", "application/json", `{"a":` + strings.Repeat("1", 4<<10+1) + `}`, 400},
+		"a longer credential":           {"/auth/callback/crew", "application/json", `{"password":"` + long(4<<10+1) + `"}`, 302},
+		"1,000 fields":                  {"/auth/signout", formContentType, strings.Repeat("a=0&", 999) + "a=0", 302},
+		"1,001 fields":                  {"/auth/signout", formContentType, strings.Repeat("a=0&", 1000) + "a=0", 400},
+		"a field of 4 KiB":              {"/auth/signout", formContentType, "a=" + long(4<<10), 302},
+		"a longer field":                {"/auth/signout", formContentType, "a=" + long(4<<10+1), 400},
+		"the same, sent twice":          {"/auth/signout", formContentType, "a=" + long(4<<10+1) + "&a=0", 400},
+		"a longer name of a field":      {"/auth/signout", formContentType, long(4<<10+1) + "=0", 400},
+		"a longer credential by form":   {"/auth/callback/crew", formContentType, "password=" + long(4<<10+1), 302},
+		"a query of 8 KiB":              {"/auth/signout?a=" + long(4<<10) + "&b=" + long(4<<10-5), formContentType, "", 302},
+		"a longer query":                {"/auth/signout?a=" + long(4<<10) + "&b=" + long(4<<10-4), formContentType, "", 400},
+		"a value of a query":            {"/auth/signout?a=" + long(4<<10+1), formContentType, "", 400},
+	} {
+		t.Run("R-390 "+name, func(t *testing.T) {
+			s := newSite(t)
+			a := s.newBrowser().do(http.MethodPost, c.target, c.mediaType, c.body)
+			if a.Code != c.want {
+				t.Errorf("status %d, want %d", a.Code, c.want)
+			}
+			if lines := strings.Count(s.log.text(), "too deeply nested"); c.want == 400 && lines != 1 {
+				t.Errorf("%d lines in the log say why", lines)
+			}
+			if s.tried() != 0 {
+				t.Error("Authorize was asked")
+			}
+		})
+	}
+	t.Run("R-390 a long query asks for nothing", func(t *testing.T) {
+		s := newSite(t)
+		for _, action := range []string{"session", "signin", "callback/acme", "callback/post"} {
+			if a := s.newBrowser().get("/auth/" + action + "?x=" + long(9<<10)); a.Code != http.StatusBadRequest || len(a.Result().Cookies()) != 0 {
+				t.Errorf("%s: %d", action, a.Code)
+			}
+		}
+	})
+	t.Run("R-390 floods of them are sampled in the log", func(t *testing.T) {
+		s := newSite(t)
+		for range 100 {
+			s.newBrowser().get("/auth/session?x=" + long(9<<10))
+		}
+		if n := strings.Count(s.log.text(), "too deeply nested"); n != 10 {
+			t.Errorf("%d lines", n)
 		}
 	})
 }

@@ -1,0 +1,58 @@
+package jsontext
+
+// Bounds are what a text may ask of whoever decodes it.
+type Bounds struct {
+	Values int // in all: members of objects and elements of arrays, at any depth
+	Depth  int // of objects and arrays inside one another
+	Length int // bytes of a name, a string or a number, as written; 0: any
+}
+
+// Holds tells whether text keeps to the bounds. It decodes nothing and stops at
+// the first one that is crossed, so it costs much less than decoding. Whether
+// text is JSON at all it does not say.
+func (b Bounds) Holds(text []byte) bool {
+	values, depth, word := 0, 0, 0
+	for i := 0; i < len(text); i++ {
+		switch text[i] {
+		case '"':
+			end, ok := b.quoted(text, i)
+			if !ok {
+				return false
+			}
+			i, word = end, 0
+			continue
+		case '{', '[':
+			depth++
+			values++
+			word = 0
+		case '}', ']':
+			depth--
+			word = 0
+		case ',':
+			values++
+			word = 0
+		case ' ', '\t', '\n', '\r', ':':
+			word = 0
+		default:
+			word++
+		}
+		if depth > b.Depth || values > b.Values || b.Length > 0 && word > b.Length {
+			return false
+		}
+	}
+	return true
+}
+
+// quoted finds the quotation mark that ends the string beginning at i, or the
+// end of the text.
+func (b Bounds) quoted(text []byte, i int) (end int, ok bool) {
+	for end = i + 1; end < len(text) && text[end] != '"'; end++ {
+		if text[end] == '\\' {
+			end++
+		}
+		if b.Length > 0 && end-i > b.Length {
+			return end, false
+		}
+	}
+	return end, true
+}
