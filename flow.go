@@ -103,7 +103,7 @@ func (p *oauthProvider) spend(ctx context.Context, x *exchange, f *flow) (unused
 		return true, nil
 	}
 	unused, err = containResult(func() (bool, error) {
-		return x.setup.replay.Use(ctx, hashText(p.ID+"\x00"+key), now.Add(checkMaxAge+time.Minute))
+		return x.setup.replay.Use(withClient(ctx, clientKey("", x.setup.trust.clientAddr(x.request))), hashText(p.ID+"\x00"+key), now.Add(checkMaxAge+time.Minute))
 	})
 	if err != nil {
 		return false, err

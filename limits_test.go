@@ -1,7 +1,9 @@
 package latchkey
 
 import (
+	"context"
 	"fmt"
+	"runtime"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -108,14 +110,14 @@ func TestMemoryLimiter(t *testing.T) {
 		for range 5 {
 			take(t, l, "busy", rate)
 		}
-		for i := range mostBuckets + 1000 {
+		for i := range mostEntries + 1000 {
 			take(t, l, fmt.Sprint(i), rate)
 			if i%1000 == 0 {
 				take(t, l, "busy", rate)
 			}
 		}
-		if len(l.buckets) != mostBuckets || l.recent.Len() != mostBuckets {
-			t.Errorf("%d keys, want %d", len(l.buckets), mostBuckets)
+		if n := len(l.full.entries); n > mostEntries {
+			t.Errorf("%d keys, want %d at most", n, mostEntries)
 		}
 		if take(t, l, "busy", rate) == 0 {
 			t.Error("a key in use was forgotten")
@@ -183,18 +185,116 @@ func TestUsedValues(t *testing.T) {
 			t.Errorf("%d were the first", first.Load())
 		}
 	})
-	t.Run("memory has a ceiling", func(t *testing.T) {
+	t.Run("R-392 what is still needed is kept, and there is no room for more", func(t *testing.T) {
 		clock := newFakeClock()
 		u := newUsedValues(clock.Now)
 		until := clock.Now().Add(time.Minute)
-		for i := range 3*mostUsed + 1 {
-			use(t, u, fmt.Sprint(i), until)
+		refused := 0
+		for i := range 2 * mostEntries {
+			ctx := withClient(t.Context(), fmt.Sprint("client", i%5000))
+			if first, err := u.Use(ctx, fmt.Sprint(i), until); err != nil {
+				refused++
+			} else if !first {
+				t.Fatal("a value is taken for another")
+			}
 		}
-		if n := len(u.young) + len(u.old); n > 2*mostUsed {
-			t.Errorf("%d values", n)
+		if n := len(u.used.entries); n != mostEntries || refused != mostEntries {
+			t.Errorf("%d values, %d refused", n, refused)
 		}
-		if use(t, u, fmt.Sprint(3*mostUsed), until) {
-			t.Error("the newest was forgotten")
+		for i := range mostEntries {
+			if first, err := u.Use(t.Context(), fmt.Sprint(i), until); first || err != nil {
+				t.Fatalf("value %d: first %t, %v", i, first, err)
+			}
 		}
+		clock.Advance(time.Minute)
+		if !use(t, u, "new", clock.Now().Add(time.Minute)) {
+			t.Error("no room after they have passed")
+		}
+	})
+	t.Run("R-392 a flood of one client leaves room for others", func(t *testing.T) {
+		clock := newFakeClock()
+		u := newUsedValues(clock.Now)
+		until := clock.Now().Add(time.Minute)
+		flood := withClient(t.Context(), "flood")
+		for i := range 2 * mostEntries {
+			_, _ = u.Use(flood, fmt.Sprint("flood", i), until)
+		}
+		for i := range mostEntries / 4 {
+			ctx := withClient(t.Context(), fmt.Sprint("client", i))
+			if first, err := u.Use(ctx, fmt.Sprint(i), until); !first || err != nil {
+				t.Fatalf("value %d: first %t, %v", i, first, err)
+			}
+		}
+	})
+}
+
+func TestFloodsOfKeys(t *testing.T) {
+	rate := Rate{Events: 5, Per: time.Hour}
+	lock := func(t *testing.T, l *MemoryLimiter, ctx context.Context, key string) {
+		t.Helper()
+		for range 5 {
+			if wait, err := l.Take(ctx, key, rate); wait != 0 || err != nil {
+				t.Fatal(wait, err)
+			}
+		}
+	}
+	isLocked := func(l *MemoryLimiter, key string) bool {
+		wait, _ := l.Take(context.Background(), key, rate)
+		return wait > 0
+	}
+	t.Run("R-392 one client's push out its own first", func(t *testing.T) {
+		l := NewMemoryLimiter(newFakeClock().Now)
+		others := make([]string, 2000)
+		for i := range others {
+			others[i] = fmt.Sprint("victim", i)
+			ctx := withClient(t.Context(), fmt.Sprint("client", i))
+			if _, err := l.Take(ctx, others[i], Rate{Events: 1, Per: time.Minute}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		flood := withClient(t.Context(), "flood")
+		for i := range 2 * mostEntries { // each of them lasts longer than any victim's
+			_, _ = l.Take(flood, fmt.Sprint("flood", i), Rate{Events: 1, Per: time.Hour})
+		}
+		for _, key := range others {
+			if wait, _ := l.Take(t.Context(), key, Rate{Events: 1, Per: time.Minute}); wait == 0 {
+				t.Fatalf("%s was forgotten", key)
+			}
+		}
+	})
+	t.Run("R-392 from everywhere they push out what says least", func(t *testing.T) {
+		l := NewMemoryLimiter(newFakeClock().Now)
+		lock(t, l, t.Context(), "victim")
+		for i := range 2 * mostEntries {
+			ctx := withClient(t.Context(), fmt.Sprint("client", i))
+			_, _ = l.Take(ctx, fmt.Sprint("flood", i), rate)
+		}
+		if !isLocked(l, "victim") {
+			t.Error("a count that was full is forgotten")
+		}
+	})
+	t.Run("R-392 both keep within 32 MiB", func(t *testing.T) {
+		heap := func() uint64 {
+			runtime.GC()
+			runtime.GC()
+			var m runtime.MemStats
+			runtime.ReadMemStats(&m)
+			return m.HeapAlloc
+		}
+		before := heap()
+		clock := newFakeClock()
+		l, u := NewMemoryLimiter(clock.Now), newUsedValues(clock.Now)
+		for i := range 2 * mostEntries {
+			ctx := withClient(t.Context(), fmt.Sprint("client", i))
+			_, _ = l.Take(ctx, hashText(fmt.Sprint("l", i)), rate)
+			_, _ = u.Use(ctx, hashText(fmt.Sprint("u", i)), clock.Now().Add(time.Hour))
+		}
+		if grown := int64(heap()) - int64(before); grown > 32<<20 {
+			t.Errorf("%d KiB", grown>>10)
+		} else {
+			t.Logf("%d KiB", grown>>10)
+		}
+		runtime.KeepAlive(l)
+		runtime.KeepAlive(u)
 	})
 }

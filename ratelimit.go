@@ -106,8 +106,12 @@ func (l *rateLimits) admit(ctx context.Context, all []budget) (wait time.Duratio
 	if l.off {
 		return 0, nil
 	}
+	asking := ctx
+	if len(all) > 0 && all[0].byClient {
+		asking = withClient(ctx, all[0].key)
+	}
 	for i, b := range all {
-		wait, err = containResult(func() (time.Duration, error) { return l.limiter.Take(ctx, l.hash(b.key), b.rate) })
+		wait, err = containResult(func() (time.Duration, error) { return l.limiter.Take(asking, l.hash(b.key), b.rate) })
 		if err == nil && wait <= 0 {
 			continue
 		}

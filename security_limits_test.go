@@ -63,7 +63,7 @@ func TestLimitBodies(t *testing.T) {
 				body := strings.Repeat("a", c.length)
 				switch { // each value is short
 				case strings.Contains(c.mediaType, "json"):
-					body = `{"x":["` + strings.Repeat(strings.Repeat("a", 2045)+`","`, max(0, c.length-16)/2048)
+					body = `{"x":["` + strings.Repeat(strings.Repeat("a", 2997)+`","`, max(0, c.length-16)/3000)
 					body += strings.Repeat("a", max(0, c.length-len(body)-3)) + `"]}`
 				case strings.EqualFold(c.mediaType, formContentType):
 					body = strings.Repeat("x="+strings.Repeat("a", 1021)+"&", c.length/1024+1)[:c.length]
