@@ -163,7 +163,7 @@ func TestPagesProviderTexts(t *testing.T) {
 				p.Set("error_description", s)
 				p.Set("error_uri", "javascript:"+s)
 			}})
-			a := client.SignIn(issuer)
+			a := client.TrySignIn(issuer)
 			if a.Error() != "OAuthCallbackError" {
 				t.Fatalf("error %q", a.Error())
 			}

@@ -1,6 +1,7 @@
 package latchkeytest
 
 import (
+	"fmt"
 	"io"
 	"net/http"
 	"net/http/httptest"
@@ -34,7 +35,9 @@ type Client struct {
 	jar  map[string]*http.Cookie
 }
 
-// NewClient serves site on a loopback port until the test ends and opens it.
+// NewClient serves site on a loopback port until the test ends and opens it. The
+// port is not known before, so the site's Config says Site.TrustHost instead of
+// Site.URL.
 func NewClient(t testing.TB, site http.Handler) *Client {
 	t.Helper()
 	server := httptest.NewServer(site)
@@ -96,6 +99,20 @@ func (p *Page) Error() string {
 	return ""
 }
 
+// describe says for a failed test what was answered, as far as it fits.
+func (p *Page) describe() string {
+	const most = 500
+	text := fmt.Sprintf("%s answered %d", p.URL, p.Status)
+	if to := p.Location(); to != nil {
+		return text + " and leads to " + to.String()
+	}
+	body := string(p.Body)
+	if len(body) > most {
+		body = body[:most] + " …"
+	}
+	return text + ": " + body
+}
+
 // Get opens a URL of the site, or anywhere, as if typed in.
 func (c *Client) Get(rawURL string) *Page {
 	c.t.Helper()
@@ -114,7 +131,7 @@ func (c *Client) Follow(p *Page) *Page {
 	c.t.Helper()
 	to := p.Location()
 	if to == nil {
-		c.t.Fatalf("latchkeytest: %s answered %d instead of a redirect", p.URL.Path, p.Status)
+		c.t.Fatalf("latchkeytest: no redirect: %s", p.describe())
 	}
 	from := "" // the user's own doing, unless another site sends them
 	if !c.isSite(p.URL) {

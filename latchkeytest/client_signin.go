@@ -18,17 +18,33 @@ func (c *Client) CSRFToken() string {
 	}
 	page := c.Get(c.BasePath + "/csrf")
 	if err := json.Unmarshal(page.Body, &answer); err != nil || answer.CSRFToken == "" {
-		c.t.Fatalf("latchkeytest: %s answered %d without a CSRF token", page.URL.Path, page.Status)
+		c.t.Fatalf("latchkeytest: no CSRF token (is Site.TrustHost set, and BasePath right?): %s", page.describe())
 	}
 	return answer.CSRFToken
 }
 
 // SignIn signs in at the issuer, from the press of the button to the answer of
-// the callback, which it returns. A sign-in that the site refuses earlier ends
-// with that answer; see [Page.Error].
+// the callback, which it returns. The test ends unless somebody is signed in
+// afterwards; [Client.TrySignIn] is for sign-ins that must be refused.
 func (c *Client) SignIn(iss *Issuer) *Page {
 	c.t.Helper()
+	return c.mustBeIn(c.TrySignIn(iss))
+}
+
+// TrySignIn is SignIn, however it ends. What the site refuses earlier ends with
+// that answer; see [Page.Error].
+func (c *Client) TrySignIn(iss *Issuer) *Page {
+	c.t.Helper()
 	return c.Complete(c.Begin(iss.config.ID))
+}
+
+// mustBeIn ends the test unless somebody is signed in after the answer p.
+func (c *Client) mustBeIn(p *Page) *Page {
+	c.t.Helper()
+	if c.Session() == nil {
+		c.t.Fatalf("latchkeytest: nobody is signed in: %s", p.describe())
+	}
+	return p
 }
 
 // Begin posts the sign-in form of a provider. The answer redirects to it, if
@@ -78,14 +94,40 @@ func (c *Client) returnToSite(p *Page) *Page {
 }
 
 // SignInCredentials posts fields to the credentials provider and returns the
-// answer of the callback.
+// answer of the callback. The test ends unless somebody is signed in
+// afterwards; [Client.TryCredentials] is for what must be refused.
 func (c *Client) SignInCredentials(fields map[string]string) *Page {
+	c.t.Helper()
+	return c.mustBeIn(c.TryCredentials(fields))
+}
+
+// TryCredentials is SignInCredentials, however it ends.
+func (c *Client) TryCredentials(fields map[string]string) *Page {
 	c.t.Helper()
 	form := url.Values{"csrfToken": {c.CSRFToken()}, "callbackUrl": {c.URL + "/"}}
 	for name, value := range fields {
 		form.Set(name, value)
 	}
 	return c.Post(c.BasePath+"/callback/credentials", form)
+}
+
+// SignInByEmail asks the provider called "email" for a magic link, opens what
+// box was sent, presses the button of a link that wants to be confirmed, and
+// returns the last answer. The test ends unless somebody is signed in
+// afterwards.
+func (c *Client) SignInByEmail(email string, box *Mailbox) *Page {
+	c.t.Helper()
+	before := len(box.Links(email))
+	asked := c.Post(c.BasePath+"/signin/email", url.Values{"csrfToken": {c.CSRFToken()}, "callbackUrl": {c.URL + "/"}, "email": {email}})
+	links := box.Links(email)
+	if len(links) == before {
+		c.t.Fatalf("latchkeytest: no link was sent to %s: %s", email, asked.describe())
+	}
+	page := c.Get(links[len(links)-1].URL)
+	if action, form := c.formOf(page); action != nil && c.isSite(action) {
+		page = c.Post(action.String(), form)
+	}
+	return c.mustBeIn(page)
 }
 
 // Session reads the session as the site shows it to the browser; nil: nobody is
@@ -95,7 +137,7 @@ func (c *Client) Session() *latchkey.Session {
 	page := c.Get(c.BasePath + "/session")
 	var s *latchkey.Session
 	if err := json.Unmarshal(page.Body, &s); err != nil || page.Status != http.StatusOK {
-		c.t.Fatalf("latchkeytest: %s answered %d without a session", page.URL.Path, page.Status)
+		c.t.Fatalf("latchkeytest: no session to read: %s", page.describe())
 	}
 	return s
 }
@@ -107,19 +149,24 @@ func (c *Client) SignOut() *Page {
 }
 
 var (
-	formPattern   = regexp.MustCompile(`(?s)<form method="post" action="([^"]*)">(.*?)</form>`)
+	formPattern   = regexp.MustCompile(`(?s)<form\b([^>]*\bmethod="post"[^>]*)>(.*?)</form>`)
+	actionPattern = regexp.MustCompile(`\baction="([^"]*)"`)
 	inputPattern  = regexp.MustCompile(`<input type="hidden" name="([^"]*)" value="([^"]*)">`)
 	personPattern = regexp.MustCompile(`<button name="(person)" value="([^"]*)" data-subject="([^"]*)">`)
 )
 
-// formOf reads the form of an [Issuer]'s page: where it goes, and what with,
-// Client.Person being chosen. A page without a form gives nil.
+// formOf reads the first form of a page that is posted: where it goes, and what
+// with; at an [Issuer], Client.Person is chosen. A page without a form gives nil.
 func (c *Client) formOf(p *Page) (action *url.URL, fields url.Values) {
 	found := formPattern.FindSubmatch(p.Body)
 	if p.Status != http.StatusOK || found == nil {
 		return nil, nil
 	}
-	action, err := p.URL.Parse(html.UnescapeString(string(found[1])))
+	target := actionPattern.FindSubmatch(found[1])
+	if target == nil {
+		return nil, nil
+	}
+	action, err := p.URL.Parse(html.UnescapeString(string(target[1])))
 	if err != nil {
 		return nil, nil
 	}

@@ -3,13 +3,16 @@ package latchkeytest_test
 import (
 	"context"
 	"fmt"
+	"log/slog"
 	"net/http"
 	"net/url"
+	"runtime"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/latchkeyhq/latchkey"
+	"github.com/latchkeyhq/latchkey/adapters/memoryadapter"
 	"github.com/latchkeyhq/latchkey/latchkeytest"
 )
 
@@ -93,11 +96,11 @@ func TestClientReportsRefusals(t *testing.T) {
 	iss := latchkeytest.NewIssuer(t)
 	browser := latchkeytest.NewClient(t, newAuth(t, iss.Provider()))
 	iss.Misbehave(latchkeytest.Misbehaviour{Sign: latchkeytest.SignOtherKey})
-	if page := browser.SignIn(iss); page.Error() != "Configuration" {
+	if page := browser.TrySignIn(iss); page.Error() != "Configuration" {
 		t.Errorf("R-018 error %q", page.Error())
 	}
 	iss.Misbehave(latchkeytest.Misbehaviour{Callback: func(q url.Values) { q.Del("code"); q.Set("error", "access_denied") }})
-	if page := browser.SignIn(iss); page.Error() != "OAuthCallbackError" {
+	if page := browser.TrySignIn(iss); page.Error() != "OAuthCallbackError" {
 		t.Errorf("R-010 error %q", page.Error())
 	}
 	if iss.Count(latchkeytest.PathUserInfo) != 0 || iss.Count(latchkeytest.PathToken) != 1 || browser.Session() != nil {
@@ -107,12 +110,78 @@ func TestClientReportsRefusals(t *testing.T) {
 
 func TestClientSignsInWithCredentials(t *testing.T) {
 	browser := latchkeytest.NewClient(t, newAuth(t, latchkeytest.NewIssuer(t).Provider()))
-	if page := browser.SignInCredentials(map[string]string{"name": "eve"}); page.Error() != "CredentialsSignin" || browser.Session() != nil {
+	if page := browser.TryCredentials(map[string]string{"name": "eve"}); page.Error() != "CredentialsSignin" || browser.Session() != nil {
 		t.Errorf("error %q", page.Error())
 	}
 	if page := browser.SignInCredentials(map[string]string{"name": "ada"}); page.Error() != "" || browser.Session().User.Name != "Ada" {
 		t.Errorf("error %q", page.Error())
 	}
+}
+
+func TestClientSignsInByEmail(t *testing.T) {
+	for name, confirm := range map[string]bool{"at once": false, "after a button": true} {
+		t.Run("R-329 "+name, func(t *testing.T) {
+			var box latchkeytest.Mailbox
+			auth, err := latchkey.New(latchkey.Config{
+				Site: latchkey.Site{TrustHost: true}, Secrets: []string{"a secret for tests that is long enough"},
+				Adapter:   memoryadapter.New(memoryadapter.Options{}),
+				Providers: []latchkey.Provider{&latchkey.Email{Send: box.Send, ConfirmLink: confirm}},
+				Runtime:   latchkey.Runtime{Logger: slog.New(slog.DiscardHandler)},
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+			browser := latchkeytest.NewClient(t, auth)
+			browser.SignInByEmail("ada@example.com", &box)
+			if s := browser.Session(); s == nil || s.User.Email != "ada@example.com" {
+				t.Errorf("session %+v", s)
+			}
+			if len(box.Links("ada@example.com")) != 1 || len(box.Links("bob@example.com")) != 0 {
+				t.Error("the mailbox has the wrong links")
+			}
+		})
+	}
+}
+
+// A sign-in that failed must not let a test go on, and says what was answered.
+func TestClientEndsTheTestOfAFailedSignIn(t *testing.T) {
+	iss := latchkeytest.NewIssuer(t)
+	var box latchkeytest.Mailbox
+	site := newAuth(t, iss.Provider())
+	for name, c := range map[string]struct {
+		signIn func(*latchkeytest.Client)
+		says   string
+	}{
+		"at a provider":       {func(c *latchkeytest.Client) { c.SignIn(iss) }, "error=Configuration"},
+		"with credentials":    {func(c *latchkeytest.Client) { c.SignInCredentials(map[string]string{"name": "eve"}) }, "error=CredentialsSignin"},
+		"by a link":           {func(c *latchkeytest.Client) { c.SignInByEmail("ada@example.com", &box) }, "no link was sent"},
+		"where nothing leads": {func(c *latchkeytest.Client) { c.Follow(c.Get("/auth/providers")) }, `"signinUrl"`},
+	} {
+		t.Run("R-329 "+name, func(t *testing.T) {
+			iss.Misbehave(latchkeytest.Misbehaviour{Sign: latchkeytest.SignOtherKey})
+			watched := &watchedTest{TB: t}
+			done := make(chan struct{})
+			go func() { // Fatalf ends its goroutine
+				defer close(done)
+				c.signIn(latchkeytest.NewClient(watched, site))
+			}()
+			<-done
+			if !strings.Contains(watched.said, c.says) {
+				t.Errorf("the test was told %q, without %q", watched.said, c.says)
+			}
+		})
+	}
+}
+
+// watchedTest is a test that keeps what ended it.
+type watchedTest struct {
+	testing.TB
+	said string
+}
+
+func (w *watchedTest) Fatalf(format string, args ...any) {
+	w.said = fmt.Sprintf(format, args...)
+	runtime.Goexit()
 }
 
 func TestClientCookies(t *testing.T) {

@@ -56,7 +56,7 @@ func ExampleIssuer_Misbehave() {
 			t.Fatal(err)
 		}
 		browser := latchkeytest.NewClient(t, app)
-		browser.SignIn(issuer)
+		browser.TrySignIn(issuer)
 		if browser.Session() != nil || issuer.Count(latchkeytest.PathUserInfo) != 0 {
 			t.Error("the token was believed")
 		}

@@ -46,6 +46,7 @@ func (p *program) doctorCommand() *cobra.Command {
 
 func (p *program) doctor(ctx context.Context, f doctorFlags) error {
 	r := &report{out: p.stdout, accept: f.accept}
+	p.checkNames(r)
 	p.checkSpelling(r)
 	p.checkSecrets(r)
 	p.checkSiteURL(r)

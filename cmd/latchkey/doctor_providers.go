@@ -18,7 +18,7 @@ import (
 func (p *program) checkProviders(ctx context.Context, r *report, wanted []string) {
 	stems := map[string]bool{} // of variables: the ids in upper case, - as _
 	for _, name := range p.env.names() {
-		if stem := providerStem(name); stem != "" {
+		if stem := providerStem(name); stem != "" && !strings.HasSuffix(stem, "_CLIENT") { // checkNames has spoken of those
 			stems[stem] = true
 		}
 	}

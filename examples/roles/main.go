@@ -1,0 +1,75 @@
+// Command roles is a site with members and administrators. It prints magic
+// links instead of sending them: ask for one as ada@example.com, who is an
+// administrator, or as anybody else.
+package main
+
+import (
+	"context"
+	"crypto/rand"
+	"fmt"
+	"log"
+	"net/http"
+
+	"github.com/latchkeyhq/latchkey"
+	"github.com/latchkeyhq/latchkey/adapters/memoryadapter"
+)
+
+func main() {
+	site, err := newSite(latchkey.Config{
+		Site:    latchkey.Site{URL: "http://localhost:3000"},
+		Secrets: []string{rand.Text() + rand.Text()}, // for this run; yours is AUTH_SECRET
+		Adapter: memoryadapter.New(memoryadapter.Options{}),
+		Providers: []latchkey.Provider{&latchkey.Email{
+			Send: func(_ context.Context, l latchkey.SignInLink) error {
+				fmt.Println("Open", l.URL)
+				return nil
+			},
+		}},
+	})
+	if err != nil {
+		log.Fatal(err)
+	}
+	log.Fatal(http.ListenAndServe("localhost:3000", site))
+}
+
+// newSite is the site, for main and for its test.
+func newSite(c latchkey.Config) (http.Handler, error) {
+	c.Callbacks.Session = func(_ context.Context, r latchkey.SessionRead) (*latchkey.Session, error) {
+		r.Session.Extra = map[string]any{"role": roleOf(r.Session.User.Email)} // GET /auth/session has it, too
+		return r.Session, nil
+	}
+	auth, err := latchkey.New(c)
+	if err != nil {
+		return nil, err
+	}
+	admins := auth.Authorize(func(_ context.Context, s *latchkey.Session, _ *http.Request) error {
+		switch {
+		case s == nil:
+			return latchkey.ErrNoSession // to the sign-in page, and back here afterwards
+		case s.Extra["role"] != "admin":
+			return latchkey.ErrAccessDenied // a page that says so
+		}
+		return nil
+	})
+	site := http.NewServeMux()
+	site.Handle("GET /{$}", auth.RequireSession(http.HandlerFunc(home)))
+	site.Handle("GET /admin", admins(http.HandlerFunc(administration)))
+	return auth.Middleware(site), nil
+}
+
+// roleOf stands for the table in which you keep roles.
+func roleOf(email string) string {
+	if email == "ada@example.com" {
+		return "admin"
+	}
+	return "member"
+}
+
+func home(w http.ResponseWriter, r *http.Request) {
+	s, _ := latchkey.SessionFrom(r.Context())
+	fmt.Fprintf(w, "Hello, %s. You are a %s, with the id %s.", s.User.Email, s.Extra["role"], s.UserID)
+}
+
+func administration(w http.ResponseWriter, _ *http.Request) {
+	fmt.Fprint(w, "Only for administrators.")
+}
