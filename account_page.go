@@ -121,7 +121,10 @@ func changeAccount(ctx context.Context, x *exchange) (*Response, error) {
 		if x.field("confirm") != "delete" {
 			return back("error", "confirm"), nil
 		}
-		if err := d.deleteUser(ctx, &x.events, id); err != nil {
+		err := d.deleteUser(ctx, &x.events, id)
+		if errors.Is(err, ErrSessionsNotEnded) {
+			x.setup.log.warn(ctx, err.Error(), "user", id)
+		} else if err != nil {
 			return nil, err
 		}
 		x.cookies.clearSession()

@@ -99,10 +99,13 @@ type SessionConfig struct {
 	// NewToken makes the token of a stored session, at least 32 characters.
 	// nil: 32 random bytes in hex.
 	NewToken func() string
-	// Revocations makes the sign-out of a JWT session final: a copied cookie is
-	// dead too. It costs one lookup a read. nil: none; the Adapter when
-	// Hardened and able.
+	// Revocations makes the end of a JWT session final: a copied cookie is dead
+	// after the sign-out, and so are all of a user who is deleted. It costs one
+	// lookup a read. nil: the Adapter if it is able, else none.
 	Revocations RevocationStore
+	// SkipRevocations has JWTSessions ask nobody whether they have ended, though
+	// the Adapter could say. Logs a warning.
+	SkipRevocations bool
 
 	JWT JWTConfig // the token of JWTSessions
 }

@@ -15,6 +15,7 @@ type directory struct {
 	providers      map[string]preparedProvider
 	provesEmails   bool // some provider's sign-in may be the first proof of an e-mail address
 	refuseEviction bool
+	endlessTokens  bool // sessions are JWTs, and nothing remembers that one has ended
 	events         *Events
 	log            *journal
 	now            func() time.Time
@@ -32,6 +33,7 @@ type signInResult struct {
 	user      User
 	isNew     bool
 	session   StoredSession // with stored sessions; of a token that is tracked the ID
+	begun     time.Time     // before anything was written: what is revoked later voids it; zero: nothing was
 	revokedAt time.Time     // when this sign-in ended the sessions before it; zero: it did not
 }
 
@@ -68,7 +70,7 @@ func (d *directory) tryCommit(ctx context.Context, q *queue, in assertion, here 
 	var who *signInResult
 	err := d.store.inTx(ctx, func(ctx context.Context, s *store) error {
 		q.rewind(begun)
-		who = &signInResult{assertion: in, user: in.person}
+		who = &signInResult{assertion: in, user: in.person, begun: d.now()}
 		if err := d.resolve(ctx, q, s, who, here); err != nil {
 			return err
 		}

@@ -130,17 +130,31 @@ func (d *directory) endSessions(ctx context.Context, s *store, userID, keep stri
 	return d.revocations.revokeUser(ctx, s, userID)
 }
 
-// deleteUser removes a user with everything that is theirs.
+// deleteUser removes a user with everything that is theirs, in one transaction
+// where the store has them. JWT sessions that it cannot end are
+// ErrSessionsNotEnded: the user is gone all the same.
 func (d *directory) deleteUser(ctx context.Context, q *queue, id string) error {
 	if err := d.store.require("deleting a user", abilityDeletion); err != nil {
 		return err
 	}
-	u, err := d.store.deleteUser(ctx, id)
-	if err != nil {
+	var u User
+	deleted := false
+	err := d.store.inTx(ctx, func(ctx context.Context, s *store) (err error) {
+		deleted = false
+		if u, err = s.deleteUser(ctx, id); err != nil {
+			return err
+		}
+		deleted = true
+		_, err = d.revocations.revokeUser(ctx, s, id) // after the deletion: of the sign-ins until then
+		return err
+	})
+	if !deleted || err != nil && d.store.tx != nil {
 		return err
 	}
 	q.addUser(EventUserDeleted, "deleteUser", d.events.DeleteUser, u)
-	_, err = d.revocations.revokeUser(ctx, d.store, id)
+	if err != nil || d.endlessTokens {
+		err = errors.Join(ErrSessionsNotEnded, err)
+	}
 	return err
 }
 

@@ -134,6 +134,10 @@ var (
 	// ErrLastAccount reports that an account was not unlinked because it is the
 	// last way to sign in that its user has.
 	ErrLastAccount = errors.New("latchkey: this is the only way to sign in that is left")
+	// ErrSessionsNotEnded reports that a user was deleted while their JWT
+	// sessions go on until they expire, since nothing remembers that these have
+	// ended: see [SessionConfig].Revocations.
+	ErrSessionsNotEnded = errors.New("latchkey: the user is deleted, but JWT sessions go on without Session.Revocations")
 	// ErrBodyTooLarge is returned by [FromHTTP] for a body over the limit;
 	// answer it with status 413.
 	ErrBodyTooLarge = errors.New("latchkey: request body too large")

@@ -41,14 +41,5 @@ func (c *Config) audiences(chosen []string) []string {
 	return chosen
 }
 
-// revocationsBy is the store that makes sign-outs of JWT sessions final: what
-// was chosen, or, when Hardened, the Adapter if it is able. nil: none.
-func (c *Config) revocationsBy(able RevocationStore) RevocationStore {
-	if c.Session.Revocations == nil && c.Hardened {
-		return able
-	}
-	return c.Session.Revocations
-}
-
 // refusesShortSecrets: a secret that may be guessed is a fault, not a warning.
 func (c *Config) refusesShortSecrets() bool { return c.Hardened }

@@ -76,7 +76,8 @@ type Session struct {
 	// nobody afterwards: keep the provider's id with [Callbacks].Token.
 	UserID string
 	// ID is the same for the whole life of the session. Empty with JWTSessions,
-	// unless there are [SessionConfig].Revocations or an AbsoluteMaxAge.
+	// unless there are [SessionConfig].Revocations, as with most Adapters, or an
+	// AbsoluteMaxAge.
 	ID string
 
 	Tenant   string     // name of the tenant, on sites made with [NewTenants]; empty: there is one site

@@ -75,6 +75,13 @@ func plainConfig(store latchkey.Adapter) latchkey.Config {
 
 func asTokens(c *latchkey.Config) { c.Session.Strategy = latchkey.JWTSessions }
 
+// asEndlessTokens are tokens that say no more than those of Auth.js, and that
+// nobody can end.
+func asEndlessTokens(c *latchkey.Config) {
+	asTokens(c)
+	c.Session.SkipRevocations = true
+}
+
 // send asks h as this browser, which a page of the site's own has made post.
 func (s *plainSite) send(h http.Handler, method, path string, form url.Values) *httptest.ResponseRecorder {
 	s.t.Helper()

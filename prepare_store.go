@@ -66,7 +66,7 @@ func (s *setup) prepareSessions(f *faults) {
 		s.sessions = &databaseStrategy{s}
 		return
 	case JWTSessions:
-		s.prepareRevocations()
+		s.prepareRevocations(f)
 	default:
 		f.add(ErrUnsupportedStrategy, "Session.Strategy %q: want %q or %q", c.Strategy, JWTSessions, DatabaseSessions)
 	}
@@ -89,18 +89,41 @@ func (c *SessionConfig) check(f *faults) {
 	}
 }
 
-func (s *setup) prepareRevocations() {
+// prepareRevocations finds out who remembers that JWT sessions have ended: the
+// store that was chosen, else the Adapter, if it is able.
+func (s *setup) prepareRevocations(f *faults) {
 	var own RevocationStore
 	if s.store != nil {
 		own = s.store.revocations
 	}
-	chosen := s.config.revocationsBy(own)
+	c, bounds := &s.config.Session, &store{timeout: s.config.Limits.Store}
+	chosen := c.Revocations
+	switch {
+	case c.SkipRevocations && chosen != nil:
+		f.add(ErrInvalidConfig, "Session: set Revocations or SkipRevocations, not both")
+	case c.SkipRevocations:
+		s.log.warnAtStart("SkipRevocations: deleted users, and whoever holds a copied cookie, stay signed in until their JWT session expires")
+		return
+	case chosen == nil:
+		chosen = own
+		if own != nil && !canRevoke(own, bounds) {
+			chosen = nil
+		}
+	case !canRevoke(chosen, bounds):
+		f.add(ErrInvalidConfig, "Session.Revocations: the store has no place for revocations: run latchkey migrate, or leave the field empty")
+	}
 	if chosen == nil {
+		s.warnOfEndlessTokens()
 		return
 	}
 	s.revocations = &revocations{
-		store: chosen, inAdapter: own != nil && sameStore(own, chosen),
-		bounds: &store{timeout: s.config.Limits.Store}, life: s.config.Session.JWT.MaxAge, now: s.now,
+		store: chosen, inAdapter: own != nil && sameStore(own, chosen), bounds: bounds, life: c.JWT.MaxAge, now: s.now,
+	}
+}
+
+func (s *setup) warnOfEndlessTokens() {
+	if s.config.Hardened {
+		s.log.warnAtStart("nothing remembers that JWT sessions have ended: set Session.Revocations, or an Adapter that is a RevocationStore")
 	}
 }
 
@@ -172,6 +195,7 @@ func (s *setup) prepareDirectory(f *faults) {
 		store: s.store, revocations: s.revocations, providers: s.providers, refuseEviction: s.config.Strict.RefuseEviction,
 		events: &s.config.Events, log: s.log, now: s.now,
 	}
+	s.directory.endlessTokens = s.config.Session.Strategy == JWTSessions && s.revocations == nil
 	s.directory.provesEmails = slices.ContainsFunc(s.order, func(p preparedProvider) bool { return p.info().provesEmail })
 	s.warnOfLesserStores()
 }

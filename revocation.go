@@ -22,7 +22,7 @@ type revocations struct {
 }
 
 // check is errNoToken for a token that was signed out. A store that does not
-// answer is a fault, and a fault signs nobody out.
+// answer, or cannot, is a fault, and a fault signs nobody out.
 func (r *revocations) check(ctx context.Context, from tokenOrigin) error {
 	if r == nil {
 		return nil
@@ -39,9 +39,6 @@ func (r *revocations) check(ctx context.Context, from tokenOrigin) error {
 		}
 		return true
 	}, func(ctx context.Context) (map[string]time.Time, error) { return r.store.RevokedAt(ctx, keys...) })
-	if errors.Is(err, errors.ErrUnsupported) { // an adapter on tables that were made for less
-		return nil
-	}
 	if err != nil {
 		return err
 	}
@@ -84,10 +81,18 @@ func (r *revocations) void(ctx context.Context, s *store, key string) error {
 		revocations = s.revocations
 	}
 	now := r.now().Truncate(time.Millisecond)
-	err := callErr(ctx, r.bounds, "Revoke", func(ctx context.Context) error {
+	return callErr(ctx, r.bounds, "Revoke", func(ctx context.Context) error {
 		return revocations.Revoke(ctx, key, now, now.Add(r.life+time.Minute))
 	})
-	return ignoring(err, errors.ErrUnsupported)
+}
+
+// canRevoke asks a store for no key at all, which costs nothing, and is false
+// for one whose tables were made for less.
+func canRevoke(store RevocationStore, bounds *store) bool {
+	_, err := call(context.Background(), bounds, "RevokedAt", func(ctx context.Context) (map[string]time.Time, error) {
+		return store.RevokedAt(ctx)
+	})
+	return !errors.Is(err, errors.ErrUnsupported)
 }
 
 // errNoToken: the cookie holds no token that is good for anything. The browser

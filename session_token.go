@@ -34,7 +34,9 @@ func (t *tokenStrategy) open(ctx context.Context, x *exchange, who *signInResult
 	}
 	if t.setup.tracksSignIns() {
 		who.session.ID = randomHex(16)
-		claims[claimSessionID], claims[claimAuthTime] = who.session.ID, signInTime(t.setup.now(), who.revokedAt)
+		began := who.begun
+		setDefault(&began, t.setup.now())
+		claims[claimSessionID], claims[claimAuthTime] = who.session.ID, signInTime(began, who.revokedAt)
 	}
 	trigger := TriggerSignIn
 	if who.isNew {

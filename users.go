@@ -98,9 +98,9 @@ func (u *Users) EndSession(ctx context.Context, userID, sessionID string) error 
 }
 
 // EndSessions signs a user out everywhere but in the stored session called
-// keep; empty: there too. JWT sessions end when there are
-// [SessionConfig].Revocations, all of them: none can be spared. Stored sessions
-// need an Adapter that is a [SessionListAdapter].
+// keep; empty: there too. JWT sessions end all, none can be spared; where
+// nothing remembers that (see [SessionConfig].Revocations) it is an error.
+// Stored sessions need an Adapter that is a [SessionListAdapter].
 func (u *Users) EndSessions(ctx context.Context, userID, keep string) error {
 	s, _, err := u.open(ctx, userID)
 	if err != nil {
@@ -127,7 +127,9 @@ func (u *Users) EndOtherSessions(ctx context.Context, userID string) error {
 }
 
 // Delete removes a user with their accounts and sessions. It needs an Adapter
-// that is a [UserDeletionAdapter].
+// that is a [UserDeletionAdapter]. ErrSessionsNotEnded: the user is deleted, but
+// their JWT sessions go on until they expire, for want of
+// [SessionConfig].Revocations.
 func (u *Users) Delete(ctx context.Context, userID string) error {
 	s, q, err := u.open(ctx, userID)
 	if err != nil {

@@ -32,13 +32,13 @@ func TestServerFieldsOfSession(t *testing.T) {
 			true,
 		},
 		{
-			"a token says whose it is, and no more", asTokens,
+			"a token says whose it is, and no more", asEndlessTokens,
 			latchkey.Session{UserID: plainID, Via: latchkey.ViaCookie},
 			false,
 		},
 		{
 			"a token read with the application's say", func(c *latchkey.Config) {
-				asTokens(c)
+				asEndlessTokens(c)
 				c.Callbacks.Token = func(_ context.Context, u latchkey.TokenUpdate) (latchkey.Claims, error) { return u.Claims, nil }
 			},
 			latchkey.Session{UserID: plainID, Via: latchkey.ViaCookie},
