@@ -85,7 +85,7 @@ func TestServersThatDemandMore(t *testing.T) {
 // what a provider says reaches the log, once, and nobody else.
 func TestErrorDescription(t *testing.T) {
 	const said = "the clock of the client is wrong"
-	long := strings.Repeat("long ", 1000)
+	long := strings.Repeat("long ", 700)
 	describe := func(text string) url.Values {
 		return url.Values{"error": {"server_error"}, "error_description": {text}}
 	}

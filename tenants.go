@@ -3,6 +3,7 @@ package latchkey
 import (
 	"context"
 	"errors"
+	"net/http"
 	"os"
 	"sync"
 	"time"
@@ -15,14 +16,14 @@ import (
 // Config that New would refuse, is a configuration error for that request.
 //
 // Sites of several tenants that make a Config for each want [NewTenants].
-func NewFunc(configure func(ctx context.Context, r *Request) (*Config, error)) *Auth {
+func NewFunc(configure func(ctx context.Context, r *Request) (*Config, error), options ...CacheOption) *Auth {
 	return &Auth{tenants: tenantsFrom(func(ctx context.Context, r *Request) (tenant, error) {
 		c, err := containResult(func() (*Config, error) { return configure(ctx, r) })
 		if err == nil && c == nil {
 			err = errors.New("NewFunc: no configuration for this request")
 		}
 		return tenant{key: c, config: func() (*Config, error) { return c, nil }}, err
-	})}
+	}, options)}
 }
 
 // NewTenants returns an Auth for a site of several tenants. name says which
@@ -41,6 +42,7 @@ func NewFunc(configure func(ctx context.Context, r *Request) (*Config, error)) *
 func NewTenants(
 	name func(ctx context.Context, r *Request) (string, error),
 	configure func(ctx context.Context, tenant string) (*Config, error),
+	options ...CacheOption,
 ) *Auth {
 	return &Auth{tenants: tenantsFrom(func(ctx context.Context, r *Request) (tenant, error) {
 		named, err := tenantOf(ctx, r, name)
@@ -51,7 +53,7 @@ func NewTenants(
 			}
 			return c, err
 		}}, err
-	})}
+	}, options)}
 }
 
 func tenantOf(ctx context.Context, r *Request, name func(context.Context, *Request) (string, error)) (string, error) {
@@ -68,8 +70,18 @@ func tenantOf(ctx context.Context, r *Request, name func(context.Context, *Reque
 	return named, nil
 }
 
-// mostTenants bounds how many configurations are remembered.
-const mostTenants = 256
+// CacheOption says how [NewFunc] and [NewTenants] remember configurations.
+type CacheOption func(*tenants)
+
+// CacheSize is how many prepared configurations are remembered at one time;
+// without it 4,096. Let all tenants that are busy at one time fit in: preparing
+// one takes longer than a request. Less than 1 is 1.
+func CacheSize(most int) CacheOption {
+	return func(t *tenants) { t.prepared = newSetupCache(max(most, 1)) }
+}
+
+// mostTenants is CacheSize without the option.
+const mostTenants = 4096
 
 // tenant is which configuration a request wants.
 type tenant struct {
@@ -84,22 +96,26 @@ type tenants struct {
 	find    func(ctx context.Context, r *Request) (tenant, error)
 	limiter Limiter
 	replay  ReplayStore
+	client  *http.Client // one pool of connections for all
 	// blank renders errors of requests that have no setup at all.
 	blank func() *setup
 
-	mu       sync.RWMutex
-	prepared map[any]func() (*setup, error)
+	prepared *setupCache
 }
 
-func tenantsFrom(find func(context.Context, *Request) (tenant, error)) *tenants {
-	return &tenants{
+func tenantsFrom(find func(context.Context, *Request) (tenant, error), options []CacheOption) *tenants {
+	t := &tenants{
 		find: find, limiter: NewMemoryLimiter(nil), replay: newUsedValues(time.Now),
 		blank: sync.OnceValue(func() *setup {
 			s, _ := prepare(Config{}, "", func(string) string { return "" })
 			return s
 		}),
-		prepared: map[any]func() (*setup, error){},
+		client: newHTTPClient(), prepared: newSetupCache(mostTenants),
 	}
+	for _, o := range options {
+		o(t)
+	}
+	return t
 }
 
 // setupFor is the setup of a request. With an error it is what the error is
@@ -109,15 +125,13 @@ func (t *tenants) setupFor(ctx context.Context, r *Request) (*setup, error) {
 	if err != nil {
 		return nil, ErrInvalidConfig.wrap(err)
 	}
-	t.mu.RLock()
-	prepared := t.prepared[which.key]
-	t.mu.RUnlock()
+	prepared := t.prepared.get(which.key)
 	if prepared == nil {
 		prepared = t.add(which)
 	}
 	s, err := prepared()
 	if s == nil {
-		t.forget(which.key)
+		t.prepared.forget(which.key)
 	}
 	return s, err
 }
@@ -125,18 +139,7 @@ func (t *tenants) setupFor(ctx context.Context, r *Request) (*setup, error) {
 // add prepares a configuration, once, outside the lock: a slow tenant holds up
 // nobody else.
 func (t *tenants) add(which tenant) func() (*setup, error) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	if prepared := t.prepared[which.key]; prepared != nil {
-		return prepared
-	}
-	for old := range t.prepared {
-		if len(t.prepared) < mostTenants {
-			break
-		}
-		delete(t.prepared, old) // any: the busy ones come back at once
-	}
-	prepared := sync.OnceValues(func() (*setup, error) {
+	return t.prepared.getOrAdd(which.key, sync.OnceValues(func() (*setup, error) {
 		return containResult(func() (*setup, error) { // its hooks may panic
 			c, err := which.config()
 			if err != nil {
@@ -144,21 +147,15 @@ func (t *tenants) add(which tenant) func() (*setup, error) {
 			}
 			return prepare(t.share(*c), which.name, os.Getenv)
 		})
-	})
-	t.prepared[which.key] = prepared
-	return prepared
-}
-
-// forget makes the next request ask for the configuration again.
-func (t *tenants) forget(key any) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	delete(t.prepared, key)
+	}))
 }
 
 // share gives c what all configurations remember together, unless it lives in
 // a time of its own.
 func (t *tenants) share(c Config) Config {
+	if c.Runtime.HTTPClient == nil {
+		c.Runtime.HTTPClient = t.client
+	}
 	if c.Runtime.Time != nil {
 		return c
 	}

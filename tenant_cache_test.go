@@ -1,0 +1,95 @@
+package latchkey_test
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/latchkeyhq/latchkey"
+)
+
+func TestTenantCache(t *testing.T) {
+	visit := func(t *testing.T, auth *latchkey.Auth, tenant string) {
+		t.Helper()
+		b := newSite(t).newBrowser()
+		r := b.request(http.MethodGet, "/auth/session", "", "")
+		r.Host = tenant
+		if a := b.serve(auth, r); a.Code != http.StatusOK {
+			t.Fatalf("%s: %d %s", tenant, a.Code, a.Body)
+		}
+	}
+	newAuth := func(made map[string]int, options ...latchkey.CacheOption) *latchkey.Auth {
+		return latchkey.NewTenants(
+			func(_ context.Context, r *latchkey.Request) (string, error) { return r.Host, nil },
+			func(_ context.Context, tenant string) (*latchkey.Config, error) {
+				made[tenant]++
+				return &latchkey.Config{Site: latchkey.Site{URL: siteOrigin}, Secrets: []string{siteSecret + tenant}, Runtime: latchkey.Runtime{Logger: quiet}}, nil
+			},
+			options...,
+		)
+	}
+	tenant := func(i int) string { return fmt.Sprintf("t%d.example", i) }
+	t.Run("R-358 a thousand tenants fit", func(t *testing.T) {
+		made := map[string]int{}
+		auth := newAuth(made)
+		for range 2 {
+			for i := range 1000 {
+				visit(t, auth, tenant(i))
+			}
+		}
+		for name, n := range made {
+			if n != 1 {
+				t.Fatalf("%s was made ready %d times", name, n)
+			}
+		}
+		if len(made) != 1000 {
+			t.Errorf("%d tenants", len(made))
+		}
+	})
+	t.Run("R-358 the busy stay when there is no room for all", func(t *testing.T) {
+		made := map[string]int{}
+		auth := newAuth(made, latchkey.CacheSize(10))
+		for i := range 200 {
+			visit(t, auth, "busy.example")
+			visit(t, auth, tenant(i))
+		}
+		if made["busy.example"] > 1 {
+			t.Errorf("the busy one was made ready %d times", made["busy.example"])
+		}
+		for i := 191; i < 199; i++ {
+			visit(t, auth, tenant(0))
+		}
+		if n := made[tenant(0)]; n != 2 {
+			t.Errorf("an idle one was made ready %d times, want again, once", n)
+		}
+	})
+	t.Run("R-358 room for one is enough to work", func(t *testing.T) {
+		made := map[string]int{}
+		auth := newAuth(made, latchkey.CacheSize(0))
+		for i := range 6 {
+			visit(t, auth, tenant(i%2))
+		}
+		if made[tenant(0)] != 3 {
+			t.Errorf("made ready %d times", made[tenant(0)])
+		}
+	})
+	t.Run("R-358 one that fails is asked for again", func(t *testing.T) {
+		asked := 0
+		auth := latchkey.NewTenants(
+			func(context.Context, *latchkey.Request) (string, error) { return "one", nil },
+			func(context.Context, string) (*latchkey.Config, error) { asked++; return nil, fmt.Errorf("down") },
+			latchkey.CacheSize(2),
+		)
+		b := newSite(t).newBrowser()
+		for range 3 {
+			if a := b.serve(auth, b.request(http.MethodGet, "/auth/session", "", "")); !strings.Contains(a.Body.String(), "configuration") {
+				t.Error(a.Body)
+			}
+		}
+		if asked != 3 {
+			t.Errorf("asked %d times", asked)
+		}
+	})
+}
