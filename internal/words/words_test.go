@@ -21,10 +21,15 @@ func TestTranslations(t *testing.T) {
 			for _, key := range slices.Sorted(maps.Keys(english)) {
 				s, there := texts[key]
 				if !there {
-					t.Logf("%s is not translated: %q", key, english[key])
+					t.Errorf("%s is not translated: %q", key, english[key])
 					continue
 				}
 				checkText(t, key, s)
+			}
+			for key := range texts {
+				if _, known := english[key]; !known {
+					t.Errorf("%s is no text any more", key)
+				}
 			}
 		})
 	}
