@@ -237,8 +237,8 @@ type Limits struct {
 	Callback time.Duration // all calls to a provider of one beginning, or of one callback; 0: 10 s
 	Store    time.Duration // one call of the Adapter; 0: 10 s
 
-	DiscoveryMaxAge time.Duration // how long a provider's metadata is kept; 0: as its headers say, within 5 minutes and 24 hours; negative: not at all
-	DiscoveryPause  time.Duration // after a failure; 0: growing from 1 s to 30 s; negative: none
+	DiscoveryMaxAge time.Duration // how long a provider's metadata is kept; 0: as its headers say, within 5 minutes and 24 hours; negative: not at all. Its keys are kept for an hour at most
+	DiscoveryPause  time.Duration // after a failure; 0: growing from 1 s to 30 s, or as Retry-After says within 5 minutes; negative: none
 }
 
 // Rate is how often something may happen: Events times in each Per.

@@ -239,7 +239,9 @@ func (d *directory) createUser(ctx context.Context, q *queue, s *store, who *sig
 
 func (d *directory) linkAccount(ctx context.Context, q *queue, s *store, who *signInResult) error {
 	who.account.UserID = who.user.ID
-	if err := s.linkAccount(ctx, who.account); err != nil {
+	row := who.account
+	row.Tokens = who.keep
+	if err := s.linkAccount(ctx, row); err != nil {
 		return err
 	}
 	if d.store.remembersSignUps() {

@@ -68,6 +68,11 @@ func (j *journal) warn(ctx context.Context, text string, args ...any) {
 	j.out.WarnContext(ctx, "latchkey: "+text, args...)
 }
 
+// alert tells the operator what has to be mended, outside of any request.
+func (j *journal) alert(text string, args ...any) {
+	j.out.ErrorContext(context.Background(), "latchkey: "+text, args...)
+}
+
 // info is the trail of what succeeded.
 func (j *journal) info(ctx context.Context, about subject, text string, args ...any) {
 	if j.out.Enabled(ctx, slog.LevelInfo) {

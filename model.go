@@ -22,7 +22,7 @@ type User struct {
 	Name          string         // empty: unknown
 	Email         string         // lower-cased, its domain in ASCII; empty: unknown
 	EmailVerified time.Time      // when Email was first proven; zero: never
-	Image         string         // URL of a picture; empty: none
+	Image         string         // URL of a picture, never fetched; empty: none
 	Extra         map[string]any // what else the application or its database knows
 
 	claimed *claimed // what a session token said; nil: not from a token
@@ -30,6 +30,7 @@ type User struct {
 
 // Account joins a [User] to their identity at one provider.
 type Account struct {
+	ID                string // the row's own, given by the store; empty: it has none, or the account is not stored yet
 	UserID            string
 	Provider          string // the provider's id, such as "github"
 	ProviderAccountID string // the person's immutable id at that provider
@@ -45,6 +46,7 @@ type Account struct {
 }
 
 // Tokens are what a provider's token endpoint answered at the end of a sign-in.
+// Callbacks and events get all of it; a store has what [OAuth].KeepTokens kept.
 type Tokens struct {
 	AccessToken  string
 	RefreshToken string
@@ -54,9 +56,15 @@ type Tokens struct {
 	SessionState string    // OpenID Connect Session Management
 	ExpiresAt    time.Time // of AccessToken, to the second; zero: the provider did not say
 
+	// ExpiresIn is expires_in, the life of AccessToken in whole seconds and ten
+	// years at most. It is for callbacks and events: stores need not keep it.
+	ExpiresIn time.Duration
+
 	// AuthorizationDetails is what RFC 9396 calls authorization_details.
 	AuthorizationDetails []map[string]any
-	// Extra holds the members of the answer that have no field of their own.
+	// Extra holds the members of the answer that have no field of their own, and
+	// those whose value does not fit theirs, such as a session_state that is no
+	// text.
 	Extra map[string]any
 }
 

@@ -2,15 +2,18 @@ package latchkey
 
 import (
 	"context"
+	"encoding/base64"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"maps"
 	"net/http"
 	"net/url"
+	"slices"
 
 	"github.com/latchkeyhq/latchkey/internal/mailbox"
 	"github.com/latchkeyhq/latchkey/internal/oauth"
+	"github.com/latchkeyhq/latchkey/internal/weburl"
 )
 
 // What a provider hands over for its code, and who that says it is.
@@ -43,29 +46,45 @@ func (p *oauthProvider) redeem(ctx context.Context, x *exchange, code string, f 
 		}
 	case !p.OIDC || p.ProfileFromUserInfo:
 		grant.Profile, err = p.client.UserInfo(ctx, t.AccessToken, subject)
+	default:
+		err = p.completeProfile(ctx, x, &grant)
 	}
 	return grant, err
 }
 
+// tokensOf gives the members of an answer their fields, as far as they fit.
 func tokensOf(t *oauth.Token) Tokens {
 	tokens := Tokens{
 		AccessToken: t.AccessToken, RefreshToken: t.RefreshToken, IDToken: t.IDToken,
-		TokenType: t.Type, Scope: t.Scope, ExpiresAt: t.ExpiresAt, Extra: maps.Clone(t.Extra),
+		TokenType: t.Type, Scope: t.Scope, ExpiresAt: t.ExpiresAt, ExpiresIn: t.ExpiresIn, Extra: maps.Clone(t.Extra),
 	}
-	tokens.SessionState, _ = t.Extra["session_state"].(string)
-	delete(tokens.Extra, "session_state")
-	if details, ok := t.Extra["authorization_details"]; ok {
+	if state, ok := t.Extra["session_state"].(string); ok {
+		tokens.SessionState = state
+		delete(tokens.Extra, "session_state")
+	}
+	if details, ok := t.Extra["authorization_details"].([]any); ok {
 		raw, _ := json.Marshal(details)
-		_ = json.Unmarshal(raw, &tokens.AuthorizationDetails) // a provider that sends no list has none
-		delete(tokens.Extra, "authorization_details")
+		if json.Unmarshal(raw, &tokens.AuthorizationDetails) == nil {
+			delete(tokens.Extra, "authorization_details")
+		} else {
+			tokens.AuthorizationDetails = nil
+		}
 	}
 	return tokens
 }
 
 // defaultTokens keeps what Auth.js keeps.
 func defaultTokens(t Tokens) Tokens {
-	t.Extra = nil
+	t.Extra, t.ExpiresIn = nil, 0
 	return t
+}
+
+// kept is what is stored of the tokens. What callbacks get is not shared with
+// the function that chooses.
+func (p *oauthProvider) kept(t Tokens) (Tokens, error) {
+	t.Extra = maps.Clone(t.Extra)
+	t.AuthorizationDetails = slices.Clone(t.AuthorizationDetails)
+	return containResult(func() (Tokens, error) { return p.KeepTokens(t), nil })
 }
 
 // assertionOf maps a grant to an assertion.
@@ -81,17 +100,44 @@ func (p *oauthProvider) assertionOf(g Grant) (*assertion, error) {
 	if err != nil {
 		return nil, ErrOAuthProfileParse.wrapFor(p.ID, fmt.Errorf("the e-mail address of the profile: %w", err))
 	}
+	keep, err := p.kept(g.Tokens)
+	if err != nil {
+		return nil, err
+	}
 	verified := isVerified(id, email, g.Profile)
 	return &assertion{
-		person: User{ID: newUserID(), Name: id.Name, Email: email, Image: id.Image, Extra: id.Extra},
+		person: User{ID: newUserID(), Name: id.Name, Email: email, Image: pictureOf(id), Extra: id.Extra},
 		account: Account{
-			Provider: p.ID, ProviderAccountID: id.Subject, Type: p.about.kind, Tokens: p.KeepTokens(g.Tokens),
+			Provider: p.ID, ProviderAccountID: id.Subject, Type: p.about.kind, Tokens: g.Tokens,
 			Email: email, EmailVouched: verified && email != "",
 		},
+		keep:          keep,
 		profile:       g.Profile,
 		emailVerified: verified,
 		link:          p.linking(),
 	}, nil
+}
+
+// pictureOf is what may be shown as a person's picture: an http(s) URL, or a
+// picture that the mapping brought itself. Other schemes of a profile could run
+// as a script or name a file where somebody follows them.
+func pictureOf(id Identity) string {
+	switch {
+	case len(id.Photo) > 0:
+		return "data:" + photoType(id.Photo) + ";base64," + base64.StdEncoding.EncodeToString(id.Photo)
+	case weburl.IsHTTP(id.Image):
+		return id.Image
+	}
+	return ""
+}
+
+// photoType is the type of a picture that runs nothing, whatever it holds.
+func photoType(photo []byte) string {
+	switch t := http.DetectContentType(photo); t {
+	case "image/png", "image/gif", "image/webp":
+		return t
+	}
+	return "image/jpeg"
 }
 
 func (p *oauthProvider) linking() linking {

@@ -6,9 +6,9 @@ import (
 	"net/http"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/latchkeyhq/latchkey/internal/oauth"
+	"github.com/latchkeyhq/latchkey/internal/redact"
 	"github.com/latchkeyhq/latchkey/internal/weburl"
 )
 
@@ -125,7 +125,7 @@ func (p *oauthProvider) wire(s *setup) oauth.Config {
 		ClientIDParam: p.ClientIDParam, JWKS: p.JWKS, IDTokenAlgs: p.IDTokenAlgs, Audiences: s.config.audiences(p.AllowedAudiences),
 		Authorization: oauth.Endpoint(p.Authorization), Token: oauth.Endpoint(p.Token), UserInfo: oauth.Endpoint(p.UserInfo),
 		AllowInsecure: p.AllowPlainHTTP, HTTP: p.http, Time: s.now, CallTimeout: s.config.Limits.Call, MaxBody: int64(s.config.Limits.Upstream),
-		Cache: discoveryCache(s.config.Limits),
+		Cache: discoveryCache(s.config.Limits), StaleKeys: func(a oauth.StaleAnswer) { p.alertOfStaleKeys(s, a) },
 	}
 	if p.Scopes != nil {
 		c.Scopes = []string{strings.Join(p.Scopes, firstOf(p.ScopeSeparator, " "))}
@@ -151,12 +151,19 @@ func (p *oauthProvider) wire(s *setup) oauth.Config {
 	return c
 }
 
+// alertOfStaleKeys: a key that the provider has withdrawn meanwhile is still
+// trusted.
+func (p *oauthProvider) alertOfStaleKeys(s *setup, a oauth.StaleAnswer) {
+	s.log.alert("the keys of this provider cannot be fetched: older ones stay in use until the time given", "provider", p.ID,
+		"fetched", a.Since.UTC(), "until", a.End.UTC(), "error", redact.Text(a.Err.Error(), s.secrets(), longestText))
+}
+
 // discoveryCache is nil for the usual lifetimes.
 func discoveryCache(l Limits) *oauth.Cache {
 	if l.DiscoveryMaxAge == 0 && l.DiscoveryPause == 0 {
 		return nil
 	}
-	c := oauth.Cache{MinAge: 5 * time.Minute, MaxAge: 24 * time.Hour, FailurePause: time.Second, MaxFailurePause: 30 * time.Second, KeyPause: 30 * time.Second}
+	c := oauth.DefaultCache()
 	if l.DiscoveryMaxAge != 0 {
 		c.MaxAge = max(l.DiscoveryMaxAge, 0)
 		c.MinAge = min(c.MinAge, c.MaxAge)
@@ -164,6 +171,9 @@ func discoveryCache(l Limits) *oauth.Cache {
 	if l.DiscoveryPause != 0 {
 		c.MaxFailurePause = max(l.DiscoveryPause, 0)
 		c.FailurePause = min(c.FailurePause, c.MaxFailurePause)
+	}
+	if l.DiscoveryPause < 0 {
+		c.MaxRetryAfter = 0
 	}
 	return &c
 }

@@ -2,6 +2,7 @@ package latchkey
 
 import (
 	"net/http"
+	"sync/atomic"
 
 	"github.com/latchkeyhq/latchkey/internal/oauth"
 )
@@ -13,6 +14,7 @@ type oauthProvider struct {
 	client  *oauth.Client
 	http    *http.Client // for FetchProfile; limited like every call
 	proxied string       // RedirectProxyURL, the provider's or the site's
+	hinted  atomic.Bool  // the operator knows what the ID tokens lack
 }
 
 func (p *oauthProvider) info() *providerInfo { return &p.about }

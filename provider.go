@@ -111,9 +111,14 @@ type Identity struct {
 	// section 2).
 	Subject string
 	Name    string
-	Email   string // normalised by the library
-	Image   string
+	Email   string         // normalised by the library
+	Image   string         // URL of a picture; anything but http and https becomes empty
 	Extra   map[string]any // becomes [User].Extra
+
+	// Photo is the picture itself, for providers that have no URL of it: a
+	// JPEG, PNG, GIF or WebP. It becomes a data URL, and wins over Image. nil:
+	// none.
+	Photo []byte
 
 	// EmailVerified says whether the provider vouches for Email.
 	// EmailTrustUnknown: it does if the profile's email_verified is true and
@@ -174,14 +179,17 @@ type OAuth struct {
 	AllowedAudiences []string
 	// ProfileFromUserInfo takes the profile of an OIDC provider from the
 	// userinfo endpoint instead of the ID token, which is verified all the
-	// same.
+	// same. Without it the endpoint is only asked for what the ID token lacks of
+	// what the scopes promise: name (profile) and email.
 	ProfileFromUserInfo bool
 
 	// Identify maps what the provider handed over to a person. nil: sub or id;
 	// name, nickname or preferred_username; email; picture.
 	Identify func(Grant) (Identity, error)
-	// KeepTokens chooses what is stored with the account. nil: access, refresh
-	// and ID token, expiry, scope, type and session state, but not Extra.
+	// KeepTokens chooses what is stored with the account, and nothing else:
+	// callbacks and events get everything. nil: access, refresh and ID token,
+	// ExpiresAt, scope, type, session state and authorization details, but not
+	// Extra.
 	KeepTokens func(Tokens) Tokens
 
 	// VerifiesEmail says whether the provider proves e-mail addresses before it

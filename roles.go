@@ -47,8 +47,9 @@ type providerInfo struct {
 
 // assertion is what a provider says about a person.
 type assertion struct {
-	person      User // as the provider describes them
-	account     Account
+	person      User    // as the provider describes them
+	account     Account // as callbacks and events get it
+	keep        Tokens  // what is stored of the account's tokens
 	profile     Claims
 	credentials map[string]string
 

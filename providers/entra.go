@@ -52,21 +52,29 @@ func MicrosoftEntraID(p latchkey.OAuth) *latchkey.OAuth {
 		OIDC:          true,
 		MatchIssuer:   matchEntraIssuer(p.Issuer),
 		Scopes:        []string{"openid", "profile", "email", "User.Read"},
-		Identify:      identifyEntra,
+		Identify:      identifyEntra(p.FetchProfile != nil),
 		VerifiesEmail: latchkey.EmailUnproven,
 		Style:         latchkey.Style{Color: "#0072c6"},
 	})
 }
 
-func identifyEntra(g latchkey.Grant) (latchkey.Identity, error) {
-	m := mapping{from: g.Profile}
-	return m.identity(latchkey.Identity{
-		Subject:       m.id("sub"),
-		Name:          m.text("name"),
-		Email:         m.text("email"),
-		Image:         m.text("picture"),
-		EmailVerified: entraEmailTrust(g.Profile),
-	})
+// identifyEntra takes a data URL for a photo only where the application fetches
+// one: as a claim it would be whatever somebody's tenant says.
+func identifyEntra(fetched bool) func(latchkey.Grant) (latchkey.Identity, error) {
+	return func(g latchkey.Grant) (latchkey.Identity, error) {
+		m := mapping{from: g.Profile}
+		who := latchkey.Identity{
+			Subject:       m.id("sub"),
+			Name:          m.text("name"),
+			Email:         m.text("email"),
+			Image:         m.text("picture"),
+			EmailVerified: entraEmailTrust(g.Profile),
+		}
+		if encoded, inline := strings.CutPrefix(who.Image, entraPhotoPrefix); inline && fetched {
+			who.Photo, _ = base64.StdEncoding.DecodeString(encoded)
+		}
+		return m.identity(who)
+	}
 }
 
 // entraEmailTrust is never Unknown: a tenant can add claims of its own making,
@@ -164,12 +172,15 @@ func EntraPhoto(pixels int) func(ctx context.Context, c *http.Client, t latchkey
 		if err != nil {
 			return nil, err
 		}
+		delete(profile, "picture") // a claim of the tenant's making is no photo
 		if a.isOK() && len(a.body) > 0 {
-			profile["picture"] = "data:image/jpeg;base64," + base64.StdEncoding.EncodeToString(a.body)
+			profile["picture"] = entraPhotoPrefix + base64.StdEncoding.EncodeToString(a.body)
 		}
 		return profile, nil
 	}
 }
+
+const entraPhotoPrefix = "data:image/jpeg;base64,"
 
 // claimsOf reads an ID token that the library has verified already.
 func claimsOf(idToken string) (latchkey.Claims, error) {

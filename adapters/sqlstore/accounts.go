@@ -28,6 +28,7 @@ func (r *accountRow) dest() []any {
 
 func (r *accountRow) read() (a latchkey.Account, err error) {
 	a = r.account
+	a.ID = r.id
 	if r.expires != 0 {
 		a.Tokens.ExpiresAt = time.Unix(r.expires, 0).UTC()
 	}

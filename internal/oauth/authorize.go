@@ -33,6 +33,10 @@ var reserved = []string{
 	"code_challenge", "code_challenge_method", "request", "request_uri",
 }
 
+// Scope is what an authorization request asks for, unless its Params or the
+// query of a discovered endpoint say otherwise: scopes with spaces between.
+func (c *Client) Scope() string { return c.authorizationQuery(nil).Get("scope") }
+
 // AuthorizationURL is where to send the browser. Parameters, later ones win:
 // response_type, client_id, redirect_uri and scope; the provider's parameters;
 // the endpoint's own query; r.Params; and finally the rest of r.

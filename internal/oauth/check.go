@@ -111,7 +111,7 @@ func (c *Config) checkLimits() error {
 		faults = append(faults, fault("Leeway", "must be between 0 and 60 s"))
 	}
 	k := c.Cache
-	if min(k.MinAge, k.FailurePause, k.KeyPause) < 0 || k.MaxAge < k.MinAge || k.MaxFailurePause < k.FailurePause {
+	if min(k.MinAge, k.FailurePause, k.KeyPause, k.MaxRetryAfter, k.MaxKeyAge, k.MaxStale) < 0 || k.MaxAge < k.MinAge || k.MaxFailurePause < k.FailurePause {
 		faults = append(faults, fault("Cache", "durations must not be negative, and a maximum not below its minimum"))
 	}
 	return errors.Join(faults...)

@@ -76,6 +76,18 @@ type Config struct {
 	Leeway      time.Duration    // for the times in an ID token; 0: 30 s; at most 60 s
 
 	Cache *Cache // nil: the defaults that Cache names
+
+	// StaleKeys is told, by one call after the other, that keys could not be
+	// fetched and older ones stay in use. nil: nobody is.
+	StaleKeys func(StaleAnswer)
+}
+
+// StaleAnswer is an older answer that stays in use since a newer one cannot be
+// had.
+type StaleAnswer struct {
+	Since time.Time // when it was fetched
+	End   time.Time // from when on it is not used any more
+	Err   error     // why there is no newer one
 }
 
 // ClientAuth is how the client proves itself at the token endpoint. The method
@@ -118,6 +130,20 @@ type Cache struct {
 	// Meanwhile, what was known before stays in use. Default 1 s, 30 s.
 	FailurePause, MaxFailurePause time.Duration
 
+	// MaxRetryAfter bounds the wait that a failing answer asks for by its header
+	// Retry-After; what it asks for counts if it is more than FailurePause.
+	// Default 5 min.
+	MaxRetryAfter time.Duration
+
+	// MaxKeyAge is MaxAge of keys: a key that the provider has withdrawn is
+	// trusted no longer than that. For their MinAge KeyPause stands in. Default
+	// 1 h.
+	MaxKeyAge time.Duration
+
+	// MaxStale is for how long keys are used in all while newer ones cannot be
+	// fetched. Default 24 h.
+	MaxStale time.Duration
+
 	// KeyPause is how long an unknown key is no reason to ask for the keys
 	// again, when asking the last time did not help. Default 30 s.
 	KeyPause time.Duration
@@ -128,7 +154,26 @@ var defaultCache = Cache{
 	MaxAge:          24 * time.Hour,
 	FailurePause:    time.Second,
 	MaxFailurePause: 30 * time.Second,
+	MaxRetryAfter:   5 * time.Minute,
+	MaxKeyAge:       time.Hour,
+	MaxStale:        24 * time.Hour,
 	KeyPause:        30 * time.Second,
+}
+
+// DefaultCache is what a nil [Config].Cache stands for.
+func DefaultCache() Cache { return defaultCache }
+
+// forMetadata has no end for what is stale: endpoints seldom move, and keys,
+// which do, are fetched from them.
+func (c Cache) forMetadata() Cache {
+	c.MaxStale = 0
+	return c
+}
+
+func (c Cache) forKeys() Cache {
+	c.MaxAge = min(c.MaxAge, c.MaxKeyAge)
+	c.MinAge = min(c.MinAge, c.KeyPause, c.MaxAge)
+	return c
 }
 
 // withDefaults returns a copy that shares nothing changeable with c.

@@ -9,6 +9,7 @@ import (
 	"net"
 	"strconv"
 	"strings"
+	"time"
 )
 
 // Step names a part of the conversation with the provider, in errors.
@@ -48,6 +49,8 @@ type StepError struct {
 	Step   Step
 	Status int   // of the answer; 0 if there was none or it does not matter
 	Err    error // holds nothing secret; context.Canceled and context.DeadlineExceeded can be found in it
+
+	wait time.Duration // that the answer asks for before the next try; 0: none
 }
 
 func (e *StepError) Error() string {

@@ -47,6 +47,45 @@ func ownTransport() http.RoundTripper {
 	return own
 }
 
+// failure is the error of an answer of the wrong status.
+func (c *Client) failure(step Step, a *answer, text string) error {
+	return &StepError{Step: step, Status: a.status, Err: errors.New(text), wait: askedToWait(a.header, c.config.Time())}
+}
+
+// mostRequests is how often a document is asked for that has been moved.
+const mostRequests = 4
+
+// getWithinOrigin gets a document that holds no secret and is asked for with
+// none, and so may follow redirects as long as they stay with the very server
+// that was asked: some move a path to its final slash.
+func (c *Client) getWithinOrigin(ctx context.Context, step Step, endpoint string) (*answer, error) {
+	for range mostRequests {
+		a, err := c.get(ctx, step, endpoint, acceptJSON())
+		if !errors.Is(err, errRedirect) {
+			return a, err
+		}
+		next, ok := withinOrigin(endpoint, a.header.Get("Location"))
+		if !ok {
+			return nil, err
+		}
+		endpoint = next
+	}
+	return nil, fail(step, "too many redirects")
+}
+
+// withinOrigin is where a redirect leads, if that is on the same server.
+func withinOrigin(from, location string) (to string, ok bool) {
+	base, err := url.Parse(from)
+	if err != nil || location == "" {
+		return "", false
+	}
+	target, err := base.Parse(location)
+	if err != nil || target.Scheme != base.Scheme || target.Host != base.Host || target.User != nil {
+		return "", false
+	}
+	return target.String(), true
+}
+
 func (c *Client) get(ctx context.Context, step Step, endpoint string, header http.Header) (*answer, error) {
 	return c.call(ctx, step, http.MethodGet, endpoint, header, nil)
 }
@@ -56,7 +95,10 @@ func (c *Client) post(ctx context.Context, step Step, endpoint string, header ht
 	return c.call(ctx, step, http.MethodPost, endpoint, header, strings.NewReader(form.Encode()))
 }
 
-// call makes one request and reads the whole answer, within the limits.
+var errRedirect = errors.New("redirects are not followed")
+
+// call makes one request and reads the whole answer, within the limits. Of an
+// answer that cannot be used there are still status and headers.
 func (c *Client) call(ctx context.Context, step Step, method, endpoint string, header http.Header, body io.Reader) (*answer, error) {
 	ctx, cancel := c.timeout(ctx)
 	defer cancel()
@@ -73,14 +115,14 @@ func (c *Client) call(ctx context.Context, step Step, method, endpoint string, h
 	defer resp.Body.Close()
 	a := &answer{status: resp.StatusCode, header: resp.Header}
 	if err := c.read(resp, a); err != nil {
-		return nil, &StepError{Step: step, Status: a.status, Err: err}
+		return a, &StepError{Step: step, Status: a.status, Err: err}
 	}
 	return a, nil
 }
 
 func (c *Client) read(resp *http.Response, a *answer) (err error) {
 	if a.status >= 300 && a.status < 400 {
-		return errors.New("redirects are not followed")
+		return errRedirect
 	}
 	if headerSize(resp.Header) > maxHeader {
 		return errors.New("the headers are too large")

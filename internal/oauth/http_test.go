@@ -4,6 +4,7 @@ import (
 	"compress/gzip"
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"log"
 	"net"
@@ -51,11 +52,15 @@ func everyCall(t *testing.T, f *fake, change func(*Config), check func(t *testin
 func unchanged(*Config) {}
 
 func TestR047RedirectsAreNotFollowed(t *testing.T) {
-	f := newFake(t)
+	f, other := newFake(t), newFake(t)
 	everyCall(t, f, unchanged, func(t *testing.T, path string, step Step, call func(context.Context) error) {
 		for _, status := range []int{301, 302, 303, 304, 307, 308} {
 			f.answer(path, func(w http.ResponseWriter, r *http.Request) {
-				w.Header().Set("Location", f.URL+"/evil?canary")
+				target := f.URL
+				if step == StepDiscovery { // see R-370
+					target = other.URL
+				}
+				w.Header().Set("Location", target+"/evil?canary")
 				w.WriteHeader(status)
 			})
 			err := call(t.Context())
@@ -64,9 +69,59 @@ func TestR047RedirectsAreNotFollowed(t *testing.T) {
 				break // failures are remembered
 			}
 		}
-		if n := f.hits("/evil"); n != 0 {
+		if n := f.hits("/evil") + other.hits("/evil"); n != 0 {
 			t.Errorf("the target got %d requests", n)
 		}
+	})
+}
+
+func TestR370DiscoveryFollowsRedirectsWithinItsOrigin(t *testing.T) {
+	moved := discoveryPath + "/"
+	for _, row := range []struct {
+		name     string
+		location func(f *fake) string
+		want     string // of the error; empty: followed
+	}{
+		{"to the final slash", func(*fake) string { return moved }, ""},
+		{"by an absolute URL", func(f *fake) string { return f.URL + moved }, ""},
+		{"to another port", func(*fake) string { return "http://127.0.0.1:1" + moved }, "redirect"},
+		{"to another host", func(f *fake) string { return strings.Replace(f.URL, "127.0.0.1", "localhost", 1) + moved }, "redirect"},
+		{"to another host without scheme", func(*fake) string { return "//evil.example" + moved }, "redirect"},
+		{"to https", func(f *fake) string { return strings.Replace(f.URL, "http:", "https:", 1) + moved }, "redirect"},
+		{"with a user", func(f *fake) string { return strings.Replace(f.URL, "//", "//canary@", 1) + moved }, "redirect"},
+		{"to a file", func(*fake) string { return "file:///etc/passwd" }, "redirect"},
+		{"to nowhere", func(*fake) string { return "" }, "redirect"},
+		{"in a circle", func(*fake) string { return discoveryPath }, "too many redirects"},
+	} {
+		for _, status := range []int{301, 302, 303, 307, 308} {
+			t.Run(fmt.Sprintf("R-370 %s %d", row.name, status), func(t *testing.T) {
+				f := newFake(t)
+				f.answer(discoveryPath, func(w http.ResponseWriter, r *http.Request) {
+					w.Header().Set("Location", row.location(f))
+					w.WriteHeader(status)
+				})
+				f.answer(moved, func(w http.ResponseWriter, r *http.Request) {
+					sendJSON(w, 200, map[string]any{"issuer": f.URL, "authorization_endpoint": f.URL + "/authorize"})
+				})
+				_, err := f.client(t).Discover(t.Context())
+				if row.want == "" && err != nil {
+					t.Fatal(err)
+				}
+				if row.want != "" {
+					wantStep(t, err, StepDiscovery, row.want)
+				}
+				if n := f.hits(discoveryPath); n > mostRequests {
+					t.Errorf("%d requests", n)
+				}
+			})
+		}
+	}
+	t.Run("R-370 the issuer is compared as ever", func(t *testing.T) {
+		f := newFake(t)
+		f.answer(discoveryPath, func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, moved, http.StatusFound) })
+		f.answer(moved, send(200, "application/json", `{"issuer":"`+f.URL+`/"}`))
+		_, err := f.client(t).Discover(t.Context())
+		wantStep(t, err, StepDiscovery, "slash")
 	})
 }
 

@@ -101,7 +101,7 @@ func (c *Client) fetchKeys(ctx context.Context) (*keySet, time.Duration, error) 
 		return nil, 0, err
 	}
 	if a.status != 200 {
-		return nil, 0, &StepError{Step: StepKeys, Status: a.status, Err: errors.New("no key set")}
+		return nil, 0, c.failure(StepKeys, a, "no key set")
 	}
 	set, err := parseKeys(a.body)
 	if err != nil {

@@ -59,12 +59,12 @@ func (c *Client) discovered(ctx context.Context) (*Metadata, error) {
 
 func (c *Client) fetchMetadata(ctx context.Context) (*Metadata, time.Duration, error) {
 	endpoint := strings.TrimSuffix(c.config.Issuer, "/") + "/.well-known/openid-configuration"
-	a, err := c.get(ctx, StepDiscovery, endpoint, acceptJSON())
+	a, err := c.getWithinOrigin(ctx, StepDiscovery, endpoint)
 	if err != nil {
 		return nil, 0, err
 	}
 	if a.status != 200 {
-		return nil, 0, &StepError{Step: StepDiscovery, Status: a.status, Err: errors.New("no discovery document")}
+		return nil, 0, c.failure(StepDiscovery, a, "no discovery document")
 	}
 	m, err := c.parseMetadata(a.body)
 	if err != nil {

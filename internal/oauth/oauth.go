@@ -64,8 +64,8 @@ func New(c Config) (*Client, error) {
 		return nil, err
 	}
 	client.explicit = client.prepare(&Metadata{Issuer: c.Issuer})
-	client.metadata = recall[*Metadata]{fetch: client.fetchMetadata, rules: client.cache, now: c.Time}
-	client.keys = recall[*keySet]{fetch: client.fetchKeys, rules: client.cache, now: c.Time}
+	client.metadata = recall[*Metadata]{fetch: client.fetchMetadata, rules: client.cache.forMetadata(), now: c.Time}
+	client.keys = recall[*keySet]{fetch: client.fetchKeys, rules: client.cache.forKeys(), now: c.Time, stale: c.StaleKeys}
 	return client, nil
 }
 

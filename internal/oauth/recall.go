@@ -19,6 +19,7 @@ type recall[T any] struct {
 	fetch  func(ctx context.Context) (value T, lifetime time.Duration, err error)
 	rules  Cache
 	now    func() time.Time
+	stale  func(s StaleAnswer) // told whenever a failure leaves an older value in use; nil: nobody
 	last   atomic.Pointer[memory[T]]
 	flight singleflight.Group
 }
@@ -29,6 +30,8 @@ type memory[T any] struct {
 	value T
 	known bool      // value is there; it may be from before a failure
 	until time.Time // value is current
+	since time.Time // value was fetched
+	end   time.Time // value is not used any more, whatever fails; zero: there is no such time
 	asked time.Time // when the last request ended, however it ended
 
 	err   error     // of the last request, if it failed
@@ -36,8 +39,13 @@ type memory[T any] struct {
 	pause time.Duration
 }
 
-func (m *memory[T]) failure() error {
-	if m.known {
+// usable says whether value may still be used, current or not.
+func (m *memory[T]) usable(now time.Time) bool {
+	return m.known && (m.end.IsZero() || now.Before(m.end))
+}
+
+func (m *memory[T]) failure(now time.Time) error {
+	if m.usable(now) {
 		return nil
 	}
 	return m.err
@@ -48,7 +56,7 @@ func (m *memory[T]) failure() error {
 // this call or by one that it waited for.
 func (r *recall[T]) get(ctx context.Context, seen *memory[T]) (m *memory[T], fresh bool, err error) {
 	if m := r.last.Load(); r.serves(m, seen) {
-		return m, false, m.failure()
+		return m, false, m.failure(r.now())
 	}
 	shared := context.WithoutCancel(ctx)
 	done := r.flight.DoChan("", func() (any, error) { return r.renew(shared, seen), nil })
@@ -57,7 +65,7 @@ func (r *recall[T]) get(ctx context.Context, seen *memory[T]) (m *memory[T], fre
 		return nil, false, transportError(ctx.Err())
 	case result := <-done:
 		m := result.Val.(*memory[T])
-		return m, true, m.failure()
+		return m, true, m.failure(r.now())
 	}
 }
 
@@ -83,7 +91,10 @@ func (r *recall[T]) renew(ctx context.Context, seen *memory[T]) *memory[T] {
 		return next
 	}
 	lifetime = min(max(lifetime, r.rules.MinAge), r.rules.MaxAge)
-	next := &memory[T]{value: value, known: true, until: now.Add(lifetime), asked: now}
+	next := &memory[T]{value: value, known: true, until: now.Add(lifetime), since: now, asked: now}
+	if r.rules.MaxStale > 0 {
+		next.end = now.Add(max(r.rules.MaxStale, lifetime))
+	}
 	r.last.Store(next)
 	return next
 }
@@ -94,12 +105,40 @@ func (r *recall[T]) afterFailure(last *memory[T], now time.Time, err error) *mem
 	next := &memory[T]{asked: now, err: err, pause: r.rules.FailurePause}
 	if last != nil {
 		next.pause = min(max(2*last.pause, r.rules.FailurePause), r.rules.MaxFailurePause)
-		if r.rules.MaxAge > 0 {
-			next.value, next.known, next.until = last.value, last.known, last.until
+		if r.rules.MaxAge > 0 && last.usable(now) {
+			next.value, next.known, next.until, next.since, next.end = last.value, true, last.until, last.since, last.end
+			r.tellStale(StaleAnswer{Since: next.since, End: next.end, Err: err})
 		}
 	}
-	next.retry = now.Add(next.pause)
+	next.retry = now.Add(max(next.pause, min(waitOf(err), r.rules.MaxRetryAfter)))
 	return next
+}
+
+func (r *recall[T]) tellStale(s StaleAnswer) {
+	if r.stale != nil {
+		r.stale(s)
+	}
+}
+
+// waitOf is how long the answer that failed asks to be left alone.
+func waitOf(err error) time.Duration {
+	var failure *StepError
+	if errors.As(err, &failure) {
+		return failure.wait
+	}
+	return 0
+}
+
+// askedToWait reads the header Retry-After (RFC 9110 section 10.2.3).
+func askedToWait(h http.Header, now time.Time) time.Duration {
+	value := h.Get("Retry-After")
+	if seconds, err := strconv.ParseUint(value, 10, 31); err == nil {
+		return time.Duration(seconds) * time.Second
+	}
+	if at, err := http.ParseTime(value); err == nil {
+		return max(0, at.Sub(now))
+	}
+	return 0
 }
 
 // fetchSafely exists because the request runs in a goroutine of its own, where

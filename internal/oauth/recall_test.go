@@ -157,6 +157,154 @@ func TestR226FailureIsRememberedForAWhile(t *testing.T) {
 	s.after(30*time.Second, true, requests+1)
 }
 
+func TestR391RetryAfter(t *testing.T) {
+	const second, minute = time.Second, time.Minute
+	for _, row := range []struct {
+		name   string
+		header func(now time.Time) string
+		status int
+		pause  time.Duration
+	}{
+		{"two minutes", func(time.Time) string { return "120" }, 429, 2 * minute},
+		{"a date", func(now time.Time) string { return now.Add(3 * minute).UTC().Format(http.TimeFormat) }, 503, 3 * minute},
+		{"five minutes at most", func(time.Time) string { return "86400" }, 503, 5 * minute},
+		{"five minutes at most, by date", func(now time.Time) string { return now.Add(time.Hour).UTC().Format(http.TimeFormat) }, 500, 5 * minute},
+		{"beyond all numbers", func(time.Time) string { return "99999999999999999999" }, 503, second},
+		{"less than our own pause", func(time.Time) string { return "0" }, 503, second},
+		{"a past date", func(now time.Time) string { return now.Add(-time.Hour).UTC().Format(http.TimeFormat) }, 503, second},
+		{"negative", func(time.Time) string { return "-5" }, 503, second},
+		{"nonsense", func(time.Time) string { return "soon" }, 503, second},
+	} {
+		t.Run("R-391 discovery: "+row.name, func(t *testing.T) {
+			s := newSteps(t, nil)
+			s.at.Advance(s.at.Now().Truncate(second).Add(second).Sub(s.at.Now())) // dates have whole seconds
+			s.f.answer(discoveryPath, retryLater(row.status, row.header(s.at.Now())))
+			s.after(0, false, 1)
+			s.after(row.pause-time.Millisecond, false, 1)
+			s.after(time.Millisecond, false, 2)
+		})
+	}
+	t.Run("R-391 keys, and those that are known serve meanwhile", func(t *testing.T) {
+		s := newSteps(t, nil)
+		token := s.f.idToken(map[string]any{"exp": s.at.Now().Unix() + 10000})
+		if err := verify(t, s.c, token); err != nil {
+			t.Fatal(err)
+		}
+		s.f.answer(keysPath, retryLater(503, "120"))
+		s.at.Advance(time.Hour)
+		for _, requests := range []int{2, 2, 3} {
+			if err := verify(t, s.c, token); err != nil {
+				t.Fatal(err)
+			}
+			if n := s.f.hits(keysPath); n != requests {
+				t.Errorf("%d key requests, want %d", n, requests)
+			}
+			s.at.Advance(minute)
+		}
+	})
+}
+
+func retryLater(status int, after string) http.HandlerFunc {
+	return func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Retry-After", after)
+		w.WriteHeader(status)
+	}
+}
+
+// withdrawn is a client that knows a key which the provider then withdraws.
+func withdrawn(t *testing.T, cacheControl string) (s *steps, accepted func(after time.Duration) bool) {
+	s = newSteps(t, nil)
+	serve := func(keys ...any) {
+		s.f.answer(keysPath, func(w http.ResponseWriter, _ *http.Request) {
+			if cacheControl != "" {
+				w.Header().Set("Cache-Control", cacheControl)
+			}
+			sendJSON(w, 200, map[string]any{"keys": keys})
+		})
+	}
+	token := s.f.idToken(map[string]any{"exp": s.at.Now().Add(60 * 24 * time.Hour).Unix()})
+	serve(jwk(rsaKey().Public(), "k1", "RS256"))
+	if err := verify(t, s.c, token); err != nil {
+		t.Fatal(err)
+	}
+	serve(jwk(otherKey().Public(), "k2", "RS256"))
+	return s, func(after time.Duration) bool {
+		s.at.Advance(after)
+		return verify(t, s.c, token) == nil
+	}
+}
+
+func TestR384WithdrawnKeys(t *testing.T) {
+	for _, row := range []struct {
+		cacheControl string
+		life         time.Duration
+	}{
+		{"", time.Hour},
+		{"max-age=86400", time.Hour},
+		{"max-age=2000000000", time.Hour},
+		{"max-age=3600", time.Hour},
+		{"max-age=600", 10 * time.Minute},
+		{"max-age=60", time.Minute},
+		{"max-age=1", 30 * time.Second},
+		{"no-store", 30 * time.Second},
+	} {
+		t.Run("R-384 "+row.cacheControl, func(t *testing.T) {
+			_, accepted := withdrawn(t, row.cacheControl)
+			if !accepted(row.life - time.Second) {
+				t.Error("asked for again before its time")
+			}
+			if accepted(time.Second) {
+				t.Error("still accepted")
+			}
+		})
+	}
+}
+
+func TestR384KeysThatCannotBeFetchedAgain(t *testing.T) {
+	for name, fault := range map[string]http.HandlerFunc{
+		"down":     send(503, "", ""),
+		"wait":     retryLater(503, "300"),
+		"nonsense": send(200, "application/json", "{}"),
+		"moved":    func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, "/elsewhere", http.StatusFound) },
+	} {
+		t.Run("R-384 "+name, func(t *testing.T) {
+			var told []StaleAnswer
+			s := newSteps(t, nil)
+			s.c.keys.stale = func(a StaleAnswer) { told = append(told, a) }
+			began := s.at.Now()
+			token := s.f.idToken(map[string]any{"exp": began.Add(60 * 24 * time.Hour).Unix()})
+			if err := verify(t, s.c, token); err != nil {
+				t.Fatal(err)
+			}
+			s.f.answer(keysPath, fault)
+			for range 22 {
+				s.at.Advance(time.Hour)
+				if err := verify(t, s.c, token); err != nil {
+					t.Fatal(err)
+				}
+			}
+			s.at.Advance(2*time.Hour - time.Second)
+			if err := verify(t, s.c, token); err != nil {
+				t.Errorf("one second before a day is over: %v", err)
+			}
+			s.at.Advance(time.Second)
+			if verify(t, s.c, token) == nil {
+				t.Error("accepted after a day")
+			}
+			s.at.Advance(30 * 24 * time.Hour)
+			wantStep(t, verify(t, s.c, token), StepKeys, "")
+			if len(told) != 23 || !told[0].Since.Equal(began) || !told[0].End.Equal(began.Add(24*time.Hour)) || told[0].Err == nil {
+				t.Errorf("told %d times, first %+v", len(told), told[0])
+			}
+			s.f.behave()
+			s.at.Advance(time.Hour)
+			if err := verify(t, s.c, s.f.idToken(map[string]any{"iat": s.at.Now().Unix(), "exp": s.at.Now().Unix() + 100})); err != nil {
+				t.Errorf("not of use again: %v", err)
+			}
+		})
+	}
+}
+
 func TestR226StaleIsBetterThanNothing(t *testing.T) {
 	s := newSteps(t, nil)
 	s.after(0, true, 1)

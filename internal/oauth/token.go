@@ -15,11 +15,12 @@ import (
 // Token is the answer of the token endpoint.
 type Token struct {
 	AccessToken  string
-	Type         string    // lower case; always "bearer"
-	RefreshToken string    // empty: none
-	IDToken      string    // empty: none; not verified yet
-	Scope        string    // empty: as asked for
-	ExpiresAt    time.Time // of AccessToken, whole seconds; zero: not said
+	Type         string        // lower case; always "bearer"
+	RefreshToken string        // empty: none
+	IDToken      string        // empty: none; not verified yet
+	Scope        string        // empty: as asked for
+	ExpiresIn    time.Duration // of AccessToken, whole seconds, ten years at most; meaningless without ExpiresAt
+	ExpiresAt    time.Time     // of AccessToken, whole seconds; zero: not said
 
 	// Extra holds every other member of the answer. Numbers are json.Number.
 	Extra map[string]any
@@ -144,15 +145,17 @@ func (t *Token) readExpiry(now time.Time) error {
 		digits = value
 	}
 	seconds, err := strconv.ParseFloat(digits, 64)
-	if err != nil || math.IsNaN(seconds) || seconds < 0 || seconds > maxExpiresIn {
+	if err != nil || math.IsNaN(seconds) || seconds < 0 {
 		return errors.New("expires_in is not a number of seconds")
 	}
-	t.ExpiresAt = time.Unix(now.Unix()+int64(seconds), 0)
+	t.ExpiresIn = time.Duration(min(seconds, longestExpiry.Seconds())) * time.Second
+	t.ExpiresAt = time.Unix(now.Unix(), 0).Add(t.ExpiresIn)
 	return nil
 }
 
-// maxExpiresIn, about a thousand years, keeps sums of times in range.
-const maxExpiresIn = 1 << 35
+// longestExpiry is ten years: a longer life means "for ever", and would not fit
+// into every store.
+const longestExpiry = 10 * 365 * 24 * time.Hour
 
 func acceptJSON() http.Header {
 	return http.Header{"Accept": {"application/json"}}

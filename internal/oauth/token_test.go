@@ -3,6 +3,7 @@ package oauth
 import (
 	"encoding/json"
 	"errors"
+	"fmt"
 	"maps"
 	"net/http"
 	"net/url"
@@ -130,7 +131,6 @@ func TestR049TokenAnswers(t *testing.T) {
 		{"expires_in empty", "application/json", tokenAnswer(map[string]any{"expires_in": ""}), 200, "expires_in"},
 		{"expires_in negative", "application/json", tokenAnswer(map[string]any{"expires_in": -1}), 200, "expires_in"},
 		{"expires_in NaN", "application/json", tokenAnswer(map[string]any{"expires_in": "NaN"}), 200, "expires_in"},
-		{"expires_in beyond all times", "application/json", tokenAnswer(map[string]any{"expires_in": 1e300}), 200, "expires_in"},
 		{"expires_in an object", "application/json", tokenAnswer(map[string]any{"expires_in": map[string]any{}}), 200, "expires_in"},
 		{"refresh_token a number", "application/json", tokenAnswer(map[string]any{"refresh_token": 5}), 200, "refresh_token"},
 		{"scope a list", "application/json", tokenAnswer(map[string]any{"scope": []string{"a"}}), 200, "scope"},
@@ -152,6 +152,35 @@ func TestR049TokenAnswers(t *testing.T) {
 				t.Fatal(err)
 			} else if strings.HasPrefix(row.name, "expires_in absent") && !token.ExpiresAt.Equal(time.Time{}) {
 				t.Errorf("ExpiresAt = %v, want zero", token.ExpiresAt)
+			}
+		})
+	}
+}
+
+func TestR385ExpiryIsKeptWithinTenYears(t *testing.T) {
+	f := newFake(t)
+	at := testclock.New(time.Now())
+	for _, row := range []struct {
+		said any
+		want time.Duration
+	}{
+		{3600, time.Hour},
+		{"90", 90 * time.Second},
+		{1.9, time.Second},
+		{10 * 365 * 86400, 10 * 365 * 24 * time.Hour},
+		{10*365*86400 + 1, 10 * 365 * 24 * time.Hour},
+		{int64(1e10), 10 * 365 * 24 * time.Hour},
+		{1e300, 10 * 365 * 24 * time.Hour},
+		{"99999999999999999999999", 10 * 365 * 24 * time.Hour},
+	} {
+		t.Run(fmt.Sprintf("R-385 %v", row.said), func(t *testing.T) {
+			f.answer("/token", send(200, "application/json", tokenAnswer(map[string]any{"expires_in": row.said})))
+			token, err := f.client(t, func(c *Config) { c.Time = at.Now }).Exchange(t.Context(), "code", callback, "")
+			if err != nil {
+				t.Fatal(err)
+			}
+			if token.ExpiresIn != row.want || !token.ExpiresAt.Equal(at.Now().Truncate(time.Second).Add(row.want)) {
+				t.Errorf("in %v, at %v", token.ExpiresIn, token.ExpiresAt)
 			}
 		})
 	}
@@ -188,6 +217,21 @@ func TestIDTokenNeedsAnIssuer(t *testing.T) {
 }
 
 func TestCodeIsSentOnce(t *testing.T) {
+	t.Run("R-391 also when asked to come again", func(t *testing.T) {
+		for _, status := range []int{429, 503} {
+			f := newFake(t)
+			f.answer("/token", func(w http.ResponseWriter, _ *http.Request) {
+				w.Header().Set("Retry-After", "0")
+				w.WriteHeader(status)
+			})
+			if _, err := f.client(t).Exchange(t.Context(), "code", callback, ""); err == nil {
+				t.Error("accepted")
+			}
+			if n := f.hits("/token"); n != 1 {
+				t.Errorf("%d token requests for one exchange", n)
+			}
+		}
+	})
 	f := newFake(t)
 	c := f.client(t)
 	f.answer("/token", func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(500) })

@@ -7,6 +7,10 @@ import (
 	"slices"
 )
 
+// ErrOtherSubject says that a userinfo answer is not about the person of the ID
+// token.
+var ErrOtherSubject = errors.New("sub is missing or another one than the ID token's")
+
 // UserInfo asks the userinfo endpoint who the access token is about. For an
 // OpenID Connect provider, and whenever wantSubject is not empty, the answer's
 // sub must equal wantSubject, the ID token's: a token of somebody else could
@@ -35,7 +39,7 @@ func (c *Client) UserInfo(ctx context.Context, accessToken, wantSubject string) 
 		return nil, err
 	}
 	if sub := claims["sub"]; (c.config.OIDC || wantSubject != "") && (sub != wantSubject || sub == "") {
-		return nil, fail(StepUserInfo, "sub is missing or another one than the ID token's")
+		return nil, &StepError{Step: StepUserInfo, Err: ErrOtherSubject}
 	}
 	return claims, nil
 }

@@ -1,0 +1,89 @@
+package latchkey
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+
+	"github.com/latchkeyhq/latchkey/internal/oauth"
+	"github.com/latchkeyhq/latchkey/internal/redact"
+)
+
+// What the scopes promise of a person and the ID token lacks. A provider may
+// give it at its userinfo endpoint alone (OpenID Connect Core 1.0, section
+// 5.4).
+
+// promised are the claims that people are made of here, by the scope that asks
+// for them.
+var promised = []struct{ scope, claim string }{{"profile", "name"}, {"email", "email"}}
+
+// lacking are the claims that were promised and are not there.
+func lacking(scopes []string, profile Claims) (claims []string) {
+	for _, p := range promised {
+		if slices.Contains(scopes, p.scope) && profile[p.claim] == nil {
+			claims = append(claims, p.claim)
+		}
+	}
+	return claims
+}
+
+// completeProfile asks the userinfo endpoint for what an ID token lacks. Who
+// has no such endpoint, or one that fails, signs people in as before, but not
+// without a word; an answer about somebody else ends the sign-in.
+func (p *oauthProvider) completeProfile(ctx context.Context, x *exchange, g *Grant) error {
+	missing := lacking(p.grantedScopes(g.Tokens), g.Profile)
+	if len(missing) == 0 {
+		return nil
+	}
+	m, err := p.client.Discover(ctx)
+	if err != nil || m.UserInfoEndpoint == "" {
+		p.hint(ctx, x, "the ID tokens of this provider lack what its scopes promise, and it has no userinfo endpoint", missing)
+		return err
+	}
+	more, err := p.client.UserInfo(ctx, g.Tokens.AccessToken, g.Profile.String("sub"))
+	switch {
+	case errors.Is(err, oauth.ErrOtherSubject):
+		return err
+	case err != nil:
+		x.setup.log.warn(ctx, "the ID token lacks what its scopes promise, and the userinfo endpoint could not be asked", "provider", p.ID,
+			"missing", strings.Join(missing, " "), "error", redact.Text(err.Error(), x.secrets(), longestText))
+		return nil
+	}
+	g.Profile = merged(g.Profile, more)
+	p.hint(ctx, x, "the ID tokens of this provider lack what its scopes promise, so that its userinfo endpoint is asked at each sign-in; "+
+		"ProfileFromUserInfo takes all of the profile from there", missing)
+	return nil
+}
+
+// grantedScopes are those the provider says it granted, else those asked for.
+func (p *oauthProvider) grantedScopes(t Tokens) []string {
+	return strings.Fields(firstOf(t.Scope, p.client.Scope()))
+}
+
+// merged is the profile with what userinfo adds to it. What the ID token says
+// counts, and nobody's word about one e-mail address vouches for another.
+func merged(profile, more Claims) Claims {
+	both := Claims{}
+	for name, value := range more {
+		both[name] = value
+	}
+	if profile["email"] != nil {
+		delete(both, "email_verified")
+	}
+	for name, value := range profile {
+		_, said := both[name]
+		if said && (value == nil || name == "email_verified" && profile["email"] == nil) {
+			continue
+		}
+		both[name] = value
+	}
+	return both
+}
+
+// hint tells the operator once.
+func (p *oauthProvider) hint(ctx context.Context, x *exchange, text string, missing []string) {
+	if p.hinted.CompareAndSwap(false, true) {
+		x.setup.log.warn(ctx, text, "provider", p.ID, "missing", strings.Join(missing, " "))
+	}
+}
