@@ -15,8 +15,8 @@ import (
 type Config struct {
 	OIDC bool // an ID token is expected; needs Issuer
 
-	// Issuer is the provider's exact identifier, a slash at its end included.
-	// It may be empty only for a plain OAuth provider whose endpoints are all
+	// Issuer is the provider's exact identifier, a slash at its end included;
+	// only one behind a bare host may be too many. It may be empty only for a plain OAuth provider whose endpoints are all
 	// given; such a provider can neither send an iss parameter nor an ID token.
 	Issuer string
 

@@ -120,18 +120,27 @@ func readMetadata(members map[string]any) (*Metadata, error) {
 }
 
 // checkStatedIssuer compares the issuer that a document states with the
-// configured one, to the letter (OpenID Connect Discovery 4.3).
+// configured one, to the letter (OpenID Connect Discovery 4.3). Only a slash
+// that the operator typed behind a bare host may be missing in the document, as
+// with Auth.js: it is not the provider that strays then, and the document's
+// spelling is the one that counts.
 func (c *Client) checkStatedIssuer(stated string) error {
 	configured := c.config.Issuer
 	switch {
 	case c.config.MatchIssuer != nil && c.config.MatchIssuer(stated, nil):
 		return nil
-	case c.config.MatchIssuer == nil && stated == configured:
+	case c.config.MatchIssuer == nil && (stated == configured || stated+"/" == configured && isBareHost(stated)):
 		return nil
 	case stated != "" && strings.TrimRight(stated, "/") == strings.TrimRight(configured, "/"):
 		return errors.New("the document names the issuer with another slash at its end than the configured one: write it as the provider does")
 	}
 	return errors.New("the document is about another issuer than the configured one")
+}
+
+// isBareHost says that an issuer has no path, not even a slash.
+func isBareHost(issuer string) bool {
+	u, err := url.Parse(issuer)
+	return err == nil && u.Host != "" && u.Path == ""
 }
 
 // checkDiscovered holds discovered URLs to the rules for configured ones, and

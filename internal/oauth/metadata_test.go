@@ -18,7 +18,8 @@ func TestR045DiscoveryIsAboutTheIssuer(t *testing.T) {
 	}{
 		{"exact", "", f.URL, nil, true},
 		{"exact with a slash", "/", f.URL + "/", nil, true},
-		{"R-383 slash of an empty path, configured", "/", f.URL, nil, false},
+		{"a slash too many behind a bare host, configured", "/", f.URL, nil, true},
+		{"R-383 slash of a path, configured", "/realm/", f.URL + "/realm", nil, false},
 		{"R-383 slash of an empty path, stated", "", f.URL + "/", nil, false},
 		{"another host", "", "https://op.example", nil, false},
 		{"missing", "", nil, nil, false},
@@ -52,8 +53,19 @@ func TestR045DiscoveryIsAboutTheIssuer(t *testing.T) {
 
 func TestR383ErrorSaysThatItIsTheSlash(t *testing.T) {
 	f := newFake(t)
-	_, err := f.client(t, func(c *Config) { c.Issuer += "/" }).Discover(t.Context())
+	f.describe(map[string]any{"issuer": f.URL + "/"})
+	_, err := f.client(t).Discover(t.Context())
 	wantStep(t, err, StepDiscovery, "slash")
+}
+
+func TestR383TheDocumentsSpellingCounts(t *testing.T) {
+	f := newFake(t)
+	c := f.client(t, func(c *Config) { c.Issuer += "/" })
+	if _, err := c.VerifyIDToken(t.Context(), f.idToken(nil), IDTokenCheck{}); err != nil {
+		t.Error(err)
+	}
+	_, err := c.VerifyIDToken(t.Context(), f.idToken(map[string]any{"iss": f.URL + "/"}), IDTokenCheck{})
+	wantStep(t, err, StepIDToken, "iss")
 }
 
 func TestDiscoveryDocument(t *testing.T) {
