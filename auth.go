@@ -11,6 +11,8 @@ import (
 // [NewFunc] or [NewTenants], and safe for concurrent use. The zero Auth refuses
 // everybody.
 type Auth struct {
+	hidden
+
 	fixed   *setup   // the setup of every request; nil: it depends
 	tenants *tenants // nil: there is one setup
 }

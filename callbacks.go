@@ -29,6 +29,8 @@ type Callbacks struct {
 // SignInAttempt is what [Callbacks].SignIn decides about: somebody who has
 // proved who they are, or who asks for a magic link.
 type SignInAttempt struct {
+	hidden
+
 	User        User // the stored user when there is one, else as the provider describes them, with an ID that may change
 	Account     Account
 	Profile     Claims            // what an OAuth provider said; nil: other kinds

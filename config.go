@@ -12,6 +12,8 @@ import (
 // effect. A secret and the site's URL must come from here or from the
 // environment; everything else has a default.
 type Config struct {
+	hidden
+
 	Providers []Provider // in the order the sign-in page shows them
 	Adapter   Adapter    // nil: no database; sessions live in the cookie
 
@@ -122,6 +124,8 @@ type JWTConfig struct {
 
 // JWTParams is what [JWTConfig].Encode and Decode are given.
 type JWTParams struct {
+	hidden
+
 	Claims  Claims   // Encode only
 	Secrets []string // newest first
 	Salt    string   // the name of the session cookie

@@ -16,11 +16,15 @@ import (
 // The methods of Auth with the same names are these, on net/http. Contexts may
 // come from [ContextWithSession] or [Auth.LoadSession]; cookies that are
 // returned belong into the response. It is safe for concurrent use.
-type Core struct{ auth *Auth }
+type Core struct {
+	hidden
+
+	auth *Auth
+}
 
 // Core returns what Auth does for frameworks without net/http: the same calls,
 // on [Request] and [Response].
-func (a *Auth) Core() *Core { return &Core{a} }
+func (a *Auth) Core() *Core { return &Core{auth: a} }
 
 // Respond answers r. An error becomes a page, a redirect or JSON, as the
 // browser expects it.
@@ -85,6 +89,8 @@ func (c *Core) reading(ctx context.Context, r *Request) (*exchange, error) {
 // Access is the answer of [Core.Authorize]: whether a request may pass, and who
 // is signed in.
 type Access struct {
+	hidden
+
 	Session  *Session       // nil: nobody is signed in
 	Response *Response      // what to answer instead; nil: the request may pass
 	Cookies  []*http.Cookie // for the response, in either case

@@ -12,6 +12,8 @@ import (
 
 // Request is an HTTP request, free of any web framework.
 type Request struct {
+	hidden
+
 	Method     string
 	URL        *url.URL // path and query count; scheme and host are only used where Host is empty
 	Host       string   // the Host header
@@ -23,6 +25,8 @@ type Request struct {
 
 // Response is the answer to a [Request].
 type Response struct {
+	hidden
+
 	Status   int // 0: 302 with Redirect, else 200
 	Header   http.Header
 	Cookies  []*http.Cookie

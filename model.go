@@ -30,6 +30,8 @@ type User struct {
 
 // Account joins a [User] to their identity at one provider.
 type Account struct {
+	hidden
+
 	ID                string // the row's own, given by the store; empty: it has none, or the account is not stored yet
 	UserID            string
 	Provider          string // the provider's id, such as "github"
@@ -48,6 +50,8 @@ type Account struct {
 // Tokens are what a provider's token endpoint answered at the end of a sign-in.
 // Callbacks and events get all of it; a store has what [OAuth].KeepTokens kept.
 type Tokens struct {
+	hidden
+
 	AccessToken  string
 	RefreshToken string
 	IDToken      string
@@ -114,6 +118,8 @@ type Assurance struct {
 
 // StoredSession is a session kept by an [Adapter]; the cookie holds its Token.
 type StoredSession struct {
+	hidden
+
 	ID      string    // the row's own id, safe to show; empty: the store has none
 	Token   string    // the secret in the cookie
 	UserID  string    // whose session it is
@@ -145,6 +151,8 @@ type StoredSession struct {
 // VerificationToken is what a store keeps of a magic link: a hash of its
 // secret, never the secret.
 type VerificationToken struct {
+	hidden
+
 	Identifier string // the e-mail address the link was sent to
 	Token      string // a hash of the secret in the link
 	Expires    time.Time

@@ -12,6 +12,8 @@ import (
 
 // SignInOptions says how a sign-in that the application starts goes on.
 type SignInOptions struct {
+	hidden
+
 	RedirectTo string     // where to end up; empty: the page that asked (Referer), else /
 	NoRedirect bool       // return the URL instead of redirecting
 	Form       url.Values // what was typed: e-mail, credentials; fields called authorizationParams-X become parameter X

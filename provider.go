@@ -79,6 +79,8 @@ const (
 // SigningKey is the key by which the site proves itself to a provider instead
 // of a client secret: see [PrivateKeyJWT] (RFC 7523).
 type SigningKey struct {
+	hidden
+
 	Key       crypto.Signer // RSA, ECDSA or Ed25519
 	KeyID     string        // kid
 	Algorithm string        // such as "ES256"; empty: RS256, ES256, ES384, ES512 or EdDSA, as suits Key
@@ -97,6 +99,8 @@ const (
 
 // Grant is what an OAuth provider handed over at the end of a sign-in.
 type Grant struct {
+	hidden
+
 	Tokens  Tokens
 	Profile Claims     // ID token claims or userinfo
 	Params  url.Values // of the callback request
@@ -131,6 +135,8 @@ type Identity struct {
 // provider that package providers lacks. Its callback URL, to be registered
 // with the provider, is {site}{base path}/callback/{ID}.
 type OAuth struct {
+	hidden
+
 	ID   string // part of routes, cookies and stored accounts: do not change it later
 	Name string // on the button; empty: ID
 	OIDC bool   // an ID token is expected and verified
@@ -232,6 +238,8 @@ func (p OAuth) Or(defaults OAuth) *OAuth {
 // Email signs people in by a link sent to their mailbox. It needs an Adapter
 // that is a [VerificationTokenAdapter].
 type Email struct {
+	hidden
+
 	ID     string        // empty: email
 	Name   string        // empty: Email
 	From   string        // handed to Send
@@ -260,6 +268,8 @@ type Email struct {
 
 // SignInLink is a link to be delivered to one mailbox.
 type SignInLink struct {
+	hidden
+
 	To       string // exactly one mailbox, its domain in ASCII
 	From     string
 	URL      string

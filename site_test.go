@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"net/url"
+	"reflect"
 	"strings"
 	"sync"
 	"testing"
@@ -106,11 +107,21 @@ func (s *testSite) tried() int {
 // contents is everything the store holds, as text to compare.
 func (s *testSite) contents() string {
 	s.t.Helper()
-	raw, err := json.Marshal(s.store.Contents())
+	c := s.store.Contents()
+	all := []any{c, recordsOf[latchkey.AccountRecord](c.Accounts), recordsOf[latchkey.StoredSessionRecord](c.Sessions), recordsOf[latchkey.VerificationTokenRecord](c.VerificationTokens)}
+	raw, err := json.Marshal(all) // of the first the secrets are hidden
 	if err != nil {
 		s.t.Fatal(err)
 	}
 	return string(raw)
+}
+
+// recordsOf makes records of what they are named after.
+func recordsOf[R latchkey.AccountRecord | latchkey.StoredSessionRecord | latchkey.VerificationTokenRecord, T any](list []T) (records []R) {
+	for _, one := range list {
+		records = append(records, reflect.ValueOf(one).Convert(reflect.TypeFor[R]()).Interface().(R))
+	}
+	return records
 }
 
 // stubTransport stands for every other server: it answers nothing unless serve

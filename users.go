@@ -12,11 +12,15 @@ import (
 //
 // Every method needs an Adapter, and refuses an empty id. [Session].UserID has
 // the id of whoever is signed in.
-type Users struct{ auth *Auth }
+type Users struct {
+	hidden
+
+	auth *Auth
+}
 
 // Users returns what the application can do with users, their accounts and
 // their sessions, without a request.
-func (a *Auth) Users() *Users { return &Users{a} }
+func (a *Auth) Users() *Users { return &Users{auth: a} }
 
 var errNoUserID = errors.New("latchkey: the user id is empty; Session.UserID has the id of whoever is signed in")
 

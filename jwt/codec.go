@@ -18,6 +18,8 @@ const MaxLen = 64 << 10
 // that the cost of opening does not depend on the number of secrets. Make one
 // with [NewCodec]. Safe for concurrent use.
 type Codec struct {
+	hidden
+
 	secrets []string
 	salt    string
 	usable  bool

@@ -17,6 +17,8 @@ import (
 // with which secrets to open it. Secrets alone are enough where the site's
 // cookies have their usual names and AUTH_URL is set.
 type TokenParams struct {
+	hidden
+
 	Secrets []string // newest first: all of them open tokens
 	Salt    string   // what the token was sealed for; empty: the name of the cookie
 

@@ -9,6 +9,8 @@ import (
 // Params are the secrets, the purpose, the lifetime and the clock that [Encode]
 // makes tokens with and [Decode] reads them with.
 type Params struct {
+	hidden
+
 	Secrets []string         // newest first: the first seals new tokens, all of them open tokens
 	Salt    string           // the name of the cookie: a token is good in no other
 	MaxAge  time.Duration    // how long a token lives; 0: 30 days; Decode uses it, from iat on, only when exp is absent

@@ -23,6 +23,8 @@ const clientTimeout = 30 * time.Second
 // Failures to get an answer at all end the test. Like a [testing.T], a Client
 // belongs to one goroutine.
 type Client struct {
+	hidden
+
 	URL      string // the site's origin, without a slash at the end
 	BasePath string // of Latchkey's routes; /auth unless changed
 	// Person is the subject that is chosen where a provider offers several
@@ -71,6 +73,8 @@ func NewClientAt(t testing.TB, siteURL string) *Client {
 
 // Page is an answer that a [Client] got.
 type Page struct {
+	hidden
+
 	Status int
 	Header http.Header
 	Body   []byte
@@ -171,7 +175,7 @@ func (c *Client) send(method, rawURL string, form url.Values, from string) *Page
 	if c.isSite(target) {
 		c.absorb(resp.Cookies())
 	}
-	return &Page{resp.StatusCode, resp.Header, content, target}
+	return &Page{Status: resp.StatusCode, Header: resp.Header, Body: content, URL: target}
 }
 
 // dress adds the headers that a browser would.

@@ -29,6 +29,8 @@ const (
 // IssuerConfig says what an [Issuer] is like. The zero value is an ordinary
 // provider that lets the person of [Issuer.SignInAs] in without asking.
 type IssuerConfig struct {
+	hidden
+
 	ID           string // of the provider that Provider returns; empty: issuer
 	ClientID     string // empty: client
 	ClientSecret string // empty: one that goes wrong unless it is encoded as RFC 6749 says
@@ -56,6 +58,8 @@ type IssuerConfig struct {
 // rotate, logout) until [Issuer.Misbehave] says otherwise. It knows one client,
 // keeps everything in memory, and is safe for concurrent use.
 type Issuer struct {
+	hidden
+
 	URL string // the issuer identifier, without a slash at the end
 
 	config  IssuerConfig
@@ -228,6 +232,8 @@ func (iss *Issuer) RotateKeys() error {
 
 // RecordedRequest is a request that an [Issuer] got.
 type RecordedRequest struct {
+	hidden
+
 	Method string
 	Path   string
 	Query  url.Values

@@ -34,7 +34,7 @@ func (iss *Issuer) serve(w http.ResponseWriter, r *http.Request) {
 func (iss *Issuer) record(r *http.Request) {
 	iss.mu.Lock()
 	defer iss.mu.Unlock()
-	iss.recorded = append(iss.recorded, RecordedRequest{r.Method, r.URL.Path, r.URL.Query(), r.PostForm, r.Header.Clone()})
+	iss.recorded = append(iss.recorded, RecordedRequest{Method: r.Method, Path: r.URL.Path, Query: r.URL.Query(), Form: r.PostForm, Header: r.Header.Clone()})
 }
 
 func (iss *Issuer) route(bad Misbehaviour, r *http.Request) reply {

@@ -19,6 +19,8 @@ import (
 // AppleKey is a key for signing client secrets, as Apple's developer site hands
 // it out. All fields are needed.
 type AppleKey struct {
+	hidden
+
 	TeamID   string // of the developer account, 10 characters
 	KeyID    string // of the key, 10 characters
 	ClientID string // of the Services ID, as in latchkey.OAuth

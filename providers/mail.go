@@ -29,6 +29,8 @@ import (
 // service wrote. The [latchkey.Email] they return may be changed until
 // latchkey.New has it.
 type MailAPI struct {
+	hidden
+
 	ID   string // of the provider; empty: that of the function in lower case, such as "resend"
 	Key  string // of the API; empty: AUTH_<ID>_KEY
 	From string // no-reply@app.example or "App <no-reply@app.example>", of a domain the service has verified

@@ -2,6 +2,8 @@
 package redact
 
 import (
+	"encoding/json"
+	"net/url"
 	"regexp"
 	"slices"
 	"strconv"
@@ -12,6 +14,7 @@ import (
 // of the secrets and without what URLs in it may carry. Secrets of fewer than
 // four bytes are left: they would take half the text with them.
 func Text(text string, secrets []string, limit int) string {
+	secrets = spellings(secrets)
 	slices.SortFunc(secrets, func(a, b string) int { return len(b) - len(a) }) // one may be part of another
 	cut := len(text) > 4*limit
 	if cut {
@@ -28,6 +31,30 @@ func Text(text string, secrets []string, limit int) string {
 	}
 	return Printable(URLs(text), limit)
 }
+
+// spellings adds to each secret the forms in which it may stand between quotes
+// or in a URL: quotes, line breaks and what is not ASCII are written otherwise
+// there.
+func spellings(secrets []string) []string {
+	all := slices.Clone(secrets)
+	for _, secret := range secrets {
+		if len(secret) < shortest {
+			continue
+		}
+		quoted, _ := json.Marshal(secret)
+		for _, other := range []string{
+			inQuotes(strconv.Quote(secret)), inQuotes(strconv.QuoteToASCII(secret)), inQuotes(strconv.QuoteToGraphic(secret)),
+			inQuotes(string(quoted)), url.QueryEscape(secret), url.PathEscape(secret),
+		} {
+			if !slices.Contains(all, other) {
+				all = append(all, other)
+			}
+		}
+	}
+	return all
+}
+
+func inQuotes(quoted string) string { return quoted[1 : len(quoted)-1] }
 
 const shortest = 4
 

@@ -1,6 +1,9 @@
 package redact_test
 
 import (
+	"encoding/json"
+	"fmt"
+	"net/url"
 	"strings"
 	"testing"
 
@@ -41,4 +44,27 @@ func FuzzText(f *testing.F) {
 			t.Errorf("%q", got)
 		}
 	})
+}
+
+func TestR393QuotedSecrets(t *testing.T) {
+	secret := "p\"ss\n w\\rd <\u00e4\u202e>"
+	for _, verb := range []string{"%s", "%q", "%+q", "%#q", "%#v", "%v"} {
+		t.Run("R-393 "+verb, func(t *testing.T) {
+			got := redact.Text(fmt.Sprintf("login with "+verb+" failed", secret), []string{secret}, 256)
+			if strings.Contains(got, "ss") || strings.Contains(got, "rd") || !strings.Contains(got, "[redacted]") {
+				t.Errorf("%q", got)
+			}
+		})
+	}
+	quoted, err := json.Marshal(map[string]string{"password": secret})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, text := range map[string]string{"JSON": string(quoted), "a query": "x=" + url.QueryEscape(secret), "a path": "/" + url.PathEscape(secret)} {
+		t.Run("R-393 in "+name, func(t *testing.T) {
+			if got := redact.Text(text, []string{secret}, 256); strings.Contains(got, "ss") && strings.Contains(got, "rd ") || !strings.Contains(got, "[redacted]") {
+				t.Errorf("%q", got)
+			}
+		})
+	}
 }

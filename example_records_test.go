@@ -1,0 +1,56 @@
+package latchkey_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"time"
+
+	"github.com/latchkeyhq/latchkey"
+)
+
+// What is kept behind HTTP has the names of Auth.js, and is written out on
+// purpose alone.
+func ExampleAccountRecord() {
+	account := latchkey.Account{UserID: "u1", Provider: "acme", ProviderAccountID: "7", Type: latchkey.TypeOAuth}
+	account.Tokens.AccessToken = "s3cret"
+	body, err := json.Marshal(latchkey.AccountRecord(account))
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Println(string(body))
+	fmt.Println(account)
+
+	var back latchkey.AccountRecord
+	if err := json.Unmarshal(body, &back); err != nil {
+		fmt.Println(err)
+		return
+	}
+	account = latchkey.Account(back)
+	fmt.Println(account.Tokens.AccessToken == "s3cret")
+	// Output:
+	// {"userId":"u1","type":"oauth","provider":"acme","providerAccountId":"7","access_token":"s3cret"}
+	// [redacted]
+	// true
+}
+
+// The other records have a form of their own as well.
+func ExampleStoredSessionRecord() {
+	end := time.Date(2030, 1, 1, 0, 0, 0, 0, time.UTC)
+	for _, record := range []any{
+		latchkey.StoredSessionRecord{Token: "hash", UserID: "u1", Expires: end},
+		latchkey.VerificationTokenRecord{Identifier: "ada@example.com", Token: "hash", Expires: end},
+		latchkey.AuthenticatorRecord{CredentialID: []byte("id"), UserID: "u1", PublicKey: []byte("key"), DeviceType: "singleDevice"},
+	} {
+		body, err := json.Marshal(record)
+		if err != nil {
+			fmt.Println(err)
+			return
+		}
+		fmt.Println(string(body)[:24])
+	}
+	// Output:
+	// {"sessionToken":"hash","
+	// {"identifier":"ada@examp
+	// {"credentialID":"aWQ=","
+}

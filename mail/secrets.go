@@ -1,0 +1,22 @@
+package mail
+
+import (
+	"fmt"
+	"io"
+	"log/slog"
+)
+
+const redacted = "[redacted]"
+
+// Format implements [fmt.Formatter]: a Server holds a password, and is never
+// printed, whatever the verb.
+func (Server) Format(s fmt.State, _ rune) { _, _ = io.WriteString(s, redacted) }
+
+// LogValue implements [slog.LogValuer], which shows nothing either.
+func (Server) LogValue() slog.Value { return slog.StringValue(redacted) }
+
+// MarshalJSON implements [encoding/json.Marshaler], which shows nothing either.
+func (Server) MarshalJSON() ([]byte, error) { return []byte(`"` + redacted + `"`), nil }
+
+// MarshalText implements [encoding.TextMarshaler], which shows nothing either.
+func (Server) MarshalText() ([]byte, error) { return []byte(redacted), nil }

@@ -1,0 +1,241 @@
+package latchkey
+
+import (
+	"encoding/base64"
+	"encoding/json"
+	"errors"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+)
+
+// Records as Auth.js writes them in JSON, for adapters that keep them behind
+// HTTP. They hold secrets: each is a conversion away from the type it is named
+// after, so that nothing is written out by accident. A User is its own record.
+
+// AccountRecord is an [Account] with the names of Auth.js in JSON: userId,
+// provider, providerAccountId, type, access_token, expires_at in seconds, and so
+// on. What Auth.js has no name for is email, email_vouched and token_extra; the
+// members of Extra stand beside the others.
+//
+//	body, err := json.Marshal(latchkey.AccountRecord(account))
+type AccountRecord Account
+
+type accountWire struct {
+	ID                   string           `json:"id,omitempty"`
+	UserID               string           `json:"userId"`
+	Type                 ProviderType     `json:"type"`
+	Provider             string           `json:"provider"`
+	ProviderAccountID    string           `json:"providerAccountId"`
+	RefreshToken         string           `json:"refresh_token,omitempty"`
+	AccessToken          string           `json:"access_token,omitempty"`
+	ExpiresAt            int64            `json:"expires_at,omitempty"`
+	ExpiresIn            int64            `json:"expires_in,omitempty"`
+	TokenType            string           `json:"token_type,omitempty"`
+	Scope                string           `json:"scope,omitempty"`
+	IDToken              string           `json:"id_token,omitempty"`
+	SessionState         string           `json:"session_state,omitempty"`
+	AuthorizationDetails []map[string]any `json:"authorization_details,omitempty"`
+	TokenExtra           map[string]any   `json:"token_extra,omitempty"`
+	Email                string           `json:"email,omitempty"`
+	EmailVouched         bool             `json:"email_vouched,omitempty"`
+}
+
+// accountMembers may not be overridden by Extra.
+var accountMembers = []string{
+	"id", "userId", "type", "provider", "providerAccountId", "refresh_token", "access_token", "expires_at", "expires_in", "token_type",
+	"scope", "id_token", "session_state", "authorization_details", "token_extra", "email", "email_vouched",
+}
+
+// MarshalJSON implements [json.Marshaler].
+func (r AccountRecord) MarshalJSON() ([]byte, error) {
+	t := r.Tokens
+	w := accountWire{
+		r.ID, r.UserID, r.Type, r.Provider, r.ProviderAccountID, t.RefreshToken, t.AccessToken, 0, int64(t.ExpiresIn / time.Second),
+		t.TokenType, t.Scope, t.IDToken, t.SessionState, t.AuthorizationDetails, t.Extra, r.Email, r.EmailVouched,
+	}
+	if !t.ExpiresAt.IsZero() {
+		w.ExpiresAt = t.ExpiresAt.Unix()
+	}
+	b, err := json.Marshal(w)
+	if err != nil {
+		return nil, errors.New("latchkey: the account holds what JSON cannot express")
+	}
+	b, err = appendExtra(b[:len(b)-1], r.Extra, accountMembers)
+	return append(b, '}'), err
+}
+
+// UnmarshalJSON reads what MarshalJSON writes.
+func (r *AccountRecord) UnmarshalJSON(data []byte) error {
+	var w accountWire
+	if err := json.Unmarshal(data, &w); err != nil {
+		return errors.New("latchkey: the record is no account")
+	}
+	var extra map[string]any
+	_ = json.Unmarshal(data, &extra) // it is an object, as has just been seen
+	maps.DeleteFunc(extra, func(name string, _ any) bool { return slices.Contains(accountMembers, name) })
+	if len(extra) == 0 {
+		extra = nil
+	}
+	*r = AccountRecord{
+		ID: w.ID, UserID: w.UserID, Type: w.Type, Provider: w.Provider, ProviderAccountID: w.ProviderAccountID,
+		Tokens: Tokens{
+			AccessToken: w.AccessToken, RefreshToken: w.RefreshToken, IDToken: w.IDToken, TokenType: w.TokenType, Scope: w.Scope,
+			SessionState: w.SessionState, ExpiresIn: time.Duration(w.ExpiresIn) * time.Second,
+			AuthorizationDetails: w.AuthorizationDetails, Extra: w.TokenExtra,
+		},
+		Extra: extra, Email: w.Email, EmailVouched: w.EmailVouched,
+	}
+	if w.ExpiresAt != 0 {
+		r.Tokens.ExpiresAt = time.Unix(w.ExpiresAt, 0).UTC()
+	}
+	return nil
+}
+
+// VerificationTokenRecord is a [VerificationToken] in JSON: identifier, token,
+// expires, and a purpose where there is one.
+type VerificationTokenRecord VerificationToken
+
+type verificationTokenWire struct {
+	Identifier string    `json:"identifier"`
+	Token      string    `json:"token"`
+	Expires    time.Time `json:"expires"`
+	Purpose    string    `json:"purpose,omitempty"`
+}
+
+// MarshalJSON implements [json.Marshaler].
+func (r VerificationTokenRecord) MarshalJSON() ([]byte, error) {
+	return json.Marshal(verificationTokenWire{r.Identifier, r.Token, onWire(r.Expires), r.Purpose})
+}
+
+// UnmarshalJSON reads what MarshalJSON writes.
+func (r *VerificationTokenRecord) UnmarshalJSON(data []byte) error {
+	var w verificationTokenWire
+	if err := json.Unmarshal(data, &w); err != nil {
+		return errors.New("latchkey: the record is no verification token")
+	}
+	*r = VerificationTokenRecord{Identifier: w.Identifier, Token: w.Token, Expires: w.Expires, Purpose: w.Purpose}
+	return nil
+}
+
+// onWire is a time as JavaScript's Date has it: in UTC, to the millisecond.
+func onWire(t time.Time) time.Time { return t.UTC().Truncate(time.Millisecond) }
+
+// AuthenticatorRecord is an [Authenticator] in JSON: credentialID,
+// credentialPublicKey (both in base64), counter, credentialDeviceType,
+// credentialBackedUp, transports joined by commas, providerAccountId, userId;
+// and, where they are known, name, aaguid, created and used.
+type AuthenticatorRecord Authenticator
+
+type authenticatorWire struct {
+	CredentialID      string     `json:"credentialID"`
+	UserID            string     `json:"userId"`
+	ProviderAccountID string     `json:"providerAccountId"`
+	PublicKey         string     `json:"credentialPublicKey"`
+	Counter           uint32     `json:"counter"`
+	DeviceType        string     `json:"credentialDeviceType"`
+	BackedUp          bool       `json:"credentialBackedUp"`
+	Transports        *string    `json:"transports"`
+	Name              string     `json:"name,omitempty"`
+	AAGUID            string     `json:"aaguid,omitempty"`
+	Created           *time.Time `json:"created,omitempty"`
+	Used              *time.Time `json:"used,omitempty"`
+}
+
+// MarshalJSON implements [json.Marshaler].
+func (r AuthenticatorRecord) MarshalJSON() ([]byte, error) {
+	w := authenticatorWire{
+		base64.StdEncoding.EncodeToString(r.CredentialID), r.UserID, r.ProviderAccountID, base64.StdEncoding.EncodeToString(r.PublicKey),
+		r.Counter, r.DeviceType, r.BackedUp, nil, r.Name, r.AAGUID, whenKnown(r.Created), whenKnown(r.Used),
+	}
+	if len(r.Transports) > 0 {
+		joined := strings.Join(r.Transports, ",")
+		w.Transports = &joined
+	}
+	return json.Marshal(w)
+}
+
+func whenKnown(t time.Time) *time.Time {
+	if t.IsZero() {
+		return nil
+	}
+	t = onWire(t)
+	return &t
+}
+
+func known(t *time.Time) time.Time {
+	if t == nil {
+		return time.Time{}
+	}
+	return *t
+}
+
+// UnmarshalJSON reads what MarshalJSON writes.
+func (r *AuthenticatorRecord) UnmarshalJSON(data []byte) error {
+	var w authenticatorWire
+	err := json.Unmarshal(data, &w)
+	id, idErr := base64.StdEncoding.DecodeString(w.CredentialID)
+	key, keyErr := base64.StdEncoding.DecodeString(w.PublicKey)
+	if errors.Join(err, idErr, keyErr) != nil {
+		return errors.New("latchkey: the record is no authenticator")
+	}
+	*r = AuthenticatorRecord{
+		CredentialID: id, UserID: w.UserID, ProviderAccountID: w.ProviderAccountID, PublicKey: key, Counter: w.Counter,
+		DeviceType: w.DeviceType, BackedUp: w.BackedUp, Name: w.Name, AAGUID: w.AAGUID,
+	}
+	if w.Transports != nil && *w.Transports != "" {
+		r.Transports = strings.Split(*w.Transports, ",")
+	}
+	r.Created = known(w.Created)
+	r.Used = known(w.Used)
+	return nil
+}
+
+// StoredSessionRecord is a [StoredSession] in JSON: sessionToken, userId,
+// expires, and beside these names of Auth.js, where they are known, our own:
+// id, created, user_agent, tenant, provider, proved, amr and acr.
+type StoredSessionRecord StoredSession
+
+type storedSessionWire struct {
+	ID        string     `json:"id,omitempty"`
+	Token     string     `json:"sessionToken"`
+	UserID    string     `json:"userId"`
+	Expires   time.Time  `json:"expires"`
+	Created   *time.Time `json:"created,omitempty"`
+	UserAgent string     `json:"user_agent,omitempty"`
+	Tenant    string     `json:"tenant,omitempty"`
+	Provider  string     `json:"provider,omitempty"`
+
+	ProviderSID    string     `json:"provider_sid,omitempty"`
+	ProviderSub    string     `json:"provider_sub,omitempty"`
+	ProviderIssued *time.Time `json:"provider_issued,omitempty"`
+	Sealed         string     `json:"sealed,omitempty"`
+	Proved         *time.Time `json:"proved,omitempty"`
+	AMR            []string   `json:"amr,omitempty"`
+	ACR            string     `json:"acr,omitempty"`
+}
+
+// MarshalJSON implements [json.Marshaler].
+func (r StoredSessionRecord) MarshalJSON() ([]byte, error) {
+	return json.Marshal(storedSessionWire{
+		r.ID, r.Token, r.UserID, onWire(r.Expires), whenKnown(r.Created), r.UserAgent, r.Tenant, r.Provider,
+		r.ProviderSID, r.ProviderSub, whenKnown(r.ProviderIssued), r.Sealed, whenKnown(r.Proved), r.AMR, r.ACR,
+	})
+}
+
+// UnmarshalJSON reads what MarshalJSON writes.
+func (r *StoredSessionRecord) UnmarshalJSON(data []byte) error {
+	var w storedSessionWire
+	if err := json.Unmarshal(data, &w); err != nil {
+		return errors.New("latchkey: the record is no session")
+	}
+	*r = StoredSessionRecord{
+		ID: w.ID, Token: w.Token, UserID: w.UserID, Expires: w.Expires, UserAgent: w.UserAgent, Tenant: w.Tenant, Provider: w.Provider,
+		ProviderSID: w.ProviderSID, ProviderSub: w.ProviderSub, Sealed: w.Sealed, AMR: w.AMR, ACR: w.ACR,
+	}
+	r.Created = known(w.Created)
+	r.ProviderIssued = known(w.ProviderIssued)
+	r.Proved = known(w.Proved)
+	return nil
+}
