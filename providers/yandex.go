@@ -130,14 +130,14 @@ type YandexProfile struct {
 	LastName    string `json:"last_name"`
 	RealName    string `json:"real_name"` // first and last name as the person gave them
 
-	Sex          string       `json:"sex"`      // YandexFemale or YandexMale; empty: null, unknown, or not said
-	Birthday     string       `json:"birthday"` // YYYY-MM-DD, see Birthdate; empty: null, unknown, or not said
+	Sex          *string      `json:"sex"`      // YandexFemale or YandexMale; nil: unknown
+	Birthday     *string      `json:"birthday"` // YYYY-MM-DD, see Birthdate; nil: unknown
 	DefaultEmail string       `json:"default_email"`
 	Emails       []string     `json:"emails"` // currently only the default e-mail
 	DefaultPhone *YandexPhone `json:"default_phone"`
 
 	DefaultAvatarID string `json:"default_avatar_id"` // for YandexAvatarURL
-	IsAvatarEmpty   bool   `json:"is_avatar_empty"`   // the picture is the stub for those who have none
+	IsAvatarEmpty   *bool  `json:"is_avatar_empty"`   // the picture is the stub for those who have none; nil: Yandex does not say
 }
 
 // YandexPhone is a telephone number. Yandex may leave it out whenever it likes.
@@ -149,7 +149,10 @@ type YandexPhone struct {
 // Birthdate takes Birthday apart. Parts that the person did not give are 0, as
 // in 0000-12-23. It is false when there is no birthday at all.
 func (p YandexProfile) Birthdate() (year, month, day int, ok bool) {
-	text := p.Birthday
+	if p.Birthday == nil {
+		return 0, 0, 0, false
+	}
+	text := *p.Birthday
 	if len(text) != len("YYYY-MM-DD") || text[4] != '-' || text[7] != '-' {
 		return 0, 0, 0, false
 	}
