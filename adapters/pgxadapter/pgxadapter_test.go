@@ -139,3 +139,33 @@ func TestServiceResumes(t *testing.T) {
 		}
 	}
 }
+
+// TestMisfits meets tables that are not there, and such as do not fit.
+func TestMisfits(t *testing.T) {
+	pool := start(t).empty(t)
+	a := adapter(t, pool, pgxadapter.Options{})
+	_, err := a.GetUserByEmail(t.Context(), "ada@example.com")
+	if misfit, is := errors.AsType[*sqlstore.MisfitError](err); !is || !strings.Contains(err.Error(), "users: there is no such table: was `latchkey migrate` forgotten?") {
+		t.Errorf("R-323 without tables: %v (%v)", err, misfit)
+	}
+	ok(t, pgxadapter.Migrate(t.Context(), pool))
+	_, err = a.CreateUser(t.Context(), latchkey.User{Email: "ada@example.com"})
+	ok(t, err)
+	_, err = pool.Exec(t.Context(), "ALTER TABLE sessions ALTER expires TYPE text; DROP INDEX accounts_provider")
+	ok(t, err)
+	var all sync.WaitGroup
+	fresh := adapter(t, pool, pgxadapter.Options{})
+	for range 50 {
+		all.Go(func() {
+			_, err := fresh.Sweep(t.Context(), time.Now())
+			if misfit, is := errors.AsType[*sqlstore.MisfitError](err); !is || len(misfit.Misfits) != 2 {
+				t.Errorf("R-364 Sweep: %v", err)
+			}
+		})
+	}
+	all.Wait()
+	found, err := pgxadapter.Detect(t.Context(), pool)
+	if err != nil || found.Usable() {
+		t.Errorf("R-361 found %+v, error %v", found, err)
+	}
+}

@@ -241,3 +241,34 @@ func TestUnderstoodOnly(t *testing.T) {
 		}
 	})
 }
+
+// TestSweepManyRows has more of them than fit into one batch, and on PostgreSQL
+// in two partitions.
+func TestSweepManyRows(t *testing.T) {
+	each(t, func(t *testing.T, e engine, empty source) {
+		db := e.migrated(t, empty)
+		if e.dialect == sqladapter.Postgres {
+			exec(t, db, `ALTER TABLE sessions RENAME TO whole`, `CREATE TABLE sessions (LIKE whole INCLUDING DEFAULTS, UNIQUE ("sessionToken")) PARTITION BY HASH ("sessionToken")`,
+				`CREATE TABLE s0 PARTITION OF sessions FOR VALUES WITH (MODULUS 2, REMAINDER 0)`, `CREATE TABLE s1 PARTITION OF sessions FOR VALUES WITH (MODULUS 2, REMAINDER 1)`)
+		}
+		later, earlier := "'2100-01-01'", "'2000-01-01'"
+		if e.dialect != sqladapter.Postgres {
+			later, earlier = "4102444800000", "946684800000"
+		}
+		exec(t, db, `INSERT INTO users (id) VALUES ('u')`, e.quoted(`INSERT INTO sessions (id, "userId", "sessionToken", expires)
+			WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 120), r(i) AS (SELECT a.i * 100 + b.i FROM n a JOIN n b ON b.i <= 100)
+			SELECT i, 'u', i, CASE WHEN i % 12 = 0 THEN `+e.moment(later)+` ELSE `+e.moment(earlier)+` END FROM r`))
+		n, err := e.adapter(t, db, sqladapter.Options{}).Sweep(t.Context(), time.Now())
+		if left := count(t, db, "SELECT count(*) FROM sessions"); err != nil || n != 11_000 || left != 1_000 {
+			t.Errorf("R-361 removed %d, %d left, error %v", n, left, err)
+		}
+	})
+}
+
+// moment is a time in a statement.
+func (e engine) moment(text string) string {
+	if e.dialect == sqladapter.Postgres {
+		return "timestamptz " + text
+	}
+	return text
+}
