@@ -7,8 +7,6 @@ import (
 	"net/http"
 	"net/url"
 	"strings"
-
-	"github.com/latchkeyhq/latchkey/internal/weburl"
 )
 
 // Core is what an [Auth] does on a neutral [Request] and [Response], for web
@@ -97,8 +95,9 @@ type Access struct {
 }
 
 // Authorize asks decide, which gets the session (nil: nobody), whether r may
-// pass: nil lets it, [RedirectTo] and [RespondWith] answer it, any other error
-// leads to the sign-in page. It denies on every fault. A request for a route of
+// pass: nil lets it, [RedirectTo] and [RespondWith] answer it, [ErrAccessDenied]
+// is status 403 for who is signed in, any other error leads to the sign-in page.
+// It denies on every fault. A request for a route of
 // Latchkey's own is answered without a question; for that r needs its body.
 func (c *Core) Authorize(ctx context.Context, r *Request, decide func(ctx context.Context, s *Session) error) Access {
 	if c.Match(ctx, r) {
@@ -107,7 +106,7 @@ func (c *Core) Authorize(ctx context.Context, r *Request, decide func(ctx contex
 	s, cookies, err := c.ReadSession(ctx, r)
 	res, why := consult(ctx, s, err, decide)
 	if why != nil {
-		res = c.refuse(ctx, r, why)
+		res = c.refuse(ctx, r, s, why)
 	}
 	if res != nil {
 		res = varied(res)
@@ -119,7 +118,7 @@ func (c *Core) Authorize(ctx context.Context, r *Request, decide func(ctx contex
 // answer already, or the reason for a refusal.
 func consult(ctx context.Context, s *Session, fault error, decide func(context.Context, *Session) error) (*Response, error) {
 	if fault != nil && !errors.Is(fault, ErrNoSession) {
-		return configJSON(), nil
+		return nil, &undecided{fault}
 	}
 	why := contain(func() error { return decide(ctx, s) })
 	own, ok := errors.AsType[*ownResponse](why)
@@ -127,63 +126,9 @@ func consult(ctx context.Context, s *Session, fault error, decide func(context.C
 	case !ok:
 		return nil, why
 	case own.res == nil:
-		return configJSON(), nil // an answer that is none lets nobody pass
+		return nil, &undecided{errors.New("RespondWith was given no response")}
 	}
 	return ownAnswer(own.res), nil
-}
-
-// refuse is what a guard answers instead of the handler; nil: the request may
-// pass after all.
-func (c *Core) refuse(ctx context.Context, r *Request, why error) *Response {
-	x, err := c.reading(ctx, r)
-	if err != nil {
-		return configJSON()
-	}
-	return refuse(ctx, x, why)
-}
-
-// refuse answers a request that a guard did not let pass; nil: it may pass
-// after all.
-func refuse(ctx context.Context, x *exchange, why error) *Response {
-	here := x.origin.Text + x.request.URL.RequestURI()
-	to := x.signInURL(here)
-	if elsewhere, ok := errors.AsType[*redirect](why); ok {
-		var err error
-		if to, err = x.resolveRedirect(ctx, elsewhere.to); err != nil {
-			return configJSON()
-		}
-	} else if p, ok := errors.AsType[*panicError](why); ok {
-		x.setup.log.error(ctx, x, p)
-		return configJSON()
-	}
-	switch {
-	case !weburl.SamePage(to, here):
-	case isOwnPage(x):
-		return nil // the sign-in page itself is never guarded from those who need it
-	default:
-		return jsonText(http.StatusForbidden, "Access denied.")
-	}
-	if wantsOnlyJSON(x.request.Header) {
-		return jsonText(http.StatusUnauthorized, "Sign in to access this.")
-	}
-	return &Response{Redirect: to, Header: http.Header{"Cache-Control": {"no-store"}}}
-}
-
-// isOwnPage: the application shows this page in place of one of ours.
-func isOwnPage(x *exchange) bool {
-	path := x.request.URL.EscapedPath()
-	p := &x.setup.config.Pages
-	for _, own := range []string{p.SignIn, p.SignOut, p.Error, p.VerifyRequest, p.NewUser} {
-		if own != "" && weburl.SamePage(x.absolute(own), x.origin.Text+path) {
-			return true
-		}
-	}
-	return false
-}
-
-func wantsOnlyJSON(h http.Header) bool {
-	accept := h.Get("Accept")
-	return strings.Contains(accept, jsonType) && !strings.Contains(accept, "text/html")
 }
 
 // SignIn starts signing in with a provider; empty or unknown: it leads to the

@@ -113,6 +113,14 @@ func bareExchange(s *setup, r *Request, action string) *exchange {
 	return x
 }
 
+// strayExchange is for a request that is not answered as asked: its page names
+// the site, if the request is believed.
+func strayExchange(s *setup, r *Request) *exchange {
+	x := bareExchange(s, r, "error")
+	_ = x.resolveOrigin() // the page names nothing then
+	return x
+}
+
 // readingExchange is for who only wants to know who is signed in.
 func readingExchange(s *setup, r *Request) (*exchange, error) {
 	x := bareExchange(s, r, "session")

@@ -40,8 +40,9 @@ func (a *Auth) CurrentUser(ctx context.Context) (*User, error) {
 }
 
 // RequireSession lets next see only requests of people who are signed in; the
-// others are sent to the sign-in page and come back afterwards. Scripts that
-// ask for JSON get status 401. Where [Pages].SignIn is a page of next, that one
+// others are sent to the sign-in page and come back afterwards. Scripts, by
+// what their browser says of them, get status 401, and htmx is told by
+// HX-Redirect where to send the browser. Where [Pages].SignIn is a page of next, that one
 // page is seen by strangers, too.
 func (a *Auth) RequireSession(next http.Handler) http.Handler {
 	return a.Authorize(func(_ context.Context, s *Session, _ *http.Request) error {
@@ -54,9 +55,11 @@ func (a *Auth) RequireSession(next http.Handler) http.Handler {
 
 // Authorize is a guard that asks the application. decide gets the session, nil
 // for nobody, and answers nil to let the request pass, [RedirectTo] to send the
-// browser elsewhere, [RespondWith] to answer the request itself, and any other
-// error to lead to the sign-in page. A page is never redirected to itself: one
-// of [Pages] passes, any other is answered with status 403.
+// browser elsewhere, [RespondWith] to answer the request itself,
+// [ErrAccessDenied] to refuse who is signed in with a page of status 403, and any
+// other error to lead to the sign-in page, where [ErrAccessDenied] leads who is
+// not signed in. A page is never redirected to itself: one of [Pages] passes, any
+// other is answered with status 403.
 //
 // Auth's own routes, which [Auth.Match] knows, are answered by Auth without a
 // question, wherever it is mounted: next never sees them.
@@ -73,7 +76,7 @@ func (a *Auth) Authorize(decide func(ctx context.Context, s *Session, r *http.Re
 			s, err := state.session()
 			res, why := consult(r.Context(), s, err, func(ctx context.Context, s *Session) error { return decide(ctx, s, r) })
 			if why != nil {
-				res = a.Core().refuse(r.Context(), requestHead(r), why)
+				res = a.Core().refuse(r.Context(), requestHead(r), s, why)
 			}
 			if res != nil {
 				res.Send(w)

@@ -200,7 +200,7 @@ func TestAuthorize(t *testing.T) {
 	}{
 		{"allowed", nil, "/own", true, 200, ""},
 		{"denied", errors.New("no"), "/own", false, 302, siteOrigin + "/auth/signin?callbackUrl=" + url.QueryEscape(siteOrigin+"/own")},
-		{"denied by type", latchkey.ErrAccessDenied, "/own", false, 302, siteOrigin + "/auth/signin?callbackUrl=" + url.QueryEscape(siteOrigin+"/own")},
+		{"denied by type", latchkey.ErrAccessDenied, "/own", false, 403, ""},
 		{"sent elsewhere", latchkey.RedirectTo("/pay?x=y"), "/own", false, 302, siteOrigin + "/pay?x=y"},
 		{"sent abroad", latchkey.RedirectTo("https://evil.example/"), "/own", false, 302, siteOrigin},
 		{"sent nowhere", latchkey.RedirectTo("javascript:x"), "/own", false, 302, siteOrigin},

@@ -122,6 +122,17 @@ func errorPage(ctx context.Context, x *exchange, code string) *Response {
 	}
 	view.SignInURL = x.url("signin")
 	res, err := pageResponse(pagesFor(ctx, x).Error(view))
+	return orConfigJSON(ctx, x, res, err)
+}
+
+// problemPage is the built-in page of a problem.
+func problemPage(ctx context.Context, x *exchange, view page.Problem) *Response {
+	res, err := pageResponse(pagesFor(ctx, x).Problem(view))
+	return orConfigJSON(ctx, x, res, err)
+}
+
+// orConfigJSON is for pages that must not fail.
+func orConfigJSON(ctx context.Context, x *exchange, res *Response, err error) *Response {
 	if err != nil {
 		x.setup.log.error(ctx, x, err)
 		return configJSON()

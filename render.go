@@ -9,17 +9,18 @@ import (
 	"strings"
 	"time"
 
+	"github.com/latchkeyhq/latchkey/internal/page"
 	"github.com/latchkeyhq/latchkey/internal/weburl"
 )
 
 // render decides what a browser gets for an error of a route. See errors on the
 // wire in docs/protocol.md. Guards answer for themselves, in core.go.
-func render(ctx context.Context, x *exchange, r *Request, err error) *Response {
+func render(ctx context.Context, s *setup, x *exchange, r *Request, err error) *Response {
 	if errors.Is(err, errTooMuch) && x != nil {
 		x.setup.log.refused(ctx, x, err)
 	}
 	if errors.Is(err, errBadRequest) || errors.Is(err, errBadHost) {
-		return badRequest(r)
+		return renderStray(ctx, s, r, err)
 	}
 	if x == nil {
 		logUnprepared(ctx, err)
@@ -35,16 +36,34 @@ func render(ctx context.Context, x *exchange, r *Request, err error) *Response {
 	return renderError(x, err)
 }
 
-// renderFault: pages show the error page, everything else is JSON.
+// renderStray answers what is no request of ours: people who got lost see a
+// page, scripts what Auth.js says.
+func renderStray(ctx context.Context, s *setup, r *Request, err error) *Response {
+	if s == nil || r.Method != http.MethodGet || !opensPage(r.Header) {
+		return badRequest(r)
+	}
+	x := strayExchange(s, r)
+	res := problemPage(ctx, x, page.Problem{Kind: page.Missing, Host: x.origin.Host(), Origin: x.origin.Text})
+	if errors.Is(err, errBadHost) || errors.Is(err, errTooMuch) {
+		res.Status = http.StatusBadRequest
+	}
+	return res
+}
+
+// renderFault: pages, and people wherever they are, get the error page, and
+// scripts JSON.
 func renderFault(ctx context.Context, x *exchange) *Response {
+	person := opensPage(x.request.Header)
 	switch x.action {
 	case "signin", "signout", "error", "verify-request", "account":
 	default:
-		return configJSON()
+		if !person {
+			return configJSON()
+		}
 	}
 	own := x.setup.config.Pages.Error
 	switch {
-	case x.isPost():
+	case x.isPost() && !person:
 		return configJSON()
 	case own == "" || leadsToErrorPage(ctx, x):
 		return errorPage(ctx, x, "Configuration")
@@ -103,4 +122,12 @@ func refuseTry(x *exchange, err error, res *Response) *Response {
 	res.Status = http.StatusTooManyRequests
 	res.Header.Set("Retry-After", strconv.Itoa(int((many.wait+time.Second-1)/time.Second)))
 	return res
+}
+
+// crossSite answers a post that another site sent.
+func crossSite(ctx context.Context, x *exchange) *Response {
+	if !opensPage(x.request.Header) {
+		return jsonText(http.StatusForbidden, "Cross-site request refused.")
+	}
+	return problemPage(ctx, x, page.Problem{Kind: page.Refused, Host: x.origin.Host(), Origin: x.origin.Text})
 }

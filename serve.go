@@ -12,7 +12,7 @@ import (
 func respond(ctx context.Context, s *setup, fault error, r *Request) *Response {
 	x, res, err := answer(ctx, s, fault, r, false)
 	if err != nil {
-		res = render(ctx, x, r, err)
+		res = render(ctx, s, x, r, err)
 		if _, ok := errors.AsType[*configFault](err); ok && x != nil {
 			res.Cookies = append(res.Cookies, x.cookies.out...) // a planted one is cleared
 		}
@@ -78,7 +78,7 @@ func (x *exchange) serve(ctx context.Context) (same *exchange, res *Response, er
 		}
 	}()
 	if x.isCrossSite() {
-		return x, jsonText(http.StatusForbidden, "Cross-site request refused."), nil
+		return x, crossSite(ctx, x), nil
 	}
 	res, err = x.route(ctx)
 	x.tell(ctx)

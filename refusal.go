@@ -1,0 +1,126 @@
+package latchkey
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"strings"
+
+	"github.com/latchkeyhq/latchkey/internal/page"
+	"github.com/latchkeyhq/latchkey/internal/weburl"
+)
+
+// What a guard answers instead of the handler: people get a page, scripts a
+// status they can read.
+
+// undecided is why a guard has no decision. Nobody passes.
+type undecided struct{ cause error }
+
+func (u *undecided) Error() string { return "the guard could not decide: " + u.cause.Error() }
+func (u *undecided) Unwrap() error { return u.cause }
+
+// refuse is what a guard answers instead of the handler; nil: the request may
+// pass after all. s is who is signed in; nil: nobody.
+func (c *Core) refuse(ctx context.Context, r *Request, s *Session, why error) *Response {
+	x, err := c.reading(ctx, r)
+	if err != nil {
+		return c.fault(ctx, r)
+	}
+	if _, ok := errors.AsType[*undecided](why); ok {
+		return c.fault(ctx, r)
+	}
+	return refuse(ctx, x, s, why)
+}
+
+// fault is what a guard answers when it cannot know whether to let r pass. The
+// page is always the built-in one: the application's own may be guarded, too.
+func (c *Core) fault(ctx context.Context, r *Request) *Response {
+	s, _ := c.auth.setupOrBlank(ctx, r)
+	if s == nil || !opensPage(r.Header) {
+		return configJSON()
+	}
+	return errorPage(ctx, strayExchange(s, r), "Configuration")
+}
+
+// refuse answers a request that a guard did not let pass; nil: it may pass
+// after all.
+func refuse(ctx context.Context, x *exchange, s *Session, why error) *Response {
+	here := x.origin.Text + x.request.URL.RequestURI()
+	to := x.signInURL(cameFrom(x, here))
+	elsewhere, steered := errors.AsType[*redirect](why)
+	if steered {
+		var err error
+		if to, err = x.resolveRedirect(ctx, elsewhere.to); err != nil {
+			return guardFault(ctx, x, err)
+		}
+	} else if p, ok := errors.AsType[*panicError](why); ok {
+		return guardFault(ctx, x, p)
+	}
+	switch {
+	case !weburl.SamePage(to, here):
+	case isOwnPage(x):
+		return nil // the sign-in page itself is never guarded from those who need it
+	default:
+		return forbidden(ctx, x, s, here)
+	}
+	if s != nil && !steered && errors.Is(why, ErrAccessDenied) {
+		return forbidden(ctx, x, s, here) // signing in once more would lead back here
+	}
+	if isScript(x.request.Header) {
+		return unauthorized(x, to)
+	}
+	return &Response{Redirect: to, Header: http.Header{"Cache-Control": {"no-store"}}}
+}
+
+// guardFault logs why a guard failed, and tells nobody else.
+func guardFault(ctx context.Context, x *exchange, err error) *Response {
+	x.setup.log.error(ctx, x, err)
+	if !opensPage(x.request.Header) {
+		return configJSON()
+	}
+	return errorPage(ctx, x, "Configuration")
+}
+
+// cameFrom is the page to come back to: here, or the one that htmx asked from
+// for a part of it.
+func cameFrom(x *exchange, here string) string {
+	h := x.request.Header
+	if page := h.Get("HX-Current-URL"); isHTMX(h) && h.Get("HX-Boosted") == "" && strings.HasPrefix(page, x.origin.Text+"/") {
+		return page
+	}
+	return here
+}
+
+// unauthorized tells a script to have its user sign in (RFC 9110, section
+// 15.5.2), and htmx where.
+func unauthorized(x *exchange, to string) *Response {
+	res := noStore(jsonText(http.StatusUnauthorized, "Sign in to access this."))
+	if isHTMX(x.request.Header) {
+		res.Header["Hx-Redirect"] = []string{to}
+	}
+	return res
+}
+
+// forbidden answers somebody who would get no further by signing in.
+func forbidden(ctx context.Context, x *exchange, s *Session, here string) *Response {
+	if !opensPage(x.request.Header) {
+		return jsonText(http.StatusForbidden, "Access denied.")
+	}
+	view := page.Problem{Kind: page.Forbidden, Host: x.origin.Host(), Origin: x.origin.Text, SignInURL: x.signInURL(here)}
+	if s != nil {
+		view.As = firstOf(s.User.Email, s.User.Name)
+	}
+	return problemPage(ctx, x, view)
+}
+
+// isOwnPage: the application shows this page in place of one of ours.
+func isOwnPage(x *exchange) bool {
+	path := x.request.URL.EscapedPath()
+	p := &x.setup.config.Pages
+	for _, own := range []string{p.SignIn, p.SignOut, p.Error, p.VerifyRequest, p.NewUser} {
+		if own != "" && weburl.SamePage(x.absolute(own), x.origin.Text+path) {
+			return true
+		}
+	}
+	return false
+}
