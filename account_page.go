@@ -3,6 +3,8 @@ package latchkey
 import (
 	"context"
 	"errors"
+	"net/url"
+	"time"
 
 	"github.com/latchkeyhq/latchkey/internal/page"
 )
@@ -21,21 +23,73 @@ func requireUser(ctx context.Context, x *exchange) (*currentUser, *Response, err
 
 // showAccount answers GET /account.
 func showAccount(ctx context.Context, x *exchange) (*Response, error) {
+	left := noticeOf(x)
 	here, elsewhere, err := requireUser(ctx, x)
 	if here == nil {
+		if err == nil && left.about == noticeDeleted {
+			dropNotice(x)
+			return pageResponse(pagesFor(ctx, x).Farewell(page.Farewell{Host: x.origin.Host(), Origin: x.origin.Text}))
+		}
 		return elsewhere, err
 	}
 	if x.query.Get("do") == "delete" {
-		return pageResponse(pagesFor(ctx, x).DeleteAccount(page.DeleteAccount{
-			CSRFToken: x.csrfToken, Action: x.url("account?do=delete"), CancelURL: x.url("account"), Name: firstOf(here.user.Email, here.user.Name),
-			Host: x.origin.Host(),
-		}))
+		return askToDelete(ctx, x, here)
 	}
 	view, err := accountView(ctx, x, here)
 	if err != nil {
 		return nil, err
 	}
+	if left.about == noticeLinked && left.user == here.user.ID {
+		dropNotice(x)
+		view.Notice = "linked"
+	}
 	return pageResponse(pagesFor(ctx, x).Account(view))
+}
+
+// freshSignIn is how long ago somebody may have signed in who deletes their
+// account: what takes a session must not take everything (ASVS 7.5.1).
+const freshSignIn = 10 * time.Minute
+
+// isFresh tells whether somebody has signed in recently. Where no store and no
+// token says when that was, it is the sign-in that they were asked for.
+func isFresh(x *exchange, here *currentUser) bool {
+	if here.since.IsZero() {
+		left := noticeOf(x)
+		return left.about == noticeFresh && left.user == here.user.ID
+	}
+	return x.setup.now().Sub(here.since) <= freshSignIn
+}
+
+// askToDelete asks before an account is deleted: first for a recent sign-in.
+func askToDelete(ctx context.Context, x *exchange, here *currentUser) (*Response, error) {
+	if !isFresh(x, here) {
+		return pageResponse(pagesFor(ctx, x).Reauth(page.Reauth{
+			SignInURL: x.signInURL(deletionURL(x)), CancelURL: x.url("account"), Host: x.origin.Host(),
+		}))
+	}
+	return pageResponse(pagesFor(ctx, x).DeleteAccount(page.DeleteAccount{
+		CSRFToken: x.csrfToken, Action: deletionURL(x), CancelURL: x.url("account"), Name: firstOf(here.user.Email, here.user.Name),
+		Host: x.origin.Host(), Error: x.query.Get("error") == "confirm",
+	}))
+}
+
+// deleteAccount answers the form of that page.
+func deleteAccount(ctx context.Context, x *exchange, here *currentUser) (*Response, error) {
+	switch {
+	case !isFresh(x, here):
+		return &Response{Redirect: deletionURL(x)}, nil
+	case x.field("confirm") != "delete":
+		return &Response{Redirect: deletionURL(x) + "&error=confirm"}, nil
+	}
+	err := x.setup.directory.deleteUser(ctx, &x.events, here.user.ID)
+	if errors.Is(err, ErrSessionsNotEnded) {
+		x.setup.log.warn(ctx, err.Error(), "user", here.user.ID)
+	} else if err != nil {
+		return nil, err
+	}
+	x.cookies.clearSession()
+	leave(x, notice{about: noticeDeleted})
+	return &Response{Redirect: x.url("account")}, nil
 }
 
 func accountView(ctx context.Context, x *exchange, here *currentUser) (page.Account, error) {
@@ -43,26 +97,32 @@ func accountView(ctx context.Context, x *exchange, here *currentUser) (page.Acco
 	view := page.Account{
 		CSRFToken: x.csrfToken, CallbackURL: x.url("account"), Host: x.origin.Host(), Origin: x.origin.Text, Name: here.user.Name, Email: here.user.Email,
 		Notice: x.query.Get("done"), Error: x.query.Get("error"),
-		UnlinkAction: x.url("account?do=unlink"), SignOutURL: x.url("signout"), FormOrigins: s.formOrigins(),
+		UnlinkAction: x.url("account?do=unlink"), SignOutURL: x.url("signout?callbackUrl=" + url.QueryEscape(x.origin.Text)), FormOrigins: s.formOrigins(),
 	}
 	if s.store.has(abilityDeletion) {
-		view.DeleteURL = x.url("account?do=delete")
+		view.DeleteURL = deletionURL(x)
 	}
 	accounts, keys, err := s.directory.waysIn(ctx, s.store, here.user.ID)
 	if err != nil {
 		return view, err
 	}
-	for i, a := range accounts {
-		view.Linked = append(view.Linked, page.Linked{
-			Provider: s.shownProvider(a.Provider), ProviderAccountID: a.ProviderAccountID,
-			Removable: s.directory.canLose(&here.user, accounts, keys, i),
-		})
-	}
-	view.Providers = unlinked(x, accounts)
 	sessions, err := s.store.listSessions(ctx, here.user.ID)
 	if err != nil {
 		return view, err
 	}
+	others := otherWaysIn(s, here, keys, sessions)
+	for i, a := range accounts {
+		removable := s.directory.canLose(&here.user, accounts, keys, i)
+		view.Linked = append(view.Linked, page.Linked{
+			Provider: s.shownProvider(a.Provider), ProviderAccountID: a.ProviderAccountID, Detail: a.Email,
+			Removable: removable, Fixed: !removable && len(others) > 0,
+		})
+	}
+	view.Linked = append(view.Linked, others...)
+	if len(view.Linked) == 0 {
+		view.Linked = passwords(s, nil) // nothing else can have let them in
+	}
+	view.Providers = unlinked(x, accounts)
 	if len(sessions) > 0 && s.config.Session.Strategy == DatabaseSessions {
 		view.EndAction, view.OthersAction = x.url("account?do=end"), x.url("account?do=others")
 		view.Devices = devices(sessions, here.sessionID, s.now())
@@ -79,6 +139,37 @@ func (s *setup) shownProvider(id string) page.Provider {
 	}
 	info := p.info()
 	return page.Provider{ID: id, Name: info.name, Type: string(info.kind), Icon: info.style.Icon, Brand: info.style.Color}
+}
+
+// otherWaysIn are those that no account stands for: a link to a proven e-mail
+// address, a passkey, a password that a session of theirs was opened with.
+func otherWaysIn(s *setup, here *currentUser, keys []Authenticator, sessions []StoredSession) []page.Linked {
+	used := map[string]bool{here.provider: true}
+	for _, row := range sessions {
+		used[row.Provider] = true
+	}
+	var ways []page.Linked
+	for _, p := range s.order {
+		switch info := p.info(); {
+		case info.kind == TypeEmail && here.user.Email != "" && !here.user.EmailVerified.IsZero():
+			ways = append(ways, page.Linked{Provider: s.shownProvider(info.id), Detail: here.user.Email, Fixed: true})
+		case info.kind == TypeWebAuthn && len(keys) > 0:
+			ways = append(ways, page.Linked{Provider: s.shownProvider(info.id), Fixed: true})
+		}
+	}
+	return append(ways, passwords(s, used)...)
+}
+
+// passwords are the ways in that the application checks itself: those that are
+// known to have been used; nil: all.
+func passwords(s *setup, used map[string]bool) []page.Linked {
+	var ways []page.Linked
+	for _, p := range s.order {
+		if info := p.info(); info.kind == TypeCredentials && (used == nil || used[info.id]) {
+			ways = append(ways, page.Linked{Provider: s.shownProvider(info.id), Fixed: true})
+		}
+	}
+	return ways
 }
 
 // unlinked are the providers that could be linked.
@@ -118,17 +209,7 @@ func changeAccount(ctx context.Context, x *exchange) (*Response, error) {
 		_, err := d.endSessions(ctx, d.store, id, here.sessionID)
 		return back("done", "others"), err
 	case "delete":
-		if x.field("confirm") != "delete" {
-			return back("error", "confirm"), nil
-		}
-		err := d.deleteUser(ctx, &x.events, id)
-		if errors.Is(err, ErrSessionsNotEnded) {
-			x.setup.log.warn(ctx, err.Error(), "user", id)
-		} else if err != nil {
-			return nil, err
-		}
-		x.cookies.clearSession()
-		return &Response{Redirect: x.origin.Text}, nil
+		return deleteAccount(ctx, x, here)
 	}
 	return nil, ErrUnknownAction.wrap(errors.New("the account page knows no such change"))
 }

@@ -12,7 +12,7 @@ import (
 // cookieSpecs are all cookies that are ever set, for sites served over http or
 // over https.
 type cookieSpecs struct {
-	session, callbackURL, csrf, pkce, state, nonce, link, browser cookieSpec
+	session, callbackURL, csrf, pkce, state, nonce, link, browser, notice cookieSpec
 
 	former *cookieSpec // the session cookie before HostPrefix; nil: nothing to migrate
 	until  time.Time   // the end of former
@@ -75,6 +75,7 @@ func newCookieSpecs(o Cookies, secrets []string, secure bool) *cookieSpecs {
 		nonce:       spec(prefix, "nonce", o.Nonce),
 		link:        spec(prefix, "email-link", CookieOptions{}),
 		browser:     spec(prefix, "browser", o.Browser),
+		notice:      spec(prefix, "notice", CookieOptions{}),
 	}
 	if secure && o.HostPrefix && o.SessionToken.Name == "" && !o.MigrateUntil.IsZero() {
 		former := spec("__Secure-", "session-token", o.SessionToken)
@@ -104,7 +105,7 @@ func (s *cookieSpecs) check(f *faults) {
 	seen := map[string]string{}
 	for field, k := range map[string]*cookieSpec{
 		"SessionToken": &s.session, "CallbackURL": &s.callbackURL, "CSRFToken": &s.csrf,
-		"PKCE": &s.pkce, "State": &s.state, "Nonce": &s.nonce, "(magic link)": &s.link, "Browser": &s.browser,
+		"PKCE": &s.pkce, "State": &s.state, "Nonce": &s.nonce, "(magic link)": &s.link, "Browser": &s.browser, "(notice)": &s.notice,
 	} {
 		t := k.template
 		t.Value = "x"

@@ -131,6 +131,29 @@ func consult(ctx context.Context, s *Session, fault error, decide func(context.C
 	return ownAnswer(own.res), nil
 }
 
+// refuse is what a guard answers instead of the handler; nil: the request may
+// pass after all. s is who is signed in; nil: nobody.
+func (c *Core) refuse(ctx context.Context, r *Request, s *Session, why error) *Response {
+	x, err := c.reading(ctx, r)
+	if err != nil {
+		return c.fault(ctx, r)
+	}
+	if _, ok := errors.AsType[*undecided](why); ok {
+		return c.fault(ctx, r)
+	}
+	return refuse(ctx, x, s, why)
+}
+
+// fault is what a guard answers when it cannot know whether to let r pass. The
+// page is always the built-in one: the application's own may be guarded, too.
+func (c *Core) fault(ctx context.Context, r *Request) *Response {
+	s, _ := c.auth.setupOrBlank(ctx, r)
+	if s == nil || !opensPage(r.Header) {
+		return configJSON()
+	}
+	return errorPage(ctx, strayExchange(s, r), "Configuration")
+}
+
 // SignIn starts signing in with a provider; empty or unknown: it leads to the
 // sign-in page. The URL is Response.Redirect, whatever NoRedirect says. The
 // error is an [*Error].

@@ -34,6 +34,7 @@ func (p *Credentials) prepare(*setup, func(string) string) (preparedProvider, er
 	if c.AccountField == "" && len(c.Fields) > 0 {
 		c.AccountField = c.Fields[0].Name
 	}
+	c.about.account = c.AccountField
 	var faults faults
 	if c.AccountField == "" {
 		faults = append(faults, ErrInvalidProvider.wrapFor(c.ID, errors.New("set Credentials.Fields, or AccountField to the field that failed tries are counted under")))

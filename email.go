@@ -66,7 +66,7 @@ func (p *emailProvider) info() *providerInfo { return &p.about }
 func (p *emailProvider) begin(ctx context.Context, x *exchange) (outcome, error) {
 	email, err := p.mailbox(x.field("email"))
 	if err != nil {
-		return outcome{}, ErrEmailSignIn.wrapFor(p.ID, err)
+		return outcome{}, ErrEmailSignIn.wrapFor(p.ID, &unusable{err})
 	}
 	if err := p.ask(ctx, x, email); err != nil {
 		return outcome{}, err
@@ -82,6 +82,7 @@ func (p *emailProvider) begin(ctx context.Context, x *exchange) (outcome, error)
 	if err != nil {
 		return outcome{}, ErrEmailSignIn.wrapFor(p.ID, err)
 	}
+	leaveSent(x, p.ID, email)
 	return outcome{response: &Response{Redirect: x.url("verify-request?provider=" + url.QueryEscape(p.ID) + "&type=email")}}, nil
 }
 

@@ -143,11 +143,17 @@ var (
 	ErrBodyTooLarge = errors.New("latchkey: request body too large")
 )
 
-// tooManyTries looks like a wrong password to a person; a script is told when
-// to come back.
+// tooManyTries looks like a wrong password on the wire. The built-in page
+// and scripts are told when to come back.
 type tooManyTries struct{ wait time.Duration }
 
 func (*tooManyTries) Error() string { return "too many tries" }
+
+// unusable is what was typed where an e-mail address should be.
+type unusable struct{ cause error }
+
+func (u *unusable) Error() string { return u.cause.Error() }
+func (u *unusable) Unwrap() error { return u.cause }
 
 // ignoring is err, unless it is one that makes no difference.
 func ignoring(err, harmless error) error {

@@ -197,6 +197,9 @@ func (x *exchange) url(route string) string {
 	return x.origin.Text + x.setup.config.Site.BasePath + "/" + route
 }
 
+// deletionURL is the page that asks before an account is deleted.
+func deletionURL(x *exchange) string { return x.url("account?do=delete") }
+
 // absolute makes a URL of the application's own absolute.
 func (x *exchange) absolute(to string) string {
 	if strings.HasPrefix(to, "/") {

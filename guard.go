@@ -42,8 +42,8 @@ func (a *Auth) CurrentUser(ctx context.Context) (*User, error) {
 // RequireSession lets next see only requests of people who are signed in; the
 // others are sent to the sign-in page and come back afterwards. Scripts, by
 // what their browser says of them, get status 401, and htmx is told by
-// HX-Redirect where to send the browser. Where [Pages].SignIn is a page of next, that one
-// page is seen by strangers, too.
+// HX-Redirect where to send the browser. Where [Pages].SignIn is a page of next,
+// that one page is seen by strangers, too.
 func (a *Auth) RequireSession(next http.Handler) http.Handler {
 	return a.Authorize(func(_ context.Context, s *Session, _ *http.Request) error {
 		if s == nil {

@@ -42,9 +42,51 @@ func signInPage(ctx context.Context, x *exchange) (*Response, error) {
 		}
 		return ownPage(x, own, params...), nil
 	}
-	return pageResponse(pagesFor(ctx, x).SignIn(page.SignIn{
+	view := page.SignIn{
 		CSRFToken: x.csrfToken, CallbackURL: x.callbackURL, Error: failed, Email: shownEmail(x.query.Get("email")),
-		Host: x.origin.Host(), Providers: buttons(x), FormOrigins: x.setup.formOrigins(),
+		Host: x.origin.Host(), As: visitorName(ctx, x), Providers: buttons(x), FormOrigins: x.setup.formOrigins(),
+	}
+	n := noticeOf(x)
+	if failed != "" {
+		view.Tried = n.tried(x.setup.now())
+		dropNotice(x)
+	} else if n.isSent() && view.Email == "" {
+		view.Email = n.typed["email"] // to be corrected
+	}
+	return pageResponse(pagesFor(ctx, x).SignIn(view))
+}
+
+// visitor is who is signed in; nil: nobody, or with an error, which has been
+// logged, unknown.
+func visitor(ctx context.Context, x *exchange) (*User, error) {
+	if !x.cookies.hasSession() {
+		return nil, nil
+	}
+	u, err := x.setup.sessions.visitor(ctx, x)
+	if err != nil {
+		x.setup.log.error(ctx, x, err)
+		return nil, err
+	}
+	return u, nil
+}
+
+// visitorName is what a page calls who is signed in; empty: nobody. A page does
+// not fail because that cannot be known.
+func visitorName(ctx context.Context, x *exchange) string {
+	u, _ := visitor(ctx, x)
+	if u == nil {
+		return ""
+	}
+	return nameOf(u)
+}
+
+// nameOf is what a user is called on pages.
+func nameOf(u *User) string { return firstOf(u.Email, u.Name, u.ID) }
+
+// signedInPage is for a step of a sign-in that was made already, by who is in.
+func signedInPage(ctx context.Context, x *exchange, who *User) (*Response, error) {
+	return pageResponse(pagesFor(ctx, x).SignedIn(page.SignedIn{
+		As: nameOf(who), Host: x.origin.Host(), ContinueURL: x.callbackURL, SignOutURL: x.url("signout"),
 	}))
 }
 
@@ -63,7 +105,10 @@ func (p *providerInfo) button(action string) page.Provider {
 		ID: p.id, Name: p.name, Type: string(p.kind), Action: action, Icon: p.style.Icon, Brand: p.style.Color,
 	}
 	for _, f := range p.fields {
-		b.Fields = append(b.Fields, page.Field{Name: f.Name, Label: f.Label, Type: f.Type, Placeholder: f.Placeholder, Autocomplete: f.Autocomplete})
+		b.Fields = append(b.Fields, page.Field{
+			Name: f.Name, Label: f.Label, Type: f.Type, Placeholder: f.Placeholder, Autocomplete: f.Autocomplete,
+			Required: f.Name == p.account || f.Type == "password",
+		})
 	}
 	return b
 }
@@ -84,6 +129,11 @@ func signOutPage(ctx context.Context, x *exchange) (*Response, error) {
 	if own := x.setup.config.Pages.SignOut; own != "" {
 		return ownPage(x, own), nil
 	}
+	if u, err := visitor(ctx, x); u == nil && err == nil && opensPage(x.request.Header) {
+		return pageResponse(pagesFor(ctx, x).SignedOut(page.SignedOut{
+			Host: x.origin.Host(), Origin: x.origin.Text, SignInURL: x.url("signin"),
+		}))
+	}
 	return pageResponse(pagesFor(ctx, x).SignOut(page.SignOut{
 		CSRFToken: x.csrfToken, CallbackURL: x.callbackURL, Action: x.url("signout"), CancelURL: x.callbackURL, Host: x.origin.Host(),
 	}))
@@ -99,7 +149,14 @@ func verifyRequestPage(ctx context.Context, x *exchange) (*Response, error) {
 		}
 		return ownPage(x, own, params...), nil
 	}
-	return pageResponse(pagesFor(ctx, x).VerifyRequest(page.VerifyRequest{Host: x.origin.Host(), Origin: x.origin.Text}))
+	view := page.VerifyRequest{Host: x.origin.Host(), Origin: x.origin.Text}
+	n := noticeOf(x)
+	if p, ok := x.setup.providers[n.provider]; ok && n.isSent() {
+		view.Email, view.Again = n.typed["email"], n.about == noticeAgain
+		view.CSRFToken, view.CallbackURL = x.csrfToken, x.callbackURL
+		view.Action, view.SignInURL = x.url(p.info().start+p.info().id), x.url("signin")
+	}
+	return pageResponse(pagesFor(ctx, x).VerifyRequest(view))
 }
 
 // showError answers GET /error.

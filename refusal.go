@@ -19,29 +19,6 @@ type undecided struct{ cause error }
 func (u *undecided) Error() string { return "the guard could not decide: " + u.cause.Error() }
 func (u *undecided) Unwrap() error { return u.cause }
 
-// refuse is what a guard answers instead of the handler; nil: the request may
-// pass after all. s is who is signed in; nil: nobody.
-func (c *Core) refuse(ctx context.Context, r *Request, s *Session, why error) *Response {
-	x, err := c.reading(ctx, r)
-	if err != nil {
-		return c.fault(ctx, r)
-	}
-	if _, ok := errors.AsType[*undecided](why); ok {
-		return c.fault(ctx, r)
-	}
-	return refuse(ctx, x, s, why)
-}
-
-// fault is what a guard answers when it cannot know whether to let r pass. The
-// page is always the built-in one: the application's own may be guarded, too.
-func (c *Core) fault(ctx context.Context, r *Request) *Response {
-	s, _ := c.auth.setupOrBlank(ctx, r)
-	if s == nil || !opensPage(r.Header) {
-		return configJSON()
-	}
-	return errorPage(ctx, strayExchange(s, r), "Configuration")
-}
-
 // refuse answers a request that a guard did not let pass; nil: it may pass
 // after all.
 func refuse(ctx context.Context, x *exchange, s *Session, why error) *Response {

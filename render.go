@@ -33,6 +33,9 @@ func render(ctx context.Context, s *setup, x *exchange, r *Request, err error) *
 	if x.isPost() && x.action == "session" {
 		return jsonBytes(http.StatusBadRequest, null)
 	}
+	if res := renderForVisitor(ctx, x, err); res != nil {
+		return res
+	}
 	return renderError(x, err)
 }
 
@@ -90,9 +93,41 @@ func pathOf(to string) string {
 	return u.Path
 }
 
+// renderForVisitor answers a failed callback of somebody who is signed in: who
+// went back to a step that is done is in already, and who wanted to link an
+// account was on the account page. nil: the usual answer.
+func renderForVisitor(ctx context.Context, x *exchange, err error) *Response {
+	t := typeOf(err)
+	isStale := t == ErrInvalidCheck || t == ErrVerification
+	if x.action != "callback" || x.wantsJSON() || !isStale && t != ErrOAuthAccountNotLinked && t != ErrOAuthCallback {
+		return nil
+	}
+	who, _ := visitor(ctx, x)
+	if who == nil {
+		return nil
+	}
+	account := x.url("account")
+	fromAccount := x.setup.config.Account.Enabled && (t == ErrOAuthAccountNotLinked || x.callbackURL == account)
+	switch {
+	case fromAccount && isStale:
+		return &Response{Redirect: account} // which says what is linked
+	case fromAccount && t == ErrOAuthAccountNotLinked:
+		return &Response{Redirect: account + "?error=taken"}
+	case fromAccount:
+		return &Response{Redirect: account + "?error=link"}
+	case isStale && opensPage(x.request.Header):
+		res, err := signedInPage(ctx, x, who)
+		return orConfigJSON(ctx, x, res, err)
+	}
+	return nil
+}
+
 // renderError leads to the page that fits the error.
 func renderError(x *exchange, err error) *Response {
-	t := typeOf(err)
+	t, person := typeOf(err), opensPage(x.request.Header)
+	if t == ErrEmailSignIn && person && x.action == "signin" {
+		return withNotice(x, err, onSignInPage(x, "error", "EmailSignin"))
+	}
 	params := []string{"error", string(t.shown())}
 	if t == ErrCredentialsSignin {
 		code := "credentials"
@@ -101,14 +136,47 @@ func renderError(x *exchange, err error) *Response {
 		}
 		params = append(params, "code", code)
 	}
-	own, route := x.setup.config.Pages.Error, "error"
-	if t.onSignInPage() {
-		own, route = x.setup.config.Pages.SignIn, "signin"
+	if !t.onSignInPage() {
+		own := firstOf(x.setup.config.Pages.Error, x.setup.path("error"))
+		return &Response{Redirect: x.absolute(weburl.WithQuery(own, params...))}
 	}
+	res := refuseTry(x, err, onSignInPage(x, params...))
+	if t == ErrCredentialsSignin && person {
+		return withNotice(x, err, res)
+	}
+	return res
+}
+
+// onSignInPage leads to the sign-in page. One of the application's own cannot
+// know where the browser was to go in the end, and is told.
+func onSignInPage(x *exchange, params ...string) *Response {
+	own := x.setup.config.Pages.SignIn
 	if own == "" {
-		own = x.setup.path(route)
+		return &Response{Redirect: x.url("signin") + weburl.WithQuery("", params...)}
 	}
-	return refuseTry(x, err, &Response{Redirect: x.absolute(weburl.WithQuery(own, params...))})
+	if x.callbackURL != "" && x.callbackURL != x.origin.Text {
+		params = append(params, "callbackUrl", x.callbackURL)
+	}
+	return &Response{Redirect: x.absolute(weburl.WithQuery(own, params...))}
+}
+
+// withNotice tells the built-in sign-in page what was typed, and what of it was
+// wrong.
+func withNotice(x *exchange, err error, res *Response) *Response {
+	if x.provider == nil || x.setup.config.Pages.SignIn != "" {
+		return res
+	}
+	n := notice{about: noticeFailed, provider: x.provider.info().id, typed: typedFields(x)}
+	if _, ok := errors.AsType[*unusable](err); ok {
+		n.about = noticeUnusable
+	}
+	if many, ok := errors.AsType[*tooManyTries](err); ok {
+		n.until = x.setup.now().Add(many.wait)
+	}
+	if c := noticeCookie(x, n); c != nil {
+		res.Cookies = append(res.Cookies, c)
+	}
+	return res
 }
 
 // refuseTry tells a script when to come back, where err is about too many

@@ -1,6 +1,9 @@
 package latchkey
 
-import "context"
+import (
+	"context"
+	"time"
+)
 
 // The parts that an exchange plays with: a provider proves who somebody is, a
 // session strategy remembers it.
@@ -26,6 +29,7 @@ type providerInfo struct {
 	kind     ProviderType
 	style    Style
 	fields   []Field
+	account  string // the field that says whose credentials they are; empty: none
 	secret   string // the operator's own, which must not be logged; empty: none
 
 	start           string // the route that its form posts to: "signin/" or "callback/"
@@ -90,6 +94,9 @@ type sessionStrategy interface {
 	// current is the user who is signed in; nil: nobody, or no stored user to
 	// name. It extends nothing and sets no cookie.
 	current(ctx context.Context, x *exchange) (*currentUser, error)
+	// visitor is who a page says is signed in; nil: nobody. Like current it
+	// sets no cookie, and it asks no store for more than the session.
+	visitor(ctx context.Context, x *exchange) (*User, error)
 	// close ends the session, and says which one that was.
 	close(ctx context.Context, x *exchange) (endedSession, error)
 }
@@ -118,8 +125,9 @@ type reading struct {
 // currentUser is who is signed in, and by which session.
 type currentUser struct {
 	user      User
-	sessionID string // one for life; empty: a token that keeps none
-	provider  string // that opened the session; empty: unknown
+	sessionID string    // one for life; empty: a token that keeps none
+	provider  string    // that opened the session; empty: unknown
+	since     time.Time // when they signed in; zero: unknown
 }
 
 // endedSession is a session that has just been ended. The zero value: there was

@@ -154,7 +154,15 @@ func (d *databaseStrategy) current(ctx context.Context, x *exchange) (*currentUs
 	if s == nil || err != nil {
 		return nil, err
 	}
-	return &currentUser{user: s.user, sessionID: s.row.ID, provider: s.row.Provider}, nil
+	return &currentUser{user: s.user, sessionID: s.row.ID, provider: s.row.Provider, since: s.row.Created}, nil
+}
+
+func (d *databaseStrategy) visitor(ctx context.Context, x *exchange) (*User, error) {
+	s, _, err := d.live(ctx, x)
+	if s == nil || err != nil {
+		return nil, err
+	}
+	return &s.user, nil
 }
 
 // close deletes the row; a store that fails is asked once more.

@@ -279,26 +279,42 @@ func (t *tokenStrategy) track(claims Claims) {
 }
 
 func (t *tokenStrategy) current(ctx context.Context, x *exchange) (*currentUser, error) {
+	if t.setup.store == nil {
+		return nil, nil
+	}
+	claims, err := t.claims(ctx, x)
+	id := claims.String("sub")
+	if id == "" || err != nil {
+		return nil, err
+	}
+	u, err := optional(t.setup.store.user(ctx, id))
+	if u == nil || err != nil {
+		return nil, err
+	}
+	since, _ := claims.Time(claimAuthTime)
+	return &currentUser{user: *u, sessionID: claims.String(claimSessionID), since: since}, nil
+}
+
+func (t *tokenStrategy) visitor(ctx context.Context, x *exchange) (*User, error) {
+	claims, err := t.claims(ctx, x)
+	if claims == nil || err != nil {
+		return nil, err
+	}
+	u, err := userFromClaims(claims)
+	return &u, err
+}
+
+// claims are those of the request's token; nil: it has none that is good.
+func (t *tokenStrategy) claims(ctx context.Context, x *exchange) (Claims, error) {
 	token, spec := x.cookies.session()
-	if token == "" || t.setup.store == nil {
+	if token == "" {
 		return nil, nil
 	}
 	claims, err := t.openToken(ctx, token, spec)
 	if errors.Is(err, errNoToken) {
 		return nil, nil
 	}
-	if err != nil {
-		return nil, err
-	}
-	id := claims.String("sub")
-	if id == "" {
-		return nil, nil
-	}
-	u, err := optional(t.setup.store.user(ctx, id))
-	if u == nil || err != nil {
-		return nil, err
-	}
-	return &currentUser{user: *u, sessionID: claims.String(claimSessionID)}, nil
+	return claims, err
 }
 
 // close revokes the token where the operator wants that, and forgets it.

@@ -92,6 +92,9 @@ func (x *exchange) admit(ctx context.Context, in assertion) (*Response, error) {
 	}
 	x.setup.log.info(ctx, x, "signed in", "user", who.user.ID, "new", who.isNew)
 	x.queueSignIn(who)
+	if x.setup.config.Account.Enabled && x.callbackURL == deletionURL(x) {
+		leave(x, notice{about: noticeFresh, user: who.user.ID})
+	}
 	return &Response{Redirect: x.destination(who)}, nil
 }
 
@@ -109,7 +112,11 @@ func (x *exchange) commit(ctx context.Context, in assertion) (*signInResult, err
 	if here != nil {
 		x.events.by(Actor{ActorUser, here.ID})
 	}
-	return d.commitSignIn(ctx, &x.events, in, here, x.setup.sessions.plan(x))
+	who, err := d.commitSignIn(ctx, &x.events, in, here, x.setup.sessions.plan(x))
+	if err == nil && here != nil && x.setup.config.Account.Enabled && x.callbackURL == x.url("account") {
+		leave(x, notice{about: noticeLinked, user: here.ID})
+	}
+	return who, err
 }
 
 // linkingUser is who is signed in already, where that has a say: an account

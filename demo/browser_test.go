@@ -80,7 +80,7 @@ func walkPassword(b *tab) {
 	b.click(passwordDone)
 	b.waitFor("/auth/signin?error=CredentialsSignin")
 	b.says("That is not right.")
-	b.write(usernameBox, aliceName)
+	b.becomes(`document.activeElement.name === 'password'`) // the name is kept
 	b.write(passwordBox, alicePassword)
 	b.click(passwordDone)
 	b.waitFor("/profile")
@@ -113,6 +113,8 @@ func walkAccount(b *tab) {
 	b.waitFor("/auth/account?do=delete")
 	b.click(`input[name="confirm"]`)
 	b.click(`form button`)
+	b.becomes(`document.body.innerText.includes('Your account has been deleted')`)
+	b.click(`main a.primary`)
 	b.waitFor("/")
 	b.becomes("document.body.innerText.includes('Try signing in')")
 }

@@ -112,7 +112,7 @@ func (d *site) providers() []latchkey.Provider {
 
 // hint adds to the built-in pages where the mail of this demo is to be found.
 func hint(_, key, text string) string {
-	if key == "verify.text" {
+	if key == "verify.text" || key == "verify.to" {
 		return text + " In this demo it waits in the mailbox of the site."
 	}
 	return ""

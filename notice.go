@@ -1,0 +1,133 @@
+package latchkey
+
+import (
+	"net/http"
+	"slices"
+	"time"
+
+	"github.com/latchkeyhq/latchkey/internal/page"
+	"github.com/latchkeyhq/latchkey/jwt"
+)
+
+// A notice is what one request leaves for the page that follows it, in a sealed
+// cookie, so that no link can make a page say it: what was typed, and where it
+// was wrong.
+
+const (
+	noticeMaxAge  = 10 * time.Minute
+	longestKept   = 254 // characters of one field
+	mostKept      = 8   // fields
+	purposeNotice = "notice"
+)
+
+// What notices are about.
+const (
+	noticeFailed   = "failed"   // a form was sent in vain
+	noticeUnusable = "unusable" // … because what was typed is no e-mail address
+	noticeSent     = "sent"     // a link is on its way
+	noticeAgain    = "again"    // … and it is not the first
+	noticeLinked   = "linked"   // an account was linked
+	noticeFresh    = "fresh"    // somebody has just signed in, to be asked something that takes it
+	noticeDeleted  = "deleted"  // the user is gone
+)
+
+type notice struct {
+	about    string
+	provider string            // id of the provider whose form it was
+	user     string            // id of the user it is about
+	typed    map[string]string // by field
+	until    time.Time         // when it makes sense to try again
+}
+
+// noticeCookie seals n. nil: it cannot be, and the page says less.
+func noticeCookie(x *exchange, n notice) *http.Cookie {
+	k, now := &x.cookies.specs.notice, x.setup.now()
+	claims := jwt.Claims{"purpose": purposeNotice, "about": n.about, "provider": n.provider, "user": n.user, "typed": n.typed}
+	if !n.until.IsZero() {
+		claims["until"] = n.until.Unix()
+	}
+	sealed, err := k.codec.SealClaims(claims, now, noticeMaxAge)
+	if err != nil {
+		return nil
+	}
+	return k.make(sealed, now.Add(noticeMaxAge))
+}
+
+// leave has the next page know n.
+func leave(x *exchange, n notice) {
+	if c := noticeCookie(x, n); c != nil {
+		x.cookies.set(c)
+	}
+}
+
+// leaveSent has the page that follows know where a link went.
+func leaveSent(x *exchange, provider, email string) {
+	if !opensPage(x.request.Header) {
+		return
+	}
+	about, before := noticeSent, noticeOf(x)
+	if before.isSent() && before.typed["email"] == email {
+		about = noticeAgain
+	}
+	leave(x, notice{about: about, provider: provider, typed: map[string]string{"email": email}})
+}
+
+func (n *notice) isSent() bool { return n.about == noticeSent || n.about == noticeAgain }
+
+// noticeOf is what the request before left; zero: nothing.
+func noticeOf(x *exchange) (n notice) {
+	k := &x.cookies.specs.notice
+	value, ok := x.cookies.value(k)
+	if !ok {
+		return n
+	}
+	claims, err := k.codec.OpenClaims(value, x.setup.now(), noticeMaxAge)
+	if err != nil || claims.String("purpose") != purposeNotice {
+		return n
+	}
+	n = notice{about: claims.String("about"), provider: claims.String("provider"), user: claims.String("user"), typed: map[string]string{}}
+	typed, _ := claims["typed"].(map[string]any)
+	for name, value := range typed {
+		n.typed[name], _ = value.(string)
+	}
+	n.until, _ = claims.Time("until")
+	return n
+}
+
+// dropNotice forgets a notice that has been shown.
+func dropNotice(x *exchange) {
+	k := &x.cookies.specs.notice
+	if _, there := x.cookies.jar.Get(k.name()); there {
+		x.cookies.set(k.clear(k.name()))
+	}
+}
+
+// typedFields are the fields of a provider's form that may be shown again. No
+// secret is among them.
+func typedFields(x *exchange) map[string]string {
+	kept := map[string]string{}
+	fields := x.provider.info().fields
+	if x.provider.info().kind == TypeEmail {
+		fields = []Field{{Name: "email"}}
+	}
+	for _, f := range fields {
+		isText := f.Type == "" || slices.Contains([]string{"text", "email", "tel", "url", "search"}, f.Type)
+		text := x.field(f.Name)
+		if isText && f.Autocomplete != "one-time-code" && text != "" && len(text) <= longestKept && len(kept) < mostKept {
+			kept[f.Name] = text
+		}
+	}
+	return kept
+}
+
+// tried is what the sign-in page shows of a form that was sent in vain.
+func (n *notice) tried(now time.Time) page.Tried {
+	if n.about != noticeFailed && n.about != noticeUnusable {
+		return page.Tried{}
+	}
+	t := page.Tried{Provider: n.provider, Typed: n.typed, Unusable: n.about == noticeUnusable}
+	if n.until.After(now) {
+		t.Wait = n.until.Sub(now)
+	}
+	return t
+}
