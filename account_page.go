@@ -206,8 +206,7 @@ func changeAccount(ctx context.Context, x *exchange) (*Response, error) {
 	case "end":
 		return back("done", "ended"), ignoring(d.endSession(ctx, id, x.field("session")), ErrNotFound)
 	case "others":
-		_, err := d.endSessions(ctx, d.store, id, here.sessionID)
-		return back("done", "others"), err
+		return back("done", "others"), d.endSessionsOf(ctx, id, here.sessionID)
 	case "delete":
 		return deleteAccount(ctx, x, here)
 	}

@@ -52,8 +52,9 @@ func (s *cookieSpecs) ofCheck(c Check) *cookieSpec {
 	return &s.nonce
 }
 
-// newCookieSpecs names the cookies.
-func newCookieSpecs(o Cookies, secrets []string, secure bool) *cookieSpecs {
+// newCookieSpecs names the cookies. bind makes the salts of one tenant's own; a
+// session token says itself whose it is.
+func newCookieSpecs(o Cookies, secrets []string, secure bool, bind func(salt string) string) *cookieSpecs {
 	prefix, csrfPrefix := "", ""
 	if secure {
 		prefix, csrfPrefix = "__Secure-", "__Host-"
@@ -76,6 +77,9 @@ func newCookieSpecs(o Cookies, secrets []string, secure bool) *cookieSpecs {
 		link:        spec(prefix, "email-link", CookieOptions{}),
 		browser:     spec(prefix, "browser", o.Browser),
 		notice:      spec(prefix, "notice", CookieOptions{}),
+	}
+	for _, k := range []*cookieSpec{&specs.pkce, &specs.state, &specs.nonce, &specs.link, &specs.browser} {
+		k.codec = jwt.NewCodec(secrets, bind(k.name()))
 	}
 	if secure && o.HostPrefix && o.SessionToken.Name == "" && !o.MigrateUntil.IsZero() {
 		former := spec("__Secure-", "session-token", o.SessionToken)

@@ -35,6 +35,8 @@ type signInResult struct {
 	session   StoredSession // with stored sessions; of a token that is tracked the ID
 	begun     time.Time     // before anything was written: what is revoked later voids it; zero: nothing was
 	revokedAt time.Time     // when this sign-in ended the sessions before it; zero: it did not
+	held      time.Time     // when the session that this was begun in was found alive; zero: in none
+	since     int64         // auth_time of the token it opened, in milliseconds; 0: not tracked
 }
 
 // knownUser finds the user an assertion already is to us, or nil. It writes
@@ -71,6 +73,9 @@ func (d *directory) tryCommit(ctx context.Context, q *queue, in assertion, here 
 	err := d.store.inTx(ctx, func(ctx context.Context, s *store) error {
 		q.rewind(begun)
 		who = &signInResult{assertion: in, user: in.person, begun: d.now()}
+		if err := d.holdSession(ctx, s, who, here, plan); err != nil {
+			return err
+		}
 		if err := d.resolve(ctx, q, s, who, here); err != nil {
 			return err
 		}
@@ -83,24 +88,6 @@ func (d *directory) tryCommit(ctx context.Context, q *queue, in assertion, here 
 		return nil, err
 	}
 	return who, nil
-}
-
-// storeSession stores a fresh session and ends the one that the request came
-// with, whoever's it was: a token never survives a sign-in.
-func (d *directory) storeSession(ctx context.Context, s *store, who *signInResult, plan *sessionPlan) error {
-	if plan == nil {
-		return nil
-	}
-	who.session = plan.row
-	who.session.UserID, who.session.Provider = who.user.ID, who.account.Provider
-	if err := s.createSession(ctx, who.session); err != nil {
-		return err
-	}
-	if plan.former == "" {
-		return nil
-	}
-	_, err := s.deleteSession(ctx, plan.former)
-	return ignoring(err, ErrNotFound)
 }
 
 // resolve decides whose sign-in this is.

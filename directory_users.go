@@ -130,6 +130,18 @@ func (d *directory) endSessions(ctx context.Context, s *store, userID, keep stri
 	return d.revocations.revokeUser(ctx, s, userID)
 }
 
+// endSessionsOf is endSessions on its own: a sign-in that was begun in one of
+// the sessions and is being completed ends before it, and its session too.
+func (d *directory) endSessionsOf(ctx context.Context, userID, keep string) error {
+	return d.store.inTx(ctx, func(ctx context.Context, s *store) error {
+		if _, err := s.lockUser(ctx, userID); ignoring(err, ErrNotFound) != nil {
+			return err
+		}
+		_, err := d.endSessions(ctx, s, userID, keep)
+		return err
+	})
+}
+
 // deleteUser removes a user with everything that is theirs, in one transaction
 // where the store has them. JWT sessions that it cannot end are
 // ErrSessionsNotEnded: the user is gone all the same.

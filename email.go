@@ -29,7 +29,7 @@ type emailProvider struct {
 }
 
 func (p *Email) prepare(s *setup, _ func(string) string) (preparedProvider, error) {
-	e := &emailProvider{Email: *p, hashSecret: firstOf(p.Secret, s.csrfSecret)}
+	e := &emailProvider{Email: *p, hashSecret: s.bind(firstOf(p.Secret, s.csrfSecret))}
 	setDefault(&e.ID, "email")
 	setDefault(&e.Name, "Email")
 	s.config.hardenEmail(&e.Email)

@@ -103,7 +103,8 @@ func (p *oauthProvider) spend(ctx context.Context, x *exchange, f *flow) (unused
 		return true, nil
 	}
 	unused, err = containResult(func() (bool, error) {
-		return x.setup.replay.Use(withClient(ctx, clientKey("", x.setup.trust.clientAddr(x.request))), hashText(p.ID+"\x00"+key), now.Add(checkMaxAge+time.Minute))
+		client := clientKey("", x.setup.trust.clientAddr(x.request))
+		return x.setup.replay.Use(withClient(ctx, client), hashText(x.setup.bind(p.ID+"\x00"+key)), now.Add(checkMaxAge+time.Minute))
 	})
 	if err != nil {
 		return false, err

@@ -37,7 +37,7 @@ func (p *oauthProvider) authorizationURL(ctx context.Context, x *exchange) (stri
 	if err != nil {
 		return "", err
 	}
-	if f.UserID, err = p.whoBegins(ctx, x); err != nil {
+	if f.sessionMark, err = whoBegins(ctx, x); err != nil {
 		return "", err
 	}
 	to, err := p.client.AuthorizationURL(ctx, oauth.AuthRequest{
@@ -89,8 +89,8 @@ func (p *oauthProvider) receive(ctx context.Context, x *exchange) (outcome, erro
 		}
 	}
 	in, err := p.assertionOf(grant)
-	if err == nil && p.postsCrossSite() && !x.cookies.hasSession() {
-		in.begunBy = f.UserID
+	if err == nil {
+		in.begunIn = &f.begun
 	}
 	return outcome{assertion: in}, err
 }
@@ -142,17 +142,17 @@ func (p *oauthProvider) unnamedFlow(ctx context.Context, answer *oauth.Callback,
 	return f, p.complete(f, checks)
 }
 
-// whoBegins is the user who is signed in, for providers that post from their
-// own site: the session cookie stays away from that post.
-func (p *oauthProvider) whoBegins(ctx context.Context, x *exchange) (string, error) {
-	if !p.postsCrossSite() || x.setup.store == nil {
-		return "", nil
+// whoBegins is the session that a sign-in begins in. It is sealed into the flow:
+// only that session's user may gain an account by it, and only while it lives.
+func whoBegins(ctx context.Context, x *exchange) (sessionMark, error) {
+	if x.setup.store == nil {
+		return sessionMark{}, nil
 	}
 	here, err := x.setup.sessions.current(ctx, x)
 	if here == nil || err != nil {
-		return "", err
+		return sessionMark{}, err
 	}
-	return here.user.ID, nil
+	return here.mark(), nil
 }
 
 // params are those of the authorization response, repeated ones included

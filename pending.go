@@ -37,9 +37,9 @@ type flow struct {
 // begun is what a flow remembers of its beginning.
 type begun struct {
 	CallbackURL string `json:"callbackUrl,omitempty"` // where this browser goes in the end; empty: the callback cookie says
-	UserID      string `json:"user,omitempty"`        // who was signed in when it began; empty: nobody, or the session cookie says
 	MaxAge      *int64 `json:"maxAge,omitempty"`      // the max_age that was sent, in seconds; nil: none
 	CrossSite   bool   `json:"posted,omitempty"`      // the provider will post from its own site
+	sessionMark
 }
 
 func (f *flow) value(c Check) *string {
@@ -50,6 +50,19 @@ func (f *flow) value(c Check) *string {
 		return &f.state
 	}
 	return &f.nonce
+}
+
+// sessionMark names the session that a sign-in was begun in. The zero value:
+// nobody was signed in.
+type sessionMark struct {
+	UserID    string `json:"user,omitempty"`
+	SessionID string `json:"session,omitempty"` // empty: a token that keeps none
+	Since     int64  `json:"since,omitempty"`   // when its user signed in, in milliseconds; 0: unknown
+}
+
+// sameSession compares the names.
+func (m sessionMark) sameSession(other sessionMark) bool {
+	return m.UserID == other.UserID && m.SessionID == other.SessionID
 }
 
 // pendingCheck is what one cookie holds of one sign-in under way.
@@ -88,7 +101,7 @@ func (c *browserCookies) flows(provider string, now time.Time) []*flow {
 // pending are the values in the cookie of a check, newest first.
 func (c *browserCookies) pending(check Check, now time.Time) []pendingCheck {
 	spec := c.specs.ofCheck(check)
-	value, ok := c.value(spec)
+	value, ok := c.latest(spec)
 	if !ok {
 		return nil
 	}
@@ -111,6 +124,23 @@ func (c *browserCookies) pending(check Check, now time.Time) []pendingCheck {
 	}
 	all := append([]pendingCheck{held.pendingCheck}, held.Earlier...)
 	return slices.DeleteFunc(all, func(h pendingCheck) bool { return h.Expires <= now.Unix() })
+}
+
+// latest is what the browser will have in a check's cookie: what it sent, unless
+// this answer changes that.
+func (c *browserCookies) latest(spec *cookieSpec) (string, bool) {
+	for _, k := range c.out {
+		if k.Name == spec.name() {
+			return k.Value, k.MaxAge >= 0
+		}
+	}
+	return c.value(spec)
+}
+
+// replace sets a check's cookie, and takes back what was set before.
+func (c *browserCookies) replace(k *http.Cookie) {
+	c.out = slices.DeleteFunc(c.out, func(old *http.Cookie) bool { return old.Name == k.Name })
+	c.set(k)
 }
 
 // begin hands a flow to the browser, beside those begun shortly before; alone:
@@ -155,7 +185,7 @@ func (c *browserCookies) writeChecks(check Check, held []pendingCheck, now time.
 	if slices.ContainsFunc(held, func(h pendingCheck) bool { return h.CrossSite }) {
 		k.SameSite, k.Secure = http.SameSiteNoneMode, true // it has to come along with the provider's post
 	}
-	c.set(k)
+	c.replace(k)
 	return nil
 }
 
@@ -204,12 +234,39 @@ func (c *browserCookies) forget(f *flow, now time.Time) error {
 		rest := slices.DeleteFunc(c.pending(check, now), func(h pendingCheck) bool { return h.isOf(f) })
 		if len(rest) == 0 {
 			spec := c.specs.ofCheck(check)
-			c.set(spec.clear(spec.name()))
+			c.replace(spec.clear(spec.name()))
 		} else if err := c.writeChecks(check, rest, now); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// carryOver has flows that were begun in one session go on in the one that takes
+// its place in this browser.
+func (c *browserCookies) carryOver(from, to sessionMark, now time.Time) error {
+	for _, check := range flowChecks {
+		held, changed := c.pending(check, now), false
+		for i := range held {
+			if held[i].sameSession(from) {
+				held[i].sessionMark, changed = to, true
+			}
+		}
+		if !changed {
+			continue
+		}
+		if err := c.writeChecks(check, held, now); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// hasFlowOf tells whether a flow was begun in a session.
+func (c *browserCookies) hasFlowOf(m sessionMark, now time.Time) bool {
+	return slices.ContainsFunc(flowChecks[:], func(check Check) bool {
+		return slices.ContainsFunc(c.pending(check, now), func(h pendingCheck) bool { return h.sameSession(m) })
+	})
 }
 
 // clearChecks forgets every sign-in under way: somebody has signed out, and
@@ -218,7 +275,7 @@ func (c *browserCookies) clearChecks() {
 	for _, check := range flowChecks {
 		spec := c.specs.ofCheck(check)
 		if _, there := c.jar.Get(spec.name()); there {
-			c.set(spec.clear(spec.name()))
+			c.replace(spec.clear(spec.name()))
 		}
 	}
 }

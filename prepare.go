@@ -139,7 +139,7 @@ func (s *setup) prepareSecrets(f *faults) {
 	for i := range secrets {
 		s.csrfSecrets = append(s.csrfSecrets, strings.Join(secrets[i:], ","))
 	}
-	s.stateCodec = jwt.NewCodec(secrets, saltState)
+	s.stateCodec = jwt.NewCodec(secrets, s.bind(saltState))
 }
 
 // placeholders stand in tutorials and templates.
@@ -155,7 +155,7 @@ func (s *setup) prepareCookies(f *faults) {
 		if s.config.Cookies.Secure != nil {
 			secure = *s.config.Cookies.Secure
 		}
-		s.cookieSpecs[i] = newCookieSpecs(s.config.Cookies, s.config.Secrets, secure)
+		s.cookieSpecs[i] = newCookieSpecs(s.config.Cookies, s.config.Secrets, secure, s.bind)
 	}
 	used := s.cookieSpecs[:] // only those that can ever be used
 	if s.trust.origin.Text != "" {

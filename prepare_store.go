@@ -117,7 +117,7 @@ func (s *setup) prepareRevocations(f *faults) {
 		return
 	}
 	s.revocations = &revocations{
-		store: chosen, inAdapter: own != nil && sameStore(own, chosen), bounds: bounds, life: c.JWT.MaxAge, now: s.now,
+		store: chosen, tenant: s.tenant, inAdapter: own != nil && sameStore(own, chosen), bounds: bounds, life: c.JWT.MaxAge, now: s.now,
 	}
 }
 

@@ -15,6 +15,7 @@ import (
 // ("user:…"). A nil *revocations voids nothing.
 type revocations struct {
 	store     RevocationStore
+	tenant    string        // empty: there is one site
 	inAdapter bool          // it is the Adapter's own, so that it can be part of a transaction
 	bounds    *store        // what bounds calls of the Adapter bounds these too
 	life      time.Duration // of a token
@@ -24,10 +25,15 @@ type revocations struct {
 // check is errNoToken for a token that was signed out. A store that does not
 // answer, or cannot, is a fault, and a fault signs nobody out.
 func (r *revocations) check(ctx context.Context, from tokenOrigin) error {
+	return r.checkIn(ctx, nil, from)
+}
+
+// checkIn is check as a part of the transaction of s; nil: there is none.
+func (r *revocations) checkIn(ctx context.Context, s *store, from tokenOrigin) error {
 	if r == nil {
 		return nil
 	}
-	keys := from.revocationKeys()
+	keys := r.keys(from)
 	if len(keys) == 0 {
 		return nil
 	}
@@ -38,7 +44,7 @@ func (r *revocations) check(ctx context.Context, from tokenOrigin) error {
 			}
 		}
 		return true
-	}, func(ctx context.Context) (map[string]time.Time, error) { return r.store.RevokedAt(ctx, keys...) })
+	}, func(ctx context.Context) (map[string]time.Time, error) { return r.storeIn(s).RevokedAt(ctx, keys...) })
 	if err != nil {
 		return err
 	}
@@ -56,11 +62,11 @@ func (r *revocations) revoke(ctx context.Context, from tokenOrigin) error {
 	if r == nil {
 		return nil
 	}
-	keys := from.revocationKeys()
+	keys := r.keys(from)
 	if len(keys) == 0 {
 		return nil
 	}
-	return r.void(ctx, nil, keys[0])
+	return r.void(ctx, nil, keys[0], wholeMillisecond(r.now()))
 }
 
 // revokeUser voids every JWT session that the user has now, and says from when
@@ -69,20 +75,13 @@ func (r *revocations) revokeUser(ctx context.Context, s *store, id string) (time
 	if r == nil {
 		return time.Time{}, nil
 	}
-	at := r.now().Truncate(time.Millisecond)
-	return at, r.void(ctx, s, userKey(id))
+	at := wholeMillisecond(r.now())
+	return at, r.void(ctx, s, r.userKey(id), at)
 }
 
-// void writes through the transaction where adapter and revocation store are
-// one.
-func (r *revocations) void(ctx context.Context, s *store, key string) error {
-	revocations := r.store
-	if s != nil && s.revocations != nil && r.inAdapter {
-		revocations = s.revocations
-	}
-	now := r.now().Truncate(time.Millisecond)
+func (r *revocations) void(ctx context.Context, s *store, key string, at time.Time) error {
 	return callErr(ctx, r.bounds, "Revoke", func(ctx context.Context) error {
-		return revocations.Revoke(ctx, key, now, now.Add(r.life+time.Minute))
+		return r.storeIn(s).Revoke(ctx, key, at, at.Add(r.life+time.Minute))
 	})
 }
 
@@ -93,6 +92,15 @@ func canRevoke(store RevocationStore, bounds *store) bool {
 		return store.RevokedAt(ctx)
 	})
 	return !errors.Is(err, errors.ErrUnsupported)
+}
+
+// storeIn is the store, as a part of the transaction of s where adapter and
+// revocation store are one.
+func (r *revocations) storeIn(s *store) RevocationStore {
+	if s != nil && s.revocations != nil && r.inAdapter {
+		return s.revocations
+	}
+	return r.store
 }
 
 // errNoToken: the cookie holds no token that is good for anything. The browser
@@ -113,8 +121,17 @@ func originOfToken(c Claims) tokenOrigin {
 	return o
 }
 
-// revocationKeys are the names under which a token can be void.
-func (o tokenOrigin) revocationKeys() []string {
+// originOfMark is the same of a session that a sign-in was begun in.
+func originOfMark(m sessionMark) tokenOrigin {
+	o := tokenOrigin{sessionID: m.SessionID, userID: m.UserID}
+	if m.Since != 0 {
+		o.began = time.UnixMilli(m.Since)
+	}
+	return o
+}
+
+// keys are the names under which a token can be void.
+func (r *revocations) keys(o tokenOrigin) []string {
 	var keys []string
 	if o.sessionID != "" {
 		keys = append(keys, "sid:"+o.sessionID)
@@ -122,14 +139,21 @@ func (o tokenOrigin) revocationKeys() []string {
 		keys = append(keys, "jti:"+o.tokenID)
 	}
 	if o.userID != "" {
-		keys = append(keys, userKey(o.userID))
+		keys = append(keys, r.userKey(o.userID))
 	}
 	return keys
 }
 
 const userPrefix = "user:"
 
-func userKey(id string) string { return userPrefix + cut(id, 190) }
+// userKey names a user. Users belong to the Adapter; in a store beside it, which
+// tenants may share, two of them may have one id.
+func (r *revocations) userKey(id string) string {
+	if r.tenant != "" && !r.inAdapter {
+		id = hashText(r.tenant + "\x00" + id)
+	}
+	return userPrefix + cut(id, 190)
+}
 
 // authTime is when the sign-in behind a token was; tokens from before that was
 // recorded count from their issue.
@@ -144,13 +168,20 @@ func authTime(c Claims) (time.Time, bool) {
 // rounded up, so that it is later than any revocation that came before it, the
 // one of the same sign-in too.
 func signInTime(now, revokedAt time.Time) json.Number {
-	if !now.Truncate(time.Millisecond).Equal(now) {
-		now = now.Truncate(time.Millisecond).Add(time.Millisecond)
-	}
+	now = wholeMillisecond(now)
 	if !now.After(revokedAt) {
 		now = revokedAt.Add(time.Millisecond)
 	}
 	return unixSeconds(now)
+}
+
+// wholeMillisecond rounds up: sign-ins and what voids them are kept like that, so
+// that one in the millisecond of another counts as earlier than its end.
+func wholeMillisecond(t time.Time) time.Time {
+	if whole := t.Truncate(time.Millisecond); whole.Before(t) {
+		return whole.Add(time.Millisecond)
+	}
+	return t.Truncate(time.Millisecond)
 }
 
 // unixSeconds is a NumericDate with milliseconds (RFC 7519, section 2).

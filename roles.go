@@ -62,7 +62,21 @@ type assertion struct {
 	emailVerified bool    // the provider says that the e-mail address is verified
 	link          linking // what a matching e-mail address is worth
 	countedAs     string  // what its tries or mails were counted under; empty: nothing
-	begunBy       string  // id of the user who began this in a session whose cookie could not come along
+	begunIn       *begun  // what it was begun in; nil: nothing says so, and who is signed in now has begun it
+}
+
+// mark is how a sign-in that begins now names its session.
+func (u *currentUser) mark() sessionMark {
+	m := sessionMark{UserID: u.user.ID, SessionID: firstOf(u.sessionID, u.tokenHash)}
+	if !u.since.IsZero() {
+		m.Since = u.since.UnixMilli()
+	}
+	return m
+}
+
+// isMarked: this is the session of the mark.
+func (u *currentUser) isMarked(m sessionMark) bool {
+	return u.user.ID == m.UserID && (m.SessionID == "" || m.SessionID == u.mark().SessionID)
 }
 
 // linking is what a provider's word about an e-mail address is worth.
@@ -97,6 +111,11 @@ type sessionStrategy interface {
 	// visitor is who a page says is signed in; nil: nobody. Like current it
 	// sets no cookie, and it asks no store for more than the session.
 	visitor(ctx context.Context, x *exchange) (*User, error)
+	// marked is the user of a session that was alive when a sign-in was begun in
+	// it, for a request without its cookie; nil: it has ended since.
+	marked(ctx context.Context, m sessionMark) (*currentUser, error)
+	// markOf names the session that a sign-in has just opened.
+	markOf(ctx context.Context, who *signInResult) (sessionMark, error)
 	// close ends the session, and says which one that was.
 	close(ctx context.Context, x *exchange) (endedSession, error)
 }
@@ -128,6 +147,7 @@ type currentUser struct {
 	sessionID string    // one for life; empty: a token that keeps none
 	provider  string    // that opened the session; empty: unknown
 	since     time.Time // when they signed in; zero: unknown
+	tokenHash string    // of a stored session whose store has no ids
 }
 
 // endedSession is a session that has just been ended. The zero value: there was

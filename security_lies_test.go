@@ -221,8 +221,9 @@ func TestLies(t *testing.T) {
 		s, store := newLyingSite(t, "", func(c *latchkey.Config) { c.Session.Strategy = latchkey.JWTSessions })
 		b := s.newBrowser()
 		s.mustSignIn(b)
+		params := s.authResponse(b, "second")
 		store.about.operation = "GetUser"
-		b.callback("second", s.authResponse(b, "second"))
+		b.callback("second", params)
 		for _, a := range s.store.Contents().Accounts {
 			if a.Provider == "second" && a.UserID == "eve" {
 				t.Error("Ada's account was linked to Eve")

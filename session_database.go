@@ -150,11 +150,11 @@ func (d *databaseStrategy) extend(ctx context.Context, row *StoredSession, token
 }
 
 func (d *databaseStrategy) current(ctx context.Context, x *exchange) (*currentUser, error) {
-	s, _, err := d.live(ctx, x)
+	s, token, err := d.live(ctx, x)
 	if s == nil || err != nil {
 		return nil, err
 	}
-	return &currentUser{user: s.user, sessionID: s.row.ID, provider: s.row.Provider, since: s.row.Created}, nil
+	return currentUserOf(s, token), nil
 }
 
 func (d *databaseStrategy) visitor(ctx context.Context, x *exchange) (*User, error) {
@@ -164,6 +164,17 @@ func (d *databaseStrategy) visitor(ctx context.Context, x *exchange) (*User, err
 	}
 	return &s.user, nil
 }
+
+func currentUserOf(s *sessionAndUser, token string) *currentUser {
+	here := &currentUser{user: s.user, sessionID: s.row.ID, provider: s.row.Provider, since: s.row.Created}
+	if here.sessionID == "" {
+		here.tokenHash = tokenHashPrefix + hashText(token)
+	}
+	return here
+}
+
+// tokenHashPrefix tells a hash from the id of a row.
+const tokenHashPrefix = "token:"
 
 // close deletes the row; a store that fails is asked once more.
 func (d *databaseStrategy) close(ctx context.Context, x *exchange) (endedSession, error) {

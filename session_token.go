@@ -34,9 +34,7 @@ func (t *tokenStrategy) open(ctx context.Context, x *exchange, who *signInResult
 	}
 	if t.setup.tracksSignIns() {
 		who.session.ID = randomHex(16)
-		began := who.begun
-		setDefault(&began, t.setup.now())
-		claims[claimSessionID], claims[claimAuthTime] = who.session.ID, signInTime(began, who.revokedAt)
+		claims[claimSessionID], claims[claimAuthTime] = who.session.ID, who.signInTime(t.setup.now())
 	}
 	trigger := TriggerSignIn
 	if who.isNew {

@@ -48,6 +48,15 @@ type setup struct {
 // path is the path of a route below the base path.
 func (s *setup) path(route string) string { return s.config.Site.BasePath + "/" + route }
 
+// bind makes a key or a salt of one tenant's own. Where there are no tenants it
+// is the one of Auth.js.
+func (s *setup) bind(text string) string {
+	if s.tenant == "" {
+		return text
+	}
+	return text + "\x00" + s.tenant
+}
+
 // cookieSpecsFor is the set that suits an origin.
 func (s *setup) cookieSpecsFor(o weburl.Origin) *cookieSpecs {
 	if o.Secure {

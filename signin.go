@@ -90,6 +90,9 @@ func (x *exchange) admit(ctx context.Context, in assertion) (*Response, error) {
 	if err := rememberBrowser(x, in.countedAs); err != nil {
 		return nil, x.atProvider(err)
 	}
+	if err := carryOver(ctx, x, who); err != nil {
+		x.setup.log.error(ctx, x, x.atProvider(err)) // the other tab will have to begin again
+	}
 	x.setup.log.info(ctx, x, "signed in", "user", who.user.ID, "new", who.isNew)
 	x.queueSignIn(who)
 	if x.setup.config.Account.Enabled && x.callbackURL == deletionURL(x) {
@@ -120,19 +123,50 @@ func (x *exchange) commit(ctx context.Context, in assertion) (*signInResult, err
 }
 
 // linkingUser is who is signed in already, where that has a say: an account
-// that nobody has is linked to them.
+// that nobody has is linked to them. A sign-in that was begun elsewhere says
+// itself in which session, which must be alive and that of this browser.
 func (x *exchange) linkingUser(ctx context.Context, in *assertion) (*User, error) {
-	if in.vouched || in.provesEmail {
+	if in.vouched || in.provesEmail || in.begunIn != nil && in.begunIn.UserID == "" {
 		return nil, nil
 	}
-	if in.begunBy != "" {
-		return optional(x.setup.store.user(ctx, in.begunBy))
+	here, err := whoBegan(ctx, x, in.begunIn)
+	if err != nil {
+		return nil, err
 	}
-	here, err := x.setup.sessions.current(ctx, x)
-	if here == nil || err != nil {
+	if here == nil {
+		if in.begunIn != nil {
+			err = errSessionGone
+		}
 		return nil, err
 	}
 	return &here.user, nil
+}
+
+// whoBegan is the user of the session that a sign-in was begun in. Its cookie
+// stays away from the post of a provider's own site.
+func whoBegan(ctx context.Context, x *exchange, b *begun) (*currentUser, error) {
+	if b != nil && b.CrossSite && !x.cookies.hasSession() {
+		return x.setup.sessions.marked(ctx, b.sessionMark)
+	}
+	here, err := x.setup.sessions.current(ctx, x)
+	if err != nil || here == nil || b != nil && !here.isMarked(b.sessionMark) {
+		return nil, err
+	}
+	return here, nil
+}
+
+// carryOver keeps what other tabs have begun in the session that the one of this
+// sign-in replaces.
+func carryOver(ctx context.Context, x *exchange, who *signInResult) error {
+	b, now := who.begunIn, x.setup.now()
+	if b == nil || b.UserID == "" || b.UserID != who.user.ID || !x.cookies.hasFlowOf(b.sessionMark, now) {
+		return nil
+	}
+	to, err := x.setup.sessions.markOf(ctx, who)
+	if err != nil {
+		return err
+	}
+	return x.cookies.carryOver(b.sessionMark, to, now)
 }
 
 // steer sends the browser where the application's code wants it to go instead.

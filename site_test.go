@@ -32,6 +32,7 @@ const (
 type testSite struct {
 	t        testing.TB
 	auth     *latchkey.Auth
+	config   latchkey.Config // that auth was made of
 	store    *memoryadapter.Adapter
 	clock    *testclock.Clock
 	log      *logBuffer
@@ -69,6 +70,7 @@ func newSite(t testing.TB, change ...func(*latchkey.Config)) *testSite {
 		f(&c)
 	}
 	var err error
+	s.config = c
 	if s.auth, err = latchkey.New(c); err != nil {
 		t.Fatal(err)
 	}

@@ -34,8 +34,9 @@ func NewFunc(configure func(ctx context.Context, r *Request) (*Config, error), o
 // error of either is a configuration error for that request; configure is then
 // asked again.
 //
-// Stored sessions, and the counters of [Limits], belong to their tenant.
-// Tenants that must not share people have an Adapter and secrets of their own.
+// Sessions, magic links, sign-ins under way and the counters of [Limits] belong
+// to their tenant. Tenants that must not share people have an Adapter and secrets
+// of their own.
 //
 // Work without a request, such as [Auth.Users] in a nightly job, names its
 // tenant with [ContextWithTenant].

@@ -116,8 +116,7 @@ func (u *Users) EndSessions(ctx context.Context, userID, keep string) error {
 	case s.config.Session.Strategy == DatabaseSessions && !s.store.has(abilitySessionLists):
 		return s.store.require("Users.EndSessions", abilitySessionLists)
 	}
-	_, err = s.directory.endSessions(ctx, s.store, userID, keep)
-	return err
+	return s.directory.endSessionsOf(ctx, userID, keep)
 }
 
 // EndOtherSessions signs a user out everywhere but in the session of the

@@ -21,6 +21,8 @@ func TestInABrowser(t *testing.T) {
 	}{
 		{"identity provider", walkIdentityProvider},
 		{"identity provider, cancelled", walkCancelled},
+		{"R-301 two tabs, the older first", func(b *tab) { walkTwoTabs(b, 0) }},
+		{"R-301 two tabs, the newer first", func(b *tab) { walkTwoTabs(b, 1) }},
 		{"password", walkPassword},
 		{"magic link", walkMagicLink},
 		{"account page", walkAccount},
@@ -68,6 +70,22 @@ func walkCancelled(b *tab) {
 	b.click(`button[name="cancel"]`)
 	b.waitFor("/auth/signin")
 	b.becomes("document.querySelector('[role=alert]') !== null")
+}
+
+// walkTwoTabs begins in two tabs of one browser and completes both.
+func walkTwoTabs(b *tab, first int) {
+	tabs := []*tab{b, b.another()}
+	lands := []string{"/members", "/profile"}
+	for i, each := range tabs {
+		each.open("/auth/signin?callbackUrl=" + lands[i])
+		each.click(demoButton)
+		each.becomes(`document.querySelector('button[data-subject="ada"]') !== null`)
+	}
+	for _, i := range []int{first, 1 - first} {
+		tabs[i].click(`button[data-subject="ada"]`)
+		tabs[i].waitFor(lands[i])
+		tabs[i].says("Ada Lovelace")
+	}
 }
 
 func walkPassword(b *tab) {

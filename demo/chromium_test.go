@@ -59,6 +59,21 @@ func openTab(t *testing.T, browser context.Context, origin string) *tab {
 	t.Helper()
 	ctx, end := chromedp.NewContext(browser, chromedp.WithNewBrowserContext())
 	t.Cleanup(end)
+	return watch(t, ctx, origin)
+}
+
+// another is a second tab with the same cookies.
+func (b *tab) another() *tab {
+	b.t.Helper()
+	b.do("start") // there is no browser to open it in before the first has one
+	ctx, end := chromedp.NewContext(b.ctx)
+	b.t.Cleanup(end)
+	return watch(b.t, ctx, b.origin)
+}
+
+// watch listens to what the console of a tab says.
+func watch(t *testing.T, ctx context.Context, origin string) *tab {
+	t.Helper()
 	b := &tab{t: t, ctx: ctx, origin: origin, opened: map[string]bool{}}
 	if err := chromedp.Listen(ctx, b.listen); err != nil {
 		t.Fatal(err)

@@ -1,0 +1,106 @@
+package latchkey
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"strings"
+	"time"
+)
+
+// The session that a sign-in opens, and the one that it was begun in.
+
+// errSessionGone: what was begun in a session must not be finished without it.
+var errSessionGone = ErrInvalidCheck.wrap(errors.New("the session that this sign-in was begun in has ended, or is another one"))
+
+// holdSession makes sure that the session which this was begun in is alive, and
+// keeps others from ending it before the transaction ends: who wants to, waits,
+// and then finds the session that took its place. Stores without
+// transactions look once more when everything is written.
+func (d *directory) holdSession(ctx context.Context, s *store, who *signInResult, here *User, plan *sessionPlan) error {
+	if here == nil || who.begunIn == nil {
+		return nil
+	}
+	if _, err := s.lockUser(ctx, here.ID); err != nil {
+		return goneIf(err, ErrNotFound)
+	}
+	who.held = d.now()
+	switch {
+	case plan == nil:
+		return goneIf(d.revocations.checkIn(ctx, s, originOfMark(who.begunIn.sessionMark)), errNoToken)
+	case d.store.tx != nil:
+		return goneIf(d.endFormer(ctx, s, who, plan), ErrNotFound)
+	}
+	return nil
+}
+
+// goneIf is errSessionGone for one error, and every other as it is.
+func goneIf(err, gone error) error {
+	if errors.Is(err, gone) {
+		return errSessionGone
+	}
+	return err
+}
+
+// endFormer ends the session that the request came with, or that this was begun
+// in. ErrNotFound: it has ended already.
+func (d *directory) endFormer(ctx context.Context, s *store, who *signInResult, plan *sessionPlan) error {
+	if plan.former != "" {
+		_, err := s.deleteSession(ctx, plan.former)
+		return err
+	}
+	if s.sessionLists == nil || strings.HasPrefix(who.begunIn.SessionID, tokenHashPrefix) {
+		return ErrNotFound
+	}
+	return s.deleteSessionByID(ctx, who.begunIn.UserID, who.begunIn.SessionID)
+}
+
+// storeSession stores a fresh session and ends the one that the request came
+// with, whoever's it was: a token never survives a sign-in.
+func (d *directory) storeSession(ctx context.Context, s *store, who *signInResult, plan *sessionPlan) error {
+	if plan == nil {
+		return nil
+	}
+	who.session = plan.row
+	who.session.UserID, who.session.Provider = who.user.ID, who.account.Provider
+	if err := s.createSession(ctx, who.session); err != nil {
+		return err
+	}
+	switch {
+	case who.held.IsZero() && plan.former != "":
+		_, err := s.deleteSession(ctx, plan.former)
+		return ignoring(err, ErrNotFound)
+	case who.held.IsZero() || d.store.tx != nil:
+		return nil
+	}
+	return d.undoLink(ctx, s, who, d.endFormer(ctx, s, who, plan))
+}
+
+// undoLink takes back what a store without transactions has written, where the
+// session ended meanwhile.
+func (d *directory) undoLink(ctx context.Context, s *store, who *signInResult, err error) error {
+	if !errors.Is(err, ErrNotFound) {
+		return err
+	}
+	_, err = s.deleteSession(ctx, who.session.Token)
+	if who.account.UserID != "" && s.accountLists != nil {
+		_, unlinked := s.unlinkAccount(ctx, who.account.Provider, who.account.ProviderAccountID)
+		err = errors.Join(err, ignoring(unlinked, ErrNotFound))
+	}
+	return errors.Join(errSessionGone, err)
+}
+
+// signInTime is auth_time of the token that a sign-in opens. One that was begun
+// in a session is as old as the look at that session: whoever ends the user's
+// sessions afterwards ends this one.
+func (who *signInResult) signInTime(now time.Time) json.Number {
+	began := who.begun
+	setDefault(&began, now)
+	at := signInTime(began, who.revokedAt)
+	if !who.held.IsZero() && who.revokedAt.IsZero() {
+		at = unixSeconds(time.UnixMilli(max(who.held.UnixMilli(), who.begunIn.Since)))
+	}
+	signedIn, _ := authTime(Claims{claimAuthTime: at})
+	who.since = signedIn.UnixMilli()
+	return at
+}
