@@ -306,7 +306,7 @@ func TestMailEmail(t *testing.T) {
 		" ADA@Example.COM ":                      adaEmail,
 		"ada@example.com,mallory@evil.example.x": "", // two signs
 		"ada@example.com,evil.example":           adaEmail,
-		"ａｄａ@example.com":                        "",
+		"ａｄａ@example.com":                        adaEmail, // as East Asian keyboards type it
 		"ada+tag@sub.example.com":                "ada+tag@sub.example.com",
 		"o'brien@example.com":                    "o'brien@example.com",
 		"ada@localhost":                          "ada@localhost",

@@ -6,6 +6,8 @@ import (
 	"strings"
 	"unicode"
 
+	"golang.org/x/text/width"
+
 	"github.com/latchkeyhq/latchkey/internal/weburl"
 )
 
@@ -13,8 +15,11 @@ import (
 var ErrInvalid = errors.New("not one plain e-mail address")
 
 // Normalize turns what was typed into one mailbox. ASCII ends up as with
-// Auth.js: trimmed, lower-cased, the domain cut at its first comma.
+// Auth.js: trimmed, lower-cased, the domain cut at its first comma. So does what
+// East Asian keyboards make of it, full-width letters: the link goes to the
+// ASCII form, so nobody proves another's e-mail address that way.
 func Normalize(typed string) (string, error) {
+	typed = width.Fold.String(typed)
 	if strings.ContainsRune(typed, '"') {
 		return "", ErrInvalid
 	}
