@@ -28,7 +28,7 @@ func showAccount(ctx context.Context, x *exchange) (*Response, error) {
 	if here == nil {
 		if err == nil && left.about == noticeDeleted {
 			dropNotice(x)
-			return pageResponse(pagesFor(ctx, x).Farewell(page.Farewell{Host: x.origin.Host(), Origin: x.origin.Text}))
+			return pageResponse(pagesFor(ctx, x).Farewell(page.Farewell{Host: x.origin.Host(), Origin: home(x)}))
 		}
 		return elsewhere, err
 	}
@@ -95,9 +95,9 @@ func deleteAccount(ctx context.Context, x *exchange, here *currentUser) (*Respon
 func accountView(ctx context.Context, x *exchange, here *currentUser) (page.Account, error) {
 	s := x.setup
 	view := page.Account{
-		CSRFToken: x.csrfToken, CallbackURL: x.url("account"), Host: x.origin.Host(), Origin: x.origin.Text, Name: here.user.Name, Email: here.user.Email,
+		CSRFToken: x.csrfToken, CallbackURL: x.url("account"), Host: x.origin.Host(), Origin: home(x), Name: here.user.Name, Email: here.user.Email,
 		Notice: x.query.Get("done"), Error: x.query.Get("error"),
-		UnlinkAction: x.url("account?do=unlink"), SignOutURL: x.url("signout?callbackUrl=" + url.QueryEscape(x.origin.Text)), FormOrigins: s.formOrigins(),
+		UnlinkAction: x.url("account?do=unlink"), SignOutURL: x.url("signout?callbackUrl=" + url.QueryEscape(home(x))), FormOrigins: s.formOrigins(),
 	}
 	if s.store.has(abilityDeletion) {
 		view.DeleteURL = deletionURL(x)

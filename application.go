@@ -6,12 +6,44 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/latchkeyhq/latchkey/internal/weburl"
 	"github.com/latchkeyhq/latchkey/internal/words"
 )
 
 // What the application decides about one request, and what it is told.
+
+// hook calls a function of the application's own that answers something: for no
+// longer than Limits.Hook, and with a word in the log at debug level.
+func hook[T any](ctx context.Context, s *setup, name string, f func(context.Context) (T, error)) (T, error) {
+	step := s.log.step(ctx, "callback", "name", name)
+	result, err := timed(ctx, s.config.Limits.Hook, name, f)
+	step.end(err)
+	return result, err
+}
+
+// hookOnRead is hook for what runs whenever a session is read: it is called in
+// place, which costs a tenth, and its context tells it when its time is up.
+func hookOnRead[T any](ctx context.Context, s *setup, name string, f func(context.Context) (T, error)) (T, error) {
+	step := s.log.step(ctx, "callback", "name", name)
+	bounded, cancel := context.WithTimeout(ctx, s.config.Limits.Hook)
+	defer cancel()
+	result, err := containResult(func() (T, error) { return f(bounded) })
+	if err != nil && ctx.Err() == nil && bounded.Err() != nil {
+		err = &errTooSlow{name, s.config.Limits.Hook}
+	}
+	step.end(err)
+	return result, err
+}
+
+// ask is hook for a function without a result, and with a limit of its own.
+func (s *setup) ask(ctx context.Context, limit time.Duration, name string, f func(context.Context) error) error {
+	step := s.log.step(ctx, "callback", "name", name)
+	_, err := timed(ctx, limit, name, func(ctx context.Context) (struct{}, error) { return struct{}{}, f(ctx) })
+	step.end(err)
+	return err
+}
 
 // runSignInCallback asks the application whether somebody may come in: no is
 // ErrAccessDenied, unless it has a type of its own; a steering error passes as
@@ -21,7 +53,7 @@ func (x *exchange) runSignInCallback(ctx context.Context, a SignInAttempt) error
 	if decide == nil {
 		return nil
 	}
-	err := contain(func() error { return decide(ctx, a) })
+	err := x.setup.ask(ctx, x.setup.config.Limits.Hook, "Callbacks.SignIn", func(ctx context.Context) error { return decide(ctx, a) })
 	if err != nil && !isSteering(err) && !isTyped(err) {
 		return ErrAccessDenied.wrapFor(a.Account.Provider, err)
 	}
@@ -33,29 +65,35 @@ func (x *exchange) runSignInCallback(ctx context.Context, a SignInAttempt) error
 // before it becomes a redirect.
 func (x *exchange) resolveRedirect(ctx context.Context, to string) (string, error) {
 	base, decide := x.origin.Text, x.setup.config.Callbacks.Redirect
-	if decide == nil && to == base { // nearly always
-		return to, nil
+	if decide == nil && (to == base || to == home(x)) { // nearly always
+		return home(x), nil
 	}
 	if decide == nil {
-		return weburl.Resolve(to, base)
+		to, err := weburl.Resolve(to, base)
+		if to == base {
+			to = home(x)
+		}
+		return to, err
 	}
 	if !strings.HasPrefix(to, "/") && !weburl.Parses(to) {
 		return "", weburl.ErrInvalid
 	}
-	chosen, err := containResult(func() (string, error) { return decide(ctx, to, base) })
+	chosen, err := hook(ctx, x.setup, "Callbacks.Redirect", func(ctx context.Context) (string, error) { return decide(ctx, to, base) })
 	if err != nil {
 		return "", err
 	}
 	// The application may choose any host, but no other scheme and nothing that
 	// breaks a header.
 	switch {
+	case chosen == base:
+		return home(x), nil
 	case strings.HasPrefix(chosen, "/"):
 		return base + weburl.Escape(chosen), nil
 	case weburl.IsHTTP(chosen) && !strings.ContainsAny(chosen, "\\ "):
 		return chosen, nil
 	}
-	x.setup.log.error(ctx, x, ErrInvalidCallbackURL.wrap(weburl.ErrInvalid))
-	return base, nil
+	x.setup.log.error(ctx, x, ErrInvalidCallbackURL.wrap(errors.New("Callbacks.Redirect chose neither a path nor an http(s) URL")))
+	return home(x), nil
 }
 
 // languageOf is the language of whoever asks: the application's choice, or else
@@ -89,7 +127,7 @@ func (x *exchange) expose(ctx context.Context, in SessionRead) (*reading, error)
 			stored = &own
 		}
 		var err error
-		if s, err = containResult(func() (*Session, error) { return shape(ctx, in) }); err != nil {
+		if s, err = hookOnRead(ctx, x.setup, "Callbacks.Session", func(ctx context.Context) (*Session, error) { return shape(ctx, in) }); err != nil {
 			return nil, err
 		}
 		if s == nil {

@@ -3,9 +3,11 @@ package latchkey
 import "context"
 
 // Callbacks are decisions of the application's own: who may sign in, where a
-// browser is sent, what a session token and a session hold. Each may be nil. An
-// error is logged. Of SignIn it means no; of Redirect the error page; of Token
-// and Session, while a session is read, that nobody is signed in.
+// browser is sent, what a session token and a session hold. Each may be nil, and
+// has [Limits].Hook; taking longer is an error. Token and Session, which run
+// whenever a session is read, have to heed their context for that. An error is
+// logged. Of SignIn it means no; of Redirect the error page; of Token and
+// Session, while a session is read, that nobody is signed in.
 type Callbacks struct {
 	// SignIn decides whether somebody may come in. nil, or a nil error: yes. An
 	// error: no, as ErrAccessDenied unless it is an [*Error] or [ErrorType] of

@@ -2,7 +2,7 @@ package latchkey
 
 import (
 	"context"
-	"errors"
+	"fmt"
 	"strings"
 
 	"github.com/latchkeyhq/latchkey/internal/weburl"
@@ -12,7 +12,7 @@ import (
 // is done. Where a good one may lead is decided later.
 func (x *exchange) checkCallbackURLs() error {
 	if to := x.query.Get("callbackUrl"); to != "" && !weburl.Valid(to) {
-		return ErrInvalidCallbackURL.wrap(errors.New("in the query parameter callbackUrl: " + weburl.ErrInvalid.Error()))
+		return ErrInvalidCallbackURL.wrap(fmt.Errorf("in the query parameter callbackUrl: %w", weburl.ErrInvalid))
 	}
 	x.rememberedURL, _ = x.cookies.value(&x.cookies.specs.callbackURL)
 	to, k := x.rememberedURL, &x.cookies.specs.callbackURL
@@ -25,7 +25,7 @@ func (x *exchange) checkCallbackURLs() error {
 	case x.action != "session": // which leaves cookies alone on a fault
 		x.cookies.set(k.clear(k.name()))
 	}
-	return ErrInvalidCallbackURL.wrap(errors.New("in the callback cookie: " + weburl.ErrInvalid.Error()))
+	return ErrInvalidCallbackURL.wrap(fmt.Errorf("in the callback cookie: %w", weburl.ErrInvalid))
 }
 
 // reportsCookie: as in Auth.js a cookie with a URL of another scheme is a fault
@@ -56,7 +56,7 @@ func fittingURL(x *exchange, to string) string {
 	if i := strings.IndexAny(to, "?#"); i >= 0 && fits(k, to[:i]) {
 		return to[:i]
 	}
-	return x.origin.Text
+	return home(x)
 }
 
 // takeCallbackURL decides where the browser goes in the end, from the form, the
@@ -70,7 +70,7 @@ func (x *exchange) takeCallbackURL(ctx context.Context) (err error) {
 		}
 		to = firstOf(text, to)
 	}
-	x.callbackURL = x.origin.Text
+	x.callbackURL = home(x)
 	if to = firstOf(to, x.rememberedURL); to != "" {
 		if x.callbackURL, err = x.resolveRedirect(ctx, to); err != nil {
 			return ErrInvalidCallbackURL.wrap(err)
@@ -80,4 +80,17 @@ func (x *exchange) takeCallbackURL(ctx context.Context) (err error) {
 		x.cookies.set(x.cookies.specs.callbackURL.make(escapeCookie(kept), noTime))
 	}
 	return nil
+}
+
+// returnTo is where a browser ends up: what the application says, else the page
+// it comes from, which is input like any other.
+func returnTo(x *exchange, to string) string {
+	if to != "" {
+		return x.setup.outward(to)
+	}
+	to = x.request.Header.Get("Referer")
+	if rest, ok := strings.CutPrefix(to, x.origin.Text); !ok || (rest != "" && rest[0] != '/') {
+		return x.setup.outward("/")
+	}
+	return to
 }

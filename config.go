@@ -47,6 +47,13 @@ type Site struct {
 	URL      string // the public URL, such as https://app.example; empty: AUTH_URL, else from each request
 	BasePath string // of the routes; empty: the path of AUTH_URL, else /auth
 
+	// Prefix is what http.StripPrefix, or a proxy, takes off paths before the
+	// program sees them, such as "/app". BasePath, Pages and RedirectTo are
+	// paths as the program sees them; links, redirects and pages get Prefix in
+	// front. The path of URL has it, too. Where all of the base path is taken
+	// off, BasePath is "/". Empty: nothing is.
+	Prefix string
+
 	// TrustHost says that the Host and X-Forwarded-* headers of requests can be
 	// believed, because a proxy sets them. Also set by AUTH_TRUST_HOST.
 	TrustHost bool
@@ -116,8 +123,10 @@ type SessionConfig struct {
 // everyone.
 type JWTConfig struct {
 	MaxAge time.Duration // 0: Session.MaxAge
-	// Encode and Decode replace the sealed token of package jwt. Set both or
-	// none. Decode reports any token that is not to be believed with an error.
+	// Encode and Decode replace the sealed token of package jwt, each for itself:
+	// one of them alone is for sites that move from one kind of token to
+	// another. Decode reports any token that is not to be believed with an
+	// error.
 	Encode func(ctx context.Context, p JWTParams) (string, error)
 	Decode func(ctx context.Context, token string, p JWTParams) (Claims, error)
 }
@@ -240,6 +249,9 @@ type Limits struct {
 	Call     time.Duration // one call to a provider; 0: 5 s
 	Callback time.Duration // all calls to a provider of one beginning, or of one callback; 0: 10 s
 	Store    time.Duration // one call of the Adapter; 0: 10 s
+	Hook     time.Duration // one call of Callbacks, of Credentials.Authorize, or of JWTConfig's Encode and Decode; 0: 10 s
+	Mail     time.Duration // one Email.Send; 0: 10 s
+	Event    time.Duration // one function of Events; 0: 5 s
 
 	DiscoveryMaxAge time.Duration // how long a provider's metadata is kept; 0: as its headers say, within 5 minutes and 24 hours; negative: not at all. Its keys are kept for an hour at most
 	DiscoveryPause  time.Duration // after a failure; 0: growing from 1 s to 30 s, or as Retry-After says within 5 minutes; negative: none

@@ -36,22 +36,57 @@ func containResult[T any](f func() (T, error)) (result T, err error) {
 	return result, err
 }
 
-// errTooSlow: a handler did not come back in time and was left behind.
-var errTooSlow = errors.New("the handler did not return in time")
+// errTooSlow: a function of the application's did not come back in time, and was
+// left behind.
+type errTooSlow struct {
+	name  string
+	limit time.Duration
+}
 
-// within runs f and waits for it no longer than limit, whatever becomes of the
-// request that ctx belongs to.
-func within(ctx context.Context, limit time.Duration, f func(context.Context) error) error {
-	ctx, cancel := background(ctx, limit)
-	defer cancel()
-	done := make(chan error, 1)
-	go func() { done <- contain(func() error { return f(ctx) }) }()
-	select {
-	case err := <-done:
-		return err
-	case <-ctx.Done():
-		return errTooSlow
+func (e *errTooSlow) Error() string { return e.name + " did not return within " + e.limit.String() }
+
+// timed runs f in a goroutine of its own, so that neither a panic nor
+// runtime.Goexit ends more than this one call, and waits for it no longer than
+// limit, or than ctx lives.
+func timed[T any](ctx context.Context, limit time.Duration, name string, f func(context.Context) (T, error)) (T, error) {
+	type answer struct {
+		result T
+		err    error
 	}
+	bounded, cancel := context.WithTimeout(ctx, limit)
+	defer cancel()
+	done := make(chan answer, 1)
+	go func() {
+		a := answer{err: errors.New(name + " ended its goroutine")}
+		defer func() {
+			if p := recover(); p != nil {
+				a.err = panicked(p)
+			}
+			done <- a
+		}()
+		result, err := f(bounded)
+		a = answer{result, err}
+	}()
+	select {
+	case a := <-done:
+		if a.err != nil && ctx.Err() == nil && bounded.Err() != nil { // it gave up when it was told to
+			a.err = &errTooSlow{name, limit}
+		}
+		return a.result, a.err
+	case <-bounded.Done():
+	}
+	var none T
+	if err := ctx.Err(); err != nil {
+		return none, err
+	}
+	return none, &errTooSlow{name, limit}
+}
+
+// within is timed for what has no result, whatever becomes of the request that
+// ctx belongs to.
+func within(ctx context.Context, limit time.Duration, name string, f func(context.Context) error) error {
+	_, err := timed(context.WithoutCancel(ctx), limit, name, func(ctx context.Context) (struct{}, error) { return struct{}{}, f(ctx) })
+	return err
 }
 
 // background is for work that must outlive the request that asked for it.

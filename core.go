@@ -42,12 +42,18 @@ func (c *Core) Do(ctx context.Context, r *Request) (*Response, error) {
 func do(ctx context.Context, s *setup, fault error, r *Request, trusted bool) (*Response, error) {
 	x, res, err := answer(ctx, s, fault, r, trusted)
 	if err != nil {
-		return nil, x.handOut(err)
+		return nil, fail(ctx, x, err)
 	}
 	if x.action != "providers" {
 		res = varied(res)
 	}
 	return res, nil
+}
+
+// fail logs err and makes it fit to be handed out.
+func fail(ctx context.Context, x *exchange, err error) error {
+	logFailure(ctx, x, err)
+	return x.handOut(err)
 }
 
 // Match reports whether r is for Latchkey: below the base path, and a route
@@ -75,11 +81,12 @@ func (c *Core) ReadSession(ctx context.Context, r *Request) (*Session, []*http.C
 func (c *Core) reading(ctx context.Context, r *Request) (*exchange, error) {
 	s, err := c.auth.setupFor(ctx, r)
 	if err != nil {
+		logUnread(ctx, s, err)
 		return nil, publicError(err)
 	}
 	x, err := readingExchange(s, r)
 	if err != nil {
-		return nil, publicError(err)
+		return nil, fail(ctx, x, err)
 	}
 	return x, nil
 }
@@ -154,18 +161,24 @@ func (c *Core) fault(ctx context.Context, r *Request) *Response {
 	return errorPage(ctx, strayExchange(s, r), "Configuration")
 }
 
-// SignIn starts signing in with a provider; empty or unknown: it leads to the
-// sign-in page. The URL is Response.Redirect, whatever NoRedirect says. The
-// error is an [*Error].
+// SignIn starts signing in with a provider; empty or unknown, which is logged:
+// it leads to the sign-in page. The URL is Response.Redirect, whatever
+// NoRedirect says. The error is an [*Error].
 func (c *Core) SignIn(ctx context.Context, r *Request, provider string, o SignInOptions, params url.Values) (*Response, error) {
 	x, err := c.reading(ctx, r)
 	if err != nil {
 		return nil, err
 	}
-	s, to := x.setup, returnTo(x, o.RedirectTo)
+	s, to := x.setup, returnTo(x, firstOf(o.RedirectTo, o.Form.Get("redirectTo")))
 	p, ok := s.providers[provider]
 	if !ok {
+		if provider != "" {
+			s.log.error(ctx, x, errNoProvider(provider))
+		}
 		return &Response{Redirect: x.signInURL(to)}, nil
+	}
+	if err := refuseForeign(x, o.Form, o.SkipCSRFCheck); err != nil {
+		return nil, fail(ctx, x, err)
 	}
 	form, query := make(url.Values, len(o.Form)+1), make(url.Values, len(params))
 	for name, values := range params {
@@ -174,6 +187,9 @@ func (c *Core) SignIn(ctx context.Context, r *Request, provider string, o SignIn
 	for name, values := range o.Form {
 		if param, ok := strings.CutPrefix(name, "authorizationParams-"); ok {
 			query[param] = values
+			continue
+		}
+		if name == "redirectTo" || name == "redirect" { // options in the place of fields, as Auth.js has them
 			continue
 		}
 		form[name] = values
@@ -195,6 +211,9 @@ func (c *Core) SignOut(ctx context.Context, r *Request, o SignOutOptions) (*Resp
 	if err != nil {
 		return nil, err
 	}
+	if err := refuseForeign(x, nil, o.SkipCSRFCheck); err != nil {
+		return nil, fail(ctx, x, err)
+	}
 	form := url.Values{"callbackUrl": {returnTo(x, o.RedirectTo)}}
 	res, err := do(ctx, x.setup, nil, ownPost(x.setup, r, "signout", nil, form), true)
 	if err != nil {
@@ -207,13 +226,17 @@ func (c *Core) SignOut(ctx context.Context, r *Request, o SignOutOptions) (*Resp
 // UpdateSession hands data to the token callback, or with stored sessions the
 // session callback, and returns the new session and its cookies.
 func (c *Core) UpdateSession(ctx context.Context, r *Request, data any) (*Session, []*http.Cookie, error) {
-	plain, err := plainJSON(data)
-	if err != nil {
-		return nil, nil, ErrInvalidConfig.wrap(err)
-	}
 	x, err := c.reading(ctx, r)
 	if err != nil {
 		return nil, nil, err
+	}
+	safe := r.Method == http.MethodGet || r.Method == http.MethodHead // such as a page that a provider's redirect leads to
+	if err := refuseForeign(x, nil, safe); err != nil {
+		return nil, nil, fail(ctx, x, err)
+	}
+	plain, err := plainJSON(data)
+	if err != nil {
+		return nil, nil, fail(ctx, x, ErrInvalidConfig.wrap(err))
 	}
 	found, err := x.readSession(ctx, &change{plain})
 	c.auth.settle(ctx, found, err)
@@ -268,7 +291,7 @@ func ownPost(s *setup, r *Request, route string, query, form url.Values) *Reques
 		header.Del(name) // they speak of the application's own request, which it has answered for
 	}
 	return &Request{
-		Method: http.MethodPost, URL: &url.URL{Path: s.path(route), RawQuery: query.Encode()},
+		Method: http.MethodPost, URL: &url.URL{Path: s.config.Site.BasePath + "/" + route, RawQuery: query.Encode()},
 		Host: r.Host, Header: header, Body: []byte(form.Encode()), RemoteAddr: r.RemoteAddr, TLS: r.TLS,
 	}
 }
@@ -283,17 +306,4 @@ func (s *setup) setsSession(res *Response) bool {
 		}
 	}
 	return false
-}
-
-// returnTo is where a browser ends up: what the application says, else the page
-// it comes from, which is input like any other.
-func returnTo(x *exchange, to string) string {
-	if to != "" {
-		return to
-	}
-	to = x.request.Header.Get("Referer")
-	if rest, ok := strings.CutPrefix(to, x.origin.Text); !ok || (rest != "" && rest[0] != '/') {
-		return "/"
-	}
-	return to
 }

@@ -74,7 +74,7 @@ func (p *credentialsProvider) receive(ctx context.Context, x *exchange) (outcome
 	if wait > 0 {
 		return outcome{}, ErrCredentialsSignin.wrapFor(p.ID, &tooManyTries{wait})
 	}
-	u, err := p.runAuthorize(ctx, fields, x.request)
+	u, err := hook(ctx, x.setup, "Credentials.Authorize", func(ctx context.Context) (*User, error) { return p.Authorize(ctx, fields, x.request) })
 	if err != nil {
 		return outcome{}, err
 	}
@@ -114,36 +114,6 @@ func (p *credentialsProvider) typed(x *exchange) (map[string]string, bool) {
 		fields[name] = text
 	}
 	return fields, true
-}
-
-// runAuthorize runs the application's check in a goroutine of its own, so that
-// neither a panic nor runtime.Goexit there ends more than this one try.
-func (p *credentialsProvider) runAuthorize(ctx context.Context, fields map[string]string, r *Request) (*User, error) {
-	type answer struct {
-		user *User
-		err  error
-	}
-	done := make(chan answer, 1)
-	go func() {
-		a := answer{err: errors.New("Authorize ended its goroutine")}
-		defer func() {
-			if p := recover(); p != nil {
-				a = answer{err: panicked(p)}
-			}
-			done <- a
-		}()
-		u, err := p.Authorize(ctx, fields, r)
-		a = answer{u, err}
-	}()
-	select {
-	case a := <-done:
-		if a.err != nil {
-			return nil, a.err
-		}
-		return a.user, nil
-	case <-ctx.Done():
-		return nil, ctx.Err()
-	}
 }
 
 // accountKey is the name that failed tries are counted under, however it was

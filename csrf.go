@@ -3,6 +3,7 @@ package latchkey
 import (
 	"errors"
 	"net/http"
+	"net/url"
 	"strings"
 	"time"
 )
@@ -60,17 +61,46 @@ func (x *exchange) isCrossSite() bool {
 	if !x.isPost() || x.acceptsCrossSite() {
 		return false
 	}
-	h := x.request.Header
-	switch h.Get("Sec-Fetch-Site") {
-	case "same-origin", "none":
-		return false
-	case "same-site":
-		return x.setup.config.Strict.RefuseSameSite
-	case "cross-site":
-		return true
+	from := sentFrom(x.request.Header, x.origin.Text)
+	return from == "cross-site" || from == "same-site" && x.setup.config.Strict.RefuseSameSite
+}
+
+// sentFrom is where the browser says that a request comes from, in the words of
+// Sec-Fetch-Site (Fetch Metadata, section 2.4); empty: it says nothing.
+func sentFrom(h http.Header, origin string) string {
+	switch site := h.Get("Sec-Fetch-Site"); site {
+	case "same-origin", "none", "same-site", "cross-site":
+		return site
 	}
 	given := h["Origin"]
-	return len(given) > 0 && given[0] != "" && !strings.EqualFold(given[0], x.origin.Text)
+	switch {
+	case len(given) == 0 || given[0] == "":
+		return ""
+	case strings.EqualFold(given[0], origin):
+		return "same-origin"
+	}
+	return "cross-site"
+}
+
+var errForeign = ErrMissingCSRF.wrap(errors.New("the browser says that another site asks for this; an application that has checked it says SkipCSRFCheck"))
+
+// refuseForeign judges a request to a handler of the application's own, which
+// nobody has asked for a token. Where its form has one, it counts as it
+// does below the base path. skip: the application has checked.
+func refuseForeign(x *exchange, form url.Values, skip bool) error {
+	if skip || x.setup.config.Strict.SkipCSRFCheck {
+		return nil
+	}
+	token, hash := x.cookies.csrf()
+	given := form["csrfToken"]
+	valid := len(given) > 0 && equalText(given[len(given)-1], token) && x.setup.validCSRF(token, hash)
+	switch from := sentFrom(x.request.Header, x.origin.Text); {
+	case from == "cross-site", from == "same-site" && (!valid || x.setup.config.Strict.RefuseSameSite):
+		return errForeign
+	case len(given) > 0 && !valid && from != "same-origin":
+		return errNoCSRF
+	}
+	return nil
 }
 
 // acceptsCrossSite: a provider that answers by form_post posts from its own

@@ -75,7 +75,7 @@ func (p *emailProvider) begin(ctx context.Context, x *exchange) (outcome, error)
 	switch {
 	case err != nil:
 	case wait > 0:
-		x.setup.log.error(ctx, x, ErrEmailSignIn.wrap(errors.New("too many links asked for")))
+		x.setup.log.error(ctx, x, ErrEmailSignIn.wrapFor(p.ID, &mistake{errors.New("too many links asked for")}))
 	default:
 		err = p.deliver(ctx, x, email)
 	}
@@ -138,7 +138,7 @@ func (p *emailProvider) deliver(ctx context.Context, x *exchange, email string) 
 		Expires: expires, Provider: p.ID, Theme: x.setup.config.Theme,
 		Language: languageOf(ctx, x), Texts: x.setup.config.Texts, Request: x.request,
 	}
-	if err := contain(func() error { return p.Send(ctx, link) }); err != nil {
+	if err := x.setup.ask(ctx, x.setup.config.Limits.Mail, "Email.Send", func(ctx context.Context) error { return p.Send(ctx, link) }); err != nil {
 		cleanup, cancel := background(ctx, x.setup.config.Limits.Store)
 		defer cancel()
 		_, gone := x.setup.store.useVerificationToken(cleanup, row.Identifier, row.Token)
@@ -194,7 +194,7 @@ func (p *emailProvider) receive(ctx context.Context, x *exchange) (outcome, erro
 		token, email = firstOf(x.field("token"), token), firstOf(x.field("email"), email)
 	}
 	if token == "" {
-		return outcome{}, ErrInvalidConfig.wrapFor(p.ID, errors.New("the link has no token"))
+		return outcome{}, ErrInvalidConfig.wrapFor(p.ID, &mistake{errors.New("the link has no token")})
 	}
 	row, err := p.redeem(ctx, x, token, email)
 	if err == nil {

@@ -34,7 +34,7 @@ func (c Config) WithEnv(getenv func(string) string) Config {
 		c.Site.RedirectProxyURL = getenv("AUTH_REDIRECT_PROXY_URL")
 	}
 	if c.Site.BasePath == "" {
-		c.Site.BasePath = basePathOf(c.Site.URL)
+		c.Site.BasePath = basePathOf(c.Site.URL, strings.TrimRight(c.Site.Prefix, "/"))
 	}
 	return c
 }
@@ -59,17 +59,26 @@ func envBool(s string) bool {
 	return !slices.Contains([]string{"", "0", "false", "no", "off"}, strings.ToLower(strings.TrimSpace(s)))
 }
 
-// basePathOf is the base path that the URL of a site implies.
-func basePathOf(site string) string {
-	if u, err := url.Parse(site); err == nil {
-		if path := strings.TrimRight(u.Path, "/"); path != "" {
-			return path
-		}
+// basePathOf is the base path that the URL of a site implies, without the
+// prefix that is taken off before.
+func basePathOf(site, prefix string) string {
+	u, err := url.Parse(site)
+	if err != nil || strings.TrimRight(u.Path, "/") == "" {
+		return defaultBasePath
 	}
-	return defaultBasePath
+	path := strings.TrimRight(u.Path, "/")
+	if rest, ok := strings.CutPrefix(path+"/", prefix+"/"); ok && prefix != "" {
+		return "/" + strings.TrimRight(rest, "/")
+	}
+	return path
 }
 
-// providerEnv reads AUTH_<ID>_<what>: the id in upper case, - as _.
+// providerEnv reads a variable of a provider.
 func providerEnv(getenv func(string) string, id, what string) string {
-	return getenv("AUTH_" + strings.ToUpper(strings.ReplaceAll(id, "-", "_")) + "_" + what)
+	return getenv(providerVariable(id, what))
+}
+
+// providerVariable is AUTH_<ID>_<what>: the id in upper case, - as _.
+func providerVariable(id, what string) string {
+	return "AUTH_" + strings.ToUpper(strings.ReplaceAll(id, "-", "_")) + "_" + what
 }

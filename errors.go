@@ -155,6 +155,13 @@ type unusable struct{ cause error }
 func (u *unusable) Error() string { return u.cause.Error() }
 func (u *unusable) Unwrap() error { return u.cause }
 
+// mistake marks the cause of a failure that whoever sent the request has made:
+// there is nothing for the operator to mend.
+type mistake struct{ err error }
+
+func (m *mistake) Error() string { return m.err.Error() }
+func (m *mistake) Unwrap() error { return m.err }
+
 // ignoring is err, unless it is one that makes no difference.
 func ignoring(err, harmless error) error {
 	if errors.Is(err, harmless) {

@@ -4,7 +4,7 @@ import "context"
 
 // Events tell the application what happened, for audit logs and the like. They
 // run after what they tell is done, in order, and before the answer is sent. An
-// error is logged and changes nothing. Each has five seconds.
+// error is logged and changes nothing. Each has [Limits].Event, five seconds.
 type Events struct {
 	SignIn      func(ctx context.Context, e SignInEvent) error
 	SignOut     func(ctx context.Context, e SignOutEvent) error
@@ -35,7 +35,8 @@ type SignInEvent struct {
 	IsNewUser bool
 }
 
-// SignOutEvent reports the end of a session.
+// SignOutEvent reports the end of a session. Both are nil when the cookie held
+// none that was good for anything any more.
 type SignOutEvent struct {
 	Claims  Claims         // JWTSessions
 	Session *StoredSession // DatabaseSessions

@@ -126,18 +126,50 @@ func ExampleAuth_Middleware() {
 }
 
 // The application's own form signs in through SignIn and shows what went wrong.
+// It carries a token, which SignIn checks: otherwise a page of another site
+// could sign your visitors in to an account of its own.
 func ExampleAuth_SignIn() {
 	auth := exampleAuth()
-	_ = func(w http.ResponseWriter, r *http.Request) {
+	form := func(w http.ResponseWriter, r *http.Request, status int, message string) {
+		token, err := auth.CSRFToken(w, r) // sets a cookie, so before the body
+		if err != nil {
+			http.Error(w, "out of order", http.StatusInternalServerError)
+			return
+		}
+		w.WriteHeader(status)
+		fmt.Fprintf(w, `%s<form method="post"><input type="hidden" name="csrfToken" value="%s">…</form>`, message, token)
+	}
+	login := func(w http.ResponseWriter, r *http.Request) {
+		if r.Method != http.MethodPost {
+			form(w, r, http.StatusOK, "")
+			return
+		}
 		if err := r.ParseForm(); err != nil {
-			http.Error(w, "bad form", http.StatusBadRequest)
+			form(w, r, http.StatusBadRequest, "That was no form.")
 			return
 		}
 		_, err := auth.SignIn(w, r, "credentials", latchkey.SignInOptions{Form: r.PostForm, RedirectTo: "/"}, nil)
-		if errors.Is(err, latchkey.ErrCredentialsSignin) {
-			http.Error(w, "Wrong name or password.", http.StatusForbidden)
+		switch {
+		case err == nil: // the browser is on its way
+		case errors.Is(err, latchkey.ErrCredentialsSignin):
+			form(w, r, http.StatusForbidden, "Wrong name or password.")
+		case errors.Is(err, latchkey.ErrMissingCSRF): // another site's, or open since yesterday
+			form(w, r, http.StatusForbidden, "Please send the form again.")
+		default: // it has been logged
+			form(w, r, http.StatusInternalServerError, "Signing in does not work right now.")
 		}
 	}
+
+	for _, from := range []string{"same-origin", "cross-site"} {
+		r := httptest.NewRequest(http.MethodPost, "/login", strings.NewReader("username=ada&password=lovelace"))
+		r.Header = http.Header{"Content-Type": {"application/x-www-form-urlencoded"}, "Sec-Fetch-Site": {from}}
+		answer := httptest.NewRecorder()
+		login(answer, r)
+		fmt.Println(from, answer.Code, answer.Header().Get("Location"))
+	}
+	// Output:
+	// same-origin 302 https://app.example/
+	// cross-site 403
 }
 
 // A handler of the application's own signs out and says where that leads,

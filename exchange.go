@@ -49,7 +49,7 @@ var errBadRequest = errors.New("bad request")
 
 // errTooMuch is a bad request that would be dear to read; none of the protocol
 // is. The log says so, since a page of the application's own may have sent it.
-var errTooMuch = fmt.Errorf("%w: the query or body has too many, too long or too deeply nested values", errBadRequest)
+var errTooMuch = badRequestFor("the query or body has too many, too long or too deeply nested values")
 
 // What a request may ask of us before it is believed.
 const (
@@ -69,16 +69,23 @@ func takesFields(x *exchange) bool {
 	return x.action == "callback" && x.provider != nil && x.provider.info().kind == TypeCredentials
 }
 
+func badRequestFor(reason string) error {
+	return ErrUnknownAction.wrap(fmt.Errorf("%w: %s", errBadRequest, reason))
+}
+
 // newExchange reads what a request is about, as far as it needs no trust.
 func newExchange(s *setup, r *Request) (*exchange, error) {
-	if r.Method != http.MethodGet && r.Method != http.MethodPost {
-		return nil, errBadRequest
-	}
-	action, providerID, ok := parsePath(s.config.Site.BasePath, r.URL.EscapedPath())
-	if !ok || !s.config.offersAction(action) {
-		return nil, errBadRequest
-	}
+	path := r.URL.EscapedPath()
+	action, providerID, ok := parsePath(s.config.Site.BasePath, path)
 	x := bareExchange(s, r, action)
+	switch {
+	case r.Method != http.MethodGet && r.Method != http.MethodPost:
+		return x, badRequestFor("only GET and POST are answered")
+	case !s.config.isBelow(path):
+		return x, badRequestFor("the path " + redact.Printable(path, 128) + " is not below Site.BasePath " + s.config.Site.BasePath + "; behind http.StripPrefix, or a proxy that takes a prefix off, set Site.Prefix")
+	case !ok || !s.config.offersAction(action):
+		return x, badRequestFor("no route has the path " + redact.Printable(path, 128))
+	}
 	x.providerID, x.provider = providerID, s.providers[providerID]
 	if r.URL.RawQuery != "" {
 		if len(r.URL.RawQuery) > longestQuery {
@@ -106,7 +113,7 @@ func lastOfEach(query string) url.Values {
 
 func bareExchange(s *setup, r *Request, action string) *exchange {
 	x := &exchange{setup: s, request: r, action: action}
-	x.events.to = &s.config.Events
+	x.events.to, x.events.limit = &s.config.Events, s.config.Limits.Event
 	if x.events.to.Observe != nil {
 		x.events.base = x.eventBase()
 	}
@@ -171,7 +178,7 @@ func (x *exchange) readForm() error {
 			return errTooMuch
 		}
 		if err := json.Unmarshal(r.Body, &x.form); err != nil || x.form == nil {
-			return errBadRequest
+			return badRequestFor("the body is no JSON object")
 		}
 	}
 	return nil
@@ -194,7 +201,7 @@ func (x *exchange) wantsJSON() bool {
 
 // url is the absolute URL of a route.
 func (x *exchange) url(route string) string {
-	return x.origin.Text + x.setup.config.Site.BasePath + "/" + route
+	return x.origin.Text + x.setup.path(route)
 }
 
 // deletionURL is the page that asks before an account is deleted.
@@ -203,10 +210,13 @@ func deletionURL(x *exchange) string { return x.url("account?do=delete") }
 // absolute makes a URL of the application's own absolute.
 func (x *exchange) absolute(to string) string {
 	if strings.HasPrefix(to, "/") {
-		return x.origin.Text + to
+		return x.origin.Text + x.setup.outward(to)
 	}
 	return to
 }
+
+// home is where browsers find the site.
+func home(x *exchange) string { return x.origin.Text + x.setup.config.Site.Prefix }
 
 // signInURL is the page that asks somebody to sign in and come back to to.
 func (x *exchange) signInURL(to string) string {

@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"encoding/base64"
 	"errors"
+	"slices"
 	"time"
 
 	"github.com/latchkeyhq/latchkey/internal/oauth"
@@ -25,6 +26,17 @@ func (f *flow) stateParam() string {
 		return derivedState(key)
 	}
 	return f.state
+}
+
+// held are the checks that the flow has a value for.
+func (f *flow) held() (checks []Check) {
+	for c, value := range map[Check]string{CheckPKCE: f.verifier, CheckState: f.state, CheckNonce: f.nonce} {
+		if value != "" {
+			checks = append(checks, c)
+		}
+	}
+	slices.Sort(checks)
+	return checks
 }
 
 // isNamedBy: an answer with this state belongs to the flow.

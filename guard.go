@@ -15,6 +15,14 @@ func (a *Auth) Session(r *http.Request) (*Session, error) {
 	return s, err
 }
 
+// RenewSession is [Auth.Session] with the response at hand: the cookie that keeps
+// the session alive, or clears one that has ended, goes into it. Call it before
+// writing the body.
+func (a *Auth) RenewSession(w http.ResponseWriter, r *http.Request) (*Session, error) {
+	state, _ := a.stateOf(w, r)
+	return state.session()
+}
+
 // LoadSession makes the session available to next through [SessionFrom]. It is
 // read when somebody first looks, and then kept alive: the renewed cookie goes
 // into the response. A request whose handler never looks costs next to nothing.

@@ -5,11 +5,14 @@ import (
 	"errors"
 	"log/slog"
 	"os"
+	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/latchkeyhq/latchkey/internal/oauth"
 	"github.com/latchkeyhq/latchkey/internal/redact"
+	"github.com/latchkeyhq/latchkey/internal/weburl"
 )
 
 // journal writes the log. Nothing that could be used to sign in is ever handed
@@ -22,6 +25,32 @@ type journal struct {
 	mu     sync.Mutex
 	second int64
 	lines  map[ErrorType]int // written in this second
+
+	saidLarge, saidHuge atomic.Bool // see warnOfSize
+}
+
+const (
+	// largeSession is what with the other headers fills the 4 KiB into which
+	// nginx reads the head of an answer, unless proxy_buffer_size says otherwise.
+	largeSession = 3500
+	// hugeSession is what with the names of its pieces fills the 8 KiB that a
+	// line of a request may have there, unless large_client_header_buffers says
+	// otherwise.
+	hugeSession = 7500
+)
+
+// warnOfSize says once of either size what a session of that many bytes runs
+// into.
+func (j *journal) warnOfSize(ctx context.Context, about subject, size int) {
+	switch {
+	case size <= largeSession:
+	case size > hugeSession && j.saidHuge.CompareAndSwap(false, true):
+		j.warn(ctx, "a session is so large that nginx answers 400 to its cookies, unless large_client_header_buffers allows more: put less into Callbacks.Token, or store sessions",
+			append(about.logAttrs(), "bytes", size)...)
+	case size <= hugeSession && j.saidLarge.CompareAndSwap(false, true):
+		j.warn(ctx, "a session is so large that nginx answers 502 instead of setting its cookies, unless proxy_buffer_size allows more: put less into Callbacks.Token, or store sessions",
+			append(about.logAttrs(), "bytes", size)...)
+	}
 }
 
 const (
@@ -87,6 +116,62 @@ func (j *journal) debug(ctx context.Context, about subject, err error) {
 	}
 }
 
+// note is a word at debug level on what has just been decided. It never
+// holds a value that a browser brought.
+func (j *journal) note(ctx context.Context, about subject, text string, args ...any) {
+	if j.out.Enabled(ctx, slog.LevelDebug) && j.samples("debug: "+ErrorType(text)) {
+		j.out.DebugContext(ctx, "latchkey: "+text, append(about.logAttrs(), args...)...)
+	}
+}
+
+// step is something that takes time, such as a call of the Adapter, for the log
+// at debug level. nil: nobody reads that.
+type step struct {
+	log       *journal
+	ctx       context.Context
+	text      string
+	key, name string
+	began     time.Time
+}
+
+// step begins one. It costs nothing where nobody reads it.
+func (j *journal) step(ctx context.Context, text, key, name string) *step {
+	if j == nil || !j.out.Enabled(ctx, slog.LevelDebug) {
+		return nil
+	}
+	return &step{j, ctx, text, key, name, j.now()}
+}
+
+// end says how it went and how long it took; why it failed is logged by whoever
+// gets the error.
+func (s *step) end(err error, args ...any) {
+	if s == nil || !s.log.samples("debug: "+ErrorType(s.text+s.name)) {
+		return
+	}
+	args = append([]any{s.key, s.name, "outcome", outcomeOf(err), "took", s.log.now().Sub(s.began)}, args...)
+	s.log.out.DebugContext(s.ctx, "latchkey: "+s.text, args...)
+}
+
+func outcomeOf(err error) string {
+	_, elsewhere := errors.AsType[*redirect](err)
+	_, own := errors.AsType[*ownResponse](err)
+	switch {
+	case err == nil:
+		return "ok"
+	case elsewhere:
+		return "redirect"
+	case own:
+		return "answer of its own"
+	case errors.Is(err, ErrNotFound):
+		return "not found"
+	case errors.Is(err, ErrConflict):
+		return "conflict"
+	case isTyped(err):
+		return string(typeOf(err))
+	}
+	return "failed"
+}
+
 // error writes what failed, for whom, and why.
 func (j *journal) error(ctx context.Context, about subject, err error, args ...any) {
 	t := typeOf(err)
@@ -100,18 +185,49 @@ func (j *journal) error(ctx context.Context, about subject, err error, args ...a
 	if p, ok := errors.AsType[*panicError](err); ok {
 		args = append(args, "stack", redact.Text(string(p.stack), about.secrets(), longestStack))
 	}
-	level := slog.LevelError
-	if t.onSignInPage() || t == ErrAccessDenied || t == ErrVerification || t == ErrUnknownAction {
-		level = slog.LevelWarn // somebody's mistake, not the operator's
-	}
-	j.out.Log(ctx, level, "latchkey: "+string(t), args...)
+	j.out.Log(ctx, levelOf(err), "latchkey: "+string(t), args...)
 }
 
-// refused tells of a request that was not even read.
-func (j *journal) refused(ctx context.Context, about subject, why error) {
-	if j.samples(ErrorType(why.Error())) {
-		j.out.WarnContext(ctx, "latchkey: "+why.Error(), about.logAttrs()...)
+// levelOf is Error for what an operator has to mend, and less for what visitors
+// and strangers get wrong.
+func levelOf(err error) slog.Level {
+	if errors.Is(err, errBadRequest) || errors.Is(err, ErrBodyTooLarge) {
+		return slog.LevelInfo
 	}
+	if _, ok := errors.AsType[*panicError](err); ok {
+		return slog.LevelError
+	}
+	if _, ok := errors.AsType[*unusable](err); ok {
+		return slog.LevelWarn
+	}
+	if _, ok := errors.AsType[*mistake](err); ok || errors.Is(err, errBadHost) || errors.Is(err, weburl.ErrInvalid) || errors.Is(err, context.Canceled) {
+		return slog.LevelWarn
+	}
+	if failed, ok := errors.AsType[*oauth.StepError](err); ok && failed.Step == oauth.StepAuthorization {
+		return slog.LevelWarn // the browser brought something that makes no sense
+	}
+	if said, ok := errors.AsType[*oauth.ResponseError](err); ok && slices.Contains(operatorCodes, said.Code) {
+		return slog.LevelError
+	}
+	switch t := typeOf(err); {
+	case t.onSignInPage(), t == ErrAccessDenied, t == ErrVerification, t == ErrUnknownAction, t == ErrInvalidCheck:
+		return slog.LevelWarn
+	}
+	return slog.LevelError
+}
+
+// operatorCodes are refusals of a provider that no visitor can mend (RFC 6749,
+// section 4.1.2.1).
+var operatorCodes = []string{"invalid_request", "invalid_scope", "unauthorized_client", "unsupported_response_type"}
+
+// logFailure is for what went wrong on the way of a request; nil: before there
+// was one to speak of.
+func logFailure(ctx context.Context, x *exchange, err error) {
+	if x == nil {
+		logUnprepared(ctx, err)
+		return
+	}
+	x.setup.log.error(ctx, x, err)
 }
 
 // samples drops lines of a kind that is pouring in.

@@ -7,23 +7,30 @@ import (
 )
 
 // What the application can do from its own handlers. Each runs the same code as
-// the route of its name, without asking for a CSRF token: the application's own
-// form is expected to be protected, or to carry [Auth.CSRFToken].
+// the route of its name, and needs no CSRF token: what the browser itself marks
+// as another site's is refused, unless the application says that it has checked.
 
 // SignInOptions says how a sign-in that the application starts goes on.
 type SignInOptions struct {
 	hidden
 
-	RedirectTo string     // where to end up; empty: the page that asked (Referer), else /
+	RedirectTo string     // where to end up; empty: the field redirectTo of Form, else the page that asked (Referer), else /
 	NoRedirect bool       // return the URL instead of redirecting
 	Form       url.Values // what was typed: e-mail, credentials; fields called authorizationParams-X become parameter X
+	// SkipCSRFCheck says that the application has checked where the request
+	// comes from. false: what the browser marks as another site's, by
+	// Sec-Fetch-Site or Origin, is ErrMissingCSRF, a link from there included;
+	// so is a csrfToken in Form that is not [Auth.CSRFToken]'s. A sibling host
+	// needs that token.
+	SkipCSRFCheck bool
 }
 
 // SignIn starts signing in with a provider, or, with an empty or unknown
 // provider, leads to the sign-in page. It sets the cookies on w and redirects,
 // or returns the URL with NoRedirect. params are added to the authorization
 // request of an OAuth provider. The error is an [*Error], as a form wants to
-// show it: wrong credentials are ErrCredentialsSignin.
+// show it: wrong credentials are ErrCredentialsSignin, a form of another site is
+// ErrMissingCSRF. It has been logged.
 func (a *Auth) SignIn(w http.ResponseWriter, r *http.Request, provider string, o SignInOptions, params url.Values) (string, error) {
 	res, err := a.Core().SignIn(r.Context(), requestHead(r), provider, o, params)
 	if err != nil {
@@ -36,6 +43,10 @@ func (a *Auth) SignIn(w http.ResponseWriter, r *http.Request, provider string, o
 type SignOutOptions struct {
 	RedirectTo string // where to end up; empty: the page that asked (Referer), else /
 	NoRedirect bool   // return the URL instead of redirecting
+	// SkipCSRFCheck says that the application has checked where the request
+	// comes from. false: what the browser marks as another site's, or a sibling
+	// host's, is ErrMissingCSRF.
+	SkipCSRFCheck bool
 }
 
 // SignOut ends the session. It sets the cookies on w and redirects, or returns
@@ -60,7 +71,9 @@ func finish(w http.ResponseWriter, res *Response, noRedirect bool) string {
 
 // UpdateSession hands data to the token callback (or, with stored sessions, the
 // session callback) as a browser's update would, and returns the new session.
-// data must be something JSON can hold. Without a session it is ErrNoSession.
+// data must be something JSON can hold. Without a session it is ErrNoSession. A
+// post that the browser marks as another site's is ErrMissingCSRF, unless
+// [Strict].SkipCSRFCheck says that the application checks.
 func (a *Auth) UpdateSession(w http.ResponseWriter, r *http.Request, data any) (*Session, error) {
 	s, cookies, err := a.Core().UpdateSession(r.Context(), requestHead(r), data)
 	addCookies(w, cookies)

@@ -48,6 +48,7 @@ func (p *oauthProvider) authorizationURL(ctx context.Context, x *exchange) (stri
 		return "", err
 	}
 	f.MaxAge = oauth.MaxAgeOf(to)
+	x.setup.log.note(ctx, x, "a sign-in begins", "checks", f.held())
 	return to, x.cookies.begin(f, x.setup.config.Strict.OneFlow, x.setup.now())
 }
 
@@ -76,6 +77,7 @@ func (p *oauthProvider) receive(ctx context.Context, x *exchange) (outcome, erro
 	if err != nil {
 		return outcome{}, err
 	}
+	x.setup.log.note(ctx, x, "a callback belongs to a sign-in of this browser", "checks", f.held())
 	if f.CallbackURL != "" {
 		x.callbackURL = f.CallbackURL
 	}

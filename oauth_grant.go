@@ -23,7 +23,7 @@ func (p *oauthProvider) redeem(ctx context.Context, x *exchange, code string, f 
 	redirectURI, _ := p.redirectURIs(x)
 	t, err := p.client.Exchange(ctx, code, redirectURI, f.verifier)
 	if err != nil {
-		return Grant{}, err
+		return Grant{}, p.cure(err)
 	}
 	x.secretsSeen = append(x.secretsSeen, t.AccessToken, t.RefreshToken, t.IDToken, f.verifier, f.nonce)
 	grant := Grant{Tokens: tokensOf(t), Params: params}
@@ -50,6 +50,17 @@ func (p *oauthProvider) redeem(ctx context.Context, x *exchange, code string, f 
 		err = p.completeProfile(ctx, x, &grant)
 	}
 	return grant, err
+}
+
+// cure names what to check when the provider does not know us (RFC 6749,
+// section 5.2; the second code is GitHub's).
+func (p *oauthProvider) cure(err error) error {
+	said, ok := errors.AsType[*oauth.ResponseError](err)
+	if !ok || !slices.Contains([]string{"invalid_client", "incorrect_client_credentials", "unauthorized_client"}, said.Code) {
+		return err
+	}
+	return fmt.Errorf("%w: check %s and %s (OAuth.ClientID and ClientSecret), and OAuth.ClientAuth",
+		err, providerVariable(p.ID, "ID"), providerVariable(p.ID, "SECRET"))
 }
 
 // tokensOf gives the members of an answer their fields, as far as they fit.

@@ -34,9 +34,27 @@ func (p *OAuth) prepare(s *setup, getenv func(string) string) (preparedProvider,
 	o.about = o.describe()
 	var err error
 	if o.client, err = oauth.New(o.wire(s)); err != nil {
-		return o, ErrInvalidEndpoints.wrapFor(o.ID, err)
+		return o, ErrInvalidEndpoints.wrapFor(o.ID, fmt.Errorf("%w%s", err, o.unset()))
 	}
 	return o, o.validate()
+}
+
+// unset names the variables that would fill what is empty.
+func (p *oauthProvider) unset() string {
+	var names []string
+	if p.ClientID == "" {
+		names = append(names, "OAuth.ClientID or "+providerVariable(p.ID, "ID"))
+	}
+	if p.ClientSecret == "" && p.NewClientSecret == nil && p.SigningKey.Key == nil && p.ClientAuth != ClientAuthNone {
+		names = append(names, "OAuth.ClientSecret or "+providerVariable(p.ID, "SECRET"))
+	}
+	if p.OIDC && p.Issuer == "" {
+		names = append(names, "OAuth.Issuer or "+providerVariable(p.ID, "ISSUER"))
+	}
+	if len(names) == 0 {
+		return ""
+	}
+	return "; set " + strings.Join(names, ", ")
 }
 
 func (p *oauthProvider) describe() providerInfo {
@@ -125,7 +143,7 @@ func (p *oauthProvider) wire(s *setup) oauth.Config {
 		ClientIDParam: p.ClientIDParam, JWKS: p.JWKS, IDTokenAlgs: p.IDTokenAlgs, Audiences: s.config.audiences(p.AllowedAudiences),
 		Authorization: oauth.Endpoint(p.Authorization), Token: oauth.Endpoint(p.Token), UserInfo: oauth.Endpoint(p.UserInfo),
 		AllowInsecure: p.AllowPlainHTTP, HTTP: p.http, Time: s.now, CallTimeout: s.config.Limits.Call, MaxBody: int64(s.config.Limits.Upstream),
-		Cache: discoveryCache(s.config.Limits), StaleKeys: func(a oauth.StaleAnswer) { p.alertOfStaleKeys(s, a) },
+		Cache: discoveryCache(s.config.Limits), StaleKeys: func(a oauth.StaleAnswer) { p.alertOfStaleKeys(s, a) }, Trace: p.trace(s.log),
 	}
 	if p.Scopes != nil {
 		c.Scopes = []string{strings.Join(p.Scopes, firstOf(p.ScopeSeparator, " "))}
@@ -156,6 +174,14 @@ func (p *oauthProvider) wire(s *setup) oauth.Config {
 func (p *oauthProvider) alertOfStaleKeys(s *setup, a oauth.StaleAnswer) {
 	s.log.alert("the keys of this provider cannot be fetched: older ones stay in use until the time given", "provider", p.ID,
 		"fetched", a.Since.UTC(), "until", a.End.UTC(), "error", redact.Text(a.Err.Error(), s.secrets(), longestText))
+}
+
+// trace tells the log, at debug level, of every call to the provider.
+func (p *oauthProvider) trace(log *journal) func(context.Context, oauth.Step, string) func(int, error) {
+	return func(ctx context.Context, what oauth.Step, host string) func(int, error) {
+		step := log.step(ctx, "call to "+p.ID, "step", string(what))
+		return func(status int, err error) { step.end(err, "host", host, "status", status) }
+	}
 }
 
 // discoveryCache is nil for the usual lifetimes.

@@ -107,7 +107,7 @@ func (p *providerInfo) button(action string) page.Provider {
 	for _, f := range p.fields {
 		b.Fields = append(b.Fields, page.Field{
 			Name: f.Name, Label: f.Label, Type: f.Type, Placeholder: f.Placeholder, Autocomplete: f.Autocomplete,
-			Required: f.Name == p.account || f.Type == "password",
+			Value: f.Value, Required: f.Required || f.Name == p.account || f.Type == "password",
 		})
 	}
 	return b
@@ -131,7 +131,7 @@ func signOutPage(ctx context.Context, x *exchange) (*Response, error) {
 	}
 	if u, err := visitor(ctx, x); u == nil && err == nil && opensPage(x.request.Header) {
 		return pageResponse(pagesFor(ctx, x).SignedOut(page.SignedOut{
-			Host: x.origin.Host(), Origin: x.origin.Text, SignInURL: x.url("signin"),
+			Host: x.origin.Host(), Origin: home(x), SignInURL: x.url("signin"),
 		}))
 	}
 	return pageResponse(pagesFor(ctx, x).SignOut(page.SignOut{
@@ -149,7 +149,7 @@ func verifyRequestPage(ctx context.Context, x *exchange) (*Response, error) {
 		}
 		return ownPage(x, own, params...), nil
 	}
-	view := page.VerifyRequest{Host: x.origin.Host(), Origin: x.origin.Text}
+	view := page.VerifyRequest{Host: x.origin.Host(), Origin: home(x)}
 	n := noticeOf(x)
 	if p, ok := x.setup.providers[n.provider]; ok && n.isSent() {
 		view.Email, view.Again = n.typed["email"], n.about == noticeAgain
@@ -173,8 +173,8 @@ func showError(ctx context.Context, x *exchange) *Response {
 
 // errorPage is the built-in error page for a code.
 func errorPage(ctx context.Context, x *exchange, code string) *Response {
-	view := page.Error{Code: code, Host: x.origin.Host(), Origin: x.origin.Text}
-	if view.Origin == "" { // the request is not believed: name nothing of it
+	view := page.Error{Code: code, Host: x.origin.Host(), Origin: home(x)}
+	if x.origin.Text == "" { // the request is not believed: name nothing of it
 		view.Origin = "/"
 	}
 	view.SignInURL = x.url("signin")

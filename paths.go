@@ -46,6 +46,12 @@ func (c *Config) offersAction(name string) bool {
 	return ok && !a.reserved && (name != "account" || c.Account.Enabled)
 }
 
+// isBelow tells whether a path is below the base path.
+func (c *Config) isBelow(path string) bool {
+	rest, ok := strings.CutPrefix(path, c.Site.BasePath)
+	return ok && rest != "" && rest[0] == '/'
+}
+
 // owns tells whether a path belongs to the library: its first segment below the
 // base path is an action that is on.
 func (c *Config) owns(path string) bool {

@@ -20,6 +20,9 @@ const (
 	defaultStoreTime    = 10 * time.Second
 	defaultCallTime     = 5 * time.Second
 	defaultCallbackTime = 10 * time.Second
+	defaultHookTime     = 10 * time.Second
+	defaultMailTime     = 10 * time.Second
+	defaultEventTime    = 5 * time.Second
 	defaultUpstream     = 1 << 20
 	minSessionToken     = 32
 )
@@ -81,6 +84,9 @@ func (c *Config) fillDefaults() {
 	setDefault(&c.Limits.Store, defaultStoreTime)
 	setDefault(&c.Limits.Call, defaultCallTime)
 	setDefault(&c.Limits.Callback, defaultCallbackTime)
+	setDefault(&c.Limits.Hook, defaultHookTime)
+	setDefault(&c.Limits.Mail, defaultMailTime)
+	setDefault(&c.Limits.Event, defaultEventTime)
 	setDefault(&c.Limits.Body, defaultBodyLimit)
 	setDefault(&c.Limits.Upstream, defaultUpstream)
 }

@@ -1,6 +1,7 @@
 package latchkey
 
 import (
+	"net/netip"
 	"net/url"
 	"path"
 	"slices"
@@ -20,11 +21,19 @@ func (s *setup) prepareSite(f *faults, givenPath string) {
 			f.add(ErrInvalidConfig, "Site.URL (AUTH_URL) %q: want an absolute http or https URL such as https://app.example", weburl.Show(c.URL))
 		} else {
 			s.trust.origin = weburl.NewOrigin(u.Scheme, u.Host)
+			if !s.trust.origin.Secure && !isInside(u.Hostname()) {
+				s.log.warnAtStart("Site.URL (AUTH_URL) is http on a public host: sessions and passwords travel in clear; use https")
+			}
 			s.compareBasePaths(givenPath, strings.TrimRight(u.Path, "/"))
+			c.checkPrefix(f, u.Path)
 		}
 	}
-	c.BasePath = strings.TrimRight(c.BasePath, "/")
-	if !validBasePath(c.BasePath) {
+	c.Prefix, c.BasePath = strings.TrimRight(c.Prefix, "/"), strings.TrimRight(c.BasePath, "/")
+	if c.Prefix != "" && !validBasePath(c.Prefix) {
+		f.add(ErrInvalidConfig, "Site.Prefix %q: want a plain path such as /app", c.Prefix)
+		c.Prefix = ""
+	}
+	if !validBasePath(c.BasePath) && (c.BasePath != "" || c.Prefix == "") {
 		f.add(ErrInvalidConfig, "Site.BasePath %q: want a plain path such as /auth", c.BasePath)
 		c.BasePath = defaultBasePath
 	}
@@ -40,6 +49,20 @@ func (s *setup) prepareSite(f *faults, givenPath string) {
 
 // anyPort ends an allowed host that is served on ports nobody knows before.
 const anyPort = ":*"
+
+// isInside is true of hosts that nobody on the way can listen to, or that are
+// not on the internet.
+func isInside(host string) bool {
+	addr, err := netip.ParseAddr(strings.Trim(host, "[]"))
+	return weburl.IsLoopback(host) || err == nil && (addr.IsPrivate() || addr.IsLinkLocalUnicast())
+}
+
+// checkPrefix refuses a URL whose path says that nothing is taken off.
+func (c *Site) checkPrefix(f *faults, path string) {
+	if _, ok := strings.CutPrefix(path+"/", strings.TrimRight(c.Prefix, "/")+"/"); !ok && strings.Trim(path, "/") != "" {
+		f.add(ErrInvalidConfig, "Site.Prefix %q: the path of Site.URL (AUTH_URL) is %q, and has to begin with it", c.Prefix, path)
+	}
+}
 
 // checkHosts refuses hosts, origins and a proxy that nothing could ever match.
 func (c *Site) checkHosts(f *faults) {
@@ -63,6 +86,9 @@ func (c *Site) checkHosts(f *faults) {
 // compareBasePaths warns when the configuration and the site's URL both name
 // one.
 func (s *setup) compareBasePaths(given, named string) {
+	if prefix := s.config.Site.Prefix; prefix != "" && given != "" {
+		given = strings.TrimRight(prefix, "/") + given
+	}
 	switch {
 	case given == "" || named == "":
 	case given == named:

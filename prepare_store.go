@@ -13,7 +13,7 @@ func (s *setup) prepareStores(f *faults) {
 	s.config.Limits.check(f)
 	var able abilities
 	if s.config.Adapter != nil {
-		s.store = newStore(s.config.Adapter, s.config.Limits.Store)
+		s.store = newStore(s.config.Adapter, s.config.Limits.Store, s.log)
 		able = s.store.abilities
 	}
 	s.replay = s.config.Limits.Replay
@@ -49,8 +49,8 @@ func (l *Limits) check(f *faults) {
 			f.add(ErrInvalidConfig, "Limits.%s: want both Events and Per above zero, or neither for the default; Limits.Disabled switches limits off", r.field)
 		}
 	}
-	if l.Body < 0 || l.Upstream < 0 || l.Call < 0 || l.Callback < 0 || l.Store < 0 {
-		f.add(ErrInvalidConfig, "Limits: Body, Upstream, Call, Callback and Store must not be negative; zero is the default")
+	if l.Body < 0 || l.Upstream < 0 || min(l.Call, l.Callback, l.Store, l.Hook, l.Mail, l.Event) < 0 {
+		f.add(ErrInvalidConfig, "Limits: Body, Upstream, Call, Callback, Store, Hook, Mail and Event must not be negative; zero is the default")
 	}
 }
 
@@ -81,9 +81,6 @@ func (c *SessionConfig) check(f *faults) {
 	if c.AbsoluteMaxAge < 0 {
 		f.add(ErrInvalidConfig, "Session.AbsoluteMaxAge must not be negative; zero is no limit")
 	}
-	if (c.JWT.Encode == nil) != (c.JWT.Decode == nil) {
-		f.add(ErrInvalidConfig, "Session.JWT: set both Encode and Decode, or none")
-	}
 	if c.NewToken != nil && len(c.NewToken()) < minSessionToken {
 		f.add(ErrInvalidConfig, "Session.NewToken: its tokens must have at least %d characters", minSessionToken)
 	}
@@ -96,7 +93,7 @@ func (s *setup) prepareRevocations(f *faults) {
 	if s.store != nil {
 		own = s.store.revocations
 	}
-	c, bounds := &s.config.Session, &store{timeout: s.config.Limits.Store}
+	c, bounds := &s.config.Session, &store{timeout: s.config.Limits.Store, log: s.log}
 	chosen := c.Revocations
 	switch {
 	case c.SkipRevocations && chosen != nil:

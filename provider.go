@@ -43,6 +43,8 @@ type Field struct {
 	Type         string // of the HTML input; empty: text
 	Placeholder  string
 	Autocomplete string // empty: what suits Type and Name
+	Value        string // filled in beforehand; never shown for a password
+	Required     bool   // the browser sends no form without it; Authorize gets what was sent all the same
 }
 
 // Endpoint is a provider's URL with the parameters to send to it.
@@ -244,8 +246,8 @@ type Email struct {
 	Name   string        // empty: Email
 	From   string        // handed to Send
 	MaxAge time.Duration // of a link; 0: 24 hours, 10 minutes when Hardened
-	// Send delivers the link. Its error becomes an error page, and the link is
-	// void.
+	// Send delivers the link, within [Limits].Mail. Its error becomes an error
+	// page, and the link is void.
 	Send func(ctx context.Context, l SignInLink) error
 	// Normalize turns what was typed into one mailbox. nil: trimmed,
 	// lower-cased, Unicode NFKC, the domain in ASCII. Its result is treated so

@@ -5,13 +5,11 @@ import (
 	"time"
 )
 
-// handlerTime is how long the application may take to be told one event.
-const handlerTime = 5 * time.Second
-
 // queue holds the events of one piece of work until it is done.
 type queue struct {
 	to      *Events
-	base    *Event // what the request says about every event; nil: nobody observes
+	limit   time.Duration // for being told one event
+	base    *Event        // what the request says about every event; nil: nobody observes
 	waiting []queuedEvent
 }
 
@@ -59,11 +57,11 @@ func (q *queue) flush(ctx context.Context, log *journal, about subject) {
 	q.waiting = nil
 	for _, e := range waiting {
 		if e.handler != nil {
-			q.report(ctx, log, about, e.name, within(ctx, handlerTime, e.handler))
+			q.report(ctx, log, about, e.name, within(ctx, q.limit, "Events."+e.name, e.handler))
 		}
 		if e.event != nil {
 			observe := func(ctx context.Context) error { return q.to.Observe(ctx, *e.event) }
-			q.report(ctx, log, about, string(e.event.Type), within(ctx, handlerTime, observe))
+			q.report(ctx, log, about, string(e.event.Type), within(ctx, q.limit, "Events.Observe", observe))
 		}
 	}
 }

@@ -22,12 +22,12 @@ func (u *undecided) Unwrap() error { return u.cause }
 // refuse answers a request that a guard did not let pass; nil: it may pass
 // after all.
 func refuse(ctx context.Context, x *exchange, s *Session, why error) *Response {
-	here := x.origin.Text + x.request.URL.RequestURI()
+	here := home(x) + x.request.URL.RequestURI()
 	to := x.signInURL(cameFrom(x, here))
 	elsewhere, steered := errors.AsType[*redirect](why)
 	if steered {
 		var err error
-		if to, err = x.resolveRedirect(ctx, elsewhere.to); err != nil {
+		if to, err = x.resolveRedirect(ctx, x.setup.outward(elsewhere.to)); err != nil {
 			return guardFault(ctx, x, err)
 		}
 	} else if p, ok := errors.AsType[*panicError](why); ok {
@@ -83,7 +83,7 @@ func forbidden(ctx context.Context, x *exchange, s *Session, here string) *Respo
 	if !opensPage(x.request.Header) {
 		return jsonText(http.StatusForbidden, "Access denied.")
 	}
-	view := page.Problem{Kind: page.Forbidden, Host: x.origin.Host(), Origin: x.origin.Text, SignInURL: x.signInURL(here)}
+	view := page.Problem{Kind: page.Forbidden, Host: x.origin.Host(), Origin: home(x), SignInURL: x.signInURL(here)}
 	if s != nil {
 		view.As = firstOf(s.User.Email, s.User.Name)
 	}
@@ -95,7 +95,7 @@ func isOwnPage(x *exchange) bool {
 	path := x.request.URL.EscapedPath()
 	p := &x.setup.config.Pages
 	for _, own := range []string{p.SignIn, p.SignOut, p.Error, p.VerifyRequest, p.NewUser} {
-		if own != "" && weburl.SamePage(x.absolute(own), x.origin.Text+path) {
+		if own != "" && weburl.SamePage(x.absolute(own), home(x)+path) {
 			return true
 		}
 	}

@@ -16,17 +16,13 @@ import (
 // render decides what a browser gets for an error of a route. See errors on the
 // wire in docs/protocol.md. Guards answer for themselves, in core.go.
 func render(ctx context.Context, s *setup, x *exchange, r *Request, err error) *Response {
-	if errors.Is(err, errTooMuch) && x != nil {
-		x.setup.log.refused(ctx, x, err)
-	}
+	logFailure(ctx, x, err)
 	if errors.Is(err, errBadRequest) || errors.Is(err, errBadHost) {
 		return renderStray(ctx, s, r, err)
 	}
 	if x == nil {
-		logUnprepared(ctx, err)
 		return configJSON()
 	}
-	x.setup.log.error(ctx, x, err)
 	if _, ok := errors.AsType[*configFault](err); ok {
 		return renderFault(ctx, x)
 	}
@@ -46,7 +42,7 @@ func renderStray(ctx context.Context, s *setup, r *Request, err error) *Response
 		return badRequest(r)
 	}
 	x := strayExchange(s, r)
-	res := problemPage(ctx, x, page.Problem{Kind: page.Missing, Host: x.origin.Host(), Origin: x.origin.Text})
+	res := problemPage(ctx, x, page.Problem{Kind: page.Missing, Host: x.origin.Host(), Origin: home(x)})
 	if errors.Is(err, errBadHost) || errors.Is(err, errTooMuch) {
 		res.Status = http.StatusBadRequest
 	}
@@ -78,7 +74,7 @@ func renderFault(ctx context.Context, x *exchange) *Response {
 // would be shown again for ever.
 func leadsToErrorPage(ctx context.Context, x *exchange) bool {
 	to := x.query.Get("callbackUrl")
-	if to == "" || !strings.HasPrefix(pathOf(to), pathOf(x.setup.config.Pages.Error)) {
+	if to == "" || !strings.HasPrefix(pathOf(to), pathOf(x.absolute(x.setup.config.Pages.Error))) {
 		return false
 	}
 	x.setup.log.error(ctx, x, ErrErrorPageLoop.wrap(errors.New("the error page Pages.Error itself asks for a sign-in")))
@@ -137,8 +133,10 @@ func renderError(x *exchange, err error) *Response {
 		params = append(params, "code", code)
 	}
 	if !t.onSignInPage() {
-		own := firstOf(x.setup.config.Pages.Error, x.setup.path("error"))
-		return &Response{Redirect: x.absolute(weburl.WithQuery(own, params...))}
+		if own := x.setup.config.Pages.Error; own != "" {
+			return &Response{Redirect: x.absolute(weburl.WithQuery(own, params...))}
+		}
+		return &Response{Redirect: x.url("error") + weburl.WithQuery("", params...)}
 	}
 	res := refuseTry(x, err, onSignInPage(x, params...))
 	if t == ErrCredentialsSignin && person {
@@ -154,7 +152,7 @@ func onSignInPage(x *exchange, params ...string) *Response {
 	if own == "" {
 		return &Response{Redirect: x.url("signin") + weburl.WithQuery("", params...)}
 	}
-	if x.callbackURL != "" && x.callbackURL != x.origin.Text {
+	if x.callbackURL != "" && x.callbackURL != home(x) {
 		params = append(params, "callbackUrl", x.callbackURL)
 	}
 	return &Response{Redirect: x.absolute(weburl.WithQuery(own, params...))}
@@ -197,5 +195,5 @@ func crossSite(ctx context.Context, x *exchange) *Response {
 	if !opensPage(x.request.Header) {
 		return jsonText(http.StatusForbidden, "Cross-site request refused.")
 	}
-	return problemPage(ctx, x, page.Problem{Kind: page.Refused, Host: x.origin.Host(), Origin: x.origin.Text})
+	return problemPage(ctx, x, page.Problem{Kind: page.Refused, Host: x.origin.Host(), Origin: home(x)})
 }

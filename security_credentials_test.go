@@ -413,7 +413,7 @@ func TestCredentialsContained(t *testing.T) {
 		mood.Store("panic")
 		before := len(s.log.records(t))
 		s.newBrowser().post("/auth/callback/crew")
-		records := s.log.records(t)[before:]
+		records := s.logged(before)
 		if len(records) != 1 || !strings.Contains(fmt.Sprint(records[0]["stack"]), "security_credentials_test") {
 			t.Errorf("%d records: %.300v", len(records), records)
 		}

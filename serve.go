@@ -36,9 +36,15 @@ func serveHTTP(w http.ResponseWriter, r *http.Request, req *Request, s *setup, f
 	err := req.readBody(r, limit)
 	switch {
 	case errors.Is(err, ErrBodyTooLarge):
+		if s != nil {
+			s.log.error(r.Context(), bareExchange(s, req, ""), ErrUnknownAction.wrap(err))
+		}
 		w.Header().Set("Connection", "close")
 		jsonText(http.StatusRequestEntityTooLarge, "Request body too large.").Send(w)
 	case err != nil:
+		if s != nil {
+			s.log.error(r.Context(), bareExchange(s, req, ""), badRequestFor("the body ends too early"))
+		}
 		badRequest(req).Send(w)
 	default:
 		respond(r.Context(), s, fault, req).Send(w)
@@ -78,6 +84,7 @@ func (x *exchange) serve(ctx context.Context) (same *exchange, res *Response, er
 		}
 	}()
 	if x.isCrossSite() {
+		x.setup.log.error(ctx, x, errForeign)
 		return x, crossSite(ctx, x), nil
 	}
 	res, err = x.route(ctx)

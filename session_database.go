@@ -192,8 +192,12 @@ func (d *databaseStrategy) close(ctx context.Context, x *exchange) (endedSession
 		defer cancel()
 		row, err = s.store.deleteSession(retry, token)
 	}
+	if errors.Is(err, ErrNotFound) { // it was gone before
+		x.queueSignOut(endedSession{}, SignOutEvent{})
+		return endedSession{}, nil
+	}
 	if err != nil {
-		return endedSession{}, ignoring(err, ErrNotFound)
+		return endedSession{}, err
 	}
 	ended := endedSession{row.ID, row.UserID, row.Provider}
 	x.queueSignOut(ended, SignOutEvent{Session: &row})

@@ -19,7 +19,7 @@ type tokenStrategy struct {
 func newTokenStrategy(s *setup) *tokenStrategy {
 	c := &s.config
 	t := &tokenStrategy{setup: s}
-	t.plain = c.Callbacks.Token == nil && c.Callbacks.Session == nil && c.Events.Session == nil && c.Session.JWT.Decode == nil
+	t.plain = c.Callbacks.Token == nil && c.Callbacks.Session == nil && c.Events.Session == nil && c.Session.JWT.Decode == nil && c.Session.JWT.Encode == nil
 	t.rooms.New = func() any { return new(plainRoom) }
 	return t
 }
@@ -59,7 +59,11 @@ func (t *tokenStrategy) shape(ctx context.Context, u TokenUpdate) (Claims, error
 	if own == nil {
 		return u.Claims, nil
 	}
-	return containResult(func() (Claims, error) { return own(ctx, u) })
+	call := func(ctx context.Context) (Claims, error) { return own(ctx, u) }
+	if u.Trigger == "" {
+		return hookOnRead(ctx, t.setup, "Callbacks.Token", call)
+	}
+	return hook(ctx, t.setup, "Callbacks.Token", call)
 }
 
 // seal makes claims the content of the session cookie.
@@ -69,13 +73,14 @@ func (t *tokenStrategy) seal(ctx context.Context, x *exchange, claims Claims) er
 	var token string
 	var err error
 	if encode := c.JWT.Encode; encode != nil {
-		token, err = containResult(func() (string, error) { return encode(ctx, t.params(k, claims)) })
+		token, err = hookOnRead(ctx, t.setup, "JWTConfig.Encode", func(ctx context.Context) (string, error) { return encode(ctx, t.params(k, claims)) })
 	} else {
 		token, err = k.codec.SealClaims(claims, now, c.JWT.MaxAge)
 	}
 	if err != nil {
 		return ErrJWTSession.wrap(err)
 	}
+	t.setup.log.warnOfSize(ctx, x, len(token))
 	x.cookies.putSession(escapeCookie(token), now.Add(c.MaxAge))
 	return nil
 }
@@ -140,6 +145,7 @@ func (t *tokenStrategy) readPlain(ctx context.Context, x *exchange, token string
 	if err != nil {
 		return nil, ErrJWTSession.wrap(err)
 	}
+	t.setup.log.warnOfSize(ctx, x, len(sealed))
 	x.cookies.putSession(sealed, s.Expires)
 	json, err := appendSession(make([]byte, 0, 256), s)
 	return &reading{json: json, session: s}, err
@@ -212,7 +218,7 @@ func (t *tokenStrategy) decode(ctx context.Context, token string, spec *cookieSp
 		}
 		return claims, nil
 	}
-	claims, err := containResult(func() (Claims, error) { return c.Decode(ctx, token, t.params(spec, nil)) })
+	claims, err := hookOnRead(ctx, t.setup, "JWTConfig.Decode", func(ctx context.Context) (Claims, error) { return c.Decode(ctx, token, t.params(spec, nil)) })
 	if err != nil || claims == nil {
 		return nil, errNoToken
 	}
@@ -323,7 +329,8 @@ func (t *tokenStrategy) close(ctx context.Context, x *exchange) (endedSession, e
 		return endedSession{}, nil
 	}
 	claims, err := t.openToken(ctx, token, spec)
-	if errors.Is(err, errNoToken) {
+	if errors.Is(err, errNoToken) { // it was good for nothing before
+		x.queueSignOut(endedSession{}, SignOutEvent{})
 		return endedSession{}, nil
 	}
 	if err == nil {

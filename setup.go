@@ -2,6 +2,7 @@ package latchkey
 
 import (
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/latchkeyhq/latchkey/internal/page"
@@ -45,8 +46,16 @@ type setup struct {
 	principals []principal
 }
 
-// path is the path of a route below the base path.
-func (s *setup) path(route string) string { return s.config.Site.BasePath + "/" + route }
+// path is the path of a route below the base path, as browsers know it.
+func (s *setup) path(route string) string { return s.outward(s.config.Site.BasePath + "/" + route) }
+
+// outward makes a path as the program knows it one as browsers do. URLs stay.
+func (s *setup) outward(to string) string {
+	if s.config.Site.Prefix != "" && strings.HasPrefix(to, "/") {
+		return s.config.Site.Prefix + to
+	}
+	return to
+}
 
 // bind makes a key or a salt of one tenant's own. Where there are no tenants it
 // is the one of Auth.js.

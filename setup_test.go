@@ -67,9 +67,6 @@ func TestWrongConfigurations(t *testing.T) {
 		{"a negative lifetime", func(c *latchkey.Config) { c.Session.MaxAge = -time.Hour }, latchkey.ErrInvalidConfig, "Session.MaxAge"},
 		{"a token without lifetime", func(c *latchkey.Config) { c.Session.JWT.MaxAge = time.Millisecond }, latchkey.ErrInvalidConfig, "JWT.MaxAge"},
 		{"short session tokens", func(c *latchkey.Config) { c.Session.NewToken = func() string { return "short" } }, latchkey.ErrInvalidConfig, "Session.NewToken"},
-		{"half a codec", func(c *latchkey.Config) {
-			c.Session.JWT.Encode = func(context.Context, latchkey.JWTParams) (string, error) { return "", nil }
-		}, latchkey.ErrInvalidConfig, "JWT"},
 		{"stored sessions without a store", func(c *latchkey.Config) { c.Session.Strategy = latchkey.DatabaseSessions }, latchkey.ErrMissingAdapter, "Session.Strategy"},
 		{"stored sessions in a bare store", func(c *latchkey.Config) { c.Adapter = bare }, latchkey.ErrMissingAdapterMethods, "SessionAdapter"},
 

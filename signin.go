@@ -11,8 +11,8 @@ import (
 // Signing in: a provider begins, and later says who came back; what becomes of
 // that is decided in one place, whatever the provider.
 
-func (x *exchange) errNoProvider() error {
-	return ErrInvalidProvider.wrap(fmt.Errorf("no provider has the id %q, which is in the URL", cut(x.providerID, 64)))
+func errNoProvider(id string) error {
+	return ErrInvalidProvider.wrap(&mistake{fmt.Errorf("no provider has the id %q", cut(id, 64))})
 }
 
 // signIn answers POST /signin and /signin/:provider.
@@ -21,7 +21,7 @@ func (x *exchange) signIn(ctx context.Context) (*Response, error) {
 		return &Response{Redirect: x.url("signin")}, nil
 	}
 	if x.provider == nil {
-		return nil, x.errNoProvider()
+		return nil, errNoProvider(x.providerID)
 	}
 	out, err := x.provider.begin(ctx, x)
 	return x.conclude(ctx, out, err)
@@ -30,7 +30,7 @@ func (x *exchange) signIn(ctx context.Context) (*Response, error) {
 // callback answers /callback/:provider.
 func (x *exchange) callback(ctx context.Context) (*Response, error) {
 	if x.provider == nil {
-		return nil, x.errNoProvider()
+		return nil, errNoProvider(x.providerID)
 	}
 	out, err := x.provider.receive(ctx, x)
 	return x.conclude(ctx, out, x.atProvider(err))
@@ -181,7 +181,7 @@ func (x *exchange) steer(ctx context.Context, err error) (*Response, error) {
 	if !ok {
 		return nil, err
 	}
-	to, err := x.resolveRedirect(ctx, elsewhere.to)
+	to, err := x.resolveRedirect(ctx, x.setup.outward(elsewhere.to))
 	if err != nil {
 		return nil, ErrAccessDenied.wrap(err)
 	}

@@ -17,11 +17,12 @@ import (
 type store struct {
 	adapter Adapter
 	timeout time.Duration
+	log     *journal // nil: nobody reads of single calls
 	abilities
 }
 
-func newStore(a Adapter, timeout time.Duration) *store {
-	return &store{a, timeout, abilitiesOf(a)}
+func newStore(a Adapter, timeout time.Duration, log *journal) *store {
+	return &store{a, timeout, log, abilitiesOf(a)}
 }
 
 // call is the one way to the adapter: it bounds, contains and names every
@@ -29,7 +30,9 @@ func newStore(a Adapter, timeout time.Duration) *store {
 func call[T any](ctx context.Context, s *store, operation string, f func(context.Context) (T, error)) (T, error) {
 	ctx, cancel := context.WithTimeout(ctx, s.timeout)
 	defer cancel()
+	step := s.log.step(ctx, "adapter", "operation", operation)
 	result, err := containResult(func() (T, error) { return f(ctx) })
+	step.end(err)
 	switch {
 	case err == nil, errors.Is(err, ErrNotFound), errors.Is(err, ErrConflict):
 		return result, err
@@ -166,7 +169,7 @@ func (s *store) inTx(ctx context.Context, f func(context.Context, *store) error)
 	inner := errNoTx
 	err := callErr(ctx, s, "InTx", func(ctx context.Context) error {
 		return s.tx.InTx(ctx, func(a Adapter) error {
-			inner = f(ctx, newStore(a, s.timeout))
+			inner = f(ctx, newStore(a, s.timeout, s.log))
 			return inner
 		})
 	})

@@ -2,6 +2,7 @@ package latchkey
 
 import (
 	"errors"
+	"fmt"
 	"net/netip"
 	"strings"
 
@@ -39,11 +40,11 @@ func (t *hostTrust) originOf(r *Request) (weburl.Origin, error) {
 		scheme = forwarded
 	}
 	if !weburl.ValidHost(host) || (scheme != "http" && scheme != "https") {
-		return weburl.Origin{}, ErrUntrustedHost.wrap(errBadHost)
+		return weburl.Origin{}, ErrUntrustedHost.wrap(fmt.Errorf("%w: %q", errBadHost, cut(host, 64)))
 	}
 	origin := weburl.NewOrigin(scheme, host)
 	if !t.allows(origin) {
-		return weburl.Origin{}, ErrUntrustedHost.wrap(errBadHost)
+		return weburl.Origin{}, ErrUntrustedHost.wrap(fmt.Errorf("%w: %q", errBadHost, cut(host, 64)))
 	}
 	return origin, nil
 }

@@ -19,12 +19,15 @@ import (
 type TokenParams struct {
 	hidden
 
-	Secrets []string // newest first: all of them open tokens
-	Salt    string   // what the token was sealed for; empty: the name of the cookie
+	// Secrets are newest first: all of them open tokens. Empty: AUTH_SECRET from
+	// the environment, else NEXTAUTH_SECRET, with AUTH_SECRET_1 to
+	// AUTH_SECRET_3 in front of it.
+	Secrets []string
+	Salt    string // what the token was sealed for; empty: the name of the cookie
 
 	// CookieName is the name of the session cookie. Empty:
-	// authjs.session-token, with the prefix __Secure- when SecureCookie says
-	// so.
+	// authjs.session-token, when SecureCookie says so with the prefix __Host-
+	// where the request has one of that name, else with __Secure-.
 	CookieName string
 
 	// SecureCookie says whether the site sets secure cookies. Nil: unless
@@ -62,12 +65,12 @@ func GetToken(h http.Header, p TokenParams) (Claims, error) {
 	if decode == nil {
 		decode = Decode
 	}
-	claims, err := decode(token, p.params())
+	claims, err := decode(token, p.params(cookie.Parse(h)))
 	if err == nil && claims == nil { // a replacement that means "no"
 		err = ErrInvalid
 	}
 	if err != nil {
-		p.refused(err)
+		p.refused(err, p.sessionCookie(cookie.Parse(h)))
 		return nil, err
 	}
 	return claims, nil
@@ -78,7 +81,8 @@ func GetToken(h http.Header, p TokenParams) (Claims, error) {
 // where [GetToken] does, and needs no secrets. It fails with [ErrNoToken]. Safe
 // for concurrent use.
 func GetRawToken(h http.Header, p TokenParams) (string, error) {
-	token, parts, ok := cookie.Parse(h).Chunked(p.sessionCookie())
+	jar := cookie.Parse(h)
+	token, parts, ok := jar.Chunked(p.sessionCookie(jar))
 	if ok {
 		return unescape(token), nil
 	}
@@ -88,15 +92,19 @@ func GetRawToken(h http.Header, p TokenParams) (string, error) {
 	return bearer(h["Authorization"])
 }
 
-func (p TokenParams) sessionCookie() string {
+func (p TokenParams) sessionCookie(jar cookie.Jar) string {
 	const name = "authjs.session-token"
 	switch {
 	case p.CookieName != "":
 		return p.CookieName
-	case p.secure():
-		return "__Secure-" + name
+	case !p.secure():
+		return name
 	}
-	return name
+	// No other host can have planted a cookie with this prefix.
+	if _, parts, ok := jar.Chunked("__Host-" + name); ok || len(parts) > 0 {
+		return "__Host-" + name
+	}
+	return "__Secure-" + name
 }
 
 func (p TokenParams) secure() bool {
@@ -111,27 +119,48 @@ func (p TokenParams) baseURL() string {
 	if p.ApplicationURL != "" {
 		return p.ApplicationURL
 	}
+	return p.env("AUTH_URL", "NEXTAUTH_URL")
+}
+
+// env is the first of the variables that is set.
+func (p TokenParams) env(names ...string) string {
 	getenv := p.Getenv
 	if getenv == nil {
 		getenv = os.Getenv
 	}
-	if site := getenv("AUTH_URL"); site != "" {
-		return site
+	for _, name := range names {
+		if value := getenv(name); value != "" {
+			return value
+		}
 	}
-	return getenv("NEXTAUTH_URL")
+	return ""
 }
 
-func (p TokenParams) params() Params {
+// secrets are those of a site that says nothing else.
+func (p TokenParams) secrets() []string {
+	if len(p.Secrets) > 0 {
+		return p.Secrets
+	}
+	var found []string
+	for _, secret := range []string{p.env("AUTH_SECRET_3"), p.env("AUTH_SECRET_2"), p.env("AUTH_SECRET_1"), p.env("AUTH_SECRET", "NEXTAUTH_SECRET")} {
+		if secret != "" {
+			found = append(found, secret)
+		}
+	}
+	return found
+}
+
+func (p TokenParams) params(jar cookie.Jar) Params {
 	salt := p.Salt
 	if salt == "" {
-		salt = p.sessionCookie()
+		salt = p.sessionCookie(jar)
 	}
-	return Params{Secrets: p.Secrets, Salt: salt, MaxAge: p.MaxAge, Time: p.Time}
+	return Params{Secrets: p.secrets(), Salt: salt, MaxAge: p.MaxAge, Time: p.Time}
 }
 
 // refused logs a class and not err: a replaced Decode may have put the token
 // into it.
-func (p TokenParams) refused(err error) {
+func (p TokenParams) refused(err error, name string) {
 	if p.Logger == nil {
 		return
 	}
@@ -144,7 +173,7 @@ func (p TokenParams) refused(err error) {
 	case errors.Is(err, ErrNoSecret):
 		class = "no secret"
 	}
-	p.Logger.Debug("token refused", "cookie", p.sessionCookie(), "reason", class)
+	p.Logger.Debug("token refused", "cookie", name, "reason", class)
 }
 
 // unescape undoes the percent-encoding that cookies are sent with. Text that is

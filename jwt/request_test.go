@@ -247,3 +247,37 @@ func TestRefusalsAreLoggedWithoutTheToken(t *testing.T) {
 		})
 	}
 }
+
+// a site that says nothing else has its secrets in the environment, and
+// may have taken the prefix of a host for its cookies.
+func TestGetTokenOfTheEnvironment(t *testing.T) {
+	const host = "__Host-authjs.session-token"
+	env := map[string]string{"AUTH_URL": "https://app.example", "AUTH_SECRET": params().Secrets[0]}
+	get := func(h http.Header) (jwt.Claims, error) {
+		return jwt.GetToken(h, jwt.TokenParams{Getenv: func(name string) string { return env[name] }, Time: params().Time})
+	}
+	sealedFor := func(name, sub string) string {
+		p := params()
+		p.Salt, p.Secrets = name, []string{env["AUTH_SECRET"]}
+		token, err := jwt.Encode(jwt.Claims{"sub": sub}, p)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return name + "=" + token
+	}
+	usual, own := sealedFor("__Secure-authjs.session-token", "usual"), sealedFor(host, "own")
+	for cookies, want := range map[string]string{usual: "usual", own: "own", usual + "; " + own: "own"} {
+		if c, err := get(http.Header{"Cookie": {cookies}}); err != nil || c.String("sub") != want {
+			t.Errorf("%v, %v, want %s", c, err, want)
+		}
+	}
+	env["AUTH_SECRET_1"], env["NEXTAUTH_SECRET"] = env["AUTH_SECRET"], "another secret, of before the move"
+	delete(env, "AUTH_SECRET")
+	if c, err := get(http.Header{"Cookie": {own}}); err != nil || c.String("sub") != "own" {
+		t.Errorf("rotated: %v, %v", c, err)
+	}
+	clear(env)
+	if _, err := get(http.Header{"Cookie": {strings.Replace(own, "__Host-", "", 1)}}); !errors.Is(err, jwt.ErrNoSecret) {
+		t.Errorf("no secret: %v", err)
+	}
+}

@@ -77,6 +77,11 @@ type Config struct {
 
 	Cache *Cache // nil: the defaults that Cache names
 
+	// Trace is told of each call before it is made, with the name of the host,
+	// and returns what to tell of its end; status is 0 where there was no
+	// answer. nil: nobody wants to know.
+	Trace func(ctx context.Context, step Step, host string) func(status int, err error)
+
 	// StaleKeys is told, by one call after the other, that keys could not be
 	// fetched and older ones stay in use. nil: nobody is.
 	StaleKeys func(StaleAnswer)

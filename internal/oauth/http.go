@@ -3,6 +3,7 @@ package oauth
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"mime"
 	"net/http"
@@ -100,6 +101,29 @@ var errRedirect = errors.New("redirects are not followed")
 // call makes one request and reads the whole answer, within the limits. Of an
 // answer that cannot be used there are still status and headers.
 func (c *Client) call(ctx context.Context, step Step, method, endpoint string, header http.Header, body io.Reader) (*answer, error) {
+	if c.config.Trace == nil {
+		return c.send(ctx, step, method, endpoint, header, body)
+	}
+	end := c.config.Trace(ctx, step, hostOf(endpoint))
+	a, err := c.send(ctx, step, method, endpoint, header, body)
+	status := 0
+	if a != nil {
+		status = a.status
+	}
+	end(status, err)
+	return a, err
+}
+
+// hostOf is the host of a URL, with its port.
+func hostOf(endpoint string) string {
+	u, err := url.Parse(endpoint)
+	if err != nil {
+		return ""
+	}
+	return u.Host
+}
+
+func (c *Client) send(ctx context.Context, step Step, method, endpoint string, header http.Header, body io.Reader) (*answer, error) {
 	ctx, cancel := c.timeout(ctx)
 	defer cancel()
 	req, err := http.NewRequestWithContext(ctx, method, endpoint, body)
@@ -110,7 +134,7 @@ func (c *Client) call(ctx context.Context, step Step, method, endpoint string, h
 	req.Header.Set("User-Agent", "latchkey")
 	resp, err := c.http.Do(req)
 	if err != nil {
-		return nil, &StepError{Step: step, Err: transportError(err)}
+		return nil, &StepError{Step: step, Err: fmt.Errorf("%s: %w", req.URL.Hostname(), transportError(err))}
 	}
 	defer resp.Body.Close()
 	a := &answer{status: resp.StatusCode, header: resp.Header}

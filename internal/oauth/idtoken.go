@@ -165,18 +165,27 @@ func (c *Client) checkTimes(claims map[string]any) error {
 		return errors.New("exp is missing or not a time")
 	}
 	if now >= exp+leeway {
-		return errors.New("expired")
+		return clockError("expired: exp is", exp, now)
 	}
 	iat, ok := seconds(claims["iat"])
-	if !ok || iat > now+maxFuture.Seconds() {
-		return errors.New("iat is missing, not a time or in the future")
+	if !ok {
+		return errors.New("iat is missing or not a time")
+	}
+	if iat > now+maxFuture.Seconds() {
+		return clockError("from the future: iat is", iat, now)
 	}
 	if value, stated := claims["nbf"]; stated {
 		if nbf, ok := seconds(value); !ok || nbf > now+leeway {
-			return errors.New("not valid yet")
+			return clockError("not valid yet: nbf is", nbf, now)
 		}
 	}
 	return nil
+}
+
+// clockError says both times: one of the two clocks may be wrong.
+func clockError(text string, stated, now float64) error {
+	show := func(seconds float64) string { return time.Unix(int64(seconds), 0).UTC().Format(time.RFC3339) }
+	return fmt.Errorf("%s %s, and the clock here says %s", text, show(stated), show(now))
 }
 
 // checkDates wants the times in a token to be numbers (RFC 7519 section 2).
