@@ -32,6 +32,7 @@ type full interface {
 	latchkey.AccountAdapter
 	latchkey.SessionListAdapter
 	latchkey.AuthenticatorAdapter
+	latchkey.RevocationStore
 }
 
 // faultyTx is faulty inside a transaction.
