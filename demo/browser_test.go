@@ -24,7 +24,7 @@ func TestInABrowser(t *testing.T) {
 		{"R-301 two tabs, the older first", func(b *tab) { walkTwoTabs(b, 0) }},
 		{"R-301 two tabs, the newer first", func(b *tab) { walkTwoTabs(b, 1) }},
 		{"password", walkPassword},
-		{"magic link", walkMagicLink},
+		{"magic link", walkMagicLink}, // R-328: from the mail as it was sent
 		{"account page", walkAccount},
 		{"only the keyboard", walkKeyboard},
 		{"a narrow window", walkNarrow},
@@ -113,7 +113,10 @@ func walkMagicLink(b *tab) {
 	b.says("Check your email", "mailbox of the site")
 	b.open("/mailbox")
 	b.says("To reader@example.com")
-	b.click(`.letter .button`)
+	b = b.opens("/members", func() {
+		b.tabInto(".letter") // a frame of its own, whose only link is the mail's
+		b.press(kb.Enter)
+	})
 	b.waitFor("/members")
 	b.says("Welcome, reader@example.com")
 }
@@ -165,6 +168,19 @@ func walkKeyboard(b *tab) {
 	b.becomes("document.body.innerText.includes('Try signing in')")
 }
 
+// tabInto presses Tab until something in a frame has the focus.
+func (b *tab) tabInto(frame string) {
+	b.t.Helper()
+	quoted, _ := json.Marshal(frame)
+	for range 40 {
+		b.press(kb.Tab)
+		if ask[bool](b, "document.activeElement.matches("+string(quoted)+")") {
+			return
+		}
+	}
+	b.t.Fatalf("Tab never reaches %s", frame)
+}
+
 // tabTo presses Tab until an element has the focus.
 func (b *tab) tabTo(selector string) {
 	b.t.Helper()
@@ -190,23 +206,37 @@ func walkNarrow(b *tab) {
 		b.fits(path)
 	}
 	askForLink(b.t, latchkeytest.NewClientAt(b.t, b.origin), strings.Repeat("long.", 10)+"address@example.com")
-	for _, path := range pages {
+	for _, path := range append(pages, newestFrame(b)) {
 		b.fits(path)
 	}
+	b.open("/auth/signin")
+	b.click(demoButton)
+	b.becomes("document.querySelector('button[data-subject]') !== null")
+	b.isNarrow()
 	signInWithPassword(b)
 	for _, path := range []string{"/", "/members", "/profile", "/auth/account", "/auth/account?do=delete", "/auth/signout"} {
 		b.fits(path)
 	}
 }
 
+func newestFrame(b *tab) string {
+	b.open("/mailbox")
+	return ask[string](b, "new URL(document.querySelector('.letter').src).pathname")
+}
+
 func (b *tab) fits(path string) {
 	b.t.Helper()
 	b.open(path)
-	if wide := ask[int](b, "document.documentElement.scrollWidth"); wide > 320 {
-		b.t.Errorf("%s is %d pixels wide: %s", path, wide, ask[string](b, widest))
-	}
+	b.isNarrow()
 	if at := ask[string](b, "location.pathname + location.search"); at != path {
 		b.t.Errorf("looked at %s instead of %s", at, path)
+	}
+}
+
+func (b *tab) isNarrow() {
+	b.t.Helper()
+	if wide := ask[int](b, "document.documentElement.scrollWidth"); wide > 320 {
+		b.t.Errorf("%s is %d pixels wide: %s", ask[string](b, "location.pathname"), wide, ask[string](b, widest))
 	}
 }
 

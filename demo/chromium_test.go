@@ -12,6 +12,7 @@ import (
 
 	"github.com/chromedp/cdproto/log"
 	"github.com/chromedp/cdproto/runtime"
+	"github.com/chromedp/cdproto/target"
 	"github.com/chromedp/chromedp"
 )
 
@@ -134,6 +135,22 @@ func (b *tab) open(path string) {
 	b.opened[b.origin+path] = true
 	b.lock.Unlock()
 	b.do("open "+path, chromedp.Navigate(b.origin+path))
+}
+
+// opens is the tab that something opens, at a path of the site.
+func (b *tab) opens(path string, something func()) *tab {
+	b.t.Helper()
+	found := chromedp.WaitNewTarget(b.ctx, func(i *target.Info) bool { return strings.HasPrefix(i.URL, b.origin+path) })
+	something()
+	select {
+	case id := <-found:
+		ctx, end := chromedp.NewContext(b.ctx, chromedp.WithTargetID(id))
+		b.t.Cleanup(end)
+		return &tab{t: b.t, ctx: ctx, origin: b.origin, opened: b.opened}
+	case <-time.After(patience):
+		b.t.Fatalf("no tab opens at %s", path)
+		return nil
+	}
 }
 
 func (b *tab) click(selector string) {

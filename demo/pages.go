@@ -5,6 +5,7 @@ import (
 	"embed"
 	"encoding/json"
 	"html/template"
+	"io"
 	"net/http"
 	"strings"
 	"time"
@@ -13,7 +14,7 @@ import (
 	"github.com/latchkeyhq/latchkey"
 )
 
-//go:embed templates style.css icon.svg
+//go:embed templates style.css icon.svg logo.svg
 var files embed.FS
 
 // view is what every page is made from.
@@ -52,9 +53,23 @@ func (d *site) home(w http.ResponseWriter, r *http.Request) {
 	d.show(w, r, http.StatusOK, "home", "Latchkey demo", struct {
 		Username, Password string
 		People             []string
-		GitHub, Google     bool
+		Ready, Unready     []guest
 		Sessions           string
-	}{aliceName, alicePassword, names(), d.github, d.google, d.sessions()})
+	}{aliceName, alicePassword, names(), d.guests(true), d.guests(false), d.sessions()})
+}
+
+// guest is a provider that the demo brings nothing for.
+type guest struct{ Name, Variables string }
+
+// guests are those that are set up, or those that are not.
+func (d *site) guests(ready bool) (list []guest) {
+	if d.github == ready {
+		list = append(list, guest{"GitHub", "AUTH_GITHUB"})
+	}
+	if d.google == ready {
+		list = append(list, guest{"Google", "AUTH_GOOGLE"})
+	}
+	return list
 }
 
 func names() (list []string) {
@@ -85,8 +100,36 @@ func (d *site) mailbox(w http.ResponseWriter, r *http.Request) {
 		d.fail(w, r, err)
 		return
 	}
-	d.show(w, r, http.StatusOK, "mailbox", "Mailbox", letters)
+	d.show(w, r, http.StatusOK, "mailbox", "Mailbox", struct {
+		Letters   []letter
+		LetterMay string
+	}{letters, letterMay})
 }
+
+// letter is the HTML of a mail, which is a stranger to this site: it may run and
+// load nothing, sees no cookies, and its link opens a tab, as in a mail program.
+func (d *site) letter(w http.ResponseWriter, r *http.Request) {
+	l, found, err := d.mails.letter(r.PathValue("id"))
+	switch {
+	case err != nil:
+		d.fail(w, r, err)
+		return
+	case !found || l.HTML == "":
+		d.notFound(w, r)
+		return
+	}
+	h := w.Header()
+	h.Set("Content-Type", htmlText)
+	h.Set("Cache-Control", "private, no-store")
+	h.Set("Content-Security-Policy", "default-src 'none'; style-src 'unsafe-inline'; form-action 'none'; base-uri 'none'; frame-ancestors 'self'; sandbox "+letterMay)
+	h.Set("Referrer-Policy", "no-referrer")
+	h.Set("X-Content-Type-Options", "nosniff")
+	_, _ = io.WriteString(w, l.HTML) // nobody is left to answer
+}
+
+// letterMay is what the frame around a mail allows: a link opens a tab that is
+// an ordinary one.
+const letterMay = "allow-popups allow-popups-to-escape-sandbox"
 
 func (d *site) notFound(w http.ResponseWriter, r *http.Request) {
 	d.show(w, r, http.StatusNotFound, "notfound", "Not found", nil)
@@ -117,7 +160,7 @@ func (d *site) show(w http.ResponseWriter, r *http.Request, status int, name, ti
 	h := w.Header()
 	h.Set("Content-Type", "text/html; charset=utf-8")
 	h.Set("Cache-Control", "private, no-store") // every page says who is signed in
-	h.Set("Content-Security-Policy", "default-src 'none'; style-src 'self'; img-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'")
+	h.Set("Content-Security-Policy", "default-src 'none'; style-src 'self'; img-src 'self'; frame-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'")
 	h.Set("Referrer-Policy", "same-origin")
 	h.Set("X-Content-Type-Options", "nosniff")
 	w.WriteHeader(status)

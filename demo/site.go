@@ -82,6 +82,7 @@ func (d *site) config() latchkey.Config {
 		Site:      latchkey.Site{AllowedHosts: []string{"localhost:*", "127.0.0.1:*"}},
 		Session:   latchkey.SessionConfig{Strategy: d.strategy},
 		Account:   latchkey.AccountPage{Enabled: true},
+		Theme:     latchkey.Theme{Name: "Latchkey demo", Logo: "/logo.svg", Icon: "/favicon.ico"},
 		Texts:     latchkey.Texts{Text: hint},
 		Runtime:   latchkey.Runtime{Logger: d.log},
 	}
@@ -103,19 +104,11 @@ func (d *site) providers() []latchkey.Provider {
 		&latchkey.Credentials{
 			Name: "password",
 			Fields: []latchkey.Field{
-				{Name: "username", Label: "Name", Placeholder: aliceName, Autocomplete: "username"},
-				{Name: "password", Label: "Password", Type: "password", Placeholder: alicePassword},
+				{Name: "username", Label: "Name", Autocomplete: "username"},
+				{Name: "password", Label: "Password", Type: "password"},
 			},
 			Authorize: d.checkPassword,
 		})
-}
-
-// hint adds to the built-in pages where the mail of this demo is to be found.
-func hint(_, key, text string) string {
-	if key == "verify.text" || key == "verify.to" {
-		return text + " In this demo it waits in the mailbox of the site."
-	}
-	return ""
 }
 
 // routes says what is where.
@@ -126,7 +119,9 @@ func (d *site) routes() http.Handler {
 	mux.Handle("GET /members", d.auth.RequireSession(http.HandlerFunc(d.members)))
 	mux.Handle("GET /profile", d.auth.RequireSession(http.HandlerFunc(d.profile)))
 	mux.HandleFunc("GET /mailbox", d.mailbox)
+	mux.HandleFunc("GET /mailbox/{id}", d.letter)
 	mux.HandleFunc("GET /style.css", asset("style.css", "text/css; charset=utf-8"))
+	mux.HandleFunc("GET /logo.svg", asset("logo.svg", "image/svg+xml"))
 	mux.HandleFunc("GET /favicon.ico", asset("icon.svg", "image/svg+xml"))
 	mux.HandleFunc("/", d.notFound)
 	return d.known(d.auth.LoadSession(mux))

@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/latchkeyhq/latchkey"
+	"github.com/latchkeyhq/latchkey/internal/words"
 	"github.com/latchkeyhq/latchkey/latchkeytest"
 )
 
@@ -105,9 +106,42 @@ func TestFrontPage(t *testing.T) {
 	}
 }
 
+// TestIsPresentable: what R-328 asks of the pages that customers see.
+func TestIsPresentable(t *testing.T) {
+	c := newClient(t)
+	signIn := c.Get("/auth/signin")
+	t.Run("R-328 logo and name", func(t *testing.T) {
+		wants(t, signIn, 200, `<img class="logo" src="/logo.svg" alt="Latchkey demo">`, "Latchkey demo</title>", `<link rel="icon" href="/favicon.ico">`)
+	})
+	t.Run("R-328 no password in a field", func(t *testing.T) {
+		if strings.Contains(string(signIn.Body), alicePassword) {
+			t.Error("the sign-in page shows the password")
+		}
+	})
+	t.Run("R-328 what needs setting up says so", func(t *testing.T) {
+		front := c.Get("/")
+		wants(t, front, 200, "Bring your own", "AUTH_GITHUB_ID")
+		if strings.Contains(string(front.Body), "setting up") {
+			t.Error("the front page says that nothing needs setting up")
+		}
+	})
+	for _, tag := range words.Tags() {
+		t.Run("R-328 the mailbox in "+tag, func(t *testing.T) {
+			site := newTestSite(t, environment(t))
+			c := latchkeytest.NewClientAt(t, serve(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				r.Header.Set("Accept-Language", tag)
+				site.ServeHTTP(w, r)
+			})))
+			sent := c.Post("/auth/signin/email", url.Values{"csrfToken": {c.CSRFToken()}, "email": {"reader@example.com"}})
+			wants(t, c.Follow(sent), 200, `lang="`+tag+`"`, mailboxHints[tag])
+			wants(t, newestMail(t, c), 200, `lang="`+tag+`"`, words.Text(tag, "mail.copy"))
+		})
+	}
+}
+
 func TestAssets(t *testing.T) {
 	c := newClient(t)
-	for path, mediaType := range map[string]string{"/style.css": "text/css; charset=utf-8", "/favicon.ico": "image/svg+xml"} {
+	for path, mediaType := range map[string]string{"/style.css": "text/css; charset=utf-8", "/favicon.ico": "image/svg+xml", "/logo.svg": "image/svg+xml"} {
 		p := c.Get(path)
 		if got := p.Header.Get("Content-Type"); p.Status != 200 || got != mediaType || len(p.Body) == 0 {
 			t.Errorf("%s: %d, %s, %d bytes", path, p.Status, got, len(p.Body))
@@ -225,16 +259,51 @@ func askForLink(t *testing.T, c *latchkeytest.Client, email string) {
 	wants(t, c.Follow(sent), 200, "Check your email", "mailbox of the site")
 }
 
-var linkPattern = regexp.MustCompile(` href="(http[^"]*/auth/callback/email[^"]*)"`)
+var (
+	framePattern = regexp.MustCompile(`<iframe [^>]*src="(/mailbox/[^"]*)"`)
+	linkPattern  = regexp.MustCompile(`<a href="(http[^"]*/auth/callback/email[^"]*)"`)
+)
 
-// newestLink is the link of the first mail on the mailbox page.
+// newestMail is the first mail on the mailbox page.
+func newestMail(t *testing.T, c *latchkeytest.Client) *latchkeytest.Page {
+	t.Helper()
+	found := framePattern.FindSubmatch(c.Get("/mailbox").Body)
+	if found == nil {
+		t.Fatal("there is no mail in the mailbox")
+	}
+	return c.Get(string(found[1]))
+}
+
+// newestLink is the link of that mail.
 func newestLink(t *testing.T, c *latchkeytest.Client) string {
 	t.Helper()
-	found := linkPattern.FindSubmatch(c.Get("/mailbox").Body)
+	found := linkPattern.FindSubmatch(newestMail(t, c).Body)
 	if found == nil {
-		t.Fatal("there is no link in the mailbox")
+		t.Fatal("there is no link in the mail")
 	}
 	return html.UnescapeString(string(found[1]))
+}
+
+// TestMailsAreForeign: a mail is shown as it was sent, and as something foreign.
+func TestMailsAreForeign(t *testing.T) {
+	c := newClient(t)
+	askForLink(t, c, "reader@example.com")
+	wants(t, c.Get("/mailbox"), 200, `sandbox="allow-popups allow-popups-to-escape-sandbox"`, "Plain text", "/auth/callback/email?")
+	mail := newestMail(t, c)
+	wants(t, mail, 200, `<table role="presentation" class="card"`, "If the button does not work, copy this link")
+	policy := mail.Header.Get("Content-Security-Policy")
+	for _, part := range []string{"default-src 'none'", "frame-ancestors 'self'", "sandbox allow-popups"} {
+		if !strings.Contains(policy, part) {
+			t.Errorf("R-328: the mail's policy %q lacks %s", policy, part)
+		}
+	}
+	for _, part := range []string{"allow-scripts", "allow-same-origin", "allow-forms", "allow-top-navigation"} {
+		if strings.Contains(policy, part) {
+			t.Errorf("R-328: the mail's policy %q has %s", policy, part)
+		}
+	}
+	wants(t, c.Get("/mailbox/unknown"), 404)
+	wants(t, c.Get("/mailbox/..%2F..%2Fsecret"), 404)
 }
 
 func TestMagicLink(t *testing.T) {

@@ -1,9 +1,7 @@
 package latchkeytest
 
 import (
-	"bytes"
 	"crypto/rand"
-	"html/template"
 	"net/http"
 	"net/url"
 	"slices"
@@ -49,10 +47,7 @@ func (iss *Issuer) authorize(bad Misbehaviour, r *http.Request) reply {
 	case !chosen && q.Get("prompt") == "none":
 		return iss.respond(bad, q, url.Values{"error": {"login_required"}})
 	case !chosen:
-		return page(loginPage, struct {
-			Query  string
-			People []Person
-		}{"?" + r.URL.RawQuery, iss.config.People})
+		return page(loginPage, login{"?" + r.URL.RawQuery, back.Host, iss.config.People})
 	}
 	return iss.respond(bad, q, url.Values{"code": {iss.issueCode(person, q)}})
 }
@@ -132,30 +127,3 @@ func (iss *Issuer) respond(bad Misbehaviour, q, params url.Values) reply {
 	back.RawQuery = query.Encode()
 	return redirect(back.String())
 }
-
-func page(t *template.Template, data any) reply {
-	var body bytes.Buffer
-	if err := t.Execute(&body, data); err != nil {
-		return plain(http.StatusInternalServerError, err.Error())
-	}
-	return reply{http.StatusOK, http.Header{"Content-Type": {"text/html; charset=utf-8"}, "Cache-Control": {"no-store"}}, body.Bytes()}
-}
-
-var loginPage = template.Must(template.New("login").Parse(`<!DOCTYPE html>
-<html lang="en"><meta charset="utf-8"><meta name="viewport" content="width=device-width"><meta name="color-scheme" content="light dark"><link rel="icon" href="data:,"><title>Sign in</title>
-<style>body{font:1rem/1.5 system-ui;max-width:22rem;margin:15vh auto;padding:0 1rem}button{display:block;width:100%;padding:.6rem;margin:.5rem 0;font:inherit}</style>
-<h1>Who are you?</h1>
-<form method="post" action="{{.Query}}">
-{{range $i, $p := .People}}<button name="person" value="{{$i}}" data-subject="{{$p.Subject}}">{{or $p.Name $p.Email $p.Subject}}</button>
-{{end}}<button name="cancel" value="1">Cancel</button>
-</form></html>
-`))
-
-var formPostPage = template.Must(template.New("form_post").Parse(`<!DOCTYPE html>
-<html lang="en"><meta charset="utf-8"><title>One moment</title>
-<body onload="document.forms[0].submit()">
-<form method="post" action="{{.Action}}">
-{{range $name, $values := .Params}}{{range $values}}<input type="hidden" name="{{$name}}" value="{{.}}">
-{{end}}{{end}}<noscript><button>Continue</button></noscript>
-</form></body></html>
-`))

@@ -109,6 +109,9 @@ func TestLoginPage(t *testing.T) {
 	if _, body := p.do(http.MethodGet, authorize, nil, nil); !strings.Contains(string(body), "&lt;script&gt;") || strings.Contains(string(body), "<script>") {
 		t.Errorf("page %s", body)
 	}
+	if _, body := p.do(http.MethodGet, authorize, nil, nil); !strings.Contains(string(body), "prefers-color-scheme:dark") || !strings.Contains(string(body), "width=device-width") || !strings.Contains(string(body), "to continue to app.example") {
+		t.Errorf("R-328: the page is not made for people: %s", body)
+	}
 	answer := func(form url.Values) url.Values {
 		resp, body := p.do(http.MethodPost, authorize, form, nil)
 		to, err := resp.Location()

@@ -17,11 +17,12 @@ var document = template.Must(template.New("mail").Parse(source))
 
 // view is what the document shows.
 type view struct {
-	Lang, Dir, Title, URL    string
-	Before, After            string   // the title around Host
-	Host                     []string // cut before each dot
-	Action, Expires, Ignored string
-	Look                     look
+	Lang, Dir, Title, URL string
+	Before, After         string   // the title around Host
+	Host                  []string // cut before each dot
+	Action, Copy          string
+	Expires, Ignored      string
+	Look                  look
 }
 
 func (w wording) html(l latchkey.SignInLink, host string) (string, error) {
@@ -36,6 +37,7 @@ func (w wording) html(l latchkey.SignInLink, host string) (string, error) {
 		After:   strings.ReplaceAll(after, "{host}", host),
 		Host:    strings.Split(host, "."),
 		Action:  w.whole("mail.action"),
+		Copy:    w.whole("mail.copy"),
 		Expires: w.expires(l.Expires),
 		Ignored: w.whole("mail.ignore"),
 		Look:    newLook(l.Theme),

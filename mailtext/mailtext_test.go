@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/latchkeyhq/latchkey"
+	"github.com/latchkeyhq/latchkey/internal/words"
 	"github.com/latchkeyhq/latchkey/mailtext"
 )
 
@@ -84,8 +85,21 @@ func TestHTMLSaysTheSame(t *testing.T) {
 	if len(p.links) != 1 || p.links[0] != link {
 		t.Errorf("links %q, want only %q", p.links, link)
 	}
-	if !strings.Contains(p.words, "Sign in to app.example Sign in If you did not request") {
+	if !strings.Contains(p.words, "Sign in to app.example Sign in If the button does not work") || !strings.Contains(p.words, "If you did not request") {
 		t.Errorf("words %q", p.words)
+	}
+}
+
+// TestTheLinkCanBeCopied: where a program shows no buttons, or the reader wants
+// another browser, the link is there to select.
+func TestTheLinkCanBeCopied(t *testing.T) {
+	for _, language := range []string{"en", "de", "ar"} {
+		t.Run("R-328 "+language, func(t *testing.T) {
+			p := read(t, compose(t, latchkey.SignInLink{Language: language}).HTML)
+			if want := words.Text(language, "mail.copy") + " " + link; !strings.Contains(p.words, want) {
+				t.Errorf("%q is not among the words %q", want, p.words)
+			}
+		})
 	}
 }
 

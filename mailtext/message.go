@@ -20,8 +20,8 @@ type Message struct {
 }
 
 // Compose words the mail for l in the colours of its theme and the language of
-// whoever asked for the link: the site's host, a button, when the link ends. It fails if l.URL is no
-// http(s) URL.
+// whoever asked for the link: the site's host, a button, the link to copy, and
+// when it ends. It fails if l.URL is no http(s) URL.
 //
 // The mail loads nothing from elsewhere: a picture would show its host who
 // reads mail when, and most programs hide it anyway.

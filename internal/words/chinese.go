@@ -137,6 +137,7 @@ func chinese() Texts {
 
 		"mail.subject": "登录 {host}",
 		"mail.action":  "登录",
+		"mail.copy":    "如果按钮无法使用，请将此链接复制到浏览器中：",
 		"mail.expires": "链接仅可使用一次，有效期至 {time}。",
 		"mail.ignore":  "如果您没有请求此邮件，可以忽略它。",
 	}

@@ -137,6 +137,7 @@ func dutch() Texts {
 
 		"mail.subject": "Inloggen bij {host}",
 		"mail.action":  "Inloggen",
+		"mail.copy":    "Werkt de knop niet? Kopieer dan deze link naar je browser:",
 		"mail.expires": "De link werkt één keer, tot {time}.",
 		"mail.ignore":  "Heb je niet om deze e-mail gevraagd? Dan kun je hem negeren.",
 	}

@@ -138,6 +138,7 @@ var english = Texts{
 
 	"mail.subject": "Sign in to {host}",
 	"mail.action":  "Sign in",
+	"mail.copy":    "If the button does not work, copy this link into your browser:",
 	"mail.expires": "The link works once, until {time}.",
 	"mail.ignore":  "If you did not request this email you can safely ignore it.",
 }

@@ -138,6 +138,7 @@ func french() Texts {
 
 		"mail.subject": "Connexion à {host}",
 		"mail.action":  "Se connecter",
+		"mail.copy":    "Si le bouton ne fonctionne pas, copiez ce lien dans votre navigateur :",
 		"mail.expires": "Le lien fonctionne une seule fois, jusqu’au {time}.",
 		"mail.ignore":  "Si vous n’avez pas demandé cet e-mail, vous pouvez l’ignorer.",
 	}

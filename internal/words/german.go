@@ -137,6 +137,7 @@ func german() Texts {
 
 		"mail.subject": "Anmeldung bei {host}",
 		"mail.action":  "Anmelden",
+		"mail.copy":    "Falls die Schaltfläche nicht funktioniert, kopieren Sie diesen Link in Ihren Browser:",
 		"mail.expires": "Der Link funktioniert einmal, bis {time}.",
 		"mail.ignore":  "Falls Sie diese E-Mail nicht angefordert haben, können Sie sie ignorieren.",
 	}

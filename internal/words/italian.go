@@ -137,6 +137,7 @@ func italian() Texts {
 
 		"mail.subject": "Accedi a {host}",
 		"mail.action":  "Accedi",
+		"mail.copy":    "Se il pulsante non funziona, copia questo link nel browser:",
 		"mail.expires": "Il link funziona una sola volta, fino a {time}.",
 		"mail.ignore":  "Se non hai richiesto questa email, puoi ignorarla.",
 	}

@@ -137,6 +137,7 @@ func japanese() Texts {
 
 		"mail.subject": "{host} へのログイン",
 		"mail.action":  "ログイン",
+		"mail.copy":    "ボタンが機能しない場合は、このリンクをブラウザーにコピーしてください：",
 		"mail.expires": "リンクは {time} まで、1 回だけ使えます。",
 		"mail.ignore":  "お心当たりがない場合は、このメールを無視してください。",
 	}

@@ -138,6 +138,7 @@ func korean() Texts {
 
 		"mail.subject": "{host} 로그인",
 		"mail.action":  "로그인",
+		"mail.copy":    "버튼이 작동하지 않으면 이 링크를 브라우저에 복사하세요:",
 		"mail.expires": "링크는 {time}까지 한 번만 사용할 수 있습니다.",
 		"mail.ignore":  "요청하지 않은 이메일이라면 무시해도 됩니다.",
 	}

@@ -138,6 +138,7 @@ func polish() Texts {
 
 		"mail.subject": "Logowanie do {host}",
 		"mail.action":  "Zaloguj się",
+		"mail.copy":    "Jeśli przycisk nie działa, skopiuj ten link do przeglądarki:",
 		"mail.expires": "Link działa jeden raz, do {time}.",
 		"mail.ignore":  "Jeśli to nie Twoja prośba, możesz zignorować tę wiadomość.",
 	}

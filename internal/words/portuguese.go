@@ -137,6 +137,7 @@ func portuguese() Texts {
 
 		"mail.subject": "Entre em {host}",
 		"mail.action":  "Entrar",
+		"mail.copy":    "Se o botão não funcionar, copie este link no navegador:",
 		"mail.expires": "O link funciona uma única vez, até {time}.",
 		"mail.ignore":  "Se você não pediu este e-mail, pode ignorá-lo.",
 	}

@@ -138,6 +138,7 @@ func spanish() Texts {
 
 		"mail.subject": "Inicia sesión en {host}",
 		"mail.action":  "Iniciar sesión",
+		"mail.copy":    "Si el botón no funciona, copia este enlace en tu navegador:",
 		"mail.expires": "El enlace funciona una sola vez, hasta {time}.",
 		"mail.ignore":  "Si no has pedido este correo, puedes ignorarlo.",
 	}

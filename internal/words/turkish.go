@@ -138,6 +138,7 @@ func turkish() Texts {
 
 		"mail.subject": "{host} için oturum açma bağlantınız",
 		"mail.action":  "Oturum aç",
+		"mail.copy":    "Düğme çalışmıyorsa bu bağlantıyı tarayıcınıza kopyalayın:",
 		"mail.expires": "Bağlantı yalnızca bir kez ve şu zamana kadar çalışır: {time}.",
 		"mail.ignore":  "Bu e-postayı siz istemediyseniz dikkate almayın.",
 	}
