@@ -22,7 +22,7 @@ type Auth struct {
 // that is wrong with c, each part naming the field and the cure; every part is
 // an [*Error].
 func New(c Config) (*Auth, error) {
-	s, err := prepare(c, "", os.Getenv)
+	s, err := prepare(c, "", nil, os.Getenv)
 	if err != nil {
 		return nil, err
 	}

@@ -145,6 +145,9 @@ func (p *oauthProvider) wire(s *setup) oauth.Config {
 		AllowInsecure: p.AllowPlainHTTP, HTTP: p.http, Time: s.now, CallTimeout: s.config.Limits.Call, MaxBody: int64(s.config.Limits.Upstream),
 		Cache: discoveryCache(s.config.Limits), StaleKeys: func(a oauth.StaleAnswer) { p.alertOfStaleKeys(s, a) }, Trace: p.trace(s.log),
 	}
+	if p.Transport == nil { // with one, nobody can tell whether others would get the same answer
+		c.Shared, c.Via = s.issuers, s.config.Runtime.HTTPClient
+	}
 	if p.Scopes != nil {
 		c.Scopes = []string{strings.Join(p.Scopes, firstOf(p.ScopeSeparator, " "))}
 	}

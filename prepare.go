@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/latchkeyhq/latchkey/internal/oauth"
 	"github.com/latchkeyhq/latchkey/internal/page"
 	"github.com/latchkeyhq/latchkey/internal/weburl"
 	"github.com/latchkeyhq/latchkey/internal/words"
@@ -27,11 +28,11 @@ const (
 	minSessionToken     = 32
 )
 
-// prepare makes c ready for a tenant; empty: there is one site. What it returns
-// is never nil: with an error it is good enough to answer every request with
-// that error.
-func prepare(c Config, tenant string, getenv func(string) string) (*setup, error) {
-	s := &setup{config: c.WithEnv(getenv), tenant: tenant}
+// prepare makes c ready for a tenant; empty: there is one site. issuers outlive
+// the setup; nil: they do not. What it returns is never nil: with an error it is
+// good enough to answer every request with that error.
+func prepare(c Config, tenant string, issuers *oauth.Shared, getenv func(string) string) (*setup, error) {
+	s := &setup{config: c.WithEnv(getenv), tenant: tenant, issuers: issuers}
 	s.copyLists()
 	s.config.harden()
 	s.config.fillDefaults()

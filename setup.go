@@ -5,6 +5,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/latchkeyhq/latchkey/internal/oauth"
 	"github.com/latchkeyhq/latchkey/internal/page"
 	"github.com/latchkeyhq/latchkey/internal/weburl"
 	"github.com/latchkeyhq/latchkey/jwt"
@@ -15,6 +16,10 @@ import (
 type setup struct {
 	config Config
 	tenant string // empty: there is one site
+
+	// issuers is what configurations remember of providers together; nil: this
+	// one remembers alone.
+	issuers *oauth.Shared
 
 	order     []preparedProvider // as configured
 	providers map[string]preparedProvider

@@ -7,6 +7,9 @@ import (
 	"os"
 	"sync"
 	"time"
+
+	"github.com/latchkeyhq/latchkey/internal/oauth"
+	"github.com/latchkeyhq/latchkey/internal/sieve"
 )
 
 // NewFunc returns an Auth that asks configure for its Config, once for each
@@ -76,9 +79,10 @@ type CacheOption func(*tenants)
 
 // CacheSize is how many prepared configurations are remembered at one time;
 // without it 4,096. Let all tenants that are busy at one time fit in: preparing
-// one takes longer than a request. Less than 1 is 1.
+// one takes longer than a request. Less than 1 is 1. What providers publish is
+// remembered apart from them, for all.
 func CacheSize(most int) CacheOption {
-	return func(t *tenants) { t.prepared = newSetupCache(max(most, 1)) }
+	return func(t *tenants) { t.prepared = newSetups(most) }
 }
 
 // mostTenants is CacheSize without the option.
@@ -98,20 +102,26 @@ type tenants struct {
 	limiter Limiter
 	replay  ReplayStore
 	client  *http.Client // one pool of connections for all
+	issuers *oauth.Shared
 	// blank renders errors of requests that have no setup at all.
 	blank func() *setup
 
-	prepared *setupCache
+	prepared *setups
 }
+
+// setups are prepared configurations, each made once, by what names them.
+type setups = sieve.Cache[any, func() (*setup, error)]
+
+func newSetups(most int) *setups { return sieve.New[any, func() (*setup, error)](most) }
 
 func tenantsFrom(find func(context.Context, *Request) (tenant, error), options []CacheOption) *tenants {
 	t := &tenants{
 		find: find, limiter: NewMemoryLimiter(nil), replay: newUsedValues(time.Now),
 		blank: sync.OnceValue(func() *setup {
-			s, _ := prepare(Config{}, "", func(string) string { return "" })
+			s, _ := prepare(Config{}, "", nil, func(string) string { return "" })
 			return s
 		}),
-		client: newHTTPClient(), prepared: newSetupCache(mostTenants),
+		client: newHTTPClient(), issuers: oauth.NewShared(), prepared: newSetups(mostTenants),
 	}
 	for _, o := range options {
 		o(t)
@@ -126,13 +136,13 @@ func (t *tenants) setupFor(ctx context.Context, r *Request) (*setup, error) {
 	if err != nil {
 		return nil, ErrInvalidConfig.wrap(err)
 	}
-	prepared := t.prepared.get(which.key)
-	if prepared == nil {
+	prepared, ok := t.prepared.Get(which.key)
+	if !ok {
 		prepared = t.add(which)
 	}
 	s, err := prepared()
 	if s == nil {
-		t.prepared.forget(which.key)
+		t.prepared.Forget(which.key)
 	}
 	return s, err
 }
@@ -140,13 +150,13 @@ func (t *tenants) setupFor(ctx context.Context, r *Request) (*setup, error) {
 // add prepares a configuration, once, outside the lock: a slow tenant holds up
 // nobody else.
 func (t *tenants) add(which tenant) func() (*setup, error) {
-	return t.prepared.getOrAdd(which.key, sync.OnceValues(func() (*setup, error) {
+	return t.prepared.GetOrAdd(which.key, sync.OnceValues(func() (*setup, error) {
 		return containResult(func() (*setup, error) { // its hooks may panic
 			c, err := which.config()
 			if err != nil {
 				return nil, ErrInvalidConfig.wrap(err)
 			}
-			return prepare(t.share(*c), which.name, os.Getenv)
+			return prepare(t.share(*c), which.name, t.issuersOf(c), os.Getenv)
 		})
 	}))
 }
@@ -167,4 +177,12 @@ func (t *tenants) share(c Config) Config {
 		c.Limits.Replay = t.replay
 	}
 	return c
+}
+
+// issuersOf is what is known of providers, unless c lives in a time of its own.
+func (t *tenants) issuersOf(c *Config) *oauth.Shared {
+	if c.Runtime.Time != nil {
+		return nil
+	}
+	return t.issuers
 }

@@ -82,8 +82,16 @@ type Config struct {
 	// answer. nil: nobody wants to know.
 	Trace func(ctx context.Context, step Step, host string) func(status int, err error)
 
+	// Shared remembers metadata and keys for all clients that have it and ask in
+	// the same way: the same provider, within the same limits, and Via, which
+	// must be comparable and stand for what HTTP is made of. nil: this client
+	// remembers them alone.
+	Shared *Shared
+	Via    any
+
 	// StaleKeys is told, by one call after the other, that keys could not be
-	// fetched and older ones stay in use. nil: nobody is.
+	// fetched and older ones stay in use; of clients that share them only the one
+	// that asked. nil: nobody is.
 	StaleKeys func(StaleAnswer)
 }
 

@@ -62,13 +62,13 @@ func (s *keySet) verify(t *compactToken) ([]byte, bool) {
 // verifyWithKeys lets the provider's keys decide. When none fits they may have
 // been rotated, and are fetched again, once.
 func (c *Client) verifyWithKeys(ctx context.Context, t *compactToken) ([]byte, error) {
-	keys, fresh, err := c.keys.get(ctx, nil)
+	keys, fresh, err := c.published.keys.get(ctx, c, nil)
 	if err != nil {
 		return nil, inStep(StepKeys, err)
 	}
 	payload, ok := keys.value.verify(t)
 	if !ok && !fresh && c.mayRefetch(keys) {
-		if keys, _, err = c.keys.get(ctx, keys); err != nil {
+		if keys, _, err = c.published.keys.get(ctx, c, keys); err != nil {
 			return nil, inStep(StepKeys, err)
 		}
 		payload, ok = keys.value.verify(t)
@@ -78,7 +78,7 @@ func (c *Client) verifyWithKeys(ctx context.Context, t *compactToken) ([]byte, e
 		return nil, errNoKey
 	}
 	if fresh {
-		c.useful.Store(keys)
+		c.published.useful.Store(keys)
 	}
 	return payload, nil
 }
@@ -88,7 +88,7 @@ func (c *Client) verifyWithKeys(ctx context.Context, t *compactToken) ([]byte, e
 // any moment. Otherwise KeyPause has to pass, or tokens with invented kids
 // would turn us against the provider.
 func (c *Client) mayRefetch(seen *memory[*keySet]) bool {
-	return c.useful.Load() == seen || !c.config.Time().Before(seen.asked.Add(c.cache.KeyPause))
+	return c.published.useful.Load() == seen || !c.config.Time().Before(seen.asked.Add(c.cache.KeyPause))
 }
 
 func (c *Client) fetchKeys(ctx context.Context) (*keySet, time.Duration, error) {
@@ -108,6 +108,12 @@ func (c *Client) fetchKeys(ctx context.Context) (*keySet, time.Duration, error) 
 		return nil, 0, &StepError{Step: StepKeys, Err: err}
 	}
 	return set, lifetime(a.header, c.config.Time()), nil
+}
+
+func (c *Client) tellStale(s StaleAnswer) {
+	if c.config.StaleKeys != nil {
+		c.config.StaleKeys(s)
+	}
 }
 
 // keysURL falls back to discovery also for a provider that otherwise needs

@@ -50,12 +50,48 @@ func (c *Client) SupportsS256(ctx context.Context) (bool, error) {
 }
 
 func (c *Client) discovered(ctx context.Context) (*Metadata, error) {
-	m, _, err := c.metadata.get(ctx, nil)
+	stated, fresh, err := c.published.metadata.get(ctx, c, nil)
 	if err != nil {
 		return nil, inStep(StepDiscovery, err)
 	}
-	return m.value, nil
+	m, err := c.own(stated.value)
+	if err != nil && !fresh && c.mayDiscoverAgain(stated) {
+		if stated, _, err = c.published.metadata.get(ctx, c, stated); err == nil {
+			m, err = c.own(stated.value)
+		}
+	}
+	if err == nil {
+		return m, nil
+	}
+	if last := c.accepted.Load(); last != nil && c.cache.MaxAge > 0 {
+		return last.ready, nil // as with any other answer that cannot be used
+	}
+	return nil, inStep(StepDiscovery, err)
 }
+
+// mayDiscoverAgain says whether a document that this client does not accept is a
+// reason to ask again: others may, and for them it is current.
+func (c *Client) mayDiscoverAgain(seen *memory[*Metadata]) bool {
+	return !c.config.Time().Before(seen.asked.Add(c.cache.MaxFailurePause))
+}
+
+// ownMetadata is what the provider states, made ready for one client.
+type ownMetadata struct{ stated, ready *Metadata }
+
+// own makes what the provider states ready for this client, once.
+func (c *Client) own(stated *Metadata) (*Metadata, error) {
+	if last := c.accepted.Load(); last != nil && last.stated == stated {
+		return last.ready, nil
+	}
+	if match := c.config.MatchIssuer; match != nil && !match(stated.Issuer, nil) {
+		return nil, errOtherIssuer
+	}
+	ready := c.prepare(*stated)
+	c.accepted.Store(&ownMetadata{stated, ready})
+	return ready, nil
+}
+
+var errOtherIssuer = errors.New("the document is about another issuer than the configured one")
 
 func (c *Client) fetchMetadata(ctx context.Context) (*Metadata, time.Duration, error) {
 	endpoint := strings.TrimSuffix(c.config.Issuer, "/") + "/.well-known/openid-configuration"
@@ -73,6 +109,8 @@ func (c *Client) fetchMetadata(ctx context.Context) (*Metadata, time.Duration, e
 	return m, lifetime(a.header, c.config.Time()), nil
 }
 
+// parseMetadata reads and checks a document, by nothing that clients which share
+// it could see differently.
 func (c *Client) parseMetadata(document []byte) (*Metadata, error) {
 	members, err := decodeObject(document)
 	if err != nil {
@@ -85,8 +123,7 @@ func (c *Client) parseMetadata(document []byte) (*Metadata, error) {
 	if err := c.checkStatedIssuer(m.Issuer); err != nil {
 		return nil, err
 	}
-	m = c.prepare(m)
-	return m, c.checkDiscovered(m)
+	return m, c.checkDiscovered(c.prepare(*m))
 }
 
 // readMetadata copies the members that are used. An endpoint may be missing:
@@ -123,18 +160,19 @@ func readMetadata(members map[string]any) (*Metadata, error) {
 // configured one, to the letter (OpenID Connect Discovery 4.3). Only a slash
 // that the operator typed behind a bare host may be missing in the document, as
 // with Auth.js: it is not the provider that strays then, and the document's
-// spelling is the one that counts.
+// spelling is the one that counts. What MatchIssuer says is this client's own affair
+// (see own).
 func (c *Client) checkStatedIssuer(stated string) error {
 	configured := c.config.Issuer
 	switch {
-	case c.config.MatchIssuer != nil && c.config.MatchIssuer(stated, nil):
+	case c.config.MatchIssuer != nil:
 		return nil
-	case c.config.MatchIssuer == nil && (stated == configured || stated+"/" == configured && isBareHost(stated)):
+	case stated == configured, stated+"/" == configured && isBareHost(stated):
 		return nil
 	case stated != "" && strings.TrimRight(stated, "/") == strings.TrimRight(configured, "/"):
 		return errors.New("the document names the issuer with another slash at its end than the configured one: write it as the provider does")
 	}
-	return errors.New("the document is about another issuer than the configured one")
+	return errOtherIssuer
 }
 
 // isBareHost says that an issuer has no path, not even a slash.
@@ -172,7 +210,7 @@ func (c *Client) checkDiscovered(m *Metadata) error {
 }
 
 // prepare puts what Config states over m and makes the URLs ready to use.
-func (c *Client) prepare(m *Metadata) *Metadata {
+func (c *Client) prepare(m Metadata) *Metadata {
 	k := &c.config
 	m.AuthorizationEndpoint = or(k.Authorization.URL, m.AuthorizationEndpoint)
 	m.TokenEndpoint = withQuery(or(k.Token.URL, m.TokenEndpoint), k.Token.Params)
@@ -184,7 +222,7 @@ func (c *Client) prepare(m *Metadata) *Metadata {
 		u.RawQuery = ""
 		m.authorization = u
 	}
-	return m
+	return &m
 }
 
 // withQuery sets params in the query of a URL.
@@ -220,8 +258,10 @@ func (c *Client) AuthorizationEndpoint() string {
 	if !c.discovers {
 		return c.explicit.AuthorizationEndpoint
 	}
-	if m := c.metadata.last.Load(); m != nil && m.known {
-		return m.value.AuthorizationEndpoint
+	if stated := c.published.metadata.last.Load(); stated != nil && stated.known {
+		if m, err := c.own(stated.value); err == nil {
+			return m.AuthorizationEndpoint
+		}
 	}
 	return c.config.Authorization.URL
 }

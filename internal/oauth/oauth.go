@@ -42,9 +42,8 @@ type Client struct {
 	discovers bool        // something that every sign-in needs is not in Config
 	signer    jose.Signer // private_key_jwt only
 
-	metadata recall[*Metadata]
-	keys     recall[*keySet]
-	useful   atomic.Pointer[memory[*keySet]] // the last keys that verified a token as soon as they were fetched
+	published *published
+	accepted  atomic.Pointer[ownMetadata] // the last of it that this client took
 }
 
 // New checks c and prepares a client for it. All faults are reported at once,
@@ -63,9 +62,8 @@ func New(c Config) (*Client, error) {
 	if err := errors.Join(faults[:]...); err != nil {
 		return nil, err
 	}
-	client.explicit = client.prepare(&Metadata{Issuer: c.Issuer})
-	client.metadata = recall[*Metadata]{fetch: client.fetchMetadata, rules: client.cache.forMetadata(), now: c.Time}
-	client.keys = recall[*keySet]{fetch: client.fetchKeys, rules: client.cache.forKeys(), now: c.Time, stale: c.StaleKeys}
+	client.explicit = client.prepare(Metadata{Issuer: c.Issuer})
+	client.published = c.published()
 	return client, nil
 }
 

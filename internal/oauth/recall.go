@@ -15,11 +15,13 @@ import (
 // recall remembers one thing that the provider publishes. However many callers
 // want it at once, one request is made, and it is nobody's: a caller that gives
 // up does not take the others' answer away.
+//
+// It belongs to no client: the one that makes a request is named each time, and
+// not kept.
 type recall[T any] struct {
-	fetch  func(ctx context.Context) (value T, lifetime time.Duration, err error)
+	fetch  func(by *Client, ctx context.Context) (value T, lifetime time.Duration, err error)
+	stale  func(by *Client, s StaleAnswer) // told whenever a failure leaves an older value in use; nil: nobody
 	rules  Cache
-	now    func() time.Time
-	stale  func(s StaleAnswer) // told whenever a failure leaves an older value in use; nil: nobody
 	last   atomic.Pointer[memory[T]]
 	flight singleflight.Group
 }
@@ -54,40 +56,43 @@ func (m *memory[T]) failure(now time.Time) error {
 // get returns what is known, asking the provider if it has to. With seen, it
 // asks for something newer than that. fresh says that a request was made, by
 // this call or by one that it waited for.
-func (r *recall[T]) get(ctx context.Context, seen *memory[T]) (m *memory[T], fresh bool, err error) {
-	if m := r.last.Load(); r.serves(m, seen) {
-		return m, false, m.failure(r.now())
+func (r *recall[T]) get(ctx context.Context, by *Client, seen *memory[T]) (m *memory[T], fresh bool, err error) {
+	now := by.config.Time
+	if m := r.last.Load(); r.serves(m, seen, now()) {
+		return m, false, m.failure(now())
 	}
 	shared := context.WithoutCancel(ctx)
-	done := r.flight.DoChan("", func() (any, error) { return r.renew(shared, seen), nil })
+	done := r.flight.DoChan("", func() (any, error) { return r.renew(shared, by, seen), nil })
 	select {
 	case <-ctx.Done():
 		return nil, false, transportError(ctx.Err())
 	case result := <-done:
 		m := result.Val.(*memory[T])
-		return m, true, m.failure(r.now())
+		return m, true, m.failure(now())
 	}
 }
 
-func (r *recall[T]) serves(m, seen *memory[T]) bool {
+func (r *recall[T]) serves(m, seen *memory[T], now time.Time) bool {
 	if m == nil {
 		return false
 	}
-	now := r.now()
 	current := m.known && m != seen && now.Before(m.until)
 	return current || now.Before(m.retry)
 }
 
-func (r *recall[T]) renew(ctx context.Context, seen *memory[T]) *memory[T] {
+func (r *recall[T]) renew(ctx context.Context, by *Client, seen *memory[T]) *memory[T] {
 	last := r.last.Load()
-	if r.serves(last, seen) {
+	if r.serves(last, seen, by.config.Time()) {
 		return last // another flight landed between the look and this one
 	}
-	value, lifetime, err := r.fetchSafely(ctx)
-	now := r.now()
+	value, lifetime, err := r.fetchSafely(ctx, by)
+	now := by.config.Time()
 	if err != nil {
 		next := r.afterFailure(last, now, err)
 		r.last.Store(next)
+		if next.known && r.stale != nil {
+			r.stale(by, StaleAnswer{Since: next.since, End: next.end, Err: err})
+		}
 		return next
 	}
 	lifetime = min(max(lifetime, r.rules.MinAge), r.rules.MaxAge)
@@ -107,17 +112,10 @@ func (r *recall[T]) afterFailure(last *memory[T], now time.Time, err error) *mem
 		next.pause = min(max(2*last.pause, r.rules.FailurePause), r.rules.MaxFailurePause)
 		if r.rules.MaxAge > 0 && last.usable(now) {
 			next.value, next.known, next.until, next.since, next.end = last.value, true, last.until, last.since, last.end
-			r.tellStale(StaleAnswer{Since: next.since, End: next.end, Err: err})
 		}
 	}
 	next.retry = now.Add(max(next.pause, min(waitOf(err), r.rules.MaxRetryAfter)))
 	return next
-}
-
-func (r *recall[T]) tellStale(s StaleAnswer) {
-	if r.stale != nil {
-		r.stale(s)
-	}
 }
 
 // waitOf is how long the answer that failed asks to be left alone.
@@ -143,13 +141,13 @@ func askedToWait(h http.Header, now time.Time) time.Duration {
 
 // fetchSafely exists because the request runs in a goroutine of its own, where
 // a panic in a transport would end the process.
-func (r *recall[T]) fetchSafely(ctx context.Context) (value T, lifetime time.Duration, err error) {
+func (r *recall[T]) fetchSafely(ctx context.Context, by *Client) (value T, lifetime time.Duration, err error) {
 	defer func() {
 		if recover() != nil {
 			err = errors.New("oauth: the transport panicked")
 		}
 	}()
-	return r.fetch(ctx)
+	return r.fetch(by, ctx)
 }
 
 // unstatedLifetime is for answers that do not say how long they are good.

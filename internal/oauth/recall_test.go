@@ -270,7 +270,7 @@ func TestR384KeysThatCannotBeFetchedAgain(t *testing.T) {
 		t.Run("R-384 "+name, func(t *testing.T) {
 			var told []StaleAnswer
 			s := newSteps(t, nil)
-			s.c.keys.stale = func(a StaleAnswer) { told = append(told, a) }
+			s.c.config.StaleKeys = func(a StaleAnswer) { told = append(told, a) }
 			began := s.at.Now()
 			token := s.f.idToken(map[string]any{"exp": began.Add(60 * 24 * time.Hour).Unix()})
 			if err := verify(t, s.c, token); err != nil {
@@ -364,7 +364,7 @@ func TestR225LateFlightsAskNothing(t *testing.T) {
 	f := newFake(t)
 	c := f.client(t)
 	for range 2 {
-		c.metadata.renew(t.Context(), nil) // two callers looked before either asked
+		c.published.metadata.renew(t.Context(), c, nil) // two callers looked before either asked
 	}
 	if n := f.hits(discoveryPath); n != 1 {
 		t.Errorf("%d requests, want 1", n)
