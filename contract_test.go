@@ -106,6 +106,9 @@ func TestMessagesNameTheCure(t *testing.T) {
 			t.Errorf("R-323: want %s: %v", says, err)
 		}
 	}
+	if _, err := latchkey.New(latchkey.Config{Site: latchkey.Site{URL: siteOrigin}, Secrets: []string{siteSecret}}); err == nil || !strings.Contains(err.Error(), "Providers is empty") {
+		t.Errorf("R-323: no provider at all: %v", err)
+	}
 	for site, warned := range map[string]bool{"http://app.example": true, "http://203.0.113.9": true, "https://app.example": false, "http://localhost:3000": false, "http://127.0.0.1": false, "http://192.168.1.7": false, "http://[::1]:80": false} {
 		s := newSite(t, func(c *latchkey.Config) { c.Site.URL = site })
 		if strings.Contains(s.log.text(), "public host") != warned {

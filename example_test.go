@@ -210,8 +210,9 @@ func ExampleEmail() {
 // Settings that depend on the request: the canary is another configuration.
 func ExampleNewFunc() {
 	usual := &latchkey.Config{
-		Site:    latchkey.Site{URL: "https://app.example"},
-		Secrets: []string{"the output of openssl rand -base64 33"},
+		Site:      latchkey.Site{URL: "https://app.example"},
+		Secrets:   []string{"the output of openssl rand -base64 33"},
+		Providers: []latchkey.Provider{providers.GitHub(latchkey.OAuth{ClientID: "id", ClientSecret: "secret"})},
 	}
 	canary := *usual
 	canary.Hardened = true
@@ -222,9 +223,9 @@ func ExampleNewFunc() {
 		return usual, nil // the same pointer each time: it is prepared once
 	})
 	answer := httptest.NewRecorder()
-	auth.ServeHTTP(answer, httptest.NewRequest(http.MethodGet, "/auth/providers", nil))
+	auth.ServeHTTP(answer, httptest.NewRequest(http.MethodGet, "/auth/session", nil))
 	fmt.Println(answer.Code, answer.Body)
-	// Output: 200 {}
+	// Output: 200 null
 }
 
 // Each tenant has an Adapter and secrets of its own, and so people of its own.
@@ -243,10 +244,11 @@ func ExampleNewTenants() {
 		},
 		func(_ context.Context, tenant string) (*latchkey.Config, error) { // once for each
 			return &latchkey.Config{
-				Site:    latchkey.Site{URL: "https://" + tenant + ".app.example"},
-				Secrets: []string{secrets[tenant]},
-				Adapter: memoryadapter.New(memoryadapter.Options{}),
-				Runtime: latchkey.Runtime{Logger: quiet},
+				Site:      latchkey.Site{URL: "https://" + tenant + ".app.example"},
+				Secrets:   []string{secrets[tenant]},
+				Adapter:   memoryadapter.New(memoryadapter.Options{}),
+				Providers: []latchkey.Provider{providers.GitHub(latchkey.OAuth{ClientID: "id", ClientSecret: "secret"})},
+				Runtime:   latchkey.Runtime{Logger: quiet},
 			}, nil
 		},
 	)

@@ -14,7 +14,7 @@ import (
 // fuzzSetup is a site without a database.
 func fuzzSetup(f testing.TB, change ...func(*Config)) *setup {
 	f.Helper()
-	c := Config{Site: Site{URL: "https://app.example"}, Secrets: []string{"a secret for fuzzing that is long enough"}, Runtime: Runtime{Logger: slog.New(slog.DiscardHandler)}}
+	c := Config{Site: Site{URL: "https://app.example"}, Providers: []Provider{&OAuth{ID: "some", OIDC: true, Issuer: "https://id.example", ClientID: "x", ClientSecret: "y"}}, Secrets: []string{"a secret for fuzzing that is long enough"}, Runtime: Runtime{Logger: slog.New(slog.DiscardHandler)}}
 	for _, do := range change {
 		do(&c)
 	}

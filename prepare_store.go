@@ -131,6 +131,9 @@ func sameStore(a, b RevocationStore) bool {
 }
 
 func (s *setup) prepareProviders(f *faults, getenv func(string) string) {
+	if len(s.config.Providers) == 0 {
+		f.add(ErrInvalidProvider, "Providers is empty: nobody could sign in; add one, such as providers.GitHub(latchkey.OAuth{}) with AUTH_GITHUB_ID and AUTH_GITHUB_SECRET set")
+	}
 	s.providers = make(map[string]preparedProvider, len(s.config.Providers))
 	for i, given := range s.config.Providers {
 		if isNil(given) {

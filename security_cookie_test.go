@@ -33,7 +33,7 @@ func TestSecretRotation(t *testing.T) {
 			for _, env := range []string{"AUTH_SECRET", "AUTH_SECRET_1", "AUTH_SECRET_2", "AUTH_SECRET_3", "NEXTAUTH_SECRET"} {
 				t.Setenv(env, "")
 			}
-			_, err := latchkey.New(latchkey.Config{Site: latchkey.Site{URL: siteOrigin}, Secrets: secrets, Runtime: latchkey.Runtime{Logger: quiet}})
+			_, err := latchkey.New(latchkey.Config{Site: latchkey.Site{URL: siteOrigin}, Providers: someProvider(), Secrets: secrets, Runtime: latchkey.Runtime{Logger: quiet}})
 			if !errors.Is(err, latchkey.ErrMissingSecret) {
 				t.Errorf("error %v", err)
 			}
@@ -42,7 +42,7 @@ func TestSecretRotation(t *testing.T) {
 	t.Run("R-091 a short one", func(t *testing.T) {
 		short := func(hardened bool) (*logBuffer, error) {
 			log := &logBuffer{}
-			_, err := latchkey.New(latchkey.Config{Site: latchkey.Site{URL: siteOrigin}, Secrets: []string{"a short but odd one"}, Hardened: hardened, Runtime: latchkey.Runtime{Logger: log.logger()}})
+			_, err := latchkey.New(latchkey.Config{Site: latchkey.Site{URL: siteOrigin}, Providers: someProvider(), Secrets: []string{"a short but odd one"}, Hardened: hardened, Runtime: latchkey.Runtime{Logger: log.logger()}})
 			return log, err
 		}
 		if log, err := short(false); err != nil || strings.Count(log.text(), "fewer than 32") != 1 {

@@ -342,6 +342,11 @@ func (b *browser) session() string {
 
 func (b *browser) isLive() bool { return b.session() != "null" }
 
+// someProvider is for sites on which it does not matter how people sign in.
+func someProvider() []latchkey.Provider {
+	return []latchkey.Provider{&latchkey.OAuth{ID: "some", OIDC: true, Issuer: "https://id.example", ClientID: "x", ClientSecret: "y"}}
+}
+
 // always configures every request alike.
 func always(c *latchkey.Config) func(context.Context, *latchkey.Request) (*latchkey.Config, error) {
 	return func(context.Context, *latchkey.Request) (*latchkey.Config, error) { return c, nil }

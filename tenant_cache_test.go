@@ -25,7 +25,7 @@ func TestTenantCache(t *testing.T) {
 			func(_ context.Context, r *latchkey.Request) (string, error) { return r.Host, nil },
 			func(_ context.Context, tenant string) (*latchkey.Config, error) {
 				made[tenant]++
-				return &latchkey.Config{Site: latchkey.Site{URL: siteOrigin}, Secrets: []string{siteSecret + tenant}, Runtime: latchkey.Runtime{Logger: quiet}}, nil
+				return &latchkey.Config{Site: latchkey.Site{URL: siteOrigin}, Providers: someProvider(), Secrets: []string{siteSecret + tenant}, Runtime: latchkey.Runtime{Logger: quiet}}, nil
 			},
 			options...,
 		)

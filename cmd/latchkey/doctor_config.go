@@ -21,6 +21,9 @@ func validConfig() latchkey.Config {
 			URL: "https://app.example", BasePath: "/auth",
 			RedirectProxyURL: "https://app.example/auth",
 		},
+		Providers: []latchkey.Provider{&latchkey.OAuth{
+			ID: "some", OIDC: true, Issuer: "https://id.example", ClientID: "id", ClientSecret: "secret",
+		}},
 	}
 }
 
