@@ -19,6 +19,7 @@ func TestContract(t *testing.T) {
 			var told []latchkey.SignOutEvent
 			s := newSite(t, func(c *latchkey.Config) {
 				c.Session.Strategy = strategy
+				c.Session.JWT.Decode = func(context.Context, string, latchkey.JWTParams) (latchkey.Claims, error) { return nil, nil }
 				c.Events.SignOut = func(_ context.Context, e latchkey.SignOutEvent) error { told = append(told, e); return nil }
 			})
 			b := s.newBrowser()
@@ -31,6 +32,19 @@ func TestContract(t *testing.T) {
 			if len(told) != 1 {
 				t.Errorf("%s: nobody's sign-out is told", strategy)
 			}
+		}
+	})
+	t.Run("R-316 a token that nobody can read is no sign-out", func(t *testing.T) {
+		told := 0
+		s := newSite(t, func(c *latchkey.Config) {
+			c.Session.Strategy = latchkey.JWTSessions
+			c.Events.SignOut = func(context.Context, latchkey.SignOutEvent) error { told++; return nil }
+		})
+		b := s.newBrowser()
+		b.jar["__Secure-authjs.session-token"] = "garbage"
+		b.post("/auth/signout")
+		if told != 0 || b.jar["__Secure-authjs.session-token"] != "" {
+			t.Errorf("told %d times", told)
 		}
 	})
 	t.Run("R-316 Encode alone, and Decode alone", func(t *testing.T) {

@@ -330,7 +330,9 @@ func (t *tokenStrategy) close(ctx context.Context, x *exchange) (endedSession, e
 	}
 	claims, err := t.openToken(ctx, token, spec)
 	if errors.Is(err, errNoToken) { // it was good for nothing before
-		x.queueSignOut(endedSession{}, SignOutEvent{})
+		if t.setup.config.Session.JWT.Decode != nil { // Auth.js tells only what a decoder of the application's own makes nothing of
+			x.queueSignOut(endedSession{}, SignOutEvent{})
+		}
 		return endedSession{}, nil
 	}
 	if err == nil {

@@ -42,6 +42,8 @@ func (a *app) config() *latchkey.Config {
 			Strategy:  latchkey.Strategy(env("SESSION_STRATEGY", "jwt")),
 			MaxAge:    seconds("SESSION_MAX_AGE"),
 			UpdateAge: updateAge(),
+
+			SkipRevocations: true, // tokens with the claims of Auth.js alone
 		},
 		Callbacks: a.callbacks(),
 		Events:    a.events(),
