@@ -3,7 +3,6 @@ package latchkey
 import (
 	"context"
 	"net/http"
-	"os"
 )
 
 // Auth answers every request under its base path and tells the rest of the
@@ -22,7 +21,7 @@ type Auth struct {
 // that is wrong with c, each part naming the field and the cure; every part is
 // an [*Error].
 func New(c Config) (*Auth, error) {
-	s, err := prepare(c, "", nil, os.Getenv)
+	s, err := prepare(c, "", nil)
 	if err != nil {
 		return nil, err
 	}

@@ -39,6 +39,8 @@ type Config struct {
 	Limits    Limits        // what strangers can make the server do
 	Strict    Strict        // single rules, stricter or looser
 	Runtime   Runtime       // what the program lends: clock, log, HTTP client
+
+	env environment // see WithEnv
 }
 
 // Site says where the site lives and whom to believe about it. Without URL one
@@ -46,6 +48,9 @@ type Config struct {
 type Site struct {
 	URL      string // the public URL, such as https://app.example; empty: AUTH_URL, else from each request
 	BasePath string // of the routes; empty: the path of AUTH_URL, else /auth
+	// SuppressBasePathWarning keeps New silent where BasePath and URL both name
+	// a path, for configurations that are composed.
+	SuppressBasePathWarning bool
 
 	// Prefix is what http.StripPrefix, or a proxy, takes off paths before the
 	// program sees them, such as "/app". BasePath, Pages and RedirectTo are

@@ -28,7 +28,7 @@ type emailProvider struct {
 	shortTokens bool   // NewToken makes some that could be guessed if tries were not few
 }
 
-func (p *Email) prepare(s *setup, _ func(string) string) (preparedProvider, error) {
+func (p *Email) prepare(s *setup, getenv func(string) string) (preparedProvider, error) {
 	e := &emailProvider{Email: *p, hashSecret: s.bind(firstOf(p.Secret, s.csrfSecret))}
 	setDefault(&e.ID, "email")
 	setDefault(&e.Name, "Email")
@@ -53,7 +53,14 @@ func (p *Email) prepare(s *setup, _ func(string) string) (preparedProvider, erro
 	if err := e.checkTokens(s.limits); err != nil {
 		return e, ErrInvalidProvider.wrapFor(e.ID, err)
 	}
-	if p.Send == nil {
+	var err error
+	if e.Send == nil && e.NewSend != nil {
+		e.Send, err = e.NewSend(getenv)
+	}
+	if err != nil {
+		return e, ErrInvalidProvider.wrapFor(e.ID, err)
+	}
+	if e.Send == nil {
 		return e, ErrInvalidProvider.wrapFor(e.ID, errors.New("set Email.Send to a function that delivers the link, such as one of module mail"))
 	}
 	return e, nil

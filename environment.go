@@ -2,6 +2,7 @@ package latchkey
 
 import (
 	"net/url"
+	"os"
 	"slices"
 	"strconv"
 	"strings"
@@ -9,8 +10,9 @@ import (
 
 // WithEnv returns c with what it leaves empty taken from the environment, as
 // [New] does on its own with os.Getenv. It is for those who get the environment
-// from elsewhere, and is what Auth.js calls setEnvDefaults. getenv answers
-// "" for what is not set.
+// from elsewhere, and is what Auth.js calls setEnvDefaults: New then reads
+// nothing but what getenv answers, which is "" for what is not set. Of several
+// environments the first counts that has a variable.
 //
 //   - AUTH_SECRET, alias NEXTAUTH_SECRET, and AUTH_SECRET_1 to AUTH_SECRET_3 in
 //     front of it, the highest number first
@@ -19,7 +21,8 @@ import (
 //   - AUTH_REDIRECT_PROXY_URL
 //
 // The variables of providers (AUTH_<ID>_ID, AUTH_<ID>_SECRET, AUTH_<ID>_ISSUER)
-// are read by New.
+// are asked for by New: a field that the caller set wins over the variable, and
+// that over what a catalogue says.
 func (c Config) WithEnv(getenv func(string) string) Config {
 	if len(c.Secrets) == 0 {
 		c.Secrets = envSecrets(getenv)
@@ -33,10 +36,47 @@ func (c Config) WithEnv(getenv func(string) string) Config {
 	if c.Site.RedirectProxyURL == "" {
 		c.Site.RedirectProxyURL = getenv("AUTH_REDIRECT_PROXY_URL")
 	}
-	if c.Site.BasePath == "" {
-		c.Site.BasePath = basePathOf(c.Site.URL, strings.TrimRight(c.Site.Prefix, "/"))
-	}
+	c.implyBasePath()
+	c.env.getenv = c.env.before(getenv)
 	return c
+}
+
+// environment is what WithEnv has done to a Config.
+type environment struct {
+	getenv   func(string) string // nil: nothing yet
+	basePath string              // what it made of Site.URL
+}
+
+// before is a look at what was handed in first, and then at getenv.
+func (e environment) before(getenv func(string) string) func(string) string {
+	if e.getenv == nil {
+		return getenv
+	}
+	return func(name string) string { return firstOf(e.getenv(name), getenv(name)) }
+}
+
+// inEnv is c with an environment: the one it has, or else the process's own.
+func (c Config) inEnv() Config {
+	if c.env.getenv == nil {
+		return c.WithEnv(os.Getenv)
+	}
+	c.implyBasePath() // of a URL that was set meanwhile
+	return c
+}
+
+func (c *Config) implyBasePath() {
+	if c.givenBasePath() == "" {
+		c.Site.BasePath = basePathOf(c.Site.URL, strings.TrimRight(c.Site.Prefix, "/"))
+		c.env.basePath = c.Site.BasePath
+	}
+}
+
+// givenBasePath is the one that the caller set.
+func (c *Config) givenBasePath() string {
+	if c.Site.BasePath == c.env.basePath {
+		return ""
+	}
+	return c.Site.BasePath
 }
 
 const defaultBasePath = "/auth"
@@ -71,6 +111,15 @@ func basePathOf(site, prefix string) string {
 		return "/" + strings.TrimRight(rest, "/")
 	}
 	return path
+}
+
+// chosen is a provider's field: what the caller set, else the variable, else
+// what the catalogue says.
+func chosen(field, ofCatalogue, variable string) string {
+	if field == ofCatalogue {
+		return firstOf(variable, field)
+	}
+	return field
 }
 
 // providerEnv reads a variable of a provider.

@@ -1,12 +1,19 @@
 package latchkey_test
 
 import (
+	"context"
+	"errors"
 	"maps"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/latchkeyhq/latchkey"
+	"github.com/latchkeyhq/latchkey/adapters/memoryadapter"
 )
 
 // env is an environment of the test's own.
@@ -46,8 +53,8 @@ func TestWithEnv(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			before := maps.Clone(c.env)
 			got := c.given.WithEnv(c.env.get)
-			if !reflect.DeepEqual(got, c.want) {
-				t.Errorf("%+v\nwant %+v", got, c.want)
+			if !slices.Equal(got.Secrets, c.want.Secrets) || !reflect.DeepEqual(got.Site, c.want.Site) {
+				t.Errorf("%q %+v\nwant %q %+v", got.Secrets, got.Site, c.want.Secrets, c.want.Site)
 			}
 			if !maps.Equal(before, c.env) {
 				t.Error("the environment changed")
@@ -95,12 +102,156 @@ func TestBasePathWarnings(t *testing.T) {
 		{"only in the URL", "https://app.example/login", "", ""},
 		{"only configured", "https://app.example", "/login", ""},
 	} {
-		t.Run(c.name, func(t *testing.T) {
-			s := newSite(t, func(cfg *latchkey.Config) { cfg.Site.URL, cfg.Site.BasePath = c.url, c.base })
-			text := s.log.text()
-			if (c.says == "" && strings.Contains(text, "basepath")) || !strings.Contains(text, c.says) {
+		for how, change := range map[string]func(*latchkey.Config){
+			"":                          func(*latchkey.Config) {},
+			"R-309 after WithEnv":       func(cfg *latchkey.Config) { *cfg = cfg.WithEnv(env{}.get) },
+			"R-309 after WithEnv twice": func(cfg *latchkey.Config) { *cfg = cfg.WithEnv(env{}.get).WithEnv(env{}.get) },
+		} {
+			t.Run(strings.TrimSpace(how+" "+c.name), func(t *testing.T) {
+				s := newSite(t, func(cfg *latchkey.Config) { cfg.Site.URL, cfg.Site.BasePath = c.url, c.base; change(cfg) })
+				text := s.log.text()
+				if (c.says == "" && strings.Contains(text, "basepath")) || !strings.Contains(text, c.says) {
+					t.Errorf("log %s", text)
+				}
+			})
+		}
+		t.Run("R-309 suppressed: "+c.name, func(t *testing.T) {
+			s := newSite(t, func(cfg *latchkey.Config) {
+				cfg.Site.URL, cfg.Site.BasePath, cfg.Site.SuppressBasePathWarning = c.url, c.base, true
+			})
+			if text := s.log.text(); strings.Contains(text, "basepath") {
 				t.Errorf("log %s", text)
 			}
 		})
 	}
+}
+
+// an environment that was handed in is the only one.
+func TestHandedInEnvironment(t *testing.T) {
+	for _, name := range []string{"AUTH_SECRET", "AUTH_ACME_ID", "AUTH_ACME_SECRET", "AUTH_ACME_ISSUER"} {
+		t.Setenv(name, "https://process.example")
+	}
+	t.Setenv("AUTH_URL", "https://process.example/login")
+	given := env{"AUTH_SECRET": siteSecret, "AUTH_URL": "https://given.example", "AUTH_ACME_ID": "given-id", "AUTH_ACME_SECRET": "given-secret"}
+	acme := acmeOf(latchkey.OAuth{})
+	config := latchkey.Config{Providers: []latchkey.Provider{acme}}
+	for name, build := range map[string]func(latchkey.Config) (*latchkey.Auth, error){
+		"New": latchkey.New,
+		"NewFunc": func(c latchkey.Config) (*latchkey.Auth, error) {
+			return latchkey.NewFunc(func(context.Context, *latchkey.Request) (*latchkey.Config, error) { return &c, nil }), nil
+		},
+	} {
+		t.Run("R-309 "+name, func(t *testing.T) {
+			auth, err := build(config.WithEnv(given.get))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if to := signInAt(t, auth, "https://given.example/auth"); clientOf(to) != "given-id" {
+				t.Errorf("sent to %q", to)
+			}
+		})
+	}
+	t.Run("R-309 what it lacks is missing", func(t *testing.T) {
+		_, err := latchkey.New(config.WithEnv(env{"AUTH_URL": "https://given.example"}.get))
+		if !errors.Is(err, latchkey.ErrMissingSecret) {
+			t.Errorf("error %v", err)
+		}
+	})
+	t.Run("R-309 one after the other", func(t *testing.T) {
+		c := config.WithEnv(env{"AUTH_SECRET": siteSecret, "AUTH_ACME_ID": "first"}.get)
+		auth, err := latchkey.New(c.WithEnv(env{"AUTH_ACME_ID": "second", "AUTH_ACME_SECRET": "x", "AUTH_URL": "https://given.example/deep"}.get))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if to := signInAt(t, auth, "https://given.example/deep"); clientOf(to) != "first" {
+			t.Errorf("sent to %q", to)
+		}
+	})
+}
+
+// a field that the caller set, the environment, the catalogue.
+func TestProviderVariablePrecedence(t *testing.T) {
+	catalogue := latchkey.OAuth{ClientID: "catalogue-id", ClientSecret: "x", Issuer: "https://catalogue.example"}
+	variables := env{"AUTH_SECRET": siteSecret, "AUTH_URL": "https://given.example", "AUTH_ACME_ID": "given-id", "AUTH_ACME_ISSUER": "https://given-issuer.example"}
+	without := env{"AUTH_SECRET": siteSecret, "AUTH_URL": "https://given.example"}
+	for _, row := range []struct {
+		name       string
+		env        env
+		caller     latchkey.OAuth
+		change     func(*latchkey.OAuth)
+		id, issuer string
+	}{
+		{"the catalogue", without, latchkey.OAuth{}, nil, "catalogue-id", "https://catalogue.example"},
+		{"the environment", variables, latchkey.OAuth{}, nil, "given-id", "https://given-issuer.example"},
+		{"the caller", variables, latchkey.OAuth{ClientID: "mine", Issuer: "https://mine.example"}, nil, "mine", "https://mine.example"},
+		{"the caller, with the catalogue's value", variables, catalogue, nil, "catalogue-id", "https://catalogue.example"},
+		{"the caller, afterwards", variables, latchkey.OAuth{}, func(p *latchkey.OAuth) { p.ClientID, p.Issuer = "mine", "https://mine.example" }, "mine", "https://mine.example"},
+		{"two catalogues", variables, *latchkey.OAuth{}.Or(catalogue), nil, "given-id", "https://given-issuer.example"},
+	} {
+		t.Run("R-309 "+row.name, func(t *testing.T) {
+			p := acmeOf(*row.caller.Or(catalogue))
+			if row.change != nil {
+				row.change(p)
+			}
+			var issuer string
+			p.Derive = func(o *latchkey.OAuth) { issuer = o.Issuer }
+			auth, err := latchkey.New(latchkey.Config{Providers: []latchkey.Provider{p}}.WithEnv(row.env.get))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if to := signInAt(t, auth, "https://given.example/auth"); clientOf(to) != row.id || issuer != row.issuer {
+				t.Errorf("issuer %q, sent to %q", issuer, to)
+			}
+		})
+	}
+}
+
+// what follows from the environment waits for it, and the caller's own
+// fields stay what they are.
+func TestEmailSendOfTheEnvironment(t *testing.T) {
+	made := ""
+	given := env{"AUTH_SECRET": siteSecret, "AUTH_URL": "https://given.example", "AUTH_MAIL_KEY": "given-key"}
+	p := &latchkey.Email{NewSend: func(getenv func(string) string) (func(context.Context, latchkey.SignInLink) error, error) {
+		if made = getenv("AUTH_MAIL_KEY"); made == "" {
+			return nil, errors.New("no key")
+		}
+		return func(context.Context, latchkey.SignInLink) error { return nil }, nil
+	}}
+	config := latchkey.Config{Providers: []latchkey.Provider{p}, Adapter: memoryadapter.New(memoryadapter.Options{})}
+	if _, err := latchkey.New(config.WithEnv(given.get)); err != nil || made != "given-key" || p.Send != nil {
+		t.Errorf("key %q, %v", made, err)
+	}
+	delete(given, "AUTH_MAIL_KEY")
+	if _, err := latchkey.New(config.WithEnv(given.get)); !errors.Is(err, latchkey.ErrInvalidProvider) || !strings.Contains(err.Error(), "no key") {
+		t.Errorf("error %v", err)
+	}
+	p.Send = func(context.Context, latchkey.SignInLink) error { return nil }
+	if _, err := latchkey.New(config.WithEnv(given.get)); err != nil {
+		t.Error(err)
+	}
+}
+
+func acmeOf(p latchkey.OAuth) *latchkey.OAuth {
+	p.ID, p.Authorization.URL, p.Token.URL, p.UserInfo.URL = "acme", "https://acme.example/authorize", "https://acme.example/token", "https://acme.example/userinfo"
+	return &p
+}
+
+// signInAt is where a sign-in with acme leads, by an Auth mounted at base.
+func signInAt(t *testing.T, auth *latchkey.Auth, base string) string {
+	t.Helper()
+	r := httptest.NewRequest("POST", base+"/signin/acme", strings.NewReader("csrfToken=token"))
+	r.Header.Set("Content-Type", formContentType)
+	r.AddCookie(&http.Cookie{Name: "__Host-authjs.csrf-token", Value: csrfPair("token", siteSecret)})
+	w := httptest.NewRecorder()
+	auth.ServeHTTP(w, r)
+	to := w.Header().Get("Location")
+	if u, err := url.Parse(to); err != nil || !strings.HasPrefix(u.Query().Get("redirect_uri"), base+"/callback/") {
+		t.Errorf("sent to %q", to)
+	}
+	return to
+}
+
+func clientOf(to string) string {
+	u, _ := url.Parse(to)
+	return u.Query().Get("client_id")
 }

@@ -18,9 +18,12 @@ func (p *OAuth) prepare(s *setup, getenv func(string) string) (preparedProvider,
 	o := &oauthProvider{OAuth: *p}
 	setDefault(&o.Name, o.ID)
 	o.Scopes, o.Checks = slices.Clone(p.Scopes), slices.Clone(p.Checks)
-	o.ClientID = firstOf(p.ClientID, providerEnv(getenv, p.ID, "ID"))
-	o.ClientSecret = firstOf(p.ClientSecret, providerEnv(getenv, p.ID, "SECRET"))
-	o.Issuer = firstOf(p.Issuer, providerEnv(getenv, p.ID, "ISSUER"))
+	o.ClientID = chosen(p.ClientID, p.catalogue.clientID, providerEnv(getenv, p.ID, "ID"))
+	o.ClientSecret = chosen(p.ClientSecret, p.catalogue.clientSecret, providerEnv(getenv, p.ID, "SECRET"))
+	o.Issuer = chosen(p.Issuer, p.catalogue.issuer, providerEnv(getenv, p.ID, "ISSUER"))
+	if p.Derive != nil {
+		p.Derive(&o.OAuth)
+	}
 	o.proxied = strings.TrimRight(firstOf(p.RedirectProxyURL, s.config.Site.RedirectProxyURL), "/")
 	if o.Identify == nil {
 		o.Identify = defaultIdentity

@@ -18,7 +18,7 @@ func fuzzSetup(f testing.TB, change ...func(*Config)) *setup {
 	for _, do := range change {
 		do(&c)
 	}
-	s, err := prepare(c, "", nil, func(string) string { return "" })
+	s, err := prepare(c.WithEnv(func(string) string { return "" }), "", nil)
 	if err != nil {
 		f.Fatal(err)
 	}

@@ -31,8 +31,8 @@ const (
 // prepare makes c ready for a tenant; empty: there is one site. issuers outlive
 // the setup; nil: they do not. What it returns is never nil: with an error it is
 // good enough to answer every request with that error.
-func prepare(c Config, tenant string, issuers *oauth.Shared, getenv func(string) string) (*setup, error) {
-	s := &setup{config: c.WithEnv(getenv), tenant: tenant, issuers: issuers}
+func prepare(c Config, tenant string, issuers *oauth.Shared) (*setup, error) {
+	s := &setup{config: c.inEnv(), tenant: tenant, issuers: issuers}
 	s.copyLists()
 	s.config.harden()
 	s.config.fillDefaults()
@@ -40,13 +40,13 @@ func prepare(c Config, tenant string, issuers *oauth.Shared, getenv func(string)
 	s.log = newJournal(s.config.Runtime, s.now)
 	s.warnOfLooseness()
 	var faults faults
-	s.prepareSite(&faults, strings.TrimRight(c.Site.BasePath, "/"))
+	s.prepareSite(&faults, strings.TrimRight(c.givenBasePath(), "/"))
 	s.prepareSecrets(&faults)
 	s.prepareCookies(&faults)
 	s.preparePages(&faults)
 	s.prepareStores(&faults)
 	s.prepareSessions(&faults)
-	s.prepareProviders(&faults, getenv)
+	s.prepareProviders(&faults)
 	s.prepareDirectory(&faults)
 	s.warnOfOneClient()
 	return s, errors.Join(faults...)

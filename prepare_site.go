@@ -90,7 +90,7 @@ func (s *setup) compareBasePaths(given, named string) {
 		given = strings.TrimRight(prefix, "/") + given
 	}
 	switch {
-	case given == "" || named == "":
+	case given == "" || named == "" || s.config.Site.SuppressBasePathWarning:
 	case given == named:
 		s.log.warnAtStart("env-url-basepath-redundant: BasePath repeats the path of URL (AUTH_URL)")
 	default:

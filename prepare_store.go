@@ -130,7 +130,7 @@ func sameStore(a, b RevocationStore) bool {
 	return x.Type() == y.Type() && x.Comparable() && x.Equal(y)
 }
 
-func (s *setup) prepareProviders(f *faults, getenv func(string) string) {
+func (s *setup) prepareProviders(f *faults) {
 	if len(s.config.Providers) == 0 {
 		f.add(ErrInvalidProvider, "Providers is empty: nobody could sign in; add one, such as providers.GitHub(latchkey.OAuth{}) with AUTH_GITHUB_ID and AUTH_GITHUB_SECRET set")
 	}
@@ -140,7 +140,7 @@ func (s *setup) prepareProviders(f *faults, getenv func(string) string) {
 			f.add(ErrInvalidProvider, "Providers[%d] is nil", i)
 			continue
 		}
-		p, err := given.prepare(s, getenv)
+		p, err := given.prepare(s, s.config.env.getenv)
 		if err != nil {
 			*f = append(*f, err)
 		}

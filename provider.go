@@ -221,20 +221,43 @@ type OAuth struct {
 
 	Style Style
 
+	// Derive sets what follows from ClientID, ClientSecret and Issuer, for
+	// catalogues: [New] calls it when it has them all, from the environment too.
+	// p is a copy of New's own, whose maps and slices are shared and must not be
+	// changed. nil: nothing follows.
+	Derive func(p *OAuth)
+
 	// FetchProfile replaces the userinfo request. c is limited in time and size
 	// like every call to a provider.
 	FetchProfile func(ctx context.Context, c *http.Client, t Tokens) (Claims, error)
 	// Transport wraps the transport of every call to this provider: proxies,
 	// extra headers, answers that stray from the standards.
 	Transport func(http.RoundTripper) http.RoundTripper
+
+	catalogue catalogueDefaults
 }
+
+// catalogueDefaults are the fields that the caller has left to a catalogue: a
+// variable of the environment wins over them.
+type catalogueDefaults struct{ clientID, clientSecret, issuer string }
 
 // Or returns p with every field it leaves empty taken from defaults, inside
 // nested structs and maps of parameters too, for catalogues of providers, whose
-// users fill in only what differs. A default of true cannot be turned off.
+// users fill in only what differs. A default of true cannot be turned off. The
+// variables of ClientID, ClientSecret and Issuer win over their defaults.
 func (p OAuth) Or(defaults OAuth) *OAuth {
+	takeDefault(&p.ClientID, &p.catalogue.clientID, defaults.ClientID)
+	takeDefault(&p.ClientSecret, &p.catalogue.clientSecret, defaults.ClientSecret)
+	takeDefault(&p.Issuer, &p.catalogue.issuer, defaults.Issuer)
 	fill.From(&p, defaults)
 	return &p
+}
+
+// takeDefault fills an empty field, and remembers that.
+func takeDefault(field, taken *string, value string) {
+	if *field == "" {
+		*field, *taken = value, value
+	}
 }
 
 // Email signs people in by a link sent to their mailbox. It needs an Adapter
@@ -249,6 +272,10 @@ type Email struct {
 	// Send delivers the link, within [Limits].Mail. Its error becomes an error
 	// page, and the link is void.
 	Send func(ctx context.Context, l SignInLink) error
+	// NewSend makes Send when [New] is called, for catalogues whose settings may
+	// come from the environment; getenv is the one that New reads. Not called
+	// when Send is set. nil: Send.
+	NewSend func(getenv func(string) string) (func(ctx context.Context, l SignInLink) error, error)
 	// Normalize turns what was typed into one mailbox. nil: trimmed,
 	// lower-cased, Unicode NFKC, the domain in ASCII. Its result is treated so
 	// too, and checked to be exactly one plain mailbox.

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"net/http"
-	"os"
 	"sync"
 	"time"
 
@@ -118,7 +117,7 @@ func tenantsFrom(find func(context.Context, *Request) (tenant, error), options [
 	t := &tenants{
 		find: find, limiter: NewMemoryLimiter(nil), replay: newUsedValues(time.Now),
 		blank: sync.OnceValue(func() *setup {
-			s, _ := prepare(Config{}, "", nil, func(string) string { return "" })
+			s, _ := prepare(Config{}.WithEnv(func(string) string { return "" }), "", nil)
 			return s
 		}),
 		client: newHTTPClient(), issuers: oauth.NewShared(), prepared: newSetups(mostTenants),
@@ -156,7 +155,7 @@ func (t *tenants) add(which tenant) func() (*setup, error) {
 			if err != nil {
 				return nil, ErrInvalidConfig.wrap(err)
 			}
-			return prepare(t.share(*c), which.name, t.issuersOf(c), os.Getenv)
+			return prepare(t.share(*c), which.name, t.issuersOf(c))
 		})
 	}))
 }

@@ -8,7 +8,6 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
-	"os"
 	"slices"
 	"strings"
 
@@ -42,20 +41,24 @@ const entraConsumersTenant = "9188040d-6c67-4c5b-b112-36a304b66dad"
 //
 // There is no picture unless FetchProfile is [EntraPhoto].
 func MicrosoftEntraID(p latchkey.OAuth) *latchkey.OAuth {
-	p.ID = cmp.Or(p.ID, "microsoft-entra-id")
-	if p.Issuer == "" { // the default below would hide the variable from latchkey.New
-		name := strings.ToUpper(strings.ReplaceAll(p.ID, "-", "_"))
-		p.Issuer = cmp.Or(os.Getenv("AUTH_"+name+"_ISSUER"), EntraCommon)
-	}
 	return p.Or(latchkey.OAuth{
+		ID:            "microsoft-entra-id",
 		Name:          "Microsoft Entra ID",
 		OIDC:          true,
-		MatchIssuer:   matchEntraIssuer(p.Issuer),
+		Issuer:        EntraCommon,
+		Derive:        deriveEntra,
 		Scopes:        []string{"openid", "profile", "email", "User.Read"},
 		Identify:      identifyEntra(p.FetchProfile != nil),
 		VerifiesEmail: latchkey.EmailUnproven,
 		Style:         latchkey.Style{Color: "#0072c6"},
 	})
+}
+
+// deriveEntra waits for the issuer, which the environment may name.
+func deriveEntra(p *latchkey.OAuth) {
+	if p.MatchIssuer == nil {
+		p.MatchIssuer = matchEntraIssuer(p.Issuer)
+	}
 }
 
 // identifyEntra takes a data URL for a photo only where the application fetches

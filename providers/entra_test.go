@@ -53,7 +53,7 @@ func TestEntraIssuers(t *testing.T) {
 		{"a sovereign cloud", "https://login.microsoftonline.us/common/v2.0", forged("https://login.microsoftonline.us/"+work+"/v2.0", work), "", true},
 	} {
 		t.Run(row.name, func(t *testing.T) {
-			p := providers.MicrosoftEntraID(latchkey.OAuth{Issuer: row.configured})
+			p := completed(providers.MicrosoftEntraID(latchkey.OAuth{Issuer: row.configured}))
 			if got := p.MatchIssuer(row.stated(row.tenant)); got != row.want {
 				t.Errorf("matches: %v, want %v", got, row.want)
 			}
@@ -61,7 +61,7 @@ func TestEntraIssuers(t *testing.T) {
 	}
 	t.Run("one tenant is compared as it is", func(t *testing.T) {
 		for _, issuer := range []string{site + work + "/v2.0", "https://sts.example", ""} {
-			p := providers.MicrosoftEntraID(latchkey.OAuth{Issuer: issuer})
+			p := completed(providers.MicrosoftEntraID(latchkey.OAuth{Issuer: issuer}))
 			if (p.MatchIssuer == nil) != (issuer != "") {
 				t.Errorf("%q: wrong comparison", issuer)
 			}
@@ -69,22 +69,45 @@ func TestEntraIssuers(t *testing.T) {
 	})
 }
 
+// the issuer comes from the environment that latchkey.New is given, and
+// what it stands for with it.
 func TestEntraIssuerFromTheEnvironment(t *testing.T) {
-	t.Setenv("AUTH_MICROSOFT_ENTRA_ID_ISSUER", providers.EntraConsumers)
-	t.Setenv("AUTH_MY_ENTRA_ISSUER", providers.EntraOrganizations)
+	t.Setenv("AUTH_MICROSOFT_ENTRA_ID_ISSUER", "https://process.example")
 	for _, row := range []struct {
-		given latchkey.OAuth
-		want  string
+		given  latchkey.OAuth
+		want   string
+		shared bool
 	}{
-		{latchkey.OAuth{}, providers.EntraConsumers},
-		{latchkey.OAuth{ID: "my-entra"}, providers.EntraOrganizations},
-		{latchkey.OAuth{ID: "other"}, providers.EntraCommon},
-		{latchkey.OAuth{Issuer: "https://x.example"}, "https://x.example"},
+		{latchkey.OAuth{}, providers.EntraConsumers, true},
+		{latchkey.OAuth{ID: "my-entra"}, providers.EntraOrganizations, true},
+		{latchkey.OAuth{ID: "other"}, providers.EntraCommon, true},
+		{latchkey.OAuth{Issuer: "https://x.example"}, "https://x.example", false},
 	} {
-		if got := providers.MicrosoftEntraID(row.given).Issuer; got != row.want {
-			t.Errorf("%q: %s, want %s", row.given.ID, got, row.want)
+		p := providers.MicrosoftEntraID(row.given)
+		var made latchkey.OAuth
+		derive := p.Derive
+		p.Derive = func(o *latchkey.OAuth) { derive(o); made = *o }
+		_, err := latchkey.New(latchkey.Config{Providers: []latchkey.Provider{p}}.WithEnv(func(name string) string {
+			return map[string]string{
+				"AUTH_SECRET": "0123456789abcdef0123456789abcdef", "AUTH_URL": "https://app.example",
+				"AUTH_MICROSOFT_ENTRA_ID_ID": "a", "AUTH_MY_ENTRA_ID": "b", "AUTH_OTHER_ID": "c",
+				"AUTH_MICROSOFT_ENTRA_ID_SECRET": "a", "AUTH_MY_ENTRA_SECRET": "b", "AUTH_OTHER_SECRET": "c",
+				"AUTH_MICROSOFT_ENTRA_ID_ISSUER": providers.EntraConsumers, "AUTH_MY_ENTRA_ISSUER": providers.EntraOrganizations,
+			}[name]
+		}))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if made.Issuer != row.want || (made.MatchIssuer != nil) != row.shared {
+			t.Errorf("%q: %s, want %s", row.given.ID, made.Issuer, row.want)
 		}
 	}
+}
+
+// completed is what latchkey.New makes of p, but for the environment.
+func completed(p *latchkey.OAuth) *latchkey.OAuth {
+	p.Derive(p)
+	return p
 }
 
 func TestEntraEmailsAreNotBelieved(t *testing.T) {

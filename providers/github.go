@@ -28,6 +28,7 @@ func GitHub(p latchkey.OAuth) *latchkey.OAuth {
 // say, so VerifiesEmail stays unknown unless it is set.
 func GitHubEnterprise(baseURL string, p latchkey.OAuth) *latchkey.OAuth {
 	baseURL = strings.TrimRight(baseURL, "/")
+	p.Issuer = cmp.Or(p.Issuer, gitHubIssuer(baseURL)) // baseURL is the caller's word
 	return gitHub(p, baseURL, baseURL+"/api/v3")
 }
 
@@ -35,7 +36,7 @@ func gitHub(p latchkey.OAuth, site, api string) *latchkey.OAuth {
 	o := p.Or(latchkey.OAuth{
 		ID:            "github",
 		Name:          "GitHub",
-		Issuer:        site + "/login/oauth", // GitHub names itself in the callback (RFC 9207)
+		Issuer:        gitHubIssuer(site), // GitHub names itself in the callback (RFC 9207)
 		Authorization: latchkey.Endpoint{URL: site + "/login/oauth/authorize"},
 		Token:         latchkey.Endpoint{URL: site + "/login/oauth/access_token"},
 		UserInfo:      latchkey.Endpoint{URL: api + "/user"},
@@ -48,6 +49,8 @@ func gitHub(p latchkey.OAuth, site, api string) *latchkey.OAuth {
 	}
 	return o
 }
+
+func gitHubIssuer(site string) string { return site + "/login/oauth" }
 
 func identifyGitHub(g latchkey.Grant) (latchkey.Identity, error) {
 	m := mapping{from: g.Profile}

@@ -11,7 +11,6 @@ import (
 	"net/mail"
 	"net/netip"
 	"net/url"
-	"os"
 	"strings"
 	"time"
 
@@ -22,9 +21,10 @@ import (
 // MailAPI is an account at a service that sends mail by an API. Key and From
 // are needed, the latter not by [Loops].
 //
-// The functions that take one read the environment at once, make one call per
-// mail, follow no redirects, and switch off what the service would do to links.
-// Their error names the field at fault. Errors of the resulting Send give the
+// The functions that take one make one call per mail, follow no redirects, and
+// switch off what the service would do to links. What they need of the
+// environment is read by latchkey.New, from the one it is given, unless Getenv
+// is set. Their error, and New's, names the field at fault. Errors of the resulting Send give the
 // status of the answer, never the key, the link, the mailbox or what the
 // service wrote. The [latchkey.Email] they return may be changed until
 // latchkey.New has it.
@@ -40,7 +40,7 @@ type MailAPI struct {
 	Endpoint   string              // scheme and host of the API, https or loopback; empty: the service's
 	Timeout    time.Duration       // of one call; 0: 10 s
 	HTTPClient *http.Client        // not changed; nil: one with the standard transport
-	Getenv     func(string) string // nil: os.Getenv
+	Getenv     func(string) string // of an environment of its own; nil: the one of latchkey.New
 }
 
 // letter is a mail on its way to a service.
@@ -61,9 +61,10 @@ type call struct {
 // mailer is a MailAPI made ready.
 type mailer struct {
 	MailAPI
-	name   string
-	hosted bool // the words live at the service
-	call   func(m *mailer, l letter) (call, error)
+	name     string
+	hosted   bool   // the words live at the service
+	template string // … and this is their id; empty: AUTH_<ID>_TRANSACTIONAL_ID
+	call     func(m *mailer, l letter) (call, error)
 }
 
 // email completes and checks what a service's function put together.
@@ -71,7 +72,6 @@ func (m *mailer) email(id, endpoint string) (*latchkey.Email, error) {
 	m.ID = cmp.Or(m.ID, id)
 	m.Endpoint = cmp.Or(m.Endpoint, endpoint)
 	m.Timeout = cmp.Or(m.Timeout, 10*time.Second)
-	m.Key = cmp.Or(m.Key, m.env("KEY"))
 	if m.Template == nil {
 		m.Template = mailtext.Compose
 	}
@@ -79,28 +79,51 @@ func (m *mailer) email(id, endpoint string) (*latchkey.Email, error) {
 		return nil, err
 	}
 	m.HTTPClient = unredirected(m.HTTPClient)
-	return &latchkey.Email{ID: m.ID, Name: m.name, From: m.From, Send: m.send}, nil
+	e := &latchkey.Email{ID: m.ID, Name: m.name, From: m.From}
+	switch {
+	case m.Getenv != nil:
+	case m.Key == "" || m.hosted && m.template == "":
+		e.NewSend = m.newSend
+		return e, nil
+	default:
+		m.Getenv = func(string) string { return "" } // nothing is asked of it
+	}
+	var err error
+	if e.Send, err = m.newSend(m.Getenv); err != nil {
+		return nil, err
+	}
+	return e, nil
 }
 
-// env reads AUTH_<ID>_<what>.
-func (m *mailer) env(what string) string {
-	getenv := m.Getenv
-	if getenv == nil {
-		getenv = os.Getenv
+// newSend completes a copy from the environment.
+func (m *mailer) newSend(getenv func(string) string) (func(context.Context, latchkey.SignInLink) error, error) {
+	ready := *m
+	ready.Key = cmp.Or(m.Key, getenv(m.variable("KEY")))
+	if m.hosted {
+		ready.template = cmp.Or(m.template, getenv(m.variable(templateVariable)))
 	}
-	return getenv(m.variable(what))
+	return ready.send, ready.checkSecrets()
 }
 
 func (m *mailer) variable(what string) string {
 	return "AUTH_" + strings.ToUpper(strings.ReplaceAll(m.ID, "-", "_")) + "_" + what
 }
 
-func (m *mailer) check() error {
+// checkSecrets looks at what may come from the environment.
+func (m *mailer) checkSecrets() error {
 	switch {
 	case m.Key == "":
 		return m.fault("Key is empty: set it or %s to the service's API key", m.variable("KEY"))
 	case strings.ContainsFunc(m.Key, func(r rune) bool { return r <= ' ' || r > '~' }):
 		return m.fault("Key (or %s) holds spaces or other characters no API key has", m.variable("KEY"))
+	case m.hosted && m.template == "":
+		return fmt.Errorf("providers: %s: transactionalID is empty: pass it or set %s to the id of the template", m.name, m.variable(templateVariable))
+	}
+	return nil
+}
+
+func (m *mailer) check() error {
+	switch {
 	case !isSafeEndpoint(m.Endpoint):
 		return m.fault("Endpoint: want https://host, or http for a loopback host")
 	case m.Timeout < 0:

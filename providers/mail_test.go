@@ -378,9 +378,35 @@ func TestMailEnvironment(t *testing.T) {
 	if err := e.Send(t.Context(), linkTo("ada@b.example")); err != nil || got.header.Get("Authorization") != "Bearer "+mailKey || !strings.Contains(string(got.body), "template-2") {
 		t.Errorf("%v, %s", err, got.body)
 	}
-	t.Setenv("AUTH_RESEND_KEY", mailKey)
-	if _, err := providers.Resend(providers.MailAPI{From: "a@b.example"}); err != nil {
-		t.Error(err)
+}
+
+// keys come from the environment that latchkey.New is given.
+func TestMailEnvironmentOfTheSite(t *testing.T) {
+	t.Setenv("AUTH_RESEND_KEY", "of-the-process")
+	t.Setenv("AUTH_LOOPS_KEY", "of-the-process")
+	t.Setenv("AUTH_LOOPS_TRANSACTIONAL_ID", "of-the-process")
+	endpoint, got := mailService(t, 200)
+	for id, make := range map[string]func(providers.MailAPI) (*latchkey.Email, error){
+		"resend": providers.Resend,
+		"loops":  func(a providers.MailAPI) (*latchkey.Email, error) { return providers.Loops(a, "") },
+	} {
+		a := mailAPI(endpoint)
+		a.Key = ""
+		e, err := make(a)
+		if err != nil || e.Send != nil {
+			t.Fatalf("%s: %v", id, err)
+		}
+		send, err := e.NewSend(func(name string) string {
+			return map[string]string{"AUTH_RESEND_KEY": mailKey, "AUTH_LOOPS_KEY": mailKey, "AUTH_LOOPS_TRANSACTIONAL_ID": "template-3"}[name]
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := send(t.Context(), linkTo("ada@b.example")); err != nil || got.header.Get("Authorization") != "Bearer "+mailKey || strings.Contains(string(got.body), "process") {
+			t.Errorf("%s: %v, %s", id, err, got.body)
+		}
+		_, err = e.NewSend(func(string) string { return "" })
+		quiet(t, err, "set it or AUTH_"+strings.ToUpper(id)+"_KEY")
 	}
 }
 

@@ -103,7 +103,9 @@ type discovery struct {
 }
 
 func (p *program) discover(ctx context.Context, url string) discovery {
-	m, err := p.metadata(ctx, url, providers.MicrosoftEntraID(latchkey.OAuth{Issuer: url}).MatchIssuer)
+	entra := providers.MicrosoftEntraID(latchkey.OAuth{Issuer: url})
+	entra.Derive(entra)
+	m, err := p.metadata(ctx, url, entra.MatchIssuer)
 	if err != nil {
 		// Again, with any issuer being right: was it only the name?
 		anyIssuer := func(string, latchkey.Claims) bool { return true }
