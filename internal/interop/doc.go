@@ -1,10 +1,11 @@
 // Package interop holds tests of Latchkey against programs that others wrote:
 //
-//   - authjs: Auth.js, whose tokens, cookies and browser client are ours, too
+//   - authjs: Auth.js, whose tokens, cookies and browser clients are ours, too;
+//     that of SvelteKit runs in Chromium
 //   - openid: a certified OpenID Provider on Node.js
 //   - the example provider of zitadel/oidc, in the test's own process
 //   - vectors: not a test; it makes the tokens that package jwt is tested with
 //
-// The Node.js programs need node and npm. Without them a test is skipped, with
-// the cure in its message; LATCHKEY_REQUIRE_SERVERS=1 makes it fail.
+// The Node.js programs need node and npm. Without them, or without Chromium, a
+// test is skipped, with the cure in its message; LATCHKEY_REQUIRE_SERVERS=1 makes it fail.
 package interop
