@@ -25,7 +25,7 @@ func TestIssuers(t *testing.T) {
 			w.Header().Set("Content-Type", "application/json")
 			_, _ = w.Write([]byte(strings.ReplaceAll(document, "URL", url)))
 		case path == "/elsewhere":
-			http.Redirect(w, r, url+"/common/v2.0", http.StatusFound)
+			http.Redirect(w, r, "https://x.example/common/v2.0", http.StatusFound)
 		default:
 			http.Error(w, "hunter2", http.StatusInternalServerError)
 		}
