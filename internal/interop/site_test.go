@@ -5,6 +5,8 @@ import (
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
+	"strconv"
+	"strings"
 	"testing"
 
 	"github.com/latchkeyhq/latchkey"
@@ -32,11 +34,20 @@ func ourTwin(t *testing.T, c latchkey.Config) *latchkey.Auth {
 	c.Providers = append([]latchkey.Provider{credentials(), email()}, c.Providers...)
 	c.Callbacks.Token = func(_ context.Context, u latchkey.TokenUpdate) (latchkey.Claims, error) {
 		if u.Trigger == latchkey.TriggerUpdate {
-			u.Claims["name"] = u.Update
+			u.Claims["name"] = longName(u.Update)
 		}
 		return u.Claims, nil
 	}
 	return newAuth(t, c)
+}
+
+// longName makes a number a name of that length: nobody may send a long one.
+func longName(update any) any {
+	text, _ := update.(string)
+	if n, err := strconv.Atoi(text); err == nil {
+		return strings.Repeat("x", n)
+	}
+	return update
 }
 
 // theirSite is the configuration of authjs/site.mjs.

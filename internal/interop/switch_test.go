@@ -7,6 +7,7 @@ import (
 	"net/http/httputil"
 	"net/url"
 	"slices"
+	"strconv"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -153,7 +154,7 @@ func switchLargeSession(t *testing.T, s *switchingSite, b *browser) {
 		cookies string // the suffixes of their names
 	}{{9000, ".0 .1 .2 .3"}, {4000, ".0 .1"}, {7000, ".0 .1 .2"}, {9, ""}, {9000, ".0 .1 .2 .3"}} {
 		name := strings.Repeat("x", step.length)
-		page := b.Post("/auth/session", url.Values{"csrfToken": {b.CSRFToken()}, "data": {name}})
+		page := b.Post("/auth/session", url.Values{"csrfToken": {b.CSRFToken()}, "data": {strconv.Itoa(step.length)}})
 		var updated map[string]any
 		ok(t, json.Unmarshal(page.Body, &updated))
 		if user, _ := updated["user"].(map[string]any); user["name"] != name {
