@@ -74,14 +74,15 @@ func (t *tokenStrategy) seal(ctx context.Context, x *exchange, claims Claims) er
 	var err error
 	if encode := c.JWT.Encode; encode != nil {
 		token, err = hookOnRead(ctx, t.setup, "JWTConfig.Encode", func(ctx context.Context) (string, error) { return encode(ctx, t.params(k, claims)) })
-	} else {
+		token = escapeCookie(token)
+	} else { // needs no escaping
 		token, err = k.codec.SealClaims(claims, now, c.JWT.MaxAge)
 	}
 	if err != nil {
 		return ErrJWTSession.wrap(err)
 	}
 	t.setup.log.warnOfSize(ctx, x, len(token))
-	x.cookies.putSession(escapeCookie(token), now.Add(c.MaxAge))
+	x.cookies.putSession(token, now.Add(c.MaxAge))
 	return nil
 }
 

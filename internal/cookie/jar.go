@@ -121,7 +121,7 @@ func trim(s string) string {
 // UTF-8 out of every store.
 func clean(value string) (string, bool) {
 	for i := range len(value) {
-		if b := value[i]; b < 0x20 || b >= 0x7f || b == '"' || b == '\\' {
+		if b := value[i]; !plainBytes[b] && b != ' ' && b != ',' {
 			return "", false
 		}
 	}
