@@ -187,6 +187,27 @@ func TestRightTriesDoNotCount(t *testing.T) {
 			t.Error("more than was given back")
 		}
 	})
+	t.Run("R-346 more given back than was taken is no credit either", func(t *testing.T) {
+		l := latchkey.NewMemoryLimiter(newTestClock().Now)
+		rate := latchkey.Rate{Events: 3, Per: time.Hour}
+		if _, err := l.Take(t.Context(), "k", rate); err != nil {
+			t.Fatal(err)
+		}
+		for range 5 {
+			if err := l.Return(t.Context(), "k", rate); err != nil {
+				t.Fatal(err)
+			}
+		}
+		passed := 0
+		for range 10 {
+			if wait, _ := l.Take(t.Context(), "k", rate); wait == 0 {
+				passed++
+			}
+		}
+		if passed != 3 {
+			t.Errorf("%d passed, want 3", passed)
+		}
+	})
 }
 
 // browserCookie is the cookie of a browser that has signed in before.
