@@ -24,7 +24,8 @@ type Callbacks struct {
 	// updated. nil: they stay as they are. Nil Claims: the session ends.
 	Token func(ctx context.Context, t TokenUpdate) (Claims, error)
 	// Session shapes what the browser sees. nil: name, email, image and
-	// expires.
+	// expires. Without a user, in a [Session] whose User is zero, the browser
+	// sees none.
 	Session func(ctx context.Context, r SessionRead) (*Session, error)
 }
 

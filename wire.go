@@ -101,7 +101,7 @@ func (u *User) UnmarshalJSON(data []byte) error {
 }
 
 // MarshalJSON implements [json.Marshaler]: user, expires, and the members of
-// Extra.
+// Extra. A zero User is left out.
 func (s Session) MarshalJSON() ([]byte, error) { return appendSession(nil, &s) }
 
 // UnmarshalJSON reads what MarshalJSON writes.
@@ -115,6 +115,7 @@ func (s *Session) UnmarshalJSON(data []byte) error {
 		switch string(m.Key) {
 		case "user":
 			err = s.User.UnmarshalJSON(m.Raw)
+			s.User.claimed = &nothingClaimed
 		case "expires":
 			text, _ := m.Text()
 			s.Expires, err = time.Parse(time.RFC3339, text)
@@ -147,15 +148,23 @@ var (
 )
 
 func appendSession(b []byte, s *Session) ([]byte, error) {
-	b = append(b, `{"user":`...)
-	b, err := appendUser(b, &s.User)
-	if err != nil {
-		return nil, err
+	b = append(b, '{')
+	if !s.User.isNobody() {
+		var err error
+		if b, err = appendUser(append(b, `"user":`...), &s.User); err != nil {
+			return nil, err
+		}
+		b = append(b, ',')
 	}
-	b = append(b, `,"expires":`...)
+	b = append(b, `"expires":`...)
 	b = appendTime(b, s.Expires)
-	b, err = appendExtra(b, s.Extra, sessionMembers)
+	b, err := appendExtra(b, s.Extra, sessionMembers)
 	return append(b, '}'), err
+}
+
+// isNobody: this is the zero User, and not one of whom nothing is known.
+func (u *User) isNobody() bool {
+	return u.claimed == nil && u.ID == "" && u.Name == "" && u.Email == "" && u.Image == "" && u.EmailVerified.IsZero() && u.Extra == nil
 }
 
 func appendUser(b []byte, u *User) ([]byte, error) {

@@ -85,6 +85,60 @@ func TestSessionJSON(t *testing.T) {
 	}
 }
 
+// R-318: a session may have no user at all, which is another thing than a user
+// of whom nothing is known.
+func TestSessionWithoutUser(t *testing.T) {
+	for _, want := range []string{
+		`{"expires":"2026-01-02T03:04:05.000Z"}`, `{"expires":"2026-01-02T03:04:05.000Z","org":7}`,
+		`{"user":{"name":null,"email":null,"image":null},"expires":"2026-01-02T03:04:05.000Z"}`,
+	} {
+		var s latchkey.Session
+		if err := json.Unmarshal([]byte(want), &s); err != nil {
+			t.Fatal(err)
+		}
+		if raw, err := json.Marshal(s); err != nil || string(raw) != want {
+			t.Errorf("R-318 %s became %s, %v", want, raw, err)
+		}
+	}
+	nameless := func(c *latchkey.Config) {
+		c.Providers = []latchkey.Provider{&latchkey.Credentials{ID: "crew", Fields: []latchkey.Field{{Name: "username"}}, Authorize: func(context.Context, map[string]string, *latchkey.Request) (*latchkey.User, error) {
+			return &latchkey.User{ID: "alice-1"}, nil
+		}}}
+	}
+	expiresOnly := func(c *latchkey.Config) {
+		c.Callbacks.Session = func(_ context.Context, r latchkey.SessionRead) (*latchkey.Session, error) {
+			return &latchkey.Session{Expires: r.Session.Expires}, nil
+		}
+	}
+	stored := func(t *testing.T, change ...func(*latchkey.Config)) *browser {
+		_, b, users := newSignedInSite(t, change...)
+		u, err := users.GetUserByEmail(t.Context(), "ada@example.com")
+		if err != nil {
+			t.Fatal(err)
+		}
+		empty := ""
+		if _, err := users.UpdateUser(t.Context(), u.ID, latchkey.UserChange{Name: &empty, Email: &empty, Image: &empty}); err != nil {
+			t.Fatal(err)
+		}
+		return b
+	}
+	sealed := func(t *testing.T, change ...func(*latchkey.Config)) *browser {
+		b := newSite(t, append(change, nameless)...).newBrowser()
+		b.signIn()
+		return b
+	}
+	for name, signedIn := range map[string]func(*testing.T, ...func(*latchkey.Config)) *browser{"stored": stored, "sealed": sealed} {
+		t.Run("R-318 "+name, func(t *testing.T) {
+			if body := signedIn(t, expiresOnly).session(); !strings.HasPrefix(body, `{"expires":"20`) || strings.Contains(body, "user") {
+				t.Errorf("the browser sees %s", body)
+			}
+			if body := signedIn(t).session(); !strings.HasPrefix(body, `{"user":{`) {
+				t.Errorf("a nameless user is %s", body)
+			}
+		})
+	}
+}
+
 // What a token says of a user reaches the browser as it is, and a session that
 // is read in Go and written again is the same.
 func TestSessionKeepsClaims(t *testing.T) {
