@@ -89,6 +89,12 @@ func TestAnswersVaryByCookie(t *testing.T) {
 		}
 	}
 	t.Run("R-387 the application's own answer stays as it was", func(t *testing.T) {
+		r := in.request(http.MethodGet, "/page", "", "")
+		page := &latchkey.Request{Method: r.Method, URL: r.URL, Host: r.Host, Header: r.Header}
+		access := s.auth.Core().Authorize(t.Context(), page, func(context.Context, *latchkey.Session) error { return latchkey.RespondWith(own) })
+		if access.Response == nil || !variesByCookie(access.Response.Header) {
+			t.Errorf("Authorize: %v", access.Response)
+		}
 		if len(own.Header["Vary"]) != 1 || len(own.Cookies) != 0 {
 			t.Errorf("%v", own)
 		}
