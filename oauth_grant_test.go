@@ -203,6 +203,7 @@ func TestR367UserInfoCompletesTheIDToken(t *testing.T) {
 		"R-367 no name":                        {without("name"), nil, nil, 1, "Ada ada@example.com true https://pictures.example/ada", "name"},
 		"R-367 null as name":                   {func(c map[string]any) { c["name"] = nil }, nil, nil, 1, "Ada ada@example.com true https://pictures.example/ada", "name"},
 		"R-367 an empty name is one":           {func(c map[string]any) { c["name"] = "" }, nil, nil, 0, " ada@example.com true https://pictures.example/ada", ""},
+		"R-348 nobody vouches for the e-mail":  {without("email"), without("email_verified"), nil, 1, "Ada ada@example.com false https://pictures.example/ada", "email"},
 		"R-367 no e-mail":                      {without("email"), nil, nil, 1, "Ada ada@example.com true https://pictures.example/ada", "email"},
 		"R-367 scopes that promise nothing":    {without("name", "email"), nil, []string{"openid"}, 0, "  false https://pictures.example/ada", ""},
 		"R-367 scopes that promise the name":   {without("name", "email"), without("email"), []string{"openid", "profile"}, 1, "Ada  false https://pictures.example/ada", "name"},

@@ -3,6 +3,7 @@ package latchkey
 import (
 	"context"
 	"errors"
+	"maps"
 	"slices"
 	"strings"
 
@@ -62,21 +63,21 @@ func (p *oauthProvider) grantedScopes(t Tokens) []string {
 }
 
 // merged is the profile with what userinfo adds to it. What the ID token says
-// counts, and nobody's word about one e-mail address vouches for another.
+// counts, and email_verified comes from whoever said the e-mail address: nobody's
+// word about one vouches for another.
 func merged(profile, more Claims) Claims {
 	both := Claims{}
-	for name, value := range more {
-		both[name] = value
-	}
+	maps.Copy(both, more)
 	if profile["email"] != nil {
 		delete(both, "email_verified")
 	}
 	for name, value := range profile {
-		_, said := both[name]
-		if said && (value == nil || name == "email_verified" && profile["email"] == nil) {
+		if name == "email_verified" && profile["email"] == nil {
 			continue
 		}
-		both[name] = value
+		if _, said := both[name]; !said || value != nil {
+			both[name] = value
+		}
 	}
 	return both
 }
