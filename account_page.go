@@ -54,8 +54,8 @@ const freshSignIn = 10 * time.Minute
 // token says when that was, it is the sign-in that they were asked for.
 func isFresh(x *exchange, here *currentUser) bool {
 	if here.since.IsZero() {
-		left := noticeOf(x)
-		return left.about == noticeFresh && left.user == here.user.ID
+		left, mark := noticeOf(x), here.mark()
+		return left.about == noticeFresh && left.user == mark.UserID && left.session == mark.SessionID
 	}
 	return x.setup.now().Sub(here.since) <= freshSignIn
 }

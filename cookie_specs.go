@@ -78,7 +78,7 @@ func newCookieSpecs(o Cookies, secrets []string, secure bool, bind func(salt str
 		browser:     spec(prefix, "browser", o.Browser),
 		notice:      spec(prefix, "notice", CookieOptions{}),
 	}
-	for _, k := range []*cookieSpec{&specs.pkce, &specs.state, &specs.nonce, &specs.link, &specs.browser} {
+	for _, k := range []*cookieSpec{&specs.pkce, &specs.state, &specs.nonce, &specs.link, &specs.browser, &specs.notice} {
 		k.codec = jwt.NewCodec(secrets, bind(k.name()))
 	}
 	if secure && o.HostPrefix && o.SessionToken.Name == "" && !o.MigrateUntil.IsZero() {

@@ -35,6 +35,7 @@ type notice struct {
 	about    string
 	provider string            // id of the provider whose form it was
 	user     string            // id of the user it is about
+	session  string            // the one it is about, as a sign-in under way names it; empty: one that has no name
 	typed    map[string]string // by field
 	until    time.Time         // when it makes sense to try again
 }
@@ -42,7 +43,7 @@ type notice struct {
 // noticeCookie seals n. nil: it cannot be, and the page says less.
 func noticeCookie(x *exchange, n notice) *http.Cookie {
 	k, now := &x.cookies.specs.notice, x.setup.now()
-	claims := jwt.Claims{"purpose": purposeNotice, "about": n.about, "provider": n.provider, "user": n.user, "typed": n.typed}
+	claims := jwt.Claims{"purpose": purposeNotice, "about": n.about, "provider": n.provider, "user": n.user, "session": n.session, "typed": n.typed}
 	if !n.until.IsZero() {
 		claims["until"] = n.until.Unix()
 	}
@@ -85,7 +86,7 @@ func noticeOf(x *exchange) (n notice) {
 	if err != nil || claims.String("purpose") != purposeNotice {
 		return n
 	}
-	n = notice{about: claims.String("about"), provider: claims.String("provider"), user: claims.String("user"), typed: map[string]string{}}
+	n = notice{about: claims.String("about"), provider: claims.String("provider"), user: claims.String("user"), session: claims.String("session"), typed: map[string]string{}}
 	typed, _ := claims["typed"].(map[string]any)
 	for name, value := range typed {
 		n.typed[name], _ = value.(string)

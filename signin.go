@@ -95,10 +95,23 @@ func (x *exchange) admit(ctx context.Context, in assertion) (*Response, error) {
 	}
 	x.setup.log.info(ctx, x, "signed in", "user", who.user.ID, "new", who.isNew)
 	x.queueSignIn(who)
-	if x.setup.config.Account.Enabled && x.callbackURL == deletionURL(x) {
-		leave(x, notice{about: noticeFresh, user: who.user.ID})
+	if err := leaveFresh(ctx, x, who); err != nil {
+		x.setup.log.error(ctx, x, x.atProvider(err)) // they will be asked once more
 	}
 	return &Response{Redirect: x.destination(who)}, nil
+}
+
+// leaveFresh has the account page know that this session is new, where no store
+// and no token may say so.
+func leaveFresh(ctx context.Context, x *exchange, who *signInResult) error {
+	if x.setup.store == nil || !x.setup.config.Account.Enabled || x.callbackURL != deletionURL(x) {
+		return nil
+	}
+	mark, err := x.setup.sessions.markOf(ctx, who)
+	if err == nil {
+		leave(x, notice{about: noticeFresh, user: mark.UserID, session: mark.SessionID})
+	}
+	return err
 }
 
 // commit has the directory write the sign-in, where there is one and something
