@@ -102,9 +102,9 @@ type Access struct {
 }
 
 // Authorize asks decide, which gets the session (nil: nobody), whether r may
-// pass: nil lets it, [RedirectTo] and [RespondWith] answer it, [ErrAccessDenied]
-// is status 403 for who is signed in, any other error leads to the sign-in page.
-// It denies on every fault. A request for a route of
+// pass: nil lets it, [RedirectTo] and [RespondWith] answer it, [ErrNoSession]
+// leads to the sign-in page, [ErrAccessDenied] is status 403 for who is signed in
+// and any other error about them status 500. It denies on every fault. A request for a route of
 // Latchkey's own is answered without a question; for that r needs its body.
 func (c *Core) Authorize(ctx context.Context, r *Request, decide func(ctx context.Context, s *Session) error) Access {
 	if c.Match(ctx, r) {

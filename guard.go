@@ -64,10 +64,12 @@ func (a *Auth) RequireSession(next http.Handler) http.Handler {
 // Authorize is a guard that asks the application. decide gets the session, nil
 // for nobody, and answers nil to let the request pass, [RedirectTo] to send the
 // browser elsewhere, [RespondWith] to answer the request itself,
-// [ErrAccessDenied] to refuse who is signed in with a page of status 403, and any
-// other error to lead to the sign-in page, where [ErrAccessDenied] leads who is
-// not signed in. A page is never redirected to itself: one of [Pages] passes, any
-// other is answered with status 403.
+// [ErrNoSession] to lead to the sign-in page, and [ErrAccessDenied] to refuse who
+// is signed in with a page of status 403. Any other error about somebody who is
+// signed in is a fault of the guard: it is logged and answered with status 500.
+// Who is not is led to the sign-in page by every error. A page is never
+// redirected to itself: one of [Pages] passes, any other is answered with status
+// 403.
 //
 // Auth's own routes, which [Auth.Match] knows, are answered by Auth without a
 // question, wherever it is mounted: next never sees them.

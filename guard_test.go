@@ -199,7 +199,8 @@ func TestAuthorize(t *testing.T) {
 		location string
 	}{
 		{"allowed", nil, "/own", true, 200, ""},
-		{"denied", errors.New("no"), "/own", false, 302, siteOrigin + "/auth/signin?callbackUrl=" + url.QueryEscape(siteOrigin+"/own")},
+		{"R-324 failed", errors.New("the database is down"), "/own", false, 500, ""},
+		{"denied", latchkey.ErrNoSession, "/own", false, 302, siteOrigin + "/auth/signin?callbackUrl=" + url.QueryEscape(siteOrigin+"/own")},
 		{"denied by type", latchkey.ErrAccessDenied, "/own", false, 403, ""},
 		{"sent elsewhere", latchkey.RedirectTo("/pay?x=y"), "/own", false, 302, siteOrigin + "/pay?x=y"},
 		{"sent abroad", latchkey.RedirectTo("https://evil.example/"), "/own", false, 302, siteOrigin},

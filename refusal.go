@@ -43,6 +43,9 @@ func refuse(ctx context.Context, x *exchange, s *Session, why error) *Response {
 	if s != nil && !steered && errors.Is(why, ErrAccessDenied) {
 		return forbidden(ctx, x, s, here) // signing in once more would lead back here
 	}
+	if s != nil && !steered && !errors.Is(why, ErrNoSession) {
+		return guardFault(ctx, x, why) // nor would that help where the guard itself failed
+	}
 	if isScript(x.request.Header) {
 		return unauthorized(x, to)
 	}
