@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"unicode"
 
 	"golang.org/x/text/unicode/norm"
 
@@ -117,11 +118,22 @@ func (p *credentialsProvider) typed(x *exchange) (map[string]string, bool) {
 }
 
 // accountKey is the name that failed tries are counted under, however it was
-// spelled.
+// spelled: databases and applications drop or overlook what nobody sees. All
+// names of nothing else share a key, as one may be somebody's.
 func (p *credentialsProvider) accountKey(fields map[string]string) string {
-	name := strings.TrimSpace(strings.ToLower(norm.NFKC.String(fields[p.AccountField])))
-	if name == "" {
+	typed := fields[p.AccountField]
+	if typed == "" {
 		return ""
 	}
-	return "try:" + p.ID + ":" + name
+	name := strings.ToLower(norm.NFKC.String(strings.Map(visible, typed)))
+	return "try:" + p.ID + ":" + strings.TrimSpace(name)
+}
+
+// visible drops, as a mapping of [strings.Map], characters that do not show, and
+// bytes that are none.
+func visible(r rune) rune {
+	if r == unicode.ReplacementChar || unicode.In(r, unicode.Cc, unicode.Cf, unicode.Other_Default_Ignorable_Code_Point, unicode.Variation_Selector) {
+		return -1
+	}
+	return r
 }

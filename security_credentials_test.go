@@ -192,6 +192,28 @@ func TestCredentialsLimits(t *testing.T) {
 			t.Errorf("%d tries got through, want 5", n)
 		}
 	})
+	t.Run("R-344 one account, whatever invisible stands in its name", func(t *testing.T) {
+		for _, between := range []string{
+			"\x00", "\t", "\x7f", "\u0085", "\u00ad", "\u034f", "\u115f", "\u180e", "\u200b", "\u200d", "\u202e", "\u2060",
+			"\u3164", "\ufe0f", "\ufeff", "\uffa0", "\U000e0041", "\U000e0100", "\xff",
+		} {
+			s := newSite(t, five)
+			for i, name := range []string{"Zoë", "Zoe" + between + "\u0308", between + "zoë", "zoë" + between, "z" + between + "oë", " zo" + between + between + "ë " + between} {
+				for range 2 {
+					s.newBrowser().tryPassword(fmt.Sprintf("203.0.113.%d:1", i), name, "x")
+				}
+			}
+			if n := s.tried(); n != 5 {
+				t.Errorf("%+q: %d tries got through, want 5", between, n)
+			}
+			for range 7 {
+				s.newBrowser().tryPassword(attacker, between+" "+between, "x") // may be somebody's name, too
+			}
+			if n := s.tried(); n > 10 {
+				t.Errorf("%+q alone: %d tries got through, want 5", between, n-5)
+			}
+		}
+	})
 	t.Run("R-154 one account by any path and form", func(t *testing.T) {
 		s := newSite(t, five)
 		for i := range 12 {
