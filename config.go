@@ -232,7 +232,7 @@ type Limits struct {
 	CredentialsPerAccount Rate // failed tries on one name; zero: 20 in 15 minutes
 	CredentialsPerClient  Rate // failed tries, at passwords and links, from one IP address; zero: 100 in 15 minutes
 	MailsPerRecipient     Rate // links sent to one mailbox and not used; zero: 5 in 15 minutes
-	MailsPerClient        Rate // links asked for from one IP address and not used; zero: 30 in an hour
+	MailsPerClient        Rate // links asked for from one IP address, used or not; zero: 30 in an hour
 	LinkTries             Rate // wrong guesses at the links of one mailbox, where Email.NewToken makes short ones; zero: 5 in 15 minutes
 
 	// Limiter counts tries and mails. nil: the Adapter, if it is a Limiter,

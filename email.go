@@ -66,6 +66,26 @@ func (p *Email) prepare(s *setup, getenv func(string) string) (preparedProvider,
 	return e, nil
 }
 
+// separateEmails keeps links of one provider from working at another, which may
+// count fewer tries and ask for no button: where several hash with one secret,
+// each mixes in its id. A provider alone with its secret hashes as Auth.js does.
+func separateEmails(all []preparedProvider) {
+	bySecret := map[string][]*emailProvider{}
+	for _, p := range all {
+		if e, ok := p.(*emailProvider); ok {
+			bySecret[e.hashSecret] = append(bySecret[e.hashSecret], e)
+		}
+	}
+	for _, several := range bySecret {
+		if len(several) == 1 {
+			continue
+		}
+		for _, e := range several {
+			e.hashSecret += "\x00\x00" + e.ID // one \x00 stands before a tenant
+		}
+	}
+}
+
 func (p *emailProvider) info() *providerInfo { return &p.about }
 
 // begin sends a link. What a stranger sees does not depend on whether the
@@ -220,7 +240,7 @@ func (p *emailProvider) receive(ctx context.Context, x *exchange) (outcome, erro
 }
 
 // redeem trades the link's secret for the row that was stored with it. Tries
-// are counted, and the right one is given back with the mail it came by.
+// are counted, and the right one is given back, to the mailbox with its mail.
 func (p *emailProvider) redeem(ctx context.Context, x *exchange, token, email string) (VerificationToken, error) {
 	limits, who := x.setup.limits, askerOf(ctx, x, mailKey(email))
 	guessed := email
@@ -237,7 +257,7 @@ func (p *emailProvider) redeem(ctx context.Context, x *exchange, token, email st
 	}
 	row, err := p.use(ctx, x, token, email)
 	if err == nil {
-		if undo := limits.giveBack(ctx, append(tries, limits.mails(email, who)...)); undo != nil {
+		if undo := limits.giveBack(ctx, append(tries, limits.usedMails(email, who)...)); undo != nil {
 			x.setup.log.error(ctx, x, ErrCallbackRoute.wrap(undo))
 		}
 	}

@@ -159,6 +159,7 @@ func (s *setup) prepareProviders(f *faults) {
 		s.providers[id] = p
 		s.order = append(s.order, p)
 	}
+	separateEmails(s.order)
 }
 
 // isNil is true for a nil pointer in the interface as well.

@@ -285,7 +285,9 @@ type Email struct {
 	// MaxAge is 15 minutes at most and wrong tries are limited to 20 or fewer
 	// ([Limits].LinkTries). New asks for a few. nil: 32 random bytes in hex.
 	NewToken func() (string, error)
-	Secret   string // mixed into the stored hash; empty: Config.Secrets
+	// Secret is mixed into the stored hash, and so is ID where several Email
+	// providers have one secret. Empty: Config.Secrets.
+	Secret string
 	// ConfirmLink shows a page with a button when the link is opened, and
 	// spends the link when the button is pressed, so that mail scanners cannot.
 	// On when Hardened.

@@ -3,6 +3,7 @@ package latchkey
 import (
 	"context"
 	"net/netip"
+	"slices"
 	"sync"
 	"time"
 )
@@ -55,6 +56,13 @@ func (l *rateLimits) tries(account string, who asker) []budget {
 // mails are the budgets of a mail to a mailbox.
 func (l *rateLimits) mails(email string, who asker) []budget {
 	return budgets("mail", mailKey(email), l.mailsPerRecipient, who, l.mailsPerClient)
+}
+
+// usedMails are the budgets that a mail gives back whose link was used: the
+// mailbox's alone. Anybody may open links to mailboxes of their own, and would
+// pay with them for mails to others.
+func (l *rateLimits) usedMails(email string, who asker) []budget {
+	return slices.DeleteFunc(l.mails(email, who), func(b budget) bool { return b.byClient })
 }
 
 // redemptions are the budgets of a try at the links of a mailbox; empty: they

@@ -147,19 +147,48 @@ func TestRightTriesDoNotCount(t *testing.T) {
 			t.Errorf("%d guesses, want 7", wrong)
 		}
 	})
-	t.Run("R-346 links that were used", func(t *testing.T) {
+	t.Run("R-346 links that were used, at their mailbox", func(t *testing.T) {
 		s := newSite(t)
 		for i := range 40 {
-			b := s.newBrowser()
-			b.askForMail(owner, "alice@example.com")
+			b, from := s.newBrowser(), fmt.Sprintf("192.0.2.%d:1", i/20)
+			b.askForMail(from, "alice@example.com")
 			links := s.sent()
 			if len(links) != i+1 {
 				t.Fatalf("no mail number %d", i+1)
 			}
 			r := b.request(http.MethodGet, strings.TrimPrefix(links[i].URL, siteOrigin), "", "")
-			r.RemoteAddr = owner
+			r.RemoteAddr = from
 			if a := b.serve(s.auth, r); !a.signsIn() {
 				t.Fatalf("link number %d: sent to %q", i+1, a.location())
+			}
+		}
+	})
+	t.Run("R-346 links that were used buy a client no mails to others", func(t *testing.T) {
+		for name, opener := range map[string]func(*testSite, *browser) *browser{
+			"in the browser that asked": func(_ *testSite, b *browser) *browser { return b },
+			"in another one":            func(s *testSite, _ *browser) *browser { return s.newBrowser() },
+		} {
+			s := newSite(t, func(c *latchkey.Config) { c.Limits.MailsPerClient = latchkey.Rate{Events: 10, Per: time.Hour} })
+			strangers := 0
+			for i := range 20 {
+				own := fmt.Sprintf("me%d@attacker.example", i)
+				b := s.newBrowser()
+				for range 4 { // from the second on a browser that is known
+					before := len(s.sent())
+					b.askForMail(attacker, own)
+					for _, link := range s.sent()[before:] {
+						o := opener(s, b)
+						r := o.request(http.MethodGet, strings.TrimPrefix(link.URL, siteOrigin), "", "")
+						r.RemoteAddr = attacker
+						o.serve(s.auth, r)
+					}
+				}
+				before := len(s.sent())
+				s.newBrowser().askForMail(attacker, fmt.Sprintf("victim%d@example.com", i))
+				strangers += len(s.sent()) - before
+			}
+			if strangers == 0 || strangers >= 10 {
+				t.Errorf("%s: %d mails to others, want some and fewer than 10", name, strangers)
 			}
 		}
 	})

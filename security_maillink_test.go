@@ -2,9 +2,12 @@ package latchkey_test
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"net/http"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -432,4 +435,79 @@ func TestMailAsking(t *testing.T) {
 			}
 		})
 	}
+}
+
+// withSecondEmail adds a provider like the first one of magic links.
+func withSecondEmail(id string, change func(*latchkey.Email)) func(*latchkey.Config) {
+	return func(c *latchkey.Config) {
+		second := *emailOf(c)
+		second.ID = id
+		change(&second)
+		c.Providers = append(c.Providers, &second)
+	}
+}
+
+// what one provider has sent is worth nothing at another, which may ask
+// for less.
+func TestEmailProvidersAcceptNothingOfEachOther(t *testing.T) {
+	short := func(e *latchkey.Email) {
+		e.MaxAge = 10 * time.Minute
+		e.NewToken = func() (string, error) { return fmt.Sprintf("%06d", randomBelow(1_000_000)), nil }
+	}
+	strict := func(e *latchkey.Email) { e.SameBrowser, e.ConfirmLink = true, true }
+	first := func(c *latchkey.Config) { // the second one of withSecondEmail comes first
+		last := len(c.Providers) - 1
+		c.Providers = append([]latchkey.Provider{c.Providers[last]}, c.Providers[:last]...)
+	}
+	shared := func(c *latchkey.Config) {
+		for _, p := range c.Providers {
+			if e, ok := p.(*latchkey.Email); ok {
+				e.Secret = "one secret for both of them"
+			}
+		}
+	}
+	as := func(*latchkey.Config) {}
+	for name, c := range map[string]struct {
+		second func(*latchkey.Email)
+		change func(*latchkey.Config)
+	}{
+		"short codes at long ones":            {short, as},
+		"short codes, configured first":       {short, first},
+		"short codes, with a secret of both":  {short, shared},
+		"short codes and their own secret":    {func(e *latchkey.Email) { short(e); e.Secret = "another secret of theirs" }, as},
+		"one browser at any":                  {strict, as},
+		"one browser at any, with one secret": {strict, shared},
+	} {
+		t.Run("R-349 "+name, func(t *testing.T) {
+			s := newSite(t, stored, withSecondEmail("second", c.second), c.change)
+			for _, way := range [][2]string{{"second", "post"}, {"post", "second"}} {
+				b := s.newBrowser()
+				b.post("/auth/signin/"+way[0], "email", adaEmail)
+				links := s.sent()
+				own := strings.TrimPrefix(links[len(links)-1].URL, siteOrigin)
+				if a := s.newBrowser().get(strings.Replace(own, "callback/"+way[0], "callback/"+way[1], 1)); a.signsIn() {
+					t.Errorf("what %s sent signs in at %s", way[0], way[1])
+				}
+				a := b.get(own)
+				if a.Code == http.StatusOK { // a button
+					a = b.post("/auth/callback/"+way[0], "token", links[len(links)-1].Token, "email", adaEmail)
+				}
+				if !a.signsIn() {
+					t.Errorf("what %s sent does not sign in there: %d to %q", way[0], a.Code, a.location())
+				}
+			}
+		})
+	}
+	t.Run("R-349 hashes are those of Auth.js where a provider is alone with its secret", func(t *testing.T) {
+		s := newSite(t, stored, withSecondEmail("second", func(e *latchkey.Email) { e.Secret = "another secret of theirs" }))
+		for id, secret := range map[string]string{"post": s.config.Secrets[0], "second": "another secret of theirs"} {
+			s.newBrowser().post("/auth/signin/"+id, "email", id+"@example.com")
+			links := s.sent()
+			sum := sha256.Sum256([]byte(links[len(links)-1].Token + secret))
+			rows := s.store.Contents().VerificationTokens
+			if !slices.ContainsFunc(rows, func(r latchkey.VerificationToken) bool { return r.Token == hex.EncodeToString(sum[:]) }) {
+				t.Errorf("%s: no row with the hash of Auth.js", id)
+			}
+		}
+	})
 }
