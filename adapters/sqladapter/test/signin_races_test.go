@@ -131,8 +131,6 @@ func (b raceBrowser) send(site http.Handler, target string, form url.Values) (to
 	return to, w.Body.String()
 }
 
-const raceSession = "__Secure-authjs.session-token"
-
 // begin starts a sign-in and returns the callback with which the provider would
 // answer for a person. Each code is another.
 func (s *raceSite) begin(b raceBrowser, person string) string {
