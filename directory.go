@@ -198,11 +198,27 @@ func (d *directory) resolveByEmail(ctx context.Context, q *queue, s *store, who 
 }
 
 // beginSignUp finds the user that an earlier, interrupted sign-up of this very
-// account has made. Stores with transactions have none.
+// account has made. Stores with transactions have none. A user whose
+// e-mail address was proven or changed since is somebody else's by now: that
+// record is forgotten, and the sign-up starts afresh.
 func (d *directory) beginSignUp(ctx context.Context, s *store, who *signInResult) (*User, error) {
 	if !d.store.remembersSignUps() {
 		return nil, nil
 	}
+	begun, err := d.recordSignUp(ctx, s, who)
+	if err != nil || begun == nil || begun.EmailVerified.IsZero() && hasEmail(who.user.Email)(*begun) {
+		return begun, err
+	}
+	if err := s.endSignUp(ctx, &who.account); err != nil {
+		return nil, err
+	}
+	_, err = d.recordSignUp(ctx, s, who)
+	return nil, err
+}
+
+// recordSignUp gives who.user the id that is on record for the account, and
+// finds the user who has it.
+func (d *directory) recordSignUp(ctx context.Context, s *store, who *signInResult) (*User, error) {
 	id, err := s.beginSignUp(ctx, &who.account, newUserID())
 	if err != nil {
 		return nil, err
@@ -229,6 +245,9 @@ func (d *directory) linkAccount(ctx context.Context, q *queue, s *store, who *si
 	row := who.account
 	row.Tokens = who.keep
 	if err := s.linkAccount(ctx, row); err != nil {
+		return err
+	}
+	if err := d.yieldToProof(ctx, s, &who.user, &row); err != nil {
 		return err
 	}
 	if d.store.remembersSignUps() {

@@ -27,7 +27,7 @@ func (d *directory) proveEmail(ctx context.Context, q *queue, s *store, who *sig
 	}
 	who.user = u
 	q.addUser(EventUserUpdated, "updateUser", d.events.UpdateUser, u)
-	return nil
+	return d.evictLate(ctx, q, s, who)
 }
 
 // awaitProof waits for whoever is proving the e-mail address of u right now, and
@@ -45,6 +45,40 @@ func (d *directory) awaitProof(ctx context.Context, s *store, u *User) error {
 	return err
 }
 
+// yieldToProof takes an account back that was linked to u while somebody proved
+// the e-mail address: they may have looked before it was there. With
+// transactions one of the two has waited. A client that hangs up does not keep
+// its account. ErrConflict: it was taken back.
+func (d *directory) yieldToProof(ctx context.Context, s *store, u *User, linked *Account) error {
+	if d.store.tx != nil || s.accountLists == nil || u.Email == "" || !u.EmailVerified.IsZero() {
+		return nil
+	}
+	ctx = context.WithoutCancel(ctx)
+	now, err := s.user(ctx, u.ID)
+	if err != nil {
+		return ignoring(err, ErrNotFound)
+	}
+	if now.EmailVerified.IsZero() || d.vouched(linked, now.Email) {
+		return nil
+	}
+	if err := d.dropAccount(ctx, s, linked); err != nil {
+		return err
+	}
+	return ErrConflict
+}
+
+// dropAccount unlinks an account together with what is remembered of how it
+// signed up, so that nothing of it leads to its user again.
+func (d *directory) dropAccount(ctx context.Context, s *store, a *Account) error {
+	if d.store.remembersSignUps() {
+		if err := s.endSignUp(ctx, a); err != nil {
+			return err
+		}
+	}
+	_, err := s.unlinkAccount(ctx, a.Provider, a.ProviderAccountID)
+	return ignoring(err, ErrNotFound)
+}
+
 // evict removes whatever did not vouch for this very e-mail address before it
 // was proven: somebody else may have attached it while the address was
 // theirs by their mere word.
@@ -53,12 +87,30 @@ func (d *directory) evict(ctx context.Context, q *queue, s *store, who *signInRe
 	if err != nil || found.isVouched() {
 		return err
 	}
-	e := found.evicted
-	if d.refuseEviction && len(e.Accounts)+len(e.Authenticators)+len(found.sessions) > 0 {
+	if d.refuseEviction && found.evicts() > 0 {
 		return ErrAccessDenied.wrap(errors.New("the e-mail address was never proven, and others have attached ways to sign in to its user (RefuseEviction)"))
 	}
+	return d.detach(ctx, q, s, who, &found)
+}
+
+// evictLate is evict once more, for stores without transactions: what came
+// between the first look and the proof goes, too. What comes later sees the proof.
+func (d *directory) evictLate(ctx context.Context, q *queue, s *store, who *signInResult) error {
+	if d.store.tx != nil {
+		return nil
+	}
+	ctx = context.WithoutCancel(ctx)
+	found, err := d.attached(ctx, s, &who.user)
+	if err != nil || found.evicts() == 0 || found.isVouched() {
+		return err
+	}
+	return d.detach(ctx, q, s, who, &found)
+}
+
+func (d *directory) detach(ctx context.Context, q *queue, s *store, who *signInResult, found *attachments) (err error) {
+	e := found.evicted
 	for _, a := range e.Accounts {
-		if _, err := s.unlinkAccount(ctx, a.Provider, a.ProviderAccountID); err != nil {
+		if err := d.dropAccount(ctx, s, &a); err != nil {
 			return err
 		}
 	}
@@ -70,13 +122,13 @@ func (d *directory) evict(ctx context.Context, q *queue, s *store, who *signInRe
 	if who.revokedAt, err = d.endSessions(ctx, s, who.user.ID, ""); err != nil {
 		return err
 	}
-	d.tellEviction(ctx, q, &found)
+	d.tellEviction(ctx, q, found)
 	return nil
 }
 
 func (d *directory) tellEviction(ctx context.Context, q *queue, found *attachments) {
 	e := found.evicted
-	if len(e.Accounts)+len(e.Authenticators)+len(found.sessions) == 0 {
+	if found.evicts() == 0 {
 		return
 	}
 	d.log.warn(ctx, "an e-mail address was proven for the first time; what others had attached to its user is detached",
@@ -121,6 +173,11 @@ func (d *directory) attached(ctx context.Context, s *store, u *User) (found atta
 func (d *directory) vouched(a *Account, email string) bool {
 	p, configured := d.providers[a.Provider]
 	return a.EmailVouched && a.Email == email && !(configured && p.info().provesNoEmail)
+}
+
+// evicts is how many ways in an eviction ends.
+func (found *attachments) evicts() int {
+	return len(found.evicted.Accounts) + len(found.evicted.Authenticators) + len(found.sessions)
 }
 
 // isVouched: nobody but the owner of the e-mail address can have attached any

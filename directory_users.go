@@ -63,23 +63,30 @@ func (d *directory) takeAccount(ctx context.Context, s *store, u *User, provider
 	if err != nil || s.tx != nil {
 		return gone, err
 	}
-	return gone, d.bringBackLast(ctx, s, &gone)
+	return gone, d.bringBackLast(ctx, s, u, &gone)
 }
 
-// bringBackLast links an account again that turned out to be the last way in.
-func (d *directory) bringBackLast(ctx context.Context, s *store, gone *Account) error {
-	u, err := s.user(ctx, gone.UserID)
+// bringBackLast links an account again that turned out to be the last way in of
+// u, unless the e-mail address was proven since u was read: that has ended all
+// ways in of the time before.
+func (d *directory) bringBackLast(ctx context.Context, s *store, u *User, gone *Account) error {
+	now, err := s.user(ctx, gone.UserID)
 	if err != nil {
 		return ignoring(err, ErrNotFound)
 	}
-	accounts, keys, err := d.waysIn(ctx, s, u.ID)
-	if err == nil && d.canLose(&u, accounts, keys, -1) {
+	accounts, keys, err := d.waysIn(ctx, s, now.ID)
+	proven := u.EmailVerified.IsZero() && !now.EmailVerified.IsZero()
+	if err == nil && (proven || d.canLose(&now, accounts, keys, -1)) {
 		return nil
 	}
 	if err == nil {
 		err = ErrLastAccount
 	}
-	return errors.Join(err, s.linkAccount(ctx, *gone))
+	linked := s.linkAccount(ctx, *gone)
+	if linked == nil {
+		linked = d.yieldToProof(ctx, s, u, gone)
+	}
+	return errors.Join(err, linked)
 }
 
 // waysIn are the accounts and passkeys of a user.
