@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"net/url"
-	"time"
 
 	"github.com/latchkeyhq/latchkey/internal/page"
 )
@@ -32,8 +31,11 @@ func showAccount(ctx context.Context, x *exchange) (*Response, error) {
 		}
 		return elsewhere, err
 	}
-	if x.query.Get("do") == "delete" {
+	switch do := x.query.Get("do"); {
+	case do == "delete":
 		return askToDelete(ctx, x, here)
+	case do == "change" && !isFresh(x, here):
+		return askAgain(ctx, x, changeURL(x))
 	}
 	view, err := accountView(ctx, x, here)
 	if err != nil {
@@ -46,26 +48,17 @@ func showAccount(ctx context.Context, x *exchange) (*Response, error) {
 	return pageResponse(pagesFor(ctx, x).Account(view))
 }
 
-// freshSignIn is how long ago somebody may have signed in who deletes their
-// account: what takes a session must not take everything (ASVS 7.5.1).
-const freshSignIn = 10 * time.Minute
-
-// isFresh tells whether somebody has signed in recently. Where no store and no
-// token says when that was, it is the sign-in that they were asked for.
-func isFresh(x *exchange, here *currentUser) bool {
-	if here.since.IsZero() {
-		left, mark := noticeOf(x), here.mark()
-		return left.about == noticeFresh && left.user == mark.UserID && left.session == mark.SessionID
-	}
-	return x.setup.now().Sub(here.since) <= freshSignIn
+// askAgain asks for a recent sign-in, which leads to the URL to.
+func askAgain(ctx context.Context, x *exchange, to string) (*Response, error) {
+	return pageResponse(pagesFor(ctx, x).Reauth(page.Reauth{
+		SignInURL: x.signInURL(to), CancelURL: x.url("account"), Host: x.origin.Host(), Deletes: to == deletionURL(x),
+	}))
 }
 
 // askToDelete asks before an account is deleted: first for a recent sign-in.
 func askToDelete(ctx context.Context, x *exchange, here *currentUser) (*Response, error) {
 	if !isFresh(x, here) {
-		return pageResponse(pagesFor(ctx, x).Reauth(page.Reauth{
-			SignInURL: x.signInURL(deletionURL(x)), CancelURL: x.url("account"), Host: x.origin.Host(),
-		}))
+		return askAgain(ctx, x, deletionURL(x))
 	}
 	return pageResponse(pagesFor(ctx, x).DeleteAccount(page.DeleteAccount{
 		CSRFToken: x.csrfToken, Action: deletionURL(x), CancelURL: x.url("account"), Name: firstOf(here.user.Email, here.user.Name),
@@ -122,7 +115,7 @@ func accountView(ctx context.Context, x *exchange, here *currentUser) (page.Acco
 	if len(view.Linked) == 0 {
 		view.Linked = passwords(s, nil) // nothing else can have let them in
 	}
-	view.Providers = unlinked(x, accounts)
+	view.Providers = unlinked(x, here, accounts)
 	if len(sessions) > 0 && s.config.Session.Strategy == DatabaseSessions {
 		view.EndAction, view.OthersAction = x.url("account?do=end"), x.url("account?do=others")
 		view.Devices = devices(sessions, here.sessionID, s.now())
@@ -172,16 +165,22 @@ func passwords(s *setup, used map[string]bool) []page.Linked {
 	return ways
 }
 
-// unlinked are the providers that could be linked.
-func unlinked(x *exchange, accounts []Account) []page.Provider {
+// unlinked are the providers that could be linked: at once, or after a recent
+// sign-in.
+func unlinked(x *exchange, here *currentUser, accounts []Account) []page.Provider {
 	linked := map[string]bool{}
 	for _, a := range accounts {
 		linked[a.Provider] = true
 	}
+	isFresh := isFresh(x, here)
 	var free []page.Provider
 	for _, p := range x.setup.order {
 		if info := p.info(); info.linkable && !linked[info.id] {
-			free = append(free, info.button(x.url(info.start+info.id)))
+			start := x.url(info.start + info.id)
+			if !isFresh {
+				start = x.url("account?do=link")
+			}
+			free = append(free, info.button(start))
 		}
 	}
 	return free
@@ -197,7 +196,12 @@ func changeAccount(ctx context.Context, x *exchange) (*Response, error) {
 	d, id := x.setup.directory, here.user.ID
 	back := func(name, value string) *Response { return &Response{Redirect: x.url("account?" + name + "=" + value)} }
 	switch x.query.Get("do") {
+	case "link":
+		return &Response{Redirect: changeURL(x)}, nil
 	case "unlink":
+		if !isFresh(x, here) {
+			return &Response{Redirect: changeURL(x)}, nil
+		}
 		err := d.unlink(ctx, &x.events, id, x.field("provider"), x.field("providerAccountId"))
 		if errors.Is(err, ErrLastAccount) {
 			return back("error", "last"), nil

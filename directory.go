@@ -36,6 +36,7 @@ type signInResult struct {
 	begun     time.Time     // before anything was written: what is revoked later voids it; zero: nothing was
 	revokedAt time.Time     // when this sign-in ended the sessions before it; zero: it did not
 	held      time.Time     // when the session that this was begun in was found alive; zero: in none
+	isLink    bool          // it gave who was signed in another account: that proves nobody anew
 	since     int64         // auth_time of the token it opened, in milliseconds; 0: not tracked
 }
 
@@ -128,8 +129,10 @@ func (d *directory) resolveByAccount(ctx context.Context, q *queue, s *store, wh
 			return err
 		}
 		return d.awaitProof(ctx, s, owner)
+	case here != nil && who.isStale:
+		return ErrOAuthAccountNotLinked.wrapFor(who.account.Provider, errNotFresh)
 	case here != nil:
-		who.user = *here
+		who.user, who.isLink = *here, true
 		if err := d.awaitProof(ctx, s, here); err != nil {
 			return err
 		}
@@ -159,6 +162,9 @@ func (d *directory) resolveByAccount(ctx context.Context, q *queue, s *store, wh
 	}
 	return d.linkAccount(ctx, q, s, who)
 }
+
+// errNotFresh: what takes a session must not gain a way in of its own.
+var errNotFresh = errors.New("linking an account takes a recent sign-in")
 
 // refuseNamesake: the e-mail address is taken. That may be by this very person,
 // who has signed up in another window since the account was looked for.

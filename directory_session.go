@@ -63,6 +63,9 @@ func (d *directory) storeSession(ctx context.Context, s *store, who *signInResul
 	}
 	who.session = plan.row
 	who.session.UserID, who.session.Provider = who.user.ID, who.account.Provider
+	if who.isLink && !who.joined.IsZero() {
+		who.session.Created = who.joined.UTC()
+	}
 	if err := s.createSession(ctx, who.session); err != nil {
 		return err
 	}
@@ -92,13 +95,17 @@ func (d *directory) undoLink(ctx context.Context, s *store, who *signInResult, e
 
 // signInTime is auth_time of the token that a sign-in opens. One that was begun
 // in a session is as old as the look at that session: whoever ends the user's
-// sessions afterwards ends this one.
+// sessions afterwards ends this one. One that only linked an account is as old
+// as the session it was linked in (ASVS 7.5.1).
 func (who *signInResult) signInTime(now time.Time) json.Number {
 	began := who.begun
 	setDefault(&began, now)
 	at := signInTime(began, who.revokedAt)
 	if !who.held.IsZero() && who.revokedAt.IsZero() {
 		at = unixSeconds(time.UnixMilli(max(who.held.UnixMilli(), who.begunIn.Since)))
+	}
+	if who.isLink && !who.joined.IsZero() {
+		at = unixSeconds(who.joined)
 	}
 	signedIn, _ := authTime(Claims{claimAuthTime: at})
 	who.since = signedIn.UnixMilli()

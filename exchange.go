@@ -204,6 +204,9 @@ func (x *exchange) url(route string) string {
 	return x.origin.Text + x.setup.path(route)
 }
 
+// changeURL is the account page after a recent sign-in.
+func changeURL(x *exchange) string { return x.url("account?do=change") }
+
 // deletionURL is the page that asks before an account is deleted.
 func deletionURL(x *exchange) string { return x.url("account?do=delete") }
 

@@ -95,6 +95,21 @@ func noticeOf(x *exchange) (n notice) {
 	return n
 }
 
+// freshSignIn is how long ago somebody may have signed in who changes how they
+// sign in, or deletes their account: what takes a session must not take
+// everything (ASVS 7.5.1).
+const freshSignIn = 10 * time.Minute
+
+// isFresh tells whether somebody has signed in recently. Where no store and no
+// token says when that was, it is the sign-in that they were asked for.
+func isFresh(x *exchange, here *currentUser) bool {
+	if here.since.IsZero() {
+		left, mark := noticeOf(x), here.mark()
+		return left.about == noticeFresh && left.user == mark.UserID && left.session == mark.SessionID
+	}
+	return x.setup.now().Sub(here.since) <= freshSignIn
+}
+
 // dropNotice forgets a notice that has been shown.
 func dropNotice(x *exchange) {
 	k := &x.cookies.specs.notice

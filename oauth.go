@@ -37,7 +37,7 @@ func (p *oauthProvider) authorizationURL(ctx context.Context, x *exchange) (stri
 	if err != nil {
 		return "", err
 	}
-	if f.sessionMark, err = whoBegins(ctx, x); err != nil {
+	if err = whoBegins(ctx, x, &f.begun); err != nil {
 		return "", err
 	}
 	to, err := p.client.AuthorizationURL(ctx, oauth.AuthRequest{
@@ -144,17 +144,18 @@ func (p *oauthProvider) unnamedFlow(ctx context.Context, answer *oauth.Callback,
 	return f, p.complete(f, checks)
 }
 
-// whoBegins is the session that a sign-in begins in. It is sealed into the flow:
+// whoBegins remembers the session that a sign-in begins in. It is sealed into the flow:
 // only that session's user may gain an account by it, and only while it lives.
-func whoBegins(ctx context.Context, x *exchange) (sessionMark, error) {
+func whoBegins(ctx context.Context, x *exchange, b *begun) error {
 	if x.setup.store == nil {
-		return sessionMark{}, nil
+		return nil
 	}
 	here, err := x.setup.sessions.current(ctx, x)
 	if here == nil || err != nil {
-		return sessionMark{}, err
+		return err
 	}
-	return here.mark(), nil
+	b.sessionMark, b.Fresh = here.mark(), isFresh(x, here)
+	return nil
 }
 
 // params are those of the authorization response, repeated ones included

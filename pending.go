@@ -39,6 +39,7 @@ type begun struct {
 	CallbackURL string `json:"callbackUrl,omitempty"` // where this browser goes in the end; empty: the callback cookie says
 	MaxAge      *int64 `json:"maxAge,omitempty"`      // the max_age that was sent, in seconds; nil: none
 	CrossSite   bool   `json:"posted,omitempty"`      // the provider will post from its own site
+	Fresh       bool   `json:"fresh,omitempty"`       // whoever began it had just signed in, and may change how they sign in
 	sessionMark
 }
 

@@ -105,6 +105,8 @@ func renderForVisitor(ctx context.Context, x *exchange, err error) *Response {
 	account := x.url("account")
 	fromAccount := x.setup.config.Account.Enabled && (t == ErrOAuthAccountNotLinked || x.callbackURL == account)
 	switch {
+	case errors.Is(err, errNotFresh):
+		return &Response{Redirect: changeURL(x)} // which asks for it
 	case fromAccount && isStale:
 		return &Response{Redirect: account} // which says what is linked
 	case fromAccount && t == ErrOAuthAccountNotLinked:

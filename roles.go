@@ -57,12 +57,14 @@ type assertion struct {
 	profile     Claims
 	credentials map[string]string
 
-	vouched       bool    // the application itself says who this is
-	provesEmail   bool    // opening the link proved the e-mail address
-	emailVerified bool    // the provider says that the e-mail address is verified
-	link          linking // what a matching e-mail address is worth
-	countedAs     string  // what its tries or mails were counted under; empty: nothing
-	begunIn       *begun  // what it was begun in; nil: nothing says so, and who is signed in now has begun it
+	vouched       bool      // the application itself says who this is
+	provesEmail   bool      // opening the link proved the e-mail address
+	emailVerified bool      // the provider says that the e-mail address is verified
+	link          linking   // what a matching e-mail address is worth
+	countedAs     string    // what its tries or mails were counted under; empty: nothing
+	begunIn       *begun    // what it was begun in; nil: nothing says so, and who is signed in now has begun it
+	joined        time.Time // when the user signed in whose session it is completed in; zero: unknown, or in none
+	isStale       bool      // … too long ago to gain an account on a site where they change their own
 }
 
 // mark is how a sign-in that begins now names its session.

@@ -104,7 +104,7 @@ func (x *exchange) admit(ctx context.Context, in assertion) (*Response, error) {
 // leaveFresh has the account page know that this session is new, where no store
 // and no token may say so.
 func leaveFresh(ctx context.Context, x *exchange, who *signInResult) error {
-	if x.setup.store == nil || !x.setup.config.Account.Enabled || x.callbackURL != deletionURL(x) {
+	if x.setup.store == nil || !x.setup.config.Account.Enabled || who.isLink || x.callbackURL != deletionURL(x) && x.callbackURL != changeURL(x) {
 		return nil
 	}
 	mark, err := x.setup.sessions.markOf(ctx, who)
@@ -151,6 +151,10 @@ func (x *exchange) linkingUser(ctx context.Context, in *assertion) (*User, error
 			err = errSessionGone
 		}
 		return nil, err
+	}
+	in.joined = here.since
+	if x.setup.config.Account.Enabled {
+		in.isStale = in.begunIn == nil && !isFresh(x, here) || in.begunIn != nil && !in.begunIn.Fresh
 	}
 	return &here.user, nil
 }

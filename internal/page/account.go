@@ -125,11 +125,13 @@ func (r *Renderer) DeleteAccount(v DeleteAccount) (Page, error) {
 	return r.render("delete", http.StatusOK, v, policy{}, v.Host)
 }
 
-// Reauth asks somebody to sign in once more before an account is deleted.
+// Reauth asks somebody to sign in once more before an account is deleted, or
+// linked, or unlinked.
 type Reauth struct {
 	SignInURL string // the sign-in page, which leads back
 	CancelURL string // back to the settings
 	Host      string // of the site
+	Deletes   bool   // it is about deleting the account; else about the ways in
 }
 
 // Reauth renders the page that asks for a recent sign-in.

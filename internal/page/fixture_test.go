@@ -121,7 +121,7 @@ var everyPage = []shown{
 		return r.DeleteAccount(DeleteAccount{CSRFToken: "c5f", Action: "/account/delete", CancelURL: "/account", Name: "ada@example.com", Host: "shop.example"})
 	}},
 	{"reauth", func(r *Renderer) (Page, error) {
-		return r.Reauth(Reauth{SignInURL: "/auth/signin", CancelURL: "/account", Host: "shop.example"})
+		return r.Reauth(Reauth{SignInURL: "/auth/signin", CancelURL: "/account", Host: "shop.example", Deletes: true})
 	}},
 	{"farewell", func(r *Renderer) (Page, error) {
 		return r.Farewell(Farewell{Host: "shop.example", Origin: "https://shop.example"})
