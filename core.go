@@ -175,6 +175,11 @@ func (c *Core) SignIn(ctx context.Context, r *Request, provider string, o SignIn
 		if provider != "" {
 			s.log.error(ctx, x, errNoProvider(provider))
 		}
+		if s.config.Pages.SignIn != "" { // the built-in page checks it itself
+			if to, err = x.resolveRedirect(ctx, to); err != nil {
+				return nil, fail(ctx, x, ErrInvalidCallbackURL.wrap(err))
+			}
+		}
 		return &Response{Redirect: x.signInURL(to)}, nil
 	}
 	if err := refuseForeign(x, o.Form, o.SkipCSRFCheck); err != nil {

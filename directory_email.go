@@ -131,7 +131,11 @@ func (d *directory) tellEviction(ctx context.Context, q *queue, found *attachmen
 	if found.evicts() == 0 {
 		return
 	}
-	d.log.warn(ctx, "an e-mail address was proven for the first time; what others had attached to its user is detached",
+	text := "an e-mail address was proven for the first time; what others had attached to its user is detached"
+	if d.endlessTokens {
+		text += ", but their JWT sessions go on until they expire: nothing remembers that they have ended (Session.Revocations)"
+	}
+	d.log.warn(ctx, text,
 		"user", e.User.ID, "accounts", len(e.Accounts), "authenticators", len(e.Authenticators), "sessions", len(found.sessions))
 	var call func(context.Context) error
 	if handler := d.events.Evict; handler != nil {

@@ -125,3 +125,20 @@ func TestOwnHandlersRefuseOtherSites(t *testing.T) {
 		}
 	})
 }
+
+// an own sign-in page is told no callback URL that was not looked at,
+// whatever the form of the application's own says.
+func TestOwnSignInPageGetsACheckedURL(t *testing.T) {
+	s := newSite(t, func(c *latchkey.Config) { c.Pages.SignIn = "/login" })
+	for given, want := range map[string]string{"https://evil.example/": siteOrigin + "/", "//evil.example": siteOrigin + "//evil.example", "/shop": siteOrigin + "/shop", "javascript:alert(1)": siteOrigin} {
+		r := s.newBrowser().request(http.MethodPost, "/own", "", "")
+		res, err := s.auth.Core().SignIn(t.Context(), requestOf(r), "", latchkey.SignInOptions{Form: url.Values{"redirectTo": {given}}}, nil)
+		if err != nil {
+			t.Fatalf("%s: %v", given, err)
+		}
+		to, err := url.Parse(res.Redirect)
+		if err != nil || strings.TrimSuffix(to.Query().Get("callbackUrl"), "/") != strings.TrimSuffix(want, "/") {
+			t.Errorf("%s: to %q, want %q", given, res.Redirect, want)
+		}
+	}
+}

@@ -198,6 +198,9 @@ func (s *setup) prepareDirectory(f *faults) {
 	}
 	s.directory.endlessTokens = s.config.Session.Strategy == JWTSessions && s.revocations == nil
 	s.directory.provesEmails = slices.ContainsFunc(s.order, func(p preparedProvider) bool { return p.info().provesEmail })
+	if s.directory.endlessTokens && s.directory.provesEmails && !s.config.Session.SkipRevocations && !s.config.Hardened {
+		s.log.warnAtStart("whoever signed in before an e-mail address was proven stays signed in until their JWT session expires: set Session.Revocations, or an Adapter that is a RevocationStore")
+	}
 	s.warnOfLesserStores()
 }
 

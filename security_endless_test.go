@@ -154,3 +154,31 @@ func TestDeletionEndsTokens(t *testing.T) {
 		}
 	})
 }
+
+// where nothing can end the tokens of those who were there before, the
+// operator knows, at start and when it happens.
+func TestEvictionSaysWhatGoesOn(t *testing.T) {
+	const atStart, atEviction = "whoever signed in before an e-mail address was proven", "their JWT sessions go on"
+	for name, row := range map[string]struct {
+		change func(*latchkey.Config)
+		want   bool
+	}{
+		"R-341 tokens that nothing ends":             {unrevokableStore(false), true},
+		"R-341 tokens that a store beside them ends": {func(c *latchkey.Config) { c.Session.Revocations = memoryadapter.New(memoryadapter.Options{}) }, false},
+		"R-341 rows": {stored, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := newSite(t, row.change, func(c *latchkey.Config) {
+				c.Providers[2].(*latchkey.OAuth).VerifiesEmail = latchkey.EmailUnproven
+			})
+			if strings.Contains(s.log.text(), atStart) != row.want {
+				t.Errorf("at start the log says %s", s.log.text())
+			}
+			s.addLinkedUser(latchkey.User{Email: adaEmail}, "acme")
+			s.newBrowser().signInByLink(adaEmail)
+			if log := s.log.text(); strings.Contains(log, atEviction) != row.want || !strings.Contains(log, "proven for the first time") {
+				t.Errorf("the log says %s", log)
+			}
+		})
+	}
+}
