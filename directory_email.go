@@ -45,40 +45,6 @@ func (d *directory) awaitProof(ctx context.Context, s *store, u *User) error {
 	return err
 }
 
-// yieldToProof takes an account back that was linked to u while somebody proved
-// the e-mail address: they may have looked before it was there. With
-// transactions one of the two has waited. A client that hangs up does not keep
-// its account. ErrConflict: it was taken back.
-func (d *directory) yieldToProof(ctx context.Context, s *store, u *User, linked *Account) error {
-	if d.store.tx != nil || s.accountLists == nil || u.Email == "" || !u.EmailVerified.IsZero() {
-		return nil
-	}
-	ctx = context.WithoutCancel(ctx)
-	now, err := s.user(ctx, u.ID)
-	if err != nil {
-		return ignoring(err, ErrNotFound)
-	}
-	if now.EmailVerified.IsZero() || d.vouched(linked, now.Email) {
-		return nil
-	}
-	if err := d.dropAccount(ctx, s, linked); err != nil {
-		return err
-	}
-	return ErrConflict
-}
-
-// dropAccount unlinks an account together with what is remembered of how it
-// signed up, so that nothing of it leads to its user again.
-func (d *directory) dropAccount(ctx context.Context, s *store, a *Account) error {
-	if d.store.remembersSignUps() {
-		if err := s.endSignUp(ctx, a); err != nil {
-			return err
-		}
-	}
-	_, err := s.unlinkAccount(ctx, a.Provider, a.ProviderAccountID)
-	return ignoring(err, ErrNotFound)
-}
-
 // evict removes whatever did not vouch for this very e-mail address before it
 // was proven: somebody else may have attached it while the address was
 // theirs by their mere word.
@@ -170,13 +136,6 @@ func (d *directory) attached(ctx context.Context, s *store, u *User) (found atta
 	}
 	found.sessions, err = s.listSessions(ctx, u.ID)
 	return found, err
-}
-
-// vouched: the account came with this e-mail address, and its provider vouched
-// for that then. A store that does not keep it says no.
-func (d *directory) vouched(a *Account, email string) bool {
-	p, configured := d.providers[a.Provider]
-	return a.EmailVouched && a.Email == email && !(configured && p.info().provesNoEmail)
 }
 
 // evicts is how many ways in an eviction ends.
