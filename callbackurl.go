@@ -82,6 +82,17 @@ func (x *exchange) takeCallbackURL(ctx context.Context) (err error) {
 	return nil
 }
 
+// destination is where a sign-in of the application's own ends up: what it says,
+// else the form, by the name that Auth.js has for it here, or as the forms for
+// the library's own routes do, which are told it as browsers know it.
+func destination(x *exchange, o *SignInOptions) string {
+	to := firstOf(o.RedirectTo, o.Form.Get("redirectTo"))
+	if asRoute := o.Form.Get("callbackUrl"); to == "" && asRoute != "" {
+		return asRoute
+	}
+	return returnTo(x, to)
+}
+
 // returnTo is where a browser ends up: what the application says, else the page
 // it comes from, which is input like any other.
 func returnTo(x *exchange, to string) string {

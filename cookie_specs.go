@@ -1,7 +1,6 @@
 package latchkey
 
 import (
-	"fmt"
 	"net/http"
 	"strings"
 	"time"
@@ -120,20 +119,23 @@ func (s *cookieSpecs) check(f *faults) {
 			f.add(ErrInvalidConfig, "Cookies.%s and Cookies.%s are both called %q", field, other, t.Name)
 		}
 		seen[t.Name] = field
-		if err := prefixFault(&t); err != nil {
-			f.add(ErrInvalidConfig, "Cookies.%s: %w", field, err)
+		if option, cure := droppedFor(&t); option != "" {
+			f.add(ErrInvalidConfig, "Cookies.%s.%s: browsers would drop %q; %s", field, option, t.Name, cure)
 		}
 	}
 }
 
-// prefixFault keeps the rules of RFC 6265bis, section 4.1.3, which browsers
-// enforce by dropping the cookie.
-func prefixFault(c *http.Cookie) error {
+// droppedFor names the option for which browsers drop a cookie, and the cure, by
+// the rules of RFC 6265bis, sections 4.1.2.7 and 4.1.3; empty: they keep it.
+func droppedFor(c *http.Cookie) (option, cure string) {
+	const makeSecure = "serve the site over https and say so in Site.URL, or set Cookies.Secure"
 	switch {
 	case strings.HasPrefix(c.Name, "__Host-") && (!c.Secure || c.Domain != "" || c.Path != "/"):
-		return fmt.Errorf("%q must be Secure with Path / and no Domain", c.Name)
-	case strings.HasPrefix(c.Name, "__Secure-") && !c.Secure, c.SameSite == http.SameSiteNoneMode && !c.Secure:
-		return fmt.Errorf("%q must be Secure", c.Name)
+		return "Name", "one with __Host- must be Secure with Path / and no Domain: leave those as they are, or choose another name"
+	case strings.HasPrefix(c.Name, "__Secure-") && !c.Secure:
+		return "Name", "one with __Secure- must be Secure: " + makeSecure + ", or choose another name"
+	case c.SameSite == http.SameSiteNoneMode && !c.Secure:
+		return "SameSite", "a cookie with SameSite=None must be Secure: " + makeSecure + ", or leave SameSite as it is"
 	}
-	return nil
+	return "", ""
 }

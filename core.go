@@ -169,7 +169,7 @@ func (c *Core) SignIn(ctx context.Context, r *Request, provider string, o SignIn
 	if err != nil {
 		return nil, err
 	}
-	s, to := x.setup, returnTo(x, firstOf(o.RedirectTo, o.Form.Get("redirectTo")))
+	s, to := x.setup, destination(x, &o)
 	p, ok := s.providers[provider]
 	if !ok {
 		if provider != "" {

@@ -357,6 +357,29 @@ func TestSignInHelper(t *testing.T) {
 			t.Errorf("%v, %d to %q", err, a.Code, a.location())
 		}
 	})
+	for policy, c := range map[string]struct {
+		o    options
+		want string
+	}{
+		"the form says it as Auth.js does":                 {options{Form: url.Values{"redirectTo": {"/in"}}}, siteOrigin + "/in"},
+		"the form says it as for the library's own routes": {options{Form: url.Values{"callbackUrl": {"/in"}}}, siteOrigin + "/in"},
+		"a whole URL":                                {options{Form: url.Values{"callbackUrl": {siteOrigin + "/in?a=b"}}}, siteOrigin + "/in?a=b"},
+		"the program comes first":                    {options{Form: url.Values{"redirectTo": {"/b"}, "callbackUrl": {"/c"}}, RedirectTo: "/a"}, siteOrigin + "/a"},
+		"then redirectTo":                            {options{Form: url.Values{"redirectTo": {"/b"}, "callbackUrl": {"/c"}}}, siteOrigin + "/b"},
+		"an empty one is none":                       {options{Form: url.Values{"redirectTo": {""}, "callbackUrl": {""}}}, siteOrigin + "/from"},
+		"R-131 callbackUrl starts no script":         {options{Form: url.Values{"callbackUrl": {"javascript:x"}}}, siteOrigin},
+		"R-131 nobody is sent abroad by callbackUrl": {options{Form: url.Values{"callbackUrl": {"https://evil.example/"}}}, siteOrigin},
+	} {
+		t.Run("where to end up: "+policy, func(t *testing.T) {
+			b := s.newBrowser()
+			b.header.Set("Referer", siteOrigin+"/from")
+			c.o.Form.Set("username", "alice")
+			c.o.Form.Set("password", "wonderland")
+			if a, to, err := run(b, "crew", c.o, nil); err != nil || to != c.want || a.location() != to || !b.isLive() {
+				t.Errorf("%v, %d to %q, want %q", err, a.Code, a.location(), c.want)
+			}
+		})
+	}
 	t.Run("wrong credentials are an error and change nothing", func(t *testing.T) {
 		b := s.newBrowser()
 		a, to, err := run(b, "crew", options{Form: url.Values{"username": {"alice"}}}, nil)

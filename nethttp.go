@@ -14,7 +14,7 @@ import (
 type SignInOptions struct {
 	hidden
 
-	RedirectTo string     // where to end up; empty: the field redirectTo of Form, else the page that asked (Referer), else /
+	RedirectTo string     // where to end up; empty: the field redirectTo of Form, else its callbackUrl, else the page that asked (Referer), else /
 	NoRedirect bool       // return the URL instead of redirecting
 	Form       url.Values // what was typed: e-mail, credentials; fields called authorizationParams-X become parameter X
 	// SkipCSRFCheck says that the application has checked where the request

@@ -131,14 +131,16 @@ func TestOwnHandlersRefuseOtherSites(t *testing.T) {
 func TestOwnSignInPageGetsACheckedURL(t *testing.T) {
 	s := newSite(t, func(c *latchkey.Config) { c.Pages.SignIn = "/login" })
 	for given, want := range map[string]string{"https://evil.example/": siteOrigin + "/", "//evil.example": siteOrigin + "//evil.example", "/shop": siteOrigin + "/shop", "javascript:alert(1)": siteOrigin} {
-		r := s.newBrowser().request(http.MethodPost, "/own", "", "")
-		res, err := s.auth.Core().SignIn(t.Context(), requestOf(r), "", latchkey.SignInOptions{Form: url.Values{"redirectTo": {given}}}, nil)
-		if err != nil {
-			t.Fatalf("%s: %v", given, err)
-		}
-		to, err := url.Parse(res.Redirect)
-		if err != nil || strings.TrimSuffix(to.Query().Get("callbackUrl"), "/") != strings.TrimSuffix(want, "/") {
-			t.Errorf("%s: to %q, want %q", given, res.Redirect, want)
+		for _, field := range []string{"redirectTo", "callbackUrl"} {
+			r := s.newBrowser().request(http.MethodPost, "/own", "", "")
+			res, err := s.auth.Core().SignIn(t.Context(), requestOf(r), "", latchkey.SignInOptions{Form: url.Values{field: {given}}}, nil)
+			if err != nil {
+				t.Fatalf("%s: %v", given, err)
+			}
+			to, err := url.Parse(res.Redirect)
+			if err != nil || strings.TrimSuffix(to.Query().Get("callbackUrl"), "/") != strings.TrimSuffix(want, "/") {
+				t.Errorf("%s %s: to %q, want %q", field, given, res.Redirect, want)
+			}
 		}
 	}
 }

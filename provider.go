@@ -316,7 +316,7 @@ type SignInLink struct {
 // Credentials signs people in by what they type, such as a name and a password,
 // which the application checks. Their form posts to /callback/{ID} below the
 // base path. The library creates no users for them: with stored sessions,
-// Authorize returns a user whom the Adapter has, and as the only provider they
+// Authorize returns a user whom the Adapter has, by the id, and as the only provider they
 // need JWTSessions.
 type Credentials struct {
 	ID     string // empty: credentials

@@ -79,7 +79,13 @@ func TestWrongConfigurations(t *testing.T) {
 		}, latchkey.ErrInvalidConfig, "Cookies.CallbackURL"},
 		{"SameSite=None without Secure", func(c *latchkey.Config) {
 			c.Cookies.Nonce = latchkey.CookieOptions{Name: "x", SameSite: http.SameSiteNoneMode, Secure: &no}
-		}, latchkey.ErrInvalidConfig, "Cookies.Nonce"},
+		}, latchkey.ErrInvalidConfig, "Cookies.Nonce.SameSite"},
+		{"SameSite=None on plain http", func(c *latchkey.Config) {
+			c.Site.URL, c.Cookies.SessionToken.SameSite = "http://app.example", http.SameSiteNoneMode
+		}, latchkey.ErrInvalidConfig, `Cookies.SessionToken.SameSite: browsers would drop "authjs.session-token"; a cookie with SameSite=None must be Secure: serve`},
+		{"a prefix without Secure, the other", func(c *latchkey.Config) {
+			c.Cookies.State = latchkey.CookieOptions{Name: "__Secure-x", Secure: &no}
+		}, latchkey.ErrInvalidConfig, "Cookies.State.Name"},
 
 		{"a nil provider", providers(nil), latchkey.ErrInvalidProvider, "Providers[0]"},
 		{"a nil pointer", providers(crew, (*latchkey.Email)(nil)), latchkey.ErrInvalidProvider, "Providers[1]"},

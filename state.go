@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"net/http"
-	"net/url"
 	"reflect"
 	"sync"
 )
@@ -270,11 +269,6 @@ func (a *Auth) orBlank(s *setup) *setup {
 		return a.tenants.blank()
 	}
 	return s
-}
-
-// noRequest is what work without a request shows to who asks for one.
-func noRequest() *Request {
-	return &Request{Method: http.MethodGet, URL: &url.URL{}, Header: http.Header{}}
 }
 
 // setupWithStore is the setup for work without a request, which needs an

@@ -3,7 +3,9 @@ package latchkey
 import (
 	"context"
 	"errors"
+	"fmt"
 	"net/http"
+	"net/url"
 	"sync"
 	"time"
 
@@ -61,17 +63,26 @@ func NewTenants(
 
 func tenantOf(ctx context.Context, r *Request, name func(context.Context, *Request) (string, error)) (string, error) {
 	named, ok := ctx.Value(tenantKey{}).(string)
+	var err error
 	if !ok {
-		var err error
-		if named, err = containResult(func() (string, error) { return name(ctx, r) }); err != nil {
-			return "", err
-		}
+		named, err = containResult(func() (string, error) { return name(ctx, r) })
 	}
-	if named == "" {
-		return "", errors.New("NewTenants: no tenant for this request")
+	if err == nil && named == "" {
+		err = errors.New("NewTenants: no tenant for this request")
 	}
-	return named, nil
+	if err != nil && isNoRequest(r) {
+		err = fmt.Errorf("name the tenant of work without a request with latchkey.ContextWithTenant(ctx, tenant): %w", err)
+	}
+	return named, err
 }
+
+// noRequest is what work without a request shows to who asks for one.
+func noRequest() *Request {
+	return &Request{Method: http.MethodGet, URL: &url.URL{}, Header: http.Header{}}
+}
+
+// isNoRequest: a real one has a path.
+func isNoRequest(r *Request) bool { return r.Host == "" && r.URL.Path == "" }
 
 // CacheOption says how [NewFunc] and [NewTenants] remember configurations.
 type CacheOption func(*tenants)

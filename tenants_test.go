@@ -3,8 +3,10 @@ package latchkey_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"net/http"
 	"net/http/httptest"
+	"net/url"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -139,6 +141,33 @@ func TestTenantsConfigurationFails(t *testing.T) {
 	)
 	if a := s.at("a", nameless, http.MethodGet, "/auth/session", nil); a.Code != http.StatusInternalServerError {
 		t.Errorf("no name: %d", a.Code)
+	}
+}
+
+func TestWorkWithoutATenantNamesTheCure(t *testing.T) {
+	s := newTenantSite(t)
+	for name, tenantOf := range map[string]func(context.Context, *latchkey.Request) (string, error){
+		"an error": func(_ context.Context, r *latchkey.Request) (string, error) {
+			return "", fmt.Errorf("no such host: %q", r.Host)
+		},
+		"no name":   func(context.Context, *latchkey.Request) (string, error) { return "", nil },
+		"it panics": func(context.Context, *latchkey.Request) (string, error) { panic("no host") },
+	} {
+		configure := func(context.Context, string) (*latchkey.Config, error) { c := plainConfig(s.store); return &c, nil }
+		auth := latchkey.NewTenants(tenantOf, configure)
+		_, sweep := auth.Sweep(t.Context())
+		_, get := auth.Users().Get(t.Context(), plainID)
+		for _, err := range []error{sweep, get} {
+			if !errors.Is(err, latchkey.ErrInvalidConfig) || !strings.Contains(err.Error(), "latchkey.ContextWithTenant(ctx, tenant)") {
+				t.Errorf("%s: %v", name, err)
+			}
+		}
+		if _, err := auth.Sweep(latchkey.ContextWithTenant(t.Context(), "a")); err != nil {
+			t.Errorf("%s, with a tenant: %v", name, err)
+		}
+		if _, err := auth.Core().Do(t.Context(), &latchkey.Request{Method: http.MethodGet, URL: &url.URL{Path: "/auth/session"}}); strings.Contains(fmt.Sprint(err), "ContextWithTenant") {
+			t.Errorf("%s: a request is told to be a job: %v", name, err)
+		}
 	}
 }
 

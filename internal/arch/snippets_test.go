@@ -221,6 +221,7 @@ var imported = map[string]string{
 	"context": "context", "errors": "errors", "fmt": "fmt", "http": "net/http", "httptest": "net/http/httptest",
 	"netip": "net/netip", "os": "os", "slog": "log/slog", "sql": "database/sql", "strings": "strings",
 	"testing": "testing", "time": "time", "url": "net/url",
+	"pbkdf2": "crypto/pbkdf2", "rand": "crypto/rand", "sha256": "crypto/sha256", "subtle": "crypto/subtle", "sync": "sync",
 
 	"latchkey": core, "jwt": core + "/jwt", "latchkeytest": core + "/latchkeytest", "mail": core + "/mail",
 	"mailtext": core + "/mailtext", "memoryadapter": core + "/adapters/memoryadapter", "pgxadapter": core + "/adapters/pgxadapter",
