@@ -2,6 +2,8 @@
 //
 //   - [Issuer] is an OpenID Provider in the test's own process. It signs in
 //     whoever the test names, counts what it was asked, and misbehaves on demand.
+//   - [Authenticator] keeps passkeys and answers for the browser that asks for
+//     them, also wrongly on demand.
 //   - [Client] is a browser that walks through an application's sign-in.
 //   - [Adapter] proves that an adapter keeps its promises.
 //

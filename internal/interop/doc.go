@@ -4,6 +4,7 @@
 //     that of SvelteKit runs in Chromium
 //   - openid: a certified OpenID Provider on Node.js
 //   - the example provider of zitadel/oidc, in the test's own process
+//   - go-webauthn, which judges the virtual authenticator of latchkeytest
 //   - vectors: not a test; it makes the tokens that package jwt is tested with
 //
 // The Node.js programs need node and npm. Without them, or without Chromium, a

@@ -1,0 +1,267 @@
+package latchkeytest
+
+import (
+	"bytes"
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// What browsers refuse, by the names of their exceptions. [Authenticator.Create]
+// and [Authenticator.Get] say in their errors which it was and why.
+var (
+	ErrNotAllowed   = errors.New("NotAllowedError")
+	ErrInvalidState = errors.New("InvalidStateError")
+	ErrNotSupported = errors.New("NotSupportedError")
+	ErrSecurity     = errors.New("SecurityError")
+	ErrType         = errors.New("TypeError")
+)
+
+// Authenticator keeps passkeys and makes what a browser sends of them: give it
+// the options that a page would give to navigator.credentials, and post what it
+// returns. It needs no browser and no network, and it does what browsers and
+// good authenticators do (Web Authentication Level 3) until
+// [Authenticator.Misbehave] says otherwise.
+//
+// With its zero fields it is what most people have: one that syncs its passkeys,
+// has checked that it is its owner, and counts no signatures. Fields may be
+// changed between ceremonies. Like a [testing.T], it belongs to one goroutine.
+type Authenticator struct {
+	hidden
+
+	Origin string // of the page that asks, such as "https://example.com"
+	// Provider is the id of the site's provider that a [Client] goes to. Empty:
+	// passkey.
+	Provider string
+	// Account is the user name of the passkey that is chosen where several fit.
+	// Empty: the newest.
+	Account string
+	// Unverified cannot tell who is there: UV is clear, and pages that require
+	// it are refused.
+	Unverified bool
+
+	// What follows is about passkeys that are made.
+
+	Algorithm string // ES256, ES384, ES512, EdDSA or RS256; empty: the first that the page asks for
+	// DeviceBound passkeys cannot be synced: BE and BS are clear, and they count
+	// their signatures.
+	DeviceBound bool
+	AAGUID      string   // the model, as a UUID; empty: one of a password manager
+	Transports  []string // nil: hybrid and internal
+	// Attestation is the type that is sent to pages that ask for one: "self" or
+	// "basic", both in the format packed. Empty: none. See
+	// [Authenticator.AttestationRoot].
+	Attestation string
+
+	passkeys []*Passkey
+	bad      PasskeyMisbehaviour
+	attester *attester // made when it is needed
+}
+
+// NewAuthenticator returns one without passkeys, before a page of that origin.
+func NewAuthenticator(origin string) *Authenticator {
+	return &Authenticator{Origin: strings.TrimSuffix(origin, "/")}
+}
+
+// Passkey is a credential that an [Authenticator] keeps. Fields may be changed
+// between ceremonies: a Counter set back is that of a clone.
+type Passkey struct {
+	hidden
+
+	ID           []byte
+	RPID         string // of the site
+	UserHandle   []byte // user.id of the options
+	UserName     string
+	Discoverable bool // found without being asked for by its id
+	// Counter is what the latest signature said. 0: signatures are not counted.
+	Counter        uint32
+	BackupEligible bool
+	BackedUp       bool
+
+	key passkeyKey
+}
+
+// Passkeys are those that were made, oldest first.
+func (a *Authenticator) Passkeys() []*Passkey { return slices.Clone(a.passkeys) }
+
+// Forget removes a passkey, as its owner may, without a word to the site.
+func (a *Authenticator) Forget(p *Passkey) {
+	a.passkeys = slices.DeleteFunc(a.passkeys, func(one *Passkey) bool { return one == p })
+}
+
+// Clone copies the authenticator with its passkeys, as somebody would who got at
+// its memory: from now on each counts on its own.
+func (a *Authenticator) Clone() *Authenticator {
+	c := *a
+	c.passkeys = nil
+	for _, p := range a.passkeys {
+		copied := *p
+		c.passkeys = append(c.passkeys, &copied)
+	}
+	return &c
+}
+
+// Misbehave has all ceremonies that follow go wrong in this way. The zero
+// PasskeyMisbehaviour ends it.
+func (a *Authenticator) Misbehave(m PasskeyMisbehaviour) { a.bad = m }
+
+// Create makes a passkey and returns what the browser sends of it, a
+// RegistrationResponseJSON (Web Authentication Level 3, section 5.1). options is
+// a PublicKeyCredentialCreationOptionsJSON, alone or in a member "options" or
+// "publicKey". The error wraps [ErrInvalidState] if one of the passkeys is
+// excluded, [ErrNotSupported], [ErrNotAllowed] for user verification that is
+// not to be had, [ErrSecurity] for an RP ID of somebody else, or [ErrType].
+func (a *Authenticator) Create(options []byte) ([]byte, error) {
+	o, err := parseCreationOptions(options)
+	if err != nil {
+		return nil, err
+	}
+	c, err := a.begin("webauthn.create", o.Challenge, o.RP.ID, o.Selection.UserVerification)
+	if err != nil {
+		return nil, err
+	}
+	if a.hasOneOf(o.Exclude, c.rpID) && !a.bad.Unchecked {
+		return nil, fmt.Errorf("latchkeytest: %w: a passkey of this authenticator is registered already", ErrInvalidState)
+	}
+	if c.passkey, err = a.newPasskey(o, c.rpID); err != nil {
+		return nil, err
+	}
+	response, err := c.register(o)
+	if err == nil {
+		a.keep(c.passkey)
+	}
+	return response, err
+}
+
+// Get signs in with a passkey and returns what the browser sends, an
+// AuthenticationResponseJSON. options is a PublicKeyCredentialRequestOptionsJSON,
+// wrapped or not as for Create. The error wraps [ErrNotAllowed] if there is no
+// passkey that fits, [ErrSecurity] or [ErrType].
+func (a *Authenticator) Get(options []byte) ([]byte, error) {
+	o, err := parseRequestOptions(options)
+	if err != nil {
+		return nil, err
+	}
+	c, err := a.begin("webauthn.get", o.Challenge, o.RPID, o.UserVerification)
+	if err != nil {
+		return nil, err
+	}
+	if c.passkey = a.choose(o, c.rpID); c.passkey == nil {
+		return nil, fmt.Errorf("latchkeytest: %w: no passkey for %s that was asked for", ErrNotAllowed, c.rpID)
+	}
+	if c.passkey.Counter != 0 {
+		c.passkey.Counter++
+	}
+	return c.authenticate()
+}
+
+// begin checks what browsers check of every ceremony.
+func (a *Authenticator) begin(kind string, challenge base64URL, rpID, verification string) (*passkeyCeremony, error) {
+	rpID, err := relyingParty(a.Origin, rpID, a.bad.Unchecked)
+	if err != nil {
+		return nil, err
+	}
+	if a.Unverified && verification == "required" && !a.bad.Unchecked {
+		return nil, fmt.Errorf("latchkeytest: %w: the page requires user verification", ErrNotAllowed)
+	}
+	return &passkeyCeremony{a: a, kind: kind, challenge: challenge, rpID: rpID}, nil
+}
+
+func (a *Authenticator) hasOneOf(list []descriptor, rpID string) bool {
+	return slices.ContainsFunc(a.passkeys, func(p *Passkey) bool { return p.RPID == rpID && lists(list, p.ID) })
+}
+
+func (a *Authenticator) newPasskey(o creationOptions, rpID string) (*Passkey, error) {
+	alg, err := o.algorithm(a.Algorithm, a.bad.Unchecked)
+	if err != nil {
+		return nil, err
+	}
+	key, err := alg.newKey()
+	if err != nil {
+		return nil, err
+	}
+	p := &Passkey{
+		ID: make([]byte, 32), RPID: rpID, UserHandle: o.User.ID, UserName: o.User.Name,
+		Discoverable: o.Selection.ResidentKey != "discouraged", BackupEligible: !a.DeviceBound, BackedUp: !a.DeviceBound, key: key,
+	}
+	if a.DeviceBound {
+		p.Counter = 1
+	}
+	_, err = rand.Read(p.ID)
+	return p, err
+}
+
+// keep adds a passkey. Of one user of a site an authenticator keeps one that is
+// discoverable (Web Authentication Level 3, section 6.3.2, step 7.4).
+func (a *Authenticator) keep(p *Passkey) {
+	a.passkeys = append(slices.DeleteFunc(a.passkeys, func(old *Passkey) bool {
+		return old.Discoverable && p.Discoverable && old.RPID == p.RPID && bytes.Equal(old.UserHandle, p.UserHandle)
+	}), p)
+}
+
+// choose finds the passkey to sign in with, the newest of those that fit.
+func (a *Authenticator) choose(o requestOptions, rpID string) *Passkey {
+	if a.bad.Use != nil {
+		return a.bad.Use
+	}
+	for _, p := range slices.Backward(a.passkeys) {
+		asked := lists(o.Allow, p.ID) || len(o.Allow) == 0 && p.Discoverable
+		if asked && p.RPID == rpID && (a.Account == "" || a.Account == p.UserName) {
+			return p
+		}
+	}
+	return nil
+}
+
+// passwordManager is the model of Authenticators that name no other: Google's,
+// the most common of all.
+const passwordManager = "ea9b8d66-4d01-1d21-3ce4-b6b48cb575d4"
+
+func (a *Authenticator) aaguid() ([]byte, error) {
+	text := a.AAGUID
+	setDefault(&text, passwordManager)
+	aaguid, err := hex.DecodeString(strings.ReplaceAll(text, "-", ""))
+	if err != nil || len(aaguid) != 16 {
+		return nil, fmt.Errorf("latchkeytest: the AAGUID %q is no UUID", text)
+	}
+	return aaguid, nil
+}
+
+func (a *Authenticator) transports() []string {
+	if a.Transports == nil {
+		return []string{"hybrid", "internal"}
+	}
+	return a.Transports
+}
+
+// attachment is how the browser reached it.
+func (a *Authenticator) attachment() string {
+	if slices.Contains(a.transports(), "internal") {
+		return "platform"
+	}
+	return "cross-platform"
+}
+
+// flags are those that a passkey is used with.
+func (a *Authenticator) flags(p *Passkey) byte {
+	flags := byte(FlagUserPresent)
+	if !a.Unverified {
+		flags |= FlagUserVerified
+	}
+	if p.BackupEligible {
+		flags |= FlagBackupEligible
+	}
+	if p.BackedUp {
+		flags |= FlagBackedUp
+	}
+	return flags
+}
+
+func sha256Of(data []byte) []byte {
+	digest := sha256.Sum256(data)
+	return digest[:]
+}
