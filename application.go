@@ -27,8 +27,8 @@ func hook[T any](ctx context.Context, s *setup, name string, f func(context.Cont
 // place, which costs a tenth, and its context tells it when its time is up.
 func hookOnRead[T any](ctx context.Context, s *setup, name string, f func(context.Context) (T, error)) (T, error) {
 	step := s.log.step(ctx, "callback", "name", name)
-	bounded, cancel := context.WithTimeout(ctx, s.config.Limits.Hook)
-	defer cancel()
+	bounded := &lazyDeadline{parent: ctx, until: time.Now().Add(s.config.Limits.Hook)}
+	defer bounded.end()
 	result, err := containResult(func() (T, error) { return f(bounded) })
 	if err != nil && ctx.Err() == nil && bounded.Err() != nil {
 		err = &errTooSlow{name, s.config.Limits.Hook}

@@ -76,6 +76,9 @@ func (x *exchange) takeCallbackURL(ctx context.Context) (err error) {
 			return ErrInvalidCallbackURL.wrap(err)
 		}
 	}
+	if x.callbackURL == x.rememberedURL {
+		return nil
+	}
 	if kept := fittingURL(x, x.callbackURL); kept != x.rememberedURL {
 		x.cookies.set(x.cookies.specs.callbackURL.make(escapeCookie(kept), noTime))
 	}

@@ -80,7 +80,7 @@ func requestHead(r *http.Request) *Request {
 func (r *Response) Send(w http.ResponseWriter) {
 	h := w.Header()
 	for name, values := range r.Header {
-		if name == "Vary" { // what a handler around this one depends on counts, too
+		if name == "Vary" && h[name] != nil { // what a handler around this one depends on counts, too
 			values = slices.Concat(h[name], values)
 		}
 		h[name] = values

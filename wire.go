@@ -218,9 +218,10 @@ func appendComma(b []byte, start int) []byte {
 }
 
 func appendTime(b []byte, t time.Time) []byte {
-	b = append(b, '"')
-	b = t.UTC().AppendFormat(b, isoTime)
-	return append(b, '"')
+	t = t.UTC()
+	b = t.AppendFormat(append(b, '"'), time.RFC3339) // which package time writes without reading the layout
+	ms := t.Nanosecond() / int(time.Millisecond)
+	return append(b[:len(b)-len("Z")], '.', byte('0'+ms/100), byte('0'+ms/10%10), byte('0'+ms%10), 'Z', '"')
 }
 
 // appendExtra writes the members of extra, in order of name, after others.

@@ -120,10 +120,8 @@ func trim(s string) string {
 // space and the comma, which net/http tolerates too. It keeps NUL and invalid
 // UTF-8 out of every store.
 func clean(value string) (string, bool) {
-	for i := range len(value) {
-		if b := value[i]; !plainBytes[b] && b != ' ' && b != ',' {
-			return "", false
-		}
+	if bytesOf(value)&foreignByte != 0 {
+		return "", false
 	}
 	return value, true
 }

@@ -6,37 +6,87 @@ import (
 )
 
 // Line is the Set-Cookie line of c, exactly as c.String has it; empty: c is no
-// valid cookie. net/http writes everything but the value, which it would look
-// at several times, byte by byte: with a session that costs as much as
-// decrypting it.
+// valid cookie. net/http looks at every byte of a value several times: with a
+// session that costs as much as decrypting it. So the cookies that Latchkey
+// sets by itself are written here, and all others by net/http.
 func Line(c *http.Cookie) string {
-	if !isPlain(c.Value) || c.Quoted {
+	if !isUsual(c) {
 		return c.String()
 	}
-	bare := *c
-	bare.Value = ""
-	name, attributes, ok := strings.Cut(bare.String(), "=")
-	if !ok {
-		return ""
+	var b strings.Builder
+	b.Grow(len(c.Name) + len(c.Value) + len(c.Path) + longestAttributes)
+	b.WriteString(c.Name)
+	b.WriteByte('=')
+	b.WriteString(c.Value)
+	b.WriteString("; Path=")
+	b.WriteString(c.Path)
+	if !c.Expires.IsZero() {
+		var date [len(http.TimeFormat)]byte
+		b.WriteString("; Expires=")
+		b.Write(c.Expires.UTC().AppendFormat(date[:0], http.TimeFormat))
 	}
-	return name + "=" + c.Value + attributes
+	if c.MaxAge < 0 {
+		b.WriteString("; Max-Age=0")
+	}
+	if c.HttpOnly {
+		b.WriteString("; HttpOnly")
+	}
+	if c.Secure {
+		b.WriteString("; Secure")
+	}
+	b.WriteString("; SameSite=Lax")
+	return b.String()
 }
 
-// isPlain: a cookie's value may have all of these bytes as they are.
-func isPlain(value string) bool {
-	for i := range len(value) {
-		if !plainBytes[value[i]] {
+const longestAttributes = len("=; Path=; Expires=; Max-Age=0; HttpOnly; Secure; SameSite=Lax") + len(http.TimeFormat)
+
+// isUsual: nothing of c has to be checked, quoted or left out.
+func isUsual(c *http.Cookie) bool {
+	year := c.Expires.Year()
+	return c.Name != "" && c.Path == "/" && c.SameSite == http.SameSiteLaxMode && c.MaxAge <= 0 && c.Domain == "" &&
+		!c.Quoted && !c.Partitioned && (c.Expires.IsZero() || year > 1601 && year < 9999) && isPlainName(c.Name) && isPlain(c.Value)
+}
+
+func isPlainName(name string) bool {
+	for i := range len(name) {
+		b := name[i]
+		if (b|0x20 < 'a' || b|0x20 > 'z') && (b < '0' || b > '9') && b != '-' && b != '.' && b != '_' {
 			return false
 		}
 	}
 	return true
 }
 
-// plainBytes are those of cookie-octet (RFC 6265 section 4.1.1). Sessions are
-// long, and looking up is faster than comparing.
-var plainBytes = func() (plain [256]bool) {
-	for b := '!'; b <= '~'; b++ {
-		plain[b] = b != '"' && b != ',' && b != ';' && b != '\\'
+// isPlain: a cookie's value may have all of these bytes as they are.
+func isPlain(value string) bool { return bytesOf(value) == plainByte }
+
+// What a byte may be in a cookie's value.
+const (
+	plainByte     byte = 0
+	toleratedByte byte = 1 // net/http reads it, and quotes it when it writes
+	foreignByte   byte = 2
+)
+
+// bytesOf is what the bytes of value are, all together. Sessions are long, and
+// looking up without a branch is several times faster than comparing.
+func bytesOf(value string) (found byte) {
+	for i := range len(value) {
+		found |= byteKinds[value[i]]
 	}
-	return plain
+	return found
+}
+
+// byteKinds has cookie-octet (RFC 6265 section 4.1.1) as plain.
+var byteKinds = func() (kinds [256]byte) {
+	for i := range kinds {
+		kinds[i] = foreignByte
+	}
+	for b := '!'; b <= '~'; b++ {
+		kinds[b] = plainByte
+	}
+	for _, b := range `";\` {
+		kinds[b] = foreignByte
+	}
+	kinds[' '], kinds[','] = toleratedByte, toleratedByte
+	return kinds
 }()
