@@ -169,6 +169,16 @@ func (c *Core) SignIn(ctx context.Context, r *Request, provider string, o SignIn
 	if err != nil {
 		return nil, err
 	}
+	failed, res, err := startSignIn(ctx, c, x, provider, o, params)
+	if err != nil {
+		return nil, fail(ctx, failed, err)
+	}
+	return res, nil
+}
+
+// startSignIn posts to the route of a provider in the place of the browser. An
+// error comes with the exchange that it is about.
+func startSignIn(ctx context.Context, c *Core, x *exchange, provider string, o SignInOptions, params url.Values) (*exchange, *Response, error) {
 	s, to := x.setup, destination(x, &o)
 	p, ok := s.providers[provider]
 	if !ok {
@@ -176,38 +186,44 @@ func (c *Core) SignIn(ctx context.Context, r *Request, provider string, o SignIn
 			s.log.error(ctx, x, errNoProvider(provider))
 		}
 		if s.config.Pages.SignIn != "" { // the built-in page checks it itself
+			var err error
 			if to, err = x.resolveRedirect(ctx, to); err != nil {
-				return nil, fail(ctx, x, ErrInvalidCallbackURL.wrap(err))
+				return x, nil, ErrInvalidCallbackURL.wrap(err)
 			}
 		}
-		return &Response{Redirect: x.signInURL(to)}, nil
+		return x, &Response{Redirect: x.signInURL(to)}, nil
 	}
 	if err := refuseForeign(x, o.Form, o.SkipCSRFCheck); err != nil {
-		return nil, fail(ctx, x, err)
+		return x, nil, err
 	}
-	form, query := make(url.Values, len(o.Form)+1), make(url.Values, len(params))
-	for name, values := range params {
-		query[name] = values
-	}
-	for name, values := range o.Form {
-		if param, ok := strings.CutPrefix(name, "authorizationParams-"); ok {
-			query[param] = values
-			continue
-		}
-		if name == "redirectTo" || name == "redirect" { // options in the place of fields, as Auth.js has them
-			continue
-		}
-		form[name] = values
-	}
+	query, form := routeFields(o.Form, params)
 	form.Set("callbackUrl", to)
-	res, err := do(ctx, s, nil, ownPost(s, r, p.info().start+provider, query, form), true)
+	x, res, err := answer(ctx, s, nil, ownPost(s, x.request, p.info().start+provider, query, form), true)
 	if err != nil {
-		return nil, err
+		return x, nil, err
 	}
 	if s.setsSession(res) {
 		c.auth.settle(ctx, nil, ErrNoSession) // the new session begins with the next request
 	}
-	return res, nil
+	return x, varied(res), nil
+}
+
+// routeFields are the query and the form of a route, out of what was typed.
+func routeFields(typed, params url.Values) (query, form url.Values) {
+	query, form = make(url.Values, len(params)), make(url.Values, len(typed)+1)
+	for name, values := range params {
+		query[name] = values
+	}
+	for name, values := range typed {
+		param, ok := strings.CutPrefix(name, "authorizationParams-")
+		switch {
+		case ok:
+			query[param] = values
+		case name != "redirectTo" && name != "redirect": // options in the place of fields, as Auth.js has them
+			form[name] = values
+		}
+	}
+	return query, form
 }
 
 // SignOut ends the session of r.
@@ -216,16 +232,26 @@ func (c *Core) SignOut(ctx context.Context, r *Request, o SignOutOptions) (*Resp
 	if err != nil {
 		return nil, err
 	}
-	if err := refuseForeign(x, nil, o.SkipCSRFCheck); err != nil {
-		return nil, fail(ctx, x, err)
-	}
-	form := url.Values{"callbackUrl": {returnTo(x, o.RedirectTo)}}
-	res, err := do(ctx, x.setup, nil, ownPost(x.setup, r, "signout", nil, form), true)
+	failed, res, err := startSignOut(ctx, c, x, o, nil)
 	if err != nil {
-		return nil, err
+		return nil, fail(ctx, failed, err)
+	}
+	return res, nil
+}
+
+// startSignOut posts to the route in the place of the browser. form is what was
+// posted, which may have a token.
+func startSignOut(ctx context.Context, c *Core, x *exchange, o SignOutOptions, form url.Values) (*exchange, *Response, error) {
+	if err := refuseForeign(x, form, o.SkipCSRFCheck); err != nil {
+		return x, nil, err
+	}
+	to := url.Values{"callbackUrl": {returnTo(x, o.RedirectTo)}}
+	x, res, err := answer(ctx, x.setup, nil, ownPost(x.setup, x.request, "signout", nil, to), true)
+	if err != nil {
+		return x, nil, err
 	}
 	c.auth.settle(ctx, nil, ErrNoSession)
-	return res, nil
+	return x, varied(res), nil
 }
 
 // UpdateSession hands data to the token callback, or with stored sessions the

@@ -122,18 +122,24 @@ func dropNotice(x *exchange) {
 // secret is among them.
 func typedFields(x *exchange) map[string]string {
 	kept := map[string]string{}
-	fields := x.provider.info().fields
-	if x.provider.info().kind == TypeEmail {
-		fields = []Field{{Name: "email"}}
-	}
-	for _, f := range fields {
-		isText := f.Type == "" || slices.Contains([]string{"text", "email", "tel", "url", "search"}, f.Type)
+	for _, f := range shownFields(x.provider.info()) {
 		text := x.field(f.Name)
-		if isText && f.Autocomplete != "one-time-code" && text != "" && len(text) <= longestKept && len(kept) < mostKept {
+		if text != "" && len(text) <= longestKept && len(kept) < mostKept {
 			kept[f.Name] = text
 		}
 	}
 	return kept
+}
+
+// shownFields are those of a provider's form whose values are no secrets.
+func shownFields(p *providerInfo) []Field {
+	if p.kind == TypeEmail || p.kind == TypeWebAuthn {
+		return []Field{{Name: "email"}}
+	}
+	return slices.DeleteFunc(slices.Clone(p.fields), func(f Field) bool {
+		isText := f.Type == "" || slices.Contains([]string{"text", "email", "tel", "url", "search"}, f.Type)
+		return !isText || f.Autocomplete == "one-time-code"
+	})
 }
 
 // tried is what the sign-in page shows of a form that was sent in vain.

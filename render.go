@@ -128,11 +128,7 @@ func renderError(x *exchange, err error) *Response {
 	}
 	params := []string{"error", string(t.shown())}
 	if t == ErrCredentialsSignin {
-		code := "credentials"
-		if e, ok := errors.AsType[*Error](err); ok && e.Code != "" {
-			code = e.Code
-		}
-		params = append(params, "code", code)
+		params = append(params, "code", codeOf(err))
 	}
 	if !t.onSignInPage() {
 		if own := x.setup.config.Pages.Error; own != "" {
@@ -145,6 +141,14 @@ func renderError(x *exchange, err error) *Response {
 		return withNotice(x, err, res)
 	}
 	return res
+}
+
+// codeOf is what the sign-in page is told beside CredentialsSignin.
+func codeOf(err error) string {
+	if e, ok := errors.AsType[*Error](err); ok && e.Code != "" {
+		return e.Code
+	}
+	return "credentials"
 }
 
 // onSignInPage leads to the sign-in page. One of the application's own cannot
@@ -160,10 +164,9 @@ func onSignInPage(x *exchange, params ...string) *Response {
 	return &Response{Redirect: x.absolute(weburl.WithQuery(own, params...))}
 }
 
-// withNotice tells the built-in sign-in page what was typed, and what of it was
-// wrong.
+// withNotice tells the sign-in page what was typed, and what of it was wrong.
 func withNotice(x *exchange, err error, res *Response) *Response {
-	if x.provider == nil || x.setup.config.Pages.SignIn != "" {
+	if x.provider == nil {
 		return res
 	}
 	n := notice{about: noticeFailed, provider: x.provider.info().id, typed: typedFields(x)}
@@ -188,9 +191,12 @@ func refuseTry(x *exchange, err error, res *Response) *Response {
 	}
 	res = asJSON(res)
 	res.Status = http.StatusTooManyRequests
-	res.Header.Set("Retry-After", strconv.Itoa(int((many.wait+time.Second-1)/time.Second)))
+	res.Header.Set("Retry-After", strconv.Itoa(secondsOf(many.wait)))
 	return res
 }
+
+// secondsOf rounds up, as Retry-After counts (RFC 9110, section 10.2.3).
+func secondsOf(d time.Duration) int { return int((d + time.Second - 1) / time.Second) }
 
 // crossSite answers a post that another site sent.
 func crossSite(ctx context.Context, x *exchange) *Response {

@@ -41,6 +41,8 @@ var holders = map[string]reflect.Type{
 	"latchkey.Account":             reflect.TypeFor[latchkey.Account](),
 	"latchkey.Access":              reflect.TypeFor[latchkey.Access](),
 	"latchkey.SignInOptions":       reflect.TypeFor[latchkey.SignInOptions](),
+	"latchkey.Forms":               reflect.TypeFor[latchkey.Forms](),
+	"latchkey.FormFailure":         reflect.TypeFor[latchkey.FormFailure](),
 	"jwt.Params":                   reflect.TypeFor[jwt.Params](),
 	"jwt.TokenParams":              reflect.TypeFor[jwt.TokenParams](),
 	"jwt.Codec":                    reflect.TypeFor[jwt.Codec](),

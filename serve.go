@@ -29,6 +29,14 @@ func respond(ctx context.Context, s *setup, fault error, r *Request) *Response {
 // serveHTTP reads the body into req, the head of r, as the configuration
 // allows, and answers.
 func serveHTTP(w http.ResponseWriter, r *http.Request, req *Request, s *setup, fault error) {
+	if readBodyOf(w, r, req, s) {
+		respond(r.Context(), s, fault, req).Send(w)
+	}
+}
+
+// readBodyOf reads the body of r into req, as the configuration allows. false:
+// it cannot be, and that is answered.
+func readBodyOf(w http.ResponseWriter, r *http.Request, req *Request, s *setup) bool {
 	limit := defaultBodyLimit
 	if s != nil {
 		limit = s.config.Limits.Body
@@ -46,9 +54,8 @@ func serveHTTP(w http.ResponseWriter, r *http.Request, req *Request, s *setup, f
 			s.log.error(r.Context(), bareExchange(s, req, ""), badRequestFor("the body ends too early"))
 		}
 		badRequest(req).Send(w)
-	default:
-		respond(r.Context(), s, fault, req).Send(w)
 	}
+	return err == nil
 }
 
 // answer is the way of every request below the base path: what it is about,

@@ -219,13 +219,13 @@ func lastLine(text string) string {
 // imported is what a fragment means by a name in front of a point.
 var imported = map[string]string{
 	"context": "context", "errors": "errors", "fmt": "fmt", "http": "net/http", "httptest": "net/http/httptest",
-	"netip": "net/netip", "os": "os", "slog": "log/slog", "sql": "database/sql", "strings": "strings",
+	"io": "io", "netip": "net/netip", "os": "os", "slog": "log/slog", "sql": "database/sql", "strings": "strings", "template": "html/template",
 	"testing": "testing", "time": "time", "url": "net/url",
 	"pbkdf2": "crypto/pbkdf2", "rand": "crypto/rand", "sha256": "crypto/sha256", "subtle": "crypto/subtle", "sync": "sync",
 
 	"latchkey": core, "jwt": core + "/jwt", "latchkeytest": core + "/latchkeytest", "mail": core + "/mail",
 	"mailtext": core + "/mailtext", "memoryadapter": core + "/adapters/memoryadapter", "pgxadapter": core + "/adapters/pgxadapter",
-	"providers": core + "/providers", "sqladapter": core + "/adapters/sqladapter", "sqlstore": core + "/adapters/sqlstore",
+	"providers": core + "/providers", "sqladapter": core + "/adapters/sqladapter", "sqlstore": core + "/adapters/sqlstore", "ui": core + "/ui", "templui": core + "/ui/templui",
 	"pgxpool": "github.com/jackc/pgx/v5/pgxpool",
 }
 

@@ -1,0 +1,230 @@
+package latchkey
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+
+	"github.com/latchkeyhq/latchkey/internal/weburl"
+)
+
+// Form actions: posts of the application's own forms, at paths of its own. They
+// come to the same as the routes below the base path, and a form that was sent
+// in vain is shown again, with what was wrong beside it.
+
+// SignInAction answers the posts of the application's own sign-in forms, as
+// [Auth.SignIn] would. Mount it where the forms post to: "POST /signin". The form
+// has these fields, and JSON bodies members of the same names:
+//
+//   - providerId: empty leads to the sign-in page
+//   - redirectTo: where to end up, a path or a URL of the site; empty: the page
+//     that asked
+//   - what the provider wants to know, such as email; in the member options of a
+//     JSON body, or as fields named options.email, too
+//   - authorizationParams-prompt and its like: added to the request to the
+//     provider; in JSON the member authorizationParams, an object or a query
+//   - csrfToken: needed by sibling hosts alone, see [SignInOptions]
+//
+// A sign-in that failed shows page once more, which finds the reason in
+// [FormFailureFrom] and can read the body again. page is the handler that shows
+// the form; nil: the browser is led to the sign-in page with the error, as by the
+// routes. Clients that ask for JSON are told the URL to go to, {"url":…}, or the
+// [FormFailure] as JSON; htmx is told where to go by HX-Redirect.
+func (a *Auth) SignInAction(page http.Handler) http.Handler {
+	return a.action(page, (*Core).SignInAction)
+}
+
+// SignOutAction answers the posts of the application's own sign-out forms, as
+// [Auth.SignOut] would. Its one field is redirectTo. All else is as with
+// [Auth.SignInAction].
+func (a *Auth) SignOutAction(page http.Handler) http.Handler {
+	return a.action(page, (*Core).SignOutAction)
+}
+
+// action is a form action on net/http.
+func (a *Auth) action(page http.Handler, run func(*Core, context.Context, *Request) (*Response, *FormFailure)) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.Method != http.MethodPost {
+			w.Header().Set("Allow", http.MethodPost)
+			http.Error(w, "A form is posted here.", http.StatusMethodNotAllowed)
+			return
+		}
+		_, r = a.stateOf(w, r)
+		req := requestHead(r)
+		if r.PostForm != nil { // read already, by middleware
+			req.Header = req.Header.Clone()
+			req.Header.Set("Content-Type", formType)
+			req.Body = []byte(r.PostForm.Encode())
+		} else {
+			s, _ := a.setupOrBlank(r.Context(), req)
+			if !readBodyOf(w, r, req, s) {
+				return
+			}
+			r.Body = io.NopCloser(bytes.NewReader(req.Body)) // the page may want to look into it
+		}
+		res, failure := run(a.Core(), r.Context(), req)
+		if failure != nil && page != nil {
+			addCookies(w, res.Cookies)
+			page.ServeHTTP(w, r.WithContext(ContextWithFormFailure(r.Context(), failure)))
+			return
+		}
+		res.Send(w)
+	})
+}
+
+// SignInAction is [Auth.SignInAction] on a [Request] with its body. A failure
+// that is not nil can be shown by the page of the form, in place of the response;
+// the cookies of the response belong to the page as well. Clients that want no
+// page have it in the response.
+func (c *Core) SignInAction(ctx context.Context, r *Request) (*Response, *FormFailure) {
+	x, res := c.posted(ctx, r, "signin")
+	if res != nil {
+		return res, nil
+	}
+	in, wrong := readSignIn(x)
+	if in.provider != "" && x.setup.providers[in.provider] == nil {
+		wrong.ProviderID = append(wrong.ProviderID, unknownProvider(x.setup, in.provider))
+	}
+	if wrong.any() {
+		return badInput(ctx, x, wrong, in)
+	}
+	failed, res, err := startSignIn(ctx, c, x, in.provider, SignInOptions{Form: in.fields, RedirectTo: in.redirectTo}, in.params)
+	if err != nil {
+		return refusedForm(ctx, failed, r, err, in)
+	}
+	return actionDone(r, res), nil
+}
+
+// SignOutAction is [Auth.SignOutAction] on a [Request] with its body. See
+// [Core.SignInAction].
+func (c *Core) SignOutAction(ctx context.Context, r *Request) (*Response, *FormFailure) {
+	x, res := c.posted(ctx, r, "signout")
+	if res != nil {
+		return res, nil
+	}
+	in := formInput{}
+	var wrong FieldErrors
+	in.redirectTo, wrong.RedirectTo = redirectIn(x.form)
+	if wrong.any() {
+		return badInput(ctx, x, wrong, in)
+	}
+	in.fields = url.Values{}
+	if token, there := x.form["csrfToken"]; there {
+		text, _ := token.(string)
+		in.fields.Set("csrfToken", text)
+	}
+	failed, res, err := startSignOut(ctx, c, x, SignOutOptions{RedirectTo: in.redirectTo}, in.fields)
+	if err != nil {
+		return refusedForm(ctx, failed, r, err, in)
+	}
+	return actionDone(r, res), nil
+}
+
+// posted reads the form of an action. A response: there is nothing more to do.
+func (c *Core) posted(ctx context.Context, r *Request, action string) (*exchange, *Response) {
+	s, fault := c.auth.setupOrBlank(ctx, r)
+	if s == nil || fault != nil {
+		logUnread(ctx, s, fault)
+		return nil, c.fault(ctx, r)
+	}
+	x := bareExchange(s, r, action)
+	if err := x.resolveOrigin(); err != nil {
+		logFailure(ctx, x, err)
+		return nil, c.fault(ctx, r)
+	}
+	if err := x.readForm(); err != nil {
+		logFailure(ctx, x, err)
+		return nil, badRequest(r)
+	}
+	if len(r.Body) > 0 && x.form == nil {
+		logFailure(ctx, x, badRequestFor("the body of a form action is "+formType+" or "+jsonType))
+		return nil, jsonText(http.StatusUnsupportedMediaType, "Send this form as "+formType+" or "+jsonType+".")
+	}
+	return x, nil
+}
+
+// actionDone answers an action that came to something, each client in its way.
+func actionDone(r *Request, res *Response) *Response {
+	switch {
+	case res.Redirect == "": // the application answers itself
+	case isHTMX(r.Header):
+		to := res.Redirect
+		res = &Response{Status: http.StatusOK, Header: res.Header, Cookies: res.Cookies}
+		if res.Header == nil {
+			res.Header = http.Header{}
+		}
+		res.Header["Hx-Redirect"] = []string{to}
+	case asksForJSON(r):
+		res = varied(asJSON(res))
+	}
+	return res
+}
+
+// badInput answers what cannot be understood, and logs it for who writes the
+// form.
+func badInput(ctx context.Context, x *exchange, wrong FieldErrors, in formInput) (*Response, *FormFailure) {
+	f := &FormFailure{Status: http.StatusBadRequest, FieldErrors: wrong, Values: in.shown(nil)}
+	f.Err = ErrInvalidProvider.wrap(&mistake{errors.New(strings.Join(wrong.all(), "; "))})
+	if len(wrong.ProviderID) == 0 {
+		f.Err = ErrInvalidCallbackURL.wrap(&mistake{errors.New(strings.Join(wrong.all(), "; "))})
+	}
+	logFailure(ctx, x, f.Err)
+	to := home(x)
+	if len(wrong.RedirectTo) == 0 {
+		if checked, err := x.resolveRedirect(ctx, returnTo(x, in.redirectTo)); err == nil {
+			to = checked
+		}
+	}
+	return failedAction(x.request, varied(&Response{Redirect: weburl.WithQuery(x.signInURL(to), "error", "Signin")}), f)
+}
+
+// refusedForm answers a form that was understood, and refused for err.
+func refusedForm(ctx context.Context, x *exchange, r *Request, err error, in formInput) (*Response, *FormFailure) {
+	res := varied(render(ctx, x.setup, x, x.request, err))
+	if errors.Is(err, errForeign) { // nothing of it is shown on a page of the site's own
+		f := &FormFailure{Status: http.StatusForbidden, FormErrors: []string{pagesFor(ctx, x).Text("error.refused.text")}, Err: x.handOut(err)}
+		if res = varied(crossSite(ctx, x)); asksForJSON(r) {
+			res, _ = failedAction(r, res, f)
+		}
+		return res, nil
+	}
+	return failedAction(r, res, newFormFailure(ctx, x, err, in))
+}
+
+// failedAction is the failure for a page, or its JSON for who asked for that.
+func failedAction(r *Request, res *Response, f *FormFailure) (*Response, *FormFailure) {
+	if !asksForJSON(r) {
+		return res, f
+	}
+	body, err := json.Marshal(f.wire())
+	if err != nil {
+		return configJSON(), nil
+	}
+	told := noStore(jsonBytes(f.Status, body))
+	told.Cookies = res.Cookies
+	if f.wait > 0 {
+		told.Header.Set("Retry-After", strconv.Itoa(f.wait))
+	}
+	return varied(told), nil
+}
+
+// asksForJSON: a script sent the form, and reads what comes of it itself.
+func asksForJSON(r *Request) bool {
+	if _, asked := r.Header["X-Auth-Return-Redirect"]; asked {
+		return true
+	}
+	if isHTMX(r.Header) {
+		return false
+	}
+	accept := r.Header.Get("Accept")
+	if strings.Contains(accept, jsonType) && !strings.Contains(accept, "text/html") {
+		return true
+	}
+	return mediaType(r.Header.Get("Content-Type")) == jsonType && !opensPage(r.Header)
+}

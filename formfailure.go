@@ -1,0 +1,308 @@
+package latchkey
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+
+	"github.com/latchkeyhq/latchkey/internal/page"
+	"github.com/latchkeyhq/latchkey/internal/weburl"
+)
+
+// FormFailure is why a form action came to nothing. Texts about what people
+// typed are in their language; those for whoever writes the form name the field
+// and the cure, in English.
+type FormFailure struct {
+	hidden
+
+	// Status suits the page that shows the form again: 400 for what cannot be
+	// understood, 403 for what was refused, 429 for too many tries, 500 for what
+	// the operator has to mend.
+	Status      int
+	FieldErrors FieldErrors
+	FormErrors  []string   // about the form as a whole
+	Values      url.Values // what to fill the fields with: the form's, but never a password or a code
+	Err         error      // an [*Error], which has been logged
+
+	wait int // seconds until it makes sense to try again; zero: at once
+	view page.Tried
+}
+
+// FieldErrors are what is wrong with single fields of a form action.
+type FieldErrors struct {
+	ProviderID          []string `json:"providerId,omitempty"`
+	RedirectTo          []string `json:"redirectTo,omitempty"`
+	Options             []string `json:"options,omitempty"` // of a provider's own, such as email
+	AuthorizationParams []string `json:"authorizationParams,omitempty"`
+}
+
+func (e *FieldErrors) all() []string {
+	return slices.Concat(e.ProviderID, e.RedirectTo, e.Options, e.AuthorizationParams)
+}
+
+func (e *FieldErrors) any() bool { return len(e.all()) > 0 }
+
+// Messages are all texts of the failure, in an order to show them in.
+func (f *FormFailure) Messages() []string { return append(f.FieldErrors.all(), f.FormErrors...) }
+
+// wire is the failure as a script gets it.
+func (f *FormFailure) wire() any {
+	told := struct {
+		Failed      bool        `json:"failed"`
+		FieldErrors FieldErrors `json:"fieldErrors"`
+		FormErrors  []string    `json:"formErrors"`
+		Error       string      `json:"error,omitempty"`
+		Code        string      `json:"code,omitempty"`
+	}{Failed: true, FieldErrors: f.FieldErrors, FormErrors: f.FormErrors, Error: f.name()}
+	if told.FormErrors == nil {
+		told.FormErrors = []string{}
+	}
+	if typeOf(f.Err) == ErrCredentialsSignin {
+		told.Code = codeOf(f.Err)
+	}
+	return told
+}
+
+// name is what the query of the sign-in page calls the error; empty: the form
+// itself is wrong.
+func (f *FormFailure) name() string {
+	switch t := typeOf(f.Err); {
+	case t == ErrEmailSignIn:
+		return "EmailSignin"
+	case f.FieldErrors.any():
+		return ""
+	default:
+		return string(t.shown())
+	}
+}
+
+// failureKey is where a context has its FormFailure.
+type failureKey struct{}
+
+// FormFailureFrom is why the form that a page is showing came to nothing; nil:
+// the page is shown for the first time. [Auth.SignInAction] puts it there.
+func FormFailureFrom(ctx context.Context) *FormFailure {
+	f, _ := ctx.Value(failureKey{}).(*FormFailure)
+	return f
+}
+
+// ContextWithFormFailure puts f where [FormFailureFrom] finds it, for integrations
+// that show a page again.
+func ContextWithFormFailure(ctx context.Context, f *FormFailure) context.Context {
+	return context.WithValue(ctx, failureKey{}, f)
+}
+
+// newFormFailure words a refusal for whoever sent the form.
+func newFormFailure(ctx context.Context, x *exchange, err error, in formInput) *FormFailure {
+	t, words := typeOf(err), pagesFor(ctx, x)
+	f := &FormFailure{Status: http.StatusForbidden, Err: x.handOut(err)}
+	if x.provider != nil {
+		f.Values = in.shown(x.provider.info())
+		f.view = page.Tried{Provider: x.provider.info().id, Typed: map[string]string{}}
+		for name := range f.Values {
+			f.view.Typed[name] = f.Values.Get(name)
+		}
+	}
+	switch {
+	case t == ErrEmailSignIn:
+		f.Status = http.StatusInternalServerError
+		if _, ok := errors.AsType[*unusable](err); ok {
+			f.Status, f.view.Unusable = http.StatusBadRequest, true
+			f.FieldErrors.Options = []string{words.Message("EmailSignin", f.view)}
+			return f
+		}
+		f.FormErrors = []string{words.Message("EmailSignin", f.view)}
+	case t == ErrCredentialsSignin:
+		if many, ok := errors.AsType[*tooManyTries](err); ok {
+			f.Status, f.wait, f.view.Wait = http.StatusTooManyRequests, secondsOf(many.wait), many.wait
+		}
+		f.FormErrors = []string{words.Message(string(t), f.view)}
+	case t == ErrAccessDenied:
+		f.FormErrors = []string{words.Text("error.denied.text")}
+	case t.shown() == "Configuration":
+		f.Status, f.FormErrors = http.StatusInternalServerError, []string{words.Text("error.configuration.text")}
+	default:
+		f.FormErrors = []string{words.Message(string(t), f.view)}
+	}
+	return f
+}
+
+// formInput is the form of a sign-in or sign-out, taken apart.
+type formInput struct {
+	provider, redirectTo string
+	fields               url.Values // for the provider, and csrfToken
+	params               url.Values // authorization parameters
+}
+
+// shown is what a page may fill its fields with. No secret is among it.
+func (in *formInput) shown(p *providerInfo) url.Values {
+	shown := url.Values{}
+	for name, value := range map[string]string{"providerId": in.provider, "redirectTo": in.redirectTo} {
+		if value != "" {
+			shown.Set(name, value)
+		}
+	}
+	for name, values := range in.params {
+		shown["authorizationParams-"+name] = values
+	}
+	if p == nil {
+		return shown
+	}
+	for _, f := range shownFields(p) {
+		if text := in.fields.Get(f.Name); text != "" {
+			shown.Set(f.Name, text)
+		}
+	}
+	return shown
+}
+
+// readSignIn takes the form of a sign-in apart. Auth.js has three ways to write
+// one: fields, members of a JSON body, and fields with dots.
+func readSignIn(x *exchange) (in formInput, wrong FieldErrors) {
+	in.fields, in.params = url.Values{}, url.Values{}
+	if id, ok := textIn(x.form, "providerId"); ok {
+		in.provider = id
+	} else {
+		wrong.ProviderID = []string{"providerId must be a text: the id of a provider, such as github"}
+	}
+	in.redirectTo, wrong.RedirectTo = redirectIn(x.form)
+	for _, name := range slices.Sorted(maps.Keys(x.form)) {
+		value := x.form[name]
+		switch kind, rest := cutField(name); kind {
+		case "options":
+			if !in.takeOption(rest, value) {
+				wrong.Options = []string{"options must be an object of texts, numbers and booleans, such as {\"redirectTo\": \"/shop\"}"}
+			}
+		case "authorizationParams":
+			if !in.takeParams(rest, value) {
+				wrong.AuthorizationParams = []string{"authorizationParams must be a query such as prompt=login, or an object of texts"}
+			}
+		}
+	}
+	if to := in.fields.Get("redirectTo"); to != "" {
+		in.redirectTo, wrong.RedirectTo = checkedRedirect(to, "options.redirectTo")
+		in.fields.Del("redirectTo")
+	}
+	return in, wrong
+}
+
+// cutField says what a field is about: an option, a parameter, or something
+// that is read by its name. Fields that are neither are options.
+func cutField(name string) (kind, rest string) {
+	switch name {
+	case "providerId", "redirectTo":
+		return "", ""
+	case "options", "authorizationParams":
+		return name, ""
+	}
+	if rest, ok := strings.CutPrefix(name, "options."); ok {
+		return "options", rest
+	}
+	for _, prefix := range []string{"authorizationParams-", "authorizationParams."} {
+		if rest, ok := strings.CutPrefix(name, prefix); ok {
+			return "authorizationParams", rest
+		}
+	}
+	return "options", name
+}
+
+// takeOption takes one option, or with an empty name the object of them all.
+func (in *formInput) takeOption(name string, value any) bool {
+	if name != "" {
+		text, ok := plainText(value)
+		if text != "" || !in.fields.Has(name) {
+			in.fields.Set(name, text)
+		}
+		return ok
+	}
+	members, ok := value.(map[string]any)
+	if text, isText := value.(string); isText { // of a form
+		ok = text == "" || json.Unmarshal([]byte(text), &members) == nil
+	}
+	for name, value := range members {
+		ok = ok && name != "" && in.takeOption(name, value)
+	}
+	return ok || value == nil
+}
+
+// takeParams takes one authorization parameter, or with an empty name all.
+func (in *formInput) takeParams(name string, value any) bool {
+	if name != "" {
+		text, ok := plainText(value)
+		in.params.Set(name, text)
+		return ok
+	}
+	switch all := value.(type) {
+	case nil:
+		return true
+	case map[string]any:
+		for name, value := range all {
+			if text, ok := value.(string); !ok || name == "" || !in.takeParams(name, text) {
+				return false
+			}
+		}
+		return true
+	case string:
+		params, err := url.ParseQuery(strings.TrimPrefix(all, "?"))
+		for name := range params {
+			in.params.Set(name, params.Get(name))
+		}
+		return err == nil
+	}
+	return false
+}
+
+// plainText is a value as a form would have sent it.
+func plainText(value any) (string, bool) {
+	switch v := value.(type) {
+	case string:
+		return v, true
+	case bool, float64:
+		return fmt.Sprint(v), true
+	}
+	return "", false
+}
+
+// textIn is a member that is text, or absent.
+func textIn(form map[string]any, name string) (string, bool) {
+	value, there := form[name]
+	if !there || value == nil {
+		return "", true
+	}
+	text, ok := value.(string)
+	return text, ok
+}
+
+func redirectIn(form map[string]any) (string, []string) {
+	to, ok := textIn(form, "redirectTo")
+	if !ok {
+		return "", []string{"redirectTo must be a text: " + redirectCure}
+	}
+	return checkedRedirect(to, "redirectTo")
+}
+
+const redirectCure = "a path of the site, such as /shop, or an http(s) URL of it"
+
+// checkedRedirect has only the syntax looked at: where a good one may lead is
+// decided by [Callbacks].Redirect.
+func checkedRedirect(to, name string) (string, []string) {
+	if to == "" || weburl.Valid(to) && len(to) <= longestValue {
+		return to, nil
+	}
+	return "", []string{name + " must be " + redirectCure}
+}
+
+// unknownProvider names the ids that there are: anybody can ask for them.
+func unknownProvider(s *setup, id string) string {
+	var ids []string
+	for _, p := range s.order {
+		ids = append(ids, p.info().id)
+	}
+	return fmt.Sprintf("no provider has the providerId %q; there are %s", cut(id, 64), strings.Join(ids, ", "))
+}

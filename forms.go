@@ -1,0 +1,169 @@
+package latchkey
+
+import (
+	"context"
+	"net/http"
+	"strings"
+
+	"github.com/latchkeyhq/latchkey/internal/page"
+	"github.com/latchkeyhq/latchkey/internal/words"
+)
+
+// Forms is what a page of the application's own needs to let people in and out:
+// the forms of the built-in sign-in page as data, in the visitor's language.
+// Package ui makes HTML of it. It belongs to one request.
+type Forms struct {
+	hidden
+
+	CSRFToken   string       // for the field csrfToken of every form that is posted
+	CallbackURL string       // for their field callbackUrl: callbackUrl of the query, else this page
+	SignIn      []SignInForm // the ways to sign in, as configured
+	Wrong       string       // what went wrong, where no form of SignIn says it; empty: nothing
+	Session     *Session     // who is signed in; nil: nobody
+
+	SignInURL  string // the sign-in page, with a way back to CallbackURL
+	SignOutURL string // where a sign-out is posted, or asked for
+	AccountURL string // the account page; empty: it is switched off
+
+	Language  string // as in <html lang>
+	Direction string // as in <html dir>: ltr or rtl
+	// Text is a text of the pages by its key in docs/translations.md, with its
+	// places filled when values are given. Unknown keys have none.
+	Text func(key string, values ...string) string
+}
+
+// SignInForm is one way to sign in. Its form is posted to Action with the fields
+// csrfToken and callbackUrl, and those of Fields.
+type SignInForm struct {
+	Provider string // id
+	Type     ProviderType
+	Name     string // "GitHub"
+	Submit   string // what its button says: "Sign in with GitHub"
+	Action   string // absolute URL
+	Icon     string // an <svg> element of the library's own, safe as it is
+	Fields   []FormField
+	Wrong    string // what is wrong with what was typed; empty: nothing
+}
+
+// FormField is one input of a [SignInForm]. Label, Type and Autocomplete are
+// never empty where something fits, and Value is what was typed in vain.
+type FormField struct {
+	Field
+	Verbatim bool // a name and no prose: neither capitals nor spelling help
+	Invalid  bool // Wrong of its form is about it
+	Focus    bool // where the reader begins
+}
+
+// Forms is what the page that r asks for needs for its own forms. It sets the
+// CSRF cookie on w, and renews the session, so call it before writing the body.
+// An error in the query, and a [FormFailure], stands beside the form that it is
+// about. The error is ErrUntrustedHost or a fault of the configuration.
+func (a *Auth) Forms(w http.ResponseWriter, r *http.Request) (*Forms, error) {
+	token, err := a.CSRFToken(w, r)
+	if err != nil {
+		return nil, err
+	}
+	x, err := a.Core().reading(r.Context(), asGet(requestHead(r)))
+	if err != nil {
+		return nil, err
+	}
+	x.csrfToken = token
+	f := formsFor(r.Context(), x)
+	addCookies(w, x.cookies.out)
+	if s, err := a.RenewSession(w, r); err == nil {
+		f.Session = s
+	}
+	return f, nil
+}
+
+// Forms is [Auth.Forms] with the cookies that belong into the response.
+func (c *Core) Forms(ctx context.Context, r *Request) (*Forms, []*http.Cookie, error) {
+	x, err := c.reading(ctx, asGet(r))
+	if err != nil {
+		return nil, nil, err
+	}
+	x.takeCSRF()
+	f := formsFor(ctx, x)
+	s, cookies, err := c.ReadSession(ctx, r)
+	if err == nil {
+		f.Session = s
+	}
+	return f, append(x.cookies.out, cookies...), nil
+}
+
+func formsFor(ctx context.Context, x *exchange) *Forms {
+	in, failure := pagesFor(ctx, x), FormFailureFrom(ctx)
+	x.query = lastOfEach(x.request.URL.RawQuery)
+	f := &Forms{
+		CSRFToken: x.csrfToken, CallbackURL: shownCallback(ctx, x, failure),
+		SignOutURL: x.url("signout"), Language: in.Language(), Direction: words.Direction(in.Language()), Text: in.Text,
+	}
+	f.SignInURL = x.signInURL(f.CallbackURL)
+	if x.setup.config.Account.Enabled {
+		f.AccountURL = x.url("account")
+	}
+	view := page.SignIn{Error: x.query.Get("error"), Email: shownEmail(x.query.Get("email")), Providers: buttons(x)}
+	switch {
+	case failure != nil:
+		view.Error, view.Tried = firstOf(failure.name(), "Signin"), failure.view
+	case view.Error != "":
+		n := noticeOf(x)
+		view.Tried = n.tried(x.setup.now())
+		dropNotice(x)
+	}
+	ready, wrong := in.Forms(view)
+	f.Wrong = said(wrong, failure)
+	for i := range ready {
+		ready[i].Wrong = said(ready[i].Wrong, failure)
+		f.SignIn = append(f.SignIn, newSignInForm(&ready[i]))
+	}
+	return f
+}
+
+// said is what a page says where something is wrong: a failure knows best.
+func said(wrong string, failure *FormFailure) string {
+	if wrong == "" || failure == nil {
+		return wrong
+	}
+	return strings.Join(failure.Messages(), " ")
+}
+
+// newSignInForm is what a page shows of a provider.
+func newSignInForm(from *page.Form) SignInForm {
+	form := SignInForm{
+		Provider: from.ID, Type: ProviderType(from.Type), Name: from.Name, Submit: from.Submit,
+		Action: from.Action, Icon: string(from.Mark), Wrong: from.Wrong,
+	}
+	for _, in := range from.Inputs {
+		form.Fields = append(form.Fields, FormField{
+			Field: Field{
+				Name: in.Name, Label: in.Label, Type: in.Type, Placeholder: in.Placeholder,
+				Autocomplete: in.Autocomplete, Value: in.Value, Required: in.Required,
+			},
+			Verbatim: in.Verbatim, Invalid: in.Invalid, Focus: in.Focus,
+		})
+	}
+	return form
+}
+
+// shownCallback is where the forms of a page lead in the end: where somebody
+// wanted to go who was asked to sign in, or else back to this page. Like any
+// callback URL it is looked at when it is posted.
+func shownCallback(ctx context.Context, x *exchange, failure *FormFailure) string {
+	to := x.query.Get("callbackUrl")
+	if failure != nil {
+		to = firstOf(failure.Values.Get("redirectTo"), to)
+	}
+	switch {
+	case to != "" || isOwnPage(x):
+	case failure != nil:
+		to = returnTo(x, "") // this is where the form was posted to
+	default:
+		to = home(x) + x.request.URL.RequestURI()
+	}
+	checked, err := x.resolveRedirect(ctx, firstOf(to, "/"))
+	if err != nil {
+		return home(x)
+	}
+	return checked
+}

@@ -1,0 +1,77 @@
+package page
+
+import "html/template"
+
+// What pages that are not ours take from here: forms made ready, in words.
+
+// Form is a provider's form in the words of one language.
+type Form struct {
+	Provider
+	Submit string        // what its button says
+	Mark   template.HTML // its picture
+	Inputs []FormInput
+	Wrong  string // what is wrong with what was typed; empty: nothing
+}
+
+// FormInput is one input of a form.
+type FormInput struct {
+	Field
+	Verbatim bool // no capitals and no spelling help: the value is a name, not prose
+	Invalid  bool // Wrong of its form is about it
+	Focus    bool // where the reader begins
+}
+
+// Forms are those that the sign-in page shows, and what is wrong where none of
+// them says it; empty: nothing.
+func (r *Renderer) Forms(v SignIn) (forms []Form, wrong string) {
+	view := signInView{SignIn: v, Message: v.message()}
+	for _, group := range view.group() {
+		for _, item := range group.Items {
+			forms = append(forms, r.form(item))
+		}
+	}
+	return forms, r.message(view.Message)
+}
+
+func (r *Renderer) form(item providerForm) Form {
+	form := Form{Provider: item.Provider, Mark: mark(item.Provider)}
+	form.Name = r.texts.label(item.Provider)
+	form.Submit = r.texts.before("signin.with") + form.Name + r.texts.after("signin.with")
+	form.Wrong = r.message(item.Wrong)
+	for _, in := range item.Inputs {
+		field := in.Field
+		if field.Label == "" {
+			field.Label = r.texts.text(in.LabelKey)
+		}
+		if field.Placeholder == "" && in.Example != "" {
+			field.Placeholder = r.texts.text(in.Example)
+		}
+		if in.Wrong.Key != "" {
+			form.Wrong = r.message(in.Wrong)
+		}
+		form.Inputs = append(form.Inputs, FormInput{Field: field, Verbatim: in.Verbatim, Invalid: in.WrongID != "", Focus: in.Focus})
+	}
+	return form
+}
+
+// Message is what the sign-in page says to an error code; empty: nothing.
+func (r *Renderer) Message(code string, tried Tried) string {
+	return r.message((&SignIn{Error: code, Tried: tried}).message())
+}
+
+func (r *Renderer) message(m message) string {
+	switch {
+	case m.Key == "":
+		return ""
+	case m.Value != "":
+		return r.texts.text(m.Key, m.Value)
+	}
+	return r.texts.text(m.Key)
+}
+
+// Text is one text, with its places filled when values are given. An unknown key
+// has none.
+func (r *Renderer) Text(key string, values ...string) string { return r.texts.text(key, values...) }
+
+// Language is the language of the pages, as in <html lang>.
+func (r *Renderer) Language() string { return r.texts.tag }
