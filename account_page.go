@@ -41,10 +41,7 @@ func showAccount(ctx context.Context, x *exchange) (*Response, error) {
 	if err != nil {
 		return nil, err
 	}
-	if left.about == noticeLinked && left.user == here.user.ID {
-		dropNotice(x)
-		view.Notice = "linked"
-	}
+	sayOnAccount(x, &view, here.user.ID)
 	return pageResponse(pagesFor(ctx, x).Account(view))
 }
 
@@ -60,9 +57,14 @@ func askToDelete(ctx context.Context, x *exchange, here *currentUser) (*Response
 	if !isFresh(x, here) {
 		return askAgain(ctx, x, deletionURL(x))
 	}
+	return deletionPage(ctx, x, here, false)
+}
+
+// deletionPage asks; unconfirmed: once more, for the box that was not ticked.
+func deletionPage(ctx context.Context, x *exchange, here *currentUser, unconfirmed bool) (*Response, error) {
 	return pageResponse(pagesFor(ctx, x).DeleteAccount(page.DeleteAccount{
 		CSRFToken: x.csrfToken, Action: deletionURL(x), CancelURL: x.url("account"), Name: firstOf(here.user.Email, here.user.Name),
-		Host: x.origin.Host(), Error: x.query.Get("error") == "confirm",
+		Host: x.origin.Host(), Error: unconfirmed,
 	}))
 }
 
@@ -72,7 +74,7 @@ func deleteAccount(ctx context.Context, x *exchange, here *currentUser) (*Respon
 	case !isFresh(x, here):
 		return &Response{Redirect: deletionURL(x)}, nil
 	case x.field("confirm") != "delete":
-		return &Response{Redirect: deletionURL(x) + "&error=confirm"}, nil
+		return deletionPage(ctx, x, here, true)
 	}
 	err := x.setup.directory.deleteUser(ctx, &x.events, here.user.ID)
 	if errors.Is(err, ErrSessionsNotEnded) {
@@ -89,7 +91,6 @@ func accountView(ctx context.Context, x *exchange, here *currentUser) (page.Acco
 	s := x.setup
 	view := page.Account{
 		CSRFToken: x.csrfToken, CallbackURL: x.url("account"), Host: x.origin.Host(), Origin: home(x), Name: here.user.Name, Email: here.user.Email,
-		Notice: x.query.Get("done"), Error: x.query.Get("error"),
 		UnlinkAction: x.url("account?do=unlink"), SignOutURL: x.url("signout?callbackUrl=" + url.QueryEscape(home(x))), FormOrigins: s.formOrigins(),
 	}
 	if s.store.has(abilityDeletion) {
@@ -194,7 +195,7 @@ func changeAccount(ctx context.Context, x *exchange) (*Response, error) {
 	}
 	x.events.by(Actor{ActorUser, here.user.ID})
 	d, id := x.setup.directory, here.user.ID
-	back := func(name, value string) *Response { return &Response{Redirect: x.url("account?" + name + "=" + value)} }
+	back := func(about string) *Response { return backToAccount(x, about, id) }
 	switch x.query.Get("do") {
 	case "link":
 		return &Response{Redirect: changeURL(x)}, nil
@@ -204,13 +205,13 @@ func changeAccount(ctx context.Context, x *exchange) (*Response, error) {
 		}
 		err := d.unlink(ctx, &x.events, id, x.field("provider"), x.field("providerAccountId"))
 		if errors.Is(err, ErrLastAccount) {
-			return back("error", "last"), nil
+			return back(noticeLast), nil
 		}
-		return back("done", "unlinked"), ignoring(err, ErrNotFound)
+		return back(noticeUnlinked), ignoring(err, ErrNotFound)
 	case "end":
-		return back("done", "ended"), ignoring(d.endSession(ctx, id, x.field("session")), ErrNotFound)
+		return back(noticeEnded), ignoring(d.endSession(ctx, id, x.field("session")), ErrNotFound)
 	case "others":
-		return back("done", "others"), d.endSessionsOf(ctx, id, here.sessionID)
+		return back(noticeOthers), d.endSessionsOf(ctx, id, here.sessionID)
 	case "delete":
 		return deleteAccount(ctx, x, here)
 	}

@@ -47,7 +47,7 @@ func TestWaysInTakeARecentSignIn(t *testing.T) {
 			unlink := func() *answer {
 				return b.post("/auth/account?do=unlink", "provider", "issuer", "providerAccountId", ada().Subject)
 			}
-			b.follow(unlink()).says(t, "Confirm that it is you", "Sign in again")
+			b.follow(unlink()).says(t, "Confirm that it is you", "You can change how you sign in only shortly after a sign-in.", "Sign in again")
 			if len(s.store.Contents().Accounts) != 1 {
 				t.Fatal("it is unlinked")
 			}

@@ -26,9 +26,18 @@ const (
 	noticeUnusable = "unusable" // … because what was typed is no e-mail address
 	noticeSent     = "sent"     // a link is on its way
 	noticeAgain    = "again"    // … and it is not the first
-	noticeLinked   = "linked"   // an account was linked
 	noticeFresh    = "fresh"    // somebody has just signed in, to be asked something that takes it
 	noticeDeleted  = "deleted"  // the user is gone
+
+	// On the account page: done, …
+	noticeLinked   = "linked"
+	noticeUnlinked = "unlinked"
+	noticeEnded    = "ended"  // a session was
+	noticeOthers   = "others" // … or all but this one
+	// … and not done.
+	noticeLast      = "last"  // the account is the last way in
+	noticeTaken     = "taken" // the account is somebody else's
+	noticeNotLinked = "link"
 )
 
 type notice struct {
@@ -38,14 +47,17 @@ type notice struct {
 	session  string            // the one it is about, as a sign-in under way names it; empty: one that has no name
 	typed    map[string]string // by field
 	until    time.Time         // when it makes sense to try again
+	proved   time.Time         // when the session was opened, where nothing else says so
 }
 
 // noticeCookie seals n. nil: it cannot be, and the page says less.
 func noticeCookie(x *exchange, n notice) *http.Cookie {
 	k, now := &x.cookies.specs.notice, x.setup.now()
 	claims := jwt.Claims{"purpose": purposeNotice, "about": n.about, "provider": n.provider, "user": n.user, "session": n.session, "typed": n.typed}
-	if !n.until.IsZero() {
-		claims["until"] = n.until.Unix()
+	for name, at := range map[string]time.Time{"until": n.until, "proved": n.proved} {
+		if !at.IsZero() {
+			claims[name] = at.Unix()
+		}
 	}
 	sealed, err := k.codec.SealClaims(claims, now, noticeMaxAge)
 	if err != nil {
@@ -92,6 +104,7 @@ func noticeOf(x *exchange) (n notice) {
 		n.typed[name], _ = value.(string)
 	}
 	n.until, _ = claims.Time("until")
+	n.proved, _ = claims.Time("proved")
 	return n
 }
 
@@ -105,9 +118,50 @@ const freshSignIn = 10 * time.Minute
 func isFresh(x *exchange, here *currentUser) bool {
 	if here.since.IsZero() {
 		left, mark := noticeOf(x), here.mark()
-		return left.about == noticeFresh && left.user == mark.UserID && left.session == mark.SessionID
+		return !left.proved.IsZero() && left.user == mark.UserID && left.session == mark.SessionID && isRecent(x, left.proved)
 	}
-	return x.setup.now().Sub(here.since) <= freshSignIn
+	return isRecent(x, here.since)
+}
+
+func isRecent(x *exchange, at time.Time) bool { return x.setup.now().Sub(at) <= freshSignIn }
+
+// forAccount is a notice for the account page of a user. What the one before it
+// says of a recent sign-in goes on to hold.
+func forAccount(x *exchange, about, userID string) notice {
+	n := notice{about: about, user: userID}
+	if before := noticeOf(x); before.user == userID {
+		n.session, n.proved = before.session, before.proved
+	}
+	return n
+}
+
+// backToAccount leads to the account page, which says what came of a change.
+func backToAccount(x *exchange, about, userID string) *Response {
+	res := &Response{Redirect: x.url("account")}
+	if c := noticeCookie(x, forAccount(x, about, userID)); c != nil {
+		res.Cookies = append(res.Cookies, c)
+	}
+	return res
+}
+
+// sayOnAccount has the account page of a user say what was left for it, once.
+func sayOnAccount(x *exchange, view *page.Account, userID string) {
+	left := noticeOf(x)
+	if left.user != userID {
+		return
+	}
+	switch left.about {
+	case noticeLinked, noticeUnlinked, noticeEnded, noticeOthers:
+		view.Notice = left.about
+	case noticeLast, noticeTaken, noticeNotLinked:
+		view.Error = left.about
+	default:
+		return
+	}
+	dropNotice(x)
+	if !left.proved.IsZero() {
+		leave(x, forAccount(x, noticeFresh, userID))
+	}
 }
 
 // dropNotice forgets a notice that has been shown.

@@ -110,9 +110,9 @@ func renderForVisitor(ctx context.Context, x *exchange, err error) *Response {
 	case fromAccount && isStale:
 		return &Response{Redirect: account} // which says what is linked
 	case fromAccount && t == ErrOAuthAccountNotLinked:
-		return &Response{Redirect: account + "?error=taken"}
+		return backToAccount(x, noticeTaken, who.ID)
 	case fromAccount:
-		return &Response{Redirect: account + "?error=link"}
+		return backToAccount(x, noticeNotLinked, who.ID)
 	case isStale && opensPage(x.request.Header):
 		res, err := signedInPage(ctx, x, who)
 		return orConfigJSON(ctx, x, res, err)

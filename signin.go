@@ -109,7 +109,7 @@ func leaveFresh(ctx context.Context, x *exchange, who *signInResult) error {
 	}
 	mark, err := x.setup.sessions.markOf(ctx, who)
 	if err == nil {
-		leave(x, notice{about: noticeFresh, user: mark.UserID, session: mark.SessionID})
+		leave(x, notice{about: noticeFresh, user: mark.UserID, session: mark.SessionID, proved: x.setup.now()})
 	}
 	return err
 }
@@ -130,7 +130,7 @@ func (x *exchange) commit(ctx context.Context, in assertion) (*signInResult, err
 	}
 	who, err := d.commitSignIn(ctx, &x.events, in, here, x.setup.sessions.plan(x))
 	if err == nil && here != nil && x.setup.config.Account.Enabled && x.callbackURL == x.url("account") {
-		leave(x, notice{about: noticeLinked, user: here.ID})
+		leave(x, forAccount(x, noticeLinked, here.ID))
 	}
 	return who, err
 }

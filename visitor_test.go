@@ -153,7 +153,7 @@ func TestGoingBackAfterASignIn(t *testing.T) {
 
 // an account that is somebody else's is refused on the account page.
 func TestLinkingATakenAccount(t *testing.T) {
-	for enabled, want := range map[bool]string{true: siteOrigin + "/auth/account?error=taken", false: siteOrigin + "/auth/signin?error=OAuthAccountNotLinked"} {
+	for enabled, want := range map[bool]string{true: siteOrigin + "/auth/account", false: siteOrigin + "/auth/signin?error=OAuthAccountNotLinked"} {
 		s := newOAuthSite(t, stored, func(c *latchkey.Config) { c.Account.Enabled = enabled })
 		s.mustSignIn(s.newBrowser())
 		b := s.newPerson()
@@ -367,7 +367,7 @@ func TestDeletingTakesARecentSignIn(t *testing.T) {
 				t.Fatalf("back at %q", a.location())
 			}
 			b.get("/auth/account?do=delete").says(t, "Delete your account?", "ada@example.com")
-			unsure := b.follow(b.post("/auth/account?do=delete"))
+			unsure := b.post("/auth/account?do=delete")
 			unsure.says(t, "Please confirm that you want to delete the account.")
 			gone := b.post("/auth/account?do=delete", "confirm", "delete")
 			if len(s.store.Contents().Users) != 0 {
@@ -383,6 +383,64 @@ func TestDeletingTakesARecentSignIn(t *testing.T) {
 	if a := s.newPerson().get("/auth/account?done=deleted"); a.Code != http.StatusFound {
 		t.Error("R-204 a link says farewell")
 	}
+}
+
+// the account page says what was done, and no link has it say so.
+func TestAccountPageSaysWhatWasDone(t *testing.T) {
+	s := newOAuthSite(t, stored, func(c *latchkey.Config) { c.Account.Enabled = true })
+	b := s.newPerson()
+	b.signInByLink(adaEmail)
+	u := s.store.Contents().Users[0]
+	s.link(latchkey.Account{UserID: u.ID, Provider: "issuer", ProviderAccountID: ada().Subject, Type: latchkey.TypeOIDC})
+	silent := b.get("/auth/account").words()
+	for _, query := range []string{"done=linked", "done=unlinked", "done=ended", "done=others", "error=last", "error=taken", "error=link", "error=confirm", "error=x"} {
+		if words := b.get("/auth/account?" + query).words(); words != silent {
+			t.Errorf("R-204 ?%s: %s", query, words)
+		}
+	}
+	if words := b.get("/auth/account?do=delete&error=confirm").words(); words != b.get("/auth/account?do=delete").words() {
+		t.Errorf("R-204 a link has the question say: %s", words)
+	}
+	for _, c := range []struct{ do, says string }{
+		{"unlink", "The account has been unlinked."},
+		{"others", "All other devices have been signed out."},
+		{"end", "The device has been signed out."},
+	} {
+		a := b.post("/auth/account?do="+c.do, "provider", "issuer", "providerAccountId", ada().Subject, "session", "x")
+		stranger := s.newPerson()
+		stranger.signInByLink("eve@example.com")
+		for name, value := range b.jar {
+			if strings.Contains(name, "notice") {
+				stranger.jar[name] = value
+			}
+		}
+		if words := stranger.get("/auth/account").words(); strings.Contains(words, c.says) {
+			t.Errorf("R-204 %s is said to somebody else", c.do)
+		}
+		b.follow(a).says(t, c.says)
+		if words := b.get("/auth/account").words(); strings.Contains(words, c.says) {
+			t.Errorf("%s is said twice", c.do)
+		}
+	}
+}
+
+// what the page says of one change asks nobody to sign in for the next,
+// nor does it put that off.
+func TestNoticesKeepARecentSignIn(t *testing.T) {
+	s := newOAuthSite(t, stored, func(c *latchkey.Config) {
+		c.Account.Enabled, c.Adapter = true, beginless{c.Adapter.(*memoryadapter.Adapter)}
+	})
+	b := s.newPerson()
+	b.get("/auth/signin?callbackUrl=/auth/account%3Fdo%3Dchange")
+	b.signInByLink(adaEmail)
+	for range 3 {
+		b.follow(b.post("/auth/account?do=end", "session", "x"))
+		b.get("/auth/account?do=delete").says(t, "Delete your account?")
+		s.clock.Advance(3 * time.Minute)
+	}
+	b.post("/auth/account?do=end", "session", "x")
+	s.clock.Advance(2 * time.Minute)
+	b.get("/auth/account?do=delete").says(t, "Confirm that it is you")
 }
 
 // what was linked is said once it is.

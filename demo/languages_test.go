@@ -56,7 +56,9 @@ func everyPage(r *page.Renderer) (all []page.Page, err error) {
 		add(r.Account(fullAccount("", failed)))
 	}
 	add(r.DeleteAccount(page.DeleteAccount{Name: longEmail, CancelURL: "/", Host: longHost, Error: true}))
-	add(r.Reauth(page.Reauth{SignInURL: "/", CancelURL: "/", Host: longHost}))
+	for _, deletes := range []bool{true, false} {
+		add(r.Reauth(page.Reauth{SignInURL: "/", CancelURL: "/", Host: longHost, Deletes: deletes}))
+	}
 	add(r.Farewell(page.Farewell{Host: longHost, Origin: "/"}))
 	return all, err
 }

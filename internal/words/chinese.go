@@ -127,6 +127,7 @@ func chinese() Texts {
 		"reauth.title":   "确认是您本人",
 		"reauth.heading": "请确认是您本人",
 		"reauth.text":    "删除账号无法撤销。请再登录一次，之后您会回到这里。",
+		"reauth.change":  "只有在刚登录之后才能更改登录方式。请再登录一次，之后您会回到账号页面。",
 		"reauth.submit":  "重新登录",
 		"reauth.cancel":  "保留账号",
 

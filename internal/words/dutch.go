@@ -127,6 +127,7 @@ func dutch() Texts {
 		"reauth.title":   "Bevestig dat jij het bent",
 		"reauth.heading": "Bevestig dat jij het bent",
 		"reauth.text":    "Een account verwijderen kan niet ongedaan worden gemaakt. Log nog een keer in, dan kom je hier terug.",
+		"reauth.change":  "Hoe je inlogt, kun je alleen kort na het inloggen wijzigen. Log nog een keer in, dan kom je terug bij je account.",
 		"reauth.submit":  "Opnieuw inloggen",
 		"reauth.cancel":  "Mijn account houden",
 

@@ -128,6 +128,7 @@ var english = Texts{
 	"reauth.title":   "Confirm That It Is You",
 	"reauth.heading": "Confirm that it is you",
 	"reauth.text":    "Deleting an account cannot be undone. Please sign in once more, and you will come back here.",
+	"reauth.change":  "You can change how you sign in only shortly after a sign-in. Please sign in once more, and you will come back to your account.",
 	"reauth.submit":  "Sign in again",
 	"reauth.cancel":  "Keep my account",
 

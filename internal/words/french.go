@@ -128,6 +128,7 @@ func french() Texts {
 		"reauth.title":   "Confirmer votre identité",
 		"reauth.heading": "Confirmez que c’est bien vous",
 		"reauth.text":    "La suppression d’un compte est définitive. Veuillez vous reconnecter\u202f; vous reviendrez ensuite ici.",
+		"reauth.change":  "Les moyens de connexion ne peuvent être modifiés que peu après une connexion. Veuillez vous reconnecter\u202f; vous reviendrez ensuite à votre compte.",
 		"reauth.submit":  "Se reconnecter",
 		"reauth.cancel":  "Garder mon compte",
 

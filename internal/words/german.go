@@ -127,6 +127,7 @@ func german() Texts {
 		"reauth.title":   "Identität bestätigen",
 		"reauth.heading": "Bestätigen Sie, dass Sie es sind",
 		"reauth.text":    "Ein gelöschtes Konto kommt nicht wieder. Bitte melden Sie sich noch einmal an; danach geht es hier weiter.",
+		"reauth.change":  "Anmeldewege lassen sich nur kurz nach einer Anmeldung ändern. Bitte melden Sie sich noch einmal an; danach geht es mit Ihrem Konto weiter.",
 		"reauth.submit":  "Noch einmal anmelden",
 		"reauth.cancel":  "Konto behalten",
 

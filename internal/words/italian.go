@@ -127,6 +127,7 @@ func italian() Texts {
 		"reauth.title":   "Conferma la tua identità",
 		"reauth.heading": "Conferma la tua identità",
 		"reauth.text":    "L’eliminazione di un account non si può annullare. Accedi ancora una volta e tornerai qui.",
+		"reauth.change":  "I modi per accedere si possono cambiare solo poco dopo un accesso. Accedi ancora una volta e tornerai al tuo account.",
 		"reauth.submit":  "Accedi di nuovo",
 		"reauth.cancel":  "Mantieni l’account",
 

@@ -127,6 +127,7 @@ func japanese() Texts {
 		"reauth.title":   "ご本人の確認",
 		"reauth.heading": "ご本人の確認",
 		"reauth.text":    "アカウントの削除は元に戻せません。もう一度ログインすると、ここに戻ります。",
+		"reauth.change":  "ログイン方法を変更できるのは、ログインした直後だけです。もう一度ログインすると、アカウントのページに戻ります。",
 		"reauth.submit":  "もう一度ログイン",
 		"reauth.cancel":  "削除しない",
 

@@ -128,6 +128,7 @@ func korean() Texts {
 		"reauth.title":   "본인 확인",
 		"reauth.heading": "본인인지 확인해 주세요",
 		"reauth.text":    "계정 삭제는 되돌릴 수 없습니다. 다시 한번 로그인하면 이 페이지로 돌아옵니다.",
+		"reauth.change":  "로그인 방법은 로그인한 직후에만 변경할 수 있습니다. 다시 한번 로그인하면 계정 페이지로 돌아옵니다.",
 		"reauth.submit":  "다시 로그인",
 		"reauth.cancel":  "계정 유지",
 

@@ -128,6 +128,7 @@ func polish() Texts {
 		"reauth.title":   "Potwierdź tożsamość",
 		"reauth.heading": "Potwierdź, że to Ty",
 		"reauth.text":    "Usunięcia konta nie można cofnąć. Zaloguj się jeszcze raz, a wrócisz tutaj.",
+		"reauth.change":  "Sposoby logowania można zmieniać tylko krótko po zalogowaniu. Zaloguj się jeszcze raz, a wrócisz do swojego konta.",
 		"reauth.submit":  "Zaloguj się ponownie",
 		"reauth.cancel":  "Zachowaj konto",
 

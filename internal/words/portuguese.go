@@ -127,6 +127,7 @@ func portuguese() Texts {
 		"reauth.title":   "Confirme que é você",
 		"reauth.heading": "Confirme que é você",
 		"reauth.text":    "A exclusão de uma conta não pode ser desfeita. Entre mais uma vez e você voltará para cá.",
+		"reauth.change":  "As formas de entrar só podem ser alteradas pouco depois de uma entrada. Entre mais uma vez e você voltará para a sua conta.",
 		"reauth.submit":  "Entrar novamente",
 		"reauth.cancel":  "Manter minha conta",
 

@@ -128,6 +128,7 @@ func spanish() Texts {
 		"reauth.title":   "Confirma tu identidad",
 		"reauth.heading": "Confirma que eres tú",
 		"reauth.text":    "Eliminar una cuenta no se puede deshacer. Inicia sesión una vez más y volverás aquí.",
+		"reauth.change":  "Las formas de iniciar sesión solo se pueden cambiar poco después de haberla iniciado. Inicia sesión una vez más y volverás a tu cuenta.",
 		"reauth.submit":  "Iniciar sesión otra vez",
 		"reauth.cancel":  "Conservar mi cuenta",
 

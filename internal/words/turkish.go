@@ -128,6 +128,7 @@ func turkish() Texts {
 		"reauth.title":   "Kimliğinizi doğrulayın",
 		"reauth.heading": "Siz olduğunuzu doğrulayın",
 		"reauth.text":    "Hesap silme işlemi geri alınamaz. Lütfen bir kez daha oturum açın; ardından buraya döneceksiniz.",
+		"reauth.change":  "Oturum açma yöntemleri yalnızca oturum açtıktan kısa bir süre sonra değiştirilebilir. Lütfen bir kez daha oturum açın; ardından hesabınıza döneceksiniz.",
 		"reauth.submit":  "Yeniden oturum aç",
 		"reauth.cancel":  "Hesabımı koru",
 
