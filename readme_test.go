@@ -28,7 +28,7 @@ func TestMyOwnApp(t *testing.T) {
 
 func newApp(p latchkey.Provider) http.Handler {
 	auth, err := latchkey.New(latchkey.Config{
-		Site:      latchkey.Site{TrustHost: true},
+		Site:      latchkey.Site{AllowedHosts: []string{"127.0.0.1:*"}},
 		Secrets:   []string{"the output of openssl rand -base64 33"},
 		Providers: []latchkey.Provider{p},
 		Runtime:   latchkey.Runtime{Logger: quiet},

@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"net/url"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -14,6 +15,8 @@ import (
 // clientTimeout bounds one request of a Client, so that a site that hangs fails
 // its test before the test's own deadline.
 const clientTimeout = 30 * time.Second
+
+const userAgent = "Mozilla/5.0 (latchkeytest)"
 
 // Client is a browser with one site open. It keeps the site's cookies and sends
 // them as browsers do, Secure ones also to loopback hosts without TLS, and
@@ -38,8 +41,8 @@ type Client struct {
 }
 
 // NewClient serves site on a loopback port until the test ends and opens it. The
-// port is not known before, so the site's Config says Site.TrustHost instead of
-// Site.URL.
+// port is not known before, so the site's Config has no Site.URL, but
+// "127.0.0.1:*" in Site.AllowedHosts.
 func NewClient(t testing.TB, site http.Handler) *Client {
 	t.Helper()
 	server := httptest.NewServer(site)
@@ -79,6 +82,8 @@ type Page struct {
 	Header http.Header
 	Body   []byte
 	URL    *url.URL // what was asked for
+
+	hops []string // the redirects that led here, one after the other
 }
 
 // Location is where the answer redirects to; nil: nowhere.
@@ -130,18 +135,27 @@ func (c *Client) Post(rawURL string, form url.Values) *Page {
 	return c.send(http.MethodPost, rawURL, form, c.URL)
 }
 
-// Follow goes where p redirects to. Without a redirect the test ends.
+// mostRedirects is after how many in a row browsers give up.
+const mostRedirects = 20
+
+// Follow goes where p redirects to. Without a redirect the test ends, and so it
+// does after twenty in a row, as browsers do: then the site goes in circles.
 func (c *Client) Follow(p *Page) *Page {
 	c.t.Helper()
 	to := p.Location()
 	if to == nil {
 		c.t.Fatalf("latchkeytest: no redirect: %s", p.describe())
 	}
+	if len(p.hops) >= mostRedirects {
+		c.t.Fatalf("latchkeytest: redirected %d times in a row, in the end: %s", mostRedirects, strings.Join(p.hops[mostRedirects-4:], " → "))
+	}
 	from := "" // the user's own doing, unless another site sends them
 	if !c.isSite(p.URL) {
 		from = origin(p.URL)
 	}
-	return c.send(http.MethodGet, to.String(), nil, from)
+	next := c.send(http.MethodGet, to.String(), nil, from)
+	next.hops = append(slices.Clone(p.hops), next.URL.String())
+	return next
 }
 
 func origin(u *url.URL) string { return u.Scheme + "://" + u.Host }
@@ -163,6 +177,12 @@ func (c *Client) send(method, rawURL string, form url.Values, from string) *Page
 		c.t.Fatal(err)
 	}
 	c.dress(req, from)
+	return c.do(req)
+}
+
+// do makes a request that is dressed.
+func (c *Client) do(req *http.Request) *Page {
+	c.t.Helper()
 	resp, err := c.http.Do(req)
 	if err != nil {
 		c.t.Fatal(err)
@@ -172,10 +192,10 @@ func (c *Client) send(method, rawURL string, form url.Values, from string) *Page
 	if err != nil {
 		c.t.Fatal(err)
 	}
-	if c.isSite(target) {
+	if c.isSite(req.URL) {
 		c.absorb(resp.Cookies())
 	}
-	return &Page{Status: resp.StatusCode, Header: resp.Header, Body: content, URL: target}
+	return &Page{Status: resp.StatusCode, Header: resp.Header, Body: content, URL: req.URL}
 }
 
 // dress adds the headers that a browser would.
@@ -187,7 +207,7 @@ func (c *Client) dress(req *http.Request, from string) {
 	case from != "":
 		relation = "cross-site"
 	}
-	req.Header.Set("User-Agent", "Mozilla/5.0 (latchkeytest)")
+	req.Header.Set("User-Agent", userAgent)
 	req.Header.Set("Accept", "text/html,application/json;q=0.9,*/*;q=0.8")
 	req.Header.Set("Sec-Fetch-Site", relation)
 	req.Header.Set("Sec-Fetch-Mode", "navigate")
@@ -197,7 +217,7 @@ func (c *Client) dress(req *http.Request, from string) {
 		req.Header.Set("Origin", from)
 	}
 	if c.isSite(req.URL) {
-		c.attach(req, relation == "cross-site")
+		c.attach(req, relation == "cross-site", req.Method == http.MethodPost)
 	}
 }
 

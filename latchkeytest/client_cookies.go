@@ -73,11 +73,12 @@ func (c *Client) isTrustworthy() bool {
 }
 
 // attach sends the cookies that belong to a request. Lax ones follow the
-// user from other sites, but not a form that another site posts.
-func (c *Client) attach(req *http.Request, crossSite bool) {
+// user from other sites, but not guarded requests: what another site posts, or
+// has a script ask.
+func (c *Client) attach(req *http.Request, crossSite, guarded bool) {
 	for _, cookie := range c.Cookies() {
 		expired := !cookie.Expires.IsZero() && !cookie.Expires.After(time.Now())
-		strict := cookie.SameSite == http.SameSiteStrictMode || req.Method == http.MethodPost
+		strict := cookie.SameSite == http.SameSiteStrictMode || guarded
 		withheld := crossSite && strict && cookie.SameSite != http.SameSiteNoneMode
 		if !expired && !withheld && covers(cookie.Path, req.URL.Path) {
 			req.AddCookie(&http.Cookie{Name: cookie.Name, Value: cookie.Value, Quoted: cookie.Quoted})

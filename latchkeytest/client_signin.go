@@ -18,7 +18,7 @@ func (c *Client) CSRFToken() string {
 	}
 	page := c.Get(c.BasePath + "/csrf")
 	if err := json.Unmarshal(page.Body, &answer); err != nil || answer.CSRFToken == "" {
-		c.t.Fatalf("latchkeytest: no CSRF token (is Site.TrustHost set, and BasePath right?): %s", page.describe())
+		c.t.Fatalf("latchkeytest: no CSRF token (does Site.AllowedHosts have 127.0.0.1:*, and is BasePath right?): %s", page.describe())
 	}
 	return answer.CSRFToken
 }

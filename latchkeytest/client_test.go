@@ -30,7 +30,7 @@ func newAuth(t *testing.T, p latchkey.Provider) *latchkey.Auth {
 			},
 		}},
 		Secrets: []string{"a secret of a good length for all tests"},
-		Site:    latchkey.Site{TrustHost: true},
+		Site:    latchkey.Site{AllowedHosts: []string{"127.0.0.1:*"}},
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -123,7 +123,7 @@ func TestClientSignsInByEmail(t *testing.T) {
 		t.Run("R-329 "+name, func(t *testing.T) {
 			var box latchkeytest.Mailbox
 			auth, err := latchkey.New(latchkey.Config{
-				Site: latchkey.Site{TrustHost: true}, Secrets: []string{"a secret for tests that is long enough"},
+				Site: latchkey.Site{AllowedHosts: []string{"127.0.0.1:*"}}, Secrets: []string{"a secret for tests that is long enough"},
 				Adapter:   memoryadapter.New(memoryadapter.Options{}),
 				Providers: []latchkey.Provider{&latchkey.Email{Send: box.Send, ConfirmLink: confirm}},
 				Runtime:   latchkey.Runtime{Logger: slog.New(slog.DiscardHandler)},

@@ -4,7 +4,8 @@
 //     whoever the test names, counts what it was asked, and misbehaves on demand.
 //   - [Authenticator] keeps passkeys and answers for the browser that asks for
 //     them, also wrongly on demand.
-//   - [Client] is a browser that walks through an application's sign-in.
+//   - [Client] is a browser that walks through an application's sign-in, and asks its
+//     API as scripts do.
 //   - [Adapter] proves that an adapter keeps its promises.
 //
 // A test of an application needs no account anywhere, and no network but the

@@ -15,7 +15,7 @@ func newApp(p latchkey.Provider) (http.Handler, error) {
 	auth, err := latchkey.New(latchkey.Config{
 		Providers: []latchkey.Provider{p},
 		Secrets:   []string{"a secret of a good length for all tests"},
-		Site:      latchkey.Site{TrustHost: true},
+		Site:      latchkey.Site{AllowedHosts: []string{"127.0.0.1:*"}},
 	})
 	if err != nil {
 		return nil, err

@@ -25,7 +25,7 @@ func TestSignIn(t *testing.T) {
 		Providers: []latchkey.Provider{&latchkey.Email{Send: send}},
 		Adapter:   memoryadapter.New(memoryadapter.Options{}),
 		Secrets:   []string{strings.Repeat("not a real secret ", 3)},
-		Site:      latchkey.Site{TrustHost: true},
+		Site:      latchkey.Site{AllowedHosts: []string{"127.0.0.1:*"}},
 	})
 	if err != nil {
 		t.Fatal(err)

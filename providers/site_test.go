@@ -85,7 +85,7 @@ func newSite(t *testing.T, server string, p *latchkey.OAuth) *site {
 	auth, err := latchkey.New(latchkey.Config{
 		Providers: []latchkey.Provider{p},
 		Secrets:   []string{"a secret of a good length for all tests"},
-		Site:      latchkey.Site{TrustHost: true},
+		Site:      latchkey.Site{AllowedHosts: []string{"127.0.0.1:*"}},
 		Runtime: latchkey.Runtime{
 			HTTPClient: &http.Client{Transport: s.wire},
 			Logger:     slog.New(slog.NewTextHandler(s.log, nil)),

@@ -13,9 +13,9 @@ import (
 
 func TestTodos(t *testing.T) {
 	issuer := latchkeytest.NewIssuer(t)
-	issuer.SignInAs(latchkeytest.Person{Subject: "ada", Name: "Ada"})
+	issuer.SignInAs(latchkeytest.Person{Subject: "ada", Name: "Ada", Email: "ada@example.com"})
 	site, err := newSite(latchkey.Config{
-		Site: latchkey.Site{TrustHost: true}, Secrets: []string{"a secret for tests that is long enough"},
+		Site: latchkey.Site{AllowedHosts: []string{"127.0.0.1:*"}}, Secrets: []string{"a secret for tests that is long enough"},
 		Providers: []latchkey.Provider{issuer.Provider()},
 	}, "")
 	if err != nil {

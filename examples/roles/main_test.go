@@ -18,7 +18,7 @@ func TestRoles(t *testing.T) {
 		t.Run(strategy, func(t *testing.T) {
 			issuer := latchkeytest.NewIssuer(t)
 			site, err := newSite(latchkey.Config{
-				Site: latchkey.Site{TrustHost: true}, Secrets: []string{"a secret for tests that is long enough"},
+				Site: latchkey.Site{AllowedHosts: []string{"127.0.0.1:*"}}, Secrets: []string{"a secret for tests that is long enough"},
 				Adapter: adapter, Providers: []latchkey.Provider{issuer.Provider()},
 			})
 			if err != nil {

@@ -15,7 +15,7 @@ import (
 func open(t *testing.T) (*latchkeytest.Client, *latchkey.SignInLink) {
 	var mailed latchkey.SignInLink
 	site, err := newSite(latchkey.Config{
-		Site: latchkey.Site{TrustHost: true}, Secrets: []string{"a secret for tests that is long enough"},
+		Site: latchkey.Site{AllowedHosts: []string{"127.0.0.1:*"}}, Secrets: []string{"a secret for tests that is long enough"},
 		Session: latchkey.SessionConfig{Strategy: latchkey.JWTSessions}, Adapter: memoryadapter.New(memoryadapter.Options{}),
 	}, func(_ context.Context, l latchkey.SignInLink) error {
 		mailed = l
