@@ -44,7 +44,7 @@ func do(ctx context.Context, s *setup, fault error, r *Request, trusted bool) (*
 	if err != nil {
 		return nil, fail(ctx, x, err)
 	}
-	if x.action != "providers" {
+	if dependsOnCookie(x) {
 		res = varied(res)
 	}
 	return res, nil

@@ -26,7 +26,7 @@ type exchange struct {
 	cookies browserCookies
 
 	action     string
-	providerID string
+	providerID string           // or the name of a file, for the action client
 	provider   preparedProvider // nil: none named, or unknown
 
 	form  map[string]any // the body's fields; text unless the body was JSON

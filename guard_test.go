@@ -266,7 +266,7 @@ func TestMiddleware(t *testing.T) {
 	if a := b.serve(site, b.request(http.MethodGet, "/auth/session", "", "")); !strings.Contains(a.Body.String(), `"email":"ada@example.com"`) {
 		t.Errorf("the route: %s", a.Body)
 	}
-	for target, want := range map[string]bool{"/auth/session": true, "/auth/signin/x/y/z": true, "/auth/account": false, "/auth/client/x.js": false, "/auth": false, "/auth/": false, "/auth/login": false, "/authsession": false, "/": false, "/x/auth": false, "/%61uth/session": false, "/AUTH/session": false} {
+	for target, want := range map[string]bool{"/auth/session": true, "/auth/signin/x/y/z": true, "/auth/account": false, "/auth/client/x.js": true, "/auth/device/x": false, "/auth": false, "/auth/": false, "/auth/login": false, "/authsession": false, "/": false, "/x/auth": false, "/%61uth/session": false, "/AUTH/session": false} {
 		if got := d.auth.Match(b.request(http.MethodGet, target, "", "")); got != want {
 			t.Errorf("Match %s is %t", target, got)
 		}

@@ -5,24 +5,25 @@ import "strings"
 // actions are the first segments below the base path that are the library's.
 // Those that are only sometimes on say so in offersAction; the rest of the
 // names is kept free for what is to come, and belongs to the application until
-// then.
-var actions = map[string]struct{ reserved, takesProvider bool }{
+// then. takesName: a second segment may follow, the id of a provider or the name
+// of a file.
+var actions = map[string]struct{ reserved, takesName bool }{
 	"providers":        {},
 	"session":          {},
 	"csrf":             {},
-	"signin":           {takesProvider: true},
+	"signin":           {takesName: true},
 	"signout":          {},
-	"callback":         {takesProvider: true},
+	"callback":         {takesName: true},
 	"verify-request":   {},
 	"error":            {},
-	"webauthn-options": {takesProvider: true},
+	"webauthn-options": {takesName: true},
 
 	"account": {}, // not in Auth.js
+	"client":  {takesName: true},
 
-	"client":              {reserved: true},
-	"signed-out":          {reserved: true, takesProvider: true},
-	"backchannel-logout":  {reserved: true, takesProvider: true},
-	"frontchannel-logout": {reserved: true, takesProvider: true},
+	"signed-out":          {reserved: true, takesName: true},
+	"backchannel-logout":  {reserved: true, takesName: true},
+	"frontchannel-logout": {reserved: true, takesName: true},
 	"factor":              {reserved: true},
 	"reauth":              {reserved: true},
 	"password":            {reserved: true},
@@ -63,7 +64,7 @@ func (c *Config) owns(path string) bool {
 	return c.offersAction(name)
 }
 
-// parsePath splits a path below base into action and provider. Extra slashes
+// parsePath splits a path below base into action and provider, or file. Extra slashes
 // are tolerated, escapes are not: a route has one spelling.
 func parsePath(base, path string) (action, providerID string, ok bool) {
 	rest, ok := strings.CutPrefix(path, base)
@@ -75,7 +76,7 @@ func parsePath(base, path string) (action, providerID string, ok bool) {
 	if strings.Trim(rest, "/") != "" || !IsAction(action) {
 		return "", "", false
 	}
-	if providerID != "" && !actions[action].takesProvider {
+	if providerID != "" && !actions[action].takesName {
 		return "", "", false
 	}
 	if action == "signin" && providerID == "undefined" { // clients write a missing id as text

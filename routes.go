@@ -14,6 +14,9 @@ func (x *exchange) route(ctx context.Context) (*Response, error) {
 	if x.action == "providers" && !x.isPost() {
 		return listProviders(x), nil
 	}
+	if x.action == "client" && !x.isPost() {
+		return showClient(x)
+	}
 	x.takeCSRF()
 	if err := x.takeCallbackURL(ctx); err != nil {
 		return nil, err
@@ -48,6 +51,9 @@ func (x *exchange) route(ctx context.Context) (*Response, error) {
 	}
 	return nil, ErrUnknownAction.wrap(errors.New("no such route for GET"))
 }
+
+// dependsOnCookie: the answer may be another one for another browser.
+func dependsOnCookie(x *exchange) bool { return x.action != "providers" && x.action != "client" }
 
 func (x *exchange) post(ctx context.Context) (*Response, error) {
 	switch x.action {

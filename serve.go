@@ -20,7 +20,7 @@ func respond(ctx context.Context, s *setup, fault error, r *Request) *Response {
 	if x != nil && res.Redirect != "" && x.wantsJSON() {
 		res = asJSON(res)
 	}
-	if x != nil && x.action != "providers" {
+	if x != nil && dependsOnCookie(x) {
 		res = varied(res)
 	}
 	return res

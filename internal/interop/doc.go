@@ -1,7 +1,8 @@
 // Package interop holds tests of Latchkey against programs that others wrote:
 //
 //   - authjs: Auth.js, whose tokens, cookies and browser clients are ours, too;
-//     that of SvelteKit runs in Chromium
+//     that of SvelteKit runs in Chromium, beside ours
+//   - typescript: the compiler, which reads the types of our browser client
 //   - openid: a certified OpenID Provider on Node.js
 //   - the example provider of zitadel/oidc, in the test's own process
 //   - go-webauthn, which judges the virtual authenticator of latchkeytest

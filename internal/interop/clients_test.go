@@ -17,10 +17,10 @@ import (
 	"github.com/latchkeyhq/latchkey/latchkeytest"
 )
 
-// svelteRows are calls of @auth/sveltekit/client in a page of the site, in the
-// order of one browser's day. SITE stands for the URL of the application, and
-// "*" for any text. The client never asks for a CSRF token.
-var svelteRows = []struct {
+// clientRows are calls of a client in a page of the site, in the order of one
+// browser's day. SITE stands for the URL of the application, and "*" for any
+// text. @auth/sveltekit/client never asks for a CSRF token.
+var clientRows = []struct {
 	name, call string
 	result     string // empty: the window goes to location
 	location   string
@@ -49,41 +49,49 @@ var svelteRows = []struct {
 	},
 }
 
-// TestSvelteKitClient runs the calls of the published client in Chromium, for
-// an application at the root and for one below a path.
-func TestSvelteKitClient(t *testing.T) {
+// TestClients runs the calls of the client that SvelteKit sites have, as it is
+// published, and those of ours in Chromium, for an application at the root and for
+// one below a path.
+func TestClients(t *testing.T) {
 	installed(t, "authjs")
 	chromium := startChromium(t)
 	for _, base := range []string{"", "/app"} {
-		iss := latchkeytest.NewIssuer(t)
-		iss.SignInAs(latchkeytest.Person{Subject: "grace", Name: "Grace", Email: "grace@example.com", EmailVerified: true})
-		p, _ := atIssuer(iss)
-		origin := serve(t, svelteSite(ourTwin(t, latchkey.Config{Site: latchkey.Site{BasePath: base + "/auth"}, Providers: []latchkey.Provider{p}}), base))
-		there := strings.NewReplacer("SITE", origin+base, "ORIGIN", origin)
-		w := openWindow(t, chromium, origin+base)
-		for _, row := range svelteRows {
-			t.Run(fmt.Sprintf("R-369 at %s/: %s", base, row.name), func(t *testing.T) {
-				w.t = t
-				w.open("/here")
-				if row.result == "" {
-					w.leave(there.Replace(row.call), there.Replace(row.location))
-				} else {
-					w.stay(there.Replace(row.call), there.Replace(row.result))
-				}
-				w.open("/here") // whose policy lets scripts ask
-				w.signedIn(row.who)
-			})
-		}
-		asked := iss.Requests(latchkeytest.PathAuthorize)
-		if len(asked) != 1 || asked[0].Query.Get("login_hint") != "grace" {
-			t.Errorf("R-369: the provider was asked %d times, or without what the client adds", len(asked))
+		for name, module := range map[string]string{"R-369 SvelteKit": base + "/client.js", "R-421 Latchkey": base + "/auth/client/latchkey.js"} {
+			t.Run(name+" at "+base+"/", func(t *testing.T) { runClient(t, chromium, base, module) })
 		}
 	}
 }
 
-// svelteSite is a site with the client as it is published. What SvelteKit
-// itself would give it is where the application lives.
-func svelteSite(auth http.Handler, base string) http.Handler {
+func runClient(t *testing.T, chromium context.Context, base, module string) {
+	t.Helper()
+	iss := latchkeytest.NewIssuer(t)
+	iss.SignInAs(latchkeytest.Person{Subject: "grace", Name: "Grace", Email: "grace@example.com", EmailVerified: true})
+	p, _ := atIssuer(iss)
+	origin := serve(t, clientSite(ourTwin(t, latchkey.Config{Site: latchkey.Site{BasePath: base + "/auth"}, Providers: []latchkey.Provider{p}}), base, module))
+	there := strings.NewReplacer("SITE", origin+base, "ORIGIN", origin)
+	w := openWindow(t, chromium, origin+base)
+	for _, row := range clientRows {
+		t.Run(row.name, func(t *testing.T) {
+			w.t = t
+			w.open("/here")
+			if row.result == "" {
+				w.leave(there.Replace(row.call), there.Replace(row.location))
+			} else {
+				w.stay(there.Replace(row.call), there.Replace(row.result))
+			}
+			w.open("/here") // whose policy lets scripts ask
+			w.signedIn(row.who)
+		})
+	}
+	asked := iss.Requests(latchkeytest.PathAuthorize)
+	if len(asked) != 1 || asked[0].Query.Get("login_hint") != "grace" {
+		t.Errorf("the provider was asked %d times, or without what the client adds", len(asked))
+	}
+}
+
+// clientSite is a site with the client of a module. SvelteKit's is as it is
+// published; what SvelteKit itself would give it is where the application lives.
+func clientSite(auth http.Handler, base, module string) http.Handler {
 	mux := http.NewServeMux()
 	mux.Handle(base+"/auth/", auth)
 	mux.HandleFunc(base+"/client.js", func(w http.ResponseWriter, r *http.Request) {
@@ -96,8 +104,8 @@ func svelteSite(auth http.Handler, base string) http.Handler {
 	mux.HandleFunc("/", func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "text/html; charset=utf-8")
 		fmt.Fprintf(w, `<!doctype html><link rel="icon" href="data:,">
-<script type="importmap">{"imports":{"$app/paths":"%[1]s/paths.js"}}</script>
-<script type="module">window.client = await import("%[1]s/client.js")</script>`, base)
+<script type="importmap">{"imports":{"$app/paths":"%s/paths.js"}}</script>
+<script type="module">window.client = await import("%s")</script>`, base, module)
 	})
 	return mux
 }

@@ -1,0 +1,55 @@
+package latchkey
+
+import (
+	"net/http"
+	"strconv"
+	"strings"
+
+	"github.com/latchkeyhq/latchkey/internal/client"
+)
+
+// The client for browsers: an ES module with its types, below the base path.
+
+// ClientRoute is where the browser client is, as [Auth.ActionURL] and
+// [Core.ActionURL] take it: with a hash of its content, so that browsers keep it
+// and never ask again. What they ask about every time is "client/latchkey.js".
+func ClientRoute() string { return "client/" + client.Name(client.Module) }
+
+// showClient answers GET /client/FILE. It is the same for everybody.
+func showClient(x *exchange) (*Response, error) {
+	f, fixed := client.Find(x.providerID)
+	if f == nil {
+		return nil, badRequestFor("the client has no such file")
+	}
+	res := &Response{Status: http.StatusOK, Body: f.Body, Header: http.Header{
+		"Content-Type": {f.Type}, "X-Content-Type-Options": nosniff, "Vary": {"Accept-Encoding"},
+		"Cache-Control": {"no-cache"}, "Etag": {f.Tag},
+	}}
+	if fixed {
+		res.Header["Cache-Control"] = []string{"public, max-age=31536000, immutable"}
+	}
+	if acceptsGzip(x.request.Header) {
+		res.Body = f.Zipped
+		res.Header["Content-Encoding"] = []string{"gzip"}
+		res.Header["Etag"] = []string{"W/" + f.Tag}
+	}
+	if strings.Contains(x.request.Header.Get("If-None-Match"), f.Tag) {
+		return &Response{Status: http.StatusNotModified, Header: res.Header}, nil
+	}
+	return res, nil
+}
+
+// acceptsGzip reads Accept-Encoding (RFC 9110, section 12.5.3); what it does not
+// say outright it does not say.
+func acceptsGzip(h http.Header) bool {
+	for coding := range strings.SplitSeq(strings.Join(h["Accept-Encoding"], ","), ",") {
+		name, params, _ := strings.Cut(coding, ";")
+		if !strings.EqualFold(strings.TrimSpace(name), "gzip") {
+			continue
+		}
+		weight, given := strings.CutPrefix(strings.TrimSpace(params), "q=")
+		q, err := strconv.ParseFloat(weight, 64)
+		return !given || err == nil && q > 0
+	}
+	return false
+}

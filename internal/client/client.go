@@ -1,0 +1,75 @@
+// Package client holds the browser client: an ES module without dependencies,
+// served as it is written, and its types.
+package client
+
+import (
+	"bytes"
+	"compress/gzip"
+	"crypto/sha256"
+	"embed"
+	"encoding/hex"
+	"regexp"
+	"strings"
+	"sync"
+)
+
+//go:embed latchkey.js latchkey.d.ts
+var sources embed.FS
+
+// File is one of the files as browsers get it.
+type File struct {
+	Name   string // with the hash of its content in it
+	Type   string // media type
+	Body   []byte
+	Zipped []byte // Body by gzip
+	Tag    string // strong ETag of Body
+}
+
+// Module is the name of the client's own file.
+const Module = "latchkey.js"
+
+// files are read when they are first asked for.
+var files = sync.OnceValue(func() map[string]*File {
+	return map[string]*File{
+		Module:          newFile(Module, "text/javascript; charset=utf-8"),
+		"latchkey.d.ts": newFile("latchkey.d.ts", "application/typescript; charset=utf-8"),
+	}
+})
+
+func newFile(name, mediaType string) *File {
+	body, err := sources.ReadFile(name)
+	if err != nil {
+		panic(err) // it is compiled in
+	}
+	sum := sha256.Sum256(body)
+	hash := hex.EncodeToString(sum[:8])
+	stem, ext, _ := strings.Cut(name, ".")
+	return &File{Name: stem + "-" + hash + "." + ext, Type: mediaType, Body: body, Zipped: zip(body), Tag: `"` + hash + `"`}
+}
+
+func zip(body []byte) []byte {
+	var b bytes.Buffer
+	w, _ := gzip.NewWriterLevel(&b, gzip.BestCompression) // the level is one
+	_, _ = w.Write(body)                                  // into memory
+	_ = w.Close()
+	return b.Bytes()
+}
+
+var hashed = regexp.MustCompile(`-[0-9a-f]{16}\.`)
+
+// Find is the file of a name, with or without a hash; nil: there is none.
+// fixed: the name stands for this content for ever. A page that another version
+// has made gets the file of this one by its old hash.
+func Find(name string) (f *File, fixed bool) {
+	f = files()[hashed.ReplaceAllString(name, ".")]
+	return f, f != nil && f.Name == name
+}
+
+// Name is the name of a file with the hash of its content; empty: there is no
+// such file.
+func Name(name string) string {
+	if f, _ := Find(name); f != nil {
+		return f.Name
+	}
+	return ""
+}
