@@ -123,7 +123,18 @@ type AuthenticatorAdapter interface {
 	// stored value that is not lower is ErrConflict, unless both are zero (Web
 	// Authentication Level 3, section 6.1.1).
 	UpdateAuthenticatorCounter(ctx context.Context, credentialID []byte, counter uint32) (Authenticator, error)
+	// UpdateAuthenticator changes what c names, as far as the store keeps it, and
+	// returns the whole passkey.
+	UpdateAuthenticator(ctx context.Context, credentialID []byte, c AuthenticatorChange) (Authenticator, error)
 	DeleteAuthenticator(ctx context.Context, credentialID []byte) error
+}
+
+// AuthenticatorChange names what to change of a passkey. A nil field stays as it
+// is.
+type AuthenticatorChange struct {
+	Name     *string    // empty: it has none
+	BackedUp *bool      // what the authenticator said last
+	Used     *time.Time // the latest sign-in with it
 }
 
 // TxAdapter does several writes in one transaction.

@@ -177,4 +177,9 @@ type Authenticator struct {
 	AAGUID  string    // the authenticator's model, as a UUID
 	Created time.Time // when it was registered
 	Used    time.Time // the latest sign-in with it
+
+	// UserHandle is what authenticators call the user: the same random bytes for
+	// all passkeys of one (section 5.4.3). nil: registered by Auth.js, which keeps
+	// none.
+	UserHandle []byte
 }

@@ -125,7 +125,8 @@ func onWire(t time.Time) time.Time { return t.UTC().Truncate(time.Millisecond) }
 // AuthenticatorRecord is an [Authenticator] in JSON: credentialID,
 // credentialPublicKey (both in base64), counter, credentialDeviceType,
 // credentialBackedUp, transports joined by commas, providerAccountId, userId;
-// and, where they are known, name, aaguid, created and used.
+// and, where they are known, name, aaguid, created, used and user_handle (in
+// base64).
 type AuthenticatorRecord Authenticator
 
 type authenticatorWire struct {
@@ -141,13 +142,14 @@ type authenticatorWire struct {
 	AAGUID            string     `json:"aaguid,omitempty"`
 	Created           *time.Time `json:"created,omitempty"`
 	Used              *time.Time `json:"used,omitempty"`
+	UserHandle        []byte     `json:"user_handle,omitempty"`
 }
 
 // MarshalJSON implements [json.Marshaler].
 func (r AuthenticatorRecord) MarshalJSON() ([]byte, error) {
 	w := authenticatorWire{
 		base64.StdEncoding.EncodeToString(r.CredentialID), r.UserID, r.ProviderAccountID, base64.StdEncoding.EncodeToString(r.PublicKey),
-		r.Counter, r.DeviceType, r.BackedUp, nil, r.Name, r.AAGUID, whenKnown(r.Created), whenKnown(r.Used),
+		r.Counter, r.DeviceType, r.BackedUp, nil, r.Name, r.AAGUID, whenKnown(r.Created), whenKnown(r.Used), r.UserHandle,
 	}
 	if len(r.Transports) > 0 {
 		joined := strings.Join(r.Transports, ",")
@@ -182,7 +184,7 @@ func (r *AuthenticatorRecord) UnmarshalJSON(data []byte) error {
 	}
 	*r = AuthenticatorRecord{
 		CredentialID: id, UserID: w.UserID, ProviderAccountID: w.ProviderAccountID, PublicKey: key, Counter: w.Counter,
-		DeviceType: w.DeviceType, BackedUp: w.BackedUp, Name: w.Name, AAGUID: w.AAGUID,
+		DeviceType: w.DeviceType, BackedUp: w.BackedUp, Name: w.Name, AAGUID: w.AAGUID, UserHandle: w.UserHandle,
 	}
 	if w.Transports != nil && *w.Transports != "" {
 		r.Transports = strings.Split(*w.Transports, ",")

@@ -120,6 +120,23 @@ var authenticatorPromises = []promise[authenticatorStore]{
 		k.Counter = 5 + crowd
 		readAuthenticator(t, a, k)
 	}},
+	{"what the authenticator said last of its backup is kept, and the rest stays", func(t *testing.T, a authenticatorStore) {
+		ada, eve := newUser(t, a, ""), newUser(t, a, "")
+		want, other := newAuthenticator(t, a, ada, 5), newAuthenticator(t, a, eve, 5)
+		for _, backedUp := range []bool{true, false} {
+			want.BackedUp = backedUp
+			got, err := a.UpdateAuthenticator(t.Context(), want.CredentialID, latchkey.AuthenticatorChange{BackedUp: &backedUp})
+			ok(t, err)
+			same(t, "updated passkey", got, want)
+			readAuthenticator(t, a, want)
+		}
+		got, err := a.UpdateAuthenticator(t.Context(), want.CredentialID, latchkey.AuthenticatorChange{})
+		ok(t, err)
+		same(t, "passkey after no change", got, want)
+		readAuthenticator(t, a, other)
+		_, err = a.UpdateAuthenticator(t.Context(), []byte("unknown"), latchkey.AuthenticatorChange{BackedUp: &other.BackedUp})
+		is(t, "UpdateAuthenticator", err, latchkey.ErrNotFound)
+	}},
 	{"DeleteAuthenticator removes one", func(t *testing.T, a authenticatorStore) {
 		ada, eve := newUser(t, a, "ada@example.com"), newUser(t, a, "eve@example.com")
 		gone, kept := newAuthenticator(t, a, ada, 1), newAuthenticator(t, a, eve, 1)

@@ -102,9 +102,13 @@ var authenticatorFieldPromises = []promise[authenticatorStore]{
 		for i, name := range append([]string{"", "Ada's key"}, unicode...) {
 			want := latchkey.Authenticator{
 				CredentialID: []byte{byte(i)}, UserID: u.ID, ProviderAccountID: "AA==", PublicKey: []byte("cose"), DeviceType: "singleDevice",
-				Name: name, AAGUID: "d8522d9f-575b-4866-88a9-ba99fa02f35b", Created: instant, Used: instant.Add(time.Duration(i) * time.Hour),
+				Name: name, AAGUID: "d8522d9f-575b-4866-88a9-ba99fa02f35b", Created: instant, Used: instant.Add(time.Duration(i) * time.Hour), UserHandle: []byte{0xff, byte(i)},
 			}
 			ok(t, a.CreateAuthenticator(t.Context(), want))
+			readAuthenticator(t, a, want)
+			lent, err := a.GetAuthenticator(t.Context(), want.CredentialID)
+			ok(t, err)
+			lent.UserHandle[0] = 'x'
 			readAuthenticator(t, a, want)
 			listed, err := a.ListAuthenticators(t.Context(), u.ID)
 			ok(t, err)
@@ -116,6 +120,12 @@ var authenticatorFieldPromises = []promise[authenticatorStore]{
 			got, err := a.UpdateAuthenticatorCounter(t.Context(), want.CredentialID, want.Counter)
 			ok(t, err)
 			same(t, "updated passkey", got, want)
+			renamed, used := "my "+name, instant.Add(-time.Minute)
+			want.Name, want.Used = renamed, used
+			got, err = a.UpdateAuthenticator(t.Context(), want.CredentialID, latchkey.AuthenticatorChange{Name: &renamed, Used: &used})
+			ok(t, err)
+			same(t, "renamed passkey", got, want)
+			readAuthenticator(t, a, want)
 			ok(t, a.DeleteAuthenticator(t.Context(), want.CredentialID))
 		}
 	}},

@@ -44,6 +44,7 @@ func copyAuthenticator(k latchkey.Authenticator) latchkey.Authenticator {
 	k.Created, k.Used = utc(k.Created), utc(k.Used)
 	k.CredentialID = bytes.Clone(k.CredentialID)
 	k.PublicKey = bytes.Clone(k.PublicKey)
+	k.UserHandle = append([]byte(nil), k.UserHandle...) // nil for none, as from a database
 	k.Transports = slices.Clone(k.Transports)
 	return k
 }

@@ -91,6 +91,29 @@ func (a *Adapter) UpdateAuthenticatorCounter(ctx context.Context, credentialID [
 	return k, err
 }
 
+// UpdateAuthenticator implements [latchkey.AuthenticatorAdapter].
+func (a *Adapter) UpdateAuthenticator(ctx context.Context, credentialID []byte, c latchkey.AuthenticatorChange) (k latchkey.Authenticator, err error) {
+	err = a.withData(ctx, func(d *data) error {
+		found, known := d.authenticators[string(credentialID)]
+		if !known {
+			return latchkey.ErrNotFound
+		}
+		if c.Name != nil {
+			found.Name = *c.Name
+		}
+		if c.BackedUp != nil {
+			found.BackedUp = *c.BackedUp
+		}
+		if c.Used != nil {
+			found.Used = utc(*c.Used)
+		}
+		put(d, d.authenticators, string(credentialID), found)
+		k = copyAuthenticator(found)
+		return nil
+	})
+	return k, err
+}
+
 // DeleteAuthenticator implements [latchkey.AuthenticatorAdapter].
 func (a *Adapter) DeleteAuthenticator(ctx context.Context, credentialID []byte) error {
 	return a.withData(ctx, func(d *data) error {

@@ -97,7 +97,7 @@ func TestStatements(t *testing.T) {
 			map[string]string{"authenticators": "k", "authenticators.created": ""},
 			`{authenticators.*}`,
 			`"credentialID", "userId"::text, "providerAccountId", "credentialPublicKey", "counter", "credentialDeviceType", "credentialBackedUp", ` +
-				`COALESCE("transports", ''), COALESCE("name", ''), COALESCE("aaguid", ''), NULL::timestamptz, "used"`,
+				`COALESCE("transports", ''), COALESCE("name", ''), COALESCE("aaguid", ''), NULL::timestamptz, "used", COALESCE("user_handle", '')`,
 		},
 		"all that Auth.js lacks": {
 			Postgres, AuthJS().Names, `{accounts.*}; {sessions.*}`,

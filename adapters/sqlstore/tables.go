@@ -109,6 +109,7 @@ var tables = map[string][]column{
 		{"aaguid", optText, short, added},
 		{"created", moment, 0, added},
 		{"used", moment, 0, added},
+		{"user_handle", optText, short, added},
 	},
 	"revocations": {
 		{"key", text, short, always},

@@ -42,6 +42,7 @@ type authenticatorRow struct {
 	k                          latchkey.Authenticator
 	credential, key, transport string
 	counter                    int64
+	handle                     string
 	created, used              instant
 }
 
@@ -49,7 +50,7 @@ func (r *authenticatorRow) dest() []any {
 	k := &r.k
 	return []any{
 		&r.credential, &k.UserID, &k.ProviderAccountID, &r.key, &r.counter, &k.DeviceType, &k.BackedUp, &r.transport,
-		&k.Name, &k.AAGUID, &r.created, &r.used,
+		&k.Name, &k.AAGUID, &r.created, &r.used, &r.handle,
 	}
 }
 
@@ -63,6 +64,12 @@ func (r *authenticatorRow) read() (k latchkey.Authenticator, err error) {
 		return k, errText
 	}
 	if k.PublicKey, err = base64.StdEncoding.DecodeString(r.key); err != nil {
+		return k, errText
+	}
+	if r.handle == "" {
+		return k, nil
+	}
+	if k.UserHandle, err = base64.StdEncoding.DecodeString(r.handle); err != nil {
 		return k, errText
 	}
 	return k, nil
@@ -84,6 +91,7 @@ func (s *Store) CreateAuthenticator(ctx context.Context, k latchkey.Authenticato
 		credential, k.UserID, k.ProviderAccountID, base64.StdEncoding.EncodeToString(k.PublicKey),
 		int64(k.Counter), k.DeviceType, k.BackedUp, null(strings.Join(k.Transports, ",")),
 		null(k.Name), null(k.AAGUID), s.dialect.time(k.Created), s.dialect.time(k.Used),
+		null(base64.StdEncoding.EncodeToString(k.UserHandle)),
 	}
 	err := s.passkeys()
 	if err == nil {
@@ -148,6 +156,47 @@ func (s *Store) raiseCounter(ctx context.Context, credentialID []byte, counter u
 		return k, latchkey.ErrConflict
 	}
 	return k, err
+}
+
+// UpdateAuthenticator implements [latchkey.AuthenticatorAdapter].
+func (s *Store) UpdateAuthenticator(ctx context.Context, credentialID []byte, c latchkey.AuthenticatorChange) (latchkey.Authenticator, error) {
+	k, err := s.changeAuthenticator(ctx, credentialID, c)
+	if err != nil {
+		return latchkey.Authenticator{}, fail(ctx, "update authenticator", err)
+	}
+	return k, nil
+}
+
+func (s *Store) changeAuthenticator(ctx context.Context, credentialID []byte, c latchkey.AuthenticatorChange) (k latchkey.Authenticator, err error) {
+	if err := s.passkeys(); err != nil {
+		return k, err
+	}
+	var set []string
+	var args []any
+	change := func(column string, to any) {
+		if s.has("authenticators." + column) {
+			set, args = append(set, `{authenticators.`+column+`} = ?`), append(args, to)
+		}
+	}
+	if c.Name != nil {
+		if !findable(*c.Name) {
+			return k, errText
+		}
+		change("name", null(*c.Name))
+	}
+	if c.BackedUp != nil {
+		change("credentialBackedUp", *c.BackedUp)
+	}
+	if c.Used != nil {
+		change("used", s.dialect.time(*c.Used))
+	}
+	if len(set) > 0 {
+		statement := s.sql(`UPDATE {authenticators} SET ` + strings.Join(set, ", ") + ` WHERE {authenticators.credentialID} = ?`)
+		if _, err := s.conn.Exec(ctx, statement, append(args, base64.StdEncoding.EncodeToString(credentialID))...); err != nil {
+			return k, err
+		}
+	}
+	return s.findAuthenticator(ctx, credentialID)
 }
 
 // DeleteAuthenticator implements [latchkey.AuthenticatorAdapter].

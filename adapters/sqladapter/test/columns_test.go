@@ -25,7 +25,7 @@ var columns = map[string]string{
 		"provider_sid K, provider_sub K, provider_issued I, sealed T, proved I, amr K, acr K",
 	"verification_token": "identifier A!, token A!, expires I!, purpose K",
 	"authenticators": "credentialID A!, userId K!, providerAccountId A!, credentialPublicKey T!, counter N!, " +
-		"credentialDeviceType K!, credentialBackedUp B!, transports T, name T, aaguid K, created I, used I",
+		"credentialDeviceType K!, credentialBackedUp B!, transports T, name T, aaguid K, created I, used I, user_handle K",
 	"revocations":         "key K!, at I!, expires I!",
 	"latchkey_migrations": "version bigint!", // in every engine
 }
@@ -119,7 +119,7 @@ var added = map[string][]string{
 	"users":              {"extra"},
 	"accounts":           {"authorization_details", "token_extra", "extra", "email", "email_vouched"},
 	"verification_token": {"purpose"},
-	"authenticators":     {"name", "aaguid", "created", "used"},
+	"authenticators":     {"name", "aaguid", "created", "used", "user_handle"},
 	"sessions": {
 		"created", "user_agent", "tenant", "provider", "provider_sid", "provider_sub", "provider_issued", "sealed", "proved", "amr", "acr",
 	},

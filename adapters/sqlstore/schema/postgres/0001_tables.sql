@@ -83,7 +83,8 @@ CREATE TABLE IF NOT EXISTS authenticators (
 	name text,
 	aaguid text,
 	created timestamptz,
-	used timestamptz
+	used timestamptz,
+	user_handle text
 );
 
 CREATE INDEX IF NOT EXISTS authenticators_user ON authenticators ("userId");

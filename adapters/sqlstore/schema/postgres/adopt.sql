@@ -83,7 +83,8 @@ ALTER TABLE authenticators
 	ADD COLUMN IF NOT EXISTS name text,
 	ADD COLUMN IF NOT EXISTS aaguid text,
 	ADD COLUMN IF NOT EXISTS created timestamptz,
-	ADD COLUMN IF NOT EXISTS used timestamptz;
+	ADD COLUMN IF NOT EXISTS used timestamptz,
+	ADD COLUMN IF NOT EXISTS user_handle text;
 
 CREATE UNIQUE INDEX IF NOT EXISTS authenticators_credential ON authenticators ("credentialID");
 
