@@ -5,12 +5,13 @@ package latchkey
 type ability string
 
 const (
-	abilitySessions     ability = "SessionAdapter"
-	abilitySessionLists ability = "SessionListAdapter"
-	abilityVerification ability = "VerificationTokenAdapter"
-	abilityAccountLists ability = "AccountAdapter"
-	abilityDeletion     ability = "UserDeletionAdapter"
-	abilitySweep        ability = "SweepAdapter"
+	abilitySessions       ability = "SessionAdapter"
+	abilitySessionLists   ability = "SessionListAdapter"
+	abilityVerification   ability = "VerificationTokenAdapter"
+	abilityAccountLists   ability = "AccountAdapter"
+	abilityDeletion       ability = "UserDeletionAdapter"
+	abilityAuthenticators ability = "AuthenticatorAdapter"
+	abilitySweep          ability = "SweepAdapter"
 )
 
 // abilities are an adapter's optional interfaces, found once. nil: it does not
@@ -49,11 +50,12 @@ func abilitiesOf(a Adapter) (found abilities) {
 // has answers for the abilities that a feature cannot do without.
 func (a *abilities) has(what ability) bool {
 	return map[ability]bool{
-		abilitySessions:     a.sessionRows != nil,
-		abilitySessionLists: a.sessionLists != nil,
-		abilityVerification: a.verification != nil,
-		abilityAccountLists: a.accountLists != nil,
-		abilityDeletion:     a.deletion != nil,
-		abilitySweep:        a.sweeper != nil,
+		abilitySessions:       a.sessionRows != nil,
+		abilitySessionLists:   a.sessionLists != nil,
+		abilityVerification:   a.verification != nil,
+		abilityAccountLists:   a.accountLists != nil,
+		abilityDeletion:       a.deletion != nil,
+		abilityAuthenticators: a.authenticators != nil,
+		abilitySweep:          a.sweeper != nil,
 	}[what]
 }

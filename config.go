@@ -40,6 +40,8 @@ type Config struct {
 	Strict    Strict        // single rules, stricter or looser
 	Runtime   Runtime       // what the program lends: clock, log, HTTP client
 
+	Experimental Experimental // what may still change
+
 	env environment // see WithEnv
 }
 
@@ -205,6 +207,7 @@ type Cookies struct {
 	PKCE         CookieOptions
 	State        CookieOptions
 	Nonce        CookieOptions
+	Challenge    CookieOptions // of a passkey
 	// Browser marks a browser that has signed in before, whose tries are
 	// counted apart from those of strangers. It is set by a sign-in whose tries
 	// or mails are limited, lives 90 days, and opens nothing.
@@ -320,6 +323,11 @@ type Strict struct {
 	// SkipCSRFCheck turns the built-in protection off, for frameworks that have
 	// their own. Logs a warning.
 	SkipCSRFCheck bool
+}
+
+// Experimental switches on what may change or go with any release.
+type Experimental struct {
+	EnableWebAuthn bool // [WebAuthn] providers; logs a warning
 }
 
 // Runtime is what the library takes from the program: HTTP client, log, clock.

@@ -11,7 +11,7 @@ import (
 // cookieSpecs are all cookies that are ever set, for sites served over http or
 // over https.
 type cookieSpecs struct {
-	session, callbackURL, csrf, pkce, state, nonce, link, browser, notice cookieSpec
+	session, callbackURL, csrf, pkce, state, nonce, challenge, link, browser, notice cookieSpec
 
 	former *cookieSpec // the session cookie before HostPrefix; nil: nothing to migrate
 	until  time.Time   // the end of former
@@ -47,6 +47,8 @@ func (s *cookieSpecs) ofCheck(c Check) *cookieSpec {
 		return &s.pkce
 	case CheckState:
 		return &s.state
+	case checkChallenge:
+		return &s.challenge
 	}
 	return &s.nonce
 }
@@ -73,11 +75,12 @@ func newCookieSpecs(o Cookies, secrets []string, secure bool, bind func(salt str
 		pkce:        spec(prefix, "pkce.code_verifier", o.PKCE),
 		state:       spec(prefix, "state", o.State),
 		nonce:       spec(prefix, "nonce", o.Nonce),
+		challenge:   spec(prefix, "challenge", o.Challenge),
 		link:        spec(prefix, "email-link", CookieOptions{}),
 		browser:     spec(prefix, "browser", o.Browser),
 		notice:      spec(prefix, "notice", CookieOptions{}),
 	}
-	for _, k := range []*cookieSpec{&specs.pkce, &specs.state, &specs.nonce, &specs.link, &specs.browser, &specs.notice} {
+	for _, k := range []*cookieSpec{&specs.pkce, &specs.state, &specs.nonce, &specs.challenge, &specs.link, &specs.browser, &specs.notice} {
 		k.codec = jwt.NewCodec(secrets, bind(k.name()))
 	}
 	if secure && o.HostPrefix && o.SessionToken.Name == "" && !o.MigrateUntil.IsZero() {
@@ -108,7 +111,7 @@ func (s *cookieSpecs) check(f *faults) {
 	seen := map[string]string{}
 	for field, k := range map[string]*cookieSpec{
 		"SessionToken": &s.session, "CallbackURL": &s.callbackURL, "CSRFToken": &s.csrf,
-		"PKCE": &s.pkce, "State": &s.state, "Nonce": &s.nonce, "(magic link)": &s.link, "Browser": &s.browser, "(notice)": &s.notice,
+		"PKCE": &s.pkce, "State": &s.state, "Nonce": &s.nonce, "Challenge": &s.challenge, "(magic link)": &s.link, "Browser": &s.browser, "(notice)": &s.notice,
 	} {
 		t := k.template
 		t.Value = "x"

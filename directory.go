@@ -121,7 +121,7 @@ func (d *directory) resolveVouched(ctx context.Context, s *store, who *signInRes
 // provider is trusted to have proved it.
 func (d *directory) resolveByAccount(ctx context.Context, q *queue, s *store, who *signInResult, owner, here *User) error {
 	switch {
-	case owner != nil && here != nil && owner.ID != here.ID:
+	case owner != nil && here != nil && owner.ID != here.ID, who.contradicts(owner, here):
 		return notLinked(&who.assertion)
 	case owner != nil:
 		who.user = *owner
@@ -130,7 +130,7 @@ func (d *directory) resolveByAccount(ctx context.Context, q *queue, s *store, wh
 		}
 		return d.awaitProof(ctx, s, owner)
 	case here != nil && who.isStale:
-		return ErrOAuthAccountNotLinked.wrapFor(who.account.Provider, errNotFresh)
+		return notLinkedType(&who.assertion).wrapFor(who.account.Provider, errNotFresh)
 	case here != nil:
 		who.user, who.isLink = *here, true
 		if err := d.awaitProof(ctx, s, here); err != nil {
@@ -182,11 +182,14 @@ func (d *directory) refuseNamesake(ctx context.Context, s *store, who *signInRes
 
 // notLinked: the account, or its e-mail address, is somebody else's.
 func notLinked(in *assertion) error {
-	t := ErrOAuthAccountNotLinked
+	return notLinkedType(in).wrapFor(in.account.Provider, errors.New("the account or its e-mail address belongs to another user"))
+}
+
+func notLinkedType(in *assertion) ErrorType {
 	if in.account.Type == TypeWebAuthn {
-		t = ErrAccountNotLinked
+		return ErrAccountNotLinked
 	}
-	return t.wrapFor(in.account.Provider, errors.New("the account or its e-mail address belongs to another user"))
+	return ErrOAuthAccountNotLinked
 }
 
 // resolveByEmail: whoever opened the link has the mailbox, and so the user.
@@ -252,6 +255,13 @@ func (d *directory) linkAccount(ctx context.Context, q *queue, s *store, who *si
 	row.Tokens = who.keep
 	if err := s.linkAccount(ctx, row); err != nil {
 		return err
+	}
+	if who.passkey != nil {
+		key := *who.passkey
+		key.UserID = who.user.ID
+		if err := s.createAuthenticator(ctx, key); err != nil {
+			return err
+		}
 	}
 	if err := d.yieldToProof(ctx, s, &who.user, &row); err != nil {
 		return err

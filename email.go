@@ -91,7 +91,7 @@ func (p *emailProvider) info() *providerInfo { return &p.about }
 // begin sends a link. What a stranger sees does not depend on whether the
 // mailbox is known.
 func (p *emailProvider) begin(ctx context.Context, x *exchange) (outcome, error) {
-	email, err := p.mailbox(x.field("email"))
+	email, err := typedMailbox(x.field("email"), p.Normalize)
 	if err != nil {
 		return outcome{}, ErrEmailSignIn.wrapFor(p.ID, &unusable{err})
 	}
@@ -113,12 +113,12 @@ func (p *emailProvider) begin(ctx context.Context, x *exchange) (outcome, error)
 	return outcome{response: &Response{Redirect: x.url("verify-request?provider=" + url.QueryEscape(p.ID) + "&type=email")}}, nil
 }
 
-// mailbox decides which one is meant, before anything else happens.
-func (p *emailProvider) mailbox(typed string) (string, error) {
+// typedMailbox decides which one is meant, before anything else happens.
+func typedMailbox(typed string, normalize func(string) (string, error)) (string, error) {
 	if len(typed) > longestTyped {
 		return "", mailbox.ErrInvalid
 	}
-	email, err := containResult(func() (string, error) { return p.Normalize(typed) })
+	email, err := containResult(func() (string, error) { return normalize(typed) })
 	if err == nil {
 		email, err = mailbox.Canonical(email) // the application's own function may know nothing of it
 	}

@@ -20,11 +20,11 @@ const (
 	ErrAdapter                       ErrorType = "AdapterError"                  // the Adapter failed; the text names the operation
 	ErrCallbackRoute                 ErrorType = "CallbackRouteError"            // anything without a type of its own
 	ErrCredentialsSignin             ErrorType = "CredentialsSignin"             // what was typed is not right, or was tried too often
-	ErrDuplicateConditionalUI        ErrorType = "DuplicateConditionalUI"        // kept for passkeys
+	ErrDuplicateConditionalUI        ErrorType = "DuplicateConditionalUI"        // several providers offer passkeys while somebody types
 	ErrEmailSignIn                   ErrorType = "EmailSignInError"              // a magic link could not be made or sent
 	ErrErrorPageLoop                 ErrorType = "ErrorPageLoop"                 // Pages.Error itself asks for a sign-in
 	ErrEvent                         ErrorType = "EventError"                    // a function of Events failed
-	ErrExperimentalFeatureNotEnabled ErrorType = "ExperimentalFeatureNotEnabled" // kept for passkeys
+	ErrExperimentalFeatureNotEnabled ErrorType = "ExperimentalFeatureNotEnabled" // a feature is experimental, and not switched on
 	ErrInvalidCallbackURL            ErrorType = "InvalidCallbackUrl"            // callbackUrl is no path and no http(s) URL
 	ErrInvalidCheck                  ErrorType = "InvalidCheck"                  // a callback does not belong to a sign-in that this browser began
 	ErrInvalidEndpoints              ErrorType = "InvalidEndpoints"              // a provider's issuer or endpoints make no sense
@@ -35,7 +35,7 @@ const (
 	ErrMissingAuthorize              ErrorType = "MissingAuthorize"              // Credentials.Authorize is nil
 	ErrMissingCSRF                   ErrorType = "MissingCSRF"                   // a form has no valid CSRF token
 	ErrMissingSecret                 ErrorType = "MissingSecret"                 // there is no secret, or one that is known to all
-	ErrMissingWebAuthnAutocomplete   ErrorType = "MissingWebAuthnAutocomplete"   // kept for passkeys
+	ErrMissingWebAuthnAutocomplete   ErrorType = "MissingWebAuthnAutocomplete"   // no field of a passkey form is marked for passkeys
 	ErrOAuthAccountNotLinked         ErrorType = "OAuthAccountNotLinked"         // the account, or its e-mail address, belongs to another user
 	ErrOAuthCallback                 ErrorType = "OAuthCallbackError"            // the provider refused, or somebody pressed Cancel there
 	ErrOAuthProfileParse             ErrorType = "OAuthProfileParseError"        // Identify failed, or found no Subject
@@ -46,7 +46,7 @@ const (
 	ErrUnsupportedStrategy           ErrorType = "UnsupportedStrategy"           // the session strategy does not go with the rest
 	ErrUntrustedHost                 ErrorType = "UntrustedHost"                 // nothing says which host to believe, or the request names another
 	ErrVerification                  ErrorType = "Verification"                  // a magic link is unknown, used, expired or of another browser
-	ErrWebAuthnVerification          ErrorType = "WebAuthnVerificationError"     // kept for passkeys
+	ErrWebAuthnVerification          ErrorType = "WebAuthnVerificationError"     // a passkey's answer is not right, or was given before
 	ErrInvalidConfig                 ErrorType = "InvalidConfiguration"          // a field of Config, or an argument, makes no sense; never on the wire
 )
 
@@ -58,7 +58,7 @@ func (t ErrorType) Error() string { return "latchkey: " + string(t) }
 type Error struct {
 	Type     ErrorType
 	Provider string // the provider involved; empty: none
-	Code     string // in the query of the sign-in page, after failed credentials
+	Code     string // in the query of the page that follows, after credentials or a passkey that failed
 	Err      error  // the cause; logged, never sent to a browser
 }
 

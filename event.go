@@ -43,6 +43,7 @@ const (
 	EventUserEvicted     EventType = "user.evicted" // the first proof of an e-mail address detached what others had attached
 	EventAccountLinked   EventType = "account.linked"
 	EventAccountUnlinked EventType = "account.unlinked"
+	EventPasskeyCounter  EventType = "passkey.counter" // the signature counter of a passkey did not rise: there may be a copy of it
 )
 
 // EventOutcome says whether what an [Event] tells succeeded or failed.

@@ -66,7 +66,7 @@ func tooLong(name string, values []string) bool {
 // takesFields: the provider bounds what was typed by itself, and answers as it
 // does to all that is wrong.
 func takesFields(x *exchange) bool {
-	return x.action == "callback" && x.provider != nil && x.provider.info().kind == TypeCredentials
+	return x.action == "callback" && x.provider != nil && slices.Contains([]ProviderType{TypeCredentials, TypeWebAuthn}, x.provider.info().kind)
 }
 
 func badRequestFor(reason string) error {

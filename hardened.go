@@ -41,5 +41,13 @@ func (c *Config) audiences(chosen []string) []string {
 	return chosen
 }
 
+// credentialList is what strangers learn of passkeys: nothing when Hardened.
+func (c *Config) credentialList() CredentialList {
+	if c.Hardened {
+		return ListNone
+	}
+	return ListKnown
+}
+
 // refusesShortSecrets: a secret that may be guessed is a fault, not a warning.
 func (c *Config) refusesShortSecrets() bool { return c.Hardened }

@@ -17,12 +17,18 @@ import (
 
 const (
 	mostFlows   = 4                // sign-ins under way in one browser
-	checkMaxAge = 15 * time.Minute // of state, PKCE and nonce cookies
+	checkMaxAge = 15 * time.Minute // of state, PKCE, nonce and challenge cookies
+
+	// checkChallenge is for what a passkey has to answer. It is no part of a flow.
+	checkChallenge Check = "challenge"
 )
 
 // flowChecks are the checks, in the order in which a flow is written: the first
 // that it has also keeps how it was begun.
 var flowChecks = [...]Check{CheckPKCE, CheckState, CheckNonce}
+
+// pendingChecks are all that a browser keeps.
+var pendingChecks = [...]Check{CheckPKCE, CheckState, CheckNonce, checkChallenge}
 
 // flow is one sign-in under way: the values its callback has to bring, and what
 // it was begun with.
@@ -232,21 +238,32 @@ func (c *browserCookies) forget(f *flow, now time.Time) error {
 		if *f.value(check) == "" {
 			continue
 		}
-		rest := slices.DeleteFunc(c.pending(check, now), func(h pendingCheck) bool { return h.isOf(f) })
-		if len(rest) == 0 {
-			spec := c.specs.ofCheck(check)
-			c.replace(spec.clear(spec.name()))
-		} else if err := c.writeChecks(check, rest, now); err != nil {
+		if err := c.forgetCheck(check, now, func(h pendingCheck) bool { return h.isOf(f) }); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
+// forgetChallenge takes a challenge out of its cookie; the others stay.
+func (c *browserCookies) forgetChallenge(spent *pendingCheck, now time.Time) error {
+	return c.forgetCheck(checkChallenge, now, func(h pendingCheck) bool { return h.Value == spent.Value })
+}
+
+func (c *browserCookies) forgetCheck(check Check, now time.Time, goes func(pendingCheck) bool) error {
+	rest := slices.DeleteFunc(c.pending(check, now), goes)
+	if len(rest) > 0 {
+		return c.writeChecks(check, rest, now)
+	}
+	spec := c.specs.ofCheck(check)
+	c.replace(spec.clear(spec.name()))
+	return nil
+}
+
 // carryOver has flows that were begun in one session go on in the one that takes
 // its place in this browser.
 func (c *browserCookies) carryOver(from, to sessionMark, now time.Time) error {
-	for _, check := range flowChecks {
+	for _, check := range pendingChecks {
 		held, changed := c.pending(check, now), false
 		for i := range held {
 			if held[i].sameSession(from) {
@@ -265,7 +282,7 @@ func (c *browserCookies) carryOver(from, to sessionMark, now time.Time) error {
 
 // hasFlowOf tells whether a flow was begun in a session.
 func (c *browserCookies) hasFlowOf(m sessionMark, now time.Time) bool {
-	return slices.ContainsFunc(flowChecks[:], func(check Check) bool {
+	return slices.ContainsFunc(pendingChecks[:], func(check Check) bool {
 		return slices.ContainsFunc(c.pending(check, now), func(h pendingCheck) bool { return h.sameSession(m) })
 	})
 }
@@ -273,7 +290,7 @@ func (c *browserCookies) hasFlowOf(m sessionMark, now time.Time) bool {
 // clearChecks forgets every sign-in under way: somebody has signed out, and
 // what they began must not be finished in their name.
 func (c *browserCookies) clearChecks() {
-	for _, check := range flowChecks {
+	for _, check := range pendingChecks {
 		spec := c.specs.ofCheck(check)
 		if _, there := c.jar.Get(spec.name()); there {
 			c.replace(spec.clear(spec.name()))

@@ -108,6 +108,9 @@ func (s *setup) warnOfLooseness() {
 	if c.Strict.SkipCSRFCheck {
 		s.log.warnAtStart("SkipCSRFCheck: forms of other sites can act for your users, unless you check them yourself")
 	}
+	if c.Experimental.EnableWebAuthn {
+		s.log.warnAtStart("passkeys are experimental: what they need and do may change with any release (Experimental.EnableWebAuthn)")
+	}
 	if c.Limits.Disabled {
 		s.log.warnAtStart("Limits.Disabled: passwords can be guessed and mailboxes flooded without end")
 	}
@@ -147,6 +150,7 @@ func (s *setup) prepareSecrets(f *faults) {
 		s.csrfSecrets = append(s.csrfSecrets, strings.Join(secrets[i:], ","))
 	}
 	s.stateCodec = jwt.NewCodec(secrets, s.bind(saltState))
+	s.challengeCodec = jwt.NewCodec(secrets, s.bind(saltChallenge))
 }
 
 // placeholders stand in tutorials and templates.

@@ -160,6 +160,21 @@ func (s *setup) prepareProviders(f *faults) {
 		s.order = append(s.order, p)
 	}
 	separateEmails(s.order)
+	s.checkConditionalUI(f)
+}
+
+// checkConditionalUI: browsers offer passkeys in one form of a page.
+func (s *setup) checkConditionalUI(f *faults) {
+	first := ""
+	for _, p := range s.order {
+		info := p.info()
+		if info.offersWhileTyping && first != "" {
+			f.add(ErrDuplicateConditionalUI, "the providers %q and %q both offer passkeys while somebody types: set SkipConditionalUI of one", first, info.id)
+		}
+		if info.offersWhileTyping {
+			first = firstOf(first, info.id)
+		}
+	}
 }
 
 // isNil is true for a nil pointer in the interface as well.

@@ -22,7 +22,8 @@ const (
 	TypeWebAuthn    ProviderType = "webauthn"
 )
 
-// Provider is one way to sign in: an [*OAuth], [*Email] or [*Credentials].
+// Provider is one way to sign in: an [*OAuth], [*Email], [*Credentials] or
+// [*WebAuthn].
 // Package providers has many ready-made. The interface is sealed.
 type Provider interface {
 	// prepare checks the provider and makes it ready; what it returns shares

@@ -75,6 +75,12 @@ func (l *rateLimits) redemptions(email string, who asker) []budget {
 	return budgets("try", key, l.linkTries, who, l.triesPerClient)
 }
 
+// questions are the budgets of somebody who asks whether an e-mail address has
+// passkeys.
+func (l *rateLimits) questions(who asker) []budget {
+	return budgets("ask", "", Rate{}, who, l.triesPerClient)
+}
+
 // mailKey is what mails to a mailbox are counted under.
 func mailKey(email string) string { return "mail:" + email }
 

@@ -123,18 +123,21 @@ func renderForVisitor(ctx context.Context, x *exchange, err error) *Response {
 // renderError leads to the page that fits the error.
 func renderError(x *exchange, err error) *Response {
 	t, person := typeOf(err), opensPage(x.request.Header)
-	if t == ErrEmailSignIn && person && x.action == "signin" {
+	switch {
+	case t == ErrEmailSignIn && person && x.action == "signin":
 		return withNotice(x, err, onSignInPage(x, "error", "EmailSignin"))
+	case t == ErrWebAuthnVerification && person: // another passkey may be the right one
+		return withNotice(x, err, onSignInPage(x, "error", string(t)))
 	}
-	params := []string{"error", string(t.shown())}
-	if t == ErrCredentialsSignin {
-		params = append(params, "code", codeOf(err))
+	params := []string{"error", string(shownOf(err))}
+	if code := codeOf(err); code != "" && (t == ErrCredentialsSignin || x.wantsJSON()) {
+		params = append(params, "code", code)
 	}
 	if !t.onSignInPage() {
 		if own := x.setup.config.Pages.Error; own != "" {
-			return &Response{Redirect: x.absolute(weburl.WithQuery(own, params...))}
+			return refuseTry(x, err, &Response{Redirect: x.absolute(weburl.WithQuery(own, params...))})
 		}
-		return &Response{Redirect: x.url("error") + weburl.WithQuery("", params...)}
+		return refuseTry(x, err, &Response{Redirect: x.url("error") + weburl.WithQuery("", params...)})
 	}
 	res := refuseTry(x, err, onSignInPage(x, params...))
 	if t == ErrCredentialsSignin && person {
@@ -143,12 +146,25 @@ func renderError(x *exchange, err error) *Response {
 	return res
 }
 
-// codeOf is what the sign-in page is told beside CredentialsSignin.
+// codeOf is what the page that follows is told beside CredentialsSignin, and
+// scripts about passkeys; empty: nothing.
 func codeOf(err error) string {
 	if e, ok := errors.AsType[*Error](err); ok && e.Code != "" {
 		return e.Code
 	}
-	return "credentials"
+	if typeOf(err) == ErrCredentialsSignin {
+		return "credentials"
+	}
+	return ""
+}
+
+// shownOf is the error type that a browser is told. Auth.js has none for a
+// passkey that nobody has registered.
+func shownOf(err error) ErrorType {
+	if e, ok := errors.AsType[*Error](err); ok && e.Type == ErrWebAuthnVerification && e.Code == codeUnknownCredential {
+		return "Configuration"
+	}
+	return typeOf(err).shown()
 }
 
 // onSignInPage leads to the sign-in page. One of the application's own cannot

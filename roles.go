@@ -32,14 +32,15 @@ type providerInfo struct {
 	account  string // the field that says whose credentials they are; empty: none
 	secret   string // the operator's own, which must not be logged; empty: none
 
-	start           string // the route that its form posts to: "signin/" or "callback/"
-	linkable        bool   // an account of it can be linked on the account page
-	postsCrossSite  bool   // its callback is a post from its own site
-	provesNoEmail   bool   // it hands out e-mail addresses that nobody has proven
-	provesEmail     bool   // a sign-in with it may be the first proof of an e-mail address
-	needs           []ability
-	withoutSessions bool            // alone it cannot open a stored session
-	formOrigins     func() []string // where the browser is led from its form; nil: nowhere else
+	start             string // the route that its form posts to: "signin/" or "callback/"
+	linkable          bool   // an account of it can be linked on the account page
+	postsCrossSite    bool   // its callback is a post from its own site
+	provesNoEmail     bool   // it hands out e-mail addresses that nobody has proven
+	provesEmail       bool   // a sign-in with it may be the first proof of an e-mail address
+	offersWhileTyping bool   // its form has browsers offer passkeys in a field
+	needs             []ability
+	withoutSessions   bool            // alone it cannot open a stored session
+	formOrigins       func() []string // where the browser is led from its form; nil: nowhere else
 
 	// options answers GET /webauthn-options/:provider. nil: it has none.
 	options func(ctx context.Context, x *exchange) (*Response, error)
@@ -57,14 +58,16 @@ type assertion struct {
 	profile     Claims
 	credentials map[string]string
 
-	vouched       bool      // the application itself says who this is
-	provesEmail   bool      // opening the link proved the e-mail address
-	emailVerified bool      // the provider says that the e-mail address is verified
-	link          linking   // what a matching e-mail address is worth
-	countedAs     string    // what its tries or mails were counted under; empty: nothing
-	begunIn       *begun    // what it was begun in; nil: nothing says so, and who is signed in now has begun it
-	joined        time.Time // when the user signed in whose session it is completed in; zero: unknown, or in none
-	isStale       bool      // … too long ago to gain an account on a site where they change their own
+	vouched       bool           // the application itself says who this is
+	provesEmail   bool           // opening the link proved the e-mail address
+	emailVerified bool           // the provider says that the e-mail address is verified
+	owner         string         // id of the user that it must turn out to be; empty: it may be anybody
+	passkey       *Authenticator // that was registered with it; nil: none
+	link          linking        // what a matching e-mail address is worth
+	countedAs     string         // what its tries or mails were counted under; empty: nothing
+	begunIn       *begun         // what it was begun in; nil: nothing says so, and who is signed in now has begun it
+	joined        time.Time      // when the user signed in whose session it is completed in; zero: unknown, or in none
+	isStale       bool           // … too long ago to gain an account on a site where they change their own
 }
 
 // mark is how a sign-in that begins now names its session.
@@ -94,6 +97,20 @@ const (
 // one.
 func (in *assertion) mayLink() bool {
 	return in.link == linkAnything || (in.link == linkVerified && in.emailVerified)
+}
+
+// contradicts: it is not the user that it must be. A new passkey is nobody's
+// yet, whatever its id is.
+func (in *assertion) contradicts(owner, here *User) bool {
+	switch {
+	case owner != nil && in.passkey != nil:
+		return true
+	case in.owner == "":
+		return false
+	case owner != nil:
+		return owner.ID != in.owner
+	}
+	return in.passkey == nil || here == nil || here.ID != in.owner
 }
 
 // sessionStrategy keeps sessions: in the cookie itself, or in a row behind it.

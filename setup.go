@@ -29,10 +29,11 @@ type setup struct {
 	now   func() time.Time
 	pages *page.Pages
 
-	cookieSpecs [2]*cookieSpecs // over http, over https
-	stateCodec  *jwt.Codec      // seals the state parameter, which a redirect proxy with the same secrets can read
-	csrfSecret  string          // all secrets, as hashes are made over them
-	csrfSecrets []string        // the same, and what it was before each rotation
+	cookieSpecs    [2]*cookieSpecs // over http, over https
+	stateCodec     *jwt.Codec      // seals the state parameter, which a redirect proxy with the same secrets can read
+	challengeCodec *jwt.Codec      // seals challenges inside of their cookie, as Auth.js does
+	csrfSecret     string          // all secrets, as hashes are made over them
+	csrfSecrets    []string        // the same, and what it was before each rotation
 
 	store       *store     // nil: no database
 	directory   *directory // nil: no database

@@ -1,6 +1,7 @@
 package latchkey
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -269,6 +270,32 @@ func (s *store) listAuthenticators(ctx context.Context, userID string) ([]Authen
 		func(ctx context.Context) ([]Authenticator, error) {
 			return s.authenticators.ListAuthenticators(ctx, userID)
 		})
+}
+
+func hasCredential(id []byte) func(Authenticator) bool {
+	return func(k Authenticator) bool { return bytes.Equal(k.CredentialID, id) && k.UserID != "" }
+}
+
+func (s *store) authenticator(ctx context.Context, id []byte) (Authenticator, error) {
+	return callFor(ctx, s, "GetAuthenticator", hasCredential(id), func(ctx context.Context) (Authenticator, error) {
+		return s.authenticators.GetAuthenticator(ctx, id)
+	})
+}
+
+func (s *store) createAuthenticator(ctx context.Context, k Authenticator) error {
+	return callErr(ctx, s, "CreateAuthenticator", func(ctx context.Context) error { return s.authenticators.CreateAuthenticator(ctx, k) })
+}
+
+func (s *store) raiseCounter(ctx context.Context, id []byte, to uint32) (Authenticator, error) {
+	return callFor(ctx, s, "UpdateAuthenticatorCounter", hasCredential(id), func(ctx context.Context) (Authenticator, error) {
+		return s.authenticators.UpdateAuthenticatorCounter(ctx, id, to)
+	})
+}
+
+func (s *store) updateAuthenticator(ctx context.Context, id []byte, c AuthenticatorChange) (Authenticator, error) {
+	return callFor(ctx, s, "UpdateAuthenticator", hasCredential(id), func(ctx context.Context) (Authenticator, error) {
+		return s.authenticators.UpdateAuthenticator(ctx, id, c)
+	})
 }
 
 func (s *store) deleteAuthenticator(ctx context.Context, id []byte) error {

@@ -226,7 +226,8 @@ var imported = map[string]string{
 	"latchkey": core, "jwt": core + "/jwt", "latchkeytest": core + "/latchkeytest", "mail": core + "/mail",
 	"mailtext": core + "/mailtext", "memoryadapter": core + "/adapters/memoryadapter", "pgxadapter": core + "/adapters/pgxadapter",
 	"providers": core + "/providers", "sqladapter": core + "/adapters/sqladapter", "sqlstore": core + "/adapters/sqlstore", "ui": core + "/ui", "templui": core + "/ui/templui",
-	"pgxpool": "github.com/jackc/pgx/v5/pgxpool",
+	"webauthn": core + "/webauthn",
+	"pgxpool":  "github.com/jackc/pgx/v5/pgxpool",
 }
 
 // given is what a reader of a fragment has.

@@ -2,6 +2,8 @@ package main
 
 import (
 	"context"
+	"crypto/rand"
+	"encoding/hex"
 	"errors"
 	"net/http"
 	"net/url"
@@ -11,6 +13,7 @@ import (
 	"time"
 
 	"github.com/latchkeyhq/latchkey"
+	"github.com/latchkeyhq/latchkey/webauthn"
 )
 
 // list is a comma list without its blanks.
@@ -50,6 +53,11 @@ func (a *app) config() *latchkey.Config {
 		Strict:    latchkey.Strict{SkipCSRFCheck: isOn("SKIP_CSRF"), OneFlow: true},
 		Limits:    latchkey.Limits{Disabled: true, DiscoveryMaxAge: -1, DiscoveryPause: -1},
 	}
+	if isOn("WEBAUTHN") {
+		c.Providers = append(c.Providers, webauthn.Passkey(latchkey.WebAuthn{}))
+		c.Experimental.EnableWebAuthn = true
+		c.Session.NewToken = uuid // what the suite's passkey group expects, as Auth.js makes them
+	}
 	if env("ADAPTER", "memory") != "none" {
 		c.Adapter = faulty{a.store}
 	}
@@ -75,6 +83,12 @@ func (a *app) config() *latchkey.Config {
 		c.Cookies.Secure = &secure
 	}
 	return c
+}
+
+// uuid is a random one.
+func uuid() string {
+	h := strings.ToLower(hex.EncodeToString([]byte(rand.Text())[:16]))
+	return h[:8] + "-" + h[8:12] + "-" + h[12:16] + "-" + h[16:20] + "-" + h[20:]
 }
 
 func seconds(variable string) time.Duration {

@@ -38,6 +38,19 @@ type full interface {
 // faultyTx is faulty inside a transaction.
 type faultyTx struct{ full }
 
+// CreateAuthenticator keeps no user handle: the tables of Auth.js have no room
+// for it, and the suite's authenticators do not say theirs.
+func (f faulty) CreateAuthenticator(ctx context.Context, k latchkey.Authenticator) error {
+	k.UserHandle = nil
+	return f.Adapter.CreateAuthenticator(ctx, k)
+}
+
+// CreateAuthenticator does so inside of a transaction.
+func (f faultyTx) CreateAuthenticator(ctx context.Context, k latchkey.Authenticator) error {
+	k.UserHandle = nil
+	return f.full.CreateAuthenticator(ctx, k)
+}
+
 func (f faulty) CreateUser(ctx context.Context, u latchkey.User) (latchkey.User, error) {
 	if err := fail("createUser"); err != nil {
 		return latchkey.User{}, err

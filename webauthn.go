@@ -1,0 +1,261 @@
+package latchkey
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/base64"
+	"encoding/json"
+	"errors"
+	"net/http"
+	"slices"
+	"strconv"
+	"time"
+
+	"github.com/latchkeyhq/latchkey/internal/jsontext"
+	"github.com/latchkeyhq/latchkey/internal/mailbox"
+)
+
+// Passkeys: what the browser is asked for. What it answers is in
+// webauthn_answer.go.
+
+// The two things that are done with passkeys, in the words of the wire.
+const (
+	actionRegister     = "register"
+	actionAuthenticate = "authenticate"
+)
+
+// begin leads to the form.
+func (w *webauthnProvider) begin(_ context.Context, x *exchange) (outcome, error) {
+	return outcome{response: &Response{Redirect: x.url("signin")}}, nil
+}
+
+// visitorInfo is for whom options are asked.
+type visitorInfo struct {
+	user   *User        // nil: nobody said
+	exists bool         // in the store
+	here   *currentUser // nil: nobody is signed in
+}
+
+// options answers GET /webauthn-options/:provider.
+func (w *webauthnProvider) options(ctx context.Context, x *exchange) (*Response, error) {
+	action, given := x.query.Get("action"), x.query.Has("action")
+	if given && action != actionRegister && action != actionAuthenticate {
+		return optionsRefused("Invalid action"), nil
+	}
+	here, err := x.setup.sessions.current(ctx, x)
+	if err != nil {
+		return nil, x.atProvider(err)
+	}
+	who := visitorInfo{here: here}
+	if here != nil {
+		who.user, who.exists = &here.user, true
+	} else {
+		if wait, err := w.admitQuestion(ctx, x); wait > 0 || err != nil {
+			return tooManyQuestions(wait), x.atProvider(err)
+		}
+		if who.user, who.exists, err = w.stranger(ctx, x, action); err != nil {
+			return nil, x.atProvider(err)
+		}
+	}
+	var res *Response
+	switch w.decide(action, &who) {
+	case actionAuthenticate:
+		res, err = w.requestOptions(ctx, x, &who)
+	case actionRegister:
+		res, err = w.creationOptions(ctx, x, &who)
+	default:
+		res = optionsRefused("Invalid request")
+	}
+	return res, x.atProvider(err)
+}
+
+func optionsRefused(reason string) *Response {
+	return noStore(jsonBytes(http.StatusBadRequest, append(jsontext.AppendText([]byte(`{"error":`), reason), '}')))
+}
+
+// decide chooses what is done, as Auth.js does: whoever is signed in says so
+// themselves; a new key is for them, or for somebody whom nobody knows yet. Where
+// strangers learn nothing, a taken e-mail address looks like a free one until
+// the passkey has been made, and is refused then (R-184).
+func (w *webauthnProvider) decide(action string, who *visitorInfo) string {
+	switch {
+	case action == actionAuthenticate:
+		return action
+	case action == actionRegister && who.user != nil && (who.here != nil || !who.exists || w.ListCredentials != ListKnown):
+		return action
+	case action != "" || who.here != nil:
+		return ""
+	case who.user == nil || who.exists || w.ListCredentials != ListKnown:
+		return actionAuthenticate
+	}
+	return actionRegister
+}
+
+// admitQuestion counts a stranger who asks about an e-mail address.
+func (w *webauthnProvider) admitQuestion(ctx context.Context, x *exchange) (time.Duration, error) {
+	if x.query.Get("email") == "" || w.ListCredentials == ListNone {
+		return 0, nil
+	}
+	return x.setup.limits.admit(ctx, x.setup.limits.questions(askerOf(ctx, x, "")))
+}
+
+func tooManyQuestions(wait time.Duration) *Response {
+	res := optionsRefused("Too many requests")
+	res.Status = http.StatusTooManyRequests
+	res.Header.Set("Retry-After", strconv.Itoa(int((wait+time.Second-1)/time.Second)))
+	return res
+}
+
+// stranger is who a stranger wants to be. Nothing is looked up where nothing is
+// told.
+func (w *webauthnProvider) stranger(ctx context.Context, x *exchange, action string) (*User, bool, error) {
+	if w.UserInfo != nil {
+		return w.ownStranger(ctx, x)
+	}
+	email, err := typedMailbox(x.query.Get("email"), mailbox.Normalize)
+	if err != nil {
+		return nil, false, nil
+	}
+	if w.ListCredentials == ListNone && action != actionRegister {
+		return nil, false, nil
+	}
+	known, err := optional(x.setup.store.userByEmail(ctx, email))
+	if known != nil || err != nil {
+		return known, true, err
+	}
+	return &User{Email: email}, false, nil
+}
+
+// ownStranger asks the application.
+func (w *webauthnProvider) ownStranger(ctx context.Context, x *exchange) (*User, bool, error) {
+	exists := false
+	found, err := hook(ctx, x.setup, "WebAuthn.UserInfo", func(ctx context.Context) (u *User, err error) {
+		u, exists, err = w.UserInfo(ctx, x.request)
+		return u, err
+	})
+	switch {
+	case err != nil || found == nil:
+		return nil, false, err
+	case exists && found.ID == "":
+		return nil, false, errors.New("WebAuthn.UserInfo returned a user who exists and has no ID")
+	case exists:
+		known, err := optional(x.setup.store.user(ctx, found.ID))
+		return known, known != nil, err
+	}
+	u := User{Name: found.Name, Image: found.Image}
+	if u.Email, err = typedMailbox(found.Email, mailbox.Normalize); err != nil {
+		return nil, false, err
+	}
+	return &u, false, nil
+}
+
+// requestOptions asks for a passkey: one of whoever is signed in or has named an
+// e-mail address, or else any.
+func (w *webauthnProvider) requestOptions(ctx context.Context, x *exchange, who *visitorInfo) (*Response, error) {
+	c := challenge{id: newChallengeID(), Challenge: newChallenge()}
+	a := Authentication{RelyingParty: w.partyOf(x), Options: w.Authentication, Challenge: c.bytes()}
+	if who.user != nil {
+		keys, err := w.keysOf(ctx, x, who)
+		if err != nil {
+			return nil, err
+		}
+		c.Asked, a.Allow = &who.user.ID, keys
+	}
+	return w.answer(ctx, x, actionAuthenticate, &c, who, func(ctx context.Context) (json.RawMessage, error) {
+		return w.Ceremony.RequestOptions(ctx, a)
+	})
+}
+
+// keysOf are the passkeys that options list.
+func (w *webauthnProvider) keysOf(ctx context.Context, x *exchange, who *visitorInfo) (keys []Authenticator, err error) {
+	if who.exists {
+		keys, err = x.setup.store.listAuthenticators(ctx, who.user.ID)
+	}
+	if len(keys) == 0 && who.here == nil && w.ListCredentials == ListDecoys {
+		keys = w.decoys(x, who.user.Email)
+	}
+	if keys == nil {
+		keys = []Authenticator{}
+	}
+	return keys, err
+}
+
+// creationOptions asks for a new passkey.
+func (w *webauthnProvider) creationOptions(ctx context.Context, x *exchange, who *visitorInfo) (*Response, error) {
+	if who.here != nil && x.setup.config.Account.Enabled && !isFresh(x, who.here) {
+		res := optionsRefused("Recent sign-in needed")
+		res.Body = append(jsontext.AppendText(append(res.Body[:len(res.Body)-1], `,"url":`...), changeURL(x)), '}')
+		return res, nil
+	}
+	var keys []Authenticator
+	var err error
+	if who.here != nil { // a stranger is told of no keys
+		if keys, err = x.setup.store.listAuthenticators(ctx, who.user.ID); err != nil {
+			return nil, err
+		}
+	}
+	c := challenge{
+		id: newChallengeID(), Challenge: newChallenge(), RegisterData: registerDataOf(who),
+		Handle: base64.RawURLEncoding.EncodeToString(handleOf(keys)), Conditional: who.here != nil && x.query.Get("mediation") == "conditional",
+	}
+	r := w.registrationOf(x, &c)
+	r.Exclude = keys
+	return w.answer(ctx, x, actionRegister, &c, who, func(ctx context.Context) (json.RawMessage, error) {
+		return w.Ceremony.CreationOptions(ctx, r)
+	})
+}
+
+// registrationOf is what the ceremony is told of a challenge, when it is made and
+// when it is answered.
+func (w *webauthnProvider) registrationOf(x *exchange, c *challenge) Registration {
+	u := c.RegisterData
+	handle, _ := base64.RawURLEncoding.DecodeString(c.Handle)
+	return Registration{
+		RelyingParty: w.partyOf(x), Options: w.Registration, Challenge: c.bytes(), UserHandle: handle,
+		UserName: firstOf(u.Email, u.Name, u.ID), DisplayName: firstOf(u.Name, u.Email), Conditional: c.Conditional,
+	}
+}
+
+// handleOf is what authenticators call the user who has these keys: what they
+// did before, or else random bytes, which tell nothing (section 14.6.1).
+func handleOf(keys []Authenticator) []byte {
+	if i := slices.IndexFunc(keys, func(k Authenticator) bool { return len(k.UserHandle) > 0 }); i >= 0 {
+		return keys[i].UserHandle
+	}
+	handle := make([]byte, 32)
+	rand.Read(handle) // never fails
+	return handle
+}
+
+// partyOf is for whom passkeys are.
+func (w *webauthnProvider) partyOf(x *exchange) (rp RelyingParty) {
+	if w.RelyingParty != nil {
+		rp = w.RelyingParty(x.request)
+	}
+	setDefault(&rp.ID, x.origin.HostName())
+	setDefault(&rp.Name, firstOf(x.setup.config.Theme.Name, x.origin.Host()))
+	if len(rp.Origins) == 0 {
+		rp.Origins = []string{x.origin.Text}
+	}
+	return rp
+}
+
+// answer hands options to the browser, and has it remember what they were made
+// for.
+func (w *webauthnProvider) answer(ctx context.Context, x *exchange, action string, c *challenge, who *visitorInfo, options func(context.Context) (json.RawMessage, error)) (*Response, error) {
+	made, err := hook(ctx, x.setup, "WebAuthn.Ceremony", options)
+	if err != nil {
+		return nil, err
+	}
+	if err := w.remember(x, c, who); err != nil {
+		return nil, err
+	}
+	body, err := json.Marshal(struct {
+		Action  string          `json:"action"`
+		Options json.RawMessage `json:"options"`
+	}{action, made})
+	if err != nil {
+		return nil, err
+	}
+	return noStore(jsonBytes(http.StatusOK, body)), nil
+}

@@ -1,0 +1,147 @@
+package webauthn
+
+import (
+	"bytes"
+	"crypto/subtle"
+	"encoding/base64"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/latchkeyhq/latchkey"
+)
+
+// What browsers answer is read more strictly than encoding/json does: names are
+// compared exactly, and every value has the type and encoding that it must have.
+
+const publicKey = "public-key"
+
+// The types of client data.
+const (
+	typeCreate = "webauthn.create"
+	typeGet    = "webauthn.get"
+)
+
+// members are those of a JSON object, by their exact names.
+type members map[string]json.RawMessage
+
+func membersOf(raw []byte, what string) (m members, err error) {
+	if !utf8.Valid(raw) || json.Unmarshal(raw, &m) != nil || m == nil {
+		return nil, errors.New(what + " is no JSON object")
+	}
+	return m, nil
+}
+
+// text is a member that has to be text.
+func (m members) text(name string) (string, error) {
+	var s *string
+	if json.Unmarshal(m[name], &s) != nil || s == nil {
+		return "", fmt.Errorf("%s is missing, or no text", name)
+	}
+	return *s, nil
+}
+
+// bytes is a member that has to be bytes in base64url without padding.
+func (m members) bytes(name string) ([]byte, error) {
+	s, err := m.text(name)
+	if err != nil {
+		return nil, err
+	}
+	return fromText(name, s)
+}
+
+func fromText(name, s string) ([]byte, error) {
+	if strings.ContainsAny(s, "\r\n") { // which the decoder skips
+		return nil, fmt.Errorf("%s is not in base64url", name)
+	}
+	b, err := base64.RawURLEncoding.Strict().DecodeString(s)
+	if err != nil || len(b) == 0 {
+		return nil, fmt.Errorf("%s is empty, or not in base64url", name)
+	}
+	return b, nil
+}
+
+// isNull: the member is missing or null.
+func (m members) isNull(name string) bool {
+	raw, there := m[name]
+	return !there || bytes.Equal(raw, []byte("null"))
+}
+
+// credential is a PublicKeyCredential in JSON: its id and its response.
+type credential struct {
+	id       []byte
+	response members
+}
+
+func readCredential(answer []byte) (c credential, err error) {
+	m, err := membersOf(answer, "the answer")
+	if err != nil {
+		return c, err
+	}
+	if c.id, err = m.bytes("id"); err != nil {
+		return c, err
+	}
+	raw, err := m.bytes("rawId")
+	if err != nil {
+		return c, err
+	}
+	if !bytes.Equal(c.id, raw) {
+		return c, errors.New("id and rawId differ")
+	}
+	if kind, err := m.text("type"); err != nil || kind != publicKey {
+		return c, errors.New("type is not public-key")
+	}
+	c.response, err = membersOf(m["response"], "response")
+	return c, err
+}
+
+// checkClientData checks what the browser says it was asked (section 5.8.1), and
+// returns the bytes that it said it in.
+func (c *credential) checkClientData(kind string, challenge []byte, rp latchkey.RelyingParty) ([]byte, error) {
+	raw, err := c.response.bytes("clientDataJSON")
+	if err != nil {
+		return nil, err
+	}
+	m, err := membersOf(bytes.TrimPrefix(raw, []byte("\ufeff")), "clientDataJSON") // UTF-8 decode drops the mark
+	if err != nil {
+		return nil, err
+	}
+	if given, err := m.text("type"); err != nil || given != kind {
+		return nil, errors.New("client data: type is not " + kind)
+	}
+	given, err := m.text("challenge")
+	if err != nil || len(challenge) == 0 || subtle.ConstantTimeCompare([]byte(given), []byte(text(challenge))) != 1 {
+		return nil, errors.New("client data: challenge is not the one that was issued")
+	}
+	origin, err := m.text("origin")
+	if err != nil || !slices.Contains(rp.Origins, origin) {
+		return nil, errors.New("client data: origin is not one of the site's")
+	}
+	return raw, m.checkFrame()
+}
+
+// checkFrame refuses pages inside of pages of others, and bindings that make no
+// sense.
+func (m members) checkFrame() error {
+	if raw, there := m["crossOrigin"]; there && !bytes.Equal(raw, []byte("false")) {
+		return errors.New("client data: the page was in a frame of another site")
+	}
+	if _, there := m["topOrigin"]; there {
+		return errors.New("client data: the page was in a frame of another site")
+	}
+	raw, there := m["tokenBinding"] // of Level 2
+	if !there {
+		return nil
+	}
+	binding, err := membersOf(raw, "tokenBinding")
+	if err != nil {
+		return err
+	}
+	if status, err := binding.text("status"); err != nil || !slices.Contains([]string{"supported", "not-supported"}, status) {
+		return errors.New("client data: the token binding cannot be checked")
+	}
+	return nil
+}

@@ -1,0 +1,90 @@
+package webauthn
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"errors"
+	"slices"
+
+	"github.com/go-webauthn/webauthn/protocol"
+	"github.com/go-webauthn/webauthn/protocol/webauthncose"
+
+	"github.com/latchkeyhq/latchkey"
+)
+
+// Authenticate implements [latchkey.Ceremony] (Web Authentication Level 3,
+// section 7.2).
+func (Ceremony) Authenticate(_ context.Context, a latchkey.Authentication, key latchkey.Authenticator, answer []byte) (latchkey.Presentation, error) {
+	var none latchkey.Presentation
+	cred, err := readCredential(answer)
+	if err != nil {
+		return none, err
+	}
+	if !bytes.Equal(cred.id, key.CredentialID) || a.Allow != nil && !slices.ContainsFunc(a.Allow, func(k latchkey.Authenticator) bool { return bytes.Equal(k.CredentialID, cred.id) }) {
+		return none, errors.New("another credential answered than was asked for")
+	}
+	clientData, err := cred.checkClientData(typeGet, a.Challenge, a.RelyingParty)
+	if err != nil {
+		return none, err
+	}
+	raw, err := cred.response.bytes("authenticatorData")
+	if err != nil {
+		return none, err
+	}
+	data, err := checkAuthenticatorData(raw, a, key)
+	if err != nil {
+		return none, err
+	}
+	signature, err := cred.response.bytes("signature")
+	if err != nil {
+		return none, err
+	}
+	hash := sha256.Sum256(clientData)
+	if err := checkSignature(key.PublicKey, slices.Concat(raw, hash[:]), signature); err != nil {
+		return none, err
+	}
+	handle, err := cred.userHandle()
+	return latchkey.Presentation{
+		UserHandle: handle, Counter: data.Counter, BackedUp: data.Flags.HasBackupState(), UserVerified: data.Flags.HasUserVerified(),
+	}, err
+}
+
+// userHandle is what the authenticator calls the user; nil: it did not say.
+func (c *credential) userHandle() ([]byte, error) {
+	if c.response.isNull("userHandle") {
+		return nil, nil
+	}
+	return c.response.bytes("userHandle")
+}
+
+// checkAuthenticatorData checks what the authenticator signed about itself.
+func checkAuthenticatorData(raw []byte, a latchkey.Authentication, key latchkey.Authenticator) (*protocol.AuthenticatorData, error) {
+	var data protocol.AuthenticatorData
+	if err := data.Unmarshal(raw); err != nil {
+		return nil, said(err)
+	}
+	site := sha256.Sum256([]byte(a.RelyingParty.ID))
+	if err := data.Verify(site[:], nil, a.Options.UserVerification == latchkey.Required, true); err != nil {
+		return nil, said(err)
+	}
+	if err := checkFlags(data.Flags); err != nil {
+		return nil, err
+	}
+	if key.DeviceType != "" && deviceType(data.Flags) != key.DeviceType {
+		return nil, errors.New("authData says another thing about backups than when the passkey was made")
+	}
+	return &data, nil
+}
+
+func checkSignature(publicKey, signed, signature []byte) error {
+	key, err := webauthncose.ParsePublicKey(publicKey)
+	if err != nil {
+		return errors.New("the stored public key cannot be read")
+	}
+	valid, err := webauthncose.VerifySignature(key, signed, signature)
+	if err != nil || !valid {
+		return errors.New("the signature is not right")
+	}
+	return nil
+}

@@ -1,0 +1,17 @@
+// Package webauthn lets Latchkey take passkeys and security keys. It is a
+// module of its own, on go-webauthn.
+//
+//	auth, err := latchkey.New(latchkey.Config{
+//		Providers:    []latchkey.Provider{webauthn.Passkey(latchkey.WebAuthn{})},
+//		Adapter:      store,
+//		Experimental: latchkey.Experimental{EnableWebAuthn: true},
+//	})
+//
+// [Passkey] is for signing in with passkeys alone: they are found without an
+// e-mail address, and ask for a PIN or a finger. [Provider] asks for less, and so
+// takes older security keys too.
+//
+// A [Ceremony] checks what Web Authentication Level 3, sections 7.1 and 7.2, has
+// a site check of one answer. Challenges, replays, counters and whose a passkey
+// is are the library's.
+package webauthn

@@ -1,0 +1,165 @@
+package webauthn
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/go-webauthn/webauthn/protocol"
+	"github.com/go-webauthn/webauthn/protocol/webauthncbor"
+
+	"github.com/latchkeyhq/latchkey"
+)
+
+// Register implements [latchkey.Ceremony] (Web Authentication Level 3, section
+// 7.1).
+func (c Ceremony) Register(ctx context.Context, r latchkey.Registration, answer []byte) (latchkey.Authenticator, error) {
+	var none latchkey.Authenticator
+	cred, err := readCredential(answer)
+	if err != nil {
+		return none, err
+	}
+	clientData, err := cred.checkClientData(typeCreate, r.Challenge, r.RelyingParty)
+	if err != nil {
+		return none, err
+	}
+	raw, err := cred.response.bytes("attestationObject")
+	if err != nil {
+		return none, err
+	}
+	object, err := readAttestation(raw)
+	if err != nil {
+		return none, err
+	}
+	data := &object.AuthData
+	if err := checkFlags(data.Flags); err != nil {
+		return none, err
+	}
+	if !bytes.Equal(data.AttData.CredentialID, cred.id) {
+		return none, errors.New("the credential id is not the attested one")
+	}
+	if err := checkKey(data.AttData.CredentialPublicKey, algorithms(r)); err != nil {
+		return none, err
+	}
+	hash := sha256.Sum256(clientData)
+	verified := r.Options.UserVerification == latchkey.Required
+	err = object.Verify(r.RelyingParty.ID, hash[:], verified, !r.Conditional, nil, parameters(r), protocol.AttestationPolicy{}, protocol.SignaturePolicy{})
+	if err != nil {
+		return none, said(err)
+	}
+	if err := c.judge(ctx, object, hash[:]); err != nil {
+		return none, err
+	}
+	model := modelOf(data.AttData.AAGUID)
+	return latchkey.Authenticator{
+		CredentialID: cred.id, PublicKey: data.AttData.CredentialPublicKey, Counter: data.Counter,
+		DeviceType: deviceType(data.Flags), BackedUp: data.Flags.HasBackupState(), Transports: transports(cred.response["transports"]),
+		AAGUID: model, Name: models[model],
+	}, nil
+}
+
+// judge asks the site about the maker of the authenticator.
+func (c Ceremony) judge(ctx context.Context, o *protocol.AttestationObject, clientDataHash []byte) error {
+	if c.CheckAttestation == nil {
+		return nil
+	}
+	return c.CheckAttestation(ctx, Attestation{
+		Format: o.Format, Type: o.Type, Statement: o.AttStatement, Certificates: certificates(o.AttStatement),
+		AAGUID: modelOf(o.AuthData.AttData.AAGUID), AuthData: o.RawAuthData, ClientDataHash: clientDataHash,
+	})
+}
+
+func certificates(statement map[string]any) (all [][]byte) {
+	list, _ := statement["x5c"].([]any)
+	for _, one := range list {
+		if der, ok := one.([]byte); ok {
+			all = append(all, der)
+		}
+	}
+	return all
+}
+
+// readAttestation decodes an attestation object (section 6.5.4), which has
+// exactly its three members.
+func readAttestation(raw []byte) (*protocol.AttestationObject, error) {
+	var m map[string]webauthncbor.RawMessage
+	if err := webauthncbor.Unmarshal(raw, &m); err != nil {
+		return nil, errors.New("attestationObject is no CBOR map")
+	}
+	for _, name := range []string{"fmt", "attStmt", "authData"} {
+		if _, there := m[name]; !there {
+			return nil, fmt.Errorf("attestationObject has no %s", name)
+		}
+	}
+	if len(m) != 3 {
+		return nil, errors.New("attestationObject has more than fmt, attStmt and authData")
+	}
+	var o protocol.AttestationObject
+	if err := webauthncbor.Unmarshal(raw, &o); err != nil {
+		return nil, errors.New("attestationObject: a member has another type than it must have")
+	}
+	if err := o.AuthData.Unmarshal(o.RawAuthData); err != nil {
+		return nil, said(err)
+	}
+	if !o.AuthData.Flags.HasAttestedCredentialData() {
+		return nil, errors.New("authData has no credential")
+	}
+	return &o, nil
+}
+
+// checkFlags: what is backed up must be of a kind that can be (section 6.1.3).
+func checkFlags(f protocol.AuthenticatorFlags) error {
+	if f.HasBackupState() && !f.HasBackupEligible() {
+		return errors.New("authData says that a passkey is backed up which cannot be")
+	}
+	return nil
+}
+
+// The words of Auth.js for whether a passkey may be on several devices.
+const (
+	singleDevice = "singleDevice"
+	multiDevice  = "multiDevice"
+)
+
+func deviceType(f protocol.AuthenticatorFlags) string {
+	if f.HasBackupEligible() {
+		return multiDevice
+	}
+	return singleDevice
+}
+
+// mostTransports is how many are kept.
+const mostTransports = 8
+
+// transports keeps what looks like one. They are hints, and no reason to refuse.
+func transports(raw json.RawMessage) (kept []string) {
+	var given []any
+	_ = json.Unmarshal(raw, &given)
+	for _, one := range given {
+		name, _ := one.(string)
+		if isTransport(name) && !slices.Contains(kept, name) && len(kept) < mostTransports {
+			kept = append(kept, name)
+		}
+	}
+	return kept
+}
+
+func isTransport(name string) bool {
+	if name == "" || len(name) > 32 {
+		return false
+	}
+	return !slices.ContainsFunc([]byte(name), func(c byte) bool { return (c < 'a' || c > 'z') && (c < '0' || c > '9') && c != '-' })
+}
+
+// said is err with what go-webauthn has to say to developers.
+func said(err error) error {
+	var e *protocol.Error
+	if errors.As(err, &e) && e.DevInfo != "" {
+		return fmt.Errorf("%s: %s", e.Details, e.DevInfo)
+	}
+	return err
+}

@@ -1,0 +1,182 @@
+package latchkey
+
+import (
+	"bytes"
+	"context"
+	"encoding/base64"
+	"errors"
+)
+
+// Passkeys: what the browser answers.
+
+// longestCredentialID is the limit of section 5.1.
+const longestCredentialID = 1023
+
+// receive checks an answer. Every way in which it is wrong looks the same.
+func (w *webauthnProvider) receive(ctx context.Context, x *exchange) (outcome, error) {
+	if !x.isPost() {
+		return outcome{}, ErrUnknownAction.wrap(errors.New("passkeys come by POST"))
+	}
+	if _, given := x.form["csrfToken"]; given && !x.csrfVerified {
+		return outcome{}, errNoCSRF
+	}
+	tries := x.setup.limits.tries("", askerOf(ctx, x, ""))
+	wait, err := x.setup.limits.admit(ctx, tries)
+	if err != nil {
+		return outcome{}, err
+	}
+	if wait > 0 {
+		return outcome{}, ErrWebAuthnVerification.wrapFor(w.ID, &tooManyTries{wait})
+	}
+	in, err := w.verify(ctx, x)
+	if err != nil {
+		return outcome{}, err
+	}
+	if in.passkey == nil || in.owner != "" { // a stranger who makes users stays counted
+		if err := x.setup.limits.giveBack(ctx, tries); err != nil {
+			x.setup.log.error(ctx, x, ErrCallbackRoute.wrap(err))
+		}
+	}
+	return outcome{assertion: in}, nil
+}
+
+// verify says who answered, and what is to be remembered of it.
+func (w *webauthnProvider) verify(ctx context.Context, x *exchange) (*assertion, error) {
+	if !w.asked(x) {
+		return nil, ErrInvalidCheck.wrapFor(w.ID, &mistake{errors.New("this browser was asked for no passkey, or too long ago")})
+	}
+	action, answer := x.field("action"), []byte(x.field("data"))
+	if action != actionRegister && action != actionAuthenticate {
+		return nil, w.refused(errors.New("action is neither register nor authenticate"))
+	}
+	answered, id, err := answeredChallenge(answer)
+	if err != nil {
+		return nil, w.refused(err)
+	}
+	c, in, err := w.spend(ctx, x, answered, action == actionRegister)
+	if errors.Is(err, errNoChallenge) || errors.Is(err, errSpentChallenge) {
+		return nil, w.refused(err)
+	}
+	if err != nil {
+		return nil, err
+	}
+	var found *assertion
+	if action == actionRegister {
+		found, err = w.register(ctx, x, c, id, answer)
+	} else {
+		found, err = w.authenticate(ctx, x, c, id, answer)
+	}
+	if err == nil && c.id != "" {
+		found.begunIn = &in
+	}
+	return found, err
+}
+
+// refused: what the browser sent is no proof.
+func (w *webauthnProvider) refused(why error) error {
+	return ErrWebAuthnVerification.wrapFor(w.ID, &mistake{why})
+}
+
+// register is somebody with a new passkey.
+func (w *webauthnProvider) register(ctx context.Context, x *exchange, c *challenge, id, answer []byte) (*assertion, error) {
+	r := w.registrationOf(x, c)
+	key, err := hook(ctx, x.setup, "WebAuthn.Ceremony", func(ctx context.Context) (Authenticator, error) { return w.Ceremony.Register(ctx, r, answer) })
+	if err != nil {
+		return nil, w.refused(err)
+	}
+	if !bytes.Equal(key.CredentialID, id) || len(id) > longestCredentialID || len(key.PublicKey) == 0 {
+		return nil, w.refused(errors.New("the credential has no key, or not the id that it says, or a longer one than 1023 bytes"))
+	}
+	known, err := optional(x.setup.store.authenticator(ctx, id))
+	if err != nil {
+		return nil, err
+	}
+	if known != nil {
+		return nil, ErrAccountNotLinked.wrapFor(w.ID, errors.New("the passkey is registered already"))
+	}
+	now := x.setup.now().UTC()
+	key.UserID, key.ProviderAccountID = "", base64.StdEncoding.EncodeToString(id)
+	key.Created, key.Used, key.UserHandle = now, now, r.UserHandle
+	account := w.account(&key)
+	account.Email = c.RegisterData.Email
+	return &assertion{person: *c.RegisterData, account: account, owner: c.RegisterData.ID, passkey: &key}, nil
+}
+
+// authenticate is the owner of a passkey.
+func (w *webauthnProvider) authenticate(ctx context.Context, x *exchange, c *challenge, id, answer []byte) (*assertion, error) {
+	key, err := optional(x.setup.store.authenticator(ctx, id))
+	if err != nil {
+		return nil, err
+	}
+	if key == nil {
+		return nil, &Error{Type: ErrWebAuthnVerification, Provider: w.ID, Code: codeUnknownCredential, Err: &mistake{errors.New("no such passkey is registered")}}
+	}
+	a := Authentication{RelyingParty: w.partyOf(x), Options: w.Authentication, Challenge: c.bytes()}
+	if c.Asked != nil {
+		if key.UserID != *c.Asked {
+			return nil, w.refused(errors.New("another passkey answered than was asked for"))
+		}
+		a.Allow = []Authenticator{*key}
+	}
+	shown, err := hook(ctx, x.setup, "WebAuthn.Ceremony", func(ctx context.Context) (Presentation, error) {
+		return w.Ceremony.Authenticate(ctx, a, *key, answer)
+	})
+	if err != nil {
+		return nil, w.refused(err)
+	}
+	if err := checkHandle(c, key, shown.UserHandle); err != nil {
+		return nil, w.refused(err)
+	}
+	if err := w.recordUse(ctx, x, key, &shown); err != nil {
+		return nil, err
+	}
+	return &assertion{person: User{ID: key.UserID}, account: w.account(key), owner: key.UserID}, nil
+}
+
+// codeUnknownCredential tells scripts that the browser should forget a passkey.
+const codeUnknownCredential = "unknown_credential"
+
+func (w *webauthnProvider) account(k *Authenticator) Account {
+	return Account{Provider: w.ID, ProviderAccountID: k.ProviderAccountID, Type: TypeWebAuthn}
+}
+
+// checkHandle compares what the authenticator calls the user with what it was
+// told. Passkeys of Auth.js have nothing to compare with. Older browser
+// scripts hand the authenticator the text of the handle instead of its bytes.
+func checkHandle(c *challenge, key *Authenticator, given []byte) error {
+	asText := []byte(base64.RawURLEncoding.EncodeToString(key.UserHandle))
+	switch {
+	case len(key.UserHandle) == 0:
+		return nil
+	case given == nil && c.Asked == nil:
+		return errors.New("the authenticator did not say whose passkey it is, and nobody was asked for")
+	case given != nil && !bytes.Equal(given, key.UserHandle) && !bytes.Equal(given, asText):
+		return errors.New("the authenticator says that the passkey is another user's")
+	}
+	return nil
+}
+
+// recordUse raises the counter by compare-and-set: of two uses at one value one
+// is refused, and told. What else is remembered may fail.
+func (w *webauthnProvider) recordUse(ctx context.Context, x *exchange, key *Authenticator, shown *Presentation) error {
+	s := x.setup.store
+	_, err := s.raiseCounter(ctx, key.CredentialID, shown.Counter)
+	if errors.Is(err, ErrConflict) {
+		x.events.add(Event{
+			Type: EventPasskeyCounter, Outcome: EventFailed, Reason: ErrWebAuthnVerification,
+			UserID: key.UserID, Provider: w.ID, ProviderType: TypeWebAuthn,
+		}, "", nil)
+		return w.refused(errors.New("the counter of the passkey did not rise: there may be a copy of it"))
+	}
+	if errors.Is(err, ErrNotFound) {
+		return w.refused(errors.New("the passkey was removed meanwhile"))
+	}
+	if err != nil {
+		return err
+	}
+	now := x.setup.now().UTC()
+	if _, err := s.updateAuthenticator(ctx, key.CredentialID, AuthenticatorChange{BackedUp: &shown.BackedUp, Used: &now}); err != nil {
+		x.setup.log.error(ctx, x, x.atProvider(err))
+	}
+	return nil
+}

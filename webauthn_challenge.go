@@ -1,0 +1,181 @@
+package latchkey
+
+import (
+	"context"
+	"crypto/hmac"
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/json"
+	"errors"
+	"slices"
+	"time"
+
+	"github.com/latchkeyhq/latchkey/jwt"
+)
+
+// What ties a passkey's answer to the options that asked for it.
+
+// saltChallenge seals a challenge, in the words of Auth.js.
+const saltChallenge = "encodedWebauthnChallenge"
+
+// challenge is what options were made for. Challenge and RegisterData are those
+// of Auth.js.
+type challenge struct {
+	id string // of the cookie's entry; empty: made by Auth.js
+
+	Challenge    string  `json:"challenge"`              // in base64url
+	RegisterData *User   `json:"registerData,omitempty"` // whose passkey is made; nil: one is used
+	Handle       string  `json:"handle,omitempty"`       // what the authenticator calls them, in base64url
+	Asked        *string `json:"asked,omitempty"`        // the id of the user whose passkeys were listed, empty where there is none; nil: any will do
+	Conditional  bool    `json:"conditional,omitempty"`  // it may be made without asking
+}
+
+func newChallengeID() string { return randomHex(8) }
+
+// newChallenge is 32 random bytes (section 13.4.3).
+func newChallenge() string {
+	b := make([]byte, 32)
+	rand.Read(b) // never fails
+	return base64.RawURLEncoding.EncodeToString(b)
+}
+
+func (c *challenge) bytes() []byte {
+	b, _ := base64.RawURLEncoding.DecodeString(c.Challenge)
+	return b
+}
+
+// longestImage is the longest URL of a picture that waits in a cookie.
+const longestImage = 512
+
+// registerDataOf is what waits of the user whose passkey is made.
+func registerDataOf(who *visitorInfo) *User {
+	u := &User{Name: who.user.Name, Email: who.user.Email}
+	if who.here != nil {
+		u.ID = who.user.ID
+		return u
+	}
+	if len(who.user.Image) <= longestImage {
+		u.Image = who.user.Image
+	}
+	return u
+}
+
+// remember has the browser keep a challenge, beside those of other tabs.
+func (w *webauthnProvider) remember(x *exchange, c *challenge, who *visitorInfo) error {
+	now := x.setup.now()
+	raw, err := json.Marshal(c)
+	if err != nil {
+		return err
+	}
+	claims := jwt.Claims{}
+	if err := json.Unmarshal(raw, &claims); err != nil {
+		return err
+	}
+	sealed, err := x.setup.challengeCodec.SealClaims(claims, now, checkMaxAge)
+	if err != nil {
+		return err
+	}
+	h := pendingCheck{ID: c.id, Value: sealed, Provider: w.ID, Expires: now.Add(checkMaxAge).Unix()}
+	if who.here != nil {
+		h.sessionMark, h.Fresh = who.here.mark(), isFresh(x, who.here)
+	}
+	held := []pendingCheck{h}
+	if !x.setup.config.Strict.OneFlow {
+		held = append(held, x.cookies.pending(checkChallenge, now)...)
+	}
+	return x.cookies.writeChecks(checkChallenge, held[:min(len(held), mostFlows)], now)
+}
+
+var (
+	errNoChallenge    = errors.New("no challenge of this browser, for this purpose, is the one that was answered")
+	errSpentChallenge = errors.New("this challenge was answered before")
+)
+
+// asked: the browser keeps a challenge of this provider.
+func (w *webauthnProvider) asked(x *exchange) bool {
+	held := x.cookies.pending(checkChallenge, x.setup.now())
+	return slices.ContainsFunc(held, func(h pendingCheck) bool { return h.Provider == w.ID })
+}
+
+// spend finds the challenge that was answered, which is then used up, whatever
+// becomes of the answer (R-163).
+func (w *webauthnProvider) spend(ctx context.Context, x *exchange, answered string, registers bool) (*challenge, begun, error) {
+	now := x.setup.now()
+	for _, h := range x.cookies.pending(checkChallenge, now) {
+		c, ok := w.open(x, &h, now)
+		if !ok || answered == "" || !equalText(c.Challenge, answered) || (c.RegisterData != nil) != registers {
+			continue
+		}
+		unused, err := containResult(func() (bool, error) {
+			client := clientKey("", x.setup.trust.clientAddr(x.request))
+			return x.setup.replay.Use(withClient(ctx, client), hashText(x.setup.bind(w.ID+"\x00"+c.Challenge)), now.Add(checkMaxAge+time.Minute))
+		})
+		if err == nil {
+			err = x.cookies.forgetChallenge(&h, now)
+		}
+		if err == nil && !unused {
+			err = errSpentChallenge
+		}
+		return c, h.begun, err
+	}
+	return nil, begun{}, errNoChallenge
+}
+
+// open reads an entry of the cookie; false: it is of another provider, or not to
+// be believed.
+func (w *webauthnProvider) open(x *exchange, h *pendingCheck, now time.Time) (*challenge, bool) {
+	if h.Provider != w.ID {
+		return nil, false
+	}
+	claims, err := x.setup.challengeCodec.OpenClaims(h.Value, now, checkMaxAge)
+	if err != nil {
+		return nil, false
+	}
+	c := &challenge{id: h.ID}
+	raw, err := json.Marshal(claims)
+	if err != nil || json.Unmarshal(raw, c) != nil || len(c.bytes()) < 16 {
+		return nil, false
+	}
+	return c, true
+}
+
+// answeredChallenge is the challenge that an answer says it is for, and the
+// credential it comes from.
+func answeredChallenge(answer []byte) (challenge string, credentialID []byte, err error) {
+	var said struct {
+		ID       string `json:"id"`
+		Response struct {
+			ClientData string `json:"clientDataJSON"`
+		} `json:"response"`
+	}
+	if err := json.Unmarshal(answer, &said); err != nil {
+		return "", nil, errors.New("the answer is no JSON of a credential")
+	}
+	if credentialID, err = base64.RawURLEncoding.Strict().DecodeString(said.ID); err != nil || len(credentialID) == 0 {
+		return "", nil, errors.New("the answer has no id in base64url")
+	}
+	raw, err := base64.RawURLEncoding.Strict().DecodeString(said.Response.ClientData)
+	if err != nil {
+		return "", nil, errors.New("clientDataJSON is not in base64url")
+	}
+	var client struct {
+		Challenge string `json:"challenge"`
+	}
+	if err := json.Unmarshal(raw, &client); err != nil {
+		return "", nil, errors.New("clientDataJSON is no JSON object with a challenge")
+	}
+	return client.Challenge, credentialID, nil
+}
+
+// decoys are made up for an e-mail address that has no passkeys, always the
+// same, so that nobody can tell (R-184).
+func (w *webauthnProvider) decoys(x *exchange, email string) []Authenticator {
+	mac := hmac.New(sha256.New, []byte(x.setup.csrfSecret))
+	mac.Write([]byte(x.setup.bind("passkey decoy\x00" + w.ID + "\x00" + email)))
+	id := mac.Sum(nil)
+	if id[0]&1 == 0 {
+		id = id[:16]
+	}
+	return []Authenticator{{CredentialID: id, Transports: []string{"hybrid", "internal"}}}
+}

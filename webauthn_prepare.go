@@ -1,0 +1,84 @@
+package latchkey
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+)
+
+// webauthnProvider is a WebAuthn made ready.
+type webauthnProvider struct {
+	WebAuthn
+	about providerInfo
+}
+
+const ceremonyTimeout = 5 * time.Minute
+
+func (p *WebAuthn) prepare(s *setup, _ func(string) string) (preparedProvider, error) {
+	w := &webauthnProvider{WebAuthn: *p}
+	setDefault(&w.ID, "webauthn")
+	setDefault(&w.Name, "WebAuthn")
+	setDefault(&w.Registration.Timeout, ceremonyTimeout)
+	setDefault(&w.Registration.UserVerification, Preferred)
+	setDefault(&w.Registration.ResidentKey, Preferred)
+	setDefault(&w.Registration.Attestation, "none")
+	setDefault(&w.Authentication.Timeout, ceremonyTimeout)
+	setDefault(&w.Authentication.UserVerification, Preferred)
+	setDefault(&w.ListCredentials, s.config.credentialList())
+	w.Registration.Algorithms = slices.Clone(p.Registration.Algorithms)
+	w.Fields = slices.Clone(p.Fields)
+	if p.Fields == nil {
+		w.Fields = []Field{{Name: "email", Type: "email", Autocomplete: "username webauthn"}}
+	}
+	w.about = providerInfo{
+		id: w.ID, name: w.Name, kind: TypeWebAuthn, style: w.Style, fields: w.Fields, start: "callback/", provesNoEmail: true,
+		needs: []ability{abilityAuthenticators, abilityAccountLists}, options: w.options, offersWhileTyping: !w.SkipConditionalUI,
+	}
+	return w, w.faults(s)
+}
+
+// faults are what browsers or the library cannot make sense of.
+func (w *webauthnProvider) faults(s *setup) error {
+	var all faults
+	wrong := func(format string, args ...any) {
+		all = append(all, ErrInvalidProvider.wrapFor(w.ID, fmt.Errorf(format, args...)))
+	}
+	if !s.config.Experimental.EnableWebAuthn {
+		all = append(all, ErrExperimentalFeatureNotEnabled.wrapFor(w.ID, errors.New("passkeys are experimental: set Experimental.EnableWebAuthn")))
+	}
+	if w.Ceremony == nil {
+		wrong("WebAuthn.Ceremony is nil: make the provider with webauthn.Passkey or webauthn.Provider of module webauthn")
+	}
+	if !w.SkipConditionalUI && !slices.ContainsFunc(w.Fields, takesPasskeys) {
+		all = append(all, ErrMissingWebAuthnAutocomplete.wrapFor(w.ID, errors.New(
+			"give one of WebAuthn.Fields an Autocomplete with the word webauthn, or set SkipConditionalUI")))
+	}
+	r, a := &w.Registration, &w.Authentication
+	for _, chosen := range []Requirement{r.UserVerification, r.ResidentKey, a.UserVerification} {
+		if !slices.Contains([]Requirement{Required, Preferred, Discouraged}, chosen) {
+			wrong("%q: want Required, Preferred or Discouraged", chosen)
+		}
+	}
+	if !slices.Contains([]string{"", "platform", "cross-platform"}, r.Attachment) {
+		wrong("WebAuthn.Registration.Attachment %q: want platform, cross-platform or nothing", r.Attachment)
+	}
+	if !slices.Contains([]string{"none", "indirect", "direct", "enterprise"}, r.Attestation) {
+		wrong("WebAuthn.Registration.Attestation %q: want none, indirect, direct or enterprise", r.Attestation)
+	}
+	if !slices.Contains([]CredentialList{ListKnown, ListDecoys, ListNone}, w.ListCredentials) {
+		wrong("WebAuthn.ListCredentials %q: want ListKnown, ListDecoys or ListNone", w.ListCredentials)
+	}
+	if r.Timeout < 0 || a.Timeout < 0 {
+		wrong("WebAuthn: timeouts must not be negative; zero is 5 minutes")
+	}
+	return errors.Join(all...)
+}
+
+// takesPasskeys: browsers offer passkeys in the field.
+func takesPasskeys(f Field) bool {
+	return slices.Contains(strings.Fields(f.Autocomplete), "webauthn")
+}
+
+func (w *webauthnProvider) info() *providerInfo { return &w.about }
