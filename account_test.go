@@ -298,18 +298,9 @@ func TestFormPostKeepsWhoBegan(t *testing.T) {
 		b.get("/auth/csrf?callbackUrl=/settings")
 		return s, b, s.authResponse(b, "issuer")
 	}
-	across := func(b *browser) *browser {
-		far := b.copy()
-		for name := range far.jar {
-			if !strings.Contains(name, "pkce") && !strings.Contains(name, "state") && !strings.Contains(name, "nonce") {
-				delete(far.jar, name)
-			}
-		}
-		return far
-	}
 	t.Run("the account is linked to who began, and the browser goes where it was going", func(t *testing.T) {
 		s, b, params := begin(t)
-		a := across(b).do(http.MethodPost, "/auth/callback/issuer", formContentType, params.Encode())
+		a := b.postedFromElsewhere("issuer", params)
 		if !a.signsIn() || a.location() != siteOrigin+"/settings" {
 			t.Fatalf("%d to %q\n%s", a.Code, a.location(), s.log.text())
 		}
@@ -323,7 +314,7 @@ func TestFormPostKeepsWhoBegan(t *testing.T) {
 	t.Run("after signing out it is nobody's any more", func(t *testing.T) {
 		s, b, params := begin(t)
 		b.post("/auth/signout")
-		a := across(b).do(http.MethodPost, "/auth/callback/issuer", formContentType, params.Encode())
+		a := b.postedFromElsewhere("issuer", params)
 		if a.signsIn() || len(s.store.Contents().Accounts) != 0 {
 			t.Errorf("%d to %q", a.Code, a.location())
 		}

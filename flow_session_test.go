@@ -1,6 +1,7 @@
 package latchkey_test
 
 import (
+	"maps"
 	"net/http"
 	"net/url"
 	"strings"
@@ -40,13 +41,27 @@ func (p *pendingLink) deliver(b *browser) *answer {
 	if p.mode != "form_post" {
 		return b.callback("issuer", p.params)
 	}
-	far := b.copy()
+	return b.postedFromElsewhere("issuer", p.params)
+}
+
+// postedFromElsewhere is the post that a provider's own page sends, with the
+// cookies that go along with it: Lax ones stay away. A page that wants it sent
+// again gets its wish.
+func (b *browser) postedFromElsewhere(provider string, params url.Values) *answer {
+	b.site.t.Helper()
+	far, home := b.copy(), b.copy()
 	for name := range far.jar {
 		if !strings.Contains(name, "pkce") && !strings.Contains(name, "state") && !strings.Contains(name, "nonce") {
 			delete(far.jar, name)
 		}
 	}
-	return far.do(http.MethodPost, "/auth/callback/issuer", formContentType, p.params.Encode())
+	a := far.do(http.MethodPost, "/auth/callback/"+provider, formContentType, params.Encode())
+	if !strings.Contains(a.Body.String(), "latchkey-again") {
+		return a
+	}
+	again := maps.Clone(params)
+	again.Set("latchkey-again", "yes")
+	return home.do(http.MethodPost, "/auth/callback/"+provider, formContentType, again.Encode())
 }
 
 func (p *pendingLink) adaID() string {
@@ -226,4 +241,65 @@ func TestLinkBelongsToItsSession(t *testing.T) {
 			t.Errorf("%d users, %v", len(c.Users), c.Accounts)
 		}
 	})
+}
+
+// R-402: check cookies that somebody planted, with a provider's post behind them,
+// gain whoever planted them nothing.
+func TestPlantedFlowLinksNothing(t *testing.T) {
+	for strategy, keep := range map[string]func(*latchkey.Config){"rows": stored, "tokens": revocable} {
+		begin := func(t *testing.T) (*pendingLink, *browser) {
+			p := newPendingLink(t, keep, "form_post") // Ada plants what she has begun; Grace's account is at the issuer
+			victim := p.newBrowser()
+			for name, value := range p.ada.jar {
+				if strings.Contains(name, "pkce") || strings.Contains(name, "state") || strings.Contains(name, "nonce") {
+					victim.jar[name] = value
+				}
+			}
+			return p, victim
+		}
+		refused := func(t *testing.T, p *pendingLink, victim *browser) {
+			t.Helper()
+			a := victim.postedFromElsewhere("issuer", p.params)
+			if a.signsIn() || len(p.store.Contents().Accounts) != 0 {
+				t.Errorf("%d to %q: %v", a.Code, a.location(), p.store.Contents().Accounts)
+			}
+		}
+		t.Run("R-402 "+strategy+", into the browser of nobody", func(t *testing.T) {
+			p, victim := begin(t)
+			refused(t, p, victim)
+		})
+		t.Run("R-402 "+strategy+", into the browser of somebody else", func(t *testing.T) {
+			p, victim := begin(t)
+			victim.signInByLink("grace@example.com")
+			refused(t, p, victim)
+		})
+		t.Run("R-402 "+strategy+", nothing is asked of the provider, and nothing spent, before the post comes from here", func(t *testing.T) {
+			p := newPendingLink(t, keep, "form_post")
+			p.deliver(p.newBrowser())
+			if a := p.deliver(p.ada); !a.signsIn() {
+				t.Errorf("%d to %q", a.Code, a.location())
+			}
+		})
+	}
+}
+
+// The page that has a post sent again sends the fields of the provider, and no
+// script but its own may run on it.
+func TestPostIsSentAgainFromHere(t *testing.T) {
+	p := newPendingLink(t, stored, "form_post")
+	far := p.ada.copy()
+	for name := range far.jar {
+		if strings.Contains(name, "session") {
+			delete(far.jar, name)
+		}
+	}
+	p.params.Set("odd", `"><script>alert(1)</script>`)
+	a := far.do(http.MethodPost, "/auth/callback/issuer", formContentType, p.params.Encode())
+	page := a.Body.String()
+	if a.Code != http.StatusOK || !strings.Contains(page, p.params.Get("code")) || !strings.Contains(page, p.params.Get("state")) || strings.Contains(page, "<script>alert") {
+		t.Errorf("%d %s", a.Code, page)
+	}
+	if csp := a.Header().Get("Content-Security-Policy"); !strings.Contains(csp, "script-src 'sha256-") || a.Header().Get("Cache-Control") == "" || a.Header().Get("Referrer-Policy") != "no-referrer" {
+		t.Error(a.Header())
+	}
 }

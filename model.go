@@ -14,9 +14,9 @@ type Claims = jwt.Claims
 // User is a person known to the application.
 //
 // In JSON, which is what the browser sees and what a session token is made
-// from, an empty Name, Email or Image is null. A User that was read from a
-// session token keeps what the token said: a claim that was absent stays
-// absent. The members of Extra stand beside the others.
+// from, an empty Name, Email or Image is null. A User that a provider has just
+// described, or that was read from a session token, keeps what was said there:
+// what was absent stays absent. The members of Extra stand beside the others.
 type User struct {
 	ID            string         // the application's own id, never a provider's
 	Name          string         // empty: unknown
@@ -25,7 +25,7 @@ type User struct {
 	Image         string         // URL of a picture, never fetched; empty: none
 	Extra         map[string]any // what else the application or its database knows
 
-	claimed *claimed // what a session token said; nil: not from a token
+	claimed *claimed // what a provider or a session token said; nil: from neither
 }
 
 // Account joins a [User] to their identity at one provider.

@@ -5,11 +5,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"net/url"
 	"slices"
 	"strings"
 
 	"github.com/latchkeyhq/latchkey/internal/oauth"
+	"github.com/latchkeyhq/latchkey/internal/page"
 	"github.com/latchkeyhq/latchkey/internal/weburl"
 )
 
@@ -73,6 +75,10 @@ func (p *oauthProvider) receive(ctx context.Context, x *exchange) (outcome, erro
 	if onward != "" {
 		return outcome{response: &Response{Redirect: onward}}, nil
 	}
+	if !answer.IsError() && p.lacksSession(x) {
+		res, err := p.askAgain(ctx, x, params)
+		return outcome{response: res}, err
+	}
 	f, isSpent, err := p.matchFlow(ctx, x, answer)
 	if err != nil {
 		return outcome{}, err
@@ -95,6 +101,39 @@ func (p *oauthProvider) receive(ctx context.Context, x *exchange) (outcome, erro
 		in.begunIn = &f.begun
 	}
 	return outcome{assertion: in}, err
+}
+
+// fieldAgain marks a post that was repeated. It takes nothing but a second
+// chance away, so anybody may send it.
+const fieldAgain = "latchkey-again"
+
+// lacksSession: a sign-in of this browser was begun in a session, and the post
+// of the provider's own site came without its cookie. Whoever plants check
+// cookies of their own here must not gain the account of the person in front of
+// it.
+func (p *oauthProvider) lacksSession(x *exchange) bool {
+	if x.field(fieldAgain) != "" || x.cookies.hasSession() || !p.postsCrossSite() {
+		return false
+	}
+	return slices.ContainsFunc(x.cookies.flows(p.ID, x.setup.now()), func(f *flow) bool { return f.UserID != "" })
+}
+
+// askAgain has the browser repeat the provider's post from a page of ours, so
+// that its session cookie comes along. Nothing is spent yet.
+func (p *oauthProvider) askAgain(ctx context.Context, x *exchange, params url.Values) (*Response, error) {
+	v := page.Confirm{
+		AtOnce: true, Action: x.setup.path("callback/" + p.ID), Host: x.origin.Host(),
+		Hidden: []page.Hidden{{Name: fieldAgain, Value: "yes"}},
+	}
+	for _, name := range slices.Sorted(maps.Keys(params)) {
+		for _, value := range params[name] {
+			v.Hidden = append(v.Hidden, page.Hidden{Name: name, Value: value})
+		}
+	}
+	for _, f := range x.cookies.flows(p.ID, x.setup.now()) {
+		v.FormOrigins = append(v.FormOrigins, f.CallbackURL)
+	}
+	return pageResponse(pagesFor(ctx, x).Confirm(v))
 }
 
 // matchFlow finds the sign-in that a callback belongs to. One that is named by

@@ -127,6 +127,11 @@ type Identity struct {
 	// none.
 	Photo []byte
 
+	// WithoutImage says that an empty Image means that there is no picture: the
+	// session then has "image": null, where it otherwise says nothing. Auth.js
+	// makes that difference for some providers.
+	WithoutImage bool
+
 	// EmailVerified says whether the provider vouches for Email.
 	// EmailTrustUnknown: it does if the profile's email_verified is true and
 	// Email is the profile's email (OpenID Connect Core 1.0, section 5.1). A

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 )
@@ -182,9 +181,4 @@ func wholeMillisecond(t time.Time) time.Time {
 		return whole.Add(time.Millisecond)
 	}
 	return t.Truncate(time.Millisecond)
-}
-
-// unixSeconds is a NumericDate with milliseconds (RFC 7519, section 2).
-func unixSeconds(t time.Time) json.Number {
-	return json.Number(strconv.FormatFloat(float64(t.UnixMilli())/1000, 'f', -1, 64))
 }

@@ -130,9 +130,6 @@ type sessionStrategy interface {
 	// visitor is who a page says is signed in; nil: nobody. Like current it
 	// sets no cookie, and it asks no store for more than the session.
 	visitor(ctx context.Context, x *exchange) (*User, error)
-	// marked is the user of a session that was alive when a sign-in was begun in
-	// it, for a request without its cookie; nil: it has ended since.
-	marked(ctx context.Context, m sessionMark) (*currentUser, error)
 	// markOf names the session that a sign-in has just opened.
 	markOf(ctx context.Context, who *signInResult) (sessionMark, error)
 	// close ends the session, and says which one that was.

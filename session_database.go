@@ -176,6 +176,15 @@ func currentUserOf(s *sessionAndUser, token string) *currentUser {
 // tokenHashPrefix tells a hash from the id of a row.
 const tokenHashPrefix = "token:"
 
+// markOf reads the row again, since the store may have chosen another id.
+func (d *databaseStrategy) markOf(ctx context.Context, who *signInResult) (sessionMark, error) {
+	found, err := d.setup.store.session(ctx, who.session.Token)
+	if err != nil {
+		return sessionMark{}, err
+	}
+	return currentUserOf(&found, who.session.Token).mark(), nil
+}
+
 // close deletes the row; a store that fails is asked once more.
 func (d *databaseStrategy) close(ctx context.Context, x *exchange) (endedSession, error) {
 	s := d.setup

@@ -171,24 +171,6 @@ func (t *tokenStrategy) openPlain(ctx context.Context, s *Session, token string,
 	return members, t.judge(ctx, s.Tenant, from)
 }
 
-// trackMembers is track for openPlain. A session id that it makes up is not
-// where the token comes from: nobody can have revoked it.
-func trackMembers(s *Session, members []jsontext.Member, from *tokenOrigin) []jsontext.Member {
-	if s.ID == "" {
-		if jti, ok := jsontext.Lookup(members, "jti"); ok {
-			from.tokenID = memberText(jsontext.Member{Raw: jti})
-		}
-		s.ID = randomHex(16)
-		members = jsontext.Set(members, claimSessionID, jsontext.AppendText(nil, s.ID))
-	}
-	if began, ok := jwtclaims.Time(members, "iat"); ok && s.AuthTime.IsZero() {
-		from.began = began
-		s.signedInAt(began, true)
-		members = jsontext.Set(members, claimAuthTime, []byte(unixSeconds(began)))
-	}
-	return members
-}
-
 // judge is errNoToken for the token of another tenant, and of a sign-in that is
 // too old or revoked.
 func (t *tokenStrategy) judge(ctx context.Context, tenant string, from tokenOrigin) error {
@@ -320,6 +302,10 @@ func (t *tokenStrategy) claims(ctx context.Context, x *exchange) (Claims, error)
 		return nil, nil
 	}
 	return claims, err
+}
+
+func (*tokenStrategy) markOf(_ context.Context, who *signInResult) (sessionMark, error) {
+	return sessionMark{who.user.ID, who.session.ID, who.since}, nil
 }
 
 // close revokes the token where the operator wants that, and forgets it.

@@ -159,12 +159,8 @@ func (x *exchange) linkingUser(ctx context.Context, in *assertion) (*User, error
 	return &here.user, nil
 }
 
-// whoBegan is the user of the session that a sign-in was begun in. Its cookie
-// stays away from the post of a provider's own site.
+// whoBegan is the user of the session that a sign-in was begun in.
 func whoBegan(ctx context.Context, x *exchange, b *begun) (*currentUser, error) {
-	if b != nil && b.CrossSite && !x.cookies.hasSession() {
-		return x.setup.sessions.marked(ctx, b.sessionMark)
-	}
 	here, err := x.setup.sessions.current(ctx, x)
 	if err != nil || here == nil || b != nil && !here.isMarked(b.sessionMark) {
 		return nil, err

@@ -99,7 +99,10 @@ func orNothing[T any](list []T, err error) ([]T, error) {
 }
 
 func (s *store) createUser(ctx context.Context, u User) (User, error) {
-	return callFor(ctx, s, "CreateUser", hasEmail(u.Email), func(ctx context.Context) (User, error) { return s.adapter.CreateUser(ctx, u) })
+	return callFor(ctx, s, "CreateUser", hasEmail(u.Email), func(ctx context.Context) (User, error) {
+		u.claimed = nil
+		return s.adapter.CreateUser(ctx, u)
+	})
 }
 
 func (s *store) user(ctx context.Context, id string) (User, error) {

@@ -4,69 +4,18 @@ import (
 	"encoding/json"
 	"errors"
 	"maps"
-	"reflect"
 	"slices"
 	"time"
 
 	"github.com/latchkeyhq/latchkey/internal/jsontext"
-	"github.com/latchkeyhq/latchkey/internal/jwtclaims"
 )
 
 // How users and sessions look in JSON: to browsers, and to the clients of
 // Auth.js, which tell an absent member from null.
 
-// Claims of our session tokens beside those of Auth.js.
-const (
-	claimSessionID = "sid"       // one sign-in, however often its token is renewed
-	claimAuthTime  = "auth_time" // when that sign-in was, in Unix seconds
-	claimTenant    = "tenant"    // whose it is; absent: there is one site
-)
-
-// claimSubject is whose token it is (RFC 7519, section 4.1.2).
-const claimSubject = "sub"
-
-// keptClaims are what no callback and no update may set, change or drop.
-type keptClaims struct {
-	names  []string
-	values [4]any // nil: absent, and stays so
-}
-
-// keepClaims remembers at most four claims.
-func keepClaims(c Claims, names ...string) (kept keptClaims) {
-	kept.names = names
-	for i, name := range names {
-		kept.values[i] = c[name]
-	}
-	return kept
-}
-
-// putBack is c with the claims as they were. The map that a callback returned
-// may be shared by others, so it is not changed.
-func (k *keptClaims) putBack(c Claims) Claims {
-	copied := false
-	for i, name := range k.names {
-		was, now := k.values[i], c[name]
-		if reflect.DeepEqual(was, now) {
-			continue
-		}
-		if !copied {
-			c, copied = maps.Clone(c), true
-		}
-		if was == nil {
-			delete(c, name)
-			continue
-		}
-		c[name] = was
-	}
-	return c
-}
-
 // claimed is what a session token said of a user, as raw JSON; nil: the claim
 // is absent.
 type claimed struct{ name, email, image []byte }
-
-// isoTime is how JavaScript writes a Date.
-const isoTime = "2006-01-02T15:04:05.000Z"
 
 // MarshalJSON implements [json.Marshaler]; see [User] for the form.
 func (u User) MarshalJSON() ([]byte, error) { return appendUser(nil, &u) }
@@ -217,6 +166,7 @@ func appendComma(b []byte, start int) []byte {
 	return b
 }
 
+// appendTime writes t as JavaScript writes a Date.
 func appendTime(b []byte, t time.Time) []byte {
 	t = t.UTC()
 	b = t.AppendFormat(append(b, '"'), time.RFC3339) // which package time writes without reading the layout
@@ -244,93 +194,4 @@ func appendExtra(b []byte, extra map[string]any, reserved []string) ([]byte, err
 		b = append(b, value...)
 	}
 	return b, nil
-}
-
-// readMembers reads what the claims of a session token say into s.
-func readMembers(s *Session, members []jsontext.Member) {
-	said := &claimed{}
-	s.User.claimed = said
-	for _, m := range members {
-		switch string(m.Key) {
-		case "name":
-			s.User.Name, _ = m.Text()
-			said.name = m.Raw
-		case "email":
-			s.User.Email, _ = m.Text()
-			said.email = m.Raw
-		case "picture":
-			s.User.Image, _ = m.Text()
-			said.image = m.Raw
-		case claimSubject:
-			s.UserID = memberText(m)
-		case claimTenant:
-			s.Tenant = memberText(m)
-		case claimSessionID:
-			s.ID = memberText(m)
-		}
-	}
-	s.signedInAt(jwtclaims.Time(members, claimAuthTime))
-}
-
-// memberText is Claims.String for one member.
-func memberText(m jsontext.Member) string {
-	if text, ok := m.Text(); ok {
-		return text
-	}
-	return Claims{"": json.Number(m.Raw)}.String("")
-}
-
-// signedInAt takes the time of the sign-in, where it is known.
-func (s *Session) signedInAt(t time.Time, known bool) {
-	if known {
-		s.AuthTime, s.Proved = t.UTC(), t.UTC()
-	}
-}
-
-// userFromClaims is the user of readMembers, for claims that a callback has
-// shaped.
-func userFromClaims(c Claims) (User, error) {
-	said := &claimed{}
-	u := User{claimed: said}
-	for _, f := range []struct {
-		key  string
-		text *string
-		raw  *[]byte
-	}{{"name", &u.Name, &said.name}, {"email", &u.Email, &said.email}, {"picture", &u.Image, &said.image}} {
-		value, ok := c[f.key]
-		if !ok {
-			continue
-		}
-		switch v := value.(type) {
-		case string:
-			*f.text, *f.raw = v, emptyText
-		case nil:
-			*f.raw = null
-		default:
-			raw, err := json.Marshal(v)
-			if err != nil {
-				return u, errors.New("latchkey: claim " + f.key + " cannot be written as JSON")
-			}
-			*f.raw = raw
-		}
-	}
-	return u, nil
-}
-
-var emptyText = []byte(`""`)
-
-// claimsOf is the first content of a user's session token.
-func claimsOf(u *User) Claims {
-	c := Claims{"name": orNull(u.Name), "email": orNull(u.Email), "picture": orNull(u.Image)}
-	if u.ID != "" {
-		c["sub"] = u.ID
-	}
-	return c
-}
-
-func orNull(s string) any {
-	if s == "" {
-		return nil
-	}
-	return s
 }

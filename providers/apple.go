@@ -46,6 +46,7 @@ func identifyApple(g latchkey.Grant) (latchkey.Identity, error) {
 		Name:          name,
 		Email:         email,
 		EmailVerified: appleEmailTrust(g.Profile),
+		WithoutImage:  true,
 	})
 }
 

@@ -72,6 +72,7 @@ func identifyEntra(fetched bool) func(latchkey.Grant) (latchkey.Identity, error)
 			Email:         m.text("email"),
 			Image:         m.text("picture"),
 			EmailVerified: entraEmailTrust(g.Profile),
+			WithoutImage:  m.from["picture"] == nil,
 		}
 		if encoded, inline := strings.CutPrefix(who.Image, entraPhotoPrefix); inline && fetched {
 			who.Photo, _ = base64.StdEncoding.DecodeString(encoded)

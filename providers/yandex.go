@@ -33,6 +33,8 @@ func identifyYandex(g latchkey.Grant) (latchkey.Identity, error) {
 		Name:    m.text("display_name", "real_name", "first_name"),
 		Email:   yandexEmail(&m),
 		Image:   yandexImage(&m),
+
+		WithoutImage: true,
 	})
 }
 

@@ -94,6 +94,7 @@ func (s *sheet) funcs() template.FuncMap {
 		"label":   func(p Provider) string { return s.texts.label(p) },
 		"alone":   func(p Provider) string { return s.texts.alone(p) },
 		"clock":   clock,
+		"atOnce":  atOnce,
 		"message": func(key string) message { return message{Key: key} },
 	}
 }

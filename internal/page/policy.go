@@ -12,6 +12,7 @@ type policy struct {
 	formOrigins []string // where a form of the page may lead besides the site itself
 	nonce       string   // of the page's one script; empty: none runs
 	clock       bool     // the page has the script that tells times
+	atOnce      bool     // the page has the script that sends its form
 }
 
 // policy writes the Content-Security-Policy. Everything is forbidden first;
@@ -34,6 +35,9 @@ func (l look) policy(p policy) string {
 	}
 	if p.clock {
 		b.WriteString("; script-src " + clockHash)
+	}
+	if p.atOnce {
+		b.WriteString("; script-src " + atOnceHash)
 	}
 	b.WriteString("; form-action 'self'")
 	for _, origin := range sources(p.formOrigins) {

@@ -75,13 +75,18 @@ type Confirm struct {
 	Hidden    []Hidden // what else the form sends, such as the token of the link
 	Email     string   // who is about to sign in; empty: not named
 	Host      string   // of the site
+
+	// AtOnce has a script press the button: the page is only there because the
+	// post has to come from the site itself. FormOrigins are as in [SignIn].
+	AtOnce      bool
+	FormOrigins []string
 }
 
 // Confirm renders the confirmation page. Its URL holds the secret of the link,
 // so it sends no referrer and asks nobody else for anything, not even for a
 // logo that lives elsewhere.
 func (r *Renderer) Confirm(v Confirm) (Page, error) {
-	page, err := r.render("confirm", http.StatusOK, v, policy{secluded: true}, v.Host)
+	page, err := r.render("confirm", http.StatusOK, v, policy{secluded: true, formOrigins: v.FormOrigins, atOnce: v.AtOnce}, v.Host)
 	page.Referrer = noReferrer
 	return page, err
 }

@@ -1,0 +1,219 @@
+package latchkey
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"maps"
+	"reflect"
+	"strconv"
+	"time"
+
+	"github.com/latchkeyhq/latchkey/internal/jsontext"
+	"github.com/latchkeyhq/latchkey/internal/jwtclaims"
+)
+
+// What the claims of a session token say of its user and its sign-in.
+
+// Claims of our session tokens beside those of Auth.js.
+const (
+	claimSessionID = "sid"       // one sign-in, however often its token is renewed
+	claimAuthTime  = "auth_time" // when that sign-in was, in Unix seconds
+	claimTenant    = "tenant"    // whose it is; absent: there is one site
+)
+
+// claimSubject is whose token it is (RFC 7519, section 4.1.2).
+const claimSubject = "sub"
+
+// keptClaims are what no callback and no update may set, change or drop.
+type keptClaims struct {
+	names  []string
+	values [4]any // nil: absent, and stays so
+}
+
+// keepClaims remembers at most four claims.
+func keepClaims(c Claims, names ...string) (kept keptClaims) {
+	kept.names = names
+	for i, name := range names {
+		kept.values[i] = c[name]
+	}
+	return kept
+}
+
+// putBack is c with the claims as they were. The map that a callback returned
+// may be shared by others, so it is not changed.
+func (k *keptClaims) putBack(c Claims) Claims {
+	copied := false
+	for i, name := range k.names {
+		was, now := k.values[i], c[name]
+		if reflect.DeepEqual(was, now) {
+			continue
+		}
+		if !copied {
+			c, copied = maps.Clone(c), true
+		}
+		if was == nil {
+			delete(c, name)
+			continue
+		}
+		c[name] = was
+	}
+	return c
+}
+
+// readMembers reads what the claims of a session token say into s.
+func readMembers(s *Session, members []jsontext.Member) {
+	said := &claimed{}
+	s.User.claimed = said
+	for _, m := range members {
+		switch string(m.Key) {
+		case "name":
+			s.User.Name, _ = m.Text()
+			said.name = m.Raw
+		case "email":
+			s.User.Email, _ = m.Text()
+			said.email = m.Raw
+		case "picture":
+			s.User.Image, _ = m.Text()
+			said.image = m.Raw
+		case claimSubject:
+			s.UserID = memberText(m)
+		case claimTenant:
+			s.Tenant = memberText(m)
+		case claimSessionID:
+			s.ID = memberText(m)
+		}
+	}
+	s.signedInAt(jwtclaims.Time(members, claimAuthTime))
+}
+
+// trackMembers is track for openPlain. A session id that it makes up is not
+// where the token comes from: nobody can have revoked it.
+func trackMembers(s *Session, members []jsontext.Member, from *tokenOrigin) []jsontext.Member {
+	if s.ID == "" {
+		if jti, ok := jsontext.Lookup(members, "jti"); ok {
+			from.tokenID = memberText(jsontext.Member{Raw: jti})
+		}
+		s.ID = randomHex(16)
+		members = jsontext.Set(members, claimSessionID, jsontext.AppendText(nil, s.ID))
+	}
+	if began, ok := jwtclaims.Time(members, "iat"); ok && s.AuthTime.IsZero() {
+		from.began = began
+		s.signedInAt(began, true)
+		members = jsontext.Set(members, claimAuthTime, []byte(unixSeconds(began)))
+	}
+	return members
+}
+
+// memberText is Claims.String for one member.
+func memberText(m jsontext.Member) string {
+	if text, ok := m.Text(); ok {
+		return text
+	}
+	return Claims{"": json.Number(m.Raw)}.String("")
+}
+
+// signedInAt takes the time of the sign-in, where it is known.
+func (s *Session) signedInAt(t time.Time, known bool) {
+	if known {
+		s.AuthTime, s.Proved = t.UTC(), t.UTC()
+	}
+}
+
+// userFromClaims is the user of readMembers, for claims that a callback has
+// shaped.
+func userFromClaims(c Claims) (User, error) {
+	said := &claimed{}
+	u := User{claimed: said}
+	for _, f := range []struct {
+		key  string
+		text *string
+		raw  *[]byte
+	}{{"name", &u.Name, &said.name}, {"email", &u.Email, &said.email}, {"picture", &u.Image, &said.image}} {
+		value, ok := c[f.key]
+		if !ok {
+			continue
+		}
+		switch v := value.(type) {
+		case string:
+			*f.text, *f.raw = v, emptyText
+		case nil:
+			*f.raw = null
+		default:
+			raw, err := json.Marshal(v)
+			if err != nil {
+				return u, errors.New("latchkey: claim " + f.key + " cannot be written as JSON")
+			}
+			*f.raw = raw
+		}
+	}
+	return u, nil
+}
+
+var emptyText = []byte(`""`)
+
+// claimsOf is the first content of a user's session token. Of an empty field it
+// says what the provider said (R-313); a stored user's is null.
+func claimsOf(u *User) Claims {
+	said := u.claimed
+	if said == nil {
+		said = &nothingClaimed
+	}
+	c := Claims{}
+	putClaim(c, "name", u.Name, said.name)
+	putClaim(c, "email", u.Email, said.email)
+	putClaim(c, "picture", u.Image, said.image)
+	if u.ID != "" {
+		c["sub"] = u.ID
+	}
+	return c
+}
+
+func putClaim(c Claims, name, text string, said []byte) {
+	switch {
+	case text != "" || bytes.Equal(said, emptyText):
+		c[name] = text
+	case said != nil:
+		c[name] = nil
+	}
+}
+
+// claimedBy is what a provider says in the fields of a person that are empty. An
+// e-mail address that is null is left out, as Auth.js does.
+func claimedBy(id Identity, profile Claims) *claimed {
+	said := &claimed{
+		name:  emptyIn(profile, "name", "nickname", "preferred_username"),
+		email: emptyIn(profile, "email"), image: emptyIn(profile, "picture"),
+	}
+	if bytes.Equal(said.email, null) {
+		said.email = nil
+	}
+	if id.WithoutImage {
+		said.image = null
+	}
+	return said
+}
+
+// emptyIn is the first of the members that is present and not null, or else the
+// last, as raw JSON; nil: it is absent, or says something.
+func emptyIn(c Claims, names ...string) (raw []byte) {
+	for _, name := range names {
+		value, present := c[name]
+		switch {
+		case value == "":
+			return emptyText
+		case value != nil:
+			return nil
+		case present:
+			raw = null
+		default:
+			raw = nil
+		}
+	}
+	return raw
+}
+
+// unixSeconds is a NumericDate with milliseconds (RFC 7519, section 2).
+func unixSeconds(t time.Time) json.Number {
+	return json.Number(strconv.FormatFloat(float64(t.UnixMilli())/1000, 'f', -1, 64))
+}
