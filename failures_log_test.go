@@ -37,6 +37,9 @@ func TestEveryFailureIsLoggedOnce(t *testing.T) {
 			_, err := s.auth.Core().Do(context.Background(), requestOf(b.request(http.MethodGet, "/auth/webauthn-options", "", "")))
 			return err
 		}},
+		{"a browser, a page that is not there", "no such route", func(_ *testSite, b *browser) error {
+			return fmt.Errorf("status %d", b.get("/auth/webauthn-options").Code)
+		}},
 		{"Do, a bad request", "not below", func(s *testSite, b *browser) error {
 			_, err := s.auth.Core().Do(context.Background(), requestOf(b.request(http.MethodGet, "/elsewhere", "", "")))
 			return err

@@ -133,6 +133,9 @@ func TestTwoTabs(t *testing.T) {
 		}
 		s.clock.Advance(2 * time.Minute)
 		refused(t, b.callback("issuer", older), "Configuration")
+		if n := s.issuer.Count(latchkeytest.PathToken); n != 1 {
+			t.Errorf("codes of %d sign-ins were redeemed: the older was not over", n)
+		}
 	})
 	t.Run("R-301 one at a time, where that is asked for", func(t *testing.T) {
 		for _, checks := range checkSets() {

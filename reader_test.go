@@ -183,4 +183,10 @@ func TestTheQueryFillsInAnEmail(t *testing.T) {
 			}
 		}
 	}
+	for _, text := range []string{"call-0800-evil", "a@example.com, b@example.com", `"><script>@example.com`, "a@example.com\r\nx"} {
+		body := s.newBrowser().get("/auth/signin?email=" + url.QueryEscape(text)).Body.String()
+		if _, rest, found := strings.Cut(body, ` name="email"`); !found || strings.Contains(rest[:strings.IndexByte(rest, '>')], "value=") {
+			t.Errorf("%q, which is no mailbox, is filled in", text)
+		}
+	}
 }

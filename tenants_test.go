@@ -214,7 +214,7 @@ func TestTriesAreCountedForEachTenant(t *testing.T) {
 		t.Error("the limit of a is not kept")
 	}
 	if !try("b", "lovelace") {
-		t.Error("tries at a lock b")
+		t.Error("R-343 tries at a lock b")
 	}
 	if try("a", "lovelace") {
 		t.Error("a sign-in at b forgives tries at a")
