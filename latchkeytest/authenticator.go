@@ -265,3 +265,9 @@ func sha256Of(data []byte) []byte {
 	digest := sha256.Sum256(data)
 	return digest[:]
 }
+
+func (a *Authenticator) provider() string {
+	id := a.Provider
+	setDefault(&id, "passkey")
+	return id
+}

@@ -1,0 +1,98 @@
+package latchkeytest
+
+import (
+	"encoding/json"
+	"net/http"
+	"net/url"
+)
+
+// RegisterPasskey has a make a passkey, for whoever is signed in, or else for a
+// new user with that e-mail address, and returns the answer of the callback. The
+// test ends unless it was registered and somebody is signed in;
+// [Client.TryRegisterPasskey] is for what must be refused.
+func (c *Client) RegisterPasskey(a *Authenticator, email string) *Page {
+	c.t.Helper()
+	return c.mustBeIn(c.mustSucceed(c.TryRegisterPasskey(a, email)))
+}
+
+// TryRegisterPasskey is RegisterPasskey, however it ends. What the site refuses
+// earlier ends with that answer; what a refuses ends the test.
+func (c *Client) TryRegisterPasskey(a *Authenticator, email string) *Page {
+	c.t.Helper()
+	return c.present(a, "register", email, a.Create)
+}
+
+// SignInByPasskey signs in with a passkey of a and returns the answer of the
+// callback. email is what was typed before; empty: nothing, as where the browser
+// offers its passkeys. The test ends unless somebody is signed in afterwards;
+// [Client.TryPasskey] is for sign-ins that must be refused.
+func (c *Client) SignInByPasskey(a *Authenticator, email string) *Page {
+	c.t.Helper()
+	return c.mustBeIn(c.mustSucceed(c.TryPasskey(a, email)))
+}
+
+// TryPasskey is SignInByPasskey, however it ends, as for TryRegisterPasskey.
+func (c *Client) TryPasskey(a *Authenticator, email string) *Page {
+	c.t.Helper()
+	return c.present(a, "authenticate", email, a.Get)
+}
+
+// present is a whole ceremony: options, the authenticator, the callback.
+func (c *Client) present(a *Authenticator, action, email string, answer func(options []byte) ([]byte, error)) *Page {
+	c.t.Helper()
+	options := c.PasskeyOptions(a, action, email)
+	if options.Status != http.StatusOK {
+		return options
+	}
+	credential, err := answer(options.Body)
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	return c.PostPasskey(a, credential)
+}
+
+// PasskeyOptions asks the site for the options of a ceremony, the first step of
+// the methods above. action is "register" or "authenticate", or empty for
+// whichever the site thinks right; email is left out if it is empty.
+func (c *Client) PasskeyOptions(a *Authenticator, action, email string) *Page {
+	c.t.Helper()
+	query := url.Values{}
+	if action != "" {
+		query.Set("action", action)
+	}
+	if email != "" {
+		query.Set("email", email)
+	}
+	return c.Get(c.BasePath + "/webauthn-options/" + url.PathEscape(a.provider()) + "?" + query.Encode())
+}
+
+// PostPasskey posts what an authenticator made to the callback, the last step of
+// the methods above.
+func (c *Client) PostPasskey(a *Authenticator, credential []byte) *Page {
+	c.t.Helper()
+	return c.Post(c.BasePath+"/callback/"+url.PathEscape(a.provider()), url.Values{
+		"csrfToken": {c.CSRFToken()}, "callbackUrl": {c.URL + "/"},
+		"action": {actionOf(credential)}, "data": {string(credential)},
+	})
+}
+
+// actionOf says what a credential is an answer to: only new ones have an
+// attestation.
+func actionOf(credential []byte) string {
+	var members struct {
+		Response map[string]any `json:"response"`
+	}
+	if json.Unmarshal(credential, &members) == nil && members.Response["signature"] == nil && members.Response["attestationObject"] != nil {
+		return "register"
+	}
+	return "authenticate"
+}
+
+// mustSucceed ends the test if p says that something was refused.
+func (c *Client) mustSucceed(p *Page) *Page {
+	c.t.Helper()
+	if p.Status >= http.StatusBadRequest || p.Error() != "" {
+		c.t.Fatalf("latchkeytest: the passkey was refused: %s", p.describe())
+	}
+	return p
+}
