@@ -98,9 +98,16 @@ func readAttestation(raw []byte) (*protocol.AttestationObject, error) {
 	if len(m) != 3 {
 		return nil, errors.New("attestationObject has more than fmt, attStmt and authData")
 	}
+	const majorMap = 5 // RFC 8949, section 3.1; decoding would take null for an empty map
+	if m["attStmt"][0]>>5 != majorMap {
+		return nil, errors.New("attStmt is no map")
+	}
 	var o protocol.AttestationObject
 	if err := webauthncbor.Unmarshal(raw, &o); err != nil {
 		return nil, errors.New("attestationObject: a member has another type than it must have")
+	}
+	if x5c, there := o.AttStatement["x5c"]; there && !isChain(x5c) {
+		return nil, errors.New("attStmt: x5c is no list of certificates")
 	}
 	if err := o.AuthData.Unmarshal(o.RawAuthData); err != nil {
 		return nil, said(err)
@@ -109,6 +116,13 @@ func readAttestation(raw []byte) (*protocol.AttestationObject, error) {
 		return nil, errors.New("authData has no credential")
 	}
 	return &o, nil
+}
+
+// isChain: go-webauthn takes anything but a list for a statement without
+// certificates, and verifies it as one.
+func isChain(x5c any) bool {
+	list, ok := x5c.([]any)
+	return ok && len(list) > 0 && !slices.ContainsFunc(list, func(one any) bool { _, ok := one.([]byte); return !ok })
 }
 
 // checkFlags: what is backed up must be of a kind that can be (section 6.1.3).

@@ -3,9 +3,9 @@ package webauthn_test
 import (
 	"encoding/base64"
 	"encoding/json"
+	"fmt"
 	"log/slog"
 	"net/http"
-	"net/url"
 	"testing"
 
 	"github.com/latchkeyhq/latchkey"
@@ -22,7 +22,8 @@ type site struct {
 	url   string
 }
 
-// newSite is one in which f may change anything.
+// newSite is one in which f may change anything. It has no limits, so that it
+// refuses the whole of a table.
 func newSite(t *testing.T, f func(*latchkey.Config, *latchkey.WebAuthn)) *site {
 	t.Helper()
 	s := &site{t: t, store: memoryadapter.New(memoryadapter.Options{})}
@@ -32,6 +33,7 @@ func newSite(t *testing.T, f func(*latchkey.Config, *latchkey.WebAuthn)) *site {
 		Adapter:      s.store,
 		Secrets:      []string{"a secret of this test, and long enough"},
 		Site:         latchkey.Site{TrustHost: true},
+		Limits:       latchkey.Limits{Disabled: true},
 		Experimental: latchkey.Experimental{EnableWebAuthn: true},
 		Runtime:      latchkey.Runtime{Logger: slog.New(slog.DiscardHandler)},
 	}
@@ -42,99 +44,137 @@ func newSite(t *testing.T, f func(*latchkey.Config, *latchkey.WebAuthn)) *site {
 	if s.auth, err = latchkey.New(c); err != nil {
 		t.Fatal(err)
 	}
+	s.url = latchkeytest.NewClient(t, s.auth).URL
 	return s
 }
 
-// open is a new browser, with an authenticator that nobody knows yet.
-func (s *site) open() (*browser, *device) {
+// visit is a new browser, and an authenticator without passkeys.
+func (s *site) visit() (*latchkeytest.Client, *latchkeytest.Authenticator) {
 	s.t.Helper()
-	if s.url == "" {
-		c := latchkeytest.NewClient(s.t, s.auth)
-		s.url = c.URL
+	return latchkeytest.NewClientAt(s.t, s.url), latchkeytest.NewAuthenticator(s.url)
+}
+
+// member is somebody who has registered with a passkey, in another browser than
+// the one that is returned.
+func (s *site) member(email string, change ...func(*latchkeytest.Authenticator)) (*latchkeytest.Client, *latchkeytest.Authenticator) {
+	s.t.Helper()
+	b, a := s.visit()
+	for _, f := range change {
+		f(a)
 	}
-	return &browser{latchkeytest.NewClientAt(s.t, s.url), s.t}, newDevice(s.t, s.url)
+	b.RegisterPasskey(a, email)
+	b, _ = s.visit()
+	return b, a
 }
 
-type browser struct {
-	*latchkeytest.Client
-	t *testing.T
+type bad = latchkeytest.PasskeyMisbehaviour
+
+// refusesRegistration: what a makes in this way is refused, and leaves nothing.
+func (s *site) refusesRegistration(t *testing.T, a *latchkeytest.Authenticator, m bad) {
+	t.Helper()
+	b, _ := s.visit()
+	before := s.store.Contents()
+	a.Misbehave(m)
+	refused(t, b, b.TryRegisterPasskey(a, fmt.Sprintf("eve%d@example.com", len(before.Users))))
+	s.holds(t, len(before.Users), len(before.Authenticators))
 }
 
-// ask gets options; query is what follows the path.
-func (b *browser) ask(query string) options {
-	b.t.Helper()
-	page := b.Get("/auth/webauthn-options/passkey" + query)
-	var o options
-	if err := json.Unmarshal(page.Body, &o); err != nil || page.Status != http.StatusOK {
-		b.t.Fatalf("options%s: %d %s", query, page.Status, page.Body)
+// refusesSignIn: what a registered passkey signs in this way is refused, and it
+// works again afterwards.
+func (s *site) refusesSignIn(t *testing.T, a *latchkeytest.Authenticator, m bad) {
+	t.Helper()
+	b, _ := s.visit()
+	a.Misbehave(m)
+	refused(t, b, b.TryPasskey(a, ""))
+	a.Misbehave(bad{})
+	b.SignInByPasskey(a, "")
+}
+
+// refused: the answer p is the one that all wrong passkeys get, and signed nobody
+// in.
+func refused(t *testing.T, b *latchkeytest.Client, p *latchkeytest.Page) {
+	t.Helper()
+	if p.Error() != string(latchkey.ErrWebAuthnVerification) {
+		t.Errorf("got %d, %v %s, want WebAuthnVerificationError", p.Status, p.Location(), p.Body)
 	}
-	return o
+	isIn(t, b, "")
 }
 
-// send posts what the device answers.
-func (b *browser) send(action, data string) *latchkeytest.Page {
-	b.t.Helper()
-	return b.Post("/auth/callback/passkey", url.Values{"action": {action}, "data": {data}, "csrfToken": {b.CSRFToken()}})
-}
-
-// signUp registers a new user with d.
-func (b *browser) signUp(d *device, email string) *latchkeytest.Page {
-	b.t.Helper()
-	return b.send("register", d.create(b.t, b.ask("?action=register&email="+url.QueryEscape(email))))
-}
-
-// signIn uses d without naming anybody.
-func (b *browser) signIn(d *device) *latchkeytest.Page {
-	b.t.Helper()
-	return b.send("authenticate", d.get(b.t, b.ask("?action=authenticate")))
-}
-
-// isIn tells who is signed in.
-func (b *browser) isIn(email string) {
-	b.t.Helper()
+// isIn tells who is signed in; empty: nobody.
+func isIn(t *testing.T, b *latchkeytest.Client, email string) {
+	t.Helper()
 	got := ""
 	if s := b.Session(); s != nil {
 		got = s.User.Email
 	}
 	if got != email {
-		b.t.Errorf("signed in is %q, want %q", got, email)
+		t.Errorf("signed in is %q, want %q", got, email)
 	}
 }
 
-// refuses tells that an answer signed nobody in.
-func (b *browser) refuses(p *latchkeytest.Page, want latchkey.ErrorType) {
-	b.t.Helper()
-	if got := p.Error(); got != string(want) {
-		b.t.Errorf("error %q, want %q: %d %s", got, want, p.Status, p.Location())
+func (s *site) holds(t *testing.T, users, passkeys int) {
+	t.Helper()
+	if c := s.store.Contents(); len(c.Users) != users || len(c.Authenticators) != passkeys || len(c.Accounts) != passkeys {
+		t.Errorf("%d users, %d passkeys, %d accounts; want %d, %d", len(c.Users), len(c.Authenticators), len(c.Accounts), users, passkeys)
 	}
-	b.isIn("")
+}
+
+// options are what navigator.credentials is called with.
+type options struct {
+	Action  string
+	Options struct {
+		Challenge        string
+		RPID             string `json:"rpId"`
+		UserVerification string
+		AllowCredentials []struct{ ID string }
+		Exclude          []struct{ ID string } `json:"excludeCredentials"`
+		User             struct{ ID, Name string }
+		RP               struct{ ID string }
+		Selection        struct{ UserVerification string } `json:"authenticatorSelection"`
+	}
+}
+
+// ask gets options; query is what follows the path.
+func ask(t *testing.T, b *latchkeytest.Client, query string) (o options, raw []byte) {
+	t.Helper()
+	page := b.Get("/auth/webauthn-options/passkey" + query)
+	if err := json.Unmarshal(page.Body, &o); err != nil || page.Status != http.StatusOK {
+		t.Fatalf("options%s: %d %s", query, page.Status, page.Body)
+	}
+	return o, page.Body
+}
+
+func b64(b []byte) string { return base64.RawURLEncoding.EncodeToString(b) }
+
+func must[T any](v T, err error) T {
+	if err != nil {
+		panic(err)
+	}
+	return v
 }
 
 func TestSignUpAndIn(t *testing.T) {
 	s := newSite(t, nil)
-	b, d := s.open()
-	if p := b.signUp(d, "Ada@Example.com "); p.Error() != "" {
-		t.Fatal(p.Location())
-	}
-	b.isIn("ada@example.com")
-	c := s.store.Contents()
+	b, a := s.visit()
+	a.AAGUID = "d548826e-79b4-db40-a3d8-11116f7e8349"
+	b.RegisterPasskey(a, "Ada@Example.com ")
+	isIn(t, b, "ada@example.com")
+	c, made := s.store.Contents(), a.Passkeys()[0]
 	k, account := c.Authenticators[0], c.Accounts[0]
-	if id := base64.StdEncoding.EncodeToString(d.id); account.ProviderAccountID != id || k.ProviderAccountID != id || account.Type != latchkey.TypeWebAuthn {
+	if id := base64.StdEncoding.EncodeToString(made.ID); account.ProviderAccountID != id || k.ProviderAccountID != id || account.Type != latchkey.TypeWebAuthn {
 		t.Errorf("account %+v of passkey %q", account.ProviderAccountID, k.ProviderAccountID)
 	}
 	if k.Name != "Bitwarden" || k.DeviceType != "multiDevice" || !k.BackedUp || len(k.Transports) != 2 || k.Created.IsZero() {
 		t.Errorf("passkey %q %q %v %v", k.Name, k.DeviceType, k.BackedUp, k.Transports)
 	}
-	if len(k.UserHandle) != 32 || string(k.UserHandle) != string(d.handle) {
-		t.Errorf("R-174 user handle %x, the authenticator has %x", k.UserHandle, d.handle)
+	if len(k.UserHandle) != 32 || string(k.UserHandle) != string(made.UserHandle) {
+		t.Errorf("R-174 user handle %x, the authenticator has %x", k.UserHandle, made.UserHandle)
 	}
 	b.SignOut()
-	b.isIn("")
-	d.flags &^= backedUp
-	if p := b.signIn(d); p.Error() != "" {
-		t.Fatal(p.Location())
-	}
-	b.isIn("ada@example.com")
+	isIn(t, b, "")
+	made.BackedUp = false
+	b.SignInByPasskey(a, "")
+	isIn(t, b, "ada@example.com")
 	if k := s.store.Contents().Authenticators[0]; k.BackedUp || k.Used.Before(k.Created) {
 		t.Errorf("backed up %v, used %v", k.BackedUp, k.Used)
 	}
@@ -142,28 +182,24 @@ func TestSignUpAndIn(t *testing.T) {
 
 func TestSeveralPasskeys(t *testing.T) {
 	s := newSite(t, nil)
-	b, first := s.open()
-	b.signUp(first, "ada@example.com")
-	_, second := s.open()
-	o := b.ask("?action=register")
-	if len(o.Options.Exclude) != 1 || o.Options.Exclude[0].ID != b64(first.id) || o.Options.User.ID != b64(first.handle) {
+	b, first := s.visit()
+	b.RegisterPasskey(first, "ada@example.com")
+	_, second := s.visit()
+	o, _ := ask(t, b, "?action=register")
+	if made := first.Passkeys()[0]; len(o.Options.Exclude) != 1 || o.Options.Exclude[0].ID != b64(made.ID) || o.Options.User.ID != b64(made.UserHandle) {
 		t.Errorf("excluded %v, user handle %q", o.Options.Exclude, o.Options.User.ID)
 	}
-	if p := b.send("register", second.create(t, o)); p.Error() != "" {
-		t.Fatal(p.Location())
-	}
-	if c := s.store.Contents(); len(c.Users) != 1 || len(c.Authenticators) != 2 || len(c.Accounts) != 2 {
-		t.Errorf("%d users, %d passkeys, %d accounts", len(c.Users), len(c.Authenticators), len(c.Accounts))
-	}
-	other, _ := s.open()
-	for _, d := range []*device{first, second} {
+	b.RegisterPasskey(second, "")
+	s.holds(t, 1, 2)
+	other, _ := s.visit()
+	for _, a := range []*latchkeytest.Authenticator{first, second} {
 		other.SignOut()
-		o := other.ask("?email=ada@example.com")
+		o, raw := ask(t, other, "?email=ada@example.com")
 		if len(o.Options.AllowCredentials) != 2 || o.Action != "authenticate" {
 			t.Errorf("%s with %v", o.Action, o.Options.AllowCredentials)
 		}
-		other.send("authenticate", d.get(t, o))
-		other.isIn("ada@example.com")
+		other.PostPasskey(a, must(a.Get(raw)))
+		isIn(t, other, "ada@example.com")
 	}
 }
 
@@ -171,32 +207,38 @@ func TestSeveralPasskeys(t *testing.T) {
 // every tab.
 func TestTwoTabs(t *testing.T) {
 	s := newSite(t, nil)
-	b, d := s.open()
-	b.signUp(d, "ada@example.com")
-	b.SignOut()
-	older := b.ask("?action=authenticate")
-	b.ask("?action=authenticate")
-	b.send("authenticate", d.get(t, older))
-	b.isIn("ada@example.com")
+	b, a := s.member("ada@example.com")
+	_, older := ask(t, b, "?action=authenticate")
+	ask(t, b, "?action=authenticate")
+	b.PostPasskey(a, must(a.Get(older)))
+	isIn(t, b, "ada@example.com")
 }
 
-func TestAnswersOnce(t *testing.T) {
+// TestAlgorithms: those that are asked for by default, and others that the site
+// chose.
+func TestAlgorithms(t *testing.T) {
+	usual := newSite(t, nil)
+	chosen := newSite(t, func(_ *latchkey.Config, p *latchkey.WebAuthn) { p.Registration.Algorithms = []int{-35, -36} })
+	for algorithm, s := range map[string]*site{"ES256": usual, "EdDSA": usual, "RS256": usual, "ES384": chosen, "ES512": chosen} {
+		t.Run(algorithm, func(t *testing.T) {
+			b, a := s.member(algorithm+"@example.com", func(a *latchkeytest.Authenticator) { a.Algorithm = algorithm })
+			b.SignInByPasskey(a, "")
+			for _, how := range []latchkeytest.Signing{latchkeytest.SignOtherKey, latchkeytest.SignDamaged} { // R-171
+				s.refusesSignIn(t, a, bad{Sign: how})
+			}
+		})
+	}
+}
+
+// TestExtensions: outputs that are announced are no reason to refuse, in either
+// ceremony.
+func TestExtensions(t *testing.T) {
 	s := newSite(t, nil)
-	b, d := s.open()
-	b.signUp(d, "ada@example.com")
-	b.SignOut()
-	answer := d.get(t, b.ask("?action=authenticate"))
-	kept := b.Cookie("authjs.challenge")
-	b.send("authenticate", answer)
-	b.isIn("ada@example.com")
-	if b.Cookie("authjs.challenge") != nil {
-		t.Error("R-163 the cookie of a spent challenge is left")
-	}
-	thief, _ := s.open()
-	thief.SetCookie(kept)
-	thief.refuses(thief.send("authenticate", answer), latchkey.ErrWebAuthnVerification)
-	without, _ := s.open()
-	if p := without.send("authenticate", answer); p.Error() != "Configuration" {
-		t.Errorf("R-161 without the cookie: %q", p.Error())
-	}
+	outputs := bad{AuthenticatorData: func(d *latchkeytest.AuthenticatorData) {
+		d.Flags |= latchkeytest.FlagExtensions
+		d.Extensions = map[string]any{"credProtect": 2}
+	}}
+	b, a := s.member("ada@example.com", func(a *latchkeytest.Authenticator) { a.Misbehave(outputs) })
+	b.SignInByPasskey(a, "")
+	isIn(t, b, "ada@example.com")
 }
