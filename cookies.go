@@ -64,7 +64,7 @@ func unescapeCookie(value string) string {
 // is left of an earlier value.
 func (c *browserCookies) putSession(value string, expires time.Time) {
 	k := &c.specs.session
-	_, old, _ := c.sessionParts()
+	_, old, whole := c.sessionParts()
 	if len(old) == 0 && len(value) <= cookie.ChunkSize { // nearly always
 		c.set(k.make(value, expires))
 		c.clearFormer()
@@ -78,7 +78,7 @@ func (c *browserCookies) putSession(value string, expires time.Time) {
 		c.set(piece)
 		kept[chunk.Name] = true
 	}
-	if _, whole := c.jar.Get(k.name()); whole && len(old) == 0 {
+	if whole && len(old) == 0 {
 		old = []string{k.name()}
 	}
 	for _, name := range old {
@@ -105,8 +105,8 @@ func (c *browserCookies) clearPiece(k *cookieSpec, name string) {
 // clearSession makes the browser forget its session.
 func (c *browserCookies) clearSession() {
 	k := &c.specs.session
-	_, names, _ := c.sessionParts()
-	if _, whole := c.jar.Get(k.name()); whole && len(names) == 0 {
+	_, names, whole := c.sessionParts()
+	if whole && len(names) == 0 {
 		names = []string{k.name()}
 	}
 	for _, name := range names {

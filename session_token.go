@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"sync"
+	"time"
 
 	"github.com/latchkeyhq/latchkey/internal/jsontext"
 	"github.com/latchkeyhq/latchkey/internal/jwtclaims"
@@ -132,8 +133,11 @@ func (t *tokenStrategy) readPlain(ctx context.Context, x *exchange, token string
 	defer t.rooms.Put(room)
 	c := &t.setup.config.Session
 	now := t.setup.now()
-	s := &Session{Expires: now.Add(c.MaxAge), Via: ViaCookie}
-	members, err := t.openPlain(ctx, s, token, spec, room)
+	members, err := t.openPlain(token, spec, room)
+	var s *Session
+	if err == nil {
+		s, members, err = t.sessionOfMembers(ctx, members, now)
+	}
 	if errors.Is(err, errNoToken) {
 		t.refuse(ctx, x, err)
 		return nil, nil
@@ -152,9 +156,8 @@ func (t *tokenStrategy) readPlain(ctx context.Context, x *exchange, token string
 	return &reading{json: json, session: s}, err
 }
 
-// openPlain is openToken for readPlain: it fills s, and returns the token's
-// members.
-func (t *tokenStrategy) openPlain(ctx context.Context, s *Session, token string, spec *cookieSpec, room *plainRoom) ([]jsontext.Member, error) {
+// openPlain is the token's members.
+func (t *tokenStrategy) openPlain(token string, spec *cookieSpec, room *plainRoom) ([]jsontext.Member, error) {
 	payload, err := spec.codec.Open(token)
 	if err != nil {
 		return nil, errNoToken
@@ -163,12 +166,18 @@ func (t *tokenStrategy) openPlain(ctx context.Context, s *Session, token string,
 	if err != nil || jwtclaims.Check(members, t.setup.now(), t.setup.config.Session.JWT.MaxAge) != nil {
 		return nil, errNoToken
 	}
+	return members, nil
+}
+
+// sessionOfMembers is openToken and sessionOf for readPlain. It may add members.
+func (t *tokenStrategy) sessionOfMembers(ctx context.Context, members []jsontext.Member, now time.Time) (*Session, []jsontext.Member, error) {
+	s := &Session{Expires: now.Add(t.setup.config.Session.MaxAge), Via: ViaCookie}
 	readMembers(s, members)
 	from := tokenOrigin{sessionID: s.ID, userID: s.UserID, began: s.AuthTime}
 	if t.setup.tracksSignIns() {
 		members = trackMembers(s, members, &from)
 	}
-	return members, t.judge(ctx, s.Tenant, from)
+	return s, members, t.judge(ctx, s.Tenant, from)
 }
 
 // judge is errNoToken for the token of another tenant, and of a sign-in that is
