@@ -2,6 +2,7 @@ package latchkey
 
 import (
 	"context"
+	"html/template"
 	"net/http"
 	"strings"
 
@@ -132,7 +133,7 @@ func said(wrong string, failure *FormFailure) string {
 func newSignInForm(from *page.Form) SignInForm {
 	form := SignInForm{
 		Provider: from.ID, Type: ProviderType(from.Type), Name: from.Name, Submit: from.Submit,
-		Action: from.Action, Icon: string(from.Mark), Wrong: from.Wrong,
+		Action: from.Action, Icon: iconOf(from.Mark), Wrong: from.Wrong,
 	}
 	for _, in := range from.Inputs {
 		form.Fields = append(form.Fields, FormField{
@@ -144,6 +145,11 @@ func newSignInForm(from *page.Form) SignInForm {
 		})
 	}
 	return form
+}
+
+// iconOf has the size that it needs where no style sheet gives it one.
+func iconOf(mark template.HTML) string {
+	return strings.Replace(string(mark), `class="mark"`, `class="latchkey-icon" width="20" height="20"`, 1)
 }
 
 // shownCallback is where the forms of a page lead in the end: where somebody

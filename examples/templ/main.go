@@ -1,0 +1,76 @@
+// Command templ is a site whose pages are templ components with those of module
+// templui. The password of ada is lovelace.
+package main
+
+import (
+	"context"
+	"crypto/rand"
+	"log"
+	"net/http"
+
+	"github.com/a-h/templ"
+
+	"github.com/latchkeyhq/latchkey"
+	"github.com/latchkeyhq/latchkey/ui"
+)
+
+//go:generate go run github.com/a-h/templ/cmd/templ@v0.3.977 generate
+
+func main() {
+	site, err := newSite(latchkey.Config{
+		Site:    latchkey.Site{URL: "http://localhost:3000"},
+		Secrets: []string{rand.Text() + rand.Text()}, // for this run; yours is AUTH_SECRET
+	})
+	if err != nil {
+		log.Fatal(err)
+	}
+	log.Fatal(http.ListenAndServe("localhost:3000", site))
+}
+
+func newSite(c latchkey.Config) (http.Handler, error) {
+	c.Pages.SignIn = "/login"
+	c.Providers = append(c.Providers, &latchkey.Credentials{
+		Name:      "your password",
+		Fields:    []latchkey.Field{{Name: "name", Label: "Name"}, {Name: "password", Label: "Password", Type: "password"}},
+		Authorize: checkPassword,
+	})
+	auth, err := latchkey.New(c)
+	if err != nil {
+		return nil, err
+	}
+	show := func(component func(*ui.Page) templ.Component) http.Handler { return page(auth, component) }
+	site := http.NewServeMux()
+	site.Handle("GET /login", show(login))
+	site.Handle("POST /login", auth.SignInAction(show(login))) // shows the page again, if it was in vain
+	site.Handle("POST /signout", auth.SignOutAction(show(home)))
+	site.Handle("GET /style.css", ui.Stylesheet())
+	site.Handle("GET /{$}", show(home))
+	site.Handle("GET /members", auth.RequireSession(show(members)))
+	return auth.Middleware(site), nil
+}
+
+// checkPassword stands for the table in which you keep password hashes.
+func checkPassword(_ context.Context, typed map[string]string, _ *latchkey.Request) (*latchkey.User, error) {
+	if typed["name"] != "ada" || typed["password"] != "lovelace" {
+		return nil, nil
+	}
+	return &latchkey.User{ID: "1", Name: "Ada"}, nil
+}
+
+// page shows a component, the first time and again with what went wrong.
+func page(auth *latchkey.Auth, component func(*ui.Page) templ.Component) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		parts, err := ui.New(auth, w, r) // before the body: it may set a cookie
+		if err != nil {
+			http.Error(w, "Try again later.", http.StatusInternalServerError)
+			return
+		}
+		status := http.StatusOK
+		if f := latchkey.FormFailureFrom(r.Context()); f != nil {
+			status = f.Status
+		}
+		w.Header().Set("Cache-Control", "no-store")
+		w.Header().Set("Content-Security-Policy", "default-src 'none'; style-src 'self'; img-src 'self' https: data:; base-uri 'none'")
+		templ.Handler(component(parts), templ.WithStatus(status)).ServeHTTP(w, r)
+	})
+}

@@ -1,0 +1,171 @@
+package ui
+
+import (
+	"fmt"
+	"maps"
+	"net/url"
+	"slices"
+	"strings"
+
+	"github.com/latchkeyhq/latchkey"
+	"github.com/latchkeyhq/latchkey/internal/veil"
+)
+
+// Form is a form made ready, for html/template by its methods and for templ by its
+// fields.
+type Form struct {
+	secret
+
+	Class    string
+	Method   string // get or post
+	Action   string
+	Passkey  string // id of the provider, for the browser client; empty: none of passkeys
+	Hidden   []Hidden
+	Inputs   []Input
+	Wrong    string // what is wrong with what was typed; empty: nothing
+	WrongID  string // of the element that says so
+	Icon     string // an <svg> element, safe as it is; empty: none
+	Submit   string // what the button says
+	NoScript string // what people without JavaScript are told; empty: nothing
+}
+
+// secret keeps CSRF tokens out of logs.
+type secret = veil.Hidden
+
+// Hidden is a value that a form sends unseen.
+type Hidden struct {
+	secret
+
+	Name, Value string
+}
+
+// Input is one that people see.
+type Input struct {
+	latchkey.FormField
+	ID string
+}
+
+// SignInForm makes a sign-in form ready. The error names a provider that there is
+// none of.
+func (p *Page) SignInForm(props SignInProps) (*Form, error) {
+	if props.Provider == "" {
+		return p.chooseForm(props), nil
+	}
+	i := slices.IndexFunc(p.forms.SignIn, func(f latchkey.SignInForm) bool { return f.Provider == props.Provider })
+	if i < 0 {
+		return nil, fmt.Errorf("ui: no provider has the id %q", props.Provider)
+	}
+	return p.providerForm(&p.forms.SignIn[i], props), nil
+}
+
+// chooseForm leads to the sign-in page. It changes nothing, and so needs no token.
+func (p *Page) chooseForm(props SignInProps) *Form {
+	f := &Form{Class: class("latchkey-form", props.Class), Method: "get", Submit: or(props.SubmitButton, p.forms.Text("signedout.signin"))}
+	if props.SignInPage != "" {
+		f.Method, f.Action = "post", props.SignInPage
+		f.hide("csrfToken", p.forms.CSRFToken)
+		f.hide("redirectTo", or(props.RedirectTo, p.forms.CallbackURL))
+		return f
+	}
+	page, query, _ := strings.Cut(p.forms.SignInURL, "?")
+	values, _ := url.ParseQuery(query)
+	if props.RedirectTo != "" {
+		values.Set("callbackUrl", props.RedirectTo)
+	}
+	f.Action = page
+	for _, name := range slices.Sorted(maps.Keys(values)) {
+		f.hide(name, values.Get(name))
+	}
+	return f
+}
+
+func (p *Page) providerForm(from *latchkey.SignInForm, props SignInProps) *Form {
+	f := &Form{
+		Class: class("latchkey-form", props.Class), Method: "post", Icon: from.Icon,
+		Submit: or(props.SubmitButton, from.Submit), Wrong: from.Wrong,
+	}
+	f.hide("csrfToken", p.forms.CSRFToken)
+	to := or(props.RedirectTo, p.forms.CallbackURL)
+	if props.SignInPage == "" || from.Type == latchkey.TypeWebAuthn { // whose challenge the browser client asks for
+		f.Action = withParams(from.Action, props.AuthorizationParams)
+		f.hide("callbackUrl", to)
+	} else {
+		f.Action = props.SignInPage
+		f.hide("providerId", from.Provider)
+		f.hide("redirectTo", to)
+		for _, name := range slices.Sorted(maps.Keys(props.AuthorizationParams)) {
+			f.hide("authorizationParams-"+name, props.AuthorizationParams[name])
+		}
+	}
+	if from.Type == latchkey.TypeWebAuthn {
+		f.Passkey, f.NoScript = from.Provider, p.forms.Text("signin.noscript")
+		f.hide("action", "")
+		f.hide("data", "")
+	}
+	p.fill(f, from, props.Options)
+	return f
+}
+
+// fill adds the fields of a provider, and the options.
+func (p *Page) fill(f *Form, from *latchkey.SignInForm, options map[string]string) {
+	rest := maps.Clone(options)
+	for _, field := range from.Fields {
+		if value, ok := options[field.Name]; ok && field.Type != "password" {
+			field.Value = or(field.Value, value)
+		}
+		delete(rest, field.Name)
+		if field.Type == "hidden" {
+			f.hide(field.Name, field.Value)
+			continue
+		}
+		f.Inputs = append(f.Inputs, Input{FormField: field, ID: p.id()})
+	}
+	for _, name := range slices.Sorted(maps.Keys(rest)) {
+		f.hide(name, rest[name])
+	}
+	if f.Wrong != "" {
+		f.WrongID = p.id()
+	}
+}
+
+func (f *Form) hide(name, value string) {
+	f.Hidden = append(f.Hidden, Hidden{Name: name, Value: value})
+}
+
+// SignOutForm makes a sign-out form ready.
+func (p *Page) SignOutForm(props SignOutProps) *Form {
+	f := &Form{
+		Class: class("latchkey-form", props.Class), Method: "post", Action: p.forms.SignOutURL,
+		Submit: or(props.SubmitButton, p.forms.Text("signout.submit")),
+	}
+	f.hide("csrfToken", p.forms.CSRFToken)
+	to := or(props.RedirectTo, p.forms.CallbackURL)
+	if props.SignOutPage != "" {
+		f.Action = props.SignOutPage
+		f.hide("redirectTo", to)
+		return f
+	}
+	f.hide("callbackUrl", to)
+	return f
+}
+
+// withParams is a URL with more in its query.
+func withParams(to string, params map[string]string) string {
+	if len(params) == 0 {
+		return to
+	}
+	query := url.Values{}
+	for name, value := range params {
+		query.Set(name, value)
+	}
+	return to + "?" + query.Encode()
+}
+
+func class(ours, theirs string) string { return strings.TrimSpace(ours + " " + theirs) }
+
+func or(text, otherwise string) string {
+	if text == "" {
+		return otherwise
+	}
+	return text
+}

@@ -1,0 +1,105 @@
+package ui
+
+import (
+	_ "embed"
+	"html/template"
+	"strings"
+)
+
+//go:embed components.html
+var source string
+
+// components are parsed once and executed concurrently.
+var components = template.Must(template.New("components").Funcs(template.FuncMap{
+	"url": func(picture string) template.URL { return template.URL(picture) },
+	"svg": func(icon string) template.HTML { return template.HTML(icon) }, // the library's own
+}).Parse(source))
+
+func fill(name string, view any) (template.HTML, error) {
+	var b strings.Builder
+	if err := components.ExecuteTemplate(&b, name, view); err != nil {
+		return "", err
+	}
+	return template.HTML(b.String()), nil
+}
+
+// SignIn is a form that signs in with a provider, or, with an empty one, leads to
+// the sign-in page. After it come names of properties and their values, in turn:
+// signInPage, redirectTo, submitButton and class, as in [SignInProps], options-email
+// and its like for what the provider wants to know, and authorizationParams-prompt
+// and its like.
+func (p *Page) SignIn(provider string, properties ...string) (template.HTML, error) {
+	f, err := p.SignInSlot(provider, properties...)
+	if err != nil {
+		return "", err
+	}
+	return fill("form", f)
+}
+
+// SignInSlot is [Page.SignIn] for a page with a button of its own:
+//
+//	{{with .UI.SignInSlot "github"}}{{.Open}}<button>Go</button>{{.Close}}{{end}}
+func (p *Page) SignInSlot(provider string, properties ...string) (*Form, error) {
+	props := SignInProps{Provider: provider}
+	err := pairs(properties, map[string]*string{
+		"signInPage": &props.SignInPage, "redirectTo": &props.RedirectTo, "submitButton": &props.SubmitButton, "class": &props.Class,
+	}, map[string]*map[string]string{"options-": &props.Options, "authorizationParams-": &props.AuthorizationParams})
+	if err != nil {
+		return nil, err
+	}
+	return p.SignInForm(props)
+}
+
+// SignOut is a form that signs out. Its properties are signOutPage, redirectTo,
+// submitButton and class, as in [SignOutProps].
+func (p *Page) SignOut(properties ...string) (template.HTML, error) {
+	f, err := p.SignOutSlot(properties...)
+	if err != nil {
+		return "", err
+	}
+	return fill("form", f)
+}
+
+// SignOutSlot is [Page.SignOut] for a page with a button of its own, as
+// [Page.SignInSlot] is.
+func (p *Page) SignOutSlot(properties ...string) (*Form, error) {
+	var props SignOutProps
+	err := pairs(properties, map[string]*string{
+		"signOutPage": &props.SignOutPage, "redirectTo": &props.RedirectTo, "submitButton": &props.SubmitButton, "class": &props.Class,
+	}, nil)
+	if err != nil {
+		return nil, err
+	}
+	return p.SignOutForm(props), nil
+}
+
+// SignInBox is a form for each provider. Its properties are signInPage, redirectTo
+// and class, as in [BoxProps].
+func (p *Page) SignInBox(properties ...string) (template.HTML, error) {
+	var props BoxProps
+	err := pairs(properties, map[string]*string{"signInPage": &props.SignInPage, "redirectTo": &props.RedirectTo, "class": &props.Class}, nil)
+	if err != nil {
+		return "", err
+	}
+	return fill("box", p.Box(props))
+}
+
+// UserButton is the way in, or who is signed in, their settings and the way out.
+// Its properties are signOutPage, redirectTo, accountURL and class, as in
+// [UserProps].
+func (p *Page) UserButton(properties ...string) (template.HTML, error) {
+	var props UserProps
+	err := pairs(properties, map[string]*string{
+		"signOutPage": &props.SignOutPage, "redirectTo": &props.RedirectTo, "accountURL": &props.AccountURL, "class": &props.Class,
+	}, nil)
+	if err != nil {
+		return "", err
+	}
+	return fill("user", p.User(props))
+}
+
+// Open is the form up to its button.
+func (f *Form) Open() (template.HTML, error) { return fill("open", f) }
+
+// Close is the form from behind its button.
+func (f *Form) Close() (template.HTML, error) { return fill("close", f) }

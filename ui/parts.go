@@ -1,0 +1,96 @@
+package ui
+
+import (
+	"regexp"
+	"strings"
+	"unicode"
+)
+
+// Box is a sign-in box made ready.
+type Box struct {
+	Class  string
+	In     string // that somebody is signed in already; empty: nobody is
+	Wrong  string // what went wrong, where no form says it; empty: nothing
+	Groups [][]*Form
+	Or     string // what stands between groups
+	None   string // that there is no way to sign in; empty: there is
+}
+
+// Box makes a sign-in box ready: a form for each provider, as configured.
+func (p *Page) Box(props BoxProps) *Box {
+	b := &Box{Class: class("latchkey-box", props.Class), Wrong: p.forms.Wrong, Or: p.forms.Text("signin.or")}
+	if s := p.forms.Session; s != nil {
+		b.In = p.forms.Text("signin.in", or(s.User.Email, or(s.User.Name, s.User.ID)))
+	}
+	buttons, primary := false, true
+	for i := range p.forms.SignIn {
+		from := &p.forms.SignIn[i]
+		f := p.providerForm(from, SignInProps{Provider: from.Provider, SignInPage: props.SignInPage, RedirectTo: props.RedirectTo})
+		plain := len(f.Inputs) == 0
+		if !plain && primary {
+			f.Class, primary = class(f.Class, "latchkey-first"), false
+		}
+		if !plain || !buttons {
+			b.Groups, buttons = append(b.Groups, nil), plain
+		}
+		last := len(b.Groups) - 1
+		b.Groups[last] = append(b.Groups[last], f)
+	}
+	if len(b.Groups) == 0 {
+		b.None = p.forms.Text("signin.none")
+	}
+	return b
+}
+
+// User is a user button made ready: the way in, or who is signed in, their
+// settings and the way out.
+type User struct {
+	Class     string
+	SignedIn  bool
+	SignInURL string
+	SignIn    string // what the way in says
+
+	Name       string // what to call them
+	Email      string // empty: unknown, or their name
+	Initial    string // in place of a picture
+	Image      string // http, https or data URL of a picture, safe as it is; empty: none
+	AccountURL string // empty: there is no such page
+	Account    string // what the way there says
+	SignOut    *Form
+}
+
+// User makes a user button ready.
+func (p *Page) User(props UserProps) *User {
+	u := &User{Class: class("latchkey-user", props.Class), SignInURL: p.forms.SignInURL, SignIn: p.forms.Text("signedout.signin")}
+	s := p.forms.Session
+	if s == nil {
+		return u
+	}
+	u.SignedIn = true
+	u.Name, u.Email, u.Image = or(s.User.Name, or(s.User.Email, s.User.ID)), s.User.Email, picture(s.User.Image)
+	if u.Email == u.Name {
+		u.Email = ""
+	}
+	u.Initial = initial(u.Name)
+	u.AccountURL, u.Account = or(props.AccountURL, p.forms.AccountURL), p.forms.Text("account.title")
+	u.SignOut = p.SignOutForm(SignOutProps{SignOutPage: props.SignOutPage, RedirectTo: props.RedirectTo})
+	return u
+}
+
+var embedded = regexp.MustCompile(`^data:image/(png|jpeg|gif|webp);base64,[A-Za-z0-9+/]+=*$`)
+
+// picture is the URL of one, and empty for what no picture has.
+func picture(image string) string {
+	if strings.HasPrefix(image, "https://") || strings.HasPrefix(image, "http://") || embedded.MatchString(image) {
+		return image
+	}
+	return ""
+}
+
+func initial(name string) string {
+	at := strings.IndexFunc(name, func(c rune) bool { return unicode.IsLetter(c) || unicode.IsDigit(c) })
+	if at < 0 {
+		return "•"
+	}
+	return string(unicode.ToUpper([]rune(name[at:])[0]))
+}
