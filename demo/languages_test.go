@@ -153,8 +153,11 @@ func TestEveryLanguageFits(t *testing.T) {
 		if n := ask[int](b, "document.querySelectorAll('iframe').length"); n < 25 {
 			t.Fatalf("%s: %d pages", tag, n)
 		}
-		for _, fault := range b.inFrames(sticksOut) {
-			t.Errorf("R-401 %s: %s", tag, fault)
+		for _, width := range []int{320, 1280} {
+			ask[int](b, fmt.Sprintf("[...document.querySelectorAll('iframe')].map(f => f.width = %d).length", width))
+			for _, fault := range b.inFrames(sticksOut) {
+				t.Errorf("R-401 %s at %d px: %s", tag, width, fault)
+			}
 		}
 	}
 }
