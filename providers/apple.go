@@ -6,9 +6,10 @@ import (
 	"strings"
 
 	"github.com/latchkeyhq/latchkey"
+	"github.com/latchkeyhq/latchkey/providers/profile"
 )
 
-// Apple signs in with an Apple account. Its profile is an [AppleProfile].
+// Apple signs in with an Apple account. Its profile is a [profile.Apple].
 //
 // Apple wants a client secret that is signed anew every few months; see
 // [NewAppleSecret]. The client id is the identifier of a Services ID. Apple
@@ -62,41 +63,9 @@ func appleEmailTrust(c latchkey.Claims) latchkey.EmailTrust {
 // made it up, so only the name is taken, and a field that makes no sense counts
 // as none.
 func appleName(params url.Values) string {
-	var user AppleUser
+	var user profile.AppleUser
 	if json.Unmarshal([]byte(params.Get("user")), &user) != nil {
 		return ""
 	}
 	return strings.TrimSpace(user.Name.FirstName + " " + user.Name.LastName)
-}
-
-// AppleProfile is what an Apple ID token says.
-type AppleProfile struct {
-	IDToken
-	NonceSupported Flag            `json:"nonce_supported"`
-	Email          string          `json:"email"`
-	EmailVerified  Flag            `json:"email_verified"`
-	IsPrivateEmail Flag            `json:"is_private_email"` // Email is a relay of Apple's
-	RealUserStatus AppleRealStatus `json:"real_user_status"`
-	TransferSub    string          `json:"transfer_sub"` // while an application moves to another team
-	User           *AppleUser      `json:"user"`         // nil in an ID token; see AppleUser
-}
-
-// AppleRealStatus is how likely Apple thinks it that the user is a person.
-type AppleRealStatus int
-
-// The likelihoods.
-const (
-	AppleRealUnsupported AppleRealStatus = iota // this platform cannot say
-	AppleRealUnknown
-	AppleRealLikely
-)
-
-// AppleUser is what the form field user of the callback holds at the first
-// consent: JSON that is not signed.
-type AppleUser struct {
-	Name struct {
-		FirstName string `json:"firstName"`
-		LastName  string `json:"lastName"`
-	} `json:"name"`
-	Email string `json:"email"`
 }

@@ -11,9 +11,9 @@
 // path}/callback/{id}, such as https://app.example/auth/callback/github.
 //
 // What a provider says about a person reaches callbacks as [latchkey.Claims].
-// The profile types of this package give it a shape:
+// The types of package profile give it a shape:
 //
-//	profile, err := latchkey.Decode[providers.GitHubProfile](attempt.Profile)
+//	who, err := latchkey.Decode[profile.GitHub](attempt.Profile)
 //
 // They are for reading. Decisions about who somebody is use the exact names of
 // the claims, which encoding/json would also fill from a differently spelled

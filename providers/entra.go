@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"encoding/base64"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"net/http"
@@ -26,7 +25,7 @@ const (
 const entraConsumersTenant = "9188040d-6c67-4c5b-b112-36a304b66dad"
 
 // MicrosoftEntraID signs in with a work, school or personal Microsoft account.
-// Its profile is an [EntraProfile].
+// Its profile is a [profile.Entra].
 //
 // Issuer says whose accounts may enter: one of the constants above, or
 // https://login.microsoftonline.com/{tenant}/v2.0 with the tenant's id, which
@@ -84,7 +83,7 @@ func identifyEntra(fetched bool) func(latchkey.Grant) (latchkey.Identity, error)
 // entraEmailTrust is never Unknown: a tenant can add claims of its own making,
 // email_verified among them.
 func entraEmailTrust(c latchkey.Claims) latchkey.EmailTrust {
-	verified, _ := flagOf(c["xms_edov"])
+	verified := isTrue(c["xms_edov"])
 	list, _ := c["verified_primary_email"].([]any)
 	email := c.String("email")
 	if verified || slices.ContainsFunc(list, func(entry any) bool {
@@ -172,7 +171,7 @@ func EntraPhoto(pixels int) func(ctx context.Context, c *http.Client, t latchkey
 		if err != nil {
 			return nil, err
 		}
-		a, err := get(ctx, c, photo, t)
+		a, err := api{client: c, tokens: t}.get(ctx, photo)
 		if err != nil {
 			return nil, err
 		}
@@ -197,53 +196,4 @@ func claimsOf(idToken string) (latchkey.Claims, error) {
 		return nil, errors.New("providers: the ID token is malformed")
 	}
 	return object(payload)
-}
-
-// EntraProfile is what a Microsoft ID token says. Most members are optional
-// claims, which an application asks for in its registration.
-type EntraProfile struct {
-	IDToken
-	TenantID          string `json:"tid"`
-	ObjectID          string `json:"oid"` // of the person in the tenant, the same for every application
-	SessionID         string `json:"sid"`
-	IdentityProvider  string `json:"idp"`
-	Version           string `json:"ver"` // "2.0"
-	Name              string `json:"name"`
-	GivenName         string `json:"given_name"`
-	FamilyName        string `json:"family_name"`
-	PreferredUsername string `json:"preferred_username"` // may change and be taken over by somebody else
-	UPN               string `json:"upn"`                // user principal name; changes too
-	Picture           string `json:"picture"`            // set by EntraPhoto
-
-	// Email is not proven to be the person's; see MicrosoftEntraID.
-	Email                  string     `json:"email"`
-	EmailDomainVerified    Flag       `json:"xms_edov"`
-	VerifiedPrimaryEmail   StringList `json:"verified_primary_email"`
-	VerifiedSecondaryEmail StringList `json:"verified_secondary_email"`
-
-	Roles         StringList `json:"roles"`
-	Groups        StringList `json:"groups"`
-	HasGroups     Flag       `json:"hasgroups"` // there are too many groups to list
-	AccountStatus int        `json:"acct"`      // 0: member of the tenant, 1: guest
-	AuthContexts  StringList `json:"acrs"`
-
-	Country           string      `json:"ctry"`
-	TenantCountry     string      `json:"tenant_ctry"`
-	TenantRegion      string      `json:"tenant_region_scope"`
-	PreferredLanguage string      `json:"xms_pl"`
-	TenantLanguage    string      `json:"xms_tpl"`
-	DataLocation      string      `json:"xms_pdl"`
-	LoginHint         string      `json:"login_hint"` // opaque
-	IPAddress         string      `json:"ipaddr"`
-	ForwardedFor      string      `json:"fwd"`
-	InCorporateNet    string      `json:"in_corp"`
-	VNet              string      `json:"vnet"`
-	OnPremisesSID     string      `json:"onprem_sid"`
-	DeviceID          string      `json:"ztdid"`
-	Capabilities      StringList  `json:"xms_cc"`
-	PasswordExpires   json.Number `json:"pwd_exp"` // in seconds from the time of issue; empty: not said
-	PasswordURL       string      `json:"pwd_url"`
-	TokenID           string      `json:"uti"`
-	AIO               string      `json:"aio"` // Microsoft's own
-	RH                string      `json:"rh"`  // Microsoft's own
 }

@@ -44,14 +44,6 @@ func ExampleGoogle() {
 	}
 }
 
-// A profile type gives shape to what a callback is handed.
-func ExampleGitHubProfile() {
-	attempt := latchkey.SignInAttempt{Profile: latchkey.Claims{"id": 583231, "login": "octocat", "public_repos": 8}}
-	profile, err := latchkey.Decode[providers.GitHubProfile](attempt.Profile)
-	fmt.Println(profile.Login, profile.PublicRepos, err)
-	// Output: octocat 8 <nil>
-}
-
 func ExampleGitHubEnterprise() {
 	p := providers.GitHubEnterprise("https://git.example.com", latchkey.OAuth{ID: "work", Name: "Work"})
 	fmt.Println(p.UserInfo.URL)

@@ -2,6 +2,7 @@ package providers
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -10,6 +11,7 @@ import (
 	"net"
 	"net/http"
 	"net/url"
+	"strings"
 	"unicode/utf8"
 
 	"github.com/latchkeyhq/latchkey"
@@ -26,18 +28,50 @@ func (a *answer) isOK() bool { return a.status >= 200 && a.status <= 299 }
 // maxAnswer bounds an answer, in bytes. The largest are pictures.
 const maxAnswer = 1 << 20
 
-// get calls an API of the provider with the person's access token. Redirects
-// are answers: following one would hand the token to whoever is named there
-// (RFC 9700 section 4.12).
-func get(ctx context.Context, c *http.Client, target string, t latchkey.Tokens) (*answer, error) {
-	req, err := http.NewRequestWithContext(ctx, http.MethodGet, target, nil)
+// api is a provider as a person's access token opens it.
+type api struct {
+	client *http.Client
+	tokens latchkey.Tokens
+	user   latchkey.Endpoint // OAuth.UserInfo
+}
+
+// fetching completes o with a FetchProfile, unless it has one. Where endpoints
+// follow from the issuer, Derive calls it, after them.
+func fetching(o *latchkey.OAuth, fetch func(ctx context.Context, a api) (latchkey.Claims, error)) *latchkey.OAuth {
+	if o.FetchProfile == nil {
+		user := o.UserInfo
+		o.FetchProfile = func(ctx context.Context, c *http.Client, t latchkey.Tokens) (latchkey.Claims, error) {
+			return fetch(ctx, api{c, t, user})
+		}
+	}
+	return o
+}
+
+// request is a call with the person's access token as RFC 6750 says, for
+// providers that want something else to change. body is sent as JSON; nil:
+// nothing is.
+func (a api) request(ctx context.Context, method, target string, body any) (*http.Request, error) {
+	req, err := http.NewRequestWithContext(ctx, method, target, nil)
 	if err != nil {
 		return nil, errors.New("providers: the URL is malformed")
 	}
 	req.Header.Set("Accept", "application/json")
-	req.Header.Set("Authorization", "Bearer "+t.AccessToken)
+	req.Header.Set("Authorization", "Bearer "+a.tokens.AccessToken)
 	req.Header.Set("User-Agent", "latchkey")
-	stay := *c
+	if body != nil {
+		raw, err := json.Marshal(body)
+		if err != nil {
+			return nil, err
+		}
+		setBody(req, "application/json", raw)
+	}
+	return req, nil
+}
+
+// call sends req. Redirects are answers: following one would hand the token to
+// whoever is named there (RFC 9700 section 4.12).
+func (a api) call(req *http.Request) (*answer, error) {
+	stay := *a.client
 	stay.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
 	resp, err := stay.Do(req)
 	if err != nil {
@@ -54,17 +88,57 @@ func get(ctx context.Context, c *http.Client, target string, t latchkey.Tokens) 
 	return &answer{resp.StatusCode, body}, nil
 }
 
-// getObject is get for an answer that has to be a success and a JSON object.
-func getObject(ctx context.Context, c *http.Client, target string, t latchkey.Tokens) (latchkey.Claims, error) {
-	a, err := get(ctx, c, target, t)
+// get asks for whatever is at target.
+func (a api) get(ctx context.Context, target string) (*answer, error) {
+	req, err := a.request(ctx, http.MethodGet, target, nil)
 	if err != nil {
 		return nil, err
 	}
-	if !a.isOK() {
-		return nil, fmt.Errorf("providers: the profile was answered with status %d", a.status)
-	}
-	return object(a.body)
+	return a.call(req)
 }
+
+// getObject asks for the object at target.
+func (a api) getObject(ctx context.Context, target string) (latchkey.Claims, error) {
+	req, err := a.request(ctx, http.MethodGet, target, nil)
+	if err != nil {
+		return nil, err
+	}
+	return a.object(req)
+}
+
+// userInfo asks for the object at OAuth.UserInfo.
+func (a api) userInfo(ctx context.Context) (latchkey.Claims, error) {
+	return a.getObject(ctx, endpointURL(a.user))
+}
+
+// object is call for an answer that has to be a success and a JSON object.
+func (a api) object(req *http.Request) (latchkey.Claims, error) {
+	var c latchkey.Claims
+	if err := a.into(&c, req); err != nil {
+		return nil, err
+	}
+	if c == nil {
+		return nil, errNoObject
+	}
+	return c, nil
+}
+
+// into is call for an answer that has to be a success and JSON.
+func (a api) into(value any, req *http.Request) error {
+	got, err := a.call(req)
+	if err != nil {
+		return err
+	}
+	if !got.isOK() {
+		return fmt.Errorf("providers: the profile was answered with status %d", got.status)
+	}
+	if decode(got.body, value) != nil {
+		return errNoObject
+	}
+	return nil
+}
+
+var errNoObject = errors.New("providers: the answer is not a JSON object")
 
 // callError keeps what helps of a failed call: *url.Error repeats the query,
 // and net/http quotes malformed answers.
@@ -89,7 +163,7 @@ func callError(req *http.Request, err error) error {
 func object(data []byte) (latchkey.Claims, error) {
 	var c latchkey.Claims
 	if err := decode(data, &c); err != nil || c == nil {
-		return nil, errors.New("providers: the answer is not a JSON object")
+		return nil, errNoObject
 	}
 	return c, nil
 }
@@ -121,4 +195,17 @@ func endpointURL(e latchkey.Endpoint) string {
 	}
 	u.RawQuery = query.Encode()
 	return u.String()
+}
+
+// below is a Derive for providers whose endpoints are at the issuer's.
+func below(authorization, token, userInfo string) func(*latchkey.OAuth) {
+	return func(p *latchkey.OAuth) {
+		if p.Issuer == "" {
+			return // New says what is missing
+		}
+		base := strings.TrimRight(p.Issuer, "/")
+		p.Authorization.URL = cmp.Or(p.Authorization.URL, base+authorization)
+		p.Token.URL = cmp.Or(p.Token.URL, base+token)
+		p.UserInfo.URL = cmp.Or(p.UserInfo.URL, base+userInfo)
+	}
 }

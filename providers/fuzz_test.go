@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"io"
 	"net/http"
+	"strings"
 	"testing"
 
 	"github.com/latchkeyhq/latchkey"
@@ -26,7 +27,7 @@ func FuzzTikTokToken(f *testing.F) {
 	}
 	wrap := providers.TikTok(latchkey.OAuth{}).Transport
 	f.Fuzz(func(t *testing.T, status int, body []byte) {
-		r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, "https://open.tiktokapis.com/v2/oauth/token/", nil)
+		r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, "https://open.tiktokapis.com/v2/oauth/token/", strings.NewReader("grant_type=authorization_code"))
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/latchkeyhq/latchkey"
 	"github.com/latchkeyhq/latchkey/providers"
+	"github.com/latchkeyhq/latchkey/providers/profile"
 )
 
 func TestGitHubAsksForAPrivateEmail(t *testing.T) {
@@ -35,9 +36,9 @@ func TestGitHubAsksForAPrivateEmail(t *testing.T) {
 			s := newSite(t, answers.serve(t), providers.GitHub(latchkey.OAuth{}))
 			s.comeBack(t, "github")
 			a := s.attempt(t)
-			profile, err := latchkey.Decode[providers.GitHubProfile](a.Profile)
-			if err != nil || a.User.Email != row.want || profile.EmailVerified != row.verified {
-				t.Errorf("e-mail %q, verified %v (%v)", a.User.Email, profile.EmailVerified, err)
+			typed, err := latchkey.Decode[profile.GitHub](a.Profile)
+			if err != nil || a.User.Email != row.want || typed.EmailVerified != row.verified {
+				t.Errorf("e-mail %q, verified %v (%v)", a.User.Email, typed.EmailVerified, err)
 			}
 			for _, c := range append(s.wire.to("api.github.com/user"), s.wire.to("api.github.com/user/emails")...) {
 				if c.Header.Get("User-Agent") == "" || c.Header.Get("Authorization") != "Bearer the access token" {

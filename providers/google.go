@@ -2,7 +2,7 @@ package providers
 
 import "github.com/latchkeyhq/latchkey"
 
-// Google signs in with a Google account. Its profile is a [GoogleProfile].
+// Google signs in with a Google account. Its profile is a [profile.Google].
 //
 // Google gives a refresh token only when asked for offline access, and only at
 // the first consent unless asked again:
@@ -24,17 +24,4 @@ func Google(p latchkey.OAuth) *latchkey.OAuth {
 		VerifiesEmail: latchkey.EmailProven,
 		Style:         latchkey.Style{Color: "#1a73e8"},
 	})
-}
-
-// GoogleProfile is what a Google ID token says.
-type GoogleProfile struct {
-	IDToken
-	Name          string `json:"name"`
-	GivenName     string `json:"given_name"`
-	FamilyName    string `json:"family_name"`
-	Picture       string `json:"picture"`
-	Locale        string `json:"locale"`
-	Email         string `json:"email"`
-	EmailVerified bool   `json:"email_verified"`
-	HostedDomain  string `json:"hd"` // of the person's Workspace or Cloud organization; empty: a consumer account
 }

@@ -1,10 +1,36 @@
 package providers
 
 import (
+	"encoding/json"
 	"fmt"
+	"strconv"
+	"strings"
 
 	"github.com/latchkeyhq/latchkey"
+	"github.com/latchkeyhq/latchkey/providers/profile"
 )
+
+// fields says which members of a profile make a person, for the providers that
+// need no more than that. See [mapping.path] for how members are written.
+type fields struct {
+	subject, name, email, image string
+
+	trust   latchkey.EmailTrust
+	noImage bool // see latchkey.Identity.WithoutImage
+}
+
+// identify is an Identify function.
+func (f fields) identify(g latchkey.Grant) (latchkey.Identity, error) {
+	m := mapping{from: g.Profile}
+	return m.identity(latchkey.Identity{
+		Subject:       m.pathID(f.subject),
+		Name:          m.path(f.name),
+		Email:         m.path(f.email),
+		Image:         m.path(f.image),
+		EmailVerified: f.trust,
+		WithoutImage:  f.noImage,
+	})
+}
 
 // mapping reads a profile for an Identify function. Of several names the first
 // counts whose value is present and not null, an empty text included. A value
@@ -25,11 +51,45 @@ func (m *mapping) text(names ...string) string {
 	return text
 }
 
+// path reads text from further inside: dots lead into objects and lists
+// ("user.emails.0"). Of members with | between them the first counts that is
+// present and not null, of members with || the first that is not empty, and
+// members with + are joined by spaces, the empty ones left out.
+func (m *mapping) path(expression string) string {
+	for choice := range strings.SplitSeq(expression, "||") {
+		var parts []string
+		for part := range strings.SplitSeq(choice, "+") {
+			name, value := m.firstAt(strings.Split(part, "|"))
+			text, ok := value.(string)
+			if !ok && value != nil {
+				m.fault(name, value)
+			}
+			if text != "" {
+				parts = append(parts, text)
+			}
+		}
+		if len(parts) > 0 {
+			return strings.Join(parts, " ")
+		}
+	}
+	return ""
+}
+
 // id reads an identifier. Numbers become text, since some providers count their
 // users.
 func (m *mapping) id(names ...string) string {
 	name, value := m.first(names)
-	id := m.from.String(name)
+	return m.idOf(name, value)
+}
+
+// pathID is id for the members of a path.
+func (m *mapping) pathID(expression string) string {
+	name, value := m.firstAt(strings.Split(expression, "|"))
+	return m.idOf(name, value)
+}
+
+func (m *mapping) idOf(name string, value any) string {
+	id := latchkey.Claims{name: value}.String(name)
 	if id == "" && value != nil && value != "" {
 		m.fault(name, value)
 	}
@@ -43,6 +103,34 @@ func (m *mapping) first(names []string) (name string, value any) {
 		}
 	}
 	return name, nil
+}
+
+func (m *mapping) firstAt(paths []string) (path string, value any) {
+	for _, path = range paths {
+		if value = at(map[string]any(m.from), path); value != nil {
+			return path, value
+		}
+	}
+	return path, nil
+}
+
+// at is what stands at the end of a path; nil: nothing.
+func at(value any, path string) any {
+	for name := range strings.SplitSeq(path, ".") {
+		switch inside := value.(type) {
+		case map[string]any:
+			value = inside[name]
+		case []any:
+			i, err := strconv.Atoi(name)
+			if err != nil || i < 0 || i >= len(inside) {
+				return nil
+			}
+			value = inside[i]
+		default:
+			return nil
+		}
+	}
+	return value
 }
 
 func (m *mapping) fault(name string, value any) {
@@ -61,12 +149,21 @@ func (m *mapping) identity(who latchkey.Identity) (latchkey.Identity, error) {
 
 // member returns the object at the end of path; nil if there is none.
 func member(c latchkey.Claims, path ...string) latchkey.Claims {
-	for _, name := range path {
-		inner, ok := c[name].(map[string]any)
-		if !ok {
-			return nil
-		}
-		c = inner
+	inner, _ := at(map[string]any(c), strings.Join(path, ".")).(map[string]any)
+	return inner
+}
+
+// isTrue reads a flag however it is written.
+func isTrue(value any) bool {
+	var flag profile.Flag
+	raw, err := json.Marshal(value)
+	return err == nil && json.Unmarshal(raw, &flag) == nil && bool(flag)
+}
+
+// trust is the verdict of a flag.
+func trust(verified any) latchkey.EmailTrust {
+	if isTrue(verified) {
+		return latchkey.EmailProven
 	}
-	return c
+	return latchkey.EmailUnproven
 }

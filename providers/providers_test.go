@@ -11,6 +11,7 @@ import (
 
 	"github.com/latchkeyhq/latchkey"
 	"github.com/latchkeyhq/latchkey/providers"
+	"github.com/latchkeyhq/latchkey/providers/profile"
 )
 
 // recorded is what a provider says about somebody, and what becomes of it.
@@ -48,12 +49,12 @@ var catalogue = map[string]struct {
 	provider func(latchkey.OAuth) *latchkey.OAuth
 	typed    func(latchkey.Claims) (any, error)
 }{
-	"github":             {providers.GitHub, as[providers.GitHubProfile]},
-	"google":             {providers.Google, as[providers.GoogleProfile]},
-	"microsoft-entra-id": {providers.MicrosoftEntraID, as[providers.EntraProfile]},
-	"apple":              {providers.Apple, as[providers.AppleProfile]},
-	"tiktok":             {providers.TikTok, as[providers.TikTokProfile]},
-	"yandex":             {providers.Yandex, as[providers.YandexProfile]},
+	"github":             {providers.GitHub, as[profile.GitHub]},
+	"google":             {providers.Google, as[profile.Google]},
+	"microsoft-entra-id": {providers.MicrosoftEntraID, as[profile.Entra]},
+	"apple":              {providers.Apple, as[profile.Apple]},
+	"tiktok":             {providers.TikTok, as[profile.TikTok]},
+	"yandex":             {providers.Yandex, as[profile.Yandex]},
 }
 
 func as[T any](c latchkey.Claims) (any, error) { return latchkey.Decode[T](c) }

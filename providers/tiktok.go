@@ -3,7 +3,6 @@ package providers
 import (
 	"context"
 	"fmt"
-	"net/http"
 	"net/url"
 	"slices"
 	"strings"
@@ -11,7 +10,7 @@ import (
 	"github.com/latchkeyhq/latchkey"
 )
 
-// TikTok signs in with a TikTok account. Its profile is a [TikTokProfile].
+// TikTok signs in with a TikTok account. Its profile is a [profile.TikTok].
 //
 // The client id is what TikTok calls the client key. TikTok wants the domain
 // and the callback URL registered and approved, and applications in production
@@ -29,14 +28,7 @@ import (
 //
 // An error that TikTok reports instead of a profile is a [*TikTokError].
 func TikTok(p latchkey.OAuth) *latchkey.OAuth {
-	own := p.Transport
-	p.Transport = func(next http.RoundTripper) http.RoundTripper {
-		if own != nil {
-			next = own(next)
-		}
-		return &tikTokTransport{next}
-	}
-	o := p.Or(latchkey.OAuth{
+	return fetching(dialect{answer: repairTikTok}.of(p).Or(latchkey.OAuth{
 		ID:             "tiktok",
 		Name:           "TikTok",
 		ClientAuth:     latchkey.ClientSecretPost,
@@ -49,11 +41,15 @@ func TikTok(p latchkey.OAuth) *latchkey.OAuth {
 		Identify:       identifyTikTok,
 		VerifiesEmail:  latchkey.EmailUnproven,
 		Style:          latchkey.Style{Color: "#000"},
-	})
-	if o.FetchProfile == nil {
-		o.FetchProfile = fetchTikTok(o.UserInfo)
+	}), fetchTikTok)
+}
+
+// repairTikTok knows the errors of TikTok's old envelope.
+func repairTikTok(c latchkey.Claims) latchkey.Claims {
+	if stated := member(c, "data"); stated.String("error_code") != "" && stated.String("error_code") != "0" {
+		return fault("tiktok_"+stated.String("error_code"), stated.String("description"))
 	}
-	return o
+	return c
 }
 
 func identifyTikTok(g latchkey.Grant) (latchkey.Identity, error) {
@@ -73,24 +69,22 @@ func identifyTikTok(g latchkey.Grant) (latchkey.Identity, error) {
 
 // fetchTikTok asks for the profile. Its errors come in an envelope of their
 // own, which says more than the status does.
-func fetchTikTok(user latchkey.Endpoint) func(context.Context, *http.Client, latchkey.Tokens) (latchkey.Claims, error) {
-	return func(ctx context.Context, c *http.Client, t latchkey.Tokens) (latchkey.Claims, error) {
-		a, err := get(ctx, c, endpointURL(user), t)
-		if err != nil {
-			return nil, err
-		}
-		profile, err := object(a.body)
-		if err != nil {
-			return nil, fmt.Errorf("providers: TikTok answered with status %d and no JSON object", a.status)
-		}
-		if err := tikTokFault(profile); err != nil {
-			return nil, err
-		}
-		if !a.isOK() {
-			return nil, fmt.Errorf("providers: TikTok answered with status %d", a.status)
-		}
-		return profile, nil
+func fetchTikTok(ctx context.Context, a api) (latchkey.Claims, error) {
+	got, err := a.get(ctx, endpointURL(a.user))
+	if err != nil {
+		return nil, err
 	}
+	profile, err := object(got.body)
+	if err != nil {
+		return nil, fmt.Errorf("providers: TikTok answered with status %d and no JSON object", got.status)
+	}
+	if err := tikTokFault(profile); err != nil {
+		return nil, err
+	}
+	if !got.isOK() {
+		return nil, fmt.Errorf("providers: TikTok answered with status %d", got.status)
+	}
+	return profile, nil
 }
 
 func tikTokFault(profile latchkey.Claims) error {
@@ -150,31 +144,4 @@ func TikTokFields(fields ...TikTokField) latchkey.Endpoint {
 		URL:    "https://open.tiktokapis.com/v2/user/info/",
 		Params: url.Values{"fields": {strings.Join(names, ",")}},
 	}
-}
-
-// TikTokProfile is what TikTok says about a person, in its envelope.
-type TikTokProfile struct {
-	Data struct {
-		User TikTokUser `json:"user"`
-	} `json:"data"`
-	Error TikTokError `json:"error"`
-}
-
-// TikTokUser holds the fields that were asked for; the others are empty or nil.
-type TikTokUser struct {
-	OpenID          string `json:"open_id"`  // of the person in this application
-	UnionID         string `json:"union_id"` // of the person in all applications of the developer
-	AvatarURL       string `json:"avatar_url"`
-	AvatarURL100    string `json:"avatar_url_100"`   // 100 by 100 pixels
-	AvatarLargeURL  string `json:"avatar_large_url"` // more pixels than AvatarURL
-	DisplayName     string `json:"display_name"`
-	Username        string `json:"username"`
-	BioDescription  string `json:"bio_description"`
-	ProfileDeepLink string `json:"profile_deep_link"` // URL of the profile's page
-	IsVerified      *bool  `json:"is_verified"`       // the badge, not the e-mail
-	FollowerCount   *int64 `json:"follower_count"`
-	FollowingCount  *int64 `json:"following_count"`
-	LikesCount      *int64 `json:"likes_count"` // of all videos together
-	VideoCount      *int64 `json:"video_count"` // public ones
-	Email           string `json:"email"`       // TikTok does not support it: always empty so far
 }

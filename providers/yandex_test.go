@@ -5,6 +5,7 @@ import (
 
 	"github.com/latchkeyhq/latchkey"
 	"github.com/latchkeyhq/latchkey/providers"
+	"github.com/latchkeyhq/latchkey/providers/profile"
 )
 
 func TestYandexMapping(t *testing.T) {
@@ -56,7 +57,7 @@ func TestYandexBirthdates(t *testing.T) {
 		"1987-03-12": {1987, 3, 12, 1}, "0000-12-23": {0, 12, 23, 1}, "1987-00-00": {1987, 0, 0, 1},
 		"": {}, "1987": {}, "1987-3-12": {}, "+987-03-12": {}, "abcd-ef-gh": {}, "19870-3-12": {},
 	} {
-		year, month, day, ok := providers.YandexProfile{Birthday: &text}.Birthdate()
+		year, month, day, ok := profile.Yandex{Birthday: &text}.Birthdate()
 		if got := [4]int{year, month, day, map[bool]int{true: 1}[ok]}; got != want {
 			t.Errorf("%q: %v, want %v", text, got, want)
 		}
@@ -67,7 +68,7 @@ func TestR317WhatYandexDoesNotSay(t *testing.T) {
 	for name, claims := range map[string]latchkey.Claims{
 		"absent": {"id": "1"}, "null": {"id": "1", "sex": nil, "birthday": nil, "is_avatar_empty": nil},
 	} {
-		p, err := latchkey.Decode[providers.YandexProfile](claims)
+		p, err := latchkey.Decode[profile.Yandex](claims)
 		if err != nil || p.Sex != nil || p.Birthday != nil || p.IsAvatarEmpty != nil {
 			t.Errorf("R-317 %s: %+v, %v", name, p, err)
 		}
@@ -75,8 +76,8 @@ func TestR317WhatYandexDoesNotSay(t *testing.T) {
 			t.Errorf("R-317 %s: a birthday", name)
 		}
 	}
-	p, err := latchkey.Decode[providers.YandexProfile](latchkey.Claims{"sex": providers.YandexFemale, "birthday": "", "is_avatar_empty": false})
-	if err != nil || p.Sex == nil || *p.Sex != providers.YandexFemale || p.Birthday == nil || p.IsAvatarEmpty == nil || *p.IsAvatarEmpty {
+	p, err := latchkey.Decode[profile.Yandex](latchkey.Claims{"sex": profile.YandexFemale, "birthday": "", "is_avatar_empty": false})
+	if err != nil || p.Sex == nil || *p.Sex != profile.YandexFemale || p.Birthday == nil || p.IsAvatarEmpty == nil || *p.IsAvatarEmpty {
 		t.Errorf("R-317 said: %+v, %v", p, err)
 	}
 }

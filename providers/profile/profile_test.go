@@ -44,3 +44,11 @@ func ExampleOpenID() {
 	fmt.Println(who.Subject, who.Address.Locality, who.EmailVerified == nil)
 	// Output: ada London true
 }
+
+// A profile type gives shape to what a callback is handed.
+func ExampleGitHub() {
+	attempt := latchkey.SignInAttempt{Profile: latchkey.Claims{"id": 583231, "login": "octocat", "public_repos": 8}}
+	who, err := latchkey.Decode[profile.GitHub](attempt.Profile)
+	fmt.Println(who.Login, who.PublicRepos, err)
+	// Output: octocat 8 <nil>
+}

@@ -1,11 +1,11 @@
-package providers_test
+package profile_test
 
 import (
 	"encoding/json"
 	"fmt"
 	"testing"
 
-	"github.com/latchkeyhq/latchkey/providers"
+	"github.com/latchkeyhq/latchkey/providers/profile"
 )
 
 func TestFlag(t *testing.T) {
@@ -14,7 +14,7 @@ func TestFlag(t *testing.T) {
 		"false": "false", `"false"`: "false", "0": "false", `"0"`: "false", `""`: "false", "null": "false",
 		"2": "error", `"yes"`: "error", "[]": "error", "{}": "error",
 	} {
-		var f providers.Flag
+		var f profile.Flag
 		got := ""
 		if err := json.Unmarshal([]byte(text), &f); err != nil {
 			got = "error"
@@ -29,7 +29,7 @@ func TestFlag(t *testing.T) {
 
 func TestStringList(t *testing.T) {
 	for text, want := range map[string]string{`"a"`: "[a]", `["a","b"]`: "[a b]", "[]": "[]", "null": "[]", "7": "error", `[7]`: "error"} {
-		var l providers.StringList
+		var l profile.StringList
 		got := ""
 		if err := json.Unmarshal([]byte(text), &l); err != nil {
 			got = "error"
@@ -47,7 +47,7 @@ func FuzzProfileTypes(f *testing.F) {
 		f.Add([]byte(seed))
 	}
 	f.Fuzz(func(t *testing.T, data []byte) {
-		var entra providers.EntraProfile
+		var entra profile.Entra
 		if json.Unmarshal(data, &entra) != nil {
 			return
 		}

@@ -1,4 +1,4 @@
-package providers
+package profile
 
 import (
 	"encoding/json"

@@ -1,0 +1,28 @@
+// Package catalogue lists the providers of package providers, for programs that
+// show all of them. Importing it links them all.
+package catalogue
+
+import (
+	"github.com/latchkeyhq/latchkey"
+	"github.com/latchkeyhq/latchkey/providers"
+	"github.com/latchkeyhq/latchkey/providers/profile"
+)
+
+// Entry is one provider.
+type Entry struct {
+	New     func(latchkey.OAuth) *latchkey.OAuth
+	Profile any // a zero value of the type in package profile that its profiles have
+}
+
+// Providers lists all OAuth and OpenID Connect providers, in no order that
+// matters. The list is the caller's own.
+func Providers() []Entry {
+	return []Entry{
+		{New: providers.Apple, Profile: profile.Apple{}},
+		{New: providers.GitHub, Profile: profile.GitHub{}},
+		{New: providers.Google, Profile: profile.Google{}},
+		{New: providers.MicrosoftEntraID, Profile: profile.Entra{}},
+		{New: providers.TikTok, Profile: profile.TikTok{}},
+		{New: providers.Yandex, Profile: profile.Yandex{}},
+	}
+}

@@ -1,0 +1,187 @@
+package providers
+
+import (
+	"bytes"
+	"encoding/json"
+	"io"
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+
+	"github.com/latchkeyhq/latchkey"
+)
+
+// maxToken bounds a token answer that is worth repairing, in bytes.
+const maxToken = 64 << 10
+
+// dialect is how a provider's calls stray from the standards. What is nil does
+// not stray.
+type dialect struct {
+	// header is set over that of every call.
+	header http.Header
+	// ask changes a token request, which is its own to change; form is what it
+	// would send.
+	ask func(r *http.Request, form url.Values)
+	// answer makes the members of a token answer those of RFC 6749 section 5, be
+	// it a token or an error. An answer that is a form counts as well.
+	answer func(latchkey.Claims) latchkey.Claims
+}
+
+// of returns p with calls that speak the dialect, after a transport of the
+// caller's.
+func (d dialect) of(p latchkey.OAuth) latchkey.OAuth {
+	own := p.Transport
+	p.Transport = func(next http.RoundTripper) http.RoundTripper {
+		if own != nil {
+			next = own(next)
+		}
+		return &interpreter{d, next}
+	}
+	return p
+}
+
+// interpreter speaks a dialect.
+type interpreter struct {
+	dialect
+	next http.RoundTripper
+}
+
+// RoundTrip implements [http.RoundTripper].
+func (t *interpreter) RoundTrip(r *http.Request) (*http.Response, error) {
+	form := tokenForm(r)
+	if t.header != nil || form != nil {
+		r = r.Clone(r.Context())
+		for name, values := range t.header {
+			r.Header[name] = values
+		}
+	}
+	if form != nil && t.ask != nil {
+		t.ask(r, form)
+	}
+	resp, err := t.next.RoundTrip(r)
+	if err != nil || form == nil || t.answer == nil {
+		return resp, err
+	}
+	return t.repair(resp)
+}
+
+// tokenForm is what a token request sends; nil for other calls.
+func tokenForm(r *http.Request) url.Values {
+	if r.Method != http.MethodPost || r.GetBody == nil {
+		return nil
+	}
+	body, err := r.GetBody()
+	if err != nil {
+		return nil
+	}
+	defer body.Close()
+	text, err := io.ReadAll(body)
+	if err != nil {
+		return nil
+	}
+	if form, err := url.ParseQuery(string(text)); err == nil && form.Has("grant_type") {
+		return form
+	}
+	return nil
+}
+
+// setBody replaces what a request sends.
+func setBody(r *http.Request, mediaType string, body []byte) {
+	r.Header.Set("Content-Type", mediaType)
+	r.ContentLength = int64(len(body))
+	r.GetBody = func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(body)), nil }
+	r.Body, _ = r.GetBody()
+}
+
+// sendForm sends another form.
+func sendForm(r *http.Request, form url.Values) {
+	setBody(r, "application/x-www-form-urlencoded", []byte(form.Encode()))
+}
+
+// sendJSON sends an object of texts instead of a form.
+func sendJSON(r *http.Request, members map[string]string) {
+	body, _ := json.Marshal(members) // texts can always be encoded
+	setBody(r, "application/json", body)
+}
+
+// sendQuery sends everything in the URL.
+func sendQuery(r *http.Request, query url.Values) {
+	r.Method, r.Body, r.GetBody, r.ContentLength = http.MethodGet, nil, nil, 0
+	r.Header.Del("Content-Type")
+	target := *r.URL
+	target.RawQuery = query.Encode()
+	r.URL = &target
+}
+
+// repair reads an answer and lets its status and media type follow from what it
+// says. What it does not understand is handed on as it came.
+func (t *interpreter) repair(resp *http.Response) (*http.Response, error) {
+	start, err := io.ReadAll(io.LimitReader(resp.Body, maxToken+1))
+	if err != nil {
+		resp.Body.Close()
+		return nil, err
+	}
+	members := tokenMembers(resp, start)
+	if members == nil || len(start) > maxToken {
+		resp.Body = &rest{io.MultiReader(bytes.NewReader(start), resp.Body), resp.Body}
+		return resp, nil
+	}
+	resp.Body.Close()
+	members = t.answer(members)
+	body, err := json.Marshal(members)
+	if err != nil {
+		return nil, err
+	}
+	if members.String("access_token") != "" && resp.StatusCode/100 != 3 { // redirects stay an error
+		resp.StatusCode, resp.Status = http.StatusOK, "200 OK"
+	}
+	resp.Header.Set("Content-Type", "application/json")
+	resp.Header.Set("Content-Length", strconv.Itoa(len(body)))
+	resp.ContentLength = int64(len(body))
+	resp.Body = io.NopCloser(bytes.NewReader(body))
+	return resp, nil
+}
+
+// rest is a body of which the start was read already.
+type rest struct {
+	io.Reader
+	io.Closer
+}
+
+// tokenMembers reads an object or a form; nil: it is neither.
+func tokenMembers(resp *http.Response, body []byte) latchkey.Claims {
+	if members, err := object(body); err == nil {
+		return members
+	}
+	form, err := url.ParseQuery(string(body))
+	if err != nil || !form.Has("access_token") || strings.Contains(resp.Header.Get("Content-Type"), "html") {
+		return nil
+	}
+	members := latchkey.Claims{}
+	for name := range form {
+		members[name] = form.Get(name)
+	}
+	return members
+}
+
+// asBearer is an answer that leaves token_type out, or names a type of its own.
+func asBearer(c latchkey.Claims) latchkey.Claims {
+	if c.String("access_token") != "" {
+		c["token_type"] = "bearer"
+	}
+	return c
+}
+
+// withoutIDToken drops an ID token that nobody asked for and nobody could
+// verify: the provider is used as one of OAuth alone.
+func withoutIDToken(c latchkey.Claims) latchkey.Claims {
+	delete(c, "id_token")
+	return c
+}
+
+// fault is the answer for an error that is said in another way. The code is cut
+// to what fits into a log.
+func fault(code, description string) latchkey.Claims {
+	return latchkey.Claims{"error": code, "error_description": description}
+}
