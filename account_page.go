@@ -104,8 +104,11 @@ func accountView(ctx context.Context, x *exchange, here *currentUser) (page.Acco
 	if err != nil {
 		return view, err
 	}
-	others := otherWaysIn(s, here, keys, sessions)
+	others := otherWaysIn(s, here, sessions)
 	for i, a := range accounts {
+		if a.Type == TypeWebAuthn && s.store.has(abilityAuthenticators) {
+			continue
+		}
 		removable := s.directory.canLose(&here.user, accounts, keys, i)
 		view.Linked = append(view.Linked, page.Linked{
 			Provider: s.shownProvider(a.Provider), ProviderAccountID: a.ProviderAccountID, Detail: a.Email,
@@ -113,7 +116,8 @@ func accountView(ctx context.Context, x *exchange, here *currentUser) (page.Acco
 		})
 	}
 	view.Linked = append(view.Linked, others...)
-	if len(view.Linked) == 0 {
+	view.Passkeys = passkeysView(x, here, accounts, keys)
+	if len(view.Linked)+len(view.Passkeys.Keys) == 0 {
 		view.Linked = passwords(s, nil) // nothing else can have let them in
 	}
 	view.Providers = unlinked(x, here, accounts)
@@ -136,19 +140,16 @@ func (s *setup) shownProvider(id string) page.Provider {
 }
 
 // otherWaysIn are those that no account stands for: a link to a proven e-mail
-// address, a passkey, a password that a session of theirs was opened with.
-func otherWaysIn(s *setup, here *currentUser, keys []Authenticator, sessions []StoredSession) []page.Linked {
+// address, a password that a session of theirs was opened with.
+func otherWaysIn(s *setup, here *currentUser, sessions []StoredSession) []page.Linked {
 	used := map[string]bool{here.provider: true}
 	for _, row := range sessions {
 		used[row.Provider] = true
 	}
 	var ways []page.Linked
 	for _, p := range s.order {
-		switch info := p.info(); {
-		case info.kind == TypeEmail && here.user.Email != "" && !here.user.EmailVerified.IsZero():
+		if info := p.info(); info.kind == TypeEmail && here.user.Email != "" && !here.user.EmailVerified.IsZero() {
 			ways = append(ways, page.Linked{Provider: s.shownProvider(info.id), Detail: here.user.Email, Fixed: true})
-		case info.kind == TypeWebAuthn && len(keys) > 0:
-			ways = append(ways, page.Linked{Provider: s.shownProvider(info.id), Fixed: true})
 		}
 	}
 	return append(ways, passwords(s, used)...)
@@ -208,6 +209,8 @@ func changeAccount(ctx context.Context, x *exchange) (*Response, error) {
 			return back(noticeLast), nil
 		}
 		return back(noticeUnlinked), ignoring(err, ErrNotFound)
+	case "rename", "remove":
+		return changePasskey(ctx, x, here, x.query.Get("do"))
 	case "end":
 		return back(noticeEnded), ignoring(d.endSession(ctx, id, x.field("session")), ErrNotFound)
 	case "others":

@@ -93,3 +93,8 @@ func asJSON(r *Response) *Response {
 	res.Cookies = r.Cookies
 	return res
 }
+
+// optionsRefused is how Auth.js refuses to make options for a passkey.
+func optionsRefused(reason string) *Response {
+	return noStore(jsonBytes(http.StatusBadRequest, append(jsontext.AppendText([]byte(`{"error":`), reason), '}')))
+}

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"unicode"
 
 	"golang.org/x/text/unicode/norm"
 
@@ -127,13 +126,4 @@ func (p *credentialsProvider) accountKey(fields map[string]string) string {
 	}
 	name := strings.ToLower(norm.NFKC.String(strings.Map(visible, typed)))
 	return "try:" + p.ID + ":" + strings.TrimSpace(name)
-}
-
-// visible drops, as a mapping of [strings.Map], characters that do not show, and
-// bytes that are none.
-func visible(r rune) rune {
-	if r == unicode.ReplacementChar || unicode.In(r, unicode.Cc, unicode.Cf, unicode.Other_Default_Ignorable_Code_Point, unicode.Variation_Selector) {
-		return -1
-	}
-	return r
 }

@@ -88,7 +88,7 @@ func (d *directory) undoLink(ctx context.Context, s *store, who *signInResult, e
 	_, err = s.deleteSession(ctx, who.session.Token)
 	if who.account.UserID != "" && s.accountLists != nil {
 		_, unlinked := s.unlinkAccount(ctx, who.account.Provider, who.account.ProviderAccountID)
-		err = errors.Join(err, ignoring(unlinked, ErrNotFound))
+		err = errors.Join(err, ignoring(unlinked, ErrNotFound), deletePasskeyOf(ctx, s, &who.account))
 	}
 	return errors.Join(errSessionGone, err)
 }

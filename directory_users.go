@@ -2,6 +2,7 @@ package latchkey
 
 import (
 	"context"
+	"encoding/base64"
 	"errors"
 	"slices"
 	"time"
@@ -60,10 +61,13 @@ func (d *directory) takeAccount(ctx context.Context, s *store, u *User, provider
 		return gone, ErrLastAccount
 	}
 	gone, err = s.unlinkAccount(ctx, provider, id)
-	if err != nil || s.tx != nil {
-		return gone, err
+	if err == nil && s.tx == nil {
+		err = d.bringBackLast(ctx, s, u, &gone)
 	}
-	return gone, d.bringBackLast(ctx, s, u, &gone)
+	if err == nil {
+		err = deletePasskeyOf(ctx, s, &gone)
+	}
+	return gone, err
 }
 
 // bringBackLast links an account again that turned out to be the last way in of
@@ -101,17 +105,17 @@ func (d *directory) waysIn(ctx context.Context, s *store, userID string) ([]Acco
 
 // canLose tells whether a user has a way in without the i-th of their accounts
 // (-1: with all of them):
-// another account of a provider that is still configured, a passkey where those
-// are accepted, or a link to a proven e-mail address.
+// another account of a provider that is still configured, which for a passkey
+// takes the passkey too, or a link to a proven e-mail address.
 func (d *directory) canLose(u *User, accounts []Account, keys []Authenticator, i int) bool {
-	if len(keys) > 0 && d.offers(TypeWebAuthn) {
-		return true
-	}
 	if u.Email != "" && !u.EmailVerified.IsZero() && d.offers(TypeEmail) {
 		return true
 	}
 	for j, a := range accounts {
-		if _, ok := d.providers[a.Provider]; ok && j != i && a.Type != TypeWebAuthn {
+		if _, ok := d.providers[a.Provider]; !ok || j == i {
+			continue
+		}
+		if a.Type != TypeWebAuthn || slices.ContainsFunc(keys, func(k Authenticator) bool { return isKeyOf(&k, &a) }) {
 			return true
 		}
 	}
@@ -215,8 +219,10 @@ func (d *directory) dropAccount(ctx context.Context, s *store, a *Account) error
 			return err
 		}
 	}
-	_, err := s.unlinkAccount(ctx, a.Provider, a.ProviderAccountID)
-	return ignoring(err, ErrNotFound)
+	if _, err := s.unlinkAccount(ctx, a.Provider, a.ProviderAccountID); ignoring(err, ErrNotFound) != nil {
+		return err
+	}
+	return deletePasskeyOf(ctx, s, a)
 }
 
 // vouched: the account came with this e-mail address, and its provider vouched
@@ -224,4 +230,20 @@ func (d *directory) dropAccount(ctx context.Context, s *store, a *Account) error
 func (d *directory) vouched(a *Account, email string) bool {
 	p, configured := d.providers[a.Provider]
 	return a.EmailVouched && a.Email == email && !(configured && p.info().provesNoEmail)
+}
+
+func isKeyOf(k *Authenticator, a *Account) bool {
+	return a.Type == TypeWebAuthn && a.ProviderAccountID == k.ProviderAccountID
+}
+
+// deletePasskeyOf removes the passkey that an account stands for.
+func deletePasskeyOf(ctx context.Context, s *store, a *Account) error {
+	if a.Type != TypeWebAuthn || s.authenticators == nil {
+		return nil
+	}
+	id, err := base64.StdEncoding.DecodeString(a.ProviderAccountID)
+	if err != nil {
+		return nil // no such passkey can be stored
+	}
+	return ignoring(ignoring(s.deleteAuthenticator(ctx, id), ErrNotFound), errors.ErrUnsupported)
 }

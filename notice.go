@@ -32,8 +32,11 @@ const (
 	// On the account page: done, …
 	noticeLinked   = "linked"
 	noticeUnlinked = "unlinked"
-	noticeEnded    = "ended"  // a session was
-	noticeOthers   = "others" // … or all but this one
+	noticeEnded    = "ended"   // a session was
+	noticeOthers   = "others"  // … or all but this one
+	noticeAdded    = "added"   // a passkey was
+	noticeRenamed  = "renamed" // … or was given a name
+	noticeRemoved  = "removed" // … or taken away; typed says which
 	// … and not done.
 	noticeLast      = "last"  // the account is the last way in
 	noticeTaken     = "taken" // the account is somebody else's
@@ -151,7 +154,7 @@ func sayOnAccount(x *exchange, view *page.Account, userID string) {
 		return
 	}
 	switch left.about {
-	case noticeLinked, noticeUnlinked, noticeEnded, noticeOthers:
+	case noticeLinked, noticeUnlinked, noticeEnded, noticeOthers, noticeAdded, noticeRenamed, noticeRemoved:
 		view.Notice = left.about
 	case noticeLast, noticeTaken, noticeNotLinked:
 		view.Error = left.about

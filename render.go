@@ -95,7 +95,8 @@ func pathOf(to string) string {
 func renderForVisitor(ctx context.Context, x *exchange, err error) *Response {
 	t := typeOf(err)
 	isStale := t == ErrInvalidCheck || t == ErrVerification
-	if x.action != "callback" || x.wantsJSON() || !isStale && t != ErrOAuthAccountNotLinked && t != ErrOAuthCallback {
+	isTaken := t == ErrOAuthAccountNotLinked || t == ErrAccountNotLinked
+	if x.action != "callback" || x.wantsJSON() || !isStale && !isTaken && t != ErrOAuthCallback && t != ErrWebAuthnVerification {
 		return nil
 	}
 	who, _ := visitor(ctx, x)
@@ -103,13 +104,13 @@ func renderForVisitor(ctx context.Context, x *exchange, err error) *Response {
 		return nil
 	}
 	account := x.url("account")
-	fromAccount := x.setup.config.Account.Enabled && (t == ErrOAuthAccountNotLinked || x.callbackURL == account)
+	fromAccount := x.setup.config.Account.Enabled && (isTaken || x.callbackURL == account)
 	switch {
 	case errors.Is(err, errNotFresh):
 		return &Response{Redirect: changeURL(x)} // which asks for it
 	case fromAccount && isStale:
 		return &Response{Redirect: account} // which says what is linked
-	case fromAccount && t == ErrOAuthAccountNotLinked:
+	case fromAccount && isTaken:
 		return backToAccount(x, noticeTaken, who.ID)
 	case fromAccount:
 		return backToAccount(x, noticeNotLinked, who.ID)

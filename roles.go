@@ -37,6 +37,7 @@ type providerInfo struct {
 	postsCrossSite    bool   // its callback is a post from its own site
 	provesNoEmail     bool   // it hands out e-mail addresses that nobody has proven
 	provesEmail       bool   // a sign-in with it may be the first proof of an e-mail address
+	signsUpByName     bool   // its form asks who signs up to say so
 	offersWhileTyping bool   // its form has browsers offer passkeys in a field
 	needs             []ability
 	withoutSessions   bool            // alone it cannot open a stored session
@@ -44,6 +45,8 @@ type providerInfo struct {
 
 	// options answers GET /webauthn-options/:provider. nil: it has none.
 	options func(ctx context.Context, x *exchange) (*Response, error)
+	// news is what a browser can be told of passkeys. nil: the provider has none.
+	news func(x *exchange, u *User, keys []Authenticator, gone string) string
 	// signedOut is told that a session it had opened was ended by a sign-out. A
 	// response goes to the browser instead of the usual redirect. nil: it need
 	// not know.

@@ -130,7 +130,11 @@ func (x *exchange) commit(ctx context.Context, in assertion) (*signInResult, err
 	}
 	who, err := d.commitSignIn(ctx, &x.events, in, here, x.setup.sessions.plan(x))
 	if err == nil && here != nil && x.setup.config.Account.Enabled && x.callbackURL == x.url("account") {
-		leave(x, forAccount(x, noticeLinked, here.ID))
+		about := noticeLinked
+		if who.passkey != nil {
+			about = noticeAdded
+		}
+		leave(x, forAccount(x, about, here.ID))
 	}
 	return who, err
 }

@@ -6,6 +6,7 @@ import (
 	"crypto/subtle"
 	"encoding/hex"
 	"strings"
+	"unicode"
 
 	"github.com/latchkeyhq/latchkey/internal/jwtclaims"
 )
@@ -79,4 +80,13 @@ func hexHash(token, secret string) (text [2 * sha256.Size]byte) {
 	sum := sha256.Sum256(append(append(make([]byte, 0, 192), token...), secret...))
 	hex.Encode(text[:], sum[:])
 	return text
+}
+
+// visible drops, as a mapping of [strings.Map], characters that do not show, and
+// bytes that are none.
+func visible(r rune) rune {
+	if r == unicode.ReplacementChar || unicode.In(r, unicode.Cc, unicode.Cf, unicode.Other_Default_Ignorable_Code_Point, unicode.Variation_Selector) {
+		return -1
+	}
+	return r
 }

@@ -78,6 +78,51 @@ func (u *Users) Unlink(ctx context.Context, userID, provider, providerAccountID 
 	return err
 }
 
+// Passkeys lists the passkeys of a user. It needs an Adapter that is an
+// [AuthenticatorAdapter].
+func (u *Users) Passkeys(ctx context.Context, userID string) ([]Authenticator, error) {
+	s, _, err := u.open(ctx, userID)
+	if err != nil {
+		return nil, err
+	}
+	if err := s.store.require("Users.Passkeys", abilityAuthenticators); err != nil {
+		return nil, err
+	}
+	return s.directory.passkeys(ctx, s.store, userID)
+}
+
+// RenamePasskey names a passkey of a user. Of the name 64 characters are kept,
+// and none that do not show; empty: it has no name. A passkey of somebody else is
+// ErrNotFound. It needs an Adapter that is an [AuthenticatorAdapter].
+func (u *Users) RenamePasskey(ctx context.Context, userID string, credentialID []byte, name string) error {
+	s, _, err := u.open(ctx, userID)
+	if err != nil {
+		return err
+	}
+	if err := s.store.require("Users.RenamePasskey", abilityAuthenticators); err != nil {
+		return err
+	}
+	return s.directory.renamePasskey(ctx, userID, credentialID, name)
+}
+
+// RemovePasskey takes a passkey away from a user, together with its account. One
+// of somebody else is ErrNotFound; the last way to sign in is ErrLastAccount. It
+// needs an Adapter that is an [AuthenticatorAdapter] and an [AccountAdapter].
+func (u *Users) RemovePasskey(ctx context.Context, userID string, credentialID []byte) error {
+	s, q, err := u.open(ctx, userID)
+	if err != nil {
+		return err
+	}
+	for _, what := range []ability{abilityAuthenticators, abilityAccountLists} {
+		if err := s.store.require("Users.RemovePasskey", what); err != nil {
+			return err
+		}
+	}
+	err = s.directory.removePasskey(ctx, q, userID, credentialID)
+	q.flush(ctx, s.log, noSubject{})
+	return err
+}
+
 // Sessions lists the stored sessions of a user: their devices. It needs an
 // Adapter that is a [SessionListAdapter].
 func (u *Users) Sessions(ctx context.Context, userID string) ([]StoredSession, error) {

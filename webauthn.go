@@ -39,12 +39,16 @@ type visitorInfo struct {
 // options answers GET /webauthn-options/:provider.
 func (w *webauthnProvider) options(ctx context.Context, x *exchange) (*Response, error) {
 	action, given := x.query.Get("action"), x.query.Has("action")
-	if given && action != actionRegister && action != actionAuthenticate {
+	if given && !slices.Contains([]string{actionRegister, actionAuthenticate, actionSignals}, action) {
 		return optionsRefused("Invalid action"), nil
 	}
 	here, err := x.setup.sessions.current(ctx, x)
 	if err != nil {
 		return nil, x.atProvider(err)
+	}
+	if action == actionSignals {
+		res, err := w.signals(ctx, x, here)
+		return res, x.atProvider(err)
 	}
 	who := visitorInfo{here: here}
 	if here != nil {
@@ -67,10 +71,6 @@ func (w *webauthnProvider) options(ctx context.Context, x *exchange) (*Response,
 		res = optionsRefused("Invalid request")
 	}
 	return res, x.atProvider(err)
-}
-
-func optionsRefused(reason string) *Response {
-	return noStore(jsonBytes(http.StatusBadRequest, append(jsontext.AppendText([]byte(`{"error":`), reason), '}')))
 }
 
 // decide chooses what is done, as Auth.js does: whoever is signed in says so
@@ -208,36 +208,27 @@ func (w *webauthnProvider) creationOptions(ctx context.Context, x *exchange, who
 // registrationOf is what the ceremony is told of a challenge, when it is made and
 // when it is answered.
 func (w *webauthnProvider) registrationOf(x *exchange, c *challenge) Registration {
-	u := c.RegisterData
+	name, displayName := shownNames(c.RegisterData)
 	handle, _ := base64.RawURLEncoding.DecodeString(c.Handle)
-	return Registration{
+	r := Registration{
 		RelyingParty: w.partyOf(x), Options: w.Registration, Challenge: c.bytes(), UserHandle: handle,
-		UserName: firstOf(u.Email, u.Name, u.ID), DisplayName: firstOf(u.Name, u.Email), Conditional: c.Conditional,
+		UserName: name, DisplayName: displayName, Conditional: c.Conditional,
 	}
+	if c.Conditional && r.Options.UserVerification == Required {
+		r.Options.UserVerification = Preferred // nobody is asked for it
+	}
+	return r
 }
 
 // handleOf is what authenticators call the user who has these keys: what they
 // did before, or else random bytes, which tell nothing (section 14.6.1).
 func handleOf(keys []Authenticator) []byte {
-	if i := slices.IndexFunc(keys, func(k Authenticator) bool { return len(k.UserHandle) > 0 }); i >= 0 {
+	if i := slices.IndexFunc(keys, hasHandle); i >= 0 {
 		return keys[i].UserHandle
 	}
 	handle := make([]byte, 32)
 	rand.Read(handle) // never fails
 	return handle
-}
-
-// partyOf is for whom passkeys are.
-func (w *webauthnProvider) partyOf(x *exchange) (rp RelyingParty) {
-	if w.RelyingParty != nil {
-		rp = w.RelyingParty(x.request)
-	}
-	setDefault(&rp.ID, x.origin.HostName())
-	setDefault(&rp.Name, firstOf(x.setup.config.Theme.Name, x.origin.Host()))
-	if len(rp.Origins) == 0 {
-		rp.Origins = []string{x.origin.Text}
-	}
-	return rp
 }
 
 // answer hands options to the browser, and has it remember what they were made

@@ -16,12 +16,14 @@ type Account struct {
 
 	Name   string // of the user; empty: not shown
 	Email  string // of the user; empty: not shown
-	Notice string // what has just been done: linked, unlinked, ended, others; unknown: no message
+	Notice string // what has just been done: linked, unlinked, ended, others, added, renamed, removed; unknown: no message
 	Error  string // what failed: last, taken, link, confirm; unknown: the general message
 
 	Linked       []Linked
 	UnlinkAction string     // where an unlink form is posted; it sends provider and providerAccountId
 	Providers    []Provider // what can be linked besides; their Action starts a sign-in
+
+	Passkeys Passkeys
 
 	Devices      []Device
 	EndAction    string // where a sign-out form of one device is posted; it sends session
@@ -31,6 +33,7 @@ type Account struct {
 	DeleteURL  string // the page that asks before the account is deleted
 
 	FormOrigins []string // as in [SignIn]
+	Script      string   // as in [SignIn]
 }
 
 // Linked is one way in that the user has.
@@ -60,7 +63,11 @@ type Device struct {
 // Account renders the account page.
 func (r *Renderer) Account(v Account) (Page, error) {
 	view := accountView{Account: v, Done: notice(v.Notice), Failed: message{Key: accountMessage(v.Error)}}
-	p := policy{formOrigins: v.FormOrigins}
+	p := policy{formOrigins: v.FormOrigins, clock: v.Passkeys.tellsTimes()}
+	if v.Script != "" {
+		p.nonce = nonce()
+	}
+	view.Keys, view.Nonce = r.newPasskeysView(&v), p.nonce
 	for _, p := range v.Providers {
 		p.Name = p.Label()
 		view.More = append(view.More, providerForm{Provider: p, CSRFToken: v.CSRFToken, CallbackURL: v.CallbackURL})
@@ -83,6 +90,8 @@ type accountView struct {
 	Rows   []deviceRow
 	Others bool // there is a device besides this one
 	Clock  bool // there are times to tell
+	Keys   *passkeysView
+	Nonce  string
 }
 
 // deviceRow is a device made ready for its template.
@@ -94,7 +103,7 @@ type deviceRow struct {
 
 func notice(code string) string {
 	switch code {
-	case "linked", "unlinked", "ended", "others":
+	case "linked", "unlinked", "ended", "others", "added", "renamed", "removed":
 		return "account.notice." + code
 	}
 	return ""

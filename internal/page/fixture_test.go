@@ -57,7 +57,7 @@ var someProviders = []Provider{
 		{Name: "tenant", Type: "hidden", Value: "north"},
 	}},
 	{ID: "email", Name: "Email", Type: Email, Action: "https://shop.example/auth/signin/email"},
-	{ID: "passkey", Name: "Passkey", Type: WebAuthn, Action: "https://shop.example/auth/callback/passkey"},
+	{ID: "passkey", Name: "Passkey", Type: WebAuthn, Action: "https://shop.example/auth/callback/passkey", SignsUp: true},
 }
 
 var someSignIn = SignIn{
@@ -78,6 +78,15 @@ var someAccount = Account{
 		{ID: "d1", Name: "Firefox", System: "Linux", Detail: "London", Seen: time.Date(2026, 3, 1, 8, 30, 0, 0, time.UTC), This: true},
 		{ID: "d2"},
 	},
+	Passkeys: Passkeys{
+		Keys: []Passkey{
+			{ID: "k1", Name: "Bitwarden", Created: time.Date(2026, 2, 3, 4, 5, 0, 0, time.UTC), Used: time.Date(2026, 3, 4, 5, 6, 0, 0, time.UTC), Removable: true},
+			{ID: "k2"},
+		},
+		RenameAction: "/account/rename", RemoveAction: "/account/remove", News: `{"rpId":"shop.example"}`,
+		Add: []Provider{{ID: "passkey", Name: "Passkey", Type: WebAuthn, Action: "/auth/callback/passkey"}},
+	},
+	Script:    "/auth/passkey.js",
 	EndAction: "/account/end", OthersAction: "/account/others", SignOutURL: "/auth/signout", DeleteURL: "/account/delete",
 }
 

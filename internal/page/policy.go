@@ -28,13 +28,17 @@ func (l look) policy(p policy) string {
 		b.WriteString(l.logoSource)
 	}
 	b.WriteString(" " + dataSource)
+	if p.nonce != "" || p.clock {
+		b.WriteString("; script-src")
+	}
 	if p.nonce != "" {
-		b.WriteString("; script-src 'nonce-")
-		b.WriteString(p.nonce)
-		b.WriteString("'; connect-src 'self'")
+		b.WriteString(" 'nonce-" + p.nonce + "'")
 	}
 	if p.clock {
-		b.WriteString("; script-src " + clockHash)
+		b.WriteString(" " + clockHash)
+	}
+	if p.nonce != "" {
+		b.WriteString("; connect-src 'self'")
 	}
 	if p.atOnce {
 		b.WriteString("; script-src " + atOnceHash)

@@ -62,6 +62,10 @@ type Provider struct {
 	// email and webauthn, nothing for the others.
 	Fields []Field
 
+	// SignsUp has the form of a passkey offer to make one by name, where the site
+	// does not say who has one.
+	SignsUp bool
+
 	Icon  string // name of an embedded icon; empty: the one of ID, or the initial of Name
 	Brand string // CSS colour behind the initial; empty or invalid: chosen by ID
 }
@@ -157,6 +161,8 @@ func signInMessage(code string) string {
 		return "signin.error.credentials"
 	case "SessionRequired":
 		return "signin.error.session"
+	case "WebAuthnVerificationError":
+		return "signin.error.passkey"
 	}
 	return "signin.error.other"
 }

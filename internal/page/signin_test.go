@@ -18,7 +18,7 @@ func TestSignInForms(t *testing.T) {
 		if form.attr("action") != want.Action {
 			t.Errorf("form %d goes to %q, want %q", i, form.attr("action"), want.Action)
 		}
-		if got := one(t, form, "button").words(); !strings.HasSuffix(got, "Sign in with "+want.Name) {
+		if got := form.all("button")[0].words(); !strings.HasSuffix(got, "Sign in with "+want.Name) {
 			t.Errorf("button %d says %q", i, got)
 		}
 		if back := form.all("input")[1]; back.attr("name") != "callbackUrl" || back.attr("value") != someSignIn.CallbackURL {
@@ -38,6 +38,7 @@ func TestSignInErrors(t *testing.T) {
 		{"e-mail could not be sent", []string{"EmailSignin"}},
 		{"check the details you provided", []string{"CredentialsSignin"}},
 		{"sign in to access", []string{"SessionRequired"}},
+		{"That passkey did not work", []string{"WebAuthnVerificationError"}},
 		{"unable to sign in", []string{"MissingCSRF", "AccountNotLinked", "SomethingElse"}},
 	} {
 		for _, code := range test.codes {

@@ -23,13 +23,13 @@ func marked() words.Texts {
 // variations are the pages in all the states that change their words.
 func variations() []shown {
 	all := everyPage
-	for _, code := range []string{"Signin", "OAuthAccountNotLinked", "EmailSignin", "CredentialsSignin", "SessionRequired", "~"} {
+	for _, code := range []string{"Signin", "OAuthAccountNotLinked", "EmailSignin", "CredentialsSignin", "SessionRequired", "WebAuthnVerificationError", "~"} {
 		all = append(all, shown{"signin", func(r *Renderer) (Page, error) { return r.SignIn(SignIn{Error: code}) }})
 	}
 	for _, code := range []string{"Configuration", "AccessDenied", "Verification", "~"} {
 		all = append(all, shown{"error", func(r *Renderer) (Page, error) { return r.Error(Error{Code: code}) }})
 	}
-	for _, code := range []string{"linked", "unlinked", "ended", "others", "last", "taken", "link", "confirm", "~"} {
+	for _, code := range []string{"linked", "unlinked", "ended", "others", "added", "renamed", "removed", "last", "taken", "link", "confirm", "~"} {
 		all = append(all, shown{"account", func(r *Renderer) (Page, error) { return r.Account(Account{Notice: code, Error: code}) }})
 	}
 	for _, kind := range []Kind{Forbidden, Missing, Refused, "~"} {

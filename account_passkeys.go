@@ -1,0 +1,70 @@
+package latchkey
+
+import (
+	"context"
+	"encoding/base64"
+	"errors"
+
+	"github.com/latchkeyhq/latchkey/internal/page"
+)
+
+// The passkeys on the account page.
+
+// passkeysView is what the page shows of them.
+func passkeysView(x *exchange, here *currentUser, accounts []Account, keys []Authenticator) page.Passkeys {
+	view := page.Passkeys{RenameAction: x.url("account?do=rename"), RemoveAction: x.url("account?do=remove"), Reauth: !isFresh(x, here)}
+	d := x.setup.directory
+	for i, a := range accounts {
+		for _, k := range keys {
+			if isKeyOf(&k, &a) {
+				view.Keys = append(view.Keys, page.Passkey{
+					ID: base64.RawURLEncoding.EncodeToString(k.CredentialID), Name: k.Name, Created: k.Created, Used: k.Used,
+					Removable: d.canLose(&here.user, accounts, keys, i),
+				})
+			}
+		}
+	}
+	for _, p := range x.setup.order {
+		info := p.info()
+		if info.kind != TypeWebAuthn {
+			continue
+		}
+		action := x.url(info.start + info.id)
+		if view.Reauth {
+			action = x.url("account?do=link")
+		}
+		view.Add = append(view.Add, info.button(action))
+	}
+	if len(view.Add) > 0 {
+		left, gone := noticeOf(x), ""
+		if left.user == here.user.ID && left.about == noticeRemoved {
+			gone = left.typed["passkey"]
+		}
+		view.News = x.setup.providers[view.Add[0].ID].info().news(x, &here.user, keys, gone)
+	}
+	return view
+}
+
+// changePasskey answers the forms for one of them.
+func changePasskey(ctx context.Context, x *exchange, here *currentUser, do string) (*Response, error) {
+	id, err := base64.RawURLEncoding.DecodeString(x.field("passkey"))
+	if err != nil || !x.setup.store.has(abilityAuthenticators) {
+		return backToAccount(x, "", here.user.ID), nil
+	}
+	d := x.setup.directory
+	if do == "rename" {
+		err = d.renamePasskey(ctx, here.user.ID, id, x.field("name"))
+		return backToAccount(x, noticeRenamed, here.user.ID), ignoring(err, ErrNotFound)
+	}
+	if !isFresh(x, here) {
+		return &Response{Redirect: changeURL(x)}, nil
+	}
+	err = d.removePasskey(ctx, &x.events, here.user.ID, id)
+	if errors.Is(err, ErrLastAccount) {
+		return backToAccount(x, noticeLast, here.user.ID), nil
+	}
+	left := forAccount(x, noticeRemoved, here.user.ID)
+	left.typed = map[string]string{"passkey": x.field("passkey")}
+	leave(x, left)
+	return &Response{Redirect: x.url("account")}, ignoring(err, ErrNotFound)
+}

@@ -1,0 +1,66 @@
+package latchkey
+
+import (
+	"context"
+	"encoding/base64"
+	"slices"
+	"strings"
+)
+
+// Passkeys of a user: each has an account, which goes with it.
+
+// longestName is how many characters of a passkey's name are kept.
+const longestName = 64
+
+// passkeys are those of a user that open a session.
+func (d *directory) passkeys(ctx context.Context, s *store, userID string) ([]Authenticator, error) {
+	accounts, keys, err := d.waysIn(ctx, s, userID)
+	return slices.DeleteFunc(keys, func(k Authenticator) bool { return !hasAccount(accounts, &k) }), err
+}
+
+func hasAccount(accounts []Account, k *Authenticator) bool {
+	return slices.ContainsFunc(accounts, func(a Account) bool { return isKeyOf(k, &a) })
+}
+
+// renamePasskey names a passkey of a user; empty: it has no name. ErrNotFound: it
+// is not theirs.
+func (d *directory) renamePasskey(ctx context.Context, userID string, id []byte, name string) error {
+	name = strings.TrimSpace(strings.Map(visible, name))
+	if r := []rune(name); len(r) > longestName {
+		name = strings.TrimSpace(string(r[:longestName]))
+	}
+	return d.store.inTx(ctx, func(ctx context.Context, s *store) error {
+		if err := theirs(ctx, s, userID, id); err != nil {
+			return err
+		}
+		_, err := s.updateAuthenticator(ctx, id, AuthenticatorChange{Name: &name})
+		return err
+	})
+}
+
+// theirs is ErrNotFound for a passkey of somebody else.
+func theirs(ctx context.Context, s *store, userID string, id []byte) error {
+	k, err := s.authenticator(ctx, id)
+	if err == nil && k.UserID != userID {
+		err = ErrNotFound
+	}
+	return err
+}
+
+// removePasskey takes a passkey away from a user, unless it is their last way
+// in.
+func (d *directory) removePasskey(ctx context.Context, q *queue, userID string, id []byte) error {
+	if err := theirs(ctx, d.store, userID, id); err != nil {
+		return err
+	}
+	accounts, err := d.store.listAccounts(ctx, userID)
+	if err != nil {
+		return err
+	}
+	account := base64.StdEncoding.EncodeToString(id)
+	i := slices.IndexFunc(accounts, func(a Account) bool { return a.Type == TypeWebAuthn && a.ProviderAccountID == account })
+	if i < 0 { // it opens nothing
+		return d.store.deleteAuthenticator(ctx, id)
+	}
+	return d.unlink(ctx, q, userID, accounts[i].Provider, account)
+}

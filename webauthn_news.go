@@ -1,0 +1,81 @@
+package latchkey
+
+import (
+	"context"
+	"encoding/base64"
+	"encoding/json"
+	"net/http"
+	"slices"
+)
+
+// For whom passkeys are, and what browsers can be told of those that were renamed
+// or removed, so that password managers follow (Web Authentication Level 3,
+// section 5.1.10).
+
+// actionSignals asks for it.
+const actionSignals = "signals"
+
+// passkeyNews has the members of all the signals that there are.
+type passkeyNews struct {
+	RPID         string    `json:"rpId"`
+	CredentialID string    `json:"credentialId,omitempty"` // that is not accepted any longer
+	UserID       string    `json:"userId,omitempty"`       // what authenticators call the user
+	Accepted     *[]string `json:"allAcceptedCredentialIds,omitempty"`
+	Name         string    `json:"name,omitempty"`
+	DisplayName  string    `json:"displayName,omitempty"`
+}
+
+// news is what there is to tell of a user's passkeys, as JSON; empty: nothing.
+// gone is the id of one that has just been removed; empty: none.
+func (w *webauthnProvider) news(x *exchange, u *User, keys []Authenticator, gone string) string {
+	n := passkeyNews{RPID: w.partyOf(x).ID, CredentialID: gone}
+	if i := slices.IndexFunc(keys, hasHandle); i >= 0 {
+		accepted := make([]string, 0, len(keys))
+		for _, k := range keys {
+			accepted = append(accepted, base64.RawURLEncoding.EncodeToString(k.CredentialID))
+		}
+		n.UserID, n.Accepted = base64.RawURLEncoding.EncodeToString(keys[i].UserHandle), &accepted
+		n.Name, n.DisplayName = shownNames(u)
+	}
+	if n.UserID == "" && gone == "" {
+		return ""
+	}
+	raw, err := json.Marshal(n)
+	if err != nil {
+		return ""
+	}
+	return string(raw)
+}
+
+func hasHandle(k Authenticator) bool { return len(k.UserHandle) > 0 }
+
+// shownNames are what browsers show of a user where people choose a passkey.
+func shownNames(u *User) (name, displayName string) {
+	return firstOf(u.Email, u.Name, u.ID), firstOf(u.Name, u.Email)
+}
+
+// signals answers the question for news.
+func (w *webauthnProvider) signals(ctx context.Context, x *exchange, here *currentUser) (*Response, error) {
+	if here == nil {
+		return optionsRefused("Invalid request"), nil
+	}
+	keys, err := x.setup.directory.passkeys(ctx, x.setup.store, here.user.ID)
+	if err != nil {
+		return nil, err
+	}
+	told := firstOf(w.news(x, &here.user, keys, ""), "null")
+	return noStore(jsonBytes(http.StatusOK, []byte(`{"action":"`+actionSignals+`","options":`+told+`}`))), nil
+}
+
+// partyOf is for whom passkeys are.
+func (w *webauthnProvider) partyOf(x *exchange) (rp RelyingParty) {
+	if w.RelyingParty != nil {
+		rp = w.RelyingParty(x.request)
+	}
+	setDefault(&rp.ID, x.origin.HostName())
+	setDefault(&rp.Name, firstOf(x.setup.config.Theme.Name, x.origin.Host()))
+	if len(rp.Origins) == 0 {
+		rp.Origins = []string{x.origin.Text}
+	}
+	return rp
+}
