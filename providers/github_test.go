@@ -29,6 +29,7 @@ func TestGitHubAsksForAPrivateEmail(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			r := record(t, "github")
 			r.Profile["email"] = nil
+			delete(r.Profile, "email_verified")
 			answers := api{"/login/oauth/access_token": tokenAnswer, "/user": jsonOf(t, r.Profile)}
 			if row.list != "" {
 				answers["/user/emails"] = row.list

@@ -75,7 +75,16 @@ type site struct {
 
 func newSite(t *testing.T, server string, p *latchkey.OAuth) *site {
 	t.Helper()
-	s := &site{wire: &wire{server: server}, log: &strings.Builder{}}
+	w := &wire{server: server}
+	s := newSiteOver(t, w, p)
+	s.wire = w
+	return s
+}
+
+// newSiteOver is newSite with a way to the providers of its own.
+func newSiteOver(t *testing.T, way http.RoundTripper, p *latchkey.OAuth) *site {
+	t.Helper()
+	s := &site{log: &strings.Builder{}}
 	if p.ClientID == "" {
 		p.ClientID = "client"
 	}
@@ -87,7 +96,7 @@ func newSite(t *testing.T, server string, p *latchkey.OAuth) *site {
 		Secrets:   []string{"a secret of a good length for all tests"},
 		Site:      latchkey.Site{AllowedHosts: []string{"127.0.0.1:*"}},
 		Runtime: latchkey.Runtime{
-			HTTPClient: &http.Client{Transport: s.wire},
+			HTTPClient: &http.Client{Transport: way},
 			Logger:     slog.New(slog.NewTextHandler(s.log, nil)),
 		},
 		Callbacks: latchkey.Callbacks{SignIn: func(_ context.Context, a latchkey.SignInAttempt) error {

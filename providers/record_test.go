@@ -1,0 +1,171 @@
+package providers_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"maps"
+	"net/url"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/latchkeyhq/latchkey"
+	"github.com/latchkeyhq/latchkey/providers/catalogue"
+)
+
+// recorded is a provider as its documentation shows it: what it is asked, what
+// it answers, and what becomes of that. It is all that the tests of this file
+// and the next two know of a provider.
+type recorded struct {
+	Options struct{ Issuer, ClientID, ClientSecret string } // what has to be set
+
+	Authorize struct {
+		URL     string
+		Params  map[string]string // beside those of the protocol
+		Without []string          // of those of the protocol: code_challenge, state, nonce
+	}
+	Callback map[string]string // parameters beside code and state
+	Token    scripted
+	// OpenID Connect: what the ID token claims, its algorithm (empty: RS256) and
+	// what the discovery document says beside the usual.
+	IDToken    latchkey.Claims
+	IDTokenAlg string
+	Discovery  map[string]any
+	Requests   []scripted // with the access token, in order
+	Error      struct {
+		At     string // "token", "authorize", or the URL of a request
+		Status int
+		Type   string
+		Answer json.RawMessage
+		Text   string
+		Want   string // in the log
+	}
+
+	Profile  latchkey.Claims // nil: the first answer with the access token, or else the ID token
+	Added    latchkey.Claims // by the provider's function to that
+	Identity latchkey.Identity
+	Tokens   struct { // where it is not what the answer says
+		AccessToken, RefreshToken, Scope string
+	}
+	ID       string // path of the id in the profile; empty: wherever Identity.Subject stands
+	IDReason string // why something that looks like a handle is an id that never changes
+
+	// Unlisted members of the profile that its type need not have, with the
+	// reason.
+	Untyped map[string]string
+}
+
+// scripted is one call and its answer.
+type scripted struct {
+	Method string            // empty: POST for the token, GET otherwise
+	URL    string            // with the query
+	Auth   string            // of a token request: basic (the default), post or none
+	Header map[string]string // what has to be among the headers; an empty value: what must not
+	Form   map[string]string // of a token request: beside the usual; of others: all
+	Whole  map[string]string // all of the form
+	Query  map[string]string // all of the query
+	JSON   map[string]any    // all of the body
+
+	Status int    // of the answer; 0: 200
+	Type   string // empty: application/json
+	Answer json.RawMessage
+	Text   string // an answer that is no JSON
+}
+
+func (r *recorded) query() url.Values {
+	q := url.Values{}
+	for name, value := range r.Callback {
+		q.Set(name, value)
+	}
+	return q
+}
+
+// recordText is the record of a provider.
+func recordText(t *testing.T, id string) []byte {
+	t.Helper()
+	raw, err := os.ReadFile("testdata/" + id + ".json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return raw
+}
+
+func record(t *testing.T, id string) recorded {
+	t.Helper()
+	return parseRecord(t, recordText(t, id))
+}
+
+func parseRecord(t *testing.T, raw []byte) recorded {
+	t.Helper()
+	var r recorded
+	d := json.NewDecoder(bytes.NewReader(raw))
+	d.UseNumber()
+	d.DisallowUnknownFields()
+	if err := d.Decode(&r); err != nil {
+		t.Fatal(err)
+	}
+	switch {
+	case r.Profile != nil:
+	case len(r.Requests) > 0:
+		r.Profile = claimsIn(t, r.Requests[0].Answer)
+	default:
+		r.Profile = maps.Clone(r.IDToken)
+	}
+	maps.Copy(r.Profile, r.Added)
+	return r
+}
+
+func claimsIn(t *testing.T, raw []byte) latchkey.Claims {
+	t.Helper()
+	var c latchkey.Claims
+	d := json.NewDecoder(bytes.NewReader(raw))
+	d.UseNumber()
+	if err := d.Decode(&c); err != nil {
+		t.Fatalf("%v in %.100s", err, raw)
+	}
+	return c
+}
+
+// provider is the entry's, with what the record says has to be set.
+func (r *recorded) provider(e catalogue.Entry) *latchkey.OAuth {
+	p := e.New(latchkey.OAuth{
+		Issuer:   r.Options.Issuer,
+		ClientID: or(r.Options.ClientID, "client"), ClientSecret: or(r.Options.ClientSecret, "the client's secret"),
+	})
+	return p
+}
+
+// derived is what New makes of a provider, but for the environment.
+func (r *recorded) derived(e catalogue.Entry) *latchkey.OAuth {
+	p := r.provider(e)
+	if p.Derive != nil {
+		p.Derive(p)
+	}
+	return p
+}
+
+func or(text, fallback string) string {
+	if text == "" {
+		return fallback
+	}
+	return text
+}
+
+// idPath is where the id stands in the profile.
+func (r *recorded) idPath() string {
+	if r.ID != "" {
+		return r.ID
+	}
+	var found []string
+	for _, l := range leaves(r.Profile) {
+		if textOf(l.value) == r.Identity.Subject {
+			found = append(found, l.path)
+		}
+	}
+	slices.SortFunc(found, func(a, b string) int { return strings.Count(a, ".") - strings.Count(b, ".") })
+	if len(found) == 0 {
+		return ""
+	}
+	return found[0]
+}
