@@ -59,6 +59,14 @@ func notBase64URL(name string) []fault {
 	}
 }
 
+// withSpareBit sets a bit of the last letter that stands for no byte, in texts
+// that have one: those of 32 or 37 bytes do.
+func withSpareBit(text string) string {
+	const letters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_"
+	last := strings.IndexByte(letters, text[len(text)-1])
+	return text[:len(text)-1] + letters[last|1:last|1+1]
+}
+
 // structure is Att-1 and Ass-1 as far as they are the same.
 func structure(class, r string) []fault {
 	all := []fault{
@@ -69,9 +77,11 @@ func structure(class, r string) []fault {
 		{"F-3 id is not base64url", member(func(m map[string]any) { m["id"] = "!" + m["id"].(string) })},
 		{"F-3 id has padding", member(func(m map[string]any) { m["id"] = m["id"].(string) + "=" })},
 		{"F-3 id is standard base64", member(func(m map[string]any) { m["id"] = "++//" })},
+		{"F-3 id has bits left over", member(func(m map[string]any) { m["id"] = withSpareBit(m["id"].(string)) })},
 		{"F-3 id is empty", member(func(m map[string]any) { m["id"] = "" })},
 		{"no rawId", member(func(m map[string]any) { delete(m, "rawId") })},
 		{"rawId is a number", member(func(m map[string]any) { m["rawId"] = 7 })},
+		{"rawId has bits left over", member(func(m map[string]any) { m["rawId"] = withSpareBit(m["rawId"].(string)) })},
 		{"rawId is another", member(func(m map[string]any) { m["rawId"] = "AAAA" })},
 		{"F-4 no type", member(func(m map[string]any) { delete(m, "type") })},
 		{"F-5 type is a number", member(func(m map[string]any) { m["type"] = 7 })},
@@ -286,6 +296,9 @@ func assertionFaults() []fault {
 	all := structure("Ass-1", "R-176")
 	all = append(all, named("Ass-1", "R-176", append(bytes, []fault{
 		{"F-12 no authenticatorData", answered(func(m map[string]any) { delete(m, "authenticatorData") })},
+		{"F-14 authenticatorData has bits left over", answered(func(m map[string]any) {
+			m["authenticatorData"] = withSpareBit(m["authenticatorData"].(string))
+		})},
 		{"F-13 authenticatorData is a number", answered(func(m map[string]any) { m["authenticatorData"] = 7 })},
 		{"F-15 authenticatorData is empty", answered(func(m map[string]any) { m["authenticatorData"] = "" })},
 	}...))...)
