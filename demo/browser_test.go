@@ -27,6 +27,8 @@ func TestInABrowser(t *testing.T) {
 		{"magic link", walkMagicLink}, // R-328: from the mail as it was sent
 		{"account page", walkAccount},
 		{"only the keyboard", walkKeyboard},
+		{"R-206 components", walkComponents},
+		{"components without scripts", walkWithoutScript},
 		{"a narrow window", walkNarrow},
 	} {
 		t.Run(walk.name, func(t *testing.T) {
@@ -38,7 +40,8 @@ func TestInABrowser(t *testing.T) {
 // The buttons and fields that users use.
 const (
 	signInLink   = `header a[href^="/auth/signin"]`
-	signOut      = `header form[action="/auth/signout"] button`
+	userMenu     = `header summary`
+	signOut      = `header form[action$="/auth/signout"] button`
 	demoButton   = `form[action$="/signin/demo"] button`
 	password     = `form[action$="/callback/credentials"]`
 	emailForm    = `form[action$="/signin/email"]`
@@ -57,6 +60,7 @@ func walkIdentityProvider(b *tab) {
 	b.click(`nav a[href="/profile"]`)
 	b.waitFor("/profile")
 	b.says("ada@example.com", "Signed in until", `"name": "Ada Lovelace"`)
+	b.click(userMenu)
 	b.click(signOut)
 	b.waitFor("/")
 	b.becomes("document.body.innerText.includes('Try signing in')")
@@ -162,6 +166,8 @@ func walkKeyboard(b *tab) {
 	b.tabTo(passwordDone)
 	b.press(kb.Enter)
 	b.waitFor("/profile")
+	b.tabTo(userMenu)
+	b.press(kb.Enter)
 	b.tabTo(signOut)
 	b.press(" ")
 	b.waitFor("/")
@@ -201,8 +207,8 @@ func (b *tab) tabTo(selector string) {
 // (1.4.10 Reflow): nothing may need scrolling sideways.
 func walkNarrow(b *tab) {
 	b.do("narrow", chromedp.EmulateViewport(320, 640))
-	pages := []string{"/", "/mailbox", "/nowhere", "/auth/signin", "/auth/signin?error=CredentialsSignin", "/auth/verify-request", "/auth/error?error=AccessDenied"}
-	for _, path := range pages[:2] {
+	pages := []string{"/", "/components", "/mailbox", "/nowhere", "/auth/signin", "/auth/signin?error=CredentialsSignin", "/auth/verify-request", "/auth/error?error=AccessDenied"}
+	for _, path := range pages[:3] {
 		b.fits(path)
 	}
 	askForLink(b.t, latchkeytest.NewClientAt(b.t, b.origin), strings.Repeat("long.", 10)+"address@example.com")
@@ -214,7 +220,7 @@ func walkNarrow(b *tab) {
 	b.becomes("document.querySelector('button[data-subject]') !== null")
 	b.isNarrow()
 	signInWithPassword(b)
-	for _, path := range []string{"/", "/members", "/profile", "/auth/account", "/auth/account?do=delete", "/auth/signout"} {
+	for _, path := range []string{"/", "/components", "/members", "/profile", "/auth/account", "/auth/account?do=delete", "/auth/signout"} {
 		b.fits(path)
 	}
 }

@@ -7,14 +7,15 @@ import (
 	"html/template"
 	"io"
 	"net/http"
+	"net/url"
 	"strings"
 	"time"
-	"unicode"
 
 	"github.com/latchkeyhq/latchkey"
+	"github.com/latchkeyhq/latchkey/ui"
 )
 
-//go:embed templates style.css icon.svg logo.svg
+//go:embed templates style.css icon.svg logo.svg live.js
 var files embed.FS
 
 // view is what every page is made from.
@@ -22,18 +23,8 @@ type view struct {
 	Title   string
 	Path    string            // of the page, to mark it in the menu
 	Session *latchkey.Session // nil: nobody is signed in
-	CSRF    string            // for the form that signs out; empty without a session
+	UI      *ui.Page          // what the page is made of; nil: it needs none, and sets no cookie
 	Content any
-}
-
-// Initial stands for a picture of who is signed in.
-func (v view) Initial() string {
-	for _, c := range v.Name() {
-		if unicode.IsLetter(c) || unicode.IsDigit(c) {
-			return string(unicode.ToUpper(c))
-		}
-	}
-	return "•"
 }
 
 // Name is what to call who is signed in.
@@ -94,6 +85,37 @@ func (d *site) profile(w http.ResponseWriter, r *http.Request) {
 	d.show(w, r, http.StatusOK, "profile", "Profile", struct{ JSON, Sessions string }{string(text), d.sessions()})
 }
 
+// components shows what package ui has, the first time and again with what was
+// wrong.
+func (d *site) components(w http.ResponseWriter, r *http.Request) {
+	status := http.StatusOK
+	if f := latchkey.FormFailureFrom(r.Context()); f != nil {
+		status = f.Status
+	}
+	d.show(w, r, status, "components", "Components", nil)
+}
+
+// ownForms are the origins that forms of the site's own lead to: browsers apply
+// the policy to the redirect as well.
+func (d *site) ownForms() string {
+	origins := []string{originOf(d.issuer)}
+	if d.github {
+		origins = append(origins, "https://github.com")
+	}
+	if d.google {
+		origins = append(origins, "https://accounts.google.com")
+	}
+	return strings.Join(origins, " ")
+}
+
+func originOf(issuer string) string {
+	u, err := url.Parse(issuer)
+	if err != nil {
+		return ""
+	}
+	return u.Scheme + "://" + u.Host
+}
+
 func (d *site) mailbox(w http.ResponseWriter, r *http.Request) {
 	letters, err := d.mails.letters()
 	if err != nil {
@@ -144,13 +166,13 @@ func (d *site) fail(w http.ResponseWriter, r *http.Request, err error) {
 // show writes a page.
 func (d *site) show(w http.ResponseWriter, r *http.Request, status int, name, title string, content any) {
 	v := view{Title: title, Path: r.URL.Path, Content: content}
-	if session, ok := latchkey.SessionFrom(r.Context()); ok {
-		token, err := d.auth.CSRFToken(w, r)
-		if err != nil {
+	v.Session, _ = latchkey.SessionFrom(r.Context())
+	if v.Session != nil || name == "components" {
+		var err error
+		if v.UI, err = ui.New(d.auth, w, r); err != nil {
 			d.fail(w, r, err)
 			return
 		}
-		v.Session, v.CSRF = session, token
 	}
 	var page bytes.Buffer
 	if err := pages[name].ExecuteTemplate(&page, "layout.html", v); err != nil {
@@ -160,7 +182,7 @@ func (d *site) show(w http.ResponseWriter, r *http.Request, status int, name, ti
 	h := w.Header()
 	h.Set("Content-Type", "text/html; charset=utf-8")
 	h.Set("Cache-Control", "private, no-store") // every page says who is signed in
-	h.Set("Content-Security-Policy", "default-src 'none'; style-src 'self'; img-src 'self'; frame-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'")
+	h.Set("Content-Security-Policy", "default-src 'none'; style-src 'self'; script-src 'self'; connect-src 'self'; img-src 'self' https: data:; frame-src 'self'; form-action 'self' "+d.ownForms()+"; base-uri 'none'; frame-ancestors 'none'")
 	h.Set("Referrer-Policy", "same-origin")
 	h.Set("X-Content-Type-Options", "nosniff")
 	w.WriteHeader(status)
@@ -170,7 +192,7 @@ func (d *site) show(w http.ResponseWriter, r *http.Request, status int, name, ti
 // pages are the templates by name, each inside the layout.
 var pages = func() map[string]*template.Template {
 	all := map[string]*template.Template{}
-	for _, name := range []string{"home", "members", "profile", "mailbox", "notfound"} {
+	for _, name := range []string{"home", "members", "profile", "components", "mailbox", "notfound"} {
 		all[name] = template.Must(template.New(name).Funcs(template.FuncMap{"list": list, "moment": moment}).
 			ParseFS(files, "templates/layout.html", "templates/"+name+".html"))
 	}

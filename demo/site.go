@@ -10,6 +10,7 @@ import (
 	"github.com/latchkeyhq/latchkey"
 	"github.com/latchkeyhq/latchkey/latchkeytest"
 	"github.com/latchkeyhq/latchkey/providers"
+	"github.com/latchkeyhq/latchkey/ui"
 )
 
 // site is the demo: an http.Handler and what it holds open.
@@ -118,6 +119,12 @@ func (d *site) routes() http.Handler {
 	mux.HandleFunc("GET /{$}", d.home)
 	mux.Handle("GET /members", d.auth.RequireSession(http.HandlerFunc(d.members)))
 	mux.Handle("GET /profile", d.auth.RequireSession(http.HandlerFunc(d.profile)))
+	components := http.HandlerFunc(d.components)
+	mux.Handle("GET /components", components)
+	mux.Handle("POST /components", d.auth.SignInAction(components))
+	mux.Handle("POST /signout", d.auth.SignOutAction(nil))
+	mux.Handle("GET /components.css", ui.Stylesheet())
+	mux.HandleFunc("GET /live.js", asset("live.js", "text/javascript; charset=utf-8"))
 	mux.HandleFunc("GET /mailbox", d.mailbox)
 	mux.HandleFunc("GET /mailbox/{id}", d.letter)
 	mux.HandleFunc("GET /style.css", asset("style.css", "text/css; charset=utf-8"))
