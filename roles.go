@@ -47,6 +47,8 @@ type providerInfo struct {
 	options func(ctx context.Context, x *exchange) (*Response, error)
 	// news is what a browser can be told of passkeys. nil: the provider has none.
 	news func(x *exchange, u *User, keys []Authenticator, gone string) string
+	// party is for whom passkeys are. nil: the provider has none.
+	party func(x *exchange) RelyingParty
 	// signedOut is told that a session it had opened was ended by a sign-out. A
 	// response goes to the browser instead of the usual redirect. nil: it need
 	// not know.

@@ -34,7 +34,7 @@ func (p *WebAuthn) prepare(s *setup, _ func(string) string) (preparedProvider, e
 	}
 	w.about = providerInfo{
 		id: w.ID, name: w.Name, kind: TypeWebAuthn, style: w.Style, fields: w.Fields, start: "callback/", provesNoEmail: true,
-		needs: []ability{abilityAuthenticators, abilityAccountLists}, options: w.options, news: w.news, offersWhileTyping: !w.SkipConditionalUI,
+		needs: []ability{abilityAuthenticators, abilityAccountLists}, options: w.options, news: w.news, party: w.partyOf, offersWhileTyping: !w.SkipConditionalUI,
 		signsUpByName: w.ListCredentials != ListKnown,
 	}
 	return w, w.faults(s)

@@ -1,0 +1,95 @@
+package latchkey
+
+import (
+	"context"
+	"encoding/json"
+	"net/http"
+	"slices"
+)
+
+// What browsers and password managers look for in the root of a site.
+
+// RelatedOrigins answers GET /.well-known/webauthn: the origins of pages that may
+// use the passkeys of this site, which are those of [WebAuthn].RelyingParty (Web
+// Authentication Level 3, section 5.11). Browsers ask the host that is the
+// relying party's ID, over https, without cookies.
+//
+//	http.Handle("GET /.well-known/webauthn", auth.RelatedOrigins())
+func (a *Auth) RelatedOrigins() http.Handler { return wellKnown(a.Core().RelatedOrigins) }
+
+// PasskeyEndpoints answers GET /.well-known/passkey-endpoints, which tells
+// password managers where passkeys are made and looked after (W3C Passkey
+// Endpoints). page is a path or URL of the application's own; empty: the account
+// page, or status 404 where that is off.
+//
+//	http.Handle("GET /.well-known/passkey-endpoints", auth.PasskeyEndpoints(""))
+func (a *Auth) PasskeyEndpoints(page string) http.Handler {
+	return wellKnown(func(ctx context.Context, r *Request) (*Response, error) {
+		return a.Core().PasskeyEndpoints(ctx, r, page)
+	})
+}
+
+// wellKnown serves an answer; an error has been logged and says nothing.
+func wellKnown(answer func(context.Context, *Request) (*Response, error)) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		res, err := answer(r.Context(), requestHead(r))
+		if err != nil {
+			res = configJSON()
+		}
+		res.Send(w)
+	})
+}
+
+// RelatedOrigins is [Auth.RelatedOrigins] without net/http. A host that the site
+// does not answer to is an error.
+func (c *Core) RelatedOrigins(ctx context.Context, r *Request) (*Response, error) {
+	x, err := c.reading(ctx, r)
+	if err != nil {
+		return nil, err
+	}
+	var origins []string
+	for _, p := range x.setup.order {
+		for _, origin := range p.info().passkeyOrigins(x) {
+			if !slices.Contains(origins, origin) {
+				origins = append(origins, origin)
+			}
+		}
+	}
+	if origins == nil {
+		return &Response{Status: http.StatusNotFound}, nil
+	}
+	return asWellKnown(map[string][]string{"origins": origins})
+}
+
+// PasskeyEndpoints is [Auth.PasskeyEndpoints] without net/http. A host that the
+// site does not answer to is an error.
+func (c *Core) PasskeyEndpoints(ctx context.Context, r *Request, page string) (*Response, error) {
+	x, err := c.reading(ctx, r)
+	if err != nil {
+		return nil, err
+	}
+	to := x.absolute(page)
+	if page == "" && x.setup.config.Account.Enabled {
+		to = x.url("account")
+	}
+	if to == "" || !x.setup.directory.offers(TypeWebAuthn) {
+		return &Response{Status: http.StatusNotFound}, nil
+	}
+	return asWellKnown(map[string]string{"enroll": to, "manage": to})
+}
+
+func asWellKnown(v any) (*Response, error) {
+	body, err := json.Marshal(v)
+	if err != nil {
+		return nil, err
+	}
+	return jsonBytes(http.StatusOK, body), nil
+}
+
+// passkeyOrigins are those of a provider for passkeys; nil: it is another one.
+func (p *providerInfo) passkeyOrigins(x *exchange) []string {
+	if p.party == nil {
+		return nil
+	}
+	return p.party(x).Origins
+}
