@@ -2,6 +2,7 @@ package latchkey
 
 import (
 	"net/http"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -14,6 +15,15 @@ import (
 // [Core.ActionURL] take it: with a hash of its content, so that browsers keep it
 // and never ask again. What they ask about every time is "client/latchkey.js".
 func ClientRoute() string { return "client/" + client.Name(client.Module) }
+
+// passkeyScript is the URL of what fills in forms for passkeys; empty: there are
+// none.
+func passkeyScript(x *exchange) string {
+	if !slices.ContainsFunc(x.setup.order, func(p preparedProvider) bool { return p.info().kind == TypeWebAuthn }) {
+		return ""
+	}
+	return x.setup.path("client/" + client.Name(client.Passkeys))
+}
 
 // showClient answers GET /client/FILE. It is the same for everybody.
 func showClient(x *exchange) (*Response, error) {

@@ -24,6 +24,7 @@ const (
 const (
 	noticeFailed   = "failed"   // a form was sent in vain
 	noticeUnusable = "unusable" // … because what was typed is no e-mail address
+	noticeUnknown  = "unknown"  // … because nobody has registered the passkey
 	noticeSent     = "sent"     // a link is on its way
 	noticeAgain    = "again"    // … and it is not the first
 	noticeFresh    = "fresh"    // somebody has just signed in, to be asked something that takes it
@@ -201,10 +202,10 @@ func shownFields(p *providerInfo) []Field {
 
 // tried is what the sign-in page shows of a form that was sent in vain.
 func (n *notice) tried(now time.Time) page.Tried {
-	if n.about != noticeFailed && n.about != noticeUnusable {
+	if n.about != noticeFailed && n.about != noticeUnusable && n.about != noticeUnknown {
 		return page.Tried{}
 	}
-	t := page.Tried{Provider: n.provider, Typed: n.typed, Unusable: n.about == noticeUnusable}
+	t := page.Tried{Provider: n.provider, Typed: n.typed, Unusable: n.about == noticeUnusable, Unknown: n.about == noticeUnknown}
 	if n.until.After(now) {
 		t.Wait = n.until.Sub(now)
 	}

@@ -45,6 +45,7 @@ func signInPage(ctx context.Context, x *exchange) (*Response, error) {
 	view := page.SignIn{
 		CSRFToken: x.csrfToken, CallbackURL: x.callbackURL, Error: failed, Email: shownEmail(x.query.Get("email")),
 		Host: x.origin.Host(), As: visitorName(ctx, x), Providers: buttons(x), FormOrigins: x.setup.formOrigins(),
+		Script: passkeyScript(x),
 	}
 	n := noticeOf(x)
 	if failed != "" {

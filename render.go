@@ -190,6 +190,9 @@ func withNotice(x *exchange, err error, res *Response) *Response {
 	if _, ok := errors.AsType[*unusable](err); ok {
 		n.about = noticeUnusable
 	}
+	if codeOf(err) == codeUnknownCredential {
+		n.about = noticeUnknown
+	}
 	if many, ok := errors.AsType[*tooManyTries](err); ok {
 		n.until = x.setup.now().Add(many.wait)
 	}

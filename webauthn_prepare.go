@@ -31,6 +31,9 @@ func (p *WebAuthn) prepare(s *setup, _ func(string) string) (preparedProvider, e
 	w.Fields = slices.Clone(p.Fields)
 	if p.Fields == nil {
 		w.Fields = []Field{{Name: "email", Type: "email", Autocomplete: "username webauthn"}}
+		if w.SkipConditionalUI {
+			w.Fields[0].Autocomplete = "username"
+		}
 	}
 	w.about = providerInfo{
 		id: w.ID, name: w.Name, kind: TypeWebAuthn, style: w.Style, fields: w.Fields, start: "callback/", provesNoEmail: true,

@@ -17,6 +17,7 @@ import (
 	"github.com/latchkeyhq/latchkey"
 	"github.com/latchkeyhq/latchkey/adapters/memoryadapter"
 	"github.com/latchkeyhq/latchkey/latchkeytest"
+	"github.com/latchkeyhq/latchkey/webauthn"
 )
 
 // clientPolicy lets in scripts of the site's own, in files, and nothing else.
@@ -53,6 +54,7 @@ func newClientTest(t *testing.T) *clientTest {
 		Adapter: memoryadapter.New(memoryadapter.Options{}), Session: latchkey.SessionConfig{Strategy: latchkey.JWTSessions},
 		Providers: []latchkey.Provider{
 			iss.Provider(),
+			webauthn.Passkey(latchkey.WebAuthn{}),
 			&latchkey.Credentials{
 				Fields: []latchkey.Field{{Name: "username"}, {Name: "password", Type: "password"}},
 				Authorize: func(_ context.Context, typed map[string]string, _ *latchkey.Request) (*latchkey.User, error) {
@@ -63,6 +65,7 @@ func newClientTest(t *testing.T) *clientTest {
 				},
 			},
 		},
+		Experimental: latchkey.Experimental{EnableWebAuthn: true},
 		Callbacks: latchkey.Callbacks{
 			Session: s.show,
 			Token: func(_ context.Context, u latchkey.TokenUpdate) (latchkey.Claims, error) {
@@ -172,7 +175,7 @@ func walkClient(b *tab, _ *clientTest) {
 	for _, path := range []string{"/stable", "/fixed"} {
 		b.use(path)
 		b.gives("client.getSession()", "null")
-		b.gives("client.getProviders().then(all => Object.values(all).map(p => p.type))", `["oidc","credentials"]`)
+		b.gives("client.getProviders().then(all => Object.values(all).map(p => p.type))", `["oidc","webauthn","credentials"]`)
 		b.gives("client.getCsrfToken().then(token => token.length)", "64")
 		b.gives("client.updateSession('Countess')", "null")
 		b.gives(asAda, `{"status":200,"ok":true,"url":"SITE`+path+`"}`)

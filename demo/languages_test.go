@@ -32,7 +32,7 @@ func everyPage(r *page.Renderer) (all []page.Page, err error) {
 	for _, code := range []string{"", "Signin", "OAuthAccountNotLinked", "EmailSignin", "CredentialsSignin", "SessionRequired", "other"} {
 		add(r.SignIn(page.SignIn{Host: longHost, Error: code, As: longEmail, Email: longEmail, Providers: manyProviders(3)}))
 	}
-	for _, tried := range []page.Tried{{Provider: "crew"}, {Provider: "post", Unusable: true}, {Provider: "crew", Wait: time.Hour}, {Provider: "post", Wait: time.Second}} {
+	for _, tried := range []page.Tried{{Provider: "crew"}, {Provider: "post", Unusable: true}, {Provider: "crew", Unknown: true}, {Provider: "crew", Wait: time.Hour}, {Provider: "post", Wait: time.Second}} {
 		add(r.SignIn(page.SignIn{Host: longHost, Error: "CredentialsSignin", Tried: tried, Providers: manyProviders(9)}))
 	}
 	add(r.SignIn(page.SignIn{}))

@@ -13,7 +13,7 @@ import (
 	"sync"
 )
 
-//go:embed latchkey.js latchkey.d.ts
+//go:embed latchkey.js latchkey.d.ts passkeys.js
 var sources embed.FS
 
 // File is one of the files as browsers get it.
@@ -25,22 +25,35 @@ type File struct {
 	Tag    string // strong ETag of Body
 }
 
-// Module is the name of the client's own file.
-const Module = "latchkey.js"
+// Names of files.
+const (
+	Module   = "latchkey.js" // the client
+	Types    = "latchkey.d.ts"
+	Passkeys = "passkeys.js" // the script of pages with forms for passkeys
+)
 
 // files are read when they are first asked for.
 var files = sync.OnceValue(func() map[string]*File {
+	module := newFile(Module, script, read(Module))
+	pages := bytes.ReplaceAll(read(Passkeys), []byte("./"+Module), []byte("./"+module.Name))
 	return map[string]*File{
-		Module:          newFile(Module, "text/javascript; charset=utf-8"),
-		"latchkey.d.ts": newFile("latchkey.d.ts", "application/typescript; charset=utf-8"),
+		Module:   module,
+		Types:    newFile(Types, "application/typescript; charset=utf-8", read(Types)),
+		Passkeys: newFile(Passkeys, script, pages),
 	}
 })
 
-func newFile(name, mediaType string) *File {
+const script = "text/javascript; charset=utf-8"
+
+func read(name string) []byte {
 	body, err := sources.ReadFile(name)
 	if err != nil {
 		panic(err) // it is compiled in
 	}
+	return body
+}
+
+func newFile(name, mediaType string, body []byte) *File {
 	sum := sha256.Sum256(body)
 	hash := hex.EncodeToString(sum[:8])
 	stem, ext, _ := strings.Cut(name, ".")

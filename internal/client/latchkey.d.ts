@@ -67,6 +67,8 @@ export type AuthorizationParams = string | string[][] | Record<string, string> |
 /** An answer that was no success; everything that asks the server may reject with one. */
 export interface StatusError extends Error {
   status: number
+  /** Where to go first: to sign in once more before a passkey is made. */
+  url?: string
 }
 
 /**
@@ -75,7 +77,10 @@ export interface StatusError extends Error {
  */
 export function configure(options: { basePath: string }): void
 
-/** Signs in: with a provider, by its id, or on the page where all of them are. */
+/**
+ * Signs in: with a provider, by its id, or on the page where all of them are.
+ * A provider of type `webauthn` asks for a passkey.
+ */
 export function signIn(provider: string | undefined, options: SignInOptions<false> & { redirect: false }, authorizationParams?: AuthorizationParams): Promise<SignInResponse>
 export function signIn(provider?: string, options?: SignInOptions<true>, authorizationParams?: AuthorizationParams): Promise<void>
 export function signIn(provider?: string, options?: SignInOptions, authorizationParams?: AuthorizationParams): Promise<SignInResponse | void>
@@ -111,3 +116,52 @@ export interface OnSessionOptions {
  * @returns a function that ends it
  */
 export function onSession(callback: (session: Session | null) => void, options?: OnSessionOptions): () => void
+
+/** Makes a passkey, for a new user or for the one who is signed in. `provider` is "passkey" by default. */
+export function registerPasskey(provider: string | undefined, options: SignInOptions<false> & { redirect: false }): Promise<SignInResponse>
+export function registerPasskey(provider?: string, options?: SignInOptions): Promise<SignInResponse | void>
+
+/**
+ * Offers passkeys where the browser fills in `<input autocomplete="username webauthn">`, and signs in
+ * with the one that is chosen. undefined where the browser cannot, or when something else asked for a
+ * passkey meanwhile.
+ */
+export function autofillPasskey(provider?: string, options?: SignInOptions): Promise<SignInResponse | void>
+
+/**
+ * Makes a passkey for who has just signed in with a password that the browser filled in, without a
+ * question. False where the browser cannot, or did not want to.
+ */
+export function upgradeToPasskey(provider?: string, options?: SignInOptions): Promise<boolean>
+
+/** What a password manager can be told of passkeys. */
+export interface PasskeyNews {
+  rpId: string
+  /** The user handle, base64url. */
+  userId?: string
+  /** A passkey that the site does not know. */
+  credentialId?: string
+  /** All passkeys of the user that the site knows. */
+  allAcceptedCredentialIds?: string[]
+  /** What the user is called now. */
+  name?: string
+  displayName?: string
+}
+
+/** Tells password managers what became of passkeys, where the browser can (Signal API of WebAuthn). */
+export function signalPasskeys(news: PasskeyNews): Promise<void>
+
+/** What a form answers with, and whose passkey it was. */
+export interface PasskeyAnswer {
+  action: "authenticate" | "register"
+  /** The credential as JSON. */
+  data: string
+  rpId: string
+  credentialId: string
+}
+
+/**
+ * Asks for a passkey and leaves it to you to post `action` and `data` to `callback/ID`. `fields` may
+ * name an `action` and an `email`. Ends a question that is open.
+ */
+export function askPasskey(provider: string, fields?: Record<string, unknown>, mediation?: "conditional"): Promise<PasskeyAnswer>

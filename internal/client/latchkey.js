@@ -1,19 +1,18 @@
-// Latchkey in the browser. The types are in latchkey.d.ts; docs/client.md says how
-// to use it.
+// Latchkey in the browser: types in latchkey.d.ts, the rest in docs/client.md.
 
-// The routes are where this file came from: it is client/… below them. What a
-// bundler has made of it has to be told.
+// The routes are where this file came from, client/… below them. A bundle has to
+// be told.
 let base = /^(.*\/)client\/[^/]*$/.exec(import.meta.url)?.[1] ?? "/auth/"
 
 export function configure({ basePath }) {
   base = basePath.replace(/\/*$/, "/")
 }
 
-const credentials = "include" // no different, unless the routes are at another origin
+const credentials = "include" // for routes at another origin
 const here = () => location.href
 const absolute = (url) => new URL(url, here()).href
 
-// textOf leaves out what has no value, which would be sent as "undefined".
+// textOf leaves out what would be sent as "undefined".
 const textOf = (fields) => new URLSearchParams(Object.entries(fields).filter(([, value]) => value != null))
 
 async function read(route, init) {
@@ -21,7 +20,7 @@ async function read(route, init) {
   const answer = await response.json().catch(() => null)
   if (response.ok) return answer
   const failure = new Error(answer?.error ?? answer?.message ?? `${route}: status ${response.status}`)
-  throw Object.assign(failure, { status: response.status })
+  throw Object.assign(failure, { status: response.status, url: answer?.url })
 }
 
 export const getSession = () => read("session")
@@ -49,20 +48,27 @@ function visit(url) {
   if (stays) location.reload()
 }
 
-export async function signIn(provider, options, authorizationParams) {
+export const signIn = (provider, options, authorizationParams) => enter(provider, options, authorizationParams)
+
+async function enter(provider, options, authorizationParams, mediation) {
   const { callbackUrl = here(), redirectTo = callbackUrl, redirect = true, ...fields } = options ?? {}
   const type = provider && (await getProviders())[provider]?.type
   if (!type) return choose(provider, redirect, `${base}signin?${textOf({ callbackUrl: redirectTo })}`)
-  const changes = type === "credentials"
+  const answer = type === "webauthn" && (await askPasskey(provider, fields, mediation))
+  const changes = answer || type === "credentials"
   const route = `${changes ? "callback" : "signin"}/${provider}?${new URLSearchParams(authorizationParams)}`
-  const { status, ok, url } = await post(route, { ...fields, callbackUrl: redirectTo })
+  const { status, ok, url } = await post(route, { ...fields, ...formOf(answer), callbackUrl: redirectTo })
   const said = new URL(url === absolute(redirectTo) ? "?" : url, here()).searchParams // that page may have an error of its own
   const error = said.get("error") ?? undefined
+  const code = said.get("code") ?? undefined
   const told = changes && !error && changed()
+  if (code === "unknown_credential") await signalPasskeys(answer)
   if (redirect) return visit(url)
   await told
-  return { error, code: said.get("code") ?? undefined, status, ok, url: error ? null : url }
+  return { error, code, status, ok, url: error ? null : url }
 }
+
+const formOf = ({ action, data }) => action && { action, data }
 
 // choose leads to the page with all providers.
 function choose(provider, redirect, page) {
@@ -125,8 +131,8 @@ function learn(session) {
   subscribers.forEach(show)
 }
 
-// refresh asks who is signed in. Of several answers the latest question's counts,
-// and a failure changes nothing: who is offline is not signed out.
+// refresh asks who is signed in. The answer to the latest question counts, and a
+// failure changes nothing: who is offline is not signed out.
 async function refresh(tells) {
   if (!subscribers.size) return
   const mine = ++turn
@@ -144,16 +150,14 @@ function changed() {
   return refresh()
 }
 
-// tell says to the other tabs that there may be something new, and with a mark,
-// which those who know it can tell from theirs. Pages with the React client of
-// Auth.js listen, and speak, on the same channel.
+// tell says to the other tabs that there may be something new, unless they know
+// the mark. The React client of Auth.js listens and speaks on the same channel.
 function tell(mark) {
   listen()
   channel.postMessage({ event: "session", data: { trigger: "getSession" }, mark })
 }
 
-// markOf is different for different sessions, whenever they end, and says nothing
-// about them.
+// markOf tells sessions apart, whenever they end, and nothing about them.
 function markOf(session) {
   let mark = 0
   for (const c of JSON.stringify({ ...session, expires: 0 })) mark = (Math.imul(mark, 31) + c.codePointAt()) | 0
@@ -170,3 +174,80 @@ function listen() {
   addEventListener("online", () => refresh(true))
   addEventListener("pageshow", (event) => event.persisted && refresh(true)) // it was frozen and heard nothing
 }
+
+// Passkeys.
+
+const passkeys = globalThis.PublicKeyCredential
+let pending // a browser answers one question at a time
+
+export async function askPasskey(provider, fields, mediation) {
+  const mine = Object.assign(new AbortController(), { mediation })
+  if (pending && !pending.mediation && mediation) mine.abort() // what somebody has clicked goes first
+  else pending?.abort(), (pending = mine)
+  const { signal } = mine
+  try {
+    signal.throwIfAborted()
+    const { action, options } = await read(`webauthn-options/${provider}?${textOf({ ...fields, mediation })}`)
+    signal.throwIfAborted()
+    const [ask, publicKey] = action === "register" ? ["create", creation(options)] : ["get", request(options)]
+    const credential = await navigator.credentials[ask]({ publicKey, mediation, signal })
+    return { action, data: JSON.stringify(plain(credential)), rpId: options.rpId ?? options.rp?.id, credentialId: credential.id }
+  } finally {
+    if (pending === mine) pending = undefined
+  }
+}
+
+export const registerPasskey = (provider = "passkey", options) => enter(provider, { ...options, action: "register" })
+
+export async function autofillPasskey(provider = "passkey", options) {
+  if (!(await passkeys?.isConditionalMediationAvailable?.())) return
+  return enter(provider, { ...options, action: "authenticate" }, undefined, "conditional").catch((error) => {
+    if (error.name !== "AbortError") throw error
+  })
+}
+
+export async function upgradeToPasskey(provider = "passkey", options) {
+  if (!(await passkeys?.getClientCapabilities?.())?.conditionalCreate) return false
+  const asked = enter(provider, { ...options, action: "register", redirect: false }, undefined, "conditional")
+  return asked.then((result) => !result.error, () => false)
+}
+
+export async function signalPasskeys(news) {
+  const names = { credentialId: "signalUnknownCredential", allAcceptedCredentialIds: "signalAllAcceptedCredentials", name: "signalCurrentUserDetails" }
+  for (const member in names) if (news[member]) await passkeys?.[names[member]]?.(news).catch(() => {})
+}
+
+// The JSON of WebAuthn 3, section 5.1, for browsers that do not know it, too.
+
+const creation = (options) =>
+  passkeys.parseCreationOptionsFromJSON?.(options) ?? {
+    ...request(options),
+    user: { ...options.user, id: bytesOf(options.user.id) },
+    excludeCredentials: options.excludeCredentials?.map(withBytes),
+  }
+
+const request = (options) =>
+  (!options.user && passkeys.parseRequestOptionsFromJSON?.(options)) || {
+    ...options,
+    challenge: bytesOf(options.challenge),
+    allowCredentials: options.allowCredentials?.map(withBytes),
+  }
+
+const withBytes = (listed) => ({ ...listed, id: bytesOf(listed.id) })
+
+function plain(credential) {
+  try {
+    return credential.toJSON() // which extensions of password managers may get wrong
+  } catch {
+    const { id, type, rawId, response, authenticatorAttachment } = credential
+    const said = { transports: response.getTransports?.() }
+    for (const name of ["clientDataJSON", "attestationObject", "authenticatorData", "signature", "userHandle"])
+      if (response[name]) said[name] = base64url(response[name])
+    return { id, type, rawId: base64url(rawId), response: said, authenticatorAttachment, clientExtensionResults: {} }
+  }
+}
+
+const bytesOf = (text) => Uint8Array.from(atob(text.replace(/-/g, "+").replace(/_/g, "/")), (c) => c.charCodeAt())
+
+const base64url = (buffer) =>
+  btoa(String.fromCharCode(...new Uint8Array(buffer))).replace(/\+/g, "-").replace(/\//g, "_").replace(/=/g, "")

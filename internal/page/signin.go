@@ -39,6 +39,7 @@ type Tried struct {
 	Typed    map[string]string // what its fields held, by name; passwords are never shown
 	Wait     time.Duration     // until it makes sense to try again; zero: at once
 	Unusable bool              // what was typed is no e-mail address
+	Unknown  bool              // the passkey is nobody's here, and may be forgotten by the browser
 }
 
 // The types of provider a sign-in page distinguishes. Any other is shown as a
@@ -115,6 +116,8 @@ func (v *SignIn) message() message {
 	switch wait := v.Tried.Wait; {
 	case v.Tried.Unusable:
 		return message{Key: "signin.error.address"}
+	case v.Tried.Unknown:
+		return message{Key: "passkey.unknown"}
 	case wait > time.Minute:
 		return message{"signin.error.wait", strconv.Itoa(int((wait + time.Minute - 1) / time.Minute))}
 	case wait > 0:

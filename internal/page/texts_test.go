@@ -35,7 +35,7 @@ func variations() []shown {
 	for _, kind := range []Kind{Forbidden, Missing, Refused, "~"} {
 		all = append(all, shown{"error", func(r *Renderer) (Page, error) { return r.Problem(Problem{Kind: kind, As: "~", SignInURL: "/"}) }})
 	}
-	for _, tried := range []Tried{{Unusable: true}, {Wait: time.Hour}, {Wait: time.Second}} {
+	for _, tried := range []Tried{{Unusable: true}, {Unknown: true}, {Wait: time.Hour}, {Wait: time.Second}} {
 		all = append(all, shown{"signin", func(r *Renderer) (Page, error) { return r.SignIn(SignIn{Tried: tried}) }})
 	}
 	all = append(all, shown{"reauth", func(r *Renderer) (Page, error) { return r.Reauth(Reauth{}) }})

@@ -32,6 +32,12 @@ func chinese() Texts {
 		"signin.error.passkey":     "此通行密钥无法使用。请使用其他通行密钥或其他登录方式。",
 		"signin.error.other":       "无法登录。请重试。",
 
+		"passkey.cancelled": "未使用通行密钥。您可以重试。",
+		"passkey.failed":    "此浏览器无法使用该通行密钥。请重试，或使用其他方式登录。",
+		"passkey.known":     "此设备上已有此账号的通行密钥。",
+		"passkey.refused":   "请检查邮箱地址。如果您已有账号，请直接登录。",
+		"passkey.unknown":   "此网站不认识该通行密钥。请使用其他通行密钥，或使用其他方式登录。",
+
 		"signout.title":   "退出登录",
 		"signout.heading": "退出登录",
 		"signout.ask":     "确定要退出登录吗？",

@@ -32,6 +32,12 @@ func dutch() Texts {
 		"signin.error.passkey":     "Die passkey werkte niet. Gebruik een andere, of log op een andere manier in.",
 		"signin.error.other":       "Inloggen is niet gelukt. Probeer het opnieuw.",
 
+		"passkey.cancelled": "Er is geen passkey gebruikt. Je kunt het opnieuw proberen.",
+		"passkey.failed":    "De passkey kon in deze browser niet worden gebruikt. Probeer het opnieuw of log op een andere manier in.",
+		"passkey.known":     "Op dit apparaat staat al een passkey voor dit account.",
+		"passkey.refused":   "Controleer het e-mailadres. Heb je al een account, log dan in.",
+		"passkey.unknown":   "Deze site kent die passkey niet. Gebruik een andere of log op een andere manier in.",
+
 		"signout.title":   "Uitloggen",
 		"signout.heading": "Uitloggen",
 		"signout.ask":     "Weet je zeker dat je wilt uitloggen?",

@@ -33,6 +33,12 @@ var english = Texts{
 	"signin.error.passkey":     "That passkey did not work. Use another one, or another way to sign in.",
 	"signin.error.other":       "We were unable to sign in to your account. Please try again.",
 
+	"passkey.cancelled": "No passkey was used. You can try again.",
+	"passkey.failed":    "The passkey could not be used in this browser. Please try again, or sign in another way.",
+	"passkey.known":     "There is a passkey for this account on this device already.",
+	"passkey.refused":   "Please check the email address. If you have an account already, sign in instead.",
+	"passkey.unknown":   "This site does not know that passkey. Please use another one, or sign in another way.",
+
 	"signout.title":   "Sign Out",
 	"signout.heading": "Sign out",
 	"signout.ask":     "Are you sure you want to sign out?",

@@ -33,6 +33,12 @@ func french() Texts {
 		"signin.error.passkey":     "Cette clé d’accès n’a pas fonctionné. Utilisez-en une autre, ou un autre moyen de connexion.",
 		"signin.error.other":       "La connexion a échoué. Veuillez réessayer.",
 
+		"passkey.cancelled": "Aucune clé d’accès n’a été utilisée. Vous pouvez réessayer.",
+		"passkey.failed":    "La clé d’accès n’a pas pu être utilisée dans ce navigateur. Veuillez réessayer ou vous connecter autrement.",
+		"passkey.known":     "Il y a déjà une clé d’accès pour ce compte sur cet appareil.",
+		"passkey.refused":   "Veuillez vérifier l’adresse e-mail. Si vous avez déjà un compte, connectez-vous plutôt.",
+		"passkey.unknown":   "Ce site ne connaît pas cette clé d’accès. Veuillez en utiliser une autre ou vous connecter autrement.",
+
 		"signout.title":   "Déconnexion",
 		"signout.heading": "Déconnexion",
 		"signout.ask":     "Voulez-vous vraiment vous déconnecter\u202f?",

@@ -32,6 +32,12 @@ func german() Texts {
 		"signin.error.passkey":     "Dieser Passkey hat nicht funktioniert. Nehmen Sie einen anderen oder melden Sie sich auf einem anderen Weg an.",
 		"signin.error.other":       "Die Anmeldung ist fehlgeschlagen. Bitte versuchen Sie es noch einmal.",
 
+		"passkey.cancelled": "Es wurde kein Passkey benutzt. Sie können es noch einmal versuchen.",
+		"passkey.failed":    "Der Passkey konnte in diesem Browser nicht benutzt werden. Bitte versuchen Sie es noch einmal, oder melden Sie sich anders an.",
+		"passkey.known":     "Auf diesem Gerät gibt es schon einen Passkey für dieses Konto.",
+		"passkey.refused":   "Bitte prüfen Sie die E-Mail-Adresse. Wenn Sie schon ein Konto haben, melden Sie sich stattdessen an.",
+		"passkey.unknown":   "Diese Website kennt diesen Passkey nicht. Bitte benutzen Sie einen anderen, oder melden Sie sich anders an.",
+
 		"signout.title":   "Abmelden",
 		"signout.heading": "Abmelden",
 		"signout.ask":     "Möchten Sie sich wirklich abmelden?",

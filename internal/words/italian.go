@@ -32,6 +32,12 @@ func italian() Texts {
 		"signin.error.passkey":     "Questa passkey non ha funzionato. Usane un’altra o accedi in un altro modo.",
 		"signin.error.other":       "Non è stato possibile accedere. Riprova.",
 
+		"passkey.cancelled": "Non è stata usata nessuna passkey. Puoi riprovare.",
+		"passkey.failed":    "Non è stato possibile usare la passkey in questo browser. Riprova o accedi in un altro modo.",
+		"passkey.known":     "Su questo dispositivo c’è già una passkey per questo account.",
+		"passkey.refused":   "Controlla l’indirizzo email. Se hai già un account, accedi.",
+		"passkey.unknown":   "Questo sito non conosce quella passkey. Usane un’altra o accedi in un altro modo.",
+
 		"signout.title":   "Esci",
 		"signout.heading": "Esci",
 		"signout.ask":     "Vuoi davvero uscire?",

@@ -33,6 +33,12 @@ func korean() Texts {
 		"signin.error.passkey":     "이 패스키를 사용할 수 없습니다. 다른 패스키나 다른 로그인 방법을 사용해 주세요.",
 		"signin.error.other":       "로그인하지 못했습니다. 다시 시도해 주세요.",
 
+		"passkey.cancelled": "패스키를 사용하지 않았습니다. 다시 시도할 수 있습니다.",
+		"passkey.failed":    "이 브라우저에서 패스키를 사용하지 못했습니다. 다시 시도하거나 다른 방법으로 로그인해 주세요.",
+		"passkey.known":     "이 기기에 이 계정의 패스키가 이미 있습니다.",
+		"passkey.refused":   "이메일 주소를 확인해 주세요. 이미 계정이 있으면 로그인해 주세요.",
+		"passkey.unknown":   "이 사이트에 등록되지 않은 패스키입니다. 다른 패스키를 사용하거나 다른 방법으로 로그인해 주세요.",
+
 		"signout.title":   "로그아웃",
 		"signout.heading": "로그아웃",
 		"signout.ask":     "로그아웃하시겠습니까?",

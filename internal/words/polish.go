@@ -33,6 +33,12 @@ func polish() Texts {
 		"signin.error.passkey":     "Ten klucz dostępu nie zadziałał. Użyj innego albo zaloguj się w inny sposób.",
 		"signin.error.other":       "Nie udało się zalogować. Spróbuj ponownie.",
 
+		"passkey.cancelled": "Nie użyto klucza dostępu. Możesz spróbować ponownie.",
+		"passkey.failed":    "Nie udało się użyć klucza dostępu w tej przeglądarce. Spróbuj ponownie lub zaloguj się w inny sposób.",
+		"passkey.known":     "Na tym urządzeniu jest już klucz dostępu do tego konta.",
+		"passkey.refused":   "Sprawdź adres e-mail. Jeśli masz już konto, zaloguj się.",
+		"passkey.unknown":   "Ta witryna nie zna tego klucza dostępu. Użyj innego lub zaloguj się w inny sposób.",
+
 		"signout.title":   "Wylogowanie",
 		"signout.heading": "Wyloguj się",
 		"signout.ask":     "Czy na pewno chcesz się wylogować?",

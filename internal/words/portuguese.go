@@ -32,6 +32,12 @@ func portuguese() Texts {
 		"signin.error.passkey":     "Essa chave de acesso não funcionou. Use outra ou entre de outra forma.",
 		"signin.error.other":       "Não foi possível entrar na sua conta. Tente novamente.",
 
+		"passkey.cancelled": "Nenhuma chave de acesso foi usada. Você pode tentar novamente.",
+		"passkey.failed":    "Não foi possível usar a chave de acesso neste navegador. Tente novamente ou entre de outra forma.",
+		"passkey.known":     "Já existe uma chave de acesso para esta conta neste dispositivo.",
+		"passkey.refused":   "Verifique o e-mail. Se você já tem uma conta, entre nela.",
+		"passkey.unknown":   "Este site não conhece essa chave de acesso. Use outra ou entre de outra forma.",
+
 		"signout.title":   "Sair",
 		"signout.heading": "Sair",
 		"signout.ask":     "Quer mesmo sair da sua conta?",

@@ -33,6 +33,12 @@ func spanish() Texts {
 		"signin.error.passkey":     "Esa llave de acceso no ha funcionado. Usa otra, u otra forma de iniciar sesión.",
 		"signin.error.other":       "No se pudo iniciar sesión. Inténtalo de nuevo.",
 
+		"passkey.cancelled": "No se usó ninguna llave de acceso. Puedes intentarlo de nuevo.",
+		"passkey.failed":    "No se pudo usar la llave de acceso en este navegador. Inténtalo de nuevo o inicia sesión de otra forma.",
+		"passkey.known":     "Ya hay una llave de acceso para esta cuenta en este dispositivo.",
+		"passkey.refused":   "Revisa la dirección de correo. Si ya tienes una cuenta, inicia sesión.",
+		"passkey.unknown":   "Este sitio no conoce esa llave de acceso. Usa otra o inicia sesión de otra forma.",
+
 		"signout.title":   "Cerrar sesión",
 		"signout.heading": "Cerrar sesión",
 		"signout.ask":     "¿Seguro que quieres cerrar la sesión?",

@@ -33,6 +33,12 @@ func turkish() Texts {
 		"signin.error.passkey":     "Bu geçiş anahtarı işe yaramadı. Başka birini kullanın ya da başka bir yolla oturum açın.",
 		"signin.error.other":       "Oturum açılamadı. Lütfen yeniden deneyin.",
 
+		"passkey.cancelled": "Geçiş anahtarı kullanılmadı. Yeniden deneyebilirsiniz.",
+		"passkey.failed":    "Geçiş anahtarı bu tarayıcıda kullanılamadı. Lütfen yeniden deneyin veya başka bir yolla oturum açın.",
+		"passkey.known":     "Bu cihazda bu hesap için zaten bir geçiş anahtarı var.",
+		"passkey.refused":   "Lütfen e-posta adresini kontrol edin. Zaten bir hesabınız varsa oturum açın.",
+		"passkey.unknown":   "Bu site o geçiş anahtarını tanımıyor. Lütfen başka birini kullanın veya başka bir yolla oturum açın.",
+
 		"signout.title":   "Oturumu kapat",
 		"signout.heading": "Oturumu kapatın",
 		"signout.ask":     "Oturumu kapatmak istediğinizden emin misiniz?",

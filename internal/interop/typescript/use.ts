@@ -55,6 +55,20 @@ export async function inAndOut(form: HTMLFormElement) {
 
   text((await signOut({ redirect: false, redirectTo: "/" })).url)
   const left: void = await signOut()
-  await signIn("github", { redirect: false }).catch((error: client.StatusError) => error.status)
   return [gone, left]
+}
+
+export async function passkeys() {
+  const made: SignInResponse = await client.registerPasskey("passkey", { redirect: false })
+  text(made.url ?? "")
+  await client.registerPasskey()
+  await client.autofillPasskey("passkey", { redirectTo: "/" })
+  const upgraded: boolean = await client.upgradeToPasskey()
+  await client.signalPasskeys({ rpId: location.hostname, credentialId: "AAAA" })
+  // @ts-expect-error whose passkeys
+  await client.signalPasskeys({ credentialId: "AAAA" })
+  const { action, data } = await client.askPasskey("passkey", { action: "register", email: "ada@example.com" })
+  text(action + data)
+  await signIn("passkey", { redirect: false }).catch((error: client.StatusError) => error.status)
+  return upgraded
 }
