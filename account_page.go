@@ -116,7 +116,7 @@ func accountView(ctx context.Context, x *exchange, here *currentUser) (page.Acco
 		})
 	}
 	view.Linked = append(view.Linked, others...)
-	view.Passkeys = passkeysView(x, here, accounts, keys)
+	view.Passkeys, view.Script = passkeysView(x, here, accounts, keys), passkeyScript(x)
 	if len(view.Linked)+len(view.Passkeys.Keys) == 0 {
 		view.Linked = passwords(s, nil) // nothing else can have let them in
 	}

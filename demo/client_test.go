@@ -65,7 +65,7 @@ func newClientTest(t *testing.T) *clientTest {
 				},
 			},
 		},
-		Experimental: latchkey.Experimental{EnableWebAuthn: true},
+		Account: latchkey.AccountPage{Enabled: true}, Experimental: latchkey.Experimental{EnableWebAuthn: true},
 		Callbacks: latchkey.Callbacks{
 			Session: s.show,
 			Token: func(_ context.Context, u latchkey.TokenUpdate) (latchkey.Claims, error) {
@@ -101,6 +101,11 @@ func (s *clientTest) routes(auth http.Handler) http.Handler {
 			fmt.Fprintf(w, clientScript, module)
 		})
 	}
+	mux.HandleFunc("GET /form", func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "text/html; charset=utf-8")
+		w.Header().Set("Content-Security-Policy", clientPolicy)
+		fmt.Fprint(w, ownPasskeyForm)
+	})
 	mux.HandleFunc("GET /{script}", func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Type", "text/html; charset=utf-8")
 		w.Header().Set("Content-Security-Policy", clientPolicy)
@@ -108,6 +113,19 @@ func (s *clientTest) routes(auth http.Handler) http.Handler {
 	})
 	return mux
 }
+
+// ownPasskeyForm is a page of the site's own with a form for passkeys.
+const ownPasskeyForm = `<!doctype html><title>Form</title><link rel="icon" href="data:,">
+<script type="module" src="/auth/client/passkeys.js"></script>
+<form data-latchkey-passkey="passkey" method="post" action="/auth/callback/passkey">
+<input type="hidden" name="callbackUrl" value="/stable">
+<input type="hidden" name="action">
+<input type="hidden" name="data">
+<input type="email" name="email" autocomplete="username">
+<p role="alert" hidden data-latchkey-passkey-error data-refused="Taken." data-failed="Failed."></p>
+<button>Sign in</button>
+<button id="new" name="do" value="register">Sign up</button>
+</form>`
 
 // TestClient uses every function of the client in pages under a strict policy.
 // Whatever the console says fails it.

@@ -1,6 +1,8 @@
 package main
 
 import (
+	"encoding/base64"
+	"fmt"
 	"testing"
 	"time"
 
@@ -23,6 +25,8 @@ func TestPasskeys(t *testing.T) {
 		{"R-424 a browser without the JSON of passkeys", walkOldBrowser},
 		{"R-424 a question that is cancelled says so", walkNobody},
 		{"R-424 an e-mail address that is taken", walkTaken},
+		{"R-424 a second passkey, and one less", walkAccountPasskeys},
+		{"R-424 a form on a page of the site's own", walkOwnForm},
 		{"R-421 passkeys by the client", walkPasskeyFunctions},
 		{"R-421 a passkey without a question", walkUpgrade},
 		{"R-164 a passkey of another site is refused, and forgotten", walkForeign},
@@ -205,6 +209,50 @@ func walkTaken(k *keyholder) {
 	k.gives(`client.registerPasskey("passkey", {email: "ada@example.com", redirect: false}).catch(error => error.status)`, "400")
 }
 
+const addPasskey = `form[data-latchkey-passkey-add="passkey"]`
+
+func walkAccountPasskeys(k *keyholder) {
+	k.signUp("ada@example.com")
+	k.newDevice()
+	k.open("/auth/account")
+	k.click(addPasskey + " button")
+	k.becomes(rows(2))
+	k.click(addPasskey + " button")
+	k.becomes("document.querySelector('" + addPasskey + " [role=alert]').checkVisibility()")
+	k.says("There is a passkey for this account on this device already.")
+	held := k.passkeys()
+	if len(held) != 1 {
+		k.t.Fatalf("%d passkeys, want 1", len(held))
+	}
+	k.click(fmt.Sprintf(`form:has(input[name="passkey"][value="%s"]) button`, base64.RawURLEncoding.EncodeToString(held[0].CredentialID)) + `[aria-label^="Remove"]`)
+	k.becomes(rows(1))
+	k.forgets()
+	k.says("Your only way in")
+}
+
+// rows: the account page has so many passkeys.
+func rows(n int) string {
+	return fmt.Sprintf("location.pathname === '/auth/account' && document.querySelectorAll('[aria-label^=\"Rename\"]').length === %d", n)
+}
+
+func walkOwnForm(k *keyholder) {
+	k.open("/form")
+	k.write(passkeyEmail, "ada@example.com")
+	k.click("#new")
+	k.waitFor("/stable")
+	k.becomes("window.stop !== undefined")
+	k.gives(signedInEmail, `"ada@example.com"`)
+	k.leave()
+	k.open("/form")
+	k.write(passkeyEmail, "ada@example.com")
+	k.expect("/auth/webauthn-options/passkey?email=ada%40example.com&action=register")
+	k.click("#new")
+	k.becomes("document.body.innerText.includes('Taken.')")
+	k.click(passkeyForm + " button:not([value])")
+	k.waitFor("/stable")
+	k.gives(signedInEmail, `"ada@example.com"`)
+}
+
 func walkPasskeyFunctions(k *keyholder) {
 	k.use("/stable")
 	k.gives(`client.signIn("passkey", {email: "ada@example.com", redirect: false})`, `{"status":200,"ok":true,"url":"SITE/stable"}`)
@@ -329,7 +377,7 @@ func walkClone(k *keyholder) {
 	k.open("/auth/signin?callbackUrl=/stable")
 	k.click(passkeyButton)
 	k.waitFor("/auth/signin?error=WebAuthnVerificationError")
-	k.says("We were unable to sign in to your account.")
+	k.says("That passkey did not work.")
 	k.use("/stable")
 	k.gives(signedInEmail, "null")
 }
