@@ -197,6 +197,52 @@ func endpointURL(e latchkey.Endpoint) string {
 	return u.String()
 }
 
+// tokenInQuery is a FetchProfile for providers that want the access token as a
+// parameter, and not in a header.
+func tokenInQuery(parameter string) func(context.Context, api) (latchkey.Claims, error) {
+	return func(ctx context.Context, a api) (latchkey.Claims, error) {
+		req, err := a.request(ctx, http.MethodGet, endpointURL(a.user), nil)
+		if err != nil {
+			return nil, err
+		}
+		req.Header.Del("Authorization")
+		query := req.URL.Query()
+		query.Set(parameter, a.tokens.AccessToken)
+		req.URL.RawQuery = query.Encode()
+		return a.object(req)
+	}
+}
+
+// withHeader is a FetchProfile with one more header.
+func withHeader(name, value string) func(context.Context, api) (latchkey.Claims, error) {
+	return func(ctx context.Context, a api) (latchkey.Claims, error) {
+		req, err := a.request(ctx, http.MethodGet, endpointURL(a.user), nil)
+		if err != nil {
+			return nil, err
+		}
+		req.Header.Set(name, value)
+		return a.object(req)
+	}
+}
+
+// proven picks the primary e-mail of a list if its flag says that it is
+// verified, else the first one that is. Anybody can enter the e-mail of somebody
+// else, so others do not count.
+func proven(list []any, verified, primary string) (email string) {
+	for _, entry := range list {
+		c, _ := entry.(map[string]any)
+		target, _ := c["email"].(string)
+		switch {
+		case c[verified] != true:
+		case c[primary] == true:
+			return target
+		case email == "":
+			email = target
+		}
+	}
+	return email
+}
+
 // below is a Derive for providers whose endpoints are at the issuer's.
 func below(authorization, token, userInfo string) func(*latchkey.OAuth) {
 	return func(p *latchkey.OAuth) {

@@ -55,30 +55,11 @@ func fetchGitHub(ctx context.Context, a api) (latchkey.Claims, error) {
 	if err != nil {
 		return nil, err
 	}
-	if email := verifiedEmail(emails); email != "" {
-		profile["email"], profile["email_verified"] = email, true
-	}
-	return profile, nil
-}
-
-// verifiedEmail picks the primary e-mail if it is verified, else the first one
-// that is. Anybody can enter the e-mail of somebody else, so others do not
-// count. A token without the scope gets no list, which is no reason to refuse
-// it.
-func verifiedEmail(a *answer) (email string) {
-	var list []latchkey.Claims
-	if !a.isOK() || decode(a.body, &list) != nil {
-		return ""
-	}
-	for _, entry := range list {
-		target, _ := entry["email"].(string)
-		switch {
-		case entry["verified"] != true:
-		case entry["primary"] == true:
-			return target
-		case email == "":
-			email = target
+	var list []any
+	if emails.isOK() && decode(emails.body, &list) == nil { // a token without the scope gets no list
+		if email := proven(list, "verified", "primary"); email != "" {
+			profile["email"], profile["email_verified"] = email, true
 		}
 	}
-	return email
+	return profile, nil
 }

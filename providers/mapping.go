@@ -15,13 +15,17 @@ import (
 type fields struct {
 	subject, name, email, image string
 
-	trust   latchkey.EmailTrust
-	noImage bool // see latchkey.Identity.WithoutImage
+	trust    latchkey.EmailTrust
+	verified string // the flag that says whether the e-mail is proven; empty: trust
+	noImage  bool   // see latchkey.Identity.WithoutImage
 }
 
 // identify is an Identify function.
 func (f fields) identify(g latchkey.Grant) (latchkey.Identity, error) {
 	m := mapping{from: g.Profile}
+	if f.verified != "" {
+		f.trust = trust(at(map[string]any(g.Profile), f.verified))
+	}
 	return m.identity(latchkey.Identity{
 		Subject:       m.pathID(f.subject),
 		Name:          m.path(f.name),
@@ -56,6 +60,9 @@ func (m *mapping) text(names ...string) string {
 // present and not null, of members with || the first that is not empty, and
 // members with + are joined by spaces, the empty ones left out.
 func (m *mapping) path(expression string) string {
+	if expression == "" {
+		return ""
+	}
 	for choice := range strings.SplitSeq(expression, "||") {
 		var parts []string
 		for part := range strings.SplitSeq(choice, "+") {

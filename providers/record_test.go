@@ -71,6 +71,7 @@ type scripted struct {
 	Type   string // empty: application/json
 	Answer json.RawMessage
 	Text   string // an answer that is no JSON
+	JWT    bool   // the answer is signed
 }
 
 func (r *recorded) query() url.Values {

@@ -138,6 +138,9 @@ func (s *script) answer(r *http.Request) scriptedAnswer {
 			if s.Error.At != "" && s.Error.At == c.URL {
 				return scriptedAnswer{status: s.Error.Status, media: s.Error.Type, body: textOrJSON(s.Error.Text, s.Error.Answer)}
 			}
+			if c.JWT {
+				return scriptedAnswer{media: "application/jwt", body: s.signed(c.Answer)}
+			}
 			return scriptedAnswer{status: c.Status, media: c.Type, body: textOrJSON(c.Text, c.Answer)}
 		}
 	}
@@ -209,6 +212,16 @@ func (s *script) withIDToken(answer []byte) []byte {
 	members["id_token"] = s.sign(claims)
 	raw, _ := json.Marshal(members)
 	return raw
+}
+
+// signed is an answer as a JWT (OpenID Connect Core 1.0, section 5.3.2).
+func (s *script) signed(answer []byte) []byte {
+	var claims map[string]any
+	if json.Unmarshal(answer, &claims) != nil {
+		return answer
+	}
+	claims["iss"], claims["aud"] = s.document()["issuer"], s.clientID
+	return []byte(s.sign(claims))
 }
 
 func (s *script) sign(claims map[string]any) string {

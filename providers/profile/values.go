@@ -22,6 +22,35 @@ type IDToken struct {
 	ID              string     `json:"jti"`
 }
 
+// Standard is an ID token with the claims of OpenID Connect Core 1.0, section
+// 5.1, as providers issue it that keep to the standard.
+type Standard struct {
+	IDToken
+	Name                string     `json:"name"`
+	GivenName           string     `json:"given_name"`
+	FamilyName          string     `json:"family_name"`
+	MiddleName          string     `json:"middle_name"`
+	Nickname            string     `json:"nickname"`
+	PreferredUsername   string     `json:"preferred_username"` // may change and be taken over by somebody else
+	Profile             string     `json:"profile"`            // URL of a page about the person
+	Picture             string     `json:"picture"`
+	Website             string     `json:"website"`
+	Email               string     `json:"email"`
+	EmailVerified       Flag       `json:"email_verified"`
+	Gender              string     `json:"gender"`
+	Birthdate           string     `json:"birthdate"` // YYYY-MM-DD, 0000-MM-DD without the year, or YYYY
+	Zoneinfo            string     `json:"zoneinfo"`
+	Locale              string     `json:"locale"`
+	PhoneNumber         string     `json:"phone_number"`
+	PhoneNumberVerified Flag       `json:"phone_number_verified"`
+	Address             *Address   `json:"address"`       // nil: not said
+	UpdatedAt           any        `json:"updated_at"`    // seconds since 1970; with some providers a text
+	ContextClass        string     `json:"acr"`           // how sure the provider is of the person
+	Methods             StringList `json:"amr"`           // how the person signed in
+	SessionID           string     `json:"sid"`           // at the provider
+	SessionState        string     `json:"session_state"` // OpenID Connect Session Management
+}
+
 // StringList is a list that may be written as a single text where it has one
 // entry, as the aud of a token is.
 type StringList []string
