@@ -1,6 +1,6 @@
 // Package interop holds tests of Latchkey against programs that others wrote:
 //
-//   - authjs: Auth.js, whose tokens, cookies and browser clients are ours, too;
+//   - authjs: Auth.js, whose tokens, cookies, passkeys and browser clients are ours, too;
 //     that of SvelteKit runs in Chromium, beside ours
 //   - typescript: the compiler, which reads the types of our browser client
 //   - openid: a certified OpenID Provider on Node.js

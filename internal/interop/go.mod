@@ -6,7 +6,10 @@ require (
 	github.com/chromedp/chromedp v0.22.1
 	github.com/go-jose/go-jose/v4 v4.1.8
 	github.com/go-webauthn/webauthn v0.18.2
+	github.com/jackc/pgx/v5 v5.12.0
 	github.com/latchkeyhq/latchkey v0.0.0
+	github.com/latchkeyhq/latchkey/adapters/pgxadapter v0.0.0
+	github.com/latchkeyhq/latchkey/webauthn v0.0.0
 	github.com/zitadel/oidc/v3 v3.49.2
 	golang.org/x/net v0.60.0
 )
@@ -26,6 +29,9 @@ require (
 	github.com/google/go-tpm v0.9.8 // indirect
 	github.com/google/uuid v1.6.0 // indirect
 	github.com/gorilla/securecookie v1.1.2 // indirect
+	github.com/jackc/pgpassfile v1.0.0 // indirect
+	github.com/jackc/pgservicefile v0.0.0-20240606120523-5a60cdf6a761 // indirect
+	github.com/jackc/puddle/v2 v2.2.3 // indirect
 	github.com/muhlemmer/gu v0.3.1 // indirect
 	github.com/muhlemmer/httpforwarded v0.1.0 // indirect
 	github.com/philhofer/fwd v1.2.0 // indirect
@@ -45,3 +51,7 @@ require (
 )
 
 replace github.com/latchkeyhq/latchkey => ../..
+
+replace github.com/latchkeyhq/latchkey/adapters/pgxadapter => ../../adapters/pgxadapter
+
+replace github.com/latchkeyhq/latchkey/webauthn => ../../webauthn
