@@ -228,11 +228,11 @@ func wantsNonce(said *oauth.ResponseError) bool {
 }
 
 // checksNow are the ones for a sign-in: what the operator chose, or PKCE, with
-// state and nonce as long as nobody says that the provider supports S256
-//
+// state and nonce as long as nobody says that the provider supports S256, nor
+// that it cannot do more.
 func (p *oauthProvider) checksNow(ctx context.Context) ([]Check, error) {
-	if len(p.Checks) == 0 {
-		return nil, nil
+	if len(p.Checks) == 0 || p.exactChecks {
+		return p.Checks, nil
 	}
 	checks := p.Checks
 	needed := []Check{CheckState}

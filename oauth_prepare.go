@@ -85,8 +85,11 @@ func (p *oauthProvider) fillChecks(s *setup) {
 		p.Checks = []Check{CheckPKCE}
 	}
 	if slices.Contains(p.Checks, CheckNone) {
-		s.log.warnAtStart("callbacks of this provider are not checked: anybody can sign a browser in to an account of their own", "provider", p.ID)
 		p.Checks = slices.DeleteFunc(p.Checks, func(c Check) bool { return c == CheckNone })
+		p.exactChecks = true
+		if !slices.Contains(p.Checks, CheckState) {
+			s.log.warnAtStart("callbacks of this provider are not checked: anybody can sign a browser in to an account of their own", "provider", p.ID)
+		}
 		return
 	}
 	if p.proxied != "" && !p.postsCrossSite() && !slices.Contains(p.Checks, CheckState) {

@@ -15,6 +15,8 @@ type oauthProvider struct {
 	http    *http.Client // for FetchProfile; limited like every call
 	proxied string       // RedirectProxyURL, the provider's or the site's
 	hinted  atomic.Bool  // the operator knows what the ID tokens lack
+
+	exactChecks bool // nothing is added to Checks
 }
 
 func (p *oauthProvider) info() *providerInfo { return &p.about }

@@ -63,7 +63,7 @@ const (
 	CheckPKCE  Check = "pkce"  // RFC 7636, S256
 	CheckState Check = "state" // RFC 6749, section 10.12
 	CheckNonce Check = "nonce" // OpenID Connect Core 1.0, section 3.1.2.1
-	CheckNone  Check = "none"  // nothing is added to the others; alone: no check at all. Unsafe; logs a warning
+	CheckNone  Check = "none"  // nothing is added to the others; alone: no check at all. Without state unsafe; logs a warning then
 )
 
 // ClientAuth is how the site proves itself at a provider's token endpoint. See

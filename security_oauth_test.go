@@ -219,6 +219,20 @@ func TestOAuthRequest(t *testing.T) {
 			t.Error("no warning at start")
 		}
 	})
+	t.Run("R-015 nothing is added to state where the provider can do no more", func(t *testing.T) {
+		s := newOAuthSite(t, withIssuer(func(p *latchkey.OAuth) { p.Checks = []latchkey.Check{latchkey.CheckState, latchkey.CheckNone} }))
+		s.issuer.Misbehave(latchkeytest.Misbehaviour{Discovery: func(d map[string]any) { delete(d, "code_challenge_methods_supported") }})
+		if q := ask(s, "/auth/signin/issuer"); q.Get("state") == "" || q.Get("nonce")+q.Get("code_challenge") != "" {
+			t.Errorf("sent %v", q)
+		}
+		b := s.newBrowser()
+		params := s.authResponse(b, "issuer")
+		params.Del("state")
+		refused(t, b.callback("issuer", params), "Configuration")
+		if strings.Contains(s.log.text(), "not checked") {
+			t.Error("a warning although the state is checked")
+		}
+	})
 	t.Run("R-016 parameters of the protocol stay ours", func(t *testing.T) {
 		s := newOAuthSite(t, withIssuer(fullChecks))
 		reserved := []string{"client_id", "redirect_uri", "response_type", "response_mode", "state", "nonce", "code_challenge", "code_challenge_method", "request", "request_uri"}

@@ -6,8 +6,9 @@ package profile
 // ID tokens and userinfo have them. What a provider leaves out, or says is null,
 // is empty; where the two have to be told apart there is a pointer.
 type OpenID struct {
-	Subject string `json:"sub"`
-	ID      string `json:"id"` // not of the standard; some providers write it instead of sub
+	IDToken // of it, userinfo has the Subject alone
+
+	ID string `json:"id"` // not of the standard; some providers write it instead of sub
 
 	Name              string `json:"name"`
 	GivenName         string `json:"given_name"`

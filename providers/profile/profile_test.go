@@ -13,10 +13,10 @@ import (
 func TestR317StandardClaims(t *testing.T) {
 	yes := true
 	for text, want := range map[string]profile.OpenID{
-		`{"sub":"ada"}`: {Subject: "ada"},
-		`{"sub":"ada","email_verified":null,"address":null,"name":null,"updated_at":null}`: {Subject: "ada"},
+		`{"sub":"ada"}`: {IDToken: profile.IDToken{Subject: "ada"}},
+		`{"sub":"ada","email_verified":null,"address":null,"name":null,"updated_at":null}`: {IDToken: profile.IDToken{Subject: "ada"}},
 		`{"sub":"ada","email_verified":true,"zoneinfo":"Europe/Paris","address":{"locality":"London","country":null}}`: {
-			Subject: "ada", EmailVerified: &yes, Zoneinfo: "Europe/Paris", Address: &profile.Address{Locality: "London"},
+			IDToken: profile.IDToken{Subject: "ada"}, EmailVerified: &yes, Zoneinfo: "Europe/Paris", Address: &profile.Address{Locality: "London"},
 		},
 		`{"id":"7","picture":{"data":{"url":"u"}},"updated_at":"2026-01-01"}`: {ID: "7", Picture: map[string]any{"data": map[string]any{"url": "u"}}, UpdatedAt: "2026-01-01"},
 	} {
