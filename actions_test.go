@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"log/slog"
 	"net/http"
 	"net/url"
 	"strings"
@@ -371,4 +372,36 @@ func TestFormsOfAPage(t *testing.T) {
 	if strings.Contains(fmt.Sprintf("%+v %v", f, *f), f.CSRFToken) {
 		t.Error("R-393: printed, it shows the token")
 	}
+}
+
+// FuzzFormAction posts anything to the actions: nothing of it is a fault, a panic
+// or a sign-in, and what is refused says why.
+func FuzzFormAction(f *testing.F) {
+	for _, body := range []string{
+		"providerId=crew&options.username=a&authorizationParams-prompt=login", "options={&redirectTo=//x", "authorizationParams=%zz&options.=1&=2",
+		`{"providerId":"post","options":{"email":"a@example.com","":1},"authorizationParams":{"":"x"}}`, `{"options":"{\"a\":[]}","redirectTo":"/x"}`, `{"":{}}`,
+	} {
+		f.Add(body, strings.HasPrefix(body, "{"))
+	}
+	s := newSite(f, func(c *latchkey.Config) { c.Limits.Disabled, c.Runtime.Logger = true, slog.New(slog.DiscardHandler) })
+	f.Fuzz(func(t *testing.T, body string, isJSON bool) {
+		s.t = t
+		contentType := formContentType
+		if isJSON {
+			contentType = "application/json"
+		}
+		for _, action := range []http.Handler{s.auth.SignInAction(pageOf(s.auth)), s.auth.SignOutAction(nil)} {
+			a := s.newBrowser().act(action, "/login", body, append([]string{"Content-Type", contentType}, asScript...)...)
+			if a.signsIn() && !strings.Contains(body, "wonderland") {
+				t.Errorf("%q signs in", body)
+			}
+			var r formResult
+			if a.Code == http.StatusBadRequest && json.Unmarshal(a.Body.Bytes(), &r) == nil && r.Failed && len(r.FieldErrors) == 0 {
+				t.Errorf("%q is refused without a word: %s", body, a.Body)
+			}
+			if a := s.newBrowser().act(action, "/login", body, "Content-Type", contentType); a.Code >= 500 && a.Code != http.StatusInternalServerError {
+				t.Errorf("%q: %d", body, a.Code)
+			}
+		}
+	})
 }
