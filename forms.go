@@ -26,6 +26,8 @@ type Forms struct {
 	SignOutURL string // where a sign-out is posted, or asked for
 	AccountURL string // the account page; empty: it is switched off
 
+	Script string // URL of the module that fills in the forms of passkeys; empty: there are none
+
 	Language  string // as in <html lang>
 	Direction string // as in <html dir>: ltr or rtl
 	// Text is a text of the pages by its key in docs/translations.md, with its
@@ -99,7 +101,7 @@ func formsFor(ctx context.Context, x *exchange) *Forms {
 		CSRFToken: x.csrfToken, CallbackURL: shownCallback(ctx, x, failure),
 		SignOutURL: x.url("signout"), Language: in.Language(), Direction: words.Direction(in.Language()), Text: in.Text,
 	}
-	f.SignInURL = x.signInURL(f.CallbackURL)
+	f.SignInURL, f.Script = x.signInURL(f.CallbackURL), passkeyScript(x)
 	if x.setup.config.Account.Enabled {
 		f.AccountURL = x.url("account")
 	}

@@ -98,6 +98,11 @@ func (p *Page) UserButton(properties ...string) (template.HTML, error) {
 	return fill("user", p.User(props))
 }
 
+// Script is the script element that the forms of passkeys need, for the head of the
+// page: a file of the library's own, which a policy lets in by script-src and
+// connect-src 'self'. It is empty where there are no passkeys.
+func (p *Page) Script() (template.HTML, error) { return fill("script", p.ScriptURL()) }
+
 // Open is the form up to its button.
 func (f *Form) Open() (template.HTML, error) { return fill("open", f) }
 

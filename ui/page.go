@@ -38,6 +38,10 @@ func (p *Page) Language() string { return p.forms.Language }
 // Direction is the direction of that language, for <html dir>: ltr or rtl.
 func (p *Page) Direction() string { return p.forms.Direction }
 
+// ScriptURL is the URL of the module that the forms of passkeys need; empty: there
+// are none.
+func (p *Page) ScriptURL() string { return p.forms.Script }
+
 // id is a new one for an element. Pages with several forms must not have one twice.
 func (p *Page) id() string {
 	p.ids++

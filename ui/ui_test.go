@@ -236,6 +236,14 @@ func TestPictures(t *testing.T) {
 	}
 }
 
+func TestScriptOnlyForPasskeys(t *testing.T) {
+	for url, want := range map[string]string{"": "", "/auth/client/passkeys.js": `<script type="module" src="/auth/client/passkeys.js"></script>`} {
+		if got, err := ui.From(&latchkey.Forms{Script: url}).Script(); string(got) != want || err != nil {
+			t.Errorf("%q: %s, %v", url, got, err)
+		}
+	}
+}
+
 func TestR393TokensAreNotPrinted(t *testing.T) {
 	p := ui.From(&latchkey.Forms{CSRFToken: "the token", Text: func(key string, _ ...string) string { return key }})
 	f := p.SignOutForm(ui.SignOutProps{})

@@ -20,7 +20,7 @@ import (
 // forms are those of a page on which everything there is to show is shown.
 func forms() *latchkey.Forms {
 	return &latchkey.Forms{
-		CSRFToken: "token", CallbackURL: "https://app.example/here?a=1&b=<2>", SignInURL: "https://app.example/auth/signin?callbackUrl=x",
+		Script: "/auth/client/passkeys.js", CSRFToken: "token", CallbackURL: "https://app.example/here?a=1&b=<2>", SignInURL: "https://app.example/auth/signin?callbackUrl=x",
 		SignOutURL: "https://app.example/auth/signout", AccountURL: "https://app.example/auth/account", Wrong: `Wrong "here"`,
 		Session: &latchkey.Session{User: latchkey.User{Name: "Ada <Lovelace>", Email: "ada@example.com", Image: "data:image/png;base64,aGVsbG8="}, Expires: time.Unix(1, 0)},
 		Text: func(key string, values ...string) string {
@@ -82,6 +82,8 @@ func TestSameAsHTMLTemplate(t *testing.T) {
 		same("user", templui.UserButton(page(), ui.UserProps{AccountURL: "/settings"}), made, err)
 		made, err = page().SignOut("redirectTo", "/bye", "submitButton", "Bye")
 		same("sign-out", templui.SignOut(page(), ui.SignOutProps{RedirectTo: "/bye", SubmitButton: "Bye"}), made, err)
+		made, err = page().Script()
+		same("script", templui.Script(page()), made, err)
 		made, err = page().SignIn("")
 		same("no provider", templui.SignIn(page(), ui.SignInProps{}), made, err)
 		if len(f.SignIn) == 0 {
