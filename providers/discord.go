@@ -1,0 +1,61 @@
+package providers
+
+import (
+	"net/url"
+	"strconv"
+	"strings"
+
+	"github.com/latchkeyhq/latchkey"
+)
+
+// Discord signs in with a Discord account. Its profile is a [profile.Discord].
+//
+// The profile's verified says whether the e-mail was proven. Somebody without a
+// picture gets one of Discord's own. Tokens live for a week; a refresh token works
+// once, and /oauth2/token/revoke ends all tokens of the person and application. See
+// https://discord.com/developers/docs/topics/oauth2.
+func Discord(p latchkey.OAuth) *latchkey.OAuth {
+	return p.Or(latchkey.OAuth{
+		ID:            "discord",
+		Name:          "Discord",
+		Authorization: latchkey.Endpoint{URL: "https://discord.com/api/oauth2/authorize"},
+		Token:         latchkey.Endpoint{URL: "https://discord.com/api/oauth2/token"},
+		UserInfo:      latchkey.Endpoint{URL: "https://discord.com/api/users/@me"},
+		Scopes:        []string{"identify", "email"},
+		Identify:      identifyDiscord,
+		Style:         latchkey.Style{Color: "#5865F2"},
+	})
+}
+
+func identifyDiscord(g latchkey.Grant) (latchkey.Identity, error) {
+	m := mapping{from: g.Profile}
+	who := latchkey.Identity{
+		Subject:       m.id("id"),
+		Name:          m.text("global_name", "username"),
+		Email:         m.text("email"),
+		EmailVerified: trust(g.Profile["verified"]),
+	}
+	who.Image = discordImage(who.Subject, m.text("avatar"), m.text("discriminator"))
+	return m.identity(who)
+}
+
+// discordImage is the URL of a picture. Which of Discord's own somebody gets
+// that has none depends on the id, or on an old user name's discriminator.
+func discordImage(id, avatar, discriminator string) string {
+	if avatar != "" {
+		extension := "png"
+		if strings.HasPrefix(avatar, "a_") {
+			extension = "gif"
+		}
+		return "https://cdn.discordapp.com/avatars/" + url.PathEscape(id) + "/" + url.PathEscape(avatar) + "." + extension
+	}
+	number, err := strconv.ParseUint(id, 10, 64)
+	which := number >> 22 % 6
+	if old, isOld := strconv.Atoi(discriminator); discriminator != "0" && isOld == nil {
+		which, err = uint64(max(old, 0)%5), nil
+	}
+	if err != nil {
+		return ""
+	}
+	return "https://cdn.discordapp.com/embed/avatars/" + strconv.FormatUint(which, 10) + ".png"
+}
