@@ -142,6 +142,8 @@ func TestClient(t *testing.T) {
 		{"R-423 a page that comes to the front asks anew", walkFront},
 		{"R-423 a page that comes online asks anew", walkOnline},
 		{"R-423 a page that polls", walkPolling},
+		{"R-423 a page that is brought back asks anew", walkBack},
+		{"R-423 tabs with the client of Auth.js", walkAuthJS},
 		{"R-423 a failure signs nobody out", walkFailure},
 	} {
 		t.Run(walk.name, func(t *testing.T) {
@@ -326,6 +328,34 @@ func walkPolling(b *tab, s *clientTest) {
 	if more := s.reads.Load() - reads; more != 0 {
 		b.t.Errorf("nobody is signed in, and is asked for %d times", more)
 	}
+}
+
+// walkBack leaves a page that the browser keeps, frozen, and comes back to it.
+func walkBack(b *tab, s *clientTest) {
+	b.use("/stable")
+	b.gives(asAda, `{"status":200,"ok":true,"url":"SITE/stable"}`)
+	b.hears(nil, "ada")
+	b.open("/fixed")
+	b.hears("ada")
+	s.role.Store("editor")
+	b.do("back", chromedp.Evaluate[chromedp.Void]("history.back()"))
+	b.waitFor("/stable")
+	b.hears(nil, "ada", "editor") // the same page, not a new one
+}
+
+// walkAuthJS speaks and listens as next-auth/react does.
+func walkAuthJS(b *tab, s *clientTest) {
+	b.use("/stable")
+	b.gives(asAda, `{"status":200,"ok":true,"url":"SITE/stable"}`)
+	b.hears(nil, "ada")
+	other := b.another()
+	other.open("/form")
+	other.gives(`(window.theirs = new BroadcastChannel("next-auth"), theirs.onmessage = ({data}) => window.told = data.event, 0)`, "0")
+	s.role.Store("editor")
+	other.gives(`theirs.postMessage({event: "session", data: {trigger: "getSession"}})`, "undefined")
+	b.hears(nil, "ada", "editor")
+	b.gives("client.signOut({redirect: false}).then(client.getSession)", "null")
+	other.becomes(`window.told === "session"`)
 }
 
 func walkFailure(b *tab, _ *clientTest) {

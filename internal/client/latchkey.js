@@ -166,13 +166,18 @@ function markOf(session) {
 
 function listen() {
   if (channel) return
-  channel = new BroadcastChannel("next-auth")
-  channel.onmessage = ({ data }) => data.mark === markOf(known) || refresh()
+  connect()
   const look = () => asking || document.hidden || [...subscribers].every((s) => !s.refetchOnWindowFocus) || refresh(true)
   document.addEventListener("visibilitychange", look)
   addEventListener("focus", look)
   addEventListener("online", () => refresh(true))
-  addEventListener("pageshow", (event) => event.persisted && refresh(true)) // it was frozen and heard nothing
+  addEventListener("pagehide", () => channel.close()) // or the browser would not keep the page for who comes back
+  addEventListener("pageshow", (event) => event.persisted && (connect(), refresh(true)))
+}
+
+function connect() {
+  channel = new BroadcastChannel("next-auth")
+  channel.onmessage = ({ data }) => data.mark === markOf(known) || refresh()
 }
 
 // Passkeys.
