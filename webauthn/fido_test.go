@@ -276,6 +276,8 @@ func attestationFaults() []fault {
 		{"packed: x5c is empty", statement(func(s map[string]any) { s["x5c"] = []any{} })},
 		{"packed: x5c is text", statement(func(s map[string]any) { s["x5c"] = "text" })},
 		{"packed: x5c is no certificate", statement(func(s map[string]any) { s["x5c"] = []any{[]byte("text")} })},
+		{"packed: not the certificate's model", bad{RawAuthenticatorData: func(b []byte) []byte { b[37] ^= 1; return b }}},
+		{"packed: not the certificate's key", statement(func(s map[string]any) { delete(s, "x5c") })},
 		{"packed statement as none", attestation(func(o map[string]any) { o["fmt"] = "none" })},
 	})...)
 }
@@ -369,8 +371,8 @@ func TestFIDORegistration(t *testing.T) {
 		fault{"R-181 an id of 1024 bytes", data(func(d *latchkeytest.AuthenticatorData) { d.CredentialID = make([]byte, 1024) })},
 	)
 	for _, f := range faults {
-		for _, kind := range []string{"self", "none"} {
-			if kind == "none" && strings.Contains(f.name, "packed") {
+		for _, kind := range []string{"self", "none", "basic"} {
+			if kind == "none" && strings.Contains(f.name, "packed") || kind != "basic" && strings.Contains(f.name, "certificate's") {
 				continue
 			}
 			t.Run(f.name+", "+kind, func(t *testing.T) {

@@ -232,7 +232,7 @@ func TestConditionalCreate(t *testing.T) {
 	silently := func(b *latchkeytest.Client, query string) *latchkeytest.Page {
 		a := latchkeytest.NewAuthenticator(s.url)
 		a.Misbehave(bad{AuthenticatorData: func(d *latchkeytest.AuthenticatorData) {
-			d.Flags &^= latchkeytest.FlagUserPresent
+			d.Flags &^= latchkeytest.FlagUserPresent | latchkeytest.FlagUserVerified
 		}})
 		_, raw := ask(t, b, "?action=register"+query)
 		return b.PostPasskey(a, must(a.Create(raw)))
