@@ -18,7 +18,7 @@ import (
 // it answers, and what becomes of that. It is all that the tests of this file
 // and the next two know of a provider.
 type recorded struct {
-	Options struct{ Issuer, ClientID, ClientSecret string } // what has to be set
+	Options struct{ Issuer, UserInfo, ClientID, ClientSecret string } // what has to be set
 
 	Authorize struct {
 		URL     string
@@ -131,7 +131,7 @@ func claimsIn(t *testing.T, raw []byte) latchkey.Claims {
 // provider is the entry's, with what the record says has to be set.
 func (r *recorded) provider(e catalogue.Entry) *latchkey.OAuth {
 	p := e.New(latchkey.OAuth{
-		Issuer:   r.Options.Issuer,
+		Issuer: r.Options.Issuer, UserInfo: latchkey.Endpoint{URL: r.Options.UserInfo},
 		ClientID: or(r.Options.ClientID, "client"), ClientSecret: or(r.Options.ClientSecret, "the client's secret"),
 	})
 	return p

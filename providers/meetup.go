@@ -1,0 +1,37 @@
+package providers
+
+import (
+	"context"
+	"net/http"
+
+	"github.com/latchkeyhq/latchkey"
+)
+
+// Meetup signs in with a Meetup account. Its profile is a [profile.Meetup].
+//
+// Register an OAuth client at https://www.meetup.com/api/oauth/list/ with a
+// redirect URI that ends in /callback/meetup; Meetup approves each by hand.
+//
+// The person is asked for with a query of Meetup's GraphQL API. Whether an
+// e-mail is verified is unknown.
+//
+// See https://www.meetup.com/api/authentication/.
+func Meetup(p latchkey.OAuth) *latchkey.OAuth {
+	return fetching(p.Or(latchkey.OAuth{
+		ID:            "meetup",
+		Name:          "Meetup",
+		Authorization: latchkey.Endpoint{URL: "https://secure.meetup.com/oauth2/authorize"},
+		Token:         latchkey.Endpoint{URL: "https://secure.meetup.com/oauth2/access"},
+		UserInfo:      latchkey.Endpoint{URL: "https://api.meetup.com/gql-ext"},
+		ClientAuth:    latchkey.ClientSecretPost,
+		Scopes:        []string{"basic"},
+		Identify:      fields{subject: "data.self.id", name: "data.self.name", email: "data.self.email", noImage: true}.identify,
+		Style:         latchkey.Style{Color: "#ed1c40"},
+	}), func(ctx context.Context, a api) (latchkey.Claims, error) {
+		req, err := a.request(ctx, http.MethodPost, a.user.URL, map[string]string{"query": "query { self { id name email } }"})
+		if err != nil {
+			return nil, err
+		}
+		return a.object(req)
+	})
+}

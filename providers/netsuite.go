@@ -1,0 +1,54 @@
+package providers
+
+import (
+	"cmp"
+	"strings"
+
+	"github.com/latchkeyhq/latchkey"
+)
+
+// NetSuite signs in with a user of one NetSuite account. Its profile is a
+// [profile.NetSuite].
+//
+//	providers.NetSuite(latchkey.OAuth{
+//		Issuer:   providers.NetSuiteAccount("1234567-sb1"),
+//		UserInfo: latchkey.Endpoint{URL: "https://1234567-sb1.restlets.api.netsuite.com/app/site/hosting/restlet.nl?script=1&deploy=1"},
+//	})
+//
+// AUTH_NETSUITE_ISSUER can name the account too. NetSuite has no endpoint that
+// says who somebody is: UserInfo is a RESTlet or Suitelet of the account, which
+// answers with the members id, name and email of the current user. The
+// integration record of the account has a redirect URI that ends in
+// /callback/netsuite, with https, and the scopes of RESTlets and REST web
+// services.
+//
+// Whether an e-mail is verified is unknown: administrators enter it.
+//
+// See https://docs.oracle.com/en/cloud/saas/netsuite/ns-online-help/section_157771733782.html.
+func NetSuite(p latchkey.OAuth) *latchkey.OAuth {
+	return p.Or(latchkey.OAuth{
+		ID:       "netsuite",
+		Name:     "NetSuite",
+		Derive:   deriveNetSuite,
+		Scopes:   []string{"restlets", "rest_webservices"},
+		Checks:   []latchkey.Check{latchkey.CheckState},
+		Identify: fields{subject: "id", name: "name", email: "email", noImage: true}.identify,
+		Style:    latchkey.Style{Color: "#181a1b"},
+	})
+}
+
+// NetSuiteAccount is the Issuer of [NetSuite] for an account id. Ids of
+// sandboxes have a hyphen here, where NetSuite shows an underscore.
+func NetSuiteAccount(id string) string { return "https://" + id + netSuiteSite }
+
+const netSuiteSite = ".app.netsuite.com"
+
+// deriveNetSuite: the tokens are at another host of the account.
+func deriveNetSuite(p *latchkey.OAuth) {
+	account, ok := strings.CutSuffix(strings.TrimRight(p.Issuer, "/"), netSuiteSite)
+	if !ok {
+		return
+	}
+	p.Authorization.URL = cmp.Or(p.Authorization.URL, account+netSuiteSite+"/app/login/oauth2/authorize.nl")
+	p.Token.URL = cmp.Or(p.Token.URL, account+".suitetalk.api.netsuite.com/services/rest/auth/oauth2/v1/token")
+}

@@ -1,0 +1,23 @@
+package providers
+
+import "github.com/latchkeyhq/latchkey"
+
+// Osso signs in by SAML through a server of Osso, which its open-source edition
+// lets anybody run. Its profile is a [profile.OpenID].
+//
+// Issuer, or AUTH_OSSO_ISSUER, is the URL of the server. The redirect URI of the
+// OAuth client there ends in /callback/osso. Send the parameter domain or email
+// to say whose identity provider to ask.
+//
+// Whether an e-mail is verified is unknown: each customer's identity provider
+// says what it likes.
+//
+// See https://github.com/enterprise-oss/osso.
+func Osso(p latchkey.OAuth) *latchkey.OAuth {
+	return p.Or(latchkey.OAuth{
+		ID:     "osso",
+		Name:   "Osso",
+		Derive: below("/oauth/authorize", "/oauth/token", "/oauth/me"),
+		Style:  latchkey.Style{Color: "#1890ff"},
+	})
+}
