@@ -1,7 +1,6 @@
 package providers_test
 
 import (
-	"bytes"
 	"encoding/json"
 	"fmt"
 	"reflect"
@@ -20,13 +19,13 @@ func TestLargeIDs(t *testing.T) {
 		subject := r.Identity.Subject
 		number := regexp.MustCompile(`([:\[,]\s*)` + regexp.QuoteMeta(subject) + `(\s*[,}\]])`)
 		raw := recordText(t, r.provider(e).ID)
-		if !number.Match(raw) {
+		if _, counted := valueAt(map[string]any(r.Profile), strings.Split(r.idPath(), ".")).(json.Number); !counted {
 			return // the id is text
 		}
 		raw = number.ReplaceAll(raw, []byte("${1}"+large+"$2"))
-		raw = bytes.ReplaceAll(raw, []byte(`"Subject": "`+subject+`"`), []byte(`"Subject": "`+large+`"`))
-		large := parseRecord(t, raw)
-		signIn(t, e, large).wants(t, large.Identity)
+		if got := signIn(t, e, parseRecord(t, raw)).attempt(t).Account.ProviderAccountID; got != large {
+			t.Errorf("the subject is %q", got)
+		}
 	})
 }
 

@@ -1,0 +1,34 @@
+package providers
+
+import (
+	"cmp"
+	"strings"
+
+	"github.com/latchkeyhq/latchkey"
+)
+
+// Frontegg signs in with a user of a Frontegg application. Its profile is a
+// [profile.Frontegg].
+//
+// Issuer is https://{subdomain}.frontegg.com. Empty: AUTH_FRONTEGG_ISSUER. The
+// claim email_verified says whether the e-mail was proven. See
+// https://developers.frontegg.com/ciam/guides/authentication/.
+func Frontegg(p latchkey.OAuth) *latchkey.OAuth {
+	return p.Or(latchkey.OAuth{
+		ID:       "frontegg",
+		Name:     "Frontegg",
+		OIDC:     true,
+		Derive:   deriveFrontegg,
+		Identify: fields{subject: "sub", name: "name", email: "email", image: "picture|profilePictureUrl"}.identify,
+		Style:    latchkey.Style{Color: "#36373c"},
+	})
+}
+
+// deriveFrontegg knows the endpoints, because the discovery document is in
+// another place.
+func deriveFrontegg(p *latchkey.OAuth) {
+	below("/oauth/authorize", "/oauth/token", "/identity/resources/users/v2/me")(p)
+	if p.Issuer != "" {
+		p.JWKS = cmp.Or(p.JWKS, strings.TrimRight(p.Issuer, "/")+"/.well-known/jwks.json")
+	}
+}

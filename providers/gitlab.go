@@ -1,0 +1,22 @@
+package providers
+
+import "github.com/latchkeyhq/latchkey"
+
+// GitLab signs in with an account of gitlab.com or of another GitLab server. Its
+// profile is a [profile.GitLab].
+//
+// Issuer is the URL of the server. Empty: AUTH_GITLAB_ISSUER, else
+// https://gitlab.com. Whether e-mails are proven is a setting of the server. Tokens
+// live for two hours; a refresh token works once, and the old access token ends
+// with it. /oauth/revoke ends a token. See https://docs.gitlab.com/api/oauth2/.
+func GitLab(p latchkey.OAuth) *latchkey.OAuth {
+	return p.Or(latchkey.OAuth{
+		ID:       "gitlab",
+		Name:     "GitLab",
+		Issuer:   "https://gitlab.com",
+		Derive:   below("/oauth/authorize", "/oauth/token", "/api/v4/user"),
+		Scopes:   []string{"read_user"},
+		Identify: fields{subject: "sub|id", name: "name|username", email: "email", image: "avatar_url"}.identify,
+		Style:    latchkey.Style{Color: "#FC6D26"},
+	})
+}
