@@ -42,6 +42,7 @@ type SignInForm struct {
 	Type     ProviderType
 	Name     string // "GitHub"
 	Submit   string // what its button says: "Sign in with GitHub"
+	Register string // what a second button of the value "register" says, which makes a new passkey; empty: there is none
 	Action   string // absolute URL
 	Icon     string // an <svg> element of the library's own, safe as it is
 	Fields   []FormField
@@ -134,7 +135,7 @@ func said(wrong string, failure *FormFailure) string {
 // newSignInForm is what a page shows of a provider.
 func newSignInForm(from *page.Form) SignInForm {
 	form := SignInForm{
-		Provider: from.ID, Type: ProviderType(from.Type), Name: from.Name, Submit: from.Submit,
+		Provider: from.ID, Type: ProviderType(from.Type), Name: from.Name, Submit: from.Submit, Register: from.Register,
 		Action: from.Action, Icon: iconOf(from.Mark), Wrong: from.Wrong,
 	}
 	for _, in := range from.Inputs {

@@ -26,7 +26,15 @@ type Form struct {
 	WrongID  string // of the element that says so
 	Icon     string // an <svg> element, safe as it is; empty: none
 	Submit   string // what the button says
+	Register string // what the button says that makes a new passkey; empty: there is none
 	NoScript string // what people without JavaScript are told; empty: nothing
+	Passkeys PasskeyTexts
+}
+
+// PasskeyTexts are what the browser client says in the form of a passkey where
+// none was used.
+type PasskeyTexts struct {
+	Cancelled, Failed, Known, Refused, Wait string
 }
 
 // secret keeps CSRF tokens out of logs.
@@ -98,7 +106,9 @@ func (p *Page) providerForm(from *latchkey.SignInForm, props SignInProps) *Form 
 		}
 	}
 	if from.Type == latchkey.TypeWebAuthn {
-		f.Passkey, f.NoScript = from.Provider, p.forms.Text("signin.noscript")
+		text := p.forms.Text
+		f.Passkey, f.Register, f.NoScript = from.Provider, from.Register, text("signin.noscript")
+		f.Passkeys = PasskeyTexts{text("passkey.cancelled"), text("passkey.failed"), text("passkey.known"), text("passkey.refused"), text("signin.error.wait.one")}
 		f.hide("action", "")
 		f.hide("data", "")
 	}

@@ -7,10 +7,11 @@ import "html/template"
 // Form is a provider's form in the words of one language.
 type Form struct {
 	Provider
-	Submit string        // what its button says
-	Mark   template.HTML // its picture
-	Inputs []FormInput
-	Wrong  string // what is wrong with what was typed; empty: nothing
+	Submit   string        // what its button says
+	Register string        // what the button says that makes a new passkey; empty: there is none
+	Mark     template.HTML // its picture
+	Inputs   []FormInput
+	Wrong    string // what is wrong with what was typed; empty: nothing
 }
 
 // FormInput is one input of a form.
@@ -38,6 +39,9 @@ func (r *Renderer) form(item providerForm) Form {
 	form.Name = r.texts.label(item.Provider)
 	form.Submit = r.texts.before("signin.with") + form.Name + r.texts.after("signin.with")
 	form.Wrong = r.message(item.Wrong)
+	if item.SignsUp {
+		form.Register = r.texts.text("signin.passkey.new")
+	}
 	for _, in := range item.Inputs {
 		field := in.Field
 		if field.Label == "" {

@@ -28,7 +28,7 @@ func forms() *latchkey.Forms {
 		},
 		SignIn: []latchkey.SignInForm{
 			{Provider: "github", Type: latchkey.TypeOAuth, Name: "GitHub", Submit: "Sign in with GitHub", Action: "https://app.example/auth/signin/github", Icon: `<svg class="latchkey-icon"><path d="M0 0"/></svg>`},
-			{Provider: "key", Type: latchkey.TypeWebAuthn, Submit: "Passkey", Action: "https://app.example/auth/callback/key", Fields: []latchkey.FormField{
+			{Provider: "key", Type: latchkey.TypeWebAuthn, Submit: "Passkey", Register: "New & named", Action: "https://app.example/auth/callback/key", Fields: []latchkey.FormField{
 				{Field: latchkey.Field{Name: "email", Label: "E-mail", Type: "email", Autocomplete: "username webauthn", Placeholder: "you@example.com"}, Verbatim: true},
 			}},
 			{Provider: "password", Type: latchkey.TypeCredentials, Submit: "Go", Action: "https://app.example/auth/callback/password", Wrong: "Not <right>", Fields: []latchkey.FormField{
@@ -107,7 +107,7 @@ func TestSlot(t *testing.T) {
 			t.Errorf("%s: %s", name, got)
 		}
 	}
-	if got := rendered(t, templui.SignInBox(ui.From(forms()), ui.BoxProps{}), own); strings.Contains(got, "own") {
+	if got := rendered(t, templui.SignInBox(ui.From(forms()), ui.BoxProps{}), own); strings.Contains(got, `class="own"`) {
 		t.Errorf("a box has children: %s", got)
 	}
 }
