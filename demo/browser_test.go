@@ -25,6 +25,7 @@ func TestInABrowser(t *testing.T) {
 		{"R-301 two tabs, the newer first", func(b *tab) { walkTwoTabs(b, 1) }},
 		{"password", walkPassword},
 		{"magic link", walkMagicLink}, // R-328: from the mail as it was sent
+		{"passkey", walkPasskey},
 		{"account page", walkAccount},
 		{"only the keyboard", walkKeyboard},
 		{"R-206 components", walkComponents},
@@ -90,6 +91,31 @@ func walkTwoTabs(b *tab, first int) {
 		tabs[i].waitFor(lands[i])
 		tabs[i].says("Ada Lovelace")
 	}
+}
+
+// walkPasskey signs up, gives the passkey a name, and signs in with it.
+func walkPasskey(b *tab) {
+	k := newKeyholder(b)
+	k.before(noAutofill)
+	k.open("/")
+	k.says("Passkey")
+	k.click(signInLink)
+	k.waitFor("/auth/signin")
+	k.write(passkeyEmail, "ada@example.com")
+	k.click(passkeyButton)
+	k.waitFor("/profile")
+	k.says("ada@example.com")
+	k.open("/auth/account")
+	k.click("details summary")
+	k.write(`details input[name="name"]`, "My laptop")
+	k.click("details button")
+	k.becomes("document.body.innerText.includes('has been renamed') && document.body.innerText.includes('My laptop')")
+	k.open("/auth/signout")
+	k.click("form button")
+	k.becomes("location.pathname === '/auth/signin'") // the profile is for members
+	k.click(passkeyButton)
+	k.waitFor("/profile")
+	k.says("ada@example.com")
 }
 
 func walkPassword(b *tab) {

@@ -11,6 +11,7 @@ import (
 	"github.com/latchkeyhq/latchkey/latchkeytest"
 	"github.com/latchkeyhq/latchkey/providers"
 	"github.com/latchkeyhq/latchkey/ui"
+	"github.com/latchkeyhq/latchkey/webauthn"
 )
 
 // site is the demo: an http.Handler and what it holds open.
@@ -86,6 +87,8 @@ func (d *site) config() latchkey.Config {
 		Theme:     latchkey.Theme{Name: "Latchkey demo", Logo: "/logo.svg", Icon: "/favicon.ico"},
 		Texts:     latchkey.Texts{Text: hint},
 		Runtime:   latchkey.Runtime{Logger: d.log},
+
+		Experimental: latchkey.Experimental{EnableWebAuthn: true},
 	}
 }
 
@@ -109,7 +112,8 @@ func (d *site) providers() []latchkey.Provider {
 				{Name: "password", Label: "Password", Type: "password"},
 			},
 			Authorize: d.checkPassword,
-		})
+		},
+		webauthn.Passkey(latchkey.WebAuthn{}))
 }
 
 // routes says what is where.
