@@ -67,6 +67,7 @@ func tryToSignIn(t *testing.T, e catalogue.Entry, r recorded) *visit {
 	if state := v.to.Query().Get("state"); state != "" {
 		back.Set("state", state)
 	}
+	r.sign(back)
 	if path := "/auth/callback/" + p.ID; v.to.Query().Get("response_mode") == "form_post" {
 		v.page = v.Post(path, back)
 	} else {

@@ -173,6 +173,23 @@ func asBearer(c latchkey.Claims) latchkey.Claims {
 	return c
 }
 
+// joinScopes makes the list of scopes that an answer has into the text that the
+// standard asks for.
+func joinScopes(c latchkey.Claims) latchkey.Claims {
+	list, isList := c["scope"].([]any)
+	if !isList {
+		return c
+	}
+	scopes := make([]string, 0, len(list))
+	for _, scope := range list {
+		if text, ok := scope.(string); ok {
+			scopes = append(scopes, text)
+		}
+	}
+	c["scope"] = strings.Join(scopes, " ")
+	return c
+}
+
 // withoutIDToken drops an ID token that nobody asked for and nobody could
 // verify: the provider is used as one of OAuth alone.
 func withoutIDToken(c latchkey.Claims) latchkey.Claims {

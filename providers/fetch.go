@@ -213,6 +213,12 @@ func tokenInQuery(parameter string) func(context.Context, api) (latchkey.Claims,
 	}
 }
 
+// idTokenOnly is a FetchProfile for providers whose ID tokens are all there is
+// to know, whatever the scopes promise.
+func idTokenOnly(_ context.Context, _ *http.Client, t latchkey.Tokens) (latchkey.Claims, error) {
+	return claimsOf(t.IDToken)
+}
+
 // withHeader is a FetchProfile with one more header.
 func withHeader(name, value string) func(context.Context, api) (latchkey.Claims, error) {
 	return func(ctx context.Context, a api) (latchkey.Claims, error) {

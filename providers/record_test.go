@@ -2,6 +2,9 @@ package providers_test
 
 import (
 	"bytes"
+	"crypto/hmac"
+	"crypto/sha256"
+	"encoding/hex"
 	"encoding/json"
 	"maps"
 	"net/url"
@@ -26,7 +29,10 @@ type recorded struct {
 		Without []string          // of those of the protocol: code_challenge, state, nonce
 	}
 	Callback map[string]string // parameters beside code and state
-	Token    scripted
+	// CallbackHMAC names a parameter that signs all others with the client's
+	// secret (SHA-256, hex).
+	CallbackHMAC string
+	Token        scripted
 	// OpenID Connect: what the ID token claims, its algorithm (empty: RS256) and
 	// what the discovery document says beside the usual.
 	IDToken    latchkey.Claims
@@ -79,8 +85,22 @@ func (r *recorded) query() url.Values {
 	for name, value := range r.Callback {
 		q.Set(name, value)
 	}
+	r.sign(q)
 	return q
 }
+
+// sign signs the parameters of a callback, for providers that do.
+func (r *recorded) sign(q url.Values) {
+	if r.CallbackHMAC == "" {
+		return
+	}
+	q.Del(r.CallbackHMAC)
+	mac := hmac.New(sha256.New, []byte(r.secret()))
+	mac.Write([]byte(q.Encode()))
+	q.Set(r.CallbackHMAC, hex.EncodeToString(mac.Sum(nil)))
+}
+
+func (r *recorded) secret() string { return or(r.Options.ClientSecret, "the client's secret") }
 
 // recordText is the record of a provider.
 func recordText(t *testing.T, id string) []byte {
@@ -132,7 +152,7 @@ func claimsIn(t *testing.T, raw []byte) latchkey.Claims {
 func (r *recorded) provider(e catalogue.Entry) *latchkey.OAuth {
 	p := e.New(latchkey.OAuth{
 		Issuer: r.Options.Issuer, UserInfo: latchkey.Endpoint{URL: r.Options.UserInfo},
-		ClientID: or(r.Options.ClientID, "client"), ClientSecret: or(r.Options.ClientSecret, "the client's secret"),
+		ClientID: or(r.Options.ClientID, "client"), ClientSecret: r.secret(),
 	})
 	return p
 }

@@ -1,0 +1,28 @@
+package providers
+
+import "github.com/latchkeyhq/latchkey"
+
+// Reddit signs in with a Reddit account. Its profile is a [profile.Reddit].
+//
+// Register a web app at https://www.reddit.com/prefs/apps with a redirect URI
+// that ends in /callback/reddit; an app has exactly one. Reddit slows down
+// clients that do not name themselves in User-Agent, which a Transport can do.
+//
+// Reddit gives no e-mail, even where it says that one is verified. Tokens live
+// an hour; the parameter duration with the value permanent brings a refresh
+// token.
+//
+// See https://github.com/reddit-archive/reddit/wiki/OAuth2.
+func Reddit(p latchkey.OAuth) *latchkey.OAuth {
+	return p.Or(latchkey.OAuth{
+		ID:            "reddit",
+		Name:          "Reddit",
+		Authorization: latchkey.Endpoint{URL: "https://www.reddit.com/api/v1/authorize"},
+		Token:         latchkey.Endpoint{URL: "https://www.reddit.com/api/v1/access_token"},
+		UserInfo:      latchkey.Endpoint{URL: "https://oauth.reddit.com/api/v1/me"},
+		Scopes:        []string{"identity"},
+		Checks:        []latchkey.Check{latchkey.CheckState},
+		VerifiesEmail: latchkey.EmailUnproven,
+		Style:         latchkey.Style{Color: "#ff4500"},
+	})
+}

@@ -1,0 +1,80 @@
+package providers
+
+import (
+	"context"
+	"crypto/hmac"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"maps"
+	"net/http"
+	"net/url"
+
+	"github.com/latchkeyhq/latchkey"
+)
+
+// Shopify signs in a shop, and no person. Its profile is a [profile.Shopify].
+//
+//	providers.Shopify(latchkey.OAuth{Issuer: providers.ShopifyShop("acme")})
+//
+// AUTH_SHOPIFY_ISSUER can name the shop too. The app, made in the Partner or Dev
+// Dashboard, has a redirection URL that ends in /callback/shopify. Shopify signs
+// its callbacks, which is checked beside the state.
+//
+// The e-mail is the shop's, entered by whoever runs it. Tokens are for offline
+// access: they do not end before the app is removed.
+//
+// See https://shopify.dev/docs/apps/build/authentication-authorization/access-tokens/authorization-code-grant.
+func Shopify(p latchkey.OAuth) *latchkey.OAuth {
+	return dialect{answer: asBearer}.of(p).Or(latchkey.OAuth{
+		ID:             "shopify",
+		Name:           "Shopify",
+		Derive:         deriveShopify,
+		ClientAuth:     latchkey.ClientSecretPost,
+		Scopes:         []string{"read_customers"},
+		ScopeSeparator: ",",
+		VerifiesEmail:  latchkey.EmailUnproven,
+		Style:          latchkey.Style{Color: "#95bf47"},
+	})
+}
+
+// ShopifyShop is the Issuer of [Shopify] for a shop, by the name before
+// .myshopify.com.
+func ShopifyShop(name string) string { return "https://" + name + ".myshopify.com" }
+
+func deriveShopify(p *latchkey.OAuth) {
+	below("/admin/oauth/authorize", "/admin/oauth/access_token", "/admin/api/2025-10/shop.json")(p)
+	fetching(p, fetchShopify)
+	if p.Identify == nil {
+		p.Identify = identifyShopify(p.ClientSecret)
+	}
+}
+
+func fetchShopify(ctx context.Context, a api) (latchkey.Claims, error) {
+	req, err := a.request(ctx, http.MethodGet, endpointURL(a.user), nil)
+	if err != nil {
+		return nil, err
+	}
+	req.Header.Del("Authorization")
+	req.Header.Set("X-Shopify-Access-Token", a.tokens.AccessToken)
+	return a.object(req)
+}
+
+func identifyShopify(secret string) func(latchkey.Grant) (latchkey.Identity, error) {
+	return func(g latchkey.Grant) (latchkey.Identity, error) {
+		if !isFromShopify(g.Params, secret) {
+			return latchkey.Identity{}, errors.New("providers: the hmac of the callback is not Shopify's")
+		}
+		return fields{subject: "shop.id", name: "shop.name", email: "shop.email", noImage: true, trust: latchkey.EmailUnproven}.identify(g)
+	}
+}
+
+// isFromShopify checks the signature over all other parameters, in the order of
+// their names.
+func isFromShopify(params url.Values, secret string) bool {
+	signed := maps.Clone(params)
+	delete(signed, "hmac")
+	mac := hmac.New(sha256.New, []byte(secret))
+	mac.Write([]byte(signed.Encode()))
+	return hmac.Equal([]byte(params.Get("hmac")), []byte(hex.EncodeToString(mac.Sum(nil))))
+}

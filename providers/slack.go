@@ -1,0 +1,26 @@
+package providers
+
+import "github.com/latchkeyhq/latchkey"
+
+// Slack signs in with a Slack account. Its profile is a [profile.Slack].
+//
+// Make an app at https://api.slack.com/apps with the user scopes openid, profile
+// and email, and a redirect URL that ends in /callback/slack; Slack wants https,
+// in development too. A person is somebody else in each workspace. The parameter
+// team with the id of a workspace makes Slack offer that one.
+//
+// Slack says in email_verified whether an e-mail is verified. Token rotation is
+// an opt-in of the app, for good: tokens then live 12 hours, and refresh tokens
+// are used once. auth.revoke revokes; its errors come with status 200.
+//
+// See https://api.slack.com/authentication/sign-in-with-slack.
+func Slack(p latchkey.OAuth) *latchkey.OAuth {
+	return p.Or(latchkey.OAuth{
+		ID:     "slack",
+		Name:   "Slack",
+		OIDC:   true,
+		Issuer: "https://slack.com",
+		Checks: []latchkey.Check{latchkey.CheckNonce},
+		Style:  latchkey.Style{Color: "#611f69"},
+	})
+}

@@ -1,0 +1,49 @@
+package providers
+
+import (
+	"context"
+	"net/http"
+
+	"github.com/latchkeyhq/latchkey"
+)
+
+// Trakt signs in with a Trakt account. Its profile is a [profile.Trakt].
+//
+// Make an application at https://trakt.tv/oauth/applications with a redirect URI
+// that ends in /callback/trakt. Trakt gives no e-mail and asks sites to copy
+// pictures instead of linking to them.
+//
+// Somebody is known by their UUID. Auth.js takes the slug, which is made of the
+// user name, which its owner can change and somebody else take over; those whom
+// it knows have to be given their UUID when they move here.
+//
+// See https://trakt.docs.apiary.io/#reference/authentication-oauth.
+func Trakt(p latchkey.OAuth) *latchkey.OAuth {
+	return p.Or(latchkey.OAuth{
+		ID:            "trakt",
+		Name:          "Trakt",
+		Authorization: latchkey.Endpoint{URL: "https://trakt.tv/oauth/authorize"},
+		Token:         latchkey.Endpoint{URL: "https://api.trakt.tv/oauth/token"},
+		UserInfo:      latchkey.Endpoint{URL: "https://api.trakt.tv/users/settings"}, // only here is the UUID
+		Scopes:        []string{},
+		Derive:        deriveTrakt,
+		Identify:      fields{subject: "ids.uuid", name: "name", image: "images.avatar.full", trust: latchkey.EmailUnproven}.identify,
+		VerifiesEmail: latchkey.EmailUnproven,
+		Style:         latchkey.Style{Color: "#ed2224"},
+	})
+}
+
+// deriveTrakt waits for the client id, which every call has to name.
+func deriveTrakt(p *latchkey.OAuth) {
+	key := p.ClientID
+	fetching(p, func(ctx context.Context, a api) (latchkey.Claims, error) {
+		req, err := a.request(ctx, http.MethodGet, endpointURL(a.user), nil)
+		if err != nil {
+			return nil, err
+		}
+		req.Header.Set("trakt-api-version", "2")
+		req.Header.Set("trakt-api-key", key)
+		settings, err := a.object(req)
+		return member(settings, "user"), err
+	})
+}

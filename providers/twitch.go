@@ -1,0 +1,42 @@
+package providers
+
+import (
+	"net/url"
+
+	"github.com/latchkeyhq/latchkey"
+)
+
+// Twitch signs in with a Twitch account. Its profile is a [profile.OpenID].
+//
+// Register an application at https://dev.twitch.tv/console/apps with an OAuth
+// redirect URL that ends in /callback/twitch.
+//
+// E-mail, picture and name have to be asked for by the parameter claims; add
+// email_verified to it to learn whether the e-mail is verified, which is unknown
+// otherwise. There is always a refresh token, which may change with each use;
+// tokens are revoked at /oauth2/revoke.
+//
+// See https://dev.twitch.tv/docs/authentication/getting-tokens-oidc/.
+func Twitch(p latchkey.OAuth) *latchkey.OAuth {
+	return dialect{answer: repairTwitch}.of(p).Or(latchkey.OAuth{
+		ID:     "twitch",
+		Name:   "Twitch",
+		OIDC:   true,
+		Issuer: "https://id.twitch.tv/oauth2",
+		Authorization: latchkey.Endpoint{Params: url.Values{
+			"claims": {`{"id_token":{"email":null,"picture":null,"preferred_username":null}}`},
+		}},
+		ClientAuth: latchkey.ClientSecretPost,
+		Scopes:     []string{"openid", "user:read:email"},
+		Style:      latchkey.Style{Color: "#65459b"},
+	})
+}
+
+// repairTwitch knows errors that have a status and a message alone, and scopes
+// in a list.
+func repairTwitch(c latchkey.Claims) latchkey.Claims {
+	if message := c.String("message"); message != "" && c["access_token"] == nil && c["error"] == nil {
+		return fault("invalid_request", message)
+	}
+	return joinScopes(c)
+}

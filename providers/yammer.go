@@ -1,0 +1,34 @@
+package providers
+
+import "github.com/latchkeyhq/latchkey"
+
+// Yammer signs in with an account of Yammer, now Viva Engage. Its profile is a
+// [profile.Yammer].
+//
+// This is for applications that are registered at
+// https://www.yammer.com/client_applications, with a redirect URI that ends in
+// /callback/yammer; newer ones use [MicrosoftEntraID]. Whether an e-mail is
+// verified is unknown: employers enter it. Tokens do not end.
+//
+// See https://learn.microsoft.com/rest/api/yammer/oauth-2.
+func Yammer(p latchkey.OAuth) *latchkey.OAuth {
+	return dialect{answer: repairYammer}.of(p).Or(latchkey.OAuth{
+		ID:            "yammer",
+		Name:          "Yammer",
+		Authorization: latchkey.Endpoint{URL: "https://www.yammer.com/oauth2/authorize"},
+		Token:         latchkey.Endpoint{URL: "https://www.yammer.com/oauth2/access_token.json"},
+		UserInfo:      latchkey.Endpoint{URL: "https://www.yammer.com/api/v1/users/current.json"},
+		ClientAuth:    latchkey.ClientSecretPost,
+		Scopes:        []string{},
+		Identify:      fields{subject: "id", name: "full_name", email: "email", noImage: true}.identify,
+		Style:         latchkey.Style{Color: "#0072c6"},
+	})
+}
+
+// repairYammer takes the token out of the object that stands in its place.
+func repairYammer(c latchkey.Claims) latchkey.Claims {
+	if token := member(c, "access_token").String("token"); token != "" {
+		return latchkey.Claims{"access_token": token, "token_type": "bearer"}
+	}
+	return c
+}
