@@ -18,7 +18,7 @@ type GitLab struct {
 	ConfirmedAt string `json:"confirmed_at"` // empty: never
 	Identities  []struct {
 		Provider  string `json:"provider"`
-		ExternUid string `json:"extern_uid"`
+		ExternUID string `json:"extern_uid"`
 	} `json:"identities"`
 	Skype                          string `json:"skype"`
 	Linkedin                       string `json:"linkedin"`

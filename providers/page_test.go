@@ -1,0 +1,134 @@
+package providers_test
+
+import (
+	"fmt"
+	"os"
+	"reflect"
+	"runtime"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/latchkeyhq/latchkey"
+	"github.com/latchkeyhq/latchkey/providers/catalogue"
+)
+
+const (
+	pageName  = "../docs/providers.md"
+	tableFrom = "<!-- made by TestProvidersPage: LATCHKEY_WRITE=1 go test ./providers -run TestProvidersPage -->\n"
+	tableTo   = "<!-- end -->\n"
+)
+
+// TestProvidersPage keeps the table of docs/providers.md as the definitions are.
+func TestProvidersPage(t *testing.T) {
+	var rows []string
+	all(t, func(t *testing.T, e catalogue.Entry, r recorded) {
+		t.Helper()
+		rows = append(rows, row(e, r))
+	})
+	slices.Sort(rows)
+	table := "| id | function | type | checks | scopes | issuer | e-mail proven | on its own |\n" +
+		"| --- | --- | --- | --- | --- | --- | --- | --- |\n" + strings.Join(rows, "")
+	page, err := os.ReadFile(pageName)
+	if err != nil {
+		t.Fatal(err)
+	}
+	before, rest, found := strings.Cut(string(page), tableFrom)
+	_, after, ended := strings.Cut(rest, tableTo)
+	if !found || !ended {
+		t.Fatal("the page has no place for the table")
+	}
+	want := before + tableFrom + table + tableTo + after
+	if os.Getenv("LATCHKEY_WRITE") != "" {
+		if err := os.WriteFile(pageName, []byte(want), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		return
+	}
+	if string(page) != want {
+		t.Errorf("%s is not as the definitions are: LATCHKEY_WRITE=1 go test ./providers -run TestProvidersPage", pageName)
+	}
+}
+
+func row(e catalogue.Entry, r recorded) string {
+	p := e.New(latchkey.OAuth{})
+	kind := "oauth"
+	if p.OIDC {
+		kind = "oidc"
+	}
+	return fmt.Sprintf("| `%s` | `%s` | %s | %s | %s | %s | %s | %s |\n",
+		p.ID, functionName(e), kind, checksOf(p), scopesOf(p), issuerOf(p, r), provenBy(p, r), seamsOf(p))
+}
+
+func functionName(e catalogue.Entry) string {
+	name := runtime.FuncForPC(reflect.ValueOf(e.New).Pointer()).Name()
+	return name[strings.LastIndexByte(name, '.')+1:]
+}
+
+func checksOf(p *latchkey.OAuth) string {
+	if p.Checks == nil {
+		return "pkce"
+	}
+	names := make([]string, len(p.Checks))
+	for i, c := range p.Checks {
+		names[i] = string(c)
+	}
+	return strings.Join(names, ", ")
+}
+
+func scopesOf(p *latchkey.OAuth) string {
+	switch {
+	case p.Scopes == nil:
+		return "openid profile email"
+	case len(p.Scopes) == 0:
+		return "none"
+	}
+	return strings.Join(p.Scopes, or(p.ScopeSeparator, " "))
+}
+
+// issuerOf says whether AUTH_<ID>_ISSUER is needed, or what it replaces.
+func issuerOf(p *latchkey.OAuth, r recorded) string {
+	switch {
+	case p.Issuer != "":
+		return p.Issuer
+	case r.Options.Issuer != "":
+		return "**needed**"
+	case p.Derive != nil:
+		return "follows from the client id"
+	}
+	return ""
+}
+
+// provenBy says whether an e-mail is known to be the person's.
+func provenBy(p *latchkey.OAuth, r recorded) string {
+	switch {
+	case r.Identity.Email == "" && r.Profile["email"] == nil:
+		return "no e-mail"
+	case p.VerifiesEmail == latchkey.EmailProven:
+		return "yes"
+	case r.Identity.EmailVerified == latchkey.EmailProven || r.Profile["email_verified"] != nil && p.VerifiesEmail != latchkey.EmailUnproven:
+		return "as the profile says"
+	case p.VerifiesEmail == latchkey.EmailUnproven || r.Identity.EmailVerified == latchkey.EmailUnproven:
+		return "no"
+	}
+	return "unknown"
+}
+
+// seamsOf names what a provider needs code for.
+func seamsOf(p *latchkey.OAuth) string {
+	var names []string
+	for _, seam := range []struct {
+		name string
+		used bool
+	}{
+		{"profile calls", p.FetchProfile != nil},
+		{"dialect", p.Transport != nil},
+		{"endpoints from the issuer", p.Derive != nil && !p.OIDC},
+		{"form post", p.ResponseMode == "form_post"},
+	} {
+		if seam.used {
+			names = append(names, seam.name)
+		}
+	}
+	return strings.Join(names, ", ")
+}
