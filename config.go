@@ -233,7 +233,7 @@ type Limits struct {
 	// Tries and mails.
 
 	CredentialsPerAccount Rate // failed tries on one name; zero: 20 in 15 minutes
-	CredentialsPerClient  Rate // failed tries, at passwords and links, from one IP address; zero: 100 in 15 minutes
+	CredentialsPerClient  Rate // failed tries, at passwords, links and passkeys, and users who sign up with passkeys, from one IP address; zero: 100 in 15 minutes
 	MailsPerRecipient     Rate // links sent to one mailbox and not used; zero: 5 in 15 minutes
 	MailsPerClient        Rate // links asked for from one IP address, used or not; zero: 30 in an hour
 	LinkTries             Rate // wrong guesses at the links of one mailbox, where Email.NewToken makes short ones; zero: 5 in 15 minutes

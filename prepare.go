@@ -122,7 +122,9 @@ func (s *setup) warnOfLooseness() {
 // warnOfOneClient: who trusts a proxy for the host has one, and limits want to
 // know it.
 func (s *setup) warnOfOneClient() {
-	counts := func(p preparedProvider) bool { return p.info().kind == TypeCredentials || p.info().kind == TypeEmail }
+	counts := func(p preparedProvider) bool {
+		return slices.Contains([]ProviderType{TypeCredentials, TypeEmail, TypeWebAuthn}, p.info().kind)
+	}
 	if s.trust.TrustHost && !s.trust.knowsClients() && !s.limits.off && slices.ContainsFunc(s.order, counts) {
 		s.log.warnAtStart(oneClient)
 	}
