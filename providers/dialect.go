@@ -94,11 +94,6 @@ func setBody(r *http.Request, mediaType string, body []byte) {
 	r.Body, _ = r.GetBody()
 }
 
-// sendForm sends another form.
-func sendForm(r *http.Request, form url.Values) {
-	setBody(r, "application/x-www-form-urlencoded", []byte(form.Encode()))
-}
-
 // sendJSON sends an object of texts instead of a form.
 func sendJSON(r *http.Request, members map[string]string) {
 	body, _ := json.Marshal(members) // texts can always be encoded

@@ -1,0 +1,141 @@
+package main
+
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"reflect"
+	"runtime"
+	"slices"
+	"strings"
+	"text/tabwriter"
+
+	"github.com/spf13/cobra"
+
+	"github.com/latchkeyhq/latchkey"
+	"github.com/latchkeyhq/latchkey/providers/catalogue"
+)
+
+const aboutProviders = `List the ready-made providers, or show one.
+
+For one provider it prints the code to write, the variables to set, and the
+callback URL to register, that of this site where AUTH_URL is set.`
+
+func (p *program) providersCommand() *cobra.Command {
+	asJSON := false
+	c := &cobra.Command{
+		Use: "providers [ID]", Short: "List the ready-made providers, or show one", Long: aboutProviders, Args: cobra.MaximumNArgs(1),
+		Example: `  latchkey providers                 all of them
+  latchkey providers github          what to write, set and register
+  latchkey providers --json          every definition, to compare with others`,
+		RunE: does(func(_ *cobra.Command, args []string) error {
+			list, err := chosenProviders(args)
+			switch {
+			case err != nil:
+				return err
+			case asJSON:
+				return p.printDefinitions(list)
+			case len(args) == 1:
+				return p.showProvider(list[0])
+			}
+			return p.listProviders(list)
+		}),
+	}
+	c.Flags().BoolVar(&asJSON, "json", false, "print the definitions as JSON")
+	return c
+}
+
+// ready is a provider of the catalogue.
+type ready struct {
+	catalogue.Entry
+	*latchkey.OAuth
+}
+
+// chosenProviders are all, by id, or the one that args names.
+func chosenProviders(args []string) (list []ready, err error) {
+	for _, e := range catalogue.Providers() {
+		p := e.New(latchkey.OAuth{})
+		if len(args) == 0 || strings.EqualFold(args[0], p.ID) {
+			list = append(list, ready{e, p})
+		}
+	}
+	if len(list) == 0 {
+		return nil, usage("there is no provider %q: see latchkey providers", args[0])
+	}
+	slices.SortFunc(list, func(a, b ready) int { return cmp.Compare(a.ID, b.ID) })
+	return list, nil
+}
+
+func (p *program) listProviders(list []ready) error {
+	w := tabwriter.NewWriter(p.stdout, 0, 0, 2, ' ', 0)
+	for _, r := range list {
+		fmt.Fprintf(w, "%s\t%s\t%s\n", r.ID, r.kind(), r.Name)
+	}
+	return w.Flush()
+}
+
+func (p *program) showProvider(r ready) error {
+	callback := p.callbackPrefix()
+	if callback == "" {
+		callback = "https://{your site}/auth/callback/"
+	}
+	text := fmt.Sprintf("%s (%s)\n\nWrite\n\n\tproviders.%s(latchkey.OAuth{})\n\nSet\n\n\t%s=\n\t%s=\n", r.Name, r.kind(), r.function(), r.variable("ID"), r.variable("SECRET"))
+	switch {
+	case r.needsIssuer():
+		text += "\t" + r.variable("ISSUER") + "=\n"
+	case r.Issuer != "":
+		text += fmt.Sprintf("\t%s=%s   (unless it is this)\n", r.variable("ISSUER"), r.Issuer)
+	}
+	text += fmt.Sprintf("\nRegister\n\n\t%s%s\n\nRead\n\n\tgo doc github.com/latchkeyhq/latchkey/providers.%s\n", callback, r.ID, r.function())
+	_, err := fmt.Fprint(p.stdout, text)
+	return err
+}
+
+func (r ready) kind() string {
+	if r.OIDC {
+		return string(latchkey.TypeOIDC)
+	}
+	return string(latchkey.TypeOAuth)
+}
+
+// function is the name of the function in package providers.
+func (r ready) function() string {
+	name := runtime.FuncForPC(reflect.ValueOf(r.New).Pointer()).Name()
+	return name[strings.LastIndexByte(name, '.')+1:]
+}
+
+func (r ready) variable(what string) string {
+	return "AUTH_" + strings.ToUpper(strings.ReplaceAll(r.ID, "-", "_")) + "_" + what
+}
+
+// derived is the provider with what follows from names in the places of values.
+func (r ready) derived() latchkey.OAuth {
+	d := *r.OAuth
+	d.ClientID = "{clientId}"
+	if d.Derive == nil {
+		return d
+	}
+	if d.Derive(&d); d.Issuer == "" {
+		d.Issuer = "{issuer}"
+		d.Derive(&d)
+	}
+	return d
+}
+
+func (r ready) needsIssuer() bool {
+	d := r.derived()
+	return d.Issuer == "{issuer}" || d.Issuer == "" && d.OIDC
+}
+
+func (p *program) printDefinitions(list []ready) error {
+	definitions := struct {
+		OAuth []definition `json:"oauth"`
+	}{}
+	for _, r := range list {
+		definitions.OAuth = append(definitions.OAuth, r.definition())
+	}
+	e := json.NewEncoder(p.stdout)
+	e.SetEscapeHTML(false)
+	e.SetIndent("", "  ")
+	return e.Encode(definitions)
+}

@@ -1,0 +1,135 @@
+package main
+
+import (
+	"cmp"
+	"reflect"
+	"strings"
+
+	"github.com/latchkeyhq/latchkey"
+)
+
+// definition is a provider as JSON. What is discovered, or not there, is null.
+type definition struct {
+	ID          string            `json:"id"`
+	Name        string            `json:"name"`
+	Type        string            `json:"type"`
+	Issuer      *string           `json:"issuer"`
+	NeedsIssuer bool              `json:"needs_issuer"`
+	Env         map[string]string `json:"env"`
+	Endpoints   struct {
+		Authorization *string `json:"authorization"`
+		Token         *string `json:"token"`
+		UserInfo      *string `json:"userinfo"`
+	} `json:"endpoints"`
+	Discovery      bool              `json:"discovery"`
+	Scope          string            `json:"default_scope"`
+	ScopeDeclared  bool              `json:"scope_declared"`
+	ScopeSeparator string            `json:"scope_separator"`
+	Params         map[string]string `json:"authorization_params"`
+	Checks         []latchkey.Check  `json:"checks"`
+	ChecksDeclared bool              `json:"checks_declared"`
+	ClientAuth     *string           `json:"token_endpoint_auth_method"`
+	ResponseMode   *string           `json:"response_mode"`
+	FromIDToken    bool              `json:"id_token_used_for_profile"`
+	Fields         []profileField    `json:"profile_fields"`
+	Brand          struct {
+		Background string `json:"bg"`
+	} `json:"brand"`
+	HasQuirks bool `json:"has_quirks"`
+}
+
+// profileField is a member of a profile; dots lead into objects, [] into lists.
+type profileField struct {
+	Name string `json:"name"`
+	Type string `json:"type"`
+}
+
+func (r ready) definition() definition {
+	p := r.derived()
+	d := definition{
+		ID: p.ID, Name: p.Name, Type: r.kind(), NeedsIssuer: r.needsIssuer(),
+		Env:       map[string]string{"client_id": r.variable("ID"), "client_secret": r.variable("SECRET")},
+		Discovery: p.OIDC && (p.Authorization.URL == "" || p.Token.URL == ""),
+		Scope:     strings.Join(p.Scopes, cmp.Or(p.ScopeSeparator, " ")), ScopeDeclared: p.Scopes != nil, ScopeSeparator: cmp.Or(p.ScopeSeparator, " "),
+		Params: map[string]string{}, Checks: p.Checks, ChecksDeclared: p.Checks != nil,
+		FromIDToken: p.OIDC && !p.ProfileFromUserInfo && p.FetchProfile == nil,
+		Fields:      fieldsOf("", reflect.TypeOf(r.Profile)),
+		HasQuirks:   p.FetchProfile != nil || p.Transport != nil || p.ResponseMode != "",
+	}
+	if p.Scopes == nil {
+		d.Scope = "openid profile email"
+	}
+	if p.Checks == nil {
+		d.Checks = []latchkey.Check{latchkey.CheckPKCE}
+	}
+	if d.NeedsIssuer {
+		p.Issuer = "{issuer}"
+	}
+	if p.Issuer != "" {
+		d.Env["issuer"] = r.variable("ISSUER")
+	}
+	d.Issuer, d.ClientAuth, d.ResponseMode = orNull(p.Issuer), orNull(string(p.ClientAuth)), orNull(p.ResponseMode)
+	d.Endpoints.Authorization, d.Endpoints.Token, d.Endpoints.UserInfo = endpoint(p.Authorization, false), endpoint(p.Token, true), endpoint(p.UserInfo, true)
+	for name := range p.Authorization.Params {
+		d.Params[name] = p.Authorization.Params.Get(name)
+	}
+	d.Brand.Background = p.Style.Color
+	return d
+}
+
+// endpoint is a URL; for the authorization endpoint the parameters are apart.
+func endpoint(e latchkey.Endpoint, withParams bool) *string {
+	if withParams && e.URL != "" && len(e.Params) > 0 {
+		e.URL += "?" + strings.ReplaceAll(e.Params.Encode(), "%2C", ",")
+	}
+	return orNull(e.URL)
+}
+
+func orNull(text string) *string {
+	if text == "" {
+		return nil
+	}
+	return &text
+}
+
+// fieldsOf lists the members of a profile type.
+func fieldsOf(path string, t reflect.Type) (list []profileField) {
+	for _, f := range reflect.VisibleFields(t) {
+		name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
+		if f.Anonymous || name == "" {
+			continue
+		}
+		list = append(list, fieldOf(path+name, f.Type)...)
+	}
+	return list
+}
+
+func fieldOf(name string, t reflect.Type) []profileField {
+	nullable := ""
+	if t.Kind() == reflect.Pointer {
+		t, nullable = t.Elem(), " | null"
+	}
+	switch t.Kind() {
+	case reflect.Struct:
+		if inner := fieldsOf(name+".", t); len(inner) > 0 {
+			return append([]profileField{{name, "object" + nullable}}, inner...)
+		}
+		return []profileField{{name, "string"}} // a time
+	case reflect.Slice:
+		inner := fieldOf(name+"[]", t.Elem())
+		inner[0] = profileField{name, "array<" + inner[0].Type + ">"}
+		return inner
+	case reflect.Map:
+		return []profileField{{name, "object"}}
+	case reflect.Bool:
+		return []profileField{{name, "boolean" + nullable}}
+	case reflect.String:
+		if t.PkgPath() == "encoding/json" {
+			return []profileField{{name, "number"}}
+		}
+		return []profileField{{name, "string" + nullable}}
+	case reflect.Interface:
+		return []profileField{{name, "any"}}
+	}
+	return []profileField{{name, "number" + nullable}}
+}
