@@ -185,6 +185,14 @@ func joinScopes(c latchkey.Claims) latchkey.Claims {
 	return c
 }
 
+// unending drops an expires_in of 0, which says that a token does not expire.
+func unending(c latchkey.Claims) latchkey.Claims {
+	if c.String("expires_in") == "0" {
+		delete(c, "expires_in")
+	}
+	return c
+}
+
 // withoutIDToken drops an ID token that nobody asked for and nobody could
 // verify: the provider is used as one of OAuth alone.
 func withoutIDToken(c latchkey.Claims) latchkey.Claims {

@@ -15,7 +15,7 @@ import "github.com/latchkeyhq/latchkey"
 //
 // See https://mailchimp.com/developer/marketing/guides/access-user-data-oauth-2/.
 func Mailchimp(p latchkey.OAuth) *latchkey.OAuth {
-	return p.Or(latchkey.OAuth{
+	return dialect{answer: unending}.of(p).Or(latchkey.OAuth{
 		ID:            "mailchimp",
 		Name:          "Mailchimp",
 		Authorization: latchkey.Endpoint{URL: "https://login.mailchimp.com/oauth2/authorize"},

@@ -178,3 +178,13 @@ func FuzzTokenAnswers(f *testing.F) {
 		}
 	})
 }
+
+func TestTokensWithoutEnd(t *testing.T) {
+	for id, make := range map[string]func(latchkey.OAuth) *latchkey.OAuth{"mailchimp": providers.Mailchimp, "vk": providers.VK} {
+		r := record(t, id)
+		r.Token.Answer = json.RawMessage(strings.Replace(string(r.Token.Answer), `"expires_in": 43200`, `"expires_in": 0`, 1))
+		if a := signIn(t, entryOf(make), r).attempt(t); !a.Account.Tokens.ExpiresAt.IsZero() {
+			t.Errorf("%s: ends at %v", id, a.Account.Tokens.ExpiresAt)
+		}
+	}
+}

@@ -15,12 +15,14 @@ import (
 // those made at https://id.vk.com cannot use it.
 //
 // The e-mail is part of the token answer, if the person gave it, and is then
-// added to the profile. Whether it is verified is unknown.
+// added to the profile. Whether it is verified is unknown. With the scope offline
+// tokens do not end.
 //
 // See https://dev.vk.com/en/api/access-token/authcode-flow-user.
 func VK(p latchkey.OAuth) *latchkey.OAuth {
 	version := url.Values{"v": {"5.131"}}
-	return fetching(dialect{answer: asBearer}.of(p).Or(latchkey.OAuth{
+	repair := func(c latchkey.Claims) latchkey.Claims { return unending(asBearer(c)) }
+	return fetching(dialect{answer: repair}.of(p).Or(latchkey.OAuth{
 		ID:            "vk",
 		Name:          "VK",
 		Authorization: latchkey.Endpoint{URL: "https://oauth.vk.com/authorize", Params: version},

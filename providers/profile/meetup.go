@@ -12,7 +12,6 @@ type MeetupData struct {
 
 // MeetupMember is the person.
 type MeetupMember struct {
-	ID    string `json:"id"`
-	Name  string `json:"name"`
-	Email string `json:"email"`
+	ID   string `json:"id"`
+	Name string `json:"name"`
 }
