@@ -127,6 +127,9 @@ func (p *oauthProvider) askAgain(ctx context.Context, x *exchange, params url.Va
 	}
 	for _, name := range slices.Sorted(maps.Keys(params)) {
 		for _, value := range params[name] {
+			if name == fieldAgain { // an empty one, which would come last and win
+				break
+			}
 			v.Hidden = append(v.Hidden, page.Hidden{Name: name, Value: value})
 		}
 	}

@@ -81,6 +81,12 @@ func (l *rateLimits) questions(who asker) []budget {
 	return budgets("ask", "", Rate{}, who, l.triesPerClient)
 }
 
+// answers are the budgets of a passkey's answer, apart from those of passwords:
+// who guesses one takes nothing of the other.
+func (l *rateLimits) answers(who asker) []budget {
+	return budgets("passkey", "", Rate{}, who, l.triesPerClient)
+}
+
 // mailKey is what mails to a mailbox are counted under.
 func mailKey(email string) string { return "mail:" + email }
 

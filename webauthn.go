@@ -93,10 +93,24 @@ func (w *webauthnProvider) decide(action string, who *visitorInfo) string {
 
 // admitQuestion counts a stranger who asks about an e-mail address.
 func (w *webauthnProvider) admitQuestion(ctx context.Context, x *exchange) (time.Duration, error) {
-	if x.query.Get("email") == "" || w.ListCredentials == ListNone {
+	if !w.isAboutSomebody(x) {
 		return 0, nil
 	}
 	return x.setup.limits.admit(ctx, x.setup.limits.questions(askerOf(ctx, x, "")))
+}
+
+// isAboutSomebody: the question names a person, and the answer may depend on
+// who that is.
+func (w *webauthnProvider) isAboutSomebody(x *exchange) bool {
+	if w.UserInfo == nil {
+		return x.query.Get("email") != "" && w.ListCredentials != ListNone
+	}
+	for name := range x.query {
+		if name != "action" && name != "mediation" {
+			return true
+		}
+	}
+	return false
 }
 
 func tooManyQuestions(wait time.Duration) *Response {
@@ -110,7 +124,7 @@ func tooManyQuestions(wait time.Duration) *Response {
 // told.
 func (w *webauthnProvider) stranger(ctx context.Context, x *exchange, action string) (*User, bool, error) {
 	if w.UserInfo != nil {
-		return w.ownStranger(ctx, x)
+		return w.ownStranger(ctx, x, action)
 	}
 	email, err := typedMailbox(x.query.Get("email"), mailbox.Normalize)
 	if err != nil {
@@ -118,6 +132,9 @@ func (w *webauthnProvider) stranger(ctx context.Context, x *exchange, action str
 	}
 	if w.ListCredentials == ListNone && action != actionRegister {
 		return nil, false, nil
+	}
+	if w.ListCredentials != ListKnown && action == actionRegister {
+		return &User{Email: email}, false, nil
 	}
 	known, err := optional(x.setup.store.userByEmail(ctx, email))
 	if known != nil || err != nil {
@@ -127,7 +144,7 @@ func (w *webauthnProvider) stranger(ctx context.Context, x *exchange, action str
 }
 
 // ownStranger asks the application.
-func (w *webauthnProvider) ownStranger(ctx context.Context, x *exchange) (*User, bool, error) {
+func (w *webauthnProvider) ownStranger(ctx context.Context, x *exchange, action string) (*User, bool, error) {
 	exists := false
 	found, err := hook(ctx, x.setup, "WebAuthn.UserInfo", func(ctx context.Context) (u *User, err error) {
 		u, exists, err = w.UserInfo(ctx, x.request)
@@ -138,11 +155,14 @@ func (w *webauthnProvider) ownStranger(ctx context.Context, x *exchange) (*User,
 		return nil, false, err
 	case exists && found.ID == "":
 		return nil, false, errors.New("WebAuthn.UserInfo returned a user who exists and has no ID")
-	case exists:
+	case exists && (w.ListCredentials == ListKnown || action != actionRegister):
 		known, err := optional(x.setup.store.user(ctx, found.ID))
 		return known, known != nil, err
 	}
-	u := User{Name: found.Name, Image: found.Image}
+	u := User{}
+	if !exists { // of who does, a stranger is told nothing
+		u.Name, u.Image = found.Name, found.Image
+	}
 	if u.Email, err = typedMailbox(found.Email, mailbox.Normalize); err != nil {
 		return nil, false, err
 	}
@@ -159,7 +179,8 @@ func (w *webauthnProvider) requestOptions(ctx context.Context, x *exchange, who 
 		if err != nil {
 			return nil, err
 		}
-		c.Asked, a.Allow = &who.user.ID, keys
+		asked := askedFor(who)
+		c.Asked, a.Allow = &asked, keys
 	}
 	return w.answer(ctx, x, actionAuthenticate, &c, who, func(ctx context.Context) (json.RawMessage, error) {
 		return w.Ceremony.RequestOptions(ctx, a)
@@ -180,6 +201,9 @@ func (w *webauthnProvider) keysOf(ctx context.Context, x *exchange, who *visitor
 	return keys, err
 }
 
+// mostPasskeys is how many passkeys one user can add: options list them all.
+const mostPasskeys = 64
+
 // creationOptions asks for a new passkey.
 func (w *webauthnProvider) creationOptions(ctx context.Context, x *exchange, who *visitorInfo) (*Response, error) {
 	if who.here != nil && x.setup.config.Account.Enabled && !isFresh(x, who.here) {
@@ -193,6 +217,9 @@ func (w *webauthnProvider) creationOptions(ctx context.Context, x *exchange, who
 		if keys, err = x.setup.store.listAuthenticators(ctx, who.user.ID); err != nil {
 			return nil, err
 		}
+	}
+	if len(keys) >= mostPasskeys {
+		return optionsRefused("Too many passkeys"), nil
 	}
 	c := challenge{
 		id: newChallengeID(), Challenge: newChallenge(), RegisterData: registerDataOf(who),

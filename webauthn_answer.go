@@ -17,10 +17,11 @@ func (w *webauthnProvider) receive(ctx context.Context, x *exchange) (outcome, e
 	if !x.isPost() {
 		return outcome{}, ErrUnknownAction.wrap(errors.New("passkeys come by POST"))
 	}
-	if _, given := x.form["csrfToken"]; given && !x.csrfVerified {
+	_, given := x.form["csrfToken"]
+	if (given || sentFrom(x.request.Header, x.origin.Text) == "same-site") && !x.csrfVerified {
 		return outcome{}, errNoCSRF
 	}
-	tries := x.setup.limits.tries("", askerOf(ctx, x, ""))
+	tries := x.setup.limits.answers(askerOf(ctx, x, ""))
 	wait, err := x.setup.limits.admit(ctx, tries)
 	if err != nil {
 		return outcome{}, err
@@ -66,7 +67,7 @@ func (w *webauthnProvider) verify(ctx context.Context, x *exchange) (*assertion,
 	} else {
 		found, err = w.authenticate(ctx, x, c, id, answer)
 	}
-	if err == nil && c.id != "" {
+	if err == nil && (c.id != "" || c.RegisterData != nil && c.RegisterData.ID == "") { // who signs up is never who is signed in
 		found.begunIn = &in
 	}
 	return found, err
@@ -108,12 +109,15 @@ func (w *webauthnProvider) authenticate(ctx context.Context, x *exchange, c *cha
 	if err != nil {
 		return nil, err
 	}
+	if key == nil && c.Asked != nil { // as for any wrong answer: the one that was listed may be made up
+		return nil, w.refused(errors.New("no such passkey is registered"))
+	}
 	if key == nil {
 		return nil, &Error{Type: ErrWebAuthnVerification, Provider: w.ID, Code: codeUnknownCredential, Err: &mistake{errors.New("no such passkey is registered")}}
 	}
 	a := Authentication{RelyingParty: w.partyOf(x), Options: w.Authentication, Challenge: c.bytes()}
 	if c.Asked != nil {
-		if key.UserID != *c.Asked {
+		if hashText(key.UserID) != *c.Asked {
 			return nil, w.refused(errors.New("another passkey answered than was asked for"))
 		}
 		a.Allow = []Authenticator{*key}

@@ -27,8 +27,17 @@ type challenge struct {
 	Challenge    string  `json:"challenge"`              // in base64url
 	RegisterData *User   `json:"registerData,omitempty"` // whose passkey is made; nil: one is used
 	Handle       string  `json:"handle,omitempty"`       // what the authenticator calls them, in base64url
-	Asked        *string `json:"asked,omitempty"`        // the id of the user whose passkeys were listed, empty where there is none; nil: any will do
+	Asked        *string `json:"asked,omitempty"`        // whose passkeys were listed, see askedFor; nil: any will do
 	Conditional  bool    `json:"conditional,omitempty"`  // it may be made without asking
+}
+
+// askedFor stands for the user whose passkeys were listed. It is as long where
+// there is none, since the length of a cookie shows (R-184).
+func askedFor(who *visitorInfo) string {
+	if !who.exists {
+		return hashText(newChallenge())
+	}
+	return hashText(who.user.ID)
 }
 
 func newChallengeID() string { return randomHex(8) }

@@ -6,10 +6,12 @@ import (
 	"crypto/elliptic"
 	"encoding/asn1"
 	"encoding/base64"
+	"fmt"
 	"math/big"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
+	"regexp"
 	"slices"
 	"strings"
 	"sync"
@@ -553,6 +555,7 @@ func TestStrangersLearnNothing(t *testing.T) {
 			}
 		})
 		_, a := s.member("ada@example.com")
+		s.name(t, "ada@example.com", "Ada Secret Lovelace")
 		for _, query := range []string{"", "&action=authenticate", "&action=register"} {
 			known, unknown, again := shape(t, s, "ada@example.com", query), shape(t, s, "bob@example.com", query), shape(t, s, "bob@example.com", query)
 			if known.text != unknown.text || strings.Join(unknown.ids, " ") != strings.Join(again.ids, " ") {
@@ -574,6 +577,9 @@ func TestStrangersLearnNothing(t *testing.T) {
 	}
 }
 
+// chosenAnew are the values of options that differ from one time to the next.
+var chosenAnew = regexp.MustCompile(`"(challenge|id)":"[^"]*"`)
+
 type shaped struct {
 	text string
 	ids  []string
@@ -583,11 +589,17 @@ type shaped struct {
 func shape(t *testing.T, s *site, email, query string) (seen shaped) {
 	t.Helper()
 	b, _ := s.visit()
-	o, _ := ask(t, b, "?email="+email+query)
+	o, raw := ask(t, b, "?email="+email+query)
 	for _, k := range o.Options.AllowCredentials {
 		seen.ids = append(seen.ids, k.ID)
 	}
 	seen.text = o.Action + strings.Repeat(" key", len(seen.ids)) + strings.Repeat(" excluded", len(o.Options.Exclude))
+	seen.text += strings.ReplaceAll(chosenAnew.ReplaceAllString(string(raw), ""), email, "EMAIL")
+	for _, k := range b.Cookies() { // sealed, but as long as what is in it
+		if strings.HasSuffix(k.Name, "authjs.challenge") {
+			seen.text += fmt.Sprint(" ", len(k.Value))
+		}
+	}
 	return seen
 }
 
@@ -632,5 +644,74 @@ func TestAttestation(t *testing.T) {
 				t.Errorf("judged %+v", seen)
 			}
 		})
+	}
+}
+
+// name gives a user a name of their own.
+func (s *site) name(t *testing.T, email, name string) {
+	t.Helper()
+	u, err := s.store.GetUserByEmail(t.Context(), email)
+	if err == nil {
+		_, err = s.store.UpdateUser(t.Context(), u.ID, latchkey.UserChange{Name: &name})
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// TestMadeUpAnswer: R-184. An answer without a proof, for an id that was listed,
+// says the same of a real one and of a decoy.
+func TestMadeUpAnswer(t *testing.T) {
+	s := newSite(t, func(_ *latchkey.Config, p *latchkey.WebAuthn) { p.ListCredentials = latchkey.ListDecoys })
+	s.member("ada@example.com")
+	var said []string
+	for _, email := range []string{"ada@example.com", "bob@example.com"} {
+		b, _ := s.visit()
+		o, _ := ask(t, b, "?email="+email)
+		client := b64([]byte(`{"type":"webauthn.get","challenge":"` + o.Options.Challenge + `","origin":"` + s.url + `"}`))
+		data := `{"id":"` + o.Options.AllowCredentials[0].ID + `","response":{"clientDataJSON":"` + client + `"}}`
+		form := url.Values{"action": {"authenticate"}, "data": {data}, "csrfToken": {b.CSRFToken()}}
+		p := b.Fetch(http.MethodPost, "/auth/callback/passkey", []byte(form.Encode()), http.Header{
+			"Content-Type": {"application/x-www-form-urlencoded"}, "X-Auth-Return-Redirect": {"1"},
+		})
+		said = append(said, fmt.Sprint(p.Status, string(p.Body)))
+	}
+	if said[0] != said[1] {
+		t.Error(said)
+	}
+}
+
+// TestSiblingPost: R-122. A page of a sibling host posts nobody in.
+func TestSiblingPost(t *testing.T) {
+	s := newSite(t, nil)
+	b, a := s.member("ada@example.com")
+	for from, signsIn := range map[string]bool{"same-site": false, "same-origin": true} {
+		options := b.PasskeyOptions(a, "authenticate", "")
+		form := url.Values{"action": {"authenticate"}, "data": {string(must(a.Get(options.Body)))}}
+		p := b.Fetch(http.MethodPost, "/auth/callback/passkey", []byte(form.Encode()), http.Header{
+			"Content-Type": {"application/x-www-form-urlencoded"}, "Sec-Fetch-Site": {from},
+		})
+		if in := b.Session() != nil; in != signsIn {
+			t.Errorf("%s: signed in is %v: %d %s", from, in, p.Status, p.Body)
+		}
+		b, _ = s.visit()
+	}
+}
+
+// TestMostPasskeys: options list all passkeys of a user, so there is an end to them.
+func TestMostPasskeys(t *testing.T) {
+	s := newSite(t, nil)
+	b, a := s.visit()
+	b.RegisterPasskey(a, "ada@example.com")
+	owner := s.store.Contents().Authenticators[0]
+	for i := range 64 {
+		k := owner
+		k.CredentialID = []byte(fmt.Sprint("one more passkey ", i))
+		if err := s.store.CreateAuthenticator(t.Context(), k); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if p := b.Get("/auth/webauthn-options/passkey?action=register"); p.Status != http.StatusBadRequest || !strings.Contains(string(p.Body), "Too many passkeys") {
+		t.Errorf("%d %s", p.Status, p.Body)
 	}
 }

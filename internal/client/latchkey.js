@@ -11,6 +11,7 @@ export function configure({ basePath }) {
 const credentials = "include" // for routes at another origin
 const here = () => location.href
 const absolute = (url) => new URL(url, here()).href
+const escaped = (url) => url.replace(/[`\\]/g, encodeURIComponent) // as the server does, too
 
 // textOf leaves out what would be sent as "undefined".
 const textOf = (fields) => new URLSearchParams(Object.entries(fields).filter(([, value]) => value != null))
@@ -58,7 +59,7 @@ async function enter(provider, options, authorizationParams, mediation) {
   const changes = answer || type === "credentials"
   const route = `${changes ? "callback" : "signin"}/${provider}?${new URLSearchParams(authorizationParams)}`
   const { status, ok, url } = await post(route, { ...fields, ...formOf(answer), callbackUrl: redirectTo })
-  const said = new URL(url === absolute(redirectTo) ? "?" : url, here()).searchParams // that page may have an error of its own
+  const said = new URL(url === escaped(absolute(redirectTo)) ? "?" : url, here()).searchParams // that page may have an error of its own
   const error = said.get("error") ?? undefined
   const code = said.get("code") ?? undefined
   const told = changes && !error && changed()

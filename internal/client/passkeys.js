@@ -22,7 +22,7 @@ async function answer(form, wanted, mediation) {
     const { rpId, credentialId, ...filled } = await askPasskey(provider, fields, mediation)
     for (const name in filled) form.elements.namedItem(name).value = filled[name]
     sessionStorage.setItem(shown, JSON.stringify({ rpId, credentialId }))
-    form.submit()
+    HTMLFormElement.prototype.submit.call(form) // a field may be called submit
   } catch (error) {
     if (error.url) location.href = error.url // to sign in once more
     else if (!mediation) fail(form, error)

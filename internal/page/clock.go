@@ -28,7 +28,7 @@ func atOnce() template.HTML {
 	return template.HTML("<script>" + atOnceScript + "</script>")
 }
 
-const atOnceScript = "document.forms[0].submit()"
+const atOnceScript = "HTMLFormElement.prototype.submit.call(document.forms[0])" // a field may be called submit
 
 var atOnceHash = hashSource(atOnceScript)
 
