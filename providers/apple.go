@@ -19,6 +19,9 @@ import (
 // flow are SameSite=None, and gives the name of a person only the first time
 // they consent, beside the ID token and unsigned. Later sign-ins fall back to
 // the e-mail, which may be a relay of Apple's. There is never a picture.
+//
+// A refresh token always comes and does not expire; check it daily at most.
+// /auth/revoke ends it, and Apple demands that when an account is deleted.
 func Apple(p latchkey.OAuth) *latchkey.OAuth {
 	return p.Or(latchkey.OAuth{
 		ID:            "apple",

@@ -39,6 +39,10 @@ const entraConsumersTenant = "9188040d-6c67-4c5b-b112-36a304b66dad"
 // is verified) and verified_primary_email.
 //
 // There is no picture unless FetchProfile is [EntraPhoto].
+//
+// The scope offline_access brings a refresh token, which lives for 90 days and is
+// followed by a new one at each use, without the old one ending. Nothing revokes it;
+// the end_session_endpoint is in the discovery document.
 func MicrosoftEntraID(p latchkey.OAuth) *latchkey.OAuth {
 	return p.Or(latchkey.OAuth{
 		ID:            "microsoft-entra-id",

@@ -15,6 +15,10 @@ import (
 // which needs the scope user:email, and only an e-mail that GitHub has verified
 // is taken; email_verified is then added to the profile. Without one the person
 // has no e-mail.
+//
+// The token of an OAuth app does not expire unless that is switched on; that of a
+// GitHub App lives for eight hours, and its refresh token works once. DELETE
+// /applications/{id}/grant ends the grant.
 func GitHub(p latchkey.OAuth) *latchkey.OAuth {
 	p.VerifiesEmail = cmp.Or(p.VerifiesEmail, latchkey.EmailProven)
 	return gitHub(p, "https://github.com", "https://api.github.com")

@@ -15,6 +15,10 @@ import "github.com/latchkeyhq/latchkey"
 // accounts of that organization first. It is a convenience and no restriction,
 // because browsers can remove it: compare the claim hd in
 // [latchkey.Callbacks].SignIn. The domain of an e-mail proves nothing either.
+//
+// Access tokens live for an hour. A refresh token is the same for good, unless it is
+// not used for six months or the application is in testing; a form post to /revoke
+// ends the grant. There is no sign-out at Google.
 func Google(p latchkey.OAuth) *latchkey.OAuth {
 	return p.Or(latchkey.OAuth{
 		ID:            "google",

@@ -27,6 +27,9 @@ import (
 //	})
 //
 // An error that TikTok reports instead of a profile is a [*TikTokError].
+//
+// Tokens live for a day. A refresh token always comes, lives for a year, and may be
+// another one after each use; /v2/oauth/revoke/ ends a token.
 func TikTok(p latchkey.OAuth) *latchkey.OAuth {
 	return fetching(dialect{answer: repairTikTok}.of(p).Or(latchkey.OAuth{
 		ID:             "tiktok",

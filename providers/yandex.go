@@ -13,6 +13,9 @@ import (
 // The picture is the one of 200 by 200 pixels; see [YandexAvatarURL] for
 // others. Somebody who never chose a picture has none. Yandex does not say
 // whether an e-mail was proven.
+//
+// Tokens live for months, and a refresh token always comes; each use of it brings a
+// new one. /revoke_token ends a token.
 func Yandex(p latchkey.OAuth) *latchkey.OAuth {
 	return p.Or(latchkey.OAuth{
 		ID:            "yandex",
