@@ -111,7 +111,7 @@ func (d *directory) resolve(ctx context.Context, q *queue, s *store, who *signIn
 func (d *directory) resolveVouched(ctx context.Context, s *store, who *signInResult) error {
 	known, err := optional(s.user(ctx, who.user.ID))
 	if err == nil && known == nil {
-		err = ErrUnsupportedStrategy.wrap(errors.New("the adapter has no user with the id that Authorize returned; stored sessions need one"))
+		err = ErrUnsupportedStrategy.wrap(errors.New("the adapter has no user with the id that Authorize returned: create one first (see docs/users.md), or set Session.Strategy to JWTSessions"))
 	}
 	return err
 }

@@ -193,7 +193,7 @@ func (s *setup) preparePages(f *faults) {
 	} {
 		path, _, _ := strings.Cut(own.url, "?")
 		if path, _, _ = strings.Cut(path, "#"); s.config.owns(path) {
-			f.add(ErrInvalidConfig, "Pages.%s %q is a route of the library itself: the redirect would never end", own.field, own.url)
+			f.add(ErrInvalidConfig, "Pages.%s %q is a route of the library itself, and the redirect would never end: name a path of your own, such as /login", own.field, own.url)
 		}
 		if own.url != "" && !weburl.IsHTTP(own.url) && !weburl.IsPath(own.url) {
 			f.add(ErrInvalidConfig, "Pages.%s %q: want a path such as /welcome or an http(s) URL", own.field, weburl.Show(own.url))

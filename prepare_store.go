@@ -153,7 +153,7 @@ func (s *setup) prepareProviders(f *faults) {
 			continue
 		}
 		if slices.ContainsFunc(s.order, func(p preparedProvider) bool { return strings.EqualFold(p.info().id, id) }) {
-			f.add(ErrInvalidProvider, "Providers[%d]: id %q is used twice, upper and lower case aside", i, id)
+			f.add(ErrInvalidProvider, "Providers[%d]: id %q is used twice, upper and lower case aside: set the ID of one", i, id)
 			continue
 		}
 		s.providers[id] = p
@@ -195,7 +195,7 @@ func (s *setup) prepareDirectory(f *faults) {
 	for _, n := range s.needs() {
 		switch {
 		case s.store == nil:
-			f.add(ErrMissingAdapter, "%s needs an Adapter", n.who)
+			f.add(ErrMissingAdapter, "%s needs an Adapter: set Config.Adapter, to memoryadapter.New for a first try", n.who)
 		case !s.store.has(n.what):
 			*f = append(*f, s.store.require(n.who, n.what))
 		}

@@ -116,7 +116,7 @@ next:
 				continue next
 			}
 		}
-		return fmt.Errorf("ui: no component has the property %q", name)
+		return fmt.Errorf("ui: no property of this component is called %q", name)
 	}
 	return nil
 }

@@ -75,6 +75,8 @@ func page(auth *latchkey.Auth, name string) http.Handler {
 		if f := latchkey.FormFailureFrom(r.Context()); f != nil {
 			w.WriteHeader(f.Status)
 		}
-		_ = pages.ExecuteTemplate(w, name, parts)
+		if err := pages.ExecuteTemplate(w, name, parts); err != nil {
+			log.Print(err)
+		}
 	})
 }
