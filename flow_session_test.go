@@ -302,4 +302,9 @@ func TestPostIsSentAgainFromHere(t *testing.T) {
 	if csp := a.Header().Get("Content-Security-Policy"); !strings.Contains(csp, "script-src 'sha256-") || a.Header().Get("Cache-Control") == "" || a.Header().Get("Referrer-Policy") != "no-referrer" {
 		t.Error(a.Header())
 	}
+
+	p.params.Set("latchkey-again", "")
+	if again := far.do(http.MethodPost, "/auth/callback/issuer", formContentType, p.params.Encode()); strings.Count(again.Body.String(), "latchkey-again") != 1 {
+		t.Error("a post that brings the mark empty is asked for without end")
+	}
 }

@@ -50,6 +50,30 @@ func TestQuestions(t *testing.T) {
 	}
 }
 
+// TestOwnQuestions: R-184. Questions that the application answers are counted,
+// whatever their parameters are called; one about nobody is not.
+func TestOwnQuestions(t *testing.T) {
+	s := newSite(t, func(c *latchkey.Config, p *latchkey.WebAuthn) {
+		twoTries(c, p)
+		p.UserInfo = func(_ context.Context, r *latchkey.Request) (*latchkey.User, bool, error) {
+			name := r.URL.Query().Get("username")
+			if name == "" {
+				return nil, false, nil
+			}
+			return &latchkey.User{Email: name + "@example.com"}, false, nil
+		}
+	})
+	b, _ := s.visit()
+	for i, want := range []int{http.StatusOK, http.StatusOK, http.StatusTooManyRequests} {
+		if p := b.Get(fmt.Sprintf("/auth/webauthn-options/passkey?username=ada%d", i)); p.Status != want {
+			t.Errorf("question %d: %d %s", i, p.Status, p.Body)
+		}
+		if p := b.Get("/auth/webauthn-options/passkey?action=authenticate"); p.Status != http.StatusOK {
+			t.Errorf("about nobody: %d %s", p.Status, p.Body)
+		}
+	}
+}
+
 // halfDone is a store that fails once when it is to keep a passkey.
 type halfDone struct {
 	*memoryadapter.Adapter
