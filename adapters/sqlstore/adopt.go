@@ -92,7 +92,7 @@ func adopt(ctx context.Context, tx Conn) error {
 	if err != nil {
 		return err
 	}
-	return run(ctx, tx, statements)
+	return run(ctx, tx, Postgres, statements)
 }
 
 // adoptFile has what turns the schema of Auth.js into ours.

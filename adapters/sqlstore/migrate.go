@@ -19,7 +19,7 @@ var schemas embed.FS
 // 1.
 type migration struct {
 	file       string
-	statements []string // each does nothing when it was done before: MySQL cannot take half a step back
+	statements []string // each does nothing when it was done before: MySQL cannot take half a step back. See hasColumn
 }
 
 // migrations reads the steps of a dialect, oldest first.
@@ -139,7 +139,7 @@ func migrate(ctx context.Context, tx Conn, d Dialect) error {
 		if i < found.Version {
 			continue
 		}
-		if err := run(ctx, tx, step.statements); err != nil {
+		if err := run(ctx, tx, d, step.statements); err != nil {
 			return fmt.Errorf("%s: %w", step.file, err)
 		}
 	}
@@ -169,13 +169,29 @@ func verify(ctx context.Context, tx Conn, d Dialect) error {
 	return asError(found.Misfits)
 }
 
-func run(ctx context.Context, c Conn, statements []string) error {
+// run runs the statements of a step, also of one that was cut short before.
+func run(ctx context.Context, c Conn, d Dialect, statements []string) error {
 	for _, statement := range statements {
-		if _, err := c.Exec(ctx, statement); err != nil {
+		has, err := hasColumn(ctx, c, d, statement)
+		if err == nil && !has {
+			_, err = c.Exec(ctx, statement)
+		}
+		if err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// hasColumn says whether a statement would add a column that is there. Only
+// PostgreSQL has IF NOT EXISTS for columns.
+func hasColumn(ctx context.Context, c Conn, d Dialect, statement string) (bool, error) {
+	var table, column string
+	if n, _ := fmt.Sscanf(statement, "ALTER TABLE %s ADD COLUMN %s", &table, &column); n < 2 {
+		return false, nil
+	}
+	columns, err := columnTypes(ctx, c, d)
+	return columns[table+"."+column] != "", err
 }
 
 // record notes that the steps after from, up to version, are done.

@@ -1,6 +1,9 @@
 package sqlstore
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
+	"path"
 	"strings"
 	"testing"
 )
@@ -22,5 +25,35 @@ func TestAdoptionIsForPostgres(t *testing.T) {
 	}
 	if AdoptionSchema(MySQL)+AdoptionSchema(SQLite) != "" {
 		t.Error("another dialect has statements")
+	}
+}
+
+// Somewhere a database has gone through each step. What a changed step brings,
+// it would never get: a new step brings it.
+func TestStepsNeverChange(t *testing.T) {
+	sums := map[string]string{
+		"mysql/0001_tables.sql":         "bdb8019eba33",
+		"mysql/0002_user_handle.sql":    "180c33335c84",
+		"postgres/0001_tables.sql":      "f5598ee42ebe",
+		"postgres/0002_user_handle.sql": "f0f216c13e6c",
+		"sqlite/0001_tables.sql":        "0452e718f13b",
+		"sqlite/0002_user_handle.sql":   "884b41583fb6",
+	}
+	for _, d := range []Dialect{Postgres, MySQL, SQLite} {
+		steps, err := migrations(d)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, step := range steps {
+			source, err := schemas.ReadFile(step.file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			sum := sha256.Sum256(source)
+			name := path.Join(string(d), path.Base(step.file))
+			if got := hex.EncodeToString(sum[:6]); got != sums[name] {
+				t.Errorf("%q: %q is the sum now", name, got)
+			}
+		}
 	}
 }

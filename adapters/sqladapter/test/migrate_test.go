@@ -4,6 +4,8 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -21,6 +23,22 @@ func detect(t *testing.T, db *sql.DB, d sqlstore.Dialect) sqlstore.Found {
 	return found
 }
 
+// atVersion makes the tables as an earlier version left them.
+func atVersion(t *testing.T, db *sql.DB, d sqlstore.Dialect, version int) {
+	t.Helper()
+	steps, err := filepath.Glob("../../sqlstore/schema/" + string(d) + "/0*.sql")
+	ok(t, err)
+	exec(t, db, "CREATE TABLE latchkey_migrations (version bigint PRIMARY KEY)")
+	for i, file := range steps[:version] {
+		source, err := os.ReadFile(file)
+		ok(t, err)
+		for statement := range strings.SplitSeq(strings.TrimSpace(string(source)), ";\n\n") {
+			exec(t, db, statement)
+		}
+		exec(t, db, fmt.Sprint("INSERT INTO latchkey_migrations VALUES (", i+1, ")"))
+	}
+}
+
 func TestMigrate(t *testing.T) {
 	each(t, func(t *testing.T, e engine, empty source) {
 		t.Run("many instances at once, from nothing", func(t *testing.T) {
@@ -35,7 +53,7 @@ func TestMigrate(t *testing.T) {
 			for range 8 {
 				ok(t, <-errs)
 			}
-			if found := detect(t, db, e.dialect); found.Schema != sqlstore.SchemaOwn || found.Version != 1 || found.Layout.DatabaseIDs {
+			if found := detect(t, db, e.dialect); found.Schema != sqlstore.SchemaOwn || found.Version != sqlstore.Version(e.dialect) || found.Layout.DatabaseIDs {
 				t.Errorf("found %+v", found)
 			}
 		})
@@ -54,6 +72,20 @@ func TestMigrate(t *testing.T) {
 			ok(t, sqladapter.Migrate(t.Context(), db, e.dialect))
 			_, err := e.adapter(t, db, sqladapter.Options{}).CreateUser(t.Context(), latchkey.User{Email: "ada@example.com"})
 			ok(t, err)
+		})
+		t.Run("from every earlier version, and from where it was interrupted", func(t *testing.T) {
+			for v := 1; v < sqlstore.Version(e.dialect); v++ {
+				db := empty(t)
+				atVersion(t, db, e.dialect, v)
+				for range 2 { // the second time with everything there and nothing noted
+					ok(t, sqladapter.Migrate(t.Context(), db, e.dialect))
+					found := detect(t, db, e.dialect)
+					if !found.Usable() || found.Version != sqlstore.Version(e.dialect) {
+						t.Errorf("from version %d: found %+v", v, found)
+					}
+					exec(t, db, fmt.Sprint("DELETE FROM latchkey_migrations WHERE version > ", v))
+				}
+			}
 		})
 		t.Run("what Schema prints is the schema", func(t *testing.T) {
 			db := empty(t)

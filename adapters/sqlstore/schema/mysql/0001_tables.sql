@@ -77,7 +77,6 @@ CREATE TABLE IF NOT EXISTS authenticators (
 	aaguid varbinary(255),
 	created bigint,
 	used bigint,
-	user_handle varbinary(255),
 	KEY authenticators_user (`userId`),
 	CONSTRAINT authenticators_user_cascade FOREIGN KEY (`userId`) REFERENCES users (id) ON DELETE CASCADE
 ) ENGINE = InnoDB ROW_FORMAT = DYNAMIC;

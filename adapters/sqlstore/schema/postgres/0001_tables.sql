@@ -83,8 +83,7 @@ CREATE TABLE IF NOT EXISTS authenticators (
 	name text,
 	aaguid text,
 	created timestamptz,
-	used timestamptz,
-	user_handle text
+	used timestamptz
 );
 
 CREATE INDEX IF NOT EXISTS authenticators_user ON authenticators ("userId");

@@ -83,8 +83,7 @@ CREATE TABLE IF NOT EXISTS authenticators (
 	name text,
 	aaguid text,
 	created integer,
-	used integer,
-	user_handle text
+	used integer
 );
 
 CREATE INDEX IF NOT EXISTS authenticators_user ON authenticators ("userId");

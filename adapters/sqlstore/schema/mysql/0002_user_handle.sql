@@ -1,0 +1,1 @@
+ALTER TABLE authenticators ADD COLUMN user_handle varbinary(255);

@@ -1,0 +1,1 @@
+ALTER TABLE authenticators ADD COLUMN IF NOT EXISTS user_handle text;
