@@ -120,3 +120,27 @@ func TestApplicationBelowTheBasePath(t *testing.T) {
 		}
 	}
 }
+
+// Behind a framework without net/http the session is read when somebody looks,
+// once, and its cookies reach the response.
+func TestCoreLoadSession(t *testing.T) {
+	s := newPlainSite(t, asTokens)
+	s.signIn()
+	header := http.Header{}
+	ctx := s.auth.Core().LoadSession(t.Context(), s.neutral("/"), header)
+	if len(header) != 0 {
+		t.Errorf("nobody has looked: %v", header)
+	}
+	for range 2 {
+		if found, ok := latchkey.SessionFrom(ctx); !ok || found.UserID != plainID {
+			t.Errorf("%+v, %v", found, ok)
+		}
+	}
+	if len(header["Set-Cookie"]) != 1 || header.Get("Vary") != "Cookie" || header.Get("Cache-Control") != "private" {
+		t.Errorf("%v", header)
+	}
+	s.jar = map[string]string{}
+	if found, ok := latchkey.SessionFrom(s.auth.Core().LoadSession(t.Context(), s.neutral("/"), http.Header{})); ok {
+		t.Errorf("without a cookie: %+v", found)
+	}
+}

@@ -59,6 +59,17 @@ func ExampleCore_ReadSession() {
 	// Output: nobody is signed in true 0
 }
 
+// Handlers of a framework without net/http ask the context.
+func ExampleCore_LoadSession() {
+	core := exampleAuth().Core()
+	r := &latchkey.Request{Method: http.MethodGet, URL: &url.URL{Path: "/"}, Host: "app.example", Header: http.Header{}}
+	response := http.Header{} // where renewed cookies go
+	ctx := core.LoadSession(context.Background(), r, response)
+	_, ok := latchkey.SessionFrom(ctx)
+	fmt.Println(ok)
+	// Output: false
+}
+
 // A framework that has an http.Request and a response of its own.
 func ExampleFromHTTP() {
 	core := exampleAuth().Core()

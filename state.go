@@ -2,6 +2,7 @@ package latchkey
 
 import (
 	"context"
+	"crypto/tls"
 	"errors"
 	"net/http"
 	"reflect"
@@ -225,6 +226,26 @@ func ContextWithSession(ctx context.Context, s *Session) context.Context {
 	}
 	return context.WithValue(ctx, stateKey{}, state)
 }
+
+// LoadSession is [Auth.LoadSession] for frameworks without net/http: a context in
+// which [SessionFrom] reads the session of r when somebody first looks. The
+// cookies that keep it alive go into header, which is the response's: look
+// before it is sent.
+func (c *Core) LoadSession(ctx context.Context, r *Request, header http.Header) context.Context {
+	asHTTP := &http.Request{Method: r.Method, URL: r.URL, Host: r.Host, Header: r.Header, RemoteAddr: r.RemoteAddr}
+	if r.TLS {
+		asHTTP.TLS = new(tls.ConnectionState)
+	}
+	state := &requestState{auth: c.auth, w: headerOnly(header), r: asHTTP.WithContext(ctx)}
+	return context.WithValue(ctx, stateKey{}, state)
+}
+
+// headerOnly is a response of which nothing but the header is written.
+type headerOnly http.Header
+
+func (h headerOnly) Header() http.Header       { return http.Header(h) }
+func (headerOnly) Write(b []byte) (int, error) { return len(b), nil }
+func (headerOnly) WriteHeader(int)             {}
 
 // setupFor finds the setup for a request: the one that was found before, where
 // the context remembers it.
