@@ -50,6 +50,14 @@ bench: tools ## benchmarks matching BENCH, COUNT times; feed two outputs to .bin
 demo: ## start the demo and print its URL
 	go run ./demo
 
+react: ## build the React app of examples/react and start the Go program behind it
+	scripts/front examples/react
+	cd examples/react && go run .
+
+sveltekit: ## the same for the SvelteKit app of examples/sveltekit
+	scripts/front examples/sveltekit
+	cd examples/sveltekit && go run .
+
 conformance: ## drive internal/conformance with the black-box suite, where there is one
 	scripts/conformance
 
@@ -60,4 +68,4 @@ tidy: ## go mod tidy, every module
 ci: ## everything CI runs, in its order
 	.ci/run
 
-.PHONY: all help setup tools fmt vet lint vuln test race fuzz bench demo conformance tidy ci
+.PHONY: all help setup tools fmt vet lint vuln test race fuzz bench demo react sveltekit conformance tidy ci

@@ -2,6 +2,8 @@
 //
 //   - authjs: Auth.js, whose tokens, cookies, passkeys and browser clients are ours, too;
 //     that of SvelteKit runs in Chromium, beside ours
+//   - the apps of examples/react and examples/sveltekit, which are built with Vite and
+//     driven in Chromium
 //   - typescript: the compiler, which reads the types of our browser client
 //   - openid: a certified OpenID Provider on Node.js
 //   - the example provider of zitadel/oidc, in the test's own process

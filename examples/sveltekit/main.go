@@ -1,0 +1,103 @@
+// Command sveltekit is the Go program behind a SvelteKit app that uses
+// @auth/sveltekit/client as it is published: signIn, signOut. The password of ada
+// is lovelace.
+//
+//	make sveltekit    # in the root of the repository: builds the app, starts this
+package main
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/json"
+	"errors"
+	"flag"
+	"fmt"
+	"io/fs"
+	"log"
+	"net"
+	"net/http"
+	"os"
+	"strings"
+
+	"github.com/latchkeyhq/latchkey"
+)
+
+func main() {
+	port := flag.String("port", "3000", "to listen on")
+	flag.Parse()
+	listener, err := net.Listen("tcp", "localhost:"+*port)
+	if err != nil {
+		log.Fatal(err)
+	}
+	origin := fmt.Sprintf("http://localhost:%d", listener.Addr().(*net.TCPAddr).Port)
+	c := latchkey.Config{
+		Site:    latchkey.Site{URL: origin},
+		Secrets: []string{rand.Text() + rand.Text()}, // for this run; yours is AUTH_SECRET
+	}
+	if os.Getenv("AUTH_ACME_ISSUER") != "" { // with AUTH_ACME_ID and AUTH_ACME_SECRET: any OpenID provider
+		c.Providers = append(c.Providers, &latchkey.OAuth{ID: "acme", Name: "Acme", OIDC: true})
+	}
+	site, err := newSite(c, os.DirFS("dist"))
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(origin)
+	log.Fatal(http.Serve(listener, site))
+}
+
+// newSite is the app in front, the API and the routes of the library on one origin.
+func newSite(c latchkey.Config, front fs.FS) (http.Handler, error) {
+	if _, err := fs.Stat(front, "index.html"); err != nil {
+		return nil, errors.New("there is no dist/index.html: run npm ci && npm run build here, or make sveltekit in the root of the repository")
+	}
+	c.Callbacks.Token = rename
+	c.Providers = append(c.Providers, &latchkey.Credentials{
+		Fields: []latchkey.Field{{Name: "name"}, {Name: "password", Type: "password"}},
+		Authorize: func(_ context.Context, typed map[string]string, _ *latchkey.Request) (*latchkey.User, error) {
+			if typed["name"] != "ada" || typed["password"] != "lovelace" {
+				return nil, nil
+			}
+			return &latchkey.User{ID: "1", Name: "Ada"}, nil
+		},
+	})
+	auth, err := latchkey.New(c)
+	if err != nil {
+		return nil, err
+	}
+	site := http.NewServeMux()
+	site.Handle("GET /api/notes", auth.RequireSession(http.HandlerFunc(notes))) // scripts get status 401
+	site.Handle("GET /", app(front))
+	return auth.Middleware(site), nil
+}
+
+// rename lets a visitor change one thing: updateSession({name}) in the browser.
+func rename(_ context.Context, t latchkey.TokenUpdate) (latchkey.Claims, error) {
+	if t.Trigger != latchkey.TriggerUpdate {
+		return t.Claims, nil
+	}
+	update, _ := t.Update.(map[string]any) // whatever a browser sent
+	name, _ := update["name"].(string)
+	if name = strings.TrimSpace(name); name != "" && len(name) <= 100 {
+		t.Claims["name"] = name
+	}
+	return t.Claims, nil
+}
+
+// notes is all of the API.
+func notes(w http.ResponseWriter, r *http.Request) {
+	s, _ := latchkey.SessionFrom(r.Context())
+	w.Header().Set("Content-Type", "application/json")
+	_ = json.NewEncoder(w).Encode(map[string]string{"text": "The notes of user " + s.UserID})
+}
+
+// app serves what SvelteKit has built, and the page for every path that is no file.
+func app(front fs.FS) http.Handler {
+	files := http.FileServerFS(front)
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if _, err := fs.Stat(front, strings.TrimPrefix(r.URL.Path, "/")); err != nil {
+			http.ServeFileFS(w, r, front, "index.html")
+			return
+		}
+		files.ServeHTTP(w, r)
+	})
+}

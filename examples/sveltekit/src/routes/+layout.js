@@ -1,0 +1,1 @@
+export const ssr = false // Go serves files, it runs no JavaScript

@@ -1,0 +1,114 @@
+package interop
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"testing"
+
+	"github.com/chromedp/chromedp"
+
+	"github.com/latchkeyhq/latchkey/latchkeytest"
+)
+
+// TestFrontEnds is one visitor's day at the JavaScript apps of examples, each as its
+// users start it, in two tabs of Chromium. Whatever happens in one is seen in both.
+func TestFrontEnds(t *testing.T) {
+	chromium := startChromium(t)
+	for _, name := range []string{"react", "sveltekit"} {
+		t.Run(name, func(t *testing.T) {
+			iss := latchkeytest.NewIssuer(t)
+			iss.SignInAs(latchkeytest.Person{Subject: "grace", Name: "Grace", Email: "grace@example.com"})
+			first := openWindow(t, chromium, startExample(t, name, iss))
+			ok(t, chromedp.Do(first.ctx, chromedp.Navigate(first.url)))
+			second := first.another()
+			shown := func(who string) {
+				t.Helper()
+				first.shows("#who", who)
+				second.shows("#who", who)
+			}
+			shown("Nobody is signed in.")
+			first.submit("#in", `{name: "ada", password: "byron"}`)
+			first.shows("[role=alert]", "That name and password do not go together.")
+			shown("Nobody is signed in.")
+
+			first.submit("#in", `{name: "ada", password: "lovelace"}`)
+			shown("Hello, Ada")
+			second.shows("#notes", "The notes of user 1") // the API knows the session
+			second.submit("#rename", `{name: "Countess"}`)
+			shown("Hello, Countess")
+			ok(t, chromedp.Do(first.ctx, chromedp.Navigate(first.url)))
+			shown("Hello, Countess") // the server has kept it
+			first.click("#out")
+			shown("Nobody is signed in.")
+
+			second.click("#in-acme") // to the provider, and back
+			shown("Hello, Grace")
+			second.click("#out")
+			shown("Nobody is signed in.")
+			if len(iss.Requests(latchkeytest.PathAuthorize)) != 1 {
+				t.Error("the provider was not asked once")
+			}
+		})
+	}
+}
+
+// startExample builds a program of examples and the front end before it, starts it
+// and returns its URL. It knows iss as acme.
+func startExample(t *testing.T, name string, iss *latchkeytest.Issuer) string {
+	t.Helper()
+	folder, program := filepath.Join("..", "..", "examples", name), filepath.Join(t.TempDir(), name)
+	installed(t, folder)
+	for _, build := range [][]string{{"../../scripts/front", "examples/" + name}, {"go", "build", "-o", program, "../../examples/" + name}} {
+		if out, err := exec.CommandContext(t.Context(), build[0], build[1:]...).CombinedOutput(); err != nil {
+			t.Fatalf("%v: %v\n%s", build, err, out)
+		}
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	cmd := exec.CommandContext(ctx, program, "-port", "0")
+	p := iss.Provider()
+	cmd.Env = append(os.Environ(), "AUTH_ACME_ISSUER="+p.Issuer, "AUTH_ACME_ID="+p.ClientID, "AUTH_ACME_SECRET="+p.ClientSecret)
+	cmd.Dir, cmd.SysProcAttr, cmd.Stderr = folder, dieWithParent(), t.Output()
+	out, err := cmd.StdoutPipe()
+	ok(t, err)
+	ok(t, cmd.Start())
+	t.Cleanup(func() {
+		cancel()
+		_ = cmd.Wait() // it was killed
+	})
+	lines := bufio.NewScanner(out)
+	if !lines.Scan() {
+		t.Fatal("the program ended")
+	}
+	return lines.Text()
+}
+
+// another is a second tab with the same cookies, at the same page.
+func (w *window) another() *window {
+	w.t.Helper()
+	ctx, end := chromedp.NewContext(w.ctx)
+	w.t.Cleanup(end)
+	ok(w.t, chromedp.Do(ctx, chromedp.Navigate(w.url)))
+	return &window{w.t, ctx, w.url}
+}
+
+// shows waits until an element of the page says text.
+func (w *window) shows(selector, text string) {
+	w.t.Helper()
+	w.becomes(fmt.Sprintf("document.querySelector(%s)?.textContent === %s", asJSON(w.t, selector), asJSON(w.t, text)))
+}
+
+// submit fills in a form and sends it, as soon as it is there.
+func (w *window) submit(form, fields string) {
+	w.t.Helper()
+	w.becomes(fmt.Sprintf(`(form => form && (Object.entries(%s).forEach(([name, value]) => form.elements[name].value = value), form.requestSubmit(), true))(document.querySelector(%s)) === true`, fields, asJSON(w.t, form)))
+}
+
+// click presses a button, as soon as it is there.
+func (w *window) click(button string) {
+	w.t.Helper()
+	w.becomes(fmt.Sprintf("(button => button && (button.click(), true))(document.querySelector(%s)) === true", asJSON(w.t, button)))
+}
