@@ -136,7 +136,7 @@ func (s *setup) shownProvider(id string) page.Provider {
 		return page.Provider{ID: id, Name: id}
 	}
 	info := p.info()
-	return page.Provider{ID: id, Name: info.name, Type: string(info.kind), Icon: info.style.Icon, Brand: info.style.Color}
+	return page.Provider{ID: id, Name: info.name, Type: string(info.kind), Icon: info.style.Icon, Mark: info.style.Mark, Brand: info.style.Color}
 }
 
 // otherWaysIn are those that no account stands for: a link to a proven e-mail

@@ -103,7 +103,7 @@ func buttons(x *exchange) []page.Provider {
 // button is the provider as a page shows it; action is where its form posts to.
 func (p *providerInfo) button(action string) page.Provider {
 	b := page.Provider{
-		ID: p.id, Name: p.name, Type: string(p.kind), Action: action, SignsUp: p.signsUpByName, Icon: p.style.Icon, Brand: p.style.Color,
+		ID: p.id, Name: p.name, Type: string(p.kind), Action: action, SignsUp: p.signsUpByName, Icon: p.style.Icon, Mark: p.style.Mark, Brand: p.style.Color,
 	}
 	for _, f := range p.fields {
 		b.Fields = append(b.Fields, page.Field{

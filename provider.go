@@ -34,7 +34,10 @@ type Provider interface {
 // Style is how the built-in sign-in page shows a provider's button.
 type Style struct {
 	Color string // CSS colour of the brand; empty: none
-	Icon  string // name of an embedded icon; empty: the provider's id, or else its first letter
+	Icon  string // name of an embedded icon; empty: the provider's id, or else Mark, or else its first letter
+	// Mark is the brand's mark in one colour: the path data of SVG, 24 by 24
+	// units, 4 KiB at most. Anything else counts as none. Empty: none.
+	Mark string
 }
 
 // Field is one input of a sign-in form.

@@ -16,6 +16,6 @@ func FortyTwoSchool(p latchkey.OAuth) *latchkey.OAuth {
 		UserInfo:      latchkey.Endpoint{URL: "https://api.intra.42.fr/v2/me"},
 		Scopes:        []string{"public"},
 		Identify:      fields{subject: "id", name: "usual_full_name", email: "email", image: "image.link"}.identify,
-		Style:         latchkey.Style{Color: "#00babc"},
+		Style:         latchkey.Style{Color: "#00babc", Mark: markFortyTwoSchool},
 	})
 }

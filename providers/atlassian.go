@@ -27,6 +27,6 @@ func Atlassian(p latchkey.OAuth) *latchkey.OAuth {
 		Scopes:   []string{"read:me"},
 		Checks:   []latchkey.Check{latchkey.CheckState},
 		Identify: fields{subject: "account_id", name: "name", email: "email", image: "picture"}.identify,
-		Style:    latchkey.Style{Color: "#0052cc"},
+		Style:    latchkey.Style{Color: "#0052cc", Mark: markAtlassian},
 	})
 }

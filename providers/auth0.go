@@ -18,6 +18,6 @@ func Auth0(p latchkey.OAuth) *latchkey.OAuth {
 		ID:    "auth0",
 		Name:  "Auth0",
 		OIDC:  true,
-		Style: latchkey.Style{Color: "#EB5424"},
+		Style: latchkey.Style{Color: "#EB5424", Mark: markAuth0},
 	})
 }

@@ -15,6 +15,6 @@ func Authentik(p latchkey.OAuth) *latchkey.OAuth {
 		ID:    "authentik",
 		Name:  "Authentik",
 		OIDC:  true,
-		Style: latchkey.Style{Color: "#fd4b2d"},
+		Style: latchkey.Style{Color: "#fd4b2d", Mark: markAuthentik},
 	})
 }

@@ -17,7 +17,7 @@ func BattleNet(p latchkey.OAuth) *latchkey.OAuth {
 		Scopes:        []string{"openid"}, // there is none for more
 		Identify:      fields{subject: "sub", name: "battle_tag|battletag", noImage: true}.identify,
 		VerifiesEmail: latchkey.EmailUnproven,
-		Style:         latchkey.Style{Color: "#148eff"},
+		Style:         latchkey.Style{Color: "#148eff", Mark: markBattleNet},
 	})
 }
 

@@ -23,7 +23,7 @@ func Bitbucket(p latchkey.OAuth) *latchkey.OAuth {
 		Scopes:        []string{"account"},
 		Identify:      fields{subject: "account_id", name: "display_name|username", email: "email", image: "links.avatar.href"}.identify,
 		VerifiesEmail: latchkey.EmailProven,
-		Style:         latchkey.Style{Color: "#205081"},
+		Style:         latchkey.Style{Color: "#205081", Mark: markBitbucket},
 	}), fetchBitbucket)
 }
 

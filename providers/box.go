@@ -18,6 +18,6 @@ func Box(p latchkey.OAuth) *latchkey.OAuth {
 		UserInfo:      latchkey.Endpoint{URL: "https://api.box.com/2.0/users/me"},
 		Scopes:        []string{},
 		Identify:      fields{subject: "id", name: "name", email: "login", image: "avatar_url"}.identify,
-		Style:         latchkey.Style{Color: "#0075C9"},
+		Style:         latchkey.Style{Color: "#0075C9", Mark: markBox},
 	})
 }

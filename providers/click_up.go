@@ -18,7 +18,7 @@ func ClickUp(p latchkey.OAuth) *latchkey.OAuth {
 		Scopes:        []string{},
 		Checks:        []latchkey.Check{latchkey.CheckState},
 		Identify:      fields{subject: "user.id", name: "user.username", email: "user.email", image: "user.profilePicture"}.identify,
-		Style:         latchkey.Style{Color: "#7b68ee"},
+		Style:         latchkey.Style{Color: "#7b68ee", Mark: markClickUp},
 	})
 }
 

@@ -15,6 +15,6 @@ func CloudFoundry(p latchkey.OAuth) *latchkey.OAuth {
 		Derive:   below("/oauth/authorize", "/oauth/token", "/userinfo"),
 		Scopes:   []string{"openid"},
 		Identify: fields{subject: "user_id", name: "name", email: "email", noImage: true}.identify,
-		Style:    latchkey.Style{Color: "#0095d3"},
+		Style:    latchkey.Style{Color: "#0095d3", Mark: markCloudFoundry},
 	})
 }

@@ -16,6 +16,6 @@ func Coinbase(p latchkey.OAuth) *latchkey.OAuth {
 		UserInfo:      latchkey.Endpoint{URL: "https://api.coinbase.com/v2/user"},
 		Scopes:        []string{"wallet:user:email", "wallet:user:read"},
 		Identify:      fields{subject: "data.id", name: "data.name", email: "data.email", image: "data.avatar_url"}.identify,
-		Style:         latchkey.Style{Color: "#0052ff"},
+		Style:         latchkey.Style{Color: "#0052ff", Mark: markCoinbase},
 	})
 }

@@ -24,6 +24,6 @@ func Dailymotion(p latchkey.OAuth) *latchkey.OAuth {
 		}},
 		Scopes:   []string{"email"},
 		Identify: fields{subject: "id", name: "fullname", email: "email", image: "avatar_720_url"}.identify,
-		Style:    latchkey.Style{Color: "#0d0d0d"},
+		Style:    latchkey.Style{Color: "#0d0d0d", Mark: markDailymotion},
 	}), tokenInQuery("access_token"))
 }

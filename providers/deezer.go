@@ -22,7 +22,7 @@ func Deezer(p latchkey.OAuth) *latchkey.OAuth {
 		UserInfo:      latchkey.Endpoint{URL: "https://api.deezer.com/user/me"},
 		Scopes:        []string{"email"},
 		Identify:      fields{subject: "id", name: "name", email: "email", image: "picture"}.identify,
-		Style:         latchkey.Style{Color: "#a238ff"},
+		Style:         latchkey.Style{Color: "#a238ff", Mark: markDeezer},
 	}), tokenInQuery("access_token"))
 }
 

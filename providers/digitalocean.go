@@ -18,6 +18,6 @@ func DigitalOcean(p latchkey.OAuth) *latchkey.OAuth {
 		UserInfo:      latchkey.Endpoint{URL: "https://api.digitalocean.com/v2/account"},
 		Scopes:        []string{},
 		Identify:      fields{subject: "account.uuid", name: "account.name", email: "account.email", verified: "account.email_verified", noImage: true}.identify,
-		Style:         latchkey.Style{Color: "#0080ff"},
+		Style:         latchkey.Style{Color: "#0080ff", Mark: markDigitalOcean},
 	})
 }

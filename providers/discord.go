@@ -23,7 +23,7 @@ func Discord(p latchkey.OAuth) *latchkey.OAuth {
 		UserInfo:      latchkey.Endpoint{URL: "https://discord.com/api/users/@me"},
 		Scopes:        []string{"identify", "email"},
 		Identify:      identifyDiscord,
-		Style:         latchkey.Style{Color: "#5865F2"},
+		Style:         latchkey.Style{Color: "#5865F2", Mark: markDiscord},
 	})
 }
 

@@ -16,6 +16,6 @@ func Dribbble(p latchkey.OAuth) *latchkey.OAuth {
 		UserInfo:      latchkey.Endpoint{URL: "https://api.dribbble.com/v2/user"},
 		Scopes:        []string{"public"},
 		Identify:      fields{subject: "id", name: "name", email: "email", image: "avatar_url"}.identify,
-		Style:         latchkey.Style{Color: "#ea4c89"},
+		Style:         latchkey.Style{Color: "#ea4c89", Mark: markDribbble},
 	})
 }

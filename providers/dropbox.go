@@ -23,7 +23,7 @@ func Dropbox(p latchkey.OAuth) *latchkey.OAuth {
 		UserInfo:      latchkey.Endpoint{URL: "https://api.dropboxapi.com/2/users/get_current_account"},
 		Scopes:        []string{"account_info.read"},
 		Identify:      fields{subject: "account_id", name: "name.display_name", email: "email", image: "profile_photo_url", verified: "email_verified"}.identify,
-		Style:         latchkey.Style{Color: "#0061fe"},
+		Style:         latchkey.Style{Color: "#0061fe", Mark: markDropbox},
 	}), fetchDropbox)
 }
 

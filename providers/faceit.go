@@ -19,6 +19,6 @@ func FACEIT(p latchkey.OAuth) *latchkey.OAuth {
 		UserInfo:      latchkey.Endpoint{URL: "https://api.faceit.com/auth/v1/resources/userinfo"},
 		Scopes:        []string{"openid", "profile", "email"},
 		Identify:      fields{subject: "guid", name: "name", email: "email", image: "picture"}.identify,
-		Style:         latchkey.Style{Color: "#ff5500"},
+		Style:         latchkey.Style{Color: "#ff5500", Mark: markFACEIT},
 	})
 }

@@ -17,7 +17,7 @@ func Figma(p latchkey.OAuth) *latchkey.OAuth {
 		Scopes:        []string{"current_user:read"},
 		Checks:        []latchkey.Check{latchkey.CheckState},
 		Identify:      fields{subject: "id", name: "handle", email: "email", image: "img_url"}.identify,
-		Style:         latchkey.Style{Color: "#ff7237"},
+		Style:         latchkey.Style{Color: "#ff7237", Mark: markFigma},
 	})
 }
 

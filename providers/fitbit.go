@@ -17,7 +17,7 @@ func Fitbit(p latchkey.OAuth) *latchkey.OAuth {
 		Scopes:        []string{"profile"},
 		Identify:      fields{subject: "user.encodedId", name: "user.fullName", image: "user.avatar"}.identify,
 		VerifiesEmail: latchkey.EmailUnproven,
-		Style:         latchkey.Style{Color: "#00b0b9"},
+		Style:         latchkey.Style{Color: "#00b0b9", Mark: markFitbit},
 	})
 }
 

@@ -22,7 +22,7 @@ func Foursquare(p latchkey.OAuth) *latchkey.OAuth {
 		UserInfo:      latchkey.Endpoint{URL: "https://api.foursquare.com/v2/users/self", Params: url.Values{"v": {"20230131"}}},
 		Scopes:        []string{}, // there are none
 		Identify:      identifyFoursquare,
-		Style:         latchkey.Style{Color: "#3333ff"},
+		Style:         latchkey.Style{Color: "#3333ff", Mark: markFoursquare},
 	}), tokenInQuery("oauth_token"))
 }
 

@@ -21,6 +21,6 @@ func FusionAuth(p latchkey.OAuth) *latchkey.OAuth {
 		Identify: fields{
 			subject: "sub", name: "name|preferred_username||given_name+middle_name+family_name", email: "email", image: "picture",
 		}.identify,
-		Style: latchkey.Style{Color: "#f58320"},
+		Style: latchkey.Style{Color: "#f58320", Mark: markFusionAuth},
 	})
 }

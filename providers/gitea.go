@@ -17,6 +17,6 @@ func Gitea(p latchkey.OAuth) *latchkey.OAuth {
 		Derive:   below("/login/oauth/authorize", "/login/oauth/access_token", "/api/v1/user"),
 		Scopes:   []string{"read:user"},
 		Identify: fields{subject: "id", name: "full_name||login", email: "email", image: "avatar_url"}.identify,
-		Style:    latchkey.Style{Color: "#609926"},
+		Style:    latchkey.Style{Color: "#609926", Mark: markGitea},
 	})
 }

@@ -25,7 +25,7 @@ func HubSpot(p latchkey.OAuth) *latchkey.OAuth {
 		UserInfo:      latchkey.Endpoint{URL: "https://api.hubapi.com/oauth/v1/access-tokens"},
 		Scopes:        []string{"oauth"},
 		Identify:      fields{subject: "user_id", name: "user", email: "user", noImage: true}.identify,
-		Style:         latchkey.Style{Color: "#ff7a59"},
+		Style:         latchkey.Style{Color: "#ff7a59", Mark: markHubSpot},
 	}), fetchHubSpot)
 }
 

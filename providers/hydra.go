@@ -13,6 +13,6 @@ func Hydra(p latchkey.OAuth) *latchkey.OAuth {
 		ID:    "hydra",
 		Name:  "Hydra",
 		OIDC:  true,
-		Style: latchkey.Style{Color: "#5528ff"},
+		Style: latchkey.Style{Color: "#5528ff", Mark: markHydra},
 	})
 }

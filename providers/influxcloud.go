@@ -16,7 +16,7 @@ func InfluxCloud(p latchkey.OAuth) *latchkey.OAuth {
 		Derive:     deriveInfluxCloud,
 		Scopes:     []string{},
 		Identify:   fields{subject: "id", name: "name", email: "email", image: "avatar_url"}.identify,
-		Style:      latchkey.Style{Color: "#22adf6"},
+		Style:      latchkey.Style{Color: "#22adf6", Mark: markInfluxCloud},
 	})
 }
 

@@ -26,7 +26,7 @@ func Instagram(p latchkey.OAuth) *latchkey.OAuth {
 		Scopes:        []string{"instagram_business_basic"},
 		Identify:      fields{subject: "id", name: "username", image: "profile_picture_url", noImage: true}.identify,
 		VerifiesEmail: latchkey.EmailUnproven,
-		Style:         latchkey.Style{Color: "#e4405f"},
+		Style:         latchkey.Style{Color: "#e4405f", Mark: markInstagram},
 	})
 }
 

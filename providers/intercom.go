@@ -18,6 +18,6 @@ func Intercom(p latchkey.OAuth) *latchkey.OAuth {
 		UserInfo:      latchkey.Endpoint{URL: "https://api.intercom.io/me"},
 		Scopes:        []string{},
 		Identify:      fields{subject: "id", name: "name", email: "email", image: "avatar.image_url", verified: "email_verified"}.identify,
-		Style:         latchkey.Style{Color: "#1f8ded"},
+		Style:         latchkey.Style{Color: "#1f8ded", Mark: markIntercom},
 	})
 }

@@ -18,7 +18,7 @@ func Kakao(p latchkey.OAuth) *latchkey.OAuth {
 		UserInfo:      latchkey.Endpoint{URL: "https://kapi.kakao.com/v2/user/me"},
 		Scopes:        []string{},
 		Identify:      identifyKakao,
-		Style:         latchkey.Style{Color: "#fee500"},
+		Style:         latchkey.Style{Color: "#fee500", Mark: markKakao},
 	})
 }
 

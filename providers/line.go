@@ -17,6 +17,6 @@ func LINE(p latchkey.OAuth) *latchkey.OAuth {
 		ClientAuth:  latchkey.ClientSecretPost,
 		Checks:      []latchkey.Check{latchkey.CheckState},
 		IDTokenAlgs: []string{"HS256", "ES256"}, // web sign-ins have the first
-		Style:       latchkey.Style{Color: "#06c755"},
+		Style:       latchkey.Style{Color: "#06c755", Mark: markLINE},
 	})
 }

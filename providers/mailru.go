@@ -19,6 +19,6 @@ func MailRu(p latchkey.OAuth) *latchkey.OAuth {
 		UserInfo:      latchkey.Endpoint{URL: "https://oauth.mail.ru/userinfo"},
 		Scopes:        []string{"userinfo"},
 		Identify:      fields{subject: "id", name: "name|nickname", email: "email", image: "image"}.identify,
-		Style:         latchkey.Style{Color: "#005ff9"},
+		Style:         latchkey.Style{Color: "#005ff9", Mark: markMailRu},
 	}), tokenInQuery("access_token"))
 }

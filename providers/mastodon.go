@@ -21,6 +21,6 @@ func Mastodon(p latchkey.OAuth) *latchkey.OAuth {
 		Scopes:        []string{"read"},
 		Identify:      fields{subject: "id", name: "username", image: "avatar_static", trust: latchkey.EmailUnproven}.identify,
 		VerifiesEmail: latchkey.EmailUnproven,
-		Style:         latchkey.Style{Color: "#6364ff"},
+		Style:         latchkey.Style{Color: "#6364ff", Mark: markMastodon},
 	})
 }

@@ -19,6 +19,6 @@ func Mattermost(p latchkey.OAuth) *latchkey.OAuth {
 		Derive:     below("/oauth/authorize", "/oauth/access_token", "/api/v4/users/me"),
 		ClientAuth: latchkey.ClientSecretPost,
 		Identify:   fields{subject: "id", name: "username||first_name+last_name", email: "email", noImage: true}.identify,
-		Style:      latchkey.Style{Color: "#000"},
+		Style:      latchkey.Style{Color: "#000", Mark: markMattermost},
 	})
 }

@@ -19,6 +19,6 @@ func Medium(p latchkey.OAuth) *latchkey.OAuth {
 		Scopes:        []string{"basicProfile"},
 		Identify:      fields{subject: "data.id", name: "data.name", image: "data.imageUrl", trust: latchkey.EmailUnproven}.identify,
 		VerifiesEmail: latchkey.EmailUnproven,
-		Style:         latchkey.Style{Color: "#000"},
+		Style:         latchkey.Style{Color: "#000", Mark: markMedium},
 	})
 }

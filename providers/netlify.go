@@ -19,6 +19,6 @@ func Netlify(p latchkey.OAuth) *latchkey.OAuth {
 		UserInfo:      latchkey.Endpoint{URL: "https://api.netlify.com/api/v1/user"},
 		Scopes:        []string{},
 		Identify:      fields{subject: "id", name: "full_name", email: "email", image: "avatar_url"}.identify,
-		Style:         latchkey.Style{Color: "#32e6e2"},
+		Style:         latchkey.Style{Color: "#32e6e2", Mark: markNetlify},
 	})
 }

@@ -27,7 +27,7 @@ func Nextcloud(p latchkey.OAuth) *latchkey.OAuth {
 		Name:          "Nextcloud",
 		Derive:        deriveNextcloud,
 		VerifiesEmail: latchkey.EmailUnproven,
-		Style:         latchkey.Style{Color: "#0082c9"},
+		Style:         latchkey.Style{Color: "#0082c9", Mark: markNextcloud},
 	})
 }
 

@@ -29,7 +29,7 @@ func Notion(p latchkey.OAuth) *latchkey.OAuth {
 		Token:         latchkey.Endpoint{URL: "https://api.notion.com/v1/oauth/token"},
 		UserInfo:      latchkey.Endpoint{URL: "https://api.notion.com/v1/users/me"},
 		Identify:      fields{subject: "id", name: "name", email: "person.email", image: "avatar_url"}.identify,
-		Style:         latchkey.Style{Color: "#000"},
+		Style:         latchkey.Style{Color: "#000", Mark: markNotion},
 	}), func(ctx context.Context, a api) (latchkey.Claims, error) {
 		bot, err := a.userInfo(ctx)
 		return member(bot, "bot", "owner", "user"), err

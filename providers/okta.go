@@ -21,6 +21,6 @@ func Okta(p latchkey.OAuth) *latchkey.OAuth {
 		Name:   "Okta",
 		OIDC:   true,
 		Checks: []latchkey.Check{latchkey.CheckPKCE, latchkey.CheckState},
-		Style:  latchkey.Style{Color: "#000"},
+		Style:  latchkey.Style{Color: "#000", Mark: markOkta},
 	})
 }

@@ -17,6 +17,6 @@ func OpenIDConnect(p latchkey.OAuth) *latchkey.OAuth {
 		ID:    "openid-connect",
 		Name:  "OpenID Connect",
 		OIDC:  true,
-		Style: latchkey.Style{Color: "#f78c40"},
+		Style: latchkey.Style{Color: "#f78c40", Mark: markOpenIDConnect},
 	})
 }

@@ -31,6 +31,6 @@ func Patreon(p latchkey.OAuth) *latchkey.OAuth {
 				trust: trust(user["is_email_verified"]),
 			}.identify(g)
 		},
-		Style: latchkey.Style{Color: "#e85b46"},
+		Style: latchkey.Style{Color: "#e85b46", Mark: markPatreon},
 	})
 }

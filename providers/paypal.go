@@ -35,7 +35,7 @@ func payPal(p latchkey.OAuth, site, api string) *latchkey.OAuth {
 		Token:         latchkey.Endpoint{URL: api + "/v1/oauth2/token"},
 		UserInfo:      latchkey.Endpoint{URL: api + "/v1/identity/oauth2/userinfo", Params: url.Values{"schema": {"paypalv1.1"}}},
 		Identify:      identifyPayPal,
-		Style:         latchkey.Style{Color: "#003087"},
+		Style:         latchkey.Style{Color: "#003087", Mark: markPayPal},
 	})
 }
 

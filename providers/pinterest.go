@@ -25,6 +25,6 @@ func Pinterest(p latchkey.OAuth) *latchkey.OAuth {
 		ScopeSeparator: ",",
 		Identify:       fields{subject: "id", name: "username", image: "profile_image", trust: latchkey.EmailUnproven}.identify,
 		VerifiesEmail:  latchkey.EmailUnproven,
-		Style:          latchkey.Style{Color: "#bd081c"},
+		Style:          latchkey.Style{Color: "#bd081c", Mark: markPinterest},
 	})
 }

@@ -23,6 +23,6 @@ func Reddit(p latchkey.OAuth) *latchkey.OAuth {
 		Scopes:        []string{"identity"},
 		Checks:        []latchkey.Check{latchkey.CheckState},
 		VerifiesEmail: latchkey.EmailUnproven,
-		Style:         latchkey.Style{Color: "#ff4500"},
+		Style:         latchkey.Style{Color: "#ff4500", Mark: markReddit},
 	})
 }

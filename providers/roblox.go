@@ -19,6 +19,6 @@ func Roblox(p latchkey.OAuth) *latchkey.OAuth {
 		Scopes:        []string{"openid", "profile"},
 		Checks:        []latchkey.Check{latchkey.CheckPKCE, latchkey.CheckState},
 		VerifiesEmail: latchkey.EmailUnproven,
-		Style:         latchkey.Style{Color: "#5865f2"},
+		Style:         latchkey.Style{Color: "#5865f2", Mark: markRoblox},
 	})
 }

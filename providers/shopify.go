@@ -34,7 +34,7 @@ func Shopify(p latchkey.OAuth) *latchkey.OAuth {
 		Scopes:         []string{"read_customers"},
 		ScopeSeparator: ",",
 		VerifiesEmail:  latchkey.EmailUnproven,
-		Style:          latchkey.Style{Color: "#95bf47"},
+		Style:          latchkey.Style{Color: "#95bf47", Mark: markShopify},
 	})
 }
 

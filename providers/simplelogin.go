@@ -18,6 +18,6 @@ func SimpleLogin(p latchkey.OAuth) *latchkey.OAuth {
 		OIDC:     true,
 		Issuer:   "https://app.simplelogin.io",
 		Identify: fields{subject: "sub", name: "name", email: "email", image: "avatar_url"}.identify,
-		Style:    latchkey.Style{Color: "#e3156a"},
+		Style:    latchkey.Style{Color: "#e3156a", Mark: markSimpleLogin},
 	})
 }

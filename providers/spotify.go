@@ -22,6 +22,6 @@ func Spotify(p latchkey.OAuth) *latchkey.OAuth {
 		Scopes:        []string{"user-read-email"},
 		Identify:      fields{subject: "id", name: "display_name", email: "email", image: "images.0.url", trust: latchkey.EmailUnproven}.identify,
 		VerifiesEmail: latchkey.EmailUnproven,
-		Style:         latchkey.Style{Color: "#1db954"},
+		Style:         latchkey.Style{Color: "#1db954", Mark: markSpotify},
 	})
 }

@@ -26,6 +26,6 @@ func Strava(p latchkey.OAuth) *latchkey.OAuth {
 		ScopeSeparator: ",",
 		Identify:       fields{subject: "id", name: "firstname+lastname", image: "profile", trust: latchkey.EmailUnproven}.identify,
 		VerifiesEmail:  latchkey.EmailUnproven,
-		Style:          latchkey.Style{Color: "#fc4c02"},
+		Style:          latchkey.Style{Color: "#fc4c02", Mark: markStrava},
 	})
 }

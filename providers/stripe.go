@@ -26,6 +26,6 @@ func Stripe(p latchkey.OAuth) *latchkey.OAuth {
 		Identify: fields{
 			subject: "id", name: "settings.dashboard.display_name||business_profile.name", email: "email", noImage: true,
 		}.identify,
-		Style: latchkey.Style{Color: "#635bff"},
+		Style: latchkey.Style{Color: "#635bff", Mark: markStripe},
 	})
 }

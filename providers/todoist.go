@@ -20,6 +20,6 @@ func Todoist(p latchkey.OAuth) *latchkey.OAuth {
 		Scopes:         []string{"data:read"},
 		ScopeSeparator: ",",
 		Identify:       fields{subject: "id", name: "full_name", email: "email", image: "avatar_big"}.identify,
-		Style:          latchkey.Style{Color: "#e44332"},
+		Style:          latchkey.Style{Color: "#e44332", Mark: markTodoist},
 	})
 }

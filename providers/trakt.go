@@ -29,7 +29,7 @@ func Trakt(p latchkey.OAuth) *latchkey.OAuth {
 		Derive:        deriveTrakt,
 		Identify:      fields{subject: "ids.uuid", name: "name", image: "images.avatar.full", trust: latchkey.EmailUnproven}.identify,
 		VerifiesEmail: latchkey.EmailUnproven,
-		Style:         latchkey.Style{Color: "#ed2224"},
+		Style:         latchkey.Style{Color: "#ed2224", Mark: markTrakt},
 	})
 }
 

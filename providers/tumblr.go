@@ -26,7 +26,7 @@ func Tumblr(p latchkey.OAuth) *latchkey.OAuth {
 		Scopes:        []string{"basic"},
 		Identify:      identifyTumblr,
 		VerifiesEmail: latchkey.EmailUnproven,
-		Style:         latchkey.Style{Color: "#36465d"},
+		Style:         latchkey.Style{Color: "#36465d", Mark: markTumblr},
 	})
 }
 

@@ -28,7 +28,7 @@ func Twitch(p latchkey.OAuth) *latchkey.OAuth {
 		}},
 		ClientAuth: latchkey.ClientSecretPost,
 		Scopes:     []string{"openid", "user:read:email"},
-		Style:      latchkey.Style{Color: "#65459b"},
+		Style:      latchkey.Style{Color: "#65459b", Mark: markTwitch},
 	})
 }
 

@@ -20,6 +20,6 @@ func Uber(p latchkey.OAuth) *latchkey.OAuth {
 		ClientAuth:    latchkey.ClientSecretPost,
 		Scopes:        []string{"profile"},
 		Identify:      fields{subject: "uuid", name: "first_name+last_name", email: "email", image: "picture"}.identify,
-		Style:         latchkey.Style{Color: "#000"},
+		Style:         latchkey.Style{Color: "#000", Mark: markUber},
 	})
 }

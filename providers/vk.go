@@ -31,7 +31,7 @@ func VK(p latchkey.OAuth) *latchkey.OAuth {
 		ClientAuth:    latchkey.ClientSecretPost,
 		Scopes:        []string{"email"},
 		Identify:      fields{subject: "id", name: "first_name+last_name", email: "email", image: "photo_100"}.identify,
-		Style:         latchkey.Style{Color: "#0077ff"},
+		Style:         latchkey.Style{Color: "#0077ff", Mark: markVK},
 	}), fetchVK)
 }
 

@@ -47,7 +47,7 @@ func weChat(p latchkey.OAuth, authorize, scope string) *latchkey.OAuth {
 		Checks:        []latchkey.Check{latchkey.CheckState},
 		Identify:      fields{subject: "unionid", name: "nickname", image: "headimgurl", trust: latchkey.EmailUnproven}.identify,
 		VerifiesEmail: latchkey.EmailUnproven,
-		Style:         latchkey.Style{Color: "#07c160"},
+		Style:         latchkey.Style{Color: "#07c160", Mark: markWeChat},
 	}), fetchWeChat)
 }
 

@@ -23,6 +23,6 @@ func Wikimedia(p latchkey.OAuth) *latchkey.OAuth {
 		Identify: func(g latchkey.Grant) (latchkey.Identity, error) {
 			return fields{subject: "sub", name: "username", email: "email", noImage: true, trust: trust(g.Profile["confirmed_email"])}.identify(g)
 		},
-		Style: latchkey.Style{Color: "#000"},
+		Style: latchkey.Style{Color: "#000", Mark: markWikimedia},
 	})
 }

@@ -20,6 +20,6 @@ func WordPress(p latchkey.OAuth) *latchkey.OAuth {
 		ClientAuth:    latchkey.ClientSecretPost, // all that is documented
 		Scopes:        []string{"auth"},
 		Identify:      fields{subject: "ID", name: "display_name", email: "email", image: "avatar_URL"}.identify,
-		Style:         latchkey.Style{Color: "#3858e9"},
+		Style:         latchkey.Style{Color: "#3858e9", Mark: markWordPress},
 	})
 }

@@ -20,6 +20,6 @@ func Xero(p latchkey.OAuth) *latchkey.OAuth {
 		Issuer:       "https://identity.xero.com",
 		FetchProfile: idTokenOnly, // the name is in two parts, and all is there
 		Identify:     fields{subject: "sub", name: "name||given_name+family_name", email: "email", noImage: true}.identify,
-		Style:        latchkey.Style{Color: "#13b5ea"},
+		Style:        latchkey.Style{Color: "#13b5ea", Mark: markXero},
 	})
 }

@@ -25,6 +25,6 @@ func Zoom(p latchkey.OAuth) *latchkey.OAuth {
 		Identify: func(g latchkey.Grant) (latchkey.Identity, error) {
 			return fields{subject: "id", name: "first_name+last_name", email: "email", image: "pic_url", trust: trust(g.Profile["verified"])}.identify(g)
 		},
-		Style: latchkey.Style{Color: "#0b5cff"},
+		Style: latchkey.Style{Color: "#0b5cff", Mark: markZoom},
 	})
 }

@@ -8,16 +8,35 @@ import (
 	"unicode"
 )
 
-// mark is the picture on a provider's button: its icon, or the icon of its
-// type, or its initial on a coloured tile. All of them are drawn into the page,
-// so that nobody else learns who is about to sign in.
+// mark is the picture on a provider's button: its icon, or its mark or the icon
+// of its type, or its initial on a coloured tile. All of them are drawn into the
+// page, so that nobody else learns who is about to sign in.
 func mark(p Provider) template.HTML {
-	for _, name := range []string{p.Icon, p.ID, p.Type} {
+	for _, name := range []string{p.Icon, p.ID} {
 		if drawing, ok := drawings[name]; ok {
 			return icon(drawing)
 		}
 	}
+	if isPath(p.Mark) {
+		return tiled(p, func(ink rgb) string {
+			return `<path transform="translate(4 4)scale(.66667)" fill="` + ink.String() + `" d="` + p.Mark + `"/>`
+		})
+	}
+	if drawing, ok := drawings[p.Type]; ok {
+		return icon(drawing)
+	}
 	return initial(p)
+}
+
+// longestMark bounds what a page carries for each provider, in bytes.
+const longestMark = 4 << 10
+
+// isPath: text is path data (SVG 2, section 9.3) as far as its characters go,
+// none of which means anything in markup (R-441).
+func isPath(text string) bool {
+	const alphabet = "MmZzLlHhVvCcSsQqTtAa0123456789+-., eE"
+	return text != "" && len(text) <= longestMark && (text[0] == 'M' || text[0] == 'm') &&
+		!strings.ContainsFunc(text, func(c rune) bool { return !strings.ContainsRune(alphabet, c) })
 }
 
 // icon wraps a drawing of 24 by 24 units. It is hidden from assistive
@@ -38,7 +57,7 @@ func keyhole(brand *rgb) template.URL {
 	return template.URL("data:image/svg+xml;base64," + base64.StdEncoding.EncodeToString([]byte(drawing)))
 }
 
-// tiles are grounds for initials of providers without a brand colour.
+// tiles are grounds for marks and initials of providers without a brand colour.
 var tiles = []rgb{
 	{0x3b, 0x5b, 0xdb},
 	{0x7a, 0x3f, 0xc4},
@@ -51,15 +70,20 @@ var tiles = []rgb{
 }
 
 func initial(p Provider) template.HTML {
+	return tiled(p, func(ink rgb) string {
+		return `<text x="12" y="16.6" text-anchor="middle" fill="` + ink.String() + `">` + string(firstLetter(p.Label())) + `</text>`
+	})
+}
+
+// tiled is a drawing on a tile in the brand's colour; ink stands out from it.
+func tiled(p Provider, drawing func(ink rgb) string) template.HTML {
 	tile, err := parseColor(p.Brand)
 	if err != nil {
 		sum := fnv.New32a()
 		sum.Write([]byte(p.ID))
 		tile = tiles[sum.Sum32()%uint32(len(tiles))]
 	}
-	return icon(`<rect width="24" height="24" rx="6" fill="` + tile.String() + `"/>` +
-		`<text x="12" y="16.6" text-anchor="middle" fill="` + textOn(tile).String() + `">` +
-		string(firstLetter(p.Label())) + `</text>`)
+	return icon(`<rect width="24" height="24" rx="6" fill="` + tile.String() + `"/>` + drawing(textOn(tile)))
 }
 
 // firstLetter is safe in markup as it is: letters and digits are.

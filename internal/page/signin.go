@@ -67,8 +67,9 @@ type Provider struct {
 	// does not say who has one.
 	SignsUp bool
 
-	Icon  string // name of an embedded icon; empty: the one of ID, or the initial of Name
-	Brand string // CSS colour behind the initial; empty or invalid: chosen by ID
+	Icon  string // name of an embedded icon; empty: the one of ID, or Mark, or the initial of Name
+	Mark  string // path data of 24 by 24 units; empty or anything else: none
+	Brand string // CSS colour behind mark and initial; empty or invalid: chosen by ID
 }
 
 // Label is what people call the provider: its name, or else its id.

@@ -132,11 +132,19 @@ func TestMarks(t *testing.T) {
 		"an initial":               {Provider{ID: "acme", Name: "«acme»"}, ">A</text>"},
 		"an initial of the id":     {Provider{ID: "zebra"}, ">Z</text>"},
 		"nothing to begin with":    {Provider{Name: "<!>"}, ">•</text>"},
+		"a mark":                   {Provider{ID: "acme", Type: OIDC, Brand: "#ffcc00", Mark: "M0 0h24"}, `fill="#ffcc00"/><path transform="translate(4 4)scale(.66667)" fill="#111318" d="M0 0h24"/>`},
+		"an icon before a mark":    {Provider{ID: "github", Mark: "M0 0h24"}, drawGitHub},
 		"a brand colour":           {Provider{ID: "acme", Brand: "#ffcc00"}, `fill="#ffcc00"/><text x="12" y="16.6" text-anchor="middle" fill="#111318"`},
 		"a colour that is not one": {Provider{ID: "acme", Brand: `"><script>`}, `<rect width="24" height="24" rx="6" fill="#`},
 	} {
 		if got := string(mark(test.provider)); !strings.Contains(got, test.want) || strings.Contains(got, "<script") {
 			t.Errorf("%s: %s", name, got)
+		}
+	}
+	// R-441 nothing but path data is drawn
+	for _, hostile := range append(corpus(t), `M0 0"/><script>`, "M0 0&quot;", "0 0h24", "M0 0;", "M"+strings.Repeat("0", longestMark)) {
+		if got := string(mark(Provider{ID: "acme", Mark: hostile})); got != string(mark(Provider{ID: "acme"})) {
+			t.Errorf("R-441 %q is drawn: %s", hostile, got)
 		}
 	}
 	named, renamed := mark(Provider{ID: "acme", Name: "Ace"}), mark(Provider{ID: "acme", Name: "Acme"})
