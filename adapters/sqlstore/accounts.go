@@ -80,7 +80,7 @@ func accountValues(a latchkey.Account) ([]any, error) {
 // GetAccount implements [latchkey.AccountAdapter].
 func (s *Store) GetAccount(ctx context.Context, provider, providerAccountID string) (latchkey.Account, error) {
 	var row accountRow
-	if err := s.find(ctx, s.q.account, []string{provider, providerAccountID}, row.dest()...); err != nil {
+	if err := s.find(ctx, s.q.account, []string{provider, providerAccountID}, s.into("accounts", row.dest())...); err != nil {
 		return latchkey.Account{}, fail(ctx, "get account", err)
 	}
 	a, err := row.read()
@@ -92,7 +92,7 @@ func (s *Store) GetAccount(ctx context.Context, provider, providerAccountID stri
 func (s *Store) ListAccounts(ctx context.Context, userID string) (list []latchkey.Account, err error) {
 	err = s.each(ctx, s.q.accountsOf, userID, func(scan func(...any) error) error {
 		var row accountRow
-		if err := scan(row.dest()...); err != nil {
+		if err := scan(s.into("accounts", row.dest())...); err != nil {
 			return err
 		}
 		a, err := row.read()
@@ -125,7 +125,7 @@ func (s *Store) UnlinkAccount(ctx context.Context, provider, providerAccountID s
 		err = latchkey.ErrNotFound
 	}
 	if err == nil {
-		err = s.take(ctx, "accounts", s.q.account, s.q.deleteAccount, []any{provider, providerAccountID}, row.dest()...)
+		err = s.take(ctx, "accounts", s.q.account, s.q.deleteAccount, []any{provider, providerAccountID}, s.into("accounts", row.dest())...)
 	}
 	if err != nil {
 		return latchkey.Account{}, fail(ctx, "unlink account", err)

@@ -91,20 +91,19 @@ func TestStatements(t *testing.T) {
 		"a schema in front":        {Postgres, map[string]string{"users": "auth.people"}, `{users}`, `"auth"."people"`},
 		"a quote cannot break out": {SQLite, map[string]string{"users": `x"; DROP TABLE y; --`}, `{users}`, `"x""; DROP TABLE y; --"`},
 		"rows of an alias":         {SQLite, nil, `{v.verification_token.*}`, `v."identifier", v."token", v."expires", COALESCE(v."purpose", '')`},
-		"a column that is absent":  {Postgres, map[string]string{"verification_token.purpose": ""}, `{verification_token.*}`, `"identifier", "token", "expires", ''`},
+		"a column that is absent":  {Postgres, map[string]string{"verification_token.purpose": ""}, `{verification_token.*}`, `"identifier", "token", "expires"`},
 		"an instant that is absent": {
 			Postgres,
 			map[string]string{"authenticators": "k", "authenticators.created": ""},
 			`{authenticators.*}`,
 			`"credentialID", "userId"::text, "providerAccountId", "credentialPublicKey", "counter", "credentialDeviceType", "credentialBackedUp", ` +
-				`COALESCE("transports", ''), COALESCE("name", ''), COALESCE("aaguid", ''), NULL::timestamptz, "used", COALESCE("user_handle", '')`,
+				`COALESCE("transports", ''), COALESCE("name", ''), COALESCE("aaguid", ''), "used", COALESCE("user_handle", '')`,
 		},
 		"all that Auth.js lacks": {
 			Postgres, AuthJS().Names, `{accounts.*}; {sessions.*}`,
 			`"id"::text, "userId"::text, "type", "provider", "providerAccountId", COALESCE("refresh_token", ''), COALESCE("access_token", ''), ` +
-				`COALESCE("expires_at", 0), COALESCE("id_token", ''), COALESCE("scope", ''), COALESCE("session_state", ''), COALESCE("token_type", ''), ` +
-				`'', '', '', '', FALSE; "id"::text, "userId"::text, "sessionToken", "expires", NULL::timestamptz, '', '', '', '', '', ` +
-				`NULL::timestamptz, '', NULL::timestamptz, '', ''`,
+				`COALESCE("expires_at", 0), COALESCE("id_token", ''), COALESCE("scope", ''), COALESCE("session_state", ''), COALESCE("token_type", ''); ` +
+				`"id"::text, "userId"::text, "sessionToken", "expires"`,
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -126,7 +125,9 @@ func TestSchemasAgree(t *testing.T) {
 				t.Errorf("%s has no table %s", d, table)
 			}
 			for _, c := range columns {
-				if !strings.Contains(body, "\t"+c.name+" ") && !strings.Contains(body, "\t"+d.quote(c.name)+" ") {
+				later := strings.Contains(after, "ALTER TABLE "+table+" ADD COLUMN "+c.name+" ") ||
+					strings.Contains(after, "ALTER TABLE "+table+" ADD COLUMN IF NOT EXISTS "+c.name+" ")
+				if !later && !strings.Contains(body, "\t"+c.name+" ") && !strings.Contains(body, "\t"+d.quote(c.name)+" ") {
 					t.Errorf("%s has no column %s.%s", d, table, c.name)
 				}
 			}

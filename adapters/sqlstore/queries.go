@@ -19,6 +19,8 @@ type queries struct {
 	revoke                                                                string
 
 	sweep []string
+
+	present map[string][]bool // of each table, which columns of a row are read
 }
 
 func (l grammar) queries() *queries {
@@ -34,6 +36,10 @@ func (l grammar) queries() *queries {
 	q.aboutAccounts(l)
 	q.aboutSessions(l)
 	q.aboutTokens(l)
+	q.present = map[string][]bool{}
+	for table := range tables {
+		q.present[table] = l.present(table)
+	}
 	for _, table := range []string{"sessions", "verification_token", "revocations"} {
 		if l.has(table) {
 			q.sweep = append(q.sweep, l.sweep(table))

@@ -116,7 +116,7 @@ func (s *Store) GetSessionAndUser(ctx context.Context, token string) (latchkey.S
 	var session sessionRow
 	var user userRow
 	err := s.withToken(ctx, token, func(stored string) error {
-		return s.conn.One(ctx, s.q.sessionAndUser, []any{stored}, append(session.dest(), user.dest()...)...)
+		return s.conn.One(ctx, s.q.sessionAndUser, []any{stored}, append(s.into("sessions", session.dest()), s.into("users", user.dest())...)...)
 	})
 	if err != nil {
 		return latchkey.StoredSession{}, latchkey.User{}, fail(ctx, "get session", err)
@@ -143,7 +143,7 @@ func (s *Store) UpdateSession(ctx context.Context, token string, expires time.Ti
 func (s *Store) DeleteSession(ctx context.Context, token string) (latchkey.StoredSession, error) {
 	var row sessionRow
 	err := s.withToken(ctx, token, func(stored string) error {
-		return s.take(ctx, "sessions", s.q.session, s.q.deleteSession, []any{stored}, row.dest()...)
+		return s.take(ctx, "sessions", s.q.session, s.q.deleteSession, []any{stored}, s.into("sessions", row.dest())...)
 	})
 	if err != nil {
 		return latchkey.StoredSession{}, fail(ctx, "delete session", err)
@@ -156,7 +156,7 @@ func (s *Store) DeleteSession(ctx context.Context, token string) (latchkey.Store
 func (s *Store) ListSessions(ctx context.Context, userID string) (list []latchkey.StoredSession, err error) {
 	err = s.each(ctx, s.q.sessionsOf, userID, func(scan func(...any) error) error {
 		var row sessionRow
-		err := scan(row.dest()...)
+		err := scan(s.into("sessions", row.dest())...)
 		list = append(list, row.read(""))
 		return err
 	})
@@ -196,7 +196,7 @@ func (s *Store) deleteByToken(ctx context.Context, userID string, wanted func(id
 	var stored []string
 	err := s.each(ctx, s.q.sessionsOf, userID, func(scan func(...any) error) error {
 		var row sessionRow
-		err := scan(row.dest()...)
+		err := scan(s.into("sessions", row.dest())...)
 		if token := row.session.Token; wanted(idOfToken(token)) {
 			stored = append(stored, token)
 		}

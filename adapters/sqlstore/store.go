@@ -89,6 +89,18 @@ func (s *Store) guarded(ctx context.Context, f func(*Store) error) error {
 	return f(s)
 }
 
+// into leaves out the places of columns that are not read. What they would have
+// held is zero.
+func (s *Store) into(table string, row []any) []any {
+	places := row[:0]
+	for i, present := range s.q.present[table] {
+		if present {
+			places = append(places, row[i])
+		}
+	}
+	return places
+}
+
 // add inserts a row. A row that a unique key refuses is [latchkey.ErrConflict],
 // one whose user does not exist [latchkey.ErrNotFound].
 func (s *Store) add(ctx context.Context, in insert, row ...any) error {

@@ -172,30 +172,29 @@ func (l grammar) sql(statement string) string {
 	}))
 }
 
-// read lists the columns of a row in such a way that text and numbers are never
-// null, and ids are text.
+// read lists the columns of a row that there are, in such a way that text and
+// numbers are never null, and ids are text. Into is where they are read to.
 func (l grammar) read(table, prefix string) string {
 	var list []string
 	for _, c := range tables[table] {
-		name := l.name(table + "." + c.name)
-		list = append(list, l.readColumn(c.kind, name, prefix+l.dialect.quote(name)))
+		if name := l.name(table + "." + c.name); name != "" {
+			list = append(list, l.readColumn(c.kind, prefix+l.dialect.quote(name)))
+		}
 	}
 	return strings.Join(list, ", ")
 }
 
-func (l grammar) readColumn(k kind, name, quoted string) string {
-	absent := name == ""
+// present says of each column of a table whether there is one.
+func (l grammar) present(table string) []bool {
+	var present []bool
+	for _, c := range tables[table] {
+		present = append(present, l.has(table+"."+c.name))
+	}
+	return present
+}
+
+func (l grammar) readColumn(k kind, quoted string) string {
 	switch {
-	case k == moment && absent && l.dialect == Postgres:
-		return "NULL::timestamptz"
-	case k == moment && absent:
-		return "NULL"
-	case k == optNumber && absent:
-		return "0"
-	case (k == flag || k == optFlag) && absent:
-		return "FALSE"
-	case absent:
-		return "''"
 	case k == optText:
 		return "COALESCE(" + quoted + ", '')"
 	case k == optNumber:
@@ -256,5 +255,5 @@ func (in insert) args(row []any) []any {
 
 // readID is what reads an id as text.
 func (l grammar) readID(logical string) string {
-	return l.readColumn(id, l.name(logical), l.dialect.quote(l.name(logical)))
+	return l.readColumn(id, l.dialect.quote(l.name(logical)))
 }

@@ -26,7 +26,7 @@ func (s *Store) UseVerificationToken(ctx context.Context, identifier, token stri
 	if err == nil {
 		err = s.tx(ctx, func(tx *Store) error { // what cannot be read is not removed
 			return tx.take(ctx, "verification_token", tx.q.token, tx.q.deleteToken, []any{identifier, token},
-				&t.Identifier, &t.Token, &expires, &t.Purpose)
+				tx.into("verification_token", []any{&t.Identifier, &t.Token, &expires, &t.Purpose})...)
 		})
 	}
 	if err != nil {
@@ -111,7 +111,7 @@ func (s *Store) findAuthenticator(ctx context.Context, credentialID []byte) (k l
 		return k, err
 	}
 	var row authenticatorRow
-	if err := s.find(ctx, s.q.authenticator, []string{base64.StdEncoding.EncodeToString(credentialID)}, row.dest()...); err != nil {
+	if err := s.find(ctx, s.q.authenticator, []string{base64.StdEncoding.EncodeToString(credentialID)}, s.into("authenticators", row.dest())...); err != nil {
 		return k, err
 	}
 	return row.read()
@@ -122,7 +122,7 @@ func (s *Store) ListAuthenticators(ctx context.Context, userID string) (list []l
 	if err = s.passkeys(); err == nil {
 		err = s.each(ctx, s.q.authenticatorsOf, userID, func(scan func(...any) error) error {
 			var row authenticatorRow
-			if err := scan(row.dest()...); err != nil {
+			if err := scan(s.into("authenticators", row.dest())...); err != nil {
 				return err
 			}
 			k, err := row.read()

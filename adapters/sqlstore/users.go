@@ -101,7 +101,7 @@ func (s *Store) GetUserByAccount(ctx context.Context, provider, providerAccountI
 
 func (s *Store) findUser(ctx context.Context, statement string, key ...string) (latchkey.User, error) {
 	var row userRow
-	if err := s.find(ctx, statement, key, row.dest()...); err != nil {
+	if err := s.find(ctx, statement, key, s.into("users", row.dest())...); err != nil {
 		return latchkey.User{}, err
 	}
 	return row.read()
@@ -190,12 +190,12 @@ func (s *Store) change(ctx context.Context, id string, args []any) (latchkey.Use
 	var row userRow
 	err := s.guarded(ctx, func(s *Store) error {
 		if s.dialect.returning() {
-			return s.conn.One(ctx, s.q.updateUser+" RETURNING "+s.read("users", ""), args, row.dest()...)
+			return s.conn.One(ctx, s.q.updateUser+" RETURNING "+s.read("users", ""), args, s.into("users", row.dest())...)
 		}
 		if _, err := s.conn.Exec(ctx, s.q.updateUser, args...); err != nil {
 			return err
 		}
-		return s.conn.One(ctx, s.q.userByID, []any{id}, row.dest()...)
+		return s.conn.One(ctx, s.q.userByID, []any{id}, s.into("users", row.dest())...)
 	})
 	if is(err, unique) {
 		err = latchkey.ErrConflict
@@ -229,7 +229,7 @@ func (s *Store) removeUser(ctx context.Context, id string) (u latchkey.User, err
 	return u, s.byID(ctx, func(s *Store) error {
 		return s.tx(ctx, func(tx *Store) error {
 			var row userRow
-			if err := tx.take(ctx, "users", tx.q.userByID, tx.q.deleteUser, []any{id}, row.dest()...); err != nil {
+			if err := tx.take(ctx, "users", tx.q.userByID, tx.q.deleteUser, []any{id}, s.into("users", row.dest())...); err != nil {
 				return err
 			}
 			if err := tx.deleteBelongings(ctx, id); err != nil {
