@@ -22,7 +22,7 @@ func TestFrontEnds(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			iss := latchkeytest.NewIssuer(t)
 			iss.SignInAs(latchkeytest.Person{Subject: "grace", Name: "Grace", Email: "grace@example.com"})
-			first := openWindow(t, chromium, startExample(t, name, iss))
+			first := openWindow(t, chromium, startApp(t, name, iss))
 			ok(t, chromedp.Do(first.ctx, chromedp.Navigate(first.url)))
 			second := first.another()
 			shown := func(who string) {
@@ -56,22 +56,32 @@ func TestFrontEnds(t *testing.T) {
 	}
 }
 
-// startExample builds a program of examples and the front end before it, starts it
-// and returns its URL. It knows iss as acme.
-func startExample(t *testing.T, name string, iss *latchkeytest.Issuer) string {
+// startApp builds the front end of an example and starts the program behind it,
+// which knows iss as acme.
+func startApp(t *testing.T, name string, iss *latchkeytest.Issuer) string {
 	t.Helper()
-	folder, program := filepath.Join("..", "..", "examples", name), filepath.Join(t.TempDir(), name)
-	installed(t, folder)
-	for _, build := range [][]string{{"../../scripts/front", "examples/" + name}, {"go", "build", "-o", program, "../../examples/" + name}} {
-		if out, err := exec.CommandContext(t.Context(), build[0], build[1:]...).CombinedOutput(); err != nil {
-			t.Fatalf("%v: %v\n%s", build, err, out)
-		}
+	installed(t, filepath.Join(examples, name))
+	if out, err := exec.CommandContext(t.Context(), filepath.Join("..", "..", "scripts", "front"), "examples/"+name).CombinedOutput(); err != nil {
+		t.Fatalf("scripts/front: %v\n%s", err, out)
+	}
+	p := iss.Provider()
+	return startProgram(t, name, "AUTH_ACME_ISSUER="+p.Issuer, "AUTH_ACME_ID="+p.ClientID, "AUTH_ACME_SECRET="+p.ClientSecret)
+}
+
+var examples = filepath.Join("..", "..", "examples")
+
+// startProgram starts a program of examples on a free port, as its users do, and
+// returns its URL, which it prints first.
+func startProgram(t *testing.T, name string, environment ...string) string {
+	t.Helper()
+	program := filepath.Join(t.TempDir(), name)
+	if out, err := exec.CommandContext(t.Context(), "go", "build", "-o", program, "../../examples/"+name).CombinedOutput(); err != nil {
+		t.Fatalf("go build: %v\n%s", err, out)
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	cmd := exec.CommandContext(ctx, program, "-port", "0")
-	p := iss.Provider()
-	cmd.Env = append(os.Environ(), "AUTH_ACME_ISSUER="+p.Issuer, "AUTH_ACME_ID="+p.ClientID, "AUTH_ACME_SECRET="+p.ClientSecret)
-	cmd.Dir, cmd.SysProcAttr, cmd.Stderr = folder, dieWithParent(), t.Output()
+	cmd.Env = append(os.Environ(), environment...)
+	cmd.Dir, cmd.SysProcAttr, cmd.Stderr = filepath.Join(examples, name), dieWithParent(), t.Output()
 	out, err := cmd.StdoutPipe()
 	ok(t, err)
 	ok(t, cmd.Start())
