@@ -22,24 +22,31 @@ var (
 	alreadyOld    = []string{"0"}
 	noCachePragma = []string{"no-cache"}
 	varyCookie    = []string{"Cookie"}
+	varyBearer    = []string{"Authorization"}
 )
 
 // addVary marks an answer that a cookie decided: no cache may hand it to
 // another browser (RFC 9110, section 12.5.5).
-func addVary(h http.Header) {
+func addVary(h http.Header) { addVaryFor(h, varyCookie) }
+
+// addVaryBearer is addVary for sites where a token in the Authorization header
+// decides, too.
+func addVaryBearer(h http.Header) { addVaryFor(h, varyBearer) }
+
+func addVaryFor(h http.Header, name []string) {
 	given := h["Vary"]
 	for _, line := range given {
-		for name := range strings.SplitSeq(line, ",") {
-			if name = strings.TrimSpace(name); name == "*" || strings.EqualFold(name, "Cookie") {
+		for known := range strings.SplitSeq(line, ",") {
+			if known = strings.TrimSpace(known); known == "*" || strings.EqualFold(known, name[0]) {
 				return
 			}
 		}
 	}
 	if given == nil {
-		h["Vary"] = varyCookie
+		h["Vary"] = name
 		return
 	}
-	h["Vary"] = append(slices.Clone(given), "Cookie")
+	h["Vary"] = append(slices.Clone(given), name[0])
 }
 
 // varied is r as one that a cookie decided.
@@ -48,6 +55,15 @@ func varied(r *Response) *Response {
 		r.Header = http.Header{}
 	}
 	addVary(r.Header)
+	return r
+}
+
+// variedFor is varied where s takes tokens in the Authorization header, too.
+func variedFor(bearer bool, r *Response) *Response {
+	r = varied(r)
+	if bearer {
+		addVaryBearer(r.Header)
+	}
 	return r
 }
 

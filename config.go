@@ -122,6 +122,12 @@ type SessionConfig struct {
 	// SkipRevocations has JWTSessions ask nobody whether they have ended, though
 	// the Adapter could say. Logs a warning.
 	SkipRevocations bool
+	// Bearer has guards, the session route and the sign-out take the session
+	// token from the header Authorization: Bearer, too, for native apps and
+	// services; [Auth.BearerToken] hands such tokens out. A request that has
+	// the header is judged by it alone, and its cookies are left alone. Off by
+	// default. See docs/bearer.md.
+	Bearer bool
 
 	JWT JWTConfig // the token of JWTSessions
 }

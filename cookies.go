@@ -17,7 +17,7 @@ type browserCookies struct {
 	former *cookieSpec // the session cookie before HostPrefix; nil: it is not read any more
 	out    []*http.Cookie
 	chunks *sessionChunks // the session cookie; nil: not looked for yet
-	opened []openedChecks // of sign-ins under way
+	bearer *bearer        // what is read in the place of the session cookie, which then stays as it is; nil: nothing
 }
 
 // noTime is for cookies that end with the browser.
@@ -64,6 +64,10 @@ func unescapeCookie(value string) string {
 // putSession sets the session cookie, in pieces if it is long, and clears what
 // is left of an earlier value.
 func (c *browserCookies) putSession(value string, expires time.Time) {
+	if c.bearer != nil {
+		c.bearer.replaceBy(unescapeCookie(value))
+		return
+	}
 	k := &c.specs.session
 	_, old, whole := c.sessionParts()
 	if len(old) == 0 && len(value) <= cookie.ChunkSize { // nearly always
@@ -105,6 +109,9 @@ func (c *browserCookies) clearPiece(k *cookieSpec, name string) {
 
 // clearSession makes the browser forget its session.
 func (c *browserCookies) clearSession() {
+	if c.bearer != nil {
+		return
+	}
 	k := &c.specs.session
 	_, names, whole := c.sessionParts()
 	if whole && len(names) == 0 {
@@ -136,6 +143,12 @@ type sessionChunks struct {
 // session is the value of the session cookie and the spec it came as.
 func (c *browserCookies) session() (string, *cookieSpec) {
 	k := &c.specs.session
+	if c.bearer != nil {
+		if _, err := k.codec.Open(c.bearer.token); err != nil && c.former != nil {
+			k = c.former
+		}
+		return c.bearer.token, k
+	}
 	value, _, ok := c.sessionParts()
 	if !ok && c.former != nil {
 		k = c.former

@@ -2,7 +2,6 @@ package latchkey
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"net/http"
 	"net/url"
@@ -45,7 +44,7 @@ func do(ctx context.Context, s *setup, fault error, r *Request, trusted bool) (*
 		return nil, fail(ctx, x, err)
 	}
 	if dependsOnCookie(x) {
-		res = varied(res)
+		res = variedFor(x.setup.config.Session.Bearer, res)
 	}
 	return res, nil
 }
@@ -116,7 +115,7 @@ func (c *Core) Authorize(ctx context.Context, r *Request, decide func(ctx contex
 		res = c.refuse(ctx, r, s, why)
 	}
 	if res != nil {
-		res = varied(res)
+		res = c.challenge(ctx, r, varied(res))
 	}
 	return Access{Session: s, Cookies: cookies, Response: res}
 }
@@ -149,6 +148,19 @@ func (c *Core) refuse(ctx context.Context, r *Request, s *Session, why error) *R
 		return c.fault(ctx, r)
 	}
 	return refuse(ctx, x, s, why)
+}
+
+// challenge completes the answer of a guard on sites that take tokens in the
+// Authorization header.
+func (c *Core) challenge(ctx context.Context, r *Request, res *Response) *Response {
+	if s, _ := c.auth.setupFor(ctx, r); s == nil || !s.config.Session.Bearer {
+		return res
+	}
+	if x, err := c.reading(ctx, r); err == nil {
+		res = variedFor(true, res)
+		challengeOwn(x, res)
+	}
+	return res
 }
 
 // fault is what a guard answers when it cannot know whether to let r pass. The
@@ -242,7 +254,7 @@ func (c *Core) SignOut(ctx context.Context, r *Request, o SignOutOptions) (*Resp
 // startSignOut posts to the route in the place of the browser. form is what was
 // posted, which may have a token.
 func startSignOut(ctx context.Context, c *Core, x *exchange, o SignOutOptions, form url.Values) (*exchange, *Response, error) {
-	if err := refuseForeign(x, form, o.SkipCSRFCheck); err != nil {
+	if err := refuseForeign(x, form, o.SkipCSRFCheck || x.cookies.bearer != nil); err != nil {
 		return x, nil, err
 	}
 	to := url.Values{"callbackUrl": {returnTo(x, o.RedirectTo)}}
@@ -252,38 +264,6 @@ func startSignOut(ctx context.Context, c *Core, x *exchange, o SignOutOptions, f
 	}
 	c.auth.settle(ctx, nil, ErrNoSession)
 	return x, varied(res), nil
-}
-
-// UpdateSession hands data to the token callback, or with stored sessions the
-// session callback, and returns the new session and its cookies.
-func (c *Core) UpdateSession(ctx context.Context, r *Request, data any) (*Session, []*http.Cookie, error) {
-	x, err := c.reading(ctx, r)
-	if err != nil {
-		return nil, nil, err
-	}
-	safe := r.Method == http.MethodGet || r.Method == http.MethodHead // such as a page that a provider's redirect leads to
-	if err := refuseForeign(x, nil, safe); err != nil {
-		return nil, nil, fail(ctx, x, err)
-	}
-	plain, err := plainJSON(data)
-	if err != nil {
-		return nil, nil, fail(ctx, x, ErrInvalidConfig.wrap(err))
-	}
-	found, err := x.readSession(ctx, &change{plain})
-	c.auth.settle(ctx, found, err)
-	if err != nil {
-		return nil, x.cookies.out, err
-	}
-	return found.session, x.cookies.out, nil
-}
-
-// plainJSON is data as a browser's JSON would have brought it.
-func plainJSON(data any) (plain any, err error) {
-	raw, err := json.Marshal(data)
-	if err == nil {
-		err = json.Unmarshal(raw, &plain)
-	}
-	return plain, err
 }
 
 // CSRFToken returns the token that the application's own form must post as

@@ -58,7 +58,7 @@ func (x *exchange) isSameOrigin() bool {
 // isCrossSite asks the browser whether another site sent this post.
 // Clients that are no browsers say nothing and pass.
 func (x *exchange) isCrossSite() bool {
-	if !x.isPost() || x.acceptsCrossSite() {
+	if !x.isPost() || x.acceptsCrossSite() || x.cookies.bearer != nil {
 		return false
 	}
 	from := sentFrom(x.request.Header, x.origin.Text)

@@ -35,8 +35,9 @@ type EventType string
 
 // What an [Event] can tell.
 const (
-	EventSignIn          EventType = "sign_in"       // completed, or refused
-	EventSessionEnded    EventType = "session.ended" // by a sign-out
+	EventSignIn          EventType = "sign_in"        // completed, or refused
+	EventSessionOpened   EventType = "session.opened" // for an app, beside the browser's
+	EventSessionEnded    EventType = "session.ended"  // by a sign-out
 	EventUserCreated     EventType = "user.created"
 	EventUserUpdated     EventType = "user.updated"
 	EventUserDeleted     EventType = "user.deleted"

@@ -146,6 +146,9 @@ func (x *exchange) resolveOrigin() error {
 	if specs.former != nil && x.setup.now().Before(specs.until) {
 		x.cookies.former = specs.former
 	}
+	if x.setup.config.Session.Bearer && (x.action == "session" || x.action == "signout" && x.isPost()) {
+		x.cookies.bearer = bearerOf(x.request.Header)
+	}
 	return nil
 }
 
@@ -280,9 +283,8 @@ func (x *exchange) secrets() []string {
 			secrets = append(secrets, text)
 		}
 	}
-	if auth := x.request.Header.Get("Authorization"); auth != "" {
-		_, token, _ := strings.Cut(auth, " ")
-		secrets = append(secrets, token)
+	for _, auth := range x.request.Header["Authorization"] {
+		secrets = append(secrets, strings.FieldsFunc(auth, func(r rune) bool { return strings.ContainsRune(" \t,", r) })...)
 	}
 	return secrets
 }

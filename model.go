@@ -104,6 +104,7 @@ type SessionVia string
 // The ways a session comes with a request.
 const (
 	ViaCookie SessionVia = "cookie" // the session cookie
+	ViaBearer SessionVia = "bearer" // the Authorization header, with [SessionConfig].Bearer
 )
 
 // Assurance is how, and how recently, the user of a session proved who they

@@ -69,17 +69,6 @@ func finish(w http.ResponseWriter, res *Response, noRedirect bool) string {
 	return res.Redirect
 }
 
-// UpdateSession hands data to the token callback (or, with stored sessions, the
-// session callback) as a browser's update would, and returns the new session.
-// data must be something JSON can hold. Without a session it is ErrNoSession. A
-// post that the browser marks as another site's is ErrMissingCSRF, unless
-// [Strict].SkipCSRFCheck says that the application checks.
-func (a *Auth) UpdateSession(w http.ResponseWriter, r *http.Request, data any) (*Session, error) {
-	s, cookies, err := a.Core().UpdateSession(r.Context(), requestHead(r), data)
-	addCookies(w, cookies)
-	return s, err
-}
-
 // CSRFToken returns the token that the application's own form must post as
 // csrfToken to the routes under the base path. It sets the cookie on w when the
 // browser has none yet, so call it before writing the body.

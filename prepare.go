@@ -152,6 +152,7 @@ func (s *setup) prepareSecrets(f *faults) {
 		s.csrfSecrets = append(s.csrfSecrets, strings.Join(secrets[i:], ","))
 	}
 	s.stateCodec = jwt.NewCodec(secrets, s.bind(saltState))
+	s.bearerCodes = jwt.NewCodec(secrets, s.bind(saltBearerCode))
 	s.challengeCodec = jwt.NewCodec(secrets, s.bind(saltChallenge))
 }
 

@@ -81,8 +81,15 @@ func (c *SessionConfig) check(f *faults) {
 	if c.AbsoluteMaxAge < 0 {
 		f.add(ErrInvalidConfig, "Session.AbsoluteMaxAge must not be negative; zero is no limit")
 	}
-	if c.NewToken != nil && len(c.NewToken()) < minSessionToken {
+	if c.NewToken == nil {
+		return
+	}
+	token := c.NewToken()
+	if len(token) < minSessionToken {
 		f.add(ErrInvalidConfig, "Session.NewToken: its tokens must have at least %d characters", minSessionToken)
+	}
+	if c.Bearer && !isToken68(token) {
+		f.add(ErrInvalidConfig, "Session.NewToken: with Session.Bearer its tokens must be letters, digits and any of -._~+/")
 	}
 }
 

@@ -46,7 +46,7 @@ func refuse(ctx context.Context, x *exchange, s *Session, why error) *Response {
 	if s != nil && !steered && !errors.Is(why, ErrNoSession) {
 		return guardFault(ctx, x, why) // nor would that help where the guard itself failed
 	}
-	if isScript(x.request.Header) {
+	if isScript(x.request.Header) || x.cookies.bearer != nil {
 		return unauthorized(x, to)
 	}
 	return &Response{Redirect: to, Header: http.Header{"Cache-Control": {"no-store"}}}
@@ -74,7 +74,7 @@ func cameFrom(x *exchange, here string) string {
 // unauthorized tells a script to have its user sign in (RFC 9110, section
 // 15.5.2), and htmx where.
 func unauthorized(x *exchange, to string) *Response {
-	res := noStore(jsonText(http.StatusUnauthorized, "Sign in to access this."))
+	res := challenged(x)
 	if isHTMX(x.request.Header) {
 		res.Header["Hx-Redirect"] = []string{to}
 	}
@@ -83,6 +83,11 @@ func unauthorized(x *exchange, to string) *Response {
 
 // forbidden answers somebody who would get no further by signing in.
 func forbidden(ctx context.Context, x *exchange, s *Session, here string) *Response {
+	if x.cookies.bearer != nil {
+		res := jsonText(http.StatusForbidden, "Access denied.")
+		res.Header[challengeHeader] = []string{challengeFor(nil, x.origin.Host()) + `, error="insufficient_scope"`}
+		return res
+	}
 	if !opensPage(x.request.Header) {
 		return jsonText(http.StatusForbidden, "Access denied.")
 	}

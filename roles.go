@@ -139,6 +139,9 @@ type sessionStrategy interface {
 	markOf(ctx context.Context, who *signInResult) (sessionMark, error)
 	// close ends the session, and says which one that was.
 	close(ctx context.Context, x *exchange) (endedSession, error)
+	// branch opens a session for an app beside the one of the request, which
+	// shows it as a bearer token. One without a token: nobody is signed in.
+	branch(ctx context.Context, x *exchange) (openedSession, error)
 }
 
 // principal is another proof of who asks than the session cookie. A nil
@@ -169,6 +172,14 @@ type currentUser struct {
 	provider  string    // that opened the session; empty: unknown
 	since     time.Time // when they signed in; zero: unknown
 	tokenHash string    // of a stored session whose store has no ids
+}
+
+// openedSession is a session that was opened beside another one.
+type openedSession struct {
+	endedSession // which one it is
+
+	token   string
+	expires time.Time
 }
 
 // endedSession is a session that has just been ended. The zero value: there was

@@ -11,6 +11,9 @@ import (
 // route is everything that is answered. The order inside is that of
 // docs/protocol.md.
 func (x *exchange) route(ctx context.Context) (*Response, error) {
+	if x.cookies.bearer != nil {
+		return routeBearer(ctx, x), nil
+	}
 	if x.action == "providers" && !x.isPost() {
 		return listProviders(x), nil
 	}

@@ -21,7 +21,7 @@ func respond(ctx context.Context, s *setup, fault error, r *Request) *Response {
 		res = asJSON(res)
 	}
 	if x != nil && dependsOnCookie(x) {
-		res = varied(res)
+		res = variedFor(x.setup.config.Session.Bearer, res)
 	}
 	return res
 }

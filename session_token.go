@@ -69,6 +69,9 @@ func (t *tokenStrategy) shape(ctx context.Context, u TokenUpdate) (Claims, error
 
 // seal makes claims the content of the session cookie.
 func (t *tokenStrategy) seal(ctx context.Context, x *exchange, claims Claims) error {
+	if !x.cookies.bearer.wantsNew() {
+		return nil
+	}
 	k, c := &x.cookies.specs.session, &t.setup.config.Session
 	now := t.setup.now()
 	var token string
@@ -99,7 +102,7 @@ func (t *tokenStrategy) read(ctx context.Context, x *exchange, c *change) (*read
 		}
 		return nil, nil
 	}
-	if t.plain {
+	if t.plain && x.cookies.bearer == nil {
 		return t.readPlain(ctx, x, token, spec)
 	}
 	claims, err := t.openToken(ctx, token, spec)
@@ -224,6 +227,7 @@ func (t *tokenStrategy) readClaims(ctx context.Context, x *exchange, claims Clai
 		update.Trigger, update.Update = TriggerUpdate, c.data
 	}
 	t.track(claims)
+	end, _ := claims.Time("exp")
 	kept := keepClaims(claims, claimSubject, claimTenant, claimSessionID, claimAuthTime)
 	claims, err := t.shape(ctx, update)
 	if err != nil {
@@ -238,6 +242,7 @@ func (t *tokenStrategy) readClaims(ctx context.Context, x *exchange, claims Clai
 	if err != nil {
 		return nil, ErrJWTSession.wrap(err)
 	}
+	x.cookies.bearer.describe(s, end)
 	r, err := x.expose(ctx, SessionRead{Session: s, Claims: claims, Trigger: update.Trigger, Update: update.Update})
 	if err != nil {
 		return nil, ErrJWTSession.wrap(err)

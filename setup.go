@@ -31,6 +31,7 @@ type setup struct {
 
 	cookieSpecs    [2]*cookieSpecs // over http, over https
 	stateCodec     *jwt.Codec      // seals the state parameter, which a redirect proxy with the same secrets can read
+	bearerCodes    *jwt.Codec      // seals the codes that apps change for session tokens
 	challengeCodec *jwt.Codec      // seals challenges inside of their cookie, as Auth.js does
 	csrfSecret     string          // all secrets, as hashes are made over them
 	csrfSecrets    []string        // the same, and what it was before each rotation

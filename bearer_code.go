@@ -1,0 +1,140 @@
+package latchkey
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/base64"
+	"errors"
+	"net/http"
+	"time"
+)
+
+// How an app gets a session of its own: the system browser, in which somebody
+// is signed in, gives it a code, and the app changes that for a token (RFC 8252;
+// RFC 7636). Both ends are handlers of the application's, which knows its apps.
+
+const bearerCodeLife = time.Minute
+
+var (
+	errNoBearer = ErrInvalidConfig.wrap(errors.New("set Session.Bearer to give session tokens to apps"))
+	errBadCode  = ErrInvalidCheck.wrap(errors.New("the code for an app is wrong, too old or used, or has another verifier"))
+)
+
+// BearerCode is [Auth.BearerCode] without net/http.
+func (c *Core) BearerCode(ctx context.Context, r *Request, challenge string) (string, error) {
+	x, err := c.reading(ctx, r)
+	if err != nil {
+		return "", err
+	}
+	if err := bearerCodeFault(x, challenge); err != nil {
+		return "", fail(ctx, x, err)
+	}
+	if x.cookies.bearer != nil { // a token that was stolen would make others
+		return "", ErrNoSession
+	}
+	found, err := x.readSession(x.setup.in(ctx), nil)
+	if err != nil {
+		return "", err
+	}
+	if found.session.Via != ViaCookie {
+		return "", ErrNoSession
+	}
+	token, _ := x.cookies.session()
+	return x.setup.bearerCodes.SealClaims(Claims{"token": token, "challenge": challenge}, x.setup.now(), bearerCodeLife)
+}
+
+// bearerCodeFault is what is wrong with asking for a code.
+func bearerCodeFault(x *exchange, challenge string) error {
+	switch hash, err := base64.RawURLEncoding.DecodeString(challenge); {
+	case !x.setup.config.Session.Bearer:
+		return errNoBearer
+	case err != nil || len(hash) != sha256.Size:
+		return ErrInvalidCheck.wrap(errors.New("want a code_challenge of the method S256"))
+	}
+	return refuseForeign(x, nil, x.request.Method == http.MethodGet || x.request.Method == http.MethodHead)
+}
+
+// BearerToken is [Auth.BearerToken] without net/http.
+func (c *Core) BearerToken(ctx context.Context, r *Request, code, verifier string) (token string, expires time.Time, err error) {
+	x, err := c.reading(ctx, r)
+	if err != nil {
+		return "", time.Time{}, err
+	}
+	opened, err := openByCode(x.setup.in(ctx), x, code, verifier)
+	if err != nil {
+		return "", time.Time{}, fail(ctx, x, err)
+	}
+	x.tell(ctx)
+	return opened.token, opened.expires, nil
+}
+
+// openByCode opens a session beside the one that the code was made in, if that
+// is alive. Whoever lacks the verifier spends nobody's code.
+func openByCode(ctx context.Context, x *exchange, code, verifier string) (openedSession, error) {
+	if !x.setup.config.Session.Bearer {
+		return openedSession{}, errNoBearer
+	}
+	now := x.setup.now()
+	claims, err := x.setup.bearerCodes.OpenClaims(code, now, bearerCodeLife)
+	hash := sha256.Sum256([]byte(verifier))
+	if err != nil || !equalText(base64.RawURLEncoding.EncodeToString(hash[:]), claims.String("challenge")) {
+		return openedSession{}, errBadCode
+	}
+	x.secretsSeen = append(x.secretsSeen, code, verifier)
+	first, err := containResult(func() (bool, error) {
+		client := clientKey("", x.setup.trust.clientAddr(x.request))
+		return x.setup.replay.Use(withClient(ctx, client), hashText(x.setup.bind("bearer code\x00"+claims.String("jti"))), now.Add(2*bearerCodeLife))
+	})
+	if err != nil {
+		return openedSession{}, err
+	}
+	if !first {
+		return openedSession{}, errBadCode
+	}
+	return branchOf(ctx, x, claims.String("token"))
+}
+
+// branchOf opens the session beside the one of a token.
+func branchOf(ctx context.Context, x *exchange, token string) (openedSession, error) {
+	x.cookies.bearer = &bearer{token: token, renews: true}
+	opened, err := x.setup.sessions.branch(ctx, x)
+	switch {
+	case err != nil:
+		return opened, err
+	case opened.token == "":
+		return opened, errBadCode
+	case !isToken68(opened.token):
+		return openedSession{}, ErrInvalidConfig.wrap(errors.New("the session token holds characters that an Authorization header cannot"))
+	}
+	x.setup.log.info(ctx, x, "an app got a session")
+	x.events.add(Event{
+		Type: EventSessionOpened, UserID: opened.userID, SessionID: opened.id, Provider: opened.provider,
+		By: Actor{ActorUser, opened.userID},
+	}, string(EventSessionOpened), nil)
+	return opened, nil
+}
+
+// BearerCode returns a code for an app of the application's, which shows the
+// challenge of a secret of its own: code_challenge of the method S256 (RFC 7636,
+// section 4.2). It lives for a minute, and [Auth.BearerToken] changes it for a
+// session token, once. Send the browser with it to a redirect URI that you know
+// to be the app's, and to no other. It needs [SessionConfig].Bearer.
+//
+// r must come from a browser in which somebody is signed in: else the error is
+// ErrNoSession, also for a request with a bearer token. A post that the
+// browser marks as another site's is ErrMissingCSRF, and a challenge that is none
+// ErrInvalidCheck.
+func (a *Auth) BearerCode(r *http.Request, challenge string) (string, error) {
+	return a.Core().BearerCode(r.Context(), requestHead(r), challenge)
+}
+
+// BearerToken opens a session for the app that asks with r, and returns its
+// token and when that ends at the latest, unless it is renewed. It belongs to
+// the user who was signed in where code was made, is as old as their sign-in,
+// and ends without the browser's. verifier is the secret that the code's
+// challenge was made of (RFC 7636, section 4.1). The error is ErrInvalidCheck
+// for a code that is wrong, older than a minute or used, one whose verifier is
+// another, and one whose session has ended.
+func (a *Auth) BearerToken(r *http.Request, code, verifier string) (token string, expires time.Time, err error) {
+	return a.Core().BearerToken(r.Context(), requestHead(r), code, verifier)
+}

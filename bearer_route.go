@@ -1,0 +1,85 @@
+package latchkey
+
+import (
+	"context"
+	"net/http"
+)
+
+// The routes that take a session token in the Authorization header. It needs no
+// CSRF token: no browser sends it by itself, and no page of another site can
+// make one.
+
+// routeBearer answers what an app asks. The cookies that came along, which may
+// be somebody else's, stay as they are.
+func routeBearer(ctx context.Context, x *exchange) *Response {
+	res := noStore(answerBearer(ctx, x))
+	x.cookies.out = nil
+	return res
+}
+
+func answerBearer(ctx context.Context, x *exchange) *Response {
+	b := x.cookies.bearer
+	switch {
+	case b.malformed:
+		return challenged(x)
+	case x.action == "signout":
+		return endBearer(ctx, x)
+	}
+	var c *change
+	if x.isPost() {
+		c = &change{x.form["data"]}
+	}
+	b.renews = true
+	r, err := x.setup.sessions.read(ctx, x, c)
+	if err != nil { // not 401: the token may be good, and an app would throw it away
+		x.setup.log.error(ctx, x, err)
+		return configJSON()
+	}
+	if r == nil {
+		return challenged(x)
+	}
+	res := jsonBytes(http.StatusOK, r.json)
+	b.handOver(res.Header)
+	return res
+}
+
+// endBearer ends the session of a token. One that is unknown has ended already
+// (RFC 7009, section 2.2).
+func endBearer(ctx context.Context, x *exchange) *Response {
+	ended, err := x.setup.sessions.close(ctx, x)
+	if err != nil {
+		x.setup.log.error(ctx, x, ErrSignOut.wrap(err), "alert", true)
+		return configJSON()
+	}
+	x.setup.log.info(ctx, x, "signed out")
+	if p := x.setup.providers[ended.provider]; p != nil && p.info().signedOut != nil {
+		if _, err := p.info().signedOut(ctx, x, ended); err != nil { // there is no browser that could be sent there
+			x.setup.log.error(ctx, x, err)
+		}
+	}
+	return &Response{Status: http.StatusNoContent, Header: http.Header{}}
+}
+
+// challenged tells a script that it needs a session, and an app that it needs
+// another token.
+func challenged(x *exchange) *Response {
+	res := noStore(jsonText(http.StatusUnauthorized, "Sign in to access this."))
+	if b := x.cookies.bearer; b != nil && b.malformed {
+		res = noStore(badRequest(x.request))
+	}
+	challengeOwn(x, res)
+	return res
+}
+
+// challengeOwn says in an answer with status 401 how to prove a session
+// (RFC 9110, section 11.6.1). Nothing is said for cookies, which have no scheme.
+func challengeOwn(x *exchange, res *Response) {
+	refuses := res.Status == http.StatusUnauthorized || x.cookies.bearer != nil && x.cookies.bearer.malformed
+	if !refuses || !x.setup.config.Session.Bearer || res.Header.Get(challengeHeader) != "" {
+		return
+	}
+	if res.Header == nil {
+		res.Header = http.Header{}
+	}
+	res.Header[challengeHeader] = []string{challengeFor(x.cookies.bearer, x.origin.Host())}
+}

@@ -1,0 +1,70 @@
+package latchkey
+
+import (
+	"context"
+	"errors"
+)
+
+// A session that is opened beside another one, for an app of the same user. It
+// is as old as the sign-in, so that no limit on age is stretched, and ends for
+// itself.
+
+func (t *tokenStrategy) branch(ctx context.Context, x *exchange) (openedSession, error) {
+	token, spec := x.cookies.session()
+	claims, err := t.openToken(ctx, token, spec)
+	if errors.Is(err, errNoToken) {
+		return openedSession{}, nil
+	}
+	if err != nil {
+		return openedSession{}, err
+	}
+	t.track(claims)
+	if t.setup.tracksSignIns() {
+		claims[claimSessionID] = randomHex(16)
+	}
+	if err := t.seal(ctx, x, claims); err != nil {
+		return openedSession{}, err
+	}
+	c := &t.setup.config.Session
+	expires := t.setup.now().Add(c.JWT.MaxAge)
+	if began, ok := claims.Time(claimAuthTime); ok && c.AbsoluteMaxAge > 0 && expires.After(began.Add(c.AbsoluteMaxAge)) {
+		expires = began.Add(c.AbsoluteMaxAge)
+	}
+	return openedSession{
+		token: x.cookies.bearer.renewed, expires: expires,
+		endedSession: endedSession{id: claims.String(claimSessionID), userID: claims.String(claimSubject)},
+	}, nil
+}
+
+func (d *databaseStrategy) branch(ctx context.Context, x *exchange) (openedSession, error) {
+	s := d.setup
+	found, former, err := d.live(ctx, x)
+	if found == nil || err != nil {
+		return openedSession{}, err
+	}
+	row := found.row
+	row.ID, row.Token, row.Sealed = randomHex(16), d.newToken(), ""
+	row.Expires = s.now().UTC().Add(s.config.Session.MaxAge)
+	row.UserAgent = cut(x.request.Header.Get("User-Agent"), 256)
+	x.secretsSeen = append(x.secretsSeen, row.Token)
+	err = s.store.inTx(ctx, func(ctx context.Context, in *store) error {
+		if _, err := in.lockUser(ctx, row.UserID); err != nil { // who ends all sessions waits, and then finds this one
+			return err
+		}
+		if _, err := in.session(ctx, former); err != nil {
+			return err
+		}
+		return in.createSession(ctx, row)
+	})
+	if errors.Is(err, ErrNotFound) {
+		return openedSession{}, nil
+	}
+	if err != nil {
+		return openedSession{}, ErrSessionToken.wrap(err)
+	}
+	expires := row.Expires
+	if limit := s.config.Session.AbsoluteMaxAge; limit > 0 && !row.Created.IsZero() && expires.After(row.Created.Add(limit)) {
+		expires = row.Created.Add(limit)
+	}
+	return openedSession{token: row.Token, expires: expires, endedSession: endedSession{row.ID, row.UserID, row.Provider}}, nil
+}

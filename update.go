@@ -1,0 +1,73 @@
+package latchkey
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"net/http"
+)
+
+// A session that the application changes.
+
+// UpdateSession hands data to the token callback (or, with stored sessions, the
+// session callback) as a browser's update would, and returns the new session.
+// data must be something JSON can hold. Without a session it is ErrNoSession. A
+// post that the browser marks as another site's is ErrMissingCSRF, unless
+// [Strict].SkipCSRFCheck says that the application checks. With JWTSessions the
+// token that takes the place of a bearer token is the header Session-Token of the
+// response.
+func (a *Auth) UpdateSession(w http.ResponseWriter, r *http.Request, data any) (*Session, error) {
+	if stateIn(r.Context()) == nil {
+		_, r = a.stateOf(w, r)
+	}
+	s, cookies, err := a.Core().UpdateSession(r.Context(), requestHead(r), data)
+	addCookies(w, cookies)
+	return s, err
+}
+
+// errNoResponse: the new token would be lost.
+var errNoResponse = ErrInvalidConfig.wrap(errors.New("an update gives a session that came as a bearer token a new token: use a context of LoadSession, or the session route"))
+
+// UpdateSession hands data to the token callback, or with stored sessions the
+// session callback, and returns the new session and its cookies. Where the
+// session came as a bearer token, ctx must be one of [Core.LoadSession]: the
+// header of its response gets the Session-Token.
+func (c *Core) UpdateSession(ctx context.Context, r *Request, data any) (*Session, []*http.Cookie, error) {
+	x, err := c.reading(ctx, r)
+	if err != nil {
+		return nil, nil, err
+	}
+	b, state := x.cookies.bearer, stateIn(ctx)
+	safe := r.Method == http.MethodGet || r.Method == http.MethodHead // such as a page that a provider's redirect leads to
+	if err := refuseForeign(x, nil, safe || b != nil); err != nil {
+		return nil, nil, fail(ctx, x, err)
+	}
+	plain, err := plainJSON(data)
+	if err != nil {
+		return nil, nil, fail(ctx, x, ErrInvalidConfig.wrap(err))
+	}
+	if b != nil {
+		if state == nil || state.w == nil {
+			return nil, nil, fail(ctx, x, errNoResponse)
+		}
+		b.renews = true
+	}
+	found, err := x.readSession(ctx, &change{plain})
+	c.auth.settle(ctx, found, err)
+	if b != nil {
+		b.handOver(state.w.Header())
+	}
+	if err != nil {
+		return nil, x.cookies.out, err
+	}
+	return found.session, x.cookies.out, nil
+}
+
+// plainJSON is data as a browser's JSON would have brought it.
+func plainJSON(data any) (plain any, err error) {
+	raw, err := json.Marshal(data)
+	if err == nil {
+		err = json.Unmarshal(raw, &plain)
+	}
+	return plain, err
+}
