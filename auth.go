@@ -1,8 +1,10 @@
 package latchkey
 
 import (
+	"cmp"
 	"context"
 	"net/http"
+	"strings"
 )
 
 // Auth answers every request under its base path and tells the rest of the
@@ -33,6 +35,22 @@ func (a *Auth) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	req := requestHead(r)
 	s, fault := a.setupOrBlank(r.Context(), req)
 	serveHTTP(w, r, req, s, fault)
+}
+
+// Routes lists the paths that are for Latchkey as patterns of [http.ServeMux],
+// such as "/auth/signin" and "/auth/callback/{name}": for routers that want each
+// route by itself, so that other paths below the base path stay free. group is
+// the path of a group of routes, which the paths are relative to; empty or "/":
+// there is none. The error says that the base path is not below group.
+//
+// Made by [NewFunc] or [NewTenants], an Auth has no base path before a request:
+// it is group then, or without one /auth.
+func (a *Auth) Routes(group string) ([]string, error) {
+	c := Config{Account: AccountPage{Enabled: true}, Site: Site{BasePath: cmp.Or(strings.TrimRight(group, "/"), defaultBasePath)}}
+	if a.fixed != nil {
+		c = a.fixed.config
+	}
+	return c.routes(group)
 }
 
 // Sweep removes the sessions, magic links and revocations that have expired,

@@ -17,6 +17,7 @@ type browserCookies struct {
 	former *cookieSpec // the session cookie before HostPrefix; nil: it is not read any more
 	out    []*http.Cookie
 	chunks *sessionChunks // the session cookie; nil: not looked for yet
+	opened []openedChecks // of sign-ins under way
 	bearer *bearer        // what is read in the place of the session cookie, which then stays as it is; nil: nothing
 }
 

@@ -29,9 +29,16 @@ func (a *Auth) RenewSession(w http.ResponseWriter, r *http.Request) (*Session, e
 // Look before writing the body.
 func (a *Auth) LoadSession(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		_, r = a.stateOf(w, r)
-		next.ServeHTTP(w, r)
+		next.ServeHTTP(w, a.Attach(w, r))
 	})
+}
+
+// Attach is [Auth.LoadSession] for integrations: it returns r with the session,
+// which is read when somebody first looks, in its context. A renewed cookie goes
+// into the header that w has now. What has been attached once stays.
+func (a *Auth) Attach(w http.ResponseWriter, r *http.Request) *http.Request {
+	_, r = a.stateOf(w, r)
+	return r
 }
 
 // CurrentUser returns the user who is signed in, as the Adapter has them: for

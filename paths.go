@@ -1,6 +1,11 @@
 package latchkey
 
-import "strings"
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+)
 
 // actions are the first segments below the base path that are the library's.
 // Those that are only sometimes on say so in offersAction; the rest of the
@@ -45,6 +50,26 @@ func IsAction(name string) bool {
 func (c *Config) offersAction(name string) bool {
 	a, ok := actions[name]
 	return ok && !a.reserved && (name != "account" || c.Account.Enabled)
+}
+
+// routes are the paths of all actions that are on, as patterns of
+// [http.ServeMux], relative to a group of routes at a path.
+func (c *Config) routes(group string) ([]string, error) {
+	below, ok := strings.CutPrefix(c.Site.BasePath+"/", strings.TrimRight(group, "/")+"/")
+	if !ok {
+		return nil, fmt.Errorf("latchkey: the base path %s is not below %s, where its routes would be: set Site.BasePath", c.Site.BasePath, group)
+	}
+	var paths []string
+	for _, name := range slices.Sorted(maps.Keys(actions)) {
+		if !c.offersAction(name) {
+			continue
+		}
+		path := "/" + below + name
+		if paths = append(paths, path); actions[name].takesName {
+			paths = append(paths, path+"/{name}")
+		}
+	}
+	return paths, nil
 }
 
 // isBelow tells whether a path is below the base path.

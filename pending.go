@@ -1,13 +1,11 @@
 package latchkey
 
 import (
-	"encoding/json"
 	"net/http"
 	"slices"
 	"time"
 
 	"github.com/latchkeyhq/latchkey/internal/cookie"
-	"github.com/latchkeyhq/latchkey/jwt"
 )
 
 // Checks tie a callback to the sign-in that began it. Each value is sealed into
@@ -105,32 +103,20 @@ func (c *browserCookies) flows(provider string, now time.Time) []*flow {
 	return all
 }
 
-// pending are the values in the cookie of a check, newest first.
+// pending are the values in the cookie of a check, newest first. The caller may
+// change the list.
 func (c *browserCookies) pending(check Check, now time.Time) []pendingCheck {
 	spec := c.specs.ofCheck(check)
 	value, ok := c.latest(spec)
 	if !ok {
 		return nil
 	}
-	claims, err := spec.codec.OpenClaims(value, now, checkMaxAge)
-	if err != nil {
-		return nil
+	i := slices.IndexFunc(c.opened, func(o openedChecks) bool { return o.check == check && o.value == value })
+	if i < 0 {
+		i = len(c.opened)
+		c.opened = append(c.opened, openedChecks{check, value, openChecks(spec.codec, check, value, now)})
 	}
-	if purpose, tagged := claims["purpose"]; tagged && purpose != string(check) {
-		return nil
-	}
-	var held struct {
-		pendingCheck
-		Earlier []pendingCheck `json:"earlier"`
-	}
-	if raw, err := json.Marshal(claims); err != nil || json.Unmarshal(raw, &held) != nil || len(held.Earlier) >= mostFlows {
-		return nil
-	}
-	if until, ok := claims.Time("exp"); ok && held.Expires == 0 { // made by Auth.js
-		held.Expires = until.Unix()
-	}
-	all := append([]pendingCheck{held.pendingCheck}, held.Earlier...)
-	return slices.DeleteFunc(all, func(h pendingCheck) bool { return h.Expires <= now.Unix() })
+	return slices.DeleteFunc(slices.Clone(c.opened[i].held), func(h pendingCheck) bool { return h.Expires <= now.Unix() })
 }
 
 // latest is what the browser will have in a check's cookie: what it sent, unless
@@ -193,42 +179,6 @@ func (c *browserCookies) writeChecks(check Check, held []pendingCheck, now time.
 		k.SameSite, k.Secure = http.SameSiteNoneMode, true // it has to come along with the provider's post
 	}
 	c.replace(k)
-	return nil
-}
-
-func sealChecks(codec *jwt.Codec, check Check, held []pendingCheck, now time.Time) (string, error) {
-	raw, err := json.Marshal(held[0])
-	if err != nil {
-		return "", err
-	}
-	claims := jwt.Claims{}
-	if err := json.Unmarshal(raw, &claims); err != nil {
-		return "", err
-	}
-	claims["purpose"] = string(check)
-	if len(held) > 1 {
-		claims["earlier"] = held[1:]
-	}
-	return codec.SealClaims(claims, now, checkMaxAge)
-}
-
-// shortenChecks leaves out the longest callback URL, since a landing is worth
-// less than a sign-in, or else the oldest sign-in. nil: nothing can go.
-func shortenChecks(held []pendingCheck) []pendingCheck {
-	longest := 0
-	for i, h := range held {
-		if len(h.CallbackURL) > len(held[longest].CallbackURL) {
-			longest = i
-		}
-	}
-	switch {
-	case held[longest].CallbackURL != "":
-		held = slices.Clone(held)
-		held[longest].CallbackURL = ""
-		return held
-	case len(held) > 1:
-		return held[:len(held)-1]
-	}
 	return nil
 }
 

@@ -13,8 +13,10 @@ import (
 // and, from when somebody first looks, who is signed in.
 type requestState struct {
 	auth *Auth // nil: ContextWithSession has put the session there
-	w    http.ResponseWriter
-	r    *http.Request // as it came
+	// header is that of the response. The writer itself is not kept: frameworks
+	// use theirs again, for somebody else.
+	header http.Header
+	r      *http.Request // as it came
 
 	mu      sync.Mutex
 	known   bool           // who is signed in
@@ -54,7 +56,7 @@ func (a *Auth) stateOf(w http.ResponseWriter, r *http.Request) (*requestState, *
 	if state := stateIn(r.Context()); state != nil && state.auth == a {
 		return state, r
 	}
-	state := &requestState{auth: a, w: w, r: r}
+	state := &requestState{auth: a, header: w.Header(), r: r}
 	return state, r.WithContext(context.WithValue(r.Context(), stateKey{}, state))
 }
 
@@ -104,17 +106,17 @@ func (s *requestState) read() error {
 		logUnread(s.r.Context(), found, err)
 		return s.err
 	}
-	addVary(s.w.Header())
+	addVary(s.header)
 	if found.config.Session.Bearer {
-		addVaryBearer(s.w.Header())
+		addVaryBearer(s.header)
 	}
 	s.reading, s.err = x.readSession(found.in(s.r.Context()), nil)
 	for _, c := range x.cookies.out {
-		addCookie(s.w.Header(), c)
+		addCookie(s.header, c)
 	}
-	if (len(x.cookies.out) > 0 || x.cookies.bearer != nil) && s.w.Header().Get("Cache-Control") == "" {
+	if (len(x.cookies.out) > 0 || x.cookies.bearer != nil) && s.header.Get("Cache-Control") == "" {
 		// An answer that depends on who asks must not be shared by a cache.
-		s.w.Header()["Cache-Control"] = []string{"private"}
+		s.header["Cache-Control"] = []string{"private"}
 	}
 	return s.err
 }
@@ -239,16 +241,9 @@ func (c *Core) LoadSession(ctx context.Context, r *Request, header http.Header) 
 	if r.TLS {
 		asHTTP.TLS = new(tls.ConnectionState)
 	}
-	state := &requestState{auth: c.auth, w: headerOnly(header), r: asHTTP.WithContext(ctx)}
+	state := &requestState{auth: c.auth, header: header, r: asHTTP.WithContext(ctx)}
 	return context.WithValue(ctx, stateKey{}, state)
 }
-
-// headerOnly is a response of which nothing but the header is written.
-type headerOnly http.Header
-
-func (h headerOnly) Header() http.Header       { return http.Header(h) }
-func (headerOnly) Write(b []byte) (int, error) { return len(b), nil }
-func (headerOnly) WriteHeader(int)             {}
 
 // setupFor finds the setup for a request: the one that was found before, where
 // the context remembers it.

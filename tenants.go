@@ -30,6 +30,31 @@ func NewFunc(configure func(ctx context.Context, r *Request) (*Config, error), o
 	}, options)}
 }
 
+// NewFuncOf is [NewFunc] for integrations with a web framework, whose own request
+// is a C. Their handlers call remember before the Auth sees a request: it asks
+// configure, once for each request, and the context that it returns has the
+// answer. No C is kept, since frameworks use theirs again.
+func NewFuncOf[C any](configure func(request C) (*Config, error), options ...CacheOption) (auth *Auth, remember func(context.Context, C) context.Context) {
+	type answer struct {
+		config *Config
+		err    error
+	}
+	key := new(CacheOption) // of this Auth alone
+	auth = NewFunc(func(ctx context.Context, _ *Request) (*Config, error) {
+		if found, ok := ctx.Value(key).(answer); ok {
+			return found.config, found.err
+		}
+		return nil, errors.New("NewFunc: the configuration depends on a request of the framework, and this is none")
+	}, options...)
+	return auth, func(ctx context.Context, request C) context.Context {
+		if ctx.Value(key) != nil {
+			return ctx
+		}
+		config, err := containResult(func() (*Config, error) { return configure(request) })
+		return context.WithValue(ctx, key, answer{config, err})
+	}
+}
+
 // NewTenants returns an Auth for a site of several tenants. name says which
 // tenant a request is for, by its host or the first part of its path; r has no
 // body. It should look the name up and refuse what it does not know: a raw Host

@@ -47,7 +47,7 @@ func (c *Core) UpdateSession(ctx context.Context, r *Request, data any) (*Sessio
 		return nil, nil, fail(ctx, x, ErrInvalidConfig.wrap(err))
 	}
 	if b != nil {
-		if state == nil || state.w == nil {
+		if state == nil || state.header == nil {
 			return nil, nil, fail(ctx, x, errNoResponse)
 		}
 		b.renews = true
@@ -55,7 +55,7 @@ func (c *Core) UpdateSession(ctx context.Context, r *Request, data any) (*Sessio
 	found, err := x.readSession(ctx, &change{plain})
 	c.auth.settle(ctx, found, err)
 	if b != nil {
-		b.handOver(state.w.Header())
+		b.handOver(state.header)
 	}
 	if err != nil {
 		return nil, x.cookies.out, err

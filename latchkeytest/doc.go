@@ -7,6 +7,7 @@
 //   - [Client] is a browser that walks through an application's sign-in, and asks its
 //     API as scripts do.
 //   - [Adapter] proves that an adapter keeps its promises.
+//   - [Framework] proves that a mounting in a web framework is like net/http.
 //
 // A test of an application needs no account anywhere, and no network but the
 // loopback interface:

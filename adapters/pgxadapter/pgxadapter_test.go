@@ -94,7 +94,7 @@ func TestManyInstancesMigrateAtOnce(t *testing.T) {
 	}
 	found, err := pgxadapter.Detect(t.Context(), pool)
 	ok(t, err)
-	if found.Schema != sqlstore.SchemaOwn || found.Version != 1 {
+	if found.Schema != sqlstore.SchemaOwn || found.Version != sqlstore.Version(sqlstore.Postgres) {
 		t.Errorf("found the schema %q at version %d", found.Schema, found.Version)
 	}
 }

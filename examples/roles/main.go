@@ -1,6 +1,6 @@
-// Command roles is a site with members and administrators. It prints magic
-// links instead of sending them: ask for one as ada@example.com, who is an
-// administrator, or as anybody else.
+// Command roles is a site with members and administrators, whose roles come with
+// permissions. It prints magic links instead of sending them: ask for one as
+// ada@example.com, who is an administrator, or as anybody else.
 package main
 
 import (
@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"log"
 	"net/http"
+	"slices"
 
 	"github.com/latchkeyhq/latchkey"
 	"github.com/latchkeyhq/latchkey/adapters/memoryadapter"
@@ -35,26 +36,38 @@ func main() {
 // newSite is the site, for main and for its test.
 func newSite(c latchkey.Config) (http.Handler, error) {
 	c.Callbacks.Session = func(_ context.Context, r latchkey.SessionRead) (*latchkey.Session, error) {
-		r.Session.Extra = map[string]any{"role": roleOf(r.Session.User.Email)} // GET /auth/session has it, too
+		role := roleOf(r.Session.User.Email)
+		r.Session.Extra = map[string]any{"role": role, "permissions": permissions[role]} // GET /auth/session has them, too
 		return r.Session, nil
 	}
 	auth, err := latchkey.New(c)
 	if err != nil {
 		return nil, err
 	}
-	admins := auth.Authorize(func(_ context.Context, s *latchkey.Session, _ *http.Request) error {
-		switch {
-		case s == nil:
+	site := http.NewServeMux()
+	site.Handle("GET /{$}", auth.RequireSession(http.HandlerFunc(home)))
+	site.Handle("GET /report", whoMay(auth, "read")(say("The report.")))
+	site.Handle("GET /admin", whoMay(auth, "invite")(say("Only for administrators.")))
+	return auth.Middleware(site), nil
+}
+
+// whoMay is a guard: it lets those pass who have a permission.
+func whoMay(auth *latchkey.Auth, permission string) func(http.Handler) http.Handler {
+	return auth.Authorize(func(_ context.Context, s *latchkey.Session, _ *http.Request) error {
+		if s == nil {
 			return latchkey.ErrNoSession // to the sign-in page, and back here afterwards
-		case s.Extra["role"] != "admin":
+		}
+		if granted, _ := latchkey.Value[[]string](s.Extra, "permissions"); !slices.Contains(granted, permission) {
 			return latchkey.ErrAccessDenied // a page that says so
 		}
 		return nil
 	})
-	site := http.NewServeMux()
-	site.Handle("GET /{$}", auth.RequireSession(http.HandlerFunc(home)))
-	site.Handle("GET /admin", admins(http.HandlerFunc(administration)))
-	return auth.Middleware(site), nil
+}
+
+// permissions are what each role may do: handlers ask for these, and never for a role.
+var permissions = map[string][]string{
+	"admin":  {"read", "write", "invite"},
+	"member": {"read"},
 }
 
 // roleOf stands for the table in which you keep roles.
@@ -70,6 +83,6 @@ func home(w http.ResponseWriter, r *http.Request) {
 	fmt.Fprintf(w, "Hello, %s. You are a %s, with the id %s.", s.User.Email, s.Extra["role"], s.UserID)
 }
 
-func administration(w http.ResponseWriter, _ *http.Request) {
-	fmt.Fprint(w, "Only for administrators.")
+func say(text string) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, text) })
 }

@@ -40,7 +40,10 @@ func TestRoles(t *testing.T) {
 			if p := member.Get("/"); !strings.Contains(string(p.Body), "You are a member") {
 				t.Errorf("home says %s", p.Body)
 			}
-			if p := member.Get("/admin"); p.Status == http.StatusOK {
+			if p := member.Get("/report"); p.Status != http.StatusOK {
+				t.Errorf("a member at /report got %d", p.Status)
+			}
+			if p := member.Get("/admin"); p.Status != http.StatusForbidden {
 				t.Error("a member is let in to /admin")
 			}
 		})

@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// prose are README.md and the pages of docs, by path from the root.
+// prose are README.md, the pages of docs and those of examples, by path from the root.
 func prose(t *testing.T) map[string]string {
 	t.Helper()
 	pages := map[string]string{}
@@ -19,7 +19,7 @@ func prose(t *testing.T) map[string]string {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if name = filepath.ToSlash(name); strings.HasPrefix(name, "docs/") || !strings.Contains(name, "/") {
+			if name = filepath.ToSlash(name); strings.HasPrefix(name, "docs/") || strings.HasPrefix(name, "examples/") || !strings.Contains(name, "/") {
 				pages[name] = read(t, path)
 			}
 		}

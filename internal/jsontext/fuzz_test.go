@@ -1,7 +1,10 @@
 package jsontext_test
 
 import (
+	"bytes"
 	"encoding/json"
+	"errors"
+	"reflect"
 	"slices"
 	"testing"
 	"unicode/utf8"
@@ -40,4 +43,64 @@ func FuzzMembers(f *testing.F) {
 			}
 		}
 	})
+}
+
+func FuzzDecode(f *testing.F) {
+	for _, text := range []string{session, `{}`, `{"a":[1,{"b":"\u00e9","b":2}],"c":-1.5e-3}`, `{"\u0061":1,"a":2}`, `{"a":"\ud800"}`, `[]`, `null`, `{"a":01}`, ` {"":null} `, `{"a":[[],{},true,false]}x`} {
+		f.Add([]byte(text))
+	}
+	f.Fuzz(func(t *testing.T, text []byte) {
+		text = slices.Clip(text)
+		got, err := jsontext.Decode(text)
+		var want map[string]any
+		d := json.NewDecoder(bytes.NewReader(text))
+		d.UseNumber()
+		valid := utf8.Valid(text) && d.Decode(&want) == nil && want != nil && onlySpace(text[d.InputOffset():])
+		switch {
+		case errors.Is(err, jsontext.ErrRepeated):
+			if !valid || !repeats(text) {
+				t.Errorf("%q has no member twice", text)
+			}
+		case err != nil:
+			if valid && len(text) < 1000 { // else it may be nested too deep
+				t.Errorf("refused %q", text)
+			}
+		case !valid || repeats(text) || !reflect.DeepEqual(got, want):
+			t.Errorf("%q became %v, want %v", text, got, want)
+		}
+	})
+}
+
+func onlySpace(text []byte) bool { return len(bytes.Trim(text, " \t\r\n")) == 0 }
+
+// repeats says whether an object in valid JSON has a member twice.
+func repeats(text []byte) bool {
+	d := json.NewDecoder(bytes.NewReader(text))
+	var open []map[string]bool // the names of each object that is open; nil: an array
+	name := false              // a name comes next
+	for {
+		token, err := d.Token()
+		if err != nil {
+			return false
+		}
+		switch token {
+		case json.Delim('{'):
+			open, name = append(open, map[string]bool{}), true
+			continue
+		case json.Delim('['):
+			open, name = append(open, nil), false
+			continue
+		case json.Delim('}'), json.Delim(']'):
+			open = open[:len(open)-1]
+		default:
+			if text, ok := token.(string); ok && name {
+				if open[len(open)-1][text] {
+					return true
+				}
+				open[len(open)-1][text], name = true, false
+				continue
+			}
+		}
+		name = len(open) > 0 && open[len(open)-1] != nil
+	}
 }

@@ -1,11 +1,9 @@
 package oauth
 
 import (
-	"bytes"
-	"encoding/json"
 	"errors"
-	"io"
-	"unicode/utf8"
+
+	"github.com/latchkeyhq/latchkey/internal/jsontext"
 )
 
 // decodeObject reads exactly one JSON object. Members keep their exact names
@@ -15,55 +13,14 @@ import (
 // of two, another reader might believe the other one (RFC 8725 section 2.4, RFC
 // 7519 section 4).
 func decodeObject(data []byte) (map[string]any, error) {
-	if !utf8.Valid(data) {
-		return nil, errors.New("not UTF-8")
-	}
-	decoder := json.NewDecoder(bytes.NewReader(data))
-	decoder.UseNumber()
-	var object map[string]any
-	if err := decoder.Decode(&object); err != nil || object == nil {
-		return nil, errors.New("not a JSON object")
-	}
-	if _, err := decoder.Token(); err != io.EOF {
-		return nil, errors.New("something follows the JSON object")
-	}
-	if repeats(data) {
+	object, err := jsontext.Decode(data)
+	switch {
+	case errors.Is(err, jsontext.ErrRepeated):
 		return nil, errors.New("a member is repeated")
+	case err != nil:
+		return nil, errors.New("not exactly one JSON object in UTF-8")
 	}
 	return object, nil
-}
-
-// repeats says whether an object in valid JSON has a member twice.
-func repeats(data []byte) bool {
-	decoder := json.NewDecoder(bytes.NewReader(data))
-	var open []map[string]bool // the names of each object that is open; nil: an array
-	name := false              // a name comes next
-	for {
-		token, err := decoder.Token()
-		if err != nil {
-			return false
-		}
-		switch token {
-		case json.Delim('{'):
-			open, name = append(open, map[string]bool{}), true
-			continue
-		case json.Delim('['):
-			open, name = append(open, nil), false
-			continue
-		case json.Delim('}'), json.Delim(']'):
-			open = open[:len(open)-1]
-		default:
-			if text, ok := token.(string); ok && name {
-				names := open[len(open)-1]
-				if names[text] {
-					return true
-				}
-				names[text], name = true, false
-				continue
-			}
-		}
-		name = len(open) > 0 && open[len(open)-1] != nil
-	}
 }
 
 // text reads an optional string member. Absent and null are the same; any other

@@ -117,7 +117,7 @@ func TestR049TokenAnswers(t *testing.T) {
 		{"truncated", "application/json", tokenAnswer(nil)[:30], 200, "JSON object"},
 		{"array", "application/json", "[" + tokenAnswer(nil) + "]", 200, "JSON object"},
 		{"null", "application/json", "null", 200, "JSON object"},
-		{"something after it", "application/json", tokenAnswer(nil) + "x", 200, "follows"},
+		{"something after it", "application/json", tokenAnswer(nil) + "x", 200, "exactly one"},
 		{"not UTF-8", "application/json", "{\"access_token\":\"\xff\",\"token_type\":\"bearer\"}", 200, "UTF-8"},
 		{"access_token missing", "application/json", tokenAnswer(map[string]any{"access_token": nil}), 200, "access_token"},
 		{"access_token empty", "application/json", tokenAnswer(map[string]any{"access_token": ""}), 200, "access_token"},

@@ -1,0 +1,190 @@
+package ginauth
+
+import (
+	"context"
+	"net/http"
+	"net/url"
+	"strings"
+
+	"github.com/gin-gonic/gin"
+
+	"github.com/latchkeyhq/latchkey"
+	"github.com/latchkeyhq/latchkey/ui"
+)
+
+// Auth is a [latchkey.Auth] in Gin's types. Get one from [New] or [NewFunc]. It is
+// safe for concurrent use; what gets a [gin.Context] belongs to the handler's own
+// goroutine.
+type Auth struct {
+	auth     *latchkey.Auth
+	remember func(context.Context, *gin.Context) context.Context // nil: one configuration for every request
+}
+
+// New is auth, however it was made, in Gin's types.
+func New(auth *latchkey.Auth) *Auth { return &Auth{auth: auth} }
+
+// NewFunc is [latchkey.NewFunc] with Gin's request: configure is asked for each
+// request that reaches one of the handlers, once. Its Context must not be kept.
+func NewFunc(configure func(c *gin.Context) (*latchkey.Config, error), options ...latchkey.CacheOption) *Auth {
+	auth, remember := latchkey.NewFuncOf(configure, options...)
+	return &Auth{auth, remember}
+}
+
+// Auth is the way out of Gin: users, devices, and everything on net/http. With
+// [NewFunc] it needs the context of a request that has been here.
+func (a *Auth) Auth() *latchkey.Auth { return a.auth }
+
+// Router is what routes are mounted on: a [gin.Engine] or a [gin.RouterGroup].
+type Router interface {
+	gin.IRoutes
+	BasePath() string
+}
+
+// Mount mounts the routes of Latchkey, each by itself, so that all other paths
+// below the base path stay the application's. The base path is a path of the
+// site, also where r is a group. With [NewFunc] it is the path of the group, or
+// /auth. Mount panics, as Gin does for routes that conflict, when the base path
+// is not below the group.
+func (a *Auth) Mount(r Router) {
+	paths, err := a.auth.Routes(r.BasePath())
+	if err != nil {
+		panic(err)
+	}
+	for _, path := range paths {
+		r.Any(strings.Replace(path, "{name}", ":name", 1), a.Handler())
+	}
+}
+
+// Handler answers every request that it gets as one for Latchkey, where the base
+// path is all its own: router.Any("/auth/*path", sessions.Handler()).
+func (a *Auth) Handler() gin.HandlerFunc {
+	return func(c *gin.Context) { a.auth.ServeHTTP(c.Writer, a.request(c)) }
+}
+
+// Middleware answers the routes of Latchkey and hands on all other requests with
+// their session, as [latchkey.Auth.Middleware] does. It belongs in front of the
+// whole site: router.Use(sessions.Middleware()).
+func (a *Auth) Middleware() gin.HandlerFunc {
+	return func(c *gin.Context) { a.pass(c, a.auth.Middleware) }
+}
+
+// LoadSession puts the session into the context of the request, as
+// [latchkey.Auth.LoadSession] does. [Auth.Session] does without it.
+func (a *Auth) LoadSession() gin.HandlerFunc {
+	return func(c *gin.Context) { a.request(c) }
+}
+
+// RequireSession hands on only requests of people who are signed in, as
+// [latchkey.Auth.RequireSession] does.
+func (a *Auth) RequireSession() gin.HandlerFunc {
+	return func(c *gin.Context) { a.pass(c, a.auth.RequireSession) }
+}
+
+// Authorize is a guard that asks the application, as [latchkey.Auth.Authorize]
+// does. The session is nil for nobody.
+func (a *Auth) Authorize(decide func(c *gin.Context, s *latchkey.Session) error) gin.HandlerFunc {
+	return func(c *gin.Context) {
+		a.pass(c, a.auth.Authorize(func(_ context.Context, s *latchkey.Session, _ *http.Request) error { return decide(c, s) }))
+	}
+}
+
+// Session is who is signed in, or ErrNoSession. It is read once a request, with
+// any handler in front or none, and kept alive: the renewed cookie goes into the
+// answer. Any other error is a fault: treat the request as nobody's.
+func (a *Auth) Session(c *gin.Context) (*latchkey.Session, error) {
+	return a.auth.RenewSession(c.Writer, a.request(c))
+}
+
+// CurrentUser is who is signed in, as the adapter has them. See
+// [latchkey.Auth.CurrentUser].
+func (a *Auth) CurrentUser(c *gin.Context) (*latchkey.User, error) {
+	return a.auth.CurrentUser(a.request(c).Context())
+}
+
+// SignIn starts signing in with a provider, and redirects. See
+// [latchkey.Auth.SignIn].
+func (a *Auth) SignIn(c *gin.Context, provider string, o latchkey.SignInOptions, params url.Values) (string, error) {
+	return a.auth.SignIn(c.Writer, a.request(c), provider, o, params)
+}
+
+// SignOut ends the session, and redirects. See [latchkey.Auth.SignOut].
+func (a *Auth) SignOut(c *gin.Context, o latchkey.SignOutOptions) (string, error) {
+	return a.auth.SignOut(c.Writer, a.request(c), o)
+}
+
+// UpdateSession hands data to the callbacks and returns the new session. See
+// [latchkey.Auth.UpdateSession].
+func (a *Auth) UpdateSession(c *gin.Context, data any) (*latchkey.Session, error) {
+	return a.auth.UpdateSession(c.Writer, a.request(c), data)
+}
+
+// SignInAction answers the posts of the application's own sign-in forms. What was
+// sent in vain is shown again by page, which finds the reason with
+// latchkey.FormFailureFrom(c.Request.Context()). nil: the browser is led to the
+// sign-in page. See [latchkey.Auth.SignInAction].
+func (a *Auth) SignInAction(page gin.HandlerFunc) gin.HandlerFunc {
+	return a.action(page, a.auth.SignInAction)
+}
+
+// SignOutAction answers the posts of the application's own sign-out forms. See
+// [latchkey.Auth.SignOutAction].
+func (a *Auth) SignOutAction(page gin.HandlerFunc) gin.HandlerFunc {
+	return a.action(page, a.auth.SignOutAction)
+}
+
+// CSRFToken is the token that forms of the application's own post to the routes as
+// csrfToken. See [latchkey.Auth.CSRFToken].
+func (a *Auth) CSRFToken(c *gin.Context) (string, error) {
+	return a.auth.CSRFToken(c.Writer, a.request(c))
+}
+
+// ActionURL is the absolute URL of an action, such as "signin". See
+// [latchkey.Auth.ActionURL].
+func (a *Auth) ActionURL(c *gin.Context, action string) (*url.URL, error) {
+	return a.auth.ActionURL(a.request(c), action)
+}
+
+// Forms is what a page needs to let people in and out. See [latchkey.Auth.Forms].
+func (a *Auth) Forms(c *gin.Context) (*latchkey.Forms, error) {
+	return a.auth.Forms(c.Writer, a.request(c))
+}
+
+// UI makes the components of a page, for templates: a sign-in box, a user button
+// and their like. See package ui.
+func (a *Auth) UI(c *gin.Context) (*ui.Page, error) {
+	return ui.New(a.auth, c.Writer, a.request(c))
+}
+
+// request is that of c, with the configuration and the session in its context.
+func (a *Auth) request(c *gin.Context) *http.Request {
+	if a.remember != nil {
+		c.Request = c.Request.WithContext(a.remember(c.Request.Context(), c))
+	}
+	c.Request = a.auth.Attach(c.Writer, c.Request)
+	return c.Request
+}
+
+// pass has a middleware of net/http decide whether the chain goes on.
+func (a *Auth) pass(c *gin.Context, middleware func(http.Handler) http.Handler) {
+	passed := false
+	middleware(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		passed, c.Request = true, r
+		c.Next()
+	})).ServeHTTP(c.Writer, a.request(c))
+	if !passed {
+		c.Abort()
+	}
+}
+
+func (a *Auth) action(page gin.HandlerFunc, action func(http.Handler) http.Handler) gin.HandlerFunc {
+	return func(c *gin.Context) {
+		var again http.Handler
+		if page != nil {
+			again = http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+				c.Request = r
+				page(c)
+			})
+		}
+		action(again).ServeHTTP(c.Writer, a.request(c))
+	}
+}

@@ -1,0 +1,118 @@
+package jsontext
+
+import (
+	"encoding/json"
+	"errors"
+	"unicode/utf8"
+)
+
+// ErrRepeated says that an object has a member twice.
+var ErrRepeated = errors.New("jsontext: a member is repeated")
+
+// Decode reads text as exactly one JSON object (RFC 8259), as encoding/json
+// with UseNumber does, but for what two readers might read differently: text
+// that is not UTF-8 is [ErrInvalid], as whatever else is no object, and a member
+// that comes twice, at any depth, is [ErrRepeated].
+func Decode(text []byte) (map[string]any, error) {
+	d := decoder{scanner: scanner{text: text}}
+	if !utf8.Valid(text) {
+		return nil, ErrInvalid
+	}
+	d.space()
+	object, ok := d.object(0)
+	d.space()
+	switch {
+	case !ok || d.at != len(text):
+		return nil, ErrInvalid
+	case d.repeated:
+		return nil, ErrRepeated
+	}
+	return object, nil
+}
+
+// decoder makes values of what the scanner moves past.
+type decoder struct {
+	scanner
+	repeated bool
+}
+
+func (d *decoder) object(depth int) (map[string]any, bool) {
+	if !d.char('{') {
+		return nil, false
+	}
+	object := map[string]any{}
+	d.space()
+	if d.char('}') {
+		return object, true
+	}
+	for {
+		d.space()
+		name, ok := d.string()
+		d.space()
+		if !ok || !d.char(':') {
+			return nil, false
+		}
+		_, twice := object[name]
+		d.repeated = d.repeated || twice
+		if object[name], ok = d.value(depth); !ok {
+			return nil, false
+		}
+		d.space()
+		if !d.char(',') {
+			return object, d.char('}')
+		}
+	}
+}
+
+func (d *decoder) array(depth int) ([]any, bool) {
+	d.at++
+	list := []any{}
+	d.space()
+	if d.char(']') {
+		return list, true
+	}
+	for {
+		v, ok := d.value(depth)
+		if !ok {
+			return nil, false
+		}
+		list = append(list, v)
+		d.space()
+		if !d.char(',') {
+			return list, d.char(']')
+		}
+	}
+}
+
+func (d *decoder) value(depth int) (any, bool) {
+	if depth++; depth > maxDepth {
+		return nil, false
+	}
+	d.space()
+	start := d.at
+	switch d.peek() {
+	case '"':
+		return d.string()
+	case '{':
+		return d.object(depth)
+	case '[':
+		return d.array(depth)
+	case 't':
+		return true, d.word("true")
+	case 'f':
+		return false, d.word("false")
+	case 'n':
+		return nil, d.word("null")
+	}
+	ok := d.number()
+	return json.Number(d.text[start:d.at]), ok
+}
+
+func (d *decoder) string() (string, bool) {
+	start := d.at
+	plain, ok := d.quoted()
+	if !ok {
+		return "", false
+	}
+	return string(unquote(d.text[start:d.at], plain)), true
+}

@@ -1,0 +1,170 @@
+package latchkeytest
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/latchkeyhq/latchkey"
+)
+
+// frameworkAnswers are about the way of cookies into answers of every kind.
+var frameworkAnswers = []frameworkCase{
+	{"the cookies of the application stand beside ours", func(f *framework) {
+		f.page("/cookies", FrameworkLoadSession, func(c FrameworkContext) {
+			c.SetCookie("one", "1")
+			text := "here is " + name(c.Session())
+			c.SetCookie("two", "2")
+			c.Write(http.StatusOK, text)
+		})
+	}, func(t *testing.T, f *framework) {
+		c := f.openAs("Ada")
+		p := c.Get("/cookies")
+		answers(t, p, http.StatusOK, "here is Ada")
+		for _, name := range []string{"one", "two", "session-token"} {
+			if !setsCookie(p, name) {
+				t.Errorf("no cookie %s in %q", name, p.Header.Values("Set-Cookie"))
+			}
+		}
+	}},
+	{"a session that is too large for one cookie", func(f *framework) {
+		f.config.Callbacks.Token = func(_ context.Context, t latchkey.TokenUpdate) (latchkey.Claims, error) {
+			t.Claims["big"] = strings.Repeat("0123456789", 600)
+			return t.Claims, nil
+		}
+		f.page("/members", FrameworkRequireSession, who)
+	}, func(t *testing.T, f *framework) {
+		c := f.openAs("Ada")
+		if n := len(c.Cookies()); n < 4 {
+			t.Errorf("the browser holds %d cookies", n)
+		}
+		answers(t, c.Get("/members"), http.StatusOK, "here is Ada")
+		answers(t, c.Get("/members"), http.StatusOK, "here is Ada")
+		if c.SignOut(); c.Session() != nil {
+			t.Error("somebody is still signed in")
+		}
+		for _, left := range c.Cookies() {
+			if strings.Contains(left.Name, "session-token") {
+				t.Errorf("%s is left", left.Name)
+			}
+		}
+	}},
+	{"a stream begins with the renewed cookie", func(f *framework) {
+		f.stream("/stream", FrameworkRequireSession, true)
+	}, func(t *testing.T, f *framework) { proveStream(t, f, "here is Ada") }},
+	{lookedLate, func(f *framework) {
+		f.stream("/stream", FrameworkLoadSession, false)
+	}, func(t *testing.T, f *framework) { proveStream(t, f, "") }},
+	{"a panic is the framework's to recover from", func(f *framework) {
+		f.page("/panic", FrameworkRequireSession, func(FrameworkContext) { panic("of the application") })
+		f.page("/who", FrameworkLoadSession, who)
+	}, func(t *testing.T, f *framework) {
+		c := f.openAs("Ada")
+		answers(t, c.Get("/panic"), http.StatusInternalServerError, "")
+		answers(t, f.open().Get("/who"), http.StatusOK, "here is nobody")
+		answers(t, c.Get("/who"), http.StatusOK, "here is Ada")
+	}},
+	{"many people at one time are told apart", func(f *framework) {
+		f.page("/members", FrameworkRequireSession, who)
+		f.page("/who", FrameworkLoadSession, who)
+		f.page("/unread", FrameworkLoadSession, func(c FrameworkContext) { c.Write(http.StatusOK, "public") })
+	}, proveCrowd},
+}
+
+// lookedLate is a case that no framework can have whose handlers return before
+// their streams begin.
+const lookedLate = "a session that is looked at when the stream has begun"
+
+// stream adds a page of two parts, the second of which waits until the browser
+// has the first, and says who is signed in.
+func (f *framework) stream(path string, guard FrameworkGuard, early bool) {
+	f.page(path, guard, func(c FrameworkContext) {
+		text := ""
+		if early {
+			text = "here is " + name(c.Session())
+		}
+		c.Stream(func() string { return "first" }, func() string {
+			<-f.received
+			if early {
+				return text
+			}
+			return "here is " + name(c.Session())
+		})
+	})
+}
+
+func proveStream(t *testing.T, f *framework, cookieWith string) {
+	t.Helper()
+	c := f.openAs("Ada")
+	req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, f.url+"/stream", http.NoBody)
+	ok(t, err)
+	c.attach(req, false, false)
+	res, err := c.http.Do(req)
+	ok(t, err)
+	defer res.Body.Close()
+	first := make([]byte, len("first"))
+	_, err = io.ReadFull(res.Body, first)
+	ok(t, err)
+	close(f.received)
+	rest, err := io.ReadAll(res.Body)
+	ok(t, err)
+	if string(first) != "first" || string(rest) != "here is Ada" {
+		t.Errorf("the stream says %q, then %q", first, rest)
+	}
+	if renewed := setsCookie(&Page{Header: res.Header}, "session-token"); renewed != (cookieWith != "") {
+		t.Errorf("renewed: %t", renewed)
+	}
+	if c.Session() == nil {
+		t.Error("the session is lost")
+	}
+}
+
+// proveCrowd asks for pages in no order, each in the name of another.
+func proveCrowd(t *testing.T, f *framework) {
+	const people, rounds = 8, 40
+	var browsers [people]*Client
+	for i := range browsers {
+		browsers[i] = f.openAs(fmt.Sprint("Person-", i))
+	}
+	errs := atOnce(people, func(i int) error {
+		for range rounds {
+			for path, want := range map[string]string{"/members": fmt.Sprint("here is Person-", i), "/who": fmt.Sprint("here is Person-", i), "/unread": "public"} {
+				if err := asked(browsers[i], f.url+path, want); err != nil {
+					return err
+				}
+			}
+		}
+		return nil
+	})
+	for _, err := range errs {
+		ok(t, err)
+	}
+}
+
+// asked asks for a page in any goroutine, and checks that no cookie of another
+// session comes along.
+func asked(c *Client, pageURL, want string) error {
+	req, err := http.NewRequestWithContext(c.t.Context(), http.MethodGet, pageURL, http.NoBody)
+	if err != nil {
+		return err
+	}
+	c.attach(req, false, false)
+	res, err := c.http.Do(req)
+	if err != nil {
+		return err
+	}
+	defer res.Body.Close()
+	text, err := io.ReadAll(res.Body)
+	switch {
+	case err != nil:
+		return err
+	case string(text) != want:
+		return fmt.Errorf("%s says %q, want %q", pageURL, text, want)
+	case setsCookie(&Page{Header: res.Header}, "session-token") == (want == "public"):
+		return fmt.Errorf("%s sets %q", pageURL, res.Header.Values("Set-Cookie"))
+	}
+	return nil
+}

@@ -1,0 +1,130 @@
+package latchkeytest
+
+import (
+	"errors"
+	"net/http"
+	"testing"
+
+	"github.com/latchkeyhq/latchkey"
+)
+
+// frameworkGuards are about who may come in, and what is asked for that.
+var frameworkGuards = []frameworkCase{
+	{"RequireSession sends people to the sign-in page and tells scripts", func(f *framework) {
+		f.members(new(tally), FrameworkRequireSession, nil)
+	}, func(t *testing.T, f *framework) {
+		c := f.open()
+		p := c.Get("/members?x=y")
+		leads(t, p, f.url+"/auth/signin")
+		if back := p.Location().Query().Get("callbackUrl"); back != f.url+"/members?x=y" {
+			t.Errorf("the way back is %q", back)
+		}
+		answers(t, c.Fetch("GET", "/members", nil, nil), http.StatusUnauthorized, "")
+		htmx := c.Fetch("GET", "/members", nil, http.Header{"Hx-Request": {"true"}})
+		if answers(t, htmx, http.StatusUnauthorized, ""); htmx.Header.Get("Hx-Redirect") == "" {
+			t.Error("htmx is not told where to go")
+		}
+		answers(t, f.openAs("Ada").Get("/members"), http.StatusOK, "here is Ada")
+	}},
+	{"what a guard refuses, no handler sees", func(f *framework) {
+		seen := new(tally)
+		f.members(seen, FrameworkRequireSession, nil)
+		f.page("/seen", FrameworkUnguarded, func(c FrameworkContext) {
+			if seen.count("member") > 0 {
+				c.Write(http.StatusOK, "the handler ran")
+				return
+			}
+			c.Write(http.StatusOK, "untouched")
+		})
+	}, func(t *testing.T, f *framework) {
+		c := f.open()
+		c.Get("/members")
+		c.Fetch("GET", "/members", nil, nil)
+		answers(t, c.Get("/seen"), http.StatusOK, "untouched")
+	}},
+	{"Authorize asks the application", func(f *framework) {
+		f.members(new(tally), FrameworkAuthorize, func(path string, s *latchkey.Session) error {
+			switch {
+			case s == nil:
+				return latchkey.ErrNoSession
+			case path != "/members":
+				return errors.New("asked about " + path)
+			case s.User.Name == "Ada":
+				return nil
+			case s.User.Name == "Grace":
+				return latchkey.RedirectTo("/elsewhere")
+			case s.User.Name == "Alan":
+				return latchkey.RespondWith(&latchkey.Response{Status: http.StatusTeapot, Body: []byte("short and stout")})
+			case s.User.Name == "Kurt":
+				panic("incomplete")
+			case s.User.Name == "Haskell":
+				return errors.New("curry")
+			}
+			return latchkey.ErrAccessDenied
+		})
+	}, func(t *testing.T, f *framework) {
+		leads(t, f.open().Get("/members"), f.url+"/auth/signin")
+		answers(t, f.openAs("Ada").Get("/members"), http.StatusOK, "here is Ada")
+		leads(t, f.openAs("Grace").Get("/members"), f.url+"/elsewhere")
+		answers(t, f.openAs("Alan").Get("/members"), http.StatusTeapot, "short and stout")
+		answers(t, f.openAs("Eve").Get("/members"), http.StatusForbidden, "")
+		answers(t, f.openAs("Kurt").Get("/members"), http.StatusInternalServerError, "")
+		answers(t, f.openAs("Haskell").Get("/members"), http.StatusInternalServerError, "")
+	}},
+	{"a session is asked for once, and never unless somebody looks", func(f *framework) {
+		f.config.Session.Strategy = latchkey.DatabaseSessions
+		f.config.Providers = f.config.Providers[:1] // passwords need the other kind of session
+		f.page("/unread", FrameworkLoadSession, func(c FrameworkContext) { c.Write(http.StatusOK, "public") })
+		f.page("/members", FrameworkRequireSession, func(c FrameworkContext) {
+			s, _ := latchkey.SessionFrom(c.Context())
+			u, err := c.CurrentUser()
+			ok(f.t, err)
+			c.Write(http.StatusOK, "here is "+name(c.Session())+", "+s.User.Name+", "+u.Name)
+		})
+		f.page("/bare", FrameworkUnguarded, func(c FrameworkContext) {
+			s, _ := c.Session()
+			c.Write(http.StatusOK, "here is "+s.User.Name+", "+name(c.Session()))
+		})
+	}, func(t *testing.T, f *framework) {
+		f.issuer.SignInAs(Person{Subject: "ada", Name: "Ada", Email: "ada@example.com", EmailVerified: true})
+		c := f.open()
+		c.SignIn(f.issuer)
+		for path, want := range map[string]struct {
+			looked int32
+			text   string
+		}{"/unread": {0, "public"}, "/members": {1, "here is Ada, Ada, Ada"}, "/bare": {1, "here is Ada, Ada"}} {
+			before := f.store.looked.Load()
+			answers(t, c.Get(path), http.StatusOK, want.text)
+			if n := f.store.looked.Load() - before; n != want.looked {
+				t.Errorf("%s: the store was asked %d times", path, n)
+			}
+		}
+	}},
+	{"the session is in the context of the request", func(f *framework) {
+		f.page("/context", FrameworkLoadSession, func(c FrameworkContext) {
+			s, there := latchkey.SessionFrom(c.Context())
+			if !there {
+				c.Write(http.StatusOK, "here is nobody")
+				return
+			}
+			c.Write(http.StatusOK, "here is "+s.User.Name)
+		})
+	}, func(t *testing.T, f *framework) {
+		answers(t, f.open().Get("/context"), http.StatusOK, "here is nobody")
+		p := f.openAs("Ada").Get("/context")
+		if answers(t, p, http.StatusOK, "here is Ada"); !setsCookie(p, "session-token") {
+			t.Error("the session is not kept alive")
+		}
+	}},
+}
+
+// members adds a page behind a guard.
+func (f *framework) members(seen *tally, guard FrameworkGuard, decide func(string, *latchkey.Session) error) {
+	f.site.Pages = append(f.site.Pages, FrameworkPage{
+		Method: http.MethodGet, Path: "/members", Guard: guard, Decide: decide,
+		Serve: func(c FrameworkContext) {
+			seen.add("member")
+			who(c)
+		},
+	})
+}
