@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 
+	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/latchkeyhq/latchkey"
@@ -16,6 +17,11 @@ type Options struct {
 	// zero value fits what [Migrate] makes; of an existing database [Detect]
 	// says it.
 	Layout sqlstore.Layout
+
+	// NewUser is called in the transaction that stores a new user, for rows of the
+	// application's own that belong to one. An error undoes the sign-up, and is
+	// logged. nil: nothing is called.
+	NewUser func(ctx context.Context, tx pgx.Tx, u latchkey.User) error
 }
 
 // Adapter is a store in PostgreSQL, with every ability but
@@ -47,8 +53,19 @@ func New(pool *pgxpool.Pool, o Options) (*Adapter, error) {
 	if err != nil {
 		return nil, err
 	}
+	if tell := o.NewUser; tell != nil {
+		store = store.OnNewUser(func(ctx context.Context, tx sqlstore.Conn, u latchkey.User) error {
+			return tell(ctx, tx.(conn).on.(pgx.Tx), u) // which begin made
+		})
+	}
 	return &Adapter{store}, nil
 }
+
+// Bind returns the adapter in a transaction of the caller's, which sees what the
+// transaction has done. It commits nothing: InTx is a savepoint, and what was
+// done is gone when the transaction is rolled back. It is good until tx ends,
+// and for one goroutine at a time.
+func (a *Adapter) Bind(tx pgx.Tx) *Adapter { return &Adapter{a.Store.Bind(conn{tx})} }
 
 // Migrate brings a database to the newest schema: from nothing, from an earlier
 // version, or from the schema of Auth.js. It is done as a whole or not at all.

@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/latchkeyhq/latchkey"
@@ -167,5 +168,42 @@ func TestMisfits(t *testing.T) {
 	found, err := pgxadapter.Detect(t.Context(), pool)
 	if err != nil || found.Usable() {
 		t.Errorf("R-361 found %+v, error %v", found, err)
+	}
+}
+
+// TestBindAndNewUser: S-073, the application and the adapter act in one
+// transaction, whoever begins it.
+func TestBindAndNewUser(t *testing.T) {
+	pool := start(t).migrated(t)
+	_, err := pool.Exec(t.Context(), "CREATE TABLE members (user_id text PRIMARY KEY REFERENCES users)")
+	ok(t, err)
+	full := false
+	a := adapter(t, pool, pgxadapter.Options{NewUser: func(ctx context.Context, tx pgx.Tx, u latchkey.User) error {
+		if _, err := tx.Exec(ctx, "INSERT INTO members VALUES ($1)", u.ID); err != nil || !full {
+			return err
+		}
+		return errors.New("no seat is left")
+	}})
+	rows := func() (n int) {
+		ok(t, pool.QueryRow(t.Context(), "SELECT (SELECT count(*) FROM users) + (SELECT count(*) FROM members)").Scan(&n))
+		return n
+	}
+	tx, err := pool.Begin(t.Context())
+	ok(t, err)
+	_, err = a.Bind(tx).CreateUser(t.Context(), latchkey.User{ID: "ada", Email: "ada@example.com"})
+	ok(t, err)
+	if n := rows(); n != 0 {
+		t.Errorf("%d rows before the commit", n)
+	}
+	ok(t, tx.Rollback(t.Context()))
+	full = true
+	if _, err := a.CreateUser(t.Context(), latchkey.User{ID: "ada"}); err == nil || !strings.Contains(err.Error(), "no seat is left") || rows() != 0 {
+		t.Errorf("CreateUser: %v, %d rows", err, rows())
+	}
+	full = false
+	_, err = a.CreateUser(t.Context(), latchkey.User{ID: "ada", Email: "ada@example.com"})
+	ok(t, err)
+	if n := rows(); n != 2 {
+		t.Errorf("%d rows", n)
 	}
 }

@@ -94,11 +94,16 @@ func (p *pool) Tx(ctx context.Context, f func(sqlstore.Conn) error) error {
 			_ = tx.Rollback()
 		}
 	}()
-	if err := f(&transaction{on: tx, bind: func(made *sql.Stmt) *sql.Stmt { return tx.StmtContext(ctx, made) }, statements: p.statements}); err != nil {
+	if err := f(p.in(tx)); err != nil {
 		return err
 	}
 	done = true
 	return tx.Commit()
+}
+
+// in is a transaction as a store sees it.
+func (p *pool) in(tx *sql.Tx) *transaction {
+	return &transaction{on: tx, bind: tx.StmtContext, statements: p.statements}
 }
 
 // sqliteTx begins as a writer: a transaction that begins as a reader and then
@@ -160,17 +165,10 @@ func retryLocked(ctx context.Context, f func() error) error {
 	return err
 }
 
-// runner is what *sql.DB, *sql.Tx and *sql.Conn have in common.
-type runner interface {
-	ExecContext(ctx context.Context, query string, args ...any) (sql.Result, error)
-	QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error)
-	QueryRowContext(ctx context.Context, query string, args ...any) *sql.Row
-}
-
 // querier is one statement: prepared, or text and where to send it.
 type querier struct {
 	made      *sql.Stmt
-	on        runner
+	on        Runner
 	statement string
 }
 

@@ -27,6 +27,18 @@ type Options struct {
 	// that does not know prepared statements, such as PgBouncer before 1.21 in
 	// transaction mode, and set the driver so too.
 	Unprepared bool
+
+	// NewUser is called in the transaction that stores a new user, for rows of the
+	// application's own that belong to one. An error undoes the sign-up, and is
+	// logged. nil: nothing is called.
+	NewUser func(ctx context.Context, tx Runner, u latchkey.User) error
+}
+
+// Runner sends statements to a transaction. [*sql.Tx] and [*sql.Conn] are such.
+type Runner interface {
+	ExecContext(ctx context.Context, query string, args ...any) (sql.Result, error)
+	QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error)
+	QueryRowContext(ctx context.Context, query string, args ...any) *sql.Row
 }
 
 // Adapter is a store in an SQL database, with every ability but
@@ -62,11 +74,30 @@ func New(db *sql.DB, d sqlstore.Dialect, o Options) (*Adapter, error) {
 	if err != nil {
 		return nil, err
 	}
+	if tell := o.NewUser; tell != nil {
+		store = store.OnNewUser(func(ctx context.Context, tx sqlstore.Conn, u latchkey.User) error {
+			return tell(ctx, tx.(*transaction).on, u) // whose transactions are no others
+		})
+	}
 	return &Adapter{store, p}, nil
 }
 
-// Close releases the prepared statements. It does not close the database.
-func (a *Adapter) Close() error { return a.pool.statements.close() }
+// Bind returns the adapter in a transaction of the caller's, which sees what the
+// transaction has done. It commits nothing: InTx is a savepoint, and what was
+// done is gone when the transaction is rolled back. It is good until tx ends,
+// and for one goroutine at a time.
+func (a *Adapter) Bind(tx *sql.Tx) *Adapter {
+	return &Adapter{a.Store.Bind(a.pool.in(tx)), nil}
+}
+
+// Close releases the prepared statements. It does not close the database. An
+// adapter of [Adapter.Bind] has none of its own.
+func (a *Adapter) Close() error {
+	if a.pool == nil {
+		return nil
+	}
+	return a.pool.statements.close()
+}
 
 // Migrate brings a database to the newest schema: from nothing, from an earlier
 // version, or from the schema of Auth.js on PostgreSQL. Call it from as many

@@ -15,17 +15,17 @@ const maxRollback = 500 * time.Millisecond
 
 // transaction is one connection with a transaction, or a savepoint in it.
 type transaction struct {
-	on         runner
-	bind       func(*sql.Stmt) *sql.Stmt // nil: statements are not shared with it
+	on         Runner
+	bind       func(context.Context, *sql.Stmt) *sql.Stmt // nil: statements are not shared with it
 	statements *statements
 	depth      int
 }
 
-func (t *transaction) querier(statement string) querier {
+func (t *transaction) querier(ctx context.Context, statement string) querier {
 	q := querier{on: t.on, statement: statement}
 	if t.bind != nil {
 		if made := t.statements.peek(statement); made != nil {
-			q.made = t.bind(made)
+			q.made = t.bind(ctx, made)
 		}
 	}
 	return q
@@ -33,17 +33,17 @@ func (t *transaction) querier(statement string) querier {
 
 // Exec implements sqlstore.Conn.
 func (t *transaction) Exec(ctx context.Context, statement string, args ...any) (int64, error) {
-	return t.querier(statement).exec(ctx, args)
+	return t.querier(ctx, statement).exec(ctx, args)
 }
 
 // One implements sqlstore.Conn.
 func (t *transaction) One(ctx context.Context, statement string, args []any, dest ...any) error {
-	return t.querier(statement).one(ctx, args, dest)
+	return t.querier(ctx, statement).one(ctx, args, dest)
 }
 
 // Each implements sqlstore.Conn.
 func (t *transaction) Each(ctx context.Context, statement string, args []any, row func(func(...any) error) error) error {
-	return t.querier(statement).each(ctx, args, row)
+	return t.querier(ctx, statement).each(ctx, args, row)
 }
 
 // Tx implements sqlstore.Conn with a savepoint.

@@ -22,6 +22,7 @@ type Store struct {
 	plain     bool
 	unindexed bool
 	bound     bool
+	newUser   func(ctx context.Context, tx Conn, u latchkey.User) error // nil: nobody is told
 }
 
 var (
@@ -74,9 +75,7 @@ func (s *Store) InTx(ctx context.Context, f func(latchkey.Adapter) error) error 
 
 func (s *Store) tx(ctx context.Context, f func(*Store) error) error {
 	return s.conn.Tx(ctx, func(c Conn) error {
-		tx := *s
-		tx.conn, tx.bound = c, true
-		return f(&tx)
+		return f(s.Bind(c))
 	})
 }
 

@@ -29,7 +29,7 @@ func (r *userRow) read() (latchkey.User, error) {
 
 // CreateUser implements [latchkey.Adapter].
 func (s *Store) CreateUser(ctx context.Context, u latchkey.User) (latchkey.User, error) {
-	u, err := s.insertUser(ctx, u)
+	u, err := s.createUser(ctx, u)
 	return u, fail(ctx, "create user", err)
 }
 
