@@ -2,6 +2,7 @@ package latchkey_test
 
 import (
 	"context"
+	"errors"
 	"net/http"
 	"net/url"
 	"strings"
@@ -138,6 +139,22 @@ func TestCoreLoadSession(t *testing.T) {
 	}
 	if len(header["Set-Cookie"]) != 1 || header.Get("Vary") != "Cookie" || header.Get("Cache-Control") != "private" {
 		t.Errorf("%v", header)
+	}
+	if found, err := s.auth.Core().Session(ctx); err != nil || found.UserID != plainID {
+		t.Errorf("%+v, %v", found, err)
+	}
+	if again := s.auth.Core().LoadSession(ctx, s.neutral("/"), nil); again != ctx {
+		t.Error("what is there is loaded again")
+	}
+	if _, err := s.auth.Core().Session(t.Context()); !errors.Is(err, latchkey.ErrNoSession) {
+		t.Errorf("without LoadSession: %v", err)
+	}
+	broken := newFaultyStore()
+	down := newPlainSite(t, func(c *latchkey.Config) { c.Adapter = broken })
+	broken.fail("GetSessionAndUser", faultBefore)
+	down.jar = map[string]string{"__Secure-authjs.session-token": strings.Repeat("0", 64)}
+	if _, err := down.auth.Core().Session(down.auth.Core().LoadSession(t.Context(), down.neutral("/"), http.Header{})); err == nil || errors.Is(err, latchkey.ErrNoSession) {
+		t.Errorf("a store that is down: %v", err)
 	}
 	s.jar = map[string]string{}
 	if found, ok := latchkey.SessionFrom(s.auth.Core().LoadSession(t.Context(), s.neutral("/"), http.Header{})); ok {

@@ -235,14 +235,29 @@ func ContextWithSession(ctx context.Context, s *Session) context.Context {
 // LoadSession is [Auth.LoadSession] for frameworks without net/http: a context in
 // which [SessionFrom] reads the session of r when somebody first looks. The
 // cookies that keep it alive go into header, which is the response's: look
-// before it is sent.
+// before it is sent. A ctx that has the session already, of a request on
+// net/http that this is a part of, is returned as it is.
 func (c *Core) LoadSession(ctx context.Context, r *Request, header http.Header) context.Context {
+	if state := stateIn(ctx); state != nil && state.auth == c.auth {
+		return ctx
+	}
 	asHTTP := &http.Request{Method: r.Method, URL: r.URL, Host: r.Host, Header: r.Header, RemoteAddr: r.RemoteAddr}
 	if r.TLS {
 		asHTTP.TLS = new(tls.ConnectionState)
 	}
 	state := &requestState{auth: c.auth, header: header, r: asHTTP.WithContext(ctx)}
 	return context.WithValue(ctx, stateKey{}, state)
+}
+
+// Session is [SessionFrom] with the reason: ErrNoSession for nobody. Any other
+// error is a fault, which has been logged: nothing is known, so treat the
+// request as nobody's. ctx must come from [Core.LoadSession] or a guard.
+func (c *Core) Session(ctx context.Context) (*Session, error) {
+	state := stateIn(ctx)
+	if state == nil || !state.concerns(c.auth) {
+		return nil, ErrNoSession
+	}
+	return state.session()
 }
 
 // setupFor finds the setup for a request: the one that was found before, where
