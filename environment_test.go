@@ -194,7 +194,7 @@ func TestProviderVariablePrecedence(t *testing.T) {
 				row.change(p)
 			}
 			var issuer string
-			p.Derive = func(o *latchkey.OAuth) { issuer = o.Issuer }
+			p.Derive = func(o *latchkey.OAuth) error { issuer = o.Issuer; return nil }
 			auth, err := latchkey.New(latchkey.Config{Providers: []latchkey.Provider{p}}.WithEnv(row.env.get))
 			if err != nil {
 				t.Fatal(err)

@@ -42,16 +42,24 @@ func (p *oauthProvider) authorizationURL(ctx context.Context, x *exchange) (stri
 	if err = whoBegins(ctx, x, &f.begun); err != nil {
 		return "", err
 	}
-	to, err := p.client.AuthorizationURL(ctx, oauth.AuthRequest{
-		RedirectURI: redirectURI, State: f.stateParam(), Nonce: f.nonce, Verifier: f.verifier,
-		ResponseMode: p.ResponseMode, Params: x.query,
-	})
+	to, err := p.destination(ctx, x, redirectURI, f)
 	if err != nil {
 		return "", err
 	}
 	f.MaxAge = oauth.MaxAgeOf(to)
 	x.setup.log.note(ctx, x, "a sign-in begins", "checks", f.held())
 	return to, x.cookies.begin(f, x.setup.config.Strict.OneFlow, x.setup.now())
+}
+
+// destination is where the browser is sent.
+func (p *oauthProvider) destination(ctx context.Context, x *exchange, redirectURI string, f *flow) (string, error) {
+	if p.isForeign() {
+		return containResult(func() (string, error) { return p.Protocol.Begin(withState(redirectURI, f)) })
+	}
+	return p.client.AuthorizationURL(ctx, oauth.AuthRequest{
+		RedirectURI: redirectURI, State: f.stateParam(), Nonce: f.nonce, Verifier: f.verifier,
+		ResponseMode: p.ResponseMode, Params: x.query,
+	})
 }
 
 // receive completes a sign-in. First the state, then what the provider says
@@ -61,7 +69,7 @@ func (p *oauthProvider) receive(ctx context.Context, x *exchange) (outcome, erro
 	ctx, cancel := context.WithTimeout(ctx, x.setup.config.Limits.Callback)
 	defer cancel()
 	params := p.params(x)
-	answer, err := oauth.ParseCallback(params)
+	answer, err := parseCallback(p, params)
 	if err != nil {
 		return outcome{}, err
 	}

@@ -21,7 +21,10 @@ import (
 // redeem trades the code for tokens and a profile.
 func (p *oauthProvider) redeem(ctx context.Context, x *exchange, code string, f *flow, params url.Values) (Grant, error) {
 	redirectURI, _ := p.redirectURIs(x)
-	t, err := p.client.Exchange(ctx, code, redirectURI, f.verifier)
+	if p.isForeign() {
+		return receiveForeign(ctx, x, p, withState(redirectURI, f), params)
+	}
+	t, err := p.client.Exchange(ctx, code, redirectURI, f.verifier, repeatedOf(p, params))
 	if err != nil {
 		return Grant{}, p.cure(err)
 	}
@@ -38,9 +41,7 @@ func (p *oauthProvider) redeem(ctx context.Context, x *exchange, code string, f 
 	}
 	switch {
 	case p.FetchProfile != nil:
-		limited := *p.http
-		limited.Transport = limitedTransport{p.http.Transport, int64(x.setup.config.Limits.Upstream)}
-		grant.Profile, err = containResult(func() (Claims, error) { return p.FetchProfile(ctx, &limited, grant.Tokens) })
+		grant.Profile, err = containResult(func() (Claims, error) { return p.FetchProfile(ctx, limitedClient(p, x), grant.Tokens) })
 		if err == nil && p.OIDC && grant.Profile.String("sub") != subject {
 			err = errors.New("FetchProfile returned another sub than the ID token's")
 		}
@@ -203,22 +204,4 @@ func textOf(c Claims, keys ...string) (string, error) {
 		}
 	}
 	return "", nil
-}
-
-// limitedTransport cuts the answers that FetchProfile reads.
-type limitedTransport struct {
-	base  http.RoundTripper // nil: the standard one
-	limit int64
-}
-
-func (t limitedTransport) RoundTrip(r *http.Request) (*http.Response, error) {
-	base := t.base
-	if base == nil {
-		base = http.DefaultTransport
-	}
-	res, err := base.RoundTrip(r)
-	if err == nil {
-		res.Body = http.MaxBytesReader(nil, res.Body, t.limit)
-	}
-	return res, err
 }

@@ -2,6 +2,7 @@ package latchkey
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net/http"
 	"slices"
@@ -17,12 +18,14 @@ import (
 func (p *OAuth) prepare(s *setup, getenv func(string) string) (preparedProvider, error) {
 	o := &oauthProvider{OAuth: *p}
 	setDefault(&o.Name, o.ID)
-	o.Scopes, o.Checks = slices.Clone(p.Scopes), slices.Clone(p.Checks)
+	o.Scopes, o.Checks, o.CallbackParams = slices.Clone(p.Scopes), slices.Clone(p.Checks), slices.Clone(p.CallbackParams)
 	o.ClientID = chosen(p.ClientID, p.catalogue.clientID, providerEnv(getenv, p.ID, "ID"))
 	o.ClientSecret = chosen(p.ClientSecret, p.catalogue.clientSecret, providerEnv(getenv, p.ID, "SECRET"))
 	o.Issuer = chosen(p.Issuer, p.catalogue.issuer, providerEnv(getenv, p.ID, "ISSUER"))
 	if p.Derive != nil {
-		p.Derive(&o.OAuth)
+		if err := p.Derive(&o.OAuth); err != nil {
+			return o, ErrInvalidProvider.wrapFor(o.ID, fmt.Errorf("%w%s", err, o.unset()))
+		}
 	}
 	o.proxied = strings.TrimRight(firstOf(p.RedirectProxyURL, s.config.Site.RedirectProxyURL), "/")
 	if o.Identify == nil {
@@ -51,7 +54,7 @@ func (p *oauthProvider) unset() string {
 	if p.ClientSecret == "" && p.NewClientSecret == nil && p.SigningKey.Key == nil && p.ClientAuth != ClientAuthNone {
 		names = append(names, "OAuth.ClientSecret or "+providerVariable(p.ID, "SECRET"))
 	}
-	if p.OIDC && p.Issuer == "" {
+	if p.Issuer == "" && (p.OIDC || p.Derive != nil && p.Authorization.URL == "") {
 		names = append(names, "OAuth.Issuer or "+providerVariable(p.ID, "ISSUER"))
 	}
 	if len(names) == 0 {
@@ -81,6 +84,10 @@ func (p *oauthProvider) formOrigins() []string {
 
 // fillChecks fills in the default checks; see [OAuth].Checks.
 func (p *oauthProvider) fillChecks(s *setup) {
+	if p.isForeign() {
+		p.Checks, p.exactChecks = []Check{CheckState}, true
+		return
+	}
 	if len(p.Checks) == 0 {
 		p.Checks = []Check{CheckPKCE}
 	}
@@ -116,6 +123,9 @@ func (p *oauthProvider) validate() error {
 	}
 	if p.ResponseMode != "" && p.ResponseMode != "query" && p.ResponseMode != "form_post" {
 		return ErrInvalidProvider.wrapFor(p.ID, fmt.Errorf("the field ResponseMode is %q: want form_post, or nothing for the query", p.ResponseMode))
+	}
+	if p.isForeign() && (p.OIDC || p.ResponseMode != "" || p.Protocol.Begin == nil || p.Protocol.Receive == nil) {
+		return ErrInvalidProvider.wrapFor(p.ID, errors.New("the field Protocol needs Begin and Receive, and goes neither with OIDC nor with ResponseMode"))
 	}
 	for _, c := range p.Checks {
 		if c != CheckPKCE && c != CheckState && c != CheckNonce {
@@ -172,7 +182,10 @@ func (p *oauthProvider) wire(s *setup) oauth.Config {
 	case p.ClientSecret != "":
 		c.ClientSecret = func(context.Context) (string, error) { return p.ClientSecret, nil }
 	}
-	if p.FetchProfile != nil && c.UserInfo.URL == "" {
+	if p.isForeign() && c.Token.URL == "" {
+		c.Token = c.Authorization // never asked either
+	}
+	if (p.FetchProfile != nil || p.isForeign()) && c.UserInfo.URL == "" {
 		c.UserInfo = c.Token // never asked; it only says that nothing has to be discovered
 	}
 	return c

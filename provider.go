@@ -53,8 +53,9 @@ type Field struct {
 
 // Endpoint is a provider's URL with the parameters to send to it.
 type Endpoint struct {
-	URL    string // absolute, https (http for loopback hosts); empty: from discovery
-	Params url.Values
+	URL      string // absolute, https (http for loopback hosts); empty: from discovery
+	Params   url.Values
+	Fragment string // ends the URL of authorization requests, where a service demands that against RFC 6749, section 3.1; empty: none
 }
 
 // Check is a value that proves that an OAuth callback belongs to a sign-in
@@ -181,6 +182,9 @@ type OAuth struct {
 	// authorization and token requests. Empty: none.
 	ClientIDParam string
 	ResponseMode  string // "form_post", or empty for the query
+	// CallbackParams names parameters of the callback that the token request
+	// repeats, such as the device_id of VK ID. nil: none.
+	CallbackParams []string
 
 	// Checks tie a callback to its sign-in. nil: PKCE. Unless PKCE is among
 	// them and discovery says that the provider supports S256, state is added,
@@ -228,13 +232,14 @@ type OAuth struct {
 	// a warning.
 	AllowPlainHTTP bool
 
-	Style Style
+	Protocol Protocol // replaces OAuth 2, for services that do not speak it
+	Style    Style
 
 	// Derive sets what follows from ClientID, ClientSecret and Issuer, for
 	// catalogues: [New] calls it when it has them all, from the environment too.
 	// p is a copy of New's own, whose maps and slices are shared and must not be
-	// changed. nil: nothing follows.
-	Derive func(p *OAuth)
+	// changed. An error fails New; it says what to set. nil: nothing follows.
+	Derive func(p *OAuth) error
 
 	// FetchProfile replaces the userinfo request. c is limited in time and size
 	// like every call to a provider.

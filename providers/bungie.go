@@ -2,6 +2,7 @@ package providers
 
 import (
 	"context"
+	"errors"
 	"net/http"
 	"net/url"
 	"strings"
@@ -12,7 +13,7 @@ import (
 // Bungie signs in with a Bungie.net account. Its profile is a [profile.Bungie].
 //
 // The API key of the application goes with every call of the API: FetchProfile is
-// [BungieProfile] with it. Callback URLs need https, and localhost is refused;
+// [BungieProfile] with it, or New fails. Callback URLs need https, and localhost is refused;
 // 127.0.0.1 works. There is no e-mail. See
 // https://github.com/Bungie-net/api/wiki/OAuth-Documentation.
 func Bungie(p latchkey.OAuth) *latchkey.OAuth {
@@ -23,11 +24,18 @@ func Bungie(p latchkey.OAuth) *latchkey.OAuth {
 		Token:         latchkey.Endpoint{URL: "https://www.bungie.net/platform/app/oauth/token/"},
 		UserInfo:      latchkey.Endpoint{URL: "https://www.bungie.net/Platform/User/GetMembershipsForCurrentUser/"},
 		Scopes:        []string{}, // they are the application's
-		FetchProfile:  BungieProfile(""),
+		Derive:        deriveBungie,
 		Identify:      identifyBungie,
 		VerifiesEmail: latchkey.EmailUnproven,
 		Style:         latchkey.Style{Color: "#0077a8"},
 	})
+}
+
+func deriveBungie(p *latchkey.OAuth) error {
+	if p.FetchProfile == nil {
+		return errors.New("providers: Bungie's API needs a key: set FetchProfile to providers.BungieProfile(key), with the API key of the application")
+	}
+	return nil
 }
 
 // BungieProfile is a FetchProfile for [Bungie] with the application's API key.

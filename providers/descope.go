@@ -18,8 +18,13 @@ func Descope(p latchkey.OAuth) *latchkey.OAuth {
 		ID:     "descope",
 		Name:   "Descope",
 		OIDC:   true,
-		Derive: func(p *latchkey.OAuth) { p.Issuer = cmp.Or(p.Issuer, "https://api.descope.com/"+p.ClientID) },
+		Derive: deriveDescope,
 		Checks: []latchkey.Check{latchkey.CheckPKCE, latchkey.CheckState},
 		Style:  latchkey.Style{Color: "#1C1C23"},
 	})
+}
+
+func deriveDescope(p *latchkey.OAuth) error {
+	p.Issuer = cmp.Or(p.Issuer, "https://api.descope.com/"+p.ClientID)
+	return nil
 }

@@ -58,10 +58,11 @@ func MicrosoftEntraID(p latchkey.OAuth) *latchkey.OAuth {
 }
 
 // deriveEntra waits for the issuer, which the environment may name.
-func deriveEntra(p *latchkey.OAuth) {
+func deriveEntra(p *latchkey.OAuth) error {
 	if p.MatchIssuer == nil {
 		p.MatchIssuer = matchEntraIssuer(p.Issuer)
 	}
+	return nil
 }
 
 // identifyEntra takes a data URL for a photo only where the application fetches

@@ -86,7 +86,7 @@ func TestEntraIssuerFromTheEnvironment(t *testing.T) {
 		p := providers.MicrosoftEntraID(row.given)
 		var made latchkey.OAuth
 		derive := p.Derive
-		p.Derive = func(o *latchkey.OAuth) { derive(o); made = *o }
+		p.Derive = func(o *latchkey.OAuth) error { defer func() { made = *o }(); return derive(o) }
 		_, err := latchkey.New(latchkey.Config{Providers: []latchkey.Provider{p}}.WithEnv(func(name string) string {
 			return map[string]string{
 				"AUTH_SECRET": "0123456789abcdef0123456789abcdef", "AUTH_URL": "https://app.example",
@@ -106,7 +106,9 @@ func TestEntraIssuerFromTheEnvironment(t *testing.T) {
 
 // completed is what latchkey.New makes of p, but for the environment.
 func completed(p *latchkey.OAuth) *latchkey.OAuth {
-	p.Derive(p)
+	if err := p.Derive(p); err != nil {
+		panic(err)
+	}
 	return p
 }
 

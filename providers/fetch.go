@@ -250,14 +250,15 @@ func proven(list []any, verified, primary string) (email string) {
 }
 
 // below is a Derive for providers whose endpoints are at the issuer's.
-func below(authorization, token, userInfo string) func(*latchkey.OAuth) {
-	return func(p *latchkey.OAuth) {
+func below(authorization, token, userInfo string) func(*latchkey.OAuth) error {
+	return func(p *latchkey.OAuth) error {
 		if p.Issuer == "" {
-			return // New says what is missing
+			return nil // New says what is missing
 		}
 		base := strings.TrimRight(p.Issuer, "/")
 		p.Authorization.URL = cmp.Or(p.Authorization.URL, base+authorization)
 		p.Token.URL = cmp.Or(p.Token.URL, base+token)
 		p.UserInfo.URL = cmp.Or(p.UserInfo.URL, base+userInfo)
+		return nil
 	}
 }

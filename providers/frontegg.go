@@ -26,9 +26,9 @@ func Frontegg(p latchkey.OAuth) *latchkey.OAuth {
 
 // deriveFrontegg knows the endpoints, because the discovery document is in
 // another place.
-func deriveFrontegg(p *latchkey.OAuth) {
-	below("/oauth/authorize", "/oauth/token", "/identity/resources/users/v2/me")(p)
+func deriveFrontegg(p *latchkey.OAuth) error {
 	if p.Issuer != "" {
 		p.JWKS = cmp.Or(p.JWKS, strings.TrimRight(p.Issuer, "/")+"/.well-known/jwks.json")
 	}
+	return below("/oauth/authorize", "/oauth/token", "/identity/resources/users/v2/me")(p)
 }

@@ -33,7 +33,7 @@ func TestLargeIDs(t *testing.T) {
 // missing, null or of another type.
 func TestIdentities(t *testing.T) {
 	all(t, func(t *testing.T, e catalogue.Entry, r recorded) {
-		p := r.derived(e)
+		p := r.derived(t, e)
 		if p.Identify == nil {
 			return // the library's own mapping
 		}
@@ -70,7 +70,7 @@ var handles = regexp.MustCompile(`(?i)(^|\.)(login|user_?name|e?mail|name|nick_?
 // somebody is, and that is no handle.
 func TestIDsNeverChange(t *testing.T) {
 	all(t, func(t *testing.T, e catalogue.Entry, r recorded) {
-		p := r.derived(e)
+		p := r.derived(t, e)
 		if p.Identify == nil {
 			return // the library's own mapping
 		}

@@ -20,7 +20,8 @@ func InfluxCloud(p latchkey.OAuth) *latchkey.OAuth {
 	})
 }
 
-func deriveInfluxCloud(p *latchkey.OAuth) {
-	below("/oauth/authorize", "/oauth/token", "/api/v1/user")(p)
+func deriveInfluxCloud(p *latchkey.OAuth) error {
+	err := below("/oauth/authorize", "/oauth/token", "/api/v1/user")(p)
 	fetching(p, tokenInQuery("access_token"))
+	return err
 }

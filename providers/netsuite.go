@@ -2,6 +2,7 @@ package providers
 
 import (
 	"cmp"
+	"errors"
 	"strings"
 
 	"github.com/latchkeyhq/latchkey"
@@ -44,11 +45,15 @@ func NetSuiteAccount(id string) string { return "https://" + id + netSuiteSite }
 const netSuiteSite = ".app.netsuite.com"
 
 // deriveNetSuite: the tokens are at another host of the account.
-func deriveNetSuite(p *latchkey.OAuth) {
+func deriveNetSuite(p *latchkey.OAuth) error {
+	if p.Issuer == "" || p.Authorization.URL != "" && p.Token.URL != "" {
+		return nil // New says what is missing
+	}
 	account, ok := strings.CutSuffix(strings.TrimRight(p.Issuer, "/"), netSuiteSite)
 	if !ok {
-		return
+		return errors.New("providers: NetSuite's issuer is https://{account}" + netSuiteSite + ": use NetSuiteAccount")
 	}
 	p.Authorization.URL = cmp.Or(p.Authorization.URL, account+netSuiteSite+"/app/login/oauth2/authorize.nl")
 	p.Token.URL = cmp.Or(p.Token.URL, account+".suitetalk.api.netsuite.com/services/rest/auth/oauth2/v1/token")
+	return nil
 }

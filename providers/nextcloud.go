@@ -31,12 +31,13 @@ func Nextcloud(p latchkey.OAuth) *latchkey.OAuth {
 	})
 }
 
-func deriveNextcloud(p *latchkey.OAuth) {
-	below("/apps/oauth2/authorize", "/apps/oauth2/api/v1/token", "/ocs/v1.php/cloud/users")(p)
+func deriveNextcloud(p *latchkey.OAuth) error {
+	err := below("/apps/oauth2/authorize", "/apps/oauth2/api/v1/token", "/ocs/v1.php/cloud/users")(p)
 	fetching(p, fetchNextcloud)
 	if p.Identify == nil {
 		p.Identify = identifyNextcloud(strings.TrimRight(p.Issuer, "/"))
 	}
+	return err
 }
 
 // fetchNextcloud asks for the person whom the token answer names.

@@ -24,7 +24,7 @@ func TestProvidersPage(t *testing.T) {
 	var rows []string
 	all(t, func(t *testing.T, e catalogue.Entry, r recorded) {
 		t.Helper()
-		rows = append(rows, row(e, r))
+		rows = append(rows, row(t, e, r))
 	})
 	slices.Sort(rows)
 	table := "| id | function | type | checks | scopes | issuer | e-mail proven | on its own |\n" +
@@ -50,14 +50,15 @@ func TestProvidersPage(t *testing.T) {
 	}
 }
 
-func row(e catalogue.Entry, r recorded) string {
+func row(t *testing.T, e catalogue.Entry, r recorded) string {
 	p := e.New(latchkey.OAuth{})
 	kind := "oauth"
 	if p.OIDC {
 		kind = "oidc"
 	}
+	t.Helper()
 	return fmt.Sprintf("| `%s` | `%s` | %s | %s | %s | %s | %s | %s |\n",
-		p.ID, functionName(e), kind, checksOf(p), scopesOf(p), issuerOf(p, r), provenBy(p, r), seamsOf(p))
+		p.ID, functionName(e), kind, checksOf(p), scopesOf(p), issuerOf(p, r), provenBy(p, r), seamsOf(r.derived(t, e), p, r))
 }
 
 func functionName(e catalogue.Entry) string {
@@ -93,7 +94,7 @@ func issuerOf(p *latchkey.OAuth, r recorded) string {
 		return p.Issuer
 	case r.Options.Issuer != "":
 		return "**needed**"
-	case p.Derive != nil:
+	case p.OIDC && p.Derive != nil:
 		return "follows from the client id"
 	}
 	return ""
@@ -115,15 +116,16 @@ func provenBy(p *latchkey.OAuth, r recorded) string {
 }
 
 // seamsOf names what a provider needs code for.
-func seamsOf(p *latchkey.OAuth) string {
+func seamsOf(made, p *latchkey.OAuth, r recorded) string {
 	var names []string
 	for _, seam := range []struct {
 		name string
 		used bool
 	}{
-		{"profile calls", p.FetchProfile != nil},
+		{"profile calls", made.FetchProfile != nil},
 		{"dialect", p.Transport != nil},
-		{"endpoints from the issuer", p.Derive != nil && !p.OIDC},
+		{"protocol of its own", r.Authorize.Whole != nil},
+		{"endpoints from the issuer", p.Derive != nil && !p.OIDC && p.Authorization.URL == ""},
 		{"form post", p.ResponseMode == "form_post"},
 	} {
 		if seam.used {

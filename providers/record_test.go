@@ -14,6 +14,7 @@ import (
 	"testing"
 
 	"github.com/latchkeyhq/latchkey"
+	"github.com/latchkeyhq/latchkey/providers"
 	"github.com/latchkeyhq/latchkey/providers/catalogue"
 )
 
@@ -21,12 +22,14 @@ import (
 // it answers, and what becomes of that. It is all that the tests of this file
 // and the next two know of a provider.
 type recorded struct {
-	Options struct{ Issuer, UserInfo, ClientID, ClientSecret string } // what has to be set
+	Options struct{ Issuer, UserInfo, ClientID, ClientSecret, APIKey string } // what has to be set
 
 	Authorize struct {
-		URL     string
-		Params  map[string]string // beside those of the protocol
-		Without []string          // of those of the protocol: code_challenge, state, nonce
+		URL      string
+		Params   map[string]string // beside those of the protocol
+		Without  []string          // of those of the protocol: code_challenge, state, nonce
+		Whole    map[string]string // all of them, where the protocol is another one
+		Fragment string
 	}
 	Callback map[string]string // parameters beside code and state
 	// CallbackHMAC names a parameter that signs all others with the client's
@@ -103,7 +106,7 @@ func (r *recorded) sign(q url.Values) {
 func (r *recorded) secret() string { return or(r.Options.ClientSecret, "the client's secret") }
 
 // recordText is the record of a provider.
-func recordText(t *testing.T, id string) []byte {
+func recordText(t testing.TB, id string) []byte {
 	t.Helper()
 	raw, err := os.ReadFile("testdata/" + id + ".json")
 	if err != nil {
@@ -112,12 +115,12 @@ func recordText(t *testing.T, id string) []byte {
 	return raw
 }
 
-func record(t *testing.T, id string) recorded {
+func record(t testing.TB, id string) recorded {
 	t.Helper()
 	return parseRecord(t, recordText(t, id))
 }
 
-func parseRecord(t *testing.T, raw []byte) recorded {
+func parseRecord(t testing.TB, raw []byte) recorded {
 	t.Helper()
 	var r recorded
 	d := json.NewDecoder(bytes.NewReader(raw))
@@ -137,7 +140,7 @@ func parseRecord(t *testing.T, raw []byte) recorded {
 	return r
 }
 
-func claimsIn(t *testing.T, raw []byte) latchkey.Claims {
+func claimsIn(t testing.TB, raw []byte) latchkey.Claims {
 	t.Helper()
 	var c latchkey.Claims
 	d := json.NewDecoder(bytes.NewReader(raw))
@@ -150,18 +153,25 @@ func claimsIn(t *testing.T, raw []byte) latchkey.Claims {
 
 // provider is the entry's, with what the record says has to be set.
 func (r *recorded) provider(e catalogue.Entry) *latchkey.OAuth {
-	p := e.New(latchkey.OAuth{
+	given := latchkey.OAuth{
 		Issuer: r.Options.Issuer, UserInfo: latchkey.Endpoint{URL: r.Options.UserInfo},
 		ClientID: or(r.Options.ClientID, "client"), ClientSecret: r.secret(),
-	})
-	return p
+	}
+	if r.Options.APIKey != "" {
+		given.FetchProfile = providers.BungieProfile(r.Options.APIKey) // the only one that needs one
+	}
+	return e.New(given)
 }
 
 // derived is what New makes of a provider, but for the environment.
-func (r *recorded) derived(e catalogue.Entry) *latchkey.OAuth {
+func (r *recorded) derived(t *testing.T, e catalogue.Entry) *latchkey.OAuth {
+	t.Helper()
 	p := r.provider(e)
-	if p.Derive != nil {
-		p.Derive(p)
+	if p.Derive == nil {
+		return p
+	}
+	if err := p.Derive(p); err != nil {
+		t.Fatal(err)
 	}
 	return p
 }

@@ -42,12 +42,13 @@ func Shopify(p latchkey.OAuth) *latchkey.OAuth {
 // .myshopify.com.
 func ShopifyShop(name string) string { return "https://" + name + ".myshopify.com" }
 
-func deriveShopify(p *latchkey.OAuth) {
-	below("/admin/oauth/authorize", "/admin/oauth/access_token", "/admin/api/2025-10/shop.json")(p)
+func deriveShopify(p *latchkey.OAuth) error {
+	err := below("/admin/oauth/authorize", "/admin/oauth/access_token", "/admin/api/2025-10/shop.json")(p)
 	fetching(p, fetchShopify)
 	if p.Identify == nil {
 		p.Identify = identifyShopify(p.ClientSecret)
 	}
+	return err
 }
 
 func fetchShopify(ctx context.Context, a api) (latchkey.Claims, error) {

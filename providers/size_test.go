@@ -41,11 +41,8 @@ func TestOneProviderLinksNoOther(t *testing.T) {
 func many(tb testing.TB, count int) (list []latchkey.Provider) {
 	tb.Helper()
 	for _, e := range catalogue.Providers()[:count] {
-		p := e.New(latchkey.OAuth{ClientID: "client", ClientSecret: "the client's secret"})
-		if p.OIDC && p.Issuer == "" || p.Derive != nil && p.Authorization.URL == "" {
-			p = e.New(latchkey.OAuth{Issuer: "https://id.example.com", ClientID: "client", ClientSecret: "the client's secret"})
-		}
-		list = append(list, p)
+		r := record(tb, e.New(latchkey.OAuth{}).ID)
+		list = append(list, r.provider(e))
 	}
 	return list
 }

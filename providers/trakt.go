@@ -34,7 +34,7 @@ func Trakt(p latchkey.OAuth) *latchkey.OAuth {
 }
 
 // deriveTrakt waits for the client id, which every call has to name.
-func deriveTrakt(p *latchkey.OAuth) {
+func deriveTrakt(p *latchkey.OAuth) error {
 	key := p.ClientID
 	fetching(p, func(ctx context.Context, a api) (latchkey.Claims, error) {
 		req, err := a.request(ctx, http.MethodGet, endpointURL(a.user), nil)
@@ -46,4 +46,5 @@ func deriveTrakt(p *latchkey.OAuth) {
 		settings, err := a.object(req)
 		return member(settings, "user"), err
 	})
+	return nil
 }

@@ -29,8 +29,9 @@ func UnitedEffects(p latchkey.OAuth) *latchkey.OAuth {
 }
 
 // deriveUnitedEffects asks for tokens that are for the issuer itself.
-func deriveUnitedEffects(p *latchkey.OAuth) {
+func deriveUnitedEffects(p *latchkey.OAuth) error {
 	params := url.Values{"resource": {p.Issuer}}
 	maps.Copy(params, p.Authorization.Params)
 	p.Authorization.Params = params
+	return nil
 }

@@ -38,7 +38,7 @@ func weChat(p latchkey.OAuth, authorize, scope string) *latchkey.OAuth {
 	return fetching(dialect{ask: askWeChat, answer: repairWeChat}.of(p).Or(latchkey.OAuth{
 		ID:            "wechat",
 		Name:          "WeChat",
-		Authorization: latchkey.Endpoint{URL: authorize},
+		Authorization: latchkey.Endpoint{URL: authorize, Fragment: "wechat_redirect"}, // against the standard
 		Token:         latchkey.Endpoint{URL: "https://api.weixin.qq.com/sns/oauth2/access_token"},
 		UserInfo:      latchkey.Endpoint{URL: "https://api.weixin.qq.com/sns/userinfo", Params: url.Values{"lang": {"zh_CN"}}},
 		ClientAuth:    latchkey.ClientSecretPost,

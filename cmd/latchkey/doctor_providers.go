@@ -104,7 +104,9 @@ type discovery struct {
 
 func (p *program) discover(ctx context.Context, url string) discovery {
 	entra := providers.MicrosoftEntraID(latchkey.OAuth{Issuer: url})
-	entra.Derive(entra)
+	if err := entra.Derive(entra); err != nil {
+		return discovery{err: err}
+	}
 	m, err := p.metadata(ctx, url, entra.MatchIssuer)
 	if err != nil {
 		// Again, with any issuer being right: was it only the name?

@@ -115,9 +115,10 @@ func (r ready) derived() latchkey.OAuth {
 	if d.Derive == nil {
 		return d
 	}
-	if d.Derive(&d); d.Issuer == "" {
+	_ = d.Derive(&d) // what it misses is the user's to set
+	if d.Issuer == "" && d.Authorization.URL == "" {
 		d.Issuer = "{issuer}"
-		d.Derive(&d)
+		_ = d.Derive(&d)
 	}
 	return d
 }

@@ -64,6 +64,7 @@ func (c *Client) AuthorizationURL(ctx context.Context, r AuthRequest) (string, e
 	u := *m.authorization
 	// %20 is a space to everybody; + only to those who decode forms.
 	u.RawQuery = strings.ReplaceAll(query.Encode(), "+", "%20")
+	u.Fragment = c.config.Authorization.Fragment
 	return u.String(), nil
 }
 

@@ -18,7 +18,7 @@ import (
 func tokenRequest(t *testing.T, f *fake, change func(*Config)) *http.Request {
 	t.Helper()
 	f.answer("/token", send(200, "application/json", tokenAnswer(nil)))
-	if _, err := f.client(t, change).Exchange(t.Context(), "code", callback, "verifier"); err != nil {
+	if _, err := f.client(t, change).Exchange(t.Context(), "code", callback, "verifier", nil); err != nil {
 		t.Fatal(err)
 	}
 	return f.last(t, "/token")
@@ -64,7 +64,7 @@ func TestR052ClientCredentials(t *testing.T) {
 	t.Run("R-052 no fallback to another method", func(t *testing.T) {
 		f.answer("/token", send(401, "application/json", `{"error":"invalid_client"}`))
 		before := f.hits("/token")
-		if _, err := f.client(t).Exchange(t.Context(), "code", callback, ""); err == nil {
+		if _, err := f.client(t).Exchange(t.Context(), "code", callback, "", nil); err == nil {
 			t.Error("accepted")
 		}
 		if n := f.hits("/token") - before; n != 1 {
@@ -82,7 +82,7 @@ func TestClientSecretIsAskedForEachTime(t *testing.T) {
 		c.ClientSecret = func(context.Context) (string, error) { made++; return strings.Repeat("x", made), nil }
 	})
 	for range 2 {
-		if _, err := c.Exchange(t.Context(), "code", callback, ""); err != nil {
+		if _, err := c.Exchange(t.Context(), "code", callback, "", nil); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -99,7 +99,7 @@ func TestClientSecretThatCannotBeHad(t *testing.T) {
 		"empty":   fixed(""),
 	} {
 		t.Run(name, func(t *testing.T) {
-			_, err := f.client(t, func(c *Config) { c.ClientSecret = secret }).Exchange(t.Context(), "code", callback, "")
+			_, err := f.client(t, func(c *Config) { c.ClientSecret = secret }).Exchange(t.Context(), "code", callback, "", nil)
 			wantStep(t, err, StepToken, "client secret")
 			if name == "failing" && !errors.Is(err, broken) {
 				t.Errorf("the cause is lost: %v", err)
@@ -208,6 +208,6 @@ func TestR053AssertionAudience(t *testing.T) {
 func TestAssertionWithAShortSecret(t *testing.T) {
 	f := newFake(t)
 	c := f.client(t, func(c *Config) { c.ClientAuth, c.ClientSecret = ClientSecretJWT, fixed("canary") })
-	_, err := c.Exchange(t.Context(), "code", callback, "")
+	_, err := c.Exchange(t.Context(), "code", callback, "", nil)
 	wantStep(t, err, StepToken, "32 bytes")
 }

@@ -123,6 +123,10 @@ const (
 type Endpoint struct {
 	URL    string
 	Params url.Values
+
+	// Fragment ends the URL that browsers are sent to, for a provider that wants
+	// one against RFC 6749 section 3.1. Empty: none.
+	Fragment string
 }
 
 // SigningKey signs client assertions.

@@ -54,7 +54,7 @@ func Example() {
 	if err := client.CheckResponse(ctx, back); err != nil {
 		log.Fatal(err)
 	}
-	token, err := client.Exchange(ctx, back.Code, redirectURI, verifier)
+	token, err := client.Exchange(ctx, back.Code, redirectURI, verifier, nil)
 	if err != nil {
 		log.Fatal(err)
 	}

@@ -33,7 +33,7 @@ func everyCall(t *testing.T, f *fake, change func(*Config), check func(t *testin
 			return err
 		}},
 		{"/token", StepToken, func(ctx context.Context, c *Client) error {
-			_, err := c.Exchange(ctx, "canary-code", callback, "canary-verifier")
+			_, err := c.Exchange(ctx, "canary-code", callback, "canary-verifier", nil)
 			return err
 		}},
 		{"/userinfo", StepUserInfo, func(ctx context.Context, c *Client) error {
@@ -263,7 +263,7 @@ func TestR239TransportErrorsAreClean(t *testing.T) {
 				c.Issuer = f.URL
 				c.HTTP = &http.Client{Transport: roundTripper(func(*http.Request) (*http.Response, error) { return nil, cause })}
 			})
-			_, err := c.Exchange(t.Context(), "canary-code", callback, "canary-verifier")
+			_, err := c.Exchange(t.Context(), "canary-code", callback, "canary-verifier", nil)
 			wantStep(t, err, StepToken, "")
 			_, err = c.UserInfo(t.Context(), "canary-token", "")
 			wantStep(t, err, StepUserInfo, "")

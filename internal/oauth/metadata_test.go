@@ -147,7 +147,7 @@ func TestMissingEndpointsFailWhereTheyAreNeeded(t *testing.T) {
 	c := f.client(t)
 	_, err := c.AuthorizationURL(t.Context(), AuthRequest{})
 	wantStep(t, err, StepAuthorization, "no authorization endpoint")
-	_, err = c.Exchange(t.Context(), "canary-code", callback, "canary-verifier")
+	_, err = c.Exchange(t.Context(), "canary-code", callback, "canary-verifier", nil)
 	wantStep(t, err, StepToken, "no token endpoint")
 	_, err = c.UserInfo(t.Context(), "canary-token", "person-1")
 	wantStep(t, err, StepUserInfo, "no userinfo endpoint")

@@ -27,9 +27,10 @@ type Token struct {
 }
 
 // Exchange trades an authorization code for a token. redirectURI is the one
-// that AuthorizationURL was given; verifier is empty when none was used. The
-// code is sent once: a failure ends the sign-in.
-func (c *Client) Exchange(ctx context.Context, code, redirectURI, verifier string) (*Token, error) {
+// that AuthorizationURL was given; verifier is empty when none was used. more is
+// sent too, except for what the request has anyway; nil: nothing. The code is
+// sent once: a failure ends the sign-in.
+func (c *Client) Exchange(ctx context.Context, code, redirectURI, verifier string, more url.Values) (*Token, error) {
 	m, err := c.Discover(ctx)
 	if err != nil {
 		return nil, err
@@ -43,6 +44,11 @@ func (c *Client) Exchange(ctx context.Context, code, redirectURI, verifier strin
 	}
 	if verifier != "" {
 		form.Set("code_verifier", verifier)
+	}
+	for name, values := range more {
+		if !form.Has(name) {
+			form[name] = values
+		}
 	}
 	return c.requestToken(ctx, m, form)
 }

@@ -29,7 +29,7 @@ func TestExchange(t *testing.T) {
 	f.answer("/token", send(200, "application/json; charset=utf-8", tokenAnswer(map[string]any{
 		"refresh_token": "r", "id_token": "i", "scope": "a b", "session_state": "x", "nested": map[string]any{"n": 12345678901234567},
 	})))
-	token, err := c.Exchange(t.Context(), "code-1", callback, "verifier-1")
+	token, err := c.Exchange(t.Context(), "code-1", callback, "verifier-1", nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -58,7 +58,7 @@ func TestExchange(t *testing.T) {
 func TestExchangeWithoutVerifier(t *testing.T) {
 	f := newFake(t)
 	f.answer("/token", send(200, "application/json", tokenAnswer(nil)))
-	if _, err := f.client(t).Exchange(t.Context(), "c", callback, ""); err != nil {
+	if _, err := f.client(t).Exchange(t.Context(), "c", callback, "", nil); err != nil {
 		t.Fatal(err)
 	}
 	if f.last(t, "/token").PostForm.Has("code_verifier") {
@@ -70,7 +70,7 @@ func TestExchangeRepeatsAFixedRedirectURI(t *testing.T) {
 	f := newFake(t)
 	f.answer("/token", send(200, "application/json", tokenAnswer(nil)))
 	c := f.client(t, func(c *Config) { c.Authorization.Params = url.Values{"redirect_uri": {"https://fixed.example"}} })
-	if _, err := c.Exchange(t.Context(), "c", callback, ""); err != nil {
+	if _, err := c.Exchange(t.Context(), "c", callback, "", nil); err != nil {
 		t.Fatal(err)
 	}
 	if got := f.last(t, "/token").PostForm.Get("redirect_uri"); got != "https://fixed.example" {
@@ -142,7 +142,7 @@ func TestR049TokenAnswers(t *testing.T) {
 	} {
 		t.Run("R-049 "+row.name, func(t *testing.T) {
 			f.answer("/token", send(row.status, row.mediaType, row.body))
-			token, err := f.client(t).Exchange(t.Context(), "canary-code", callback, "canary-verifier")
+			token, err := f.client(t).Exchange(t.Context(), "canary-code", callback, "canary-verifier", nil)
 			if row.want != "" {
 				if token != nil {
 					t.Error("a token beside the error")
@@ -175,7 +175,7 @@ func TestR385ExpiryIsKeptWithinTenYears(t *testing.T) {
 	} {
 		t.Run(fmt.Sprintf("R-385 %v", row.said), func(t *testing.T) {
 			f.answer("/token", send(200, "application/json", tokenAnswer(map[string]any{"expires_in": row.said})))
-			token, err := f.client(t, func(c *Config) { c.Time = at.Now }).Exchange(t.Context(), "code", callback, "")
+			token, err := f.client(t, func(c *Config) { c.Time = at.Now }).Exchange(t.Context(), "code", callback, "", nil)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -192,7 +192,7 @@ func TestR051ErrorAnswers(t *testing.T) {
 		f.answer("/token", send(status, "application/json", tokenAnswer(map[string]any{
 			"error": "invalid_grant", "error_description": "the code canary-code\nwas used",
 		})))
-		token, err := f.client(t).Exchange(t.Context(), "canary-code", callback, "")
+		token, err := f.client(t).Exchange(t.Context(), "canary-code", callback, "", nil)
 		var stated *ResponseError
 		if token != nil || !errors.As(err, &stated) {
 			t.Fatalf("status %d: got %v, %v", status, token, err)
@@ -209,9 +209,9 @@ func TestR051ErrorAnswers(t *testing.T) {
 func TestIDTokenNeedsAnIssuer(t *testing.T) {
 	f := newFake(t)
 	f.answer("/token", send(200, "application/json", tokenAnswer(map[string]any{"id_token": f.idToken(nil)})))
-	_, err := newClient(t, f.plain()).Exchange(t.Context(), "c", callback, "")
+	_, err := newClient(t, f.plain()).Exchange(t.Context(), "c", callback, "", nil)
 	wantStep(t, err, StepToken, "without issuer")
-	if _, err := newClient(t, f.plain(), func(c *Config) { c.Issuer = f.URL }).Exchange(t.Context(), "c", callback, ""); err != nil {
+	if _, err := newClient(t, f.plain(), func(c *Config) { c.Issuer = f.URL }).Exchange(t.Context(), "c", callback, "", nil); err != nil {
 		t.Errorf("with an issuer: %v", err)
 	}
 }
@@ -224,7 +224,7 @@ func TestCodeIsSentOnce(t *testing.T) {
 				w.Header().Set("Retry-After", "0")
 				w.WriteHeader(status)
 			})
-			if _, err := f.client(t).Exchange(t.Context(), "code", callback, ""); err == nil {
+			if _, err := f.client(t).Exchange(t.Context(), "code", callback, "", nil); err == nil {
 				t.Error("accepted")
 			}
 			if n := f.hits("/token"); n != 1 {
@@ -235,14 +235,34 @@ func TestCodeIsSentOnce(t *testing.T) {
 	f := newFake(t)
 	c := f.client(t)
 	f.answer("/token", func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(500) })
-	if _, err := c.Exchange(t.Context(), "code", callback, ""); err == nil {
+	if _, err := c.Exchange(t.Context(), "code", callback, "", nil); err == nil {
 		t.Error("accepted")
 	}
 	f.answer("/token", func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) })
-	if _, err := c.Exchange(t.Context(), "code", callback, ""); err == nil {
+	if _, err := c.Exchange(t.Context(), "code", callback, "", nil); err == nil {
 		t.Error("accepted")
 	}
 	if n := f.hits("/token"); n != 2 {
 		t.Errorf("%d token requests for two exchanges", n)
+	}
+}
+
+// what comes from a callback replaces nothing that the request has.
+func TestExchangeWithMore(t *testing.T) {
+	f := newFake(t)
+	f.answer("/token", send(200, "application/json", tokenAnswer(nil)))
+	c := f.client(t, func(c *Config) { c.ClientAuth = ClientSecretPost })
+	more := url.Values{"device_id": {"d"}, "code": {"x"}, "grant_type": {"x"}, "redirect_uri": {"x"}, "code_verifier": {"x"}, "client_id": {"x"}, "client_secret": {"x"}}
+	if _, err := c.Exchange(t.Context(), "c", callback, "v", more); err != nil {
+		t.Fatal(err)
+	}
+	form := f.last(t, "/token").PostForm
+	if form.Get("device_id") != "d" {
+		t.Errorf("R-444 sent %v", form)
+	}
+	for name := range more {
+		if form.Get(name) == "x" || len(form[name]) != 1 {
+			t.Errorf("R-444 %s = %q", name, form[name])
+		}
 	}
 }

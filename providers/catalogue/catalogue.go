@@ -67,6 +67,8 @@ func Providers() []Entry {
 		{New: providers.UnitedEffects, Profile: profile.OpenID{}},
 		{New: providers.Vipps, Profile: profile.Vipps{}},
 		{New: providers.VK, Profile: profile.VK{}},
+		{New: providers.VKID, Profile: profile.VKID{}},
+		{New: providers.Steam, Profile: profile.Steam{}},
 		{New: providers.Webex, Profile: profile.Webex{}},
 		{New: providers.WeChat, Profile: profile.WeChat{}},
 		{New: providers.WeCom, Profile: profile.WeCom{}},

@@ -1,0 +1,87 @@
+package latchkey
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"slices"
+
+	"github.com/latchkeyhq/latchkey/internal/oauth"
+)
+
+// What a definition does itself: calls of its own, and the whole way in of services
+// that speak neither OAuth 2 nor OpenID Connect (see [Protocol]).
+
+func (p *oauthProvider) isForeign() bool { return p.Protocol.Begin != nil || p.Protocol.Receive != nil }
+
+// parseCallback reads a callback. That of another protocol has nothing that could be
+// understood here but the state, and nothing twice: whoever looks at it next
+// might pick the other one. The same goes for what the token request
+// repeats.
+func parseCallback(p *oauthProvider, params url.Values) (*oauth.Callback, error) {
+	for name, values := range params {
+		if len(values) > 1 && (p.isForeign() || slices.Contains(p.CallbackParams, name)) {
+			return nil, errCheck(p, fmt.Sprintf("the parameter %.32q of the callback is repeated", name))
+		}
+	}
+	if !p.isForeign() {
+		return oauth.ParseCallback(params)
+	}
+	return &oauth.Callback{State: params.Get("state"), Code: "of another protocol"}, nil
+}
+
+// withState is the callback URL as another protocol has to know it: there the
+// state travels in it.
+func withState(redirectURI string, f *flow) string {
+	return redirectURI + "?" + url.Values{"state": {f.stateParam()}}.Encode()
+}
+
+// receiveForeign asks the definition who came back. The state has been compared
+// and spent by then.
+func receiveForeign(ctx context.Context, x *exchange, p *oauthProvider, returnURL string, params url.Values) (Grant, error) {
+	grant, err := containResult(func() (Grant, error) { return p.Protocol.Receive(ctx, limitedClient(p, x), returnURL, params) })
+	x.secretsSeen = append(x.secretsSeen, grant.Tokens.AccessToken, grant.Tokens.RefreshToken)
+	grant.Params = params
+	if errors.Is(err, ErrOAuthCallback) {
+		err = ErrOAuthCallback.wrapFor(p.ID, err) // with what the definition says of it
+	}
+	return grant, err
+}
+
+// repeatedOf is what the token request has of the callback.
+func repeatedOf(p *oauthProvider, params url.Values) url.Values {
+	more := url.Values{}
+	for _, name := range p.CallbackParams {
+		if value := params.Get(name); value != "" {
+			more.Set(name, value)
+		}
+	}
+	return more
+}
+
+// limitedClient is the client for calls that a definition makes itself.
+func limitedClient(p *oauthProvider, x *exchange) *http.Client {
+	c := *p.http
+	c.Transport = limitedTransport{p.http.Transport, int64(x.setup.config.Limits.Upstream)}
+	return &c
+}
+
+// limitedTransport cuts the answers that definitions read.
+type limitedTransport struct {
+	base  http.RoundTripper // nil: the standard one
+	limit int64
+}
+
+func (t limitedTransport) RoundTrip(r *http.Request) (*http.Response, error) {
+	base := t.base
+	if base == nil {
+		base = http.DefaultTransport
+	}
+	res, err := base.RoundTrip(r)
+	if err == nil {
+		res.Body = http.MaxBytesReader(nil, res.Body, t.limit)
+	}
+	return res, err
+}
