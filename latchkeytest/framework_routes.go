@@ -46,8 +46,15 @@ var frameworkRoutes = []frameworkCase{
 		leads(t, c.Get("/auth/signin"), f.url+"/auth/login")
 	}},
 	{"what nobody has is the framework's to answer", nil, func(t *testing.T, f *framework) {
-		for _, path := range []string{"/nothing", "/auth/nothing", "/auth/factor"} {
-			answers(t, f.open().Get(path), http.StatusNotFound, "")
+		own := func(path string) string {
+			p := f.open().Get(path)
+			answers(t, p, http.StatusNotFound, "")
+			return strings.ReplaceAll(string(p.Body), path, "")
+		}
+		for _, path := range []string{"/auth/nothing", "/auth/factor"} {
+			if got, want := own(path), own("/nothing"); got != want {
+				t.Errorf("%s is answered by %q, want %q", path, got, want)
+			}
 		}
 	}},
 	{"people sign in at a provider and out again", nil, signInAndOut},

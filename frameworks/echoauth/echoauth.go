@@ -1,0 +1,198 @@
+package echoauth
+
+import (
+	"context"
+	"net/http"
+	"net/url"
+	"strings"
+
+	"github.com/labstack/echo/v5"
+
+	"github.com/latchkeyhq/latchkey"
+	"github.com/latchkeyhq/latchkey/ui"
+)
+
+// Auth is a [latchkey.Auth] in Echo's types. Get one from [New] or [NewFunc]. It
+// is safe for concurrent use; what gets an [echo.Context] belongs to the handler's
+// own goroutine.
+type Auth struct {
+	auth     *latchkey.Auth
+	remember func(context.Context, *echo.Context) context.Context // nil: one configuration for every request
+}
+
+// New is auth, however it was made, in Echo's types.
+func New(auth *latchkey.Auth) *Auth { return &Auth{auth: auth} }
+
+// NewFunc is [latchkey.NewFunc] with Echo's request: configure is asked for each
+// request that reaches one of the handlers, once. Its Context must not be kept.
+func NewFunc(configure func(c *echo.Context) (*latchkey.Config, error), options ...latchkey.CacheOption) *Auth {
+	auth, remember := latchkey.NewFuncOf(configure, options...)
+	return &Auth{auth, remember}
+}
+
+// Auth is the way out of Echo: users, devices, and everything on net/http. With
+// [NewFunc] it needs the context of a request that has been here.
+func (a *Auth) Auth() *latchkey.Auth { return a.auth }
+
+// Router is what routes are mounted on: an [echo.Echo] or an [echo.Group].
+type Router interface {
+	Any(path string, h echo.HandlerFunc, m ...echo.MiddlewareFunc) echo.RouteInfo
+}
+
+// Mount mounts the routes of Latchkey, each by itself, so that all other paths
+// below the base path stay the application's. Where r is a group, prefix is its
+// path, which Echo does not tell: the base path is a path of the site, also then.
+// With [NewFunc] it is prefix, or /auth. Mount panics, as Echo does for routes
+// that conflict, when the base path is not below the group.
+func (a *Auth) Mount(r Router, prefix ...string) {
+	paths, err := a.auth.Routes(strings.Join(prefix, ""))
+	if err != nil {
+		panic(err)
+	}
+	for _, path := range paths {
+		r.Any(strings.Replace(path, "{name}", ":name", 1), a.Handler())
+	}
+}
+
+// Handler answers every request that it gets as one for Latchkey, where the base
+// path is all its own: e.Any("/auth/*", sessions.Handler()).
+func (a *Auth) Handler() echo.HandlerFunc {
+	return func(c *echo.Context) error {
+		a.auth.ServeHTTP(c.Response(), a.request(c))
+		return nil
+	}
+}
+
+// Middleware answers the routes of Latchkey and hands on all other requests with
+// their session, as [latchkey.Auth.Middleware] does. It belongs in front of the
+// whole site: e.Use(sessions.Middleware()).
+func (a *Auth) Middleware() echo.MiddlewareFunc { return a.wrap(a.auth.Middleware) }
+
+// LoadSession puts the session into the context of the request, as
+// [latchkey.Auth.LoadSession] does. [Auth.Session] does without it.
+func (a *Auth) LoadSession() echo.MiddlewareFunc {
+	return func(next echo.HandlerFunc) echo.HandlerFunc {
+		return func(c *echo.Context) error {
+			a.request(c)
+			return next(c)
+		}
+	}
+}
+
+// RequireSession hands on only requests of people who are signed in, as
+// [latchkey.Auth.RequireSession] does.
+func (a *Auth) RequireSession() echo.MiddlewareFunc { return a.wrap(a.auth.RequireSession) }
+
+// Authorize is a guard that asks the application, as [latchkey.Auth.Authorize]
+// does. The session is nil for nobody.
+func (a *Auth) Authorize(decide func(c *echo.Context, s *latchkey.Session) error) echo.MiddlewareFunc {
+	return func(next echo.HandlerFunc) echo.HandlerFunc {
+		return func(c *echo.Context) error {
+			return a.pass(c, next, a.auth.Authorize(func(_ context.Context, s *latchkey.Session, _ *http.Request) error { return decide(c, s) }))
+		}
+	}
+}
+
+// Session is who is signed in, or ErrNoSession. It is read once a request, with
+// any handler in front or none, and kept alive: the renewed cookie goes into the
+// answer. Any other error is a fault: treat the request as nobody's.
+func (a *Auth) Session(c *echo.Context) (*latchkey.Session, error) {
+	return a.auth.RenewSession(c.Response(), a.request(c))
+}
+
+// CurrentUser is who is signed in, as the adapter has them. See
+// [latchkey.Auth.CurrentUser].
+func (a *Auth) CurrentUser(c *echo.Context) (*latchkey.User, error) {
+	return a.auth.CurrentUser(a.request(c).Context())
+}
+
+// SignIn starts signing in with a provider, and redirects. See
+// [latchkey.Auth.SignIn].
+func (a *Auth) SignIn(c *echo.Context, provider string, o latchkey.SignInOptions, params url.Values) (string, error) {
+	return a.auth.SignIn(c.Response(), a.request(c), provider, o, params)
+}
+
+// SignOut ends the session, and redirects. See [latchkey.Auth.SignOut].
+func (a *Auth) SignOut(c *echo.Context, o latchkey.SignOutOptions) (string, error) {
+	return a.auth.SignOut(c.Response(), a.request(c), o)
+}
+
+// UpdateSession hands data to the callbacks and returns the new session. See
+// [latchkey.Auth.UpdateSession].
+func (a *Auth) UpdateSession(c *echo.Context, data any) (*latchkey.Session, error) {
+	return a.auth.UpdateSession(c.Response(), a.request(c), data)
+}
+
+// SignInAction answers the posts of the application's own sign-in forms. What was
+// sent in vain is shown again by page, which finds the reason with
+// latchkey.FormFailureFrom(c.Request().Context()). nil: the browser is led to the
+// sign-in page. See [latchkey.Auth.SignInAction].
+func (a *Auth) SignInAction(page echo.HandlerFunc) echo.HandlerFunc {
+	return a.action(page, a.auth.SignInAction)
+}
+
+// SignOutAction answers the posts of the application's own sign-out forms. See
+// [latchkey.Auth.SignOutAction].
+func (a *Auth) SignOutAction(page echo.HandlerFunc) echo.HandlerFunc {
+	return a.action(page, a.auth.SignOutAction)
+}
+
+// CSRFToken is the token that forms of the application's own post to the routes as
+// csrfToken. See [latchkey.Auth.CSRFToken].
+func (a *Auth) CSRFToken(c *echo.Context) (string, error) {
+	return a.auth.CSRFToken(c.Response(), a.request(c))
+}
+
+// ActionURL is the absolute URL of an action, such as "signin". See
+// [latchkey.Auth.ActionURL].
+func (a *Auth) ActionURL(c *echo.Context, action string) (*url.URL, error) {
+	return a.auth.ActionURL(a.request(c), action)
+}
+
+// Forms is what a page needs to let people in and out. See [latchkey.Auth.Forms].
+func (a *Auth) Forms(c *echo.Context) (*latchkey.Forms, error) {
+	return a.auth.Forms(c.Response(), a.request(c))
+}
+
+// UI makes the components of a page, for templates: a sign-in box, a user button
+// and their like. See package ui.
+func (a *Auth) UI(c *echo.Context) (*ui.Page, error) {
+	return ui.New(a.auth, c.Response(), a.request(c))
+}
+
+// request is that of c, with the configuration and the session in its context.
+func (a *Auth) request(c *echo.Context) *http.Request {
+	r := c.Request()
+	if a.remember != nil {
+		r = r.WithContext(a.remember(r.Context(), c))
+	}
+	r = a.auth.Attach(c.Response(), r)
+	c.SetRequest(r)
+	return r
+}
+
+// wrap makes a middleware of Echo out of one of net/http.
+func (a *Auth) wrap(middleware func(http.Handler) http.Handler) echo.MiddlewareFunc {
+	return func(next echo.HandlerFunc) echo.HandlerFunc {
+		return func(c *echo.Context) error { return a.pass(c, next, middleware) }
+	}
+}
+
+// pass has a middleware of net/http decide whether next sees the request.
+func (a *Auth) pass(c *echo.Context, next echo.HandlerFunc, middleware func(http.Handler) http.Handler) (err error) {
+	middleware(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		c.SetRequest(r)
+		err = next(c)
+	})).ServeHTTP(c.Response(), a.request(c))
+	return err
+}
+
+func (a *Auth) action(page echo.HandlerFunc, action func(http.Handler) http.Handler) echo.HandlerFunc {
+	if page == nil {
+		return func(c *echo.Context) error {
+			action(nil).ServeHTTP(c.Response(), a.request(c))
+			return nil
+		}
+	}
+	return func(c *echo.Context) error { return a.pass(c, page, action) }
+}

@@ -1,0 +1,188 @@
+package echoauth_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+
+	"github.com/labstack/echo/v5"
+
+	"github.com/latchkeyhq/latchkey"
+	"github.com/latchkeyhq/latchkey/frameworks/echoauth"
+	"github.com/latchkeyhq/latchkey/latchkeytest"
+)
+
+// What is Echo's own, and no other framework has like this.
+
+// quiet is an Echo that logs nothing.
+func quiet() *echo.Echo {
+	e := echo.New()
+	e.Logger = slog.New(slog.DiscardHandler)
+	return e
+}
+
+// newSessions lets anybody in who says a name.
+func newSessions(t testing.TB) *echoauth.Auth {
+	t.Helper()
+	auth, err := latchkey.New(latchkey.Config{
+		Secrets: []string{"a secret for tests that is long enough"},
+		Site:    latchkey.Site{AllowedHosts: []string{"127.0.0.1:*"}},
+		Runtime: latchkey.Runtime{Logger: slog.New(slog.DiscardHandler)},
+		Providers: []latchkey.Provider{&latchkey.Credentials{
+			Fields: []latchkey.Field{{Name: "name"}},
+			Authorize: func(_ context.Context, typed map[string]string, _ *latchkey.Request) (*latchkey.User, error) {
+				return &latchkey.User{ID: typed["name"], Name: typed["name"]}, nil
+			},
+		}},
+	}.WithEnv(func(string) string { return "" }))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return echoauth.New(auth)
+}
+
+// An error of a handler behind the guards reaches Echo's own error handler, and the
+// renewed session goes out with its answer.
+func TestErrorsOfHandlers(t *testing.T) {
+	sessions, e := newSessions(t), quiet()
+	var handled []error
+	standard := e.HTTPErrorHandler
+	e.HTTPErrorHandler = func(c *echo.Context, err error) {
+		handled = append(handled, err)
+		standard(c, err)
+	}
+	e.Use(sessions.Middleware())
+	broken := errors.New("broken")
+	e.GET("/broken", func(*echo.Context) error { return broken }, sessions.RequireSession())
+	e.GET("/gone", func(*echo.Context) error { return echo.NewHTTPError(http.StatusGone, "moved away") }, sessions.LoadSession())
+	e.POST("/login", sessions.SignInAction(func(*echo.Context) error { return broken }))
+	c := latchkeytest.NewClient(t, e)
+	c.SignInCredentials(map[string]string{"name": "Ada"})
+	for path, want := range map[string]int{"/broken": http.StatusInternalServerError, "/gone": http.StatusGone} {
+		if p := c.Get(path); p.Status != want {
+			t.Errorf("R-452: %s: %d", path, p.Status)
+		}
+	}
+	if p := c.Get("/broken"); len(p.Header.Values("Set-Cookie")) == 0 {
+		t.Error("the session is not kept alive")
+	}
+	if p := c.Post("/login", map[string][]string{"providerId": {"nobody"}}); p.Status != http.StatusInternalServerError {
+		t.Errorf("R-452: the page of a form action: %d", p.Status)
+	}
+	if len(handled) != 4 || !errors.Is(handled[3], broken) {
+		t.Errorf("R-452: handled %v", handled)
+	}
+}
+
+// An answer of the library is an answer to Echo as well: nothing is written twice,
+// and what logs knows the status.
+func TestAnswersAreCommitted(t *testing.T) {
+	sessions, e := newSessions(t), quiet()
+	var status int
+	e.Use(func(next echo.HandlerFunc) echo.HandlerFunc {
+		return func(c *echo.Context) error {
+			if err := next(c); err != nil {
+				return err
+			}
+			r, err := echo.UnwrapResponse(c.Response())
+			if err != nil || !r.Committed {
+				t.Errorf("R-452: not committed: %v", err)
+				return nil
+			}
+			status = r.Status
+			return nil
+		}
+	})
+	sessions.Mount(e)
+	e.GET("/members", func(c *echo.Context) error { return c.String(http.StatusOK, "mine") }, sessions.RequireSession())
+	c := latchkeytest.NewClient(t, e)
+	for path, want := range map[string]int{"/members": http.StatusFound, "/auth/session": http.StatusOK, "/auth/callback/none": http.StatusFound} {
+		if p := c.Get(path); p.Status != want || status != want {
+			t.Errorf("R-452: %s: %d, logged %d", path, p.Status, status)
+		}
+	}
+}
+
+// Before the router, the hook answers as well as behind it.
+func TestHookInFrontOfTheRouter(t *testing.T) {
+	sessions, e := newSessions(t), quiet()
+	e.Pre(sessions.Middleware())
+	e.GET("/", func(c *echo.Context) error {
+		s, _ := latchkey.SessionFrom(c.Request().Context())
+		return c.String(http.StatusOK, "here is "+s.User.Name)
+	})
+	c := latchkeytest.NewClient(t, e)
+	c.SignInCredentials(map[string]string{"name": "Ada"})
+	for path, want := range map[string]string{"/": "200 here is Ada", "/auth/session": `200 {"user":{"name":"Ada"`, "/auth/nothing": "404 {"} {
+		if p := c.Get(path); !strings.HasPrefix(fmt.Sprintf("%d %s", p.Status, p.Body), want) {
+			t.Errorf("R-452: %s: %d %s", path, p.Status, p.Body)
+		}
+	}
+}
+
+func TestCatchAll(t *testing.T) {
+	sessions, e := newSessions(t), quiet()
+	e.Any("/auth/*", sessions.Handler())
+	c := latchkeytest.NewClient(t, e)
+	for path, want := range map[string]string{"/auth/session": "200 null", "/auth/session/": "200 null", "/auth/nothing": "404 <!"} {
+		if p := c.Get(path); !strings.HasPrefix(fmt.Sprintf("%d %s", p.Status, p.Body), want) {
+			t.Errorf("R-452: %s: %d %s", path, p.Status, p.Body)
+		}
+	}
+}
+
+func TestMountBesideTheGroup(t *testing.T) {
+	defer func() {
+		if p := recover(); p == nil || !strings.Contains(fmt.Sprint(p), "/shop") {
+			t.Errorf("mounted where nothing is routed: %v", p)
+		}
+	}()
+	newSessions(t).Mount(quiet().Group("/shop"), "/shop")
+}
+
+// Echo's context and writer are the next request's when the handler has returned.
+func TestLookingTooLate(t *testing.T) {
+	sessions, e := newSessions(t), quiet()
+	late := make(chan context.Context, 1)
+	e.Use(sessions.Middleware())
+	e.GET("/leave", func(c *echo.Context) error {
+		late <- c.Request().Context()
+		return nil
+	})
+	e.GET("/next", func(c *echo.Context) error {
+		if s, there := latchkey.SessionFrom(<-late); !there || s.User.Name != "Ada" {
+			t.Errorf("R-451: %v", s)
+		}
+		return c.String(http.StatusOK, "next")
+	})
+	c := latchkeytest.NewClient(t, e)
+	c.SignInCredentials(map[string]string{"name": "Ada"})
+	cookie := c.Cookie("authjs.session-token")
+	if cookie == nil {
+		t.Fatalf("no session in %v", c.Cookies())
+	}
+	first := httptest.NewRequest(http.MethodGet, "http://127.0.0.1:80/leave", nil)
+	first.Header.Set("Cookie", cookie.Name+"="+cookie.Value)
+	e.ServeHTTP(httptest.NewRecorder(), first)
+	w := httptest.NewRecorder()
+	e.ServeHTTP(w, httptest.NewRequest(http.MethodGet, "http://127.0.0.1:80/next", nil))
+	if len(w.Header()["Set-Cookie"]) != 0 {
+		t.Errorf("R-451: a stranger gets %q", w.Header()["Set-Cookie"])
+	}
+}
+
+func BenchmarkOverhead(b *testing.B) {
+	sessions := newSessions(b)
+	site := func(front ...echo.MiddlewareFunc) http.Handler {
+		e := quiet()
+		e.Use(front...)
+		e.GET("/", func(c *echo.Context) error { return c.NoContent(http.StatusOK) })
+		return e
+	}
+	latchkeytest.FrameworkOverhead(b, site(), site(sessions.Middleware()))
+}
