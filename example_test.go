@@ -280,7 +280,7 @@ func ExampleEvents_observe() {
 		audit = append(audit, fmt.Sprintf("%s %s by %s at %s", e.Type, e.Outcome, e.By.Kind, e.Provider))
 		return nil
 	}}
-	site := exampleAuthWith(events)
+	site := exampleAuthWith(latchkey.Config{Events: events})
 	for _, password := range []string{"byron", "lovelace"} {
 		form := url.Values{"username": {"ada"}, "password": {password}}
 		_, err := site.SignIn(httptest.NewRecorder(), httptest.NewRequest(http.MethodPost, "/enter", nil),
@@ -315,26 +315,22 @@ func ExampleNewMemoryLimiter() {
 	// true
 }
 
-func exampleAuth() *latchkey.Auth { return exampleAuthWith(latchkey.Events{}) }
+func exampleAuth() *latchkey.Auth { return exampleAuthWith(latchkey.Config{}) }
 
-func exampleAuthWith(events latchkey.Events) *latchkey.Auth {
-	auth, err := latchkey.New(latchkey.Config{
-		Site:    latchkey.Site{URL: "https://app.example"},
-		Secrets: []string{"the output of openssl rand -base64 33"},
-		Events:  events,
-		Runtime: latchkey.Runtime{Logger: quiet},
-		Providers: []latchkey.Provider{&latchkey.Credentials{
-			Fields: []latchkey.Field{{Name: "username"}, {Name: "password", Type: "password"}},
-			Authorize: func(_ context.Context, typed map[string]string, _ *latchkey.Request) (*latchkey.User, error) {
-				if typed["username"] != "ada" || typed["password"] != "lovelace" {
-					return nil, nil // back to the form, which does not tell which was wrong
-				}
-				return &latchkey.User{ID: "1", Name: "Ada"}, nil
-			},
-		}},
-	})
-	if err != nil {
-		panic(err)
-	}
+// exampleAuthWith is a site with c besides.
+func exampleAuthWith(c latchkey.Config) *latchkey.Auth {
+	c.Site.URL, c.Secrets = "https://app.example", []string{"the output of openssl rand -base64 33"}
+	c.Runtime.Logger = quiet
+	c.Providers = []latchkey.Provider{&latchkey.Credentials{
+		Fields: []latchkey.Field{{Name: "username"}, {Name: "password", Type: "password"}},
+		Authorize: func(_ context.Context, typed map[string]string, _ *latchkey.Request) (*latchkey.User, error) {
+			if typed["username"] != "ada" || typed["password"] != "lovelace" {
+				return nil, nil // back to the form, which does not tell which was wrong
+			}
+			return &latchkey.User{ID: "1", Name: "Ada"}, nil
+		},
+	}}
+	auth, err := latchkey.New(c)
+	must(err)
 	return auth
 }

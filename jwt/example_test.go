@@ -45,6 +45,19 @@ func ExampleGetToken() {
 	// that token is no good
 }
 
+// A service that hands the token on to another one needs no secrets.
+func ExampleGetRawToken() {
+	came := http.Header{"Cookie": {"authjs.session-token=sealed"}}
+	token, err := jwt.GetRawToken(came, jwt.TokenParams{CookieName: "authjs.session-token"})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	goes := http.Header{"Authorization": {"Bearer " + token}}
+	fmt.Println(goes.Get("Authorization"))
+	// Output: Bearer sealed
+}
+
 // A token for a link that is good for one hour and one purpose, the salt.
 func ExampleEncode() {
 	p := jwt.Params{
