@@ -147,6 +147,9 @@ type TxAdapter interface {
 	// transaction. If f goes on regardless, InTx keeps all of it or reports an
 	// error and keeps nothing.
 	//
+	// f may be called again where the database asks for another try: what its
+	// earlier runs did was rolled back, and its last run counts.
+	//
 	// UpdateUser locks the user, even if it changes nothing: another transaction
 	// that updates the same user waits until this one has ended, and sees in all
 	// that it reads afterwards what this one has done; or one of the two ends in

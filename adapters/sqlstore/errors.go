@@ -23,17 +23,17 @@ const (
 	malformed       // the text is no value of the column's type, so no row has it
 	absent          // there is no such table or column
 	locked          // SQLite: somebody else is writing
-	deadlock        // MySQL: of two that wait for each other this one was chosen
+	conflict        // of transactions that got in each other's way this one was chosen to be tried again
 )
 
 // Codes are, by dialect in turn: SQLSTATE, MySQL's error numbers, SQLite's
 // extended codes.
 var (
 	sqlStates = map[string]fault{
-		"23505": unique, "23503": foreign, "42P01": absent, "42703": absent, "40P01": deadlock,
+		"23505": unique, "23503": foreign, "42P01": absent, "42703": absent, "40P01": conflict, "40001": conflict,
 		"22P02": malformed, "22003": malformed, "22021": malformed, "22P05": malformed,
 	}
-	mysqlNumbers = map[int]fault{1062: unique, 1586: unique, 1452: foreign, 1216: foreign, 1146: absent, 1054: absent, 1213: deadlock}
+	mysqlNumbers = map[int]fault{1062: unique, 1586: unique, 1452: foreign, 1216: foreign, 1146: absent, 1054: absent, 1213: conflict, 1205: conflict}
 	sqliteCodes  = map[int]fault{2067: unique, 1555: unique, 787: foreign, 5: locked, 6: locked, 261: locked, 262: locked, 517: locked}
 	sqliteTexts  = map[string]fault{
 		"UNIQUE constraint failed": unique, "FOREIGN KEY constraint failed": foreign,
@@ -50,9 +50,9 @@ func is(err error, want fault) bool {
 	return kind == want
 }
 
-// Busy reports that somebody else was using what a statement needs, and that
-// the statement had no effect.
-func Busy(err error) bool { return is(err, locked) || is(err, deadlock) }
+// Busy reports that somebody else was writing to the file of an SQLite database,
+// and that the statement had no effect.
+func Busy(err error) bool { return is(err, locked) }
 
 // diagnose finds the kind of an error, and its code for the log. The drivers'
 // own sentences are never repeated: they quote values and connection settings.

@@ -39,7 +39,7 @@ func TestDriversErrors(t *testing.T) {
 		"SQLite, text only":        {errors.New("UNIQUE constraint failed: users.secret"), unique, "a *errors.errorString"},
 		"MySQL, unique":            {errors.New("Error 1062 (23000): Duplicate entry 'secret'"), unique, "MySQL error 1062"},
 		"MySQL, old style":         {errors.New("Error 1062: Duplicate entry 'secret'"), unique, "MySQL error 1062"},
-		"MySQL, deadlock":          {errors.New("Error 1213 (40001): Deadlock found"), deadlock, "MySQL error 1213"},
+		"MySQL, deadlock":          {errors.New("Error 1213 (40001): Deadlock found"), conflict, "MySQL error 1213"},
 		"no number":                {errors.New("Error secret"), other, "a *errors.errorString"},
 		"refused connection":       {&net.OpError{Op: "dial", Err: errors.New("secret")}, other, "the database cannot be reached"},
 		"name that is not found":   {&net.DNSError{Name: "secret", IsTimeout: true}, other, "the database did not answer in time"},

@@ -54,7 +54,7 @@ func New(conn Conn, d Dialect, wanted Layout) (*Store, error) {
 		misfits, err := l.misfits(ctx, conn, wanted.Unindexed, all)
 		return cmp.Or(err, asError(misfits))
 	}
-	met := &meeting{Conn: conn, look: look}
+	met := &meeting{Conn: again{conn}, look: look}
 	return &Store{grammar: l, conn: met, q: l.queries(), plain: wanted.PlainTokens, unindexed: wanted.Unindexed}, nil
 }
 
