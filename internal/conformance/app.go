@@ -6,6 +6,7 @@ import (
 	"io"
 	"net/http"
 	"os"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -27,7 +28,7 @@ type app struct {
 	mailbox map[string]latchkey.SignInLink
 }
 
-func newApp() http.Handler {
+func newApp() *app {
 	a := &app{
 		store:   memoryadapter.New(memoryadapter.Options{PlainTokens: true}),
 		mailbox: map[string]latchkey.SignInLink{},
@@ -46,21 +47,33 @@ func fixed(c *latchkey.Config) *latchkey.Auth {
 	return latchkey.NewFunc(func(context.Context, *latchkey.Request) (*latchkey.Config, error) { return c, nil })
 }
 
+// pages are those of the app itself, but for home and what is below /custom.
+var pages = []string{"/elsewhere", "/dashboard"}
+
 func (a *app) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	path := r.URL.EscapedPath()
 	switch {
 	case strings.HasPrefix(path, "/_test/"):
 		a.test(w, r)
-	case path == a.basePath || strings.HasPrefix(path, a.basePath+"/"):
+	case a.isBelow(path):
 		a.auth.ServeHTTP(w, r)
 	case path == "/":
-		_, _ = io.WriteString(w, "home")
-	case path == "/elsewhere", path == "/dashboard", strings.HasPrefix(path, "/custom/"):
-		_, _ = io.WriteString(w, "page")
+		home(w, r)
+	case slices.Contains(pages, path), strings.HasPrefix(path, "/custom/"):
+		page(w, r)
 	default:
 		http.NotFound(w, r)
 	}
 }
+
+// isBelow: the path is the library's, be it a route or not.
+func (a *app) isBelow(path string) bool {
+	return path == a.basePath || strings.HasPrefix(path, a.basePath+"/")
+}
+
+func home(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "home") }
+
+func page(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "page") }
 
 // note records an event for the suite.
 func (a *app) note(event string, fields map[string]any) error {

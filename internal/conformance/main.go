@@ -7,27 +7,34 @@ import (
 	"context"
 	"log/slog"
 	"net"
-	"net/http"
 	"os"
 	"os/signal"
 	"syscall"
-	"time"
 )
 
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM, os.Interrupt)
 	defer stop()
+	serve, err := chosen(env("FRAMEWORK", "nethttp"))
+	if err != nil {
+		quit(err)
+	}
 	listener, err := net.Listen("tcp", "127.0.0.1:"+env("PORT", "3000"))
 	if err != nil {
-		slog.Error("conformance: " + err.Error())
-		os.Exit(1)
+		quit(err)
 	}
-	server := &http.Server{Handler: newApp(), MaxHeaderBytes: 256 << 10, ReadHeaderTimeout: 10 * time.Second}
+	app := newApp()
 	go func() {
-		<-ctx.Done()
-		_ = server.Close()
+		if err := serve(app, listener); err != nil {
+			quit(err)
+		}
 	}()
-	_ = server.Serve(listener)
+	<-ctx.Done()
+}
+
+func quit(err error) {
+	slog.Error("conformance: " + err.Error())
+	os.Exit(1)
 }
 
 // env is a variable, or what stands for it when it is unset or empty.
