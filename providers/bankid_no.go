@@ -10,7 +10,7 @@ import (
 // profile is a [profile.BankIDNorway].
 //
 // Name and e-mail come from the userinfo endpoint, whose answer is signed. The
-// person gives the e-mail, and BankID does not say that it was proven. For the test
+// person gives the e-mail, and none counts as proven. For the test
 // environment set Issuer, or AUTH_BANKID_NO_ISSUER, to
 // https://auth.current.bankid.no/auth/realms/current. See
 // https://developer.bankid.no/bankid-oidc/.
@@ -24,7 +24,8 @@ func BankIDNorway(p latchkey.OAuth) *latchkey.OAuth {
 		Authorization:       latchkey.Endpoint{Params: url.Values{"ui_locales": {"no"}, "login_hint": {"BIS"}}},
 		Checks:              []latchkey.Check{latchkey.CheckPKCE, latchkey.CheckState, latchkey.CheckNonce},
 		ProfileFromUserInfo: true,
-		Identify:            fields{subject: "sub", name: "name", email: "email", noImage: true}.identify,
+		Identify:            fields{subject: "sub", name: "name", email: "email", noImage: true, trust: latchkey.EmailUnproven}.identify,
+		VerifiesEmail:       latchkey.EmailUnproven,
 		Style:               latchkey.Style{Color: "#39134c"},
 	})
 }

@@ -5,7 +5,7 @@ import "github.com/latchkeyhq/latchkey"
 // ClassLink signs in with a ClassLink account of a school. Its profile is a
 // [profile.ClassLink].
 //
-// The school enters the e-mails, and ClassLink does not say that any was proven.
+// The school enters the e-mails, so that none counts as proven.
 // See https://developer.classlink.com/docs/oauth2-workflow.
 func ClassLink(p latchkey.OAuth) *latchkey.OAuth {
 	return dialect{answer: withoutIDToken}.of(p).Or(latchkey.OAuth{
@@ -16,7 +16,8 @@ func ClassLink(p latchkey.OAuth) *latchkey.OAuth {
 		Token:         latchkey.Endpoint{URL: "https://launchpad.classlink.com/oauth2/v2/token"},
 		UserInfo:      latchkey.Endpoint{URL: "https://nodeapi.classlink.com/v2/my/info"},
 		Scopes:        []string{"profile"},
-		Identify:      fields{subject: "UserId", name: "DisplayName", email: "Email", noImage: true}.identify,
+		Identify:      fields{subject: "UserId", name: "DisplayName", email: "Email", noImage: true, trust: latchkey.EmailUnproven}.identify,
+		VerifiesEmail: latchkey.EmailUnproven,
 		Style:         latchkey.Style{Color: "#00a8e1"},
 	})
 }

@@ -15,7 +15,7 @@ import (
 // saying answers every request with body.
 func saying(status int, body []byte) http.RoundTripper {
 	return roundTripper(func(r *http.Request) (*http.Response, error) {
-		return &http.Response{StatusCode: status, Header: http.Header{}, Body: io.NopCloser(bytes.NewReader(body)), Request: r}, nil
+		return &http.Response{StatusCode: status, Header: http.Header{"Content-Type": {"application/json"}}, Body: io.NopCloser(bytes.NewReader(body)), Request: r}, nil
 	})
 }
 

@@ -1,8 +1,11 @@
 package providers_test
 
 import (
+	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"net/http"
 	"reflect"
 	"regexp"
 	"strings"
@@ -29,17 +32,45 @@ func TestLargeIDs(t *testing.T) {
 	})
 }
 
+// identifier is what makes a person of a profile of the provider: its own mapping,
+// or the library's, which is asked by signing in.
+func identifier(t *testing.T, e catalogue.Entry, r recorded) func(latchkey.Claims) (latchkey.Identity, error) {
+	t.Helper()
+	p := r.derived(t, e)
+	if p.Identify != nil {
+		return func(c latchkey.Claims) (latchkey.Identity, error) {
+			return p.Identify(latchkey.Grant{Profile: c, Params: r.query()})
+		}
+	}
+	var profile latchkey.Claims
+	s := newSiteOver(t, saying(http.StatusOK, []byte(tokenAnswer)), &latchkey.OAuth{
+		ID: p.ID, Authorization: latchkey.Endpoint{URL: "https://id.example.com/a"}, Token: latchkey.Endpoint{URL: "https://id.example.com/t"},
+		FetchProfile: func(context.Context, *http.Client, latchkey.Tokens) (latchkey.Claims, error) { return profile, nil },
+	})
+	return func(c latchkey.Claims) (latchkey.Identity, error) {
+		profile, s.arrived = c, nil
+		s.log.Reset()
+		s.comeBack(t, p.ID)
+		switch {
+		case len(s.arrived) == 1:
+			a := s.arrived[0]
+			got := latchkey.Identity{Subject: a.Account.ProviderAccountID, Name: a.User.Name, Email: a.User.Email, Image: a.User.Image, Extra: a.User.Extra}
+			if a.Account.EmailVouched {
+				got.EmailVerified = r.Identity.EmailVerified
+			}
+			return got, nil
+		case strings.Contains(s.log.String(), "the profile has no id"):
+			return latchkey.Identity{}, nil
+		}
+		return latchkey.Identity{}, errors.New(s.log.String())
+	}
+}
+
 // TestIdentities holds each mapping to its record, whatever of the profile is
 // missing, null or of another type.
 func TestIdentities(t *testing.T) {
 	all(t, func(t *testing.T, e catalogue.Entry, r recorded) {
-		p := r.derived(t, e)
-		if p.Identify == nil {
-			return // the library's own mapping
-		}
-		identify := func(c latchkey.Claims) (latchkey.Identity, error) {
-			return p.Identify(latchkey.Grant{Profile: c, Params: r.query()})
-		}
+		identify := identifier(t, e, r)
 		before := fmt.Sprint(r.Profile)
 		if got, err := identify(r.Profile); err != nil || fmt.Sprint(got) != fmt.Sprint(r.Identity) {
 			t.Errorf("got  %+v, %v\nwant %+v", got, err, r.Identity)
@@ -70,16 +101,13 @@ var handles = regexp.MustCompile(`(?i)(^|\.)(login|user_?name|e?mail|name|nick_?
 // somebody is, and that is no handle.
 func TestIDsNeverChange(t *testing.T) {
 	all(t, func(t *testing.T, e catalogue.Entry, r recorded) {
-		p := r.derived(t, e)
-		if p.Identify == nil {
-			return // the library's own mapping
-		}
+		identify := identifier(t, e, r)
 		id := r.idPath()
 		if id == "" || handles.MatchString(id) && r.IDReason == "" {
 			t.Errorf("the id is %q", id)
 		}
 		for _, l := range leaves(r.Profile) {
-			got, err := p.Identify(latchkey.Grant{Profile: with(r.Profile, l.path, another(l.value)), Params: r.query()})
+			got, err := identify(with(r.Profile, l.path, another(l.value)))
 			if err != nil {
 				continue
 			}

@@ -14,7 +14,7 @@ import (
 //
 // The client id is the App ID. People are known by their open_id, which is theirs in
 // this application. The e-mail, which needs a permission, is the one of the company,
-// and Lark does not say that it was proven. See
+// so that none counts as proven. See
 // https://open.feishu.cn/document/authentication-management/access-token/get-user-access-token.
 func Lark(p latchkey.OAuth) *latchkey.OAuth {
 	return fetching(dialect{ask: askLark, answer: repairLark}.of(p).Or(latchkey.OAuth{
@@ -25,7 +25,8 @@ func Lark(p latchkey.OAuth) *latchkey.OAuth {
 		UserInfo:      latchkey.Endpoint{URL: "https://open.feishu.cn/open-apis/authen/v1/user_info"},
 		ClientAuth:    latchkey.ClientSecretPost,
 		Scopes:        []string{},
-		Identify:      fields{subject: "data.open_id", name: "data.name", email: "data.enterprise_email||data.email", image: "data.avatar_url"}.identify,
+		Identify:      fields{subject: "data.open_id", name: "data.name", email: "data.enterprise_email||data.email", image: "data.avatar_url", trust: latchkey.EmailUnproven}.identify,
+		VerifiesEmail: latchkey.EmailUnproven,
 		Style:         latchkey.Style{Color: "#3370ff"},
 	}), fetchLark)
 }

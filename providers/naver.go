@@ -9,8 +9,8 @@ import "github.com/latchkeyhq/latchkey"
 // scopes, and people may decline each part, the e-mail too. Until Naver has
 // reviewed an application only its listed testers can sign in.
 //
-// Whether an e-mail is verified is unknown: people can give Naver one that is
-// not theirs to be contacted at.
+// People can give Naver an e-mail that is not theirs to be contacted at, so none
+// counts as proven.
 //
 // See https://developers.naver.com/docs/login/api/api.md.
 func Naver(p latchkey.OAuth) *latchkey.OAuth {
@@ -20,7 +20,8 @@ func Naver(p latchkey.OAuth) *latchkey.OAuth {
 		Authorization: latchkey.Endpoint{URL: "https://nid.naver.com/oauth2.0/authorize"},
 		Token:         latchkey.Endpoint{URL: "https://nid.naver.com/oauth2.0/token"},
 		UserInfo:      latchkey.Endpoint{URL: "https://openapi.naver.com/v1/nid/me"},
-		Identify:      fields{subject: "response.id", name: "response.nickname", email: "response.email", image: "response.profile_image"}.identify,
+		Identify:      fields{subject: "response.id", name: "response.nickname", email: "response.email", image: "response.profile_image", trust: latchkey.EmailUnproven}.identify,
+		VerifiesEmail: latchkey.EmailUnproven,
 		Style:         latchkey.Style{Color: "#03c75a", Mark: markNaver},
 	})
 }

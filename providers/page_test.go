@@ -17,28 +17,23 @@ const (
 	pageName  = "../docs/providers.md"
 	tableFrom = "<!-- made by TestProvidersPage: LATCHKEY_WRITE=1 go test ./providers -run TestProvidersPage -->\n"
 	tableTo   = "<!-- end -->\n"
+	trustFrom = "<!-- the e-mail of each record in providers/testdata, made by TestProvidersPage -->\n"
 )
 
-// TestProvidersPage keeps the table of docs/providers.md as the definitions are.
+// TestProvidersPage keeps the tables of docs/providers.md as the definitions are.
 func TestProvidersPage(t *testing.T) {
-	var rows []string
+	var rows, trusts []string
 	all(t, func(t *testing.T, e catalogue.Entry, r recorded) {
 		t.Helper()
-		rows = append(rows, row(t, e, r))
+		rows, trusts = append(rows, row(t, e, r)), append(trusts, trustRow(t, e, r))
 	})
-	slices.Sort(rows)
-	table := "| id | function | type | checks | scopes | issuer | e-mail proven | on its own |\n" +
-		"| --- | --- | --- | --- | --- | --- | --- | --- |\n" + strings.Join(rows, "")
 	page, err := os.ReadFile(pageName)
 	if err != nil {
 		t.Fatal(err)
 	}
-	before, rest, found := strings.Cut(string(page), tableFrom)
-	_, after, ended := strings.Cut(rest, tableTo)
-	if !found || !ended {
-		t.Fatal("the page has no place for the table")
-	}
-	want := before + tableFrom + table + tableTo + after
+	want := put(t, string(page), tableFrom, "| id | function | type | checks | scopes | issuer | e-mail proven | on its own |\n"+
+		"| --- | --- | --- | --- | --- | --- | --- | --- |\n", rows)
+	want = put(t, want, trustFrom, "| id | proven | why |\n| --- | --- | --- |\n", trusts)
 	if os.Getenv("LATCHKEY_WRITE") != "" {
 		if err := os.WriteFile(pageName, []byte(want), 0o600); err != nil {
 			t.Fatal(err)
@@ -48,6 +43,28 @@ func TestProvidersPage(t *testing.T) {
 	if string(page) != want {
 		t.Errorf("%s is not as the definitions are: LATCHKEY_WRITE=1 go test ./providers -run TestProvidersPage", pageName)
 	}
+}
+
+// put replaces the table that begins after a mark.
+func put(t *testing.T, page, from, head string, rows []string) string {
+	t.Helper()
+	slices.Sort(rows)
+	before, rest, found := strings.Cut(page, from)
+	_, after, ended := strings.Cut(rest, tableTo)
+	if !found || !ended {
+		t.Fatalf("the page has no place for the table %s", from)
+	}
+	return before + from + head + strings.Join(rows, "") + tableTo + after
+}
+
+// trustRow says why an e-mail counts as proven, or not.
+func trustRow(t *testing.T, e catalogue.Entry, r recorded) string {
+	t.Helper()
+	if r.Email.Why == "" || !strings.HasPrefix(r.Email.Source, "https://") {
+		t.Errorf("nothing says why e-mails count as they do: %+v", r.Email)
+	}
+	p := r.derived(t, e)
+	return fmt.Sprintf("| `%s` | %s | [%s](%s) |\n", p.ID, provenBy(p, r), r.Email.Why, r.Email.Source)
 }
 
 func row(t *testing.T, e catalogue.Entry, r recorded) string {
@@ -107,7 +124,7 @@ func provenBy(p *latchkey.OAuth, r recorded) string {
 		return "no e-mail"
 	case p.VerifiesEmail == latchkey.EmailProven:
 		return "yes"
-	case r.Identity.EmailVerified == latchkey.EmailProven || r.Profile["email_verified"] != nil && p.VerifiesEmail != latchkey.EmailUnproven:
+	case r.Identity.EmailVerified == latchkey.EmailProven || r.Identity.EmailVerified == latchkey.EmailTrustUnknown && r.Profile["email_verified"] != nil && p.VerifiesEmail != latchkey.EmailUnproven:
 		return "as the profile says"
 	case p.VerifiesEmail == latchkey.EmailUnproven || r.Identity.EmailVerified == latchkey.EmailUnproven:
 		return "no"

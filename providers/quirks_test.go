@@ -50,3 +50,21 @@ func TestDiscordPictures(t *testing.T) {
 		}
 	}
 }
+
+// TestSalesforceOfAnybody: at the hosts that all organizations share, the word of
+// one of them proves no e-mail.
+func TestSalesforceOfAnybody(t *testing.T) {
+	for issuer, want := range map[string]latchkey.EmailTrust{
+		"": latchkey.EmailUnproven, "https://test.salesforce.com/": latchkey.EmailUnproven,
+		"https://acme.my.salesforce.com": latchkey.EmailProven,
+	} {
+		p := providers.Salesforce(latchkey.OAuth{Issuer: issuer})
+		if err := p.Derive(p); err != nil {
+			t.Fatal(err)
+		}
+		got, err := p.Identify(latchkey.Grant{Profile: latchkey.Claims{"sub": "1", "email": "a@example.com", "email_verified": true}})
+		if err != nil || got.EmailVerified != want {
+			t.Errorf("%q: %v, %v", issuer, got.EmailVerified, err)
+		}
+	}
+}

@@ -51,6 +51,10 @@ type recorded struct {
 		Want   string // in the log
 	}
 
+	// Email says why the word of the provider about e-mail addresses is worth what
+	// it is worth here, and where that is written.
+	Email struct{ Why, Source string }
+
 	Profile  latchkey.Claims // nil: the first answer with the access token, or else the ID token
 	Added    latchkey.Claims // by the provider's function to that
 	Identity latchkey.Identity

@@ -1,6 +1,11 @@
 package providers
 
-import "github.com/latchkeyhq/latchkey"
+import (
+	"slices"
+	"strings"
+
+	"github.com/latchkeyhq/latchkey"
+)
 
 // Salesforce signs in with a Salesforce account. Its profile is a
 // [profile.Salesforce].
@@ -11,7 +16,9 @@ import "github.com/latchkeyhq/latchkey"
 // be the URL of My Domain, or https://test.salesforce.com for sandboxes.
 //
 // A person is known by a URL, with the organization in it. Salesforce says in
-// email_verified whether an e-mail is verified. The scope refresh_token brings a
+// email_verified whether an e-mail is verified. That is the word of an organization,
+// whose administrators make its users: it counts where Issuer is My Domain of one
+// that you chose, and not at the hosts that all of them share. The scope refresh_token brings a
 // refresh token; of one person and app five are good at a time, and rotation is
 // optional. Token answers do not say when a token expires. Tokens can be revoked
 // at /services/oauth2/revoke.
@@ -25,6 +32,22 @@ func Salesforce(p latchkey.OAuth) *latchkey.OAuth {
 		Issuer:              "https://login.salesforce.com",
 		Checks:              []latchkey.Check{latchkey.CheckPKCE, latchkey.CheckState, latchkey.CheckNonce},
 		ProfileFromUserInfo: true, // the ID token has no names
+		Derive:              deriveSalesforce,
 		Style:               latchkey.Style{Color: "#00a1e0"},
 	})
+}
+
+// salesforceShared are the issuers of every organization.
+var salesforceShared = []string{"https://login.salesforce.com", "https://test.salesforce.com"}
+
+func deriveSalesforce(p *latchkey.OAuth) error {
+	if p.Identify != nil {
+		return nil
+	}
+	who := fields{subject: "sub", name: "name|nickname|preferred_username", email: "email", image: "picture", verified: "email_verified"}
+	if slices.Contains(salesforceShared, strings.TrimRight(p.Issuer, "/")) {
+		who.verified, who.trust = "", latchkey.EmailUnproven
+	}
+	p.Identify = who.identify
+	return nil
 }

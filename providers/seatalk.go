@@ -6,8 +6,8 @@ import "github.com/latchkeyhq/latchkey"
 //
 // SeaTalk documents this for its partners only, so that it has not been compared
 // with documentation. The redirect URI to register ends in /callback/seatalk.
-// The access token goes in the query. Whether an e-mail is verified is unknown:
-// employers enter it.
+// The access token goes in the query. Employers enter the e-mails, so that none
+// counts as proven.
 //
 // See https://open.seatalk.io/docs.
 func SeaTalk(p latchkey.OAuth) *latchkey.OAuth {
@@ -18,7 +18,8 @@ func SeaTalk(p latchkey.OAuth) *latchkey.OAuth {
 		Token:         latchkey.Endpoint{URL: "https://seatalkweb.com/webapp/oauth2/token"},
 		UserInfo:      latchkey.Endpoint{URL: "https://seatalkweb.com/webapp/oauth2/profile"},
 		Scopes:        []string{"email"},
-		Identify:      fields{subject: "user_id", name: "name", email: "email", noImage: true}.identify,
+		Identify:      fields{subject: "user_id", name: "name", email: "email", noImage: true, trust: latchkey.EmailUnproven}.identify,
+		VerifiesEmail: latchkey.EmailUnproven,
 		Style:         latchkey.Style{Color: "#1b74e4"},
 	}), tokenInQuery("access_token"))
 }

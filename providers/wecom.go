@@ -21,8 +21,8 @@ import (
 // authorization, and the server's IP among its trusted ones.
 //
 // The access token is the company's and no person's, so that none is stored.
-// Whether an e-mail is verified is unknown: the company enters it, and apps made
-// since 2022 get none.
+// The company enters the e-mail, so that none counts as proven, and apps made since
+// 2022 get none.
 //
 // See https://developer.work.weixin.qq.com/document/path/91025.
 func WeCom(p latchkey.OAuth) *latchkey.OAuth {
@@ -44,7 +44,8 @@ func WeCom(p latchkey.OAuth) *latchkey.OAuth {
 		Scopes:        []string{},
 		Checks:        []latchkey.Check{latchkey.CheckState},
 		KeepTokens:    func(latchkey.Tokens) latchkey.Tokens { return latchkey.Tokens{} },
-		Identify:      fields{subject: "userid", name: "name", email: "email", image: "avatar"}.identify,
+		Identify:      fields{subject: "userid", name: "name", email: "email", image: "avatar", trust: latchkey.EmailUnproven}.identify,
+		VerifiesEmail: latchkey.EmailUnproven,
 		Style:         latchkey.Style{Color: "#2f7dcd"},
 	}), fetchWeCom)
 }

@@ -7,8 +7,8 @@ import "github.com/latchkeyhq/latchkey"
 //
 // This is for applications that are registered at
 // https://www.yammer.com/client_applications, with a redirect URI that ends in
-// /callback/yammer; newer ones use [MicrosoftEntraID]. Whether an e-mail is
-// verified is unknown: employers enter it. Tokens do not end.
+// /callback/yammer; newer ones use [MicrosoftEntraID]. Employers enter the
+// e-mails, so that none counts as proven. Tokens do not end.
 //
 // See https://learn.microsoft.com/rest/api/yammer/oauth-2.
 func Yammer(p latchkey.OAuth) *latchkey.OAuth {
@@ -16,11 +16,12 @@ func Yammer(p latchkey.OAuth) *latchkey.OAuth {
 		ID:            "yammer",
 		Name:          "Yammer",
 		Authorization: latchkey.Endpoint{URL: "https://www.yammer.com/oauth2/authorize"},
-		Token:         latchkey.Endpoint{URL: "https://www.yammer.com/oauth2/access_token.json"},
+		Token:         latchkey.Endpoint{URL: "https://www.yammer.com/oauth2/access_token"},
 		UserInfo:      latchkey.Endpoint{URL: "https://www.yammer.com/api/v1/users/current.json"},
 		ClientAuth:    latchkey.ClientSecretPost,
 		Scopes:        []string{},
-		Identify:      fields{subject: "id", name: "full_name", email: "email", noImage: true}.identify,
+		Identify:      fields{subject: "id", name: "full_name", email: "email", noImage: true, trust: latchkey.EmailUnproven}.identify,
+		VerifiesEmail: latchkey.EmailUnproven,
 		Style:         latchkey.Style{Color: "#0072c6"},
 	})
 }
