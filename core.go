@@ -63,8 +63,14 @@ func (c *Core) Match(ctx context.Context, r *Request) bool {
 }
 
 // ReadSession says who is signed in, or ErrNoSession. The cookies keep the
-// session alive, or clear one that has ended.
+// session alive, or clear one that has ended. In a context of [Core.Attach] or
+// [Core.LoadSession] it is read once, and there are no cookies: they are where
+// those say.
 func (c *Core) ReadSession(ctx context.Context, r *Request) (*Session, []*http.Cookie, error) {
+	if state := attached(ctx, c, r); state != nil {
+		s, err := state.session()
+		return s, nil, err
+	}
 	x, err := c.reading(ctx, r)
 	if err != nil {
 		return nil, nil, err
@@ -267,14 +273,14 @@ func startSignOut(ctx context.Context, c *Core, x *exchange, o SignOutOptions, f
 }
 
 // CSRFToken returns the token that the application's own form must post as
-// csrfToken, and its cookie where the browser has none yet.
+// csrfToken, and its cookie where the browser has none yet: one token a response in
+// a context of [Core.Attach], however often it is asked.
 func (c *Core) CSRFToken(ctx context.Context, r *Request) (string, []*http.Cookie, error) {
 	x, err := c.reading(ctx, asGet(r))
 	if err != nil {
 		return "", nil, err
 	}
-	x.takeCSRF()
-	return x.csrfToken, x.cookies.out, nil
+	return csrfOnce(ctx, c, x)
 }
 
 // asGet is r as one that asks for a page.

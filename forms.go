@@ -4,6 +4,7 @@ import (
 	"context"
 	"html/template"
 	"net/http"
+	"slices"
 	"strings"
 
 	"github.com/latchkeyhq/latchkey/internal/page"
@@ -82,17 +83,21 @@ func (a *Auth) Forms(w http.ResponseWriter, r *http.Request) (*Forms, error) {
 
 // Forms is [Auth.Forms] with the cookies that belong into the response.
 func (c *Core) Forms(ctx context.Context, r *Request) (*Forms, []*http.Cookie, error) {
+	token, cookies, err := c.CSRFToken(ctx, r)
+	if err != nil {
+		return nil, nil, err
+	}
 	x, err := c.reading(ctx, asGet(r))
 	if err != nil {
 		return nil, nil, err
 	}
-	x.takeCSRF()
+	x.csrfToken = token
 	f := formsFor(ctx, x)
-	s, cookies, err := c.ReadSession(ctx, r)
+	s, renewed, err := c.ReadSession(ctx, r)
 	if err == nil {
 		f.Session = s
 	}
-	return f, append(x.cookies.out, cookies...), nil
+	return f, slices.Concat(cookies, x.cookies.out, renewed), nil
 }
 
 func formsFor(ctx context.Context, x *exchange) *Forms {

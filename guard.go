@@ -2,6 +2,7 @@ package latchkey
 
 import (
 	"context"
+	"errors"
 	"net/http"
 )
 
@@ -102,6 +103,17 @@ func (a *Auth) Authorize(decide func(ctx context.Context, s *Session, r *http.Re
 			next.ServeHTTP(w, r)
 		})
 	}
+}
+
+// Refusal is what a guard would answer for an error that a handler returned, in a
+// context of [Core.Attach]: [ErrNoSession], [ErrAccessDenied], [RedirectTo] and
+// [RespondWith]. nil: err is another one. It is for the error handlers of web
+// frameworks.
+func (c *Core) Refusal(ctx context.Context, r *Request, err error) *Response {
+	if !isSteering(err) && !errors.Is(err, ErrNoSession) && !errors.Is(err, ErrAccessDenied) || c.Match(ctx, r) {
+		return nil
+	}
+	return c.Authorize(ctx, r, func(context.Context, *Session) error { return err }).Response
 }
 
 // Match reports whether r is for Latchkey: below the base path, and a route of

@@ -46,21 +46,22 @@ const (
 // one is ErrBodyTooLarge; answer it with status 413 and close the connection.
 func FromHTTP(r *http.Request) (*Request, error) {
 	req := requestHead(r)
-	return req, req.readBody(r, defaultBodyLimit)
+	return req, req.readBody(r.Body, r.ContentLength, defaultBodyLimit)
 }
 
-// readBody reads the body of r, up to limit bytes.
-func (r *Request) readBody(from *http.Request, limit int) error {
-	if from.Body == nil || from.Body == http.NoBody || r.Method == http.MethodGet || r.Method == http.MethodHead {
+// readBody reads the body of r, up to limit bytes. length is what was announced;
+// less than 0: nothing.
+func (r *Request) readBody(from io.Reader, length int64, limit int) error {
+	if from == nil || from == http.NoBody || r.Method == http.MethodGet || r.Method == http.MethodHead {
 		return nil
 	}
 	if mediaType(r.Header.Get("Content-Type")) == formType {
 		limit = min(limit, formBodyLimit)
 	}
-	if from.ContentLength > int64(limit) {
+	if length > int64(limit) {
 		return ErrBodyTooLarge
 	}
-	body, err := io.ReadAll(io.LimitReader(from.Body, int64(limit)+1))
+	body, err := io.ReadAll(io.LimitReader(from, int64(limit)+1))
 	if err != nil {
 		return err
 	}

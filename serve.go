@@ -3,6 +3,7 @@ package latchkey
 import (
 	"context"
 	"errors"
+	"io"
 	"net/http"
 )
 
@@ -37,25 +38,36 @@ func serveHTTP(w http.ResponseWriter, r *http.Request, req *Request, s *setup, f
 // readBodyOf reads the body of r into req, as the configuration allows. false:
 // it cannot be, and that is answered.
 func readBodyOf(w http.ResponseWriter, r *http.Request, req *Request, s *setup) bool {
+	refused := readBody(r.Context(), s, req, r.Body, r.ContentLength)
+	if refused != nil {
+		refused.Send(w)
+	}
+	return refused == nil
+}
+
+// readBody reads a body into r, as the configuration allows. An answer: it
+// cannot be.
+func readBody(ctx context.Context, s *setup, r *Request, body io.Reader, length int64) *Response {
 	limit := defaultBodyLimit
 	if s != nil {
 		limit = s.config.Limits.Body
 	}
-	err := req.readBody(r, limit)
+	err := r.readBody(body, length, limit)
 	switch {
 	case errors.Is(err, ErrBodyTooLarge):
 		if s != nil {
-			s.log.error(r.Context(), bareExchange(s, req, ""), ErrUnknownAction.wrap(err))
+			s.log.error(ctx, bareExchange(s, r, ""), ErrUnknownAction.wrap(err))
 		}
-		w.Header().Set("Connection", "close")
-		jsonText(http.StatusRequestEntityTooLarge, "Request body too large.").Send(w)
+		res := jsonText(http.StatusRequestEntityTooLarge, "Request body too large.")
+		res.Header["Connection"] = []string{"close"}
+		return res
 	case err != nil:
 		if s != nil {
-			s.log.error(r.Context(), bareExchange(s, req, ""), badRequestFor("the body ends too early"))
+			s.log.error(ctx, bareExchange(s, r, ""), badRequestFor("the body ends too early"))
 		}
-		badRequest(req).Send(w)
+		return badRequest(r)
 	}
-	return err == nil
+	return nil
 }
 
 // answer is the way of every request below the base path: what it is about,

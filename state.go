@@ -2,7 +2,6 @@ package latchkey
 
 import (
 	"context"
-	"crypto/tls"
 	"errors"
 	"net/http"
 	"reflect"
@@ -15,14 +14,23 @@ type requestState struct {
 	auth *Auth // nil: ContextWithSession has put the session there
 	// header is that of the response. The writer itself is not kept: frameworks
 	// use theirs again, for somebody else.
-	header http.Header
-	r      *http.Request // as it came
+	header  http.Header
+	r       *http.Request   // as it came
+	neutral *neutralRequest // in its place, without net/http
 
 	mu      sync.Mutex
 	known   bool           // who is signed in
 	config  *resolvedSetup // nil: not asked for yet, or the same for every request
 	reading *reading
 	err     error
+}
+
+// neutralRequest is one of a framework without net/http, made when it is needed.
+type neutralRequest struct {
+	ctx  context.Context
+	make func() *Request // nil: it has been asked
+	head *Request        // nil: not made yet, or over
+	csrf string          // the token that a cookie of this response has; empty: none
 }
 
 // resolvedSetup is the configuration that a request has got.
@@ -37,7 +45,7 @@ type stateKey struct{}
 // stateIn is the state in ctx; nil: none, or ctx has named another tenant since.
 func stateIn(ctx context.Context) *requestState {
 	state, _ := ctx.Value(stateKey{}).(*requestState)
-	if state != nil && state.auth != nil && state.auth.tenants != nil && tenantIn(ctx) != tenantIn(state.r.Context()) {
+	if state != nil && state.auth != nil && state.auth.tenants != nil && tenantIn(ctx) != tenantIn(state.context()) {
 		return nil
 	}
 	return state
@@ -45,7 +53,30 @@ func stateIn(ctx context.Context) *requestState {
 
 // isAbout tells whether r is the request of the state, or a part of it.
 func (s *requestState) isAbout(r *Request) bool {
-	return reflect.ValueOf(r.Header).UnsafePointer() == reflect.ValueOf(s.r.Header).UnsafePointer()
+	s.mu.Lock()
+	own := s.request()
+	s.mu.Unlock()
+	return own != nil && reflect.ValueOf(r.Header).UnsafePointer() == reflect.ValueOf(own.Header).UnsafePointer()
+}
+
+// context is that of the request as it came.
+func (s *requestState) context() context.Context {
+	if s.neutral != nil {
+		return s.neutral.ctx
+	}
+	return s.r.Context()
+}
+
+// request is the head of the request; nil: it is over.
+func (s *requestState) request() *Request {
+	n := s.neutral
+	if n == nil {
+		return requestHead(s.r)
+	}
+	if n.make != nil {
+		n.head, n.make = n.make(), nil
+	}
+	return n.head
 }
 
 // concerns: the session is one of a's, or was put there without saying whose.
@@ -72,7 +103,11 @@ func (s *requestState) resolve() (*setup, error) {
 		return s.auth.fixed, nil
 	}
 	if s.config == nil {
-		found, fault := s.auth.findSetup(s.r.Context(), requestHead(s.r))
+		r := s.request()
+		if r == nil {
+			return nil, errOver
+		}
+		found, fault := s.auth.findSetup(s.context(), r)
 		s.config = &resolvedSetup{found, fault}
 	}
 	return s.config.setup, s.config.fault
@@ -94,31 +129,54 @@ func (s *requestState) read() error {
 		return s.err
 	}
 	s.known = true
+	r, ctx := s.request(), s.context()
+	if r == nil {
+		s.err = errOver
+		return s.err
+	}
 	found, fault := s.resolve()
 	if fault != nil {
 		s.err = publicError(fault)
-		logUnread(s.r.Context(), found, fault)
+		logUnread(ctx, found, fault)
 		return s.err
 	}
-	x, err := readingExchange(found, requestHead(s.r))
+	x, err := readingExchange(found, r)
 	if err != nil {
 		s.err = publicError(err)
-		logUnread(s.r.Context(), found, err)
+		logUnread(ctx, found, err)
 		return s.err
 	}
-	addVary(s.header)
-	if found.config.Session.Bearer {
-		addVaryBearer(s.header)
-	}
-	s.reading, s.err = x.readSession(found.in(s.r.Context()), nil)
-	for _, c := range x.cookies.out {
-		addCookie(s.header, c)
-	}
-	if (len(x.cookies.out) > 0 || x.cookies.bearer != nil) && s.header.Get("Cache-Control") == "" {
-		// An answer that depends on who asks must not be shared by a cache.
-		s.header["Cache-Control"] = []string{"private"}
-	}
+	s.reading, s.err = x.readSession(found.in(ctx), nil)
+	s.renew(x)
 	return s.err
+}
+
+// errOver: the framework has gone on to its next request, which has the same
+// memory.
+var errOver = errors.New("latchkey: the request is over: look at the session in its handler")
+
+// renew puts the cookies that keep the session alive into the response.
+func (s *requestState) renew(x *exchange) {
+	h := s.response()
+	addVary(h)
+	if x.setup.config.Session.Bearer {
+		addVaryBearer(h)
+	}
+	for _, c := range x.cookies.out {
+		addCookie(h, c)
+	}
+	if (len(x.cookies.out) > 0 || x.cookies.bearer != nil) && h.Get("Cache-Control") == "" {
+		// An answer that depends on who asks must not be shared by a cache.
+		h["Cache-Control"] = []string{"private"}
+	}
+}
+
+// response is the header of the response.
+func (s *requestState) response() http.Header {
+	if s.header == nil {
+		s.header = http.Header{}
+	}
+	return s.header
 }
 
 // logUnread is for requests whose session could not even be looked for.
@@ -230,34 +288,6 @@ func ContextWithSession(ctx context.Context, s *Session) context.Context {
 		state.reading, state.err = &reading{session: s}, nil
 	}
 	return context.WithValue(ctx, stateKey{}, state)
-}
-
-// LoadSession is [Auth.LoadSession] for frameworks without net/http: a context in
-// which [SessionFrom] reads the session of r when somebody first looks. The
-// cookies that keep it alive go into header, which is the response's: look
-// before it is sent. A ctx that has the session already, of a request on
-// net/http that this is a part of, is returned as it is.
-func (c *Core) LoadSession(ctx context.Context, r *Request, header http.Header) context.Context {
-	if state := stateIn(ctx); state != nil && state.auth == c.auth {
-		return ctx
-	}
-	asHTTP := &http.Request{Method: r.Method, URL: r.URL, Host: r.Host, Header: r.Header, RemoteAddr: r.RemoteAddr}
-	if r.TLS {
-		asHTTP.TLS = new(tls.ConnectionState)
-	}
-	state := &requestState{auth: c.auth, header: header, r: asHTTP.WithContext(ctx)}
-	return context.WithValue(ctx, stateKey{}, state)
-}
-
-// Session is [SessionFrom] with the reason: ErrNoSession for nobody. Any other
-// error is a fault, which has been logged: nothing is known, so treat the
-// request as nobody's. ctx must come from [Core.LoadSession] or a guard.
-func (c *Core) Session(ctx context.Context) (*Session, error) {
-	state := stateIn(ctx)
-	if state == nil || !state.concerns(c.auth) {
-		return nil, ErrNoSession
-	}
-	return state.session()
 }
 
 // setupFor finds the setup for a request: the one that was found before, where

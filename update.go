@@ -30,8 +30,8 @@ var errNoResponse = ErrInvalidConfig.wrap(errors.New("an update gives a session 
 
 // UpdateSession hands data to the token callback, or with stored sessions the
 // session callback, and returns the new session and its cookies. Where the
-// session came as a bearer token, ctx must be one of [Core.LoadSession]: the
-// header of its response gets the Session-Token.
+// session came as a bearer token, ctx must be one of [Core.LoadSession] or
+// [Core.Attach]: the header of its response gets the Session-Token.
 func (c *Core) UpdateSession(ctx context.Context, r *Request, data any) (*Session, []*http.Cookie, error) {
 	x, err := c.reading(ctx, r)
 	if err != nil {
@@ -47,7 +47,7 @@ func (c *Core) UpdateSession(ctx context.Context, r *Request, data any) (*Sessio
 		return nil, nil, fail(ctx, x, ErrInvalidConfig.wrap(err))
 	}
 	if b != nil {
-		if state == nil || state.header == nil {
+		if state == nil || state.auth == nil {
 			return nil, nil, fail(ctx, x, errNoResponse)
 		}
 		b.renews = true
@@ -55,7 +55,7 @@ func (c *Core) UpdateSession(ctx context.Context, r *Request, data any) (*Sessio
 	found, err := x.readSession(ctx, &change{plain})
 	c.auth.settle(ctx, found, err)
 	if b != nil {
-		b.handOver(state.header)
+		b.handOver(state.response())
 	}
 	if err != nil {
 		return nil, x.cookies.out, err

@@ -68,6 +68,11 @@ var frameworkCalls = []frameworkCase{
 	}, func(t *testing.T, f *framework) {
 		c := f.openAs("Ada")
 		answers(t, c.Post("/leave", nil), http.StatusOK, f.url+"/bye and nobody")
+		for _, left := range c.Cookies() { // the guard has renewed the session before
+			if strings.HasSuffix(left.Name, "session-token") {
+				t.Errorf("the browser keeps %s", left.Name)
+			}
+		}
 		if c.Session() != nil {
 			t.Error("somebody is still signed in")
 		}

@@ -1,0 +1,120 @@
+package latchkey
+
+import (
+	"context"
+	"io"
+	"net/http"
+)
+
+// What integrations with frameworks without net/http are built on, beside [Core]:
+// what the context of a request remembers there, and what can be had without
+// turning a request into a [Request].
+
+// LoadSession is [Auth.LoadSession] for frameworks without net/http: a context in
+// which [SessionFrom] reads the session of r when somebody first looks. The
+// cookies that keep it alive go into header, which is the response's: look
+// before it is sent. A ctx that has the session already, of a request on
+// net/http that this is a part of, is returned as it is.
+func (c *Core) LoadSession(ctx context.Context, r *Request, header http.Header) context.Context {
+	if state := stateIn(ctx); state != nil && state.auth == c.auth {
+		return ctx
+	}
+	return context.WithValue(ctx, stateKey{}, &requestState{
+		auth: c.auth, header: header, neutral: &neutralRequest{ctx: ctx, head: r},
+	})
+}
+
+// Attach is [Core.LoadSession] for frameworks whose requests and responses are
+// dear to turn into these: request is called when somebody first looks, once, by
+// whoever that is. It answers nil when the framework has gone on to its next
+// request, which must not be asked about this one: nothing is known then.
+// What the response needs is asked of [Core.Renewal]. A context that is attached
+// stays as it is.
+func (c *Core) Attach(ctx context.Context, request func() *Request) context.Context {
+	if state := stateIn(ctx); state != nil && state.auth == c.auth {
+		return ctx
+	}
+	return context.WithValue(ctx, stateKey{}, &requestState{
+		auth: c.auth, neutral: &neutralRequest{ctx: ctx, make: request},
+	})
+}
+
+// Session is [SessionFrom] with the reason: ErrNoSession for nobody. Any other
+// error is a fault, which has been logged: nothing is known, so treat the
+// request as nobody's. ctx must come from [Core.LoadSession], [Core.Attach] or a
+// guard.
+func (c *Core) Session(ctx context.Context) (*Session, error) {
+	state := stateIn(ctx)
+	if state == nil || !state.concerns(c.auth) {
+		return nil, ErrNoSession
+	}
+	return state.session()
+}
+
+// Renewal is what the response still has to get for the session that somebody
+// looked at in a context of [Core.Attach]: lines of Set-Cookie and Vary, and
+// Cache-Control, which gives way to one that the response has. nil: nothing. It
+// is told once.
+func (c *Core) Renewal(ctx context.Context) http.Header {
+	state := stateIn(ctx)
+	if state == nil || state.auth != c.auth || state.neutral == nil {
+		return nil
+	}
+	state.mu.Lock()
+	defer state.mu.Unlock()
+	header := state.header
+	state.header = nil
+	return header
+}
+
+// MatchPath is [Core.Match] by the escaped path alone. request is asked only where
+// the configuration depends on it; nil: there is none any more.
+func (c *Core) MatchPath(ctx context.Context, path string, request func() *Request) bool {
+	s := c.auth.fixed
+	if s == nil {
+		r := request()
+		if r == nil {
+			return false
+		}
+		s, _ = c.auth.setupOrBlank(ctx, r)
+	}
+	return s != nil && s.config.owns(path)
+}
+
+// ReadBody reads a body into r, up to [Limits].Body, which Respond and the form
+// actions do not look at. length is what the request announced; less than 0:
+// nothing. A response says that the body cannot be read; send it.
+func (c *Core) ReadBody(ctx context.Context, r *Request, body io.Reader, length int64) *Response {
+	s, _ := c.auth.setupOrBlank(ctx, r)
+	return readBody(ctx, s, r, body, length)
+}
+
+// attached is the state of r that ctx remembers; nil: none, or one of net/http,
+// which has other ways.
+func attached(ctx context.Context, c *Core, r *Request) *requestState {
+	state := stateIn(ctx)
+	if state == nil || state.auth != c.auth || state.neutral == nil || !state.isAbout(r) {
+		return nil
+	}
+	return state
+}
+
+// csrfOnce is the token of a response, with its cookie where the browser has none
+// yet and this response has not handed it out.
+func csrfOnce(ctx context.Context, c *Core, x *exchange) (string, []*http.Cookie, error) {
+	state := attached(ctx, c, x.request)
+	if state == nil {
+		x.takeCSRF()
+		return x.csrfToken, x.cookies.out, nil
+	}
+	state.mu.Lock()
+	defer state.mu.Unlock()
+	if given := state.neutral.csrf; given != "" {
+		return given, nil, nil
+	}
+	x.takeCSRF()
+	if len(x.cookies.out) > 0 {
+		state.neutral.csrf = x.csrfToken
+	}
+	return x.csrfToken, x.cookies.out, nil
+}

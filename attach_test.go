@@ -1,0 +1,157 @@
+package latchkey_test
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/latchkeyhq/latchkey"
+)
+
+// A framework without net/http: the session is read when somebody looks, once,
+// and what the response needs is told once.
+func TestAttach(t *testing.T) {
+	s := newPlainSite(t, asTokens)
+	s.signIn()
+	core, asked := s.auth.Core(), 0
+	r := s.neutral("/members")
+	ctx := core.Attach(t.Context(), func() *latchkey.Request { asked++; return r })
+	if asked != 0 || core.Renewal(ctx) != nil || core.Attach(ctx, nil) != ctx {
+		t.Errorf("nobody has looked, and the request was asked for %d times", asked)
+	}
+	pass := func(_ context.Context, found *latchkey.Session) error {
+		if found == nil {
+			return latchkey.ErrNoSession
+		}
+		return nil
+	}
+	for range 2 {
+		if a := core.Authorize(ctx, r, pass); a.Response != nil || a.Session.UserID != plainID || len(a.Cookies) != 0 {
+			t.Errorf("%+v", a)
+		}
+		if found, cookies, err := core.ReadSession(ctx, r); err != nil || found.UserID != plainID || len(cookies) != 0 {
+			t.Errorf("%+v, %v, %v", found, cookies, err)
+		}
+		if found, ok := latchkey.SessionFrom(ctx); !ok || found.UserID != plainID {
+			t.Errorf("%+v", found)
+		}
+	}
+	renewal := core.Renewal(ctx)
+	if asked != 1 || len(renewal["Set-Cookie"]) != 1 || renewal.Get("Vary") != "Cookie" || renewal.Get("Cache-Control") != "private" {
+		t.Errorf("asked %d times: %v", asked, renewal)
+	}
+	if again := core.Renewal(ctx); again != nil {
+		t.Errorf("told twice: %v", again)
+	}
+	if core.Renewal(t.Context()) != nil {
+		t.Error("a context without a request has a renewal")
+	}
+	f, cookies, err := core.Forms(ctx, r)
+	if err != nil || f.Session.UserID != plainID || len(cookies) != 1 {
+		t.Fatalf("%v, %v, %v", f, cookies, err)
+	}
+	if token, cookies, err := core.CSRFToken(ctx, r); err != nil || token != f.CSRFToken || len(cookies) != 0 {
+		t.Errorf("a second token in one response: %s, %v, %v", token, cookies, err)
+	}
+}
+
+// The framework has gone on to another request in the same memory.
+func TestAttachedTooLong(t *testing.T) {
+	s := newPlainSite(t, asTokens)
+	s.signIn()
+	lazy := latchkey.NewFunc(func(context.Context, *latchkey.Request) (*latchkey.Config, error) {
+		c := plainConfig(s.store)
+		return &c, nil
+	})
+	for name, auth := range map[string]*latchkey.Auth{"R-451 one configuration": s.auth, "R-451 one for each request": lazy} {
+		t.Run(name, func(t *testing.T) {
+			ctx := auth.Core().Attach(t.Context(), func() *latchkey.Request { return nil })
+			if found, ok := latchkey.SessionFrom(ctx); ok {
+				t.Errorf("%+v", found)
+			}
+			if _, err := auth.CurrentUser(ctx); err == nil || errors.Is(err, latchkey.ErrNoSession) {
+				t.Errorf("who is signed in is not known: %v", err)
+			}
+			if header := auth.Core().Renewal(ctx); header != nil {
+				t.Errorf("%v", header)
+			}
+			if auth == lazy && auth.Core().MatchPath(ctx, "/auth/session", func() *latchkey.Request { return nil }) {
+				t.Error("a route is found without a configuration")
+			}
+		})
+	}
+}
+
+func TestMatchPath(t *testing.T) {
+	s := newPlainSite(t)
+	none := func() *latchkey.Request { t.Error("the request was asked for"); return nil }
+	for path, want := range map[string]bool{"/auth/session": true, "/auth/mine": false, "/%61uth/session": false, "": false} {
+		if got := s.auth.Core().MatchPath(t.Context(), path, none); got != want {
+			t.Errorf("%q: %t", path, got)
+		}
+	}
+	config := plainConfig(s.store)
+	lazy := latchkey.NewFunc(func(context.Context, *latchkey.Request) (*latchkey.Config, error) { return &config, nil })
+	if !lazy.Core().MatchPath(t.Context(), "/auth/session", func() *latchkey.Request { return s.neutral("/auth/session") }) {
+		t.Error("a configuration of the request's own")
+	}
+}
+
+func TestReadBody(t *testing.T) {
+	s := newPlainSite(t, func(c *latchkey.Config) { c.Limits.Body = 10 })
+	for _, c := range []struct {
+		name, body string
+		length     int64
+		status     int
+	}{
+		{"a body", "name=ada", 8, 0},
+		{"one of no announced length", "name=ada", -1, 0},
+		{"R-221 announced too large", "", 11, http.StatusRequestEntityTooLarge},
+		{"R-221 too large, unannounced", "name=ada+lovelace", -1, http.StatusRequestEntityTooLarge},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			r := s.neutral("/auth/signin")
+			r.Method = http.MethodPost
+			res := s.auth.Core().ReadBody(t.Context(), r, strings.NewReader(c.body), c.length)
+			switch {
+			case c.status == 0 && (res != nil || string(r.Body) != c.body):
+				t.Errorf("%+v, %q", res, r.Body)
+			case c.status != 0 && (res == nil || res.Status != c.status || res.Header.Get("Connection") != "close"):
+				t.Errorf("%+v", res)
+			}
+		})
+	}
+}
+
+// What handlers return is answered as guards would; all other errors are not.
+func TestRefusal(t *testing.T) {
+	s := newPlainSite(t, asTokens)
+	core := s.auth.Core()
+	refusal := func(path string, err error) *latchkey.Response {
+		r := s.neutral(path)
+		return core.Refusal(core.Attach(t.Context(), func() *latchkey.Request { return r }), r, err)
+	}
+	for _, err := range []error{latchkey.ErrNoSession, latchkey.ErrAccessDenied} {
+		if res := refusal("/members", err); res == nil || !strings.HasPrefix(res.Redirect, plainURL+"/auth/signin?") {
+			t.Errorf("%v: %+v", err, res)
+		}
+	}
+	if res := refusal("/members", latchkey.RedirectTo("/elsewhere")); res == nil || res.Redirect != plainURL+"/elsewhere" {
+		t.Errorf("%+v", res)
+	}
+	if res := refusal("/members", latchkey.RespondWith(&latchkey.Response{Status: http.StatusGone})); res == nil || res.Status != http.StatusGone {
+		t.Errorf("%+v", res)
+	}
+	if res := refusal("/members", errors.New("broken")); res != nil {
+		t.Errorf("%+v", res)
+	}
+	if res := refusal("/auth/session", latchkey.ErrNoSession); res != nil {
+		t.Errorf("a route of its own: %+v", res)
+	}
+	s.signIn()
+	if res := refusal("/members", latchkey.ErrAccessDenied); res == nil || res.Status != http.StatusForbidden {
+		t.Errorf("%+v", res)
+	}
+}

@@ -1,0 +1,26 @@
+// Package fiberauth is Latchkey in the types of Fiber v3: routes, guards, sessions
+// and form actions as a [fiber.Handler], everything else as a call with a
+// [fiber.Ctx]. Nothing goes through net/http.
+//
+//	auth, err := latchkey.New(latchkey.Config{…})
+//	…
+//	site := fiberauth.New(auth)
+//	app := fiber.New(fiber.Config{ReadBufferSize: fiberauth.ReadBufferSize})
+//	app.Use(recover.New())
+//	app.Use(site.Middleware()) // the routes, and the session for all that follows
+//	app.Get("/", func(c fiber.Ctx) error {
+//		s, err := site.Session(c) // or latchkey.SessionFrom(c.Context())
+//		…
+//	})
+//	members := app.Group("/members", site.RequireSession())
+//
+// Fiber gives the memory of a request to the next one. What this package hands out
+// is its own: sessions, forms and errors may be kept, and the context c.Context()
+// may be used by goroutines that outlive the handler. A session that nobody has
+// looked at by the end of its request is nobody's then. The [fiber.Ctx] itself is
+// only good for its handler, as ever, also as a context.Context: sessions are in
+// c.Context() and not in c.
+//
+// Who a request comes from, and which host it is for, is decided by
+// [latchkey.Site] alone; TrustProxy and ProxyHeader of Fiber are not asked.
+package fiberauth

@@ -1,0 +1,113 @@
+package fiberauth
+
+import (
+	"context"
+
+	"github.com/gofiber/fiber/v3"
+	"github.com/latchkeyhq/latchkey"
+)
+
+// Mount answers all routes of Latchkey on r: an app, a group, or an app that is
+// mounted below another one. Site.BasePath is the whole path, as browsers see it,
+// with that of the group. Other paths below it are the application's, and so are
+// all that [Auth.Match] does not know. Mount before any handler that takes every
+// path.
+func (a *Auth) Mount(r fiber.Router) { r.Use(a.handle) }
+
+func (a *Auth) handle(c fiber.Ctx) error {
+	if !a.Match(c) {
+		return c.Next()
+	}
+	return a.respond(c)
+}
+
+// respond answers a request for a route of Latchkey's own.
+func (a *Auth) respond(c fiber.Ctx) error {
+	ctx, l := a.attach(c)
+	r, refused := a.withBody(ctx, c, l)
+	if refused != nil {
+		return a.send(ctx, c, refused)
+	}
+	return a.send(ctx, c, a.core.Respond(ctx, r))
+}
+
+// Match reports whether c is for Latchkey: below the base path, and a route of its
+// own that is switched on. Give it to middleware that must not touch those, such
+// as Fiber's csrf: csrf.Config{Next: site.Match}.
+func (a *Auth) Match(c fiber.Ctx) bool {
+	ctx := c.Context()
+	if a.remember != nil {
+		ctx, _ = a.attach(c)
+	}
+	return a.core.MatchPath(ctx, string(c.Request().URI().PathOriginal()), func() *latchkey.Request { return latestOf(c).head(c) })
+}
+
+// Middleware is all of it in one, for a whole site: the routes of Latchkey are
+// answered, all other requests go on with the session in their context, as with
+// [Auth.LoadSession].
+func (a *Auth) Middleware() fiber.Handler {
+	return func(c fiber.Ctx) error {
+		if a.Match(c) {
+			return a.respond(c)
+		}
+		ctx, _ := a.attach(c)
+		return a.next(ctx, c, c.Next)
+	}
+}
+
+// LoadSession makes the session available to what follows, through [Auth.Session]
+// and, from c.Context(), [latchkey.SessionFrom]. It is read when somebody first
+// looks, and then kept alive: the renewed cookie goes into the response. Look
+// before SendStreamWriter, whose function runs beside the response.
+func (a *Auth) LoadSession() fiber.Handler {
+	return func(c fiber.Ctx) error {
+		ctx, _ := a.attach(c)
+		return a.next(ctx, c, c.Next)
+	}
+}
+
+// RequireSession lets only requests of people who are signed in pass. All others
+// are answered as by [latchkey.Auth.RequireSession].
+func (a *Auth) RequireSession() fiber.Handler {
+	return a.Authorize(func(_ fiber.Ctx, s *latchkey.Session) error {
+		if s == nil {
+			return latchkey.ErrNoSession
+		}
+		return nil
+	})
+}
+
+// Authorize is a guard that asks the application. decide gets the session, nil for
+// nobody, and answers as with [latchkey.Auth.Authorize]: nil, [latchkey.RedirectTo],
+// [latchkey.RespondWith], [latchkey.ErrNoSession], [latchkey.ErrAccessDenied].
+func (a *Auth) Authorize(decide func(c fiber.Ctx, s *latchkey.Session) error) fiber.Handler {
+	return func(c fiber.Ctx) error {
+		if a.Match(c) {
+			return a.respond(c)
+		}
+		ctx, l := a.attach(c)
+		access := a.core.Authorize(ctx, l.head(c), func(_ context.Context, s *latchkey.Session) error { return decide(c, s) })
+		if access.Response != nil {
+			return a.send(ctx, c, access.Response)
+		}
+		return a.next(ctx, c, c.Next)
+	}
+}
+
+// ErrorHandler is an error handler for [fiber.Config] that answers handlers which
+// return [latchkey.ErrNoSession], [latchkey.ErrAccessDenied], [latchkey.RedirectTo]
+// or [latchkey.RespondWith] as a guard would. Everything else is for next; nil:
+// [fiber.DefaultErrorHandler].
+func (a *Auth) ErrorHandler(next fiber.ErrorHandler) fiber.ErrorHandler {
+	if next == nil {
+		next = fiber.DefaultErrorHandler
+	}
+	return func(c fiber.Ctx, err error) error {
+		ctx, l := a.attach(c)
+		res := a.core.Refusal(ctx, l.head(c), err)
+		if res == nil {
+			return next(c, err)
+		}
+		return a.send(ctx, c, res)
+	}
+}

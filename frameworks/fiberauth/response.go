@@ -1,0 +1,98 @@
+package fiberauth
+
+import (
+	"context"
+	"net/http"
+
+	"github.com/gofiber/fiber/v3"
+	"github.com/latchkeyhq/latchkey"
+)
+
+// send answers c with res.
+func (a *Auth) send(ctx context.Context, c fiber.Ctx, res *latchkey.Response) error {
+	a.renew(ctx, c)
+	addHeader(c, res.Header)
+	addCookies(c, res.Cookies)
+	status := res.Status
+	if res.Redirect != "" {
+		c.Response().Header.Set(fiber.HeaderLocation, res.Redirect)
+		if status == 0 {
+			status = fiber.StatusFound
+		}
+	}
+	if status == 0 {
+		status = fiber.StatusOK
+	}
+	c.Response().SetBody(res.Body) // a copy: middleware may change it
+	c.Status(status)
+	return nil
+}
+
+// decide puts cookies into a response that is for this browser. They come after
+// those that keep its session alive, since the browser keeps the last.
+func (a *Auth) decide(ctx context.Context, c fiber.Ctx, cookies []*http.Cookie) {
+	a.renew(ctx, c)
+	addVary(c, fiber.HeaderCookie)
+	addCookies(c, cookies)
+}
+
+// next is what follows, and then the cookies that keep the session alive, where
+// somebody looked at it: Fiber sends no header before its handlers are done, so
+// that also a streamed response has them. A panic goes on, with the cookies.
+func (a *Auth) next(ctx context.Context, c fiber.Ctx, handler func() error) error {
+	defer a.renew(ctx, c)
+	return handler()
+}
+
+// renew puts into the response what keeps the session alive.
+func (a *Auth) renew(ctx context.Context, c fiber.Ctx) {
+	if c.IsAbandoned() { // a handler that took too long has it still
+		return
+	}
+	header := a.core.Renewal(ctx)
+	if len(c.Response().Header.Peek(fiber.HeaderCacheControl)) > 0 {
+		delete(header, fiber.HeaderCacheControl)
+	}
+	addHeader(c, header)
+}
+
+// addHeader puts header lines into the response. What else it depends on, and
+// which other cookies it sets, stays.
+func addHeader(c fiber.Ctx, header http.Header) {
+	to := &c.Response().Header
+	for name, lines := range header {
+		switch name {
+		case fiber.HeaderVary:
+			for _, line := range lines {
+				addVary(c, line)
+			}
+			continue
+		case fiber.HeaderSetCookie:
+		default:
+			to.Del(name)
+		}
+		for _, line := range lines {
+			to.Add(name, line)
+		}
+	}
+}
+
+// addVary adds a line of Vary that the response has not.
+func addVary(c fiber.Ctx, line string) {
+	to := &c.Response().Header
+	for _, given := range to.PeekAll(fiber.HeaderVary) {
+		if string(given) == line {
+			return
+		}
+	}
+	to.Add(fiber.HeaderVary, line)
+}
+
+// addCookies puts cookies into the response.
+func addCookies(c fiber.Ctx, cookies []*http.Cookie) {
+	for _, k := range cookies {
+		if line := k.String(); line != "" {
+			c.Response().Header.Add(fiber.HeaderSetCookie, line)
+		}
+	}
+}
