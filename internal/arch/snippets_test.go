@@ -227,7 +227,10 @@ var imported = map[string]string{
 	"mailtext": core + "/mailtext", "memoryadapter": core + "/adapters/memoryadapter", "pgxadapter": core + "/adapters/pgxadapter",
 	"providers": core + "/providers", "sqladapter": core + "/adapters/sqladapter", "sqlstore": core + "/adapters/sqlstore", "ui": core + "/ui", "templui": core + "/ui/templui",
 	"webauthn": core + "/webauthn",
-	"pgxpool":  "github.com/jackc/pgx/v5/pgxpool",
+	"pgxpool":  "github.com/jackc/pgx/v5/pgxpool", "log": "log",
+
+	"ginauth": core + "/frameworks/ginauth", "echoauth": core + "/frameworks/echoauth",
+	"gin": "github.com/gin-gonic/gin", "echo": "github.com/labstack/echo/v5", "chi": "github.com/go-chi/chi/v5", "mux": "github.com/gorilla/mux",
 }
 
 // given is what a reader of a fragment has.

@@ -1,24 +1,16 @@
 package frameworks
 
 import (
-	"log/slog"
 	"net/http"
 	"testing"
 
 	"github.com/go-chi/chi/v5"
 
-	"github.com/latchkeyhq/latchkey"
 	"github.com/latchkeyhq/latchkey/latchkeytest"
 )
 
 func BenchmarkOverhead(b *testing.B) {
-	auth, err := latchkey.New(latchkey.Config{
-		Secrets: []string{"a secret for tests that is long enough"}, Site: latchkey.Site{TrustHost: true}, Providers: []latchkey.Provider{&latchkey.OAuth{ID: "acme", ClientID: "x", ClientSecret: "y", Issuer: "https://id.acme.example", OIDC: true}},
-		Runtime: latchkey.Runtime{Logger: slog.New(slog.DiscardHandler)},
-	}.WithEnv(func(string) string { return "" }))
-	if err != nil {
-		b.Fatal(err)
-	}
+	auth := newAuth(b)
 	page := http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusOK) })
 	b.Run("net/http", func(b *testing.B) {
 		router := http.NewServeMux()

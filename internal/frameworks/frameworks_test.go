@@ -1,6 +1,8 @@
 package frameworks
 
 import (
+	"fmt"
+	"io"
 	"net/http"
 	"strings"
 	"testing"
@@ -10,6 +12,7 @@ import (
 	"github.com/gorilla/mux"
 	"github.com/labstack/echo/v4"
 
+	"github.com/latchkeyhq/latchkey"
 	"github.com/latchkeyhq/latchkey/latchkeytest"
 )
 
@@ -96,7 +99,66 @@ func serveEcho4(t *testing.T, site latchkeytest.FrameworkSite) string {
 	}
 	group := router.Group(site.Group)
 	for _, p := range site.Pages {
-		group.Add(p.Method, p.Path, echo.WrapHandler(handler(auth, p)))
+		addEcho4(group, auth, p)
 	}
 	return site.Serve(t, router)
+}
+
+// addEcho4 puts what Echo wraps in front of a handler of Echo's own.
+func addEcho4(group *echo.Group, auth *latchkey.Auth, p latchkeytest.FrameworkPage) {
+	if p.Guard == latchkeytest.FrameworkSignInAction || p.Guard == latchkeytest.FrameworkSignOutAction {
+		group.Add(p.Method, p.Path, echo.WrapHandler(handler(auth, p)))
+		return
+	}
+	page := func(c echo.Context) error {
+		p.Serve(&visit{auth, c.Response(), auth.Attach(c.Response(), c.Request())})
+		return nil
+	}
+	if p.Guard == latchkeytest.FrameworkUnguarded {
+		group.Add(p.Method, p.Path, page)
+		return
+	}
+	group.Add(p.Method, p.Path, page, echo.WrapMiddleware(func(next http.Handler) http.Handler { return guard(auth, p, next) }))
+}
+
+// The library may have all that is below its base path, but for what the application
+// says more exactly.
+func TestCatchAll(t *testing.T) {
+	mine := http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "mine") })
+	for name, mount := range map[string]func(*latchkey.Auth) http.Handler{
+		"net/http": func(auth *latchkey.Auth) http.Handler {
+			router := http.NewServeMux()
+			router.Handle("/auth/", auth)
+			router.Handle("GET /auth/login", mine)
+			return router
+		},
+		"chi": func(auth *latchkey.Auth) http.Handler {
+			router := chi.NewRouter()
+			router.Handle("/auth/*", auth)
+			router.Method(http.MethodGet, "/auth/login", mine)
+			return router
+		},
+		"gorilla/mux": func(auth *latchkey.Auth) http.Handler {
+			router := mux.NewRouter()
+			router.Handle("/auth/login", mine)
+			router.PathPrefix("/auth/").Handler(auth)
+			return router
+		},
+		"Echo v4": func(auth *latchkey.Auth) http.Handler {
+			router := echo.New()
+			router.Any("/auth/*", echo.WrapHandler(auth))
+			router.GET("/auth/login", echo.WrapHandler(mine))
+			return router
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			c := latchkeytest.NewClient(t, mount(newAuth(t)))
+			c.SignInCredentials(map[string]string{"name": "Ada"})
+			for path, want := range map[string]string{"/auth/login": "200 mine", "/auth/session": `200 {"user":{"name":"Ada"`, "/auth/nothing": "404 <!"} {
+				if p := c.Get(path); !strings.HasPrefix(fmt.Sprintf("%d %s", p.Status, p.Body), want) {
+					t.Errorf("R-452: %s: %d %s", path, p.Status, p.Body)
+				}
+			}
+		})
+	}
 }

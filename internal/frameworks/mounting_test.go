@@ -3,6 +3,7 @@ package frameworks
 import (
 	"context"
 	"io"
+	"log/slog"
 	"net/http"
 	"net/url"
 	"testing"
@@ -11,6 +12,26 @@ import (
 	"github.com/latchkeyhq/latchkey/latchkeytest"
 	"github.com/latchkeyhq/latchkey/ui"
 )
+
+// newAuth lets anybody in who says a name.
+func newAuth(t testing.TB) *latchkey.Auth {
+	t.Helper()
+	auth, err := latchkey.New(latchkey.Config{
+		Secrets: []string{"a secret for tests that is long enough"},
+		Site:    latchkey.Site{AllowedHosts: []string{"127.0.0.1:*"}},
+		Runtime: latchkey.Runtime{Logger: slog.New(slog.DiscardHandler)},
+		Providers: []latchkey.Provider{&latchkey.Credentials{
+			Fields: []latchkey.Field{{Name: "name"}},
+			Authorize: func(_ context.Context, typed map[string]string, _ *latchkey.Request) (*latchkey.User, error) {
+				return &latchkey.User{ID: typed["name"], Name: typed["name"]}, nil
+			},
+		}},
+	}.WithEnv(func(string) string { return "" }))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return auth
+}
 
 // authOf is what a site is mounted with.
 func authOf(site latchkeytest.FrameworkSite) *latchkey.Auth {
