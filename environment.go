@@ -122,11 +122,6 @@ func chosen(field, ofCatalogue, variable string) string {
 	return field
 }
 
-// providerEnv reads a variable of a provider.
-func providerEnv(getenv func(string) string, id, what string) string {
-	return getenv(providerVariable(id, what))
-}
-
 // providerVariable is AUTH_<ID>_<what>: the id in upper case, - as _.
 func providerVariable(id, what string) string {
 	return "AUTH_" + strings.ToUpper(strings.ReplaceAll(id, "-", "_")) + "_" + what

@@ -19,9 +19,10 @@ func (p *OAuth) prepare(s *setup, getenv func(string) string) (preparedProvider,
 	o := &oauthProvider{OAuth: *p}
 	setDefault(&o.Name, o.ID)
 	o.Scopes, o.Checks, o.CallbackParams = slices.Clone(p.Scopes), slices.Clone(p.Checks), slices.Clone(p.CallbackParams)
-	o.ClientID = chosen(p.ClientID, p.catalogue.clientID, providerEnv(getenv, p.ID, "ID"))
-	o.ClientSecret = chosen(p.ClientSecret, p.catalogue.clientSecret, providerEnv(getenv, p.ID, "SECRET"))
-	o.Issuer = chosen(p.Issuer, p.catalogue.issuer, providerEnv(getenv, p.ID, "ISSUER"))
+	variable := providerVariable(p.ID, "")
+	o.ClientID = chosen(p.ClientID, p.catalogue.clientID, getenv(variable+"ID"))
+	o.ClientSecret = chosen(p.ClientSecret, p.catalogue.clientSecret, getenv(variable+"SECRET"))
+	o.Issuer = chosen(p.Issuer, p.catalogue.issuer, getenv(variable+"ISSUER"))
 	if p.Derive != nil {
 		if err := p.Derive(&o.OAuth); err != nil {
 			return o, ErrInvalidProvider.wrapFor(o.ID, fmt.Errorf("%w%s", err, o.unset()))

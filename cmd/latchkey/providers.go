@@ -79,7 +79,13 @@ func (p *program) showProvider(r ready) error {
 	if callback == "" {
 		callback = "https://{your site}/auth/callback/"
 	}
-	text := fmt.Sprintf("%s (%s)\n\nWrite\n\n\tproviders.%s(latchkey.OAuth{})\n\nSet\n\n\t%s=\n\t%s=\n", r.Name, r.kind(), r.function(), r.variable("ID"), r.variable("SECRET"))
+	text := fmt.Sprintf("%s (%s)\n\nWrite\n\n\tproviders.%s(latchkey.OAuth{})\n\nSet\n\n", r.Name, r.kind(), r.function())
+	if !r.hasClientID() {
+		text += "\t" + r.variable("ID") + "=\n"
+	}
+	if r.ClientAuth != latchkey.ClientAuthNone {
+		text += "\t" + r.variable("SECRET") + "=\n"
+	}
 	switch {
 	case r.needsIssuer():
 		text += "\t" + r.variable("ISSUER") + "=\n"
@@ -121,6 +127,12 @@ func (r ready) derived() latchkey.OAuth {
 		_ = d.Derive(&d)
 	}
 	return d
+}
+
+// hasClientID: there is nothing to be given by the provider.
+func (r ready) hasClientID() bool {
+	d := *r.OAuth
+	return d.Derive != nil && d.Derive(&d) == nil && d.ClientID != ""
 }
 
 func (r ready) needsIssuer() bool {

@@ -36,6 +36,21 @@ type definition struct {
 		Background string `json:"bg"`
 	} `json:"brand"`
 	HasQuirks bool `json:"has_quirks"`
+
+	Options        []option        `json:"options"`
+	EndpointsFrom  *string         `json:"endpoints_derived_from"` // what the endpoints follow from; null: nothing
+	ProfileMapping *profileMapping `json:"profile_mapping"`        // null: it looks at more than the profile
+	Quirks         []string        `json:"quirks"`
+	CallbackParams []string        `json:"callback_params"` // that the token request repeats
+	VerifiesEmail  string          `json:"verifies_email"`  // yes, no, or unknown: then email_verified counts
+	MappingDefault bool            `json:"profile_mapping_is_default"`
+}
+
+// option is something to choose: a field of latchkey.OAuth, or a function or
+// constant of package providers.
+type option struct {
+	Name     string `json:"name"`
+	Required bool   `json:"required"`
 }
 
 // profileField is a member of a profile; dots lead into objects, [] into lists.
@@ -54,7 +69,6 @@ func (r ready) definition() definition {
 		Params: map[string]string{}, Checks: p.Checks, ChecksDeclared: p.Checks != nil,
 		FromIDToken: p.OIDC && !p.ProfileFromUserInfo && p.FetchProfile == nil,
 		Fields:      fieldsOf("", reflect.TypeOf(r.Profile)),
-		HasQuirks:   p.FetchProfile != nil || p.Transport != nil || p.ResponseMode != "",
 	}
 	if p.Scopes == nil {
 		d.Scope = "openid profile email"
@@ -74,7 +88,52 @@ func (r ready) definition() definition {
 		d.Params[name] = p.Authorization.Params.Get(name)
 	}
 	d.Brand.Background = p.Style.Color
+	r.describe(&d, &p)
 	return d
+}
+
+// describe adds what is known of a definition's code by looking at it.
+func (r ready) describe(d *definition, p *latchkey.OAuth) {
+	if d.Issuer != nil {
+		d.Options = append(d.Options, option{"Issuer", d.NeedsIssuer})
+	}
+	for _, name := range r.Options {
+		d.Options = append(d.Options, option{name, name == "BungieProfile"})
+	}
+	if r.Authorization.URL == "" && r.Derive != nil {
+		d.EndpointsFrom = orNull("issuer")
+	}
+	d.ProfileMapping, d.MappingDefault = mappingOf(p.Identify, reflect.TypeOf(r.Profile)), p.Identify == nil
+	d.CallbackParams = p.CallbackParams
+	d.VerifiesEmail = map[latchkey.EmailTrust]string{latchkey.EmailProven: "yes", latchkey.EmailUnproven: "no"}[p.VerifiesEmail]
+	d.VerifiesEmail = cmp.Or(d.VerifiesEmail, "unknown")
+	d.Quirks = quirksOf(p)
+	d.HasQuirks = len(d.Quirks) > 0
+}
+
+// quirksOf says where a provider strays from the standards.
+func quirksOf(p *latchkey.OAuth) []string {
+	list := []string{}
+	for _, quirk := range []struct {
+		applies bool
+		text    string
+	}{
+		{p.Protocol.Begin != nil, "It speaks a protocol of its own instead of OAuth 2."},
+		{p.Transport != nil, "Token requests, their answers or the headers of calls stray from the standard."},
+		{p.FetchProfile != nil, "The profile takes other calls than one for userinfo with a bearer token."},
+		{p.ResponseMode == "form_post", "It posts its callback from its own site, which takes cookies of SameSite None, and https."},
+		{p.Authorization.Fragment != "", "The authorization URL ends in the fragment #" + p.Authorization.Fragment + "."},
+		{len(p.CallbackParams) > 0, "The token request repeats " + strings.Join(p.CallbackParams, ", ") + " of the callback."},
+		{p.ClientIDParam != "", "The client id is also sent as " + p.ClientIDParam + "."},
+		{p.MatchIssuer != nil, "Its issuer depends on the person."},
+		{p.NewClientSecret != nil, "The client secret is made afresh."},
+		{p.KeepTokens != nil, "Not all of its tokens are the person's, and only theirs are stored."},
+	} {
+		if quirk.applies {
+			list = append(list, quirk.text)
+		}
+	}
+	return list
 }
 
 // endpoint is a URL; for the authorization endpoint the parameters are apart.

@@ -1,0 +1,122 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"reflect"
+	"strconv"
+	"strings"
+
+	"github.com/latchkeyhq/latchkey"
+)
+
+// profileMapping says of which members of a profile a user is made. Paths are those
+// of profile_fields, members joined by + stand one after the other, and what follows
+// "else" counts where the others are missing. null: of none.
+type profileMapping struct {
+	ID    *string `json:"id"`
+	Name  *string `json:"name"`
+	Email *string `json:"email"`
+	Image *string `json:"image"`
+}
+
+// mappingOf finds the mapping of a definition by giving it a profile in which every
+// value is another one, and by taking away what it has used. nil: it refuses that.
+func mappingOf(identify func(latchkey.Grant) (latchkey.Identity, error), t reflect.Type) *profileMapping {
+	if identify == nil {
+		return &profileMapping{
+			ID: orNull("sub, else id"), Name: orNull("name, else nickname, else preferred_username"),
+			Email: orNull("email"), Image: orNull("picture"),
+		}
+	}
+	probe := probe{missing: map[string]bool{}}
+	var found [4][]string
+	for range 8 { // more alternatives than any has
+		probe.paths = nil
+		profile, _ := probe.value(t, "").(map[string]any)
+		who, err := identify(latchkey.Grant{Profile: profile})
+		if err != nil {
+			return nil
+		}
+		used := false
+		for i, text := range []string{who.Subject, who.Name, who.Email, who.Image} {
+			if paths := probe.in(text); len(paths) > 0 {
+				found[i] = append(found[i], strings.Join(paths, " + "))
+				for _, path := range paths {
+					probe.missing[path], used = true, true
+				}
+			}
+		}
+		if !used {
+			break
+		}
+	}
+	return &profileMapping{ID: choice(found[0]), Name: choice(found[1]), Email: choice(found[2]), Image: choice(found[3])}
+}
+
+func choice(alternatives []string) *string { return orNull(strings.Join(alternatives, ", else ")) }
+
+// probe makes profiles whose values tell where they stood.
+type probe struct {
+	missing map[string]bool
+	paths   []string // of the values, each with its place as its mark
+}
+
+// mark is a number that stands for a path.
+func (p *probe) mark(path string) string {
+	p.paths = append(p.paths, path)
+	return strconv.Itoa(770000 + len(p.paths))
+}
+
+// in are the paths whose values stand in a text.
+func (p *probe) in(text string) (paths []string) {
+	for i, path := range p.paths {
+		if strings.Contains(text, strconv.Itoa(770001+i)) {
+			paths = append(paths, path)
+		}
+	}
+	return paths
+}
+
+func (p *probe) value(t reflect.Type, path string) any {
+	if t.Kind() == reflect.Pointer {
+		t = t.Elem()
+	}
+	if p.missing[path] {
+		return nil
+	}
+	switch t.Kind() {
+	case reflect.Struct:
+		return p.object(t, path)
+	case reflect.Slice:
+		return []any{p.value(t.Elem(), path+"[]")}
+	case reflect.Map:
+		return map[string]any{}
+	case reflect.Bool:
+		return true
+	case reflect.Int, reflect.Int32, reflect.Int64, reflect.Float64:
+		return json.Number(p.mark(path))
+	case reflect.String:
+		if t.PkgPath() == "encoding/json" {
+			return json.Number(p.mark(path))
+		}
+	}
+	return "https://mark.example/" + p.mark(path)
+}
+
+func (p *probe) object(t reflect.Type, path string) any {
+	members := map[string]any{}
+	for _, f := range reflect.VisibleFields(t) {
+		name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
+		if f.Anonymous || name == "" || name == "-" {
+			continue
+		}
+		if value := p.value(f.Type, strings.TrimPrefix(fmt.Sprintf("%s.%s", path, name), ".")); value != nil {
+			members[name] = value
+		}
+	}
+	if len(members) == 0 {
+		return "https://mark.example/" + p.mark(path) // a time
+	}
+	return members
+}
