@@ -99,7 +99,10 @@ func (f *framework) stream(path string, guard FrameworkGuard, early bool) {
 func proveStream(t *testing.T, f *framework, cookieWith string) {
 	t.Helper()
 	c := f.openAs("Ada")
-	req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, f.url+"/stream", http.NoBody)
+	defer f.release() // or the server would wait for ever
+	ctx, cancel := context.WithTimeout(t.Context(), clientTimeout/3)
+	defer cancel()
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, f.url+"/stream", http.NoBody)
 	ok(t, err)
 	c.attach(req, false, false)
 	res, err := c.http.Do(req)
@@ -108,7 +111,7 @@ func proveStream(t *testing.T, f *framework, cookieWith string) {
 	first := make([]byte, len("first"))
 	_, err = io.ReadFull(res.Body, first)
 	ok(t, err)
-	close(f.received)
+	f.release()
 	rest, err := io.ReadAll(res.Body)
 	ok(t, err)
 	if string(first) != "first" || string(rest) != "here is Ada" {

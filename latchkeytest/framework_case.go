@@ -51,12 +51,14 @@ type framework struct {
 	url    string
 	prefix string // in front of all paths, as browsers see them
 
-	received chan struct{} // closed when the browser has the first part of a stream
+	received chan struct{} // closed by release, when the browser has the first part of a stream
+	release  func()
 }
 
 func newFramework(t *testing.T) *framework {
 	t.Helper()
 	f := &framework{t: t, issuer: NewIssuer(t), store: &countingStore{Adapter: memoryadapter.New(memoryadapter.Options{})}, received: make(chan struct{})}
+	f.release = sync.OnceFunc(func() { close(f.received) })
 	f.config = latchkey.Config{
 		Secrets: []string{"a secret for tests that is long enough"},
 		Site:    latchkey.Site{AllowedHosts: []string{"127.0.0.1:*"}},

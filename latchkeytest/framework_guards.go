@@ -71,6 +71,24 @@ var frameworkGuards = []frameworkCase{
 		answers(t, f.openAs("Kurt").Get("/members"), http.StatusInternalServerError, "")
 		answers(t, f.openAs("Haskell").Get("/members"), http.StatusInternalServerError, "")
 	}},
+	{"a bearer token opens what a cookie would, where that is switched on", func(f *framework) {
+		f.config.Session.Bearer = true
+		f.members(new(tally), FrameworkRequireSession, nil)
+	}, func(t *testing.T, f *framework) {
+		cookie := f.openAs("Ada").Cookie("authjs.session-token")
+		if cookie == nil {
+			t.Fatal("no session to show")
+		}
+		c := f.open()
+		p := c.Fetch("GET", "/members", nil, http.Header{"Authorization": {"Bearer " + cookie.Value}})
+		if answers(t, p, http.StatusOK, "here is Ada"); len(p.Header.Values("Set-Cookie")) > 0 {
+			t.Errorf("a native app gets %q", p.Header.Values("Set-Cookie"))
+		}
+		p = c.Fetch("GET", "/members", nil, http.Header{"Authorization": {"Bearer " + cookie.Value + "x"}})
+		if answers(t, p, http.StatusUnauthorized, ""); p.Header.Get("WWW-Authenticate") == "" {
+			t.Error("a refusal does not say how to sign in")
+		}
+	}},
 	{"a session is asked for once, and never unless somebody looks", func(f *framework) {
 		f.config.Session.Strategy = latchkey.DatabaseSessions
 		f.config.Providers = f.config.Providers[:1] // passwords need the other kind of session

@@ -125,6 +125,21 @@ func TestHookInFrontOfTheRouter(t *testing.T) {
 	}
 }
 
+// A guard in front of everything answers the routes as well, mounted or not.
+func TestGuardAlone(t *testing.T) {
+	sessions, e := newSessions(t), quiet()
+	e.Use(sessions.RequireSession())
+	e.GET("/members", func(c *echo.Context) error { return c.String(http.StatusOK, "mine") })
+	c := latchkeytest.NewClient(t, e)
+	if p := c.Get("/members"); p.Status != http.StatusFound {
+		t.Errorf("R-452: a stranger gets %d", p.Status)
+	}
+	c.SignInCredentials(map[string]string{"name": "Ada"})
+	if p := c.Get("/members"); string(p.Body) != "mine" {
+		t.Errorf("R-452: a member gets %d %s", p.Status, p.Body)
+	}
+}
+
 func TestCatchAll(t *testing.T) {
 	sessions, e := newSessions(t), quiet()
 	e.Any("/auth/*", sessions.Handler())

@@ -87,6 +87,21 @@ func TestHookAndUnknownRoutes(t *testing.T) {
 	}
 }
 
+// A guard in front of everything answers the routes as well, mounted or not.
+func TestGuardAlone(t *testing.T) {
+	sessions, router := newSessions(t), newRouter()
+	router.Use(sessions.RequireSession())
+	router.GET("/members", func(c *gin.Context) { c.String(http.StatusOK, "mine") })
+	c := latchkeytest.NewClient(t, router)
+	if p := c.Get("/members"); p.Status != http.StatusFound {
+		t.Errorf("R-452: a stranger gets %d", p.Status)
+	}
+	c.SignInCredentials(map[string]string{"name": "Ada"})
+	if p := c.Get("/members"); string(p.Body) != "mine" {
+		t.Errorf("R-452: a member gets %d %s", p.Status, p.Body)
+	}
+}
+
 func TestCatchAll(t *testing.T) {
 	sessions, router := newSessions(t), newRouter()
 	router.Any("/auth/*path", sessions.Handler())
