@@ -231,6 +231,8 @@ var imported = map[string]string{
 
 	"ginauth": core + "/frameworks/ginauth", "echoauth": core + "/frameworks/echoauth",
 	"gin": "github.com/gin-gonic/gin", "echo": "github.com/labstack/echo/v5", "chi": "github.com/go-chi/chi/v5", "mux": "github.com/gorilla/mux",
+	"connectauth": core + "/frameworks/connectauth", "grpcauth": core + "/frameworks/grpcauth",
+	"connect": "connectrpc.com/connect", "grpc": "google.golang.org/grpc",
 }
 
 // given is what a reader of a fragment has.

@@ -1,0 +1,214 @@
+package grpcauth
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"net/url"
+	"strings"
+
+	"google.golang.org/genproto/googleapis/rpc/errdetails"
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/credentials"
+	"google.golang.org/grpc/metadata"
+	"google.golang.org/grpc/peer"
+	"google.golang.org/grpc/status"
+
+	"github.com/latchkeyhq/latchkey"
+)
+
+// Reasons of google.rpc.ErrorInfo, whose domain is [Domain].
+const (
+	Domain             = "latchkey"
+	ReasonNoSession    = "NO_SESSION"    // with Unauthenticated: sign in, or get another token
+	ReasonAccessDenied = "ACCESS_DENIED" // with PermissionDenied: signing in again would not help
+)
+
+// Auth is a [latchkey.Auth] in gRPC's types. Get one from [New]. It is safe for
+// concurrent use.
+type Auth struct {
+	auth *latchkey.Auth
+}
+
+// New is auth, however it was made, in gRPC's types. What [latchkey.NewFunc] and
+// [latchkey.NewTenants] ask about a request is the call: its metadata as headers,
+// the method as path, the authority as host.
+func New(auth *latchkey.Auth) *Auth { return &Auth{auth} }
+
+// Auth is the way out of gRPC: routes and guards for net/http, users.
+func (a *Auth) Auth() *latchkey.Auth { return a.auth }
+
+// LoadSession puts the session into the context of each call, for
+// [latchkey.SessionFrom], and refuses nobody. A call that never looks costs next
+// to nothing.
+func (a *Auth) LoadSession() *Guard { return &Guard{auth: a.auth} }
+
+// RequireSession lets only calls of people who are signed in pass. Methods that
+// public names are for everybody: "/acme.v1.Notes/List" is one, and
+// "/grpc.health.v1.Health/", with a slash at the end, all of a service.
+func (a *Auth) RequireSession(public ...string) *Guard {
+	return a.Authorize(func(_ context.Context, _ string, s *latchkey.Session) error {
+		if s == nil {
+			return latchkey.ErrNoSession
+		}
+		return nil
+	}, public...)
+}
+
+// Authorize asks decide whether a call may pass; it gets the method, such as
+// "/acme.v1.Notes/List", and the session, nil for nobody. nil lets the call pass.
+// An error with a status of its own (package status) is sent as it is.
+// ErrNoSession, and any other error about nobody, is Unauthenticated;
+// ErrAccessDenied is PermissionDenied; any other error is Internal, which tells the
+// caller nothing more and interceptors around this one everything, by
+// errors.Unwrap. Streams are judged once, before their first message. For public
+// see [Auth.RequireSession]; decide is not asked about those.
+func (a *Auth) Authorize(decide func(ctx context.Context, method string, s *latchkey.Session) error, public ...string) *Guard {
+	g := &Guard{auth: a.auth, decide: decide, public: make(map[string]bool, len(public))}
+	for _, name := range public {
+		g.public[name] = true
+	}
+	return g
+}
+
+// Guard is a pair of server interceptors. Get one from [Auth.LoadSession],
+// [Auth.RequireSession] or [Auth.Authorize]. It is safe for concurrent use.
+type Guard struct {
+	auth   *latchkey.Auth
+	decide func(ctx context.Context, method string, s *latchkey.Session) error // nil: everybody may pass
+	public map[string]bool                                                     // methods, and services with a slash at the end
+}
+
+// Unary is a [grpc.UnaryServerInterceptor].
+func (g *Guard) Unary(ctx context.Context, req any, info *grpc.UnaryServerInfo, handler grpc.UnaryHandler) (any, error) {
+	core, outer := g.auth.Core(), ctx
+	ctx = core.Attach(ctx, func() *latchkey.Request { return requestOf(outer, info.FullMethod) })
+	if err := g.judge(ctx, info.FullMethod); err != nil {
+		send(outer, core.Renewal(ctx))
+		return nil, err
+	}
+	res, err := handler(ctx, req)
+	send(outer, core.Renewal(ctx))
+	return res, err
+}
+
+// Stream is a [grpc.StreamServerInterceptor].
+func (g *Guard) Stream(srv any, stream grpc.ServerStream, info *grpc.StreamServerInfo, handler grpc.StreamHandler) error {
+	s := &sessionStream{ServerStream: stream, core: g.auth.Core()}
+	s.ctx = s.core.Attach(stream.Context(), func() *latchkey.Request { return requestOf(stream.Context(), info.FullMethod) })
+	err := g.judge(s.ctx, info.FullMethod)
+	if err == nil {
+		err = handler(srv, s)
+	}
+	s.giveHeader() // if nothing has been sent
+	return err
+}
+
+// sessionStream is a stream with the session in its context. What reading it has
+// to say goes out with the first message.
+type sessionStream struct {
+	grpc.ServerStream
+
+	ctx  context.Context //nolint:containedctx // that of the stream, as grpc.ServerStream has one
+	core *latchkey.Core
+}
+
+func (s *sessionStream) Context() context.Context { return s.ctx }
+
+func (s *sessionStream) SendMsg(m any) error {
+	s.giveHeader()
+	return s.ServerStream.SendMsg(m)
+}
+
+func (s *sessionStream) SendHeader(md metadata.MD) error {
+	s.giveHeader()
+	return s.ServerStream.SendHeader(md)
+}
+
+// giveHeader is in vain once the header was sent, which is nobody's fault.
+func (s *sessionStream) giveHeader() {
+	if header := s.core.Renewal(s.ctx); len(header) > 0 {
+		_ = s.ServerStream.SetHeader(metadataOf(header))
+	}
+}
+
+// judge says why a call may not pass.
+func (g *Guard) judge(ctx context.Context, method string) error {
+	if g.decide == nil || g.public[method] || g.public[method[:strings.LastIndexByte(method, '/')+1]] {
+		return nil
+	}
+	s, fault := g.auth.Core().Session(ctx)
+	if fault != nil && !errors.Is(fault, latchkey.ErrNoSession) {
+		return refusal(codes.Unavailable, "The session could not be read.", "", fault)
+	}
+	why := g.decide(ctx, method, s)
+	_, own := errors.AsType[interface {
+		error
+		GRPCStatus() *status.Status
+	}](why)
+	switch {
+	case why == nil, own:
+		return why
+	case s == nil, errors.Is(why, latchkey.ErrNoSession):
+		return refusal(codes.Unauthenticated, "Sign in to call this.", ReasonNoSession, why)
+	case errors.Is(why, latchkey.ErrAccessDenied):
+		return refusal(codes.PermissionDenied, "Access denied.", ReasonAccessDenied, why)
+	}
+	return refusal(codes.Internal, "The call could not be judged.", "", why)
+}
+
+func refusal(code codes.Code, text, reason string, cause error) error {
+	s := status.New(code, text)
+	if reason != "" {
+		if detailed, err := s.WithDetails(&errdetails.ErrorInfo{Reason: reason, Domain: Domain}); err == nil {
+			s = detailed
+		}
+	}
+	return &refused{s, cause}
+}
+
+// refused tells callers a status, and the program its cause.
+type refused struct {
+	status *status.Status
+	cause  error
+}
+
+func (r *refused) Error() string              { return r.status.Message() }
+func (r *refused) Unwrap() error              { return r.cause }
+func (r *refused) GRPCStatus() *status.Status { return r.status }
+
+// requestOf is a call in the types of Latchkey.
+func requestOf(ctx context.Context, method string) *latchkey.Request {
+	r := &latchkey.Request{Method: http.MethodPost, URL: &url.URL{Path: method}}
+	md, _ := metadata.FromIncomingContext(ctx)
+	r.Header = make(http.Header, len(md))
+	for name, values := range md {
+		if name == ":authority" && len(values) > 0 {
+			r.Host = values[0]
+		} else if !strings.HasSuffix(name, "-bin") {
+			r.Header[http.CanonicalHeaderKey(name)] = values
+		}
+	}
+	if caller, ok := peer.FromContext(ctx); ok && caller.Addr != nil {
+		r.RemoteAddr = caller.Addr.String()
+		_, r.TLS = caller.AuthInfo.(credentials.TLSInfo)
+	}
+	return r
+}
+
+// send puts what reading the session has to say into the header of an answer. It
+// is in vain where the method has sent that already.
+func send(ctx context.Context, header http.Header) {
+	if len(header) > 0 {
+		_ = grpc.SetHeader(ctx, metadataOf(header))
+	}
+}
+
+func metadataOf(header http.Header) metadata.MD {
+	md := make(metadata.MD, len(header))
+	for name, values := range header {
+		md[strings.ToLower(name)] = values
+	}
+	return md
+}
