@@ -3,10 +3,12 @@ package pgxadapter
 import (
 	"context"
 	"errors"
+	"sync/atomic"
 	"time"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
+	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/latchkeyhq/latchkey"
 	"github.com/latchkeyhq/latchkey/adapters/sqlstore"
@@ -25,7 +27,7 @@ type conn struct {
 // Exec implements sqlstore.Conn.
 func (c conn) Exec(ctx context.Context, statement string, args ...any) (int64, error) {
 	tag, err := c.on.Exec(ctx, statement, args...)
-	return tag.RowsAffected(), err
+	return tag.RowsAffected(), c.seen(err)
 }
 
 // One implements sqlstore.Conn.
@@ -34,14 +36,39 @@ func (c conn) One(ctx context.Context, statement string, args []any, dest ...any
 	if errors.Is(err, pgx.ErrNoRows) {
 		return latchkey.ErrNotFound
 	}
+	return c.seen(err)
+}
+
+// seen has the pool begin anew where a connection turned out to be unfit: the
+// others most likely are too.
+func (c conn) seen(err error) error {
+	if p, isPool := c.on.(*pool); isPool && sqlstore.Unfit(err) {
+		p.beginAnew()
+	}
 	return err
+}
+
+// pool remembers when it last began anew, so that a database that serves nobody
+// is not stormed with new connections.
+type pool struct {
+	*pgxpool.Pool
+	began atomic.Int64 // in nanoseconds
+}
+
+const betweenBeginnings = time.Second
+
+func (p *pool) beginAnew() {
+	last, now := p.began.Load(), time.Now().UnixNano()
+	if now-last > int64(betweenBeginnings) && p.began.CompareAndSwap(last, now) {
+		p.Reset()
+	}
 }
 
 // Each implements sqlstore.Conn.
 func (c conn) Each(ctx context.Context, statement string, args []any, row func(func(...any) error) error) error {
 	rows, err := c.on.Query(ctx, statement, args...)
 	if err != nil {
-		return err
+		return c.seen(err)
 	}
 	defer rows.Close()
 	for rows.Next() {
@@ -49,11 +76,15 @@ func (c conn) Each(ctx context.Context, statement string, args []any, row func(f
 			return err
 		}
 	}
-	return rows.Err()
+	return c.seen(rows.Err())
 }
 
 // Tx implements sqlstore.Conn.
 func (c conn) Tx(ctx context.Context, f func(sqlstore.Conn) error) error {
+	return c.seen(c.tx(ctx, f))
+}
+
+func (c conn) tx(ctx context.Context, f func(sqlstore.Conn) error) error {
 	tx, err := c.begin(ctx)
 	if err != nil {
 		return err

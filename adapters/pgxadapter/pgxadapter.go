@@ -41,15 +41,15 @@ var (
 	_ latchkey.RevocationStore          = (*Adapter)(nil)
 )
 
-// New returns a store in the pool's database. It asks nothing of it yet: the
+// New returns a store in the database of p. It asks nothing of it yet: the
 // tables are looked at when they are first used, and if they do not fit the layout
 // every call is a [*sqlstore.MisfitError]. The pool stays the caller's, to configure and to close. A Layout that makes no
 // sense is an error.
-func New(pool *pgxpool.Pool, o Options) (*Adapter, error) {
-	if pool == nil {
+func New(p *pgxpool.Pool, o Options) (*Adapter, error) {
+	if p == nil {
 		return nil, errors.New("pgxadapter: no pool")
 	}
-	store, err := sqlstore.New(conn{pool}, sqlstore.Postgres, o.Layout)
+	store, err := sqlstore.New(conn{&pool{Pool: p}}, sqlstore.Postgres, o.Layout)
 	if err != nil {
 		return nil, err
 	}
@@ -71,19 +71,19 @@ func (a *Adapter) Bind(tx pgx.Tx) *Adapter { return &Adapter{a.Store.Bind(conn{t
 // version, or from the schema of Auth.js. It is done as a whole or not at all.
 // Call it from as many instances as you like. See [sqlstore.Migrate] for what
 // it does and for its errors, and [sqlstore.Schema] for the statements.
-func Migrate(ctx context.Context, pool *pgxpool.Pool) error {
-	return sqlstore.Migrate(ctx, conn{pool}, sqlstore.Postgres)
+func Migrate(ctx context.Context, p *pgxpool.Pool) error {
+	return sqlstore.Migrate(ctx, conn{&pool{Pool: p}}, sqlstore.Postgres)
 }
 
 // Check says what [Migrate] would refuse, without changing anything: nil, a
 // [*sqlstore.ViolationError], a [*sqlstore.MisfitError] or
 // [sqlstore.ErrForeignSchema]. It reads whole tables.
-func Check(ctx context.Context, pool *pgxpool.Pool) error {
-	return sqlstore.Check(ctx, conn{pool}, sqlstore.Postgres)
+func Check(ctx context.Context, p *pgxpool.Pool) error {
+	return sqlstore.Check(ctx, conn{&pool{Pool: p}}, sqlstore.Postgres)
 }
 
 // Detect says whose users the current schema of a connection has, and which
 // layout fits their tables. See [sqlstore.Detect].
-func Detect(ctx context.Context, pool *pgxpool.Pool) (sqlstore.Found, error) {
-	return sqlstore.Detect(ctx, conn{pool}, sqlstore.Postgres)
+func Detect(ctx context.Context, p *pgxpool.Pool) (sqlstore.Found, error) {
+	return sqlstore.Detect(ctx, conn{&pool{Pool: p}}, sqlstore.Postgres)
 }

@@ -207,3 +207,29 @@ func TestBindAndNewUser(t *testing.T) {
 		t.Errorf("%d rows", n)
 	}
 }
+
+// TestConnectionsThatCannotServe: connections to a primary that has become a
+// standby answer for ever that they cannot write. The first who meets one is told,
+// and nobody after.
+func TestConnectionsThatCannotServe(t *testing.T) {
+	pool := start(t).migrated(t)
+	a := adapter(t, pool, pgxadapter.Options{})
+	conns := make([]*pgxpool.Conn, 8)
+	for i := range conns {
+		var err error
+		conns[i], err = pool.Acquire(t.Context())
+		ok(t, err)
+		_, err = conns[i].Exec(t.Context(), "SET default_transaction_read_only = on")
+		ok(t, err)
+	}
+	for _, c := range conns {
+		c.Release()
+	}
+	if _, err := a.CreateUser(t.Context(), latchkey.User{Email: "ada@example.com"}); err == nil {
+		t.Fatal("a connection that cannot write was not met")
+	}
+	for range 8 {
+		_, err := a.CreateUser(t.Context(), latchkey.User{})
+		ok(t, err)
+	}
+}

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"math/rand/v2"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/latchkeyhq/latchkey"
@@ -22,7 +23,12 @@ type pool struct {
 	dialect    sqlstore.Dialect
 	statements *statements
 	writer     chan struct{} // SQLite: held by the one writer; nil: there are many
+	emptied    atomic.Int64  // when idle connections were last closed, in nanoseconds
 }
+
+// betweenEmptying keeps a database that serves nobody from being stormed with new
+// connections.
+const betweenEmptying = time.Second
 
 func newPool(db *sql.DB, d sqlstore.Dialect, prepare bool) *pool {
 	p := &pool{db: db, dialect: d, statements: &statements{made: map[string]*sql.Stmt{}}}
@@ -59,13 +65,35 @@ func (p *pool) run(ctx context.Context, statement string, f func(querier) error)
 		}
 		defer p.unlockWriter()
 	}
-	return retryLocked(ctx, func() error {
+	err := retryLocked(ctx, func() error {
 		made, err := p.statements.get(ctx, statement)
 		if err != nil {
 			return err
 		}
 		return f(querier{made, p.db, statement})
 	})
+	return p.seen(ctx, err)
+}
+
+// seen closes the connections that nobody uses where one turned out to be unfit:
+// the others most likely are, and package sql would hand them out for ever. Those
+// in use will be seen when they are used next.
+func (p *pool) seen(ctx context.Context, err error) error {
+	last, now := p.emptied.Load(), time.Now().UnixNano()
+	if !sqlstore.Unfit(err) || now-last < int64(betweenEmptying) || !p.emptied.CompareAndSwap(last, now) {
+		return err
+	}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), maxRollback)
+	defer cancel()
+	for range p.db.Stats().Idle {
+		conn, err := p.db.Conn(ctx)
+		if err != nil {
+			break
+		}
+		_ = conn.Raw(func(any) error { return driver.ErrBadConn })
+		_ = conn.Close()
+	}
+	return err
 }
 
 func (p *pool) lockWriter(ctx context.Context) error {
@@ -84,6 +112,10 @@ func (p *pool) Tx(ctx context.Context, f func(sqlstore.Conn) error) error {
 	if p.dialect == SQLite {
 		return p.sqliteTx(ctx, f)
 	}
+	return p.seen(ctx, p.serverTx(ctx, f))
+}
+
+func (p *pool) serverTx(ctx context.Context, f func(sqlstore.Conn) error) error {
 	tx, err := p.db.BeginTx(ctx, &sql.TxOptions{Isolation: sql.LevelReadCommitted})
 	if err != nil {
 		return err

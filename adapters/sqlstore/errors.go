@@ -24,6 +24,7 @@ const (
 	absent          // there is no such table or column
 	locked          // SQLite: somebody else is writing
 	conflict        // of transactions that got in each other's way this one was chosen to be tried again
+	unfit           // the connection leads to a server that does not serve: a former primary, one that ends, a node outside of its cluster
 )
 
 // Codes are, by dialect in turn: SQLSTATE, MySQL's error numbers, SQLite's
@@ -31,11 +32,15 @@ const (
 var (
 	sqlStates = map[string]fault{
 		"23505": unique, "23503": foreign, "42P01": absent, "42703": absent, "40P01": conflict, "40001": conflict,
+		"25006": unfit, "57P01": unfit, "57P02": unfit, "57P03": unfit,
 		"22P02": malformed, "22003": malformed, "22021": malformed, "22P05": malformed,
 	}
-	mysqlNumbers = map[int]fault{1062: unique, 1586: unique, 1452: foreign, 1216: foreign, 1146: absent, 1054: absent, 1213: conflict, 1205: conflict}
-	sqliteCodes  = map[int]fault{2067: unique, 1555: unique, 787: foreign, 5: locked, 6: locked, 261: locked, 262: locked, 517: locked}
-	sqliteTexts  = map[string]fault{
+	mysqlNumbers = map[int]fault{
+		1062: unique, 1586: unique, 1452: foreign, 1216: foreign, 1146: absent, 1054: absent, 1213: conflict, 1205: conflict,
+		1290: unfit, 1836: unfit, 1047: unfit,
+	}
+	sqliteCodes = map[int]fault{2067: unique, 1555: unique, 787: foreign, 5: locked, 6: locked, 261: locked, 262: locked, 517: locked}
+	sqliteTexts = map[string]fault{
 		"UNIQUE constraint failed": unique, "FOREIGN KEY constraint failed": foreign,
 		"database is locked": locked, "database table is locked": locked, "no such table": absent, "no such column": absent, "has no column named": absent,
 	}
@@ -53,6 +58,11 @@ func is(err error, want fault) bool {
 // Busy reports that somebody else was writing to the file of an SQLite database,
 // and that the statement had no effect.
 func Busy(err error) bool { return is(err, locked) }
+
+// Unfit reports a connection that answers and cannot serve, such as one to a
+// primary that has become a standby. Until it is closed, whoever gets it from a
+// pool fails.
+func Unfit(err error) bool { return is(err, unfit) }
 
 // diagnose finds the kind of an error, and its code for the log. The drivers'
 // own sentences are never repeated: they quote values and connection settings.
