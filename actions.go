@@ -11,6 +11,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/latchkeyhq/latchkey/internal/jsontext"
 	"github.com/latchkeyhq/latchkey/internal/weburl"
 )
 
@@ -35,7 +36,8 @@ import (
 // [FormFailureFrom] and can read the body again. page is the handler that shows
 // the form; nil: the browser is led to the sign-in page with the error, as by the
 // routes. Clients that ask for JSON are told the URL to go to, {"url":…}, or the
-// [FormFailure] as JSON; htmx is told where to go by HX-Redirect.
+// [FormFailure] as JSON; htmx is told where to go by HX-Redirect, and the forms of
+// SvelteKit, use:enhance, by an ActionResult, without a page also after a failure.
 func (a *Auth) SignInAction(page http.Handler) http.Handler {
 	return a.action(page, (*Core).SignInAction)
 }
@@ -160,10 +162,30 @@ func actionDone(r *Request, res *Response) *Response {
 			res.Header = http.Header{}
 		}
 		res.Header["Hx-Redirect"] = []string{to}
+	case isEnhanced(r):
+		res = varied(forSvelteKit(res, ""))
 	case asksForJSON(r):
 		res = varied(asJSON(res))
 	}
 	return res
+}
+
+// isEnhanced: a form of a SvelteKit app that its use:enhance sent, as it does
+// those of Auth.js' own components.
+func isEnhanced(r *Request) bool { return r.Header.Get("X-Sveltekit-Action") == "true" }
+
+// forSvelteKit is an answer as use:enhance reads it, an ActionResult: it follows a
+// redirect, and shows its error page with what went wrong otherwise.
+func forSvelteKit(res *Response, wrong string) *Response {
+	told := jsonBytes(http.StatusOK, nil)
+	if res.Redirect != "" {
+		told.Body = append(jsontext.AppendText([]byte(`{"type":"redirect","status":303,"location":`), res.Redirect), '}')
+	} else {
+		told.Status = res.Status
+		told.Body = append(jsontext.AppendText([]byte(`{"type":"error","error":{"message":`), wrong), "}}"...)
+	}
+	told.Cookies = res.Cookies
+	return noStore(told)
 }
 
 // badInput answers what cannot be understood, and logs it for who writes the
@@ -202,11 +224,14 @@ func failedAction(r *Request, res *Response, f *FormFailure) (*Response, *FormFa
 	if !asksForJSON(r) {
 		return res, f
 	}
-	body, err := json.Marshal(f.wire())
-	if err != nil {
-		return configJSON(), nil
+	told := forSvelteKit(res, strings.Join(f.Messages(), " "))
+	if !isEnhanced(r) {
+		body, err := json.Marshal(f.wire())
+		if err != nil {
+			return configJSON(), nil
+		}
+		told = noStore(jsonBytes(f.Status, body))
 	}
-	told := noStore(jsonBytes(f.Status, body))
 	told.Cookies = res.Cookies
 	if f.wait > 0 {
 		told.Header.Set("Retry-After", strconv.Itoa(f.wait))

@@ -308,6 +308,50 @@ func TestSignOutAction(t *testing.T) {
 	}
 }
 
+// What use:enhance of SvelteKit sends, and reads: an ActionResult.
+func TestActionsOfSvelteKit(t *testing.T) {
+	s := newSite(t)
+	enhanced := []string{"Accept", "application/json", "X-Sveltekit-Action", "true", "Sec-Fetch-Mode", "cors"}
+	page := http.HandlerFunc(func(http.ResponseWriter, *http.Request) { t.Error("the page is shown to a script") })
+	in, out := s.auth.SignInAction(page), s.auth.SignOutAction(page)
+	good := "providerId=crew&username=alice&password=wonderland&redirectTo=/shop"
+	for _, c := range []struct {
+		name   string
+		action http.Handler
+		form   string
+		from   string
+		status int
+		leads  string
+	}{
+		{"a password", in, good, "same-origin", http.StatusOK, "/shop"},
+		{"a wrong password", in, strings.Replace(good, "wonderland", "x", 1), "same-origin", http.StatusOK, "/auth/signin?error=CredentialsSignin&code=credentials"},
+		{"an unknown provider", in, "providerId=nobody", "same-origin", http.StatusOK, "/auth/signin?callbackUrl=https%3A%2F%2Fapp.example%2F&error=Signin"},
+		{"a sign-out", out, "redirectTo=/bye", "same-origin", http.StatusOK, "/bye"},
+		{"R-305 another site", in, good, "cross-site", http.StatusForbidden, ""},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			a := s.newBrowser().act(c.action, "/signin", c.form, append(enhanced, "Sec-Fetch-Site", c.from)...)
+			var result struct {
+				Type, Location string
+				Status         int
+				Error          struct{ Message string }
+			}
+			if err := json.Unmarshal(a.Body.Bytes(), &result); err != nil {
+				t.Fatalf("%d %s", a.Code, a.Body)
+			}
+			if a.Code != c.status || strings.TrimPrefix(result.Location, siteOrigin) != c.leads {
+				t.Errorf("%d %s", a.Code, a.Body)
+			}
+			if c.leads == "" && (result.Type != "error" || result.Error.Message == "") || c.leads != "" && (result.Type != "redirect" || result.Status != http.StatusSeeOther) {
+				t.Errorf("an ActionResult like %s", a.Body)
+			}
+			if a.signsIn() != (c.leads == "/shop") {
+				t.Errorf("signs in: %t", a.signsIn())
+			}
+		})
+	}
+}
+
 func TestCoreActions(t *testing.T) {
 	s := newSite(t)
 	b := s.newBrowser()

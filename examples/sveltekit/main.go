@@ -66,6 +66,7 @@ func newSite(c latchkey.Config, front fs.FS) (http.Handler, error) {
 	}
 	site := http.NewServeMux()
 	site.Handle("GET /api/notes", auth.RequireSession(http.HandlerFunc(notes))) // scripts get status 401
+	site.Handle("POST /signin", auth.SignInAction(nil))                         // where the SignIn component posts
 	site.Handle("GET /", app(front))
 	return auth.Middleware(site), nil
 }
