@@ -67,6 +67,23 @@ var frameworkAnswers = []frameworkCase{
 		answers(t, f.open().Get("/who"), http.StatusOK, "here is nobody")
 		answers(t, c.Get("/who"), http.StatusOK, "here is Ada")
 	}},
+	{"a session that is looked at when its request is over is in no other answer", func(f *framework) {
+		left := make(chan context.Context, 1)
+		f.page("/leave", FrameworkLoadSession, func(c FrameworkContext) {
+			left <- c.Context()
+			c.Write(http.StatusOK, "left")
+		})
+		f.page("/next", FrameworkLoadSession, func(c FrameworkContext) {
+			s, there := latchkey.SessionFrom(<-left)
+			c.Write(http.StatusOK, fmt.Sprint(!there || s.User.Name == "Ada")) // net/http ends the context, and nobody is there
+		})
+	}, func(t *testing.T, f *framework) {
+		answers(t, f.openAs("Ada").Get("/leave"), http.StatusOK, "left")
+		p := f.open().Get("/next")
+		if answers(t, p, http.StatusOK, "true"); len(p.Header.Values("Set-Cookie")) > 0 {
+			t.Errorf("a stranger gets %q", p.Header.Values("Set-Cookie"))
+		}
+	}},
 	{"many people at one time are told apart", func(f *framework) {
 		f.page("/members", FrameworkRequireSession, who)
 		f.page("/who", FrameworkLoadSession, who)

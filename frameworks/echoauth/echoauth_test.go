@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"log/slog"
 	"net/http"
-	"net/http/httptest"
 	"strings"
 	"testing"
 
@@ -158,37 +157,6 @@ func TestMountBesideTheGroup(t *testing.T) {
 		}
 	}()
 	newSessions(t).Mount(quiet().Group("/shop"), "/shop")
-}
-
-// Echo's context and writer are the next request's when the handler has returned.
-func TestLookingTooLate(t *testing.T) {
-	sessions, e := newSessions(t), quiet()
-	late := make(chan context.Context, 1)
-	e.Use(sessions.Middleware())
-	e.GET("/leave", func(c *echo.Context) error {
-		late <- c.Request().Context()
-		return nil
-	})
-	e.GET("/next", func(c *echo.Context) error {
-		if s, there := latchkey.SessionFrom(<-late); !there || s.User.Name != "Ada" {
-			t.Errorf("R-451: %v", s)
-		}
-		return c.String(http.StatusOK, "next")
-	})
-	c := latchkeytest.NewClient(t, e)
-	c.SignInCredentials(map[string]string{"name": "Ada"})
-	cookie := c.Cookie("authjs.session-token")
-	if cookie == nil {
-		t.Fatalf("no session in %v", c.Cookies())
-	}
-	first := httptest.NewRequest(http.MethodGet, "http://127.0.0.1:80/leave", nil)
-	first.Header.Set("Cookie", cookie.Name+"="+cookie.Value)
-	e.ServeHTTP(httptest.NewRecorder(), first)
-	w := httptest.NewRecorder()
-	e.ServeHTTP(w, httptest.NewRequest(http.MethodGet, "http://127.0.0.1:80/next", nil))
-	if len(w.Header()["Set-Cookie"]) != 0 {
-		t.Errorf("R-451: a stranger gets %q", w.Header()["Set-Cookie"])
-	}
 }
 
 func BenchmarkOverhead(b *testing.B) {
