@@ -21,6 +21,10 @@ func (a *Auth) handle(c fiber.Ctx) error {
 	return a.respond(c)
 }
 
+// Handler answers every request that it gets as one for Latchkey, where the base
+// path is all its own: app.Use("/auth", site.Handler()).
+func (a *Auth) Handler() fiber.Handler { return a.respond }
+
 // respond answers a request for a route of Latchkey's own.
 func (a *Auth) respond(c fiber.Ctx) error {
 	ctx, l := a.attach(c)

@@ -6,6 +6,7 @@ import (
 	"io"
 	"net/http"
 	"net/url"
+	"strings"
 	"sync"
 
 	"github.com/gofiber/fiber/v3"
@@ -74,11 +75,30 @@ func headOf(from *fasthttp.RequestCtx) *latchkey.Request {
 		key := http.CanonicalHeaderKey(string(name))
 		header[key] = append(header[key], string(value))
 	}
-	delete(header, "Host") // stands by itself, as in net/http
+	delete(header, fiber.HeaderHost) // stands by itself, as in net/http
+	if lines := cookiesAsSent(h); lines != nil {
+		header[fiber.HeaderCookie] = lines
+	}
 	return &latchkey.Request{
 		Method: string(h.Method()), URL: urlOf(from.Request.URI()), Host: hostOf(from), Header: header,
 		RemoteAddr: from.RemoteAddr().String(), TLS: from.IsTLS(),
 	}
+}
+
+// cookiesAsSent are the cookies before fasthttp took off their quotes. nil:
+// middleware, such as Fiber's encryptcookie, has changed them since.
+func cookiesAsSent(h *fasthttp.RequestHeader) (lines []string) {
+	var sent fasthttp.RequestHeader
+	for name, value := range h.AllInOrder() {
+		if strings.EqualFold(string(name), fiber.HeaderCookie) {
+			lines = append(lines, string(value))
+			sent.AddBytesV(fiber.HeaderCookie, value)
+		}
+	}
+	if !bytes.Equal(sent.Peek(fiber.HeaderCookie), h.Peek(fiber.HeaderCookie)) {
+		return nil
+	}
+	return lines
 }
 
 // hostOf is the host that a request is for: the one of an absolute target wins

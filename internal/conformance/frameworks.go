@@ -11,9 +11,12 @@ import (
 
 	"github.com/gin-gonic/gin"
 	"github.com/go-chi/chi/v5"
+	"github.com/gofiber/fiber/v3"
+	"github.com/gofiber/fiber/v3/middleware/adaptor"
 	"github.com/labstack/echo/v5"
 
 	"github.com/latchkeyhq/latchkey/frameworks/echoauth"
+	"github.com/latchkeyhq/latchkey/frameworks/fiberauth"
 	"github.com/latchkeyhq/latchkey/frameworks/ginauth"
 )
 
@@ -25,6 +28,7 @@ var frameworks = map[string]func(*app, net.Listener) error{
 	"chi":     serveChi,
 	"gin":     serveGin,
 	"echo":    serveEcho,
+	"fiber":   serveFiber,
 }
 
 // chosen is the framework of that name; empty: net/http.
@@ -83,4 +87,18 @@ func serveEcho(a *app, l net.Listener) error {
 		router.Any(path, echo.WrapHandler(http.HandlerFunc(page)))
 	}
 	return serveHTTP(l, router)
+}
+
+// serveFiber has the routes without net/http; what the suite asks of the app itself
+// is the same as everywhere.
+func serveFiber(a *app, l net.Listener) error {
+	router, sessions := fiber.New(fiber.Config{ReadBufferSize: 256 << 10}), fiberauth.New(a.auth)
+	sessions.Mount(router)
+	router.Use(a.basePath, sessions.Handler()) // and what is no route
+	router.All("/_test/*", adaptor.HTTPHandlerFunc(a.test))
+	router.All("/", adaptor.HTTPHandlerFunc(home))
+	for _, path := range append(pages, "/custom/*") {
+		router.All(path, adaptor.HTTPHandlerFunc(page))
+	}
+	return router.Listener(l, fiber.ListenConfig{DisableStartupMessage: true})
 }

@@ -5,14 +5,17 @@ go 1.26.0
 require (
 	github.com/gin-gonic/gin v1.12.0
 	github.com/go-chi/chi/v5 v5.5.0
+	github.com/gofiber/fiber/v3 v3.1.0
 	github.com/labstack/echo/v5 v5.3.1
 	github.com/latchkeyhq/latchkey v0.0.0
 	github.com/latchkeyhq/latchkey/frameworks/echoauth v0.0.0
+	github.com/latchkeyhq/latchkey/frameworks/fiberauth v0.0.0
 	github.com/latchkeyhq/latchkey/frameworks/ginauth v0.0.0
 	github.com/latchkeyhq/latchkey/webauthn v0.0.0
 )
 
 require (
+	github.com/andybalholm/brotli v1.2.0 // indirect
 	github.com/bytedance/gopkg v0.1.3 // indirect
 	github.com/bytedance/sonic v1.15.0 // indirect
 	github.com/bytedance/sonic/loader v0.5.0 // indirect
@@ -29,12 +32,16 @@ require (
 	github.com/go-webauthn/x v0.3.1 // indirect
 	github.com/goccy/go-json v0.10.5 // indirect
 	github.com/goccy/go-yaml v1.19.2 // indirect
+	github.com/gofiber/schema v1.7.0 // indirect
+	github.com/gofiber/utils/v2 v2.0.2 // indirect
 	github.com/golang-jwt/jwt/v5 v5.3.1 // indirect
 	github.com/google/go-tpm v0.9.8 // indirect
 	github.com/google/uuid v1.6.0 // indirect
 	github.com/json-iterator/go v1.1.12 // indirect
+	github.com/klauspost/compress v1.18.4 // indirect
 	github.com/klauspost/cpuid/v2 v2.3.0 // indirect
 	github.com/leodido/go-urn v1.4.0 // indirect
+	github.com/mattn/go-colorable v0.1.14 // indirect
 	github.com/mattn/go-isatty v0.0.20 // indirect
 	github.com/modern-go/concurrent v0.0.0-20180306012644-bacd9c7ef1dd // indirect
 	github.com/modern-go/reflect2 v1.0.2 // indirect
@@ -45,6 +52,8 @@ require (
 	github.com/tinylib/msgp v1.6.4 // indirect
 	github.com/twitchyliquid64/golang-asm v0.15.1 // indirect
 	github.com/ugorji/go/codec v1.3.1 // indirect
+	github.com/valyala/bytebufferpool v1.0.0 // indirect
+	github.com/valyala/fasthttp v1.69.0 // indirect
 	github.com/x448/float16 v0.8.4 // indirect
 	go.mongodb.org/mongo-driver/v2 v2.5.0 // indirect
 	golang.org/x/arch v0.22.0 // indirect
@@ -61,5 +70,7 @@ replace github.com/latchkeyhq/latchkey => ../..
 replace github.com/latchkeyhq/latchkey/webauthn => ../../webauthn
 
 replace github.com/latchkeyhq/latchkey/frameworks/echoauth => ../../frameworks/echoauth
+
+replace github.com/latchkeyhq/latchkey/frameworks/fiberauth => ../../frameworks/fiberauth
 
 replace github.com/latchkeyhq/latchkey/frameworks/ginauth => ../../frameworks/ginauth
