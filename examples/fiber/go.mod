@@ -1,0 +1,34 @@
+module github.com/latchkeyhq/latchkey/examples/fiber
+
+go 1.26.0
+
+require (
+	github.com/gofiber/fiber/v3 v3.1.0
+	github.com/latchkeyhq/latchkey v0.0.0
+	github.com/latchkeyhq/latchkey/frameworks/fiberauth v0.0.0
+)
+
+require (
+	github.com/andybalholm/brotli v1.2.0 // indirect
+	github.com/go-jose/go-jose/v4 v4.1.8 // indirect
+	github.com/gofiber/schema v1.7.0 // indirect
+	github.com/gofiber/utils/v2 v2.0.2 // indirect
+	github.com/google/uuid v1.6.0 // indirect
+	github.com/klauspost/compress v1.18.4 // indirect
+	github.com/mattn/go-colorable v0.1.14 // indirect
+	github.com/mattn/go-isatty v0.0.20 // indirect
+	github.com/philhofer/fwd v1.2.0 // indirect
+	github.com/tinylib/msgp v1.6.4 // indirect
+	github.com/valyala/bytebufferpool v1.0.0 // indirect
+	github.com/valyala/fasthttp v1.69.0 // indirect
+	go.yaml.in/yaml/v3 v3.0.6 // indirect
+	golang.org/x/crypto v0.57.0 // indirect
+	golang.org/x/net v0.58.0 // indirect
+	golang.org/x/sync v0.24.0 // indirect
+	golang.org/x/sys v0.48.0 // indirect
+	golang.org/x/text v0.43.0 // indirect
+)
+
+replace github.com/latchkeyhq/latchkey => ../..
+
+replace github.com/latchkeyhq/latchkey/frameworks/fiberauth => ../../frameworks/fiberauth
