@@ -19,8 +19,15 @@ import (
 // Requests of one connection share their memory. Nobody gets to see anything of
 // another's, however long they keep what they got.
 func TestKeptBeyondTheRequest(t *testing.T) {
+	for name, config := range map[string]fiber.Config{"as it is": {}, "immutable": {Immutable: true}, "streamed": {StreamRequestBody: true}} {
+		t.Run(name, func(t *testing.T) { proveKept(t, config) })
+	}
+}
+
+func proveKept(t *testing.T, config fiber.Config) {
+	t.Helper()
 	auth := newAuth(t)
-	app := fiber.New()
+	app := fiber.New(config)
 	app.Use(auth.Middleware())
 	var sessions []*latchkey.Session
 	var forms []*latchkey.Forms
@@ -39,6 +46,9 @@ func TestKeptBeyondTheRequest(t *testing.T) {
 	})
 	app.Get("/unread", func(c fiber.Ctx) error {
 		contexts = append(contexts, c.Context())
+		if s, ok := latchkey.SessionFrom(c); ok {
+			t.Errorf("R-451: c itself has the session of %s", s.User.Name)
+		}
 		return c.SendString("unread")
 	})
 	at := serve(t, app)

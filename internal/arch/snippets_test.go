@@ -229,8 +229,8 @@ var imported = map[string]string{
 	"webauthn": core + "/webauthn",
 	"pgxpool":  "github.com/jackc/pgx/v5/pgxpool", "log": "log",
 
-	"ginauth": core + "/frameworks/ginauth", "echoauth": core + "/frameworks/echoauth",
-	"gin": "github.com/gin-gonic/gin", "echo": "github.com/labstack/echo/v5", "chi": "github.com/go-chi/chi/v5", "mux": "github.com/gorilla/mux",
+	"ginauth": core + "/frameworks/ginauth", "echoauth": core + "/frameworks/echoauth", "fiberauth": core + "/frameworks/fiberauth",
+	"gin": "github.com/gin-gonic/gin", "fiber": "github.com/gofiber/fiber/v3", "echo": "github.com/labstack/echo/v5", "chi": "github.com/go-chi/chi/v5", "mux": "github.com/gorilla/mux",
 	"connectauth": core + "/frameworks/connectauth", "grpcauth": core + "/frameworks/grpcauth",
 	"connect": "connectrpc.com/connect", "grpc": "google.golang.org/grpc",
 }
