@@ -1,0 +1,23 @@
+module github.com/latchkeyhq/latchkey/examples/grpc
+
+go 1.26.0
+
+require (
+	github.com/latchkeyhq/latchkey v0.0.0
+	github.com/latchkeyhq/latchkey/frameworks/grpcauth v0.0.0
+	google.golang.org/grpc v1.85.0
+	google.golang.org/protobuf v1.36.12
+)
+
+require (
+	github.com/go-jose/go-jose/v4 v4.1.8 // indirect
+	golang.org/x/net v0.60.0 // indirect
+	golang.org/x/sync v0.24.0 // indirect
+	golang.org/x/sys v0.48.0 // indirect
+	golang.org/x/text v0.43.0 // indirect
+	google.golang.org/genproto/googleapis/rpc v0.0.0-20261019180522-ce908d29299b // indirect
+)
+
+replace github.com/latchkeyhq/latchkey => ../..
+
+replace github.com/latchkeyhq/latchkey/frameworks/grpcauth => ../../frameworks/grpcauth
