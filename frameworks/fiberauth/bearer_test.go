@@ -1,0 +1,42 @@
+package fiberauth_test
+
+import (
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/gofiber/fiber/v3"
+	"github.com/latchkeyhq/latchkey"
+)
+
+// A session that comes as a bearer token is read like any other, and the token
+// that takes its place is in the response.
+func TestBearer(t *testing.T) {
+	auth := newAuth(t, func(c *latchkey.Config) { c.Session.Bearer = true })
+	app := fiber.New()
+	app.Use(auth.Middleware())
+	app.Get("/who", auth.RequireSession(), who(auth))
+	app.Post("/update", auth.RequireSession(), func(c fiber.Ctx) error {
+		_, err := auth.UpdateSession(c, nil)
+		return err
+	})
+	siteURL := serve(t, app)
+	token := ""
+	for _, k := range openAs(t, siteURL, "Ada").Cookies() {
+		if strings.HasSuffix(k.Name, "session-token") {
+			token = k.Value
+		}
+	}
+	header := http.Header{"Authorization": {"Bearer " + token}}
+	res := ask(t, nil, http.MethodGet, siteURL+"/who", header, "")
+	if res.StatusCode != http.StatusOK || len(res.Header["Set-Cookie"]) > 0 || !strings.Contains(strings.Join(res.Header["Vary"], ", "), "Authorization") {
+		t.Errorf("status %d, %v", res.StatusCode, res.Header)
+	}
+	res = ask(t, nil, http.MethodPost, siteURL+"/update", header, "")
+	if res.StatusCode != http.StatusOK || res.Header.Get("Session-Token") == "" {
+		t.Errorf("status %d, %v", res.StatusCode, res.Header)
+	}
+	if res := ask(t, nil, http.MethodGet, siteURL+"/who", nil, ""); res.StatusCode == http.StatusOK {
+		t.Errorf("nobody: status %d", res.StatusCode)
+	}
+}
