@@ -329,3 +329,31 @@ func TestBearerIsNotLogged(t *testing.T) {
 		}
 	}
 }
+
+// A token from before HostPrefix is one until the date that cookies have.
+func TestBearerFromBeforeHostPrefix(t *testing.T) {
+	s, ada := newBearerSite(t, revocable)
+	app := ada.shows("Bearer " + appToken(t, ada))
+	site := func(change func(*latchkey.Config)) *latchkey.Auth {
+		c := s.config
+		c.Cookies.HostPrefix = true
+		change(&c)
+		auth, err := latchkey.New(c)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return auth
+	}
+	r := func() *http.Request { return app.request("GET", "/", "", "") }
+	during := site(func(c *latchkey.Config) { c.Cookies.MigrateUntil = s.clock.Now().Add(time.Hour) })
+	if found, err := during.Session(r()); err != nil || found.Via != latchkey.ViaBearer {
+		t.Errorf("R-427 before the date: %+v, %v", found, err)
+	}
+	if _, err := site(func(*latchkey.Config) {}).Session(r()); !errors.Is(err, latchkey.ErrNoSession) {
+		t.Errorf("R-427 without one: %v", err)
+	}
+	s.clock.Advance(2 * time.Hour)
+	if _, err := during.Session(r()); !errors.Is(err, latchkey.ErrNoSession) {
+		t.Errorf("R-427 after the date: %v", err)
+	}
+}
