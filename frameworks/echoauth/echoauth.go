@@ -93,6 +93,37 @@ func (a *Auth) Authorize(decide func(c *echo.Context, s *latchkey.Session) error
 	}
 }
 
+// ErrorHandler is an error handler for [echo.Config] that answers handlers which
+// return [latchkey.ErrNoSession], [latchkey.ErrAccessDenied], [latchkey.RedirectTo]
+// or [latchkey.RespondWith] as a guard would. Everything else, and what comes when
+// the answer is under way, is for next; nil: Echo's own.
+func (a *Auth) ErrorHandler(next echo.HTTPErrorHandler) echo.HTTPErrorHandler {
+	if next == nil {
+		next = echo.DefaultHTTPErrorHandler(false)
+	}
+	return func(c *echo.Context, err error) {
+		if res := a.refusal(c, err); res != nil {
+			res.Send(c.Response())
+			return
+		}
+		next(c, err)
+	}
+}
+
+// refusal is nil for errors that are the application's own.
+func (a *Auth) refusal(c *echo.Context, err error) *latchkey.Response {
+	if under, _ := echo.UnwrapResponse(c.Response()); under != nil && under.Committed {
+		return nil
+	}
+	bare := a.request(c).Clone(c.Request().Context())
+	bare.Body = nil // the handler may have read it
+	head, fault := latchkey.FromHTTP(bare)
+	if fault != nil {
+		return nil
+	}
+	return a.auth.Core().Refusal(bare.Context(), head, err)
+}
+
 // Session is who is signed in, or ErrNoSession. It is read once a request, with
 // any handler in front or none, and kept alive: the renewed cookie goes into the
 // answer. Any other error is a fault: treat the request as nobody's.

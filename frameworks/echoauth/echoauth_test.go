@@ -78,6 +78,56 @@ func TestErrorsOfHandlers(t *testing.T) {
 	}
 }
 
+// A handler may return what a guard would have answered.
+func TestErrorHandler(t *testing.T) {
+	sessions, e := newSessions(t), quiet()
+	e.HTTPErrorHandler = sessions.ErrorHandler(nil)
+	sessions.Mount(e)
+	e.GET("/me", func(c *echo.Context) error {
+		s, err := sessions.Session(c)
+		if err != nil {
+			return err
+		}
+		return c.String(http.StatusOK, s.User.Name)
+	})
+	e.POST("/vote", func(c *echo.Context) error {
+		_ = c.FormValue("choice")
+		return latchkey.ErrAccessDenied
+	})
+	e.GET("/old", func(*echo.Context) error { return latchkey.RedirectTo("/new") })
+	e.GET("/late", func(c *echo.Context) error {
+		return errors.Join(c.String(http.StatusOK, "begun"), latchkey.ErrNoSession)
+	})
+	e.GET("/broken", func(*echo.Context) error { return errors.New("broken") })
+	c := latchkeytest.NewClient(t, e)
+	for _, row := range []struct {
+		name, path string
+		script     bool
+		status     int
+	}{
+		{"people are led to the sign-in page", "/me", false, http.StatusFound},
+		{"scripts are told", "/me", true, http.StatusUnauthorized},
+		{"a redirect", "/old", false, http.StatusFound},
+		{"an answer that is under way stays", "/late", false, http.StatusOK},
+		{"another error is Echo's", "/broken", false, http.StatusInternalServerError},
+	} {
+		get := c.Get
+		if row.script {
+			get = func(path string) *latchkeytest.Page { return c.Fetch(http.MethodGet, path, nil, nil) }
+		}
+		if p := get(row.path); p.Status != row.status {
+			t.Errorf("R-452: %s: %d to %q", row.name, p.Status, p.Header.Get("Location"))
+		}
+	}
+	c.SignInCredentials(map[string]string{"name": "Ada"})
+	if p := c.Get("/me"); string(p.Body) != "Ada" {
+		t.Errorf("R-452: signed in: %d %q", p.Status, p.Body)
+	}
+	if p := c.Post("/vote", map[string][]string{"choice": {"a"}}); p.Status != http.StatusForbidden {
+		t.Errorf("R-452: somebody who may not: %d", p.Status)
+	}
+}
+
 // An answer of the library is an answer to Echo as well: nothing is written twice,
 // and what logs knows the status.
 func TestAnswersAreCommitted(t *testing.T) {
