@@ -35,7 +35,7 @@ func (c *Core) Attach(ctx context.Context, request func() *Request) context.Cont
 		return ctx
 	}
 	return context.WithValue(ctx, stateKey{}, &requestState{
-		auth: c.auth, neutral: &neutralRequest{ctx: ctx, make: request},
+		auth: c.auth, neutral: &neutralRequest{ctx: ctx, make: request, told: true},
 	})
 }
 

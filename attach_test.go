@@ -57,6 +57,38 @@ func TestAttach(t *testing.T) {
 	}
 }
 
+// TestRenewalAfterSignOut is R-463: what the application has decided about the
+// session is not undone by the cookie that would have kept it alive.
+func TestRenewalAfterSignOut(t *testing.T) {
+	for name, decide := range map[string]func(*latchkey.Core, context.Context, *latchkey.Request) ([]*http.Cookie, error){
+		"R-463 sign-out": func(core *latchkey.Core, ctx context.Context, r *latchkey.Request) ([]*http.Cookie, error) {
+			res, err := core.SignOut(ctx, r, latchkey.SignOutOptions{})
+			return res.Cookies, err
+		},
+		"R-463 update": func(core *latchkey.Core, ctx context.Context, r *latchkey.Request) ([]*http.Cookie, error) {
+			_, cookies, err := core.UpdateSession(ctx, r, "news")
+			return cookies, err
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := newPlainSite(t, asTokens)
+			s.signIn()
+			core, r := s.auth.Core(), s.neutral("/members")
+			ctx := core.Attach(t.Context(), func() *latchkey.Request { return r })
+			if _, ok := latchkey.SessionFrom(ctx); !ok {
+				t.Fatal("nobody is signed in")
+			}
+			cookies, err := decide(core, ctx, r)
+			if err != nil || len(cookies) == 0 {
+				t.Fatalf("%v, %v", cookies, err)
+			}
+			if renewal := core.Renewal(ctx); len(renewal["Set-Cookie"]) != 0 || renewal.Get("Vary") != "Cookie" {
+				t.Errorf("%v", renewal)
+			}
+		})
+	}
+}
+
 // The framework has gone on to another request in the same memory.
 func TestAttachedTooLong(t *testing.T) {
 	s := newPlainSite(t, asTokens)

@@ -242,6 +242,15 @@ func (j *journal) samples(t ErrorType) bool {
 	return j.lines[t] <= linesPerSecond
 }
 
+// logUnread is for requests whose session could not even be looked for.
+func logUnread(ctx context.Context, s *setup, err error) {
+	if s == nil {
+		logUnprepared(ctx, err)
+		return
+	}
+	s.log.error(ctx, noSubject{}, err)
+}
+
 // logUnprepared is for errors before there is a configuration to log with.
 func logUnprepared(ctx context.Context, err error) {
 	slog.Default().ErrorContext(ctx, "latchkey: "+redact.Printable(err.Error(), longestText))

@@ -31,6 +31,7 @@ type neutralRequest struct {
 	make func() *Request // nil: it has been asked
 	head *Request        // nil: not made yet, or over
 	csrf string          // the token that a cookie of this response has; empty: none
+	told bool            // the response gets its header by Core.Renewal
 }
 
 // resolvedSetup is the configuration that a request has got.
@@ -179,15 +180,6 @@ func (s *requestState) response() http.Header {
 	return s.header
 }
 
-// logUnread is for requests whose session could not even be looked for.
-func logUnread(ctx context.Context, s *setup, err error) {
-	if s == nil {
-		logUnprepared(ctx, err)
-		return
-	}
-	s.log.error(ctx, noSubject{}, err)
-}
-
 // settle says what the session is from now on: the application has just changed
 // or ended it, and the cookie that came with the request is history.
 func (a *Auth) settle(ctx context.Context, r *reading, err error) {
@@ -198,6 +190,10 @@ func (a *Auth) settle(ctx context.Context, r *reading, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.known, s.reading, s.err = true, r, err
+	if s.neutral != nil && s.neutral.told { // it would come last, and win
+		delete(s.header, "Set-Cookie")
+		delete(s.header, sessionTokenHeader)
+	}
 }
 
 // currentUser is the stored user: what came along with the session, else looked

@@ -106,6 +106,9 @@ func steamID(returnURL string, params url.Values) (string, error) {
 		if !slices.Contains(signed, field) || of(field) == "" {
 			return "", fmt.Errorf("providers: the answer of Steam does not sign %s", field)
 		}
+		if strings.Contains(of(field), "\n") { // what is signed are lines (section 4.1.1)
+			return "", fmt.Errorf("providers: the answer of Steam has a line break in %s", field)
+		}
 	}
 	match := steamIdentity.FindStringSubmatch(of("claimed_id"))
 	switch {
@@ -120,15 +123,14 @@ func steamID(returnURL string, params url.Values) (string, error) {
 }
 
 // confirmSteam has Steam say whether an answer is its own and new (section
-// 11.4.2): it confirms each just once.
+// 11.4.2): it confirms each just once. It is asked about what has been read and
+// nothing else, so that it cannot take another parameter for one of these
+//
 func (a api) confirmSteam(ctx context.Context, params url.Values) error {
-	form := url.Values{}
-	for name, values := range params {
-		if strings.HasPrefix(name, "openid.") {
-			form[name] = values
-		}
+	form := url.Values{"openid.ns": {openID2}, "openid.mode": {"check_authentication"}}
+	for _, field := range append([]string{"signed", "sig"}, steamSigned...) {
+		form.Set("openid."+field, params.Get("openid."+field))
 	}
-	form.Set("openid.mode", "check_authentication")
 	req, err := http.NewRequestWithContext(ctx, http.MethodPost, steamLogin, strings.NewReader(form.Encode()))
 	if err != nil {
 		return err

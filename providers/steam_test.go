@@ -9,6 +9,7 @@ import (
 	"io"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -26,6 +27,7 @@ type steam struct {
 	mu        sync.Mutex
 	confirmed map[string]bool // nonces
 	asked     int
+	about     url.Values // what Steam was asked to confirm last
 }
 
 const steamUser = "https://steamcommunity.com/openid/id/76561197960435530"
@@ -63,6 +65,7 @@ func (s *steam) RoundTrip(r *http.Request) (*http.Response, error) {
 		s.asked++
 		body, _ := io.ReadAll(r.Body)
 		form, _ := url.ParseQuery(string(body))
+		s.about = form
 		nonce := form.Get("openid.response_nonce")
 		valid := form.Get("openid.mode") == "check_authentication" && form.Get("openid.sig") == s.sign(form) && !s.confirmed[nonce]
 		s.confirmed[nonce] = true
@@ -135,6 +138,10 @@ func TestSteamAnswers(t *testing.T) {
 			q.Set("openid.signed", "signed,op_endpoint,claimed_id,identity,return_to,assoc_handle")
 			q.Set("openid.sig", p.sign(q))
 		},
+		"a line break": func(p *steam, q url.Values) {
+			q.Set("openid.assoc_handle", "1234567890\nclaimed_id:"+steamUser)
+			q.Set("openid.sig", p.sign(q))
+		},
 		"confirmed before":  func(p *steam, q url.Values) { p.confirmed[q.Get("openid.response_nonce")] = true },
 		"a question":        func(_ *steam, q url.Values) { q.Set("openid.mode", "checkid_setup") },
 		"nothing of OpenID": func(_ *steam, q url.Values) { keepOnly(q, "state") },
@@ -146,6 +153,27 @@ func TestSteamAnswers(t *testing.T) {
 				t.Errorf("R-443 error %q, %d sign-ins; log: %s", p.Error(), len(s.arrived), s.log)
 			}
 		})
+	}
+}
+
+// TestSteamIsAskedAboutWhatIsRead is R-464: a parameter that Steam might take for
+// another one does not get there.
+func TestSteamIsAskedAboutWhatIsRead(t *testing.T) {
+	peer, s, answer := steamVisit(t)
+	for _, name := range []string{"openid.Claimed_id", "OPENID.claimed_id", "openid.claimed_id ", "openid.claimed_id[]", "openid_claimed_id", "openid.ax.mode"} {
+		answer.Set(name, steamUser+"1")
+	}
+	s.comeFromSteam(answer)
+	for name := range peer.about {
+		switch field := strings.TrimPrefix(name, "openid."); {
+		case len(peer.about[name]) != 1:
+			t.Errorf("R-464 %s is repeated", name)
+		case !slices.Contains([]string{"ns", "mode", "signed", "sig", "op_endpoint", "claimed_id", "identity", "return_to", "response_nonce", "assoc_handle"}, field):
+			t.Errorf("R-464 Steam is asked about %q", name)
+		}
+	}
+	if len(s.arrived) != 1 || peer.asked != 1 {
+		t.Errorf("R-464 %d sign-ins, Steam was asked %d times", len(s.arrived), peer.asked)
 	}
 }
 

@@ -3,8 +3,10 @@ package connectauth
 import (
 	"context"
 	"errors"
+	"fmt"
 	"net/http"
 	"net/url"
+	"runtime/debug"
 	"slices"
 	"strings"
 
@@ -57,7 +59,7 @@ func (a *Auth) RequireSession(public ...string) connect.Interceptor {
 // A [connect.Error] is sent as it is. ErrNoSession, and any other error about
 // nobody, is CodeUnauthenticated; ErrAccessDenied is CodePermissionDenied; any
 // other error is CodeInternal, which tells the caller nothing more and
-// interceptors around this one everything, by errors.Unwrap. Streams are judged
+// interceptors around this one everything, by errors.Unwrap. A panic is such an error. Streams are judged
 // once, before their first message. For public see [Auth.RequireSession]; decide
 // is not asked about those.
 func (a *Auth) Authorize(decide func(ctx context.Context, procedure string, s *latchkey.Session) error, public ...string) connect.Interceptor {
@@ -122,7 +124,10 @@ func (i *interceptor) judge(ctx context.Context, procedure string) error {
 	if fault != nil && !errors.Is(fault, latchkey.ErrNoSession) {
 		return connect.NewError(connect.CodeUnavailable, &hiddenError{"The session could not be read.", fault})
 	}
-	why := i.decide(ctx, procedure, s)
+	why, fault := i.ask(ctx, procedure, s)
+	if fault != nil {
+		return connect.NewError(connect.CodeInternal, &hiddenError{"The call could not be judged.", fault})
+	}
 	own, ok := errors.AsType[*connect.Error](why)
 	switch {
 	case why == nil:
@@ -135,6 +140,16 @@ func (i *interceptor) judge(ctx context.Context, procedure string) error {
 		return refusal(connect.CodePermissionDenied, ReasonAccessDenied, &hiddenError{"Access denied.", why})
 	}
 	return connect.NewError(connect.CodeInternal, &hiddenError{"The call could not be judged.", why})
+}
+
+// ask is decide. Its panic is a fault, so that it refuses this one call.
+func (i *interceptor) ask(ctx context.Context, procedure string, s *latchkey.Session) (why, fault error) {
+	defer func() {
+		if p := recover(); p != nil {
+			fault = fmt.Errorf("panic: %v\n\n%s", p, debug.Stack())
+		}
+	}()
+	return i.decide(ctx, procedure, s), nil
 }
 
 func refusal(code connect.Code, reason string, err error) *connect.Error {

@@ -322,6 +322,26 @@ func TestAuthorize(t *testing.T) {
 	}
 }
 
+// TestPanickingGuard is R-462: what decide does not expect refuses one call.
+func TestPanickingGuard(t *testing.T) {
+	s := newServer(t, func(a *connectauth.Auth) connect.Interceptor {
+		return a.Authorize(func(_ context.Context, _ string, found *latchkey.Session) error {
+			if found.UserID != "ada" { // forgets that there may be nobody
+				return latchkey.ErrAccessDenied
+			}
+			return nil
+		})
+	})
+	for name, protocol := range protocols() {
+		for kind, call := range s.kinds(overHTTP2(), protocol) {
+			a := call(kind, nil)
+			if code, reason := reasonOf(t, a.err); code != connect.CodeInternal || reason != "" || strings.Contains(a.err.Error(), "nil pointer") {
+				t.Errorf("R-462 %s, %s: %v", name, kind, a.err)
+			}
+		}
+	}
+}
+
 func TestPublicServices(t *testing.T) {
 	s := newServer(t, func(a *connectauth.Auth) connect.Interceptor { return a.RequireSession(service) })
 	for kind, call := range s.kinds(overHTTP2(), connect.WithGRPC()) {

@@ -78,6 +78,8 @@ func headOf(from *fasthttp.RequestCtx) *latchkey.Request {
 	delete(header, fiber.HeaderHost) // stands by itself, as in net/http
 	if lines := cookiesAsSent(h); lines != nil {
 		header[fiber.HeaderCookie] = lines
+	} else if len(header[fiber.HeaderCookie]) > 0 {
+		header[fiber.HeaderCookie] = []string{namedCookies(h)}
 	}
 	return &latchkey.Request{
 		Method: string(h.Method()), URL: urlOf(from.Request.URI()), Host: hostOf(from), Header: header,
@@ -99,6 +101,24 @@ func cookiesAsSent(h *fasthttp.RequestHeader) (lines []string) {
 		return nil
 	}
 	return lines
+}
+
+// namedCookies is the Cookie header of now without cookies that have no name. fasthttp
+// writes "=name=value" as "name=value", and any host of the site, and any on plain
+// http, may set such a cookie for all of them, whatever prefix the name has.
+func namedCookies(h *fasthttp.RequestHeader) string {
+	var line []byte
+	for name, value := range h.Cookies() {
+		if len(name) == 0 {
+			continue
+		}
+		if len(line) > 0 {
+			line = append(line, "; "...)
+		}
+		line = append(append(line, name...), '=')
+		line = append(line, value...)
+	}
+	return string(line)
 }
 
 // hostOf is the host that a request is for: the one of an absolute target wins

@@ -97,6 +97,44 @@ func raw(t *testing.T, host, request string) string {
 	return string(answer)
 }
 
+// TestNamelessCookies is R-461: a cookie without a name is no session, whatever its
+// value looks like.
+func TestNamelessCookies(t *testing.T) {
+	app := fiber.New()
+	auth := newAuth(t)
+	app.Use("/changed", func(c fiber.Ctx) error {
+		c.Request().Header.SetCookie("more", "of it") // as Fiber's encryptcookie does
+		return c.Next()
+	})
+	app.Use(auth.Middleware())
+	app.Get("/who", who(auth))
+	app.Get("/changed/who", who(auth))
+	siteURL := serve(t, app)
+	host := strings.TrimPrefix(siteURL, "http://")
+	planted := ""
+	for _, k := range openAs(t, siteURL, "mallory").Cookies() {
+		if strings.Contains(k.Name, "session-token") {
+			planted = k.Name + "=" + k.Value
+		}
+	}
+	for _, c := range []struct{ name, cookies, want string }{
+		{"the session", planted, "here is mallory"},
+		{"the session beside one without a name", "=x; y; " + planted, "here is mallory"},
+		{"R-461 no name", "=" + planted, "here is nobody"},
+		{"R-461 two", "==" + planted, "here is nobody"},
+		{"R-461 a space for a name", " =" + planted, "here is nobody"},
+		{"R-461 in quotes", "=\"" + planted + "\"", "here is nobody"},
+		{"R-461 behind another", "a=b; =" + planted, "here is nobody"},
+	} {
+		for _, path := range []string{"/who", "/changed/who"} {
+			answer := raw(t, host, "GET "+path+" HTTP/1.1\r\nHost: "+host+"\r\nCookie: "+c.cookies+"\r\nConnection: close\r\n\r\n")
+			if _, body, _ := strings.Cut(answer, "\r\n\r\n"); body != c.want {
+				t.Errorf("%s, %s: %q, want %q", c.name, path, body, c.want)
+			}
+		}
+	}
+}
+
 // Which host a request is for is Site's to say, and no absolute target or header
 // gets around it.
 func TestHost(t *testing.T) {

@@ -3,8 +3,10 @@ package grpcauth
 import (
 	"context"
 	"errors"
+	"fmt"
 	"net/http"
 	"net/url"
+	"runtime/debug"
 	"strings"
 
 	"google.golang.org/genproto/googleapis/rpc/errdetails"
@@ -62,7 +64,7 @@ func (a *Auth) RequireSession(public ...string) *Guard {
 // ErrNoSession, and any other error about nobody, is Unauthenticated;
 // ErrAccessDenied is PermissionDenied; any other error is Internal, which tells the
 // caller nothing more and interceptors around this one everything, by
-// errors.Unwrap. Streams are judged once, before their first message. For public
+// errors.Unwrap. A panic is such an error. Streams are judged once, before their first message. For public
 // see [Auth.RequireSession]; decide is not asked about those.
 func (a *Auth) Authorize(decide func(ctx context.Context, method string, s *latchkey.Session) error, public ...string) *Guard {
 	g := &Guard{auth: a.auth, decide: decide, public: make(map[string]bool, len(public))}
@@ -142,7 +144,10 @@ func (g *Guard) judge(ctx context.Context, method string) error {
 	if fault != nil && !errors.Is(fault, latchkey.ErrNoSession) {
 		return refusal(codes.Unavailable, "The session could not be read.", "", fault)
 	}
-	why := g.decide(ctx, method, s)
+	why, fault := g.ask(ctx, method, s)
+	if fault != nil {
+		return refusal(codes.Internal, "The call could not be judged.", "", fault)
+	}
 	_, own := errors.AsType[interface {
 		error
 		GRPCStatus() *status.Status
@@ -156,6 +161,17 @@ func (g *Guard) judge(ctx context.Context, method string) error {
 		return refusal(codes.PermissionDenied, "Access denied.", ReasonAccessDenied, why)
 	}
 	return refusal(codes.Internal, "The call could not be judged.", "", why)
+}
+
+// ask is decide. Its panic is a fault, since nothing around it would keep the
+// program alive.
+func (g *Guard) ask(ctx context.Context, method string, s *latchkey.Session) (why, fault error) {
+	defer func() {
+		if p := recover(); p != nil {
+			fault = fmt.Errorf("panic: %v\n\n%s", p, debug.Stack())
+		}
+	}()
+	return g.decide(ctx, method, s), nil
 }
 
 func refusal(code codes.Code, text, reason string, cause error) error {

@@ -315,6 +315,30 @@ func TestAuthorize(t *testing.T) {
 	}
 }
 
+// TestPanickingGuard is R-462: what decide does not expect refuses one call, and
+// the program lives on.
+func TestPanickingGuard(t *testing.T) {
+	s := newServer(t, func(a *grpcauth.Auth) *grpcauth.Guard {
+		return a.Authorize(func(_ context.Context, _ string, found *latchkey.Session) error {
+			if found.UserID != "ada" { // forgets that there may be nobody
+				return latchkey.ErrAccessDenied
+			}
+			return nil
+		})
+	})
+	for kind, call := range s.kinds() {
+		if code, reason := reasonOf(call(nil).err); code != codes.Internal || reason != "" {
+			t.Errorf("R-462 %s: %v, %q", kind, code, reason)
+		}
+	}
+	guard := grpcauth.New(s.auth).Authorize(func(context.Context, string, *latchkey.Session) error { panic("a slip") })
+	ctx := metadata.NewIncomingContext(t.Context(), metadata.Pairs(":authority", strings.TrimPrefix(s.browser.URL, "http://")))
+	_, err := guard.Unary(ctx, nil, &grpc.UnaryServerInfo{FullMethod: service + "UnaryCall"}, nil)
+	if cause := errors.Unwrap(err); status.Code(err) != codes.Internal || strings.Contains(err.Error(), "slip") || cause == nil || !strings.Contains(cause.Error(), "a slip") {
+		t.Errorf("R-462 %v", err)
+	}
+}
+
 // A session is looked at when a method asks, and then kept alive, also where the
 // method fails.
 func TestLoadSession(t *testing.T) {
