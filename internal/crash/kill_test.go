@@ -46,6 +46,18 @@ func other(by driver) driver {
 	return bySQL
 }
 
+// killed is what the connections of jobs are called.
+const killed = "killed"
+
+// settle waits until the database has done what killed processes asked of it:
+// their last commit may still be under way.
+func (l *ledger) settle(t *testing.T) {
+	t.Helper()
+	for l.count(t, "SELECT count(*) FROM pg_stat_activity WHERE application_name = $1", killed) > 0 {
+		time.Sleep(time.Millisecond)
+	}
+}
+
 // newJob is for somebody new. Flows for people who are signed in begin with
 // that, on an instance that lives on.
 func (g *ground) newJob(t *testing.T, f flow, by driver) *job {
@@ -53,7 +65,7 @@ func (g *ground) newJob(t *testing.T, f flow, by driver) *job {
 	g.newest++
 	p := g.issuer.Provider()
 	j := &job{
-		Flow: f, By: by, DSN: g.ledger.dsn, Issuer: p.Issuer, ClientID: p.ClientID, ClientSecret: p.ClientSecret,
+		Flow: f, By: by, DSN: g.ledger.dsn + " application_name=" + killed, Issuer: p.Issuer, ClientID: p.ClientID, ClientSecret: p.ClientSecret,
 		Person: g.newest, Email: emailOf(g.newest), Cookies: map[string]string{},
 	}
 	if f == mailLink {
@@ -193,6 +205,7 @@ func TestKill(t *testing.T) {
 		f, by, moment := flows[random.IntN(len(flows))], drivers[round%2], moments[random.IntN(len(moments))]
 		j := g.newJob(t, f, by)
 		stage := j.kill(t, moment, time.Duration(random.Float64()*float64(paces[way{f, by}][moment])))
+		g.ledger.settle(t)
 		tally[fmt.Sprintf("%-14s  killed when %-7s  left %s", f, stage, g.judge(t, j))]++
 		g.retry(t, j)
 		if t.Failed() {
