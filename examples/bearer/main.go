@@ -50,14 +50,13 @@ func newSite(c latchkey.Config) (http.Handler, error) {
 }
 
 // isOurApp: a code may be sent there. The port of a desktop app or command-line
-// program is its own choice (RFC 8252, section 7.3).
+// program is its own choice (RFC 8252, section 7.3), and nothing else is.
 func isOurApp(redirectURI string) bool {
 	u, err := url.Parse(redirectURI)
 	if err != nil {
 		return false
 	}
-	loopback := u.Scheme == "http" && u.Hostname() == "127.0.0.1" && u.User == nil
-	return loopback && u.Path == "/signed-in" || redirectURI == "com.example.notes:/signed-in"
+	return redirectURI == "http://127.0.0.1:"+u.Port()+"/signed-in" || redirectURI == "com.example.notes:/signed-in"
 }
 
 var question = template.Must(template.New("").Parse(`<!doctype html><html lang="en"><title>Sign in to Notes</title>

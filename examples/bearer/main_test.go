@@ -42,9 +42,11 @@ func TestApp(t *testing.T) {
 	if p := browser.Fetch("POST", page, nil, http.Header{"Origin": {"https://evil.example"}, "Sec-Fetch-Site": {"cross-site"}}); p.Status != http.StatusForbidden {
 		t.Errorf("another site answers it: %d", p.Status)
 	}
-	elsewhere := strings.Replace(page, "49152", "49152@evil.example", 1)
-	if p := browser.Fetch("POST", elsewhere, nil, nil); p.Status != http.StatusBadRequest {
-		t.Errorf("a code for somebody else: %d", p.Status)
+	for _, other := range []string{"49152@evil.example", "49152%2Fx%3F", "49152/signed-in?code=mine&x="} {
+		elsewhere := strings.Replace(page, "49152", url.QueryEscape(other), 1)
+		if p := browser.Fetch("POST", elsewhere, nil, nil); p.Status != http.StatusBadRequest {
+			t.Errorf("a code for somebody else, %s: %d", other, p.Status)
+		}
 	}
 	back, err := url.Parse(browser.Post(page, nil).Header.Get("Location"))
 	if err != nil || back.Host != "127.0.0.1:49152" || back.Query().Get("state") != "the app's own" {

@@ -58,7 +58,10 @@ func (a *Auth) Mount(r Router) {
 // Handler answers every request that it gets as one for Latchkey, where the base
 // path is all its own: router.Any("/auth/*path", sessions.Handler()).
 func (a *Auth) Handler() gin.HandlerFunc {
-	return func(c *gin.Context) { a.auth.ServeHTTP(c.Writer, a.request(c)) }
+	return func(c *gin.Context) {
+		a.auth.ServeHTTP(c.Writer, a.request(c))
+		c.Abort()
+	}
 }
 
 // Middleware answers the routes of Latchkey and hands on all other requests with
@@ -186,5 +189,6 @@ func (a *Auth) action(page gin.HandlerFunc, action func(http.Handler) http.Handl
 			})
 		}
 		action(again).ServeHTTP(c.Writer, a.request(c))
+		c.Abort()
 	}
 }

@@ -236,3 +236,18 @@ func BenchmarkOverhead(b *testing.B) {
 	}
 	latchkeytest.FrameworkOverhead(b, site(), site(sessions.Middleware()))
 }
+
+// What has been answered is answered: no handler behind it in the chain runs.
+func TestAnswersEndTheChain(t *testing.T) {
+	sessions, router := newSessions(t), gin.New()
+	ran := 0
+	after := func(*gin.Context) { ran++ }
+	router.POST("/login", sessions.SignInAction(nil), after)
+	router.Any("/auth/*path", sessions.Handler(), after)
+	c := latchkeytest.NewClient(t, router)
+	c.Post("/login", nil)
+	c.Get("/auth/session")
+	if ran != 0 {
+		t.Errorf("R-452: %d handlers ran behind an answer", ran)
+	}
+}
