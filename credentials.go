@@ -59,7 +59,7 @@ func (p *credentialsProvider) receive(ctx context.Context, x *exchange) (outcome
 		return outcome{}, ErrUnknownAction.wrap(errors.New("credentials come by POST"))
 	}
 	if !x.csrfVerified {
-		return outcome{}, errNoCSRF
+		return outcome{}, noCSRF(x)
 	}
 	fields, ok := p.typed(x)
 	if !ok {

@@ -2,6 +2,7 @@ package latchkey
 
 import (
 	"errors"
+	"fmt"
 	"net/http"
 	"net/url"
 	"strings"
@@ -12,7 +13,20 @@ import (
 // token|hash, the form holds the token. Beside it stand the browser's own
 // signals, which an attacker's page cannot forge.
 
-var errNoCSRF = ErrMissingCSRF.wrap(errors.New("the form has no valid csrfToken, or its cookie is missing"))
+var errNoCSRF = errors.New("the form has no valid csrfToken, or its cookie is missing")
+
+// noCSRF refuses a form that nothing vouches for.
+func noCSRF(x *exchange) error { return ErrMissingCSRF.wrap(withOrigin(x, errNoCSRF)) }
+
+// withOrigin adds to err, for the log, which origin the browser names where that
+// is not the site's, as behind a proxy for development.
+func withOrigin(x *exchange, err error) error {
+	from := x.request.Header.Get("Origin")
+	if from == "" || strings.EqualFold(from, x.origin.Text) {
+		return err
+	}
+	return fmt.Errorf("%w; the browser says it is from %q, while the site is %s", err, cut(from, 64), x.origin.Text)
+}
 
 // takeCSRF finds or makes this browser's token, and checks the one posted.
 func (x *exchange) takeCSRF() {
@@ -96,9 +110,9 @@ func refuseForeign(x *exchange, form url.Values, skip bool) error {
 	valid := len(given) > 0 && equalText(given[len(given)-1], token) && x.setup.validCSRF(token, hash)
 	switch from := sentFrom(x.request.Header, x.origin.Text); {
 	case from == "cross-site", from == "same-site" && (!valid || x.setup.config.Strict.RefuseSameSite):
-		return errForeign
+		return withOrigin(x, errForeign)
 	case len(given) > 0 && !valid && from != "same-origin":
-		return errNoCSRF
+		return noCSRF(x)
 	}
 	return nil
 }

@@ -216,7 +216,7 @@ func (p *emailProvider) receive(ctx context.Context, x *exchange) (outcome, erro
 			return outcome{response: res}, err
 		}
 		if !x.csrfVerified {
-			return outcome{}, ErrMissingCSRF.wrapFor(p.ID, errors.New("the confirmation has no valid csrfToken"))
+			return outcome{}, ErrMissingCSRF.wrapFor(p.ID, withOrigin(x, errNoCSRF))
 		}
 		token, email = firstOf(x.field("token"), token), firstOf(x.field("email"), email)
 	}

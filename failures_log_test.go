@@ -201,3 +201,48 @@ func TestLevels(t *testing.T) {
 		}
 	})
 }
+
+// What keeps a newcomer out is named where only the operator reads it.
+func TestLogNamesWhereARequestComesFrom(t *testing.T) {
+	from := func(b *browser, origin, site string) *answer {
+		b.header = http.Header{"Origin": {origin}, "Sec-Fetch-Site": {site}}
+		return b.do(http.MethodPost, "/auth/signout", formContentType, "")
+	}
+	for name, c := range map[string]struct {
+		origin, site string
+		want         bool
+	}{
+		"a proxy for development": {"http://localhost:5173", "same-origin", true},
+		"another site":            {"https://evil.example", "cross-site", true},
+		"the site itself":         {siteOrigin, "none", false},
+		"no word of the browser":  {"", "", false},
+	} {
+		t.Run("R-321 "+name, func(t *testing.T) {
+			s := newSite(t)
+			b, before := s.newBrowser(), len(s.log.records(t))
+			a := from(b, c.origin, c.site)
+			said := fmt.Sprint(s.logged(before))
+			if strings.Contains(said, fmt.Sprintf("%q, while the site is %s", c.origin, siteOrigin)) != c.want || !strings.Contains(said, "MissingCSRF") {
+				t.Errorf("log: %s", said)
+			}
+			if c.origin != siteOrigin && c.origin != "" && strings.Contains(fmt.Sprint(a.Header(), a.Body), c.origin) {
+				t.Errorf("the visitor reads %s", a.Body)
+			}
+		})
+	}
+	for host, want := range map[string]bool{"127.0.0.1:41731": true, "[::1]:8080": true, "www.app.example:8080": true, "evil.example:8080": false, "evil.example": false, "[::2]": false} {
+		t.Run("R-321 host "+host, func(t *testing.T) {
+			s := newSite(t, func(c *latchkey.Config) {
+				c.Site = latchkey.Site{AllowedHosts: []string{"127.0.0.1", "[::1]", "*.app.example"}}
+			})
+			b, before := s.newBrowser(), len(s.log.records(t))
+			r := b.request(http.MethodGet, "/auth/session", "", "")
+			r.Host = host
+			b.serve(s.auth, r)
+			name := host[:max(strings.LastIndexByte(host, ':'), 0)]
+			if said := fmt.Sprint(s.logged(before)); strings.Contains(said, fmt.Sprintf("a port, which has to be named: %q", name+":*")) != want || !strings.Contains(said, "not allowed") {
+				t.Errorf("log: %s", said)
+			}
+		})
+	}
+}

@@ -62,7 +62,7 @@ func (x *exchange) post(ctx context.Context) (*Response, error) {
 	switch x.action {
 	case "signin", "signout", "session", "account":
 		if !x.csrfVerified {
-			return nil, errNoCSRF
+			return nil, noCSRF(x)
 		}
 	}
 	switch x.action {

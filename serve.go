@@ -103,7 +103,7 @@ func (x *exchange) serve(ctx context.Context) (same *exchange, res *Response, er
 		}
 	}()
 	if x.isCrossSite() {
-		x.setup.log.error(ctx, x, errForeign)
+		x.setup.log.error(ctx, x, withOrigin(x, errForeign))
 		return x, crossSite(ctx, x), nil
 	}
 	res, err = x.route(ctx)

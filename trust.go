@@ -44,7 +44,7 @@ func (t *hostTrust) originOf(r *Request) (weburl.Origin, error) {
 	}
 	origin := weburl.NewOrigin(scheme, host)
 	if !t.allows(origin) {
-		return weburl.Origin{}, ErrUntrustedHost.wrap(fmt.Errorf("%w: %q", errBadHost, cut(host, 64)))
+		return weburl.Origin{}, ErrUntrustedHost.wrap(fmt.Errorf("%w: %q%s", errBadHost, cut(host, 64), t.missingPort(origin)))
 	}
 	return origin, nil
 }
@@ -76,6 +76,16 @@ func (t *hostTrust) allows(o weburl.Origin) bool {
 		}
 	}
 	return false
+}
+
+// missingPort is the cure where nothing but its port keeps a host off the list.
+func (t *hostTrust) missingPort(o weburl.Origin) string {
+	i := strings.LastIndexByte(o.Text, ':')
+	if strings.HasSuffix(o.Text, "]") || !t.allows(weburl.Origin{Text: o.Text[:i]}) {
+		return ""
+	}
+	_, name, _ := strings.Cut(o.Text[:i], "://")
+	return fmt.Sprintf("; Site.AllowedHosts has it without a port, which has to be named: %q", name+anyPort)
 }
 
 // clientAddr is the IP address of the client: the right-most hop of

@@ -19,7 +19,7 @@ func (w *webauthnProvider) receive(ctx context.Context, x *exchange) (outcome, e
 	}
 	_, given := x.form["csrfToken"]
 	if (given || sentFrom(x.request.Header, x.origin.Text) == "same-site") && !x.csrfVerified {
-		return outcome{}, errNoCSRF
+		return outcome{}, noCSRF(x)
 	}
 	tries := x.setup.limits.answers(askerOf(ctx, x, ""))
 	wait, err := x.setup.limits.admit(ctx, tries)
