@@ -25,6 +25,7 @@ func (p *OAuth) prepare(s *setup, getenv func(string) string) (preparedProvider,
 	o.Issuer = chosen(p.Issuer, p.catalogue.issuer, getenv(variable+"ISSUER"))
 	if p.Derive != nil {
 		if err := p.Derive(&o.OAuth); err != nil {
+			o.about = o.describe()
 			return o, ErrInvalidProvider.wrapFor(o.ID, fmt.Errorf("%w%s", err, o.unset()))
 		}
 	}

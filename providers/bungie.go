@@ -12,6 +12,8 @@ import (
 
 // Bungie signs in with a Bungie.net account. Its profile is a [profile.Bungie].
 //
+//	providers.Bungie(latchkey.OAuth{FetchProfile: providers.BungieProfile("the API key")})
+//
 // The API key of the application goes with every call of the API: FetchProfile is
 // [BungieProfile] with it, or New fails. Callback URLs need https, and localhost is refused;
 // 127.0.0.1 works. There is no e-mail. See

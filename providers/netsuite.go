@@ -16,9 +16,11 @@ import (
 //		UserInfo: latchkey.Endpoint{URL: "https://1234567-sb1.restlets.api.netsuite.com/app/site/hosting/restlet.nl?script=1&deploy=1"},
 //	})
 //
-// AUTH_NETSUITE_ISSUER can name the account too. NetSuite has no endpoint that
+// AUTH_NETSUITE_ISSUER can name the account too, as
+// https://{account}.app.netsuite.com. NetSuite has no endpoint that
 // says who somebody is: UserInfo is a RESTlet or Suitelet of the account, which
-// answers with the members id, name and email of the current user. The
+// answers with the members id, name and email of the current user; without it, New
+// fails. The
 // integration record of the account has a redirect URI that ends in
 // /callback/netsuite, with https, and the scopes of RESTlets and REST web
 // services.
@@ -46,6 +48,9 @@ const netSuiteSite = ".app.netsuite.com"
 
 // deriveNetSuite: the tokens are at another host of the account.
 func deriveNetSuite(p *latchkey.OAuth) error {
+	if p.UserInfo.URL == "" && p.FetchProfile == nil {
+		return errors.New("providers: NetSuite does not say who somebody is: set UserInfo to a RESTlet or Suitelet of the account that does")
+	}
 	if p.Issuer == "" || p.Authorization.URL != "" && p.Token.URL != "" {
 		return nil // New says what is missing
 	}

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/latchkeyhq/latchkey"
 	"github.com/latchkeyhq/latchkey/providers/catalogue"
 )
 
@@ -50,6 +51,44 @@ func TestOptionsAreListed(t *testing.T) {
 			t.Errorf("the catalogue has %s, which is not there", name)
 		}
 	}
+}
+
+// TestFormsAreDocumented: what the catalogue says of issuers and fields is what the
+// documentation of the function says, and every issuer that is missing has a form.
+func TestFormsAreDocumented(t *testing.T) {
+	documented := documentation(t)
+	all(t, func(t *testing.T, e catalogue.Entry, r recorded) {
+		t.Helper()
+		if needed := issuerOf(e.New(latchkey.OAuth{}), r) == "**needed**"; needed != (e.Issuer != "") {
+			t.Errorf("an issuer is needed: %t, its form is %q", needed, e.Issuer)
+		}
+		text := documented[functionName(e)]
+		if !strings.Contains(text, e.Issuer) || !strings.Contains(text, e.Fields) {
+			t.Errorf("the documentation has not both %q and %q: %s", e.Issuer, e.Fields, text)
+		}
+	})
+}
+
+// documentation is the text of each function's, in one line.
+func documentation(t *testing.T) map[string]string {
+	t.Helper()
+	paths, err := filepath.Glob("*.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	found := map[string]string{}
+	for _, path := range paths {
+		file, err := parser.ParseFile(token.NewFileSet(), path, nil, parser.ParseComments)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, d := range file.Decls {
+			if f, ok := d.(*ast.FuncDecl); ok && f.Recv == nil {
+				found[f.Name.Name] = strings.Join(strings.Fields(f.Doc.Text()), " ")
+			}
+		}
+	}
+	return found
 }
 
 // choices are the exported functions and untyped constants of a declaration.

@@ -22,7 +22,7 @@ import (
 // it answers, and what becomes of that. It is all that the tests of this file
 // and the next two know of a provider.
 type recorded struct {
-	Options struct{ Issuer, UserInfo, ClientID, ClientSecret, APIKey string } // what has to be set
+	Options struct{ Issuer, UserInfo, ClientID, ClientSecret, APIKey, Agent string } // what has to be set
 
 	Authorize struct {
 		URL      string
@@ -163,6 +163,9 @@ func (r *recorded) provider(e catalogue.Entry) *latchkey.OAuth {
 	}
 	if r.Options.APIKey != "" {
 		given.FetchProfile = providers.BungieProfile(r.Options.APIKey) // the only one that needs one
+	}
+	if r.Options.Agent != "" {
+		given.Authorization = providers.WeComAgent(r.Options.Agent)
 	}
 	return e.New(given)
 }

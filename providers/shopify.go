@@ -6,9 +6,11 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
+	"fmt"
 	"maps"
 	"net/http"
 	"net/url"
+	"strings"
 
 	"github.com/latchkeyhq/latchkey"
 )
@@ -17,7 +19,7 @@ import (
 //
 //	providers.Shopify(latchkey.OAuth{Issuer: providers.ShopifyShop("acme")})
 //
-// AUTH_SHOPIFY_ISSUER can name the shop too. The app, made in the Partner or Dev
+// AUTH_SHOPIFY_ISSUER can name the shop too, as https://{shop}.myshopify.com. The app, made in the Partner or Dev
 // Dashboard, has a redirection URL that ends in /callback/shopify. Shopify signs
 // its callbacks, which is checked beside the state.
 //
@@ -43,12 +45,20 @@ func Shopify(p latchkey.OAuth) *latchkey.OAuth {
 func ShopifyShop(name string) string { return "https://" + name + ".myshopify.com" }
 
 func deriveShopify(p *latchkey.OAuth) error {
+	if isShopName(p.Issuer) {
+		return fmt.Errorf("providers: the issuer is %q; write %s", p.Issuer, ShopifyShop(p.Issuer))
+	}
 	err := below("/admin/oauth/authorize", "/admin/oauth/access_token", "/admin/api/2025-10/shop.json")(p)
 	fetching(p, fetchShopify)
 	if p.Identify == nil {
 		p.Identify = identifyShopify(p.ClientSecret)
 	}
 	return err
+}
+
+// isShopName: what stands before .myshopify.com, and nothing else.
+func isShopName(s string) bool {
+	return s != "" && strings.Trim(strings.ToLower(s), "abcdefghijklmnopqrstuvwxyz0123456789-") == ""
 }
 
 func fetchShopify(ctx context.Context, a api) (latchkey.Claims, error) {

@@ -49,6 +49,9 @@ func deriveSteam(p *latchkey.OAuth) error {
 	p.ClientID = cmp.Or(p.ClientID, p.ID)
 	if p.Protocol.Begin == nil {
 		p.Protocol = latchkey.Protocol{Begin: beginSteam, Receive: receiveSteam(p.ClientSecret, p.UserInfo)}
+		if p.ClientSecret == "" {
+			return errors.New("providers: Steam wants a Web API key, from https://steamcommunity.com/dev/apikey")
+		}
 	}
 	return nil
 }

@@ -226,7 +226,7 @@ func TestSteamCancelled(t *testing.T) {
 // TestSteamNeedsAKey: without one New says what to set.
 func TestSteamNeedsAKey(t *testing.T) {
 	_, err := latchkey.New(configOf([]latchkey.Provider{providers.Steam(latchkey.OAuth{})}))
-	if err == nil || !strings.Contains(err.Error(), "AUTH_STEAM_SECRET") || strings.Contains(err.Error(), "AUTH_STEAM_ID") {
+	if err == nil || !strings.Contains(err.Error(), "AUTH_STEAM_SECRET") || !strings.Contains(err.Error(), "https://steamcommunity.com/dev/apikey") || strings.Contains(err.Error(), "AUTH_STEAM_ID") || strings.Contains(err.Error(), "client_secret_basic") {
 		t.Errorf("got %v", err)
 	}
 }
@@ -239,19 +239,33 @@ func TestWhatIsMissingIsNamed(t *testing.T) {
 		provider *latchkey.OAuth
 		want     string
 	}{
-		{providers.NetSuite(given), "AUTH_NETSUITE_ISSUER"},
+		{providers.NetSuite(withUserInfo(given)), "AUTH_NETSUITE_ISSUER"},
+		{providers.NetSuite(withIssuer(given, providers.NetSuiteAccount("1234567-sb1"))), "set UserInfo"},
 		{providers.Mattermost(given), "AUTH_MATTERMOST_ISSUER"},
 		{providers.Shopify(given), "AUTH_SHOPIFY_ISSUER"},
 		{providers.Nextcloud(given), "AUTH_NEXTCLOUD_ISSUER"},
 		{providers.Bungie(given), "providers.BungieProfile(key)"},
+		{providers.WeCom(given), "providers.WeComAgent(id)"},
+		{providers.Shopify(withIssuer(given, "acme")), `is "acme"; write https://acme.myshopify.com`},
+		{providers.Mastodon(withIssuer(given, "social.example")), `is "social.example", which is no absolute https URL; write "https://social.example"`},
+		{providers.Auth0(withIssuer(given, "acme.eu.auth0.com")), `write "https://acme.eu.auth0.com"`},
 	} {
-		if _, err := latchkey.New(configOf([]latchkey.Provider{row.provider})); err == nil || !strings.Contains(err.Error(), row.want) {
+		if _, err := latchkey.New(configOf([]latchkey.Provider{row.provider})); err == nil || !strings.Contains(err.Error(), row.want) || strings.Contains(err.Error(), "\n") {
 			t.Errorf("%s: %v", row.provider.ID, err)
 		}
 	}
-	wrong := given
-	wrong.Issuer = "https://1234.netsuite.example"
+	wrong := withIssuer(withUserInfo(given), "https://1234.netsuite.example")
 	if _, err := latchkey.New(configOf([]latchkey.Provider{providers.NetSuite(wrong)})); err == nil || !strings.Contains(err.Error(), "NetSuiteAccount") {
 		t.Errorf("another issuer: %v", err)
 	}
+}
+
+func withIssuer(p latchkey.OAuth, issuer string) latchkey.OAuth {
+	p.Issuer = issuer
+	return p
+}
+
+func withUserInfo(p latchkey.OAuth) latchkey.OAuth {
+	p.UserInfo.URL = "https://script.example"
+	return p
 }

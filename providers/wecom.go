@@ -15,8 +15,8 @@ import (
 //
 //	providers.WeCom(latchkey.OAuth{Authorization: providers.WeComAgent("1000002")})
 //
-// The client id is the company's corpid, the secret that of the app with the
-// agent id, at https://work.weixin.qq.com/wework_admin/frame#apps. The app needs
+// Without the agent id of an app, New fails. The client id is the company's corpid,
+// the secret that of the app, at https://work.weixin.qq.com/wework_admin/frame#apps. The app needs
 // the domain of the callback URL, which ends in /callback/wecom, for web
 // authorization, and the server's IP among its trusted ones.
 //
@@ -36,18 +36,28 @@ func WeCom(p latchkey.OAuth) *latchkey.OAuth {
 	return fetching(p.Or(latchkey.OAuth{
 		ID:            "wecom",
 		Name:          "WeCom",
-		Authorization: latchkey.Endpoint{URL: "https://open.work.weixin.qq.com/wwopen/sso/qrConnect"},
+		Authorization: latchkey.Endpoint{URL: weComLogin},
 		Token:         latchkey.Endpoint{URL: "https://qyapi.weixin.qq.com/cgi-bin/gettoken"},
 		UserInfo:      latchkey.Endpoint{URL: "https://qyapi.weixin.qq.com/cgi-bin/user/get"},
 		ClientAuth:    latchkey.ClientSecretPost,
 		ClientIDParam: "appid",
 		Scopes:        []string{},
 		Checks:        []latchkey.Check{latchkey.CheckState},
+		Derive:        deriveWeCom,
 		KeepTokens:    func(latchkey.Tokens) latchkey.Tokens { return latchkey.Tokens{} },
 		Identify:      fields{subject: "userid", name: "name", email: "email", image: "avatar", trust: latchkey.EmailUnproven}.identify,
 		VerifiesEmail: latchkey.EmailUnproven,
 		Style:         latchkey.Style{Color: "#2f7dcd"},
 	}), fetchWeCom)
+}
+
+const weComLogin = "https://open.work.weixin.qq.com/wwopen/sso/qrConnect"
+
+func deriveWeCom(p *latchkey.OAuth) error {
+	if p.Authorization.URL == weComLogin && p.Authorization.Params.Get("agentid") == "" {
+		return errors.New("providers: WeCom asks for one app of the company: set Authorization to providers.WeComAgent(id), with the agent id of the app")
+	}
+	return nil
 }
 
 // WeComAgent is the Authorization of [WeCom] for an app of the company.

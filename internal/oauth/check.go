@@ -47,7 +47,10 @@ func (c *Config) checkIssuer() error {
 
 func (c *Config) checkIssuerURL() error {
 	u, err := checkURL(c.Issuer, c.AllowInsecure)
-	if err != nil {
+	switch {
+	case err != nil && !strings.ContainsAny(c.Issuer, ":@?#"):
+		return fault("Issuer", fmt.Sprintf("is %q, which is no absolute https URL; write %q, to the slash at its end as the provider has it", c.Issuer, "https://"+c.Issuer))
+	case err != nil:
 		return fault("Issuer", err.Error())
 	}
 	if u.RawQuery != "" || u.ForceQuery {
@@ -57,13 +60,18 @@ func (c *Config) checkIssuerURL() error {
 }
 
 func (c *Config) checkEndpoint(field, endpoint string) error {
-	if endpoint == "" {
+	if endpoint == "" || c.followsFromBadIssuer(endpoint) {
 		return nil
 	}
 	if _, err := checkURL(endpoint, c.AllowInsecure); err != nil {
 		return fault(field, err.Error())
 	}
 	return nil
+}
+
+// followsFromBadIssuer: the issuer's fault is told, and it is the only one.
+func (c *Config) followsFromBadIssuer(endpoint string) bool {
+	return c.Issuer != "" && strings.HasPrefix(endpoint, strings.TrimRight(c.Issuer, "/")) && c.checkIssuerURL() != nil
 }
 
 func (c *Config) checkClient() error {
