@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"maps"
@@ -11,6 +12,7 @@ import (
 	"github.com/latchkeyhq/latchkey"
 	"github.com/latchkeyhq/latchkey/internal/oauth"
 	"github.com/latchkeyhq/latchkey/providers"
+	"github.com/latchkeyhq/latchkey/providers/catalogue"
 )
 
 // checkProviders looks at every provider that the environment has, and at those
@@ -29,13 +31,20 @@ func (p *program) checkProviders(ctx context.Context, r *report, wanted []string
 			continue
 		}
 		stem := strings.ToUpper(strings.ReplaceAll(w, "-", "_"))
-		if !stems[stem] {
+		if known, ok := catalogued(stem); ok && known.hasClientID() && !stems[stem] {
+			r.fail(known.variable("SECRET"), "is not set. Set it to the key that the provider gave this site")
+		} else if !stems[stem] {
 			r.fail("AUTH_"+stem+"_ID", "is not set. Set it and AUTH_%s_SECRET to what the provider gave this site", stem)
 		}
 	}
 	for _, stem := range slices.Sorted(maps.Keys(stems)) {
 		p.checkClient(r, stem)
-		if variable := "AUTH_" + stem + "_ISSUER"; p.env.get(variable) != "" {
+		known, ok := catalogued(stem)
+		switch variable := "AUTH_" + stem + "_ISSUER"; {
+		case p.env.get(variable) == "":
+		case ok && !known.OIDC:
+			known.checkIssuer(r, issuer{variable, p.env.get(variable)})
+		default:
 			issuers = append(issuers, issuer{variable, p.env.get(variable)})
 		}
 	}
@@ -59,6 +68,36 @@ func providerStem(variable string) string {
 	return ""
 }
 
+// catalogued is the provider of the catalogue whose variables have the stem. A
+// provider with an id of the site's own is none.
+func catalogued(stem string) (ready, bool) {
+	for _, e := range catalogue.Providers() {
+		known := ready{e, e.New(latchkey.OAuth{})}
+		if known.variable("ID") == "AUTH_"+stem+"_ID" {
+			return known, true
+		}
+	}
+	return ready{}, false
+}
+
+// checkIssuer is for a provider that has no discovery document to be asked for.
+func (r ready) checkIssuer(to *report, iss issuer) {
+	own := *r.OAuth
+	own.Issuer = iss.url
+	if own.Derive != nil {
+		own.UserInfo.URL = cmp.Or(own.UserInfo.URL, "https://userinfo.example") // the program may have set it
+		if err := own.Derive(&own); err != nil {
+			to.fail(iss.name, "%s", strings.TrimPrefix(err.Error(), "providers: "))
+			return
+		}
+	}
+	if _, err := oauth.New(oauth.Config{OIDC: true, Issuer: iss.url, ClientID: "doctor", ClientAuth: oauth.NoClientAuth}); err != nil {
+		to.fail(iss.name, "is no URL of a provider. It is %s", cmp.Or(r.Entry.Issuer, "like "+r.OAuth.Issuer))
+		return
+	}
+	to.ok(iss.name, "is set; this provider has no document to ask for")
+}
+
 // checkClient looks for pairs that are half set.
 func (p *program) checkClient(r *report, stem string) {
 	id, secret := "AUTH_"+stem+"_ID", "AUTH_"+stem+"_SECRET"
@@ -67,7 +106,12 @@ func (p *program) checkClient(r *report, stem string) {
 	if prefix := p.callbackPrefix(); prefix != "" {
 		register = "; the callback URL to register is " + prefix + strings.ToLower(strings.ReplaceAll(stem, "_", "-"))
 	}
+	known, _ := catalogued(stem)
 	switch {
+	case known.OAuth != nil && known.hasClientID() && hasSecret:
+		r.ok(secret, "is set; there is no client id, and nothing to register")
+	case hasID && known.OAuth != nil && known.ClientAuth == latchkey.ClientAuthNone:
+		r.ok(id, "is set; there is no secret%s", register)
 	case hasID && hasSecret:
 		r.ok(id, "is set, with its secret%s", register)
 	case hasID:

@@ -60,10 +60,28 @@ func chosenProviders(args []string) (list []ready, err error) {
 		}
 	}
 	if len(list) == 0 {
-		return nil, usage("there is no provider %q: see latchkey providers", args[0])
+		return nil, usage("there is no provider %q: %s", args[0], near(args[0]))
 	}
 	slices.SortFunc(list, func(a, b ready) int { return cmp.Compare(a.ID, b.ID) })
 	return list, nil
+}
+
+// near says which ids somebody may have meant.
+func near(id string) string {
+	var meant []string
+	id = strings.ToLower(id)
+	for _, e := range catalogue.Providers() {
+		p := e.New(latchkey.OAuth{})
+		within := len(id) > 2 && (strings.Contains(p.ID, id) || strings.Contains(strings.ToLower(p.Name), id))
+		if within || len(id) > 3 && resembles(id, p.ID) {
+			meant = append(meant, p.ID)
+		}
+	}
+	if len(meant) == 0 || len(meant) > 5 {
+		return "see latchkey providers"
+	}
+	slices.Sort(meant)
+	return "is it " + strings.Join(meant, " or ") + "? All are in latchkey providers"
 }
 
 func (p *program) listProviders(list []ready) error {
@@ -79,7 +97,7 @@ func (p *program) showProvider(r ready) error {
 	if callback == "" {
 		callback = "https://{your site}/auth/callback/"
 	}
-	text := fmt.Sprintf("%s (%s)\n\nWrite\n\n\tproviders.%s(latchkey.OAuth{})\n\nSet\n\n", r.Name, r.kind(), r.function())
+	text := fmt.Sprintf("%s (%s)\n\nWrite\n\n\tproviders.%s(latchkey.OAuth{%s})\n\nSet\n\n", r.Name, r.kind(), r.function(), r.Fields)
 	if !r.hasClientID() {
 		text += "\t" + r.variable("ID") + "=\n"
 	}
@@ -88,11 +106,14 @@ func (p *program) showProvider(r ready) error {
 	}
 	switch {
 	case r.needsIssuer():
-		text += "\t" + r.variable("ISSUER") + "=\n"
-	case r.Issuer != "":
-		text += fmt.Sprintf("\t%s=%s   (unless it is this)\n", r.variable("ISSUER"), r.Issuer)
+		text += fmt.Sprintf("\t%s=   (%s)\n", r.variable("ISSUER"), r.Entry.Issuer)
+	case r.OAuth.Issuer != "":
+		text += fmt.Sprintf("\t%s=%s   (unless it is this)\n", r.variable("ISSUER"), r.OAuth.Issuer)
 	}
-	text += fmt.Sprintf("\nRegister\n\n\t%s%s\n\nRead\n\n\tgo doc github.com/latchkeyhq/latchkey/providers.%s\n", callback, r.ID, r.function())
+	if !r.hasClientID() {
+		text += "\nRegister\n\n\t" + callback + r.ID + "\n"
+	}
+	text += fmt.Sprintf("\nRead\n\n\tgo doc github.com/latchkeyhq/latchkey/providers.%s\n", r.function())
 	_, err := fmt.Fprint(p.stdout, text)
 	return err
 }
@@ -129,9 +150,10 @@ func (r ready) derived() latchkey.OAuth {
 	return d
 }
 
-// hasClientID: there is nothing to be given by the provider.
+// hasClientID: the provider knows no clients, so that there is nothing to register.
 func (r ready) hasClientID() bool {
 	d := *r.OAuth
+	d.ClientSecret = "{clientSecret}"
 	return d.Derive != nil && d.Derive(&d) == nil && d.ClientID != ""
 }
 

@@ -2,6 +2,7 @@ package main
 
 import (
 	"cmp"
+	"fmt"
 	"reflect"
 	"strings"
 
@@ -98,7 +99,7 @@ func (r ready) describe(d *definition, p *latchkey.OAuth) {
 		d.Options = append(d.Options, option{"Issuer", d.NeedsIssuer})
 	}
 	for _, name := range r.Options {
-		d.Options = append(d.Options, option{name, name == "BungieProfile"})
+		d.Options = append(d.Options, option{name, r.requires(name)})
 	}
 	if r.Authorization.URL == "" && r.Derive != nil {
 		d.EndpointsFrom = orNull("issuer")
@@ -109,6 +110,12 @@ func (r ready) describe(d *definition, p *latchkey.OAuth) {
 	d.VerifiesEmail = cmp.Or(d.VerifiesEmail, "unknown")
 	d.Quirks = quirksOf(p)
 	d.HasQuirks = len(d.Quirks) > 0
+}
+
+// requires: without the option New fails.
+func (r ready) requires(name string) bool {
+	d := *r.OAuth
+	return d.Derive != nil && strings.Contains(fmt.Sprint(d.Derive(&d)), "providers."+name+"(")
 }
 
 // quirksOf says where a provider strays from the standards.

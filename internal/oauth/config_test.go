@@ -42,6 +42,7 @@ func TestNewRefuses(t *testing.T) {
 		change func(*Config)
 		want   string // the field, at the start of a line
 	}{
+		{"an issuer without https", func(c *Config) { c.Issuer = "op.example/realm" }, `Issuer: is "op.example/realm", which is no absolute https URL; write "https://op.example/realm"`},
 		{"no issuer", func(c *Config) { c.Issuer = "" }, "Issuer"},
 		{"plain OAuth with neither issuer nor endpoints", func(c *Config) { *c = Config{ClientID: "c", ClientAuth: NoClientAuth} }, "Issuer"},
 		{"R-046 issuer over http", func(c *Config) { c.Issuer = "http://op.example" }, "Issuer"},
