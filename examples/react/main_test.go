@@ -27,6 +27,8 @@ func TestBehindTheApp(t *testing.T) {
 	for path, want := range map[string]string{"/": "the page", "/some/place": "the page", "/assets/app.js": "the script"} {
 		if p := browser.Get(path); p.Status != http.StatusOK || string(p.Body) != want {
 			t.Errorf("%s: %d %s", path, p.Status, p.Body)
+		} else if asks := p.Header.Get("Cache-Control") == "no-cache"; asks != (want == "the page") {
+			t.Errorf("%s: Cache-Control: %s", path, p.Header.Get("Cache-Control"))
 		}
 	}
 	if p := browser.Fetch("GET", "/api/notes", nil, nil); p.Status != http.StatusUnauthorized {

@@ -24,14 +24,17 @@ import (
 
 func main() {
 	port := flag.String("port", "3000", "to listen on")
+	origin := flag.String("url", "", "of the site, where something is in front: with npm run dev http://localhost:5173")
 	flag.Parse()
 	listener, err := net.Listen("tcp", "localhost:"+*port)
 	if err != nil {
 		log.Fatal(err)
 	}
-	origin := fmt.Sprintf("http://localhost:%d", listener.Addr().(*net.TCPAddr).Port)
+	if *origin == "" {
+		*origin = fmt.Sprintf("http://localhost:%d", listener.Addr().(*net.TCPAddr).Port)
+	}
 	c := latchkey.Config{
-		Site:    latchkey.Site{URL: origin},
+		Site:    latchkey.Site{URL: *origin},
 		Secrets: []string{rand.Text() + rand.Text()}, // for this run; yours is AUTH_SECRET
 	}
 	if os.Getenv("AUTH_ACME_ISSUER") != "" { // with AUTH_ACME_ID and AUTH_ACME_SECRET: any OpenID provider
@@ -41,7 +44,7 @@ func main() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	fmt.Println(origin)
+	fmt.Println(*origin)
 	log.Fatal(http.Serve(listener, site))
 }
 
@@ -95,7 +98,9 @@ func notes(w http.ResponseWriter, r *http.Request) {
 func app(front fs.FS) http.Handler {
 	files := http.FileServerFS(front)
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if _, err := fs.Stat(front, strings.TrimPrefix(r.URL.Path, "/")); err != nil {
+		info, err := fs.Stat(front, strings.TrimPrefix(r.URL.Path, "/"))
+		if err != nil || info.IsDir() {
+			w.Header().Set("Cache-Control", "no-cache") // a new build has files of new names, and the page names them
 			http.ServeFileFS(w, r, front, "index.html")
 			return
 		}

@@ -15,7 +15,7 @@ import (
 // server with Auth.js, and nobody else.
 func TestNodeSession(t *testing.T) {
 	site := theirSite{Secrets: []string{newSecret, oldSecret}}.start(t)
-	api := startProgram(t, "nodesession", "AUTH_SECRET="+newSecret, "AUTH_SECRET_1=", "AUTH_SECRET_2=", "AUTH_SECRET_3=", "AUTH_URL="+site)
+	api := startProgram(t, "nodesession", nil, "AUTH_SECRET="+newSecret, "AUTH_SECRET_1=", "AUTH_SECRET_2=", "AUTH_SECRET_3=", "AUTH_URL="+site)
 	b := &browser{latchkeytest.NewClientAt(t, site), t, false}
 	refused(t, api, "nobody", nil)
 
@@ -55,7 +55,7 @@ func TestNodeSession(t *testing.T) {
 // TestNodeSessionOfHTTPS: a Node server on https has other names for its cookies.
 func TestNodeSessionOfHTTPS(t *testing.T) {
 	site := theirSite{Secrets: []string{newSecret}, Secure: true}.start(t)
-	api := startProgram(t, "nodesession", "AUTH_SECRET="+newSecret, "AUTH_URL=https://node.example")
+	api := startProgram(t, "nodesession", nil, "AUTH_SECRET="+newSecret, "AUTH_URL=https://node.example")
 	b := &browser{latchkeytest.NewClientAt(t, site), t, true}
 	b.signInAda()
 	if got := asksMe(t, api, b.cookieHeaders()); got.Name != "ada" {
