@@ -13,12 +13,13 @@ import (
 
 // Forms is what a page of the application's own needs to let people in and out:
 // the forms of the built-in sign-in page as data, in the visitor's language.
-// Package ui makes HTML of it. It belongs to one request.
+// Package ui makes HTML of it. It belongs to one request. What the forms post to the
+// routes of the library and to form actions differs: see [SignInForm].
 type Forms struct {
 	hidden
 
 	CSRFToken   string       // for the field csrfToken of every form that is posted
-	CallbackURL string       // for their field callbackUrl: callbackUrl of the query, else this page
+	CallbackURL string       // for their field callbackUrl, redirectTo of a form action: callbackUrl of the query, else this page
 	SignIn      []SignInForm // the ways to sign in, as configured
 	Wrong       string       // what went wrong, where no form of SignIn says it; empty: nothing
 	Session     *Session     // who is signed in; nil: nobody
@@ -36,15 +37,17 @@ type Forms struct {
 	Text func(key string, values ...string) string
 }
 
-// SignInForm is one way to sign in. Its form is posted to Action with the fields
-// csrfToken and callbackUrl, and those of Fields.
+// SignInForm is one way to sign in. Its form is posted to Action, a route of the
+// library, with the fields csrfToken and callbackUrl, and those of Fields. Posted
+// to an [Auth.SignInAction] of the application's, it has providerId, which is
+// Provider, and redirectTo in place of callbackUrl; passkeys always go to Action.
 type SignInForm struct {
 	Provider string // id
 	Type     ProviderType
 	Name     string // "GitHub"
 	Submit   string // what its button says: "Sign in with GitHub"
 	Register string // what a second button of the value "register" says, which makes a new passkey; empty: there is none
-	Action   string // absolute URL
+	Action   string // absolute URL of the route
 	Icon     string // an <svg> element of the library's own, safe as it is
 	Fields   []FormField
 	Wrong    string // what is wrong with what was typed; empty: nothing

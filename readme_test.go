@@ -16,7 +16,7 @@ import (
 
 func TestMyOwnApp(t *testing.T) {
 	issuer := latchkeytest.NewIssuer(t) // a real OpenID Provider in your test
-	issuer.SignInAs(latchkeytest.Person{Subject: "ada", Name: "Ada"})
+	issuer.SignInAs(latchkeytest.Person{Subject: "ada", Name: "Ada", Email: "ada@example.com"})
 	browser := latchkeytest.NewClient(t, newApp(issuer.Provider()))
 	browser.SignIn(issuer)
 	page := browser.Get("/profile")

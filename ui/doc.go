@@ -5,7 +5,7 @@
 //	page, err := ui.New(auth, w, r) // before the body: it may set a cookie
 //	…
 //	{{.UI.SignIn "github" "redirectTo" "/shop"}}
-//	{{.UI.SignOut}}
+//	{{if .UI.Session}}{{.UI.SignOut}}{{end}}
 //	{{.UI.SignInBox}}
 //	{{.UI.UserButton}}
 //

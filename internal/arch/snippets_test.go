@@ -219,7 +219,7 @@ func lastLine(text string) string {
 // imported is what a fragment means by a name in front of a point.
 var imported = map[string]string{
 	"context": "context", "errors": "errors", "fmt": "fmt", "http": "net/http", "httptest": "net/http/httptest",
-	"io": "io", "netip": "net/netip", "os": "os", "slog": "log/slog", "sql": "database/sql", "strings": "strings", "template": "html/template",
+	"io": "io", "net": "net", "netip": "net/netip", "os": "os", "slog": "log/slog", "sql": "database/sql", "strings": "strings", "template": "html/template",
 	"testing": "testing", "time": "time", "url": "net/url",
 	"pbkdf2": "crypto/pbkdf2", "rand": "crypto/rand", "sha256": "crypto/sha256", "subtle": "crypto/subtle", "sync": "sync",
 
@@ -251,6 +251,7 @@ var (
 	invited       func(email string) bool
 	roleOf        func(email string) string
 	newApp        func(latchkey.Provider) http.Handler
+	newFiberApp   func(*latchkey.Auth) *fiber.App
 	emptyDatabase func(*testing.T) *sql.DB
 )
 `

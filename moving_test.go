@@ -1,0 +1,172 @@
+package latchkey_test
+
+import (
+	"context"
+	"fmt"
+	tmpl "html/template"
+	"net/http"
+	"net/url"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/latchkeyhq/latchkey"
+	"github.com/latchkeyhq/latchkey/latchkeytest"
+)
+
+// What docs/moving-from-authjs.md and docs/sign-in-page.md show beyond whole
+// programs, run.
+
+func movedSite(p latchkey.Provider, pages http.Handler) (http.Handler, error) {
+	auth, err := latchkey.New(latchkey.Config{
+		Site:      latchkey.Site{BasePath: "/api/auth", AllowedHosts: []string{"127.0.0.1:*"}},
+		Secrets:   []string{"the output of openssl rand -base64 33"},
+		Providers: []latchkey.Provider{p},
+		Callbacks: latchkey.Callbacks{Token: movedToken, Session: movedSession},
+		Runtime:   latchkey.Runtime{Logger: quiet},
+	})
+	if err != nil {
+		return nil, err
+	}
+	return auth.Authorize(movedAuthorized)(pages), nil
+}
+
+func movedAuthorized(_ context.Context, s *latchkey.Session, r *http.Request) error {
+	switch {
+	case !strings.HasPrefix(r.URL.Path, "/admin"):
+		return nil
+	case s == nil:
+		return latchkey.ErrNoSession
+	case s.User.Extra["role"] != "editor":
+		return latchkey.ErrAccessDenied
+	}
+	return nil
+}
+
+func movedToken(_ context.Context, t latchkey.TokenUpdate) (latchkey.Claims, error) {
+	if t.User != nil {
+		t.Claims["role"] = roleOf(t.User.Email)
+	}
+	if sent, ok := t.Update.(map[string]any); ok {
+		if name, ok := sent["name"].(string); ok {
+			t.Claims["name"] = name
+		}
+	}
+	return t.Claims, nil
+}
+
+func movedSession(_ context.Context, r latchkey.SessionRead) (*latchkey.Session, error) {
+	r.Session.User.ID = r.Claims.String("sub")
+	r.Session.User.Extra = map[string]any{"role": r.Claims["role"]}
+	return r.Session, nil
+}
+
+func TestMovedCallbacks(t *testing.T) {
+	for _, c := range []struct {
+		email, role string
+		status      int
+	}{{"ada@acme.example", "editor", http.StatusOK}, {"bob@acme.example", "reader", http.StatusForbidden}} {
+		issuer := latchkeytest.NewIssuer(t)
+		issuer.SignInAs(latchkeytest.Person{Subject: "1", Name: "A", Email: c.email})
+		site, err := movedSite(issuer.Provider(), http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			s, ok := latchkey.SessionFrom(r.Context())
+			if !ok {
+				return
+			}
+			fmt.Fprint(w, s.UserID == s.User.ID && s.UserID != "")
+		}))
+		if err != nil {
+			t.Fatal(err)
+		}
+		browser := latchkeytest.NewClient(t, site)
+		browser.BasePath = "/api/auth"
+		if p := browser.Get("/admin"); p.Location() == nil {
+			t.Errorf("nobody at /admin: %d", p.Status)
+		}
+		browser.SignIn(issuer)
+		if p := browser.Get("/"); string(p.Body) != "true" {
+			t.Errorf("the id: %s", p.Body)
+		}
+		if p := browser.Get("/admin"); p.Status != c.status {
+			t.Errorf("%s at /admin: %d", c.role, p.Status)
+		}
+		sent := map[string]any{"csrfToken": browser.CSRFToken(), "data": map[string]any{"name": "Countess"}}
+		p := browser.Fetch("POST", "/api/auth/session", sent, nil)
+		for _, want := range []string{`"id":"`, `"role":"` + c.role + `"`, `"name":"Countess"`} {
+			if !strings.Contains(string(p.Body), want) {
+				t.Errorf("/api/auth/session lacks %s: %s", want, p.Body)
+			}
+		}
+	}
+}
+
+// TestFormOfTheGuide sends the form of docs/sign-in-page.md, first in vain.
+func TestFormOfTheGuide(t *testing.T) {
+	guide, err := os.ReadFile("docs/sign-in-page.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, text, _ := strings.Cut(string(guide), "The page, `signin.html`, with a form for each provider:\n\n```html\n")
+	text, _, found := strings.Cut(text, "```")
+	if !found {
+		t.Fatal("the guide has no form")
+	}
+	show := tmpl.Must(tmpl.New("").Parse(text))
+	auth, err := latchkey.New(latchkey.Config{
+		Site: latchkey.Site{AllowedHosts: []string{"127.0.0.1:*"}}, Secrets: []string{"the output of openssl rand -base64 33"},
+		Pages: latchkey.Pages{SignIn: "/signin"}, Runtime: latchkey.Runtime{Logger: quiet},
+		Providers: []latchkey.Provider{&latchkey.Credentials{
+			Fields: []latchkey.Field{{Name: "name"}, {Name: "password", Type: "password"}},
+			Authorize: func(_ context.Context, typed map[string]string, _ *latchkey.Request) (*latchkey.User, error) {
+				if typed["password"] != "lovelace" {
+					return nil, nil
+				}
+				return &latchkey.User{ID: "1", Name: "Ada"}, nil
+			},
+		}},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	page := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		forms, err := auth.Forms(w, r)
+		if err != nil {
+			t.Error(err)
+			return
+		}
+		if f := latchkey.FormFailureFrom(r.Context()); f != nil {
+			w.WriteHeader(f.Status)
+		}
+		if err := show.Execute(w, forms); err != nil {
+			t.Error(err)
+		}
+	})
+	site := http.NewServeMux()
+	site.Handle("GET /signin", page)
+	site.Handle("POST /signin", auth.SignInAction(page))
+	browser := latchkeytest.NewClient(t, auth.Middleware(site))
+	sent := hiddenIn(string(browser.Get("/signin?callbackUrl=/shop").Body))
+	if len(sent) != 3 || sent.Get("providerId") != "credentials" || sent.Get("redirectTo") != browser.URL+"/shop" || sent.Get("csrfToken") == "" {
+		t.Errorf("the form has %v", sent)
+	}
+	sent.Set("name", "ada")
+	sent.Set("password", "byron")
+	if p := browser.Post("/signin", sent); p.Status != http.StatusForbidden || !strings.Contains(string(p.Body), `<p role="alert">`) || !strings.Contains(string(p.Body), `value="ada"`) {
+		t.Errorf("in vain: %d %s", p.Status, p.Body)
+	}
+	sent.Set("password", "lovelace")
+	if p := browser.Post("/signin", sent); p.Location() == nil || p.Location().Path != "/shop" || browser.Session() == nil {
+		t.Errorf("signed in: %d to %v", p.Status, p.Location())
+	}
+}
+
+// hiddenIn are the hidden inputs of a page.
+func hiddenIn(page string) url.Values {
+	found := url.Values{}
+	for _, input := range strings.Split(page, `<input type="hidden" name="`)[1:] {
+		name, rest, _ := strings.Cut(input, `" value="`)
+		value, _, _ := strings.Cut(rest, `"`)
+		found.Set(name, value)
+	}
+	return found
+}
