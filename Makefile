@@ -36,10 +36,10 @@ vuln: tools ## known vulnerabilities in what the modules call, each module alone
 
 test: ## every test of every module, after installing what is missing (as root)
 	scripts/setup --no-sudo
-	go test work
+	go test -timeout 20m work
 
 race: ## the tests again under the race detector
-	go test -race $$(go list work | grep -vE '$(NORACE)')
+	go test -race -timeout 30m $$(go list work | grep -vE '$(NORACE)')
 
 fuzz: ## run each fuzz target for FUZZTIME (10s)
 	scripts/fuzz $(FUZZTIME)
