@@ -33,16 +33,20 @@ func (s *Store) createUser(ctx context.Context, u latchkey.User) (latchkey.User,
 	if s.newUser == nil {
 		return s.insertUser(ctx, u)
 	}
+	var stored latchkey.User // u stays as it came: the transaction may be run again
 	err := s.tx(ctx, func(tx *Store) (err error) {
-		if u, err = tx.insertUser(ctx, u); err != nil {
+		if stored, err = tx.insertUser(ctx, u); err != nil {
 			return err
 		}
-		if err := s.newUser(ctx, tx.conn, u); err != nil {
+		if err := s.newUser(ctx, tx.conn, stored); err != nil {
 			return refusal(err)
 		}
 		return nil
 	})
-	return u, err
+	if err != nil {
+		return latchkey.User{}, err
+	}
+	return stored, nil
 }
 
 // refusal is an error of the application's, in its own words. A conflict of its

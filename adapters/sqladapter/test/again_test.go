@@ -144,3 +144,33 @@ func TestGivenUpTransactions(t *testing.T) {
 		t.Errorf("what gives up for ever: %v after %d tries", failure, asked)
 	}
 }
+
+// TestGivenUpNewUser: S-067, a user whose transaction is run again is stored as it
+// was given.
+func TestGivenUpNewUser(t *testing.T) {
+	f := &fragile{Driver: &sqlite.Driver{}}
+	db := sql.OpenDB(f.dsn(sqliteDSN(filepath.Join(t.TempDir(), "auth.db"))))
+	t.Cleanup(func() { _ = db.Close() })
+	ok(t, sqladapter.Migrate(t.Context(), db, sqladapter.SQLite))
+	var told latchkey.User
+	a, err := sqladapter.New(db, sqladapter.SQLite, sqladapter.Options{
+		Unprepared: true,
+		NewUser:    func(_ context.Context, _ sqladapter.Runner, u latchkey.User) error { told = u; return nil },
+	})
+	ok(t, err)
+	_, err = a.GetUser(t.Context(), "nobody") // the tables have been looked at
+	if !errors.Is(err, latchkey.ErrNotFound) {
+		t.Fatal(err)
+	}
+	for n := int64(1); n <= 3; n++ { // the begin, the row, the commit
+		f.breakAt(n, 1)
+		u, err := a.CreateUser(t.Context(), latchkey.User{Name: "Ada", Email: fmt.Sprintf("ada%d@example.com", n)})
+		f.breakAt(0, 0)
+		ok(t, err)
+		kept, err := a.GetUserByEmail(t.Context(), fmt.Sprintf("ada%d@example.com", n))
+		ok(t, err)
+		if u.Name != "Ada" || kept.ID != u.ID || told.ID != u.ID {
+			t.Errorf("statement %d gave up: stored %+v, told %+v, kept %+v", n, u, told, kept)
+		}
+	}
+}
