@@ -9,6 +9,7 @@ import (
 	"crypto/rsa"
 	_ "crypto/sha256" // of most algorithms
 	_ "crypto/sha512" // of ES384 and ES512
+	"encoding/asn1"
 	"fmt"
 	"math/big"
 )
@@ -59,7 +60,26 @@ func (k passkeyKey) sign(message []byte) ([]byte, error) {
 	}
 	h := k.algorithm.hash.New()
 	h.Write(message)
-	return k.Sign(rand.Reader, h.Sum(nil), k.algorithm.hash)
+	digest := h.Sum(nil)
+	for {
+		signature, err := k.Sign(rand.Reader, digest, k.algorithm.hash)
+		if err != nil || k.algorithm.curve == nil || fullLength(signature, k.algorithm.curve) {
+			return signature, err
+		}
+	}
+}
+
+// fullLength reports whether r and s of an ECDSA signature are as long as the
+// curve's numbers can be. One of 128 signatures with P-256 is not, and
+// SimpleWebAuthn 9, which Auth.js 5 has, refuses it though it is right: a test
+// against such a site would fail that often.
+func fullLength(signature []byte, curve elliptic.Curve) bool {
+	var halves struct{ R, S *big.Int }
+	if _, err := asn1.Unmarshal(signature, &halves); err != nil {
+		return true
+	}
+	length := (curve.Params().N.BitLen() + 7) / 8
+	return len(halves.R.Bytes()) == length && len(halves.S.Bytes()) == length
 }
 
 // Labels and values of COSE keys (RFC 9053, section 7; RFC 8230, section 4).

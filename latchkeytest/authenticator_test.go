@@ -8,11 +8,13 @@ import (
 	"crypto/rsa"
 	"crypto/sha256"
 	"crypto/x509"
+	"encoding/asn1"
 	"encoding/base64"
 	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"math/big"
 	"testing"
 
 	"github.com/latchkeyhq/latchkey/latchkeytest"
@@ -131,6 +133,25 @@ func TestAuthenticatorSigns(t *testing.T) {
 				t.Errorf("got %+v", registered)
 			}
 		})
+	}
+}
+
+// TestAuthenticatorSignsAtFullLength: one of 128 signatures would be shorter,
+// and one kind of site refuses those.
+func TestAuthenticatorSignsAtFullLength(t *testing.T) {
+	a := latchkeytest.NewAuthenticator(shop)
+	a.Algorithm = "ES256"
+	answer, err := a.Create(creation(""))
+	made(t, answer, err)
+	for range 1000 {
+		answer, err := a.Get([]byte(`{"publicKey":` + string(request("")) + `}`))
+		var halves struct{ R, S *big.Int }
+		if _, err := asn1.Unmarshal(decode(t, made(t, answer, err).Response.Signature), &halves); err != nil {
+			t.Fatal(err)
+		}
+		if len(halves.R.Bytes()) != 32 || len(halves.S.Bytes()) != 32 {
+			t.Fatalf("r has %d bytes and s %d", len(halves.R.Bytes()), len(halves.S.Bytes()))
+		}
 	}
 }
 
