@@ -59,8 +59,8 @@ type SessionAdapter interface {
 	// CreateSession stores s. An empty ID is replaced by one of the store's
 	// choosing; a store whose ids are of another type may replace any ID.
 	CreateSession(ctx context.Context, s StoredSession) error
-	// GetSessionAndUser finds a session with its user in one round trip; Token is
-	// the one that was asked for, however it is stored. An
+	// GetSessionAndUser finds a session with its user in as few round trips as the
+	// store allows; Token is the one that was asked for, however it is stored. An
 	// expired session is found too, unless the engine has removed it
 	// (ErrNotFound).
 	GetSessionAndUser(ctx context.Context, token string) (StoredSession, User, error)
@@ -82,6 +82,26 @@ type SessionListAdapter interface {
 	// DeleteSessions removes all sessions of the user but the one whose ID is
 	// keep (empty: all), and says how many.
 	DeleteSessions(ctx context.Context, userID, keep string) (int, error)
+}
+
+// SessionStore keeps sessions and knows no users, so that they can be kept apart
+// from them: see [SessionConfig].Store. What is said of [Adapter] holds for it
+// too. An adapter whose sessions refer to its users may refuse those of others.
+type SessionStore interface {
+	// CreateSession stores s. An empty ID is replaced by one of the store's
+	// choosing.
+	CreateSession(ctx context.Context, s StoredSession) error
+	// GetSession finds a session; Token is the one that was asked for, however
+	// it is stored. An expired session is found too, unless the engine has
+	// removed it (ErrNotFound).
+	GetSession(ctx context.Context, token string) (StoredSession, error)
+	// UpdateSession extends the session to expires. It never brings a deleted
+	// session back (ErrNotFound) and never moves an expiry backwards: then it
+	// does nothing.
+	UpdateSession(ctx context.Context, token string, expires time.Time) error
+	// DeleteSession removes the session and returns what was removed.
+	DeleteSession(ctx context.Context, token string) (StoredSession, error)
+	SessionListAdapter
 }
 
 // VerificationTokenAdapter keeps magic links. An [Email] provider needs it.

@@ -34,10 +34,7 @@ import (
 // own.
 func Adapter(t *testing.T, open func(t *testing.T) latchkey.Adapter, except ...string) {
 	t.Helper()
-	s := &suite{open: open, except: map[string]bool{}}
-	for _, name := range except {
-		s.except[name] = true
-	}
+	s := newSuite(func(t *testing.T) any { return open(t) }, except)
 	prove(t, s, "Adapter", slices.Concat(userPromises, linkPromises))
 	prove(t, s, "SessionAdapter", slices.Concat(sessionPromises, sessionFieldPromises))
 	prove(t, s, "SessionListAdapter", sessionListPromises)
@@ -49,15 +46,28 @@ func Adapter(t *testing.T, open func(t *testing.T) latchkey.Adapter, except ...s
 	prove(t, s, "SignUpAdapter", signUpPromises)
 	prove(t, s, "SweepAdapter", sweepPromises)
 	prove(t, s, "RevocationStore", revocationPromises)
+	s.end(t)
+}
+
+// suite is one run of [Adapter] or [Stores].
+type suite struct {
+	open   func(*testing.T) any
+	except map[string]bool // what is left of it at the end was misspelled
+}
+
+func newSuite(open func(*testing.T) any, except []string) *suite {
+	s := &suite{open: open, except: map[string]bool{}}
+	for _, name := range except {
+		s.except[name] = true
+	}
+	return s
+}
+
+func (s *suite) end(t *testing.T) {
+	t.Helper()
 	for name := range s.except {
 		t.Errorf("there is no promise called %q", name)
 	}
-}
-
-// suite is one run of [Adapter].
-type suite struct {
-	open   func(*testing.T) latchkey.Adapter
-	except map[string]bool // what is left of it at the end was misspelled
 }
 
 // promise is one sentence of the contract, kept by stores that have the

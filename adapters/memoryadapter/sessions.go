@@ -31,6 +31,20 @@ func (a *Adapter) CreateSession(ctx context.Context, s latchkey.StoredSession) e
 	})
 }
 
+// GetSession implements [latchkey.SessionStore].
+func (a *Adapter) GetSession(ctx context.Context, token string) (s latchkey.StoredSession, err error) {
+	err = a.withData(ctx, func(d *data) error {
+		found, known := d.sessions[a.stored(token)]
+		if !known {
+			return latchkey.ErrNotFound
+		}
+		s = copySession(found)
+		s.Token = token
+		return nil
+	})
+	return s, err
+}
+
 // GetSessionAndUser implements [latchkey.SessionAdapter].
 func (a *Adapter) GetSessionAndUser(ctx context.Context, token string) (s latchkey.StoredSession, u latchkey.User, err error) {
 	err = a.withData(ctx, func(d *data) error {
