@@ -1,0 +1,110 @@
+package kvstore
+
+import (
+	"context"
+	"time"
+
+	"github.com/latchkeyhq/latchkey"
+)
+
+// Kind is what a record is of: one or two letters, of which a driver makes the
+// first part of its keys.
+type Kind string
+
+// The kinds of records. Their texts never change, since they are part of keys.
+const (
+	KindUser          Kind = "u"
+	KindEmail         Kind = "e" // the claim to an e-mail address
+	KindAccount       Kind = "a"
+	KindAuthenticator Kind = "k"
+	KindSession       Kind = "s"
+	KindLink          Kind = "t" // a magic link
+	KindSignUp        Kind = "n" // a sign-up that was begun
+	KindRevocation    Kind = "r"
+	KindUsed          Kind = "o" // a value that must not be used twice
+	KindLimit         Kind = "l"
+)
+
+// Key names a record.
+type Key struct {
+	Kind Kind
+	// Name has at most 64 bytes, all of them among A–Z, a–z, 0–9, "-", "_" and
+	// "=", so that a driver need neither hash nor escape it. Case counts.
+	Name string
+}
+
+// Record is one value under one key.
+type Record struct {
+	Key
+
+	// Version is made by the writer, random and never used twice. What is absent
+	// has none.
+	Version string
+	// Value is a JSON text. Drivers keep it as it is, with one exception: see
+	// [Follower].
+	Value []byte
+	// Until is the instant after which the store may forget the record; zero:
+	// never. Nothing is decided by it, so a store may be late, and a driver
+	// that reads records need not set it.
+	Until time.Time
+}
+
+// IsVoid tells whether what the record held was ended. Such a record is a mark
+// that keeps it from coming back, until the store forgets it.
+func (r *Record) IsVoid() bool { return string(r.Value) == void }
+
+const void = "null"
+
+// Conn is a key–value store. It is for drivers to implement, and gets no further
+// methods; [Follower] and [LimitConn] are what one may do beyond it. It has to be
+// safe for concurrent use. A cancelled context ends a call with its error.
+//
+// No operation has two keys that have to change together, and reads see all
+// writes that were answered before they began: a driver reads from where it
+// writes, and with full consistency.
+//
+// Clients repeat a call whose answer was lost, and so may this package's callers.
+// Put is therefore idempotent: one that finds the very version it is writing has
+// succeeded.
+type Conn interface {
+	// Get returns those of the records that are there, in any order, in as few
+	// round trips as the store allows. There is at least one key, and none twice.
+	Get(ctx context.Context, keys ...Key) ([]Record, error)
+	// Put writes r over the record that has the version over; empty: only if
+	// none is there. Otherwise it is ErrConflict, unless what is there has
+	// r.Version.
+	Put(ctx context.Context, r Record, over string) error
+	// Delete removes the record that has the version, empty: any version, and
+	// returns what was removed. ErrNotFound: there is none; ErrConflict: it has
+	// another version.
+	Delete(ctx context.Context, k Key, version string) (Record, error)
+
+	// Own adds a key to the belongings of a user, who is the Name of a
+	// [KindUser], stored or not. Adding one twice is no error.
+	Own(ctx context.Context, user string, k Key) error
+	// Disown takes a key from the belongings. One that is not there is no error.
+	Disown(ctx context.Context, user string, k Key) error
+	// Owned returns all belongings of a user, in any order.
+	Owned(ctx context.Context, user string) ([]Key, error)
+}
+
+// Follower is a [Conn] that reads a session or an account together with its user
+// in one round trip. Where it is none, two are made.
+//
+// The value of both kinds has a member "user" at its top, whose text is the
+// Name of the user's key if it keeps to what names may be; if not, a driver
+// leaves the user out. What it returns may lack the user for any reason.
+type Follower interface {
+	// GetWithUser is Get of k and of the user that it names.
+	GetWithUser(ctx context.Context, k Key) ([]Record, error)
+}
+
+// LimitConn is a [Conn] that counts events in one step, by the store's own
+// clock. Where it is none, a record is read, compared and put. The three methods
+// are those of [latchkey.ReturningLimiter] with r above zero; what is kept under
+// the key is the driver's own, and may be forgotten when it is empty again.
+type LimitConn interface {
+	TakeLimit(ctx context.Context, k Key, r latchkey.Rate) (wait time.Duration, err error)
+	ReturnLimit(ctx context.Context, k Key, r latchkey.Rate) error
+	ForgetLimit(ctx context.Context, k Key) error
+}
