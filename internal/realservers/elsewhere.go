@@ -36,6 +36,66 @@ func MariaDB(t testing.TB) string {
 	return ""
 }
 
+// Redis stands for a server.
+type Redis struct{ Addr string }
+
+// Crash does nothing.
+func (Redis) Crash() {}
+
+// Pause does nothing.
+func (Redis) Pause() {}
+
+// Resume does nothing.
+func (Redis) Resume() {}
+
+// Restart skips the test.
+func (Redis) Restart(t testing.TB) { skip(t) }
+
+// Ask skips the test.
+func (Redis) Ask(t testing.TB, _ string) string {
+	skip(t)
+	return ""
+}
+
+// NewRedis skips the test.
+func NewRedis(t testing.TB, _ ...string) Redis {
+	t.Helper()
+	skip(t)
+	return Redis{}
+}
+
+// NewRedisPrimary skips the test.
+func NewRedisPrimary(t testing.TB) Redis { return NewRedis(t) }
+
+// NewRedisReplica skips the test.
+func NewRedisReplica(t testing.TB, _ Redis) Redis { return NewRedis(t) }
+
+// RedisSentinel stands for servers.
+type RedisSentinel struct {
+	Addrs            []string
+	Primary, Replica Redis
+}
+
+// NewRedisSentinel skips the test.
+func NewRedisSentinel(t testing.TB) RedisSentinel {
+	t.Helper()
+	skip(t)
+	return RedisSentinel{}
+}
+
+// RedisCluster stands for servers.
+type RedisCluster struct {
+	Addrs []string
+	Nodes []Redis
+}
+
+// NewRedisCluster skips the test.
+func NewRedisCluster(t testing.TB) RedisCluster {
+	t.Helper()
+	skip(t)
+	return RedisCluster{}
+}
+
 func skip(t testing.TB) {
 	t.Helper()
 	const why = "servers are only started on Linux"

@@ -4,7 +4,6 @@ package realservers
 
 import (
 	"fmt"
-	"net"
 	"os/exec"
 	"strconv"
 	"syscall"
@@ -75,10 +74,5 @@ func Postgres(t testing.TB, tcp bool) PG {
 // freePort is a port that nobody listens on just now.
 func freePort(t testing.TB) int {
 	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() { _ = l.Close() }()
-	return l.Addr().(*net.TCPAddr).Port
+	return freePorts(t, 1)[0]
 }

@@ -21,7 +21,7 @@ import (
 const patience = 60 * time.Second
 
 // cure is for whoever reads that a program is missing.
-const cure = "on Debian, apt-get install postgresql mariadb-server"
+const cure = "on Debian, apt-get install postgresql mariadb-server redis-server"
 
 // program finds an installed program.
 func program(t testing.TB, name string) string {
@@ -100,6 +100,20 @@ func (h home) run(t testing.TB, argv ...string) {
 	t.Helper()
 	if out, err := h.command(argv...).CombinedOutput(); err != nil {
 		t.Fatalf("%s: %v\n%s", argv[0], err, out)
+	}
+}
+
+// write puts a file into the home that its server may change.
+func (h home) write(t testing.TB, name, text string) {
+	t.Helper()
+	path := filepath.Join(h.dir, name)
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if h.as != nil {
+		if err := os.Chown(path, int(h.as.Uid), int(h.as.Gid)); err != nil {
+			t.Fatal(err)
+		}
 	}
 }
 

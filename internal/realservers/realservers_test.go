@@ -43,6 +43,34 @@ func TestMariaDB(t *testing.T) {
 	answers(t, "unix", realservers.MariaDB(t))
 }
 
+func TestRedis(t *testing.T) {
+	r := realservers.NewRedis(t)
+	answers(t, "unix", r.Addr)
+	r.Crash()
+	if c, err := net.Dial("unix", r.Addr); err == nil {
+		_ = c.Close()
+		t.Error("the server still answers")
+	}
+	r.Restart(t)
+	if said := r.Ask(t, "PING"); !strings.HasPrefix(said, "+PONG") {
+		t.Errorf("it says %q", said)
+	}
+}
+
+func TestRedisCluster(t *testing.T) {
+	c := realservers.NewRedisCluster(t)
+	for _, addr := range c.Addrs {
+		answers(t, "tcp", addr)
+	}
+}
+
+func TestRedisSentinel(t *testing.T) {
+	s := realservers.NewRedisSentinel(t)
+	for _, addr := range append(s.Addrs, s.Primary.Addr, s.Replica.Addr) {
+		answers(t, "tcp", addr)
+	}
+}
+
 // TestServersEndWithTheTest looks for a socket when the test that asked for it
 // is over.
 func TestServersEndWithTheTest(t *testing.T) {

@@ -1,0 +1,213 @@
+//go:build linux
+
+package realservers
+
+import (
+	"bufio"
+	"errors"
+	"io"
+	"net"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// Redis is a running Redis server that keeps everything in memory.
+type Redis struct {
+	Addr string // host and port, or the path of its socket
+	life *redisLife
+}
+
+// redisLife is how a server is started, and the one that runs.
+type redisLife struct {
+	start   func(t testing.TB) *server
+	running *server
+}
+
+// NewRedis starts an empty server that is reached by a socket. Settings are
+// arguments of redis-server, such as "--maxmemory", "4mb".
+func NewRedis(t testing.TB, settings ...string) Redis {
+	t.Helper()
+	h := newHome(t, "redis")
+	return h.redis(t, h.dir+"/s", append([]string{"--port", "0", "--unixsocket", h.dir + "/s"}, settings...)...)
+}
+
+// NewRedisReplica starts a server that copies another one, which was made by
+// NewRedisPrimary, and waits until it has.
+func NewRedisReplica(t testing.TB, of Redis) Redis {
+	t.Helper()
+	_, port, err := net.SplitHostPort(of.Addr)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := newRedisAt(t, freePort(t), "--replicaof", "127.0.0.1", port)
+	r.awaitLink(t)
+	return r
+}
+
+// NewRedisPrimary is NewRedis for a server that is reached over TCP, and may
+// have replicas.
+func NewRedisPrimary(t testing.TB) Redis {
+	t.Helper()
+	return newRedisAt(t, freePort(t))
+}
+
+func newRedisAt(t testing.TB, port int, settings ...string) Redis {
+	t.Helper()
+	return newHome(t, "redis").redis(t, local(port), append([]string{"--port", strconv.Itoa(port), "--bind", "127.0.0.1", "--repl-diskless-sync-delay", "0"}, settings...)...)
+}
+
+func (h home) redis(t testing.TB, addr string, settings ...string) Redis {
+	t.Helper()
+	r := Redis{Addr: addr, life: &redisLife{}}
+	argv := append([]string{program(t, "redis-server"), "--dir", h.dir, "--save", "", "--appendonly", "no"}, settings...)
+	r.life.start = func(t testing.TB) *server {
+		t.Helper()
+		s := h.serve(t, syscall.SIGTERM, argv...)
+		s.await(t, func() error { _, err := r.ask("PING"); return err })
+		return s
+	}
+	r.Restart(t)
+	return r
+}
+
+func local(port int) string { return net.JoinHostPort("127.0.0.1", strconv.Itoa(port)) }
+
+// Crash ends the server without a word to anybody; what it kept is lost. It
+// returns when nothing answers any more.
+func (r Redis) Crash() { r.life.running.endBy(syscall.SIGKILL) }
+
+// Pause stops the server where it is: it accepts connections and answers
+// nothing, until Resume.
+func (r Redis) Pause() { _ = r.life.running.cmd.Process.Signal(syscall.SIGSTOP) }
+
+// Resume lets a paused server go on.
+func (r Redis) Resume() { _ = r.life.running.cmd.Process.Signal(syscall.SIGCONT) }
+
+// Restart starts a server that has crashed, empty.
+func (r Redis) Restart(t testing.TB) {
+	t.Helper()
+	r.life.running = r.life.start(t)
+}
+
+// Ask sends the server one command, written as a line, and returns its answer
+// as it came.
+func (r Redis) Ask(t testing.TB, command string) string {
+	t.Helper()
+	answer, err := r.ask(command)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return answer
+}
+
+func (r Redis) ask(command string) (string, error) {
+	network := "tcp"
+	if strings.HasPrefix(r.Addr, "/") {
+		network = "unix"
+	}
+	c, err := net.DialTimeout(network, r.Addr, time.Second)
+	if err != nil {
+		return "", err
+	}
+	defer func() { _ = c.Close() }()
+	_ = c.SetDeadline(time.Now().Add(5 * time.Second))
+	if _, err := io.WriteString(c, command+"\r\n"); err != nil {
+		return "", err
+	}
+	answer, err := readAnswer(bufio.NewReader(c))
+	if err == nil && strings.HasPrefix(answer, "-") {
+		err = errors.New(strings.TrimSpace(answer))
+	}
+	return answer, err
+}
+
+// readAnswer reads one answer and returns it as it came.
+func readAnswer(r *bufio.Reader) (string, error) {
+	line, err := r.ReadString('\n')
+	if err != nil || line[0] != '$' && line[0] != '*' {
+		return line, err
+	}
+	n, err := strconv.Atoi(strings.TrimSpace(line[1:]))
+	if err != nil || n < 0 {
+		return line, err
+	}
+	if line[0] == '$' {
+		text := make([]byte, n+len("\r\n"))
+		_, err = io.ReadFull(r, text)
+		return line + string(text), err
+	}
+	for range n {
+		part, err := readAnswer(r)
+		if line += part; err != nil {
+			return line, err
+		}
+	}
+	return line, nil
+}
+
+// says waits until the server's answer to a command holds all of the texts.
+func (r Redis) says(t testing.TB, command string, texts ...string) {
+	t.Helper()
+	r.life.running.await(t, func() error {
+		answer, err := r.ask(command)
+		for _, text := range texts {
+			if err == nil && !strings.Contains(answer, text) {
+				err = errors.New(command + " does not say " + text)
+			}
+		}
+		return err
+	})
+}
+
+// awaitLink waits until a replica has what its primary has: before that, it would
+// never take over.
+func (r Redis) awaitLink(t testing.TB) {
+	t.Helper()
+	r.says(t, "INFO replication", "role:slave", "master_link_status:up")
+}
+
+// RedisSentinel is a primary and its replica, watched by three Sentinels that
+// call them "lk".
+type RedisSentinel struct {
+	Addrs            []string // of the Sentinels
+	Primary, Replica Redis    // as they were at the start
+}
+
+// NewRedisSentinel starts the five servers. A primary that is gone for half a
+// second is replaced.
+func NewRedisSentinel(t testing.TB) RedisSentinel {
+	t.Helper()
+	s := RedisSentinel{Primary: NewRedisPrimary(t)}
+	s.Replica = NewRedisReplica(t, s.Primary)
+	watchers := make([]Redis, 3)
+	for i := range watchers {
+		watchers[i] = newSentinel(t, s.Primary, s.Replica)
+		s.Addrs = append(s.Addrs, watchers[i].Addr)
+	}
+	for _, w := range watchers {
+		w.says(t, "SENTINEL MASTER lk", "\nnum-slaves\r\n$1\r\n1", "\nnum-other-sentinels\r\n$1\r\n2")
+	}
+	return s
+}
+
+// newSentinel is told of the replica, which it would otherwise not know of in
+// its first ten seconds.
+func newSentinel(t testing.TB, primary, replica Redis) Redis {
+	t.Helper()
+	h, port := newHome(t, "redis"), freePort(t)
+	spaced := func(addr string) string { return strings.ReplaceAll(addr, ":", " ") }
+	h.write(t, "conf", "port "+strconv.Itoa(port)+"\nbind 127.0.0.1\ndir "+h.dir+
+		"\nsentinel monitor lk "+spaced(primary.Addr)+" 2\nsentinel down-after-milliseconds lk 500\nsentinel failover-timeout lk 2000"+
+		"\nsentinel known-replica lk "+spaced(replica.Addr)+"\n")
+	r := Redis{Addr: local(port), life: &redisLife{}}
+	r.life.start = func(t testing.TB) *server {
+		s := h.serve(t, syscall.SIGTERM, program(t, "redis-server"), h.dir+"/conf", "--sentinel")
+		s.await(t, func() error { _, err := r.ask("PING"); return err })
+		return s
+	}
+	r.Restart(t)
+	return r
+}
