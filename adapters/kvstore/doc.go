@@ -5,9 +5,36 @@
 //
 // # A driver
 //
-// Implement [Conn], six methods of which none has to change two keys at once.
+// Implement [Conn], six methods of which none has to change two keys at once, and
+// embed the [Store] that [New] returns:
+//
+//	type Adapter struct{ *kvstore.Store }
+//
+//	func New(client *driver.Client) *Adapter {
+//		return &Adapter{kvstore.New(conn{client}, kvstore.Options{})}
+//	}
+//
+// [Follower] and [LimitConn] are for stores that can do two steps in one. Then let
+// the suites of package latchkeytest prove the result, Adapter and Stores.
+//
+// # What is stored
 //
 // Names say nothing of what they name: those of sessions, links, e-mail
-// addresses, accounts and passkeys are SHA-256 hashes. Values are readable, and
-// hold what people and providers have said, tokens of providers included.
+// addresses, accounts and passkeys are SHA-256 hashes. Values are JSON that
+// people can read, with times in milliseconds, and hold what people and providers
+// have said, tokens of providers included; tokens of sessions are not in them.
+// Members that a later version has written survive the changes of an earlier one.
+//
+// A record that was ended stays for a day as a mark, the value null: it keeps
+// calls that are still under way from bringing it back.
+//
+// # How users come to be
+//
+// The record of a user is the truth, and a claim to an e-mail address counts only
+// while its user says so. A new user is written first, then the claim, then the
+// user again as whole. Whoever finds somebody half-way helps them on if their
+// claim counts, and otherwise takes them for nobody. So it is with changes of an
+// e-mail address, which are announced, claimed and then taken, and with
+// deletions, whose first step makes the user nobody. Each step is one write over
+// the version that was read, and may be the last before a crash.
 package kvstore

@@ -1,0 +1,210 @@
+package kvstore
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"slices"
+	"time"
+
+	"github.com/latchkeyhq/latchkey"
+)
+
+type accountValue struct {
+	owner
+	Provider     string                `json:"provider"`
+	ID           string                `json:"id"` // the provider's
+	Type         latchkey.ProviderType `json:"type,omitempty"`
+	Access       string                `json:"access_token,omitempty"`
+	Refresh      string                `json:"refresh_token,omitempty"`
+	IDToken      string                `json:"id_token,omitempty"`
+	TokenType    string                `json:"token_type,omitempty"`
+	Scope        string                `json:"scope,omitempty"`
+	SessionState string                `json:"session_state,omitempty"`
+	Expires      stamp                 `json:"expires,omitzero"`
+	Details      json.RawMessage       `json:"authorization_details,omitempty"`
+	TokenExtra   json.RawMessage       `json:"token_extra,omitempty"`
+	Extra        json.RawMessage       `json:"extra,omitempty"`
+	Email        string                `json:"email,omitempty"`
+	Vouched      bool                  `json:"email_vouched,omitempty"`
+}
+
+func accountAsValue(a *latchkey.Account, born string) (v accountValue, err error) {
+	t := &a.Tokens
+	if !isText(a.UserID, a.Provider, a.ProviderAccountID, string(a.Type), t.AccessToken, t.RefreshToken, t.IDToken, t.TokenType, t.Scope, t.SessionState, a.Email) {
+		return v, errText
+	}
+	v = accountValue{
+		owner: owner{a.UserID, born}, Provider: a.Provider, ID: a.ProviderAccountID, Type: a.Type,
+		Access: t.AccessToken, Refresh: t.RefreshToken, IDToken: t.IDToken, TokenType: t.TokenType, Scope: t.Scope,
+		SessionState: t.SessionState, Expires: stampOf(t.ExpiresAt), Email: a.Email, Vouched: a.EmailVouched,
+	}
+	if v.Details, err = open(t.AuthorizationDetails); err != nil {
+		return v, err
+	}
+	if v.TokenExtra, err = open(t.Extra); err != nil {
+		return v, err
+	}
+	v.Extra, err = open(a.Extra)
+	return v, err
+}
+
+func (v *accountValue) account() (latchkey.Account, error) {
+	a := latchkey.Account{
+		UserID: v.User, Provider: v.Provider, ProviderAccountID: v.ID, Type: v.Type, Email: v.Email, EmailVouched: v.Vouched,
+		Tokens: latchkey.Tokens{
+			AccessToken: v.Access, RefreshToken: v.Refresh, IDToken: v.IDToken, TokenType: v.TokenType, Scope: v.Scope,
+			SessionState: v.SessionState, ExpiresAt: v.Expires.Time,
+		},
+	}
+	return a, errors.Join(opened(v.Details, &a.Tokens.AuthorizationDetails), opened(v.TokenExtra, &a.Tokens.Extra), opened(v.Extra, &a.Extra))
+}
+
+// LinkAccount implements [latchkey.Adapter]. An unknown user is ErrNotFound.
+func (s *Store) LinkAccount(ctx context.Context, a latchkey.Account) error {
+	p, err := s.living(ctx, a.UserID)
+	if err != nil {
+		return err
+	}
+	v, err := accountAsValue(&a, p.Born)
+	if err != nil {
+		return err
+	}
+	return s.createOwned(ctx, a.UserID, keyOfAccount(a.Provider, a.ProviderAccountID), v, never, s.isAbandoned(ctx))
+}
+
+// isAbandoned finds out whether what is there belongs to nobody any more, as
+// after an interrupted deletion.
+func (s *Store) isAbandoned(ctx context.Context) func(*Record) (bool, error) {
+	return func(r *Record) (bool, error) {
+		of, err := decode[owner](r)
+		if err != nil {
+			return false, err
+		}
+		_, err = s.bearer(ctx, of)
+		if errors.Is(err, latchkey.ErrNotFound) {
+			return true, nil
+		}
+		return false, err
+	}
+}
+
+// GetUserByAccount implements [latchkey.Adapter].
+func (s *Store) GetUserByAccount(ctx context.Context, provider, providerAccountID string) (latchkey.User, error) {
+	r, user, err := s.findWithUser(ctx, keyOfAccount(provider, providerAccountID))
+	if err != nil {
+		return latchkey.User{}, err
+	}
+	of, err := decode[owner](&r)
+	if err == nil && of.Born != user.Born {
+		err = latchkey.ErrNotFound
+	}
+	return user.orNobody(err)
+}
+
+// findWithUser reads a record and the living user whose it is.
+func (s *Store) findWithUser(ctx context.Context, k Key) (r Record, p person, err error) {
+	var found []Record
+	if s.follower != nil {
+		found, err = s.follower.GetWithUser(ctx, k)
+	} else {
+		found, err = s.conn.Get(ctx, k)
+	}
+	if err != nil {
+		return r, p, err
+	}
+	i := slices.IndexFunc(found, func(r Record) bool { return r.Key == k })
+	if i < 0 || !found[i].isAlive() {
+		return r, p, latchkey.ErrNotFound
+	}
+	of, err := decode[owner](&found[i])
+	if err != nil {
+		return r, p, err
+	}
+	for _, other := range found {
+		if other.Key == keyOfUser(of.User) {
+			if p, err = asPerson(other, of.User); err == nil && p.State == stateWhole {
+				return found[i], p, nil
+			}
+		}
+	}
+	p, err = s.living(ctx, of.User)
+	return found[i], p, err
+}
+
+// GetAccount implements [latchkey.AccountAdapter].
+func (s *Store) GetAccount(ctx context.Context, provider, providerAccountID string) (latchkey.Account, error) {
+	r, user, err := s.findWithUser(ctx, keyOfAccount(provider, providerAccountID))
+	if err != nil {
+		return latchkey.Account{}, err
+	}
+	v, err := decode[accountValue](&r)
+	if err == nil && v.Born != user.Born {
+		err = latchkey.ErrNotFound
+	}
+	if err != nil {
+		return latchkey.Account{}, err
+	}
+	return v.account()
+}
+
+// ListAccounts implements [latchkey.AccountAdapter]. They are in the order of
+// their keys.
+func (s *Store) ListAccounts(ctx context.Context, userID string) (list []latchkey.Account, err error) {
+	records, err := s.owned(ctx, userID, KindAccount)
+	if err != nil {
+		return nil, err
+	}
+	for _, r := range records {
+		v, err := decode[accountValue](&r)
+		if err != nil {
+			return nil, err
+		}
+		a, err := v.account()
+		if err != nil {
+			return nil, err
+		}
+		list = append(list, a)
+	}
+	slices.SortFunc(list, func(a, b latchkey.Account) int {
+		return cmp.Or(cmp.Compare(a.Provider, b.Provider), cmp.Compare(a.ProviderAccountID, b.ProviderAccountID))
+	})
+	return list, nil
+}
+
+// UnlinkAccount implements [latchkey.AccountAdapter].
+func (s *Store) UnlinkAccount(ctx context.Context, provider, providerAccountID string) (latchkey.Account, error) {
+	r, err := s.takeOwned(ctx, keyOfAccount(provider, providerAccountID), nil)
+	if err != nil {
+		return latchkey.Account{}, err
+	}
+	v, err := decode[accountValue](&r)
+	if err != nil {
+		return latchkey.Account{}, err
+	}
+	return v.account()
+}
+
+// signUpAge is how long a sign-up that was cut short can be taken up again.
+const signUpAge = 30 * 24 * time.Hour
+
+// BeginSignUp implements [latchkey.SignUpAdapter]. What is on record is forgotten
+// after 30 days.
+func (s *Store) BeginSignUp(ctx context.Context, provider, providerAccountID, userID string) (string, error) {
+	if !isText(userID) {
+		return "", errText
+	}
+	r, err := s.create(ctx, keyOfSignUp(provider, providerAccountID), owner{User: userID}, s.now().Add(signUpAge))
+	if err != nil && !errors.Is(err, latchkey.ErrConflict) {
+		return "", err
+	}
+	begun, err := decode[owner](&r)
+	return begun.User, err
+}
+
+// EndSignUp implements [latchkey.SignUpAdapter]. One that is not on record is no
+// error.
+func (s *Store) EndSignUp(ctx context.Context, provider, providerAccountID string) error {
+	return s.remove(ctx, Record{Key: keyOfSignUp(provider, providerAccountID)})
+}

@@ -1,0 +1,147 @@
+package kvstore
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"slices"
+
+	"github.com/latchkeyhq/latchkey"
+)
+
+type authenticatorValue struct {
+	owner
+	ID         []byte   `json:"id"`
+	AccountID  string   `json:"account"`
+	Key        []byte   `json:"key"`
+	Counter    uint32   `json:"counter"`
+	DeviceType string   `json:"device"`
+	BackedUp   bool     `json:"backed_up,omitempty"`
+	Transports []string `json:"transports,omitempty"`
+	Name       string   `json:"name,omitempty"`
+	AAGUID     string   `json:"aaguid,omitempty"`
+	Created    stamp    `json:"created,omitzero"`
+	Used       stamp    `json:"used,omitzero"`
+	Handle     []byte   `json:"handle,omitempty"`
+}
+
+func (v *authenticatorValue) authenticator() latchkey.Authenticator {
+	return latchkey.Authenticator{
+		CredentialID: v.ID, UserID: v.User, ProviderAccountID: v.AccountID, PublicKey: v.Key, Counter: v.Counter,
+		DeviceType: v.DeviceType, BackedUp: v.BackedUp, Transports: v.Transports, Name: v.Name, AAGUID: v.AAGUID,
+		Created: v.Created.Time, Used: v.Used.Time, UserHandle: v.Handle,
+	}
+}
+
+// CreateAuthenticator implements [latchkey.AuthenticatorAdapter]. An unknown user
+// is ErrNotFound.
+func (s *Store) CreateAuthenticator(ctx context.Context, k latchkey.Authenticator) error {
+	if !isText(k.ProviderAccountID, k.DeviceType, k.Name, k.AAGUID) || !isText(k.Transports...) {
+		return errText
+	}
+	p, err := s.living(ctx, k.UserID)
+	if err != nil {
+		return err
+	}
+	v := authenticatorValue{
+		owner: p.owner(), ID: k.CredentialID, AccountID: k.ProviderAccountID, Key: k.PublicKey, Counter: k.Counter,
+		DeviceType: k.DeviceType, BackedUp: k.BackedUp, Transports: k.Transports, Name: k.Name, AAGUID: k.AAGUID,
+		Created: stampOf(k.Created), Used: stampOf(k.Used), Handle: k.UserHandle,
+	}
+	return s.createOwned(ctx, k.UserID, keyOfAuthenticator(k.CredentialID), v, never, s.isAbandoned(ctx))
+}
+
+// GetAuthenticator implements [latchkey.AuthenticatorAdapter].
+func (s *Store) GetAuthenticator(ctx context.Context, credentialID []byte) (latchkey.Authenticator, error) {
+	_, v, err := s.findAuthenticator(ctx, credentialID)
+	if err != nil {
+		return latchkey.Authenticator{}, err
+	}
+	return v.authenticator(), nil
+}
+
+// findAuthenticator reads a passkey of a living user.
+func (s *Store) findAuthenticator(ctx context.Context, credentialID []byte) (r Record, v authenticatorValue, err error) {
+	r, user, err := s.findWithUser(ctx, keyOfAuthenticator(credentialID))
+	if err != nil {
+		return r, v, err
+	}
+	v, err = decode[authenticatorValue](&r)
+	if err == nil && v.Born != user.Born {
+		err = latchkey.ErrNotFound
+	}
+	return r, v, err
+}
+
+// ListAuthenticators implements [latchkey.AuthenticatorAdapter]. They are in the
+// order of their ids.
+func (s *Store) ListAuthenticators(ctx context.Context, userID string) (list []latchkey.Authenticator, err error) {
+	records, err := s.owned(ctx, userID, KindAuthenticator)
+	if err != nil {
+		return nil, err
+	}
+	for _, r := range records {
+		v, err := decode[authenticatorValue](&r)
+		if err != nil {
+			return nil, err
+		}
+		list = append(list, v.authenticator())
+	}
+	slices.SortFunc(list, func(a, b latchkey.Authenticator) int { return bytes.Compare(a.CredentialID, b.CredentialID) })
+	return list, nil
+}
+
+// UpdateAuthenticatorCounter implements [latchkey.AuthenticatorAdapter].
+func (s *Store) UpdateAuthenticatorCounter(ctx context.Context, credentialID []byte, counter uint32) (latchkey.Authenticator, error) {
+	return s.changeAuthenticator(ctx, credentialID, func(v *authenticatorValue) error {
+		if counter <= v.Counter && (counter != 0 || v.Counter != 0) {
+			return latchkey.ErrConflict
+		}
+		v.Counter = counter
+		return nil
+	})
+}
+
+// UpdateAuthenticator implements [latchkey.AuthenticatorAdapter].
+func (s *Store) UpdateAuthenticator(ctx context.Context, credentialID []byte, c latchkey.AuthenticatorChange) (latchkey.Authenticator, error) {
+	if c.Name != nil && !isText(*c.Name) {
+		return latchkey.Authenticator{}, errText
+	}
+	return s.changeAuthenticator(ctx, credentialID, func(v *authenticatorValue) error {
+		set(&v.Name, c.Name)
+		set(&v.BackedUp, c.BackedUp)
+		if c.Used != nil {
+			v.Used = stampOf(*c.Used)
+		}
+		return nil
+	})
+}
+
+// changeAuthenticator applies change to what is stored then.
+func (s *Store) changeAuthenticator(ctx context.Context, credentialID []byte, change func(*authenticatorValue) error) (latchkey.Authenticator, error) {
+	for try := 0; ; try++ {
+		seen, v, err := s.findAuthenticator(ctx, credentialID)
+		if err == nil {
+			err = change(&v)
+		}
+		if err != nil {
+			return latchkey.Authenticator{}, err
+		}
+		_, err = s.rewrite(ctx, seen, v, never)
+		if err == nil {
+			return v.authenticator(), nil
+		}
+		if !errors.Is(err, latchkey.ErrConflict) {
+			return latchkey.Authenticator{}, err
+		}
+		if err := pause(ctx, try); err != nil {
+			return latchkey.Authenticator{}, err
+		}
+	}
+}
+
+// DeleteAuthenticator implements [latchkey.AuthenticatorAdapter].
+func (s *Store) DeleteAuthenticator(ctx context.Context, credentialID []byte) error {
+	_, err := s.takeOwned(ctx, keyOfAuthenticator(credentialID), nil)
+	return err
+}

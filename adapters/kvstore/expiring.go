@@ -1,0 +1,140 @@
+package kvstore
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"time"
+
+	"github.com/latchkeyhq/latchkey"
+)
+
+// Magic links, revocations and used values: what matters until it expires.
+
+type linkValue struct {
+	Expires stamp  `json:"expires"`
+	Purpose string `json:"purpose,omitempty"`
+}
+
+func (v linkValue) isWhole() bool { return true }
+
+// CreateVerificationToken implements [latchkey.VerificationTokenAdapter].
+func (s *Store) CreateVerificationToken(ctx context.Context, t latchkey.VerificationToken) error {
+	if !isText(t.Purpose) {
+		return errText
+	}
+	_, err := s.create(ctx, keyOfLink(t.Identifier, t.Token), linkValue{stampOf(t.Expires), t.Purpose}, s.after(t.Expires))
+	return err
+}
+
+// UseVerificationToken implements [latchkey.VerificationTokenAdapter].
+func (s *Store) UseVerificationToken(ctx context.Context, identifier, token string) (latchkey.VerificationToken, error) {
+	r, err := s.take(ctx, keyOfLink(identifier, token), nil)
+	if err != nil {
+		return latchkey.VerificationToken{}, err
+	}
+	v, err := decode[linkValue](&r)
+	return latchkey.VerificationToken{Identifier: identifier, Token: token, Expires: v.Expires.Time, Purpose: v.Purpose}, err
+}
+
+type revocationValue struct {
+	At      stamp `json:"at"`
+	Expires stamp `json:"expires"`
+}
+
+func (v revocationValue) isWhole() bool { return !v.At.IsZero() }
+
+// Revoke implements [latchkey.RevocationStore].
+func (s *Store) Revoke(ctx context.Context, key string, at, expires time.Time) error {
+	to := revocationValue{stampOf(at), stampOf(expires)}
+	seen := Record{Key: keyOfRevocation(key)}
+	for try := 0; ; try++ {
+		_, err := s.write(ctx, seen, to, s.after(to.Expires.Time))
+		if !errors.Is(err, latchkey.ErrConflict) {
+			return err
+		}
+		if seen, err = s.look(ctx, seen.Key); err != nil {
+			return err
+		}
+		if seen.isAlive() {
+			was, err := decode[revocationValue](&seen)
+			if err != nil {
+				return err
+			}
+			to = revocationValue{laterOf(was.At, to.At), laterOf(was.Expires, to.Expires)}
+			if to == was {
+				return nil
+			}
+		}
+		if err := pause(ctx, try); err != nil {
+			return err
+		}
+	}
+}
+
+func laterOf(a, b stamp) stamp {
+	if b.After(a.Time) {
+		return b
+	}
+	return a
+}
+
+// RevokedAt implements [latchkey.RevocationStore].
+func (s *Store) RevokedAt(ctx context.Context, keys ...string) (map[string]time.Time, error) {
+	names := make(map[Key]string, len(keys))
+	ask := make([]Key, 0, len(keys))
+	for _, key := range keys {
+		k := keyOfRevocation(key)
+		if _, twice := names[k]; !twice {
+			names[k] = key
+			ask = append(ask, k)
+		}
+	}
+	at := make(map[string]time.Time, len(ask))
+	if len(ask) == 0 {
+		return at, ctx.Err()
+	}
+	found, err := s.conn.Get(ctx, ask...)
+	if err != nil {
+		return nil, err
+	}
+	found = slices.DeleteFunc(found, func(r Record) bool { return !r.isAlive() })
+	for _, r := range found {
+		v, err := decode[revocationValue](&r)
+		if err != nil {
+			return nil, err
+		}
+		at[names[r.Key]] = v.At.Time
+	}
+	return at, nil
+}
+
+type usedValue struct {
+	Expires stamp `json:"expires"`
+}
+
+func (v usedValue) isWhole() bool { return true }
+
+// Use implements [latchkey.ReplayStore]. Whether a value has expired is judged by
+// the clock of [Options], even if the store still has it.
+func (s *Store) Use(ctx context.Context, key string, expires time.Time) (first bool, err error) {
+	seen := Record{Key: keyOfUsed(key)}
+	for try := 0; ; try++ {
+		_, err := s.write(ctx, seen, usedValue{stampOf(expires)}, s.after(expires))
+		if !errors.Is(err, latchkey.ErrConflict) {
+			return err == nil, err
+		}
+		if seen, err = s.look(ctx, seen.Key); err != nil {
+			return false, err
+		}
+		if seen.isAlive() {
+			v, err := decode[usedValue](&seen)
+			if err != nil || v.Expires.After(s.now()) {
+				return false, err
+			}
+		}
+		if err := pause(ctx, try); err != nil {
+			return false, err
+		}
+	}
+}

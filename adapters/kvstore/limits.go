@@ -1,0 +1,88 @@
+package kvstore
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/latchkeyhq/latchkey"
+)
+
+// limitValue is the generic cell rate algorithm: every event fills a key by its
+// share of the period, and the key empties with time.
+type limitValue struct {
+	Empty int64 `json:"empty"` // when it will be empty again, in microseconds since 1970
+}
+
+func (v limitValue) isWhole() bool { return v.Empty > 0 }
+
+// Take implements [latchkey.Limiter]. Without a [LimitConn] the clock is that of
+// [Options], so those of several instances should agree.
+func (s *Store) Take(ctx context.Context, key string, r latchkey.Rate) (wait time.Duration, err error) {
+	if r.Events <= 0 || r.Per <= 0 {
+		return 0, ctx.Err()
+	}
+	if s.limits != nil {
+		return s.limits.TakeLimit(ctx, keyOfLimit(key), r)
+	}
+	err = s.fill(ctx, key, func(now, empty time.Time) (time.Time, bool) {
+		empty = empty.Add(r.Per / time.Duration(r.Events))
+		wait = max(0, empty.Sub(now.Add(r.Per)))
+		return empty, wait == 0
+	})
+	return wait, err
+}
+
+// Return implements [latchkey.ReturningLimiter].
+func (s *Store) Return(ctx context.Context, key string, r latchkey.Rate) error {
+	if r.Events <= 0 || r.Per <= 0 {
+		return ctx.Err()
+	}
+	if s.limits != nil {
+		return s.limits.ReturnLimit(ctx, keyOfLimit(key), r)
+	}
+	return s.fill(ctx, key, func(now, empty time.Time) (time.Time, bool) {
+		return empty.Add(-r.Per / time.Duration(r.Events)), empty.After(now)
+	})
+}
+
+// Forget implements [latchkey.Limiter].
+func (s *Store) Forget(ctx context.Context, key string) error {
+	if s.limits != nil {
+		return s.limits.ForgetLimit(ctx, keyOfLimit(key))
+	}
+	return s.remove(ctx, Record{Key: keyOfLimit(key)})
+}
+
+// fill changes when a key will be empty, unless change says that nothing
+// changes: then nothing is written.
+func (s *Store) fill(ctx context.Context, key string, change func(now, empty time.Time) (time.Time, bool)) error {
+	for try := 0; ; try++ {
+		seen, err := s.look(ctx, keyOfLimit(key))
+		if err != nil {
+			return err
+		}
+		now := s.now()
+		empty := now
+		if seen.isAlive() {
+			v, err := decode[limitValue](&seen)
+			if err != nil {
+				return err
+			}
+			if at := time.UnixMicro(v.Empty); at.After(now) {
+				empty = at
+			}
+		}
+		empty, changed := change(now, empty)
+		if !changed {
+			return nil
+		}
+		_, err = s.write(ctx, seen, limitValue{max(1, empty.UnixMicro())}, empty)
+		if !errors.Is(err, latchkey.ErrConflict) {
+			return err
+		}
+		if err := pause(ctx, try); err != nil {
+			return err
+		}
+	}
+}

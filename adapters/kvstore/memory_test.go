@@ -1,0 +1,172 @@
+package kvstore_test
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"regexp"
+	"slices"
+	"sync"
+
+	"github.com/latchkeyhq/latchkey"
+	"github.com/latchkeyhq/latchkey/adapters/kvstore"
+)
+
+// memory is the plainest Conn there is. It is strict with its caller.
+type memory struct {
+	mu      sync.Mutex
+	records map[kvstore.Key]kvstore.Record
+	owned   map[string]map[kvstore.Key]bool
+}
+
+func newMemory() *memory {
+	return &memory{records: map[kvstore.Key]kvstore.Record{}, owned: map[string]map[kvstore.Key]bool{}}
+}
+
+var name = regexp.MustCompile(`^[-_=A-Za-z0-9]{1,64}$`)
+
+func (m *memory) begin(ctx context.Context, keys ...kvstore.Key) error {
+	for i, k := range keys {
+		if !name.MatchString(k.Name) || k.Kind == "" || slices.Contains(keys[:i], k) {
+			panic(fmt.Sprintf("kvstore asks for %q", keys))
+		}
+	}
+	return ctx.Err()
+}
+
+func (m *memory) Get(ctx context.Context, keys ...kvstore.Key) (found []kvstore.Record, err error) {
+	if err := m.begin(ctx, keys...); err != nil {
+		return nil, err
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	for _, k := range keys {
+		if r, ok := m.records[k]; ok {
+			found = append(found, r)
+		}
+	}
+	slices.Reverse(found) // in any order
+	return found, nil
+}
+
+func (m *memory) Put(ctx context.Context, r kvstore.Record, over string) error {
+	if err := m.begin(ctx, r.Key); err != nil {
+		return err
+	}
+	if r.Version == "" || !json.Valid(r.Value) {
+		panic("kvstore writes what is no record")
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	switch there := m.records[r.Key].Version; there {
+	case r.Version:
+		return nil
+	case over:
+		r.Value = slices.Clone(r.Value)
+		m.records[r.Key] = r
+		return nil
+	}
+	return latchkey.ErrConflict
+}
+
+func (m *memory) Delete(ctx context.Context, k kvstore.Key, version string) (kvstore.Record, error) {
+	if err := m.begin(ctx, k); err != nil {
+		return kvstore.Record{}, err
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	r, there := m.records[k]
+	switch {
+	case !there:
+		return r, latchkey.ErrNotFound
+	case version != "" && version != r.Version:
+		return r, latchkey.ErrConflict
+	}
+	delete(m.records, k)
+	return r, nil
+}
+
+func (m *memory) Own(ctx context.Context, user string, k kvstore.Key) error {
+	if err := m.begin(ctx, k, kvstore.Key{Kind: kvstore.KindUser, Name: user}); err != nil {
+		return err
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.owned[user] == nil {
+		m.owned[user] = map[kvstore.Key]bool{}
+	}
+	m.owned[user][k] = true
+	return nil
+}
+
+func (m *memory) Disown(ctx context.Context, user string, k kvstore.Key) error {
+	if err := m.begin(ctx, k, kvstore.Key{Kind: kvstore.KindUser, Name: user}); err != nil {
+		return err
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	delete(m.owned[user], k)
+	return nil
+}
+
+func (m *memory) Owned(ctx context.Context, user string) ([]kvstore.Key, error) {
+	if err := m.begin(ctx, kvstore.Key{Kind: kvstore.KindUser, Name: user}); err != nil {
+		return nil, err
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return slices.SortedFunc(maps.Keys(m.owned[user]), func(a, b kvstore.Key) int {
+		return cmp.Or(cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.Name, b.Name))
+	}), nil
+}
+
+// twice does everything twice, as a client does whose first answer was lost.
+type twice struct{ kvstore.Conn }
+
+func (c twice) Get(ctx context.Context, keys ...kvstore.Key) ([]kvstore.Record, error) {
+	_, _ = c.Conn.Get(ctx, keys...)
+	return c.Conn.Get(ctx, keys...)
+}
+
+func (c twice) Put(ctx context.Context, r kvstore.Record, over string) error {
+	_ = c.Conn.Put(ctx, r, over)
+	return c.Conn.Put(ctx, r, over)
+}
+
+func (c twice) Delete(ctx context.Context, k kvstore.Key, version string) (kvstore.Record, error) {
+	_, _ = c.Conn.Delete(ctx, k, version)
+	return c.Conn.Delete(ctx, k, version)
+}
+
+func (c twice) Own(ctx context.Context, user string, k kvstore.Key) error {
+	_ = c.Conn.Own(ctx, user, k)
+	return c.Conn.Own(ctx, user, k)
+}
+
+func (c twice) Disown(ctx context.Context, user string, k kvstore.Key) error {
+	_ = c.Conn.Disown(ctx, user, k)
+	return c.Conn.Disown(ctx, user, k)
+}
+
+func (c twice) Owned(ctx context.Context, user string) ([]kvstore.Key, error) {
+	_, _ = c.Conn.Owned(ctx, user)
+	return c.Conn.Owned(ctx, user)
+}
+
+// following reads the user together with what is theirs.
+type following struct{ *memory }
+
+func (c following) GetWithUser(ctx context.Context, k kvstore.Key) ([]kvstore.Record, error) {
+	found, err := c.Get(ctx, k)
+	if err != nil || len(found) == 0 {
+		return found, err
+	}
+	var of struct{ User string }
+	if err := json.Unmarshal(found[0].Value, &of); err != nil || !name.MatchString(of.User) {
+		return found, err
+	}
+	users, err := c.Get(ctx, kvstore.Key{Kind: kvstore.KindUser, Name: of.User})
+	return append(users, found...), err
+}

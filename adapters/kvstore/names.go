@@ -1,0 +1,52 @@
+package kvstore
+
+import (
+	"crypto/sha256"
+	"encoding/base64"
+	"strconv"
+)
+
+func keyOfUser(id string) Key       { return Key{KindUser, nameOf(id)} }
+func keyOfEmail(email string) Key   { return Key{KindEmail, hash(email)} }
+func keyOfSession(token string) Key { return Key{KindSession, hash(token)} }
+
+func keyOfAccount(provider, id string) Key   { return Key{KindAccount, hash(provider, id)} }
+func keyOfSignUp(provider, id string) Key    { return Key{KindSignUp, hash(provider, id)} }
+func keyOfLink(identifier, token string) Key { return Key{KindLink, hash(identifier, token)} }
+func keyOfAuthenticator(credentialID []byte) Key {
+	return Key{KindAuthenticator, hash(string(credentialID))}
+}
+
+func keyOfRevocation(key string) Key { return Key{KindRevocation, hash(key)} }
+func keyOfUsed(key string) Key       { return Key{KindUsed, hash(key)} }
+func keyOfLimit(key string) Key      { return Key{KindLimit, nameOf(key)} }
+
+// nameOf is the text itself, where it is short and plain, so that people can
+// find a user in the store. Any other is hashed; the sign in front keeps the two
+// apart.
+func nameOf(text string) string {
+	if text == "" || len(text) > 64 {
+		return "=" + hash(text)
+	}
+	for i := range len(text) {
+		c := text[i]
+		if !(c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || c == '-' || c == '_') {
+			return "=" + hash(text)
+		}
+	}
+	return text
+}
+
+// hash is SHA-256 in base64url. Of several parts each has its length in front,
+// so that "a" and "bc" are not "ab" and "c".
+func hash(parts ...string) string {
+	text := parts[0]
+	if len(parts) > 1 {
+		text = ""
+		for _, part := range parts {
+			text += strconv.Itoa(len(part)) + ":" + part
+		}
+	}
+	sum := sha256.Sum256([]byte(text))
+	return base64.RawURLEncoding.EncodeToString(sum[:])
+}

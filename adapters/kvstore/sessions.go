@@ -1,0 +1,179 @@
+package kvstore
+
+import (
+	"cmp"
+	"context"
+	"crypto/rand"
+	"errors"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/latchkeyhq/latchkey"
+)
+
+type sessionValue struct {
+	User     string   `json:"user"`
+	ID       string   `json:"id"`
+	Expires  stamp    `json:"expires"`
+	Created  stamp    `json:"created,omitzero"`
+	Agent    string   `json:"agent,omitempty"`
+	Tenant   string   `json:"tenant,omitempty"`
+	Provider string   `json:"provider,omitempty"`
+	SID      string   `json:"provider_sid,omitempty"`
+	Sub      string   `json:"provider_sub,omitempty"`
+	Issued   stamp    `json:"provider_issued,omitzero"`
+	Sealed   string   `json:"sealed,omitempty"`
+	Proved   stamp    `json:"proved,omitzero"`
+	AMR      []string `json:"amr,omitempty"`
+	ACR      string   `json:"acr,omitempty"`
+}
+
+func (v sessionValue) isWhole() bool { return v.User != "" && !v.Expires.IsZero() }
+
+func (v *sessionValue) session(token string) latchkey.StoredSession {
+	return latchkey.StoredSession{
+		ID: v.ID, Token: token, UserID: v.User, Expires: v.Expires.Time, Created: v.Created.Time, UserAgent: v.Agent,
+		Tenant: v.Tenant, Provider: v.Provider, ProviderSID: v.SID, ProviderSub: v.Sub, ProviderIssued: v.Issued.Time,
+		Sealed: v.Sealed, Proved: v.Proved.Time, AMR: v.AMR, ACR: v.ACR,
+	}
+}
+
+// CreateSession implements [latchkey.SessionAdapter] and [latchkey.SessionStore]:
+// it does not ask whether there is such a user.
+func (s *Store) CreateSession(ctx context.Context, row latchkey.StoredSession) error {
+	if row.UserID == "" {
+		return latchkey.ErrNotFound
+	}
+	if !isText(row.AMR...) || !isText(row.ID, row.UserID, row.Tenant, row.Provider, row.ProviderSID, row.ProviderSub, row.Sealed, row.ACR) {
+		return errText
+	}
+	v := sessionValue{
+		User: row.UserID, ID: cmp.Or(row.ID, rand.Text()), Expires: stampOf(row.Expires), Created: stampOf(row.Created),
+		Agent: strings.ToValidUTF8(row.UserAgent, "\uFFFD"), Tenant: row.Tenant, Provider: row.Provider,
+		SID: row.ProviderSID, Sub: row.ProviderSub, Issued: stampOf(row.ProviderIssued), Sealed: row.Sealed,
+		Proved: stampOf(row.Proved), AMR: row.AMR, ACR: row.ACR,
+	}
+	taken := func(*Record) (bool, error) { return false, nil }
+	return s.createOwned(ctx, row.UserID, keyOfSession(row.Token), v, s.after(row.Expires), taken)
+}
+
+// GetSession implements [latchkey.SessionStore].
+func (s *Store) GetSession(ctx context.Context, token string) (latchkey.StoredSession, error) {
+	r, err := s.find(ctx, keyOfSession(token))
+	if err != nil {
+		return latchkey.StoredSession{}, err
+	}
+	return asSession(&r, token)
+}
+
+func asSession(r *Record, token string) (latchkey.StoredSession, error) {
+	v, err := decode[sessionValue](r)
+	if err != nil {
+		return latchkey.StoredSession{}, err
+	}
+	return v.session(token), nil
+}
+
+// GetSessionAndUser implements [latchkey.SessionAdapter].
+func (s *Store) GetSessionAndUser(ctx context.Context, token string) (latchkey.StoredSession, latchkey.User, error) {
+	r, p, err := s.findWithUser(ctx, keyOfSession(token))
+	if err != nil {
+		return latchkey.StoredSession{}, latchkey.User{}, err
+	}
+	row, err := asSession(&r, token)
+	if err != nil {
+		return latchkey.StoredSession{}, latchkey.User{}, err
+	}
+	u, err := p.user()
+	return row, u, err
+}
+
+// UpdateSession implements [latchkey.SessionAdapter]. The life of the record grows
+// with that of the session.
+func (s *Store) UpdateSession(ctx context.Context, token string, expires time.Time) error {
+	for try := 0; ; try++ {
+		seen, err := s.find(ctx, keyOfSession(token))
+		if err != nil {
+			return err
+		}
+		v, err := decode[sessionValue](&seen)
+		to := stampOf(expires)
+		if err != nil || !to.After(v.Expires.Time) {
+			return err
+		}
+		v.Expires = to
+		if _, err = s.rewrite(ctx, seen, v, s.after(expires)); !errors.Is(err, latchkey.ErrConflict) {
+			return err
+		}
+		if err := pause(ctx, try); err != nil {
+			return err
+		}
+	}
+}
+
+// DeleteSession implements [latchkey.SessionAdapter].
+func (s *Store) DeleteSession(ctx context.Context, token string) (latchkey.StoredSession, error) {
+	r, err := s.takeOwned(ctx, keyOfSession(token), nil)
+	if err != nil {
+		return latchkey.StoredSession{}, err
+	}
+	return asSession(&r, token)
+}
+
+// ListSessions implements [latchkey.SessionListAdapter]. The newest comes first.
+func (s *Store) ListSessions(ctx context.Context, userID string) (list []latchkey.StoredSession, err error) {
+	records, err := s.owned(ctx, userID, KindSession)
+	if err != nil {
+		return nil, err
+	}
+	for _, r := range records {
+		row, err := asSession(&r, "")
+		if err != nil {
+			return nil, err
+		}
+		list = append(list, row)
+	}
+	slices.SortFunc(list, func(a, b latchkey.StoredSession) int {
+		return cmp.Or(b.Created.Compare(a.Created), b.Expires.Compare(a.Expires), cmp.Compare(a.ID, b.ID))
+	})
+	return list, nil
+}
+
+// DeleteSessionByID implements [latchkey.SessionListAdapter].
+func (s *Store) DeleteSessionByID(ctx context.Context, userID, id string) error {
+	n, err := s.endSessions(ctx, userID, func(v *sessionValue) bool { return v.ID == id })
+	if err == nil && n == 0 {
+		err = latchkey.ErrNotFound
+	}
+	return err
+}
+
+// DeleteSessions implements [latchkey.SessionListAdapter].
+func (s *Store) DeleteSessions(ctx context.Context, userID, keep string) (int, error) {
+	return s.endSessions(ctx, userID, func(v *sessionValue) bool { return v.ID != keep })
+}
+
+// endSessions ends those sessions of a user that ends says, and counts them.
+func (s *Store) endSessions(ctx context.Context, userID string, ends func(*sessionValue) bool) (n int, err error) {
+	records, err := s.owned(ctx, userID, KindSession)
+	if err != nil {
+		return 0, err
+	}
+	for _, r := range records {
+		v, err := decode[sessionValue](&r)
+		if err != nil {
+			return n, err
+		}
+		if !ends(&v) {
+			continue
+		}
+		switch _, err := s.takeOwned(ctx, r.Key, nil); {
+		case err == nil:
+			n++
+		case !errors.Is(err, latchkey.ErrNotFound):
+			return n, err
+		}
+	}
+	return n, nil
+}

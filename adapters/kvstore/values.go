@@ -1,0 +1,139 @@
+package kvstore
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"reflect"
+	"strconv"
+	"strings"
+	"time"
+	"unicode/utf8"
+)
+
+// What records hold, as JSON. Names of members never change; an older version of
+// this package keeps those that it does not know.
+
+// value is what a record of one kind holds.
+type value interface {
+	// isWhole is false where something is missing without which the record means
+	// nothing.
+	isWhole() bool
+}
+
+// stamp is a time in whole milliseconds since 1970.
+type stamp struct{ time.Time }
+
+func stampOf(t time.Time) stamp {
+	if t.IsZero() {
+		return stamp{}
+	}
+	return stamp{t.Truncate(time.Millisecond).UTC()}
+}
+
+// MarshalJSON implements [json.Marshaler].
+func (s stamp) MarshalJSON() ([]byte, error) {
+	return strconv.AppendInt(nil, s.UnixMilli(), 10), nil
+}
+
+// UnmarshalJSON implements [json.Unmarshaler].
+func (s *stamp) UnmarshalJSON(data []byte) error {
+	n, err := strconv.ParseInt(string(data), 10, 64)
+	s.Time = time.UnixMilli(n).UTC()
+	return err
+}
+
+func decode[V value](r *Record) (v V, err error) {
+	if json.Unmarshal(r.Value, &v) != nil || !v.isWhole() { // the cause may quote a value
+		return v, fmt.Errorf("kvstore: a record of kind %q is not as it was written", r.Kind)
+	}
+	return v, nil
+}
+
+var (
+	errJSON = errors.New("kvstore: a member is no JSON")
+	errText = errors.New("kvstore: a text is not UTF-8")
+)
+
+func encode(v value) ([]byte, error) {
+	raw, err := json.Marshal(v)
+	if err != nil {
+		return nil, errJSON // the cause may quote a value
+	}
+	return raw, nil
+}
+
+// encodeOver keeps the members of the old value that V does not know.
+func encodeOver(old []byte, v value) ([]byte, error) {
+	raw, err := encode(v)
+	if err != nil {
+		return nil, err
+	}
+	var all, ours map[string]json.RawMessage
+	if json.Unmarshal(old, &all) != nil || json.Unmarshal(raw, &ours) != nil {
+		return nil, errJSON
+	}
+	forget(all, reflect.TypeOf(v))
+	if len(all) == 0 {
+		return raw, nil
+	}
+	maps.Copy(all, ours)
+	return json.Marshal(all)
+}
+
+// forget removes the members that a struct has fields for.
+func forget(all map[string]json.RawMessage, of reflect.Type) {
+	for f := range of.Fields() {
+		name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
+		if name == "" {
+			forget(all, f.Type)
+		}
+		delete(all, name)
+	}
+}
+
+// isText tells whether JSON can hold the texts as they are.
+func isText(texts ...string) bool {
+	for _, text := range texts {
+		if !utf8.ValidString(text) {
+			return false
+		}
+	}
+	return true
+}
+
+// open is JSON of open-ended members; nil for none.
+func open[T map[string]any | []map[string]any](v T) (json.RawMessage, error) {
+	if len(v) == 0 {
+		return nil, nil
+	}
+	raw, err := json.Marshal(v)
+	if err != nil {
+		return nil, errJSON
+	}
+	return raw, nil
+}
+
+func opened[T map[string]any | []map[string]any](raw json.RawMessage, to *T) error {
+	if len(raw) == 0 {
+		return nil
+	}
+	d := json.NewDecoder(bytes.NewReader(raw))
+	d.UseNumber() // a float64 would round large ids
+	if d.Decode(to) != nil {
+		return errJSON
+	}
+	return nil
+}
+
+// owner is whose a record is. An id can be used again when its user was deleted,
+// so it goes with a text that was made with the user: what is left of the former
+// one never becomes the next one's.
+type owner struct {
+	User string `json:"user"`
+	Born string `json:"born,omitempty"`
+}
+
+func (o owner) isWhole() bool { return o.User != "" }
