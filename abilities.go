@@ -27,8 +27,6 @@ type abilities struct {
 	signUps        SignUpAdapter
 	sweeper        SweepAdapter
 	revocations    RevocationStore
-	limiter        Limiter
-	replay         ReplayStore
 }
 
 func abilitiesOf(a Adapter) (found abilities) {
@@ -42,8 +40,6 @@ func abilitiesOf(a Adapter) (found abilities) {
 	found.signUps, _ = a.(SignUpAdapter)
 	found.sweeper, _ = a.(SweepAdapter)
 	found.revocations, _ = a.(RevocationStore)
-	found.limiter, _ = a.(Limiter)
-	found.replay, _ = a.(ReplayStore)
 	return found
 }
 

@@ -191,8 +191,8 @@ type SignUpAdapter interface {
 
 // SweepAdapter removes rows that have expired.
 type SweepAdapter interface {
-	// Sweep removes sessions, verification tokens and revocations that expired
-	// before the given instant, and says how many.
+	// Sweep removes sessions, verification tokens, revocations, used values and
+	// limits that expired before the given instant, and says how many.
 	Sweep(ctx context.Context, before time.Time) (int, error)
 }
 

@@ -53,8 +53,8 @@ func (a *Auth) Routes(group string) ([]string, error) {
 	return c.routes(group)
 }
 
-// Sweep removes the sessions, magic links and revocations that have expired,
-// and says how many rows went. Nothing depends on it but the size of the
+// Sweep removes the sessions, magic links, revocations, used values and limits
+// that have expired, and says how many rows went. Nothing depends on it but the size of the
 // tables: what has expired is dead anyway. Call it now and then, from one
 // instance. It needs an Adapter that is a [SweepAdapter].
 func (a *Auth) Sweep(ctx context.Context) (int, error) {

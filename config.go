@@ -244,13 +244,13 @@ type Limits struct {
 	MailsPerClient        Rate // links asked for from one IP address, used or not; zero: 30 in an hour
 	LinkTries             Rate // wrong guesses at the links of one mailbox, where Email.NewToken makes short ones; zero: 5 in 15 minutes
 
-	// Limiter counts tries and mails. nil: the Adapter, if it is a Limiter,
-	// else this process's memory; share one between instances. One that is a
-	// [ReturningLimiter] too gives back what did no harm.
+	// Limiter counts tries and mails. nil: this process's memory; when Hardened
+	// the Adapter, if it is a Limiter. Share one between instances. One that is
+	// a [ReturningLimiter] too gives back what did no harm.
 	Limiter Limiter
 
-	// Replay remembers check values that completed a callback. nil: the
-	// Adapter, if it is a ReplayStore, else this process's memory.
+	// Replay remembers check values that completed a callback. nil: this
+	// process's memory; when Hardened the Adapter, if it is a ReplayStore.
 	Replay ReplayStore
 
 	// Bytes.

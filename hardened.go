@@ -1,6 +1,10 @@
 package latchkey
 
-import "time"
+import (
+	"context"
+	"errors"
+	"time"
+)
 
 // Everything that Config.Hardened changes, in one place. Lives that the caller
 // has set stay; switches are turned on.
@@ -51,3 +55,33 @@ func (c *Config) credentialList() CredentialList {
 
 // refusesShortSecrets: a secret that may be guessed is a fault, not a warning.
 func (c *Config) refusesShortSecrets() bool { return c.Hardened }
+
+// sharedLimiter is who counts for all instances; nil: nobody. A try that an
+// adapter counts is a write, which only a hardened site pays unasked.
+func (c *Config) sharedLimiter() Limiter {
+	if own, is := c.Adapter.(Limiter); c.Limits.Limiter == nil && c.Hardened && is && hasPlace(func(ctx context.Context) error {
+		_, err := own.Take(ctx, "", Rate{})
+		return err
+	}) {
+		return own
+	}
+	return c.Limits.Limiter
+}
+
+// sharedReplay is who remembers check values for all instances; nil: nobody.
+func (c *Config) sharedReplay() ReplayStore {
+	if own, is := c.Adapter.(ReplayStore); c.Limits.Replay == nil && c.Hardened && is && hasPlace(func(ctx context.Context) error {
+		_, err := own.Use(ctx, "", time.Time{})
+		return err
+	}) {
+		return own
+	}
+	return c.Limits.Replay
+}
+
+// hasPlace is false for an adapter whose tables were made for less than f asks.
+func hasPlace(f func(context.Context) error) bool {
+	ctx, cancel := context.WithTimeout(context.Background(), defaultStoreTime)
+	defer cancel()
+	return !errors.Is(contain(func() error { return f(ctx) }), errors.ErrUnsupported)
+}

@@ -11,22 +11,14 @@ import (
 // remembers.
 func (s *setup) prepareStores(f *faults) {
 	s.config.Limits.check(f)
-	var able abilities
 	if s.config.Adapter != nil {
 		s.store = newStore(s.config.Adapter, s.config.Limits.Store, s.log)
-		able = s.store.abilities
 	}
-	s.replay = s.config.Limits.Replay
-	if s.replay == nil {
-		s.replay = able.replay
-	}
+	s.replay = s.config.sharedReplay()
 	if s.replay == nil {
 		s.replay = newUsedValues(s.now)
 	}
-	limiter := s.config.Limits.Limiter
-	if limiter == nil {
-		limiter = able.limiter
-	}
+	limiter := s.config.sharedLimiter()
 	if limiter == nil {
 		limiter = NewMemoryLimiter(s.now)
 	}

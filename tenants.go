@@ -205,10 +205,10 @@ func (t *tenants) share(c Config) Config {
 	if c.Runtime.Time != nil {
 		return c
 	}
-	if _, able := c.Adapter.(Limiter); c.Limits.Limiter == nil && !able {
+	if c.sharedLimiter() == nil {
 		c.Limits.Limiter = t.limiter
 	}
-	if _, able := c.Adapter.(ReplayStore); c.Limits.Replay == nil && !able {
+	if c.sharedReplay() == nil {
 		c.Limits.Replay = t.replay
 	}
 	return c

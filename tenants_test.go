@@ -225,27 +225,42 @@ func TestTriesAreCountedForEachTenant(t *testing.T) {
 type limitingStore struct {
 	*memoryadapter.Adapter
 	taken, used atomic.Int32
+	lacks       error // what it has no table for
 }
 
 func (l *limitingStore) Take(context.Context, string, latchkey.Rate) (wait time.Duration, err error) {
 	l.taken.Add(1)
-	return 0, nil
+	return 0, l.lacks
 }
 
 func (l *limitingStore) Forget(context.Context, string) error { return nil }
 
 func (l *limitingStore) Use(context.Context, string, time.Time) (bool, error) {
 	l.used.Add(1)
-	return true, nil
+	return true, l.lacks
 }
 
+// TestAdapterThatLimits: an adapter counts for all instances where the site is
+// hardened and the adapter has a place for it.
 func TestAdapterThatLimits(t *testing.T) {
-	store := &limitingStore{}
-	s := newPlainSite(t, func(c *latchkey.Config) {
-		store.Adapter = c.Adapter.(*memoryadapter.Adapter)
-		c.Adapter = store
-	})
-	if s.signIn(); store.taken.Load() == 0 {
-		t.Error("the Adapter is a Limiter, and was not asked")
+	for name, c := range map[string]struct {
+		hardened, asked bool
+		lacks           error
+	}{
+		"hardened":                      {hardened: true, asked: true},
+		"not hardened":                  {},
+		"hardened, and no table for it": {hardened: true, lacks: errors.ErrUnsupported},
+	} {
+		t.Run(name, func(t *testing.T) {
+			store := &limitingStore{lacks: c.lacks}
+			s := newPlainSite(t, func(config *latchkey.Config) {
+				store.Adapter = config.Adapter.(*memoryadapter.Adapter)
+				config.Adapter, config.Hardened = store, c.hardened
+			})
+			store.taken.Store(0)
+			if s.signIn(); store.taken.Load() > 0 != c.asked {
+				t.Errorf("asked %d times", store.taken.Load())
+			}
+		})
 	}
 }

@@ -39,6 +39,9 @@ var (
 	_ latchkey.TxAdapter                = (*Adapter)(nil)
 	_ latchkey.SweepAdapter             = (*Adapter)(nil)
 	_ latchkey.RevocationStore          = (*Adapter)(nil)
+	_ latchkey.SessionStore             = (*Adapter)(nil)
+	_ latchkey.ReturningLimiter         = (*Adapter)(nil)
+	_ latchkey.ReplayStore              = (*Adapter)(nil)
 )
 
 // New returns a store in the database of p. It asks nothing of it yet: the

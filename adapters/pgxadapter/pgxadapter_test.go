@@ -60,6 +60,13 @@ func ok(t testing.TB, err error) {
 	}
 }
 
+// TestStores: S-001, the same value as a store of sessions, limits, used values and
+// revocations beside an adapter.
+func TestStores(t *testing.T) {
+	s := start(t)
+	latchkeytest.Stores(t, func(t *testing.T) any { return adapter(t, s.migrated(t), pgxadapter.Options{}) })
+}
+
 func TestAdapter(t *testing.T) {
 	s := start(t)
 	for name, o := range map[string]pgxadapter.Options{

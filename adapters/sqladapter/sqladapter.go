@@ -59,6 +59,9 @@ var (
 	_ latchkey.TxAdapter                = (*Adapter)(nil)
 	_ latchkey.SweepAdapter             = (*Adapter)(nil)
 	_ latchkey.RevocationStore          = (*Adapter)(nil)
+	_ latchkey.SessionStore             = (*Adapter)(nil)
+	_ latchkey.ReturningLimiter         = (*Adapter)(nil)
+	_ latchkey.ReplayStore              = (*Adapter)(nil)
 )
 
 // New returns a store in db. It asks nothing of the database: the tables are

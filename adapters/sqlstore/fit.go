@@ -2,6 +2,7 @@ package sqlstore
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"regexp"
 	"slices"
@@ -14,6 +15,7 @@ type Misfit struct {
 	Problem       string // what is wrong, and what to do about it; no values of rows
 
 	missing bool // there is no such table or column, so that it can be made
+	lacking bool // it is a whole table, and one that a layout may be without
 }
 
 // String is a misfit as a sentence.
@@ -28,6 +30,12 @@ func (m Misfit) String() string {
 // tables of a database. Every call of a [Store] answers with it until the tables
 // fit, and [Migrate] refuses such tables. Its text has no values of rows.
 type MisfitError struct{ Misfits []Misfit }
+
+// Is makes tables that are not there yet an [errors.ErrUnsupported], where nothing
+// else is wrong and a layout may be without them.
+func (e *MisfitError) Is(target error) bool {
+	return target == errors.ErrUnsupported && !slices.ContainsFunc(e.Misfits, func(m Misfit) bool { return !m.lacking })
+}
 
 // Error implements error.
 func (e *MisfitError) Error() string { return "sql: " + e.text() }
@@ -49,7 +57,7 @@ func asError(misfits []Misfit) error {
 }
 
 // tableOrder is the order in which tables are looked at.
-var tableOrder = []string{"users", "accounts", "sessions", "verification_token", "authenticators", "revocations"}
+var tableOrder = []string{"users", "accounts", "sessions", "verification_token", "authenticators", "revocations", "limits", "used_values"}
 
 // uniqueColumns are what must be unique in each table. Of a table that is
 // partitioned by expiry, the expiry may belong to the key.
@@ -60,6 +68,8 @@ var uniqueColumns = map[string][]string{
 	"verification_token": {"identifier", "token"},
 	"authenticators":     {"credentialID"},
 	"revocations":        {"key"},
+	"limits":             {"key"},
+	"used_values":        {"key"},
 }
 
 // fitting compares a layout with the tables of one database.
@@ -87,7 +97,7 @@ func (l grammar) misfits(ctx context.Context, c Conn, unindexed, all bool) ([]Mi
 }
 
 func (f *fitting) add(table, column string, missing bool, problem string, args ...any) {
-	f.misfits = append(f.misfits, Misfit{f.name(table), column, fmt.Sprintf(problem, args...), missing})
+	f.misfits = append(f.misfits, Misfit{Table: f.name(table), Column: column, Problem: fmt.Sprintf(problem, args...), missing: missing})
 }
 
 func (f *fitting) table(ctx context.Context, table string, needed bool) error {
@@ -98,6 +108,7 @@ func (f *fitting) table(ctx context.Context, table string, needed bool) error {
 	if len(fields) == 0 {
 		if needed {
 			f.add(table, "", true, "there is no such table%s", f.cure(table, "was `latchkey migrate` forgotten?"))
+			f.misfits[len(f.misfits)-1].lacking = nameable[table]
 		}
 		return nil
 	}
@@ -150,7 +161,7 @@ var expression = regexp.MustCompile(`(?i)\blower\(+"?(\w+)"?`)
 
 // keys looks for the unique key of a table.
 func (f *fitting) keys(ctx context.Context, table string) error {
-	if f.unindexed && table != "revocations" {
+	if f.unindexed && signature[table] != nil {
 		return nil
 	}
 	keys, err := readKeys(ctx, f.conn, f.dialect, f.name(table))

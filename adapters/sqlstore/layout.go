@@ -11,7 +11,7 @@ type Layout struct {
 	//
 	// An empty name says that there is no such column, which is possible for
 	// those that may be null, or no such table, which is possible for
-	// authenticators and revocations. A field without a column is not kept: it
+	// authenticators, revocations, limits and used_values. A field without a column is not kept: it
 	// reads back empty.
 	Names map[string]string
 
@@ -46,10 +46,10 @@ type Layout struct {
 //   - what a verification token is for;
 //   - of passkeys, name, model and dates.
 //
-// There are no revocations. [Migrate] adds all of it when Auth.js no longer
+// There are no revocations, limits and used values. [Migrate] adds all of it when Auth.js no longer
 // runs.
 func AuthJS() Layout {
-	names := map[string]string{"revocations": ""}
+	names := map[string]string{"revocations": "", "limits": "", "used_values": ""}
 	for table, columns := range tables {
 		for _, c := range columns {
 			if c.presence == added {

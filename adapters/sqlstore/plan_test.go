@@ -34,10 +34,13 @@ func TestStepsNeverChange(t *testing.T) {
 	sums := map[string]string{
 		"mysql/0001_tables.sql":         "bdb8019eba33",
 		"mysql/0002_user_handle.sql":    "180c33335c84",
+		"mysql/0003_limits.sql":         "cbb06b15fc3c",
 		"postgres/0001_tables.sql":      "f5598ee42ebe",
 		"postgres/0002_user_handle.sql": "f0f216c13e6c",
+		"postgres/0003_limits.sql":      "f76c74434ee0",
 		"sqlite/0001_tables.sql":        "0452e718f13b",
 		"sqlite/0002_user_handle.sql":   "884b41583fb6",
+		"sqlite/0003_limits.sql":        "697d42711fc9",
 	}
 	for _, d := range []Dialect{Postgres, MySQL, SQLite} {
 		steps, err := migrations(d)

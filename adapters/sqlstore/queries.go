@@ -17,6 +17,9 @@ type queries struct {
 	authenticator, authenticatorsOf, raiseCounter                         string
 	deleteAuthenticator, deleteAuthenticatorsOf                           string
 	revoke                                                                string
+	take                                                                  []string
+	wait, giveBack, forget                                                string
+	use                                                                   []string
 
 	sweep []string
 
@@ -36,13 +39,14 @@ func (l grammar) queries() *queries {
 	q.aboutAccounts(l)
 	q.aboutSessions(l)
 	q.aboutTokens(l)
+	q.aboutLimits(l)
 	q.present = map[string][]bool{}
 	for table := range tables {
 		q.present[table] = l.present(table)
 	}
-	for _, table := range []string{"sessions", "verification_token", "revocations"} {
-		if l.has(table) {
-			q.sweep = append(q.sweep, l.sweep(table))
+	for _, expiry := range []string{"sessions.expires", "verification_token.expires", "revocations.expires", "used_values.expires", "limits.full_at"} {
+		if table, _, _ := strings.Cut(expiry, "."); l.has(table) {
+			q.sweep = append(q.sweep, l.sweep(table, expiry))
 		}
 	}
 	return q
@@ -53,8 +57,8 @@ const sweepBatch = 10_000
 
 // sweep removes expired rows. In a partitioned table of PostgreSQL different
 // rows have the same ctid, hence the expiry twice.
-func (l grammar) sweep(table string) string {
-	expired := `WHERE {` + table + `.expires} < ?`
+func (l grammar) sweep(table, expiry string) string {
+	expired := `WHERE {` + expiry + `} < ?`
 	switch l.dialect {
 	case Postgres:
 		batch := fmt.Sprintf(`ARRAY(SELECT ctid FROM {%s} %s LIMIT %d)`, table, expired, sweepBatch)
@@ -67,8 +71,8 @@ func (l grammar) sweep(table string) string {
 		key = append(key, `{`+table+`.`+c+`}`)
 	}
 	columns := strings.Join(key, ", ")
-	return l.sql(fmt.Sprintf(`DELETE FROM {%s} WHERE (%s) IN (SELECT %s FROM {%s} %s AND typeof({%s.expires}) = 'integer' LIMIT %d)`,
-		table, columns, columns, table, expired, table, sweepBatch))
+	return l.sql(fmt.Sprintf(`DELETE FROM {%s} WHERE (%s) IN (SELECT %s FROM {%s} %s AND typeof({%s}) = 'integer' LIMIT %d)`,
+		table, columns, columns, table, expired, expiry, sweepBatch))
 }
 
 func (q *queries) aboutUsers(l grammar) {

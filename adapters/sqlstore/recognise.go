@@ -65,6 +65,13 @@ func (e existing) like(table string) string {
 	return append(found, "")[0]
 }
 
+// hasAll says whether there is a table with every column that it must have.
+func (e existing) hasAll(table string) bool {
+	return !slices.ContainsFunc(tables[table], func(c column) bool {
+		return c.presence == always && e[table][c.name] == ""
+	})
+}
+
 // looksLikeUsers says whether people are kept here, by whomever.
 func (e existing) looksLikeUsers() bool {
 	for table := range e {
@@ -86,7 +93,7 @@ func (e existing) recognise(d Dialect) (l Layout, found bool) {
 		name := table
 		if signature[table] != nil {
 			name = e.like(table)
-		} else if e[table] == nil {
+		} else if !e.hasAll(table) { // others have tables of such names too
 			name = ""
 		}
 		switch {

@@ -125,6 +125,19 @@ func (s *Store) GetSessionAndUser(ctx context.Context, token string) (latchkey.S
 	return session.read(token), u, fail(ctx, "get session", err)
 }
 
+// GetSession implements [latchkey.SessionStore]: it asks nothing of the user. One that is unknown is
+// ErrNotFound; one that has expired is found while it is there.
+func (s *Store) GetSession(ctx context.Context, token string) (latchkey.StoredSession, error) {
+	var row sessionRow
+	err := s.withToken(ctx, token, func(stored string) error {
+		return s.conn.One(ctx, s.q.session, []any{stored}, s.into("sessions", row.dest())...)
+	})
+	if err != nil {
+		return latchkey.StoredSession{}, fail(ctx, "get session", err)
+	}
+	return row.read(token), nil
+}
+
 // UpdateSession implements [latchkey.SessionAdapter].
 func (s *Store) UpdateSession(ctx context.Context, token string, expires time.Time) error {
 	at := s.dialect.time(expires)

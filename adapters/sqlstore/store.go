@@ -35,6 +35,9 @@ var (
 	_ latchkey.TxAdapter                = (*Store)(nil)
 	_ latchkey.SweepAdapter             = (*Store)(nil)
 	_ latchkey.RevocationStore          = (*Store)(nil)
+	_ latchkey.SessionStore             = (*Store)(nil)
+	_ latchkey.ReturningLimiter         = (*Store)(nil)
+	_ latchkey.ReplayStore              = (*Store)(nil)
 )
 
 // New returns a store in the database that conn reaches. It asks nothing of it
@@ -196,7 +199,11 @@ func (in insert) fits(row []any) error {
 func (s *Store) Sweep(ctx context.Context, before time.Time) (total int, err error) {
 	for _, statement := range s.q.sweep {
 		for n := int64(1); n > 0; total += int(n) { // of a partitioned table a batch may be any number
-			if n, err = s.conn.Exec(ctx, statement, s.dialect.time(before)); err != nil {
+			n, err = s.conn.Exec(ctx, statement, s.dialect.time(before))
+			if errors.Is(err, errors.ErrUnsupported) { // tables of a later version have nothing to be removed
+				break
+			}
+			if err != nil {
 				return total, fail(ctx, "sweep", err)
 			}
 		}

@@ -2,6 +2,7 @@ package sqlstore
 
 import (
 	"regexp"
+	"slices"
 	"strings"
 )
 
@@ -116,13 +117,24 @@ var tables = map[string][]column{
 		{"at", moment, 0, always},
 		{"expires", moment, 0, always},
 	},
+	"limits": {
+		{"key", text, short, always},
+		{"full_at", moment, 0, always}, // when it is empty again, and ever later the fuller it is
+	},
+	"used_values": {
+		{"key", text, short, always},
+		{"expires", moment, 0, always},
+	},
 }
+
+// dispensable are the tables that a layout may be without.
+var dispensable = []string{"authenticators", "revocations", "limits", "used_values"}
 
 // nameable has the keys of [Layout].Names, and whether the name may be empty.
 var nameable = func() map[string]bool {
 	m := map[string]bool{}
 	for table, columns := range tables {
-		m[table] = table == "authenticators" || table == "revocations"
+		m[table] = slices.Contains(dispensable, table)
 		for _, c := range columns {
 			m[table+"."+c.name] = c.presence != always
 		}

@@ -11,8 +11,8 @@ import (
 	"github.com/latchkeyhq/latchkey/adapters/sqlstore"
 )
 
-const aboutSweep = `Remove sessions, verification tokens and revocations that have expired. They let
-nobody in, but they take up room. Run it once a day, from cron or a timer.
+const aboutSweep = `Remove what has expired: sessions, verification tokens, revocations, used sign-ins and
+limits. They let nobody in, but they take up room. Run it once a day, from cron or a timer.
 
 ` + aboutDatabaseURL
 

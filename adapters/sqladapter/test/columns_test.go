@@ -27,6 +27,8 @@ var columns = map[string]string{
 	"authenticators": "credentialID A!, userId K!, providerAccountId A!, credentialPublicKey T!, counter N!, " +
 		"credentialDeviceType K!, credentialBackedUp B!, transports T, name T, aaguid K, created I, used I, user_handle K",
 	"revocations":         "key K!, at I!, expires I!",
+	"limits":              "key K!, full_at I!",
+	"used_values":         "key K!, expires I!",
 	"latchkey_migrations": "version bigint!", // in every engine
 }
 

@@ -86,8 +86,19 @@ func open(t testing.TB, driver, dsn string) *sql.DB {
 	ok(t, err)
 	db.SetMaxOpenConns(12)
 	db.SetMaxIdleConns(12)
+	opened.Store(db, [2]string{driver, dsn})
 	t.Cleanup(func() { _ = db.Close() })
 	return db
+}
+
+// opened has how each database was opened.
+var opened sync.Map
+
+// another is a pool of another instance on the same database.
+func another(t testing.TB, db *sql.DB) *sql.DB {
+	t.Helper()
+	how, _ := opened.Load(db)
+	return open(t, how.([2]string)[0], how.([2]string)[1])
 }
 
 // migrated is an empty database with our schema.

@@ -22,3 +22,11 @@ func TestAdapter(t *testing.T) {
 		}
 	})
 }
+
+// TestStores: S-001, the same value as a store of sessions, limits, used values and
+// revocations beside an adapter.
+func TestStores(t *testing.T) {
+	each(t, func(t *testing.T, e engine, empty source) {
+		latchkeytest.Stores(t, func(t *testing.T) any { return e.adapter(t, e.migrated(t, empty), sqladapter.Options{}) })
+	})
+}

@@ -97,3 +97,15 @@ CREATE TABLE IF NOT EXISTS revocations (
 );
 
 CREATE INDEX IF NOT EXISTS revocations_expires ON revocations (expires);
+
+CREATE TABLE IF NOT EXISTS limits (
+	key text PRIMARY KEY,
+	full_at timestamptz NOT NULL
+);
+
+CREATE TABLE IF NOT EXISTS used_values (
+	key text PRIMARY KEY,
+	expires timestamptz NOT NULL
+);
+
+CREATE INDEX IF NOT EXISTS used_values_expires ON used_values (expires);

@@ -1,0 +1,180 @@
+package sqlstore
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"strings"
+	"time"
+
+	"github.com/latchkeyhq/latchkey"
+)
+
+// Limits and used values are judged by the clock of the database, which is one,
+// and not by those of the instances.
+
+// pace is a rate as the database counts it, in milliseconds. Every event fills a
+// key by each, and time empties it (the generic cell rate algorithm). A rate that
+// is no whole number of milliseconds an event is slowed down to one: never are
+// more admitted than were allowed.
+type pace struct{ events, each int64 }
+
+// mostEvents keeps instants in a range that databases know.
+const mostEvents = 1_000_000_000
+
+func paceOf(r latchkey.Rate) pace {
+	events := min(int64(r.Events), mostEvents)
+	per := int64((r.Per + time.Millisecond - 1) / time.Millisecond)
+	return pace{events, (per + events - 1) / events}
+}
+
+// room is how far ahead of now a key may be full for another event to fit.
+func (p pace) room() int64 { return (p.events - 1) * p.each }
+
+// mostTakes bounds how often others may be faster.
+const mostTakes = 3
+
+// Take implements [latchkey.Limiter]. An event that is counted is one statement,
+// two for a new key on MySQL; how long one that is refused has to wait is another.
+// A layout without a table for limits is an [errors.ErrUnsupported].
+func (s *Store) Take(ctx context.Context, key string, r latchkey.Rate) (time.Duration, error) {
+	err := errors.Join(ctx.Err(), s.needs("limits"))
+	if err != nil || r.Events <= 0 || r.Per <= 0 {
+		return 0, fail(ctx, "take", err)
+	}
+	key = storedKey(key)
+	p := paceOf(r)
+	for range mostTakes {
+		taken, err := s.takeOnce(ctx, key, p)
+		if err != nil || taken {
+			return 0, fail(ctx, "take", err)
+		}
+		var ahead int64
+		err = s.conn.One(ctx, s.q.wait, []any{key}, &ahead)
+		if err != nil && !errors.Is(err, latchkey.ErrNotFound) {
+			return 0, fail(ctx, "take", err)
+		}
+		if left := ahead - p.room(); left > 0 {
+			return time.Duration(left) * time.Millisecond, nil
+		}
+	}
+	return time.Duration(p.each) * time.Millisecond, nil
+}
+
+// takeOnce counts an event if it fits.
+func (s *Store) takeOnce(ctx context.Context, key string, p pace) (bool, error) {
+	if s.dialect != MySQL {
+		return s.affects(ctx, s.q.take[0], key, p.each, p.each, p.room()-p.each)
+	}
+	if taken, err := s.affects(ctx, s.q.take[0], p.each, key, p.room()); taken || err != nil {
+		return taken, err
+	}
+	return s.affects(ctx, s.q.take[1], key, p.each)
+}
+
+// affects says whether a statement changed a row. One that is there already is
+// no error.
+func (s *Store) affects(ctx context.Context, statement string, args ...any) (bool, error) {
+	n, err := s.conn.Exec(ctx, statement, args...)
+	if is(err, unique) {
+		return false, nil
+	}
+	return n > 0, err
+}
+
+// Return implements [latchkey.ReturningLimiter].
+func (s *Store) Return(ctx context.Context, key string, r latchkey.Rate) error {
+	err := errors.Join(ctx.Err(), s.needs("limits"))
+	if err == nil && r.Events > 0 && r.Per > 0 {
+		_, err = s.conn.Exec(ctx, s.q.giveBack, paceOf(r).each, storedKey(key))
+	}
+	return fail(ctx, "return", err)
+}
+
+// Forget implements [latchkey.Limiter].
+func (s *Store) Forget(ctx context.Context, key string) error {
+	err := errors.Join(ctx.Err(), s.needs("limits"))
+	if err == nil {
+		_, err = s.conn.Exec(ctx, s.q.forget, storedKey(key))
+	}
+	return fail(ctx, "forget", err)
+}
+
+// Use implements [latchkey.ReplayStore]. It is one statement, and another on
+// MySQL for a value that is on record. A zero expires records nothing. A layout
+// without a table for used values is an [errors.ErrUnsupported].
+func (s *Store) Use(ctx context.Context, key string, expires time.Time) (first bool, err error) {
+	err = errors.Join(ctx.Err(), s.needs("used_values"))
+	if err != nil || expires.IsZero() {
+		return err == nil, fail(ctx, "use", err)
+	}
+	key, at := storedKey(key), s.dialect.time(expires)
+	first, err = s.affects(ctx, s.q.use[0], key, at)
+	if err == nil && !first && s.dialect == MySQL {
+		first, err = s.affects(ctx, s.q.use[1], at, key)
+	}
+	return first, fail(ctx, "use", err)
+}
+
+// needs reports a layout without a table.
+func (s *Store) needs(table string) error {
+	if !s.has(table) {
+		return errAbsent
+	}
+	return nil
+}
+
+// longestKey is the longest that is kept as it is.
+const longestKey = 200
+
+// storedKey is what a key is kept as: itself, or where no database can hold it, or
+// it looks like a hash, its hash.
+func storedKey(key string) string {
+	if len(key) <= longestKey && findable(key) && !strings.HasPrefix(key, hashed) {
+		return key
+	}
+	sum := sha256.Sum256([]byte(key))
+	return hashed + hex.EncodeToString(sum[:])
+}
+
+// clock is the database's, in what an instant is kept as.
+var clock = map[Dialect]string{
+	Postgres: `clock_timestamp()`,
+	MySQL:    `(TIMESTAMPDIFF(MICROSECOND, '1970-01-01', UTC_TIMESTAMP(6)) DIV 1000)`,
+	SQLite:   `CAST((julianday('now') - 2440587.5) * 86400000 AS INTEGER)`,
+}
+
+// aboutLimits has the milliseconds that are added as PostgreSQL wants them: an
+// interval.
+func (q *queries) aboutLimits(l grammar) {
+	now, ms, sooner := clock[l.dialect], `?`, `{limits.full_at} - `+clock[l.dialect]
+	if l.dialect == Postgres {
+		ms, sooner = `?::bigint * interval '1 millisecond'`, `CEIL(EXTRACT(EPOCH FROM `+sooner+`) * 1000)::bigint`
+	}
+	write := func(statement string) string {
+		return l.sql(strings.NewReplacer("NOW", now, "MS", ms).Replace(statement))
+	}
+	const limit, value = ` WHERE {limits.key} = ?`, ` WHERE {used_values.key} = ?`
+	q.wait = l.sql(`SELECT ` + sooner + ` FROM {limits}` + limit)
+	q.forget = l.sql(`DELETE FROM {limits}` + limit)
+	q.giveBack = write(`UPDATE {limits} SET {limits.full_at} = {limits.full_at} - MS` + limit + ` AND {limits.full_at} > NOW`)
+	take := `INSERT INTO {limits} ({limits.key}, {limits.full_at}) VALUES (?, NOW + MS)`
+	use := `INSERT INTO {used_values} ({used_values.key}, {used_values.expires}) VALUES (?, ?)`
+	if l.dialect == MySQL {
+		q.take = []string{
+			write(`UPDATE {limits} SET {limits.full_at} = GREATEST({limits.full_at}, NOW) + ?` + limit + ` AND {limits.full_at} <= NOW + ?`), write(take),
+		}
+		q.use = []string{l.sql(use), write(`UPDATE {used_values} SET {used_values.expires} = ?` + value + ` AND {used_values.expires} <= NOW`)}
+		return
+	}
+	later := `GREATEST`
+	if l.dialect == SQLite {
+		later = `MAX`
+	}
+	const was = `{limits}.{limits.full_at}`
+	q.take = []string{write(take + ` ON CONFLICT ({limits.key}) DO UPDATE SET {limits.full_at} = ` + later + `(` + was + ` + MS, EXCLUDED.{limits.full_at})
+		WHERE ` + was + ` <= EXCLUDED.{limits.full_at} + MS`)}
+	q.use = []string{write(use + ` ON CONFLICT ({used_values.key}) DO UPDATE SET {used_values.expires} = EXCLUDED.{used_values.expires}
+		WHERE {used_values}.{used_values.expires} <= NOW`)}
+}
