@@ -25,7 +25,8 @@ type Options struct {
 
 	// Unprepared sends every statement as text. Set it behind a connection pool
 	// that does not know prepared statements, such as PgBouncer before 1.21 in
-	// transaction mode, and set the driver so too.
+	// transaction mode, and set the driver so too: of pgx
+	// default_query_exec_mode=cache_describe.
 	Unprepared bool
 
 	// NewUser is called in the transaction that stores a new user, for rows of the

@@ -173,5 +173,11 @@ func fail(ctx context.Context, operation string, err error) error {
 		return err
 	}
 	_, code := diagnose(err)
-	return &failure{operation, code, err}
+	return &failure{operation, code + cures[code], err}
 }
+
+// cures are for what a setting of the program mends, and nothing else.
+var cures = map[string]string{"SQLSTATE 26000": lostStatement, "SQLSTATE 42P05": lostStatement}
+
+const lostStatement = ": prepared statements get lost behind a pool that lends connections for one transaction, such as PgBouncer: " +
+	"set pgx's default_query_exec_mode=cache_describe, and with database/sql Options.Unprepared too"

@@ -29,6 +29,9 @@ func Postgres(t testing.TB, _ bool) PG {
 	return PG{}
 }
 
+// PgBouncer skips the test.
+func PgBouncer(t testing.TB, _ PG) PG { return Postgres(t, false) }
+
 // MariaDB skips the test.
 func MariaDB(t testing.TB) string {
 	t.Helper()

@@ -21,12 +21,15 @@ import (
 const patience = 60 * time.Second
 
 // cure is for whoever reads that a program is missing.
-const cure = "on Debian, apt-get install postgresql mariadb-server redis-server"
+const cure = "on Debian, apt-get install postgresql mariadb-server redis-server pgbouncer"
 
 // program finds an installed program.
 func program(t testing.TB, name string) string {
 	t.Helper()
 	if path, err := exec.LookPath(name); err == nil {
+		return path
+	}
+	if path, err := exec.LookPath("/usr/sbin/" + name); err == nil { // which is not in everybody's PATH
 		return path
 	}
 	// Debian keeps PostgreSQL's own programs out of PATH.

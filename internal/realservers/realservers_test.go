@@ -27,6 +27,11 @@ func TestPostgresOverTCP(t *testing.T) {
 	}
 }
 
+func TestPgBouncer(t *testing.T) {
+	p := realservers.PgBouncer(t, realservers.Postgres(t, false))
+	answers(t, "unix", p.Dir+"/.s.PGSQL."+strconv.Itoa(p.Port))
+}
+
 func TestPostgresComesBackAfterACrash(t *testing.T) {
 	p := realservers.Postgres(t, false)
 	socket := p.Dir + "/.s.PGSQL." + strconv.Itoa(p.Port)
