@@ -1,0 +1,226 @@
+package redisadapter
+
+import (
+	"context"
+	"encoding/json"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/latchkeyhq/latchkey"
+)
+
+type accountObject struct {
+	ID                string           `json:"id"`
+	UserID            string           `json:"userId"`
+	Type              string           `json:"type"`
+	Provider          string           `json:"provider"`
+	ProviderAccountID string           `json:"providerAccountId"`
+	RefreshToken      string           `json:"refresh_token,omitempty"`
+	AccessToken       string           `json:"access_token,omitempty"`
+	ExpiresAt         *int64           `json:"expires_at,omitempty"` // in seconds
+	TokenType         string           `json:"token_type,omitempty"`
+	Scope             string           `json:"scope,omitempty"`
+	IDToken           string           `json:"id_token,omitempty"`
+	SessionState      json.RawMessage  `json:"session_state,omitempty"`
+	Details           []map[string]any `json:"authorization_details,omitempty"`
+	TokenExtra        json.RawMessage  `json:"token_extra,omitempty"` // ours, as are the rest
+	Email             string           `json:"email,omitempty"`
+	EmailVouched      bool             `json:"emailVouched,omitempty"`
+}
+
+// accountID is what Auth.js makes of the two names. It is ambiguous, so
+// both are compared when a record was found.
+func accountID(provider, id string) string { return provider + ":" + id }
+
+func asAccount(text *string, provider, id string) (latchkey.Account, error) {
+	var o accountObject
+	if !decodeObject(text, &o) || o.Provider != provider || o.ProviderAccountID != id || o.UserID == "" {
+		return latchkey.Account{}, latchkey.ErrNotFound
+	}
+	a := latchkey.Account{
+		ID: o.ID, UserID: o.UserID, Provider: provider, ProviderAccountID: id, Type: latchkey.ProviderType(o.Type),
+		Email: o.Email, EmailVouched: o.EmailVouched, Extra: extraOf(text, o),
+		Tokens: latchkey.Tokens{
+			RefreshToken: o.RefreshToken, AccessToken: o.AccessToken, TokenType: o.TokenType, Scope: o.Scope, IDToken: o.IDToken,
+		},
+	}
+	_ = json.Unmarshal(o.SessionState, &a.Tokens.SessionState) // what is no text is nobody's
+	if o.ExpiresAt != nil {
+		a.Tokens.ExpiresAt = time.Unix(*o.ExpiresAt, 0).UTC()
+	}
+	var open struct {
+		Details []map[string]any `json:"authorization_details"`
+		Extra   map[string]any   `json:"token_extra"`
+	}
+	d := json.NewDecoder(strings.NewReader(*text))
+	d.UseNumber()
+	err := d.Decode(&open)
+	a.Tokens.AuthorizationDetails, a.Tokens.Extra = open.Details, open.Extra
+	return a, err
+}
+
+func accountText(a latchkey.Account) (string, error) {
+	t := a.Tokens
+	if !areUTF8(a.UserID, string(a.Type), a.Provider, a.ProviderAccountID, a.Email, t.RefreshToken, t.AccessToken, t.TokenType, t.Scope, t.IDToken, t.SessionState) {
+		return "", errNoUTF8
+	}
+	o := accountObject{
+		ID: accountID(a.Provider, a.ProviderAccountID), UserID: a.UserID, Type: string(a.Type), Provider: a.Provider, ProviderAccountID: a.ProviderAccountID,
+		RefreshToken: t.RefreshToken, AccessToken: t.AccessToken, TokenType: t.TokenType, Scope: t.Scope, IDToken: t.IDToken,
+		Details: t.AuthorizationDetails, Email: a.Email, EmailVouched: a.EmailVouched,
+	}
+	if t.SessionState != "" {
+		o.SessionState, _ = json.Marshal(t.SessionState) // a text always is
+	}
+	if !t.ExpiresAt.IsZero() {
+		seconds := t.ExpiresAt.Unix()
+		o.ExpiresAt = &seconds
+	}
+	if len(t.Extra) > 0 {
+		var err error
+		if o.TokenExtra, err = json.Marshal(t.Extra); err != nil {
+			return "", errMember
+		}
+	}
+	return encodeObject(nil, o, a.Extra)
+}
+
+// GetUserByAccount implements [latchkey.Adapter].
+func (a *authJS) GetUserByAccount(ctx context.Context, provider, providerAccountID string) (latchkey.User, error) {
+	account, err := a.GetAccount(ctx, provider, providerAccountID)
+	if err != nil {
+		return latchkey.User{}, err
+	}
+	return a.GetUser(ctx, account.UserID)
+}
+
+// GetAccount implements [latchkey.AccountAdapter].
+func (a *authJS) GetAccount(ctx context.Context, provider, providerAccountID string) (latchkey.Account, error) {
+	text, err := a.text(ctx, a.at(ofAccount, accountID(provider, providerAccountID)))
+	if err != nil {
+		return latchkey.Account{}, err
+	}
+	return asAccount(text, provider, providerAccountID)
+}
+
+// LinkAccount implements [latchkey.Adapter]. An unknown user is ErrNotFound; an
+// account whose user was deleted is free.
+func (a *authJS) LinkAccount(ctx context.Context, account latchkey.Account) error {
+	text, err := accountText(account)
+	if err != nil {
+		return err
+	}
+	key := a.at(ofAccount, accountID(account.Provider, account.ProviderAccountID))
+	return a.change(ctx, func(p *plan) error {
+		if err := a.wantUser(ctx, p, account.UserID); err != nil {
+			return err
+		}
+		if err := a.wantFree(ctx, p, key); err != nil {
+			return err
+		}
+		p.set(key, text)
+		p.set(a.at(lastAccountOf, account.UserID), key)
+		p.Add = append(p.Add, [2]string{a.at(belongingsOf, account.UserID), key})
+		return nil
+	})
+}
+
+// wantUser makes a change depend on a user, who must be there.
+func (a *authJS) wantUser(ctx context.Context, p *plan, id string) error {
+	u, err := a.user(ctx, id)
+	p.want(a.at(ofUser, id), u.text)
+	return err
+}
+
+// wantFree makes a change depend on a key that holds nothing, or the record of a
+// user who is no more; ErrConflict otherwise.
+func (a *authJS) wantFree(ctx context.Context, p *plan, key string) error {
+	text, err := a.text(ctx, key)
+	if err != nil {
+		return err
+	}
+	p.want(key, text)
+	var of struct {
+		UserID string `json:"userId"`
+	}
+	if !decodeObject(text, &of) {
+		return nil
+	}
+	owner, err := a.user(ctx, of.UserID)
+	if err == nil {
+		return latchkey.ErrConflict
+	}
+	p.want(a.at(ofUser, of.UserID), owner.text)
+	return ignoreMissing(err)
+}
+
+// ListAccounts implements [latchkey.AccountAdapter]. They are in the order of
+// their keys. Of those that Auth.js has linked only the last is known.
+func (a *authJS) ListAccounts(ctx context.Context, userID string) ([]latchkey.Account, error) {
+	all, _, err := a.belongings(ctx, userID, ofAccount)
+	var list []latchkey.Account
+	for _, one := range all {
+		var o accountObject
+		if decodeObject(&one.text, &o) {
+			if account, err := asAccount(&one.text, o.Provider, o.ProviderAccountID); err == nil {
+				list = append(list, account)
+			}
+		}
+	}
+	return list, err
+}
+
+// UnlinkAccount implements [latchkey.AccountAdapter].
+func (a *authJS) UnlinkAccount(ctx context.Context, provider, providerAccountID string) (latchkey.Account, error) {
+	key := a.at(ofAccount, accountID(provider, providerAccountID))
+	var removed latchkey.Account
+	err := a.change(ctx, func(p *plan) error {
+		text, err := a.text(ctx, key)
+		if err != nil {
+			return err
+		}
+		if removed, err = asAccount(text, provider, providerAccountID); err != nil {
+			return err
+		}
+		p.want(key, text)
+		return a.planRemoval(ctx, p, lastAccountOf, removed.UserID, key)
+	})
+	if err != nil {
+		return latchkey.Account{}, err
+	}
+	return removed, nil
+}
+
+// planRemoval removes a record of a user, and where it is listed.
+func (a *authJS) planRemoval(ctx context.Context, p *plan, index, userID, key string) error {
+	last, err := a.text(ctx, a.at(index, userID))
+	if err == nil && reference(last) == key {
+		p.want(a.at(index, userID), last)
+		p.Delete = append(p.Delete, a.at(index, userID))
+	}
+	p.Delete = append(p.Delete, key)
+	p.Remove = append(p.Remove, [2]string{a.at(belongingsOf, userID), key})
+	return err
+}
+
+// ofPart are the keys that begin like the records of one kind, in order.
+func ofPart(keys []string, prefix string) []string {
+	var some []string
+	for _, key := range keys {
+		if strings.HasPrefix(key, prefix) {
+			some = append(some, key)
+		}
+	}
+	slices.Sort(some)
+	return some
+}
+
+func appendNew(keys, more []string) []string {
+	for _, key := range more {
+		if !slices.Contains(keys, key) {
+			keys = append(keys, key)
+		}
+	}
+	return keys
+}

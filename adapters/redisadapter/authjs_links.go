@@ -1,0 +1,64 @@
+package redisadapter
+
+import (
+	"context"
+
+	"github.com/latchkeyhq/latchkey"
+)
+
+type linkObject struct {
+	Identifier string `json:"identifier"`
+	Token      string `json:"token"`
+	Expires    iso    `json:"expires"`
+	Purpose    string `json:"purpose,omitempty"` // ours
+}
+
+func (a *authJS) keyOfLink(identifier, token string) string {
+	return a.at(ofLink, identifier+":"+token)
+}
+
+// CreateVerificationToken implements [latchkey.VerificationTokenAdapter].
+func (a *authJS) CreateVerificationToken(ctx context.Context, t latchkey.VerificationToken) error {
+	if !areUTF8(t.Identifier, t.Token, t.Purpose) {
+		return errNoUTF8
+	}
+	text, err := encodeObject(nil, linkObject{t.Identifier, t.Token, iso{t.Expires}, t.Purpose}, nil)
+	if err != nil {
+		return err
+	}
+	key := a.keyOfLink(t.Identifier, t.Token)
+	return a.change(ctx, func(p *plan) error {
+		taken, err := a.text(ctx, key)
+		if err == nil && taken != nil {
+			err = latchkey.ErrConflict
+		}
+		p.want(key, nil)
+		p.setUntil(key, text, t.Expires)
+		return err
+	})
+}
+
+// UseVerificationToken implements [latchkey.VerificationTokenAdapter]. Auth.js
+// reads first and deletes afterwards: a link that is opened at both in the same
+// instant may open twice.
+func (a *authJS) UseVerificationToken(ctx context.Context, identifier, token string) (latchkey.VerificationToken, error) {
+	key := a.keyOfLink(identifier, token)
+	var used linkObject
+	err := a.change(ctx, func(p *plan) error {
+		text, err := a.text(ctx, key)
+		if err != nil {
+			return err
+		}
+		used = linkObject{}
+		if !decodeObject(text, &used) || used.Identifier != identifier || used.Token != token {
+			return latchkey.ErrNotFound
+		}
+		p.want(key, text)
+		p.Delete = append(p.Delete, key)
+		return nil
+	})
+	if err != nil {
+		return latchkey.VerificationToken{}, err
+	}
+	return latchkey.VerificationToken{Identifier: identifier, Token: token, Expires: used.Expires.Time, Purpose: used.Purpose}, nil
+}

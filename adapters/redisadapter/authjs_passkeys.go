@@ -1,0 +1,244 @@
+package redisadapter
+
+import (
+	"context"
+	"encoding/base64"
+	"encoding/json"
+	"slices"
+	"strings"
+
+	"github.com/latchkeyhq/latchkey"
+)
+
+type passkeyObject struct {
+	CredentialID      string  `json:"credentialID"` // base64, as is the key
+	UserID            string  `json:"userId"`
+	ProviderAccountID string  `json:"providerAccountId"`
+	PublicKey         string  `json:"credentialPublicKey"`
+	Counter           uint32  `json:"counter"`
+	DeviceType        string  `json:"credentialDeviceType"`
+	BackedUp          bool    `json:"credentialBackedUp"`
+	Transports        *string `json:"transports"`
+
+	// Auth.js has none of these and keeps them.
+	Name       string `json:"name,omitempty"`
+	AAGUID     string `json:"aaguid,omitempty"`
+	Created    iso    `json:"created,omitzero"`
+	Used       iso    `json:"used,omitzero"`
+	UserHandle []byte `json:"userHandle,omitempty"`
+}
+
+// foundPasskey is a passkey and the text that says so.
+type foundPasskey struct {
+	latchkey.Authenticator
+	text *string
+}
+
+func credential(id []byte) string { return base64.StdEncoding.EncodeToString(id) }
+
+func asPasskey(text *string, id string) (foundPasskey, error) {
+	var o passkeyObject
+	if !decodeObject(text, &o) || o.CredentialID != id || o.UserID == "" {
+		return foundPasskey{}, latchkey.ErrNotFound
+	}
+	raw, err := base64.StdEncoding.DecodeString(id)
+	if err != nil {
+		return foundPasskey{}, errMember
+	}
+	public, err := base64.StdEncoding.DecodeString(o.PublicKey)
+	if err != nil {
+		return foundPasskey{}, errMember
+	}
+	k := latchkey.Authenticator{
+		CredentialID: raw, UserID: o.UserID, ProviderAccountID: o.ProviderAccountID, PublicKey: public, Counter: o.Counter,
+		DeviceType: o.DeviceType, BackedUp: o.BackedUp, Name: o.Name, AAGUID: o.AAGUID, Created: o.Created.Time, Used: o.Used.Time,
+		UserHandle: o.UserHandle,
+	}
+	if transports := orEmpty(o.Transports); transports != "" {
+		k.Transports = strings.Split(transports, ",")
+	}
+	return foundPasskey{k, text}, nil
+}
+
+func passkeyText(over *string, k latchkey.Authenticator) (string, error) {
+	if !areUTF8(append(slices.Clone(k.Transports), k.UserID, k.ProviderAccountID, k.DeviceType, k.Name, k.AAGUID)...) {
+		return "", errNoUTF8
+	}
+	return encodeObject(over, passkeyObject{
+		credential(k.CredentialID), k.UserID, k.ProviderAccountID, base64.StdEncoding.EncodeToString(k.PublicKey), k.Counter,
+		k.DeviceType, k.BackedUp, orNull(strings.Join(k.Transports, ",")),
+		k.Name, k.AAGUID,
+		iso{k.Created},
+		iso{k.Used},
+		k.UserHandle,
+	}, nil)
+}
+
+func (a *authJS) passkey(ctx context.Context, id string) (foundPasskey, error) {
+	text, err := a.text(ctx, a.at(ofPasskey, id))
+	if err != nil {
+		return foundPasskey{}, err
+	}
+	return asPasskey(text, id)
+}
+
+// credentials are the ids of a user's passkeys, and the text that says so. Auth.js
+// lists a passkey once more whenever it was used after another one.
+func (a *authJS) credentials(ctx context.Context, userID string) (ids []string, text *string, err error) {
+	text, err = a.text(ctx, a.at(passkeysOf, userID))
+	var listed []string
+	if text != nil {
+		_ = json.Unmarshal([]byte(*text), &listed) // what is no list has none
+	}
+	return appendNew(nil, listed), text, err
+}
+
+// CreateAuthenticator implements [latchkey.AuthenticatorAdapter]. An unknown user
+// is ErrNotFound.
+func (a *authJS) CreateAuthenticator(ctx context.Context, k latchkey.Authenticator) error {
+	text, err := passkeyText(nil, k)
+	if err != nil {
+		return err
+	}
+	id := credential(k.CredentialID)
+	return a.change(ctx, func(p *plan) error {
+		if err := a.wantUser(ctx, p, k.UserID); err != nil {
+			return err
+		}
+		if err := a.wantFree(ctx, p, a.at(ofPasskey, id)); err != nil {
+			return err
+		}
+		ids, was, err := a.credentials(ctx, k.UserID)
+		if err != nil {
+			return err
+		}
+		p.want(a.at(passkeysOf, k.UserID), was)
+		p.set(a.at(ofPasskey, id), text)
+		return p.setCredentials(a.at(passkeysOf, k.UserID), append([]string{id}, without(ids, id)...))
+	})
+}
+
+func without(ids []string, id string) []string {
+	return slices.DeleteFunc(ids, func(one string) bool { return one == id })
+}
+
+func (p *plan) setCredentials(key string, ids []string) error {
+	if len(ids) == 0 {
+		p.Delete = append(p.Delete, key)
+		return nil
+	}
+	text, err := json.Marshal(ids)
+	p.set(key, string(text))
+	return err
+}
+
+// GetAuthenticator implements [latchkey.AuthenticatorAdapter].
+func (a *authJS) GetAuthenticator(ctx context.Context, credentialID []byte) (latchkey.Authenticator, error) {
+	k, err := a.passkey(ctx, credential(credentialID))
+	return k.Authenticator, err
+}
+
+// ListAuthenticators implements [latchkey.AuthenticatorAdapter].
+func (a *authJS) ListAuthenticators(ctx context.Context, userID string) (list []latchkey.Authenticator, err error) {
+	ids, _, err := a.credentials(ctx, userID)
+	if err != nil {
+		return nil, err
+	}
+	keys := make([]string, len(ids))
+	for i, id := range ids {
+		keys[i] = a.at(ofPasskey, id)
+	}
+	texts, err := a.texts(ctx, keys...)
+	for i, text := range texts {
+		if k, err := asPasskey(text, ids[i]); err == nil && k.UserID == userID {
+			list = append(list, k.Authenticator)
+		}
+	}
+	return list, err
+}
+
+// UpdateAuthenticatorCounter implements [latchkey.AuthenticatorAdapter].
+func (a *authJS) UpdateAuthenticatorCounter(ctx context.Context, credentialID []byte, counter uint32) (latchkey.Authenticator, error) {
+	return a.changePasskey(ctx, credentialID, func(k *latchkey.Authenticator) error {
+		if counter <= k.Counter && (counter != 0 || k.Counter != 0) {
+			return latchkey.ErrConflict
+		}
+		k.Counter = counter
+		return nil
+	})
+}
+
+// UpdateAuthenticator implements [latchkey.AuthenticatorAdapter].
+func (a *authJS) UpdateAuthenticator(ctx context.Context, credentialID []byte, c latchkey.AuthenticatorChange) (latchkey.Authenticator, error) {
+	return a.changePasskey(ctx, credentialID, func(k *latchkey.Authenticator) error {
+		setIf(&k.Name, c.Name)
+		setIf(&k.BackedUp, c.BackedUp)
+		setIf(&k.Used, c.Used)
+		return nil
+	})
+}
+
+func (a *authJS) changePasskey(ctx context.Context, credentialID []byte, f func(*latchkey.Authenticator) error) (latchkey.Authenticator, error) {
+	id := credential(credentialID)
+	var changed foundPasskey
+	err := a.change(ctx, func(p *plan) error {
+		k, err := a.passkey(ctx, id)
+		if err != nil {
+			return err
+		}
+		if err := f(&k.Authenticator); err != nil {
+			return err
+		}
+		text, err := passkeyText(k.text, k.Authenticator)
+		if err != nil {
+			return err
+		}
+		p.want(a.at(ofPasskey, id), k.text)
+		p.set(a.at(ofPasskey, id), text)
+		changed, err = asPasskey(&text, id)
+		return err
+	})
+	if err != nil {
+		return latchkey.Authenticator{}, err
+	}
+	return changed.Authenticator, nil
+}
+
+// DeleteAuthenticator implements [latchkey.AuthenticatorAdapter].
+func (a *authJS) DeleteAuthenticator(ctx context.Context, credentialID []byte) error {
+	id := credential(credentialID)
+	return a.change(ctx, func(p *plan) error {
+		k, err := a.passkey(ctx, id)
+		if err != nil {
+			return err
+		}
+		ids, was, err := a.credentials(ctx, k.UserID)
+		if err != nil {
+			return err
+		}
+		p.want(a.at(ofPasskey, id), k.text)
+		p.want(a.at(passkeysOf, k.UserID), was)
+		p.Delete = append(p.Delete, a.at(ofPasskey, id))
+		return p.setCredentials(a.at(passkeysOf, k.UserID), without(ids, id))
+	})
+}
+
+// deletePasskeys removes all passkeys of a user.
+func (a *authJS) deletePasskeys(ctx context.Context, p *plan, userID string) error {
+	ids, was, err := a.credentials(ctx, userID)
+	if err != nil {
+		return err
+	}
+	p.want(a.at(passkeysOf, userID), was)
+	p.Delete = append(p.Delete, a.at(passkeysOf, userID))
+	for _, id := range ids {
+		k, err := a.passkey(ctx, id)
+		if err == nil && k.UserID == userID {
+			p.Delete = append(p.Delete, a.at(ofPasskey, id))
+		}
+		if ignoreMissing(err) != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,138 @@
+package redisadapter
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"maps"
+	"reflect"
+	"strings"
+	"time"
+	"unicode/utf8"
+)
+
+// members are a record as Auth.js writes it: one JSON object. Those that
+// a struct of this package has no field for are kept.
+type members = map[string]json.RawMessage
+
+// iso is a time as JSON.stringify writes it, to the millisecond; null: none.
+type iso struct{ time.Time }
+
+const isoLayout = "2006-01-02T15:04:05.000Z"
+
+// MarshalJSON implements [json.Marshaler].
+func (t iso) MarshalJSON() ([]byte, error) {
+	if t.IsZero() {
+		return []byte("null"), nil
+	}
+	return []byte(t.UTC().Format(`"` + isoLayout + `"`)), nil
+}
+
+// UnmarshalJSON implements [json.Unmarshaler].
+func (t *iso) UnmarshalJSON(data []byte) error {
+	var text string
+	if err := json.Unmarshal(data, &text); err != nil || text == "" { // null leaves it empty
+		return err
+	}
+	at, err := time.Parse(time.RFC3339Nano, text)
+	t.Time = at.UTC()
+	return err
+}
+
+var (
+	errMember = errors.New("redisadapter: a member is no JSON")
+	errNoUTF8 = errors.New("redisadapter: a text is not UTF-8")
+)
+
+// decodeObject reads what v has fields for; false: it is no such object.
+func decodeObject(text *string, v any) bool {
+	return text != nil && strings.HasPrefix(*text, "{") && json.Unmarshal([]byte(*text), v) == nil
+}
+
+// encodeObject writes v over the object that was there: nil for none. A member
+// that v leaves out is gone, one that it does not know stays.
+func encodeObject(over *string, v any, extra map[string]any) (string, error) {
+	all := members{}
+	if over != nil && json.Unmarshal([]byte(*over), &all) != nil {
+		return "", errMember
+	}
+	for name, value := range extra {
+		raw, err := json.Marshal(value)
+		if err != nil {
+			return "", errMember
+		}
+		all[name] = raw
+	}
+	for _, name := range fieldsOf(v) {
+		delete(all, name)
+	}
+	raw, err := marshal(v)
+	var ours members
+	if err == nil {
+		err = json.Unmarshal(raw, &ours)
+	}
+	if err != nil {
+		return "", errMember // the cause may quote a value
+	}
+	maps.Copy(all, ours)
+	raw, err = marshal(all)
+	return string(raw), err
+}
+
+// marshal is JSON as JavaScript writes it, with "<" as it is.
+func marshal(v any) ([]byte, error) {
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	err := e.Encode(v)
+	return bytes.TrimSuffix(b.Bytes(), []byte("\n")), err
+}
+
+// extraOf are the members that v has no field for; nil: none.
+func extraOf(text *string, v any) map[string]any {
+	var all map[string]any
+	d := json.NewDecoder(strings.NewReader(*text))
+	d.UseNumber() // a float64 would round large ids
+	if d.Decode(&all) != nil {
+		return nil
+	}
+	for _, name := range fieldsOf(v) {
+		delete(all, name)
+	}
+	if len(all) == 0 {
+		return nil
+	}
+	return all
+}
+
+func fieldsOf(v any) (names []string) {
+	for f := range reflect.TypeOf(v).Fields() {
+		name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
+		names = append(names, name)
+	}
+	return names
+}
+
+func areUTF8(texts ...string) bool {
+	for _, text := range texts {
+		if !utf8.ValidString(text) {
+			return false
+		}
+	}
+	return true
+}
+
+// orNull is a text that Auth.js keeps as null where there is none.
+func orNull(text string) *string {
+	if text == "" {
+		return nil
+	}
+	return &text
+}
+
+func orEmpty(text *string) string {
+	if text == nil {
+		return ""
+	}
+	return *text
+}

@@ -1,0 +1,114 @@
+package redisadapter
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+)
+
+// longestWait is how long a call waits for replicas where its context allows
+// more. It is shorter than clients wait for answers.
+const longestWait = time.Second
+
+// attempts is how often a write is tried at another node of a cluster, which
+// has moved the slot meanwhile.
+const attempts = 3
+
+// run runs a script by its hash, and as a whole on a server that does not know
+// it. What ends something waits for replicas, if it has to.
+func (c *conn) run(ctx context.Context, isEnd bool, s *redis.Script, key string, args ...any) *redis.Cmd {
+	cmd, err := bounded(ctx, c, func() (*redis.Cmd, error) {
+		if isEnd && c.replicas > 0 {
+			return c.runReplicated(ctx, s, key, args)
+		}
+		return s.Run(ctx, c.client, []string{key}, args...), nil
+	})
+	if err != nil {
+		cmd = redis.NewCmd(ctx)
+		cmd.SetErr(err)
+	}
+	return cmd
+}
+
+// runReplicated runs a script and waits until the replicas have what it has
+// written. WAIT is about the writes of its own connection, so both go to one
+// node in one go, with the script as a whole.
+func (c *conn) runReplicated(ctx context.Context, s *redis.Script, key string, args []any) (*redis.Cmd, error) {
+	for attempt := 1; ; attempt++ {
+		node, err := c.primary(ctx, key)
+		if err != nil {
+			return nil, err
+		}
+		p := node.Pipeline()
+		cmd := s.Eval(ctx, p, []string{key}, args...)
+		reached := p.Do(ctx, "WAIT", c.replicas, waitFor(ctx).Milliseconds())
+		_, _ = p.Exec(ctx) // the two have its errors
+		if _, moved := redis.IsMovedError(cmd.Err()); moved && attempt < attempts {
+			c.client.(*redis.ClusterClient).ReloadState(ctx)
+			continue
+		}
+		return cmd, c.judge(cmd, reached)
+	}
+}
+
+// judge says whether enough replicas have what a script has written.
+func (c *conn) judge(cmd *redis.Cmd, reached *redis.Cmd) error {
+	if err := cmd.Err(); err != nil && !errors.Is(err, redis.Nil) {
+		return nil // the caller finds it in cmd
+	}
+	n, err := reached.Int()
+	if err != nil {
+		return err
+	}
+	if n < c.replicas {
+		return fmt.Errorf("written, but %d of %d replicas have it: a switch to one of the others would undo it", n, c.replicas)
+	}
+	return nil
+}
+
+// primary is the server that a key is written to.
+func (c *conn) primary(ctx context.Context, key string) (*redis.Client, error) {
+	if cluster, ok := c.client.(*redis.ClusterClient); ok {
+		return cluster.MasterForKey(ctx, key)
+	}
+	return c.client.(*redis.Client), nil // New has looked
+}
+
+func waitFor(ctx context.Context) time.Duration {
+	if deadline, ok := ctx.Deadline(); ok {
+		return max(min(longestWait, time.Until(deadline)), time.Millisecond) // 0 would wait for ever
+	}
+	return longestWait
+}
+
+// bounded calls f and returns when the context ends, even if f does not. A
+// client made without ContextTimeoutEnabled waits as long as its own timeouts
+// say, several times over.
+func bounded[T any](ctx context.Context, c *conn, f func() (T, error)) (T, error) {
+	if err := ctx.Err(); err != nil || c.timely {
+		var none T
+		if err != nil {
+			return none, err
+		}
+		return f()
+	}
+	type answer struct {
+		result T
+		err    error
+	}
+	answered := make(chan answer, 1)
+	go func() {
+		result, err := f()
+		answered <- answer{result, err}
+	}()
+	select {
+	case a := <-answered:
+		return a.result, a.err
+	case <-ctx.Done():
+		var none T
+		return none, ctx.Err()
+	}
+}

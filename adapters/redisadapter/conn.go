@@ -1,0 +1,164 @@
+package redisadapter
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+
+	"github.com/latchkeyhq/latchkey"
+	"github.com/latchkeyhq/latchkey/adapters/kvstore"
+)
+
+// conn keeps records in Redis, each in a key of its own.
+type conn struct {
+	client   redis.UniversalClient
+	prefix   string
+	replicas int
+	timely   bool // the client itself ends what outlives its context
+}
+
+// belongings is the kind of key that lists what a user owns.
+const belongings kvstore.Kind = "b"
+
+func (c *conn) key(k kvstore.Key) string { return c.prefix + string(k.Kind) + ":" + k.Name }
+
+// Get implements [kvstore.Conn]. In a cluster, keys of different slots cannot be
+// asked for in one command, but they can be in one go.
+func (c *conn) Get(ctx context.Context, keys ...kvstore.Key) ([]kvstore.Record, error) {
+	if len(keys) == 1 {
+		text, err := bounded(ctx, c, func() (string, error) { return c.client.Get(ctx, c.key(keys[0])).Result() })
+		return found(nil, keys[0], text, err)
+	}
+	answers, err := bounded(ctx, c, func() ([]redis.Cmder, error) {
+		return c.client.Pipelined(ctx, func(p redis.Pipeliner) error {
+			for _, k := range keys {
+				p.Get(ctx, c.key(k))
+			}
+			return nil
+		})
+	})
+	if err != nil && !errors.Is(err, redis.Nil) {
+		return nil, fault("GET", err)
+	}
+	var records []kvstore.Record
+	for i, a := range answers {
+		text, err := a.(*redis.StringCmd).Result()
+		if records, err = found(records, keys[i], text, err); err != nil {
+			return nil, err
+		}
+	}
+	return records, nil
+}
+
+// found adds the record that Redis has under a key, if it has one.
+func found(records []kvstore.Record, k kvstore.Key, text string, err error) ([]kvstore.Record, error) {
+	if errors.Is(err, redis.Nil) {
+		return records, nil
+	}
+	if err != nil {
+		return nil, fault("GET", err)
+	}
+	r, err := record(k, text)
+	return append(records, r), err
+}
+
+func record(k kvstore.Key, text string) (kvstore.Record, error) {
+	version, value, ok := strings.Cut(text, "\n")
+	if !ok {
+		return kvstore.Record{}, fmt.Errorf("redisadapter: a key of kind %q holds what was not written by this package", k.Kind)
+	}
+	return kvstore.Record{Key: k, Version: version, Value: []byte(value)}, nil
+}
+
+// Put implements [kvstore.Conn].
+func (c *conn) Put(ctx context.Context, r kvstore.Record, over string) error {
+	text := make([]byte, 0, len(r.Version)+1+len(r.Value))
+	text = append(append(append(text, r.Version...), '\n'), r.Value...)
+	isEnd := r.IsVoid() || r.Kind == kvstore.KindRevocation || r.Kind == kvstore.KindUsed
+	written, err := c.run(ctx, isEnd, put, c.key(r.Key), r.Version, over, text, life(r.Until)).Int()
+	switch {
+	case err != nil:
+		return fault("put", err)
+	case written == 0:
+		return latchkey.ErrConflict
+	}
+	return nil
+}
+
+// life is how long a key lives, in milliseconds; 0: for ever. Redis removes at
+// once what is to end in the past, and it has a clock of its own.
+func life(until time.Time) int64 {
+	if until.IsZero() {
+		return 0
+	}
+	return max(time.Until(until), time.Minute).Milliseconds()
+}
+
+// Delete implements [kvstore.Conn].
+func (c *conn) Delete(ctx context.Context, k kvstore.Key, version string) (kvstore.Record, error) {
+	again := "0"
+	if c.replicas > 0 {
+		again = "1"
+	}
+	was, err := c.run(ctx, true, remove, c.key(k), version, again).Result()
+	if errors.Is(err, redis.Nil) {
+		return kvstore.Record{}, latchkey.ErrNotFound
+	}
+	if err != nil {
+		return kvstore.Record{}, fault("delete", err)
+	}
+	text, ok := was.(string)
+	if !ok {
+		return kvstore.Record{}, latchkey.ErrConflict
+	}
+	return record(k, text)
+}
+
+// Own implements [kvstore.Conn]. Belongings are the fields of a hash: it needs a
+// third of the room of a set, as long as it is small.
+func (c *conn) Own(ctx context.Context, user string, k kvstore.Key) error {
+	_, err := bounded(ctx, c, func() (int64, error) {
+		return c.client.HSet(ctx, c.belongings(user), string(k.Kind)+":"+k.Name, "").Result()
+	})
+	return fault("HSET", err)
+}
+
+// Disown implements [kvstore.Conn].
+func (c *conn) Disown(ctx context.Context, user string, k kvstore.Key) error {
+	_, err := bounded(ctx, c, func() (int64, error) {
+		return c.client.HDel(ctx, c.belongings(user), string(k.Kind)+":"+k.Name).Result()
+	})
+	return fault("HDEL", err)
+}
+
+// Owned implements [kvstore.Conn].
+func (c *conn) Owned(ctx context.Context, user string) ([]kvstore.Key, error) {
+	fields, err := bounded(ctx, c, func() ([]string, error) { return c.client.HKeys(ctx, c.belongings(user)).Result() })
+	if err != nil {
+		return nil, fault("HKEYS", err)
+	}
+	keys := make([]kvstore.Key, 0, len(fields))
+	for _, f := range fields {
+		if kind, name, ok := strings.Cut(f, ":"); ok {
+			keys = append(keys, kvstore.Key{Kind: kvstore.Kind(kind), Name: name})
+		}
+	}
+	return keys, nil
+}
+
+func (c *conn) belongings(user string) string {
+	return c.key(kvstore.Key{Kind: belongings, Name: user})
+}
+
+// fault names what failed. The texts of Redis and of its client hold no values,
+// except for what a command was called with if Redis does not know it.
+func fault(what string, err error) error {
+	if err == nil || errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
+		return err
+	}
+	return fmt.Errorf("redisadapter: %s: %w", what, err)
+}

@@ -1,0 +1,26 @@
+package redisadapter
+
+import (
+	"context"
+	"time"
+
+	"github.com/latchkeyhq/latchkey"
+	"github.com/latchkeyhq/latchkey/adapters/kvstore"
+)
+
+// TakeLimit implements [kvstore.LimitConn].
+func (c *conn) TakeLimit(ctx context.Context, k kvstore.Key, r latchkey.Rate) (time.Duration, error) {
+	wait, err := c.run(ctx, false, take, c.key(k), r.Events, r.Per.Microseconds()).Int64()
+	return time.Duration(wait) * time.Microsecond, fault("limit", err)
+}
+
+// ReturnLimit implements [kvstore.LimitConn].
+func (c *conn) ReturnLimit(ctx context.Context, k kvstore.Key, r latchkey.Rate) error {
+	return fault("limit", c.run(ctx, false, giveBack, c.key(k), r.Events, r.Per.Microseconds()).Err())
+}
+
+// ForgetLimit implements [kvstore.LimitConn].
+func (c *conn) ForgetLimit(ctx context.Context, k kvstore.Key) error {
+	_, err := bounded(ctx, c, func() (int64, error) { return c.client.Del(ctx, c.key(k)).Result() })
+	return fault("DEL", err)
+}

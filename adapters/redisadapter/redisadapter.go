@@ -1,0 +1,105 @@
+package redisadapter
+
+import (
+	"errors"
+	"fmt"
+	"sync/atomic"
+
+	"github.com/redis/go-redis/v9"
+
+	"github.com/latchkeyhq/latchkey"
+	"github.com/latchkeyhq/latchkey/adapters/kvstore"
+)
+
+// Options say where and how an [Adapter] keeps its records. The zero value is
+// what most sites want.
+type Options struct {
+	// Layout says whose keys they are. The zero value: those of this package.
+	Layout Layout
+
+	// Prefix begins every key; empty: "lk:", and nothing in a layout of Auth.js.
+	// Sites that share a server and no users need different ones.
+	Prefix string
+
+	// Replicas is how many replicas must have the end of a session, of a link or
+	// of a user, a revocation or a used value, before the call succeeds, within
+	// a second: with 1, no switch to that replica brings an ended session back.
+	// Where fewer are there, such calls are errors, though the primary has done
+	// what they asked for. 0: Redis copies afterwards, and a switch may undo
+	// what was last.
+	Replicas int
+}
+
+// Layout is whose keys an [Adapter] reads and writes. The zero value is that of
+// this package.
+type Layout struct{ authJS, unstorage bool }
+
+// AuthJS is the layout of @auth/upstash-redis-adapter, for a server that both
+// use at the same time; [Options].Prefix is its baseKeyPrefix. Its keys cannot be
+// kept in a cluster: what belongs together is written by one script.
+func AuthJS() Layout { return Layout{authJS: true} }
+
+// Unstorage is the layout of @auth/unstorage-adapter on unstorage's Redis driver
+// without a base of its own and without useItemRaw; otherwise as [AuthJS].
+func Unstorage() Layout { return Layout{authJS: true, unstorage: true} }
+
+// Adapter is a [latchkey.Adapter] of every ability but transactions, in whose
+// place it remembers sign-ups, and sweeping, since Redis lets keys expire. It is
+// a [latchkey.SessionStore], [latchkey.RevocationStore],
+// [latchkey.ReturningLimiter] and [latchkey.ReplayStore] as well. Make one with
+// [New]. It is safe for concurrent use.
+type Adapter struct{ stores }
+
+// stores are what an Adapter is, in each layout.
+type stores interface {
+	latchkey.Adapter
+	latchkey.AccountAdapter
+	latchkey.AuthenticatorAdapter
+	latchkey.SessionAdapter
+	latchkey.SessionStore
+	latchkey.UserDeletionAdapter
+	latchkey.VerificationTokenAdapter
+	roles
+}
+
+// New returns an adapter on a client: a [redis.Client], with or without
+// Sentinels, or a [redis.ClusterClient]. It makes no call. A client that reads
+// from replicas is an error: they know of a sign-out later than it was answered.
+func New(c redis.UniversalClient, o Options) (*Adapter, error) {
+	if o.Replicas < 0 {
+		return nil, errors.New("redisadapter: Options.Replicas is below zero")
+	}
+	prefix := o.Prefix
+	if prefix == "" && !o.Layout.authJS {
+		prefix = "lk:"
+	}
+	base := &conn{client: c, prefix: prefix, replicas: o.Replicas}
+	switch c := c.(type) {
+	case *redis.Client:
+		base.timely = c.Options().ContextTimeoutEnabled
+		return onOneServer(base, o.Layout), nil
+	case *redis.ClusterClient:
+		base.timely = c.Options().ContextTimeoutEnabled
+		return onCluster(base, c.Options(), o.Layout)
+	}
+	return nil, fmt.Errorf("redisadapter: a %T is neither a *redis.Client nor a *redis.ClusterClient", c)
+}
+
+func onOneServer(base *conn, layout Layout) *Adapter {
+	if !layout.authJS {
+		return &Adapter{kvstore.New(single{base, new(atomic.Bool)}, kvstore.Options{})}
+	}
+	ours := *base
+	ours.prefix += "lk:"
+	return &Adapter{&authJS{base, kvstore.New(&ours, kvstore.Options{}), layout.unstorage}}
+}
+
+func onCluster(base *conn, o *redis.ClusterOptions, layout Layout) (*Adapter, error) {
+	switch {
+	case o.ReadOnly:
+		return nil, errors.New("redisadapter: the client reads from replicas, where an ended session lives on: leave ReadOnly, RouteByLatency and RouteRandomly off")
+	case layout.authJS:
+		return nil, errors.New("redisadapter: a cluster cannot write keys of Auth.js together that belong together: use one server, or the layout of this package")
+	}
+	return &Adapter{kvstore.New(base, kvstore.Options{})}, nil
+}

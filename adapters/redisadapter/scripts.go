@@ -1,0 +1,87 @@
+package redisadapter
+
+import "github.com/redis/go-redis/v9"
+
+// A record is one string: its version, a line feed, its value. The scripts run
+// whole, one at a time, and each has one key, so that in a cluster it stays in
+// one slot. They ask for nothing that is newer than Redis 7.0.
+
+// hasVersion is for all scripts that compare versions.
+const hasVersion = `
+local function has(was, version)
+	return string.sub(was, 1, #version + 1) == version .. '\n'
+end
+`
+
+// put writes ARGV[3] over the version ARGV[2], or over nothing if that is empty,
+// for ARGV[4] milliseconds, for ever if that is 0. Its own version, ARGV[1], is
+// there already if the client repeats a call whose answer was lost. It says
+// whether the record is there.
+var put = redis.NewScript(hasVersion + `
+local was = redis.call('GET', KEYS[1])
+if was then
+	if has(was, ARGV[1]) then return 1 end
+	if ARGV[2] == '' or not has(was, ARGV[2]) then return 0 end
+elseif ARGV[2] ~= '' then
+	return 0
+end
+if ARGV[4] == '0' then
+	redis.call('SET', KEYS[1], ARGV[3])
+else
+	redis.call('SET', KEYS[1], ARGV[3], 'PX', ARGV[4])
+end
+return 1
+`)
+
+// remove deletes the version ARGV[1], any if that is empty, and returns what it
+// was; 0 is another version. If ARGV[2] says so, a deletion that finds nothing
+// is written nevertheless, so that whoever repeats it can wait until replicas
+// have the first one.
+var remove = redis.NewScript(hasVersion + `
+local was = redis.call('GET', KEYS[1])
+if was then
+	if ARGV[1] ~= '' and not has(was, ARGV[1]) then return 0 end
+	redis.call('DEL', KEYS[1])
+elseif ARGV[2] == '1' then
+	redis.call('SET', KEYS[1], '', 'PX', 1000)
+	redis.call('DEL', KEYS[1])
+end
+return was
+`)
+
+// follow reads a record and the user that its value names, whose keys begin with
+// ARGV[1]. The second key is not known before: not for a cluster.
+var follow = redis.NewScript(`
+local was = redis.call('GET', KEYS[1])
+if not was then return {} end
+local from = string.find(was, '\n', 1, true)
+local ok, value = pcall(cjson.decode, string.sub(was, (from or 0) + 1))
+local user = ok and type(value) == 'table' and value.user
+if type(user) ~= 'string' or #user > 64 or not string.match(user, '^[%w_=-]+$') then return {was} end
+return {was, user, redis.call('GET', ARGV[1] .. user)}
+`)
+
+// take counts an event by the generic cell rate algorithm and the server's clock:
+// the key holds when it will be empty again, in microseconds. ARGV[1] events fit
+// into ARGV[2] microseconds. It says how many microseconds to wait, 0: none.
+var take = redis.NewScript(`
+local clock = redis.call('TIME')
+local now, per = clock[1] * 1000000 + clock[2], tonumber(ARGV[2])
+local full = math.max(now, tonumber(redis.call('GET', KEYS[1]) or 0)) + per / ARGV[1]
+if full > now + per then return math.ceil(full - now - per) end
+redis.call('SET', KEYS[1], string.format('%.3f', full), 'PX', math.ceil((full - now) / 1000))
+return 0
+`)
+
+// giveBack takes back what take has counted.
+var giveBack = redis.NewScript(`
+local clock = redis.call('TIME')
+local now = clock[1] * 1000000 + clock[2]
+local full = tonumber(redis.call('GET', KEYS[1]) or 0) - ARGV[2] / ARGV[1]
+if full > now then
+	redis.call('SET', KEYS[1], string.format('%.3f', full), 'PX', math.ceil((full - now) / 1000))
+else
+	redis.call('DEL', KEYS[1])
+end
+return 0
+`)

@@ -1,0 +1,60 @@
+package redisadapter
+
+import (
+	"context"
+	"strings"
+	"sync/atomic"
+
+	"github.com/latchkeyhq/latchkey/adapters/kvstore"
+)
+
+// single is a conn to a server that holds all keys, and can follow from one to
+// another by itself.
+type single struct {
+	*conn
+	isNode *atomic.Bool // it has turned out to be a node of a cluster
+}
+
+// GetWithUser implements [kvstore.Follower].
+func (s single) GetWithUser(ctx context.Context, k kvstore.Key) ([]kvstore.Record, error) {
+	if s.isNode.Load() {
+		return s.Get(ctx, k)
+	}
+	answer, err := s.run(ctx, false, follow, s.key(k), s.key(kvstore.Key{Kind: kvstore.KindUser})).Slice()
+	if err != nil {
+		if isOfCluster(err) {
+			s.isNode.Store(true)
+			return s.Get(ctx, k)
+		}
+		return nil, fault("follow", err)
+	}
+	return followed(k, answer)
+}
+
+// followed are the records that follow has answered with: the first one's text,
+// the name of its user, the user's text.
+func followed(k kvstore.Key, answer []any) ([]kvstore.Record, error) {
+	var records []kvstore.Record
+	for i := 0; i < len(answer); i += 2 {
+		text, ok := answer[i].(string)
+		if !ok {
+			break
+		}
+		r, err := record(k, text)
+		if err != nil {
+			return nil, err
+		}
+		records = append(records, r)
+		if i+1 < len(answer) {
+			name, _ := answer[i+1].(string)
+			k = kvstore.Key{Kind: kvstore.KindUser, Name: name}
+		}
+	}
+	return records, nil
+}
+
+// isOfCluster tells whether a script was refused because its server, which a
+// proxy or a single address may hide, has only some of the keys.
+func isOfCluster(err error) bool {
+	return strings.Contains(err.Error(), "non local key")
+}
