@@ -229,6 +229,7 @@ var imported = map[string]string{
 	"providers": core + "/providers", "sqladapter": core + "/adapters/sqladapter", "sqlstore": core + "/adapters/sqlstore", "ui": core + "/ui", "templui": core + "/ui/templui",
 	"webauthn": core + "/webauthn",
 	"pgxpool":  "github.com/jackc/pgx/v5/pgxpool", "log": "log",
+	"mongoadapter": core + "/adapters/mongoadapter", "mongo": "go.mongodb.org/mongo-driver/v2/mongo", "options": "go.mongodb.org/mongo-driver/v2/mongo/options",
 
 	"ginauth": core + "/frameworks/ginauth", "echoauth": core + "/frameworks/echoauth", "fiberauth": core + "/frameworks/fiberauth",
 	"gin": "github.com/gin-gonic/gin", "fiber": "github.com/gofiber/fiber/v3", "echo": "github.com/labstack/echo/v5", "chi": "github.com/go-chi/chi/v5", "mux": "github.com/gorilla/mux",

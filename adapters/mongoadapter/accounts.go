@@ -1,0 +1,251 @@
+package mongoadapter
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"slices"
+	"time"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+
+	"github.com/latchkeyhq/latchkey"
+)
+
+// accountDoc is an account, as Auth.js has them; what it has no field for comes
+// after token_type.
+type accountDoc struct {
+	ID           bson.ObjectID `bson:"_id"`
+	UserID       bson.ObjectID `bson:"userId"`
+	Type         string        `bson:"type"`
+	Provider     string        `bson:"provider"`
+	AccountID    string        `bson:"providerAccountId"`
+	AccessToken  string        `bson:"access_token,omitempty"`
+	RefreshToken string        `bson:"refresh_token,omitempty"`
+	IDToken      string        `bson:"id_token,omitempty"`
+	ExpiresAt    any           `bson:"expires_at,omitempty"` // seconds, in whatever kind of number a program had
+	Scope        string        `bson:"scope,omitempty"`
+	SessionState string        `bson:"session_state,omitempty"`
+	TokenType    string        `bson:"token_type,omitempty"`
+	Email        string        `bson:"email,omitempty"`
+	EmailVouched bool          `bson:"emailVouched,omitempty"`
+	Details      []bson.M      `bson:"authorization_details,omitempty"`
+	TokenExtra   bson.M        `bson:"tokenExtra,omitempty"`
+	Extra        bson.M        `bson:",inline"`
+}
+
+// accountFields are what [latchkey.Account].Extra cannot be called.
+var accountFields = []string{
+	"_id", "id", "userId", "type", "provider", "providerAccountId", "access_token", "refresh_token", "id_token", "expires_at",
+	"scope", "session_state", "token_type", "email", "emailVouched", "authorization_details", "tokenExtra",
+}
+
+func newAccountDoc(a latchkey.Account) (d accountDoc, err error) {
+	t := &a.Tokens
+	if !storable(a.Provider, a.ProviderAccountID, string(a.Type), a.Email, t.AccessToken, t.RefreshToken, t.IDToken, t.Scope, t.SessionState, t.TokenType) {
+		return d, errText
+	}
+	d = accountDoc{
+		ID: bson.NewObjectID(), UserID: objectID(a.UserID), Type: string(a.Type), Provider: a.Provider, AccountID: a.ProviderAccountID,
+		AccessToken: t.AccessToken, RefreshToken: t.RefreshToken, IDToken: t.IDToken,
+		Scope: t.Scope, SessionState: t.SessionState, TokenType: t.TokenType, Email: a.Email, EmailVouched: a.EmailVouched,
+	}
+	if !t.ExpiresAt.IsZero() {
+		d.ExpiresAt = t.ExpiresAt.Unix()
+	}
+	for _, detail := range t.AuthorizationDetails {
+		fields, err := toFields(detail)
+		if err != nil {
+			return d, err
+		}
+		d.Details = append(d.Details, fields)
+	}
+	if d.TokenExtra, err = toFields(t.Extra); err != nil {
+		return d, err
+	}
+	d.Extra, err = toFields(a.Extra, accountFields...)
+	return d, err
+}
+
+func (d *accountDoc) account() latchkey.Account {
+	a := latchkey.Account{
+		ID: d.ID.Hex(), UserID: d.UserID.Hex(), Type: latchkey.ProviderType(d.Type), Provider: d.Provider, ProviderAccountID: d.AccountID,
+		Tokens: latchkey.Tokens{
+			AccessToken: d.AccessToken, RefreshToken: d.RefreshToken, IDToken: d.IDToken,
+			Scope: d.Scope, SessionState: d.SessionState, TokenType: d.TokenType, Extra: fromFields(d.TokenExtra),
+		},
+		Email: d.Email, EmailVouched: d.EmailVouched, Extra: fromFields(d.Extra),
+	}
+	if at := seconds(d.ExpiresAt); at != 0 {
+		a.Tokens.ExpiresAt = time.Unix(at, 0).UTC()
+	}
+	for _, detail := range d.Details {
+		a.Tokens.AuthorizationDetails = append(a.Tokens.AuthorizationDetails, fromFields(detail))
+	}
+	return a
+}
+
+func seconds(n any) int64 {
+	switch n := n.(type) {
+	case int32:
+		return int64(n)
+	case int64:
+		return n
+	case float64:
+		return int64(n)
+	}
+	return 0
+}
+
+func accountKey(provider, providerAccountID string) bson.D {
+	return bson.D{{Key: "provider", Value: provider}, {Key: "providerAccountId", Value: providerAccountID}}
+}
+
+// LinkAccount implements [latchkey.Adapter]. An unknown user is ErrNotFound.
+func (a *Adapter) LinkAccount(ctx context.Context, account latchkey.Account) error {
+	d, err := newAccountDoc(account)
+	if err == nil {
+		err = a.give(ctx, a.accounts, d.ID, d.UserID, accountKey(d.Provider, d.AccountID), d)
+	}
+	return fail(ctx, "link account", err)
+}
+
+// give adds a document that belongs to a user. What belongs to a user who is not
+// there any more is nobody's, and goes first. Whoever deletes the owner meanwhile
+// may have looked before it was there: then it goes again.
+func (a *Adapter) give(ctx context.Context, c *collection, id, owner bson.ObjectID, key bson.D, doc any) error {
+	err := c.add(ctx, doc)
+	for range tries {
+		if !errors.Is(err, latchkey.ErrConflict) {
+			break
+		}
+		if err := a.clear(ctx, c, key); err != nil {
+			return err
+		}
+		err = c.add(ctx, doc)
+	}
+	if err != nil {
+		return err
+	}
+	lives, err := a.lives(ctx, owner)
+	if err != nil || lives {
+		return err
+	}
+	if _, err := c.DeleteOne(ctx, bson.D{{Key: "_id", Value: id}}); err != nil {
+		return err
+	}
+	return latchkey.ErrNotFound
+}
+
+// clear removes what holds a key in nobody's name. ErrConflict: it is somebody's.
+func (a *Adapter) clear(ctx context.Context, c *collection, key bson.D) error {
+	var held struct {
+		ID     bson.ObjectID `bson:"_id"`
+		UserID bson.ObjectID `bson:"userId"`
+	}
+	err := find(ctx, c, key, &held, "userId")
+	if errors.Is(err, latchkey.ErrNotFound) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	lives, err := a.lives(ctx, held.UserID)
+	if err == nil && lives {
+		err = latchkey.ErrConflict
+	}
+	if err == nil {
+		_, err = c.DeleteOne(ctx, bson.D{{Key: "_id", Value: held.ID}, {Key: "userId", Value: held.UserID}})
+	}
+	return err
+}
+
+// GetAccount implements [latchkey.AccountAdapter].
+func (a *Adapter) GetAccount(ctx context.Context, provider, providerAccountID string) (latchkey.Account, error) {
+	d, err := a.findAccount(ctx, provider, providerAccountID)
+	if err != nil {
+		return latchkey.Account{}, fail(ctx, "get account", err)
+	}
+	return d.account(), nil
+}
+
+func (a *Adapter) findAccount(ctx context.Context, provider, providerAccountID string) (d accountDoc, err error) {
+	if !storable(provider, providerAccountID) {
+		return d, latchkey.ErrNotFound
+	}
+	if err := find(ctx, a.accounts, accountKey(provider, providerAccountID), &d); err != nil {
+		return d, err
+	}
+	return d, a.belongs(ctx, d.UserID)
+}
+
+// belongs is ErrNotFound for what a user has left behind.
+func (a *Adapter) belongs(ctx context.Context, owner bson.ObjectID) error {
+	lives, err := a.lives(ctx, owner)
+	if err == nil && !lives {
+		err = latchkey.ErrNotFound
+	}
+	return err
+}
+
+// ListAccounts implements [latchkey.AccountAdapter]. They are in the order of
+// provider and id.
+func (a *Adapter) ListAccounts(ctx context.Context, userID string) (list []latchkey.Account, err error) {
+	found, err := each[accountDoc](ctx, a.accounts, bson.D{{Key: "userId", Value: objectID(userID)}})
+	for _, d := range found {
+		list = append(list, d.account())
+	}
+	slices.SortFunc(list, func(a, b latchkey.Account) int {
+		return cmp.Or(cmp.Compare(a.Provider, b.Provider), cmp.Compare(a.ProviderAccountID, b.ProviderAccountID))
+	})
+	return list, fail(ctx, "list accounts", err)
+}
+
+// UnlinkAccount implements [latchkey.AccountAdapter].
+func (a *Adapter) UnlinkAccount(ctx context.Context, provider, providerAccountID string) (latchkey.Account, error) {
+	if !storable(provider, providerAccountID) {
+		return latchkey.Account{}, fail(ctx, "unlink account", latchkey.ErrNotFound)
+	}
+	var d accountDoc
+	if err := a.accounts.remove(ctx, accountKey(provider, providerAccountID), &d); err != nil {
+		return latchkey.Account{}, fail(ctx, "unlink account", err)
+	}
+	return d.account(), nil
+}
+
+// signUpDoc is a sign-up that was begun; its id is made of the account.
+type signUpDoc struct {
+	ID     string        `bson:"_id"`
+	User   string        `bson:"user"`
+	UserID bson.ObjectID `bson:"userId"` // the same, as users have it
+	Begun  time.Time     `bson:"begun"`
+}
+
+// BeginSignUp implements [latchkey.SignUpAdapter]. The record lasts 30 days at
+// least.
+func (a *Adapter) BeginSignUp(ctx context.Context, provider, providerAccountID, userID string) (string, error) {
+	if !storable(userID) {
+		return "", fail(ctx, "begin sign-up", errText)
+	}
+	d := signUpDoc{keyOf(provider, providerAccountID), userID, objectID(userID), time.Now()}
+	for range tries {
+		err := a.signUps.add(ctx, d)
+		if err == nil {
+			return userID, nil
+		}
+		var first signUpDoc
+		if errors.Is(err, latchkey.ErrConflict) {
+			err = find(ctx, a.signUps, bson.D{{Key: "_id", Value: d.ID}}, &first)
+		}
+		if !errors.Is(err, latchkey.ErrNotFound) { // ended since: again
+			return first.User, fail(ctx, "begin sign-up", err)
+		}
+	}
+	return "", fail(ctx, "begin sign-up", latchkey.ErrConflict)
+}
+
+// EndSignUp implements [latchkey.SignUpAdapter].
+func (a *Adapter) EndSignUp(ctx context.Context, provider, providerAccountID string) error {
+	_, err := a.signUps.DeleteOne(ctx, bson.D{{Key: "_id", Value: keyOf(provider, providerAccountID)}})
+	return fail(ctx, "end sign-up", err)
+}

@@ -1,0 +1,97 @@
+package mongoadapter
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"sync/atomic"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+	"go.mongodb.org/mongo-driver/v2/mongo"
+	"go.mongodb.org/mongo-driver/v2/mongo/options"
+
+	"github.com/latchkeyhq/latchkey"
+)
+
+// tries bounds how often a command is given again after somebody else was faster.
+const tries = 8
+
+// collection is one whose rule is kept by a unique index, or by its ids alone.
+type collection struct {
+	*mongo.Collection
+	unique string // the fields of that index; empty: none but that of the ids
+	fits   atomic.Bool
+}
+
+// fit looks for the unique index, until it is there.
+func (c *collection) fit(ctx context.Context) error {
+	if c.unique == "" || c.fits.Load() {
+		return nil
+	}
+	found, err := indexes(ctx, c.Collection)
+	if err != nil {
+		return err
+	}
+	for _, index := range found {
+		if index.Unique && index.fields() == c.unique {
+			c.fits.Store(true)
+			return nil
+		}
+	}
+	return fmt.Errorf("%s: %w", c.Name(), ErrNotMigrated)
+}
+
+// add inserts a document. One that a unique index refuses is ErrConflict.
+func (c *collection) add(ctx context.Context, doc any) error {
+	if err := c.fit(ctx); err != nil {
+		return err
+	}
+	_, err := c.InsertOne(ctx, doc)
+	return taken(err)
+}
+
+// taken gives the server's word for a key that is not free the library's.
+func taken(err error) error {
+	if mongo.IsDuplicateKeyError(err) {
+		return latchkey.ErrConflict
+	}
+	return err
+}
+
+// remove deletes the document that filter names, and reads what it was into doc.
+func (c *collection) remove(ctx context.Context, filter bson.D, doc any) error {
+	return none(c.FindOneAndDelete(ctx, filter).Decode(doc))
+}
+
+// change updates the document that filter names, and reads what it is now into
+// doc.
+func (c *collection) change(ctx context.Context, filter, update bson.D, doc any) error {
+	after := options.FindOneAndUpdate().SetReturnDocument(options.After)
+	return taken(none(c.FindOneAndUpdate(ctx, filter, update, after).Decode(doc)))
+}
+
+// index is one as the server lists it.
+type index struct {
+	Key    bson.D
+	Unique bool
+}
+
+func (i index) fields() string {
+	names := make([]string, len(i.Key))
+	for n, field := range i.Key {
+		names[n] = field.Key
+	}
+	return strings.Join(names, ",")
+}
+
+// indexes of a collection that is not there are none.
+func indexes(ctx context.Context, c *mongo.Collection) (list []index, err error) {
+	found, err := c.Indexes().List(ctx)
+	if err != nil {
+		if answer, is := err.(mongo.ServerError); is && answer.HasErrorCode(namespaceNotFound) { //nolint:errorlint // never wrapped
+			return nil, nil
+		}
+		return nil, err
+	}
+	return list, found.All(ctx, &list)
+}

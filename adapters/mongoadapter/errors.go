@@ -1,0 +1,88 @@
+package mongoadapter
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"go.mongodb.org/mongo-driver/v2/mongo"
+
+	"github.com/latchkeyhq/latchkey"
+)
+
+// ErrNotMigrated is the error of additions to a collection that lacks its unique
+// index: without it two users could have one e-mail address. [Migrate] makes it.
+var ErrNotMigrated = errors.New("a unique index is missing: was Migrate forgotten?")
+
+// Violation is a rule that documents break, and how many values do.
+type Violation struct {
+	Collection, Rule string
+	Values           int
+}
+
+// ViolationError has every rule that an existing database breaks. Its text has no
+// values of documents.
+type ViolationError struct{ Violations []Violation }
+
+// Error implements error.
+func (e *ViolationError) Error() string {
+	list := make([]string, len(e.Violations))
+	for i, v := range e.Violations {
+		list[i] = fmt.Sprintf("%s: %s (%d)", v.Collection, v.Rule, v.Values)
+	}
+	return "mongo: documents break rules, nothing was changed: " + strings.Join(list, "; ")
+}
+
+// failure is an error that can be logged: its text has the operation and a code,
+// nothing else. The cause is for errors.As.
+type failure struct {
+	operation, code string
+	cause           error
+}
+
+func (f *failure) Error() string { return "mongo: " + f.operation + ": " + f.code }
+func (f *failure) Unwrap() error { return f.cause }
+
+// fail makes of a driver's error what a caller may see. What the contract has a
+// word for stays that word; the end of the context comes before everything else,
+// whatever the driver made of it.
+func fail(ctx context.Context, operation string, err error) error {
+	if err == nil {
+		return nil
+	}
+	if done := ctx.Err(); done != nil {
+		return &failure{operation, done.Error(), errors.Join(done, err)}
+	}
+	for _, word := range []error{latchkey.ErrNotFound, latchkey.ErrConflict} {
+		if errors.Is(err, word) {
+			return word
+		}
+	}
+	return &failure{operation, reason(err), err}
+}
+
+// reason names what went wrong. The driver's own sentences are never repeated:
+// they quote values.
+func reason(err error) string {
+	for _, plain := range []error{errText, errValue, ErrNotMigrated} {
+		if errors.Is(err, plain) {
+			return err.Error()
+		}
+	}
+	if answer, is := errors.AsType[mongo.ServerError](err); is {
+		if codes := answer.ErrorCodes(); len(codes) > 0 {
+			return fmt.Sprintf("code %d", codes[0])
+		}
+	}
+	switch {
+	case mongo.IsTimeout(err):
+		return "the database did not answer in time"
+	case mongo.IsNetworkError(err):
+		return "the connection broke: whether it was done is unknown"
+	}
+	for next := errors.Unwrap(err); next != nil; next = errors.Unwrap(err) {
+		err = next
+	}
+	return fmt.Sprintf("a %T", err)
+}

@@ -1,0 +1,165 @@
+package mongoadapter
+
+import (
+	"bytes"
+	"encoding/base64"
+	"encoding/json"
+	"errors"
+	"math"
+	"strconv"
+	"strings"
+	"time"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+)
+
+// Members that no field is named after are fields of the document all the same.
+// Their values are those of JSON.
+
+// errValue says nothing of the value.
+var errValue = errors.New("a value has no form in JSON, or is too large a number")
+
+// Names of fields can hold neither dots nor dollars everywhere, and those of a
+// provider's answer are the provider's choice.
+var (
+	escape   = strings.NewReplacer("%", "%25", ".", "%2E", "$", "%24", "\x00", "%00")
+	unescape = strings.NewReplacer("%25", "%", "%2E", ".", "%24", "$", "%00", "\x00")
+)
+
+// toFields copies members, but for those in taken, whose names have a field of
+// their own.
+func toFields(members map[string]any, taken ...string) (bson.M, error) {
+	if len(members) == 0 {
+		return nil, nil
+	}
+	text, err := json.Marshal(members)
+	if err != nil {
+		return nil, errValue
+	}
+	var plain map[string]any
+	read := json.NewDecoder(bytes.NewReader(text))
+	read.UseNumber()
+	if err := read.Decode(&plain); err != nil {
+		return nil, errValue
+	}
+	for _, name := range taken {
+		delete(plain, name)
+	}
+	fields, err := toBSON(plain)
+	if err != nil {
+		return nil, err
+	}
+	return fields.(bson.M), nil
+}
+
+func toBSON(v any) (any, error) {
+	switch v := v.(type) {
+	case map[string]any:
+		m := make(bson.M, len(v))
+		for name, inner := range v {
+			value, err := toBSON(inner)
+			if err != nil {
+				return nil, err
+			}
+			m[escape.Replace(name)] = value
+		}
+		return m, nil
+	case []any:
+		list := make(bson.A, len(v))
+		for i, inner := range v {
+			value, err := toBSON(inner)
+			if err != nil {
+				return nil, err
+			}
+			list[i] = value
+		}
+		return list, nil
+	case json.Number:
+		return toNumber(v)
+	default:
+		return v, nil
+	}
+}
+
+// toNumber keeps every digit of a whole number.
+func toNumber(n json.Number) (any, error) {
+	if whole, err := n.Int64(); err == nil {
+		return whole, nil
+	}
+	if !strings.ContainsAny(n.String(), ".eE") {
+		if wide, err := bson.ParseDecimal128(n.String()); err == nil {
+			return wide, nil
+		}
+	}
+	f, err := n.Float64()
+	if err != nil {
+		return nil, errValue
+	}
+	return f, nil
+}
+
+// fromFields is what toFields was given. What others have stored becomes what it
+// would be in JSON.
+func fromFields(fields bson.M) map[string]any {
+	if len(fields) == 0 {
+		return nil
+	}
+	return fromBSON(fields).(map[string]any)
+}
+
+func fromBSON(v any) any {
+	switch v := v.(type) {
+	case bson.M:
+		m := make(map[string]any, len(v))
+		for name, inner := range v {
+			m[unescape.Replace(name)] = fromBSON(inner)
+		}
+		return m
+	case bson.D:
+		m := make(bson.M, len(v))
+		for _, field := range v {
+			m[field.Key] = field.Value
+		}
+		return fromBSON(m)
+	case bson.A:
+		list := make([]any, len(v))
+		for i, inner := range v {
+			list[i] = fromBSON(inner)
+		}
+		return list
+	case string, bool, nil:
+		return v
+	default:
+		return fromScalar(v)
+	}
+}
+
+// fromScalar leaves out what JSON has no form for.
+func fromScalar(v any) any {
+	switch v := v.(type) {
+	case int32:
+		return json.Number(strconv.FormatInt(int64(v), 10))
+	case int64:
+		return json.Number(strconv.FormatInt(v, 10))
+	case float64:
+		if math.IsNaN(v) || math.IsInf(v, 0) {
+			return nil
+		}
+		return json.Number(strconv.FormatFloat(v, 'g', -1, 64))
+	case bson.Decimal128:
+		if v.IsNaN() || v.IsInf() != 0 {
+			return nil
+		}
+		return json.Number(v.String())
+	case bson.ObjectID:
+		return v.Hex()
+	case bson.DateTime:
+		return v.Time().UTC().Format("2006-01-02T15:04:05.000Z")
+	case time.Time:
+		return v.UTC().Format("2006-01-02T15:04:05.000Z")
+	case bson.Binary:
+		return base64.StdEncoding.EncodeToString(v.Data)
+	default:
+		return nil
+	}
+}

@@ -1,0 +1,144 @@
+package mongoadapter
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+	"go.mongodb.org/mongo-driver/v2/mongo/options"
+
+	"github.com/latchkeyhq/latchkey"
+)
+
+// What all instances of a site have to agree on. The ids of these documents are
+// hashes of their keys, so that nothing in a key can hurt or be read.
+
+// limitDoc says when a key will be empty again, by the generic cell rate algorithm:
+// every event fills it by its share of the period, and it empties with time.
+type limitDoc struct {
+	ID      string    `bson:"_id"`
+	Full    int64     `bson:"full"` // Unix time in nanoseconds
+	Expires time.Time `bson:"expires"`
+}
+
+// Take implements [latchkey.Limiter]. The clock is that of the instance: one that
+// is ahead lets events of others through as late as that.
+func (a *Adapter) Take(ctx context.Context, key string, r latchkey.Rate) (time.Duration, error) {
+	if r.Events <= 0 || r.Per <= 0 {
+		return 0, nil
+	}
+	for range tries {
+		wait, decided, err := a.take(ctx, keyOf(key), r.Per/time.Duration(r.Events), r.Per)
+		if err != nil || decided {
+			return wait, fail(ctx, "take", err)
+		}
+	}
+	return 0, fail(ctx, "take", latchkey.ErrConflict)
+}
+
+// take counts an event by one command, whose filter has what the event is counted
+// on. It decides nothing where somebody else has changed that since it was read.
+func (a *Adapter) take(ctx context.Context, id string, share, per time.Duration) (wait time.Duration, decided bool, err error) {
+	now := time.Now()
+	var d limitDoc
+	err = find(ctx, a.limits, bson.D{{Key: "_id", Value: id}}, &d)
+	if errors.Is(err, latchkey.ErrNotFound) {
+		err = a.limits.add(ctx, limitDoc{id, now.Add(share).UnixNano(), now.Add(per)})
+		if errors.Is(err, latchkey.ErrConflict) {
+			return 0, false, nil
+		}
+		return 0, err == nil, err
+	}
+	if err != nil {
+		return 0, false, err
+	}
+	if wait := time.Unix(0, d.Full).Add(share).Sub(now.Add(per)); wait > 0 {
+		return wait, true, nil
+	}
+	expires := bson.E{Key: "$max", Value: bson.D{{Key: "expires", Value: now.Add(per)}}}
+	level := bson.D{{Key: "$lte", Value: now.UnixNano()}}
+	counted := bson.D{{Key: "$set", Value: bson.D{{Key: "full", Value: now.Add(share).UnixNano()}}}, expires}
+	if d.Full > now.UnixNano() {
+		level = bson.D{{Key: "$gt", Value: now.UnixNano()}, {Key: "$lte", Value: now.Add(per - share).UnixNano()}}
+		counted = bson.D{{Key: "$inc", Value: bson.D{{Key: "full", Value: int64(share)}}}, expires}
+	}
+	done, err := a.limits.UpdateOne(ctx, bson.D{{Key: "_id", Value: id}, {Key: "full", Value: level}}, counted)
+	return 0, err == nil && done.MatchedCount == 1, err
+}
+
+// Return implements [latchkey.ReturningLimiter].
+func (a *Adapter) Return(ctx context.Context, key string, r latchkey.Rate) error {
+	if r.Events <= 0 || r.Per <= 0 {
+		return nil
+	}
+	filled := bson.D{{Key: "_id", Value: keyOf(key)}, {Key: "full", Value: bson.D{{Key: "$gt", Value: time.Now().UnixNano()}}}}
+	back := bson.D{{Key: "$inc", Value: bson.D{{Key: "full", Value: -int64(r.Per / time.Duration(r.Events))}}}}
+	_, err := a.limits.UpdateOne(ctx, filled, back)
+	return fail(ctx, "return", err)
+}
+
+// Forget implements [latchkey.Limiter].
+func (a *Adapter) Forget(ctx context.Context, key string) error {
+	_, err := a.limits.DeleteOne(ctx, bson.D{{Key: "_id", Value: keyOf(key)}})
+	return fail(ctx, "forget", err)
+}
+
+// usedDoc is a value that must not be used again before it expires.
+type usedDoc struct {
+	ID      string    `bson:"_id"`
+	Expires time.Time `bson:"expires"`
+}
+
+// Use implements [latchkey.ReplayStore].
+func (a *Adapter) Use(ctx context.Context, key string, expires time.Time) (bool, error) {
+	id := keyOf(key)
+	err := a.used.add(ctx, usedDoc{id, expires})
+	if !errors.Is(err, latchkey.ErrConflict) {
+		return err == nil, fail(ctx, "use", err)
+	}
+	passed := bson.D{{Key: "_id", Value: id}, {Key: "expires", Value: bson.D{{Key: "$lte", Value: time.Now()}}}}
+	done, err := a.used.UpdateOne(ctx, passed, bson.D{{Key: "$set", Value: bson.D{{Key: "expires", Value: expires}}}})
+	return err == nil && done.MatchedCount == 1, fail(ctx, "use", err)
+}
+
+// revocationDoc is when what its key names was made void.
+type revocationDoc struct {
+	ID string    `bson:"_id"`
+	At time.Time `bson:"at"`
+}
+
+// Revoke implements [latchkey.RevocationStore].
+func (a *Adapter) Revoke(ctx context.Context, key string, at, expires time.Time) error {
+	latest := bson.D{{Key: "$max", Value: bson.D{{Key: "at", Value: at}, {Key: "expires", Value: expires}}}}
+	err := latchkey.ErrConflict // of those who add it at once all but one are refused
+	for n := 0; n < tries && errors.Is(err, latchkey.ErrConflict); n++ {
+		_, err = a.revocations.UpdateOne(ctx, bson.D{{Key: "_id", Value: keyOf(key)}}, latest, options.UpdateOne().SetUpsert(true))
+		err = taken(err)
+	}
+	return fail(ctx, "revoke", err)
+}
+
+// RevokedAt implements [latchkey.RevocationStore].
+func (a *Adapter) RevokedAt(ctx context.Context, keys ...string) (map[string]time.Time, error) {
+	at := map[string]time.Time{}
+	if len(keys) == 0 {
+		return at, fail(ctx, "revoked at", ctx.Err())
+	}
+	named, ids := map[string]string{}, bson.A{}
+	for _, key := range keys {
+		id := keyOf(key)
+		if _, twice := named[id]; !twice {
+			ids = append(ids, id)
+		}
+		named[id] = key
+	}
+	found, err := each[revocationDoc](ctx, a.revocations, bson.D{{Key: "_id", Value: bson.D{{Key: "$in", Value: ids}}}})
+	if err != nil {
+		return nil, fail(ctx, "revoked at", err)
+	}
+	for _, d := range found {
+		at[named[d.ID]] = d.At.UTC()
+	}
+	return at, nil
+}

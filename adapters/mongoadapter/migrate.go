@@ -1,0 +1,237 @@
+package mongoadapter
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+	"go.mongodb.org/mongo-driver/v2/mongo"
+	"go.mongodb.org/mongo-driver/v2/mongo/options"
+)
+
+// Codes of the server: those of an index that is there already in another form,
+// and of what a server does not know.
+const (
+	namespaceNotFound  = 26
+	optionsConflict    = 85
+	keySpecsConflict   = 86
+	commandNotFound    = 59
+	notImplemented     = 238
+	invalidIndexOption = 67
+)
+
+const (
+	grace       = 24 * time.Hour      // how long what has expired is kept, so that "expired" and "ended" stay two things
+	longSignUps = 30 * 24 * time.Hour // how long a sign-up may take, interruptions included
+)
+
+// uniques are the indexes that rules depend on: no two documents agree on fields.
+var uniques = []struct {
+	collection string
+	fields     []string
+	rule       string
+	texts      bool // only where the field is a text, and not empty
+}{
+	{"users", []string{"email"}, "e-mail addresses are unique", true},
+	{"accounts", []string{"provider", "providerAccountId"}, "provider and providerAccountId are unique", false},
+	{"sessions", []string{"sessionToken"}, "sessionToken is unique", false},
+	{"verification_tokens", []string{"identifier", "token"}, "identifier and token are unique", false},
+	{"authenticators", []string{"credentialID"}, "credentialID is unique", false},
+}
+
+// Migrate makes the indexes that the adapter depends on, in a database that is new
+// or that the MongoDB adapter of Auth.js uses. Call it before anything is stored,
+// from as many instances as you like. lacking names what the server would not make
+// and the adapter can do without, such as the removal of what has expired, which
+// [Adapter.Sweep] does as well.
+//
+// Documents that break a rule are a [*ViolationError], and nothing is changed. It
+// reads whole collections.
+func Migrate(ctx context.Context, db *mongo.Database) (lacking []string, err error) {
+	if db == nil {
+		return nil, errors.New("mongoadapter: no database")
+	}
+	m := migration{db: careful(db)}
+	for _, step := range []func(context.Context) error{m.violations, m.makeUnique, m.makePlain, m.makeExpiry} {
+		if err := step(ctx); err != nil {
+			return nil, fail(ctx, "migrate", err)
+		}
+	}
+	return m.lacking, nil
+}
+
+type migration struct {
+	db      *mongo.Database
+	lacking []string
+}
+
+// violations counts the values that several documents have.
+func (m *migration) violations(ctx context.Context) error {
+	var broken ViolationError
+	for _, u := range uniques {
+		id, filter := bson.D{}, bson.D{}
+		for _, field := range u.fields {
+			id = append(id, bson.E{Key: field, Value: "$" + field})
+		}
+		if u.texts {
+			filter = bson.D{{Key: u.fields[0], Value: bson.D{{Key: "$gt", Value: ""}}}}
+		}
+		found, err := m.db.Collection(u.collection).Aggregate(ctx, mongo.Pipeline{
+			{{Key: "$match", Value: filter}},
+			{{Key: "$group", Value: bson.D{{Key: "_id", Value: id}, {Key: "n", Value: bson.D{{Key: "$sum", Value: 1}}}}}},
+			{{Key: "$match", Value: bson.D{{Key: "n", Value: bson.D{{Key: "$gt", Value: 1}}}}}},
+			{{Key: "$count", Value: "values"}},
+		}, options.Aggregate().SetAllowDiskUse(true))
+		if err != nil {
+			return err
+		}
+		var counts []struct{ Values int }
+		if err := found.All(ctx, &counts); err != nil {
+			return err
+		}
+		if len(counts) > 0 && counts[0].Values > 0 {
+			broken.Violations = append(broken.Violations, Violation{u.collection, u.rule, counts[0].Values})
+		}
+	}
+	if len(broken.Violations) > 0 {
+		return &broken
+	}
+	return nil
+}
+
+func (m *migration) makeUnique(ctx context.Context) error {
+	for _, u := range uniques {
+		o := options.Index().SetUnique(true)
+		if !u.texts {
+			if err := m.make(ctx, u.collection, o, u.fields...); err != nil {
+				return err
+			}
+			continue
+		}
+		o.SetPartialFilterExpression(bson.D{{Key: u.fields[0], Value: bson.D{{Key: "$gt", Value: ""}}}})
+		err := m.make(ctx, u.collection, o, u.fields...)
+		if unknown(err) {
+			m.lacks("%s: a partial index, so that null counts as an e-mail address", u.collection)
+			err = m.make(ctx, u.collection, options.Index().SetUnique(true).SetSparse(true), u.fields...)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// makePlain makes the indexes by which everything of a user is found.
+func (m *migration) makePlain(ctx context.Context) error {
+	for _, name := range []string{"accounts", "sessions", "authenticators", "sign_ups"} {
+		if err := m.make(ctx, name, options.Index(), "userId"); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// makeExpiry has the server remove what has expired.
+func (m *migration) makeExpiry(ctx context.Context) error {
+	for _, p := range perishables {
+		after := options.Index().SetExpireAfterSeconds(int32(p.after.Seconds()))
+		err := m.make(ctx, p.collection, after, p.field)
+		if unknown(err) {
+			m.lacks("%s: the removal of what has expired", p.collection)
+			err = m.make(ctx, p.collection, options.Index(), p.field)
+		}
+		if differs(err) {
+			m.lacks("%s: the removal of what has expired %s ago: there is another index on %s", p.collection, p.after, p.field)
+			err = nil
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (m *migration) lacks(format string, args ...any) {
+	m.lacking = append(m.lacking, fmt.Sprintf(format, args...))
+}
+
+func (m *migration) make(ctx context.Context, collection string, o *options.IndexOptionsBuilder, fields ...string) error {
+	var keys bson.D
+	for _, field := range fields {
+		keys = append(keys, bson.E{Key: field, Value: 1})
+	}
+	_, err := m.db.Collection(collection).Indexes().CreateOne(ctx, mongo.IndexModel{Keys: keys, Options: o})
+	return err
+}
+
+// unknown is the answer of a server that has no such kind of index.
+func unknown(err error) bool { return has(err, notImplemented, commandNotFound, invalidIndexOption) }
+
+// differs is the answer of one that has such an index with other options.
+func differs(err error) bool { return has(err, optionsConflict, keySpecsConflict) }
+
+func has(err error, codes ...int) bool {
+	answer, is := errors.AsType[mongo.ServerError](err)
+	for _, code := range codes {
+		if is && answer.HasErrorCode(code) {
+			return true
+		}
+	}
+	return false
+}
+
+// perishables are the collections of what expires.
+var perishables = []struct {
+	collection, field string
+	after             time.Duration // how long after that time the server removes it
+}{
+	{"sessions", "expires", grace},
+	{"verification_tokens", "expires", grace},
+	{"revocations", "expires", grace},
+	{"limits", "expires", grace},
+	{"used_values", "expires", grace},
+	{"sign_ups", "begun", longSignUps},
+}
+
+// batch is how many documents are removed at once, so that whoever is cut short has
+// done something.
+const batch = 10_000
+
+// Sweep implements [latchkey.SweepAdapter], for servers that do not remove by
+// themselves what has expired. It removes limits and used values, too.
+func (a *Adapter) Sweep(ctx context.Context, before time.Time) (total int, err error) {
+	for _, c := range []*collection{a.sessions, a.tokens, a.revocations, a.limits, a.used} {
+		for n := batch; n == batch; total += n {
+			if n, err = sweep(ctx, c, before); err != nil {
+				return total, fail(ctx, "sweep", err)
+			}
+		}
+	}
+	return total, nil
+}
+
+// sweep removes one batch. What was renewed since it was looked for stays.
+func sweep(ctx context.Context, c *collection, before time.Time) (int, error) {
+	expired := bson.D{{Key: "expires", Value: bson.D{{Key: "$lt", Value: before}}}}
+	found, err := c.Find(ctx, expired, options.Find().SetLimit(batch).SetProjection(bson.D{{Key: "_id", Value: 1}}))
+	if err != nil {
+		return 0, err
+	}
+	var rows []struct {
+		ID any `bson:"_id"`
+	}
+	if err := found.All(ctx, &rows); err != nil || len(rows) == 0 {
+		return 0, err
+	}
+	ids := make(bson.A, len(rows))
+	for i, row := range rows {
+		ids[i] = row.ID
+	}
+	gone, err := c.DeleteMany(ctx, append(expired, bson.E{Key: "_id", Value: bson.D{{Key: "$in", Value: ids}}}))
+	if err != nil {
+		return 0, err
+	}
+	return int(gone.DeletedCount), nil
+}

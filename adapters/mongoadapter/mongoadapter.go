@@ -1,0 +1,154 @@
+package mongoadapter
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/binary"
+	"errors"
+	"unicode/utf8"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+	"go.mongodb.org/mongo-driver/v2/mongo"
+	"go.mongodb.org/mongo-driver/v2/mongo/options"
+	"go.mongodb.org/mongo-driver/v2/mongo/readconcern"
+	"go.mongodb.org/mongo-driver/v2/mongo/readpref"
+	"go.mongodb.org/mongo-driver/v2/mongo/writeconcern"
+
+	"github.com/latchkeyhq/latchkey"
+)
+
+// Options says how an [Adapter] uses a database. The zero value is the usual.
+type Options struct {
+	// PlainTokens keeps session tokens as they are, for databases that Auth.js
+	// uses at the same time. Otherwise the database has their SHA-256, and a plain
+	// token that is there already is hashed when its session is next read.
+	PlainTokens bool
+}
+
+// Adapter is a store in MongoDB, with every ability but [latchkey.TxAdapter];
+// [latchkey.SignUpAdapter] makes up for that. Make one with [New]. It is safe for
+// concurrent use, by any number of processes.
+type Adapter struct {
+	users, accounts, sessions, tokens, authenticators *collection
+	revocations, signUps, limits, used                *collection
+	plain                                             bool
+}
+
+var (
+	_ latchkey.SessionAdapter           = (*Adapter)(nil)
+	_ latchkey.SessionListAdapter       = (*Adapter)(nil)
+	_ latchkey.VerificationTokenAdapter = (*Adapter)(nil)
+	_ latchkey.AccountAdapter           = (*Adapter)(nil)
+	_ latchkey.UserDeletionAdapter      = (*Adapter)(nil)
+	_ latchkey.AuthenticatorAdapter     = (*Adapter)(nil)
+	_ latchkey.SignUpAdapter            = (*Adapter)(nil)
+	_ latchkey.SweepAdapter             = (*Adapter)(nil)
+	_ latchkey.RevocationStore          = (*Adapter)(nil)
+	_ latchkey.ReturningLimiter         = (*Adapter)(nil)
+	_ latchkey.ReplayStore              = (*Adapter)(nil)
+)
+
+// New returns a store in db. It asks nothing of the server yet. The client that db
+// is of stays the caller's, to configure and to close. A nil db is an error.
+//
+// Before it first adds to a collection the store looks for the unique index that
+// [Migrate] makes there; without it every addition is [ErrNotMigrated].
+func New(db *mongo.Database, o Options) (*Adapter, error) {
+	if db == nil {
+		return nil, errors.New("mongoadapter: no database")
+	}
+	db = careful(db)
+	return &Adapter{
+		users: &collection{Collection: db.Collection("users"), unique: "email"},
+		accounts: &collection{
+			Collection: db.Collection("accounts"), unique: "provider,providerAccountId",
+		},
+		sessions:       &collection{Collection: db.Collection("sessions"), unique: "sessionToken"},
+		tokens:         &collection{Collection: db.Collection("verification_tokens"), unique: "identifier,token"},
+		authenticators: &collection{Collection: db.Collection("authenticators"), unique: "credentialID"},
+		revocations:    &collection{Collection: db.Collection("revocations")},
+		signUps:        &collection{Collection: db.Collection("sign_ups")},
+		limits:         &collection{Collection: db.Collection("limits")},
+		used:           &collection{Collection: db.Collection("used_values")},
+		plain:          o.PlainTokens,
+	}, nil
+}
+
+// careful is db without the preferences of its client: a read from elsewhere than
+// the primary, or a write that only one server has, could bring back a session
+// that was ended.
+func careful(db *mongo.Database) *mongo.Database {
+	return db.Client().Database(db.Name(), options.Database().
+		SetReadPreference(readpref.Primary()).
+		SetReadConcern(readconcern.Majority()).
+		SetWriteConcern(writeconcern.Majority()).
+		SetRegistry(bson.NewRegistry()).
+		SetBSONOptions(&options.BSONOptions{DefaultDocumentM: true}))
+}
+
+// objectID is the id that a user or session is kept by. Of texts that are none it
+// is always the same one, so that a recorded sign-up finds its user.
+func objectID(id string) bson.ObjectID {
+	if oid, err := bson.ObjectIDFromHex(id); err == nil && oid.Hex() == id {
+		return oid
+	}
+	sum := sha256.Sum256([]byte(id))
+	return bson.ObjectID(sum[:12])
+}
+
+// keyOf is the id of a document that a composed name stands for: it is short, has
+// nothing of the name in it, and no two names share one.
+func keyOf(parts ...string) string {
+	h := sha256.New()
+	for _, part := range parts {
+		_ = binary.Write(h, binary.BigEndian, uint64(len(part))) // a hash takes everything
+		h.Write([]byte(part))
+	}
+	return base64.RawURLEncoding.EncodeToString(h.Sum(nil))
+}
+
+// errText says nothing of the text: it may be a token.
+var errText = errors.New("a text is not UTF-8")
+
+// storable says whether the database can hold all the texts, so that it is worth
+// asking for them.
+func storable(texts ...string) bool {
+	for _, text := range texts {
+		if !utf8.ValidString(text) {
+			return false
+		}
+	}
+	return true
+}
+
+// find reads the one document that filter names into doc: all of it, or only the
+// given fields.
+func find(ctx context.Context, c *collection, filter bson.D, doc any, fields ...string) error {
+	wanted := make(bson.D, len(fields))
+	for i, name := range fields {
+		wanted[i] = bson.E{Key: name, Value: 1}
+	}
+	o := options.FindOne()
+	if len(wanted) > 0 {
+		o.SetProjection(wanted)
+	}
+	return none(c.FindOne(ctx, filter, o).Decode(doc))
+}
+
+// each reads all that filter names.
+func each[T any](ctx context.Context, c *collection, filter bson.D) (list []T, err error) {
+	found, err := c.Find(ctx, filter)
+	if err != nil {
+		return nil, err
+	}
+	return list, found.All(ctx, &list)
+}
+
+// none gives the driver's word for a document that is not there the library's.
+func none(err error) error {
+	if errors.Is(err, mongo.ErrNoDocuments) {
+		return latchkey.ErrNotFound
+	}
+	return err
+}

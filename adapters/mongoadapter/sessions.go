@@ -1,0 +1,213 @@
+package mongoadapter
+
+import (
+	"cmp"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"slices"
+	"strings"
+	"time"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+
+	"github.com/latchkeyhq/latchkey"
+)
+
+// hashed marks stored tokens that are hashes. Without it, somebody who read a hash
+// in a copy of the database could present it as an old plain token.
+const hashed = "sha256:"
+
+// sessionDoc is a session; Auth.js has the first four fields.
+type sessionDoc struct {
+	ID       bson.ObjectID `bson:"_id"`
+	Token    string        `bson:"sessionToken"`
+	UserID   bson.ObjectID `bson:"userId"`
+	Expires  time.Time     `bson:"expires"`
+	Named    string        `bson:"sessionId,omitempty"` // the id it was given; empty: that of the document
+	User     string        `bson:"user,omitempty"`      // the user's id as it was given, where that is no ObjectId
+	Created  time.Time     `bson:"created,omitempty"`
+	Agent    string        `bson:"userAgent,omitempty"`
+	Tenant   string        `bson:"tenant,omitempty"`
+	Provider string        `bson:"provider,omitempty"`
+	SID      string        `bson:"providerSid,omitempty"`
+	Sub      string        `bson:"providerSub,omitempty"`
+	Issued   time.Time     `bson:"providerIssued,omitempty"`
+	Sealed   string        `bson:"sealed,omitempty"`
+	Proved   time.Time     `bson:"proved,omitempty"`
+	AMR      []string      `bson:"amr,omitempty"`
+	ACR      string        `bson:"acr,omitempty"`
+}
+
+func (a *Adapter) newSessionDoc(s latchkey.StoredSession) (d sessionDoc, err error) {
+	if !storable(append(s.AMR[:len(s.AMR):len(s.AMR)], s.ID, s.Token, s.UserID, s.Tenant, s.Provider, s.ProviderSID, s.ProviderSub, s.Sealed, s.ACR)...) {
+		return d, errText
+	}
+	d = sessionDoc{
+		ID: bson.NewObjectID(), Token: a.stored(s.Token), UserID: objectID(s.UserID), Expires: s.Expires, Named: s.ID,
+		Created: s.Created, Tenant: s.Tenant, Provider: s.Provider, SID: s.ProviderSID, Sub: s.ProviderSub,
+		Issued: s.ProviderIssued, Sealed: s.Sealed, Proved: s.Proved, AMR: s.AMR, ACR: s.ACR,
+		Agent: strings.ToValidUTF8(s.UserAgent, "\uFFFD"), // what a browser says of itself need not be text
+	}
+	if s.UserID != d.UserID.Hex() {
+		d.User = s.UserID
+	}
+	return d, nil
+}
+
+// session gives the session the token that its owner knows, which may be none.
+func (d *sessionDoc) session(token string) latchkey.StoredSession {
+	return latchkey.StoredSession{
+		ID: cmp.Or(d.Named, d.ID.Hex()), Token: token, UserID: cmp.Or(d.User, d.UserID.Hex()), Expires: utc(d.Expires), Created: utc(d.Created),
+		UserAgent: d.Agent, Tenant: d.Tenant, Provider: d.Provider, ProviderSID: d.SID, ProviderSub: d.Sub, ProviderIssued: utc(d.Issued),
+		Sealed: d.Sealed, Proved: utc(d.Proved), AMR: d.AMR, ACR: d.ACR,
+	}
+}
+
+func utc(t time.Time) time.Time {
+	if t.IsZero() {
+		return time.Time{}
+	}
+	return t.UTC()
+}
+
+// stored is what a token is kept as.
+func (a *Adapter) stored(token string) string {
+	if a.plain {
+		return token
+	}
+	sum := sha256.Sum256([]byte(token))
+	return hashed + hex.EncodeToString(sum[:])
+}
+
+// byToken filters the session of a token, hashed or from before tokens were. No
+// session has the token that is a hash by its looks.
+func (a *Adapter) byToken(token string) (bson.D, error) {
+	if token == "" || !storable(token) || a.plain && strings.HasPrefix(token, hashed) {
+		return nil, latchkey.ErrNotFound
+	}
+	if a.plain || strings.HasPrefix(token, hashed) {
+		return bson.D{{Key: "sessionToken", Value: a.stored(token)}}, nil
+	}
+	return bson.D{{Key: "sessionToken", Value: bson.D{{Key: "$in", Value: bson.A{a.stored(token), token}}}}}, nil
+}
+
+// CreateSession implements [latchkey.SessionAdapter] and [latchkey.SessionStore].
+// Whether there is such a user is not asked: they may be kept elsewhere.
+func (a *Adapter) CreateSession(ctx context.Context, s latchkey.StoredSession) error {
+	d, err := a.newSessionDoc(s)
+	if err == nil {
+		err = a.sessions.add(ctx, d)
+	}
+	return fail(ctx, "create session", err)
+}
+
+// GetSession implements [latchkey.SessionStore].
+func (a *Adapter) GetSession(ctx context.Context, token string) (latchkey.StoredSession, error) {
+	d, err := a.findSession(ctx, token)
+	if err != nil {
+		return latchkey.StoredSession{}, fail(ctx, "get session", err)
+	}
+	return d.session(token), nil
+}
+
+// findSession hashes a token that is still plain.
+func (a *Adapter) findSession(ctx context.Context, token string) (d sessionDoc, err error) {
+	filter, err := a.byToken(token)
+	if err != nil {
+		return d, err
+	}
+	if err := find(ctx, a.sessions, filter, &d); err != nil {
+		return d, err
+	}
+	if now := a.stored(token); d.Token != now {
+		_, err = a.sessions.UpdateOne(ctx, bson.D{{Key: "_id", Value: d.ID}, {Key: "sessionToken", Value: token}},
+			bson.D{{Key: "$set", Value: bson.D{{Key: "sessionToken", Value: now}}}})
+	}
+	return d, err
+}
+
+// GetSessionAndUser implements [latchkey.SessionAdapter]. It takes two round trips.
+func (a *Adapter) GetSessionAndUser(ctx context.Context, token string) (latchkey.StoredSession, latchkey.User, error) {
+	var u latchkey.User
+	d, err := a.findSession(ctx, token)
+	if err == nil {
+		u, err = a.findUser(ctx, bson.D{{Key: "_id", Value: d.UserID}})
+	}
+	if err != nil {
+		return latchkey.StoredSession{}, latchkey.User{}, fail(ctx, "get session and user", err)
+	}
+	s := d.session(token)
+	s.UserID = u.ID
+	return s, u, nil
+}
+
+// UpdateSession implements [latchkey.SessionAdapter] and [latchkey.SessionStore].
+func (a *Adapter) UpdateSession(ctx context.Context, token string, expires time.Time) error {
+	filter, err := a.byToken(token)
+	if err == nil {
+		later := bson.D{{Key: "$max", Value: bson.D{{Key: "expires", Value: expires}}}}
+		done, failed := a.sessions.UpdateOne(ctx, filter, later)
+		if err = failed; err == nil && done.MatchedCount == 0 {
+			err = latchkey.ErrNotFound
+		}
+	}
+	return fail(ctx, "update session", err)
+}
+
+// DeleteSession implements [latchkey.SessionAdapter] and [latchkey.SessionStore].
+func (a *Adapter) DeleteSession(ctx context.Context, token string) (latchkey.StoredSession, error) {
+	var d sessionDoc
+	filter, err := a.byToken(token)
+	if err == nil {
+		err = a.sessions.remove(ctx, filter, &d)
+	}
+	if err != nil {
+		return latchkey.StoredSession{}, fail(ctx, "delete session", err)
+	}
+	return d.session(token), nil
+}
+
+// ListSessions implements [latchkey.SessionListAdapter]. The newest comes first.
+func (a *Adapter) ListSessions(ctx context.Context, userID string) (list []latchkey.StoredSession, err error) {
+	found, err := each[sessionDoc](ctx, a.sessions, ofUser(userID))
+	for _, d := range found {
+		s := d.session("")
+		s.UserID = userID
+		list = append(list, s)
+	}
+	slices.SortFunc(list, func(a, b latchkey.StoredSession) int {
+		return cmp.Or(b.Created.Compare(a.Created), b.Expires.Compare(a.Expires), cmp.Compare(a.ID, b.ID))
+	})
+	return list, fail(ctx, "list sessions", err)
+}
+
+func ofUser(id string) bson.D { return bson.D{{Key: "userId", Value: objectID(id)}} }
+
+// DeleteSessionByID implements [latchkey.SessionListAdapter].
+func (a *Adapter) DeleteSessionByID(ctx context.Context, userID, id string) error {
+	err := latchkey.ErrNotFound
+	if id != "" && storable(id) {
+		named := bson.A{bson.D{{Key: "sessionId", Value: id}}}
+		if oid := objectID(id); oid.Hex() == id {
+			named = append(named, bson.D{{Key: "_id", Value: oid}, {Key: "sessionId", Value: bson.D{{Key: "$exists", Value: false}}}})
+		}
+		var gone struct{}
+		err = a.sessions.remove(ctx, append(ofUser(userID), bson.E{Key: "$or", Value: named}), &gone)
+	}
+	return fail(ctx, "delete session by id", err)
+}
+
+// DeleteSessions implements [latchkey.SessionListAdapter].
+func (a *Adapter) DeleteSessions(ctx context.Context, userID, keep string) (int, error) {
+	filter := ofUser(userID)
+	if keep != "" && storable(keep) {
+		but := func(value any) bson.D { return bson.D{{Key: "$ne", Value: value}} }
+		filter = append(filter, bson.E{Key: "sessionId", Value: but(keep)}, bson.E{Key: "_id", Value: but(objectID(keep))})
+	}
+	gone, err := a.sessions.DeleteMany(ctx, filter)
+	if err != nil {
+		return 0, fail(ctx, "delete sessions", err)
+	}
+	return int(gone.DeletedCount), nil
+}

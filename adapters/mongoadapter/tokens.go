@@ -1,0 +1,187 @@
+package mongoadapter
+
+import (
+	"bytes"
+	"context"
+	"encoding/base64"
+	"errors"
+	"slices"
+	"strings"
+	"time"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+
+	"github.com/latchkeyhq/latchkey"
+)
+
+// tokenDoc is a magic link.
+type tokenDoc struct {
+	Identifier string    `bson:"identifier"`
+	Token      string    `bson:"token"`
+	Expires    time.Time `bson:"expires"`
+	Purpose    string    `bson:"purpose,omitempty"`
+}
+
+// CreateVerificationToken implements [latchkey.VerificationTokenAdapter].
+func (a *Adapter) CreateVerificationToken(ctx context.Context, t latchkey.VerificationToken) error {
+	err := errText
+	if storable(t.Identifier, t.Token, t.Purpose) {
+		err = a.tokens.add(ctx, tokenDoc{t.Identifier, t.Token, t.Expires, t.Purpose})
+	}
+	return fail(ctx, "create verification token", err)
+}
+
+// UseVerificationToken implements [latchkey.VerificationTokenAdapter].
+func (a *Adapter) UseVerificationToken(ctx context.Context, identifier, token string) (latchkey.VerificationToken, error) {
+	var d tokenDoc
+	err := latchkey.ErrNotFound
+	if storable(identifier, token) {
+		err = a.tokens.remove(ctx, bson.D{{Key: "identifier", Value: identifier}, {Key: "token", Value: token}}, &d)
+	}
+	if err != nil {
+		return latchkey.VerificationToken{}, fail(ctx, "use verification token", err)
+	}
+	return latchkey.VerificationToken{Identifier: d.Identifier, Token: d.Token, Expires: d.Expires.UTC(), Purpose: d.Purpose}, nil
+}
+
+// authenticatorDoc is a passkey, in the fields that Auth.js has elsewhere. Bytes
+// are standard base64, as there.
+type authenticatorDoc struct {
+	ID         bson.ObjectID `bson:"_id"`
+	UserID     bson.ObjectID `bson:"userId"`
+	Credential string        `bson:"credentialID"`
+	AccountID  string        `bson:"providerAccountId"`
+	PublicKey  string        `bson:"credentialPublicKey"`
+	Counter    int64         `bson:"counter"`
+	DeviceType string        `bson:"credentialDeviceType"`
+	BackedUp   bool          `bson:"credentialBackedUp"`
+	Transports string        `bson:"transports,omitempty"`
+	Name       string        `bson:"name,omitempty"`
+	AAGUID     string        `bson:"aaguid,omitempty"`
+	Created    time.Time     `bson:"created,omitempty"`
+	Used       time.Time     `bson:"used,omitempty"`
+	Handle     []byte        `bson:"userHandle,omitempty"`
+}
+
+func newAuthenticatorDoc(k latchkey.Authenticator) (d authenticatorDoc, err error) {
+	transports := strings.Join(k.Transports, ",")
+	if !storable(k.ProviderAccountID, k.DeviceType, transports, k.Name, k.AAGUID) {
+		return d, errText
+	}
+	return authenticatorDoc{
+		ID: bson.NewObjectID(), UserID: objectID(k.UserID), Credential: base64.StdEncoding.EncodeToString(k.CredentialID),
+		AccountID: k.ProviderAccountID, PublicKey: base64.StdEncoding.EncodeToString(k.PublicKey), Counter: int64(k.Counter),
+		DeviceType: k.DeviceType, BackedUp: k.BackedUp, Transports: transports,
+		Name: k.Name, AAGUID: k.AAGUID, Created: k.Created, Used: k.Used, Handle: k.UserHandle,
+	}, nil
+}
+
+func (d *authenticatorDoc) authenticator() (k latchkey.Authenticator, err error) {
+	credential, errCredential := base64.StdEncoding.DecodeString(d.Credential)
+	key, errKey := base64.StdEncoding.DecodeString(d.PublicKey)
+	if errCredential != nil || errKey != nil {
+		return k, errValue
+	}
+	k = latchkey.Authenticator{
+		CredentialID: credential, UserID: d.UserID.Hex(), ProviderAccountID: d.AccountID, PublicKey: key, Counter: uint32(d.Counter),
+		DeviceType: d.DeviceType, BackedUp: d.BackedUp, Name: d.Name, AAGUID: d.AAGUID,
+		Created: utc(d.Created), Used: utc(d.Used), UserHandle: d.Handle,
+	}
+	if d.Transports != "" {
+		k.Transports = strings.Split(d.Transports, ",")
+	}
+	return k, nil
+}
+
+func credentialKey(id []byte) bson.D {
+	return bson.D{{Key: "credentialID", Value: base64.StdEncoding.EncodeToString(id)}}
+}
+
+// CreateAuthenticator implements [latchkey.AuthenticatorAdapter]. An unknown user
+// is ErrNotFound.
+func (a *Adapter) CreateAuthenticator(ctx context.Context, k latchkey.Authenticator) error {
+	d, err := newAuthenticatorDoc(k)
+	if err == nil {
+		err = a.give(ctx, a.authenticators, d.ID, d.UserID, credentialKey(k.CredentialID), d)
+	}
+	return fail(ctx, "create authenticator", err)
+}
+
+// GetAuthenticator implements [latchkey.AuthenticatorAdapter].
+func (a *Adapter) GetAuthenticator(ctx context.Context, credentialID []byte) (latchkey.Authenticator, error) {
+	k, err := a.findAuthenticator(ctx, credentialID)
+	return k, fail(ctx, "get authenticator", err)
+}
+
+func (a *Adapter) findAuthenticator(ctx context.Context, credentialID []byte) (k latchkey.Authenticator, err error) {
+	var d authenticatorDoc
+	if err := find(ctx, a.authenticators, credentialKey(credentialID), &d); err != nil {
+		return k, err
+	}
+	if err := a.belongs(ctx, d.UserID); err != nil {
+		return k, err
+	}
+	return d.authenticator()
+}
+
+// ListAuthenticators implements [latchkey.AuthenticatorAdapter]. They are in the
+// order of their ids.
+func (a *Adapter) ListAuthenticators(ctx context.Context, userID string) (list []latchkey.Authenticator, err error) {
+	found, err := each[authenticatorDoc](ctx, a.authenticators, ofUser(userID))
+	for _, d := range found {
+		k, unreadable := d.authenticator()
+		list, err = append(list, k), errors.Join(err, unreadable)
+	}
+	slices.SortFunc(list, func(a, b latchkey.Authenticator) int { return bytes.Compare(a.CredentialID, b.CredentialID) })
+	return list, fail(ctx, "list authenticators", err)
+}
+
+// UpdateAuthenticatorCounter implements [latchkey.AuthenticatorAdapter].
+func (a *Adapter) UpdateAuthenticatorCounter(ctx context.Context, credentialID []byte, counter uint32) (latchkey.Authenticator, error) {
+	lower := append(credentialKey(credentialID), bson.E{Key: "counter", Value: bson.D{{Key: "$lt", Value: int64(counter)}}})
+	k, err := a.changeAuthenticator(ctx, lower, bson.D{{Key: "counter", Value: int64(counter)}})
+	if errors.Is(err, latchkey.ErrNotFound) { // or it was not lower
+		k, err = a.findAuthenticator(ctx, credentialID)
+		if neverCounts := counter == 0 && k.Counter == 0; err == nil && !neverCounts {
+			k, err = latchkey.Authenticator{}, latchkey.ErrConflict
+		}
+	}
+	return k, fail(ctx, "update authenticator counter", err)
+}
+
+func (a *Adapter) changeAuthenticator(ctx context.Context, filter, to bson.D) (k latchkey.Authenticator, err error) {
+	var d authenticatorDoc
+	if err := a.authenticators.change(ctx, filter, bson.D{{Key: "$set", Value: to}}, &d); err != nil {
+		return k, err
+	}
+	return d.authenticator()
+}
+
+// UpdateAuthenticator implements [latchkey.AuthenticatorAdapter].
+func (a *Adapter) UpdateAuthenticator(ctx context.Context, credentialID []byte, c latchkey.AuthenticatorChange) (k latchkey.Authenticator, err error) {
+	var to bson.D
+	if c.Name != nil {
+		if !storable(*c.Name) {
+			return k, fail(ctx, "update authenticator", errText)
+		}
+		to = append(to, bson.E{Key: "name", Value: *c.Name})
+	}
+	if c.BackedUp != nil {
+		to = append(to, bson.E{Key: "credentialBackedUp", Value: *c.BackedUp})
+	}
+	if c.Used != nil {
+		to = append(to, bson.E{Key: "used", Value: *c.Used})
+	}
+	if len(to) == 0 {
+		k, err = a.findAuthenticator(ctx, credentialID)
+	} else {
+		k, err = a.changeAuthenticator(ctx, credentialKey(credentialID), to)
+	}
+	return k, fail(ctx, "update authenticator", err)
+}
+
+// DeleteAuthenticator implements [latchkey.AuthenticatorAdapter].
+func (a *Adapter) DeleteAuthenticator(ctx context.Context, credentialID []byte) error {
+	var gone struct{}
+	return fail(ctx, "delete authenticator", a.authenticators.remove(ctx, credentialKey(credentialID), &gone))
+}

@@ -1,0 +1,231 @@
+package mongoadapter
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+
+	"github.com/latchkeyhq/latchkey"
+)
+
+// userDoc is a user. An e-mail address that there is none of is absent, so that an
+// index that cannot tell null from text does not take two for one.
+type userDoc struct {
+	ID            bson.ObjectID `bson:"_id"`
+	Name          string        `bson:"name,omitempty"`
+	Email         string        `bson:"email,omitempty"`
+	EmailVerified time.Time     `bson:"emailVerified,omitempty"`
+	Image         string        `bson:"image,omitempty"`
+	Leaving       bool          `bson:"latchkeyLeaving,omitempty"` // DeleteUser has begun: it is nobody any more
+	Extra         bson.M        `bson:",inline"`
+}
+
+func newUserDoc(u latchkey.User) (d userDoc, err error) {
+	if !storable(u.ID, u.Name, u.Email, u.Image) {
+		return d, errText
+	}
+	d = userDoc{ID: objectID(u.ID), Name: u.Name, Email: u.Email, EmailVerified: u.EmailVerified, Image: u.Image}
+	if u.ID == "" {
+		d.ID = bson.NewObjectID()
+	}
+	d.Extra, err = toFields(u.Extra, "_id", "id", "name", "email", "emailVerified", "image", "latchkeyLeaving")
+	return d, err
+}
+
+// user is nobody for a document that was not found.
+func (d *userDoc) user() latchkey.User {
+	if d.ID.IsZero() {
+		return latchkey.User{}
+	}
+	u := latchkey.User{ID: d.ID.Hex(), Name: d.Name, Email: d.Email, Image: d.Image, Extra: fromFields(d.Extra)}
+	if !d.EmailVerified.IsZero() {
+		u.EmailVerified = d.EmailVerified.UTC().Truncate(time.Millisecond)
+	}
+	return u
+}
+
+// byID filters users who are not leaving.
+func byID(id bson.ObjectID) bson.D {
+	return bson.D{{Key: "_id", Value: id}, {Key: "latchkeyLeaving", Value: bson.D{{Key: "$exists", Value: false}}}}
+}
+
+// CreateUser implements [latchkey.Adapter].
+func (a *Adapter) CreateUser(ctx context.Context, u latchkey.User) (latchkey.User, error) {
+	d, err := newUserDoc(u)
+	if err == nil {
+		err = a.claim(ctx, d.ID, d.Email, func() error { return a.users.add(ctx, d) })
+	}
+	if err != nil {
+		return latchkey.User{}, fail(ctx, "create user", err)
+	}
+	return d.user(), nil
+}
+
+// claim runs a write that wants an id or an e-mail address. Those of a user whose
+// deletion was interrupted are free: it is finished, and the write tried again.
+func (a *Adapter) claim(ctx context.Context, id bson.ObjectID, email string, write func() error) error {
+	for range tries {
+		err := write()
+		if !errors.Is(err, latchkey.ErrConflict) {
+			return err
+		}
+		held := bson.A{bson.D{{Key: "_id", Value: id}}}
+		if email != "" {
+			held = append(held, bson.D{{Key: "email", Value: email}})
+		}
+		leaving, failed := each[userDoc](ctx, a.users, bson.D{{Key: "$or", Value: held}, {Key: "latchkeyLeaving", Value: true}})
+		if failed != nil || len(leaving) == 0 {
+			return errors.Join(failed, err)
+		}
+		for _, d := range leaving {
+			if _, err := a.leave(ctx, d.ID); err != nil && !errors.Is(err, latchkey.ErrNotFound) {
+				return err
+			}
+		}
+	}
+	return latchkey.ErrConflict
+}
+
+// GetUser implements [latchkey.Adapter].
+func (a *Adapter) GetUser(ctx context.Context, id string) (latchkey.User, error) {
+	if id == "" {
+		return latchkey.User{}, fail(ctx, "get user", latchkey.ErrNotFound)
+	}
+	u, err := a.findUser(ctx, bson.D{{Key: "_id", Value: objectID(id)}})
+	return u, fail(ctx, "get user", err)
+}
+
+// GetUserByEmail implements [latchkey.Adapter].
+func (a *Adapter) GetUserByEmail(ctx context.Context, email string) (latchkey.User, error) {
+	if email == "" || !storable(email) {
+		return latchkey.User{}, fail(ctx, "get user by email", latchkey.ErrNotFound)
+	}
+	u, err := a.findUser(ctx, bson.D{{Key: "email", Value: email}})
+	return u, fail(ctx, "get user by email", err)
+}
+
+// GetUserByAccount implements [latchkey.Adapter].
+func (a *Adapter) GetUserByAccount(ctx context.Context, provider, providerAccountID string) (u latchkey.User, err error) {
+	var d struct {
+		UserID bson.ObjectID `bson:"userId"`
+	}
+	if !storable(provider, providerAccountID) {
+		return u, fail(ctx, "get user by account", latchkey.ErrNotFound)
+	}
+	if err = find(ctx, a.accounts, accountKey(provider, providerAccountID), &d, "userId"); err == nil {
+		u, err = a.findUser(ctx, bson.D{{Key: "_id", Value: d.UserID}})
+	}
+	return u, fail(ctx, "get user by account", err)
+}
+
+func (a *Adapter) findUser(ctx context.Context, filter bson.D) (latchkey.User, error) {
+	var d userDoc
+	if err := find(ctx, a.users, filter, &d); err != nil {
+		return latchkey.User{}, err
+	}
+	if d.Leaving {
+		return latchkey.User{}, latchkey.ErrNotFound
+	}
+	return d.user(), nil
+}
+
+// lives tells whether there is such a user.
+func (a *Adapter) lives(ctx context.Context, id bson.ObjectID) (bool, error) {
+	var d struct{}
+	err := find(ctx, a.users, byID(id), &d, "_id")
+	if errors.Is(err, latchkey.ErrNotFound) {
+		return false, nil
+	}
+	return err == nil, err
+}
+
+// UpdateUser implements [latchkey.Adapter].
+func (a *Adapter) UpdateUser(ctx context.Context, id string, c latchkey.UserChange) (latchkey.User, error) {
+	u, err := a.changeUser(ctx, id, c)
+	return u, fail(ctx, "update user", err)
+}
+
+func (a *Adapter) changeUser(ctx context.Context, id string, c latchkey.UserChange) (latchkey.User, error) {
+	if id == "" {
+		return latchkey.User{}, latchkey.ErrNotFound
+	}
+	var change update
+	for name, to := range map[string]*string{"name": c.Name, "email": c.Email, "image": c.Image} {
+		if to == nil {
+			continue
+		}
+		if !storable(*to) {
+			return latchkey.User{}, errText
+		}
+		change.set(name, *to, *to == "")
+	}
+	if c.EmailVerified != nil {
+		change.set("emailVerified", *c.EmailVerified, c.EmailVerified.IsZero())
+	}
+	oid, email := objectID(id), ""
+	if len(change.doc()) == 0 {
+		return a.findUser(ctx, byID(oid))
+	}
+	if c.Email != nil {
+		email = *c.Email
+		if err := a.users.fit(ctx); err != nil {
+			return latchkey.User{}, err
+		}
+	}
+	var d userDoc
+	err := a.claim(ctx, oid, email, func() error { return a.users.change(ctx, byID(oid), change.doc(), &d) })
+	return d.user(), err
+}
+
+// update names what becomes of single fields.
+type update struct{ changed, dropped bson.D }
+
+// set changes a field; one that is empty is dropped.
+func (u *update) set(name string, to any, empty bool) {
+	if empty {
+		u.dropped = append(u.dropped, bson.E{Key: name, Value: ""})
+	} else {
+		u.changed = append(u.changed, bson.E{Key: name, Value: to})
+	}
+}
+
+// doc is the update as the server wants it; it is empty where nothing changes.
+func (u *update) doc() (doc bson.D) {
+	if len(u.changed) > 0 {
+		doc = append(doc, bson.E{Key: "$set", Value: u.changed})
+	}
+	if len(u.dropped) > 0 {
+		doc = append(doc, bson.E{Key: "$unset", Value: u.dropped})
+	}
+	return doc
+}
+
+// DeleteUser implements [latchkey.UserDeletionAdapter]. From its first step on the
+// user is nobody. One that was interrupted is finished by the next call, or by
+// whoever signs up with the same e-mail address.
+func (a *Adapter) DeleteUser(ctx context.Context, id string) (u latchkey.User, err error) {
+	if id == "" {
+		return u, fail(ctx, "delete user", latchkey.ErrNotFound)
+	}
+	var d userDoc
+	oid := objectID(id)
+	mark := bson.D{{Key: "$set", Value: bson.D{{Key: "latchkeyLeaving", Value: true}}}}
+	if err = a.users.change(ctx, bson.D{{Key: "_id", Value: oid}}, mark, &d); err == nil {
+		u, err = a.leave(ctx, oid)
+	}
+	return u, fail(ctx, "delete user", err)
+}
+
+// leave removes what belongs to a user, and the user after all of it.
+func (a *Adapter) leave(ctx context.Context, id bson.ObjectID) (latchkey.User, error) {
+	for _, c := range []*collection{a.signUps, a.sessions, a.accounts, a.authenticators} {
+		if _, err := c.DeleteMany(ctx, bson.D{{Key: "userId", Value: id}}); err != nil {
+			return latchkey.User{}, err
+		}
+	}
+	var d userDoc
+	err := a.users.remove(ctx, bson.D{{Key: "_id", Value: id}}, &d)
+	return d.user(), err
+}

@@ -1,0 +1,168 @@
+package realservers
+
+import (
+	"bytes"
+	"encoding/binary"
+	"errors"
+	"io"
+	"math"
+	"net"
+	"sync"
+)
+
+// Gate stands between MongoDB's clients and a server, and makes two things as
+// MongoDB does them: it lets one message and its answer through at a time, because
+// the server of the tests does not do a command on a document at once; and an update
+// that a unique index refuses has the code for that.
+type Gate struct {
+	URL string // for clients
+
+	server string
+	turn   sync.Mutex
+
+	lock sync.Mutex
+	meet func(command string) Fate // nil: everything passes
+}
+
+// Fate is what becomes of a command at a [Gate].
+type Fate int
+
+// What can become of a command.
+const (
+	Passed      Fate = iota
+	Unanswered       // it is done, and the connection is cut before the answer
+	Cut              // the connection is cut, and it is not done
+	Refused          // it is not done, and the answer is that of a server that is no longer the primary
+	Failed           // it is not done, and the answer is an error that says nothing
+	Misreported      // it is done, and the answer is such an error
+)
+
+// Meet has f decide about each command, by its name, such as "insert"; nil: all
+// pass. f is not called for what clients ask of a server by themselves.
+func (g *Gate) Meet(f func(command string) Fate) {
+	g.lock.Lock()
+	defer g.lock.Unlock()
+	g.meet = f
+}
+
+func (g *Gate) fate(message []byte) Fate {
+	g.lock.Lock()
+	defer g.lock.Unlock()
+	name := commandOf(message)
+	switch name {
+	case "", "hello", "isMaster", "ismaster", "ping", "endSessions":
+		return Passed
+	}
+	if g.meet == nil {
+		return Passed
+	}
+	return g.meet(name)
+}
+
+// serve passes what one client says on to a connection of its own.
+func (g *Gate) serve(client net.Conn) {
+	defer client.Close()
+	server, err := net.Dial("tcp", g.server)
+	if err != nil {
+		return
+	}
+	defer server.Close()
+	for {
+		message, err := readMessage(client)
+		if err != nil {
+			return
+		}
+		answer, err := g.pass(server, message)
+		if err != nil {
+			return
+		}
+		if _, err := client.Write(answer); err != nil {
+			return
+		}
+	}
+}
+
+var errCut = errors.New("cut")
+
+func (g *Gate) pass(server net.Conn, message []byte) ([]byte, error) {
+	fate := g.fate(message)
+	switch fate {
+	case Cut:
+		return nil, errCut
+	case Refused:
+		return failure(message, 10107, "not primary"), nil
+	case Failed:
+		return failure(message, 1, "failed"), nil
+	}
+	g.turn.Lock()
+	defer g.turn.Unlock()
+	if _, err := server.Write(message); err != nil {
+		return nil, err
+	}
+	answer, err := readMessage(server)
+	switch {
+	case fate == Unanswered:
+		err = errors.Join(err, errCut)
+	case fate == Misreported:
+		answer = failure(message, 1, "failed")
+	case bytes.Contains(answer, []byte("UNIQUE constraint failed")):
+		answer = failure(message, 11000, "duplicate key")
+	}
+	return answer, err
+}
+
+// The wire protocol: a message is its length, its number, the number of what it
+// answers and a code, 4 bytes each, little-endian. With the code 2013 follow 4
+// bytes of flags, a zero byte and the command, a BSON document.
+const (
+	headerSize = 16
+	opMsg      = 2013
+	mostBytes  = 48 << 20
+)
+
+func readMessage(r io.Reader) ([]byte, error) {
+	header := make([]byte, headerSize)
+	if _, err := io.ReadFull(r, header); err != nil {
+		return nil, err
+	}
+	n := binary.LittleEndian.Uint32(header)
+	if n < headerSize || n > mostBytes {
+		return nil, errors.New("no message of MongoDB's")
+	}
+	message := append(header, make([]byte, n-headerSize)...)
+	_, err := io.ReadFull(r, message[headerSize:])
+	return message, err
+}
+
+// commandOf is the name of the first element of the command; empty: it has
+// another form.
+func commandOf(message []byte) string {
+	const name = headerSize + 4 + 1 + 4 + 1 // after flags, kind, length and type
+	if len(message) < name || binary.LittleEndian.Uint32(message[12:]) != opMsg || message[headerSize+4] != 0 {
+		return ""
+	}
+	text, _, _ := bytes.Cut(message[name:], []byte{0})
+	return string(text)
+}
+
+// failure is {ok: 0, errmsg: text, code: code}, in answer to a message.
+func failure(message []byte, code uint32, text string) []byte {
+	var doc []byte
+	doc = append(append(doc, 0x01), "ok\x00"...)
+	doc = binary.LittleEndian.AppendUint64(doc, math.Float64bits(0))
+	doc = append(append(doc, 0x02), "errmsg\x00"...)
+	doc = binary.LittleEndian.AppendUint32(doc, uint32(len(text)+1))
+	doc = append(append(doc, text...), 0)
+	doc = append(append(doc, 0x10), "code\x00"...)
+	doc = binary.LittleEndian.AppendUint32(doc, code)
+	doc = append(doc, 0)
+
+	var answer []byte
+	answer = binary.LittleEndian.AppendUint32(answer, uint32(headerSize+4+1+4+len(doc)))
+	answer = binary.LittleEndian.AppendUint32(answer, 0)
+	answer = append(answer, message[4:8]...)
+	answer = binary.LittleEndian.AppendUint32(answer, opMsg)
+	answer = append(answer, 0, 0, 0, 0, 0)
+	answer = binary.LittleEndian.AppendUint32(answer, uint32(4+len(doc)))
+	return append(answer, doc...)
+}

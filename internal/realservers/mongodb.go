@@ -1,0 +1,78 @@
+//go:build linux
+
+package realservers
+
+import (
+	"fmt"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"syscall"
+	"testing"
+)
+
+// MongoDB starts an empty server for clients of MongoDB and returns the gate in
+// front of it. The server is FerretDB, which is built for that; what it lacks
+// beside MongoDB stands in docs/adapters.md.
+func MongoDB(t testing.TB) *Gate {
+	t.Helper()
+	h := newHome(t, "nobody")
+	h.as = nil // it minds nothing
+	binary := tool(t, "ferretdb")
+	if err := os.Mkdir(h.dir+"/data", 0o700); err != nil {
+		t.Fatal(err)
+	}
+	s := h.serve(t, syscall.SIGTERM, binary, h.dir+"/data")
+	var host string
+	s.await(t, func() error {
+		text, err := os.ReadFile(h.dir + "/data/url")
+		host = strings.TrimSuffix(strings.TrimPrefix(string(text), "mongodb://"), "/")
+		return err
+	})
+	return newGate(t, host)
+}
+
+// tool builds the program of internal/<name>, a module of its own, unless the go
+// command has it in its cache.
+func tool(t testing.TB, name string) (path string) {
+	t.Helper()
+	_, here, _, _ := runtime.Caller(0)
+	c := exec.Command("go", "tool", "-n", name)
+	c.Dir = filepath.Join(filepath.Dir(here), "..", name)
+	c.Env = append(os.Environ(), "GOWORK=off")
+	var failure strings.Builder
+	c.Stderr = &failure
+	out, err := c.Output()
+	if err == nil {
+		return strings.TrimSpace(string(out))
+	}
+	why := fmt.Sprintf("%s does not build: %v\n%s", name, err, failure.String())
+	if os.Getenv("LATCHKEY_REQUIRE_SERVERS") == "1" {
+		t.Fatal(why)
+	}
+	t.Skip(why + "NOTHING WAS TESTED")
+	return ""
+}
+
+func newGate(t testing.TB, server string) *Gate {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	g := &Gate{URL: "mongodb://" + l.Addr().String() + "/", server: server}
+	t.Cleanup(func() { _ = l.Close() })
+	go func() {
+		for {
+			client, err := l.Accept()
+			if err != nil {
+				return
+			}
+			go g.serve(client)
+		}
+	}()
+	return g
+}
