@@ -184,7 +184,9 @@ type TxAdapter interface {
 // before the user is, and removed when the account is linked.
 type SignUpAdapter interface {
 	// BeginSignUp records userID for the account, unless one is recorded
-	// already; it returns the one on record.
+	// already; it returns the one on record. A store whose ids are of another
+	// type returns the id that it makes of it: what CreateUser is given, users
+	// have.
 	BeginSignUp(ctx context.Context, provider, providerAccountID, userID string) (string, error)
 	EndSignUp(ctx context.Context, provider, providerAccountID string) error
 }

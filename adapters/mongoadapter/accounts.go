@@ -216,29 +216,28 @@ func (a *Adapter) UnlinkAccount(ctx context.Context, provider, providerAccountID
 // signUpDoc is a sign-up that was begun; its id is made of the account.
 type signUpDoc struct {
 	ID     string        `bson:"_id"`
-	User   string        `bson:"user"`
-	UserID bson.ObjectID `bson:"userId"` // the same, as users have it
+	UserID bson.ObjectID `bson:"userId"`
 	Begun  time.Time     `bson:"begun"`
 }
 
 // BeginSignUp implements [latchkey.SignUpAdapter]. The record lasts 30 days at
 // least.
 func (a *Adapter) BeginSignUp(ctx context.Context, provider, providerAccountID, userID string) (string, error) {
-	if !storable(userID) {
-		return "", fail(ctx, "begin sign-up", errText)
-	}
-	d := signUpDoc{keyOf(provider, providerAccountID), userID, objectID(userID), time.Now()}
+	d := signUpDoc{keyOf(provider, providerAccountID), objectID(userID), time.Now()}
 	for range tries {
 		err := a.signUps.add(ctx, d)
 		if err == nil {
-			return userID, nil
+			return d.UserID.Hex(), nil
 		}
 		var first signUpDoc
 		if errors.Is(err, latchkey.ErrConflict) {
 			err = find(ctx, a.signUps, bson.D{{Key: "_id", Value: d.ID}}, &first)
 		}
-		if !errors.Is(err, latchkey.ErrNotFound) { // ended since: again
-			return first.User, fail(ctx, "begin sign-up", err)
+		switch {
+		case err == nil:
+			return first.UserID.Hex(), nil
+		case !errors.Is(err, latchkey.ErrNotFound): // else it has ended since
+			return "", fail(ctx, "begin sign-up", err)
 		}
 	}
 	return "", fail(ctx, "begin sign-up", latchkey.ErrConflict)
