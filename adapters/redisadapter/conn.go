@@ -78,8 +78,12 @@ func record(k kvstore.Key, text string) (kvstore.Record, error) {
 func (c *conn) Put(ctx context.Context, r kvstore.Record, over string) error {
 	text := make([]byte, 0, len(r.Version)+1+len(r.Value))
 	text = append(append(append(text, r.Version...), '\n'), r.Value...)
-	isEnd := r.IsVoid() || r.Kind == kvstore.KindRevocation || r.Kind == kvstore.KindUsed
-	written, err := c.run(ctx, isEnd, put, c.key(r.Key), r.Version, over, text, life(r.Until)).Int()
+	void := 0
+	if r.IsVoid() {
+		void = 1
+	}
+	isEnd := void == 1 || r.Kind == kvstore.KindRevocation || r.Kind == kvstore.KindUsed
+	written, err := c.run(ctx, isEnd, put, c.key(r.Key), r.Version, over, text, life(r.Until), void).Int()
 	switch {
 	case err != nil:
 		return fault("put", err)

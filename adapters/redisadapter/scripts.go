@@ -16,7 +16,8 @@ end
 // put writes ARGV[3] over the version ARGV[2], or over nothing if that is empty,
 // for ARGV[4] milliseconds, for ever if that is 0. Its own version, ARGV[1], is
 // there already if the client repeats a call whose answer was lost. It says
-// whether the record is there.
+// whether the record is there. The mark of what was ended (ARGV[5]) needs memory;
+// where there is none left, the record is deleted, so that everybody can sign out.
 var put = redis.NewScript(hasVersion + `
 local was = redis.call('GET', KEYS[1])
 if was then
@@ -27,9 +28,12 @@ elseif ARGV[2] ~= '' then
 end
 if ARGV[4] == '0' then
 	redis.call('SET', KEYS[1], ARGV[3])
-else
-	redis.call('SET', KEYS[1], ARGV[3], 'PX', ARGV[4])
+	return 1
 end
+local done = redis.pcall('SET', KEYS[1], ARGV[3], 'PX', ARGV[4])
+if not done.err then return 1 end
+if ARGV[5] ~= '1' or not string.find(done.err, 'OOM', 1, true) then return done end
+redis.call('DEL', KEYS[1])
 return 1
 `)
 

@@ -1,0 +1,169 @@
+package redisadapter_test
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+
+	"github.com/latchkeyhq/latchkey"
+	"github.com/latchkeyhq/latchkey/adapters/redisadapter"
+	"github.com/latchkeyhq/latchkey/internal/realservers"
+)
+
+// TestClusterLosesAPrimary under load: S-061 planned, then S-060 by a crash.
+func TestClusterLosesAPrimary(t *testing.T) {
+	cluster := realservers.NewRedisCluster(t)
+	client := clusterClient(t, cluster)
+	t.Run("S-061 planned", func(t *testing.T) {
+		l := newLoad(t, on(t, client, redisadapter.Options{Prefix: "planned:"}))
+		replica := cluster.Nodes[3]
+		l.during(t, func() { replica.Ask(t, "CLUSTER FAILOVER") }, func() bool {
+			return strings.Contains(replica.Ask(t, "ROLE"), "master") && l.calm(200)
+		})
+		l.judge(t)
+		if l.errs*100 > l.calls {
+			t.Errorf("%d of %d calls failed, such as by %v", l.errs, l.calls, l.firstErr)
+		}
+	})
+	t.Run("S-060 by a crash", func(t *testing.T) {
+		l := newLoad(t, on(t, client, redisadapter.Options{Prefix: "crash:"}))
+		l.during(t, func() { cluster.Nodes[1].Crash() }, func() bool { return l.faults() > 0 && l.calm(400) })
+		l.judge(t)
+	})
+}
+
+// TestSentinelSwitch under load: S-062.
+func TestSentinelSwitch(t *testing.T) {
+	s := realservers.NewRedisSentinel(t)
+	l := newLoad(t, on(t, sentinelClient(t, s), redisadapter.Options{}))
+	l.during(t, func() { s.Primary.Crash() }, func() bool { return l.faults() > 0 && l.calm(400) })
+	l.judge(t)
+}
+
+// TestNoEndedSessionComesBack: S-063. A primary is lost 20 times while sessions
+// end that must be on its replica before the answer.
+func TestNoEndedSessionComesBack(t *testing.T) {
+	primary, revived, ended := realservers.NewRedisPrimary(t), 0, 0
+	for round := range 20 {
+		replica := realservers.NewRedisReplica(t, primary)
+		acknowledged := endUntilCrash(t, primary, fmt.Sprint(round, "-"))
+		replica.Ask(t, "REPLICAOF NO ONE")
+		a := on(t, closing(t, redis.NewClient(&redis.Options{Addr: replica.Addr})), redisadapter.Options{})
+		for _, token := range acknowledged {
+			if _, err := a.GetSession(t.Context(), token); err == nil {
+				revived++
+			}
+		}
+		ended += len(acknowledged)
+		primary = replica
+	}
+	if t.Logf("%d sessions ended, %d came back", ended, revived); revived > 0 {
+		t.Errorf("%d of %d ended sessions came back", revived, ended)
+	}
+}
+
+// endUntilCrash ends sessions from several sides until the server is gone, in the
+// middle, and says which ends were answered.
+func endUntilCrash(t *testing.T, primary realservers.Redis, prefix string) (acknowledged []string) {
+	t.Helper()
+	const sessions, sides = 160, 8
+	a := on(t, closing(t, redis.NewClient(&redis.Options{Addr: primary.Addr, MaxRetries: -1})), redisadapter.Options{Replicas: 1})
+	for i := range sessions {
+		ok(t, a.CreateSession(t.Context(), latchkey.StoredSession{Token: fmt.Sprint(prefix, i), UserID: "u", Expires: time.Now().Add(time.Hour)}))
+	}
+	crashAt := int64(1 + rand.IntN(sessions-2*sides))
+	var (
+		mu    sync.Mutex
+		count atomic.Int64
+		wg    sync.WaitGroup
+	)
+	for side := range sides {
+		wg.Go(func() {
+			for i := side; i < sessions; i += sides {
+				token := fmt.Sprint(prefix, i)
+				if _, err := a.DeleteSession(t.Context(), token); err != nil {
+					return
+				}
+				mu.Lock()
+				acknowledged = append(acknowledged, token)
+				mu.Unlock()
+				if count.Add(1) == crashAt {
+					primary.Crash()
+				}
+			}
+		})
+	}
+	wg.Wait()
+	if count.Load() == sessions {
+		t.Error("all sessions ended before the crash")
+	}
+	return acknowledged
+}
+
+// TestReplicasThatAreNotThere: an end that is on one server alone is an error,
+// and done nevertheless.
+func TestReplicasThatAreNotThere(t *testing.T) {
+	c := oneServer(t)
+	for name, layout := range layouts {
+		t.Run(name, func(t *testing.T) {
+			lone := on(t, c, redisadapter.Options{Layout: layout, Prefix: name + ":", Replicas: 1})
+			ok(t, lone.CreateSession(t.Context(), latchkey.StoredSession{Token: "t", UserID: "u", Expires: time.Now().Add(time.Hour)}))
+			_, err := lone.DeleteSession(t.Context(), "t")
+			if err == nil || !strings.Contains(err.Error(), "0 of 1 replicas") {
+				t.Errorf("error %v, want one that counts replicas", err)
+			}
+			_, err = lone.GetSession(t.Context(), "t")
+			notFound(t, "the session", err)
+		})
+	}
+}
+
+// TestFullServer: S-071. With noeviction, writes fail and nothing is half done;
+// reading and signing out go on.
+func TestFullServer(t *testing.T) {
+	server := realservers.NewRedis(t, "--maxmemory-policy", "noeviction")
+	client := closing(t, redis.NewClient(&redis.Options{Addr: server.Addr, ContextTimeoutEnabled: true}))
+	for name, layout := range layouts {
+		t.Run(name, func(t *testing.T) {
+			server.Ask(t, "CONFIG SET maxmemory 0")
+			a := on(t, client, redisadapter.Options{Layout: layout, Prefix: name + ":"})
+			ada, err := signIn(t.Context(), a, "ada", "ada@example.com", "t")
+			ok(t, err)
+			server.Ask(t, "CONFIG SET maxmemory 1")
+			if _, err := signIn(t.Context(), a, "eve", "eve@example.com", "e"); err == nil {
+				t.Error("a sign-up succeeded")
+			}
+			if _, err := signIn(t.Context(), a, "ada", "ada@example.com", "t2"); err == nil {
+				t.Error("a sign-in succeeded")
+			}
+			if err := a.UpdateSession(t.Context(), "t", time.Now().Add(2*time.Hour)); err == nil {
+				t.Error("a renewal succeeded")
+			}
+			s, u, err := a.GetSessionAndUser(t.Context(), "t")
+			if err != nil || s.UserID != ada.ID || u.ID != ada.ID {
+				t.Errorf("reading: %v of %v, error %v", s, u, err)
+			}
+			if _, err := a.DeleteSession(t.Context(), "t"); err != nil {
+				t.Errorf("signing out: %v", err)
+			}
+			_, err = a.GetSession(t.Context(), "t")
+			notFound(t, "the session that was ended", err)
+
+			server.Ask(t, "CONFIG SET maxmemory 0")
+			_, err = a.GetUserByEmail(t.Context(), "eve@example.com")
+			notFound(t, "who could not sign up", err)
+			for _, token := range []string{"e", "t2"} {
+				_, err = a.GetSession(t.Context(), token)
+				notFound(t, "session "+token, err)
+			}
+			_, err = signIn(t.Context(), a, "eve", "eve@example.com", "e")
+			ok(t, err)
+		})
+	}
+}

@@ -1,0 +1,204 @@
+package redisadapter_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/latchkeyhq/latchkey"
+	"github.com/latchkeyhq/latchkey/adapters/redisadapter"
+)
+
+// signIn brings in who has the account, in the steps of the library on a store
+// without transactions.
+func signIn(ctx context.Context, a *redisadapter.Adapter, account, email, token string) (latchkey.User, error) {
+	u, err := a.GetUserByAccount(ctx, "acme", account)
+	if errors.Is(err, latchkey.ErrNotFound) {
+		u, err = signUp(ctx, a, account, email)
+	}
+	if err != nil {
+		return u, err
+	}
+	return u, a.CreateSession(ctx, latchkey.StoredSession{Token: token, UserID: u.ID, Expires: time.Now().Add(time.Hour)})
+}
+
+func signUp(ctx context.Context, a *redisadapter.Adapter, account, email string) (latchkey.User, error) {
+	id, err := a.BeginSignUp(ctx, "acme", account, fmt.Sprintf("%s-%d", account, time.Now().UnixNano()))
+	if err != nil {
+		return latchkey.User{}, err
+	}
+	u, err := a.CreateUser(ctx, latchkey.User{ID: id, Email: email})
+	if errors.Is(err, latchkey.ErrConflict) { // begun before
+		if u, err = a.GetUser(ctx, id); errors.Is(err, latchkey.ErrNotFound) {
+			err = latchkey.ErrConflict
+		}
+	}
+	if err == nil {
+		err = a.LinkAccount(ctx, latchkey.Account{UserID: u.ID, Provider: "acme", ProviderAccountID: account})
+	}
+	if err == nil {
+		err = a.EndSignUp(ctx, "acme", account)
+	}
+	return u, err
+}
+
+// load reads 200 sessions a second, signs 20 people in and ends 20 sessions, each
+// call by itself, and writes down what comes back.
+type load struct {
+	a        *redisadapter.Adapter
+	standing []string // tokens of sessions from before
+
+	mu                  sync.Mutex
+	calls, errs, inARow int
+	first, last         time.Time // errors
+	firstErr            error
+	signedOut           []string          // standing sessions that were not found
+	people              map[string]string // account to user, of sign-ins that were answered
+	tokens, ended       []string          // of sessions that were made, and ended, with an answer
+}
+
+func newLoad(t *testing.T, a *redisadapter.Adapter) *load {
+	t.Helper()
+	l := &load{a: a, people: map[string]string{}}
+	for i := range 60 {
+		token := fmt.Sprintf("standing-%d", i)
+		_, err := signIn(t.Context(), a, token, token+"@example.com", token)
+		ok(t, err)
+		l.standing = append(l.standing, token)
+	}
+	return l
+}
+
+func (l *load) saw(err error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.calls++
+	l.inARow++
+	if err != nil {
+		if l.errs++; l.errs == 1 {
+			l.first, l.firstErr = time.Now(), err
+		}
+		l.last, l.inARow = time.Now(), 0
+	}
+}
+
+func (l *load) read(ctx context.Context, token string) {
+	_, _, err := l.a.GetSessionAndUser(ctx, token)
+	if errors.Is(err, latchkey.ErrNotFound) {
+		l.mu.Lock()
+		l.signedOut = append(l.signedOut, token)
+		l.mu.Unlock()
+	}
+	l.saw(err)
+}
+
+func (l *load) signIn(ctx context.Context, account string) {
+	u, err := signIn(ctx, l.a, account, account+"@example.com", "of-"+account)
+	l.saw(err)
+	if err == nil {
+		l.mu.Lock()
+		defer l.mu.Unlock()
+		l.people[account] = u.ID
+		l.tokens = append(l.tokens, "of-"+account)
+	}
+}
+
+func (l *load) signOut(ctx context.Context) {
+	l.mu.Lock()
+	var token string
+	if n := len(l.tokens); n > 0 {
+		token, l.tokens = l.tokens[n-1], l.tokens[:n-1]
+	}
+	l.mu.Unlock()
+	if token == "" {
+		return
+	}
+	if _, err := l.a.DeleteSession(ctx, token); err == nil {
+		l.mu.Lock()
+		defer l.mu.Unlock()
+		l.ended = append(l.ended, token)
+	}
+}
+
+// calm tells whether that many calls in a row were answered.
+func (l *load) calm(n int) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.inARow >= n
+}
+
+func (l *load) faults() int {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.errs
+}
+
+// during keeps the load up until everything is calm before the event, and until
+// over says so after it.
+func (l *load) during(t *testing.T, event func(), over func() bool) {
+	t.Helper()
+	var calls sync.WaitGroup
+	defer calls.Wait()
+	tick := time.NewTicker(5 * time.Millisecond)
+	defer tick.Stop()
+	call := func(f func(context.Context)) {
+		ctx, cancel := context.WithTimeout(t.Context(), 3*time.Second)
+		calls.Go(func() { defer cancel(); f(ctx) })
+	}
+	happened, patience := false, time.Now().Add(time.Minute)
+	for n := 0; !happened || !over(); n++ {
+		<-tick.C
+		if time.Now().After(patience) {
+			t.Fatalf("it is not over: %d errors in %d calls, such as %v", l.faults(), l.calls, l.firstErr)
+		}
+		call(func(ctx context.Context) { l.read(ctx, l.standing[n%len(l.standing)]) })
+		if n%10 == 0 {
+			call(func(ctx context.Context) { l.signIn(ctx, fmt.Sprintf("n%d", n)) })
+			call(l.signOut)
+		}
+		if !happened && n >= 100 && l.calm(100) {
+			event()
+			l.mu.Lock()
+			l.inARow, happened = 0, true
+			l.mu.Unlock()
+		}
+	}
+}
+
+// judge is what must hold afterwards: nobody was signed out, and everybody who
+// signs in once more is in, as one person for one e-mail address.
+func (l *load) judge(t *testing.T) {
+	t.Helper()
+	ctx := t.Context()
+	if len(l.signedOut) > 0 {
+		t.Errorf("%d sessions from before were not found, such as %s", len(l.signedOut), l.signedOut[0])
+	}
+	lost, undone, revived := 0, 0, 0
+	for account, id := range l.people {
+		email := account + "@example.com"
+		if _, err := l.a.GetUserByAccount(ctx, "acme", account); err != nil {
+			lost++
+		}
+		u, err := signIn(ctx, l.a, account, email, "again-"+account)
+		if err != nil {
+			t.Errorf("%s cannot sign in again: %v", account, err)
+			continue
+		}
+		if u.ID != id {
+			undone++
+		}
+		if whose, err := l.a.GetUserByEmail(ctx, email); err != nil || whose.ID != u.ID {
+			t.Errorf("%s is %s, but the e-mail address is of %s, error %v", account, u.ID, whose.ID, err)
+		}
+	}
+	for _, token := range l.ended {
+		if _, err := l.a.GetSession(ctx, token); err == nil {
+			revived++
+		}
+	}
+	t.Logf("%d calls, %d errors within %v; of %d sign-ins %d were lost, %d people began anew; of %d ended sessions %d came back; first error: %v",
+		l.calls, l.errs, l.last.Sub(l.first).Round(time.Millisecond), len(l.people), lost, undone, len(l.ended), revived, l.firstErr)
+}
