@@ -29,6 +29,15 @@ func Postgres(t testing.TB, _ bool) PG {
 	return PG{}
 }
 
+// Stop does nothing.
+func (PG) Stop() {}
+
+// Follow skips the test.
+func (PG) Follow(t testing.TB, _ PG) { skip(t) }
+
+// Standby skips the test.
+func Standby(t testing.TB, _ PG) PG { return Postgres(t, false) }
+
 // PgBouncer skips the test.
 func PgBouncer(t testing.TB, _ PG) PG { return Postgres(t, false) }
 

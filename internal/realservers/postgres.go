@@ -46,24 +46,33 @@ func (p PG) Restart(t testing.TB) {
 	p.life.running = p.life.start(t)
 }
 
+// Stop ends the server in good order: a standby has everything then.
+func (p PG) Stop() { p.life.running.end() }
+
 // Postgres starts an empty server. It is reached by a socket, or over TCP for
 // clients that know nothing else.
 func Postgres(t testing.TB, tcp bool) PG {
 	t.Helper()
-	p := PG{Port: 5432, tcp: tcp}
-	initdb, postgres, ready := program(t, "initdb"), program(t, "postgres"), program(t, "pg_isready")
+	initdb := program(t, "initdb")
 	h := newHome(t, "postgres")
-	p.Dir = h.dir
+	h.run(t, initdb, "-D", h.dir+"/data", "-U", "latchkey", "-A", "trust", "-E", "UTF8", "--locale=C", "--no-sync", "--no-instructions")
+	return h.postgres(t, tcp)
+}
+
+// postgres starts a server on the data that a home has.
+func (h home) postgres(t testing.TB, tcp bool) PG {
+	t.Helper()
+	postgres, ready := program(t, "postgres"), program(t, "pg_isready")
+	p := PG{Dir: h.dir, Port: 5432, tcp: tcp}
 	listen := "listen_addresses="
 	if tcp {
 		p.Port = freePort(t)
 		listen += "127.0.0.1"
 	}
-	h.run(t, initdb, "-D", h.dir+"/data", "-U", "latchkey", "-A", "trust", "-E", "UTF8", "--locale=C", "--no-sync", "--no-instructions")
 	p.life = &postmaster{start: func(t testing.TB) *server {
 		t.Helper()
 		s := h.serve(t, syscall.SIGINT, postgres, "-D", h.dir+"/data", "-k", h.dir, "-p", strconv.Itoa(p.Port),
-			"-c", listen, "-c", "fsync=off", "-c", "full_page_writes=off", "-c", "max_connections=200")
+			"-c", listen, "-c", "fsync=off", "-c", "full_page_writes=off", "-c", "max_connections=200", "-c", "wal_retrieve_retry_interval=200ms")
 		s.await(t, func() error { return exec.Command(ready, "-q", "-h", h.dir, "-p", strconv.Itoa(p.Port)).Run() })
 		return s
 	}}
