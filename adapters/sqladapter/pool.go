@@ -109,14 +109,48 @@ func (p *pool) unlockWriter() { <-p.writer }
 
 // Tx implements sqlstore.Conn.
 func (p *pool) Tx(ctx context.Context, f func(sqlstore.Conn) error) error {
-	if p.dialect == SQLite {
+	switch p.dialect {
+	case SQLite:
 		return p.sqliteTx(ctx, f)
+	case MySQL:
+		return p.seen(ctx, p.lockingTx(ctx, f))
 	}
-	return p.seen(ctx, p.serverTx(ctx, f))
+	return p.seen(ctx, p.serverTx(ctx, p.db, func(t *transaction) error { return f(t) }))
 }
 
-func (p *pool) serverTx(ctx context.Context, f func(sqlstore.Conn) error) error {
-	tx, err := p.db.BeginTx(ctx, &sql.TxOptions{Isolation: sql.LevelReadCommitted})
+// lockingTx releases the locks of a transaction once it has ended: those of MySQL
+// are the connection's.
+func (p *pool) lockingTx(ctx context.Context, f func(sqlstore.Conn) error) error {
+	conn, err := p.db.Conn(ctx)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = conn.Close() }()
+	locked := false
+	defer func() {
+		if locked {
+			unlock(context.WithoutCancel(ctx), conn)
+		}
+	}()
+	return p.serverTx(ctx, conn, func(t *transaction) error { t.locks = &locked; return f(t) })
+}
+
+// unlock gives the connection back without locks, or not at all.
+func unlock(ctx context.Context, conn *sql.Conn) {
+	ctx, cancel := context.WithTimeout(ctx, maxRollback)
+	defer cancel()
+	if _, err := conn.ExecContext(ctx, "DO RELEASE_ALL_LOCKS()"); err != nil {
+		_ = conn.Raw(func(any) error { return driver.ErrBadConn })
+	}
+}
+
+// beginner is a database, or one connection to it.
+type beginner interface {
+	BeginTx(ctx context.Context, o *sql.TxOptions) (*sql.Tx, error)
+}
+
+func (p *pool) serverTx(ctx context.Context, on beginner, f func(*transaction) error) error {
+	tx, err := on.BeginTx(ctx, &sql.TxOptions{Isolation: sql.LevelReadCommitted})
 	if err != nil {
 		return err
 	}

@@ -3,6 +3,7 @@ package sqladapter
 import (
 	"context"
 	"database/sql"
+	"errors"
 	"strconv"
 	"time"
 
@@ -19,6 +20,31 @@ type transaction struct {
 	bind       func(context.Context, *sql.Stmt) *sql.Stmt // nil: statements are not shared with it
 	statements *statements
 	depth      int
+	locks      *bool // MySQL: whether it holds some; nil: nobody would release them
+}
+
+var _ sqlstore.Locker = (*transaction)(nil)
+
+// errNotLocked is about a lock that others held for too long.
+var errNotLocked = errors.New("sqladapter: another transaction holds the lock")
+
+// lockWait is how long a lock is waited for, in seconds.
+const lockWait = 10
+
+// Lock implements sqlstore.Locker.
+func (t *transaction) Lock(ctx context.Context, name string) error {
+	if t.locks == nil {
+		return errors.ErrUnsupported
+	}
+	var got sql.NullInt64
+	if err := t.One(ctx, "SELECT GET_LOCK(?, ?)", []any{name, lockWait}, &got); err != nil {
+		return err
+	}
+	if got.Int64 != 1 {
+		return errNotLocked
+	}
+	*t.locks = true
+	return nil
 }
 
 func (t *transaction) querier(ctx context.Context, statement string) querier {

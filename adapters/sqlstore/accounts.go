@@ -2,7 +2,6 @@ package sqlstore
 
 import (
 	"context"
-	"crypto/rand"
 	"errors"
 	"time"
 
@@ -44,14 +43,19 @@ func (r *accountRow) read() (a latchkey.Account, err error) {
 // LinkAccount implements [latchkey.Adapter]. An unknown user is ErrNotFound.
 func (s *Store) LinkAccount(ctx context.Context, a latchkey.Account) error {
 	row, err := accountValues(a)
+	if err == nil && !s.findableID(a.UserID) {
+		err = latchkey.ErrNotFound
+	}
 	if err != nil {
 		return fail(ctx, "link account", err)
 	}
+	row[0] = s.newID("")
 	err = s.claim(ctx, func(s *Store) error { return s.add(ctx, s.q.insertAccount, row...) },
 		s.q.account, a.Provider, a.ProviderAccountID)
 	return fail(ctx, "link account", err)
 }
 
+// accountValues is the row of an account, but for its id.
 func accountValues(a latchkey.Account) ([]any, error) {
 	details, err := toJSON(a.Tokens.AuthorizationDetails)
 	if err != nil {
@@ -71,7 +75,7 @@ func accountValues(a latchkey.Account) ([]any, error) {
 	}
 	t := a.Tokens
 	return []any{
-		rand.Text(), a.UserID, string(a.Type), a.Provider, a.ProviderAccountID, null(t.RefreshToken), null(t.AccessToken), expires,
+		nil, a.UserID, string(a.Type), a.Provider, a.ProviderAccountID, null(t.RefreshToken), null(t.AccessToken), expires,
 		null(t.IDToken), null(t.Scope), null(t.SessionState), null(t.TokenType), details, tokenExtra, extra,
 		null(a.Email), null(a.EmailVouched),
 	}, nil
@@ -107,7 +111,7 @@ func (s *Store) each(ctx context.Context, statement, userID string, row func(sca
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	if !findable(userID) {
+	if !s.findableID(userID) {
 		return nil
 	}
 	err := s.byID(ctx, func(s *Store) error { return s.conn.Each(ctx, statement, []any{userID}, row) })

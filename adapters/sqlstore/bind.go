@@ -15,7 +15,7 @@ import (
 // the transaction ends, and for one goroutine at a time.
 func (s *Store) Bind(tx Conn) *Store {
 	in := *s
-	in.conn, in.bound = tx, true
+	in.conn, in.bound = s.comparing(tx), true
 	return &in
 }
 
@@ -38,7 +38,7 @@ func (s *Store) createUser(ctx context.Context, u latchkey.User) (latchkey.User,
 		if stored, err = tx.insertUser(ctx, u); err != nil {
 			return err
 		}
-		if err := s.newUser(ctx, tx.conn, stored); err != nil {
+		if err := s.newUser(ctx, bare(tx.conn), stored); err != nil {
 			return refusal(err)
 		}
 		return nil

@@ -106,25 +106,24 @@ func (f *Found) theirs(ctx context.Context, c Conn, d Dialect, all existing) (er
 		f.Schema = SchemaAbsent
 		return nil
 	}
-	f.Schema, f.Adapter, f.Layout = SchemaForeign, all.adapter(d, l), l
+	of := all.adapter(d, l)
+	f.Schema, f.Adapter = SchemaForeign, of.title
+	all.makeUUIDs(&l, of)
+	if l.Times, err = all.times(ctx, c, d, l, of); err != nil {
+		return err
+	}
+	f.Layout = l
 	if f.Misfits, err = l.grammar(d).misfits(ctx, c, true, false); err != nil {
 		return err
 	}
-	if d == Postgres && f.Adapter == "pg" {
+	if of.name == "pg" || of.name == "neon" {
 		f.Schema, f.Layout.Unindexed, f.Layout.Names = SchemaAuthJS, true, AuthJS().Names
 		maps.Copy(f.Layout.Names, l.Names)
 		return nil
 	}
 	keyed, err := l.grammar(d).misfits(ctx, c, false, false)
-	switch {
-	case err != nil:
-		return err
-	case d != Postgres:
-		f.Misfits = keyed
-	case len(keyed) > len(f.Misfits):
-		f.Layout.Unindexed = true
-	}
-	return nil
+	f.Layout.Unindexed = len(keyed) > len(f.Misfits)
+	return err
 }
 
 // foreign is the refusal of tables that are somebody else's.

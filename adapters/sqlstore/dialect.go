@@ -1,11 +1,9 @@
 package sqlstore
 
 import (
-	"errors"
 	"fmt"
 	"strconv"
 	"strings"
-	"time"
 )
 
 // Dialect is the language of a database.
@@ -55,45 +53,4 @@ func (d Dialect) number(statement string) string {
 		b.WriteString("$" + strconv.Itoa(i+1) + part)
 	}
 	return b.String()
-}
-
-// time is how the database is given an instant, to the millisecond. Where
-// timestamps depend on the connection's settings they are numbers instead:
-// milliseconds since 1970.
-func (d Dialect) time(t time.Time) any {
-	switch {
-	case t.IsZero():
-		return nil
-	case d == Postgres:
-		return t.Truncate(time.Millisecond).UTC()
-	}
-	return t.UnixMilli()
-}
-
-// ErrUnreadableTime reports a row with a time that is kept in another form than
-// the layout says. The row is nobody's session and opens no link.
-var ErrUnreadableTime = errors.New("a time is kept in a form that the layout does not have")
-
-// instant reads what time wrote, and null.
-type instant struct{ time.Time }
-
-// Scan implements sql.Scanner.
-func (i *instant) Scan(v any) error {
-	switch v := v.(type) {
-	case nil:
-		i.Time = time.Time{}
-	case time.Time:
-		i.Time = v.Truncate(time.Millisecond).UTC()
-	case int64:
-		i.Time = time.UnixMilli(v).UTC()
-	case []byte: // MySQL without prepared statements
-		n, err := strconv.ParseInt(string(v), 10, 64)
-		if err != nil {
-			return ErrUnreadableTime
-		}
-		i.Time = time.UnixMilli(n).UTC()
-	default:
-		return ErrUnreadableTime
-	}
-	return nil
 }

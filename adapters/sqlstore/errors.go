@@ -116,13 +116,16 @@ func reason(err error) string {
 	if misfit, is := errors.AsType[*MisfitError](err); is {
 		return misfit.text()
 	}
+	if value, is := errors.AsType[*unfitValue](err); is {
+		return value.Error()
+	}
 	if network, is := errors.AsType[net.Error](err); is {
 		if network.Timeout() {
 			return "the database did not answer in time"
 		}
 		return "the database cannot be reached"
 	}
-	for _, plain := range []error{errText, errJSON, errAbsent, errID, ErrUnreadableTime, sql.ErrConnDone, sql.ErrTxDone, driver.ErrBadConn} {
+	for _, plain := range []error{errText, errNoLocker, errJSON, errAbsent, errID, ErrUnreadableTime, sql.ErrConnDone, sql.ErrTxDone, driver.ErrBadConn} {
 		if errors.Is(err, plain) {
 			return plain.Error()
 		}

@@ -79,21 +79,29 @@ type fitting struct {
 	conn      Conn
 	idKind    string // of users.id
 	misfits   []Misfit
+	bounds    bounds
 }
 
 // misfits looks at every table that the layout names. Tables of abilities that a
 // site may never use may be missing unless all is set.
 func (l grammar) misfits(ctx context.Context, c Conn, unindexed, all bool) ([]Misfit, error) {
-	f := fitting{grammar: l, unindexed: unindexed, conn: c}
+	f, err := l.fit(ctx, c, unindexed, all)
+	return f.misfits, err
+}
+
+// fit is misfits, and what the tables take.
+func (l grammar) fit(ctx context.Context, c Conn, unindexed, all bool) (*fitting, error) {
+	f := &fitting{grammar: l, unindexed: unindexed, conn: c, bounds: bounds{}}
 	for _, table := range tableOrder {
 		if !l.has(table) {
 			continue
 		}
+		f.form = l.formOf(table)
 		if err := f.table(ctx, table, all || !nameable[table]); err != nil {
-			return nil, err
+			return f, err
 		}
 	}
-	return f.misfits, nil
+	return f, nil
 }
 
 func (f *fitting) add(table, column string, missing bool, problem string, args ...any) {
@@ -118,6 +126,9 @@ func (f *fitting) table(ctx context.Context, table string, needed bool) error {
 		return nil
 	}
 	if err := f.keys(ctx, table); err != nil {
+		return err
+	}
+	if err := f.learn(ctx, table, fields); err != nil {
 		return err
 	}
 	return f.values(ctx, table)
@@ -147,6 +158,15 @@ func (f *fitting) columns(table string, fields []field) {
 		}
 		if problem := f.unfit(table, c, fields[i]); problem != "" {
 			f.add(table, name, false, "%s", problem)
+		}
+	}
+	for _, name := range f.touched[table] {
+		known[name] = true
+		i := slices.IndexFunc(fields, func(d field) bool { return d.name == name })
+		if i < 0 {
+			f.add(table, name, true, "there is no such column")
+		} else if problem := f.unfitMoment(fields[i]); problem != "" {
+			f.add(table, name, false, "it is %s, and %s", fields[i].typeName(), problem)
 		}
 	}
 	for _, d := range fields {
@@ -204,12 +224,9 @@ const looked = 1000
 // values looks at the times of some rows, where the type does not say in which
 // form they are: seconds, taken for milliseconds, would all have expired.
 func (f *fitting) values(ctx context.Context, table string) error {
-	if f.dialect == Postgres {
+	other := f.otherForms()
+	if other == "" {
 		return nil
-	}
-	form := `WHEN v BETWEEN 1000000000 AND 99999999999 THEN 1`
-	if f.dialect == SQLite {
-		form += ` WHEN typeof(v) NOT IN ('integer', 'null') THEN 2`
 	}
 	for _, c := range tables[table] {
 		name := f.name(table + "." + c.name)
@@ -217,14 +234,48 @@ func (f *fitting) values(ctx context.Context, table string) error {
 			continue
 		}
 		var worst int
-		statement := fmt.Sprintf(`SELECT COALESCE(MAX(CASE %s ELSE 0 END), 0) FROM (SELECT %s AS v FROM %s LIMIT %d) AS some`,
-			form, f.dialect.quote(name), f.dialect.quote(f.name(table)), looked)
+		statement := fmt.Sprintf(`SELECT COALESCE(MAX(CASE %s ELSE 0 END), 0) FROM (SELECT %s AS v FROM %s LIMIT %d) AS seen`,
+			other, f.dialect.quote(name), f.dialect.quote(f.name(table)), looked)
 		if err := f.conn.One(ctx, statement, nil, &worst); err != nil {
 			return err
 		}
 		if worst > 0 {
-			f.add(table, name, false, "there are %s, and Latchkey keeps milliseconds since 1970", []string{"", "seconds", "texts"}[worst])
+			f.add(table, name, false, "there are %s, and Latchkey keeps %s", []string{"", "seconds", "texts", "milliseconds", "other forms"}[worst], f.inWords())
 		}
 	}
 	return nil
+}
+
+// otherForms finds values that are kept in another form; empty: the type of the
+// column allows no other.
+func (f *fitting) otherForms() string {
+	const seconds = `WHEN v BETWEEN 1000000000 AND 99999999999 THEN 1`
+	notNumbers := ""
+	if f.dialect == SQLite {
+		notNumbers = ` WHEN typeof(v) NOT IN ('integer', 'null') THEN 2`
+	}
+	switch {
+	case f.native() || f.times == TimesUTC && f.dialect == MySQL:
+		return ""
+	case f.isText():
+		return `WHEN v IS NOT NULL AND (` + f.form.read("v") + ` NOT LIKE '` + f.pattern() + `' OR ` + f.form.read("v") + ` LIKE '-%') THEN 4`
+	case f.times == TimesSeconds:
+		return `WHEN v > 99999999999 THEN 3` + notNumbers
+	}
+	return seconds + notNumbers
+}
+
+// inWords is how the layout keeps times.
+func (f form) inWords() string {
+	switch f.times {
+	case TimesUTC:
+		return "the clock of UTC"
+	case TimesISO:
+		return "texts such as " + isoText
+	case TimesMillisText:
+		return "milliseconds since 1970 as text"
+	case TimesSeconds:
+		return "seconds since 1970"
+	}
+	return "milliseconds since 1970"
 }

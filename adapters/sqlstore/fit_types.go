@@ -24,7 +24,7 @@ func (f *fitting) unfit(table string, c column, d field) string {
 			problem = "truth values are kept"
 		}
 	default:
-		if !f.isText(d) {
+		if !f.isTextType(d) {
 			problem = "texts are kept"
 		}
 	}
@@ -43,26 +43,38 @@ func (d field) typeName() string {
 
 // unfitMoment takes times without a zone too: they are written and read in UTC.
 func (f *fitting) unfitMoment(d field) string {
-	switch f.dialect {
-	case Postgres:
-		if !strings.HasPrefix(d.kind, "timestamp") {
-			return "times are kept as timestamptz"
-		}
-	case MySQL:
-		if d.kind != "bigint" {
-			return "times are kept as bigint, milliseconds since 1970"
-		}
-	case SQLite:
-		if a := affinity(d.kind); a != "integer" && a != "numeric" && a != "" {
-			return "times are kept as integer, milliseconds since 1970"
-		}
+	want, fits := f.momentType()
+	if fits(d) {
+		return ""
 	}
-	return ""
+	return "times are kept as " + want
+}
+
+// momentType is the type of a column for times, and what takes them as well.
+func (f *fitting) momentType() (want string, fits func(field) bool) {
+	switch {
+	case f.native():
+		return "timestamptz", func(d field) bool { return strings.HasPrefix(d.kind, "timestamp") }
+	case f.isText() && f.dialect == SQLite: // where digits in other columns become numbers
+		return "text", func(d field) bool {
+			a := affinity(d.kind)
+			return a == "text" || a == "" || a == "numeric" && f.times != TimesMillisText
+		}
+	case f.isText():
+		return "text", f.isTextType
+	case f.times == TimesUTC:
+		return "datetime", func(d field) bool { return d.kind == "datetime" || d.kind == "timestamp" }
+	case f.dialect == SQLite:
+		return "integer, " + f.inWords(), func(d field) bool { a := affinity(d.kind); return a == "integer" || a == "numeric" || a == "" }
+	case f.times == TimesSeconds:
+		return "bigint, " + f.inWords(), func(d field) bool { return isInteger(d) || d.kind == "int" }
+	}
+	return "bigint, " + f.inWords(), func(d field) bool { return d.kind == "bigint" }
 }
 
 // unfitID compares ids with who makes them, and those of users with each other.
 func (f *fitting) unfitID(table string, c column, d field) string {
-	isText := f.isText(d)
+	isText := f.isTextType(d)
 	if table == "users" {
 		f.idKind = d.kind
 		if isText {
@@ -72,28 +84,41 @@ func (f *fitting) unfitID(table string, c column, d field) string {
 	switch {
 	case c.name == "userId" && isText && f.idKind == "text":
 		return f.unfitText(c, d)
-	case c.name == "userId" && f.dialect == Postgres && (d.kind == f.idKind || isInteger(d) && strings.HasSuffix(f.idKind, "int") || isInteger(d) && f.idKind == "integer"):
+	case c.name == "userId" && (d.kind == f.idKind || isInteger(d) && isInteger(field{kind: f.idKind})):
 		return ""
 	case c.name == "userId":
 		return fmt.Sprintf("it is %s, and the ids of users are %s", d.typeName(), f.idKind)
-	case f.ownIDs && isText:
+	case !f.ownIDs:
+		return f.unfitDatabaseID(table, d)
+	case isText:
 		return f.unfitText(c, d)
-	case f.ownIDs && f.dialect == Postgres:
-		return fmt.Sprintf("it is %s, and ids are texts: with Layout.DatabaseIDs the database makes them", d.typeName())
-	case f.ownIDs:
-		return fmt.Sprintf("it is %s, and ids are texts", d.typeName())
-	case !d.filled:
-		return "Layout.DatabaseIDs leaves it to the database, which has no default for it: ALTER TABLE " + f.dialect.quote(f.name(table)) +
-			" ALTER COLUMN " + f.dialect.quote(d.name) + " SET DEFAULT gen_random_uuid()"
+	case f.uuids && d.kind == "uuid":
+		return ""
+	case d.kind == "uuid":
+		return "it is uuid, and ids are texts: with Layout.DatabaseIDs the database makes them, with Layout.UUIDs Latchkey makes such"
 	}
-	return ""
+	return fmt.Sprintf("it is %s, and ids are texts: with Layout.DatabaseIDs the database makes them", d.typeName())
+}
+
+// unfitDatabaseID is about ids that the database has to make.
+func (f *fitting) unfitDatabaseID(table string, d field) string {
+	switch {
+	case f.dialect != Postgres && table == "users" && !isInteger(d):
+		return fmt.Sprintf("it is %s, and with Layout.DatabaseIDs ids are numbers", d.typeName())
+	case d.filled:
+		return ""
+	case f.dialect != Postgres:
+		return "Layout.DatabaseIDs leaves it to the database, which makes none: let it be the primary key, of type integer, on MySQL with AUTO_INCREMENT"
+	}
+	return "Layout.DatabaseIDs leaves it to the database, which has no default for it: ALTER TABLE " + f.dialect.quote(f.name(table)) +
+		" ALTER COLUMN " + f.dialect.quote(d.name) + " SET DEFAULT gen_random_uuid()"
 }
 
 func isInteger(d field) bool {
-	return slices.Contains([]string{"smallint", "integer", "bigint"}, d.kind)
+	return slices.Contains([]string{"smallint", "integer", "bigint", "mediumint", "int"}, d.kind)
 }
 
-func (f *fitting) isText(d field) bool {
+func (f *fitting) isTextType(d field) bool {
 	switch f.dialect {
 	case Postgres:
 		return d.family == "S" || d.family == "E"
@@ -146,13 +171,15 @@ var compared = []string{
 	"id", "userId", "email", "provider", "providerAccountId", "sessionToken", "identifier", "token", "credentialID", "key",
 }
 
+func isCompared(column string) bool { return slices.Contains(compared, column) }
+
 // unfitText is about MySQL: collations that take one text for another, and texts
 // that are cut off without a word.
 func (f *fitting) unfitText(c column, d field) string {
 	switch {
 	case f.dialect != MySQL:
 		return ""
-	case slices.Contains(compared, c.name) && d.family != "" && d.family != "binary" && !strings.HasSuffix(d.family, "_bin"):
+	case !f.exact && isCompared(c.name) && d.family != "" && d.family != "binary" && !strings.HasSuffix(d.family, "_bin"):
 		return fmt.Sprintf("its collation %s takes different texts for the same: use a binary one, such as utf8mb4_bin", d.family)
 	case d.cut > 0 && (d.cut < int(c.width) || c.width == 0 && d.cut < 65535):
 		return fmt.Sprintf("this connection would cut texts off at %d: let sql_mode have STRICT_TRANS_TABLES", d.cut)

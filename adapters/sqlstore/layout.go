@@ -1,6 +1,11 @@
 package sqlstore
 
-import "fmt"
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+)
 
 // Layout says how a database is laid out. The zero value fits what [Migrate]
 // makes.
@@ -22,14 +27,27 @@ type Layout struct {
 	PlainTokens bool
 
 	// DatabaseIDs leaves the ids of users, accounts and sessions to the
-	// database, whatever their type. An id that is given is replaced. Only
-	// PostgreSQL can say what it chose.
+	// database. An id that is given is replaced. On PostgreSQL they are of any
+	// type that has a default, on MySQL and SQLite numbers.
 	DatabaseIDs bool
+
+	// UUIDs makes the ids of all rows UUIDs, for columns of that type and for
+	// programs that expect them. An id that is given and is none is replaced.
+	UUIDs bool
+
+	// Times is the form in which all instants are kept. The zero value is
+	// [TimesUsual].
+	Times Times
+
+	// Touched are columns of others that are set to the present whenever a row is
+	// written, such as "users.updatedAt": a table as in Names, and the column as
+	// the database calls it.
+	Touched []string
 
 	// Unindexed says that unique indexes may be missing. Taken e-mail
 	// addresses, accounts and tokens are then found under a lock, which holds
-	// for all who use this package, but not against other programs. PostgreSQL
-	// only.
+	// for all who use this package, but not against other programs. On MySQL
+	// [Store.Bind] cannot be used with it.
 	Unindexed bool
 }
 
@@ -60,16 +78,20 @@ func AuthJS() Layout {
 	return Layout{Names: names, PlainTokens: true, DatabaseIDs: true, Unindexed: true}
 }
 
-// grammar writes statements for the layout.
+// grammar writes statements for the layout. Where names are given, the tables may
+// be somebody else's, with collations of their own.
 func (l Layout) grammar(d Dialect) grammar {
-	return grammar{dialect: d, names: l.Names, ownIDs: !l.DatabaseIDs}
+	g := grammar{form: form{l.Times, d}, names: l.Names, ownIDs: !l.DatabaseIDs, uuids: l.UUIDs, exact: d == MySQL && len(l.Names) > 0}
+	g.touched = map[string][]string{}
+	for _, name := range l.Touched {
+		table, column, _ := strings.Cut(name, ".")
+		g.touched[table] = append(g.touched[table], column)
+	}
+	return g
 }
 
 // check reports what makes no sense.
-func (l Layout) check(d Dialect) error {
-	if d != Postgres && (l.DatabaseIDs || l.Unindexed) {
-		return fmt.Errorf("sql: DatabaseIDs and Unindexed need PostgreSQL, not %s", d)
-	}
+func (l Layout) check() error {
 	for name, to := range l.Names {
 		c, known := nameable[name]
 		if !known {
@@ -78,6 +100,17 @@ func (l Layout) check(d Dialect) error {
 		if to == "" && !c {
 			return fmt.Errorf("sql: Names: %q cannot be done without", name)
 		}
+	}
+	for _, name := range l.Touched {
+		if table, column, _ := strings.Cut(name, "."); tables[table] == nil || column == "" {
+			return fmt.Errorf("sql: Touched: %q is no column of a table", name)
+		}
+	}
+	if !slices.Contains([]Times{TimesUsual, TimesUTC, TimesISO, TimesMillis, TimesMillisText, TimesSeconds}, l.Times) {
+		return fmt.Errorf("sql: Times: there is no form %q", string(l.Times))
+	}
+	if l.DatabaseIDs && l.UUIDs {
+		return errors.New("sql: DatabaseIDs and UUIDs exclude each other")
 	}
 	return nil
 }

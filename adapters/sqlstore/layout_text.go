@@ -22,15 +22,26 @@ func (l Layout) GoString() string {
 	for _, option := range []struct {
 		name string
 		on   bool
-	}{{"PlainTokens", l.PlainTokens}, {"DatabaseIDs", l.DatabaseIDs}, {"Unindexed", l.Unindexed}} {
+	}{{"PlainTokens", l.PlainTokens}, {"DatabaseIDs", l.DatabaseIDs}, {"UUIDs", l.UUIDs}, {"Unindexed", l.Unindexed}} {
 		if option.on {
 			b.WriteString("\n\t" + option.name + ": true,")
 		}
+	}
+	if l.Times != TimesUsual {
+		b.WriteString("\n\tTimes: sqlstore." + timesNames[l.Times] + ",")
+	}
+	if len(l.Touched) > 0 {
+		fmt.Fprintf(&b, "\n\tTouched: %#v,", l.Touched)
 	}
 	if b.Len() > len("sqlstore.Layout{") {
 		b.WriteString("\n")
 	}
 	return b.String() + "}"
+}
+
+// timesNames are what the forms are called in a program.
+var timesNames = map[Times]string{
+	TimesUTC: "TimesUTC", TimesISO: "TimesISO", TimesMillis: "TimesMillis", TimesMillisText: "TimesMillisText", TimesSeconds: "TimesSeconds",
 }
 
 // nameLines has the names of one table on few lines.
@@ -58,7 +69,8 @@ func (l Layout) nameLines() string {
 
 // is says whether two layouts mean the same.
 func (l Layout) is(o Layout) bool {
-	if l.PlainTokens != o.PlainTokens || l.DatabaseIDs != o.DatabaseIDs || l.Unindexed != o.Unindexed {
+	if l.PlainTokens != o.PlainTokens || l.DatabaseIDs != o.DatabaseIDs || l.UUIDs != o.UUIDs || l.Unindexed != o.Unindexed ||
+		l.Times != o.Times || !slices.Equal(l.Touched, o.Touched) {
 		return false
 	}
 	a, b := grammar{names: l.Names}, grammar{names: o.Names}

@@ -109,7 +109,7 @@ func (s *Store) Use(ctx context.Context, key string, expires time.Time) (first b
 	if err != nil || expires.IsZero() {
 		return err == nil, fail(ctx, "use", err)
 	}
-	key, at := storedKey(key), s.dialect.time(expires)
+	key, at := storedKey(key), s.formOf("used_values").arg(expires)
 	first, err = s.affects(ctx, s.q.use[0], key, at)
 	if err == nil && !first && s.dialect == MySQL {
 		first, err = s.affects(ctx, s.q.use[1], at, key)

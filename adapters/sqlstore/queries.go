@@ -9,19 +9,19 @@ import (
 type queries struct {
 	insertUser, insertAccount, insertSession, insertToken, insertAuthenticator insert
 
-	userByID, userByEmail, userByAccount, updateUser, deleteUser          string
-	account, accountsOf, deleteAccount, deleteAccountsOf                  string
-	sessionAndUser, sessionKnown, hashToken, renewSession, sessionExpiry  string
-	session, deleteSession, sessionsOf, deleteSessionByID, deleteSessions string
-	deleteSessionsBut, token, deleteToken                                 string
-	authenticator, authenticatorsOf, raiseCounter                         string
-	deleteAuthenticator, deleteAuthenticatorsOf                           string
-	revoke                                                                string
-	take                                                                  []string
-	wait, giveBack, forget                                                string
-	use                                                                   []string
+	userByID, holdUser, userByEmail, userByAccount, updateUser, deleteUser string
+	account, accountsOf, deleteAccount, deleteAccountsOf                   string
+	sessionAndUser, sessionKnown, hashToken, renewSession, sessionExpiry   string
+	session, deleteSession, sessionsOf, deleteSessionByID, deleteSessions  string
+	deleteSessionsBut, token, deleteToken                                  string
+	authenticator, authenticatorsOf, raiseCounter                          string
+	deleteAuthenticator, deleteAuthenticatorsOf                            string
+	revoke                                                                 string
+	take                                                                   []string
+	wait, giveBack, forget                                                 string
+	use                                                                    []string
 
-	sweep []string
+	sweep []sweep
 
 	present map[string][]bool // of each table, which columns of a row are read
 }
@@ -52,35 +52,49 @@ func (l grammar) queries() *queries {
 	return q
 }
 
+// sweep removes what expired before an instant.
+type sweep struct {
+	sql string
+	form
+}
+
 // sweepBatch is how many rows one statement removes.
 const sweepBatch = 10_000
 
 // sweep removes expired rows. In a partitioned table of PostgreSQL different
 // rows have the same ctid, hence the expiry twice.
-func (l grammar) sweep(table, expiry string) string {
+func (l grammar) sweep(table, expiry string) sweep {
+	kept := l.formOf(table)
 	expired := `WHERE {` + expiry + `} < ?`
+	if p := kept.pattern(); p != "" { // what cannot be read stays
+		expired += ` AND {` + expiry + `} LIKE '` + p + `'`
+	}
 	switch l.dialect {
 	case Postgres:
 		batch := fmt.Sprintf(`ARRAY(SELECT ctid FROM {%s} %s LIMIT %d)`, table, expired, sweepBatch)
-		return strings.ReplaceAll(l.sql(`DELETE FROM {`+table+`} `+expired+` AND ctid = ANY(`+batch+`)`), "$2", "$1")
+		return sweep{strings.ReplaceAll(l.sql(`DELETE FROM {`+table+`} `+expired+` AND ctid = ANY(`+batch+`)`), "$2", "$1"), kept}
 	case MySQL:
-		return l.sql(fmt.Sprintf(`DELETE FROM {%s} %s LIMIT %d`, table, expired, sweepBatch))
+		return sweep{l.sql(fmt.Sprintf(`DELETE FROM {%s} %s LIMIT %d`, table, expired, sweepBatch)), kept}
 	}
 	var key []string
 	for _, c := range uniqueColumns[table] {
 		key = append(key, `{`+table+`.`+c+`}`)
 	}
 	columns := strings.Join(key, ", ")
-	return l.sql(fmt.Sprintf(`DELETE FROM {%s} WHERE (%s) IN (SELECT %s FROM {%s} %s AND typeof({%s}) = 'integer' LIMIT %d)`,
-		table, columns, columns, table, expired, expiry, sweepBatch))
+	return sweep{l.sql(fmt.Sprintf(`DELETE FROM {%s} WHERE (%s) IN (SELECT %s FROM {%s} %s AND typeof({%s}) = '%s' LIMIT %d)`,
+		table, columns, columns, table, expired, expiry, kept.storage(), sweepBatch)), kept}
 }
 
 func (q *queries) aboutUsers(l grammar) {
 	q.userByID = l.sql(`SELECT {users.*} FROM {users} WHERE {users.id} = ?`)
+	q.holdUser = q.userByID
+	if l.dialect != SQLite { // where a transaction is the only writer
+		q.holdUser += " FOR UPDATE"
+	}
 	q.userByEmail = l.sql(`SELECT {users.*} FROM {users} WHERE {users.email} = ? LIMIT 1`)
 	q.userByAccount = l.sql(`SELECT {u.users.*} FROM {accounts} a JOIN {users} u ON u.{users.id} = a.{accounts.userId}
 		WHERE a.{accounts.provider} = ? AND a.{accounts.providerAccountId} = ? LIMIT 1`)
-	q.updateUser = l.sql(`UPDATE {users} SET {users.name} = CASE WHEN ? THEN ? ELSE {users.name} END,
+	q.updateUser = l.sql(l.update("users") + `{users.name} = CASE WHEN ? THEN ? ELSE {users.name} END,
 		{users.email} = CASE WHEN ? THEN ? ELSE {users.email} END,
 		{users.emailVerified} = CASE WHEN ? THEN ? ELSE {users.emailVerified} END,
 		{users.image} = CASE WHEN ? THEN ? ELSE {users.image} END WHERE {users.id} = ?`)
@@ -100,10 +114,10 @@ func (q *queries) aboutSessions(l grammar) {
 	const key, owner = ` WHERE {sessions.sessionToken} = ?`, ` WHERE {sessions.userId} = ?`
 	q.sessionAndUser = l.sql(`SELECT {s.sessions.*}, {u.users.*} FROM {sessions} s
 		JOIN {users} u ON u.{users.id} = s.{sessions.userId} WHERE s.{sessions.sessionToken} = ?`)
-	q.sessionKnown = l.sql(`SELECT {sessions.expires} FROM {sessions} WHERE {sessions.sessionToken} IN (?, ?) LIMIT 1`)
-	q.hashToken = l.sql(`UPDATE {sessions} SET {sessions.sessionToken} = ?` + key)
-	q.renewSession = l.sql(`UPDATE {sessions} SET {sessions.expires} = ?` + key + ` AND {sessions.expires} < ?`)
-	q.sessionExpiry = l.sql(`SELECT {sessions.expires} FROM {sessions}` + key)
+	q.sessionKnown = l.sql(`SELECT {sessions.expires!} FROM {sessions} WHERE {sessions.sessionToken} IN (?, ?) LIMIT 1`)
+	q.hashToken = l.sql(l.update("sessions") + `{sessions.sessionToken} = ?` + key)
+	q.renewSession = l.sql(l.update("sessions") + `{sessions.expires} = ?` + key + ` AND {sessions.expires} < ?`)
+	q.sessionExpiry = l.sql(`SELECT {sessions.expires!} FROM {sessions}` + key)
 	q.session = l.sql(`SELECT {sessions.*} FROM {sessions}` + key)
 	q.deleteSession = l.sql(`DELETE FROM {sessions}` + key)
 	q.sessionsOf = l.sql(`SELECT {sessions.*} FROM {sessions}` + owner + ` ORDER BY {sessions.expires} DESC`)
@@ -120,7 +134,7 @@ func (q *queries) aboutTokens(l grammar) {
 	const credential, owner = ` WHERE {authenticators.credentialID} = ?`, ` WHERE {authenticators.userId} = ?`
 	q.authenticator = l.sql(`SELECT {authenticators.*} FROM {authenticators}` + credential)
 	q.authenticatorsOf = l.sql(`SELECT {authenticators.*} FROM {authenticators}` + owner + ` ORDER BY {authenticators.credentialID}`)
-	q.raiseCounter = l.sql(`UPDATE {authenticators} SET {authenticators.counter} = ?` + credential + ` AND {authenticators.counter} < ?`)
+	q.raiseCounter = l.sql(l.update("authenticators") + `{authenticators.counter} = ?` + credential + ` AND {authenticators.counter} < ?`)
 	q.deleteAuthenticator = l.sql(`DELETE FROM {authenticators}` + credential)
 	q.deleteAuthenticatorsOf = l.sql(`DELETE FROM {authenticators}` + owner)
 }

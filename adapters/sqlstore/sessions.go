@@ -3,7 +3,6 @@ package sqlstore
 import (
 	"cmp"
 	"context"
-	"crypto/rand"
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
@@ -51,9 +50,9 @@ func (r *sessionRow) read(token string) latchkey.StoredSession {
 func (s *Store) sessionValues(v latchkey.StoredSession, stored string) []any {
 	// What a browser says of itself need not be text.
 	agent := strings.ReplaceAll(strings.ToValidUTF8(v.UserAgent, "\uFFFD"), "\x00", "\uFFFD")
-	at := s.dialect.time
+	at := s.arg
 	return []any{
-		cmp.Or(v.ID, rand.Text()), v.UserID, stored, at(v.Expires), at(v.Created), null(agent), null(v.Tenant), null(v.Provider),
+		s.newID(v.ID), v.UserID, stored, at(v.Expires), at(v.Created), null(agent), null(v.Tenant), null(v.Provider),
 		null(v.ProviderSID), null(v.ProviderSub), at(v.ProviderIssued), null(v.Sealed), at(v.Proved),
 		null(strings.Join(v.AMR, " ")), null(v.ACR),
 	}
@@ -92,11 +91,11 @@ func (s *Store) withToken(ctx context.Context, token string, f func(stored strin
 	if s.plain || !errors.Is(err, latchkey.ErrNotFound) || len(token) > longestPlain || strings.HasPrefix(token, hashed) {
 		return err
 	}
-	var expires instant
+	expires := instant{of: &s.form}
 	if s.conn.One(ctx, s.q.sessionKnown, []any{s.stored(token), token}, &expires) != nil {
 		return err
 	}
-	if _, err := s.conn.Exec(ctx, s.q.hashToken, s.stored(token), token); err != nil {
+	if _, err := s.conn.Exec(ctx, s.q.hashToken, append(s.touches("sessions"), s.stored(token), token)...); err != nil {
 		return err
 	}
 	return f(s.stored(token))
@@ -107,7 +106,10 @@ func (s *Store) withToken(ctx context.Context, token string, f func(stored strin
 func (s *Store) CreateSession(ctx context.Context, v latchkey.StoredSession) error {
 	key := s.stored(v.Token)
 	row := s.sessionValues(v, key)
-	err := s.claim(ctx, func(s *Store) error { return s.add(ctx, s.q.insertSession, row...) }, s.q.session, key)
+	err := error(latchkey.ErrNotFound)
+	if s.findableID(v.UserID) {
+		err = s.claim(ctx, func(s *Store) error { return s.add(ctx, s.q.insertSession, row...) }, s.q.session, key)
+	}
 	return fail(ctx, "create session", err)
 }
 
@@ -140,13 +142,16 @@ func (s *Store) GetSession(ctx context.Context, token string) (latchkey.StoredSe
 
 // UpdateSession implements [latchkey.SessionAdapter].
 func (s *Store) UpdateSession(ctx context.Context, token string, expires time.Time) error {
-	at := s.dialect.time(expires)
+	at := s.arg(expires)
+	if err := s.fitsColumn(ctx, "sessions", "expires", at); err != nil {
+		return fail(ctx, "update session", err)
+	}
 	err := s.withToken(ctx, token, func(stored string) error {
-		n, err := s.conn.Exec(ctx, s.q.renewSession, at, stored, at)
+		n, err := s.conn.Exec(ctx, s.q.renewSession, append(s.touches("sessions"), at, stored, at)...)
 		if err != nil || n > 0 {
 			return err
 		}
-		var current instant // nothing changed: because of the expiry, or is there no such session?
+		current := instant{of: &s.form} // nothing changed: because of the expiry, or is there no such session?
 		return s.conn.One(ctx, s.q.sessionExpiry, []any{stored}, &current)
 	})
 	return fail(ctx, "update session", err)
@@ -228,7 +233,7 @@ func (s *Store) deleteBy(ctx context.Context, statement string, ids ...string) (
 	if err := ctx.Err(); err != nil {
 		return 0, err
 	}
-	if !findable(ids...) {
+	if !s.findableID(ids...) {
 		return 0, nil
 	}
 	args := make([]any, len(ids))

@@ -4,8 +4,9 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"fmt"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"time"
 	"unicode/utf8"
 
@@ -23,6 +24,9 @@ type Store struct {
 	unindexed bool
 	bound     bool
 	newUser   func(ctx context.Context, tx Conn, u latchkey.User) error // nil: nobody is told
+	learned   *atomic.Pointer[bounds]                                   // what the tables take; nil: not known yet
+	look      func(ctx context.Context, c Conn, all bool) error         // looks at the tables
+	repeats   *sync.Map                                                 // of exactConn
 }
 
 var (
@@ -49,16 +53,20 @@ func New(conn Conn, d Dialect, wanted Layout) (*Store, error) {
 	if err := d.check(); err != nil {
 		return nil, err
 	}
-	if err := wanted.check(d); err != nil {
+	if err := wanted.check(); err != nil {
 		return nil, err
 	}
 	l := wanted.grammar(d)
-	look := func(ctx context.Context, all bool) error {
-		misfits, err := l.misfits(ctx, conn, wanted.Unindexed, all)
-		return cmp.Or(err, asError(misfits))
+	s := &Store{grammar: l, q: l.queries(), plain: wanted.PlainTokens, unindexed: wanted.Unindexed, learned: &atomic.Pointer[bounds]{}, repeats: &sync.Map{}}
+	s.look = func(ctx context.Context, c Conn, all bool) error {
+		f, err := l.fit(ctx, c, wanted.Unindexed, all)
+		if err == nil && len(f.misfits) == 0 {
+			s.learned.Store(&f.bounds)
+		}
+		return cmp.Or(err, asError(f.misfits))
 	}
-	met := &meeting{Conn: again{conn}, look: look}
-	return &Store{grammar: l, conn: met, q: l.queries(), plain: wanted.PlainTokens, unindexed: wanted.Unindexed}, nil
+	s.conn = s.comparing(&meeting{Conn: again{conn}, look: func(ctx context.Context, all bool) error { return s.look(ctx, conn, all) }})
+	return s, nil
 }
 
 // InTx implements [latchkey.TxAdapter]. Transactions see what others have
@@ -96,6 +104,9 @@ func (s *Store) guarded(ctx context.Context, f func(*Store) error) error {
 func (s *Store) into(table string, row []any) []any {
 	places := row[:0]
 	for i, present := range s.q.present[table] {
+		if at, is := row[i].(*instant); is {
+			at.of = &s.form
+		}
 		if present {
 			places = append(places, row[i])
 		}
@@ -106,10 +117,10 @@ func (s *Store) into(table string, row []any) []any {
 // add inserts a row. A row that a unique key refuses is [latchkey.ErrConflict],
 // one whose user does not exist [latchkey.ErrNotFound].
 func (s *Store) add(ctx context.Context, in insert, row ...any) error {
-	if err := in.fits(row); err != nil {
+	if err := s.fits(ctx, in, row); err != nil {
 		return err
 	}
-	n, err := s.conn.Exec(ctx, in.sql, in.args(row)...)
+	n, err := s.conn.Exec(ctx, in.sql, s.args(in, row)...)
 	switch {
 	case err == nil && n == 0, is(err, unique):
 		return latchkey.ErrConflict
@@ -117,34 +128,6 @@ func (s *Store) add(ctx context.Context, in insert, row ...any) error {
 		return latchkey.ErrNotFound
 	}
 	return err
-}
-
-// claim runs f while no other caller claims the same key, and reports
-// ErrConflict when the statement finds the key taken. It stands in for a
-// unique index that may be missing.
-func (s *Store) claim(ctx context.Context, f func(*Store) error, statement string, key ...any) error {
-	if !s.unindexed {
-		return f(s)
-	}
-	return s.tx(ctx, func(tx *Store) error {
-		var none string
-		lock := []any{"latchkey " + fmt.Sprintf("%q", append([]any{statement}, key...))}
-		if err := tx.conn.One(ctx, "SELECT pg_advisory_xact_lock(hashtextextended($1, 0))::text", lock, &none); err != nil {
-			return err
-		}
-		taken := false
-		err := tx.conn.Each(ctx, statement, key, func(func(...any) error) error {
-			taken = true
-			return nil
-		})
-		if err == nil && taken {
-			err = latchkey.ErrConflict
-		}
-		if err != nil {
-			return err
-		}
-		return f(tx)
-	})
 }
 
 // take removes one row and reads what it was into dest: in one statement where
@@ -175,22 +158,7 @@ func findable(texts ...string) bool {
 }
 
 // errText says nothing of the text: it may be a token.
-var errText = errors.New("a text is too long or has characters that the database cannot hold")
-
-// fits reports texts that the database would refuse, or that MySQL, where it is
-// not strict, would cut off.
-func (in insert) fits(row []any) error {
-	for i, v := range row {
-		text, isText := v.(string)
-		if !isText || !in.takes[i] {
-			continue
-		}
-		if !findable(text) || in.widths[i] > 0 && len(text) > int(in.widths[i]) {
-			return errText
-		}
-	}
-	return nil
-}
+var errText = errors.New("a text has characters that the database cannot hold")
 
 // Sweep implements [latchkey.SweepAdapter]. It removes some thousands of rows at
 // a time, each time in a transaction of its own, so that it holds nobody up and
@@ -199,7 +167,7 @@ func (in insert) fits(row []any) error {
 func (s *Store) Sweep(ctx context.Context, before time.Time) (total int, err error) {
 	for _, statement := range s.q.sweep {
 		for n := int64(1); n > 0; total += int(n) { // of a partitioned table a batch may be any number
-			n, err = s.conn.Exec(ctx, statement, s.dialect.time(before))
+			n, err = s.conn.Exec(ctx, statement.sql, statement.arg(before))
 			if errors.Is(err, errors.ErrUnsupported) { // tables of a later version have nothing to be removed
 				break
 			}

@@ -4,6 +4,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"time"
 )
 
 // kind is what a column holds, and so how it is read.
@@ -33,9 +34,10 @@ const (
 type presence int
 
 const (
-	always   presence = iota
-	optional          // a layout may be without
-	added             // likewise, and Auth.js has none
+	always      presence = iota
+	optional             // a layout may be without
+	added                // likewise, and Auth.js has none
+	foreignOnly          // only tables of others have it
 )
 
 type column struct {
@@ -92,6 +94,7 @@ var tables = map[string][]column{
 		{"acr", optText, short, added},
 	},
 	"verification_token": {
+		{"id", id, short, foreignOnly},
 		{"identifier", text, long, always},
 		{"token", text, long, always},
 		{"expires", moment, 0, always},
@@ -142,11 +145,28 @@ var nameable = func() map[string]bool {
 	return m
 }()
 
+// theirs are the columns that a layout has only if it names them.
+var theirs = map[string]bool{"verification_token.id": true}
+
+// kindOf is what a column holds.
+func kindOf(logical string) kind {
+	table, name, _ := strings.Cut(logical, ".")
+	for _, c := range tables[table] {
+		if c.name == name {
+			return c.kind
+		}
+	}
+	return text
+}
+
 // grammar writes statements for one database.
 type grammar struct {
-	dialect Dialect
+	form
 	names   map[string]string
-	ownIDs  bool // ids are made here, not by the database
+	touched map[string][]string // of each table, what is set to the present when a row is written
+	ownIDs  bool                // ids are made here, not by the database
+	uuids   bool                // and are UUIDs
+	exact   bool                // texts are compared exactly, whatever the collation
 }
 
 // name is what a table or column is called in the database; empty: there is
@@ -154,6 +174,9 @@ type grammar struct {
 func (l grammar) name(logical string) string {
 	if to, renamed := l.names[logical]; renamed {
 		return to
+	}
+	if theirs[logical] {
+		return ""
 	}
 	_, column, isColumn := strings.Cut(logical, ".")
 	if isColumn {
@@ -167,11 +190,17 @@ func (l grammar) has(logical string) bool { return l.name(logical) != "" }
 var placeholder = regexp.MustCompile(`\{[^}]+\}`)
 
 // sql completes a statement: {users} is a table, {users.email} a column,
-// {users.*} what to read of a row, {u.users.*} the same of an alias, and each ?
-// an argument.
+// {users.*} what to read of a row, {u.users.*} the same of an alias, {users.email!}
+// what to read of a column, and each ? an argument.
 func (l grammar) sql(statement string) string {
+	if l.exact {
+		statement = comparedExactly(statement)
+	}
 	return l.dialect.number(placeholder.ReplaceAllStringFunc(statement, func(p string) string {
 		p = strings.Trim(p, "{}")
+		if column, read := strings.CutSuffix(p, "!"); read {
+			return l.readColumn(kindOf(column), l.dialect.quote(l.name(column)))
+		}
 		table, all := strings.CutSuffix(p, ".*")
 		if !all {
 			return l.dialect.quote(l.name(p))
@@ -215,6 +244,8 @@ func (l grammar) readColumn(k kind, quoted string) string {
 		return "COALESCE(" + quoted + ", FALSE)"
 	case k == id && l.dialect == Postgres:
 		return quoted + "::text"
+	case k == moment:
+		return l.form.read(quoted)
 	}
 	return quoted
 }
@@ -222,21 +253,23 @@ func (l grammar) readColumn(k kind, quoted string) string {
 // insert is the statement that adds a row, and which of the row's values it
 // takes.
 type insert struct {
-	sql    string
-	takes  []bool
-	widths []width // what each value must fit into; 0: anything
+	table, sql string
+	takes      []bool
 }
 
 func (l grammar) insert(table string) insert {
-	in := insert{}
+	in := insert{table: table}
 	var names, values []string
 	for _, c := range tables[table] {
 		name := l.name(table + "." + c.name)
 		takes := name != "" && (c.name != "id" || l.ownIDs)
-		in.takes, in.widths = append(in.takes, takes), append(in.widths, l.limit(c))
+		in.takes = append(in.takes, takes)
 		if takes {
 			names, values = append(names, l.dialect.quote(name)), append(values, "?")
 		}
+	}
+	for _, name := range l.touched[table] {
+		names, values = append(names, l.dialect.quote(name)), append(values, "?")
 	}
 	statement := "INSERT INTO {" + table + "} (" + strings.Join(names, ", ") + ") VALUES (" + strings.Join(values, ", ") + ")"
 	if l.dialect != MySQL { // which has only IGNORE, and that ignores other faults too
@@ -246,23 +279,43 @@ func (l grammar) insert(table string) insert {
 	return in
 }
 
-// limit is how wide a column is in the database of the layout; 0: any width.
-func (l grammar) limit(c column) width {
-	if l.dialect == MySQL {
-		return c.width
-	}
-	return 0
-}
-
 // args leaves out what the statement does not take.
-func (in insert) args(row []any) []any {
+func (l grammar) args(in insert, row []any) []any {
 	args := make([]any, 0, len(row))
 	for i, v := range row {
 		if in.takes[i] {
 			args = append(args, v)
 		}
 	}
-	return args
+	return append(args, l.touches(in.table)...)
+}
+
+// update begins a statement that changes rows of a table. Its arguments begin
+// with what touches has.
+func (l grammar) update(table string) string {
+	var b strings.Builder
+	b.WriteString("UPDATE {" + table + "} SET ")
+	for _, name := range l.touched[table] {
+		b.WriteString(l.dialect.quote(name) + " = ?, ")
+	}
+	return b.String()
+}
+
+// formOf is how a table keeps instants. Those that nobody but Latchkey has keep
+// them as usual, whatever is beside them.
+func (l grammar) formOf(table string) form {
+	if signature[table] == nil {
+		return form{dialect: l.dialect}
+	}
+	return l.form
+}
+
+// touches are the arguments for what is set to the present.
+func (l grammar) touches(table string) (now []any) {
+	for range l.touched[table] {
+		now = append(now, l.arg(time.Now()))
+	}
+	return now
 }
 
 // readID is what reads an id as text.

@@ -12,12 +12,13 @@ import (
 
 // CreateVerificationToken implements [latchkey.VerificationTokenAdapter].
 func (s *Store) CreateVerificationToken(ctx context.Context, t latchkey.VerificationToken) error {
-	err := s.add(ctx, s.q.insertToken, t.Identifier, t.Token, s.dialect.time(t.Expires), null(t.Purpose))
+	err := s.add(ctx, s.q.insertToken, s.newID(""), t.Identifier, t.Token, s.arg(t.Expires), null(t.Purpose))
 	return fail(ctx, "create verification token", err)
 }
 
 // UseVerificationToken implements [latchkey.VerificationTokenAdapter].
 func (s *Store) UseVerificationToken(ctx context.Context, identifier, token string) (t latchkey.VerificationToken, err error) {
+	var id string
 	var expires instant
 	err = ctx.Err()
 	if err == nil && !findable(identifier, token) {
@@ -26,7 +27,7 @@ func (s *Store) UseVerificationToken(ctx context.Context, identifier, token stri
 	if err == nil {
 		err = s.tx(ctx, func(tx *Store) error { // what cannot be read is not removed
 			return tx.take(ctx, "verification_token", tx.q.token, tx.q.deleteToken, []any{identifier, token},
-				tx.into("verification_token", []any{&t.Identifier, &t.Token, &expires, &t.Purpose})...)
+				tx.into("verification_token", []any{&id, &t.Identifier, &t.Token, &expires, &t.Purpose})...)
 		})
 	}
 	if err != nil {
@@ -90,10 +91,13 @@ func (s *Store) CreateAuthenticator(ctx context.Context, k latchkey.Authenticato
 	row := []any{
 		credential, k.UserID, k.ProviderAccountID, base64.StdEncoding.EncodeToString(k.PublicKey),
 		int64(k.Counter), k.DeviceType, k.BackedUp, null(strings.Join(k.Transports, ",")),
-		null(k.Name), null(k.AAGUID), s.dialect.time(k.Created), s.dialect.time(k.Used),
+		null(k.Name), null(k.AAGUID), s.arg(k.Created), s.arg(k.Used),
 		null(base64.StdEncoding.EncodeToString(k.UserHandle)),
 	}
 	err := s.passkeys()
+	if err == nil && !s.findableID(k.UserID) {
+		err = latchkey.ErrNotFound
+	}
 	if err == nil {
 		err = s.claim(ctx, func(s *Store) error { return s.add(ctx, s.q.insertAuthenticator, row...) }, s.q.authenticator, credential)
 	}
@@ -147,7 +151,10 @@ func (s *Store) raiseCounter(ctx context.Context, credentialID []byte, counter u
 	if err := s.passkeys(); err != nil {
 		return k, err
 	}
-	n, err := s.conn.Exec(ctx, s.q.raiseCounter, int64(counter), base64.StdEncoding.EncodeToString(credentialID), int64(counter))
+	if err := s.fitsColumn(ctx, "authenticators", "counter", int64(counter)); err != nil {
+		return k, err
+	}
+	n, err := s.conn.Exec(ctx, s.q.raiseCounter, append(s.touches("authenticators"), int64(counter), base64.StdEncoding.EncodeToString(credentialID), int64(counter))...)
 	if err != nil {
 		return k, err
 	}
@@ -179,8 +186,8 @@ func (s *Store) changeAuthenticator(ctx context.Context, credentialID []byte, c 
 		}
 	}
 	if c.Name != nil {
-		if !findable(*c.Name) {
-			return k, errText
+		if err := s.fitsColumn(ctx, "authenticators", "name", *c.Name); err != nil {
+			return k, err
 		}
 		change("name", null(*c.Name))
 	}
@@ -188,11 +195,11 @@ func (s *Store) changeAuthenticator(ctx context.Context, credentialID []byte, c 
 		change("credentialBackedUp", *c.BackedUp)
 	}
 	if c.Used != nil {
-		change("used", s.dialect.time(*c.Used))
+		change("used", s.arg(*c.Used))
 	}
 	if len(set) > 0 {
-		statement := s.sql(`UPDATE {authenticators} SET ` + strings.Join(set, ", ") + ` WHERE {authenticators.credentialID} = ?`)
-		if _, err := s.conn.Exec(ctx, statement, append(args, base64.StdEncoding.EncodeToString(credentialID))...); err != nil {
+		statement := s.sql(s.update("authenticators") + strings.Join(set, ", ") + ` WHERE {authenticators.credentialID} = ?`)
+		if _, err := s.conn.Exec(ctx, statement, append(append(s.touches("authenticators"), args...), base64.StdEncoding.EncodeToString(credentialID))...); err != nil {
 			return k, err
 		}
 	}
@@ -219,7 +226,8 @@ func (s *Store) Revoke(ctx context.Context, key string, at, expires time.Time) e
 		err = errText
 	}
 	if err == nil {
-		_, err = s.conn.Exec(ctx, s.q.revoke, key, s.dialect.time(at), s.dialect.time(expires))
+		ours := s.formOf("revocations")
+		_, err = s.conn.Exec(ctx, s.q.revoke, key, ours.arg(at), ours.arg(expires))
 	}
 	return fail(ctx, "revoke", err)
 }

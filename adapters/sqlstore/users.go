@@ -2,9 +2,7 @@ package sqlstore
 
 import (
 	"bytes"
-	"cmp"
 	"context"
-	"crypto/rand"
 	"encoding/json"
 	"errors"
 
@@ -39,9 +37,9 @@ func (s *Store) insertUser(ctx context.Context, u latchkey.User) (latchkey.User,
 		return latchkey.User{}, err
 	}
 	if s.ownIDs {
-		u.ID = cmp.Or(u.ID, rand.Text())
+		u.ID = s.newID(u.ID)
 	}
-	row := []any{u.ID, null(u.Name), null(u.Email), s.dialect.time(u.EmailVerified), null(u.Image), extra}
+	row := []any{u.ID, null(u.Name), null(u.Email), s.arg(u.EmailVerified), null(u.Image), extra}
 	insert := func(s *Store) error { return s.addUser(ctx, row, &u.ID) }
 	if u.Email == "" {
 		err = insert(s)
@@ -52,7 +50,7 @@ func (s *Store) insertUser(ctx context.Context, u latchkey.User) (latchkey.User,
 		return latchkey.User{}, err
 	}
 	stored := userRow{user: latchkey.User{ID: u.ID, Name: u.Name, Email: u.Email, Image: u.Image}}
-	_ = stored.verified.Scan(s.dialect.time(u.EmailVerified))
+	stored.verified.Time = s.kept(u.EmailVerified)
 	if text, kept := extra.(string); kept && s.has("users.extra") {
 		stored.extra = text
 	}
@@ -68,10 +66,18 @@ func (s *Store) addUser(ctx context.Context, row []any, id *string) error {
 		}
 		return err
 	}
-	if err := s.q.insertUser.fits(row); err != nil {
+	if s.dialect == MySQL { // which makes numbers, and says so only afterwards
+		return s.tx(ctx, func(tx *Store) error {
+			if err := tx.add(ctx, tx.q.insertUser, row...); err != nil {
+				return err
+			}
+			return tx.conn.One(ctx, "SELECT LAST_INSERT_ID()", nil, id)
+		})
+	}
+	if err := s.fits(ctx, s.q.insertUser, row); err != nil {
 		return err
 	}
-	err := s.conn.One(ctx, s.q.insertUser.sql+" RETURNING "+s.readID("users.id"), s.q.insertUser.args(row), id)
+	err := s.conn.One(ctx, s.q.insertUser.sql+" RETURNING "+s.readID("users.id"), s.args(s.q.insertUser, row), id)
 	if errors.Is(err, latchkey.ErrNotFound) || is(err, unique) {
 		return latchkey.ErrConflict
 	}
@@ -80,6 +86,9 @@ func (s *Store) addUser(ctx context.Context, row []any, id *string) error {
 
 // GetUser implements [latchkey.Adapter].
 func (s *Store) GetUser(ctx context.Context, id string) (latchkey.User, error) {
+	if !s.findableID(id) {
+		return latchkey.User{}, latchkey.ErrNotFound
+	}
 	u, err := s.findUser(ctx, s.q.userByID, id)
 	return u, fail(ctx, "get user", err)
 }
@@ -125,7 +134,7 @@ func (s *Store) find(ctx context.Context, statement string, key []string, dest .
 // byID runs a statement that compares an id. Text that is no value of the id's
 // type in the database is nobody's id.
 func (s *Store) byID(ctx context.Context, f func(*Store) error) (err error) {
-	if s.ownIDs {
+	if s.ownIDs && !s.uuids {
 		err = f(s)
 	} else {
 		err = s.guarded(ctx, f)
@@ -146,13 +155,14 @@ func (s *Store) changeUser(ctx context.Context, id string, c latchkey.UserChange
 	if err := ctx.Err(); err != nil {
 		return u, err
 	}
-	if !findable(id) {
+	if !s.findableID(id) {
 		return u, latchkey.ErrNotFound
 	}
-	args, err := s.changes(c)
+	args, err := s.changes(ctx, c)
 	if err != nil {
 		return u, err
 	}
+	args = append(s.touches("users"), args...)
 	change := func(s *Store) error { u, err = s.change(ctx, id, append(args, id)); return err }
 	return u, s.byID(ctx, func(s *Store) error {
 		if c.Email == nil || *c.Email == "" {
@@ -164,12 +174,12 @@ func (s *Store) changeUser(ctx context.Context, id string, c latchkey.UserChange
 
 // changes are the arguments of an update: for each column whether it changes,
 // and to what.
-func (s *Store) changes(c latchkey.UserChange) (args []any, err error) {
+func (s *Store) changes(ctx context.Context, c latchkey.UserChange) (args []any, err error) {
 	for i, to := range []*string{c.Name, c.Email, nil, c.Image} {
 		if i == 2 {
 			args = append(args, c.EmailVerified != nil, nil)
 			if c.EmailVerified != nil {
-				args[len(args)-1] = s.dialect.time(*c.EmailVerified)
+				args[len(args)-1] = s.arg(*c.EmailVerified)
 			}
 			continue
 		}
@@ -177,10 +187,10 @@ func (s *Store) changes(c latchkey.UserChange) (args []any, err error) {
 		if to == nil {
 			continue
 		}
-		if !findable(*to) || i == 1 && s.dialect == MySQL && len(*to) > int(long) {
-			return nil, errText
-		}
 		args[len(args)-1] = null(*to)
+		if err := s.fitsColumn(ctx, "users", []string{"name", "email", "", "image"}[i], null(*to)); err != nil {
+			return nil, err
+		}
 	}
 	return args, nil
 }
@@ -223,16 +233,19 @@ func (s *Store) removeUser(ctx context.Context, id string) (u latchkey.User, err
 	if err := ctx.Err(); err != nil {
 		return u, err
 	}
-	if !findable(id) {
+	if !s.findableID(id) {
 		return u, latchkey.ErrNotFound
 	}
 	return u, s.byID(ctx, func(s *Store) error {
 		return s.tx(ctx, func(tx *Store) error {
 			var row userRow
-			if err := tx.take(ctx, "users", tx.q.userByID, tx.q.deleteUser, []any{id}, s.into("users", row.dest())...); err != nil {
+			if err := tx.conn.One(ctx, tx.q.holdUser, []any{id}, s.into("users", row.dest())...); err != nil {
 				return err
 			}
-			if err := tx.deleteBelongings(ctx, id); err != nil {
+			if err := tx.deleteBelongings(ctx, id); err != nil { // first: the tables of others may ask for it
+				return err
+			}
+			if _, err := tx.conn.Exec(ctx, tx.q.deleteUser, id); err != nil {
 				return err
 			}
 			u, err = row.read()

@@ -10,6 +10,7 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	_ "github.com/go-sql-driver/mysql"
 	_ "github.com/jackc/pgx/v5/stdlib"
@@ -25,15 +26,24 @@ type engine struct {
 	name    string
 	dialect sqlstore.Dialect
 	start   func(t testing.TB) source
+	whole   bool // times are kept in whole seconds
+}
+
+// same compares times as far as they are kept.
+func (e engine) same(got, want time.Time) bool {
+	if e.whole {
+		got, want = got.Truncate(time.Second), want.Truncate(time.Second)
+	}
+	return got.Equal(want)
 }
 
 // source opens an empty database, which is dropped with the server.
 type source func(t testing.TB) *sql.DB
 
 var engines = []engine{
-	{"SQLite", sqladapter.SQLite, sqliteFiles},
-	{"PostgreSQL", sqladapter.Postgres, func(t testing.TB) source { return postgresSchemas(realservers.Postgres(t, false)) }},
-	{"MariaDB", sqladapter.MySQL, func(t testing.TB) source { return mariaDatabases(realservers.MariaDB(t)) }},
+	{"SQLite", sqladapter.SQLite, sqliteFiles, false},
+	{"PostgreSQL", sqladapter.Postgres, func(t testing.TB) source { return postgresSchemas(realservers.Postgres(t, false)) }, false},
+	{"MariaDB", sqladapter.MySQL, func(t testing.TB) source { return mariaDatabases(realservers.MariaDB(t)) }, false},
 }
 
 // each runs f once for each engine, with one server.

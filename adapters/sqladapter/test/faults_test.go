@@ -71,15 +71,16 @@ func TestErrorsTellNoSettings(t *testing.T) {
 func TestNewRefuses(t *testing.T) {
 	db := sqliteFiles(t)(t)
 	for what, try := range map[string]func() error{
-		"no database":         func() error { _, err := sqladapter.New(nil, sqladapter.SQLite, sqladapter.Options{}); return err },
-		"an unknown dialect":  func() error { _, err := sqladapter.New(db, "oracle", sqladapter.Options{}); return err },
-		"an unknown table":    func() error { return names(db, "user", "x") },
-		"an unknown column":   func() error { return names(db, "users.mail", "x") },
-		"doing without a key": func() error { return names(db, "users.email", "") },
-		"ids chosen by SQLite": func() error {
-			_, err := sqladapter.New(db, sqladapter.SQLite, sqladapter.Options{Layout: sqlstore.AuthJS()})
-			return err
-		},
+		"no database":            func() error { _, err := sqladapter.New(nil, sqladapter.SQLite, sqladapter.Options{}); return err },
+		"an unknown dialect":     func() error { _, err := sqladapter.New(db, "oracle", sqladapter.Options{}); return err },
+		"an unknown table":       func() error { return names(db, "user", "x") },
+		"an unknown column":      func() error { return names(db, "users.mail", "x") },
+		"doing without a key":    func() error { return names(db, "users.email", "") },
+		"ids that both make":     func() error { return laidOut(db, sqlstore.Layout{DatabaseIDs: true, UUIDs: true}) },
+		"an unknown form":        func() error { return laidOut(db, sqlstore.Layout{Times: "sundial"}) },
+		"touching any table":     func() error { return laidOut(db, sqlstore.Layout{Touched: []string{"people.updatedAt"}}) },
+		"sharing with anybody":   func() error { _, err := sqlstore.SharedWith(sqladapter.SQLite, "mongodb"); return err },
+		"sharing elsewhere":      func() error { _, err := sqlstore.SharedWith(sqladapter.SQLite, "supabase"); return err },
 		"migrating to something": func() error { return sqladapter.Migrate(t.Context(), db, "oracle") },
 		"detecting something":    func() error { _, err := sqladapter.Detect(t.Context(), db, "oracle"); return err },
 	} {
@@ -93,7 +94,11 @@ func TestNewRefuses(t *testing.T) {
 }
 
 func names(db *sql.DB, name, to string) error {
-	_, err := sqladapter.New(db, sqladapter.SQLite, sqladapter.Options{Layout: sqlstore.Layout{Names: map[string]string{name: to}}})
+	return laidOut(db, sqlstore.Layout{Names: map[string]string{name: to}})
+}
+
+func laidOut(db *sql.DB, l sqlstore.Layout) error {
+	_, err := sqladapter.New(db, sqladapter.SQLite, sqladapter.Options{Layout: l})
 	return err
 }
 

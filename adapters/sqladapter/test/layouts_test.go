@@ -14,30 +14,39 @@ import (
 )
 
 // foreign are the tables that other adapters of Auth.js lay out, by file of
-// testdata/schemas, each with whose they are and where they do not fit; nothing:
-// they can be used as they stand.
-var foreign = []struct{ file, of, misfits string }{
-	{"drizzle_postgres", "Drizzle", ""},
-	{"drizzle_sqlite", "Drizzle", ""},
-	{"drizzle_mysql", "Drizzle", "user.emailVerified session.expires verificationToken.expires"},
-	{"prisma_postgres", "Prisma", "User.updatedAt Account.updatedAt Session.updatedAt"},
-	{"prisma_sqlite", "Prisma", "User.updatedAt Account.updatedAt Session.updatedAt"},
+// testdata/schemas, each with whose they are.
+var foreign = []struct{ file, of, peer string }{
+	{"drizzle_postgres", "Drizzle", "drizzle"},
+	{"drizzle_sqlite", "Drizzle", "drizzle"},
+	{"drizzle_mysql", "Drizzle", "drizzle"},
+	{"prisma_postgres", "Prisma", ""}, // as it was documented before, with ids everywhere
+	{"prisma_sqlite", "Prisma", ""},
+	{"prisma_mysql", "Prisma", ""},
+	{"prisma_v5_postgres", "Prisma", "prisma"},
+	{"prisma_v5_sqlite", "Prisma", "prisma"},
+	{"prisma_v5_mysql", "Prisma", "prisma"},
 	{"prisma_plain_postgres", "Prisma", ""},
 	{"prisma_plain_sqlite", "Prisma", ""},
-	{"prisma_mysql", "Prisma", "User.emailVerified User.updatedAt Session.expires"},
-	{"kysely_postgres", "Kysely", ""},
-	{"kysely_sqlite", "Kysely", "User.emailVerified Session.expires VerificationToken.expires"},
-	{"kysely_mysql", "Kysely", "User.emailVerified Session.expires VerificationToken.expires"},
-	{"typeorm_postgres", "TypeORM", "users.emailVerified sessions.expires verification_tokens.expires"},
-	{"typeorm_sqlite", "TypeORM", "users.emailVerified sessions.expires verification_tokens.id verification_tokens.expires"},
-	{"typeorm_mysql", "TypeORM", "users.emailVerified sessions.expires verification_tokens.id verification_tokens.expires"},
-	{"mikroorm_postgres", "MikroORM", ""},
-	{"mikroorm_sqlite", "MikroORM", ""},
-	{"mikroorm_mysql", "MikroORM", "user.email_verified session.expires verification_token.expires"},
-	{"sequelize_postgres", "Sequelize", "users.id"},
-	{"sequelize_sqlite", "Sequelize", "users.id accounts.user_id"},
-	{"sequelize_mysql", "Sequelize", "users.email_verified sessions.expires verification_tokens.expires"},
+	{"kysely_postgres", "Kysely", "kysely"},
+	{"kysely_sqlite", "Kysely", "kysely"},
+	{"kysely_mysql", "Kysely", "kysely"},
+	{"typeorm_postgres", "TypeORM", "typeorm"},
+	{"typeorm_sqlite", "TypeORM", "typeorm"},
+	{"typeorm_mysql", "TypeORM", "typeorm"},
+	{"mikroorm_postgres", "MikroORM", "mikro-orm"},
+	{"mikroorm_sqlite", "MikroORM", "mikro-orm"},
+	{"mikroorm_mysql", "MikroORM", "mikro-orm"},
+	{"sequelize_postgres", "Sequelize", "sequelize"},
+	{"sequelize_sqlite", "Sequelize", "sequelize"},
+	{"sequelize_mysql", "Sequelize", "sequelize"},
+	{"supabase_postgres", "Supabase", "supabase"},
+	{"hasura_postgres", "Hasura", "hasura"},
+	{"neon_postgres", "Neon", "neon"},
+	{"d1_sqlite", "D1", "d1"},
 }
+
+// wholeSeconds are those whose columns have nothing below.
+var wholeSeconds = map[string]bool{"drizzle_mysql": true, "mikroorm_mysql": true, "sequelize_mysql": true}
 
 // TestForeignLayouts meets the tables of each adapter of Auth.js.
 func TestForeignLayouts(t *testing.T) {
@@ -48,25 +57,24 @@ func TestForeignLayouts(t *testing.T) {
 			}
 			t.Run(c.file, func(t *testing.T) {
 				db := e.laidOut(t, empty, c.file)
+				e.whole = wholeSeconds[c.file]
 				found := detect(t, db, e.dialect)
-				if found.Schema != sqlstore.SchemaForeign || found.Adapter != c.of || found.Usable() != (c.misfits == "") {
+				if found.Adapter != c.of || !found.Usable() {
 					t.Fatalf("R-363 found %+v", found)
 				}
-				e.makesNoSecondSet(t, db)
-				if c.misfits == "" {
-					e.uses(t, db, found.Layout)
+				if c.peer != "neon" { // which can be adopted
+					e.makesNoSecondSet(t, db)
+				}
+				e.uses(t, db, found.Layout)
+				if c.peer == "" {
 					return
 				}
-				named := map[string]bool{}
-				for _, m := range found.Misfits {
-					named[m.Table+"."+m.Column] = true
+				l, err := sqlstore.SharedWith(e.dialect, c.peer)
+				ok(t, err)
+				e.uses(t, db, l)
+				if again := detect(t, db, e.dialect); again.Adapter != c.of || !again.Usable() {
+					t.Errorf("R-363 with rows in it: %+v", again)
 				}
-				for name := range strings.FieldsSeq(c.misfits) {
-					if !named[name] {
-						t.Errorf("R-361 %s is not refused: %v", name, found.Misfits)
-					}
-				}
-				e.refuses(t, db, found.Layout)
 			})
 		}
 	})
@@ -105,11 +113,11 @@ func (e engine) uses(t *testing.T, db *sql.DB, l sqlstore.Layout) {
 	a := e.adapter(t, db, sqladapter.Options{Layout: l})
 	u, err := a.CreateUser(ctx, latchkey.User{Name: "Ada", Email: "ada@example.com", EmailVerified: moment})
 	ok(t, err)
-	if got, err := a.GetUserByEmail(ctx, "ada@example.com"); err != nil || !got.EmailVerified.Equal(moment) {
+	if got, err := a.GetUserByEmail(ctx, "ada@example.com"); err != nil || !e.same(got.EmailVerified, moment) {
 		t.Errorf("user %v, error %v", got, err)
 	}
 	later := moment.AddDate(0, 6, 0)
-	if got, err := a.UpdateUser(ctx, u.ID, latchkey.UserChange{EmailVerified: &later}); err != nil || !got.EmailVerified.Equal(later) {
+	if got, err := a.UpdateUser(ctx, u.ID, latchkey.UserChange{EmailVerified: &later}); err != nil || !e.same(got.EmailVerified, later) {
 		t.Errorf("changed user %v, error %v", got, err)
 	}
 	if _, err := a.CreateUser(ctx, latchkey.User{Email: "ada@example.com"}); !errors.Is(err, latchkey.ErrConflict) {
@@ -121,7 +129,7 @@ func (e engine) uses(t *testing.T, db *sql.DB, l sqlstore.Layout) {
 		t.Errorf("R-364 the same account again: %v", err)
 	}
 	ok(t, a.CreateVerificationToken(ctx, latchkey.VerificationToken{Identifier: "i", Token: "t", Expires: moment}))
-	if got, err := a.UseVerificationToken(ctx, "i", "t"); err != nil || !got.Expires.Equal(moment) {
+	if got, err := a.UseVerificationToken(ctx, "i", "t"); err != nil || !e.same(got.Expires, moment) {
 		t.Errorf("token %v, error %v", got, err)
 	}
 	e.usesSessions(t, a, u.ID)
@@ -141,7 +149,7 @@ func (e engine) usesSessions(t *testing.T, a *sqladapter.Adapter, user string) {
 	later := moment.AddDate(1, 0, 0)
 	ok(t, a.UpdateSession(ctx, "one", later))
 	one, _, err := a.GetSessionAndUser(ctx, "one")
-	if err != nil || !one.Expires.Equal(later) || one.ID == "" {
+	if err != nil || !e.same(one.Expires, later) || one.ID == "" {
 		t.Fatalf("R-364 session %v, error %v", one, err)
 	}
 	two, _, err := a.GetSessionAndUser(ctx, "two")
@@ -159,60 +167,81 @@ func (e engine) usesSessions(t *testing.T, a *sqladapter.Adapter, user string) {
 	}
 }
 
+// TestTimesOfAnotherForm has a layout, and rows whose times are kept otherwise:
+// nobody's session is swept, and nothing is written beside them.
+func TestTimesOfAnotherForm(t *testing.T) {
+	cases := map[string]struct{ table, value, of string }{
+		"digits in text": {"typeorm_", "'1795262400000'", string(sqlstore.TimesMillisText)},
+		"texts":          {"kysely_", "'2026-11-21T12:00:00.000Z'", string(sqlstore.TimesISO)},
+		"a clock":        {"sequelize_", "'2026-11-21 12:00:00.000 +00:00'", string(sqlstore.TimesUTC)},
+		"seconds":        {"mikroorm_", "1795262400", string(sqlstore.TimesSeconds)},
+	}
+	each(t, func(t *testing.T, e engine, empty source) {
+		for name, c := range cases {
+			if e.dialect != sqladapter.SQLite && c.table != "typeorm_" {
+				continue // the type of the column takes no such thing
+			}
+			t.Run("R-361 S-007 "+name, func(t *testing.T) {
+				db := e.laidOut(t, empty, c.table+string(e.dialect))
+				l := detect(t, db, e.dialect).Layout
+				e.insertSession(t, db, l, c.value)
+				found := detect(t, db, e.dialect)
+				if !found.Usable() || string(found.Layout.Times) != c.of {
+					t.Fatalf("found %+v", found)
+				}
+				for _, times := range []sqlstore.Times{sqlstore.TimesUsual, sqlstore.TimesISO, sqlstore.TimesUTC, sqlstore.TimesMillisText, sqlstore.TimesSeconds} {
+					if l.Times = times; times != found.Layout.Times {
+						e.refuses(t, db, l)
+					}
+				}
+				a := e.adapter(t, db, sqladapter.Options{Layout: found.Layout})
+				s, _, err := a.GetSessionAndUser(t.Context(), "t")
+				if err != nil || !s.Expires.Equal(time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)) {
+					t.Errorf("session %v, error %v", s, err)
+				}
+				n, err := a.Sweep(t.Context(), s.Expires)
+				if err != nil || n != 0 {
+					t.Errorf("swept %d before it expired, error %v", n, err)
+				}
+				n, err = a.Sweep(t.Context(), s.Expires.Add(time.Second))
+				if err != nil || n != 1 {
+					t.Errorf("swept %d afterwards, error %v", n, err)
+				}
+			})
+		}
+	})
+}
+
+// insertSession adds a row as the other side would.
+func (e engine) insertSession(t *testing.T, db *sql.DB, l sqlstore.Layout, expires string) {
+	t.Helper()
+	at := func(name string) string {
+		if to, has := l.Names[name]; has {
+			return `"` + to + `"`
+		}
+		return `"` + name[strings.LastIndexByte(name, '.')+1:] + `"`
+	}
+	id := "'00000000-0000-0000-0000-000000000001'"
+	exec(t, db, e.quoted("INSERT INTO "+at("users")+" (id, email) VALUES ("+id+", 'ada@example.com')"),
+		e.quoted("INSERT INTO "+at("sessions")+" (id, "+at("sessions.userId")+", "+at("sessions.sessionToken")+", expires) VALUES ("+id+", "+id+", 't', "+expires+")"))
+}
+
 // refuses calls what would write in another form, or delete.
 func (e engine) refuses(t *testing.T, db *sql.DB, l sqlstore.Layout) {
 	ctx := t.Context()
 	a := e.adapter(t, db, sqladapter.Options{Layout: l})
 	_, errCreate := a.CreateUser(ctx, latchkey.User{Email: "ada@example.com"})
 	_, errUse := a.UseVerificationToken(ctx, "i", "t")
-	_, errSweep := a.Sweep(ctx, time.Now())
+	_, errSweep := a.Sweep(ctx, time.Now().AddDate(20, 0, 0))
 	for what, err := range map[string]error{
 		"CreateUser": errCreate, "UseVerificationToken": errUse, "Sweep": errSweep, "UpdateSession": a.UpdateSession(ctx, "t", moment),
 		"InTx": a.InTx(ctx, func(latchkey.Adapter) error { t.Error("R-364 a transaction began"); return nil }),
 	} {
 		misfit, is := errors.AsType[*sqlstore.MisfitError](err)
 		if !is || len(misfit.Misfits) == 0 || !strings.Contains(err.Error(), misfit.Misfits[0].String()) {
-			t.Errorf("R-364 %s: %v", what, err)
+			t.Errorf("R-364 %q, %s: %v", l.Times, what, err)
 		}
 	}
-}
-
-// TestSweepSpares has live sessions whose times are kept in another form.
-func TestSweepSpares(t *testing.T) {
-	each(t, func(t *testing.T, e engine, empty source) {
-		for name, c := range map[string]struct{ file, expires string }{
-			"R-361 digits in text": {"typeorm_", "'1795219200000'"}, "R-361 texts": {"kysely_", "'2026-11-21T12:00:00.000Z'"}, "R-361 seconds": {"mikroorm_", "1795219200"},
-		} {
-			if e.dialect == sqladapter.Postgres && c.file != "typeorm_" || e.dialect == sqladapter.MySQL && c.file != "typeorm_" {
-				continue // the type of the column takes no such thing
-			}
-			t.Run(name, func(t *testing.T) {
-				db := e.laidOut(t, empty, c.file+string(e.dialect))
-				g := detect(t, db, e.dialect).Layout
-				at := func(name string) string {
-					if to, has := g.Names[name]; has {
-						return `"` + to + `"`
-					}
-					return `"` + name[strings.LastIndexByte(name, '.')+1:] + `"`
-				}
-				id := "'00000000-0000-0000-0000-000000000001'"
-				exec(t, db, e.quoted("INSERT INTO "+at("users")+" (id, email) VALUES ("+id+", 'ada@example.com')"),
-					e.quoted("INSERT INTO "+at("sessions")+" (id, "+at("sessions.userId")+", "+at("sessions.sessionToken")+", expires) VALUES ("+id+", "+id+", 't', "+c.expires+")"))
-				found := detect(t, db, e.dialect)
-				if found.Usable() {
-					t.Errorf("found %+v", found)
-				}
-				for _, l := range []sqlstore.Layout{found.Layout, {}} {
-					if _, err := e.adapter(t, db, sqladapter.Options{Layout: l}).Sweep(t.Context(), time.Now().AddDate(20, 0, 0)); err == nil {
-						t.Error("no error")
-					}
-				}
-				if n := count(t, db, e.quoted("SELECT count(*) FROM "+at("sessions"))); n != 1 {
-					t.Error("the session is gone")
-				}
-			})
-		}
-	})
 }
 
 // TestUnderstoodOnly is about users who are kept in ways of their own.

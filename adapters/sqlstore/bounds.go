@@ -1,0 +1,188 @@
+package sqlstore
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"unicode/utf8"
+)
+
+// bound is what a column of a database takes, as far as that is known.
+type bound struct {
+	name         string   // as the database calls it, with its table
+	required     bool     // it is never null
+	chars, bytes int      // how long a text may be; 0: as long as you like
+	most         int64    // the largest number; 0: any
+	latest       string   // the last instant, as it is written; empty: there is none
+	among        []string // the texts that another table allows; nil: all
+}
+
+// bounds has those of each table, in the order of its columns.
+type bounds map[string][]bound
+
+// unfitValue is a value that a column does not take. Its text has no values.
+type unfitValue struct{ column, problem string }
+
+func (u *unfitValue) Error() string { return u.column + ": " + u.problem }
+
+// takes is nil for a value that the column takes.
+func (b bound) takes(v any) error {
+	problem := ""
+	switch v := v.(type) {
+	case nil:
+		if b.required {
+			problem = "it is never null, and there is nothing to write"
+		}
+	case string:
+		problem = b.unfitText(v)
+	case int64:
+		if b.most > 0 && v > b.most {
+			problem = fmt.Sprintf("it takes no number above %d", b.most)
+		}
+	}
+	if problem != "" {
+		return &unfitValue{b.name, problem}
+	}
+	return nil
+}
+
+func (b bound) unfitText(text string) string {
+	switch {
+	case b.chars > 0 && utf8.RuneCountInString(text) > b.chars:
+		return fmt.Sprintf("it takes no text of more than %d characters", b.chars)
+	case b.bytes > 0 && len(text) > b.bytes:
+		return fmt.Sprintf("it takes no text of more than %d bytes", b.bytes)
+	case b.latest != "" && text > b.latest:
+		return "it takes no time after " + b.latest
+	case b.among != nil && !slices.Contains(b.among, text):
+		return "it refers to a table that had no row for this when the program first looked"
+	}
+	return ""
+}
+
+// bound is what a field takes.
+func (f *fitting) bound(table string, c column, d field) bound {
+	b := bound{name: f.name(table) + "." + d.name, required: d.required && !d.filled}
+	switch c.kind {
+	case number, optNumber:
+		if f.dialect != SQLite { // where types have no bounds
+			b.most = mostIn[d.kind]
+		}
+	case moment:
+		if f.dialect == MySQL && d.kind == "timestamp" {
+			b.latest = "2038-01-19 03:14:07.999"
+		}
+	case text, optText:
+		b.chars, b.bytes = d.chars, d.bytes
+	}
+	return b
+}
+
+// mostIn is the largest number of a type that is narrower than ours.
+var mostIn = map[string]int64{
+	"smallint": 1<<15 - 1, "mediumint": 1<<23 - 1, "integer": 1<<31 - 1, "int": 1<<31 - 1,
+}
+
+// learn notes what a table takes.
+func (f *fitting) learn(ctx context.Context, table string, fields []field) error {
+	list := make([]bound, len(tables[table]))
+	for i, c := range tables[table] {
+		name := f.name(table + "." + c.name)
+		at := slices.IndexFunc(fields, func(d field) bool { return d.name == name })
+		if name == "" || at < 0 {
+			continue
+		}
+		list[i] = f.bound(table, c, fields[at])
+		if table == "accounts" && c.name == "type" && f.dialect == Postgres {
+			among, err := f.allowed(ctx, table, name)
+			if err != nil {
+				return err
+			}
+			list[i].among = among
+		}
+	}
+	f.bounds[table] = list
+	return nil
+}
+
+// allowed are the texts in the table that a column refers to; nil: it refers to
+// none.
+func (f *fitting) allowed(ctx context.Context, table, column string) (among []string, err error) {
+	var other, key string
+	found := false
+	err = f.conn.Each(ctx, `SELECT k.confrelid::regclass::text, a.attname::text FROM pg_constraint k
+		JOIN pg_attribute a ON a.attrelid = k.confrelid AND a.attnum = k.confkey[1]
+		JOIN pg_attribute b ON b.attrelid = k.conrelid AND b.attnum = k.conkey[1]
+		WHERE k.contype = 'f' AND cardinality(k.conkey) = 1 AND k.conrelid = to_regclass($1) AND b.attname::text = $2`,
+		[]any{f.dialect.quote(f.name(table)), column}, func(scan func(...any) error) error {
+			found = true
+			return scan(&other, &key)
+		})
+	if err != nil || !found {
+		return nil, err
+	}
+	among = []string{}
+	err = f.conn.Each(ctx, `SELECT `+f.dialect.quote(key)+`::text FROM `+other, nil, func(scan func(...any) error) error {
+		var value string
+		err := scan(&value)
+		among = append(among, value)
+		return err
+	})
+	return among, err
+}
+
+// fits reports values of a row that the database would refuse, or that MySQL,
+// where it is not strict, would cut off.
+func (s *Store) fits(ctx context.Context, in insert, row []any) error {
+	known, err := s.known(ctx)
+	if err != nil {
+		return err
+	}
+	for i, v := range row {
+		if !in.takes[i] {
+			continue
+		}
+		if err := known.take(in.table, i, v); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// fitsColumn is fits for one value.
+func (s *Store) fitsColumn(ctx context.Context, table, name string, v any) error {
+	known, err := s.known(ctx)
+	if err != nil {
+		return err
+	}
+	i := slices.IndexFunc(tables[table], func(c column) bool { return c.name == name })
+	return known.take(table, i, v)
+}
+
+func (k bounds) take(table string, i int, v any) error {
+	if text, is := v.(string); is && !findable(text) {
+		return errText
+	}
+	if list := k[table]; i < len(list) {
+		return list[i].takes(v)
+	}
+	return nil
+}
+
+// known is what the tables take. They are looked at before the first row is
+// written.
+func (s *Store) known(ctx context.Context) (bounds, error) {
+	if known := s.learned.Load(); known != nil {
+		return *known, nil
+	}
+	var err error
+	if m, is := bare(s.conn).(*meeting); is {
+		err = m.meet(ctx)
+	} else if err = s.guarded(ctx, func(s *Store) error { return s.look(ctx, bare(s.conn), false) }); unaskable(err) {
+		err = nil
+	}
+	if known := s.learned.Load(); err == nil && known != nil {
+		return *known, nil
+	}
+	return nil, err
+}

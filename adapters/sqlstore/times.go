@@ -1,0 +1,176 @@
+package sqlstore
+
+import (
+	"errors"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// Times is the form in which a [Layout] keeps instants. All have milliseconds
+// but where the form, or the type of a column, has none.
+type Times string
+
+// The forms of times.
+const (
+	TimesUsual      Times = ""                     // timestamptz or timestamp on PostgreSQL; elsewhere as TimesMillis
+	TimesUTC        Times = "UTC"                  // the clock of UTC without a zone: timestamp, datetime; on SQLite text such as "2026-11-21 12:00:00.000 +00:00"
+	TimesISO        Times = "ISO"                  // text such as "2026-11-21T12:00:00.000Z"
+	TimesMillis     Times = "milliseconds"         // a number since 1970
+	TimesMillisText Times = "milliseconds as text" // the same in digits: thirteen of them
+	TimesSeconds    Times = "seconds"              // a number since 1970
+)
+
+// form is a way to keep instants in one database.
+type form struct {
+	times   Times
+	dialect Dialect
+}
+
+// The texts that instants are kept as.
+const (
+	isoText    = "2006-01-02T15:04:05.000Z"
+	clockText  = "2006-01-02 15:04:05.000"
+	zonedClock = clockText + " +00:00"
+)
+
+// native says whether the database has a type for it, which the driver knows.
+func (f form) native() bool {
+	return f.dialect == Postgres && (f.times == TimesUsual || f.times == TimesUTC)
+}
+
+// isText says whether instants are kept in columns of text.
+func (f form) isText() bool {
+	return f.times == TimesISO || f.times == TimesMillisText || f.times == TimesUTC && f.dialect == SQLite
+}
+
+// storage is how SQLite says that it keeps them.
+func (f form) storage() string {
+	if f.isText() {
+		return "text"
+	}
+	return "integer"
+}
+
+// arg is how the database is given an instant, to the millisecond.
+func (f form) arg(t time.Time) any {
+	if t.IsZero() {
+		return nil
+	}
+	t = t.Truncate(time.Millisecond).UTC()
+	switch {
+	case f.native():
+		return t
+	case f.times == TimesUTC && f.dialect == SQLite:
+		return t.Format(zonedClock)
+	case f.times == TimesUTC:
+		return t.Format(clockText)
+	case f.times == TimesISO:
+		return t.Format(isoText)
+	case f.times == TimesMillisText:
+		return strconv.FormatInt(t.UnixMilli(), 10)
+	case f.times == TimesSeconds:
+		return t.Unix()
+	}
+	return t.UnixMilli()
+}
+
+// kept is what is left of an instant that was written.
+func (f form) kept(t time.Time) time.Time {
+	if t.IsZero() {
+		return t
+	}
+	if f.times == TimesSeconds {
+		return t.Truncate(time.Second).UTC()
+	}
+	return t.Truncate(time.Millisecond).UTC()
+}
+
+// read is what makes a driver give an instant as it is kept: some make times of
+// their own out of texts.
+func (f form) read(quoted string) string {
+	switch {
+	case f.dialect == MySQL && f.times == TimesUTC:
+		return "CAST(" + quoted + " AS CHAR)"
+	case f.dialect == SQLite && f.isText():
+		return "CAST(" + quoted + " AS TEXT)"
+	}
+	return quoted
+}
+
+// pattern is what LIKE finds the texts of the form by. They sort as the instants
+// do. Empty: it is no text.
+func (f form) pattern() string {
+	switch {
+	case !f.isText():
+		return ""
+	case f.times == TimesMillisText:
+		return strings.Repeat("_", 13)
+	case f.times == TimesUTC:
+		return "____-__-__ __:__:__%"
+	}
+	return "____-__-__T__:__:__%"
+}
+
+// parse reads the texts of arg, and others that mean the same.
+func (f form) parse(text string) (time.Time, error) {
+	switch {
+	case f.times == TimesISO:
+		return time.Parse(time.RFC3339, text)
+	case f.times == TimesUTC && f.dialect == SQLite:
+		return time.Parse("2006-01-02 15:04:05 -07:00", text)
+	case f.times == TimesUTC:
+		return time.Parse(time.DateTime, text)
+	}
+	n, err := strconv.ParseInt(text, 10, 64)
+	return f.count(n), err
+}
+
+func (f form) count(n int64) time.Time {
+	if f.times == TimesSeconds {
+		return time.Unix(n, 0)
+	}
+	return time.UnixMilli(n)
+}
+
+// ErrUnreadableTime reports a row with a time that is kept in another form than
+// the layout says. The row is nobody's session and opens no link.
+var ErrUnreadableTime = errors.New("a time is kept in a form that the layout does not have")
+
+// instant reads what arg wrote, and null.
+type instant struct {
+	time.Time
+	of *form // nil: what is usual
+}
+
+// Scan implements sql.Scanner.
+func (i *instant) Scan(v any) error {
+	var f form
+	if i.of != nil {
+		f = *i.of
+	}
+	var at time.Time
+	err := ErrUnreadableTime
+	switch v := v.(type) {
+	case nil:
+		i.Time = time.Time{}
+		return nil
+	case time.Time:
+		at, err = v, nil
+	case int64:
+		if !f.isText() {
+			at, err = f.count(v), nil
+		}
+	case []byte: // MySQL without prepared statements
+		at, err = f.parse(string(v))
+	case string:
+		if f.isText() || f.times == TimesUTC {
+			at, err = f.parse(v)
+		}
+	}
+	if err != nil {
+		return ErrUnreadableTime
+	}
+	i.Time = at.Truncate(time.Millisecond).UTC()
+	return nil
+}
