@@ -92,19 +92,21 @@ func (s *Store) isAbandoned(ctx context.Context) func(*Record) (bool, error) {
 
 // GetUserByAccount implements [latchkey.Adapter].
 func (s *Store) GetUserByAccount(ctx context.Context, provider, providerAccountID string) (latchkey.User, error) {
-	r, user, err := s.findWithUser(ctx, keyOfAccount(provider, providerAccountID))
-	if err != nil {
-		return latchkey.User{}, err
-	}
-	of, err := decode[owner](&r)
+	_, of, user, err := findWithUser[owner](ctx, s, keyOfAccount(provider, providerAccountID))
 	if err == nil && of.Born != user.Born {
 		err = latchkey.ErrNotFound
 	}
 	return user.orNobody(err)
 }
 
+// ownedValue is the value of a record that belongs to a user.
+type ownedValue interface {
+	value
+	of() string // the user
+}
+
 // findWithUser reads a record and the living user whose it is.
-func (s *Store) findWithUser(ctx context.Context, k Key) (r Record, p person, err error) {
+func findWithUser[V ownedValue](ctx context.Context, s *Store, k Key) (r Record, v V, p person, err error) {
 	var found []Record
 	if s.follower != nil {
 		found, err = s.follower.GetWithUser(ctx, k)
@@ -112,34 +114,29 @@ func (s *Store) findWithUser(ctx context.Context, k Key) (r Record, p person, er
 		found, err = s.conn.Get(ctx, k)
 	}
 	if err != nil {
-		return r, p, err
+		return r, v, p, err
 	}
 	i := slices.IndexFunc(found, func(r Record) bool { return r.Key == k })
 	if i < 0 || !found[i].isAlive() {
-		return r, p, latchkey.ErrNotFound
+		return r, v, p, latchkey.ErrNotFound
 	}
-	of, err := decode[owner](&found[i])
-	if err != nil {
-		return r, p, err
+	if v, err = decode[V](&found[i]); err != nil {
+		return r, v, p, err
 	}
 	for _, other := range found {
-		if other.Key == keyOfUser(of.User) {
-			if p, err = asPerson(other, of.User); err == nil && p.State == stateWhole {
-				return found[i], p, nil
+		if other.Key == keyOfUser(v.of()) {
+			if p, err = asPerson(other, v.of()); err == nil && p.State == stateWhole {
+				return found[i], v, p, nil
 			}
 		}
 	}
-	p, err = s.living(ctx, of.User)
-	return found[i], p, err
+	p, err = s.living(ctx, v.of())
+	return found[i], v, p, err
 }
 
 // GetAccount implements [latchkey.AccountAdapter].
 func (s *Store) GetAccount(ctx context.Context, provider, providerAccountID string) (latchkey.Account, error) {
-	r, user, err := s.findWithUser(ctx, keyOfAccount(provider, providerAccountID))
-	if err != nil {
-		return latchkey.Account{}, err
-	}
-	v, err := decode[accountValue](&r)
+	_, v, user, err := findWithUser[accountValue](ctx, s, keyOfAccount(provider, providerAccountID))
 	if err == nil && v.Born != user.Born {
 		err = latchkey.ErrNotFound
 	}

@@ -62,11 +62,7 @@ func (s *Store) GetAuthenticator(ctx context.Context, credentialID []byte) (latc
 
 // findAuthenticator reads a passkey of a living user.
 func (s *Store) findAuthenticator(ctx context.Context, credentialID []byte) (r Record, v authenticatorValue, err error) {
-	r, user, err := s.findWithUser(ctx, keyOfAuthenticator(credentialID))
-	if err != nil {
-		return r, v, err
-	}
-	v, err = decode[authenticatorValue](&r)
+	r, v, user, err := findWithUser[authenticatorValue](ctx, s, keyOfAuthenticator(credentialID))
 	if err == nil && v.Born != user.Born {
 		err = latchkey.ErrNotFound
 	}

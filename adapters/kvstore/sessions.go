@@ -31,6 +31,8 @@ type sessionValue struct {
 
 func (v sessionValue) isWhole() bool { return v.User != "" && !v.Expires.IsZero() }
 
+func (v sessionValue) of() string { return v.User }
+
 func (v *sessionValue) session(token string) latchkey.StoredSession {
 	return latchkey.StoredSession{
 		ID: v.ID, Token: token, UserID: v.User, Expires: v.Expires.Time, Created: v.Created.Time, UserAgent: v.Agent,
@@ -77,16 +79,12 @@ func asSession(r *Record, token string) (latchkey.StoredSession, error) {
 
 // GetSessionAndUser implements [latchkey.SessionAdapter].
 func (s *Store) GetSessionAndUser(ctx context.Context, token string) (latchkey.StoredSession, latchkey.User, error) {
-	r, p, err := s.findWithUser(ctx, keyOfSession(token))
-	if err != nil {
-		return latchkey.StoredSession{}, latchkey.User{}, err
-	}
-	row, err := asSession(&r, token)
+	_, v, p, err := findWithUser[sessionValue](ctx, s, keyOfSession(token))
 	if err != nil {
 		return latchkey.StoredSession{}, latchkey.User{}, err
 	}
 	u, err := p.user()
-	return row, u, err
+	return v.session(token), u, err
 }
 
 // UpdateSession implements [latchkey.SessionAdapter]. The life of the record grows

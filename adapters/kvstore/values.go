@@ -137,3 +137,5 @@ type owner struct {
 }
 
 func (o owner) isWhole() bool { return o.User != "" }
+
+func (o owner) of() string { return o.User }

@@ -1,6 +1,7 @@
 package redisadapter
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -30,7 +31,7 @@ func (c *conn) key(k kvstore.Key) string { return c.prefix + string(k.Kind) + ":
 // asked for in one command, but they can be in one go.
 func (c *conn) Get(ctx context.Context, keys ...kvstore.Key) ([]kvstore.Record, error) {
 	if len(keys) == 1 {
-		text, err := bounded(ctx, c, func() (string, error) { return c.client.Get(ctx, c.key(keys[0])).Result() })
+		text, err := bounded(ctx, c, func() ([]byte, error) { return c.client.Get(ctx, c.key(keys[0])).Bytes() })
 		return found(nil, keys[0], text, err)
 	}
 	answers, err := bounded(ctx, c, func() ([]redis.Cmder, error) {
@@ -46,7 +47,7 @@ func (c *conn) Get(ctx context.Context, keys ...kvstore.Key) ([]kvstore.Record, 
 	}
 	var records []kvstore.Record
 	for i, a := range answers {
-		text, err := a.(*redis.StringCmd).Result()
+		text, err := a.(*redis.StringCmd).Bytes()
 		if records, err = found(records, keys[i], text, err); err != nil {
 			return nil, err
 		}
@@ -55,7 +56,7 @@ func (c *conn) Get(ctx context.Context, keys ...kvstore.Key) ([]kvstore.Record, 
 }
 
 // found adds the record that Redis has under a key, if it has one.
-func found(records []kvstore.Record, k kvstore.Key, text string, err error) ([]kvstore.Record, error) {
+func found(records []kvstore.Record, k kvstore.Key, text []byte, err error) ([]kvstore.Record, error) {
 	if errors.Is(err, redis.Nil) {
 		return records, nil
 	}
@@ -66,12 +67,12 @@ func found(records []kvstore.Record, k kvstore.Key, text string, err error) ([]k
 	return append(records, r), err
 }
 
-func record(k kvstore.Key, text string) (kvstore.Record, error) {
-	version, value, ok := strings.Cut(text, "\n")
+func record(k kvstore.Key, text []byte) (kvstore.Record, error) {
+	version, value, ok := bytes.Cut(text, []byte("\n"))
 	if !ok {
 		return kvstore.Record{}, fmt.Errorf("redisadapter: a key of kind %q holds what was not written by this package", k.Kind)
 	}
-	return kvstore.Record{Key: k, Version: version, Value: []byte(value)}, nil
+	return kvstore.Record{Key: k, Version: string(version), Value: value}, nil
 }
 
 // Put implements [kvstore.Conn].
@@ -119,7 +120,7 @@ func (c *conn) Delete(ctx context.Context, k kvstore.Key, version string) (kvsto
 	if !ok {
 		return kvstore.Record{}, latchkey.ErrConflict
 	}
-	return record(k, text)
+	return record(k, []byte(text))
 }
 
 // Own implements [kvstore.Conn]. Belongings are the fields of a hash: it needs a

@@ -40,7 +40,7 @@ func followed(k kvstore.Key, answer []any) ([]kvstore.Record, error) {
 		if !ok {
 			break
 		}
-		r, err := record(k, text)
+		r, err := record(k, []byte(text))
 		if err != nil {
 			return nil, err
 		}
