@@ -40,6 +40,7 @@ var stores = map[string]struct {
 	"a session shares its methods":           {func() latchkey.Adapter { return &sharing{memory(), nil} }, "SessionAdapter/records_are_copies"},
 	"an update locks nothing":                {func() latchkey.Adapter { return &unlocked{memory(), false} }, "R-345_whoever_updates_a_user"},
 	"a conflict keeps half of a transaction": {func() latchkey.Adapter { return &halving{memory()} }, "after_a_conflict_that_is_passed_over"},
+	"users get another id than is recorded":  {func() latchkey.Adapter { return &renaming{memory()} }, "R-186_a_user_who_is_made_with_the_id_on_record"},
 	"an earlier revocation replaces a later": {func() latchkey.Adapter { return &forgetful{Adapter: memory(), at: map[string]time.Time{}} }, "the_latest_instant_counts"},
 }
 
@@ -84,6 +85,15 @@ func TestBrokenStore(t *testing.T) {
 // store.
 func TestAdapterWithoutAbilities(t *testing.T) {
 	latchkeytest.Adapter(t, func(*testing.T) latchkey.Adapter { return struct{ latchkey.Adapter }{memory()} })
+}
+
+type renaming struct{ *memoryadapter.Adapter }
+
+func (a *renaming) CreateUser(ctx context.Context, u latchkey.User) (latchkey.User, error) {
+	if u.ID != "" {
+		u.ID = "x" + u.ID
+	}
+	return a.Adapter.CreateUser(ctx, u)
 }
 
 type twoSteps struct{ *memoryadapter.Adapter }

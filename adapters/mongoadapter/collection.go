@@ -88,8 +88,8 @@ func (i index) fields() string {
 func indexes(ctx context.Context, c *mongo.Collection) (list []index, err error) {
 	found, err := c.Indexes().List(ctx)
 	if err != nil {
-		if answer, is := err.(mongo.ServerError); is && answer.HasErrorCode(namespaceNotFound) { //nolint:errorlint // never wrapped
-			return nil, nil
+		if has(err, namespaceNotFound) {
+			err = nil
 		}
 		return nil, err
 	}
