@@ -12,7 +12,7 @@ import (
 )
 
 type accountValue struct {
-	owner
+	belonging
 	Provider     string                `json:"provider"`
 	ID           string                `json:"id"` // the provider's
 	Type         latchkey.ProviderType `json:"type,omitempty"`
@@ -36,7 +36,7 @@ func accountAsValue(a *latchkey.Account, born string) (v accountValue, err error
 		return v, errText
 	}
 	v = accountValue{
-		owner: owner{a.UserID, born}, Provider: a.Provider, ID: a.ProviderAccountID, Type: a.Type,
+		belonging: belonging{owner: owner{a.UserID, born}}, Provider: a.Provider, ID: a.ProviderAccountID, Type: a.Type,
 		Access: t.AccessToken, Refresh: t.RefreshToken, IDToken: t.IDToken, TokenType: t.TokenType, Scope: t.Scope,
 		SessionState: t.SessionState, Expires: stampOf(t.ExpiresAt), Email: a.Email, Vouched: a.EmailVouched,
 	}
@@ -71,7 +71,11 @@ func (s *Store) LinkAccount(ctx context.Context, a latchkey.Account) error {
 	if err != nil {
 		return err
 	}
-	return s.createOwned(ctx, a.UserID, keyOfAccount(a.Provider, a.ProviderAccountID), v, never, s.isAbandoned(ctx))
+	with := func(part string) value {
+		v.Entry = part
+		return v
+	}
+	return s.createOwned(ctx, a.UserID, Record{Key: keyOfAccount(a.Provider, a.ProviderAccountID)}, with, never, s.isAbandoned(ctx))
 }
 
 // isAbandoned finds out whether what is there belongs to nobody any more, as

@@ -10,7 +10,7 @@ import (
 )
 
 type authenticatorValue struct {
-	owner
+	belonging
 	ID         []byte   `json:"id"`
 	AccountID  string   `json:"account"`
 	Key        []byte   `json:"key"`
@@ -44,11 +44,15 @@ func (s *Store) CreateAuthenticator(ctx context.Context, k latchkey.Authenticato
 		return err
 	}
 	v := authenticatorValue{
-		owner: p.owner(), ID: k.CredentialID, AccountID: k.ProviderAccountID, Key: k.PublicKey, Counter: k.Counter,
+		belonging: belonging{owner: p.owner()}, ID: k.CredentialID, AccountID: k.ProviderAccountID, Key: k.PublicKey, Counter: k.Counter,
 		DeviceType: k.DeviceType, BackedUp: k.BackedUp, Transports: k.Transports, Name: k.Name, AAGUID: k.AAGUID,
 		Created: stampOf(k.Created), Used: stampOf(k.Used), Handle: k.UserHandle,
 	}
-	return s.createOwned(ctx, k.UserID, keyOfAuthenticator(k.CredentialID), v, never, s.isAbandoned(ctx))
+	with := func(part string) value {
+		v.Entry = part
+		return v
+	}
+	return s.createOwned(ctx, k.UserID, Record{Key: keyOfAuthenticator(k.CredentialID)}, with, never, s.isAbandoned(ctx))
 }
 
 // GetAuthenticator implements [latchkey.AuthenticatorAdapter].

@@ -8,6 +8,7 @@ import (
 	"maps"
 	"regexp"
 	"slices"
+	"strings"
 	"sync"
 
 	"github.com/latchkeyhq/latchkey"
@@ -25,11 +26,13 @@ func newMemory() *memory {
 	return &memory{records: map[kvstore.Key]kvstore.Record{}, owned: map[string]map[kvstore.Key]bool{}}
 }
 
+const nameBytes = "-_=ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789"
+
 var name = regexp.MustCompile(`^[-_=A-Za-z0-9]{1,64}$`)
 
 func (m *memory) begin(ctx context.Context, keys ...kvstore.Key) error {
 	for i, k := range keys {
-		if !name.MatchString(k.Name) || k.Kind == "" || slices.Contains(keys[:i], k) {
+		if len(k.Name) > 64 || strings.Trim(k.Name, nameBytes) != "" || k.Kind == "" || slices.Contains(keys[:i], k) {
 			panic(fmt.Sprintf("kvstore asks for %q", keys))
 		}
 	}

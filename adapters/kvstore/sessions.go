@@ -13,20 +13,20 @@ import (
 )
 
 type sessionValue struct {
-	User     string   `json:"user"`
-	ID       string   `json:"id"`
-	Expires  stamp    `json:"expires"`
-	Created  stamp    `json:"created,omitzero"`
-	Agent    string   `json:"agent,omitempty"`
-	Tenant   string   `json:"tenant,omitempty"`
-	Provider string   `json:"provider,omitempty"`
-	SID      string   `json:"provider_sid,omitempty"`
-	Sub      string   `json:"provider_sub,omitempty"`
-	Issued   stamp    `json:"provider_issued,omitzero"`
-	Sealed   string   `json:"sealed,omitempty"`
-	Proved   stamp    `json:"proved,omitzero"`
-	AMR      []string `json:"amr,omitempty"`
-	ACR      string   `json:"acr,omitempty"`
+	belonging          // users of sessions may be elsewhere: nothing is known of their birth
+	ID        string   `json:"id"`
+	Expires   stamp    `json:"expires"`
+	Created   stamp    `json:"created,omitzero"`
+	Agent     string   `json:"agent,omitempty"`
+	Tenant    string   `json:"tenant,omitempty"`
+	Provider  string   `json:"provider,omitempty"`
+	SID       string   `json:"provider_sid,omitempty"`
+	Sub       string   `json:"provider_sub,omitempty"`
+	Issued    stamp    `json:"provider_issued,omitzero"`
+	Sealed    string   `json:"sealed,omitempty"`
+	Proved    stamp    `json:"proved,omitzero"`
+	AMR       []string `json:"amr,omitempty"`
+	ACR       string   `json:"acr,omitempty"`
 }
 
 func (v sessionValue) isWhole() bool { return v.User != "" && !v.Expires.IsZero() }
@@ -51,13 +51,17 @@ func (s *Store) CreateSession(ctx context.Context, row latchkey.StoredSession) e
 		return errText
 	}
 	v := sessionValue{
-		User: row.UserID, ID: cmp.Or(row.ID, rand.Text()), Expires: stampOf(row.Expires), Created: stampOf(row.Created),
+		belonging: belonging{owner: owner{User: row.UserID}}, ID: cmp.Or(row.ID, rand.Text()), Expires: stampOf(row.Expires), Created: stampOf(row.Created),
 		Agent: strings.ToValidUTF8(row.UserAgent, "\uFFFD"), Tenant: row.Tenant, Provider: row.Provider,
 		SID: row.ProviderSID, Sub: row.ProviderSub, Issued: stampOf(row.ProviderIssued), Sealed: row.Sealed,
 		Proved: stampOf(row.Proved), AMR: row.AMR, ACR: row.ACR,
 	}
 	taken := func(*Record) (bool, error) { return false, nil }
-	return s.createOwned(ctx, row.UserID, keyOfSession(row.Token), v, s.after(row.Expires), taken)
+	with := func(part string) value {
+		v.Entry = part
+		return v
+	}
+	return s.createOwned(ctx, row.UserID, Record{Key: keyOfSession(row.Token)}, with, s.after(row.Expires), taken)
 }
 
 // GetSession implements [latchkey.SessionStore].

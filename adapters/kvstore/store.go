@@ -5,7 +5,6 @@ import (
 	"crypto/rand"
 	"errors"
 	"math/big"
-	"slices"
 	"time"
 
 	"github.com/latchkeyhq/latchkey"
@@ -170,117 +169,6 @@ func (s *records) remove(ctx context.Context, seen Record) error {
 		return nil
 	}
 	return err
-}
-
-// What belongs to a user stands in a list, too. Three rules keep a record from
-// being without its entry, whatever happens at the same time: the entry comes
-// before the record; whoever writes over the mark of an ended record adds the
-// entry anew; and whoever removes an entry marks the record afterwards, where it
-// is not alive, or brings the entry back.
-
-// createOwned is create of what belongs to a user. What is alive already gives
-// way if isFree says so.
-func (s *records) createOwned(ctx context.Context, user string, k Key, v value, until time.Time, isFree func(*Record) (bool, error)) error {
-	seen := Record{Key: k}
-	for try := 0; ; try++ {
-		if err := s.conn.Own(ctx, nameOf(user), k); err != nil {
-			return err
-		}
-		_, err := s.write(ctx, seen, v, until)
-		if !errors.Is(err, latchkey.ErrConflict) {
-			return err
-		}
-		if seen, err = s.look(ctx, k); err != nil {
-			return err
-		}
-		if seen.isAlive() {
-			if free, err := isFree(&seen); err != nil {
-				return err
-			} else if !free {
-				return latchkey.ErrConflict
-			}
-		}
-		if err := pause(ctx, try); err != nil {
-			return err
-		}
-	}
-}
-
-// takeOwned is take of what belongs to a user.
-func (s *records) takeOwned(ctx context.Context, k Key, wanted func(*Record) error) (Record, error) {
-	r, err := s.take(ctx, k, wanted)
-	if err != nil {
-		return r, err
-	}
-	if of, err := decode[owner](&r); err == nil {
-		_ = s.prune(ctx, of.User, k) // it is ended: an entry that is left over does no harm
-	}
-	return r, nil
-}
-
-// prune removes the entry of what is not alive.
-func (s *records) prune(ctx context.Context, user string, k Key) error {
-	seen, err := s.look(ctx, k)
-	if err != nil || isOf(&seen, user) {
-		return err
-	}
-	if err := s.conn.Disown(ctx, nameOf(user), k); err != nil || seen.isAlive() {
-		return err
-	}
-	if _, err = s.void(ctx, seen); !errors.Is(err, latchkey.ErrConflict) {
-		return err
-	}
-	if seen, err = s.look(ctx, k); err != nil || !isOf(&seen, user) {
-		return err
-	}
-	return s.conn.Own(ctx, nameOf(user), k)
-}
-
-// isOf tells whether a record is alive and belongs to the user.
-func isOf(r *Record, user string) bool {
-	if !r.isAlive() {
-		return false
-	}
-	of, err := decode[owner](r)
-	return err == nil && of.User == user
-}
-
-// mostPruned bounds what a reader of a list does for others.
-const mostPruned = 20
-
-// owned returns what a user has of a kind; empty: of all kinds.
-func (s *records) owned(ctx context.Context, user string, kind Kind) ([]Record, error) {
-	keys, err := s.conn.Owned(ctx, nameOf(user))
-	if err != nil {
-		return nil, err
-	}
-	keys = slices.DeleteFunc(keys, func(k Key) bool { return kind != "" && k.Kind != kind })
-	if len(keys) == 0 {
-		return nil, nil
-	}
-	found, err := s.conn.Get(ctx, keys...)
-	if err != nil {
-		return nil, err
-	}
-	found = slices.DeleteFunc(found, func(r Record) bool { return !isOf(&r, user) })
-	return found, s.pruneMissing(ctx, user, keys, found)
-}
-
-func (s *records) pruneMissing(ctx context.Context, user string, keys []Key, found []Record) error {
-	if len(found) == len(keys) {
-		return nil
-	}
-	alive := make(map[Key]bool, len(found))
-	for _, r := range found {
-		alive[r.Key] = true
-	}
-	missing := slices.DeleteFunc(keys, func(k Key) bool { return alive[k] })
-	for _, k := range missing[:min(len(missing), mostPruned)] {
-		if err := s.prune(ctx, user, k); err != nil {
-			return err
-		}
-	}
-	return nil
 }
 
 var errBusy = errors.New("kvstore: others changed a record each time this call was about to")

@@ -1,6 +1,7 @@
 package kvstore
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"encoding/json"
@@ -23,7 +24,8 @@ type userValue struct {
 	ID       string          `json:"id"`
 	Born     string          `json:"born"`
 	State    state           `json:"state,omitempty"`
-	Next     *nextValue      `json:"next,omitempty"` // a change that waits for its e-mail address
+	Next     *nextValue      `json:"next,omitempty"`    // a change that waits for its e-mail address
+	Settled  string          `json:"settled,omitempty"` // the latest such change that was completed
 	Name     string          `json:"name,omitempty"`
 	Email    string          `json:"email,omitempty"`
 	Verified stamp           `json:"verified,omitzero"`
@@ -34,6 +36,7 @@ type userValue struct {
 // nextValue is a change of the e-mail address and of what changes with it, so
 // that whoever completes it completes all of it.
 type nextValue struct {
+	ID       string  `json:"id"`
 	Email    string  `json:"email"`
 	Name     *string `json:"name,omitempty"`
 	Verified *stamp  `json:"verified,omitempty"`
@@ -57,6 +60,7 @@ func (v userValue) user() (latchkey.User, error) {
 // with is the user after the change.
 func (v userValue) with(n nextValue) userValue {
 	v.Email, v.Next = n.Email, nil
+	v.Settled = cmp.Or(n.ID, v.Settled)
 	set(&v.Name, n.Name)
 	set(&v.Verified, n.Verified)
 	set(&v.Image, n.Image)
@@ -272,8 +276,8 @@ func (s *Store) UpdateUser(ctx context.Context, id string, c latchkey.UserChange
 	}
 	for try := 0; ; try++ {
 		p, err := s.living(ctx, id)
-		if err != nil {
-			return latchkey.User{}, err
+		if err != nil || try > 0 && p.Settled == to.ID { // somebody has helped
+			return p.orNobody(err)
 		}
 		if c.Email == nil {
 			to.Email = p.Email
@@ -297,7 +301,7 @@ func asNext(c latchkey.UserChange) (n nextValue, err error) {
 			return n, errText
 		}
 	}
-	n.Name, n.Image = c.Name, c.Image
+	n.ID, n.Name, n.Image = rand.Text(), c.Name, c.Image
 	set(&n.Email, c.Email)
 	if c.EmailVerified != nil {
 		at := stampOf(*c.EmailVerified)

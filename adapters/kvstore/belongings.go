@@ -1,0 +1,160 @@
+package kvstore
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/latchkeyhq/latchkey"
+)
+
+// What belongs to a user stands in a list, too, and is never without its entry
+// there, whatever else happens at the same time and wherever a process ends. The
+// entry comes before the record, and has a part of its own that only this record
+// has, even if another was under the same key before. It is removed when nobody
+// can write that record any more: after it was ended, or, where it is not there,
+// after its key was marked.
+
+// belonging is what records of belongings have in common.
+type belonging struct {
+	owner
+	Entry string `json:"entry"` // the entry's own part
+}
+
+func entryOf(k Key, part string) Key { return Key{k.Kind, k.Name + "=" + part} }
+
+// splitEntry finds the key of the record that an entry is of.
+func splitEntry(entry Key) (k Key, part string) {
+	i := strings.LastIndexByte(entry.Name, '=')
+	if i <= 0 {
+		return entry, ""
+	}
+	return Key{entry.Kind, entry.Name[:i]}, entry.Name[i+1:]
+}
+
+// createOwned is create of what belongs to a user, made with the part of its
+// entry. What is alive already gives way if isFree says so.
+func (s *records) createOwned(ctx context.Context, user string, seen Record, with func(part string) value, until time.Time, isFree func(*Record) (bool, error)) error {
+	for try := 0; ; try++ {
+		part := rand.Text()[:16]
+		entry := entryOf(seen.Key, part)
+		if err := s.conn.Own(ctx, nameOf(user), entry); err != nil {
+			return err
+		}
+		_, err := s.write(ctx, seen, with(part), until)
+		if !errors.Is(err, latchkey.ErrConflict) {
+			return err
+		}
+		if err := s.conn.Disown(ctx, nameOf(user), entry); err != nil {
+			return err
+		}
+		if seen, err = s.look(ctx, seen.Key); err != nil {
+			return err
+		}
+		if seen.isAlive() {
+			if free, err := isFree(&seen); err != nil {
+				return err
+			} else if !free {
+				return latchkey.ErrConflict
+			}
+		}
+		if err := pause(ctx, try); err != nil {
+			return err
+		}
+	}
+}
+
+// takeOwned is take of what belongs to a user.
+func (s *records) takeOwned(ctx context.Context, k Key, wanted func(*Record) error) (Record, error) {
+	r, err := s.take(ctx, k, wanted)
+	if err != nil {
+		return r, err
+	}
+	if of, err := decode[belonging](&r); err == nil {
+		_ = s.conn.Disown(ctx, nameOf(of.User), entryOf(k, of.Entry)) // one that is left over does no harm
+	}
+	return r, nil
+}
+
+// mostPruned bounds what a reader of a list does for others.
+const mostPruned = 20
+
+// owned returns what a user has of a kind; empty: of all kinds. It removes
+// entries that are left over.
+func (s *records) owned(ctx context.Context, user string, kind Kind) ([]Record, error) {
+	entries, err := s.conn.Owned(ctx, nameOf(user))
+	if err != nil {
+		return nil, err
+	}
+	entries = slices.DeleteFunc(entries, func(k Key) bool { return kind != "" && k.Kind != kind })
+	if len(entries) == 0 {
+		return nil, nil
+	}
+	found, err := s.conn.Get(ctx, keysOf(entries)...)
+	if err != nil {
+		return nil, err
+	}
+	alive := make(map[Key]bool, len(found))
+	found = slices.DeleteFunc(found, func(r Record) bool {
+		of, mine := isOf(&r, user)
+		alive[entryOf(r.Key, of.Entry)] = mine
+		return !mine
+	})
+	dead := slices.DeleteFunc(entries, func(k Key) bool { return alive[k] })
+	for _, entry := range dead[:min(len(dead), mostPruned)] {
+		if err := s.prune(ctx, user, entry); err != nil {
+			return nil, err
+		}
+	}
+	return found, nil
+}
+
+// keysOf are the records of the entries, each once.
+func keysOf(entries []Key) []Key {
+	keys, seen := make([]Key, 0, len(entries)), make(map[Key]bool, len(entries))
+	for _, entry := range entries {
+		if k, _ := splitEntry(entry); !seen[k] {
+			seen[k] = true
+			keys = append(keys, k)
+		}
+	}
+	return keys
+}
+
+// prune removes an entry, unless its record has come meanwhile.
+func (s *records) prune(ctx context.Context, user string, entry Key) error {
+	k, part := splitEntry(entry)
+	for try := 0; ; try++ {
+		seen, err := s.look(ctx, k)
+		if err != nil {
+			return err
+		}
+		if of, mine := isOf(&seen, user); mine && of.Entry == part {
+			return nil
+		}
+		if !seen.isAlive() {
+			_, err = s.void(ctx, seen)
+		}
+		if err == nil {
+			return s.conn.Disown(ctx, nameOf(user), entry)
+		}
+		if !errors.Is(err, latchkey.ErrConflict) {
+			return err
+		}
+		if err := pause(ctx, try); err != nil {
+			return err
+		}
+	}
+}
+
+// isOf tells whether a record is alive and belongs to the user.
+func isOf(r *Record, user string) (belonging, bool) {
+	if !r.isAlive() {
+		return belonging{}, false
+	}
+	of, err := decode[belonging](r)
+	return of, err == nil && of.User == user
+}
