@@ -11,7 +11,6 @@ const (
 	abilityAccountLists   ability = "AccountAdapter"
 	abilityDeletion       ability = "UserDeletionAdapter"
 	abilityAuthenticators ability = "AuthenticatorAdapter"
-	abilitySweep          ability = "SweepAdapter"
 )
 
 // abilities are an adapter's optional interfaces, found once. nil: it does not
@@ -25,7 +24,6 @@ type abilities struct {
 	deletion       UserDeletionAdapter
 	tx             TxAdapter
 	signUps        SignUpAdapter
-	sweeper        SweepAdapter
 	revocations    RevocationStore
 }
 
@@ -38,7 +36,6 @@ func abilitiesOf(a Adapter) (found abilities) {
 	found.deletion, _ = a.(UserDeletionAdapter)
 	found.tx, _ = a.(TxAdapter)
 	found.signUps, _ = a.(SignUpAdapter)
-	found.sweeper, _ = a.(SweepAdapter)
 	found.revocations, _ = a.(RevocationStore)
 	return found
 }
@@ -52,6 +49,5 @@ func (a *abilities) has(what ability) bool {
 		abilityAccountLists:   a.accountLists != nil,
 		abilityDeletion:       a.deletion != nil,
 		abilityAuthenticators: a.authenticators != nil,
-		abilitySweep:          a.sweeper != nil,
 	}[what]
 }

@@ -103,57 +103,6 @@ const (
 	DatabaseSessions Strategy = "database" // in a row; the cookie holds its key
 )
 
-// SessionConfig says where sessions are kept and for how long.
-type SessionConfig struct {
-	Strategy  Strategy      // empty: DatabaseSessions if there is an Adapter, else JWTSessions
-	MaxAge    time.Duration // idle lifetime; 0: 30 days
-	UpdateAge time.Duration // a stored session is extended at most this often; 0: one day, negative: on every read
-	// AbsoluteMaxAge ends a session this long after its sign-in, however often
-	// it was renewed. 0: never; 30 days when Hardened. Stored sessions need an
-	// adapter that keeps StoredSession.Created.
-	AbsoluteMaxAge time.Duration
-	// NewToken makes the token of a stored session, at least 32 characters.
-	// nil: 32 random bytes in hex.
-	NewToken func() string
-	// Revocations makes the end of a JWT session final: a copied cookie is dead
-	// after the sign-out, and so are all of a user who is deleted. It costs one
-	// lookup a read. nil: the Adapter if it is able, else none.
-	Revocations RevocationStore
-	// SkipRevocations has JWTSessions ask nobody whether they have ended, though
-	// the Adapter could say. Logs a warning.
-	SkipRevocations bool
-	// Bearer has guards, the session route and the sign-out take the session
-	// token from the header Authorization: Bearer, too, for native apps and
-	// services; [Auth.BearerToken] hands such tokens out. A request that has
-	// the header is judged by it alone, and its cookies are left alone. Off by
-	// default. See docs/bearer.md.
-	Bearer bool
-
-	JWT JWTConfig // the token of JWTSessions
-}
-
-// JWTConfig adjusts session tokens. The zero value is right for nearly
-// everyone.
-type JWTConfig struct {
-	MaxAge time.Duration // 0: Session.MaxAge
-	// Encode and Decode replace the sealed token of package jwt, each for itself:
-	// one of them alone is for sites that move from one kind of token to
-	// another. Decode reports any token that is not to be believed with an
-	// error.
-	Encode func(ctx context.Context, p JWTParams) (string, error)
-	Decode func(ctx context.Context, token string, p JWTParams) (Claims, error)
-}
-
-// JWTParams is what [JWTConfig].Encode and Decode are given.
-type JWTParams struct {
-	hidden
-
-	Claims  Claims   // Encode only
-	Secrets []string // newest first
-	Salt    string   // the name of the session cookie
-	MaxAge  time.Duration
-}
-
 // Pages are the application's own pages, each a path or an http(s) URL.
 // Empty: the built-in page.
 type Pages struct {
@@ -244,13 +193,15 @@ type Limits struct {
 	MailsPerClient        Rate // links asked for from one IP address, used or not; zero: 30 in an hour
 	LinkTries             Rate // wrong guesses at the links of one mailbox, where Email.NewToken makes short ones; zero: 5 in 15 minutes
 
-	// Limiter counts tries and mails. nil: this process's memory; when Hardened
-	// the Adapter, if it is a Limiter. Share one between instances. One that is
-	// a [ReturningLimiter] too gives back what did no harm.
+	// Limiter counts tries and mails. nil: this process's memory; the Adapter
+	// when Hardened, if it is able. Share one between instances. One that is a
+	// [ReturningLimiter] too gives back what did no harm. While it fails, each
+	// instance counts by itself.
 	Limiter Limiter
 
 	// Replay remembers check values that completed a callback. nil: this
-	// process's memory; when Hardened the Adapter, if it is a ReplayStore.
+	// process's memory; the Adapter when Hardened, if it is able. While it
+	// fails, callbacks are refused.
 	Replay ReplayStore
 
 	// Bytes.
@@ -262,7 +213,7 @@ type Limits struct {
 
 	Call     time.Duration // one call to a provider; 0: 5 s
 	Callback time.Duration // all calls to a provider of one beginning, or of one callback; 0: 10 s
-	Store    time.Duration // one call of the Adapter; 0: 10 s
+	Store    time.Duration // one call of the Adapter, of Session.Store, Session.Revocations, Limiter or Replay; 0: 10 s
 	Hook     time.Duration // one call of Callbacks, of Credentials.Authorize, or of JWTConfig's Encode and Decode; 0: 10 s
 	Mail     time.Duration // one Email.Send; 0: 10 s
 	Event    time.Duration // one function of Events; 0: 5 s

@@ -37,6 +37,7 @@ type signInResult struct {
 	revokedAt time.Time     // when this sign-in ended the sessions before it; zero: it did not
 	held      time.Time     // when the session that this was begun in was found alive; zero: in none
 	isLink    bool          // it gave who was signed in another account: that proves nobody anew
+	proved    bool          // it was the first proof of the user's e-mail address
 	since     int64         // auth_time of the token it opened, in milliseconds; 0: not tracked
 }
 
@@ -80,10 +81,18 @@ func (d *directory) tryCommit(ctx context.Context, q *queue, in assertion, here 
 		if err := d.resolve(ctx, q, s, who, here); err != nil {
 			return err
 		}
-		return d.storeSession(ctx, s, who, plan)
+		if d.store.isTogether() {
+			return d.storeSession(ctx, s, who, plan)
+		}
+		return nil
 	})
 	if err != nil && d.store.tx != nil {
 		q.rewind(begun) // rolled back: it did not happen
+	}
+	if err == nil && !d.store.isTogether() { // no transaction waits for sessions
+		if err = d.evictSessionsLate(ctx, who); err == nil {
+			err = d.storeSession(ctx, d.store, who, plan)
+		}
 	}
 	if err != nil {
 		return nil, err

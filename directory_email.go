@@ -25,7 +25,7 @@ func (d *directory) proveEmail(ctx context.Context, q *queue, s *store, who *sig
 	if err != nil {
 		return err
 	}
-	who.user = u
+	who.user, who.proved = u, true
 	q.addUser(EventUserUpdated, "updateUser", d.events.UpdateUser, u)
 	return d.evictLate(ctx, q, s, who)
 }
@@ -71,6 +71,21 @@ func (d *directory) evictLate(ctx context.Context, q *queue, s *store, who *sign
 		return err
 	}
 	return d.detach(ctx, q, s, who, &found)
+}
+
+// evictSessionsLate is evictLate where a transaction has everything but the
+// sessions: what was opened before its end by a way in that went goes, too. Who
+// opens one later sees the proof.
+func (d *directory) evictSessionsLate(ctx context.Context, who *signInResult) error {
+	if !who.proved || d.store.apart == nil {
+		return nil
+	}
+	ctx = context.WithoutCancel(ctx)
+	found, err := d.attached(ctx, d.store, &who.user)
+	if err != nil || len(found.sessions) == 0 || found.isVouched() {
+		return err
+	}
+	return d.store.deleteSessions(ctx, who.user.ID, "")
 }
 
 func (d *directory) detach(ctx context.Context, q *queue, s *store, who *signInResult, found *attachments) (err error) {

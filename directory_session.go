@@ -28,7 +28,7 @@ func (d *directory) holdSession(ctx context.Context, s *store, who *signInResult
 	switch {
 	case plan == nil:
 		return goneIf(d.revocations.checkIn(ctx, s, originOfMark(who.begunIn.sessionMark)), errNoToken)
-	case d.store.tx != nil:
+	case d.store.isTogether():
 		return goneIf(d.endFormer(ctx, s, who, plan), ErrNotFound)
 	}
 	return nil
@@ -49,7 +49,7 @@ func (d *directory) endFormer(ctx context.Context, s *store, who *signInResult, 
 		_, err := s.deleteSession(ctx, plan.former)
 		return err
 	}
-	if s.sessionLists == nil || strings.HasPrefix(who.begunIn.SessionID, tokenHashPrefix) {
+	if len(s.sessionListers()) == 0 || strings.HasPrefix(who.begunIn.SessionID, tokenHashPrefix) {
 		return ErrNotFound
 	}
 	return s.deleteSessionByID(ctx, who.begunIn.UserID, who.begunIn.SessionID)
@@ -71,19 +71,48 @@ func (d *directory) storeSession(ctx context.Context, s *store, who *signInResul
 	}
 	switch {
 	case who.held.IsZero() && plan.former != "":
-		_, err := s.deleteSession(ctx, plan.former)
-		return ignoring(err, ErrNotFound)
-	case who.held.IsZero() || d.store.tx != nil:
+		if _, err := s.deleteSession(ctx, plan.former); ignoring(err, ErrNotFound) != nil {
+			return errors.Join(err, d.takeBack(ctx, s, who))
+		}
+	case !who.held.IsZero() && !d.store.isTogether():
+		return d.undoLink(ctx, s, who, d.endFormer(ctx, s, who, plan))
+	}
+	return d.yieldSessionToProof(ctx, s, who)
+}
+
+// takeBack deletes the session of a sign-in that fails after all. What a
+// transaction undoes need not be taken back.
+func (d *directory) takeBack(ctx context.Context, s *store, who *signInResult) error {
+	if d.store.isTogether() {
 		return nil
 	}
-	return d.undoLink(ctx, s, who, d.endFormer(ctx, s, who, plan))
+	_, err := s.deleteSession(context.WithoutCancel(ctx), who.session.Token)
+	return ignoring(err, ErrNotFound)
+}
+
+// yieldSessionToProof takes the session back that was opened while somebody
+// proved the e-mail address of its user, whom it may have been opened for by a
+// way in that went with that. Where a transaction has the session too, one of
+// the two has waited. ErrConflict: it was taken back.
+func (d *directory) yieldSessionToProof(ctx context.Context, s *store, who *signInResult) error {
+	if d.store.isTogether() || !d.provesEmails || who.user.Email == "" || !who.user.EmailVerified.IsZero() {
+		return nil
+	}
+	now, err := s.user(context.WithoutCancel(ctx), who.user.ID)
+	if err != nil || now.EmailVerified.IsZero() || d.vouched(&who.account, now.Email) {
+		return err
+	}
+	return errors.Join(ErrConflict, d.takeBack(ctx, s, who))
 }
 
 // undoLink takes back what a store without transactions has written, where the
 // session ended meanwhile.
 func (d *directory) undoLink(ctx context.Context, s *store, who *signInResult, err error) error {
-	if !errors.Is(err, ErrNotFound) {
-		return err
+	if err != nil && !errors.Is(err, ErrNotFound) {
+		return errors.Join(err, d.takeBack(ctx, s, who))
+	}
+	if err == nil {
+		return d.yieldSessionToProof(ctx, s, who)
 	}
 	_, err = s.deleteSession(ctx, who.session.Token)
 	if who.account.UserID != "" && s.accountLists != nil {

@@ -175,6 +175,9 @@ func (d *directory) deleteUser(ctx context.Context, q *queue, id string) error {
 		return err
 	}
 	q.addUser(EventUserDeleted, "deleteUser", d.events.DeleteUser, u)
+	if d.store.apart != nil {
+		return errors.Join(err, d.store.deleteSessions(ctx, id, "")) // nobody's by now, deleted or not
+	}
 	if err != nil || d.endlessTokens {
 		err = errors.Join(ErrSessionsNotEnded, err)
 	}

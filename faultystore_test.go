@@ -142,6 +142,10 @@ func (s *faultyStore) CreateSession(ctx context.Context, row latchkey.StoredSess
 	return act(ctx, s, "CreateSession", func() error { return s.inner.CreateSession(ctx, row) })
 }
 
+func (s *faultyStore) GetSession(ctx context.Context, token string) (latchkey.StoredSession, error) {
+	return attempt(ctx, s, "GetSession", func() (latchkey.StoredSession, error) { return s.inner.GetSession(ctx, token) })
+}
+
 func (s *faultyStore) GetSessionAndUser(ctx context.Context, token string) (latchkey.StoredSession, latchkey.User, error) {
 	type both struct {
 		row  latchkey.StoredSession

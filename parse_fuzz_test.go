@@ -18,7 +18,7 @@ func fuzzSetup(f testing.TB, change ...func(*Config)) *setup {
 	for _, do := range change {
 		do(&c)
 	}
-	s, err := prepare(c.WithEnv(func(string) string { return "" }), "", nil)
+	s, err := prepare(c.WithEnv(func(string) string { return "" }), "", common{})
 	if err != nil {
 		f.Fatal(err)
 	}

@@ -28,11 +28,18 @@ const (
 	minSessionToken     = 32
 )
 
-// prepare makes c ready for a tenant; empty: there is one site. issuers outlive
-// the setup; nil: they do not. What it returns is never nil: with an error it is
-// good enough to answer every request with that error.
-func prepare(c Config, tenant string, issuers *oauth.Shared) (*setup, error) {
-	s := &setup{config: c.inEnv(), tenant: tenant, issuers: issuers}
+// common is what outlives one setup of many. The zero value: nothing does.
+type common struct {
+	issuers *oauth.Shared  // what is known of providers
+	limiter *MemoryLimiter // counts where nobody else does
+	replay  ReplayStore    // remembers where nobody else does
+}
+
+// prepare makes c ready for a tenant; empty: there is one site. What it returns
+// is never nil: with an error it is good enough to answer every request with that
+// error.
+func prepare(c Config, tenant string, shared common) (*setup, error) {
+	s := &setup{config: c.inEnv(), tenant: tenant, issuers: shared.issuers}
 	s.copyLists()
 	s.config.harden()
 	s.config.fillDefaults()
@@ -44,7 +51,7 @@ func prepare(c Config, tenant string, issuers *oauth.Shared) (*setup, error) {
 	s.prepareSecrets(&faults)
 	s.prepareCookies(&faults)
 	s.preparePages(&faults)
-	s.prepareStores(&faults)
+	s.prepareStores(&faults, shared)
 	s.prepareSessions(&faults)
 	s.prepareProviders(&faults)
 	s.prepareDirectory(&faults)

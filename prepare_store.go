@@ -9,21 +9,78 @@ import (
 
 // prepareStores finds out what the adapter can do, and who counts and
 // remembers.
-func (s *setup) prepareStores(f *faults) {
+func (s *setup) prepareStores(f *faults, shared common) {
 	s.config.Limits.check(f)
+	s.config.Session.Cache.check(f)
+	s.beliefs = newBeliefs(s.config.Session.Cache, s.now)
 	if s.config.Adapter != nil {
 		s.store = newStore(s.config.Adapter, s.config.Limits.Store, s.log)
+		s.store.beliefs = s.beliefs
 	}
-	s.replay = s.config.sharedReplay()
-	if s.replay == nil {
-		s.replay = newUsedValues(s.now)
-	}
-	limiter := s.config.sharedLimiter()
-	if limiter == nil {
-		limiter = NewMemoryLimiter(s.now)
-	}
-	s.limits = newRateLimits(s.config.Limits, s.tenant, limiter)
+	s.prepareSessionStore(f)
+	s.prepareLimiter(shared.limiter)
+	s.prepareReplay(shared.replay)
 }
+
+// prepareLimiter chooses who counts: the limiter that was chosen, else the
+// Adapter where it should and can, else this process alone.
+func (s *setup) prepareLimiter(here *MemoryLimiter) {
+	if here == nil {
+		here = NewMemoryLimiter(s.now)
+	}
+	chosen := s.config.sharedLimiter()
+	if chosen == nil {
+		chosen = here
+	}
+	if _, own := chosen.(*MemoryLimiter); !own {
+		chosen = &sharedLimiter{limiter: chosen, here: here, bounds: s.bounds(), now: s.now}
+	}
+	s.limits = newRateLimits(s.config.Limits, s.tenant, chosen)
+}
+
+// prepareReplay chooses who remembers used values, in the same order.
+func (s *setup) prepareReplay(here ReplayStore) {
+	if here == nil {
+		here = newUsedValues(s.now)
+	}
+	s.replay = here
+	if chosen := s.config.sharedReplay(); chosen != nil {
+		s.replay = &boundedReplay{chosen, s.bounds()}
+	}
+}
+
+// bounds are those of the Adapter's calls, for what is beside it.
+func (s *setup) bounds() *store { return &store{timeout: s.config.Limits.Store, log: s.log} }
+
+// prepareSessionStore puts the store of sessions beside the Adapter.
+func (s *setup) prepareSessionStore(f *faults) {
+	c := &s.config.Session
+	switch {
+	case c.Store == nil && c.AdapterToo:
+		f.add(ErrInvalidConfig, "Session.AdapterToo is for sites that have set Session.Store; leave it out")
+	case c.Store == nil:
+	case s.store == nil:
+		f.add(ErrMissingAdapter, "Session.Store keeps sessions and knows no users: set Config.Adapter too")
+	case c.Strategy != DatabaseSessions:
+		f.add(ErrInvalidConfig, "Session.Store is for Session.Strategy %q, and it is %q: leave one of the two out", DatabaseSessions, c.Strategy)
+	case sameStore(s.config.Adapter, c.Store):
+		f.add(ErrInvalidConfig, "Session.Store is the Adapter itself, which keeps the sessions anyway: leave it out")
+	case c.AdapterToo && s.store.sessionRows == nil:
+		f.add(ErrMissingAdapterMethods, "Session.AdapterToo needs an Adapter that is a %s; %T is not", abilitySessions, s.config.Adapter)
+	default:
+		s.store.apart = &sessionsApart{c.Store, s.tenant, c.AdapterToo}
+	}
+}
+
+// check refuses beliefs that would last too long.
+func (c *SessionCache) check(f *faults) {
+	if c.MaxAge < 0 || c.MaxAge > mostBelief || c.Size < 0 {
+		f.add(ErrInvalidConfig, "Session.Cache: want a MaxAge of at most %v, a Size that is not negative, or zero for no cache and for the default", mostBelief)
+	}
+}
+
+// mostBelief is how late a sign-out elsewhere may be noticed here.
+const mostBelief = 5 * time.Minute
 
 // check refuses numbers that would switch a limit off without saying so.
 func (l *Limits) check(f *faults) {
@@ -92,7 +149,7 @@ func (s *setup) prepareRevocations(f *faults) {
 	if s.store != nil {
 		own = s.store.revocations
 	}
-	c, bounds := &s.config.Session, &store{timeout: s.config.Limits.Store, log: s.log}
+	c, bounds := &s.config.Session, s.bounds()
 	chosen := c.Revocations
 	switch {
 	case c.SkipRevocations && chosen != nil:
@@ -113,7 +170,7 @@ func (s *setup) prepareRevocations(f *faults) {
 		return
 	}
 	s.revocations = &revocations{
-		store: chosen, tenant: s.tenant, inAdapter: own != nil && sameStore(own, chosen), bounds: bounds, life: c.JWT.MaxAge, now: s.now,
+		store: chosen, tenant: s.tenant, inAdapter: own != nil && sameStore(own, chosen), bounds: bounds, beliefs: s.beliefs, life: c.JWT.MaxAge, now: s.now,
 	}
 }
 
@@ -124,7 +181,7 @@ func (s *setup) warnOfEndlessTokens() {
 }
 
 // sameStore compares two stores, which may be of types that cannot be compared.
-func sameStore(a, b RevocationStore) bool {
+func sameStore(a, b any) bool {
 	x, y := reflect.ValueOf(a), reflect.ValueOf(b)
 	return x.Type() == y.Type() && x.Comparable() && x.Equal(y)
 }
@@ -252,7 +309,7 @@ func (s *setup) warnOfLesserStores() {
 	if s.store.accountLists == nil {
 		s.log.warnAtStart("the Adapter is no AccountAdapter: accounts that others have attached to an e-mail address stay attached when its owner proves it")
 	}
-	if s.config.Session.Strategy == DatabaseSessions && s.store.sessionLists == nil {
+	if s.config.Session.Strategy == DatabaseSessions && len(s.store.sessionListers()) == 0 {
 		s.log.warnAtStart("the Adapter is no SessionListAdapter: sessions that others have opened live on when the owner of the e-mail address proves it")
 	}
 }

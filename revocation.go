@@ -17,14 +17,23 @@ type revocations struct {
 	tenant    string        // empty: there is one site
 	inAdapter bool          // it is the Adapter's own, so that it can be part of a transaction
 	bounds    *store        // what bounds calls of the Adapter bounds these too
+	beliefs   *beliefs      // nil: it is asked every time
 	life      time.Duration // of a token
 	now       func() time.Time
 }
 
 // check is errNoToken for a token that was signed out. A store that does not
-// answer, or cannot, is a fault, and a fault signs nobody out.
-func (r *revocations) check(ctx context.Context, from tokenOrigin) error {
-	return r.checkIn(ctx, nil, from)
+// answer, or cannot, is a fault, and a fault signs nobody out. believes:
+// who only reads a session may believe for a while what was said before.
+func (r *revocations) check(ctx context.Context, from tokenOrigin, believes bool) error {
+	if r == nil || r.beliefs == nil || !believes {
+		return r.checkIn(ctx, nil, from)
+	}
+	keys := r.keys(from)
+	if len(keys) == 0 {
+		return nil
+	}
+	return r.beliefs.unrevoked(ctx, keys, from.userID, func(ctx context.Context) error { return r.checkIn(ctx, nil, from) })
 }
 
 // checkIn is check as a part of the transaction of s; nil: there is none.
@@ -36,7 +45,7 @@ func (r *revocations) checkIn(ctx context.Context, s *store, from tokenOrigin) e
 	if len(keys) == 0 {
 		return nil
 	}
-	voidAt, err := callFor(ctx, r.bounds, "RevokedAt", func(found map[string]time.Time) bool {
+	voidAt, err := callFor(ctx, r.bounds, "Session.Revocations: RevokedAt", func(found map[string]time.Time) bool {
 		for key := range found {
 			if !slices.Contains(keys, key) {
 				return false
@@ -65,6 +74,7 @@ func (r *revocations) revoke(ctx context.Context, from tokenOrigin) error {
 	if len(keys) == 0 {
 		return nil
 	}
+	defer r.beliefs.dropKeys(keys)()
 	return r.void(ctx, nil, keys[0], wholeMillisecond(r.now()))
 }
 
@@ -75,11 +85,16 @@ func (r *revocations) revokeUser(ctx context.Context, s *store, id string) (time
 		return time.Time{}, nil
 	}
 	at := wholeMillisecond(r.now())
+	believed := r.beliefs
+	if s != nil {
+		believed = s.beliefs
+	}
+	defer believed.dropUser(id)()
 	return at, r.void(ctx, s, r.userKey(id), at)
 }
 
 func (r *revocations) void(ctx context.Context, s *store, key string, at time.Time) error {
-	return callErr(ctx, r.bounds, "Revoke", func(ctx context.Context) error {
+	return callErr(ctx, r.bounds, "Session.Revocations: Revoke", func(ctx context.Context) error {
 		return r.storeIn(s).Revoke(ctx, key, at, at.Add(r.life+time.Minute))
 	})
 }

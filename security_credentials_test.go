@@ -310,12 +310,21 @@ func TestCredentialsLimits(t *testing.T) {
 			t.Errorf("a page gets %d, Retry-After %q", a.Code, a.Header().Get("Retry-After"))
 		}
 	})
-	t.Run("R-154 a limiter that fails lets nobody in", func(t *testing.T) {
+	t.Run("R-154 S-033 while a shared limiter fails this process counts, and says so once a minute", func(t *testing.T) {
 		for name, limiter := range map[string]latchkey.Limiter{"error": brokenLimiter{errors.New("down")}, "panic": brokenLimiter{}} {
 			s := newSite(t, func(c *latchkey.Config) { c.Limits.Limiter = limiter })
-			a := s.newBrowser().post("/auth/callback/crew", "username", "alice", "password", "wonderland")
-			if a.signsIn() || s.tried() != 0 || a.error() != "Configuration" {
-				t.Errorf("%s: %d to %q", name, a.Code, a.location())
+			for i := range 60 {
+				try(s, "alice", fmt.Sprintf("192.0.2.%d:1", i))
+			}
+			if n := s.tried(); n != 20 {
+				t.Errorf("%s: %d tries got through, want 20", name, n)
+			}
+			if n := strings.Count(s.log.text(), "counted by each instance"); n != 1 {
+				t.Errorf("%s: %d lines in the log, want 1", name, n)
+			}
+			s.clock.Advance(time.Minute)
+			if try(s, "bob", "192.0.2.1:1"); strings.Count(s.log.text(), "counted by each instance") != 2 {
+				t.Errorf("%s: a minute later nothing is said", name)
 			}
 		}
 	})

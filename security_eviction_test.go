@@ -127,12 +127,14 @@ func TestIntruders(t *testing.T) {
 		},
 	} {
 		for how, prove := range proofs {
-			t.Run("R-341 "+name+", "+how, func(t *testing.T) {
-				i := newIntruder(t, withIssuer(trusted), addLinkingProvider)
-				intrude(i)
-				live(t, i.browser)
-				i.isOut(prove(t, i))
-			})
+			for where, keep := range map[string]func(*latchkey.Config){"": stored, ", sessions apart": sessionsApart} {
+				t.Run("R-341 "+name+", "+how+where, func(t *testing.T) {
+					i := newIntruder(t, withIssuer(trusted), addLinkingProvider, keep)
+					intrude(i)
+					live(t, i.browser)
+					i.isOut(prove(t, i))
+				})
+			}
 		}
 	}
 }

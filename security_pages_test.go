@@ -379,7 +379,6 @@ func TestPagesPanics(t *testing.T) {
 			c.Session.JWT.Encode = func(context.Context, latchkey.JWTParams) (string, error) { boom(); return "", nil }
 			c.Session.JWT.Decode = func(context.Context, string, latchkey.JWTParams) (latchkey.Claims, error) { boom(); return nil, nil }
 		},
-		"limiter": func(c *latchkey.Config) { c.Limits.Limiter = brokenLimiter{} },
 	} {
 		t.Run("R-212 "+name, func(t *testing.T) {
 			s := newSite(t, change)

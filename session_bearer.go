@@ -11,7 +11,7 @@ import (
 
 func (t *tokenStrategy) branch(ctx context.Context, x *exchange) (openedSession, error) {
 	token, spec := x.cookies.session()
-	claims, err := t.openToken(ctx, token, spec)
+	claims, err := t.openToken(ctx, token, spec, false)
 	if errors.Is(err, errNoToken) {
 		return openedSession{}, nil
 	}
@@ -38,7 +38,7 @@ func (t *tokenStrategy) branch(ctx context.Context, x *exchange) (openedSession,
 
 func (d *databaseStrategy) branch(ctx context.Context, x *exchange) (openedSession, error) {
 	s := d.setup
-	found, former, err := d.live(ctx, x)
+	found, former, err := d.live(ctx, x, false)
 	if found == nil || err != nil {
 		return openedSession{}, err
 	}
@@ -47,15 +47,7 @@ func (d *databaseStrategy) branch(ctx context.Context, x *exchange) (openedSessi
 	row.Expires = s.now().UTC().Add(s.config.Session.MaxAge)
 	row.UserAgent = cut(x.request.Header.Get("User-Agent"), 256)
 	x.secretsSeen = append(x.secretsSeen, row.Token)
-	err = s.store.inTx(ctx, func(ctx context.Context, in *store) error {
-		if _, err := in.lockUser(ctx, row.UserID); err != nil { // who ends all sessions waits, and then finds this one
-			return err
-		}
-		if _, err := in.session(ctx, former); err != nil {
-			return err
-		}
-		return in.createSession(ctx, row)
-	})
+	err = openBeside(ctx, s.store, row, former)
 	if errors.Is(err, ErrNotFound) {
 		return openedSession{}, nil
 	}
@@ -67,4 +59,30 @@ func (d *databaseStrategy) branch(ctx context.Context, x *exchange) (openedSessi
 		expires = row.Created.Add(limit)
 	}
 	return openedSession{token: row.Token, expires: expires, endedSession: endedSession{row.ID, row.UserID, row.Provider}}, nil
+}
+
+// openBeside stores a session beside one that has to be alive: who ends all of
+// the user's finds both. Where no transaction holds them off, the former is
+// looked at once more.
+func openBeside(ctx context.Context, s *store, row StoredSession, former string) error {
+	if !s.isTogether() {
+		if err := s.createSession(ctx, row); err != nil {
+			return err
+		}
+		_, gone := s.session(ctx, former)
+		if gone != nil {
+			_, err := s.deleteSession(ctx, row.Token)
+			return errors.Join(gone, ignoring(err, ErrNotFound))
+		}
+		return nil
+	}
+	return s.inTx(ctx, func(ctx context.Context, in *store) error {
+		if _, err := in.lockUser(ctx, row.UserID); err != nil { // who ends all sessions waits, and then finds this one
+			return err
+		}
+		if _, err := in.session(ctx, former); err != nil {
+			return err
+		}
+		return in.createSession(ctx, row)
+	})
 }

@@ -54,14 +54,22 @@ func rowToken(c *browserCookies) string {
 }
 
 // live is the session behind the request's cookie. A nil result is nobody; one
-// that has expired is removed on the way.
-func (d *databaseStrategy) live(ctx context.Context, x *exchange) (*sessionAndUser, string, error) {
+// that has expired is removed on the way. believes: for somebody who only
+// reads, what the store said a while before will do, unless a renewal is due.
+func (d *databaseStrategy) live(ctx context.Context, x *exchange, believes bool) (*sessionAndUser, string, error) {
 	s := d.setup
 	token := rowToken(&x.cookies)
 	if token == "" {
 		return nil, "", nil
 	}
-	found, err := optional(s.store.session(ctx, token))
+	ask := s.store.session
+	if believes {
+		ask = s.store.sessionOrBelief
+	}
+	found, err := optional(ask(ctx, token))
+	if believes && found != nil && d.isDue(&found.row) {
+		found, err = optional(s.store.session(ctx, token))
+	}
 	if found == nil || err != nil {
 		return nil, token, err
 	}
@@ -89,7 +97,7 @@ func (d *databaseStrategy) expired(row *StoredSession) bool {
 }
 
 func (d *databaseStrategy) read(ctx context.Context, x *exchange, c *change) (*reading, error) {
-	s, token, err := d.live(ctx, x)
+	s, token, err := d.live(ctx, x, c == nil) // what changes something asks the store
 	if err != nil {
 		return nil, ErrSessionToken.wrap(err)
 	}
@@ -134,24 +142,27 @@ func sessionOfRow(row *StoredSession, u *User) *Session {
 // extend moves the stored expiry when it is due, at most once in UpdateAge. A
 // session that was ended meanwhile stays ended: gone.
 func (d *databaseStrategy) extend(ctx context.Context, row *StoredSession, token string) (gone bool, err error) {
-	life, every := d.setup.config.Session.MaxAge, d.setup.config.Session.UpdateAge
-	due := row.Expires.Add(-life)
-	if every > 0 {
-		due = due.Add(every)
-	}
-	now := d.setup.now()
-	if now.Before(due) {
+	if !d.isDue(row) {
 		return false, nil
 	}
-	err = d.setup.store.extendSession(ctx, token, now.Add(life).UTC().Truncate(time.Millisecond))
+	err = d.setup.store.extendSession(ctx, token, d.setup.now().Add(d.setup.config.Session.MaxAge).UTC().Truncate(time.Millisecond))
 	if errors.Is(err, ErrNotFound) {
 		return true, nil
 	}
 	return false, err
 }
 
+// isDue: UpdateAge has passed since the expiry was moved.
+func (d *databaseStrategy) isDue(row *StoredSession) bool {
+	due := row.Expires.Add(-d.setup.config.Session.MaxAge)
+	if every := d.setup.config.Session.UpdateAge; every > 0 {
+		due = due.Add(every)
+	}
+	return !d.setup.now().Before(due)
+}
+
 func (d *databaseStrategy) current(ctx context.Context, x *exchange) (*currentUser, error) {
-	s, token, err := d.live(ctx, x)
+	s, token, err := d.live(ctx, x, false)
 	if s == nil || err != nil {
 		return nil, err
 	}
@@ -159,7 +170,7 @@ func (d *databaseStrategy) current(ctx context.Context, x *exchange) (*currentUs
 }
 
 func (d *databaseStrategy) visitor(ctx context.Context, x *exchange) (*User, error) {
-	s, _, err := d.live(ctx, x)
+	s, _, err := d.live(ctx, x, false)
 	if s == nil || err != nil {
 		return nil, err
 	}

@@ -105,7 +105,7 @@ func (t *tokenStrategy) read(ctx context.Context, x *exchange, c *change) (*read
 	if t.plain && x.cookies.bearer == nil {
 		return t.readPlain(ctx, x, token, spec)
 	}
-	claims, err := t.openToken(ctx, token, spec)
+	claims, err := t.openToken(ctx, token, spec, c == nil) // what changes something asks the store
 	if errors.Is(err, errNoToken) {
 		t.refuse(ctx, x, err)
 		return nil, nil
@@ -180,28 +180,29 @@ func (t *tokenStrategy) sessionOfMembers(ctx context.Context, members []jsontext
 	if t.setup.tracksSignIns() {
 		members = trackMembers(s, members, &from)
 	}
-	return s, members, t.judge(ctx, s.Tenant, from)
+	return s, members, t.judge(ctx, s.Tenant, from, true)
 }
 
 // judge is errNoToken for the token of another tenant, and of a sign-in that is
-// too old or revoked.
-func (t *tokenStrategy) judge(ctx context.Context, tenant string, from tokenOrigin) error {
+// too old or revoked. believes: it may believe for a while what was said of that.
+func (t *tokenStrategy) judge(ctx context.Context, tenant string, from tokenOrigin, believes bool) error {
 	if tenant != t.setup.tenant {
 		return errNoToken
 	}
 	if limit := t.setup.config.Session.AbsoluteMaxAge; limit > 0 && !from.began.IsZero() && !t.setup.now().Before(from.began.Add(limit)) {
 		return errNoToken
 	}
-	return t.setup.revocations.check(ctx, from)
+	return t.setup.revocations.check(ctx, from, believes)
 }
 
-// openToken is the token's content, or errNoToken, or a fault.
-func (t *tokenStrategy) openToken(ctx context.Context, token string, spec *cookieSpec) (Claims, error) {
+// openToken is the token's content, or errNoToken, or a fault. It is as believing
+// as judge.
+func (t *tokenStrategy) openToken(ctx context.Context, token string, spec *cookieSpec, believes bool) (Claims, error) {
 	claims, err := t.decode(ctx, token, spec)
 	if err != nil {
 		return nil, err
 	}
-	return claims, t.judge(ctx, claims.String(claimTenant), originOfToken(claims))
+	return claims, t.judge(ctx, claims.String(claimTenant), originOfToken(claims), believes)
 }
 
 func (t *tokenStrategy) decode(ctx context.Context, token string, spec *cookieSpec) (Claims, error) {
@@ -311,7 +312,7 @@ func (t *tokenStrategy) claims(ctx context.Context, x *exchange) (Claims, error)
 	if token == "" {
 		return nil, nil
 	}
-	claims, err := t.openToken(ctx, token, spec)
+	claims, err := t.openToken(ctx, token, spec, false)
 	if errors.Is(err, errNoToken) {
 		return nil, nil
 	}
@@ -329,7 +330,7 @@ func (t *tokenStrategy) close(ctx context.Context, x *exchange) (endedSession, e
 	if token == "" {
 		return endedSession{}, nil
 	}
-	claims, err := t.openToken(ctx, token, spec)
+	claims, err := t.openToken(ctx, token, spec, false)
 	if errors.Is(err, errNoToken) { // it was good for nothing before
 		if t.setup.config.Session.JWT.Decode != nil { // Auth.js tells only what a decoder of the application's own makes nothing of
 			x.queueSignOut(endedSession{}, SignOutEvent{})

@@ -40,6 +40,7 @@ type setup struct {
 	directory   *directory // nil: no database
 	sessions    sessionStrategy
 	revocations *revocations // nil: none
+	beliefs     *beliefs     // nil: none
 	replay      ReplayStore
 	limits      *rateLimits
 

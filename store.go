@@ -20,10 +20,13 @@ type store struct {
 	timeout time.Duration
 	log     *journal // nil: nobody reads of single calls
 	abilities
+
+	apart   *sessionsApart // nil: the adapter keeps the sessions
+	beliefs *beliefs       // nil: it is asked every time
 }
 
 func newStore(a Adapter, timeout time.Duration, log *journal) *store {
-	return &store{a, timeout, log, abilitiesOf(a)}
+	return &store{adapter: a, timeout: timeout, log: log, abilities: abilitiesOf(a)}
 }
 
 // call is the one way to the adapter: it bounds, contains and names every
@@ -144,6 +147,9 @@ func (a *Account) isAccount(b *Account) bool {
 }
 
 func (s *store) updateUser(ctx context.Context, id string, c UserChange) (User, error) {
+	if c != (UserChange{}) {
+		defer s.beliefs.dropUser(id)()
+	}
 	return callFor(ctx, s, "UpdateUser", isUser(id), func(ctx context.Context) (User, error) { return s.adapter.UpdateUser(ctx, id, c) })
 }
 
@@ -171,12 +177,16 @@ func (s *store) inTx(ctx context.Context, f func(context.Context, *store) error)
 		return f(ctx, s)
 	}
 	inner := errNoTx
+	changed := s.beliefs.within()
 	err := callErr(ctx, s, "InTx", func(ctx context.Context) error {
 		return s.tx.InTx(ctx, func(a Adapter) error {
-			inner = f(ctx, newStore(a, s.timeout, s.log))
+			bound := newStore(a, s.timeout, s.log)
+			bound.apart, bound.beliefs = s.apart, changed
+			inner = f(ctx, bound)
 			return inner
 		})
 	})
+	changed.end()
 	if err == nil || (inner != nil && inner != errNoTx) {
 		return inner
 	}
@@ -185,59 +195,6 @@ func (s *store) inTx(ctx context.Context, f func(context.Context, *store) error)
 
 // What follows needs an ability. Lists of what a store lacks are empty; nothing
 // else may be called without has.
-
-// sessionAndUser is a stored session and whose it is.
-type sessionAndUser struct {
-	row  StoredSession
-	user User
-}
-
-func (s *store) session(ctx context.Context, token string) (sessionAndUser, error) {
-	return callFor(ctx, s, "GetSessionAndUser", func(f sessionAndUser) bool {
-		return f.row.Token == token && f.row.UserID == f.user.ID && f.user.ID != "" && !f.row.Expires.IsZero()
-	}, func(ctx context.Context) (f sessionAndUser, err error) {
-		f.row, f.user, err = s.sessionRows.GetSessionAndUser(ctx, token)
-		return f, err
-	})
-}
-
-func (s *store) createSession(ctx context.Context, row StoredSession) error {
-	return callErr(ctx, s, "CreateSession", func(ctx context.Context) error { return s.sessionRows.CreateSession(ctx, row) })
-}
-
-func (s *store) extendSession(ctx context.Context, token string, expires time.Time) error {
-	return callErr(ctx, s, "UpdateSession", func(ctx context.Context) error { return s.sessionRows.UpdateSession(ctx, token, expires) })
-}
-
-func (s *store) deleteSession(ctx context.Context, token string) (StoredSession, error) {
-	return callFor(ctx, s, "DeleteSession", func(row StoredSession) bool { return row.Token == token && row.UserID != "" },
-		func(ctx context.Context) (StoredSession, error) { return s.sessionRows.DeleteSession(ctx, token) })
-}
-
-func (s *store) listSessions(ctx context.Context, userID string) ([]StoredSession, error) {
-	if s.sessionLists == nil {
-		return nil, nil
-	}
-	return callForList(ctx, s, "ListSessions", func(row StoredSession) bool { return row.UserID == userID },
-		func(ctx context.Context) ([]StoredSession, error) { return s.sessionLists.ListSessions(ctx, userID) })
-}
-
-func (s *store) deleteSessionByID(ctx context.Context, userID, id string) error {
-	return callErr(ctx, s, "DeleteSessionByID", func(ctx context.Context) error {
-		return s.sessionLists.DeleteSessionByID(ctx, userID, id)
-	})
-}
-
-// deleteSessions ends all sessions of a user but keep.
-func (s *store) deleteSessions(ctx context.Context, userID, keep string) error {
-	if s.sessionLists == nil {
-		return nil
-	}
-	return ignoring(callErr(ctx, s, "DeleteSessions", func(ctx context.Context) error {
-		_, err := s.sessionLists.DeleteSessions(ctx, userID, keep)
-		return err
-	}), errors.ErrUnsupported)
-}
 
 func (s *store) createVerificationToken(ctx context.Context, t VerificationToken) error {
 	return callErr(ctx, s, "CreateVerificationToken", func(ctx context.Context) error {
@@ -308,6 +265,7 @@ func (s *store) deleteAuthenticator(ctx context.Context, id []byte) error {
 }
 
 func (s *store) deleteUser(ctx context.Context, id string) (User, error) {
+	defer s.beliefs.dropUser(id)()
 	return callFor(ctx, s, "DeleteUser", isUser(id), func(ctx context.Context) (User, error) { return s.deletion.DeleteUser(ctx, id) })
 }
 
@@ -325,9 +283,8 @@ func (s *store) endSignUp(ctx context.Context, a *Account) error {
 	}), ErrNotFound)
 }
 
-func (s *store) sweep(ctx context.Context, before time.Time) (int, error) {
-	return call(ctx, s, "Sweep", func(ctx context.Context) (int, error) { return s.sweeper.Sweep(ctx, before) })
-}
+// isTogether: what a transaction undoes are sessions too.
+func (s *store) isTogether() bool { return s.tx != nil && s.apart == nil }
 
 // remembersSignUps: without transactions, a sign-up that is cut short can be
 // finished by the same account.
@@ -335,7 +292,7 @@ func (s *store) remembersSignUps() bool { return s.signUps != nil && s.tx == nil
 
 // require is an error that names who misses an ability, or nil.
 func (s *store) require(who string, a ability) error {
-	if s.has(a) {
+	if s.has(a) || s.apart != nil && (a == abilitySessions || a == abilitySessionLists) {
 		return nil
 	}
 	return ErrMissingAdapterMethods.wrap(fmt.Errorf("%s needs an Adapter that is a %s; %T is not", who, a, s.adapter))

@@ -133,11 +133,9 @@ type tenant struct {
 // tenants remembers prepared configurations. What must not be forgotten with
 // one of them, such as failed tries, is kept for all.
 type tenants struct {
-	find    func(ctx context.Context, r *Request) (tenant, error)
-	limiter Limiter
-	replay  ReplayStore
-	client  *http.Client // one pool of connections for all
-	issuers *oauth.Shared
+	find   func(ctx context.Context, r *Request) (tenant, error)
+	client *http.Client // one pool of connections for all
+	common common
 	// blank renders errors of requests that have no setup at all.
 	blank func() *setup
 
@@ -151,12 +149,12 @@ func newSetups(most int) *setups { return sieve.New[any, func() (*setup, error)]
 
 func tenantsFrom(find func(context.Context, *Request) (tenant, error), options []CacheOption) *tenants {
 	t := &tenants{
-		find: find, limiter: NewMemoryLimiter(nil), replay: newUsedValues(time.Now),
+		find: find, common: common{oauth.NewShared(), NewMemoryLimiter(nil), newUsedValues(time.Now)},
 		blank: sync.OnceValue(func() *setup {
-			s, _ := prepare(Config{}.WithEnv(func(string) string { return "" }), "", nil)
+			s, _ := prepare(Config{}.WithEnv(func(string) string { return "" }), "", common{})
 			return s
 		}),
-		client: newHTTPClient(), issuers: oauth.NewShared(), prepared: newSetups(mostTenants),
+		client: newHTTPClient(), prepared: newSetups(mostTenants),
 	}
 	for _, o := range options {
 		o(t)
@@ -191,33 +189,18 @@ func (t *tenants) add(which tenant) func() (*setup, error) {
 			if err != nil {
 				return nil, ErrInvalidConfig.wrap(err)
 			}
-			return prepare(t.share(*c), which.name, t.issuersOf(c))
+			if c.Runtime.Time != nil { // it lives in a time of its own
+				return prepare(t.share(*c), which.name, common{})
+			}
+			return prepare(t.share(*c), which.name, t.common)
 		})
 	}))
 }
 
-// share gives c what all configurations remember together, unless it lives in
-// a time of its own.
+// share gives c the connections that all configurations share.
 func (t *tenants) share(c Config) Config {
 	if c.Runtime.HTTPClient == nil {
 		c.Runtime.HTTPClient = t.client
 	}
-	if c.Runtime.Time != nil {
-		return c
-	}
-	if c.sharedLimiter() == nil {
-		c.Limits.Limiter = t.limiter
-	}
-	if c.sharedReplay() == nil {
-		c.Limits.Replay = t.replay
-	}
 	return c
-}
-
-// issuersOf is what is known of providers, unless c lives in a time of its own.
-func (t *tenants) issuersOf(c *Config) *oauth.Shared {
-	if c.Runtime.Time != nil {
-		return nil
-	}
-	return t.issuers
 }

@@ -1,0 +1,81 @@
+package latchkey
+
+import (
+	"context"
+	"time"
+)
+
+// SessionConfig says where sessions are kept and for how long.
+type SessionConfig struct {
+	Strategy  Strategy      // empty: DatabaseSessions if there is an Adapter, else JWTSessions
+	MaxAge    time.Duration // idle lifetime; 0: 30 days
+	UpdateAge time.Duration // a stored session is extended at most this often; 0: one day, negative: on every read
+	// AbsoluteMaxAge ends a session this long after its sign-in, however often
+	// it was renewed. 0: never; 30 days when Hardened. Stored sessions need an
+	// adapter that keeps StoredSession.Created.
+	AbsoluteMaxAge time.Duration
+	// NewToken makes the token of a stored session, at least 32 characters.
+	// nil: 32 random bytes in hex.
+	NewToken func() string
+	// Revocations makes the end of a JWT session final: a copied cookie is dead
+	// after the sign-out, and so are all of a user who is deleted. It costs one
+	// lookup a read. nil: the Adapter if it is able, else none.
+	Revocations RevocationStore
+	// SkipRevocations has JWTSessions ask nobody whether they have ended, though
+	// the Adapter could say. Logs a warning.
+	SkipRevocations bool
+	// Store keeps the sessions of DatabaseSessions apart from the users, in a
+	// store that is faster than the Adapter's database, or that takes reads off
+	// it. nil: the Adapter keeps them. A sign-in then commits the user first and
+	// opens the session afterwards; whatever ends sessions fails as a whole when
+	// Store does. Tenants with an Adapter of their own need a Store of their own,
+	// or a part of one that is theirs.
+	Store SessionStore
+	// AdapterToo looks in the Adapter for sessions that Store does not know:
+	// those from before Store was set. They stay there until they end.
+	AdapterToo bool
+	// Cache lets this process believe for a while what it has read of a session,
+	// or, with JWTSessions, of its revocation. The zero value asks every time.
+	Cache SessionCache
+	// Bearer has guards, the session route and the sign-out take the session
+	// token from the header Authorization: Bearer, too, for native apps and
+	// services; [Auth.BearerToken] hands such tokens out. A request that has
+	// the header is judged by it alone, and its cookies are left alone. Off by
+	// default. See docs/bearer.md.
+	Bearer bool
+
+	JWT JWTConfig // the token of JWTSessions
+}
+
+// SessionCache says how long one process believes what a store has said of a
+// session that is read. A sign-out in this process is seen by it at once; one in
+// another process is seen here at most MaxAge later, and so is whatever else
+// another process changes about the user. Everything that changes something,
+// the account page and linking accounts ask the store all the same. It is kept
+// in memory by a hash of the token, for each configuration by itself.
+type SessionCache struct {
+	MaxAge time.Duration // counted from before the store was asked; 0: there is no cache; at most 5 minutes
+	Size   int           // sessions kept, of which the least recently used goes first; 0: 10,000
+}
+
+// JWTConfig adjusts session tokens. The zero value is right for nearly
+// everyone.
+type JWTConfig struct {
+	MaxAge time.Duration // 0: Session.MaxAge
+	// Encode and Decode replace the sealed token of package jwt, each for itself:
+	// one of them alone is for sites that move from one kind of token to
+	// another. Decode reports any token that is not to be believed with an
+	// error.
+	Encode func(ctx context.Context, p JWTParams) (string, error)
+	Decode func(ctx context.Context, token string, p JWTParams) (Claims, error)
+}
+
+// JWTParams is what [JWTConfig].Encode and Decode are given.
+type JWTParams struct {
+	hidden
+
+	Claims  Claims   // Encode only
+	Secrets []string // newest first
+	Salt    string   // the name of the session cookie
+	MaxAge  time.Duration
+}

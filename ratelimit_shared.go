@@ -1,0 +1,77 @@
+package latchkey
+
+import (
+	"context"
+	"sync/atomic"
+	"time"
+)
+
+// sharedLimiter counts for all instances, and while it cannot, for this process
+// alone: limits stay, times the number of instances. It is a [ReturningLimiter]
+// as far as the shared one is.
+type sharedLimiter struct {
+	limiter Limiter
+	here    *MemoryLimiter
+	bounds  *store // what bounds calls of the Adapter bounds these too
+	now     func() time.Time
+	told    atomic.Int64 // when a failure was last logged, in Unix seconds; 0: never
+}
+
+// quiet is how long a limiter that goes on failing is not spoken of again.
+const quiet = time.Minute
+
+func (l *sharedLimiter) Take(ctx context.Context, key string, r Rate) (time.Duration, error) {
+	wait, err := call(ctx, l.bounds, "Limits.Limiter: Take", func(ctx context.Context) (time.Duration, error) {
+		return l.limiter.Take(ctx, key, r)
+	})
+	if err == nil || ctx.Err() != nil {
+		return wait, err
+	}
+	l.tell(ctx, err)
+	return l.here.Take(ctx, key, r)
+}
+
+func (l *sharedLimiter) Forget(ctx context.Context, key string) error {
+	return l.orHere(ctx, "Limits.Limiter: Forget",
+		func(ctx context.Context) error { return l.limiter.Forget(ctx, key) },
+		func(ctx context.Context) error { return l.here.Forget(ctx, key) })
+}
+
+func (l *sharedLimiter) Return(ctx context.Context, key string, r Rate) error {
+	able, ok := l.limiter.(ReturningLimiter)
+	if !ok {
+		return nil
+	}
+	return l.orHere(ctx, "Limits.Limiter: Return",
+		func(ctx context.Context) error { return able.Return(ctx, key, r) },
+		func(ctx context.Context) error { return l.here.Return(ctx, key, r) })
+}
+
+func (l *sharedLimiter) orHere(ctx context.Context, operation string, shared, here func(context.Context) error) error {
+	err := callErr(ctx, l.bounds, operation, shared)
+	if err == nil || ctx.Err() != nil {
+		return err
+	}
+	l.tell(ctx, err)
+	return here(ctx)
+}
+
+// tell logs a failure, at most once a minute.
+func (l *sharedLimiter) tell(ctx context.Context, err error) {
+	now, told := l.now().Unix(), l.told.Load()
+	if told != 0 && now-told < int64(quiet/time.Second) || !l.told.CompareAndSwap(told, now) {
+		return
+	}
+	l.bounds.log.error(ctx, noSubject{}, err, "alert", true, "meanwhile", "tries and mails are counted by each instance for itself")
+}
+
+// boundedReplay is a ReplayStore of somebody else's, whose calls have a deadline
+// and a name.
+type boundedReplay struct {
+	store  ReplayStore
+	bounds *store
+}
+
+func (r *boundedReplay) Use(ctx context.Context, key string, expires time.Time) (bool, error) {
+	return call(ctx, r.bounds, "Limits.Replay: Use", func(ctx context.Context) (bool, error) { return r.store.Use(ctx, key, expires) })
+}
