@@ -1,0 +1,236 @@
+package belief
+
+import (
+	"context"
+	"errors"
+	"runtime"
+	"strconv"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/latchkeyhq/latchkey/internal/testclock"
+)
+
+func name(i int) (n Name) {
+	copy(n[:], strconv.Itoa(i))
+	return n
+}
+
+// source is what is asked, and counts how often.
+type source struct {
+	asked atomic.Int32
+	value atomic.Int32
+	err   error
+}
+
+func (s *source) ask(context.Context) (int32, string, error) {
+	s.asked.Add(1)
+	value := s.value.Load()
+	runtime.Gosched() // others come in between
+	return value, "owner", s.err
+}
+
+func get(t *testing.T, c *Cache[int32], i int, s *source) int32 {
+	t.Helper()
+	v, err := c.Get(t.Context(), name(i), s.ask)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return v
+}
+
+func newCache(most int) (*Cache[int32], *testclock.Clock) {
+	clock := testclock.New(time.Unix(1e9, 0))
+	return New[int32](time.Minute, most, clock.Now), clock
+}
+
+func TestCache(t *testing.T) {
+	t.Run("S-036 what is believed is not asked for", func(t *testing.T) {
+		c, clock := newCache(10)
+		s := &source{}
+		get(t, c, 1, s)
+		clock.Advance(time.Minute - 1)
+		if get(t, c, 1, s); s.asked.Load() != 1 {
+			t.Errorf("asked %d times", s.asked.Load())
+		}
+		clock.Advance(1)
+		if get(t, c, 1, s); s.asked.Load() != 2 {
+			t.Errorf("asked %d times after its age", s.asked.Load())
+		}
+	})
+	t.Run("K2 the age counts from before the source was asked", func(t *testing.T) {
+		c, clock := newCache(10)
+		s := &source{}
+		_, _ = c.Get(t.Context(), name(1), func(ctx context.Context) (int32, string, error) {
+			clock.Advance(50 * time.Second)
+			return s.ask(ctx)
+		})
+		clock.Advance(10 * time.Second)
+		if get(t, c, 1, s); s.asked.Load() != 2 {
+			t.Error("it is believed for longer")
+		}
+	})
+	t.Run("K3 no error is kept", func(t *testing.T) {
+		c, _ := newCache(10)
+		s := &source{err: errors.New("down")}
+		for range 2 {
+			if _, err := c.Get(t.Context(), name(1), s.ask); err == nil {
+				t.Error("no error")
+			}
+		}
+		if s.asked.Load() != 2 || len(c.kept)+len(c.loads) != 0 {
+			t.Errorf("asked %d times, %d kept", s.asked.Load(), len(c.kept))
+		}
+	})
+	t.Run("S-037 the least recently used goes", func(t *testing.T) {
+		const most = 10_000
+		c, _ := newCache(most)
+		s := &source{}
+		for i := range most {
+			get(t, c, i, s)
+		}
+		get(t, c, 0, s) // used again
+		get(t, c, most, s)
+		if len(c.kept) != most || c.latest.Len() != most || len(c.owned["owner"]) != most {
+			t.Fatalf("%d kept", len(c.kept))
+		}
+		before := s.asked.Load()
+		if get(t, c, 0, s); s.asked.Load() != before {
+			t.Error("what was used lately is gone")
+		}
+		if get(t, c, 1, s); s.asked.Load() != before+1 {
+			t.Error("what was used least is still there")
+		}
+	})
+	t.Run("S-038 100 readers of one name make one load", func(t *testing.T) {
+		c, _ := newCache(10)
+		s := &source{}
+		go1 := make(chan struct{})
+		var all sync.WaitGroup
+		for range 100 {
+			all.Go(func() {
+				if _, err := c.Get(t.Context(), name(1), func(ctx context.Context) (int32, string, error) {
+					<-go1
+					return s.ask(ctx)
+				}); err != nil {
+					t.Error(err)
+				}
+			})
+		}
+		close(go1)
+		all.Wait()
+		if n := s.asked.Load(); n != 1 {
+			t.Errorf("asked %d times", n)
+		}
+	})
+	t.Run("who waits does not fail because the one who loads has gone", func(t *testing.T) {
+		c, _ := newCache(10)
+		s := &source{}
+		ctx, leave := context.WithCancel(t.Context())
+		loading := make(chan struct{})
+		go func() {
+			_, _ = c.Get(ctx, name(1), func(ctx context.Context) (int32, string, error) {
+				close(loading)
+				<-ctx.Done()
+				return 0, "", ctx.Err()
+			})
+		}()
+		<-loading
+		done := make(chan error)
+		go func() {
+			_, err := c.Get(t.Context(), name(1), s.ask)
+			done <- err
+		}()
+		leave()
+		if err := <-done; err != nil {
+			t.Error(err)
+		}
+	})
+	t.Run("who waits may leave", func(t *testing.T) {
+		c, _ := newCache(10)
+		loading, end := make(chan struct{}), make(chan struct{})
+		defer close(end)
+		go func() {
+			_, _ = c.Get(context.Background(), name(1), func(context.Context) (int32, string, error) {
+				close(loading)
+				<-end
+				return 0, "", nil
+			})
+		}()
+		<-loading
+		ctx, leave := context.WithCancel(t.Context())
+		leave()
+		if _, err := c.Get(ctx, name(1), (&source{}).ask); !errors.Is(err, context.Canceled) {
+			t.Errorf("%v", err)
+		}
+	})
+	t.Run("a load that panics holds up nobody", func(t *testing.T) {
+		c, _ := newCache(10)
+		func() {
+			defer func() { _ = recover() }()
+			_, _ = c.Get(t.Context(), name(1), func(context.Context) (int32, string, error) { panic("source") })
+		}()
+		get(t, c, 1, &source{})
+	})
+}
+
+// S-039: what is dropped is not believed again, whatever was being loaded.
+func TestDrop(t *testing.T) {
+	for how, drop := range map[string]func(c *Cache[int32]){
+		"by its name":  func(c *Cache[int32]) { c.Drop(name(1)) },
+		"by its owner": func(c *Cache[int32]) { c.DropOwner("owner") },
+	} {
+		t.Run("S-039 in 1,000 races with loads, "+how, func(t *testing.T) {
+			for round := range int32(1000) {
+				c, _ := newCache(10)
+				s := &source{}
+				s.value.Store(round)
+				var all sync.WaitGroup
+				for range 4 {
+					all.Go(func() { get(t, c, 1, s) })
+				}
+				s.value.Store(round + 1)
+				drop(c)
+				if v := get(t, c, 1, s); v != round+1 {
+					t.Fatalf("round %d: %d is believed after the drop", round, v)
+				}
+				all.Wait()
+				if v := get(t, c, 1, s); v != round+1 {
+					t.Fatalf("round %d: %d was kept by a load from before", round, v)
+				}
+			}
+		})
+	}
+	t.Run("others stay", func(t *testing.T) {
+		c, _ := newCache(10)
+		s := &source{}
+		get(t, c, 1, s)
+		get(t, c, 2, s)
+		c.Drop(name(1))
+		c.DropOwner("somebody else")
+		if get(t, c, 2, s); s.asked.Load() != 2 {
+			t.Error("the other was dropped")
+		}
+	})
+}
+
+// BenchmarkGet: a hit costs the same however much is kept.
+func BenchmarkGet(b *testing.B) {
+	for _, size := range []int{100, 1000, 10_000, 100_000} {
+		b.Run(strconv.Itoa(size), func(b *testing.B) {
+			c := New[int32](time.Hour, size, time.Now)
+			s := &source{}
+			for i := range size {
+				_, _ = c.Get(b.Context(), name(i), s.ask)
+			}
+			b.ReportAllocs()
+			i := 0
+			for b.Loop() {
+				i = (i*7 + 1) % size
+				_, _ = c.Get(b.Context(), name(i), s.ask)
+			}
+		})
+	}
+}
