@@ -9,12 +9,15 @@ require (
 	github.com/jackc/pgx/v5 v5.12.0
 	github.com/latchkeyhq/latchkey v0.0.0
 	github.com/latchkeyhq/latchkey/adapters/pgxadapter v0.0.0
+	github.com/latchkeyhq/latchkey/adapters/redisadapter v0.0.0
 	github.com/latchkeyhq/latchkey/webauthn v0.0.0
+	github.com/redis/go-redis/v9 v9.23.0
 	modernc.org/sqlite v1.60.1
 )
 
 require (
 	filippo.io/edwards25519 v1.2.0 // indirect
+	github.com/cespare/xxhash/v2 v2.3.0 // indirect
 	github.com/dustin/go-humanize v1.0.1 // indirect
 	github.com/fxamacker/cbor/v2 v2.9.4 // indirect
 	github.com/go-jose/go-jose/v4 v4.1.8 // indirect
@@ -34,6 +37,7 @@ require (
 	github.com/remyoudompheng/bigfft v0.0.0-20230129092748-24d4a6f8daec // indirect
 	github.com/tinylib/msgp v1.6.4 // indirect
 	github.com/x448/float16 v0.8.4 // indirect
+	go.uber.org/atomic v1.12.0 // indirect
 	golang.org/x/crypto v0.57.0 // indirect
 	golang.org/x/sync v0.24.0 // indirect
 	golang.org/x/sys v0.48.0 // indirect
@@ -46,5 +50,6 @@ require (
 replace (
 	github.com/latchkeyhq/latchkey => ..
 	github.com/latchkeyhq/latchkey/adapters/pgxadapter => ../adapters/pgxadapter
+	github.com/latchkeyhq/latchkey/adapters/redisadapter => ../adapters/redisadapter
 	github.com/latchkeyhq/latchkey/webauthn => ../webauthn
 )

@@ -14,6 +14,8 @@
 //	PORT              where to listen; unset: 3000, or the next port that is free
 //	DEMO_DATA         the folder for database, secret and mails; unset: in the user's cache folder
 //	DATABASE_URL      postgres://… or mysql://… instead of SQLite
+//	REDIS_URL         redis://… keeps sessions, limits, used sign-ins and revocations, beside users in
+//	                  the database; with ?addr=host:port for each further node, a cluster
 //	SESSION_STRATEGY  jwt keeps sessions in the cookie instead of the database
 //	AUTH_SECRET       seals cookies; unset: made once and kept in the data folder
 //	AUTH_URL          the URL of the site behind a proxy; unset: localhost
@@ -21,7 +23,7 @@
 //	AUTH_GOOGLE_ID    with AUTH_GOOGLE_SECRET adds Google
 //	AUTH_DEMO_ISSUER  an OpenID Provider that runs already, instead of one's own
 //
-// Several demos may share a database, a secret, a data folder and an
+// Several demos may share a database, a Redis, a secret, a data folder and an
 // AUTH_DEMO_ISSUER, and stand behind one load balancer.
 package main
 

@@ -8,8 +8,10 @@ import (
 	"net/http"
 	"net/http/httputil"
 	"net/url"
+	"strings"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/latchkeyhq/latchkey"
 	"github.com/latchkeyhq/latchkey/internal/realservers"
@@ -64,6 +66,43 @@ func TestTwoInstances(t *testing.T) {
 	}
 }
 
+// TestTwoInstancesOnRedis is the same with users in SQL and everything else in a
+// Redis Cluster, which loses a primary: nobody is signed out by that.
+func TestTwoInstancesOnRedis(t *testing.T) {
+	cluster := realservers.NewRedisCluster(t)
+	redisURL := "redis://" + cluster.Addrs[0] + "?addr=" + strings.Join(cluster.Addrs[1:], "&addr=")
+	databaseURL := postgresURL(t)
+	for _, strategy := range []latchkey.Strategy{latchkey.JWTSessions, latchkey.DatabaseSessions} {
+		t.Run(string(strategy), func(t *testing.T) {
+			origin := drivePair(t, databaseURL, strategy, "REDIS_URL", redisURL)
+			var browsers []*latchkeytest.Client
+			for range 12 {
+				c := latchkeytest.NewClientAt(t, origin)
+				signInAsAda(t, c)
+				browsers = append(browsers, c)
+			}
+			if strategy == latchkey.JWTSessions {
+				return
+			}
+			cluster.Nodes[2].AwaitCopies(t)
+			cluster.Nodes[2].Crash()
+			for i, c := range browsers {
+				for deadline := time.Now().Add(time.Minute); !strings.Contains(string(c.Get("/").Body), "Hello, Ada Lovelace"); {
+					if time.Now().After(deadline) {
+						t.Fatalf("browser %d was signed out by the loss of a server", i)
+					}
+				}
+			}
+			for _, c := range browsers {
+				for range 2 {
+					wants(t, c.Get("/members"), 200, "Members only")
+				}
+				leads(t, c.Post("/auth/signout", hiddenFields(c.Get("/profile"))), "/")
+			}
+		})
+	}
+}
+
 func postgresURL(t *testing.T) string {
 	server := realservers.Postgres(t, false)
 	return fmt.Sprintf("postgres://latchkey@/postgres?host=%s&port=%d", url.QueryEscape(server.Dir), server.Port)
@@ -83,16 +122,16 @@ func mariadbURL(t *testing.T) string {
 }
 
 // drivePair goes through every flow twice, so that each request reaches either
-// demo.
-func drivePair(t *testing.T, databaseURL string, strategy latchkey.Strategy) {
+// demo, and returns where both are.
+func drivePair(t *testing.T, databaseURL string, strategy latchkey.Strategy, more ...string) (origin string) {
 	issuer, err := startIssuer()
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(issuer.Close)
-	s := environment(t, "DATABASE_URL", databaseURL, "SESSION_STRATEGY", string(strategy), "AUTH_DEMO_ISSUER", issuer.URL)
+	s := environment(t, append(more, "DATABASE_URL", databaseURL, "SESSION_STRATEGY", string(strategy), "AUTH_DEMO_ISSUER", issuer.URL)...)
 	b := newBalancer(t, newTestSite(t, s), newTestSite(t, s))
-	origin := serve(t, b)
+	origin = serve(t, b)
 	for shift := range 2 {
 		for _, flow := range []struct {
 			name string
@@ -119,6 +158,7 @@ func drivePair(t *testing.T, databaseURL string, strategy latchkey.Strategy) {
 			})
 		}
 	}
+	return origin
 }
 
 func signInAsAda(t *testing.T, c *latchkeytest.Client) {

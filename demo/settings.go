@@ -18,6 +18,7 @@ type settings struct {
 	port        string // empty: any from firstPort on
 	data        string // folder of the database, the secret and the mails
 	databaseURL string // empty: an SQLite file in data
+	redisURL    string // empty: the database keeps everything
 	issuer      string // empty: the demo starts one
 	strategy    latchkey.Strategy
 	secrets     []string
@@ -33,6 +34,7 @@ func readSettings(getenv func(string) string) (settings, error) {
 		port:        getenv("PORT"),
 		data:        getenv("DEMO_DATA"),
 		databaseURL: getenv("DATABASE_URL"),
+		redisURL:    getenv("REDIS_URL"),
 		issuer:      getenv("AUTH_DEMO_ISSUER"),
 		strategy:    latchkey.Strategy(getenv("SESSION_STRATEGY")),
 		secrets:     latchkey.Config{}.WithEnv(getenv).Secrets,

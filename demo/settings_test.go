@@ -43,6 +43,16 @@ func TestDatabaseURLs(t *testing.T) {
 	}
 }
 
+// TestRedisURLs is the same of Redis.
+func TestRedisURLs(t *testing.T) {
+	for _, rawURL := range []string{"http://u:hunter2@cache", "redis://u:hunter2@[cache", "redis://u:hunter2@cache:1?pool_size=many&addr=cache:2"} {
+		d, err := newSite(t.Context(), environment(t, "REDIS_URL", rawURL))
+		if d != nil || err == nil || strings.Contains(err.Error(), "hunter2") || !strings.Contains(err.Error(), "REDIS_URL") {
+			t.Errorf("%s: error %v", rawURL, err)
+		}
+	}
+}
+
 func TestSecretFromTheEnvironment(t *testing.T) {
 	s := environment(t, "AUTH_SECRET", "a secret of the environment, long enough")
 	if len(s.secrets) != 1 || s.secrets[0] != "a secret of the environment, long enough" {

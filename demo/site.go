@@ -20,6 +20,7 @@ type site struct {
 	http.Handler
 	auth  *latchkey.Auth
 	store *store
+	redis *shared // nil: the database keeps everything
 	mails mailbox
 	own   *latchkeytest.Issuer // nil: another one is used
 }
@@ -36,6 +37,11 @@ func newSite(ctx context.Context, s settings) (_ *site, err error) {
 	}
 	if err := d.prepareStore(ctx); err != nil {
 		return nil, err
+	}
+	if d.redisURL != "" {
+		if d.redis, err = openShared(d.redisURL); err != nil {
+			return nil, err
+		}
 	}
 	if d.issuer == "" {
 		if d.own, err = startIssuer(); err != nil {
@@ -64,20 +70,24 @@ func (d *site) prepareStore(ctx context.Context) (err error) {
 	return err
 }
 
-// Close ends the identity provider and lets go of the database.
+// Close ends the identity provider and lets go of the databases.
 func (d *site) Close() error {
 	if d.own != nil {
 		d.own.Close()
 	}
-	if d.store != nil {
-		return d.store.close()
+	var err error
+	if d.redis != nil {
+		err = d.redis.close()
 	}
-	return nil
+	if d.store != nil {
+		err = errors.Join(err, d.store.close())
+	}
+	return err
 }
 
 // config is everything the demo configures.
 func (d *site) config() latchkey.Config {
-	return latchkey.Config{
+	c := latchkey.Config{
 		Providers: d.providers(),
 		Adapter:   d.store.adapter,
 		Secrets:   d.secrets,
@@ -90,6 +100,10 @@ func (d *site) config() latchkey.Config {
 
 		Experimental: latchkey.Experimental{EnableWebAuthn: true},
 	}
+	if d.redis != nil {
+		d.redis.share(&c)
+	}
+	return c
 }
 
 func (d *site) providers() []latchkey.Provider {
@@ -154,6 +168,9 @@ func (d *site) known(next http.Handler) http.Handler {
 func (d *site) sessions() string {
 	if d.strategy == latchkey.JWTSessions {
 		return "in the cookie; users in " + d.store.kind
+	}
+	if d.redis != nil {
+		return "in " + d.redis.kind + "; users in " + d.store.kind
 	}
 	return "in " + d.store.kind
 }

@@ -9,7 +9,7 @@
 //	…
 //	auth, err := latchkey.New(latchkey.Config{
 //		Adapter: users, // SQL
-//		Session: latchkey.SessionConfig{Revocations: fast},
+//		Session: latchkey.SessionConfig{Store: fast}, // or Revocations, with JWTSessions
 //		Limits:  latchkey.Limits{Limiter: fast, Replay: fast},
 //	})
 //

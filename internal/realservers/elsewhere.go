@@ -63,6 +63,9 @@ func (Redis) Resume() {}
 // Restart skips the test.
 func (Redis) Restart(t testing.TB) { skip(t) }
 
+// AwaitCopies skips the test.
+func (Redis) AwaitCopies(t testing.TB) { skip(t) }
+
 // Ask skips the test.
 func (Redis) Ask(t testing.TB, _ string) string {
 	skip(t)

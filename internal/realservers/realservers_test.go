@@ -67,6 +67,10 @@ func TestRedisCluster(t *testing.T) {
 	for _, addr := range c.Addrs {
 		answers(t, "tcp", addr)
 	}
+	c.Nodes[0].AwaitCopies(t)
+	if said := c.Nodes[3].Ask(t, "ROLE"); !strings.Contains(said, "slave") {
+		t.Errorf("the fourth node says %q", said)
+	}
 }
 
 func TestRedisSentinel(t *testing.T) {

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"io"
 	"net"
+	"regexp"
 	"strconv"
 	"strings"
 	"syscall"
@@ -167,6 +168,27 @@ func (r Redis) says(t testing.TB, command string, texts ...string) {
 func (r Redis) awaitLink(t testing.TB) {
 	t.Helper()
 	r.says(t, "INFO replication", "role:slave", "master_link_status:up")
+}
+
+var offsets = regexp.MustCompile(`(?m)(?:^slave\d+:.*offset|^master_repl_offset)[=:](\d+)`)
+
+// AwaitCopies waits until each replica of a primary has what was written to it
+// so far: Redis answers before that.
+func (r Redis) AwaitCopies(t testing.TB) {
+	t.Helper()
+	r.life.running.await(t, func() error {
+		answer, err := r.ask("INFO replication")
+		if err != nil {
+			return err
+		}
+		found := offsets.FindAllStringSubmatch(answer, -1)
+		for _, offset := range found {
+			if len(found) < 2 || offset[1] != found[0][1] {
+				return errors.New("a replica is behind")
+			}
+		}
+		return nil
+	})
 }
 
 // RedisSentinel is a primary and its replica, watched by three Sentinels that
