@@ -104,6 +104,9 @@ func accountKey(provider, providerAccountID string) bson.D {
 // LinkAccount implements [latchkey.Adapter]. An unknown user is ErrNotFound.
 func (a *Adapter) LinkAccount(ctx context.Context, account latchkey.Account) error {
 	d, err := newAccountDoc(account)
+	if _, is := known(account.UserID); err == nil && !is {
+		err = latchkey.ErrNotFound
+	}
 	if err == nil {
 		err = a.give(ctx, a.accounts, d.ID, d.UserID, accountKey(d.Provider, d.AccountID), d)
 	}
@@ -188,10 +191,19 @@ func (a *Adapter) belongs(ctx context.Context, owner bson.ObjectID) error {
 	return err
 }
 
+// belongings reads what a user has in a collection.
+func belongings[T any](ctx context.Context, c *collection, userID string) ([]T, error) {
+	owner, is := known(userID)
+	if !is {
+		return nil, ctx.Err()
+	}
+	return each[T](ctx, c, bson.D{{Key: "userId", Value: owner}})
+}
+
 // ListAccounts implements [latchkey.AccountAdapter]. They are in the order of
 // provider and id.
 func (a *Adapter) ListAccounts(ctx context.Context, userID string) (list []latchkey.Account, err error) {
-	found, err := each[accountDoc](ctx, a.accounts, bson.D{{Key: "userId", Value: objectID(userID)}})
+	found, err := belongings[accountDoc](ctx, a.accounts, userID)
 	for _, d := range found {
 		list = append(list, d.account())
 	}

@@ -222,41 +222,6 @@ func TestDeletionIsStopped(t *testing.T) {
 	})
 }
 
-// TestLeftBehind: what belongs to nobody opens nothing and holds nothing.
-func TestLeftBehind(t *testing.T) {
-	s := start(t)
-	db := s.migrated(t)
-	a := newAdapter(t, db, mongoadapter.Options{})
-	for name, doc := range map[string]bson.D{
-		"accounts":       {{Key: "provider", Value: "acme"}, {Key: "providerAccountId", Value: "1"}, {Key: "userId", Value: bson.NewObjectID()}},
-		"authenticators": {{Key: "credentialID", Value: "a2V5"}, {Key: "userId", Value: bson.NewObjectID()}},
-	} {
-		_, err := db.Collection(name).InsertOne(t.Context(), doc)
-		ok(t, err)
-	}
-	_, err := a.GetAccount(t.Context(), "acme", "1")
-	is(t, "GetAccount", err, latchkey.ErrNotFound)
-	_, err = a.GetUserByAccount(t.Context(), "acme", "1")
-	is(t, "GetUserByAccount", err, latchkey.ErrNotFound)
-	_, err = a.GetAuthenticator(t.Context(), []byte("key"))
-	is(t, "GetAuthenticator", err, latchkey.ErrNotFound)
-	u, err := a.CreateUser(t.Context(), latchkey.User{})
-	ok(t, err)
-	ok(t, a.LinkAccount(t.Context(), latchkey.Account{UserID: u.ID, Provider: "acme", ProviderAccountID: "1"}))
-	ok(t, a.CreateAuthenticator(t.Context(), latchkey.Authenticator{UserID: u.ID, CredentialID: []byte("key")}))
-	is(t, "LinkAccount of nobody", a.LinkAccount(t.Context(), latchkey.Account{UserID: "nobody", Provider: "acme", ProviderAccountID: "2"}), latchkey.ErrNotFound)
-	if n, err := db.Collection("accounts").CountDocuments(t.Context(), bson.D{}); err != nil || n != 1 {
-		t.Errorf("%d accounts, want 1, error %v", n, err)
-	}
-}
-
-func is(t *testing.T, what string, err, want error) {
-	t.Helper()
-	if !errors.Is(err, want) {
-		t.Errorf("%s: got error %v, want %v", what, err, want)
-	}
-}
-
 // TestFaults: S-069. A command that is done and not answered, or refused by a server
 // that is no longer the primary, is an error, and is done once or not at all.
 func TestFaults(t *testing.T) {

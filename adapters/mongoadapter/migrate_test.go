@@ -24,13 +24,14 @@ func TestMigrate(t *testing.T) {
 	s := start(t)
 	db := s.empty()
 	a := newAdapter(t, db, mongoadapter.Options{})
+	nobody := bson.NewObjectID().Hex()
 	additions := map[string]func() error{
 		"CreateUser":              func() error { _, err := a.CreateUser(t.Context(), latchkey.User{Email: "ada@example.com"}); return err },
-		"LinkAccount":             func() error { return a.LinkAccount(t.Context(), latchkey.Account{UserID: "u", Provider: "p"}) },
+		"LinkAccount":             func() error { return a.LinkAccount(t.Context(), latchkey.Account{UserID: nobody, Provider: "p"}) },
 		"CreateSession":           func() error { return a.CreateSession(t.Context(), latchkey.StoredSession{Token: "t", UserID: "u"}) },
 		"CreateVerificationToken": func() error { return a.CreateVerificationToken(t.Context(), latchkey.VerificationToken{Token: "t"}) },
 		"CreateAuthenticator": func() error {
-			return a.CreateAuthenticator(t.Context(), latchkey.Authenticator{CredentialID: []byte("k"), UserID: "u"})
+			return a.CreateAuthenticator(t.Context(), latchkey.Authenticator{CredentialID: []byte("k"), UserID: nobody})
 		},
 	}
 	for name, add := range additions {
@@ -131,7 +132,7 @@ func TestErrorsTellNothing(t *testing.T) {
 	ok(t, err)
 	defer func() { _ = client.Disconnect(context.WithoutCancel(t.Context())) }()
 	a := newAdapter(t, client.Database("secretname"), mongoadapter.Options{})
-	_, err = a.GetUser(t.Context(), "secretid")
+	_, err = a.GetUserByEmail(t.Context(), "secret@example.com")
 	if err == nil || strings.Contains(err.Error(), "secret") || errors.Is(err, latchkey.ErrNotFound) {
 		t.Errorf("got %v", err)
 	}

@@ -87,14 +87,20 @@ func careful(db *mongo.Database) *mongo.Database {
 		SetBSONOptions(&options.BSONOptions{DefaultDocumentM: true}))
 }
 
-// objectID is the id that a user or session is kept by. Of texts that are none it
+// objectID is what a user with this id would be kept by. Of texts that are none it
 // is always the same one, so that a recorded sign-up finds its user.
 func objectID(id string) bson.ObjectID {
-	if oid, err := bson.ObjectIDFromHex(id); err == nil && oid.Hex() == id {
+	if oid, is := known(id); is {
 		return oid
 	}
 	sum := sha256.Sum256([]byte(id))
 	return bson.ObjectID(sum[:12])
+}
+
+// known reads the id of a user of this store. Any other text is nobody's.
+func known(id string) (oid bson.ObjectID, is bool) {
+	oid, err := bson.ObjectIDFromHex(id)
+	return oid, err == nil && oid.Hex() == id
 }
 
 // keyOf is the id of a document that a composed name stands for: it is short, has

@@ -131,15 +131,16 @@ func (a *Adapter) findSession(ctx context.Context, token string) (d sessionDoc, 
 func (a *Adapter) GetSessionAndUser(ctx context.Context, token string) (latchkey.StoredSession, latchkey.User, error) {
 	var u latchkey.User
 	d, err := a.findSession(ctx, token)
-	if err == nil {
+	switch {
+	case err == nil && d.User != "": // of a user who is kept elsewhere
+		err = latchkey.ErrNotFound
+	case err == nil:
 		u, err = a.findUser(ctx, bson.D{{Key: "_id", Value: d.UserID}})
 	}
 	if err != nil {
 		return latchkey.StoredSession{}, latchkey.User{}, fail(ctx, "get session and user", err)
 	}
-	s := d.session(token)
-	s.UserID = u.ID
-	return s, u, nil
+	return d.session(token), u, nil
 }
 
 // UpdateSession implements [latchkey.SessionAdapter] and [latchkey.SessionStore].
@@ -172,9 +173,7 @@ func (a *Adapter) DeleteSession(ctx context.Context, token string) (latchkey.Sto
 func (a *Adapter) ListSessions(ctx context.Context, userID string) (list []latchkey.StoredSession, err error) {
 	found, err := each[sessionDoc](ctx, a.sessions, ofUser(userID))
 	for _, d := range found {
-		s := d.session("")
-		s.UserID = userID
-		list = append(list, s)
+		list = append(list, d.session(""))
 	}
 	slices.SortFunc(list, func(a, b latchkey.StoredSession) int {
 		return cmp.Or(b.Created.Compare(a.Created), b.Expires.Compare(a.Expires), cmp.Compare(a.ID, b.ID))
@@ -182,7 +181,18 @@ func (a *Adapter) ListSessions(ctx context.Context, userID string) (list []latch
 	return list, fail(ctx, "list sessions", err)
 }
 
-func ofUser(id string) bson.D { return bson.D{{Key: "userId", Value: objectID(id)}} }
+// ofUser filters the sessions of a user, who may be kept elsewhere under an id of
+// another type.
+func ofUser(id string) bson.D {
+	owner := bson.D{{Key: "userId", Value: objectID(id)}}
+	if _, is := known(id); is {
+		return append(owner, bson.E{Key: "user", Value: bson.D{{Key: "$exists", Value: false}}})
+	}
+	if !storable(id) {
+		id = "" // which no session has
+	}
+	return append(owner, bson.E{Key: "user", Value: id})
+}
 
 // DeleteSessionByID implements [latchkey.SessionListAdapter].
 func (a *Adapter) DeleteSessionByID(ctx context.Context, userID, id string) error {

@@ -101,6 +101,9 @@ func credentialKey(id []byte) bson.D {
 // is ErrNotFound.
 func (a *Adapter) CreateAuthenticator(ctx context.Context, k latchkey.Authenticator) error {
 	d, err := newAuthenticatorDoc(k)
+	if _, is := known(k.UserID); err == nil && !is {
+		err = latchkey.ErrNotFound
+	}
 	if err == nil {
 		err = a.give(ctx, a.authenticators, d.ID, d.UserID, credentialKey(k.CredentialID), d)
 	}
@@ -127,7 +130,7 @@ func (a *Adapter) findAuthenticator(ctx context.Context, credentialID []byte) (k
 // ListAuthenticators implements [latchkey.AuthenticatorAdapter]. They are in the
 // order of their ids.
 func (a *Adapter) ListAuthenticators(ctx context.Context, userID string) (list []latchkey.Authenticator, err error) {
-	found, err := each[authenticatorDoc](ctx, a.authenticators, ofUser(userID))
+	found, err := belongings[authenticatorDoc](ctx, a.authenticators, userID)
 	for _, d := range found {
 		k, unreadable := d.authenticator()
 		list, err = append(list, k), errors.Join(err, unreadable)

@@ -90,10 +90,11 @@ func (a *Adapter) claim(ctx context.Context, id bson.ObjectID, email string, wri
 
 // GetUser implements [latchkey.Adapter].
 func (a *Adapter) GetUser(ctx context.Context, id string) (latchkey.User, error) {
-	if id == "" {
+	oid, is := known(id)
+	if !is {
 		return latchkey.User{}, fail(ctx, "get user", latchkey.ErrNotFound)
 	}
-	u, err := a.findUser(ctx, bson.D{{Key: "_id", Value: objectID(id)}})
+	u, err := a.findUser(ctx, bson.D{{Key: "_id", Value: oid}})
 	return u, fail(ctx, "get user", err)
 }
 
@@ -148,7 +149,8 @@ func (a *Adapter) UpdateUser(ctx context.Context, id string, c latchkey.UserChan
 }
 
 func (a *Adapter) changeUser(ctx context.Context, id string, c latchkey.UserChange) (latchkey.User, error) {
-	if id == "" {
+	oid, is := known(id)
+	if !is {
 		return latchkey.User{}, latchkey.ErrNotFound
 	}
 	var change update
@@ -164,10 +166,10 @@ func (a *Adapter) changeUser(ctx context.Context, id string, c latchkey.UserChan
 	if c.EmailVerified != nil {
 		change.set("emailVerified", *c.EmailVerified, c.EmailVerified.IsZero())
 	}
-	oid, email := objectID(id), ""
 	if len(change.doc()) == 0 {
 		return a.findUser(ctx, byID(oid))
 	}
+	email := ""
 	if c.Email != nil {
 		email = *c.Email
 		if err := a.users.fit(ctx); err != nil {
@@ -206,11 +208,11 @@ func (u *update) doc() (doc bson.D) {
 // user is nobody. One that was interrupted is finished by the next call, or by
 // whoever signs up with the same e-mail address.
 func (a *Adapter) DeleteUser(ctx context.Context, id string) (u latchkey.User, err error) {
-	if id == "" {
+	oid, is := known(id)
+	if !is {
 		return u, fail(ctx, "delete user", latchkey.ErrNotFound)
 	}
 	var d userDoc
-	oid := objectID(id)
 	mark := bson.D{{Key: "$set", Value: bson.D{{Key: "latchkeyLeaving", Value: true}}}}
 	if err = a.users.change(ctx, bson.D{{Key: "_id", Value: oid}}, mark, &d); err == nil {
 		u, err = a.leave(ctx, oid)

@@ -1,0 +1,78 @@
+package mongoadapter_test
+
+import (
+	"errors"
+	"testing"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+
+	"github.com/latchkeyhq/latchkey"
+	"github.com/latchkeyhq/latchkey/adapters/mongoadapter"
+)
+
+// TestForeignIDs: an id that users cannot have finds nobody, what it was made into
+// does; and sessions keep the ids of users who are kept elsewhere.
+func TestForeignIDs(t *testing.T) {
+	a := newAdapter(t, start(t).migrated(t), mongoadapter.Options{})
+	ctx := t.Context()
+	u, err := a.CreateUser(ctx, latchkey.User{ID: "chosen"})
+	ok(t, err)
+	_, err = a.GetUser(ctx, "chosen")
+	is(t, "GetUser", err, latchkey.ErrNotFound)
+	_, err = a.UpdateUser(ctx, "chosen", latchkey.UserChange{})
+	is(t, "UpdateUser", err, latchkey.ErrNotFound)
+	_, err = a.DeleteUser(ctx, "chosen")
+	is(t, "DeleteUser", err, latchkey.ErrNotFound)
+	is(t, "LinkAccount", a.LinkAccount(ctx, latchkey.Account{UserID: "chosen", Provider: "acme"}), latchkey.ErrNotFound)
+	for token, owner := range map[string]string{"theirs": "chosen", "ours": u.ID} {
+		ok(t, a.CreateSession(ctx, latchkey.StoredSession{Token: token, UserID: owner}))
+		if s, err := a.GetSession(ctx, token); err != nil || s.UserID != owner {
+			t.Errorf("%s belongs to %q, error %v", token, s.UserID, err)
+		}
+		if list, err := a.ListSessions(ctx, owner); err != nil || len(list) != 1 || list[0].UserID != owner {
+			t.Errorf("%s: %d sessions, error %v", token, len(list), err)
+		}
+	}
+	_, _, err = a.GetSessionAndUser(ctx, "theirs")
+	is(t, "GetSessionAndUser", err, latchkey.ErrNotFound)
+	if n, err := a.DeleteSessions(ctx, "chosen", ""); err != nil || n != 1 {
+		t.Errorf("%d sessions deleted, error %v", n, err)
+	}
+	_, _, err = a.GetSessionAndUser(ctx, "ours")
+	ok(t, err)
+}
+
+// TestLeftBehind: what belongs to nobody opens nothing and holds nothing.
+func TestLeftBehind(t *testing.T) {
+	s := start(t)
+	db := s.migrated(t)
+	a := newAdapter(t, db, mongoadapter.Options{})
+	for name, doc := range map[string]bson.D{
+		"accounts":       {{Key: "provider", Value: "acme"}, {Key: "providerAccountId", Value: "1"}, {Key: "userId", Value: bson.NewObjectID()}},
+		"authenticators": {{Key: "credentialID", Value: "a2V5"}, {Key: "userId", Value: bson.NewObjectID()}},
+	} {
+		_, err := db.Collection(name).InsertOne(t.Context(), doc)
+		ok(t, err)
+	}
+	_, err := a.GetAccount(t.Context(), "acme", "1")
+	is(t, "GetAccount", err, latchkey.ErrNotFound)
+	_, err = a.GetUserByAccount(t.Context(), "acme", "1")
+	is(t, "GetUserByAccount", err, latchkey.ErrNotFound)
+	_, err = a.GetAuthenticator(t.Context(), []byte("key"))
+	is(t, "GetAuthenticator", err, latchkey.ErrNotFound)
+	u, err := a.CreateUser(t.Context(), latchkey.User{})
+	ok(t, err)
+	ok(t, a.LinkAccount(t.Context(), latchkey.Account{UserID: u.ID, Provider: "acme", ProviderAccountID: "1"}))
+	ok(t, a.CreateAuthenticator(t.Context(), latchkey.Authenticator{UserID: u.ID, CredentialID: []byte("key")}))
+	is(t, "LinkAccount of nobody", a.LinkAccount(t.Context(), latchkey.Account{UserID: bson.NewObjectID().Hex(), Provider: "acme", ProviderAccountID: "2"}), latchkey.ErrNotFound)
+	if n, err := db.Collection("accounts").CountDocuments(t.Context(), bson.D{}); err != nil || n != 1 {
+		t.Errorf("%d accounts, want 1, error %v", n, err)
+	}
+}
+
+func is(t *testing.T, what string, err, want error) {
+	t.Helper()
+	if !errors.Is(err, want) {
+		t.Errorf("%s: got error %v, want %v", what, err, want)
+	}
+}
