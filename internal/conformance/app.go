@@ -12,7 +12,6 @@ import (
 	"time"
 
 	"github.com/latchkeyhq/latchkey"
-	"github.com/latchkeyhq/latchkey/adapters/memoryadapter"
 	"github.com/latchkeyhq/latchkey/jwt"
 )
 
@@ -21,16 +20,20 @@ type app struct {
 	auth     *latchkey.Auth
 	basePath string
 	conf     latchkey.Config // with the environment filled in
-	store    *memoryadapter.Adapter
+	store    store
 
 	mu      sync.Mutex
 	records []map[string]any
 	mailbox map[string]latchkey.SignInLink
 }
 
-func newApp() *app {
+func newApp() (*app, error) {
+	s, err := newStore()
+	if err != nil {
+		return nil, err
+	}
 	a := &app{
-		store:   memoryadapter.New(memoryadapter.Options{PlainTokens: true}),
+		store:   s,
 		mailbox: map[string]latchkey.SignInLink{},
 		records: []map[string]any{},
 	}
@@ -38,7 +41,7 @@ func newApp() *app {
 	a.conf = config.WithEnv(os.Getenv)
 	a.basePath = strings.TrimRight(a.conf.Site.BasePath, "/")
 	a.auth = fixed(config)
-	return a
+	return a, nil
 }
 
 // fixed serves one configuration, also a wrong one: the suite wants to see how

@@ -59,7 +59,7 @@ func (a *app) config() *latchkey.Config {
 		c.Session.NewToken = uuid // what the suite's passkey group expects, as Auth.js makes them
 	}
 	if env("ADAPTER", "memory") != "none" {
-		c.Adapter = faulty{a.store}
+		c.Adapter = breakable(a.store)
 	}
 	if skin := os.Getenv("CUSTOM_PAGES"); skin != "" {
 		query := ""

@@ -1,6 +1,6 @@
 // Command conformance is the app that the black-box suite of the wire contract
 // drives. It is configured by its environment alone and keeps everything in
-// memory; the suite's own page on the contract says what each variable means.
+// memory, or in MongoDB; the suite's own page on the contract says what each variable means.
 package main
 
 import (
@@ -23,7 +23,10 @@ func main() {
 	if err != nil {
 		quit(err)
 	}
-	app := newApp()
+	app, err := newApp()
+	if err != nil {
+		quit(err)
+	}
 	go func() {
 		if err := serve(app, listener); err != nil {
 			quit(err)
