@@ -1,0 +1,221 @@
+package dynamoadapter
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
+	"github.com/latchkeyhq/latchkey"
+	"github.com/latchkeyhq/latchkey/adapters/kvstore"
+)
+
+// Client is what the adapter needs of a *dynamodb.Client.
+type Client interface {
+	GetItem(ctx context.Context, in *dynamodb.GetItemInput, o ...func(*dynamodb.Options)) (*dynamodb.GetItemOutput, error)
+	BatchGetItem(ctx context.Context, in *dynamodb.BatchGetItemInput, o ...func(*dynamodb.Options)) (*dynamodb.BatchGetItemOutput, error)
+	PutItem(ctx context.Context, in *dynamodb.PutItemInput, o ...func(*dynamodb.Options)) (*dynamodb.PutItemOutput, error)
+	DeleteItem(ctx context.Context, in *dynamodb.DeleteItemInput, o ...func(*dynamodb.Options)) (*dynamodb.DeleteItemOutput, error)
+	Query(ctx context.Context, in *dynamodb.QueryInput, o ...func(*dynamodb.Options)) (*dynamodb.QueryOutput, error)
+}
+
+// conn keeps one item for each record, and one for each entry of a list, which
+// stands beside its user.
+type conn struct {
+	client Client
+	table  string
+}
+
+type item = map[string]types.AttributeValue
+
+func text(s string) types.AttributeValue { return &types.AttributeValueMemberS{Value: s} }
+
+// textOf is empty for what is absent or of another type.
+func textOf(v types.AttributeValue) string {
+	if s, ok := v.(*types.AttributeValueMemberS); ok {
+		return s.Value
+	}
+	return ""
+}
+
+// words are the kinds as they stand in keys.
+var words = map[kvstore.Kind]string{
+	kvstore.KindUser: "USER", kvstore.KindEmail: "EMAIL", kvstore.KindAccount: "ACCOUNT", kvstore.KindAuthenticator: "KEY",
+	kvstore.KindSession: "SESSION", kvstore.KindLink: "LINK", kvstore.KindSignUp: "SIGNUP", kvstore.KindRevocation: "VOID",
+	kvstore.KindUsed: "ONCE", kvstore.KindLimit: "LIMIT",
+}
+
+func keyText(k kvstore.Key) string { return words[k.Kind] + "#" + k.Name }
+
+func keyItem(k kvstore.Key) item { return item{"pk": text(keyText(k)), "sk": text(keyText(k))} }
+
+func userText(user string) string { return keyText(kvstore.Key{Kind: kvstore.KindUser, Name: user}) }
+
+// owns begins the sort key of what belongs to a user.
+const owns = "OWNS#"
+
+func ownItem(user string, entry kvstore.Key) item {
+	return item{"pk": text(userText(user)), "sk": text(owns + string(entry.Kind) + "#" + entry.Name)}
+}
+
+func recordOf(k kvstore.Key, found item) kvstore.Record {
+	return kvstore.Record{Key: k, Version: textOf(found["v"]), Value: []byte(textOf(found["value"]))}
+}
+
+// Get implements [kvstore.Conn].
+func (c *conn) Get(ctx context.Context, keys ...kvstore.Key) ([]kvstore.Record, error) {
+	if len(keys) > 1 {
+		return c.getMany(ctx, keys)
+	}
+	out, err := c.client.GetItem(ctx, &dynamodb.GetItemInput{TableName: &c.table, Key: keyItem(keys[0]), ConsistentRead: new(true)})
+	if err != nil || len(out.Item) == 0 {
+		return nil, failure(ctx, err)
+	}
+	return []kvstore.Record{recordOf(keys[0], out.Item)}, nil
+}
+
+// mostKeys is what DynamoDB takes in one batch.
+const mostKeys = 100
+
+// getMany asks again for what an answer had no room for.
+func (c *conn) getMany(ctx context.Context, keys []kvstore.Key) (found []kvstore.Record, err error) {
+	named, waiting := make(map[string]kvstore.Key, len(keys)), make([]item, len(keys))
+	for i, k := range keys {
+		named[keyText(k)], waiting[i] = k, keyItem(k)
+	}
+	for len(waiting) > 0 {
+		n := min(len(waiting), mostKeys)
+		out, err := c.client.BatchGetItem(ctx, &dynamodb.BatchGetItemInput{
+			RequestItems: map[string]types.KeysAndAttributes{c.table: {Keys: waiting[:n], ConsistentRead: new(true)}},
+		})
+		if err != nil {
+			return nil, failure(ctx, err)
+		}
+		for _, one := range out.Responses[c.table] {
+			found = append(found, recordOf(named[textOf(one["pk"])], one))
+		}
+		left := out.UnprocessedKeys[c.table].Keys
+		if len(left) == n { // the table is short of capacity
+			if err := rest(ctx); err != nil {
+				return nil, err
+			}
+		}
+		waiting = append(left, waiting[n:]...)
+	}
+	return found, nil
+}
+
+// rest waits a little before the same is asked again.
+func rest(ctx context.Context) error {
+	t := time.NewTimer(50 * time.Millisecond)
+	defer t.Stop()
+	select {
+	case <-t.C:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// Put implements [kvstore.Conn].
+func (c *conn) Put(ctx context.Context, r kvstore.Record, over string) error {
+	row := keyItem(r.Key)
+	row["v"], row["value"] = text(r.Version), text(string(r.Value))
+	if !r.Until.IsZero() {
+		row["ttl"] = &types.AttributeValueMemberN{Value: strconv.FormatInt(r.Until.Unix()+1, 10)}
+	}
+	in := &dynamodb.PutItemInput{TableName: &c.table, Item: row}
+	if over == "" {
+		in.ConditionExpression, in.ExpressionAttributeValues = new("attribute_not_exists(pk) OR v = :v"), item{":v": text(r.Version)}
+	} else {
+		in.ConditionExpression, in.ExpressionAttributeValues = new("v = :over OR v = :v"), item{":v": text(r.Version), ":over": text(over)}
+	}
+	_, err := c.client.PutItem(ctx, in)
+	if isRefused(err) {
+		return latchkey.ErrConflict
+	}
+	return failure(ctx, err)
+}
+
+func isRefused(err error) bool {
+	_, refused := errors.AsType[*types.ConditionalCheckFailedException](err)
+	return refused
+}
+
+// Delete implements [kvstore.Conn].
+func (c *conn) Delete(ctx context.Context, k kvstore.Key, version string) (kvstore.Record, error) {
+	in := &dynamodb.DeleteItemInput{
+		TableName: &c.table, Key: keyItem(k), ConditionExpression: new("attribute_exists(pk)"), ReturnValues: types.ReturnValueAllOld,
+	}
+	if version != "" {
+		in.ConditionExpression, in.ExpressionAttributeValues = new("v = :v"), item{":v": text(version)}
+	}
+	out, err := c.client.DeleteItem(ctx, in)
+	if err == nil {
+		return recordOf(k, out.Attributes), nil
+	}
+	if !isRefused(err) {
+		return kvstore.Record{}, failure(ctx, err)
+	}
+	there, err := c.Get(ctx, k)
+	switch {
+	case err != nil:
+		return kvstore.Record{}, err
+	case len(there) == 0 || version == "":
+		return kvstore.Record{}, latchkey.ErrNotFound
+	}
+	return kvstore.Record{}, latchkey.ErrConflict
+}
+
+// Own implements [kvstore.Conn].
+func (c *conn) Own(ctx context.Context, user string, entry kvstore.Key) error {
+	_, err := c.client.PutItem(ctx, &dynamodb.PutItemInput{TableName: &c.table, Item: ownItem(user, entry)})
+	return failure(ctx, err)
+}
+
+// Disown implements [kvstore.Conn].
+func (c *conn) Disown(ctx context.Context, user string, entry kvstore.Key) error {
+	_, err := c.client.DeleteItem(ctx, &dynamodb.DeleteItemInput{TableName: &c.table, Key: ownItem(user, entry)})
+	return failure(ctx, err)
+}
+
+// Owned implements [kvstore.Conn].
+func (c *conn) Owned(ctx context.Context, user string) (entries []kvstore.Key, err error) {
+	in := &dynamodb.QueryInput{
+		TableName: &c.table, ConsistentRead: new(true), KeyConditionExpression: new("pk = :pk AND begins_with(sk, :sk)"),
+		ExpressionAttributeValues: item{":pk": text(userText(user)), ":sk": text(owns)},
+	}
+	for {
+		out, err := c.client.Query(ctx, in)
+		if err != nil {
+			return nil, failure(ctx, err)
+		}
+		for _, one := range out.Items {
+			kind, name, _ := strings.Cut(strings.TrimPrefix(textOf(one["sk"]), owns), "#")
+			entries = append(entries, kvstore.Key{Kind: kvstore.Kind(kind), Name: name})
+		}
+		if in.ExclusiveStartKey = out.LastEvaluatedKey; len(in.ExclusiveStartKey) == 0 {
+			return entries, nil
+		}
+	}
+}
+
+// failure is the error of a call without what was sent: the client's own is
+// inside.
+func failure(ctx context.Context, err error) error {
+	if err == nil {
+		return nil
+	}
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	if _, is := errors.AsType[*types.ResourceNotFoundException](err); is {
+		return fmt.Errorf("dynamoadapter: there is no such table: was Migrate forgotten? %w", err)
+	}
+	return fmt.Errorf("dynamoadapter: %w", err)
+}

@@ -1,0 +1,38 @@
+package dynamoadapter_test
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+
+	"github.com/latchkeyhq/latchkey"
+	"github.com/latchkeyhq/latchkey/adapters/dynamoadapter"
+	"github.com/latchkeyhq/latchkey/providers"
+)
+
+func ExampleNew() {
+	// Credentials and region come from where your other clients have theirs:
+	// dynamodb.NewFromConfig(cfg).
+	client := dynamodb.New(dynamodb.Options{Region: "eu-central-1"})
+	store, err := dynamoadapter.New(client, "my-app-auth", dynamoadapter.Options{})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	_, err = latchkey.New(latchkey.Config{
+		Site:      latchkey.Site{URL: "https://app.example"},
+		Secrets:   []string{"a secret of at least 32 characters, from openssl rand"},
+		Adapter:   store,
+		Providers: []latchkey.Provider{providers.GitHub(latchkey.OAuth{ClientID: "id", ClientSecret: "secret"})},
+	})
+	fmt.Println(err)
+	// Output: <nil>
+}
+
+func ExampleMigrate() {
+	deploy := func(ctx context.Context, client *dynamodb.Client) error {
+		return dynamoadapter.Migrate(ctx, client, "my-app-auth")
+	}
+	_ = deploy
+}

@@ -1,0 +1,136 @@
+package dynamoadapter_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/latchkeyhq/latchkey"
+)
+
+// transport throttles some of the requests, and loses the answers to some writes.
+type transport struct {
+	next              http.RoundTripper
+	throttles, loses  func(n int64) bool // the n-th request, the n-th write
+	requests, writes  atomic.Int64
+	throttled, missed atomic.Int64
+}
+
+func (tr *transport) RoundTrip(r *http.Request) (*http.Response, error) {
+	if tr.throttles != nil && tr.throttles(tr.requests.Add(1)) {
+		tr.throttled.Add(1)
+		_ = r.Body.Close()
+		body := `{"__type":"com.amazonaws.dynamodb.v20120810#ProvisionedThroughputExceededException","message":"slow down"}`
+		return &http.Response{
+			StatusCode: http.StatusBadRequest, Body: io.NopCloser(strings.NewReader(body)), Request: r,
+			Header: http.Header{"Content-Type": {"application/x-amz-json-1.0"}, "X-Amzn-Requestid": {"x"}},
+		}, nil
+	}
+	action := r.Header.Get("X-Amz-Target")
+	writes := strings.HasSuffix(action, "PutItem") || strings.HasSuffix(action, "DeleteItem")
+	answer, err := tr.next.RoundTrip(r)
+	if err == nil && writes && tr.loses != nil && tr.loses(tr.writes.Add(1)) {
+		tr.missed.Add(1)
+		_ = answer.Body.Close()
+		return nil, errors.New("connection reset by peer")
+	}
+	return answer, err
+}
+
+// life is what somebody does in the end: sign up, sign in, rename, sign out.
+func life(ctx context.Context, a store, id string) error {
+	for _, step := range []func() error{
+		func() error { _, err := a.BeginSignUp(ctx, "acme", id, id); return err },
+		func() error {
+			_, err := a.CreateUser(ctx, latchkey.User{ID: id, Email: id + "@example.com"})
+			return err
+		},
+		func() error {
+			return a.LinkAccount(ctx, latchkey.Account{UserID: id, Provider: "acme", ProviderAccountID: id, Type: latchkey.TypeOIDC})
+		},
+		func() error { return a.EndSignUp(ctx, "acme", id) },
+		func() error {
+			return a.CreateSession(ctx, latchkey.StoredSession{Token: id, UserID: id, Expires: time.Now().Add(time.Hour)})
+		},
+		func() error { _, _, err := a.GetSessionAndUser(ctx, id); return err },
+		func() error {
+			_, err := a.UpdateUser(ctx, id, latchkey.UserChange{Email: new("new-" + id)})
+			return err
+		},
+		func() error { _, err := a.DeleteSession(ctx, id); return err },
+	} {
+		if err := step(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+type store interface {
+	latchkey.Adapter
+	latchkey.SessionAdapter
+	latchkey.SignUpAdapter
+}
+
+// S-068: where DynamoDB throttles, sign-ins take longer; where it only throttles
+// they fail, and leave nothing that is in the way.
+func TestThrottling(t *testing.T) {
+	url := newServer(t)
+	plain := newClient(url, nil)
+	table := newTable(t, plain)
+	some := &transport{next: http.DefaultTransport, throttles: func(n int64) bool { return n%10%3 == 1 }}
+	a := newAdapter(t, newClient(url, some), table)
+	for i := range 3 {
+		ok(t, life(t.Context(), a, fmt.Sprint("u", i)))
+	}
+	if some.throttled.Load() == 0 {
+		t.Error("nothing was throttled")
+	}
+	for steps := range int64(8) { // from a later request on each time, nothing goes through
+		all := &transport{next: http.DefaultTransport, throttles: func(n int64) bool { return n > steps }}
+		ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
+		id := fmt.Sprint("v", steps)
+		err := life(ctx, newAdapter(t, newClient(url, all), table), id)
+		cancel()
+		if err == nil || errors.Is(err, latchkey.ErrConflict) || errors.Is(err, latchkey.ErrNotFound) {
+			t.Errorf("after %d steps: %v", steps, err)
+		}
+		if u, err := newAdapter(t, plain, table).GetUserByEmail(t.Context(), id+"@example.com"); err == nil && u.ID != id {
+			t.Errorf("after %d steps the e-mail address is %q's", steps, u.ID)
+		}
+	}
+}
+
+// S-068: the client repeats a write whose answer was lost, and nobody is told
+// that somebody else was faster.
+func TestLostAnswers(t *testing.T) {
+	url := newServer(t)
+	table := newTable(t, newClient(url, nil))
+	for every := int64(1); every <= 10; every += 3 {
+		tr := &transport{next: http.DefaultTransport, loses: func(n int64) bool { return n%(2*every) == 1 }}
+		a := newAdapter(t, newClient(url, tr), table)
+		ok(t, life(t.Context(), a, fmt.Sprint("every", every)))
+		if tr.missed.Load() == 0 {
+			t.Error("no answer was lost")
+		}
+	}
+}
+
+// TestErrorsHoldNoValues: what was sent stays out of the log.
+func TestErrorsHoldNoValues(t *testing.T) {
+	url := newServer(t)
+	a := newAdapter(t, newClient(url, &transport{next: http.DefaultTransport, throttles: func(int64) bool { return true }}), "latchkey-x")
+	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
+	defer cancel()
+	err := a.CreateSession(ctx, latchkey.StoredSession{Token: "secret-token", UserID: "secret-user", Expires: time.Now()})
+	if err == nil || bytes.Contains([]byte(err.Error()), []byte("secret")) {
+		t.Errorf("the error is %v", err)
+	}
+}
