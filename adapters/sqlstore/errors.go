@@ -67,6 +67,9 @@ func Unfit(err error) bool { return is(err, unfit) }
 // diagnose finds the kind of an error, and its code for the log. The drivers'
 // own sentences are never repeated: they quote values and connection settings.
 func diagnose(err error) (fault, string) {
+	if wrapped, has := errors.AsType[*failure](err); has && wrapped.cause != nil { // by a caller, who may show no chain to walk along
+		err = wrapped.cause
+	}
 	if state, has := errors.AsType[interface {
 		error
 		SQLState() string

@@ -63,6 +63,29 @@ func TestDriversErrors(t *testing.T) {
 	}
 }
 
+// seemly is an error as the library hands it on: it is recognized and shows
+// nothing.
+type seemly struct{ cause error }
+
+func (s seemly) Error() string        { return "withheld" }
+func (s seemly) Is(target error) bool { return errors.Is(s.cause, target) }
+func (s seemly) As(target any) bool   { return errors.As(s.cause, target) }
+
+// TestFaultsOfTransactions: S-067, what a statement of a transaction met is
+// recognized when it comes back from the function that the library ran in it.
+func TestFaultsOfTransactions(t *testing.T) {
+	for kind, driver := range map[fault]error{
+		conflict: errors.New("Error 1213 (40001): Deadlock found"),
+		unfit:    errors.New("Error 1047 (08S01): WSREP has not yet prepared node"),
+		unique:   stateError("23505"),
+		locked:   codeError(5),
+	} {
+		if err := (seemly{fail(t.Context(), "test", driver)}); !is(err, kind) {
+			t.Errorf("%v is not recognized", driver)
+		}
+	}
+}
+
 func TestFailKeepsTheContractsWords(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	if err := fail(ctx, "test", nil); err != nil {

@@ -166,6 +166,8 @@ func (q *queries) aboutLimits(l grammar) {
 			write(`UPDATE {limits} SET {limits.full_at} = GREATEST({limits.full_at}, NOW) + ?` + limit + ` AND {limits.full_at} <= NOW + ?`), write(take),
 		}
 		q.use = []string{l.sql(use), write(`UPDATE {used_values} SET {used_values.expires} = ?` + value + ` AND {used_values.expires} <= NOW`)}
+		q.mark = write(`INSERT INTO {used_values} ({used_values.key}, {used_values.expires}) VALUES (?, NOW)
+			ON DUPLICATE KEY UPDATE {used_values.expires} = GREATEST({used_values.expires} + 1, NOW)`)
 		return
 	}
 	later := `GREATEST`

@@ -20,6 +20,7 @@ type queries struct {
 	take                                                                   []string
 	wait, giveBack, forget                                                 string
 	use                                                                    []string
+	mark                                                                   string
 
 	sweep []sweep
 

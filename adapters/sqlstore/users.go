@@ -202,10 +202,14 @@ func (s *Store) change(ctx context.Context, id string, args []any) (latchkey.Use
 		if s.dialect.returning() {
 			return s.conn.One(ctx, s.q.updateUser+" RETURNING "+s.read("users", ""), args, s.into("users", row.dest())...)
 		}
-		if _, err := s.conn.Exec(ctx, s.q.updateUser, args...); err != nil {
+		n, err := s.conn.Exec(ctx, s.q.updateUser, args...)
+		if err != nil {
 			return err
 		}
-		return s.conn.One(ctx, s.q.userByID, []any{id}, s.into("users", row.dest())...)
+		if err := s.conn.One(ctx, s.q.userByID, []any{id}, s.into("users", row.dest())...); err != nil || n > 0 {
+			return err
+		}
+		return s.mark(ctx, id)
 	})
 	if is(err, unique) {
 		err = latchkey.ErrConflict
@@ -214,6 +218,20 @@ func (s *Store) change(ctx context.Context, id string, args []any) (latchkey.Use
 		return latchkey.User{}, err
 	}
 	return row.read()
+}
+
+// mark writes a row for a user that a transaction locks without a change. The
+// nodes of a Galera cluster know no locks of each other's: of two transactions
+// they give up the later only where both have written the same row.
+func (s *Store) mark(ctx context.Context, id string) error {
+	if !s.bound || !s.has("used_values") {
+		return nil
+	}
+	_, err := s.conn.Exec(ctx, s.q.mark, storedKey("user "+id))
+	if is(err, absent) { // tables of an earlier version
+		return nil
+	}
+	return err
 }
 
 // claimEmail is claim, but one's own e-mail address is not taken.

@@ -48,6 +48,22 @@ func MariaDB(t testing.TB) string {
 	return ""
 }
 
+// Node stands for a server.
+type Node struct{ Socket string }
+
+// Kill does nothing.
+func (Node) Kill() {}
+
+// Rejoin skips the test.
+func (Node) Rejoin(t testing.TB) { skip(t) }
+
+// Galera skips the test.
+func Galera(t testing.TB) []Node {
+	t.Helper()
+	skip(t)
+	return nil
+}
+
 // Redis stands for a server.
 type Redis struct{ Addr string }
 

@@ -21,7 +21,7 @@ import (
 const patience = 60 * time.Second
 
 // cure is for whoever reads that a program is missing.
-const cure = "on Debian, apt-get install postgresql mariadb-server redis-server pgbouncer"
+const cure = "on Debian, apt-get install postgresql mariadb-server redis-server pgbouncer galera-4"
 
 // program finds an installed program.
 func program(t testing.TB, name string) string {
@@ -38,11 +38,17 @@ func program(t testing.TB, name string) string {
 			return path
 		}
 	}
+	isMissing(t, name)
+	return ""
+}
+
+// isMissing ends a test that needs something that is not installed.
+func isMissing(t testing.TB, name string) {
+	t.Helper()
 	if os.Getenv("LATCHKEY_REQUIRE_SERVERS") == "1" {
 		t.Fatalf("%s is not installed; %s", name, cure)
 	}
 	t.Skipf("%s is not installed: NOTHING WAS TESTED; %s", name, cure)
-	return ""
 }
 
 // home is where one server keeps everything, and whom it runs as.
