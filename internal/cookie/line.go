@@ -3,6 +3,8 @@ package cookie
 import (
 	"net/http"
 	"strings"
+
+	"github.com/latchkeyhq/latchkey/internal/swar"
 )
 
 // Line is the Set-Cookie line of c, exactly as c.String has it; empty: c is no
@@ -67,13 +69,23 @@ const (
 	foreignByte   byte = 2
 )
 
-// bytesOf is what the bytes of value are, all together. Sessions are long, and
-// looking up without a branch is several times faster than comparing.
+// bytesOf is what the bytes of value are, all together. Sessions are long: eight
+// bytes at a time are several times faster, and for the others looking up
+// without a branch is.
 func bytesOf(value string) (found byte) {
+	for len(value) >= 8 && isPlainWord(swar.Load(value)) {
+		value = value[8:]
+	}
 	for i := range len(value) {
 		found |= byteKinds[value[i]]
 	}
 	return found
+}
+
+// isPlainWord: all eight bytes are plain, and none is one of the few below "%",
+// which no token has.
+func isPlainWord(word uint64) bool {
+	return swar.Below(word, '%')|swar.Is(word, ',')|swar.Is(word, ';')|swar.Is(word, '\\')|swar.FromDEL(word) == 0
 }
 
 // byteKinds has cookie-octet (RFC 6265 section 4.1.1) as plain.

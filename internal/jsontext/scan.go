@@ -3,6 +3,8 @@ package jsontext
 import (
 	"encoding/json"
 	"unicode/utf8"
+
+	"github.com/latchkeyhq/latchkey/internal/swar"
 )
 
 // maxDepth bounds nesting, and with it the stack.
@@ -170,6 +172,7 @@ func (s *scanner) quoted() (plain, ok bool) {
 		return false, false
 	}
 	plain = true
+	s.plainText()
 	for s.at < len(s.text) {
 		c := s.text[s.at]
 		s.at++
@@ -183,9 +186,24 @@ func (s *scanner) quoted() (plain, ok bool) {
 			if !s.escape() {
 				return false, false
 			}
+			s.plainText()
 		}
 	}
 	return false, false
+}
+
+// plainText moves past most of what a string holds as it is, eight bytes at a
+// time.
+func (s *scanner) plainText() {
+	for len(s.text)-s.at >= 8 && isPlainWord(swar.Load(s.text[s.at:])) {
+		s.at += 8
+	}
+}
+
+// isPlainWord: none of the eight bytes ends a string, escapes anything or may not
+// be in one.
+func isPlainWord(word uint64) bool {
+	return swar.Below(word, ' ')|swar.Is(word, '"')|swar.Is(word, '\\') == 0
 }
 
 // escape moves past what follows a backslash, if anything does.

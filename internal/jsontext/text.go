@@ -1,6 +1,10 @@
 package jsontext
 
-import "unicode/utf8"
+import (
+	"unicode/utf8"
+
+	"github.com/latchkeyhq/latchkey/internal/swar"
+)
 
 // AppendText appends s to dst as a JSON string, written as JSON.stringify
 // writes it: quotes, backslashes and control characters are escaped, nothing
@@ -31,6 +35,12 @@ func appendText[T string | []byte](dst []byte, s T) []byte {
 // isPlain reports whether s can stand between quotes as it is. Text outside
 // ASCII is left to the slow path, which also repairs it.
 func isPlain[T string | []byte](s T) bool {
+	for len(s) >= 8 {
+		if word := swar.Load(s); !isPlainWord(word) || swar.NonASCII(word) != 0 {
+			return false
+		}
+		s = s[8:]
+	}
 	for i := range len(s) {
 		if c := s[i]; c < 0x20 || c >= utf8.RuneSelf || c == '"' || c == '\\' {
 			return false
