@@ -14,8 +14,14 @@ func (x *exchange) checkCallbackURLs() error {
 	if to := x.query.Get("callbackUrl"); to != "" && !weburl.Valid(to) {
 		return ErrInvalidCallbackURL.wrap(fmt.Errorf("in the query parameter callbackUrl: %w", weburl.ErrInvalid))
 	}
-	x.rememberedURL, _ = x.cookies.value(&x.cookies.specs.callbackURL)
-	to, k := x.rememberedURL, &x.cookies.specs.callbackURL
+	k := &x.cookies.specs.callbackURL
+	value, _ := x.cookies.jar.Get(k.name())
+	if value == x.origin.Escaped { // nearly always
+		x.rememberedURL = x.origin.Text
+		return nil
+	}
+	x.rememberedURL = unescapeCookie(value)
+	to := x.rememberedURL
 	switch {
 	case to == "" || to == x.origin.Text || weburl.Valid(to) && fits(k, to):
 		return nil

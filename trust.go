@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net/netip"
 	"strings"
+	"sync/atomic"
 
 	"github.com/latchkeyhq/latchkey/internal/weburl"
 )
@@ -14,6 +15,14 @@ import (
 type hostTrust struct {
 	Site
 	origin weburl.Origin // fixed by Site.URL; empty: each request says
+
+	last atomic.Pointer[knownOrigin] // nearly every request says the same
+}
+
+// knownOrigin is what became of a scheme and a host that are allowed.
+type knownOrigin struct {
+	scheme, host string
+	origin       weburl.Origin
 }
 
 // errBadHost: the request names a host that is malformed or not ours.
@@ -39,6 +48,9 @@ func (t *hostTrust) originOf(r *Request) (weburl.Origin, error) {
 	if forwarded := strings.TrimSuffix(strings.ToLower(t.forwarded(r, "X-Forwarded-Proto")), ":"); forwarded != "" {
 		scheme = forwarded
 	}
+	if last := t.last.Load(); last != nil && last.host == host && last.scheme == scheme {
+		return last.origin, nil
+	}
 	if !weburl.ValidHost(host) || (scheme != "http" && scheme != "https") {
 		return weburl.Origin{}, ErrUntrustedHost.wrap(fmt.Errorf("%w: %q", errBadHost, cut(host, 64)))
 	}
@@ -46,6 +58,7 @@ func (t *hostTrust) originOf(r *Request) (weburl.Origin, error) {
 	if !t.allows(origin) {
 		return weburl.Origin{}, ErrUntrustedHost.wrap(fmt.Errorf("%w: %q%s", errBadHost, cut(host, 64), t.missingPort(origin)))
 	}
+	t.last.Store(&knownOrigin{scheme, strings.Clone(host), origin}) // the host is a part of the request's head
 	return origin, nil
 }
 

@@ -73,19 +73,17 @@ const (
 // bytes at a time are several times faster, and for the others looking up
 // without a branch is.
 func bytesOf(value string) (found byte) {
-	for len(value) >= 8 && isPlainWord(swar.Load(value)) {
+	for len(value) >= 8 {
+		word := swar.Load(value)
+		if swar.Below(word, '%')|swar.Is(word, ',')|swar.Is(word, ';')|swar.Is(word, '\\')|swar.FromDEL(word) != 0 {
+			break // one of the eight is not plain, or one of the few below "%", which no token has
+		}
 		value = value[8:]
 	}
 	for i := range len(value) {
 		found |= byteKinds[value[i]]
 	}
 	return found
-}
-
-// isPlainWord: all eight bytes are plain, and none is one of the few below "%",
-// which no token has.
-func isPlainWord(word uint64) bool {
-	return swar.Below(word, '%')|swar.Is(word, ',')|swar.Is(word, ';')|swar.Is(word, '\\')|swar.FromDEL(word) == 0
 }
 
 // byteKinds has cookie-octet (RFC 6265 section 4.1.1) as plain.

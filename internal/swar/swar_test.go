@@ -35,7 +35,9 @@ func check(t *testing.T, text []byte) {
 	if word != swar.Load(string(text)) {
 		t.Fatalf("%q: not the same as text", text)
 	}
-	any := func(is func(b byte) bool) bool { return bytes.ContainsFunc(latin1(text), func(r rune) bool { return is(byte(r)) }) }
+	any := func(is func(b byte) bool) bool {
+		return bytes.ContainsFunc(latin1(text), func(r rune) bool { return is(byte(r)) })
+	}
 	for _, n := range []byte{1, ' ', '%', 0x7f, 0x80} {
 		if got := swar.Below(word, n) != 0; got != any(func(b byte) bool { return b < n }) {
 			t.Errorf("Below(%q, %d) = %t", text, n, got)

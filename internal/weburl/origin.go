@@ -13,8 +13,9 @@ import (
 
 // Origin is a scheme and a host, as browsers write them (RFC 6454).
 type Origin struct {
-	Text   string // https://app.example, no slash at the end; empty: none
-	Secure bool
+	Text    string // https://app.example, no slash at the end; empty: none
+	Escaped string // the same as queries and cookies have it
+	Secure  bool
 }
 
 // NewOrigin lowers the host and drops the port that is the scheme's own.
@@ -23,7 +24,8 @@ func NewOrigin(scheme, host string) Origin {
 	if (scheme == "https" && strings.HasSuffix(host, ":443")) || (scheme == "http" && strings.HasSuffix(host, ":80")) {
 		host = host[:strings.LastIndexByte(host, ':')]
 	}
-	return Origin{Text: scheme + "://" + host, Secure: scheme == "https"}
+	text := scheme + "://" + host
+	return Origin{Text: text, Escaped: url.QueryEscape(text), Secure: scheme == "https"}
 }
 
 // Host is the host with its port.
