@@ -15,7 +15,23 @@ func jsonBytes(status int, body []byte) *Response {
 	return &Response{Status: status, Header: http.Header{"Content-Type": jsonHeader, "X-Content-Type-Options": nosniff}, Body: body}
 }
 
+// privateJSON is an answer of ready-made JSON for one browser, which no cache may
+// keep. It is what is asked for most, and so its header is made once.
+func privateJSON(body []byte) *Response {
+	return &Response{Status: http.StatusOK, Header: privateHeader, sharesHeader: true, Body: body}
+}
+
+// ownHeader is r with a header that may be changed.
+func ownHeader(r *Response) *Response {
+	if r.sharesHeader {
+		r.Header, r.sharesHeader = r.Header.Clone(), false
+	}
+	return r
+}
+
 var (
+	privateHeader = varied(noStore(jsonBytes(0, nil))).Header
+
 	jsonHeader    = []string{jsonType}
 	nosniff       = []string{"nosniff"}
 	neverCache    = []string{"private, no-cache, no-store"}
@@ -51,6 +67,9 @@ func addVaryFor(h http.Header, name []string) {
 
 // varied is r as one that a cookie decided.
 func varied(r *Response) *Response {
+	if r.sharesHeader { // of privateJSON, which varies already
+		return r
+	}
 	if r.Header == nil {
 		r.Header = http.Header{}
 	}
@@ -62,7 +81,7 @@ func varied(r *Response) *Response {
 func variedFor(bearer bool, r *Response) *Response {
 	r = varied(r)
 	if bearer {
-		addVaryBearer(r.Header)
+		addVaryBearer(ownHeader(r).Header)
 	}
 	return r
 }

@@ -16,7 +16,7 @@ type browserCookies struct {
 	specs  *cookieSpecs
 	former *cookieSpec // the session cookie before HostPrefix; nil: it is not read any more
 	out    []*http.Cookie
-	chunks *sessionChunks // the session cookie; nil: not looked for yet
+	chunks sessionChunks  // the session cookie
 	opened []openedChecks // of sign-ins under way
 	bearer *bearer        // what is read in the place of the session cookie, which then stays as it is; nil: nothing
 }
@@ -126,19 +126,20 @@ func (c *browserCookies) clearSession() {
 
 // sessionParts finds the session cookie, whole or in pieces, once.
 func (c *browserCookies) sessionParts() (value string, parts []string, ok bool) {
-	if c.chunks == nil {
-		found := &sessionChunks{}
+	found := &c.chunks
+	if !found.looked {
 		found.value, found.parts, found.ok = c.jar.Chunked(c.specs.session.name())
-		c.chunks = found
+		found.looked = true
 	}
-	return c.chunks.value, c.chunks.parts, c.chunks.ok
+	return found.value, found.parts, found.ok
 }
 
 // sessionChunks is what the request brought of the session cookie.
 type sessionChunks struct {
-	value string
-	parts []string
-	ok    bool
+	looked bool
+	value  string
+	parts  []string
+	ok     bool
 }
 
 // session is the value of the session cookie and the spec it came as.

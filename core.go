@@ -27,7 +27,7 @@ func (a *Auth) Core() *Core { return &Core{auth: a} }
 // browser expects it.
 func (c *Core) Respond(ctx context.Context, r *Request) *Response {
 	s, fault := c.auth.setupOrBlank(ctx, r)
-	return respond(ctx, s, fault, r)
+	return ownHeader(respond(ctx, s, fault, r))
 }
 
 // Do answers r and leaves errors to the caller: what Auth.js calls raw. An
@@ -46,7 +46,7 @@ func do(ctx context.Context, s *setup, fault error, r *Request, trusted bool) (*
 	if dependsOnCookie(x) {
 		res = variedFor(x.setup.config.Session.Bearer, res)
 	}
-	return res, nil
+	return ownHeader(res), nil
 }
 
 // fail logs err and makes it fit to be handed out.

@@ -98,6 +98,34 @@ func TestCore(t *testing.T) {
 }
 
 // What is not the library's below the base path is the application's.
+// What a framework does to the header of one answer is not in the next.
+func TestAnswersHaveHeadersOfTheirOwn(t *testing.T) {
+	s := newPlainSite(t, asTokens)
+	for _, path := range []string{"/auth/session", "/auth/csrf"} {
+		for _, ask := range []func(context.Context, *latchkey.Request) (*latchkey.Response, error){
+			s.auth.Core().Do,
+			func(ctx context.Context, r *latchkey.Request) (*latchkey.Response, error) {
+				return s.auth.Core().Respond(ctx, r), nil
+			},
+		} {
+			for range 2 {
+				res, err := ask(t.Context(), s.neutral(path))
+				if err != nil {
+					t.Fatal(err)
+				}
+				if got := res.Header.Get("X-Mine"); got != "" {
+					t.Errorf("%s: X-Mine = %q from another answer", path, got)
+				}
+				if res.Header.Get("Cache-Control") != "private, no-cache, no-store" || res.Header.Get("Vary") != "Cookie" {
+					t.Errorf("%s: header = %v", path, res.Header)
+				}
+				res.Header.Set("X-Mine", "here")
+				res.Header["Vary"][0] = "Everything"
+			}
+		}
+	}
+}
+
 func TestApplicationBelowTheBasePath(t *testing.T) {
 	s := newPlainSite(t, func(c *latchkey.Config) { c.Pages.SignIn = "/auth/login" })
 	site := s.auth.Middleware(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte("mine")) }))

@@ -130,5 +130,5 @@ func (x *exchange) showCSRF() *Response {
 		x.cookies.set(spec.clear(spec.name()))
 		return &Response{Status: http.StatusNotFound}
 	}
-	return noStore(jsonBytes(http.StatusOK, []byte(`{"csrfToken":"`+x.csrfToken+`"}`)))
+	return privateJSON([]byte(`{"csrfToken":"` + x.csrfToken + `"}`))
 }

@@ -32,6 +32,8 @@ type Response struct {
 	Cookies  []*http.Cookie
 	Redirect string // where to send the browser; empty: nowhere
 	Body     []byte
+
+	sharesHeader bool // Header is that of many answers: see ownHeader
 }
 
 const (

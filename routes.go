@@ -31,7 +31,7 @@ func (x *exchange) route(ctx context.Context) (*Response, error) {
 	case "csrf":
 		return x.showCSRF(), nil
 	case "session":
-		return noStore(x.sessionJSON(ctx, nil)), nil
+		return privateJSON(x.sessionJSON(ctx, nil)), nil
 	case "signin":
 		if x.providerID != "" {
 			return nil, ErrUnknownAction.wrap(errors.New("a sign-in starts with POST"))
@@ -67,7 +67,7 @@ func (x *exchange) post(ctx context.Context) (*Response, error) {
 	}
 	switch x.action {
 	case "session":
-		return x.sessionJSON(ctx, &change{x.form["data"]}), nil
+		return jsonBytes(http.StatusOK, x.sessionJSON(ctx, &change{x.form["data"]})), nil
 	case "signin":
 		return x.signIn(ctx)
 	case "signout":

@@ -2,21 +2,20 @@ package latchkey
 
 import (
 	"context"
-	"net/http"
 )
 
 // sessionJSON answers GET /session and, with a change, POST /session: null when
 // nobody is signed in, and also when it cannot be known: a fault has been
 // logged and the cookie left alone.
-func (x *exchange) sessionJSON(ctx context.Context, c *change) *Response {
+func (x *exchange) sessionJSON(ctx context.Context, c *change) []byte {
 	r, err := x.setup.sessions.read(ctx, x, c)
 	if err != nil {
 		x.setup.log.error(ctx, x, err)
 	}
 	if err != nil || r == nil {
-		return jsonBytes(http.StatusOK, null)
+		return null
 	}
-	return jsonBytes(http.StatusOK, r.json)
+	return r.json
 }
 
 // readSession says to the application's own code who is signed in: ErrNoSession

@@ -4,10 +4,6 @@ import (
 	"context"
 	"errors"
 	"sync"
-	"time"
-
-	"github.com/latchkeyhq/latchkey/internal/jsontext"
-	"github.com/latchkeyhq/latchkey/internal/jwtclaims"
 )
 
 // tokenStrategy keeps a session in its cookie, sealed: nothing is stored.
@@ -103,7 +99,12 @@ func (t *tokenStrategy) read(ctx context.Context, x *exchange, c *change) (*read
 		return nil, nil
 	}
 	if t.plain && x.cookies.bearer == nil {
-		return t.readPlain(ctx, x, token, spec)
+		r, err := t.readPlain(ctx, x, token, spec)
+		if errors.Is(err, errNoToken) {
+			t.refuse(ctx, x, err)
+			return nil, nil
+		}
+		return r, err
 	}
 	claims, err := t.openToken(ctx, token, spec, c == nil) // what changes something asks the store
 	if errors.Is(err, errNoToken) {
@@ -121,78 +122,6 @@ func (t *tokenStrategy) read(ctx context.Context, x *exchange, c *change) (*read
 func (t *tokenStrategy) refuse(ctx context.Context, x *exchange, err error) {
 	t.setup.log.debug(ctx, x, ErrJWTSession.wrap(err))
 	x.cookies.clearSession()
-}
-
-// plainRoom is the memory that reading without callbacks needs for a moment.
-type plainRoom struct {
-	members [16]jsontext.Member
-	payload []byte
-}
-
-// readPlain is reading without anybody looking at the claims: the token's JSON
-// is cut into members, and both answers are put together from them.
-func (t *tokenStrategy) readPlain(ctx context.Context, x *exchange, token string, spec *cookieSpec) (*reading, error) {
-	room := t.rooms.Get().(*plainRoom)
-	defer t.rooms.Put(room)
-	c := &t.setup.config.Session
-	now := t.setup.now()
-	members, err := t.openPlain(token, spec, room)
-	var s *Session
-	if err == nil {
-		s, members, err = t.sessionOfMembers(ctx, members, now)
-	}
-	if errors.Is(err, errNoToken) {
-		t.refuse(ctx, x, err)
-		return nil, nil
-	}
-	if err != nil {
-		return nil, err
-	}
-	room.payload = jwtclaims.AppendIssued(room.payload[:0], members, now, c.JWT.MaxAge)
-	sealed, err := x.cookies.specs.session.codec.Seal(room.payload)
-	if err != nil {
-		return nil, ErrJWTSession.wrap(err)
-	}
-	t.setup.log.warnOfSize(ctx, x, len(sealed))
-	x.cookies.putSession(sealed, s.Expires)
-	json, err := appendSession(make([]byte, 0, 256), s)
-	return &reading{json: json, session: s}, err
-}
-
-// openPlain is the token's members.
-func (t *tokenStrategy) openPlain(token string, spec *cookieSpec, room *plainRoom) ([]jsontext.Member, error) {
-	payload, err := spec.codec.Open(token)
-	if err != nil {
-		return nil, errNoToken
-	}
-	members, err := jsontext.Members(payload, room.members[:0])
-	if err != nil || jwtclaims.Check(members, t.setup.now(), t.setup.config.Session.JWT.MaxAge) != nil {
-		return nil, errNoToken
-	}
-	return members, nil
-}
-
-// sessionOfMembers is openToken and sessionOf for readPlain. It may add members.
-func (t *tokenStrategy) sessionOfMembers(ctx context.Context, members []jsontext.Member, now time.Time) (*Session, []jsontext.Member, error) {
-	s := &Session{Expires: now.Add(t.setup.config.Session.MaxAge), Via: ViaCookie}
-	readMembers(s, members)
-	from := tokenOrigin{sessionID: s.ID, userID: s.UserID, began: s.AuthTime}
-	if t.setup.tracksSignIns() {
-		members = trackMembers(s, members, &from)
-	}
-	return s, members, t.judge(ctx, s.Tenant, from, true)
-}
-
-// judge is errNoToken for the token of another tenant, and of a sign-in that is
-// too old or revoked. believes: it may believe for a while what was said of that.
-func (t *tokenStrategy) judge(ctx context.Context, tenant string, from tokenOrigin, believes bool) error {
-	if tenant != t.setup.tenant {
-		return errNoToken
-	}
-	if limit := t.setup.config.Session.AbsoluteMaxAge; limit > 0 && !from.began.IsZero() && !t.setup.now().Before(from.began.Add(limit)) {
-		return errNoToken
-	}
-	return t.setup.revocations.check(ctx, from, believes)
 }
 
 // openToken is the token's content, or errNoToken, or a fault. It is as believing

@@ -61,21 +61,18 @@ func (k *keptClaims) putBack(c Claims) Claims {
 	return c
 }
 
-// readMembers reads what the claims of a session token say into s.
-func readMembers(s *Session, members []jsontext.Member) {
-	said := &claimed{}
+// readMembers reads what the claims of a session token say into s, and what they
+// say of its user into said. Neither keeps the members.
+func readMembers(s *Session, said *claimed, members []jsontext.Member) {
 	s.User.claimed = said
 	for _, m := range members {
 		switch string(m.Key) {
 		case "name":
-			s.User.Name, _ = m.Text()
-			said.name = m.Raw
+			s.User.Name, said.name = readText(m)
 		case "email":
-			s.User.Email, _ = m.Text()
-			said.email = m.Raw
+			s.User.Email, said.email = readText(m)
 		case "picture":
-			s.User.Image, _ = m.Text()
-			said.image = m.Raw
+			s.User.Image, said.image = readText(m)
 		case claimSubject:
 			s.UserID = memberText(m)
 		case claimTenant:
@@ -85,6 +82,18 @@ func readMembers(s *Session, members []jsontext.Member) {
 		}
 	}
 	s.signedInAt(jwtclaims.Time(members, claimAuthTime))
+}
+
+// readText is the text of m, and how it looks where that is empty.
+func readText(m jsontext.Member) (text string, raw []byte) {
+	text, ok := m.Text()
+	switch {
+	case text != "":
+		return text, null
+	case ok:
+		return "", emptyText
+	}
+	return "", bytes.Clone(m.Raw)
 }
 
 // trackMembers is track for openPlain. A session id that it makes up is not

@@ -103,7 +103,19 @@ func (c *Codec) Seal(payload []byte) (string, error) {
 // does. The result belongs to the caller. It fails with [ErrInvalid] whatever
 // is wrong with the token, with [ErrNoSecret], or where the platform forbids so
 // short a secret.
-func (c *Codec) Open(token string) ([]byte, error) {
+func (c *Codec) Open(token string) ([]byte, error) { return c.AppendOpen(nil, token) }
+
+// AppendOpen is [Codec.Open] that appends the payload to dst. With an error dst
+// comes back as it was, though what its array has room for may have changed.
+func (c *Codec) AppendOpen(dst []byte, token string) ([]byte, error) {
+	opened, err := c.appendOpen(dst, token)
+	if err != nil {
+		return dst, err
+	}
+	return opened, nil
+}
+
+func (c *Codec) appendOpen(dst []byte, token string) ([]byte, error) {
 	k, err := c.key()
 	if err != nil {
 		return nil, err
@@ -116,9 +128,9 @@ func (c *Codec) Open(token string) ([]byte, error) {
 		return nil, ErrInvalid
 	}
 	if p.header == k.header { // no base64, no JSON: the header is known byte for byte
-		return k.open(p, k.aad)
+		return k.open(dst, p, k.aad)
 	}
-	return c.openOther(k, p)
+	return c.openOther(dst, k, p)
 }
 
 func (c *Codec) key() (*cbcKey, error) {
@@ -135,10 +147,10 @@ func (c *Codec) key() (*cbcKey, error) {
 // openOther opens what was not sealed by this Codec's newest secret: an older
 // secret of ours, or another implementation whose header may be written
 // differently.
-func (c *Codec) openOther(newest *cbcKey, p parts) ([]byte, error) {
+func (c *Codec) openOther(dst []byte, newest *cbcKey, p parts) ([]byte, error) {
 	if len(c.secrets) > 1 {
 		if k := c.cbc().byHeader[p.header]; k != nil {
-			return k.open(p, k.aad)
+			return k.open(dst, p, k.aad)
 		}
 	}
 	h, ok := parseHeader(p.header)
@@ -146,7 +158,7 @@ func (c *Codec) openOther(newest *cbcKey, p parts) ([]byte, error) {
 		return nil, ErrInvalid
 	}
 	if h.enc == encGCM {
-		return c.openGCM(h, p)
+		return c.openGCM(dst, h, p)
 	}
 	k := newest
 	if h.hasKid {
@@ -155,10 +167,10 @@ func (c *Codec) openOther(newest *cbcKey, p parts) ([]byte, error) {
 	if k == nil {
 		return nil, ErrInvalid
 	}
-	return k.open(p, []byte(p.header))
+	return k.open(dst, p, []byte(p.header))
 }
 
-func (c *Codec) openGCM(h header, p parts) ([]byte, error) {
+func (c *Codec) openGCM(dst []byte, h header, p parts) ([]byte, error) {
 	ring := c.gcm()
 	k := ring.newest
 	if h.hasKid {
@@ -167,7 +179,7 @@ func (c *Codec) openGCM(h header, p parts) ([]byte, error) {
 	if k == nil {
 		return nil, ErrInvalid
 	}
-	return k.open(p)
+	return k.open(dst, p)
 }
 
 // parts are the five parts of a compact JWE without the second, the encrypted

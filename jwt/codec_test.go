@@ -74,6 +74,22 @@ func TestOpenedPayloadsAreIndependent(t *testing.T) {
 	mustOpen(t, c, token, object)
 }
 
+func TestAppendOpen(t *testing.T) {
+	c := jwt.NewCodec([]string{secret}, salt)
+	token := seal(t, c, object)
+	for _, room := range []int{0, 3, 1024} { // none, too little, more than enough
+		dst := append(make([]byte, 0, len("before")+room), "before"...)
+		got, err := c.AppendOpen(dst, token)
+		if want := "before" + object; err != nil || string(got) != want {
+			t.Errorf("AppendOpen = %q, %v, want %q", got, err, want)
+		}
+		got, err = c.AppendOpen(got, token[:len(token)-1])
+		if want := "before" + object; !errors.Is(err, jwt.ErrInvalid) || string(got) != want {
+			t.Errorf("AppendOpen of half a token = %q, %v, want %q", got, err, want)
+		}
+	}
+}
+
 func TestCodecIsSafeForConcurrentUse(t *testing.T) {
 	c := jwt.NewCodec([]string{secret, "an older secret"}, salt)
 	older := seal(t, jwt.NewCodec([]string{"an older secret"}, salt), "older")

@@ -56,15 +56,16 @@ func (k *cbcKey) tokenLen(ciphertext int) int {
 
 // open is RFC 7518 section 5.2.2.2: the tag over everything first, in constant
 // time, and only then decryption. A wrong tag and wrong padding are one and the
-// same error.
-func (k *cbcKey) open(p parts, aad []byte) ([]byte, error) {
+// same error. The payload is appended to dst.
+func (k *cbcKey) open(dst []byte, p parts, aad []byte) ([]byte, error) {
 	s := k.borrow()
 	defer k.giveBack(s)
 	var want [cbcTagSize]byte
 	if !decodeExactly(s.iv[:], p.iv) || !decodeExactly(want[:], p.tag) {
 		return nil, ErrInvalid
 	}
-	text := make([]byte, strict.DecodedLen(len(p.ciphertext)))
+	opened := slices.Grow(dst, strict.DecodedLen(len(p.ciphertext)))
+	text := opened[len(dst) : len(dst)+strict.DecodedLen(len(p.ciphertext))]
 	if !decodeExactly(text, p.ciphertext) || len(text) == 0 || len(text)%aes.BlockSize != 0 {
 		return nil, ErrInvalid
 	}
@@ -73,7 +74,11 @@ func (k *cbcKey) open(p parts, aad []byte) ([]byte, error) {
 	}
 	s.dec.SetIV(s.iv[:])
 	s.dec.CryptBlocks(text, text)
-	return unpad(text)
+	size, ok := unpadded(text)
+	if !ok {
+		return nil, ErrInvalid
+	}
+	return opened[:len(dst)+size], nil
 }
 
 // tag is the MAC over AAD, IV, ciphertext and the length of the AAD in bits,
@@ -87,19 +92,19 @@ func (s *scratch) tag(aad, ciphertext []byte) []byte {
 	return s.mac.Sum(s.sum[:0])[:cbcTagSize]
 }
 
-// open is RFC 7518 section 5.3.
-func (k *gcmKey) open(p parts) ([]byte, error) {
+// open is RFC 7518 section 5.3. The payload is appended to dst.
+func (k *gcmKey) open(dst []byte, p parts) ([]byte, error) {
 	var iv [gcmIVSize]byte
 	size := strict.DecodedLen(len(p.ciphertext))
 	sealed := make([]byte, size+gcmTagSize)
 	if !decodeExactly(iv[:], p.iv) || !decodeExactly(sealed[:size], p.ciphertext) || !decodeExactly(sealed[size:], p.tag) {
 		return nil, ErrInvalid
 	}
-	text, err := k.aead.Open(sealed[:0], iv[:], sealed, []byte(p.header))
+	opened, err := k.aead.Open(dst, iv[:], sealed, []byte(p.header))
 	if err != nil {
 		return nil, ErrInvalid
 	}
-	return text, nil
+	return opened, nil
 }
 
 // decodeExactly fills dst from text and reports whether text is the one way to
@@ -122,15 +127,16 @@ func pad(b []byte) []byte {
 	return b
 }
 
-func unpad(b []byte) ([]byte, error) {
+// unpadded is the length of b without what pad added.
+func unpadded(b []byte) (size int, ok bool) {
 	n := int(b[len(b)-1])
 	if n == 0 || n > aes.BlockSize {
-		return nil, ErrInvalid
+		return 0, false
 	}
 	for _, x := range b[len(b)-n:] {
 		if int(x) != n {
-			return nil, ErrInvalid
+			return 0, false
 		}
 	}
-	return b[:len(b)-n], nil
+	return len(b) - n, true
 }

@@ -66,8 +66,8 @@ func (j Jar) Chunked(name string) (value string, parts []string, ok bool) {
 // set collects the cookies of one name.
 type set struct {
 	whole  string
-	taken  bool // a cookie with the exact name was seen, good or bad: no later one counts
-	pieces [maxChunks]string
+	taken  bool     // a cookie with the exact name was seen, good or bad: no later one counts
+	pieces []string // by number; nil: none was seen
 	seen   uint32   // the same for pieces, one bit each
 	excess bool     // a piece with the first number that is too great
 	names  []string // of the pieces
@@ -91,6 +91,9 @@ func (s *set) add(suffix string, c *cursor) {
 	}
 	value, _ := clean(c.value)
 	s.seen |= 1 << n
+	if s.pieces == nil {
+		s.pieces = make([]string, maxChunks)
+	}
 	s.pieces[n] = value
 	if value != "" {
 		s.names = append(s.names, c.name)

@@ -1,0 +1,96 @@
+package latchkey
+
+import (
+	"context"
+
+	"github.com/latchkeyhq/latchkey/internal/jsontext"
+	"github.com/latchkeyhq/latchkey/internal/jwtclaims"
+)
+
+// A sealed session that nobody looks into: no callback or event needs its claims.
+
+// plainRoom is the memory that reading without callbacks needs for a moment.
+type plainRoom struct {
+	members        [16]jsontext.Member
+	opened, issued []byte // what the old token says, and the new one
+}
+
+// keptRoom bounds what waits for the next request; it is more than a session
+// ordinarily has.
+const keptRoom = 16 << 10
+
+func (t *tokenStrategy) giveBack(room *plainRoom) {
+	if max(cap(room.opened), cap(room.issued)) <= keptRoom {
+		t.rooms.Put(room)
+	}
+}
+
+// plainReading is what stays of it.
+type plainReading struct {
+	reading
+	of   Session
+	said claimed
+}
+
+// readPlain is reading without anybody looking at the claims: the token's JSON
+// is cut into members, and both answers are put together from them.
+func (t *tokenStrategy) readPlain(ctx context.Context, x *exchange, token string, spec *cookieSpec) (*reading, error) {
+	room := t.rooms.Get().(*plainRoom)
+	defer t.giveBack(room)
+	members, err := t.openPlain(token, spec, room)
+	if err != nil {
+		return nil, err
+	}
+	c := &t.setup.config.Session
+	now := t.setup.now()
+	found := &plainReading{of: Session{Expires: now.Add(c.MaxAge), Via: ViaCookie}}
+	found.session = &found.of
+	if members, err = t.readPlainMembers(ctx, found, members); err != nil {
+		return nil, err
+	}
+	room.issued = jwtclaims.AppendIssued(room.issued[:0], members, now, c.JWT.MaxAge)
+	sealed, err := x.cookies.specs.session.codec.Seal(room.issued)
+	if err != nil {
+		return nil, ErrJWTSession.wrap(err)
+	}
+	t.setup.log.warnOfSize(ctx, x, len(sealed))
+	x.cookies.putSession(sealed, found.of.Expires)
+	found.json, err = appendSession(make([]byte, 0, 256), found.session)
+	return &found.reading, err
+}
+
+// openPlain is the token's members, or errNoToken.
+func (t *tokenStrategy) openPlain(token string, spec *cookieSpec, room *plainRoom) ([]jsontext.Member, error) {
+	var err error
+	if room.opened, err = spec.codec.AppendOpen(room.opened[:0], token); err != nil {
+		return nil, errNoToken
+	}
+	members, err := jsontext.Members(room.opened, room.members[:0])
+	if err != nil || jwtclaims.Check(members, t.setup.now(), t.setup.config.Session.JWT.MaxAge) != nil {
+		return nil, errNoToken
+	}
+	return members, nil
+}
+
+// readPlainMembers is openToken and sessionOf for readPlain. It may add members.
+func (t *tokenStrategy) readPlainMembers(ctx context.Context, found *plainReading, members []jsontext.Member) ([]jsontext.Member, error) {
+	s := found.session
+	readMembers(s, &found.said, members)
+	from := tokenOrigin{sessionID: s.ID, userID: s.UserID, began: s.AuthTime}
+	if t.setup.tracksSignIns() {
+		members = trackMembers(s, members, &from)
+	}
+	return members, t.judge(ctx, s.Tenant, from, true)
+}
+
+// judge is errNoToken for the token of another tenant, and of a sign-in that is
+// too old or revoked. believes: it may believe for a while what was said of that.
+func (t *tokenStrategy) judge(ctx context.Context, tenant string, from tokenOrigin, believes bool) error {
+	if tenant != t.setup.tenant {
+		return errNoToken
+	}
+	if limit := t.setup.config.Session.AbsoluteMaxAge; limit > 0 && !from.began.IsZero() && !t.setup.now().Before(from.began.Add(limit)) {
+		return errNoToken
+	}
+	return t.setup.revocations.check(ctx, from, believes)
+}
