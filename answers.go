@@ -21,7 +21,7 @@ func privateJSON(body []byte) *Response {
 	return &Response{Status: http.StatusOK, Header: privateHeader, sharesHeader: true, Body: body}
 }
 
-// ownHeader is r with a header that may be changed.
+// ownHeader is r with a header that may be changed, or handed to others.
 func ownHeader(r *Response) *Response {
 	if r.sharesHeader {
 		r.Header, r.sharesHeader = r.Header.Clone(), false
@@ -31,6 +31,7 @@ func ownHeader(r *Response) *Response {
 
 var (
 	privateHeader = varied(noStore(jsonBytes(0, nil))).Header
+	varyHeader    = http.Header{"Vary": varyCookie}
 
 	jsonHeader    = []string{jsonType}
 	nosniff       = []string{"nosniff"}
@@ -67,7 +68,7 @@ func addVaryFor(h http.Header, name []string) {
 
 // varied is r as one that a cookie decided.
 func varied(r *Response) *Response {
-	if r.sharesHeader { // of privateJSON, which varies already
+	if r.sharesHeader { // which varies already
 		return r
 	}
 	if r.Header == nil {
@@ -79,6 +80,9 @@ func varied(r *Response) *Response {
 
 // variedFor is varied where s takes tokens in the Authorization header, too.
 func variedFor(bearer bool, r *Response) *Response {
+	if r.Header == nil { // as of most redirects
+		r.Header, r.sharesHeader = varyHeader, true
+	}
 	r = varied(r)
 	if bearer {
 		addVaryBearer(ownHeader(r).Header)

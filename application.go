@@ -53,7 +53,8 @@ func (x *exchange) runSignInCallback(ctx context.Context, a SignInAttempt) error
 	if decide == nil {
 		return nil
 	}
-	err := x.setup.ask(ctx, x.setup.config.Limits.Hook, "Callbacks.SignIn", func(ctx context.Context) error { return decide(ctx, a) })
+	attempt := a // what the function below keeps is made only here
+	err := x.setup.ask(ctx, x.setup.config.Limits.Hook, "Callbacks.SignIn", func(ctx context.Context) error { return decide(ctx, attempt) })
 	if err != nil && !isSteering(err) && !isTyped(err) {
 		return ErrAccessDenied.wrapFor(a.Account.Provider, err)
 	}

@@ -53,27 +53,33 @@ func timed[T any](ctx context.Context, limit time.Duration, name string, f func(
 		result T
 		err    error
 	}
-	bounded, cancel := context.WithTimeout(ctx, limit)
-	defer cancel()
+	bounded := &lazyDeadline{parent: ctx, until: time.Now().Add(limit)}
+	defer bounded.end()
 	done := make(chan answer, 1)
 	go func() {
-		a := answer{err: errors.New(name + " ended its goroutine")}
+		var a answer
+		returned := false
 		defer func() {
 			if p := recover(); p != nil {
 				a.err = panicked(p)
+			} else if !returned {
+				a.err = errors.New(name + " ended its goroutine")
 			}
 			done <- a
 		}()
-		result, err := f(bounded)
-		a = answer{result, err}
+		a.result, a.err = f(bounded)
+		returned = true
 	}()
+	late := time.NewTimer(limit)
+	defer late.Stop()
 	select {
 	case a := <-done:
 		if a.err != nil && ctx.Err() == nil && bounded.Err() != nil { // it gave up when it was told to
 			a.err = &errTooSlow{name, limit}
 		}
 		return a.result, a.err
-	case <-bounded.Done():
+	case <-late.C:
+	case <-ctx.Done():
 	}
 	var none T
 	if err := ctx.Err(); err != nil {

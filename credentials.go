@@ -86,7 +86,9 @@ func (p *credentialsProvider) receive(ctx context.Context, x *exchange) (outcome
 	}
 	user := *u
 	user.claimed = nil
-	setDefault(&user.ID, newUserID())
+	if user.ID == "" {
+		user.ID = newUserID()
+	}
 	if user.Email, err = mailbox.Canonical(u.Email); err != nil {
 		return outcome{}, ErrCallbackRoute.wrapFor(p.ID, fmt.Errorf("the e-mail address of the user that Authorize returned: %w", err))
 	}

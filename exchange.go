@@ -164,13 +164,12 @@ func (x *exchange) readForm() error {
 		if bytes.Count(r.Body, []byte{'&'}) >= bodyBounds.Values {
 			return errTooMuch
 		}
-		values, _ := url.ParseQuery(string(r.Body))
-		x.form = make(map[string]any, len(values))
-		for name, all := range values {
-			if !takesFields(x) && tooLong(name, all) {
+		x.form = map[string]any{}
+		for name, value := range formPairs(string(r.Body)) {
+			if !takesFields(x) && max(len(name), len(value)) > longestValue {
 				return errTooMuch
 			}
-			x.form[name] = all[len(all)-1]
+			x.form[name] = value
 		}
 	case jsonType:
 		bounds := bodyBounds

@@ -2,10 +2,12 @@ package latchkey
 
 import (
 	"io"
+	"iter"
 	"mime"
 	"net/http"
 	"net/url"
 	"slices"
+	"strings"
 
 	"github.com/latchkeyhq/latchkey/internal/cookie"
 )
@@ -111,6 +113,24 @@ func (r *Response) Send(w http.ResponseWriter) {
 func addCookie(h http.Header, c *http.Cookie) {
 	if line := cookie.Line(c); line != "" {
 		h["Set-Cookie"] = append(h["Set-Cookie"], line)
+	}
+}
+
+// formPairs are the names and values of a form, in order, as url.ParseQuery reads
+// them, which would make a list for each name.
+func formPairs(body string) iter.Seq2[string, string] {
+	return func(yield func(name, value string) bool) {
+		for pair := range strings.SplitSeq(body, "&") {
+			name, value, _ := strings.Cut(pair, "=")
+			name, badName := url.QueryUnescape(name)
+			value, badValue := url.QueryUnescape(value)
+			if pair == "" || strings.Contains(pair, ";") || badName != nil || badValue != nil {
+				continue
+			}
+			if !yield(name, value) {
+				return
+			}
+		}
 	}
 }
 

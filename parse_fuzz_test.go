@@ -3,8 +3,10 @@ package latchkey
 import (
 	"context"
 	"log/slog"
+	"maps"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 	"testing"
 
@@ -32,6 +34,21 @@ func fuzzExchange(f testing.TB, s *setup, r *Request) *exchange {
 	}
 	x.form = map[string]any{}
 	return x
+}
+
+// FuzzFormPairs: a form is read as net/url reads it.
+func FuzzFormPairs(f *testing.F) {
+	f.Add("a=1&b=2&a=3&&c&=d&e=%zz&f;g=1&%41+b=%26+%3d&h==")
+	f.Fuzz(func(t *testing.T, body string) {
+		want, _ := url.ParseQuery(body)
+		got := url.Values{}
+		for name, value := range formPairs(body) {
+			got.Add(name, value)
+		}
+		if !maps.EqualFunc(got, want, slices.Equal) {
+			t.Errorf("%q: %v, want %v", body, got, want)
+		}
+	})
 }
 
 // FuzzCSRFCookie: no cookie makes a token valid that the site did not make.

@@ -56,7 +56,7 @@ func randomHex(n int) string {
 }
 
 // newUserID is a random UUID, which is what Auth.js gives new users.
-func newUserID() string { return string(jwtclaims.AppendUUID(nil)) }
+func newUserID() string { return string(jwtclaims.AppendUUID(make([]byte, 0, jwtclaims.LenUUID))) }
 
 // hashText is the SHA-256 of a text, in hex.
 func hashText(text string) string {

@@ -75,6 +75,9 @@ func lifeSeconds(maxAge time.Duration) int64 {
 	return int64(maxAge / time.Second)
 }
 
+// LenUUID is the length of a UUID as text.
+const LenUUID = 36
+
 // AppendUUID appends a random UUID (RFC 9562 section 5.4).
 func AppendUUID(dst []byte) []byte {
 	var u [16]byte
