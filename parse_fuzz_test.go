@@ -2,15 +2,21 @@ package latchkey
 
 import (
 	"context"
+	"encoding/json"
+	"fmt"
 	"log/slog"
 	"maps"
 	"net/http"
 	"net/url"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
+	"time"
+	"unicode/utf8"
 
 	"github.com/latchkeyhq/latchkey/internal/weburl"
+	"github.com/latchkeyhq/latchkey/jwt"
 )
 
 // fuzzSetup is a site without a database.
@@ -49,6 +55,75 @@ func FuzzFormPairs(f *testing.F) {
 			t.Errorf("%q: %v, want %v", body, got, want)
 		}
 	})
+}
+
+// FuzzPendingCheck: what a cookie says of sign-ins under way is JSON as its tags
+// have it, and comes back.
+func FuzzPendingCheck(f *testing.F) {
+	codec := jwt.NewCodec([]string{"a secret for fuzzing that is long enough"}, "a cookie")
+	f.Add("id", "value", "provider", "/\"\\\x00é", "user", "session", int64(1), int64(2), byte(0xff))
+	f.Add("", "", "", "", "", "", int64(0), int64(0), byte(0))
+	f.Fuzz(func(t *testing.T, id, value, provider, url, user, session string, since, age int64, flags byte) {
+		if !utf8.ValidString(id + "|" + value + "|" + provider + "|" + url + "|" + user + "|" + session) {
+			return
+		}
+		now := time.Now()
+		h := pendingCheck{ID: id, Value: value, Provider: provider, Expires: now.Unix() + 60}
+		h.begun = begun{CallbackURL: url, CrossSite: flags&1 > 0, Fresh: flags&2 > 0, sessionMark: sessionMark{user, session, since}}
+		if flags&4 > 0 {
+			h.MaxAge = &age
+		}
+		held := []pendingCheck{h, {Value: "earlier", Provider: "some", Expires: 1, begun: h.begun}, h}[:1+flags%3]
+		sealed, err := sealChecks(codec, CheckState, held, now)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := openChecks(codec, CheckState, sealed, now); !reflect.DeepEqual(got, held) {
+			t.Errorf("opened %+v, want %+v", got, held)
+		}
+		if got := openChecks(codec, CheckPKCE, sealed, now); got != nil {
+			t.Errorf("opened for another purpose: %+v", got)
+		}
+		var read struct {
+			pendingCheck
+			Purpose Check
+			Earlier []pendingCheck
+		}
+		payload, _ := codec.Open(sealed)
+		if err := json.Unmarshal(payload, &read); err != nil {
+			t.Fatal(err)
+		}
+		if got := append([]pendingCheck{read.pendingCheck}, read.Earlier...); read.Purpose != CheckState || !reflect.DeepEqual(got, held) {
+			t.Errorf("%s is read as %+v, want %+v", payload, got, held)
+		}
+	})
+}
+
+// TestPendingCheckOfAnotherType: a cookie whose members are of other types holds
+// nothing.
+func TestPendingCheckOfAnotherType(t *testing.T) {
+	codec := jwt.NewCodec([]string{"a secret for fuzzing that is long enough"}, "a cookie")
+	now := time.Now()
+	for _, tt := range []struct {
+		more string
+		held bool
+	}{
+		{`"else":[1]`, true},
+		{`"id":1`, false},
+		{`"until":"1"`, false},
+		{`"until":1.5`, false},
+		{`"maxAge":{}`, false},
+		{`"purpose":1`, false},
+		{`"earlier":[1]`, false},
+	} {
+		sealed, err := codec.Seal(fmt.Appendf(nil, `{"value":"v","exp":%d,%s}`, now.Unix()+60, tt.more))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := openChecks(codec, CheckState, sealed, now); (got != nil) != tt.held {
+			t.Errorf("%s: opened %+v", tt.more, got)
+		}
+	}
 }
 
 // FuzzCSRFCookie: no cookie makes a token valid that the site did not make.
