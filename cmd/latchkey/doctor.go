@@ -14,7 +14,7 @@ const aboutDoctor = `Look at the environment as the site would, and say what is 
 
 Checked are the secrets, the site's URL and base path, whom the site believes
 about its origin, the redirect proxy, the client id and secret of every provider
-that the environment names, what their issuers answer, and the database.
+that the environment names, what their issuers answer, the database, and Redis.
 
 Every line begins with OK, WARN or FAIL and a name; WARN and FAIL lines end with
 the cure. The doctor sees the environment only. What is missing there may be set
@@ -53,6 +53,7 @@ func (p *program) doctor(ctx context.Context, f doctorFlags) error {
 	p.checkProxy(r)
 	p.checkProviders(ctx, r, f.providers)
 	p.checkDatabase(ctx, r, f.database)
+	p.checkRedis(ctx, r)
 	return r.end()
 }
 

@@ -1,0 +1,97 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"net/url"
+	"strings"
+
+	"github.com/redis/go-redis/v9"
+	"github.com/redis/go-redis/v9/logging"
+)
+
+// checkRedis asks a server what it would do to sessions and revocations that are
+// kept in it. INFO is answered where CONFIG is not, by hosted servers too.
+func (p *program) checkRedis(ctx context.Context, r *report) {
+	rawURL := p.env.get("REDIS_URL")
+	if rawURL == "" {
+		return
+	}
+	u, err := url.Parse(rawURL)
+	if err != nil {
+		r.fail("redis", "REDIS_URL is no URL. Write redis://host:6379, rediss:// or unix://")
+		return
+	}
+	o, err := redis.ParseURL(withoutNodes(*u))
+	if err != nil { // it may quote the password
+		r.fail("redis", "REDIS_URL is no URL of Redis. Write redis://host:6379, rediss:// or unix://")
+		return
+	}
+	o.ContextTimeoutEnabled, o.MaxRetries, o.DialerRetries = true, -1, 1
+	logging.Disable() // the report says it
+	c := redis.NewClient(o)
+	defer func() { _ = c.Close() }()
+	ctx, cancel := context.WithTimeout(ctx, connectTimeout)
+	defer cancel()
+	text, err := c.Info(ctx).Result()
+	if err != nil {
+		r.fail("redis", "%s: %s", o.Addr, explainRedis(err))
+		return
+	}
+	judgeRedis(r, o.Addr, infoOf(text))
+}
+
+// withoutNodes leaves out the further nodes of a cluster: each has the settings
+// of the others.
+func withoutNodes(u url.URL) string {
+	q := u.Query()
+	q.Del("addr")
+	u.RawQuery = q.Encode()
+	return u.String()
+}
+
+func explainRedis(err error) string {
+	var refused redis.Error
+	if errors.As(err, &refused) {
+		word, _, _ := strings.Cut(refused.Error(), " ")
+		return "it refuses to answer (" + word + "). Check the user and the password"
+	}
+	return "it does not answer. Check the host name, and that this machine may reach it"
+}
+
+func infoOf(text string) map[string]string {
+	info := map[string]string{}
+	for line := range strings.Lines(text) {
+		if name, value, ok := strings.Cut(strings.TrimSpace(line), ":"); ok {
+			info[name] = value
+		}
+	}
+	return info
+}
+
+func judgeRedis(r *report, addr string, info map[string]string) {
+	policy, good := info["maxmemory_policy"], true
+	warn := func(format string, args ...any) {
+		good = false
+		r.warn("redis", "%s: "+format, append([]any{addr}, args...)...)
+	}
+	switch {
+	case strings.HasPrefix(policy, "allkeys-"):
+		good = false
+		r.fail("redis", "%s: maxmemory-policy is %s, which removes users and revocations when memory is used up. Set noeviction", addr, policy)
+	case strings.HasPrefix(policy, "volatile-"):
+		warn("maxmemory-policy is %s, which removes sessions and revocations when memory is used up. Set noeviction", policy)
+	}
+	if info["role"] == "slave" {
+		warn("it is a replica, and takes no writes. Set REDIS_URL to the primary, or have the program ask Sentinels")
+	}
+	if info["aof_enabled"] == "0" {
+		warn("what it has is gone with its process. Set appendonly yes")
+	}
+	if info["connected_slaves"] != "" && info["connected_slaves"] != "0" && info["min_slaves_good_slaves"] == "" {
+		warn("it writes on when its replicas are lost. Set min-replicas-to-write 1")
+	}
+	if good {
+		r.ok("redis", "%s: it answers, version %s", addr, info["redis_version"])
+	}
+}

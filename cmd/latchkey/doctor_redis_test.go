@@ -1,0 +1,77 @@
+package main
+
+import (
+	"bytes"
+	"strings"
+	"testing"
+
+	"github.com/latchkeyhq/latchkey/internal/realservers"
+)
+
+// redisLines are what the doctor says of a server.
+func redisLines(t *testing.T, redisURL string) string {
+	t.Helper()
+	var out bytes.Buffer
+	run(t.Context(), []string{"doctor"}, nil, &out, &out, []string{"REDIS_URL=" + redisURL})
+	if strings.Contains(out.String(), "hunter2") {
+		t.Errorf("the password is told: %s", &out)
+	}
+	var lines []string
+	for line := range strings.Lines(out.String()) {
+		if strings.Contains(line, "redis: ") {
+			lines = append(lines, line)
+		}
+	}
+	return strings.Join(lines, "")
+}
+
+func TestDoctorOnRedis(t *testing.T) {
+	primary := realservers.NewRedisPrimary(t)
+	primaryURL := "redis://:hunter2@" + primary.Addr + "?addr=127.0.0.1:1"
+	for _, step := range []struct{ settings, level, says string }{
+		{"CONFIG SET appendonly yes", "OK", "it answers, version "},
+		{"CONFIG SET requirepass another", "FAIL", "it refuses to answer (WRONGPASS)"},
+	} {
+		primary.Ask(t, step.settings)
+		if said := redisLines(t, primaryURL); !strings.HasPrefix(said, step.level) || !strings.Contains(said, step.says) {
+			t.Errorf("after %s: %q, want %s, %s", step.settings, said, step.level, step.says)
+		}
+	}
+}
+
+func TestDoctorOnRedisSettings(t *testing.T) {
+	server := realservers.NewRedisPrimary(t)
+	redisURL := "redis://" + server.Addr
+	wants := func(what string, texts ...string) {
+		t.Helper()
+		said := redisLines(t, redisURL)
+		if strings.Count(said, "\n") != len(texts) {
+			t.Errorf("%s: %q, want %d lines", what, said, len(texts))
+		}
+		for _, text := range texts {
+			if !strings.Contains(said, text) {
+				t.Errorf("%s: %q, want %s", what, said, text)
+			}
+		}
+	}
+	const inMemory = "Set appendonly yes"
+	wants("as it comes", inMemory)
+	server.Ask(t, "CONFIG SET maxmemory-policy allkeys-lru")
+	wants("evicting everything", "FAIL  redis: "+server.Addr+": maxmemory-policy is allkeys-lru", inMemory)
+	server.Ask(t, "CONFIG SET maxmemory-policy volatile-ttl")
+	wants("evicting what expires", "WARN  redis: "+server.Addr+": maxmemory-policy is volatile-ttl", inMemory)
+	server.Ask(t, "CONFIG SET maxmemory-policy noeviction")
+	replica := realservers.NewRedisReplica(t, server)
+	wants("with a replica", inMemory, "Set min-replicas-to-write 1")
+	server.Ask(t, "CONFIG SET min-replicas-to-write 1")
+	wants("with a replica that it needs", inMemory)
+	redisURL = "redis://" + replica.Addr
+	wants("a replica", inMemory, "it is a replica")
+	server.Crash()
+	redisURL = "redis://" + server.Addr
+	wants("nobody", "FAIL  redis: "+server.Addr+": it does not answer")
+	redisURL = "mysql://root:hunter2@[nobody"
+	wants("no URL", "FAIL  redis: REDIS_URL is no URL")
+	redisURL = "mysql://root:hunter2@nobody"
+	wants("another URL", "FAIL  redis: REDIS_URL is no URL of Redis")
+}
