@@ -109,6 +109,9 @@ func (f *Found) theirs(ctx context.Context, c Conn, d Dialect, all existing) (er
 	of := all.adapter(d, l)
 	f.Schema, f.Adapter = SchemaForeign, of.title
 	all.makeUUIDs(&l, of)
+	if of.nullIDs == d {
+		of.leaveIDs(l.Names)
+	}
 	if l.Times, err = all.times(ctx, c, d, l, of); err != nil {
 		return err
 	}

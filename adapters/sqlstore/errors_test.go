@@ -126,9 +126,9 @@ func TestStatements(t *testing.T) {
 		},
 		"all that Auth.js lacks": {
 			Postgres, AuthJS().Names, `{accounts.*}; {sessions.*}`,
-			`"id"::text, "userId"::text, "type", "provider", "providerAccountId", COALESCE("refresh_token", ''), COALESCE("access_token", ''), ` +
+			`COALESCE("id"::text, ''), "userId"::text, "type", "provider", "providerAccountId", COALESCE("refresh_token", ''), COALESCE("access_token", ''), ` +
 				`COALESCE("expires_at", 0), COALESCE("id_token", ''), COALESCE("scope", ''), COALESCE("session_state", ''), COALESCE("token_type", ''); ` +
-				`"id"::text, "userId"::text, "sessionToken", "expires"`,
+				`COALESCE("id"::text, ''), "userId"::text, "sessionToken", "expires"`,
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -17,6 +17,7 @@ type peer struct {
 	names       map[string]string // what is there beside it
 	times       map[Dialect]Times // of each engine that it exists for
 	touched     []string
+	nullIDs     Dialect // where it leaves the ids of accounts and sessions null
 	uuids       bool
 	unindexed   bool
 }
@@ -45,7 +46,7 @@ var peers = []peer{
 	},
 	{
 		name: "kysely", title: "Kysely", tables: [5]string{"User", "Account", "Session", "VerificationToken"},
-		times: map[Dialect]Times{Postgres: TimesUsual, MySQL: TimesUTC, SQLite: TimesISO}, uuids: true, unindexed: true,
+		times: map[Dialect]Times{Postgres: TimesUsual, MySQL: TimesUTC, SQLite: TimesISO}, uuids: true, unindexed: true, nullIDs: SQLite,
 	},
 	{
 		name: "typeorm", title: "TypeORM", tables: [5]string{"users", "accounts", "sessions", "verification_tokens"},
@@ -86,7 +87,11 @@ func SharedWith(d Dialect, name string) (Layout, error) {
 		return Layout{}, err
 	}
 	if (name == "pg" || name == "neon") && d == Postgres {
-		return AuthJS(), nil
+		l := AuthJS()
+		if name == "neon" { // whose page has no table for passkeys
+			l.Names["authenticators"] = ""
+		}
+		return l, nil
 	}
 	i := slices.IndexFunc(peers, func(p peer) bool { return p.name == name })
 	if i < 0 {
@@ -96,10 +101,10 @@ func SharedWith(d Dialect, name string) (Layout, error) {
 	if !exists {
 		return Layout{}, fmt.Errorf("sql: the adapter %q of Auth.js does not exist for %s", name, d)
 	}
-	return peers[i].layout(times), nil
+	return peers[i].layout(d, times), nil
 }
 
-func (p peer) layout(times Times) Layout {
+func (p peer) layout(d Dialect, times Times) Layout {
 	names := AuthJS().Names
 	for i, table := range tableOrder[:5] {
 		if p.tables[i] != table {
@@ -114,8 +119,18 @@ func (p peer) layout(times Times) Layout {
 	for _, column := range p.without {
 		names[column] = ""
 	}
+	if p.nullIDs == d {
+		p.leaveIDs(names)
+	}
 	maps.Copy(names, p.names)
 	return Layout{Names: names, PlainTokens: true, UUIDs: p.uuids, Unindexed: p.unindexed, Times: times, Touched: slices.Clone(p.touched)}
+}
+
+// leaveIDs names no ids of accounts and sessions.
+func (p peer) leaveIDs(names map[string]string) {
+	for _, column := range noIDs {
+		names[column] = ""
+	}
 }
 
 // snakeName writes userId as user_id.

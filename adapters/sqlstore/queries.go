@@ -124,7 +124,7 @@ func (q *queries) aboutSessions(l grammar) {
 	q.sessionsOf = l.sql(`SELECT {sessions.*} FROM {sessions}` + owner + ` ORDER BY {sessions.expires} DESC`)
 	q.deleteSessions = l.sql(`DELETE FROM {sessions}` + owner)
 	q.deleteSessionByID = l.sql(`DELETE FROM {sessions}` + owner + ` AND {sessions.id} = ?`)
-	q.deleteSessionsBut = l.sql(`DELETE FROM {sessions}` + owner + ` AND {sessions.id} <> ?`)
+	q.deleteSessionsBut = l.sql(`DELETE FROM {sessions}` + owner + ` AND ({sessions.id} <> ? OR {sessions.id} IS NULL)`)
 }
 
 func (q *queries) aboutTokens(l grammar) {

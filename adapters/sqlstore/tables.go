@@ -219,7 +219,11 @@ func (l grammar) read(table, prefix string) string {
 	var list []string
 	for _, c := range tables[table] {
 		if name := l.name(table + "." + c.name); name != "" {
-			list = append(list, l.readColumn(c.kind, prefix+l.dialect.quote(name)))
+			read := l.readColumn(c.kind, prefix+l.dialect.quote(name))
+			if c.kind == id && c.presence != always && len(l.names) > 0 { // which others may leave null
+				read = "COALESCE(" + read + ", '')"
+			}
+			list = append(list, read)
 		}
 	}
 	return strings.Join(list, ", ")

@@ -12,7 +12,8 @@ import (
 
 // CreateVerificationToken implements [latchkey.VerificationTokenAdapter].
 func (s *Store) CreateVerificationToken(ctx context.Context, t latchkey.VerificationToken) error {
-	err := s.add(ctx, s.q.insertToken, s.newID(""), t.Identifier, t.Token, s.arg(t.Expires), null(t.Purpose))
+	row := []any{s.newID(""), t.Identifier, t.Token, s.arg(t.Expires), null(t.Purpose)}
+	err := s.claim(ctx, func(s *Store) error { return s.add(ctx, s.q.insertToken, row...) }, s.q.token, t.Identifier, t.Token)
 	return fail(ctx, "create verification token", err)
 }
 

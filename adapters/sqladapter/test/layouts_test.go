@@ -83,10 +83,15 @@ func TestForeignLayouts(t *testing.T) {
 // laidOut is a database with the tables of a file.
 func (e engine) laidOut(t *testing.T, empty source, file string) *sql.DB {
 	t.Helper()
+	return e.laidOutAs(t, empty, file, func(schema string) string { return schema })
+}
+
+func (e engine) laidOutAs(t *testing.T, empty source, file string, change func(string) string) *sql.DB {
+	t.Helper()
 	text, err := os.ReadFile("testdata/schemas/" + file + ".sql")
 	ok(t, err)
 	db := empty(t)
-	for statement := range strings.SplitSeq(strings.TrimSpace(string(text)), ";\n") {
+	for statement := range strings.SplitSeq(strings.TrimSpace(change(string(text))), ";\n") {
 		exec(t, db, e.quoted(strings.TrimSuffix(statement, ";")))
 	}
 	return db

@@ -1,13 +1,24 @@
-// The PostgreSQL adapter of Auth.js, driven over standard input: one call a
-// line, {"method", "args"}, answered by one line, {"result"} or {"error"}.
-import PostgresAdapter from "@auth/pg-adapter"
-import pg from "pg"
+// An adapter of Auth.js, driven over standard input: one call a line, {"method",
+// "args"}, answered by one line, {"result"} or {"error"}. The arguments say which
+// one, on which engine, and where the database is.
 import { createInterface } from "node:readline"
 
-const [host, database, schema] = process.argv.slice(2)
-const pool = new pg.Pool({ host, user: "latchkey", database, options: `-c search_path=${schema}` })
-const adapter = PostgresAdapter(pool)
+const [name, engine, json] = process.argv.slice(2)
+const where = JSON.parse(json)
 
+async function open() {
+  if (name !== "pg") {
+    const { adapters } = await import("./orms.mjs")
+    return adapters[name](engine, where)
+  }
+  const { default: PostgresAdapter } = await import("@auth/pg-adapter")
+  const { default: pg } = await import("pg")
+  const { host, database, schema } = where
+  return PostgresAdapter(new pg.Pool({ host, user: "latchkey", database, options: `-c search_path=${schema}` }))
+}
+
+process.env.NODE_ENV = "production" // nobody makes tables here
+const adapter = await open()
 const dates = new Set(["expires", "emailVerified"])
 const revive = (key, value) => (dates.has(key) && value ? new Date(value) : value)
 
@@ -19,4 +30,4 @@ for await (const line of createInterface({ input: process.stdin })) {
   )
   console.log(JSON.stringify(answer))
 }
-await pool.end()
+process.exit(0)

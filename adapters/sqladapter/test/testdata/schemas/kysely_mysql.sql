@@ -1,12 +1,12 @@
 CREATE TABLE "User" (
-	id varchar(36) PRIMARY KEY,
+	id varchar(36) PRIMARY KEY DEFAULT (uuid()),
 	name text,
 	email varchar(255) NOT NULL UNIQUE,
 	"emailVerified" datetime(3),
 	image text
 );
 CREATE TABLE "Account" (
-	id varchar(36) PRIMARY KEY,
+	id varchar(36) PRIMARY KEY DEFAULT (uuid()),
 	"userId" varchar(36) NOT NULL REFERENCES "User" (id) ON DELETE CASCADE,
 	type varchar(255) NOT NULL,
 	provider varchar(255) NOT NULL,
@@ -20,7 +20,7 @@ CREATE TABLE "Account" (
 	session_state text
 );
 CREATE TABLE "Session" (
-	id varchar(36) PRIMARY KEY,
+	id varchar(36) PRIMARY KEY DEFAULT (uuid()),
 	"userId" varchar(36) NOT NULL REFERENCES "User" (id) ON DELETE CASCADE,
 	"sessionToken" varchar(255) NOT NULL UNIQUE,
 	expires datetime(3) NOT NULL
