@@ -127,6 +127,13 @@ func NewRedisCluster(t testing.TB) RedisCluster {
 	return RedisCluster{}
 }
 
+// MongoDB skips the test.
+func MongoDB(t testing.TB) *Gate {
+	t.Helper()
+	skip(t)
+	return nil
+}
+
 func skip(t testing.TB) {
 	t.Helper()
 	const why = "servers are only started on Linux"
