@@ -153,7 +153,7 @@ func (s *Store) GetAccount(ctx context.Context, provider, providerAccountID stri
 // ListAccounts implements [latchkey.AccountAdapter]. They are in the order of
 // their keys.
 func (s *Store) ListAccounts(ctx context.Context, userID string) (list []latchkey.Account, err error) {
-	records, err := s.owned(ctx, userID, KindAccount)
+	records, err := s.ownedNow(ctx, userID, KindAccount)
 	if err != nil {
 		return nil, err
 	}
@@ -172,6 +172,19 @@ func (s *Store) ListAccounts(ctx context.Context, userID string) (list []latchke
 		return cmp.Or(cmp.Compare(a.Provider, b.Provider), cmp.Compare(a.ProviderAccountID, b.ProviderAccountID))
 	})
 	return list, nil
+}
+
+// ownedNow is owned without what is left of a former user of the same id.
+func (s *Store) ownedNow(ctx context.Context, userID string, kind Kind) ([]Record, error) {
+	records, err := s.owned(ctx, userID, kind)
+	if err != nil || len(records) == 0 {
+		return nil, err
+	}
+	p, err := s.living(ctx, userID)
+	if errors.Is(err, latchkey.ErrNotFound) {
+		return nil, nil
+	}
+	return slices.DeleteFunc(records, func(r Record) bool { return p.isTheirs(&r) != nil }), err
 }
 
 // UnlinkAccount implements [latchkey.AccountAdapter].

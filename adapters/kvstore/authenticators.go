@@ -76,7 +76,7 @@ func (s *Store) findAuthenticator(ctx context.Context, credentialID []byte) (r R
 // ListAuthenticators implements [latchkey.AuthenticatorAdapter]. They are in the
 // order of their ids.
 func (s *Store) ListAuthenticators(ctx context.Context, userID string) (list []latchkey.Authenticator, err error) {
-	records, err := s.owned(ctx, userID, KindAuthenticator)
+	records, err := s.ownedNow(ctx, userID, KindAuthenticator)
 	if err != nil {
 		return nil, err
 	}

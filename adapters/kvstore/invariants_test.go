@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/latchkeyhq/latchkey"
@@ -135,15 +136,16 @@ func ownAccounts(ctx context.Context, m *memory, actors []actor) error {
 				continue
 			}
 			u, err := s.GetUser(ctx, k.Name)
-			if err != nil || u.ID == owner.ID {
+			if err != nil {
 				continue
 			}
 			list, err := s.ListAccounts(ctx, u.ID)
 			if err != nil {
 				return err
 			}
-			if slices.ContainsFunc(list, func(a latchkey.Account) bool { return a.ProviderAccountID == who.account }) {
-				return fmt.Errorf("I2: %s lists the account of %s", u.ID, owner.ID)
+			lists := slices.ContainsFunc(list, func(a latchkey.Account) bool { return a.ProviderAccountID == who.account })
+			if theirs := u.ID == owner.ID; lists != theirs {
+				return fmt.Errorf("I2: the account %s is %q's, and %s lists it: %t", who.account, owner.ID, u.ID, lists)
 			}
 		}
 	}
@@ -154,13 +156,15 @@ func ownAccounts(ctx context.Context, m *memory, actors []actor) error {
 // refused because another who is in has the e-mail address.
 func letIn(ctx context.Context, m *memory, actors []actor) error {
 	s := kvstore.New(m, kvstore.Options{})
-	users := map[string]string{}
+	users, holders := map[string]string{}, map[string]string{}
 	for _, who := range actors {
 		id, err := signIn(ctx, s, who)
 		if errors.Is(err, errRefused) {
-			if holder, err := s.GetUserByEmail(ctx, who.email); err != nil || holder.Email != who.email {
+			holder, err := s.GetUserByEmail(ctx, who.email)
+			if err != nil || holder.Email != who.email {
 				return fmt.Errorf("I3: %s is refused, and nobody has %s: %w", who.account, who.email, err)
 			}
+			holders[who.account] = holder.ID
 			continue
 		}
 		if err != nil {
@@ -172,6 +176,11 @@ func letIn(ctx context.Context, m *memory, actors []actor) error {
 		users[id] = who.account
 		if again, err := signIn(ctx, s, who); err != nil || again != id {
 			return fmt.Errorf("I3: %s is %s, then %s: %w", who.account, id, again, err)
+		}
+	}
+	for account, holder := range holders {
+		if users[holder] == "" && strings.HasPrefix(holder, "user-of-") {
+			return fmt.Errorf("I3: %s is refused for %s, who cannot sign in", account, holder)
 		}
 	}
 	if len(users) == 0 {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"iter"
+	mathrand "math/rand/v2"
 	"os"
 	"slices"
 
@@ -88,19 +89,12 @@ func step[T any](c *turns, next call, do func() (T, error)) (out T, err error) {
 	if c.fault.kind == failed {
 		return out, errFault
 	}
-	out, err = do()
-	switch c.fault.kind {
-	case repeated:
-		if !c.yield(next) {
-			c.ended = true
-			return out, errFault
-		}
+	_, _ = do()
+	if c.fault.kind == repeated && c.yield(next) {
 		return do()
-	case stopped:
-		c.ended = true
 	}
-	var none T
-	return none, errFault
+	c.ended = c.fault.kind != unheard
+	return out, errFault
 }
 
 func (c *turns) Get(ctx context.Context, keys ...kvstore.Key) ([]kvstore.Record, error) {
@@ -285,4 +279,19 @@ func nextPath(path []choice) []choice {
 		}
 	}
 	return nil
+}
+
+// sample runs the operations in one order made of the numbers, in which one of
+// them often goes on for a while.
+func sample(m *memory, ops []operation, random *mathrand.Rand) *run {
+	r := newRun(m, ops, fault{})
+	for at := 0; r.alive != 0; {
+		if r.alive>>at&1 == 0 || random.IntN(6) == 0 {
+			at = random.IntN(len(ops))
+			continue
+		}
+		r.take(at)
+	}
+	r.stop()
+	return r
 }
