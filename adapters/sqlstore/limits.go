@@ -145,7 +145,8 @@ var clock = map[Dialect]string{
 	SQLite:   `CAST((julianday('now') - 2440587.5) * 86400000 AS INTEGER)`,
 }
 
-// aboutLimits has the milliseconds that are added as PostgreSQL wants them: an
+// aboutLimits keeps MySQL from weighing the index of the instants, by a sum that
+// changes nothing: the key finds the row. It has the milliseconds that are added as PostgreSQL wants them: an
 // interval.
 func (q *queries) aboutLimits(l grammar) {
 	now, ms, sooner := clock[l.dialect], `?`, `{limits.full_at} - `+clock[l.dialect]
@@ -163,7 +164,7 @@ func (q *queries) aboutLimits(l grammar) {
 	use := `INSERT INTO {used_values} ({used_values.key}, {used_values.expires}) VALUES (?, ?)`
 	if l.dialect == MySQL {
 		q.take = []string{
-			write(`UPDATE {limits} SET {limits.full_at} = GREATEST({limits.full_at}, NOW) + ?` + limit + ` AND {limits.full_at} <= NOW + ?`), write(take),
+			write(`UPDATE {limits} SET {limits.full_at} = GREATEST({limits.full_at}, NOW) + ?` + limit + ` AND {limits.full_at} + 0 <= NOW + ?`), write(take),
 		}
 		q.use = []string{l.sql(use), write(`UPDATE {used_values} SET {used_values.expires} = ?` + value + ` AND {used_values.expires} <= NOW`)}
 		q.mark = write(`INSERT INTO {used_values} ({used_values.key}, {used_values.expires}) VALUES (?, NOW)

@@ -6,8 +6,10 @@ import (
 	"database/sql"
 	"fmt"
 	"os"
+	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -133,6 +135,95 @@ func BenchmarkSignUp(b *testing.B) {
 					}
 					return tx.(latchkey.SessionAdapter).CreateSession(ctx, latchkey.StoredSession{Token: strconv.Itoa(i), UserID: u.ID, Expires: moment})
 				}))
+			}
+		})
+	}
+}
+
+// BenchmarkLimit compares counting an event to a bare, prepared upsert: the medians.
+// Every key has had one before.
+func BenchmarkLimit(b *testing.B) {
+	upserts := map[sqlstore.Dialect]string{
+		sqladapter.SQLite:   `INSERT INTO limits (key, full_at) VALUES (?, ?) ON CONFLICT (key) DO UPDATE SET full_at = excluded.full_at`,
+		sqladapter.Postgres: `INSERT INTO limits (key, full_at) VALUES ($1, $2) ON CONFLICT (key) DO UPDATE SET full_at = excluded.full_at`,
+		sqladapter.MySQL:    "INSERT INTO limits (`key`, full_at) VALUES (?, ?) ON DUPLICATE KEY UPDATE full_at = VALUES(full_at)",
+	}
+	const keys = 1000
+	often := latchkey.Rate{Events: 1_000_000_000, Per: time.Hour}
+	for _, e := range engines {
+		b.Run(e.name, func(b *testing.B) {
+			db := e.migrated(b, e.start(b))
+			a := e.adapter(b, db, sqladapter.Options{})
+			ctx := context.Background()
+			for i := range keys {
+				_, err := a.Take(ctx, token(i, keys), often)
+				ok(b, err)
+			}
+			bare, err := db.PrepareContext(ctx, upserts[e.dialect])
+			ok(b, err)
+			var alone, counted []time.Duration // in turns: other work of the machine slows both
+			for i := 0; b.Loop(); i++ {
+				began := time.Now()
+				at := any(began.UnixMilli())
+				if e.dialect == sqladapter.Postgres {
+					at = began
+				}
+				_, err := bare.ExecContext(ctx, token(i, keys), at)
+				ok(b, err)
+				between := time.Now()
+				wait, err := a.Take(ctx, token(i, keys), often)
+				if ok(b, err); wait > 0 {
+					b.Fatal("refused")
+				}
+				alone, counted = append(alone, between.Sub(began)), append(counted, time.Since(between))
+			}
+			slices.Sort(alone)
+			slices.Sort(counted)
+			middle := len(alone) / 2
+			b.ReportMetric(float64(alone[middle].Nanoseconds()), "ns-bare")
+			b.ReportMetric(float64(counted[middle].Nanoseconds()), "ns-counted")
+			b.ReportMetric(float64(counted[middle])/float64(alone[middle]), "ratio")
+		})
+	}
+}
+
+// BenchmarkSweep removes expired sessions, LATCHKEY_BENCH_ROWS or a hundred
+// thousand, and says how long a reader waits meanwhile, at most.
+func BenchmarkSweep(b *testing.B) {
+	all := sizes(b)
+	n := all[len(all)-1]
+	for _, e := range engines {
+		b.Run(fmt.Sprintf("%s/rows=%d", e.name, n), func(b *testing.B) {
+			for b.Loop() {
+				b.StopTimer()
+				_, a := populated(b, e, n)
+				ok(b, a.CreateSession(b.Context(), latchkey.StoredSession{Token: "live", UserID: "u0", Expires: time.Now().Add(100 * time.Hour)}))
+				done, longest := make(chan struct{}), time.Duration(0)
+				var reader sync.WaitGroup
+				reader.Go(func() {
+					for {
+						select {
+						case <-done:
+							return
+						default:
+						}
+						began := time.Now()
+						if _, _, err := a.GetSessionAndUser(b.Context(), "live"); err != nil {
+							b.Error(err)
+						}
+						longest = max(longest, time.Since(began))
+					}
+				})
+				b.StartTimer()
+				swept, err := a.Sweep(b.Context(), time.Now().Add(50*time.Hour))
+				b.StopTimer()
+				close(done)
+				reader.Wait()
+				if ok(b, err); swept != n {
+					b.Errorf("removed %d", swept)
+				}
+				b.ReportMetric(float64(longest.Milliseconds()), "ms-longest-read")
+				b.StartTimer()
 			}
 		})
 	}

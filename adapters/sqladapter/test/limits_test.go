@@ -3,6 +3,7 @@ package test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io/fs"
 	"log/slog"
 	"net/url"
@@ -188,6 +189,57 @@ func TestOlderTables(t *testing.T) {
 		}
 		_, err := e.adapter(t, db, sqladapter.Options{}).Take(t.Context(), "k", twenty)
 		says(t, "what is to be done", err, "limits: there is no such table", "`latchkey migrate`")
+	})
+}
+
+// TestSweepUnderADeadline: S-058, a sweep that is ended keeps what it has done, and
+// the next goes on, while others read.
+func TestSweepUnderADeadline(t *testing.T) {
+	const rows = 25_000
+	each(t, func(t *testing.T, e engine, empty source) {
+		db := e.migrated(t, empty)
+		a := e.adapter(t, db, sqladapter.Options{})
+		for from := 0; from < rows; from += 1000 {
+			list := make([]string, 1000)
+			for i := range list {
+				list[i] = fmt.Sprintf("('k%d', %s)", from+i, map[bool]string{true: "'2001-01-01'", false: "1"}[e.dialect == sqladapter.Postgres])
+			}
+			exec(t, db, e.quoted(`INSERT INTO used_values ("key", expires) VALUES `)+strings.Join(list, ", "))
+		}
+		total, left := 0, rows
+		for call := 0; left > 0; call++ {
+			if call == 10 {
+				t.Fatalf("%d rows are left after ten calls", left)
+			}
+			ctx, cancel := context.WithCancel(t.Context())
+			var watch sync.WaitGroup
+			watch.Go(func() { // the deadline comes when something is done
+				for ctx.Err() == nil {
+					if call == 0 && count(t, db, "SELECT count(*) FROM used_values") < rows {
+						cancel()
+					}
+					if _, err := a.GetUser(t.Context(), "nobody"); !errors.Is(err, latchkey.ErrNotFound) {
+						t.Errorf("somebody else is held up: %v", err)
+						return
+					}
+				}
+			})
+			n, err := a.Sweep(ctx, time.Now())
+			cancel()
+			watch.Wait()
+			if err != nil && !errors.Is(err, context.Canceled) {
+				t.Errorf("call %d: %v", call, err)
+			}
+			if now := count(t, db, "SELECT count(*) FROM used_values"); now < left {
+				left = now
+			} else {
+				t.Fatalf("call %d removed nothing", call)
+			}
+			total += n
+		}
+		if total < 10_000 || total > rows { // what a cancelled statement did may not be counted
+			t.Errorf("counted %d of %d", total, rows)
+		}
 	})
 }
 
