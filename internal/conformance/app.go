@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/latchkeyhq/latchkey"
+	"github.com/latchkeyhq/latchkey/adapters/memoryadapter"
 	"github.com/latchkeyhq/latchkey/jwt"
 )
 
@@ -20,20 +21,16 @@ type app struct {
 	auth     *latchkey.Auth
 	basePath string
 	conf     latchkey.Config // with the environment filled in
-	store    store
+	backend  *backend
 
 	mu      sync.Mutex
 	records []map[string]any
 	mailbox map[string]latchkey.SignInLink
 }
 
-func newApp() (*app, error) {
-	s, err := newStore()
-	if err != nil {
-		return nil, err
-	}
+func newApp(b *backend) *app {
 	a := &app{
-		store:   s,
+		backend: b,
 		mailbox: map[string]latchkey.SignInLink{},
 		records: []map[string]any{},
 	}
@@ -41,7 +38,7 @@ func newApp() (*app, error) {
 	a.conf = config.WithEnv(os.Getenv)
 	a.basePath = strings.TrimRight(a.conf.Site.BasePath, "/")
 	a.auth = fixed(config)
-	return a, nil
+	return a
 }
 
 // fixed serves one configuration, also a wrong one: the suite wants to see how
@@ -111,7 +108,7 @@ func (a *app) test(w http.ResponseWriter, r *http.Request) {
 		a.records = []map[string]any{}
 		w.WriteHeader(http.StatusNoContent)
 	case "GET /db":
-		answer(w, a.rows())
+		a.showRows(w, r)
 	case "POST /db/users":
 		a.putUser(w, r)
 	case "POST /db/sessions":
@@ -160,9 +157,17 @@ func (a *app) showMail(w http.ResponseWriter, to string) {
 	answer(w, map[string]any{"to": l.To, "url": l.URL, "token": l.Token, "expires": isoOrNil(l.Expires)})
 }
 
-// rows is the store under Auth.js' field names.
-func (a *app) rows() map[string]any {
-	c := a.store.Contents()
+// showRows shows the store under Auth.js' field names.
+func (a *app) showRows(w http.ResponseWriter, r *http.Request) {
+	c, err := a.backend.contents(r.Context())
+	if err != nil {
+		http.Error(w, err.Error(), http.StatusInternalServerError)
+		return
+	}
+	answer(w, rows(c))
+}
+
+func rows(c memoryadapter.Contents) map[string]any {
 	users, accounts, sessions, tokens := []any{}, []any{}, []any{}, []any{}
 	for _, u := range c.Users {
 		users = append(users, userRow(u))
@@ -203,11 +208,12 @@ func (a *app) putUser(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, err.Error(), http.StatusBadRequest)
 		return
 	}
-	u, err := a.store.CreateUser(r.Context(), latchkey.User{ID: in.ID, Name: in.Name, Email: in.Email, Image: in.Image, EmailVerified: in.EmailVerified})
+	u, err := a.backend.users.CreateUser(r.Context(), latchkey.User{ID: in.ID, Name: in.Name, Email: in.Email, Image: in.Image, EmailVerified: in.EmailVerified})
 	if err != nil {
 		http.Error(w, err.Error(), http.StatusInternalServerError)
 		return
 	}
+	a.backend.seen.user(u.ID)
 	answer(w, userRow(u))
 }
 
@@ -220,11 +226,12 @@ func (a *app) putSession(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, err.Error(), http.StatusBadRequest)
 		return
 	}
-	_, _ = a.store.DeleteSession(r.Context(), in.SessionToken) // it may be a replacement
+	_, _ = a.backend.sessions.DeleteSession(r.Context(), in.SessionToken) // it may be a replacement
 	s := latchkey.StoredSession{Token: in.SessionToken, UserID: in.UserID, Expires: in.Expires}
-	if err := a.store.CreateSession(r.Context(), s); err != nil {
+	if err := a.backend.sessions.CreateSession(r.Context(), s); err != nil {
 		http.Error(w, err.Error(), http.StatusInternalServerError)
 		return
 	}
+	a.backend.seen.session(s.Token)
 	answer(w, map[string]any{"sessionToken": s.Token, "userId": s.UserID, "expires": isoOrNil(s.Expires)})
 }

@@ -59,7 +59,7 @@ func (a *app) config() *latchkey.Config {
 		c.Session.NewToken = uuid // what the suite's passkey group expects, as Auth.js makes them
 	}
 	if env("ADAPTER", "memory") != "none" {
-		c.Adapter = breakable(a.store)
+		a.backend.configure(c)
 	}
 	if skin := os.Getenv("CUSTOM_PAGES"); skin != "" {
 		query := ""

@@ -6,19 +6,26 @@ require (
 	github.com/gin-gonic/gin v1.12.0
 	github.com/go-chi/chi/v5 v5.5.0
 	github.com/gofiber/fiber/v3 v3.1.0
+	github.com/jackc/pgx/v5 v5.12.0
 	github.com/labstack/echo/v5 v5.3.1
 	github.com/latchkeyhq/latchkey v0.0.0
 	github.com/latchkeyhq/latchkey/frameworks/echoauth v0.0.0
 	github.com/latchkeyhq/latchkey/frameworks/fiberauth v0.0.0
 	github.com/latchkeyhq/latchkey/frameworks/ginauth v0.0.0
 	github.com/latchkeyhq/latchkey/webauthn v0.0.0
+	github.com/redis/go-redis/v9 v9.23.0
 )
 
 require (
+	github.com/cespare/xxhash/v2 v2.3.0 // indirect
+	github.com/jackc/pgpassfile v1.0.0 // indirect
+	github.com/jackc/pgservicefile v0.0.0-20240606120523-5a60cdf6a761 // indirect
+	github.com/jackc/puddle/v2 v2.2.3 // indirect
 	github.com/xdg-go/pbkdf2 v1.0.0 // indirect
 	github.com/xdg-go/scram v1.2.0 // indirect
 	github.com/xdg-go/stringprep v1.0.4 // indirect
 	github.com/youmark/pkcs8 v0.0.0-20240726163527-a2c0da244d78 // indirect
+	go.uber.org/atomic v1.12.0 // indirect
 )
 
 require (
@@ -46,8 +53,10 @@ require (
 	github.com/google/uuid v1.6.0 // indirect
 	github.com/json-iterator/go v1.1.12 // indirect
 	github.com/klauspost/compress v1.19.2 // indirect
-	github.com/klauspost/cpuid/v2 v2.3.0 // indirect
+	github.com/klauspost/cpuid/v2 v2.4.0 // indirect
 	github.com/latchkeyhq/latchkey/adapters/mongoadapter v0.0.0
+	github.com/latchkeyhq/latchkey/adapters/pgxadapter v0.0.0
+	github.com/latchkeyhq/latchkey/adapters/redisadapter v0.0.0
 	github.com/leodido/go-urn v1.4.0 // indirect
 	github.com/mattn/go-colorable v0.1.14 // indirect
 	github.com/mattn/go-isatty v0.0.20 // indirect
@@ -84,3 +93,7 @@ replace github.com/latchkeyhq/latchkey/frameworks/fiberauth => ../../frameworks/
 replace github.com/latchkeyhq/latchkey/frameworks/ginauth => ../../frameworks/ginauth
 
 replace github.com/latchkeyhq/latchkey/adapters/mongoadapter => ../../adapters/mongoadapter
+
+replace github.com/latchkeyhq/latchkey/adapters/pgxadapter => ../../adapters/pgxadapter
+
+replace github.com/latchkeyhq/latchkey/adapters/redisadapter => ../../adapters/redisadapter

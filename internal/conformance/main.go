@@ -1,6 +1,6 @@
 // Command conformance is the app that the black-box suite of the wire contract
 // drives. It is configured by its environment alone and keeps everything in
-// memory, or in MongoDB; the suite's own page on the contract says what each variable means.
+// memory, or where STORE says; the suite's own page on the contract says what each variable means.
 package main
 
 import (
@@ -23,10 +23,11 @@ func main() {
 	if err != nil {
 		quit(err)
 	}
-	app, err := newApp()
+	store, err := newBackend(ctx)
 	if err != nil {
 		quit(err)
 	}
+	app := newApp(store)
 	go func() {
 		if err := serve(app, listener); err != nil {
 			quit(err)
