@@ -180,8 +180,9 @@ func (e existing) kind(l Layout, logical string) string {
 // adapter guesses which adapter of Auth.js made the tables of a layout; nothing:
 // none that is known by its marks.
 func (e existing) adapter(d Dialect, l Layout) peer {
+	numbered := isInteger(field{kind: e.kind(l, "users.id")}) // as in none of them
 	for _, p := range peers {
-		if _, exists := p.times[d]; exists && p.madeTables(l) && e.marks(d, l, p.name) {
+		if _, exists := p.times[d]; exists && !numbered && p.madeTables(l) && e.marks(d, l, p.name) {
 			return p
 		}
 	}

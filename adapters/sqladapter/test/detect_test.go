@@ -30,6 +30,17 @@ func TestNamesNobodyElse(t *testing.T) {
 			engines[0].makesNoSecondSet(t, db)
 		})
 	}
+	t.Run("numbers as ids", func(t *testing.T) {
+		e := engines[0]
+		db := e.laidOutAs(t, sqliteFiles(t), "sequelize_sqlite", func(schema string) string {
+			return strings.NewReplacer("id uuid", "id integer", "datetime", "integer").Replace(schema) + "CREATE UNIQUE INDEX one ON accounts (provider, provider_account_id);\n"
+		})
+		found := detect(t, db, e.dialect)
+		if found.Adapter != "" || !found.Usable() || !found.Layout.DatabaseIDs {
+			t.Fatalf("found %+v", found)
+		}
+		e.uses(t, db, found.Layout)
+	})
 	t.Run("names of one's own", func(t *testing.T) {
 		e := engines[0]
 		db := e.laidOutAs(t, sqliteFiles(t), "drizzle_sqlite", func(schema string) string {
