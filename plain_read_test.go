@@ -99,3 +99,34 @@ func compareReadings(t *testing.T, at time.Time, token string, plain, claims *la
 		t.Errorf("token %v, want %v", got, want)
 	}
 }
+
+// What one request was told of a session stays when the memory that its token
+// was opened into holds the next one's.
+func TestASessionKeepsNothingOfItsToken(t *testing.T) {
+	auth := benchAuth(t, nil)
+	read := func(claims jwt.Claims) *latchkey.Session {
+		token, err := jwt.Encode(claims, jwt.Params{Secrets: []string{benchSecret}, Salt: benchCookie})
+		if err != nil {
+			t.Fatal(err)
+		}
+		r := httptest.NewRequest(http.MethodGet, "http://site.example/", nil)
+		r.Header.Set("Cookie", benchCookie+"="+token)
+		req, err := latchkey.FromHTTP(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		s, _, err := auth.Core().ReadSession(t.Context(), req)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return s
+	}
+	first := read(jwt.Claims{"sub": "1", "name": json.Number("55555"), "email": "ada@example.com", "picture": []any{"ada"}})
+	before, _ := json.Marshal(first)
+	for range 8 {
+		read(jwt.Claims{"sub": "2", "name": json.Number("77777"), "email": "bob@example.org", "picture": []any{"bob"}})
+	}
+	if after, _ := json.Marshal(first); string(after) != string(before) || first.UserID != "1" {
+		t.Errorf("the session was %s and became %s, of user %s", before, after, first.UserID)
+	}
+}
