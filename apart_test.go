@@ -41,7 +41,7 @@ func newApartSite(t *testing.T, change ...func(*latchkey.Config)) (s *oauthSite,
 	s = newOAuthSite(t, append([]func(*latchkey.Config){func(c *latchkey.Config) {
 		stored(c)
 		c.Adapter, c.Session.Store = users, sessions
-		c.Limits.Store, c.Limits.Disabled = 100*time.Millisecond, true
+		c.Limits.Store, c.Limits.Disabled = 300*time.Millisecond, true
 	}}, change...)...)
 	s.store = users.inner
 	return s, users, sessions
@@ -487,7 +487,7 @@ func TestRolesFail(t *testing.T) {
 	for _, how := range slices.Sorted(maps.Keys(ways)) {
 		role := brokenRole{ways[how]}
 		site := func(t *testing.T, change func(*latchkey.Config)) *oauthSite {
-			return newOAuthSite(t, stored, func(c *latchkey.Config) { c.Limits.Store = 100 * time.Millisecond }, change)
+			return newOAuthSite(t, stored, func(c *latchkey.Config) { c.Limits.Store = 300 * time.Millisecond }, change)
 		}
 		named := func(t *testing.T, s *oauthSite, operation string) {
 			t.Helper()

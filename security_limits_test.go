@@ -264,7 +264,9 @@ func newHTTPClient(t *testing.T) *http.Client {
 }
 
 func TestLimitColdHerd(t *testing.T) {
-	s, issuer := newIssuerSite(t)
+	s, issuer := newIssuerSite(t, func(c *latchkey.Config) { // a slow machine takes its time for so many
+		c.Limits.Call, c.Limits.Callback, c.Limits.Store = time.Minute, time.Minute, time.Minute
+	})
 	client := newHTTPClient(t)
 	const herd = 1000
 	failed := make(chan string, herd)
@@ -364,7 +366,7 @@ func TestLimitUpstreamFaults(t *testing.T) {
 			t.Run(name+" at "+path, func(t *testing.T) {
 				t.Parallel()
 				s, issuer := newIssuerSite(t, func(c *latchkey.Config) {
-					c.Limits.Call, c.Limits.Callback, c.Limits.DiscoveryPause = 300*time.Millisecond, time.Second, -1
+					c.Limits.Call, c.Limits.Callback, c.Limits.DiscoveryPause = time.Second, 3*time.Second, -1
 					transport := &http.Transport{MaxResponseHeaderBytes: 64 << 10}
 					t.Cleanup(transport.CloseIdleConnections)
 					c.Runtime.HTTPClient = &http.Client{Transport: transport}
