@@ -33,7 +33,7 @@ func (s *setup) prepareLimiter(here *MemoryLimiter) {
 		chosen = here
 	}
 	if _, own := chosen.(*MemoryLimiter); !own {
-		chosen = &sharedLimiter{limiter: chosen, here: here, bounds: s.bounds(), now: s.now}
+		chosen = &fallbackLimiter{limiter: chosen, here: here, bounds: s.bounds(), now: s.now}
 	}
 	s.limits = newRateLimits(s.config.Limits, s.tenant, chosen)
 }

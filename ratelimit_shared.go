@@ -6,10 +6,10 @@ import (
 	"time"
 )
 
-// sharedLimiter counts for all instances, and while it cannot, for this process
+// fallbackLimiter counts for all instances, and while it cannot, for this process
 // alone: limits stay, times the number of instances. It is a [ReturningLimiter]
 // as far as the shared one is.
-type sharedLimiter struct {
+type fallbackLimiter struct {
 	limiter Limiter
 	here    *MemoryLimiter
 	bounds  *store // what bounds calls of the Adapter bounds these too
@@ -20,7 +20,7 @@ type sharedLimiter struct {
 // quiet is how long a limiter that goes on failing is not spoken of again.
 const quiet = time.Minute
 
-func (l *sharedLimiter) Take(ctx context.Context, key string, r Rate) (time.Duration, error) {
+func (l *fallbackLimiter) Take(ctx context.Context, key string, r Rate) (time.Duration, error) {
 	wait, err := call(ctx, l.bounds, "Limits.Limiter: Take", func(ctx context.Context) (time.Duration, error) {
 		return l.limiter.Take(ctx, key, r)
 	})
@@ -31,13 +31,13 @@ func (l *sharedLimiter) Take(ctx context.Context, key string, r Rate) (time.Dura
 	return l.here.Take(ctx, key, r)
 }
 
-func (l *sharedLimiter) Forget(ctx context.Context, key string) error {
+func (l *fallbackLimiter) Forget(ctx context.Context, key string) error {
 	return l.orHere(ctx, "Limits.Limiter: Forget",
 		func(ctx context.Context) error { return l.limiter.Forget(ctx, key) },
 		func(ctx context.Context) error { return l.here.Forget(ctx, key) })
 }
 
-func (l *sharedLimiter) Return(ctx context.Context, key string, r Rate) error {
+func (l *fallbackLimiter) Return(ctx context.Context, key string, r Rate) error {
 	able, ok := l.limiter.(ReturningLimiter)
 	if !ok {
 		return nil
@@ -47,7 +47,7 @@ func (l *sharedLimiter) Return(ctx context.Context, key string, r Rate) error {
 		func(ctx context.Context) error { return l.here.Return(ctx, key, r) })
 }
 
-func (l *sharedLimiter) orHere(ctx context.Context, operation string, shared, here func(context.Context) error) error {
+func (l *fallbackLimiter) orHere(ctx context.Context, operation string, shared, here func(context.Context) error) error {
 	err := callErr(ctx, l.bounds, operation, shared)
 	if err == nil || ctx.Err() != nil {
 		return err
@@ -57,7 +57,7 @@ func (l *sharedLimiter) orHere(ctx context.Context, operation string, shared, he
 }
 
 // tell logs a failure, at most once a minute.
-func (l *sharedLimiter) tell(ctx context.Context, err error) {
+func (l *fallbackLimiter) tell(ctx context.Context, err error) {
 	now, told := l.now().Unix(), l.told.Load()
 	if told != 0 && now-told < int64(quiet/time.Second) || !l.told.CompareAndSwap(told, now) {
 		return
