@@ -21,7 +21,9 @@ func (d *directory) proveEmail(ctx context.Context, q *queue, s *store, who *sig
 		return err
 	}
 	now := d.now().UTC()
-	u, err := s.updateUser(ctx, who.user.ID, UserChange{EmailVerified: &now})
+	// Both in one change: the proof is of this e-mail address and of no other that
+	// the user may have meanwhile.
+	u, err := s.updateUser(ctx, who.user.ID, UserChange{Email: &who.user.Email, EmailVerified: &now})
 	if err != nil {
 		return err
 	}
@@ -32,14 +34,14 @@ func (d *directory) proveEmail(ctx context.Context, q *queue, s *store, who *sig
 
 // awaitProof waits for whoever is proving the e-mail address of u right now, and
 // makes them wait for this transaction: else a sign-in that was under way could
-// attach what is about to be detached. ErrConflict: it has been proven since u
-// was read.
+// attach what is about to be detached. ErrConflict: since u was read it has been
+// proven, or is another one.
 func (d *directory) awaitProof(ctx context.Context, s *store, u *User) error {
 	if !d.provesEmails || u.Email == "" || !u.EmailVerified.IsZero() {
 		return nil
 	}
 	now, err := s.lockUser(ctx, u.ID)
-	if err == nil && !now.EmailVerified.IsZero() {
+	if err == nil && (!now.EmailVerified.IsZero() || !hasEmail(u.Email)(now)) {
 		err = ErrConflict
 	}
 	return err

@@ -92,6 +92,24 @@ func TestHalfDoneIntruders(t *testing.T) {
 			i.isOut(owner)
 		})
 	}
+	for _, method := range []string{"GetUserByEmail", "ListAccounts"} { // before the user is looked at again, and after
+		t.Run("R-341 a proof is not of the e-mail address that comes in its place: "+method, func(t *testing.T) {
+			i, store := newHalfDone(t)
+			mallory := i.addUser(latchkey.User{ID: "m1", Email: "mallory@evil.example"})
+			link := i.browser.askForLink("mallory@evil.example")
+			store.afterwards(method, func() {
+				if _, err := i.store.UpdateUser(t.Context(), mallory.ID, latchkey.UserChange{Email: new(adaEmail)}); err != nil {
+					t.Error(err)
+				}
+			})
+			i.browser.get(link)
+			for _, u := range i.store.Contents().Users {
+				if u.Email == adaEmail && !u.EmailVerified.IsZero() {
+					t.Error("the victim's e-mail address is proven")
+				}
+			}
+		})
+	}
 	t.Run("R-341 an account that is linked between eviction and proof", func(t *testing.T) {
 		i, store := newHalfDone(t)
 		i.signInAs("second", adaEmail, false)
