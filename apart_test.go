@@ -103,6 +103,9 @@ func disturbApart(t *testing.T, s *oauthSite, users *faultyStore, sessions apart
 	if now := sessions.count(); !lied && kind != faultAfter && !undeletable && now > open {
 		t.Errorf("C2 %d sessions are open, before there were %d", now, open)
 	}
+	if f.name == "linking" && !lied && len(after.Accounts) > len(before.Accounts) {
+		t.Error("R-342 the account is linked, though that was refused")
+	}
 	if reads { // a fault signs nobody out
 		live(t, b)
 	}
@@ -220,25 +223,26 @@ func (a *transactions) InTx(ctx context.Context, f func(latchkey.Adapter) error)
 	return a.Adapter.InTx(ctx, f)
 }
 
-// stuck is a store of sessions that answers no call to open one.
+// stuck is a store of sessions that answers no call to open one before it is
+// free.
 type stuck struct {
 	apartStore
-	waiting chan struct{}
+	waiting, free chan struct{}
 }
 
 func (s stuck) CreateSession(ctx context.Context, _ latchkey.StoredSession) error {
 	s.waiting <- struct{}{}
-	<-ctx.Done()
-	return ctx.Err()
+	<-s.free
+	return errors.Join(errStore, ctx.Err())
 }
 
 func TestApartHangs(t *testing.T) {
 	t.Run("S-029 no transaction waits for a session", func(t *testing.T) {
 		const visitors = 50
-		users, sessions := &transactions{Adapter: memoryadapter.New(memoryadapter.Options{})}, stuck{newApartStore(), make(chan struct{})}
+		users, sessions := &transactions{Adapter: memoryadapter.New(memoryadapter.Options{})}, stuck{newApartStore(), make(chan struct{}, visitors), make(chan struct{})}
 		s := newOAuthSite(t, stored, func(c *latchkey.Config) {
 			c.Adapter, c.Session.Store, c.Limits.Disabled = users, sessions, true
-			c.Limits.Store = 500 * time.Millisecond
+			c.Limits.Store, c.Limits.Call, c.Limits.Callback = time.Minute, time.Minute, time.Minute
 		})
 		browsers := make([]*browser, visitors)
 		for i := range browsers {
@@ -255,6 +259,7 @@ func TestApartHangs(t *testing.T) {
 		if n := users.open.Load(); n != 0 {
 			t.Errorf("%d transactions are open while sessions are waited for", n)
 		}
+		close(sessions.free)
 		all.Wait()
 	})
 }
@@ -306,6 +311,24 @@ func TestApartProofs(t *testing.T) {
 			t.Errorf("%d accounts and %d sessions are left", n, sessions.count())
 		}
 	})
+}
+
+// sixMethods is an adapter without abilities.
+type sixMethods struct{ latchkey.Adapter }
+
+func TestApartFromASmallAdapter(t *testing.T) {
+	users, sessions := memoryadapter.New(memoryadapter.Options{}), newApartStore()
+	s := newOAuthSite(t, stored, func(c *latchkey.Config) {
+		c.Adapter, c.Session.Store = sixMethods{users}, sessions
+		c.Providers = c.Providers[3:] // links would want more of the adapter
+	})
+	b := s.newBrowser()
+	s.mustSignIn(b)
+	live(t, b)
+	if err := s.auth.Users().EndSessions(t.Context(), users.Contents().Users[0].ID, ""); err != nil {
+		t.Fatal(err)
+	}
+	dead(t, b)
 }
 
 // S-031: sessions from before the store was set.
@@ -521,6 +544,58 @@ func TestRolesFail(t *testing.T) {
 			named(t, s, "Session.Revocations: RevokedAt")
 		})
 	}
+}
+
+// flaky is a store of revocations whose next calls to revoke fail.
+type flaky struct {
+	latchkey.RevocationStore
+	fails atomic.Int32
+}
+
+func (f *flaky) Revoke(ctx context.Context, key string, at, expires time.Time) error {
+	if f.fails.Add(-1) >= 0 {
+		return errStore
+	}
+	return f.RevocationStore.Revoke(ctx, key, at, expires)
+}
+
+func TestRevocationsAreTriedAgain(t *testing.T) {
+	newSite := func(t *testing.T, adapter func(*memoryadapter.Adapter) latchkey.Adapter) (*oauthSite, *memoryadapter.Adapter, *flaky) {
+		store := memoryadapter.New(memoryadapter.Options{})
+		revocations := &flaky{RevocationStore: store}
+		s := newOAuthSite(t, asTokens, func(c *latchkey.Config) { c.Adapter, c.Session.Revocations = adapter(store), revocations })
+		return s, store, revocations
+	}
+	t.Run("R-106 a sign-out asks twice", func(t *testing.T) {
+		s, _, revocations := newSite(t, func(a *memoryadapter.Adapter) latchkey.Adapter { return a })
+		b := s.newBrowser()
+		s.mustSignIn(b)
+		stolen := b.copy()
+		revocations.fails.Store(1)
+		b.post("/auth/signout")
+		dead(t, stolen)
+	})
+	t.Run("R-357 deleting somebody who is gone ends their tokens", func(t *testing.T) {
+		s, store, revocations := newSite(t, func(a *memoryadapter.Adapter) latchkey.Adapter {
+			return struct {
+				sixMethods
+				latchkey.VerificationTokenAdapter
+				latchkey.UserDeletionAdapter
+			}{sixMethods{a}, a, a}
+		})
+		b := s.newBrowser()
+		s.mustSignIn(b)
+		id := store.Contents().Users[0].ID
+		revocations.fails.Store(1)
+		if err := s.auth.Users().Delete(t.Context(), id); !errors.Is(err, latchkey.ErrSessionsNotEnded) {
+			t.Errorf("a deletion that was cut short: %v", err)
+		}
+		live(t, b.copy())
+		if err := s.auth.Users().Delete(t.Context(), id); !errors.Is(err, latchkey.ErrNotFound) {
+			t.Errorf("the next one: %v", err)
+		}
+		dead(t, b)
+	})
 }
 
 // C10: whoever keeps rows sweeps them.

@@ -89,7 +89,8 @@ func (d *directory) tryCommit(ctx context.Context, q *queue, in assertion, here 
 	if err != nil && d.store.tx != nil {
 		q.rewind(begun) // rolled back: it did not happen
 	}
-	if err == nil && !d.store.isTogether() { // no transaction waits for sessions
+	if err == nil && !d.store.isTogether() { // no transaction waits for sessions, and no client that hangs up stops this
+		ctx := context.WithoutCancel(ctx)
 		if err = d.evictSessionsLate(ctx, who); err == nil {
 			err = d.storeSession(ctx, d.store, who, plan)
 		}

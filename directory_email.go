@@ -82,7 +82,6 @@ func (d *directory) evictSessionsLate(ctx context.Context, who *signInResult) er
 	if !who.proved || d.store.apart == nil {
 		return nil
 	}
-	ctx = context.WithoutCancel(ctx)
 	found, err := d.attached(ctx, d.store, &who.user)
 	if err != nil || len(found.sessions) == 0 || found.isVouched() {
 		return err

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"slices"
 	"strings"
 	"time"
 )
@@ -30,8 +31,23 @@ func (d *directory) holdSession(ctx context.Context, s *store, who *signInResult
 		return goneIf(d.revocations.checkIn(ctx, s, originOfMark(who.begunIn.sessionMark)), errNoToken)
 	case d.store.isTogether():
 		return goneIf(d.endFormer(ctx, s, who, plan), ErrNotFound)
+	case d.store.apart != nil:
+		return goneIf(d.findFormer(ctx, s, who, plan), ErrNotFound)
 	}
 	return nil
+}
+
+// findFormer is ErrNotFound if the session that this was begun in has ended.
+func (d *directory) findFormer(ctx context.Context, s *store, who *signInResult, plan *sessionPlan) error {
+	if plan.former != "" {
+		_, err := s.session(ctx, plan.former)
+		return err
+	}
+	rows, err := s.listSessions(ctx, who.begunIn.UserID)
+	if err == nil && !slices.ContainsFunc(rows, func(row StoredSession) bool { return row.ID == who.begunIn.SessionID }) {
+		err = ErrNotFound
+	}
+	return err
 }
 
 // goneIf is errSessionGone for one error, and every other as it is.
@@ -66,27 +82,47 @@ func (d *directory) storeSession(ctx context.Context, s *store, who *signInResul
 	if who.isLink && !who.joined.IsZero() {
 		who.session.Created = who.joined.UTC()
 	}
-	if err := s.createSession(ctx, who.session); err != nil {
-		return err
+	if who.isNew && d.store.apart != nil { // of somebody who had the id before, whose end was not told here
+		if err := s.deleteSessions(ctx, who.user.ID, ""); err != nil {
+			return err
+		}
 	}
+	err := s.createSession(ctx, who.session)
 	switch {
-	case who.held.IsZero() && plan.former != "":
-		if _, err := s.deleteSession(ctx, plan.former); ignoring(err, ErrNotFound) != nil {
+	case d.store.isTogether():
+		if err == nil && who.held.IsZero() {
+			err = d.endReplaced(ctx, s, plan)
+		}
+		return err
+	case !who.held.IsZero():
+		if err == nil {
+			err = d.endFormer(ctx, s, who, plan)
+		}
+		if err != nil {
+			return d.undoLink(ctx, s, who, err)
+		}
+	case err != nil:
+		return err
+	default:
+		if err := d.endReplaced(ctx, s, plan); err != nil {
 			return errors.Join(err, d.takeBack(ctx, s, who))
 		}
-	case !who.held.IsZero() && !d.store.isTogether():
-		return d.undoLink(ctx, s, who, d.endFormer(ctx, s, who, plan))
 	}
 	return d.yieldSessionToProof(ctx, s, who)
 }
 
-// takeBack deletes the session of a sign-in that fails after all. What a
-// transaction undoes need not be taken back.
-func (d *directory) takeBack(ctx context.Context, s *store, who *signInResult) error {
-	if d.store.isTogether() {
+// endReplaced ends the session that the request came with, if it was one.
+func (d *directory) endReplaced(ctx context.Context, s *store, plan *sessionPlan) error {
+	if plan.former == "" {
 		return nil
 	}
-	_, err := s.deleteSession(context.WithoutCancel(ctx), who.session.Token)
+	_, err := s.deleteSession(ctx, plan.former)
+	return ignoring(err, ErrNotFound)
+}
+
+// takeBack deletes the session of a sign-in that fails after all.
+func (d *directory) takeBack(ctx context.Context, s *store, who *signInResult) error {
+	_, err := s.deleteSession(ctx, who.session.Token)
 	return ignoring(err, ErrNotFound)
 }
 
@@ -98,28 +134,26 @@ func (d *directory) yieldSessionToProof(ctx context.Context, s *store, who *sign
 	if d.store.isTogether() || !d.provesEmails || who.user.Email == "" || !who.user.EmailVerified.IsZero() {
 		return nil
 	}
-	now, err := s.user(context.WithoutCancel(ctx), who.user.ID)
+	var now User
+	err := s.inTx(ctx, func(ctx context.Context, s *store) (err error) { // who is proving it right now is waited for
+		now, err = s.lockUser(ctx, who.user.ID)
+		return err
+	})
 	if err != nil || now.EmailVerified.IsZero() || d.vouched(&who.account, now.Email) {
 		return err
 	}
 	return errors.Join(ErrConflict, d.takeBack(ctx, s, who))
 }
 
-// undoLink takes back what a store without transactions has written, where the
-// session ended meanwhile.
-func (d *directory) undoLink(ctx context.Context, s *store, who *signInResult, err error) error {
-	if err != nil && !errors.Is(err, ErrNotFound) {
-		return errors.Join(err, d.takeBack(ctx, s, who))
-	}
-	if err == nil {
-		return d.yieldSessionToProof(ctx, s, who)
-	}
-	_, err = s.deleteSession(ctx, who.session.Token)
+// undoLink takes back what no transaction undoes, where the session that a
+// sign-in was begun in ended meanwhile, or cannot be ended.
+func (d *directory) undoLink(ctx context.Context, s *store, who *signInResult, why error) error {
+	err := d.takeBack(ctx, s, who)
 	if who.account.UserID != "" && s.accountLists != nil {
 		_, unlinked := s.unlinkAccount(ctx, who.account.Provider, who.account.ProviderAccountID)
 		err = errors.Join(err, ignoring(unlinked, ErrNotFound), deletePasskeyOf(ctx, s, &who.account))
 	}
-	return errors.Join(errSessionGone, err)
+	return errors.Join(goneIf(why, ErrNotFound), err)
 }
 
 // signInTime is auth_time of the token that a sign-in opens. One that was begun

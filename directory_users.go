@@ -155,7 +155,9 @@ func (d *directory) endSessionsOf(ctx context.Context, userID, keep string) erro
 
 // deleteUser removes a user with everything that is theirs, in one transaction
 // where the store has them. JWT sessions that it cannot end are
-// ErrSessionsNotEnded: the user is gone all the same.
+// ErrSessionsNotEnded: the user is gone all the same. Without
+// transactions their sessions end even if the user is gone already: an earlier
+// try may have been cut short before that.
 func (d *directory) deleteUser(ctx context.Context, q *queue, id string) error {
 	if err := d.store.require("deleting a user", abilityDeletion); err != nil {
 		return err
@@ -163,20 +165,24 @@ func (d *directory) deleteUser(ctx context.Context, q *queue, id string) error {
 	var u User
 	deleted := false
 	err := d.store.inTx(ctx, func(ctx context.Context, s *store) (err error) {
-		deleted = false
-		if u, err = s.deleteUser(ctx, id); err != nil {
+		u, err = s.deleteUser(ctx, id)
+		deleted = err == nil
+		if err != nil && (s.tx != nil || !errors.Is(err, ErrNotFound)) {
 			return err
 		}
-		deleted = true
-		_, err = d.revocations.revokeUser(ctx, s, id) // after the deletion: of the sign-ins until then
-		return err
+		_, revoked := d.revocations.revokeUser(context.WithoutCancel(ctx), s, id) // after the deletion: of the sign-ins until then
+		return errors.Join(err, revoked)
 	})
-	if !deleted || err != nil && d.store.tx != nil {
+	if deleted && (err == nil || d.store.tx == nil) {
+		q.addUser(EventUserDeleted, "deleteUser", d.events.DeleteUser, u)
+	} else if !errors.Is(err, ErrNotFound) {
 		return err
 	}
-	q.addUser(EventUserDeleted, "deleteUser", d.events.DeleteUser, u)
 	if d.store.apart != nil {
-		return errors.Join(err, d.store.deleteSessions(ctx, id, "")) // nobody's by now, deleted or not
+		return errors.Join(err, d.store.deleteSessions(context.WithoutCancel(ctx), id, "")) // nobody's by now, deleted or not
+	}
+	if !deleted {
+		return err
 	}
 	if err != nil || d.endlessTokens {
 		err = errors.Join(ErrSessionsNotEnded, err)

@@ -2,6 +2,7 @@ package latchkey
 
 import (
 	"context"
+	"errors"
 	"sync/atomic"
 	"time"
 )
@@ -15,13 +16,31 @@ type fallbackLimiter struct {
 	bounds  *store // what bounds calls of the Adapter bounds these too
 	now     func() time.Time
 	told    atomic.Int64 // when a failure was last logged, in Unix seconds; 0: never
+	hung    atomic.Int64 // when it last did not answer in time; 0: never
 }
 
-// quiet is how long a limiter that goes on failing is not spoken of again.
-const quiet = time.Minute
+const (
+	quiet = time.Minute     // a limiter that goes on failing is not spoken of again
+	rest  = 5 * time.Second // one that does not answer in time is not asked again
+)
+
+// shared asks the limiter that counts for all, unless it rests.
+func (l *fallbackLimiter) shared(ctx context.Context, operation string, ask func(context.Context) (time.Duration, error)) (time.Duration, error) {
+	now := l.now().Unix()
+	if hung := l.hung.Load(); hung != 0 && now-hung < int64(rest/time.Second) {
+		return 0, errResting
+	}
+	wait, err := call(ctx, l.bounds, operation, ask)
+	if errors.Is(err, context.DeadlineExceeded) {
+		l.hung.Store(now)
+	}
+	return wait, err
+}
+
+var errResting = ErrAdapter.wrap(errors.New("the limiter did not answer in time a moment ago"))
 
 func (l *fallbackLimiter) Take(ctx context.Context, key string, r Rate) (time.Duration, error) {
-	wait, err := call(ctx, l.bounds, "Limits.Limiter: Take", func(ctx context.Context) (time.Duration, error) {
+	wait, err := l.shared(ctx, "Limits.Limiter: Take", func(ctx context.Context) (time.Duration, error) {
 		return l.limiter.Take(ctx, key, r)
 	})
 	if err == nil || ctx.Err() != nil {
@@ -48,7 +67,7 @@ func (l *fallbackLimiter) Return(ctx context.Context, key string, r Rate) error 
 }
 
 func (l *fallbackLimiter) orHere(ctx context.Context, operation string, shared, here func(context.Context) error) error {
-	err := callErr(ctx, l.bounds, operation, shared)
+	_, err := l.shared(ctx, operation, func(ctx context.Context) (time.Duration, error) { return 0, shared(ctx) })
 	if err == nil || ctx.Err() != nil {
 		return err
 	}

@@ -26,13 +26,10 @@ type revocations struct {
 // answer, or cannot, is a fault, and a fault signs nobody out. believes:
 // who only reads a session may believe for a while what was said before.
 func (r *revocations) check(ctx context.Context, from tokenOrigin, believes bool) error {
-	if r == nil || r.beliefs == nil || !believes {
+	if r == nil || r.beliefs == nil || !believes || from.sessionID == "" { // without one, two sign-ins have one name
 		return r.checkIn(ctx, nil, from)
 	}
 	keys := r.keys(from)
-	if len(keys) == 0 {
-		return nil
-	}
 	return r.beliefs.unrevoked(ctx, keys, from.userID, func(ctx context.Context) error { return r.checkIn(ctx, nil, from) })
 }
 

@@ -328,6 +328,20 @@ func TestCredentialsLimits(t *testing.T) {
 			}
 		}
 	})
+	t.Run("R-154 a shared limiter that hangs is left alone for a while", func(t *testing.T) {
+		hangs := &hangingLimiter{}
+		s := newSite(t, func(c *latchkey.Config) { c.Limits.Limiter, c.Limits.Store = hangs, 50*time.Millisecond })
+		for range 3 {
+			try(s, "alice", "192.0.2.1:1")
+		}
+		if n := hangs.asked.Load(); n != 1 || s.tried() != 3 {
+			t.Errorf("it was asked %d times for %d tries", n, s.tried())
+		}
+		s.clock.Advance(5 * time.Second)
+		if try(s, "alice", "192.0.2.1:1"); hangs.asked.Load() != 2 {
+			t.Errorf("it was asked %d times, a while later", hangs.asked.Load())
+		}
+	})
 	t.Run("R-154 a shared limiter sees no names", func(t *testing.T) {
 		shared := &nosyLimiter{}
 		s := newSite(t, func(c *latchkey.Config) { c.Limits.Limiter = shared })
@@ -357,6 +371,19 @@ func (l brokenLimiter) Take(context.Context, string, latchkey.Rate) (time.Durati
 }
 
 func (l brokenLimiter) Forget(context.Context, string) error { return l.err }
+
+type hangingLimiter struct{ asked atomic.Int32 }
+
+func (l *hangingLimiter) Take(ctx context.Context, _ string, _ latchkey.Rate) (time.Duration, error) {
+	l.asked.Add(1)
+	<-ctx.Done()
+	return 0, ctx.Err()
+}
+
+func (l *hangingLimiter) Forget(ctx context.Context, _ string) error {
+	<-ctx.Done()
+	return ctx.Err()
+}
 
 type nosyLimiter struct{ keys []string }
 

@@ -269,6 +269,16 @@ func (t *tokenStrategy) close(ctx context.Context, x *exchange) (endedSession, e
 	if err == nil {
 		err = t.setup.revocations.revoke(ctx, originOfToken(claims))
 	}
+	if err != nil { // once more, whether or not the visitor waits
+		retry, cancel := background(ctx, t.setup.config.Limits.Store)
+		defer cancel()
+		if claims, err = t.openToken(retry, token, spec, false); errors.Is(err, errNoToken) {
+			return endedSession{}, nil
+		}
+		if err == nil {
+			err = t.setup.revocations.revoke(retry, originOfToken(claims))
+		}
+	}
 	if err != nil {
 		return endedSession{}, err
 	}

@@ -158,8 +158,10 @@ func (u *Users) EndSessions(ctx context.Context, userID, keep string) error {
 	switch {
 	case s.config.Session.Strategy != DatabaseSessions && s.revocations == nil:
 		return ErrUnsupportedStrategy.wrap(errors.New("JWT sessions cannot be ended from here without Session.Revocations"))
-	case s.config.Session.Strategy == DatabaseSessions && !s.store.has(abilitySessionLists):
-		return s.store.require("Users.EndSessions", abilitySessionLists)
+	case s.config.Session.Strategy == DatabaseSessions:
+		if err := s.store.require("Users.EndSessions", abilitySessionLists); err != nil {
+			return err
+		}
 	}
 	return s.directory.endSessionsOf(ctx, userID, keep)
 }

@@ -111,10 +111,11 @@ func (c *Cache[V]) load(ctx context.Context, name Name, l *load[V], ask func(con
 	return l.value, l.err
 }
 
-// keep makes room first.
+// keep makes room first, and lets go of what nobody has asked for since its age
+// passed.
 func (c *Cache[V]) keep(h *held[V]) {
-	for len(c.kept) >= c.most {
-		c.remove(c.latest.Back())
+	for oldest := c.latest.Back(); oldest != nil && (len(c.kept) >= c.most || !c.now().Before(oldest.Value.(*held[V]).until)); oldest = c.latest.Back() {
+		c.remove(oldest)
 	}
 	c.kept[h.name] = c.latest.PushFront(h)
 	if c.owned[h.owner] == nil {
