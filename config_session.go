@@ -49,8 +49,8 @@ type SessionConfig struct {
 
 // SessionCache says how long one process believes what a store has said of a
 // session that is read. A sign-out in this process is seen by it at once; one in
-// another process is seen here at most MaxAge later, and so is whatever else
-// another process changes about the user. Everything that changes something,
+// another process, or of another tenant who shares the Adapter, is seen here at
+// most MaxAge later, and so is whatever else they change about the user. Everything that changes something,
 // the account page and linking accounts ask the store all the same. It is kept
 // in memory by a hash of the token, for each configuration by itself.
 type SessionCache struct {
