@@ -51,20 +51,35 @@ func (s *records) createOwned(ctx context.Context, user string, seen Record, wit
 		if err := s.conn.Disown(ctx, nameOf(user), entry); err != nil {
 			return err
 		}
-		if seen, err = s.look(ctx, seen.Key); err != nil {
+		if seen, err = s.clear(ctx, seen.Key, isFree); err != nil {
 			return err
-		}
-		if seen.isAlive() {
-			if free, err := isFree(&seen); err != nil {
-				return err
-			} else if !free {
-				return latchkey.ErrConflict
-			}
 		}
 		if err := pause(ctx, try); err != nil {
 			return err
 		}
 	}
+}
+
+// clear returns what is to be written over. What is alive is ended before, if
+// isFree says so: who prunes the entry of what is to come marks the key anew, and
+// of two who have seen a mark one loses.
+func (s *records) clear(ctx context.Context, k Key, isFree func(*Record) (bool, error)) (Record, error) {
+	seen, err := s.look(ctx, k)
+	if err != nil || !seen.isAlive() {
+		return seen, err
+	}
+	free, err := isFree(&seen)
+	if err == nil && !free {
+		err = latchkey.ErrConflict
+	}
+	if err != nil {
+		return seen, err
+	}
+	mark, err := s.void(ctx, seen)
+	if errors.Is(err, latchkey.ErrConflict) {
+		return Record{Key: k}, nil // others were faster: the next try finds them
+	}
+	return mark, err
 }
 
 // takeOwned is take of what belongs to a user.

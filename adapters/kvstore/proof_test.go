@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"maps"
 	mathrand "math/rand/v2"
+	"slices"
 	"testing"
 	"time"
 
@@ -13,7 +14,7 @@ import (
 	"github.com/latchkeyhq/latchkey/adapters/kvstore"
 )
 
-// scene is two operations on one person, and who signs in afterwards.
+// scene is operations on one person, two or three, and who signs in afterwards.
 type scene struct {
 	name    string
 	begin   []actor // who has signed up before
@@ -28,6 +29,7 @@ var (
 	fake = actor{"fake", "ada@example.com"} // says it is Ada
 	mia  = actor{"mia", "mia@example.com"}
 	soon = actor{"soon", "new@example.com"}
+	gone = actor{"gone", "gone@example.com"} // was deleted, and the deletion cut short
 )
 
 func idOf(a actor) string { return "user-of-" + a.account }
@@ -93,6 +95,13 @@ func lists(a actor) operation {
 	}
 }
 
+func listsAccounts(a actor) operation {
+	return func(ctx context.Context, s *kvstore.Store) error {
+		_, err := s.ListAccounts(ctx, idOf(a))
+		return err
+	}
+}
+
 func endsAll(a actor) operation {
 	return func(ctx context.Context, s *kvstore.Store) error {
 		_, err := s.DeleteSessions(ctx, idOf(a), "")
@@ -138,6 +147,8 @@ var scenes = []scene{
 	{"open a session and end all", []actor{ada}, []operation{opens(ada, "t"), endsAll(ada)}, []actor{ada, eve}, nobodyLost},
 	{"end all and look at the list", []actor{ada}, []operation{endsAll(ada), lists(ada)}, []actor{ada, eve}, nobodyLost},
 	{"open a session and delete", []actor{ada}, []operation{opens(ada, "t"), deletes(ada)}, []actor{ada, eve}, nobodyLost},
+	{"link what a half-deleted user had and look at the list", []actor{gone, eve}, []operation{links(eve, gone.account), listsAccounts(eve)}, []actor{eve}, nobodyLost},
+	{"link what a half-deleted user had, look at the list and finish", []actor{gone, eve}, []operation{links(eve, gone.account), listsAccounts(eve), deletes(gone)}, []actor{eve}, nobodyLost},
 }
 
 // exactlyOne: one succeeds, and the other learns that somebody was faster.
@@ -164,6 +175,12 @@ func (sc *scene) open(t *testing.T) func() *memory {
 	m := newMemory()
 	for _, a := range sc.begin {
 		if _, err := signIn(t.Context(), kvstore.New(m, kvstore.Options{}), a); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if slices.Contains(sc.begin, gone) {
+		cut := &turns{memory: m, yield: func(call) bool { return true }, fault: fault{kind: stopped, step: 1}}
+		if err := deletes(gone)(t.Context(), kvstore.New(cut, kvstore.Options{})); !errors.Is(err, errFault) {
 			t.Fatal(err)
 		}
 	}
@@ -210,7 +227,7 @@ func most(usual int) int {
 	return usual
 }
 
-// S-048: two operations on one person meet in every order.
+// S-048: operations on one person meet in every order.
 func TestEveryOrder(t *testing.T) {
 	for _, sc := range scenes {
 		t.Run(sc.name, func(t *testing.T) {
@@ -226,7 +243,7 @@ func TestEveryOrder(t *testing.T) {
 
 // S-049, S-050: each step of each operation is the last of its process, is
 // repeated after a lost answer, or is answered with an error, be it done or not;
-// the other operation meets it in every order.
+// the others meet it in every order.
 func TestEveryFault(t *testing.T) {
 	for _, sc := range scenes {
 		t.Run(sc.name, func(t *testing.T) {
