@@ -45,7 +45,7 @@ func TestAccountOfAHalfDeletedUserIsListed(t *testing.T) {
 	ctx, c := t.Context(), &watched{memory: newMemory()}
 	s := kvstore.New(c, kvstore.Options{})
 	a := accountOf(t, s, "gone")
-	accountOf(t, s, "eve")
+	_ = accountOf(t, s, "eve")
 	c.before = func(r kvstore.Record) error {
 		if r.Kind == kvstore.KindAccount {
 			return errUnreachable

@@ -1,7 +1,9 @@
 package kvstore
 
 import (
+	"cmp"
 	"context"
+	"crypto/rand"
 	"errors"
 
 	"github.com/latchkeyhq/latchkey"
@@ -84,6 +86,9 @@ func (s *Store) release(ctx context.Context, email string, of owner) {
 func (s *Store) DeleteUser(ctx context.Context, id string) (latchkey.User, error) {
 	for try := 0; ; try++ {
 		p, err := s.person(ctx, id)
+		if errors.Is(err, latchkey.ErrNotFound) { // another try may have removed them, and not have heard that it is safe
+			return latchkey.User{}, cmp.Or(s.remove(ctx, Record{Key: keyOfUser(id), Version: rand.Text()}), err)
+		}
 		if err != nil {
 			return latchkey.User{}, err
 		}

@@ -143,16 +143,26 @@ func (s *records) create(ctx context.Context, k Key, v value, until time.Time) (
 
 // take ends what is alive under the key and returns what it was: of any number
 // of callers one does. wanted may refuse it.
+//
+// What was ended already is marked anew before it is ErrNotFound: whoever marked
+// it may not have heard that it is safe, and this caller, too, relies on it.
 func (s *records) take(ctx context.Context, k Key, wanted func(*Record) error) (Record, error) {
 	for try := 0; ; try++ {
-		seen, err := s.find(ctx, k)
-		if err == nil && wanted != nil {
+		seen, err := s.look(ctx, k)
+		if err == nil && seen.Version == "" {
+			err = latchkey.ErrNotFound
+		}
+		if err == nil && seen.isAlive() && wanted != nil {
 			err = wanted(&seen)
 		}
 		if err != nil {
 			return seen, err
 		}
-		if _, err = s.void(ctx, seen); !errors.Is(err, latchkey.ErrConflict) {
+		_, err = s.void(ctx, seen)
+		if err == nil && !seen.isAlive() {
+			err = latchkey.ErrNotFound
+		}
+		if !errors.Is(err, latchkey.ErrConflict) {
 			return seen, err
 		}
 		if err := pause(ctx, try); err != nil {

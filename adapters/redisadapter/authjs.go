@@ -148,6 +148,31 @@ func (a *authJS) change(ctx context.Context, decide func(*plan) error) error {
 	return errStale
 }
 
+// end is a change that ends what is under a key. One that finds nothing may be
+// another try of one that replicas have not heard of, so it waits for them, too.
+func (a *authJS) end(ctx context.Context, key string, decide func(*plan) error) error {
+	err := a.change(ctx, decide)
+	if errors.Is(err, latchkey.ErrNotFound) {
+		if missing := a.await(ctx, key); missing != nil {
+			return missing
+		}
+	}
+	return err
+}
+
+// await waits until replicas have all that this server has written, by a write
+// to a key that has nothing.
+func (a *authJS) await(ctx context.Context, key string) error {
+	if a.replicas == 0 {
+		return nil
+	}
+	_, err := a.run(ctx, true, remove, key, rand.Text(), "1").Result()
+	if errors.Is(err, redis.Nil) {
+		err = nil
+	}
+	return fault("delete", err)
+}
+
 // texts are what is under the keys; nil where nothing is.
 func (a *authJS) texts(ctx context.Context, keys ...string) ([]*string, error) {
 	if len(keys) == 0 {

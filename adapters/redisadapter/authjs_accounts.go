@@ -175,7 +175,7 @@ func (a *authJS) ListAccounts(ctx context.Context, userID string) ([]latchkey.Ac
 func (a *authJS) UnlinkAccount(ctx context.Context, provider, providerAccountID string) (latchkey.Account, error) {
 	key := a.at(ofAccount, accountID(provider, providerAccountID))
 	var removed latchkey.Account
-	err := a.change(ctx, func(p *plan) error {
+	err := a.end(ctx, key, func(p *plan) error {
 		text, err := a.text(ctx, key)
 		if err != nil {
 			return err

@@ -44,7 +44,7 @@ func (a *authJS) CreateVerificationToken(ctx context.Context, t latchkey.Verific
 func (a *authJS) UseVerificationToken(ctx context.Context, identifier, token string) (latchkey.VerificationToken, error) {
 	key := a.keyOfLink(identifier, token)
 	var used linkObject
-	err := a.change(ctx, func(p *plan) error {
+	err := a.end(ctx, key, func(p *plan) error {
 		text, err := a.text(ctx, key)
 		if err != nil {
 			return err

@@ -207,7 +207,7 @@ func (a *authJS) changePasskey(ctx context.Context, credentialID []byte, f func(
 // DeleteAuthenticator implements [latchkey.AuthenticatorAdapter].
 func (a *authJS) DeleteAuthenticator(ctx context.Context, credentialID []byte) error {
 	id := credential(credentialID)
-	return a.change(ctx, func(p *plan) error {
+	return a.end(ctx, a.at(ofPasskey, id), func(p *plan) error {
 		k, err := a.passkey(ctx, id)
 		if err != nil {
 			return err

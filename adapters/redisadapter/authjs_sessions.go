@@ -1,6 +1,7 @@
 package redisadapter
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/base64"
@@ -143,7 +144,7 @@ func (a *authJS) UpdateSession(ctx context.Context, token string, expires time.T
 // DeleteSession implements [latchkey.SessionStore].
 func (a *authJS) DeleteSession(ctx context.Context, token string) (latchkey.StoredSession, error) {
 	var removed foundSession
-	err := a.change(ctx, func(p *plan) (err error) {
+	err := a.end(ctx, a.at(ofSession, token), func(p *plan) (err error) {
 		if removed, err = a.session(ctx, token); err != nil {
 			return err
 		}
@@ -201,7 +202,7 @@ func (a *authJS) DeleteSessionByID(ctx context.Context, userID, id string) error
 			return err
 		}
 	}
-	return latchkey.ErrNotFound
+	return cmp.Or(a.await(ctx, a.at(lastSessionOf, userID)), latchkey.ErrNotFound)
 }
 
 // DeleteSessions implements [latchkey.SessionListAdapter].
@@ -220,6 +221,9 @@ func (a *authJS) DeleteSessions(ctx context.Context, userID, keep string) (n int
 		case ignoreMissing(err) != nil:
 			return n, err
 		}
+	}
+	if n == 0 { // another try may have ended them all
+		return 0, a.await(ctx, a.at(lastSessionOf, userID))
 	}
 	return n, nil
 }

@@ -185,7 +185,7 @@ func (a *authJS) releaseEmail(ctx context.Context, p *plan, u latchkey.User) err
 // list of the user's belongings and in Auth.js' indexes.
 func (a *authJS) DeleteUser(ctx context.Context, id string) (latchkey.User, error) {
 	var removed latchkey.User
-	err := a.change(ctx, func(p *plan) error {
+	err := a.end(ctx, a.at(ofUser, id), func(p *plan) error {
 		u, err := a.user(ctx, id)
 		if err != nil {
 			return err

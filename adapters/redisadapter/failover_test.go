@@ -107,16 +107,31 @@ func endUntilCrash(t *testing.T, primary realservers.Redis, prefix string) (ackn
 }
 
 // TestReplicasThatAreNotThere: an end that is on one server alone is an error,
-// and done nevertheless.
+// and done nevertheless. Who tries again, having heard that, hears the same.
 func TestReplicasThatAreNotThere(t *testing.T) {
 	c := oneServer(t)
 	for name, layout := range layouts {
 		t.Run(name, func(t *testing.T) {
 			lone := on(t, c, redisadapter.Options{Layout: layout, Prefix: name + ":", Replicas: 1})
 			ok(t, lone.CreateSession(t.Context(), latchkey.StoredSession{Token: "t", UserID: "u", Expires: time.Now().Add(time.Hour)}))
-			_, err := lone.DeleteSession(t.Context(), "t")
-			if err == nil || !strings.Contains(err.Error(), "0 of 1 replicas") {
-				t.Errorf("error %v, want one that counts replicas", err)
+			u, err := lone.CreateUser(t.Context(), latchkey.User{ID: "u"})
+			ok(t, err)
+			link := latchkey.Account{UserID: u.ID, Provider: "acme", ProviderAccountID: "1"}
+			ok(t, lone.LinkAccount(t.Context(), link))
+			for _, end := range []struct {
+				what string
+				do   func() error
+			}{
+				{"the end of a session", func() error { _, err := lone.DeleteSession(t.Context(), "t"); return err }},
+				{"the end of all sessions", func() error { _, err := lone.DeleteSessions(t.Context(), u.ID, ""); return err }},
+				{"the end of a link", func() error { _, err := lone.UnlinkAccount(t.Context(), "acme", "1"); return err }},
+				{"the end of a user", func() error { _, err := lone.DeleteUser(t.Context(), u.ID); return err }},
+			} {
+				for try := range 3 { // the first has done it
+					if err := end.do(); err == nil || !strings.Contains(err.Error(), "0 of 1 replicas") {
+						t.Errorf("%s, try %d: error %v, want one that counts replicas", end.what, try, err)
+					}
+				}
 			}
 			_, err = lone.GetSession(t.Context(), "t")
 			notFound(t, "the session", err)

@@ -25,7 +25,7 @@ type Options struct {
 	// of a user, a revocation or a used value, before the call succeeds, within
 	// a second: with 1, no switch to that replica brings an ended session back.
 	// Where fewer are there, such calls are errors, though the primary has done
-	// what they asked for. 0: Redis copies afterwards, and a switch may undo
+	// what they asked for, and so is each further try. 0: Redis copies afterwards, and a switch may undo
 	// what was last.
 	Replicas int
 }
