@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/rand"
 	"errors"
+	"iter"
 	"slices"
 	"strings"
 	"time"
@@ -94,49 +95,101 @@ func (s *records) takeOwned(ctx context.Context, k Key, wanted func(*Record) err
 	return r, nil
 }
 
-// mostPruned bounds what a reader of a list does for others.
-const mostPruned = 20
+const (
+	mostPruned = 20  // bounds what a reader of a list does for others
+	pageSize   = 100 // records that are read in one go
+)
 
-// owned returns what a user has of a kind; empty: of all kinds. It removes
-// entries that are left over.
-func (s *records) owned(ctx context.Context, user string, kind Kind) ([]Record, error) {
-	entries, err := s.conn.Owned(ctx, nameOf(user))
-	if err != nil {
-		return nil, err
-	}
-	entries = slices.DeleteFunc(entries, func(k Key) bool { return kind != "" && k.Kind != kind })
-	if len(entries) == 0 {
-		return nil, nil
-	}
-	found, err := s.conn.Get(ctx, keysOf(entries)...)
-	if err != nil {
-		return nil, err
-	}
-	alive := make(map[Key]bool, len(found))
-	found = slices.DeleteFunc(found, func(r Record) bool {
-		of, mine := isOf(&r, user)
-		alive[entryOf(r.Key, of.Entry)] = mine
-		return !mine
-	})
-	dead := slices.DeleteFunc(entries, func(k Key) bool { return alive[k] })
-	for _, entry := range dead[:min(len(dead), mostPruned)] {
-		if err := s.prune(ctx, user, entry); err != nil {
-			return nil, err
-		}
-	}
-	return found, nil
+// page is some of what a list of belongings names.
+type page struct {
+	alive []Record
+	ended []Record // marks
+	dead  []Key    // entries whose records are not alive, or are another's
 }
 
-// keysOf are the records of the entries, each once.
-func keysOf(entries []Key) []Key {
-	keys, seen := make([]Key, 0, len(entries)), make(map[Key]bool, len(entries))
-	for _, entry := range entries {
-		if k, _ := splitEntry(entry); !seen[k] {
-			seen[k] = true
-			keys = append(keys, k)
+// pages reads what a user has of a kind; empty: of all kinds.
+func (s *records) pages(ctx context.Context, user string, kind Kind) iter.Seq2[page, error] {
+	return func(yield func(page, error) bool) {
+		entries, err := s.conn.Owned(ctx, nameOf(user))
+		if err != nil {
+			yield(page{}, err)
+			return
+		}
+		keys, entriesOf := keysOf(entries, kind)
+		for some := range slices.Chunk(keys, pageSize) {
+			found, err := s.conn.Get(ctx, some...)
+			if err != nil {
+				yield(page{}, err)
+				return
+			}
+			if !yield(pageOf(user, found, some, entriesOf), nil) {
+				return
+			}
 		}
 	}
-	return keys
+}
+
+func pageOf(user string, found []Record, keys []Key, entriesOf map[Key][]Key) (p page) {
+	living := make(map[Key]bool, len(found))
+	for _, r := range found {
+		if of, mine := isOf(&r, user); mine {
+			living[entryOf(r.Key, of.Entry)] = true
+			p.alive = append(p.alive, r)
+		} else if r.IsVoid() {
+			p.ended = append(p.ended, r)
+		}
+	}
+	for _, k := range keys {
+		for _, entry := range entriesOf[k] {
+			if !living[entry] {
+				p.dead = append(p.dead, entry)
+			}
+		}
+	}
+	return p
+}
+
+// owned returns what a user has of a kind. It removes entries that are left over.
+func (s *records) owned(ctx context.Context, user string, kind Kind) (all []Record, err error) {
+	left := mostPruned
+	for p, err := range s.pages(ctx, user, kind) {
+		if err != nil {
+			return nil, err
+		}
+		left = s.tidy(ctx, user, p.dead, left)
+		all = append(all, p.alive...)
+	}
+	return all, nil
+}
+
+// tidy prunes entries, at most so many, and says how many more it may be. After
+// one that fails there are none: what is left over does no harm, and the store
+// may be slow to refuse.
+func (s *records) tidy(ctx context.Context, user string, dead []Key, most int) int {
+	for _, entry := range dead[:min(len(dead), most)] {
+		if s.prune(ctx, user, entry) != nil {
+			return 0
+		}
+		most--
+	}
+	return most
+}
+
+// keysOf are the records of the entries of a kind, each once, and which entries
+// they have.
+func keysOf(entries []Key, kind Kind) (keys []Key, entriesOf map[Key][]Key) {
+	entriesOf = make(map[Key][]Key, len(entries))
+	for _, entry := range entries {
+		if kind != "" && entry.Kind != kind {
+			continue
+		}
+		k, _ := splitEntry(entry)
+		if entriesOf[k] == nil {
+			keys = append(keys, k)
+		}
+		entriesOf[k] = append(entriesOf[k], entry)
+	}
+	return keys, entriesOf
 }
 
 // prune removes an entry, unless its record has come meanwhile.

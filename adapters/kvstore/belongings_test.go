@@ -3,7 +3,10 @@ package kvstore_test
 import (
 	"context"
 	"errors"
+	"fmt"
+	"strings"
 	"testing"
+	"time"
 
 	"github.com/latchkeyhq/latchkey"
 	"github.com/latchkeyhq/latchkey/adapters/kvstore"
@@ -75,5 +78,115 @@ func TestAccountOfAHalfDeletedUserIsListed(t *testing.T) {
 	}
 	if list, err := s.ListAccounts(ctx, "eve"); err != nil || len(list) != 2 {
 		t.Errorf("listed are %v, error %v", list, err)
+	}
+}
+
+// leaveOver adds sessions to a user's list whose records never came.
+func leaveOver(t *testing.T, m *memory, user string, n int) {
+	t.Helper()
+	for i := range n {
+		if err := m.Own(t.Context(), user, kvstore.Key{Kind: kvstore.KindSession, Name: fmt.Sprintf("left%d=part", i)}); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+func openAll(t *testing.T, s *kvstore.Store, user string, n int) {
+	t.Helper()
+	for i := range n {
+		row := latchkey.StoredSession{Token: fmt.Sprint(user, i), ID: fmt.Sprint(i), UserID: user, Expires: time.Now().Add(time.Hour)}
+		if err := s.CreateSession(t.Context(), row); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// TestLeftOverEntriesFailNobody: entries that cannot be removed are nothing to
+// who reads a list or ends what is on it.
+func TestLeftOverEntriesFailNobody(t *testing.T) {
+	ctx, c := t.Context(), &watched{memory: newMemory()}
+	s := kvstore.New(c, kvstore.Options{})
+	_ = accountOf(t, s, "ada")
+	openAll(t, s, "ada", 3)
+	leaveOver(t, c.memory, "ada", 5)
+	refused := 0
+	c.before = func(r kvstore.Record) error {
+		if r.IsVoid() && strings.HasPrefix(r.Name, "left") {
+			refused++
+			return errUnreachable
+		}
+		return nil
+	}
+	if list, err := s.ListSessions(ctx, "ada"); err != nil || len(list) != 3 || refused != 1 {
+		t.Errorf("listed are %d sessions, error %v, after %d refusals", len(list), err, refused)
+	}
+	if list, err := s.ListAccounts(ctx, "ada"); err != nil || len(list) != 1 {
+		t.Errorf("listed are %d accounts, error %v", len(list), err)
+	}
+	if n, err := s.DeleteSessions(ctx, "ada", "1"); err != nil || n != 2 {
+		t.Errorf("%d sessions ended, error %v", n, err)
+	}
+	if _, err := s.DeleteUser(ctx, "ada"); err != nil {
+		t.Errorf("the deletion: %v", err)
+	}
+}
+
+// TestOneSessionThatStaysKeepsNoOther: what can be ended is.
+func TestOneSessionThatStaysKeepsNoOther(t *testing.T) {
+	ctx, c := t.Context(), &watched{memory: newMemory()}
+	s := kvstore.New(c, kvstore.Options{})
+	openAll(t, s, "ada", 5)
+	once := true
+	c.before = func(r kvstore.Record) error {
+		if r.IsVoid() && once {
+			once = false
+			return errUnreachable
+		}
+		return nil
+	}
+	if n, err := s.DeleteSessions(ctx, "ada", ""); n != 4 || !errors.Is(err, errUnreachable) {
+		t.Errorf("%d sessions ended, error %v", n, err)
+	}
+	if list, err := s.ListSessions(ctx, "ada"); err != nil || len(list) != 1 {
+		t.Errorf("listed are %d sessions, error %v", len(list), err)
+	}
+}
+
+// cut ends a call after so many reads.
+type cut struct {
+	*memory
+	reads int
+}
+
+func (c *cut) Get(ctx context.Context, keys ...kvstore.Key) ([]kvstore.Record, error) {
+	if c.reads--; c.reads < 0 {
+		return nil, errUnreachable
+	}
+	return c.memory.Get(ctx, keys...)
+}
+
+// TestLongLists are read in pages, so that one which is too long to be read in
+// time grows shorter, and nothing of one is left of a user who is deleted.
+func TestLongLists(t *testing.T) {
+	ctx, m := t.Context(), newMemory()
+	s := kvstore.New(m, kvstore.Options{})
+	_ = accountOf(t, s, "ada")
+	openAll(t, s, "ada", 250)
+	leaveOver(t, m, "ada", 500)
+	before := len(m.owned["ada"])
+	if _, err := kvstore.New(&cut{m, 21}, kvstore.Options{}).ListSessions(ctx, "ada"); !errors.Is(err, errUnreachable) {
+		t.Errorf("a list that is cut: %v", err)
+	}
+	if after := len(m.owned["ada"]); after >= before {
+		t.Errorf("of %d entries %d are left", before, after)
+	}
+	if list, err := s.ListSessions(ctx, "ada"); err != nil || len(list) != 250 {
+		t.Errorf("listed are %d sessions, error %v", len(list), err)
+	}
+	if _, err := s.DeleteUser(ctx, "ada"); err != nil {
+		t.Fatal(err)
+	}
+	if left := len(m.owned["ada"]); left > 0 {
+		t.Errorf("%d entries are left of a deleted user", left)
 	}
 }

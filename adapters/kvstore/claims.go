@@ -5,6 +5,7 @@ import (
 	"context"
 	"crypto/rand"
 	"errors"
+	"math"
 
 	"github.com/latchkeyhq/latchkey"
 )
@@ -110,14 +111,17 @@ func (s *Store) DeleteUser(ctx context.Context, id string) (latchkey.User, error
 
 // finishDeletion removes what belonged to who is gone, and then their record.
 func (s *Store) finishDeletion(ctx context.Context, p person) error {
-	belongings, err := s.owned(ctx, p.ID, "")
-	if err != nil {
-		return err
-	}
-	for _, r := range belongings {
-		if _, err := s.takeOwned(ctx, r.Key, p.isTheirs); err != nil && !errors.Is(err, latchkey.ErrNotFound) {
+	left := math.MaxInt
+	for some, err := range s.pages(ctx, p.ID, "") {
+		if err != nil {
 			return err
 		}
+		for _, r := range append(some.alive, some.ended...) {
+			if _, err := s.takeOwned(ctx, r.Key, p.isTheirs); err != nil && !errors.Is(err, latchkey.ErrNotFound) {
+				return err
+			}
+		}
+		left = s.tidy(ctx, p.ID, some.dead, left)
 	}
 	s.release(ctx, p.Email, p.owner())
 	if p.Next != nil {

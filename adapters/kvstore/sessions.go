@@ -156,26 +156,43 @@ func (s *Store) DeleteSessions(ctx context.Context, userID, keep string) (int, e
 	return s.endSessions(ctx, userID, func(v *sessionValue) bool { return v.ID != keep })
 }
 
-// endSessions ends those sessions of a user that ends says, and counts them.
+// endSessions ends those sessions of a user that ends says, and counts them. One
+// that cannot be ended keeps none of the others. What was ended before is marked
+// anew: nothing says which sessions those were.
 func (s *Store) endSessions(ctx context.Context, userID string, ends func(*sessionValue) bool) (n int, err error) {
-	records, err := s.owned(ctx, userID, KindSession)
-	if err != nil {
-		return 0, err
+	var errs []error
+	left := mostPruned
+	for p, err := range s.pages(ctx, userID, KindSession) {
+		errs = append(errs, err)
+		for _, r := range append(p.alive, p.ended...) {
+			ended, err := s.endSession(ctx, userID, &r, ends)
+			if ended {
+				n++
+			}
+			if errs = append(errs, err); ctx.Err() != nil {
+				return n, errors.Join(errs...)
+			}
+		}
+		left = s.tidy(ctx, userID, p.dead, left)
 	}
-	for _, r := range records {
-		v, err := decode[sessionValue](&r)
-		if err != nil {
-			return n, err
-		}
-		if !ends(&v) {
-			continue
-		}
-		switch _, err := s.takeOwned(ctx, r.Key, nil); {
-		case err == nil:
-			n++
-		case !errors.Is(err, latchkey.ErrNotFound):
-			return n, err
+	return n, errors.Join(errs...)
+}
+
+func (s *Store) endSession(ctx context.Context, userID string, r *Record, ends func(*sessionValue) bool) (ended bool, err error) {
+	if r.isAlive() {
+		if v, err := decode[sessionValue](r); err != nil || !ends(&v) {
+			return false, err
 		}
 	}
-	return n, nil
+	_, err = s.takeOwned(ctx, r.Key, func(now *Record) error {
+		v, err := decode[sessionValue](now)
+		if err == nil && (v.User != userID || !ends(&v)) {
+			err = latchkey.ErrNotFound
+		}
+		return err
+	})
+	if errors.Is(err, latchkey.ErrNotFound) {
+		return false, nil
+	}
+	return err == nil, err
 }
