@@ -3,6 +3,7 @@ package redisadapter
 import (
 	"context"
 	"errors"
+	"slices"
 
 	"github.com/latchkeyhq/latchkey"
 )
@@ -50,8 +51,8 @@ func userText(over *string, u latchkey.User) (string, error) {
 }
 
 // claimEmail makes an e-mail address the user's, unless it is somebody's. A key
-// that leads to somebody who has another address by now is left over: Auth.js
-// removes none.
+// that leads to somebody whose address has another key by now is left over:
+// Auth.js removes none.
 func (a *authJS) claimEmail(ctx context.Context, p *plan, email, id string) error {
 	if email == "" {
 		return nil
@@ -63,7 +64,7 @@ func (a *authJS) claimEmail(ctx context.Context, p *plan, email, id string) erro
 	}
 	if owner := reference(claim); owner != "" && owner != id {
 		u, err := a.user(ctx, owner)
-		if err == nil && u.Email == email {
+		if err == nil && a.haveOneKey(u.Email, email) {
 			return latchkey.ErrConflict
 		}
 		if err := ignoreMissing(err); err != nil {
@@ -74,6 +75,12 @@ func (a *authJS) claimEmail(ctx context.Context, p *plan, email, id string) erro
 	p.want(key, claim)
 	p.set(key, id)
 	return nil
+}
+
+// haveOneKey tells whether two e-mail addresses have the same key, as in
+// unstorage "/ada@example.com" and "ada@example.com" do.
+func (a *authJS) haveOneKey(email, other string) bool {
+	return email == other || email != "" && other != "" && a.at(ofEmail, email) == a.at(ofEmail, other)
 }
 
 func ignoreMissing(err error) error {
@@ -153,8 +160,10 @@ func (a *authJS) UpdateUser(ctx context.Context, id string, c latchkey.UserChang
 		if after, err = asUser(&text, id); err != nil || u.Email == before.Email {
 			return err
 		}
-		if err := a.releaseEmail(ctx, p, before.User); err != nil {
-			return err
+		if !a.haveOneKey(u.Email, before.Email) {
+			if err := a.releaseEmail(ctx, p, before.User); err != nil {
+				return err
+			}
 		}
 		return a.claimEmail(ctx, p, u.Email, id)
 	})
@@ -237,7 +246,12 @@ func (a *authJS) belongings(ctx context.Context, userID, part string) (all []bel
 	}
 	keys = appendNew(keys, ofPart([]string{reference(indexed)}, a.prefix+part))
 	texts, err := a.texts(ctx, keys...)
+	var absent []string
 	for i, text := range texts {
+		if text == nil {
+			absent = append(absent, keys[i])
+			continue
+		}
 		var of struct {
 			UserID string `json:"userId"`
 		}
@@ -245,5 +259,26 @@ func (a *authJS) belongings(ctx context.Context, userID, part string) (all []bel
 			all = append(all, belonging{keys[i], *text})
 		}
 	}
-	return all, listed, err
+	return all, a.prune(ctx, userID, listed, absent), err
+}
+
+// mostPruned bounds what a reader of a list does for others.
+const mostPruned = 100
+
+// prune takes keys that hold nothing from our list, as long as they do, and
+// returns what is left of it. What cannot be taken from it does no harm there.
+func (a *authJS) prune(ctx context.Context, userID string, listed, absent []string) []string {
+	if len(absent) == 0 {
+		return listed
+	}
+	absent = absent[:min(len(absent), mostPruned)]
+	var p plan
+	for _, key := range absent {
+		p.want(key, nil)
+		p.Remove = append(p.Remove, [2]string{a.at(belongingsOf, userID), key})
+	}
+	if a.commit(ctx, &p) != nil {
+		return listed
+	}
+	return slices.DeleteFunc(listed, func(key string) bool { return slices.Contains(absent, key) })
 }

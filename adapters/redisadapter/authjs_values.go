@@ -6,6 +6,7 @@ import (
 	"errors"
 	"maps"
 	"reflect"
+	"slices"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -50,20 +51,25 @@ func decodeObject(text *string, v any) bool {
 }
 
 // encodeObject writes v over the object that was there: nil for none. A member
-// that v leaves out is gone, one that it does not know stays.
+// that v leaves out is gone, one that it does not know stays. What is extra under
+// the name of one, in any case, is left out: it would be read as that one.
 func encodeObject(over *string, v any, extra map[string]any) (string, error) {
 	all := members{}
 	if over != nil && json.Unmarshal([]byte(*over), &all) != nil {
 		return "", errMember
 	}
+	known := fieldsOf(v)
 	for name, value := range extra {
+		if slices.ContainsFunc(known, func(k string) bool { return strings.EqualFold(k, name) }) {
+			continue
+		}
 		raw, err := json.Marshal(value)
 		if err != nil {
 			return "", errMember
 		}
 		all[name] = raw
 	}
-	for _, name := range fieldsOf(v) {
+	for _, name := range known {
 		delete(all, name)
 	}
 	raw, err := marshal(v)

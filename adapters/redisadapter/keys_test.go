@@ -81,10 +81,64 @@ func TestExpiredSessionIsFound(t *testing.T) {
 			for _, key := range keysOf(t, c, name+":*") {
 				if kind := c.Type(t.Context(), key).Val(); kind == "hash" {
 					t.Errorf("the list has %v", c.HKeys(t.Context(), key).Val())
+				} else if kind == "set" {
+					t.Errorf("the list has %v", c.SMembers(t.Context(), key).Val())
 				}
 			}
 			_, err = a.GetUser(t.Context(), u.ID)
 			ok(t, err)
+		})
+	}
+}
+
+// TestAddressesOfOneKey: unstorage cuts and joins keys, so an address can have
+// the key of somebody else's. It takes nothing from them.
+func TestAddressesOfOneKey(t *testing.T) {
+	ctx, a := t.Context(), on(t, oneServer(t), redisadapter.Options{Layout: redisadapter.Unstorage()})
+	ada, err := a.CreateUser(ctx, latchkey.User{Email: "ada@example.com"})
+	ok(t, err)
+	eve, err := a.CreateUser(ctx, latchkey.User{Email: "eve@example.com"})
+	ok(t, err)
+	isAdas := func(email string) {
+		t.Helper()
+		u, err := a.GetUserByEmail(ctx, email)
+		if err != nil || u.ID != ada.ID {
+			t.Errorf("%s is %q's, error %v", email, u.ID, err)
+		}
+	}
+	for _, email := range []string{"/ada@example.com", "ada@example.com?x", ":ada@example.com", "ada@example.com//"} {
+		if _, err := a.CreateUser(ctx, latchkey.User{Email: email}); !errors.Is(err, latchkey.ErrConflict) {
+			t.Errorf("a sign-up as %s: %v", email, err)
+		}
+		if _, err := a.UpdateUser(ctx, eve.ID, latchkey.UserChange{Email: &email}); !errors.Is(err, latchkey.ErrConflict) {
+			t.Errorf("a change to %s: %v", email, err)
+		}
+		isAdas("ada@example.com")
+	}
+	for _, email := range []string{"ada@example.com?x", "/ada@example.com", "ada@example.com"} {
+		_, err = a.UpdateUser(ctx, ada.ID, latchkey.UserChange{Email: &email})
+		ok(t, err)
+		isAdas(email)
+	}
+}
+
+// TestExtraIsNoOtherMember: JSON is read without regard to case, so what a site
+// keeps with a user under the name of one of their members would be that.
+func TestExtraIsNoOtherMember(t *testing.T) {
+	ctx, c := t.Context(), oneServer(t)
+	for name, layout := range layouts {
+		t.Run(name, func(t *testing.T) {
+			a := on(t, c, redisadapter.Options{Layout: layout, Prefix: name + ":"})
+			extra := map[string]any{"plan": "free", "EMAILVERIFIED": "2001-01-01T00:00:00Z", "emailverified": "2001-01-01T00:00:00Z", "iD": "eve", "name": "Eve"}
+			u, err := a.CreateUser(ctx, latchkey.User{ID: "ada", Name: "Ada", Email: "ada@example.com", Extra: extra})
+			ok(t, err)
+			stored, err := a.GetUser(ctx, "ada")
+			ok(t, err)
+			for _, u := range []latchkey.User{u, stored} {
+				if u.ID != "ada" || u.Name != "Ada" || !u.EmailVerified.IsZero() || u.Extra["plan"] != "free" {
+					t.Errorf("the user is %q %q, proven at %v, with %v", u.ID, u.Name, u.EmailVerified, u.Extra)
+				}
+			}
 		})
 	}
 }
