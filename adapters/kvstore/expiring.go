@@ -116,11 +116,12 @@ type usedValue struct {
 func (v usedValue) isWhole() bool { return true }
 
 // Use implements [latchkey.ReplayStore]. Whether a value has expired is judged by
-// the clock of [Options], even if the store still has it.
+// the clock of [Options], even if the store still has it; it may forget the value
+// an hour later.
 func (s *Store) Use(ctx context.Context, key string, expires time.Time) (first bool, err error) {
-	seen := Record{Key: keyOfUsed(key)}
+	seen, until := Record{Key: keyOfUsed(key)}, s.notBefore(expires).Add(graceOfUsed)
 	for try := 0; ; try++ {
-		_, err := s.write(ctx, seen, usedValue{stampOf(expires)}, s.after(expires))
+		_, err := s.write(ctx, seen, usedValue{stampOf(expires)}, until)
 		if !errors.Is(err, latchkey.ErrConflict) {
 			return err == nil, err
 		}

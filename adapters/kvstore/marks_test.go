@@ -35,6 +35,23 @@ func (a *alone) Delete(ctx context.Context, k kvstore.Key, version string) (kvst
 	return r, err
 }
 
+// TestUsedValuesMayGoSoon: strangers make them, as many as they like, and the
+// store has them for little longer than they matter.
+func TestUsedValuesMayGoSoon(t *testing.T) {
+	m, now := newMemory(), time.Now()
+	s := kvstore.New(m, kvstore.Options{Now: func() time.Time { return now }})
+	for key, expires := range map[string]time.Time{"past": now.Add(-time.Hour), "soon": now.Add(15 * time.Minute)} {
+		if first, err := s.Use(t.Context(), key, expires); err != nil || !first {
+			t.Fatalf("first use: %t, error %v", first, err)
+		}
+	}
+	for k, r := range m.records {
+		if latest := now.Add(75 * time.Minute); r.Until.After(latest) || r.Until.Before(now.Add(time.Hour)) {
+			t.Errorf("%v may go at %v, want within the hour before %v", k, r.Until, latest)
+		}
+	}
+}
+
 // TestWhatMayComeBackIsNoEnd: nobody is told that something is gone which only
 // the primary knows of, in the first try or a later one.
 func TestWhatMayComeBackIsNoEnd(t *testing.T) {

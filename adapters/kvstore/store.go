@@ -62,12 +62,19 @@ type records struct {
 // a store's clock and its expiry are for tidiness, and decide nothing.
 const grace = 24 * time.Hour
 
+// graceOfUsed is the grace of a used value. It is short, since strangers can make
+// as many of those as they like, and longer than clocks differ.
+const graceOfUsed = time.Hour
+
 // after is the Until of a row that expires then.
-func (s *records) after(expires time.Time) time.Time {
-	if now := s.now(); expires.Before(now) {
-		expires = now
+func (s *records) after(expires time.Time) time.Time { return s.notBefore(expires).Add(grace) }
+
+// notBefore is the later of a time and now.
+func (s *records) notBefore(t time.Time) time.Time {
+	if now := s.now(); t.Before(now) {
+		return now
 	}
-	return expires.Add(grace)
+	return t
 }
 
 // never is the Until of what does not expire.
