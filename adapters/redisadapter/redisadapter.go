@@ -23,7 +23,8 @@ type Options struct {
 
 	// Replicas is how many replicas must have the end of a session, of a link or
 	// of a user, a revocation or a used value, before the call succeeds, within
-	// a second: with 1, no switch to that replica brings an ended session back.
+	// a second: with 1, no switch to that replica brings an ended session back. A
+	// primary that restarts before there is one, with less than it had, does.
 	// Where fewer are there, such calls are errors, though the primary has done
 	// what they asked for, and so is each further try. 0: Redis copies afterwards, and a switch may undo
 	// what was last.
@@ -65,6 +66,7 @@ type stores interface {
 // New returns an adapter on a client: a [redis.Client], with or without
 // Sentinels, or a [redis.ClusterClient]. It makes no call. A client that reads
 // from replicas is an error: they know of a sign-out later than it was answered.
+// Of a client for Sentinels it cannot be seen: leave ReplicaOnly off.
 func New(c redis.UniversalClient, o Options) (*Adapter, error) {
 	if o.Replicas < 0 {
 		return nil, errors.New("redisadapter: Options.Replicas is below zero")
