@@ -92,8 +92,8 @@ func (s *Store) withToken(ctx context.Context, token string, f func(stored strin
 		return err
 	}
 	expires := instant{of: &s.form}
-	if s.conn.One(ctx, s.q.sessionKnown, []any{s.stored(token), token}, &expires) != nil {
-		return err
+	if err := s.conn.One(ctx, s.q.sessionKnown, []any{s.stored(token), token}, &expires); err != nil {
+		return err // a fault is not "nobody": that would sign somebody out
 	}
 	if _, err := s.conn.Exec(ctx, s.q.hashToken, append(s.touches("sessions"), s.stored(token), token)...); err != nil {
 		return err
