@@ -40,6 +40,14 @@ var accountFields = []string{
 	"scope", "session_state", "token_type", "email", "emailVouched", "authorization_details", "tokenExtra",
 }
 
+// UnmarshalBSON takes no member for a field that is written otherwise.
+func (d *accountDoc) UnmarshalBSON(doc []byte) error {
+	type plain accountDoc // without this method
+	strays, err := exactly(doc, accountFields, (*plain)(d))
+	beside(&d.Extra, strays)
+	return err
+}
+
 func newAccountDoc(a latchkey.Account) (d accountDoc, err error) {
 	t := &a.Tokens
 	if !storable(a.Provider, a.ProviderAccountID, string(a.Type), a.Email, t.AccessToken, t.RefreshToken, t.IDToken, t.Scope, t.SessionState, t.TokenType) {

@@ -5,7 +5,9 @@ import (
 	"encoding/base64"
 	"encoding/json"
 	"errors"
+	"maps"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -96,6 +98,47 @@ func toNumber(n json.Number) (any, error) {
 		return nil, errValue
 	}
 	return f, nil
+}
+
+// exactly decodes a document into the struct that fields points to, each field by its exact
+// name, and returns the members that meet a field in lower case only: the driver would take
+// the member Email of a provider's answer for the field email.
+func exactly(doc bson.Raw, names []string, fields any) (strays bson.M, err error) {
+	elements, err := doc.Elements()
+	if err != nil {
+		return nil, err
+	}
+	var own bson.D
+	for _, e := range elements {
+		name := e.Key()
+		if slices.Contains(names, name) || !slices.Contains(names, strings.ToLower(name)) {
+			own = append(own, bson.E{Key: name, Value: e.Value()})
+			continue
+		}
+		if strays == nil {
+			strays = bson.M{}
+		}
+		var value any
+		if err := e.Value().Unmarshal(&value); err != nil {
+			return nil, err
+		}
+		strays[name] = value
+	}
+	if strays != nil {
+		if doc, err = bson.Marshal(own); err != nil {
+			return nil, err
+		}
+	}
+	return strays, bson.Unmarshal(doc, fields)
+}
+
+// beside puts strays to the other members.
+func beside(members *bson.M, strays bson.M) {
+	if *members == nil {
+		*members = strays
+		return
+	}
+	maps.Copy(*members, strays)
 }
 
 // fromFields is what toFields was given. What others have stored becomes what it

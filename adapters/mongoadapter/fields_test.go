@@ -10,6 +10,8 @@ import (
 	"time"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
+
+	"github.com/latchkeyhq/latchkey"
 )
 
 // TestMembers: whatever JSON can say comes back as it was, by way of BSON.
@@ -41,6 +43,48 @@ func TestMembers(t *testing.T) {
 		if _, err := toFields(map[string]any{"x": bad}); !errors.Is(err, errValue) {
 			t.Errorf("%T: %v", bad, err)
 		}
+	}
+}
+
+// TestMembersOfAnotherCase: R-036, no member fills a field that is written otherwise, and
+// each comes back as it was.
+func TestMembersOfAnotherCase(t *testing.T) {
+	extra := map[string]any{
+		"Email": "mallory@example.com", "EMAIL": "eve@example.com", "_ID": "0123456789abcdef01234567", "Name": "Mallory", "Image": json.Number("1"),
+		"Type": "admin", "Provider": "acme", "Access_Token": "stolen", "Scope": map[string]any{"deep": []any{"x"}}, "role": "member",
+	}
+	u := latchkey.User{ID: "89abcdef0123456789abcdef", Name: "Ada", Email: "ada@example.com", Extra: extra}
+	users, err := newUserDoc(u)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var user userDoc
+	again(t, users, &user)
+	if got := user.user(); !reflect.DeepEqual(got, u) {
+		t.Errorf("the user became %v, want %v", got, u)
+	}
+	a := latchkey.Account{UserID: u.ID, Type: "oauth", Provider: "github", ProviderAccountID: "1", Tokens: latchkey.Tokens{AccessToken: "token"}, Extra: extra}
+	accounts, err := newAccountDoc(a)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var account accountDoc
+	again(t, accounts, &account)
+	a.ID = accounts.ID.Hex()
+	if got := account.account(); !reflect.DeepEqual(got, a) {
+		t.Errorf("the account became %v, want %v", got, a)
+	}
+}
+
+// again reads a document as the server would give it back.
+func again(t *testing.T, doc, to any) {
+	t.Helper()
+	raw, err := bson.Marshal(doc)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := bson.Unmarshal(raw, to); err != nil {
+		t.Fatal(err)
 	}
 }
 

@@ -22,6 +22,17 @@ type userDoc struct {
 	Extra         bson.M        `bson:",inline"`
 }
 
+// userFields are what [latchkey.User].Extra cannot be called.
+var userFields = []string{"_id", "id", "name", "email", "emailVerified", "image", "latchkeyLeaving"}
+
+// UnmarshalBSON takes no member for a field that is written otherwise.
+func (d *userDoc) UnmarshalBSON(doc []byte) error {
+	type plain userDoc // without this method
+	strays, err := exactly(doc, userFields, (*plain)(d))
+	beside(&d.Extra, strays)
+	return err
+}
+
 func newUserDoc(u latchkey.User) (d userDoc, err error) {
 	if !storable(u.ID, u.Name, u.Email, u.Image) {
 		return d, errText
@@ -30,7 +41,7 @@ func newUserDoc(u latchkey.User) (d userDoc, err error) {
 	if u.ID == "" {
 		d.ID = bson.NewObjectID()
 	}
-	d.Extra, err = toFields(u.Extra, "_id", "id", "name", "email", "emailVerified", "image", "latchkeyLeaving")
+	d.Extra, err = toFields(u.Extra, userFields...)
 	return d, err
 }
 
