@@ -51,7 +51,7 @@ func (s *Store) LinkAccount(ctx context.Context, a latchkey.Account) error {
 	}
 	row[0] = s.newID("")
 	err = s.claim(ctx, func(s *Store) error { return s.add(ctx, s.q.insertAccount, row...) },
-		s.q.account, a.Provider, a.ProviderAccountID)
+		claimed("accounts", a.Provider, a.ProviderAccountID), s.q.account, a.Provider, a.ProviderAccountID)
 	return fail(ctx, "link account", err)
 }
 

@@ -21,15 +21,20 @@ type Locker interface {
 // errNoLocker is about a transaction that others will end.
 var errNoLocker = errors.New("on MySQL Layout.Unindexed works only in transactions of the adapter's own")
 
-// claim runs f while no other caller claims the same key, and reports
-// ErrConflict when the statement finds the key taken. It stands in for a
-// unique index that may be missing.
-func (s *Store) claim(ctx context.Context, f func(*Store) error, statement string, key ...any) error {
+// claimed names what has to be unique, and a value of it. It is the same whatever the
+// layout and the statement, so that all who want the value stand in one line.
+func claimed(what string, value ...string) string {
+	return fmt.Sprintf("%s %q", what, value)
+}
+
+// claim runs f while no other caller claims the same, and reports ErrConflict when
+// the statement finds it taken. It stands in for a unique index that may be missing.
+func (s *Store) claim(ctx context.Context, f func(*Store) error, name, statement string, key ...any) error {
 	if !s.unindexed {
 		return f(s)
 	}
 	return s.tx(ctx, func(tx *Store) error {
-		if err := tx.lock(ctx, fmt.Sprintf("%q", append([]any{statement}, key...))); err != nil {
+		if err := tx.lock(ctx, name); err != nil {
 			return err
 		}
 		taken := false

@@ -108,7 +108,8 @@ func (s *Store) CreateSession(ctx context.Context, v latchkey.StoredSession) err
 	row := s.sessionValues(v, key)
 	err := error(latchkey.ErrNotFound)
 	if s.findableID(v.UserID) {
-		err = s.claim(ctx, func(s *Store) error { return s.add(ctx, s.q.insertSession, row...) }, s.q.session, key)
+		err = s.claim(ctx, func(s *Store) error { return s.add(ctx, s.q.insertSession, row...) },
+			claimed("sessions.sessionToken", key), s.q.session, key)
 	}
 	return fail(ctx, "create session", err)
 }

@@ -13,7 +13,8 @@ import (
 // CreateVerificationToken implements [latchkey.VerificationTokenAdapter].
 func (s *Store) CreateVerificationToken(ctx context.Context, t latchkey.VerificationToken) error {
 	row := []any{s.newID(""), t.Identifier, t.Token, s.arg(t.Expires), null(t.Purpose)}
-	err := s.claim(ctx, func(s *Store) error { return s.add(ctx, s.q.insertToken, row...) }, s.q.token, t.Identifier, t.Token)
+	err := s.claim(ctx, func(s *Store) error { return s.add(ctx, s.q.insertToken, row...) },
+		claimed("verification_token", t.Identifier, t.Token), s.q.token, t.Identifier, t.Token)
 	return fail(ctx, "create verification token", err)
 }
 
@@ -100,7 +101,8 @@ func (s *Store) CreateAuthenticator(ctx context.Context, k latchkey.Authenticato
 		err = latchkey.ErrNotFound
 	}
 	if err == nil {
-		err = s.claim(ctx, func(s *Store) error { return s.add(ctx, s.q.insertAuthenticator, row...) }, s.q.authenticator, credential)
+		err = s.claim(ctx, func(s *Store) error { return s.add(ctx, s.q.insertAuthenticator, row...) },
+			claimed("authenticators.credentialID", credential), s.q.authenticator, credential)
 	}
 	return fail(ctx, "create authenticator", err)
 }

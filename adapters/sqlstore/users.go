@@ -44,7 +44,7 @@ func (s *Store) insertUser(ctx context.Context, u latchkey.User) (latchkey.User,
 	if u.Email == "" {
 		err = insert(s)
 	} else {
-		err = s.claim(ctx, insert, s.q.userByEmail, u.Email)
+		err = s.claim(ctx, insert, claimed("users.email", u.Email), s.q.userByEmail, u.Email)
 	}
 	if err != nil {
 		return latchkey.User{}, err
@@ -237,7 +237,7 @@ func (s *Store) mark(ctx context.Context, id string) error {
 // claimEmail is claim, but one's own e-mail address is not taken.
 func (s *Store) claimEmail(ctx context.Context, email, id string, f func(*Store) error) error {
 	others := s.sql(`SELECT 1 FROM {users} WHERE {users.email} = ? AND {users.id} <> ?`)
-	return s.claim(ctx, f, others, email, id)
+	return s.claim(ctx, f, claimed("users.email", email), others, email, id)
 }
 
 // DeleteUser implements [latchkey.UserDeletionAdapter]. What belongs to the
