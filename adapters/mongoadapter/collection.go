@@ -3,6 +3,7 @@ package mongoadapter
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"sync/atomic"
 
@@ -33,7 +34,7 @@ func (c *collection) fit(ctx context.Context) error {
 		return err
 	}
 	for _, index := range found {
-		if index.Unique && index.fields() == c.unique {
+		if index.Unique && index.fields() == c.unique && index.everywhere() {
 			c.fits.Store(true)
 			return nil
 		}
@@ -72,9 +73,29 @@ func (c *collection) change(ctx context.Context, filter, update bson.D, doc any)
 
 // index is one as the server lists it.
 type index struct {
-	Key    bson.D
-	Unique bool
+	Key       bson.D
+	Unique    bool
+	Collation bson.D // none: texts are compared byte by byte
+	Partial   bson.D `bson:"partialFilterExpression"` // what documents it has; none: all of them
 }
+
+// everywhere says that an index knows every document with a text in its field, and takes
+// no two texts for one.
+func (i index) everywhere() bool {
+	if len(i.Collation) > 0 || len(i.Partial) > 1 || len(i.Partial) == 1 && len(i.Key) != 1 {
+		return false
+	}
+	for _, part := range i.Partial {
+		condition, is := part.Value.(bson.D)
+		if part.Key != i.fields() || !is || len(condition) != 1 || !slices.Contains(allTexts, condition[0]) {
+			return false
+		}
+	}
+	return true
+}
+
+// allTexts are conditions that leave no text out but an empty one.
+var allTexts = []bson.E{{Key: "$gt", Value: ""}, {Key: "$exists", Value: true}, {Key: "$type", Value: "string"}}
 
 func (i index) fields() string {
 	names := make([]string, len(i.Key))

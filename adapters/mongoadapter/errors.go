@@ -12,7 +12,8 @@ import (
 )
 
 // ErrNotMigrated is the error of additions to a collection that lacks its unique
-// index: without it two users could have one e-mail address. [Migrate] makes it.
+// index: without it two users could have one e-mail address. [Migrate] makes it. One that
+// leaves out some of the documents, or that has a collation, does not count.
 var ErrNotMigrated = errors.New("a unique index is missing: was Migrate forgotten?")
 
 // Violation is a rule that documents break, and how many values do.

@@ -231,7 +231,8 @@ func (a *Adapter) DeleteUser(ctx context.Context, id string) (u latchkey.User, e
 	return u, fail(ctx, "delete user", err)
 }
 
-// leave removes what belongs to a user, and the user after all of it.
+// leave removes what belongs to a user who is leaving, and the user after all of it.
+// Whoever came under the same id meanwhile stays.
 func (a *Adapter) leave(ctx context.Context, id bson.ObjectID) (latchkey.User, error) {
 	for _, c := range []*collection{a.signUps, a.sessions, a.accounts, a.authenticators} {
 		if _, err := c.DeleteMany(ctx, bson.D{{Key: "userId", Value: id}}); err != nil {
@@ -239,6 +240,6 @@ func (a *Adapter) leave(ctx context.Context, id bson.ObjectID) (latchkey.User, e
 		}
 	}
 	var d userDoc
-	err := a.users.remove(ctx, bson.D{{Key: "_id", Value: id}}, &d)
+	err := a.users.remove(ctx, bson.D{{Key: "_id", Value: id}, {Key: "latchkeyLeaving", Value: true}}, &d)
 	return d.user(), err
 }
