@@ -14,6 +14,7 @@ type field struct {
 	cut        int    // MySQL, where it is not strict: how much it keeps of a longer text; 0: all or nothing
 	chars      int    // how many characters it takes; 0: any number, or the database does not mind
 	bytes      int    // likewise
+	reused     bool   // SQLite: the number of a deleted row may be given to a new one
 }
 
 // fieldsOf asks for the columns of one table; none: there is no such table.
@@ -22,7 +23,7 @@ var fieldsOf = map[Dialect]string{
 		CASE WHEN a.attnotnull THEN 1 ELSE 0 END,
 		CASE WHEN a.atthasdef OR a.attidentity <> '' OR EXISTS (SELECT FROM pg_trigger g
 			WHERE g.tgrelid = a.attrelid AND NOT g.tgisinternal AND g.tgtype & 7 = 7) THEN 1 ELSE 0 END, 0,
-		CASE WHEN t.typname IN ('varchar', 'bpchar') AND a.atttypmod > 4 THEN a.atttypmod - 4 ELSE 0 END, 0
+		CASE WHEN t.typname IN ('varchar', 'bpchar') AND a.atttypmod > 4 THEN a.atttypmod - 4 ELSE 0 END, 0, 0
 		FROM pg_attribute a JOIN pg_type t ON t.oid = a.atttypid
 		WHERE a.attrelid = to_regclass($1) AND a.attnum > 0 AND NOT a.attisdropped`,
 	MySQL: `SELECT c.column_name, c.data_type, COALESCE(c.collation_name, ''), c.is_nullable = 'NO',
@@ -30,9 +31,11 @@ var fieldsOf = map[Dialect]string{
 		OR EXISTS (SELECT 1 FROM information_schema.triggers g WHERE g.event_object_schema = c.table_schema
 			AND g.event_object_table = c.table_name AND g.action_timing = 'BEFORE' AND g.event_manipulation = 'INSERT'),
 		IF(INSTR(@@SESSION.sql_mode, 'STRICT_') > 0, 0, LEAST(COALESCE(c.character_maximum_length, 0), 1000000)),
-		LEAST(COALESCE(c.character_maximum_length, 0), 1000000000), LEAST(COALESCE(c.character_octet_length, 0), 1000000000)
+		LEAST(COALESCE(c.character_maximum_length, 0), 1000000000), LEAST(COALESCE(c.character_octet_length, 0), 1000000000), 0
 		FROM information_schema.columns c WHERE c.table_schema = COALESCE(NULLIF(?, ''), DATABASE()) AND c.table_name = ?`,
-	SQLite: `SELECT name, lower(type), '', "notnull", dflt_value IS NOT NULL OR pk > 0 AND lower(type) = 'integer' OR hidden > 1, 0, 0, 0
+	SQLite: `SELECT name, lower(type), '', "notnull", dflt_value IS NOT NULL OR pk > 0 AND lower(type) = 'integer' OR hidden > 1, 0, 0, 0,
+		pk > 0 AND lower(type) = 'integer' AND ?1 IN ('', 'main') AND NOT EXISTS (SELECT 1 FROM sqlite_master m
+			WHERE m.type = 'table' AND m.name = ?2 COLLATE NOCASE AND m.sql LIKE '%AUTOINCREMENT%')
 		FROM pragma_table_xinfo(?2, NULLIF(?1, ''))`,
 }
 
@@ -69,9 +72,9 @@ func (d Dialect) tableArgs(name string) []any {
 func readFields(ctx context.Context, c Conn, d Dialect, table string) (list []field, err error) {
 	err = c.Each(ctx, fieldsOf[d], d.tableArgs(table), func(scan func(...any) error) error {
 		var f field
-		var required, filled int
-		err := scan(&f.name, &f.kind, &f.family, &required, &filled, &f.cut, &f.chars, &f.bytes)
-		f.kind, f.required, f.filled = strings.ToLower(f.kind), required != 0, filled != 0
+		var required, filled, reused int
+		err := scan(&f.name, &f.kind, &f.family, &required, &filled, &f.cut, &f.chars, &f.bytes, &reused)
+		f.kind, f.required, f.filled, f.reused = strings.ToLower(f.kind), required != 0, filled != 0, reused != 0
 		list = append(list, f)
 		return err
 	})

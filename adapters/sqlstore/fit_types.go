@@ -105,10 +105,12 @@ func (f *fitting) unfitDatabaseID(table string, d field) string {
 	switch {
 	case f.dialect != Postgres && table == "users" && !isInteger(d):
 		return fmt.Sprintf("it is %s, and with Layout.DatabaseIDs ids are numbers", d.typeName())
+	case table == "users" && d.reused:
+		return "SQLite would give the id of a deleted user to the next one: make the table anew, where it is integer PRIMARY KEY AUTOINCREMENT"
 	case d.filled:
 		return ""
 	case f.dialect != Postgres:
-		return "Layout.DatabaseIDs leaves it to the database, which makes none: let it be the primary key, of type integer, on MySQL with AUTO_INCREMENT"
+		return "Layout.DatabaseIDs leaves it to the database, which makes none: let it be integer PRIMARY KEY AUTOINCREMENT, on MySQL bigint PRIMARY KEY AUTO_INCREMENT"
 	}
 	return "Layout.DatabaseIDs leaves it to the database, which has no default for it: ALTER TABLE " + f.dialect.quote(f.name(table)) +
 		" ALTER COLUMN " + f.dialect.quote(d.name) + " SET DEFAULT gen_random_uuid()"

@@ -28,7 +28,9 @@ type Layout struct {
 
 	// DatabaseIDs leaves the ids of users, accounts and sessions to the
 	// database. An id that is given is replaced. On PostgreSQL they are of any
-	// type that has a default, on MySQL and SQLite numbers.
+	// type that has a default, on MySQL and SQLite numbers. On SQLite those of users
+	// have to be AUTOINCREMENT: without it the next user gets a deleted one's id, and
+	// with it whatever still names that.
 	DatabaseIDs bool
 
 	// UUIDs makes the ids of all rows UUIDs, for columns of that type and for

@@ -1,6 +1,7 @@
 package test
 
 import (
+	"database/sql"
 	"strings"
 	"testing"
 
@@ -32,14 +33,19 @@ func TestNamesNobodyElse(t *testing.T) {
 	}
 	t.Run("numbers as ids", func(t *testing.T) {
 		e := engines[0]
-		db := e.laidOutAs(t, sqliteFiles(t), "sequelize_sqlite", func(schema string) string {
-			return strings.NewReplacer("id uuid", "id integer", "datetime", "integer").Replace(schema) + "CREATE UNIQUE INDEX one ON accounts (provider, provider_account_id);\n"
-		})
+		db := numbered(t, "AUTOINCREMENT")
 		found := detect(t, db, e.dialect)
 		if found.Adapter != "" || !found.Usable() || !found.Layout.DatabaseIDs {
 			t.Fatalf("found %+v", found)
 		}
 		e.uses(t, db, found.Layout)
+	})
+	t.Run("numbers that come back", func(t *testing.T) {
+		found := detect(t, numbered(t, ""), sqladapter.SQLite)
+		if found.Usable() || len(found.Misfits) != 1 {
+			t.Fatalf("R-364 found %+v", found)
+		}
+		says(t, "R-364 ids of deleted users", &sqlstore.MisfitError{Misfits: found.Misfits}, "users.id: SQLite would give the id of a deleted user to the next one", "integer PRIMARY KEY AUTOINCREMENT")
 	})
 	t.Run("names of one's own", func(t *testing.T) {
 		e := engines[0]
@@ -51,5 +57,14 @@ func TestNamesNobodyElse(t *testing.T) {
 			t.Fatalf("found %+v", found)
 		}
 		e.uses(t, db, found.Layout)
+	})
+}
+
+// numbered has tables of nobody's with numbers as ids.
+func numbered(t *testing.T, made string) *sql.DB {
+	t.Helper()
+	return engines[0].laidOutAs(t, sqliteFiles(t), "sequelize_sqlite", func(schema string) string {
+		return strings.NewReplacer("id uuid PRIMARY KEY", "id integer PRIMARY KEY "+made, "id uuid", "id integer", "datetime", "integer").Replace(schema) +
+			"CREATE UNIQUE INDEX one ON accounts (provider, provider_account_id);\n"
 	})
 }
