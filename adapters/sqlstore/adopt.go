@@ -33,7 +33,7 @@ type rule struct{ table, demand, count string }
 var rules = []rule{
 	{
 		"users", "e-mail addresses are unique, however they are cased",
-		`SELECT count(*) FROM (SELECT 1 FROM users WHERE email <> '' GROUP BY lower(email) HAVING count(*) > 1) twice`,
+		`SELECT count(*) FROM (SELECT 1 FROM users WHERE email <> '' GROUP BY lower(translate(email, 'I', 'i')) HAVING count(*) > 1) twice`,
 	},
 	{
 		"accounts", "provider and providerAccountId are unique",

@@ -254,3 +254,48 @@ func violate(t *testing.T, db *sql.DB) {
 		t.Errorf("afterwards: %+v", found)
 	}
 }
+
+// TestAdoptInTurkish has a database in whose language the lower case of I is no i.
+func TestAdoptInTurkish(t *testing.T) {
+	db := authJSDatabase(t, postgresSchemas(realservers.Postgres(t, false)), authJS)
+	exec(t, db, `ALTER TABLE users ALTER email TYPE text COLLATE "tr-x-icu"`, `INSERT INTO users (email) VALUES ('INFO@Example.com')`)
+	ok(t, sqladapter.Migrate(t.Context(), db, sqladapter.Postgres))
+	_, err := adopted(t, db).GetUserByEmail(t.Context(), "info@example.com")
+	ok(t, err)
+}
+
+// TestVouchedAfterwards runs what docs/moving-from-authjs.md has for accounts that a magic
+// link is to keep: of users with several ways in nothing is said.
+func TestVouchedAfterwards(t *testing.T) {
+	page, err := os.ReadFile("../../../docs/moving-from-authjs.md")
+	ok(t, err)
+	_, statement, found := strings.Cut(string(page), "```sql\n")
+	statement, _, closed := strings.Cut(statement, "```")
+	if !found || !closed || !strings.Contains(statement, "email_vouched = TRUE") {
+		t.Fatalf("the page has no such statement: %q", statement)
+	}
+	db := authJSDatabase(t, postgresSchemas(realservers.Postgres(t, false)), authJS)
+	ok(t, sqladapter.Migrate(t.Context(), db, sqladapter.Postgres))
+	a := adopted(t, db)
+	for name, ways := range map[string][]string{"one": {"google"}, "two": {"google", "github"}, "key": {"google", ""}, "other": {"github"}} {
+		u, err := a.CreateUser(t.Context(), latchkey.User{Email: name + "@example.com"})
+		ok(t, err)
+		for _, way := range ways {
+			if way == "" {
+				ok(t, a.CreateAuthenticator(t.Context(), latchkey.Authenticator{UserID: u.ID, CredentialID: []byte(name)}))
+				continue
+			}
+			ok(t, a.LinkAccount(t.Context(), latchkey.Account{UserID: u.ID, Type: latchkey.TypeOAuth, Provider: way, ProviderAccountID: name}))
+		}
+	}
+	exec(t, db, statement)
+	for _, name := range []string{"one", "two", "key"} {
+		account, err := a.GetAccount(t.Context(), "google", name)
+		if err != nil || account.EmailVouched != (name == "one") || name == "one" && account.Email != "one@example.com" {
+			t.Errorf("%s: vouched %t for %q, error %v", name, account.EmailVouched, account.Email, err)
+		}
+	}
+	if n := count(t, db, "SELECT count(*) FROM accounts WHERE email_vouched"); n != 1 {
+		t.Errorf("%d accounts are vouched for", n)
+	}
+}

@@ -1,6 +1,7 @@
 UPDATE users SET email = NULL WHERE email = '';
 
-UPDATE users SET email = lower(email) WHERE email <> lower(email);
+-- In Turkish the lower case of I is another letter.
+UPDATE users SET email = lower(translate(email, 'I', 'i')) WHERE email <> lower(translate(email, 'I', 'i'));
 
 ALTER TABLE users ADD COLUMN IF NOT EXISTS extra text;
 
