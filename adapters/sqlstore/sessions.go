@@ -74,6 +74,10 @@ func (s *Store) stored(token string) string {
 	if s.plain {
 		return token
 	}
+	return hash(token)
+}
+
+func hash(token string) string {
 	sum := sha256.Sum256([]byte(token))
 	return hashed + hex.EncodeToString(sum[:])
 }
@@ -213,20 +217,36 @@ func (s *Store) DeleteSessions(ctx context.Context, userID, keep string) (n int,
 // deleteByToken deletes sessions of a user that have no ids of their own.
 func (s *Store) deleteByToken(ctx context.Context, userID string, wanted func(id string) bool) (int, error) {
 	var stored []string
+	var unread error
 	err := s.each(ctx, s.q.sessionsOf, userID, func(scan func(...any) error) error {
 		var row sessionRow
-		err := scan(s.into("sessions", row.dest())...)
-		if token := row.session.Token; wanted(idOfToken(token)) {
+		failed := scan(s.into("sessions", row.dest())...)
+		if errors.Is(failed, ErrUnreadableTime) { // its token may have been read all the same, and the rows after it can be
+			unread, failed = failed, nil
+		}
+		if token := row.session.Token; token != "" && wanted(idOfToken(token)) {
 			stored = append(stored, token)
 		}
-		return err
+		return failed
 	})
+	err = errors.Join(err, unread)
 	total := 0
 	for _, token := range stored {
-		n, failed := s.conn.Exec(ctx, s.q.deleteSession, token)
-		total, err = total+int(n), errors.Join(err, failed)
+		n, failed := s.deleteStored(ctx, token)
+		total, err = total+n, errors.Join(err, failed)
 	}
 	return total, err
+}
+
+// deleteStored deletes a session by what its token was kept as, or by its hash, which
+// a reader may have made of it meanwhile.
+func (s *Store) deleteStored(ctx context.Context, token string) (int, error) {
+	n, err := s.conn.Exec(ctx, s.q.deleteSession, token)
+	if err != nil || n > 0 || strings.HasPrefix(token, hashed) {
+		return int(n), err
+	}
+	n, err = s.conn.Exec(ctx, s.q.deleteSession, hash(token))
+	return int(n), err
 }
 
 // deleteBy counts what went; ids that nobody can have are no error here.

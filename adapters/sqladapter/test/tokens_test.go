@@ -125,3 +125,27 @@ func TestNames(t *testing.T) {
 		}
 	})
 }
+
+// TestOneUnreadableSession: R-361, in tables without ids of sessions, one whose expiry cannot
+// be read keeps no other from being ended.
+func TestOneUnreadableSession(t *testing.T) {
+	e := engines[0]
+	db := e.laidOut(t, e.start(t), "drizzle_sqlite")
+	a := e.adapter(t, db, sqladapter.Options{Layout: detect(t, db, e.dialect).Layout})
+	u, err := a.CreateUser(t.Context(), latchkey.User{Name: "Ada", Email: "ada@example.com"})
+	ok(t, err)
+	for _, token := range []string{"broken", "old", "present"} {
+		ok(t, a.CreateSession(t.Context(), latchkey.StoredSession{Token: token, UserID: u.ID, Expires: moment}))
+	}
+	present, err := a.GetSession(t.Context(), "present")
+	ok(t, err)
+	exec(t, db, `UPDATE session SET expires = 'tomorrow' WHERE sessionToken = 'broken'`)
+	if _, err := a.DeleteSessions(t.Context(), u.ID, present.ID); !errors.Is(err, sqlstore.ErrUnreadableTime) {
+		t.Errorf("DeleteSessions: %v", err)
+	}
+	if _, err := a.GetSession(t.Context(), "old"); !errors.Is(err, latchkey.ErrNotFound) {
+		t.Errorf("the session after it is still there: %v", err)
+	}
+	_, err = a.GetSession(t.Context(), "present")
+	ok(t, err)
+}
