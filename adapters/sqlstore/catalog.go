@@ -41,12 +41,14 @@ var fieldsOf = map[Dialect]string{
 
 // keysOf asks for what is unique in one table: a name for each key, and one of
 // its columns or expressions. Only such partial indexes count as leave out
-// nothing but null. A view cannot be asked, and is believed.
+// nothing but null in a column of the key. A view cannot be asked, and is believed.
 var keysOf = map[Dialect]string{
 	Postgres: `SELECT i.indexrelid::text, pg_get_indexdef(i.indexrelid, k.n, true)
 		FROM pg_index i CROSS JOIN LATERAL generate_series(1, i.indnkeyatts) AS k(n)
 		WHERE i.indrelid = to_regclass($1) AND i.indisunique AND i.indisvalid
-		AND (i.indpred IS NULL OR pg_get_expr(i.indpred, i.indrelid) ~ '^[(][^ ]+ IS NOT NULL[)]$')
+		AND (i.indpred IS NULL OR EXISTS (SELECT FROM pg_attribute a WHERE a.attrelid = i.indrelid AND (a.attnum = ANY (i.indkey)
+				OR strpos(pg_get_expr(i.indexprs, i.indrelid), '(' || quote_ident(a.attname) || ')') > 0)
+			AND pg_get_expr(i.indpred, i.indrelid) = '(' || quote_ident(a.attname) || ' IS NOT NULL)'))
 		UNION ALL SELECT 'view', '*' FROM pg_class WHERE oid = to_regclass($1) AND relkind IN ('v', 'f')`,
 	MySQL: `SELECT index_name, COALESCE(column_name, '') FROM information_schema.statistics
 		WHERE non_unique = 0 AND table_schema = COALESCE(NULLIF(?, ''), DATABASE()) AND table_name = ?`,
@@ -54,7 +56,9 @@ var keysOf = map[Dialect]string{
 		FROM pragma_index_list(?2, NULLIF(?1, '')) l
 		JOIN pragma_index_info(l.name, NULLIF(?1, '')) i
 		LEFT JOIN sqlite_master m ON m.type = 'index' AND m.name = l.name
-		WHERE l."unique" = 1 AND (l.partial = 0 OR m.sql LIKE '% IS NOT NULL')`,
+		WHERE l."unique" = 1 AND (l.partial = 0 OR EXISTS (SELECT 1 FROM pragma_table_info(?2, NULLIF(?1, '')) k
+			WHERE (k.name IN (SELECT name FROM pragma_index_info(l.name, NULLIF(?1, ''))) OR instr(replace(m.sql, '"', ''), '(' || k.name || ')'))
+			AND replace(m.sql, '"', '') LIKE '%) WHERE ' || replace(k.name, '_', '\_') || ' IS NOT NULL' ESCAPE '\'))`,
 }
 
 // tableArgs name a table in both.

@@ -59,11 +59,14 @@ func TestMisfits(t *testing.T) {
 		names  string
 	}{
 		sqladapter.SQLite: {
-			"no unique e-mail":         {"DROP INDEX users_email", plain, `users: nothing keeps email unique: CREATE UNIQUE INDEX "users_unique" ON "users" ("email")`},
-			"no unique account":        {"DROP INDEX accounts_provider", plain, "accounts: nothing keeps provider and providerAccountId unique"},
-			"a column without default": {"ALTER TABLE accounts ADD COLUMN rank integer NOT NULL DEFAULT 1", plain, ""},
-			"times as text":            {"UPDATE users SET email = NULL; INSERT INTO users (id, emailVerified) VALUES ('t', '2026-11-21T12:00:00Z')", plain, "users.emailVerified: there are texts"},
-			"times in seconds":         {"INSERT INTO verification_token (identifier, token, expires) VALUES ('i', 't', 1795219200)", plain, "verification_token.expires: there are seconds"},
+			"no unique e-mail":          {"DROP INDEX users_email", plain, `users: nothing keeps email unique: CREATE UNIQUE INDEX "users_unique" ON "users" ("email")`},
+			"unique where there is any": {"DROP INDEX users_email; CREATE UNIQUE INDEX e ON users (email) WHERE \"email\" IS NOT NULL", plain, ""},
+			"unique in lower case":      {"DROP INDEX users_email; CREATE UNIQUE INDEX e ON users (lower(email)) WHERE email IS NOT NULL", plain, ""},
+			"unique among some":         {"DROP INDEX users_email; CREATE UNIQUE INDEX e ON users (email) WHERE image IS NOT NULL", plain, "users: nothing keeps email unique"},
+			"no unique account":         {"DROP INDEX accounts_provider", plain, "accounts: nothing keeps provider and providerAccountId unique"},
+			"a column without default":  {"ALTER TABLE accounts ADD COLUMN rank integer NOT NULL DEFAULT 1", plain, ""},
+			"times as text":             {"UPDATE users SET email = NULL; INSERT INTO users (id, emailVerified) VALUES ('t', '2026-11-21T12:00:00Z')", plain, "users.emailVerified: there are texts"},
+			"times in seconds":          {"INSERT INTO verification_token (identifier, token, expires) VALUES ('i', 't', 1795219200)", plain, "verification_token.expires: there are seconds"},
 		},
 		sqladapter.MySQL: {
 			"no unique session token": {"ALTER TABLE sessions DROP KEY sessions_token", plain, "sessions: nothing keeps sessionToken unique"},
@@ -80,6 +83,8 @@ func TestMisfits(t *testing.T) {
 			"unique whatever the case":   {"DROP INDEX users_email; CREATE UNIQUE INDEX ON users (lower(email))", plain, ""},
 			"unique where there is any":  {"DROP INDEX users_email; CREATE UNIQUE INDEX ON users (email) WHERE email IS NOT NULL", plain, ""},
 			"unique among some":          {"DROP INDEX users_email; CREATE UNIQUE INDEX ON users (email) WHERE image IS NULL", plain, "users: nothing keeps email unique"},
+			"unique in lower case":       {"DROP INDEX users_email; CREATE UNIQUE INDEX ON users (lower(email)) WHERE email IS NOT NULL", plain, ""},
+			"unique among those with":    {"DROP INDEX users_email; CREATE UNIQUE INDEX ON users (email) WHERE image IS NOT NULL", plain, "users: nothing keeps email unique"},
 			"a required column":          {"ALTER TABLE users ADD COLUMN age int NOT NULL", plain, "users.age: it must not be null"},
 			"one that a trigger fills":   {`ALTER TABLE users ADD COLUMN age int NOT NULL; CREATE FUNCTION fill() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN NEW.age = 1; RETURN NEW; END'; CREATE TRIGGER fill BEFORE INSERT ON users FOR EACH ROW EXECUTE FUNCTION fill()`, plain, ""},
 			"partitions with the expiry": {"ALTER TABLE verification_token DROP CONSTRAINT verification_token_pkey, ADD PRIMARY KEY (identifier, token, expires)", plain, ""},
