@@ -66,6 +66,10 @@ func (m *meeting) Tx(ctx context.Context, f func(Conn) error) error {
 func (m *meeting) meet(ctx context.Context) error {
 	for !m.fits.Load() {
 		m.lock.Lock()
+		if m.fits.Load() { // a look ended since
+			m.lock.Unlock()
+			return nil
+		}
 		l := m.under
 		mine := l == nil
 		if mine {
