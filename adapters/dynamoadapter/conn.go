@@ -20,6 +20,7 @@ type Client interface {
 	GetItem(ctx context.Context, in *dynamodb.GetItemInput, o ...func(*dynamodb.Options)) (*dynamodb.GetItemOutput, error)
 	BatchGetItem(ctx context.Context, in *dynamodb.BatchGetItemInput, o ...func(*dynamodb.Options)) (*dynamodb.BatchGetItemOutput, error)
 	PutItem(ctx context.Context, in *dynamodb.PutItemInput, o ...func(*dynamodb.Options)) (*dynamodb.PutItemOutput, error)
+	UpdateItem(ctx context.Context, in *dynamodb.UpdateItemInput, o ...func(*dynamodb.Options)) (*dynamodb.UpdateItemOutput, error)
 	DeleteItem(ctx context.Context, in *dynamodb.DeleteItemInput, o ...func(*dynamodb.Options)) (*dynamodb.DeleteItemOutput, error)
 	Query(ctx context.Context, in *dynamodb.QueryInput, o ...func(*dynamodb.Options)) (*dynamodb.QueryOutput, error)
 }
@@ -29,6 +30,8 @@ type Client interface {
 type conn struct {
 	client Client
 	table  string
+	pk, sk string // names of the keys
+	ttl    string // when DynamoDB may remove an item, in seconds
 }
 
 type item = map[string]types.AttributeValue
@@ -52,15 +55,17 @@ var words = map[kvstore.Kind]string{
 
 func keyText(k kvstore.Key) string { return words[k.Kind] + "#" + k.Name }
 
-func keyItem(k kvstore.Key) item { return item{"pk": text(keyText(k)), "sk": text(keyText(k))} }
+func (c *conn) at(pk, sk string) item { return item{c.pk: text(pk), c.sk: text(sk)} }
+
+func (c *conn) keyItem(k kvstore.Key) item { return c.at(keyText(k), keyText(k)) }
 
 func userText(user string) string { return keyText(kvstore.Key{Kind: kvstore.KindUser, Name: user}) }
 
 // owns begins the sort key of what belongs to a user.
 const owns = "OWNS#"
 
-func ownItem(user string, entry kvstore.Key) item {
-	return item{"pk": text(userText(user)), "sk": text(owns + string(entry.Kind) + "#" + entry.Name)}
+func (c *conn) ownItem(user string, entry kvstore.Key) item {
+	return c.at(userText(user), owns+string(entry.Kind)+"#"+entry.Name)
 }
 
 func recordOf(k kvstore.Key, found item) kvstore.Record {
@@ -69,26 +74,32 @@ func recordOf(k kvstore.Key, found item) kvstore.Record {
 
 // Get implements [kvstore.Conn].
 func (c *conn) Get(ctx context.Context, keys ...kvstore.Key) ([]kvstore.Record, error) {
-	if len(keys) > 1 {
-		return c.getMany(ctx, keys)
+	named, wanted := make(map[string]kvstore.Key, len(keys)), make([]item, len(keys))
+	for i, k := range keys {
+		named[keyText(k)], wanted[i] = k, c.keyItem(k)
 	}
-	out, err := c.client.GetItem(ctx, &dynamodb.GetItemInput{TableName: &c.table, Key: keyItem(keys[0]), ConsistentRead: new(true)})
-	if err != nil || len(out.Item) == 0 {
-		return nil, failure(ctx, err)
+	items, err := c.items(ctx, wanted...)
+	var found []kvstore.Record
+	for _, one := range items {
+		found = append(found, recordOf(named[textOf(one[c.pk])], one))
 	}
-	return []kvstore.Record{recordOf(keys[0], out.Item)}, nil
+	return found, err
 }
 
 // mostKeys is what DynamoDB takes in one batch.
 const mostKeys = 100
 
-// getMany asks again for what an answer had no room for.
-func (c *conn) getMany(ctx context.Context, keys []kvstore.Key) (found []kvstore.Record, err error) {
-	named, waiting := make(map[string]kvstore.Key, len(keys)), make([]item, len(keys))
-	for i, k := range keys {
-		named[keyText(k)], waiting[i] = k, keyItem(k)
+// items reads those that are there, in any order, as of now. In a batch it asks
+// again for what an answer had no room for.
+func (c *conn) items(ctx context.Context, keys ...item) (found []item, err error) {
+	if len(keys) == 1 {
+		out, err := c.client.GetItem(ctx, &dynamodb.GetItemInput{TableName: &c.table, Key: keys[0], ConsistentRead: new(true)})
+		if err != nil || len(out.Item) == 0 {
+			return nil, failure(ctx, err)
+		}
+		return []item{out.Item}, nil
 	}
-	for len(waiting) > 0 {
+	for waiting := keys; len(waiting) > 0; {
 		n := min(len(waiting), mostKeys)
 		out, err := c.client.BatchGetItem(ctx, &dynamodb.BatchGetItemInput{
 			RequestItems: map[string]types.KeysAndAttributes{c.table: {Keys: waiting[:n], ConsistentRead: new(true)}},
@@ -96,9 +107,7 @@ func (c *conn) getMany(ctx context.Context, keys []kvstore.Key) (found []kvstore
 		if err != nil {
 			return nil, failure(ctx, err)
 		}
-		for _, one := range out.Responses[c.table] {
-			found = append(found, recordOf(named[textOf(one["pk"])], one))
-		}
+		found = append(found, out.Responses[c.table]...)
 		left := out.UnprocessedKeys[c.table].Keys
 		if len(left) == n { // the table is short of capacity
 			if err := rest(ctx); err != nil {
@@ -124,14 +133,15 @@ func rest(ctx context.Context) error {
 
 // Put implements [kvstore.Conn].
 func (c *conn) Put(ctx context.Context, r kvstore.Record, over string) error {
-	row := keyItem(r.Key)
+	row := c.keyItem(r.Key)
 	row["v"], row["value"] = text(r.Version), text(string(r.Value))
 	if !r.Until.IsZero() {
-		row["ttl"] = &types.AttributeValueMemberN{Value: strconv.FormatInt(r.Until.Unix()+1, 10)}
+		row[c.ttl] = &types.AttributeValueMemberN{Value: strconv.FormatInt(r.Until.Unix()+1, 10)}
 	}
 	in := &dynamodb.PutItemInput{TableName: &c.table, Item: row}
 	if over == "" {
-		in.ConditionExpression, in.ExpressionAttributeValues = new("attribute_not_exists(pk) OR v = :v"), item{":v": text(r.Version)}
+		in.ConditionExpression, in.ExpressionAttributeValues = new("attribute_not_exists(#pk) OR v = :v"), item{":v": text(r.Version)}
+		in.ExpressionAttributeNames = c.pkName()
 	} else {
 		in.ConditionExpression, in.ExpressionAttributeValues = new("v = :over OR v = :v"), item{":v": text(r.Version), ":over": text(over)}
 	}
@@ -142,6 +152,8 @@ func (c *conn) Put(ctx context.Context, r kvstore.Record, over string) error {
 	return failure(ctx, err)
 }
 
+func (c *conn) pkName() map[string]string { return map[string]string{"#pk": c.pk} }
+
 func isRefused(err error) bool {
 	_, refused := errors.AsType[*types.ConditionalCheckFailedException](err)
 	return refused
@@ -150,10 +162,12 @@ func isRefused(err error) bool {
 // Delete implements [kvstore.Conn].
 func (c *conn) Delete(ctx context.Context, k kvstore.Key, version string) (kvstore.Record, error) {
 	in := &dynamodb.DeleteItemInput{
-		TableName: &c.table, Key: keyItem(k), ConditionExpression: new("attribute_exists(pk)"), ReturnValues: types.ReturnValueAllOld,
+		TableName: &c.table, Key: c.keyItem(k), ReturnValues: types.ReturnValueAllOld,
+		ConditionExpression: new("v = :v"), ExpressionAttributeValues: item{":v": text(version)},
 	}
-	if version != "" {
-		in.ConditionExpression, in.ExpressionAttributeValues = new("v = :v"), item{":v": text(version)}
+	if version == "" {
+		in.ConditionExpression, in.ExpressionAttributeValues = new("attribute_exists(#pk)"), nil
+		in.ExpressionAttributeNames = c.pkName()
 	}
 	out, err := c.client.DeleteItem(ctx, in)
 	if err == nil {
@@ -174,33 +188,45 @@ func (c *conn) Delete(ctx context.Context, k kvstore.Key, version string) (kvsto
 
 // Own implements [kvstore.Conn].
 func (c *conn) Own(ctx context.Context, user string, entry kvstore.Key) error {
-	_, err := c.client.PutItem(ctx, &dynamodb.PutItemInput{TableName: &c.table, Item: ownItem(user, entry)})
+	_, err := c.client.PutItem(ctx, &dynamodb.PutItemInput{TableName: &c.table, Item: c.ownItem(user, entry)})
 	return failure(ctx, err)
 }
 
 // Disown implements [kvstore.Conn].
 func (c *conn) Disown(ctx context.Context, user string, entry kvstore.Key) error {
-	_, err := c.client.DeleteItem(ctx, &dynamodb.DeleteItemInput{TableName: &c.table, Key: ownItem(user, entry)})
+	_, err := c.client.DeleteItem(ctx, &dynamodb.DeleteItemInput{TableName: &c.table, Key: c.ownItem(user, entry)})
 	return failure(ctx, err)
 }
 
 // Owned implements [kvstore.Conn].
 func (c *conn) Owned(ctx context.Context, user string) (entries []kvstore.Key, err error) {
-	in := &dynamodb.QueryInput{
-		TableName: &c.table, ConsistentRead: new(true), KeyConditionExpression: new("pk = :pk AND begins_with(sk, :sk)"),
-		ExpressionAttributeValues: item{":pk": text(userText(user)), ":sk": text(owns)},
+	items, err := c.partition(ctx, userText(user), owns)
+	for _, one := range items {
+		kind, name, _ := strings.Cut(strings.TrimPrefix(textOf(one[c.sk]), owns), "#")
+		entries = append(entries, kvstore.Key{Kind: kvstore.Kind(kind), Name: name})
 	}
+	return entries, err
+}
+
+// partition reads all items with one pk whose sk begins so, as of now.
+func (c *conn) partition(ctx context.Context, pk, begin string) ([]item, error) {
+	return c.query(ctx, &dynamodb.QueryInput{
+		TableName: &c.table, ConsistentRead: new(true), KeyConditionExpression: new("#pk = :pk AND begins_with(#sk, :sk)"),
+		ExpressionAttributeNames:  map[string]string{"#pk": c.pk, "#sk": c.sk},
+		ExpressionAttributeValues: item{":pk": text(pk), ":sk": text(begin)},
+	})
+}
+
+// query reads all pages.
+func (c *conn) query(ctx context.Context, in *dynamodb.QueryInput) (all []item, err error) {
 	for {
 		out, err := c.client.Query(ctx, in)
 		if err != nil {
 			return nil, failure(ctx, err)
 		}
-		for _, one := range out.Items {
-			kind, name, _ := strings.Cut(strings.TrimPrefix(textOf(one["sk"]), owns), "#")
-			entries = append(entries, kvstore.Key{Kind: kvstore.Kind(kind), Name: name})
-		}
+		all = append(all, out.Items...)
 		if in.ExclusiveStartKey = out.LastEvaluatedKey; len(in.ExclusiveStartKey) == 0 {
-			return entries, nil
+			return all, nil
 		}
 	}
 }

@@ -16,4 +16,7 @@
 // version in v and JSON in value. What belongs to a user stands in items with the
 // user's pk and OWNS#… as sk. ttl is when DynamoDB may remove an item, in seconds,
 // and decides nothing: it does so hours or days late. All reads are consistent.
+//
+// With [AuthJS] users, accounts, sessions and links are the items of
+// @auth/dynamodb-adapter, which may work on the table at the same time.
 package dynamoadapter

@@ -4,23 +4,55 @@ import (
 	"errors"
 	"time"
 
+	"github.com/latchkeyhq/latchkey"
 	"github.com/latchkeyhq/latchkey/adapters/kvstore"
 )
 
 // Options says how an [Adapter] behaves. The zero value is the usual.
 type Options struct {
+	// Layout says whose items they are. The zero value: those of this package.
+	Layout Layout
+
 	Now func() time.Time // nil: time.Now
 }
 
-// Adapter is a table of DynamoDB as a store of everything. Make one with [New].
-// It is safe for concurrent use.
-type Adapter struct{ *kvstore.Store }
+// Adapter is a table of DynamoDB as a store of everything: a [latchkey.Adapter] of
+// every ability but transactions, in whose place it remembers sign-ups, and
+// sweeping, which DynamoDB does. It is a [latchkey.SessionStore],
+// [latchkey.RevocationStore], [latchkey.ReturningLimiter] and
+// [latchkey.ReplayStore] as well. Make one with [New]. It is safe for concurrent
+// use.
+type Adapter struct{ stores }
 
-// New returns an adapter on a table that [Migrate] has made. It makes no call.
-// Credentials, region, retries and time limits are the client's.
+// stores are what an Adapter is, in each layout.
+type stores interface {
+	latchkey.Adapter
+	latchkey.AccountAdapter
+	latchkey.AuthenticatorAdapter
+	latchkey.SessionAdapter
+	latchkey.SessionStore
+	latchkey.SignUpAdapter
+	latchkey.UserDeletionAdapter
+	latchkey.VerificationTokenAdapter
+	latchkey.RevocationStore
+	latchkey.ReturningLimiter
+	latchkey.ReplayStore
+}
+
+// New returns an adapter on a table that [Migrate], or [Layout.Migrate], has made.
+// It makes no call. Credentials, region, retries and time limits are the client's.
 func New(c Client, table string, o Options) (*Adapter, error) {
 	if c == nil || table == "" {
 		return nil, errors.New("dynamoadapter: a client and the name of a table are needed")
 	}
-	return &Adapter{kvstore.New(&conn{c, table}, kvstore.Options{Now: o.Now})}, nil
+	if !o.Layout.authJS {
+		if o.Layout != (Layout{}) {
+			return nil, errors.New("dynamoadapter: names of keys belong to a Layout that AuthJS returned")
+		}
+		return &Adapter{kvstore.New(&conn{client: c, table: table, pk: "pk", sk: "sk", ttl: "ttl"}, kvstore.Options{Now: o.Now})}, nil
+	}
+	if err := o.Layout.check(); err != nil {
+		return nil, err
+	}
+	return &Adapter{newAuthJS(c, table, o)}, nil
 }

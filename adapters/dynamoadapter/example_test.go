@@ -36,3 +36,19 @@ func ExampleMigrate() {
 	}
 	_ = deploy
 }
+
+func ExampleAuthJS() {
+	client := dynamodb.New(dynamodb.Options{Region: "eu-central-1"})
+	layout := dynamoadapter.AuthJS()
+	layout.Index = "byOther" // the indexName of its options
+	_, err := dynamoadapter.New(client, "next-auth", dynamoadapter.Options{Layout: layout})
+	fmt.Println(err)
+	// Output: <nil>
+}
+
+func ExampleLayout_Migrate() {
+	deploy := func(ctx context.Context, client *dynamodb.Client) error {
+		return dynamoadapter.AuthJS().Migrate(ctx, client, "next-auth")
+	}
+	_ = deploy
+}

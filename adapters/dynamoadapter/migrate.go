@@ -26,65 +26,121 @@ type MigrationClient interface {
 // A server that knows no time to live, such as some that are made for tests,
 // keeps expired items: nothing else depends on it.
 func Migrate(ctx context.Context, c MigrationClient, table string) error {
-	state, err := statusOf(ctx, c, table)
+	return Layout{}.Migrate(ctx, c, table)
+}
+
+// Migrate is the function of the same name for the table of a layout. One of
+// Auth.js has an index, and its items expire by the attribute expires. A table
+// that is there without the index is an error: Auth.js cannot use it either.
+func (l Layout) Migrate(ctx context.Context, c MigrationClient, table string) error {
+	l = l.named()
+	found, err := l.describe(ctx, c, table)
 	if err != nil {
 		return err
 	}
-	if state == "" {
-		if err := create(ctx, c, table); err != nil {
+	if found == nil {
+		if err := l.create(ctx, c, table); err != nil {
 			return err
 		}
 	}
-	for state != types.TableStatusActive && state != types.TableStatusUpdating {
-		if state, err = statusOf(ctx, c, table); err != nil {
+	for !l.isReady(found) {
+		if found, err = l.describe(ctx, c, table); err != nil {
 			return err
 		}
-		if state == types.TableStatusDeleting {
+		if found != nil && found.TableStatus == types.TableStatusDeleting {
 			return errors.New("dynamoadapter: the table is being deleted")
 		}
-		if state != types.TableStatusActive {
-			if err := rest(ctx); err != nil {
-				return err
-			}
+		if l.isReady(found) {
+			break
+		}
+		if err := rest(ctx); err != nil {
+			return err
 		}
 	}
-	return expire(ctx, c, table)
+	return l.expire(ctx, c, table)
 }
 
-// statusOf is empty for a table that is not there.
-func statusOf(ctx context.Context, c MigrationClient, table string) (types.TableStatus, error) {
-	out, err := c.DescribeTable(ctx, &dynamodb.DescribeTableInput{TableName: &table})
-	if _, absent := errors.AsType[*types.ResourceNotFoundException](err); absent {
-		return "", nil
+// isReady tells whether the table can be used, and its index if it has one.
+func (l Layout) isReady(t *types.TableDescription) bool {
+	if t == nil || t.TableStatus != types.TableStatusActive && t.TableStatus != types.TableStatusUpdating {
+		return false
 	}
-	if err != nil {
-		return "", failure(ctx, err)
-	}
-	return out.Table.TableStatus, fits(out.Table)
+	index := l.indexOf(t)
+	return !l.authJS || index != nil && index.IndexStatus == types.IndexStatusActive
 }
 
-// fits refuses a table whose keys are not ours.
-func fits(t *types.TableDescription) error {
-	keys := map[types.KeyType]string{}
-	for _, k := range t.KeySchema {
-		keys[k.KeyType] = *k.AttributeName
-	}
-	if keys[types.KeyTypeHash] != "pk" || keys[types.KeyTypeRange] != "sk" {
-		return fmt.Errorf("dynamoadapter: the keys of the table are %q and %q, want \"pk\" and \"sk\"", keys[types.KeyTypeHash], keys[types.KeyTypeRange])
+// indexOf is nil where there is none.
+func (l Layout) indexOf(t *types.TableDescription) *types.GlobalSecondaryIndexDescription {
+	for i, index := range t.GlobalSecondaryIndexes {
+		if index.IndexName != nil && *index.IndexName == l.Index {
+			return &t.GlobalSecondaryIndexes[i]
+		}
 	}
 	return nil
 }
 
-func create(ctx context.Context, c MigrationClient, table string) error {
-	_, err := c.CreateTable(ctx, &dynamodb.CreateTableInput{
+// describe is nil for a table that is not there.
+func (l Layout) describe(ctx context.Context, c MigrationClient, table string) (*types.TableDescription, error) {
+	out, err := c.DescribeTable(ctx, &dynamodb.DescribeTableInput{TableName: &table})
+	if _, absent := errors.AsType[*types.ResourceNotFoundException](err); absent {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, failure(ctx, err)
+	}
+	return out.Table, l.fits(out.Table)
+}
+
+// fits refuses a table whose keys are not ours, and an index that does not say all
+// of an item or has other keys.
+func (l Layout) fits(t *types.TableDescription) error {
+	if err := sameKeys("the table", t.KeySchema, l.PartitionKey, l.SortKey); err != nil || !l.authJS {
+		return err
+	}
+	index := l.indexOf(t)
+	if index == nil {
+		return fmt.Errorf("dynamoadapter: the table has no index %s: add it, with %s and %s as keys and all attributes", l.Index, l.IndexPartitionKey, l.IndexSortKey)
+	}
+	if p := index.Projection; p != nil && p.ProjectionType != types.ProjectionTypeAll {
+		return fmt.Errorf("dynamoadapter: the index %s has not all attributes, which Auth.js reads from it", l.Index)
+	}
+	return sameKeys("the index "+l.Index, index.KeySchema, l.IndexPartitionKey, l.IndexSortKey)
+}
+
+func sameKeys(of string, schema []types.KeySchemaElement, pk, sk string) error {
+	keys := map[types.KeyType]string{}
+	for _, k := range schema {
+		keys[k.KeyType] = *k.AttributeName
+	}
+	if keys[types.KeyTypeHash] != pk || keys[types.KeyTypeRange] != sk {
+		return fmt.Errorf("dynamoadapter: the keys of %s are %q and %q, want %q and %q", of, keys[types.KeyTypeHash], keys[types.KeyTypeRange], pk, sk)
+	}
+	return nil
+}
+
+func keySchema(pk, sk string) []types.KeySchemaElement {
+	return []types.KeySchemaElement{{AttributeName: &pk, KeyType: types.KeyTypeHash}, {AttributeName: &sk, KeyType: types.KeyTypeRange}}
+}
+
+func textAttributes(names ...string) (all []types.AttributeDefinition) {
+	for _, name := range names {
+		all = append(all, types.AttributeDefinition{AttributeName: &name, AttributeType: types.ScalarAttributeTypeS})
+	}
+	return all
+}
+
+func (l Layout) create(ctx context.Context, c MigrationClient, table string) error {
+	in := &dynamodb.CreateTableInput{
 		TableName: &table, BillingMode: types.BillingModePayPerRequest,
-		AttributeDefinitions: []types.AttributeDefinition{
-			{AttributeName: new("pk"), AttributeType: types.ScalarAttributeTypeS}, {AttributeName: new("sk"), AttributeType: types.ScalarAttributeTypeS},
-		},
-		KeySchema: []types.KeySchemaElement{
-			{AttributeName: new("pk"), KeyType: types.KeyTypeHash}, {AttributeName: new("sk"), KeyType: types.KeyTypeRange},
-		},
-	})
+		AttributeDefinitions: textAttributes(l.PartitionKey, l.SortKey), KeySchema: keySchema(l.PartitionKey, l.SortKey),
+	}
+	if l.authJS {
+		in.AttributeDefinitions = textAttributes(l.keys()...)
+		in.GlobalSecondaryIndexes = []types.GlobalSecondaryIndex{{
+			IndexName: &l.Index, KeySchema: keySchema(l.IndexPartitionKey, l.IndexSortKey), Projection: &types.Projection{ProjectionType: types.ProjectionTypeAll},
+		}}
+	}
+	_, err := c.CreateTable(ctx, in)
 	if _, faster := errors.AsType[*types.ResourceInUseException](err); faster {
 		return nil // another instance makes it
 	}
@@ -92,10 +148,10 @@ func create(ctx context.Context, c MigrationClient, table string) error {
 }
 
 // expire switches the time to live on, unless it is on.
-func expire(ctx context.Context, c MigrationClient, table string) error {
+func (l Layout) expire(ctx context.Context, c MigrationClient, table string) error {
 	_, err := c.UpdateTimeToLive(ctx, &dynamodb.UpdateTimeToLiveInput{
 		TableName:               &table,
-		TimeToLiveSpecification: &types.TimeToLiveSpecification{AttributeName: new("ttl"), Enabled: new(true)},
+		TimeToLiveSpecification: &types.TimeToLiveSpecification{AttributeName: new(l.ttl()), Enabled: new(true)},
 	})
 	if said, is := errors.AsType[smithy.APIError](err); is {
 		unknown := said.ErrorCode() == "UnknownOperationException"

@@ -42,7 +42,11 @@ func (c couple) remove(ctx context.Context, id int) error {
 // often each pair does; without it 20 times.
 func TestPairs(t *testing.T) {
 	client := newClient(newServer(t), nil)
-	a := newAdapter(t, client, newTable(t, client))
+	t.Run("our layout", func(t *testing.T) { pairs(t, newAdapter(t, client, newTable(t, client))) })
+	t.Run("Auth.js", func(t *testing.T) { pairs(t, newShared(t, client, newSharedTable(t, client))) })
+}
+
+func pairs(t *testing.T, a *dynamoadapter.Adapter) {
 	ctx := t.Context()
 	for name, pair := range map[string]struct {
 		begin int // how many users there are before

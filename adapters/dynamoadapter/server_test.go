@@ -73,7 +73,7 @@ func installed(t testing.TB) (node string) {
 	t.Helper()
 	node, err := exec.LookPath("node")
 	if err == nil {
-		_, err = os.Stat("js/node_modules/dynalite")
+		_, err = os.Stat("js/node_modules/@auth/dynamodb-adapter")
 	}
 	switch {
 	case err == nil:
@@ -101,10 +101,12 @@ func newClient(url string, transport http.RoundTripper) *dynamodb.Client {
 
 var tables atomic.Int64
 
+func tableName() string { return fmt.Sprint("latchkey-", tables.Add(1)) }
+
 // newTable makes an empty table.
 func newTable(t testing.TB, c *dynamodb.Client) string {
 	t.Helper()
-	table := fmt.Sprint("latchkey-", tables.Add(1))
+	table := tableName()
 	ok(t, dynamoadapter.Migrate(t.Context(), c, table))
 	return table
 }

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/latchkeyhq/latchkey"
+	"github.com/latchkeyhq/latchkey/adapters/dynamoadapter"
 )
 
 // transport throttles some of the requests, and loses the answers to some writes.
@@ -34,7 +35,7 @@ func (tr *transport) RoundTrip(r *http.Request) (*http.Response, error) {
 		}, nil
 	}
 	action := r.Header.Get("X-Amz-Target")
-	writes := strings.HasSuffix(action, "PutItem") || strings.HasSuffix(action, "DeleteItem")
+	writes := strings.HasSuffix(action, "PutItem") || strings.HasSuffix(action, "UpdateItem") || strings.HasSuffix(action, "DeleteItem")
 	answer, err := tr.next.RoundTrip(r)
 	if err == nil && writes && tr.loses != nil && tr.loses(tr.writes.Add(1)) {
 		tr.missed.Add(1)
@@ -84,26 +85,35 @@ type store interface {
 func TestThrottling(t *testing.T) {
 	url := newServer(t)
 	plain := newClient(url, nil)
-	table := newTable(t, plain)
+	t.Run("our layout", func(t *testing.T) { throttling(t, url, newTable(t, plain), newAdapter) })
+	t.Run("Auth.js", func(t *testing.T) { throttling(t, url, newSharedTable(t, plain), newShared) })
+}
+
+func throttling(t *testing.T, url, table string, open func(testing.TB, dynamoadapter.Client, string) *dynamoadapter.Adapter) {
 	some := &transport{next: http.DefaultTransport, throttles: func(n int64) bool { return n%10%3 == 1 }}
-	a := newAdapter(t, newClient(url, some), table)
+	a := open(t, newClient(url, some), table)
 	for i := range 3 {
 		ok(t, life(t.Context(), a, fmt.Sprint("u", i)))
 	}
 	if some.throttled.Load() == 0 {
 		t.Error("nothing was throttled")
 	}
-	for steps := range int64(8) { // from a later request on each time, nothing goes through
+	a = open(t, newClient(url, nil), table)
+	for steps := range int64(16) { // from a later request on each time, nothing goes through
 		all := &transport{next: http.DefaultTransport, throttles: func(n int64) bool { return n > steps }}
 		ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
 		id := fmt.Sprint("v", steps)
-		err := life(ctx, newAdapter(t, newClient(url, all), table), id)
+		err := life(ctx, open(t, newClient(url, all), table), id)
 		cancel()
 		if err == nil || errors.Is(err, latchkey.ErrConflict) || errors.Is(err, latchkey.ErrNotFound) {
 			t.Errorf("after %d steps: %v", steps, err)
 		}
-		if u, err := newAdapter(t, plain, table).GetUserByEmail(t.Context(), id+"@example.com"); err == nil && u.ID != id {
+		if u, err := a.GetUserByEmail(t.Context(), id+"@example.com"); err == nil && u.ID != id {
 			t.Errorf("after %d steps the e-mail address is %q's", steps, u.ID)
+		}
+		if _, err := a.GetUser(t.Context(), id); errors.Is(err, latchkey.ErrNotFound) { // the next try
+			_, err = a.CreateUser(t.Context(), latchkey.User{ID: id, Email: id + "@example.com"})
+			ok(t, err)
 		}
 	}
 }

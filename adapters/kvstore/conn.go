@@ -40,8 +40,14 @@ type Record struct {
 	// Version is made by the writer, random and never used twice. What is absent
 	// has none.
 	Version string
-	// Value is a JSON text. Drivers keep it as it is, with one exception: see
-	// [Follower].
+	// Value is a JSON text. Drivers keep it as it is, with two exceptions. One is
+	// that of [Follower]. The other are drivers that share users with another
+	// program: they may keep the members id, name, email, image, verified (in
+	// milliseconds since 1970) and extra of a [KindUser] in a form of their own,
+	// and return what has become of them under another Version. A user whose
+	// member state is not empty is being made or deleted, and is nobody to others.
+	// One that the other program has made is returned with a born of any text,
+	// always the same.
 	Value []byte
 	// Until is the instant after which the store may forget the record; zero:
 	// never. Nothing is decided by it, so a store may be late, and a driver

@@ -1,0 +1,44 @@
+package dynamoadapter
+
+import (
+	"context"
+
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
+	"github.com/latchkeyhq/latchkey"
+)
+
+var fieldsOfLink = []string{"type", "identifier", "token", "expires", "purpose", versionField}
+
+// CreateVerificationToken implements [latchkey.VerificationTokenAdapter].
+func (a *authJS) CreateVerificationToken(ctx context.Context, t latchkey.VerificationToken) error {
+	if !isKey(ofLink+t.Identifier, ofLink+t.Token) {
+		return errTooLong
+	}
+	if !areUTF8(t.Purpose) {
+		return errNoUTF8
+	}
+	in := a.db.at(ofLink+t.Identifier, ofLink+t.Token)
+	in["expires"], in["identifier"], in["token"] = secondsOf(t.Expires), text(t.Identifier), text(t.Token)
+	putTexts(in, map[string]string{"type": "VT", "purpose": t.Purpose, versionField: newUUID()})
+	return a.create(ctx, in)
+}
+
+// UseVerificationToken implements [latchkey.VerificationTokenAdapter].
+func (a *authJS) UseVerificationToken(ctx context.Context, identifier, token string) (latchkey.VerificationToken, error) {
+	if !isKey(ofLink+identifier, ofLink+token) {
+		return latchkey.VerificationToken{}, latchkey.ErrNotFound
+	}
+	out, err := a.db.client.DeleteItem(ctx, &dynamodb.DeleteItemInput{
+		TableName: &a.db.table, Key: a.db.at(ofLink+identifier, ofLink+token), ReturnValues: types.ReturnValueAllOld,
+	})
+	if err != nil {
+		return latchkey.VerificationToken{}, failure(ctx, err)
+	}
+	expires, says := expiryOf(out.Attributes["expires"])
+	if !says {
+		return latchkey.VerificationToken{}, latchkey.ErrNotFound
+	}
+	return latchkey.VerificationToken{Identifier: identifier, Token: token, Expires: expires, Purpose: textOf(out.Attributes["purpose"])}, nil
+}

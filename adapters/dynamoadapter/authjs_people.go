@@ -1,0 +1,334 @@
+package dynamoadapter
+
+import (
+	"context"
+	"encoding/base64"
+	"encoding/json"
+	"errors"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
+	"github.com/latchkeyhq/latchkey"
+	"github.com/latchkeyhq/latchkey/adapters/kvstore"
+)
+
+// people is a conn whose records of users are items of Auth.js, so that package
+// kvstore decides about both sides' users by what they are now.
+type people struct {
+	*conn
+	layout Layout
+}
+
+// shared are the attributes of users that both sides write, but for the id.
+var shared = []string{"name", "email", "emailVerified", "image"}
+
+var (
+	writtenOfUser = append([]string{"id", "type", versionField, detailsField}, shared...)
+	fieldsOfUser  = append([]string{"expires"}, writtenOfUser...) // by which DynamoDB would remove the user
+)
+
+// born is the birth of who was made by Auth.js.
+const bornElsewhere = "authjs"
+
+// Get implements [kvstore.Conn].
+func (p people) Get(ctx context.Context, keys ...kvstore.Key) ([]kvstore.Record, error) {
+	if len(keys) != 1 || keys[0].Kind != kvstore.KindUser {
+		return p.conn.Get(ctx, keys...)
+	}
+	found, err := p.conn.items(ctx, p.keyItem(keys[0]))
+	if err != nil || len(found) == 0 {
+		return nil, err
+	}
+	r, err := p.record(keys[0], found[0])
+	return []kvstore.Record{r}, err
+}
+
+// record is a user as package kvstore writes one: in six of the members, and
+// others that are kept apart as they are.
+func (p people) record(k kvstore.Key, in item) (r kvstore.Record, err error) {
+	members := detailsOf(in)
+	delete(members, "as")
+	if members["born"] == nil {
+		members["born"] = bornElsewhere
+	}
+	members["id"] = k.Name
+	for _, name := range []string{"name", "email", "image"} {
+		if s := textOf(in[name]); s != "" {
+			members[name] = s
+		}
+	}
+	if at := timeOf(in["emailVerified"]); !at.IsZero() {
+		members["verified"] = at.UnixMilli()
+	}
+	if extra := extraOf(in, fieldsOfUser, p.layout.keys()); extra != nil {
+		members["extra"] = extra
+	}
+	r.Key, r.Version = k, versionOf(in)
+	if r.Value, err = json.Marshal(members); err != nil {
+		err = errMember // the cause may quote a value
+	}
+	return r, err
+}
+
+func detailsOf(in item) map[string]any {
+	var members map[string]any
+	if json.Unmarshal([]byte(textOf(in[detailsField])), &members) != nil || members == nil {
+		return map[string]any{}
+	}
+	return members
+}
+
+// versionOf is that of our last write, with a digest if somebody else has written
+// since.
+func versionOf(in item) string {
+	v, digest := textOf(in[versionField]), digestOf(in)
+	if v != "" && detailsOf(in)["as"] == digest {
+		return v
+	}
+	return v + "~" + digest
+}
+
+func digestOf(in item) string {
+	var texts []string
+	for _, name := range shared {
+		texts = append(texts, textOf(in[name]))
+	}
+	sum := hashOf(texts...)
+	return base64.RawURLEncoding.EncodeToString(sum[:12])
+}
+
+// userItem is the item of what record returns.
+func (p people) userItem(r kvstore.Record) (item, error) {
+	var known struct {
+		ID, Name, Email, Image, State string
+		Verified                      int64
+		Extra                         map[string]any
+	}
+	var members map[string]json.RawMessage
+	if json.Unmarshal(r.Value, &known) != nil || json.Unmarshal(r.Value, &members) != nil {
+		return nil, errMember
+	}
+	if len(known.Email) > 1000 {
+		return nil, errTooLong
+	}
+	for _, name := range []string{"id", "name", "email", "image", "verified", "extra"} {
+		delete(members, name)
+	}
+	in := p.keyItem(r.Key)
+	in["type"], in["id"], in[versionField] = text("USER"), text(known.ID), text(r.Version)
+	in["name"], in["email"], in["image"], in["emailVerified"] = orNull(known.Name), orNull(known.Email), orNull(known.Image), orNull("")
+	if known.Verified != 0 {
+		in["emailVerified"] = text(isoOf(time.UnixMilli(known.Verified)))
+	}
+	if known.State == "" && known.Email != "" { // who is being made or deleted is nobody
+		in[p.layout.IndexPartitionKey], in[p.layout.IndexSortKey] = text(ofUser+known.Email), text(ofUser+known.Email)
+	}
+	members["as"], _ = json.Marshal(digestOf(in)) // a text always is
+	details, err := json.Marshal(members)
+	if err != nil {
+		return nil, errMember
+	}
+	in[detailsField] = text(string(details))
+	return in, p.keepExtra(in, r.Value)
+}
+
+func (p people) keepExtra(in item, value []byte) error {
+	var of struct{ Extra json.RawMessage }
+	if json.Unmarshal(value, &of) != nil {
+		return errMember
+	}
+	if len(of.Extra) == 0 {
+		return nil
+	}
+	extra, err := attributeOf(of.Extra)
+	if err != nil {
+		return err
+	}
+	members, _ := extra.(*types.AttributeValueMemberM)
+	if members == nil {
+		return errMember
+	}
+	for name, v := range members.Value {
+		if slices.Contains(fieldsOfUser, name) || slices.Contains(p.layout.keys(), name) {
+			return errReserved
+		}
+		in[name] = v
+	}
+	return nil
+}
+
+// Put implements [kvstore.Conn].
+func (p people) Put(ctx context.Context, r kvstore.Record, over string) error {
+	if r.Kind != kvstore.KindUser {
+		return p.conn.Put(ctx, r, over)
+	}
+	if strings.HasPrefix(r.Name, "=") {
+		return errMember // [authJS] gives nobody such an id
+	}
+	after, err := p.userItem(r)
+	if err != nil {
+		return err
+	}
+	found, err := p.conn.items(ctx, p.keyItem(r.Key))
+	if err != nil {
+		return err
+	}
+	var before item
+	if len(found) > 0 {
+		before = found[0]
+	}
+	if before != nil && textOf(before[versionField]) == r.Version {
+		return nil
+	}
+	if before == nil && over != "" || before != nil && versionOf(before) != over {
+		return latchkey.ErrConflict
+	}
+	err = p.write(ctx, before, after)
+	if !errors.Is(err, latchkey.ErrConflict) {
+		return err
+	}
+	if found, e := p.conn.items(ctx, p.keyItem(r.Key)); e == nil && len(found) > 0 && textOf(found[0][versionField]) == r.Version {
+		return nil // the client has repeated a call whose answer was lost
+	}
+	return err
+}
+
+// write puts after over what was seen. Another user's item is replaced as a whole.
+func (p people) write(ctx context.Context, before, after item) error {
+	if before == nil {
+		return p.replace(ctx, before, after)
+	}
+	if born := detailsOf(before)["born"]; born != nil && born != detailsOf(after)["born"] {
+		return p.replace(ctx, before, after)
+	}
+	return p.update(ctx, before, after)
+}
+
+// replace writes a whole item over what was seen; nil: nothing.
+func (p people) replace(ctx context.Context, before, after item) error {
+	e := p.same(before)
+	_, err := p.client.PutItem(ctx, &dynamodb.PutItemInput{
+		TableName: &p.table, Item: after, ConditionExpression: e.text(), ExpressionAttributeNames: e.names, ExpressionAttributeValues: e.given(),
+	})
+	return orConflict(ctx, err)
+}
+
+// update leaves attributes of others as they are.
+func (p people) update(ctx context.Context, before, after item) error {
+	e := p.same(before)
+	var set, remove []string
+	for _, name := range slices.Concat(writtenOfUser, []string{p.layout.IndexPartitionKey, p.layout.IndexSortKey}) {
+		if v, has := after[name]; has {
+			set = append(set, e.name(name)+" = "+e.value(v))
+		} else {
+			remove = append(remove, e.name(name))
+		}
+	}
+	change := "SET " + strings.Join(set, ", ")
+	if len(remove) > 0 {
+		change += " REMOVE " + strings.Join(remove, ", ")
+	}
+	_, err := p.client.UpdateItem(ctx, &dynamodb.UpdateItemInput{
+		TableName: &p.table, Key: item{p.pk: after[p.pk], p.sk: after[p.sk]}, UpdateExpression: &change,
+		ConditionExpression: e.text(), ExpressionAttributeNames: e.names, ExpressionAttributeValues: e.given(),
+	})
+	return orConflict(ctx, err)
+}
+
+func orConflict(ctx context.Context, err error) error {
+	if isRefused(err) {
+		return latchkey.ErrConflict
+	}
+	return failure(ctx, err)
+}
+
+// same is the condition that an item is as it was seen, in what either side
+// decides by; nil: that there is none.
+func (p people) same(before item) *expression {
+	e := newExpression()
+	if before == nil {
+		e.and("attribute_not_exists(" + e.name(p.pk) + ")")
+		return e
+	}
+	for _, name := range slices.Concat(shared, []string{versionField, detailsField}) {
+		if v, has := before[name]; has {
+			e.and(e.name(name) + " = " + e.value(v))
+		} else {
+			e.and("attribute_not_exists(" + e.name(name) + ")")
+		}
+	}
+	e.and("attribute_exists(" + e.name(p.pk) + ")")
+	return e
+}
+
+// Delete implements [kvstore.Conn]. Who is gone takes along what is left of
+// theirs, so that no later user of the same id has it.
+func (p people) Delete(ctx context.Context, k kvstore.Key, version string) (kvstore.Record, error) {
+	if k.Kind != kvstore.KindUser {
+		return p.conn.Delete(ctx, k, version)
+	}
+	found, err := p.conn.items(ctx, p.keyItem(k))
+	if err != nil || len(found) == 0 {
+		return kvstore.Record{}, orNotFound(err)
+	}
+	before := found[0]
+	r, err := p.record(k, before)
+	if err != nil {
+		return r, err
+	}
+	if version != "" && r.Version != version {
+		return r, latchkey.ErrConflict
+	}
+	if detailsOf(before)["state"] == "gone" {
+		if err := p.sweep(ctx, k); err != nil {
+			return r, err
+		}
+	}
+	e := p.same(before)
+	_, err = p.client.DeleteItem(ctx, &dynamodb.DeleteItemInput{
+		TableName: &p.table, Key: p.keyItem(k), ConditionExpression: e.text(), ExpressionAttributeNames: e.names, ExpressionAttributeValues: e.given(),
+	})
+	return r, orConflict(ctx, err)
+}
+
+func orNotFound(err error) error {
+	if err == nil {
+		return latchkey.ErrNotFound
+	}
+	return err
+}
+
+// sweep removes accounts and sessions of a user, whoever has made them.
+func (p people) sweep(ctx context.Context, k kvstore.Key) error {
+	for _, begin := range []string{ofSession, ofAccount} {
+		found, err := p.partition(ctx, keyText(k), begin)
+		if err != nil {
+			return err
+		}
+		for _, one := range found {
+			_, err := p.client.DeleteItem(ctx, &dynamodb.DeleteItemInput{TableName: &p.table, Key: item{p.pk: one[p.pk], p.sk: one[p.sk]}})
+			if err != nil {
+				return failure(ctx, err)
+			}
+			if begin == ofAccount {
+				p.forget(ctx, noteOfAccount(textOf(one["provider"]), textOf(one["providerAccountId"])), k.Name)
+			} else {
+				p.forget(ctx, noteOfSession(textOf(one["sessionToken"])), k.Name)
+			}
+		}
+	}
+	return nil
+}
+
+// forget removes the note of what was a user's. One that is left over leads to
+// nothing.
+func (p people) forget(ctx context.Context, note kvstore.Key, user string) {
+	found, err := p.conn.Get(ctx, note)
+	if err == nil && len(found) > 0 && holderOf(found[0]).User == user {
+		_, _ = p.conn.Delete(ctx, note, found[0].Version)
+	}
+}

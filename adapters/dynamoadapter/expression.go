@@ -1,0 +1,45 @@
+package dynamoadapter
+
+import (
+	"strings"
+
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+)
+
+// expression is text of DynamoDB with its names and values beside it.
+type expression struct {
+	parts  []string
+	names  map[string]string
+	values item
+}
+
+func newExpression() *expression { return &expression{names: map[string]string{}, values: item{}} }
+
+func (e *expression) and(part string) { e.parts = append(e.parts, part) }
+
+func (e *expression) text() *string { return new(strings.Join(e.parts, " AND ")) }
+
+func (e *expression) name(name string) string {
+	for short, of := range e.names {
+		if of == name {
+			return short
+		}
+	}
+	short := "#" + string(rune('a'+len(e.names)))
+	e.names[short] = name
+	return short
+}
+
+func (e *expression) value(v types.AttributeValue) string {
+	short := ":" + string(rune('a'+len(e.values)))
+	e.values[short] = v
+	return short
+}
+
+// given is nil for none, as DynamoDB wants it.
+func (e *expression) given() item {
+	if len(e.values) == 0 {
+		return nil
+	}
+	return e.values
+}

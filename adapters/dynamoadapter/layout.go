@@ -1,0 +1,64 @@
+package dynamoadapter
+
+import (
+	"cmp"
+	"errors"
+)
+
+// Layout is whose items an [Adapter] reads and writes. The zero value is that of
+// this package; another one is what [AuthJS] returns. Its fields are the options
+// of @auth/dynamodb-adapter; an empty one is the name that is usual there.
+type Layout struct {
+	authJS bool
+
+	PartitionKey      string // "pk"
+	SortKey           string // "sk"
+	Index             string // "GSI1"
+	IndexPartitionKey string // "GSI1PK"
+	IndexSortKey      string // "GSI1SK"
+}
+
+// AuthJS is the layout of @auth/dynamodb-adapter, for a table that both use at the
+// same time. Tokens of sessions are plain there, since the other side reads them,
+// and keys have at most 1024 bytes: what does not fit is refused.
+func AuthJS() Layout { return Layout{authJS: true} }
+
+// named is the layout with all of its names.
+func (l Layout) named() Layout {
+	return Layout{
+		authJS: l.authJS, PartitionKey: cmp.Or(l.PartitionKey, "pk"), SortKey: cmp.Or(l.SortKey, "sk"), Index: cmp.Or(l.Index, "GSI1"),
+		IndexPartitionKey: cmp.Or(l.IndexPartitionKey, "GSI1PK"), IndexSortKey: cmp.Or(l.IndexSortKey, "GSI1SK"),
+	}
+}
+
+// ttl is the attribute by which DynamoDB removes items.
+func (l Layout) ttl() string {
+	if l.authJS {
+		return "expires"
+	}
+	return "ttl"
+}
+
+// check refuses keys that cannot be told apart from each other or from what
+// records hold.
+func (l Layout) check() error {
+	taken := map[string]bool{}
+	for _, names := range [][]string{fieldsOfUser, fieldsOfAccount, fieldsOfSession, fieldsOfLink} {
+		for _, name := range names {
+			taken[name] = true
+		}
+	}
+	for _, name := range l.keys() {
+		if taken[name] {
+			return errors.New("dynamoadapter: two of the names in Options.Layout are the same, or one is an attribute of records")
+		}
+		taken[name] = true
+	}
+	return nil
+}
+
+// keys are the attributes that every item may have.
+func (l Layout) keys() []string {
+	l = l.named()
+	return []string{l.PartitionKey, l.SortKey, l.IndexPartitionKey, l.IndexSortKey}
+}
