@@ -134,6 +134,28 @@ func MongoDB(t testing.TB) *Gate {
 	return nil
 }
 
+// NATS stands for a server.
+type NATS struct{ URL, Name string }
+
+// NewNATS skips the test.
+func NewNATS(t testing.TB, _ ...string) NATS {
+	t.Helper()
+	skip(t)
+	return NATS{}
+}
+
+// NewNATSCluster skips the test.
+func NewNATSCluster(t testing.TB) []NATS { return []NATS{NewNATS(t)} }
+
+// Crash does nothing.
+func (NATS) Crash() {}
+
+// Stop does nothing.
+func (NATS) Stop() {}
+
+// Restart skips the test.
+func (NATS) Restart(t testing.TB) { skip(t) }
+
 func skip(t testing.TB) {
 	t.Helper()
 	const why = "servers are only started on Linux"

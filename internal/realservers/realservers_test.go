@@ -73,6 +73,18 @@ func TestRedisCluster(t *testing.T) {
 	}
 }
 
+func TestNATS(t *testing.T) {
+	n := realservers.NewNATS(t)
+	addr := strings.TrimPrefix(n.URL, "nats://")
+	n.Crash()
+	if c, err := net.Dial("tcp", addr); err == nil {
+		_ = c.Close()
+		t.Error("the server still answers")
+	}
+	n.Restart(t)
+	answers(t, "tcp", addr)
+}
+
 func TestRedisSentinel(t *testing.T) {
 	s := realservers.NewRedisSentinel(t)
 	for _, addr := range append(s.Addrs, s.Primary.Addr, s.Replica.Addr) {

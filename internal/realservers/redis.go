@@ -18,11 +18,11 @@ import (
 // Redis is a running Redis server that keeps everything in memory.
 type Redis struct {
 	Addr string // host and port, or the path of its socket
-	life *redisLife
+	life *life
 }
 
-// redisLife is how a server is started, and the one that runs.
-type redisLife struct {
+// life is how a server is started, and the one that runs.
+type life struct {
 	start   func(t testing.TB) *server
 	running *server
 }
@@ -62,7 +62,7 @@ func newRedisAt(t testing.TB, port int, settings ...string) Redis {
 
 func (h home) redis(t testing.TB, addr string, settings ...string) Redis {
 	t.Helper()
-	r := Redis{Addr: addr, life: &redisLife{}}
+	r := Redis{Addr: addr, life: &life{}}
 	argv := append([]string{program(t, "redis-server"), "--dir", h.dir, "--save", "", "--appendonly", "no"}, settings...)
 	r.life.start = func(t testing.TB) *server {
 		t.Helper()
@@ -224,7 +224,7 @@ func newSentinel(t testing.TB, primary, replica Redis) Redis {
 	h.write(t, "conf", "port "+strconv.Itoa(port)+"\nbind 127.0.0.1\ndir "+h.dir+
 		"\nsentinel monitor lk "+spaced(primary.Addr)+" 2\nsentinel down-after-milliseconds lk 500\nsentinel failover-timeout lk 2000"+
 		"\nsentinel known-replica lk "+spaced(replica.Addr)+"\n")
-	r := Redis{Addr: local(port), life: &redisLife{}}
+	r := Redis{Addr: local(port), life: &life{}}
 	r.life.start = func(t testing.TB) *server {
 		s := h.serve(t, syscall.SIGTERM, program(t, "redis-server"), h.dir+"/conf", "--sentinel")
 		s.await(t, func() error { _, err := r.ask("PING"); return err })
