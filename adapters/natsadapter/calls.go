@@ -1,0 +1,76 @@
+package natsadapter
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
+)
+
+const (
+	patience = 10 * time.Second      // for a call whose context has no deadline
+	attempt  = time.Second           // for one answer
+	rest     = 20 * time.Millisecond // before the same is asked again
+)
+
+// again calls f until it is answered. While copies choose a new leader nobody
+// answers, and the client does not ask twice.
+func again(ctx context.Context, f func(context.Context) error) error {
+	if _, has := ctx.Deadline(); !has {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeout(ctx, patience)
+		defer cancel()
+	}
+	for {
+		try, cancel := context.WithTimeout(ctx, attempt)
+		err := f(try)
+		cancel()
+		if err == nil || !isUnanswered(err) {
+			return err
+		}
+		select {
+		case <-time.After(rest):
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+}
+
+// What servers say while they cannot know.
+const (
+	codeNoLeader  = 10008
+	codeNotLeader = 10009
+	codeNotReady  = 10163
+)
+
+func isUnanswered(err error) bool {
+	for _, silence := range []error{context.DeadlineExceeded, nats.ErrTimeout, nats.ErrNoResponders, jetstream.ErrNoStreamResponse} {
+		if errors.Is(err, silence) {
+			return true
+		}
+	}
+	said, is := errors.AsType[*jetstream.APIError](err)
+	return is && (said.ErrorCode == codeNoLeader || said.ErrorCode == codeNotLeader || said.ErrorCode == codeNotReady)
+}
+
+// isLate tells whether somebody else has written the key meanwhile. Servers have
+// one code for a stream without copies, and one for others.
+func isLate(err error) bool {
+	said, is := errors.AsType[*jetstream.APIError](err)
+	return is && (said.ErrorCode == jetstream.JSErrCodeStreamWrongLastSequence || said.ErrorCode == jetstream.JSErrCodeStreamWrongLastSequenceConstant)
+}
+
+// failure names where an error is from. The texts of servers and of their client
+// hold no values.
+func failure(err error) error {
+	if err == nil || errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
+		return err
+	}
+	if errors.Is(err, jetstream.ErrStreamNotFound) {
+		return fmt.Errorf("natsadapter: there is no such bucket: was Migrate forgotten? %w", err)
+	}
+	return fmt.Errorf("natsadapter: %w", err)
+}

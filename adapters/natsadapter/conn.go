@@ -1,0 +1,249 @@
+package natsadapter
+
+import (
+	"context"
+	"errors"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
+
+	"github.com/latchkeyhq/latchkey"
+	"github.com/latchkeyhq/latchkey/adapters/kvstore"
+)
+
+// conn keeps one key for each record, and one for each entry of a list.
+type conn struct {
+	js       jetstream.JetStream
+	stream   jetstream.Stream
+	lists    jetstream.Stream // whose settings are read again and again, and so never decide how stream reads
+	subjects string           // what the subjects of all keys begin with
+	way      string           // what comes before them in what is sent to another domain or account
+}
+
+func (c *conn) subject(k kvstore.Key) string { return c.subjects + string(k.Kind) + "." + k.Name }
+
+// list is the subject of a user's entries, without the entry.
+func (c *conn) list(user string) string { return c.subjects + "b." + user + "." }
+
+func (c *conn) entry(user string, entry kvstore.Key) string {
+	return c.list(user) + string(entry.Kind) + "." + entry.Name
+}
+
+// message is what is under a key. One that was never there has neither sequence
+// nor version, and one that has gone no version.
+type message struct {
+	sequence uint64
+	version  string // as its writer made it
+	value    []byte
+}
+
+// A record's version goes to package kvstore together with the sequence of its
+// message, so that changing what was just read asks for nothing again.
+func (m message) record(k kvstore.Key) kvstore.Record {
+	return kvstore.Record{Key: k, Version: m.version + "@" + strconv.FormatUint(m.sequence, 10), Value: m.value}
+}
+
+// seen is what a version says of the message that it is of. Without the sequence
+// it has to be asked for.
+func seen(version string) (m message, known bool) {
+	if version == "" {
+		return m, true
+	}
+	text, sequence, _ := strings.Cut(version, "@")
+	n, err := strconv.ParseUint(sequence, 10, 64)
+	return message{sequence: n, version: text}, err == nil
+}
+
+var errForeign = errors.New("a key holds what was not written by this package")
+
+// look reads a key, always from the leader of the bucket's copies.
+func (c *conn) look(ctx context.Context, k kvstore.Key) (m message, err error) {
+	var raw *jetstream.RawStreamMsg
+	err = again(ctx, func(ctx context.Context) (err error) {
+		raw, err = c.stream.GetLastMsgForSubject(ctx, c.subject(k))
+		return err
+	})
+	if errors.Is(err, jetstream.ErrMsgNotFound) {
+		return m, nil
+	}
+	if err != nil {
+		return m, failure(err)
+	}
+	m.sequence = raw.Sequence
+	if len(raw.Data) == 0 { // a mark of the server's, or of Delete
+		return m, nil
+	}
+	version, value, ok := strings.Cut(string(raw.Data), "\n")
+	if !ok {
+		return m, failure(errForeign)
+	}
+	m.version, m.value = version, []byte(value)
+	return m, nil
+}
+
+// Get implements [kvstore.Conn].
+func (c *conn) Get(ctx context.Context, keys ...kvstore.Key) ([]kvstore.Record, error) {
+	if len(keys) == 1 {
+		m, err := c.look(ctx, keys[0])
+		if err != nil || m.version == "" {
+			return nil, err
+		}
+		return []kvstore.Record{m.record(keys[0])}, nil
+	}
+	return c.getMany(ctx, keys)
+}
+
+// mostAtOnce is how many keys one call asks for at the same time: followers alone
+// would answer for several in one go.
+const mostAtOnce = 16
+
+func (c *conn) getMany(ctx context.Context, keys []kvstore.Key) (found []kvstore.Record, err error) {
+	var (
+		mu    sync.Mutex
+		asked sync.WaitGroup
+	)
+	for side := range min(mostAtOnce, len(keys)) {
+		asked.Go(func() {
+			for i := side; i < len(keys); i += mostAtOnce {
+				m, failed := c.look(ctx, keys[i])
+				mu.Lock()
+				if failed != nil {
+					err = failed
+				} else if m.version != "" {
+					found = append(found, m.record(keys[i]))
+				}
+				over := err != nil
+				mu.Unlock()
+				if over {
+					return
+				}
+			}
+		})
+	}
+	asked.Wait()
+	return found, err
+}
+
+// Put implements [kvstore.Conn].
+func (c *conn) Put(ctx context.Context, r kvstore.Record, over string) error {
+	at, known := seen(over)
+	wanted := at.version
+	for {
+		if !known {
+			var err error
+			switch at, err = c.look(ctx, r.Key); {
+			case err != nil:
+				return err
+			case at.version == r.Version:
+				return nil
+			case at.version != wanted:
+				return latchkey.ErrConflict
+			}
+		}
+		err := c.publish(ctx, at.sequence, func() *nats.Msg { return c.written(r) })
+		if !isLate(err) {
+			return failure(err)
+		}
+		known = false
+	}
+}
+
+// written is the message of a record. An end is written as a deletion that has
+// a value: the server then removes that very message when its time comes, and
+// puts no mark in its place that could meet a write of ours.
+func (c *conn) written(r kvstore.Record) *nats.Msg {
+	m := nats.NewMsg(c.way + c.subject(r.Key))
+	m.Data = append(append(append(make([]byte, 0, len(r.Version)+1+len(r.Value)), r.Version...), '\n'), r.Value...)
+	if r.IsVoid() {
+		m.Header.Set("KV-Operation", "PURGE")
+	}
+	if !r.Until.IsZero() {
+		m.Header.Set("Nats-TTL", life(time.Until(r.Until)))
+	}
+	return m
+}
+
+// longest is what a server can add to its clock without an overflow.
+const longest = 100 * 365 * 24 * time.Hour
+
+// life is how long the server keeps a message. It has a clock of its own.
+func life(d time.Duration) string {
+	if d > longest {
+		return "never"
+	}
+	return strconv.Itoa(int(max(d, time.Minute)/time.Second) + 1)
+}
+
+// Delete implements [kvstore.Conn].
+func (c *conn) Delete(ctx context.Context, k kvstore.Key, version string) (kvstore.Record, error) {
+	wanted, _ := seen(version)
+	for {
+		at, err := c.look(ctx, k)
+		switch {
+		case err != nil:
+			return kvstore.Record{}, err
+		case at.version == "":
+			return kvstore.Record{}, latchkey.ErrNotFound
+		case version != "" && at.version != wanted.version:
+			return kvstore.Record{}, latchkey.ErrConflict
+		}
+		err = c.publish(ctx, at.sequence, func() *nats.Msg {
+			m := nats.NewMsg(c.way + c.subject(k))
+			m.Header.Set("KV-Operation", "PURGE")
+			m.Header.Set("Nats-TTL", life(0))
+			return m
+		})
+		if !isLate(err) {
+			return at.record(k), failure(err)
+		}
+	}
+}
+
+// publish writes over the message that has the sequence; isLate: it is no longer
+// the last of its subject. Repeating it is safe for that reason.
+func (c *conn) publish(ctx context.Context, over uint64, message func() *nats.Msg) error {
+	return again(ctx, func(ctx context.Context) error {
+		_, err := c.js.PublishMsg(ctx, message(), jetstream.WithExpectLastSequencePerSubject(over))
+		return err
+	})
+}
+
+// Own implements [kvstore.Conn].
+func (c *conn) Own(ctx context.Context, user string, entry kvstore.Key) error {
+	return failure(again(ctx, func(ctx context.Context) error {
+		_, err := c.js.PublishMsg(ctx, nats.NewMsg(c.way+c.entry(user, entry)))
+		return err
+	}))
+}
+
+// Disown implements [kvstore.Conn]. Entries are used once, so that nothing has
+// to stay in their place.
+func (c *conn) Disown(ctx context.Context, user string, entry kvstore.Key) error {
+	return failure(again(ctx, func(ctx context.Context) error {
+		return c.stream.Purge(ctx, jetstream.WithPurgeSubject(c.entry(user, entry)))
+	}))
+}
+
+// Owned implements [kvstore.Conn]. Whoever has the list of all subjects is the
+// leader; a consumer, which is the usual way, may be at a follower.
+func (c *conn) Owned(ctx context.Context, user string) (entries []kvstore.Key, err error) {
+	var info *jetstream.StreamInfo
+	err = again(ctx, func(ctx context.Context) (err error) {
+		info, err = c.lists.Info(ctx, jetstream.WithSubjectFilter(c.list(user)+">"))
+		return err
+	})
+	if err != nil {
+		return nil, failure(err)
+	}
+	for subject := range info.State.Subjects {
+		kind, name, ok := strings.Cut(strings.TrimPrefix(subject, c.list(user)), ".")
+		if ok {
+			entries = append(entries, kvstore.Key{Kind: kvstore.Kind(kind), Name: name})
+		}
+	}
+	return entries, nil
+}

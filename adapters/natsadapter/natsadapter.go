@@ -1,0 +1,75 @@
+package natsadapter
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/nats-io/nats.go/jetstream"
+
+	"github.com/latchkeyhq/latchkey/adapters/kvstore"
+)
+
+// Adapter is a bucket of JetStream as a store of everything. Make one with [New].
+// It is safe for concurrent use.
+type Adapter struct{ *kvstore.Store }
+
+// New returns an adapter on a bucket that [Migrate] has made. It asks the server
+// how the bucket is set up, and refuses one that would lose or bring back what it
+// must not. Credentials, TLS and reconnecting are the client's; the clock is
+// [time.Now].
+func New(ctx context.Context, js jetstream.JetStream, kv jetstream.KeyValue) (*Adapter, error) {
+	if js == nil || kv == nil {
+		return nil, errors.New("natsadapter: JetStream and a bucket are needed")
+	}
+	c := &conn{js: js, subjects: subjectsOf(kv.Bucket())}
+	if o := js.Options(); o.Domain != "" {
+		c.way = "$JS." + o.Domain + ".API."
+	} else if o.APIPrefix != "" {
+		c.way = strings.TrimSuffix(o.APIPrefix, ".") + "."
+	}
+	var streams [2]jetstream.Stream
+	for i := range streams {
+		err := again(ctx, func(ctx context.Context) (err error) {
+			streams[i], err = js.Stream(ctx, streamOf(kv.Bucket()))
+			return err
+		})
+		if err != nil {
+			return nil, failure(err)
+		}
+	}
+	c.stream, c.lists = streams[0], streams[1]
+	if err := fits(c.stream.CachedInfo().Config); err != nil {
+		return nil, err
+	}
+	return &Adapter{kvstore.New(c, kvstore.Options{})}, nil
+}
+
+func streamOf(bucket string) string   { return "KV_" + bucket }
+func subjectsOf(bucket string) string { return "$KV." + bucket + "." }
+
+// fits says what of a bucket's settings breaks a promise.
+func fits(s jetstream.StreamConfig) error {
+	var wrong []string
+	for _, rule := range []struct {
+		broken bool
+		why    string
+	}{
+		{s.Mirror != nil, "it is a mirror, which is late"},
+		{s.AllowDirect, "direct reads are on: followers would answer, late, and an ended session would be back"},
+		{!s.AllowMsgTTL || s.SubjectDeleteMarkerTTL <= 0, "there is no marker TTL: nothing that has expired would go"},
+		{s.MaxMsgsPerSubject != 1, "it keeps a history: what was ended would be back when its mark goes"},
+		{s.MaxAge != 0, "everything in it expires, users included"},
+		{s.Discard != jetstream.DiscardNew, "it makes room by removing what is oldest, users included"},
+		{s.DenyPurge, "it cannot be purged, which is how entries of lists are removed"},
+	} {
+		if rule.broken {
+			wrong = append(wrong, rule.why)
+		}
+	}
+	if wrong == nil {
+		return nil
+	}
+	return fmt.Errorf("natsadapter: the bucket %s cannot be used: %s (Migrate sets up what can be changed)", strings.TrimPrefix(s.Name, "KV_"), strings.Join(wrong, "; "))
+}
