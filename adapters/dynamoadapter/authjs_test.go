@@ -18,6 +18,7 @@ import (
 
 	"github.com/latchkeyhq/latchkey"
 	"github.com/latchkeyhq/latchkey/adapters/dynamoadapter"
+	"github.com/latchkeyhq/latchkey/internal/realservers"
 	"github.com/latchkeyhq/latchkey/latchkeytest"
 )
 
@@ -57,11 +58,14 @@ func TestExceptionsAreDocumented(t *testing.T) {
 }
 
 // TestAuthJSLayout runs the suites on the table of Auth.js, whose index is late.
+// What is no session, user or account there is kept as in our layout.
 func TestAuthJSLayout(t *testing.T) {
-	c := newClient(newServer(t), nil)
+	c := newClient(realservers.DynamoDB(t), nil)
 	except := slices.Collect(maps.Keys(exceptions))
 	latchkeytest.Adapter(t, func(t *testing.T) latchkey.Adapter { return newShared(t, newLate(c), newSharedTable(t, c)) }, except...)
-	latchkeytest.Stores(t, func(t *testing.T) any { return newShared(t, newLate(c), newSharedTable(t, c)) })
+	latchkeytest.Stores(t, func(t *testing.T) any {
+		return struct{ latchkey.SessionStore }{newShared(t, newLate(c), newSharedTable(t, c))}
+	})
 }
 
 // late is a client whose indexes are late: they never know yet what is new since
@@ -101,7 +105,7 @@ func (l *late) Query(ctx context.Context, in *dynamodb.QueryInput, o ...func(*dy
 // S-025: among ours an account is taken from the moment on when somebody has it,
 // whatever the index knows.
 func TestTakenAccountsAreRefused(t *testing.T) {
-	c := newClient(newServer(t), nil)
+	c := newClient(realservers.DynamoDB(t), nil)
 	table := newSharedTable(t, c)
 	for n := range 10 {
 		account := fmt.Sprint(n)
@@ -133,7 +137,7 @@ func TestTakenAccountsAreRefused(t *testing.T) {
 // TestInterruptedLink: whatever step a link ends after, the account is linked or
 // free, the list says so too, and the next try decides.
 func TestInterruptedLink(t *testing.T) {
-	url := newServer(t)
+	url := realservers.DynamoDB(t)
 	plain := newClient(url, nil)
 	table := newSharedTable(t, plain)
 	a := newShared(t, plain, table)
@@ -177,7 +181,7 @@ func TestInterruptedLink(t *testing.T) {
 // TestAuthJSLostAnswers is S-068 for this layout. A session has ended, though who
 // asked for it may hear that it was not there.
 func TestAuthJSLostAnswers(t *testing.T) {
-	url := newServer(t)
+	url := realservers.DynamoDB(t)
 	table := newSharedTable(t, newClient(url, nil))
 	for every := int64(1); every <= 10; every += 3 {
 		tr := &transport{next: http.DefaultTransport, loses: func(n int64) bool { return n%(2*every) == 1 }}
@@ -201,7 +205,7 @@ func TestAuthJSLostAnswers(t *testing.T) {
 // TestMembersThatTheTableKnows are refused: by expires DynamoDB would remove the
 // item.
 func TestMembersThatTheTableKnows(t *testing.T) {
-	c := newClient(newServer(t), nil)
+	c := newClient(realservers.DynamoDB(t), nil)
 	a := newShared(t, c, newSharedTable(t, c))
 	for _, name := range []string{"pk", "GSI1SK", "expires", "latchkey"} {
 		if _, err := a.CreateUser(t.Context(), latchkey.User{Extra: map[string]any{name: "1936866615"}}); err == nil || strings.Contains(err.Error(), "1936866615") {
@@ -217,7 +221,7 @@ func TestMembersThatTheTableKnows(t *testing.T) {
 
 // TestAuthJSMigrate: a table that is another's is named.
 func TestAuthJSMigrate(t *testing.T) {
-	c := newClient(newServer(t), nil)
+	c := newClient(realservers.DynamoDB(t), nil)
 	table := newSharedTable(t, c)
 	ok(t, dynamoadapter.AuthJS().Migrate(t.Context(), c, table)) // again
 	keys, index := dynamoadapter.AuthJS(), dynamoadapter.AuthJS()
@@ -241,7 +245,7 @@ func TestAuthJSMigrate(t *testing.T) {
 // TestAuthJSExpiry: what ends by itself has the one attribute by which DynamoDB
 // removes items of such a table, and accounts and users have not.
 func TestAuthJSExpiry(t *testing.T) {
-	c := newClient(newServer(t), nil)
+	c := newClient(realservers.DynamoDB(t), nil)
 	table := newSharedTable(t, c)
 	a, expires := newShared(t, c, table), time.Now().Add(time.Hour)
 	ok(t, life(t.Context(), a, "u"))

@@ -11,22 +11,23 @@ import (
 
 	"github.com/latchkeyhq/latchkey"
 	"github.com/latchkeyhq/latchkey/adapters/dynamoadapter"
+	"github.com/latchkeyhq/latchkey/internal/realservers"
 	"github.com/latchkeyhq/latchkey/latchkeytest"
 )
 
 // S-003: every promise of every ability, without exceptions.
 func TestAdapter(t *testing.T) {
-	c := newClient(newServer(t), nil)
+	c := newClient(realservers.DynamoDB(t), nil)
 	latchkeytest.Adapter(t, func(t *testing.T) latchkey.Adapter { return newAdapter(t, c, newTable(t, c)) })
 }
 
 func TestStores(t *testing.T) {
-	c := newClient(newServer(t), nil)
+	c := newClient(realservers.DynamoDB(t), nil)
 	latchkeytest.Stores(t, func(t *testing.T) any { return newAdapter(t, c, newTable(t, c)) })
 }
 
 func TestMigrate(t *testing.T) {
-	c := newClient(newServer(t), nil)
+	c := newClient(realservers.DynamoDB(t), nil)
 	table := newTable(t, c)
 	ok(t, dynamoadapter.Migrate(t.Context(), c, table)) // again
 	if _, err := newAdapter(t, c, "no-such-table").GetUser(t.Context(), "u"); err == nil || !strings.Contains(err.Error(), "Migrate") {
@@ -76,7 +77,7 @@ func ttls(t *testing.T, c *dynamodb.Client, table, kind string) (all []time.Time
 
 // S-055: a renewal lengthens what the store knows of the life of a session, too.
 func TestRenewalLengthensTTL(t *testing.T) {
-	c := newClient(newServer(t), nil)
+	c := newClient(realservers.DynamoDB(t), nil)
 	table := newTable(t, c)
 	a, expires := newAdapter(t, c, table), time.Now().Add(time.Hour)
 	u, err := a.CreateUser(t.Context(), latchkey.User{})
@@ -94,7 +95,7 @@ func TestRenewalLengthensTTL(t *testing.T) {
 // S-056: what has expired and is still there counts as absent for used values,
 // and keeps nobody from anything.
 func TestExpiredItemsDecideNothing(t *testing.T) {
-	c := newClient(newServer(t), nil)
+	c := newClient(realservers.DynamoDB(t), nil)
 	table := newTable(t, c)
 	now := time.Now()
 	a, err := dynamoadapter.New(c, table, dynamoadapter.Options{Now: func() time.Time { return now }})

@@ -1,14 +1,9 @@
 package dynamoadapter_test
 
 import (
-	"bufio"
 	"context"
 	"fmt"
-	"net"
 	"net/http"
-	"os"
-	"os/exec"
-	"strings"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -25,64 +20,6 @@ func ok(t testing.TB, err error) {
 	if err != nil {
 		t.Fatalf("unexpected error: %v", err)
 	}
-}
-
-// newServer starts dynalite, which ends with the test, and returns its URL.
-func newServer(t testing.TB) string {
-	t.Helper()
-	for range 5 {
-		if url := tryServer(t, freePort(t)); url != "" {
-			return url
-		}
-	}
-	t.Fatal("dynalite does not start")
-	return ""
-}
-
-// tryServer is empty if somebody else was faster with the port.
-func tryServer(t testing.TB, port string) string {
-	t.Helper()
-	c := exec.CommandContext(context.WithoutCancel(t.Context()), installed(t), "node_modules/dynalite/cli.js", "--host", "127.0.0.1", "--port", port, "--createTableMs", "0", "--deleteTableMs", "0")
-	c.Dir = "js"
-	out, err := c.StdoutPipe()
-	ok(t, err)
-	ok(t, c.Start())
-	t.Cleanup(func() {
-		_ = c.Process.Kill()
-		_ = c.Wait()
-	})
-	said := bufio.NewScanner(out)
-	if said.Scan() && strings.Contains(said.Text(), "listening") {
-		return "http://127.0.0.1:" + port
-	}
-	return ""
-}
-
-func freePort(t testing.TB) string {
-	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	ok(t, err)
-	defer func() { _ = l.Close() }()
-	_, port, err := net.SplitHostPort(l.Addr().String())
-	ok(t, err)
-	return port
-}
-
-// installed finds node and the packages of the lock file.
-func installed(t testing.TB) (node string) {
-	t.Helper()
-	node, err := exec.LookPath("node")
-	if err == nil {
-		_, err = os.Stat("js/node_modules/@auth/dynamodb-adapter")
-	}
-	switch {
-	case err == nil:
-		return node
-	case os.Getenv("LATCHKEY_REQUIRE_SERVERS") == "1":
-		t.Fatalf("run `npm ci` in adapters/dynamoadapter/js: %v", err)
-	}
-	t.Skipf("run `npm ci` in adapters/dynamoadapter/js: NOTHING WAS TESTED: %v", err)
-	return ""
 }
 
 // newClient returns a client whose requests go through transport; nil: the usual.

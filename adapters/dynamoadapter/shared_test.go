@@ -1,6 +1,7 @@
 package dynamoadapter_test
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 	"reflect"
@@ -12,15 +13,18 @@ import (
 
 	"github.com/latchkeyhq/latchkey"
 	"github.com/latchkeyhq/latchkey/adapters/dynamoadapter"
+	"github.com/latchkeyhq/latchkey/internal/realservers"
 )
 
 const iso = "2006-01-02T15:04:05.000Z"
 
 var moment = time.Date(2031, 5, 17, 22, 30, 15, 123e6, time.UTC)
 
+type record = map[string]any
+
 // pair is Auth.js' adapter and ours on one table.
 type pair struct {
-	js     *peer
+	js     *realservers.Peer
 	ours   *dynamoadapter.Adapter
 	client *dynamodb.Client
 	table  string
@@ -29,7 +33,7 @@ type pair struct {
 
 // TestSharedWithAuthJS has both work on one table at the same time.
 func TestSharedWithAuthJS(t *testing.T) {
-	url := newServer(t)
+	url := realservers.DynamoDB(t)
 	other := dynamoadapter.AuthJS()
 	other.PartitionKey, other.SortKey, other.Index = "hash", "range", "byOther"
 	other.IndexPartitionKey, other.IndexSortKey = "otherHash", "otherRange"
@@ -47,8 +51,9 @@ func TestSharedWithAuthJS(t *testing.T) {
 			p := pair{client: newClient(url, nil), table: tableName(), layout: c.layout}
 			ok(t, c.layout.Migrate(t.Context(), p.client, p.table))
 			c.options["tableName"] = p.table
-			p.js = newPeer(t, url, c.options)
-			var err error
+			given, err := json.Marshal(c.options)
+			ok(t, err)
+			p.js = realservers.NewPeer(t, "js", "@auth/dynamodb-adapter", url, string(given))
 			p.ours, err = dynamoadapter.New(p.client, p.table, dynamoadapter.Options{Layout: c.layout})
 			ok(t, err)
 			t.Run("they write, we read", p.theyWrite)
@@ -83,14 +88,14 @@ func equal(t *testing.T, what string, got, want any) {
 
 func (p pair) theyWrite(t *testing.T) {
 	ctx, js := t.Context(), p.js
-	made := js.call(t, "createUser", record{"name": "Ada", "email": "ada@example.com", "emailVerified": moment.Format(iso), "image": nil, "plan": "free"})
+	made := js.Call(t, "createUser", record{"name": "Ada", "email": "ada@example.com", "emailVerified": moment.Format(iso), "image": nil, "plan": "free"})
 	id := made["id"].(string)
-	js.call(t, "linkAccount", record{
+	js.Call(t, "linkAccount", record{
 		"userId": id, "provider": "github", "type": "oauth", "providerAccountId": "42", "access_token": "at",
 		"expires_at": 1936866615, "refresh_token": "rt", "id_token": "it", "scope": "read", "session_state": "ss", "token_type": "bearer",
 	})
 	link := record{"identifier": "ada@example.com", "token": "their-token"}
-	js.call(t, "createVerificationToken", record{"identifier": link["identifier"], "token": link["token"], "expires": moment.Format(iso)})
+	js.Call(t, "createVerificationToken", record{"identifier": link["identifier"], "token": link["token"], "expires": moment.Format(iso)})
 
 	want := latchkey.User{ID: id, Name: "Ada", Email: "ada@example.com", EmailVerified: moment, Extra: map[string]any{"plan": "free"}}
 	for what, get := range map[string]func() (latchkey.User, error){
@@ -115,7 +120,7 @@ func (p pair) theyWrite(t *testing.T) {
 		},
 	})
 	for token, expires := range map[string]time.Time{"S-025 with a fraction": moment, "S-025 without a fraction": moment.Truncate(time.Second)} {
-		js.call(t, "createSession", record{"userId": id, "expires": expires.Format(iso), "sessionToken": token})
+		js.Call(t, "createSession", record{"userId": id, "expires": expires.Format(iso), "sessionToken": token})
 		s, u, err := p.ours.GetSessionAndUser(ctx, token)
 		if err != nil || s.UserID != id || !s.Expires.Equal(expires) || s.ID == "" {
 			t.Errorf("%s: %v until %v, error %v", token, s, s.Expires, err)
@@ -126,7 +131,7 @@ func (p pair) theyWrite(t *testing.T) {
 	if err != nil || !token.Expires.Equal(moment) {
 		t.Errorf("verification token until %v, error %v", token.Expires, err)
 	}
-	if js.call(t, "useVerificationToken", link) != nil {
+	if js.Call(t, "useVerificationToken", link) != nil {
 		t.Error("a token was used twice")
 	}
 }
@@ -141,16 +146,16 @@ func (p pair) weWrite(t *testing.T) {
 	}))
 	ok(t, p.ours.CreateVerificationToken(ctx, latchkey.VerificationToken{Identifier: "eve@example.com", Token: "our-token", Expires: moment}))
 	want := record{"id": u.ID, "name": "Eve & <Co>", "email": "eve@example.com", "emailVerified": moment.Format(iso), "image": "i"}
-	wants(t, "by id", js.call(t, "getUser", u.ID), want)
-	wants(t, "by e-mail", js.call(t, "getUserByEmail", "eve@example.com"), want)
-	wants(t, "by account", js.call(t, "getUserByAccount", record{"provider": "github", "providerAccountId": "43"}), want)
+	wants(t, "by id", js.Call(t, "getUser", u.ID), want)
+	wants(t, "by e-mail", js.Call(t, "getUserByEmail", "eve@example.com"), want)
+	wants(t, "by account", js.Call(t, "getUserByAccount", record{"provider": "github", "providerAccountId": "43"}), want)
 	for token, expires := range map[string]time.Time{"with": moment, "without": moment.Truncate(time.Second)} {
 		ok(t, p.ours.CreateSession(ctx, latchkey.StoredSession{Token: "our-session-" + token, UserID: u.ID, Expires: expires, UserAgent: "Firefox"}))
-		both := js.call(t, "getSessionAndUser", "our-session-"+token)
+		both := js.Call(t, "getSessionAndUser", "our-session-"+token)
 		wants(t, "session", both["session"].(record), record{"sessionToken": "our-session-" + token, "userId": u.ID, "expires": expires.Format(iso)})
 		wants(t, "its user", both["user"].(record), want)
 	}
-	wants(t, "verification token", js.call(t, "useVerificationToken", record{"identifier": "eve@example.com", "token": "our-token"}),
+	wants(t, "verification token", js.Call(t, "useVerificationToken", record{"identifier": "eve@example.com", "token": "our-token"}),
 		record{"identifier": "eve@example.com", "token": "our-token", "expires": moment.Format(iso)})
 	if _, err := p.ours.UseVerificationToken(ctx, "eve@example.com", "our-token"); !errors.Is(err, latchkey.ErrNotFound) {
 		t.Errorf("a token was used twice: %v", err)
@@ -172,24 +177,24 @@ func (p pair) bothChange(t *testing.T) {
 	ok(t, err)
 	_, err = p.ours.UpdateUser(ctx, ada.ID, latchkey.UserChange{Name: new("Countess")})
 	ok(t, err)
-	wants(t, "changed user", js.call(t, "updateUser", record{"id": ada.ID, "image": "new"}), record{"name": "Countess", "image": "new", "plan": "free"})
+	wants(t, "changed user", js.Call(t, "updateUser", record{"id": ada.ID, "image": "new"}), record{"name": "Countess", "image": "new", "plan": "free"})
 	_, err = p.ours.UpdateUser(ctx, ada.ID, latchkey.UserChange{Email: new("countess@example.com")})
 	ok(t, err)
-	wants(t, "by the new e-mail address", js.call(t, "getUserByEmail", "countess@example.com"), record{"id": ada.ID, "image": "new", "plan": "free"})
-	if js.call(t, "getUserByEmail", "ada@example.com") != nil {
+	wants(t, "by the new e-mail address", js.Call(t, "getUserByEmail", "countess@example.com"), record{"id": ada.ID, "image": "new", "plan": "free"})
+	if js.Call(t, "getUserByEmail", "ada@example.com") != nil {
 		t.Error("they find somebody by the e-mail address that was left")
 	}
-	js.call(t, "updateUser", record{"id": ada.ID, "email": "lady@example.com"})
+	js.Call(t, "updateUser", record{"id": ada.ID, "email": "lady@example.com"})
 	if _, err := p.ours.GetUserByEmail(ctx, "countess@example.com"); !errors.Is(err, latchkey.ErrNotFound) {
 		t.Errorf("we find somebody by the e-mail address that they left: %v", err)
 	}
 	_, err = p.ours.UpdateUser(ctx, ada.ID, latchkey.UserChange{Name: new("Lady")})
 	ok(t, err)
-	wants(t, "whom we have written since", js.call(t, "getUserByEmail", "lady@example.com"), record{"id": ada.ID})
+	wants(t, "whom we have written since", js.Call(t, "getUserByEmail", "lady@example.com"), record{"id": ada.ID})
 	later := moment.Add(time.Hour)
 	ok(t, p.ours.UpdateSession(ctx, "S-025 with a fraction", later))
-	wants(t, "renewed session", js.call(t, "getSessionAndUser", "S-025 with a fraction")["session"].(record), record{"expires": later.Format(iso)})
-	js.call(t, "updateSession", record{"sessionToken": "our-session-with", "expires": later.Format(iso)})
+	wants(t, "renewed session", js.Call(t, "getSessionAndUser", "S-025 with a fraction")["session"].(record), record{"expires": later.Format(iso)})
+	js.Call(t, "updateSession", record{"sessionToken": "our-session-with", "expires": later.Format(iso)})
 	s, _, err := p.ours.GetSessionAndUser(ctx, "our-session-with")
 	if err != nil || !s.Expires.Equal(later) || s.UserAgent != "Firefox" {
 		t.Errorf("session %v until %v, error %v", s, s.Expires, err)
@@ -199,11 +204,11 @@ func (p pair) bothChange(t *testing.T) {
 // withoutEmail: Auth.js has all of them under one key of the index.
 func (p pair) withoutEmail(t *testing.T) {
 	ctx := t.Context()
-	theirs := p.js.call(t, "createUser", record{"name": "Theirs", "email": nil})["id"].(string)
+	theirs := p.js.Call(t, "createUser", record{"name": "Theirs", "email": nil})["id"].(string)
 	for range 2 {
 		u, err := p.ours.CreateUser(ctx, latchkey.User{Name: "Ours"})
 		ok(t, err)
-		wants(t, "our user", p.js.call(t, "getUser", u.ID), record{"name": "Ours", "email": nil})
+		wants(t, "our user", p.js.Call(t, "getUser", u.ID), record{"name": "Ours", "email": nil})
 	}
 	for _, email := range []string{"null", "undefined", ""} {
 		if u, err := p.ours.GetUserByEmail(ctx, email); !errors.Is(err, latchkey.ErrNotFound) {
@@ -212,7 +217,7 @@ func (p pair) withoutEmail(t *testing.T) {
 	}
 	_, err := p.ours.UpdateUser(ctx, theirs, latchkey.UserChange{Name: new("Renamed")})
 	ok(t, err)
-	wants(t, "their user", p.js.call(t, "getUser", theirs), record{"name": "Renamed", "email": nil})
+	wants(t, "their user", p.js.Call(t, "getUser", theirs), record{"name": "Renamed", "email": nil})
 }
 
 // bothEnd: nothing of a deleted user is left, but for notes that expire.
@@ -222,7 +227,7 @@ func (p pair) bothEnd(t *testing.T) {
 	ok(t, err)
 	eve, err := p.ours.GetUserByEmail(ctx, "eve@example.com")
 	ok(t, err)
-	js.call(t, "deleteSession", "our-session-without")
+	js.Call(t, "deleteSession", "our-session-without")
 	if _, err := p.ours.GetSession(ctx, "our-session-without"); !errors.Is(err, latchkey.ErrNotFound) {
 		t.Errorf("they ended a session that we still find: %v", err)
 	}
@@ -230,10 +235,10 @@ func (p pair) bothEnd(t *testing.T) {
 	if err != nil || n != 2 {
 		t.Errorf("%d of their sessions ended, error %v, want 2", n, err)
 	}
-	if js.call(t, "getSessionAndUser", "S-025 with a fraction") != nil {
+	if js.Call(t, "getSessionAndUser", "S-025 with a fraction") != nil {
 		t.Error("we ended a session that they still find")
 	}
-	js.call(t, "unlinkAccount", record{"provider": "github", "providerAccountId": "43"})
+	js.Call(t, "unlinkAccount", record{"provider": "github", "providerAccountId": "43"})
 	if _, err := p.ours.GetAccount(ctx, "github", "43"); !errors.Is(err, latchkey.ErrNotFound) {
 		t.Errorf("they unlinked an account that we still find: %v", err)
 	}
@@ -241,18 +246,18 @@ func (p pair) bothEnd(t *testing.T) {
 	ok(t, p.ours.LinkAccount(ctx, again))
 	_, err = p.ours.UnlinkAccount(ctx, "github", "42")
 	ok(t, err)
-	if js.call(t, "getUserByAccount", record{"provider": "github", "providerAccountId": "42"}) != nil {
+	if js.Call(t, "getUserByAccount", record{"provider": "github", "providerAccountId": "42"}) != nil {
 		t.Error("we unlinked an account that they still find")
 	}
 	_, err = p.ours.DeleteUser(ctx, ada.ID)
 	ok(t, err)
 	for _, id := range []string{"42", "43"} {
-		if js.call(t, "getUserByAccount", record{"provider": "github", "providerAccountId": id}) != nil {
+		if js.Call(t, "getUserByAccount", record{"provider": "github", "providerAccountId": id}) != nil {
 			t.Error("we deleted a user that they still find")
 		}
 	}
 	if p.layout == dynamoadapter.AuthJS() { // with other names of keys it looks for pk and sk, and fails
-		js.call(t, "deleteUser", eve.ID)
+		js.Call(t, "deleteUser", eve.ID)
 		if _, err := p.ours.GetUserByEmail(ctx, "eve@example.com"); !errors.Is(err, latchkey.ErrNotFound) {
 			t.Errorf("they deleted a user that we still find: %v", err)
 		}
@@ -284,11 +289,11 @@ func (p pair) itemsOf(t *testing.T, user string) (left []string) {
 // atOneTime: neither side writes over what the other has written meanwhile.
 func (p pair) atOneTime(t *testing.T) {
 	ctx := t.Context()
-	id := p.js.call(t, "createUser", record{"name": "0", "email": "both@example.com", "plan": "0"})["id"].(string)
+	id := p.js.Call(t, "createUser", record{"name": "0", "email": "both@example.com", "plan": "0"})["id"].(string)
 	for n := 1; n <= 20; n++ {
 		theirs := make(chan error, 1)
 		go func() {
-			_, err := p.js.ask("updateUser", record{"id": id, "image": fmt.Sprint(n), "plan": fmt.Sprint(n)})
+			_, err := p.js.Ask("updateUser", record{"id": id, "image": fmt.Sprint(n), "plan": fmt.Sprint(n)})
 			theirs <- err
 		}()
 		_, err := p.ours.UpdateUser(ctx, id, latchkey.UserChange{Name: new(fmt.Sprint(n))})

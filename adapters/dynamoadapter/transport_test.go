@@ -14,6 +14,7 @@ import (
 
 	"github.com/latchkeyhq/latchkey"
 	"github.com/latchkeyhq/latchkey/adapters/dynamoadapter"
+	"github.com/latchkeyhq/latchkey/internal/realservers"
 )
 
 // transport throttles some of the requests, and loses the answers to some writes.
@@ -83,7 +84,7 @@ type store interface {
 // S-068: where DynamoDB throttles, sign-ins take longer; where it only throttles
 // they fail, and leave nothing that is in the way.
 func TestThrottling(t *testing.T) {
-	url := newServer(t)
+	url := realservers.DynamoDB(t)
 	plain := newClient(url, nil)
 	t.Run("our layout", func(t *testing.T) { throttling(t, url, newTable(t, plain), newAdapter) })
 	t.Run("Auth.js", func(t *testing.T) { throttling(t, url, newSharedTable(t, plain), newShared) })
@@ -121,7 +122,7 @@ func throttling(t *testing.T, url, table string, open func(testing.TB, dynamoada
 // S-068: the client repeats a write whose answer was lost, and nobody is told
 // that somebody else was faster.
 func TestLostAnswers(t *testing.T) {
-	url := newServer(t)
+	url := realservers.DynamoDB(t)
 	table := newTable(t, newClient(url, nil))
 	for every := int64(1); every <= 10; every += 3 {
 		tr := &transport{next: http.DefaultTransport, loses: func(n int64) bool { return n%(2*every) == 1 }}
@@ -135,7 +136,7 @@ func TestLostAnswers(t *testing.T) {
 
 // TestErrorsHoldNoValues: what was sent stays out of the log.
 func TestErrorsHoldNoValues(t *testing.T) {
-	url := newServer(t)
+	url := realservers.DynamoDB(t)
 	a := newAdapter(t, newClient(url, &transport{next: http.DefaultTransport, throttles: func(int64) bool { return true }}), "latchkey-x")
 	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
 	defer cancel()

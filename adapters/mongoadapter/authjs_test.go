@@ -1,13 +1,9 @@
 package mongoadapter_test
 
 import (
-	"bufio"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
-	"os"
-	osexec "os/exec"
 	"slices"
 	"testing"
 	"time"
@@ -17,63 +13,13 @@ import (
 
 	"github.com/latchkeyhq/latchkey"
 	"github.com/latchkeyhq/latchkey/adapters/mongoadapter"
+	"github.com/latchkeyhq/latchkey/internal/realservers"
 )
 
-// peer is the MongoDB adapter of Auth.js in a process of its own.
-type peer struct {
-	in  io.Writer
-	out *bufio.Scanner
-}
-
-type record = map[string]any
-
-func newPeer(t *testing.T, url, database string) *peer {
-	t.Helper()
-	node, err := osexec.LookPath("node")
-	if err == nil {
-		_, err = os.Stat("js/node_modules/@auth/mongodb-adapter")
-	}
-	if err != nil {
-		const cure = "run `npm ci` in adapters/mongoadapter/js: %v"
-		if os.Getenv("LATCHKEY_REQUIRE_SERVERS") == "1" {
-			t.Fatalf(cure, err)
-		}
-		t.Skipf(cure, err)
-	}
-	c := osexec.CommandContext(t.Context(), node, "peer.mjs", url, database)
-	c.Dir, c.Stderr = "js", os.Stderr
-	in, err := c.StdinPipe()
-	ok(t, err)
-	out, err := c.StdoutPipe()
-	ok(t, err)
-	ok(t, c.Start())
-	t.Cleanup(func() {
-		_ = in.Close()
-		_ = c.Wait()
-	})
-	return &peer{in, bufio.NewScanner(out)}
-}
-
-// call asks the peer for one method; null is a nil record.
-func (p *peer) call(t *testing.T, method string, args ...any) record {
-	t.Helper()
-	line, err := json.Marshal(record{"method": method, "args": args})
-	ok(t, err)
-	_, err = p.in.Write(append(line, '\n'))
-	ok(t, err)
-	if !p.out.Scan() {
-		t.Fatalf("%s: the peer ended: %v", method, p.out.Err())
-	}
-	var answer struct {
-		Result record
-		Error  string
-	}
-	ok(t, json.Unmarshal(p.out.Bytes(), &answer))
-	if answer.Error != "" {
-		t.Fatalf("%s: %s", method, answer.Error)
-	}
-	return answer.Result
-}
+type (
+	peer   = realservers.Peer
+	record = map[string]any
+)
 
 // wants compares what a record has under each key of want, as text.
 func wants(t *testing.T, what string, got, want record) {
@@ -96,7 +42,7 @@ var moment = time.Date(2031, 5, 17, 22, 30, 15, 123e6, time.UTC)
 func TestSharedWithAuthJS(t *testing.T) {
 	s := start(t)
 	db := s.migrated(t)
-	js := newPeer(t, s.URL, db.Name())
+	js := realservers.NewPeer(t, "js", "@auth/mongodb-adapter", s.URL, db.Name())
 	a := newAdapter(t, db, mongoadapter.Options{PlainTokens: true})
 	t.Run("they write, we read", func(t *testing.T) { theyWrite(t, js, a) })
 	t.Run("we write, they read", func(t *testing.T) { weWrite(t, js, a) })
@@ -107,14 +53,14 @@ func TestSharedWithAuthJS(t *testing.T) {
 func theyWrite(t *testing.T, js *peer, a *mongoadapter.Adapter) {
 	ctx := t.Context()
 	// null and absent both occur: image is one, nothing else is said of the other.
-	made := js.call(t, "createUser", record{"name": "Ada", "email": "ada@example.com", "emailVerified": moment.Format(iso), "image": nil, "role": "admin", "logins": 3})
+	made := js.Call(t, "createUser", record{"name": "Ada", "email": "ada@example.com", "emailVerified": moment.Format(iso), "image": nil, "role": "admin", "logins": 3})
 	id := fmt.Sprint(made["id"])
-	js.call(t, "linkAccount", record{
+	js.Call(t, "linkAccount", record{
 		"userId": id, "provider": "github", "type": "oauth", "providerAccountId": "42", "access_token": "at",
 		"expires_at": 4102444800, "refresh_token": "rt", "id_token": "it", "scope": "read", "session_state": "ss", "token_type": "bearer", "realm_id": 9,
 	})
-	js.call(t, "createSession", record{"userId": id, "expires": moment.Format(iso), "sessionToken": "their session"})
-	js.call(t, "createVerificationToken", record{"identifier": "ada@example.com", "token": "their token", "expires": moment.Format(iso)})
+	js.Call(t, "createSession", record{"userId": id, "expires": moment.Format(iso), "sessionToken": "their session"})
+	js.Call(t, "createVerificationToken", record{"identifier": "ada@example.com", "token": "their token", "expires": moment.Format(iso)})
 
 	want := latchkey.User{ID: id, Name: "Ada", Email: "ada@example.com", EmailVerified: moment, Extra: map[string]any{"role": "admin", "logins": json.Number("3")}}
 	for what, get := range map[string]func() (latchkey.User, error){
@@ -143,7 +89,7 @@ func theyWrite(t *testing.T, js *peer, a *mongoadapter.Adapter) {
 	if err != nil || !token.Expires.Equal(moment) {
 		t.Errorf("verification token until %v, error %v", token.Expires, err)
 	}
-	if js.call(t, "useVerificationToken", record{"identifier": "ada@example.com", "token": "their token"}) != nil {
+	if js.Call(t, "useVerificationToken", record{"identifier": "ada@example.com", "token": "their token"}) != nil {
 		t.Error("a token was used twice")
 	}
 }
@@ -157,13 +103,13 @@ func weWrite(t *testing.T, js *peer, a *mongoadapter.Adapter) {
 	ok(t, a.CreateVerificationToken(ctx, latchkey.VerificationToken{Identifier: "eve@example.com", Token: "our token", Expires: moment}))
 
 	want := record{"id": u.ID, "name": "Eve", "email": "eve@example.com", "emailVerified": moment.Format(iso), "image": "i", "role": "guest"}
-	wants(t, "by id", js.call(t, "getUser", u.ID), want)
-	wants(t, "by e-mail", js.call(t, "getUserByEmail", "eve@example.com"), want)
-	wants(t, "by account", js.call(t, "getUserByAccount", record{"provider": "github", "providerAccountId": "43"}), want)
-	both := js.call(t, "getSessionAndUser", "our session")
+	wants(t, "by id", js.Call(t, "getUser", u.ID), want)
+	wants(t, "by e-mail", js.Call(t, "getUserByEmail", "eve@example.com"), want)
+	wants(t, "by account", js.Call(t, "getUserByAccount", record{"provider": "github", "providerAccountId": "43"}), want)
+	both := js.Call(t, "getSessionAndUser", "our session")
 	wants(t, "session", both["session"].(record), record{"sessionToken": "our session", "userId": u.ID, "expires": moment.Format(iso)})
 	wants(t, "its user", both["user"].(record), want)
-	wants(t, "verification token", js.call(t, "useVerificationToken", record{"identifier": "eve@example.com", "token": "our token"}),
+	wants(t, "verification token", js.Call(t, "useVerificationToken", record{"identifier": "eve@example.com", "token": "our token"}),
 		record{"identifier": "eve@example.com", "token": "our token", "expires": moment.Format(iso)})
 	if _, err := a.UseVerificationToken(ctx, "eve@example.com", "our token"); !errors.Is(err, latchkey.ErrNotFound) {
 		t.Errorf("a token was used twice: %v", err)
@@ -176,11 +122,11 @@ func bothChange(t *testing.T, js *peer, a *mongoadapter.Adapter, db *mongo.Datab
 	ok(t, err)
 	_, err = a.UpdateUser(ctx, ada.ID, latchkey.UserChange{Name: new("Countess")})
 	ok(t, err)
-	wants(t, "changed user", js.call(t, "updateUser", record{"id": ada.ID, "image": "new"}), record{"name": "Countess", "image": "new", "email": "ada@example.com", "role": "admin"})
+	wants(t, "changed user", js.Call(t, "updateUser", record{"id": ada.ID, "image": "new"}), record{"name": "Countess", "image": "new", "email": "ada@example.com", "role": "admin"})
 	later := moment.Add(time.Hour)
 	ok(t, a.UpdateSession(ctx, "their session", later))
-	wants(t, "renewed session", js.call(t, "getSessionAndUser", "their session")["session"].(record), record{"expires": later.Format(iso)})
-	js.call(t, "updateSession", record{"sessionToken": "our session", "expires": later.Format(iso)})
+	wants(t, "renewed session", js.Call(t, "getSessionAndUser", "their session")["session"].(record), record{"expires": later.Format(iso)})
+	js.Call(t, "updateSession", record{"sessionToken": "our session", "expires": later.Format(iso)})
 	s, eve, err := a.GetSessionAndUser(ctx, "our session")
 	if err != nil || !s.Expires.Equal(later) || s.ID != "an id" || s.UserAgent != "Firefox" || !slices.Equal(s.AMR, []string{"pwd"}) {
 		t.Errorf("session %q of %q by %v until %v, error %v", s.ID, s.UserAgent, s.AMR, s.Expires, err)
@@ -196,8 +142,8 @@ func bothChange(t *testing.T, js *peer, a *mongoadapter.Adapter, db *mongo.Datab
 	}
 	_, err = a.DeleteSession(ctx, "their session")
 	ok(t, err)
-	js.call(t, "deleteSession", "our session")
-	if js.call(t, "getSessionAndUser", "their session") != nil {
+	js.Call(t, "deleteSession", "our session")
+	if js.Call(t, "getSessionAndUser", "their session") != nil {
 		t.Error("we deleted a session that they still find")
 	}
 	if _, _, err := a.GetSessionAndUser(ctx, "our session"); !errors.Is(err, latchkey.ErrNotFound) {
@@ -205,10 +151,10 @@ func bothChange(t *testing.T, js *peer, a *mongoadapter.Adapter, db *mongo.Datab
 	}
 	_, err = a.DeleteUser(ctx, ada.ID)
 	ok(t, err)
-	if js.call(t, "getUserByAccount", record{"provider": "github", "providerAccountId": "42"}) != nil {
+	if js.Call(t, "getUserByAccount", record{"provider": "github", "providerAccountId": "42"}) != nil {
 		t.Error("we deleted a user that they still find")
 	}
-	js.call(t, "deleteUser", eve.ID)
+	js.Call(t, "deleteUser", eve.ID)
 	if _, err := a.GetUserByAccount(ctx, "github", "43"); !errors.Is(err, latchkey.ErrNotFound) {
 		t.Errorf("they deleted a user that we still find: %v", err)
 	}
@@ -218,8 +164,8 @@ func bothChange(t *testing.T, js *peer, a *mongoadapter.Adapter, db *mongo.Datab
 // from a copy of the database opens nothing.
 func theyLeave(t *testing.T, js *peer, a *mongoadapter.Adapter, db *mongo.Database) {
 	ctx := t.Context()
-	made := js.call(t, "createUser", record{"name": "Mallory", "email": "mallory@example.com", "emailVerified": nil})
-	js.call(t, "createSession", record{"userId": made["id"], "expires": moment.Format(iso), "sessionToken": "plain"})
+	made := js.Call(t, "createUser", record{"name": "Mallory", "email": "mallory@example.com", "emailVerified": nil})
+	js.Call(t, "createSession", record{"userId": made["id"], "expires": moment.Format(iso), "sessionToken": "plain"})
 	hashing := newAdapter(t, db, mongoadapter.Options{})
 	for range 2 {
 		if s, u, err := hashing.GetSessionAndUser(ctx, "plain"); err != nil || s.Token != "plain" || u.Email != "mallory@example.com" || !u.EmailVerified.IsZero() {

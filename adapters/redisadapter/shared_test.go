@@ -21,9 +21,11 @@ const iso = "2006-01-02T15:04:05.000Z"
 
 var moment = time.Date(2031, 5, 17, 22, 30, 15, 123e6, time.UTC)
 
+type record = map[string]any
+
 // pair is one of Auth.js' adapters and ours on one server.
 type pair struct {
-	js     *peer
+	js     *realservers.Peer
 	ours   *redisadapter.Adapter
 	client *redis.Client
 }
@@ -43,7 +45,7 @@ func TestSharedWithAuthJS(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			server := realservers.NewRedis(t)
 			client := closing(t, redis.NewClient(&redis.Options{Addr: server.Addr}))
-			p := pair{newPeer(t, c.peer, server.Addr, c.prefix), on(t, client, redisadapter.Options{Layout: c.layout, Prefix: c.prefix}), client}
+			p := pair{realservers.NewPeer(t, "js", "@auth/upstash-redis-adapter", c.peer, server.Addr, c.prefix), on(t, client, redisadapter.Options{Layout: c.layout, Prefix: c.prefix}), client}
 			t.Run("they write, we read", p.theyWrite)
 			t.Run("we write, they read", p.weWrite)
 			t.Run("each changes what the other wrote", p.bothChange)
@@ -78,15 +80,15 @@ func equal(t *testing.T, what string, got, want any) {
 
 func (p pair) theyWrite(t *testing.T) {
 	ctx, js := t.Context(), p.js
-	made := js.call(t, "createUser", record{"name": "Ada", "email": "ada@example.com", "emailVerified": moment.Format(iso), "image": nil, "plan": "free"})
+	made := js.Call(t, "createUser", record{"name": "Ada", "email": "ada@example.com", "emailVerified": moment.Format(iso), "image": nil, "plan": "free"})
 	id := made["id"].(string)
-	js.call(t, "linkAccount", record{
+	js.Call(t, "linkAccount", record{
 		"userId": id, "provider": "github", "type": "oauth", "providerAccountId": "42", "access_token": "at",
 		"expires_at": 1936866615, "refresh_token": "rt", "id_token": "it", "scope": "read", "session_state": "ss", "token_type": "bearer",
 	})
-	js.call(t, "createSession", record{"userId": id, "expires": moment.Format(iso), "sessionToken": "their-session"})
+	js.Call(t, "createSession", record{"userId": id, "expires": moment.Format(iso), "sessionToken": "their-session"})
 	link := record{"identifier": "ada@example.com", "token": "their-token"}
-	js.call(t, "createVerificationToken", record{"identifier": link["identifier"], "token": link["token"], "expires": moment.Format(iso)})
+	js.Call(t, "createVerificationToken", record{"identifier": link["identifier"], "token": link["token"], "expires": moment.Format(iso)})
 
 	want := latchkey.User{ID: id, Name: "Ada", Email: "ada@example.com", EmailVerified: moment, Extra: map[string]any{"plan": "free"}}
 	for what, get := range map[string]func() (latchkey.User, error){
@@ -114,7 +116,7 @@ func (p pair) theyWrite(t *testing.T) {
 	if err != nil || !token.Expires.Equal(moment) {
 		t.Errorf("verification token until %v, error %v", token.Expires, err)
 	}
-	if js.call(t, "useVerificationToken", link) != nil {
+	if js.Call(t, "useVerificationToken", link) != nil {
 		t.Error("a token was used twice")
 	}
 }
@@ -131,13 +133,13 @@ func (p pair) weWrite(t *testing.T) {
 	ok(t, p.ours.CreateVerificationToken(ctx, latchkey.VerificationToken{Identifier: "eve@example.com", Token: "our-token", Expires: moment}))
 
 	want := record{"id": u.ID, "name": "Eve & <Co>", "email": "eve@example.com", "emailVerified": moment.Format(iso), "image": "i"}
-	wants(t, "by id", js.call(t, "getUser", u.ID), want)
-	wants(t, "by e-mail", js.call(t, "getUserByEmail", "eve@example.com"), want)
-	wants(t, "by account", js.call(t, "getUserByAccount", record{"provider": "github", "providerAccountId": "43"}), want)
-	both := js.call(t, "getSessionAndUser", "our-session")
+	wants(t, "by id", js.Call(t, "getUser", u.ID), want)
+	wants(t, "by e-mail", js.Call(t, "getUserByEmail", "eve@example.com"), want)
+	wants(t, "by account", js.Call(t, "getUserByAccount", record{"provider": "github", "providerAccountId": "43"}), want)
+	both := js.Call(t, "getSessionAndUser", "our-session")
 	wants(t, "session", both["session"].(record), record{"sessionToken": "our-session", "userId": u.ID, "expires": moment.Format(iso)})
 	wants(t, "its user", both["user"].(record), want)
-	wants(t, "verification token", js.call(t, "useVerificationToken", record{"identifier": "eve@example.com", "token": "our-token"}),
+	wants(t, "verification token", js.Call(t, "useVerificationToken", record{"identifier": "eve@example.com", "token": "our-token"}),
 		record{"identifier": "eve@example.com", "token": "our-token", "expires": moment.Format(iso)})
 	if _, err := p.ours.UseVerificationToken(ctx, "eve@example.com", "our-token"); !errors.Is(err, latchkey.ErrNotFound) {
 		t.Errorf("a token was used twice: %v", err)
@@ -156,7 +158,7 @@ func (p pair) bothChange(t *testing.T) {
 	ok(t, err)
 	_, err = p.ours.UpdateUser(ctx, ada.ID, latchkey.UserChange{Name: new("Countess")})
 	ok(t, err)
-	wants(t, "changed user", js.call(t, "updateUser", record{"id": ada.ID, "image": "new", "email": "countess@example.com"}),
+	wants(t, "changed user", js.Call(t, "updateUser", record{"id": ada.ID, "image": "new", "email": "countess@example.com"}),
 		record{"name": "Countess", "image": "new", "plan": "free"})
 	if _, err := p.ours.GetUserByEmail(ctx, "ada@example.com"); !errors.Is(err, latchkey.ErrNotFound) {
 		t.Errorf("the e-mail address that they left behind finds somebody: %v", err)
@@ -165,16 +167,16 @@ func (p pair) bothChange(t *testing.T) {
 	ok(t, err)
 	later := moment.Add(time.Hour)
 	ok(t, p.ours.UpdateSession(ctx, "their-session", later))
-	wants(t, "renewed session", js.call(t, "getSessionAndUser", "their-session")["session"].(record), record{"expires": later.Format(iso)})
-	js.call(t, "updateSession", record{"sessionToken": "our-session", "expires": later.Format(iso)})
+	wants(t, "renewed session", js.Call(t, "getSessionAndUser", "their-session")["session"].(record), record{"expires": later.Format(iso)})
+	js.Call(t, "updateSession", record{"sessionToken": "our-session", "expires": later.Format(iso)})
 	s, eve, err := p.ours.GetSessionAndUser(ctx, "our-session")
 	if err != nil || !s.Expires.Equal(later) || s.UserAgent != "Firefox" {
 		t.Errorf("session %v until %v, error %v", s, s.Expires, err)
 	}
 	_, err = p.ours.DeleteSession(ctx, "their-session")
 	ok(t, err)
-	js.call(t, "deleteSession", "our-session")
-	if js.call(t, "getSessionAndUser", "their-session") != nil {
+	js.Call(t, "deleteSession", "our-session")
+	if js.Call(t, "getSessionAndUser", "their-session") != nil {
 		t.Error("we deleted a session that they still find")
 	}
 	if _, _, err := p.ours.GetSessionAndUser(ctx, "our-session"); !errors.Is(err, latchkey.ErrNotFound) {
@@ -182,10 +184,10 @@ func (p pair) bothChange(t *testing.T) {
 	}
 	_, err = p.ours.DeleteUser(ctx, ada.ID)
 	ok(t, err)
-	if js.call(t, "getUserByAccount", record{"provider": "github", "providerAccountId": "42"}) != nil {
+	if js.Call(t, "getUserByAccount", record{"provider": "github", "providerAccountId": "42"}) != nil {
 		t.Error("we deleted a user that they still find")
 	}
-	js.call(t, "deleteUser", eve.ID)
+	js.Call(t, "deleteUser", eve.ID)
 	if _, err := p.ours.GetUserByAccount(ctx, "github", "43"); !errors.Is(err, latchkey.ErrNotFound) {
 		t.Errorf("they deleted a user that we still find: %v", err)
 	}
@@ -194,7 +196,7 @@ func (p pair) bothChange(t *testing.T) {
 // withoutEmail: Auth.js keeps all of them under one key.
 func (p pair) withoutEmail(t *testing.T) {
 	ctx := t.Context()
-	theirs := p.js.call(t, "createUser", record{"name": "Theirs", "email": nil})["id"].(string)
+	theirs := p.js.Call(t, "createUser", record{"name": "Theirs", "email": nil})["id"].(string)
 	var ours []string
 	for _, name := range []string{"First", "Second"} {
 		u, err := p.ours.CreateUser(ctx, latchkey.User{Name: name})
@@ -208,7 +210,7 @@ func (p pair) withoutEmail(t *testing.T) {
 	}
 	_, err := p.ours.DeleteUser(ctx, ours[0])
 	ok(t, err)
-	wants(t, "their user", p.js.call(t, "getUser", theirs), record{"name": "Theirs"})
+	wants(t, "their user", p.js.Call(t, "getUser", theirs), record{"name": "Theirs"})
 	_, err = p.ours.GetUser(ctx, ours[1])
 	ok(t, err)
 }
@@ -223,21 +225,21 @@ func (p pair) poorIndexes(t *testing.T) {
 		ok(t, p.ours.CreateSession(ctx, latchkey.StoredSession{Token: token, UserID: u.ID, Expires: moment}))
 		ok(t, p.ours.LinkAccount(ctx, latchkey.Account{UserID: u.ID, Provider: "acme", ProviderAccountID: fmt.Sprint(i)}))
 	}
-	js.call(t, "createSession", record{"userId": u.ID, "expires": moment.Format(iso), "sessionToken": "m4"})
-	js.call(t, "linkAccount", record{"userId": u.ID, "provider": "acme", "type": "oauth", "providerAccountId": "3"})
-	js.ask(t, "unlinkAccount", record{"provider": "acme", "providerAccountId": "3"})
+	js.Call(t, "createSession", record{"userId": u.ID, "expires": moment.Format(iso), "sessionToken": "m4"})
+	js.Call(t, "linkAccount", record{"userId": u.ID, "provider": "acme", "type": "oauth", "providerAccountId": "3"})
+	js.Call(t, "unlinkAccount", record{"provider": "acme", "providerAccountId": "3"})
 	accounts, err := p.ours.ListAccounts(ctx, u.ID)
 	ok(t, err)
 	if len(accounts) != 3 {
 		t.Errorf("%d accounts, want 3: %v", len(accounts), accounts)
 	}
-	js.call(t, "linkAccount", record{"userId": u.ID, "provider": "acme", "type": "oauth", "providerAccountId": "3"})
+	js.Call(t, "linkAccount", record{"userId": u.ID, "provider": "acme", "type": "oauth", "providerAccountId": "3"})
 	n, err := p.ours.DeleteSessions(ctx, u.ID, "")
 	if err != nil || n != 4 {
 		t.Errorf("%d sessions ended, error %v, want ours and their last", n, err)
 	}
 	for _, token := range []string{"m1", "m2", "m3", "m4"} {
-		if js.call(t, "getSessionAndUser", token) != nil {
+		if js.Call(t, "getSessionAndUser", token) != nil {
 			t.Errorf("session %s lives on", token)
 		}
 	}
@@ -258,10 +260,10 @@ func (p pair) poorIndexes(t *testing.T) {
 // passkeys are kept by unstorage alone, whose keys have no slashes.
 func (p pair) passkeys(t *testing.T) {
 	ctx, js := t.Context(), p.js
-	made := js.call(t, "createUser", record{"name": "Kay", "email": "kay@example.com"})
+	made := js.Call(t, "createUser", record{"name": "Kay", "email": "kay@example.com"})
 	id := made["id"].(string)
 	raw := map[string][]byte{"+/+/": {0xfb, 0xff, 0xbf}, "AQID": {1, 2, 3}, "//8=": {0xff, 0xff}}
-	js.call(t, "createAuthenticator", record{
+	js.Call(t, "createAuthenticator", record{
 		"credentialID": "+/+/", "userId": id, "providerAccountId": "+/+/", "credentialPublicKey": "Y29zZQ==", "counter": 1,
 		"credentialDeviceType": "multiDevice", "credentialBackedUp": true, "transports": "internal,hybrid",
 	})
@@ -277,11 +279,11 @@ func (p pair) passkeys(t *testing.T) {
 			CredentialID: raw[credential], UserID: id, ProviderAccountID: credential, PublicKey: []byte("cose"), DeviceType: "singleDevice",
 			Name: "key", Created: moment,
 		}))
-		wants(t, "our passkey", js.call(t, "getAuthenticator", credential), record{
+		wants(t, "our passkey", js.Call(t, "getAuthenticator", credential), record{
 			"credentialID": credential, "userId": id, "credentialPublicKey": "Y29zZQ==", "counter": 0, "credentialDeviceType": "singleDevice", "credentialBackedUp": false,
 		})
 	}
-	js.call(t, "updateAuthenticatorCounter", "AQID", 5)
+	js.Call(t, "updateAuthenticatorCounter", "AQID", 5)
 	if _, err := p.ours.UpdateAuthenticatorCounter(ctx, raw["AQID"], 5); !errors.Is(err, latchkey.ErrConflict) {
 		t.Errorf("a counter that they have seen: %v", err)
 	}
@@ -295,14 +297,16 @@ func (p pair) passkeys(t *testing.T) {
 		}
 	}
 	ok(t, p.ours.DeleteAuthenticator(ctx, raw["+/+/"]))
-	if js.call(t, "getAuthenticator", "+/+/") != nil {
+	if js.Call(t, "getAuthenticator", "+/+/") != nil {
 		t.Error("we deleted a passkey that they still find")
 	}
 }
 
-func theirCredentials(t *testing.T, js *peer, user string) (ids []string) {
+func theirCredentials(t *testing.T, js *realservers.Peer, user string) (ids []string) {
 	t.Helper()
-	for _, one := range js.ask(t, "listAuthenticatorsByUserId", user).([]any) {
+	list, err := js.Ask("listAuthenticatorsByUserId", user)
+	ok(t, err)
+	for _, one := range list.([]any) {
 		ids = append(ids, one.(record)["credentialID"].(string))
 	}
 	slices.Sort(ids)

@@ -156,6 +156,9 @@ func (NATS) Stop() {}
 // Restart skips the test.
 func (NATS) Restart(t testing.TB) { skip(t) }
 
+// DynamoDB skips the test.
+func DynamoDB(t testing.TB) (url string) { return MariaDB(t) }
+
 func skip(t testing.TB) {
 	t.Helper()
 	const why = "servers are only started on Linux"

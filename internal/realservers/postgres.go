@@ -79,9 +79,3 @@ func (h home) postgres(t testing.TB, tcp bool) PG {
 	p.Restart(t)
 	return p
 }
-
-// freePort is a port that nobody listens on just now.
-func freePort(t testing.TB) int {
-	t.Helper()
-	return freePorts(t, 1)[0]
-}

@@ -4,7 +4,6 @@ package realservers
 
 import (
 	"fmt"
-	"net"
 	"strconv"
 	"strings"
 	"testing"
@@ -58,19 +57,4 @@ func (c RedisCluster) link(t testing.TB) {
 			n.awaitLink(t)
 		}
 	}
-}
-
-// freePorts are ports that nobody listens on just now, all of them different.
-func freePorts(t testing.TB, n int) []int {
-	t.Helper()
-	var ports []int
-	for range n {
-		l, err := net.Listen("tcp", "127.0.0.1:0")
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer func() { _ = l.Close() }()
-		ports = append(ports, l.Addr().(*net.TCPAddr).Port)
-	}
-	return ports
 }

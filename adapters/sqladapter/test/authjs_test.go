@@ -1,14 +1,10 @@
 package test
 
 import (
-	"bufio"
 	"database/sql"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
-	"os"
-	osexec "os/exec"
 	"testing"
 	"time"
 
@@ -20,9 +16,8 @@ import (
 
 // peer is an adapter of Auth.js in a process of its own.
 type peer struct {
-	in  io.Writer
-	out *bufio.Scanner
-	at  time.Time // an instant that both keep
+	*realservers.Peer
+	at time.Time // an instant that both keep
 }
 
 type record = map[string]any
@@ -44,59 +39,9 @@ func onPostgres(t *testing.T, server realservers.PG, db *sql.DB) record {
 // startPeer starts an adapter of Auth.js on a database.
 func startPeer(t *testing.T, name string, d sqlstore.Dialect, where record) *peer {
 	t.Helper()
-	node := installed(t)
 	text, err := json.Marshal(where)
 	ok(t, err)
-	c := osexec.CommandContext(t.Context(), node, "peer.mjs", name, string(d), string(text))
-	c.Dir, c.Stderr = "js", os.Stderr
-	in, err := c.StdinPipe()
-	ok(t, err)
-	out, err := c.StdoutPipe()
-	ok(t, err)
-	ok(t, c.Start())
-	t.Cleanup(func() {
-		_ = in.Close()
-		_ = c.Wait()
-	})
-	return &peer{in, bufio.NewScanner(out), moment}
-}
-
-// installed finds node and the packages of the lock file.
-func installed(t *testing.T) (node string) {
-	t.Helper()
-	node, err := osexec.LookPath("node")
-	if err == nil {
-		_, err = os.Stat("js/node_modules/@auth/kysely-adapter")
-	}
-	switch {
-	case err == nil:
-		return node
-	case os.Getenv("LATCHKEY_REQUIRE_SERVERS") == "1":
-		t.Fatalf("run `npm ci` in adapters/sqladapter/test/js: %v", err)
-	}
-	t.Skipf("run `npm ci` in adapters/sqladapter/test/js: %v", err)
-	return ""
-}
-
-// call asks the peer for one method; null is a nil record.
-func (p *peer) call(t *testing.T, method string, args ...any) record {
-	t.Helper()
-	line, err := json.Marshal(record{"method": method, "args": args})
-	ok(t, err)
-	_, err = p.in.Write(append(line, '\n'))
-	ok(t, err)
-	if !p.out.Scan() {
-		t.Fatalf("%s: the peer ended: %v", method, p.out.Err())
-	}
-	var answer struct {
-		Result record
-		Error  string
-	}
-	ok(t, json.Unmarshal(p.out.Bytes(), &answer))
-	if answer.Error != "" {
-		t.Fatalf("%s: %s", method, answer.Error)
-	}
-	return answer.Result
+	return &peer{realservers.NewPeer(t, "js", "@auth/kysely-adapter", name, string(d), string(text)), moment}
 }
 
 // wants compares what a record has under each key of want, as text.
@@ -135,14 +80,14 @@ func TestSharedWithAuthJS(t *testing.T) {
 
 func theyWrite(t *testing.T, js *peer, a *sqladapter.Adapter) {
 	ctx := t.Context()
-	made := js.call(t, "createUser", record{"name": "Ada", "email": "ada@example.com", "emailVerified": js.at.Format(iso), "image": nil})
+	made := js.Call(t, "createUser", record{"name": "Ada", "email": "ada@example.com", "emailVerified": js.at.Format(iso), "image": nil})
 	id := fmt.Sprint(made["id"])
-	js.call(t, "linkAccount", record{
+	js.Call(t, "linkAccount", record{
 		"userId": made["id"], "provider": "github", "type": "oauth", "providerAccountId": "42", "access_token": "at",
 		"expires_at": 1936866615, "refresh_token": "rt", "id_token": "it", "scope": "read", "session_state": "ss", "token_type": "bearer",
 	})
-	js.call(t, "createSession", record{"userId": made["id"], "expires": js.at.Format(iso), "sessionToken": "their session"})
-	js.call(t, "createVerificationToken", record{"identifier": "ada@example.com", "token": "their token", "expires": js.at.Format(iso)})
+	js.Call(t, "createSession", record{"userId": made["id"], "expires": js.at.Format(iso), "sessionToken": "their session"})
+	js.Call(t, "createVerificationToken", record{"identifier": "ada@example.com", "token": "their token", "expires": js.at.Format(iso)})
 
 	want := latchkey.User{ID: id, Name: "Ada", Email: "ada@example.com", EmailVerified: js.at}
 	for what, get := range map[string]func() (latchkey.User, error){
@@ -170,7 +115,7 @@ func theyWrite(t *testing.T, js *peer, a *sqladapter.Adapter) {
 	if err != nil || !token.Expires.Equal(js.at) {
 		t.Errorf("verification token until %v, error %v", token.Expires, err)
 	}
-	if js.call(t, "useVerificationToken", record{"identifier": "ada@example.com", "token": "their token"}) != nil {
+	if js.Call(t, "useVerificationToken", record{"identifier": "ada@example.com", "token": "their token"}) != nil {
 		t.Error("a token was used twice")
 	}
 }
@@ -184,13 +129,13 @@ func weWrite(t *testing.T, js *peer, a *sqladapter.Adapter) {
 	ok(t, a.CreateVerificationToken(ctx, latchkey.VerificationToken{Identifier: "eve@example.com", Token: "our token", Expires: js.at}))
 
 	want := record{"id": u.ID, "name": "Eve", "email": "eve@example.com", "emailVerified": js.at.Format(iso), "image": "i"}
-	wants(t, "by id", js.call(t, "getUser", u.ID), want)
-	wants(t, "by e-mail", js.call(t, "getUserByEmail", "eve@example.com"), want)
-	wants(t, "by account", js.call(t, "getUserByAccount", record{"provider": "github", "providerAccountId": "43"}), want)
-	both := js.call(t, "getSessionAndUser", "our session")
+	wants(t, "by id", js.Call(t, "getUser", u.ID), want)
+	wants(t, "by e-mail", js.Call(t, "getUserByEmail", "eve@example.com"), want)
+	wants(t, "by account", js.Call(t, "getUserByAccount", record{"provider": "github", "providerAccountId": "43"}), want)
+	both := js.Call(t, "getSessionAndUser", "our session")
 	wants(t, "session", both["session"].(record), record{"sessionToken": "our session", "userId": u.ID, "expires": js.at.Format(iso)})
 	wants(t, "its user", both["user"].(record), want)
-	wants(t, "verification token", js.call(t, "useVerificationToken", record{"identifier": "eve@example.com", "token": "our token"}),
+	wants(t, "verification token", js.Call(t, "useVerificationToken", record{"identifier": "eve@example.com", "token": "our token"}),
 		record{"identifier": "eve@example.com", "token": "our token", "expires": js.at.Format(iso)})
 	if _, err := a.UseVerificationToken(ctx, "eve@example.com", "our token"); !errors.Is(err, latchkey.ErrNotFound) {
 		t.Errorf("a token was used twice: %v", err)
@@ -203,20 +148,20 @@ func bothChange(t *testing.T, js *peer, a *sqladapter.Adapter) {
 	ok(t, err)
 	_, err = a.UpdateUser(ctx, ada.ID, latchkey.UserChange{Name: new("Countess")})
 	ok(t, err)
-	js.call(t, "updateUser", record{"id": ada.ID, "image": "new"})
-	wants(t, "changed user", js.call(t, "getUser", ada.ID), record{"name": "Countess", "image": "new", "email": "ada@example.com"})
+	js.Call(t, "updateUser", record{"id": ada.ID, "image": "new"})
+	wants(t, "changed user", js.Call(t, "getUser", ada.ID), record{"name": "Countess", "image": "new", "email": "ada@example.com"})
 	later := js.at.Add(time.Hour)
 	ok(t, a.UpdateSession(ctx, "their session", later))
-	wants(t, "renewed session", js.call(t, "getSessionAndUser", "their session")["session"].(record), record{"expires": later.Format(iso)})
-	js.call(t, "updateSession", record{"sessionToken": "our session", "expires": later.Format(iso)})
+	wants(t, "renewed session", js.Call(t, "getSessionAndUser", "their session")["session"].(record), record{"expires": later.Format(iso)})
+	js.Call(t, "updateSession", record{"sessionToken": "our session", "expires": later.Format(iso)})
 	s, eve, err := a.GetSessionAndUser(ctx, "our session")
 	if err != nil || !s.Expires.Equal(later) {
 		t.Errorf("session until %v, error %v", s.Expires, err)
 	}
 	_, err = a.DeleteSession(ctx, "their session")
 	ok(t, err)
-	js.call(t, "deleteSession", "our session")
-	if js.call(t, "getSessionAndUser", "their session") != nil {
+	js.Call(t, "deleteSession", "our session")
+	if js.Call(t, "getSessionAndUser", "their session") != nil {
 		t.Error("we deleted a session that they still find")
 	}
 	if _, _, err := a.GetSessionAndUser(ctx, "our session"); err == nil {
@@ -224,10 +169,10 @@ func bothChange(t *testing.T, js *peer, a *sqladapter.Adapter) {
 	}
 	_, err = a.DeleteUser(ctx, ada.ID)
 	ok(t, err)
-	if js.call(t, "getUserByAccount", record{"provider": "github", "providerAccountId": "42"}) != nil {
+	if js.Call(t, "getUserByAccount", record{"provider": "github", "providerAccountId": "42"}) != nil {
 		t.Error("we deleted a user that they still find")
 	}
-	js.call(t, "deleteUser", eve.ID)
+	js.Call(t, "deleteUser", eve.ID)
 	if _, err := a.GetUserByAccount(ctx, "github", "43"); err == nil {
 		t.Error("they deleted a user that we still find")
 	}

@@ -1,0 +1,34 @@
+//go:build linux
+
+package realservers
+
+import (
+	"net"
+	"path/filepath"
+	"runtime"
+	"strconv"
+	"syscall"
+	"testing"
+)
+
+// DynamoDB starts an empty server for clients of Amazon DynamoDB and returns its
+// URL. The server is dynalite, of the packages in adapters/dynamoadapter/js; what
+// it lacks beside DynamoDB stands in docs/adapters.md.
+func DynamoDB(t testing.TB) (url string) {
+	t.Helper()
+	_, here, _, _ := runtime.Caller(0)
+	js := filepath.Join(filepath.Dir(here), "../../adapters/dynamoadapter/js")
+	node, port := NodeJS(t, js, "dynalite"), freePort(t)
+	h := newHome(t, "nobody")
+	h.as = nil // it minds nothing
+	s := h.serve(t, syscall.SIGKILL, node, filepath.Join(js, "node_modules/dynalite/cli.js"),
+		"--host", "127.0.0.1", "--port", strconv.Itoa(port), "--createTableMs", "0", "--deleteTableMs", "0")
+	s.await(t, func() error {
+		c, err := net.Dial("tcp", local(port))
+		if err == nil {
+			_ = c.Close()
+		}
+		return err
+	})
+	return "http://" + local(port)
+}
