@@ -113,9 +113,71 @@ func TestSiteBehindAPrefix(t *testing.T) {
 				if a := ask(http.MethodGet, c.prefix+"/shop?x=y", ""); a.location() != siteOrigin+c.base+"/signin?callbackUrl="+url.QueryEscape(siteOrigin+c.prefix+"/shop?x=y") {
 					t.Errorf("a stranger is sent to %q", a.location())
 				}
+			} else {
+				ask(http.MethodPost, c.base+"/account?do=delete", "confirm=delete")
+				if a := ask(http.MethodGet, c.base+"/account", ""); a.Code != http.StatusOK || strings.Contains(a.Body.String(), "ada@example.com") {
+					t.Errorf("the farewell: %d", a.Code)
+				}
 			}
 			if a := ask(http.MethodPost, c.base+"/signout", "callbackUrl=https://evil.example/"); a.location() != siteOrigin+c.prefix {
 				t.Errorf("signing out leads to %q", a.location())
+			}
+		})
+	}
+}
+
+// never lets nobody in.
+func never(a *latchkey.Auth) http.Handler {
+	return a.Authorize(func(context.Context, *latchkey.Session, *http.Request) error { return latchkey.ErrAccessDenied })(http.NotFoundHandler())
+}
+
+// What a browser is shown that has been nowhere else on the site.
+func TestFirstPageBehindAPrefix(t *testing.T) {
+	for _, c := range []struct {
+		name, target, referer string
+		signedIn              bool
+	}{
+		{"the page of sign-outs, for nobody", "/app/auth/signout", "", false},
+		{"the page of sign-ins", "/app/auth/signin", "", false},
+		{"the page of sign-outs", "/app/auth/signout", "", true},
+		{"a page that is refused", "/app/never", "", true},
+		{"a form of the application's own", "/app/form", "", false},
+		{"a button of the application's own", "/app/leave", "", true},
+		{"a button on another site", "/app/leave", "https://evil.example/app", true},
+	} {
+		t.Run("R-370 "+c.name, func(t *testing.T) {
+			s := newSite(t, func(cfg *latchkey.Config) { cfg.Site.Prefix = "/app" })
+			mux := http.NewServeMux()
+			mux.Handle("/", s.auth)
+			mux.Handle("/never", never(s.auth))
+			mux.HandleFunc("/form", func(w http.ResponseWriter, r *http.Request) {
+				if f, err := s.auth.Forms(w, r); err != nil || f.CallbackURL != siteOrigin+"/app/form" {
+					t.Errorf("%+v, %v", f, err)
+				}
+			})
+			mux.HandleFunc("/leave", func(w http.ResponseWriter, r *http.Request) {
+				if _, err := s.auth.SignOut(w, r, latchkey.SignOutOptions{}); err != nil {
+					t.Error(err)
+				}
+			})
+			b := s.newBrowser()
+			if c.signedIn {
+				b.signIn()
+				delete(b.jar, "__Secure-authjs.callback-url")
+			}
+			b.header.Set("Accept", "text/html")
+			r := b.request(http.MethodGet, c.target, "", "")
+			if c.referer != "" {
+				r.Header.Set("Referer", c.referer)
+			}
+			a := b.serve(http.StripPrefix("/app", mux), r)
+			for _, m := range links.FindAllStringSubmatch(a.Body.String(), -1) {
+				if to := strings.TrimPrefix(html.UnescapeString(m[1]), siteOrigin); to != "/app" && !strings.HasPrefix(to, "/app/") && !strings.HasPrefix(to, "data:") {
+					t.Errorf("a link to %q", m[1])
+				}
+			}
+			if to := a.location(); to != "" && to != siteOrigin+"/app" && to != siteOrigin+"/app/" {
+				t.Errorf("to %q", to)
 			}
 		})
 	}

@@ -49,6 +49,15 @@ func TestServerFieldsOfSession(t *testing.T) {
 			latchkey.Session{UserID: plainID, Via: latchkey.ViaCookie, Assurance: latchkey.Assurance{AuthTime: now, Proved: now}},
 			true,
 		},
+		{
+			"a token that is tracked, read with the application's say", func(c *latchkey.Config) {
+				asTokens(c)
+				c.Session.AbsoluteMaxAge = time.Hour
+				c.Callbacks.Token = func(_ context.Context, u latchkey.TokenUpdate) (latchkey.Claims, error) { return u.Claims, nil }
+			},
+			latchkey.Session{UserID: plainID, Via: latchkey.ViaCookie, Assurance: latchkey.Assurance{AuthTime: now, Proved: now}},
+			true,
+		},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			s := newPlainSite(t, c.change, func(c *latchkey.Config) { c.Runtime.Time = func() time.Time { return now } })
