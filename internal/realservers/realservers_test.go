@@ -19,6 +19,24 @@ func TestPostgresBySocket(t *testing.T) {
 	}
 }
 
+func TestShared(t *testing.T) {
+	var servers realservers.Shared
+	var first realservers.PG
+	t.Run("the first test", func(t *testing.T) { first = servers.Postgres(t) })
+	socket := first.Dir + "/.s.PGSQL." + strconv.Itoa(first.Port)
+	t.Run("the second", func(t *testing.T) {
+		if second := servers.Postgres(t); second.Dir != first.Dir {
+			t.Error("it has another server")
+		}
+		answers(t, "unix", socket)
+	})
+	servers.Close()
+	if c, err := net.Dial("unix", socket); err == nil {
+		_ = c.Close()
+		t.Error("the server still answers")
+	}
+}
+
 func TestPostgresOverTCP(t *testing.T) {
 	p := realservers.Postgres(t, true)
 	answers(t, "tcp", net.JoinHostPort("127.0.0.1", strconv.Itoa(p.Port)))

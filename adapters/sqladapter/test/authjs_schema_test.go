@@ -8,7 +8,6 @@ import (
 	"github.com/latchkeyhq/latchkey"
 	"github.com/latchkeyhq/latchkey/adapters/sqladapter"
 	"github.com/latchkeyhq/latchkey/adapters/sqlstore"
-	"github.com/latchkeyhq/latchkey/internal/realservers"
 	"github.com/latchkeyhq/latchkey/latchkeytest"
 )
 
@@ -111,20 +110,16 @@ var cannotKeep = []string{
 const choosesIDs = "SessionListAdapter/a session keeps the id that it was given"
 
 func TestAdapterOnAuthJSSchema(t *testing.T) {
-	empty := postgresSchemas(realservers.Postgres(t, false))
+	empty := postgresSchemas(servers.Postgres(t))
 	for name, schema := range authJSSchemas {
 		t.Run(name, func(t *testing.T) {
-			latchkeytest.Adapter(t, func(t *testing.T) latchkey.Adapter {
-				db := authJSDatabase(t, empty, schema)
-				found, err := sqladapter.Detect(t.Context(), db, sqladapter.Postgres)
-				ok(t, err)
-				if found.Schema != sqlstore.SchemaAuthJS {
-					t.Fatalf("detected %q", found.Schema)
-				}
-				a, err := sqladapter.New(db, sqladapter.Postgres, sqladapter.Options{Layout: found.Layout})
-				ok(t, err)
-				return withoutAbsent(a, found)
-			}, cannotKeep...)
+			db := authJSDatabase(t, empty, schema)
+			found := detect(t, db, sqladapter.Postgres)
+			if found.Schema != sqlstore.SchemaAuthJS {
+				t.Fatalf("detected %q", found.Schema)
+			}
+			open := engines[1].emptied(db, sqladapter.Options{Layout: found.Layout})
+			latchkeytest.Adapter(t, func(t *testing.T) latchkey.Adapter { return withoutAbsent(open(t), found) }, cannotKeep...)
 		})
 	}
 }

@@ -63,7 +63,7 @@ var moment = time.Date(2031, 5, 17, 22, 30, 15, 123e6, time.UTC)
 
 // TestSharedWithAuthJS has both work on one database at the same time.
 func TestSharedWithAuthJS(t *testing.T) {
-	server := realservers.Postgres(t, false)
+	server := servers.Postgres(t)
 	empty := postgresSchemas(server)
 	for name, schema := range map[string]string{"integer ids": authJS, "UUID ids": withUUIDs(authJS)} {
 		t.Run(name, func(t *testing.T) {

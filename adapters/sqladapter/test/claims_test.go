@@ -7,14 +7,13 @@ import (
 	"github.com/latchkeyhq/latchkey"
 	"github.com/latchkeyhq/latchkey/adapters/sqladapter"
 	"github.com/latchkeyhq/latchkey/adapters/sqlstore"
-	"github.com/latchkeyhq/latchkey/internal/realservers"
 )
 
 // TestClaimsWithoutIndexes has tables where nothing keeps e-mail addresses and accounts
 // unique. Whoever wants one that another instance is about to take waits for it, whatever
 // the two want it for, and is refused then.
 func TestClaimsWithoutIndexes(t *testing.T) {
-	db := authJSDatabase(t, postgresSchemas(realservers.Postgres(t, false)), authJS)
+	db := authJSDatabase(t, postgresSchemas(servers.Postgres(t)), authJS)
 	layout := sqladapter.Options{Layout: sqlstore.AuthJS()}
 	one, other := engines[1].adapter(t, db, layout), engines[1].adapter(t, another(t, db), layout)
 	change := func(a latchkey.Adapter, id, email string) error {

@@ -12,7 +12,6 @@ import (
 	"github.com/latchkeyhq/latchkey"
 	"github.com/latchkeyhq/latchkey/adapters/sqladapter"
 	"github.com/latchkeyhq/latchkey/adapters/sqlstore"
-	"github.com/latchkeyhq/latchkey/internal/realservers"
 )
 
 // The columns of every table, each with its kind: K key, short word; A e-mail
@@ -130,7 +129,7 @@ var added = map[string][]string{
 // TestAdoptionAddsColumns takes over databases that Auth.js' own adapter
 // filled.
 func TestAdoptionAddsColumns(t *testing.T) {
-	server := realservers.Postgres(t, false)
+	server := servers.Postgres(t)
 	empty := postgresSchemas(server)
 	e := engine{dialect: sqlstore.Postgres}
 	for name, schema := range map[string]string{

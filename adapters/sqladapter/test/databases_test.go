@@ -29,6 +29,14 @@ type engine struct {
 	whole   bool // times are kept in whole seconds
 }
 
+// servers are shared: whoever wants to end one, or change it for all, starts another.
+var servers realservers.Shared
+
+func TestMain(m *testing.M) {
+	m.Run()
+	servers.Close()
+}
+
 // same compares times as far as they are kept.
 func (e engine) same(got, want time.Time) bool {
 	if e.whole {
@@ -42,11 +50,11 @@ type source func(t testing.TB) *sql.DB
 
 var engines = []engine{
 	{"SQLite", sqladapter.SQLite, sqliteFiles, false},
-	{"PostgreSQL", sqladapter.Postgres, func(t testing.TB) source { return postgresSchemas(realservers.Postgres(t, false)) }, false},
-	{"MariaDB", sqladapter.MySQL, func(t testing.TB) source { return mariaDatabases(realservers.MariaDB(t)) }, false},
+	{"PostgreSQL", sqladapter.Postgres, func(t testing.TB) source { return postgresSchemas(servers.Postgres(t)) }, false},
+	{"MariaDB", sqladapter.MySQL, func(t testing.TB) source { return mariaDatabases(servers.MariaDB(t)) }, false},
 }
 
-// each runs f once for each engine, with one server.
+// each runs f once for each engine.
 func each(t *testing.T, f func(t *testing.T, e engine, empty source)) {
 	t.Helper()
 	for _, e := range engines {
@@ -64,10 +72,12 @@ func sqliteDSN(file string) string {
 	return "file:" + (&url.URL{Path: file}).EscapedPath() + "?_pragma=journal_mode(WAL)&_pragma=busy_timeout(5000)&_pragma=synchronous(NORMAL)"
 }
 
+// made is how many schemas and databases there were.
+var made atomic.Int64
+
 // postgresSchemas gives each test a schema, which is a thousand times cheaper
 // than a database.
 func postgresSchemas(server realservers.PG) source {
-	var made atomic.Int64
 	return func(t testing.TB) *sql.DB {
 		schema := fmt.Sprintf("s%d", made.Add(1))
 		db := open(t, "pgx", server.DSN("postgres")+" search_path="+schema)
@@ -77,11 +87,8 @@ func postgresSchemas(server realservers.PG) source {
 }
 
 func mariaDatabases(socket string) source {
-	var made atomic.Int64
-	root := sync.OnceValues(func() (*sql.DB, error) { return sql.Open("mysql", "root@unix("+socket+")/") })
 	return func(t testing.TB) *sql.DB {
-		db, err := root()
-		ok(t, err)
+		db := open(t, "mysql", "root@unix("+socket+")/")
 		name := fmt.Sprintf("d%d", made.Add(1))
 		exec(t, db, "CREATE DATABASE "+name)
 		t.Cleanup(func() { exec(t, db, "DROP DATABASE "+name) })
@@ -125,6 +132,26 @@ func (e engine) adapter(t testing.TB, db *sql.DB, o sqladapter.Options) *sqladap
 	ok(t, err)
 	t.Cleanup(func() { _ = a.Close() })
 	return a
+}
+
+// emptied returns adapters on one database, from which every row is removed each
+// time: to make a database takes longer than most promises.
+func (e engine) emptied(db *sql.DB, o sqladapter.Options) func(t *testing.T) *sqladapter.Adapter {
+	var deletions []string
+	for _, table := range []string{"verification_token", "revocations", "limits", "used_values", "authenticators", "sessions", "accounts", "users"} {
+		name, renamed := o.Layout.Names[table]
+		if !renamed {
+			name = table
+		}
+		if name != "" {
+			deletions = append(deletions, e.quoted(`DELETE FROM "`+strings.ReplaceAll(name, ".", `"."`)+`"`))
+		}
+	}
+	return func(t *testing.T) *sqladapter.Adapter {
+		t.Helper()
+		exec(t, db, deletions...)
+		return e.adapter(t, db, o)
+	}
 }
 
 func exec(t testing.TB, db *sql.DB, statements ...string) {

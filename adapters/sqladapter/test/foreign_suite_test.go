@@ -34,8 +34,9 @@ func (e engine) proves(t *testing.T, empty source, file, peer string) {
 			except = append(except, x.promise)
 		}
 	}
+	open := e.emptied(e.laidOutAs(t, empty, file, forSuite), sqladapter.Options{Layout: l})
 	latchkeytest.Adapter(t, func(t *testing.T) latchkey.Adapter {
-		a := e.adapter(t, e.laidOutAs(t, empty, file, forSuite), sqladapter.Options{Layout: l})
+		a := open(t)
 		if name, renamed := l.Names["authenticators"]; renamed && name == "" {
 			return struct{ bare }{a}
 		}

@@ -53,17 +53,14 @@ func TestGalera(t *testing.T) {
 
 	t.Run("S-010 each call at a node that chance picks", func(t *testing.T) {
 		db.SetMaxIdleConns(-1)
-		empty := func(t *testing.T) *sqladapter.Adapter {
-			emptied(t, db)
-			return e.adapter(t, db, sqladapter.Options{Unprepared: true})
-		}
+		empty := e.emptied(db, sqladapter.Options{Unprepared: true})
 		latchkeytest.Adapter(t, func(t *testing.T) latchkey.Adapter { return empty(t) },
 			"TxAdapter/a waiting caller can be cancelled") // nodes do not wait for each other
 		latchkeytest.Stores(t, func(t *testing.T) any { return empty(t) })
 	})
 	t.Run("S-066 a node is killed under load, and joins again", func(t *testing.T) {
 		db.SetMaxIdleConns(24)
-		emptied(t, db)
+		e.emptied(db, sqladapter.Options{})(t)
 		killed := nodes[2]
 		e.through(t, db, killed.Kill)
 		e.through(t, db, func() { killed.Rejoin(t) })

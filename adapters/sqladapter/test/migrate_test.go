@@ -12,7 +12,6 @@ import (
 	"github.com/latchkeyhq/latchkey"
 	"github.com/latchkeyhq/latchkey/adapters/sqladapter"
 	"github.com/latchkeyhq/latchkey/adapters/sqlstore"
-	"github.com/latchkeyhq/latchkey/internal/realservers"
 	"github.com/latchkeyhq/latchkey/latchkeytest"
 )
 
@@ -165,15 +164,15 @@ func (e engine) someFlag() string {
 
 // TestMigrateAuthJS takes over databases that Auth.js filled.
 func TestMigrateAuthJS(t *testing.T) {
-	empty := postgresSchemas(realservers.Postgres(t, false))
+	empty := postgresSchemas(servers.Postgres(t))
 	for name, schema := range map[string]string{"integer ids": authJS, "UUID ids, passkeys": withUUIDs(authJS + authJSPasskeys)} {
 		t.Run(name, func(t *testing.T) {
 			t.Run("the suite holds afterwards", func(t *testing.T) {
-				latchkeytest.Adapter(t, func(t *testing.T) latchkey.Adapter {
-					db := authJSDatabase(t, empty, schema)
-					ok(t, sqladapter.Migrate(t.Context(), db, sqladapter.Postgres))
-					return adopted(t, db)
-				}, choosesIDs)
+				db := authJSDatabase(t, empty, schema)
+				ok(t, sqladapter.Migrate(t.Context(), db, sqladapter.Postgres))
+				adopted(t, db)
+				open := engines[1].emptied(db, sqladapter.Options{Layout: detect(t, db, sqladapter.Postgres).Layout})
+				latchkeytest.Adapter(t, func(t *testing.T) latchkey.Adapter { return open(t) }, choosesIDs)
 			})
 			t.Run("people and their sessions stay", func(t *testing.T) { stay(t, authJSDatabase(t, empty, schema)) })
 			t.Run("R-199 what breaks a rule is counted, and nothing changes", func(t *testing.T) {
@@ -257,7 +256,7 @@ func violate(t *testing.T, db *sql.DB) {
 
 // TestAdoptInTurkish has a database in whose language the lower case of I is no i.
 func TestAdoptInTurkish(t *testing.T) {
-	db := authJSDatabase(t, postgresSchemas(realservers.Postgres(t, false)), authJS)
+	db := authJSDatabase(t, postgresSchemas(servers.Postgres(t)), authJS)
 	exec(t, db, `ALTER TABLE users ALTER email TYPE text COLLATE "tr-x-icu"`, `INSERT INTO users (email) VALUES ('INFO@Example.com')`)
 	ok(t, sqladapter.Migrate(t.Context(), db, sqladapter.Postgres))
 	_, err := adopted(t, db).GetUserByEmail(t.Context(), "info@example.com")
@@ -274,7 +273,7 @@ func TestVouchedAfterwards(t *testing.T) {
 	if !found || !closed || !strings.Contains(statement, "email_vouched = TRUE") {
 		t.Fatalf("the page has no such statement: %q", statement)
 	}
-	db := authJSDatabase(t, postgresSchemas(realservers.Postgres(t, false)), authJS)
+	db := authJSDatabase(t, postgresSchemas(servers.Postgres(t)), authJS)
 	ok(t, sqladapter.Migrate(t.Context(), db, sqladapter.Postgres))
 	a := adopted(t, db)
 	for name, ways := range map[string][]string{"one": {"google"}, "two": {"google", "github"}, "key": {"google", ""}, "other": {"github"}} {

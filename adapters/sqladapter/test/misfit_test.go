@@ -9,7 +9,6 @@ import (
 	"github.com/latchkeyhq/latchkey"
 	"github.com/latchkeyhq/latchkey/adapters/sqladapter"
 	"github.com/latchkeyhq/latchkey/adapters/sqlstore"
-	"github.com/latchkeyhq/latchkey/internal/realservers"
 )
 
 // TestForgottenMigration uses an adapter before its tables are there, and after
@@ -124,7 +123,7 @@ func whole(all, begun string) string {
 
 // TestTimesWithoutZone proves that they are UTC in a connection of another zone.
 func TestTimesWithoutZone(t *testing.T) {
-	server := realservers.Postgres(t, false)
+	server := servers.Postgres(t)
 	e := engines[1]
 	schemas := postgresSchemas(server)
 	elsewhere := func(t testing.TB) *sql.DB {
@@ -163,7 +162,7 @@ func TestUnreadableTime(t *testing.T) {
 
 // TestAdoptWithoutIDs takes over tables that lack ids of accounts and sessions.
 func TestAdoptWithoutIDs(t *testing.T) {
-	empty := postgresSchemas(realservers.Postgres(t, false))
+	empty := postgresSchemas(servers.Postgres(t))
 	for name, drop := range map[string][]string{
 		"both": {"ALTER TABLE accounts DROP COLUMN id", "ALTER TABLE sessions DROP COLUMN id"}, "accounts": {"ALTER TABLE accounts DROP COLUMN id"},
 		"sessions": {"ALTER TABLE sessions DROP COLUMN id"}, "no table of links": {"DROP TABLE verification_token"},
@@ -190,7 +189,7 @@ func TestAdoptWithoutIDs(t *testing.T) {
 
 // TestAdoptRefuses has tables that would not work once they were taken over.
 func TestAdoptRefuses(t *testing.T) {
-	empty := postgresSchemas(realservers.Postgres(t, false))
+	empty := postgresSchemas(servers.Postgres(t))
 	for name, change := range map[string]string{
 		"times as text":              `ALTER TABLE users ALTER "emailVerified" TYPE varchar(40)`,
 		"a required column":          `ALTER TABLE sessions ADD COLUMN device text NOT NULL`,

@@ -26,10 +26,7 @@ func TestPartitions(t *testing.T) {
 	for i := range 16 {
 		exec(t, db, fmt.Sprintf("CREATE TABLE sessions_%d PARTITION OF sessions FOR VALUES WITH (MODULUS 16, REMAINDER %d)", i, i))
 	}
-	empty := func(t *testing.T) *sqladapter.Adapter {
-		emptied(t, db)
-		return e.adapter(t, db, sqladapter.Options{})
-	}
+	empty := e.emptied(db, sqladapter.Options{})
 	latchkeytest.Adapter(t, func(t *testing.T) latchkey.Adapter { return empty(t) },
 		"VerificationTokenAdapter/a pair that is taken is ErrConflict") // another expiry is another key
 	latchkeytest.Stores(t, func(t *testing.T) any { return empty(t) })

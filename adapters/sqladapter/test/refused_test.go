@@ -11,7 +11,6 @@ import (
 	"github.com/latchkeyhq/latchkey"
 	"github.com/latchkeyhq/latchkey/adapters/sqladapter"
 	"github.com/latchkeyhq/latchkey/adapters/sqlstore"
-	"github.com/latchkeyhq/latchkey/internal/realservers"
 )
 
 // afterNumbers is past what 32 bits hold: 2038.
@@ -147,7 +146,7 @@ func (e engine) quotedNames(statement string) string {
 // that are far apart.
 func TestOddZones(t *testing.T) {
 	t.Run("PostgreSQL", func(t *testing.T) {
-		server := realservers.Postgres(t, false)
+		server := servers.Postgres(t)
 		schemas := postgresSchemas(server)
 		for _, file := range []string{"drizzle_postgres", "prisma_v5_postgres"} {
 			for _, mode := range []string{"cache_statement", "exec", "simple_protocol"} {
@@ -165,7 +164,7 @@ func TestOddZones(t *testing.T) {
 		}
 	})
 	t.Run("MariaDB", func(t *testing.T) {
-		socket := realservers.MariaDB(t)
+		socket := servers.MariaDB(t)
 		databases := mariaDatabases(socket)
 		for _, file := range []string{"drizzle_mysql", "prisma_v5_mysql", "kysely_mysql", "sequelize_mysql", "mikroorm_mysql"} {
 			for _, params := range []string{"", "&interpolateParams=true", "&parseTime=true&loc=Asia%2FKathmandu"} {

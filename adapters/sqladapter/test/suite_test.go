@@ -17,7 +17,8 @@ func TestAdapter(t *testing.T) {
 			"never prepare": {Unprepared: true},
 		} {
 			t.Run(name, func(t *testing.T) {
-				latchkeytest.Adapter(t, func(t *testing.T) latchkey.Adapter { return e.adapter(t, e.migrated(t, empty), o) })
+				open := e.emptied(e.migrated(t, empty), o)
+				latchkeytest.Adapter(t, func(t *testing.T) latchkey.Adapter { return open(t) })
 			})
 		}
 	})
@@ -27,6 +28,7 @@ func TestAdapter(t *testing.T) {
 // revocations beside an adapter.
 func TestStores(t *testing.T) {
 	each(t, func(t *testing.T, e engine, empty source) {
-		latchkeytest.Stores(t, func(t *testing.T) any { return e.adapter(t, e.migrated(t, empty), sqladapter.Options{}) })
+		open := e.emptied(e.migrated(t, empty), sqladapter.Options{})
+		latchkeytest.Stores(t, func(t *testing.T) any { return open(t) })
 	})
 }

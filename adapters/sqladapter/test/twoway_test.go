@@ -8,7 +8,6 @@ import (
 
 	"github.com/latchkeyhq/latchkey/adapters/sqladapter"
 	"github.com/latchkeyhq/latchkey/adapters/sqlstore"
-	"github.com/latchkeyhq/latchkey/internal/realservers"
 )
 
 // twoWays are the adapters of Auth.js that are run on their own tables, with
@@ -42,11 +41,11 @@ func TestTwoWays(t *testing.T) {
 		e.bothWays(t, empty, func(*testing.T, *sql.DB) record { return record{"file": file} })
 	})
 	t.Run("PostgreSQL", func(t *testing.T) {
-		server := realservers.Postgres(t, false)
+		server := servers.Postgres(t)
 		engines[1].bothWays(t, postgresSchemas(server), func(t *testing.T, db *sql.DB) record { return onPostgres(t, server, db) })
 	})
 	t.Run("MariaDB", func(t *testing.T) {
-		socket := realservers.MariaDB(t)
+		socket := servers.MariaDB(t)
 		engines[2].bothWays(t, mariaDatabases(socket), func(t *testing.T, db *sql.DB) record {
 			var name string
 			ok(t, db.QueryRow("SELECT DATABASE()").Scan(&name))

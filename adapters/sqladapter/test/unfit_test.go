@@ -7,14 +7,13 @@ import (
 
 	"github.com/latchkeyhq/latchkey"
 	"github.com/latchkeyhq/latchkey/adapters/sqladapter"
-	"github.com/latchkeyhq/latchkey/internal/realservers"
 )
 
 // TestConnectionsThatCannotServe: connections to a primary that has become a
 // standby answer for ever that they cannot write. The first who meets one is told,
 // and nobody after.
 func TestConnectionsThatCannotServe(t *testing.T) {
-	db := postgresSchemas(realservers.Postgres(t, false))(t)
+	db := postgresSchemas(servers.Postgres(t))(t)
 	ok(t, sqladapter.Migrate(t.Context(), db, sqladapter.Postgres))
 	a, err := sqladapter.New(db, sqladapter.Postgres, sqladapter.Options{})
 	ok(t, err)
