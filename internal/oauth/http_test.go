@@ -110,7 +110,7 @@ func TestR370DiscoveryFollowsRedirectsWithinItsOrigin(t *testing.T) {
 				if row.want != "" {
 					wantStep(t, err, StepDiscovery, row.want)
 				}
-				if n := f.hits(discoveryPath); n > mostRequests {
+				if n := f.hits(discoveryPath); n > 5 { // a few
 					t.Errorf("%d requests", n)
 				}
 			})
