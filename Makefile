@@ -7,7 +7,7 @@ COUNT ?= 1
 
 # What the race detector adds nothing to: packages that drive programs written
 # elsewhere, and programs whose concurrency is all in the packages they call.
-NORACE := /(cmd|demo|internal/(arch|conformance|interop))(/|$$)
+NORACE := /(cmd|demo|examples/ent|internal/(arch|conformance|interop))(/|$$)
 
 # And tests that meet under it what other tests meet too, slowly: the same suite
 # on tables of others, programs written elsewhere, and schedulers that let one

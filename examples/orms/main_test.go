@@ -17,7 +17,7 @@ import (
 // TestORMs (S-073): users are models of the program, a row of its own is made with
 // each, and either side acts in a transaction of the other.
 func TestORMs(t *testing.T) {
-	full := errors.New("no seat is left")
+	full, broken := errors.New("no seat is left"), errors.New("no")
 	for _, name := range []string{"GORM", "Bun"} {
 		t.Run(name, func(t *testing.T) {
 			db, err := openGorm(filepath.Join(t.TempDir(), "orms.db"))
@@ -26,7 +26,12 @@ func TestORMs(t *testing.T) {
 			noError(t, err)
 			t.Cleanup(func() { _ = pool.Close() })
 			var refusal error
-			join := func(*Membership) error { return refusal }
+			join := func(*Membership) error {
+				if errors.Is(refusal, broken) {
+					panic(refusal)
+				}
+				return refusal
+			}
 			store, err := newGormStore(t.Context(), db, join)
 			noError(t, err)
 			inviter := func(email string) error { _, err := invite(t.Context(), db, store, email, "gold"); return err }
@@ -49,6 +54,9 @@ func TestORMs(t *testing.T) {
 			if err := inviter("eve@example.com"); err == nil {
 				t.Error("a refused invitation is no error")
 			}
+			refusal = broken
+			panics(t, broken, func() { _, _ = store.CreateUser(t.Context(), latchkey.User{Email: "eve@example.com"}) })
+			panics(t, broken, func() { _ = inviter("eve@example.com") })
 			counts(t, db, 2, 2)
 		})
 	}
@@ -68,6 +76,17 @@ func signsUp(t *testing.T, db *gorm.DB, store *sqladapter.Adapter) {
 	if u, err := store.GetUserByAccount(t.Context(), "acme", "1"); err != nil || u.ID != ada.ID {
 		t.Errorf("by account: %v, error %v", u, err)
 	}
+}
+
+// panics expects what passes all that is between.
+func panics(t *testing.T, want error, f func()) {
+	t.Helper()
+	defer func() {
+		if p := recover(); p != want {
+			t.Errorf("recovered %v", p)
+		}
+	}()
+	f()
 }
 
 func counts(t *testing.T, db *gorm.DB, users, memberships int64) {
