@@ -224,6 +224,19 @@ func stay(t *testing.T, db *sql.DB) {
 	}
 }
 
+// statementsOf are those of the first listing in SQL on a page.
+func statementsOf(t *testing.T, page string) []string {
+	t.Helper()
+	text, err := os.ReadFile(page)
+	ok(t, err)
+	_, listing, found := strings.Cut(string(text), "```sql\n")
+	listing, _, closed := strings.Cut(listing, ";\n```")
+	if !found || !closed {
+		t.Fatalf("%s has no listing in SQL", page)
+	}
+	return strings.Split(listing, ";\n")
+}
+
 func violate(t *testing.T, db *sql.DB) {
 	nobody := "99999"
 	if count(t, db, `SELECT count(*) FROM information_schema.columns WHERE table_schema = current_schema() AND table_name = 'users' AND data_type = 'uuid'`) > 0 {
@@ -234,7 +247,7 @@ func violate(t *testing.T, db *sql.DB) {
 			`INSERT INTO accounts ("userId", type, provider, "providerAccountId") SELECT id, 'oauth', 'secret', 'secret' FROM users LIMIT 1`,
 			`INSERT INTO sessions ("userId", expires, "sessionToken") SELECT id, now(), 'secret' FROM users LIMIT 1`)
 	}
-	exec(t, db, `INSERT INTO users (email) VALUES ('SECRET@example.com')`,
+	exec(t, db, `INSERT INTO users (email) VALUES ('SECRET@example.com'), (''), ('')`,
 		`INSERT INTO sessions ("userId", expires, "sessionToken") VALUES (`+nobody+`, now(), 'orphan')`)
 	err := sqladapter.Migrate(t.Context(), db, sqladapter.Postgres)
 	broken, is := errors.AsType[*sqlstore.ViolationError](err)
@@ -245,6 +258,11 @@ func violate(t *testing.T, db *sql.DB) {
 		`{sessions sessionToken is unique 1} {sessions every userId is a user's 1}]`
 	if got := fmt.Sprint(broken.Violations); got != want {
 		t.Errorf("violations %s, want %s", got, want)
+	}
+	for i, statement := range statementsOf(t, "../../../docs/cli.md") {
+		if found, want := count(t, db, "SELECT count(*) FROM ("+statement+") found"), []int{1, 1, 1, 0, 1}[i]; found != want {
+			t.Errorf("the page finds %d rows, want %d: %s", found, want, statement)
+		}
 	}
 	if strings.Contains(strings.ToLower(err.Error()), "secret") {
 		t.Errorf("the error has values: %v", err)
@@ -266,11 +284,8 @@ func TestAdoptInTurkish(t *testing.T) {
 // TestVouchedAfterwards runs what docs/moving-from-authjs.md has for accounts that a magic
 // link is to keep: of users with several ways in nothing is said.
 func TestVouchedAfterwards(t *testing.T) {
-	page, err := os.ReadFile("../../../docs/moving-from-authjs.md")
-	ok(t, err)
-	_, statement, found := strings.Cut(string(page), "```sql\n")
-	statement, _, closed := strings.Cut(statement, "```")
-	if !found || !closed || !strings.Contains(statement, "email_vouched = TRUE") {
+	statement := statementsOf(t, "../../../docs/moving-from-authjs.md")[0]
+	if !strings.Contains(statement, "email_vouched = TRUE") {
 		t.Fatalf("the page has no such statement: %q", statement)
 	}
 	db := authJSDatabase(t, postgresSchemas(servers.Postgres(t)), authJS)
