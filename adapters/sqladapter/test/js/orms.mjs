@@ -69,19 +69,65 @@ async function typeorm(engine, where) {
   return TypeORMAdapter({ type: "better-sqlite3", driver, database: file })
 }
 
-async function sequelize(engine, { host, database, schema, socket }) {
+async function sequelize(engine, { host, database, schema, socket, file }) {
   const { default: SequelizeAdapter } = await import("@auth/sequelize-adapter")
   const { Sequelize } = await import("sequelize")
-  const client =
-    engine === "postgres"
-      ? new Sequelize({ dialect: "postgres", host, username: "latchkey", database, schema, logging: false })
-      : new Sequelize({ dialect: "mysql", username: "root", database, dialectOptions: { socketPath: socket }, logging: false })
-  return SequelizeAdapter(client, { synchronize: false })
+  const options = {
+    postgres: { host, username: "latchkey", database, schema },
+    mysql: { username: "root", database, dialectOptions: { socketPath: socket } },
+    sqlite: { storage: file, dialectModule: engine === "sqlite" && (await likeSqlite3()) },
+  }
+  return SequelizeAdapter(new Sequelize({ dialect: engine, logging: false, ...options[engine] }), { synchronize: false })
 }
 
-async function mikroOrm(engine, { host, database, schema }) {
+// likeSqlite3 is what Sequelize calls of the package sqlite3, by libsql: that one
+// comes with its binary, the other looks for one while it is installed.
+async function likeSqlite3() {
+  const { default: Libsql } = await import("libsql")
+  const named = (values) => (Array.isArray(values) ? values : Object.fromEntries(Object.entries(values).map(([key, value]) => [key.slice(1), value])))
+  class Database {
+    constructor(file, mode, done) {
+      this.db = new Libsql(file)
+      this.db.pragma("busy_timeout = 5000")
+      queueMicrotask(() => done(null))
+    }
+    serialize(work) {
+      work()
+    }
+    run(sql, values, done) {
+      this.call("run", sql, values, done)
+    }
+    all(sql, values, done) {
+      this.call("all", sql, values, done)
+    }
+    call(method, sql, values = [], done = () => {}) {
+      if (typeof values === "function") return this.call(method, sql, [], values)
+      let result, error
+      try {
+        const statement = this.db.prepare(sql)
+        result = statement[statement.reader ? "all" : method](named(values))
+      } catch (failed) {
+        error = failed
+      }
+      queueMicrotask(() => done.call({ changes: result?.changes, lastID: result?.lastInsertRowid }, error ?? null, result))
+    }
+    close(done) {
+      this.db.close()
+      done?.(null)
+    }
+  }
+  return { Database, OPEN_READWRITE: 2, OPEN_CREATE: 4 }
+}
+
+// better-sqlite3 is libsql here, as package.json says, for the same reason.
+async function mikroOrm(engine, { host, database, schema, socket, file }) {
   const { MikroOrmAdapter } = await import("@auth/mikro-orm-adapter")
-  return MikroOrmAdapter({ type: "postgresql", host, user: "latchkey", dbName: database, schema, forceUtcTimezone: true })
+  const options = {
+    postgres: { type: "postgresql", host, user: "latchkey", dbName: database, schema },
+    mysql: { type: "mysql", user: "root", dbName: database, driverOptions: { connection: { socketPath: socket } } },
+    sqlite: { type: "better-sqlite", dbName: file },
+  }
+  return MikroOrmAdapter({ ...options[engine], forceUtcTimezone: true })
 }
 
 export const adapters = { drizzle, kysely, typeorm, sequelize, "mikro-orm": mikroOrm }
