@@ -2,7 +2,6 @@ package kvstore
 
 import (
 	"context"
-	"crypto/rand"
 	"errors"
 	"iter"
 	"slices"
@@ -40,7 +39,7 @@ func splitEntry(entry Key) (k Key, part string) {
 // entry. What is alive already gives way if isFree says so.
 func (s *records) createOwned(ctx context.Context, user string, seen Record, with func(part string) value, until time.Time, isFree func(*Record) (bool, error)) error {
 	for try := 0; ; try++ {
-		part := rand.Text()[:16]
+		part := random(6)
 		entry := entryOf(seen.Key, part)
 		if err := s.conn.Own(ctx, nameOf(user), entry); err != nil {
 			return err

@@ -20,10 +20,11 @@
 // # What is stored
 //
 // Names say nothing of what they name: those of sessions, links, e-mail
-// addresses, accounts and passkeys are SHA-256 hashes. Values are JSON that
-// people can read, with times in milliseconds, and hold what people and providers
-// have said, tokens of providers included; tokens of sessions are not in them.
-// Members that a later version has written survive the changes of an earlier one.
+// addresses, accounts and passkeys are SHA-256 hashes, those of sessions cut to
+// 144 bits. Values are JSON that people can read, with times in milliseconds, and
+// hold what people and providers have said, tokens of providers included; tokens
+// of sessions are not in them. Members that a later version has written survive
+// the changes of an earlier one.
 //
 // A record that was ended stays for a day as a mark, the value null: it keeps
 // calls that are still under way from bringing it back.

@@ -1,14 +1,18 @@
 package kvstore
 
 import (
+	"crypto/rand"
 	"crypto/sha256"
 	"encoding/base64"
 	"strconv"
 )
 
-func keyOfUser(id string) Key       { return Key{KindUser, nameOf(id)} }
-func keyOfEmail(email string) Key   { return Key{KindEmail, hash(email)} }
-func keyOfSession(token string) Key { return Key{KindSession, hash(token)} }
+func keyOfUser(id string) Key     { return Key{KindUser, nameOf(id)} }
+func keyOfEmail(email string) Key { return Key{KindEmail, hash(email)} }
+
+// keyOfSession has 144 bits of the hash: nobody but the site chooses tokens, so
+// none has to be feared that meets another, and of sessions there are the most.
+func keyOfSession(token string) Key { return Key{KindSession, hash(token)[:24]} }
 
 func keyOfAccount(provider, id string) Key   { return Key{KindAccount, hash(provider, id)} }
 func keyOfSignUp(provider, id string) Key    { return Key{KindSignUp, hash(provider, id)} }
@@ -35,6 +39,13 @@ func nameOf(text string) string {
 		}
 	}
 	return text
+}
+
+// random is so many random bytes, a multiple of three, in base64url.
+func random(n int) string {
+	raw := make([]byte, n)
+	_, _ = rand.Read(raw) // never fails
+	return base64.RawURLEncoding.EncodeToString(raw)
 }
 
 // hash is SHA-256 in base64url. Of several parts each has its length in front,

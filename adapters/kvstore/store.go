@@ -124,7 +124,7 @@ func (s *records) void(ctx context.Context, seen Record) (Record, error) {
 }
 
 func (s *records) put(ctx context.Context, seen Record, raw []byte, until time.Time) (Record, error) {
-	r := Record{Key: seen.Key, Version: rand.Text(), Value: raw, Until: until}
+	r := Record{Key: seen.Key, Version: random(9), Value: raw, Until: until}
 	return r, s.conn.Put(ctx, r, seen.Version)
 }
 

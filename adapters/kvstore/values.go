@@ -46,7 +46,11 @@ func (s *stamp) UnmarshalJSON(data []byte) error {
 }
 
 func decode[V value](r *Record) (v V, err error) {
-	if json.Unmarshal(r.Value, &v) != nil || !v.isWhole() { // the cause may quote a value
+	if f, is := any(&v).(flat); !is || !readFlat(r.Value, f) {
+		v = *new(V)
+		err = json.Unmarshal(r.Value, &v)
+	}
+	if err != nil || !v.isWhole() { // the cause may quote a value
 		return v, fmt.Errorf("kvstore: a record of kind %q is not as it was written", r.Kind)
 	}
 	return v, nil

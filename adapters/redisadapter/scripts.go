@@ -53,15 +53,20 @@ end
 return was
 `)
 
-// follow reads a record and the user that its value names, whose keys begin with
-// ARGV[1]. The second key is not known before: not for a cluster.
+// follow reads a record and the user that its value names, usually at its
+// beginning. The users' keys begin with ARGV[1]. The second key is not known
+// before: not for a cluster.
 var follow = redis.NewScript(`
 local was = redis.call('GET', KEYS[1])
 if not was then return {} end
-local from = string.find(was, '\n', 1, true)
-local ok, value = pcall(cjson.decode, string.sub(was, (from or 0) + 1))
-local user = ok and type(value) == 'table' and value.user
-if type(user) ~= 'string' or #user > 64 or not string.match(user, '^[%w_=-]+$') then return {was} end
+local user = string.match(was, '^[^\n]*\n{"user":"([%w_=-]+)"')
+if not user then
+	local from = string.find(was, '\n', 1, true)
+	local ok, value = pcall(cjson.decode, string.sub(was, (from or 0) + 1))
+	user = ok and type(value) == 'table' and value.user
+	if type(user) ~= 'string' or not string.match(user, '^[%w_=-]+$') then return {was} end
+end
+if #user > 64 then return {was} end
 return {was, user, redis.call('GET', ARGV[1] .. user)}
 `)
 

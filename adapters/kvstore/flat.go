@@ -1,0 +1,98 @@
+package kvstore
+
+import (
+	"slices"
+	"strconv"
+	"time"
+
+	"github.com/latchkeyhq/latchkey/internal/jsontext"
+)
+
+// Records that every request reads are read without encoding/json, as long as
+// they are of the form that this package writes: its reflection takes half as long
+// as Redis does to answer.
+
+// flat is a value of texts and times.
+type flat interface {
+	// take sets a member. It is false for one that is left to encoding/json.
+	take(m jsontext.Member) bool
+}
+
+// readFlat is what encoding/json would have made of raw, or false, and then v may
+// be anything.
+func readFlat(raw []byte, v flat) bool {
+	var room [16]jsontext.Member
+	members, err := jsontext.DistinctMembers(raw, room[:0])
+	if err != nil {
+		return false
+	}
+	for _, m := range members {
+		if !v.take(m) {
+			return false
+		}
+	}
+	return true
+}
+
+func takeText[T ~string](to *T, m jsontext.Member) bool {
+	text, ok := m.Text()
+	*to = T(text)
+	return ok
+}
+
+func takeStamp(to *stamp, m jsontext.Member) bool {
+	n, err := strconv.ParseInt(string(m.Raw), 10, 64)
+	to.Time = time.UnixMilli(n).UTC()
+	return err == nil
+}
+
+func (v *sessionValue) take(m jsontext.Member) bool {
+	switch string(m.Key) {
+	case "user":
+		return takeText(&v.User, m)
+	case "entry":
+		return takeText(&v.Entry, m)
+	case "id":
+		return takeText(&v.ID, m)
+	case "expires":
+		return takeStamp(&v.Expires, m)
+	case "created":
+		return takeStamp(&v.Created, m)
+	case "agent":
+		return takeText(&v.Agent, m)
+	case "tenant":
+		return takeText(&v.Tenant, m)
+	case "provider":
+		return takeText(&v.Provider, m)
+	case "proved":
+		return takeStamp(&v.Proved, m)
+	case "acr":
+		return takeText(&v.ACR, m)
+	}
+	return false
+}
+
+func (v *userValue) take(m jsontext.Member) bool {
+	switch string(m.Key) {
+	case "id":
+		return takeText(&v.ID, m)
+	case "born":
+		return takeText(&v.Born, m)
+	case "state":
+		return takeText(&v.State, m)
+	case "settled":
+		return takeText(&v.Settled, m)
+	case "name":
+		return takeText(&v.Name, m)
+	case "email":
+		return takeText(&v.Email, m)
+	case "verified":
+		return takeStamp(&v.Verified, m)
+	case "image":
+		return takeText(&v.Image, m)
+	case "extra":
+		v.Extra = slices.Clone(m.Raw)
+		return true
+	}
+	return false
+}
