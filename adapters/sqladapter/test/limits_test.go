@@ -107,6 +107,11 @@ func TestLimits(t *testing.T) {
 				t.Errorf("removed %d, and %d are left", n, left)
 			}
 		})
+		t.Run("S-057 of a hundred callers in three processes exactly twenty are admitted", func(t *testing.T) {
+			if admitted := takenByProcesses(t, e, db); admitted != 20 {
+				t.Errorf("%d were admitted", admitted)
+			}
+		})
 	})
 }
 
