@@ -241,7 +241,7 @@ func failure(ctx context.Context, err error) error {
 		return ctx.Err()
 	}
 	if _, is := errors.AsType[*types.ResourceNotFoundException](err); is {
-		return fmt.Errorf("dynamoadapter: there is no such table: was Migrate forgotten? %w", err)
+		return fmt.Errorf("dynamoadapter: %w (%w)", ErrNotMigrated, err)
 	}
 	return fmt.Errorf("dynamoadapter: %w", err)
 }

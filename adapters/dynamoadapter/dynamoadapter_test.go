@@ -1,6 +1,8 @@
 package dynamoadapter_test
 
 import (
+	"context"
+	"errors"
 	"strconv"
 	"strings"
 	"testing"
@@ -41,6 +43,47 @@ func TestMigrate(t *testing.T) {
 	ok(t, err)
 	if err := dynamoadapter.Migrate(t.Context(), c, "other"); err == nil || !strings.Contains(err.Error(), `"id"`) {
 		t.Errorf("somebody else's table: %v", err)
+	}
+}
+
+// removing is a client whose server removes items by an attribute.
+type removing struct {
+	*dynamodb.Client
+	by string
+}
+
+// DescribeTimeToLive implements [dynamoadapter.CheckClient].
+func (r removing) DescribeTimeToLive(context.Context, *dynamodb.DescribeTimeToLiveInput, ...func(*dynamodb.Options)) (*dynamodb.DescribeTimeToLiveOutput, error) {
+	return &dynamodb.DescribeTimeToLiveOutput{TimeToLiveDescription: &types.TimeToLiveDescription{AttributeName: &r.by, TimeToLiveStatus: types.TimeToLiveStatusEnabled}}, nil
+}
+
+func TestCheck(t *testing.T) {
+	c := newClient(realservers.DynamoDB(t), nil)
+	if _, err := (dynamoadapter.Layout{}).Check(t.Context(), c, "none"); !errors.Is(err, dynamoadapter.ErrNotMigrated) {
+		t.Errorf("without a table: %v", err)
+	}
+	ours, theirs := newTable(t, c), newSharedTable(t, c)
+	for _, of := range []struct {
+		layout dynamoadapter.Layout
+		table  string
+		by     string // what the server removes by
+		lacks  int
+	}{
+		{dynamoadapter.Layout{}, ours, "ttl", 0},
+		{dynamoadapter.Layout{}, ours, "expires", 1},
+		{dynamoadapter.AuthJS(), theirs, "expires", 0},
+		{dynamoadapter.AuthJS(), theirs, "ttl", 1},
+	} {
+		lacking, err := of.layout.Check(t.Context(), removing{c, of.by}, of.table)
+		if err != nil || len(lacking) != of.lacks {
+			t.Errorf("%s by %s: lacking %q, error %v", of.table, of.by, lacking, err)
+		}
+	}
+	if lacking, err := (dynamoadapter.Layout{}).Check(t.Context(), c, ours); err != nil || len(lacking) != 1 {
+		t.Errorf("without time to live: lacking %q, error %v", lacking, err)
+	}
+	if _, err := dynamoadapter.AuthJS().Check(t.Context(), c, ours); err == nil || !strings.Contains(err.Error(), "GSI1") {
+		t.Errorf("a table without the index: %v", err)
 	}
 }
 

@@ -79,8 +79,13 @@ func (l Layout) indexOf(t *types.TableDescription) *types.GlobalSecondaryIndexDe
 	return nil
 }
 
+// describer is what clients of Migrate and Check have in common.
+type describer interface {
+	DescribeTable(ctx context.Context, in *dynamodb.DescribeTableInput, o ...func(*dynamodb.Options)) (*dynamodb.DescribeTableOutput, error)
+}
+
 // describe is nil for a table that is not there.
-func (l Layout) describe(ctx context.Context, c MigrationClient, table string) (*types.TableDescription, error) {
+func (l Layout) describe(ctx context.Context, c describer, table string) (*types.TableDescription, error) {
 	out, err := c.DescribeTable(ctx, &dynamodb.DescribeTableInput{TableName: &table})
 	if _, absent := errors.AsType[*types.ResourceNotFoundException](err); absent {
 		return nil, nil

@@ -77,6 +77,7 @@ type index struct {
 	Unique    bool
 	Collation bson.D // none: texts are compared byte by byte
 	Partial   bson.D `bson:"partialFilterExpression"` // what documents it has; none: all of them
+	Expires   any    `bson:"expireAfterSeconds"`      // a number, where the server removes by it; nil: it does not
 }
 
 // everywhere says that an index knows every document with a text in its field, and takes

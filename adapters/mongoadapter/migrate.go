@@ -41,6 +41,9 @@ var uniques = []struct {
 	{"authenticators", []string{"credentialID"}, "credentialID is unique", false},
 }
 
+// owned are the collections of what belongs to a user.
+var owned = []string{"accounts", "sessions", "authenticators", "sign_ups"}
+
 // Migrate makes the indexes that the adapter depends on, in a database that is new
 // or that the MongoDB adapter of Auth.js uses. Call it before anything is stored,
 // from as many instances as you like. lacking names what the server would not make
@@ -125,7 +128,7 @@ func (m *migration) makeUnique(ctx context.Context) error {
 
 // makePlain makes the indexes by which everything of a user is found.
 func (m *migration) makePlain(ctx context.Context) error {
-	for _, name := range []string{"accounts", "sessions", "authenticators", "sign_ups"} {
+	for _, name := range owned {
 		if err := m.make(ctx, name, options.Index(), "userId"); err != nil {
 			return err
 		}

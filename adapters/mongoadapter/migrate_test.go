@@ -39,6 +39,9 @@ func TestMigrate(t *testing.T) {
 			t.Errorf("%s without Migrate: %v", name, err)
 		}
 	}
+	if _, err := mongoadapter.Check(t.Context(), db); !errors.Is(err, mongoadapter.ErrNotMigrated) || !strings.Contains(err.Error(), "users, accounts, sessions") {
+		t.Errorf("Check without Migrate: %v", err)
+	}
 	for range 2 {
 		lacking, err := mongoadapter.Migrate(t.Context(), db)
 		ok(t, err)
@@ -46,6 +49,11 @@ func TestMigrate(t *testing.T) {
 		if text := strings.Join(lacking, "\n"); len(lacking) != 7 || !strings.Contains(text, "users: a partial index") || !strings.Contains(text, "sessions: the removal of what has expired") {
 			t.Errorf("lacking:\n%s", text)
 		}
+	}
+	lacking, err := mongoadapter.Check(t.Context(), db)
+	ok(t, err)
+	if text := strings.Join(lacking, "\n"); len(lacking) != 6 || strings.Contains(text, "userId") {
+		t.Errorf("Check after Migrate: lacking\n%s", text)
 	}
 	for name, add := range additions {
 		if err := add(); err != nil && !errors.Is(err, latchkey.ErrNotFound) {

@@ -70,7 +70,7 @@ func failure(err error) error {
 		return err
 	}
 	if errors.Is(err, jetstream.ErrStreamNotFound) {
-		return fmt.Errorf("natsadapter: there is no such bucket: was Migrate forgotten? %w", err)
+		return fmt.Errorf("natsadapter: %w (%w)", ErrNotMigrated, err)
 	}
 	return fmt.Errorf("natsadapter: %w", err)
 }

@@ -26,7 +26,7 @@ func TestOneServer(t *testing.T) {
 	js := alone(t)
 	suites(t, js, 1)
 	for name, f := range map[string]func(*testing.T, jetstream.JetStream){
-		"lost answers": lostAnswers, "Migrate": migrate, "New refuses": newRefuses, "S-055 renewals lengthen the TTL": renewalLengthensTTL,
+		"lost answers": lostAnswers, "Migrate": migrate, "Check": check, "New refuses": newRefuses, "S-055 renewals lengthen the TTL": renewalLengthensTTL,
 		"lists hold nothing ended": listsHoldNothingEnded, "a foreign value": foreignValue,
 	} {
 		t.Run(name, func(t *testing.T) { f(t, js) })
@@ -140,6 +140,22 @@ func migrate(t *testing.T, js jetstream.JetStream) {
 			}
 		}
 	})
+}
+
+func check(t *testing.T, js jetstream.JetStream) {
+	if _, err := natsadapter.Check(t.Context(), js, "none"); !errors.Is(err, natsadapter.ErrNotMigrated) {
+		t.Errorf("without a bucket: %v", err)
+	}
+	_, err := js.CreateKeyValue(t.Context(), jetstream.KeyValueConfig{Bucket: "memory", LimitMarkerTTL: time.Minute, Storage: jetstream.MemoryStorage})
+	ok(t, err)
+	if _, err := natsadapter.Check(t.Context(), js, "memory"); err == nil || !strings.Contains(err.Error(), "direct reads") {
+		t.Errorf("before Migrate: %v", err)
+	}
+	ok(t, natsadapter.Migrate(t.Context(), js, "memory", 1))
+	lacking, err := natsadapter.Check(t.Context(), js, "memory")
+	if text := strings.Join(lacking, "\n"); err != nil || len(lacking) != 2 || !strings.Contains(text, "a third copy") || !strings.Contains(text, "files") {
+		t.Errorf("lacking %q, error %v", lacking, err)
+	}
 }
 
 func newRefuses(t *testing.T, js jetstream.JetStream) {

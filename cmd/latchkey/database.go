@@ -47,7 +47,7 @@ type database struct {
 var errDatabaseURL = errors.New("the URL of the database cannot be read: want postgres://…, mysql://… or sqlite:FILE (see --help)")
 
 // errOtherKind is for databases that a site may well use, but not by SQL.
-var errOtherKind = errors.New("the database is of a kind that this tool does not know: it knows postgres://…, mysql://… and sqlite:FILE")
+var errOtherKind = errors.New("the database is of a kind that this command does not know: it knows postgres://…, mysql://… and sqlite:FILE, and migrate and doctor also mongodb://…, dynamodb://… and nats://…")
 
 // parseDatabase recognizes a database URL by its form.
 func parseDatabase(rawURL string) (database, error) {

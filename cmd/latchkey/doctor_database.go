@@ -12,6 +12,15 @@ func (p *program) checkDatabase(ctx context.Context, r *report, rawURL string) {
 		r.ok("database", "DATABASE_URL is not set; sessions live in the cookie")
 		return
 	}
+	switch other, err := p.openService(ctx, rawURL); {
+	case err != nil:
+		r.fail("database", "%v", err)
+		return
+	case other != nil:
+		defer other.close()
+		other.checkFor(ctx, r)
+		return
+	}
 	db, err := p.connect(ctx, rawURL, false)
 	if errors.Is(err, errOtherKind) {
 		r.warn("database", "not checked: %v", err)

@@ -18,6 +18,14 @@ const aboutMigrate = `Bring the database to the newest schema: from nothing, or 
 
 ` + aboutDatabaseURL + `
 
+Of these the command makes the indexes, the table or the bucket that Latchkey's
+adapter wants:
+
+  mongodb://user:password@host/name
+  dynamodb://table?region=eu-central-1       (credentials as Amazon's tools have them;
+                                             layout=authjs for the table of Auth.js)
+  nats://user:password@host:4222/bucket?replicas=3   (creds=FILE for a credentials file)
+
 A database that an adapter of Auth.js uses is left alone: the command prints the
 layout that it works with as it stands, or says what stands in the way, and makes
 no second set of tables beside it. --adopt makes the tables of Auth.js'
@@ -104,6 +112,12 @@ func (p *program) printSchema(f migrateFlags) error {
 }
 
 func (p *program) migrate(ctx context.Context, f migrateFlags) error {
+	if other, err := p.openService(ctx, f.database); err != nil {
+		return err
+	} else if other != nil {
+		defer other.close()
+		return p.migrateService(ctx, other, f)
+	}
 	db, err := p.connect(ctx, f.database, !f.check)
 	if err != nil {
 		return err

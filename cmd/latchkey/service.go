@@ -1,0 +1,111 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/latchkeyhq/latchkey/adapters/dynamoadapter"
+	"github.com/latchkeyhq/latchkey/adapters/mongoadapter"
+	"github.com/latchkeyhq/latchkey/adapters/natsadapter"
+)
+
+// service is a database that is not asked by SQL, but by an adapter of its own.
+// lacking is what that adapter can do without. Close it.
+type service struct {
+	where   string // for people; neither user nor password
+	check   func(ctx context.Context) (lacking []string, err error)
+	migrate func(ctx context.Context) (lacking []string, err error)
+	explain func(error) string // empty: the error may be shown as it is
+	close   func()
+}
+
+// openService connects to the database of the flag or of the environment; nil: it
+// is one for SQL, or of another kind.
+func (p *program) openService(ctx context.Context, flag string) (*service, error) {
+	rawURL := cmp.Or(flag, p.env.get("DATABASE_URL"))
+	scheme, _, _ := strings.Cut(rawURL, "://")
+	switch strings.ToLower(scheme) {
+	case "mongodb", "mongodb+srv":
+		return openMongoDB(rawURL)
+	case "dynamodb":
+		return p.openDynamoDB(ctx, rawURL)
+	case "nats":
+		return openNATS(rawURL)
+	}
+	return nil, nil
+}
+
+// isName tells whether a text can be the name of a database, a table or a bucket. What
+// cannot may be part of a password that was not escaped.
+func isName(text string) bool {
+	isPlain := func(c rune) bool {
+		return c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || c == '-' || c == '_' || c == '.'
+	}
+	return text != "" && strings.IndexFunc(text, func(c rune) bool { return !isPlain(c) }) < 0
+}
+
+// failed names the database and why it could not be used, and never what its driver
+// says of the connection.
+func (s *service) failed(err error) error {
+	text := cmp.Or(s.explain(err), reason(err))
+	if text == "" {
+		text = err.Error()
+	}
+	return fmt.Errorf("%s: %s", s.where, text)
+}
+
+// isNotMigrated tells whether `latchkey migrate` is the cure.
+func isNotMigrated(err error) bool {
+	for _, e := range []error{dynamoadapter.ErrNotMigrated, mongoadapter.ErrNotMigrated, natsadapter.ErrNotMigrated} {
+		if errors.Is(err, e) {
+			return true
+		}
+	}
+	return false
+}
+
+func (s *service) checkFor(ctx context.Context, r *report) {
+	ctx, cancel := context.WithTimeout(ctx, connectTimeout)
+	defer cancel()
+	lacking, err := s.check(ctx)
+	switch {
+	case isNotMigrated(err):
+		r.fail("database", "%v Run `latchkey migrate`", s.failed(err))
+	case err != nil:
+		r.fail("database", "%v", s.failed(err))
+	case len(lacking) > 0:
+		for _, what := range lacking {
+			r.warn("database", "%s: it lacks %s", s.where, what)
+		}
+	default:
+		r.ok("database", "%s: it answers, and has all that it needs", s.where)
+	}
+}
+
+// migrateService makes what an adapter needs, or with --check says whether it is
+// there.
+func (p *program) migrateService(ctx context.Context, s *service, f migrateFlags) error {
+	if f.adopt {
+		return usage("--adopt: only tables of Auth.js' PostgreSQL adapter are taken over")
+	}
+	do, done := s.migrate, "it has all that it needs"
+	if f.check {
+		do, done = s.check, "nothing to do"
+	}
+	lacking, err := do(ctx)
+	if err != nil {
+		return s.failed(err)
+	}
+	for _, what := range lacking {
+		fmt.Fprintf(p.stdout, "%s: it lacks %s.\n", s.where, what)
+	}
+	if len(lacking) == 0 {
+		fmt.Fprintf(p.stdout, "%s: %s.\n", s.where, done)
+	} else if f.check {
+		return errTold
+	}
+	return nil
+}

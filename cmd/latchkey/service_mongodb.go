@@ -1,0 +1,45 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"go.mongodb.org/mongo-driver/v2/mongo"
+	"go.mongodb.org/mongo-driver/v2/mongo/options"
+
+	"github.com/latchkeyhq/latchkey/adapters/mongoadapter"
+)
+
+// openMongoDB understands mongodb://user:password@host,host/name?options. The
+// driver connects when it is asked.
+func openMongoDB(rawURL string) (*service, error) {
+	_, rest, _ := strings.Cut(rawURL, "://")
+	hosts, path, _ := strings.Cut(rest, "/")
+	hosts = hosts[strings.LastIndexByte(hosts, '@')+1:]
+	name, _, _ := strings.Cut(path, "?")
+	if hosts == "" || !isName(name) {
+		return nil, usage("%w", errDatabaseURL)
+	}
+	o := options.Client().ApplyURI(rawURL).SetServerSelectionTimeout(connectTimeout)
+	if o.Validate() != nil {
+		return nil, usage("%w", errDatabaseURL)
+	}
+	client, err := mongo.Connect(o)
+	if err != nil {
+		return nil, usage("%w", errDatabaseURL)
+	}
+	db := client.Database(name)
+	return &service{
+		where:   fmt.Sprintf("MongoDB database %q at %s", name, hosts),
+		check:   func(ctx context.Context) ([]string, error) { return mongoadapter.Check(ctx, db) },
+		migrate: func(ctx context.Context) ([]string, error) { return mongoadapter.Migrate(ctx, db) },
+		explain: func(err error) string {
+			if mongo.IsTimeout(err) {
+				return nobodyThere
+			}
+			return ""
+		},
+		close: func() { _ = client.Disconnect(context.Background()) },
+	}, nil
+}
