@@ -19,10 +19,15 @@ import (
 	"github.com/latchkeyhq/latchkey/adapters/sqlstore"
 )
 
+const partitioned = "PostgreSQL, sixteen partitions"
+
 // populated has n users with one session each; their tokens are "t0", "t1", ….
 func populated(b *testing.B, e engine, n int) (*sql.DB, *sqladapter.Adapter) {
 	b.Helper()
 	db := e.migrated(b, e.start(b))
+	if e.name == partitioned {
+		partition(b, db)
+	}
 	db.SetMaxOpenConns(4)
 	a := e.adapter(b, db, sqladapter.Options{Layout: sqlstore.Layout{PlainTokens: true}}) // so that SQL can make the rows
 	expires := strconv.FormatInt(time.Now().Add(time.Hour).UnixMilli(), 10)
@@ -62,7 +67,9 @@ func sizes(b *testing.B) []int {
 // BenchmarkSessionRead compares reading a stored session to its bare, prepared
 // query.
 func BenchmarkSessionRead(b *testing.B) {
-	for _, e := range engines {
+	inPartitions := engines[1]
+	inPartitions.name = partitioned
+	for _, e := range append(engines[:3:3], inPartitions) {
 		for _, n := range sizes(b) {
 			b.Run(fmt.Sprintf("%s/rows=%d", e.name, n), func(b *testing.B) {
 				db, a := populated(b, e, n)

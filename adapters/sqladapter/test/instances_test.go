@@ -19,16 +19,18 @@ import (
 // site, and of which engine, driver and database.
 const instanceOf = "LATCHKEY_TEST_INSTANCE"
 
-// TestMain is an instance, and runs no test, where a test has started it.
-func TestMain(m *testing.M) {
-	if of := os.Getenv(instanceOf); of != "" {
-		if err := beInstance(strings.SplitN(of, " ", 3), os.Stdin, os.Stdout); err != nil {
-			fmt.Fprintln(os.Stderr, err)
-			os.Exit(1)
-		}
-		return
+// isInstance is false if this process is there for tests. Otherwise the instance
+// has done its work.
+func isInstance() bool {
+	of := os.Getenv(instanceOf)
+	if of == "" {
+		return false
 	}
-	m.Run()
+	if err := beInstance(strings.SplitN(of, " ", 3), os.Stdin, os.Stdout); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+	return true
 }
 
 // beInstance says when it is ready, is told how many callers it has, and says how
@@ -100,7 +102,8 @@ func startInstance(t *testing.T, e engine, db *sql.DB) instance {
 	how, _ := opened.Load(db)
 	of := how.([2]string)
 	i := instance{Cmd: osexec.CommandContext(context.WithoutCancel(t.Context()), os.Args[0])}
-	i.Env = append(os.Environ(), instanceOf+"="+e.name+" "+of[0]+" "+of[1])
+	patient := strings.Replace(of[1], "busy_timeout(5000)", "busy_timeout(60000)", 1) // SQLite lets no one stand in line
+	i.Env = append(os.Environ(), instanceOf+"="+e.name+" "+of[0]+" "+patient)
 	i.Stderr = os.Stderr
 	var err error
 	i.in, err = i.StdinPipe()

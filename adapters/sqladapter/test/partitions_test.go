@@ -1,6 +1,7 @@
 package test
 
 import (
+	"database/sql"
 	"fmt"
 	"testing"
 
@@ -15,6 +16,15 @@ import (
 func TestPartitions(t *testing.T) {
 	e := engines[1]
 	db := e.migrated(t, e.start(t))
+	partition(t, db)
+	empty := e.emptied(db, sqladapter.Options{})
+	latchkeytest.Adapter(t, func(t *testing.T) latchkey.Adapter { return empty(t) }, promises(partitionExceptions)...)
+	latchkeytest.Stores(t, func(t *testing.T) any { return empty(t) })
+}
+
+// partition makes sixteen partitions of the sessions, and two of the links.
+func partition(t testing.TB, db *sql.DB) {
+	t.Helper()
 	exec(t, db, "ALTER TABLE sessions RENAME TO sessions_before", "ALTER TABLE verification_token RENAME TO verification_token_before",
 		`CREATE TABLE sessions (LIKE sessions_before INCLUDING DEFAULTS, PRIMARY KEY (id, "sessionToken"), UNIQUE ("sessionToken"),
 			FOREIGN KEY ("userId") REFERENCES users (id) ON DELETE CASCADE) PARTITION BY HASH ("sessionToken")`,
@@ -26,7 +36,4 @@ func TestPartitions(t *testing.T) {
 	for i := range 16 {
 		exec(t, db, fmt.Sprintf("CREATE TABLE sessions_%d PARTITION OF sessions FOR VALUES WITH (MODULUS 16, REMAINDER %d)", i, i))
 	}
-	empty := e.emptied(db, sqladapter.Options{})
-	latchkeytest.Adapter(t, func(t *testing.T) latchkey.Adapter { return empty(t) }, promises(partitionExceptions)...)
-	latchkeytest.Stores(t, func(t *testing.T) any { return empty(t) })
 }
