@@ -7,12 +7,18 @@ COUNT ?= 1
 
 # What the race detector adds nothing to: packages that drive programs written
 # elsewhere, and programs whose concurrency is all in the packages they call.
-NORACE := /(cmd|demo|examples/ent|internal/(arch|conformance|interop))(/|$$)
+NORACE := /(cmd|demo|examples|internal/(arch|conformance|interop))(/|$$)
 
 # And tests that meet under it what other tests meet too, slowly: the same suite
-# on tables of others, programs written elsewhere, and schedulers that let one
-# goroutine run at a time.
-RACESKIP := TestForeignSuite|TestTwoWays|TestGalera|TestEveryOrder|TestEveryFault|TestManyOrders|TestPairs
+# on tables of others, programs written elsewhere, processes that are killed,
+# schedulers that let one goroutine run at a time, and one request after the other,
+# thousands of them.
+RACESKIP := TestForeignSuite|TestAdapterOnAuthJSSchema|TestMigrateAuthJS|TestPartitions|TestTwoWays|TestGalera|TestPgBouncer|TestKill$$
+RACESKIP := $(RACESKIP)|TestEveryOrder|TestEveryFault|TestManyOrders|TestPairs
+RACESKIP := $(RACESKIP)|TestRedirectCorpus|TestPagesReflectNothing|TestNewFuncForgets|TestFloodsOfKeys
+
+# Examples that do several things at once.
+CONCURRENT := api fiber gqlgen grpc htmx
 
 .DEFAULT_GOAL := all
 
@@ -44,7 +50,7 @@ test: ## every test of every module, after installing what is missing (as root)
 	go test -timeout 20m work
 
 race: ## the tests again under the race detector
-	go test -race -timeout 30m -skip '$(RACESKIP)' $$(go list work | grep -vE '$(NORACE)')
+	go test -race -timeout 30m -skip '$(RACESKIP)' $$(go list work | grep -vE '$(NORACE)') $(addprefix ./examples/,$(CONCURRENT))
 
 fuzz: ## run each fuzz target for FUZZTIME (10s)
 	scripts/fuzz $(FUZZTIME)

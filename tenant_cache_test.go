@@ -11,9 +11,10 @@ import (
 )
 
 func TestTenantCache(t *testing.T) {
+	site := newSite(t)
 	visit := func(t *testing.T, auth *latchkey.Auth, tenant string) {
 		t.Helper()
-		b := newSite(t).newBrowser()
+		b := site.newBrowser()
 		r := b.request(http.MethodGet, "/auth/session", "", "")
 		r.Host = tenant
 		if a := b.serve(auth, r); a.Code != http.StatusOK {
