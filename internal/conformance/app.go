@@ -208,7 +208,8 @@ func (a *app) putUser(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, err.Error(), http.StatusBadRequest)
 		return
 	}
-	u, err := a.backend.users.CreateUser(r.Context(), latchkey.User{ID: in.ID, Name: in.Name, Email: in.Email, Image: in.Image, EmailVerified: in.EmailVerified})
+	users, _ := a.backend.rows()
+	u, err := users.CreateUser(r.Context(), latchkey.User{ID: in.ID, Name: in.Name, Email: in.Email, Image: in.Image, EmailVerified: in.EmailVerified})
 	if err != nil {
 		http.Error(w, err.Error(), http.StatusInternalServerError)
 		return
@@ -226,9 +227,10 @@ func (a *app) putSession(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, err.Error(), http.StatusBadRequest)
 		return
 	}
-	_, _ = a.backend.sessions.DeleteSession(r.Context(), in.SessionToken) // it may be a replacement
+	_, sessions := a.backend.rows()
+	_, _ = sessions.DeleteSession(r.Context(), in.SessionToken) // it may be a replacement
 	s := latchkey.StoredSession{Token: in.SessionToken, UserID: in.UserID, Expires: in.Expires}
-	if err := a.backend.sessions.CreateSession(r.Context(), s); err != nil {
+	if err := sessions.CreateSession(r.Context(), s); err != nil {
 		http.Error(w, err.Error(), http.StatusInternalServerError)
 		return
 	}

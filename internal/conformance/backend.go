@@ -26,6 +26,7 @@ import (
 type backend struct {
 	users    full
 	sessions full         // where sessions are: users, or what is apart from them
+	suite    full         // where the suite looks and puts users and sessions; nil: there
 	shared   *redisShared // nil: each role is the library's own
 	seen     *seen
 }
@@ -33,8 +34,8 @@ type backend struct {
 // redisShared is what else may be apart from the users.
 type redisShared = redisadapter.Adapter
 
-// newBackend is the one that STORE names: empty, postgres+redis or mongodb. The
-// variables POSTGRES, REDIS and MONGODB say where the servers are.
+// newBackend is the one that STORE names: empty, postgres+redis, mongodb or
+// drizzle. The variables POSTGRES, REDIS, MONGODB and PEER say where the servers are.
 func newBackend(ctx context.Context) (b *backend, err error) {
 	b = &backend{seen: &seen{}}
 	switch store := os.Getenv("STORE"); store {
@@ -49,6 +50,8 @@ func newBackend(ctx context.Context) (b *backend, err error) {
 		b.sessions = b.shared
 	case "mongodb":
 		b.users, err = mongodb(ctx)
+	case "drizzle":
+		b.users, b.suite, err = drizzle(ctx)
 	default:
 		err = fmt.Errorf("there is no STORE called %q", store)
 	}
@@ -65,7 +68,7 @@ func postgres(ctx context.Context) (full, error) {
 		return nil, err
 	}
 	defer server.Close()
-	name := "conformance_" + strings.ToLower(rand.Text())
+	name := newName()
 	if _, err := server.Exec(ctx, "CREATE DATABASE "+name); err != nil {
 		return nil, err
 	}
@@ -80,6 +83,8 @@ func postgres(ctx context.Context) (full, error) {
 	}
 	return pgxadapter.New(pool, pgxadapter.Options{})
 }
+
+func newName() string { return "conformance_" + strings.ToLower(rand.Text()) }
 
 // mongodb is a new database of the server.
 func mongodb(ctx context.Context) (full, error) {
@@ -143,21 +148,30 @@ func (s *seen) used(identifier, token string) {
 	s.links = slices.DeleteFunc(s.links, func(t latchkey.VerificationToken) bool { return t.Identifier == identifier && t.Token == token })
 }
 
+// rows are where the suite looks for users and for sessions, and puts them.
+func (b *backend) rows() (users, sessions full) {
+	if b.suite != nil {
+		return b.suite, b.suite
+	}
+	return b.users, b.sessions
+}
+
 // contents is what is stored now of all that was seen.
 func (b *backend) contents(ctx context.Context) (c memoryadapter.Contents, err error) {
 	b.seen.mu.Lock()
 	defer b.seen.mu.Unlock()
+	users, sessions := b.rows()
 	for _, id := range b.seen.users {
-		u, failed := b.users.GetUser(ctx, id)
+		u, failed := users.GetUser(ctx, id)
 		if errors.Is(failed, latchkey.ErrNotFound) {
 			continue
 		}
-		accounts, listed := b.users.ListAccounts(ctx, id)
+		accounts, listed := users.ListAccounts(ctx, id)
 		err = errors.Join(err, failed, listed)
 		c.Users, c.Accounts = append(c.Users, u), append(c.Accounts, accounts...)
 	}
 	for _, token := range b.seen.sessions {
-		s, failed := b.sessions.GetSession(ctx, token)
+		s, failed := sessions.GetSession(ctx, token)
 		if errors.Is(failed, latchkey.ErrNotFound) {
 			continue
 		}

@@ -1,0 +1,186 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"sync"
+	"time"
+
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"github.com/latchkeyhq/latchkey"
+	"github.com/latchkeyhq/latchkey/adapters/pgxadapter"
+	"github.com/latchkeyhq/latchkey/adapters/sqlstore"
+)
+
+// drizzle is a new schema of the server, with the tables of Drizzle, in which Auth.js
+// is at work as well. Auth.js also writes what the suite puts there, and reads
+// what the suite asks for.
+func drizzle(ctx context.Context) (users, suite full, err error) {
+	tables, err := os.ReadFile(os.Getenv("TABLES"))
+	if err != nil {
+		return nil, nil, err
+	}
+	pool, schema, err := postgresSchema(ctx, string(tables))
+	if err != nil {
+		return nil, nil, err
+	}
+	layout, err := sqlstore.SharedWith(sqlstore.Postgres, "drizzle")
+	if err != nil {
+		return nil, nil, err
+	}
+	adapter, err := pgxadapter.New(pool, pgxadapter.Options{Layout: layout})
+	if err != nil {
+		return nil, nil, err
+	}
+	js, err := dialPeer(os.Getenv("PEER"), schema)
+	return adapter, beside{adapter, js}, err
+}
+
+// postgresSchema is a new one of the server.
+func postgresSchema(ctx context.Context, tables string) (pool *pgxpool.Pool, schema string, err error) {
+	config, err := pgxpool.ParseConfig(os.Getenv("POSTGRES"))
+	if err != nil {
+		return nil, "", err
+	}
+	schema = newName()
+	config.MaxConns, config.ConnConfig.RuntimeParams["search_path"] = 4, schema
+	if pool, err = pgxpool.NewWithConfig(ctx, config); err != nil {
+		return nil, "", err
+	}
+	_, err = pool.Exec(ctx, "CREATE SCHEMA "+schema+"; "+tables)
+	return pool, schema, err
+}
+
+// peer is the program that Auth.js' adapter is in. It is closed with the app.
+type peer struct {
+	mu   sync.Mutex
+	conn net.Conn
+	out  *bufio.Scanner
+}
+
+func dialPeer(addr, schema string) (*peer, error) {
+	conn, err := net.Dial("tcp", addr)
+	if err != nil {
+		return nil, err
+	}
+	p := &peer{conn: conn, out: bufio.NewScanner(conn)}
+	return p, p.ask(schema, nil)
+}
+
+// call is one of a method, whose result is stored in into. ErrNotFound: it is null.
+func (p *peer) call(into any, method string, args ...any) error {
+	line, err := json.Marshal(map[string]any{"method": method, "args": args})
+	if err != nil {
+		return err
+	}
+	return p.ask(string(line), into)
+}
+
+func (p *peer) ask(line string, into any) error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if _, err := fmt.Fprintln(p.conn, line); err != nil {
+		return err
+	}
+	if !p.out.Scan() {
+		return fmt.Errorf("the peer is gone: %w", p.out.Err())
+	}
+	var answer struct {
+		Result json.RawMessage
+		Error  string
+	}
+	switch err := json.Unmarshal(p.out.Bytes(), &answer); {
+	case err != nil:
+		return err
+	case answer.Error != "":
+		return errors.New(answer.Error)
+	case into == nil:
+		return nil
+	case string(answer.Result) == "null":
+		return latchkey.ErrNotFound
+	}
+	return json.Unmarshal(answer.Result, into)
+}
+
+// beside is a store whose rows go through Auth.js where the suite looks at them or
+// puts them there.
+type beside struct {
+	full
+	js *peer
+}
+
+// userWire is a user as Auth.js has it.
+type userWire struct {
+	ID            string     `json:"id,omitempty"`
+	Name          *string    `json:"name"`
+	Email         *string    `json:"email"`
+	EmailVerified *time.Time `json:"emailVerified"`
+	Image         *string    `json:"image"`
+}
+
+func (w userWire) user() latchkey.User {
+	u := latchkey.User{ID: w.ID, Name: deref(w.Name), Email: deref(w.Email), EmailVerified: deref(w.EmailVerified), Image: deref(w.Image)}
+	u.EmailVerified = u.EmailVerified.UTC()
+	return u
+}
+
+func (b beside) CreateUser(_ context.Context, u latchkey.User) (latchkey.User, error) {
+	w := userWire{u.ID, orNull(u.Name), orNull(u.Email), orNull(u.EmailVerified), orNull(u.Image)}
+	err := b.js.call(&w, "createUser", w)
+	return w.user(), err
+}
+
+func (b beside) GetUser(_ context.Context, id string) (latchkey.User, error) {
+	var w userWire
+	err := b.js.call(&w, "getUser", id)
+	return w.user(), err
+}
+
+// ListAccounts lists them itself, since Auth.js has no such call, and has Auth.js
+// read each.
+func (b beside) ListAccounts(ctx context.Context, userID string) ([]latchkey.Account, error) {
+	list, err := b.full.ListAccounts(ctx, userID)
+	for i, a := range list {
+		var r latchkey.AccountRecord
+		err = errors.Join(err, b.js.call(&r, "getAccount", a.ProviderAccountID, a.Provider))
+		list[i] = latchkey.Account(r)
+	}
+	return list, err
+}
+
+func (b beside) CreateSession(_ context.Context, s latchkey.StoredSession) error {
+	return b.js.call(nil, "createSession", latchkey.StoredSessionRecord(s))
+}
+
+func (b beside) GetSession(_ context.Context, token string) (latchkey.StoredSession, error) {
+	var found struct{ Session latchkey.StoredSessionRecord }
+	err := b.js.call(&found, "getSessionAndUser", token)
+	return latchkey.StoredSession(found.Session), err
+}
+
+func (b beside) DeleteSession(_ context.Context, token string) (latchkey.StoredSession, error) {
+	return latchkey.StoredSession{}, b.js.call(nil, "deleteSession", token)
+}
+
+// orNull is nil for a zero value.
+func orNull[T comparable](v T) *T {
+	var zero T
+	if v == zero {
+		return nil
+	}
+	return &v
+}
+
+// deref is a zero value for nil.
+func deref[T any](p *T) (v T) {
+	if p != nil {
+		v = *p
+	}
+	return v
+}
