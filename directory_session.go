@@ -16,8 +16,9 @@ var errSessionGone = ErrInvalidCheck.wrap(errors.New("the session that this sign
 
 // holdSession makes sure that the session which this was begun in is alive, and
 // keeps others from ending it before the transaction ends: who wants to, waits,
-// and then finds the session that took its place (R-342). Stores without
-// transactions look once more when everything is written.
+// and then finds the session that took its place (R-342). Without transactions,
+// and with sessions in a Session.Store, of which no transaction knows, it is
+// looked for once more when everything is written.
 func (d *directory) holdSession(ctx context.Context, s *store, who *signInResult, here *User, plan *sessionPlan) error {
 	if here == nil || who.begunIn == nil {
 		return nil

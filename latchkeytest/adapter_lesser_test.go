@@ -17,6 +17,7 @@ func TestAdapterAcceptsOtherEngines(t *testing.T) {
 	for name, open := range map[string]func() latchkey.Adapter{
 		"that remove what has expired":         func() latchkey.Adapter { return &expiring{memory()} },
 		"that end a transaction at a conflict": func() latchkey.Adapter { return &aborting{memory()} },
+		"that want a transaction run again":    func() latchkey.Adapter { return &serializing{memory()} },
 	} {
 		t.Run(name, func(t *testing.T) {
 			latchkeytest.Adapter(t, func(*testing.T) latchkey.Adapter { return open() })
@@ -64,6 +65,24 @@ func (a *aborting) InTx(ctx context.Context, f func(latchkey.Adapter) error) err
 		}
 		return errAborted
 	})
+}
+
+var errSerialization = errors.New("the transaction could not be serialized")
+
+// serializing commits no transaction at its first run.
+type serializing struct{ *memoryadapter.Adapter }
+
+func (a *serializing) InTx(ctx context.Context, f func(latchkey.Adapter) error) error {
+	err := a.Adapter.InTx(ctx, func(tx latchkey.Adapter) error {
+		if err := f(tx); err != nil {
+			return err
+		}
+		return errSerialization
+	})
+	if !errors.Is(err, errSerialization) {
+		return err
+	}
+	return a.Adapter.InTx(ctx, f)
 }
 
 type abortable struct {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"reflect"
+	"sync"
 	"testing"
 	"time"
 
@@ -184,11 +185,12 @@ var txPromises = []promise[txStore]{
 	}},
 	{"a waiting caller can be cancelled", func(t *testing.T, a txStore) {
 		entered, leave := make(chan struct{}), make(chan struct{})
+		enter := sync.OnceFunc(func() { close(entered) }) // the function may be called again
 		done := make(chan error, 1)
 		go func() {
 			done <- a.InTx(t.Context(), func(tx latchkey.Adapter) error {
 				_, err := tx.CreateUser(t.Context(), latchkey.User{Email: "ada@example.com"})
-				close(entered)
+				enter()
 				<-leave
 				return err
 			})

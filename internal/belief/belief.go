@@ -40,6 +40,7 @@ type load[V any] struct {
 	done    chan struct{}
 	value   V
 	err     error
+	gaveUp  bool // whoever loads has gone, which says nothing to those who wait
 	dropped bool // what it brings is not to be kept
 }
 
@@ -64,14 +65,11 @@ func (c *Cache[V]) Get(ctx context.Context, name Name, ask func(context.Context)
 			return value, ctx.Err()
 		case <-under.done:
 		}
-		if !gaveUp(under.err) {
+		if !under.gaveUp {
 			return under.value, under.err
 		}
 	}
 }
-
-// gaveUp: whoever loaded has gone, which says nothing to those who waited.
-func gaveUp(err error) bool { return errors.Is(err, context.Canceled) }
 
 // look finds a value, or the load that is under way; mine: it has just begun.
 func (c *Cache[V]) look(name Name) (value V, under *load[V], mine bool) {
@@ -87,7 +85,7 @@ func (c *Cache[V]) look(name Name) (value V, under *load[V], mine bool) {
 	}
 	under, known := c.loads[name]
 	if !known {
-		under = &load[V]{done: make(chan struct{}), err: context.Canceled}
+		under = &load[V]{done: make(chan struct{})}
 		c.loads[name] = under
 	}
 	return value, under, !known
@@ -96,18 +94,20 @@ func (c *Cache[V]) look(name Name) (value V, under *load[V], mine bool) {
 func (c *Cache[V]) load(ctx context.Context, name Name, l *load[V], ask func(context.Context) (V, string, error)) (V, error) {
 	until := c.now().Add(c.age)
 	owner := ""
+	l.gaveUp = true // the source may panic
 	defer func() {
 		c.mu.Lock()
 		defer c.mu.Unlock()
 		if c.loads[name] == l {
 			delete(c.loads, name)
 		}
-		if l.err == nil && !l.dropped {
+		if l.err == nil && !l.gaveUp && !l.dropped {
 			c.keep(&held[V]{name, owner, l.value, until})
 		}
 		close(l.done)
 	}()
 	l.value, owner, l.err = ask(ctx)
+	l.gaveUp = l.err != nil && (ctx.Err() != nil || errors.Is(l.err, context.Canceled))
 	return l.value, l.err
 }
 

@@ -3,11 +3,13 @@ package belief
 import (
 	"context"
 	"errors"
+	"fmt"
 	"runtime"
 	"strconv"
 	"sync"
 	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/latchkeyhq/latchkey/internal/testclock"
@@ -125,28 +127,66 @@ func TestCache(t *testing.T) {
 			t.Errorf("asked %d times", n)
 		}
 	})
-	t.Run("who waits does not fail because the one who loads has gone", func(t *testing.T) {
-		c, _ := newCache(10)
-		s := &source{}
-		ctx, leave := context.WithCancel(t.Context())
-		loading := make(chan struct{})
-		go func() {
-			_, _ = c.Get(ctx, name(1), func(ctx context.Context) (int32, string, error) {
-				close(loading)
-				<-ctx.Done()
-				return 0, "", ctx.Err()
+	for why, gone := range map[string]func(context.Context) (context.Context, context.CancelFunc){
+		"has gone": context.WithCancel,
+		"has run out of time": func(ctx context.Context) (context.Context, context.CancelFunc) {
+			return context.WithTimeout(ctx, time.Second)
+		},
+	} {
+		t.Run("who waits does not fail because the one who loads "+why, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				c, _ := newCache(10)
+				ctx, leave := gone(t.Context())
+				go func() {
+					_, err := c.Get(ctx, name(1), func(ctx context.Context) (int32, string, error) {
+						<-ctx.Done()
+						return 0, "", fmt.Errorf("the source: %w", ctx.Err())
+					})
+					if err == nil {
+						t.Error("whoever has gone is answered")
+					}
+				}()
+				synctest.Wait()
+				s, waiters := &source{}, sync.WaitGroup{}
+				for range 10 {
+					waiters.Go(func() { get(t, c, 1, s) })
+				}
+				synctest.Wait()
+				if why == "has gone" {
+					leave()
+				}
+				waiters.Wait()
+				leave()
+				if n := s.asked.Load(); n != 1 {
+					t.Errorf("asked %d times after that", n)
+				}
 			})
-		}()
-		<-loading
-		done := make(chan error)
-		go func() {
-			_, err := c.Get(t.Context(), name(1), s.ask)
-			done <- err
-		}()
-		leave()
-		if err := <-done; err != nil {
-			t.Error(err)
-		}
+		})
+	}
+	t.Run("who waits fails with a source that answers late, and does not stand in line for it", func(t *testing.T) {
+		synctest.Test(t, func(t *testing.T) {
+			c, _ := newCache(10)
+			begun, asked := time.Now(), atomic.Int32{}
+			var all sync.WaitGroup
+			for range 10 {
+				all.Go(func() {
+					_, err := c.Get(t.Context(), name(1), func(ctx context.Context) (int32, string, error) {
+						asked.Add(1)
+						ctx, cancel := context.WithTimeout(ctx, time.Second) // the source's own
+						defer cancel()
+						<-ctx.Done()
+						return 0, "", ctx.Err()
+					})
+					if !errors.Is(err, context.DeadlineExceeded) {
+						t.Errorf("%v", err)
+					}
+				})
+			}
+			all.Wait()
+			if passed := time.Since(begun); asked.Load() != 1 || passed != time.Second {
+				t.Errorf("asked %d times, for %v", asked.Load(), passed)
+			}
+		})
 	})
 	t.Run("who waits may leave", func(t *testing.T) {
 		c, _ := newCache(10)
