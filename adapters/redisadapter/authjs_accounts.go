@@ -11,22 +11,22 @@ import (
 )
 
 type accountObject struct {
-	ID                string           `json:"id"`
-	UserID            string           `json:"userId"`
-	Type              string           `json:"type"`
-	Provider          string           `json:"provider"`
-	ProviderAccountID string           `json:"providerAccountId"`
-	RefreshToken      string           `json:"refresh_token,omitempty"`
-	AccessToken       string           `json:"access_token,omitempty"`
-	ExpiresAt         *int64           `json:"expires_at,omitempty"` // in seconds
-	TokenType         string           `json:"token_type,omitempty"`
-	Scope             string           `json:"scope,omitempty"`
-	IDToken           string           `json:"id_token,omitempty"`
-	SessionState      json.RawMessage  `json:"session_state,omitempty"`
-	Details           []map[string]any `json:"authorization_details,omitempty"`
-	TokenExtra        json.RawMessage  `json:"token_extra,omitempty"` // ours, as are the rest
-	Email             string           `json:"email,omitempty"`
-	EmailVouched      bool             `json:"emailVouched,omitempty"`
+	ID                string          `json:"id"`
+	UserID            string          `json:"userId"`
+	Type              string          `json:"type"`
+	Provider          string          `json:"provider"`
+	ProviderAccountID string          `json:"providerAccountId"`
+	RefreshToken      string          `json:"refresh_token,omitempty"`
+	AccessToken       string          `json:"access_token,omitempty"`
+	ExpiresAt         *int64          `json:"expires_at,omitempty"` // in seconds
+	TokenType         string          `json:"token_type,omitempty"`
+	Scope             string          `json:"scope,omitempty"`
+	IDToken           string          `json:"id_token,omitempty"`
+	SessionState      json.RawMessage `json:"session_state,omitempty"`
+	Details           json.RawMessage `json:"authorization_details,omitempty"`
+	TokenExtra        json.RawMessage `json:"token_extra,omitempty"` // ours, as are the rest
+	Email             string          `json:"email,omitempty"`
+	EmailVouched      bool            `json:"emailVouched,omitempty"`
 }
 
 // accountID is what Auth.js makes of the two names. It is ambiguous, so
@@ -49,18 +49,11 @@ func asAccount(text *string, provider, id string) (latchkey.Account, error) {
 	if o.ExpiresAt != nil {
 		a.Tokens.ExpiresAt = time.Unix(*o.ExpiresAt, 0).UTC()
 	}
-	var open struct {
-		Details []map[string]any `json:"authorization_details"`
-		Extra   map[string]any   `json:"token_extra"`
-	}
-	d := json.NewDecoder(strings.NewReader(*text))
-	d.UseNumber()
-	err := d.Decode(&open)
-	a.Tokens.AuthorizationDetails, a.Tokens.Extra = open.Details, open.Extra
-	return a, err
+	a.Tokens.AuthorizationDetails, a.Tokens.Extra = decodeOpen[[]map[string]any](o.Details), decodeOpen[map[string]any](o.TokenExtra)
+	return a, nil
 }
 
-func accountText(a latchkey.Account) (string, error) {
+func accountText(a latchkey.Account) (text string, err error) {
 	t := a.Tokens
 	if !areUTF8(a.UserID, string(a.Type), a.Provider, a.ProviderAccountID, a.Email, t.RefreshToken, t.AccessToken, t.TokenType, t.Scope, t.IDToken, t.SessionState) {
 		return "", errNoUTF8
@@ -68,7 +61,7 @@ func accountText(a latchkey.Account) (string, error) {
 	o := accountObject{
 		ID: accountID(a.Provider, a.ProviderAccountID), UserID: a.UserID, Type: string(a.Type), Provider: a.Provider, ProviderAccountID: a.ProviderAccountID,
 		RefreshToken: t.RefreshToken, AccessToken: t.AccessToken, TokenType: t.TokenType, Scope: t.Scope, IDToken: t.IDToken,
-		Details: t.AuthorizationDetails, Email: a.Email, EmailVouched: a.EmailVouched,
+		Email: a.Email, EmailVouched: a.EmailVouched,
 	}
 	if t.SessionState != "" {
 		o.SessionState, _ = json.Marshal(t.SessionState) // a text always is
@@ -77,11 +70,11 @@ func accountText(a latchkey.Account) (string, error) {
 		seconds := t.ExpiresAt.Unix()
 		o.ExpiresAt = &seconds
 	}
-	if len(t.Extra) > 0 {
-		var err error
-		if o.TokenExtra, err = json.Marshal(t.Extra); err != nil {
-			return "", errMember
-		}
+	if o.Details, err = encodeOpen(t.AuthorizationDetails); err != nil {
+		return "", err
+	}
+	if o.TokenExtra, err = encodeOpen(t.Extra); err != nil {
+		return "", err
 	}
 	return encodeObject(nil, o, a.Extra)
 }
@@ -195,13 +188,18 @@ func (a *authJS) UnlinkAccount(ctx context.Context, provider, providerAccountID 
 // planRemoval removes a record of a user, and where it is listed.
 func (a *authJS) planRemoval(ctx context.Context, p *plan, index, userID, key string) error {
 	last, err := a.text(ctx, a.at(index, userID))
-	if err == nil && reference(last) == key {
+	a.remove(p, index, userID, key, last)
+	return err
+}
+
+// remove is planRemoval for an index that was read.
+func (a *authJS) remove(p *plan, index, userID, key string, last *string) {
+	if reference(last) == key {
 		p.want(a.at(index, userID), last)
 		p.Delete = append(p.Delete, a.at(index, userID))
 	}
 	p.Delete = append(p.Delete, key)
 	p.Remove = append(p.Remove, [2]string{a.at(belongingsOf, userID), key})
-	return err
 }
 
 // ofPart are the keys that begin like the records of one kind, in order.

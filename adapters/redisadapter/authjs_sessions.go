@@ -5,6 +5,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/base64"
+	"errors"
 	"slices"
 	"strings"
 	"time"
@@ -205,25 +206,54 @@ func (a *authJS) DeleteSessionByID(ctx context.Context, userID, id string) error
 	return cmp.Or(a.await(ctx, a.at(lastSessionOf, userID)), latchkey.ErrNotFound)
 }
 
+// mostEnded is how many sessions one script ends: others wait while it runs.
+const mostEnded = 100
+
 // DeleteSessions implements [latchkey.SessionListAdapter].
 func (a *authJS) DeleteSessions(ctx context.Context, userID, keep string) (n int, err error) {
 	found, err := a.sessions(ctx, userID)
 	if err != nil {
 		return 0, err
 	}
-	for _, s := range found {
-		if keep != "" && s.ID == keep {
-			continue
+	found = slices.DeleteFunc(found, func(s foundSession) bool { return keep != "" && s.ID == keep })
+	for some := range slices.Chunk(found, mostEnded) {
+		ended, err := a.endSessions(ctx, userID, some)
+		n += ended
+		if err != nil {
+			return n, err
 		}
+	}
+	if n == 0 { // another try may have ended them all
+		return 0, a.await(ctx, a.at(lastSessionOf, userID))
+	}
+	return n, nil
+}
+
+// endSessions ends some together if they are as they were found, and otherwise
+// each by itself.
+func (a *authJS) endSessions(ctx context.Context, userID string, some []foundSession) (n int, err error) {
+	last, err := a.text(ctx, a.at(lastSessionOf, userID))
+	if err != nil {
+		return 0, err
+	}
+	var p plan
+	for _, s := range some {
+		p.want(a.at(ofSession, s.Token), s.text)
+		a.remove(&p, lastSessionOf, userID, a.at(ofSession, s.Token), last)
+	}
+	switch err := a.commit(ctx, &p); {
+	case err == nil:
+		return len(some), nil
+	case !errors.Is(err, errStale):
+		return 0, err
+	}
+	for _, s := range some {
 		switch _, err := a.DeleteSession(ctx, s.Token); {
 		case err == nil:
 			n++
 		case ignoreMissing(err) != nil:
 			return n, err
 		}
-	}
-	if n == 0 { // another try may have ended them all
-		return 0, a.await(ctx, a.at(lastSessionOf, userID))
 	}
 	return n, nil
 }

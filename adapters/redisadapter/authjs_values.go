@@ -45,14 +45,49 @@ var (
 	errNoUTF8 = errors.New("redisadapter: a text is not UTF-8")
 )
 
-// decodeObject reads what v has fields for; false: it is no such object.
+// decodeObject reads what v, a pointer to a struct, has fields for; false: it is
+// no such object. Names are exact, as in JavaScript: package json would take
+// "Email" for "email".
 func decodeObject(text *string, v any) bool {
-	return text != nil && strings.HasPrefix(*text, "{") && json.Unmarshal([]byte(*text), v) == nil
+	all := members{}
+	if text == nil || !strings.HasPrefix(*text, "{") || json.Unmarshal([]byte(*text), &all) != nil {
+		return false
+	}
+	to := reflect.ValueOf(v).Elem()
+	for i, name := range fieldsOf(to.Interface()) {
+		if raw, there := all[name]; there && json.Unmarshal(raw, to.Field(i).Addr().Interface()) != nil {
+			return false
+		}
+	}
+	return true
+}
+
+// decodeOpen reads an open-ended member, in which large numbers keep their digits.
+// What has another form is left out.
+func decodeOpen[T map[string]any | []map[string]any](raw json.RawMessage) (v T) {
+	d := json.NewDecoder(bytes.NewReader(raw))
+	d.UseNumber()
+	if d.Decode(&v) != nil {
+		return nil
+	}
+	return v
+}
+
+// encodeOpen is an open-ended member; nil for none.
+func encodeOpen[T map[string]any | []map[string]any](v T) (json.RawMessage, error) {
+	if len(v) == 0 {
+		return nil, nil
+	}
+	raw, err := json.Marshal(v)
+	if err != nil {
+		return nil, errMember
+	}
+	return raw, nil
 }
 
 // encodeObject writes v over the object that was there: nil for none. A member
 // that v leaves out is gone, one that it does not know stays. What is extra under
-// the name of one, in any case, is left out: it would be read as that one.
+// the name of one that v knows is left out.
 func encodeObject(over *string, v any, extra map[string]any) (string, error) {
 	all := members{}
 	if over != nil && json.Unmarshal([]byte(*over), &all) != nil {
@@ -60,7 +95,7 @@ func encodeObject(over *string, v any, extra map[string]any) (string, error) {
 	}
 	known := fieldsOf(v)
 	for name, value := range extra {
-		if slices.ContainsFunc(known, func(k string) bool { return strings.EqualFold(k, name) }) {
+		if slices.Contains(known, name) {
 			continue
 		}
 		raw, err := json.Marshal(value)

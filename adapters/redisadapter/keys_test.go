@@ -122,8 +122,8 @@ func TestAddressesOfOneKey(t *testing.T) {
 	}
 }
 
-// TestExtraIsNoOtherMember: JSON is read without regard to case, so what a site
-// keeps with a user under the name of one of their members would be that.
+// TestExtraIsNoOtherMember: what a site keeps with a user is none of their members,
+// whatever it is called.
 func TestExtraIsNoOtherMember(t *testing.T) {
 	ctx, c := t.Context(), oneServer(t)
 	for name, layout := range layouts {
@@ -135,11 +135,46 @@ func TestExtraIsNoOtherMember(t *testing.T) {
 			stored, err := a.GetUser(ctx, "ada")
 			ok(t, err)
 			for _, u := range []latchkey.User{u, stored} {
-				if u.ID != "ada" || u.Name != "Ada" || !u.EmailVerified.IsZero() || u.Extra["plan"] != "free" {
+				if u.ID != "ada" || u.Name != "Ada" || !u.EmailVerified.IsZero() || u.Extra["plan"] != "free" || u.Extra["iD"] != "eve" {
 					t.Errorf("the user is %q %q, proven at %v, with %v", u.ID, u.Name, u.EmailVerified, u.Extra)
 				}
 			}
 		})
+	}
+}
+
+// TestNamesOfMembersAreExact: Auth.js keeps what a provider says of somebody
+// beside the members of a user, and to JavaScript "Email" is not "email".
+func TestNamesOfMembersAreExact(t *testing.T) {
+	ctx, c := t.Context(), oneServer(t)
+	a := on(t, c, redisadapter.Options{Layout: redisadapter.AuthJS()})
+	for key, text := range map[string]string{
+		"user:eve":                   `{"id":"eve","name":"Eve","Email":"ada@example.com","emailverified":"2001-01-01T00:00:00.000Z"}`,
+		"user:email:ada@example.com": `eve`,
+		"user:mallory":               `{"ID":"mallory"}`,
+		"user:session:t":             `{"sessionToken":"t","UserId":"eve","userid":"eve","expires":"2099-01-01T00:00:00.000Z"}`,
+		"user:account:acme:1":        `{"provider":"acme","providerAccountId":"1","USERID":"eve"}`,
+		"user:token:i:t":             `{"Identifier":"i","token":"t","expires":"2099-01-01T00:00:00.000Z"}`,
+	} {
+		ok(t, c.Set(ctx, key, text, 0).Err())
+	}
+	u, err := a.GetUser(ctx, "eve")
+	if err != nil || u.Email != "" || !u.EmailVerified.IsZero() || u.Extra["Email"] != "ada@example.com" {
+		t.Errorf("the user has the address %q, proven at %v, and %v; error %v", u.Email, u.EmailVerified, u.Extra, err)
+	}
+	_, err = a.UpdateUser(ctx, "eve", latchkey.UserChange{Name: new("Mallory")})
+	ok(t, err)
+	if text := c.Get(ctx, "user:eve").Val(); !strings.Contains(text, `"Email":"ada@example.com"`) || !strings.Contains(text, `"email":null`) {
+		t.Errorf("the record became %s", text)
+	}
+	for what, find := range map[string]func() error{
+		"a user by an address under another name": func() error { _, err := a.GetUserByEmail(ctx, "ada@example.com"); return err },
+		"a user without an id":                    func() error { _, err := a.GetUser(ctx, "mallory"); return err },
+		"a session without a user":                func() error { _, _, err := a.GetSessionAndUser(ctx, "t"); return err },
+		"an account without a user":               func() error { _, err := a.GetUserByAccount(ctx, "acme", "1"); return err },
+		"a link without an identifier":            func() error { _, err := a.UseVerificationToken(ctx, "i", "t"); return err },
+	} {
+		notFound(t, what, find())
 	}
 }
 
