@@ -84,12 +84,21 @@ func (s *records) clear(ctx context.Context, k Key, isFree func(*Record) (bool, 
 
 // takeOwned is take of what belongs to a user.
 func (s *records) takeOwned(ctx context.Context, k Key, wanted func(*Record) error) (Record, error) {
-	r, err := s.take(ctx, k, wanted)
+	seen, err := s.look(ctx, k)
+	if err != nil {
+		return seen, err
+	}
+	return s.takeSeenOwned(ctx, seen, wanted)
+}
+
+// takeSeenOwned is takeOwned of what was looked at before.
+func (s *records) takeSeenOwned(ctx context.Context, seen Record, wanted func(*Record) error) (Record, error) {
+	r, err := s.takeSeen(ctx, seen, wanted)
 	if err != nil {
 		return r, err
 	}
 	if of, err := decode[belonging](&r); err == nil {
-		_ = s.conn.Disown(ctx, nameOf(of.User), entryOf(k, of.Entry)) // one that is left over does no harm
+		_ = s.conn.Disown(ctx, nameOf(of.User), entryOf(r.Key, of.Entry)) // one that is left over does no harm
 	}
 	return r, nil
 }
@@ -165,13 +174,11 @@ func (s *records) owned(ctx context.Context, user string, kind Kind) (all []Reco
 // one that fails there are none: what is left over does no harm, and the store
 // may be slow to refuse.
 func (s *records) tidy(ctx context.Context, user string, dead []Key, most int) int {
-	for _, entry := range dead[:min(len(dead), most)] {
-		if s.prune(ctx, user, entry) != nil {
-			return 0
-		}
-		most--
+	dead = dead[:min(len(dead), most)]
+	if together(dead, func(entry Key) error { return s.prune(ctx, user, entry) }) != nil {
+		return 0
 	}
-	return most
+	return most - len(dead)
 }
 
 // keysOf are the records of the entries of a kind, each once, and which entries

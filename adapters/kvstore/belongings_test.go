@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -155,11 +156,17 @@ func TestOneSessionThatStaysKeepsNoOther(t *testing.T) {
 // cut ends a call after so many reads.
 type cut struct {
 	*memory
-	reads int
+	reads atomic.Int64
+}
+
+func newCut(m *memory, reads int64) *cut {
+	c := &cut{memory: m}
+	c.reads.Store(reads)
+	return c
 }
 
 func (c *cut) Get(ctx context.Context, keys ...kvstore.Key) ([]kvstore.Record, error) {
-	if c.reads--; c.reads < 0 {
+	if c.reads.Add(-1) < 0 {
 		return nil, errUnreachable
 	}
 	return c.memory.Get(ctx, keys...)
@@ -174,7 +181,7 @@ func TestLongLists(t *testing.T) {
 	openAll(t, s, "ada", 250)
 	leaveOver(t, m, "ada", 500)
 	before := len(m.owned["ada"])
-	if _, err := kvstore.New(&cut{m, 21}, kvstore.Options{}).ListSessions(ctx, "ada"); !errors.Is(err, errUnreachable) {
+	if _, err := kvstore.New(newCut(m, 21), kvstore.Options{}).ListSessions(ctx, "ada"); !errors.Is(err, errUnreachable) {
 		t.Errorf("a list that is cut: %v", err)
 	}
 	if after := len(m.owned["ada"]); after >= before {

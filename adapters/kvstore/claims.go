@@ -116,10 +116,12 @@ func (s *Store) finishDeletion(ctx context.Context, p person) error {
 		if err != nil {
 			return err
 		}
-		for _, r := range append(some.alive, some.ended...) {
-			if _, err := s.takeOwned(ctx, r.Key, p.isTheirs); err != nil && !errors.Is(err, latchkey.ErrNotFound) {
-				return err
-			}
+		err := together(append(some.alive, some.ended...), func(r Record) error {
+			_, err := s.takeSeenOwned(ctx, r, p.isTheirs)
+			return orAbsent(err)
+		})
+		if err != nil {
+			return err
 		}
 		left = s.tidy(ctx, p.ID, some.dead, left)
 	}

@@ -14,6 +14,9 @@
 //		return &Adapter{kvstore.New(conn{client}, kvstore.Options{})}
 //	}
 //
+// What is done to many records of one user, as by signing out everywhere, is done
+// to 16 of them at a time.
+//
 // [Follower] and [LimitConn] are for stores that can do two steps in one. Then let
 // the suites of package latchkeytest prove the result, Adapter and Stores.
 //

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/latchkeyhq/latchkey"
@@ -158,41 +159,44 @@ func (s *Store) DeleteSessions(ctx context.Context, userID, keep string) (int, e
 
 // endSessions ends those sessions of a user that ends says, and counts them. One
 // that cannot be ended keeps none of the others. What was ended before is marked
-// anew: nothing says which sessions those were.
+// anew: nothing says which sessions those were. Whoever runs out of time has
+// ended some, and the next try begins with the others.
 func (s *Store) endSessions(ctx context.Context, userID string, ends func(*sessionValue) bool) (n int, err error) {
-	var errs []error
 	left := mostPruned
+	var failed error // the first: thousands may
 	for p, err := range s.pages(ctx, userID, KindSession) {
-		errs = append(errs, err)
-		for _, r := range append(p.alive, p.ended...) {
-			ended, err := s.endSession(ctx, userID, &r, ends)
+		failed = cmp.Or(failed, err)
+		var mu sync.Mutex
+		err := together(append(p.alive, p.ended...), func(r Record) error {
+			ended, err := s.endSession(ctx, userID, r, ends)
+			mu.Lock()
+			defer mu.Unlock()
 			if ended {
 				n++
 			}
-			if errs = append(errs, err); ctx.Err() != nil {
-				return n, errors.Join(errs...)
-			}
+			failed = cmp.Or(failed, err)
+			return ctx.Err()
+		})
+		if err != nil {
+			return n, cmp.Or(failed, err)
 		}
 		left = s.tidy(ctx, userID, p.dead, left)
 	}
-	return n, errors.Join(errs...)
+	return n, failed
 }
 
-func (s *Store) endSession(ctx context.Context, userID string, r *Record, ends func(*sessionValue) bool) (ended bool, err error) {
+func (s *Store) endSession(ctx context.Context, userID string, r Record, ends func(*sessionValue) bool) (ended bool, err error) {
 	if r.isAlive() {
-		if v, err := decode[sessionValue](r); err != nil || !ends(&v) {
+		if v, err := decode[sessionValue](&r); err != nil || !ends(&v) {
 			return false, err
 		}
 	}
-	_, err = s.takeOwned(ctx, r.Key, func(now *Record) error {
+	_, err = s.takeSeenOwned(ctx, r, func(now *Record) error {
 		v, err := decode[sessionValue](now)
 		if err == nil && (v.User != userID || !ends(&v)) {
 			err = latchkey.ErrNotFound
 		}
 		return err
 	})
-	if errors.Is(err, latchkey.ErrNotFound) {
-		return false, nil
-	}
-	return err == nil, err
+	return err == nil, orAbsent(err)
 }

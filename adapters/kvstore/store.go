@@ -154,12 +154,20 @@ func (s *records) create(ctx context.Context, k Key, v value, until time.Time) (
 // What was ended already is marked anew before it is ErrNotFound: whoever marked
 // it may not have heard that it is safe, and this caller, too, relies on it.
 func (s *records) take(ctx context.Context, k Key, wanted func(*Record) error) (Record, error) {
+	seen, err := s.look(ctx, k)
+	if err != nil {
+		return seen, err
+	}
+	return s.takeSeen(ctx, seen, wanted)
+}
+
+// takeSeen is take of what was looked at before.
+func (s *records) takeSeen(ctx context.Context, seen Record, wanted func(*Record) error) (Record, error) {
 	for try := 0; ; try++ {
-		seen, err := s.look(ctx, k)
-		if err == nil && seen.Version == "" {
+		var err error
+		if seen.Version == "" {
 			err = latchkey.ErrNotFound
-		}
-		if err == nil && seen.isAlive() && wanted != nil {
+		} else if seen.isAlive() && wanted != nil {
 			err = wanted(&seen)
 		}
 		if err != nil {
@@ -173,6 +181,9 @@ func (s *records) take(ctx context.Context, k Key, wanted func(*Record) error) (
 			return seen, err
 		}
 		if err := pause(ctx, try); err != nil {
+			return seen, err
+		}
+		if seen, err = s.look(ctx, seen.Key); err != nil {
 			return seen, err
 		}
 	}
