@@ -52,7 +52,8 @@ type SessionConfig struct {
 // another process, or of another tenant who shares the Adapter, is seen here at
 // most MaxAge later, and so is whatever else they change about the user. Everything that changes something,
 // the account page and linking accounts ask the store all the same. It is kept
-// in memory by a hash of the token, for each configuration by itself.
+// in memory by a hash of the token, for each configuration by itself: tenants
+// take no room from each other, and have as much each.
 type SessionCache struct {
 	MaxAge time.Duration // counted from before the store was asked; 0: there is no cache; at most 5 minutes
 	Size   int           // sessions kept, of which the least recently used goes first; 0: 10,000

@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/latchkeyhq/latchkey"
 )
@@ -93,4 +94,37 @@ func TestTenantCache(t *testing.T) {
 			t.Errorf("asked %d times", asked)
 		}
 	})
+}
+
+// TestTenantsBelieveApart: what one tenant has read of sessions makes no room for
+// another's, and is nothing that another believes.
+func TestTenantsBelieveApart(t *testing.T) {
+	users, sessions := newFaultyStore(), newApartStore()
+	s := newTenantPair(t, stored, believing(time.Minute), func(c *latchkey.Config) {
+		c.Adapter, c.Session.Store, c.Session.Cache.Size, c.Limits.Disabled = users, sessions, 2, true
+	})
+	ada := s.newBrowser()
+	ada.at("a").signInByLink("ada@example.com")
+	if ada.at("a").session() == "null" {
+		t.Fatal("nobody is signed in")
+	}
+	for i := range 5 {
+		b := s.newBrowser()
+		b.at("b").signInByLink(fmt.Sprintf("b%d@example.com", i))
+		if b.at("b").session() == "null" {
+			t.Fatal("nobody is signed in at b")
+		}
+	}
+	for range 2 { // that it is another's is believed, too
+		if now := ada.copy().at("b").session(); now != "null" {
+			t.Errorf("at b: %s", now)
+		}
+	}
+	forget(users, sessions)
+	if ada.at("a").session() == "null" {
+		t.Error("at a: nobody")
+	}
+	if len(users.plan.called)+len(sessions.plan.called) > 0 {
+		t.Errorf("a has asked for %v and %v", users.plan.called, sessions.plan.called)
+	}
 }
