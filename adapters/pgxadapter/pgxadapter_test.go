@@ -20,17 +20,25 @@ import (
 	"github.com/latchkeyhq/latchkey/latchkeytest"
 )
 
-// server has an empty schema for each caller.
-type server struct {
-	realservers.PG
-	made atomic.Int64
+// servers are shared: whoever wants to end one starts another.
+var servers realservers.Shared
+
+func TestMain(m *testing.M) {
+	m.Run()
+	servers.Close()
 }
 
-func start(t testing.TB) *server { return &server{PG: realservers.Postgres(t, false)} }
+// server has an empty schema for each caller.
+type server struct{ realservers.PG }
+
+// made is how many schemas there were.
+var made atomic.Int64
+
+func start(t testing.TB) *server { return &server{servers.Postgres(t)} }
 
 func (s *server) empty(t testing.TB) *pgxpool.Pool {
 	t.Helper()
-	schema := fmt.Sprintf("s%d", s.made.Add(1))
+	schema := fmt.Sprintf("s%d", made.Add(1))
 	pool, err := pgxpool.New(context.WithoutCancel(t.Context()), s.DSN("postgres")+" search_path="+schema+" pool_max_conns=12")
 	ok(t, err)
 	t.Cleanup(pool.Close)
@@ -53,6 +61,15 @@ func adapter(t testing.TB, pool *pgxpool.Pool, o pgxadapter.Options) *pgxadapter
 	return a
 }
 
+// emptied is an adapter on tables from which every row is removed: to make a
+// database takes longer than most promises.
+func emptied(t testing.TB, pool *pgxpool.Pool, o pgxadapter.Options) *pgxadapter.Adapter {
+	t.Helper()
+	_, err := pool.Exec(t.Context(), "DELETE FROM users; DELETE FROM verification_token; DELETE FROM revocations; DELETE FROM limits; DELETE FROM used_values") // what users have goes with them
+	ok(t, err)
+	return adapter(t, pool, o)
+}
+
 func ok(t testing.TB, err error) {
 	t.Helper()
 	if err != nil {
@@ -64,7 +81,8 @@ func ok(t testing.TB, err error) {
 // revocations beside an adapter.
 func TestStores(t *testing.T) {
 	s := start(t)
-	latchkeytest.Stores(t, func(t *testing.T) any { return adapter(t, s.migrated(t), pgxadapter.Options{}) })
+	pool := s.migrated(t)
+	latchkeytest.Stores(t, func(t *testing.T) any { return emptied(t, pool, pgxadapter.Options{}) })
 }
 
 func TestAdapter(t *testing.T) {
@@ -79,14 +97,12 @@ func TestAdapter(t *testing.T) {
 			if o.Layout.DatabaseIDs {
 				except = append(except, "SessionListAdapter/a session keeps the id that it was given")
 			}
-			latchkeytest.Adapter(t, func(t *testing.T) latchkey.Adapter {
-				pool := s.migrated(t)
-				if o.Layout.DatabaseIDs {
-					_, err := pool.Exec(t.Context(), "ALTER TABLE users ALTER COLUMN id SET DEFAULT gen_random_uuid()::text")
-					ok(t, err)
-				}
-				return adapter(t, pool, o)
-			}, except...)
+			pool := s.migrated(t)
+			if o.Layout.DatabaseIDs {
+				_, err := pool.Exec(t.Context(), "ALTER TABLE users ALTER COLUMN id SET DEFAULT gen_random_uuid()::text")
+				ok(t, err)
+			}
+			latchkeytest.Adapter(t, func(t *testing.T) latchkey.Adapter { return emptied(t, pool, o) }, except...)
 		})
 	}
 }
@@ -125,7 +141,7 @@ func TestErrorsTellNoSettings(t *testing.T) {
 
 // TestServiceResumes cuts every connection, as a restart of the server does.
 func TestServiceResumes(t *testing.T) {
-	s := start(t)
+	s := &server{realservers.Postgres(t, false)}
 	pool := s.migrated(t)
 	a := adapter(t, pool, pgxadapter.Options{})
 	u, err := a.CreateUser(t.Context(), latchkey.User{Email: "ada@example.com"})
