@@ -126,11 +126,7 @@ async function serve(socket) {
   console.log(JSON.stringify(beside.report))
 }
 
-const visits = []
-const server = createServer((socket) => visits.push(serve(socket)))
+// It ends by itself, when all is written: process.exit would cut off what the pipe has no room for.
+const server = createServer(serve)
 server.listen(0, "127.0.0.1", () => console.log(JSON.stringify(server.address().port)))
-process.stdin.resume().on("end", async () => {
-  server.close()
-  await Promise.all(visits)
-  process.exit(0)
-})
+process.stdin.resume().on("end", () => server.close())
