@@ -1,0 +1,66 @@
+package latchkey_test
+
+import (
+	"net/http"
+	"net/http/httptest"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/latchkeyhq/latchkey"
+	"github.com/latchkeyhq/latchkey/adapters/memoryadapter"
+)
+
+// BenchmarkCachedSession is GET /session over HTTP for a stored session that this
+// process believes, in turns with a sealed one of the same user. It reports the
+// medians and how much longer the stored one takes.
+func BenchmarkCachedSession(b *testing.B) {
+	store := memoryadapter.New(memoryadapter.Options{})
+	u, err := store.CreateUser(b.Context(), latchkey.User{Name: "Alice", Email: "alice@example.com"})
+	if err != nil {
+		b.Fatal(err)
+	}
+	now, token := time.Now(), strings.Repeat("t", 64)
+	err = store.CreateSession(b.Context(), latchkey.StoredSession{ID: "1", Token: token, UserID: u.ID, Created: now, Expires: now.Add(30 * 24 * time.Hour)})
+	if err != nil {
+		b.Fatal(err)
+	}
+	cached := benchAuth(b, func(c *latchkey.Config) {
+		c.Adapter, c.Session.Cache.MaxAge = store, 5*time.Minute
+		c.Providers = []latchkey.Provider{&latchkey.OAuth{ID: "p", OIDC: true, Issuer: "https://id.example", ClientID: "x", ClientSecret: "y"}}
+	})
+	sealed := signedInCookies(b, alice())
+	stored := sealed[:strings.LastIndex(sealed, "=")+1] + token
+	var wires [2]*wire
+	for i, site := range []struct {
+		auth    *latchkey.Auth
+		cookies string
+	}{{cached, stored}, {benchAuth(b, nil), sealed}} {
+		r, answer := httptest.NewRequest(http.MethodGet, "/auth/session", nil), httptest.NewRecorder()
+		r.Host = "site.example"
+		r.Header.Set("Cookie", site.cookies)
+		if site.auth.ServeHTTP(answer, r); !strings.Contains(answer.Body.String(), "alice@example.com") {
+			b.Fatal(answer.Body)
+		}
+		wires[i] = openWire(b, site.auth, getRequest("/auth/session", site.cookies))
+	}
+	var spent [2][]time.Duration
+	for b.Loop() {
+		for i, w := range wires {
+			began := time.Now()
+			status := w.roundTrip(b)
+			spent[i] = append(spent[i], time.Since(began))
+			if !strings.Contains(status, "200") {
+				b.Fatal(status)
+			}
+		}
+	}
+	median := func(all []time.Duration) float64 {
+		slices.Sort(all)
+		return float64(all[len(all)/2])
+	}
+	b.ReportMetric(median(spent[0]), "ns-cached")
+	b.ReportMetric(median(spent[1]), "ns-sealed")
+	b.ReportMetric(median(spent[0])/median(spent[1]), "ratio")
+}
