@@ -77,22 +77,39 @@ func BenchmarkSessionRead(b *testing.B) {
 				bare, err := db.PrepareContext(ctx, e.quoted(strings.ReplaceAll(`SELECT s.id, s."userId", s.expires, u.id, u.name, u.email, u."emailVerified", u.image
 					FROM sessions s JOIN users u ON u.id = s."userId" WHERE s."sessionToken" = ?`, "?", e.argument())))
 				ok(b, err)
-				b.Run("bare", func(b *testing.B) {
-					for i := 0; b.Loop(); i++ {
-						var session, owner, expires, id, name, email string
-						var verified, image sql.NullString
-						ok(b, bare.QueryRowContext(ctx, token(i, n)).Scan(&session, &owner, &expires, &id, &name, &email, &verified, &image))
-					}
-				})
-				b.Run("adapter", func(b *testing.B) {
-					for i := 0; b.Loop(); i++ {
-						_, _, err := a.GetSessionAndUser(ctx, token(i, n))
-						ok(b, err)
-					}
+				beside(b, func(i int) {
+					var session, owner, expires, id, name, email string
+					var verified, image sql.NullString
+					ok(b, bare.QueryRowContext(ctx, token(i, n)).Scan(&session, &owner, &expires, &id, &name, &email, &verified, &image))
+				}, func(i int) {
+					_, _, err := a.GetSessionAndUser(ctx, token(i, n))
+					ok(b, err)
 				})
 			})
 		}
 	}
+}
+
+// beside times the adapter and the bare call that does the same in turns, so that
+// other work of the machine slows both, and reports medians.
+func beside(b *testing.B, bare, ours func(i int)) {
+	b.Helper()
+	var took [2][]time.Duration
+	for i := 0; b.Loop(); i++ {
+		for which, f := range []func(int){bare, ours} {
+			began := time.Now()
+			f(i)
+			took[which] = append(took[which], time.Since(began))
+		}
+	}
+	var median [2]float64
+	for which, all := range took {
+		slices.Sort(all)
+		median[which] = float64(all[len(all)/2])
+	}
+	b.ReportMetric(median[0], "ns-bare")
+	b.ReportMetric(median[1], "ns-ours")
+	b.ReportMetric(median[1]/median[0], "ratio")
 }
 
 // token walks through all rows in an order that caches cannot guess.
@@ -168,28 +185,19 @@ func BenchmarkLimit(b *testing.B) {
 			}
 			bare, err := db.PrepareContext(ctx, upserts[e.dialect])
 			ok(b, err)
-			var alone, counted []time.Duration // in turns: other work of the machine slows both
-			for i := 0; b.Loop(); i++ {
-				began := time.Now()
-				at := any(began.UnixMilli())
+			beside(b, func(i int) {
+				at := any(time.Now().UnixMilli())
 				if e.dialect == sqladapter.Postgres {
-					at = began
+					at = time.Now()
 				}
 				_, err := bare.ExecContext(ctx, token(i, keys), at)
 				ok(b, err)
-				between := time.Now()
+			}, func(i int) {
 				wait, err := a.Take(ctx, token(i, keys), often)
 				if ok(b, err); wait > 0 {
 					b.Fatal("refused")
 				}
-				alone, counted = append(alone, between.Sub(began)), append(counted, time.Since(between))
-			}
-			slices.Sort(alone)
-			slices.Sort(counted)
-			middle := len(alone) / 2
-			b.ReportMetric(float64(alone[middle].Nanoseconds()), "ns-bare")
-			b.ReportMetric(float64(counted[middle].Nanoseconds()), "ns-counted")
-			b.ReportMetric(float64(counted[middle])/float64(alone[middle]), "ratio")
+			})
 		})
 	}
 }
