@@ -57,11 +57,17 @@ func fits(s jetstream.StreamConfig) error {
 		why    string
 	}{
 		{s.Mirror != nil, "it is a mirror, which is late"},
+		{len(s.Sources) > 0, "it copies from others, late: what was ended would be back"},
+		{s.SubjectTransform != nil, "it keeps keys under other names, where nobody looks"},
+		{s.Retention != jetstream.LimitsPolicy, "it keeps only what somebody waits for"},
+		{s.PersistMode == jetstream.AsyncPersistMode, "it answers writes before they are in files"},
+		{s.NoAck, "it answers no writes"},
 		{s.AllowDirect, "direct reads are on: followers would answer, late, and an ended session would be back"},
 		{!s.AllowMsgTTL || s.SubjectDeleteMarkerTTL <= 0, "there is no marker TTL: nothing that has expired would go"},
 		{s.MaxMsgsPerSubject != 1, "it keeps a history: what was ended would be back when its mark goes"},
 		{s.MaxAge != 0, "everything in it expires, users included"},
 		{s.Discard != jetstream.DiscardNew, "it makes room by removing what is oldest, users included"},
+		{s.DiscardNewPerSubject, "it refuses changes of what is there: nothing could be ended"},
 		{s.DenyPurge, "it cannot be purged, which is how entries of lists are removed"},
 	} {
 		if rule.broken {

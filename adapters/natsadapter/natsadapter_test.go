@@ -27,7 +27,7 @@ func TestOneServer(t *testing.T) {
 	suites(t, js, 1)
 	for name, f := range map[string]func(*testing.T, jetstream.JetStream){
 		"lost answers": lostAnswers, "Migrate": migrate, "Check": check, "New refuses": newRefuses, "S-055 renewals lengthen the TTL": renewalLengthensTTL,
-		"lists hold nothing ended": listsHoldNothingEnded, "a foreign value": foreignValue,
+		"New refuses streams that lose": newRefusesStreams, "lists hold nothing ended": listsHoldNothingEnded, "a foreign value": foreignValue,
 	} {
 		t.Run(name, func(t *testing.T) { f(t, js) })
 	}
@@ -169,6 +169,38 @@ func newRefuses(t *testing.T, js jetstream.JetStream) {
 	ok(t, js.DeleteKeyValue(t.Context(), kv.Bucket()))
 	if _, err := natsadapter.New(t.Context(), js, kv); err == nil || !strings.Contains(err.Error(), "Migrate") {
 		t.Errorf("a bucket that is gone: error %v", err)
+	}
+}
+
+// newRefusesStreams: NATS gives a stream of any settings as a bucket.
+func newRefusesStreams(t *testing.T, js jetstream.JetStream) {
+	for want, set := range map[string]func(*jetstream.StreamConfig){
+		"waits for": func(c *jetstream.StreamConfig) { c.Retention = jetstream.InterestPolicy },
+		"copies":    func(c *jetstream.StreamConfig) { c.Sources = []*jetstream.StreamSource{{Name: "others"}} },
+		"other names": func(c *jetstream.StreamConfig) {
+			c.SubjectTransform = &jetstream.SubjectTransformConfig{Destination: "other.>"}
+		},
+		"before":     func(c *jetstream.StreamConfig) { c.PersistMode = jetstream.AsyncPersistMode },
+		"answers no": func(c *jetstream.StreamConfig) { c.NoAck = true },
+		"ended":      func(c *jetstream.StreamConfig) { c.DiscardNewPerSubject = true },
+		"removing":   func(c *jetstream.StreamConfig) { c.Discard = jetstream.DiscardOld },
+	} {
+		s, err := js.Stream(t.Context(), "KV_"+newBucket(t, js, 1).Bucket())
+		ok(t, err)
+		c := s.CachedInfo().Config
+		ok(t, js.DeleteStream(t.Context(), c.Name))
+		set(&c)
+		_, err = js.CreateStream(t.Context(), c)
+		ok(t, err)
+		bucket := strings.TrimPrefix(c.Name, "KV_")
+		kv, err := js.KeyValue(t.Context(), bucket)
+		ok(t, err)
+		if _, err := natsadapter.New(t.Context(), js, kv); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("New: error %v, want one that names %q", err, want)
+		}
+		if err := natsadapter.Migrate(t.Context(), js, bucket, 1); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("Migrate: error %v, want one that names %q", err, want)
+		}
 	}
 }
 
