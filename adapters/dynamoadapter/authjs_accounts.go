@@ -291,6 +291,6 @@ func (a *authJS) UnlinkAccount(ctx context.Context, provider, providerAccountID 
 		return latchkey.Account{}, err
 	}
 	account := a.asAccount(in)
-	people{a.db, a.layout}.forget(ctx, noteOfAccount(provider, providerAccountID), account.UserID)
+	people{a.db, a.layout}.forget(ctx, noteOfAccount(provider, providerAccountID), account.UserID, in)
 	return account, nil
 }

@@ -266,7 +266,8 @@ func (p people) same(before item) *expression {
 }
 
 // Delete implements [kvstore.Conn]. Who is gone takes along what is left of
-// theirs, so that no later user of the same id has it.
+// theirs, so that no later user of the same id has it. Nothing that Auth.js writes
+// of them meanwhile keeps them.
 func (p people) Delete(ctx context.Context, k kvstore.Key, version string) (kvstore.Record, error) {
 	if k.Kind != kvstore.KindUser {
 		return p.conn.Delete(ctx, k, version)
@@ -280,15 +281,20 @@ func (p people) Delete(ctx context.Context, k kvstore.Key, version string) (kvst
 	if err != nil {
 		return r, err
 	}
+	e, gone := p.same(before), detailsOf(before)["state"] == "gone"
+	if gone {
+		e, r.Version = newExpression(), textOf(before[versionField])
+		e.and(e.name(versionField) + " = " + e.value(before[versionField]))
+		version, _, _ = strings.Cut(version, "~")
+	}
 	if version != "" && r.Version != version {
 		return r, latchkey.ErrConflict
 	}
-	if detailsOf(before)["state"] == "gone" {
+	if gone {
 		if err := p.sweep(ctx, k); err != nil {
 			return r, err
 		}
 	}
-	e := p.same(before)
 	_, err = p.client.DeleteItem(ctx, &dynamodb.DeleteItemInput{
 		TableName: &p.table, Key: p.keyItem(k), ConditionExpression: e.text(), ExpressionAttributeNames: e.names, ExpressionAttributeValues: e.given(),
 	})
@@ -310,25 +316,30 @@ func (p people) sweep(ctx context.Context, k kvstore.Key) error {
 			return err
 		}
 		for _, one := range found {
-			_, err := p.client.DeleteItem(ctx, &dynamodb.DeleteItemInput{TableName: &p.table, Key: item{p.pk: one[p.pk], p.sk: one[p.sk]}})
+			_, err := p.client.DeleteItem(ctx, &dynamodb.DeleteItemInput{TableName: &p.table, Key: p.keyOf(one)})
 			if err != nil {
 				return failure(ctx, err)
 			}
 			if begin == ofAccount {
-				p.forget(ctx, noteOfAccount(textOf(one["provider"]), textOf(one["providerAccountId"])), k.Name)
+				p.forget(ctx, noteOfAccount(textOf(one["provider"]), textOf(one["providerAccountId"])), k.Name, one)
 			} else {
-				p.forget(ctx, noteOfSession(textOf(one["sessionToken"])), k.Name)
+				p.forget(ctx, noteOfSession(textOf(one["sessionToken"])), k.Name, one)
 			}
 		}
 	}
 	return nil
 }
 
-// forget removes the note of what was a user's. One that is left over leads to
-// nothing.
-func (p people) forget(ctx context.Context, note kvstore.Key, user string) {
+func (p people) keyOf(one item) item { return item{p.pk: one[p.pk], p.sk: one[p.sk]} }
+
+// forget removes the note of what was a user's, unless it is there anew: that
+// is written before its note is. One that is left over leads to nothing.
+func (p people) forget(ctx context.Context, note kvstore.Key, user string, of item) {
 	found, err := p.conn.Get(ctx, note)
-	if err == nil && len(found) > 0 && holderOf(found[0]).User == user {
+	if err != nil || len(found) == 0 || holderOf(found[0]).User != user {
+		return
+	}
+	if anew, err := p.items(ctx, p.keyOf(of)); err == nil && len(anew) == 0 {
 		_, _ = p.conn.Delete(ctx, note, found[0].Version)
 	}
 }

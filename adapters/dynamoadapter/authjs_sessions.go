@@ -161,11 +161,12 @@ func (a *authJS) sessions(ctx context.Context, userID string) ([]item, error) {
 	return a.db.partition(ctx, ofUser+userID, ofSession)
 }
 
-// ListSessions implements [latchkey.SessionListAdapter].
+// ListSessions implements [latchkey.SessionListAdapter]. A renewal by Auth.js that
+// meets the end of a session leaves an item that says no user, and opens nothing.
 func (a *authJS) ListSessions(ctx context.Context, userID string) (list []latchkey.StoredSession, err error) {
 	found, err := a.sessions(ctx, userID)
 	for _, in := range found {
-		if s, err := asSession(in); err == nil {
+		if s, err := asSession(in); err == nil && s.UserID == userID {
 			s.Token = ""
 			list = append(list, s)
 		}
