@@ -1,7 +1,6 @@
 package dynamoadapter_test
 
 import (
-	"slices"
 	"testing"
 	"time"
 
@@ -10,31 +9,8 @@ import (
 
 	"github.com/latchkeyhq/latchkey"
 	"github.com/latchkeyhq/latchkey/internal/realservers"
+	"github.com/latchkeyhq/latchkey/internal/turns"
 )
-
-// beside times the adapter and the bare calls that do the same in turns, so that
-// both meet the machine as it is, and reports medians.
-func beside(b *testing.B, ours, bare func() error) {
-	b.Helper()
-	var took [2][]time.Duration
-	for b.Loop() {
-		for i, f := range []func() error{ours, bare} {
-			began := time.Now()
-			err := f()
-			took[i] = append(took[i], time.Since(began))
-			if err != nil {
-				b.Fatal(err)
-			}
-		}
-	}
-	var median [2]float64
-	for i := range took {
-		slices.Sort(took[i])
-		median[i] = float64(took[i][len(took[i])/2])
-	}
-	b.ReportMetric(median[1], "ns-bare")
-	b.ReportMetric(median[0]/median[1], "ratio")
-}
 
 // BenchmarkSessionRead compares reading a stored session to its one bare GetItem,
 // and with its user to two.
@@ -63,16 +39,16 @@ func BenchmarkSessionRead(b *testing.B) {
 	}
 	session, user := key("SESSION#"), key("USER#")
 	b.Run("GetSession", func(b *testing.B) {
-		beside(b, func() error {
+		turns.Compare(b, func(int) error {
 			_, err := a.GetSession(ctx, "t")
 			return err
-		}, func() error { return get(session) })
+		}, func(int) error { return get(session) })
 	})
 	b.Run("GetSessionAndUser", func(b *testing.B) {
-		beside(b, func() error {
+		turns.Compare(b, func(int) error {
 			_, _, err := a.GetSessionAndUser(ctx, "t")
 			return err
-		}, func() error {
+		}, func(int) error {
 			if err := get(session); err != nil {
 				return err
 			}

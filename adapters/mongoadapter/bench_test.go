@@ -2,7 +2,6 @@ package mongoadapter_test
 
 import (
 	"fmt"
-	"slices"
 	"strconv"
 	"sync/atomic"
 	"testing"
@@ -14,6 +13,7 @@ import (
 	"github.com/latchkeyhq/latchkey"
 	"github.com/latchkeyhq/latchkey/adapters/mongoadapter"
 	"github.com/latchkeyhq/latchkey/internal/realservers"
+	"github.com/latchkeyhq/latchkey/internal/turns"
 )
 
 // populated has n users with one session each; their tokens are "t0", "t1", ….
@@ -37,41 +37,24 @@ func populated(b *testing.B, n int) (*mongo.Database, *mongoadapter.Adapter) {
 // token walks through all documents in an order that caches cannot guess.
 func token(i, n int) string { return "t" + strconv.Itoa(i*7919%n) }
 
-// beside times the adapter and the bare calls that do the same in turns, so that
-// both meet the machine as it is, and reports medians.
-func beside(b *testing.B, bare, ours func(i int)) {
-	var took [2][]time.Duration
-	for i := 0; b.Loop(); i++ {
-		for which, f := range []func(int){bare, ours} {
-			began := time.Now()
-			f(i)
-			took[which] = append(took[which], time.Since(began))
-		}
-	}
-	median := func(all []time.Duration) float64 {
-		slices.Sort(all)
-		return float64(all[len(all)/2])
-	}
-	b.ReportMetric(median(took[0]), "bare-ns/op")
-	b.ReportMetric(median(took[1])/median(took[0]), "ratio")
-}
-
 // BenchmarkSessionRead compares reading a stored session to its two bare finds.
 // FerretDB looks at all documents, so more of them would only measure that.
 func BenchmarkSessionRead(b *testing.B) {
 	const n = 100
 	db, a := populated(b, n)
-	beside(b, func(i int) {
+	turns.Compare(b, func(i int) error {
+		_, _, err := a.GetSessionAndUser(b.Context(), token(i, n))
+		return err
+	}, func(i int) error {
 		var session struct {
 			UserID  bson.ObjectID `bson:"userId"`
 			Expires time.Time
 		}
 		var user struct{ Name, Email string }
-		ok(b, db.Collection("sessions").FindOne(b.Context(), bson.D{{Key: "sessionToken", Value: token(i, n)}}).Decode(&session))
-		ok(b, db.Collection("users").FindOne(b.Context(), bson.D{{Key: "_id", Value: session.UserID}}).Decode(&user))
-	}, func(i int) {
-		_, _, err := a.GetSessionAndUser(b.Context(), token(i, n))
-		ok(b, err)
+		if err := db.Collection("sessions").FindOne(b.Context(), bson.D{{Key: "sessionToken", Value: token(i, n)}}).Decode(&session); err != nil {
+			return err
+		}
+		return db.Collection("users").FindOne(b.Context(), bson.D{{Key: "_id", Value: session.UserID}}).Decode(&user)
 	})
 }
 
@@ -82,13 +65,15 @@ func BenchmarkTake(b *testing.B) {
 	limits := db.Collection("bare")
 	_, err := limits.InsertOne(b.Context(), bson.D{{Key: "_id", Value: "k"}, {Key: "full", Value: int64(0)}})
 	ok(b, err)
-	beside(b, func(int) {
-		ok(b, limits.FindOne(b.Context(), bson.D{{Key: "_id", Value: "k"}}).Err())
-		_, err := limits.UpdateOne(b.Context(), bson.D{{Key: "_id", Value: "k"}}, bson.D{{Key: "$inc", Value: bson.D{{Key: "full", Value: int64(1)}}}})
-		ok(b, err)
-	}, func(int) {
+	turns.Compare(b, func(int) error {
 		_, err := a.Take(b.Context(), "k", latchkey.Rate{Events: 1 << 30, Per: time.Hour})
-		ok(b, err)
+		return err
+	}, func(int) error {
+		if err := limits.FindOne(b.Context(), bson.D{{Key: "_id", Value: "k"}}).Err(); err != nil {
+			return err
+		}
+		_, err := limits.UpdateOne(b.Context(), bson.D{{Key: "_id", Value: "k"}}, bson.D{{Key: "$inc", Value: bson.D{{Key: "full", Value: int64(1)}}}})
+		return err
 	})
 }
 

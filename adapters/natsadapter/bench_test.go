@@ -1,40 +1,14 @@
 package natsadapter_test
 
 import (
-	"slices"
 	"testing"
 	"time"
 
 	"github.com/nats-io/nats.go/jetstream"
 
 	"github.com/latchkeyhq/latchkey"
+	"github.com/latchkeyhq/latchkey/internal/turns"
 )
-
-// beside runs what the adapter does and the bare calls that do the same in turns,
-// so that both see the same machine, and reports the medians of both and how much
-// longer ours takes.
-func beside(b *testing.B, ours, bare func() error) {
-	b.Helper()
-	var spent [2][]time.Duration
-	for b.Loop() {
-		for i, f := range []func() error{ours, bare} {
-			begun := time.Now()
-			err := f()
-			spent[i] = append(spent[i], time.Since(begun))
-			if err != nil {
-				b.Fatal(err)
-			}
-		}
-	}
-	var median [2]float64
-	for i := range spent {
-		slices.Sort(spent[i])
-		median[i] = float64(spent[i][len(spent[i])/2])
-	}
-	b.ReportMetric(median[0], "ns-ours")
-	b.ReportMetric(median[1], "ns-bare")
-	b.ReportMetric(median[0]/median[1], "ratio")
-}
 
 func BenchmarkRead(b *testing.B) {
 	js := alone(b)
@@ -55,16 +29,16 @@ func BenchmarkRead(b *testing.B) {
 		return err
 	}
 	b.Run("GetSession", func(b *testing.B) {
-		beside(b, func() error {
+		turns.Compare(b, func(int) error {
 			_, err := a.GetSession(ctx, "t")
 			return err
-		}, func() error { return bare(session) })
+		}, func(int) error { return bare(session) })
 	})
 	b.Run("GetSessionAndUser", func(b *testing.B) {
-		beside(b, func() error {
+		turns.Compare(b, func(int) error {
 			_, _, err := a.GetSessionAndUser(ctx, "t")
 			return err
-		}, func() error {
+		}, func(int) error {
 			if err := bare(session); err != nil {
 				return err
 			}
@@ -80,10 +54,10 @@ func BenchmarkTake(b *testing.B) {
 	a, ctx, rate := on(b, js, kv), b.Context(), latchkey.Rate{Events: 1e9, Per: time.Hour}
 	_, err := kv.Create(ctx, "bare", []byte("1"), jetstream.KeyTTL(time.Hour))
 	ok(b, err)
-	beside(b, func() error {
+	turns.Compare(b, func(int) error {
 		_, err := a.Take(ctx, "mail:ada@example.com", rate)
 		return err
-	}, func() error {
+	}, func(int) error {
 		e, err := kv.Get(ctx, "bare")
 		if err == nil {
 			_, err = kv.Update(ctx, "bare", []byte("2"), e.Revision())

@@ -3,7 +3,6 @@ package redisadapter_test
 import (
 	"errors"
 	"fmt"
-	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -14,33 +13,8 @@ import (
 	"github.com/latchkeyhq/latchkey"
 	"github.com/latchkeyhq/latchkey/adapters/redisadapter"
 	"github.com/latchkeyhq/latchkey/internal/realservers"
+	"github.com/latchkeyhq/latchkey/internal/turns"
 )
-
-// beside runs what the adapter does and the bare calls that do the same in turns,
-// so that both see the same machine, and reports the medians of both and how much
-// longer ours takes.
-func beside(b *testing.B, ours, bare func() error) {
-	b.Helper()
-	var spent [2][]time.Duration
-	for b.Loop() {
-		for i, f := range []func() error{ours, bare} {
-			begun := time.Now()
-			err := f()
-			spent[i] = append(spent[i], time.Since(begun))
-			if err != nil {
-				b.Fatal(err)
-			}
-		}
-	}
-	var median [2]float64
-	for i := range spent {
-		slices.Sort(spent[i])
-		median[i] = float64(spent[i][len(spent[i])/2])
-	}
-	b.ReportMetric(median[0], "ns-ours")
-	b.ReportMetric(median[1], "ns-bare")
-	b.ReportMetric(median[0]/median[1], "ratio")
-}
 
 // browser is what one says of itself.
 const browser = "Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0"
@@ -82,16 +56,16 @@ func BenchmarkRead(b *testing.B) {
 	a, session, _ := stored(b, c, c, browser)
 	ctx := b.Context()
 	b.Run("GetSession", func(b *testing.B) {
-		beside(b, func() error {
+		turns.Compare(b, func(int) error {
 			_, err := a.GetSession(ctx, "t")
 			return err
-		}, func() error { return c.Get(ctx, session).Err() })
+		}, func(int) error { return c.Get(ctx, session).Err() })
 	})
 	b.Run("GetSessionAndUser", func(b *testing.B) {
-		beside(b, func() error {
+		turns.Compare(b, func(int) error {
 			_, _, err := a.GetSessionAndUser(ctx, "t")
 			return err
-		}, func() error { return bareFollow.Run(ctx, c, []string{session}, "lk:u:").Err() })
+		}, func(int) error { return bareFollow.Run(ctx, c, []string{session}, "lk:u:").Err() })
 	})
 }
 
@@ -100,10 +74,10 @@ func BenchmarkReadInCluster(b *testing.B) {
 	a, _, user := stored(b, c, nil, browser)
 	ctx := b.Context()
 	ok(b, c.Set(ctx, "some session", strings.Repeat("x", 400), 0).Err())
-	beside(b, func() error {
+	turns.Compare(b, func(int) error {
 		_, _, err := a.GetSessionAndUser(ctx, "t")
 		return err
-	}, func() error {
+	}, func(int) error {
 		if err := c.Get(ctx, "some session").Err(); err != nil {
 			return err
 		}
@@ -124,10 +98,12 @@ return 0
 func BenchmarkTake(b *testing.B) {
 	c := oneServer(b)
 	a, ctx, rate := on(b, c, redisadapter.Options{}), b.Context(), latchkey.Rate{Events: 1e9, Per: time.Hour}
-	beside(b, func() error {
+	turns.Compare(b, func(int) error {
 		_, err := a.Take(ctx, "mail:ada@example.com", rate)
 		return err
-	}, func() error { return bareLimit.Run(ctx, c, []string{"l"}, rate.Events, rate.Per.Microseconds()).Err() })
+	}, func(int) error {
+		return bareLimit.Run(ctx, c, []string{"l"}, rate.Events, rate.Per.Microseconds()).Err()
+	})
 }
 
 // fill makes copies of a session and of its user's list: of KEYS[1], from number
@@ -158,10 +134,10 @@ func readAmong(b *testing.B, n int, agent string) {
 		ok(b, ignoreNil(fill.Run(ctx, c, []string{session, strings.Replace(user, ":u:", ":b:", 1)}, i, i+999).Err()))
 	}
 	perSession := float64(used(b, c)-before) / float64(n)
-	beside(b, func() error {
+	turns.Compare(b, func(int) error {
 		_, err := a.GetSession(ctx, "t")
 		return err
-	}, func() error { return c.Get(ctx, session).Err() })
+	}, func(int) error { return c.Get(ctx, session).Err() })
 	b.ReportMetric(perSession, "B/session")
 }
 
