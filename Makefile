@@ -15,7 +15,7 @@ NORACE := /(cmd|demo|examples|internal/(arch|conformance|interop))(/|$$)
 # thousands of them.
 RACESKIP := TestForeignSuite|TestAdapterOnAuthJSSchema|TestMigrateAuthJS|TestPartitions|TestTwoWays|TestGalera|TestPgBouncer|TestKill$$
 RACESKIP := $(RACESKIP)|TestEveryOrder|TestEveryFault|TestManyOrders|TestPairs
-RACESKIP := $(RACESKIP)|TestRedirectCorpus|TestPagesReflectNothing|TestNewFuncForgets|TestFloodsOfKeys
+RACESKIP := $(RACESKIP)|TestRedirectCorpus|TestPagesReflectNothing|TestFloodsOfKeys
 
 # Examples that do several things at once.
 CONCURRENT := api fiber gqlgen grpc htmx

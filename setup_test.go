@@ -4,9 +4,11 @@ import (
 	"context"
 	"errors"
 	"net/http"
+	"runtime"
 	"strings"
 	"testing"
 	"time"
+	"weak"
 
 	"github.com/latchkeyhq/latchkey"
 	"github.com/latchkeyhq/latchkey/adapters/memoryadapter"
@@ -197,15 +199,30 @@ func withHost(r *http.Request, host string) *http.Request {
 	return r
 }
 
-// A thousand configurations, each new, are forgotten again.
+// Configurations that are new for each request do not pile up.
 func TestNewFuncForgets(t *testing.T) {
+	const most = 10
 	s := newSite(t)
+	var made []weak.Pointer[latchkey.Config]
 	auth := latchkey.NewFunc(func(context.Context, *latchkey.Request) (*latchkey.Config, error) {
-		return &latchkey.Config{Site: latchkey.Site{URL: siteOrigin}, Providers: someProvider(), Secrets: []string{siteSecret}, Runtime: latchkey.Runtime{Logger: s.log.logger()}}, nil
-	})
-	for range 600 {
+		c := &latchkey.Config{Site: latchkey.Site{URL: siteOrigin}, Providers: someProvider(), Secrets: []string{siteSecret}, Runtime: latchkey.Runtime{Logger: quiet}}
+		made = append(made, weak.Make(c))
+		return c, nil
+	}, latchkey.CacheSize(most))
+	for range 10 * most {
 		if a := s.newBrowser().serve(auth, s.newBrowser().request(http.MethodGet, "/auth/session", "", "")); a.Code != http.StatusOK {
 			t.Fatalf("%d", a.Code)
 		}
 	}
+	runtime.GC()
+	kept := 0
+	for _, c := range made {
+		if c.Value() != nil {
+			kept++
+		}
+	}
+	if len(made) != 10*most || kept > 2*most { // what is under way may be seen by the collector, too
+		t.Errorf("of %d configurations %d are kept", len(made), kept)
+	}
+	runtime.KeepAlive(auth)
 }
