@@ -510,7 +510,7 @@ func TestRolesFail(t *testing.T) {
 	for _, how := range slices.Sorted(maps.Keys(ways)) {
 		role := brokenRole{ways[how]}
 		site := func(t *testing.T, change func(*latchkey.Config)) *oauthSite {
-			return newOAuthSite(t, stored, func(c *latchkey.Config) { c.Limits.Store = 300 * time.Millisecond }, change)
+			return newOAuthSite(t, stored, func(c *latchkey.Config) { c.Limits.Store = time.Second }, change)
 		}
 		named := func(t *testing.T, s *oauthSite, operation string) {
 			t.Helper()
