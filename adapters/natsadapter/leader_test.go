@@ -191,9 +191,10 @@ func leaderIsLost(t *testing.T, js jetstream.JetStream, nodes []realservers.NATS
 			}
 			leader(t, js, kv, nodes)
 			l.judge(t)
-			if lacking, err := natsadapter.Check(t.Context(), js, kv.Bucket()); err != nil || len(lacking) > 0 {
-				t.Errorf("with all three again: lacking %q, error %v", lacking, err)
-			}
+			eventually(t, "with all three again nothing is lacking", func() bool {
+				lacking, err := natsadapter.Check(t.Context(), js, kv.Bucket())
+				return err == nil && len(lacking) == 0
+			})
 		})
 	}
 }
