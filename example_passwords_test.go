@@ -60,6 +60,9 @@ func (p *passwords) authorize(ctx context.Context, typed map[string]string, _ *l
 		return nil, err // nil, nil: the form is shown again
 	}
 	u, err := p.store.GetUser(ctx, kept.userID)
+	if errors.Is(err, latchkey.ErrNotFound) {
+		return nil, nil // deleted meanwhile
+	}
 	return &u, err
 }
 
@@ -102,9 +105,14 @@ func ExampleCredentials() {
 	must(err)
 	devices, err := auth.Users().Sessions(ctx, u.ID)
 	fmt.Println(u.Name, len(devices), devices[0].Provider, err)
+
+	must(auth.Users().Delete(ctx, u.ID))
+	gone, err := known.authorize(ctx, map[string]string{"name": "ada", "password": "lovelace"}, nil)
+	fmt.Println(gone, err)
 	// Output:
 	// true
 	// 200 true
 	// 302 false
 	// ada 1 credentials <nil>
+	// <nil> <nil>
 }

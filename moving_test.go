@@ -17,24 +17,25 @@ import (
 // What docs/moving-from-authjs.md and docs/sign-in-page.md show beyond whole
 // programs, run.
 
-func movedSite(p latchkey.Provider, pages http.Handler) (http.Handler, error) {
-	auth, err := latchkey.New(latchkey.Config{
-		Site:      latchkey.Site{BasePath: "/api/auth", AllowedHosts: []string{"127.0.0.1:*"}},
-		Secrets:   []string{"the output of openssl rand -base64 33"},
-		Providers: []latchkey.Provider{p},
-		Callbacks: latchkey.Callbacks{Token: movedToken, Session: movedSession},
-		Runtime:   latchkey.Runtime{Logger: quiet},
-	})
+func movedSite(c latchkey.Config, pages http.Handler) (http.Handler, error) {
+	c.Site = latchkey.Site{BasePath: "/api/auth", AllowedHosts: []string{"127.0.0.1:*"}}
+	c.Secrets, c.Runtime.Logger = []string{"the output of openssl rand -base64 33"}, quiet
+	auth, err := latchkey.New(c)
 	if err != nil {
 		return nil, err
 	}
-	return auth.Authorize(movedAuthorized)(pages), nil
+	admin := auth.Authorize(movedAuthorized)(pages)
+	return auth.Middleware(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if strings.HasPrefix(r.URL.Path, "/admin") {
+			admin.ServeHTTP(w, r)
+			return
+		}
+		pages.ServeHTTP(w, r)
+	})), nil
 }
 
-func movedAuthorized(_ context.Context, s *latchkey.Session, r *http.Request) error {
+func movedAuthorized(_ context.Context, s *latchkey.Session, _ *http.Request) error {
 	switch {
-	case !strings.HasPrefix(r.URL.Path, "/admin"):
-		return nil
 	case s == nil:
 		return latchkey.ErrNoSession
 	case s.User.Extra["role"] != "editor":
@@ -68,7 +69,10 @@ func TestMovedCallbacks(t *testing.T) {
 	}{{"ada@acme.example", "editor", http.StatusOK}, {"bob@acme.example", "reader", http.StatusForbidden}} {
 		issuer := latchkeytest.NewIssuer(t)
 		issuer.SignInAs(latchkeytest.Person{Subject: "1", Name: "A", Email: c.email})
-		site, err := movedSite(issuer.Provider(), http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		site, err := movedSite(latchkey.Config{
+			Providers: []latchkey.Provider{issuer.Provider()},
+			Callbacks: latchkey.Callbacks{Token: movedToken, Session: movedSession},
+		}, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			s, ok := latchkey.SessionFrom(r.Context())
 			if !ok {
 				return
@@ -98,6 +102,45 @@ func TestMovedCallbacks(t *testing.T) {
 			}
 		}
 	}
+}
+
+func movedStoredSession(_ context.Context, r latchkey.SessionRead) (*latchkey.Session, error) {
+	r.Session.User.ID = r.User.ID
+	r.Session.User.Extra = map[string]any{"role": roleOf(r.User.Email)}
+	return r.Session, nil
+}
+
+// TestMovedWithAdapter: with stored sessions, and while their store is down.
+func TestMovedWithAdapter(t *testing.T) {
+	issuer, store := latchkeytest.NewIssuer(t), newFaultyStore()
+	issuer.SignInAs(latchkeytest.Person{Subject: "1", Name: "Ada", Email: "ada@acme.example"})
+	site, err := movedSite(latchkey.Config{
+		Adapter:   store,
+		Providers: []latchkey.Provider{issuer.Provider()},
+		Callbacks: latchkey.Callbacks{Session: movedStoredSession},
+	}, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		s, ok := latchkey.SessionFrom(r.Context())
+		fmt.Fprint(w, ok && s.User.ID == s.UserID && s.User.Extra["role"] == "editor")
+	}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	browser := latchkeytest.NewClient(t, site)
+	browser.BasePath = "/api/auth"
+	browser.SignIn(issuer)
+	see := func(when, path string, status int, body string) {
+		t.Helper()
+		if p := browser.Get(path); p.Status != status || status == http.StatusOK && string(p.Body) != body {
+			t.Errorf("%s, %s: %d %s", when, path, p.Status, p.Body)
+		}
+	}
+	see("signed in", "/", http.StatusOK, "true")
+	see("signed in", "/admin", http.StatusOK, "true")
+	store.fail("GetSessionAndUser", faultBefore)
+	see("the store is down", "/", http.StatusOK, "false")
+	see("the store is down", "/admin", http.StatusInternalServerError, "")
+	store.mend()
+	see("the store is back", "/admin", http.StatusOK, "true")
 }
 
 // TestFormOfTheGuide sends the form of docs/sign-in-page.md, first in vain.
