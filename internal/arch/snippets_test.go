@@ -225,7 +225,7 @@ var imported = map[string]string{
 
 	"latchkey": core, "jwt": core + "/jwt", "latchkeytest": core + "/latchkeytest", "mail": core + "/mail",
 	"mailtext": core + "/mailtext", "memoryadapter": core + "/adapters/memoryadapter", "pgxadapter": core + "/adapters/pgxadapter",
-	"dynamodb": "github.com/aws/aws-sdk-go-v2/service/dynamodb", "dynamoadapter": core + "/adapters/dynamoadapter",
+	"config": "github.com/aws/aws-sdk-go-v2/config", "dynamodb": "github.com/aws/aws-sdk-go-v2/service/dynamodb", "dynamoadapter": core + "/adapters/dynamoadapter",
 	"nats": "github.com/nats-io/nats.go", "jetstream": "github.com/nats-io/nats.go/jetstream", "natsadapter": core + "/adapters/natsadapter",
 	"redis": "github.com/redis/go-redis/v9", "redisadapter": core + "/adapters/redisadapter",
 	"providers": core + "/providers", "sqladapter": core + "/adapters/sqladapter", "sqlstore": core + "/adapters/sqlstore", "ui": core + "/ui", "templui": core + "/ui/templui",
