@@ -112,6 +112,7 @@ func (s *setup) prepareSessions(f *faults) {
 	}
 	switch c.Strategy {
 	case DatabaseSessions:
+		s.warnOfUnusedToken()
 		s.sessions = &databaseStrategy{s}
 		return
 	case JWTSessions:
@@ -120,6 +121,14 @@ func (s *setup) prepareSessions(f *faults) {
 		f.add(ErrUnsupportedStrategy, "Session.Strategy %q: want %q or %q", c.Strategy, JWTSessions, DatabaseSessions)
 	}
 	s.sessions = newTokenStrategy(s)
+}
+
+// warnOfUnusedToken: whoever adds an Adapter to JWT sessions has stored ones from
+// then on, and what their Callbacks.Token put into sessions is missing.
+func (s *setup) warnOfUnusedToken() {
+	if s.config.Callbacks.Token != nil {
+		s.log.warnAtStart("Callbacks.Token is never called with stored sessions: use Callbacks.Session, or set Session.Strategy to JWTSessions")
+	}
 }
 
 // check refuses lives that make no sense.

@@ -327,3 +327,24 @@ func TestConfigLoudOptions(t *testing.T) {
 		})
 	}
 }
+
+// Of a Callbacks.Token that is never called New says so, and what to set instead.
+func TestUnusedTokenCallback(t *testing.T) {
+	token := func(c *latchkey.Config) {
+		c.Callbacks.Token = func(_ context.Context, u latchkey.TokenUpdate) (latchkey.Claims, error) {
+			t.Error("Callbacks.Token was called")
+			return u.Claims, nil
+		}
+	}
+	s := newSite(t, stored, token)
+	const warning = "Callbacks.Token is never called with stored sessions: use Callbacks.Session, or set Session.Strategy to JWTSessions"
+	if log := s.log.text(); strings.Count(log, warning) != 1 {
+		t.Errorf("the log says %s", log)
+	}
+	s.newBrowser().signInByLink(adaEmail)
+	for name, change := range map[string][]func(*latchkey.Config){"stored, without one": {stored}, "JWT sessions": {asTokens, token}} {
+		if log := newSite(t, change...).log.text(); strings.Contains(log, "Callbacks.Token") {
+			t.Errorf("%s: the log says %s", name, log)
+		}
+	}
+}
