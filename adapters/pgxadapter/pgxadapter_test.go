@@ -256,3 +256,24 @@ func TestConnectionsThatCannotServe(t *testing.T) {
 		ok(t, err)
 	}
 }
+
+// TestRefusedConnections: an error says what a newcomer can do about it, and
+// nothing of the connection string but where it led.
+func TestRefusedConnections(t *testing.T) {
+	s := start(t)
+	host := fmt.Sprintf("host=%s port=%d ", s.Dir, s.Port)
+	for name, row := range map[string]struct{ dsn, want string }{
+		"no such user":     {host + "user=stranger password=hunter2 dbname=postgres", "sql: migrate: SQLSTATE 28000: it refuses the user or the password"},
+		"no such database": {s.DSN("nowhere"), "sql: migrate: SQLSTATE 3D000: there is no database of this name: create it first"},
+		"nobody":           {"host=127.0.0.1 port=1 user=me password=hunter2 dbname=site sslmode=disable", "sql: migrate: the database cannot be reached at 127.0.0.1:1"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			pool, err := pgxpool.New(t.Context(), row.dsn)
+			ok(t, err)
+			defer pool.Close()
+			if err := pgxadapter.Migrate(t.Context(), pool); err == nil || err.Error() != row.want {
+				t.Errorf("error %v, want %s", err, row.want)
+			}
+		})
+	}
+}

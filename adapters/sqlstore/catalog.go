@@ -2,6 +2,7 @@ package sqlstore
 
 import (
 	"context"
+	"errors"
 	"strings"
 )
 
@@ -114,4 +115,26 @@ func columnTypes(ctx context.Context, c Conn, d Dialect) (map[string]string, err
 		return err
 	})
 	return columns, err
+}
+
+var errUnreadable = errors.New("the tables are there, but the user may not read them: let their owner grant SELECT, INSERT, UPDATE and DELETE on them")
+
+// checkReadable refuses tables that a user without rights on them would take for
+// missing. MySQL shows such a user nothing, and refuses it elsewhere.
+func checkReadable(ctx context.Context, c Conn, d Dialect) error {
+	if d != Postgres {
+		return nil
+	}
+	const statement = `SELECT c.relname::text FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
+		WHERE n.nspname = current_schema() AND c.relkind IN ('r', 'p') AND c.relname IN ('users', 'latchkey_migrations')
+		AND NOT has_table_privilege(c.oid, 'SELECT') AND NOT has_any_column_privilege(c.oid, 'SELECT')`
+	hidden := false
+	err := c.Each(ctx, statement, nil, func(scan func(...any) error) error {
+		hidden = true
+		return scan(new(string))
+	})
+	if err == nil && hidden {
+		return errUnreadable
+	}
+	return err
 }

@@ -58,6 +58,9 @@ func Detect(ctx context.Context, c Conn, d Dialect) (Found, error) {
 }
 
 func detect(ctx context.Context, c Conn, d Dialect) (f Found, err error) {
+	if err := checkReadable(ctx, c, d); err != nil {
+		return f, err
+	}
 	columns, err := columnTypes(ctx, c, d)
 	if err != nil {
 		return f, err

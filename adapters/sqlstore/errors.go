@@ -64,28 +64,42 @@ func Busy(err error) bool { return is(err, locked) }
 // pool fails.
 func Unfit(err error) bool { return is(err, unfit) }
 
+// What codes begin with.
+const (
+	sqlState   = "SQLSTATE "
+	mysqlError = "MySQL error "
+	sqliteCode = "SQLite code "
+)
+
 // diagnose finds the kind of an error, and its code for the log. The drivers'
 // own sentences are never repeated: they quote values and connection settings.
 func diagnose(err error) (fault, string) {
-	if wrapped, has := errors.AsType[*failure](err); has && wrapped.cause != nil { // by a caller, who may show no chain to walk along
-		err = wrapped.cause
-	}
+	err = causeOf(err)
 	if state, has := errors.AsType[interface {
 		error
 		SQLState() string
 	}](err); has {
-		return sqlStates[state.SQLState()], "SQLSTATE " + state.SQLState()
+		return sqlStates[state.SQLState()], sqlState + state.SQLState()
 	}
 	if code, has := errors.AsType[interface {
 		error
 		Code() int
 	}](err); has {
-		return sqliteKind(code.Code(), err), "SQLite code " + strconv.Itoa(code.Code())
+		return sqliteKind(code.Code(), err), sqliteCode + strconv.Itoa(code.Code())
 	}
 	if number := mysqlNumber(err); number != 0 {
-		return mysqlNumbers[number], "MySQL error " + strconv.Itoa(number)
+		return mysqlNumbers[number], mysqlError + strconv.Itoa(number)
 	}
 	return sqliteKind(0, err), reason(err)
+}
+
+// causeOf is what an error of ours is about, by whomever it was wrapped since: its
+// chain may not be there to walk along.
+func causeOf(err error) error {
+	if wrapped, has := errors.AsType[*failure](err); has && wrapped.cause != nil {
+		return wrapped.cause
+	}
+	return err
 }
 
 func sqliteKind(code int, err error) fault {
@@ -104,8 +118,8 @@ func sqliteKind(code int, err error) fault {
 // mysqlNumber reads "Error 1062 (23000): …", which is how MySQL's client
 // libraries have always begun.
 func mysqlNumber(err error) int {
-	for ; err != nil; err = errors.Unwrap(err) {
-		if after, found := strings.CutPrefix(err.Error(), "Error "); found {
+	for each := range chain(err) {
+		if after, found := strings.CutPrefix(each.Error(), "Error "); found {
 			digits, _, _ := strings.Cut(after, " ")
 			number, _ := strconv.Atoi(strings.TrimSuffix(digits, ":"))
 			return number
@@ -122,19 +136,25 @@ func reason(err error) string {
 	if value, is := errors.AsType[*unfitValue](err); is {
 		return value.Error()
 	}
+	if text := tlsReason(err); text != "" {
+		return text
+	}
 	if network, is := errors.AsType[net.Error](err); is {
 		if network.Timeout() {
 			return "the database did not answer in time"
 		}
-		return "the database cannot be reached"
+		return unreached(err)
 	}
-	for _, plain := range []error{errText, errNoLocker, errJSON, errAbsent, errID, ErrUnreadableTime, sql.ErrConnDone, sql.ErrTxDone, driver.ErrBadConn} {
+	for _, plain := range []error{errUnreadable, errText, errNoLocker, errJSON, errAbsent, errID, ErrUnreadableTime, sql.ErrConnDone, sql.ErrTxDone, driver.ErrBadConn} {
 		if errors.Is(err, plain) {
 			return plain.Error()
 		}
 	}
-	for next := errors.Unwrap(err); next != nil; next = errors.Unwrap(err) {
-		err = next
+	for each := range chain(err) {
+		if _, joined := each.(interface{ Unwrap() []error }); joined { // what drivers make of several hosts
+			return unreached(err)
+		}
+		err = each
 	}
 	if message := err.Error(); message == "sql: database is closed" || message == "closed pool" { // which have no names
 		return "the database is closed"
@@ -179,11 +199,8 @@ func fail(ctx context.Context, operation string, err error) error {
 		return err
 	}
 	_, code := diagnose(err)
-	return &failure{operation, code + cures[code], err}
+	if cure := cureOf(code); cure != "" {
+		code += ": " + cure
+	}
+	return &failure{operation, code, err}
 }
-
-// cures are for what a setting of the program mends, and nothing else.
-var cures = map[string]string{"SQLSTATE 26000": lostStatement, "SQLSTATE 42P05": lostStatement}
-
-const lostStatement = ": prepared statements get lost behind a pool that lends connections for one transaction, such as PgBouncer: " +
-	"set pgx's default_query_exec_mode=cache_describe, and with database/sql Options.Unprepared too"

@@ -2,6 +2,7 @@ package sqlstore
 
 import (
 	"context"
+	"crypto/tls"
 	"database/sql"
 	"database/sql/driver"
 	"errors"
@@ -30,6 +31,7 @@ func TestDriversErrors(t *testing.T) {
 		code string
 	}{
 		"PostgreSQL, unique":       {stateError("23505"), unique, "SQLSTATE 23505"},
+		"PostgreSQL, no user":      {stateError("28P01"), other, "SQLSTATE 28P01"},
 		"PostgreSQL, foreign":      {stateError("23503"), foreign, "SQLSTATE 23503"},
 		"PostgreSQL, no integer":   {stateError("22P02"), malformed, "SQLSTATE 22P02"},
 		"PostgreSQL, shut down":    {stateError("57P01"), unfit, "SQLSTATE 57P01"},
@@ -44,7 +46,13 @@ func TestDriversErrors(t *testing.T) {
 		"MySQL, deadlock":          {errors.New("Error 1213 (40001): Deadlock found"), conflict, "MySQL error 1213"},
 		"no number":                {errors.New("Error secret"), other, "a *errors.errorString"},
 		"refused connection":       {&net.OpError{Op: "dial", Err: errors.New("secret")}, other, "the database cannot be reached"},
-		"name that is not found":   {&net.DNSError{Name: "secret", IsTimeout: true}, other, "the database did not answer in time"},
+		"refused by several hosts": {errors.Join(errors.New("secret"), &net.OpError{Op: "dial", Addr: &net.TCPAddr{IP: net.IPv6loopback, Port: 5432}, Err: errors.New("secret")}), other, "the database cannot be reached at [::1]:5432"},
+		"several hosts, unclear":   {errors.Join(errors.New("secret"), errors.New("secret")), other, "the database cannot be reached"},
+		"MySQL, of several hosts":  {errors.Join(errors.New("secret"), errors.New("Error 1045 (28000): Access denied for 'secret'")), other, "MySQL error 1045"},
+		"no TLS, several hosts":    {errors.Join(&net.OpError{Op: "dial", Err: errors.New("secret")}, errors.New("server refused TLS connection")), other, withoutTLS},
+		"another certificate":      {&tls.CertificateVerificationError{Err: errors.New("secret")}, other, uncertified},
+		"name that is slow":        {&net.DNSError{Name: "secret", IsTimeout: true}, other, "the database did not answer in time"},
+		"name that is not found":   {&net.DNSError{Name: "secret", IsNotFound: true}, other, "the database cannot be reached: the name of its host is unknown"},
 		"connection of the pool":   {driver.ErrBadConn, other, "driver: bad connection"},
 		"transaction that is over": {sql.ErrTxDone, other, sql.ErrTxDone.Error()},
 		"closed database":          {errors.New("sql: database is closed"), other, "the database is closed"},
@@ -60,6 +68,37 @@ func TestDriversErrors(t *testing.T) {
 				t.Errorf("became %v", got)
 			}
 		})
+	}
+}
+
+// TestRefusals: what somebody can do about a code stands beside it, in the errors of
+// an adapter and for whoever asks.
+func TestRefusals(t *testing.T) {
+	for _, row := range []struct {
+		err              error
+		failure, refusal string
+	}{
+		{stateError("28P01"), "SQLSTATE 28P01: it refuses the user or the password", "it refuses the user or the password (SQLSTATE 28P01)"},
+		{stateError("3D000"), "SQLSTATE 3D000: " + noDatabase, noDatabase + " (SQLSTATE 3D000)"},
+		{stateError("42501"), "SQLSTATE 42501: " + lacksRights, lacksRights + " (SQLSTATE 42501)"},
+		{errors.New("Error 1049 (42000): Unknown database 'secret'"), "MySQL error 1049: " + noDatabase, noDatabase + " (MySQL error 1049)"},
+		{errors.New("Error 1040: Too many connections"), "MySQL error 1040: " + tooMany, tooMany + " (MySQL error 1040)"},
+		{codeError(270), "SQLite code 270: " + noFile, noFile + " (SQLite code 270)"},
+		{stateError("XX000"), "SQLSTATE XX000", "it answers with SQLSTATE XX000"},
+		{errors.New("server refused TLS connection"), withoutTLS, withoutTLS},
+		{errUnreadable, errUnreadable.Error(), errUnreadable.Error()},
+		{driver.ErrBadConn, "driver: bad connection", ""},
+	} {
+		err := fail(t.Context(), "test", row.err)
+		if got := err.Error(); got != "sql: test: "+row.failure {
+			t.Errorf("failure %q, want %q", got, row.failure)
+		}
+		if got := Refusal(err); got != row.refusal || Refusal(row.err) != got {
+			t.Errorf("refusal %q, want %q", got, row.refusal)
+		}
+	}
+	if got := Refusal(nil); got != "" {
+		t.Errorf("no error is %q", got)
 	}
 }
 

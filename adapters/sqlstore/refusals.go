@@ -1,0 +1,126 @@
+package sqlstore
+
+import (
+	"crypto/tls"
+	"errors"
+	"iter"
+	"net"
+	"strconv"
+	"strings"
+)
+
+// What databases refuse, and what to do about it.
+const (
+	refusedUser  = "it refuses the user or the password"
+	noAccess     = "the user may not enter this database, or there is none of this name"
+	lacksRights  = "the user lacks the rights for this: let the owner of the database do it"
+	noSchema     = "there is no schema to work in: create the one that search_path names, and let the user create tables in it"
+	noDatabase   = "there is no database of this name: create it first"
+	noFile       = "the file is not there or cannot be opened; `latchkey migrate` makes it, but not its folder"
+	notSQLite    = "the file is no SQLite database"
+	mayNotWrite  = "the file may not be written to"
+	inUse        = "somebody else is using it: try again"
+	tooMany      = "it takes no more connections: let it take more, or the pools of all instances have fewer"
+	notServing   = "it is starting or ending: try again"
+	withoutTLS   = "the database has no TLS, which the connection demands (PostgreSQL: sslmode, MySQL: tls)"
+	uncertified  = "the certificate of the database is not accepted: check the host name and the authority that is trusted"
+	lostPrepared = "prepared statements get lost behind a pool that lends connections for one transaction, such as PgBouncer: " +
+		"set pgx's default_query_exec_mode=cache_describe, and with database/sql Options.Unprepared too"
+)
+
+// cures are for what a setting of the program or of the database mends, and
+// nothing else.
+var cures = map[string]string{
+	"SQLSTATE 26000": lostPrepared, "SQLSTATE 42P05": lostPrepared,
+	"SQLSTATE 28P01": refusedUser, "SQLSTATE 28000": refusedUser, "SQLSTATE 3D000": noDatabase, "SQLSTATE 3F000": noSchema,
+	"SQLSTATE 42501": lacksRights, "SQLSTATE 55P03": inUse, "SQLSTATE 53300": tooMany, "SQLSTATE 57P03": notServing,
+	"MySQL error 1045": refusedUser, "MySQL error 1698": refusedUser, "MySQL error 1044": noAccess, "MySQL error 1049": noDatabase,
+	"MySQL error 1142": lacksRights, "MySQL error 1143": lacksRights, "MySQL error 1227": lacksRights,
+	"MySQL error 1040": tooMany, "MySQL error 1203": tooMany, "MySQL error 1205": inUse,
+	"SQLite code 14": noFile, "SQLite code 26": notSQLite, "SQLite code 8": mayNotWrite, "SQLite code 5": inUse,
+}
+
+// cureOf is empty for a code that only the operator of the database understands.
+func cureOf(code string) string {
+	if digits, is := strings.CutPrefix(code, sqliteCode); is { // of an extended code the lowest byte
+		number, _ := strconv.Atoi(digits)
+		code = sqliteCode + strconv.Itoa(number&0xff)
+	}
+	return cures[code]
+}
+
+// Refusal says what a database refused and what to do about it, such as "there is
+// no database of this name: create it first (SQLSTATE 3D000)". Drivers' own
+// sentences, which quote values and settings, are not part of it. Empty: the
+// database said nothing, as when nobody answers.
+func Refusal(err error) string {
+	if err == nil {
+		return ""
+	}
+	if errors.Is(err, errUnreadable) {
+		return errUnreadable.Error()
+	}
+	_, code := diagnose(err)
+	if cure := cureOf(code); cure != "" {
+		return cure + " (" + code + ")"
+	}
+	for _, begin := range []string{sqlState, mysqlError, sqliteCode} {
+		if strings.HasPrefix(code, begin) {
+			return "it answers with " + code
+		}
+	}
+	return tlsReason(causeOf(err))
+}
+
+// tlsTexts are what drivers say of a server without TLS, in errors without a type.
+var tlsTexts = []string{"server refused TLS connection", "server does not support TLS", "SSL is not enabled on the server"}
+
+// tlsReason is empty where TLS was not to blame.
+func tlsReason(err error) string {
+	if _, is := errors.AsType[*tls.CertificateVerificationError](err); is {
+		return uncertified
+	}
+	for _, text := range tlsTexts {
+		if strings.Contains(err.Error(), text) {
+			return withoutTLS
+		}
+	}
+	return ""
+}
+
+// unreached says where nobody answered, by numbers alone: what a connection string
+// has for a host may be part of a password that was not escaped.
+func unreached(err error) string {
+	if network, is := errors.AsType[*net.OpError](err); is {
+		if at, is := network.Addr.(*net.TCPAddr); is && at != nil {
+			return "the database cannot be reached at " + at.String()
+		}
+	}
+	if dns, is := errors.AsType[*net.DNSError](err); is && dns.IsNotFound {
+		return "the database cannot be reached: the name of its host is unknown"
+	}
+	return "the database cannot be reached"
+}
+
+// chain is an error and all that it wraps, joined ones too.
+func chain(err error) iter.Seq[error] {
+	return func(yield func(error) bool) { walk(err, yield) }
+}
+
+func walk(err error, yield func(error) bool) bool {
+	if err == nil {
+		return true
+	}
+	if !yield(err) {
+		return false
+	}
+	if many, is := err.(interface{ Unwrap() []error }); is {
+		for _, each := range many.Unwrap() {
+			if !walk(each, yield) {
+				return false
+			}
+		}
+		return true
+	}
+	return walk(errors.Unwrap(err), yield)
+}
