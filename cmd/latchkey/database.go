@@ -49,6 +49,9 @@ var errDatabaseURL = errors.New("the URL of the database cannot be read: want po
 // errOtherKind is for databases that a site may well use, but not by SQL.
 var errOtherKind = errors.New("the database is of a kind that this command does not know: it knows postgres://…, mysql://… and sqlite:FILE, and migrate and doctor also mongodb://…, dynamodb://… and nats://…")
 
+// errRedis is for whoever has Redis in the variable of the other databases.
+var errRedis = errors.New("this is a URL of Redis, which goes into REDIS_URL and needs no migration")
+
 // parseDatabase recognizes a database URL by its form.
 func parseDatabase(rawURL string) (database, error) {
 	scheme, rest, _ := strings.Cut(rawURL, ":")
@@ -60,6 +63,8 @@ func parseDatabase(rawURL string) (database, error) {
 		return mysqlURL(rawURL)
 	case scheme == "sqlite" || scheme == "sqlite3" || scheme == "file":
 		return sqliteDatabase(strings.TrimPrefix(rest, "//"))
+	case scheme == "redis" || scheme == "rediss":
+		return database{}, errRedis
 	case strings.Contains(rawURL, "://"):
 		return database{}, errOtherKind
 	case strings.Contains(rawURL, ")/"):

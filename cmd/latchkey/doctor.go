@@ -44,7 +44,17 @@ func (p *program) doctorCommand() *cobra.Command {
 	return c
 }
 
+// isReported tells whether a line of the report can begin with the name.
+func isReported(name string) bool {
+	return name == "database" || name == "redis" || slices.Contains(readNames, name) || providerStem(name) != "" || strings.Contains(name, "://")
+}
+
 func (p *program) doctor(ctx context.Context, f doctorFlags) error {
+	for _, name := range f.accept {
+		if !isReported(name) {
+			return usage("--accept: nothing is reported by this name; it can be database, redis, %s, AUTH_<ID>_ID, AUTH_<ID>_SECRET, AUTH_<ID>_ISSUER, or the URL of an issuer", strings.Join(readNames, ", "))
+		}
+	}
 	r := &report{out: p.stdout, accept: f.accept}
 	p.checkNames(r)
 	p.checkSpelling(r)

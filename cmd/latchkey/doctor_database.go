@@ -22,7 +22,7 @@ func (p *program) checkDatabase(ctx context.Context, r *report, rawURL string) {
 		return
 	}
 	db, err := p.connect(ctx, rawURL, false)
-	if errors.Is(err, errOtherKind) {
+	if errors.Is(err, errOtherKind) || errors.Is(err, errRedis) {
 		r.warn("database", "not checked: %v", err)
 		return
 	}

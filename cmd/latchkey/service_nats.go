@@ -18,6 +18,9 @@ import (
 // creds=FILE for a file of credentials.
 func openNATS(rawURL string) (*service, error) {
 	u, err := url.Parse(rawURL)
+	if err == nil && u.Host != "" && strings.Trim(u.Path, "/") == "" {
+		return nil, usage("%w", errNoBucket)
+	}
 	if err != nil || u.Host == "" || !isName(strings.Trim(u.Path, "/")) {
 		return nil, usage("%w", errDatabaseURL)
 	}
@@ -54,6 +57,8 @@ func openNATS(rawURL string) (*service, error) {
 		close:   nc.Close,
 	}, nil
 }
+
+var errNoBucket = errors.New("name the bucket: nats://host:4222/bucket")
 
 func explainNATS(err error) string {
 	switch {

@@ -49,10 +49,31 @@ func steps(t *testing.T, rawURL string, all ...step) {
 func TestServiceURLs(t *testing.T) {
 	for _, rawURL := range []string{
 		"mongodb://me:hunter2/x@db/site", "mongodb://me:7777/hunter2@db/site", "mongodb://db/hunter2@db", "mongodb://me:hunter2@/site", "mongodb://me:hunter2@db/site?ssl=hunter2",
-		"dynamodb://me:hunter2@table", "dynamodb://table:7777", "dynamodb://", "nats://me:hunter2/x@db/site", "nats://me:7777/hunter2@db/site", "nats://me:hunter2@db", "nats://me:hunter2%zz@db/b",
+		"dynamodb://me:hunter2@table", "dynamodb://table:7777", "dynamodb://", "nats://me:hunter2/x@db/site", "nats://me:7777/hunter2@db/site", "nats://me:hunter2%zz@db/b",
 	} {
 		if said, code := asked(t, rawURL, "migrate"); code != 2 || strings.Contains(said, "7777") || !strings.Contains(said, "cannot be read") {
 			t.Errorf("%s: %q and exit code %d", rawURL, said, code)
+		}
+	}
+}
+
+// TestMisplacedURLs: what is missing in a URL, or where it belongs, is said.
+func TestMisplacedURLs(t *testing.T) {
+	const goesElsewhere = "goes into REDIS_URL and needs no migration"
+	steps(t, "nats://me:hunter2@db:4222", step{"migrate", "name the bucket: nats://host:4222/bucket", 2}, step{"doctor", "FAIL  database: name the bucket", 1})
+	for _, scheme := range []string{"redis", "rediss"} {
+		steps(t, scheme+"://me:hunter2@db:6379", step{"migrate", goesElsewhere, 2}, step{"sweep", goesElsewhere, 2}, step{"doctor", "WARN  database: not checked: this is a URL of Redis, which " + goesElsewhere, 1})
+	}
+}
+
+func TestAcceptedNames(t *testing.T) {
+	const refused = "--accept: nothing is reported by this name; it can be database, redis, AUTH_SECRET, "
+	for _, name := range []string{"AUTH_SECERT", "Database", "postgres"} {
+		steps(t, "", step{"doctor --accept " + name, refused, 2})
+	}
+	for _, name := range append([]string{"database", "redis", "AUTH_GITHUB_ID", "AUTH_OWN_LOGIN_SECRET", "https://id.example"}, readNames...) {
+		if said, _ := asked(t, "", "doctor", "--accept", name); strings.Contains(said, refused) {
+			t.Errorf("%s: %s", name, said)
 		}
 	}
 }

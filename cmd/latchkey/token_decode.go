@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"regexp"
 	"strings"
 	"time"
 
@@ -88,9 +89,20 @@ func open(text string, cookies []string, secrets []namedSecret) (opened, error) 
 			}
 		}
 	}
+	for _, cookie := range cookies {
+		if token, _ := tokenIn(text, cookie); storedKey.MatchString(token) {
+			return opened{}, errStoredKey
+		}
+	}
 	return opened{}, fmt.Errorf("the token cannot be opened with %s for the cookie %s: it was changed or cut, sealed with another secret, or made for another cookie (see --cookie and --secure)",
 		namesOf(secrets), strings.Join(cookies, " or "))
 }
+
+// storedKey is what Latchkey and Auth.js make for stored sessions: random bytes in
+// hex, or a UUID.
+var storedKey = regexp.MustCompile(`^([0-9a-f]{64}|[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12})$`)
+
+var errStoredKey = errors.New("this is no sealed token: with stored sessions the cookie is a key of the store, where what it stands for is kept")
 
 // tokenIn finds the token of a cookie in a Cookie header. Text without = is the
 // token itself, in whose alphabet there is none.

@@ -50,6 +50,24 @@ func TestAuthenticTokenWithoutClaims(t *testing.T) {
 	}
 }
 
+// TestKeysOfStoredSessions: what a store gives out cannot be opened with any secret.
+func TestKeysOfStoredSessions(t *testing.T) {
+	const said = "latchkey: this is no sealed token: with stored sessions the cookie is a key of the store"
+	for text, want := range map[string]bool{
+		strings.Repeat("0a", 32):                                    true,
+		"5f0c8a4e-1c7d-4c6e-9d3b-0123456789ab":                      true,
+		"authjs.session-token=5f0c8a4e-1c7d-4c6e-9d3b-0123456789ab": true,
+		"a.b.c.d.e": false,
+		"hunter2":   false,
+	} {
+		var out, errs bytes.Buffer
+		code := run(t.Context(), []string{"token", "decode"}, strings.NewReader(text), &out, &errs, []string{"AUTH_SECRET=a-secret-of-more-than-32-characters"})
+		if code != exitProblem || strings.HasPrefix(errs.String(), said) != want {
+			t.Errorf("%s: exit code %d, errors %q", text, code, &errs)
+		}
+	}
+}
+
 func TestClaimsThatAreTooLong(t *testing.T) {
 	var out, errs bytes.Buffer
 	claims := `{"text":"` + strings.Repeat("x", jwt.MaxLen) + `"}`
