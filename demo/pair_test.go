@@ -85,14 +85,15 @@ func TestTwoInstancesOnRedis(t *testing.T) {
 				return
 			}
 			cluster.Nodes[2].AwaitCopies(t)
-			cluster.Nodes[2].Crash()
-			for i, c := range browsers {
-				for deadline := time.Now().Add(time.Minute); !strings.Contains(string(c.Get("/").Body), "Hello, Ada Lovelace"); {
-					if time.Now().After(deadline) {
-						t.Fatalf("browser %d was signed out by the loss of a server", i)
+			cluster.Lose(t, 2, func() {
+				for i, c := range browsers {
+					for deadline := time.Now().Add(time.Minute); !strings.Contains(string(c.Get("/").Body), "Hello, Ada Lovelace"); {
+						if time.Now().After(deadline) {
+							t.Fatalf("browser %d was signed out by the loss of a server", i)
+						}
 					}
 				}
-			}
+			})
 			for _, c := range browsers {
 				for range 2 {
 					wants(t, c.Get("/members"), 200, "Members only")

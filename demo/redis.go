@@ -47,7 +47,7 @@ func serverOf(redisURL string) (redis.UniversalClient, error) {
 	if err != nil {
 		return nil, err
 	}
-	o.ContextTimeoutEnabled = true
+	o.ContextTimeoutEnabled, o.DialerRetries, o.DialTimeout = true, 1, 500*time.Millisecond
 	return redis.NewClient(o), nil
 }
 
@@ -59,6 +59,7 @@ func clusterOf(redisURL string) (redis.UniversalClient, error) {
 	}
 	o.ContextTimeoutEnabled = true
 	o.ClusterStateReloadInterval, o.DialerRetries, o.DialTimeout = time.Second, 1, 500*time.Millisecond
+	o.MaxRedirects = 8
 	return redis.NewClusterClient(o), nil
 }
 

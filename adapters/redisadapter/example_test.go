@@ -14,6 +14,7 @@ func Example() {
 		Addrs:                      []string{"redis-1:6379", "redis-2:6379", "redis-3:6379"},
 		ContextTimeoutEnabled:      true,
 		ClusterStateReloadInterval: time.Second, // find the new primary soon
+		MaxRedirects:               8,
 		DialerRetries:              1,
 		DialTimeout:                500 * time.Millisecond,
 	})

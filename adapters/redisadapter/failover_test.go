@@ -33,7 +33,7 @@ func TestClusterLosesAPrimary(t *testing.T) {
 	})
 	t.Run("S-060 by a crash", func(t *testing.T) {
 		l := newLoad(t, on(t, client, redisadapter.Options{Prefix: "crash:"}))
-		l.during(t, func() { cluster.Nodes[1].Crash() }, func() bool { return l.faults() > 0 && l.calm(400) })
+		l.during(t, func() { cluster.Lose(t, 1, nil) }, func() bool { return l.calm(400) })
 		l.judge(t)
 	})
 }

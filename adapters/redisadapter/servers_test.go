@@ -41,7 +41,7 @@ func clusterClient(t testing.TB, c realservers.RedisCluster) *redis.ClusterClien
 	t.Helper()
 	return closing(t, redis.NewClusterClient(&redis.ClusterOptions{
 		Addrs: c.Addrs, ContextTimeoutEnabled: true,
-		ClusterStateReloadInterval: time.Second, DialerRetries: 1, DialTimeout: 500 * time.Millisecond,
+		ClusterStateReloadInterval: time.Second, MaxRedirects: 8, DialerRetries: 1, DialTimeout: 500 * time.Millisecond,
 	}))
 }
 

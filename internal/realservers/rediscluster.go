@@ -3,7 +3,9 @@
 package realservers
 
 import (
+	"errors"
 	"fmt"
+	"net"
 	"strconv"
 	"strings"
 	"testing"
@@ -56,5 +58,31 @@ func (c RedisCluster) link(t testing.TB) {
 		if i >= 3 {
 			n.awaitLink(t)
 		}
+	}
+}
+
+// Lose crashes a primary and calls meanwhile, if there is any; then it waits
+// until every other node knows who took over.
+func (c RedisCluster) Lose(t testing.TB, i int, meanwhile func()) {
+	t.Helper()
+	_, port, err := net.SplitHostPort(c.Addrs[i])
+	if err != nil {
+		t.Fatal(err)
+	}
+	c.Nodes[i].Crash()
+	if meanwhile != nil {
+		meanwhile()
+	}
+	for j, n := range c.Nodes {
+		if j == i {
+			continue
+		}
+		n.life.running.await(t, func() error {
+			slots, err := n.ask("CLUSTER SLOTS")
+			if err == nil && strings.Contains(slots, ":"+port+"\r\n") {
+				err = errors.New("the primary that is gone still has slots")
+			}
+			return err
+		})
 	}
 }
