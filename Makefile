@@ -16,6 +16,7 @@ NORACE := /(cmd|demo|examples|internal/(arch|conformance|interop))(/|$$)
 RACESKIP := TestForeignSuite|TestAdapterOnAuthJSSchema|TestMigrateAuthJS|TestPartitions|TestTwoWays|TestGalera|TestPgBouncer|TestKill$$
 RACESKIP := $(RACESKIP)|TestEveryOrder|TestEveryFault|TestManyOrders|TestPairs
 RACESKIP := $(RACESKIP)|TestRedirectCorpus|TestPagesReflectNothing|TestFloodsOfKeys
+RACESKIP := $(RACESKIP)|TestHostileStrings|TestHostFixed|TestIDToken$$|TestCSRF
 
 # Examples that do several things at once.
 CONCURRENT := api fiber gqlgen grpc htmx
