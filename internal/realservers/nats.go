@@ -76,7 +76,7 @@ func greets(addr string) error {
 func (n NATS) Crash() { n.life.running.endBy(syscall.SIGKILL) }
 
 // Stop ends the server as an administrator does: it hands over what it leads.
-func (n NATS) Stop() { n.life.running.end() }
+func (n NATS) Stop() { n.life.running.endBy(n.life.running.stop) }
 
 // Restart starts a server that has ended, with what it kept.
 func (n NATS) Restart(t testing.TB) {

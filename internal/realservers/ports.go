@@ -5,32 +5,53 @@ package realservers
 import (
 	"math/rand/v2"
 	"net"
+	"strconv"
 	"testing"
 )
 
-// freePort is a port that nobody listens on just now.
+// freePort is a port that nobody listens on.
 func freePort(t testing.TB) int {
 	t.Helper()
 	return freePorts(t, 1)[0]
 }
 
-// freePorts are ports that nobody listens on just now, all of them different. They
-// are below those that Linux gives to outgoing connections, one of which could
-// otherwise be faster than the server, or have the port while it is started again.
+// freePorts are ports that nobody listens on, and that are nobody else's until the
+// test ends: its servers may start late, or be away for a while. They are below
+// those that Linux gives to outgoing connections, one of which could otherwise be
+// faster than a server.
 func freePorts(t testing.TB, n int) []int {
 	t.Helper()
 	const first, last, tries = 10000, 32000, 1000
 	var ports []int
 	for range tries {
-		l, err := net.Listen("tcp", local(first+rand.IntN(last-first)))
-		if err != nil {
-			continue
+		if port := first + rand.IntN(last-first); claim(t, port) && isFree(port) {
+			ports = append(ports, port)
 		}
-		defer func() { _ = l.Close() }()
-		if ports = append(ports, l.Addr().(*net.TCPAddr).Port); len(ports) == n {
+		if len(ports) == n {
 			return ports
 		}
 	}
 	t.Fatal("there are no free ports")
 	return nil
+}
+
+// claim makes a port this test's, until it ends, towards the tests of all processes.
+// They agree on that by abstract sockets, which go with their process and are kept
+// apart by network as ports are.
+func claim(t testing.TB, port int) bool {
+	l, err := net.Listen("unix", "@latchkey/test/port/"+strconv.Itoa(port))
+	if err != nil {
+		return false
+	}
+	t.Cleanup(func() { _ = l.Close() })
+	return true
+}
+
+func isFree(port int) bool {
+	l, err := net.Listen("tcp", local(port))
+	if err != nil {
+		return false
+	}
+	_ = l.Close()
+	return true
 }

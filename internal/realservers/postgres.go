@@ -47,7 +47,7 @@ func (p PG) Restart(t testing.TB) {
 }
 
 // Stop ends the server in good order: a standby has everything then.
-func (p PG) Stop() { p.life.running.end() }
+func (p PG) Stop() { p.life.running.endBy(p.life.running.stop) }
 
 // Postgres starts an empty server. It is reached by a socket, or over TCP for
 // clients that know nothing else.

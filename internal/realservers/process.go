@@ -150,13 +150,16 @@ func (h home) serve(t testing.TB, stop syscall.Signal, argv ...string) *server {
 	return s
 }
 
-func (s *server) end() { s.endBy(s.stop) }
+// end is for a server that nobody needs any more, and that need not end in good order.
+func (s *server) end() { s.endWithin(10*time.Second, s.stop) }
 
-func (s *server) endBy(how syscall.Signal) {
+func (s *server) endBy(how syscall.Signal) { s.endWithin(patience, how) }
+
+func (s *server) endWithin(most time.Duration, how syscall.Signal) {
 	_ = s.cmd.Process.Signal(how)
 	select {
 	case <-s.done:
-	case <-time.After(10 * time.Second):
+	case <-time.After(most):
 		_ = syscall.Kill(-s.cmd.Process.Pid, syscall.SIGKILL) // with its children
 		<-s.done
 	}

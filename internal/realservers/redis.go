@@ -109,12 +109,12 @@ func (r Redis) ask(command string) (string, error) {
 	if strings.HasPrefix(r.Addr, "/") {
 		network = "unix"
 	}
-	c, err := net.DialTimeout(network, r.Addr, time.Second)
+	c, err := net.DialTimeout(network, r.Addr, patience)
 	if err != nil {
 		return "", err
 	}
 	defer func() { _ = c.Close() }()
-	_ = c.SetDeadline(time.Now().Add(5 * time.Second))
+	_ = c.SetDeadline(time.Now().Add(patience))
 	if _, err := io.WriteString(c, command+"\r\n"); err != nil {
 		return "", err
 	}
