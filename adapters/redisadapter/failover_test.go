@@ -5,7 +5,6 @@ import (
 	"math/rand/v2"
 	"strings"
 	"sync"
-	"sync/atomic"
 	"testing"
 	"time"
 
@@ -22,10 +21,7 @@ func TestClusterLosesAPrimary(t *testing.T) {
 	client := clusterClient(t, cluster)
 	t.Run("S-061 planned", func(t *testing.T) {
 		l := newLoad(t, on(t, client, redisadapter.Options{Prefix: "planned:"}))
-		replica := cluster.Nodes[3]
-		l.during(t, func() { replica.Ask(t, "CLUSTER FAILOVER") }, func() bool {
-			return strings.Contains(replica.Ask(t, "ROLE"), "master") && l.calm(200)
-		})
+		l.during(t, func() { cluster.Promote(t, 3) }, 200)
 		l.judge(t)
 		if l.errs*100 > l.calls {
 			t.Errorf("%d of %d calls failed, such as by %v", l.errs, l.calls, l.firstErr)
@@ -33,7 +29,8 @@ func TestClusterLosesAPrimary(t *testing.T) {
 	})
 	t.Run("S-060 by a crash", func(t *testing.T) {
 		l := newLoad(t, on(t, client, redisadapter.Options{Prefix: "crash:"}))
-		l.during(t, func() { cluster.Lose(t, 1, nil) }, func() bool { return l.calm(400) })
+		cluster.Nodes[1].AwaitCopies(t)
+		l.during(t, func() { cluster.Lose(t, 1, nil) }, 400)
 		l.judge(t)
 	})
 }
@@ -42,7 +39,8 @@ func TestClusterLosesAPrimary(t *testing.T) {
 func TestSentinelSwitch(t *testing.T) {
 	s := realservers.NewRedisSentinel(t)
 	l := newLoad(t, on(t, sentinelClient(t, s), redisadapter.Options{}))
-	l.during(t, func() { s.Primary.Crash() }, func() bool { return l.faults() > 0 && l.calm(400) })
+	s.Primary.AwaitCopies(t)
+	l.during(t, func() { s.Lose(t) }, 400)
 	l.judge(t)
 }
 
@@ -77,11 +75,10 @@ func endUntilCrash(t *testing.T, primary realservers.Redis, prefix string) (ackn
 	for i := range sessions {
 		ok(t, a.CreateSession(t.Context(), latchkey.StoredSession{Token: fmt.Sprint(prefix, i), UserID: "u", Expires: time.Now().Add(time.Hour)}))
 	}
-	crashAt := int64(1 + rand.IntN(sessions-2*sides))
+	crashAt := rand.IntN(sessions/sides - 1) // of the first side, which has more to end then
 	var (
-		mu    sync.Mutex
-		count atomic.Int64
-		wg    sync.WaitGroup
+		mu sync.Mutex
+		wg sync.WaitGroup
 	)
 	for side := range sides {
 		wg.Go(func() {
@@ -93,14 +90,14 @@ func endUntilCrash(t *testing.T, primary realservers.Redis, prefix string) (ackn
 				mu.Lock()
 				acknowledged = append(acknowledged, token)
 				mu.Unlock()
-				if count.Add(1) == crashAt {
+				if i == crashAt*sides {
 					primary.Crash()
 				}
 			}
 		})
 	}
 	wg.Wait()
-	if count.Load() == sessions {
+	if len(acknowledged) == sessions {
 		t.Error("all sessions ended before the crash")
 	}
 	return acknowledged

@@ -130,40 +130,60 @@ func (l *load) calm(n int) bool {
 	return l.inARow >= n
 }
 
-func (l *load) faults() int {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.errs
-}
+// patience is how long a busy machine may take.
+const patience = time.Minute
 
-// during keeps the load up until everything is calm before the event, and until
-// over says so after it.
-func (l *load) during(t *testing.T, event func(), over func() bool) {
+// await waits until that many more calls in a row were answered.
+func (l *load) await(t *testing.T, n int) {
 	t.Helper()
-	var calls sync.WaitGroup
-	defer calls.Wait()
+	l.mu.Lock()
+	l.inARow = 0
+	l.mu.Unlock()
 	tick := time.NewTicker(5 * time.Millisecond)
 	defer tick.Stop()
+	for deadline := time.Now().Add(patience); !l.calm(n); <-tick.C {
+		if time.Now().After(deadline) {
+			l.mu.Lock()
+			defer l.mu.Unlock()
+			t.Fatalf("it is not calm: %d errors in %d calls, such as %v", l.errs, l.calls, l.firstErr)
+		}
+	}
+}
+
+// during keeps the load up while the event takes place, from when everything is
+// calm before it, and until that many calls in a row are answered after it.
+func (l *load) during(t *testing.T, event func(), calm int) {
+	t.Helper()
+	over := make(chan struct{})
+	var all sync.WaitGroup
+	all.Go(func() { l.keepUp(t.Context(), over) })
+	defer all.Wait()
+	defer close(over)
+	l.await(t, 100)
+	event()
+	l.await(t, calm)
+}
+
+// keepUp makes calls until it is over, and waits for them.
+func (l *load) keepUp(ctx context.Context, over <-chan struct{}) {
+	var calls sync.WaitGroup
+	defer calls.Wait()
 	call := func(f func(context.Context)) {
-		ctx, cancel := context.WithTimeout(t.Context(), 3*time.Second)
+		ctx, cancel := context.WithTimeout(ctx, patience)
 		calls.Go(func() { defer cancel(); f(ctx) })
 	}
-	happened, patience := false, time.Now().Add(time.Minute)
-	for n := 0; !happened || !over(); n++ {
-		<-tick.C
-		if time.Now().After(patience) {
-			t.Fatalf("it is not over: %d errors in %d calls, such as %v", l.faults(), l.calls, l.firstErr)
+	tick := time.NewTicker(5 * time.Millisecond)
+	defer tick.Stop()
+	for n := 0; ; n++ {
+		select {
+		case <-over:
+			return
+		case <-tick.C:
 		}
 		call(func(ctx context.Context) { l.read(ctx, l.standing[n%len(l.standing)]) })
 		if n%10 == 0 {
 			call(func(ctx context.Context) { l.signIn(ctx, fmt.Sprintf("n%d", n)) })
 			call(l.signOut)
-		}
-		if !happened && n >= 100 && l.calm(100) {
-			event()
-			l.mu.Lock()
-			l.inARow, happened = 0, true
-			l.mu.Unlock()
 		}
 	}
 }

@@ -34,21 +34,21 @@ func closing[C interface{ Close() error }](t testing.TB, c C) C {
 
 func oneServer(t testing.TB) *redis.Client {
 	t.Helper()
-	return closing(t, redis.NewClient(&redis.Options{Addr: realservers.NewRedis(t).Addr, ContextTimeoutEnabled: true}))
+	return closing(t, redis.NewClient(&redis.Options{Addr: realservers.NewRedis(t).Addr, ContextTimeoutEnabled: true, ReadTimeout: patience}))
 }
 
 func clusterClient(t testing.TB, c realservers.RedisCluster) *redis.ClusterClient {
 	t.Helper()
 	return closing(t, redis.NewClusterClient(&redis.ClusterOptions{
 		Addrs: c.Addrs, ContextTimeoutEnabled: true,
-		ClusterStateReloadInterval: time.Second, MaxRedirects: 8, DialerRetries: 1, DialTimeout: 500 * time.Millisecond,
+		ClusterStateReloadInterval: time.Second, MaxRedirects: 8, DialerRetries: 1, DialTimeout: 500 * time.Millisecond, PoolTimeout: patience,
 	}))
 }
 
 func sentinelClient(t testing.TB, s realservers.RedisSentinel) *redis.Client {
 	t.Helper()
 	return closing(t, redis.NewFailoverClient(&redis.FailoverOptions{
-		MasterName: "lk", SentinelAddrs: s.Addrs, ContextTimeoutEnabled: true, DialerRetries: 1, DialTimeout: 500 * time.Millisecond,
+		MasterName: "lk", SentinelAddrs: s.Addrs, ContextTimeoutEnabled: true, DialerRetries: 1, DialTimeout: 500 * time.Millisecond, PoolTimeout: patience,
 	}))
 }
 

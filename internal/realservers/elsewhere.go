@@ -120,12 +120,21 @@ type RedisCluster struct {
 	Nodes []Redis
 }
 
+// Lose skips the test.
+func (RedisSentinel) Lose(t testing.TB) { skip(t) }
+
 // NewRedisCluster skips the test.
 func NewRedisCluster(t testing.TB) RedisCluster {
 	t.Helper()
 	skip(t)
 	return RedisCluster{}
 }
+
+// Lose skips the test.
+func (RedisCluster) Lose(t testing.TB, _ int, _ func()) { skip(t) }
+
+// Promote skips the test.
+func (RedisCluster) Promote(t testing.TB, _ int) { skip(t) }
 
 // MongoDB skips the test.
 func MongoDB(t testing.TB) *Gate {

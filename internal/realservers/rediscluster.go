@@ -3,12 +3,15 @@
 package realservers
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"net"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 )
 
 // RedisCluster is a Redis Cluster of six: at the start nodes 0 to 2 are
@@ -18,8 +21,8 @@ type RedisCluster struct {
 	Nodes []Redis
 }
 
-// NewRedisCluster starts an empty cluster. A primary that is gone for a second
-// is replaced by its replica.
+// NewRedisCluster starts an empty cluster. A primary that Lose takes away is
+// replaced by its replica when it is gone for a second.
 func NewRedisCluster(t testing.TB) RedisCluster {
 	t.Helper()
 	var c RedisCluster
@@ -29,7 +32,7 @@ func NewRedisCluster(t testing.TB) RedisCluster {
 		// not be a port. With the validity factor and the delay as they come, a
 		// replica would not take over in the first seconds.
 		c.Nodes = append(c.Nodes, newRedisAt(t, p[i], "--cluster-enabled", "yes", "--cluster-port", strconv.Itoa(p[6+i]),
-			"--cluster-config-file", "nodes.conf", "--cluster-node-timeout", "1000", "--cluster-replica-validity-factor", "0"))
+			"--cluster-config-file", "nodes.conf", "--cluster-node-timeout", strconv.Itoa(noticed), "--cluster-replica-validity-factor", "0"))
 		c.Addrs = append(c.Addrs, c.Nodes[i].Addr)
 		c.Nodes[i].Ask(t, fmt.Sprintf("CLUSTER SET-CONFIG-EPOCH %d", i+1))
 	}
@@ -40,6 +43,7 @@ func NewRedisCluster(t testing.TB) RedisCluster {
 		c.Nodes[0].Ask(t, fmt.Sprintf("CLUSTER MEET 127.0.0.1 %d %d", p[i], p[6+i]))
 	}
 	c.link(t)
+	notice(t, c.Nodes, unnoticed)
 	return c
 }
 
@@ -70,13 +74,12 @@ func (c RedisCluster) Lose(t testing.TB, i int, meanwhile func()) {
 		t.Fatal(err)
 	}
 	c.Nodes[i].Crash()
+	others := slices.Delete(slices.Clone(c.Nodes), i, i+1)
+	notice(t, others, noticed)
 	if meanwhile != nil {
 		meanwhile()
 	}
-	for j, n := range c.Nodes {
-		if j == i {
-			continue
-		}
+	for _, n := range others {
 		n.life.running.await(t, func() error {
 			slots, err := n.ask("CLUSTER SLOTS")
 			if err == nil && strings.Contains(slots, ":"+port+"\r\n") {
@@ -85,4 +88,36 @@ func (c RedisCluster) Lose(t testing.TB, i int, meanwhile func()) {
 			return err
 		})
 	}
+	notice(t, others, unnoticed)
+}
+
+// Milliseconds after which a node that is silent is given up: when one is lost, and
+// at all other times, when it only has much to do.
+const noticed, unnoticed = 1000, 60_000
+
+func notice(t testing.TB, nodes []Redis, after int) {
+	t.Helper()
+	for _, n := range nodes {
+		n.Ask(t, fmt.Sprintf("CONFIG SET cluster-node-timeout %d", after))
+	}
+}
+
+// Promote has a replica take the place of its primary, which hands over in good
+// order, and returns when it has.
+func (c RedisCluster) Promote(t testing.TB, replica int) {
+	t.Helper()
+	const givenUp = 6 * time.Second // a node tries for five
+	var asked time.Time
+	n := c.Nodes[replica]
+	n.life.running.await(t, func() error {
+		role, err := n.ask("ROLE")
+		if err != nil || strings.Contains(role, "master") {
+			return err
+		}
+		if time.Since(asked) > givenUp {
+			asked = time.Now()
+			_, err = n.ask("CLUSTER FAILOVER")
+		}
+		return cmp.Or(err, errors.New("it is still a replica"))
+	})
 }
