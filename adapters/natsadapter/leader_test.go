@@ -108,9 +108,9 @@ func eventually(t *testing.T, what string, holds func() bool) {
 	t.Helper()
 	tick := time.NewTicker(10 * time.Millisecond)
 	defer tick.Stop()
-	for deadline := time.Now().Add(time.Minute); !holds(); <-tick.C {
+	for deadline := time.Now().Add(2 * time.Minute); !holds(); <-tick.C {
 		if time.Now().After(deadline) {
-			t.Fatalf("not within a minute: %s", what)
+			t.Fatalf("not within two minutes: %s", what)
 		}
 	}
 }
@@ -119,12 +119,13 @@ func eventually(t *testing.T, what string, holds func() bool) {
 func leader(t *testing.T, js jetstream.JetStream, kv jetstream.KeyValue, nodes []realservers.NATS) (found realservers.NATS) {
 	t.Helper()
 	eventually(t, "the bucket has a leader and two copies", func() bool {
-		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+		ctx, cancel := context.WithTimeout(t.Context(), patience)
 		defer cancel()
 		s, err := js.Stream(ctx, "KV_"+kv.Bucket())
 		if err != nil || s.CachedInfo().Cluster == nil {
 			return false
 		}
+		found = realservers.NATS{}
 		copies := 0
 		for _, p := range s.CachedInfo().Cluster.Replicas {
 			if p.Current && !p.Offline {

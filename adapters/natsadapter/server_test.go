@@ -25,14 +25,14 @@ func ok(t testing.TB, err error) {
 func client(t testing.TB, servers ...realservers.NATS) jetstream.JetStream {
 	t.Helper()
 	o := nats.GetDefaultOptions()
-	o.MaxReconnect, o.ReconnectWait = -1, 50*time.Millisecond
+	o.MaxReconnect, o.ReconnectWait, o.Timeout = -1, 50*time.Millisecond, patience
 	for _, s := range servers {
 		o.Servers = append(o.Servers, s.URL)
 	}
 	nc, err := o.Connect()
 	ok(t, err)
 	t.Cleanup(nc.Close)
-	js, err := jetstream.New(nc)
+	js, err := jetstream.New(nc, jetstream.WithDefaultTimeout(patience))
 	ok(t, err)
 	return js
 }

@@ -18,6 +18,10 @@ import (
 	"github.com/latchkeyhq/latchkey/internal/realservers"
 )
 
+// patience is how long the servers may take to change roles, or to be back, on a
+// busy machine.
+const patience = 5 * time.Minute
+
 // pair is a primary with a standby that has every commit before it is
 // acknowledged, and an adapter that knows both.
 type pair struct {
@@ -79,14 +83,14 @@ func ask(t *testing.T, server realservers.PG, statement string) {
 // promote makes a primary of a standby.
 func promote(t *testing.T, standby realservers.PG) {
 	t.Helper()
-	ask(t, standby, "SELECT pg_promote(true, 10)")
+	ask(t, standby, "SELECT pg_promote(true, 60)")
 }
 
 // through opens sessions from eight callers while the servers change roles, and
 // until each has opened some afterwards. Those that were acknowledged are there.
 func (p *pair) through(t *testing.T, change func()) {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	defer cancel()
 	changed := make(chan struct{})
 	var acknowledged sync.Map
@@ -176,7 +180,7 @@ func TestRestartUnderLoad(t *testing.T) {
 	u, err := a.CreateUser(t.Context(), latchkey.User{Email: "ada@example.com"})
 	ok(t, err)
 	ok(t, a.CreateSession(t.Context(), latchkey.StoredSession{Token: "t", UserID: u.ID, Expires: time.Now().Add(time.Hour)}))
-	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	defer cancel()
 	back := make(chan struct{})
 	var begun, all sync.WaitGroup

@@ -152,7 +152,7 @@ func TestServiceResumes(t *testing.T) {
 	}
 	many.Wait()
 	_, _ = pool.Exec(t.Context(), "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE usename = 'latchkey'")
-	deadline := time.Now().Add(20 * time.Second)
+	deadline := time.Now().Add(patience)
 	for {
 		got, err := a.GetUser(t.Context(), u.ID)
 		if err == nil && got.ID == u.ID {

@@ -10,7 +10,6 @@ import (
 	"net/url"
 	"strconv"
 	"strings"
-	"time"
 )
 
 // sessionCookie is its name on a site without TLS.
@@ -118,7 +117,7 @@ func (b *browser) press(ctx context.Context, route string, fields url.Values) an
 
 // upstream is for the provider, which sends the browser back.
 var upstream = &http.Client{
-	Timeout:       30 * time.Second,
+	Timeout:       patience,
 	CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 }
 

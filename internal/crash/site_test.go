@@ -8,6 +8,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/latchkeyhq/latchkey"
 	"github.com/latchkeyhq/latchkey/latchkeytest"
@@ -19,6 +20,9 @@ const origin = "http://localhost:3000"
 
 // mostPeople is how many have an account at the provider.
 const mostPeople = 20_000
+
+// patience is how long anything may take on a busy machine.
+const patience = 2 * time.Minute
 
 // newIssuer is a provider of everybody from person-0 on.
 func newIssuer(t testing.TB) *latchkeytest.Issuer {
@@ -49,8 +53,9 @@ func settings(a latchkey.Adapter, p *latchkey.OAuth, send sender, log *diary) la
 		Adapter:   a,
 		Secrets:   []string{"one secret for all instances of the site"},
 		Site:      latchkey.Site{URL: origin},
-		Limits:    latchkey.Limits{Disabled: true}, // all requests come from one IP address here
-		Runtime:   latchkey.Runtime{Logger: slog.New(slog.NewTextHandler(log, nil))},
+		// All requests come from one IP address here, and a busy machine may take its time.
+		Limits:  latchkey.Limits{Disabled: true, Call: patience, Callback: patience, Store: patience, Hook: patience, Mail: patience},
+		Runtime: latchkey.Runtime{Logger: slog.New(slog.NewTextHandler(log, nil))},
 	}
 }
 

