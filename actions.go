@@ -133,12 +133,12 @@ func (c *Core) posted(ctx context.Context, r *Request, action string) (*exchange
 	s, fault := c.auth.setupOrBlank(ctx, r)
 	if s == nil || fault != nil {
 		logUnread(ctx, s, fault)
-		return nil, c.fault(ctx, r)
+		return nil, c.fault(ctx, r, fault)
 	}
 	x := bareExchange(s, r, action)
 	if err := x.resolveOrigin(); err != nil {
 		logFailure(ctx, x, err)
-		return nil, c.fault(ctx, r)
+		return nil, c.fault(ctx, r, err)
 	}
 	if err := x.readForm(); err != nil {
 		logFailure(ctx, x, err)

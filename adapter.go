@@ -17,6 +17,9 @@ import (
 //   - Times are instants, kept to the millisecond at least and returned in UTC.
 //   - Text is compared exactly; e-mail addresses arrive lower-cased.
 //   - A cancelled context ends the call with its error.
+//   - An error of a store that does not answer for now wraps what says so: the end of a
+//     context, the error of package net, or [ErrUnavailable]. People are asked to try
+//     again then, and any other error is the operator's.
 //   - Methods are safe for concurrent use.
 //   - A store whose tables lack what a method needs returns an error that is
 //     [errors.ErrUnsupported].

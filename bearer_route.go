@@ -33,7 +33,7 @@ func answerBearer(ctx context.Context, x *exchange) *Response {
 	r, err := x.setup.sessions.read(ctx, x, c)
 	if err != nil { // not 401: the token may be good, and an app would throw it away
 		x.setup.log.error(ctx, x, err)
-		return configJSON()
+		return faultJSON(err)
 	}
 	if r == nil {
 		return challenged(x)
@@ -49,7 +49,7 @@ func endBearer(ctx context.Context, x *exchange) *Response {
 	ended, err := x.setup.sessions.close(ctx, x)
 	if err != nil {
 		x.setup.log.error(ctx, x, ErrSignOut.wrap(err), "alert", true)
-		return configJSON()
+		return faultJSON(err)
 	}
 	x.setup.log.info(ctx, x, "signed out")
 	if p := x.setup.providers[ended.provider]; p != nil && p.info().signedOut != nil {

@@ -148,10 +148,10 @@ func consult(ctx context.Context, s *Session, fault error, decide func(context.C
 func (c *Core) refuse(ctx context.Context, r *Request, s *Session, why error) *Response {
 	x, err := c.reading(ctx, r)
 	if err != nil {
-		return c.fault(ctx, r)
+		return c.fault(ctx, r, err)
 	}
 	if _, ok := errors.AsType[*undecided](why); ok {
-		return c.fault(ctx, r)
+		return c.fault(ctx, r, why)
 	}
 	return refuse(ctx, x, s, why)
 }
@@ -169,14 +169,14 @@ func (c *Core) challenge(ctx context.Context, r *Request, res *Response) *Respon
 	return res
 }
 
-// fault is what a guard answers when it cannot know whether to let r pass. The
+// fault is what a guard answers when it cannot know, for why, whether to let r pass. The
 // page is always the built-in one: the application's own may be guarded, too.
-func (c *Core) fault(ctx context.Context, r *Request) *Response {
+func (c *Core) fault(ctx context.Context, r *Request, why error) *Response {
 	s, _ := c.auth.setupOrBlank(ctx, r)
-	if s == nil || !opensPage(r.Header) {
+	if s == nil {
 		return configJSON()
 	}
-	return errorPage(ctx, strayExchange(s, r), "Configuration")
+	return faultAnswer(ctx, strayExchange(s, r), why)
 }
 
 // SignIn starts signing in with a provider; empty or unknown, which is logged:

@@ -131,6 +131,10 @@ var (
 	ErrNoValue = errors.New("latchkey: no such value")
 	// ErrConflict is what an [Adapter] returns when a unique key is taken.
 	ErrConflict = errors.New("latchkey: conflict")
+	// ErrUnavailable is what an [Adapter] wraps when its store cannot answer for
+	// now: it is starting, takes no more connections, or has lost its leader. Ends
+	// of a context, errors of package net and io.EOF say so by themselves.
+	ErrUnavailable = errors.New("latchkey: the store does not answer for now")
 	// ErrLastAccount reports that an account was not unlinked because it is the
 	// last way to sign in that its user has.
 	ErrLastAccount = errors.New("latchkey: this is the only way to sign in that is left")

@@ -23,7 +23,7 @@ type FormFailure struct {
 
 	// Status suits the page that shows the form again: 400 for what cannot be
 	// understood, 403 for what was refused, 429 for too many tries, 500 for what
-	// the operator has to mend.
+	// the operator has to mend, 503 for a store that does not answer for now.
 	Status      int
 	FieldErrors FieldErrors
 	FormErrors  []string   // about the form as a whole
@@ -125,10 +125,15 @@ func newFormFailure(ctx context.Context, x *exchange, err error, in formInput) *
 		f.FormErrors = []string{words.Message(string(t), f.view)}
 	case t == ErrAccessDenied:
 		f.FormErrors = []string{words.Text("error.denied.text")}
+	case isOutage(err):
+		f.FormErrors = []string{words.Text("error.away.text")}
 	case t.shown() == "Configuration":
 		f.Status, f.FormErrors = http.StatusInternalServerError, []string{words.Text("error.configuration.text")}
 	default:
 		f.FormErrors = []string{words.Message(string(t), f.view)}
+	}
+	if isOutage(err) {
+		f.Status, f.wait = http.StatusServiceUnavailable, retryAfter
 	}
 	return f
 }

@@ -82,8 +82,8 @@ func (a *Auth) RequireSession(next http.Handler) http.Handler {
 // Auth's own routes, which [Auth.Match] knows, are answered by Auth without a
 // question, wherever it is mounted: next never sees them.
 //
-// A guard denies on every fault: a store that does not answer, a panic, a
-// configuration that is wrong.
+// A guard denies on every fault: a store that does not answer, which is status
+// 503 with Retry-After, a panic, a configuration that is wrong.
 func (a *Auth) Authorize(decide func(ctx context.Context, s *Session, r *http.Request) error) func(http.Handler) http.Handler {
 	return func(next http.Handler) http.Handler {
 		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

@@ -183,6 +183,22 @@ func errorPage(ctx context.Context, x *exchange, code string) *Response {
 	return orConfigJSON(ctx, x, res, err)
 }
 
+// faultAnswer is for who gets no answer because of err, where no route of Auth.js
+// says what that looks like: a page for people, JSON for scripts.
+func faultAnswer(ctx context.Context, x *exchange, err error) *Response {
+	switch {
+	case !opensPage(x.request.Header):
+		return faultJSON(err)
+	case !isOutage(err):
+		return errorPage(ctx, x, "Configuration")
+	}
+	view := page.Problem{Kind: page.Away, Host: x.origin.Host(), Origin: home(x)}
+	if x.origin.Text != "" && (x.request.Method == http.MethodGet || x.request.Method == http.MethodHead) {
+		view.AgainURL = home(x) + x.request.URL.RequestURI()
+	}
+	return laterOn(problemPage(ctx, x, view))
+}
+
 // problemPage is the built-in page of a problem.
 func problemPage(ctx context.Context, x *exchange, view page.Problem) *Response {
 	res, err := pageResponse(pagesFor(ctx, x).Problem(view))

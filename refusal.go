@@ -55,10 +55,7 @@ func refuse(ctx context.Context, x *exchange, s *Session, why error) *Response {
 // guardFault logs why a guard failed, and tells nobody else.
 func guardFault(ctx context.Context, x *exchange, err error) *Response {
 	x.setup.log.error(ctx, x, err)
-	if !opensPage(x.request.Header) {
-		return configJSON()
-	}
-	return errorPage(ctx, x, "Configuration")
+	return faultAnswer(ctx, x, err)
 }
 
 // cameFrom is the page to come back to: here, or the one that htmx asked from

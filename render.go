@@ -29,6 +29,9 @@ func render(ctx context.Context, s *setup, x *exchange, r *Request, err error) *
 	if x.isPost() && x.action == "session" {
 		return jsonBytes(http.StatusBadRequest, null)
 	}
+	if x.action == "account" && x.setup.config.Pages.Error == "" && isOutage(err) {
+		return faultAnswer(ctx, x, err)
+	}
 	if res := renderForVisitor(ctx, x, err); res != nil {
 		return res
 	}

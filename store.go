@@ -44,7 +44,11 @@ func call[T any](ctx context.Context, s *store, operation string, f func(context
 	if e, ok := errors.AsType[*Error](err); ok && e.Type == ErrAdapter {
 		return result, err
 	}
-	return result, ErrAdapter.wrap(&redactedError{operation + ": " + redact.URLs(err.Error()), err})
+	text := operation + ": " + redact.URLs(err.Error())
+	if late := ctx.Err(); late != nil { // which not every driver passes on
+		err = errors.Join(err, late)
+	}
+	return result, ErrAdapter.wrap(&redactedError{text, err})
 }
 
 // callErr is call for operations without a result.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"go.mongodb.org/mongo-driver/v2/mongo"
@@ -44,6 +45,22 @@ type failure struct {
 
 func (f *failure) Error() string { return "mongo: " + f.operation + ": " + f.code }
 func (f *failure) Unwrap() error { return f.cause }
+
+// Is has the library ask people to try again, where that may help.
+func (f *failure) Is(target error) bool {
+	return target == latchkey.ErrUnavailable && (mongo.IsTimeout(f.cause) || mongo.IsNetworkError(f.cause) || isElecting(f.cause))
+}
+
+// isElecting: the member that answered is none, or no more, that serves.
+func isElecting(err error) bool {
+	answer, is := errors.AsType[mongo.ServerError](err)
+	return is && slices.ContainsFunc(answer.ErrorCodes(), func(code int) bool { return slices.Contains(notServing, code) })
+}
+
+// notServing are the codes InterruptedAtShutdown, ShutdownInProgress, NotWritablePrimary,
+// NotPrimaryNoSecondaryOk, InterruptedDueToReplStateChange, PrimarySteppedDown and
+// NotPrimaryOrSecondary.
+var notServing = []int{11600, 91, 10107, 13435, 11602, 189, 13436}
 
 // fail makes of a driver's error what a caller may see. What the contract has a
 // word for stays that word; the end of the context comes before everything else,

@@ -165,5 +165,26 @@ func fault(what string, err error) error {
 	if err == nil || errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
 		return err
 	}
+	if passes(err) {
+		return &passing{fmt.Errorf("redisadapter: %s: %w", what, err)}
+	}
 	return fmt.Errorf("redisadapter: %s: %w", what, err)
+}
+
+// passing is an error of a server that serves again by itself.
+type passing struct{ error }
+
+func (p *passing) Unwrap() error        { return p.error }
+func (p *passing) Is(target error) bool { return target == latchkey.ErrUnavailable }
+
+func passes(err error) bool {
+	for _, is := range []func(error) bool{
+		redis.IsLoadingError, redis.IsReadOnlyError, redis.IsClusterDownError, redis.IsTryAgainError, redis.IsMasterDownError,
+		redis.IsMaxClientsError, redis.IsNoReplicasError,
+	} {
+		if is(err) {
+			return true
+		}
+	}
+	return errors.Is(err, redis.ErrPoolTimeout)
 }

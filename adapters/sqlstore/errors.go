@@ -180,6 +180,9 @@ type failure struct {
 func (f *failure) Error() string { return "sql: " + f.operation + ": " + f.code }
 func (f *failure) Unwrap() error { return f.cause }
 
+// Is has the library ask people to try again, where that may help.
+func (f *failure) Is(target error) bool { return target == latchkey.ErrUnavailable && passes(f.cause) }
+
 // fail makes of a driver's error what a caller may see. What the contract has a
 // word for stays that word; the end of the context comes before everything
 // else, whatever the driver made of it.

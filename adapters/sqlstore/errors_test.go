@@ -102,6 +102,32 @@ func TestRefusals(t *testing.T) {
 	}
 }
 
+// what a database gets over by itself is told from what somebody has to mend.
+func TestWhatPasses(t *testing.T) {
+	for _, row := range []struct {
+		err    error
+		passes bool
+	}{
+		{stateError("57P03"), true},
+		{stateError("53300"), true},
+		{stateError("25006"), true},
+		{errors.New("Error 1040: Too many connections"), true},
+		{errors.New("Error 1047 (08S01): WSREP has not yet prepared node"), true},
+		{errors.New("invalid connection"), true},
+		{codeError(5), true},
+		{driver.ErrBadConn, true},
+		{stateError("28P01"), false},
+		{stateError("42P01"), false},
+		{errors.New("Error 1045 (28000): Access denied for 'secret'"), false},
+		{codeError(26), false},
+		{errors.New("sql: database is closed"), false},
+	} {
+		if err := (seemly{fail(t.Context(), "test", row.err)}); errors.Is(err, latchkey.ErrUnavailable) != row.passes {
+			t.Errorf("%v: want %t", row.err, row.passes)
+		}
+	}
+}
+
 // seemly is an error as the library hands it on: it is recognized and shows
 // nothing.
 type seemly struct{ cause error }

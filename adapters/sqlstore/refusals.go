@@ -2,6 +2,7 @@ package sqlstore
 
 import (
 	"crypto/tls"
+	"database/sql/driver"
 	"errors"
 	"iter"
 	"net"
@@ -48,6 +49,20 @@ func cureOf(code string) string {
 	}
 	return cures[code]
 }
+
+// passes: the database serves again by itself, as far as its answer tells.
+func passes(err error) bool {
+	kind, code := diagnose(err)
+	switch cureOf(code) {
+	case inUse, tooMany, notServing:
+		return true
+	}
+	return kind == unfit || kind == locked || errors.Is(err, driver.ErrBadConn) || causeOf(err).Error() == mysqlGone
+}
+
+// mysqlGone is what MySQL's driver says of a connection that broke under a
+// statement, in an error without a type.
+const mysqlGone = "invalid connection"
 
 // Refusal says what a database refused and what to do about it, such as "there is
 // no database of this name: create it first (SQLSTATE 3D000)". Drivers' own

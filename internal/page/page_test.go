@@ -150,6 +150,22 @@ func TestErrorPage(t *testing.T) {
 	}
 }
 
+// the page of what passes leads to the same page again, where there is one.
+func TestAwayPage(t *testing.T) {
+	r := mustNew(t, Options{})
+	for _, again := range []string{"", "https://shop.example/cart?a=1"} {
+		p, err := r.Problem(Problem{Kind: Away, Host: "shop.example", Origin: "https://shop.example", AgainURL: again})
+		doc := mustParse(t, p, err)
+		first := doc.all("a")[0]
+		if p.Status != 503 || again != "" && (first.attr("href") != again || first.words() != "Try again") || again == "" && first.words() != "Back to shop.example" {
+			t.Errorf("again at %q: status %d, %q", again, p.Status, doc.words())
+		}
+		if !strings.Contains(doc.words(), "Something is not answering at the moment.") || strings.Contains(doc.words(), "configuration") {
+			t.Errorf("the page says %q", doc.words())
+		}
+	}
+}
+
 func TestSetHeaders(t *testing.T) {
 	r := mustNew(t, Options{})
 	for _, s := range everyPage {

@@ -36,6 +36,7 @@ type Problem struct {
 	Host      string // named on the way home
 	Origin    string // where that leads
 	SignInURL string // for another account; empty: not offered
+	AgainURL  string // where the same is asked once more; empty: not offered
 }
 
 // Kind of a [Problem].
@@ -46,6 +47,7 @@ const (
 	Forbidden Kind = "forbidden" // 403: signed in, and still not allowed
 	Missing   Kind = "missing"   // 404: no such page
 	Refused   Kind = "refused"   // 403: sent by another site
+	Away      Kind = "away"      // 503: what is needed for an answer does not answer itself
 )
 
 // Problem renders the page of a problem.
@@ -55,6 +57,9 @@ func (r *Renderer) Problem(v Problem) (Page, error) {
 	switch v.Kind {
 	case Missing:
 		status = http.StatusNotFound
+	case Away:
+		status = http.StatusServiceUnavailable
+		view.First = way{v.AgainURL, "error.again"}
 	case Forbidden, Refused:
 	default:
 		view.Kind = string(Refused)

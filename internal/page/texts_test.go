@@ -32,8 +32,10 @@ func variations() []shown {
 	for _, code := range []string{"linked", "unlinked", "ended", "others", "added", "renamed", "removed", "last", "taken", "link", "confirm", "~"} {
 		all = append(all, shown{"account", func(r *Renderer) (Page, error) { return r.Account(Account{Notice: code, Error: code}) }})
 	}
-	for _, kind := range []Kind{Forbidden, Missing, Refused, "~"} {
-		all = append(all, shown{"error", func(r *Renderer) (Page, error) { return r.Problem(Problem{Kind: kind, As: "~", SignInURL: "/"}) }})
+	for _, kind := range []Kind{Forbidden, Missing, Refused, Away, "~"} {
+		all = append(all, shown{"error", func(r *Renderer) (Page, error) {
+			return r.Problem(Problem{Kind: kind, As: "~", SignInURL: "/", AgainURL: "/"})
+		}})
 	}
 	for _, tried := range []Tried{{Unusable: true}, {Unknown: true}, {Wait: time.Hour}, {Wait: time.Second}} {
 		all = append(all, shown{"signin", func(r *Renderer) (Page, error) { return r.SignIn(SignIn{Tried: tried}) }})

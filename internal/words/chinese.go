@@ -86,8 +86,11 @@ func chinese() Texts {
 		"error.missing.text":          "此地址没有任何内容。链接可能已过时或有误。",
 		"error.refused.heading":       "请求被拒绝",
 		"error.refused.text":          "您的浏览器表明此请求来自其他网站。请从本网站重新开始。",
+		"error.away.heading":          "暂时无法使用",
+		"error.away.text":             "目前有服务没有响应。请稍后再试。",
 		"error.as":                    "您已登录为 {name}。",
 		"error.home":                  "返回 {host}",
+		"error.again":                 "重试",
 		"error.signin":                "登录",
 		"error.switch":                "使用其他账号登录",
 

@@ -86,8 +86,11 @@ func dutch() Texts {
 		"error.missing.text":          "Op dit adres is niets te vinden. Misschien is de link oud of verkeerd getypt.",
 		"error.refused.heading":       "Verzoek geweigerd",
 		"error.refused.text":          "Volgens je browser komt dit verzoek van een andere site. Begin opnieuw vanaf deze site.",
+		"error.away.heading":          "Nu niet beschikbaar",
+		"error.away.text":             "Op dit moment reageert er iets niet. Probeer het over een tijdje opnieuw.",
 		"error.as":                    "Je bent ingelogd als {name}.",
 		"error.home":                  "Terug naar {host}",
+		"error.again":                 "Opnieuw proberen",
 		"error.signin":                "Inloggen",
 		"error.switch":                "Ander account gebruiken",
 

@@ -87,8 +87,11 @@ var english = Texts{
 	"error.missing.text":          "There is nothing at this address. The link may be old or mistyped.",
 	"error.refused.heading":       "Request refused",
 	"error.refused.text":          "Your browser says that another site sent this. Please start again from the site itself.",
+	"error.away.heading":          "Not available right now",
+	"error.away.text":             "Something is not answering at the moment. Please try again in a little while.",
 	"error.as":                    "You are signed in as {name}.",
 	"error.home":                  "Back to {host}",
+	"error.again":                 "Try again",
 	"error.signin":                "Sign in",
 	"error.switch":                "Sign in with another account",
 

@@ -87,8 +87,11 @@ func french() Texts {
 		"error.missing.text":          "Il n’y a rien à cette adresse. Le lien est peut-être ancien ou mal saisi.",
 		"error.refused.heading":       "Requête refusée",
 		"error.refused.text":          "Votre navigateur indique qu’un autre site a envoyé cette requête. Veuillez recommencer depuis ce site.",
+		"error.away.heading":          "Indisponible pour le moment",
+		"error.away.text":             "Quelque chose ne répond pas pour le moment. Veuillez réessayer dans quelques instants.",
 		"error.as":                    "Vous utilisez le compte {name}.",
 		"error.home":                  "Retour à {host}",
+		"error.again":                 "Réessayer",
 		"error.signin":                "Se connecter",
 		"error.switch":                "Utiliser un autre compte",
 

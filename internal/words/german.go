@@ -86,8 +86,11 @@ func german() Texts {
 		"error.missing.text":          "Unter dieser Adresse gibt es nichts. Vielleicht ist der Link alt oder enthält einen Tippfehler.",
 		"error.refused.heading":       "Anfrage abgelehnt",
 		"error.refused.text":          "Ihr Browser sagt, dass diese Anfrage von einer anderen Website kommt. Bitte beginnen Sie auf dieser Website neu.",
+		"error.away.heading":          "Zurzeit nicht verfügbar",
+		"error.away.text":             "Im Moment antwortet etwas nicht. Bitte versuchen Sie es in Kürze noch einmal.",
 		"error.as":                    "Sie sind als {name} angemeldet.",
 		"error.home":                  "Zurück zu {host}",
+		"error.again":                 "Noch einmal versuchen",
 		"error.signin":                "Anmelden",
 		"error.switch":                "Mit anderem Konto anmelden",
 

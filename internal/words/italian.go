@@ -86,8 +86,11 @@ func italian() Texts {
 		"error.missing.text":          "A questo indirizzo non c’è nulla. Il link potrebbe essere vecchio o scritto male.",
 		"error.refused.heading":       "Richiesta rifiutata",
 		"error.refused.text":          "Il browser segnala che questa richiesta arriva da un altro sito. Ricomincia da questo sito.",
+		"error.away.heading":          "Non disponibile al momento",
+		"error.away.text":             "Al momento qualcosa non risponde. Riprova tra poco.",
 		"error.as":                    "Hai effettuato l’accesso come {name}.",
 		"error.home":                  "Torna a {host}",
+		"error.again":                 "Riprova",
 		"error.signin":                "Accedi",
 		"error.switch":                "Usa un altro account",
 

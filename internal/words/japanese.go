@@ -86,8 +86,11 @@ func japanese() Texts {
 		"error.missing.text":          "このアドレスには何もありません。リンクが古いか、間違っている可能性があります。",
 		"error.refused.heading":       "リクエストを拒否しました",
 		"error.refused.text":          "ブラウザによると、これは別のサイトから送信されたものです。このサイトからやり直してください。",
+		"error.away.heading":          "現在ご利用いただけません",
+		"error.away.text":             "現在、応答していないところがあります。しばらくしてからもう一度お試しください。",
 		"error.as":                    "{name} としてログインしています。",
 		"error.home":                  "{host} に戻る",
+		"error.again":                 "もう一度試す",
 		"error.signin":                "ログイン",
 		"error.switch":                "別のアカウントでログイン",
 

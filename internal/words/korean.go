@@ -87,8 +87,11 @@ func korean() Texts {
 		"error.missing.text":          "이 주소에는 아무것도 없습니다. 링크가 오래되었거나 잘못되었을 수 있습니다.",
 		"error.refused.heading":       "요청이 거부되었습니다",
 		"error.refused.text":          "브라우저에 따르면 다른 사이트에서 보낸 요청입니다. 이 사이트에서 다시 시작해 주세요.",
+		"error.away.heading":          "지금은 이용할 수 없습니다",
+		"error.away.text":             "현재 응답하지 않는 곳이 있습니다. 잠시 후 다시 시도해 주세요.",
 		"error.as":                    "{name} 계정으로 로그인되어 있습니다.",
 		"error.home":                  "{host}(으)로 돌아가기",
+		"error.again":                 "다시 시도",
 		"error.signin":                "로그인",
 		"error.switch":                "다른 계정으로 로그인",
 

@@ -87,8 +87,11 @@ func polish() Texts {
 		"error.missing.text":          "Pod tym adresem nic nie ma. Link może być stary albo błędnie wpisany.",
 		"error.refused.heading":       "Odrzucono żądanie",
 		"error.refused.text":          "Przeglądarka wskazuje, że to żądanie wysłała inna witryna. Zacznij od nowa na tej witrynie.",
+		"error.away.heading":          "Chwilowo niedostępne",
+		"error.away.text":             "W tej chwili coś nie odpowiada. Spróbuj ponownie za chwilę.",
 		"error.as":                    "Używasz konta {name}.",
 		"error.home":                  "Wróć do {host}",
+		"error.again":                 "Spróbuj ponownie",
 		"error.signin":                "Zaloguj się",
 		"error.switch":                "Użyj innego konta",
 

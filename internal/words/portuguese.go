@@ -86,8 +86,11 @@ func portuguese() Texts {
 		"error.missing.text":          "Não há nada neste endereço. O link pode ser antigo ou ter um erro de digitação.",
 		"error.refused.heading":       "Solicitação recusada",
 		"error.refused.text":          "Seu navegador indica que outro site enviou esta solicitação. Comece de novo a partir deste site.",
+		"error.away.heading":          "Indisponível no momento",
+		"error.away.text":             "Algo não está respondendo no momento. Tente novamente daqui a pouco.",
 		"error.as":                    "Você entrou como {name}.",
 		"error.home":                  "Voltar para {host}",
+		"error.again":                 "Tentar novamente",
 		"error.signin":                "Entrar",
 		"error.switch":                "Entrar com outra conta",
 

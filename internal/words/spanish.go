@@ -87,8 +87,11 @@ func spanish() Texts {
 		"error.missing.text":          "No hay nada en esta dirección. El enlace puede ser antiguo o estar mal escrito.",
 		"error.refused.heading":       "Petición rechazada",
 		"error.refused.text":          "Tu navegador indica que otro sitio ha enviado esta petición. Empieza de nuevo desde este sitio.",
+		"error.away.heading":          "No disponible en este momento",
+		"error.away.text":             "Algo no responde en este momento. Inténtalo de nuevo dentro de poco.",
 		"error.as":                    "Has iniciado sesión como {name}.",
 		"error.home":                  "Volver a {host}",
+		"error.again":                 "Intentar de nuevo",
 		"error.signin":                "Iniciar sesión",
 		"error.switch":                "Usar otra cuenta",
 

@@ -87,8 +87,11 @@ func turkish() Texts {
 		"error.missing.text":          "Bu adreste bir şey yok. Bağlantı eski veya yanlış yazılmış olabilir.",
 		"error.refused.heading":       "İstek reddedildi",
 		"error.refused.text":          "Tarayıcınıza göre bu isteği başka bir site gönderdi. Lütfen bu siteden yeniden başlayın.",
+		"error.away.heading":          "Şu anda kullanılamıyor",
+		"error.away.text":             "Şu anda bir şey yanıt vermiyor. Lütfen biraz sonra yeniden deneyin.",
 		"error.as":                    "Şu hesapla oturum açtınız: {name}.",
 		"error.home":                  "{host} sitesine dön",
+		"error.again":                 "Yeniden dene",
 		"error.signin":                "Oturum aç",
 		"error.switch":                "Başka bir hesap kullan",
 
