@@ -114,7 +114,7 @@ export function onSession(callback, options) {
   if (known === undefined) known = session
   if (known === undefined) refresh(true)
   else show(subscriber)
-  const poll = () => known && navigator.onLine && !document.hidden && refresh(true)
+  const poll = () => known && !asking && navigator.onLine && !document.hidden && refresh(true)
   const timer = refetchInterval && setInterval(poll, refetchInterval * 1000)
   return () => {
     clearInterval(timer)
