@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"os"
 	"os/exec"
 	"strings"
@@ -11,15 +12,18 @@ import (
 	"time"
 
 	"github.com/chromedp/cdproto/log"
+	"github.com/chromedp/cdproto/page"
 	"github.com/chromedp/cdproto/runtime"
 	"github.com/chromedp/cdproto/target"
 	"github.com/chromedp/chromedp"
 )
 
-// patience is how long a page may take, on a busy machine.
-const patience = 30 * time.Second
+// patience is how long a page or a browser that starts may take, on a busy machine.
+const patience = time.Minute
 
-// startChromium starts a browser without a window, which ends with the test.
+// startChromium starts a browser without a window, which ends with the test. What it
+// keeps is in no folder of the test's: processes of the browser may write there when
+// the browser has ended.
 func startChromium(t *testing.T) context.Context {
 	t.Helper()
 	program, err := exec.LookPath("chromium")
@@ -30,8 +34,9 @@ func startChromium(t *testing.T) context.Context {
 		t.Skip("chromium is not installed: run make setup")
 	}
 	options := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(program), chromedp.NoSandbox, chromedp.DisableGPU,
-		chromedp.NoFirstRun, chromedp.UserDataDir(t.TempDir()))
-	for _, name := range []string{"disable-quic", "disable-background-networking", "disable-component-update", "disable-sync"} {
+		chromedp.NoFirstRun, chromedp.WSURLReadTimeout(patience))
+	// What is clicked and typed counts before a page has been painted, too: a test is faster than eyes.
+	for _, name := range []string{"allow-pre-commit-input", "disable-quic", "disable-background-networking", "disable-component-update", "disable-sync"} {
 		options = append(options, chromedp.Flag(name, true))
 	}
 	allocator, end := chromedp.NewExecAllocator(context.Background(), options...)
@@ -108,6 +113,12 @@ func (b *tab) listen(event any) {
 		said = string(e.Type)
 	case *runtime.EventExceptionThrown:
 		said = e.ExceptionDetails.Text
+	case *page.EventBackForwardCacheNotUsed:
+		for _, why := range e.NotRestoredExplanations {
+			if why.Type != page.BackForwardCacheNotRestoredReasonTypeCircumstantial { // the page's fault, not the browser's
+				said = fmt.Sprintf("a page is not kept: %s", why.Reason)
+			}
+		}
 	}
 	if said != "" {
 		b.complaints = append(b.complaints, said)
@@ -153,14 +164,30 @@ func (b *tab) opens(path string, something func()) *tab {
 	}
 }
 
+// click presses the mouse where an element is, as soon as it is to be seen and will
+// stay there.
 func (b *tab) click(selector string) {
 	b.t.Helper()
-	b.do("click "+selector, chromedp.Click(chromedp.CSS(selector), chromedp.NodeVisible))
+	at := eventually(b, "(e => "+seen+" ? (e.scrollIntoViewIfNeeded(), (({x, y, width, height}) => [x + width / 2, y + height / 2])(e.getClientRects()[0])) : [])("+element(selector)+")",
+		func(at []float64) bool { return len(at) == 2 })
+	b.do("click "+selector, chromedp.MouseClickXY(at[0], at[1]))
 }
 
+// write types into an element, as soon as it is to be seen.
 func (b *tab) write(selector, text string) {
 	b.t.Helper()
-	b.do("write into "+selector, chromedp.SendKeys(chromedp.CSS(selector), text, chromedp.NodeVisible))
+	b.becomes("(e => " + seen + " && (e.focus(), e.matches(':focus')))(" + element(selector) + ") === true")
+	b.press(text)
+}
+
+// seen is true of an element e whose page is all there.
+const seen = "document.readyState === 'complete' && e?.checkVisibility()"
+
+// element is the expression for one. Nothing of it is kept: when a page has just come,
+// the browser numbers its nodes anew.
+func element(selector string) string {
+	quoted, _ := json.Marshal(selector)
+	return "document.querySelector(" + string(quoted) + ")"
 }
 
 func (b *tab) press(keys string) {
@@ -189,17 +216,24 @@ func (b *tab) waitFor(path string) {
 
 func (b *tab) becomes(condition string) {
 	b.t.Helper()
+	eventually(b, condition, func(yes bool) bool { return yes })
+}
+
+// eventually evaluates an expression until it is what it should be, whichever pages
+// come between.
+func eventually[T any](b *tab, expression string, is func(T) bool) T {
+	b.t.Helper()
 	tick := time.NewTicker(10 * time.Millisecond)
 	defer tick.Stop()
 	for deadline := time.After(patience); ; {
-		yes, err := chromedp.Run(b.ctx, chromedp.Evaluate[bool](condition))
-		if yes && err == nil { // an error: the page was just being left
-			return
+		value, err := chromedp.Run(b.ctx, chromedp.Evaluate[T](expression))
+		if err == nil && is(value) { // an error: the page was just being left
+			return value
 		}
 		select {
 		case <-tick.C:
 		case <-deadline:
-			b.t.Fatalf("never true: %s\nat %s: %s", condition, ask[string](b, "location.href"), b.text())
+			b.t.Fatalf("never true: %s\nat %s: %s", expression, ask[string](b, "location.href"), b.text())
 		}
 	}
 }
