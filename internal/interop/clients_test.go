@@ -110,7 +110,9 @@ func clientSite(auth http.Handler, base, module string) http.Handler {
 	return mux
 }
 
-// startChromium starts a browser without a window, which ends with the test.
+// startChromium starts a browser without a window, which ends with the test. What it
+// keeps is in no folder of the test's: processes of the browser may write there when
+// the browser has ended.
 func startChromium(t *testing.T) context.Context {
 	t.Helper()
 	program, err := exec.LookPath("chromium")
@@ -118,7 +120,7 @@ func startChromium(t *testing.T) context.Context {
 		missing(t, "chromium is not installed: run make setup")
 	}
 	options := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(program), chromedp.NoSandbox, chromedp.DisableGPU,
-		chromedp.NoFirstRun, chromedp.UserDataDir(t.TempDir()), chromedp.Flag("disable-background-networking", true))
+		chromedp.NoFirstRun, chromedp.Flag("disable-background-networking", true), chromedp.WSURLReadTimeout(patience))
 	allocator, end := chromedp.NewExecAllocator(context.Background(), options...)
 	t.Cleanup(end)
 	ctx, closeBrowser := chromedp.NewContext(allocator)
@@ -185,7 +187,7 @@ func (w *window) becomes(condition string) {
 	w.t.Helper()
 	tick := time.NewTicker(10 * time.Millisecond)
 	defer tick.Stop()
-	for deadline := time.After(patience / 6); ; {
+	for deadline := time.After(patience / 10); ; {
 		yes, err := chromedp.Run(w.ctx, chromedp.Evaluate[bool](condition))
 		if yes && err == nil { // an error: the page was just being left
 			return
@@ -193,8 +195,8 @@ func (w *window) becomes(condition string) {
 		select {
 		case <-tick.C:
 		case <-deadline:
-			at, _ := chromedp.Run(w.ctx, chromedp.Evaluate[string]("location.href"))
-			w.t.Fatalf("never true: %s\nat %s, %v", condition, at, err)
+			page, _ := chromedp.Run(w.ctx, chromedp.Evaluate[string]("location.href + '\\n' + document.body?.innerText"))
+			w.t.Fatalf("never true: %s\nat %s, %v", condition, page, err)
 		}
 	}
 }

@@ -165,6 +165,13 @@ func (NATS) Stop() {}
 // Restart skips the test.
 func (NATS) Restart(t testing.TB) { skip(t) }
 
+// FreePorts skips the test.
+func FreePorts(t testing.TB, _ int) []int {
+	t.Helper()
+	skip(t)
+	return nil
+}
+
 // DynamoDB skips the test.
 func DynamoDB(t testing.TB) (url string) { return MariaDB(t) }
 

@@ -43,7 +43,7 @@ func Galera(t testing.TB) []Node {
 	h.run(t, install, "--no-defaults", "--datadir="+h.dir+"/1", "--auth-root-authentication-method=normal", "--skip-test-db", "--skip-name-resolve")
 	h.run(t, "cp", "-r", h.dir+"/1", h.dir+"/2")
 	h.run(t, "cp", "-r", h.dir+"/1", h.dir+"/3")
-	ports := freePorts(t, 12) // four a node
+	ports := FreePorts(t, 12) // four a node
 	var nodes []Node
 	for i := range 3 {
 		own := ports[4*i:]

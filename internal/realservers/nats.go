@@ -31,7 +31,7 @@ func NewNATS(t testing.TB, settings ...string) NATS {
 func NewNATSCluster(t testing.TB) []NATS {
 	t.Helper()
 	const size = 3
-	p := freePorts(t, 2*size)
+	p := FreePorts(t, 2*size)
 	var nodes []NATS
 	var routes []string
 	for _, port := range p[size:] {

@@ -12,14 +12,14 @@ import (
 // freePort is a port that nobody listens on.
 func freePort(t testing.TB) int {
 	t.Helper()
-	return freePorts(t, 1)[0]
+	return FreePorts(t, 1)[0]
 }
 
-// freePorts are ports that nobody listens on, and that are nobody else's until the
+// FreePorts are ports that nobody listens on, and that are nobody else's until the
 // test ends: its servers may start late, or be away for a while. They are below
 // those that Linux gives to outgoing connections, one of which could otherwise be
 // faster than a server.
-func freePorts(t testing.TB, n int) []int {
+func FreePorts(t testing.TB, n int) []int {
 	t.Helper()
 	const first, last, tries = 10000, 32000, 1000
 	var ports []int

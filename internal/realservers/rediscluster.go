@@ -26,7 +26,7 @@ type RedisCluster struct {
 func NewRedisCluster(t testing.TB) RedisCluster {
 	t.Helper()
 	var c RedisCluster
-	p := freePorts(t, 12)
+	p := FreePorts(t, 12)
 	for i := range 6 {
 		// The bus is at a port of its own: the default, ten thousand higher, need
 		// not be a port. With the validity factor and the delay as they come, a
