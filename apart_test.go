@@ -242,7 +242,7 @@ func TestApartHangs(t *testing.T) {
 		users, sessions := &transactions{Adapter: memoryadapter.New(memoryadapter.Options{})}, stuck{newApartStore(), make(chan struct{}, visitors), make(chan struct{})}
 		s := newOAuthSite(t, stored, func(c *latchkey.Config) {
 			c.Adapter, c.Session.Store, c.Limits.Disabled = users, sessions, true
-			c.Limits.Store, c.Limits.Call, c.Limits.Callback = time.Minute, time.Minute, time.Minute
+			c.Limits.Store = time.Minute
 		})
 		browsers := make([]*browser, visitors)
 		for i := range browsers {
@@ -510,7 +510,10 @@ func TestRolesFail(t *testing.T) {
 	for _, how := range slices.Sorted(maps.Keys(ways)) {
 		role := brokenRole{ways[how]}
 		site := func(t *testing.T, change func(*latchkey.Config)) *oauthSite {
-			return newOAuthSite(t, stored, func(c *latchkey.Config) { c.Limits.Store = time.Second }, change)
+			store := newFaultyStore()
+			s := newOAuthSite(t, stored, func(c *latchkey.Config) { c.Adapter, c.Limits.Store = store, 300*time.Millisecond }, change)
+			s.store = store.inner
+			return s
 		}
 		named := func(t *testing.T, s *oauthSite, operation string) {
 			t.Helper()

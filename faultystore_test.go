@@ -30,6 +30,7 @@ type faultPlan struct {
 	fault   fault
 	hooks   map[string]func() // run after a call that went well
 	called  map[string]bool
+	hung    bool          // a call has, since this was planned
 	longest time.Duration // that a call was given
 	endless bool          // a call was given no deadline
 }
@@ -51,13 +52,13 @@ func (s *faultyStore) reset() {
 	s.inner = memoryadapter.New(memoryadapter.Options{})
 	s.plan.mu.Lock()
 	defer s.plan.mu.Unlock()
-	s.plan.method, s.plan.hooks, s.plan.called = "", nil, map[string]bool{}
+	s.plan.method, s.plan.hooks, s.plan.called, s.plan.hung = "", nil, map[string]bool{}, false
 }
 
 func (s *faultyStore) fail(method string, f fault) {
 	s.plan.mu.Lock()
 	defer s.plan.mu.Unlock()
-	s.plan.method, s.plan.fault = method, f
+	s.plan.method, s.plan.fault, s.plan.hung = method, f, false
 }
 
 func (s *faultyStore) mend() { s.fail("", "") }
@@ -80,19 +81,20 @@ func (p *faultPlan) enter(ctx context.Context, method string) (f fault, hook fun
 	}
 	if method == p.method {
 		f = p.fault
+		p.hung = p.hung || f == faultHang
 	}
 	hook = p.hooks[method]
 	delete(p.hooks, method)
 	return f, hook
 }
 
-func attempt[T any](ctx context.Context, s *faultyStore, method string, call func() (T, error)) (result T, err error) {
+func attempt[T any](ctx context.Context, s *faultyStore, method string, call func(context.Context) (T, error)) (result T, err error) {
 	f, hook := s.plan.enter(ctx, method)
 	switch f {
 	case faultBefore:
 		return result, errStore
 	case faultAfter:
-		_, _ = call()
+		_, _ = call(s.plan.patient(ctx))
 		return result, errStore
 	case faultHang:
 		<-ctx.Done()
@@ -102,48 +104,60 @@ func attempt[T any](ctx context.Context, s *faultyStore, method string, call fun
 	case faultLie:
 		return result, nil
 	}
-	result, err = call()
+	result, err = call(s.plan.patient(ctx))
 	if hook != nil {
 		hook()
 	}
 	return result, err
 }
 
-func act(ctx context.Context, s *faultyStore, method string, call func() error) error {
-	_, err := attempt(ctx, s, method, func() (struct{}, error) { return struct{}{}, call() })
+// patient is ctx without its end, unless somebody has left, or a call has hung until
+// then: the short limits that end such a call would, whenever the machine is busy,
+// end one that is well too.
+func (p *faultPlan) patient(ctx context.Context) context.Context {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if err := ctx.Err(); errors.Is(err, context.Canceled) || p.hung && err != nil {
+		return ctx
+	}
+	return context.WithoutCancel(ctx)
+}
+
+func act(ctx context.Context, s *faultyStore, method string, call func(context.Context) error) error {
+	_, err := attempt(ctx, s, method, func(ctx context.Context) (struct{}, error) { return struct{}{}, call(ctx) })
 	return err
 }
 
 func (s *faultyStore) CreateUser(ctx context.Context, u latchkey.User) (latchkey.User, error) {
-	return attempt(ctx, s, "CreateUser", func() (latchkey.User, error) { return s.inner.CreateUser(ctx, u) })
+	return attempt(ctx, s, "CreateUser", func(ctx context.Context) (latchkey.User, error) { return s.inner.CreateUser(ctx, u) })
 }
 
 func (s *faultyStore) GetUser(ctx context.Context, id string) (latchkey.User, error) {
-	return attempt(ctx, s, "GetUser", func() (latchkey.User, error) { return s.inner.GetUser(ctx, id) })
+	return attempt(ctx, s, "GetUser", func(ctx context.Context) (latchkey.User, error) { return s.inner.GetUser(ctx, id) })
 }
 
 func (s *faultyStore) GetUserByEmail(ctx context.Context, email string) (latchkey.User, error) {
-	return attempt(ctx, s, "GetUserByEmail", func() (latchkey.User, error) { return s.inner.GetUserByEmail(ctx, email) })
+	return attempt(ctx, s, "GetUserByEmail", func(ctx context.Context) (latchkey.User, error) { return s.inner.GetUserByEmail(ctx, email) })
 }
 
 func (s *faultyStore) GetUserByAccount(ctx context.Context, provider, id string) (latchkey.User, error) {
-	return attempt(ctx, s, "GetUserByAccount", func() (latchkey.User, error) { return s.inner.GetUserByAccount(ctx, provider, id) })
+	return attempt(ctx, s, "GetUserByAccount", func(ctx context.Context) (latchkey.User, error) { return s.inner.GetUserByAccount(ctx, provider, id) })
 }
 
 func (s *faultyStore) UpdateUser(ctx context.Context, id string, c latchkey.UserChange) (latchkey.User, error) {
-	return attempt(ctx, s, "UpdateUser", func() (latchkey.User, error) { return s.inner.UpdateUser(ctx, id, c) })
+	return attempt(ctx, s, "UpdateUser", func(ctx context.Context) (latchkey.User, error) { return s.inner.UpdateUser(ctx, id, c) })
 }
 
 func (s *faultyStore) LinkAccount(ctx context.Context, a latchkey.Account) error {
-	return act(ctx, s, "LinkAccount", func() error { return s.inner.LinkAccount(ctx, a) })
+	return act(ctx, s, "LinkAccount", func(ctx context.Context) error { return s.inner.LinkAccount(ctx, a) })
 }
 
 func (s *faultyStore) CreateSession(ctx context.Context, row latchkey.StoredSession) error {
-	return act(ctx, s, "CreateSession", func() error { return s.inner.CreateSession(ctx, row) })
+	return act(ctx, s, "CreateSession", func(ctx context.Context) error { return s.inner.CreateSession(ctx, row) })
 }
 
 func (s *faultyStore) GetSession(ctx context.Context, token string) (latchkey.StoredSession, error) {
-	return attempt(ctx, s, "GetSession", func() (latchkey.StoredSession, error) { return s.inner.GetSession(ctx, token) })
+	return attempt(ctx, s, "GetSession", func(ctx context.Context) (latchkey.StoredSession, error) { return s.inner.GetSession(ctx, token) })
 }
 
 func (s *faultyStore) GetSessionAndUser(ctx context.Context, token string) (latchkey.StoredSession, latchkey.User, error) {
@@ -151,7 +165,7 @@ func (s *faultyStore) GetSessionAndUser(ctx context.Context, token string) (latc
 		row  latchkey.StoredSession
 		user latchkey.User
 	}
-	b, err := attempt(ctx, s, "GetSessionAndUser", func() (b both, err error) {
+	b, err := attempt(ctx, s, "GetSessionAndUser", func(ctx context.Context) (b both, err error) {
 		b.row, b.user, err = s.inner.GetSessionAndUser(ctx, token)
 		return b, err
 	})
@@ -159,50 +173,55 @@ func (s *faultyStore) GetSessionAndUser(ctx context.Context, token string) (latc
 }
 
 func (s *faultyStore) UpdateSession(ctx context.Context, token string, expires time.Time) error {
-	return act(ctx, s, "UpdateSession", func() error { return s.inner.UpdateSession(ctx, token, expires) })
+	return act(ctx, s, "UpdateSession", func(ctx context.Context) error { return s.inner.UpdateSession(ctx, token, expires) })
 }
 
 func (s *faultyStore) DeleteSession(ctx context.Context, token string) (latchkey.StoredSession, error) {
-	return attempt(ctx, s, "DeleteSession", func() (latchkey.StoredSession, error) { return s.inner.DeleteSession(ctx, token) })
+	return attempt(ctx, s, "DeleteSession", func(ctx context.Context) (latchkey.StoredSession, error) { return s.inner.DeleteSession(ctx, token) })
 }
 
 func (s *faultyStore) CreateVerificationToken(ctx context.Context, t latchkey.VerificationToken) error {
-	return act(ctx, s, "CreateVerificationToken", func() error { return s.inner.CreateVerificationToken(ctx, t) })
+	return act(ctx, s, "CreateVerificationToken", func(ctx context.Context) error { return s.inner.CreateVerificationToken(ctx, t) })
 }
 
 func (s *faultyStore) UseVerificationToken(ctx context.Context, identifier, token string) (latchkey.VerificationToken, error) {
-	return attempt(ctx, s, "UseVerificationToken", func() (latchkey.VerificationToken, error) {
+	return attempt(ctx, s, "UseVerificationToken", func(ctx context.Context) (latchkey.VerificationToken, error) {
 		return s.inner.UseVerificationToken(ctx, identifier, token)
 	})
 }
 
 func (s *faultyStore) GetAccount(ctx context.Context, provider, id string) (latchkey.Account, error) {
-	return attempt(ctx, s, "GetAccount", func() (latchkey.Account, error) { return s.inner.GetAccount(ctx, provider, id) })
+	return attempt(ctx, s, "GetAccount", func(ctx context.Context) (latchkey.Account, error) { return s.inner.GetAccount(ctx, provider, id) })
 }
 
 func (s *faultyStore) ListAccounts(ctx context.Context, userID string) ([]latchkey.Account, error) {
-	return attempt(ctx, s, "ListAccounts", func() ([]latchkey.Account, error) { return s.inner.ListAccounts(ctx, userID) })
+	return attempt(ctx, s, "ListAccounts", func(ctx context.Context) ([]latchkey.Account, error) { return s.inner.ListAccounts(ctx, userID) })
 }
 
 func (s *faultyStore) UnlinkAccount(ctx context.Context, provider, id string) (latchkey.Account, error) {
-	return attempt(ctx, s, "UnlinkAccount", func() (latchkey.Account, error) { return s.inner.UnlinkAccount(ctx, provider, id) })
+	return attempt(ctx, s, "UnlinkAccount", func(ctx context.Context) (latchkey.Account, error) { return s.inner.UnlinkAccount(ctx, provider, id) })
 }
 
 func (s *faultyStore) ListSessions(ctx context.Context, userID string) ([]latchkey.StoredSession, error) {
-	return attempt(ctx, s, "ListSessions", func() ([]latchkey.StoredSession, error) { return s.inner.ListSessions(ctx, userID) })
+	return attempt(ctx, s, "ListSessions", func(ctx context.Context) ([]latchkey.StoredSession, error) { return s.inner.ListSessions(ctx, userID) })
 }
 
 func (s *faultyStore) DeleteSessionByID(ctx context.Context, userID, id string) error {
-	return act(ctx, s, "DeleteSessionByID", func() error { return s.inner.DeleteSessionByID(ctx, userID, id) })
+	return act(ctx, s, "DeleteSessionByID", func(ctx context.Context) error { return s.inner.DeleteSessionByID(ctx, userID, id) })
 }
 
 func (s *faultyStore) DeleteSessions(ctx context.Context, userID, keep string) (int, error) {
-	return attempt(ctx, s, "DeleteSessions", func() (int, error) { return s.inner.DeleteSessions(ctx, userID, keep) })
+	return attempt(ctx, s, "DeleteSessions", func(ctx context.Context) (int, error) { return s.inner.DeleteSessions(ctx, userID, keep) })
 }
 
 func (s *faultyStore) InTx(ctx context.Context, f func(latchkey.Adapter) error) error {
-	return act(ctx, s, "InTx", func() error {
-		return s.inner.InTx(ctx, func(a latchkey.Adapter) error { return f(&faultyStore{a.(*memoryadapter.Adapter), s.plan}) })
+	return act(ctx, s, "InTx", func(patient context.Context) error {
+		return s.inner.InTx(patient, func(a latchkey.Adapter) error {
+			if err := f(&faultyStore{a.(*memoryadapter.Adapter), s.plan}); err != nil {
+				return err
+			}
+			return s.plan.patient(ctx).Err()
+		})
 	})
 }
 
