@@ -158,7 +158,7 @@ func TestCredentialsFailuresAlike(t *testing.T) {
 			if a.location() != siteOrigin+"/auth/error?error=Configuration" {
 				t.Errorf("sent to %q", a.location())
 			}
-			if page := b.get(strings.TrimPrefix(a.location(), siteOrigin)); strings.Contains(page.Body.String(), "pq") {
+			if page := b.get(strings.TrimPrefix(a.location(), siteOrigin)); strings.Contains(page.Body.String(), "password authentication") {
 				t.Error("the page repeats the error")
 			}
 		})

@@ -217,15 +217,15 @@ func TestAnOwnSignInPageKeepsTheDestination(t *testing.T) {
 func TestTheFormKeepsWhatWasTyped(t *testing.T) {
 	s := newSite(t)
 	b := s.newPerson()
-	a := b.post("/auth/callback/crew", "username", "al<ice", "password", "hunter2-secret")
+	a := b.post("/auth/callback/crew", "username", "al<ice-of-wonderland", "password", "hunter2-secret")
 	page := b.follow(a)
-	if in := page.input("username"); !strings.Contains(in, `value="al&lt;ice"`) || !strings.Contains(in, "required") || !strings.Contains(in, `aria-invalid="true"`) {
+	if in := page.input("username"); !strings.Contains(in, `value="al&lt;ice-of-wonderland"`) || !strings.Contains(in, "required") || !strings.Contains(in, `aria-invalid="true"`) {
 		t.Errorf("the name's field is %s", in)
 	}
 	if in := page.input("password"); strings.Contains(in, "value=") || !strings.Contains(in, "autofocus") || !strings.Contains(in, "required") {
 		t.Errorf("the password's field is %s", in)
 	}
-	if c := a.cookie("notice"); c == nil || !c.HttpOnly || !c.Secure || strings.Contains(c.Value, "ice") {
+	if c := a.cookie("notice"); c == nil || !c.HttpOnly || !c.Secure || strings.Contains(c.Value, "wonderland") {
 		t.Errorf("the notice is %v", c)
 	}
 	if strings.Contains(page.Body.String(), "hunter2") || strings.Contains(s.log.text(), "hunter2") {

@@ -117,7 +117,7 @@ func proveStream(t *testing.T, f *framework, cookieWith string) {
 	t.Helper()
 	c := f.openAs("Ada")
 	defer f.release() // or the server would wait for ever
-	ctx, cancel := context.WithTimeout(t.Context(), clientTimeout/3)
+	ctx, cancel := context.WithTimeout(t.Context(), clientTimeout)
 	defer cancel()
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, f.url+"/stream", http.NoBody)
 	ok(t, err)

@@ -13,6 +13,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/latchkeyhq/latchkey"
 	"github.com/latchkeyhq/latchkey/latchkeytest"
@@ -95,6 +96,7 @@ func newSiteOver(t *testing.T, way http.RoundTripper, p *latchkey.OAuth) *site {
 		Providers: []latchkey.Provider{p},
 		Secrets:   []string{"a secret of a good length for all tests"},
 		Site:      latchkey.Site{AllowedHosts: []string{"127.0.0.1:*"}},
+		Limits:    latchkey.Limits{Call: time.Minute, Callback: time.Minute}, // a busy machine takes its time
 		Runtime: latchkey.Runtime{
 			HTTPClient: &http.Client{Transport: way},
 			Logger:     slog.New(slog.NewTextHandler(s.log, nil)),

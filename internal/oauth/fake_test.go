@@ -180,6 +180,7 @@ func (f *fake) client(t testing.TB, change ...func(*Config)) *Client {
 
 func newClient(t testing.TB, config Config, change ...func(*Config)) *Client {
 	t.Helper()
+	config.CallTimeout = time.Minute // a busy machine takes its time
 	for _, f := range change {
 		f(&config)
 	}
