@@ -37,7 +37,9 @@ func (tr *transport) RoundTrip(r *http.Request) (*http.Response, error) {
 	}
 	action := r.Header.Get("X-Amz-Target")
 	writes := strings.HasSuffix(action, "PutItem") || strings.HasSuffix(action, "UpdateItem") || strings.HasSuffix(action, "DeleteItem")
-	answer, err := tr.next.RoundTrip(r)
+	// What was sent is done before the client goes on, even if it gives up: nothing
+	// happens behind the back of its next try.
+	answer, err := tr.next.RoundTrip(r.WithContext(context.WithoutCancel(r.Context())))
 	if err == nil && writes && tr.loses != nil && tr.loses(tr.writes.Add(1)) {
 		tr.missed.Add(1)
 		_ = answer.Body.Close()

@@ -180,8 +180,8 @@ func (p *pool) sqliteTx(ctx context.Context, f func(sqlstore.Conn) error) error 
 		return err
 	}
 	defer p.unlockWriter()
-	conn, err := p.db.Conn(ctx)
-	if err != nil {
+	var conn *sql.Conn
+	if err := retryLocked(ctx, func() (err error) { conn, err = p.db.Conn(ctx); return err }); err != nil { // its pragmas may meet a lock
 		return err
 	}
 	defer func() { _ = conn.Close() }()

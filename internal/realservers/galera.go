@@ -80,8 +80,8 @@ func galeraPeers(ports []int, i int) string {
 	return strings.Join(list, ",")
 }
 
-// galeraFlags has the shortest timeouts that are stable: with one second each the
-// nodes never agree on who is there.
+// galeraFlags leaves the timeouts as they come: with shorter ones a busy machine
+// loses nodes that are there.
 func galeraFlags(dir, name, socket string, own []int, first int) []string {
 	base := own[0]
 	return []string{
@@ -91,7 +91,7 @@ func galeraFlags(dir, name, socket string, own []int, first int) []string {
 		"--wsrep-on=ON", "--wsrep-provider=" + galeraLibrary, "--wsrep-cluster-name=lk" + strconv.Itoa(first), "--wsrep-node-name=n" + name,
 		fmt.Sprintf("--wsrep-node-address=127.0.0.1:%d", base), "--wsrep-sst-method=rsync", fmt.Sprintf("--wsrep-sst-receive-address=127.0.0.1:%d", own[2]),
 		fmt.Sprintf("--wsrep-provider-options=base_host=127.0.0.1;base_port=%d;gmcast.listen_addr=tcp://127.0.0.1:%d;ist.recv_addr=127.0.0.1:%d;"+
-			"gcache.size=16M;evs.keepalive_period=PT0.5S;evs.suspect_timeout=PT2S;evs.inactive_timeout=PT4S;evs.install_timeout=PT4S", base, base, own[1]),
+			"gcache.size=16M;evs.keepalive_period=PT0.5S", base, base, own[1]),
 	}
 }
 

@@ -18,7 +18,7 @@ import (
 )
 
 // patience is how long a server may take to start, on a busy machine.
-const patience = 60 * time.Second
+const patience = 3 * time.Minute
 
 // cure is for whoever reads that a program is missing.
 const cure = "on Debian, apt-get install postgresql mariadb-server redis-server pgbouncer galera-4"

@@ -70,7 +70,7 @@ func TestGalera(t *testing.T) {
 // and until each has opened some afterwards. Those that were acknowledged are there.
 func (e engine) through(t *testing.T, db *sql.DB, happens func()) {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	defer cancel()
 	a := e.adapter(t, db, sqladapter.Options{})
 	u, err := a.CreateUser(ctx, latchkey.User{Name: "Ada"})

@@ -102,8 +102,7 @@ func startInstance(t *testing.T, e engine, db *sql.DB) instance {
 	how, _ := opened.Load(db)
 	of := how.([2]string)
 	i := instance{Cmd: osexec.CommandContext(context.WithoutCancel(t.Context()), os.Args[0])}
-	patient := strings.Replace(of[1], "busy_timeout(5000)", "busy_timeout(60000)", 1) // SQLite lets no one stand in line
-	i.Env = append(os.Environ(), instanceOf+"="+e.name+" "+of[0]+" "+patient)
+	i.Env = append(os.Environ(), instanceOf+"="+e.name+" "+of[0]+" "+of[1])
 	i.Stderr = os.Stderr
 	var err error
 	i.in, err = i.StdinPipe()
