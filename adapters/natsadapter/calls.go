@@ -17,13 +17,15 @@ const (
 )
 
 // again calls f until it is answered. While copies choose a new leader nobody
-// answers, and the client does not ask twice.
+// answers, and the client does not ask twice. The error is the end of the context,
+// with what servers said until then.
 func again(ctx context.Context, f func(context.Context) error) error {
 	if _, has := ctx.Deadline(); !has {
 		var cancel context.CancelFunc
 		ctx, cancel = context.WithTimeout(ctx, patience)
 		defer cancel()
 	}
+	var cause error // the last that was more than silence
 	for {
 		try, cancel := context.WithTimeout(ctx, attempt)
 		err := f(try)
@@ -31,12 +33,38 @@ func again(ctx context.Context, f func(context.Context) error) error {
 		if err == nil || !isUnanswered(err) {
 			return err
 		}
+		if !errors.Is(err, context.DeadlineExceeded) {
+			cause = err
+		}
 		select {
 		case <-time.After(rest):
 		case <-ctx.Done():
-			return ctx.Err()
+			if cause == nil {
+				return ctx.Err()
+			}
+			return fmt.Errorf("natsadapter: %w: %w", ctx.Err(), cause)
 		}
 	}
+}
+
+// ErrNoJetStream is the error of [Migrate], [Check] and [New] where the server keeps
+// nothing, since its JetStream is off.
+var ErrNoJetStream = errors.New("JetStream is off there: start the server with -js, or with jetstream in its configuration")
+
+// atFirst is again for the first call to a server, which may be one that nobody made
+// fit for it.
+func atFirst(ctx context.Context, js jetstream.JetStream, f func(context.Context) error) error {
+	return again(ctx, func(ctx context.Context) error {
+		err := f(ctx)
+		if !errors.Is(err, nats.ErrNoResponders) && !errors.Is(err, jetstream.ErrJetStreamNotEnabled) {
+			return err
+		}
+		nc := js.Conn()
+		if on, _ := nc.ConnectedServerJetStream(); on || !nc.IsConnected() { // no leader yet, or no server
+			return err
+		}
+		return ErrNoJetStream // nor does another server that this one is linked to answer
+	})
 }
 
 // What servers say while they cannot know.

@@ -20,7 +20,7 @@ func Check(ctx context.Context, js jetstream.JetStream, bucket string) (lacking 
 		return nil, errors.New("natsadapter: JetStream is needed")
 	}
 	var found *jetstream.StreamInfo
-	err = again(ctx, func(ctx context.Context) error {
+	err = atFirst(ctx, js, func(ctx context.Context) error {
 		s, err := js.Stream(ctx, streamOf(bucket))
 		if err == nil {
 			found = s.CachedInfo()

@@ -16,7 +16,7 @@ const markerTTL = time.Minute
 // keeps all others; if those cannot be, it is an error and nothing changes. It
 // waits until the bucket can be used. Several instances may call it at once.
 func Migrate(ctx context.Context, js jetstream.JetStream, bucket string, replicas int) error {
-	return failure(again(ctx, func(ctx context.Context) error {
+	return failure(atFirst(ctx, js, func(ctx context.Context) error {
 		there, err := js.Stream(ctx, streamOf(bucket))
 		if errors.Is(err, jetstream.ErrStreamNotFound) {
 			_, err = js.CreateStream(ctx, newBucket(bucket, replicas))

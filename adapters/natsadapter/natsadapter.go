@@ -31,7 +31,7 @@ func New(ctx context.Context, js jetstream.JetStream, kv jetstream.KeyValue) (*A
 	}
 	var streams [2]jetstream.Stream
 	for i := range streams {
-		err := again(ctx, func(ctx context.Context) (err error) {
+		err := atFirst(ctx, js, func(ctx context.Context) (err error) {
 			streams[i], err = js.Stream(ctx, streamOf(kv.Bucket()))
 			return err
 		})
