@@ -12,8 +12,9 @@ import (
 )
 
 func ExampleNew() {
-	// Credentials and region come from where your other clients have theirs:
-	// dynamodb.NewFromConfig(cfg).
+	// This client has no credentials. Yours is dynamodb.NewFromConfig(cfg), of
+	// cfg, err := config.LoadDefaultConfig(ctx) of aws-sdk-go-v2/config, which finds
+	// them and the region as Amazon's tools do.
 	client := dynamodb.New(dynamodb.Options{Region: "eu-central-1"})
 	store, err := dynamoadapter.New(client, "my-app-auth", dynamoadapter.Options{})
 	if err != nil {

@@ -22,7 +22,7 @@
 // readers and writers pass each other with the write-ahead log, and let every
 // connection wait too; with modernc.org/sqlite:
 //
-//	sql.Open("sqlite", "file:auth.db?_pragma=journal_mode(WAL)&_pragma=busy_timeout(5000)&_pragma=synchronous(NORMAL)")
+//	sql.Open("sqlite", "file:auth.db?_pragma=journal_mode(WAL)&_pragma=busy_timeout(5000)&_pragma=synchronous(NORMAL)&_txlock=immediate")
 //
 // A database in memory exists once for each connection, so it needs
 // db.SetMaxOpenConns(1).

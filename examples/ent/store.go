@@ -22,7 +22,7 @@ import (
 var tables string
 
 func open(file string) (*sql.DB, error) {
-	return sql.Open("sqlite", "file:"+file+"?_pragma=foreign_keys(1)&_pragma=journal_mode(WAL)&_pragma=busy_timeout(5000)")
+	return sql.Open("sqlite", "file:"+file+"?_pragma=foreign_keys(1)&_pragma=journal_mode(WAL)&_pragma=busy_timeout(5000)&_txlock=immediate")
 }
 
 // newStore keeps users in the table of the model, and calls made for each new one,

@@ -43,5 +43,5 @@ func hello(w http.ResponseWriter, r *http.Request) {
 }
 
 func openGorm(file string) (*gorm.DB, error) {
-	return gorm.Open(sqlite.Open("file:"+file+"?_pragma=journal_mode(WAL)&_pragma=busy_timeout(5000)"), &gorm.Config{})
+	return gorm.Open(sqlite.Open("file:"+file+"?_pragma=journal_mode(WAL)&_pragma=busy_timeout(5000)&_txlock=immediate"), &gorm.Config{})
 }
