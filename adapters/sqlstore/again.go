@@ -7,7 +7,7 @@ import (
 )
 
 // mostRuns is how often something is run that the database wants tried again.
-const mostRuns = 5
+const mostRuns = 10
 
 // again is a Conn that tries again what the database itself asks to be tried
 // again: of transactions that got in each other's way it chose this one to give
@@ -64,6 +64,6 @@ func untilThrough(ctx context.Context, f func() error) error {
 		case <-ctx.Done():
 			return err
 		}
-		wait *= 2
+		wait = min(2*wait, 100*time.Millisecond)
 	}
 }

@@ -140,7 +140,7 @@ func TestGivenUpTransactions(t *testing.T) {
 	_, failure := a.GetUser(t.Context(), "nobody")
 	asked := f.statements.Load()
 	f.breakAt(0, 0)
-	if !errors.Is(failure, givesUp{}) || asked != 5 {
+	if !errors.Is(failure, givesUp{}) || asked != 10 {
 		t.Errorf("what gives up for ever: %v after %d tries", failure, asked)
 	}
 }
