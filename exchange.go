@@ -223,6 +223,9 @@ func (x *exchange) absolute(to string) string {
 // home is where browsers find the site.
 func home(x *exchange) string { return x.origin.Text + x.setup.config.Site.Prefix }
 
+// asked is the URL that a browser asked for, as the browser wrote it.
+func asked(x *exchange) string { return home(x) + x.request.URL.RequestURI() }
+
 // signInURL is the page that asks somebody to sign in and come back to to.
 func (x *exchange) signInURL(to string) string {
 	if own := x.setup.config.Pages.SignIn; own != "" {

@@ -176,7 +176,7 @@ func shownCallback(ctx context.Context, x *exchange, failure *FormFailure) strin
 	case failure != nil:
 		to = returnTo(x, "") // this is where the form was posted to
 	default:
-		to = home(x) + x.request.URL.RequestURI()
+		to = asked(x)
 	}
 	checked, err := x.resolveRedirect(ctx, firstOf(to, "/"))
 	if err != nil {

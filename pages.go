@@ -194,7 +194,7 @@ func faultAnswer(ctx context.Context, x *exchange, err error) *Response {
 	}
 	view := page.Problem{Kind: page.Away, Host: x.origin.Host(), Origin: home(x)}
 	if x.origin.Text != "" && (x.request.Method == http.MethodGet || x.request.Method == http.MethodHead) {
-		view.AgainURL = home(x) + x.request.URL.RequestURI()
+		view.AgainURL = asked(x)
 	}
 	return laterOn(problemPage(ctx, x, view))
 }

@@ -22,7 +22,7 @@ func (u *undecided) Unwrap() error { return u.cause }
 // refuse answers a request that a guard did not let pass; nil: it may pass
 // after all.
 func refuse(ctx context.Context, x *exchange, s *Session, why error) *Response {
-	here := home(x) + x.request.URL.RequestURI()
+	here := asked(x)
 	to := x.signInURL(cameFrom(x, here))
 	elsewhere, steered := errors.AsType[*redirect](why)
 	if steered {
