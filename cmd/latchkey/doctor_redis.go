@@ -2,9 +2,13 @@ package main
 
 import (
 	"context"
+	"crypto/tls"
 	"errors"
+	"io"
+	"net"
 	"net/url"
 	"strings"
+	"syscall"
 
 	"github.com/redis/go-redis/v9"
 	"github.com/redis/go-redis/v9/logging"
@@ -34,8 +38,12 @@ func (p *program) checkRedis(ctx context.Context, r *report) {
 	ctx, cancel := context.WithTimeout(ctx, connectTimeout)
 	defer cancel()
 	text, err := c.Info(ctx).Result()
+	if redis.IsPermissionError(err) {
+		r.warn("redis", "%s: not checked, since its user may not run INFO. Allow it with ACL SETUSER … +info", o.Addr)
+		return
+	}
 	if err != nil {
-		r.fail("redis", "%s: %s", o.Addr, explainRedis(err))
+		r.fail("redis", "%s: %s", o.Addr, explainRedis(err, o.TLSConfig != nil))
 		return
 	}
 	judgeRedis(r, o.Addr, infoOf(text))
@@ -50,13 +58,42 @@ func withoutNodes(u url.URL) string {
 	return u.String()
 }
 
-func explainRedis(err error) string {
-	var refused redis.Error
-	if errors.As(err, &refused) {
-		word, _, _ := strings.Cut(refused.Error(), " ")
-		return "it refuses to answer (" + word + "). Check the user and the password"
+// explainRedis says why a server does not tell about itself, without its own
+// sentences.
+func explainRedis(err error, overTLS bool) string {
+	if text := redisRefusal(err); text != "" {
+		return text
+	}
+	_, uncertified := errors.AsType[*tls.CertificateVerificationError](err)
+	_, plain := errors.AsType[tls.RecordHeaderError](err)
+	network, isNetwork := errors.AsType[net.Error](err)
+	switch {
+	case uncertified:
+		return "its certificate is not accepted. Check the host name, and that this machine trusts the authority"
+	case plain:
+		return "there is no TLS at this port, which rediss:// demands. Write redis://, or the port that has TLS"
+	case overTLS && isNetwork && network.Timeout(): // Redis waits for the rest of what it takes for a command
+		return "nobody speaks TLS there in time. If it has none at this port, write redis://"
+	case errors.Is(err, io.EOF), errors.Is(err, syscall.ECONNRESET):
+		return "it ends the connection without a word. If it speaks TLS, write rediss://"
 	}
 	return "it does not answer. Check the host name, and that this machine may reach it"
+}
+
+// redisRefusal is empty for what is no answer of a server.
+func redisRefusal(err error) string {
+	refused, is := errors.AsType[redis.Error](err)
+	if !is {
+		return ""
+	}
+	word, rest, _ := strings.Cut(refused.Error(), " ")
+	switch {
+	case redis.IsLoadingError(err), redis.IsMasterDownError(err):
+		return "it serves nobody yet (" + word + "). Try again when it has its data"
+	case redis.IsAuthError(err), word == "ERR" && strings.Contains(strings.ToLower(rest), "password"): // before Redis 6
+		return refusedUser + " (" + word + "). Check both in REDIS_URL"
+	}
+	return "it refuses to answer (" + word + ")"
 }
 
 func infoOf(text string) map[string]string {

@@ -2,6 +2,10 @@ package main
 
 import (
 	"bytes"
+	"io"
+	"log"
+	"net"
+	"net/http/httptest"
 	"strings"
 	"testing"
 
@@ -30,13 +34,58 @@ func TestDoctorOnRedis(t *testing.T) {
 	primaryURL := "redis://:hunter2@" + primary.Addr + "?addr=127.0.0.1:1"
 	for _, step := range []struct{ settings, level, says string }{
 		{"CONFIG SET appendonly yes", "OK", "it answers, version "},
-		{"CONFIG SET requirepass another", "FAIL", "it refuses to answer (WRONGPASS)"},
+		{"CONFIG SET requirepass another", "FAIL", "it refuses the user or the password (WRONGPASS)"},
 	} {
 		primary.Ask(t, step.settings)
 		if said := redisLines(t, primaryURL); !strings.HasPrefix(said, step.level) || !strings.Contains(said, step.says) {
 			t.Errorf("after %s: %q, want %s, %s", step.settings, said, step.level, step.says)
 		}
 	}
+}
+
+// TestDoctorOnRefusals: what keeps the doctor from an answer has a cure each.
+func TestDoctorOnRefusals(t *testing.T) {
+	server := realservers.NewRedisPrimary(t)
+	server.Ask(t, "ACL SETUSER clerk on >hunter2 ~* +@all -info")
+	unknown := httptest.NewUnstartedServer(nil)
+	unknown.Config.ErrorLog = log.New(io.Discard, "", 0)
+	unknown.StartTLS()
+	t.Cleanup(unknown.Close)
+	httpServer := httptest.NewServer(nil)
+	t.Cleanup(httpServer.Close)
+	for _, r := range []struct{ about, redisURL, says string }{
+		{"nobody of this name", "redis://nobody:hunter2@" + server.Addr, "it refuses the user or the password (WRONGPASS)"},
+		{"a user without INFO", "redis://clerk:hunter2@" + server.Addr, "WARN  redis: " + server.Addr + ": not checked"},
+		{"TLS where there is none", "rediss://" + server.Addr, "nobody speaks TLS there in time"},
+		{"TLS where something else is", "rediss://" + strings.TrimPrefix(httpServer.URL, "http://"), "there is no TLS at this port"},
+		{"no TLS where it is demanded", "redis://" + hangsUp(t), "write rediss://"},
+		{"an unknown authority", "rediss://" + unknown.Listener.Addr().String(), "its certificate is not accepted"},
+	} {
+		if said := redisLines(t, r.redisURL); strings.HasPrefix(said, "OK") || !strings.Contains(said, r.says) {
+			t.Errorf("%s: %q, want %s", r.about, said, r.says)
+		}
+	}
+}
+
+// hangsUp is where whoever speaks first is left, as by Redis with TLS when a client
+// begins without.
+func hangsUp(t *testing.T) string {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = l.Close() })
+	go func() {
+		for {
+			c, err := l.Accept()
+			if err != nil {
+				return
+			}
+			_, _ = c.Read(make([]byte, 1024))
+			_ = c.Close()
+		}
+	}()
+	return l.Addr().String()
 }
 
 func TestDoctorOnRedisSettings(t *testing.T) {
