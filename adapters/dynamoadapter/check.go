@@ -38,9 +38,19 @@ func (l Layout) Check(ctx context.Context, c CheckClient, table string) (lacking
 		return nil, failure(ctx, err)
 	}
 	if !l.expires(out.TimeToLiveDescription) {
-		lacking = append(lacking, "the removal of what has expired, which is a time to live on the attribute "+l.ttl())
+		lacking = append(lacking, "the removal of what has expired, which is a time to live on the attribute "+l.ttl()+hintOf(l, found))
 	}
 	return lacking, nil
+}
+
+// hintOf is for who forgot to say that a table is Auth.js': its keys are ours too,
+// and an index alone, which other tables have as well, is no reason to refuse it.
+func hintOf(l Layout, t *types.TableDescription) string {
+	theirs := AuthJS().named()
+	if l.authJS || theirs.indexOf(t) == nil {
+		return ""
+	}
+	return ". It has the index of Auth.js' tables: if it is one, its layout is AuthJS(), in a URL layout=authjs"
 }
 
 // expires tells whether DynamoDB removes items, or is about to, by our attribute.

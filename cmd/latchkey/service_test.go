@@ -94,6 +94,7 @@ func TestDynamoDB(t *testing.T) {
 		)
 	}
 	steps(t, "dynamodb://auth?layout=authjs&endpoint="+url, step{"doctor", "FAIL  database: DynamoDB table \"auth\": dynamoadapter: the table has no index GSI1", 1})
+	steps(t, "dynamodb://authauthjs?endpoint="+url, step{"doctor", "if it is one, its layout is AuthJS(), in a URL layout=authjs", 1})
 	steps(t, "dynamodb://auth?layout=ours&endpoint="+url, step{"migrate", "layout is authjs or nothing", 2})
 	c, err := config.LoadDefaultConfig(t.Context(), config.WithRegion("us-east-1"), config.WithCredentialsProvider(credentials.NewStaticCredentialsProvider("x", "y", "")))
 	if err != nil {
