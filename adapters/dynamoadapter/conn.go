@@ -8,8 +8,11 @@ import (
 	"strings"
 	"time"
 
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/aws/retry"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+	"github.com/aws/smithy-go"
 
 	"github.com/latchkeyhq/latchkey"
 	"github.com/latchkeyhq/latchkey/adapters/kvstore"
@@ -243,5 +246,18 @@ func failure(ctx context.Context, err error) error {
 	if _, is := errors.AsType[*types.ResourceNotFoundException](err); is {
 		return fmt.Errorf("dynamoadapter: %w (%w)", ErrNotMigrated, err)
 	}
+	if passes(err) {
+		return fmt.Errorf("dynamoadapter: %w (%w)", latchkey.ErrUnavailable, err)
+	}
 	return fmt.Errorf("dynamoadapter: %w", err)
+}
+
+// passes: DynamoDB says that there is too much to do, or that the fault is its own,
+// and the client has given up repeating the call.
+func passes(err error) bool {
+	if retry.IsErrorThrottles(retry.DefaultThrottles).IsErrorThrottle(err) == aws.TrueTernary {
+		return true
+	}
+	said, is := errors.AsType[smithy.APIError](err)
+	return is && said.ErrorFault() == smithy.FaultServer
 }

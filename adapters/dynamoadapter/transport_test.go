@@ -121,6 +121,15 @@ func throttling(t *testing.T, url, table string, open func(testing.TB, dynamoada
 	}
 }
 
+// TestThrottlingPasses: people are asked to try again when the client has.
+func TestThrottlingPasses(t *testing.T) {
+	url := realservers.DynamoDB(t)
+	a := newAdapter(t, newClient(url, &transport{next: http.DefaultTransport, throttles: func(int64) bool { return true }}), "latchkey-x")
+	if _, err := a.GetSession(t.Context(), "x"); !errors.Is(err, latchkey.ErrUnavailable) {
+		t.Errorf("the error is %v", err)
+	}
+}
+
 // S-068: the client repeats a write whose answer was lost, and nobody is told
 // that somebody else was faster.
 func TestLostAnswers(t *testing.T) {
