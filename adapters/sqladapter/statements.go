@@ -27,14 +27,22 @@ func (s *statements) get(ctx context.Context, statement string) (*sql.Stmt, erro
 	if err != nil {
 		return nil, err
 	}
+	made := s.keep(statement, fresh)
+	if made != fresh {
+		go func() { _ = fresh.Close() }() // it waits for its connection, on which others may be busy
+	}
+	return made, nil
+}
+
+// keep is the one that everybody uses: the first.
+func (s *statements) keep(statement string, fresh *sql.Stmt) *sql.Stmt {
 	s.lock.Lock()
 	defer s.lock.Unlock()
 	if made := s.made[statement]; made != nil { // somebody else was faster
-		_ = fresh.Close()
-		return made, nil
+		return made
 	}
 	s.made[statement] = fresh
-	return fresh, nil
+	return fresh
 }
 
 // peek prepares nothing: a transaction must not wait for another connection.
@@ -46,11 +54,12 @@ func (s *statements) peek(statement string) *sql.Stmt {
 
 func (s *statements) close() error {
 	s.lock.Lock()
-	defer s.lock.Unlock()
+	all := s.made
+	s.made = map[string]*sql.Stmt{}
+	s.lock.Unlock()
 	var errs []error
-	for statement, made := range s.made {
+	for _, made := range all { // each waits for those who are busy with its connections
 		errs = append(errs, made.Close())
-		delete(s.made, statement)
 	}
 	return errors.Join(errs...)
 }
