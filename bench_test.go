@@ -149,7 +149,7 @@ func BenchmarkSessionRead(b *testing.B) {
 	custom := func(c *latchkey.Config) {
 		c.Callbacks.Token = func(_ context.Context, t latchkey.TokenUpdate) (latchkey.Claims, error) { return t.Claims, nil }
 		c.Callbacks.Session = func(_ context.Context, r latchkey.SessionRead) (*latchkey.Session, error) {
-			r.Session.User.ID = r.Claims.String("sub")
+			r.Session.User.Extra = latchkey.Claims{"id": r.Claims.String("sub")}
 			return r.Session, nil
 		}
 	}

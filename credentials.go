@@ -85,7 +85,6 @@ func (p *credentialsProvider) receive(ctx context.Context, x *exchange) (outcome
 		x.setup.log.error(ctx, x, ErrCallbackRoute.wrap(err))
 	}
 	user := *u
-	user.claimed = nil
 	if user.ID == "" {
 		user.ID = newUserID()
 	}

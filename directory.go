@@ -70,6 +70,7 @@ func (d *directory) commitSignIn(ctx context.Context, q *queue, in assertion, he
 }
 
 func (d *directory) tryCommit(ctx context.Context, q *queue, in assertion, here *User, plan *sessionPlan) (*signInResult, error) {
+	in.said = nil // a stored user's empty fields are null
 	begun := q.mark()
 	var who *signInResult
 	err := d.store.inTx(ctx, func(ctx context.Context, s *store) error {

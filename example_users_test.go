@@ -27,7 +27,7 @@ func ExampleContextWithSession() {
 			fmt.Fprintf(w, "Hello, %s", s.User.Name)
 		}
 	}
-	ada := latchkey.Session{UserID: "1", User: latchkey.User{Name: "Ada"}}
+	ada := latchkey.Session{UserID: "1", User: latchkey.SessionUser{Name: "Ada"}}
 	fresh := ada
 	fresh.Assurance = latchkey.Assurance{AuthTime: time.Now()}
 

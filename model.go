@@ -13,10 +13,8 @@ type Claims = jwt.Claims
 
 // User is a person known to the application.
 //
-// In JSON, which is what the browser sees and what a session token is made
-// from, an empty Name, Email or Image is null. A User that a provider has just
-// described, or that was read from a session token, keeps what was said there:
-// what was absent stays absent. The members of Extra stand beside the others.
+// In JSON an empty Name, Email or Image is null, and the members of Extra stand
+// beside the others.
 type User struct {
 	ID            string         // the application's own id, never a provider's
 	Name          string         // empty: unknown
@@ -24,8 +22,6 @@ type User struct {
 	EmailVerified time.Time      // when Email was first proven; zero: never
 	Image         string         // URL of a picture, never fetched; empty: none
 	Extra         map[string]any // what else the application or its database knows
-
-	claimed *claimed // what a provider or a session token said; nil: from neither
 }
 
 // Account joins a [User] to their identity at one provider.
@@ -79,7 +75,7 @@ type Tokens struct {
 // never leave the server; no callback and no update can change them. All who
 // ask [SessionFrom] in one request get the same Session: do not change it.
 type Session struct {
-	User    User
+	User    SessionUser
 	Expires time.Time
 	Extra   map[string]any // members beside user and expires, put there by [Callbacks].Session
 
@@ -96,6 +92,22 @@ type Session struct {
 	Provider string     // id of the provider that opened it; empty: unknown, as with JWTSessions
 	Via      SessionVia // what the request proved the session with
 	Assurance
+
+	said *claimed // what the session token says in the fields of User that are empty; nil: there is none
+}
+
+// SessionUser is the user of a [Session], as the browser may see them. The id is
+// [Session].UserID; a page that needs it in JSON gets it from
+// [Callbacks].Session, as Extra["id"].
+//
+// In JSON the members of Extra stand beside name, email and image. An empty
+// field is null, or absent where a session token left it out. A zero SessionUser
+// is left out of the session.
+type SessionUser struct {
+	Name  string
+	Email string
+	Image string
+	Extra Claims
 }
 
 // SessionVia is how a session came with its request, such as in a cookie.

@@ -57,8 +57,7 @@ func movedToken(_ context.Context, t latchkey.TokenUpdate) (latchkey.Claims, err
 }
 
 func movedSession(_ context.Context, r latchkey.SessionRead) (*latchkey.Session, error) {
-	r.Session.User.ID = r.Claims.String("sub")
-	r.Session.User.Extra = map[string]any{"role": r.Claims["role"]}
+	r.Session.User.Extra = latchkey.Claims{"id": r.Claims.String("sub"), "role": r.Claims["role"]}
 	return r.Session, nil
 }
 
@@ -77,7 +76,7 @@ func TestMovedCallbacks(t *testing.T) {
 			if !ok {
 				return
 			}
-			fmt.Fprint(w, s.UserID == s.User.ID && s.UserID != "")
+			fmt.Fprint(w, s.User.Extra.String("id") == s.UserID && s.UserID != "")
 		}))
 		if err != nil {
 			t.Fatal(err)
@@ -105,8 +104,7 @@ func TestMovedCallbacks(t *testing.T) {
 }
 
 func movedStoredSession(_ context.Context, r latchkey.SessionRead) (*latchkey.Session, error) {
-	r.Session.User.ID = r.User.ID
-	r.Session.User.Extra = map[string]any{"role": roleOf(r.User.Email)}
+	r.Session.User.Extra = latchkey.Claims{"id": r.User.ID, "role": roleOf(r.User.Email)}
 	return r.Session, nil
 }
 
@@ -120,7 +118,7 @@ func TestMovedWithAdapter(t *testing.T) {
 		Callbacks: latchkey.Callbacks{Session: movedStoredSession},
 	}, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		s, ok := latchkey.SessionFrom(r.Context())
-		fmt.Fprint(w, ok && s.User.ID == s.UserID && s.User.Extra["role"] == "editor")
+		fmt.Fprint(w, ok && s.User.Extra.String("id") == s.UserID && s.User.Extra["role"] == "editor")
 	}))
 	if err != nil {
 		t.Fatal(err)

@@ -118,7 +118,8 @@ func (p *oauthProvider) assertionOf(g Grant) (*assertion, error) {
 	}
 	verified := isVerified(id, email, g.Profile)
 	return &assertion{
-		person: User{ID: newUserID(), Name: id.Name, Email: email, Image: pictureOf(id), Extra: id.Extra, claimed: claimedBy(id, g.Profile)},
+		person: User{ID: newUserID(), Name: id.Name, Email: email, Image: pictureOf(id), Extra: id.Extra},
+		said:   claimedBy(id, g.Profile),
 		account: Account{
 			Provider: p.ID, ProviderAccountID: id.Subject, Type: p.about.kind, Tokens: g.Tokens,
 			Email: email, EmailVouched: verified && email != "",

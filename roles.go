@@ -57,9 +57,10 @@ type providerInfo struct {
 
 // assertion is what a provider says about a person.
 type assertion struct {
-	person      User    // as the provider describes them
-	account     Account // as callbacks and events get it
-	keep        Tokens  // what is stored of the account's tokens
+	person      User     // as the provider describes them
+	said        *claimed // what the provider said in the fields of person that are empty; nil: nothing, or the user is stored
+	account     Account  // as callbacks and events get it
+	keep        Tokens   // what is stored of the account's tokens
 	profile     Claims
 	credentials map[string]string
 

@@ -131,10 +131,11 @@ func (d *databaseStrategy) read(ctx context.Context, x *exchange, c *change) (*r
 // sessionOfRow is a stored session as Go sees it.
 func sessionOfRow(row *StoredSession, u *User) *Session {
 	s := &Session{
-		User: User{Name: u.Name, Email: u.Email, Image: u.Image, claimed: &nothingClaimed}, Expires: row.Expires,
+		User: SessionUser{Name: u.Name, Email: u.Email, Image: u.Image}, Expires: row.Expires,
 		UserID: u.ID, ID: row.ID, Tenant: row.Tenant, Provider: row.Provider, Via: ViaCookie,
 		Assurance: Assurance{AuthTime: row.Created, Proved: row.Proved, AMR: row.AMR, ACR: row.ACR},
 	}
+	s.User.setKnown()
 	setDefault(&s.Proved, s.AuthTime)
 	return s
 }

@@ -25,7 +25,7 @@ func (*tokenStrategy) plan(*exchange) *sessionPlan { return nil }
 
 // open mints a token.
 func (t *tokenStrategy) open(ctx context.Context, x *exchange, who *signInResult) error {
-	claims := claimsOf(&who.user)
+	claims := claimsOf(&who.user, who.said)
 	if t.setup.tenant != "" {
 		claims[claimTenant] = t.setup.tenant
 	}
@@ -182,12 +182,12 @@ func (t *tokenStrategy) readClaims(ctx context.Context, x *exchange, claims Clai
 
 // sessionOf is what claims say, as Go sees it.
 func (t *tokenStrategy) sessionOf(claims Claims) (*Session, error) {
-	user, err := userFromClaims(claims)
+	user, said, err := userFromClaims(claims)
 	if err != nil {
 		return nil, err
 	}
 	s := &Session{
-		User: user, Expires: t.setup.now().Add(t.setup.config.Session.MaxAge),
+		User: user, said: said, Expires: t.setup.now().Add(t.setup.config.Session.MaxAge),
 		UserID: claims.String("sub"), ID: claims.String(claimSessionID), Tenant: t.setup.tenant, Via: ViaCookie,
 	}
 	s.signedInAt(claims.Time(claimAuthTime))
@@ -231,8 +231,8 @@ func (t *tokenStrategy) visitor(ctx context.Context, x *exchange) (*User, error)
 	if claims == nil || err != nil {
 		return nil, err
 	}
-	u, err := userFromClaims(claims)
-	return &u, err
+	u, _, err := userFromClaims(claims)
+	return &User{Name: u.Name, Email: u.Email, Image: u.Image}, err
 }
 
 // claims are those of the request's token; nil: it has none that is good.

@@ -252,8 +252,7 @@ func (r *reading) storedUser(ctx context.Context, setupOf func() (*setup, error)
 	}
 	if s == nil || s.store == nil || r.session.UserID == "" {
 		u := r.session.User
-		u.ID, u.claimed = r.session.UserID, nil
-		return &u, nil
+		return &User{ID: r.session.UserID, Name: u.Name, Email: u.Email, Image: u.Image, Extra: u.Extra}, nil
 	}
 	u, err := s.store.user(ctx, r.session.UserID)
 	if errors.Is(err, ErrNotFound) {

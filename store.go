@@ -107,7 +107,6 @@ func orNothing[T any](list []T, err error) ([]T, error) {
 
 func (s *store) createUser(ctx context.Context, u User) (User, error) {
 	return callFor(ctx, s, "CreateUser", hasEmail(u.Email), func(ctx context.Context) (User, error) {
-		u.claimed = nil
 		return s.adapter.CreateUser(ctx, u)
 	})
 }

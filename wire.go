@@ -64,7 +64,7 @@ func (s *Session) UnmarshalJSON(data []byte) error {
 		switch string(m.Key) {
 		case "user":
 			err = s.User.UnmarshalJSON(m.Raw)
-			s.User.claimed = &nothingClaimed
+			s.User.setKnown()
 		case "expires":
 			text, _ := m.Text()
 			s.Expires, err = time.Parse(time.RFC3339, text)
@@ -90,17 +90,45 @@ func addExtra(extra *map[string]any, m jsontext.Member) error {
 	return nil
 }
 
-// sessionMembers and userMembers may not be overridden by Extra.
+// UnmarshalJSON reads what MarshalJSON writes.
+func (u *SessionUser) UnmarshalJSON(data []byte) error {
+	members, err := jsontext.Members(data, nil)
+	if err != nil {
+		return errors.New("latchkey: user is not a JSON object")
+	}
+	*u = SessionUser{}
+	for _, m := range members {
+		switch string(m.Key) {
+		case "name":
+			u.Name, _ = m.Text()
+		case "email":
+			u.Email, _ = m.Text()
+		case "image":
+			u.Image, _ = m.Text()
+		default:
+			if err := addExtra((*map[string]any)(&u.Extra), m); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// MarshalJSON implements [json.Marshaler]; see [SessionUser] for the form.
+func (u SessionUser) MarshalJSON() ([]byte, error) { return appendSessionUser(nil, &u, nil) }
+
+// The members that Extra may not override.
 var (
-	sessionMembers = []string{"user", "expires"}
-	userMembers    = []string{"id", "name", "email", "image", "emailVerified"}
+	sessionMembers     = []string{"user", "expires"}
+	sessionUserMembers = []string{"name", "email", "image"}
+	userMembers        = []string{"id", "name", "email", "image", "emailVerified"}
 )
 
 func appendSession(b []byte, s *Session) ([]byte, error) {
 	b = append(b, '{')
-	if !s.User.isNobody() {
+	if !s.User.isZero() {
 		var err error
-		if b, err = appendUser(append(b, `"user":`...), &s.User); err != nil {
+		if b, err = appendSessionUser(append(b, `"user":`...), &s.User, s.said); err != nil {
 			return nil, err
 		}
 		b = append(b, ',')
@@ -111,25 +139,43 @@ func appendSession(b []byte, s *Session) ([]byte, error) {
 	return append(b, '}'), err
 }
 
-// isNobody: this is the zero User, and not one of whom nothing is known.
-func (u *User) isNobody() bool {
-	return u.claimed == nil && u.ID == "" && u.Name == "" && u.Email == "" && u.Image == "" && u.EmailVerified.IsZero() && u.Extra == nil
+// isZero reports whether the session names no user at all.
+func (u *SessionUser) isZero() bool {
+	return u.Name == "" && u.Email == "" && u.Image == "" && u.Extra == nil
 }
 
-func appendUser(b []byte, u *User) ([]byte, error) {
-	said := u.claimed
+// setKnown tells a user of whom nothing is known from the zero SessionUser.
+func (u *SessionUser) setKnown() {
+	if u.isZero() {
+		u.Extra = Claims{}
+	}
+}
+
+// appendSessionUser writes u. said is what the session token says of empty
+// fields; nil: they are null.
+func appendSessionUser(b []byte, u *SessionUser, said *claimed) ([]byte, error) {
 	if said == nil {
 		said = &nothingClaimed
 	}
+	b = append(b, '{')
+	start := len(b)
+	b = appendMember(b, start, "name", u.Name, said.name)
+	b = appendMember(b, start, "email", u.Email, said.email)
+	b = appendMember(b, start, "image", u.Image, said.image)
+	b, err := appendExtra(b, u.Extra, sessionUserMembers)
+	return append(b, '}'), err
+}
+
+func appendUser(b []byte, u *User) ([]byte, error) {
 	b = append(b, '{')
 	start := len(b)
 	if u.ID != "" {
 		b = append(b, `"id":`...)
 		b = jsontext.AppendText(b, u.ID)
 	}
-	b = appendMember(b, start, "name", u.Name, said.name)
-	b = appendMember(b, start, "email", u.Email, said.email)
-	b = appendMember(b, start, "image", u.Image, said.image)
+	b = appendMember(b, start, "name", u.Name, null)
+	b = appendMember(b, start, "email", u.Email, null)
+	b = appendMember(b, start, "image", u.Image, null)
 	if !u.EmailVerified.IsZero() {
 		b = append(appendComma(b, start), `"emailVerified":`...)
 		b = appendTime(b, u.EmailVerified)

@@ -64,7 +64,7 @@ func (k *keptClaims) putBack(c Claims) Claims {
 // readMembers reads what the claims of a session token say into s, and what they
 // say of its user into said. Neither keeps the members.
 func readMembers(s *Session, said *claimed, members []jsontext.Member) {
-	s.User.claimed = said
+	s.said = said
 	for _, m := range members {
 		switch string(m.Key) {
 		case "name":
@@ -81,6 +81,7 @@ func readMembers(s *Session, said *claimed, members []jsontext.Member) {
 			s.ID = memberText(m)
 		}
 	}
+	s.User.setKnown()
 	s.signedInAt(jwtclaims.Time(members, claimAuthTime))
 }
 
@@ -129,11 +130,10 @@ func (s *Session) signedInAt(t time.Time, known bool) {
 	}
 }
 
-// userFromClaims is the user of readMembers, for claims that a callback has
-// shaped.
-func userFromClaims(c Claims) (User, error) {
-	said := &claimed{}
-	u := User{claimed: said}
+// userFromClaims returns the user of readMembers, and what the claims say in the
+// fields that are empty, for claims that a callback has shaped.
+func userFromClaims(c Claims) (u SessionUser, said *claimed, err error) {
+	said = &claimed{}
 	for _, f := range []struct {
 		key  string
 		text *string
@@ -151,20 +151,20 @@ func userFromClaims(c Claims) (User, error) {
 		default:
 			raw, err := json.Marshal(v)
 			if err != nil {
-				return u, errors.New("latchkey: claim " + f.key + " cannot be written as JSON")
+				return u, said, errors.New("latchkey: claim " + f.key + " cannot be written as JSON")
 			}
 			*f.raw = raw
 		}
 	}
-	return u, nil
+	u.setKnown()
+	return u, said, nil
 }
 
 var emptyText = []byte(`""`)
 
-// claimsOf is the first content of a user's session token. Of an empty field it
-// says what the provider said (R-313); a stored user's is null.
-func claimsOf(u *User) Claims {
-	said := u.claimed
+// claimsOf returns the first content of a user's session token. said is what the
+// provider said of empty fields (R-313); nil, as for stored users: they are null.
+func claimsOf(u *User, said *claimed) Claims {
 	if said == nil {
 		said = &nothingClaimed
 	}

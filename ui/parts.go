@@ -20,7 +20,7 @@ type Box struct {
 func (p *Page) Box(props BoxProps) *Box {
 	b := &Box{Class: class("latchkey-box", props.Class), Wrong: p.forms.Wrong, Or: p.forms.Text("signin.or")}
 	if s := p.forms.Session; s != nil {
-		b.In = p.forms.Text("signin.in", or(s.User.Email, or(s.User.Name, s.User.ID)))
+		b.In = p.forms.Text("signin.in", or(s.User.Email, or(s.User.Name, s.UserID)))
 	}
 	buttons, primary := false, true
 	for i := range p.forms.SignIn {
@@ -67,7 +67,7 @@ func (p *Page) User(props UserProps) *User {
 		return u
 	}
 	u.SignedIn = true
-	u.Name, u.Email, u.Image = or(s.User.Name, or(s.User.Email, s.User.ID)), s.User.Email, picture(s.User.Image)
+	u.Name, u.Email, u.Image = or(s.User.Name, or(s.User.Email, s.UserID)), s.User.Email, picture(s.User.Image)
 	if u.Email == u.Name {
 		u.Email = ""
 	}

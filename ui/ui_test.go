@@ -228,7 +228,7 @@ func TestPictures(t *testing.T) {
 		"https://pictures.example/a.png": true, "data:image/png;base64,aGVsbG8=": true, "data:image/svg+xml;base64,aGVsbG8=": false,
 		"javascript:alert(1)": false, "data:text/html,x": false, "": false,
 	} {
-		s := &latchkey.Session{User: latchkey.User{Name: `"><script>`, Image: image}, Expires: time.Now()}
+		s := &latchkey.Session{User: latchkey.SessionUser{Name: `"><script>`, Image: image}, Expires: time.Now()}
 		u := ui.From(&latchkey.Forms{Session: s, Text: func(key string, _ ...string) string { return key }}).User(ui.UserProps{})
 		if (u.Image == image) != shown && image != "" || u.Initial != "S" {
 			t.Errorf("R-203 %s: %+v", image, u)

@@ -286,10 +286,7 @@ func (a *app) token(_ context.Context, t latchkey.TokenUpdate) (latchkey.Claims,
 func session(_ context.Context, r latchkey.SessionRead) (*latchkey.Session, error) {
 	s := r.Session
 	s.Extra = map[string]any{}
-	s.User.ID = r.Claims.String("sub")
-	if r.User != nil {
-		s.User.ID = r.User.ID
-	}
+	s.User.Extra = latchkey.Claims{"id": s.UserID}
 	for _, name := range []string{"note", "via"} {
 		if value, ok := r.Claims[name]; ok {
 			s.Extra[name] = value

@@ -22,7 +22,7 @@ func forms() *latchkey.Forms {
 	return &latchkey.Forms{
 		Script: "/auth/client/passkeys.js", CSRFToken: "token", CallbackURL: "https://app.example/here?a=1&b=<2>", SignInURL: "https://app.example/auth/signin?callbackUrl=x",
 		SignOutURL: "https://app.example/auth/signout", AccountURL: "https://app.example/auth/account", Wrong: `Wrong "here"`,
-		Session: &latchkey.Session{User: latchkey.User{Name: "Ada <Lovelace>", Email: "ada@example.com", Image: "data:image/png;base64,aGVsbG8="}, Expires: time.Unix(1, 0)},
+		Session: &latchkey.Session{User: latchkey.SessionUser{Name: "Ada <Lovelace>", Email: "ada@example.com", Image: "data:image/png;base64,aGVsbG8="}, Expires: time.Unix(1, 0)},
 		Text: func(key string, values ...string) string {
 			return strings.Join(append([]string{key}, values...), " & ")
 		},
