@@ -5,6 +5,7 @@ import (
 	"errors"
 	"net/url"
 
+	"github.com/latchkeyhq/latchkey/internal/failure"
 	"github.com/latchkeyhq/latchkey/internal/page"
 )
 
@@ -208,15 +209,15 @@ func changeAccount(ctx context.Context, x *exchange) (*Response, error) {
 		if errors.Is(err, ErrLastAccount) {
 			return back(noticeLast), nil
 		}
-		return back(noticeUnlinked), ignoring(err, ErrNotFound)
+		return back(noticeUnlinked), failure.Ignoring(err, ErrNotFound)
 	case "rename", "remove":
 		return changePasskey(ctx, x, here, x.query.Get("do"))
 	case "end":
-		return back(noticeEnded), ignoring(d.endSession(ctx, id, x.field("session")), ErrNotFound)
+		return back(noticeEnded), failure.Ignoring(d.endSession(ctx, id, x.field("session")), ErrNotFound)
 	case "others":
 		return back(noticeOthers), d.endSessionsOf(ctx, id, here.sessionID)
 	case "delete":
 		return deleteAccount(ctx, x, here)
 	}
-	return nil, ErrUnknownAction.wrap(errors.New("the account page knows no such change"))
+	return nil, failure.Wrap(ErrUnknownAction, errors.New("the account page knows no such change"))
 }

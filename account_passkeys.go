@@ -5,6 +5,7 @@ import (
 	"encoding/base64"
 	"errors"
 
+	"github.com/latchkeyhq/latchkey/internal/failure"
 	"github.com/latchkeyhq/latchkey/internal/page"
 )
 
@@ -54,7 +55,7 @@ func changePasskey(ctx context.Context, x *exchange, here *currentUser, do strin
 	d := x.setup.directory
 	if do == "rename" {
 		err = d.renamePasskey(ctx, here.user.ID, id, x.field("name"))
-		return backToAccount(x, noticeRenamed, here.user.ID), ignoring(err, ErrNotFound)
+		return backToAccount(x, noticeRenamed, here.user.ID), failure.Ignoring(err, ErrNotFound)
 	}
 	if !isFresh(x, here) {
 		return &Response{Redirect: changeURL(x)}, nil
@@ -66,5 +67,5 @@ func changePasskey(ctx context.Context, x *exchange, here *currentUser, do strin
 	left := forAccount(x, noticeRemoved, here.user.ID)
 	left.typed = map[string]string{"passkey": x.field("passkey")}
 	leave(x, left)
-	return &Response{Redirect: x.url("account")}, ignoring(err, ErrNotFound)
+	return &Response{Redirect: x.url("account")}, failure.Ignoring(err, ErrNotFound)
 }

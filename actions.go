@@ -11,6 +11,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/latchkeyhq/latchkey/internal/failure"
 	"github.com/latchkeyhq/latchkey/internal/jsontext"
 	"github.com/latchkeyhq/latchkey/internal/weburl"
 )
@@ -192,9 +193,9 @@ func forSvelteKit(res *Response, wrong string) *Response {
 // form.
 func badInput(ctx context.Context, x *exchange, wrong FieldErrors, in formInput) (*Response, *FormFailure) {
 	f := &FormFailure{Status: http.StatusBadRequest, FieldErrors: wrong, Values: in.shown(nil)}
-	f.Err = ErrInvalidProvider.wrap(&mistake{errors.New(strings.Join(wrong.all(), "; "))})
+	f.Err = failure.Wrap(ErrInvalidProvider, &failure.Mistake{Err: errors.New(strings.Join(wrong.all(), "; "))})
 	if len(wrong.ProviderID) == 0 {
-		f.Err = ErrInvalidCallbackURL.wrap(&mistake{errors.New(strings.Join(wrong.all(), "; "))})
+		f.Err = failure.Wrap(ErrInvalidCallbackURL, &failure.Mistake{Err: errors.New(strings.Join(wrong.all(), "; "))})
 	}
 	logFailure(ctx, x, f.Err)
 	to := home(x)

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/latchkeyhq/latchkey/internal/failure"
 	"github.com/latchkeyhq/latchkey/internal/weburl"
 	"github.com/latchkeyhq/latchkey/internal/words"
 )
@@ -55,8 +56,8 @@ func (x *exchange) runSignInCallback(ctx context.Context, a SignInAttempt) error
 	}
 	attempt := a // what the function below keeps is made only here
 	err := x.setup.ask(ctx, x.setup.config.Limits.Hook, "Callbacks.SignIn", func(ctx context.Context) error { return decide(ctx, attempt) })
-	if err != nil && !isSteering(err) && !isTyped(err) {
-		return ErrAccessDenied.wrapFor(a.Account.Provider, err)
+	if err != nil && !isSteering(err) && !failure.IsTyped(err) {
+		return failure.WrapFor(ErrAccessDenied, a.Account.Provider, err)
 	}
 	return x.atProvider(err)
 }
@@ -93,7 +94,7 @@ func (x *exchange) resolveRedirect(ctx context.Context, to string) (string, erro
 	case weburl.IsHTTP(chosen) && !strings.ContainsAny(chosen, "\\ "):
 		return chosen, nil
 	}
-	x.setup.log.error(ctx, x, ErrInvalidCallbackURL.wrap(errors.New("Callbacks.Redirect chose neither a path nor an http(s) URL")))
+	x.setup.log.error(ctx, x, failure.Wrap(ErrInvalidCallbackURL, errors.New("Callbacks.Redirect chose neither a path nor an http(s) URL")))
 	return home(x), nil
 }
 

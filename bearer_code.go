@@ -7,6 +7,8 @@ import (
 	"errors"
 	"net/http"
 	"time"
+
+	"github.com/latchkeyhq/latchkey/internal/failure"
 )
 
 // How an app gets a session of its own: the system browser, in which somebody
@@ -16,8 +18,8 @@ import (
 const bearerCodeLife = time.Minute
 
 var (
-	errNoBearer = ErrInvalidConfig.wrap(errors.New("set Session.Bearer to give session tokens to apps"))
-	errBadCode  = ErrInvalidCheck.wrap(errors.New("the code for an app is wrong, too old or used, or has another verifier"))
+	errNoBearer = failure.Wrap(ErrInvalidConfig, errors.New("set Session.Bearer to give session tokens to apps"))
+	errBadCode  = failure.Wrap(ErrInvalidCheck, errors.New("the code for an app is wrong, too old or used, or has another verifier"))
 )
 
 // BearerCode is [Auth.BearerCode] without net/http.
@@ -49,7 +51,7 @@ func bearerCodeFault(x *exchange, challenge string) error {
 	case !x.setup.config.Session.Bearer:
 		return errNoBearer
 	case err != nil || len(hash) != sha256.Size:
-		return ErrInvalidCheck.wrap(errors.New("want a code_challenge of the method S256"))
+		return failure.Wrap(ErrInvalidCheck, errors.New("want a code_challenge of the method S256"))
 	}
 	return refuseForeign(x, nil, x.request.Method == http.MethodGet || x.request.Method == http.MethodHead)
 }
@@ -104,7 +106,7 @@ func branchOf(ctx context.Context, x *exchange, token string) (openedSession, er
 	case opened.token == "":
 		return opened, errBadCode
 	case !isToken68(opened.token):
-		return openedSession{}, ErrInvalidConfig.wrap(errors.New("the session token holds characters that an Authorization header cannot"))
+		return openedSession{}, failure.Wrap(ErrInvalidConfig, errors.New("the session token holds characters that an Authorization header cannot"))
 	}
 	x.setup.log.info(ctx, x, "an app got a session")
 	x.events.add(Event{

@@ -3,6 +3,8 @@ package latchkey
 import (
 	"context"
 	"net/http"
+
+	"github.com/latchkeyhq/latchkey/internal/failure"
 )
 
 // The routes that take a session token in the Authorization header. It needs no
@@ -48,7 +50,7 @@ func answerBearer(ctx context.Context, x *exchange) *Response {
 func endBearer(ctx context.Context, x *exchange) *Response {
 	ended, err := x.setup.sessions.close(ctx, x)
 	if err != nil {
-		x.setup.log.error(ctx, x, ErrSignOut.wrap(err), "alert", true)
+		x.setup.log.error(ctx, x, failure.Wrap(ErrSignOut, err), "alert", true)
 		return faultJSON(err)
 	}
 	x.setup.log.info(ctx, x, "signed out")

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/latchkeyhq/latchkey/internal/failure"
 	"github.com/latchkeyhq/latchkey/internal/weburl"
 )
 
@@ -12,7 +13,7 @@ import (
 // is done. Where a good one may lead is decided later.
 func (x *exchange) checkCallbackURLs() error {
 	if to := x.query.Get("callbackUrl"); to != "" && !weburl.Valid(to) {
-		return ErrInvalidCallbackURL.wrap(fmt.Errorf("in the query parameter callbackUrl: %w", weburl.ErrInvalid))
+		return failure.Wrap(ErrInvalidCallbackURL, fmt.Errorf("in the query parameter callbackUrl: %w", weburl.ErrInvalid))
 	}
 	k := &x.cookies.specs.callbackURL
 	value, _ := x.cookies.jar.Get(k.name())
@@ -31,7 +32,7 @@ func (x *exchange) checkCallbackURLs() error {
 	case x.action != "session": // which leaves cookies alone on a fault
 		x.cookies.set(k.clear(k.name()))
 	}
-	return ErrInvalidCallbackURL.wrap(fmt.Errorf("in the callback cookie: %w", weburl.ErrInvalid))
+	return failure.Wrap(ErrInvalidCallbackURL, fmt.Errorf("in the callback cookie: %w", weburl.ErrInvalid))
 }
 
 // reportsCookie: as in Auth.js a cookie with a URL of another scheme is a fault
@@ -72,14 +73,14 @@ func (x *exchange) takeCallbackURL(ctx context.Context) (err error) {
 	if given, ok := x.form["callbackUrl"]; ok {
 		text, isText := given.(string)
 		if !isText {
-			return ErrInvalidCallbackURL.wrap(weburl.ErrInvalid)
+			return failure.Wrap(ErrInvalidCallbackURL, weburl.ErrInvalid)
 		}
 		to = firstOf(text, to)
 	}
 	x.callbackURL = home(x)
 	if to = firstOf(to, x.rememberedURL); to != "" {
 		if x.callbackURL, err = x.resolveRedirect(ctx, to); err != nil {
-			return ErrInvalidCallbackURL.wrap(err)
+			return failure.Wrap(ErrInvalidCallbackURL, err)
 		}
 	}
 	if x.callbackURL == x.rememberedURL {

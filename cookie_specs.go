@@ -5,6 +5,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/latchkeyhq/latchkey/internal/failure"
 	"github.com/latchkeyhq/latchkey/jwt"
 )
 
@@ -107,7 +108,7 @@ func (o *CookieOptions) apply(c *http.Cookie) {
 
 // check refuses names that browsers refuse, and two cookies of one name: names
 // are salts, so a value would serve two purposes.
-func (s *cookieSpecs) check(f *faults) {
+func (s *cookieSpecs) check(f *failure.List) {
 	seen := map[string]string{}
 	for field, k := range map[string]*cookieSpec{
 		"SessionToken": &s.session, "CallbackURL": &s.callbackURL, "CSRFToken": &s.csrf,
@@ -116,14 +117,14 @@ func (s *cookieSpecs) check(f *faults) {
 		t := k.template
 		t.Value = "x"
 		if err := t.Valid(); err != nil {
-			f.add(ErrInvalidConfig, "Cookies.%s: %w", field, err)
+			f.Add(ErrInvalidConfig, "Cookies.%s: %w", field, err)
 		}
 		if other, taken := seen[t.Name]; taken {
-			f.add(ErrInvalidConfig, "Cookies.%s and Cookies.%s are both called %q", field, other, t.Name)
+			f.Add(ErrInvalidConfig, "Cookies.%s and Cookies.%s are both called %q", field, other, t.Name)
 		}
 		seen[t.Name] = field
 		if option, cure := droppedFor(&t); option != "" {
-			f.add(ErrInvalidConfig, "Cookies.%s.%s: browsers would drop %q; %s", field, option, t.Name, cure)
+			f.Add(ErrInvalidConfig, "Cookies.%s.%s: browsers would drop %q; %s", field, option, t.Name, cure)
 		}
 	}
 }

@@ -6,6 +6,8 @@ import (
 	"net/http"
 	"net/url"
 	"strings"
+
+	"github.com/latchkeyhq/latchkey/internal/failure"
 )
 
 // Core is what an [Auth] does on a neutral [Request] and [Response], for web
@@ -87,7 +89,7 @@ func (c *Core) reading(ctx context.Context, r *Request) (*exchange, error) {
 	s, err := c.auth.setupFor(ctx, r)
 	if err != nil {
 		logUnread(ctx, s, err)
-		return nil, publicError(err)
+		return nil, failure.Public(err)
 	}
 	x, err := readingExchange(s, r)
 	if err != nil {
@@ -206,7 +208,7 @@ func startSignIn(ctx context.Context, c *Core, x *exchange, provider string, o S
 		if s.config.Pages.SignIn != "" { // the built-in page checks it itself
 			var err error
 			if to, err = x.resolveRedirect(ctx, to); err != nil {
-				return x, nil, ErrInvalidCallbackURL.wrap(err)
+				return x, nil, failure.Wrap(ErrInvalidCallbackURL, err)
 			}
 		}
 		return x, &Response{Redirect: x.signInURL(to)}, nil

@@ -9,6 +9,7 @@ import (
 
 	"golang.org/x/text/unicode/norm"
 
+	"github.com/latchkeyhq/latchkey/internal/failure"
 	"github.com/latchkeyhq/latchkey/internal/mailbox"
 )
 
@@ -35,12 +36,12 @@ func (p *Credentials) prepare(*setup, func(string) string) (preparedProvider, er
 		c.AccountField = c.Fields[0].Name
 	}
 	c.about.account = c.AccountField
-	var faults faults
+	var faults failure.List
 	if c.AccountField == "" {
-		faults = append(faults, ErrInvalidProvider.wrapFor(c.ID, errors.New("set Credentials.Fields, or AccountField to the field that failed tries are counted under")))
+		faults = append(faults, failure.WrapFor(ErrInvalidProvider, c.ID, errors.New("set Credentials.Fields, or AccountField to the field that failed tries are counted under")))
 	}
 	if p.Authorize == nil {
-		faults = append(faults, ErrMissingAuthorize.wrapFor(c.ID, errors.New("set Credentials.Authorize to a function that checks what was typed")))
+		faults = append(faults, failure.WrapFor(ErrMissingAuthorize, c.ID, errors.New("set Credentials.Authorize to a function that checks what was typed")))
 	}
 	return c, errors.Join(faults...)
 }
@@ -56,7 +57,7 @@ func (p *credentialsProvider) begin(_ context.Context, x *exchange) (outcome, er
 // the same.
 func (p *credentialsProvider) receive(ctx context.Context, x *exchange) (outcome, error) {
 	if !x.isPost() {
-		return outcome{}, ErrUnknownAction.wrap(errors.New("credentials come by POST"))
+		return outcome{}, failure.Wrap(ErrUnknownAction, errors.New("credentials come by POST"))
 	}
 	if !x.csrfVerified {
 		return outcome{}, noCSRF(x)
@@ -72,7 +73,7 @@ func (p *credentialsProvider) receive(ctx context.Context, x *exchange) (outcome
 		return outcome{}, err
 	}
 	if wait > 0 {
-		return outcome{}, ErrCredentialsSignin.wrapFor(p.ID, &tooManyTries{wait})
+		return outcome{}, failure.WrapFor(ErrCredentialsSignin, p.ID, &tooManyTries{wait})
 	}
 	u, err := hook(ctx, x.setup, "Credentials.Authorize", func(ctx context.Context) (*User, error) { return p.Authorize(ctx, fields, x.request) })
 	if err != nil {
@@ -82,14 +83,14 @@ func (p *credentialsProvider) receive(ctx context.Context, x *exchange) (outcome
 		return outcome{}, CredentialsError("")
 	}
 	if err := x.setup.limits.forgive(ctx, tries); err != nil {
-		x.setup.log.error(ctx, x, ErrCallbackRoute.wrap(err))
+		x.setup.log.error(ctx, x, failure.Wrap(ErrCallbackRoute, err))
 	}
 	user := *u
 	if user.ID == "" {
 		user.ID = newUserID()
 	}
 	if user.Email, err = mailbox.Canonical(u.Email); err != nil {
-		return outcome{}, ErrCallbackRoute.wrapFor(p.ID, fmt.Errorf("the e-mail address of the user that Authorize returned: %w", err))
+		return outcome{}, failure.WrapFor(ErrCallbackRoute, p.ID, fmt.Errorf("the e-mail address of the user that Authorize returned: %w", err))
 	}
 	return outcome{assertion: &assertion{
 		person:      user,

@@ -7,6 +7,8 @@ import (
 	"net/url"
 	"strings"
 	"time"
+
+	"github.com/latchkeyhq/latchkey/internal/failure"
 )
 
 // The double-submit token, compatible with Auth.js: the cookie holds
@@ -16,7 +18,7 @@ import (
 var errNoCSRF = errors.New("the form has no valid csrfToken, or its cookie is missing")
 
 // noCSRF refuses a form that nothing vouches for.
-func noCSRF(x *exchange) error { return ErrMissingCSRF.wrap(withOrigin(x, errNoCSRF)) }
+func noCSRF(x *exchange) error { return failure.Wrap(ErrMissingCSRF, withOrigin(x, errNoCSRF)) }
 
 // withOrigin adds to err, for the log, which origin the browser names where that
 // is not the site's, as behind a proxy for development.
@@ -96,7 +98,7 @@ func sentFrom(h http.Header, origin string) string {
 	return "cross-site"
 }
 
-var errForeign = ErrMissingCSRF.wrap(errors.New("the browser says that another site asks for this; an application that has checked it says SkipCSRFCheck"))
+var errForeign = failure.Wrap(ErrMissingCSRF, errors.New("the browser says that another site asks for this; an application that has checked it says SkipCSRFCheck"))
 
 // refuseForeign judges a request to a handler of the application's own, which
 // nobody has asked for a token. Where its form has one, it counts as it

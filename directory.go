@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"time"
+
+	"github.com/latchkeyhq/latchkey/internal/failure"
 )
 
 // directory knows users, their accounts and their stored sessions: whose a
@@ -122,7 +124,7 @@ func (d *directory) resolve(ctx context.Context, q *queue, s *store, who *signIn
 func (d *directory) resolveVouched(ctx context.Context, s *store, who *signInResult) error {
 	known, err := optional(s.user(ctx, who.user.ID))
 	if err == nil && known == nil {
-		err = ErrUnsupportedStrategy.wrap(errors.New("the adapter has no user with the id that Authorize returned: create one first (see docs/users.md), or set Session.Strategy to JWTSessions"))
+		err = failure.Wrap(ErrUnsupportedStrategy, errors.New("the adapter has no user with the id that Authorize returned: create one first (see docs/users.md), or set Session.Strategy to JWTSessions"))
 	}
 	return err
 }
@@ -141,7 +143,7 @@ func (d *directory) resolveByAccount(ctx context.Context, q *queue, s *store, wh
 		}
 		return d.awaitProof(ctx, s, owner)
 	case here != nil && who.isStale:
-		return notLinkedType(&who.assertion).wrapFor(who.account.Provider, errNotFresh)
+		return failure.WrapFor(notLinkedType(&who.assertion), who.account.Provider, errNotFresh)
 	case here != nil:
 		who.user, who.isLink = *here, true
 		if err := d.awaitProof(ctx, s, here); err != nil {
@@ -193,7 +195,7 @@ func (d *directory) refuseNamesake(ctx context.Context, s *store, who *signInRes
 
 // notLinked: the account, or its e-mail address, is somebody else's.
 func notLinked(in *assertion) error {
-	return notLinkedType(in).wrapFor(in.account.Provider, errors.New("the account or its e-mail address belongs to another user"))
+	return failure.WrapFor(notLinkedType(in), in.account.Provider, errors.New("the account or its e-mail address belongs to another user"))
 }
 
 func notLinkedType(in *assertion) ErrorType {

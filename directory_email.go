@@ -3,6 +3,8 @@ package latchkey
 import (
 	"context"
 	"errors"
+
+	"github.com/latchkeyhq/latchkey/internal/failure"
 )
 
 // The first proof of an e-mail address, and what it detaches.
@@ -56,7 +58,7 @@ func (d *directory) evict(ctx context.Context, q *queue, s *store, who *signInRe
 		return err
 	}
 	if d.refuseEviction && found.evicts() > 0 {
-		return ErrAccessDenied.wrap(errors.New("the e-mail address was never proven, and others have attached ways to sign in to its user (RefuseEviction)"))
+		return failure.Wrap(ErrAccessDenied, errors.New("the e-mail address was never proven, and others have attached ways to sign in to its user (RefuseEviction)"))
 	}
 	return d.detach(ctx, q, s, who, &found)
 }
@@ -97,7 +99,7 @@ func (d *directory) detach(ctx context.Context, q *queue, s *store, who *signInR
 		}
 	}
 	for _, k := range e.Authenticators {
-		if err := ignoring(s.deleteAuthenticator(ctx, k.CredentialID), ErrNotFound); err != nil { // it may have gone with its account
+		if err := failure.Ignoring(s.deleteAuthenticator(ctx, k.CredentialID), ErrNotFound); err != nil { // it may have gone with its account
 			return err
 		}
 	}

@@ -7,12 +7,14 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/latchkeyhq/latchkey/internal/failure"
 )
 
 // The session that a sign-in opens, and the one that it was begun in.
 
 // errSessionGone: what was begun in a session must not be finished without it.
-var errSessionGone = ErrInvalidCheck.wrap(errors.New("the session that this sign-in was begun in has ended, or is another one"))
+var errSessionGone = failure.Wrap(ErrInvalidCheck, errors.New("the session that this sign-in was begun in has ended, or is another one"))
 
 // holdSession makes sure that the session which this was begun in is alive, and
 // keeps others from ending it before the transaction ends: who wants to, waits,
@@ -118,13 +120,13 @@ func (d *directory) endReplaced(ctx context.Context, s *store, plan *sessionPlan
 		return nil
 	}
 	_, err := s.deleteSession(ctx, plan.former)
-	return ignoring(err, ErrNotFound)
+	return failure.Ignoring(err, ErrNotFound)
 }
 
 // takeBack deletes the session of a sign-in that fails after all.
 func (d *directory) takeBack(ctx context.Context, s *store, who *signInResult) error {
 	_, err := s.deleteSession(ctx, who.session.Token)
-	return ignoring(err, ErrNotFound)
+	return failure.Ignoring(err, ErrNotFound)
 }
 
 // yieldSessionToProof takes the session back that was opened while somebody
@@ -152,7 +154,7 @@ func (d *directory) undoLink(ctx context.Context, s *store, who *signInResult, w
 	err := d.takeBack(ctx, s, who)
 	if who.account.UserID != "" && s.accountLists != nil {
 		_, unlinked := s.unlinkAccount(ctx, who.account.Provider, who.account.ProviderAccountID)
-		err = errors.Join(err, ignoring(unlinked, ErrNotFound), deletePasskeyOf(ctx, s, &who.account))
+		err = errors.Join(err, failure.Ignoring(unlinked, ErrNotFound), deletePasskeyOf(ctx, s, &who.account))
 	}
 	return errors.Join(goneIf(why, ErrNotFound), err)
 }

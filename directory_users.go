@@ -6,6 +6,8 @@ import (
 	"errors"
 	"slices"
 	"time"
+
+	"github.com/latchkeyhq/latchkey/internal/failure"
 )
 
 // What is done to a user outside of a sign-in.
@@ -76,7 +78,7 @@ func (d *directory) takeAccount(ctx context.Context, s *store, u *User, provider
 func (d *directory) bringBackLast(ctx context.Context, s *store, u *User, gone *Account) error {
 	now, err := s.user(ctx, gone.UserID)
 	if err != nil {
-		return ignoring(err, ErrNotFound)
+		return failure.Ignoring(err, ErrNotFound)
 	}
 	accounts, keys, err := d.waysIn(ctx, s, now.ID)
 	proven := u.EmailVerified.IsZero() && !now.EmailVerified.IsZero()
@@ -145,7 +147,7 @@ func (d *directory) endSessions(ctx context.Context, s *store, userID, keep stri
 // the sessions and is being completed ends before it, and its session too.
 func (d *directory) endSessionsOf(ctx context.Context, userID, keep string) error {
 	return d.store.inTx(ctx, func(ctx context.Context, s *store) error {
-		if _, err := s.lockUser(ctx, userID); ignoring(err, ErrNotFound) != nil {
+		if _, err := s.lockUser(ctx, userID); failure.Ignoring(err, ErrNotFound) != nil {
 			return err
 		}
 		_, err := d.endSessions(ctx, s, userID, keep)
@@ -209,7 +211,7 @@ func (d *directory) yieldToProof(ctx context.Context, s *store, u *User, linked 
 	ctx = context.WithoutCancel(ctx)
 	now, err := s.user(ctx, u.ID)
 	if err != nil {
-		return ignoring(err, ErrNotFound)
+		return failure.Ignoring(err, ErrNotFound)
 	}
 	if now.EmailVerified.IsZero() || d.vouched(linked, now.Email) {
 		return nil
@@ -228,7 +230,7 @@ func (d *directory) dropAccount(ctx context.Context, s *store, a *Account) error
 			return err
 		}
 	}
-	if _, err := s.unlinkAccount(ctx, a.Provider, a.ProviderAccountID); ignoring(err, ErrNotFound) != nil {
+	if _, err := s.unlinkAccount(ctx, a.Provider, a.ProviderAccountID); failure.Ignoring(err, ErrNotFound) != nil {
 		return err
 	}
 	return deletePasskeyOf(ctx, s, a)
@@ -254,5 +256,5 @@ func deletePasskeyOf(ctx context.Context, s *store, a *Account) error {
 	if err != nil {
 		return nil // no such passkey can be stored
 	}
-	return ignoring(ignoring(s.deleteAuthenticator(ctx, id), ErrNotFound), errors.ErrUnsupported)
+	return failure.Ignoring(failure.Ignoring(s.deleteAuthenticator(ctx, id), ErrNotFound), errors.ErrUnsupported)
 }

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/latchkeyhq/latchkey/internal/failure"
 	"github.com/latchkeyhq/latchkey/internal/mailbox"
 	"github.com/latchkeyhq/latchkey/internal/page"
 	"github.com/latchkeyhq/latchkey/internal/redact"
@@ -45,23 +46,23 @@ func (p *Email) prepare(s *setup, getenv func(string) string) (preparedProvider,
 		s.log.warnAtStart("links that sign people in live longer than 24 hours", "provider", e.ID)
 	}
 	if e.MaxAge < 0 {
-		return e, ErrInvalidProvider.wrapFor(e.ID, errors.New("Email.MaxAge must not be negative; zero is 24 hours"))
+		return e, failure.WrapFor(ErrInvalidProvider, e.ID, errors.New("Email.MaxAge must not be negative; zero is 24 hours"))
 	}
 	if e.Normalize == nil {
 		e.Normalize = mailbox.Normalize
 	}
 	if err := e.checkTokens(s.limits); err != nil {
-		return e, ErrInvalidProvider.wrapFor(e.ID, err)
+		return e, failure.WrapFor(ErrInvalidProvider, e.ID, err)
 	}
 	var err error
 	if e.Send == nil && e.NewSend != nil {
 		e.Send, err = e.NewSend(getenv)
 	}
 	if err != nil {
-		return e, ErrInvalidProvider.wrapFor(e.ID, err)
+		return e, failure.WrapFor(ErrInvalidProvider, e.ID, err)
 	}
 	if e.Send == nil {
-		return e, ErrInvalidProvider.wrapFor(e.ID, errors.New("set Email.Send to a function that delivers the link, such as one of module mail"))
+		return e, failure.WrapFor(ErrInvalidProvider, e.ID, errors.New("set Email.Send to a function that delivers the link, such as one of module mail"))
 	}
 	return e, nil
 }
@@ -93,7 +94,7 @@ func (p *emailProvider) info() *providerInfo { return &p.about }
 func (p *emailProvider) begin(ctx context.Context, x *exchange) (outcome, error) {
 	email, err := typedMailbox(x.field("email"), p.Normalize)
 	if err != nil {
-		return outcome{}, ErrEmailSignIn.wrapFor(p.ID, &unusable{err})
+		return outcome{}, failure.WrapFor(ErrEmailSignIn, p.ID, &unusable{err})
 	}
 	if err := p.ask(ctx, x, email); err != nil {
 		return outcome{}, err
@@ -102,12 +103,12 @@ func (p *emailProvider) begin(ctx context.Context, x *exchange) (outcome, error)
 	switch {
 	case err != nil:
 	case wait > 0:
-		x.setup.log.error(ctx, x, ErrEmailSignIn.wrapFor(p.ID, &mistake{errors.New("too many links asked for")}))
+		x.setup.log.error(ctx, x, failure.WrapFor(ErrEmailSignIn, p.ID, &failure.Mistake{Err: errors.New("too many links asked for")}))
 	default:
 		err = p.deliver(ctx, x, email)
 	}
 	if err != nil {
-		return outcome{}, ErrEmailSignIn.wrapFor(p.ID, err)
+		return outcome{}, failure.WrapFor(ErrEmailSignIn, p.ID, err)
 	}
 	leaveSent(x, p.ID, email)
 	return outcome{response: &Response{Redirect: x.url("verify-request?provider=" + url.QueryEscape(p.ID) + "&type=email")}}, nil
@@ -132,7 +133,7 @@ func typedMailbox(typed string, normalize func(string) (string, error)) (string,
 func (p *emailProvider) ask(ctx context.Context, x *exchange, email string) error {
 	known, err := optional(x.setup.store.userByEmail(ctx, email))
 	if err != nil {
-		return ErrEmailSignIn.wrapFor(p.ID, err)
+		return failure.WrapFor(ErrEmailSignIn, p.ID, err)
 	}
 	u := User{ID: newUserID(), Email: email}
 	if known != nil {
@@ -170,7 +171,7 @@ func (p *emailProvider) deliver(ctx context.Context, x *exchange, email string) 
 		defer cancel()
 		_, gone := x.setup.store.useVerificationToken(cleanup, row.Identifier, row.Token)
 		said := redact.Text(err.Error(), x.secrets(), longestText) // a mailer may repeat the link
-		return errors.Join(errors.New(said), ignoring(gone, ErrNotFound))
+		return errors.Join(errors.New(said), failure.Ignoring(gone, ErrNotFound))
 	}
 	if p.SameBrowser {
 		return p.bind(x, row.Token)
@@ -216,12 +217,12 @@ func (p *emailProvider) receive(ctx context.Context, x *exchange) (outcome, erro
 			return outcome{response: res}, err
 		}
 		if !x.csrfVerified {
-			return outcome{}, ErrMissingCSRF.wrapFor(p.ID, withOrigin(x, errNoCSRF))
+			return outcome{}, failure.WrapFor(ErrMissingCSRF, p.ID, withOrigin(x, errNoCSRF))
 		}
 		token, email = firstOf(x.field("token"), token), firstOf(x.field("email"), email)
 	}
 	if token == "" {
-		return outcome{}, ErrInvalidConfig.wrapFor(p.ID, &mistake{errors.New("the link has no token")})
+		return outcome{}, failure.WrapFor(ErrInvalidConfig, p.ID, &failure.Mistake{Err: errors.New("the link has no token")})
 	}
 	row, err := p.redeem(ctx, x, token, email)
 	if err == nil {
@@ -253,12 +254,12 @@ func (p *emailProvider) redeem(ctx context.Context, x *exchange, token, email st
 		return VerificationToken{}, err
 	}
 	if wait > 0 {
-		return VerificationToken{}, ErrVerification.wrapFor(p.ID, &tooManyTries{wait})
+		return VerificationToken{}, failure.WrapFor(ErrVerification, p.ID, &tooManyTries{wait})
 	}
 	row, err := p.use(ctx, x, token, email)
 	if err == nil {
 		if undo := limits.giveBack(ctx, append(tries, limits.usedMails(email, who)...)); undo != nil {
-			x.setup.log.error(ctx, x, ErrCallbackRoute.wrap(undo))
+			x.setup.log.error(ctx, x, failure.Wrap(ErrCallbackRoute, undo))
 		}
 	}
 	return row, err
@@ -267,17 +268,17 @@ func (p *emailProvider) redeem(ctx context.Context, x *exchange, token, email st
 func (p *emailProvider) use(ctx context.Context, x *exchange, token, email string) (VerificationToken, error) {
 	hash := hashWith(token, p.hashSecret)
 	if p.SameBrowser && !p.isBound(x, hash) {
-		return VerificationToken{}, ErrVerification.wrapFor(p.ID, errors.New("the link was asked for in another browser"))
+		return VerificationToken{}, failure.WrapFor(ErrVerification, p.ID, errors.New("the link was asked for in another browser"))
 	}
 	row, err := x.setup.store.useVerificationToken(ctx, email, hash)
 	switch {
 	case errors.Is(err, ErrNotFound):
-		err = ErrVerification.wrapFor(p.ID, errors.New("the link is unknown or was used"))
+		err = failure.WrapFor(ErrVerification, p.ID, errors.New("the link is unknown or was used"))
 	case err != nil:
 	case email == "":
-		err = ErrVerification.wrapFor(p.ID, errors.New("the link belongs to another mailbox"))
+		err = failure.WrapFor(ErrVerification, p.ID, errors.New("the link belongs to another mailbox"))
 	case !x.setup.now().Before(row.Expires):
-		err = ErrVerification.wrapFor(p.ID, errors.New("the link has expired"))
+		err = failure.WrapFor(ErrVerification, p.ID, errors.New("the link has expired"))
 	}
 	return row, err
 }

@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"github.com/latchkeyhq/latchkey/internal/cookie"
+	"github.com/latchkeyhq/latchkey/internal/failure"
 	"github.com/latchkeyhq/latchkey/internal/jsontext"
 	"github.com/latchkeyhq/latchkey/internal/redact"
 	"github.com/latchkeyhq/latchkey/internal/weburl"
@@ -70,7 +71,7 @@ func takesFields(x *exchange) bool {
 }
 
 func badRequestFor(reason string) error {
-	return ErrUnknownAction.wrap(fmt.Errorf("%w: %s", errBadRequest, reason))
+	return failure.Wrap(ErrUnknownAction, fmt.Errorf("%w: %s", errBadRequest, reason))
 }
 
 // newExchange reads what a request is about, as far as it needs no trust.
@@ -294,13 +295,13 @@ func (x *exchange) secrets() []string {
 // handOut is err as the application gets it: an *Error whose text repeats
 // nothing secret of this request, so that it may be logged.
 func (x *exchange) handOut(err error) error {
-	err = publicError(err)
+	err = failure.Public(err)
 	e, ok := errors.AsType[*Error](err)
 	if _, fault := errors.AsType[*configFault](err); !ok || fault || x == nil || e.Err == nil {
 		return err
 	}
 	clean := *e
-	clean.Err = &redactedError{redact.Text(e.Err.Error(), x.secrets(), longestText), e.Err}
+	clean.Err = &failure.Redacted{Text: redact.Text(e.Err.Error(), x.secrets(), longestText), Cause: e.Err}
 	return &clean
 }
 
@@ -319,9 +320,9 @@ func (x *exchange) atProvider(err error) error {
 		return &named
 	}
 	if t, ok := errors.AsType[ErrorType](err); ok {
-		return t.wrapFor(id, nil)
+		return failure.WrapFor(t, id, nil)
 	}
-	return ErrCallbackRoute.wrapFor(id, err)
+	return failure.WrapFor(ErrCallbackRoute, id, err)
 }
 
 // configFault marks an error that was found before the request was routed: of

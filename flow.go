@@ -8,6 +8,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/latchkeyhq/latchkey/internal/failure"
 	"github.com/latchkeyhq/latchkey/internal/oauth"
 	"github.com/latchkeyhq/latchkey/jwt"
 )
@@ -91,7 +92,7 @@ func (s *setup) stateOrigin(state string) (string, error) {
 
 // errCheck: the callback does not belong to a sign-in that this browser began.
 func errCheck(p *oauthProvider, text string) error {
-	return ErrInvalidCheck.wrapFor(p.ID, errors.New(text))
+	return failure.WrapFor(ErrInvalidCheck, p.ID, errors.New(text))
 }
 
 const spentText = "this sign-in was completed before"

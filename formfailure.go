@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/latchkeyhq/latchkey/internal/failure"
 	"github.com/latchkeyhq/latchkey/internal/page"
 	"github.com/latchkeyhq/latchkey/internal/weburl"
 )
@@ -63,7 +64,7 @@ func (f *FormFailure) wire() any {
 	if told.FormErrors == nil {
 		told.FormErrors = []string{}
 	}
-	if typeOf(f.Err) == ErrCredentialsSignin {
+	if failure.TypeOf(f.Err) == ErrCredentialsSignin {
 		told.Code = codeOf(f.Err)
 	}
 	return told
@@ -72,13 +73,13 @@ func (f *FormFailure) wire() any {
 // name is what the query of the sign-in page calls the error; empty: the form
 // itself is wrong.
 func (f *FormFailure) name() string {
-	switch t := typeOf(f.Err); {
+	switch t := failure.TypeOf(f.Err); {
 	case t == ErrEmailSignIn:
 		return "EmailSignin"
 	case f.FieldErrors.any():
 		return ""
 	default:
-		return string(t.shown())
+		return string(shownType(t))
 	}
 }
 
@@ -100,7 +101,7 @@ func ContextWithFormFailure(ctx context.Context, f *FormFailure) context.Context
 
 // newFormFailure words a refusal for whoever sent the form.
 func newFormFailure(ctx context.Context, x *exchange, err error, in formInput) *FormFailure {
-	t, words := typeOf(err), pagesFor(ctx, x)
+	t, words := failure.TypeOf(err), pagesFor(ctx, x)
 	f := &FormFailure{Status: http.StatusForbidden, Err: x.handOut(err)}
 	if x.provider != nil {
 		f.Values = in.shown(x.provider.info())
@@ -127,7 +128,7 @@ func newFormFailure(ctx context.Context, x *exchange, err error, in formInput) *
 		f.FormErrors = []string{words.Text("error.denied.text")}
 	case isOutage(err):
 		f.FormErrors = []string{words.Text("error.away.text")}
-	case t.shown() == "Configuration":
+	case shownType(t) == "Configuration":
 		f.Status, f.FormErrors = http.StatusInternalServerError, []string{words.Text("error.configuration.text")}
 	default:
 		f.FormErrors = []string{words.Message(string(t), f.view)}

@@ -10,6 +10,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/latchkeyhq/latchkey/internal/failure"
 	"github.com/latchkeyhq/latchkey/internal/oauth"
 	"github.com/latchkeyhq/latchkey/internal/redact"
 	"github.com/latchkeyhq/latchkey/internal/weburl"
@@ -110,9 +111,9 @@ func (j *journal) info(ctx context.Context, about subject, text string, args ...
 }
 
 func (j *journal) debug(ctx context.Context, about subject, err error) {
-	if j.out.Enabled(ctx, slog.LevelDebug) && j.samples("debug: "+typeOf(err)) {
+	if j.out.Enabled(ctx, slog.LevelDebug) && j.samples("debug: "+failure.TypeOf(err)) {
 		text := redact.Text(err.Error(), about.secrets(), longestText)
-		j.out.DebugContext(ctx, "latchkey: "+string(typeOf(err)), append(about.logAttrs(), "error", text)...)
+		j.out.DebugContext(ctx, "latchkey: "+string(failure.TypeOf(err)), append(about.logAttrs(), "error", text)...)
 	}
 }
 
@@ -166,15 +167,15 @@ func outcomeOf(err error) string {
 		return "not found"
 	case errors.Is(err, ErrConflict):
 		return "conflict"
-	case isTyped(err):
-		return string(typeOf(err))
+	case failure.IsTyped(err):
+		return string(failure.TypeOf(err))
 	}
 	return "failed"
 }
 
 // error writes what failed, for whom, and why.
 func (j *journal) error(ctx context.Context, about subject, err error, args ...any) {
-	t := typeOf(err)
+	t := failure.TypeOf(err)
 	if !j.samples(t) {
 		return
 	}
@@ -200,7 +201,7 @@ func levelOf(err error) slog.Level {
 	if _, ok := errors.AsType[*unusable](err); ok {
 		return slog.LevelWarn
 	}
-	if _, ok := errors.AsType[*mistake](err); ok || errors.Is(err, errBadHost) || errors.Is(err, weburl.ErrInvalid) || errors.Is(err, context.Canceled) {
+	if _, ok := errors.AsType[*failure.Mistake](err); ok || errors.Is(err, errBadHost) || errors.Is(err, weburl.ErrInvalid) || errors.Is(err, context.Canceled) {
 		return slog.LevelWarn
 	}
 	if failed, ok := errors.AsType[*oauth.StepError](err); ok && failed.Step == oauth.StepAuthorization {
@@ -209,8 +210,8 @@ func levelOf(err error) slog.Level {
 	if said, ok := errors.AsType[*oauth.ResponseError](err); ok && slices.Contains(operatorCodes, said.Code) {
 		return slog.LevelError
 	}
-	switch t := typeOf(err); {
-	case t.onSignInPage(), t == ErrAccessDenied, t == ErrVerification, t == ErrUnknownAction, t == ErrInvalidCheck:
+	switch t := failure.TypeOf(err); {
+	case isForSignInPage(t), t == ErrAccessDenied, t == ErrVerification, t == ErrUnknownAction, t == ErrInvalidCheck:
 		return slog.LevelWarn
 	}
 	return slog.LevelError

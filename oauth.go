@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/latchkeyhq/latchkey/internal/failure"
 	"github.com/latchkeyhq/latchkey/internal/oauth"
 	"github.com/latchkeyhq/latchkey/internal/page"
 	"github.com/latchkeyhq/latchkey/internal/weburl"
@@ -21,7 +22,7 @@ func (p *oauthProvider) begin(ctx context.Context, x *exchange) (outcome, error)
 	defer cancel()
 	to, err := p.authorizationURL(ctx, x)
 	if err != nil {
-		return outcome{}, ErrOAuthSignIn.wrapFor(p.ID, err)
+		return outcome{}, failure.WrapFor(ErrOAuthSignIn, p.ID, err)
 	}
 	return outcome{response: &Response{Redirect: to}}, nil
 }
@@ -228,7 +229,7 @@ func (p *oauthProvider) refusal(err error) error {
 		if wantsNonce(said) && !slices.Contains(p.Checks, CheckNonce) {
 			err = fmt.Errorf("%w: it wants a nonce, so add latchkey.CheckNonce to the provider's Checks", err)
 		}
-		return ErrOAuthCallback.wrapFor(p.ID, err)
+		return failure.WrapFor(ErrOAuthCallback, p.ID, err)
 	}
 	return err
 }

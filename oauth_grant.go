@@ -11,6 +11,7 @@ import (
 	"net/url"
 	"slices"
 
+	"github.com/latchkeyhq/latchkey/internal/failure"
 	"github.com/latchkeyhq/latchkey/internal/mailbox"
 	"github.com/latchkeyhq/latchkey/internal/oauth"
 	"github.com/latchkeyhq/latchkey/internal/weburl"
@@ -103,14 +104,14 @@ func (p *oauthProvider) kept(t Tokens) (Tokens, error) {
 func (p *oauthProvider) assertionOf(g Grant) (*assertion, error) {
 	id, err := containResult(func() (Identity, error) { return p.Identify(g) })
 	if err != nil {
-		return nil, ErrOAuthProfileParse.wrapFor(p.ID, err)
+		return nil, failure.WrapFor(ErrOAuthProfileParse, p.ID, err)
 	}
 	if id.Subject == "" || id.Subject == "0" {
-		return nil, ErrOAuthProfileParse.wrapFor(p.ID, errors.New("Identity.Subject is empty: the profile has no id"))
+		return nil, failure.WrapFor(ErrOAuthProfileParse, p.ID, errors.New("Identity.Subject is empty: the profile has no id"))
 	}
 	email, err := mailbox.Canonical(id.Email)
 	if err != nil {
-		return nil, ErrOAuthProfileParse.wrapFor(p.ID, fmt.Errorf("the e-mail address of the profile: %w", err))
+		return nil, failure.WrapFor(ErrOAuthProfileParse, p.ID, fmt.Errorf("the e-mail address of the profile: %w", err))
 	}
 	keep, err := p.kept(g.Tokens)
 	if err != nil {

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/latchkeyhq/latchkey/internal/failure"
 	"github.com/latchkeyhq/latchkey/internal/oauth"
 	"github.com/latchkeyhq/latchkey/internal/redact"
 	"github.com/latchkeyhq/latchkey/internal/weburl"
@@ -26,7 +27,7 @@ func (p *OAuth) prepare(s *setup, getenv func(string) string) (preparedProvider,
 	if p.Derive != nil {
 		if err := p.Derive(&o.OAuth); err != nil {
 			o.about = o.describe()
-			return o, ErrInvalidProvider.wrapFor(o.ID, fmt.Errorf("%w%s", err, o.unset()))
+			return o, failure.WrapFor(ErrInvalidProvider, o.ID, fmt.Errorf("%w%s", err, o.unset()))
 		}
 	}
 	o.proxied = strings.TrimRight(firstOf(p.RedirectProxyURL, s.config.Site.RedirectProxyURL), "/")
@@ -42,7 +43,7 @@ func (p *OAuth) prepare(s *setup, getenv func(string) string) (preparedProvider,
 	o.about = o.describe()
 	var err error
 	if o.client, err = oauth.New(o.wire(s)); err != nil {
-		return o, ErrInvalidEndpoints.wrapFor(o.ID, fmt.Errorf("%w%s", err, o.unset()))
+		return o, failure.WrapFor(ErrInvalidEndpoints, o.ID, fmt.Errorf("%w%s", err, o.unset()))
 	}
 	return o, o.validate()
 }
@@ -121,17 +122,17 @@ func (p *oauthProvider) warnOfDangers(s *setup) {
 // validate refuses fields that make no sense.
 func (p *oauthProvider) validate() error {
 	if p.RedirectProxyURL != "" && !weburl.IsHTTP(p.RedirectProxyURL) {
-		return ErrInvalidProvider.wrapFor(p.ID, fmt.Errorf("the field RedirectProxyURL is %q: want the proxy's base path URL", weburl.Show(p.RedirectProxyURL)))
+		return failure.WrapFor(ErrInvalidProvider, p.ID, fmt.Errorf("the field RedirectProxyURL is %q: want the proxy's base path URL", weburl.Show(p.RedirectProxyURL)))
 	}
 	if p.ResponseMode != "" && p.ResponseMode != "query" && p.ResponseMode != "form_post" {
-		return ErrInvalidProvider.wrapFor(p.ID, fmt.Errorf("the field ResponseMode is %q: want form_post, or nothing for the query", p.ResponseMode))
+		return failure.WrapFor(ErrInvalidProvider, p.ID, fmt.Errorf("the field ResponseMode is %q: want form_post, or nothing for the query", p.ResponseMode))
 	}
 	if p.isForeign() && (p.OIDC || p.ResponseMode != "" || p.Protocol.Begin == nil || p.Protocol.Receive == nil) {
-		return ErrInvalidProvider.wrapFor(p.ID, errors.New("the field Protocol needs Begin and Receive, and goes neither with OIDC nor with ResponseMode"))
+		return failure.WrapFor(ErrInvalidProvider, p.ID, errors.New("the field Protocol needs Begin and Receive, and goes neither with OIDC nor with ResponseMode"))
 	}
 	for _, c := range p.Checks {
 		if c != CheckPKCE && c != CheckState && c != CheckNonce {
-			return ErrInvalidProvider.wrapFor(p.ID, fmt.Errorf("unknown check %q in Checks", c))
+			return failure.WrapFor(ErrInvalidProvider, p.ID, fmt.Errorf("unknown check %q in Checks", c))
 		}
 	}
 	return nil

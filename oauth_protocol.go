@@ -8,6 +8,7 @@ import (
 	"net/url"
 	"slices"
 
+	"github.com/latchkeyhq/latchkey/internal/failure"
 	"github.com/latchkeyhq/latchkey/internal/oauth"
 )
 
@@ -45,7 +46,7 @@ func receiveForeign(ctx context.Context, x *exchange, p *oauthProvider, returnUR
 	x.secretsSeen = append(x.secretsSeen, grant.Tokens.AccessToken, grant.Tokens.RefreshToken)
 	grant.Params = params
 	if errors.Is(err, ErrOAuthCallback) {
-		err = ErrOAuthCallback.wrapFor(p.ID, err) // with what the definition says of it
+		err = failure.WrapFor(ErrOAuthCallback, p.ID, err) // with what the definition says of it
 	}
 	return grant, err
 }

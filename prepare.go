@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/latchkeyhq/latchkey/internal/failure"
 	"github.com/latchkeyhq/latchkey/internal/oauth"
 	"github.com/latchkeyhq/latchkey/internal/page"
 	"github.com/latchkeyhq/latchkey/internal/weburl"
@@ -46,7 +47,7 @@ func prepare(c Config, tenant string, shared common) (*setup, error) {
 	s.now = s.config.Runtime.Time
 	s.log = newJournal(s.config.Runtime, s.now)
 	s.warnOfLooseness()
-	var faults faults
+	var faults failure.List
 	s.prepareSite(&faults, strings.TrimRight(c.givenBasePath(), "/"))
 	s.prepareSecrets(&faults)
 	s.prepareCookies(&faults)
@@ -138,18 +139,18 @@ func (s *setup) warnOfOneClient() {
 }
 
 // prepareSecrets refuses what is no secret.
-func (s *setup) prepareSecrets(f *faults) {
+func (s *setup) prepareSecrets(f *failure.List) {
 	secrets := s.config.Secrets
 	if len(secrets) == 0 {
-		f.add(ErrMissingSecret, "set AUTH_SECRET (or Config.Secrets) to the output of: openssl rand -base64 33")
+		f.Add(ErrMissingSecret, "set AUTH_SECRET (or Config.Secrets) to the output of: openssl rand -base64 33")
 	}
 	for i, secret := range secrets {
 		switch {
 		case strings.TrimSpace(secret) == "" || slices.Contains(placeholders, strings.ToLower(strings.TrimSpace(secret))):
-			f.add(ErrMissingSecret, "Secrets[%d] is empty or a published placeholder: use the output of: openssl rand -base64 33", i)
+			f.Add(ErrMissingSecret, "Secrets[%d] is empty or a published placeholder: use the output of: openssl rand -base64 33", i)
 		case len(secret) >= shortestSecret:
 		case s.config.refusesShortSecrets():
-			f.add(ErrMissingSecret, "Secrets[%d] has fewer than %d characters, which Hardened does not accept: use the output of: openssl rand -base64 33", i, shortestSecret)
+			f.Add(ErrMissingSecret, "Secrets[%d] has fewer than %d characters, which Hardened does not accept: use the output of: openssl rand -base64 33", i, shortestSecret)
 		default:
 			s.log.warnAtStart("a secret has fewer than 32 characters and may be guessed: use the output of openssl rand -base64 33")
 		}
@@ -171,7 +172,7 @@ var placeholders = []string{
 }
 
 // prepareCookies names the cookies, once for http and once for https.
-func (s *setup) prepareCookies(f *faults) {
+func (s *setup) prepareCookies(f *failure.List) {
 	for i, secure := range []bool{false, true} {
 		if s.config.Cookies.Secure != nil {
 			secure = *s.config.Cookies.Secure
@@ -190,7 +191,7 @@ func (s *setup) prepareCookies(f *faults) {
 }
 
 // preparePages checks the application's own pages and makes the built-in ones.
-func (s *setup) preparePages(f *faults) {
+func (s *setup) preparePages(f *failure.List) {
 	p := &s.config.Pages
 	for _, own := range []struct{ field, url string }{
 		{"SignIn", p.SignIn},
@@ -201,15 +202,15 @@ func (s *setup) preparePages(f *faults) {
 	} {
 		path, _, _ := strings.Cut(own.url, "?")
 		if path, _, _ = strings.Cut(path, "#"); s.config.owns(path) {
-			f.add(ErrInvalidConfig, "Pages.%s %q is a route of the library itself, and the redirect would never end: name a path of your own, such as /login", own.field, own.url)
+			f.Add(ErrInvalidConfig, "Pages.%s %q is a route of the library itself, and the redirect would never end: name a path of your own, such as /login", own.field, own.url)
 		}
 		if own.url != "" && !weburl.IsHTTP(own.url) && !weburl.IsPath(own.url) {
-			f.add(ErrInvalidConfig, "Pages.%s %q: want a path such as /welcome or an http(s) URL", own.field, weburl.Show(own.url))
+			f.Add(ErrInvalidConfig, "Pages.%s %q: want a path such as /welcome or an http(s) URL", own.field, weburl.Show(own.url))
 		}
 	}
 	var err error
 	if s.pages, err = page.New(pageOptions(s.config.Theme, s.config.Texts)); err != nil {
-		f.add(ErrInvalidConfig, "Theme, Texts: %w", err)
+		f.Add(ErrInvalidConfig, "Theme, Texts: %w", err)
 		s.pages, _ = page.New(page.Options{}) // the defaults are known to be good
 	}
 }

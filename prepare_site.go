@@ -7,18 +7,19 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/latchkeyhq/latchkey/internal/failure"
 	"github.com/latchkeyhq/latchkey/internal/weburl"
 )
 
 // prepareSite decides where the site lives and whom to believe about it.
 // givenPath is the base path before the environment had a say.
-func (s *setup) prepareSite(f *faults, givenPath string) {
+func (s *setup) prepareSite(f *failure.List, givenPath string) {
 	c := &s.config.Site
 	s.trust = &hostTrust{}
 	if c.URL != "" {
 		u, err := url.Parse(c.URL)
 		if err != nil || (u.Scheme != "http" && u.Scheme != "https") || u.Host == "" || u.User != nil {
-			f.add(ErrInvalidConfig, "Site.URL (AUTH_URL) %q: want an absolute http or https URL such as https://app.example", weburl.Show(c.URL))
+			f.Add(ErrInvalidConfig, "Site.URL (AUTH_URL) %q: want an absolute http or https URL such as https://app.example", weburl.Show(c.URL))
 		} else {
 			s.trust.origin = weburl.NewOrigin(u.Scheme, u.Host)
 			if !s.trust.origin.Secure && !isInside(u.Hostname()) {
@@ -30,15 +31,15 @@ func (s *setup) prepareSite(f *faults, givenPath string) {
 	}
 	c.Prefix, c.BasePath = strings.TrimRight(c.Prefix, "/"), strings.TrimRight(c.BasePath, "/")
 	if c.Prefix != "" && !validBasePath(c.Prefix) {
-		f.add(ErrInvalidConfig, "Site.Prefix %q: want a plain path such as /app", c.Prefix)
+		f.Add(ErrInvalidConfig, "Site.Prefix %q: want a plain path such as /app", c.Prefix)
 		c.Prefix = ""
 	}
 	if !validBasePath(c.BasePath) && (c.BasePath != "" || c.Prefix == "") {
-		f.add(ErrInvalidConfig, "Site.BasePath %q: want a plain path such as /auth", c.BasePath)
+		f.Add(ErrInvalidConfig, "Site.BasePath %q: want a plain path such as /auth", c.BasePath)
 		c.BasePath = defaultBasePath
 	}
 	if s.trust.origin.Text == "" && !c.TrustHost && len(c.AllowedHosts) == 0 {
-		f.add(ErrUntrustedHost, "set Site.URL (AUTH_URL) to the site's URL, or Site.TrustHost (AUTH_TRUST_HOST=true) behind a proxy that sets the Host header")
+		f.Add(ErrUntrustedHost, "set Site.URL (AUTH_URL) to the site's URL, or Site.TrustHost (AUTH_TRUST_HOST=true) behind a proxy that sets the Host header")
 	}
 	c.checkHosts(f)
 	if slices.Contains(c.AllowedHosts, "*") {
@@ -58,28 +59,28 @@ func isInside(host string) bool {
 }
 
 // checkPrefix refuses a URL whose path says that nothing is taken off.
-func (c *Site) checkPrefix(f *faults, path string) {
+func (c *Site) checkPrefix(f *failure.List, path string) {
 	if _, ok := strings.CutPrefix(path+"/", strings.TrimRight(c.Prefix, "/")+"/"); !ok && strings.Trim(path, "/") != "" {
-		f.add(ErrInvalidConfig, "Site.Prefix %q: the path of Site.URL (AUTH_URL) is %q, and has to begin with it", c.Prefix, path)
+		f.Add(ErrInvalidConfig, "Site.Prefix %q: the path of Site.URL (AUTH_URL) is %q, and has to begin with it", c.Prefix, path)
 	}
 }
 
 // checkHosts refuses hosts, origins and a proxy that nothing could ever match.
-func (c *Site) checkHosts(f *faults) {
+func (c *Site) checkHosts(f *failure.List) {
 	for _, host := range c.AllowedHosts {
 		name, anyOf := strings.CutSuffix(host, anyPort)
 		if !weburl.ValidHost(strings.TrimPrefix(name, "*.")) && host != "*" || anyOf && !weburl.IsLoopback(strings.ToLower(name)) {
-			f.add(ErrInvalidConfig, "Site.AllowedHosts: %q: want a host such as app.example, app.example:8443 or *.preview.example; any port is for loopback: localhost:*", host)
+			f.Add(ErrInvalidConfig, "Site.AllowedHosts: %q: want a host such as app.example, app.example:8443 or *.preview.example; any port is for loopback: localhost:*", host)
 		}
 	}
 	for _, o := range c.RedirectProxyOrigins {
 		scheme, host, ok := strings.Cut(o, "://")
 		if !ok || (scheme != "https" && scheme != "http") || !weburl.ValidHost(strings.TrimPrefix(host, "*.")) {
-			f.add(ErrInvalidConfig, "Site.RedirectProxyOrigins: %q: want an origin such as https://*.preview.example", o)
+			f.Add(ErrInvalidConfig, "Site.RedirectProxyOrigins: %q: want an origin such as https://*.preview.example", o)
 		}
 	}
 	if c.RedirectProxyURL != "" && !weburl.IsHTTP(c.RedirectProxyURL) {
-		f.add(ErrInvalidConfig, "Site.RedirectProxyURL %q: want the proxy's base path URL such as https://app.example/auth", weburl.Show(c.RedirectProxyURL))
+		f.Add(ErrInvalidConfig, "Site.RedirectProxyURL %q: want the proxy's base path URL such as https://app.example/auth", weburl.Show(c.RedirectProxyURL))
 	}
 }
 

@@ -5,11 +5,13 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/latchkeyhq/latchkey/internal/failure"
 )
 
 // prepareStores finds out what the adapter can do, and who counts and
 // remembers.
-func (s *setup) prepareStores(f *faults, shared common) {
+func (s *setup) prepareStores(f *failure.List, shared common) {
 	s.config.Limits.check(f)
 	s.config.Session.Cache.check(f)
 	s.beliefs = newBeliefs(s.config.Session.Cache, s.now)
@@ -53,29 +55,29 @@ func (s *setup) prepareReplay(here ReplayStore) {
 func (s *setup) bounds() *store { return &store{timeout: s.config.Limits.Store, log: s.log} }
 
 // prepareSessionStore puts the store of sessions beside the Adapter.
-func (s *setup) prepareSessionStore(f *faults) {
+func (s *setup) prepareSessionStore(f *failure.List) {
 	c := &s.config.Session
 	switch {
 	case c.Store == nil && c.AdapterToo:
-		f.add(ErrInvalidConfig, "Session.AdapterToo is for sites that have set Session.Store; leave it out")
+		f.Add(ErrInvalidConfig, "Session.AdapterToo is for sites that have set Session.Store; leave it out")
 	case c.Store == nil:
 	case s.store == nil:
-		f.add(ErrMissingAdapter, "Session.Store keeps sessions and knows no users: set Config.Adapter too")
+		f.Add(ErrMissingAdapter, "Session.Store keeps sessions and knows no users: set Config.Adapter too")
 	case c.Strategy != DatabaseSessions:
-		f.add(ErrInvalidConfig, "Session.Store is for Session.Strategy %q, and it is %q: leave one of the two out", DatabaseSessions, c.Strategy)
+		f.Add(ErrInvalidConfig, "Session.Store is for Session.Strategy %q, and it is %q: leave one of the two out", DatabaseSessions, c.Strategy)
 	case sameStore(s.config.Adapter, c.Store):
-		f.add(ErrInvalidConfig, "Session.Store is the Adapter itself, which keeps the sessions anyway: leave it out")
+		f.Add(ErrInvalidConfig, "Session.Store is the Adapter itself, which keeps the sessions anyway: leave it out")
 	case c.AdapterToo && s.store.sessionRows == nil:
-		f.add(ErrMissingAdapterMethods, "Session.AdapterToo needs an Adapter that is a %s; %T is not", abilitySessions, s.config.Adapter)
+		f.Add(ErrMissingAdapterMethods, "Session.AdapterToo needs an Adapter that is a %s; %T is not", abilitySessions, s.config.Adapter)
 	default:
 		s.store.apart = &sessionsApart{c.Store, s.tenant, c.AdapterToo}
 	}
 }
 
 // check refuses beliefs that would last too long.
-func (c *SessionCache) check(f *faults) {
+func (c *SessionCache) check(f *failure.List) {
 	if c.MaxAge < 0 || c.MaxAge > mostBelief || c.Size < 0 {
-		f.add(ErrInvalidConfig, "Session.Cache: want a MaxAge of at most %v, a Size that is not negative, or zero for no cache and for the default", mostBelief)
+		f.Add(ErrInvalidConfig, "Session.Cache: want a MaxAge of at most %v, a Size that is not negative, or zero for no cache and for the default", mostBelief)
 	}
 }
 
@@ -83,7 +85,7 @@ func (c *SessionCache) check(f *faults) {
 const mostBelief = 5 * time.Minute
 
 // check refuses numbers that would switch a limit off without saying so.
-func (l *Limits) check(f *faults) {
+func (l *Limits) check(f *failure.List) {
 	for _, r := range []struct {
 		field string
 		rate  Rate
@@ -95,16 +97,16 @@ func (l *Limits) check(f *faults) {
 		{"LinkTries", l.LinkTries},
 	} {
 		if (r.rate != Rate{}) && (r.rate.Events <= 0 || r.rate.Per <= 0) {
-			f.add(ErrInvalidConfig, "Limits.%s: want both Events and Per above zero, or neither for the default; Limits.Disabled switches limits off", r.field)
+			f.Add(ErrInvalidConfig, "Limits.%s: want both Events and Per above zero, or neither for the default; Limits.Disabled switches limits off", r.field)
 		}
 	}
 	if l.Body < 0 || l.Upstream < 0 || min(l.Call, l.Callback, l.Store, l.Hook, l.Mail, l.Event) < 0 {
-		f.add(ErrInvalidConfig, "Limits: Body, Upstream, Call, Callback, Store, Hook, Mail and Event must not be negative; zero is the default")
+		f.Add(ErrInvalidConfig, "Limits: Body, Upstream, Call, Callback, Store, Hook, Mail and Event must not be negative; zero is the default")
 	}
 }
 
 // prepareSessions chooses the strategy.
-func (s *setup) prepareSessions(f *faults) {
+func (s *setup) prepareSessions(f *failure.List) {
 	c := &s.config.Session
 	c.check(f)
 	if c.UpdateAge >= c.MaxAge && c.Strategy == DatabaseSessions {
@@ -118,7 +120,7 @@ func (s *setup) prepareSessions(f *faults) {
 	case JWTSessions:
 		s.prepareRevocations(f)
 	default:
-		f.add(ErrUnsupportedStrategy, "Session.Strategy %q: want %q or %q", c.Strategy, JWTSessions, DatabaseSessions)
+		f.Add(ErrUnsupportedStrategy, "Session.Strategy %q: want %q or %q", c.Strategy, JWTSessions, DatabaseSessions)
 	}
 	s.sessions = newTokenStrategy(s)
 }
@@ -132,28 +134,28 @@ func (s *setup) warnOfUnusedToken() {
 }
 
 // check refuses lives that make no sense.
-func (c *SessionConfig) check(f *faults) {
+func (c *SessionConfig) check(f *failure.List) {
 	if c.MaxAge < time.Second || c.JWT.MaxAge < time.Second {
-		f.add(ErrInvalidConfig, "Session.MaxAge and Session.JWT.MaxAge: want at least one second, or zero for 30 days")
+		f.Add(ErrInvalidConfig, "Session.MaxAge and Session.JWT.MaxAge: want at least one second, or zero for 30 days")
 	}
 	if c.AbsoluteMaxAge < 0 {
-		f.add(ErrInvalidConfig, "Session.AbsoluteMaxAge must not be negative; zero is no limit")
+		f.Add(ErrInvalidConfig, "Session.AbsoluteMaxAge must not be negative; zero is no limit")
 	}
 	if c.NewToken == nil {
 		return
 	}
 	token := c.NewToken()
 	if len(token) < minSessionToken {
-		f.add(ErrInvalidConfig, "Session.NewToken: its tokens must have at least %d characters", minSessionToken)
+		f.Add(ErrInvalidConfig, "Session.NewToken: its tokens must have at least %d characters", minSessionToken)
 	}
 	if c.Bearer && !isToken68(token) {
-		f.add(ErrInvalidConfig, "Session.NewToken: with Session.Bearer its tokens must be letters, digits and any of -._~+/")
+		f.Add(ErrInvalidConfig, "Session.NewToken: with Session.Bearer its tokens must be letters, digits and any of -._~+/")
 	}
 }
 
 // prepareRevocations finds out who remembers that JWT sessions have ended: the
 // store that was chosen, else the Adapter, if it is able.
-func (s *setup) prepareRevocations(f *faults) {
+func (s *setup) prepareRevocations(f *failure.List) {
 	var own RevocationStore
 	if s.store != nil {
 		own = s.store.revocations
@@ -162,7 +164,7 @@ func (s *setup) prepareRevocations(f *faults) {
 	chosen := c.Revocations
 	switch {
 	case c.SkipRevocations && chosen != nil:
-		f.add(ErrInvalidConfig, "Session: set Revocations or SkipRevocations, not both")
+		f.Add(ErrInvalidConfig, "Session: set Revocations or SkipRevocations, not both")
 	case c.SkipRevocations:
 		s.log.warnAtStart("SkipRevocations: deleted users, and whoever holds a copied cookie, stay signed in until their JWT session expires")
 		return
@@ -172,7 +174,7 @@ func (s *setup) prepareRevocations(f *faults) {
 			chosen = nil
 		}
 	case !canRevoke(chosen, bounds):
-		f.add(ErrInvalidConfig, "Session.Revocations: the store has no place for revocations: run latchkey migrate, or leave the field empty")
+		f.Add(ErrInvalidConfig, "Session.Revocations: the store has no place for revocations: run latchkey migrate, or leave the field empty")
 	}
 	if chosen == nil {
 		s.warnOfEndlessTokens()
@@ -195,14 +197,14 @@ func sameStore(a, b any) bool {
 	return x.Type() == y.Type() && x.Comparable() && x.Equal(y)
 }
 
-func (s *setup) prepareProviders(f *faults) {
+func (s *setup) prepareProviders(f *failure.List) {
 	if len(s.config.Providers) == 0 {
-		f.add(ErrInvalidProvider, "Providers is empty: nobody could sign in; add one, such as providers.GitHub(latchkey.OAuth{}) with AUTH_GITHUB_ID and AUTH_GITHUB_SECRET set")
+		f.Add(ErrInvalidProvider, "Providers is empty: nobody could sign in; add one, such as providers.GitHub(latchkey.OAuth{}) with AUTH_GITHUB_ID and AUTH_GITHUB_SECRET set")
 	}
 	s.providers = make(map[string]preparedProvider, len(s.config.Providers))
 	for i, given := range s.config.Providers {
 		if isNil(given) {
-			f.add(ErrInvalidProvider, "Providers[%d] is nil", i)
+			f.Add(ErrInvalidProvider, "Providers[%d] is nil", i)
 			continue
 		}
 		p, err := given.prepare(s, s.config.env.getenv)
@@ -214,11 +216,11 @@ func (s *setup) prepareProviders(f *faults) {
 		}
 		id := p.info().id
 		if !validProviderID(id) {
-			f.add(ErrInvalidProvider, "Providers[%d]: id %q: want letters, digits, and - _ . only", i, id)
+			f.Add(ErrInvalidProvider, "Providers[%d]: id %q: want letters, digits, and - _ . only", i, id)
 			continue
 		}
 		if slices.ContainsFunc(s.order, func(p preparedProvider) bool { return strings.EqualFold(p.info().id, id) }) {
-			f.add(ErrInvalidProvider, "Providers[%d]: id %q is used twice, upper and lower case aside: set the ID of one", i, id)
+			f.Add(ErrInvalidProvider, "Providers[%d]: id %q is used twice, upper and lower case aside: set the ID of one", i, id)
 			continue
 		}
 		s.providers[id] = p
@@ -229,12 +231,12 @@ func (s *setup) prepareProviders(f *faults) {
 }
 
 // checkConditionalUI: browsers offer passkeys in one form of a page.
-func (s *setup) checkConditionalUI(f *faults) {
+func (s *setup) checkConditionalUI(f *failure.List) {
 	first := ""
 	for _, p := range s.order {
 		info := p.info()
 		if info.offersWhileTyping && first != "" {
-			f.add(ErrDuplicateConditionalUI, "the providers %q and %q both offer passkeys while somebody types: set SkipConditionalUI of one", first, info.id)
+			f.Add(ErrDuplicateConditionalUI, "the providers %q and %q both offer passkeys while somebody types: set SkipConditionalUI of one", first, info.id)
 		}
 		if info.offersWhileTyping {
 			first = firstOf(first, info.id)
@@ -256,18 +258,18 @@ func validProviderID(id string) bool {
 }
 
 // prepareDirectory checks the adapter against what is asked of it.
-func (s *setup) prepareDirectory(f *faults) {
+func (s *setup) prepareDirectory(f *failure.List) {
 	for _, n := range s.needs() {
 		switch {
 		case s.store == nil:
-			f.add(ErrMissingAdapter, "%s needs an Adapter: set Config.Adapter, to memoryadapter.New for a first try", n.who)
+			f.Add(ErrMissingAdapter, "%s needs an Adapter: set Config.Adapter, to memoryadapter.New for a first try", n.who)
 		case !s.store.has(n.what):
 			*f = append(*f, s.store.require(n.who, n.what))
 		}
 	}
 	alone := !slices.ContainsFunc(s.order, func(p preparedProvider) bool { return !p.info().withoutSessions })
 	if s.config.Session.Strategy == DatabaseSessions && alone && len(s.order) > 0 {
-		f.add(ErrUnsupportedStrategy, "signing in with credentials alone needs Session.Strategy %q", JWTSessions)
+		f.Add(ErrUnsupportedStrategy, "signing in with credentials alone needs Session.Strategy %q", JWTSessions)
 	}
 	if s.store == nil {
 		return

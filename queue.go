@@ -3,6 +3,8 @@ package latchkey
 import (
 	"context"
 	"time"
+
+	"github.com/latchkeyhq/latchkey/internal/failure"
 )
 
 // queue holds the events of one piece of work until it is done.
@@ -68,7 +70,7 @@ func (q *queue) flush(ctx context.Context, log *journal, about subject) {
 
 func (q *queue) report(ctx context.Context, log *journal, about subject, name string, err error) {
 	if err != nil {
-		log.error(ctx, about, ErrEvent.wrap(err), "event", name)
+		log.error(ctx, about, failure.Wrap(ErrEvent, err), "event", name)
 	}
 }
 

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"sync/atomic"
 	"time"
+
+	"github.com/latchkeyhq/latchkey/internal/failure"
 )
 
 // fallbackLimiter counts for all instances, and while it cannot, for this process
@@ -37,7 +39,7 @@ func (l *fallbackLimiter) shared(ctx context.Context, operation string, ask func
 	return wait, err
 }
 
-var errResting = ErrAdapter.wrap(errors.New("the limiter did not answer in time a moment ago"))
+var errResting = failure.Wrap(ErrAdapter, errors.New("the limiter did not answer in time a moment ago"))
 
 func (l *fallbackLimiter) Take(ctx context.Context, key string, r Rate) (time.Duration, error) {
 	wait, err := l.shared(ctx, "Limits.Limiter: Take", func(ctx context.Context) (time.Duration, error) {

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/latchkeyhq/latchkey/internal/failure"
 	"github.com/latchkeyhq/latchkey/internal/page"
 	"github.com/latchkeyhq/latchkey/internal/weburl"
 )
@@ -80,7 +81,7 @@ func leadsToErrorPage(ctx context.Context, x *exchange) bool {
 	if to == "" || !strings.HasPrefix(pathOf(to), pathOf(x.absolute(x.setup.config.Pages.Error))) {
 		return false
 	}
-	x.setup.log.error(ctx, x, ErrErrorPageLoop.wrap(errors.New("the error page Pages.Error itself asks for a sign-in")))
+	x.setup.log.error(ctx, x, failure.Wrap(ErrErrorPageLoop, errors.New("the error page Pages.Error itself asks for a sign-in")))
 	return true
 }
 
@@ -96,7 +97,7 @@ func pathOf(to string) string {
 // went back to a step that is done is in already, and who wanted to link an
 // account was on the account page. nil: the usual answer.
 func renderForVisitor(ctx context.Context, x *exchange, err error) *Response {
-	t := typeOf(err)
+	t := failure.TypeOf(err)
 	isStale := t == ErrInvalidCheck || t == ErrVerification
 	isTaken := t == ErrOAuthAccountNotLinked || t == ErrAccountNotLinked
 	if x.action != "callback" || x.wantsJSON() || !isStale && !isTaken && t != ErrOAuthCallback && t != ErrWebAuthnVerification {
@@ -126,7 +127,7 @@ func renderForVisitor(ctx context.Context, x *exchange, err error) *Response {
 
 // renderError leads to the page that fits the error.
 func renderError(x *exchange, err error) *Response {
-	t, person := typeOf(err), opensPage(x.request.Header)
+	t, person := failure.TypeOf(err), opensPage(x.request.Header)
 	switch {
 	case t == ErrEmailSignIn && person && x.action == "signin":
 		return withNotice(x, err, onSignInPage(x, "error", "EmailSignin"))
@@ -137,7 +138,7 @@ func renderError(x *exchange, err error) *Response {
 	if code := codeOf(err); code != "" && (t == ErrCredentialsSignin || x.wantsJSON()) {
 		params = append(params, "code", code)
 	}
-	if !t.onSignInPage() {
+	if !isForSignInPage(t) {
 		if own := x.setup.config.Pages.Error; own != "" {
 			return refuseTry(x, err, &Response{Redirect: x.absolute(weburl.WithQuery(own, params...))})
 		}
@@ -156,7 +157,7 @@ func codeOf(err error) string {
 	if e, ok := errors.AsType[*Error](err); ok && e.Code != "" {
 		return e.Code
 	}
-	if typeOf(err) == ErrCredentialsSignin {
+	if failure.TypeOf(err) == ErrCredentialsSignin {
 		return "credentials"
 	}
 	return ""
@@ -168,7 +169,7 @@ func shownOf(err error) ErrorType {
 	if e, ok := errors.AsType[*Error](err); ok && e.Type == ErrWebAuthnVerification && e.Code == codeUnknownCredential {
 		return "Configuration"
 	}
-	return typeOf(err).shown()
+	return shownType(failure.TypeOf(err))
 }
 
 // onSignInPage leads to the sign-in page. One of the application's own cannot

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"net/http"
 
+	"github.com/latchkeyhq/latchkey/internal/failure"
 	"github.com/latchkeyhq/latchkey/internal/jsontext"
 )
 
@@ -34,7 +35,7 @@ func (x *exchange) route(ctx context.Context) (*Response, error) {
 		return privateJSON(x.sessionJSON(ctx, nil)), nil
 	case "signin":
 		if x.providerID != "" {
-			return nil, ErrUnknownAction.wrap(errors.New("a sign-in starts with POST"))
+			return nil, failure.Wrap(ErrUnknownAction, errors.New("a sign-in starts with POST"))
 		}
 		return signInPage(ctx, x)
 	case "signout":
@@ -52,7 +53,7 @@ func (x *exchange) route(ctx context.Context) (*Response, error) {
 			return x.provider.info().options(ctx, x)
 		}
 	}
-	return nil, ErrUnknownAction.wrap(errors.New("no such route for GET"))
+	return nil, failure.Wrap(ErrUnknownAction, errors.New("no such route for GET"))
 }
 
 // dependsOnCookie: the answer may be another one for another browser.
@@ -77,7 +78,7 @@ func (x *exchange) post(ctx context.Context) (*Response, error) {
 	case "account":
 		return changeAccount(ctx, x)
 	}
-	return nil, ErrUnknownAction.wrap(errors.New("no such route for POST"))
+	return nil, failure.Wrap(ErrUnknownAction, errors.New("no such route for POST"))
 }
 
 // listProviders answers GET /providers.

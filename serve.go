@@ -5,6 +5,8 @@ import (
 	"errors"
 	"io"
 	"net/http"
+
+	"github.com/latchkeyhq/latchkey/internal/failure"
 )
 
 // respond answers r with s. An error, be it the fault of the configuration or
@@ -56,7 +58,7 @@ func readBody(ctx context.Context, s *setup, r *Request, body io.Reader, length 
 	switch {
 	case errors.Is(err, ErrBodyTooLarge):
 		if s != nil {
-			s.log.error(ctx, bareExchange(s, r, ""), ErrUnknownAction.wrap(err))
+			s.log.error(ctx, bareExchange(s, r, ""), failure.Wrap(ErrUnknownAction, err))
 		}
 		res := jsonText(http.StatusRequestEntityTooLarge, "Request body too large.")
 		res.Header["Connection"] = []string{"close"}

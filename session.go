@@ -1,8 +1,6 @@
 package latchkey
 
-import (
-	"context"
-)
+import "context"
 
 // sessionJSON answers GET /session and, with a change, POST /session: null when
 // nobody is signed in, and also when it cannot be known: a fault has been

@@ -3,6 +3,8 @@ package latchkey
 import (
 	"context"
 	"errors"
+
+	"github.com/latchkeyhq/latchkey/internal/failure"
 )
 
 // A session that is opened beside another one, for an app of the same user. It
@@ -52,7 +54,7 @@ func (d *databaseStrategy) branch(ctx context.Context, x *exchange) (openedSessi
 		return openedSession{}, nil
 	}
 	if err != nil {
-		return openedSession{}, ErrSessionToken.wrap(err)
+		return openedSession{}, failure.Wrap(ErrSessionToken, err)
 	}
 	expires := row.Expires
 	if limit := s.config.Session.AbsoluteMaxAge; limit > 0 && !row.Created.IsZero() && expires.After(row.Created.Add(limit)) {
@@ -72,7 +74,7 @@ func openBeside(ctx context.Context, s *store, row StoredSession, former string)
 		_, gone := s.session(ctx, former)
 		if gone != nil {
 			_, err := s.deleteSession(ctx, row.Token)
-			return errors.Join(gone, ignoring(err, ErrNotFound))
+			return errors.Join(gone, failure.Ignoring(err, ErrNotFound))
 		}
 		return nil
 	}

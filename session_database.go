@@ -6,6 +6,7 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"github.com/latchkeyhq/latchkey/internal/failure"
 	"github.com/latchkeyhq/latchkey/internal/weburl"
 )
 
@@ -75,15 +76,15 @@ func (d *databaseStrategy) live(ctx context.Context, x *exchange, believes bool)
 	}
 	if found.row.Tenant != s.tenant {
 		if found.row.Tenant == "" {
-			s.log.error(ctx, x, ErrSessionToken.wrap(errors.New("the stored session names no tenant: the Adapter must keep StoredSession.Tenant")))
+			s.log.error(ctx, x, failure.Wrap(ErrSessionToken, errors.New("the stored session names no tenant: the Adapter must keep StoredSession.Tenant")))
 		}
 		return nil, token, nil
 	}
 	if !d.expired(&found.row) {
 		return found, token, nil
 	}
-	if _, err := s.store.deleteSession(ctx, token); ignoring(err, ErrNotFound) != nil {
-		s.log.error(ctx, x, ErrSessionToken.wrap(err)) // it stays dead all the same
+	if _, err := s.store.deleteSession(ctx, token); failure.Ignoring(err, ErrNotFound) != nil {
+		s.log.error(ctx, x, failure.Wrap(ErrSessionToken, err)) // it stays dead all the same
 	}
 	return nil, token, nil
 }
@@ -99,7 +100,7 @@ func (d *databaseStrategy) expired(row *StoredSession) bool {
 func (d *databaseStrategy) read(ctx context.Context, x *exchange, c *change) (*reading, error) {
 	s, token, err := d.live(ctx, x, c == nil) // what changes something asks the store
 	if err != nil {
-		return nil, ErrSessionToken.wrap(err)
+		return nil, failure.Wrap(ErrSessionToken, err)
 	}
 	if s == nil {
 		if x.cookies.hasSession() {
@@ -109,7 +110,7 @@ func (d *databaseStrategy) read(ctx context.Context, x *exchange, c *change) (*r
 	}
 	gone, err := d.extend(ctx, &s.row, token)
 	if err != nil {
-		return nil, ErrSessionToken.wrap(err)
+		return nil, failure.Wrap(ErrSessionToken, err)
 	}
 	if gone {
 		x.cookies.clearSession()
@@ -122,7 +123,7 @@ func (d *databaseStrategy) read(ctx context.Context, x *exchange, c *change) (*r
 	}
 	r, err := x.expose(ctx, in)
 	if err != nil {
-		return nil, ErrSessionToken.wrap(err)
+		return nil, failure.Wrap(ErrSessionToken, err)
 	}
 	x.cookies.putSession(escapeCookie(token), d.setup.now().Add(d.setup.config.Session.MaxAge))
 	return r, nil
@@ -209,7 +210,7 @@ func (d *databaseStrategy) close(ctx context.Context, x *exchange) (endedSession
 		return endedSession{}, nil
 	}
 	row, err := s.store.deleteSession(ctx, token)
-	if ignoring(err, ErrNotFound) != nil {
+	if failure.Ignoring(err, ErrNotFound) != nil {
 		retry, cancel := background(ctx, s.config.Limits.Store)
 		defer cancel()
 		row, err = s.store.deleteSession(retry, token)

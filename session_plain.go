@@ -3,6 +3,7 @@ package latchkey
 import (
 	"context"
 
+	"github.com/latchkeyhq/latchkey/internal/failure"
 	"github.com/latchkeyhq/latchkey/internal/jsontext"
 	"github.com/latchkeyhq/latchkey/internal/jwtclaims"
 )
@@ -51,7 +52,7 @@ func (t *tokenStrategy) readPlain(ctx context.Context, x *exchange, token string
 	room.issued = jwtclaims.AppendIssued(room.issued[:0], members, now, c.JWT.MaxAge)
 	sealed, err := x.cookies.specs.session.codec.Seal(room.issued)
 	if err != nil {
-		return nil, ErrJWTSession.wrap(err)
+		return nil, failure.Wrap(ErrJWTSession, err)
 	}
 	t.setup.log.warnOfSize(ctx, x, len(sealed))
 	x.cookies.putSession(sealed, found.of.Expires)

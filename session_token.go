@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"sync"
+
+	"github.com/latchkeyhq/latchkey/internal/failure"
 )
 
 // tokenStrategy keeps a session in its cookie, sealed: nothing is stored.
@@ -79,7 +81,7 @@ func (t *tokenStrategy) seal(ctx context.Context, x *exchange, claims Claims) er
 		token, err = k.codec.SealClaims(claims, now, c.JWT.MaxAge)
 	}
 	if err != nil {
-		return ErrJWTSession.wrap(err)
+		return failure.Wrap(ErrJWTSession, err)
 	}
 	t.setup.log.warnOfSize(ctx, x, len(token))
 	x.cookies.putSession(token, now.Add(c.MaxAge))
@@ -120,7 +122,7 @@ func (t *tokenStrategy) read(ctx context.Context, x *exchange, c *change) (*read
 // refuse makes the browser forget a token that is undecodable, expired or
 // revoked.
 func (t *tokenStrategy) refuse(ctx context.Context, x *exchange, err error) {
-	t.setup.log.debug(ctx, x, ErrJWTSession.wrap(err))
+	t.setup.log.debug(ctx, x, failure.Wrap(ErrJWTSession, err))
 	x.cookies.clearSession()
 }
 
@@ -161,7 +163,7 @@ func (t *tokenStrategy) readClaims(ctx context.Context, x *exchange, claims Clai
 	kept := keepClaims(claims, claimSubject, claimTenant, claimSessionID, claimAuthTime)
 	claims, err := t.shape(ctx, update)
 	if err != nil {
-		return nil, ErrJWTSession.wrap(err)
+		return nil, failure.Wrap(ErrJWTSession, err)
 	}
 	if claims == nil {
 		x.cookies.clearSession()
@@ -170,12 +172,12 @@ func (t *tokenStrategy) readClaims(ctx context.Context, x *exchange, claims Clai
 	claims = kept.putBack(claims)
 	s, err := t.sessionOf(claims)
 	if err != nil {
-		return nil, ErrJWTSession.wrap(err)
+		return nil, failure.Wrap(ErrJWTSession, err)
 	}
 	x.cookies.bearer.describe(s, end)
 	r, err := x.expose(ctx, SessionRead{Session: s, Claims: claims, Trigger: update.Trigger, Update: update.Update})
 	if err != nil {
-		return nil, ErrJWTSession.wrap(err)
+		return nil, failure.Wrap(ErrJWTSession, err)
 	}
 	return r, t.seal(ctx, x, claims)
 }

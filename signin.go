@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/latchkeyhq/latchkey/internal/failure"
 	"github.com/latchkeyhq/latchkey/internal/weburl"
 )
 
@@ -12,7 +13,7 @@ import (
 // that is decided in one place, whatever the provider.
 
 func errNoProvider(id string) error {
-	return ErrInvalidProvider.wrap(&mistake{fmt.Errorf("no provider has the id %q", cut(id, 64))})
+	return failure.Wrap(ErrInvalidProvider, &failure.Mistake{Err: fmt.Errorf("no provider has the id %q", cut(id, 64))})
 }
 
 // signIn answers POST /signin and /signin/:provider.
@@ -190,7 +191,7 @@ func carryOver(ctx context.Context, x *exchange, who *signInResult) error {
 func (x *exchange) steer(ctx context.Context, err error) (*Response, error) {
 	if own, ok := errors.AsType[*ownResponse](err); ok {
 		if own.res == nil {
-			return nil, ErrAccessDenied.wrap(errors.New("RespondWith was given no response"))
+			return nil, failure.Wrap(ErrAccessDenied, errors.New("RespondWith was given no response"))
 		}
 		return ownAnswer(own.res), nil
 	}
@@ -200,7 +201,7 @@ func (x *exchange) steer(ctx context.Context, err error) (*Response, error) {
 	}
 	to, err := x.resolveRedirect(ctx, x.setup.outward(elsewhere.to))
 	if err != nil {
-		return nil, ErrAccessDenied.wrap(err)
+		return nil, failure.Wrap(ErrAccessDenied, err)
 	}
 	return &Response{Redirect: to}, nil
 }
@@ -222,7 +223,7 @@ func (x *exchange) queueSignIn(who *signInResult) {
 func (x *exchange) queueRefusal(err error) {
 	e := Event{Type: EventSignIn, Outcome: EventFailed, Reason: ErrAccessDenied}
 	if x.events.base != nil && !isSteering(err) {
-		e.Reason, e.Err = typeOf(err), x.handOut(err)
+		e.Reason, e.Err = failure.TypeOf(err), x.handOut(err)
 	}
 	info := x.provider.info()
 	e.Provider, e.ProviderType = info.id, info.kind

@@ -3,6 +3,8 @@ package latchkey
 import (
 	"context"
 	"net/http"
+
+	"github.com/latchkeyhq/latchkey/internal/failure"
 )
 
 // signOut answers POST /signout. Whatever the store does, this browser is
@@ -11,7 +13,7 @@ func (x *exchange) signOut(ctx context.Context) (*Response, error) {
 	ended, err := x.setup.sessions.close(ctx, x)
 	x.cookies.clearChecks()
 	if err != nil {
-		x.setup.log.error(ctx, x, ErrSignOut.wrap(err), "alert", true)
+		x.setup.log.error(ctx, x, failure.Wrap(ErrSignOut, err), "alert", true)
 		if x.setup.config.Strict.StrictSignOut {
 			res := errorPage(ctx, x, "Configuration")
 			res.Status = http.StatusInternalServerError

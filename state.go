@@ -6,6 +6,8 @@ import (
 	"net/http"
 	"reflect"
 	"sync"
+
+	"github.com/latchkeyhq/latchkey/internal/failure"
 )
 
 // requestState is what the context of a request remembers: its configuration,
@@ -137,13 +139,13 @@ func (s *requestState) read() error {
 	}
 	found, fault := s.resolve()
 	if fault != nil {
-		s.err = publicError(fault)
+		s.err = failure.Public(fault)
 		logUnread(ctx, found, fault)
 		return s.err
 	}
 	x, err := readingExchange(found, r)
 	if err != nil {
-		s.err = publicError(err)
+		s.err = failure.Public(err)
 		logUnread(ctx, found, err)
 		return s.err
 	}
@@ -248,7 +250,7 @@ func (s *requestState) setupOf(ctx context.Context, a *Auth) (*setup, error) {
 func (r *reading) storedUser(ctx context.Context, setupOf func() (*setup, error)) (*User, error) {
 	s, err := setupOf()
 	if err != nil {
-		return nil, publicError(err)
+		return nil, failure.Public(err)
 	}
 	if s == nil || s.store == nil || r.session.UserID == "" {
 		u := r.session.User
@@ -311,7 +313,7 @@ func (a *Auth) setupIn(ctx context.Context) (*setup, error) {
 
 func (a *Auth) findSetup(ctx context.Context, r *Request) (*setup, error) {
 	if a.tenants == nil {
-		return nil, ErrInvalidConfig.wrap(errors.New("the zero Auth has no configuration: use New"))
+		return nil, failure.Wrap(ErrInvalidConfig, errors.New("the zero Auth has no configuration: use New"))
 	}
 	return a.tenants.setupFor(ctx, r)
 }
@@ -335,10 +337,10 @@ func (a *Auth) orBlank(s *setup) *setup {
 func (a *Auth) setupWithStore(ctx context.Context) (*setup, error) {
 	s, err := a.setupIn(ctx)
 	if err != nil {
-		return nil, publicError(err)
+		return nil, failure.Public(err)
 	}
 	if s.store == nil {
-		return nil, ErrMissingAdapter.wrap(errors.New("set Config.Adapter"))
+		return nil, failure.Wrap(ErrMissingAdapter, errors.New("set Config.Adapter"))
 	}
 	return s, nil
 }

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/latchkeyhq/latchkey/internal/failure"
 	"github.com/latchkeyhq/latchkey/internal/mailbox"
 	"github.com/latchkeyhq/latchkey/internal/redact"
 )
@@ -48,7 +49,7 @@ func call[T any](ctx context.Context, s *store, operation string, f func(context
 	if late := ctx.Err(); late != nil { // which not every driver passes on
 		err = errors.Join(err, late)
 	}
-	return result, ErrAdapter.wrap(&redactedError{text, err})
+	return result, failure.Wrap(ErrAdapter, &failure.Redacted{Text: text, Cause: err})
 }
 
 // callErr is call for operations without a result.
@@ -62,7 +63,7 @@ func callErr(ctx context.Context, s *store, operation string, f func(context.Con
 func answering[T any](operation string, answer T, err error, fits func(T) bool) (T, error) {
 	if err == nil && !fits(answer) {
 		var none T
-		return none, ErrAdapter.wrap(errors.New(operation + " answered another question than it was asked"))
+		return none, failure.Wrap(ErrAdapter, errors.New(operation+" answered another question than it was asked"))
 	}
 	return answer, err
 }
@@ -102,7 +103,7 @@ func optional[T any](record T, err error) (*T, error) {
 
 // orNothing: a table that is not there holds nothing.
 func orNothing[T any](list []T, err error) ([]T, error) {
-	return list, ignoring(err, errors.ErrUnsupported)
+	return list, failure.Ignoring(err, errors.ErrUnsupported)
 }
 
 func (s *store) createUser(ctx context.Context, u User) (User, error) {
@@ -142,7 +143,7 @@ func (s *store) ownedBy(ctx context.Context, a *Account, owner *User) error {
 	if errors.Is(err, ErrNotFound) {
 		return ErrConflict
 	}
-	return ignoring(err, errors.ErrUnsupported)
+	return failure.Ignoring(err, errors.ErrUnsupported)
 }
 
 func (a *Account) isAccount(b *Account) bool {
@@ -170,7 +171,7 @@ func (s *store) linkAccount(ctx context.Context, a Account) error {
 }
 
 // errNoTx: a transaction that reports success and has done nothing.
-var errNoTx = ErrAdapter.wrap(errors.New("InTx has not called its function"))
+var errNoTx = failure.Wrap(ErrAdapter, errors.New("InTx has not called its function"))
 
 // inTx runs f in one transaction where the store has them, which has as long as
 // one call: calls in it must use the context that f is given. A failure of f
@@ -281,7 +282,7 @@ func (s *store) beginSignUp(ctx context.Context, a *Account, userID string) (str
 
 // endSignUp forgets that a sign-up of this account was under way.
 func (s *store) endSignUp(ctx context.Context, a *Account) error {
-	return ignoring(callErr(ctx, s, "EndSignUp", func(ctx context.Context) error {
+	return failure.Ignoring(callErr(ctx, s, "EndSignUp", func(ctx context.Context) error {
 		return s.signUps.EndSignUp(ctx, a.Provider, a.ProviderAccountID)
 	}), ErrNotFound)
 }
@@ -298,5 +299,5 @@ func (s *store) require(who string, a ability) error {
 	if s.has(a) || s.apart != nil && (a == abilitySessions || a == abilitySessionLists) {
 		return nil
 	}
-	return ErrMissingAdapterMethods.wrap(fmt.Errorf("%s needs an Adapter that is a %s; %T is not", who, a, s.adapter))
+	return failure.Wrap(ErrMissingAdapterMethods, fmt.Errorf("%s needs an Adapter that is a %s; %T is not", who, a, s.adapter))
 }

@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"time"
+
+	"github.com/latchkeyhq/latchkey/internal/failure"
 )
 
 // Stored sessions: in the adapter, or in a store apart from the users. Nothing
@@ -153,7 +155,7 @@ func (s *store) deleteSessions(ctx context.Context, userID, keep string) error {
 	defer s.beliefs.dropUser(userID)()
 	var failed error
 	for _, in := range s.sessionListers() {
-		failed = errors.Join(failed, ignoring(callErr(ctx, s, in.prefix+"DeleteSessions", func(ctx context.Context) error {
+		failed = errors.Join(failed, failure.Ignoring(callErr(ctx, s, in.prefix+"DeleteSessions", func(ctx context.Context) error {
 			_, err := in.DeleteSessions(ctx, userID, keep)
 			return err
 		}), errors.ErrUnsupported))

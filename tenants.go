@@ -9,6 +9,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/latchkeyhq/latchkey/internal/failure"
 	"github.com/latchkeyhq/latchkey/internal/oauth"
 	"github.com/latchkeyhq/latchkey/internal/sieve"
 )
@@ -167,7 +168,7 @@ func tenantsFrom(find func(context.Context, *Request) (tenant, error), options [
 func (t *tenants) setupFor(ctx context.Context, r *Request) (*setup, error) {
 	which, err := t.find(ctx, r)
 	if err != nil {
-		return nil, ErrInvalidConfig.wrap(err)
+		return nil, failure.Wrap(ErrInvalidConfig, err)
 	}
 	prepared, ok := t.prepared.Get(which.key)
 	if !ok {
@@ -187,7 +188,7 @@ func (t *tenants) add(which tenant) func() (*setup, error) {
 		return containResult(func() (*setup, error) { // its hooks may panic
 			c, err := which.config()
 			if err != nil {
-				return nil, ErrInvalidConfig.wrap(err)
+				return nil, failure.Wrap(ErrInvalidConfig, err)
 			}
 			if c.Runtime.Time != nil { // it lives in a time of its own
 				return prepare(t.share(*c), which.name, common{})

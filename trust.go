@@ -7,6 +7,7 @@ import (
 	"strings"
 	"sync/atomic"
 
+	"github.com/latchkeyhq/latchkey/internal/failure"
 	"github.com/latchkeyhq/latchkey/internal/weburl"
 )
 
@@ -52,11 +53,11 @@ func (t *hostTrust) originOf(r *Request) (weburl.Origin, error) {
 		return last.origin, nil
 	}
 	if !weburl.ValidHost(host) || (scheme != "http" && scheme != "https") {
-		return weburl.Origin{}, ErrUntrustedHost.wrap(fmt.Errorf("%w: %q", errBadHost, cut(host, 64)))
+		return weburl.Origin{}, failure.Wrap(ErrUntrustedHost, fmt.Errorf("%w: %q", errBadHost, cut(host, 64)))
 	}
 	origin := weburl.NewOrigin(scheme, host)
 	if !t.allows(origin) {
-		return weburl.Origin{}, ErrUntrustedHost.wrap(fmt.Errorf("%w: %q%s", errBadHost, cut(host, 64), t.missingPort(origin)))
+		return weburl.Origin{}, failure.Wrap(ErrUntrustedHost, fmt.Errorf("%w: %q%s", errBadHost, cut(host, 64), t.missingPort(origin)))
 	}
 	t.last.Store(&knownOrigin{scheme, strings.Clone(host), origin}) // the host is a part of the request's head
 	return origin, nil

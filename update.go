@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"errors"
 	"net/http"
+
+	"github.com/latchkeyhq/latchkey/internal/failure"
 )
 
 // A session that the application changes.
@@ -26,7 +28,7 @@ func (a *Auth) UpdateSession(w http.ResponseWriter, r *http.Request, data any) (
 }
 
 // errNoResponse: the new token would be lost.
-var errNoResponse = ErrInvalidConfig.wrap(errors.New("an update gives a session that came as a bearer token a new token: use a context of LoadSession, or the session route"))
+var errNoResponse = failure.Wrap(ErrInvalidConfig, errors.New("an update gives a session that came as a bearer token a new token: use a context of LoadSession, or the session route"))
 
 // UpdateSession hands data to the token callback, or with stored sessions the
 // session callback, and returns the new session and its cookies. Where the
@@ -44,7 +46,7 @@ func (c *Core) UpdateSession(ctx context.Context, r *Request, data any) (*Sessio
 	}
 	plain, err := plainJSON(data)
 	if err != nil {
-		return nil, nil, fail(ctx, x, ErrInvalidConfig.wrap(err))
+		return nil, nil, fail(ctx, x, failure.Wrap(ErrInvalidConfig, err))
 	}
 	if b != nil {
 		if state == nil || state.auth == nil {

@@ -3,6 +3,8 @@ package latchkey
 import (
 	"context"
 	"errors"
+
+	"github.com/latchkeyhq/latchkey/internal/failure"
 )
 
 // Users is what the application can do with users, their accounts and their
@@ -157,7 +159,7 @@ func (u *Users) EndSessions(ctx context.Context, userID, keep string) error {
 	}
 	switch {
 	case s.config.Session.Strategy != DatabaseSessions && s.revocations == nil:
-		return ErrUnsupportedStrategy.wrap(errors.New("JWT sessions cannot be ended from here without Session.Revocations"))
+		return failure.Wrap(ErrUnsupportedStrategy, errors.New("JWT sessions cannot be ended from here without Session.Revocations"))
 	case s.config.Session.Strategy == DatabaseSessions:
 		if err := s.store.require("Users.EndSessions", abilitySessionLists); err != nil {
 			return err

@@ -5,6 +5,8 @@ import (
 	"context"
 	"encoding/base64"
 	"errors"
+
+	"github.com/latchkeyhq/latchkey/internal/failure"
 )
 
 // Passkeys: what the browser answers.
@@ -15,7 +17,7 @@ const longestCredentialID = 1023
 // receive checks an answer. Every way in which it is wrong looks the same.
 func (w *webauthnProvider) receive(ctx context.Context, x *exchange) (outcome, error) {
 	if !x.isPost() {
-		return outcome{}, ErrUnknownAction.wrap(errors.New("passkeys come by POST"))
+		return outcome{}, failure.Wrap(ErrUnknownAction, errors.New("passkeys come by POST"))
 	}
 	_, given := x.form["csrfToken"]
 	if (given || sentFrom(x.request.Header, x.origin.Text) == "same-site") && !x.csrfVerified {
@@ -27,7 +29,7 @@ func (w *webauthnProvider) receive(ctx context.Context, x *exchange) (outcome, e
 		return outcome{}, err
 	}
 	if wait > 0 {
-		return outcome{}, ErrWebAuthnVerification.wrapFor(w.ID, &tooManyTries{wait})
+		return outcome{}, failure.WrapFor(ErrWebAuthnVerification, w.ID, &tooManyTries{wait})
 	}
 	in, err := w.verify(ctx, x)
 	if err != nil {
@@ -35,7 +37,7 @@ func (w *webauthnProvider) receive(ctx context.Context, x *exchange) (outcome, e
 	}
 	if in.passkey == nil || in.owner != "" { // a stranger who makes users stays counted
 		if err := x.setup.limits.giveBack(ctx, tries); err != nil {
-			x.setup.log.error(ctx, x, ErrCallbackRoute.wrap(err))
+			x.setup.log.error(ctx, x, failure.Wrap(ErrCallbackRoute, err))
 		}
 	}
 	return outcome{assertion: in}, nil
@@ -44,7 +46,7 @@ func (w *webauthnProvider) receive(ctx context.Context, x *exchange) (outcome, e
 // verify says who answered, and what is to be remembered of it.
 func (w *webauthnProvider) verify(ctx context.Context, x *exchange) (*assertion, error) {
 	if !w.asked(x) {
-		return nil, ErrInvalidCheck.wrapFor(w.ID, &mistake{errors.New("this browser was asked for no passkey, or too long ago")})
+		return nil, failure.WrapFor(ErrInvalidCheck, w.ID, &failure.Mistake{Err: errors.New("this browser was asked for no passkey, or too long ago")})
 	}
 	action, answer := x.field("action"), []byte(x.field("data"))
 	if action != actionRegister && action != actionAuthenticate {
@@ -75,7 +77,7 @@ func (w *webauthnProvider) verify(ctx context.Context, x *exchange) (*assertion,
 
 // refused: what the browser sent is no proof.
 func (w *webauthnProvider) refused(why error) error {
-	return ErrWebAuthnVerification.wrapFor(w.ID, &mistake{why})
+	return failure.WrapFor(ErrWebAuthnVerification, w.ID, &failure.Mistake{Err: why})
 }
 
 // register is somebody with a new passkey.
@@ -93,7 +95,7 @@ func (w *webauthnProvider) register(ctx context.Context, x *exchange, c *challen
 		return nil, err
 	}
 	if known != nil {
-		return nil, ErrAccountNotLinked.wrapFor(w.ID, errors.New("the passkey is registered already"))
+		return nil, failure.WrapFor(ErrAccountNotLinked, w.ID, errors.New("the passkey is registered already"))
 	}
 	now := x.setup.now().UTC()
 	key.UserID, key.ProviderAccountID = "", base64.StdEncoding.EncodeToString(id)
@@ -113,7 +115,7 @@ func (w *webauthnProvider) authenticate(ctx context.Context, x *exchange, c *cha
 		return nil, w.refused(errors.New("no such passkey is registered"))
 	}
 	if key == nil {
-		return nil, &Error{Type: ErrWebAuthnVerification, Provider: w.ID, Code: codeUnknownCredential, Err: &mistake{errors.New("no such passkey is registered")}}
+		return nil, &Error{Type: ErrWebAuthnVerification, Provider: w.ID, Code: codeUnknownCredential, Err: &failure.Mistake{Err: errors.New("no such passkey is registered")}}
 	}
 	a := Authentication{RelyingParty: w.partyOf(x), Options: w.Authentication, Challenge: c.bytes()}
 	if c.Asked != nil {

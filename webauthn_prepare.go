@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/latchkeyhq/latchkey/internal/failure"
 )
 
 // webauthnProvider is a WebAuthn made ready.
@@ -45,18 +47,18 @@ func (p *WebAuthn) prepare(s *setup, _ func(string) string) (preparedProvider, e
 
 // faults are what browsers or the library cannot make sense of.
 func (w *webauthnProvider) faults(s *setup) error {
-	var all faults
+	var all failure.List
 	wrong := func(format string, args ...any) {
-		all = append(all, ErrInvalidProvider.wrapFor(w.ID, fmt.Errorf(format, args...)))
+		all = append(all, failure.WrapFor(ErrInvalidProvider, w.ID, fmt.Errorf(format, args...)))
 	}
 	if !s.config.Experimental.EnableWebAuthn {
-		all = append(all, ErrExperimentalFeatureNotEnabled.wrapFor(w.ID, errors.New("passkeys are experimental: set Experimental.EnableWebAuthn")))
+		all = append(all, failure.WrapFor(ErrExperimentalFeatureNotEnabled, w.ID, errors.New("passkeys are experimental: set Experimental.EnableWebAuthn")))
 	}
 	if w.Ceremony == nil {
 		wrong("WebAuthn.Ceremony is nil: make the provider with webauthn.Passkey or webauthn.Provider of module webauthn")
 	}
 	if !w.SkipConditionalUI && !slices.ContainsFunc(w.Fields, takesPasskeys) {
-		all = append(all, ErrMissingWebAuthnAutocomplete.wrapFor(w.ID, errors.New(
+		all = append(all, failure.WrapFor(ErrMissingWebAuthnAutocomplete, w.ID, errors.New(
 			"give one of WebAuthn.Fields an Autocomplete with the word webauthn, or set SkipConditionalUI")))
 	}
 	r, a := &w.Registration, &w.Authentication
