@@ -1,5 +1,7 @@
 package latchkey
 
+import "github.com/latchkeyhq/latchkey/storage"
+
 // ability is something an adapter may do beyond the Adapter interface: the name
 // of an optional interface.
 type ability string
@@ -16,27 +18,27 @@ const (
 // abilities are an adapter's optional interfaces, found once. nil: it does not
 // have it.
 type abilities struct {
-	sessionRows    SessionAdapter
-	sessionLists   SessionListAdapter
-	verification   VerificationTokenAdapter
-	accountLists   AccountAdapter
-	authenticators AuthenticatorAdapter
-	deletion       UserDeletionAdapter
-	tx             TxAdapter
-	signUps        SignUpAdapter
-	revocations    RevocationStore
+	sessionRows    storage.SessionAdapter
+	sessionLists   storage.SessionListAdapter
+	verification   storage.VerificationTokenAdapter
+	accountLists   storage.AccountAdapter
+	authenticators storage.AuthenticatorAdapter
+	deletion       storage.UserDeletionAdapter
+	tx             storage.TxAdapter
+	signUps        storage.SignUpAdapter
+	revocations    storage.RevocationStore
 }
 
-func abilitiesOf(a Adapter) (found abilities) {
-	found.sessionRows, _ = a.(SessionAdapter)
-	found.sessionLists, _ = a.(SessionListAdapter)
-	found.verification, _ = a.(VerificationTokenAdapter)
-	found.accountLists, _ = a.(AccountAdapter)
-	found.authenticators, _ = a.(AuthenticatorAdapter)
-	found.deletion, _ = a.(UserDeletionAdapter)
-	found.tx, _ = a.(TxAdapter)
-	found.signUps, _ = a.(SignUpAdapter)
-	found.revocations, _ = a.(RevocationStore)
+func abilitiesOf(a storage.Adapter) (found abilities) {
+	found.sessionRows, _ = a.(storage.SessionAdapter)
+	found.sessionLists, _ = a.(storage.SessionListAdapter)
+	found.verification, _ = a.(storage.VerificationTokenAdapter)
+	found.accountLists, _ = a.(storage.AccountAdapter)
+	found.authenticators, _ = a.(storage.AuthenticatorAdapter)
+	found.deletion, _ = a.(storage.UserDeletionAdapter)
+	found.tx, _ = a.(storage.TxAdapter)
+	found.signUps, _ = a.(storage.SignUpAdapter)
+	found.revocations, _ = a.(storage.RevocationStore)
 	return found
 }
 

@@ -7,6 +7,7 @@ import (
 
 	"github.com/latchkeyhq/latchkey/internal/failure"
 	"github.com/latchkeyhq/latchkey/internal/page"
+	"github.com/latchkeyhq/latchkey/storage"
 )
 
 // The account page: what is linked to whoever is signed in, and their devices.
@@ -142,7 +143,7 @@ func (s *setup) shownProvider(id string) page.Provider {
 
 // otherWaysIn are those that no account stands for: a link to a proven e-mail
 // address, a password that a session of theirs was opened with.
-func otherWaysIn(s *setup, here *currentUser, sessions []StoredSession) []page.Linked {
+func otherWaysIn(s *setup, here *currentUser, sessions []storage.StoredSession) []page.Linked {
 	used := map[string]bool{here.provider: true}
 	for _, row := range sessions {
 		used[row.Provider] = true

@@ -7,12 +7,13 @@ import (
 
 	"github.com/latchkeyhq/latchkey/internal/failure"
 	"github.com/latchkeyhq/latchkey/internal/page"
+	"github.com/latchkeyhq/latchkey/storage"
 )
 
 // The passkeys on the account page.
 
 // passkeysView is what the page shows of them.
-func passkeysView(x *exchange, here *currentUser, accounts []Account, keys []Authenticator) page.Passkeys {
+func passkeysView(x *exchange, here *currentUser, accounts []Account, keys []storage.Authenticator) page.Passkeys {
 	view := page.Passkeys{RenameAction: x.url("account?do=rename"), RemoveAction: x.url("account?do=remove"), Reauth: !isFresh(x, here)}
 	d := x.setup.directory
 	for i, a := range accounts {

@@ -55,7 +55,7 @@ func (a *Auth) Routes(group string) ([]string, error) {
 
 // Sweep removes the sessions, magic links, revocations, used values and limits
 // that have expired, and says how many rows went: from the Adapter and from [SessionConfig].Store,
-// each if it is a [SweepAdapter]. Other stores let their rows expire. Nothing
+// each if it is a [storage.SweepAdapter]. Other stores let their rows expire. Nothing
 // depends on it but the size of the tables: what has expired is dead anyway. Call
 // it now and then, from one instance.
 func (a *Auth) Sweep(ctx context.Context) (int, error) {

@@ -1,6 +1,10 @@
 package latchkey
 
-import "context"
+import (
+	"context"
+
+	"github.com/latchkeyhq/latchkey/storage"
+)
 
 // Callbacks are decisions of the application's own: who may sign in, where a
 // browser is sent, what a session token and a session hold. Each may be nil, and
@@ -72,10 +76,10 @@ const (
 // SessionRead is what [Callbacks].Session gets: a session about to be shown to
 // a browser or a handler.
 type SessionRead struct {
-	Session *Session       // the default answer: change and return it, or return another
-	Claims  Claims         // of the token; nil with DatabaseSessions
-	User    *User          // the stored user; nil with JWTSessions
-	Stored  *StoredSession // the stored row; nil with JWTSessions
-	Trigger Trigger        // TriggerUpdate or empty
-	Update  any            // with DatabaseSessions: what the browser sent. Check it before use
+	Session *Session               // the default answer: change and return it, or return another
+	Claims  Claims                 // of the token; nil with DatabaseSessions
+	User    *User                  // the stored user; nil with JWTSessions
+	Stored  *storage.StoredSession // the stored row; nil with JWTSessions
+	Trigger Trigger                // TriggerUpdate or empty
+	Update  any                    // with DatabaseSessions: what the browser sent. Check it before use
 }

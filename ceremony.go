@@ -6,11 +6,12 @@ import (
 	"time"
 
 	"github.com/latchkeyhq/latchkey/internal/fill"
+	"github.com/latchkeyhq/latchkey/storage"
 )
 
 // WebAuthn signs people in with passkeys and security keys (Web Authentication
-// Level 3). It needs an Adapter that is an [AuthenticatorAdapter] and an
-// [AccountAdapter], a Ceremony, and [Experimental].EnableWebAuthn. Module
+// Level 3). It needs an Adapter that is an [storage.AuthenticatorAdapter] and an
+// [storage.AccountAdapter], a Ceremony, and [Experimental].EnableWebAuthn. Module
 // webauthn has the Ceremony, and makes a provider of the type with it.
 //
 // The browser gets what navigator.credentials wants from
@@ -113,7 +114,7 @@ type Registration struct {
 	UserHandle   []byte // what the authenticator calls the user
 	UserName     string // shown where people choose among passkeys
 	DisplayName  string
-	Exclude      []Authenticator // that the user has already
+	Exclude      []storage.Authenticator // that the user has already
 	// Conditional: it may be made without asking, right after another sign-in, so
 	// nobody need be present.
 	Conditional bool
@@ -124,7 +125,7 @@ type Authentication struct {
 	RelyingParty RelyingParty
 	Options      AuthenticationOptions
 	Challenge    []byte
-	Allow        []Authenticator // nil: any
+	Allow        []storage.Authenticator // nil: any
 }
 
 // Presentation is what a passkey proved.
@@ -145,10 +146,10 @@ type Ceremony interface {
 	// Register checks a RegistrationResponseJSON (section 7.1). An error refuses
 	// it. Of what it returns, UserID, ProviderAccountID, UserHandle and the dates
 	// are set by the library.
-	Register(ctx context.Context, r Registration, answer []byte) (Authenticator, error)
+	Register(ctx context.Context, r Registration, answer []byte) (storage.Authenticator, error)
 	// RequestOptions are PublicKeyCredentialRequestOptionsJSON (section 5.1.9).
 	RequestOptions(ctx context.Context, a Authentication) (json.RawMessage, error)
 	// Authenticate checks an AuthenticationResponseJSON made with key (section
 	// 7.2), except for the counter. An error refuses it.
-	Authenticate(ctx context.Context, a Authentication, key Authenticator, answer []byte) (Presentation, error)
+	Authenticate(ctx context.Context, a Authentication, key storage.Authenticator, answer []byte) (Presentation, error)
 }

@@ -6,6 +6,8 @@ import (
 	"net/http"
 	"net/netip"
 	"time"
+
+	"github.com/latchkeyhq/latchkey/storage"
 )
 
 // Config says how an [Auth] behaves. [New] copies it: later changes have no
@@ -14,8 +16,8 @@ import (
 type Config struct {
 	hidden
 
-	Providers []Provider // in the order the sign-in page shows them
-	Adapter   Adapter    // nil: no database; sessions live in the cookie
+	Providers []Provider      // in the order the sign-in page shows them
+	Adapter   storage.Adapter // nil: no database; sessions live in the cookie
 
 	// Secrets seal tokens and sign cookies. The newest comes first: it makes
 	// new values; the others still open older ones. Empty: AUTH_SECRET, with
@@ -195,14 +197,14 @@ type Limits struct {
 
 	// Limiter counts tries and mails. nil: this process's memory; the Adapter
 	// when Hardened, if it is able. Share one between instances. One that is a
-	// [ReturningLimiter] too gives back what did no harm. While it fails, each
+	// [storage.ReturningLimiter] too gives back what did no harm. While it fails, each
 	// instance counts by itself.
-	Limiter Limiter
+	Limiter storage.Limiter
 
 	// Replay remembers check values that completed a callback. nil: this
 	// process's memory; the Adapter when Hardened, if it is able. While it
 	// fails, callbacks are refused.
-	Replay ReplayStore
+	Replay storage.ReplayStore
 
 	// Bytes.
 
@@ -220,39 +222,6 @@ type Limits struct {
 
 	DiscoveryMaxAge time.Duration // how long a provider's metadata is kept; 0: as its headers say, within 5 minutes and 24 hours; negative: not at all. Its keys are kept for an hour at most
 	DiscoveryPause  time.Duration // after a failure; 0: growing from 1 s to 30 s, or as Retry-After says within 5 minutes; negative: none
-}
-
-// Rate is how often something may happen: Events times in each Per.
-type Rate struct {
-	Events int
-	Per    time.Duration
-}
-
-// Limiter counts tries and mails by key, so that [Limits] can bound them. It is
-// called concurrently.
-type Limiter interface {
-	// Take counts one event under key, unless r is reached already; then it
-	// says how long until the next one fits.
-	Take(ctx context.Context, key string, r Rate) (wait time.Duration, err error)
-	// Forget clears what was counted under key.
-	Forget(ctx context.Context, key string) error
-}
-
-// ReturningLimiter is a [Limiter] that can take an event back. Then a try that
-// was right costs its client nothing, and one that a limit refused costs no
-// other limit anything; without it both stay counted.
-type ReturningLimiter interface {
-	Limiter
-	// Return takes back one event that Take counted under key at rate r; what
-	// is empty stays empty.
-	Return(ctx context.Context, key string, r Rate) error
-}
-
-// ReplayStore remembers values that must not be used twice, such as the state
-// of a completed sign-in. It is called concurrently.
-type ReplayStore interface {
-	// Use records key until expires and reports whether this was its first use.
-	Use(ctx context.Context, key string, expires time.Time) (first bool, err error)
 }
 
 // AccountPage switches on the built-in account page at {base path}/account,

@@ -3,6 +3,8 @@ package latchkey
 import (
 	"context"
 	"time"
+
+	"github.com/latchkeyhq/latchkey/storage"
 )
 
 // SessionConfig says where sessions are kept and for how long.
@@ -20,7 +22,7 @@ type SessionConfig struct {
 	// Revocations makes the end of a JWT session final: a copied cookie is dead
 	// after the sign-out, and so are all of a user who is deleted. It costs one
 	// lookup a read. nil: the Adapter if it is able, else none.
-	Revocations RevocationStore
+	Revocations storage.RevocationStore
 	// SkipRevocations has JWTSessions ask nobody whether they have ended, though
 	// the Adapter could say. Logs a warning.
 	SkipRevocations bool
@@ -30,7 +32,7 @@ type SessionConfig struct {
 	// opens the session afterwards; whatever ends sessions fails as a whole when
 	// Store does. Tenants with an Adapter of their own need a Store of their own,
 	// or a part of one that is theirs.
-	Store SessionStore
+	Store storage.SessionStore
 	// AdapterToo looks in the Adapter for sessions that Store does not know:
 	// those from before Store was set. They stay there until they end.
 	AdapterToo bool

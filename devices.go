@@ -5,10 +5,11 @@ import (
 	"time"
 
 	"github.com/latchkeyhq/latchkey/internal/page"
+	"github.com/latchkeyhq/latchkey/storage"
 )
 
 // devices are the live sessions of a user; here is the id of the one that asks.
-func devices(sessions []StoredSession, here string, now time.Time) []page.Device {
+func devices(sessions []storage.StoredSession, here string, now time.Time) []page.Device {
 	var list []page.Device
 	for _, s := range sessions {
 		if now.Before(s.Expires) {

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/latchkeyhq/latchkey/internal/failure"
+	"github.com/latchkeyhq/latchkey/storage"
 )
 
 // directory knows users, their accounts and their stored sessions: whose a
@@ -25,8 +26,8 @@ type directory struct {
 
 // sessionPlan is what has to be stored together with a sign-in.
 type sessionPlan struct {
-	row    StoredSession // its UserID is not known yet
-	former string        // token of the session that the request came with; empty: none
+	row    storage.StoredSession // its UserID is not known yet
+	former string                // token of the session that the request came with; empty: none
 }
 
 // signInResult is the user an assertion turned out to be.
@@ -34,13 +35,13 @@ type signInResult struct {
 	assertion
 	user      User
 	isNew     bool
-	session   StoredSession // with stored sessions; of a token that is tracked the ID
-	begun     time.Time     // before anything was written: what is revoked later voids it; zero: nothing was
-	revokedAt time.Time     // when this sign-in ended the sessions before it; zero: it did not
-	held      time.Time     // when the session that this was begun in was found alive; zero: in none
-	isLink    bool          // it gave who was signed in another account: that proves nobody anew
-	proved    bool          // it was the first proof of the user's e-mail address
-	since     int64         // auth_time of the token it opened, in milliseconds; 0: not tracked
+	session   storage.StoredSession // with stored sessions; of a token that is tracked the ID
+	begun     time.Time             // before anything was written: what is revoked later voids it; zero: nothing was
+	revokedAt time.Time             // when this sign-in ended the sessions before it; zero: it did not
+	held      time.Time             // when the session that this was begun in was found alive; zero: in none
+	isLink    bool                  // it gave who was signed in another account: that proves nobody anew
+	proved    bool                  // it was the first proof of the user's e-mail address
+	since     int64                 // auth_time of the token it opened, in milliseconds; 0: not tracked
 }
 
 // knownUser finds the user an assertion already is to us, or nil. It writes

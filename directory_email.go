@@ -5,6 +5,7 @@ import (
 	"errors"
 
 	"github.com/latchkeyhq/latchkey/internal/failure"
+	"github.com/latchkeyhq/latchkey/storage"
 )
 
 // The first proof of an e-mail address, and what it detaches.
@@ -25,7 +26,7 @@ func (d *directory) proveEmail(ctx context.Context, q *queue, s *store, who *sig
 	now := d.now().UTC()
 	// Both in one change: the proof is of this e-mail address and of no other that
 	// the user may have meanwhile.
-	u, err := s.updateUser(ctx, who.user.ID, UserChange{Email: &who.user.Email, EmailVerified: &now})
+	u, err := s.updateUser(ctx, who.user.ID, storage.UserChange{Email: &who.user.Email, EmailVerified: &now})
 	if err != nil {
 		return err
 	}
@@ -131,9 +132,9 @@ func (d *directory) tellEviction(ctx context.Context, q *queue, found *attachmen
 // attachments are the ways in that a user has whose e-mail address is about to
 // be proven.
 type attachments struct {
-	evicted  EvictEvent      // what goes
-	vouching map[string]bool // the providers of the accounts that stay
-	sessions []StoredSession // all, where the store can list them
+	evicted  EvictEvent              // what goes
+	vouching map[string]bool         // the providers of the accounts that stay
+	sessions []storage.StoredSession // all, where the store can list them
 }
 
 func (d *directory) attached(ctx context.Context, s *store, u *User) (found attachments, err error) {

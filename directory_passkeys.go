@@ -5,6 +5,8 @@ import (
 	"encoding/base64"
 	"slices"
 	"strings"
+
+	"github.com/latchkeyhq/latchkey/storage"
 )
 
 // Passkeys of a user: each has an account, which goes with it.
@@ -13,12 +15,12 @@ import (
 const longestName = 64
 
 // passkeys are those of a user that open a session.
-func (d *directory) passkeys(ctx context.Context, s *store, userID string) ([]Authenticator, error) {
+func (d *directory) passkeys(ctx context.Context, s *store, userID string) ([]storage.Authenticator, error) {
 	accounts, keys, err := d.waysIn(ctx, s, userID)
-	return slices.DeleteFunc(keys, func(k Authenticator) bool { return !hasAccount(accounts, &k) }), err
+	return slices.DeleteFunc(keys, func(k storage.Authenticator) bool { return !hasAccount(accounts, &k) }), err
 }
 
-func hasAccount(accounts []Account, k *Authenticator) bool {
+func hasAccount(accounts []Account, k *storage.Authenticator) bool {
 	return slices.ContainsFunc(accounts, func(a Account) bool { return isKeyOf(k, &a) })
 }
 
@@ -33,7 +35,7 @@ func (d *directory) renamePasskey(ctx context.Context, userID string, id []byte,
 		if err := theirs(ctx, s, userID, id); err != nil {
 			return err
 		}
-		_, err := s.updateAuthenticator(ctx, id, AuthenticatorChange{Name: &name})
+		_, err := s.updateAuthenticator(ctx, id, storage.AuthenticatorChange{Name: &name})
 		return err
 	})
 }

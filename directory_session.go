@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/latchkeyhq/latchkey/internal/failure"
+	"github.com/latchkeyhq/latchkey/storage"
 )
 
 // The session that a sign-in opens, and the one that it was begun in.
@@ -47,7 +48,7 @@ func (d *directory) findFormer(ctx context.Context, s *store, who *signInResult,
 		return err
 	}
 	rows, err := s.listSessions(ctx, who.begunIn.UserID)
-	if err == nil && !slices.ContainsFunc(rows, func(row StoredSession) bool { return row.ID == who.begunIn.SessionID }) {
+	if err == nil && !slices.ContainsFunc(rows, func(row storage.StoredSession) bool { return row.ID == who.begunIn.SessionID }) {
 		err = ErrNotFound
 	}
 	return err

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/latchkeyhq/latchkey/internal/failure"
+	"github.com/latchkeyhq/latchkey/storage"
 )
 
 // What is done to a user outside of a sign-in.
@@ -96,7 +97,7 @@ func (d *directory) bringBackLast(ctx context.Context, s *store, u *User, gone *
 }
 
 // waysIn are the accounts and passkeys of a user.
-func (d *directory) waysIn(ctx context.Context, s *store, userID string) ([]Account, []Authenticator, error) {
+func (d *directory) waysIn(ctx context.Context, s *store, userID string) ([]Account, []storage.Authenticator, error) {
 	accounts, err := s.listAccounts(ctx, userID)
 	if err != nil {
 		return nil, nil, err
@@ -109,7 +110,7 @@ func (d *directory) waysIn(ctx context.Context, s *store, userID string) ([]Acco
 // (-1: with all of them):
 // another account of a provider that is still configured, which for a passkey
 // takes the passkey too, or a link to a proven e-mail address.
-func (d *directory) canLose(u *User, accounts []Account, keys []Authenticator, i int) bool {
+func (d *directory) canLose(u *User, accounts []Account, keys []storage.Authenticator, i int) bool {
 	if u.Email != "" && !u.EmailVerified.IsZero() && d.offers(TypeEmail) {
 		return true
 	}
@@ -117,7 +118,7 @@ func (d *directory) canLose(u *User, accounts []Account, keys []Authenticator, i
 		if _, ok := d.providers[a.Provider]; !ok || j == i {
 			continue
 		}
-		if a.Type != TypeWebAuthn || slices.ContainsFunc(keys, func(k Authenticator) bool { return isKeyOf(&k, &a) }) {
+		if a.Type != TypeWebAuthn || slices.ContainsFunc(keys, func(k storage.Authenticator) bool { return isKeyOf(&k, &a) }) {
 			return true
 		}
 	}
@@ -243,7 +244,7 @@ func (d *directory) vouched(a *Account, email string) bool {
 	return a.EmailVouched && a.Email == email && !(configured && p.info().provesNoEmail)
 }
 
-func isKeyOf(k *Authenticator, a *Account) bool {
+func isKeyOf(k *storage.Authenticator, a *Account) bool {
 	return a.Type == TypeWebAuthn && a.ProviderAccountID == k.ProviderAccountID
 }
 

@@ -26,7 +26,7 @@
 // [Callbacks] decide (who may come in, what a token and a session hold, where a
 // browser is sent), [Events] tell what happened.
 //
-// Without an [Adapter] a session lives in its cookie, encrypted. With one,
+// Without an [storage.Adapter] a session lives in its cookie, encrypted. With one,
 // users, accounts and sessions are rows; packages memoryadapter, sqladapter and
 // module pgxadapter keep them, and package latchkeytest proves that an adapter
 // of one's own keeps its promises.

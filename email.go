@@ -13,6 +13,7 @@ import (
 	"github.com/latchkeyhq/latchkey/internal/page"
 	"github.com/latchkeyhq/latchkey/internal/redact"
 	"github.com/latchkeyhq/latchkey/jwt"
+	"github.com/latchkeyhq/latchkey/storage"
 )
 
 const (
@@ -157,7 +158,7 @@ func (p *emailProvider) deliver(ctx context.Context, x *exchange, email string) 
 	}
 	x.secretsSeen = append(x.secretsSeen, token)
 	expires := x.setup.now().Add(p.MaxAge).UTC().Truncate(time.Millisecond)
-	row := VerificationToken{Identifier: email, Token: hashWith(token, p.hashSecret), Expires: expires}
+	row := storage.VerificationToken{Identifier: email, Token: hashWith(token, p.hashSecret), Expires: expires}
 	if err := x.setup.store.createVerificationToken(ctx, row); err != nil {
 		return err
 	}
@@ -242,7 +243,7 @@ func (p *emailProvider) receive(ctx context.Context, x *exchange) (outcome, erro
 
 // redeem trades the link's secret for the row that was stored with it. Tries
 // are counted, and the right one is given back, to the mailbox with its mail.
-func (p *emailProvider) redeem(ctx context.Context, x *exchange, token, email string) (VerificationToken, error) {
+func (p *emailProvider) redeem(ctx context.Context, x *exchange, token, email string) (storage.VerificationToken, error) {
 	limits, who := x.setup.limits, askerOf(ctx, x, mailKey(email))
 	guessed := email
 	if !p.shortTokens {
@@ -251,10 +252,10 @@ func (p *emailProvider) redeem(ctx context.Context, x *exchange, token, email st
 	tries := limits.redemptions(guessed, who)
 	wait, err := limits.admit(ctx, tries)
 	if err != nil {
-		return VerificationToken{}, err
+		return storage.VerificationToken{}, err
 	}
 	if wait > 0 {
-		return VerificationToken{}, failure.WrapFor(ErrVerification, p.ID, &tooManyTries{wait})
+		return storage.VerificationToken{}, failure.WrapFor(ErrVerification, p.ID, &tooManyTries{wait})
 	}
 	row, err := p.use(ctx, x, token, email)
 	if err == nil {
@@ -265,10 +266,10 @@ func (p *emailProvider) redeem(ctx context.Context, x *exchange, token, email st
 	return row, err
 }
 
-func (p *emailProvider) use(ctx context.Context, x *exchange, token, email string) (VerificationToken, error) {
+func (p *emailProvider) use(ctx context.Context, x *exchange, token, email string) (storage.VerificationToken, error) {
 	hash := hashWith(token, p.hashSecret)
 	if p.SameBrowser && !p.isBound(x, hash) {
-		return VerificationToken{}, failure.WrapFor(ErrVerification, p.ID, errors.New("the link was asked for in another browser"))
+		return storage.VerificationToken{}, failure.WrapFor(ErrVerification, p.ID, errors.New("the link was asked for in another browser"))
 	}
 	row, err := x.setup.store.useVerificationToken(ctx, email, hash)
 	switch {

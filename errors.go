@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/latchkeyhq/latchkey/fault"
+	"github.com/latchkeyhq/latchkey/storage"
 )
 
 // ErrorType names what went wrong, spelled as on the wire and in logs. Every
@@ -92,17 +93,17 @@ func isSteering(err error) bool {
 var (
 	// ErrNoSession reports that a request carries no live session.
 	ErrNoSession = errors.New("latchkey: no session")
-	// ErrNotFound is what an [Adapter] returns for a record it does not have.
-	ErrNotFound = errors.New("latchkey: not found")
+	// ErrNotFound reports that there is no such record: it comes from the Adapter.
+	ErrNotFound = storage.ErrNotFound
+	// ErrConflict reports that a unique key is taken: it comes from the Adapter.
+	ErrConflict = storage.ErrConflict
+	// ErrUnavailable reports that a store cannot answer for now. The same request
+	// may succeed in a moment.
+	ErrUnavailable = storage.ErrUnavailable
 	// ErrNoValue is what [Value] returns for a member that is absent: a claim of
 	// a token that was made before the application added it, say.
 	ErrNoValue = errors.New("latchkey: no such value")
-	// ErrConflict is what an [Adapter] returns when a unique key is taken.
-	ErrConflict = errors.New("latchkey: conflict")
-	// ErrUnavailable is what an [Adapter] wraps when its store cannot answer for
-	// now: it is starting, takes no more connections, or has lost its leader. Ends
-	// of a context, errors of package net and io.EOF say so by themselves.
-	ErrUnavailable = errors.New("latchkey: the store does not answer for now")
+
 	// ErrLastAccount reports that an account was not unlinked because it is the
 	// last way to sign in that its user has.
 	ErrLastAccount = fault.ErrLastAccount

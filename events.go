@@ -1,6 +1,10 @@
 package latchkey
 
-import "context"
+import (
+	"context"
+
+	"github.com/latchkeyhq/latchkey/storage"
+)
 
 // Events tell the application what happened, for audit logs and the like. They
 // run after what they tell is done, in order, and before the answer is sent. An
@@ -38,8 +42,8 @@ type SignInEvent struct {
 // SignOutEvent reports the end of a session. Both are nil when the cookie held
 // none that was good for anything any more.
 type SignOutEvent struct {
-	Claims  Claims         // JWTSessions
-	Session *StoredSession // DatabaseSessions
+	Claims  Claims                 // JWTSessions
+	Session *storage.StoredSession // DatabaseSessions
 }
 
 // LinkAccountEvent reports an account that was linked to, or unlinked from, a
@@ -53,8 +57,8 @@ type LinkAccountEvent struct {
 // SessionEvent reports a session that was read.
 type SessionEvent struct {
 	Session Session
-	Claims  Claims         // JWTSessions; nil otherwise
-	Stored  *StoredSession // DatabaseSessions; nil otherwise
+	Claims  Claims                 // JWTSessions; nil otherwise
+	Stored  *storage.StoredSession // DatabaseSessions; nil otherwise
 }
 
 // EvictEvent reports the accounts and passkeys that were removed from a user
@@ -64,5 +68,5 @@ type SessionEvent struct {
 type EvictEvent struct {
 	User           User
 	Accounts       []Account
-	Authenticators []Authenticator
+	Authenticators []storage.Authenticator
 }

@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"time"
+
+	"github.com/latchkeyhq/latchkey/storage"
 )
 
 // Everything that Config.Hardened changes, in one place. Lives that the caller
@@ -58,8 +60,8 @@ func (c *Config) refusesShortSecrets() bool { return c.Hardened }
 
 // sharedLimiter is who counts for all instances; nil: nobody. A try that an
 // adapter counts is a write, which only a hardened site pays unasked.
-func (c *Config) sharedLimiter() Limiter {
-	if own, is := c.Adapter.(Limiter); c.Limits.Limiter == nil && c.Hardened && is && hasPlace(func(ctx context.Context) error {
+func (c *Config) sharedLimiter() storage.Limiter {
+	if own, is := c.Adapter.(storage.Limiter); c.Limits.Limiter == nil && c.Hardened && is && hasPlace(func(ctx context.Context) error {
 		_, err := own.Take(ctx, "", Rate{})
 		return err
 	}) {
@@ -69,8 +71,8 @@ func (c *Config) sharedLimiter() Limiter {
 }
 
 // sharedReplay is who remembers check values for all instances; nil: nobody.
-func (c *Config) sharedReplay() ReplayStore {
-	if own, is := c.Adapter.(ReplayStore); c.Limits.Replay == nil && c.Hardened && is && hasPlace(func(ctx context.Context) error {
+func (c *Config) sharedReplay() storage.ReplayStore {
+	if own, is := c.Adapter.(storage.ReplayStore); c.Limits.Replay == nil && c.Hardened && is && hasPlace(func(ctx context.Context) error {
 		_, err := own.Use(ctx, "", time.Time{})
 		return err
 	}) {

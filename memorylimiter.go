@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// MemoryLimiter is a [ReturningLimiter] in this process's memory. It remembers
+// MemoryLimiter is a [storage.ReturningLimiter] in this process's memory. It remembers
 // 65,536 keys, in 16 MiB at most; where there are more, it forgets what one
 // client's flood has brought, and then what would be forgotten soonest anyway.
 // Make one with [NewMemoryLimiter].

@@ -14,6 +14,7 @@ import (
 	"github.com/latchkeyhq/latchkey/internal/weburl"
 	"github.com/latchkeyhq/latchkey/internal/words"
 	"github.com/latchkeyhq/latchkey/jwt"
+	"github.com/latchkeyhq/latchkey/storage"
 )
 
 const (
@@ -31,9 +32,9 @@ const (
 
 // common is what outlives one setup of many. The zero value: nothing does.
 type common struct {
-	issuers *oauth.Shared  // what is known of providers
-	limiter *MemoryLimiter // counts where nobody else does
-	replay  ReplayStore    // remembers where nobody else does
+	issuers *oauth.Shared       // what is known of providers
+	limiter *MemoryLimiter      // counts where nobody else does
+	replay  storage.ReplayStore // remembers where nobody else does
 }
 
 // prepare makes c ready for a tenant; empty: there is one site. What it returns

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/latchkeyhq/latchkey/internal/failure"
+	"github.com/latchkeyhq/latchkey/storage"
 )
 
 // prepareStores finds out what the adapter can do, and who counts and
@@ -41,7 +42,7 @@ func (s *setup) prepareLimiter(here *MemoryLimiter) {
 }
 
 // prepareReplay chooses who remembers used values, in the same order.
-func (s *setup) prepareReplay(here ReplayStore) {
+func (s *setup) prepareReplay(here storage.ReplayStore) {
 	if here == nil {
 		here = newUsedValues(s.now)
 	}
@@ -156,7 +157,7 @@ func (c *SessionConfig) check(f *failure.List) {
 // prepareRevocations finds out who remembers that JWT sessions have ended: the
 // store that was chosen, else the Adapter, if it is able.
 func (s *setup) prepareRevocations(f *failure.List) {
-	var own RevocationStore
+	var own storage.RevocationStore
 	if s.store != nil {
 		own = s.store.revocations
 	}

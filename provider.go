@@ -8,18 +8,19 @@ import (
 	"time"
 
 	"github.com/latchkeyhq/latchkey/internal/fill"
+	"github.com/latchkeyhq/latchkey/storage"
 )
 
-// ProviderType tells the kinds of provider apart, spelled as on the wire.
-type ProviderType string
+// ProviderType is the kind of a provider, spelled as on the wire.
+type ProviderType = storage.ProviderType
 
 // The kinds of provider.
 const (
-	TypeOAuth       ProviderType = "oauth"
-	TypeOIDC        ProviderType = "oidc"
-	TypeEmail       ProviderType = "email"
-	TypeCredentials ProviderType = "credentials"
-	TypeWebAuthn    ProviderType = "webauthn"
+	TypeOAuth       = storage.TypeOAuth
+	TypeOIDC        = storage.TypeOIDC
+	TypeEmail       = storage.TypeEmail
+	TypeCredentials = storage.TypeCredentials
+	TypeWebAuthn    = storage.TypeWebAuthn
 )
 
 // Provider is one way to sign in: an [*OAuth], [*Email], [*Credentials] or
@@ -275,7 +276,7 @@ func takeDefault(field, taken *string, value string) {
 }
 
 // Email signs people in by a link sent to their mailbox. It needs an Adapter
-// that is a [VerificationTokenAdapter].
+// that is a [storage.VerificationTokenAdapter].
 type Email struct {
 	hidden
 

@@ -6,13 +6,15 @@ import (
 	"slices"
 	"sync"
 	"time"
+
+	"github.com/latchkeyhq/latchkey/storage"
 )
 
 // rateLimits keep strangers from guessing passwords and flooding mailboxes.
 type rateLimits struct {
 	off     bool
 	tenant  string // what is counted at one tenant says nothing at another
-	limiter Limiter
+	limiter storage.Limiter
 
 	triesPerAccount, triesPerClient   Rate
 	mailsPerRecipient, mailsPerClient Rate
@@ -21,17 +23,17 @@ type rateLimits struct {
 	proxySeen sync.Once
 }
 
-func newRateLimits(c Limits, tenant string, limiter Limiter) *rateLimits {
+func newRateLimits(c Limits, tenant string, limiter storage.Limiter) *rateLimits {
 	l := &rateLimits{
 		off: c.Disabled, tenant: tenant, limiter: limiter,
 		triesPerAccount: c.CredentialsPerAccount, triesPerClient: c.CredentialsPerClient,
 		mailsPerRecipient: c.MailsPerRecipient, mailsPerClient: c.MailsPerClient, linkTries: c.LinkTries,
 	}
-	setDefault(&l.triesPerAccount, Rate{20, 15 * time.Minute})
-	setDefault(&l.triesPerClient, Rate{100, 15 * time.Minute})
-	setDefault(&l.mailsPerRecipient, Rate{5, 15 * time.Minute})
-	setDefault(&l.mailsPerClient, Rate{30, time.Hour})
-	setDefault(&l.linkTries, Rate{5, 15 * time.Minute})
+	setDefault(&l.triesPerAccount, Rate{Events: 20, Per: 15 * time.Minute})
+	setDefault(&l.triesPerClient, Rate{Events: 100, Per: 15 * time.Minute})
+	setDefault(&l.mailsPerRecipient, Rate{Events: 5, Per: 15 * time.Minute})
+	setDefault(&l.mailsPerClient, Rate{Events: 30, Per: time.Hour})
+	setDefault(&l.linkTries, Rate{Events: 5, Per: 15 * time.Minute})
 	return l
 }
 
@@ -145,7 +147,7 @@ func (l *rateLimits) admit(ctx context.Context, all []budget) (wait time.Duratio
 
 // giveBack takes back what admit has counted, where the limiter is able.
 func (l *rateLimits) giveBack(ctx context.Context, all []budget) error {
-	able, ok := l.limiter.(ReturningLimiter)
+	able, ok := l.limiter.(storage.ReturningLimiter)
 	if l.off || !ok {
 		return nil
 	}

@@ -7,13 +7,14 @@ import (
 	"time"
 
 	"github.com/latchkeyhq/latchkey/internal/failure"
+	"github.com/latchkeyhq/latchkey/storage"
 )
 
 // fallbackLimiter counts for all instances, and while it cannot, for this process
-// alone: limits stay, times the number of instances. It is a [ReturningLimiter]
+// alone: limits stay, times the number of instances. It is a [storage.ReturningLimiter]
 // as far as the shared one is.
 type fallbackLimiter struct {
-	limiter Limiter
+	limiter storage.Limiter
 	here    *MemoryLimiter
 	bounds  *store // what bounds calls of the Adapter bounds these too
 	now     func() time.Time
@@ -59,7 +60,7 @@ func (l *fallbackLimiter) Forget(ctx context.Context, key string) error {
 }
 
 func (l *fallbackLimiter) Return(ctx context.Context, key string, r Rate) error {
-	able, ok := l.limiter.(ReturningLimiter)
+	able, ok := l.limiter.(storage.ReturningLimiter)
 	if !ok {
 		return nil
 	}
@@ -89,7 +90,7 @@ func (l *fallbackLimiter) tell(ctx context.Context, err error) {
 // boundedReplay is a ReplayStore of somebody else's, whose calls have a deadline
 // and a name.
 type boundedReplay struct {
-	store  ReplayStore
+	store  storage.ReplayStore
 	bounds *store
 }
 

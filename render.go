@@ -12,6 +12,7 @@ import (
 	"github.com/latchkeyhq/latchkey/internal/failure"
 	"github.com/latchkeyhq/latchkey/internal/page"
 	"github.com/latchkeyhq/latchkey/internal/weburl"
+	"github.com/latchkeyhq/latchkey/internal/wirejson"
 )
 
 // render decides what a browser gets for an error of a route. See errors on the
@@ -28,7 +29,7 @@ func render(ctx context.Context, s *setup, x *exchange, r *Request, err error) *
 		return renderFault(ctx, x)
 	}
 	if x.isPost() && x.action == "session" {
-		return jsonBytes(http.StatusBadRequest, null)
+		return jsonBytes(http.StatusBadRequest, wirejson.Null)
 	}
 	if x.action == "account" && x.setup.config.Pages.Error == "" && isOutage(err) {
 		return faultAnswer(ctx, x, err)

@@ -7,13 +7,15 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/latchkeyhq/latchkey/storage"
 )
 
 // revocations make the end of a JWT session final. Two things can be void: one
 // sign-in ("sid:…"), and everything of a user that began before an instant
 // ("user:…"). A nil *revocations voids nothing.
 type revocations struct {
-	store     RevocationStore
+	store     storage.RevocationStore
 	tenant    string        // empty: there is one site
 	inAdapter bool          // it is the Adapter's own, so that it can be part of a transaction
 	bounds    *store        // what bounds calls of the Adapter bounds these too
@@ -98,7 +100,7 @@ func (r *revocations) void(ctx context.Context, s *store, key string, at time.Ti
 
 // canRevoke asks a store for no key at all, which costs nothing, and is false
 // for one whose tables were made for less.
-func canRevoke(store RevocationStore, bounds *store) bool {
+func canRevoke(store storage.RevocationStore, bounds *store) bool {
 	_, err := call(context.Background(), bounds, "RevokedAt", func(ctx context.Context) (map[string]time.Time, error) {
 		return store.RevokedAt(ctx)
 	})
@@ -107,7 +109,7 @@ func canRevoke(store RevocationStore, bounds *store) bool {
 
 // storeIn is the store, as a part of the transaction of s where adapter and
 // revocation store are one.
-func (r *revocations) storeIn(s *store) RevocationStore {
+func (r *revocations) storeIn(s *store) storage.RevocationStore {
 	if s != nil && s.revocations != nil && r.inAdapter {
 		return s.revocations
 	}

@@ -3,6 +3,8 @@ package latchkey
 import (
 	"context"
 	"time"
+
+	"github.com/latchkeyhq/latchkey/storage"
 )
 
 // The parts that an exchange plays with: a provider proves who somebody is, a
@@ -46,7 +48,7 @@ type providerInfo struct {
 	// options answers GET /webauthn-options/:provider. nil: it has none.
 	options func(ctx context.Context, x *exchange) (*Response, error)
 	// news is what a browser can be told of passkeys. nil: the provider has none.
-	news func(x *exchange, u *User, keys []Authenticator, gone string) string
+	news func(x *exchange, u *User, keys []storage.Authenticator, gone string) string
 	// party is for whom passkeys are. nil: the provider has none.
 	party func(x *exchange) RelyingParty
 	// signedOut is told that a session it had opened was ended by a sign-out. A
@@ -64,16 +66,16 @@ type assertion struct {
 	profile     Claims
 	credentials map[string]string
 
-	vouched       bool           // the application itself says who this is
-	provesEmail   bool           // opening the link proved the e-mail address
-	emailVerified bool           // the provider says that the e-mail address is verified
-	owner         string         // id of the user that it must turn out to be; empty: it may be anybody
-	passkey       *Authenticator // that was registered with it; nil: none
-	link          linking        // what a matching e-mail address is worth
-	countedAs     string         // what its tries or mails were counted under; empty: nothing
-	begunIn       *begun         // what it was begun in; nil: nothing says so, and who is signed in now has begun it
-	joined        time.Time      // when the user signed in whose session it is completed in; zero: unknown, or in none
-	isStale       bool           // … too long ago to gain an account on a site where they change their own
+	vouched       bool                   // the application itself says who this is
+	provesEmail   bool                   // opening the link proved the e-mail address
+	emailVerified bool                   // the provider says that the e-mail address is verified
+	owner         string                 // id of the user that it must turn out to be; empty: it may be anybody
+	passkey       *storage.Authenticator // that was registered with it; nil: none
+	link          linking                // what a matching e-mail address is worth
+	countedAs     string                 // what its tries or mails were counted under; empty: nothing
+	begunIn       *begun                 // what it was begun in; nil: nothing says so, and who is signed in now has begun it
+	joined        time.Time              // when the user signed in whose session it is completed in; zero: unknown, or in none
+	isStale       bool                   // … too long ago to gain an account on a site where they change their own
 }
 
 // mark is how a sign-in that begins now names its session.

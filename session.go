@@ -1,6 +1,10 @@
 package latchkey
 
-import "context"
+import (
+	"context"
+
+	"github.com/latchkeyhq/latchkey/internal/wirejson"
+)
 
 // sessionJSON answers GET /session and, with a change, POST /session: null when
 // nobody is signed in, and also when it cannot be known: a fault has been
@@ -11,7 +15,7 @@ func (x *exchange) sessionJSON(ctx context.Context, c *change) []byte {
 		x.setup.log.error(ctx, x, err)
 	}
 	if err != nil || r == nil {
-		return null
+		return wirejson.Null
 	}
 	return r.json
 }

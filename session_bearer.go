@@ -5,6 +5,7 @@ import (
 	"errors"
 
 	"github.com/latchkeyhq/latchkey/internal/failure"
+	"github.com/latchkeyhq/latchkey/storage"
 )
 
 // A session that is opened beside another one, for an app of the same user. It
@@ -66,7 +67,7 @@ func (d *databaseStrategy) branch(ctx context.Context, x *exchange) (openedSessi
 // openBeside stores a session beside one that has to be alive: who ends all of
 // the user's finds both. Where no transaction holds them off, the former is
 // looked at once more.
-func openBeside(ctx context.Context, s *store, row StoredSession, former string) error {
+func openBeside(ctx context.Context, s *store, row storage.StoredSession, former string) error {
 	if !s.isTogether() {
 		if err := s.createSession(ctx, row); err != nil {
 			return err

@@ -8,6 +8,7 @@ import (
 
 	"github.com/latchkeyhq/latchkey/internal/failure"
 	"github.com/latchkeyhq/latchkey/internal/weburl"
+	"github.com/latchkeyhq/latchkey/storage"
 )
 
 // databaseStrategy keeps a session in a row; the cookie holds the row's key.
@@ -25,7 +26,7 @@ func (d *databaseStrategy) plan(x *exchange) *sessionPlan {
 	token := d.newToken()
 	x.secretsSeen = append(x.secretsSeen, token)
 	return &sessionPlan{
-		row: StoredSession{
+		row: storage.StoredSession{
 			ID: randomHex(16), Token: token, Tenant: s.tenant,
 			Created: now, Expires: now.Add(s.config.Session.MaxAge), UserAgent: cut(x.request.Header.Get("User-Agent"), 256),
 		},
@@ -89,7 +90,7 @@ func (d *databaseStrategy) live(ctx context.Context, x *exchange, believes bool)
 	return nil, token, nil
 }
 
-func (d *databaseStrategy) expired(row *StoredSession) bool {
+func (d *databaseStrategy) expired(row *storage.StoredSession) bool {
 	now := d.setup.now()
 	if limit := d.setup.config.Session.AbsoluteMaxAge; limit > 0 && !row.Created.IsZero() && !now.Before(row.Created.Add(limit)) {
 		return true
@@ -130,7 +131,7 @@ func (d *databaseStrategy) read(ctx context.Context, x *exchange, c *change) (*r
 }
 
 // sessionOfRow is a stored session as Go sees it.
-func sessionOfRow(row *StoredSession, u *User) *Session {
+func sessionOfRow(row *storage.StoredSession, u *User) *Session {
 	s := &Session{
 		User: SessionUser{Name: u.Name, Email: u.Email, Image: u.Image}, Expires: row.Expires,
 		UserID: u.ID, ID: row.ID, Tenant: row.Tenant, Provider: row.Provider, Via: ViaCookie,
@@ -143,7 +144,7 @@ func sessionOfRow(row *StoredSession, u *User) *Session {
 
 // extend moves the stored expiry when it is due, at most once in UpdateAge. A
 // session that was ended meanwhile stays ended: gone.
-func (d *databaseStrategy) extend(ctx context.Context, row *StoredSession, token string) (gone bool, err error) {
+func (d *databaseStrategy) extend(ctx context.Context, row *storage.StoredSession, token string) (gone bool, err error) {
 	if !d.isDue(row) {
 		return false, nil
 	}
@@ -155,7 +156,7 @@ func (d *databaseStrategy) extend(ctx context.Context, row *StoredSession, token
 }
 
 // isDue: UpdateAge has passed since the expiry was moved.
-func (d *databaseStrategy) isDue(row *StoredSession) bool {
+func (d *databaseStrategy) isDue(row *storage.StoredSession) bool {
 	due := row.Expires.Add(-d.setup.config.Session.MaxAge)
 	if every := d.setup.config.Session.UpdateAge; every > 0 {
 		due = due.Add(every)

@@ -9,6 +9,7 @@ import (
 	"github.com/latchkeyhq/latchkey/internal/page"
 	"github.com/latchkeyhq/latchkey/internal/weburl"
 	"github.com/latchkeyhq/latchkey/jwt"
+	"github.com/latchkeyhq/latchkey/storage"
 )
 
 // setup is a Config made ready: defaults filled in, checked, indexed. It never
@@ -41,7 +42,7 @@ type setup struct {
 	sessions    sessionStrategy
 	revocations *revocations // nil: none
 	beliefs     *beliefs     // nil: none
-	replay      ReplayStore
+	replay      storage.ReplayStore
 	limits      *rateLimits
 
 	// Places for what is plugged in. nil: nothing is.

@@ -11,13 +11,14 @@ import (
 	"github.com/latchkeyhq/latchkey/internal/failure"
 	"github.com/latchkeyhq/latchkey/internal/mailbox"
 	"github.com/latchkeyhq/latchkey/internal/redact"
+	"github.com/latchkeyhq/latchkey/storage"
 )
 
 // store is the adapter as the library uses it: every call has a deadline, every
 // failure is an AdapterError that says which operation failed, and an adapter
 // that panics, or answers nothing without an error, has failed.
 type store struct {
-	adapter Adapter
+	adapter storage.Adapter
 	timeout time.Duration
 	log     *journal // nil: nobody reads of single calls
 	abilities
@@ -26,7 +27,7 @@ type store struct {
 	beliefs *beliefs       // nil: it is asked every time
 }
 
-func newStore(a Adapter, timeout time.Duration, log *journal) *store {
+func newStore(a storage.Adapter, timeout time.Duration, log *journal) *store {
 	return &store{adapter: a, timeout: timeout, log: log, abilities: abilitiesOf(a)}
 }
 
@@ -136,7 +137,7 @@ func (s *store) ownedBy(ctx context.Context, a *Account, owner *User) error {
 	if s.accountLists == nil {
 		return nil
 	}
-	_, err := callFor(ctx, s, "GetAccount", func(found Account) bool { return found.isAccount(a) && found.UserID == owner.ID },
+	_, err := callFor(ctx, s, "GetAccount", func(found Account) bool { return isAccount(&found, a) && found.UserID == owner.ID },
 		func(ctx context.Context) (Account, error) {
 			return s.accountLists.GetAccount(ctx, a.Provider, a.ProviderAccountID)
 		})
@@ -146,12 +147,12 @@ func (s *store) ownedBy(ctx context.Context, a *Account, owner *User) error {
 	return failure.Ignoring(err, errors.ErrUnsupported)
 }
 
-func (a *Account) isAccount(b *Account) bool {
+func isAccount(a, b *Account) bool {
 	return a.Provider == b.Provider && a.ProviderAccountID == b.ProviderAccountID
 }
 
-func (s *store) updateUser(ctx context.Context, id string, c UserChange) (User, error) {
-	if c != (UserChange{}) {
+func (s *store) updateUser(ctx context.Context, id string, c storage.UserChange) (User, error) {
+	if c != (storage.UserChange{}) {
 		defer s.beliefs.dropUser(id)()
 	}
 	return callFor(ctx, s, "UpdateUser", isUser(id), func(ctx context.Context) (User, error) { return s.adapter.UpdateUser(ctx, id, c) })
@@ -163,7 +164,7 @@ func (s *store) lockUser(ctx context.Context, id string) (User, error) {
 	if s.tx == nil {
 		return s.user(ctx, id)
 	}
-	return s.updateUser(ctx, id, UserChange{})
+	return s.updateUser(ctx, id, storage.UserChange{})
 }
 
 func (s *store) linkAccount(ctx context.Context, a Account) error {
@@ -183,7 +184,7 @@ func (s *store) inTx(ctx context.Context, f func(context.Context, *store) error)
 	inner := errNoTx
 	changed := s.beliefs.within()
 	err := callErr(ctx, s, "InTx", func(ctx context.Context) error {
-		return s.tx.InTx(ctx, func(a Adapter) error {
+		return s.tx.InTx(ctx, func(a storage.Adapter) error {
 			bound := newStore(a, s.timeout, s.log)
 			bound.apart, bound.beliefs = s.apart, changed
 			inner = f(ctx, bound)
@@ -200,15 +201,15 @@ func (s *store) inTx(ctx context.Context, f func(context.Context, *store) error)
 // What follows needs an ability. Lists of what a store lacks are empty; nothing
 // else may be called without has.
 
-func (s *store) createVerificationToken(ctx context.Context, t VerificationToken) error {
+func (s *store) createVerificationToken(ctx context.Context, t storage.VerificationToken) error {
 	return callErr(ctx, s, "CreateVerificationToken", func(ctx context.Context) error {
 		return s.verification.CreateVerificationToken(ctx, t)
 	})
 }
 
-func (s *store) useVerificationToken(ctx context.Context, identifier, token string) (VerificationToken, error) {
-	return callFor(ctx, s, "UseVerificationToken", func(t VerificationToken) bool { return t.Identifier == identifier && t.Token == token },
-		func(ctx context.Context) (VerificationToken, error) {
+func (s *store) useVerificationToken(ctx context.Context, identifier, token string) (storage.VerificationToken, error) {
+	return callFor(ctx, s, "UseVerificationToken", func(t storage.VerificationToken) bool { return t.Identifier == identifier && t.Token == token },
+		func(ctx context.Context) (storage.VerificationToken, error) {
 			return s.verification.UseVerificationToken(ctx, identifier, token)
 		})
 }
@@ -226,38 +227,38 @@ func (s *store) unlinkAccount(ctx context.Context, provider, id string) (Account
 		func(ctx context.Context) (Account, error) { return s.accountLists.UnlinkAccount(ctx, provider, id) })
 }
 
-func (s *store) listAuthenticators(ctx context.Context, userID string) ([]Authenticator, error) {
+func (s *store) listAuthenticators(ctx context.Context, userID string) ([]storage.Authenticator, error) {
 	if s.authenticators == nil {
 		return nil, nil
 	}
-	return callForList(ctx, s, "ListAuthenticators", func(k Authenticator) bool { return k.UserID == userID },
-		func(ctx context.Context) ([]Authenticator, error) {
+	return callForList(ctx, s, "ListAuthenticators", func(k storage.Authenticator) bool { return k.UserID == userID },
+		func(ctx context.Context) ([]storage.Authenticator, error) {
 			return s.authenticators.ListAuthenticators(ctx, userID)
 		})
 }
 
-func hasCredential(id []byte) func(Authenticator) bool {
-	return func(k Authenticator) bool { return bytes.Equal(k.CredentialID, id) && k.UserID != "" }
+func hasCredential(id []byte) func(storage.Authenticator) bool {
+	return func(k storage.Authenticator) bool { return bytes.Equal(k.CredentialID, id) && k.UserID != "" }
 }
 
-func (s *store) authenticator(ctx context.Context, id []byte) (Authenticator, error) {
-	return callFor(ctx, s, "GetAuthenticator", hasCredential(id), func(ctx context.Context) (Authenticator, error) {
+func (s *store) authenticator(ctx context.Context, id []byte) (storage.Authenticator, error) {
+	return callFor(ctx, s, "GetAuthenticator", hasCredential(id), func(ctx context.Context) (storage.Authenticator, error) {
 		return s.authenticators.GetAuthenticator(ctx, id)
 	})
 }
 
-func (s *store) createAuthenticator(ctx context.Context, k Authenticator) error {
+func (s *store) createAuthenticator(ctx context.Context, k storage.Authenticator) error {
 	return callErr(ctx, s, "CreateAuthenticator", func(ctx context.Context) error { return s.authenticators.CreateAuthenticator(ctx, k) })
 }
 
-func (s *store) raiseCounter(ctx context.Context, id []byte, to uint32) (Authenticator, error) {
-	return callFor(ctx, s, "UpdateAuthenticatorCounter", hasCredential(id), func(ctx context.Context) (Authenticator, error) {
+func (s *store) raiseCounter(ctx context.Context, id []byte, to uint32) (storage.Authenticator, error) {
+	return callFor(ctx, s, "UpdateAuthenticatorCounter", hasCredential(id), func(ctx context.Context) (storage.Authenticator, error) {
 		return s.authenticators.UpdateAuthenticatorCounter(ctx, id, to)
 	})
 }
 
-func (s *store) updateAuthenticator(ctx context.Context, id []byte, c AuthenticatorChange) (Authenticator, error) {
-	return callFor(ctx, s, "UpdateAuthenticator", hasCredential(id), func(ctx context.Context) (Authenticator, error) {
+func (s *store) updateAuthenticator(ctx context.Context, id []byte, c storage.AuthenticatorChange) (storage.Authenticator, error) {
+	return callFor(ctx, s, "UpdateAuthenticator", hasCredential(id), func(ctx context.Context) (storage.Authenticator, error) {
 		return s.authenticators.UpdateAuthenticator(ctx, id, c)
 	})
 }

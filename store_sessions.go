@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/latchkeyhq/latchkey/internal/failure"
+	"github.com/latchkeyhq/latchkey/storage"
 )
 
 // Stored sessions: in the adapter, or in a store apart from the users. Nothing
@@ -13,14 +14,14 @@ import (
 
 // sessionsApart are sessions that are kept beside the users.
 type sessionsApart struct {
-	store     SessionStore
+	store     storage.SessionStore
 	tenant    string
 	inAdapter bool // what the store does not know may be in the adapter
 }
 
 // sessionAndUser is a stored session and whose it is.
 type sessionAndUser struct {
-	row  StoredSession
+	row  storage.StoredSession
 	user User
 }
 
@@ -50,15 +51,15 @@ func apartOr[T any](s *store, apart, adapter func() (T, error)) (T, error) {
 	return found, err
 }
 
-func isSession(token string) func(StoredSession) bool {
-	return func(row StoredSession) bool { return row.Token == token && row.UserID != "" }
+func isSession(token string) func(storage.StoredSession) bool {
+	return func(row storage.StoredSession) bool { return row.Token == token && row.UserID != "" }
 }
 
 // sessionApart deletes on the way a session whose user is gone.
 func (s *store) sessionApart(ctx context.Context, token string) (found sessionAndUser, err error) {
-	found.row, err = callFor(ctx, s, "Session.Store: GetSession", func(row StoredSession) bool {
+	found.row, err = callFor(ctx, s, "Session.Store: GetSession", func(row storage.StoredSession) bool {
 		return isSession(token)(row) && !row.Expires.IsZero()
-	}, func(ctx context.Context) (StoredSession, error) { return s.apart.store.GetSession(ctx, token) })
+	}, func(ctx context.Context) (storage.StoredSession, error) { return s.apart.store.GetSession(ctx, token) })
 	if err != nil || found.row.Tenant != s.apart.tenant {
 		return found, err
 	}
@@ -77,7 +78,7 @@ func (s *store) sessionOrBelief(ctx context.Context, token string) (found sessio
 	return s.beliefs.session(ctx, token, func(ctx context.Context) (sessionAndUser, error) { return s.session(ctx, token) })
 }
 
-func (s *store) createSession(ctx context.Context, row StoredSession) error {
+func (s *store) createSession(ctx context.Context, row storage.StoredSession) error {
 	if s.apart != nil {
 		return callErr(ctx, s, "Session.Store: CreateSession", func(ctx context.Context) error { return s.apart.store.CreateSession(ctx, row) })
 	}
@@ -96,14 +97,14 @@ func (s *store) extendSession(ctx context.Context, token string, expires time.Ti
 	return err
 }
 
-func (s *store) deleteSession(ctx context.Context, token string) (StoredSession, error) {
+func (s *store) deleteSession(ctx context.Context, token string) (storage.StoredSession, error) {
 	defer s.beliefs.dropSession(token)()
-	return apartOr(s, func() (StoredSession, error) {
-		return callFor(ctx, s, "Session.Store: DeleteSession", isSession(token), func(ctx context.Context) (StoredSession, error) {
+	return apartOr(s, func() (storage.StoredSession, error) {
+		return callFor(ctx, s, "Session.Store: DeleteSession", isSession(token), func(ctx context.Context) (storage.StoredSession, error) {
 			return s.apart.store.DeleteSession(ctx, token)
 		})
-	}, func() (StoredSession, error) {
-		return callFor(ctx, s, "DeleteSession", isSession(token), func(ctx context.Context) (StoredSession, error) {
+	}, func() (storage.StoredSession, error) {
+		return callFor(ctx, s, "DeleteSession", isSession(token), func(ctx context.Context) (storage.StoredSession, error) {
 			return s.sessionRows.DeleteSession(ctx, token)
 		})
 	})
@@ -113,7 +114,7 @@ func (s *store) deleteSession(ctx context.Context, token string) (StoredSession,
 // called.
 type sessionLister struct {
 	prefix string
-	SessionListAdapter
+	storage.SessionListAdapter
 }
 
 // sessionListers are all that have to be asked.
@@ -127,10 +128,10 @@ func (s *store) sessionListers() (all []sessionLister) {
 	return all
 }
 
-func (s *store) listSessions(ctx context.Context, userID string) (all []StoredSession, err error) {
+func (s *store) listSessions(ctx context.Context, userID string) (all []storage.StoredSession, err error) {
 	for _, in := range s.sessionListers() {
-		rows, err := callForList(ctx, s, in.prefix+"ListSessions", func(row StoredSession) bool { return row.UserID == userID },
-			func(ctx context.Context) ([]StoredSession, error) { return in.ListSessions(ctx, userID) })
+		rows, err := callForList(ctx, s, in.prefix+"ListSessions", func(row storage.StoredSession) bool { return row.UserID == userID },
+			func(ctx context.Context) ([]storage.StoredSession, error) { return in.ListSessions(ctx, userID) })
 		if err != nil {
 			return nil, err
 		}
@@ -170,7 +171,7 @@ func (s *store) sweep(ctx context.Context, before time.Time) (total int, err err
 		sweepers["Session.Store: "] = s.apart.store
 	}
 	for prefix, from := range sweepers {
-		able, ok := from.(SweepAdapter)
+		able, ok := from.(storage.SweepAdapter)
 		if !ok {
 			continue // it lets its rows expire
 		}

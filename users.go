@@ -5,6 +5,7 @@ import (
 	"errors"
 
 	"github.com/latchkeyhq/latchkey/internal/failure"
+	"github.com/latchkeyhq/latchkey/storage"
 )
 
 // Users is what the application can do with users, their accounts and their
@@ -52,7 +53,7 @@ func (u *Users) Get(ctx context.Context, userID string) (User, error) {
 }
 
 // Accounts lists the provider accounts of a user. It needs an Adapter that is
-// an [AccountAdapter].
+// an [storage.AccountAdapter].
 func (u *Users) Accounts(ctx context.Context, userID string) ([]Account, error) {
 	s, _, err := u.open(ctx, userID)
 	if err != nil {
@@ -66,7 +67,7 @@ func (u *Users) Accounts(ctx context.Context, userID string) ([]Account, error) 
 
 // Unlink takes an account away from a user. An account of somebody else is
 // ErrNotFound; the last way to sign in is ErrLastAccount. It needs an Adapter
-// that is an [AccountAdapter].
+// that is an [storage.AccountAdapter].
 func (u *Users) Unlink(ctx context.Context, userID, provider, providerAccountID string) error {
 	s, q, err := u.open(ctx, userID)
 	if err != nil {
@@ -81,8 +82,8 @@ func (u *Users) Unlink(ctx context.Context, userID, provider, providerAccountID 
 }
 
 // Passkeys lists the passkeys of a user. It needs an Adapter that is an
-// [AuthenticatorAdapter].
-func (u *Users) Passkeys(ctx context.Context, userID string) ([]Authenticator, error) {
+// [storage.AuthenticatorAdapter].
+func (u *Users) Passkeys(ctx context.Context, userID string) ([]storage.Authenticator, error) {
 	s, _, err := u.open(ctx, userID)
 	if err != nil {
 		return nil, err
@@ -95,7 +96,7 @@ func (u *Users) Passkeys(ctx context.Context, userID string) ([]Authenticator, e
 
 // RenamePasskey names a passkey of a user. Of the name 64 characters are kept,
 // and none that do not show; empty: it has no name. A passkey of somebody else is
-// ErrNotFound. It needs an Adapter that is an [AuthenticatorAdapter].
+// ErrNotFound. It needs an Adapter that is an [storage.AuthenticatorAdapter].
 func (u *Users) RenamePasskey(ctx context.Context, userID string, credentialID []byte, name string) error {
 	s, _, err := u.open(ctx, userID)
 	if err != nil {
@@ -109,7 +110,7 @@ func (u *Users) RenamePasskey(ctx context.Context, userID string, credentialID [
 
 // RemovePasskey takes a passkey away from a user, together with its account. One
 // of somebody else is ErrNotFound; the last way to sign in is ErrLastAccount. It
-// needs an Adapter that is an [AuthenticatorAdapter] and an [AccountAdapter].
+// needs an Adapter that is an [storage.AuthenticatorAdapter] and an [storage.AccountAdapter].
 func (u *Users) RemovePasskey(ctx context.Context, userID string, credentialID []byte) error {
 	s, q, err := u.open(ctx, userID)
 	if err != nil {
@@ -126,8 +127,8 @@ func (u *Users) RemovePasskey(ctx context.Context, userID string, credentialID [
 }
 
 // Sessions lists the stored sessions of a user: their devices. It needs an
-// Adapter that is a [SessionListAdapter].
-func (u *Users) Sessions(ctx context.Context, userID string) ([]StoredSession, error) {
+// Adapter that is a [storage.SessionListAdapter].
+func (u *Users) Sessions(ctx context.Context, userID string) ([]storage.StoredSession, error) {
 	s, _, err := u.open(ctx, userID)
 	if err != nil {
 		return nil, err
@@ -138,8 +139,8 @@ func (u *Users) Sessions(ctx context.Context, userID string) ([]StoredSession, e
 	return s.store.listSessions(ctx, userID)
 }
 
-// EndSession signs a user out on one device, named by [StoredSession].ID. It
-// needs an Adapter that is a [SessionListAdapter].
+// EndSession signs a user out on one device, named by [storage.StoredSession].ID. It
+// needs an Adapter that is a [storage.SessionListAdapter].
 func (u *Users) EndSession(ctx context.Context, userID, sessionID string) error {
 	s, _, err := u.open(ctx, userID)
 	if err != nil {
@@ -151,7 +152,7 @@ func (u *Users) EndSession(ctx context.Context, userID, sessionID string) error 
 // EndSessions signs a user out everywhere but in the stored session called
 // keep; empty: there too. JWT sessions end all, none can be spared; where
 // nothing remembers that (see [SessionConfig].Revocations) it is an error.
-// Stored sessions need an Adapter that is a [SessionListAdapter].
+// Stored sessions need an Adapter that is a [storage.SessionListAdapter].
 func (u *Users) EndSessions(ctx context.Context, userID, keep string) error {
 	s, _, err := u.open(ctx, userID)
 	if err != nil {
@@ -179,7 +180,7 @@ func (u *Users) EndOtherSessions(ctx context.Context, userID string) error {
 }
 
 // Delete removes a user with their accounts and sessions. It needs an Adapter
-// that is a [UserDeletionAdapter]. ErrSessionsNotEnded: the user is deleted, but
+// that is a [storage.UserDeletionAdapter]. ErrSessionsNotEnded: the user is deleted, but
 // their JWT sessions go on until they expire, for want of
 // [SessionConfig].Revocations.
 func (u *Users) Delete(ctx context.Context, userID string) error {

@@ -13,6 +13,7 @@ import (
 
 	"github.com/latchkeyhq/latchkey/internal/jsontext"
 	"github.com/latchkeyhq/latchkey/internal/mailbox"
+	"github.com/latchkeyhq/latchkey/storage"
 )
 
 // Passkeys: what the browser is asked for. What it answers is in
@@ -188,7 +189,7 @@ func (w *webauthnProvider) requestOptions(ctx context.Context, x *exchange, who 
 }
 
 // keysOf are the passkeys that options list.
-func (w *webauthnProvider) keysOf(ctx context.Context, x *exchange, who *visitorInfo) (keys []Authenticator, err error) {
+func (w *webauthnProvider) keysOf(ctx context.Context, x *exchange, who *visitorInfo) (keys []storage.Authenticator, err error) {
 	if who.exists {
 		keys, err = x.setup.store.listAuthenticators(ctx, who.user.ID)
 	}
@@ -196,7 +197,7 @@ func (w *webauthnProvider) keysOf(ctx context.Context, x *exchange, who *visitor
 		keys = w.decoys(x, who.user.Email)
 	}
 	if keys == nil {
-		keys = []Authenticator{}
+		keys = []storage.Authenticator{}
 	}
 	return keys, err
 }
@@ -211,7 +212,7 @@ func (w *webauthnProvider) creationOptions(ctx context.Context, x *exchange, who
 		res.Body = append(jsontext.AppendText(append(res.Body[:len(res.Body)-1], `,"url":`...), changeURL(x)), '}')
 		return res, nil
 	}
-	var keys []Authenticator
+	var keys []storage.Authenticator
 	var err error
 	if who.here != nil { // a stranger is told of no keys
 		if keys, err = x.setup.store.listAuthenticators(ctx, who.user.ID); err != nil {
@@ -249,7 +250,7 @@ func (w *webauthnProvider) registrationOf(x *exchange, c *challenge) Registratio
 
 // handleOf is what authenticators call the user who has these keys: what they
 // did before, or else random bytes, which tell nothing (section 14.6.1).
-func handleOf(keys []Authenticator) []byte {
+func handleOf(keys []storage.Authenticator) []byte {
 	if i := slices.IndexFunc(keys, hasHandle); i >= 0 {
 		return keys[i].UserHandle
 	}

@@ -7,6 +7,7 @@ import (
 	"errors"
 
 	"github.com/latchkeyhq/latchkey/internal/failure"
+	"github.com/latchkeyhq/latchkey/storage"
 )
 
 // Passkeys: what the browser answers.
@@ -83,7 +84,7 @@ func (w *webauthnProvider) refused(why error) error {
 // register is somebody with a new passkey.
 func (w *webauthnProvider) register(ctx context.Context, x *exchange, c *challenge, id, answer []byte) (*assertion, error) {
 	r := w.registrationOf(x, c)
-	key, err := hook(ctx, x.setup, "WebAuthn.Ceremony", func(ctx context.Context) (Authenticator, error) { return w.Ceremony.Register(ctx, r, answer) })
+	key, err := hook(ctx, x.setup, "WebAuthn.Ceremony", func(ctx context.Context) (storage.Authenticator, error) { return w.Ceremony.Register(ctx, r, answer) })
 	if err != nil {
 		return nil, w.refused(err)
 	}
@@ -122,7 +123,7 @@ func (w *webauthnProvider) authenticate(ctx context.Context, x *exchange, c *cha
 		if hashText(key.UserID) != *c.Asked {
 			return nil, w.refused(errors.New("another passkey answered than was asked for"))
 		}
-		a.Allow = []Authenticator{*key}
+		a.Allow = []storage.Authenticator{*key}
 	}
 	shown, err := hook(ctx, x.setup, "WebAuthn.Ceremony", func(ctx context.Context) (Presentation, error) {
 		return w.Ceremony.Authenticate(ctx, a, *key, answer)
@@ -142,14 +143,14 @@ func (w *webauthnProvider) authenticate(ctx context.Context, x *exchange, c *cha
 // codeUnknownCredential tells scripts that the browser should forget a passkey.
 const codeUnknownCredential = "unknown_credential"
 
-func (w *webauthnProvider) account(k *Authenticator) Account {
+func (w *webauthnProvider) account(k *storage.Authenticator) Account {
 	return Account{Provider: w.ID, ProviderAccountID: k.ProviderAccountID, Type: TypeWebAuthn}
 }
 
 // checkHandle compares what the authenticator calls the user with what it was
 // told. Passkeys of Auth.js have nothing to compare with. Older browser
 // scripts hand the authenticator the text of the handle instead of its bytes.
-func checkHandle(c *challenge, key *Authenticator, given []byte) error {
+func checkHandle(c *challenge, key *storage.Authenticator, given []byte) error {
 	asText := []byte(base64.RawURLEncoding.EncodeToString(key.UserHandle))
 	switch {
 	case len(key.UserHandle) == 0:
@@ -164,7 +165,7 @@ func checkHandle(c *challenge, key *Authenticator, given []byte) error {
 
 // recordUse raises the counter by compare-and-set: of two uses at one value one
 // is refused, and told. What else is remembered may fail.
-func (w *webauthnProvider) recordUse(ctx context.Context, x *exchange, key *Authenticator, shown *Presentation) error {
+func (w *webauthnProvider) recordUse(ctx context.Context, x *exchange, key *storage.Authenticator, shown *Presentation) error {
 	s := x.setup.store
 	_, err := s.raiseCounter(ctx, key.CredentialID, shown.Counter)
 	if errors.Is(err, ErrConflict) {
@@ -181,7 +182,7 @@ func (w *webauthnProvider) recordUse(ctx context.Context, x *exchange, key *Auth
 		return err
 	}
 	now := x.setup.now().UTC()
-	if _, err := s.updateAuthenticator(ctx, key.CredentialID, AuthenticatorChange{BackedUp: &shown.BackedUp, Used: &now}); err != nil {
+	if _, err := s.updateAuthenticator(ctx, key.CredentialID, storage.AuthenticatorChange{BackedUp: &shown.BackedUp, Used: &now}); err != nil {
 		x.setup.log.error(ctx, x, x.atProvider(err))
 	}
 	return nil

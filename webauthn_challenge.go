@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/latchkeyhq/latchkey/jwt"
+	"github.com/latchkeyhq/latchkey/storage"
 )
 
 // What ties a passkey's answer to the options that asked for it.
@@ -179,12 +180,12 @@ func answeredChallenge(answer []byte) (challenge string, credentialID []byte, er
 
 // decoys are made up for an e-mail address that has no passkeys, always the
 // same, so that nobody can tell.
-func (w *webauthnProvider) decoys(x *exchange, email string) []Authenticator {
+func (w *webauthnProvider) decoys(x *exchange, email string) []storage.Authenticator {
 	mac := hmac.New(sha256.New, []byte(x.setup.csrfSecret))
 	mac.Write([]byte(x.setup.bind("passkey decoy\x00" + w.ID + "\x00" + email)))
 	id := mac.Sum(nil)
 	if id[0]&1 == 0 {
 		id = id[:16]
 	}
-	return []Authenticator{{CredentialID: id, Transports: []string{"hybrid", "internal"}}}
+	return []storage.Authenticator{{CredentialID: id, Transports: []string{"hybrid", "internal"}}}
 }

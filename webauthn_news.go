@@ -6,6 +6,8 @@ import (
 	"encoding/json"
 	"net/http"
 	"slices"
+
+	"github.com/latchkeyhq/latchkey/storage"
 )
 
 // For whom passkeys are, and what browsers can be told of those that were renamed
@@ -27,7 +29,7 @@ type passkeyNews struct {
 
 // news is what there is to tell of a user's passkeys, as JSON; empty: nothing.
 // gone is the id of one that has just been removed; empty: none.
-func (w *webauthnProvider) news(x *exchange, u *User, keys []Authenticator, gone string) string {
+func (w *webauthnProvider) news(x *exchange, u *User, keys []storage.Authenticator, gone string) string {
 	n := passkeyNews{RPID: w.partyOf(x).ID, CredentialID: gone}
 	if i := slices.IndexFunc(keys, hasHandle); i >= 0 {
 		accepted := make([]string, 0, len(keys))
@@ -47,7 +49,7 @@ func (w *webauthnProvider) news(x *exchange, u *User, keys []Authenticator, gone
 	return string(raw)
 }
 
-func hasHandle(k Authenticator) bool { return len(k.UserHandle) > 0 }
+func hasHandle(k storage.Authenticator) bool { return len(k.UserHandle) > 0 }
 
 // shownNames are what browsers show of a user where people choose a passkey.
 func shownNames(u *User) (name, displayName string) {

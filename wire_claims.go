@@ -11,6 +11,7 @@ import (
 
 	"github.com/latchkeyhq/latchkey/internal/jsontext"
 	"github.com/latchkeyhq/latchkey/internal/jwtclaims"
+	"github.com/latchkeyhq/latchkey/internal/wirejson"
 )
 
 // What the claims of a session token say of its user and its sign-in.
@@ -90,7 +91,7 @@ func readText(m jsontext.Member) (text string, raw []byte) {
 	text, ok := m.Text()
 	switch {
 	case text != "":
-		return text, null
+		return text, wirejson.Null
 	case ok:
 		return "", emptyText
 	}
@@ -147,7 +148,7 @@ func userFromClaims(c Claims) (u SessionUser, said *claimed, err error) {
 		case string:
 			*f.text, *f.raw = v, emptyText
 		case nil:
-			*f.raw = null
+			*f.raw = wirejson.Null
 		default:
 			raw, err := json.Marshal(v)
 			if err != nil {
@@ -194,11 +195,11 @@ func claimedBy(id Identity, profile Claims) *claimed {
 		name:  emptyIn(profile, "name", "nickname", "preferred_username"),
 		email: emptyIn(profile, "email"), image: emptyIn(profile, "picture"),
 	}
-	if bytes.Equal(said.email, null) {
+	if bytes.Equal(said.email, wirejson.Null) {
 		said.email = nil
 	}
 	if id.WithoutImage {
-		said.image = null
+		said.image = wirejson.Null
 	}
 	return said
 }
@@ -214,7 +215,7 @@ func emptyIn(c Claims, names ...string) (raw []byte) {
 		case value != nil:
 			return nil
 		case present:
-			raw = null
+			raw = wirejson.Null
 		default:
 			raw = nil
 		}

@@ -1,4 +1,4 @@
-package latchkey
+package storage
 
 import (
 	"encoding/base64"
@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/latchkeyhq/latchkey/internal/wirejson"
 )
 
 // Records as Auth.js writes them in JSON, for adapters that keep them behind
@@ -62,7 +64,7 @@ func (r AccountRecord) MarshalJSON() ([]byte, error) {
 	if err != nil {
 		return nil, errors.New("latchkey: the account holds what JSON cannot express")
 	}
-	b, err = appendExtra(b[:len(b)-1], r.Extra, accountMembers)
+	b, err = wirejson.AppendExtra(b[:len(b)-1], r.Extra, accountMembers)
 	return append(b, '}'), err
 }
 

@@ -1,0 +1,86 @@
+// Package wirejson writes the members that users, sessions and records have in
+// JSON, as Auth.js writes them.
+package wirejson
+
+import (
+	"encoding/json"
+	"errors"
+	"maps"
+	"slices"
+	"time"
+
+	"github.com/latchkeyhq/latchkey/internal/jsontext"
+)
+
+// AddExtra decodes m into extra, which it makes if it is nil.
+func AddExtra(extra *map[string]any, m jsontext.Member) error {
+	var v any
+	if err := json.Unmarshal(m.Raw, &v); err != nil {
+		return err
+	}
+	if *extra == nil {
+		*extra = map[string]any{}
+	}
+	(*extra)[string(m.Key)] = v
+	return nil
+}
+
+// Null is the JSON text null.
+var Null = []byte("null")
+
+// AppendMember writes the member name. An empty text is written as said, the raw
+// JSON that a token had there; with a nil said the member is left out. start is
+// the length of b after the opening brace.
+func AppendMember(b []byte, start int, name, text string, said []byte) []byte {
+	if text == "" && said == nil {
+		return b
+	}
+	b = append(AppendComma(b, start), '"')
+	b = append(append(b, name...), `":`...)
+	switch {
+	case text != "":
+		return jsontext.AppendText(b, text)
+	case said[0] == '"' && len(said) > 2: // it was text, and the application has emptied it since
+		return append(b, Null...)
+	}
+	return append(b, said...)
+}
+
+// AppendComma writes a comma, unless nothing was written since start.
+func AppendComma(b []byte, start int) []byte {
+	if len(b) > start {
+		return append(b, ',')
+	}
+	return b
+}
+
+// AppendTime writes t as JavaScript writes a Date.
+func AppendTime(b []byte, t time.Time) []byte {
+	t = t.UTC()
+	b = t.AppendFormat(append(b, '"'), time.RFC3339) // which package time writes without reading the layout
+	ms := t.Nanosecond() / int(time.Millisecond)
+	return append(b[:len(b)-len("Z")], '.', byte('0'+ms/100), byte('0'+ms/10%10), byte('0'+ms%10), 'Z', '"')
+}
+
+// AppendExtra writes the members of extra, in order of name, after others. It
+// leaves out the reserved names.
+func AppendExtra(b []byte, extra map[string]any, reserved []string) ([]byte, error) {
+	if len(extra) == 0 {
+		return b, nil
+	}
+	for _, name := range slices.Sorted(maps.Keys(extra)) {
+		if slices.Contains(reserved, name) {
+			continue
+		}
+		value, err := json.Marshal(extra[name])
+		if err != nil {
+			return nil, errors.New("latchkey: member " + name + " cannot be written as JSON")
+		}
+		if b[len(b)-1] != '{' {
+			b = append(b, ',')
+		}
+		b = append(jsontext.AppendText(b, name), ':')
+		b = append(b, value...)
+	}
+	return b, nil
+}

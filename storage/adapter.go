@@ -1,0 +1,137 @@
+package storage
+
+import (
+	"context"
+	"time"
+)
+
+// Adapter stores users and the provider accounts that are linked to them. The
+// package comment has the rules that hold for every method.
+type Adapter interface {
+	// CreateUser stores u and returns it as stored. An empty ID is replaced by one
+	// that the store chooses. A store whose ids have another type may replace any
+	// ID. A taken e-mail address that is not empty is ErrConflict.
+	CreateUser(ctx context.Context, u User) (User, error)
+	// GetUser returns the user with the given id.
+	GetUser(ctx context.Context, id string) (User, error)
+	// GetUserByEmail returns the user with the given e-mail address. The empty
+	// address is ErrNotFound.
+	GetUserByEmail(ctx context.Context, email string) (User, error)
+	// GetUserByAccount returns the user whom an account is linked to.
+	GetUserByAccount(ctx context.Context, provider, providerAccountID string) (User, error)
+	// UpdateUser changes the fields that c names and returns the whole user.
+	UpdateUser(ctx context.Context, id string, c UserChange) (User, error)
+	// LinkAccount stores a. The pair of Provider and ProviderAccountID is unique:
+	// a pair that is taken is ErrConflict.
+	LinkAccount(ctx context.Context, a Account) error
+}
+
+// UserChange names the fields of a user to change. A nil field stays as it is, so
+// that no stale read overwrites it.
+type UserChange struct {
+	Name          *string
+	Email         *string    // a new address is unproven: clear EmailVerified too
+	EmailVerified *time.Time // a zero time clears it
+	Image         *string
+}
+
+// VerificationTokenAdapter keeps the tokens of magic links.
+type VerificationTokenAdapter interface {
+	// CreateVerificationToken stores t. The pair of Identifier and Token is
+	// unique.
+	CreateVerificationToken(ctx context.Context, t VerificationToken) error
+	// UseVerificationToken returns the token and deletes it in one atomic step: of
+	// any number of concurrent calls at most one succeeds. It returns Purpose and
+	// never compares it: the purpose of a link is part of its hash.
+	UseVerificationToken(ctx context.Context, identifier, token string) (VerificationToken, error)
+}
+
+// AccountAdapter lists and unlinks the accounts of one user. The account page
+// needs it, and so does the removal of unproven accounts when an e-mail address
+// is proven for the first time.
+type AccountAdapter interface {
+	// GetAccount returns one account.
+	GetAccount(ctx context.Context, provider, providerAccountID string) (Account, error)
+	// ListAccounts returns the accounts of a user. An unknown user has none.
+	ListAccounts(ctx context.Context, userID string) ([]Account, error)
+	// UnlinkAccount removes the account and returns what was removed.
+	UnlinkAccount(ctx context.Context, provider, providerAccountID string) (Account, error)
+}
+
+// UserDeletionAdapter deletes users.
+type UserDeletionAdapter interface {
+	// DeleteUser removes a user with their accounts, sessions and authenticators,
+	// and returns the user.
+	DeleteUser(ctx context.Context, id string) (User, error)
+}
+
+// AuthenticatorAdapter keeps passkeys.
+type AuthenticatorAdapter interface {
+	// CreateAuthenticator stores a. The credential id is unique.
+	CreateAuthenticator(ctx context.Context, a Authenticator) error
+	// GetAuthenticator returns the passkey with the given credential id.
+	GetAuthenticator(ctx context.Context, credentialID []byte) (Authenticator, error)
+	// ListAuthenticators returns the passkeys of a user. An unknown user has none.
+	ListAuthenticators(ctx context.Context, userID string) ([]Authenticator, error)
+	// UpdateAuthenticatorCounter raises the signature counter in one atomic step
+	// and returns the whole passkey. If the stored value is not lower it returns
+	// ErrConflict, unless both are zero (Web Authentication Level 3, section
+	// 6.1.1).
+	UpdateAuthenticatorCounter(ctx context.Context, credentialID []byte, counter uint32) (Authenticator, error)
+	// UpdateAuthenticator changes the fields that c names, as far as the store
+	// keeps them, and returns the whole passkey.
+	UpdateAuthenticator(ctx context.Context, credentialID []byte, c AuthenticatorChange) (Authenticator, error)
+	// DeleteAuthenticator removes a passkey.
+	DeleteAuthenticator(ctx context.Context, credentialID []byte) error
+}
+
+// AuthenticatorChange names the fields of a passkey to change. A nil field stays
+// as it is.
+type AuthenticatorChange struct {
+	Name     *string    // empty: the user has given it no name
+	BackedUp *bool      // what the authenticator said last
+	Used     *time.Time // the latest sign-in with it
+}
+
+// TxAdapter runs several calls in one transaction.
+type TxAdapter interface {
+	// InTx calls f with an Adapter that has the same optional interfaces and is
+	// bound to one transaction. If f returns an error or panics, everything is
+	// rolled back and the error or panic is passed on.
+	//
+	// A call in f that returns ErrNotFound leaves the transaction usable. After a
+	// call that returns ErrConflict the engine may have ended the transaction: f
+	// returns that error, and the library tries again in another transaction. If
+	// f continues instead, InTx keeps all of it, or returns an error and keeps
+	// nothing.
+	//
+	// InTx may call f again after a serialization failure or a deadlock. What the
+	// earlier runs did is rolled back, and the last run counts.
+	//
+	// UpdateUser locks the user, even if it changes nothing: another transaction
+	// that updates the same user waits until this one has ended, and then sees in
+	// all its reads what this one has done. Alternatively one of the two ends in
+	// ErrConflict. Two transactions that each take one of the last two sign-in
+	// methods of a user rely on it.
+	InTx(ctx context.Context, f func(Adapter) error) error
+}
+
+// SignUpAdapter is for stores without transactions. It records which new user an
+// account will be linked to, so that an interrupted sign-up can be finished, by
+// the same account only. The library writes the record before it creates the
+// user and removes it after it has linked the account.
+type SignUpAdapter interface {
+	// BeginSignUp records userID for the account, unless an id is on record
+	// already, and returns the id on record. A store whose ids have another type
+	// returns the id that it makes of userID: CreateUser keeps that one.
+	BeginSignUp(ctx context.Context, provider, providerAccountID, userID string) (string, error)
+	// EndSignUp removes the record.
+	EndSignUp(ctx context.Context, provider, providerAccountID string) error
+}
+
+// SweepAdapter removes rows that have expired.
+type SweepAdapter interface {
+	// Sweep removes sessions, verification tokens, revocations, used values and
+	// limits that expired before the given instant, and returns how many.
+	Sweep(ctx context.Context, before time.Time) (int, error)
+}

@@ -1,0 +1,52 @@
+package storage
+
+import (
+	"context"
+	"time"
+)
+
+// Rate is a limit: Events times in each period of Per.
+type Rate struct {
+	Events int
+	Per    time.Duration
+}
+
+// Limiter counts sign-in attempts and mails by key. Keys are opaque text of at
+// most 200 bytes. It is safe for concurrent use.
+type Limiter interface {
+	// Take counts one event under key and returns zero. If r is reached already,
+	// it counts nothing and returns how long until the next event fits.
+	Take(ctx context.Context, key string, r Rate) (wait time.Duration, err error)
+	// Forget clears what was counted under key.
+	Forget(ctx context.Context, key string) error
+}
+
+// ReturningLimiter is a [Limiter] that can take an event back. A right password
+// then costs its client nothing, and an attempt that one limit refused is not
+// counted by the others. With a plain Limiter both stay counted.
+type ReturningLimiter interface {
+	Limiter
+	// Return takes back one event that Take counted under key at rate r. It does
+	// nothing if nothing is counted there.
+	Return(ctx context.Context, key string, r Rate) error
+}
+
+// ReplayStore remembers values that must not be used twice, such as the state of
+// a completed sign-in. It is safe for concurrent use.
+type ReplayStore interface {
+	// Use records key until expires and reports whether this was its first use.
+	// Of any number of concurrent calls with one key at most one is the first.
+	Use(ctx context.Context, key string, expires time.Time) (first bool, err error)
+}
+
+// RevocationStore remembers JWT sessions that were signed out, until they would
+// have expired anyway. Keys are opaque text of at most 200 bytes. It is safe for
+// concurrent use.
+type RevocationStore interface {
+	// Revoke records that everything which key names and which was issued at or
+	// before at is void, until expires. Of several calls the latest at and the
+	// latest expires count.
+	Revoke(ctx context.Context, key string, at, expires time.Time) error
+	// RevokedAt returns the instant given to Revoke for each key on record.
+	RevokedAt(ctx context.Context, keys ...string) (map[string]time.Time, error)
+}

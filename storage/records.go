@@ -1,0 +1,150 @@
+package storage
+
+import (
+	"time"
+
+	"github.com/latchkeyhq/latchkey/internal/veil"
+)
+
+// hidden is embedded in every record that holds a secret, so that no record is
+// printed, logged or encoded by accident. A record that leaves the
+// program on purpose has a form of its own: see [AccountRecord].
+type hidden = veil.Hidden
+
+// User is a person known to the application.
+//
+// In JSON an empty Name, Email or Image is null, and the members of Extra stand
+// beside the others.
+type User struct {
+	ID            string         // the application's own id, never a provider's
+	Name          string         // empty: unknown
+	Email         string         // in lower case, its domain in ASCII; empty: unknown
+	EmailVerified time.Time      // when Email was first proven; zero: never
+	Image         string         // URL of a picture, never fetched; empty: none
+	Extra         map[string]any // what else the application or its database knows; optional
+}
+
+// ProviderType is the kind of a provider, spelled as on the wire.
+type ProviderType string
+
+// The kinds of provider.
+const (
+	TypeOAuth       ProviderType = "oauth"
+	TypeOIDC        ProviderType = "oidc"
+	TypeEmail       ProviderType = "email"
+	TypeCredentials ProviderType = "credentials"
+	TypeWebAuthn    ProviderType = "webauthn"
+)
+
+// Account joins a [User] to their identity at one provider.
+type Account struct {
+	hidden
+
+	ID                string // the row's own id, chosen by the store; optional
+	UserID            string
+	Provider          string // the provider's id, such as "github"
+	ProviderAccountID string // the person's immutable id at that provider
+	Type              ProviderType
+	Tokens            Tokens
+	Extra             map[string]any // other members that an Auth.js row may hold; optional
+
+	// Email is the address that the account brought when it was linked, in the
+	// form of [User].Email. Empty: none. It is optional.
+	Email string
+	// EmailVouched reports whether the provider vouched for Email then. It is
+	// optional.
+	EmailVouched bool
+}
+
+// Tokens are what a provider's token endpoint returned at the end of a sign-in.
+// Callbacks and events get all of it. A store gets what latchkey.OAuth.KeepTokens
+// has kept.
+type Tokens struct {
+	hidden
+
+	AccessToken  string
+	RefreshToken string
+	IDToken      string
+	TokenType    string // in lower case, such as "bearer"
+	Scope        string
+	SessionState string    // OpenID Connect Session Management
+	ExpiresAt    time.Time // of AccessToken, to the second; zero: the provider did not say
+
+	// ExpiresIn is expires_in: the life of AccessToken in whole seconds, at most
+	// ten years. It is for callbacks and events, and optional in a store.
+	ExpiresIn time.Duration
+
+	// AuthorizationDetails is authorization_details of RFC 9396.
+	AuthorizationDetails []map[string]any
+	// Extra holds the members of the answer that have no field of their own, and
+	// those whose value has another type than their field, such as a session_state
+	// that is a number.
+	Extra map[string]any
+}
+
+// StoredSession is a session in a store. The cookie of the browser holds Token.
+type StoredSession struct {
+	hidden
+
+	ID      string    // the row's own id, safe to show; optional
+	Token   string    // the secret in the cookie
+	UserID  string    // the user who is signed in
+	Expires time.Time // absolute
+	Created time.Time // optional
+
+	// UserAgent is the browser's description of itself, for a list of devices.
+	UserAgent string
+
+	// The following fields are optional.
+
+	Tenant   string // the tenant that the session belongs to; empty: none
+	Provider string // id of the provider that opened it
+
+	// ProviderSID, ProviderSub and ProviderIssued are reserved for logout that
+	// begins at an OpenID Provider: keyed hashes of its sid and sub, and the time
+	// at which its ID token was issued. They are empty for now.
+	ProviderSID    string
+	ProviderSub    string
+	ProviderIssued time.Time
+	Sealed         string // other facts, encrypted by the library; empty for now
+
+	Proved time.Time // the latest proof of the user's identity; zero: the sign-in
+	AMR    []string  // the methods of that proof: RFC 8176 names, each without a space
+	ACR    string    // the level that it reached; empty: none was asked for
+}
+
+// VerificationToken is what a store keeps of a magic link: a hash of the secret,
+// never the secret.
+type VerificationToken struct {
+	hidden
+
+	Identifier string // the e-mail address that the link was sent to
+	Token      string // a hash of the secret in the link
+	Expires    time.Time
+	Purpose    string // what the link is for; empty: signing in. It is optional
+}
+
+// Authenticator is a passkey of a user. See Web Authentication Level 3, section
+// 4.
+type Authenticator struct {
+	CredentialID      []byte
+	UserID            string
+	ProviderAccountID string // of the account that stands for it
+	PublicKey         []byte // COSE
+	Counter           uint32 // signature counter
+	DeviceType        string // "singleDevice" or "multiDevice"
+	BackedUp          bool
+	Transports        []string
+
+	// The following fields are optional.
+
+	Name    string    // the name that the user gave it
+	AAGUID  string    // the authenticator's model, as a UUID
+	Created time.Time // when it was registered
+	Used    time.Time // the latest sign-in with it
+
+	// UserHandle is the name of the user in authenticators: the same random bytes
+	// for all passkeys of a user (section 5.4.3). nil: Auth.js has registered it
+	// and keeps none.
+	UserHandle []byte
+}

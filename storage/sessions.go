@@ -1,0 +1,55 @@
+package storage
+
+import (
+	"context"
+	"time"
+)
+
+// SessionAdapter keeps sessions beside their users. latchkey.DatabaseSessions
+// needs it, unless the sessions are in a [SessionStore].
+type SessionAdapter interface {
+	// CreateSession stores s. An empty ID is replaced by one that the store
+	// chooses. A store whose ids have another type may replace any ID.
+	CreateSession(ctx context.Context, s StoredSession) error
+	// GetSessionAndUser returns a session and its user, in as few round trips as
+	// the store allows. Token is the one that was asked for, however it is stored.
+	GetSessionAndUser(ctx context.Context, token string) (StoredSession, User, error)
+	// UpdateSession moves the expiry to expires. It never moves an expiry
+	// backwards: it then does nothing. It never brings a deleted session back: it
+	// then returns ErrNotFound.
+	UpdateSession(ctx context.Context, token string, expires time.Time) error
+	// DeleteSession removes the session and returns what was removed.
+	DeleteSession(ctx context.Context, token string) (StoredSession, error)
+}
+
+// SessionListAdapter lists and ends the sessions of one user: their devices. The
+// Token of a listed session is empty.
+type SessionListAdapter interface {
+	// ListSessions returns the sessions of a user. An unknown user has none.
+	ListSessions(ctx context.Context, userID string) ([]StoredSession, error)
+	// DeleteSessionByID removes one session of the user, named by
+	// [StoredSession].ID. A session of another user is ErrNotFound.
+	DeleteSessionByID(ctx context.Context, userID, id string) error
+	// DeleteSessions removes all sessions of the user except the one whose ID is
+	// keep, and returns how many. With an empty keep it removes all.
+	DeleteSessions(ctx context.Context, userID, keep string) (int, error)
+}
+
+// SessionStore keeps sessions apart from their users, in a database of its own:
+// see latchkey.SessionConfig.Store. An adapter whose sessions refer to its own
+// users may refuse those of others.
+type SessionStore interface {
+	// CreateSession stores s. An empty ID is replaced by one that the store
+	// chooses.
+	CreateSession(ctx context.Context, s StoredSession) error
+	// GetSession returns a session. Token is the one that was asked for, however
+	// it is stored.
+	GetSession(ctx context.Context, token string) (StoredSession, error)
+	// UpdateSession moves the expiry to expires. It never moves an expiry
+	// backwards: it then does nothing. It never brings a deleted session back: it
+	// then returns ErrNotFound.
+	UpdateSession(ctx context.Context, token string, expires time.Time) error
+	// DeleteSession removes the session and returns what was removed.
+	DeleteSession(ctx context.Context, token string) (StoredSession, error)
+	SessionListAdapter
+}
