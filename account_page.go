@@ -1,6 +1,7 @@
 package latchkey
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"net/url"
@@ -65,7 +66,7 @@ func askToDelete(ctx context.Context, x *exchange, here *currentUser) (*Response
 // deletionPage asks; unconfirmed: once more, for the box that was not ticked.
 func deletionPage(ctx context.Context, x *exchange, here *currentUser, unconfirmed bool) (*Response, error) {
 	return pageResponse(pagesFor(ctx, x).DeleteAccount(page.DeleteAccount{
-		CSRFToken: x.csrfToken, Action: deletionURL(x), CancelURL: x.url("account"), Name: firstOf(here.user.Email, here.user.Name),
+		CSRFToken: x.csrfToken, Action: deletionURL(x), CancelURL: x.url("account"), Name: cmp.Or(here.user.Email, here.user.Name),
 		Host: x.origin.Host(), Error: unconfirmed,
 	}))
 }
@@ -80,7 +81,7 @@ func deleteAccount(ctx context.Context, x *exchange, here *currentUser) (*Respon
 	}
 	err := x.setup.directory.deleteUser(ctx, &x.events, here.user.ID)
 	if errors.Is(err, ErrSessionsNotEnded) {
-		x.setup.log.warn(ctx, err.Error(), "user", here.user.ID)
+		x.setup.log.Warn(ctx, err.Error(), "user", here.user.ID)
 	} else if err != nil {
 		return nil, err
 	}

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/latchkeyhq/latchkey/internal/failure"
+	"github.com/latchkeyhq/latchkey/internal/guarded"
 	"github.com/latchkeyhq/latchkey/internal/weburl"
 	"github.com/latchkeyhq/latchkey/internal/words"
 )
@@ -18,31 +19,26 @@ import (
 // hook calls a function of the application's own that answers something: for no
 // longer than Limits.Hook, and with a word in the log at debug level.
 func hook[T any](ctx context.Context, s *setup, name string, f func(context.Context) (T, error)) (T, error) {
-	step := s.log.step(ctx, "callback", "name", name)
-	result, err := timed(ctx, s.config.Limits.Hook, name, f)
-	step.end(err)
+	step := s.log.Step(ctx, "callback", "name", name)
+	result, err := guarded.Timed(ctx, s.config.Limits.Hook, name, f)
+	step.End(err)
 	return result, err
 }
 
 // hookOnRead is hook for what runs whenever a session is read: it is called in
 // place, which costs a tenth, and its context tells it when its time is up.
 func hookOnRead[T any](ctx context.Context, s *setup, name string, f func(context.Context) (T, error)) (T, error) {
-	step := s.log.step(ctx, "callback", "name", name)
-	bounded := &lazyDeadline{parent: ctx, until: time.Now().Add(s.config.Limits.Hook)}
-	defer bounded.end()
-	result, err := containResult(func() (T, error) { return f(bounded) })
-	if err != nil && ctx.Err() == nil && bounded.Err() != nil {
-		err = &errTooSlow{name, s.config.Limits.Hook}
-	}
-	step.end(err)
+	step := s.log.Step(ctx, "callback", "name", name)
+	result, err := guarded.Inline(ctx, s.config.Limits.Hook, name, f)
+	step.End(err)
 	return result, err
 }
 
 // ask is hook for a function without a result, and with a limit of its own.
 func (s *setup) ask(ctx context.Context, limit time.Duration, name string, f func(context.Context) error) error {
-	step := s.log.step(ctx, "callback", "name", name)
-	_, err := timed(ctx, limit, name, func(ctx context.Context) (struct{}, error) { return struct{}{}, f(ctx) })
-	step.end(err)
+	step := s.log.Step(ctx, "callback", "name", name)
+	_, err := guarded.Timed(ctx, limit, name, func(ctx context.Context) (struct{}, error) { return struct{}{}, f(ctx) })
+	step.End(err)
 	return err
 }
 
@@ -94,7 +90,7 @@ func (x *exchange) resolveRedirect(ctx context.Context, to string) (string, erro
 	case weburl.IsHTTP(chosen) && !strings.ContainsAny(chosen, "\\ "):
 		return chosen, nil
 	}
-	x.setup.log.error(ctx, x, failure.Wrap(ErrInvalidCallbackURL, errors.New("Callbacks.Redirect chose neither a path nor an http(s) URL")))
+	x.setup.log.Error(ctx, x, failure.Wrap(ErrInvalidCallbackURL, errors.New("Callbacks.Redirect chose neither a path nor an http(s) URL")))
 	return home(x), nil
 }
 
@@ -103,9 +99,9 @@ func (x *exchange) resolveRedirect(ctx context.Context, to string) (string, erro
 func languageOf(ctx context.Context, x *exchange) string {
 	t := &x.setup.config.Texts
 	if t.Choose != nil {
-		chosen, err := containResult(func() (string, error) { return t.Choose(ctx, x.request), nil })
+		chosen, err := guarded.ContainResult(func() (string, error) { return t.Choose(ctx, x.request), nil })
 		if err != nil {
-			x.setup.log.error(ctx, x, err)
+			x.setup.log.Error(ctx, x, err)
 		}
 		if found := words.Match([]string{chosen}, t.Languages); found != "" {
 			return found

@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"github.com/latchkeyhq/latchkey/internal/failure"
+	"github.com/latchkeyhq/latchkey/internal/guarded"
+	"github.com/latchkeyhq/latchkey/internal/secret"
 )
 
 // How an app gets a session of its own: the system browser, in which somebody
@@ -79,13 +81,13 @@ func openByCode(ctx context.Context, x *exchange, code, verifier string) (opened
 	now := x.setup.now()
 	claims, err := x.setup.bearerCodes.OpenClaims(code, now, bearerCodeLife)
 	hash := sha256.Sum256([]byte(verifier))
-	if err != nil || !equalText(base64.RawURLEncoding.EncodeToString(hash[:]), claims.String("challenge")) {
+	if err != nil || !secret.Equal(base64.RawURLEncoding.EncodeToString(hash[:]), claims.String("challenge")) {
 		return openedSession{}, errBadCode
 	}
 	x.secretsSeen = append(x.secretsSeen, code, verifier)
-	first, err := containResult(func() (bool, error) {
+	first, err := guarded.ContainResult(func() (bool, error) {
 		client := clientKey("", x.setup.trust.clientAddr(x.request))
-		return x.setup.replay.Use(withClient(ctx, client), hashText(x.setup.bind("bearer code\x00"+claims.String("jti"))), now.Add(2*bearerCodeLife))
+		return x.setup.replay.Use(withClient(ctx, client), secret.Hash(x.setup.bind("bearer code\x00"+claims.String("jti"))), now.Add(2*bearerCodeLife))
 	})
 	if err != nil {
 		return openedSession{}, err
@@ -108,7 +110,7 @@ func branchOf(ctx context.Context, x *exchange, token string) (openedSession, er
 	case !isToken68(opened.token):
 		return openedSession{}, failure.Wrap(ErrInvalidConfig, errors.New("the session token holds characters that an Authorization header cannot"))
 	}
-	x.setup.log.info(ctx, x, "an app got a session")
+	x.setup.log.Info(ctx, x, "an app got a session")
 	x.events.add(Event{
 		Type: EventSessionOpened, UserID: opened.userID, SessionID: opened.id, Provider: opened.provider,
 		By: Actor{ActorUser, opened.userID},

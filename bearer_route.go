@@ -34,7 +34,7 @@ func answerBearer(ctx context.Context, x *exchange) *Response {
 	b.renews = true
 	r, err := x.setup.sessions.read(ctx, x, c)
 	if err != nil { // not 401: the token may be good, and an app would throw it away
-		x.setup.log.error(ctx, x, err)
+		x.setup.log.Error(ctx, x, err)
 		return faultJSON(err)
 	}
 	if r == nil {
@@ -50,13 +50,13 @@ func answerBearer(ctx context.Context, x *exchange) *Response {
 func endBearer(ctx context.Context, x *exchange) *Response {
 	ended, err := x.setup.sessions.close(ctx, x)
 	if err != nil {
-		x.setup.log.error(ctx, x, failure.Wrap(ErrSignOut, err), "alert", true)
+		x.setup.log.Error(ctx, x, failure.Wrap(ErrSignOut, err), "alert", true)
 		return faultJSON(err)
 	}
-	x.setup.log.info(ctx, x, "signed out")
+	x.setup.log.Info(ctx, x, "signed out")
 	if p := x.setup.providers[ended.provider]; p != nil && p.info().signedOut != nil {
 		if _, err := p.info().signedOut(ctx, x, ended); err != nil { // there is no browser that could be sent there
-			x.setup.log.error(ctx, x, err)
+			x.setup.log.Error(ctx, x, err)
 		}
 	}
 	return &Response{Status: http.StatusNoContent, Header: http.Header{}}

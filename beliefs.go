@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"github.com/latchkeyhq/latchkey/internal/belief"
+	"github.com/latchkeyhq/latchkey/internal/fill"
+	"github.com/latchkeyhq/latchkey/internal/secret"
 )
 
 // beliefs are what this process has read of sessions and goes on to believe for
@@ -33,7 +35,7 @@ func newBeliefs(c SessionCache, now func() time.Time) *beliefs {
 	if c.MaxAge <= 0 {
 		return nil
 	}
-	setDefault(&c.Size, defaultCacheSize)
+	fill.Default(&c.Size, defaultCacheSize)
 	return &beliefs{sessions: belief.New[sessionAndUser](c.MaxAge, c.Size, now), tokens: belief.New[struct{}](c.MaxAge, c.Size, now)}
 }
 
@@ -66,7 +68,7 @@ func (b *beliefs) unrevoked(ctx context.Context, keys []string, userID string, a
 func nameOfKeys(keys []string) belief.Name {
 	h := sha256.New()
 	for _, key := range keys {
-		h.Write([]byte(hashText(key)))
+		h.Write([]byte(secret.Hash(key)))
 	}
 	return belief.Name(h.Sum(nil))
 }

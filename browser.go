@@ -7,6 +7,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/latchkeyhq/latchkey/internal/fill"
+	"github.com/latchkeyhq/latchkey/internal/secret"
 	"github.com/latchkeyhq/latchkey/jwt"
 )
 
@@ -72,7 +74,7 @@ func rememberBrowser(x *exchange, target string) error {
 	if len(known.accounts) > 0 && known.accounts[0] == hash && now.Before(known.since.Add(browserMaxAge/2)) {
 		return nil
 	}
-	setDefault(&known.id, randomHex(16))
+	fill.Default(&known.id, secret.RandomHex(16))
 	accounts := append([]string{hash}, slices.DeleteFunc(known.accounts, func(a string) bool { return a == hash })...)
 	claims := jwt.Claims{"value": known.id, "purpose": purposeBrowser, "known": accounts[:min(len(accounts), mostKnown)]}
 	if x.setup.tenant != "" {
@@ -98,7 +100,7 @@ func warnOfProxy(ctx context.Context, x *exchange) {
 	}
 	for _, name := range []string{"X-Forwarded-For", "X-Real-Ip", "Forwarded"} {
 		if namesClient(x.request.Header.Get(name)) {
-			x.setup.limits.proxySeen.Do(func() { x.setup.log.warn(ctx, oneClient, "header", name) })
+			x.setup.limits.proxySeen.Do(func() { x.setup.log.Warn(ctx, oneClient, "header", name) })
 			return
 		}
 	}

@@ -1,6 +1,7 @@
 package latchkey
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"strings"
@@ -75,10 +76,10 @@ func (x *exchange) takeCallbackURL(ctx context.Context) (err error) {
 		if !isText {
 			return failure.Wrap(ErrInvalidCallbackURL, weburl.ErrInvalid)
 		}
-		to = firstOf(text, to)
+		to = cmp.Or(text, to)
 	}
 	x.callbackURL = home(x)
-	if to = firstOf(to, x.rememberedURL); to != "" {
+	if to = cmp.Or(to, x.rememberedURL); to != "" {
 		if x.callbackURL, err = x.resolveRedirect(ctx, to); err != nil {
 			return failure.Wrap(ErrInvalidCallbackURL, err)
 		}
@@ -96,7 +97,7 @@ func (x *exchange) takeCallbackURL(ctx context.Context) (err error) {
 // else the form, by the name that Auth.js has for it here, or as the forms for
 // the library's own routes do, which are told it as browsers know it.
 func destination(x *exchange, o *SignInOptions) string {
-	to := firstOf(o.RedirectTo, o.Form.Get("redirectTo"))
+	to := cmp.Or(o.RedirectTo, o.Form.Get("redirectTo"))
 	if asRoute := o.Form.Get("callbackUrl"); to == "" && asRoute != "" {
 		return asRoute
 	}

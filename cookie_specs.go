@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/latchkeyhq/latchkey/internal/failure"
+	"github.com/latchkeyhq/latchkey/internal/fill"
 	"github.com/latchkeyhq/latchkey/jwt"
 )
 
@@ -93,11 +94,11 @@ func newCookieSpecs(o Cookies, secrets []string, secure bool, bind func(salt str
 
 // apply puts the operator's choices over the defaults.
 func (o *CookieOptions) apply(c *http.Cookie) {
-	override(&c.Name, o.Name)
-	override(&c.Domain, o.Domain)
-	override(&c.Path, o.Path)
-	override(&c.SameSite, o.SameSite)
-	override(&c.MaxAge, int(o.MaxAge/time.Second))
+	fill.Override(&c.Name, o.Name)
+	fill.Override(&c.Domain, o.Domain)
+	fill.Override(&c.Path, o.Path)
+	fill.Override(&c.SameSite, o.SameSite)
+	fill.Override(&c.MaxAge, int(o.MaxAge/time.Second))
 	if o.Secure != nil {
 		c.Secure = *o.Secure
 	}

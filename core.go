@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/latchkeyhq/latchkey/internal/failure"
+	"github.com/latchkeyhq/latchkey/internal/guarded"
 )
 
 // Core is what an [Auth] does on a neutral [Request] and [Response], for web
@@ -134,7 +135,7 @@ func consult(ctx context.Context, s *Session, fault error, decide func(context.C
 	if fault != nil && !errors.Is(fault, ErrNoSession) {
 		return nil, &undecided{fault}
 	}
-	why := contain(func() error { return decide(ctx, s) })
+	why := guarded.Contain(func() error { return decide(ctx, s) })
 	own, ok := errors.AsType[*ownResponse](why)
 	switch {
 	case !ok:
@@ -203,7 +204,7 @@ func startSignIn(ctx context.Context, c *Core, x *exchange, provider string, o S
 	p, ok := s.providers[provider]
 	if !ok {
 		if provider != "" {
-			s.log.error(ctx, x, errNoProvider(provider))
+			s.log.Error(ctx, x, errNoProvider(provider))
 		}
 		if s.config.Pages.SignIn != "" { // the built-in page checks it itself
 			var err error

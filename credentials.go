@@ -10,7 +10,10 @@ import (
 	"golang.org/x/text/unicode/norm"
 
 	"github.com/latchkeyhq/latchkey/internal/failure"
+	"github.com/latchkeyhq/latchkey/internal/fill"
 	"github.com/latchkeyhq/latchkey/internal/mailbox"
+	"github.com/latchkeyhq/latchkey/internal/secret"
+	"github.com/latchkeyhq/latchkey/internal/texts"
 )
 
 const (
@@ -27,8 +30,8 @@ type credentialsProvider struct {
 func (p *Credentials) prepare(*setup, func(string) string) (preparedProvider, error) {
 	c := &credentialsProvider{Credentials: *p}
 	c.Fields = slices.Clone(p.Fields)
-	setDefault(&c.ID, "credentials")
-	setDefault(&c.Name, "Credentials")
+	fill.Default(&c.ID, "credentials")
+	fill.Default(&c.Name, "Credentials")
 	c.about = providerInfo{
 		id: c.ID, name: c.Name, kind: TypeCredentials, style: c.Style, fields: c.Fields, start: "callback/", withoutSessions: true,
 	}
@@ -83,11 +86,11 @@ func (p *credentialsProvider) receive(ctx context.Context, x *exchange) (outcome
 		return outcome{}, CredentialsError("")
 	}
 	if err := x.setup.limits.forgive(ctx, tries); err != nil {
-		x.setup.log.error(ctx, x, failure.Wrap(ErrCallbackRoute, err))
+		x.setup.log.Error(ctx, x, failure.Wrap(ErrCallbackRoute, err))
 	}
 	user := *u
 	if user.ID == "" {
-		user.ID = newUserID()
+		user.ID = secret.NewUserID()
 	}
 	if user.Email, err = mailbox.Canonical(u.Email); err != nil {
 		return outcome{}, failure.WrapFor(ErrCallbackRoute, p.ID, fmt.Errorf("the e-mail address of the user that Authorize returned: %w", err))
@@ -126,6 +129,6 @@ func (p *credentialsProvider) accountKey(fields map[string]string) string {
 	if typed == "" {
 		return ""
 	}
-	name := strings.ToLower(norm.NFKC.String(strings.Map(visible, typed)))
+	name := strings.ToLower(norm.NFKC.String(strings.Map(texts.Visible, typed)))
 	return "try:" + p.ID + ":" + strings.TrimSpace(name)
 }

@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"github.com/latchkeyhq/latchkey/internal/failure"
+	"github.com/latchkeyhq/latchkey/internal/secret"
+	"github.com/latchkeyhq/latchkey/internal/texts"
 )
 
 // The double-submit token, compatible with Auth.js: the cookie holds
@@ -27,7 +29,7 @@ func withOrigin(x *exchange, err error) error {
 	if from == "" || strings.EqualFold(from, x.origin.Text) {
 		return err
 	}
-	return fmt.Errorf("%w; the browser says it is from %q, while the site is %s", err, cut(from, 64), x.origin.Text)
+	return fmt.Errorf("%w; the browser says it is from %q, while the site is %s", err, texts.Cut(from, 64), x.origin.Text)
 }
 
 // takeCSRF finds or makes this browser's token, and checks the one posted.
@@ -37,26 +39,26 @@ func (x *exchange) takeCSRF() {
 		return
 	}
 	token, hash := x.cookies.csrf()
-	if token != "" && isHashWith(hash, token, x.setup.csrfSecret) {
+	if token != "" && secret.IsHash(hash, token, x.setup.csrfSecret) {
 		x.csrfToken = token
 	}
 	if x.isPost() {
-		x.csrfVerified = x.isSameOrigin() || equalText(x.field("csrfToken"), token) && (x.csrfToken != "" || x.setup.validCSRF(token, hash))
+		x.csrfVerified = x.isSameOrigin() || secret.Equal(x.field("csrfToken"), token) && (x.csrfToken != "" || x.setup.validCSRF(token, hash))
 	}
 	if x.acceptsCrossSite() {
 		return // the browser kept its cookies back: a new token would undo its forms
 	}
 	if x.csrfToken == "" && (!x.isPost() || !x.csrfVerified) {
-		x.csrfToken = randomHex(32)
-		x.cookies.set(x.cookies.specs.csrf.make(x.csrfToken+"%7C"+hashWith(x.csrfToken, x.setup.csrfSecret), time.Time{}))
+		x.csrfToken = secret.RandomHex(32)
+		x.cookies.set(x.cookies.specs.csrf.make(x.csrfToken+"%7C"+secret.HashWith(x.csrfToken, x.setup.csrfSecret), time.Time{}))
 	}
 }
 
 // validCSRF also accepts a token from before a rotation of secrets, so that a
 // form that was open at the time still posts.
 func (s *setup) validCSRF(token, hash string) bool {
-	for _, secret := range s.csrfSecrets {
-		if token != "" && isHashWith(hash, token, secret) {
+	for _, known := range s.csrfSecrets {
+		if token != "" && secret.IsHash(hash, token, known) {
 			return true
 		}
 	}
@@ -109,7 +111,7 @@ func refuseForeign(x *exchange, form url.Values, skip bool) error {
 	}
 	token, hash := x.cookies.csrf()
 	given := form["csrfToken"]
-	valid := len(given) > 0 && equalText(given[len(given)-1], token) && x.setup.validCSRF(token, hash)
+	valid := len(given) > 0 && secret.Equal(given[len(given)-1], token) && x.setup.validCSRF(token, hash)
 	switch from := sentFrom(x.request.Header, x.origin.Text); {
 	case from == "cross-site", from == "same-site" && (!valid || x.setup.config.Strict.RefuseSameSite):
 		return withOrigin(x, errForeign)

@@ -6,6 +6,8 @@ import (
 	"time"
 
 	"github.com/latchkeyhq/latchkey/internal/failure"
+	"github.com/latchkeyhq/latchkey/internal/journal"
+	"github.com/latchkeyhq/latchkey/internal/secret"
 	"github.com/latchkeyhq/latchkey/storage"
 )
 
@@ -20,7 +22,7 @@ type directory struct {
 	refuseEviction bool
 	endlessTokens  bool // sessions are JWTs, and nothing remembers that one has ended
 	events         *Events
-	log            *journal
+	log            *journal.Logger
 	now            func() time.Time
 }
 
@@ -242,7 +244,7 @@ func (d *directory) beginSignUp(ctx context.Context, s *store, who *signInResult
 // recordSignUp gives who.user the id that is on record for the account, and
 // finds the user who has it.
 func (d *directory) recordSignUp(ctx context.Context, s *store, who *signInResult) (*User, error) {
-	id, err := s.beginSignUp(ctx, &who.account, newUserID())
+	id, err := s.beginSignUp(ctx, &who.account, secret.NewUserID())
 	if err != nil {
 		return nil, err
 	}
@@ -252,7 +254,7 @@ func (d *directory) recordSignUp(ctx context.Context, s *store, who *signInResul
 
 func (d *directory) createUser(ctx context.Context, q *queue, s *store, who *signInResult) error {
 	if who.user.ID == "" {
-		who.user.ID = newUserID()
+		who.user.ID = secret.NewUserID()
 	}
 	u, err := s.createUser(ctx, who.user)
 	if err != nil {

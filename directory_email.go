@@ -120,7 +120,7 @@ func (d *directory) tellEviction(ctx context.Context, q *queue, found *attachmen
 	if d.endlessTokens {
 		text += ", but their JWT sessions go on until they expire: nothing remembers that they have ended (Session.Revocations)"
 	}
-	d.log.warn(ctx, text,
+	d.log.Warn(ctx, text,
 		"user", e.User.ID, "accounts", len(e.Accounts), "authenticators", len(e.Authenticators), "sessions", len(found.sessions))
 	var call func(context.Context) error
 	if handler := d.events.Evict; handler != nil {

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/latchkeyhq/latchkey/internal/texts"
 	"github.com/latchkeyhq/latchkey/storage"
 )
 
@@ -27,7 +28,7 @@ func hasAccount(accounts []Account, k *storage.Authenticator) bool {
 // renamePasskey names a passkey of a user; empty: it has no name. ErrNotFound: it
 // is not theirs.
 func (d *directory) renamePasskey(ctx context.Context, userID string, id []byte, name string) error {
-	name = strings.TrimSpace(strings.Map(visible, name))
+	name = strings.TrimSpace(strings.Map(texts.Visible, name))
 	if r := []rune(name); len(r) > longestName {
 		name = strings.TrimSpace(string(r[:longestName]))
 	}

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/latchkeyhq/latchkey/internal/failure"
+	"github.com/latchkeyhq/latchkey/internal/fill"
 	"github.com/latchkeyhq/latchkey/storage"
 )
 
@@ -166,7 +167,7 @@ func (d *directory) undoLink(ctx context.Context, s *store, who *signInResult, w
 // as the session it was linked in (ASVS 7.5.1).
 func (who *signInResult) signInTime(now time.Time) json.Number {
 	began := who.begun
-	setDefault(&began, now)
+	fill.Default(&began, now)
 	at := signInTime(began, who.revokedAt)
 	if !who.held.IsZero() && who.revokedAt.IsZero() {
 		at = unixSeconds(time.UnixMilli(max(who.held.UnixMilli(), who.begunIn.Since)))

@@ -1,6 +1,7 @@
 package latchkey
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"net/http"
@@ -9,9 +10,13 @@ import (
 	"time"
 
 	"github.com/latchkeyhq/latchkey/internal/failure"
+	"github.com/latchkeyhq/latchkey/internal/fill"
+	"github.com/latchkeyhq/latchkey/internal/guarded"
+	"github.com/latchkeyhq/latchkey/internal/journal"
 	"github.com/latchkeyhq/latchkey/internal/mailbox"
 	"github.com/latchkeyhq/latchkey/internal/page"
 	"github.com/latchkeyhq/latchkey/internal/redact"
+	"github.com/latchkeyhq/latchkey/internal/secret"
 	"github.com/latchkeyhq/latchkey/jwt"
 	"github.com/latchkeyhq/latchkey/storage"
 )
@@ -31,20 +36,20 @@ type emailProvider struct {
 }
 
 func (p *Email) prepare(s *setup, getenv func(string) string) (preparedProvider, error) {
-	e := &emailProvider{Email: *p, hashSecret: s.bind(firstOf(p.Secret, s.csrfSecret))}
-	setDefault(&e.ID, "email")
-	setDefault(&e.Name, "Email")
+	e := &emailProvider{Email: *p, hashSecret: s.bind(cmp.Or(p.Secret, s.csrfSecret))}
+	fill.Default(&e.ID, "email")
+	fill.Default(&e.Name, "Email")
 	s.config.hardenEmail(&e.Email)
-	setDefault(&e.MaxAge, linkMaxAge)
+	fill.Default(&e.MaxAge, linkMaxAge)
 	e.about = providerInfo{
 		id: e.ID, name: e.Name, kind: TypeEmail, style: e.Style, secret: p.Secret, start: "signin/", provesEmail: true,
 		needs: []ability{abilityVerification},
 	}
 	if s.trust.origin.Text == "" && len(s.trust.AllowedHosts) == 0 {
-		s.log.warnAtStart("links in mails lead to whatever host a request names: set Site.URL (AUTH_URL) or Site.AllowedHosts", "provider", e.ID)
+		s.log.WarnAtStart("links in mails lead to whatever host a request names: set Site.URL (AUTH_URL) or Site.AllowedHosts", "provider", e.ID)
 	}
 	if e.MaxAge > linkMaxAge {
-		s.log.warnAtStart("links that sign people in live longer than 24 hours", "provider", e.ID)
+		s.log.WarnAtStart("links that sign people in live longer than 24 hours", "provider", e.ID)
 	}
 	if e.MaxAge < 0 {
 		return e, failure.WrapFor(ErrInvalidProvider, e.ID, errors.New("Email.MaxAge must not be negative; zero is 24 hours"))
@@ -104,7 +109,7 @@ func (p *emailProvider) begin(ctx context.Context, x *exchange) (outcome, error)
 	switch {
 	case err != nil:
 	case wait > 0:
-		x.setup.log.error(ctx, x, failure.WrapFor(ErrEmailSignIn, p.ID, &failure.Mistake{Err: errors.New("too many links asked for")}))
+		x.setup.log.Error(ctx, x, failure.WrapFor(ErrEmailSignIn, p.ID, &failure.Mistake{Err: errors.New("too many links asked for")}))
 	default:
 		err = p.deliver(ctx, x, email)
 	}
@@ -120,7 +125,7 @@ func typedMailbox(typed string, normalize func(string) (string, error)) (string,
 	if len(typed) > longestTyped {
 		return "", mailbox.ErrInvalid
 	}
-	email, err := containResult(func() (string, error) { return normalize(typed) })
+	email, err := guarded.ContainResult(func() (string, error) { return normalize(typed) })
 	if err == nil {
 		email, err = mailbox.Canonical(email) // the application's own function may know nothing of it
 	}
@@ -136,7 +141,7 @@ func (p *emailProvider) ask(ctx context.Context, x *exchange, email string) erro
 	if err != nil {
 		return failure.WrapFor(ErrEmailSignIn, p.ID, err)
 	}
-	u := User{ID: newUserID(), Email: email}
+	u := User{ID: secret.NewUserID(), Email: email}
 	if known != nil {
 		u = *known
 	}
@@ -158,7 +163,7 @@ func (p *emailProvider) deliver(ctx context.Context, x *exchange, email string) 
 	}
 	x.secretsSeen = append(x.secretsSeen, token)
 	expires := x.setup.now().Add(p.MaxAge).UTC().Truncate(time.Millisecond)
-	row := storage.VerificationToken{Identifier: email, Token: hashWith(token, p.hashSecret), Expires: expires}
+	row := storage.VerificationToken{Identifier: email, Token: secret.HashWith(token, p.hashSecret), Expires: expires}
 	if err := x.setup.store.createVerificationToken(ctx, row); err != nil {
 		return err
 	}
@@ -168,10 +173,10 @@ func (p *emailProvider) deliver(ctx context.Context, x *exchange, email string) 
 		Language: languageOf(ctx, x), Texts: x.setup.config.Texts, Request: x.request,
 	}
 	if err := x.setup.ask(ctx, x.setup.config.Limits.Mail, "Email.Send", func(ctx context.Context) error { return p.Send(ctx, link) }); err != nil {
-		cleanup, cancel := background(ctx, x.setup.config.Limits.Store)
+		cleanup, cancel := guarded.Background(ctx, x.setup.config.Limits.Store)
 		defer cancel()
 		_, gone := x.setup.store.useVerificationToken(cleanup, row.Identifier, row.Token)
-		said := redact.Text(err.Error(), x.secrets(), longestText) // a mailer may repeat the link
+		said := redact.Text(err.Error(), x.Secrets(), journal.LongestText) // a mailer may repeat the link
 		return errors.Join(errors.New(said), failure.Ignoring(gone, ErrNotFound))
 	}
 	if p.SameBrowser {
@@ -203,7 +208,7 @@ func (p *emailProvider) isBound(x *exchange, hash string) bool {
 	k := &x.cookies.specs.link
 	value, _ := x.cookies.value(k)
 	claims, err := k.codec.OpenClaims(value, x.setup.now(), p.MaxAge)
-	return err == nil && claims.String("purpose") == purposeLink && claims.String("provider") == p.ID && equalText(claims.String("value"), hash)
+	return err == nil && claims.String("purpose") == purposeLink && claims.String("provider") == p.ID && secret.Equal(claims.String("value"), hash)
 }
 
 // receive uses up a link.
@@ -220,7 +225,7 @@ func (p *emailProvider) receive(ctx context.Context, x *exchange) (outcome, erro
 		if !x.csrfVerified {
 			return outcome{}, failure.WrapFor(ErrMissingCSRF, p.ID, withOrigin(x, errNoCSRF))
 		}
-		token, email = firstOf(x.field("token"), token), firstOf(x.field("email"), email)
+		token, email = cmp.Or(x.field("token"), token), cmp.Or(x.field("email"), email)
 	}
 	if token == "" {
 		return outcome{}, failure.WrapFor(ErrInvalidConfig, p.ID, &failure.Mistake{Err: errors.New("the link has no token")})
@@ -260,14 +265,14 @@ func (p *emailProvider) redeem(ctx context.Context, x *exchange, token, email st
 	row, err := p.use(ctx, x, token, email)
 	if err == nil {
 		if undo := limits.giveBack(ctx, append(tries, limits.usedMails(email, who)...)); undo != nil {
-			x.setup.log.error(ctx, x, failure.Wrap(ErrCallbackRoute, undo))
+			x.setup.log.Error(ctx, x, failure.Wrap(ErrCallbackRoute, undo))
 		}
 	}
 	return row, err
 }
 
 func (p *emailProvider) use(ctx context.Context, x *exchange, token, email string) (storage.VerificationToken, error) {
-	hash := hashWith(token, p.hashSecret)
+	hash := secret.HashWith(token, p.hashSecret)
 	if p.SameBrowser && !p.isBound(x, hash) {
 		return storage.VerificationToken{}, failure.WrapFor(ErrVerification, p.ID, errors.New("the link was asked for in another browser"))
 	}

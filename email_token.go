@@ -6,6 +6,9 @@ import (
 	"math"
 	"strings"
 	"time"
+
+	"github.com/latchkeyhq/latchkey/internal/guarded"
+	"github.com/latchkeyhq/latchkey/internal/secret"
 )
 
 // What a magic link's token has to be like. Without a limit on tries only its
@@ -27,12 +30,12 @@ var errWeakToken = errors.New("Email.NewToken makes tokens that can be guessed: 
 // NewToken that fails is left alone: it may need what is not there yet.
 func (p *emailProvider) checkTokens(limits *rateLimits) error {
 	if p.NewToken == nil {
-		p.NewToken = func() (string, error) { return randomHex(32), nil }
+		p.NewToken = func() (string, error) { return secret.RandomHex(32), nil }
 		return nil
 	}
 	samples := make([]string, 0, tokenSamples)
 	for range tokenSamples {
-		token, err := containResult(p.NewToken)
+		token, err := guarded.ContainResult(p.NewToken)
 		if err != nil {
 			return nil
 		}
@@ -50,7 +53,7 @@ func (p *emailProvider) checkTokens(limits *rateLimits) error {
 // freshToken makes the token of a link; one that is weaker than those New has
 // seen is an error.
 func (p *emailProvider) freshToken() (string, error) {
-	token, err := containResult(p.NewToken)
+	token, err := guarded.ContainResult(p.NewToken)
 	if err != nil {
 		return "", err
 	}

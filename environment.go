@@ -1,6 +1,7 @@
 package latchkey
 
 import (
+	"cmp"
 	"net/url"
 	"os"
 	"slices"
@@ -28,7 +29,7 @@ func (c Config) WithEnv(getenv func(string) string) Config {
 		c.Secrets = envSecrets(getenv)
 	}
 	if c.Site.URL == "" {
-		c.Site.URL = firstOf(getenv("AUTH_URL"), getenv("NEXTAUTH_URL"))
+		c.Site.URL = cmp.Or(getenv("AUTH_URL"), getenv("NEXTAUTH_URL"))
 	}
 	if !c.Site.TrustHost {
 		c.Site.TrustHost = envBool(getenv("AUTH_TRUST_HOST"))
@@ -52,7 +53,7 @@ func (e environment) before(getenv func(string) string) func(string) string {
 	if e.getenv == nil {
 		return getenv
 	}
-	return func(name string) string { return firstOf(e.getenv(name), getenv(name)) }
+	return func(name string) string { return cmp.Or(e.getenv(name), getenv(name)) }
 }
 
 // inEnv is c with an environment: the one it has, or else the process's own.
@@ -88,7 +89,7 @@ func envSecrets(getenv func(string) string) []string {
 			secrets = append(secrets, s)
 		}
 	}
-	if s := firstOf(getenv("AUTH_SECRET"), getenv("NEXTAUTH_SECRET")); s != "" {
+	if s := cmp.Or(getenv("AUTH_SECRET"), getenv("NEXTAUTH_SECRET")); s != "" {
 		secrets = append(secrets, s)
 	}
 	return secrets
@@ -117,7 +118,7 @@ func basePathOf(site, prefix string) string {
 // what the catalogue says.
 func chosen(field, ofCatalogue, variable string) string {
 	if field == ofCatalogue {
-		return firstOf(variable, field)
+		return cmp.Or(variable, field)
 	}
 	return field
 }

@@ -13,8 +13,10 @@ import (
 
 	"github.com/latchkeyhq/latchkey/internal/cookie"
 	"github.com/latchkeyhq/latchkey/internal/failure"
+	"github.com/latchkeyhq/latchkey/internal/journal"
 	"github.com/latchkeyhq/latchkey/internal/jsontext"
 	"github.com/latchkeyhq/latchkey/internal/redact"
+	"github.com/latchkeyhq/latchkey/internal/texts"
 	"github.com/latchkeyhq/latchkey/internal/weburl"
 )
 
@@ -239,8 +241,8 @@ func (x *exchange) signInURL(to string) string {
 func (x *exchange) eventBase() *Event {
 	return &Event{
 		Time: x.setup.now().UTC(), Client: x.setup.trust.clientAddr(x.request), Tenant: x.setup.tenant, By: Actor{Kind: ActorVisitor},
-		UserAgent: strings.ToValidUTF8(cut(x.request.Header.Get("User-Agent"), 256), ""),
-		Request:   strings.ToValidUTF8(cut(x.request.Header.Get("X-Request-Id"), 64), ""),
+		UserAgent: strings.ToValidUTF8(texts.Cut(x.request.Header.Get("User-Agent"), 256), ""),
+		Request:   strings.ToValidUTF8(texts.Cut(x.request.Header.Get("X-Request-Id"), 64), ""),
 	}
 }
 
@@ -248,7 +250,7 @@ func (x *exchange) eventBase() *Event {
 func (x *exchange) tell(ctx context.Context) { x.events.flush(ctx, x.setup.log, x) }
 
 // logAttrs describes the request for the log.
-func (x *exchange) logAttrs() []any {
+func (x *exchange) LogAttrs() []any {
 	args := make([]any, 0, 14)
 	args = append(args, "action", x.action)
 	if x.setup.tenant != "" {
@@ -268,7 +270,7 @@ func (x *exchange) logAttrs() []any {
 
 // secrets are the values that this request carried, or that the operator
 // configured, and that may not be repeated.
-func (x *exchange) secrets() []string {
+func (x *exchange) Secrets() []string {
 	secrets := append(x.setup.secrets(), x.secretsSeen...)
 	for _, line := range x.request.Header["Cookie"] {
 		for pair := range strings.SplitSeq(line, ";") {
@@ -301,7 +303,7 @@ func (x *exchange) handOut(err error) error {
 		return err
 	}
 	clean := *e
-	clean.Err = &failure.Redacted{Text: redact.Text(e.Err.Error(), x.secrets(), longestText), Cause: e.Err}
+	clean.Err = &failure.Redacted{Text: redact.Text(e.Err.Error(), x.Secrets(), journal.LongestText), Cause: e.Err}
 	return &clean
 }
 

@@ -1,6 +1,7 @@
 package latchkey
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/base64"
@@ -9,7 +10,9 @@ import (
 	"time"
 
 	"github.com/latchkeyhq/latchkey/internal/failure"
+	"github.com/latchkeyhq/latchkey/internal/guarded"
 	"github.com/latchkeyhq/latchkey/internal/oauth"
+	"github.com/latchkeyhq/latchkey/internal/secret"
 	"github.com/latchkeyhq/latchkey/jwt"
 )
 
@@ -23,7 +26,7 @@ const saltState = "encodedState"
 // derived from the value that is one, so that no cookie has to hold it: servers
 // that demand a state have one, and two sign-ins under way can be told apart.
 func (f *flow) stateParam() string {
-	if key := firstOf(f.verifier, f.nonce); f.state == "" && key != "" {
+	if key := cmp.Or(f.verifier, f.nonce); f.state == "" && key != "" {
 		return derivedState(key)
 	}
 	return f.state
@@ -41,7 +44,9 @@ func (f *flow) held() (checks []Check) {
 }
 
 // isNamedBy: an answer with this state belongs to the flow.
-func (f *flow) isNamedBy(state string) bool { return state != "" && equalText(f.stateParam(), state) }
+func (f *flow) isNamedBy(state string) bool {
+	return state != "" && secret.Equal(f.stateParam(), state)
+}
 
 // derivedState hashes a check value under a label, so that it is neither the
 // value nor its PKCE challenge.
@@ -55,7 +60,7 @@ func derivedState(value string) string {
 func (p *oauthProvider) newFlow(x *exchange, checks []Check, origin string) (*flow, error) {
 	now := x.setup.now()
 	f := &flow{
-		id: randomHex(8), provider: p.ID, expires: now.Add(checkMaxAge).Unix(),
+		id: secret.RandomHex(8), provider: p.ID, expires: now.Add(checkMaxAge).Unix(),
 		begun: begun{CallbackURL: x.callbackURL, CrossSite: p.postsCrossSite()},
 	}
 	for _, c := range checks {
@@ -111,13 +116,13 @@ func (p *oauthProvider) complete(f *flow, checks []Check) error {
 // it out of the browser's cookies. It says whether this was its first use.
 func (p *oauthProvider) spend(ctx context.Context, x *exchange, f *flow) (unused bool, err error) {
 	now := x.setup.now()
-	key := firstOf(f.state, f.verifier, f.nonce)
+	key := cmp.Or(f.state, f.verifier, f.nonce)
 	if key == "" {
 		return true, nil
 	}
-	unused, err = containResult(func() (bool, error) {
+	unused, err = guarded.ContainResult(func() (bool, error) {
 		client := clientKey("", x.setup.trust.clientAddr(x.request))
-		return x.setup.replay.Use(withClient(ctx, client), hashText(x.setup.bind(p.ID+"\x00"+key)), now.Add(checkMaxAge+time.Minute))
+		return x.setup.replay.Use(withClient(ctx, client), secret.Hash(x.setup.bind(p.ID+"\x00"+key)), now.Add(checkMaxAge+time.Minute))
 	})
 	if err != nil {
 		return false, err

@@ -13,6 +13,7 @@ import (
 
 	"github.com/latchkeyhq/latchkey/internal/failure"
 	"github.com/latchkeyhq/latchkey/internal/page"
+	"github.com/latchkeyhq/latchkey/internal/texts"
 	"github.com/latchkeyhq/latchkey/internal/weburl"
 )
 
@@ -310,5 +311,5 @@ func unknownProvider(s *setup, id string) string {
 	for _, p := range s.order {
 		ids = append(ids, p.info().id)
 	}
-	return fmt.Sprintf("no provider has the providerId %q; there are %s", cut(id, 64), strings.Join(ids, ", "))
+	return fmt.Sprintf("no provider has the providerId %q; there are %s", texts.Cut(id, 64), strings.Join(ids, ", "))
 }

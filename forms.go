@@ -1,6 +1,7 @@
 package latchkey
 
 import (
+	"cmp"
 	"context"
 	"html/template"
 	"net/http"
@@ -117,7 +118,7 @@ func formsFor(ctx context.Context, x *exchange) *Forms {
 	view := page.SignIn{Error: x.query.Get("error"), Email: shownEmail(x.query.Get("email")), Providers: buttons(x)}
 	switch {
 	case failure != nil:
-		view.Error, view.Tried = firstOf(failure.name(), "Signin"), failure.view
+		view.Error, view.Tried = cmp.Or(failure.name(), "Signin"), failure.view
 	case view.Error != "":
 		n := noticeOf(x)
 		view.Tried = n.tried(x.setup.now())
@@ -169,7 +170,7 @@ func iconOf(mark template.HTML) string {
 func shownCallback(ctx context.Context, x *exchange, failure *FormFailure) string {
 	to := x.query.Get("callbackUrl")
 	if failure != nil {
-		to = firstOf(failure.Values.Get("redirectTo"), to)
+		to = cmp.Or(failure.Values.Get("redirectTo"), to)
 	}
 	switch {
 	case to != "" || isOwnPage(x):
@@ -178,7 +179,7 @@ func shownCallback(ctx context.Context, x *exchange, failure *FormFailure) strin
 	default:
 		to = asked(x)
 	}
-	checked, err := x.resolveRedirect(ctx, firstOf(to, "/"))
+	checked, err := x.resolveRedirect(ctx, cmp.Or(to, "/"))
 	if err != nil {
 		return home(x)
 	}

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"time"
 
+	"github.com/latchkeyhq/latchkey/internal/fill"
+	"github.com/latchkeyhq/latchkey/internal/guarded"
 	"github.com/latchkeyhq/latchkey/storage"
 )
 
@@ -24,7 +26,7 @@ func (c *Config) harden() {
 	if !c.Hardened {
 		return
 	}
-	setDefault(&c.Session.AbsoluteMaxAge, hardenedAbsoluteAge)
+	fill.Default(&c.Session.AbsoluteMaxAge, hardenedAbsoluteAge)
 	c.Cookies.HostPrefix, c.Strict.RefuseSameSite, c.Strict.StrictSignOut = true, true, true
 }
 
@@ -35,7 +37,7 @@ func (c *Config) hardenEmail(e *Email) {
 		return
 	}
 	e.ConfirmLink = true
-	setDefault(&e.MaxAge, hardenedLinkMaxAge)
+	fill.Default(&e.MaxAge, hardenedLinkMaxAge)
 }
 
 // audiences are the other audiences an ID token may have; nil is any, and none
@@ -85,5 +87,5 @@ func (c *Config) sharedReplay() storage.ReplayStore {
 func hasPlace(f func(context.Context) error) bool {
 	ctx, cancel := context.WithTimeout(context.Background(), defaultStoreTime)
 	defer cancel()
-	return !errors.Is(contain(func() error { return f(ctx) }), errors.ErrUnsupported)
+	return !errors.Is(guarded.Contain(func() error { return f(ctx) }), errors.ErrUnsupported)
 }

@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/latchkeyhq/latchkey/internal/secret"
 	"github.com/latchkeyhq/latchkey/internal/testclock"
 )
 
@@ -286,8 +287,8 @@ func TestFloodsOfKeys(t *testing.T) {
 		l, u := NewMemoryLimiter(clock.Now), newUsedValues(clock.Now)
 		for i := range 2 * mostEntries {
 			ctx := withClient(t.Context(), fmt.Sprint("client", i))
-			_, _ = l.Take(ctx, hashText(fmt.Sprint("l", i)), rate)
-			_, _ = u.Use(ctx, hashText(fmt.Sprint("u", i)), clock.Now().Add(time.Hour))
+			_, _ = l.Take(ctx, secret.Hash(fmt.Sprint("l", i)), rate)
+			_, _ = u.Use(ctx, secret.Hash(fmt.Sprint("u", i)), clock.Now().Add(time.Hour))
 		}
 		if grown := int64(heap()) - int64(before); grown > 32<<20 {
 			t.Errorf("%d KiB", grown>>10)

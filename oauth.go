@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/latchkeyhq/latchkey/internal/failure"
+	"github.com/latchkeyhq/latchkey/internal/guarded"
 	"github.com/latchkeyhq/latchkey/internal/oauth"
 	"github.com/latchkeyhq/latchkey/internal/page"
 	"github.com/latchkeyhq/latchkey/internal/weburl"
@@ -48,14 +49,14 @@ func (p *oauthProvider) authorizationURL(ctx context.Context, x *exchange) (stri
 		return "", err
 	}
 	f.MaxAge = oauth.MaxAgeOf(to)
-	x.setup.log.note(ctx, x, "a sign-in begins", "checks", f.held())
+	x.setup.log.Note(ctx, x, "a sign-in begins", "checks", f.held())
 	return to, x.cookies.begin(f, x.setup.config.Strict.OneFlow, x.setup.now())
 }
 
 // destination is where the browser is sent.
 func (p *oauthProvider) destination(ctx context.Context, x *exchange, redirectURI string, f *flow) (string, error) {
 	if p.isForeign() {
-		return containResult(func() (string, error) { return p.Protocol.Begin(withState(redirectURI, f)) })
+		return guarded.ContainResult(func() (string, error) { return p.Protocol.Begin(withState(redirectURI, f)) })
 	}
 	return p.client.AuthorizationURL(ctx, oauth.AuthRequest{
 		RedirectURI: redirectURI, State: f.stateParam(), Nonce: f.nonce, Verifier: f.verifier,
@@ -92,7 +93,7 @@ func (p *oauthProvider) receive(ctx context.Context, x *exchange) (outcome, erro
 	if err != nil {
 		return outcome{}, err
 	}
-	x.setup.log.note(ctx, x, "a callback belongs to a sign-in of this browser", "checks", f.held())
+	x.setup.log.Note(ctx, x, "a callback belongs to a sign-in of this browser", "checks", f.held())
 	if f.CallbackURL != "" {
 		x.callbackURL = f.CallbackURL
 	}

@@ -12,8 +12,10 @@ import (
 	"slices"
 
 	"github.com/latchkeyhq/latchkey/internal/failure"
+	"github.com/latchkeyhq/latchkey/internal/guarded"
 	"github.com/latchkeyhq/latchkey/internal/mailbox"
 	"github.com/latchkeyhq/latchkey/internal/oauth"
+	"github.com/latchkeyhq/latchkey/internal/secret"
 	"github.com/latchkeyhq/latchkey/internal/weburl"
 )
 
@@ -42,7 +44,7 @@ func (p *oauthProvider) redeem(ctx context.Context, x *exchange, code string, f 
 	}
 	switch {
 	case p.FetchProfile != nil:
-		grant.Profile, err = containResult(func() (Claims, error) { return p.FetchProfile(ctx, limitedClient(p, x), grant.Tokens) })
+		grant.Profile, err = guarded.ContainResult(func() (Claims, error) { return p.FetchProfile(ctx, limitedClient(p, x), grant.Tokens) })
 		if err == nil && p.OIDC && grant.Profile.String("sub") != subject {
 			err = errors.New("FetchProfile returned another sub than the ID token's")
 		}
@@ -97,12 +99,12 @@ func defaultTokens(t Tokens) Tokens {
 func (p *oauthProvider) kept(t Tokens) (Tokens, error) {
 	t.Extra = maps.Clone(t.Extra)
 	t.AuthorizationDetails = slices.Clone(t.AuthorizationDetails)
-	return containResult(func() (Tokens, error) { return p.KeepTokens(t), nil })
+	return guarded.ContainResult(func() (Tokens, error) { return p.KeepTokens(t), nil })
 }
 
 // assertionOf maps a grant to an assertion.
 func (p *oauthProvider) assertionOf(g Grant) (*assertion, error) {
-	id, err := containResult(func() (Identity, error) { return p.Identify(g) })
+	id, err := guarded.ContainResult(func() (Identity, error) { return p.Identify(g) })
 	if err != nil {
 		return nil, failure.WrapFor(ErrOAuthProfileParse, p.ID, err)
 	}
@@ -119,7 +121,7 @@ func (p *oauthProvider) assertionOf(g Grant) (*assertion, error) {
 	}
 	verified := isVerified(id, email, g.Profile)
 	return &assertion{
-		person: User{ID: newUserID(), Name: id.Name, Email: email, Image: pictureOf(id), Extra: id.Extra},
+		person: User{ID: secret.NewUserID(), Name: id.Name, Email: email, Image: pictureOf(id), Extra: id.Extra},
 		said:   claimedBy(id, g.Profile),
 		account: Account{
 			Provider: p.ID, ProviderAccountID: id.Subject, Type: p.about.kind, Tokens: g.Tokens,

@@ -1,6 +1,7 @@
 package latchkey
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -9,6 +10,8 @@ import (
 	"strings"
 
 	"github.com/latchkeyhq/latchkey/internal/failure"
+	"github.com/latchkeyhq/latchkey/internal/fill"
+	"github.com/latchkeyhq/latchkey/internal/journal"
 	"github.com/latchkeyhq/latchkey/internal/oauth"
 	"github.com/latchkeyhq/latchkey/internal/redact"
 	"github.com/latchkeyhq/latchkey/internal/weburl"
@@ -18,7 +21,7 @@ import (
 
 func (p *OAuth) prepare(s *setup, getenv func(string) string) (preparedProvider, error) {
 	o := &oauthProvider{OAuth: *p}
-	setDefault(&o.Name, o.ID)
+	fill.Default(&o.Name, o.ID)
 	o.Scopes, o.Checks, o.CallbackParams = slices.Clone(p.Scopes), slices.Clone(p.Checks), slices.Clone(p.CallbackParams)
 	variable := providerVariable(p.ID, "")
 	o.ClientID = chosen(p.ClientID, p.catalogue.clientID, getenv(variable+"ID"))
@@ -30,7 +33,7 @@ func (p *OAuth) prepare(s *setup, getenv func(string) string) (preparedProvider,
 			return o, failure.WrapFor(ErrInvalidProvider, o.ID, fmt.Errorf("%w%s", err, o.unset()))
 		}
 	}
-	o.proxied = strings.TrimRight(firstOf(p.RedirectProxyURL, s.config.Site.RedirectProxyURL), "/")
+	o.proxied = strings.TrimRight(cmp.Or(p.RedirectProxyURL, s.config.Site.RedirectProxyURL), "/")
 	if o.Identify == nil {
 		o.Identify = defaultIdentity
 	}
@@ -82,7 +85,7 @@ func (p *oauthProvider) describe() providerInfo {
 // formOrigins are where the provider's button leads. Of a provider that is yet
 // to be discovered only the scheme is known.
 func (p *oauthProvider) formOrigins() []string {
-	return []string{firstOf(p.client.AuthorizationEndpoint(), "https:"), p.Issuer}
+	return []string{cmp.Or(p.client.AuthorizationEndpoint(), "https:"), p.Issuer}
 }
 
 // fillChecks fills in the default checks; see [OAuth].Checks.
@@ -98,7 +101,7 @@ func (p *oauthProvider) fillChecks(s *setup) {
 		p.Checks = slices.DeleteFunc(p.Checks, func(c Check) bool { return c == CheckNone })
 		p.exactChecks = true
 		if !slices.Contains(p.Checks, CheckState) {
-			s.log.warnAtStart("callbacks of this provider are not checked: anybody can sign a browser in to an account of their own", "provider", p.ID)
+			s.log.WarnAtStart("callbacks of this provider are not checked: anybody can sign a browser in to an account of their own", "provider", p.ID)
 		}
 		return
 	}
@@ -110,12 +113,12 @@ func (p *oauthProvider) fillChecks(s *setup) {
 func (p *oauthProvider) warnOfDangers(s *setup) {
 	switch {
 	case p.AllowDangerousEmailAccountLinking && !p.TrustUnverifiedEmail:
-		s.log.warnAtStart("AllowDangerousEmailAccountLinking: whoever this provider says has an e-mail address gets the account that has it", "provider", p.ID)
+		s.log.WarnAtStart("AllowDangerousEmailAccountLinking: whoever this provider says has an e-mail address gets the account that has it", "provider", p.ID)
 	case p.TrustUnverifiedEmail:
-		s.log.warnAtStart("TrustUnverifiedEmail: whoever can enter an e-mail address at this provider takes over the account that has it", "provider", p.ID)
+		s.log.WarnAtStart("TrustUnverifiedEmail: whoever can enter an e-mail address at this provider takes over the account that has it", "provider", p.ID)
 	}
 	if p.AllowPlainHTTP {
-		s.log.warnAtStart("AllowPlainHTTP: tokens and secrets travel in clear", "provider", p.ID)
+		s.log.WarnAtStart("AllowPlainHTTP: tokens and secrets travel in clear", "provider", p.ID)
 	}
 }
 
@@ -168,7 +171,7 @@ func (p *oauthProvider) wire(s *setup) oauth.Config {
 		c.Shared, c.Via = s.issuers, s.config.Runtime.HTTPClient
 	}
 	if p.Scopes != nil {
-		c.Scopes = []string{strings.Join(p.Scopes, firstOf(p.ScopeSeparator, " "))}
+		c.Scopes = []string{strings.Join(p.Scopes, cmp.Or(p.ScopeSeparator, " "))}
 	}
 	if p.AssertionAudience != "" {
 		c.AssertionAudience = []string{p.AssertionAudience}
@@ -197,15 +200,15 @@ func (p *oauthProvider) wire(s *setup) oauth.Config {
 // alertOfStaleKeys: a key that the provider has withdrawn meanwhile is still
 // trusted.
 func (p *oauthProvider) alertOfStaleKeys(s *setup, a oauth.StaleAnswer) {
-	s.log.alert("the keys of this provider cannot be fetched: older ones stay in use until the time given", "provider", p.ID,
-		"fetched", a.Since.UTC(), "until", a.End.UTC(), "error", redact.Text(a.Err.Error(), s.secrets(), longestText))
+	s.log.Alert("the keys of this provider cannot be fetched: older ones stay in use until the time given", "provider", p.ID,
+		"fetched", a.Since.UTC(), "until", a.End.UTC(), "error", redact.Text(a.Err.Error(), s.secrets(), journal.LongestText))
 }
 
 // trace tells the log, at debug level, of every call to the provider.
-func (p *oauthProvider) trace(log *journal) func(context.Context, oauth.Step, string) func(int, error) {
+func (p *oauthProvider) trace(log *journal.Logger) func(context.Context, oauth.Step, string) func(int, error) {
 	return func(ctx context.Context, what oauth.Step, host string) func(int, error) {
-		step := log.step(ctx, "call to "+p.ID, "step", string(what))
-		return func(status int, err error) { step.end(err, "host", host, "status", status) }
+		step := log.Step(ctx, "call to "+p.ID, "step", string(what))
+		return func(status int, err error) { step.End(err, "host", host, "status", status) }
 	}
 }
 

@@ -9,6 +9,7 @@ import (
 	"slices"
 
 	"github.com/latchkeyhq/latchkey/internal/failure"
+	"github.com/latchkeyhq/latchkey/internal/guarded"
 	"github.com/latchkeyhq/latchkey/internal/oauth"
 )
 
@@ -42,7 +43,7 @@ func withState(redirectURI string, f *flow) string {
 // receiveForeign asks the definition who came back. The state has been compared
 // and spent by then.
 func receiveForeign(ctx context.Context, x *exchange, p *oauthProvider, returnURL string, params url.Values) (Grant, error) {
-	grant, err := containResult(func() (Grant, error) { return p.Protocol.Receive(ctx, limitedClient(p, x), returnURL, params) })
+	grant, err := guarded.ContainResult(func() (Grant, error) { return p.Protocol.Receive(ctx, limitedClient(p, x), returnURL, params) })
 	x.secretsSeen = append(x.secretsSeen, grant.Tokens.AccessToken, grant.Tokens.RefreshToken)
 	grant.Params = params
 	if errors.Is(err, ErrOAuthCallback) {

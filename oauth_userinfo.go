@@ -1,12 +1,14 @@
 package latchkey
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"maps"
 	"slices"
 	"strings"
 
+	"github.com/latchkeyhq/latchkey/internal/journal"
 	"github.com/latchkeyhq/latchkey/internal/oauth"
 	"github.com/latchkeyhq/latchkey/internal/redact"
 )
@@ -47,8 +49,8 @@ func (p *oauthProvider) completeProfile(ctx context.Context, x *exchange, g *Gra
 	case errors.Is(err, oauth.ErrOtherSubject):
 		return err
 	case err != nil:
-		x.setup.log.warn(ctx, "the ID token lacks what its scopes promise, and the userinfo endpoint could not be asked", "provider", p.ID,
-			"missing", strings.Join(missing, " "), "error", redact.Text(err.Error(), x.secrets(), longestText))
+		x.setup.log.Warn(ctx, "the ID token lacks what its scopes promise, and the userinfo endpoint could not be asked", "provider", p.ID,
+			"missing", strings.Join(missing, " "), "error", redact.Text(err.Error(), x.Secrets(), journal.LongestText))
 		return nil
 	}
 	g.Profile = merged(g.Profile, more)
@@ -59,7 +61,7 @@ func (p *oauthProvider) completeProfile(ctx context.Context, x *exchange, g *Gra
 
 // grantedScopes are those the provider says it granted, else those asked for.
 func (p *oauthProvider) grantedScopes(t Tokens) []string {
-	return strings.Fields(firstOf(t.Scope, p.client.Scope()))
+	return strings.Fields(cmp.Or(t.Scope, p.client.Scope()))
 }
 
 // merged is the profile with what userinfo adds to it. What the ID token says
@@ -85,6 +87,6 @@ func merged(profile, more Claims) Claims {
 // hint tells the operator once.
 func (p *oauthProvider) hint(ctx context.Context, x *exchange, text string, missing []string) {
 	if p.hinted.CompareAndSwap(false, true) {
-		x.setup.log.warn(ctx, text, "provider", p.ID, "missing", strings.Join(missing, " "))
+		x.setup.log.Warn(ctx, text, "provider", p.ID, "missing", strings.Join(missing, " "))
 	}
 }

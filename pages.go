@@ -1,6 +1,7 @@
 package latchkey
 
 import (
+	"cmp"
 	"context"
 	"maps"
 	"net/http"
@@ -65,7 +66,7 @@ func visitor(ctx context.Context, x *exchange) (*User, error) {
 	}
 	u, err := x.setup.sessions.visitor(ctx, x)
 	if err != nil {
-		x.setup.log.error(ctx, x, err)
+		x.setup.log.Error(ctx, x, err)
 		return nil, err
 	}
 	return u, nil
@@ -82,7 +83,7 @@ func visitorName(ctx context.Context, x *exchange) string {
 }
 
 // nameOf is what a user is called on pages.
-func nameOf(u *User) string { return firstOf(u.Email, u.Name, u.ID) }
+func nameOf(u *User) string { return cmp.Or(u.Email, u.Name, u.ID) }
 
 // signedInPage is for a step of a sign-in that was made already, by who is in.
 func signedInPage(ctx context.Context, x *exchange, who *User) (*Response, error) {
@@ -208,7 +209,7 @@ func problemPage(ctx context.Context, x *exchange, view page.Problem) *Response 
 // orConfigJSON is for pages that must not fail.
 func orConfigJSON(ctx context.Context, x *exchange, res *Response, err error) *Response {
 	if err != nil {
-		x.setup.log.error(ctx, x, err)
+		x.setup.log.Error(ctx, x, err)
 		return configJSON()
 	}
 	return res

@@ -15,6 +15,7 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"github.com/latchkeyhq/latchkey/internal/secret"
 	"github.com/latchkeyhq/latchkey/internal/weburl"
 	"github.com/latchkeyhq/latchkey/jwt"
 )
@@ -130,11 +131,11 @@ func TestPendingCheckOfAnotherType(t *testing.T) {
 func FuzzCSRFCookie(f *testing.F) {
 	s := fuzzSetup(f, func(c *Config) { c.Secrets = append(c.Secrets, "an older secret that is long enough as well") })
 	good := strings.Repeat("ab", 32)
-	f.Add(good+"|"+hashWith(good, s.csrfSecret), good)
-	f.Add(good+"%7C"+hashWith(good, s.csrfSecret), good)
+	f.Add(good+"|"+secret.HashWith(good, s.csrfSecret), good)
+	f.Add(good+"%7C"+secret.HashWith(good, s.csrfSecret), good)
 	f.Add(good, good)
 	f.Add("|", "")
-	f.Add("|"+hashWith("", s.csrfSecret), "")
+	f.Add("|"+secret.HashWith("", s.csrfSecret), "")
 	f.Add("a|b|c", "a")
 	f.Add("%7C%7C", "%")
 	f.Fuzz(func(t *testing.T, cookie, token string) {
@@ -147,7 +148,7 @@ func FuzzCSRFCookie(f *testing.F) {
 		}
 		made := false
 		for _, suffix := range s.csrfSecrets {
-			made = made || strings.Contains(cookie, hashWith(token, suffix)) && token != ""
+			made = made || strings.Contains(cookie, secret.HashWith(token, suffix)) && token != ""
 		}
 		if !made {
 			t.Errorf("cookie %q and token %q pass", cookie, token)

@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"github.com/latchkeyhq/latchkey/internal/failure"
+	"github.com/latchkeyhq/latchkey/internal/fill"
+	"github.com/latchkeyhq/latchkey/internal/journal"
 	"github.com/latchkeyhq/latchkey/internal/oauth"
 	"github.com/latchkeyhq/latchkey/internal/page"
 	"github.com/latchkeyhq/latchkey/internal/weburl"
@@ -46,7 +48,7 @@ func prepare(c Config, tenant string, shared common) (*setup, error) {
 	s.config.harden()
 	s.config.fillDefaults()
 	s.now = s.config.Runtime.Time
-	s.log = newJournal(s.config.Runtime, s.now)
+	s.log = journal.New(loggerOf(&s.config.Runtime), s.now, logRules)
 	s.warnOfLooseness()
 	var faults failure.List
 	s.prepareSite(&faults, strings.TrimRight(c.givenBasePath(), "/"))
@@ -88,17 +90,17 @@ func (c *Config) fillDefaults() {
 	if len(c.Texts.Languages) == 0 {
 		c.Texts.Languages = words.Tags()
 	}
-	setDefault(&c.Session.MaxAge, defaultMaxAge)
-	setDefault(&c.Session.UpdateAge, defaultUpdateAge)
-	setDefault(&c.Session.JWT.MaxAge, c.Session.MaxAge)
-	setDefault(&c.Limits.Store, defaultStoreTime)
-	setDefault(&c.Limits.Call, defaultCallTime)
-	setDefault(&c.Limits.Callback, defaultCallbackTime)
-	setDefault(&c.Limits.Hook, defaultHookTime)
-	setDefault(&c.Limits.Mail, defaultMailTime)
-	setDefault(&c.Limits.Event, defaultEventTime)
-	setDefault(&c.Limits.Body, defaultBodyLimit)
-	setDefault(&c.Limits.Upstream, defaultUpstream)
+	fill.Default(&c.Session.MaxAge, defaultMaxAge)
+	fill.Default(&c.Session.UpdateAge, defaultUpdateAge)
+	fill.Default(&c.Session.JWT.MaxAge, c.Session.MaxAge)
+	fill.Default(&c.Limits.Store, defaultStoreTime)
+	fill.Default(&c.Limits.Call, defaultCallTime)
+	fill.Default(&c.Limits.Callback, defaultCallbackTime)
+	fill.Default(&c.Limits.Hook, defaultHookTime)
+	fill.Default(&c.Limits.Mail, defaultMailTime)
+	fill.Default(&c.Limits.Event, defaultEventTime)
+	fill.Default(&c.Limits.Body, defaultBodyLimit)
+	fill.Default(&c.Limits.Upstream, defaultUpstream)
 }
 
 // newHTTPClient is what calls to providers go through when the configuration
@@ -115,16 +117,16 @@ func newHTTPClient() *http.Client {
 func (s *setup) warnOfLooseness() {
 	c := &s.config
 	if c.Strict.SkipCSRFCheck {
-		s.log.warnAtStart("SkipCSRFCheck: forms of other sites can act for your users, unless you check them yourself")
+		s.log.WarnAtStart("SkipCSRFCheck: forms of other sites can act for your users, unless you check them yourself")
 	}
 	if c.Experimental.EnableWebAuthn {
-		s.log.warnAtStart("passkeys are experimental: what they need and do may change with any release (Experimental.EnableWebAuthn)")
+		s.log.WarnAtStart("passkeys are experimental: what they need and do may change with any release (Experimental.EnableWebAuthn)")
 	}
 	if c.Limits.Disabled {
-		s.log.warnAtStart("Limits.Disabled: passwords can be guessed and mailboxes flooded without end")
+		s.log.WarnAtStart("Limits.Disabled: passwords can be guessed and mailboxes flooded without end")
 	}
 	if readable := c.Cookies.SessionToken.HTTPOnly; readable != nil && !*readable {
-		s.log.warnAtStart("Cookies.SessionToken.HTTPOnly is off: any script on the site can take the session away")
+		s.log.WarnAtStart("Cookies.SessionToken.HTTPOnly is off: any script on the site can take the session away")
 	}
 }
 
@@ -135,7 +137,7 @@ func (s *setup) warnOfOneClient() {
 		return slices.Contains([]ProviderType{TypeCredentials, TypeEmail, TypeWebAuthn}, p.info().kind)
 	}
 	if s.trust.TrustHost && !s.trust.knowsClients() && !s.limits.off && slices.ContainsFunc(s.order, counts) {
-		s.log.warnAtStart(oneClient)
+		s.log.WarnAtStart(oneClient)
 	}
 }
 
@@ -153,7 +155,7 @@ func (s *setup) prepareSecrets(f *failure.List) {
 		case s.config.refusesShortSecrets():
 			f.Add(ErrMissingSecret, "Secrets[%d] has fewer than %d characters, which Hardened does not accept: use the output of: openssl rand -base64 33", i, shortestSecret)
 		default:
-			s.log.warnAtStart("a secret has fewer than 32 characters and may be guessed: use the output of openssl rand -base64 33")
+			s.log.WarnAtStart("a secret has fewer than 32 characters and may be guessed: use the output of openssl rand -base64 33")
 		}
 	}
 	s.csrfSecret = strings.Join(secrets, ",")

@@ -23,7 +23,7 @@ func (s *setup) prepareSite(f *failure.List, givenPath string) {
 		} else {
 			s.trust.origin = weburl.NewOrigin(u.Scheme, u.Host)
 			if !s.trust.origin.Secure && !isInside(u.Hostname()) {
-				s.log.warnAtStart("Site.URL (AUTH_URL) is http on a public host: sessions and passwords travel in clear; use https")
+				s.log.WarnAtStart("Site.URL (AUTH_URL) is http on a public host: sessions and passwords travel in clear; use https")
 			}
 			s.compareBasePaths(givenPath, strings.TrimRight(u.Path, "/"))
 			c.checkPrefix(f, u.Path)
@@ -43,7 +43,7 @@ func (s *setup) prepareSite(f *failure.List, givenPath string) {
 	}
 	c.checkHosts(f)
 	if slices.Contains(c.AllowedHosts, "*") {
-		s.log.warnAtStart("AllowedHosts contains *: links are made for whatever host a request names")
+		s.log.WarnAtStart("AllowedHosts contains *: links are made for whatever host a request names")
 	}
 	s.trust.Site = *c
 }
@@ -93,9 +93,9 @@ func (s *setup) compareBasePaths(given, named string) {
 	switch {
 	case given == "" || named == "" || s.config.Site.SuppressBasePathWarning:
 	case given == named:
-		s.log.warnAtStart("env-url-basepath-redundant: BasePath repeats the path of URL (AUTH_URL)")
+		s.log.WarnAtStart("env-url-basepath-redundant: BasePath repeats the path of URL (AUTH_URL)")
 	default:
-		s.log.warnAtStart("env-url-basepath-mismatch: BasePath differs from the path of URL (AUTH_URL) and wins")
+		s.log.WarnAtStart("env-url-basepath-mismatch: BasePath differs from the path of URL (AUTH_URL) and wins")
 	}
 }
 

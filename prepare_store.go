@@ -1,6 +1,7 @@
 package latchkey
 
 import (
+	"cmp"
 	"reflect"
 	"slices"
 	"strings"
@@ -111,7 +112,7 @@ func (s *setup) prepareSessions(f *failure.List) {
 	c := &s.config.Session
 	c.check(f)
 	if c.UpdateAge >= c.MaxAge && c.Strategy == DatabaseSessions {
-		s.log.warnAtStart("Session.UpdateAge is not shorter than Session.MaxAge: stored sessions end before they are ever extended")
+		s.log.WarnAtStart("Session.UpdateAge is not shorter than Session.MaxAge: stored sessions end before they are ever extended")
 	}
 	switch c.Strategy {
 	case DatabaseSessions:
@@ -130,7 +131,7 @@ func (s *setup) prepareSessions(f *failure.List) {
 // then on, and what their Callbacks.Token put into sessions is missing.
 func (s *setup) warnOfUnusedToken() {
 	if s.config.Callbacks.Token != nil {
-		s.log.warnAtStart("Callbacks.Token is never called with stored sessions: use Callbacks.Session, or set Session.Strategy to JWTSessions")
+		s.log.WarnAtStart("Callbacks.Token is never called with stored sessions: use Callbacks.Session, or set Session.Strategy to JWTSessions")
 	}
 }
 
@@ -167,7 +168,7 @@ func (s *setup) prepareRevocations(f *failure.List) {
 	case c.SkipRevocations && chosen != nil:
 		f.Add(ErrInvalidConfig, "Session: set Revocations or SkipRevocations, not both")
 	case c.SkipRevocations:
-		s.log.warnAtStart("SkipRevocations: deleted users, and whoever holds a copied cookie, stay signed in until their JWT session expires")
+		s.log.WarnAtStart("SkipRevocations: deleted users, and whoever holds a copied cookie, stay signed in until their JWT session expires")
 		return
 	case chosen == nil:
 		chosen = own
@@ -188,7 +189,7 @@ func (s *setup) prepareRevocations(f *failure.List) {
 
 func (s *setup) warnOfEndlessTokens() {
 	if s.config.Hardened {
-		s.log.warnAtStart("nothing remembers that JWT sessions have ended: set Session.Revocations, or an Adapter that is a RevocationStore")
+		s.log.WarnAtStart("nothing remembers that JWT sessions have ended: set Session.Revocations, or an Adapter that is a RevocationStore")
 	}
 }
 
@@ -240,7 +241,7 @@ func (s *setup) checkConditionalUI(f *failure.List) {
 			f.Add(ErrDuplicateConditionalUI, "the providers %q and %q both offer passkeys while somebody types: set SkipConditionalUI of one", first, info.id)
 		}
 		if info.offersWhileTyping {
-			first = firstOf(first, info.id)
+			first = cmp.Or(first, info.id)
 		}
 	}
 }
@@ -282,7 +283,7 @@ func (s *setup) prepareDirectory(f *failure.List) {
 	s.directory.endlessTokens = s.config.Session.Strategy == JWTSessions && s.revocations == nil
 	s.directory.provesEmails = slices.ContainsFunc(s.order, func(p preparedProvider) bool { return p.info().provesEmail })
 	if s.directory.endlessTokens && s.directory.provesEmails && !s.config.Session.SkipRevocations && !s.config.Hardened {
-		s.log.warnAtStart("whoever signed in before an e-mail address was proven stays signed in until their JWT session expires: set Session.Revocations, or an Adapter that is a RevocationStore")
+		s.log.WarnAtStart("whoever signed in before an e-mail address was proven stays signed in until their JWT session expires: set Session.Revocations, or an Adapter that is a RevocationStore")
 	}
 	s.warnOfLesserStores()
 }
@@ -313,15 +314,15 @@ func (s *setup) needs() []need {
 // warnOfLesserStores says which defence an adapter is too small for.
 func (s *setup) warnOfLesserStores() {
 	if s.store.tx == nil && s.store.signUps == nil {
-		s.log.warnAtStart("the Adapter is neither a TxAdapter nor a SignUpAdapter: a sign-up that is cut short has to be cleaned up by hand")
+		s.log.WarnAtStart("the Adapter is neither a TxAdapter nor a SignUpAdapter: a sign-up that is cut short has to be cleaned up by hand")
 	}
 	if !s.directory.provesEmails {
 		return
 	}
 	if s.store.accountLists == nil {
-		s.log.warnAtStart("the Adapter is no AccountAdapter: accounts that others have attached to an e-mail address stay attached when its owner proves it")
+		s.log.WarnAtStart("the Adapter is no AccountAdapter: accounts that others have attached to an e-mail address stay attached when its owner proves it")
 	}
 	if s.config.Session.Strategy == DatabaseSessions && len(s.store.sessionListers()) == 0 {
-		s.log.warnAtStart("the Adapter is no SessionListAdapter: sessions that others have opened live on when the owner of the e-mail address proves it")
+		s.log.WarnAtStart("the Adapter is no SessionListAdapter: sessions that others have opened live on when the owner of the e-mail address proves it")
 	}
 }

@@ -5,6 +5,9 @@ import (
 	"time"
 
 	"github.com/latchkeyhq/latchkey/internal/failure"
+	"github.com/latchkeyhq/latchkey/internal/fill"
+	"github.com/latchkeyhq/latchkey/internal/guarded"
+	"github.com/latchkeyhq/latchkey/internal/journal"
 )
 
 // queue holds the events of one piece of work until it is done.
@@ -36,8 +39,8 @@ func (q *queue) add(e Event, name string, handler func(context.Context) error) {
 func (q *queue) complete(e Event) *Event {
 	b := q.base
 	e.Time, e.Client, e.UserAgent, e.Request, e.Tenant = b.Time, b.Client, b.UserAgent, b.Request, b.Tenant
-	setDefault(&e.Outcome, EventSucceeded)
-	setDefault(&e.By, b.By)
+	fill.Default(&e.Outcome, EventSucceeded)
+	fill.Default(&e.By, b.By)
 	return &e
 }
 
@@ -54,23 +57,23 @@ func (q *queue) rewind(to int) { q.waiting = q.waiting[:to] }
 
 // flush tells what is waiting. A handler that fails is logged and breaks
 // nothing.
-func (q *queue) flush(ctx context.Context, log *journal, about subject) {
+func (q *queue) flush(ctx context.Context, log *journal.Logger, about journal.Subject) {
 	waiting := q.waiting
 	q.waiting = nil
 	for _, e := range waiting {
 		if e.handler != nil {
-			q.report(ctx, log, about, e.name, within(ctx, q.limit, "Events."+e.name, e.handler))
+			q.report(ctx, log, about, e.name, guarded.Within(ctx, q.limit, "Events."+e.name, e.handler))
 		}
 		if e.event != nil {
 			observe := func(ctx context.Context) error { return q.to.Observe(ctx, *e.event) }
-			q.report(ctx, log, about, string(e.event.Type), within(ctx, q.limit, "Events.Observe", observe))
+			q.report(ctx, log, about, string(e.event.Type), guarded.Within(ctx, q.limit, "Events.Observe", observe))
 		}
 	}
 }
 
-func (q *queue) report(ctx context.Context, log *journal, about subject, name string, err error) {
+func (q *queue) report(ctx context.Context, log *journal.Logger, about journal.Subject, name string, err error) {
 	if err != nil {
-		log.error(ctx, about, failure.Wrap(ErrEvent, err), "event", name)
+		log.Error(ctx, about, failure.Wrap(ErrEvent, err), "event", name)
 	}
 }
 

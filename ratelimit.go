@@ -7,6 +7,9 @@ import (
 	"sync"
 	"time"
 
+	"github.com/latchkeyhq/latchkey/internal/fill"
+	"github.com/latchkeyhq/latchkey/internal/guarded"
+	"github.com/latchkeyhq/latchkey/internal/secret"
 	"github.com/latchkeyhq/latchkey/storage"
 )
 
@@ -29,11 +32,11 @@ func newRateLimits(c Limits, tenant string, limiter storage.Limiter) *rateLimits
 		triesPerAccount: c.CredentialsPerAccount, triesPerClient: c.CredentialsPerClient,
 		mailsPerRecipient: c.MailsPerRecipient, mailsPerClient: c.MailsPerClient, linkTries: c.LinkTries,
 	}
-	setDefault(&l.triesPerAccount, Rate{Events: 20, Per: 15 * time.Minute})
-	setDefault(&l.triesPerClient, Rate{Events: 100, Per: 15 * time.Minute})
-	setDefault(&l.mailsPerRecipient, Rate{Events: 5, Per: 15 * time.Minute})
-	setDefault(&l.mailsPerClient, Rate{Events: 30, Per: time.Hour})
-	setDefault(&l.linkTries, Rate{Events: 5, Per: 15 * time.Minute})
+	fill.Default(&l.triesPerAccount, Rate{Events: 20, Per: 15 * time.Minute})
+	fill.Default(&l.triesPerClient, Rate{Events: 100, Per: 15 * time.Minute})
+	fill.Default(&l.mailsPerRecipient, Rate{Events: 5, Per: 15 * time.Minute})
+	fill.Default(&l.mailsPerClient, Rate{Events: 30, Per: time.Hour})
+	fill.Default(&l.linkTries, Rate{Events: 5, Per: 15 * time.Minute})
 	return l
 }
 
@@ -133,7 +136,7 @@ func (l *rateLimits) admit(ctx context.Context, all []budget) (wait time.Duratio
 		asking = withClient(ctx, all[0].key)
 	}
 	for i, b := range all {
-		wait, err = containResult(func() (time.Duration, error) { return l.limiter.Take(asking, l.hash(b.key), b.rate) })
+		wait, err = guarded.ContainResult(func() (time.Duration, error) { return l.limiter.Take(asking, l.hash(b.key), b.rate) })
 		if err == nil && wait <= 0 {
 			continue
 		}
@@ -152,7 +155,7 @@ func (l *rateLimits) giveBack(ctx context.Context, all []budget) error {
 		return nil
 	}
 	for _, b := range all {
-		if err := contain(func() error { return able.Return(ctx, l.hash(b.key), b.rate) }); err != nil {
+		if err := guarded.Contain(func() error { return able.Return(ctx, l.hash(b.key), b.rate) }); err != nil {
 			return err
 		}
 	}
@@ -171,7 +174,7 @@ func (l *rateLimits) forgive(ctx context.Context, all []budget) error {
 		if b.byClient {
 			forget = func() error { return l.giveBack(ctx, all[i:i+1]) }
 		}
-		if err := contain(forget); err != nil {
+		if err := guarded.Contain(forget); err != nil {
 			return err
 		}
 	}
@@ -183,5 +186,5 @@ func (l *rateLimits) hash(key string) string {
 	if l.tenant != "" {
 		key = l.tenant + "\x00" + key
 	}
-	return hashText(key)
+	return secret.Hash(key)
 }

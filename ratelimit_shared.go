@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/latchkeyhq/latchkey/internal/failure"
+	"github.com/latchkeyhq/latchkey/internal/journal"
 	"github.com/latchkeyhq/latchkey/storage"
 )
 
@@ -84,7 +85,7 @@ func (l *fallbackLimiter) tell(ctx context.Context, err error) {
 	if told != 0 && now-told < int64(quiet/time.Second) || !l.told.CompareAndSwap(told, now) {
 		return
 	}
-	l.bounds.log.error(ctx, noSubject{}, err, "alert", true, "meanwhile", "tries and mails are counted by each instance for itself")
+	l.bounds.log.Error(ctx, journal.NoSubject{}, err, "alert", true, "meanwhile", "tries and mails are counted by each instance for itself")
 }
 
 // boundedReplay is a ReplayStore of somebody else's, whose calls have a deadline

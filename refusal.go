@@ -1,11 +1,13 @@
 package latchkey
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"net/http"
 	"strings"
 
+	"github.com/latchkeyhq/latchkey/internal/guarded"
 	"github.com/latchkeyhq/latchkey/internal/page"
 	"github.com/latchkeyhq/latchkey/internal/weburl"
 )
@@ -30,7 +32,7 @@ func refuse(ctx context.Context, x *exchange, s *Session, why error) *Response {
 		if to, err = x.resolveRedirect(ctx, x.setup.outward(elsewhere.to)); err != nil {
 			return guardFault(ctx, x, err)
 		}
-	} else if p, ok := errors.AsType[*panicError](why); ok {
+	} else if p, ok := errors.AsType[*guarded.Panic](why); ok {
 		return guardFault(ctx, x, p)
 	}
 	switch {
@@ -54,7 +56,7 @@ func refuse(ctx context.Context, x *exchange, s *Session, why error) *Response {
 
 // guardFault logs why a guard failed, and tells nobody else.
 func guardFault(ctx context.Context, x *exchange, err error) *Response {
-	x.setup.log.error(ctx, x, err)
+	x.setup.log.Error(ctx, x, err)
 	return faultAnswer(ctx, x, err)
 }
 
@@ -90,7 +92,7 @@ func forbidden(ctx context.Context, x *exchange, s *Session, here string) *Respo
 	}
 	view := page.Problem{Kind: page.Forbidden, Host: x.origin.Host(), Origin: home(x), SignInURL: x.signInURL(here)}
 	if s != nil {
-		view.As = firstOf(s.User.Email, s.User.Name)
+		view.As = cmp.Or(s.User.Email, s.User.Name)
 	}
 	return problemPage(ctx, x, view)
 }

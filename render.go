@@ -82,7 +82,7 @@ func leadsToErrorPage(ctx context.Context, x *exchange) bool {
 	if to == "" || !strings.HasPrefix(pathOf(to), pathOf(x.absolute(x.setup.config.Pages.Error))) {
 		return false
 	}
-	x.setup.log.error(ctx, x, failure.Wrap(ErrErrorPageLoop, errors.New("the error page Pages.Error itself asks for a sign-in")))
+	x.setup.log.Error(ctx, x, failure.Wrap(ErrErrorPageLoop, errors.New("the error page Pages.Error itself asks for a sign-in")))
 	return true
 }
 

@@ -8,6 +8,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/latchkeyhq/latchkey/internal/secret"
+	"github.com/latchkeyhq/latchkey/internal/texts"
 	"github.com/latchkeyhq/latchkey/storage"
 )
 
@@ -163,9 +165,9 @@ const userPrefix = "user:"
 // tenants may share, two of them may have one id.
 func (r *revocations) userKey(id string) string {
 	if r.tenant != "" && !r.inAdapter {
-		id = hashText(r.tenant + "\x00" + id)
+		id = secret.Hash(r.tenant + "\x00" + id)
 	}
-	return userPrefix + cut(id, 190)
+	return userPrefix + texts.Cut(id, 190)
 }
 
 // authTime is when the sign-in behind a token was; tokens from before that was

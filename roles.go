@@ -1,6 +1,7 @@
 package latchkey
 
 import (
+	"cmp"
 	"context"
 	"time"
 
@@ -80,7 +81,7 @@ type assertion struct {
 
 // mark is how a sign-in that begins now names its session.
 func (u *currentUser) mark() sessionMark {
-	m := sessionMark{UserID: u.user.ID, SessionID: firstOf(u.sessionID, u.tokenHash)}
+	m := sessionMark{UserID: u.user.ID, SessionID: cmp.Or(u.sessionID, u.tokenHash)}
 	if !u.since.IsZero() {
 		m.Since = u.since.UnixMilli()
 	}

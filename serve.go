@@ -7,6 +7,7 @@ import (
 	"net/http"
 
 	"github.com/latchkeyhq/latchkey/internal/failure"
+	"github.com/latchkeyhq/latchkey/internal/guarded"
 )
 
 // respond answers r with s. An error, be it the fault of the configuration or
@@ -58,14 +59,14 @@ func readBody(ctx context.Context, s *setup, r *Request, body io.Reader, length 
 	switch {
 	case errors.Is(err, ErrBodyTooLarge):
 		if s != nil {
-			s.log.error(ctx, bareExchange(s, r, ""), failure.Wrap(ErrUnknownAction, err))
+			s.log.Error(ctx, bareExchange(s, r, ""), failure.Wrap(ErrUnknownAction, err))
 		}
 		res := jsonText(http.StatusRequestEntityTooLarge, "Request body too large.")
 		res.Header["Connection"] = []string{"close"}
 		return res
 	case err != nil:
 		if s != nil {
-			s.log.error(ctx, bareExchange(s, r, ""), badRequestFor("the body ends too early"))
+			s.log.Error(ctx, bareExchange(s, r, ""), badRequestFor("the body ends too early"))
 		}
 		return badRequest(r)
 	}
@@ -101,11 +102,11 @@ func answer(ctx context.Context, s *setup, fault error, r *Request, trusted bool
 func (x *exchange) serve(ctx context.Context) (same *exchange, res *Response, err error) {
 	defer func() {
 		if p := recover(); p != nil {
-			same, res, err = x, nil, panicked(p)
+			same, res, err = x, nil, guarded.Panicked(p)
 		}
 	}()
 	if x.isCrossSite() {
-		x.setup.log.error(ctx, x, withOrigin(x, errForeign))
+		x.setup.log.Error(ctx, x, withOrigin(x, errForeign))
 		return x, crossSite(ctx, x), nil
 	}
 	res, err = x.route(ctx)

@@ -3,6 +3,7 @@ package latchkey
 import (
 	"context"
 
+	"github.com/latchkeyhq/latchkey/internal/guarded"
 	"github.com/latchkeyhq/latchkey/internal/wirejson"
 )
 
@@ -12,7 +13,7 @@ import (
 func (x *exchange) sessionJSON(ctx context.Context, c *change) []byte {
 	r, err := x.setup.sessions.read(ctx, x, c)
 	if err != nil {
-		x.setup.log.error(ctx, x, err)
+		x.setup.log.Error(ctx, x, err)
 	}
 	if err != nil || r == nil {
 		return wirejson.Null
@@ -25,13 +26,13 @@ func (x *exchange) sessionJSON(ctx context.Context, c *change) []byte {
 func (x *exchange) readSession(ctx context.Context, c *change) (r *reading, err error) {
 	defer func() {
 		if p := recover(); p != nil {
-			r, err = nil, panicked(p)
+			r, err = nil, guarded.Panicked(p)
 		}
 	}()
 	r, err = x.ask(ctx, c)
 	x.tell(ctx)
 	if err != nil {
-		x.setup.log.error(ctx, x, err)
+		x.setup.log.Error(ctx, x, err)
 		return nil, x.handOut(err)
 	}
 	if r == nil {

@@ -5,6 +5,8 @@ import (
 	"errors"
 
 	"github.com/latchkeyhq/latchkey/internal/failure"
+	"github.com/latchkeyhq/latchkey/internal/secret"
+	"github.com/latchkeyhq/latchkey/internal/texts"
 	"github.com/latchkeyhq/latchkey/storage"
 )
 
@@ -23,7 +25,7 @@ func (t *tokenStrategy) branch(ctx context.Context, x *exchange) (openedSession,
 	}
 	t.track(claims)
 	if t.setup.tracksSignIns() {
-		claims[claimSessionID] = randomHex(16)
+		claims[claimSessionID] = secret.RandomHex(16)
 	}
 	if err := t.seal(ctx, x, claims); err != nil {
 		return openedSession{}, err
@@ -46,9 +48,9 @@ func (d *databaseStrategy) branch(ctx context.Context, x *exchange) (openedSessi
 		return openedSession{}, err
 	}
 	row := found.row
-	row.ID, row.Token, row.Sealed = randomHex(16), d.newToken(), ""
+	row.ID, row.Token, row.Sealed = secret.RandomHex(16), d.newToken(), ""
 	row.Expires = s.now().UTC().Add(s.config.Session.MaxAge)
-	row.UserAgent = cut(x.request.Header.Get("User-Agent"), 256)
+	row.UserAgent = texts.Cut(x.request.Header.Get("User-Agent"), 256)
 	x.secretsSeen = append(x.secretsSeen, row.Token)
 	err = openBeside(ctx, s.store, row, former)
 	if errors.Is(err, ErrNotFound) {

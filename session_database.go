@@ -7,6 +7,10 @@ import (
 	"unicode/utf8"
 
 	"github.com/latchkeyhq/latchkey/internal/failure"
+	"github.com/latchkeyhq/latchkey/internal/fill"
+	"github.com/latchkeyhq/latchkey/internal/guarded"
+	"github.com/latchkeyhq/latchkey/internal/secret"
+	"github.com/latchkeyhq/latchkey/internal/texts"
 	"github.com/latchkeyhq/latchkey/internal/weburl"
 	"github.com/latchkeyhq/latchkey/storage"
 )
@@ -27,8 +31,8 @@ func (d *databaseStrategy) plan(x *exchange) *sessionPlan {
 	x.secretsSeen = append(x.secretsSeen, token)
 	return &sessionPlan{
 		row: storage.StoredSession{
-			ID: randomHex(16), Token: token, Tenant: s.tenant,
-			Created: now, Expires: now.Add(s.config.Session.MaxAge), UserAgent: cut(x.request.Header.Get("User-Agent"), 256),
+			ID: secret.RandomHex(16), Token: token, Tenant: s.tenant,
+			Created: now, Expires: now.Add(s.config.Session.MaxAge), UserAgent: texts.Cut(x.request.Header.Get("User-Agent"), 256),
 		},
 		former: rowToken(&x.cookies),
 	}
@@ -38,7 +42,7 @@ func (d *databaseStrategy) newToken() string {
 	if own := d.setup.config.Session.NewToken; own != nil {
 		return own()
 	}
-	return randomHex(32)
+	return secret.RandomHex(32)
 }
 
 func (d *databaseStrategy) open(_ context.Context, x *exchange, who *signInResult) error {
@@ -77,7 +81,7 @@ func (d *databaseStrategy) live(ctx context.Context, x *exchange, believes bool)
 	}
 	if found.row.Tenant != s.tenant {
 		if found.row.Tenant == "" {
-			s.log.error(ctx, x, failure.Wrap(ErrSessionToken, errors.New("the stored session names no tenant: the Adapter must keep StoredSession.Tenant")))
+			s.log.Error(ctx, x, failure.Wrap(ErrSessionToken, errors.New("the stored session names no tenant: the Adapter must keep StoredSession.Tenant")))
 		}
 		return nil, token, nil
 	}
@@ -85,7 +89,7 @@ func (d *databaseStrategy) live(ctx context.Context, x *exchange, believes bool)
 		return found, token, nil
 	}
 	if _, err := s.store.deleteSession(ctx, token); failure.Ignoring(err, ErrNotFound) != nil {
-		s.log.error(ctx, x, failure.Wrap(ErrSessionToken, err)) // it stays dead all the same
+		s.log.Error(ctx, x, failure.Wrap(ErrSessionToken, err)) // it stays dead all the same
 	}
 	return nil, token, nil
 }
@@ -138,7 +142,7 @@ func sessionOfRow(row *storage.StoredSession, u *User) *Session {
 		Assurance: Assurance{AuthTime: row.Created, Proved: row.Proved, AMR: row.AMR, ACR: row.ACR},
 	}
 	s.User.setKnown()
-	setDefault(&s.Proved, s.AuthTime)
+	fill.Default(&s.Proved, s.AuthTime)
 	return s
 }
 
@@ -183,7 +187,7 @@ func (d *databaseStrategy) visitor(ctx context.Context, x *exchange) (*User, err
 func currentUserOf(s *sessionAndUser, token string) *currentUser {
 	here := &currentUser{user: s.user, sessionID: s.row.ID, provider: s.row.Provider, since: s.row.Created}
 	if here.sessionID == "" {
-		here.tokenHash = tokenHashPrefix + hashText(token)
+		here.tokenHash = tokenHashPrefix + secret.Hash(token)
 	}
 	return here
 }
@@ -212,7 +216,7 @@ func (d *databaseStrategy) close(ctx context.Context, x *exchange) (endedSession
 	}
 	row, err := s.store.deleteSession(ctx, token)
 	if failure.Ignoring(err, ErrNotFound) != nil {
-		retry, cancel := background(ctx, s.config.Limits.Store)
+		retry, cancel := guarded.Background(ctx, s.config.Limits.Store)
 		defer cancel()
 		row, err = s.store.deleteSession(retry, token)
 	}

@@ -54,7 +54,7 @@ func (t *tokenStrategy) readPlain(ctx context.Context, x *exchange, token string
 	if err != nil {
 		return nil, failure.Wrap(ErrJWTSession, err)
 	}
-	t.setup.log.warnOfSize(ctx, x, len(sealed))
+	t.sizes.warn(ctx, t.setup.log, x, len(sealed))
 	x.cookies.putSession(sealed, found.of.Expires)
 	found.json, err = appendSession(make([]byte, 0, 256), found.session)
 	return &found.reading, err

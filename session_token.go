@@ -6,6 +6,8 @@ import (
 	"sync"
 
 	"github.com/latchkeyhq/latchkey/internal/failure"
+	"github.com/latchkeyhq/latchkey/internal/guarded"
+	"github.com/latchkeyhq/latchkey/internal/secret"
 )
 
 // tokenStrategy keeps a session in its cookie, sealed: nothing is stored.
@@ -13,6 +15,7 @@ type tokenStrategy struct {
 	setup *setup
 	plain bool      // no callback or event needs the claims: the short way will do
 	rooms sync.Pool // *plainRoom
+	sizes sizeWarnings
 }
 
 func newTokenStrategy(s *setup) *tokenStrategy {
@@ -32,7 +35,7 @@ func (t *tokenStrategy) open(ctx context.Context, x *exchange, who *signInResult
 		claims[claimTenant] = t.setup.tenant
 	}
 	if t.setup.tracksSignIns() {
-		who.session.ID = randomHex(16)
+		who.session.ID = secret.RandomHex(16)
 		claims[claimSessionID], claims[claimAuthTime] = who.session.ID, who.signInTime(t.setup.now())
 	}
 	trigger := TriggerSignIn
@@ -83,7 +86,7 @@ func (t *tokenStrategy) seal(ctx context.Context, x *exchange, claims Claims) er
 	if err != nil {
 		return failure.Wrap(ErrJWTSession, err)
 	}
-	t.setup.log.warnOfSize(ctx, x, len(token))
+	t.sizes.warn(ctx, t.setup.log, x, len(token))
 	x.cookies.putSession(token, now.Add(c.MaxAge))
 	return nil
 }
@@ -122,7 +125,7 @@ func (t *tokenStrategy) read(ctx context.Context, x *exchange, c *change) (*read
 // refuse makes the browser forget a token that is undecodable, expired or
 // revoked.
 func (t *tokenStrategy) refuse(ctx context.Context, x *exchange, err error) {
-	t.setup.log.debug(ctx, x, failure.Wrap(ErrJWTSession, err))
+	t.setup.log.Debug(ctx, x, failure.Wrap(ErrJWTSession, err))
 	x.cookies.clearSession()
 }
 
@@ -202,7 +205,7 @@ func (t *tokenStrategy) track(claims Claims) {
 		return
 	}
 	if claims.String(claimSessionID) == "" {
-		claims[claimSessionID] = randomHex(16)
+		claims[claimSessionID] = secret.RandomHex(16)
 	}
 	if began, ok := authTime(claims); ok {
 		if _, known := claims.Time(claimAuthTime); !known {
@@ -272,7 +275,7 @@ func (t *tokenStrategy) close(ctx context.Context, x *exchange) (endedSession, e
 		err = t.setup.revocations.revoke(ctx, originOfToken(claims))
 	}
 	if err != nil { // once more, whether or not the visitor waits
-		retry, cancel := background(ctx, t.setup.config.Limits.Store)
+		retry, cancel := guarded.Background(ctx, t.setup.config.Limits.Store)
 		defer cancel()
 		if claims, err = t.openToken(retry, token, spec, false); errors.Is(err, errNoToken) {
 			return endedSession{}, nil

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/latchkeyhq/latchkey/internal/journal"
 	"github.com/latchkeyhq/latchkey/internal/oauth"
 	"github.com/latchkeyhq/latchkey/internal/page"
 	"github.com/latchkeyhq/latchkey/internal/weburl"
@@ -26,7 +27,7 @@ type setup struct {
 	providers map[string]preparedProvider
 
 	trust *hostTrust
-	log   *journal
+	log   *journal.Logger
 	now   func() time.Time
 	pages *page.Pages
 

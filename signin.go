@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"github.com/latchkeyhq/latchkey/internal/failure"
+	"github.com/latchkeyhq/latchkey/internal/texts"
 	"github.com/latchkeyhq/latchkey/internal/weburl"
 )
 
@@ -13,7 +14,7 @@ import (
 // that is decided in one place, whatever the provider.
 
 func errNoProvider(id string) error {
-	return failure.Wrap(ErrInvalidProvider, &failure.Mistake{Err: fmt.Errorf("no provider has the id %q", cut(id, 64))})
+	return failure.Wrap(ErrInvalidProvider, &failure.Mistake{Err: fmt.Errorf("no provider has the id %q", texts.Cut(id, 64))})
 }
 
 // signIn answers POST /signin and /signin/:provider.
@@ -92,12 +93,12 @@ func (x *exchange) admit(ctx context.Context, in assertion) (*Response, error) {
 		return nil, x.atProvider(err)
 	}
 	if err := carryOver(ctx, x, who); err != nil {
-		x.setup.log.error(ctx, x, x.atProvider(err)) // the other tab will have to begin again
+		x.setup.log.Error(ctx, x, x.atProvider(err)) // the other tab will have to begin again
 	}
-	x.setup.log.info(ctx, x, "signed in", "user", who.user.ID, "new", who.isNew)
+	x.setup.log.Info(ctx, x, "signed in", "user", who.user.ID, "new", who.isNew)
 	x.queueSignIn(who)
 	if err := leaveFresh(ctx, x, who); err != nil {
-		x.setup.log.error(ctx, x, x.atProvider(err)) // they will be asked once more
+		x.setup.log.Error(ctx, x, x.atProvider(err)) // they will be asked once more
 	}
 	return &Response{Redirect: x.destination(who)}, nil
 }

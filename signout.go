@@ -13,7 +13,7 @@ func (x *exchange) signOut(ctx context.Context) (*Response, error) {
 	ended, err := x.setup.sessions.close(ctx, x)
 	x.cookies.clearChecks()
 	if err != nil {
-		x.setup.log.error(ctx, x, failure.Wrap(ErrSignOut, err), "alert", true)
+		x.setup.log.Error(ctx, x, failure.Wrap(ErrSignOut, err), "alert", true)
 		if x.setup.config.Strict.StrictSignOut {
 			res := errorPage(ctx, x, "Configuration")
 			res.Status = http.StatusInternalServerError
@@ -21,7 +21,7 @@ func (x *exchange) signOut(ctx context.Context) (*Response, error) {
 		}
 		return &Response{Redirect: x.callbackURL}, nil
 	}
-	x.setup.log.info(ctx, x, "signed out")
+	x.setup.log.Info(ctx, x, "signed out")
 	if p := x.setup.providers[ended.provider]; p != nil && p.info().signedOut != nil {
 		if res, err := p.info().signedOut(ctx, x, ended); res != nil || err != nil {
 			return res, err

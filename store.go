@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"github.com/latchkeyhq/latchkey/internal/failure"
+	"github.com/latchkeyhq/latchkey/internal/guarded"
+	"github.com/latchkeyhq/latchkey/internal/journal"
 	"github.com/latchkeyhq/latchkey/internal/mailbox"
 	"github.com/latchkeyhq/latchkey/internal/redact"
 	"github.com/latchkeyhq/latchkey/storage"
@@ -20,14 +22,14 @@ import (
 type store struct {
 	adapter storage.Adapter
 	timeout time.Duration
-	log     *journal // nil: nobody reads of single calls
+	log     *journal.Logger // nil: nobody reads of single calls
 	abilities
 
 	apart   *sessionsApart // nil: the adapter keeps the sessions
 	beliefs *beliefs       // nil: it is asked every time
 }
 
-func newStore(a storage.Adapter, timeout time.Duration, log *journal) *store {
+func newStore(a storage.Adapter, timeout time.Duration, log *journal.Logger) *store {
 	return &store{adapter: a, timeout: timeout, log: log, abilities: abilitiesOf(a)}
 }
 
@@ -36,9 +38,9 @@ func newStore(a storage.Adapter, timeout time.Duration, log *journal) *store {
 func call[T any](ctx context.Context, s *store, operation string, f func(context.Context) (T, error)) (T, error) {
 	ctx, cancel := context.WithTimeout(ctx, s.timeout)
 	defer cancel()
-	step := s.log.step(ctx, "adapter", "operation", operation)
-	result, err := containResult(func() (T, error) { return f(ctx) })
-	step.end(err)
+	step := s.log.Step(ctx, "adapter", "operation", operation)
+	result, err := guarded.ContainResult(func() (T, error) { return f(ctx) })
+	step.End(err)
 	switch {
 	case err == nil, errors.Is(err, ErrNotFound), errors.Is(err, ErrConflict):
 		return result, err

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/latchkeyhq/latchkey/internal/failure"
+	"github.com/latchkeyhq/latchkey/internal/guarded"
 	"github.com/latchkeyhq/latchkey/internal/oauth"
 	"github.com/latchkeyhq/latchkey/internal/sieve"
 )
@@ -23,7 +24,7 @@ import (
 // Sites of several tenants that make a Config for each want [NewTenants].
 func NewFunc(configure func(ctx context.Context, r *Request) (*Config, error), options ...CacheOption) *Auth {
 	return &Auth{tenants: tenantsFrom(func(ctx context.Context, r *Request) (tenant, error) {
-		c, err := containResult(func() (*Config, error) { return configure(ctx, r) })
+		c, err := guarded.ContainResult(func() (*Config, error) { return configure(ctx, r) })
 		if err == nil && c == nil {
 			err = errors.New("NewFunc: no configuration for this request")
 		}
@@ -51,7 +52,7 @@ func NewFuncOf[C any](configure func(request C) (*Config, error), options ...Cac
 		if ctx.Value(key) != nil {
 			return ctx
 		}
-		config, err := containResult(func() (*Config, error) { return configure(request) })
+		config, err := guarded.ContainResult(func() (*Config, error) { return configure(request) })
 		return context.WithValue(ctx, key, answer{config, err})
 	}
 }
@@ -91,7 +92,7 @@ func tenantOf(ctx context.Context, r *Request, name func(context.Context, *Reque
 	named, ok := ctx.Value(tenantKey{}).(string)
 	var err error
 	if !ok {
-		named, err = containResult(func() (string, error) { return name(ctx, r) })
+		named, err = guarded.ContainResult(func() (string, error) { return name(ctx, r) })
 	}
 	if err == nil && named == "" {
 		err = errors.New("NewTenants: no tenant for this request")
@@ -185,7 +186,7 @@ func (t *tenants) setupFor(ctx context.Context, r *Request) (*setup, error) {
 // nobody else.
 func (t *tenants) add(which tenant) func() (*setup, error) {
 	return t.prepared.GetOrAdd(which.key, sync.OnceValues(func() (*setup, error) {
-		return containResult(func() (*setup, error) { // its hooks may panic
+		return guarded.ContainResult(func() (*setup, error) { // its hooks may panic
 			c, err := which.config()
 			if err != nil {
 				return nil, failure.Wrap(ErrInvalidConfig, err)

@@ -1,6 +1,7 @@
 package latchkey
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"net/netip"
@@ -8,6 +9,8 @@ import (
 	"sync/atomic"
 
 	"github.com/latchkeyhq/latchkey/internal/failure"
+	"github.com/latchkeyhq/latchkey/internal/guarded"
+	"github.com/latchkeyhq/latchkey/internal/texts"
 	"github.com/latchkeyhq/latchkey/internal/weburl"
 )
 
@@ -38,7 +41,7 @@ func (t *hostTrust) originOf(r *Request) (weburl.Origin, error) {
 	if !t.TrustHost && len(t.AllowedHosts) == 0 {
 		return weburl.Origin{}, ErrUntrustedHost
 	}
-	host := firstOf(t.forwarded(r, "X-Forwarded-Host"), r.Host)
+	host := cmp.Or(t.forwarded(r, "X-Forwarded-Host"), r.Host)
 	if host == "" && r.URL != nil {
 		host = r.URL.Host
 	}
@@ -53,11 +56,11 @@ func (t *hostTrust) originOf(r *Request) (weburl.Origin, error) {
 		return last.origin, nil
 	}
 	if !weburl.ValidHost(host) || (scheme != "http" && scheme != "https") {
-		return weburl.Origin{}, failure.Wrap(ErrUntrustedHost, fmt.Errorf("%w: %q", errBadHost, cut(host, 64)))
+		return weburl.Origin{}, failure.Wrap(ErrUntrustedHost, fmt.Errorf("%w: %q", errBadHost, texts.Cut(host, 64)))
 	}
 	origin := weburl.NewOrigin(scheme, host)
 	if !t.allows(origin) {
-		return weburl.Origin{}, failure.Wrap(ErrUntrustedHost, fmt.Errorf("%w: %q%s", errBadHost, cut(host, 64), t.missingPort(origin)))
+		return weburl.Origin{}, failure.Wrap(ErrUntrustedHost, fmt.Errorf("%w: %q%s", errBadHost, texts.Cut(host, 64), t.missingPort(origin)))
 	}
 	t.last.Store(&knownOrigin{scheme, strings.Clone(host), origin}) // the host is a part of the request's head
 	return origin, nil
@@ -107,7 +110,7 @@ func (t *hostTrust) missingPort(o weburl.Origin) string {
 // so, an address has one spelling: IPv4 in IPv6 is IPv4, without port and zone.
 func (t *hostTrust) clientAddr(r *Request) string {
 	if own := t.ClientAddress; own != nil {
-		client, _ := containResult(func() (string, error) { return strings.TrimSpace(own(r)), nil })
+		client, _ := guarded.ContainResult(func() (string, error) { return strings.TrimSpace(own(r)), nil })
 		if addr, ok := parseAddr(client); ok {
 			return addr.String()
 		}

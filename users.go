@@ -5,6 +5,7 @@ import (
 	"errors"
 
 	"github.com/latchkeyhq/latchkey/internal/failure"
+	"github.com/latchkeyhq/latchkey/internal/journal"
 	"github.com/latchkeyhq/latchkey/storage"
 )
 
@@ -77,7 +78,7 @@ func (u *Users) Unlink(ctx context.Context, userID, provider, providerAccountID 
 		return err
 	}
 	err = s.directory.unlink(ctx, q, userID, provider, providerAccountID)
-	q.flush(ctx, s.log, noSubject{})
+	q.flush(ctx, s.log, journal.NoSubject{})
 	return err
 }
 
@@ -122,7 +123,7 @@ func (u *Users) RemovePasskey(ctx context.Context, userID string, credentialID [
 		}
 	}
 	err = s.directory.removePasskey(ctx, q, userID, credentialID)
-	q.flush(ctx, s.log, noSubject{})
+	q.flush(ctx, s.log, journal.NoSubject{})
 	return err
 }
 
@@ -189,6 +190,6 @@ func (u *Users) Delete(ctx context.Context, userID string) error {
 		return err
 	}
 	err = s.directory.deleteUser(ctx, q, userID)
-	q.flush(ctx, s.log, noSubject{})
+	q.flush(ctx, s.log, journal.NoSubject{})
 	return err
 }

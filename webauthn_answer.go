@@ -7,6 +7,7 @@ import (
 	"errors"
 
 	"github.com/latchkeyhq/latchkey/internal/failure"
+	"github.com/latchkeyhq/latchkey/internal/secret"
 	"github.com/latchkeyhq/latchkey/storage"
 )
 
@@ -38,7 +39,7 @@ func (w *webauthnProvider) receive(ctx context.Context, x *exchange) (outcome, e
 	}
 	if in.passkey == nil || in.owner != "" { // a stranger who makes users stays counted
 		if err := x.setup.limits.giveBack(ctx, tries); err != nil {
-			x.setup.log.error(ctx, x, failure.Wrap(ErrCallbackRoute, err))
+			x.setup.log.Error(ctx, x, failure.Wrap(ErrCallbackRoute, err))
 		}
 	}
 	return outcome{assertion: in}, nil
@@ -120,7 +121,7 @@ func (w *webauthnProvider) authenticate(ctx context.Context, x *exchange, c *cha
 	}
 	a := Authentication{RelyingParty: w.partyOf(x), Options: w.Authentication, Challenge: c.bytes()}
 	if c.Asked != nil {
-		if hashText(key.UserID) != *c.Asked {
+		if secret.Hash(key.UserID) != *c.Asked {
 			return nil, w.refused(errors.New("another passkey answered than was asked for"))
 		}
 		a.Allow = []storage.Authenticator{*key}
@@ -183,7 +184,7 @@ func (w *webauthnProvider) recordUse(ctx context.Context, x *exchange, key *stor
 	}
 	now := x.setup.now().UTC()
 	if _, err := s.updateAuthenticator(ctx, key.CredentialID, storage.AuthenticatorChange{BackedUp: &shown.BackedUp, Used: &now}); err != nil {
-		x.setup.log.error(ctx, x, x.atProvider(err))
+		x.setup.log.Error(ctx, x, x.atProvider(err))
 	}
 	return nil
 }

@@ -11,6 +11,8 @@ import (
 	"slices"
 	"time"
 
+	"github.com/latchkeyhq/latchkey/internal/guarded"
+	"github.com/latchkeyhq/latchkey/internal/secret"
 	"github.com/latchkeyhq/latchkey/jwt"
 	"github.com/latchkeyhq/latchkey/storage"
 )
@@ -36,12 +38,12 @@ type challenge struct {
 // there is none, since the length of a cookie shows.
 func askedFor(who *visitorInfo) string {
 	if !who.exists {
-		return hashText(newChallenge())
+		return secret.Hash(newChallenge())
 	}
-	return hashText(who.user.ID)
+	return secret.Hash(who.user.ID)
 }
 
-func newChallengeID() string { return randomHex(8) }
+func newChallengeID() string { return secret.RandomHex(8) }
 
 // newChallenge is 32 random bytes (section 13.4.3).
 func newChallenge() string {
@@ -114,12 +116,12 @@ func (w *webauthnProvider) spend(ctx context.Context, x *exchange, answered stri
 	now := x.setup.now()
 	for _, h := range x.cookies.pending(checkChallenge, now) {
 		c, ok := w.open(x, &h, now)
-		if !ok || answered == "" || !equalText(c.Challenge, answered) || (c.RegisterData != nil) != registers {
+		if !ok || answered == "" || !secret.Equal(c.Challenge, answered) || (c.RegisterData != nil) != registers {
 			continue
 		}
-		unused, err := containResult(func() (bool, error) {
+		unused, err := guarded.ContainResult(func() (bool, error) {
 			client := clientKey("", x.setup.trust.clientAddr(x.request))
-			return x.setup.replay.Use(withClient(ctx, client), hashText(x.setup.bind(w.ID+"\x00"+c.Challenge)), now.Add(checkMaxAge+time.Minute))
+			return x.setup.replay.Use(withClient(ctx, client), secret.Hash(x.setup.bind(w.ID+"\x00"+c.Challenge)), now.Add(checkMaxAge+time.Minute))
 		})
 		if err == nil {
 			err = x.cookies.forgetChallenge(&h, now)

@@ -1,12 +1,14 @@
 package latchkey
 
 import (
+	"cmp"
 	"context"
 	"encoding/base64"
 	"encoding/json"
 	"net/http"
 	"slices"
 
+	"github.com/latchkeyhq/latchkey/internal/fill"
 	"github.com/latchkeyhq/latchkey/storage"
 )
 
@@ -53,7 +55,7 @@ func hasHandle(k storage.Authenticator) bool { return len(k.UserHandle) > 0 }
 
 // shownNames are what browsers show of a user where people choose a passkey.
 func shownNames(u *User) (name, displayName string) {
-	return firstOf(u.Email, u.Name, u.ID), firstOf(u.Name, u.Email)
+	return cmp.Or(u.Email, u.Name, u.ID), cmp.Or(u.Name, u.Email)
 }
 
 // signals answers the question for news.
@@ -65,7 +67,7 @@ func (w *webauthnProvider) signals(ctx context.Context, x *exchange, here *curre
 	if err != nil {
 		return nil, err
 	}
-	told := firstOf(w.news(x, &here.user, keys, ""), "null")
+	told := cmp.Or(w.news(x, &here.user, keys, ""), "null")
 	return noStore(jsonBytes(http.StatusOK, []byte(`{"action":"`+actionSignals+`","options":`+told+`}`))), nil
 }
 
@@ -74,8 +76,8 @@ func (w *webauthnProvider) partyOf(x *exchange) (rp RelyingParty) {
 	if w.RelyingParty != nil {
 		rp = w.RelyingParty(x.request)
 	}
-	setDefault(&rp.ID, x.origin.HostName())
-	setDefault(&rp.Name, firstOf(x.setup.config.Theme.Name, x.origin.Host()))
+	fill.Default(&rp.ID, x.origin.HostName())
+	fill.Default(&rp.Name, cmp.Or(x.setup.config.Theme.Name, x.origin.Host()))
 	if len(rp.Origins) == 0 {
 		rp.Origins = []string{x.origin.Text}
 	}

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/latchkeyhq/latchkey/internal/failure"
+	"github.com/latchkeyhq/latchkey/internal/fill"
 )
 
 // webauthnProvider is a WebAuthn made ready.
@@ -20,15 +21,15 @@ const ceremonyTimeout = 5 * time.Minute
 
 func (p *WebAuthn) prepare(s *setup, _ func(string) string) (preparedProvider, error) {
 	w := &webauthnProvider{WebAuthn: *p}
-	setDefault(&w.ID, "webauthn")
-	setDefault(&w.Name, "WebAuthn")
-	setDefault(&w.Registration.Timeout, ceremonyTimeout)
-	setDefault(&w.Registration.UserVerification, Preferred)
-	setDefault(&w.Registration.ResidentKey, Preferred)
-	setDefault(&w.Registration.Attestation, "none")
-	setDefault(&w.Authentication.Timeout, ceremonyTimeout)
-	setDefault(&w.Authentication.UserVerification, Preferred)
-	setDefault(&w.ListCredentials, s.config.credentialList())
+	fill.Default(&w.ID, "webauthn")
+	fill.Default(&w.Name, "WebAuthn")
+	fill.Default(&w.Registration.Timeout, ceremonyTimeout)
+	fill.Default(&w.Registration.UserVerification, Preferred)
+	fill.Default(&w.Registration.ResidentKey, Preferred)
+	fill.Default(&w.Registration.Attestation, "none")
+	fill.Default(&w.Authentication.Timeout, ceremonyTimeout)
+	fill.Default(&w.Authentication.UserVerification, Preferred)
+	fill.Default(&w.ListCredentials, s.config.credentialList())
 	w.Registration.Algorithms = slices.Clone(p.Registration.Algorithms)
 	w.Fields = slices.Clone(p.Fields)
 	if p.Fields == nil {

@@ -11,6 +11,7 @@ import (
 
 	"github.com/latchkeyhq/latchkey/internal/jsontext"
 	"github.com/latchkeyhq/latchkey/internal/jwtclaims"
+	"github.com/latchkeyhq/latchkey/internal/secret"
 	"github.com/latchkeyhq/latchkey/internal/wirejson"
 )
 
@@ -105,7 +106,7 @@ func trackMembers(s *Session, members []jsontext.Member, from *tokenOrigin) []js
 		if jti, ok := jsontext.Lookup(members, "jti"); ok {
 			from.tokenID = memberText(jsontext.Member{Raw: jti})
 		}
-		s.ID = randomHex(16)
+		s.ID = secret.RandomHex(16)
 		members = jsontext.Set(members, claimSessionID, jsontext.AppendText(nil, s.ID))
 	}
 	if began, ok := jwtclaims.Time(members, "iat"); ok && s.AuthTime.IsZero() {

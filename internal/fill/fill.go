@@ -1,5 +1,5 @@
 // Package fill completes a partly filled struct from one that holds defaults.
-// It is the only merge in Latchkey.
+// It is the only merge in Latchkey. Default and Override do the same for one field.
 package fill
 
 import (

@@ -1,0 +1,65 @@
+package guarded
+
+import (
+	"context"
+	"sync"
+	"time"
+)
+
+// deadline is a [context.WithDeadline] that sets its timer when a caller first
+// waits for it. Callbacks that run at each read of a session hardly ever wait,
+// and setting and stopping a timer costs as much as all the rest of the call.
+type deadline struct {
+	parent context.Context
+	until  time.Time
+
+	mu     sync.Mutex
+	timed  context.Context // nil: no caller waits yet
+	cancel context.CancelFunc
+	ended  bool
+}
+
+func (c *deadline) Deadline() (time.Time, bool) {
+	if sooner, ok := c.parent.Deadline(); ok && sooner.Before(c.until) {
+		return sooner, true
+	}
+	return c.until, true
+}
+
+func (c *deadline) Done() <-chan struct{} { return c.start().Done() }
+
+func (c *deadline) Err() error { return c.start().Err() }
+
+// Value also tells a context made of this one whose end it has to watch. Such a
+// context asks for Done first.
+func (c *deadline) Value(key any) any {
+	c.mu.Lock()
+	from := c.timed
+	c.mu.Unlock()
+	if from == nil {
+		from = c.parent
+	}
+	return from.Value(key)
+}
+
+func (c *deadline) start() context.Context {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.timed == nil {
+		c.timed, c.cancel = context.WithDeadline(c.parent, c.until)
+		if c.ended {
+			c.cancel()
+		}
+	}
+	return c.timed
+}
+
+// end releases the timer, as a [context.CancelFunc] does.
+func (c *deadline) end() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.ended = true
+	if c.cancel != nil {
+		c.cancel()
+	}
+}

@@ -1,0 +1,164 @@
+// Package journal writes the log. The library hands it no secret on purpose; it
+// redacts what the application's own errors may carry.
+package journal
+
+import (
+	"context"
+	"log/slog"
+	"sync"
+	"time"
+
+	"github.com/latchkeyhq/latchkey/internal/failure"
+	"github.com/latchkeyhq/latchkey/internal/redact"
+)
+
+// Logger writes to a [slog.Logger], at most ten lines of a kind in a second. It
+// passes the context on, for handlers that add trace ids. A nil *Logger is valid
+// for Step alone. It is safe for concurrent use.
+type Logger struct {
+	out   *slog.Logger
+	now   func() time.Time
+	rules Rules
+
+	mu     sync.Mutex
+	second int64
+	lines  map[string]int // written in this second, by kind
+}
+
+// Rules are what a Logger asks about an error.
+type Rules struct {
+	Level   func(err error) slog.Level
+	Outcome func(err error) string   // of a step, in a few words
+	Details func(err error) []Detail // nil: the text of err says all
+}
+
+// Detail is an attribute of an error. Value is redacted and cut to Limit bytes.
+type Detail struct {
+	Key, Value string
+	Limit      int
+}
+
+const (
+	linesPerSecond = 10 // of one kind: an attacker must not fill the disk
+
+	// LongestText is the length in bytes to which the text of an error is cut.
+	LongestText = 1 << 10
+)
+
+// Subject is what a line is about, beside the error: in most cases a request.
+type Subject interface {
+	// LogAttrs returns keys and values, as [slog.Logger.Log] takes them.
+	LogAttrs() []any
+	// Secrets returns the texts that the line must not repeat.
+	Secrets() []string
+}
+
+// NoSubject is the Subject of work without a request.
+type NoSubject struct{}
+
+// LogAttrs returns nil.
+func (NoSubject) LogAttrs() []any { return nil }
+
+// Secrets returns nil.
+func (NoSubject) Secrets() []string { return nil }
+
+// New returns a Logger that writes to out.
+func New(out *slog.Logger, now func() time.Time, rules Rules) *Logger {
+	return &Logger{out: out, now: now, rules: rules, lines: map[string]int{}}
+}
+
+// WarnAtStart tells the operator what a configuration means.
+func (l *Logger) WarnAtStart(text string, args ...any) {
+	l.Warn(context.Background(), text, args...)
+}
+
+// Warn writes at level Warn, without a limit.
+func (l *Logger) Warn(ctx context.Context, text string, args ...any) {
+	l.out.WarnContext(ctx, "latchkey: "+text, args...)
+}
+
+// Alert tells the operator what has to be mended, outside of any request.
+func (l *Logger) Alert(text string, args ...any) {
+	l.out.ErrorContext(context.Background(), "latchkey: "+text, args...)
+}
+
+// Info writes what succeeded.
+func (l *Logger) Info(ctx context.Context, about Subject, text string, args ...any) {
+	if l.out.Enabled(ctx, slog.LevelInfo) {
+		l.out.InfoContext(ctx, "latchkey: "+text, append(about.LogAttrs(), args...)...)
+	}
+}
+
+// Debug writes an error that needs no attention.
+func (l *Logger) Debug(ctx context.Context, about Subject, err error) {
+	kind := string(failure.TypeOf(err))
+	if l.out.Enabled(ctx, slog.LevelDebug) && l.samples("debug: "+kind) {
+		text := redact.Text(err.Error(), about.Secrets(), LongestText)
+		l.out.DebugContext(ctx, "latchkey: "+kind, append(about.LogAttrs(), "error", text)...)
+	}
+}
+
+// Note writes a decision at debug level. Its text and args must hold no
+// value that a browser sent.
+func (l *Logger) Note(ctx context.Context, about Subject, text string, args ...any) {
+	if l.out.Enabled(ctx, slog.LevelDebug) && l.samples("debug: "+text) {
+		l.out.DebugContext(ctx, "latchkey: "+text, append(about.LogAttrs(), args...)...)
+	}
+}
+
+// Error writes what failed, for which subject, and why, at the level of the
+// rules.
+func (l *Logger) Error(ctx context.Context, about Subject, err error, args ...any) {
+	kind := string(failure.TypeOf(err))
+	if !l.samples(kind) {
+		return
+	}
+	secrets := about.Secrets()
+	args = append(append(about.LogAttrs(), "type", kind, "error", redact.Text(err.Error(), secrets, LongestText)), args...)
+	for _, d := range l.rules.Details(err) {
+		args = append(args, d.Key, redact.Text(d.Value, secrets, d.Limit))
+	}
+	l.out.Log(ctx, l.rules.Level(err), "latchkey: "+kind, args...)
+}
+
+// samples reports whether a line of the kind may be written: it drops what pours
+// in.
+func (l *Logger) samples(kind string) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if second := l.now().Unix(); second != l.second {
+		l.second = second
+		clear(l.lines)
+	}
+	l.lines[kind]++
+	return l.lines[kind] <= linesPerSecond
+}
+
+// Step is something that takes time, such as a call of the Adapter. A nil *Step
+// writes nothing.
+type Step struct {
+	log       *Logger
+	ctx       context.Context
+	text      string
+	key, name string
+	began     time.Time
+}
+
+// Step begins a step. It returns nil, and costs nothing, unless the log is read
+// at debug level.
+func (l *Logger) Step(ctx context.Context, text, key, name string) *Step {
+	if l == nil || !l.out.Enabled(ctx, slog.LevelDebug) {
+		return nil
+	}
+	return &Step{l, ctx, text, key, name, l.now()}
+}
+
+// End writes the outcome and the time that the step took. The caller of the step
+// logs the reason of a failure.
+func (s *Step) End(err error, args ...any) {
+	if s == nil || !s.log.samples("debug: "+s.text+s.name) {
+		return
+	}
+	args = append([]any{s.key, s.name, "outcome", s.log.rules.Outcome(err), "took", s.log.now().Sub(s.began)}, args...)
+	s.log.out.DebugContext(s.ctx, "latchkey: "+s.text, args...)
+}

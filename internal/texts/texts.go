@@ -1,0 +1,25 @@
+// Package texts shortens and cleans text that a client sent.
+package texts
+
+import (
+	"strings"
+	"unicode"
+)
+
+// Cut returns at most the first limit bytes of s, without a partial character at
+// the end.
+func Cut(s string, limit int) string {
+	if len(s) > limit {
+		return strings.ToValidUTF8(s[:limit], "")
+	}
+	return s
+}
+
+// Visible is a mapping for [strings.Map]. It drops invisible characters and
+// invalid bytes.
+func Visible(r rune) rune {
+	if r == unicode.ReplacementChar || unicode.In(r, unicode.Cc, unicode.Cf, unicode.Other_Default_Ignorable_Code_Point, unicode.Variation_Selector) {
+		return -1
+	}
+	return r
+}
