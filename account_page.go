@@ -6,6 +6,7 @@ import (
 	"errors"
 	"net/url"
 
+	"github.com/latchkeyhq/latchkey/event"
 	"github.com/latchkeyhq/latchkey/internal/failure"
 	"github.com/latchkeyhq/latchkey/internal/page"
 	"github.com/latchkeyhq/latchkey/storage"
@@ -197,7 +198,7 @@ func changeAccount(ctx context.Context, x *exchange) (*Response, error) {
 	if here == nil {
 		return elsewhere, err
 	}
-	x.events.by(Actor{ActorUser, here.user.ID})
+	x.events.by(event.Actor{Kind: event.ActorUser, ID: here.user.ID})
 	d, id := x.setup.directory, here.user.ID
 	back := func(about string) *Response { return backToAccount(x, about, id) }
 	switch x.query.Get("do") {

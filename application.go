@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/latchkeyhq/latchkey/event"
 	"github.com/latchkeyhq/latchkey/internal/failure"
 	"github.com/latchkeyhq/latchkey/internal/guarded"
 	"github.com/latchkeyhq/latchkey/internal/weburl"
@@ -162,7 +163,7 @@ func (x *exchange) queueSignOut(ended endedSession, e SignOutEvent) {
 		call = func(ctx context.Context) error { return handler(ctx, e) }
 	}
 	x.events.add(Event{
-		Type: EventSessionEnded, UserID: ended.userID, SessionID: ended.id, Provider: ended.provider,
-		By: Actor{ActorUser, ended.userID},
+		Type: event.SessionEnded, UserID: ended.userID, SessionID: ended.id, Provider: ended.provider,
+		By: event.Actor{Kind: event.ActorUser, ID: ended.userID},
 	}, "signOut", call)
 }

@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"time"
 
+	"github.com/latchkeyhq/latchkey/event"
 	"github.com/latchkeyhq/latchkey/internal/failure"
 	"github.com/latchkeyhq/latchkey/internal/guarded"
 	"github.com/latchkeyhq/latchkey/internal/secret"
@@ -112,9 +113,9 @@ func branchOf(ctx context.Context, x *exchange, token string) (openedSession, er
 	}
 	x.setup.log.Info(ctx, x, "an app got a session")
 	x.events.add(Event{
-		Type: EventSessionOpened, UserID: opened.userID, SessionID: opened.id, Provider: opened.provider,
-		By: Actor{ActorUser, opened.userID},
-	}, string(EventSessionOpened), nil)
+		Type: event.SessionOpened, UserID: opened.userID, SessionID: opened.id, Provider: opened.provider,
+		By: event.Actor{Kind: event.ActorUser, ID: opened.userID},
+	}, string(event.SessionOpened), nil)
 	return opened, nil
 }
 

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"time"
 
+	"github.com/latchkeyhq/latchkey/event"
 	"github.com/latchkeyhq/latchkey/internal/failure"
 	"github.com/latchkeyhq/latchkey/internal/journal"
 	"github.com/latchkeyhq/latchkey/internal/secret"
@@ -218,7 +219,7 @@ func (d *directory) resolveByEmail(ctx context.Context, q *queue, s *store, who 
 	if owner.EmailVerified.IsZero() {
 		return d.proveEmail(ctx, q, s, who)
 	}
-	q.addUser(EventUserUpdated, "updateUser", d.events.UpdateUser, who.user) // as Auth.js tells at each link; nothing was written
+	q.addUser(event.UserUpdated, "updateUser", d.events.UpdateUser, who.user) // as Auth.js tells at each link; nothing was written
 	return nil
 }
 
@@ -261,7 +262,7 @@ func (d *directory) createUser(ctx context.Context, q *queue, s *store, who *sig
 		return err
 	}
 	who.user, who.isNew = u, true
-	q.addUser(EventUserCreated, "createUser", d.events.CreateUser, u)
+	q.addUser(event.UserCreated, "createUser", d.events.CreateUser, u)
 	return nil
 }
 
@@ -288,6 +289,6 @@ func (d *directory) linkAccount(ctx context.Context, q *queue, s *store, who *si
 		}
 	}
 	e := LinkAccountEvent{User: who.user, Account: who.account, Profile: who.profile}
-	q.addAccount(EventAccountLinked, "linkAccount", d.events.LinkAccount, e)
+	q.addAccount(event.AccountLinked, "linkAccount", d.events.LinkAccount, e)
 	return nil
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 
+	"github.com/latchkeyhq/latchkey/event"
 	"github.com/latchkeyhq/latchkey/internal/failure"
 	"github.com/latchkeyhq/latchkey/storage"
 )
@@ -31,7 +32,7 @@ func (d *directory) proveEmail(ctx context.Context, q *queue, s *store, who *sig
 		return err
 	}
 	who.user, who.proved = u, true
-	q.addUser(EventUserUpdated, "updateUser", d.events.UpdateUser, u)
+	q.addUser(event.UserUpdated, "updateUser", d.events.UpdateUser, u)
 	return d.evictLate(ctx, q, s, who)
 }
 
@@ -126,7 +127,7 @@ func (d *directory) tellEviction(ctx context.Context, q *queue, found *attachmen
 	if handler := d.events.Evict; handler != nil {
 		call = func(ctx context.Context) error { return handler(ctx, e) }
 	}
-	q.add(Event{Type: EventUserEvicted, UserID: e.User.ID}, "evict", call)
+	q.add(Event{Type: event.UserEvicted, UserID: e.User.ID}, "evict", call)
 }
 
 // attachments are the ways in that a user has whose e-mail address is about to

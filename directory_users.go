@@ -7,6 +7,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/latchkeyhq/latchkey/event"
 	"github.com/latchkeyhq/latchkey/internal/failure"
 	"github.com/latchkeyhq/latchkey/storage"
 )
@@ -36,7 +37,7 @@ func (d *directory) tryUnlink(ctx context.Context, q *queue, userID, provider, i
 		if err != nil {
 			return err
 		}
-		q.addAccount(EventAccountUnlinked, "unlinkAccount", d.events.UnlinkAccount, LinkAccountEvent{User: u, Account: gone})
+		q.addAccount(event.AccountUnlinked, "unlinkAccount", d.events.UnlinkAccount, LinkAccountEvent{User: u, Account: gone})
 		if !d.store.remembersSignUps() {
 			return nil
 		}
@@ -177,7 +178,7 @@ func (d *directory) deleteUser(ctx context.Context, q *queue, id string) error {
 		return errors.Join(err, revoked)
 	})
 	if deleted && (err == nil || d.store.tx == nil) {
-		q.addUser(EventUserDeleted, "deleteUser", d.events.DeleteUser, u)
+		q.addUser(event.UserDeleted, "deleteUser", d.events.DeleteUser, u)
 	} else if !errors.Is(err, ErrNotFound) {
 		return err
 	}

@@ -3,6 +3,7 @@ package latchkey
 import (
 	"context"
 
+	"github.com/latchkeyhq/latchkey/event"
 	"github.com/latchkeyhq/latchkey/storage"
 )
 
@@ -31,29 +32,6 @@ type Events struct {
 	Observe func(ctx context.Context, e Event) error
 }
 
-// SignInEvent reports a completed sign-in.
-type SignInEvent struct {
-	User      User // for credentials: what Authorize returned
-	Account   Account
-	Profile   Claims
-	IsNewUser bool
-}
-
-// SignOutEvent reports the end of a session. Both are nil when the cookie held
-// none that was good for anything any more.
-type SignOutEvent struct {
-	Claims  Claims                 // JWTSessions
-	Session *storage.StoredSession // DatabaseSessions
-}
-
-// LinkAccountEvent reports an account that was linked to, or unlinked from, a
-// user.
-type LinkAccountEvent struct {
-	User    User
-	Account Account
-	Profile Claims // nil when unlinked
-}
-
 // SessionEvent reports a session that was read.
 type SessionEvent struct {
 	Session Session
@@ -61,12 +39,22 @@ type SessionEvent struct {
 	Stored  *storage.StoredSession // DatabaseSessions; nil otherwise
 }
 
-// EvictEvent reports the accounts and passkeys that were removed from a user
-// when their e-mail address was proven for the first time: none of them vouched
-// for it, so that others may have attached them before. There may be none of
-// either: then only sessions were ended.
-type EvictEvent struct {
-	User           User
-	Accounts       []Account
-	Authenticators []storage.Authenticator
-}
+// Event is one thing that happened: its Type and Outcome, UserID, Provider,
+// SessionID, the Actor and the client. It holds ids and no personal data. Its
+// types and fields are documented in package event.
+type Event = event.Event
+
+// SignInEvent tells of a completed sign-in: User, Account, Profile and IsNewUser.
+type SignInEvent = event.SignInPayload
+
+// SignOutEvent tells of the end of a session: Claims of a JWT session, or Session,
+// the row of a stored one.
+type SignOutEvent = event.SignOutPayload
+
+// LinkAccountEvent tells of an account that was linked or unlinked: User, Account
+// and Profile.
+type LinkAccountEvent = event.AccountPayload
+
+// EvictEvent tells of the Accounts and Authenticators that were removed from User
+// when their e-mail address was proven for the first time.
+type EvictEvent = event.EvictPayload

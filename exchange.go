@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/latchkeyhq/latchkey/event"
 	"github.com/latchkeyhq/latchkey/internal/cookie"
 	"github.com/latchkeyhq/latchkey/internal/failure"
 	"github.com/latchkeyhq/latchkey/internal/journal"
@@ -240,7 +241,7 @@ func (x *exchange) signInURL(to string) string {
 // eventBase is what a request says about every event that comes of it.
 func (x *exchange) eventBase() *Event {
 	return &Event{
-		Time: x.setup.now().UTC(), Client: x.setup.trust.clientAddr(x.request), Tenant: x.setup.tenant, By: Actor{Kind: ActorVisitor},
+		Time: x.setup.now().UTC(), Client: x.setup.trust.clientAddr(x.request), Tenant: x.setup.tenant, By: event.Actor{Kind: event.ActorVisitor},
 		UserAgent: strings.ToValidUTF8(texts.Cut(x.request.Header.Get("User-Agent"), 256), ""),
 		Request:   strings.ToValidUTF8(texts.Cut(x.request.Header.Get("X-Request-Id"), 64), ""),
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"time"
 
+	"github.com/latchkeyhq/latchkey/event"
 	"github.com/latchkeyhq/latchkey/internal/failure"
 	"github.com/latchkeyhq/latchkey/internal/fill"
 	"github.com/latchkeyhq/latchkey/internal/guarded"
@@ -39,13 +40,13 @@ func (q *queue) add(e Event, name string, handler func(context.Context) error) {
 func (q *queue) complete(e Event) *Event {
 	b := q.base
 	e.Time, e.Client, e.UserAgent, e.Request, e.Tenant = b.Time, b.Client, b.UserAgent, b.Request, b.Tenant
-	fill.Default(&e.Outcome, EventSucceeded)
+	fill.Default(&e.Outcome, event.Succeeded)
 	fill.Default(&e.By, b.By)
 	return &e
 }
 
 // by says who does what is queued from now on.
-func (q *queue) by(who Actor) {
+func (q *queue) by(who event.Actor) {
 	if q.base != nil {
 		q.base.By = who
 	}
@@ -78,7 +79,7 @@ func (q *queue) report(ctx context.Context, log *journal.Logger, about journal.S
 }
 
 // addUser queues what happened to a user.
-func (q *queue) addUser(t EventType, name string, handler func(context.Context, User) error, u User) {
+func (q *queue) addUser(t event.Type, name string, handler func(context.Context, User) error, u User) {
 	var call func(context.Context) error
 	if handler != nil {
 		call = func(ctx context.Context) error { return handler(ctx, u) }
@@ -87,7 +88,7 @@ func (q *queue) addUser(t EventType, name string, handler func(context.Context, 
 }
 
 // addAccount queues what happened to an account.
-func (q *queue) addAccount(t EventType, name string, handler func(context.Context, LinkAccountEvent) error, e LinkAccountEvent) {
+func (q *queue) addAccount(t event.Type, name string, handler func(context.Context, LinkAccountEvent) error, e LinkAccountEvent) {
 	var call func(context.Context) error
 	if handler != nil {
 		call = func(ctx context.Context) error { return handler(ctx, e) }

@@ -5,6 +5,7 @@ import (
 	"context"
 	"time"
 
+	"github.com/latchkeyhq/latchkey/passkey"
 	"github.com/latchkeyhq/latchkey/storage"
 )
 
@@ -51,7 +52,7 @@ type providerInfo struct {
 	// news is what a browser can be told of passkeys. nil: the provider has none.
 	news func(x *exchange, u *User, keys []storage.Authenticator, gone string) string
 	// party is for whom passkeys are. nil: the provider has none.
-	party func(x *exchange) RelyingParty
+	party func(x *exchange) passkey.RelyingParty
 	// signedOut is told that a session it had opened was ended by a sign-out. A
 	// response goes to the browser instead of the usual redirect. nil: it need
 	// not know.

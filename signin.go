@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/latchkeyhq/latchkey/event"
 	"github.com/latchkeyhq/latchkey/internal/failure"
 	"github.com/latchkeyhq/latchkey/internal/texts"
 	"github.com/latchkeyhq/latchkey/internal/weburl"
@@ -128,7 +129,7 @@ func (x *exchange) commit(ctx context.Context, in assertion) (*signInResult, err
 		return nil, err
 	}
 	if here != nil {
-		x.events.by(Actor{ActorUser, here.ID})
+		x.events.by(event.Actor{Kind: event.ActorUser, ID: here.ID})
 	}
 	who, err := d.commitSignIn(ctx, &x.events, in, here, x.setup.sessions.plan(x))
 	if err == nil && here != nil && x.setup.config.Account.Enabled && x.callbackURL == x.url("account") {
@@ -214,15 +215,15 @@ func (x *exchange) queueSignIn(who *signInResult) {
 		call = func(ctx context.Context) error { return handler(ctx, e) }
 	}
 	x.events.add(Event{
-		Type: EventSignIn, UserID: who.user.ID, SessionID: who.session.ID,
-		Provider: who.account.Provider, ProviderType: who.account.Type, By: Actor{ActorUser, who.user.ID},
+		Type: event.SignIn, UserID: who.user.ID, SessionID: who.session.ID,
+		Provider: who.account.Provider, ProviderType: who.account.Type, By: event.Actor{Kind: event.ActorUser, ID: who.user.ID},
 	}, "signIn", call)
 }
 
 // queueRefusal tells a sign-in that came to nothing. There is no handler for
 // it, only the observer.
 func (x *exchange) queueRefusal(err error) {
-	e := Event{Type: EventSignIn, Outcome: EventFailed, Reason: ErrAccessDenied}
+	e := Event{Type: event.SignIn, Outcome: event.Failed, Reason: ErrAccessDenied}
 	if x.events.base != nil && !isSteering(err) {
 		e.Reason, e.Err = failure.TypeOf(err), x.handOut(err)
 	}

@@ -1,6 +1,10 @@
 package latchkey
 
-import "github.com/latchkeyhq/latchkey/storage"
+import (
+	"github.com/latchkeyhq/latchkey/event"
+	"github.com/latchkeyhq/latchkey/passkey"
+	"github.com/latchkeyhq/latchkey/storage"
+)
 
 // The names of package storage, until everything uses that package.
 type (
@@ -28,4 +32,42 @@ type (
 	VerificationTokenRecord  = storage.VerificationTokenRecord
 	AuthenticatorRecord      = storage.AuthenticatorRecord
 	StoredSessionRecord      = storage.StoredSessionRecord
+)
+
+// The names of packages event and passkey, until everything uses those.
+type (
+	EventType             = event.Type
+	EventOutcome          = event.Outcome
+	Actor                 = event.Actor
+	ActorKind             = event.ActorKind
+	Requirement           = passkey.Requirement
+	RegistrationOptions   = passkey.RegistrationOptions
+	AuthenticationOptions = passkey.AuthenticationOptions
+	RelyingParty          = passkey.RelyingParty
+	Registration          = passkey.Registration
+	Authentication        = passkey.Authentication
+	Presentation          = passkey.Presentation
+	Ceremony              = passkey.Ceremony
+)
+
+// The same.
+const (
+	Required             = passkey.Required
+	Preferred            = passkey.Preferred
+	Discouraged          = passkey.Discouraged
+	EventSucceeded       = event.Succeeded
+	EventFailed          = event.Failed
+	ActorVisitor         = event.ActorVisitor
+	ActorUser            = event.ActorUser
+	ActorSystem          = event.ActorSystem
+	EventSignIn          = event.SignIn
+	EventSessionOpened   = event.SessionOpened
+	EventSessionEnded    = event.SessionEnded
+	EventUserCreated     = event.UserCreated
+	EventUserUpdated     = event.UserUpdated
+	EventUserDeleted     = event.UserDeleted
+	EventUserEvicted     = event.UserEvicted
+	EventAccountLinked   = event.AccountLinked
+	EventAccountUnlinked = event.AccountUnlinked
+	EventPasskeyCounter  = event.PasskeyCounter
 )

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 
+	"github.com/latchkeyhq/latchkey/event"
 	"github.com/latchkeyhq/latchkey/internal/failure"
 	"github.com/latchkeyhq/latchkey/internal/journal"
 	"github.com/latchkeyhq/latchkey/storage"
@@ -39,7 +40,7 @@ func (u *Users) open(ctx context.Context, userID string) (*setup, *queue, error)
 	}
 	q := &queue{to: &s.config.Events, limit: s.config.Limits.Event}
 	if q.to.Observe != nil {
-		q.base = &Event{Time: s.now().UTC(), Tenant: s.tenant, By: Actor{Kind: ActorSystem}}
+		q.base = &Event{Time: s.now().UTC(), Tenant: s.tenant, By: event.Actor{Kind: event.ActorSystem}}
 	}
 	return s, q, nil
 }

@@ -13,6 +13,7 @@ import (
 
 	"github.com/latchkeyhq/latchkey/internal/jsontext"
 	"github.com/latchkeyhq/latchkey/internal/mailbox"
+	"github.com/latchkeyhq/latchkey/passkey"
 	"github.com/latchkeyhq/latchkey/storage"
 )
 
@@ -174,7 +175,7 @@ func (w *webauthnProvider) ownStranger(ctx context.Context, x *exchange, action 
 // e-mail address, or else any.
 func (w *webauthnProvider) requestOptions(ctx context.Context, x *exchange, who *visitorInfo) (*Response, error) {
 	c := challenge{id: newChallengeID(), Challenge: newChallenge()}
-	a := Authentication{RelyingParty: w.partyOf(x), Options: w.Authentication, Challenge: c.bytes()}
+	a := passkey.Authentication{RelyingParty: w.partyOf(x), Options: w.Authentication, Challenge: c.bytes()}
 	if who.user != nil {
 		keys, err := w.keysOf(ctx, x, who)
 		if err != nil {
@@ -235,15 +236,15 @@ func (w *webauthnProvider) creationOptions(ctx context.Context, x *exchange, who
 
 // registrationOf is what the ceremony is told of a challenge, when it is made and
 // when it is answered.
-func (w *webauthnProvider) registrationOf(x *exchange, c *challenge) Registration {
+func (w *webauthnProvider) registrationOf(x *exchange, c *challenge) passkey.Registration {
 	name, displayName := shownNames(c.RegisterData)
 	handle, _ := base64.RawURLEncoding.DecodeString(c.Handle)
-	r := Registration{
+	r := passkey.Registration{
 		RelyingParty: w.partyOf(x), Options: w.Registration, Challenge: c.bytes(), UserHandle: handle,
 		UserName: name, DisplayName: displayName, Conditional: c.Conditional,
 	}
-	if c.Conditional && r.Options.UserVerification == Required {
-		r.Options.UserVerification = Preferred // nobody is asked for it
+	if c.Conditional && r.Options.UserVerification == passkey.Required {
+		r.Options.UserVerification = passkey.Preferred // nobody is asked for it
 	}
 	return r
 }

@@ -6,8 +6,10 @@ import (
 	"encoding/base64"
 	"errors"
 
+	"github.com/latchkeyhq/latchkey/event"
 	"github.com/latchkeyhq/latchkey/internal/failure"
 	"github.com/latchkeyhq/latchkey/internal/secret"
+	"github.com/latchkeyhq/latchkey/passkey"
 	"github.com/latchkeyhq/latchkey/storage"
 )
 
@@ -119,14 +121,14 @@ func (w *webauthnProvider) authenticate(ctx context.Context, x *exchange, c *cha
 	if key == nil {
 		return nil, &Error{Type: ErrWebAuthnVerification, Provider: w.ID, Code: codeUnknownCredential, Err: &failure.Mistake{Err: errors.New("no such passkey is registered")}}
 	}
-	a := Authentication{RelyingParty: w.partyOf(x), Options: w.Authentication, Challenge: c.bytes()}
+	a := passkey.Authentication{RelyingParty: w.partyOf(x), Options: w.Authentication, Challenge: c.bytes()}
 	if c.Asked != nil {
 		if secret.Hash(key.UserID) != *c.Asked {
 			return nil, w.refused(errors.New("another passkey answered than was asked for"))
 		}
 		a.Allow = []storage.Authenticator{*key}
 	}
-	shown, err := hook(ctx, x.setup, "WebAuthn.Ceremony", func(ctx context.Context) (Presentation, error) {
+	shown, err := hook(ctx, x.setup, "WebAuthn.Ceremony", func(ctx context.Context) (passkey.Presentation, error) {
 		return w.Ceremony.Authenticate(ctx, a, *key, answer)
 	})
 	if err != nil {
@@ -166,12 +168,12 @@ func checkHandle(c *challenge, key *storage.Authenticator, given []byte) error {
 
 // recordUse raises the counter by compare-and-set: of two uses at one value one
 // is refused, and told. What else is remembered may fail.
-func (w *webauthnProvider) recordUse(ctx context.Context, x *exchange, key *storage.Authenticator, shown *Presentation) error {
+func (w *webauthnProvider) recordUse(ctx context.Context, x *exchange, key *storage.Authenticator, shown *passkey.Presentation) error {
 	s := x.setup.store
 	_, err := s.raiseCounter(ctx, key.CredentialID, shown.Counter)
 	if errors.Is(err, ErrConflict) {
 		x.events.add(Event{
-			Type: EventPasskeyCounter, Outcome: EventFailed, Reason: ErrWebAuthnVerification,
+			Type: event.PasskeyCounter, Outcome: event.Failed, Reason: ErrWebAuthnVerification,
 			UserID: key.UserID, Provider: w.ID, ProviderType: TypeWebAuthn,
 		}, "", nil)
 		return w.refused(errors.New("the counter of the passkey did not rise: there may be a copy of it"))

@@ -9,6 +9,7 @@ import (
 	"slices"
 
 	"github.com/latchkeyhq/latchkey/internal/fill"
+	"github.com/latchkeyhq/latchkey/passkey"
 	"github.com/latchkeyhq/latchkey/storage"
 )
 
@@ -72,7 +73,7 @@ func (w *webauthnProvider) signals(ctx context.Context, x *exchange, here *curre
 }
 
 // partyOf is for whom passkeys are.
-func (w *webauthnProvider) partyOf(x *exchange) (rp RelyingParty) {
+func (w *webauthnProvider) partyOf(x *exchange) (rp passkey.RelyingParty) {
 	if w.RelyingParty != nil {
 		rp = w.RelyingParty(x.request)
 	}

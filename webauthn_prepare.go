@@ -9,6 +9,7 @@ import (
 
 	"github.com/latchkeyhq/latchkey/internal/failure"
 	"github.com/latchkeyhq/latchkey/internal/fill"
+	"github.com/latchkeyhq/latchkey/passkey"
 )
 
 // webauthnProvider is a WebAuthn made ready.
@@ -24,11 +25,11 @@ func (p *WebAuthn) prepare(s *setup, _ func(string) string) (preparedProvider, e
 	fill.Default(&w.ID, "webauthn")
 	fill.Default(&w.Name, "WebAuthn")
 	fill.Default(&w.Registration.Timeout, ceremonyTimeout)
-	fill.Default(&w.Registration.UserVerification, Preferred)
-	fill.Default(&w.Registration.ResidentKey, Preferred)
+	fill.Default(&w.Registration.UserVerification, passkey.Preferred)
+	fill.Default(&w.Registration.ResidentKey, passkey.Preferred)
 	fill.Default(&w.Registration.Attestation, "none")
 	fill.Default(&w.Authentication.Timeout, ceremonyTimeout)
-	fill.Default(&w.Authentication.UserVerification, Preferred)
+	fill.Default(&w.Authentication.UserVerification, passkey.Preferred)
 	fill.Default(&w.ListCredentials, s.config.credentialList())
 	w.Registration.Algorithms = slices.Clone(p.Registration.Algorithms)
 	w.Fields = slices.Clone(p.Fields)
@@ -63,8 +64,8 @@ func (w *webauthnProvider) faults(s *setup) error {
 			"give one of WebAuthn.Fields an Autocomplete with the word webauthn, or set SkipConditionalUI")))
 	}
 	r, a := &w.Registration, &w.Authentication
-	for _, chosen := range []Requirement{r.UserVerification, r.ResidentKey, a.UserVerification} {
-		if !slices.Contains([]Requirement{Required, Preferred, Discouraged}, chosen) {
+	for _, chosen := range []passkey.Requirement{r.UserVerification, r.ResidentKey, a.UserVerification} {
+		if !slices.Contains([]passkey.Requirement{passkey.Required, passkey.Preferred, passkey.Discouraged}, chosen) {
 			wrong("%q: want Required, Preferred or Discouraged", chosen)
 		}
 	}

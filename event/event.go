@@ -1,0 +1,113 @@
+// Package event has what a site tells of its sign-ins, sessions and users:
+// [Event], which latchkey.Events.Observe receives, and the payloads of the other
+// functions of latchkey.Events.
+package event
+
+import (
+	"time"
+
+	"github.com/latchkeyhq/latchkey/fault"
+	"github.com/latchkeyhq/latchkey/jwt"
+	"github.com/latchkeyhq/latchkey/storage"
+)
+
+// Event is one thing that happened. It holds ids, and never a name, an e-mail
+// address, a claim or a secret. Fields are only ever added.
+type Event struct {
+	Type    Type
+	Outcome Outcome
+	Time    time.Time       // UTC
+	Reason  fault.ErrorType // why it failed; empty: it succeeded
+
+	Provider     string // id of the provider involved; empty: none
+	ProviderType storage.ProviderType
+	UserID       string // the user it is about; empty: unknown
+	// SessionID is latchkey.Session.ID, never a token. Empty: there is none, or it
+	// is not known. Of a sign-in it is the id that the store was given; a store
+	// that chooses ids has another.
+	SessionID string
+	By        Actor // who did it
+
+	Client    string // IP address of the client; empty: unknown, or no request
+	UserAgent string // at most 256 bytes
+	Request   string // the X-Request-Id header, at most 64 bytes
+	Tenant    string // name of the tenant, on a site with tenants
+
+	// Err is the cause of a failure, with its secrets redacted. It is for the
+	// duration of the call: do not store it.
+	Err error
+}
+
+// Type is what an [Event] tells. The list is closed and grows with releases.
+type Type string
+
+// The types of [Event].
+const (
+	SignIn          Type = "sign_in"        // completed or refused
+	SessionOpened   Type = "session.opened" // for an app, beside the browser's
+	SessionEnded    Type = "session.ended"  // by a sign-out
+	UserCreated     Type = "user.created"
+	UserUpdated     Type = "user.updated"
+	UserDeleted     Type = "user.deleted"
+	UserEvicted     Type = "user.evicted" // the first proof of an e-mail address removed unproven accounts and sessions
+	AccountLinked   Type = "account.linked"
+	AccountUnlinked Type = "account.unlinked"
+	PasskeyCounter  Type = "passkey.counter" // the signature counter of a passkey did not rise: it may have been copied
+)
+
+// Outcome is how an [Event] ended.
+type Outcome string
+
+// The outcomes of an [Event].
+const (
+	Succeeded Outcome = "success"
+	Failed    Outcome = "failure"
+)
+
+// Actor is who caused an [Event].
+type Actor struct {
+	Kind ActorKind
+	ID   string // of the user; empty: not known
+}
+
+// ActorKind is the kind of an [Actor].
+type ActorKind string
+
+// The kinds of [Actor].
+const (
+	ActorVisitor ActorKind = "visitor" // a browser that is not signed in
+	ActorUser    ActorKind = "user"    // a signed-in user
+	ActorSystem  ActorKind = "system"  // the application itself, without a request
+)
+
+// SignInPayload tells of a completed sign-in.
+type SignInPayload struct {
+	User      storage.User // for credentials: what Authorize returned
+	Account   storage.Account
+	Profile   jwt.Claims
+	IsNewUser bool
+}
+
+// SignOutPayload tells of the end of a session. Both fields are nil if the cookie
+// held no live session.
+type SignOutPayload struct {
+	Claims  jwt.Claims             // of a JWT session
+	Session *storage.StoredSession // of a stored session
+}
+
+// AccountPayload tells of an account that was linked to a user, or unlinked.
+type AccountPayload struct {
+	User    storage.User
+	Account storage.Account
+	Profile jwt.Claims // nil when unlinked
+}
+
+// EvictPayload tells of the accounts and passkeys that were removed from a user
+// when their e-mail address was proven for the first time. No provider had
+// vouched for the address on their behalf, so an attacker may have attached them.
+// If both lists are empty, only sessions were ended.
+type EvictPayload struct {
+	User           storage.User
+	Accounts       []storage.Account
+	Authenticators []storage.Authenticator
+}
