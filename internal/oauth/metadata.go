@@ -258,7 +258,7 @@ func (c *Client) AuthorizationEndpoint() string {
 	if !c.discovers {
 		return c.explicit.AuthorizationEndpoint
 	}
-	if stated := c.published.metadata.last.Load(); stated != nil && stated.known {
+	if stated := c.published.metadata.known(); stated != nil && stated.known {
 		if m, err := c.own(stated.value); err == nil {
 			return m.AuthorizationEndpoint
 		}
