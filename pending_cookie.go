@@ -6,7 +6,7 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/latchkeyhq/latchkey/internal/jsontext"
+	"github.com/latchkeyhq/latchkey/internal/jsonscan"
 	"github.com/latchkeyhq/latchkey/internal/jwtclaims"
 	"github.com/latchkeyhq/latchkey/jwt"
 )
@@ -34,8 +34,8 @@ func openChecks(codec *jwt.Codec, check Check, value string, now time.Time) []pe
 	if err != nil {
 		return nil
 	}
-	var room [16]jsontext.Member
-	members, err := jsontext.Members(payload, room[:0])
+	var room [16]jsonscan.Member
+	members, err := jsonscan.Members(payload, room[:0])
 	if err != nil || jwtclaims.Check(members, now, checkMaxAge) != nil {
 		return nil
 	}
@@ -54,7 +54,7 @@ func openChecks(codec *jwt.Codec, check Check, value string, now time.Time) []pe
 
 // read takes what members say, and false where that is of another type.
 // encoding/json takes longer for this than opening the cookie does.
-func (c *checkCookie) read(members []jsontext.Member) bool {
+func (c *checkCookie) read(members []jsonscan.Member) bool {
 	for _, m := range members {
 		ok := true
 		switch string(m.Key) {
@@ -74,7 +74,7 @@ func (c *checkCookie) read(members []jsontext.Member) bool {
 	return true
 }
 
-func (h *pendingCheck) read(m jsontext.Member) (ok bool) {
+func (h *pendingCheck) read(m jsonscan.Member) (ok bool) {
 	ok = true
 	switch string(m.Key) {
 	case "id":
@@ -105,13 +105,13 @@ func (h *pendingCheck) read(m jsontext.Member) (ok bool) {
 	return ok
 }
 
-func wholeNumber(m jsontext.Member) (int64, bool) {
+func wholeNumber(m jsonscan.Member) (int64, bool) {
 	n, err := strconv.ParseInt(string(m.Raw), 10, 64)
 	return n, err == nil
 }
 
 func sealChecks(codec *jwt.Codec, check Check, held []pendingCheck, now time.Time) (string, error) {
-	text := jsontext.AppendText(append(appendCheck(make([]byte, 0, 512), &held[0]), `"purpose":`...), string(check))
+	text := jsonscan.AppendText(append(appendCheck(make([]byte, 0, 512), &held[0]), `"purpose":`...), string(check))
 	if len(held) > 1 {
 		text = append(text, `,"earlier":[`...)
 		for i := range held[1:] {
@@ -121,8 +121,8 @@ func sealChecks(codec *jwt.Codec, check Check, held []pendingCheck, now time.Tim
 		}
 		text[len(text)-1] = ']'
 	}
-	var room [16]jsontext.Member
-	members, err := jsontext.Members(append(text, '}'), room[:0])
+	var room [16]jsonscan.Member
+	members, err := jsonscan.Members(append(text, '}'), room[:0])
 	if err != nil {
 		return "", err
 	}
@@ -134,8 +134,8 @@ func sealChecks(codec *jwt.Codec, check Check, held []pendingCheck, now time.Tim
 func appendCheck(b []byte, h *pendingCheck) []byte {
 	b = append(b, '{')
 	b = appendFilled(b, "id", h.ID)
-	b = append(jsontext.AppendText(append(b, `"value":`...), h.Value), ',')
-	b = append(jsontext.AppendText(append(b, `"provider":`...), h.Provider), ',')
+	b = append(jsonscan.AppendText(append(b, `"value":`...), h.Value), ',')
+	b = append(jsonscan.AppendText(append(b, `"provider":`...), h.Provider), ',')
 	b = appendNumber(b, "until", h.Expires)
 	b = appendFilled(b, "callbackUrl", h.CallbackURL)
 	if h.MaxAge != nil {
@@ -157,8 +157,8 @@ func appendFilled(b []byte, name, text string) []byte {
 	if text == "" {
 		return b
 	}
-	b = append(jsontext.AppendText(b, name), ':')
-	return append(jsontext.AppendText(b, text), ',')
+	b = append(jsonscan.AppendText(b, name), ':')
+	return append(jsonscan.AppendText(b, text), ',')
 }
 
 // appendNumber leaves 0 out.
@@ -166,7 +166,7 @@ func appendNumber(b []byte, name string, n int64) []byte {
 	if n == 0 {
 		return b
 	}
-	b = append(jsontext.AppendText(b, name), ':')
+	b = append(jsonscan.AppendText(b, name), ':')
 	return append(strconv.AppendInt(b, n, 10), ',')
 }
 

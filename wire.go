@@ -7,7 +7,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/latchkeyhq/latchkey/internal/jsontext"
+	"github.com/latchkeyhq/latchkey/internal/jsonscan"
 )
 
 // How users and sessions look in JSON: to browsers, and to the clients of
@@ -22,7 +22,7 @@ func (u User) MarshalJSON() ([]byte, error) { return appendUser(nil, &u) }
 
 // UnmarshalJSON reads what MarshalJSON writes.
 func (u *User) UnmarshalJSON(data []byte) error {
-	members, err := jsontext.Members(data, nil)
+	members, err := jsonscan.Members(data, nil)
 	if err != nil {
 		return errors.New("latchkey: user is not a JSON object")
 	}
@@ -55,7 +55,7 @@ func (s Session) MarshalJSON() ([]byte, error) { return appendSession(nil, &s) }
 
 // UnmarshalJSON reads what MarshalJSON writes.
 func (s *Session) UnmarshalJSON(data []byte) error {
-	members, err := jsontext.Members(data, nil)
+	members, err := jsonscan.Members(data, nil)
 	if err != nil {
 		return errors.New("latchkey: session is not a JSON object")
 	}
@@ -78,7 +78,7 @@ func (s *Session) UnmarshalJSON(data []byte) error {
 	return nil
 }
 
-func addExtra(extra *map[string]any, m jsontext.Member) error {
+func addExtra(extra *map[string]any, m jsonscan.Member) error {
 	var v any
 	if err := json.Unmarshal(m.Raw, &v); err != nil {
 		return err
@@ -92,7 +92,7 @@ func addExtra(extra *map[string]any, m jsontext.Member) error {
 
 // UnmarshalJSON reads what MarshalJSON writes.
 func (u *SessionUser) UnmarshalJSON(data []byte) error {
-	members, err := jsontext.Members(data, nil)
+	members, err := jsonscan.Members(data, nil)
 	if err != nil {
 		return errors.New("latchkey: user is not a JSON object")
 	}
@@ -171,7 +171,7 @@ func appendUser(b []byte, u *User) ([]byte, error) {
 	start := len(b)
 	if u.ID != "" {
 		b = append(b, `"id":`...)
-		b = jsontext.AppendText(b, u.ID)
+		b = jsonscan.AppendText(b, u.ID)
 	}
 	b = appendMember(b, start, "name", u.Name, null)
 	b = appendMember(b, start, "email", u.Email, null)
@@ -198,7 +198,7 @@ func appendMember(b []byte, start int, name, text string, said []byte) []byte {
 	b = append(append(b, name...), `":`...)
 	switch {
 	case text != "":
-		return jsontext.AppendText(b, text)
+		return jsonscan.AppendText(b, text)
 	case said[0] == '"' && len(said) > 2: // it was text, and the application has emptied it since
 		return append(b, null...)
 	}
@@ -236,7 +236,7 @@ func appendExtra(b []byte, extra map[string]any, reserved []string) ([]byte, err
 		if b[len(b)-1] != '{' {
 			b = append(b, ',')
 		}
-		b = append(jsontext.AppendText(b, name), ':')
+		b = append(jsonscan.AppendText(b, name), ':')
 		b = append(b, value...)
 	}
 	return b, nil
