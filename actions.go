@@ -12,7 +12,7 @@ import (
 	"strings"
 
 	"github.com/latchkeyhq/latchkey/internal/failure"
-	"github.com/latchkeyhq/latchkey/internal/jsontext"
+	"github.com/latchkeyhq/latchkey/internal/jsonscan"
 	"github.com/latchkeyhq/latchkey/internal/weburl"
 )
 
@@ -180,10 +180,10 @@ func isEnhanced(r *Request) bool { return r.Header.Get("X-Sveltekit-Action") == 
 func forSvelteKit(res *Response, wrong string) *Response {
 	told := jsonBytes(http.StatusOK, nil)
 	if res.Redirect != "" {
-		told.Body = append(jsontext.AppendText([]byte(`{"type":"redirect","status":303,"location":`), res.Redirect), '}')
+		told.Body = append(jsonscan.AppendText([]byte(`{"type":"redirect","status":303,"location":`), res.Redirect), '}')
 	} else {
 		told.Status = res.Status
-		told.Body = append(jsontext.AppendText([]byte(`{"type":"error","error":{"message":`), wrong), "}}"...)
+		told.Body = append(jsonscan.AppendText([]byte(`{"type":"error","error":{"message":`), wrong), "}}"...)
 	}
 	told.Cookies = res.Cookies
 	return noStore(told)

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/latchkeyhq/latchkey/internal/jsontext"
+	"github.com/latchkeyhq/latchkey/internal/jsonscan"
 )
 
 // Ready-made answers.
@@ -100,7 +100,7 @@ func ownAnswer(r *Response) *Response {
 
 // jsonText is an answer of one JSON string.
 func jsonText(status int, text string) *Response {
-	return jsonBytes(status, jsontext.AppendText(nil, text))
+	return jsonBytes(status, jsonscan.AppendText(nil, text))
 }
 
 // noStore forbids caching in the words of Auth.js.
@@ -128,12 +128,12 @@ func configJSON() *Response {
 
 // asJSON puts a redirect's target into a body for scripts.
 func asJSON(r *Response) *Response {
-	res := jsonBytes(http.StatusOK, append(jsontext.AppendText([]byte(`{"url":`), r.Redirect), '}'))
+	res := jsonBytes(http.StatusOK, append(jsonscan.AppendText([]byte(`{"url":`), r.Redirect), '}'))
 	res.Cookies = r.Cookies
 	return res
 }
 
 // optionsRefused is how Auth.js refuses to make options for a passkey.
 func optionsRefused(reason string) *Response {
-	return noStore(jsonBytes(http.StatusBadRequest, append(jsontext.AppendText([]byte(`{"error":`), reason), '}')))
+	return noStore(jsonBytes(http.StatusBadRequest, append(jsonscan.AppendText([]byte(`{"error":`), reason), '}')))
 }

@@ -12,7 +12,6 @@ import (
 	"github.com/latchkeyhq/latchkey/internal/failure"
 	"github.com/latchkeyhq/latchkey/internal/guarded"
 	"github.com/latchkeyhq/latchkey/internal/weburl"
-	"github.com/latchkeyhq/latchkey/internal/words"
 )
 
 // What the application decides about one request, and what it is told.
@@ -104,11 +103,11 @@ func languageOf(ctx context.Context, x *exchange) string {
 		if err != nil {
 			x.setup.log.Error(ctx, x, err)
 		}
-		if found := words.Match([]string{chosen}, t.Languages); found != "" {
+		if found := x.setup.languages.Match(chosen); found != "" {
 			return found
 		}
 	}
-	if found := words.Match(x.request.Header["Accept-Language"], t.Languages); found != "" {
+	if found := x.setup.languages.Match(x.request.Header["Accept-Language"]...); found != "" {
 		return found
 	}
 	return t.Languages[0]

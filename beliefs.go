@@ -7,7 +7,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/latchkeyhq/latchkey/internal/belief"
+	"github.com/latchkeyhq/latchkey/internal/cache"
 	"github.com/latchkeyhq/latchkey/internal/fill"
 	"github.com/latchkeyhq/latchkey/internal/secret"
 )
@@ -16,12 +16,15 @@ import (
 // a while: see [SessionCache]. nil: nothing, it asks every time. Sessions are
 // named by a hash, so that no token is kept.
 type beliefs struct {
-	sessions *belief.Cache[sessionAndUser]
-	tokens   *belief.Cache[struct{}] // that are not revoked
+	sessions *cache.Cache[hashed, sessionAndUser]
+	tokens   *cache.Cache[hashed, struct{}] // that are not revoked
 
 	// changes are what a transaction has changed so far; nil: this is none.
 	changes *changes
 }
+
+// hashed names what is cached, so that no secret is kept.
+type hashed [sha256.Size]byte
 
 // changes are believed to be as before by everybody else, until the end of their
 // transaction.
@@ -36,14 +39,21 @@ func newBeliefs(c SessionCache, now func() time.Time) *beliefs {
 		return nil
 	}
 	fill.Default(&c.Size, defaultCacheSize)
-	return &beliefs{sessions: belief.New[sessionAndUser](c.MaxAge, c.Size, now), tokens: belief.New[struct{}](c.MaxAge, c.Size, now)}
+	rules := cache.Rules{Size: c.Size, Age: c.MaxAge, Now: now}
+	return &beliefs{sessions: cache.New[hashed, sessionAndUser](rules), tokens: cache.New[hashed, struct{}](rules)}
 }
 
 const defaultCacheSize = 10_000
 
-// session is what is believed of a session, or what load says of it.
-func (b *beliefs) session(ctx context.Context, token string, load func(context.Context) (sessionAndUser, error)) (sessionAndUser, error) {
-	found, err := b.sessions.Get(ctx, sha256.Sum256([]byte(token)), func(ctx context.Context) (sessionAndUser, string, error) {
+// session returns what is believed of a session.
+func (b *beliefs) session(token string) (found sessionAndUser, ok bool) {
+	found, ok = b.sessions.Get(sha256.Sum256([]byte(token)))
+	return found.with(token), ok
+}
+
+// loadSession returns what load says of a session, and believes it from now on.
+func (b *beliefs) loadSession(ctx context.Context, token string, load func(context.Context) (sessionAndUser, error)) (sessionAndUser, error) {
+	found, err := b.sessions.Load(ctx, sha256.Sum256([]byte(token)), func(ctx context.Context) (sessionAndUser, string, error) {
 		s, err := load(ctx)
 		s.row.Token = ""
 		return s, s.row.UserID, err
@@ -51,26 +61,38 @@ func (b *beliefs) session(ctx context.Context, token string, load func(context.C
 	if err != nil {
 		return sessionAndUser{}, err
 	}
-	found.row.Token = token
-	found.row.AMR, found.user.Extra = slices.Clone(found.row.AMR), maps.Clone(found.user.Extra)
-	return found, nil
+	return found.with(token), nil
 }
 
-// unrevoked is nil for keys that nothing voids, as far as is believed, or as
-// ask says.
-func (b *beliefs) unrevoked(ctx context.Context, keys []string, userID string, ask func(context.Context) error) error {
-	_, err := b.tokens.Get(ctx, nameOfKeys(keys), func(ctx context.Context) (none struct{}, owner string, err error) {
+// with returns a copy that its caller may change, with the token that is not
+// cached.
+func (s sessionAndUser) with(token string) sessionAndUser {
+	s.row.Token = token
+	s.row.AMR, s.user.Extra = slices.Clone(s.row.AMR), maps.Clone(s.user.Extra)
+	return s
+}
+
+// isUnrevoked reports whether keys are believed to be void of nothing.
+func (b *beliefs) isUnrevoked(keys []string) bool {
+	_, ok := b.tokens.Get(nameOfKeys(keys))
+	return ok
+}
+
+// loadUnrevoked returns what ask says of keys; nil, that nothing voids them, is
+// believed from now on.
+func (b *beliefs) loadUnrevoked(ctx context.Context, keys []string, userID string, ask func(context.Context) error) error {
+	_, err := b.tokens.Load(ctx, nameOfKeys(keys), func(ctx context.Context) (none struct{}, owner string, err error) {
 		return none, userID, ask(ctx)
 	})
 	return err
 }
 
-func nameOfKeys(keys []string) belief.Name {
+func nameOfKeys(keys []string) hashed {
 	h := sha256.New()
 	for _, key := range keys {
 		h.Write([]byte(secret.Hash(key)))
 	}
-	return belief.Name(h.Sum(nil))
+	return hashed(h.Sum(nil))
 }
 
 // dropSession ends what is believed of a session. It is called before the
@@ -83,7 +105,7 @@ func (b *beliefs) dropSession(token string) (again func()) {
 	if b.changes != nil {
 		b.changes.tokens = append(b.changes.tokens, token)
 	}
-	drop := func() { b.sessions.Drop(sha256.Sum256([]byte(token))) }
+	drop := func() { b.sessions.Delete(sha256.Sum256([]byte(token))) }
 	drop()
 	return drop
 }
@@ -97,8 +119,8 @@ func (b *beliefs) dropUser(id string) (again func()) {
 		b.changes.users = append(b.changes.users, id)
 	}
 	drop := func() {
-		b.sessions.DropOwner(id)
-		b.tokens.DropOwner(id)
+		b.sessions.DeleteOwner(id)
+		b.tokens.DeleteOwner(id)
 	}
 	drop()
 	return drop
@@ -109,7 +131,7 @@ func (b *beliefs) dropKeys(keys []string) (again func()) {
 	if b == nil {
 		return func() {}
 	}
-	drop := func() { b.tokens.Drop(nameOfKeys(keys)) }
+	drop := func() { b.tokens.Delete(nameOfKeys(keys)) }
 	drop()
 	return drop
 }

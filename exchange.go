@@ -15,7 +15,7 @@ import (
 	"github.com/latchkeyhq/latchkey/internal/cookie"
 	"github.com/latchkeyhq/latchkey/internal/failure"
 	"github.com/latchkeyhq/latchkey/internal/journal"
-	"github.com/latchkeyhq/latchkey/internal/jsontext"
+	"github.com/latchkeyhq/latchkey/internal/jsonscan"
 	"github.com/latchkeyhq/latchkey/internal/redact"
 	"github.com/latchkeyhq/latchkey/internal/texts"
 	"github.com/latchkeyhq/latchkey/internal/weburl"
@@ -61,7 +61,7 @@ const (
 	longestValue = 4 << 10 // of a query or body, names included
 )
 
-var bodyBounds = jsontext.Bounds{Values: 1000, Depth: 64, Length: longestValue}
+var bodyBounds = jsonscan.Bounds{Values: 1000, Depth: 64, Length: longestValue}
 
 func tooLong(name string, values []string) bool {
 	return len(name) > longestValue || slices.ContainsFunc(values, func(v string) bool { return len(v) > longestValue })

@@ -111,14 +111,14 @@ func TestMemoryLimiter(t *testing.T) {
 		for range 5 {
 			take(t, l, "busy", rate)
 		}
-		for i := range mostEntries + 1000 {
+		for i := range mostKeys + 1000 {
 			take(t, l, fmt.Sprint(i), rate)
 			if i%1000 == 0 {
 				take(t, l, "busy", rate)
 			}
 		}
-		if n := len(l.full.entries); n > mostEntries {
-			t.Errorf("%d keys, want %d at most", n, mostEntries)
+		if n := l.full.Len(); n > mostKeys {
+			t.Errorf("%d keys, want %d at most", n, mostKeys)
 		}
 		if take(t, l, "busy", rate) == 0 {
 			t.Error("a key in use was forgotten")
@@ -191,7 +191,7 @@ func TestUsedValues(t *testing.T) {
 		u := newUsedValues(clock.Now)
 		until := clock.Now().Add(time.Minute)
 		refused := 0
-		for i := range 2 * mostEntries {
+		for i := range 2 * mostKeys {
 			ctx := withClient(t.Context(), fmt.Sprint("client", i%5000))
 			if first, err := u.Use(ctx, fmt.Sprint(i), until); err != nil {
 				refused++
@@ -199,10 +199,10 @@ func TestUsedValues(t *testing.T) {
 				t.Fatal("a value is taken for another")
 			}
 		}
-		if n := len(u.used.entries); n != mostEntries || refused != mostEntries {
+		if n := u.used.Len(); n != mostKeys || refused != mostKeys {
 			t.Errorf("%d values, %d refused", n, refused)
 		}
-		for i := range mostEntries {
+		for i := range mostKeys {
 			if first, err := u.Use(t.Context(), fmt.Sprint(i), until); first || err != nil {
 				t.Fatalf("value %d: first %t, %v", i, first, err)
 			}
@@ -217,10 +217,10 @@ func TestUsedValues(t *testing.T) {
 		u := newUsedValues(clock.Now)
 		until := clock.Now().Add(time.Minute)
 		flood := withClient(t.Context(), "flood")
-		for i := range 2 * mostEntries {
+		for i := range 2 * mostKeys {
 			_, _ = u.Use(flood, fmt.Sprint("flood", i), until)
 		}
-		for i := range mostEntries / 4 {
+		for i := range mostKeys / 4 {
 			ctx := withClient(t.Context(), fmt.Sprint("client", i))
 			if first, err := u.Use(ctx, fmt.Sprint(i), until); !first || err != nil {
 				t.Fatalf("value %d: first %t, %v", i, first, err)
@@ -254,7 +254,7 @@ func TestFloodsOfKeys(t *testing.T) {
 			}
 		}
 		flood := withClient(t.Context(), "flood")
-		for i := range 2 * mostEntries { // each of them lasts longer than any victim's
+		for i := range 2 * mostKeys { // each of them lasts longer than any victim's
 			_, _ = l.Take(flood, fmt.Sprint("flood", i), Rate{Events: 1, Per: time.Hour})
 		}
 		for _, key := range others {
@@ -266,7 +266,7 @@ func TestFloodsOfKeys(t *testing.T) {
 	t.Run("R-392 from everywhere they push out what says least", func(t *testing.T) {
 		l := NewMemoryLimiter(newFakeClock().Now)
 		lock(t, l, t.Context(), "victim")
-		for i := range 2 * mostEntries {
+		for i := range 2 * mostKeys {
 			ctx := withClient(t.Context(), fmt.Sprint("client", i))
 			_, _ = l.Take(ctx, fmt.Sprint("flood", i), rate)
 		}
@@ -285,7 +285,7 @@ func TestFloodsOfKeys(t *testing.T) {
 		before := heap()
 		clock := newFakeClock()
 		l, u := NewMemoryLimiter(clock.Now), newUsedValues(clock.Now)
-		for i := range 2 * mostEntries {
+		for i := range 2 * mostKeys {
 			ctx := withClient(t.Context(), fmt.Sprint("client", i))
 			_, _ = l.Take(ctx, secret.Hash(fmt.Sprint("l", i)), rate)
 			_, _ = u.Use(ctx, secret.Hash(fmt.Sprint("u", i)), clock.Now().Add(time.Hour))

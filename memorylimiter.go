@@ -2,8 +2,9 @@ package latchkey
 
 import (
 	"context"
-	"sync"
 	"time"
+
+	"github.com/latchkeyhq/latchkey/internal/cache"
 )
 
 // MemoryLimiter is a [storage.ReturningLimiter] in this process's memory. It remembers
@@ -11,13 +12,10 @@ import (
 // client's flood has brought, and then what would be forgotten soonest anyway.
 // Make one with [NewMemoryLimiter].
 type MemoryLimiter struct {
-	now func() time.Time
-
-	mu sync.Mutex
 	// full says when a key will be empty again, by the generic cell rate
 	// algorithm: every event fills it by its share of the period, and it
 	// empties with time.
-	full *ledger
+	full *cache.Ledger
 }
 
 // NewMemoryLimiter returns an empty limiter. now tells the time; nil: time.Now.
@@ -25,65 +23,45 @@ func NewMemoryLimiter(now func() time.Time) *MemoryLimiter {
 	if now == nil {
 		now = time.Now
 	}
-	return &MemoryLimiter{now: now, full: newLedger()}
+	return &MemoryLimiter{newLedger(now, true)}
 }
 
 // Take counts one event under key, unless r is reached already; then it says
 // how long until the next one fits.
-func (l *MemoryLimiter) Take(ctx context.Context, key string, r Rate) (time.Duration, error) {
+func (l *MemoryLimiter) Take(ctx context.Context, key string, r Rate) (wait time.Duration, err error) {
 	if r.Events <= 0 || r.Per <= 0 {
 		return 0, nil
 	}
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	now := l.now()
-	hash, each := l.full.hash(key), r.Per/time.Duration(r.Events)
-	full, known := l.full.until(hash, now)
-	if !known {
-		full = now
-	}
-	if wait := full.Add(each).Sub(now.Add(r.Per)); wait > 0 {
-		return wait, nil
-	}
-	owner := l.full.owner(ctx)
-	if !known {
-		l.makeRoom(owner, now)
-	}
-	l.full.put(hash, owner, full.Add(each))
-	return 0, nil
-}
-
-// makeRoom lets a client that floods push out its own keys, oldest first.
-func (l *MemoryLimiter) makeRoom(owner uint32, now time.Time) {
-	l.full.dropPassed(now)
-	if l.full.crowds(owner) {
-		l.full.drop(l.full.shares[owner].first)
-	}
-	if len(l.full.entries) >= mostEntries {
-		l.full.drop(l.full.soonest[0])
-	}
+	l.full.Update(key, clientIn(ctx), func(full, now time.Time) time.Time {
+		next := now
+		if !full.IsZero() {
+			next = full
+		}
+		next = next.Add(r.Per / time.Duration(r.Events))
+		if wait = max(0, next.Sub(now.Add(r.Per))); wait > 0 {
+			return full
+		}
+		return next
+	})
+	return wait, nil
 }
 
 // Return takes back one event that Take counted under key at rate r.
-func (l *MemoryLimiter) Return(_ context.Context, key string, r Rate) error {
+func (l *MemoryLimiter) Return(ctx context.Context, key string, r Rate) error {
 	if r.Events <= 0 || r.Per <= 0 {
 		return nil
 	}
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	hash := l.full.hash(key)
-	if full, known := l.full.until(hash, l.now()); known {
-		l.full.put(hash, 0, full.Add(-r.Per/time.Duration(r.Events)))
-	}
+	l.full.Update(key, clientIn(ctx), func(full, _ time.Time) time.Time {
+		if full.IsZero() {
+			return full
+		}
+		return full.Add(-r.Per / time.Duration(r.Events))
+	})
 	return nil
 }
 
 // Forget clears what was counted under key.
 func (l *MemoryLimiter) Forget(_ context.Context, key string) error {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if e := l.full.entries[l.full.hash(key)]; e != nil {
-		l.full.drop(e)
-	}
+	l.full.Delete(key)
 	return nil
 }

@@ -116,6 +116,7 @@ func TestPendingCheckOfAnotherType(t *testing.T) {
 		{`"maxAge":{}`, false},
 		{`"purpose":1`, false},
 		{`"earlier":[1]`, false},
+		{`"until":1e3`, false},
 	} {
 		sealed, err := codec.Seal(fmt.Appendf(nil, `{"value":"v","exp":%d,%s}`, now.Unix()+60, tt.more))
 		if err != nil {
@@ -125,6 +126,49 @@ func TestPendingCheckOfAnotherType(t *testing.T) {
 			t.Errorf("%s: opened %+v", tt.more, got)
 		}
 	}
+}
+
+// TestPendingCheckOfEarlierVersions reads what cookies held before, byte by byte,
+// and writes the same.
+func TestPendingCheckOfEarlierVersions(t *testing.T) {
+	codec := jwt.NewCodec([]string{"a secret for fuzzing that is long enough"}, "a cookie")
+	now, age := time.Unix(1e9, 0), int64(0)
+	how := begun{CallbackURL: "/a?b=1&c=<\u00e9>", MaxAge: &age, CrossSite: true, Fresh: true, sessionMark: sessionMark{"u", "s", 5}}
+	for name, row := range map[string]struct {
+		held []pendingCheck
+		text string
+	}{
+		"one":  {[]pendingCheck{{Value: "v", Provider: "p", Expires: 2e9}}, `{"value":"v","provider":"p","until":2000000000,"purpose":"state",`},
+		"full": {[]pendingCheck{{"i", "v", "p", 2e9, how}}, `{"id":"i","value":"v","provider":"p","until":2000000000,"callbackUrl":"/a?b=1&c=<é>","maxAge":0,"posted":true,"fresh":true,"user":"u","session":"s","since":5,"purpose":"state",`},
+		"two":  {[]pendingCheck{{Value: "v", Provider: "p", Expires: 2e9}, {ID: "j", Value: "w", Expires: 2e9}}, `{"value":"v","provider":"p","until":2000000000,"purpose":"state","earlier":[{"id":"j","value":"w","provider":"","until":2000000000}],`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			sealed, err := sealChecks(codec, CheckState, row.held, now)
+			if err != nil {
+				t.Fatal(err)
+			}
+			payload, _ := codec.Open(sealed)
+			if text, rest, _ := strings.Cut(string(payload), `"iat":`); text != row.text || rest == "" {
+				t.Errorf("%s", payload)
+			}
+			old, err := codec.Seal([]byte(row.text + `"iat":1000000000,"exp":1000000900,"jti":"x"}`))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got := openChecks(codec, CheckState, old, now); !reflect.DeepEqual(got, row.held) {
+				t.Errorf("opened %+v", got)
+			}
+		})
+	}
+	t.Run("one of Auth.js", func(t *testing.T) {
+		sealed, err := codec.Seal([]byte(`{"value":"v","iat":1000000000,"exp":1000000900,"jti":"x"}`))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := openChecks(codec, CheckState, sealed, now); !reflect.DeepEqual(got, []pendingCheck{{Value: "v", Expires: 1000000900}}) {
+			t.Errorf("opened %+v", got)
+		}
+	})
 }
 
 // FuzzCSRFCookie: no cookie makes a token valid that the site did not make.

@@ -211,6 +211,7 @@ func (s *setup) preparePages(f *failure.List) {
 			f.Add(ErrInvalidConfig, "Pages.%s %q: want a path such as /welcome or an http(s) URL", own.field, weburl.Show(own.url))
 		}
 	}
+	s.languages = words.NewMatcher(s.config.Texts.Languages)
 	var err error
 	if s.pages, err = page.New(pageOptions(s.config.Theme, s.config.Texts)); err != nil {
 		f.Add(ErrInvalidConfig, "Theme, Texts: %w", err)

@@ -34,7 +34,10 @@ func (r *revocations) check(ctx context.Context, from tokenOrigin, believes bool
 		return r.checkIn(ctx, nil, from)
 	}
 	keys := r.keys(from)
-	return r.beliefs.unrevoked(ctx, keys, from.userID, func(ctx context.Context) error { return r.checkIn(ctx, nil, from) })
+	if r.beliefs.isUnrevoked(keys) {
+		return nil
+	}
+	return r.beliefs.loadUnrevoked(ctx, keys, from.userID, func(ctx context.Context) error { return r.checkIn(ctx, nil, from) })
 }
 
 // checkIn is check as a part of the transaction of s; nil: there is none.

@@ -6,7 +6,7 @@ import (
 	"net/http"
 
 	"github.com/latchkeyhq/latchkey/internal/failure"
-	"github.com/latchkeyhq/latchkey/internal/jsontext"
+	"github.com/latchkeyhq/latchkey/internal/jsonscan"
 )
 
 // route is everything that is answered. The order inside is that of
@@ -89,12 +89,12 @@ func listProviders(x *exchange) *Response {
 		if i > 0 {
 			b = append(b, ',')
 		}
-		b = append(jsontext.AppendText(b, info.id), `:{"id":`...)
-		b = append(jsontext.AppendText(b, info.id), `,"name":`...)
-		b = append(jsontext.AppendText(b, info.name), `,"type":`...)
-		b = append(jsontext.AppendText(b, string(info.kind)), `,"signinUrl":`...)
-		b = append(jsontext.AppendText(b, x.url("signin/"+info.id)), `,"callbackUrl":`...)
-		b = append(jsontext.AppendText(b, x.url("callback/"+info.id)), '}')
+		b = append(jsonscan.AppendText(b, info.id), `:{"id":`...)
+		b = append(jsonscan.AppendText(b, info.id), `,"name":`...)
+		b = append(jsonscan.AppendText(b, info.name), `,"type":`...)
+		b = append(jsonscan.AppendText(b, string(info.kind)), `,"signinUrl":`...)
+		b = append(jsonscan.AppendText(b, x.url("signin/"+info.id)), `,"callbackUrl":`...)
+		b = append(jsonscan.AppendText(b, x.url("callback/"+info.id)), '}')
 	}
 	return jsonBytes(http.StatusOK, append(b, '}'))
 }

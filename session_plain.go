@@ -4,7 +4,7 @@ import (
 	"context"
 
 	"github.com/latchkeyhq/latchkey/internal/failure"
-	"github.com/latchkeyhq/latchkey/internal/jsontext"
+	"github.com/latchkeyhq/latchkey/internal/jsonscan"
 	"github.com/latchkeyhq/latchkey/internal/jwtclaims"
 )
 
@@ -12,7 +12,7 @@ import (
 
 // plainRoom is the memory that reading without callbacks needs for a moment.
 type plainRoom struct {
-	members        [16]jsontext.Member
+	members        [16]jsonscan.Member
 	opened, issued []byte // what the old token says, and the new one
 }
 
@@ -61,12 +61,12 @@ func (t *tokenStrategy) readPlain(ctx context.Context, x *exchange, token string
 }
 
 // openPlain is the token's members, or errNoToken.
-func (t *tokenStrategy) openPlain(token string, spec *cookieSpec, room *plainRoom) ([]jsontext.Member, error) {
+func (t *tokenStrategy) openPlain(token string, spec *cookieSpec, room *plainRoom) ([]jsonscan.Member, error) {
 	var err error
 	if room.opened, err = spec.codec.AppendOpen(room.opened[:0], token); err != nil {
 		return nil, errNoToken
 	}
-	members, err := jsontext.Members(room.opened, room.members[:0])
+	members, err := jsonscan.Members(room.opened, room.members[:0])
 	if err != nil || jwtclaims.Check(members, t.setup.now(), t.setup.config.Session.JWT.MaxAge) != nil {
 		return nil, errNoToken
 	}
@@ -74,7 +74,7 @@ func (t *tokenStrategy) openPlain(token string, spec *cookieSpec, room *plainRoo
 }
 
 // readPlainMembers is openToken and sessionOf for readPlain. It may add members.
-func (t *tokenStrategy) readPlainMembers(ctx context.Context, found *plainReading, members []jsontext.Member) ([]jsontext.Member, error) {
+func (t *tokenStrategy) readPlainMembers(ctx context.Context, found *plainReading, members []jsonscan.Member) ([]jsonscan.Member, error) {
 	s := found.session
 	readMembers(s, &found.said, members)
 	from := tokenOrigin{sessionID: s.ID, userID: s.UserID, began: s.AuthTime}

@@ -9,6 +9,7 @@ import (
 	"github.com/latchkeyhq/latchkey/internal/oauth"
 	"github.com/latchkeyhq/latchkey/internal/page"
 	"github.com/latchkeyhq/latchkey/internal/weburl"
+	"github.com/latchkeyhq/latchkey/internal/words"
 	"github.com/latchkeyhq/latchkey/jwt"
 	"github.com/latchkeyhq/latchkey/storage"
 )
@@ -26,10 +27,11 @@ type setup struct {
 	order     []preparedProvider // as configured
 	providers map[string]preparedProvider
 
-	trust *hostTrust
-	log   *journal.Logger
-	now   func() time.Time
-	pages *page.Pages
+	trust     *hostTrust
+	log       *journal.Logger
+	now       func() time.Time
+	pages     *page.Pages
+	languages *words.Matcher // of pages and mails
 
 	cookieSpecs    [2]*cookieSpecs // over http, over https
 	stateCodec     *jwt.Codec      // seals the state parameter, which a redirect proxy with the same secrets can read

@@ -75,7 +75,10 @@ func (s *store) sessionOrBelief(ctx context.Context, token string) (found sessio
 	if s.beliefs == nil {
 		return s.session(ctx, token)
 	}
-	return s.beliefs.session(ctx, token, func(ctx context.Context) (sessionAndUser, error) { return s.session(ctx, token) })
+	if found, ok := s.beliefs.session(token); ok {
+		return found, nil
+	}
+	return s.beliefs.loadSession(ctx, token, func(ctx context.Context) (sessionAndUser, error) { return s.session(ctx, token) })
 }
 
 func (s *store) createSession(ctx context.Context, row storage.StoredSession) error {

@@ -9,10 +9,10 @@ import (
 	"sync"
 	"time"
 
+	"github.com/latchkeyhq/latchkey/internal/cache"
 	"github.com/latchkeyhq/latchkey/internal/failure"
 	"github.com/latchkeyhq/latchkey/internal/guarded"
 	"github.com/latchkeyhq/latchkey/internal/oauth"
-	"github.com/latchkeyhq/latchkey/internal/sieve"
 )
 
 // NewFunc returns an Auth that asks configure for its Config, once for each
@@ -144,10 +144,17 @@ type tenants struct {
 	prepared *setups
 }
 
-// setups are prepared configurations, each made once, by what names them.
-type setups = sieve.Cache[any, func() (*setup, error)]
+// setups caches prepared configurations by the key of their tenant.
+type setups = cache.Cache[any, prepared]
 
-func newSetups(most int) *setups { return sieve.New[any, func() (*setup, error)](most) }
+// prepared is what prepare said of a configuration. One that it refused is cached,
+// too: it would refuse it again.
+type prepared struct {
+	setup *setup
+	err   error
+}
+
+func newSetups(most int) *setups { return cache.New[any, prepared](cache.Rules{Size: most}) }
 
 func tenantsFrom(find func(context.Context, *Request) (tenant, error), options []CacheOption) *tenants {
 	t := &tenants{
@@ -171,32 +178,37 @@ func (t *tenants) setupFor(ctx context.Context, r *Request) (*setup, error) {
 	if err != nil {
 		return nil, failure.Wrap(ErrInvalidConfig, err)
 	}
-	prepared, ok := t.prepared.Get(which.key)
-	if !ok {
-		prepared = t.add(which)
+	if found, ok := t.prepared.Get(which.key); ok {
+		return found.setup, found.err
 	}
-	s, err := prepared()
-	if s == nil {
-		t.prepared.Forget(which.key)
-	}
-	return s, err
+	return t.add(ctx, which)
 }
 
-// add prepares a configuration, once, outside the lock: a slow tenant holds up
-// nobody else.
-func (t *tenants) add(which tenant) func() (*setup, error) {
-	return t.prepared.GetOrAdd(which.key, sync.OnceValues(func() (*setup, error) {
-		return guarded.ContainResult(func() (*setup, error) { // its hooks may panic
-			c, err := which.config()
-			if err != nil {
-				return nil, failure.Wrap(ErrInvalidConfig, err)
-			}
-			if c.Runtime.Time != nil { // it lives in a time of its own
-				return prepare(t.share(*c), which.name, common{})
-			}
-			return prepare(t.share(*c), which.name, t.common)
-		})
-	}))
+// add prepares a configuration, once for all requests that want it. A slow tenant
+// holds up no other.
+func (t *tenants) add(ctx context.Context, which tenant) (*setup, error) {
+	found, err := t.prepared.Load(context.WithoutCancel(ctx), which.key, func(context.Context) (prepared, string, error) {
+		s, err := guarded.ContainResult(func() (*setup, error) { return t.prepare(which) }) // its hooks may panic
+		if s == nil {
+			return prepared{}, "", err
+		}
+		return prepared{s, err}, "", nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	return found.setup, found.err
+}
+
+func (t *tenants) prepare(which tenant) (*setup, error) {
+	c, err := which.config()
+	if err != nil {
+		return nil, failure.Wrap(ErrInvalidConfig, err)
+	}
+	if c.Runtime.Time != nil { // it lives in a time of its own
+		return prepare(t.share(*c), which.name, common{})
+	}
+	return prepare(t.share(*c), which.name, t.common)
 }
 
 // share gives c the connections that all configurations share.

@@ -11,7 +11,7 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/latchkeyhq/latchkey/internal/jsontext"
+	"github.com/latchkeyhq/latchkey/internal/jsonscan"
 	"github.com/latchkeyhq/latchkey/internal/mailbox"
 	"github.com/latchkeyhq/latchkey/passkey"
 	"github.com/latchkeyhq/latchkey/storage"
@@ -210,7 +210,7 @@ const mostPasskeys = 64
 func (w *webauthnProvider) creationOptions(ctx context.Context, x *exchange, who *visitorInfo) (*Response, error) {
 	if who.here != nil && x.setup.config.Account.Enabled && !isFresh(x, who.here) {
 		res := optionsRefused("Recent sign-in needed")
-		res.Body = append(jsontext.AppendText(append(res.Body[:len(res.Body)-1], `,"url":`...), changeURL(x)), '}')
+		res.Body = append(jsonscan.AppendText(append(res.Body[:len(res.Body)-1], `,"url":`...), changeURL(x)), '}')
 		return res, nil
 	}
 	var keys []storage.Authenticator

@@ -4,7 +4,7 @@ import (
 	"errors"
 	"time"
 
-	"github.com/latchkeyhq/latchkey/internal/jsontext"
+	"github.com/latchkeyhq/latchkey/internal/jsonscan"
 	"github.com/latchkeyhq/latchkey/internal/wirejson"
 )
 
@@ -21,7 +21,7 @@ func (s Session) MarshalJSON() ([]byte, error) { return appendSession(nil, &s) }
 
 // UnmarshalJSON reads what MarshalJSON writes.
 func (s *Session) UnmarshalJSON(data []byte) error {
-	members, err := jsontext.Members(data, nil)
+	members, err := jsonscan.Members(data, nil)
 	if err != nil {
 		return errors.New("latchkey: session is not a JSON object")
 	}
@@ -46,7 +46,7 @@ func (s *Session) UnmarshalJSON(data []byte) error {
 
 // UnmarshalJSON reads what MarshalJSON writes.
 func (u *SessionUser) UnmarshalJSON(data []byte) error {
-	members, err := jsontext.Members(data, nil)
+	members, err := jsonscan.Members(data, nil)
 	if err != nil {
 		return errors.New("latchkey: user is not a JSON object")
 	}

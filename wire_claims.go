@@ -9,7 +9,7 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/latchkeyhq/latchkey/internal/jsontext"
+	"github.com/latchkeyhq/latchkey/internal/jsonscan"
 	"github.com/latchkeyhq/latchkey/internal/jwtclaims"
 	"github.com/latchkeyhq/latchkey/internal/secret"
 	"github.com/latchkeyhq/latchkey/internal/wirejson"
@@ -65,7 +65,7 @@ func (k *keptClaims) putBack(c Claims) Claims {
 
 // readMembers reads what the claims of a session token say into s, and what they
 // say of its user into said. Neither keeps the members.
-func readMembers(s *Session, said *claimed, members []jsontext.Member) {
+func readMembers(s *Session, said *claimed, members []jsonscan.Member) {
 	s.said = said
 	for _, m := range members {
 		switch string(m.Key) {
@@ -88,7 +88,7 @@ func readMembers(s *Session, said *claimed, members []jsontext.Member) {
 }
 
 // readText is the text of m, and how it looks where that is empty.
-func readText(m jsontext.Member) (text string, raw []byte) {
+func readText(m jsonscan.Member) (text string, raw []byte) {
 	text, ok := m.Text()
 	switch {
 	case text != "":
@@ -101,24 +101,24 @@ func readText(m jsontext.Member) (text string, raw []byte) {
 
 // trackMembers is track for openPlain. A session id that it makes up is not
 // where the token comes from: nobody can have revoked it.
-func trackMembers(s *Session, members []jsontext.Member, from *tokenOrigin) []jsontext.Member {
+func trackMembers(s *Session, members []jsonscan.Member, from *tokenOrigin) []jsonscan.Member {
 	if s.ID == "" {
-		if jti, ok := jsontext.Lookup(members, "jti"); ok {
-			from.tokenID = memberText(jsontext.Member{Raw: jti})
+		if jti, ok := jsonscan.Lookup(members, "jti"); ok {
+			from.tokenID = memberText(jsonscan.Member{Raw: jti})
 		}
 		s.ID = secret.RandomHex(16)
-		members = jsontext.Set(members, claimSessionID, jsontext.AppendText(nil, s.ID))
+		members = jsonscan.Set(members, claimSessionID, jsonscan.AppendText(nil, s.ID))
 	}
 	if began, ok := jwtclaims.Time(members, "iat"); ok && s.AuthTime.IsZero() {
 		from.began = began
 		s.signedInAt(began, true)
-		members = jsontext.Set(members, claimAuthTime, []byte(unixSeconds(began)))
+		members = jsonscan.Set(members, claimAuthTime, []byte(unixSeconds(began)))
 	}
 	return members
 }
 
 // memberText is Claims.String for one member.
-func memberText(m jsontext.Member) string {
+func memberText(m jsonscan.Member) string {
 	if text, ok := m.Text(); ok {
 		return text
 	}

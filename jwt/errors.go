@@ -3,7 +3,7 @@ package jwt
 import (
 	"errors"
 
-	"github.com/latchkeyhq/latchkey/internal/jsontext"
+	"github.com/latchkeyhq/latchkey/internal/jsonscan"
 	"github.com/latchkeyhq/latchkey/internal/jwtclaims"
 )
 
@@ -13,7 +13,7 @@ var (
 	// yet. It is the same for every cause (form, key, authentication, padding,
 	// claims), because whoever could distinguish them could find out the
 	// content of a token by trying changed ones.
-	ErrInvalid = jsontext.ErrInvalid
+	ErrInvalid = jsonscan.ErrInvalid
 
 	// ErrExpired says that a token is authentic, but the time until which it
 	// was valid is over.

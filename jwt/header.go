@@ -1,6 +1,6 @@
 package jwt
 
-import "github.com/latchkeyhq/latchkey/internal/jsontext"
+import "github.com/latchkeyhq/latchkey/internal/jsonscan"
 
 // maxHeader bounds the only JSON that is read before it is authenticated.
 // Headers of this format have 163 characters.
@@ -25,14 +25,14 @@ func parseHeader(encoded string) (h header, ok bool) {
 	if !decodeExactly(text, encoded) {
 		return h, false
 	}
-	members, err := jsontext.DistinctMembers(text, make([]jsontext.Member, 0, 8))
+	members, err := jsonscan.DistinctMembers(text, make([]jsonscan.Member, 0, 8))
 	if err != nil {
 		return h, false
 	}
 	return h, h.read(members)
 }
 
-func (h *header) read(members []jsontext.Member) bool {
+func (h *header) read(members []jsonscan.Member) bool {
 	direct := false
 	for _, m := range members {
 		switch string(m.Key) {

@@ -7,7 +7,7 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/latchkeyhq/latchkey/internal/jsontext"
+	"github.com/latchkeyhq/latchkey/internal/jsonscan"
 	"github.com/latchkeyhq/latchkey/internal/jwtclaims"
 )
 
@@ -25,7 +25,7 @@ func (c *Codec) SealClaims(claims Claims, now time.Time, maxAge time.Duration) (
 	payload := make([]byte, 0, 512)
 	nested := false
 	for _, key := range ownKeys(claims) {
-		payload = append(jsontext.AppendText(append(payload, ','), key), ':')
+		payload = append(jsonscan.AppendText(append(payload, ','), key), ':')
 		var err error
 		var plain bool
 		if payload, plain, err = appendValue(payload, claims[key]); err != nil {
@@ -35,7 +35,7 @@ func (c *Codec) SealClaims(claims Claims, now time.Time, maxAge time.Duration) (
 	}
 	payload = closeObject(payload, now, maxAge)
 	if nested { // what is nested too deep could be sealed but never opened
-		if _, err := jsontext.Members(payload, nil); err != nil {
+		if _, err := jsonscan.Members(payload, nil); err != nil {
 			return "", err
 		}
 	}
@@ -74,7 +74,7 @@ func appendValue(dst []byte, value any) (_ []byte, plain bool, _ error) {
 	case nil:
 		return append(dst, "null"...), true, nil
 	case string:
-		return jsontext.AppendText(dst, v), true, nil
+		return jsonscan.AppendText(dst, v), true, nil
 	case bool:
 		return strconv.AppendBool(dst, v), true, nil
 	case int64:
@@ -102,8 +102,8 @@ func (c *Codec) OpenClaims(token string, now time.Time, maxAge time.Duration) (C
 	if err != nil {
 		return nil, err
 	}
-	var room [16]jsontext.Member
-	members, err := jsontext.Members(payload, room[:0])
+	var room [16]jsonscan.Member
+	members, err := jsonscan.Members(payload, room[:0])
 	if err != nil {
 		return nil, err
 	}
@@ -120,7 +120,7 @@ func (c *Codec) OpenClaims(token string, now time.Time, maxAge time.Duration) (C
 }
 
 // valueOf is what m holds, as encoding/json with UseNumber would decode it.
-func valueOf(m jsontext.Member) (value any, err error) {
+func valueOf(m jsonscan.Member) (value any, err error) {
 	if text, ok := m.Text(); ok {
 		return text, nil
 	}

@@ -13,7 +13,7 @@ import (
 	"time"
 
 	"github.com/latchkeyhq/latchkey/internal/cookie"
-	"github.com/latchkeyhq/latchkey/internal/jsontext"
+	"github.com/latchkeyhq/latchkey/internal/jsonscan"
 	"github.com/latchkeyhq/latchkey/internal/jwtclaims"
 	"github.com/latchkeyhq/latchkey/jwt"
 )
@@ -79,7 +79,7 @@ func TestVectors(t *testing.T) {
 			}
 		})
 		t.Run(v.Name+", payload made here", func(t *testing.T) {
-			members, err := jsontext.Members([]byte(compact(t, v.Payload)), nil)
+			members, err := jsonscan.Members([]byte(compact(t, v.Payload)), nil)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -90,7 +90,7 @@ func TestVectors(t *testing.T) {
 			iat, _ := claims.Time("iat")
 			exp, _ := claims.Time("exp")
 			got := string(jwtclaims.AppendIssued(nil, members, iat, exp.Sub(iat)))
-			fresh, _ := jsontext.Lookup(mustMembers(t, got), "jti")
+			fresh, _ := jsonscan.Lookup(mustMembers(t, got), "jti")
 			if got = strings.Replace(got, string(fresh), `"`+claims.String("jti")+`"`, 1); got != compact(t, v.Payload) {
 				t.Errorf("AppendIssued = %s, want %s", got, v.Payload)
 			}
@@ -170,9 +170,9 @@ func asJSON(tb testing.TB, value any) any {
 	return got
 }
 
-func mustMembers(tb testing.TB, payload string) []jsontext.Member {
+func mustMembers(tb testing.TB, payload string) []jsonscan.Member {
 	tb.Helper()
-	members, err := jsontext.Members([]byte(payload), nil)
+	members, err := jsonscan.Members([]byte(payload), nil)
 	if err != nil {
 		tb.Fatalf("%s: %v", payload, err)
 	}

@@ -4,7 +4,7 @@ import (
 	"errors"
 	"time"
 
-	"github.com/latchkeyhq/latchkey/internal/jsontext"
+	"github.com/latchkeyhq/latchkey/internal/jsonscan"
 	"github.com/latchkeyhq/latchkey/internal/wirejson"
 )
 
@@ -13,7 +13,7 @@ func (u User) MarshalJSON() ([]byte, error) { return appendUser(nil, &u) }
 
 // UnmarshalJSON reads what MarshalJSON writes.
 func (u *User) UnmarshalJSON(data []byte) error {
-	members, err := jsontext.Members(data, nil)
+	members, err := jsonscan.Members(data, nil)
 	if err != nil {
 		return errors.New("latchkey: user is not a JSON object")
 	}
@@ -49,7 +49,7 @@ func appendUser(b []byte, u *User) ([]byte, error) {
 	start := len(b)
 	if u.ID != "" {
 		b = append(b, `"id":`...)
-		b = jsontext.AppendText(b, u.ID)
+		b = jsonscan.AppendText(b, u.ID)
 	}
 	b = wirejson.AppendMember(b, start, "name", u.Name, wirejson.Null)
 	b = wirejson.AppendMember(b, start, "email", u.Email, wirejson.Null)

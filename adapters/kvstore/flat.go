@@ -5,7 +5,7 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/latchkeyhq/latchkey/internal/jsontext"
+	"github.com/latchkeyhq/latchkey/internal/jsonscan"
 )
 
 // Records that every request reads are read without encoding/json, as long as
@@ -15,14 +15,14 @@ import (
 // flat is a value of texts and times.
 type flat interface {
 	// take sets a member. It is false for one that is left to encoding/json.
-	take(m jsontext.Member) bool
+	take(m jsonscan.Member) bool
 }
 
 // readFlat is what encoding/json would have made of raw, or false, and then v may
 // be anything.
 func readFlat(raw []byte, v flat) bool {
-	var room [16]jsontext.Member
-	members, err := jsontext.DistinctMembers(raw, room[:0])
+	var room [16]jsonscan.Member
+	members, err := jsonscan.DistinctMembers(raw, room[:0])
 	if err != nil {
 		return false
 	}
@@ -34,19 +34,19 @@ func readFlat(raw []byte, v flat) bool {
 	return true
 }
 
-func takeText[T ~string](to *T, m jsontext.Member) bool {
+func takeText[T ~string](to *T, m jsonscan.Member) bool {
 	text, ok := m.Text()
 	*to = T(text)
 	return ok
 }
 
-func takeStamp(to *stamp, m jsontext.Member) bool {
+func takeStamp(to *stamp, m jsonscan.Member) bool {
 	n, err := strconv.ParseInt(string(m.Raw), 10, 64)
 	to.Time = time.UnixMilli(n).UTC()
 	return err == nil
 }
 
-func (v *sessionValue) take(m jsontext.Member) bool {
+func (v *sessionValue) take(m jsonscan.Member) bool {
 	switch string(m.Key) {
 	case "user":
 		return takeText(&v.User, m)
@@ -72,7 +72,7 @@ func (v *sessionValue) take(m jsontext.Member) bool {
 	return false
 }
 
-func (v *userValue) take(m jsontext.Member) bool {
+func (v *userValue) take(m jsonscan.Member) bool {
 	switch string(m.Key) {
 	case "id":
 		return takeText(&v.ID, m)

@@ -9,12 +9,12 @@ import (
 	"unicode/utf16"
 	"unicode/utf8"
 
-	"github.com/latchkeyhq/latchkey/internal/jsontext"
+	"github.com/latchkeyhq/latchkey/internal/jsonscan"
 	"github.com/latchkeyhq/latchkey/jwt"
 )
 
 // claimsOf is a payload for reading single claims.
-func claimsOf(members []jsontext.Member) jwt.Claims {
+func claimsOf(members []jsonscan.Member) jwt.Claims {
 	claims := jwt.Claims{}
 	for _, m := range members {
 		claims[string(m.Key)] = decode(m.Raw)
@@ -25,19 +25,19 @@ func claimsOf(members []jsontext.Member) jwt.Claims {
 func decode(raw []byte) (value any) {
 	d := json.NewDecoder(bytes.NewReader(raw))
 	d.UseNumber()
-	_ = d.Decode(&value) // jsontext.Members has found it well-formed
+	_ = d.Decode(&value) // jsonscan.Members has found it well-formed
 	return value
 }
 
 // show is a payload as indented JSON, in its own order.
-func show(members []jsontext.Member) []byte {
+func show(members []jsonscan.Member) []byte {
 	var b bytes.Buffer
 	b.WriteByte('{')
 	for i, m := range members {
 		if i > 0 {
 			b.WriteByte(',')
 		}
-		b.Write(jsontext.AppendText(nil, string(m.Key)))
+		b.Write(jsonscan.AppendText(nil, string(m.Key)))
 		b.WriteByte(':')
 		b.Write(encode(discreet(string(m.Key), decode(m.Raw))))
 	}

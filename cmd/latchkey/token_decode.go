@@ -10,7 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/latchkeyhq/latchkey/internal/jsontext"
+	"github.com/latchkeyhq/latchkey/internal/jsonscan"
 	"github.com/latchkeyhq/latchkey/internal/jwtclaims"
 	"github.com/latchkeyhq/latchkey/jwt"
 )
@@ -53,7 +53,7 @@ func (p *program) decode(text string, cookies []string) error {
 	if err != nil {
 		return err
 	}
-	members, err := jsontext.Members(o.payload, nil)
+	members, err := jsonscan.Members(o.payload, nil)
 	if err != nil {
 		return errors.New("the token is authentic, but what it holds is no JSON object")
 	}
@@ -124,7 +124,7 @@ func namesOf(secrets []namedSecret) string {
 }
 
 // lifeOf says in words whether a token is alive, as a site judges it.
-func lifeOf(members []jsontext.Member, now time.Time) (words string, alive bool) {
+func lifeOf(members []jsonscan.Member, now time.Time) (words string, alive bool) {
 	exp, dated := claimsOf(members).Time("exp")
 	err := jwtclaims.Check(members, now, 0)
 	distance := inWords(now.Sub(exp))
@@ -146,7 +146,7 @@ func lifeOf(members []jsontext.Member, now time.Time) (words string, alive bool)
 	return fmt.Sprintf("Valid for another %s, until %s.", distance, at), true
 }
 
-func has(members []jsontext.Member, key string) bool {
-	_, ok := jsontext.Lookup(members, key)
+func has(members []jsonscan.Member, key string) bool {
+	_, ok := jsonscan.Lookup(members, key)
 	return ok
 }

@@ -6,7 +6,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/latchkeyhq/latchkey/internal/jsontext"
+	"github.com/latchkeyhq/latchkey/internal/jsonscan"
 	"github.com/latchkeyhq/latchkey/jwt"
 )
 
@@ -26,7 +26,7 @@ func TestLifeInWords(t *testing.T) {
 		{"for ever", `{"exp":1e15}`, "Valid until after the year 9999.", true},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			members, err := jsontext.Members([]byte(c.payload), nil)
+			members, err := jsonscan.Members([]byte(c.payload), nil)
 			if err != nil {
 				t.Fatal(err)
 			}

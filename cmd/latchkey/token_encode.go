@@ -7,7 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/latchkeyhq/latchkey/internal/jsontext"
+	"github.com/latchkeyhq/latchkey/internal/jsonscan"
 	"github.com/latchkeyhq/latchkey/internal/jwtclaims"
 	"github.com/latchkeyhq/latchkey/jwt"
 )
@@ -47,7 +47,7 @@ func (p *program) encode(text, cookie string, maxAge time.Duration) error {
 	if maxAge < time.Second {
 		return usage("--max-age: want at least one second")
 	}
-	members, err := jsontext.Members([]byte(text), nil)
+	members, err := jsonscan.Members([]byte(text), nil)
 	if err != nil {
 		return errors.New("the claims are no JSON object")
 	}

@@ -4,7 +4,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/latchkeyhq/latchkey/internal/jsontext"
+	"github.com/latchkeyhq/latchkey/internal/jsonscan"
 	"github.com/latchkeyhq/latchkey/internal/jwtclaims"
 )
 
@@ -14,9 +14,9 @@ const session = `{"name":"Alice Example","email":"alice@example.com","picture":n
 // BenchmarkCheck includes the reading, without which there is nothing to check.
 func BenchmarkCheck(b *testing.B) {
 	b.ReportAllocs()
-	payload, buffer := []byte(session), make([]jsontext.Member, 0, 16)
+	payload, buffer := []byte(session), make([]jsonscan.Member, 0, 16)
 	for b.Loop() {
-		members, err := jsontext.Members(payload, buffer)
+		members, err := jsonscan.Members(payload, buffer)
 		if err != nil || jwtclaims.Check(members, time.Unix(1800000000, 0), 0) != nil {
 			b.Fatal(err)
 		}

@@ -6,7 +6,7 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/latchkeyhq/latchkey/internal/jsontext"
+	"github.com/latchkeyhq/latchkey/internal/jsonscan"
 )
 
 // ErrExpired says that a token is authentic but its life has ended. It is
@@ -21,21 +21,21 @@ const tolerance = 15
 // not one. A token is over 15 seconds after exp, and begins 15 seconds before
 // nbf. Without exp it lives until maxAge (0: 30 days) after iat, which then
 // must not lie in the future; without both it has no bound and is invalid. It
-// fails with [jsontext.ErrInvalid] or [ErrExpired].
-func Check(members []jsontext.Member, now time.Time, maxAge time.Duration) error {
+// fails with [jsonscan.ErrInvalid] or [ErrExpired].
+func Check(members []jsonscan.Member, now time.Time, maxAge time.Duration) error {
 	exp, expErr := numericDate(members, "exp")
 	iat, iatErr := numericDate(members, "iat")
 	nbf, nbfErr := numericDate(members, "nbf")
 	if expErr != nil || iatErr != nil || nbfErr != nil {
-		return jsontext.ErrInvalid
+		return jsonscan.ErrInvalid
 	}
 	at := float64(now.Unix())
 	if nbf.set && nbf.at > at+tolerance {
-		return jsontext.ErrInvalid
+		return jsonscan.ErrInvalid
 	}
 	if !exp.set {
 		if !iat.set || iat.at > at+tolerance {
-			return jsontext.ErrInvalid
+			return jsonscan.ErrInvalid
 		}
 		exp.at = iat.at + float64(lifeSeconds(maxAge))
 	}
@@ -54,7 +54,7 @@ type date struct {
 
 // Time is the instant of the NumericDate called key; ok is false if there is
 // none, or none that [Instant] knows.
-func Time(members []jsontext.Member, key string) (t time.Time, ok bool) {
+func Time(members []jsonscan.Member, key string) (t time.Time, ok bool) {
 	d, err := numericDate(members, key)
 	if err != nil || !d.set {
 		return time.Time{}, false
@@ -72,14 +72,14 @@ func Instant(seconds float64) (t time.Time, ok bool) {
 	return time.UnixMilli(int64(math.Round(seconds * 1000))), true
 }
 
-func numericDate(members []jsontext.Member, key string) (date, error) {
-	raw, found := jsontext.Lookup(members, key)
+func numericDate(members []jsonscan.Member, key string) (date, error) {
+	raw, found := jsonscan.Lookup(members, key)
 	if !found {
 		return date{}, nil
 	}
 	at, ok := parseNumber(raw)
 	if !ok {
-		return date{}, jsontext.ErrInvalid
+		return date{}, jsonscan.ErrInvalid
 	}
 	return date{at, true}, nil
 }

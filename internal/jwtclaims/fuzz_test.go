@@ -5,7 +5,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/latchkeyhq/latchkey/internal/jsontext"
+	"github.com/latchkeyhq/latchkey/internal/jsonscan"
 	"github.com/latchkeyhq/latchkey/internal/jwtclaims"
 )
 
@@ -15,20 +15,20 @@ func FuzzCheck(f *testing.F) {
 		f.Add(payload)
 	}
 	f.Fuzz(func(t *testing.T, payload string) {
-		members, err := jsontext.Members([]byte(payload), nil)
+		members, err := jsonscan.Members([]byte(payload), nil)
 		if err != nil {
 			return
 		}
 		switch err := jwtclaims.Check(members, now, 0); err {
 		case nil, jwtclaims.ErrExpired:
 			for _, key := range []string{"exp", "iat", "nbf"} {
-				raw, found := jsontext.Lookup(members, key)
+				raw, found := jsonscan.Lookup(members, key)
 				var number *float64
 				if found && (json.Unmarshal(raw, &number) != nil || number == nil) {
 					t.Errorf("accepted %s = %s", key, raw)
 				}
 			}
-		case jsontext.ErrInvalid:
+		case jsonscan.ErrInvalid:
 		default:
 			t.Errorf("Check = %v", err)
 		}
@@ -41,7 +41,7 @@ func FuzzAppendIssued(f *testing.F) {
 		f.Add(payload)
 	}
 	f.Fuzz(func(t *testing.T, payload string) {
-		members, err := jsontext.Members([]byte(payload), nil)
+		members, err := jsonscan.Members([]byte(payload), nil)
 		if err != nil {
 			return
 		}
@@ -52,7 +52,7 @@ func FuzzAppendIssued(f *testing.F) {
 			t.Fatalf("AppendIssued = %s, %v", text, err)
 		}
 		for _, m := range members {
-			raw, _ := jsontext.Lookup(again, string(m.Key))
+			raw, _ := jsonscan.Lookup(again, string(m.Key))
 			switch string(m.Key) {
 			case "iat", "exp", "jti":
 			default:

@@ -6,7 +6,7 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/latchkeyhq/latchkey/internal/jsontext"
+	"github.com/latchkeyhq/latchkey/internal/jsonscan"
 )
 
 // DefaultMaxAge is how long a token lives when nothing else is said: 30 days.
@@ -20,7 +20,7 @@ var issued = [...]string{"iat", "exp", "jti"}
 // object: iat is now, exp is maxAge later (0: 30 days; fractions of a second
 // are dropped) and jti a random UUID. Members with these names keep their place
 // and lose their value; those that are missing come last, in this order.
-func AppendIssued(dst []byte, members []jsontext.Member, now time.Time, maxAge time.Duration) []byte {
+func AppendIssued(dst []byte, members []jsonscan.Member, now time.Time, maxAge time.Duration) []byte {
 	var done [len(issued)]bool
 	dst = append(dst, '{')
 	for _, m := range members {
@@ -33,7 +33,7 @@ func AppendIssued(dst []byte, members []jsontext.Member, now time.Time, maxAge t
 	}
 	for n, name := range issued {
 		if !done[n] {
-			dst = append(jsontext.AppendText(separate(dst), name), ':')
+			dst = append(jsonscan.AppendText(separate(dst), name), ':')
 			dst = appendIssued(dst, n, now, maxAge)
 		}
 	}

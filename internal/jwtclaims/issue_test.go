@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/latchkeyhq/latchkey/internal/jsontext"
+	"github.com/latchkeyhq/latchkey/internal/jsonscan"
 	"github.com/latchkeyhq/latchkey/internal/jwtclaims"
 )
 
@@ -32,8 +32,8 @@ func TestAppendIssued(t *testing.T) {
 		t.Run(tt.policy, func(t *testing.T) {
 			members := mustMembers(t, tt.payload)
 			got := string(jwtclaims.AppendIssued([]byte("{"), members, now, tt.maxAge))[1:]
-			raw, _ := jsontext.Lookup(mustMembers(t, got), "jti")
-			jti, _ := jsontext.Member{Raw: raw}.Text()
+			raw, _ := jsonscan.Lookup(mustMembers(t, got), "jti")
+			jti, _ := jsonscan.Member{Raw: raw}.Text()
 			if !uuid.MatchString(jti) {
 				t.Errorf("jti = %q", jti)
 			}
@@ -57,9 +57,9 @@ func BenchmarkAppendIssuedLongName(b *testing.B) {
 	}
 }
 
-func mustMembers(tb testing.TB, payload string) []jsontext.Member {
+func mustMembers(tb testing.TB, payload string) []jsonscan.Member {
 	tb.Helper()
-	members, err := jsontext.Members([]byte(payload), nil)
+	members, err := jsonscan.Members([]byte(payload), nil)
 	if err != nil {
 		tb.Fatalf("%s: %v", payload, err)
 	}

@@ -18,30 +18,36 @@ import (
 // RFC 9700 allow up to five minutes.
 const assertionLifetime = time.Minute
 
-// authenticate adds to a token request what proves that it is ours.
-func (c *Client) authenticate(ctx context.Context, m *Metadata, header http.Header, form url.Values) error {
-	id := c.config.ClientID
-	if name := c.config.ClientIDParam; name != "" {
+// clientProof proves to the provider that token requests are ours.
+type clientProof struct {
+	config *Config
+	signer jose.Signer // private_key_jwt only
+}
+
+// authenticate adds the proof to a token request.
+func (p *clientProof) authenticate(ctx context.Context, m *Metadata, header http.Header, form url.Values) error {
+	id := p.config.ClientID
+	if name := p.config.ClientIDParam; name != "" {
 		form.Set(name, id)
 	}
-	if c.config.ClientAuth != ClientSecretBasic {
+	if p.config.ClientAuth != ClientSecretBasic {
 		form.Set("client_id", id)
 	}
-	switch c.config.ClientAuth {
+	switch p.config.ClientAuth {
 	case NoClientAuth:
 		return nil
 	case PrivateKeyJWT:
-		return c.assert(m, form, c.signer)
+		return p.assert(m, form, p.signer)
 	}
-	secret, err := c.secret(ctx)
+	secret, err := p.config.secret(ctx)
 	if err != nil {
 		return err
 	}
-	switch c.config.ClientAuth {
+	switch p.config.ClientAuth {
 	case ClientSecretPost:
 		form.Set("client_secret", secret)
 	case ClientSecretJWT:
-		return c.assertWithSecret(m, form, secret)
+		return p.assertWithSecret(m, form, secret)
 	default:
 		// Both parts are form-encoded first (RFC 6749 section 2.3.1): a colon
 		// in the id would otherwise move into the secret.
@@ -51,8 +57,9 @@ func (c *Client) authenticate(ctx context.Context, m *Metadata, header http.Head
 	return nil
 }
 
-func (c *Client) secret(ctx context.Context) (string, error) {
-	secret, err := c.config.ClientSecret(ctx)
+// secret returns the client secret, which may be another one each time.
+func (c *Config) secret(ctx context.Context) (string, error) {
+	secret, err := c.ClientSecret(ctx)
 	if err != nil {
 		return "", fmt.Errorf("client secret: %w", err)
 	}
@@ -62,22 +69,22 @@ func (c *Client) secret(ctx context.Context) (string, error) {
 	return secret, nil
 }
 
-func (c *Client) assertWithSecret(m *Metadata, form url.Values, secret string) error {
+func (p *clientProof) assertWithSecret(m *Metadata, form url.Values, secret string) error {
 	key := jose.SigningKey{Algorithm: jose.HS256, Key: []byte(secret)}
 	signer, err := jose.NewSigner(key, assertionHeader(""))
 	if err != nil {
 		return errors.New("the client secret cannot sign")
 	}
-	return c.assert(m, form, signer)
+	return p.assert(m, form, signer)
 }
 
 // assert signs a fresh client assertion (RFC 7523 section 3).
-func (c *Client) assert(m *Metadata, form url.Values, signer jose.Signer) error {
-	now := c.config.Time()
+func (p *clientProof) assert(m *Metadata, form url.Values, signer jose.Signer) error {
+	now := p.config.Time()
 	payload, err := json.Marshal(map[string]any{
-		"iss": c.config.ClientID,
-		"sub": c.config.ClientID,
-		"aud": c.assertionAudience(m),
+		"iss": p.config.ClientID,
+		"sub": p.config.ClientID,
+		"aud": p.assertionAudience(m),
 		"jti": rand.Text(),
 		"iat": now.Unix(),
 		"exp": now.Add(assertionLifetime).Unix(),
@@ -100,16 +107,16 @@ func (c *Client) assert(m *Metadata, form url.Values, signer jose.Signer) error 
 
 // assertionAudience is the issuer as one string: an assertion that names an
 // endpoint can be replayed by whoever can make us believe in that endpoint.
-func (c *Client) assertionAudience(m *Metadata) any {
-	switch audience := c.config.AssertionAudience; len(audience) {
+func (p *clientProof) assertionAudience(m *Metadata) any {
+	switch audience := p.config.AssertionAudience; len(audience) {
 	case 0:
 	case 1:
 		return audience[0]
 	default:
 		return audience
 	}
-	if c.config.MatchIssuer != nil {
-		return or(c.config.Issuer, m.TokenEndpoint) // the metadata may hold a template
+	if p.config.MatchIssuer != nil {
+		return or(p.config.Issuer, m.TokenEndpoint) // the metadata may hold a template
 	}
 	return or(m.Issuer, m.TokenEndpoint)
 }

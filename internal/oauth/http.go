@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"net/url"
 	"strings"
+	"time"
 )
 
 // maxHeader bounds the headers of one answer, in bytes.
@@ -22,20 +23,26 @@ type answer struct {
 	body      []byte
 }
 
-// backChannel copies given for calls of our own. A redirect is an answer, not
-// an instruction: following it would hand codes, secrets and tokens to whoever
-// is named there (RFC 9700 section 4.12).
-func backChannel(given *http.Client) *http.Client {
+// backChannel calls the provider, within the limits of a Config.
+type backChannel struct {
+	http   *http.Client
+	config *Config
+}
+
+// newBackChannel copies c.HTTP for calls of our own. A redirect is an answer, not
+// an instruction: following it would hand codes, secrets and tokens to the server
+// that it names (RFC 9700 section 4.12).
+func newBackChannel(c *Config) *backChannel {
 	var client http.Client
-	if given != nil {
-		client = *given
+	if c.HTTP != nil {
+		client = *c.HTTP
 	}
 	if client.Transport == nil {
 		client.Transport = ownTransport()
 	}
 	client.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
 	client.Jar = nil
-	return &client
+	return &backChannel{&client, c}
 }
 
 func ownTransport() http.RoundTripper {
@@ -48,9 +55,10 @@ func ownTransport() http.RoundTripper {
 	return own
 }
 
-// failure is the error of an answer of the wrong status.
-func (c *Client) failure(step Step, a *answer, text string) error {
-	return &StepError{Step: step, Status: a.status, Err: errors.New(text), wait: askedToWait(a.header, c.config.Time())}
+// failure returns the error of an answer of the wrong status. now is the time at
+// which it came.
+func (a *answer) failure(step Step, text string, now time.Time) error {
+	return &StepError{Step: step, Status: a.status, Err: errors.New(text), wait: askedToWait(a.header, now)}
 }
 
 // mostRequests is how often a document is asked for that has been moved.
@@ -59,9 +67,9 @@ const mostRequests = 4
 // getWithinOrigin gets a document that holds no secret and is asked for with
 // none, and so may follow redirects as long as they stay with the very server
 // that was asked: some move a path to its final slash.
-func (c *Client) getWithinOrigin(ctx context.Context, step Step, endpoint string) (*answer, error) {
+func (b *backChannel) getWithinOrigin(ctx context.Context, step Step, endpoint string) (*answer, error) {
 	for range mostRequests {
-		a, err := c.get(ctx, step, endpoint, acceptJSON())
+		a, err := b.get(ctx, step, endpoint, acceptJSON())
 		if !errors.Is(err, errRedirect) {
 			return a, err
 		}
@@ -87,25 +95,25 @@ func withinOrigin(from, location string) (to string, ok bool) {
 	return target.String(), true
 }
 
-func (c *Client) get(ctx context.Context, step Step, endpoint string, header http.Header) (*answer, error) {
-	return c.call(ctx, step, http.MethodGet, endpoint, header, nil)
+func (b *backChannel) get(ctx context.Context, step Step, endpoint string, header http.Header) (*answer, error) {
+	return b.call(ctx, step, http.MethodGet, endpoint, header, nil)
 }
 
-func (c *Client) post(ctx context.Context, step Step, endpoint string, header http.Header, form url.Values) (*answer, error) {
+func (b *backChannel) post(ctx context.Context, step Step, endpoint string, header http.Header, form url.Values) (*answer, error) {
 	header.Set("Content-Type", "application/x-www-form-urlencoded")
-	return c.call(ctx, step, http.MethodPost, endpoint, header, strings.NewReader(form.Encode()))
+	return b.call(ctx, step, http.MethodPost, endpoint, header, strings.NewReader(form.Encode()))
 }
 
 var errRedirect = errors.New("redirects are not followed")
 
 // call makes one request and reads the whole answer, within the limits. Of an
 // answer that cannot be used there are still status and headers.
-func (c *Client) call(ctx context.Context, step Step, method, endpoint string, header http.Header, body io.Reader) (*answer, error) {
-	if c.config.Trace == nil {
-		return c.send(ctx, step, method, endpoint, header, body)
+func (b *backChannel) call(ctx context.Context, step Step, method, endpoint string, header http.Header, body io.Reader) (*answer, error) {
+	if b.config.Trace == nil {
+		return b.send(ctx, step, method, endpoint, header, body)
 	}
-	end := c.config.Trace(ctx, step, hostOf(endpoint))
-	a, err := c.send(ctx, step, method, endpoint, header, body)
+	end := b.config.Trace(ctx, step, hostOf(endpoint))
+	a, err := b.send(ctx, step, method, endpoint, header, body)
 	status := 0
 	if a != nil {
 		status = a.status
@@ -123,8 +131,8 @@ func hostOf(endpoint string) string {
 	return u.Host
 }
 
-func (c *Client) send(ctx context.Context, step Step, method, endpoint string, header http.Header, body io.Reader) (*answer, error) {
-	ctx, cancel := c.timeout(ctx)
+func (b *backChannel) send(ctx context.Context, step Step, method, endpoint string, header http.Header, body io.Reader) (*answer, error) {
+	ctx, cancel := context.WithTimeout(ctx, b.config.CallTimeout)
 	defer cancel()
 	req, err := http.NewRequestWithContext(ctx, method, endpoint, body)
 	if err != nil {
@@ -132,30 +140,30 @@ func (c *Client) send(ctx context.Context, step Step, method, endpoint string, h
 	}
 	req.Header = header
 	req.Header.Set("User-Agent", "latchkey")
-	resp, err := c.http.Do(req)
+	resp, err := b.http.Do(req)
 	if err != nil {
 		return nil, &StepError{Step: step, Err: fmt.Errorf("%s: %w", req.URL.Hostname(), transportError(err))}
 	}
 	defer resp.Body.Close()
 	a := &answer{status: resp.StatusCode, header: resp.Header}
-	if err := c.read(resp, a); err != nil {
+	if err := b.read(resp, a); err != nil {
 		return a, &StepError{Step: step, Status: a.status, Err: err}
 	}
 	return a, nil
 }
 
-func (c *Client) read(resp *http.Response, a *answer) (err error) {
+func (b *backChannel) read(resp *http.Response, a *answer) (err error) {
 	if a.status >= 300 && a.status < 400 {
 		return errRedirect
 	}
 	if headerSize(resp.Header) > maxHeader {
 		return errors.New("the headers are too large")
 	}
-	a.body, err = io.ReadAll(io.LimitReader(resp.Body, c.config.MaxBody+1))
+	a.body, err = io.ReadAll(io.LimitReader(resp.Body, b.config.MaxBody+1))
 	if err != nil {
 		return transportError(err)
 	}
-	if int64(len(a.body)) > c.config.MaxBody {
+	if int64(len(a.body)) > b.config.MaxBody {
 		a.body = nil
 		return errors.New("the answer is too large")
 	}

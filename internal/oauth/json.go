@@ -3,7 +3,7 @@ package oauth
 import (
 	"errors"
 
-	"github.com/latchkeyhq/latchkey/internal/jsontext"
+	"github.com/latchkeyhq/latchkey/internal/jsonscan"
 )
 
 // decodeObject reads exactly one JSON object. Members keep their exact names
@@ -13,9 +13,9 @@ import (
 // of two, another reader might believe the other one (RFC 8725 section 2.4, RFC
 // 7519 section 4).
 func decodeObject(data []byte) (map[string]any, error) {
-	object, err := jsontext.Decode(data)
+	object, err := jsonscan.Decode(data)
 	switch {
-	case errors.Is(err, jsontext.ErrRepeated):
+	case errors.Is(err, jsonscan.ErrRepeated):
 		return nil, errors.New("a member is repeated")
 	case err != nil:
 		return nil, errors.New("not exactly one JSON object in UTF-8")

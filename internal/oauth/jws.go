@@ -119,7 +119,7 @@ func (c *Client) verify(ctx context.Context, t *compactToken) ([]byte, error) {
 	if !slices.Contains(hmacAlgs, t.header().Algorithm) {
 		return c.verifyWithKeys(ctx, t)
 	}
-	secret, err := c.secret(ctx)
+	secret, err := c.config.secret(ctx)
 	if err != nil {
 		return nil, err
 	}

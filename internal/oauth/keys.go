@@ -96,12 +96,12 @@ func (c *Client) fetchKeys(ctx context.Context) (*keySet, time.Duration, error) 
 	if err != nil {
 		return nil, 0, err
 	}
-	a, err := c.get(ctx, StepKeys, endpoint, acceptJSON())
+	a, err := c.channel.get(ctx, StepKeys, endpoint, acceptJSON())
 	if err != nil {
 		return nil, 0, err
 	}
 	if a.status != 200 {
-		return nil, 0, c.failure(StepKeys, a, "no key set")
+		return nil, 0, a.failure(StepKeys, "no key set", c.config.Time())
 	}
 	set, err := parseKeys(a.body)
 	if err != nil {

@@ -95,12 +95,12 @@ var errOtherIssuer = errors.New("the document is about another issuer than the c
 
 func (c *Client) fetchMetadata(ctx context.Context) (*Metadata, time.Duration, error) {
 	endpoint := strings.TrimSuffix(c.config.Issuer, "/") + "/.well-known/openid-configuration"
-	a, err := c.getWithinOrigin(ctx, StepDiscovery, endpoint)
+	a, err := c.channel.getWithinOrigin(ctx, StepDiscovery, endpoint)
 	if err != nil {
 		return nil, 0, err
 	}
 	if a.status != 200 {
-		return nil, 0, c.failure(StepDiscovery, a, "no discovery document")
+		return nil, 0, a.failure(StepDiscovery, "no discovery document", c.config.Time())
 	}
 	m, err := c.parseMetadata(a.body)
 	if err != nil {
@@ -258,7 +258,7 @@ func (c *Client) AuthorizationEndpoint() string {
 	if !c.discovers {
 		return c.explicit.AuthorizationEndpoint
 	}
-	if stated := c.published.metadata.last.Load(); stated != nil && stated.known {
+	if stated := c.published.metadata.known(); stated != nil && stated.known {
 		if m, err := c.own(stated.value); err == nil {
 			return m.AuthorizationEndpoint
 		}

@@ -19,15 +19,11 @@
 package oauth
 
 import (
-	"context"
 	"crypto/rand"
 	"crypto/sha256"
 	"encoding/base64"
 	"errors"
-	"net/http"
 	"sync/atomic"
-
-	"github.com/go-jose/go-jose/v4"
 )
 
 // Client talks to one provider. It never changes after New, apart from what it
@@ -35,12 +31,13 @@ import (
 // use.
 type Client struct {
 	config Config // defaults filled in; own copies of everything that could be changed from outside
-	http   *http.Client
 	cache  Cache
 
-	explicit  *Metadata   // what Config says; all there is when nothing needs discovery
-	discovers bool        // something that every sign-in needs is not in Config
-	signer    jose.Signer // private_key_jwt only
+	channel *backChannel
+	proof   *clientProof
+
+	explicit  *Metadata // what Config says; all there is when nothing needs discovery
+	discovers bool      // something that every sign-in needs is not in Config
 
 	published *published
 	accepted  atomic.Pointer[ownMetadata] // the last of it that this client took
@@ -52,16 +49,14 @@ func New(c Config) (*Client, error) {
 	c = c.withDefaults()
 	client := &Client{
 		config:    c,
-		http:      backChannel(c.HTTP),
 		cache:     *c.Cache,
 		discovers: !c.selfSufficient(),
 	}
-	var faults [2]error
-	faults[0] = c.check()
-	client.signer, faults[1] = c.signer()
-	if err := errors.Join(faults[:]...); err != nil {
+	signer, err := c.signer()
+	if err := errors.Join(c.check(), err); err != nil {
 		return nil, err
 	}
+	client.channel, client.proof = newBackChannel(&client.config), &clientProof{&client.config, signer}
 	client.explicit = client.prepare(Metadata{Issuer: c.Issuer})
 	client.published = c.published()
 	return client, nil
@@ -80,9 +75,4 @@ func NewVerifier() string {
 func S256(verifier string) string {
 	sum := sha256.Sum256([]byte(verifier))
 	return base64.RawURLEncoding.EncodeToString(sum[:])
-}
-
-// timeout bounds one call to the provider.
-func (c *Client) timeout(ctx context.Context) (context.Context, context.CancelFunc) {
-	return context.WithTimeout(ctx, c.config.CallTimeout)
 }

@@ -4,7 +4,7 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/latchkeyhq/latchkey/internal/sieve"
+	"github.com/latchkeyhq/latchkey/internal/cache"
 )
 
 // Shared remembers what providers publish for several clients: those that ask
@@ -12,7 +12,7 @@ import (
 // that live in different times (Config.Time) need one each. It is bounded, and
 // safe for concurrent use.
 type Shared struct {
-	providers *sieve.Cache[askedAs, *published]
+	providers *cache.Cache[askedAs, *published]
 }
 
 // mostShared is how many providers a Shared remembers.
@@ -20,14 +20,14 @@ const mostShared = 4096
 
 // NewShared returns a Shared that knows nothing.
 func NewShared() *Shared {
-	return &Shared{sieve.New[askedAs, *published](mostShared)}
+	return &Shared{cache.New[askedAs, *published](cache.Rules{Size: mostShared})}
 }
 
 // published is what is remembered of one provider: the same for each of its
 // clients, so that nothing in it comes from one of them.
 type published struct {
-	metadata recall[*Metadata] // as the provider states it
-	keys     recall[*keySet]
+	metadata *recall[*Metadata] // as the provider states it
+	keys     *recall[*keySet]
 	useful   atomic.Pointer[memory[*keySet]] // the last keys that verified a token as soon as they were fetched
 }
 
@@ -54,9 +54,10 @@ func (c *Config) askedAs() askedAs {
 // published is what is remembered for c, alone or together with others.
 func (c *Config) published() *published {
 	fresh := &published{
-		metadata: recall[*Metadata]{fetch: (*Client).fetchMetadata, rules: c.Cache.forMetadata()},
-		keys:     recall[*keySet]{fetch: (*Client).fetchKeys, stale: (*Client).tellStale, rules: c.Cache.forKeys()},
+		metadata: newRecall(c.Cache.forMetadata(), (*Client).fetchMetadata),
+		keys:     newRecall(c.Cache.forKeys(), (*Client).fetchKeys),
 	}
+	fresh.keys.stale = (*Client).tellStale
 	if c.Shared == nil {
 		return fresh
 	}

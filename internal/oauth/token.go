@@ -72,10 +72,10 @@ func (c *Client) requestToken(ctx context.Context, m *Metadata, form url.Values)
 		return nil, fail(StepToken, "the provider has no token endpoint")
 	}
 	header := acceptJSON()
-	if err := c.authenticate(ctx, m, header, form); err != nil {
+	if err := c.proof.authenticate(ctx, m, header, form); err != nil {
 		return nil, &StepError{Step: StepToken, Err: err}
 	}
-	a, err := c.post(ctx, StepToken, m.TokenEndpoint, header, form)
+	a, err := c.channel.post(ctx, StepToken, m.TokenEndpoint, header, form)
 	if err != nil {
 		return nil, err
 	}

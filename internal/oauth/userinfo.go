@@ -30,7 +30,7 @@ func (c *Client) UserInfo(ctx context.Context, accessToken, wantSubject string) 
 	if c.config.OIDC {
 		header.Set("Accept", "application/json, application/jwt")
 	}
-	a, err := c.get(ctx, StepUserInfo, m.UserInfoEndpoint, header)
+	a, err := c.channel.get(ctx, StepUserInfo, m.UserInfoEndpoint, header)
 	if err != nil {
 		return nil, err
 	}

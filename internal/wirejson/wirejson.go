@@ -9,11 +9,11 @@ import (
 	"slices"
 	"time"
 
-	"github.com/latchkeyhq/latchkey/internal/jsontext"
+	"github.com/latchkeyhq/latchkey/internal/jsonscan"
 )
 
 // AddExtra decodes m into extra, which it makes if it is nil.
-func AddExtra(extra *map[string]any, m jsontext.Member) error {
+func AddExtra(extra *map[string]any, m jsonscan.Member) error {
 	var v any
 	if err := json.Unmarshal(m.Raw, &v); err != nil {
 		return err
@@ -39,7 +39,7 @@ func AppendMember(b []byte, start int, name, text string, said []byte) []byte {
 	b = append(append(b, name...), `":`...)
 	switch {
 	case text != "":
-		return jsontext.AppendText(b, text)
+		return jsonscan.AppendText(b, text)
 	case said[0] == '"' && len(said) > 2: // it was text, and the application has emptied it since
 		return append(b, Null...)
 	}
@@ -79,7 +79,7 @@ func AppendExtra(b []byte, extra map[string]any, reserved []string) ([]byte, err
 		if b[len(b)-1] != '{' {
 			b = append(b, ',')
 		}
-		b = append(jsontext.AppendText(b, name), ':')
+		b = append(jsonscan.AppendText(b, name), ':')
 		b = append(b, value...)
 	}
 	return b, nil

@@ -2,27 +2,58 @@ package words
 
 import (
 	"regexp"
+	"slices"
 	"strings"
+	"sync"
+
+	"golang.org/x/text/language"
 )
 
-// IsTag says whether s has the form of a language tag (BCP 47).
-func IsTag(s string) bool { return len(s) <= 35 && tagForm.MatchString(s) }
+// IsTag reports whether s has the form of a language tag (BCP 47).
+func IsTag(s string) bool { return len(s) <= longestTag && tagForm.MatchString(s) }
 
 var tagForm = regexp.MustCompile(`^[A-Za-z]{2,8}(-[A-Za-z0-9]{1,8})*$`)
 
 const (
 	longestHeader = 512 // bytes of Accept-Language that are looked at
 	mostRanges    = 32  // languages in it
-	longestRange  = 35  // bytes of one, the longest that RFC 5646, 4.4.1 wants room for
+	longestTag    = 35  // bytes of one, the longest that RFC 5646, 4.4.1 wants room for
 )
 
-// Match finds the language that suits best. header is what Accept-Language
-// holds (RFC 9110, 12.5.4), in any number of lines; offer are the languages
-// there are. The first of offer stands for "*". Empty: none suits.
+// Matcher finds, among the languages that there are, the one that suits a browser
+// best. It is safe for concurrent use.
+type Matcher struct {
+	offer   []string
+	nearest func() (language.Matcher, []language.Tag) // takes 40 µs and 20 KB, so it is made when it is needed
+}
+
+// NewMatcher returns a Matcher for offer, which must not change any more.
+func NewMatcher(offer []string) *Matcher {
+	if own := builtInMatcher(); slices.Equal(offer, own.offer) {
+		return own
+	}
+	return newMatcher(offer)
+}
+
+var builtInMatcher = sync.OnceValue(func() *Matcher { return newMatcher(Tags()) })
+
+func newMatcher(offer []string) *Matcher {
+	return &Matcher{offer, sync.OnceValues(func() (language.Matcher, []language.Tag) {
+		tags := make([]language.Tag, len(offer))
+		for i, have := range offer {
+			tags[i] = language.Make(have)
+		}
+		return language.NewMatcher(tags), tags
+	})}
+}
+
+// Match returns the language that suits best, or "" if none does. header holds the
+// lines of Accept-Language (RFC 9110, 12.5.4). The first language that there is
+// stands for "*".
 //
-// Ranges are looked up as RFC 4647, 3.4 has it: zh-Hans-SG finds zh-Hans. One
-// that finds nothing so takes a relative: de-AT finds de-CH, and pt finds pt-BR.
-func Match(header, offer []string) string {
+// It never takes another language for the one that is wanted, but every variety of
+// it: de-AT finds de-CH, and pt finds pt-BR.
+func (m *Matcher) Match(header ...string) string {
 	best, weight, seen := "", 0, 0
 	for _, line := range header {
 		line = line[:min(len(line), longestHeader)]
@@ -34,12 +65,40 @@ func Match(header, offer []string) string {
 			if q <= weight {
 				continue
 			}
-			if found := lookup(wanted, offer); found != "" {
+			if found := m.lookup(wanted); found != "" {
 				best, weight = found, q
 			}
 		}
 	}
 	return best
+}
+
+// lookup returns the language for one range, or "".
+func (m *Matcher) lookup(wanted string) string {
+	if wanted == "*" && len(m.offer) > 0 {
+		return m.offer[0]
+	}
+	if i := slices.IndexFunc(m.offer, func(have string) bool { return strings.EqualFold(have, wanted) }); i >= 0 {
+		return m.offer[i]
+	}
+	if !IsTag(wanted) || len(m.offer) == 0 {
+		return ""
+	}
+	tag, _ := language.Parse(wanted) // without what x/text does not know of it
+	nearest, tags := m.nearest()
+	_, i, confidence := nearest.Match(tag)
+	if confidence == language.Exact || confidence != language.No && sameLanguage(tag, tags[i]) {
+		return m.offer[i]
+	}
+	return ""
+}
+
+// sameLanguage keeps apart what x/text takes for each other where it suits most
+// people: Kazakh and Russian, Klingon and English.
+func sameLanguage(a, b language.Tag) bool {
+	one, _ := a.Base()
+	other, _ := b.Base()
+	return one == other
 }
 
 // weigh takes "de;q=0.8" apart. The weight is in thousandths, and 0 for what
@@ -71,55 +130,4 @@ func thousandths(s string) int {
 		unit /= 10
 	}
 	return min(n, 1000)
-}
-
-// lookup finds a language of offer for one range.
-func lookup(wanted string, offer []string) string {
-	if wanted == "" || len(wanted) > longestRange || len(offer) == 0 {
-		return ""
-	}
-	if wanted == "*" {
-		return offer[0]
-	}
-	for {
-		current := renamed(wanted)
-		for _, have := range offer {
-			if strings.EqualFold(have, wanted) || strings.EqualFold(have, current) {
-				return have
-			}
-		}
-		end := strings.LastIndexByte(wanted, '-')
-		if end < 0 {
-			break
-		}
-		wanted = wanted[:end]
-	}
-	for _, have := range offer {
-		if primary, _, _ := strings.Cut(have, "-"); strings.EqualFold(primary, wanted) {
-			return have
-		}
-	}
-	return ""
-}
-
-// newNames are tags that say less than another: Chinese has two scripts, and
-// which one depends on the country; some tags took the place of older ones.
-var newNames = [][2]string{
-	{"zh", "zh-Hans"},
-	{"zh-CN", "zh-Hans"},
-	{"zh-SG", "zh-Hans"},
-	{"zh-TW", "zh-Hant"},
-	{"zh-HK", "zh-Hant"},
-	{"zh-MO", "zh-Hant"},
-	{"no", "nb"},
-	{"iw", "he"},
-}
-
-func renamed(tag string) string {
-	for _, n := range newNames {
-		if strings.EqualFold(n[0], tag) {
-			return n[1]
-		}
-	}
-	return tag
 }

@@ -33,6 +33,15 @@ func TestMatch(t *testing.T) {
 		{"another script of the language", "sr-Cyrl", "sr-Latn"},
 		{"the old name of Hebrew", "iw", "he"},
 		{"Norwegian", "no", "nb"},
+		{"a language that others understand", "nn, da, kk, gsw, lb, sv, hr", ""},
+		{"script and country, by the name of Chinese", "zh-Hans-CN", "zh-Hans"},
+		{"Chinese of Hong Kong", "zh-HK", "zh-Hant"},
+		{"extensions", "de-DE-u-co-phonebk", "de"},
+		{"a variant", "de-1996", "de"},
+		{"a private part", "de-x-plain", "de"},
+		{"a region that nobody knows", "de-XX", "de"},
+		{"only a private part", "x-plain, i-klingon, und, mul", ""},
+		{"no tag", "deutsch, de_CH_, 1, -", ""},
 		{"spaces", "  tlh ; q=1 ,\tde ; q=0.5 ", "de"},
 		{"weights that make no sense", "de;q=2.5, de;q=-1, de;q=1x, de;q=, de;p=1, en;q=0.001", "en"},
 		{"more decimals than there may be", "de;q=0.1234, en;q=0.1", "en"},
@@ -42,14 +51,14 @@ func TestMatch(t *testing.T) {
 		{"too far behind", strings.Repeat("tlh, ", 32) + "de", ""},
 		{"behind the end", strings.Repeat(" ", 511) + "de", ""},
 	} {
-		if got := Match([]string{row.header}, offer); got != row.want {
+		if got := newMatcher(offer).Match(row.header); got != row.want {
 			t.Errorf("R-398 %s: %q, want %q", row.name, got, row.want)
 		}
 	}
-	if got := Match([]string{"tlh, en;q=0.1", "de;q=0.2"}, offer); got != "de" {
+	if got := newMatcher(offer).Match("tlh, en;q=0.1", "de;q=0.2"); got != "de" {
 		t.Errorf("two lines: %q", got)
 	}
-	if got := Match([]string{"de, *"}, nil); got != "" {
+	if got := newMatcher(nil).Match("de, *"); got != "" {
 		t.Errorf("without an offer: %q", got)
 	}
 }
@@ -60,17 +69,18 @@ func FuzzMatch(f *testing.F) {
 		f.Add(s)
 	}
 	offer := Tags()
+	m := NewMatcher(offer)
 	f.Fuzz(func(t *testing.T, header string) {
-		if found := Match([]string{header}, offer); found != "" && !slices.Contains(offer, found) {
+		if found := m.Match(header); found != "" && !slices.Contains(offer, found) {
 			t.Errorf("found %q", found)
 		}
 	})
 }
 
 func BenchmarkMatch(b *testing.B) {
-	header, offer := []string{"uk-UA,uk;q=0.9,en-US;q=0.8,en;q=0.7"}, Tags()
+	header, m := "uk-UA,uk;q=0.9,en-US;q=0.8,en;q=0.7", NewMatcher(Tags())
 	b.ReportAllocs()
 	for b.Loop() {
-		Match(header, offer)
+		m.Match(header)
 	}
 }

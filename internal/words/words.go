@@ -53,7 +53,7 @@ func Tags() []string {
 
 // Near is the built-in language nearest to a tag, so de for de-CH; empty: none
 // is.
-func Near(tag string) string { return Match([]string{tag}, Tags()) }
+func Near(tag string) string { return builtInMatcher().Match(tag) }
 
 // English returns a copy of every text.
 func English() Texts { return maps.Clone(english) }

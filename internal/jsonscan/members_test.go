@@ -1,4 +1,4 @@
-package jsontext_test
+package jsonscan_test
 
 import (
 	"encoding/json"
@@ -8,13 +8,13 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/latchkeyhq/latchkey/internal/jsontext"
+	"github.com/latchkeyhq/latchkey/internal/jsonscan"
 )
 
 // session is a payload as a sign-in leaves it.
 const session = `{"name":"Alice Example","email":"alice@example.com","picture":null,"sub":"a3bb189e-8bf9-4c5c-9d5e-000000000000","iat":1800000000,"exp":1802592000,"jti":"0e37df36-f698-4b5c-8e10-9b1f9f0a0a0a"}    `
 
-func write(members []jsontext.Member) string {
+func write(members []jsonscan.Member) string {
 	var b strings.Builder
 	for _, m := range members {
 		fmt.Fprintf(&b, "%s=%s;", m.Key, m.Raw)
@@ -53,7 +53,7 @@ func TestMembersIsStrict(t *testing.T) {
 		"{\"a\":\"\x00\"}", "{\"a\":\"\xff\"}", "\xef\xbb\xbf{}", "{\"a\":1}\x00", `{"a":[1,]}`, `{"a":[1 2]}`, `{"a":[}`, `{"a":[`, `/**/{}`,
 		`{"a":` + strings.Repeat("[", 2000) + strings.Repeat("]", 2000) + `}`,
 	} {
-		if members, err := jsontext.Members([]byte(payload), nil); !errors.Is(err, jsontext.ErrInvalid) || members != nil {
+		if members, err := jsonscan.Members([]byte(payload), nil); !errors.Is(err, jsonscan.ErrInvalid) || members != nil {
 			t.Errorf("Members(%.100q) = %s, %v, want ErrInvalid", payload, write(members), err)
 		}
 	}
@@ -67,7 +67,7 @@ func TestCutTextNeverPanics(t *testing.T) {
 	whole := len(strings.TrimRight(everything, " "))
 	for n := range len(everything) + 1 {
 		cut := append(make([]byte, 0, n), everything[:n]...) // no room behind the end
-		if _, err := jsontext.Members(slices.Clip(cut), nil); (err == nil) != (n >= whole) {
+		if _, err := jsonscan.Members(slices.Clip(cut), nil); (err == nil) != (n >= whole) {
 			t.Errorf("Members(%q) = %v", cut, err)
 		}
 		for b := range 256 {
@@ -75,7 +75,7 @@ func TestCutTextNeverPanics(t *testing.T) {
 			if n > 0 {
 				changed[n-1] = byte(b)
 			}
-			if members, err := jsontext.Members(changed, nil); err == nil {
+			if members, err := jsonscan.Members(changed, nil); err == nil {
 				sameAsStandard(t, changed, members)
 			}
 		}
@@ -83,25 +83,25 @@ func TestCutTextNeverPanics(t *testing.T) {
 }
 
 func TestMembersAppends(t *testing.T) {
-	dst := []jsontext.Member{{Key: []byte("a"), Raw: []byte("0")}}
-	members, err := jsontext.Members([]byte(`{"a":1,"a":2}`), dst)
+	dst := []jsonscan.Member{{Key: []byte("a"), Raw: []byte("0")}}
+	members, err := jsonscan.Members([]byte(`{"a":1,"a":2}`), dst)
 	if err != nil || write(members) != "a=0;a=2;" {
 		t.Errorf("Members = %s, %v: it must leave what was there", write(members), err)
 	}
 	payload := []byte(session)
-	if n := testing.AllocsPerRun(20, func() { dst, _ = jsontext.Members(payload, dst[:0]) }); n > 0 {
+	if n := testing.AllocsPerRun(20, func() { dst, _ = jsonscan.Members(payload, dst[:0]) }); n > 0 {
 		t.Errorf("%v allocations with room enough", n)
 	}
 }
 
 func TestDistinctMembers(t *testing.T) {
-	dst := []jsontext.Member{{Key: []byte("a"), Raw: []byte("0")}}
-	members, err := jsontext.DistinctMembers([]byte(`{"a":1,"b":{"c":2,"c":3}}`), dst)
+	dst := []jsonscan.Member{{Key: []byte("a"), Raw: []byte("0")}}
+	members, err := jsonscan.DistinctMembers([]byte(`{"a":1,"b":{"c":2,"c":3}}`), dst)
 	if err != nil || write(members) != `a=0;a=1;b={"c":2,"c":3};` {
 		t.Errorf("DistinctMembers = %s, %v: it must leave what was there, and what is inside", write(members), err)
 	}
 	for _, text := range []string{`{"a":1,"a":1}`, `{"a":1,"b":2,"\u0061":3}`, `{"":1,"":2}`, `[]`, `{"a":1`, ""} {
-		if members, err := jsontext.DistinctMembers([]byte(text), nil); err != jsontext.ErrInvalid || members != nil {
+		if members, err := jsonscan.DistinctMembers([]byte(text), nil); err != jsonscan.ErrInvalid || members != nil {
 			t.Errorf("DistinctMembers(%s) = %s, %v, want ErrInvalid", text, write(members), err)
 		}
 	}
@@ -122,12 +122,12 @@ func TestText(t *testing.T) {
 	for raw, want := range map[string]string{
 		`""`: "", `"a"`: "a", `"\"\\\/\b\f\n\r\t"`: "\"\\/\b\f\n\r\t", `"\u00e9\ud83e\udd8a"`: "é🦊", `"\ud800"`: "\ufffd",
 	} {
-		if got, ok := (jsontext.Member{Raw: []byte(raw)}).Text(); got != want || !ok {
+		if got, ok := (jsonscan.Member{Raw: []byte(raw)}).Text(); got != want || !ok {
 			t.Errorf("Text(%s) = %q, %t, want %q", raw, got, ok, want)
 		}
 	}
 	for _, raw := range []string{"", "null", "1", "true", "[]", "{}", `"`} {
-		if got, ok := (jsontext.Member{Raw: []byte(raw)}).Text(); got != "" || ok {
+		if got, ok := (jsonscan.Member{Raw: []byte(raw)}).Text(); got != "" || ok {
 			t.Errorf("Text(%s) = %q, %t, want nothing", raw, got, ok)
 		}
 	}
@@ -143,10 +143,10 @@ func TestAppendText(t *testing.T) {
 		"é🦊<&>\u2028":      "\"é🦊<&>\u2028\"",
 		"\xff":             "\"\ufffd\"",
 	} {
-		if got := string(jsontext.AppendText(nil, text)); got != want {
+		if got := string(jsonscan.AppendText(nil, text)); got != want {
 			t.Errorf("AppendText(%q) = %s, want %s", text, got, want)
 		}
-		if got := string(jsontext.Member{Key: []byte(text)}.AppendKey([]byte("{"))); got != "{"+want {
+		if got := string(jsonscan.Member{Key: []byte(text)}.AppendKey([]byte("{"))); got != "{"+want {
 			t.Errorf("AppendKey(%q) = %s, want {%s", text, got, want)
 		}
 	}
@@ -154,17 +154,17 @@ func TestAppendText(t *testing.T) {
 
 func TestLookup(t *testing.T) {
 	members := mustMembers(t, `{"a":null,"b":1}`)
-	if raw, ok := jsontext.Lookup(members, "a"); string(raw) != "null" || !ok {
+	if raw, ok := jsonscan.Lookup(members, "a"); string(raw) != "null" || !ok {
 		t.Errorf("Lookup(a) = %s, %t", raw, ok)
 	}
-	if raw, ok := jsontext.Lookup(members, "c"); raw != nil || ok {
+	if raw, ok := jsonscan.Lookup(members, "c"); raw != nil || ok {
 		t.Errorf("Lookup(c) = %s, %t", raw, ok)
 	}
 }
 
 func TestSet(t *testing.T) {
 	members := mustMembers(t, `{"a":null,"b":1}`)
-	members = jsontext.Set(jsontext.Set(members, "c", []byte(`"new"`)), "a", []byte("2"))
+	members = jsonscan.Set(jsonscan.Set(members, "c", []byte(`"new"`)), "a", []byte("2"))
 	for i, want := range []string{"a=2", "b=1", `c="new"`} {
 		if got := string(members[i].Key) + "=" + string(members[i].Raw); got != want {
 			t.Errorf("member %d is %s, want %s", i, got, want)
@@ -174,7 +174,7 @@ func TestSet(t *testing.T) {
 
 // sameAsStandard compares with encoding/json, which repairs invalid UTF-8 where
 // we refuse it.
-func sameAsStandard(t *testing.T, payload []byte, members []jsontext.Member) {
+func sameAsStandard(t *testing.T, payload []byte, members []jsonscan.Member) {
 	t.Helper()
 	var want map[string]json.RawMessage
 	if err := json.Unmarshal(payload, &want); err != nil {
@@ -190,9 +190,9 @@ func sameAsStandard(t *testing.T, payload []byte, members []jsontext.Member) {
 	}
 }
 
-func mustMembers(tb testing.TB, payload string) []jsontext.Member {
+func mustMembers(tb testing.TB, payload string) []jsonscan.Member {
 	tb.Helper()
-	members, err := jsontext.Members([]byte(payload), nil)
+	members, err := jsonscan.Members([]byte(payload), nil)
 	if err != nil {
 		tb.Fatalf("%s: %v", payload, err)
 	}

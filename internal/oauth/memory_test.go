@@ -364,7 +364,9 @@ func TestR225LateFlightsAskNothing(t *testing.T) {
 	f := newFake(t)
 	c := f.client(t)
 	for range 2 {
-		c.published.metadata.renew(t.Context(), c, nil) // two callers looked before either asked
+		if _, err := c.published.metadata.refresh(t.Context(), c, nil); err != nil { // two callers looked before either asked
+			t.Fatal(err)
+		}
 	}
 	if n := f.hits(discoveryPath); n != 1 {
 		t.Errorf("%d requests, want 1", n)

@@ -1,4 +1,4 @@
-package jsontext
+package jsonscan
 
 // Bounds are what a text may ask of whoever decodes it.
 type Bounds struct {

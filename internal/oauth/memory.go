@@ -6,10 +6,9 @@ import (
 	"net/http"
 	"strconv"
 	"strings"
-	"sync/atomic"
 	"time"
 
-	"golang.org/x/sync/singleflight"
+	"github.com/latchkeyhq/latchkey/internal/cache"
 )
 
 // recall remembers one thing that the provider publishes. However many callers
@@ -19,11 +18,14 @@ import (
 // It belongs to no client: the one that makes a request is named each time, and
 // not kept.
 type recall[T any] struct {
-	fetch  func(by *Client, ctx context.Context) (value T, lifetime time.Duration, err error)
-	stale  func(by *Client, s StaleAnswer) // told whenever a failure leaves an older value in use; nil: nobody
-	rules  Cache
-	last   atomic.Pointer[memory[T]]
-	flight singleflight.Group
+	fetch func(by *Client, ctx context.Context) (value T, lifetime time.Duration, err error)
+	stale func(by *Client, s StaleAnswer) // told whenever a failure leaves an older value in use; nil: nobody
+	rules Cache
+	last  *cache.Cache[struct{}, *memory[T]] // has one entry
+}
+
+func newRecall[T any](rules Cache, fetch func(*Client, context.Context) (T, time.Duration, error)) *recall[T] {
+	return &recall[T]{fetch: fetch, rules: rules, last: cache.New[struct{}, *memory[T]](cache.Rules{Detached: true})}
 }
 
 // memory is the outcome of a request, and what is left of the ones before it.
@@ -58,18 +60,20 @@ func (m *memory[T]) failure(now time.Time) error {
 // this call or by one that it waited for.
 func (r *recall[T]) get(ctx context.Context, by *Client, seen *memory[T]) (m *memory[T], fresh bool, err error) {
 	now := by.config.Time
-	if m := r.last.Load(); r.serves(m, seen, now()) {
+	if m := r.known(); r.serves(m, seen, now()) {
 		return m, false, m.failure(now())
 	}
-	shared := context.WithoutCancel(ctx)
-	done := r.flight.DoChan("", func() (any, error) { return r.renew(shared, by, seen), nil })
-	select {
-	case <-ctx.Done():
-		return nil, false, transportError(ctx.Err())
-	case result := <-done:
-		m := result.Val.(*memory[T])
-		return m, true, m.failure(now())
+	m, err = r.refresh(ctx, by, seen)
+	if err != nil {
+		return nil, false, transportError(err)
 	}
+	return m, true, m.failure(now())
+}
+
+// known returns the outcome of the last request; nil: there was none.
+func (r *recall[T]) known() *memory[T] {
+	m, _ := r.last.Get(struct{}{})
+	return m
 }
 
 func (r *recall[T]) serves(m, seen *memory[T], now time.Time) bool {
@@ -80,8 +84,16 @@ func (r *recall[T]) serves(m, seen *memory[T], now time.Time) bool {
 	return current || now.Before(m.retry)
 }
 
+// refresh returns the outcome of a new request, or of the one that is under way.
+// The error is that of ctx.
+func (r *recall[T]) refresh(ctx context.Context, by *Client, seen *memory[T]) (*memory[T], error) {
+	return r.last.Refresh(ctx, struct{}{}, func(ctx context.Context) (*memory[T], string, error) {
+		return r.renew(ctx, by, seen), "", nil
+	})
+}
+
 func (r *recall[T]) renew(ctx context.Context, by *Client, seen *memory[T]) *memory[T] {
-	last := r.last.Load()
+	last := r.known()
 	if r.serves(last, seen, by.config.Time()) {
 		return last // another flight landed between the look and this one
 	}
@@ -89,7 +101,6 @@ func (r *recall[T]) renew(ctx context.Context, by *Client, seen *memory[T]) *mem
 	now := by.config.Time()
 	if err != nil {
 		next := r.afterFailure(last, now, err)
-		r.last.Store(next)
 		if next.known && r.stale != nil {
 			r.stale(by, StaleAnswer{Since: next.since, End: next.end, Err: err})
 		}
@@ -100,7 +111,6 @@ func (r *recall[T]) renew(ctx context.Context, by *Client, seen *memory[T]) *mem
 	if r.rules.MaxStale > 0 {
 		next.end = now.Add(max(r.rules.MaxStale, lifetime))
 	}
-	r.last.Store(next)
 	return next
 }
 

@@ -1,14 +1,14 @@
-package jsontext_test
+package jsonscan_test
 
 import (
 	"encoding/json"
 	"strings"
 	"testing"
 
-	"github.com/latchkeyhq/latchkey/internal/jsontext"
+	"github.com/latchkeyhq/latchkey/internal/jsonscan"
 )
 
-var small = jsontext.Bounds{Values: 1000, Depth: 64, Length: 4 << 10}
+var small = jsonscan.Bounds{Values: 1000, Depth: 64, Length: 4 << 10}
 
 func TestBounds(t *testing.T) {
 	members := func(n int) string { return `{"a":0` + strings.Repeat(`,"b":1`, n-1) + `}` }

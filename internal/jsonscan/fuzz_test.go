@@ -1,4 +1,4 @@
-package jsontext_test
+package jsonscan_test
 
 import (
 	"bytes"
@@ -9,7 +9,7 @@ import (
 	"testing"
 	"unicode/utf8"
 
-	"github.com/latchkeyhq/latchkey/internal/jsontext"
+	"github.com/latchkeyhq/latchkey/internal/jsonscan"
 )
 
 func FuzzMembers(f *testing.F) {
@@ -18,7 +18,7 @@ func FuzzMembers(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, payload []byte) {
 		payload = slices.Clip(payload) // so that a step past the end is a panic and not a lucky read
-		members, err := jsontext.Members(payload, nil)
+		members, err := jsonscan.Members(payload, nil)
 		if err != nil {
 			var object map[string]json.RawMessage
 			if json.Unmarshal(payload, &object) == nil && object != nil && utf8.Valid(payload) && len(payload) < 1000 {
@@ -27,7 +27,7 @@ func FuzzMembers(f *testing.F) {
 			return
 		}
 		sameAsStandard(t, payload, members)
-		if distinct, err := jsontext.DistinctMembers(payload, nil); err == nil && write(distinct) != write(members) {
+		if distinct, err := jsonscan.DistinctMembers(payload, nil); err == nil && write(distinct) != write(members) {
 			t.Errorf("DistinctMembers = %s, want %s", write(distinct), write(members))
 		}
 		for _, m := range members {
@@ -37,7 +37,7 @@ func FuzzMembers(f *testing.F) {
 					t.Errorf("Text = %q, want %q, %v", text, want, err)
 				}
 				var back string
-				if err := json.Unmarshal(jsontext.AppendText(nil, text), &back); err != nil || back != text {
+				if err := json.Unmarshal(jsonscan.AppendText(nil, text), &back); err != nil || back != text {
 					t.Errorf("AppendText does not read back: %q, %v", back, err)
 				}
 			}
@@ -51,13 +51,13 @@ func FuzzDecode(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, text []byte) {
 		text = slices.Clip(text)
-		got, err := jsontext.Decode(text)
+		got, err := jsonscan.Decode(text)
 		var want map[string]any
 		d := json.NewDecoder(bytes.NewReader(text))
 		d.UseNumber()
 		valid := utf8.Valid(text) && d.Decode(&want) == nil && want != nil && onlySpace(text[d.InputOffset():])
 		switch {
-		case errors.Is(err, jsontext.ErrRepeated):
+		case errors.Is(err, jsonscan.ErrRepeated):
 			if !valid || !repeats(text) {
 				t.Errorf("%q has no member twice", text)
 			}

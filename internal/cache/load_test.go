@@ -1,4 +1,4 @@
-package belief
+package cache
 
 import (
 	"context"
@@ -15,7 +15,7 @@ import (
 	"github.com/latchkeyhq/latchkey/internal/testclock"
 )
 
-func name(i int) (n Name) {
+func name(i int) (n [32]byte) {
 	copy(n[:], strconv.Itoa(i))
 	return n
 }
@@ -34,21 +34,21 @@ func (s *source) ask(context.Context) (int32, string, error) {
 	return value, "owner", s.err
 }
 
-func get(t *testing.T, c *Cache[int32], i int, s *source) int32 {
+func get(t *testing.T, c *Cache[[32]byte, int32], i int, s *source) int32 {
 	t.Helper()
-	v, err := c.Get(t.Context(), name(i), s.ask)
+	v, err := c.Load(t.Context(), name(i), s.ask)
 	if err != nil {
 		t.Fatal(err)
 	}
 	return v
 }
 
-func newCache(most int) (*Cache[int32], *testclock.Clock) {
+func newCache(most int) (*Cache[[32]byte, int32], *testclock.Clock) {
 	clock := testclock.New(time.Unix(1e9, 0))
-	return New[int32](time.Minute, most, clock.Now), clock
+	return New[[32]byte, int32](Rules{Size: most, Age: time.Minute, Now: clock.Now}), clock
 }
 
-func TestCache(t *testing.T) {
+func TestLoad(t *testing.T) {
 	t.Run("S-036 what is believed is not asked for", func(t *testing.T) {
 		c, clock := newCache(10)
 		s := &source{}
@@ -65,7 +65,7 @@ func TestCache(t *testing.T) {
 	t.Run("K2 the age counts from before the source was asked", func(t *testing.T) {
 		c, clock := newCache(10)
 		s := &source{}
-		_, _ = c.Get(t.Context(), name(1), func(ctx context.Context) (int32, string, error) {
+		_, _ = c.Load(t.Context(), name(1), func(ctx context.Context) (int32, string, error) {
 			clock.Advance(50 * time.Second)
 			return s.ask(ctx)
 		})
@@ -78,12 +78,12 @@ func TestCache(t *testing.T) {
 		c, _ := newCache(10)
 		s := &source{err: errors.New("down")}
 		for range 2 {
-			if _, err := c.Get(t.Context(), name(1), s.ask); err == nil {
+			if _, err := c.Load(t.Context(), name(1), s.ask); err == nil {
 				t.Error("no error")
 			}
 		}
-		if s.asked.Load() != 2 || len(c.kept)+len(c.loads) != 0 {
-			t.Errorf("asked %d times, %d kept", s.asked.Load(), len(c.kept))
+		if s.asked.Load() != 2 || len(c.entries)+len(c.flights) != 0 {
+			t.Errorf("asked %d times, %d kept", s.asked.Load(), len(c.entries))
 		}
 	})
 	t.Run("S-037 the least recently used goes", func(t *testing.T) {
@@ -95,8 +95,8 @@ func TestCache(t *testing.T) {
 		}
 		get(t, c, 0, s) // used again
 		get(t, c, most, s)
-		if len(c.kept) != most || c.latest.Len() != most || len(c.owned["owner"]) != most {
-			t.Fatalf("%d kept", len(c.kept))
+		if len(c.entries) != most || c.order.length != most || c.owners["owner"].length != most {
+			t.Fatalf("%d kept", len(c.entries))
 		}
 		before := s.asked.Load()
 		if get(t, c, 0, s); s.asked.Load() != before {
@@ -113,7 +113,7 @@ func TestCache(t *testing.T) {
 		var all sync.WaitGroup
 		for range 100 {
 			all.Go(func() {
-				if _, err := c.Get(t.Context(), name(1), func(ctx context.Context) (int32, string, error) {
+				if _, err := c.Load(t.Context(), name(1), func(ctx context.Context) (int32, string, error) {
 					<-go1
 					return s.ask(ctx)
 				}); err != nil {
@@ -138,7 +138,7 @@ func TestCache(t *testing.T) {
 				c, _ := newCache(10)
 				ctx, leave := gone(t.Context())
 				go func() {
-					_, err := c.Get(ctx, name(1), func(ctx context.Context) (int32, string, error) {
+					_, err := c.Load(ctx, name(1), func(ctx context.Context) (int32, string, error) {
 						<-ctx.Done()
 						return 0, "", fmt.Errorf("the source: %w", ctx.Err())
 					})
@@ -170,7 +170,7 @@ func TestCache(t *testing.T) {
 			var all sync.WaitGroup
 			for range 10 {
 				all.Go(func() {
-					_, err := c.Get(t.Context(), name(1), func(ctx context.Context) (int32, string, error) {
+					_, err := c.Load(t.Context(), name(1), func(ctx context.Context) (int32, string, error) {
 						asked.Add(1)
 						ctx, cancel := context.WithTimeout(ctx, time.Second) // the source's own
 						defer cancel()
@@ -193,7 +193,7 @@ func TestCache(t *testing.T) {
 		loading, end := make(chan struct{}), make(chan struct{})
 		defer close(end)
 		go func() {
-			_, _ = c.Get(context.Background(), name(1), func(context.Context) (int32, string, error) {
+			_, _ = c.Load(context.Background(), name(1), func(context.Context) (int32, string, error) {
 				close(loading)
 				<-end
 				return 0, "", nil
@@ -202,7 +202,7 @@ func TestCache(t *testing.T) {
 		<-loading
 		ctx, leave := context.WithCancel(t.Context())
 		leave()
-		if _, err := c.Get(ctx, name(1), (&source{}).ask); !errors.Is(err, context.Canceled) {
+		if _, err := c.Load(ctx, name(1), (&source{}).ask); !errors.Is(err, context.Canceled) {
 			t.Errorf("%v", err)
 		}
 	})
@@ -210,17 +210,17 @@ func TestCache(t *testing.T) {
 		c, _ := newCache(10)
 		func() {
 			defer func() { _ = recover() }()
-			_, _ = c.Get(t.Context(), name(1), func(context.Context) (int32, string, error) { panic("source") })
+			_, _ = c.Load(t.Context(), name(1), func(context.Context) (int32, string, error) { panic("source") })
 		}()
 		get(t, c, 1, &source{})
 	})
 }
 
 // S-039: what is dropped is not believed again, whatever was being loaded.
-func TestDrop(t *testing.T) {
-	for how, drop := range map[string]func(c *Cache[int32]){
-		"by its name":  func(c *Cache[int32]) { c.Drop(name(1)) },
-		"by its owner": func(c *Cache[int32]) { c.DropOwner("owner") },
+func TestDelete(t *testing.T) {
+	for how, drop := range map[string]func(c *Cache[[32]byte, int32]){
+		"by its name":  func(c *Cache[[32]byte, int32]) { c.Delete(name(1)) },
+		"by its owner": func(c *Cache[[32]byte, int32]) { c.DeleteOwner("owner") },
 	} {
 		t.Run("S-039 in 1,000 races with loads, "+how, func(t *testing.T) {
 			for round := range int32(1000) {
@@ -248,29 +248,92 @@ func TestDrop(t *testing.T) {
 		s := &source{}
 		get(t, c, 1, s)
 		get(t, c, 2, s)
-		c.Drop(name(1))
-		c.DropOwner("somebody else")
+		c.Delete(name(1))
+		c.DeleteOwner("somebody else")
 		if get(t, c, 2, s); s.asked.Load() != 2 {
 			t.Error("the other was dropped")
 		}
 	})
 }
 
-// BenchmarkGet: a hit costs the same however much is kept.
+// BenchmarkGet shows that a hit costs the same however much is kept.
 func BenchmarkGet(b *testing.B) {
 	for _, size := range []int{100, 1000, 10_000, 100_000} {
 		b.Run(strconv.Itoa(size), func(b *testing.B) {
-			c := New[int32](time.Hour, size, time.Now)
+			c := New[[32]byte, int32](Rules{Size: size, Age: time.Hour, Now: time.Now})
 			s := &source{}
 			for i := range size {
-				_, _ = c.Get(b.Context(), name(i), s.ask)
+				_, _ = c.Load(b.Context(), name(i), s.ask)
 			}
 			b.ReportAllocs()
 			i := 0
 			for b.Loop() {
 				i = (i*7 + 1) % size
-				_, _ = c.Get(b.Context(), name(i), s.ask)
+				_, _ = c.Get(name(i))
 			}
 		})
+	}
+}
+
+func TestRefresh(t *testing.T) {
+	t.Run("it loads what is there, and replaces it", func(t *testing.T) {
+		c, _ := newCache(10)
+		s := &source{}
+		get(t, c, 1, s)
+		s.value.Store(2)
+		if v, err := c.Refresh(t.Context(), name(1), s.ask); v != 2 || err != nil {
+			t.Errorf("%d, %v", v, err)
+		}
+		if v, ok := c.Get(name(1)); v != 2 || !ok || c.Len() != 1 || c.owners["owner"].length != 1 {
+			t.Errorf("%d is kept", v)
+		}
+	})
+	t.Run("its failure leaves the value", func(t *testing.T) {
+		c, _ := newCache(10)
+		get(t, c, 1, &source{})
+		if _, err := c.Refresh(t.Context(), name(1), (&source{err: errors.New("down")}).ask); err == nil {
+			t.Error("no error")
+		}
+		if _, ok := c.Get(name(1)); !ok {
+			t.Error("the value is gone")
+		}
+	})
+}
+
+func TestDetached(t *testing.T) {
+	t.Run("a load goes on without the caller that began it", func(t *testing.T) {
+		synctest.Test(t, func(t *testing.T) {
+			c := New[int, int](Rules{Size: 1, Detached: true})
+			ctx, leave := context.WithCancel(t.Context())
+			answer := make(chan int)
+			load := func(ctx context.Context) (int, string, error) { return <-answer, "", ctx.Err() }
+			go func() {
+				if _, err := c.Load(ctx, 1, load); !errors.Is(err, context.Canceled) {
+					t.Errorf("the caller that left got %v", err)
+				}
+			}()
+			synctest.Wait()
+			leave()
+			synctest.Wait()
+			go func() { answer <- 7 }()
+			if v, err := c.Load(t.Context(), 1, load); v != 7 || err != nil {
+				t.Errorf("%d, %v", v, err)
+			}
+			if v, ok := c.Get(1); v != 7 || !ok {
+				t.Error("not kept")
+			}
+		})
+	})
+}
+
+func TestExpiredValuesMakeRoom(t *testing.T) {
+	c, clock := newCache(10)
+	s := &source{}
+	for i := range 5 {
+		get(t, c, i, s)
+	}
+	clock.Advance(time.Minute)
+	if get(t, c, 9, s); c.Len() != 1 || c.owners["owner"].length != 1 {
+		t.Errorf("%d values", c.Len())
 	}
 }

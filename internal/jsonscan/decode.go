@@ -1,4 +1,4 @@
-package jsontext
+package jsonscan
 
 import (
 	"encoding/json"
@@ -7,7 +7,7 @@ import (
 )
 
 // ErrRepeated says that an object has a member twice.
-var ErrRepeated = errors.New("jsontext: a member is repeated")
+var ErrRepeated = errors.New("jsonscan: a member is repeated")
 
 // Decode reads text as exactly one JSON object (RFC 8259), as encoding/json
 // with UseNumber does, but for what two readers might read differently: text

@@ -1,0 +1,185 @@
+// Package cache keeps a bounded number of values in memory. It knows nothing of
+// what it keeps.
+//
+// It has two types, because running out of room means two things. What a [Cache]
+// drops can be loaded again, so it drops the values that are not in use. What a
+// [Ledger] drops is lost, and a protection with it: a used code could be used
+// again, a counted failure would not count. So a Ledger chooses by expiry and by
+// owner, and can refuse a new key instead.
+package cache
+
+import (
+	"sync"
+	"sync/atomic"
+	"time"
+)
+
+// Rules configure a [Cache].
+type Rules struct {
+	// Size is how many values are kept at most. Less than 1 is 1.
+	Size int
+	// Age is how long a value is served, counted from before it was loaded.
+	// Zero: until it is evicted.
+	Age time.Duration
+	// Now tells the time. It is called only if Age is set.
+	Now func() time.Time
+	// Detached loads go on without the caller that began them: its cancellation
+	// does not reach them, and it does not wait for them when it is cancelled.
+	Detached bool
+}
+
+// Cache keeps values by key. Without room for another it evicts one that was not
+// read since the last eviction (SIEVE), so that a visit of many keys does not push
+// out the busy ones. It is safe for concurrent use, and a read takes a shared lock
+// only.
+type Cache[K comparable, V any] struct {
+	rules Rules
+
+	mu      sync.RWMutex
+	entries map[K]*entry[K, V]
+	order   chain[*entry[K, V]]
+	hand    *link[*entry[K, V]] // where the last eviction stopped; nil: at the oldest
+	owners  owners[string, *entry[K, V]]
+	flights map[K]*flight // loads under way
+}
+
+// entry is one value. It is in order, and if it has an owner in the owner's chain.
+type entry[K comparable, V any] struct {
+	key     K
+	value   V
+	owner   string
+	expires time.Time   // zero: never
+	read    atomic.Bool // since the hand passed
+
+	place, among link[*entry[K, V]]
+}
+
+// New returns an empty cache.
+func New[K comparable, V any](r Rules) *Cache[K, V] {
+	r.Size = max(r.Size, 1)
+	return &Cache[K, V]{
+		rules: r, entries: map[K]*entry[K, V]{},
+		owners: owners[string, *entry[K, V]]{}, flights: map[K]*flight{},
+	}
+}
+
+// Get returns the value of key, if there is one that has not expired.
+func (c *Cache[K, V]) Get(key K) (value V, ok bool) {
+	c.mu.RLock()
+	defer c.mu.RUnlock()
+	return c.find(key)
+}
+
+// GetOrAdd returns the value of key. If there is none, it adds value, without an
+// owner, and returns it.
+func (c *Cache[K, V]) GetOrAdd(key K, value V) V {
+	expires := c.expiry()
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if found, ok := c.find(key); ok {
+		return found
+	}
+	c.put(&entry[K, V]{key: key, value: value, expires: expires})
+	return value
+}
+
+// Len returns how many values are kept, including expired ones that were not
+// removed yet.
+func (c *Cache[K, V]) Len() int {
+	c.mu.RLock()
+	defer c.mu.RUnlock()
+	return len(c.entries)
+}
+
+// Delete removes the value of key. A load of key that is under way ends for the
+// callers that wait for it, and its value is not kept.
+func (c *Cache[K, V]) Delete(key K) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if e, ok := c.entries[key]; ok {
+		c.remove(e)
+	}
+	c.disown(key)
+}
+
+// DeleteOwner removes all values of owner. The owners of loads that are under way
+// are not known yet, so no value of these is kept.
+func (c *Cache[K, V]) DeleteOwner(owner string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for all := c.owners[owner]; all != nil && all.oldest != nil; {
+		c.remove(all.oldest.of)
+	}
+	for key := range c.flights {
+		c.disown(key)
+	}
+}
+
+// expiry returns when a value expires that is asked for now.
+func (c *Cache[K, V]) expiry() (at time.Time) {
+	if c.rules.Age > 0 {
+		at = c.rules.Now().Add(c.rules.Age)
+	}
+	return at
+}
+
+// find returns the value of key and marks it as read. The caller holds the lock,
+// which may be the shared one.
+func (c *Cache[K, V]) find(key K) (value V, ok bool) {
+	e, ok := c.entries[key]
+	if !ok || c.expired(e) {
+		return value, false
+	}
+	if !e.read.Load() {
+		e.read.Store(true)
+	}
+	return e.value, true
+}
+
+func (c *Cache[K, V]) expired(e *entry[K, V]) bool {
+	return !e.expires.IsZero() && !c.rules.Now().Before(e.expires)
+}
+
+// put makes room for e and adds it. It replaces the value that its key has.
+func (c *Cache[K, V]) put(e *entry[K, V]) {
+	if old, ok := c.entries[e.key]; ok {
+		c.remove(old)
+	}
+	for oldest := c.order.oldest; oldest != nil && c.expired(oldest.of); oldest = c.order.oldest {
+		c.remove(oldest.of)
+	}
+	for len(c.entries) >= c.rules.Size {
+		c.evict()
+	}
+	c.entries[e.key] = e
+	e.place.of, e.among.of = e, e
+	c.order.push(&e.place)
+	if e.owner != "" {
+		c.owners.add(e.owner, &e.among)
+	}
+}
+
+func (c *Cache[K, V]) evict() {
+	for {
+		if c.hand == nil {
+			c.hand = c.order.oldest
+		}
+		e := c.hand.of
+		if !e.read.Swap(false) {
+			c.remove(e) // which moves the hand on
+			return
+		}
+		c.hand = c.hand.newer
+	}
+}
+
+func (c *Cache[K, V]) remove(e *entry[K, V]) {
+	if c.hand == &e.place {
+		c.hand = e.place.newer
+	}
+	c.order.remove(&e.place)
+	delete(c.entries, e.key)
+	if e.owner != "" {
+		c.owners.remove(e.owner, &e.among)
+	}
+}

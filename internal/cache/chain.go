@@ -1,0 +1,58 @@
+package cache
+
+// chain is a list of entries in the order in which they came. The links are part
+// of the entries, so that a chain allocates nothing.
+type chain[E any] struct {
+	oldest, newest *link[E]
+	length         int
+}
+
+// link is the place of one entry in a chain.
+type link[E any] struct {
+	of           E
+	older, newer *link[E]
+}
+
+func (c *chain[E]) push(l *link[E]) {
+	c.length++
+	if l.older = c.newest; l.older != nil {
+		l.older.newer = l
+	} else {
+		c.oldest = l
+	}
+	c.newest = l
+}
+
+func (c *chain[E]) remove(l *link[E]) {
+	c.length--
+	if l.older != nil {
+		l.older.newer = l.newer
+	} else {
+		c.oldest = l.newer
+	}
+	if l.newer != nil {
+		l.newer.older = l.older
+	} else {
+		c.newest = l.older
+	}
+	l.older, l.newer = nil, nil
+}
+
+// owners is an index of entries by their owner.
+type owners[O comparable, E any] map[O]*chain[E]
+
+func (o owners[O, E]) add(owner O, l *link[E]) {
+	all := o[owner]
+	if all == nil {
+		all = &chain[E]{}
+		o[owner] = all
+	}
+	all.push(l)
+}
+
+func (o owners[O, E]) remove(owner O, l *link[E]) {
+	all := o[owner]
+	if all.remove(l); all.length == 0 {
+		delete(o, owner)
+	}
+}

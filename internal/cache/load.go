@@ -1,0 +1,129 @@
+package cache
+
+import (
+	"context"
+	"errors"
+
+	"golang.org/x/sync/singleflight"
+)
+
+// Loader returns the value of a key and its owner; empty: it has none.
+type Loader[V any] func(context.Context) (value V, owner string, err error)
+
+// flight is a load under way, for all callers that want its key meanwhile.
+type flight struct {
+	singleflight.Group      // has one call, under the key ""
+	deleted            bool // the value is not kept
+}
+
+// outcome is what a flight brought.
+type outcome[V any] struct {
+	value     V
+	owner     string
+	err       error
+	abandoned bool // its caller has gone or load has panicked, which says nothing to other callers
+	panicked  any
+}
+
+// Load returns the value of key, or else loads and keeps it. Callers that want the
+// same key meanwhile share one load. An error is returned to all of them and not
+// kept.
+//
+// A caller that waits for another one's load returns when ctx ends. If the other
+// caller is cancelled, or its load panics, a waiting caller loads in its place.
+// load is allocated; a caller that cannot afford it calls Get first.
+func (c *Cache[K, V]) Load(ctx context.Context, key K, load Loader[V]) (V, error) {
+	if value, ok := c.Get(key); ok {
+		return value, nil
+	}
+	return c.share(ctx, key, load, false)
+}
+
+// Refresh loads the value of key as Load does, even if there is one. The value
+// that there is stays until the load has succeeded.
+func (c *Cache[K, V]) Refresh(ctx context.Context, key K, load Loader[V]) (V, error) {
+	return c.share(ctx, key, load, true)
+}
+
+func (c *Cache[K, V]) share(ctx context.Context, key K, load Loader[V], refresh bool) (V, error) {
+	for {
+		value, result, first := c.join(ctx, key, load, refresh)
+		if result == nil {
+			return value, nil
+		}
+		done := ctx.Done()
+		if first && !c.rules.Detached {
+			done = nil // the load ends with ctx, and says how
+		}
+		select {
+		case <-done:
+			return value, ctx.Err()
+		case r := <-result:
+			switch o := r.Val.(*outcome[V]); {
+			case !o.abandoned:
+				return o.value, o.err
+			case first && o.panicked != nil:
+				panic(o.panicked)
+			case first:
+				return o.value, o.err
+			}
+		}
+	}
+}
+
+// join returns the value of key, unless it is to be refreshed, or else what will
+// come of the flight that loads it. first reports whether the flight has just
+// begun.
+func (c *Cache[K, V]) join(ctx context.Context, key K, load Loader[V], refresh bool) (value V, result <-chan singleflight.Result, first bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if !refresh {
+		if found, ok := c.find(key); ok {
+			return found, nil, false
+		}
+	}
+	f, known := c.flights[key]
+	if !known {
+		f = &flight{}
+		c.flights[key] = f
+	}
+	// A flight leaves c.flights before its call ends, so a known one has its call.
+	return value, f.DoChan("", func() (any, error) { return c.fly(ctx, key, f, load), nil }), !known
+}
+
+// fly calls load and keeps what it brings.
+func (c *Cache[K, V]) fly(ctx context.Context, key K, f *flight, load Loader[V]) *outcome[V] {
+	if c.rules.Detached {
+		ctx = context.WithoutCancel(ctx)
+	}
+	expires := c.expiry()
+	o := call(ctx, load)
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.flights[key] == f {
+		delete(c.flights, key)
+	}
+	if o.err == nil && !o.abandoned && !f.deleted {
+		c.put(&entry[K, V]{key: key, value: o.value, owner: o.owner, expires: expires})
+	}
+	return o
+}
+
+// call returns what load returns. A panic would end the process here, and is
+// returned, too.
+func call[V any](ctx context.Context, load Loader[V]) (o *outcome[V]) {
+	o = &outcome[V]{abandoned: true}
+	defer func() { o.panicked = recover() }()
+	o.value, o.owner, o.err = load(ctx)
+	o.abandoned = o.err != nil && (ctx.Err() != nil || errors.Is(o.err, context.Canceled))
+	return o
+}
+
+// disown ends the flight of key for the callers that wait for it, and keeps its
+// value from all others. The caller holds the lock.
+func (c *Cache[K, V]) disown(key K) {
+	if f, ok := c.flights[key]; ok {
+		f.deleted = true
+		delete(c.flights, key)
+	}
+}
