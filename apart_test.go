@@ -41,7 +41,7 @@ func newApartSite(t *testing.T, change ...func(*latchkey.Config)) (s *oauthSite,
 	s = newOAuthSite(t, append([]func(*latchkey.Config){func(c *latchkey.Config) {
 		stored(c)
 		c.Adapter, c.Session.Store = users, sessions
-		c.Limits.Store, c.Limits.Disabled = 300*time.Millisecond, true
+		c.Limits.StoreTimeout, c.Limits.Disabled = 300*time.Millisecond, true
 	}}, change...)...)
 	s.store = users.inner
 	return s, users, sessions
@@ -242,7 +242,7 @@ func TestApartHangs(t *testing.T) {
 		users, sessions := &transactions{Adapter: memoryadapter.New(memoryadapter.Options{})}, stuck{newApartStore(), make(chan struct{}, visitors), make(chan struct{})}
 		s := newOAuthSite(t, stored, func(c *latchkey.Config) {
 			c.Adapter, c.Session.Store, c.Limits.Disabled = users, sessions, true
-			c.Limits.Store = time.Minute
+			c.Limits.StoreTimeout = time.Minute
 		})
 		browsers := make([]*browser, visitors)
 		for i := range browsers {
@@ -511,7 +511,7 @@ func TestRolesFail(t *testing.T) {
 		role := brokenRole{ways[how]}
 		site := func(t *testing.T, change func(*latchkey.Config)) *oauthSite {
 			store := newFaultyStore()
-			s := newOAuthSite(t, stored, func(c *latchkey.Config) { c.Adapter, c.Limits.Store = store, 300*time.Millisecond }, change)
+			s := newOAuthSite(t, stored, func(c *latchkey.Config) { c.Adapter, c.Limits.StoreTimeout = store, 300*time.Millisecond }, change)
 			s.store = store.inner
 			return s
 		}

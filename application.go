@@ -16,10 +16,10 @@ import (
 // What the application decides about one request, and what it is told.
 
 // hook calls a function of the application's own that answers something: for no
-// longer than Limits.Hook, and with a word in the log at debug level.
+// longer than Limits.CallbackTimeout, and with a word in the log at debug level.
 func hook[T any](ctx context.Context, s *setup, name string, f func(context.Context) (T, error)) (T, error) {
 	step := s.log.step(ctx, "callback", "name", name)
-	result, err := timed(ctx, s.config.Limits.Hook, name, f)
+	result, err := timed(ctx, s.config.Limits.CallbackTimeout, name, f)
 	step.end(err)
 	return result, err
 }
@@ -28,11 +28,11 @@ func hook[T any](ctx context.Context, s *setup, name string, f func(context.Cont
 // place, which costs a tenth, and its context tells it when its time is up.
 func hookOnRead[T any](ctx context.Context, s *setup, name string, f func(context.Context) (T, error)) (T, error) {
 	step := s.log.step(ctx, "callback", "name", name)
-	bounded := &lazyDeadline{parent: ctx, until: time.Now().Add(s.config.Limits.Hook)}
+	bounded := &lazyDeadline{parent: ctx, until: time.Now().Add(s.config.Limits.CallbackTimeout)}
 	defer bounded.end()
 	result, err := containResult(func() (T, error) { return f(bounded) })
 	if err != nil && ctx.Err() == nil && bounded.Err() != nil {
-		err = &errTooSlow{name, s.config.Limits.Hook}
+		err = &errTooSlow{name, s.config.Limits.CallbackTimeout}
 	}
 	step.end(err)
 	return result, err
@@ -55,7 +55,7 @@ func (x *exchange) runSignInCallback(ctx context.Context, a SignInAttempt) error
 		return nil
 	}
 	attempt := a // what the function below keeps is made only here
-	err := x.setup.ask(ctx, x.setup.config.Limits.Hook, "Callbacks.SignIn", func(ctx context.Context) error { return decide(ctx, attempt) })
+	err := x.setup.ask(ctx, x.setup.config.Limits.CallbackTimeout, "Callbacks.SignIn", func(ctx context.Context) error { return decide(ctx, attempt) })
 	if err != nil && !isSteering(err) && !failure.IsTyped(err) {
 		return failure.WrapFor(ErrAccessDenied, a.Account.Provider, err)
 	}

@@ -8,7 +8,7 @@ import (
 
 // Callbacks are decisions of the application's own: who may sign in, where a
 // browser is sent, what a session token and a session hold. Each may be nil, and
-// has [Limits].Hook; taking longer is an error. Token and Session, which run
+// has [Limits].CallbackTimeout; taking longer is an error. Token and Session, which run
 // whenever a session is read, have to heed their context for that. An error is
 // logged. Of SignIn it means no; of Redirect the error page; of Token and
 // Session, while a session is read, that nobody is signed in.

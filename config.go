@@ -208,17 +208,17 @@ type Limits struct {
 
 	// Bytes.
 
-	Body     int // of a request's body; 0: 1 MiB, of which forms get 64 KiB
-	Upstream int // of a provider's answer; 0: 1 MiB
+	MaxBodyBytes     int // of a request; 0: 1 MiB, of which forms get 64 KiB
+	MaxResponseBytes int // of a provider's response; 0: 1 MiB
 
 	// Times.
 
-	Call     time.Duration // one call to a provider; 0: 5 s
-	Callback time.Duration // all calls to a provider of one beginning, or of one callback; 0: 10 s
-	Store    time.Duration // one call of the Adapter, of Session.Store, Session.Revocations, Limiter or Replay; 0: 10 s
-	Hook     time.Duration // one call of Callbacks, of Credentials.Authorize, or of JWTConfig's Encode and Decode; 0: 10 s
-	Mail     time.Duration // one Email.Send; 0: 10 s
-	Event    time.Duration // one function of Events; 0: 5 s
+	ProviderCallTimeout time.Duration // of one call to a provider; 0: 5 s
+	ProviderTimeout     time.Duration // of all calls to a provider that one request makes; 0: 10 s
+	StoreTimeout        time.Duration // of one call of the Adapter, of Session.Store, Session.Revocations, Limiter or Replay; 0: 10 s
+	CallbackTimeout     time.Duration // of one call of Callbacks, of Credentials.Authorize, or of JWTConfig's Encode and Decode; 0: 10 s
+	MailTimeout         time.Duration // of one call of Email.Send; 0: 10 s
+	EventTimeout        time.Duration // of one call of a function of Events; 0: 5 s
 
 	DiscoveryMaxAge time.Duration // how long a provider's metadata is kept; 0: as its headers say, within 5 minutes and 24 hours; negative: not at all. Its keys are kept for an hour at most
 	DiscoveryPause  time.Duration // after a failure; 0: growing from 1 s to 30 s, or as Retry-After says within 5 minutes; negative: none

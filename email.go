@@ -167,8 +167,8 @@ func (p *emailProvider) deliver(ctx context.Context, x *exchange, email string) 
 		Expires: expires, Provider: p.ID, Theme: x.setup.config.Theme,
 		Language: languageOf(ctx, x), Texts: x.setup.config.Texts, Request: x.request,
 	}
-	if err := x.setup.ask(ctx, x.setup.config.Limits.Mail, "Email.Send", func(ctx context.Context) error { return p.Send(ctx, link) }); err != nil {
-		cleanup, cancel := background(ctx, x.setup.config.Limits.Store)
+	if err := x.setup.ask(ctx, x.setup.config.Limits.MailTimeout, "Email.Send", func(ctx context.Context) error { return p.Send(ctx, link) }); err != nil {
+		cleanup, cancel := background(ctx, x.setup.config.Limits.StoreTimeout)
 		defer cancel()
 		_, gone := x.setup.store.useVerificationToken(cleanup, row.Identifier, row.Token)
 		said := redact.Text(err.Error(), x.secrets(), longestText) // a mailer may repeat the link

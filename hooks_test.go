@@ -145,7 +145,7 @@ func TestHooksHaveALimit(t *testing.T) {
 		}
 	})
 	t.Run("R-355 no limit is negative", func(t *testing.T) {
-		for _, l := range []latchkey.Limits{{Hook: -1}, {Mail: -1}, {Event: -1}} {
+		for _, l := range []latchkey.Limits{{CallbackTimeout: -1}, {MailTimeout: -1}, {EventTimeout: -1}} {
 			c := plainConfig(nil)
 			c.Adapter, c.Limits = nil, l
 			if _, err := latchkey.New(c); err == nil {

@@ -91,14 +91,14 @@ func (c *Config) fillDefaults() {
 	setDefault(&c.Session.MaxAge, defaultMaxAge)
 	setDefault(&c.Session.UpdateAge, defaultUpdateAge)
 	setDefault(&c.Session.JWT.MaxAge, c.Session.MaxAge)
-	setDefault(&c.Limits.Store, defaultStoreTime)
-	setDefault(&c.Limits.Call, defaultCallTime)
-	setDefault(&c.Limits.Callback, defaultCallbackTime)
-	setDefault(&c.Limits.Hook, defaultHookTime)
-	setDefault(&c.Limits.Mail, defaultMailTime)
-	setDefault(&c.Limits.Event, defaultEventTime)
-	setDefault(&c.Limits.Body, defaultBodyLimit)
-	setDefault(&c.Limits.Upstream, defaultUpstream)
+	setDefault(&c.Limits.StoreTimeout, defaultStoreTime)
+	setDefault(&c.Limits.ProviderCallTimeout, defaultCallTime)
+	setDefault(&c.Limits.ProviderTimeout, defaultCallbackTime)
+	setDefault(&c.Limits.CallbackTimeout, defaultHookTime)
+	setDefault(&c.Limits.MailTimeout, defaultMailTime)
+	setDefault(&c.Limits.EventTimeout, defaultEventTime)
+	setDefault(&c.Limits.MaxBodyBytes, defaultBodyLimit)
+	setDefault(&c.Limits.MaxResponseBytes, defaultUpstream)
 }
 
 // newHTTPClient is what calls to providers go through when the configuration

@@ -17,7 +17,7 @@ func (s *setup) prepareStores(f *failure.List, shared common) {
 	s.config.Session.Cache.check(f)
 	s.beliefs = newBeliefs(s.config.Session.Cache, s.now)
 	if s.config.Adapter != nil {
-		s.store = newStore(s.config.Adapter, s.config.Limits.Store, s.log)
+		s.store = newStore(s.config.Adapter, s.config.Limits.StoreTimeout, s.log)
 		s.store.beliefs = s.beliefs
 	}
 	s.prepareSessionStore(f)
@@ -53,7 +53,7 @@ func (s *setup) prepareReplay(here storage.ReplayStore) {
 }
 
 // bounds are those of the Adapter's calls, for what is beside it.
-func (s *setup) bounds() *store { return &store{timeout: s.config.Limits.Store, log: s.log} }
+func (s *setup) bounds() *store { return &store{timeout: s.config.Limits.StoreTimeout, log: s.log} }
 
 // prepareSessionStore puts the store of sessions beside the Adapter.
 func (s *setup) prepareSessionStore(f *failure.List) {
@@ -101,8 +101,10 @@ func (l *Limits) check(f *failure.List) {
 			f.Add(ErrInvalidConfig, "Limits.%s: want both Events and Per above zero, or neither for the default; Limits.Disabled switches limits off", r.field)
 		}
 	}
-	if l.Body < 0 || l.Upstream < 0 || min(l.Call, l.Callback, l.Store, l.Hook, l.Mail, l.Event) < 0 {
-		f.Add(ErrInvalidConfig, "Limits: Body, Upstream, Call, Callback, Store, Hook, Mail and Event must not be negative; zero is the default")
+	sizes := min(l.MaxBodyBytes, l.MaxResponseBytes)
+	times := min(l.ProviderCallTimeout, l.ProviderTimeout, l.StoreTimeout, l.CallbackTimeout, l.MailTimeout, l.EventTimeout)
+	if sizes < 0 || times < 0 {
+		f.Add(ErrInvalidConfig, "Limits: MaxBodyBytes, MaxResponseBytes and the timeouts must not be negative; zero is the default")
 	}
 }
 

@@ -284,7 +284,7 @@ type Email struct {
 	Name   string        // empty: Email
 	From   string        // handed to Send
 	MaxAge time.Duration // of a link; 0: 24 hours, 10 minutes when Hardened
-	// Send delivers the link, within [Limits].Mail. Its error becomes an error
+	// Send delivers the link, within [Limits].MailTimeout. Its error becomes an error
 	// page, and the link is void.
 	Send func(ctx context.Context, l SignInLink) error
 	// NewSend makes Send when [New] is called, for catalogues whose settings may

@@ -330,7 +330,7 @@ func TestCredentialsLimits(t *testing.T) {
 	})
 	t.Run("R-154 a shared limiter that hangs is left alone for a while", func(t *testing.T) {
 		hangs := &hangingLimiter{}
-		s := newSite(t, func(c *latchkey.Config) { c.Limits.Limiter, c.Limits.Store = hangs, 300*time.Millisecond })
+		s := newSite(t, func(c *latchkey.Config) { c.Limits.Limiter, c.Limits.StoreTimeout = hangs, 300*time.Millisecond })
 		for range 3 {
 			try(s, "alice", "192.0.2.1:1")
 		}

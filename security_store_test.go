@@ -66,7 +66,7 @@ func newFaultySite(t *testing.T) (*oauthSite, *faultyStore) {
 	store := newFaultyStore()
 	s := newOAuthSite(t, stored, func(c *latchkey.Config) {
 		c.Adapter = store
-		c.Limits.Store, c.Limits.Disabled = 300*time.Millisecond, true
+		c.Limits.StoreTimeout, c.Limits.Disabled = 300*time.Millisecond, true
 	})
 	s.store = store.inner
 	return s, store

@@ -212,7 +212,7 @@ func (d *databaseStrategy) close(ctx context.Context, x *exchange) (endedSession
 	}
 	row, err := s.store.deleteSession(ctx, token)
 	if failure.Ignoring(err, ErrNotFound) != nil {
-		retry, cancel := background(ctx, s.config.Limits.Store)
+		retry, cancel := background(ctx, s.config.Limits.StoreTimeout)
 		defer cancel()
 		row, err = s.store.deleteSession(retry, token)
 	}

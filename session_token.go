@@ -272,7 +272,7 @@ func (t *tokenStrategy) close(ctx context.Context, x *exchange) (endedSession, e
 		err = t.setup.revocations.revoke(ctx, originOfToken(claims))
 	}
 	if err != nil { // once more, whether or not the visitor waits
-		retry, cancel := background(ctx, t.setup.config.Limits.Store)
+		retry, cancel := background(ctx, t.setup.config.Limits.StoreTimeout)
 		defer cancel()
 		if claims, err = t.openToken(retry, token, spec, false); errors.Is(err, errNoToken) {
 			return endedSession{}, nil

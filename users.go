@@ -36,7 +36,7 @@ func (u *Users) open(ctx context.Context, userID string) (*setup, *queue, error)
 	if err != nil {
 		return nil, nil, err
 	}
-	q := &queue{to: &s.config.Events, limit: s.config.Limits.Event}
+	q := &queue{to: &s.config.Events, limit: s.config.Limits.EventTimeout}
 	if q.to.Observe != nil {
 		q.base = &Event{Time: s.now().UTC(), Tenant: s.tenant, By: Actor{Kind: ActorSystem}}
 	}

@@ -68,7 +68,7 @@ func newClientTest(t *testing.T) *clientTest {
 				},
 			},
 		},
-		Limits:  latchkey.Limits{Hook: time.Minute}, // for slow
+		Limits:  latchkey.Limits{CallbackTimeout: time.Minute}, // for slow
 		Account: latchkey.AccountPage{Enabled: true}, Experimental: latchkey.Experimental{EnableWebAuthn: true},
 		Callbacks: latchkey.Callbacks{
 			Session: s.show,

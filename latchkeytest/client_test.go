@@ -31,7 +31,7 @@ func newAuth(t *testing.T, p latchkey.Provider) *latchkey.Auth {
 		}},
 		Secrets: []string{"a secret of a good length for all tests"},
 		Site:    latchkey.Site{AllowedHosts: []string{"127.0.0.1:*"}},
-		Limits:  latchkey.Limits{Call: time.Minute, Callback: time.Minute}, // a busy machine takes its time
+		Limits:  latchkey.Limits{ProviderCallTimeout: time.Minute, ProviderTimeout: time.Minute}, // a busy machine takes its time
 	})
 	if err != nil {
 		t.Fatal(err)

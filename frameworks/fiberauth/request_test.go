@@ -203,7 +203,7 @@ func insist(t *testing.T, request func() *http.Request) *http.Response {
 	return nil
 }
 
-// Bodies are bounded by Limits.Body, however Fiber reads them.
+// Bodies are bounded by Limits.MaxBodyBytes, however Fiber reads them.
 func TestBodies(t *testing.T) {
 	form := http.Header{"Content-Type": {"application/x-www-form-urlencoded"}, "Sec-Fetch-Site": {"same-origin"}}
 	long := "name=" + strings.Repeat("x", 70<<10)

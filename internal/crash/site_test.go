@@ -54,7 +54,7 @@ func settings(a latchkey.Adapter, p *latchkey.OAuth, send sender, log *diary) la
 		Secrets:   []string{"one secret for all instances of the site"},
 		Site:      latchkey.Site{URL: origin},
 		// All requests come from one IP address here, and a busy machine may take its time.
-		Limits:  latchkey.Limits{Disabled: true, Call: patience, Callback: patience, Store: patience, Hook: patience, Mail: patience},
+		Limits:  latchkey.Limits{Disabled: true, ProviderCallTimeout: patience, ProviderTimeout: patience, StoreTimeout: patience, CallbackTimeout: patience, MailTimeout: patience},
 		Runtime: latchkey.Runtime{Logger: slog.New(slog.NewTextHandler(log, nil))},
 	}
 }

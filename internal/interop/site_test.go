@@ -19,7 +19,7 @@ import (
 func newAuth(t *testing.T, c latchkey.Config) *latchkey.Auth {
 	t.Helper()
 	c.Site.TrustHost, c.Runtime.Logger = true, slog.New(slog.NewTextHandler(t.Output(), nil))
-	c.Limits.Call, c.Limits.Callback = time.Minute, time.Minute // the other side may be slow on a busy machine
+	c.Limits.ProviderCallTimeout, c.Limits.ProviderTimeout = time.Minute, time.Minute // the other side may be slow on a busy machine
 	if c.Secrets == nil {
 		c.Secrets = []string{newSecret}
 	}
