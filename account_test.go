@@ -222,7 +222,7 @@ func TestRevocation(t *testing.T) {
 	t.Run("callbacks cannot lose which sign-in a token comes from", func(t *testing.T) {
 		shared := latchkey.Claims{"sub": "alice", "sid": "the same for everybody"}
 		s := newSite(t, revoking, func(c *latchkey.Config) {
-			c.Callbacks.Token = func(context.Context, latchkey.TokenUpdate) (latchkey.Claims, error) { return shared, nil }
+			c.Callbacks.Token = func(context.Context, latchkey.TokenInfo) (latchkey.Claims, error) { return shared, nil }
 		})
 		b, other := s.newBrowser(), s.newBrowser()
 		b.signIn()

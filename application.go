@@ -118,7 +118,7 @@ func languageOf(ctx context.Context, x *exchange) string {
 }
 
 // expose runs the session callback and prepares the answer.
-func (x *exchange) expose(ctx context.Context, in SessionRead) (*reading, error) {
+func (x *exchange) expose(ctx context.Context, in SessionInfo) (*reading, error) {
 	s, stored := in.Session, in.User
 	if shape := x.setup.config.Callbacks.Session; shape != nil {
 		kept := *in.Session

@@ -147,8 +147,8 @@ func getRequest(path, cookies string) string {
 // BenchmarkSessionRead is GET /session over HTTP: open, shape, seal, answer.
 func BenchmarkSessionRead(b *testing.B) {
 	custom := func(c *latchkey.Config) {
-		c.Callbacks.Token = func(_ context.Context, t latchkey.TokenUpdate) (latchkey.Claims, error) { return t.Claims, nil }
-		c.Callbacks.Session = func(_ context.Context, r latchkey.SessionRead) (*latchkey.Session, error) {
+		c.Callbacks.Token = func(_ context.Context, t latchkey.TokenInfo) (latchkey.Claims, error) { return t.Claims, nil }
+		c.Callbacks.Session = func(_ context.Context, r latchkey.SessionInfo) (*latchkey.Session, error) {
 			r.Session.User.Extra = latchkey.Claims{"id": r.Claims.String("sub")}
 			return r.Session, nil
 		}

@@ -91,7 +91,7 @@ func ExampleAuth_RequireSession() {
 // The token callback decides what becomes of the data.
 func ExampleAuth_UpdateSession() {
 	auth := exampleAuthWith(latchkey.Config{Callbacks: latchkey.Callbacks{
-		Token: func(_ context.Context, t latchkey.TokenUpdate) (latchkey.Claims, error) {
+		Token: func(_ context.Context, t latchkey.TokenInfo) (latchkey.Claims, error) {
 			if name, is := t.Update.(string); is && t.Trigger == latchkey.TriggerUpdate {
 				t.Claims["name"] = name
 			}

@@ -35,7 +35,7 @@ func TestHooksHaveALimit(t *testing.T) {
 		{
 			name: "Callbacks.Token", says: "Callbacks.Token did not return within 10s", error: "Configuration",
 			hang: func(c *latchkey.Config, hang func(context.Context)) {
-				c.Callbacks.Token = func(ctx context.Context, u latchkey.TokenUpdate) (latchkey.Claims, error) {
+				c.Callbacks.Token = func(ctx context.Context, u latchkey.TokenInfo) (latchkey.Claims, error) {
 					hang(ctx)
 					return u.Claims, ctx.Err()
 				}
@@ -112,7 +112,7 @@ func TestHooksHaveALimit(t *testing.T) {
 	inBubble(t, "R-355 Callbacks.Session, while a session is read", func(t *testing.T) {
 		hangs := false
 		s := newSite(t, func(cfg *latchkey.Config) {
-			cfg.Callbacks.Session = func(ctx context.Context, r latchkey.SessionRead) (*latchkey.Session, error) {
+			cfg.Callbacks.Session = func(ctx context.Context, r latchkey.SessionInfo) (*latchkey.Session, error) {
 				if hangs {
 					<-ctx.Done()
 					return nil, ctx.Err()
@@ -175,7 +175,7 @@ func TestHooksHaveALimit(t *testing.T) {
 func TestDebugTellsEachStep(t *testing.T) {
 	s := newOAuthSite(t, stored, func(c *latchkey.Config) {
 		c.Callbacks.SignIn = func(context.Context, latchkey.SignInAttempt) error { return nil }
-		c.Callbacks.Session = func(_ context.Context, r latchkey.SessionRead) (*latchkey.Session, error) { return r.Session, nil }
+		c.Callbacks.Session = func(_ context.Context, r latchkey.SessionInfo) (*latchkey.Session, error) { return r.Session, nil }
 	})
 	b := s.newBrowser()
 	s.mustSignIn(b)

@@ -27,7 +27,7 @@ func TestReadingWithoutCallbacksAgreesWithReadingClaims(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		c.Callbacks.Session = func(_ context.Context, r latchkey.SessionRead) (*latchkey.Session, error) { return r.Session, nil }
+		c.Callbacks.Session = func(_ context.Context, r latchkey.SessionInfo) (*latchkey.Session, error) { return r.Session, nil }
 		if claims, err = latchkey.New(c); err != nil {
 			t.Fatal(err)
 		}

@@ -159,8 +159,8 @@ func TestR393NothingPrintsItsSecrets(t *testing.T) {
 			[]latchkey.Account{a},
 			latchkey.LinkAccountEvent{Account: a},
 			latchkey.SignInEvent{Account: a},
-			latchkey.TokenUpdate{Account: &a},
-			latchkey.SessionRead{Stored: &latchkey.StoredSession{Token: "c4nary"}},
+			latchkey.TokenInfo{Account: &a},
+			latchkey.SessionInfo{Stored: &latchkey.StoredSession{Token: "c4nary"}},
 			latchkey.SessionEvent{Stored: &latchkey.StoredSession{Token: "c4nary"}},
 			latchkey.AccountRecord(a).Tokens, fmt.Sprintf("%+v", latchkey.StoredSessionRecord{Token: "c4nary"}),
 		} {

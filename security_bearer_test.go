@@ -202,7 +202,7 @@ func TestBearerIsWorthWhatTheCookieIs(t *testing.T) {
 		t.Run("R-427 the callbacks, "+kind, func(t *testing.T) {
 			var seen latchkey.SessionVia
 			_, _, app := app(t, func(c *latchkey.Config) {
-				c.Callbacks.Session = func(_ context.Context, r latchkey.SessionRead) (*latchkey.Session, error) {
+				c.Callbacks.Session = func(_ context.Context, r latchkey.SessionInfo) (*latchkey.Session, error) {
 					seen = r.Session.Via
 					r.Session.Via = "forged"
 					r.Session.Extra = map[string]any{"role": "admin"}

@@ -254,7 +254,7 @@ func TestBearerRenewal(t *testing.T) {
 	})
 	t.Run("R-435 by an update", func(t *testing.T) {
 		s, ada := newBearerSite(t, revocable, func(c *latchkey.Config) {
-			c.Callbacks.Token = func(_ context.Context, u latchkey.TokenUpdate) (latchkey.Claims, error) {
+			c.Callbacks.Token = func(_ context.Context, u latchkey.TokenInfo) (latchkey.Claims, error) {
 				if u.Trigger == latchkey.TriggerUpdate {
 					u.Claims["name"] = u.Update
 				}

@@ -34,28 +34,28 @@ func TestConfigErrorsAreNoSessions(t *testing.T) {
 		"configuration error":  latchkey.NewFunc(func(context.Context, *latchkey.Request) (*latchkey.Config, error) { return nil, fault }),
 		"configuration panics": latchkey.NewFunc(func(context.Context, *latchkey.Request) (*latchkey.Config, error) { panic(fault) }),
 		"token callback fails": with(func(c *latchkey.Config) {
-			c.Callbacks.Token = func(context.Context, latchkey.TokenUpdate) (latchkey.Claims, error) { return nil, fault }
+			c.Callbacks.Token = func(context.Context, latchkey.TokenInfo) (latchkey.Claims, error) { return nil, fault }
 		}),
 		"token callback fails, with claims": with(func(c *latchkey.Config) {
-			c.Callbacks.Token = func(_ context.Context, u latchkey.TokenUpdate) (latchkey.Claims, error) { return u.Claims, fault }
+			c.Callbacks.Token = func(_ context.Context, u latchkey.TokenInfo) (latchkey.Claims, error) { return u.Claims, fault }
 		}),
 		"token callback panics": with(func(c *latchkey.Config) {
-			c.Callbacks.Token = func(context.Context, latchkey.TokenUpdate) (latchkey.Claims, error) { panic(fault) }
+			c.Callbacks.Token = func(context.Context, latchkey.TokenInfo) (latchkey.Claims, error) { panic(fault) }
 		}),
 		"token callback gives up": with(func(c *latchkey.Config) {
-			c.Callbacks.Token = func(context.Context, latchkey.TokenUpdate) (latchkey.Claims, error) { return nil, nil }
+			c.Callbacks.Token = func(context.Context, latchkey.TokenInfo) (latchkey.Claims, error) { return nil, nil }
 		}),
 		"session callback fails, with a session": with(func(c *latchkey.Config) {
-			c.Callbacks.Session = func(_ context.Context, r latchkey.SessionRead) (*latchkey.Session, error) { return r.Session, fault }
+			c.Callbacks.Session = func(_ context.Context, r latchkey.SessionInfo) (*latchkey.Session, error) { return r.Session, fault }
 		}),
 		"session callback panics": with(func(c *latchkey.Config) {
-			c.Callbacks.Session = func(context.Context, latchkey.SessionRead) (*latchkey.Session, error) { panic(fault) }
+			c.Callbacks.Session = func(context.Context, latchkey.SessionInfo) (*latchkey.Session, error) { panic(fault) }
 		}),
 		"session callback returns nothing": with(func(c *latchkey.Config) {
-			c.Callbacks.Session = func(context.Context, latchkey.SessionRead) (*latchkey.Session, error) { return nil, nil }
+			c.Callbacks.Session = func(context.Context, latchkey.SessionInfo) (*latchkey.Session, error) { return nil, nil }
 		}),
 		"a session that is no JSON": with(func(c *latchkey.Config) {
-			c.Callbacks.Session = func(_ context.Context, r latchkey.SessionRead) (*latchkey.Session, error) {
+			c.Callbacks.Session = func(_ context.Context, r latchkey.SessionInfo) (*latchkey.Session, error) {
 				r.Session.Extra = map[string]any{"f": func() {}}
 				return r.Session, nil
 			}
@@ -331,7 +331,7 @@ func TestConfigLoudOptions(t *testing.T) {
 // Of a Callbacks.Token that is never called New says so, and what to set instead.
 func TestUnusedTokenCallback(t *testing.T) {
 	token := func(c *latchkey.Config) {
-		c.Callbacks.Token = func(_ context.Context, u latchkey.TokenUpdate) (latchkey.Claims, error) {
+		c.Callbacks.Token = func(_ context.Context, u latchkey.TokenInfo) (latchkey.Claims, error) {
 			t.Error("Callbacks.Token was called")
 			return u.Claims, nil
 		}

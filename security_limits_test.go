@@ -182,7 +182,7 @@ func TestLimitShapeOfRequests(t *testing.T) {
 
 func TestLimitLog(t *testing.T) {
 	s := newSite(t, func(c *latchkey.Config) {
-		c.Callbacks.Session = func(context.Context, latchkey.SessionRead) (*latchkey.Session, error) {
+		c.Callbacks.Session = func(context.Context, latchkey.SessionInfo) (*latchkey.Session, error) {
 			return nil, errors.New("fault")
 		}
 	})

@@ -157,7 +157,7 @@ func newCanarySite(t *testing.T, strategy latchkey.Strategy, fails *bool) (*test
 		}
 		c.Providers = []latchkey.Provider{&crew, &post, p}
 		c.Events.SignIn = func(_ context.Context, e latchkey.SignInEvent) error { return talking(e.Account.Tokens) }
-		c.Callbacks.Token = func(_ context.Context, u latchkey.TokenUpdate) (latchkey.Claims, error) {
+		c.Callbacks.Token = func(_ context.Context, u latchkey.TokenInfo) (latchkey.Claims, error) {
 			if *fails && u.Account != nil {
 				return nil, talking(u.Account.Tokens)
 			}

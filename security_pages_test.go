@@ -370,7 +370,7 @@ func TestPagesPanics(t *testing.T) {
 			c.Callbacks.SignIn = func(context.Context, latchkey.SignInAttempt) error { boom(); return nil }
 		},
 		"token callback": func(c *latchkey.Config) {
-			c.Callbacks.Token = func(context.Context, latchkey.TokenUpdate) (latchkey.Claims, error) { boom(); return nil, nil }
+			c.Callbacks.Token = func(context.Context, latchkey.TokenInfo) (latchkey.Claims, error) { boom(); return nil, nil }
 		},
 		"redirect callback": func(c *latchkey.Config) {
 			c.Callbacks.Redirect = func(context.Context, string, string) (string, error) { boom(); return "", nil }

@@ -117,7 +117,7 @@ func (d *databaseStrategy) read(ctx context.Context, x *exchange, c *change) (*r
 		x.cookies.clearSession()
 		return nil, nil
 	}
-	in := SessionRead{Session: sessionOfRow(&s.row, &s.user), User: &s.user, Stored: &s.row}
+	in := SessionInfo{Session: sessionOfRow(&s.row, &s.user), User: &s.user, Stored: &s.row}
 	x.cookies.bearer.describe(in.Session, noTime)
 	if c != nil {
 		in.Trigger, in.Update = TriggerUpdate, c.data

@@ -39,7 +39,7 @@ func TestServerFieldsOfSession(t *testing.T) {
 		{
 			"a token read with the application's say", func(c *latchkey.Config) {
 				asEndlessTokens(c)
-				c.Callbacks.Token = func(_ context.Context, u latchkey.TokenUpdate) (latchkey.Claims, error) { return u.Claims, nil }
+				c.Callbacks.Token = func(_ context.Context, u latchkey.TokenInfo) (latchkey.Claims, error) { return u.Claims, nil }
 			},
 			latchkey.Session{UserID: plainID, Via: latchkey.ViaCookie},
 			false,
@@ -53,7 +53,7 @@ func TestServerFieldsOfSession(t *testing.T) {
 			"a token that is tracked, read with the application's say", func(c *latchkey.Config) {
 				asTokens(c)
 				c.Session.AbsoluteMaxAge = time.Hour
-				c.Callbacks.Token = func(_ context.Context, u latchkey.TokenUpdate) (latchkey.Claims, error) { return u.Claims, nil }
+				c.Callbacks.Token = func(_ context.Context, u latchkey.TokenInfo) (latchkey.Claims, error) { return u.Claims, nil }
 			},
 			latchkey.Session{UserID: plainID, Via: latchkey.ViaCookie, Assurance: latchkey.Assurance{AuthTime: now, Proved: now}},
 			true,
@@ -96,7 +96,7 @@ func TestNoCallbackChangesServerFields(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := newPlainSite(t, func(c *latchkey.Config) {
-				c.Callbacks.Session = func(_ context.Context, r latchkey.SessionRead) (*latchkey.Session, error) {
+				c.Callbacks.Session = func(_ context.Context, r latchkey.SessionInfo) (*latchkey.Session, error) {
 					if r.Stored == nil || r.Stored.UserID != plainID || r.Stored.ID != r.Session.ID {
 						t.Errorf("the stored row is %+v", r.Stored)
 					}

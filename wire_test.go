@@ -106,7 +106,7 @@ func TestSessionWithoutUser(t *testing.T) {
 		}}}
 	}
 	expiresOnly := func(c *latchkey.Config) {
-		c.Callbacks.Session = func(_ context.Context, r latchkey.SessionRead) (*latchkey.Session, error) {
+		c.Callbacks.Session = func(_ context.Context, r latchkey.SessionInfo) (*latchkey.Session, error) {
 			return &latchkey.Session{Expires: r.Session.Expires}, nil
 		}
 	}
@@ -144,7 +144,7 @@ func TestSessionWithoutUser(t *testing.T) {
 func TestSessionKeepsClaims(t *testing.T) {
 	codec := jwt.NewCodec([]string{siteSecret}, "__Secure-authjs.session-token")
 	shaped := func(c *latchkey.Config) {
-		c.Callbacks.Token = func(_ context.Context, u latchkey.TokenUpdate) (latchkey.Claims, error) { return u.Claims, nil }
+		c.Callbacks.Token = func(_ context.Context, u latchkey.TokenInfo) (latchkey.Claims, error) { return u.Claims, nil }
 	}
 	for _, c := range []struct{ name, claims, want string }{
 		{"text", `{"name":"Ada","email":"a@b","picture":"p"}`, `{"name":"Ada","email":"a@b","image":"p"}`},

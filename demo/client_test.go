@@ -72,7 +72,7 @@ func newClientTest(t *testing.T) *clientTest {
 		Account: latchkey.AccountPage{Enabled: true}, Experimental: latchkey.Experimental{EnableWebAuthn: true},
 		Callbacks: latchkey.Callbacks{
 			Session: s.show,
-			Token: func(_ context.Context, u latchkey.TokenUpdate) (latchkey.Claims, error) {
+			Token: func(_ context.Context, u latchkey.TokenInfo) (latchkey.Claims, error) {
 				if name, ok := u.Update.(string); ok && u.Trigger == latchkey.TriggerUpdate {
 					u.Claims["name"] = name
 				}
@@ -88,7 +88,7 @@ func newClientTest(t *testing.T) *clientTest {
 	return s
 }
 
-func (s *clientTest) show(_ context.Context, r latchkey.SessionRead) (*latchkey.Session, error) {
+func (s *clientTest) show(_ context.Context, r latchkey.SessionInfo) (*latchkey.Session, error) {
 	s.reads.Add(1)
 	s.slow.RLock()
 	defer s.slow.RUnlock()

@@ -69,7 +69,7 @@ func newFramework(t *testing.T) *framework {
 			Fields: []latchkey.Field{{Name: "name"}, {Name: "password", Type: "password"}}, Authorize: whoKnowsThePassword,
 		}},
 	}.WithEnv(func(string) string { return "" })
-	f.config.Callbacks.Token = func(_ context.Context, t latchkey.TokenUpdate) (latchkey.Claims, error) {
+	f.config.Callbacks.Token = func(_ context.Context, t latchkey.TokenInfo) (latchkey.Claims, error) {
 		if change, ok := t.Update.(map[string]any); ok && t.Trigger == latchkey.TriggerUpdate {
 			t.Claims["name"] = change["name"]
 		}

@@ -118,7 +118,7 @@ func changeName(sessions *fiberauth.Auth) fiber.Handler {
 	}
 }
 
-func rename(_ context.Context, t latchkey.TokenUpdate) (latchkey.Claims, error) {
+func rename(_ context.Context, t latchkey.TokenInfo) (latchkey.Claims, error) {
 	if name, is := t.Update.(string); is && t.Trigger == latchkey.TriggerUpdate && name != "" && len(name) <= 100 {
 		t.Claims["name"] = name
 	}

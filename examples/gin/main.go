@@ -116,7 +116,7 @@ func changeName(sessions *ginauth.Auth) gin.HandlerFunc {
 	}
 }
 
-func rename(_ context.Context, t latchkey.TokenUpdate) (latchkey.Claims, error) {
+func rename(_ context.Context, t latchkey.TokenInfo) (latchkey.Claims, error) {
 	if name, is := t.Update.(string); is && t.Trigger == latchkey.TriggerUpdate && name != "" && len(name) <= 100 {
 		t.Claims["name"] = name
 	}

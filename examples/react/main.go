@@ -75,7 +75,7 @@ func newSite(c latchkey.Config, front fs.FS) (http.Handler, error) {
 }
 
 // rename lets a visitor change one thing: update({name}) in the browser.
-func rename(_ context.Context, t latchkey.TokenUpdate) (latchkey.Claims, error) {
+func rename(_ context.Context, t latchkey.TokenInfo) (latchkey.Claims, error) {
 	if t.Trigger != latchkey.TriggerUpdate {
 		return t.Claims, nil
 	}

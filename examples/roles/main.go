@@ -35,7 +35,7 @@ func main() {
 
 // newSite is the site, for main and for its test.
 func newSite(c latchkey.Config) (http.Handler, error) {
-	c.Callbacks.Session = func(_ context.Context, r latchkey.SessionRead) (*latchkey.Session, error) {
+	c.Callbacks.Session = func(_ context.Context, r latchkey.SessionInfo) (*latchkey.Session, error) {
 		role := roleOf(r.Session.User.Email)
 		r.Session.Extra = map[string]any{"role": role, "permissions": permissions[role]} // GET /auth/session has them, too
 		return r.Session, nil

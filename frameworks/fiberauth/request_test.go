@@ -161,7 +161,7 @@ func TestHost(t *testing.T) {
 func TestLargeHeader(t *testing.T) {
 	for size, status := range map[int]int{0: http.StatusRequestHeaderFieldsTooLarge, fiberauth.ReadBufferSize: http.StatusOK} {
 		auth := newAuth(t, func(c *latchkey.Config) {
-			c.Callbacks.Token = func(_ context.Context, u latchkey.TokenUpdate) (latchkey.Claims, error) {
+			c.Callbacks.Token = func(_ context.Context, u latchkey.TokenInfo) (latchkey.Claims, error) {
 				u.Claims["much"] = strings.Repeat("0123456789", 1000)
 				return u.Claims, nil
 			}
@@ -260,7 +260,7 @@ func TestContext(t *testing.T) {
 	type key struct{}
 	var got []any
 	auth := newAuth(t, func(c *latchkey.Config) {
-		c.Callbacks.Session = func(ctx context.Context, r latchkey.SessionRead) (*latchkey.Session, error) {
+		c.Callbacks.Session = func(ctx context.Context, r latchkey.SessionInfo) (*latchkey.Session, error) {
 			got = append(got, ctx.Value(key{}))
 			return r.Session, ctx.Err()
 		}

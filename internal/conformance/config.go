@@ -250,7 +250,7 @@ func redirect(_ context.Context, to, base string) (string, error) {
 	return base, nil
 }
 
-func (a *app) token(_ context.Context, t latchkey.TokenUpdate) (latchkey.Claims, error) {
+func (a *app) token(_ context.Context, t latchkey.TokenInfo) (latchkey.Claims, error) {
 	a.note("jwt", map[string]any{
 		"trigger": orNil(string(t.Trigger)), "isNewUser": t.Trigger == latchkey.TriggerSignUp,
 		"hasUser": t.User != nil, "hasAccount": t.Account != nil, "hasProfile": t.Profile != nil,
@@ -283,7 +283,7 @@ func (a *app) token(_ context.Context, t latchkey.TokenUpdate) (latchkey.Claims,
 	return t.Claims, nil
 }
 
-func session(_ context.Context, r latchkey.SessionRead) (*latchkey.Session, error) {
+func session(_ context.Context, r latchkey.SessionInfo) (*latchkey.Session, error) {
 	s := r.Session
 	s.Extra = map[string]any{}
 	s.User.Extra = latchkey.Claims{"id": s.UserID}
@@ -292,7 +292,7 @@ func session(_ context.Context, r latchkey.SessionRead) (*latchkey.Session, erro
 			s.Extra[name] = value
 		}
 	}
-	if r.Trigger != "" {
+	if r.Trigger != latchkey.TriggerRead {
 		s.Extra["trigger"] = r.Trigger
 	}
 	if r.User != nil && r.Trigger == latchkey.TriggerUpdate {

@@ -34,7 +34,7 @@ func ourTwin(t *testing.T, c latchkey.Config) *latchkey.Auth {
 	c.Adapter = memoryadapter.New(memoryadapter.Options{})
 	c.Session.Strategy = latchkey.JWTSessions
 	c.Providers = append([]latchkey.Provider{credentials(), email()}, c.Providers...)
-	c.Callbacks.Token = func(_ context.Context, u latchkey.TokenUpdate) (latchkey.Claims, error) {
+	c.Callbacks.Token = func(_ context.Context, u latchkey.TokenInfo) (latchkey.Claims, error) {
 		if u.Trigger == latchkey.TriggerUpdate {
 			u.Claims["name"] = longName(u.Update)
 		}
