@@ -208,7 +208,7 @@ func TestRevocation(t *testing.T) {
 	})
 	t.Run("R-074 by option the first proof is refused instead", func(t *testing.T) {
 		s := newSite(t, func(c *latchkey.Config) {
-			c.Strict.RefuseEviction = true
+			c.Security.RefuseEviction = true
 			c.Providers[2].(*latchkey.OAuth).VerifiesEmail = latchkey.EmailUnproven
 		})
 		u := s.addLinkedUser(latchkey.User{Email: "ada@example.com"}, "acme")

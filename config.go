@@ -39,7 +39,7 @@ type Config struct {
 	Callbacks Callbacks     // decisions of the application's own
 	Events    Events        // what it is told
 	Limits    Limits        // what strangers can make the server do
-	Strict    Strict        // single rules, stricter or looser
+	Security  Security      // single rules, stricter or looser
 	Runtime   Runtime       // what the program lends: clock, log, HTTP client
 
 	Experimental Experimental // what may still change
@@ -230,8 +230,8 @@ type AccountPage struct {
 	Enabled bool
 }
 
-// Strict switches single rules. The zero value is what most sites want.
-type Strict struct {
+// Security switches single rules. The zero value suits most sites.
+type Security struct {
 	// RefuseSameSite also refuses posts that the browser marks as coming from a
 	// sibling host of the same site. On when Hardened.
 	RefuseSameSite bool

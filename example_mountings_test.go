@@ -165,8 +165,8 @@ func ExampleCore_Do() {
 }
 
 // A site that protects every post itself, and better, switches the tokens off.
-func ExampleStrict() {
-	auth := exampleAuthWith(latchkey.Config{Strict: latchkey.Strict{SkipCSRFCheck: true}})
+func ExampleSecurity() {
+	auth := exampleAuthWith(latchkey.Config{Security: latchkey.Security{SkipCSRFCheck: true}})
 	token, err := auth.CSRFToken(httptest.NewRecorder(), httptest.NewRequest(http.MethodGet, "/", nil))
 	fmt.Printf("%q %v\n", token, err)
 	// Output: "" <nil>

@@ -49,7 +49,7 @@ func (p *oauthProvider) authorizationURL(ctx context.Context, x *exchange) (stri
 	}
 	f.MaxAge = oauth.MaxAgeOf(to)
 	x.setup.log.note(ctx, x, "a sign-in begins", "checks", f.held())
-	return to, x.cookies.begin(f, x.setup.config.Strict.OneFlow, x.setup.now())
+	return to, x.cookies.begin(f, x.setup.config.Security.OneFlow, x.setup.now())
 }
 
 // destination is where the browser is sent.

@@ -114,7 +114,7 @@ func newHTTPClient() *http.Client {
 // warnOfLooseness tells the operator which defences are off.
 func (s *setup) warnOfLooseness() {
 	c := &s.config
-	if c.Strict.SkipCSRFCheck {
+	if c.Security.SkipCSRFCheck {
 		s.log.warnAtStart("SkipCSRFCheck: forms of other sites can act for your users, unless you check them yourself")
 	}
 	if c.Experimental.EnableWebAuthn {

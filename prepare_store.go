@@ -278,7 +278,7 @@ func (s *setup) prepareDirectory(f *failure.List) {
 		return
 	}
 	s.directory = &directory{
-		store: s.store, revocations: s.revocations, providers: s.providers, refuseEviction: s.config.Strict.RefuseEviction,
+		store: s.store, revocations: s.revocations, providers: s.providers, refuseEviction: s.config.Security.RefuseEviction,
 		events: &s.config.Events, log: s.log, now: s.now,
 	}
 	s.directory.endlessTokens = s.config.Session.Strategy == JWTSessions && s.revocations == nil

@@ -312,7 +312,7 @@ func TestConfigLoudOptions(t *testing.T) {
 		"unverified emails": {acme(func(p *latchkey.OAuth) { p.AllowDangerousEmailAccountLinking, p.TrustUnverifiedEmail = true, true }), "TrustUnverifiedEmail"},
 		"linking by email":  {acme(func(p *latchkey.OAuth) { p.AllowDangerousEmailAccountLinking = true }), "AllowDangerousEmailAccountLinking"},
 		"plain http":        {acme(func(p *latchkey.OAuth) { p.AllowPlainHTTP = true }), "AllowPlainHTTP"},
-		"no CSRF check":     {func(c *latchkey.Config) { c.Strict.SkipCSRFCheck = true }, "SkipCSRFCheck"},
+		"no CSRF check":     {func(c *latchkey.Config) { c.Security.SkipCSRFCheck = true }, "SkipCSRFCheck"},
 		"no limits":         {func(c *latchkey.Config) { c.Limits.Disabled = true }, "Limits.Disabled"},
 		"readable cookie": {func(c *latchkey.Config) {
 			no := false

@@ -202,7 +202,7 @@ func TestFirstProof(t *testing.T) {
 		}
 	})
 	t.Run("R-341 by option a session is refused, too", func(t *testing.T) {
-		i := newIntruder(t, func(c *latchkey.Config) { c.Strict.RefuseEviction = true })
+		i := newIntruder(t, func(c *latchkey.Config) { c.Security.RefuseEviction = true })
 		i.addUser(latchkey.User{ID: "alice-1", Email: adaEmail})
 		i.browser.signIn()
 		owner := i.newBrowser()
@@ -210,7 +210,7 @@ func TestFirstProof(t *testing.T) {
 		live(t, i.browser)
 	})
 	t.Run("R-341 by option nobody is refused who was invited", func(t *testing.T) {
-		i := newIntruder(t, func(c *latchkey.Config) { c.Strict.RefuseEviction = true })
+		i := newIntruder(t, func(c *latchkey.Config) { c.Security.RefuseEviction = true })
 		i.addUser(latchkey.User{ID: "u1", Email: adaEmail})
 		live(t, i.openLink(t))
 	})
