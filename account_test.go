@@ -128,7 +128,7 @@ func TestUnlinkAtOnce(t *testing.T) {
 }
 
 func TestAccountPage(t *testing.T) {
-	open := func(c *latchkey.Config) { stored(c); c.Account.Enabled = true }
+	open := func(c *latchkey.Config) { stored(c); c.AccountPage.Enabled = true }
 	s := newSite(t, open)
 	t.Run("nobody is asked to sign in", func(t *testing.T) {
 		if a := s.newBrowser().get("/auth/account"); !strings.HasPrefix(a.location(), siteOrigin+"/auth/signin?") {

@@ -131,7 +131,7 @@ func TestSessionCache(t *testing.T) {
 			"account page": func(b *browser) { b.get("/auth/account") },
 			"linking":      func(b *browser) { b.beginLink() },
 		} {
-			_, _, sessions, b := newCachedSite(t, func(c *latchkey.Config) { c.Account.Enabled = true })
+			_, _, sessions, b := newCachedSite(t, func(c *latchkey.Config) { c.AccountPage.Enabled = true })
 			b.token()
 			if ask(b); !sessions.plan.called["GetSession"] {
 				t.Errorf("%s asked for %v", name, sessions.plan.called)

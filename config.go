@@ -29,20 +29,18 @@ type Config struct {
 	// for the refusal of short secrets.
 	Hardened bool
 
-	Site      Site          // where the site lives, and whom to believe about it
-	Session   SessionConfig // where sessions are kept, and for how long
-	Cookies   Cookies       // their names and attributes
-	Pages     Pages         // pages of the application's own
-	Theme     Theme         // how the built-in pages look
-	Texts     Texts         // what pages and mails say, and in which language
-	Account   AccountPage   // the page where people manage their account
-	Callbacks Callbacks     // decisions of the application's own
-	Events    Events        // what it is told
-	Limits    Limits        // what strangers can make the server do
-	Security  Security      // single rules, stricter or looser
-	Runtime   Runtime       // what the program lends: clock, log, HTTP client
-
-	Experimental Experimental // what may still change
+	Site        Site          // where the site lives, and whom to believe about it
+	Session     SessionConfig // where sessions are kept, and for how long
+	Cookies     Cookies       // their names and attributes
+	Pages       Pages         // pages of the application's own
+	Theme       Theme         // how the built-in pages look
+	Texts       Texts         // what pages and mails say, and in which language
+	AccountPage AccountPage   // the page where people manage their account
+	Callbacks   Callbacks     // decisions of the application's own
+	Events      Events        // what it is told
+	Limits      Limits        // what strangers can make the server do
+	Security    Security      // single rules, stricter or looser
+	Runtime     Runtime       // what the program lends: clock, log, HTTP client
 
 	env environment // see WithEnv
 }
@@ -224,8 +222,9 @@ type Limits struct {
 	DiscoveryPause  time.Duration // after a failure; 0: growing from 1 s to 30 s, or as Retry-After says within 5 minutes; negative: none
 }
 
-// AccountPage switches on the built-in account page at {base path}/account,
-// where people see their linked accounts and devices, unlink and delete.
+// AccountPage switches on the built-in account page at {base path}/account. A
+// user sees linked accounts and devices there, unlinks accounts, ends sessions
+// and deletes the user.
 type AccountPage struct {
 	Enabled bool
 }
@@ -249,11 +248,6 @@ type Security struct {
 	// SkipCSRFCheck turns the built-in protection off, for frameworks that have
 	// their own. Logs a warning.
 	SkipCSRFCheck bool
-}
-
-// Experimental switches on what may change or go with any release.
-type Experimental struct {
-	EnableWebAuthn bool // [WebAuthn] providers; logs a warning
 }
 
 // Runtime is what the library takes from the program: HTTP client, log, clock.

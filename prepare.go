@@ -117,9 +117,6 @@ func (s *setup) warnOfLooseness() {
 	if c.Security.SkipCSRFCheck {
 		s.log.warnAtStart("SkipCSRFCheck: forms of other sites can act for your users, unless you check them yourself")
 	}
-	if c.Experimental.EnableWebAuthn {
-		s.log.warnAtStart("passkeys are experimental: what they need and do may change with any release (Experimental.EnableWebAuthn)")
-	}
 	if c.Limits.Disabled {
 		s.log.warnAtStart("Limits.Disabled: passwords can be guessed and mailboxes flooded without end")
 	}

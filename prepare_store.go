@@ -306,8 +306,8 @@ func (s *setup) needs() []need {
 			table = append(table, need{"the " + string(p.info().kind) + " provider " + p.info().id, what})
 		}
 	}
-	if s.config.Account.Enabled {
-		table = append(table, need{"Account.Enabled", abilityAccountLists})
+	if s.config.AccountPage.Enabled {
+		table = append(table, need{"AccountPage.Enabled", abilityAccountLists})
 	}
 	return table
 }

@@ -251,7 +251,7 @@ func TestBearerNeedsNoCSRFToken(t *testing.T) {
 			}
 		})
 		t.Run("R-428 other routes look at cookies alone, "+kind, func(t *testing.T) {
-			_, ada := newBearerSite(t, change, func(c *latchkey.Config) { c.Account.Enabled = true })
+			_, ada := newBearerSite(t, change, func(c *latchkey.Config) { c.AccountPage.Enabled = true })
 			app := ada.shows("Bearer " + appToken(t, ada))
 			if a := app.get("/auth/account"); strings.Contains(a.Body.String(), "ada@example.com") || a.Code == http.StatusOK {
 				t.Errorf("the account page: %d", a.Code)

@@ -257,14 +257,14 @@ func TestConfigAllFaultsAtOnce(t *testing.T) {
 			nil, (*latchkey.OAuth)(nil), &latchkey.Credentials{ID: "a/b"}, &latchkey.Email{ID: "mail"}, &latchkey.OAuth{ID: "bare", ClientSecret: "client-secret-canary"},
 			&latchkey.Email{ID: "mail"},
 		},
-		Hardened: true, Account: latchkey.AccountPage{Enabled: true},
+		Hardened: true, AccountPage: latchkey.AccountPage{Enabled: true},
 	})
 	if err == nil {
 		t.Fatal("R-244: no error")
 	}
 	for _, part := range []string{
 		"URL", "BasePath", "Secrets[0]", "Secrets[1]", "RedirectProxyURL", "Pages.SignIn", "Pages.Error", "Session.Strategy", "Session.MaxAge", "JWT", "Theme", "Cookies.State",
-		"Providers[0]", "Providers[1]", "Authorize", "a/b", "Email.Send", "bare", "used twice", "Account.Enabled", "needs an Adapter",
+		"Providers[0]", "Providers[1]", "Authorize", "a/b", "Email.Send", "bare", "used twice", "AccountPage.Enabled", "needs an Adapter",
 	} {
 		if !strings.Contains(err.Error(), part) {
 			t.Errorf("R-244: the error does not name %s:\n%v", part, err)

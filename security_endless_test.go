@@ -125,7 +125,7 @@ func TestDeletionEndsTokens(t *testing.T) {
 			live(t, b) // as it was told
 		})
 		t.Run("R-357 the account page deletes all the same: "+name, func(t *testing.T) {
-			s, b, _ := signedUp(t, without, func(c *latchkey.Config) { c.Account.Enabled = true })
+			s, b, _ := signedUp(t, without, func(c *latchkey.Config) { c.AccountPage.Enabled = true })
 			b.post("/auth/account?do=delete", "confirm", "delete")
 			if len(s.store.Contents().Users) != 0 || b.isLive() {
 				t.Error("the user is still there")

@@ -111,9 +111,9 @@ func TestWrongConfigurations(t *testing.T) {
 		{"an unknown check", acme(func(p *latchkey.OAuth) { p.Checks = []latchkey.Check{"luck"} }), latchkey.ErrInvalidProvider, "Checks"},
 		{"a provider's proxy without scheme", acme(func(p *latchkey.OAuth) { p.RedirectProxyURL = "x" }), latchkey.ErrInvalidProvider, "RedirectProxyURL"},
 
-		{"the account page without a store", func(c *latchkey.Config) { c.Account.Enabled = true }, latchkey.ErrMissingAdapter, "Account.Enabled"},
+		{"the account page without a store", func(c *latchkey.Config) { c.AccountPage.Enabled = true }, latchkey.ErrMissingAdapter, "AccountPage.Enabled"},
 		{"the account page in a bare store", func(c *latchkey.Config) {
-			c.Adapter, c.Account.Enabled, c.Session.Strategy = bare, true, latchkey.JWTSessions
+			c.Adapter, c.AccountPage.Enabled, c.Session.Strategy = bare, true, latchkey.JWTSessions
 		}, latchkey.ErrMissingAdapterMethods, "AccountAdapter"},
 	} {
 		t.Run(c.name, func(t *testing.T) {

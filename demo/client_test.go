@@ -68,8 +68,8 @@ func newClientTest(t *testing.T) *clientTest {
 				},
 			},
 		},
-		Limits:  latchkey.Limits{CallbackTimeout: time.Minute}, // for slow
-		Account: latchkey.AccountPage{Enabled: true}, Experimental: latchkey.Experimental{EnableWebAuthn: true},
+		Limits:      latchkey.Limits{CallbackTimeout: time.Minute}, // for slow
+		AccountPage: latchkey.AccountPage{Enabled: true},
 		Callbacks: latchkey.Callbacks{
 			Session: s.show,
 			Token: func(_ context.Context, u latchkey.TokenInfo) (latchkey.Claims, error) {

@@ -63,8 +63,8 @@ func newFramework(t *testing.T) *framework {
 		Secrets: []string{"a secret for tests that is long enough"},
 		Site:    latchkey.Site{AllowedHosts: []string{"127.0.0.1:*"}},
 		Adapter: f.store, Session: latchkey.SessionConfig{Strategy: latchkey.JWTSessions},
-		Account: latchkey.AccountPage{Enabled: true},
-		Runtime: latchkey.Runtime{Logger: slog.New(slog.DiscardHandler)},
+		AccountPage: latchkey.AccountPage{Enabled: true},
+		Runtime:     latchkey.Runtime{Logger: slog.New(slog.DiscardHandler)},
 		Providers: []latchkey.Provider{f.issuer.Provider(), &latchkey.Credentials{
 			Fields: []latchkey.Field{{Name: "name"}, {Name: "password", Type: "password"}}, Authorize: whoKnowsThePassword,
 		}},

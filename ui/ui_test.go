@@ -23,9 +23,9 @@ func newAuth(t *testing.T, issuer *latchkeytest.Issuer, box *latchkeytest.Mailbo
 	t.Helper()
 	auth, err := latchkey.New(latchkey.Config{
 		Site: latchkey.Site{TrustHost: true}, Secrets: []string{"a secret for tests that is long enough"},
-		Adapter: memoryadapter.New(memoryadapter.Options{}),
-		Session: latchkey.SessionConfig{Strategy: latchkey.JWTSessions},
-		Account: latchkey.AccountPage{Enabled: true},
+		Adapter:     memoryadapter.New(memoryadapter.Options{}),
+		Session:     latchkey.SessionConfig{Strategy: latchkey.JWTSessions},
+		AccountPage: latchkey.AccountPage{Enabled: true},
 		Providers: []latchkey.Provider{
 			issuer.Provider(),
 			&latchkey.Email{Send: box.Send},

@@ -15,7 +15,7 @@ import (
 // settings are on, and time is the test's.
 func settings(at *time.Time) func(*latchkey.Config, *latchkey.WebAuthn) {
 	return func(c *latchkey.Config, _ *latchkey.WebAuthn) {
-		c.Account.Enabled = true
+		c.AccountPage.Enabled = true
 		c.Runtime.Time = func() time.Time { return *at }
 	}
 }

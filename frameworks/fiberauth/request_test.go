@@ -288,7 +288,7 @@ func TestContext(t *testing.T) {
 // Apps below apps, groups, and pages of the application's own below the base
 // path.
 func TestMountedApps(t *testing.T) {
-	auth := newAuth(t, func(c *latchkey.Config) { c.Site.BasePath = "/shop/auth"; c.Account.Enabled = false })
+	auth := newAuth(t, func(c *latchkey.Config) { c.Site.BasePath = "/shop/auth"; c.AccountPage.Enabled = false })
 	shop := fiber.New()
 	auth.Mount(shop)
 	shop.Get("/auth/account", func(c fiber.Ctx) error { return c.SendString("mine") })

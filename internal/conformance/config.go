@@ -55,7 +55,6 @@ func (a *app) config() *latchkey.Config {
 	}
 	if isOn("WEBAUTHN") {
 		c.Providers = append(c.Providers, webauthn.Passkey(latchkey.WebAuthn{}))
-		c.Experimental.EnableWebAuthn = true
 		c.Session.NewToken = uuid // what the suite's passkey group expects, as Auth.js makes them
 	}
 	if env("ADAPTER", "memory") != "none" {
