@@ -39,7 +39,7 @@ var callbacks = latchkey.Callbacks{
 		if err != nil { // a stored session, or a token from before there were roles
 			role = roleOf(r.Session.User.Email)
 		}
-		r.Session.Extra = map[string]any{"role": role}
+		r.Session.Extra = latchkey.Claims{"role": role}
 		return r.Session, nil
 	},
 }

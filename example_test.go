@@ -70,14 +70,13 @@ func ExampleOAuth() {
 // Value reads what callbacks have added to a session, without type assertions.
 func ExampleValue() {
 	type address struct{ City, Street string }
-	s := latchkey.Session{Extra: map[string]any{
+	s := latchkey.Session{Extra: latchkey.Claims{
 		"role":    "editor",
 		"address": map[string]any{"City": "Turin", "Street": "Via Po"},
 	}}
-	role, _ := latchkey.Value[string](s.Extra, "role")
 	home, _ := latchkey.Value[address](s.Extra, "address")
 	_, err := latchkey.Value[int](s.Extra, "role")
-	fmt.Println(role, home.City, err)
+	fmt.Println(s.Extra.String("role"), home.City, err)
 	_, err = latchkey.Value[string](s.Extra, "team")
 	fmt.Println(errors.Is(err, latchkey.ErrNoValue))
 	// Output:
@@ -92,7 +91,7 @@ func ExampleAuth_Authorize() {
 		if s == nil {
 			return latchkey.ErrNoSession // to the sign-in page, and back here afterwards
 		}
-		if role, _ := latchkey.Value[string](s.Extra, "role"); role != "editor" {
+		if s.Extra.String("role") != "editor" {
 			return latchkey.RedirectTo("/ask-for-access")
 		}
 		return nil

@@ -64,7 +64,7 @@ func readmeCallbacks() latchkey.Callbacks {
 				if err != nil { // a stored session, or a token from before there were roles
 					role = roleOf(r.Session.User.Email)
 				}
-				r.Session.Extra = map[string]any{"role": role}
+				r.Session.Extra = latchkey.Claims{"role": role}
 				return r.Session, nil
 			},
 		},

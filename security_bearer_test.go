@@ -205,7 +205,7 @@ func TestBearerIsWorthWhatTheCookieIs(t *testing.T) {
 				c.Callbacks.Session = func(_ context.Context, r latchkey.SessionInfo) (*latchkey.Session, error) {
 					seen = r.Session.Via
 					r.Session.Via = "forged"
-					r.Session.Extra = map[string]any{"role": "admin"}
+					r.Session.Extra = latchkey.Claims{"role": "admin"}
 					return r.Session, nil
 				}
 			})

@@ -56,7 +56,7 @@ func TestConfigErrorsAreNoSessions(t *testing.T) {
 		}),
 		"a session that is no JSON": with(func(c *latchkey.Config) {
 			c.Callbacks.Session = func(_ context.Context, r latchkey.SessionInfo) (*latchkey.Session, error) {
-				r.Session.Extra = map[string]any{"f": func() {}}
+				r.Session.Extra = latchkey.Claims{"f": func() {}}
 				return r.Session, nil
 			}
 		}),

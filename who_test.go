@@ -86,7 +86,7 @@ func TestServerFieldsOfSession(t *testing.T) {
 }
 
 func TestNoCallbackChangesServerFields(t *testing.T) {
-	shared := &latchkey.Session{UserID: "somebody", Via: "else", Extra: map[string]any{"role": "editor"}}
+	shared := &latchkey.Session{UserID: "somebody", Via: "else", Extra: latchkey.Claims{"role": "editor"}}
 	for name, shape := range map[string]func(*latchkey.Session) *latchkey.Session{
 		"the session itself": func(s *latchkey.Session) *latchkey.Session {
 			s.UserID, s.ID, s.Via, s.AuthTime = "somebody", "other", "else", time.Time{}

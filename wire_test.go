@@ -59,8 +59,8 @@ func TestUserJSON(t *testing.T) {
 
 func TestSessionJSON(t *testing.T) {
 	s := latchkey.Session{
-		User: latchkey.SessionUser{Name: "Ada", Extra: map[string]any{"role": "admin"}}, Expires: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC),
-		Extra: map[string]any{"org": map[string]any{"id": "7"}, "user": "Eve", "expires": "never"},
+		User: latchkey.SessionUser{Name: "Ada", Extra: latchkey.Claims{"role": "admin"}}, Expires: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC),
+		Extra: latchkey.Claims{"org": map[string]any{"id": "7"}, "user": "Eve", "expires": "never"},
 	}
 	raw, err := json.Marshal(s)
 	if err != nil {

@@ -93,7 +93,7 @@ func (s *clientTest) show(_ context.Context, r latchkey.SessionInfo) (*latchkey.
 	s.slow.RLock()
 	defer s.slow.RUnlock()
 	if role := s.role.Load().(string); role != "" {
-		r.Session.User.Extra = map[string]any{"role": role}
+		r.Session.User.Extra = latchkey.Claims{"role": role}
 	}
 	return r.Session, nil
 }

@@ -284,7 +284,7 @@ func (a *app) token(_ context.Context, t latchkey.TokenInfo) (latchkey.Claims, e
 
 func session(_ context.Context, r latchkey.SessionInfo) (*latchkey.Session, error) {
 	s := r.Session
-	s.Extra = map[string]any{}
+	s.Extra = latchkey.Claims{}
 	s.User.Extra = latchkey.Claims{"id": s.UserID}
 	for _, name := range []string{"note", "via"} {
 		if value, ok := r.Claims[name]; ok {
