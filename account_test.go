@@ -192,7 +192,7 @@ func TestRevocation(t *testing.T) {
 	})
 	t.Run("R-074 the owner whose e-mail is proven gets in, and what was attached before is out", func(t *testing.T) {
 		s := newSite(t, revoking, func(c *latchkey.Config) {
-			c.Providers[2].(*latchkey.OAuth).VerifiesEmail = latchkey.EmailUnproven
+			c.Providers[2].(*latchkey.OAuth).EmailTrust = latchkey.EmailUnproven
 		})
 		u := s.addLinkedUser(latchkey.User{Email: "ada@example.com"}, "acme")
 		owner := s.newBrowser()
@@ -209,7 +209,7 @@ func TestRevocation(t *testing.T) {
 	t.Run("R-074 by option the first proof is refused instead", func(t *testing.T) {
 		s := newSite(t, func(c *latchkey.Config) {
 			c.Security.RefuseEviction = true
-			c.Providers[2].(*latchkey.OAuth).VerifiesEmail = latchkey.EmailUnproven
+			c.Providers[2].(*latchkey.OAuth).EmailTrust = latchkey.EmailUnproven
 		})
 		u := s.addLinkedUser(latchkey.User{Email: "ada@example.com"}, "acme")
 		if a := s.newBrowser().signInByLink("ada@example.com"); a.signsIn() || a.error() != "AccessDenied" {

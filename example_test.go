@@ -50,7 +50,7 @@ func ExampleOAuth() {
 				Name:    g.Profile.String("display_name", "email"),
 				Email:   g.Profile.String("email"),
 				// Not proven unless the profile says so: email_verified.
-				EmailVerified: latchkey.EmailTrustUnknown,
+				EmailTrust: latchkey.EmailTrustUnknown,
 			}, nil
 		},
 		// The secret is made when it is needed, and may be fetched from somewhere.

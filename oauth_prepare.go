@@ -73,7 +73,7 @@ func (p *oauthProvider) describe() providerInfo {
 	}
 	return providerInfo{
 		id: p.ID, name: p.Name, kind: kind, style: p.Style, secret: p.ClientSecret,
-		start: "signin/", linkable: true, postsCrossSite: p.postsCrossSite(), provesNoEmail: p.VerifiesEmail == EmailUnproven,
+		start: "signin/", linkable: true, postsCrossSite: p.postsCrossSite(), provesNoEmail: p.EmailTrust == EmailUnproven,
 		provesEmail: p.AllowDangerousEmailAccountLinking,
 		formOrigins: p.formOrigins,
 	}

@@ -137,11 +137,11 @@ type Identity struct {
 	// makes that difference for some providers.
 	WithoutImage bool
 
-	// EmailVerified says whether the provider vouches for Email.
+	// EmailTrust says whether the provider vouches for Email.
 	// EmailTrustUnknown: it does if the profile's email_verified is true and
 	// Email is the profile's email (OpenID Connect Core 1.0, section 5.1). A
 	// mapping that takes another claim has to say itself.
-	EmailVerified EmailTrust
+	EmailTrust EmailTrust
 }
 
 // OAuth is an OAuth 2.0 or OpenID Connect provider. Write one by hand for any
@@ -214,11 +214,11 @@ type OAuth struct {
 	// Extra.
 	KeepTokens func(Tokens) Tokens
 
-	// VerifiesEmail says whether the provider proves e-mail addresses before it
-	// hands them out. When a user's address is first proven by somebody, an
-	// account stays with them only if its provider vouched for that address, and
-	// is not EmailUnproven.
-	VerifiesEmail EmailTrust
+	// EmailTrust says whether the provider proves e-mail addresses before it
+	// hands them out. When a user's address is proven for the first time, an
+	// account stays linked only if its provider vouched for that address, and is
+	// not EmailUnproven.
+	EmailTrust EmailTrust
 	// AllowDangerousEmailAccountLinking joins an identity to the existing user
 	// with the same e-mail address, if the provider says that it is verified.
 	AllowDangerousEmailAccountLinking bool

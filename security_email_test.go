@@ -116,7 +116,7 @@ func TestEmailVerifiedVouchesForItsClaim(t *testing.T) {
 		return func(p *latchkey.OAuth) {
 			linksByEmail(p)
 			p.Identify = func(g latchkey.Grant) (latchkey.Identity, error) {
-				return latchkey.Identity{Subject: g.Profile.String("sub"), Email: g.Profile.String("upn"), EmailVerified: trust}, nil
+				return latchkey.Identity{Subject: g.Profile.String("sub"), Email: g.Profile.String("upn"), EmailTrust: trust}, nil
 			}
 		}
 	}

@@ -169,7 +169,7 @@ func TestEvictionSaysWhatGoesOn(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := newSite(t, row.change, func(c *latchkey.Config) {
-				c.Providers[2].(*latchkey.OAuth).VerifiesEmail = latchkey.EmailUnproven
+				c.Providers[2].(*latchkey.OAuth).EmailTrust = latchkey.EmailUnproven
 			})
 			if strings.Contains(s.log.text(), atStart) != row.want {
 				t.Errorf("at start the log says %s", s.log.text())

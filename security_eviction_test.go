@@ -88,7 +88,7 @@ func addLinkingProvider(c *latchkey.Config) {
 }
 
 func TestIntruders(t *testing.T) {
-	trusted := func(p *latchkey.OAuth) { p.VerifiesEmail = latchkey.EmailProven }
+	trusted := func(p *latchkey.OAuth) { p.EmailTrust = latchkey.EmailProven }
 	for name, intrude := range map[string]func(i *intruder){
 		"an account of a provider that does not say": func(i *intruder) { i.signInAs("second", adaEmail, nil) },
 		"an account of a provider that says no":      func(i *intruder) { i.signInAs("second", adaEmail, false) },

@@ -136,7 +136,7 @@ func newCanarySite(t *testing.T, strategy latchkey.Strategy, fails *bool) (*test
 			if *fails {
 				return latchkey.Identity{}, talking(g.Tokens, g.Params)
 			}
-			return latchkey.Identity{Subject: g.Profile.String("sub"), Name: "Ada", Email: g.Profile.String("email"), EmailVerified: latchkey.EmailProven}, nil
+			return latchkey.Identity{Subject: g.Profile.String("sub"), Name: "Ada", Email: g.Profile.String("email"), EmailTrust: latchkey.EmailProven}, nil
 		}
 		crew := *c.Providers[0].(*latchkey.Credentials)
 		crew.Authorize = func(_ context.Context, fields map[string]string, r *latchkey.Request) (*latchkey.User, error) {

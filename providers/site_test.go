@@ -140,7 +140,7 @@ func (s *site) wants(t *testing.T, want latchkey.Identity) {
 	t.Helper()
 	a := s.attempt(t)
 	got := latchkey.Identity{Subject: a.Account.ProviderAccountID, Name: a.User.Name, Email: a.User.Email, Image: a.User.Image, Extra: a.User.Extra}
-	want.EmailVerified, want.WithoutImage = latchkey.EmailTrustUnknown, false // nobody is shown these
+	want.EmailTrust, want.WithoutImage = latchkey.EmailTrustUnknown, false // nobody is shown these
 	if fmt.Sprint(got) != fmt.Sprint(want) {
 		t.Errorf("signed in\n%+v, want\n%+v", got, want)
 	}
