@@ -180,7 +180,7 @@ func TestRevocation(t *testing.T) {
 		s := newSite(t, revoking)
 		b := s.newBrowser()
 		b.signIn()
-		if err := s.auth.Users().EndSessions(t.Context(), "alice", ""); err != nil {
+		if err := s.auth.Users().EndSessions(t.Context(), "alice"); err != nil {
 			t.Fatal(err)
 		}
 		s.clock.Advance(2 * time.Millisecond)

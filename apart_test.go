@@ -302,7 +302,7 @@ func TestApartProofs(t *testing.T) {
 		grace := users.inner.Contents().Users[0].ID
 		params := s.authResponse(b, "issuer")
 		users.afterwards("InTx", func() {
-			if err := s.auth.Users().EndSessions(t.Context(), grace, ""); err != nil {
+			if err := s.auth.Users().EndSessions(t.Context(), grace); err != nil {
 				t.Error(err)
 			}
 		})
@@ -325,7 +325,7 @@ func TestApartFromASmallAdapter(t *testing.T) {
 	b := s.newBrowser()
 	s.mustSignIn(b)
 	live(t, b)
-	if err := s.auth.Users().EndSessions(t.Context(), users.Contents().Users[0].ID, ""); err != nil {
+	if err := s.auth.Users().EndSessions(t.Context(), users.Contents().Users[0].ID); err != nil {
 		t.Fatal(err)
 	}
 	dead(t, b)
@@ -377,7 +377,7 @@ func TestAdapterToo(t *testing.T) {
 		old, fresh := before.newBrowser(), now.newBrowser()
 		before.mustSignIn(old)
 		now.mustSignIn(fresh)
-		if err := now.auth.Users().EndSessions(t.Context(), now.store.Contents().Users[0].ID, ""); err != nil {
+		if err := now.auth.Users().EndSessions(t.Context(), now.store.Contents().Users[0].ID); err != nil {
 			t.Fatal(err)
 		}
 		dead(t, at(now, old))

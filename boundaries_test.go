@@ -223,7 +223,7 @@ func TestPagesAreNoRoutes(t *testing.T) {
 // Sessions that cannot be ended from here are not said to have ended.
 func TestTokensThatCannotBeEnded(t *testing.T) {
 	s := newPlainSite(t, asEndlessTokens)
-	if err := s.auth.Users().EndSessions(t.Context(), plainID, ""); !errors.Is(err, latchkey.ErrUnsupportedStrategy) {
+	if err := s.auth.Users().EndSessions(t.Context(), plainID); !errors.Is(err, latchkey.ErrUnsupportedStrategy) {
 		t.Errorf("%v", err)
 	}
 }

@@ -185,7 +185,7 @@ func TestBearerIsWorthWhatTheCookieIs(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if err := s.auth.Users().EndSessions(t.Context(), found.UserID, ""); err != nil {
+			if err := s.auth.Users().EndSessions(t.Context(), found.UserID); err != nil {
 				t.Fatal(err)
 			}
 			alive(t, app, false)

@@ -180,7 +180,7 @@ func TestBearerSessionIsOfItsOwn(t *testing.T) {
 			t.Fatal(err)
 		}
 		s.clock.Advance(2 * time.Second)
-		if err := s.auth.Users().EndSessions(t.Context(), found.UserID, ""); err != nil {
+		if err := s.auth.Users().EndSessions(t.Context(), found.UserID); err != nil {
 			t.Fatal(err)
 		}
 		if token, _, err := ada.change(code, appVerifier); err == nil {

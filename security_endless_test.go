@@ -113,7 +113,7 @@ func TestDeletionEndsTokens(t *testing.T) {
 	} {
 		t.Run("R-357 without revocations it says so: "+name, func(t *testing.T) {
 			s, b, id := signedUp(t, without)
-			if err := s.auth.Users().EndSessions(t.Context(), id, ""); !errors.Is(err, latchkey.ErrUnsupportedStrategy) {
+			if err := s.auth.Users().EndSessions(t.Context(), id); !errors.Is(err, latchkey.ErrUnsupportedStrategy) {
 				t.Errorf("EndSessions: %v", err)
 			}
 			if err := s.auth.Users().Delete(t.Context(), id); !errors.Is(err, latchkey.ErrSessionsNotEnded) {

@@ -364,7 +364,7 @@ func TestSessionLife(t *testing.T) {
 		one, two := s.newBrowser(), s.newBrowser()
 		s.mustSignIn(one)
 		s.mustSignIn(two)
-		if err := s.auth.Users().EndSessions(t.Context(), s.store.Contents().Users[0].ID, ""); err != nil {
+		if err := s.auth.Users().EndSessions(t.Context(), s.store.Contents().Users[0].ID); err != nil {
 			t.Fatal(err)
 		}
 		dead(t, one)

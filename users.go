@@ -149,11 +149,32 @@ func (u *Users) EndSession(ctx context.Context, userID, sessionID string) error 
 	return s.directory.endSession(ctx, userID, sessionID)
 }
 
-// EndSessions signs a user out everywhere but in the stored session called
-// keep; empty: there too. JWT sessions end all, none can be spared; where
-// nothing remembers that (see [SessionConfig].Revocations) it is an error.
-// Stored sessions need an Adapter that is a [storage.SessionListAdapter].
-func (u *Users) EndSessions(ctx context.Context, userID, keep string) error {
+// EndSessions signs a user out everywhere: it ends all sessions of the user, in
+// this request's browser too. Where nothing remembers that a JWT session has ended
+// (see [SessionConfig].Revocations) it returns ErrUnsupportedStrategy. Stored
+// sessions need an Adapter that is a [storage.SessionListAdapter].
+func (u *Users) EndSessions(ctx context.Context, userID string) error {
+	return u.endSessions(ctx, userID, "")
+}
+
+// EndOtherSessions signs a user out everywhere but in the stored session whose
+// [storage.StoredSession].ID is keep, such as the [Session].ID of the request. An empty
+// keep is an error. JWT sessions cannot be spared: all of them end. It needs what
+// EndSessions needs.
+func (u *Users) EndOtherSessions(ctx context.Context, userID, keep string) error {
+	switch {
+	case userID == "":
+		return errNoUserID
+	case keep == "":
+		return errNothingToKeep
+	}
+	return u.endSessions(ctx, userID, keep)
+}
+
+var errNothingToKeep = errors.New("latchkey: the id of the session to keep is empty; Users.EndSessions ends all of them")
+
+// endSessions ends the sessions of a user but keep; empty: all.
+func (u *Users) endSessions(ctx context.Context, userID, keep string) error {
 	s, _, err := u.open(ctx, userID)
 	if err != nil {
 		return err
@@ -167,16 +188,6 @@ func (u *Users) EndSessions(ctx context.Context, userID, keep string) error {
 		}
 	}
 	return s.directory.endSessionsOf(ctx, userID, keep)
-}
-
-// EndOtherSessions signs a user out everywhere but in the session of the
-// context, which [SessionFrom] finds. Of JWT sessions none can be spared.
-func (u *Users) EndOtherSessions(ctx context.Context, userID string) error {
-	keep := ""
-	if s, ok := SessionFrom(ctx); ok && s.UserID == userID {
-		keep = s.ID
-	}
-	return u.EndSessions(ctx, userID, keep)
 }
 
 // Delete removes a user with their accounts and sessions. It needs an Adapter

@@ -240,7 +240,7 @@ func TestLinkBesideSignOutEverywhere(t *testing.T) {
 		var ended error
 		atOnce(
 			func() { b.send(s.instances[0], callback, nil) },
-			func() { ended = s.instances[1].Users().EndSessions(t.Context(), u.ID, "") },
+			func() { ended = s.instances[1].Users().EndSessions(t.Context(), u.ID) },
 		)
 		ok(t, ended)
 		if s.isIn(b) || s.isIn(before) {
