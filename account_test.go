@@ -68,7 +68,7 @@ func TestUnlinkAccount(t *testing.T) {
 			})
 			u := s.addLinkedUser(row.user, row.providers...)
 			first := row.providers[0]
-			if err := s.auth.Users().Unlink(t.Context(), u.ID, first, "at-"+first); !errors.Is(err, row.want) {
+			if err := s.auth.Users().Unlink(t.Context(), latchkey.AccountRef{UserID: u.ID, Provider: first, ProviderAccountID: "at-" + first}); !errors.Is(err, row.want) {
 				t.Fatalf("UnlinkAccount = %v, want %v", err, row.want)
 			}
 			left, err := s.auth.Users().Accounts(t.Context(), u.ID)
@@ -100,11 +100,11 @@ func TestUnlinkAtOnce(t *testing.T) {
 	t.Run("R-345 the other account goes between looking and taking", func(t *testing.T) {
 		store, users, u := open(t)
 		store.afterwards("ListAccounts", func() {
-			if err := users.Unlink(t.Context(), u.ID, "acme2", "at-acme2"); err != nil {
+			if err := users.Unlink(t.Context(), latchkey.AccountRef{UserID: u.ID, Provider: "acme2", ProviderAccountID: "at-acme2"}); err != nil {
 				t.Error(err)
 			}
 		})
-		if err := users.Unlink(t.Context(), u.ID, "acme", "at-acme"); !errors.Is(err, latchkey.ErrLastAccount) {
+		if err := users.Unlink(t.Context(), latchkey.AccountRef{UserID: u.ID, Provider: "acme", ProviderAccountID: "at-acme"}); !errors.Is(err, latchkey.ErrLastAccount) {
 			t.Errorf("the last account: %v", err)
 		}
 		if left := store.inner.Contents().Accounts; len(left) != 1 || left[0].Provider != "acme" || left[0].UserID != u.ID {
@@ -116,7 +116,7 @@ func TestUnlinkAtOnce(t *testing.T) {
 			store, users, u := open(t)
 			together(2, func(i int) {
 				provider := []string{"acme", "acme2"}[i]
-				if err := users.Unlink(t.Context(), u.ID, provider, "at-"+provider); err != nil && !errors.Is(err, latchkey.ErrLastAccount) {
+				if err := users.Unlink(t.Context(), latchkey.AccountRef{UserID: u.ID, Provider: provider, ProviderAccountID: "at-" + provider}); err != nil && !errors.Is(err, latchkey.ErrLastAccount) {
 					t.Error(err)
 				}
 			})

@@ -83,7 +83,7 @@ func ExampleUsers_Unlink() {
 
 	accounts, err := auth.Users().Accounts(ctx, "1")
 	for _, a := range accounts {
-		err = auth.Users().Unlink(ctx, "1", a.Provider, a.ProviderAccountID)
+		err = auth.Users().Unlink(ctx, latchkey.AccountRef{UserID: a.UserID, Provider: a.Provider, ProviderAccountID: a.ProviderAccountID})
 		fmt.Println(a.Provider, errors.Is(err, latchkey.ErrLastAccount))
 	}
 	fmt.Println(len(accounts), err == nil)

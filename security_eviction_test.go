@@ -99,7 +99,7 @@ func TestIntruders(t *testing.T) {
 		"two, the first of which is gone": func(i *intruder) {
 			i.signInAs("second", adaEmail, false)
 			i.signInAs("issuer", "mallory@evil.example", true)
-			if err := i.auth.Users().Unlink(i.t.Context(), i.store.Contents().Users[0].ID, "second", "mallory"); err != nil {
+			if err := i.auth.Users().Unlink(i.t.Context(), latchkey.AccountRef{UserID: i.store.Contents().Users[0].ID, Provider: "second", ProviderAccountID: "mallory"}); err != nil {
 				i.t.Fatal(err)
 			}
 		},

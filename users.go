@@ -65,18 +65,25 @@ func (u *Users) Accounts(ctx context.Context, userID string) ([]Account, error) 
 	return s.store.listAccounts(ctx, userID)
 }
 
-// Unlink takes an account away from a user. An account of somebody else is
-// ErrNotFound; the last way to sign in is ErrLastAccount. It needs an Adapter
-// that is an [storage.AccountAdapter].
-func (u *Users) Unlink(ctx context.Context, userID, provider, providerAccountID string) error {
-	s, q, err := u.open(ctx, userID)
+// AccountRef names one account of one user.
+type AccountRef struct {
+	UserID            string
+	Provider          string // the provider's id, such as "github"
+	ProviderAccountID string // the user's id at that provider
+}
+
+// Unlink takes an account away from its user. It returns ErrNotFound if the user
+// has no such account, and ErrLastAccount if the user could not sign in any more
+// without it. It needs an Adapter that is an [storage.AccountAdapter].
+func (u *Users) Unlink(ctx context.Context, account AccountRef) error {
+	s, q, err := u.open(ctx, account.UserID)
 	if err != nil {
 		return err
 	}
 	if err := s.store.require("Users.Unlink", abilityAccountLists); err != nil {
 		return err
 	}
-	err = s.directory.unlink(ctx, q, userID, provider, providerAccountID)
+	err = s.directory.unlink(ctx, q, account.UserID, account.Provider, account.ProviderAccountID)
 	q.flush(ctx, s.log, noSubject{})
 	return err
 }

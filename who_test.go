@@ -231,7 +231,7 @@ func TestUsersRefuseAnEmptyID(t *testing.T) {
 	for name, do := range map[string]func() error{
 		"Get":              func() error { _, err := u.Get(ctx, ""); return err },
 		"Accounts":         func() error { _, err := u.Accounts(ctx, ""); return err },
-		"Unlink":           func() error { return u.Unlink(ctx, "", "elsewhere", "1") },
+		"Unlink":           func() error { return u.Unlink(ctx, latchkey.AccountRef{Provider: "elsewhere", ProviderAccountID: "1"}) },
 		"Sessions":         func() error { _, err := u.Sessions(ctx, ""); return err },
 		"EndSession":       func() error { return u.EndSession(ctx, "", "1") },
 		"EndSessions":      func() error { return u.EndSessions(ctx, "") },

@@ -134,7 +134,7 @@ func TestUsersOfPasskeys(t *testing.T) {
 	if err := users.RemovePasskey(ctx, "somebody", second.ID); !errors.Is(err, latchkey.ErrNotFound) {
 		t.Errorf("of somebody else: %v", err)
 	}
-	if err := users.Unlink(ctx, id, "passkey", keys[0].ProviderAccountID); err != nil {
+	if err := users.Unlink(ctx, latchkey.AccountRef{UserID: id, Provider: "passkey", ProviderAccountID: keys[0].ProviderAccountID}); err != nil {
 		t.Error(err)
 	}
 	s.holds(t, 1, 1)
