@@ -70,7 +70,7 @@ func hashOf(typed string, salt []byte) ([]byte, error) {
 	return pbkdf2.Key(sha256.New, typed, salt, 600_000, 32)
 }
 
-func (p *passwords) config(send func(context.Context, latchkey.SignInLink) error) latchkey.Config {
+func (p *passwords) config(send func(context.Context, latchkey.Message) error) latchkey.Config {
 	return latchkey.Config{
 		Adapter: p.store, // and so sessions are stored
 		Providers: []latchkey.Provider{
@@ -88,7 +88,7 @@ func (p *passwords) config(send func(context.Context, latchkey.SignInLink) error
 func ExampleCredentials() {
 	ctx, store := context.Background(), memoryadapter.New(memoryadapter.Options{})
 	known := &passwords{store: store, byName: map[string]password{}}
-	c := known.config(func(context.Context, latchkey.SignInLink) error { return nil })
+	c := known.config(func(context.Context, latchkey.Message) error { return nil })
 	c.Site.URL, c.Secrets, c.Runtime.Logger = "https://app.example", []string{"the output of openssl rand -base64 33"}, quiet
 	auth, err := latchkey.New(c)
 	must(err)

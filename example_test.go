@@ -196,8 +196,8 @@ func ExampleEmail() {
 		Secrets: []string{"the output of openssl rand -base64 33"},
 		Adapter: memoryadapter.New(memoryadapter.Options{}),
 		Providers: []latchkey.Provider{&latchkey.Email{
-			Send: func(_ context.Context, l latchkey.SignInLink) error {
-				fmt.Fprintln(os.Stderr, "mail to", l.To, ":", l.URL)
+			Send: func(_ context.Context, m latchkey.Message) error {
+				fmt.Fprintln(os.Stderr, "mail to", m.To, ":", m.URL)
 				return nil
 			},
 		}},

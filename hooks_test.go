@@ -62,7 +62,7 @@ func TestHooksHaveALimit(t *testing.T) {
 		{
 			name: "Email.Send", says: "Email.Send did not return within 10s", error: "Configuration",
 			hang: func(c *latchkey.Config, hang func(context.Context)) {
-				c.Providers[1].(*latchkey.Email).Send = func(ctx context.Context, _ latchkey.SignInLink) error { hang(ctx); return ctx.Err() }
+				c.Providers[1].(*latchkey.Email).Send = func(ctx context.Context, _ latchkey.Message) error { hang(ctx); return ctx.Err() }
 			},
 			come: func(s *testSite, b *browser) *answer {
 				a := b.post("/auth/signin/post", "email", "ada@example.com")

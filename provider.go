@@ -284,13 +284,13 @@ type Email struct {
 	Name   string        // empty: Email
 	From   string        // handed to Send
 	MaxAge time.Duration // of a link; 0: 24 hours, 10 minutes when Hardened
-	// Send delivers the link, within [Limits].MailTimeout. Its error becomes an error
-	// page, and the link is void.
-	Send func(ctx context.Context, l SignInLink) error
+	// Send delivers the message, within [Limits].MailTimeout. Its error becomes an
+	// error page, and the link in it is void.
+	Send func(ctx context.Context, m Message) error
 	// NewSend makes Send when [New] is called, for catalogues whose settings may
 	// come from the environment; getenv is the one that New reads. Not called
 	// when Send is set. nil: Send.
-	NewSend func(getenv func(string) string) (func(ctx context.Context, l SignInLink) error, error)
+	NewSend func(getenv func(string) string) (func(ctx context.Context, m Message) error, error)
 	// Normalize turns what was typed into one mailbox. nil: trimmed,
 	// lower-cased, Unicode NFKC, the domain in ASCII. Its result is treated so
 	// too, and checked to be exactly one plain mailbox.
@@ -312,10 +312,13 @@ type Email struct {
 	Style       Style
 }
 
-// SignInLink is a link to be delivered to one mailbox.
-type SignInLink struct {
+// Message is a mail to be delivered to one mailbox. A Send that words mails
+// itself looks at Kind, and refuses kinds that it does not know: releases add
+// some.
+type Message struct {
 	hidden
 
+	Kind     MessageKind
 	To       string // exactly one mailbox, its domain in ASCII
 	From     string
 	URL      string
@@ -323,10 +326,19 @@ type SignInLink struct {
 	Expires  time.Time
 	Provider string // id
 	Theme    Theme
-	Language string // of whoever asked for the link, one of Texts.Languages; empty: English
+	Language string // of the browser that asked for the link, one of Texts.Languages; empty: English
 	Texts    Texts
 	Request  *Request
 }
+
+// MessageKind says what a [Message] is for. The list is closed, and grows with
+// releases.
+type MessageKind string
+
+// The kinds of [Message].
+const (
+	MessageSignIn MessageKind = "sign_in" // its URL signs the user in
+)
 
 // Credentials signs people in by what they type, such as a name and a password,
 // which the application checks. Their form posts to /callback/{ID} below the

@@ -30,7 +30,7 @@ var holders = map[string]reflect.Type{
 	"latchkey.OAuth":               reflect.TypeFor[latchkey.OAuth](),
 	"latchkey.SigningKey":          reflect.TypeFor[latchkey.SigningKey](),
 	"latchkey.Email":               reflect.TypeFor[latchkey.Email](),
-	"latchkey.SignInLink":          reflect.TypeFor[latchkey.SignInLink](),
+	"latchkey.Message":             reflect.TypeFor[latchkey.Message](),
 	"latchkey.Grant":               reflect.TypeFor[latchkey.Grant](),
 	"latchkey.Tokens":              reflect.TypeFor[latchkey.Tokens](),
 	"latchkey.StoredSession":       reflect.TypeFor[latchkey.StoredSession](),

@@ -185,7 +185,7 @@ func TestConfigFrozen(t *testing.T) {
 		Token:         latchkey.Endpoint{URL: "https://acme.example/token"}, UserInfo: latchkey.Endpoint{URL: "https://acme.example/userinfo"},
 		AllowedAudiences: []string{"a"}, IDTokenAlgs: []string{"RS256"},
 	}
-	post := &latchkey.Email{ID: "post", Send: func(context.Context, latchkey.SignInLink) error { return nil }}
+	post := &latchkey.Email{ID: "post", Send: func(context.Context, latchkey.Message) error { return nil }}
 	providers := []latchkey.Provider{crew, acme, post}
 	insecure, yes := false, true
 	origins := []string{"https://a.example"}

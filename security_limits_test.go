@@ -658,7 +658,7 @@ func TestLimitPanicsStayInside(t *testing.T) {
 		maker := *c.Providers[1].(*latchkey.Email)
 		maker.ID, maker.NewToken = "maker", func() (string, error) { boom(); return "", nil }
 		sender := *c.Providers[1].(*latchkey.Email)
-		sender.ID, sender.Send = "sender", func(context.Context, latchkey.SignInLink) error { boom(); return nil }
+		sender.ID, sender.Send = "sender", func(context.Context, latchkey.Message) error { boom(); return nil }
 		c.Providers = append(c.Providers, &post, &maker, &sender)
 		c.Limits.Replay = brokenReplayStore{}
 	})

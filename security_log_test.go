@@ -148,12 +148,12 @@ func newCanarySite(t *testing.T, strategy latchkey.Strategy, fails *bool) (*test
 		post := *c.Providers[1].(*latchkey.Email)
 		deliver := post.Send
 		post.Secret = "email-canary-" + strings.Repeat("e", 32)
-		post.Send = func(ctx context.Context, l latchkey.SignInLink) error {
-			known.add("link token", l.Token)
+		post.Send = func(ctx context.Context, m latchkey.Message) error {
+			known.add("link token", m.Token)
 			if *fails {
-				return talking(l.URL, l.Token)
+				return talking(m.URL, m.Token)
 			}
-			return deliver(ctx, l)
+			return deliver(ctx, m)
 		}
 		c.Providers = []latchkey.Provider{&crew, &post, p}
 		c.Events.SignIn = func(_ context.Context, e latchkey.SignInEvent) error { return talking(e.Account.Tokens) }
@@ -220,9 +220,9 @@ func TestLogSecrets(t *testing.T) {
 					keep(b, b.post("/auth/callback/crew", "username", "alice", "password", "password-canary-0001"))
 					keep(b, b.postJSON("/auth/callback/crew", map[string]any{"username": "alice", "password": "password-canary-0001"}))
 					keep(b, b.post("/auth/signin/post", "email", "a@example.com"))
-					for _, l := range s.sent() {
-						keep(b, b.get(strings.TrimPrefix(l.URL, siteOrigin)))
-						keep(b, b.get(strings.TrimPrefix(l.URL, siteOrigin)))
+					for _, m := range s.sent() {
+						keep(b, b.get(strings.TrimPrefix(m.URL, siteOrigin)))
+						keep(b, b.get(strings.TrimPrefix(m.URL, siteOrigin)))
 					}
 					b.header.Set("Authorization", "Bearer bearer-canary-0001")
 					keep(b, b.get("/auth/session"))

@@ -85,7 +85,7 @@ func TestAMistypedAddressIsAFormAgain(t *testing.T) {
 	})
 	t.Run("a mail that cannot be sent", func(t *testing.T) {
 		s := newSite(t, withEmailProvider(func(p *latchkey.Email) {
-			p.Send = func(context.Context, latchkey.SignInLink) error { return errors.New("no route to host") }
+			p.Send = func(context.Context, latchkey.Message) error { return errors.New("no route to host") }
 		}))
 		b := s.newPerson()
 		page := b.follow(b.post("/auth/signin/post", "email", "ada@example.com"))

@@ -137,7 +137,7 @@ func TestClientSignsInByEmail(t *testing.T) {
 			if s := browser.Session(); s == nil || s.User.Email != "ada@example.com" {
 				t.Errorf("session %+v", s)
 			}
-			if len(box.Links("ada@example.com")) != 1 || len(box.Links("bob@example.com")) != 0 {
+			if len(box.Messages("ada@example.com")) != 1 || len(box.Messages("bob@example.com")) != 0 {
 				t.Error("the mailbox has the wrong links")
 			}
 		})

@@ -163,7 +163,7 @@ func TestSlots(t *testing.T) {
 		t.Errorf("%+v", forms[0])
 	}
 	send(b, forms[0])
-	if len(box.Links("ada@example.com")) != 1 {
+	if len(box.Messages("ada@example.com")) != 1 {
 		t.Error("no link was sent")
 	}
 	if forms[1].action != "/signout" || forms[1].fields.Get("redirectTo") != b.URL+"/slots" {

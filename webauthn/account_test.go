@@ -161,10 +161,10 @@ func TestSignals(t *testing.T) {
 // TestFirstProof: R-074. Whoever proves the e-mail address keeps nothing that was
 // registered before.
 func TestFirstProof(t *testing.T) {
-	var link latchkey.SignInLink
+	var link latchkey.Message
 	s := newSite(t, func(c *latchkey.Config, _ *latchkey.WebAuthn) {
 		c.Providers = append(c.Providers, &latchkey.Email{
-			Send: func(_ context.Context, l latchkey.SignInLink) error { link = l; return nil },
+			Send: func(_ context.Context, m latchkey.Message) error { link = l; return nil },
 		})
 	})
 	mallory, a := s.visit()

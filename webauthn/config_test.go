@@ -127,7 +127,7 @@ func TestWellKnown(t *testing.T) {
 		}, `{"origins":["https://app.example","https://app.test"]}`, `{"enroll":"https://app.example/auth/account","manage":"https://app.example/auth/account"}`},
 		"no passkeys": {func(c *latchkey.Config, _ *latchkey.WebAuthn) {
 			c.AccountPage.Enabled = true
-			c.Providers = []latchkey.Provider{&latchkey.Email{Send: func(context.Context, latchkey.SignInLink) error { return nil }}}
+			c.Providers = []latchkey.Provider{&latchkey.Email{Send: func(context.Context, latchkey.Message) error { return nil }}}
 		}, "", ""},
 	} {
 		t.Run(name, func(t *testing.T) {

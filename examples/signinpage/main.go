@@ -23,8 +23,8 @@ func main() {
 		Secrets: []string{rand.Text() + rand.Text()}, // for this run; yours is AUTH_SECRET
 		Session: latchkey.SessionConfig{Strategy: latchkey.JWTSessions},
 		Adapter: memoryadapter.New(memoryadapter.Options{}),
-	}, func(_ context.Context, l latchkey.SignInLink) error {
-		fmt.Println("Open", l.URL)
+	}, func(_ context.Context, m latchkey.Message) error {
+		fmt.Println("Open", m.URL)
 		return nil
 	})
 	if err != nil {
@@ -33,7 +33,7 @@ func main() {
 	log.Fatal(http.ListenAndServe("localhost:3000", site))
 }
 
-func newSite(c latchkey.Config, send func(context.Context, latchkey.SignInLink) error) (http.Handler, error) {
+func newSite(c latchkey.Config, send func(context.Context, latchkey.Message) error) (http.Handler, error) {
 	c.Pages = latchkey.Pages{SignIn: "/login", VerifyRequest: "/mailed"}
 	c.Providers = []latchkey.Provider{
 		&latchkey.Credentials{

@@ -190,13 +190,13 @@ func authorize(_ context.Context, fields map[string]string, _ *latchkey.Request)
 	return nil, nil
 }
 
-func (a *app) deliver(_ context.Context, l latchkey.SignInLink) error {
-	if l.To == "bounce@example.com" {
+func (a *app) deliver(_ context.Context, m latchkey.Message) error {
+	if m.To == "bounce@example.com" {
 		return errors.New("mailbox unavailable")
 	}
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	a.mailbox[l.To] = l
+	a.mailbox[m.To] = m
 	return nil
 }
 

@@ -93,7 +93,7 @@ func credentials() latchkey.Provider {
 }
 
 func email() latchkey.Provider {
-	return &latchkey.Email{Send: func(context.Context, latchkey.SignInLink) error { return nil }}
+	return &latchkey.Email{Send: func(context.Context, latchkey.Message) error { return nil }}
 }
 
 // serve answers requests until the test ends, and returns the URL.

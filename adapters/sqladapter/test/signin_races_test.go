@@ -83,7 +83,7 @@ func newRaceSite(t *testing.T, e engine, db *sql.DB, strategy latchkey.Strategy)
 					Token:         latchkey.Endpoint{URL: "https://id.example/token"},
 					UserInfo:      latchkey.Endpoint{URL: "https://id.example/userinfo"},
 				},
-				&latchkey.Email{Send: func(_ context.Context, l latchkey.SignInLink) error { s.links <- l.URL; return nil }},
+				&latchkey.Email{Send: func(_ context.Context, m latchkey.Message) error { s.links <- m.URL; return nil }},
 			},
 		}
 		if strategy == latchkey.JWTSessions {
