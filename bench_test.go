@@ -48,11 +48,11 @@ func benchAuth(b testing.TB, change func(*latchkey.Config)) *latchkey.Auth {
 		Limits: latchkey.Limits{Disabled: true},
 		Providers: []latchkey.Provider{&latchkey.Credentials{
 			Fields: []latchkey.Field{{Name: "username"}, {Name: "password", Type: "password"}},
-			Authorize: func(_ context.Context, f map[string]string, _ *latchkey.Request) (*latchkey.User, error) {
+			Authorize: func(_ context.Context, f map[string]string, _ *latchkey.Request) (latchkey.User, error) {
 				if f["password"] != "wonderland" {
-					return nil, nil
+					return latchkey.User{}, nil
 				}
-				return &latchkey.User{ID: "1", Name: "Alice", Email: "alice@example.com"}, nil
+				return latchkey.User{ID: "1", Name: "Alice", Email: "alice@example.com"}, nil
 			},
 		}},
 	}

@@ -322,11 +322,11 @@ func exampleAuthWith(c latchkey.Config) *latchkey.Auth {
 	c.Runtime.Logger = quiet
 	c.Providers = []latchkey.Provider{&latchkey.Credentials{
 		Fields: []latchkey.Field{{Name: "username"}, {Name: "password", Type: "password"}},
-		Authorize: func(_ context.Context, typed map[string]string, _ *latchkey.Request) (*latchkey.User, error) {
+		Authorize: func(_ context.Context, typed map[string]string, _ *latchkey.Request) (latchkey.User, error) {
 			if typed["username"] != "ada" || typed["password"] != "lovelace" {
-				return nil, nil // back to the form, which does not tell which was wrong
+				return latchkey.User{}, latchkey.ErrCredentialsSignin // back to the form, which does not tell which was wrong
 			}
-			return &latchkey.User{ID: "1", Name: "Ada"}, nil
+			return latchkey.User{ID: "1", Name: "Ada"}, nil
 		},
 	}}
 	auth, err := latchkey.New(c)

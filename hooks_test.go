@@ -53,9 +53,9 @@ func TestHooksHaveALimit(t *testing.T) {
 		{
 			name: "Credentials.Authorize", says: "Credentials.Authorize did not return within 10s", error: "Configuration",
 			hang: func(c *latchkey.Config, hang func(context.Context)) {
-				c.Providers[0].(*latchkey.Credentials).Authorize = func(ctx context.Context, _ map[string]string, _ *latchkey.Request) (*latchkey.User, error) {
+				c.Providers[0].(*latchkey.Credentials).Authorize = func(ctx context.Context, _ map[string]string, _ *latchkey.Request) (latchkey.User, error) {
 					hang(ctx)
-					return &latchkey.User{ID: "alice"}, ctx.Err()
+					return latchkey.User{ID: "alice"}, ctx.Err()
 				}
 			},
 		},

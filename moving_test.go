@@ -158,11 +158,11 @@ func TestFormOfTheGuide(t *testing.T) {
 		Pages: latchkey.Pages{SignIn: "/signin"}, Runtime: latchkey.Runtime{Logger: quiet},
 		Providers: []latchkey.Provider{&latchkey.Credentials{
 			Fields: []latchkey.Field{{Name: "name"}, {Name: "password", Type: "password"}},
-			Authorize: func(_ context.Context, typed map[string]string, _ *latchkey.Request) (*latchkey.User, error) {
+			Authorize: func(_ context.Context, typed map[string]string, _ *latchkey.Request) (latchkey.User, error) {
 				if typed["password"] != "lovelace" {
-					return nil, nil
+					return latchkey.User{}, nil
 				}
-				return &latchkey.User{ID: "1", Name: "Ada"}, nil
+				return latchkey.User{ID: "1", Name: "Ada"}, nil
 			},
 		}},
 	})

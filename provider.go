@@ -349,12 +349,13 @@ type Credentials struct {
 	ID     string // empty: credentials
 	Name   string // empty: Credentials
 	Fields []Field
-	// Authorize says who it is. A nil user, or [CredentialsError], leads back
-	// to the form; [RedirectTo] and [RespondWith] lead elsewhere; any other
-	// error is an error page. fields holds everything that was posted,
+	// Authorize returns the user who has these credentials. It refuses with a
+	// zero User, ErrNotFound, ErrCredentialsSignin or [CredentialsError], all of
+	// which lead back to the form; [RedirectTo] and [RespondWith] lead elsewhere;
+	// any other error is an error page. fields holds everything that was posted,
 	// untouched, at most 32 fields of 4 KiB, but for what is ours or the
 	// browser client's: csrfToken, callbackUrl, json, redirect.
-	Authorize func(ctx context.Context, fields map[string]string, r *Request) (*User, error)
+	Authorize func(ctx context.Context, fields map[string]string, r *Request) (User, error)
 	// AccountField names the field that failed tries are counted under. Empty:
 	// the first of Fields.
 	AccountField string

@@ -176,8 +176,8 @@ func (brokenRevocations) RevokedAt(context.Context, ...string) (map[string]time.
 
 func TestConfigFrozen(t *testing.T) {
 	secrets, hosts := []string{siteSecret}, []string{"app.example"}
-	crew := &latchkey.Credentials{ID: "crew", Fields: []latchkey.Field{{Name: "username"}}, Authorize: func(context.Context, map[string]string, *latchkey.Request) (*latchkey.User, error) {
-		return &latchkey.User{ID: "1", Name: "Alice"}, nil
+	crew := &latchkey.Credentials{ID: "crew", Fields: []latchkey.Field{{Name: "username"}}, Authorize: func(context.Context, map[string]string, *latchkey.Request) (latchkey.User, error) {
+		return latchkey.User{ID: "1", Name: "Alice"}, nil
 	}}
 	acme := &latchkey.OAuth{
 		ID: "acme", ClientID: "latchkey", ClientSecret: "x", Scopes: []string{"read"}, Checks: []latchkey.Check{latchkey.CheckPKCE, latchkey.CheckState},

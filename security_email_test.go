@@ -68,8 +68,8 @@ func TestEmailsThatBecomeASCII(t *testing.T) {
 // withUser makes credentials let everybody in as u.
 func withUser(u latchkey.User) func(*latchkey.Config) {
 	return func(c *latchkey.Config) {
-		c.Providers[0].(*latchkey.Credentials).Authorize = func(context.Context, map[string]string, *latchkey.Request) (*latchkey.User, error) {
-			return &u, nil
+		c.Providers[0].(*latchkey.Credentials).Authorize = func(context.Context, map[string]string, *latchkey.Request) (latchkey.User, error) {
+			return u, nil
 		}
 	}
 }

@@ -139,11 +139,11 @@ func newCanarySite(t *testing.T, strategy latchkey.Strategy, fails *bool) (*test
 			return latchkey.Identity{Subject: g.Profile.String("sub"), Name: "Ada", Email: g.Profile.String("email"), EmailTrust: latchkey.EmailProven}, nil
 		}
 		crew := *c.Providers[0].(*latchkey.Credentials)
-		crew.Authorize = func(_ context.Context, fields map[string]string, r *latchkey.Request) (*latchkey.User, error) {
+		crew.Authorize = func(_ context.Context, fields map[string]string, r *latchkey.Request) (latchkey.User, error) {
 			if *fails {
-				return nil, talking(dsn, fields, r.Header, string(r.Body))
+				return latchkey.User{}, talking(dsn, fields, r.Header, string(r.Body))
 			}
-			return &latchkey.User{ID: "1", Name: "Alice"}, nil
+			return latchkey.User{ID: "1", Name: "Alice"}, nil
 		}
 		post := *c.Providers[1].(*latchkey.Email)
 		deliver := post.Send
@@ -262,8 +262,8 @@ func TestLogSecrets(t *testing.T) {
 
 func TestLogCutSecret(t *testing.T) {
 	password := "start-of-a-password" + strings.Repeat("p", 900)
-	s := newSite(t, authorizeWith(func(_ context.Context, fields map[string]string, _ *latchkey.Request) (*latchkey.User, error) {
-		return nil, errors.New(strings.Repeat(fields["password"], 6))
+	s := newSite(t, authorizeWith(func(_ context.Context, fields map[string]string, _ *latchkey.Request) (latchkey.User, error) {
+		return latchkey.User{}, errors.New(strings.Repeat(fields["password"], 6))
 	}))
 	s.newBrowser().post("/auth/callback/crew", "username", "alice", "password", password)
 	if text := s.log.text(); !strings.Contains(text, "[redacted]") || strings.Contains(text, "start-of-a") {
@@ -326,8 +326,8 @@ func TestLogForgery(t *testing.T) {
 	}
 	for name, text := range evil {
 		t.Run("R-237 "+name, func(t *testing.T) {
-			s := newSite(t, authorizeWith(func(_ context.Context, fields map[string]string, r *latchkey.Request) (*latchkey.User, error) {
-				return nil, errors.New("no such user: " + r.Header.Get("User-Agent") + text)
+			s := newSite(t, authorizeWith(func(_ context.Context, fields map[string]string, r *latchkey.Request) (latchkey.User, error) {
+				return latchkey.User{}, errors.New("no such user: " + r.Header.Get("User-Agent") + text)
 			}))
 			before := len(s.log.records(t))
 			b := s.newBrowser()

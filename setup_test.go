@@ -21,7 +21,9 @@ type bareStore struct{ latchkey.Adapter }
 func TestWrongConfigurations(t *testing.T) {
 	memory := memoryadapter.New(memoryadapter.Options{})
 	bare := bareStore{memory}
-	crew := &latchkey.Credentials{Authorize: func(context.Context, map[string]string, *latchkey.Request) (*latchkey.User, error) { return nil, nil }}
+	crew := &latchkey.Credentials{Authorize: func(context.Context, map[string]string, *latchkey.Request) (latchkey.User, error) {
+		return latchkey.User{}, nil
+	}}
 	post := &latchkey.Email{Send: func(context.Context, latchkey.Message) error { return nil }}
 	acme := func(change func(*latchkey.OAuth)) func(*latchkey.Config) {
 		return func(c *latchkey.Config) {

@@ -101,8 +101,8 @@ func TestSessionWithoutUser(t *testing.T) {
 		}
 	}
 	nameless := func(c *latchkey.Config) {
-		c.Providers = []latchkey.Provider{&latchkey.Credentials{ID: "crew", Fields: []latchkey.Field{{Name: "username"}}, Authorize: func(context.Context, map[string]string, *latchkey.Request) (*latchkey.User, error) {
-			return &latchkey.User{ID: "alice-1"}, nil
+		c.Providers = []latchkey.Provider{&latchkey.Credentials{ID: "crew", Fields: []latchkey.Field{{Name: "username"}}, Authorize: func(context.Context, map[string]string, *latchkey.Request) (latchkey.User, error) {
+			return latchkey.User{ID: "alice-1"}, nil
 		}}}
 	}
 	expiresOnly := func(c *latchkey.Config) {

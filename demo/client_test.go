@@ -60,11 +60,11 @@ func newClientTest(t *testing.T) *clientTest {
 			webauthn.Passkey(latchkey.WebAuthn{}),
 			&latchkey.Credentials{
 				Fields: []latchkey.Field{{Name: "username"}, {Name: "password", Type: "password"}},
-				Authorize: func(_ context.Context, typed map[string]string, _ *latchkey.Request) (*latchkey.User, error) {
+				Authorize: func(_ context.Context, typed map[string]string, _ *latchkey.Request) (latchkey.User, error) {
 					if typed["password"] != "lovelace" {
-						return nil, nil
+						return latchkey.User{}, latchkey.ErrCredentialsSignin
 					}
-					return &latchkey.User{ID: typed["username"], Name: typed["username"]}, nil
+					return latchkey.User{ID: typed["username"], Name: typed["username"]}, nil
 				},
 			},
 		},

@@ -22,11 +22,11 @@ func newAuth(t *testing.T, p latchkey.Provider) *latchkey.Auth {
 	auth, err := latchkey.New(latchkey.Config{
 		Providers: []latchkey.Provider{p, &latchkey.Credentials{
 			Fields: []latchkey.Field{{Name: "name"}},
-			Authorize: func(_ context.Context, fields map[string]string, _ *latchkey.Request) (*latchkey.User, error) {
+			Authorize: func(_ context.Context, fields map[string]string, _ *latchkey.Request) (latchkey.User, error) {
 				if fields["name"] != "ada" {
-					return nil, nil
+					return latchkey.User{}, latchkey.ErrCredentialsSignin
 				}
-				return &latchkey.User{ID: "1", Name: "Ada"}, nil
+				return latchkey.User{ID: "1", Name: "Ada"}, nil
 			},
 		}},
 		Secrets: []string{"a secret of a good length for all tests"},

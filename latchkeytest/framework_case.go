@@ -81,12 +81,12 @@ func newFramework(t *testing.T) *framework {
 // frameworkPassword lets anybody in, under any name.
 const frameworkPassword = "lovelace"
 
-func whoKnowsThePassword(_ context.Context, typed map[string]string, _ *latchkey.Request) (*latchkey.User, error) {
+func whoKnowsThePassword(_ context.Context, typed map[string]string, _ *latchkey.Request) (latchkey.User, error) {
 	if typed["password"] != frameworkPassword {
-		return nil, nil
+		return latchkey.User{}, latchkey.ErrCredentialsSignin
 	}
 	name := typed["name"]
-	return &latchkey.User{ID: "id-of-" + name, Name: name, Email: strings.ToLower(name) + "@example.com"}, nil
+	return latchkey.User{ID: "id-of-" + name, Name: name, Email: strings.ToLower(name) + "@example.com"}, nil
 }
 
 // page adds a page that answers to GET.

@@ -32,11 +32,11 @@ func newAuth(t *testing.T, issuer *latchkeytest.Issuer, box *latchkeytest.Mailbo
 			&latchkey.Credentials{
 				Name:   "password",
 				Fields: []latchkey.Field{{Name: "name"}, {Name: "password", Type: "password"}, {Name: "keep", Type: "checkbox", Label: "Remember"}, {Name: "from", Type: "hidden", Value: "web"}},
-				Authorize: func(_ context.Context, typed map[string]string, _ *latchkey.Request) (*latchkey.User, error) {
+				Authorize: func(_ context.Context, typed map[string]string, _ *latchkey.Request) (latchkey.User, error) {
 					if typed["name"] != "ada" || typed["password"] != "lovelace" || typed["from"] == "" {
-						return nil, nil
+						return latchkey.User{}, latchkey.ErrCredentialsSignin
 					}
-					return &latchkey.User{ID: "1", Name: "Ada <Lovelace>", Email: "ada@example.com", Image: typed["image"]}, nil
+					return latchkey.User{ID: "1", Name: "Ada <Lovelace>", Email: "ada@example.com", Image: typed["image"]}, nil
 				},
 			},
 		},

@@ -51,11 +51,11 @@ func testers() *latchkey.Credentials {
 	return &latchkey.Credentials{
 		Name:   "a tester's name",
 		Fields: []latchkey.Field{{Name: "name"}},
-		Authorize: func(_ context.Context, typed map[string]string, _ *latchkey.Request) (*latchkey.User, error) {
+		Authorize: func(_ context.Context, typed map[string]string, _ *latchkey.Request) (latchkey.User, error) {
 			if typed["name"] == "" {
-				return nil, nil
+				return latchkey.User{}, latchkey.ErrCredentialsSignin
 			}
-			return &latchkey.User{ID: "tester " + typed["name"], Email: typed["name"] + "@preview.example"}, nil
+			return latchkey.User{ID: "tester " + typed["name"], Email: typed["name"] + "@preview.example"}, nil
 		},
 	}
 }

@@ -57,11 +57,11 @@ func newSite(c latchkey.Config, front fs.FS) (http.Handler, error) {
 	c.Callbacks.Token = rename
 	c.Providers = append(c.Providers, &latchkey.Credentials{
 		Fields: []latchkey.Field{{Name: "name"}, {Name: "password", Type: "password"}},
-		Authorize: func(_ context.Context, typed map[string]string, _ *latchkey.Request) (*latchkey.User, error) {
+		Authorize: func(_ context.Context, typed map[string]string, _ *latchkey.Request) (latchkey.User, error) {
 			if typed["name"] != "ada" || typed["password"] != "lovelace" {
-				return nil, nil
+				return latchkey.User{}, latchkey.ErrCredentialsSignin
 			}
-			return &latchkey.User{ID: "1", Name: "Ada"}, nil
+			return latchkey.User{ID: "1", Name: "Ada"}, nil
 		},
 	})
 	auth, err := latchkey.New(c)

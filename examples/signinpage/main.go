@@ -54,11 +54,11 @@ func newSite(c latchkey.Config, send func(context.Context, latchkey.Message) err
 }
 
 // checkPassword stands for the table in which you keep password hashes.
-func checkPassword(_ context.Context, typed map[string]string, _ *latchkey.Request) (*latchkey.User, error) {
+func checkPassword(_ context.Context, typed map[string]string, _ *latchkey.Request) (latchkey.User, error) {
 	if typed["name"] != "ada" || typed["password"] != "lovelace" {
-		return nil, nil // nobody: the page is shown again, with error=CredentialsSignin
+		return latchkey.User{}, latchkey.ErrCredentialsSignin // nobody: the page is shown again, with error=CredentialsSignin
 	}
-	return &latchkey.User{ID: "1", Name: "Ada"}, nil
+	return latchkey.User{ID: "1", Name: "Ada"}, nil
 }
 
 //go:embed login.html

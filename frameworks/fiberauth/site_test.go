@@ -29,11 +29,11 @@ func site(change ...func(*latchkey.Config)) *latchkey.Config {
 		Runtime:     latchkey.Runtime{Logger: slog.New(slog.DiscardHandler)},
 		Providers: []latchkey.Provider{&latchkey.Credentials{
 			Fields: []latchkey.Field{{Name: "name"}, {Name: "password", Type: "password"}},
-			Authorize: func(_ context.Context, typed map[string]string, _ *latchkey.Request) (*latchkey.User, error) {
+			Authorize: func(_ context.Context, typed map[string]string, _ *latchkey.Request) (latchkey.User, error) {
 				if typed["password"] != password {
-					return nil, nil
+					return latchkey.User{}, latchkey.ErrCredentialsSignin
 				}
-				return &latchkey.User{ID: "id-of-" + typed["name"], Name: typed["name"]}, nil
+				return latchkey.User{ID: "id-of-" + typed["name"], Name: typed["name"]}, nil
 			},
 		}},
 	}.WithEnv(func(string) string { return "" })

@@ -169,25 +169,25 @@ func checks(variable string) []latchkey.Check {
 	return out
 }
 
-func authorize(_ context.Context, fields map[string]string, _ *latchkey.Request) (*latchkey.User, error) {
+func authorize(_ context.Context, fields map[string]string, _ *latchkey.Request) (latchkey.User, error) {
 	name := fields["username"]
 	switch {
 	case name == "throw-code":
-		return nil, latchkey.CredentialsError("custom_code")
+		return latchkey.User{}, latchkey.CredentialsError("custom_code")
 	case name == "boom":
-		return nil, errors.New("boom")
+		return latchkey.User{}, errors.New("boom")
 	case fields["password"] != "wonderland":
-		return nil, nil
+		return latchkey.User{}, latchkey.ErrCredentialsSignin
 	case name == "alice":
-		return &latchkey.User{ID: "alice-id", Name: "Alice", Email: "alice@example.com"}, nil
+		return latchkey.User{ID: "alice-id", Name: "Alice", Email: "alice@example.com"}, nil
 	case name == "noid":
-		return &latchkey.User{Name: "No Id", Email: "noid@example.com"}, nil
+		return latchkey.User{Name: "No Id", Email: "noid@example.com"}, nil
 	case name == "echo":
-		return &latchkey.User{ID: "echo", Name: fields["note"], Email: "echo@example.com"}, nil
+		return latchkey.User{ID: "echo", Name: fields["note"], Email: "echo@example.com"}, nil
 	case strings.Contains(name, "@"):
-		return &latchkey.User{ID: "id:" + name, Name: name, Email: name}, nil
+		return latchkey.User{ID: "id:" + name, Name: name, Email: name}, nil
 	}
-	return nil, nil
+	return latchkey.User{}, latchkey.ErrCredentialsSignin
 }
 
 func (a *app) deliver(_ context.Context, m latchkey.Message) error {

@@ -82,12 +82,12 @@ func (s theirSite) start(t *testing.T) string {
 func credentials() latchkey.Provider {
 	return &latchkey.Credentials{
 		Fields: []latchkey.Field{{Name: "username"}, {Name: "password", Type: "password"}},
-		Authorize: func(_ context.Context, fields map[string]string, _ *latchkey.Request) (*latchkey.User, error) {
+		Authorize: func(_ context.Context, fields map[string]string, _ *latchkey.Request) (latchkey.User, error) {
 			if fields["password"] != "lovelace" {
-				return nil, nil
+				return latchkey.User{}, latchkey.ErrCredentialsSignin
 			}
 			name := fields["username"]
-			return &latchkey.User{ID: "id of " + name, Name: name, Email: name + "@example.com"}, nil
+			return latchkey.User{ID: "id of " + name, Name: name, Email: name + "@example.com"}, nil
 		},
 	}
 }
