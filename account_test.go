@@ -68,7 +68,7 @@ func TestUnlinkAccount(t *testing.T) {
 			})
 			u := s.addLinkedUser(row.user, row.providers...)
 			first := row.providers[0]
-			if err := s.auth.Users().Unlink(t.Context(), u.ID, first, "at-"+first); !errors.Is(err, row.want) {
+			if err := s.auth.Users().Unlink(t.Context(), latchkey.AccountRef{UserID: u.ID, Provider: first, ProviderAccountID: "at-" + first}); !errors.Is(err, row.want) {
 				t.Fatalf("UnlinkAccount = %v, want %v", err, row.want)
 			}
 			left, err := s.auth.Users().Accounts(t.Context(), u.ID)
@@ -100,11 +100,11 @@ func TestUnlinkAtOnce(t *testing.T) {
 	t.Run("R-345 the other account goes between looking and taking", func(t *testing.T) {
 		store, users, u := open(t)
 		store.afterwards("ListAccounts", func() {
-			if err := users.Unlink(t.Context(), u.ID, "acme2", "at-acme2"); err != nil {
+			if err := users.Unlink(t.Context(), latchkey.AccountRef{UserID: u.ID, Provider: "acme2", ProviderAccountID: "at-acme2"}); err != nil {
 				t.Error(err)
 			}
 		})
-		if err := users.Unlink(t.Context(), u.ID, "acme", "at-acme"); !errors.Is(err, latchkey.ErrLastAccount) {
+		if err := users.Unlink(t.Context(), latchkey.AccountRef{UserID: u.ID, Provider: "acme", ProviderAccountID: "at-acme"}); !errors.Is(err, latchkey.ErrLastAccount) {
 			t.Errorf("the last account: %v", err)
 		}
 		if left := store.inner.Contents().Accounts; len(left) != 1 || left[0].Provider != "acme" || left[0].UserID != u.ID {
@@ -116,7 +116,7 @@ func TestUnlinkAtOnce(t *testing.T) {
 			store, users, u := open(t)
 			together(2, func(i int) {
 				provider := []string{"acme", "acme2"}[i]
-				if err := users.Unlink(t.Context(), u.ID, provider, "at-"+provider); err != nil && !errors.Is(err, latchkey.ErrLastAccount) {
+				if err := users.Unlink(t.Context(), latchkey.AccountRef{UserID: u.ID, Provider: provider, ProviderAccountID: "at-" + provider}); err != nil && !errors.Is(err, latchkey.ErrLastAccount) {
 					t.Error(err)
 				}
 			})
@@ -128,7 +128,7 @@ func TestUnlinkAtOnce(t *testing.T) {
 }
 
 func TestAccountPage(t *testing.T) {
-	open := func(c *latchkey.Config) { stored(c); c.Account.Enabled = true }
+	open := func(c *latchkey.Config) { stored(c); c.AccountPage.Enabled = true }
 	s := newSite(t, open)
 	t.Run("nobody is asked to sign in", func(t *testing.T) {
 		if a := s.newBrowser().get("/auth/account"); !strings.HasPrefix(a.location(), siteOrigin+"/auth/signin?") {
@@ -180,7 +180,7 @@ func TestRevocation(t *testing.T) {
 		s := newSite(t, revoking)
 		b := s.newBrowser()
 		b.signIn()
-		if err := s.auth.Users().EndSessions(t.Context(), "alice", ""); err != nil {
+		if err := s.auth.Users().EndSessions(t.Context(), "alice"); err != nil {
 			t.Fatal(err)
 		}
 		s.clock.Advance(2 * time.Millisecond)
@@ -192,7 +192,7 @@ func TestRevocation(t *testing.T) {
 	})
 	t.Run("R-074 the owner whose e-mail is proven gets in, and what was attached before is out", func(t *testing.T) {
 		s := newSite(t, revoking, func(c *latchkey.Config) {
-			c.Providers[2].(*latchkey.OAuth).VerifiesEmail = latchkey.EmailUnproven
+			c.Providers[2].(*latchkey.OAuth).EmailTrust = latchkey.EmailUnproven
 		})
 		u := s.addLinkedUser(latchkey.User{Email: "ada@example.com"}, "acme")
 		owner := s.newBrowser()
@@ -208,8 +208,8 @@ func TestRevocation(t *testing.T) {
 	})
 	t.Run("R-074 by option the first proof is refused instead", func(t *testing.T) {
 		s := newSite(t, func(c *latchkey.Config) {
-			c.Strict.RefuseEviction = true
-			c.Providers[2].(*latchkey.OAuth).VerifiesEmail = latchkey.EmailUnproven
+			c.Security.RefuseEviction = true
+			c.Providers[2].(*latchkey.OAuth).EmailTrust = latchkey.EmailUnproven
 		})
 		u := s.addLinkedUser(latchkey.User{Email: "ada@example.com"}, "acme")
 		if a := s.newBrowser().signInByLink("ada@example.com"); a.signsIn() || a.error() != "AccessDenied" {
@@ -222,7 +222,7 @@ func TestRevocation(t *testing.T) {
 	t.Run("callbacks cannot lose which sign-in a token comes from", func(t *testing.T) {
 		shared := latchkey.Claims{"sub": "alice", "sid": "the same for everybody"}
 		s := newSite(t, revoking, func(c *latchkey.Config) {
-			c.Callbacks.Token = func(context.Context, latchkey.TokenUpdate) (latchkey.Claims, error) { return shared, nil }
+			c.Callbacks.Token = func(context.Context, latchkey.TokenInfo) (latchkey.Claims, error) { return shared, nil }
 		})
 		b, other := s.newBrowser(), s.newBrowser()
 		b.signIn()

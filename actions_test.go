@@ -380,7 +380,7 @@ func TestCoreActions(t *testing.T) {
 }
 
 func TestFormsOfAPage(t *testing.T) {
-	s := newSite(t, func(c *latchkey.Config) { c.Account.Enabled, c.Session.Strategy = true, latchkey.DatabaseSessions })
+	s := newSite(t, func(c *latchkey.Config) { c.AccountPage.Enabled, c.Session.Strategy = true, latchkey.DatabaseSessions })
 	b := s.newBrowser()
 	var f *latchkey.Forms
 	show := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

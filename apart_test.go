@@ -41,7 +41,7 @@ func newApartSite(t *testing.T, change ...func(*latchkey.Config)) (s *oauthSite,
 	s = newOAuthSite(t, append([]func(*latchkey.Config){func(c *latchkey.Config) {
 		stored(c)
 		c.Adapter, c.Session.Store = users, sessions
-		c.Limits.Store, c.Limits.Disabled = 300*time.Millisecond, true
+		c.Limits.StoreTimeout, c.Limits.Disabled = 300*time.Millisecond, true
 	}}, change...)...)
 	s.store = users.inner
 	return s, users, sessions
@@ -242,7 +242,7 @@ func TestApartHangs(t *testing.T) {
 		users, sessions := &transactions{Adapter: memoryadapter.New(memoryadapter.Options{})}, stuck{newApartStore(), make(chan struct{}, visitors), make(chan struct{})}
 		s := newOAuthSite(t, stored, func(c *latchkey.Config) {
 			c.Adapter, c.Session.Store, c.Limits.Disabled = users, sessions, true
-			c.Limits.Store = time.Minute
+			c.Limits.StoreTimeout = time.Minute
 		})
 		browsers := make([]*browser, visitors)
 		for i := range browsers {
@@ -302,7 +302,7 @@ func TestApartProofs(t *testing.T) {
 		grace := users.inner.Contents().Users[0].ID
 		params := s.authResponse(b, "issuer")
 		users.afterwards("InTx", func() {
-			if err := s.auth.Users().EndSessions(t.Context(), grace, ""); err != nil {
+			if err := s.auth.Users().EndSessions(t.Context(), grace); err != nil {
 				t.Error(err)
 			}
 		})
@@ -325,7 +325,7 @@ func TestApartFromASmallAdapter(t *testing.T) {
 	b := s.newBrowser()
 	s.mustSignIn(b)
 	live(t, b)
-	if err := s.auth.Users().EndSessions(t.Context(), users.Contents().Users[0].ID, ""); err != nil {
+	if err := s.auth.Users().EndSessions(t.Context(), users.Contents().Users[0].ID); err != nil {
 		t.Fatal(err)
 	}
 	dead(t, b)
@@ -377,7 +377,7 @@ func TestAdapterToo(t *testing.T) {
 		old, fresh := before.newBrowser(), now.newBrowser()
 		before.mustSignIn(old)
 		now.mustSignIn(fresh)
-		if err := now.auth.Users().EndSessions(t.Context(), now.store.Contents().Users[0].ID, ""); err != nil {
+		if err := now.auth.Users().EndSessions(t.Context(), now.store.Contents().Users[0].ID); err != nil {
 			t.Fatal(err)
 		}
 		dead(t, at(now, old))
@@ -511,7 +511,7 @@ func TestRolesFail(t *testing.T) {
 		role := brokenRole{ways[how]}
 		site := func(t *testing.T, change func(*latchkey.Config)) *oauthSite {
 			store := newFaultyStore()
-			s := newOAuthSite(t, stored, func(c *latchkey.Config) { c.Adapter, c.Limits.Store = store, 300*time.Millisecond }, change)
+			s := newOAuthSite(t, stored, func(c *latchkey.Config) { c.Adapter, c.Limits.StoreTimeout = store, 300*time.Millisecond }, change)
 			s.store = store.inner
 			return s
 		}

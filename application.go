@@ -17,10 +17,10 @@ import (
 // What the application decides about one request, and what it is told.
 
 // hook calls a function of the application's own that answers something: for no
-// longer than Limits.Hook, and with a word in the log at debug level.
+// longer than Limits.CallbackTimeout, and with a word in the log at debug level.
 func hook[T any](ctx context.Context, s *setup, name string, f func(context.Context) (T, error)) (T, error) {
 	step := s.log.Step(ctx, "callback", "name", name)
-	result, err := guarded.Timed(ctx, s.config.Limits.Hook, name, f)
+	result, err := guarded.Timed(ctx, s.config.Limits.CallbackTimeout, name, f)
 	step.End(err)
 	return result, err
 }
@@ -29,7 +29,7 @@ func hook[T any](ctx context.Context, s *setup, name string, f func(context.Cont
 // place, which costs a tenth, and its context tells it when its time is up.
 func hookOnRead[T any](ctx context.Context, s *setup, name string, f func(context.Context) (T, error)) (T, error) {
 	step := s.log.Step(ctx, "callback", "name", name)
-	result, err := guarded.Inline(ctx, s.config.Limits.Hook, name, f)
+	result, err := guarded.Inline(ctx, s.config.Limits.CallbackTimeout, name, f)
 	step.End(err)
 	return result, err
 }
@@ -51,7 +51,7 @@ func (x *exchange) runSignInCallback(ctx context.Context, a SignInAttempt) error
 		return nil
 	}
 	attempt := a // what the function below keeps is made only here
-	err := x.setup.ask(ctx, x.setup.config.Limits.Hook, "Callbacks.SignIn", func(ctx context.Context) error { return decide(ctx, attempt) })
+	err := x.setup.ask(ctx, x.setup.config.Limits.CallbackTimeout, "Callbacks.SignIn", func(ctx context.Context) error { return decide(ctx, attempt) })
 	if err != nil && !isSteering(err) && !failure.IsTyped(err) {
 		return failure.WrapFor(ErrAccessDenied, a.Account.Provider, err)
 	}
@@ -114,7 +114,7 @@ func languageOf(ctx context.Context, x *exchange) string {
 }
 
 // expose runs the session callback and prepares the answer.
-func (x *exchange) expose(ctx context.Context, in SessionRead) (*reading, error) {
+func (x *exchange) expose(ctx context.Context, in SessionInfo) (*reading, error) {
 	s, stored := in.Session, in.User
 	if shape := x.setup.config.Callbacks.Session; shape != nil {
 		kept := *in.Session

@@ -81,7 +81,7 @@ func (c *Core) MatchPath(ctx context.Context, path string, request func() *Reque
 	return s != nil && s.config.owns(path)
 }
 
-// ReadBody reads a body into r, up to [Limits].Body, which Respond and the form
+// ReadBody reads a body into r, up to [Limits].MaxBodyBytes, which Respond and the form
 // actions do not look at. length is what the request announced; less than 0:
 // nothing. A response says that the body cannot be read; send it.
 func (c *Core) ReadBody(ctx context.Context, r *Request, body io.Reader, length int64) *Response {

@@ -132,7 +132,7 @@ func TestMatchPath(t *testing.T) {
 }
 
 func TestReadBody(t *testing.T) {
-	s := newPlainSite(t, func(c *latchkey.Config) { c.Limits.Body = 10 })
+	s := newPlainSite(t, func(c *latchkey.Config) { c.Limits.MaxBodyBytes = 10 })
 	for _, c := range []struct {
 		name, body string
 		length     int64

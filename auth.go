@@ -46,7 +46,7 @@ func (a *Auth) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 // Made by [NewFunc] or [NewTenants], an Auth has no base path before a request:
 // it is group then, or without one /auth.
 func (a *Auth) Routes(group string) ([]string, error) {
-	c := Config{Account: AccountPage{Enabled: true}, Site: Site{BasePath: cmp.Or(strings.TrimRight(group, "/"), defaultBasePath)}}
+	c := Config{AccountPage: AccountPage{Enabled: true}, Site: Site{BasePath: cmp.Or(strings.TrimRight(group, "/"), defaultBasePath)}}
 	if a.fixed != nil {
 		c = a.fixed.config
 	}

@@ -48,11 +48,11 @@ func benchAuth(b testing.TB, change func(*latchkey.Config)) *latchkey.Auth {
 		Limits: latchkey.Limits{Disabled: true},
 		Providers: []latchkey.Provider{&latchkey.Credentials{
 			Fields: []latchkey.Field{{Name: "username"}, {Name: "password", Type: "password"}},
-			Authorize: func(_ context.Context, f map[string]string, _ *latchkey.Request) (*latchkey.User, error) {
+			Authorize: func(_ context.Context, f map[string]string, _ *latchkey.Request) (latchkey.User, error) {
 				if f["password"] != "wonderland" {
-					return nil, nil
+					return latchkey.User{}, nil
 				}
-				return &latchkey.User{ID: "1", Name: "Alice", Email: "alice@example.com"}, nil
+				return latchkey.User{ID: "1", Name: "Alice", Email: "alice@example.com"}, nil
 			},
 		}},
 	}
@@ -147,8 +147,8 @@ func getRequest(path, cookies string) string {
 // BenchmarkSessionRead is GET /session over HTTP: open, shape, seal, answer.
 func BenchmarkSessionRead(b *testing.B) {
 	custom := func(c *latchkey.Config) {
-		c.Callbacks.Token = func(_ context.Context, t latchkey.TokenUpdate) (latchkey.Claims, error) { return t.Claims, nil }
-		c.Callbacks.Session = func(_ context.Context, r latchkey.SessionRead) (*latchkey.Session, error) {
+		c.Callbacks.Token = func(_ context.Context, t latchkey.TokenInfo) (latchkey.Claims, error) { return t.Claims, nil }
+		c.Callbacks.Session = func(_ context.Context, r latchkey.SessionInfo) (*latchkey.Session, error) {
 			r.Session.User.Extra = latchkey.Claims{"id": r.Claims.String("sub")}
 			return r.Session, nil
 		}

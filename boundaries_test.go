@@ -41,7 +41,7 @@ func TestUpdateCannotBecomeSomebodyElse(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := newPlainSite(t, asTokens, change, func(c *latchkey.Config) {
-				c.Callbacks.Token = func(_ context.Context, u latchkey.TokenUpdate) (latchkey.Claims, error) {
+				c.Callbacks.Token = func(_ context.Context, u latchkey.TokenInfo) (latchkey.Claims, error) {
 					if data, ok := u.Update.(map[string]any); ok {
 						for key, value := range data {
 							u.Claims[key] = value
@@ -181,7 +181,7 @@ func TestUsersInACallbackOfATenant(t *testing.T) {
 		func(context.Context, *latchkey.Request) (string, error) { return "a", nil },
 		func(context.Context, string) (*latchkey.Config, error) {
 			c := plainConfig(s.store)
-			c.Callbacks.Session = func(ctx context.Context, r latchkey.SessionRead) (*latchkey.Session, error) {
+			c.Callbacks.Session = func(ctx context.Context, r latchkey.SessionInfo) (*latchkey.Session, error) {
 				_, err := s.auth.Users().Get(ctx, r.Session.UserID)
 				return r.Session, err
 			}
@@ -197,7 +197,7 @@ func TestUsersInACallbackOfATenant(t *testing.T) {
 // What a callback does to what it was handed stays with it.
 func TestCallbackCannotChangeTheCurrentUser(t *testing.T) {
 	s := newPlainSite(t, func(c *latchkey.Config) {
-		c.Callbacks.Session = func(_ context.Context, r latchkey.SessionRead) (*latchkey.Session, error) {
+		c.Callbacks.Session = func(_ context.Context, r latchkey.SessionInfo) (*latchkey.Session, error) {
 			r.User.Email = ""
 			return r.Session, nil
 		}
@@ -223,7 +223,7 @@ func TestPagesAreNoRoutes(t *testing.T) {
 // Sessions that cannot be ended from here are not said to have ended.
 func TestTokensThatCannotBeEnded(t *testing.T) {
 	s := newPlainSite(t, asEndlessTokens)
-	if err := s.auth.Users().EndSessions(t.Context(), plainID, ""); !errors.Is(err, latchkey.ErrUnsupportedStrategy) {
+	if err := s.auth.Users().EndSessions(t.Context(), plainID); !errors.Is(err, latchkey.ErrUnsupportedStrategy) {
 		t.Errorf("%v", err)
 	}
 }

@@ -61,7 +61,7 @@ func TestSessionCache(t *testing.T) {
 	})
 	t.Run("S-039 so are the ends of sessions from elsewhere in the program", func(t *testing.T) {
 		for name, end := range map[string]func(s *oauthSite, id string) error{
-			"EndSessions": func(s *oauthSite, id string) error { return s.auth.Users().EndSessions(t.Context(), id, "") },
+			"EndSessions": func(s *oauthSite, id string) error { return s.auth.Users().EndSessions(t.Context(), id) },
 			"EndSession": func(s *oauthSite, id string) error {
 				rows, err := s.auth.Users().Sessions(t.Context(), id)
 				if err != nil {
@@ -94,7 +94,7 @@ func TestSessionCache(t *testing.T) {
 		dead(t, stolen)
 		s.mustSignIn(b)
 		live(t, b)
-		if err := s.auth.Users().EndSessions(t.Context(), s.store.Contents().Users[0].ID, ""); err != nil {
+		if err := s.auth.Users().EndSessions(t.Context(), s.store.Contents().Users[0].ID); err != nil {
 			t.Fatal(err)
 		}
 		dead(t, b)
@@ -131,7 +131,7 @@ func TestSessionCache(t *testing.T) {
 			"account page": func(b *browser) { b.get("/auth/account") },
 			"linking":      func(b *browser) { b.beginLink() },
 		} {
-			_, _, sessions, b := newCachedSite(t, func(c *latchkey.Config) { c.Account.Enabled = true })
+			_, _, sessions, b := newCachedSite(t, func(c *latchkey.Config) { c.AccountPage.Enabled = true })
 			b.token()
 			if ask(b); !sessions.plan.called["GetSession"] {
 				t.Errorf("%s asked for %v", name, sessions.plan.called)

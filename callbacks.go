@@ -8,7 +8,7 @@ import (
 
 // Callbacks are decisions of the application's own: who may sign in, where a
 // browser is sent, what a session token and a session hold. Each may be nil, and
-// has [Limits].Hook; taking longer is an error. Token and Session, which run
+// has [Limits].CallbackTimeout; taking longer is an error. Token and Session, which run
 // whenever a session is read, have to heed their context for that. An error is
 // logged. Of SignIn it means no; of Redirect the error page; of Token and
 // Session, while a session is read, that nobody is signed in.
@@ -28,11 +28,11 @@ type Callbacks struct {
 	// updated. nil: they stay as they are. Nil Claims: the session ends. With
 	// DatabaseSessions there is no token, and it is never called; New logs a
 	// warning.
-	Token func(ctx context.Context, t TokenUpdate) (Claims, error)
+	Token func(ctx context.Context, t TokenInfo) (Claims, error)
 	// Session shapes what the browser sees. nil: name, email, image and
 	// expires. Without a user, in a [Session] whose User is zero, the browser
 	// sees none.
-	Session func(ctx context.Context, r SessionRead) (*Session, error)
+	Session func(ctx context.Context, r SessionInfo) (*Session, error)
 }
 
 // SignInAttempt is what [Callbacks].SignIn decides about: somebody who has
@@ -49,11 +49,11 @@ type SignInAttempt struct {
 	VerificationRequest bool
 }
 
-// TokenUpdate is what [Callbacks].Token gets: the claims of a JWT session that
-// is made, read or updated.
-type TokenUpdate struct {
+// TokenInfo holds the arguments of [Callbacks].Token: the claims of a JWT
+// session that is made, read or updated.
+type TokenInfo struct {
 	Claims  Claims  // change and return these, or return others
-	Trigger Trigger // why; empty: the session is being read
+	Trigger Trigger // why
 	User    *User   // at sign-in and sign-up
 	Account *Account
 	Profile Claims
@@ -62,24 +62,24 @@ type TokenUpdate struct {
 	Update any
 }
 
-// Trigger is why [Callbacks].Token or [Callbacks].Session runs: a sign-in, a
-// first sign-in, an update; empty: the session is read.
+// Trigger says why [Callbacks].Token or [Callbacks].Session runs.
 type Trigger string
 
-// The triggers.
+// The triggers. Callbacks.Session gets the first and the last.
 const (
+	TriggerRead   Trigger = "" // a session is read
 	TriggerSignIn Trigger = "signIn"
 	TriggerSignUp Trigger = "signUp" // the user was created just now
 	TriggerUpdate Trigger = "update" // the browser, or UpdateSession, asks for a change
 )
 
-// SessionRead is what [Callbacks].Session gets: a session about to be shown to
-// a browser or a handler.
-type SessionRead struct {
+// SessionInfo holds the arguments of [Callbacks].Session: a session that a
+// browser or a handler is about to get.
+type SessionInfo struct {
 	Session *Session               // the default answer: change and return it, or return another
 	Claims  Claims                 // of the token; nil with DatabaseSessions
 	User    *User                  // the stored user; nil with JWTSessions
 	Stored  *storage.StoredSession // the stored row; nil with JWTSessions
-	Trigger Trigger                // TriggerUpdate or empty
+	Trigger Trigger                // TriggerRead or TriggerUpdate
 	Update  any                    // with DatabaseSessions: what the browser sent. Check it before use
 }

@@ -9,8 +9,8 @@ import (
 
 // WebAuthn signs people in with passkeys and security keys (Web Authentication
 // Level 3). It needs an Adapter that is an [storage.AuthenticatorAdapter] and an
-// [storage.AccountAdapter], a Ceremony, and [Experimental].EnableWebAuthn. Module
-// webauthn has the Ceremony, and makes a provider of the type with it.
+// [storage.AccountAdapter], and a Ceremony. Module webauthn has
+// the Ceremony, and makes a provider of the type with it.
 //
 // The browser gets what navigator.credentials wants from
 // /webauthn-options/{ID} below the base path, and posts what that answers to

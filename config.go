@@ -29,20 +29,18 @@ type Config struct {
 	// for the refusal of short secrets.
 	Hardened bool
 
-	Site      Site          // where the site lives, and whom to believe about it
-	Session   SessionConfig // where sessions are kept, and for how long
-	Cookies   Cookies       // their names and attributes
-	Pages     Pages         // pages of the application's own
-	Theme     Theme         // how the built-in pages look
-	Texts     Texts         // what pages and mails say, and in which language
-	Account   AccountPage   // the page where people manage their account
-	Callbacks Callbacks     // decisions of the application's own
-	Events    Events        // what it is told
-	Limits    Limits        // what strangers can make the server do
-	Strict    Strict        // single rules, stricter or looser
-	Runtime   Runtime       // what the program lends: clock, log, HTTP client
-
-	Experimental Experimental // what may still change
+	Site        Site          // where the site lives, and whom to believe about it
+	Session     SessionConfig // where sessions are kept, and for how long
+	Cookies     Cookies       // their names and attributes
+	Pages       Pages         // pages of the application's own
+	Theme       Theme         // how the built-in pages look
+	Texts       Texts         // what pages and mails say, and in which language
+	AccountPage AccountPage   // the page where people manage their account
+	Callbacks   Callbacks     // decisions of the application's own
+	Events      Events        // what it is told
+	Limits      Limits        // what strangers can make the server do
+	Security    Security      // single rules, stricter or looser
+	Runtime     Runtime       // what the program lends: clock, log, HTTP client
 
 	env environment // see WithEnv
 }
@@ -208,30 +206,31 @@ type Limits struct {
 
 	// Bytes.
 
-	Body     int // of a request's body; 0: 1 MiB, of which forms get 64 KiB
-	Upstream int // of a provider's answer; 0: 1 MiB
+	MaxBodyBytes     int // of a request; 0: 1 MiB, of which forms get 64 KiB
+	MaxResponseBytes int // of a provider's response; 0: 1 MiB
 
 	// Times.
 
-	Call     time.Duration // one call to a provider; 0: 5 s
-	Callback time.Duration // all calls to a provider of one beginning, or of one callback; 0: 10 s
-	Store    time.Duration // one call of the Adapter, of Session.Store, Session.Revocations, Limiter or Replay; 0: 10 s
-	Hook     time.Duration // one call of Callbacks, of Credentials.Authorize, or of JWTConfig's Encode and Decode; 0: 10 s
-	Mail     time.Duration // one Email.Send; 0: 10 s
-	Event    time.Duration // one function of Events; 0: 5 s
+	ProviderCallTimeout time.Duration // of one call to a provider; 0: 5 s
+	ProviderTimeout     time.Duration // of all calls to a provider that one request makes; 0: 10 s
+	StoreTimeout        time.Duration // of one call of the Adapter, of Session.Store, Session.Revocations, Limiter or Replay; 0: 10 s
+	CallbackTimeout     time.Duration // of one call of Callbacks, of Credentials.Authorize, or of JWTConfig's Encode and Decode; 0: 10 s
+	MailTimeout         time.Duration // of one call of Email.Send; 0: 10 s
+	EventTimeout        time.Duration // of one call of a function of Events; 0: 5 s
 
 	DiscoveryMaxAge time.Duration // how long a provider's metadata is kept; 0: as its headers say, within 5 minutes and 24 hours; negative: not at all. Its keys are kept for an hour at most
 	DiscoveryPause  time.Duration // after a failure; 0: growing from 1 s to 30 s, or as Retry-After says within 5 minutes; negative: none
 }
 
-// AccountPage switches on the built-in account page at {base path}/account,
-// where people see their linked accounts and devices, unlink and delete.
+// AccountPage switches on the built-in account page at {base path}/account. A
+// user sees linked accounts and devices there, unlinks accounts, ends sessions
+// and deletes the user.
 type AccountPage struct {
 	Enabled bool
 }
 
-// Strict switches single rules. The zero value is what most sites want.
-type Strict struct {
+// Security switches single rules. The zero value suits most sites.
+type Security struct {
 	// RefuseSameSite also refuses posts that the browser marks as coming from a
 	// sibling host of the same site. On when Hardened.
 	RefuseSameSite bool
@@ -249,11 +248,6 @@ type Strict struct {
 	// SkipCSRFCheck turns the built-in protection off, for frameworks that have
 	// their own. Logs a warning.
 	SkipCSRFCheck bool
-}
-
-// Experimental switches on what may change or go with any release.
-type Experimental struct {
-	EnableWebAuthn bool // [WebAuthn] providers; logs a warning
 }
 
 // Runtime is what the library takes from the program: HTTP client, log, clock.

@@ -157,7 +157,7 @@ func TestLargeSessions(t *testing.T) {
 	for bytes, says := range map[int]string{500: "", 3500: "proxy_buffer_size", 8000: "large_client_header_buffers"} {
 		for _, plain := range []bool{false, true} {
 			s := newSite(t, func(c *latchkey.Config) {
-				c.Callbacks.Token = func(_ context.Context, u latchkey.TokenUpdate) (latchkey.Claims, error) {
+				c.Callbacks.Token = func(_ context.Context, u latchkey.TokenInfo) (latchkey.Claims, error) {
 					u.Claims["big"] = strings.Repeat("x", bytes)
 					return u.Claims, nil
 				}

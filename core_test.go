@@ -33,7 +33,7 @@ func (s *plainSite) keep(cookies []*http.Cookie) {
 // The whole life of a session, without net/http.
 func TestCore(t *testing.T) {
 	s := newPlainSite(t, asTokens, func(c *latchkey.Config) {
-		c.Callbacks.Token = func(_ context.Context, u latchkey.TokenUpdate) (latchkey.Claims, error) {
+		c.Callbacks.Token = func(_ context.Context, u latchkey.TokenInfo) (latchkey.Claims, error) {
 			if u.Trigger == latchkey.TriggerUpdate {
 				u.Claims["name"] = u.Update
 			}

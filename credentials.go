@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"reflect"
 	"slices"
 	"strings"
 
@@ -78,21 +79,20 @@ func (p *credentialsProvider) receive(ctx context.Context, x *exchange) (outcome
 	if wait > 0 {
 		return outcome{}, failure.WrapFor(ErrCredentialsSignin, p.ID, &tooManyTries{wait})
 	}
-	u, err := hook(ctx, x.setup, "Credentials.Authorize", func(ctx context.Context) (*User, error) { return p.Authorize(ctx, fields, x.request) })
+	user, err := hook(ctx, x.setup, "Credentials.Authorize", func(ctx context.Context) (User, error) { return p.Authorize(ctx, fields, x.request) })
+	if errors.Is(err, ErrNotFound) || err == nil && reflect.ValueOf(user).IsZero() {
+		return outcome{}, CredentialsError("")
+	}
 	if err != nil {
 		return outcome{}, err
-	}
-	if u == nil {
-		return outcome{}, CredentialsError("")
 	}
 	if err := x.setup.limits.forgive(ctx, tries); err != nil {
 		x.setup.log.Error(ctx, x, failure.Wrap(ErrCallbackRoute, err))
 	}
-	user := *u
 	if user.ID == "" {
 		user.ID = secret.NewUserID()
 	}
-	if user.Email, err = mailbox.Canonical(u.Email); err != nil {
+	if user.Email, err = mailbox.Canonical(user.Email); err != nil {
 		return outcome{}, failure.WrapFor(ErrCallbackRoute, p.ID, fmt.Errorf("the e-mail address of the user that Authorize returned: %w", err))
 	}
 	return outcome{assertion: &assertion{

@@ -34,7 +34,7 @@ func withOrigin(x *exchange, err error) error {
 
 // takeCSRF finds or makes this browser's token, and checks the one posted.
 func (x *exchange) takeCSRF() {
-	if x.trusted || x.setup.config.Strict.SkipCSRFCheck {
+	if x.trusted || x.setup.config.Security.SkipCSRFCheck {
 		x.csrfVerified = true
 		return
 	}
@@ -80,7 +80,7 @@ func (x *exchange) isCrossSite() bool {
 		return false
 	}
 	from := sentFrom(x.request.Header, x.origin.Text)
-	return from == "cross-site" || from == "same-site" && x.setup.config.Strict.RefuseSameSite
+	return from == "cross-site" || from == "same-site" && x.setup.config.Security.RefuseSameSite
 }
 
 // sentFrom is where the browser says that a request comes from, in the words of
@@ -106,14 +106,14 @@ var errForeign = failure.Wrap(ErrMissingCSRF, errors.New("the browser says that 
 // nobody has asked for a token (R-305). Where its form has one, it counts as it
 // does below the base path. skip: the application has checked.
 func refuseForeign(x *exchange, form url.Values, skip bool) error {
-	if skip || x.setup.config.Strict.SkipCSRFCheck {
+	if skip || x.setup.config.Security.SkipCSRFCheck {
 		return nil
 	}
 	token, hash := x.cookies.csrf()
 	given := form["csrfToken"]
 	valid := len(given) > 0 && secret.Equal(given[len(given)-1], token) && x.setup.validCSRF(token, hash)
 	switch from := sentFrom(x.request.Header, x.origin.Text); {
-	case from == "cross-site", from == "same-site" && (!valid || x.setup.config.Strict.RefuseSameSite):
+	case from == "cross-site", from == "same-site" && (!valid || x.setup.config.Security.RefuseSameSite):
 		return withOrigin(x, errForeign)
 	case len(given) > 0 && !valid && from != "same-origin":
 		return noCSRF(x)
@@ -129,7 +129,7 @@ func (x *exchange) acceptsCrossSite() bool {
 
 // showCSRF answers GET /csrf.
 func (x *exchange) showCSRF() *Response {
-	if x.setup.config.Strict.SkipCSRFCheck {
+	if x.setup.config.Security.SkipCSRFCheck {
 		spec := &x.cookies.specs.csrf
 		x.cookies.set(spec.clear(spec.name()))
 		return &Response{Status: http.StatusNotFound}

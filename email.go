@@ -167,13 +167,13 @@ func (p *emailProvider) deliver(ctx context.Context, x *exchange, email string) 
 	if err := x.setup.store.createVerificationToken(ctx, row); err != nil {
 		return err
 	}
-	link := SignInLink{
-		To: email, From: p.From, URL: p.link(x, token, email), Token: token,
+	message := Message{
+		Kind: MessageSignIn, To: email, From: p.From, URL: p.link(x, token, email), Token: token,
 		Expires: expires, Provider: p.ID, Theme: x.setup.config.Theme,
 		Language: languageOf(ctx, x), Texts: x.setup.config.Texts, Request: x.request,
 	}
-	if err := x.setup.ask(ctx, x.setup.config.Limits.Mail, "Email.Send", func(ctx context.Context) error { return p.Send(ctx, link) }); err != nil {
-		cleanup, cancel := guarded.Background(ctx, x.setup.config.Limits.Store)
+	if err := x.setup.ask(ctx, x.setup.config.Limits.MailTimeout, "Email.Send", func(ctx context.Context) error { return p.Send(ctx, message) }); err != nil {
+		cleanup, cancel := guarded.Background(ctx, x.setup.config.Limits.StoreTimeout)
 		defer cancel()
 		_, gone := x.setup.store.useVerificationToken(cleanup, row.Identifier, row.Token)
 		said := redact.Text(err.Error(), x.Secrets(), journal.LongestText) // a mailer may repeat the link

@@ -211,11 +211,11 @@ func TestProviderVariablePrecedence(t *testing.T) {
 func TestEmailSendOfTheEnvironment(t *testing.T) {
 	made := ""
 	given := env{"AUTH_SECRET": siteSecret, "AUTH_URL": "https://given.example", "AUTH_MAIL_KEY": "given-key"}
-	p := &latchkey.Email{NewSend: func(getenv func(string) string) (func(context.Context, latchkey.SignInLink) error, error) {
+	p := &latchkey.Email{NewSend: func(getenv func(string) string) (func(context.Context, latchkey.Message) error, error) {
 		if made = getenv("AUTH_MAIL_KEY"); made == "" {
 			return nil, errors.New("no key")
 		}
-		return func(context.Context, latchkey.SignInLink) error { return nil }, nil
+		return func(context.Context, latchkey.Message) error { return nil }, nil
 	}}
 	config := latchkey.Config{Providers: []latchkey.Provider{p}, Adapter: memoryadapter.New(memoryadapter.Options{})}
 	if _, err := latchkey.New(config.WithEnv(given.get)); err != nil || made != "given-key" || p.Send != nil {
@@ -225,7 +225,7 @@ func TestEmailSendOfTheEnvironment(t *testing.T) {
 	if _, err := latchkey.New(config.WithEnv(given.get)); !errors.Is(err, latchkey.ErrInvalidProvider) || !strings.Contains(err.Error(), "no key") {
 		t.Errorf("error %v", err)
 	}
-	p.Send = func(context.Context, latchkey.SignInLink) error { return nil }
+	p.Send = func(context.Context, latchkey.Message) error { return nil }
 	if _, err := latchkey.New(config.WithEnv(given.get)); err != nil {
 		t.Error(err)
 	}

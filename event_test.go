@@ -103,7 +103,7 @@ func TestObserveWithClosures(t *testing.T) {
 		}
 	}
 	u, ctx := s.auth.Users(), t.Context()
-	if err := errors.Join(u.Unlink(ctx, plainID, "elsewhere", "0"), u.Delete(ctx, plainID)); err != nil {
+	if err := errors.Join(u.Unlink(ctx, latchkey.AccountRef{UserID: plainID, Provider: "elsewhere", ProviderAccountID: "0"}), u.Delete(ctx, plainID)); err != nil {
 		t.Fatal(err)
 	}
 	if err := u.Delete(ctx, plainID); !errors.Is(err, latchkey.ErrNotFound) {

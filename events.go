@@ -9,7 +9,7 @@ import (
 
 // Events tell the application what happened, for audit logs and the like. They
 // run after what they tell is done, in order, and before the answer is sent. An
-// error is logged and changes nothing. Each has [Limits].Event, five seconds.
+// error is logged and changes nothing. Each has [Limits].EventTimeout, five seconds.
 type Events struct {
 	SignIn      func(ctx context.Context, e SignInEvent) error
 	SignOut     func(ctx context.Context, e SignOutEvent) error

@@ -28,18 +28,18 @@ var callbacks = latchkey.Callbacks{
 		}
 		return nil
 	},
-	Token: func(_ context.Context, t latchkey.TokenUpdate) (latchkey.Claims, error) {
+	Token: func(_ context.Context, t latchkey.TokenInfo) (latchkey.Claims, error) {
 		if t.Trigger == latchkey.TriggerSignIn || t.Trigger == latchkey.TriggerSignUp {
 			t.Claims["role"] = roleOf(t.User.Email)
 		}
 		return t.Claims, nil
 	},
-	Session: func(_ context.Context, r latchkey.SessionRead) (*latchkey.Session, error) {
+	Session: func(_ context.Context, r latchkey.SessionInfo) (*latchkey.Session, error) {
 		role, err := latchkey.Value[string](r.Claims, "role")
 		if err != nil { // a stored session, or a token from before there were roles
 			role = roleOf(r.Session.User.Email)
 		}
-		r.Session.Extra = map[string]any{"role": role}
+		r.Session.Extra = latchkey.Claims{"role": role}
 		return r.Session, nil
 	},
 }

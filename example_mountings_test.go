@@ -91,7 +91,7 @@ func ExampleAuth_RequireSession() {
 // The token callback decides what becomes of the data.
 func ExampleAuth_UpdateSession() {
 	auth := exampleAuthWith(latchkey.Config{Callbacks: latchkey.Callbacks{
-		Token: func(_ context.Context, t latchkey.TokenUpdate) (latchkey.Claims, error) {
+		Token: func(_ context.Context, t latchkey.TokenInfo) (latchkey.Claims, error) {
 			if name, is := t.Update.(string); is && t.Trigger == latchkey.TriggerUpdate {
 				t.Claims["name"] = name
 			}
@@ -165,8 +165,8 @@ func ExampleCore_Do() {
 }
 
 // A site that protects every post itself, and better, switches the tokens off.
-func ExampleStrict() {
-	auth := exampleAuthWith(latchkey.Config{Strict: latchkey.Strict{SkipCSRFCheck: true}})
+func ExampleSecurity() {
+	auth := exampleAuthWith(latchkey.Config{Security: latchkey.Security{SkipCSRFCheck: true}})
 	token, err := auth.CSRFToken(httptest.NewRecorder(), httptest.NewRequest(http.MethodGet, "/", nil))
 	fmt.Printf("%q %v\n", token, err)
 	// Output: "" <nil>

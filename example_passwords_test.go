@@ -50,27 +50,26 @@ func (p *passwords) signUp(ctx context.Context, name, typed string) error {
 	return nil
 }
 
-// authorize is for Credentials.Authorize: the stored user, or nil for nobody.
-func (p *passwords) authorize(ctx context.Context, typed map[string]string, _ *latchkey.Request) (*latchkey.User, error) {
+// authorize is for Credentials.Authorize: it returns the stored user.
+func (p *passwords) authorize(ctx context.Context, typed map[string]string, _ *latchkey.Request) (latchkey.User, error) {
 	p.mu.Lock()
 	kept := p.byName[typed["name"]]
 	p.mu.Unlock()
 	hash, err := hashOf(typed["password"], kept.salt) // also where nobody has the name: it takes as long
-	if err != nil || kept.userID == "" || subtle.ConstantTimeCompare(hash, kept.hash) != 1 {
-		return nil, err // nil, nil: the form is shown again
+	if err != nil {
+		return latchkey.User{}, err
 	}
-	u, err := p.store.GetUser(ctx, kept.userID)
-	if errors.Is(err, latchkey.ErrNotFound) {
-		return nil, nil // deleted meanwhile
+	if kept.userID == "" || subtle.ConstantTimeCompare(hash, kept.hash) != 1 {
+		return latchkey.User{}, latchkey.ErrCredentialsSignin // the form is shown again
 	}
-	return &u, err
+	return p.store.GetUser(ctx, kept.userID) // ErrNotFound refuses too
 }
 
 func hashOf(typed string, salt []byte) ([]byte, error) {
 	return pbkdf2.Key(sha256.New, typed, salt, 600_000, 32)
 }
 
-func (p *passwords) config(send func(context.Context, latchkey.SignInLink) error) latchkey.Config {
+func (p *passwords) config(send func(context.Context, latchkey.Message) error) latchkey.Config {
 	return latchkey.Config{
 		Adapter: p.store, // and so sessions are stored
 		Providers: []latchkey.Provider{
@@ -88,7 +87,7 @@ func (p *passwords) config(send func(context.Context, latchkey.SignInLink) error
 func ExampleCredentials() {
 	ctx, store := context.Background(), memoryadapter.New(memoryadapter.Options{})
 	known := &passwords{store: store, byName: map[string]password{}}
-	c := known.config(func(context.Context, latchkey.SignInLink) error { return nil })
+	c := known.config(func(context.Context, latchkey.Message) error { return nil })
 	c.Site.URL, c.Secrets, c.Runtime.Logger = "https://app.example", []string{"the output of openssl rand -base64 33"}, quiet
 	auth, err := latchkey.New(c)
 	must(err)
@@ -107,12 +106,12 @@ func ExampleCredentials() {
 	fmt.Println(u.Name, len(devices), devices[0].Provider, err)
 
 	must(auth.Users().Delete(ctx, u.ID))
-	gone, err := known.authorize(ctx, map[string]string{"name": "ada", "password": "lovelace"}, nil)
-	fmt.Println(gone, err)
+	_, err = known.authorize(ctx, map[string]string{"name": "ada", "password": "lovelace"}, nil)
+	fmt.Println(errors.Is(err, latchkey.ErrNotFound))
 	// Output:
 	// true
 	// 200 true
 	// 302 false
 	// ada 1 credentials <nil>
-	// <nil> <nil>
+	// true
 }

@@ -50,7 +50,7 @@ func ExampleOAuth() {
 				Name:    g.Profile.String("display_name", "email"),
 				Email:   g.Profile.String("email"),
 				// Not proven unless the profile says so: email_verified.
-				EmailVerified: latchkey.EmailTrustUnknown,
+				EmailTrust: latchkey.EmailTrustUnknown,
 			}, nil
 		},
 		// The secret is made when it is needed, and may be fetched from somewhere.
@@ -70,14 +70,13 @@ func ExampleOAuth() {
 // Value reads what callbacks have added to a session, without type assertions.
 func ExampleValue() {
 	type address struct{ City, Street string }
-	s := latchkey.Session{Extra: map[string]any{
+	s := latchkey.Session{Extra: latchkey.Claims{
 		"role":    "editor",
 		"address": map[string]any{"City": "Turin", "Street": "Via Po"},
 	}}
-	role, _ := latchkey.Value[string](s.Extra, "role")
 	home, _ := latchkey.Value[address](s.Extra, "address")
 	_, err := latchkey.Value[int](s.Extra, "role")
-	fmt.Println(role, home.City, err)
+	fmt.Println(s.Extra.String("role"), home.City, err)
 	_, err = latchkey.Value[string](s.Extra, "team")
 	fmt.Println(errors.Is(err, latchkey.ErrNoValue))
 	// Output:
@@ -92,7 +91,7 @@ func ExampleAuth_Authorize() {
 		if s == nil {
 			return latchkey.ErrNoSession // to the sign-in page, and back here afterwards
 		}
-		if role, _ := latchkey.Value[string](s.Extra, "role"); role != "editor" {
+		if s.Extra.String("role") != "editor" {
 			return latchkey.RedirectTo("/ask-for-access")
 		}
 		return nil
@@ -197,8 +196,8 @@ func ExampleEmail() {
 		Secrets: []string{"the output of openssl rand -base64 33"},
 		Adapter: memoryadapter.New(memoryadapter.Options{}),
 		Providers: []latchkey.Provider{&latchkey.Email{
-			Send: func(_ context.Context, l latchkey.SignInLink) error {
-				fmt.Fprintln(os.Stderr, "mail to", l.To, ":", l.URL)
+			Send: func(_ context.Context, m latchkey.Message) error {
+				fmt.Fprintln(os.Stderr, "mail to", m.To, ":", m.URL)
 				return nil
 			},
 		}},
@@ -323,11 +322,11 @@ func exampleAuthWith(c latchkey.Config) *latchkey.Auth {
 	c.Runtime.Logger = quiet
 	c.Providers = []latchkey.Provider{&latchkey.Credentials{
 		Fields: []latchkey.Field{{Name: "username"}, {Name: "password", Type: "password"}},
-		Authorize: func(_ context.Context, typed map[string]string, _ *latchkey.Request) (*latchkey.User, error) {
+		Authorize: func(_ context.Context, typed map[string]string, _ *latchkey.Request) (latchkey.User, error) {
 			if typed["username"] != "ada" || typed["password"] != "lovelace" {
-				return nil, nil // back to the form, which does not tell which was wrong
+				return latchkey.User{}, latchkey.ErrCredentialsSignin // back to the form, which does not tell which was wrong
 			}
-			return &latchkey.User{ID: "1", Name: "Ada"}, nil
+			return latchkey.User{ID: "1", Name: "Ada"}, nil
 		},
 	}}
 	auth, err := latchkey.New(c)

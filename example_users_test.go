@@ -66,9 +66,8 @@ func ExampleUsers_EndOtherSessions() {
 	here := devices[slices.IndexFunc(devices, func(d latchkey.StoredSession) bool { return d.UserAgent == "Firefox" })]
 	fmt.Println(len(devices), err)
 
-	ctx = latchkey.ContextWithSession(ctx, &latchkey.Session{UserID: "1", ID: here.ID}) // LoadSession or a guard, on a site
-	s, _ := latchkey.SessionFrom(ctx)
-	if err := auth.Users().EndOtherSessions(ctx, s.UserID); err != nil {
+	s := &latchkey.Session{UserID: "1", ID: here.ID} // SessionFrom returns it, on a site
+	if err := auth.Users().EndOtherSessions(ctx, s.UserID, s.ID); err != nil {
 		fmt.Println(err)
 	}
 	devices, err = auth.Users().Sessions(ctx, "1")
@@ -84,7 +83,7 @@ func ExampleUsers_Unlink() {
 
 	accounts, err := auth.Users().Accounts(ctx, "1")
 	for _, a := range accounts {
-		err = auth.Users().Unlink(ctx, "1", a.Provider, a.ProviderAccountID)
+		err = auth.Users().Unlink(ctx, latchkey.AccountRef{UserID: a.UserID, Provider: a.Provider, ProviderAccountID: a.ProviderAccountID})
 		fmt.Println(a.Provider, errors.Is(err, latchkey.ErrLastAccount))
 	}
 	fmt.Println(len(accounts), err == nil)

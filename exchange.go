@@ -117,7 +117,7 @@ func lastOfEach(query string) url.Values {
 
 func bareExchange(s *setup, r *Request, action string) *exchange {
 	x := &exchange{setup: s, request: r, action: action}
-	x.events.to, x.events.limit = &s.config.Events, s.config.Limits.Event
+	x.events.to, x.events.limit = &s.config.Events, s.config.Limits.EventTimeout
 	if x.events.to.Observe != nil {
 		x.events.base = x.eventBase()
 	}

@@ -75,7 +75,7 @@ func TestEveryFailureIsLoggedOnce(t *testing.T) {
 	} {
 		t.Run("R-321 "+c.name, func(t *testing.T) {
 			s := newSite(t, func(cfg *latchkey.Config) {
-				cfg.Providers = append(cfg.Providers, &latchkey.Email{ID: "broken", Send: func(context.Context, latchkey.SignInLink) error { return down }})
+				cfg.Providers = append(cfg.Providers, &latchkey.Email{ID: "broken", Send: func(context.Context, latchkey.Message) error { return down }})
 			})
 			before := len(s.log.records(t))
 			if err := c.fail(s, s.newBrowser()); err == nil {
@@ -192,7 +192,7 @@ func TestLevels(t *testing.T) {
 	})
 	t.Run("R-322 a mailer that fails", func(t *testing.T) {
 		s := newSite(t, func(cfg *latchkey.Config) {
-			cfg.Providers = append(cfg.Providers, &latchkey.Email{ID: "broken", Send: func(context.Context, latchkey.SignInLink) error { return errors.New("550 no") }})
+			cfg.Providers = append(cfg.Providers, &latchkey.Email{ID: "broken", Send: func(context.Context, latchkey.Message) error { return errors.New("550 no") }})
 		})
 		before := len(s.log.records(t))
 		in(s, "/auth/signin/broken", "email", "ada@example.com")

@@ -115,7 +115,7 @@ func TestLinkBelongsToItsSession(t *testing.T) {
 			for how, end := range map[string]func(t *testing.T, p *pendingLink){
 				"signed out": func(_ *testing.T, p *pendingLink) { p.ada.copy().post("/auth/signout") },
 				"signed out everywhere": func(t *testing.T, p *pendingLink) {
-					if err := p.auth.Users().EndSessions(t.Context(), p.adaID(), ""); err != nil {
+					if err := p.auth.Users().EndSessions(t.Context(), p.adaID()); err != nil {
 						t.Fatal(err)
 					}
 				},

@@ -139,7 +139,7 @@ func TestTwoTabs(t *testing.T) {
 	})
 	t.Run("R-301 one at a time, where that is asked for", func(t *testing.T) {
 		for _, checks := range checkSets() {
-			s := newOAuthSite(t, withIssuer(func(p *latchkey.OAuth) { p.Checks = checks }), func(c *latchkey.Config) { c.Strict.OneFlow = true })
+			s := newOAuthSite(t, withIssuer(func(p *latchkey.OAuth) { p.Checks = checks }), func(c *latchkey.Config) { c.Security.OneFlow = true })
 			b := s.newBrowser()
 			older, newer := s.authResponse(b, "issuer"), s.authResponse(b, "issuer")
 			refused(t, b.copy().callback("issuer", older), "Configuration")

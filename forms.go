@@ -112,7 +112,7 @@ func formsFor(ctx context.Context, x *exchange) *Forms {
 		SignOutURL: x.url("signout"), Language: in.Language(), Direction: words.Direction(in.Language()), Text: in.Text,
 	}
 	f.SignInURL, f.Script = x.signInURL(f.CallbackURL), passkeyScript(x)
-	if x.setup.config.Account.Enabled {
+	if x.setup.config.AccountPage.Enabled {
 		f.AccountURL = x.url("account")
 	}
 	view := page.SignIn{Error: x.query.Get("error"), Email: shownEmail(x.query.Get("email")), Providers: buttons(x)}

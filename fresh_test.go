@@ -19,7 +19,7 @@ func TestWaysInTakeARecentSignIn(t *testing.T) {
 		"tokens that are revocable":   revocable,
 	} {
 		open := func(t *testing.T) (*oauthSite, *browser) {
-			s := newOAuthSite(t, change, func(c *latchkey.Config) { c.Account.Enabled = true })
+			s := newOAuthSite(t, change, func(c *latchkey.Config) { c.AccountPage.Enabled = true })
 			b := s.newPerson()
 			b.signInByLink(adaEmail)
 			u := s.store.Contents().Users[0]
@@ -62,7 +62,7 @@ func TestWaysInTakeARecentSignIn(t *testing.T) {
 		})
 	}
 	t.Run("R-326 the page asks before it sends anybody to a provider", func(t *testing.T) {
-		s := newOAuthSite(t, stored, func(c *latchkey.Config) { c.Account.Enabled = true })
+		s := newOAuthSite(t, stored, func(c *latchkey.Config) { c.AccountPage.Enabled = true })
 		b := s.newPerson()
 		b.signInByLink(adaEmail)
 		if page := b.get("/auth/account").Body.String(); !strings.Contains(page, "/auth/signin/issuer") {

@@ -15,7 +15,7 @@ import (
 func FuzzServeHTTP(f *testing.F) {
 	s := newSite(f, func(c *latchkey.Config) {
 		c.Limits.Disabled = true
-		c.Account.Enabled = true
+		c.AccountPage.Enabled = true
 	})
 	pair := csrfCookie + "=" + csrfPair("token", siteSecret)
 	for _, seed := range []struct{ method, path, query, header, cookie, contentType, body string }{

@@ -42,15 +42,15 @@ func (a *Auth) Attach(w http.ResponseWriter, r *http.Request) *http.Request {
 	return r
 }
 
-// CurrentUser returns the user who is signed in, as the Adapter has them: for
+// CurrentUser returns the signed-in user as the Adapter has them: for
 // nothing with DatabaseSessions, by one lookup with JWTSessions, and from the
-// token where there is no Adapter. It is ErrNoSession for nobody, for a user
-// who was deleted, and without [Auth.LoadSession] or one of the guards in
-// front.
-func (a *Auth) CurrentUser(ctx context.Context) (*User, error) {
+// token where there is no Adapter. It returns ErrNoSession if no user is signed
+// in or the user was deleted, and without [Auth.LoadSession] or one of the guards
+// in front.
+func (a *Auth) CurrentUser(ctx context.Context) (User, error) {
 	state := stateIn(ctx)
 	if state == nil || !state.concerns(a) {
-		return nil, ErrNoSession
+		return User{}, ErrNoSession
 	}
 	return state.currentUser(ctx, a)
 }

@@ -274,9 +274,9 @@ func TestMiddleware(t *testing.T) {
 }
 
 func TestUpdateSession(t *testing.T) {
-	var got latchkey.TokenUpdate
+	var got latchkey.TokenInfo
 	site := newSite(t, func(c *latchkey.Config) {
-		c.Callbacks.Token = func(_ context.Context, u latchkey.TokenUpdate) (latchkey.Claims, error) {
+		c.Callbacks.Token = func(_ context.Context, u latchkey.TokenInfo) (latchkey.Claims, error) {
 			got = u
 			if u.Trigger == latchkey.TriggerUpdate {
 				name, err := latchkey.Value[string](u.Update.(map[string]any), "name")
@@ -315,9 +315,9 @@ func TestUpdateSession(t *testing.T) {
 		t.Errorf("a function: %v, %v", s, err)
 	}
 	t.Run("stored sessions", func(t *testing.T) {
-		var read latchkey.SessionRead
+		var read latchkey.SessionInfo
 		s, b, _ := newSignedInSite(t, func(c *latchkey.Config) {
-			c.Callbacks.Session = func(_ context.Context, r latchkey.SessionRead) (*latchkey.Session, error) {
+			c.Callbacks.Session = func(_ context.Context, r latchkey.SessionInfo) (*latchkey.Session, error) {
 				read = r
 				return r.Session, nil
 			}

@@ -27,7 +27,7 @@ func (c *Config) harden() {
 		return
 	}
 	fill.Default(&c.Session.AbsoluteMaxAge, hardenedAbsoluteAge)
-	c.Cookies.HostPrefix, c.Strict.RefuseSameSite, c.Strict.StrictSignOut = true, true, true
+	c.Cookies.HostPrefix, c.Security.RefuseSameSite, c.Security.StrictSignOut = true, true, true
 }
 
 // hardenEmail: links are used up by a button that scanners do not press, and

@@ -35,7 +35,7 @@ func TestHooksHaveALimit(t *testing.T) {
 		{
 			name: "Callbacks.Token", says: "Callbacks.Token did not return within 10s", error: "Configuration",
 			hang: func(c *latchkey.Config, hang func(context.Context)) {
-				c.Callbacks.Token = func(ctx context.Context, u latchkey.TokenUpdate) (latchkey.Claims, error) {
+				c.Callbacks.Token = func(ctx context.Context, u latchkey.TokenInfo) (latchkey.Claims, error) {
 					hang(ctx)
 					return u.Claims, ctx.Err()
 				}
@@ -53,16 +53,16 @@ func TestHooksHaveALimit(t *testing.T) {
 		{
 			name: "Credentials.Authorize", says: "Credentials.Authorize did not return within 10s", error: "Configuration",
 			hang: func(c *latchkey.Config, hang func(context.Context)) {
-				c.Providers[0].(*latchkey.Credentials).Authorize = func(ctx context.Context, _ map[string]string, _ *latchkey.Request) (*latchkey.User, error) {
+				c.Providers[0].(*latchkey.Credentials).Authorize = func(ctx context.Context, _ map[string]string, _ *latchkey.Request) (latchkey.User, error) {
 					hang(ctx)
-					return &latchkey.User{ID: "alice"}, ctx.Err()
+					return latchkey.User{ID: "alice"}, ctx.Err()
 				}
 			},
 		},
 		{
 			name: "Email.Send", says: "Email.Send did not return within 10s", error: "Configuration",
 			hang: func(c *latchkey.Config, hang func(context.Context)) {
-				c.Providers[1].(*latchkey.Email).Send = func(ctx context.Context, _ latchkey.SignInLink) error { hang(ctx); return ctx.Err() }
+				c.Providers[1].(*latchkey.Email).Send = func(ctx context.Context, _ latchkey.Message) error { hang(ctx); return ctx.Err() }
 			},
 			come: func(s *testSite, b *browser) *answer {
 				a := b.post("/auth/signin/post", "email", "ada@example.com")
@@ -112,7 +112,7 @@ func TestHooksHaveALimit(t *testing.T) {
 	inBubble(t, "R-355 Callbacks.Session, while a session is read", func(t *testing.T) {
 		hangs := false
 		s := newSite(t, func(cfg *latchkey.Config) {
-			cfg.Callbacks.Session = func(ctx context.Context, r latchkey.SessionRead) (*latchkey.Session, error) {
+			cfg.Callbacks.Session = func(ctx context.Context, r latchkey.SessionInfo) (*latchkey.Session, error) {
 				if hangs {
 					<-ctx.Done()
 					return nil, ctx.Err()
@@ -145,7 +145,7 @@ func TestHooksHaveALimit(t *testing.T) {
 		}
 	})
 	t.Run("R-355 no limit is negative", func(t *testing.T) {
-		for _, l := range []latchkey.Limits{{Hook: -1}, {Mail: -1}, {Event: -1}} {
+		for _, l := range []latchkey.Limits{{CallbackTimeout: -1}, {MailTimeout: -1}, {EventTimeout: -1}} {
 			c := plainConfig(nil)
 			c.Adapter, c.Limits = nil, l
 			if _, err := latchkey.New(c); err == nil {
@@ -175,7 +175,7 @@ func TestHooksHaveALimit(t *testing.T) {
 func TestDebugTellsEachStep(t *testing.T) {
 	s := newOAuthSite(t, stored, func(c *latchkey.Config) {
 		c.Callbacks.SignIn = func(context.Context, latchkey.SignInAttempt) error { return nil }
-		c.Callbacks.Session = func(_ context.Context, r latchkey.SessionRead) (*latchkey.Session, error) { return r.Session, nil }
+		c.Callbacks.Session = func(_ context.Context, r latchkey.SessionInfo) (*latchkey.Session, error) { return r.Session, nil }
 	})
 	b := s.newBrowser()
 	s.mustSignIn(b)

@@ -30,7 +30,7 @@ func TestRoutes(t *testing.T) {
 	} {
 		t.Run("R-308 "+c.name, func(t *testing.T) {
 			s := newSite(t, func(cfg *latchkey.Config) {
-				cfg.Site.BasePath, cfg.Account.Enabled = c.base, c.account
+				cfg.Site.BasePath, cfg.AccountPage.Enabled = c.base, c.account
 				if c.base == "/" {
 					cfg.Site.Prefix = "/auth"
 				}

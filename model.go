@@ -40,7 +40,7 @@ type Rate = storage.Rate
 type Session struct {
 	User    SessionUser
 	Expires time.Time
-	Extra   map[string]any // members beside user and expires, put there by [Callbacks].Session
+	Extra   Claims // members beside user and expires, put there by [Callbacks].Session
 
 	// UserID is the application's id of the user. Empty: the token does not
 	// say. Without an Adapter it is made up at each OAuth sign-in and names

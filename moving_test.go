@@ -44,7 +44,7 @@ func movedAuthorized(_ context.Context, s *latchkey.Session, _ *http.Request) er
 	return nil
 }
 
-func movedToken(_ context.Context, t latchkey.TokenUpdate) (latchkey.Claims, error) {
+func movedToken(_ context.Context, t latchkey.TokenInfo) (latchkey.Claims, error) {
 	if t.User != nil {
 		t.Claims["role"] = roleOf(t.User.Email)
 	}
@@ -56,7 +56,7 @@ func movedToken(_ context.Context, t latchkey.TokenUpdate) (latchkey.Claims, err
 	return t.Claims, nil
 }
 
-func movedSession(_ context.Context, r latchkey.SessionRead) (*latchkey.Session, error) {
+func movedSession(_ context.Context, r latchkey.SessionInfo) (*latchkey.Session, error) {
 	r.Session.User.Extra = latchkey.Claims{"id": r.Claims.String("sub"), "role": r.Claims["role"]}
 	return r.Session, nil
 }
@@ -103,7 +103,7 @@ func TestMovedCallbacks(t *testing.T) {
 	}
 }
 
-func movedStoredSession(_ context.Context, r latchkey.SessionRead) (*latchkey.Session, error) {
+func movedStoredSession(_ context.Context, r latchkey.SessionInfo) (*latchkey.Session, error) {
 	r.Session.User.Extra = latchkey.Claims{"id": r.User.ID, "role": roleOf(r.User.Email)}
 	return r.Session, nil
 }
@@ -158,11 +158,11 @@ func TestFormOfTheGuide(t *testing.T) {
 		Pages: latchkey.Pages{SignIn: "/signin"}, Runtime: latchkey.Runtime{Logger: quiet},
 		Providers: []latchkey.Provider{&latchkey.Credentials{
 			Fields: []latchkey.Field{{Name: "name"}, {Name: "password", Type: "password"}},
-			Authorize: func(_ context.Context, typed map[string]string, _ *latchkey.Request) (*latchkey.User, error) {
+			Authorize: func(_ context.Context, typed map[string]string, _ *latchkey.Request) (latchkey.User, error) {
 				if typed["password"] != "lovelace" {
-					return nil, nil
+					return latchkey.User{}, nil
 				}
-				return &latchkey.User{ID: "1", Name: "Ada"}, nil
+				return latchkey.User{ID: "1", Name: "Ada"}, nil
 			},
 		}},
 	})

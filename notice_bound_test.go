@@ -61,7 +61,7 @@ func TestNoticesAreBound(t *testing.T) {
 // forget when a session began.
 func newBeginlessTenants(t *testing.T) (*oauthSite, map[string]*memoryadapter.Adapter) {
 	t.Helper()
-	s := newOAuthSite(t, stored, func(c *latchkey.Config) { c.Account.Enabled = true })
+	s := newOAuthSite(t, stored, func(c *latchkey.Config) { c.AccountPage.Enabled = true })
 	stores := map[string]*memoryadapter.Adapter{}
 	for tenant, email := range map[string]string{"a": "mallory@evil.example", "b": adaEmail} {
 		stores[tenant] = memoryadapter.New(memoryadapter.Options{})

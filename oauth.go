@@ -19,7 +19,7 @@ import (
 
 // begin sends the browser to the provider.
 func (p *oauthProvider) begin(ctx context.Context, x *exchange) (outcome, error) {
-	ctx, cancel := context.WithTimeout(ctx, x.setup.config.Limits.Callback)
+	ctx, cancel := context.WithTimeout(ctx, x.setup.config.Limits.ProviderTimeout)
 	defer cancel()
 	to, err := p.authorizationURL(ctx, x)
 	if err != nil {
@@ -50,7 +50,7 @@ func (p *oauthProvider) authorizationURL(ctx context.Context, x *exchange) (stri
 	}
 	f.MaxAge = oauth.MaxAgeOf(to)
 	x.setup.log.Note(ctx, x, "a sign-in begins", "checks", f.held())
-	return to, x.cookies.begin(f, x.setup.config.Strict.OneFlow, x.setup.now())
+	return to, x.cookies.begin(f, x.setup.config.Security.OneFlow, x.setup.now())
 }
 
 // destination is where the browser is sent.
@@ -68,7 +68,7 @@ func (p *oauthProvider) destination(ctx context.Context, x *exchange, redirectUR
 // went wrong, then PKCE and nonce: the code is not redeemed before the browser
 // has proven that it began this. Only discovery may be asked earlier.
 func (p *oauthProvider) receive(ctx context.Context, x *exchange) (outcome, error) {
-	ctx, cancel := context.WithTimeout(ctx, x.setup.config.Limits.Callback)
+	ctx, cancel := context.WithTimeout(ctx, x.setup.config.Limits.ProviderTimeout)
 	defer cancel()
 	params := p.params(x)
 	answer, err := parseCallback(p, params)

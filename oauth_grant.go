@@ -170,8 +170,8 @@ func (p *oauthProvider) linking() linking {
 // profile, which vouches for the claim that it came with and for no other
 // (R-348; OpenID Connect Core 1.0, section 5.1).
 func isVerified(id Identity, email string, profile Claims) bool {
-	if id.EmailVerified != EmailTrustUnknown {
-		return id.EmailVerified == EmailProven
+	if id.EmailTrust != EmailTrustUnknown {
+		return id.EmailTrust == EmailProven
 	}
 	claim, _ := profile["email"].(string)
 	said, err := mailbox.Canonical(claim)

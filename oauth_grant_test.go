@@ -24,7 +24,7 @@ func receiving(got received) func(*latchkey.Config) {
 			got["SignIn"] = a.Account
 			return nil
 		}
-		c.Callbacks.Token = func(_ context.Context, t latchkey.TokenUpdate) (latchkey.Claims, error) {
+		c.Callbacks.Token = func(_ context.Context, t latchkey.TokenInfo) (latchkey.Claims, error) {
 			if t.Account != nil {
 				got["Token"] = *t.Account
 			}

@@ -76,7 +76,7 @@ func (p *oauthProvider) describe() providerInfo {
 	}
 	return providerInfo{
 		id: p.ID, name: p.Name, kind: kind, style: p.Style, secret: p.ClientSecret,
-		start: "signin/", linkable: true, postsCrossSite: p.postsCrossSite(), provesNoEmail: p.VerifiesEmail == EmailUnproven,
+		start: "signin/", linkable: true, postsCrossSite: p.postsCrossSite(), provesNoEmail: p.EmailTrust == EmailUnproven,
 		provesEmail: p.AllowDangerousEmailAccountLinking,
 		formOrigins: p.formOrigins,
 	}
@@ -146,7 +146,7 @@ func (p *oauthProvider) validate() error {
 func (p *oauthProvider) wrapClient(s *setup) *http.Client {
 	c := *s.config.Runtime.HTTPClient
 	c.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
-	c.Timeout = s.config.Limits.Call
+	c.Timeout = s.config.Limits.ProviderCallTimeout
 	c.Jar = nil // what a provider sets for one person must not be sent for the next
 	if p.Transport != nil {
 		base := c.Transport
@@ -164,7 +164,7 @@ func (p *oauthProvider) wire(s *setup) oauth.Config {
 		OIDC: p.OIDC, Issuer: p.Issuer, ClientID: p.ClientID, ClientAuth: oauth.ClientAuth(p.ClientAuth),
 		ClientIDParam: p.ClientIDParam, JWKS: p.JWKS, IDTokenAlgs: p.IDTokenAlgs, Audiences: s.config.audiences(p.AllowedAudiences),
 		Authorization: oauth.Endpoint(p.Authorization), Token: oauth.Endpoint(p.Token), UserInfo: oauth.Endpoint(p.UserInfo),
-		AllowInsecure: p.AllowPlainHTTP, HTTP: p.http, Time: s.now, CallTimeout: s.config.Limits.Call, MaxBody: int64(s.config.Limits.Upstream),
+		AllowInsecure: p.AllowPlainHTTP, HTTP: p.http, Time: s.now, CallTimeout: s.config.Limits.ProviderCallTimeout, MaxBody: int64(s.config.Limits.MaxResponseBytes),
 		Cache: discoveryCache(s.config.Limits), StaleKeys: func(a oauth.StaleAnswer) { p.alertOfStaleKeys(s, a) }, Trace: p.trace(s.log),
 	}
 	if p.Transport == nil { // with one, nobody can tell whether others would get the same answer

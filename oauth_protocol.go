@@ -66,7 +66,7 @@ func repeatedOf(p *oauthProvider, params url.Values) url.Values {
 // limitedClient is the client for calls that a definition makes itself.
 func limitedClient(p *oauthProvider, x *exchange) *http.Client {
 	c := *p.http
-	c.Transport = limitedTransport{p.http.Transport, int64(x.setup.config.Limits.Upstream)}
+	c.Transport = limitedTransport{p.http.Transport, int64(x.setup.config.Limits.MaxResponseBytes)}
 	return &c
 }
 

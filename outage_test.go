@@ -62,7 +62,7 @@ func (s *awayStore) DeleteSession(ctx context.Context, token string) (latchkey.S
 func newAwaySite(t *testing.T, change ...func(*latchkey.Config)) (*testSite, *browser, *awayStore) {
 	t.Helper()
 	store := &awayStore{Adapter: memoryadapter.New(memoryadapter.Options{})}
-	s := newSite(t, append([]func(*latchkey.Config){stored, func(c *latchkey.Config) { c.Adapter, c.Account.Enabled = store, true }}, change...)...)
+	s := newSite(t, append([]func(*latchkey.Config){stored, func(c *latchkey.Config) { c.Adapter, c.AccountPage.Enabled = store, true }}, change...)...)
 	b := s.newBrowser()
 	b.signInByLink("ada@example.com")
 	return s, b, store

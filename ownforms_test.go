@@ -108,7 +108,7 @@ func TestOwnHandlersRefuseOtherSites(t *testing.T) {
 		}
 	})
 	t.Run("R-305 a framework that checks on its own", func(t *testing.T) {
-		s := newSite(t, func(c *latchkey.Config) { c.Strict.SkipCSRFCheck = true })
+		s := newSite(t, func(c *latchkey.Config) { c.Security.SkipCSRFCheck = true })
 		r := s.newBrowser().request(http.MethodPost, "/own", "", "")
 		r.Header.Set("Sec-Fetch-Site", "cross-site")
 		if _, err := s.auth.Core().SignIn(t.Context(), requestOf(r), "crew", latchkey.SignInOptions{Form: good}, nil); err != nil {

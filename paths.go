@@ -49,7 +49,7 @@ func IsAction(name string) bool {
 // offersAction: the action is known and its capability is on.
 func (c *Config) offersAction(name string) bool {
 	a, ok := actions[name]
-	return ok && !a.reserved && (name != "account" || c.Account.Enabled)
+	return ok && !a.reserved && (name != "account" || c.AccountPage.Enabled)
 }
 
 // routes are the paths of all actions that are on, as patterns of

@@ -20,14 +20,16 @@ func TestReadingWithoutCallbacksAgreesWithReadingClaims(t *testing.T) {
 	site := func(s latchkey.SessionConfig) (plain, claims *latchkey.Auth) {
 		c := latchkey.Config{
 			Secrets: []string{benchSecret}, Site: latchkey.Site{URL: "http://site.example/auth"}, Session: s,
-			Runtime:   latchkey.Runtime{Logger: quiet, Time: func() time.Time { return at }},
-			Providers: []latchkey.Provider{&latchkey.Credentials{Fields: []latchkey.Field{{Name: "username"}}, Authorize: func(context.Context, map[string]string, *latchkey.Request) (*latchkey.User, error) { return nil, nil }}},
+			Runtime: latchkey.Runtime{Logger: quiet, Time: func() time.Time { return at }},
+			Providers: []latchkey.Provider{&latchkey.Credentials{Fields: []latchkey.Field{{Name: "username"}}, Authorize: func(context.Context, map[string]string, *latchkey.Request) (latchkey.User, error) {
+				return latchkey.User{}, nil
+			}}},
 		}
 		plain, err := latchkey.New(c)
 		if err != nil {
 			t.Fatal(err)
 		}
-		c.Callbacks.Session = func(_ context.Context, r latchkey.SessionRead) (*latchkey.Session, error) { return r.Session, nil }
+		c.Callbacks.Session = func(_ context.Context, r latchkey.SessionInfo) (*latchkey.Session, error) { return r.Session, nil }
 		if claims, err = latchkey.New(c); err != nil {
 			t.Fatal(err)
 		}

@@ -56,11 +56,11 @@ func plainConfig(store latchkey.Adapter) latchkey.Config {
 		Providers: []latchkey.Provider{
 			&latchkey.Credentials{
 				ID: "password", Fields: []latchkey.Field{{Name: "name"}, {Name: "password"}},
-				Authorize: func(_ context.Context, fields map[string]string, _ *latchkey.Request) (*latchkey.User, error) {
+				Authorize: func(_ context.Context, fields map[string]string, _ *latchkey.Request) (latchkey.User, error) {
 					if fields["name"] != "ada" || fields["password"] != "lovelace" {
-						return nil, nil
+						return latchkey.User{}, nil
 					}
-					return &latchkey.User{ID: plainID, Name: "Ada", Email: "ada@example.com"}, nil
+					return latchkey.User{ID: plainID, Name: "Ada", Email: "ada@example.com"}, nil
 				},
 			},
 			&latchkey.OAuth{

@@ -50,7 +50,7 @@ func TestSiteBehindAPrefix(t *testing.T) {
 	} {
 		t.Run("R-370 "+c.name, func(t *testing.T) {
 			s := newSite(t, func(cfg *latchkey.Config) {
-				cfg.Site, cfg.Account.Enabled, cfg.Session.Strategy = c.site, true, latchkey.DatabaseSessions
+				cfg.Site, cfg.AccountPage.Enabled, cfg.Session.Strategy = c.site, true, latchkey.DatabaseSessions
 			})
 			h := stripped(c.prefix, c.inside(s))
 			b := s.newBrowser()

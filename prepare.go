@@ -93,14 +93,14 @@ func (c *Config) fillDefaults() {
 	fill.Default(&c.Session.MaxAge, defaultMaxAge)
 	fill.Default(&c.Session.UpdateAge, defaultUpdateAge)
 	fill.Default(&c.Session.JWT.MaxAge, c.Session.MaxAge)
-	fill.Default(&c.Limits.Store, defaultStoreTime)
-	fill.Default(&c.Limits.Call, defaultCallTime)
-	fill.Default(&c.Limits.Callback, defaultCallbackTime)
-	fill.Default(&c.Limits.Hook, defaultHookTime)
-	fill.Default(&c.Limits.Mail, defaultMailTime)
-	fill.Default(&c.Limits.Event, defaultEventTime)
-	fill.Default(&c.Limits.Body, defaultBodyLimit)
-	fill.Default(&c.Limits.Upstream, defaultUpstream)
+	fill.Default(&c.Limits.StoreTimeout, defaultStoreTime)
+	fill.Default(&c.Limits.ProviderCallTimeout, defaultCallTime)
+	fill.Default(&c.Limits.ProviderTimeout, defaultCallbackTime)
+	fill.Default(&c.Limits.CallbackTimeout, defaultHookTime)
+	fill.Default(&c.Limits.MailTimeout, defaultMailTime)
+	fill.Default(&c.Limits.EventTimeout, defaultEventTime)
+	fill.Default(&c.Limits.MaxBodyBytes, defaultBodyLimit)
+	fill.Default(&c.Limits.MaxResponseBytes, defaultUpstream)
 }
 
 // newHTTPClient is what calls to providers go through when the configuration
@@ -116,11 +116,8 @@ func newHTTPClient() *http.Client {
 // warnOfLooseness tells the operator which defences are off.
 func (s *setup) warnOfLooseness() {
 	c := &s.config
-	if c.Strict.SkipCSRFCheck {
+	if c.Security.SkipCSRFCheck {
 		s.log.WarnAtStart("SkipCSRFCheck: forms of other sites can act for your users, unless you check them yourself")
-	}
-	if c.Experimental.EnableWebAuthn {
-		s.log.WarnAtStart("passkeys are experimental: what they need and do may change with any release (Experimental.EnableWebAuthn)")
 	}
 	if c.Limits.Disabled {
 		s.log.WarnAtStart("Limits.Disabled: passwords can be guessed and mailboxes flooded without end")

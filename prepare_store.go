@@ -18,7 +18,7 @@ func (s *setup) prepareStores(f *failure.List, shared common) {
 	s.config.Session.Cache.check(f)
 	s.beliefs = newBeliefs(s.config.Session.Cache, s.now)
 	if s.config.Adapter != nil {
-		s.store = newStore(s.config.Adapter, s.config.Limits.Store, s.log)
+		s.store = newStore(s.config.Adapter, s.config.Limits.StoreTimeout, s.log)
 		s.store.beliefs = s.beliefs
 	}
 	s.prepareSessionStore(f)
@@ -54,7 +54,7 @@ func (s *setup) prepareReplay(here storage.ReplayStore) {
 }
 
 // bounds are those of the Adapter's calls, for what is beside it.
-func (s *setup) bounds() *store { return &store{timeout: s.config.Limits.Store, log: s.log} }
+func (s *setup) bounds() *store { return &store{timeout: s.config.Limits.StoreTimeout, log: s.log} }
 
 // prepareSessionStore puts the store of sessions beside the Adapter.
 func (s *setup) prepareSessionStore(f *failure.List) {
@@ -102,8 +102,10 @@ func (l *Limits) check(f *failure.List) {
 			f.Add(ErrInvalidConfig, "Limits.%s: want both Events and Per above zero, or neither for the default; Limits.Disabled switches limits off", r.field)
 		}
 	}
-	if l.Body < 0 || l.Upstream < 0 || min(l.Call, l.Callback, l.Store, l.Hook, l.Mail, l.Event) < 0 {
-		f.Add(ErrInvalidConfig, "Limits: Body, Upstream, Call, Callback, Store, Hook, Mail and Event must not be negative; zero is the default")
+	sizes := min(l.MaxBodyBytes, l.MaxResponseBytes)
+	times := min(l.ProviderCallTimeout, l.ProviderTimeout, l.StoreTimeout, l.CallbackTimeout, l.MailTimeout, l.EventTimeout)
+	if sizes < 0 || times < 0 {
+		f.Add(ErrInvalidConfig, "Limits: MaxBodyBytes, MaxResponseBytes and the timeouts must not be negative; zero is the default")
 	}
 }
 
@@ -277,7 +279,7 @@ func (s *setup) prepareDirectory(f *failure.List) {
 		return
 	}
 	s.directory = &directory{
-		store: s.store, revocations: s.revocations, providers: s.providers, refuseEviction: s.config.Strict.RefuseEviction,
+		store: s.store, revocations: s.revocations, providers: s.providers, refuseEviction: s.config.Security.RefuseEviction,
 		events: &s.config.Events, log: s.log, now: s.now,
 	}
 	s.directory.endlessTokens = s.config.Session.Strategy == JWTSessions && s.revocations == nil
@@ -305,8 +307,8 @@ func (s *setup) needs() []need {
 			table = append(table, need{"the " + string(p.info().kind) + " provider " + p.info().id, what})
 		}
 	}
-	if s.config.Account.Enabled {
-		table = append(table, need{"Account.Enabled", abilityAccountLists})
+	if s.config.AccountPage.Enabled {
+		table = append(table, need{"AccountPage.Enabled", abilityAccountLists})
 	}
 	return table
 }

@@ -137,11 +137,11 @@ type Identity struct {
 	// makes that difference for some providers.
 	WithoutImage bool
 
-	// EmailVerified says whether the provider vouches for Email.
+	// EmailTrust says whether the provider vouches for Email.
 	// EmailTrustUnknown: it does if the profile's email_verified is true and
 	// Email is the profile's email (OpenID Connect Core 1.0, section 5.1). A
 	// mapping that takes another claim has to say itself.
-	EmailVerified EmailTrust
+	EmailTrust EmailTrust
 }
 
 // OAuth is an OAuth 2.0 or OpenID Connect provider. Write one by hand for any
@@ -214,11 +214,11 @@ type OAuth struct {
 	// Extra.
 	KeepTokens func(Tokens) Tokens
 
-	// VerifiesEmail says whether the provider proves e-mail addresses before it
-	// hands them out. When a user's address is first proven by somebody, an
-	// account stays with them only if its provider vouched for that address, and
-	// is not EmailUnproven.
-	VerifiesEmail EmailTrust
+	// EmailTrust says whether the provider proves e-mail addresses before it
+	// hands them out. When a user's address is proven for the first time, an
+	// account stays linked only if its provider vouched for that address, and is
+	// not EmailUnproven.
+	EmailTrust EmailTrust
 	// AllowDangerousEmailAccountLinking joins an identity to the existing user
 	// with the same e-mail address, if the provider says that it is verified.
 	AllowDangerousEmailAccountLinking bool
@@ -284,13 +284,13 @@ type Email struct {
 	Name   string        // empty: Email
 	From   string        // handed to Send
 	MaxAge time.Duration // of a link; 0: 24 hours, 10 minutes when Hardened
-	// Send delivers the link, within [Limits].Mail. Its error becomes an error
-	// page, and the link is void.
-	Send func(ctx context.Context, l SignInLink) error
+	// Send delivers the message, within [Limits].MailTimeout. Its error becomes an
+	// error page, and the link in it is void.
+	Send func(ctx context.Context, m Message) error
 	// NewSend makes Send when [New] is called, for catalogues whose settings may
 	// come from the environment; getenv is the one that New reads. Not called
 	// when Send is set. nil: Send.
-	NewSend func(getenv func(string) string) (func(ctx context.Context, l SignInLink) error, error)
+	NewSend func(getenv func(string) string) (func(ctx context.Context, m Message) error, error)
 	// Normalize turns what was typed into one mailbox. nil: trimmed,
 	// lower-cased, Unicode NFKC, the domain in ASCII. Its result is treated so
 	// too, and checked to be exactly one plain mailbox.
@@ -312,10 +312,13 @@ type Email struct {
 	Style       Style
 }
 
-// SignInLink is a link to be delivered to one mailbox.
-type SignInLink struct {
+// Message is a mail to be delivered to one mailbox. A Send that words mails
+// itself looks at Kind, and refuses kinds that it does not know: releases add
+// some.
+type Message struct {
 	hidden
 
+	Kind     MessageKind
 	To       string // exactly one mailbox, its domain in ASCII
 	From     string
 	URL      string
@@ -323,10 +326,19 @@ type SignInLink struct {
 	Expires  time.Time
 	Provider string // id
 	Theme    Theme
-	Language string // of whoever asked for the link, one of Texts.Languages; empty: English
+	Language string // of the browser that asked for the link, one of Texts.Languages; empty: English
 	Texts    Texts
 	Request  *Request
 }
+
+// MessageKind says what a [Message] is for. The list is closed, and grows with
+// releases.
+type MessageKind string
+
+// The kinds of [Message].
+const (
+	MessageSignIn MessageKind = "sign_in" // its URL signs the user in
+)
 
 // Credentials signs people in by what they type, such as a name and a password,
 // which the application checks. Their form posts to /callback/{ID} below the
@@ -337,12 +349,13 @@ type Credentials struct {
 	ID     string // empty: credentials
 	Name   string // empty: Credentials
 	Fields []Field
-	// Authorize says who it is. A nil user, or [CredentialsError], leads back
-	// to the form; [RedirectTo] and [RespondWith] lead elsewhere; any other
-	// error is an error page. fields holds everything that was posted,
+	// Authorize returns the user who has these credentials. It refuses with a
+	// zero User, ErrNotFound, ErrCredentialsSignin or [CredentialsError], all of
+	// which lead back to the form; [RedirectTo] and [RespondWith] lead elsewhere;
+	// any other error is an error page. fields holds everything that was posted,
 	// untouched, at most 32 fields of 4 KiB, but for what is ours or the
 	// browser client's: csrfToken, callbackUrl, json, redirect.
-	Authorize func(ctx context.Context, fields map[string]string, r *Request) (*User, error)
+	Authorize func(ctx context.Context, fields map[string]string, r *Request) (User, error)
 	// AccountField names the field that failed tries are counted under. Empty:
 	// the first of Fields.
 	AccountField string

@@ -11,7 +11,7 @@ import (
 
 // Of a parameter given twice the last counts, in a query as in a form.
 func TestRepeatedParameters(t *testing.T) {
-	s := newSite(t, func(c *latchkey.Config) { c.Account.Enabled = true })
+	s := newSite(t, func(c *latchkey.Config) { c.AccountPage.Enabled = true })
 	t.Run("R-311 the callback URL", func(t *testing.T) {
 		b := s.newBrowser()
 		b.get("/auth/signin?callbackUrl=/first&callbackUrl=/last")

@@ -53,18 +53,18 @@ func readmeCallbacks() latchkey.Callbacks {
 				}
 				return nil
 			},
-			Token: func(ctx context.Context, t latchkey.TokenUpdate) (latchkey.Claims, error) {
+			Token: func(ctx context.Context, t latchkey.TokenInfo) (latchkey.Claims, error) {
 				if t.User != nil { // TriggerSignIn, TriggerSignUp: the token remembers
 					t.Claims["role"] = roleOf(t.User.Email)
 				}
 				return t.Claims, nil
 			},
-			Session: func(ctx context.Context, r latchkey.SessionRead) (*latchkey.Session, error) {
+			Session: func(ctx context.Context, r latchkey.SessionInfo) (*latchkey.Session, error) {
 				role, err := latchkey.Value[string](r.Claims, "role")
 				if err != nil { // a stored session, or a token from before there were roles
 					role = roleOf(r.Session.User.Email)
 				}
-				r.Session.Extra = map[string]any{"role": role}
+				r.Session.Extra = latchkey.Claims{"role": role}
 				return r.Session, nil
 			},
 		},

@@ -109,7 +109,7 @@ func renderForVisitor(ctx context.Context, x *exchange, err error) *Response {
 		return nil
 	}
 	account := x.url("account")
-	fromAccount := x.setup.config.Account.Enabled && (isTaken || x.callbackURL == account)
+	fromAccount := x.setup.config.AccountPage.Enabled && (isTaken || x.callbackURL == account)
 	switch {
 	case errors.Is(err, errNotFresh):
 		return &Response{Redirect: changeURL(x)} // which asks for it

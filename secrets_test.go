@@ -30,7 +30,7 @@ var holders = map[string]reflect.Type{
 	"latchkey.OAuth":               reflect.TypeFor[latchkey.OAuth](),
 	"latchkey.SigningKey":          reflect.TypeFor[latchkey.SigningKey](),
 	"latchkey.Email":               reflect.TypeFor[latchkey.Email](),
-	"latchkey.SignInLink":          reflect.TypeFor[latchkey.SignInLink](),
+	"latchkey.Message":             reflect.TypeFor[latchkey.Message](),
 	"latchkey.Grant":               reflect.TypeFor[latchkey.Grant](),
 	"latchkey.Tokens":              reflect.TypeFor[latchkey.Tokens](),
 	"latchkey.StoredSession":       reflect.TypeFor[latchkey.StoredSession](),
@@ -57,7 +57,7 @@ var holders = map[string]reflect.Type{
 
 // noSecret have a field that is called like a secret and holds none.
 var noSecret = []string{
-	"latchkey.Limits.Body", "latchkey.Endpoint.Params", "latchkey.OAuth.Token", "latchkeytest.Misbehaviour.Token",
+	"latchkey.Endpoint.Params", "latchkey.OAuth.Token", "latchkeytest.Misbehaviour.Token",
 	"latchkeytest.Misbehaviour.IDToken", "latchkeytest.Misbehaviour.Header", "latchkeytest.Misbehaviour.RawIDToken", // a number, parameters of ours, an endpoint, a function
 	"latchkeytest.Answer.Header", "latchkeytest.Answer.Body", // what a test made up
 	"latchkey.Cookies.SessionToken", "latchkey.Cookies.CSRFToken", // names and attributes
@@ -159,8 +159,8 @@ func TestR393NothingPrintsItsSecrets(t *testing.T) {
 			[]latchkey.Account{a},
 			latchkey.LinkAccountEvent{Account: a},
 			latchkey.SignInEvent{Account: a},
-			latchkey.TokenUpdate{Account: &a},
-			latchkey.SessionRead{Stored: &latchkey.StoredSession{Token: "c4nary"}},
+			latchkey.TokenInfo{Account: &a},
+			latchkey.SessionInfo{Stored: &latchkey.StoredSession{Token: "c4nary"}},
 			latchkey.SessionEvent{Stored: &latchkey.StoredSession{Token: "c4nary"}},
 			latchkey.AccountRecord(a).Tokens, fmt.Sprintf("%+v", latchkey.StoredSessionRecord{Token: "c4nary"}),
 		} {

@@ -185,7 +185,7 @@ func TestBearerIsWorthWhatTheCookieIs(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if err := s.auth.Users().EndSessions(t.Context(), found.UserID, ""); err != nil {
+			if err := s.auth.Users().EndSessions(t.Context(), found.UserID); err != nil {
 				t.Fatal(err)
 			}
 			alive(t, app, false)
@@ -202,10 +202,10 @@ func TestBearerIsWorthWhatTheCookieIs(t *testing.T) {
 		t.Run("R-427 the callbacks, "+kind, func(t *testing.T) {
 			var seen latchkey.SessionVia
 			_, _, app := app(t, func(c *latchkey.Config) {
-				c.Callbacks.Session = func(_ context.Context, r latchkey.SessionRead) (*latchkey.Session, error) {
+				c.Callbacks.Session = func(_ context.Context, r latchkey.SessionInfo) (*latchkey.Session, error) {
 					seen = r.Session.Via
 					r.Session.Via = "forged"
-					r.Session.Extra = map[string]any{"role": "admin"}
+					r.Session.Extra = latchkey.Claims{"role": "admin"}
 					return r.Session, nil
 				}
 			})
@@ -251,7 +251,7 @@ func TestBearerNeedsNoCSRFToken(t *testing.T) {
 			}
 		})
 		t.Run("R-428 other routes look at cookies alone, "+kind, func(t *testing.T) {
-			_, ada := newBearerSite(t, change, func(c *latchkey.Config) { c.Account.Enabled = true })
+			_, ada := newBearerSite(t, change, func(c *latchkey.Config) { c.AccountPage.Enabled = true })
 			app := ada.shows("Bearer " + appToken(t, ada))
 			if a := app.get("/auth/account"); strings.Contains(a.Body.String(), "ada@example.com") || a.Code == http.StatusOK {
 				t.Errorf("the account page: %d", a.Code)

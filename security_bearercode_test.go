@@ -180,7 +180,7 @@ func TestBearerSessionIsOfItsOwn(t *testing.T) {
 			t.Fatal(err)
 		}
 		s.clock.Advance(2 * time.Second)
-		if err := s.auth.Users().EndSessions(t.Context(), found.UserID, ""); err != nil {
+		if err := s.auth.Users().EndSessions(t.Context(), found.UserID); err != nil {
 			t.Fatal(err)
 		}
 		if token, _, err := ada.change(code, appVerifier); err == nil {
@@ -254,7 +254,7 @@ func TestBearerRenewal(t *testing.T) {
 	})
 	t.Run("R-435 by an update", func(t *testing.T) {
 		s, ada := newBearerSite(t, revocable, func(c *latchkey.Config) {
-			c.Callbacks.Token = func(_ context.Context, u latchkey.TokenUpdate) (latchkey.Claims, error) {
+			c.Callbacks.Token = func(_ context.Context, u latchkey.TokenInfo) (latchkey.Claims, error) {
 				if u.Trigger == latchkey.TriggerUpdate {
 					u.Claims["name"] = u.Update
 				}

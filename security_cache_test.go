@@ -25,7 +25,7 @@ func variesByCookie(h http.Header) bool {
 }
 
 func TestAnswersVaryByCookie(t *testing.T) {
-	s := newSite(t, func(c *latchkey.Config) { c.Account.Enabled = true })
+	s := newSite(t, func(c *latchkey.Config) { c.AccountPage.Enabled = true })
 	in := s.newBrowser()
 	in.signIn()
 	for _, target := range []string{

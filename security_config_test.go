@@ -34,29 +34,29 @@ func TestConfigErrorsAreNoSessions(t *testing.T) {
 		"configuration error":  latchkey.NewFunc(func(context.Context, *latchkey.Request) (*latchkey.Config, error) { return nil, fault }),
 		"configuration panics": latchkey.NewFunc(func(context.Context, *latchkey.Request) (*latchkey.Config, error) { panic(fault) }),
 		"token callback fails": with(func(c *latchkey.Config) {
-			c.Callbacks.Token = func(context.Context, latchkey.TokenUpdate) (latchkey.Claims, error) { return nil, fault }
+			c.Callbacks.Token = func(context.Context, latchkey.TokenInfo) (latchkey.Claims, error) { return nil, fault }
 		}),
 		"token callback fails, with claims": with(func(c *latchkey.Config) {
-			c.Callbacks.Token = func(_ context.Context, u latchkey.TokenUpdate) (latchkey.Claims, error) { return u.Claims, fault }
+			c.Callbacks.Token = func(_ context.Context, u latchkey.TokenInfo) (latchkey.Claims, error) { return u.Claims, fault }
 		}),
 		"token callback panics": with(func(c *latchkey.Config) {
-			c.Callbacks.Token = func(context.Context, latchkey.TokenUpdate) (latchkey.Claims, error) { panic(fault) }
+			c.Callbacks.Token = func(context.Context, latchkey.TokenInfo) (latchkey.Claims, error) { panic(fault) }
 		}),
 		"token callback gives up": with(func(c *latchkey.Config) {
-			c.Callbacks.Token = func(context.Context, latchkey.TokenUpdate) (latchkey.Claims, error) { return nil, nil }
+			c.Callbacks.Token = func(context.Context, latchkey.TokenInfo) (latchkey.Claims, error) { return nil, nil }
 		}),
 		"session callback fails, with a session": with(func(c *latchkey.Config) {
-			c.Callbacks.Session = func(_ context.Context, r latchkey.SessionRead) (*latchkey.Session, error) { return r.Session, fault }
+			c.Callbacks.Session = func(_ context.Context, r latchkey.SessionInfo) (*latchkey.Session, error) { return r.Session, fault }
 		}),
 		"session callback panics": with(func(c *latchkey.Config) {
-			c.Callbacks.Session = func(context.Context, latchkey.SessionRead) (*latchkey.Session, error) { panic(fault) }
+			c.Callbacks.Session = func(context.Context, latchkey.SessionInfo) (*latchkey.Session, error) { panic(fault) }
 		}),
 		"session callback returns nothing": with(func(c *latchkey.Config) {
-			c.Callbacks.Session = func(context.Context, latchkey.SessionRead) (*latchkey.Session, error) { return nil, nil }
+			c.Callbacks.Session = func(context.Context, latchkey.SessionInfo) (*latchkey.Session, error) { return nil, nil }
 		}),
 		"a session that is no JSON": with(func(c *latchkey.Config) {
-			c.Callbacks.Session = func(_ context.Context, r latchkey.SessionRead) (*latchkey.Session, error) {
-				r.Session.Extra = map[string]any{"f": func() {}}
+			c.Callbacks.Session = func(_ context.Context, r latchkey.SessionInfo) (*latchkey.Session, error) {
+				r.Session.Extra = latchkey.Claims{"f": func() {}}
 				return r.Session, nil
 			}
 		}),
@@ -176,8 +176,8 @@ func (brokenRevocations) RevokedAt(context.Context, ...string) (map[string]time.
 
 func TestConfigFrozen(t *testing.T) {
 	secrets, hosts := []string{siteSecret}, []string{"app.example"}
-	crew := &latchkey.Credentials{ID: "crew", Fields: []latchkey.Field{{Name: "username"}}, Authorize: func(context.Context, map[string]string, *latchkey.Request) (*latchkey.User, error) {
-		return &latchkey.User{ID: "1", Name: "Alice"}, nil
+	crew := &latchkey.Credentials{ID: "crew", Fields: []latchkey.Field{{Name: "username"}}, Authorize: func(context.Context, map[string]string, *latchkey.Request) (latchkey.User, error) {
+		return latchkey.User{ID: "1", Name: "Alice"}, nil
 	}}
 	acme := &latchkey.OAuth{
 		ID: "acme", ClientID: "latchkey", ClientSecret: "x", Scopes: []string{"read"}, Checks: []latchkey.Check{latchkey.CheckPKCE, latchkey.CheckState},
@@ -185,7 +185,7 @@ func TestConfigFrozen(t *testing.T) {
 		Token:         latchkey.Endpoint{URL: "https://acme.example/token"}, UserInfo: latchkey.Endpoint{URL: "https://acme.example/userinfo"},
 		AllowedAudiences: []string{"a"}, IDTokenAlgs: []string{"RS256"},
 	}
-	post := &latchkey.Email{ID: "post", Send: func(context.Context, latchkey.SignInLink) error { return nil }}
+	post := &latchkey.Email{ID: "post", Send: func(context.Context, latchkey.Message) error { return nil }}
 	providers := []latchkey.Provider{crew, acme, post}
 	insecure, yes := false, true
 	origins := []string{"https://a.example"}
@@ -257,14 +257,14 @@ func TestConfigAllFaultsAtOnce(t *testing.T) {
 			nil, (*latchkey.OAuth)(nil), &latchkey.Credentials{ID: "a/b"}, &latchkey.Email{ID: "mail"}, &latchkey.OAuth{ID: "bare", ClientSecret: "client-secret-canary"},
 			&latchkey.Email{ID: "mail"},
 		},
-		Hardened: true, Account: latchkey.AccountPage{Enabled: true},
+		Hardened: true, AccountPage: latchkey.AccountPage{Enabled: true},
 	})
 	if err == nil {
 		t.Fatal("R-244: no error")
 	}
 	for _, part := range []string{
 		"URL", "BasePath", "Secrets[0]", "Secrets[1]", "RedirectProxyURL", "Pages.SignIn", "Pages.Error", "Session.Strategy", "Session.MaxAge", "JWT", "Theme", "Cookies.State",
-		"Providers[0]", "Providers[1]", "Authorize", "a/b", "Email.Send", "bare", "used twice", "Account.Enabled", "needs an Adapter",
+		"Providers[0]", "Providers[1]", "Authorize", "a/b", "Email.Send", "bare", "used twice", "AccountPage.Enabled", "needs an Adapter",
 	} {
 		if !strings.Contains(err.Error(), part) {
 			t.Errorf("R-244: the error does not name %s:\n%v", part, err)
@@ -312,7 +312,7 @@ func TestConfigLoudOptions(t *testing.T) {
 		"unverified emails": {acme(func(p *latchkey.OAuth) { p.AllowDangerousEmailAccountLinking, p.TrustUnverifiedEmail = true, true }), "TrustUnverifiedEmail"},
 		"linking by email":  {acme(func(p *latchkey.OAuth) { p.AllowDangerousEmailAccountLinking = true }), "AllowDangerousEmailAccountLinking"},
 		"plain http":        {acme(func(p *latchkey.OAuth) { p.AllowPlainHTTP = true }), "AllowPlainHTTP"},
-		"no CSRF check":     {func(c *latchkey.Config) { c.Strict.SkipCSRFCheck = true }, "SkipCSRFCheck"},
+		"no CSRF check":     {func(c *latchkey.Config) { c.Security.SkipCSRFCheck = true }, "SkipCSRFCheck"},
 		"no limits":         {func(c *latchkey.Config) { c.Limits.Disabled = true }, "Limits.Disabled"},
 		"readable cookie": {func(c *latchkey.Config) {
 			no := false
@@ -331,7 +331,7 @@ func TestConfigLoudOptions(t *testing.T) {
 // Of a Callbacks.Token that is never called New says so, and what to set instead.
 func TestUnusedTokenCallback(t *testing.T) {
 	token := func(c *latchkey.Config) {
-		c.Callbacks.Token = func(_ context.Context, u latchkey.TokenUpdate) (latchkey.Claims, error) {
+		c.Callbacks.Token = func(_ context.Context, u latchkey.TokenInfo) (latchkey.Claims, error) {
 			t.Error("Callbacks.Token was called")
 			return u.Claims, nil
 		}

@@ -130,7 +130,7 @@ func TestSessionCookieReading(t *testing.T) {
 	})
 	t.Run("R-095 a session of many pieces comes back", func(t *testing.T) {
 		long := newSite(t, func(c *latchkey.Config) {
-			c.Callbacks.Token = func(_ context.Context, u latchkey.TokenUpdate) (latchkey.Claims, error) {
+			c.Callbacks.Token = func(_ context.Context, u latchkey.TokenInfo) (latchkey.Claims, error) {
 				u.Claims["long"] = strings.Repeat("x", 9000)
 				return u.Claims, nil
 			}

@@ -18,7 +18,7 @@ import (
 )
 
 // authorizeWith replaces the check of the site's credentials.
-func authorizeWith(f func(context.Context, map[string]string, *latchkey.Request) (*latchkey.User, error)) func(*latchkey.Config) {
+func authorizeWith(f func(context.Context, map[string]string, *latchkey.Request) (latchkey.User, error)) func(*latchkey.Config) {
 	return func(c *latchkey.Config) {
 		crew := *c.Providers[0].(*latchkey.Credentials)
 		crew.Authorize = f
@@ -107,18 +107,25 @@ func shape(a *answer) string {
 }
 
 func TestCredentialsFailuresAlike(t *testing.T) {
-	outcomes := map[string]func() (*latchkey.User, error){
-		"unknown user":       func() (*latchkey.User, error) { return nil, nil },
-		"wrong password":     func() (*latchkey.User, error) { return nil, latchkey.CredentialsError("") },
-		"blocked":            func() (*latchkey.User, error) { return nil, latchkey.ErrCredentialsSignin },
-		"wrapped":            func() (*latchkey.User, error) { return nil, fmt.Errorf("blocked: %w", latchkey.CredentialsError("")) },
-		"joined":             func() (*latchkey.User, error) { return nil, errors.Join(latchkey.ErrCredentialsSignin) },
-		"user beside errors": func() (*latchkey.User, error) { return &latchkey.User{ID: "1"}, latchkey.CredentialsError("") },
+	outcomes := map[string]func() (latchkey.User, error){
+		"a zero user":          func() (latchkey.User, error) { return latchkey.User{}, nil },
+		"unknown to the store": func() (latchkey.User, error) { return latchkey.User{}, latchkey.ErrNotFound },
+		"unknown to the store, wrapped": func() (latchkey.User, error) {
+			return latchkey.User{}, fmt.Errorf("no row in people: %w", latchkey.ErrNotFound)
+		},
+		"user beside ErrNotFound": func() (latchkey.User, error) { return latchkey.User{ID: "1"}, latchkey.ErrNotFound },
+		"wrong password":          func() (latchkey.User, error) { return latchkey.User{}, latchkey.CredentialsError("") },
+		"blocked":                 func() (latchkey.User, error) { return latchkey.User{}, latchkey.ErrCredentialsSignin },
+		"wrapped": func() (latchkey.User, error) {
+			return latchkey.User{}, fmt.Errorf("blocked: %w", latchkey.CredentialsError(""))
+		},
+		"joined":             func() (latchkey.User, error) { return latchkey.User{}, errors.Join(latchkey.ErrCredentialsSignin) },
+		"user beside errors": func() (latchkey.User, error) { return latchkey.User{ID: "1"}, latchkey.CredentialsError("") },
 	}
 	want := ""
 	for name, outcome := range outcomes {
 		t.Run("R-153 "+name, func(t *testing.T) {
-			s := newSite(t, authorizeWith(func(context.Context, map[string]string, *latchkey.Request) (*latchkey.User, error) { return outcome() }))
+			s := newSite(t, authorizeWith(func(context.Context, map[string]string, *latchkey.Request) (latchkey.User, error) { return outcome() }))
 			a := s.newBrowser().post("/auth/callback/crew", "username", "alice")
 			if want == "" {
 				want = shape(a)
@@ -140,19 +147,21 @@ func TestCredentialsFailuresAlike(t *testing.T) {
 		}
 	})
 	t.Run("R-153 a code of the application's", func(t *testing.T) {
-		s := newSite(t, authorizeWith(func(context.Context, map[string]string, *latchkey.Request) (*latchkey.User, error) {
-			return nil, latchkey.CredentialsError("otp")
+		s := newSite(t, authorizeWith(func(context.Context, map[string]string, *latchkey.Request) (latchkey.User, error) {
+			return latchkey.User{}, latchkey.CredentialsError("otp")
 		}))
 		if a := s.newBrowser().post("/auth/callback/crew"); a.location() != siteOrigin+"/auth/signin?error=CredentialsSignin&code=otp" {
 			t.Errorf("sent to %q", a.location())
 		}
 	})
-	for name, broken := range map[string]func() (*latchkey.User, error){
-		"an ordinary error": func() (*latchkey.User, error) { return nil, errors.New("pq: password authentication failed") },
-		"a panic":           func() (*latchkey.User, error) { panic("pq: password authentication failed") },
+	for name, broken := range map[string]func() (latchkey.User, error){
+		"an ordinary error": func() (latchkey.User, error) {
+			return latchkey.User{}, errors.New("pq: password authentication failed")
+		},
+		"a panic": func() (latchkey.User, error) { panic("pq: password authentication failed") },
 	} {
 		t.Run("R-153 "+name, func(t *testing.T) {
-			s := newSite(t, authorizeWith(func(context.Context, map[string]string, *latchkey.Request) (*latchkey.User, error) { return broken() }))
+			s := newSite(t, authorizeWith(func(context.Context, map[string]string, *latchkey.Request) (latchkey.User, error) { return broken() }))
 			b := s.newBrowser()
 			a := b.post("/auth/callback/crew", "username", "alice")
 			if a.location() != siteOrigin+"/auth/error?error=Configuration" {
@@ -183,6 +192,21 @@ func TestCredentialsLimits(t *testing.T) {
 			t.Errorf("%d tries got through, want 20", n)
 		}
 	})
+	for name, refused := range map[string]error{"a zero user": nil, "ErrNotFound": latchkey.ErrNotFound, "ErrCredentialsSignin": latchkey.ErrCredentialsSignin} {
+		t.Run("R-154 counts a try refused with "+name, func(t *testing.T) {
+			tried := 0
+			s := newSite(t, five, authorizeWith(func(context.Context, map[string]string, *latchkey.Request) (latchkey.User, error) {
+				tried++
+				return latchkey.User{}, refused
+			}))
+			for range 7 {
+				try(s, "alice", "192.0.2.1:1")
+			}
+			if tried != 5 {
+				t.Errorf("%d tries got through, want 5", tried)
+			}
+		})
+	}
 	t.Run("R-154 one account by any spelling, from anywhere", func(t *testing.T) {
 		s := newSite(t, five)
 		for i, name := range []string{"alice", "ALICE", " alice", "alice ", "Alice\t", "ａｌｉｃｅ", "ⓐlice", "aliCe", "\u00a0alice"} {
@@ -330,7 +354,7 @@ func TestCredentialsLimits(t *testing.T) {
 	})
 	t.Run("R-154 a shared limiter that hangs is left alone for a while", func(t *testing.T) {
 		hangs := &hangingLimiter{}
-		s := newSite(t, func(c *latchkey.Config) { c.Limits.Limiter, c.Limits.Store = hangs, 300*time.Millisecond })
+		s := newSite(t, func(c *latchkey.Config) { c.Limits.Limiter, c.Limits.StoreTimeout = hangs, 300*time.Millisecond })
 		for range 3 {
 			try(s, "alice", "192.0.2.1:1")
 		}
@@ -395,10 +419,12 @@ func (l *nosyLimiter) Take(_ context.Context, key string, _ latchkey.Rate) (time
 func (*nosyLimiter) Forget(context.Context, string) error { return nil }
 
 func TestCredentialsCombinations(t *testing.T) {
-	crew := func(f func(context.Context, map[string]string, *latchkey.Request) (*latchkey.User, error)) latchkey.Provider {
+	crew := func(f func(context.Context, map[string]string, *latchkey.Request) (latchkey.User, error)) latchkey.Provider {
 		return &latchkey.Credentials{Authorize: f}
 	}
-	fine := func(context.Context, map[string]string, *latchkey.Request) (*latchkey.User, error) { return nil, nil }
+	fine := func(context.Context, map[string]string, *latchkey.Request) (latchkey.User, error) {
+		return latchkey.User{}, nil
+	}
 	s := newSite(t)
 	for name, c := range map[string]struct {
 		config latchkey.Config
@@ -428,7 +454,7 @@ func TestCredentialsContained(t *testing.T) {
 	defer close(end)
 	var mood atomic.Value // a try that hangs reads it while the test goes on
 	mood.Store("")
-	s := newSite(t, authorizeWith(func(context.Context, map[string]string, *latchkey.Request) (*latchkey.User, error) {
+	s := newSite(t, authorizeWith(func(context.Context, map[string]string, *latchkey.Request) (latchkey.User, error) {
 		switch mood.Load() {
 		case "panic":
 			panic("authorize")
@@ -438,11 +464,11 @@ func TestCredentialsContained(t *testing.T) {
 		case "goexit":
 			runtime.Goexit()
 		case "user and error":
-			return &latchkey.User{ID: "1"}, errors.New("but")
+			return latchkey.User{ID: "1"}, errors.New("but")
 		case "hang": // and does not look at ctx
 			<-end
 		}
-		return &latchkey.User{ID: "1", Name: "Alice"}, nil
+		return latchkey.User{ID: "1", Name: "Alice"}, nil
 	}))
 	for _, trouble := range []string{"panic", "a nil map write", "goexit", "user and error"} {
 		t.Run("R-159 "+trouble, func(t *testing.T) {

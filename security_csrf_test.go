@@ -231,7 +231,7 @@ func TestCSRFBrowserSignals(t *testing.T) {
 			}
 			t.Run(name, func(t *testing.T) {
 				for _, change := range stateChanges {
-					s := newSite(t, func(c *latchkey.Config) { c.Strict.RefuseSameSite = strict })
+					s := newSite(t, func(c *latchkey.Config) { c.Security.RefuseSameSite = strict })
 					b := s.newBrowser()
 					b.signIn()
 					before := s.contents()
@@ -340,7 +340,7 @@ func TestCSRFSafeMethods(t *testing.T) {
 }
 
 func TestCSRFOff(t *testing.T) {
-	b := newSite(t, func(c *latchkey.Config) { c.Strict.SkipCSRFCheck = true }).newBrowser()
+	b := newSite(t, func(c *latchkey.Config) { c.Security.SkipCSRFCheck = true }).newBrowser()
 	if a := b.get("/auth/csrf"); a.Code != http.StatusNotFound {
 		t.Errorf("the token's route answers %d, want 404", a.Code)
 	}

@@ -68,8 +68,8 @@ func TestEmailsThatBecomeASCII(t *testing.T) {
 // withUser makes credentials let everybody in as u.
 func withUser(u latchkey.User) func(*latchkey.Config) {
 	return func(c *latchkey.Config) {
-		c.Providers[0].(*latchkey.Credentials).Authorize = func(context.Context, map[string]string, *latchkey.Request) (*latchkey.User, error) {
-			return &u, nil
+		c.Providers[0].(*latchkey.Credentials).Authorize = func(context.Context, map[string]string, *latchkey.Request) (latchkey.User, error) {
+			return u, nil
 		}
 	}
 }
@@ -116,7 +116,7 @@ func TestEmailVerifiedVouchesForItsClaim(t *testing.T) {
 		return func(p *latchkey.OAuth) {
 			linksByEmail(p)
 			p.Identify = func(g latchkey.Grant) (latchkey.Identity, error) {
-				return latchkey.Identity{Subject: g.Profile.String("sub"), Email: g.Profile.String("upn"), EmailVerified: trust}, nil
+				return latchkey.Identity{Subject: g.Profile.String("sub"), Email: g.Profile.String("upn"), EmailTrust: trust}, nil
 			}
 		}
 	}

@@ -113,7 +113,7 @@ func TestDeletionEndsTokens(t *testing.T) {
 	} {
 		t.Run("R-357 without revocations it says so: "+name, func(t *testing.T) {
 			s, b, id := signedUp(t, without)
-			if err := s.auth.Users().EndSessions(t.Context(), id, ""); !errors.Is(err, latchkey.ErrUnsupportedStrategy) {
+			if err := s.auth.Users().EndSessions(t.Context(), id); !errors.Is(err, latchkey.ErrUnsupportedStrategy) {
 				t.Errorf("EndSessions: %v", err)
 			}
 			if err := s.auth.Users().Delete(t.Context(), id); !errors.Is(err, latchkey.ErrSessionsNotEnded) {
@@ -125,7 +125,7 @@ func TestDeletionEndsTokens(t *testing.T) {
 			live(t, b) // as it was told
 		})
 		t.Run("R-357 the account page deletes all the same: "+name, func(t *testing.T) {
-			s, b, _ := signedUp(t, without, func(c *latchkey.Config) { c.Account.Enabled = true })
+			s, b, _ := signedUp(t, without, func(c *latchkey.Config) { c.AccountPage.Enabled = true })
 			b.post("/auth/account?do=delete", "confirm", "delete")
 			if len(s.store.Contents().Users) != 0 || b.isLive() {
 				t.Error("the user is still there")
@@ -169,7 +169,7 @@ func TestEvictionSaysWhatGoesOn(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := newSite(t, row.change, func(c *latchkey.Config) {
-				c.Providers[2].(*latchkey.OAuth).VerifiesEmail = latchkey.EmailUnproven
+				c.Providers[2].(*latchkey.OAuth).EmailTrust = latchkey.EmailUnproven
 			})
 			if strings.Contains(s.log.text(), atStart) != row.want {
 				t.Errorf("at start the log says %s", s.log.text())

@@ -88,7 +88,7 @@ func addLinkingProvider(c *latchkey.Config) {
 }
 
 func TestIntruders(t *testing.T) {
-	trusted := func(p *latchkey.OAuth) { p.VerifiesEmail = latchkey.EmailProven }
+	trusted := func(p *latchkey.OAuth) { p.EmailTrust = latchkey.EmailProven }
 	for name, intrude := range map[string]func(i *intruder){
 		"an account of a provider that does not say": func(i *intruder) { i.signInAs("second", adaEmail, nil) },
 		"an account of a provider that says no":      func(i *intruder) { i.signInAs("second", adaEmail, false) },
@@ -99,7 +99,7 @@ func TestIntruders(t *testing.T) {
 		"two, the first of which is gone": func(i *intruder) {
 			i.signInAs("second", adaEmail, false)
 			i.signInAs("issuer", "mallory@evil.example", true)
-			if err := i.auth.Users().Unlink(i.t.Context(), i.store.Contents().Users[0].ID, "second", "mallory"); err != nil {
+			if err := i.auth.Users().Unlink(i.t.Context(), latchkey.AccountRef{UserID: i.store.Contents().Users[0].ID, Provider: "second", ProviderAccountID: "mallory"}); err != nil {
 				i.t.Fatal(err)
 			}
 		},
@@ -202,7 +202,7 @@ func TestFirstProof(t *testing.T) {
 		}
 	})
 	t.Run("R-341 by option a session is refused, too", func(t *testing.T) {
-		i := newIntruder(t, func(c *latchkey.Config) { c.Strict.RefuseEviction = true })
+		i := newIntruder(t, func(c *latchkey.Config) { c.Security.RefuseEviction = true })
 		i.addUser(latchkey.User{ID: "alice-1", Email: adaEmail})
 		i.browser.signIn()
 		owner := i.newBrowser()
@@ -210,7 +210,7 @@ func TestFirstProof(t *testing.T) {
 		live(t, i.browser)
 	})
 	t.Run("R-341 by option nobody is refused who was invited", func(t *testing.T) {
-		i := newIntruder(t, func(c *latchkey.Config) { c.Strict.RefuseEviction = true })
+		i := newIntruder(t, func(c *latchkey.Config) { c.Security.RefuseEviction = true })
 		i.addUser(latchkey.User{ID: "u1", Email: adaEmail})
 		live(t, i.openLink(t))
 	})

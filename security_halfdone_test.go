@@ -135,7 +135,7 @@ func TestUnlinkDuringEviction(t *testing.T) {
 			proof.Go(func() { owner = i.openLink(t) })
 			<-evicting
 		})
-		if err := i.auth.Users().Unlink(t.Context(), id, "second", "mallory"); err == nil {
+		if err := i.auth.Users().Unlink(t.Context(), latchkey.AccountRef{UserID: id, Provider: "second", ProviderAccountID: "mallory"}); err == nil {
 			t.Error("the last account was unlinked")
 		}
 		close(unlinked)
@@ -149,7 +149,7 @@ func TestUnlinkDuringEviction(t *testing.T) {
 		id := i.store.Contents().Users[0].ID
 		var owner *browser
 		store.afterwards("UnlinkAccount", func() { owner = i.openLink(t) })
-		if err := i.auth.Users().Unlink(t.Context(), id, "second", "mallory"); err != nil {
+		if err := i.auth.Users().Unlink(t.Context(), latchkey.AccountRef{UserID: id, Provider: "second", ProviderAccountID: "mallory"}); err != nil {
 			t.Error(err)
 		}
 		i.isOut(owner)

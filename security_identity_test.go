@@ -266,7 +266,7 @@ func preHijacked(s *oauthSite) *browser {
 }
 
 func TestEviction(t *testing.T) {
-	unproven := withIssuer(func(p *latchkey.OAuth) { p.VerifiesEmail = latchkey.EmailUnproven })
+	unproven := withIssuer(func(p *latchkey.OAuth) { p.EmailTrust = latchkey.EmailUnproven })
 	t.Run("R-074 the owner's link evicts", func(t *testing.T) {
 		var evicted []latchkey.EvictEvent
 		s := newOAuthSite(t, stored, unproven, func(c *latchkey.Config) {

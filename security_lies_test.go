@@ -230,12 +230,15 @@ func TestLies(t *testing.T) {
 			}
 		}
 	})
+	unlink := func(u *latchkey.Users, id string) error {
+		return u.Unlink(t.Context(), latchkey.AccountRef{UserID: id, Provider: "issuer", ProviderAccountID: "ada"})
+	}
 	for operation, do := range map[string]func(*latchkey.Users, string) error{
 		"GetUser":       func(u *latchkey.Users, id string) error { _, err := u.Get(t.Context(), id); return err },
 		"ListAccounts":  func(u *latchkey.Users, id string) error { _, err := u.Accounts(t.Context(), id); return err },
 		"ListSessions":  func(u *latchkey.Users, id string) error { _, err := u.Sessions(t.Context(), id); return err },
-		"UnlinkAccount": func(u *latchkey.Users, id string) error { return u.Unlink(t.Context(), id, "issuer", "ada") },
-		"UpdateUser":    func(u *latchkey.Users, id string) error { return u.Unlink(t.Context(), id, "issuer", "ada") },
+		"UnlinkAccount": unlink,
+		"UpdateUser":    unlink,
 		"DeleteUser":    func(u *latchkey.Users, id string) error { return u.Delete(t.Context(), id) },
 	} {
 		t.Run("R-354 users: "+operation, func(t *testing.T) {

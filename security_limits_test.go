@@ -59,7 +59,7 @@ func TestLimitBodies(t *testing.T) {
 	} {
 		for _, declared := range []bool{true, false} {
 			t.Run(fmt.Sprintf("R-221 %s, length declared %t", c.name, declared), func(t *testing.T) {
-				s := newSite(t, func(cfg *latchkey.Config) { cfg.Limits.Body = c.body })
+				s := newSite(t, func(cfg *latchkey.Config) { cfg.Limits.MaxBodyBytes = c.body })
 				b := s.newBrowser()
 				body := strings.Repeat("a", c.length)
 				switch { // each value is short
@@ -182,7 +182,7 @@ func TestLimitShapeOfRequests(t *testing.T) {
 
 func TestLimitLog(t *testing.T) {
 	s := newSite(t, func(c *latchkey.Config) {
-		c.Callbacks.Session = func(context.Context, latchkey.SessionRead) (*latchkey.Session, error) {
+		c.Callbacks.Session = func(context.Context, latchkey.SessionInfo) (*latchkey.Session, error) {
 			return nil, errors.New("fault")
 		}
 	})
@@ -236,7 +236,7 @@ func newIssuerSite(t *testing.T, change ...func(*latchkey.Config)) (*testSite, *
 		c.Providers = append(c.Providers, issuer.Provider())
 		c.Runtime.HTTPClient = &http.Client{Transport: transport}
 		c.Runtime.Time = clock.Now
-		c.Limits.Call, c.Limits.Callback = time.Minute, time.Minute // a busy machine takes its time
+		c.Limits.ProviderCallTimeout, c.Limits.ProviderTimeout = time.Minute, time.Minute // a busy machine takes its time
 	}}, change...)...)
 	s.clock = clock
 	return s, issuer
@@ -266,7 +266,7 @@ func newHTTPClient(t *testing.T) *http.Client {
 }
 
 func TestLimitColdHerd(t *testing.T) {
-	s, issuer := newIssuerSite(t, func(c *latchkey.Config) { c.Limits.Store = time.Minute }) // for so many
+	s, issuer := newIssuerSite(t, func(c *latchkey.Config) { c.Limits.StoreTimeout = time.Minute }) // for so many
 	client := newHTTPClient(t)
 	const herd = 1000
 	failed := make(chan string, herd)
@@ -391,7 +391,7 @@ func TestLimitUpstreamFaults(t *testing.T) {
 					waits.not.Store(path)
 				}
 				s, issuer := newIssuerSite(t, func(c *latchkey.Config) {
-					c.Limits.Call, c.Limits.DiscoveryPause = 300*time.Millisecond, -1
+					c.Limits.ProviderCallTimeout, c.Limits.DiscoveryPause = 300*time.Millisecond, -1
 					c.Runtime.HTTPClient = &http.Client{Transport: waits}
 					p := c.Providers[3].(*latchkey.OAuth)
 					p.ProfileFromUserInfo = true
@@ -658,7 +658,7 @@ func TestLimitPanicsStayInside(t *testing.T) {
 		maker := *c.Providers[1].(*latchkey.Email)
 		maker.ID, maker.NewToken = "maker", func() (string, error) { boom(); return "", nil }
 		sender := *c.Providers[1].(*latchkey.Email)
-		sender.ID, sender.Send = "sender", func(context.Context, latchkey.SignInLink) error { boom(); return nil }
+		sender.ID, sender.Send = "sender", func(context.Context, latchkey.Message) error { boom(); return nil }
 		c.Providers = append(c.Providers, &post, &maker, &sender)
 		c.Limits.Replay = brokenReplayStore{}
 	})

@@ -422,7 +422,7 @@ func TestUnnamedProxyIsWarnedOf(t *testing.T) {
 func TestLinkTokensAreNotGuessed(t *testing.T) {
 	digits := func() (string, error) { return fmt.Sprintf("%06d", randomBelow(1_000_000)), nil }
 	with := func(newToken func() (string, error), more ...func(*latchkey.Config)) latchkey.Config {
-		p := &latchkey.Email{ID: "post", Send: func(context.Context, latchkey.SignInLink) error { return nil }, NewToken: newToken}
+		p := &latchkey.Email{ID: "post", Send: func(context.Context, latchkey.Message) error { return nil }, NewToken: newToken}
 		c := plainConfig(newSite(t).store)
 		c.Providers = append(c.Providers, p)
 		for _, f := range more {

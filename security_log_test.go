@@ -136,28 +136,28 @@ func newCanarySite(t *testing.T, strategy latchkey.Strategy, fails *bool) (*test
 			if *fails {
 				return latchkey.Identity{}, talking(g.Tokens, g.Params)
 			}
-			return latchkey.Identity{Subject: g.Profile.String("sub"), Name: "Ada", Email: g.Profile.String("email"), EmailVerified: latchkey.EmailProven}, nil
+			return latchkey.Identity{Subject: g.Profile.String("sub"), Name: "Ada", Email: g.Profile.String("email"), EmailTrust: latchkey.EmailProven}, nil
 		}
 		crew := *c.Providers[0].(*latchkey.Credentials)
-		crew.Authorize = func(_ context.Context, fields map[string]string, r *latchkey.Request) (*latchkey.User, error) {
+		crew.Authorize = func(_ context.Context, fields map[string]string, r *latchkey.Request) (latchkey.User, error) {
 			if *fails {
-				return nil, talking(dsn, fields, r.Header, string(r.Body))
+				return latchkey.User{}, talking(dsn, fields, r.Header, string(r.Body))
 			}
-			return &latchkey.User{ID: "1", Name: "Alice"}, nil
+			return latchkey.User{ID: "1", Name: "Alice"}, nil
 		}
 		post := *c.Providers[1].(*latchkey.Email)
 		deliver := post.Send
 		post.Secret = "email-canary-" + strings.Repeat("e", 32)
-		post.Send = func(ctx context.Context, l latchkey.SignInLink) error {
-			known.add("link token", l.Token)
+		post.Send = func(ctx context.Context, m latchkey.Message) error {
+			known.add("link token", m.Token)
 			if *fails {
-				return talking(l.URL, l.Token)
+				return talking(m.URL, m.Token)
 			}
-			return deliver(ctx, l)
+			return deliver(ctx, m)
 		}
 		c.Providers = []latchkey.Provider{&crew, &post, p}
 		c.Events.SignIn = func(_ context.Context, e latchkey.SignInEvent) error { return talking(e.Account.Tokens) }
-		c.Callbacks.Token = func(_ context.Context, u latchkey.TokenUpdate) (latchkey.Claims, error) {
+		c.Callbacks.Token = func(_ context.Context, u latchkey.TokenInfo) (latchkey.Claims, error) {
 			if *fails && u.Account != nil {
 				return nil, talking(u.Account.Tokens)
 			}
@@ -220,9 +220,9 @@ func TestLogSecrets(t *testing.T) {
 					keep(b, b.post("/auth/callback/crew", "username", "alice", "password", "password-canary-0001"))
 					keep(b, b.postJSON("/auth/callback/crew", map[string]any{"username": "alice", "password": "password-canary-0001"}))
 					keep(b, b.post("/auth/signin/post", "email", "a@example.com"))
-					for _, l := range s.sent() {
-						keep(b, b.get(strings.TrimPrefix(l.URL, siteOrigin)))
-						keep(b, b.get(strings.TrimPrefix(l.URL, siteOrigin)))
+					for _, m := range s.sent() {
+						keep(b, b.get(strings.TrimPrefix(m.URL, siteOrigin)))
+						keep(b, b.get(strings.TrimPrefix(m.URL, siteOrigin)))
 					}
 					b.header.Set("Authorization", "Bearer bearer-canary-0001")
 					keep(b, b.get("/auth/session"))
@@ -262,8 +262,8 @@ func TestLogSecrets(t *testing.T) {
 
 func TestLogCutSecret(t *testing.T) {
 	password := "start-of-a-password" + strings.Repeat("p", 900)
-	s := newSite(t, authorizeWith(func(_ context.Context, fields map[string]string, _ *latchkey.Request) (*latchkey.User, error) {
-		return nil, errors.New(strings.Repeat(fields["password"], 6))
+	s := newSite(t, authorizeWith(func(_ context.Context, fields map[string]string, _ *latchkey.Request) (latchkey.User, error) {
+		return latchkey.User{}, errors.New(strings.Repeat(fields["password"], 6))
 	}))
 	s.newBrowser().post("/auth/callback/crew", "username", "alice", "password", password)
 	if text := s.log.text(); !strings.Contains(text, "[redacted]") || strings.Contains(text, "start-of-a") {
@@ -326,8 +326,8 @@ func TestLogForgery(t *testing.T) {
 	}
 	for name, text := range evil {
 		t.Run("R-237 "+name, func(t *testing.T) {
-			s := newSite(t, authorizeWith(func(_ context.Context, fields map[string]string, r *latchkey.Request) (*latchkey.User, error) {
-				return nil, errors.New("no such user: " + r.Header.Get("User-Agent") + text)
+			s := newSite(t, authorizeWith(func(_ context.Context, fields map[string]string, r *latchkey.Request) (latchkey.User, error) {
+				return latchkey.User{}, errors.New("no such user: " + r.Header.Get("User-Agent") + text)
 			}))
 			before := len(s.log.records(t))
 			b := s.newBrowser()

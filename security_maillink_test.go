@@ -409,18 +409,18 @@ func TestMailAsking(t *testing.T) {
 			t.Error("a link that cannot work was sent")
 		}
 	})
-	for name, send := range map[string]func(context.Context, latchkey.SignInLink) error{
-		"fails":  func(_ context.Context, l latchkey.SignInLink) error { return errors.New("cannot send " + l.URL) },
-		"panics": func(_ context.Context, l latchkey.SignInLink) error { panic("cannot send " + l.URL) },
+	for name, send := range map[string]func(context.Context, latchkey.Message) error{
+		"fails":  func(_ context.Context, m latchkey.Message) error { return errors.New("cannot send " + m.URL) },
+		"panics": func(_ context.Context, m latchkey.Message) error { panic("cannot send " + m.URL) },
 	} {
 		t.Run("R-149 a mailer that "+name+" leaves no row", func(t *testing.T) {
-			var link latchkey.SignInLink
+			var link latchkey.Message
 			rows := 0
 			var s *testSite
 			s = newSite(t, withEmailProvider(func(p *latchkey.Email) {
-				p.Send = func(ctx context.Context, l latchkey.SignInLink) error {
-					link, rows = l, len(s.store.Contents().VerificationTokens)
-					return send(ctx, l)
+				p.Send = func(ctx context.Context, m latchkey.Message) error {
+					link, rows = m, len(s.store.Contents().VerificationTokens)
+					return send(ctx, m)
 				}
 			}))
 			refused(t, s.newBrowser().post("/auth/signin/post", "email", adaEmail), "Configuration")

@@ -72,7 +72,7 @@ func TestSkeleton(t *testing.T) {
 func TestPagesReflectNothing(t *testing.T) {
 	site := newSite(t, func(c *latchkey.Config) {
 		c.Limits.Disabled = true
-		c.Account.Enabled = true
+		c.AccountPage.Enabled = true
 		post := *c.Providers[1].(*latchkey.Email)
 		post.ID, post.ConfirmLink = "confirmed", true
 		c.Providers = append(c.Providers, &post)
@@ -219,7 +219,7 @@ func allPages(t *testing.T, change ...func(*latchkey.Config)) map[string]*answer
 		post := *c.Providers[1].(*latchkey.Email)
 		post.ID, post.ConfirmLink = "confirmed", true
 		c.Providers = append(c.Providers, &post)
-		c.Account.Enabled = true
+		c.AccountPage.Enabled = true
 	}}, change...)...)
 	signedIn := s.newBrowser()
 	signedIn.post("/auth/signin/post", "email", "a@example.com")
@@ -327,7 +327,7 @@ func TestPagesSayNothing(t *testing.T) {
 		s := newSite(t, func(c *latchkey.Config) {
 			c.Adapter = failingStore{memoryadapter.New(memoryadapter.Options{}), fail}
 			c.Session.Strategy = latchkey.DatabaseSessions
-			c.Account.Enabled = true
+			c.AccountPage.Enabled = true
 			c.Callbacks.SignIn = func(context.Context, latchkey.SignInAttempt) error { fail(); return errTalkative }
 		})
 		b := s.newBrowser()
@@ -370,7 +370,7 @@ func TestPagesPanics(t *testing.T) {
 			c.Callbacks.SignIn = func(context.Context, latchkey.SignInAttempt) error { boom(); return nil }
 		},
 		"token callback": func(c *latchkey.Config) {
-			c.Callbacks.Token = func(context.Context, latchkey.TokenUpdate) (latchkey.Claims, error) { boom(); return nil, nil }
+			c.Callbacks.Token = func(context.Context, latchkey.TokenInfo) (latchkey.Claims, error) { boom(); return nil, nil }
 		},
 		"redirect callback": func(c *latchkey.Config) {
 			c.Callbacks.Redirect = func(context.Context, string, string) (string, error) { boom(); return "", nil }

@@ -440,8 +440,8 @@ func TestRedirectOwnPages(t *testing.T) {
 	t.Run("R-133 code and callbackUrl", func(t *testing.T) {
 		s := newSite(t, func(c *latchkey.Config) {
 			c.Pages = latchkey.Pages{SignIn: "/welcome?a=b#top", NewUser: "/new?a=b#top"}
-			c.Providers = append(c.Providers, &latchkey.Credentials{ID: "odd", AccountField: "x", Authorize: func(context.Context, map[string]string, *latchkey.Request) (*latchkey.User, error) {
-				return nil, latchkey.CredentialsError("x&admin=1#y")
+			c.Providers = append(c.Providers, &latchkey.Credentials{ID: "odd", AccountField: "x", Authorize: func(context.Context, map[string]string, *latchkey.Request) (latchkey.User, error) {
+				return latchkey.User{}, latchkey.CredentialsError("x&admin=1#y")
 			}})
 		})
 		if a := s.newBrowser().post("/auth/callback/odd"); a.location() != siteOrigin+"/welcome?a=b&error=CredentialsSignin&code=x%26admin%3D1%23y#top" {

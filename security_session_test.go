@@ -364,7 +364,7 @@ func TestSessionLife(t *testing.T) {
 		one, two := s.newBrowser(), s.newBrowser()
 		s.mustSignIn(one)
 		s.mustSignIn(two)
-		if err := s.auth.Users().EndSessions(t.Context(), s.store.Contents().Users[0].ID, ""); err != nil {
+		if err := s.auth.Users().EndSessions(t.Context(), s.store.Contents().Users[0].ID); err != nil {
 			t.Fatal(err)
 		}
 		dead(t, one)
@@ -388,7 +388,7 @@ func TestTransientFaults(t *testing.T) {
 	fault := errors.New("down for a moment")
 	for name, fail := range map[string]func(c *latchkey.Config, broken *bool){
 		"an error in the token callback": func(c *latchkey.Config, broken *bool) {
-			c.Callbacks.Token = func(_ context.Context, u latchkey.TokenUpdate) (latchkey.Claims, error) {
+			c.Callbacks.Token = func(_ context.Context, u latchkey.TokenInfo) (latchkey.Claims, error) {
 				if *broken {
 					return nil, fault
 				}
@@ -396,7 +396,7 @@ func TestTransientFaults(t *testing.T) {
 			}
 		},
 		"a panic in the token callback": func(c *latchkey.Config, broken *bool) {
-			c.Callbacks.Token = func(_ context.Context, u latchkey.TokenUpdate) (latchkey.Claims, error) {
+			c.Callbacks.Token = func(_ context.Context, u latchkey.TokenInfo) (latchkey.Claims, error) {
 				if *broken {
 					panic(fault)
 				}
@@ -404,7 +404,7 @@ func TestTransientFaults(t *testing.T) {
 			}
 		},
 		"an error in the session callback": func(c *latchkey.Config, broken *bool) {
-			c.Callbacks.Session = func(_ context.Context, r latchkey.SessionRead) (*latchkey.Session, error) {
+			c.Callbacks.Session = func(_ context.Context, r latchkey.SessionInfo) (*latchkey.Session, error) {
 				if *broken {
 					return nil, fault
 				}
@@ -412,7 +412,7 @@ func TestTransientFaults(t *testing.T) {
 			}
 		},
 		"no session from the session callback": func(c *latchkey.Config, broken *bool) {
-			c.Callbacks.Session = func(_ context.Context, r latchkey.SessionRead) (*latchkey.Session, error) {
+			c.Callbacks.Session = func(_ context.Context, r latchkey.SessionInfo) (*latchkey.Session, error) {
 				if *broken {
 					return nil, nil
 				}

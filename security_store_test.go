@@ -66,7 +66,7 @@ func newFaultySite(t *testing.T) (*oauthSite, *faultyStore) {
 	store := newFaultyStore()
 	s := newOAuthSite(t, stored, func(c *latchkey.Config) {
 		c.Adapter = store
-		c.Limits.Store, c.Limits.Disabled = 300*time.Millisecond, true
+		c.Limits.StoreTimeout, c.Limits.Disabled = 300*time.Millisecond, true
 	})
 	s.store = store.inner
 	return s, store
@@ -247,7 +247,7 @@ func TestSignOutFaults(t *testing.T) {
 	})
 	t.Run("R-106 strict", func(t *testing.T) {
 		store := newFaultyStore()
-		s := newOAuthSite(t, stored, func(c *latchkey.Config) { c.Adapter, c.Strict.StrictSignOut = store, true })
+		s := newOAuthSite(t, stored, func(c *latchkey.Config) { c.Adapter, c.Security.StrictSignOut = store, true })
 		b := s.newBrowser()
 		s.mustSignIn(b)
 		store.fail("DeleteSession", faultBefore)

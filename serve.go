@@ -53,7 +53,7 @@ func readBodyOf(w http.ResponseWriter, r *http.Request, req *Request, s *setup) 
 func readBody(ctx context.Context, s *setup, r *Request, body io.Reader, length int64) *Response {
 	limit := defaultBodyLimit
 	if s != nil {
-		limit = s.config.Limits.Body
+		limit = s.config.Limits.MaxBodyBytes
 	}
 	err := r.readBody(body, length, limit)
 	switch {

@@ -121,7 +121,7 @@ func (d *databaseStrategy) read(ctx context.Context, x *exchange, c *change) (*r
 		x.cookies.clearSession()
 		return nil, nil
 	}
-	in := SessionRead{Session: sessionOfRow(&s.row, &s.user), User: &s.user, Stored: &s.row}
+	in := SessionInfo{Session: sessionOfRow(&s.row, &s.user), User: &s.user, Stored: &s.row}
 	x.cookies.bearer.describe(in.Session, noTime)
 	if c != nil {
 		in.Trigger, in.Update = TriggerUpdate, c.data
@@ -216,7 +216,7 @@ func (d *databaseStrategy) close(ctx context.Context, x *exchange) (endedSession
 	}
 	row, err := s.store.deleteSession(ctx, token)
 	if failure.Ignoring(err, ErrNotFound) != nil {
-		retry, cancel := guarded.Background(ctx, s.config.Limits.Store)
+		retry, cancel := guarded.Background(ctx, s.config.Limits.StoreTimeout)
 		defer cancel()
 		row, err = s.store.deleteSession(retry, token)
 	}

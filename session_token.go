@@ -42,9 +42,9 @@ func (t *tokenStrategy) open(ctx context.Context, x *exchange, who *signInResult
 	if who.isNew {
 		trigger = TriggerSignUp
 	}
-	update := TokenUpdate{Claims: claims, Trigger: trigger, User: &who.user, Account: &who.account, Profile: who.profile}
+	info := TokenInfo{Claims: claims, Trigger: trigger, User: &who.user, Account: &who.account, Profile: who.profile}
 	kept := keepClaims(claims, claimTenant, claimSessionID, claimAuthTime) // sub is the application's to choose, now
-	claims, err := t.shape(ctx, update)
+	claims, err := t.shape(ctx, info)
 	if err != nil {
 		return err
 	}
@@ -56,13 +56,13 @@ func (t *tokenStrategy) open(ctx context.Context, x *exchange, who *signInResult
 }
 
 // shape asks the application what a token should hold.
-func (t *tokenStrategy) shape(ctx context.Context, u TokenUpdate) (Claims, error) {
+func (t *tokenStrategy) shape(ctx context.Context, info TokenInfo) (Claims, error) {
 	own := t.setup.config.Callbacks.Token
 	if own == nil {
-		return u.Claims, nil
+		return info.Claims, nil
 	}
-	call := func(ctx context.Context) (Claims, error) { return own(ctx, u) }
-	if u.Trigger == "" {
+	call := func(ctx context.Context) (Claims, error) { return own(ctx, info) }
+	if info.Trigger == TriggerRead {
 		return hookOnRead(ctx, t.setup, "Callbacks.Token", call)
 	}
 	return hook(ctx, t.setup, "Callbacks.Token", call)
@@ -157,14 +157,14 @@ func (t *tokenStrategy) decode(ctx context.Context, token string, spec *cookieSp
 
 // readClaims is reading with the application's say.
 func (t *tokenStrategy) readClaims(ctx context.Context, x *exchange, claims Claims, c *change) (*reading, error) {
-	update := TokenUpdate{Claims: claims}
+	info := TokenInfo{Claims: claims}
 	if c != nil {
-		update.Trigger, update.Update = TriggerUpdate, c.data
+		info.Trigger, info.Update = TriggerUpdate, c.data
 	}
 	t.track(claims)
 	end, _ := claims.Time("exp")
 	kept := keepClaims(claims, claimSubject, claimTenant, claimSessionID, claimAuthTime)
-	claims, err := t.shape(ctx, update)
+	claims, err := t.shape(ctx, info)
 	if err != nil {
 		return nil, failure.Wrap(ErrJWTSession, err)
 	}
@@ -178,7 +178,7 @@ func (t *tokenStrategy) readClaims(ctx context.Context, x *exchange, claims Clai
 		return nil, failure.Wrap(ErrJWTSession, err)
 	}
 	x.cookies.bearer.describe(s, end)
-	r, err := x.expose(ctx, SessionRead{Session: s, Claims: claims, Trigger: update.Trigger, Update: update.Update})
+	r, err := x.expose(ctx, SessionInfo{Session: s, Claims: claims, Trigger: info.Trigger, Update: info.Update})
 	if err != nil {
 		return nil, failure.Wrap(ErrJWTSession, err)
 	}
@@ -275,7 +275,7 @@ func (t *tokenStrategy) close(ctx context.Context, x *exchange) (endedSession, e
 		err = t.setup.revocations.revoke(ctx, originOfToken(claims))
 	}
 	if err != nil { // once more, whether or not the visitor waits
-		retry, cancel := guarded.Background(ctx, t.setup.config.Limits.Store)
+		retry, cancel := guarded.Background(ctx, t.setup.config.Limits.StoreTimeout)
 		defer cancel()
 		if claims, err = t.openToken(retry, token, spec, false); errors.Is(err, errNoToken) {
 			return endedSession{}, nil

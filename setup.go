@@ -97,5 +97,5 @@ func (s *setup) secrets() []string {
 
 // tracksSignIns: session tokens have to say which sign-in they come from.
 func (s *setup) tracksSignIns() bool {
-	return s.revocations != nil || s.config.Session.AbsoluteMaxAge > 0 || s.config.Account.Enabled
+	return s.revocations != nil || s.config.Session.AbsoluteMaxAge > 0 || s.config.AccountPage.Enabled
 }

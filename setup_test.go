@@ -21,8 +21,10 @@ type bareStore struct{ latchkey.Adapter }
 func TestWrongConfigurations(t *testing.T) {
 	memory := memoryadapter.New(memoryadapter.Options{})
 	bare := bareStore{memory}
-	crew := &latchkey.Credentials{Authorize: func(context.Context, map[string]string, *latchkey.Request) (*latchkey.User, error) { return nil, nil }}
-	post := &latchkey.Email{Send: func(context.Context, latchkey.SignInLink) error { return nil }}
+	crew := &latchkey.Credentials{Authorize: func(context.Context, map[string]string, *latchkey.Request) (latchkey.User, error) {
+		return latchkey.User{}, nil
+	}}
+	post := &latchkey.Email{Send: func(context.Context, latchkey.Message) error { return nil }}
 	acme := func(change func(*latchkey.OAuth)) func(*latchkey.Config) {
 		return func(c *latchkey.Config) {
 			p := &latchkey.OAuth{
@@ -111,9 +113,9 @@ func TestWrongConfigurations(t *testing.T) {
 		{"an unknown check", acme(func(p *latchkey.OAuth) { p.Checks = []latchkey.Check{"luck"} }), latchkey.ErrInvalidProvider, "Checks"},
 		{"a provider's proxy without scheme", acme(func(p *latchkey.OAuth) { p.RedirectProxyURL = "x" }), latchkey.ErrInvalidProvider, "RedirectProxyURL"},
 
-		{"the account page without a store", func(c *latchkey.Config) { c.Account.Enabled = true }, latchkey.ErrMissingAdapter, "Account.Enabled"},
+		{"the account page without a store", func(c *latchkey.Config) { c.AccountPage.Enabled = true }, latchkey.ErrMissingAdapter, "AccountPage.Enabled"},
 		{"the account page in a bare store", func(c *latchkey.Config) {
-			c.Adapter, c.Account.Enabled, c.Session.Strategy = bare, true, latchkey.JWTSessions
+			c.Adapter, c.AccountPage.Enabled, c.Session.Strategy = bare, true, latchkey.JWTSessions
 		}, latchkey.ErrMissingAdapterMethods, "AccountAdapter"},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -107,7 +107,7 @@ func (x *exchange) admit(ctx context.Context, in assertion) (*Response, error) {
 // leaveFresh has the account page know that this session is new, where no store
 // and no token may say so.
 func leaveFresh(ctx context.Context, x *exchange, who *signInResult) error {
-	if x.setup.store == nil || !x.setup.config.Account.Enabled || who.isLink || x.callbackURL != deletionURL(x) && x.callbackURL != changeURL(x) {
+	if x.setup.store == nil || !x.setup.config.AccountPage.Enabled || who.isLink || x.callbackURL != deletionURL(x) && x.callbackURL != changeURL(x) {
 		return nil
 	}
 	mark, err := x.setup.sessions.markOf(ctx, who)
@@ -132,7 +132,7 @@ func (x *exchange) commit(ctx context.Context, in assertion) (*signInResult, err
 		x.events.by(event.Actor{Kind: event.ActorUser, ID: here.ID})
 	}
 	who, err := d.commitSignIn(ctx, &x.events, in, here, x.setup.sessions.plan(x))
-	if err == nil && here != nil && x.setup.config.Account.Enabled && x.callbackURL == x.url("account") {
+	if err == nil && here != nil && x.setup.config.AccountPage.Enabled && x.callbackURL == x.url("account") {
 		about := noticeLinked
 		if who.passkey != nil {
 			about = noticeAdded
@@ -160,7 +160,7 @@ func (x *exchange) linkingUser(ctx context.Context, in *assertion) (*User, error
 		return nil, err
 	}
 	in.joined = here.since
-	if x.setup.config.Account.Enabled {
+	if x.setup.config.AccountPage.Enabled {
 		in.isStale = in.begunIn == nil && !isFresh(x, here) || in.begunIn != nil && !in.begunIn.Fresh
 	}
 	return &here.user, nil

@@ -39,7 +39,7 @@ type testSite struct {
 	outbound *stubTransport
 
 	mu    sync.Mutex
-	links []latchkey.SignInLink
+	links []latchkey.Message
 	tries []map[string]string
 }
 
@@ -77,24 +77,24 @@ func newSite(t testing.TB, change ...func(*latchkey.Config)) *testSite {
 	return s
 }
 
-func (s *testSite) authorize(_ context.Context, fields map[string]string, _ *latchkey.Request) (*latchkey.User, error) {
+func (s *testSite) authorize(_ context.Context, fields map[string]string, _ *latchkey.Request) (latchkey.User, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.tries = append(s.tries, fields)
 	if fields["username"] != "alice" || fields["password"] != "wonderland" {
-		return nil, nil
+		return latchkey.User{}, nil
 	}
-	return &latchkey.User{ID: "alice-1", Name: "Alice", Email: "alice@example.com"}, nil
+	return latchkey.User{ID: "alice-1", Name: "Alice", Email: "alice@example.com"}, nil
 }
 
-func (s *testSite) send(_ context.Context, l latchkey.SignInLink) error {
+func (s *testSite) send(_ context.Context, l latchkey.Message) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.links = append(s.links, l)
 	return nil
 }
 
-func (s *testSite) sent() []latchkey.SignInLink {
+func (s *testSite) sent() []latchkey.Message {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.links

@@ -200,20 +200,19 @@ func (a *Auth) settle(ctx context.Context, r *reading, err error) {
 
 // currentUser is the stored user: what came along with the session, else looked
 // up, else what the session itself says.
-func (s *requestState) currentUser(ctx context.Context, a *Auth) (*User, error) {
+func (s *requestState) currentUser(ctx context.Context, a *Auth) (User, error) {
 	found, err := s.look()
 	if err != nil {
-		return nil, err
+		return User{}, err
 	}
 	u := found.user
 	if u == nil { // without the lock: a store may look at the session
 		if u, err = found.storedUser(ctx, func() (*setup, error) { return s.setupOf(ctx, a) }); err != nil {
-			return nil, err
+			return User{}, err
 		}
 		s.remember(found, u)
 	}
-	own := *u
-	return &own, nil
+	return *u, nil
 }
 
 // look is who is signed in, as they are now.

@@ -119,7 +119,7 @@ func TestTenantsAcceptNothingOfEachOther(t *testing.T) {
 			browsers[tenant] = s.newBrowser().at(tenant)
 			browsers[tenant].post("/auth/callback/password", "name", "ada", "password", "lovelace")
 		}
-		if err := auth.Users().EndSessions(latchkey.ContextWithTenant(t.Context(), "a"), plainID, ""); err != nil {
+		if err := auth.Users().EndSessions(latchkey.ContextWithTenant(t.Context(), "a"), plainID); err != nil {
 			t.Fatal(err)
 		}
 		if now := browsers["a"].session(); now != "null" {

@@ -41,7 +41,7 @@ func newTenantSite(t *testing.T) *tenantSite {
 			return nil, errors.New("there is no such tenant")
 		}
 		if tenant == "small" {
-			c.Limits.Body = 16
+			c.Limits.MaxBodyBytes = 16
 		}
 		return &c, nil
 	})

@@ -15,7 +15,7 @@ import (
 // session callback) as a browser's update would, and returns the new session.
 // data must be something JSON can hold. Without a session it is ErrNoSession. A
 // post that the browser marks as another site's is ErrMissingCSRF, unless
-// [Strict].SkipCSRFCheck says that the application checks. With JWTSessions the
+// [Security].SkipCSRFCheck says that the application checks. With JWTSessions the
 // token that takes the place of a bearer token is the header Session-Token of the
 // response.
 func (a *Auth) UpdateSession(w http.ResponseWriter, r *http.Request, data any) (*Session, error) {

@@ -38,7 +38,7 @@ func (u *Users) open(ctx context.Context, userID string) (*setup, *queue, error)
 	if err != nil {
 		return nil, nil, err
 	}
-	q := &queue{to: &s.config.Events, limit: s.config.Limits.Event}
+	q := &queue{to: &s.config.Events, limit: s.config.Limits.EventTimeout}
 	if q.to.Observe != nil {
 		q.base = &Event{Time: s.now().UTC(), Tenant: s.tenant, By: event.Actor{Kind: event.ActorSystem}}
 	}
@@ -67,18 +67,25 @@ func (u *Users) Accounts(ctx context.Context, userID string) ([]Account, error) 
 	return s.store.listAccounts(ctx, userID)
 }
 
-// Unlink takes an account away from a user. An account of somebody else is
-// ErrNotFound; the last way to sign in is ErrLastAccount. It needs an Adapter
-// that is an [storage.AccountAdapter].
-func (u *Users) Unlink(ctx context.Context, userID, provider, providerAccountID string) error {
-	s, q, err := u.open(ctx, userID)
+// AccountRef names one account of one user.
+type AccountRef struct {
+	UserID            string
+	Provider          string // the provider's id, such as "github"
+	ProviderAccountID string // the user's id at that provider
+}
+
+// Unlink takes an account away from its user. It returns ErrNotFound if the user
+// has no such account, and ErrLastAccount if the user could not sign in any more
+// without it. It needs an Adapter that is an [storage.AccountAdapter].
+func (u *Users) Unlink(ctx context.Context, account AccountRef) error {
+	s, q, err := u.open(ctx, account.UserID)
 	if err != nil {
 		return err
 	}
 	if err := s.store.require("Users.Unlink", abilityAccountLists); err != nil {
 		return err
 	}
-	err = s.directory.unlink(ctx, q, userID, provider, providerAccountID)
+	err = s.directory.unlink(ctx, q, account.UserID, account.Provider, account.ProviderAccountID)
 	q.flush(ctx, s.log, journal.NoSubject{})
 	return err
 }
@@ -151,11 +158,32 @@ func (u *Users) EndSession(ctx context.Context, userID, sessionID string) error 
 	return s.directory.endSession(ctx, userID, sessionID)
 }
 
-// EndSessions signs a user out everywhere but in the stored session called
-// keep; empty: there too. JWT sessions end all, none can be spared; where
-// nothing remembers that (see [SessionConfig].Revocations) it is an error.
-// Stored sessions need an Adapter that is a [storage.SessionListAdapter].
-func (u *Users) EndSessions(ctx context.Context, userID, keep string) error {
+// EndSessions signs a user out everywhere: it ends all sessions of the user, in
+// this request's browser too. Where nothing remembers that a JWT session has ended
+// (see [SessionConfig].Revocations) it returns ErrUnsupportedStrategy. Stored
+// sessions need an Adapter that is a [storage.SessionListAdapter].
+func (u *Users) EndSessions(ctx context.Context, userID string) error {
+	return u.endSessions(ctx, userID, "")
+}
+
+// EndOtherSessions signs a user out everywhere but in the stored session whose
+// [storage.StoredSession].ID is keep, such as the [Session].ID of the request. An empty
+// keep is an error. JWT sessions cannot be spared: all of them end. It needs what
+// EndSessions needs.
+func (u *Users) EndOtherSessions(ctx context.Context, userID, keep string) error {
+	switch {
+	case userID == "":
+		return errNoUserID
+	case keep == "":
+		return errNothingToKeep
+	}
+	return u.endSessions(ctx, userID, keep)
+}
+
+var errNothingToKeep = errors.New("latchkey: the id of the session to keep is empty; Users.EndSessions ends all of them")
+
+// endSessions ends the sessions of a user but keep; empty: all.
+func (u *Users) endSessions(ctx context.Context, userID, keep string) error {
 	s, _, err := u.open(ctx, userID)
 	if err != nil {
 		return err
@@ -169,16 +197,6 @@ func (u *Users) EndSessions(ctx context.Context, userID, keep string) error {
 		}
 	}
 	return s.directory.endSessionsOf(ctx, userID, keep)
-}
-
-// EndOtherSessions signs a user out everywhere but in the session of the
-// context, which [SessionFrom] finds. Of JWT sessions none can be spared.
-func (u *Users) EndOtherSessions(ctx context.Context, userID string) error {
-	keep := ""
-	if s, ok := SessionFrom(ctx); ok && s.UserID == userID {
-		keep = s.ID
-	}
-	return u.EndSessions(ctx, userID, keep)
 }
 
 // Delete removes a user with their accounts and sessions. It needs an Adapter

@@ -9,7 +9,7 @@ import (
 // of [Session].Extra, [User].Extra or a [Grant]'s profile, without a type
 // assertion in sight.
 //
-//	role, err := latchkey.Value[string](session.Extra, "role")
+//	granted, err := latchkey.Value[[]string](session.Extra, "permissions")
 //
 // A value that was decoded from JSON becomes a T as encoding/json would make
 // it, so T may be a struct of the application's own. The error is ErrNoValue

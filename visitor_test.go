@@ -85,7 +85,7 @@ func TestAMistypedAddressIsAFormAgain(t *testing.T) {
 	})
 	t.Run("a mail that cannot be sent", func(t *testing.T) {
 		s := newSite(t, withEmailProvider(func(p *latchkey.Email) {
-			p.Send = func(context.Context, latchkey.SignInLink) error { return errors.New("no route to host") }
+			p.Send = func(context.Context, latchkey.Message) error { return errors.New("no route to host") }
 		}))
 		b := s.newPerson()
 		page := b.follow(b.post("/auth/signin/post", "email", "ada@example.com"))
@@ -154,7 +154,7 @@ func TestGoingBackAfterASignIn(t *testing.T) {
 // an account that is somebody else's is refused on the account page.
 func TestLinkingATakenAccount(t *testing.T) {
 	for enabled, want := range map[bool]string{true: siteOrigin + "/auth/account", false: siteOrigin + "/auth/signin?error=OAuthAccountNotLinked"} {
-		s := newOAuthSite(t, stored, func(c *latchkey.Config) { c.Account.Enabled = enabled })
+		s := newOAuthSite(t, stored, func(c *latchkey.Config) { c.AccountPage.Enabled = enabled })
 		s.mustSignIn(s.newBrowser())
 		b := s.newPerson()
 		b.signInByLink("eve@example.com")
@@ -167,7 +167,7 @@ func TestLinkingATakenAccount(t *testing.T) {
 		}
 	}
 	t.Run("a refusal at the provider", func(t *testing.T) {
-		s := newOAuthSite(t, stored, func(c *latchkey.Config) { c.Account.Enabled = true })
+		s := newOAuthSite(t, stored, func(c *latchkey.Config) { c.AccountPage.Enabled = true })
 		b := s.newPerson()
 		b.signInByLink("eve@example.com")
 		b.get("/auth/signin?callbackUrl=/auth/account")
@@ -302,7 +302,7 @@ func TestEveryWayInIsListed(t *testing.T) {
 		}, []string{"Acme ada@acme.example Unlink Post ada@example.com"}, []string{"only way"}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			s := newSite(t, row.change, func(c *latchkey.Config) { c.Account.Enabled = true })
+			s := newSite(t, row.change, func(c *latchkey.Config) { c.AccountPage.Enabled = true })
 			b := s.newPerson()
 			row.enter(b)
 			page := b.get("/auth/account")
@@ -318,7 +318,7 @@ func TestEveryWayInIsListed(t *testing.T) {
 
 // times are the reader's own, and readable without the script.
 func TestTimesOnTheAccountPage(t *testing.T) {
-	s := newSite(t, stored, func(c *latchkey.Config) { c.Account.Enabled = true })
+	s := newSite(t, stored, func(c *latchkey.Config) { c.AccountPage.Enabled = true })
 	b := s.newPerson()
 	b.signInByLink("ada@example.com")
 	page := b.get("/auth/account")
@@ -349,7 +349,7 @@ func TestDeletingTakesARecentSignIn(t *testing.T) {
 		"tokens that are renewed on read": func(c *latchkey.Config) { c.Session.UpdateAge = time.Second },
 	} {
 		t.Run(name, func(t *testing.T) {
-			s := newSite(t, change, func(c *latchkey.Config) { c.Account.Enabled = true })
+			s := newSite(t, change, func(c *latchkey.Config) { c.AccountPage.Enabled = true })
 			b := s.newPerson()
 			b.signInByLink("ada@example.com")
 			s.clock.Advance(11 * time.Minute)
@@ -379,7 +379,7 @@ func TestDeletingTakesARecentSignIn(t *testing.T) {
 			}
 		})
 	}
-	s := newSite(t, stored, func(c *latchkey.Config) { c.Account.Enabled = true })
+	s := newSite(t, stored, func(c *latchkey.Config) { c.AccountPage.Enabled = true })
 	if a := s.newPerson().get("/auth/account?done=deleted"); a.Code != http.StatusFound {
 		t.Error("R-204 a link says farewell")
 	}
@@ -387,7 +387,7 @@ func TestDeletingTakesARecentSignIn(t *testing.T) {
 
 // the account page says what was done, and no link has it say so.
 func TestAccountPageSaysWhatWasDone(t *testing.T) {
-	s := newOAuthSite(t, stored, func(c *latchkey.Config) { c.Account.Enabled = true })
+	s := newOAuthSite(t, stored, func(c *latchkey.Config) { c.AccountPage.Enabled = true })
 	b := s.newPerson()
 	b.signInByLink(adaEmail)
 	u := s.store.Contents().Users[0]
@@ -428,7 +428,7 @@ func TestAccountPageSaysWhatWasDone(t *testing.T) {
 // nor does it put that off.
 func TestNoticesKeepARecentSignIn(t *testing.T) {
 	s := newOAuthSite(t, stored, func(c *latchkey.Config) {
-		c.Account.Enabled, c.Adapter = true, beginless{c.Adapter.(*memoryadapter.Adapter)}
+		c.AccountPage.Enabled, c.Adapter = true, beginless{c.Adapter.(*memoryadapter.Adapter)}
 	})
 	b := s.newPerson()
 	b.get("/auth/signin?callbackUrl=/auth/account%3Fdo%3Dchange")
@@ -445,7 +445,7 @@ func TestNoticesKeepARecentSignIn(t *testing.T) {
 
 // what was linked is said once it is.
 func TestLinkingIsConfirmed(t *testing.T) {
-	s := newOAuthSite(t, stored, func(c *latchkey.Config) { c.Account.Enabled = true })
+	s := newOAuthSite(t, stored, func(c *latchkey.Config) { c.AccountPage.Enabled = true })
 	b := s.newPerson()
 	b.signInByLink("eve@example.com")
 	b.get("/auth/signin?callbackUrl=/auth/account")

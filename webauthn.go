@@ -208,7 +208,7 @@ const mostPasskeys = 64
 
 // creationOptions asks for a new passkey.
 func (w *webauthnProvider) creationOptions(ctx context.Context, x *exchange, who *visitorInfo) (*Response, error) {
-	if who.here != nil && x.setup.config.Account.Enabled && !isFresh(x, who.here) {
+	if who.here != nil && x.setup.config.AccountPage.Enabled && !isFresh(x, who.here) {
 		res := optionsRefused("Recent sign-in needed")
 		res.Body = append(jsonscan.AppendText(append(res.Body[:len(res.Body)-1], `,"url":`...), changeURL(x)), '}')
 		return res, nil

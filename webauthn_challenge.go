@@ -93,7 +93,7 @@ func (w *webauthnProvider) remember(x *exchange, c *challenge, who *visitorInfo)
 		h.sessionMark, h.Fresh = who.here.mark(), isFresh(x, who.here)
 	}
 	held := []pendingCheck{h}
-	if !x.setup.config.Strict.OneFlow {
+	if !x.setup.config.Security.OneFlow {
 		held = append(held, x.cookies.pending(checkChallenge, now)...)
 	}
 	return x.cookies.writeChecks(checkChallenge, held[:min(len(held), mostFlows)], now)

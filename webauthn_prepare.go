@@ -53,9 +53,6 @@ func (w *webauthnProvider) faults(s *setup) error {
 	wrong := func(format string, args ...any) {
 		all = append(all, failure.WrapFor(ErrInvalidProvider, w.ID, fmt.Errorf(format, args...)))
 	}
-	if !s.config.Experimental.EnableWebAuthn {
-		all = append(all, failure.WrapFor(ErrExperimentalFeatureNotEnabled, w.ID, errors.New("passkeys are experimental: set Experimental.EnableWebAuthn")))
-	}
 	if w.Ceremony == nil {
 		wrong("WebAuthn.Ceremony is nil: make the provider with webauthn.Passkey or webauthn.Provider of module webauthn")
 	}

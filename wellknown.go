@@ -69,7 +69,7 @@ func (c *Core) PasskeyEndpoints(ctx context.Context, r *Request, page string) (*
 		return nil, err
 	}
 	to := x.absolute(page)
-	if page == "" && x.setup.config.Account.Enabled {
+	if page == "" && x.setup.config.AccountPage.Enabled {
 		to = x.url("account")
 	}
 	if to == "" || !x.setup.directory.offers(TypeWebAuthn) {

@@ -39,7 +39,7 @@ func TestServerFieldsOfSession(t *testing.T) {
 		{
 			"a token read with the application's say", func(c *latchkey.Config) {
 				asEndlessTokens(c)
-				c.Callbacks.Token = func(_ context.Context, u latchkey.TokenUpdate) (latchkey.Claims, error) { return u.Claims, nil }
+				c.Callbacks.Token = func(_ context.Context, u latchkey.TokenInfo) (latchkey.Claims, error) { return u.Claims, nil }
 			},
 			latchkey.Session{UserID: plainID, Via: latchkey.ViaCookie},
 			false,
@@ -53,7 +53,7 @@ func TestServerFieldsOfSession(t *testing.T) {
 			"a token that is tracked, read with the application's say", func(c *latchkey.Config) {
 				asTokens(c)
 				c.Session.AbsoluteMaxAge = time.Hour
-				c.Callbacks.Token = func(_ context.Context, u latchkey.TokenUpdate) (latchkey.Claims, error) { return u.Claims, nil }
+				c.Callbacks.Token = func(_ context.Context, u latchkey.TokenInfo) (latchkey.Claims, error) { return u.Claims, nil }
 			},
 			latchkey.Session{UserID: plainID, Via: latchkey.ViaCookie, Assurance: latchkey.Assurance{AuthTime: now, Proved: now}},
 			true,
@@ -86,7 +86,7 @@ func TestServerFieldsOfSession(t *testing.T) {
 }
 
 func TestNoCallbackChangesServerFields(t *testing.T) {
-	shared := &latchkey.Session{UserID: "somebody", Via: "else", Extra: map[string]any{"role": "editor"}}
+	shared := &latchkey.Session{UserID: "somebody", Via: "else", Extra: latchkey.Claims{"role": "editor"}}
 	for name, shape := range map[string]func(*latchkey.Session) *latchkey.Session{
 		"the session itself": func(s *latchkey.Session) *latchkey.Session {
 			s.UserID, s.ID, s.Via, s.AuthTime = "somebody", "other", "else", time.Time{}
@@ -96,7 +96,7 @@ func TestNoCallbackChangesServerFields(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := newPlainSite(t, func(c *latchkey.Config) {
-				c.Callbacks.Session = func(_ context.Context, r latchkey.SessionRead) (*latchkey.Session, error) {
+				c.Callbacks.Session = func(_ context.Context, r latchkey.SessionInfo) (*latchkey.Session, error) {
 					if r.Stored == nil || r.Stored.UserID != plainID || r.Stored.ID != r.Session.ID {
 						t.Errorf("the stored row is %+v", r.Stored)
 					}
@@ -231,11 +231,11 @@ func TestUsersRefuseAnEmptyID(t *testing.T) {
 	for name, do := range map[string]func() error{
 		"Get":              func() error { _, err := u.Get(ctx, ""); return err },
 		"Accounts":         func() error { _, err := u.Accounts(ctx, ""); return err },
-		"Unlink":           func() error { return u.Unlink(ctx, "", "elsewhere", "1") },
+		"Unlink":           func() error { return u.Unlink(ctx, latchkey.AccountRef{Provider: "elsewhere", ProviderAccountID: "1"}) },
 		"Sessions":         func() error { _, err := u.Sessions(ctx, ""); return err },
 		"EndSession":       func() error { return u.EndSession(ctx, "", "1") },
-		"EndSessions":      func() error { return u.EndSessions(ctx, "", "") },
-		"EndOtherSessions": func() error { return u.EndOtherSessions(ctx, "") },
+		"EndSessions":      func() error { return u.EndSessions(ctx, "") },
+		"EndOtherSessions": func() error { return u.EndOtherSessions(ctx, "", "") },
 		"Delete":           func() error { return u.Delete(ctx, "") },
 	} {
 		if err := do(); err == nil || !strings.Contains(err.Error(), "user id is empty") {
@@ -261,8 +261,8 @@ func TestEndSessionsNeedsAList(t *testing.T) {
 		c.Adapter = plainStore{c.Adapter, c.Adapter.(latchkey.SessionAdapter)}
 	})
 	for name, err := range map[string]error{
-		"EndSessions":      s.auth.Users().EndSessions(t.Context(), plainID, ""),
-		"EndOtherSessions": s.auth.Users().EndOtherSessions(t.Context(), plainID),
+		"EndSessions":      s.auth.Users().EndSessions(t.Context(), plainID),
+		"EndOtherSessions": s.auth.Users().EndOtherSessions(t.Context(), plainID, "x"),
 		"EndSession":       s.auth.Users().EndSession(t.Context(), plainID, "x"),
 	} {
 		if !errors.Is(err, latchkey.ErrMissingAdapterMethods) {
@@ -271,13 +271,42 @@ func TestEndSessionsNeedsAList(t *testing.T) {
 	}
 }
 
+// An empty keep is no way to end all sessions, of either kind.
+func TestEndOtherSessionsNeedsOneToKeep(t *testing.T) {
+	for name, change := range map[string]func(*latchkey.Config){
+		"stored sessions": func(*latchkey.Config) {},
+		"JWT sessions":    func(c *latchkey.Config) { c.Session.Strategy = latchkey.JWTSessions },
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := newPlainSite(t, change)
+			s.signIn()
+			if err := s.auth.Users().EndOtherSessions(t.Context(), plainID, ""); err == nil || !strings.Contains(err.Error(), "Users.EndSessions") {
+				t.Errorf("EndOtherSessions without a session to keep: %v", err)
+			}
+			if s.session() == nil {
+				t.Error("the session has ended")
+			}
+			if err := s.auth.Users().EndSessions(t.Context(), plainID); err != nil {
+				t.Errorf("EndSessions: %v", err)
+			}
+			if s.session() != nil {
+				t.Error("the session goes on")
+			}
+		})
+	}
+}
+
 func TestEndOtherSessions(t *testing.T) {
+	here := func(ctx context.Context) string {
+		s, _ := latchkey.SessionFrom(ctx)
+		return s.ID
+	}
 	s := newPlainSite(t)
 	s.signIn()
 	s.jar = map[string]string{}
 	s.signIn()
 	s.look(func(ctx context.Context) {
-		if err := s.auth.Users().EndOtherSessions(ctx, plainID); err != nil {
+		if err := s.auth.Users().EndOtherSessions(ctx, plainID, here(ctx)); err != nil {
 			t.Fatal(err)
 		}
 	})
@@ -288,7 +317,7 @@ func TestEndOtherSessions(t *testing.T) {
 		t.Error("the session of the context has ended")
 	}
 	s.look(func(ctx context.Context) { // somebody else's
-		if err := s.auth.Users().EndOtherSessions(ctx, "eve"); err != nil {
+		if err := s.auth.Users().EndOtherSessions(ctx, "eve", here(ctx)); err != nil {
 			t.Fatal(err)
 		}
 	})

@@ -60,7 +60,7 @@ func (u *SessionUser) UnmarshalJSON(data []byte) error {
 		case "image":
 			u.Image, _ = m.Text()
 		default:
-			if err := wirejson.AddExtra((*map[string]any)(&u.Extra), m); err != nil {
+			if err := wirejson.AddExtra(&u.Extra, m); err != nil {
 				return err
 			}
 		}

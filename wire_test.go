@@ -59,8 +59,8 @@ func TestUserJSON(t *testing.T) {
 
 func TestSessionJSON(t *testing.T) {
 	s := latchkey.Session{
-		User: latchkey.SessionUser{Name: "Ada", Extra: map[string]any{"role": "admin"}}, Expires: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC),
-		Extra: map[string]any{"org": map[string]any{"id": "7"}, "user": "Eve", "expires": "never"},
+		User: latchkey.SessionUser{Name: "Ada", Extra: latchkey.Claims{"role": "admin"}}, Expires: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC),
+		Extra: latchkey.Claims{"org": map[string]any{"id": "7"}, "user": "Eve", "expires": "never"},
 	}
 	raw, err := json.Marshal(s)
 	if err != nil {
@@ -101,12 +101,12 @@ func TestSessionWithoutUser(t *testing.T) {
 		}
 	}
 	nameless := func(c *latchkey.Config) {
-		c.Providers = []latchkey.Provider{&latchkey.Credentials{ID: "crew", Fields: []latchkey.Field{{Name: "username"}}, Authorize: func(context.Context, map[string]string, *latchkey.Request) (*latchkey.User, error) {
-			return &latchkey.User{ID: "alice-1"}, nil
+		c.Providers = []latchkey.Provider{&latchkey.Credentials{ID: "crew", Fields: []latchkey.Field{{Name: "username"}}, Authorize: func(context.Context, map[string]string, *latchkey.Request) (latchkey.User, error) {
+			return latchkey.User{ID: "alice-1"}, nil
 		}}}
 	}
 	expiresOnly := func(c *latchkey.Config) {
-		c.Callbacks.Session = func(_ context.Context, r latchkey.SessionRead) (*latchkey.Session, error) {
+		c.Callbacks.Session = func(_ context.Context, r latchkey.SessionInfo) (*latchkey.Session, error) {
 			return &latchkey.Session{Expires: r.Session.Expires}, nil
 		}
 	}
@@ -144,7 +144,7 @@ func TestSessionWithoutUser(t *testing.T) {
 func TestSessionKeepsClaims(t *testing.T) {
 	codec := jwt.NewCodec([]string{siteSecret}, "__Secure-authjs.session-token")
 	shaped := func(c *latchkey.Config) {
-		c.Callbacks.Token = func(_ context.Context, u latchkey.TokenUpdate) (latchkey.Claims, error) { return u.Claims, nil }
+		c.Callbacks.Token = func(_ context.Context, u latchkey.TokenInfo) (latchkey.Claims, error) { return u.Claims, nil }
 	}
 	for _, c := range []struct{ name, claims, want string }{
 		{"text", `{"name":"Ada","email":"a@b","picture":"p"}`, `{"name":"Ada","email":"a@b","image":"p"}`},

@@ -60,19 +60,19 @@ func newClientTest(t *testing.T) *clientTest {
 			webauthn.Passkey(latchkey.WebAuthn{}),
 			&latchkey.Credentials{
 				Fields: []latchkey.Field{{Name: "username"}, {Name: "password", Type: "password"}},
-				Authorize: func(_ context.Context, typed map[string]string, _ *latchkey.Request) (*latchkey.User, error) {
+				Authorize: func(_ context.Context, typed map[string]string, _ *latchkey.Request) (latchkey.User, error) {
 					if typed["password"] != "lovelace" {
-						return nil, nil
+						return latchkey.User{}, latchkey.ErrCredentialsSignin
 					}
-					return &latchkey.User{ID: typed["username"], Name: typed["username"]}, nil
+					return latchkey.User{ID: typed["username"], Name: typed["username"]}, nil
 				},
 			},
 		},
-		Limits:  latchkey.Limits{Hook: time.Minute}, // for slow
-		Account: latchkey.AccountPage{Enabled: true}, Experimental: latchkey.Experimental{EnableWebAuthn: true},
+		Limits:      latchkey.Limits{CallbackTimeout: time.Minute}, // for slow
+		AccountPage: latchkey.AccountPage{Enabled: true},
 		Callbacks: latchkey.Callbacks{
 			Session: s.show,
-			Token: func(_ context.Context, u latchkey.TokenUpdate) (latchkey.Claims, error) {
+			Token: func(_ context.Context, u latchkey.TokenInfo) (latchkey.Claims, error) {
 				if name, ok := u.Update.(string); ok && u.Trigger == latchkey.TriggerUpdate {
 					u.Claims["name"] = name
 				}
@@ -88,12 +88,12 @@ func newClientTest(t *testing.T) *clientTest {
 	return s
 }
 
-func (s *clientTest) show(_ context.Context, r latchkey.SessionRead) (*latchkey.Session, error) {
+func (s *clientTest) show(_ context.Context, r latchkey.SessionInfo) (*latchkey.Session, error) {
 	s.reads.Add(1)
 	s.slow.RLock()
 	defer s.slow.RUnlock()
 	if role := s.role.Load().(string); role != "" {
-		r.Session.User.Extra = map[string]any{"role": role}
+		r.Session.User.Extra = latchkey.Claims{"role": role}
 	}
 	return r.Session, nil
 }

@@ -24,7 +24,7 @@ const (
 
 // compose is a mail as it goes over the wire (RFC 5322, RFC 2046 section
 // 5.1.4).
-func compose(to string, m mailtext.Message, at time.Time) ([]byte, error) {
+func compose(to string, m mailtext.Content, at time.Time) ([]byte, error) {
 	var raw bytes.Buffer
 	parts := multipart.NewWriter(&raw)
 	fmt.Fprintf(&raw, "To: %s\r\nSubject: %s\r\nDate: %s\r\nMIME-Version: 1.0\r\nContent-Type: multipart/alternative; boundary=%s\r\n\r\n",

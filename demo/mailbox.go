@@ -39,13 +39,13 @@ func newMailbox(dir string) (mailbox, error) {
 
 // send is what an Email provider delivers links with: the mail that package mail
 // would send.
-func (m mailbox) send(_ context.Context, l latchkey.SignInLink) error {
-	words, err := mailtext.Compose(l)
+func (m mailbox) send(_ context.Context, message latchkey.Message) error {
+	words, err := mailtext.Compose(message)
 	if err != nil {
 		return err
 	}
 	now := time.Now().UTC()
-	raw, err := compose(l.To, words, now)
+	raw, err := compose(message.To, words, now)
 	if err != nil {
 		return err
 	}

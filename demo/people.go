@@ -55,15 +55,11 @@ func alice(ctx context.Context, a latchkey.Adapter) (latchkey.User, error) {
 
 // checkPassword takes as long for a wrong name as for a wrong password. A real
 // site compares with a slow hash; this password is public.
-func (d *site) checkPassword(ctx context.Context, fields map[string]string, _ *latchkey.Request) (*latchkey.User, error) {
+func (d *site) checkPassword(ctx context.Context, fields map[string]string, _ *latchkey.Request) (latchkey.User, error) {
 	name := subtle.ConstantTimeCompare([]byte(fields["username"]), []byte(aliceName))
 	password := subtle.ConstantTimeCompare([]byte(fields["password"]), []byte(alicePassword))
 	if name&password != 1 {
-		return nil, nil
+		return latchkey.User{}, latchkey.ErrCredentialsSignin
 	}
-	u, err := alice(ctx, d.store.adapter)
-	if err != nil {
-		return nil, err
-	}
-	return &u, nil
+	return alice(ctx, d.store.adapter)
 }

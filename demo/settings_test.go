@@ -102,8 +102,8 @@ func TestMailbox(t *testing.T) {
 		t.Fatal(err)
 	}
 	ends := time.Now().Add(time.Hour)
-	link := func(to string) latchkey.SignInLink {
-		return latchkey.SignInLink{To: to, URL: "http://localhost:3000/auth/callback/email?email=" + to, Expires: ends, Language: "ja"}
+	link := func(to string) latchkey.Message {
+		return latchkey.Message{Kind: latchkey.MessageSignIn, To: to, URL: "http://localhost:3000/auth/callback/email?email=" + to, Expires: ends, Language: "ja"}
 	}
 	for _, to := range []string{"first@example.com", "second@example.com"} {
 		if err := m.send(t.Context(), link(to)); err != nil {

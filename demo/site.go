@@ -88,17 +88,15 @@ func (d *site) Close() error {
 // config is everything the demo configures.
 func (d *site) config() latchkey.Config {
 	c := latchkey.Config{
-		Providers: d.providers(),
-		Adapter:   d.store.adapter,
-		Secrets:   d.secrets,
-		Site:      latchkey.Site{AllowedHosts: []string{"localhost:*", "127.0.0.1:*"}},
-		Session:   latchkey.SessionConfig{Strategy: d.strategy},
-		Account:   latchkey.AccountPage{Enabled: true},
-		Theme:     latchkey.Theme{Name: "Latchkey demo", Logo: "/logo.svg", Icon: "/favicon.ico"},
-		Texts:     latchkey.Texts{Text: hint},
-		Runtime:   latchkey.Runtime{Logger: d.log},
-
-		Experimental: latchkey.Experimental{EnableWebAuthn: true},
+		Providers:   d.providers(),
+		Adapter:     d.store.adapter,
+		Secrets:     d.secrets,
+		Site:        latchkey.Site{AllowedHosts: []string{"localhost:*", "127.0.0.1:*"}},
+		Session:     latchkey.SessionConfig{Strategy: d.strategy},
+		AccountPage: latchkey.AccountPage{Enabled: true},
+		Theme:       latchkey.Theme{Name: "Latchkey demo", Logo: "/logo.svg", Icon: "/favicon.ico"},
+		Texts:       latchkey.Texts{Text: hint},
+		Runtime:     latchkey.Runtime{Logger: d.log},
 	}
 	if d.redis != nil {
 		d.redis.share(&c)

@@ -16,39 +16,38 @@ type ErrorType string
 // The kinds of failure. What a browser is told of each stands in
 // docs/protocol.md.
 const (
-	ErrAccessDenied                  ErrorType = "AccessDenied"                  // the sign-in callback said no
-	ErrAccountNotLinked              ErrorType = "AccountNotLinked"              // a passkey belongs to another user
-	ErrAdapter                       ErrorType = "AdapterError"                  // the Adapter failed; the text names the operation
-	ErrCallbackRoute                 ErrorType = "CallbackRouteError"            // anything without a type of its own
-	ErrCredentialsSignin             ErrorType = "CredentialsSignin"             // what was typed is not right, or was tried too often
-	ErrDuplicateConditionalUI        ErrorType = "DuplicateConditionalUI"        // several providers offer passkeys while somebody types
-	ErrEmailSignIn                   ErrorType = "EmailSignInError"              // a magic link could not be made or sent
-	ErrErrorPageLoop                 ErrorType = "ErrorPageLoop"                 // Pages.Error itself asks for a sign-in
-	ErrEvent                         ErrorType = "EventError"                    // a function of Events failed
-	ErrExperimentalFeatureNotEnabled ErrorType = "ExperimentalFeatureNotEnabled" // a feature is experimental, and not switched on
-	ErrInvalidCallbackURL            ErrorType = "InvalidCallbackUrl"            // callbackUrl is no path and no http(s) URL
-	ErrInvalidCheck                  ErrorType = "InvalidCheck"                  // a callback does not belong to a sign-in that this browser began
-	ErrInvalidEndpoints              ErrorType = "InvalidEndpoints"              // a provider's issuer or endpoints make no sense
-	ErrInvalidProvider               ErrorType = "InvalidProvider"               // a provider is not configured, or wrongly
-	ErrJWTSession                    ErrorType = "JWTSessionError"               // a session token could not be read or made
-	ErrMissingAdapter                ErrorType = "MissingAdapter"                // a feature needs an Adapter
-	ErrMissingAdapterMethods         ErrorType = "MissingAdapterMethods"         // a feature needs more of the Adapter than it has
-	ErrMissingAuthorize              ErrorType = "MissingAuthorize"              // Credentials.Authorize is nil
-	ErrMissingCSRF                   ErrorType = "MissingCSRF"                   // a form has no valid CSRF token
-	ErrMissingSecret                 ErrorType = "MissingSecret"                 // there is no secret, or one that is known to all
-	ErrMissingWebAuthnAutocomplete   ErrorType = "MissingWebAuthnAutocomplete"   // no field of a passkey form is marked for passkeys
-	ErrOAuthAccountNotLinked         ErrorType = "OAuthAccountNotLinked"         // the account, or its e-mail address, belongs to another user
-	ErrOAuthCallback                 ErrorType = "OAuthCallbackError"            // the provider refused, or somebody pressed Cancel there
-	ErrOAuthProfileParse             ErrorType = "OAuthProfileParseError"        // Identify failed, or found no Subject
-	ErrOAuthSignIn                   ErrorType = "OAuthSignInError"              // a sign-in could not be begun
-	ErrSessionToken                  ErrorType = "SessionTokenError"             // a stored session could not be read or extended
-	ErrSignOut                       ErrorType = "SignOutError"                  // a session could not be ended
-	ErrUnknownAction                 ErrorType = "UnknownAction"                 // no such route
-	ErrUnsupportedStrategy           ErrorType = "UnsupportedStrategy"           // the session strategy does not go with the rest
-	ErrUntrustedHost                 ErrorType = "UntrustedHost"                 // nothing says which host to believe, or the request names another
-	ErrVerification                  ErrorType = "Verification"                  // a magic link is unknown, used, expired or of another browser
-	ErrWebAuthnVerification          ErrorType = "WebAuthnVerificationError"     // a passkey's answer is not right, or was given before
-	ErrInvalidConfig                 ErrorType = "InvalidConfiguration"          // a field of Config, or an argument, makes no sense; never on the wire
+	ErrAccessDenied                ErrorType = "AccessDenied"                // the sign-in callback said no
+	ErrAccountNotLinked            ErrorType = "AccountNotLinked"            // a passkey belongs to another user
+	ErrAdapter                     ErrorType = "AdapterError"                // the Adapter failed; the text names the operation
+	ErrCallbackRoute               ErrorType = "CallbackRouteError"          // anything without a type of its own
+	ErrCredentialsSignin           ErrorType = "CredentialsSignin"           // what was typed is not right, or was tried too often
+	ErrDuplicateConditionalUI      ErrorType = "DuplicateConditionalUI"      // several providers offer passkeys while somebody types
+	ErrEmailSignIn                 ErrorType = "EmailSignInError"            // a magic link could not be made or sent
+	ErrErrorPageLoop               ErrorType = "ErrorPageLoop"               // Pages.Error itself asks for a sign-in
+	ErrEvent                       ErrorType = "EventError"                  // a function of Events failed
+	ErrInvalidCallbackURL          ErrorType = "InvalidCallbackUrl"          // callbackUrl is no path and no http(s) URL
+	ErrInvalidCheck                ErrorType = "InvalidCheck"                // a callback does not belong to a sign-in that this browser began
+	ErrInvalidEndpoints            ErrorType = "InvalidEndpoints"            // a provider's issuer or endpoints make no sense
+	ErrInvalidProvider             ErrorType = "InvalidProvider"             // a provider is not configured, or wrongly
+	ErrJWTSession                  ErrorType = "JWTSessionError"             // a session token could not be read or made
+	ErrMissingAdapter              ErrorType = "MissingAdapter"              // a feature needs an Adapter
+	ErrMissingAdapterMethods       ErrorType = "MissingAdapterMethods"       // a feature needs more of the Adapter than it has
+	ErrMissingAuthorize            ErrorType = "MissingAuthorize"            // Credentials.Authorize is nil
+	ErrMissingCSRF                 ErrorType = "MissingCSRF"                 // a form has no valid CSRF token
+	ErrMissingSecret               ErrorType = "MissingSecret"               // there is no secret, or one that is known to all
+	ErrMissingWebAuthnAutocomplete ErrorType = "MissingWebAuthnAutocomplete" // no field of a passkey form is marked for passkeys
+	ErrOAuthAccountNotLinked       ErrorType = "OAuthAccountNotLinked"       // the account, or its e-mail address, belongs to another user
+	ErrOAuthCallback               ErrorType = "OAuthCallbackError"          // the provider refused, or somebody pressed Cancel there
+	ErrOAuthProfileParse           ErrorType = "OAuthProfileParseError"      // Identify failed, or found no Subject
+	ErrOAuthSignIn                 ErrorType = "OAuthSignInError"            // a sign-in could not be begun
+	ErrSessionToken                ErrorType = "SessionTokenError"           // a stored session could not be read or extended
+	ErrSignOut                     ErrorType = "SignOutError"                // a session could not be ended
+	ErrUnknownAction               ErrorType = "UnknownAction"               // no such route
+	ErrUnsupportedStrategy         ErrorType = "UnsupportedStrategy"         // the session strategy does not go with the rest
+	ErrUntrustedHost               ErrorType = "UntrustedHost"               // nothing says which host to believe, or the request names another
+	ErrVerification                ErrorType = "Verification"                // a magic link is unknown, used, expired or of another browser
+	ErrWebAuthnVerification        ErrorType = "WebAuthnVerificationError"   // a passkey's answer is not right, or was given before
+	ErrInvalidConfig               ErrorType = "InvalidConfiguration"        // a field of Config, or an argument, makes no sense; never on the wire
 )
 
 // Error implements error.

@@ -37,7 +37,9 @@ var unlinkPromises = []promise[accountStore]{
 			ids := []string{"1 of " + u.ID, "2 of " + u.ID}
 			link(t, a, u, ids[0])
 			link(t, a, u, ids[1])
-			for _, err := range atOnce(len(ids), func(i int) error { return users.Unlink(t.Context(), u.ID, "acme", ids[i]) }) {
+			for _, err := range atOnce(len(ids), func(i int) error {
+				return users.Unlink(t.Context(), latchkey.AccountRef{UserID: u.ID, Provider: "acme", ProviderAccountID: ids[i]})
+			}) {
 				if errors.Is(err, latchkey.ErrLastAccount) {
 					refused++
 				} else if err != nil {

@@ -117,9 +117,9 @@ func (c *Client) TryCredentials(fields map[string]string) *Page {
 // afterwards.
 func (c *Client) SignInByEmail(email string, box *Mailbox) *Page {
 	c.t.Helper()
-	before := len(box.Links(email))
+	before := len(box.Messages(email))
 	asked := c.Post(c.BasePath+"/signin/email", url.Values{"csrfToken": {c.CSRFToken()}, "callbackUrl": {c.URL + "/"}, "email": {email}})
-	links := box.Links(email)
+	links := box.Messages(email)
 	if len(links) == before {
 		c.t.Fatalf("latchkeytest: no link was sent to %s: %s", email, asked.describe())
 	}

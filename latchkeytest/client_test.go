@@ -22,16 +22,16 @@ func newAuth(t *testing.T, p latchkey.Provider) *latchkey.Auth {
 	auth, err := latchkey.New(latchkey.Config{
 		Providers: []latchkey.Provider{p, &latchkey.Credentials{
 			Fields: []latchkey.Field{{Name: "name"}},
-			Authorize: func(_ context.Context, fields map[string]string, _ *latchkey.Request) (*latchkey.User, error) {
+			Authorize: func(_ context.Context, fields map[string]string, _ *latchkey.Request) (latchkey.User, error) {
 				if fields["name"] != "ada" {
-					return nil, nil
+					return latchkey.User{}, latchkey.ErrCredentialsSignin
 				}
-				return &latchkey.User{ID: "1", Name: "Ada"}, nil
+				return latchkey.User{ID: "1", Name: "Ada"}, nil
 			},
 		}},
 		Secrets: []string{"a secret of a good length for all tests"},
 		Site:    latchkey.Site{AllowedHosts: []string{"127.0.0.1:*"}},
-		Limits:  latchkey.Limits{Call: time.Minute, Callback: time.Minute}, // a busy machine takes its time
+		Limits:  latchkey.Limits{ProviderCallTimeout: time.Minute, ProviderTimeout: time.Minute}, // a busy machine takes its time
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -137,7 +137,7 @@ func TestClientSignsInByEmail(t *testing.T) {
 			if s := browser.Session(); s == nil || s.User.Email != "ada@example.com" {
 				t.Errorf("session %+v", s)
 			}
-			if len(box.Links("ada@example.com")) != 1 || len(box.Links("bob@example.com")) != 0 {
+			if len(box.Messages("ada@example.com")) != 1 || len(box.Messages("bob@example.com")) != 0 {
 				t.Error("the mailbox has the wrong links")
 			}
 		})

@@ -112,7 +112,7 @@ const (
 // framework's own.
 type FrameworkContext interface {
 	Session() (*latchkey.Session, error)
-	CurrentUser() (*latchkey.User, error)
+	CurrentUser() (latchkey.User, error)
 	SignIn(provider string, o latchkey.SignInOptions, params url.Values) (string, error)
 	SignOut(o latchkey.SignOutOptions) (string, error)
 	UpdateSession(data any) (*latchkey.Session, error)

@@ -31,7 +31,7 @@ var frameworkAnswers = []frameworkCase{
 		}
 	}},
 	{"a session that is too large for one cookie", func(f *framework) {
-		f.config.Callbacks.Token = func(_ context.Context, t latchkey.TokenUpdate) (latchkey.Claims, error) {
+		f.config.Callbacks.Token = func(_ context.Context, t latchkey.TokenInfo) (latchkey.Claims, error) {
 			t.Claims["big"] = strings.Repeat("0123456789", 600)
 			return t.Claims, nil
 		}

@@ -63,13 +63,13 @@ func newFramework(t *testing.T) *framework {
 		Secrets: []string{"a secret for tests that is long enough"},
 		Site:    latchkey.Site{AllowedHosts: []string{"127.0.0.1:*"}},
 		Adapter: f.store, Session: latchkey.SessionConfig{Strategy: latchkey.JWTSessions},
-		Account: latchkey.AccountPage{Enabled: true},
-		Runtime: latchkey.Runtime{Logger: slog.New(slog.DiscardHandler)},
+		AccountPage: latchkey.AccountPage{Enabled: true},
+		Runtime:     latchkey.Runtime{Logger: slog.New(slog.DiscardHandler)},
 		Providers: []latchkey.Provider{f.issuer.Provider(), &latchkey.Credentials{
 			Fields: []latchkey.Field{{Name: "name"}, {Name: "password", Type: "password"}}, Authorize: whoKnowsThePassword,
 		}},
 	}.WithEnv(func(string) string { return "" })
-	f.config.Callbacks.Token = func(_ context.Context, t latchkey.TokenUpdate) (latchkey.Claims, error) {
+	f.config.Callbacks.Token = func(_ context.Context, t latchkey.TokenInfo) (latchkey.Claims, error) {
 		if change, ok := t.Update.(map[string]any); ok && t.Trigger == latchkey.TriggerUpdate {
 			t.Claims["name"] = change["name"]
 		}
@@ -81,12 +81,12 @@ func newFramework(t *testing.T) *framework {
 // frameworkPassword lets anybody in, under any name.
 const frameworkPassword = "lovelace"
 
-func whoKnowsThePassword(_ context.Context, typed map[string]string, _ *latchkey.Request) (*latchkey.User, error) {
+func whoKnowsThePassword(_ context.Context, typed map[string]string, _ *latchkey.Request) (latchkey.User, error) {
 	if typed["password"] != frameworkPassword {
-		return nil, nil
+		return latchkey.User{}, latchkey.ErrCredentialsSignin
 	}
 	name := typed["name"]
-	return &latchkey.User{ID: "id-of-" + name, Name: name, Email: strings.ToLower(name) + "@example.com"}, nil
+	return latchkey.User{ID: "id-of-" + name, Name: name, Email: strings.ToLower(name) + "@example.com"}, nil
 }
 
 // page adds a page that answers to GET.

@@ -33,7 +33,7 @@ var frameworkRoutes = []frameworkCase{
 		answers(t, f.open().Post("/auth/signin/credentials", url.Values{"csrfToken": {strings.Repeat("x", 70<<10)}}), http.StatusRequestEntityTooLarge, "")
 	}},
 	{"pages of the application's own live below the base path", func(f *framework) {
-		f.config.Account.Enabled = false
+		f.config.AccountPage.Enabled = false
 		f.config.Pages.SignIn = "/auth/login"
 		for _, path := range []string{"/auth/login", "/auth/account", "/auth/login/help", "/auth/factor", "/authors", "/auth"} {
 			f.page(path, FrameworkUnguarded, func(c FrameworkContext) { c.Write(http.StatusOK, "mine: "+path) })

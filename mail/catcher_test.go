@@ -186,12 +186,12 @@ func parts(t *testing.T, data []byte) (netmail.Header, map[string]string, []stri
 }
 
 // signInLink is what Latchkey hands to Send.
-func signInLink() latchkey.SignInLink {
-	return latchkey.SignInLink{To: "ada@b.example", URL: link, Token: token, Expires: time.Unix(1e9, 0), Provider: "email"}
+func signInLink() latchkey.Message {
+	return latchkey.Message{Kind: latchkey.MessageSignIn, To: "ada@b.example", URL: link, Token: token, Expires: time.Unix(1e9, 0), Provider: "email"}
 }
 
 // deliver sends one link to a server.
-func deliver(t *testing.T, s mail.Server, l latchkey.SignInLink) error {
+func deliver(t *testing.T, s mail.Server, l latchkey.Message) error {
 	t.Helper()
 	send, err := mail.SMTP(s)
 	if err != nil {

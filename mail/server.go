@@ -45,7 +45,7 @@ type Server struct {
 	// <no-reply@app.example>", where Email.From is empty.
 	From string
 	// Template words the mail. nil: mailtext.Compose.
-	Template func(latchkey.SignInLink) (mailtext.Message, error)
+	Template func(latchkey.Message) (mailtext.Content, error)
 
 	LocalName string           // what the site calls itself in EHLO; empty: the domain of From
 	Timeout   time.Duration    // of one delivery, connecting included; 0: 10 s
@@ -120,8 +120,8 @@ func (s Server) clientTLS() *tls.Config {
 }
 
 // sender is whom a mail comes from.
-func (s Server) sender(l latchkey.SignInLink) (*mail.Address, error) {
-	from, err := mailtext.Sender(cmp.Or(l.From, s.From))
+func (s Server) sender(message latchkey.Message) (*mail.Address, error) {
+	from, err := mailtext.Sender(cmp.Or(message.From, s.From))
 	if err != nil {
 		return nil, errors.New("mail: Email.From: " + err.Error())
 	}

@@ -22,7 +22,7 @@ import (
 // with which SMTP status, never the e-mail address, the link, the password or
 // the server's words. It returns nil once the server has accepted the mail, and
 // may be called concurrently.
-func SMTP(s Server) (func(ctx context.Context, l latchkey.SignInLink) error, error) {
+func SMTP(s Server) (func(ctx context.Context, message latchkey.Message) error, error) {
 	s, err := s.complete()
 	if err != nil {
 		return nil, err
@@ -30,8 +30,8 @@ func SMTP(s Server) (func(ctx context.Context, l latchkey.SignInLink) error, err
 	return s.send, nil
 }
 
-func (s Server) send(ctx context.Context, l latchkey.SignInLink) error {
-	m, err := s.message(l)
+func (s Server) send(ctx context.Context, message latchkey.Message) error {
+	m, err := s.message(message)
 	if err != nil {
 		return err
 	}
@@ -97,16 +97,16 @@ func (s Server) mechanisms() []gomail.SMTPAuthType {
 }
 
 // message is the mail with its headers.
-func (s Server) message(l latchkey.SignInLink) (*gomail.Msg, error) {
-	from, err := s.sender(l)
+func (s Server) message(message latchkey.Message) (*gomail.Msg, error) {
+	from, err := s.sender(message)
 	if err != nil {
 		return nil, err
 	}
-	to, err := mailtext.Recipient(l.To)
+	to, err := mailtext.Recipient(message.To)
 	if err != nil {
 		return nil, errors.New("mail: " + err.Error())
 	}
-	text, err := s.Template(l)
+	text, err := s.Template(message)
 	if err != nil {
 		return nil, fmt.Errorf("mail: the template failed: %w", err)
 	}

@@ -112,8 +112,8 @@ func TestTheProvidersSenderComesFirst(t *testing.T) {
 func TestTemplate(t *testing.T) {
 	c := listen(t, false, nil)
 	s := c.server()
-	s.Template = func(l latchkey.SignInLink) (mailtext.Message, error) {
-		return mailtext.Message{Subject: "Grüße 🗝", Text: "Öffne " + l.URL}, nil
+	s.Template = func(l latchkey.Message) (mailtext.Content, error) {
+		return mailtext.Content{Subject: "Grüße 🗝", Text: "Öffne " + l.URL}, nil
 	}
 	if err := deliver(t, s, signInLink()); err != nil {
 		t.Fatal(err)
@@ -128,21 +128,21 @@ func TestTemplate(t *testing.T) {
 }
 
 func TestHostileContentStaysHere(t *testing.T) {
-	template := func(m mailtext.Message, err error) func(*mail.Server, *latchkey.SignInLink) {
-		return func(s *mail.Server, _ *latchkey.SignInLink) {
-			s.Template = func(latchkey.SignInLink) (mailtext.Message, error) { return m, err }
+	template := func(m mailtext.Content, err error) func(*mail.Server, *latchkey.Message) {
+		return func(s *mail.Server, _ *latchkey.Message) {
+			s.Template = func(latchkey.Message) (mailtext.Content, error) { return m, err }
 		}
 	}
-	for name, change := range map[string]func(*mail.Server, *latchkey.SignInLink){
-		"R-144 two recipients":       func(_ *mail.Server, l *latchkey.SignInLink) { l.To = "a@b.example,c@d.example" },
-		"R-144 command in recipient": func(_ *mail.Server, l *latchkey.SignInLink) { l.To = "a@b.example>\r\nRCPT TO:<c@d.example" },
-		"R-144 header in recipient":  func(_ *mail.Server, l *latchkey.SignInLink) { l.To = "a@b.example\r\nBcc: c@d.example" },
-		"R-144 named recipient":      func(_ *mail.Server, l *latchkey.SignInLink) { l.To = "A <a@b.example>" },
-		"header in sender":           func(_ *mail.Server, l *latchkey.SignInLink) { l.From = "A <a@b.example>\r\nBcc: c@d.example" },
-		"link to nowhere":            func(_ *mail.Server, l *latchkey.SignInLink) { l.URL = "javascript:alert(1)" },
-		"header in subject":          template(mailtext.Message{Subject: "x\r\nBcc: c@d.example", Text: "x"}, nil),
-		"no text":                    template(mailtext.Message{Subject: "x", HTML: "x"}, nil),
-		"a template that cannot":     template(mailtext.Message{Subject: "x", Text: "x"}, errors.New("no words")),
+	for name, change := range map[string]func(*mail.Server, *latchkey.Message){
+		"R-144 two recipients":       func(_ *mail.Server, l *latchkey.Message) { l.To = "a@b.example,c@d.example" },
+		"R-144 command in recipient": func(_ *mail.Server, l *latchkey.Message) { l.To = "a@b.example>\r\nRCPT TO:<c@d.example" },
+		"R-144 header in recipient":  func(_ *mail.Server, l *latchkey.Message) { l.To = "a@b.example\r\nBcc: c@d.example" },
+		"R-144 named recipient":      func(_ *mail.Server, l *latchkey.Message) { l.To = "A <a@b.example>" },
+		"header in sender":           func(_ *mail.Server, l *latchkey.Message) { l.From = "A <a@b.example>\r\nBcc: c@d.example" },
+		"link to nowhere":            func(_ *mail.Server, l *latchkey.Message) { l.URL = "javascript:alert(1)" },
+		"header in subject":          template(mailtext.Content{Subject: "x\r\nBcc: c@d.example", Text: "x"}, nil),
+		"no text":                    template(mailtext.Content{Subject: "x", HTML: "x"}, nil),
+		"a template that cannot":     template(mailtext.Content{Subject: "x", Text: "x"}, errors.New("no words")),
 	} {
 		t.Run(name, func(t *testing.T) {
 			c := listen(t, false, nil)

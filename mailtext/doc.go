@@ -2,15 +2,15 @@
 // goes into one. It delivers nothing: it is what package mail and the mail APIs
 // of package providers share, and it is for whoever writes another Send.
 //
-//	&latchkey.Email{Send: func(ctx context.Context, l latchkey.SignInLink) error {
-//		m, err := mailtext.Compose(l)
+//	&latchkey.Email{Send: func(ctx context.Context, m latchkey.Message) error {
+//		content, err := mailtext.Compose(m)
 //		if err != nil {
 //			return err
 //		}
-//		return queue.Put(ctx, l.To, m.Subject, m.Text, m.HTML)
+//		return queue.Put(ctx, m.To, content.Subject, content.Text, content.HTML)
 //	}}
 //
-// [Compose] makes a [Message]. [Message.Check], [Recipient] and [Sender] refuse
+// [Compose] returns a [Content]. [Content.Check], [Recipient] and [Sender] refuse
 // what would smuggle another header or another recipient into a mail. Errors
 // never repeat what they are about: a link is a secret.
 //

@@ -8,7 +8,7 @@ import (
 )
 
 func ExampleCompose() {
-	m, err := mailtext.Compose(latchkey.SignInLink{URL: "https://app.example/auth/callback/email?token=f00d"})
+	m, err := mailtext.Compose(latchkey.Message{Kind: latchkey.MessageSignIn, URL: "https://app.example/auth/callback/email?token=f00d"})
 	fmt.Println(err)
 	fmt.Println(m.Subject)
 	fmt.Print(m.Text)

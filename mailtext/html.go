@@ -25,22 +25,22 @@ type view struct {
 	Look                  look
 }
 
-func (w wording) html(l latchkey.SignInLink, host string) (string, error) {
+func (w wording) html(m latchkey.Message, host string) (string, error) {
 	title := w.whole("mail.subject")
 	before, after, _ := strings.Cut(title, "{host}")
 	v := view{
 		Lang:    w.tag,
 		Dir:     words.Direction(w.tag),
 		Title:   oneLine(w.with("mail.subject", host)),
-		URL:     l.URL,
+		URL:     m.URL,
 		Before:  before,
 		After:   strings.ReplaceAll(after, "{host}", host),
 		Host:    strings.Split(host, "."),
 		Action:  w.whole("mail.action"),
 		Copy:    w.whole("mail.copy"),
-		Expires: w.expires(l.Expires),
+		Expires: w.expires(m.Expires),
 		Ignored: w.whole("mail.ignore"),
-		Look:    newLook(l.Theme),
+		Look:    newLook(m.Theme),
 	}
 	var b strings.Builder
 	if err := document.Execute(&b, v); err != nil {

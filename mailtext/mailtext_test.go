@@ -14,19 +14,20 @@ import (
 
 const link = "https://app.example/auth/callback/email?callbackUrl=https%3A%2F%2Fapp.example%2F&token=f00d&email=ada%40b.example"
 
-func compose(t *testing.T, l latchkey.SignInLink) mailtext.Message {
+func compose(t *testing.T, m latchkey.Message) mailtext.Content {
 	t.Helper()
-	if l.URL == "" {
-		l.URL = link
+	if m.URL == "" {
+		m.URL = link
 	}
-	m, err := mailtext.Compose(l)
+	m.Kind = latchkey.MessageSignIn
+	content, err := mailtext.Compose(m)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := m.Check(); err != nil {
+	if err := content.Check(); err != nil {
 		t.Fatal(err)
 	}
-	return m
+	return content
 }
 
 // page is what of a document a reader meets.
@@ -69,7 +70,7 @@ func read(t *testing.T, html string) page {
 }
 
 func TestPlainText(t *testing.T) {
-	m := compose(t, latchkey.SignInLink{Expires: time.Date(2026, 11, 21, 6, 7, 59, 0, time.FixedZone("", 3600))})
+	m := compose(t, latchkey.Message{Expires: time.Date(2026, 11, 21, 6, 7, 59, 0, time.FixedZone("", 3600))})
 	want := "Sign in to app.example\n" + link + "\n\n" +
 		"The link works once, until 2026-11-21 05:07 UTC.\nIf you did not request this email you can safely ignore it.\n"
 	if m.Text != want {
@@ -81,7 +82,7 @@ func TestPlainText(t *testing.T) {
 }
 
 func TestHTMLSaysTheSame(t *testing.T) {
-	p := read(t, compose(t, latchkey.SignInLink{}).HTML)
+	p := read(t, compose(t, latchkey.Message{}).HTML)
 	if len(p.links) != 1 || p.links[0] != link {
 		t.Errorf("links %q, want only %q", p.links, link)
 	}
@@ -95,7 +96,7 @@ func TestHTMLSaysTheSame(t *testing.T) {
 func TestTheLinkCanBeCopied(t *testing.T) {
 	for _, language := range []string{"en", "de", "ar"} {
 		t.Run("R-328 "+language, func(t *testing.T) {
-			p := read(t, compose(t, latchkey.SignInLink{Language: language}).HTML)
+			p := read(t, compose(t, latchkey.Message{Language: language}).HTML)
 			if want := words.Text(language, "mail.copy") + " " + link; !strings.Contains(p.words, want) {
 				t.Errorf("%q is not among the words %q", want, p.words)
 			}
@@ -104,13 +105,13 @@ func TestTheLinkCanBeCopied(t *testing.T) {
 }
 
 func TestTheHostIsNoLinkOfItsOwn(t *testing.T) {
-	if html := compose(t, latchkey.SignInLink{}).HTML; !strings.Contains(html, "app&#8203;.example</strong>") {
+	if html := compose(t, latchkey.Message{}).HTML; !strings.Contains(html, "app&#8203;.example</strong>") {
 		t.Error("mail programs would turn the host's name into a second link")
 	}
 }
 
 func TestNothingIsLoaded(t *testing.T) {
-	html := compose(t, latchkey.SignInLink{Theme: latchkey.Theme{Logo: "https://cdn.example/logo.png"}}).HTML
+	html := compose(t, latchkey.Message{Theme: latchkey.Theme{Logo: "https://cdn.example/logo.png"}}).HTML
 	if strings.Contains(html, "cdn.example") || strings.Contains(html, "<img") || strings.Contains(html, "<link") {
 		t.Error("the mail loads something from elsewhere")
 	}
@@ -133,7 +134,7 @@ func TestColours(t *testing.T) {
 		{"something to load", latchkey.Theme{ButtonText: "url(//evil.example)"}, "#3056d3", "#ffffff", "#3056d3"},
 	} {
 		t.Run(row.name, func(t *testing.T) {
-			style := read(t, compose(t, latchkey.SignInLink{Theme: row.theme}).HTML).style
+			style := read(t, compose(t, latchkey.Message{Theme: row.theme}).HTML).style
 			want := "border: 2px solid " + row.edge + "; border-radius: 8px; background: " + row.button + "; color: " + row.text + ";"
 			if !strings.Contains(style, want) {
 				t.Errorf("no %q in\n%s", want, style)
@@ -146,7 +147,7 @@ func TestColourSchemes(t *testing.T) {
 	for scheme, want := range map[string][2]bool{ // paints a dark card, follows the reader's system
 		"": {false, true}, "auto": {false, true}, "light": {false, false}, "dark": {true, false},
 	} {
-		html := compose(t, latchkey.SignInLink{Theme: latchkey.Theme{ColorScheme: scheme}}).HTML
+		html := compose(t, latchkey.Message{Theme: latchkey.Theme{ColorScheme: scheme}}).HTML
 		got := [2]bool{strings.Contains(read(t, html).style, "background: #16191f"), strings.Contains(html, "prefers-color-scheme")}
 		if got != want {
 			t.Errorf("scheme %q: %v, want %v", scheme, got, want)
@@ -162,7 +163,7 @@ func TestTranslation(t *testing.T) {
 		"mail.ignore":  "",
 	}
 	own := latchkey.Texts{Text: func(_, key, _ string) string { return german[key] }}
-	m := compose(t, latchkey.SignInLink{Language: `de" onload="x`, Texts: own, Expires: time.Unix(0, 0)})
+	m := compose(t, latchkey.Message{Language: `de" onload="x`, Texts: own, Expires: time.Unix(0, 0)})
 	if m.Subject != "Bei app.example Bcc: evil@x.example anmelden" {
 		t.Errorf("subject %q is not one line", m.Subject)
 	}
@@ -177,17 +178,25 @@ func TestTranslation(t *testing.T) {
 	}
 }
 
+func TestNoWordsForOtherKinds(t *testing.T) {
+	for _, kind := range []latchkey.MessageKind{"", "a kind of a later release"} {
+		if words, err := mailtext.Compose(latchkey.Message{Kind: kind, URL: link}); err == nil || words != (mailtext.Content{}) {
+			t.Errorf("%q: %+v, %v", kind, words, err)
+		}
+	}
+}
+
 func TestHostileLinks(t *testing.T) {
 	for _, link := range []string{
 		"", "javascript:alert(1)", "/relative?token=f00d", "https://?token=f00d", "ftp://app.example/?token=f00d",
 		"https://app.example@evil.example/?token=f00d", "https://app.example/\r\nBcc: x?token=f00d", "https://a\u202eb.example/?token=f00d",
 	} {
-		_, err := mailtext.Compose(latchkey.SignInLink{URL: link})
+		_, err := mailtext.Compose(latchkey.Message{Kind: latchkey.MessageSignIn, URL: link})
 		if err == nil || strings.Contains(err.Error(), "f00d") {
 			t.Errorf("%q: error %v", link, err)
 		}
 	}
-	p := read(t, compose(t, latchkey.SignInLink{URL: `https://app.example/?token="><script>alert(1)</script>`}).HTML)
+	p := read(t, compose(t, latchkey.Message{URL: `https://app.example/?token="><script>alert(1)</script>`}).HTML)
 	if p.tags["script"] != 0 {
 		t.Error("the link became markup")
 	}
@@ -231,7 +240,7 @@ func TestSender(t *testing.T) {
 }
 
 func TestCheck(t *testing.T) {
-	for name, m := range map[string]mailtext.Message{
+	for name, m := range map[string]mailtext.Content{
 		"no subject":           {Text: "x"},
 		"header in subject":    {Subject: "x\r\nBcc: a@b.example", Text: "x"},
 		"bare line feed":       {Subject: "x\ny", Text: "x"},
@@ -252,7 +261,7 @@ func FuzzCompose(f *testing.F) {
 	f.Fuzz(func(t *testing.T, link, brand, text string) {
 		theme := latchkey.Theme{BrandColor: brand, ButtonText: brand}
 		own := latchkey.Texts{Text: func(_, _, _ string) string { return text }}
-		m, err := mailtext.Compose(latchkey.SignInLink{URL: link, Theme: theme, Language: text, Texts: own})
+		m, err := mailtext.Compose(latchkey.Message{Kind: latchkey.MessageSignIn, URL: link, Theme: theme, Language: text, Texts: own})
 		if err != nil || m.Check() != nil {
 			return
 		}

@@ -2,6 +2,7 @@ package mailtext
 
 import (
 	"errors"
+	"fmt"
 	"net/mail"
 	"net/url"
 	"strings"
@@ -12,44 +13,48 @@ import (
 	"github.com/latchkeyhq/latchkey/internal/mailbox"
 )
 
-// Message is the content of a mail.
-type Message struct {
+// Content holds the words of a mail.
+type Content struct {
 	Subject string // one line
 	Text    string // for programs that show no HTML; not empty
 	HTML    string // a complete document; empty: there is only Text
 }
 
-// Compose words the mail for l in the colours of its theme and the language of
-// whoever asked for the link: the site's host, a button, the link to copy, and
-// when it ends. It fails if l.URL is no http(s) URL.
+// Compose returns the words of the mail for m, in the colours of m.Theme and in
+// m.Language: the site's host, a button, the link to copy, and when it expires.
+// It fails if m.URL is no http(s) URL, and for a kind of message that it has no
+// words for.
 //
 // The mail loads nothing from elsewhere: a picture would show its host who
 // reads mail when, and most programs hide it anyway.
-func Compose(l latchkey.SignInLink) (Message, error) {
-	host, err := linkHost(l.URL)
-	if err != nil {
-		return Message{}, err
+func Compose(m latchkey.Message) (Content, error) {
+	if m.Kind != latchkey.MessageSignIn {
+		return Content{}, fmt.Errorf("there are no words for a message of the kind %q", m.Kind)
 	}
-	w := wordingOf(l)
-	html, err := w.html(l, host)
+	host, err := linkHost(m.URL)
 	if err != nil {
-		return Message{}, err
+		return Content{}, err
 	}
-	return Message{Subject: oneLine(w.with("mail.subject", host)), Text: w.plain(l, host), HTML: html}, nil
+	w := wordingOf(m)
+	html, err := w.html(m, host)
+	if err != nil {
+		return Content{}, err
+	}
+	return Content{Subject: oneLine(w.with("mail.subject", host)), Text: w.plain(m, host), HTML: html}, nil
 }
 
-// Check refuses a message that cannot be sent as it is: without a Subject or a
+// Check refuses words that cannot be sent as they are: without a Subject or a
 // Text, with text that is not UTF-8, or with a control character in the
 // Subject, where a line break would begin another header.
-func (m Message) Check() error {
+func (c Content) Check() error {
 	switch {
-	case m.Subject == "":
+	case c.Subject == "":
 		return errors.New("the message has no Subject")
-	case strings.ContainsFunc(m.Subject, unicode.IsControl):
+	case strings.ContainsFunc(c.Subject, unicode.IsControl):
 		return errors.New("the message's Subject holds a line break or another control character")
-	case m.Text == "":
+	case c.Text == "":
 		return errors.New("the message has no Text: not every mail program shows HTML")
-	case !utf8.ValidString(m.Subject), !utf8.ValidString(m.Text), !utf8.ValidString(m.HTML):
+	case !utf8.ValidString(c.Subject), !utf8.ValidString(c.Text), !utf8.ValidString(c.HTML):
 		return errors.New("the message is not UTF-8")
 	}
 	return nil

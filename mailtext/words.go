@@ -15,8 +15,8 @@ type wording struct {
 	text func(language, key, text string) string // nil: the site has none
 }
 
-func wordingOf(l latchkey.SignInLink) wording {
-	w := wording{l.Language, l.Texts.Text}
+func wordingOf(m latchkey.Message) wording {
+	w := wording{m.Language, m.Texts.Text}
 	if !words.IsTag(w.tag) {
 		w.tag = "en"
 	}
@@ -56,10 +56,10 @@ func (w wording) expires(t time.Time) string {
 
 // plain is the mail without HTML. The link stands on a line of its own, so that
 // every program finds its ends.
-func (w wording) plain(l latchkey.SignInLink, host string) string {
+func (w wording) plain(m latchkey.Message, host string) string {
 	var b strings.Builder
-	b.WriteString(oneLine(w.with("mail.subject", host)) + "\n" + l.URL + "\n\n")
-	if s := w.expires(l.Expires); s != "" {
+	b.WriteString(oneLine(w.with("mail.subject", host)) + "\n" + m.URL + "\n\n")
+	if s := w.expires(m.Expires); s != "" {
 		b.WriteString(s + "\n")
 	}
 	b.WriteString(w.whole("mail.ignore") + "\n")

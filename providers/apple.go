@@ -24,17 +24,17 @@ import (
 // /auth/revoke ends it, and Apple demands that when an account is deleted.
 func Apple(p latchkey.OAuth) *latchkey.OAuth {
 	return p.Or(latchkey.OAuth{
-		ID:            "apple",
-		Name:          "Apple",
-		OIDC:          true,
-		Issuer:        "https://appleid.apple.com",
-		ClientAuth:    latchkey.ClientSecretPost,
-		Scopes:        []string{"name", "email"},
-		ResponseMode:  "form_post", // Apple demands it with these scopes
-		Checks:        []latchkey.Check{latchkey.CheckNonce, latchkey.CheckState},
-		Identify:      identifyApple,
-		VerifiesEmail: latchkey.EmailProven,
-		Style:         latchkey.Style{Color: "#000"},
+		ID:           "apple",
+		Name:         "Apple",
+		OIDC:         true,
+		Issuer:       "https://appleid.apple.com",
+		ClientAuth:   latchkey.ClientSecretPost,
+		Scopes:       []string{"name", "email"},
+		ResponseMode: "form_post", // Apple demands it with these scopes
+		Checks:       []latchkey.Check{latchkey.CheckNonce, latchkey.CheckState},
+		Identify:     identifyApple,
+		EmailTrust:   latchkey.EmailProven,
+		Style:        latchkey.Style{Color: "#000"},
 	})
 }
 
@@ -46,11 +46,11 @@ func identifyApple(g latchkey.Grant) (latchkey.Identity, error) {
 		name = email
 	}
 	return m.identity(latchkey.Identity{
-		Subject:       m.id("sub"),
-		Name:          name,
-		Email:         email,
-		EmailVerified: appleEmailTrust(g.Profile),
-		WithoutImage:  true,
+		Subject:      m.id("sub"),
+		Name:         name,
+		Email:        email,
+		EmailTrust:   appleEmailTrust(g.Profile),
+		WithoutImage: true,
 	})
 }
 

@@ -194,8 +194,8 @@ func TestAppleNames(t *testing.T) {
 func TestAppleVerdicts(t *testing.T) {
 	for value, want := range map[any]latchkey.EmailTrust{true: latchkey.EmailProven, "true": latchkey.EmailProven, false: latchkey.EmailUnproven, "false": latchkey.EmailUnproven, nil: latchkey.EmailUnproven, "yes": latchkey.EmailUnproven} {
 		got, err := providers.Apple(latchkey.OAuth{}).Identify(latchkey.Grant{Profile: latchkey.Claims{"sub": "s", "email_verified": value}})
-		if err != nil || got.EmailVerified != want {
-			t.Errorf("%v: %v, %v", value, got.EmailVerified, err)
+		if err != nil || got.EmailTrust != want {
+			t.Errorf("%v: %v, %v", value, got.EmailTrust, err)
 		}
 	}
 }

@@ -25,7 +25,7 @@ func BankIDNorway(p latchkey.OAuth) *latchkey.OAuth {
 		Checks:              []latchkey.Check{latchkey.CheckPKCE, latchkey.CheckState, latchkey.CheckNonce},
 		ProfileFromUserInfo: true,
 		Identify:            fields{subject: "sub", name: "name", email: "email", noImage: true, trust: latchkey.EmailUnproven}.identify,
-		VerifiesEmail:       latchkey.EmailUnproven,
+		EmailTrust:          latchkey.EmailUnproven,
 		Style:               latchkey.Style{Color: "#39134c"},
 	})
 }

@@ -10,14 +10,14 @@ import "github.com/latchkeyhq/latchkey"
 // https://develop.battle.net/documentation/guides/using-oauth.
 func BattleNet(p latchkey.OAuth) *latchkey.OAuth {
 	return p.Or(latchkey.OAuth{
-		ID:            "battlenet",
-		Name:          "Battle.net",
-		OIDC:          true,
-		Issuer:        "https://oauth.battle.net",
-		Scopes:        []string{"openid"}, // there is none for more
-		Identify:      fields{subject: "sub", name: "battle_tag|battletag", noImage: true}.identify,
-		VerifiesEmail: latchkey.EmailUnproven,
-		Style:         latchkey.Style{Color: "#148eff", Mark: markBattleNet},
+		ID:         "battlenet",
+		Name:       "Battle.net",
+		OIDC:       true,
+		Issuer:     "https://oauth.battle.net",
+		Scopes:     []string{"openid"}, // there is none for more
+		Identify:   fields{subject: "sub", name: "battle_tag|battletag", noImage: true}.identify,
+		EmailTrust: latchkey.EmailUnproven,
+		Style:      latchkey.Style{Color: "#148eff", Mark: markBattleNet},
 	})
 }
 

@@ -22,7 +22,7 @@ func Bitbucket(p latchkey.OAuth) *latchkey.OAuth {
 		UserInfo:      latchkey.Endpoint{URL: "https://api.bitbucket.org/2.0/user"},
 		Scopes:        []string{"account"},
 		Identify:      fields{subject: "account_id", name: "display_name|username", email: "email", image: "links.avatar.href"}.identify,
-		VerifiesEmail: latchkey.EmailProven,
+		EmailTrust:    latchkey.EmailProven,
 		Style:         latchkey.Style{Color: "#205081", Mark: markBitbucket},
 	}), fetchBitbucket)
 }

@@ -28,7 +28,7 @@ func Bungie(p latchkey.OAuth) *latchkey.OAuth {
 		Scopes:        []string{}, // they are the application's
 		Derive:        deriveBungie,
 		Identify:      identifyBungie,
-		VerifiesEmail: latchkey.EmailUnproven,
+		EmailTrust:    latchkey.EmailUnproven,
 		Style:         latchkey.Style{Color: "#0077a8"},
 	})
 }

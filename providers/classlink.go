@@ -17,7 +17,7 @@ func ClassLink(p latchkey.OAuth) *latchkey.OAuth {
 		UserInfo:      latchkey.Endpoint{URL: "https://nodeapi.classlink.com/v2/my/info"},
 		Scopes:        []string{"profile"},
 		Identify:      fields{subject: "UserId", name: "DisplayName", email: "Email", noImage: true, trust: latchkey.EmailUnproven}.identify,
-		VerifiesEmail: latchkey.EmailUnproven,
+		EmailTrust:    latchkey.EmailUnproven,
 		Style:         latchkey.Style{Color: "#00a8e1"},
 	})
 }

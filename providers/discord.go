@@ -30,10 +30,10 @@ func Discord(p latchkey.OAuth) *latchkey.OAuth {
 func identifyDiscord(g latchkey.Grant) (latchkey.Identity, error) {
 	m := mapping{from: g.Profile}
 	who := latchkey.Identity{
-		Subject:       m.id("id"),
-		Name:          m.text("global_name", "username"),
-		Email:         m.text("email"),
-		EmailVerified: trust(g.Profile["verified"]),
+		Subject:    m.id("id"),
+		Name:       m.text("global_name", "username"),
+		Email:      m.text("email"),
+		EmailTrust: trust(g.Profile["verified"]),
 	}
 	who.Image = discordImage(who.Subject, m.text("avatar"), m.text("discriminator"))
 	return m.identity(who)

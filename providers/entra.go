@@ -45,15 +45,15 @@ const entraConsumersTenant = "9188040d-6c67-4c5b-b112-36a304b66dad"
 // the end_session_endpoint is in the discovery document.
 func MicrosoftEntraID(p latchkey.OAuth) *latchkey.OAuth {
 	return p.Or(latchkey.OAuth{
-		ID:            "microsoft-entra-id",
-		Name:          "Microsoft Entra ID",
-		OIDC:          true,
-		Issuer:        EntraCommon,
-		Derive:        deriveEntra,
-		Scopes:        []string{"openid", "profile", "email", "User.Read"},
-		Identify:      identifyEntra(p.FetchProfile != nil),
-		VerifiesEmail: latchkey.EmailUnproven,
-		Style:         latchkey.Style{Color: "#0072c6"},
+		ID:         "microsoft-entra-id",
+		Name:       "Microsoft Entra ID",
+		OIDC:       true,
+		Issuer:     EntraCommon,
+		Derive:     deriveEntra,
+		Scopes:     []string{"openid", "profile", "email", "User.Read"},
+		Identify:   identifyEntra(p.FetchProfile != nil),
+		EmailTrust: latchkey.EmailUnproven,
+		Style:      latchkey.Style{Color: "#0072c6"},
 	})
 }
 
@@ -71,12 +71,12 @@ func identifyEntra(fetched bool) func(latchkey.Grant) (latchkey.Identity, error)
 	return func(g latchkey.Grant) (latchkey.Identity, error) {
 		m := mapping{from: g.Profile}
 		who := latchkey.Identity{
-			Subject:       m.id("sub"),
-			Name:          m.text("name"),
-			Email:         m.text("email"),
-			Image:         m.text("picture"),
-			EmailVerified: entraEmailTrust(g.Profile),
-			WithoutImage:  m.from["picture"] == nil,
+			Subject:      m.id("sub"),
+			Name:         m.text("name"),
+			Email:        m.text("email"),
+			Image:        m.text("picture"),
+			EmailTrust:   entraEmailTrust(g.Profile),
+			WithoutImage: m.from["picture"] == nil,
 		}
 		if encoded, inline := strings.CutPrefix(who.Image, entraPhotoPrefix); inline && fetched {
 			who.Photo, _ = base64.StdEncoding.DecodeString(encoded)

@@ -128,8 +128,8 @@ func TestEntraEmailsAreNotBelieved(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			row.claims["sub"], row.claims["email"] = "s", "me@example.com"
 			got, err := providers.MicrosoftEntraID(latchkey.OAuth{}).Identify(latchkey.Grant{Profile: row.claims})
-			if err != nil || got.EmailVerified != row.want {
-				t.Errorf("verdict %v, %v", got.EmailVerified, err)
+			if err != nil || got.EmailTrust != row.want {
+				t.Errorf("verdict %v, %v", got.EmailTrust, err)
 			}
 		})
 	}

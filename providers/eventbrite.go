@@ -29,12 +29,12 @@ func Eventbrite(p latchkey.OAuth) *latchkey.OAuth {
 
 func identifyEventbrite(g latchkey.Grant) (latchkey.Identity, error) {
 	m := mapping{from: g.Profile}
-	who := latchkey.Identity{Subject: m.id("id"), Name: m.text("name"), EmailVerified: latchkey.EmailUnproven, WithoutImage: true}
+	who := latchkey.Identity{Subject: m.id("id"), Name: m.text("name"), EmailTrust: latchkey.EmailUnproven, WithoutImage: true}
 	list, _ := g.Profile["emails"].([]any)
 	for _, entry := range list {
 		if email, _ := entry.(map[string]any); email["primary"] == true {
 			entry := mapping{from: email}
-			who.Email, who.EmailVerified = entry.text("email"), trust(email["verified"])
+			who.Email, who.EmailTrust = entry.text("email"), trust(email["verified"])
 			m.err = cmp.Or(m.err, entry.err)
 		}
 	}

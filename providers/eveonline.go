@@ -22,7 +22,7 @@ func EVEOnline(p latchkey.OAuth) *latchkey.OAuth {
 		Scopes:        []string{"publicData"},
 		Checks:        []latchkey.Check{latchkey.CheckState},
 		Identify:      identifyEVEOnline,
-		VerifiesEmail: latchkey.EmailUnproven,
+		EmailTrust:    latchkey.EmailUnproven,
 		Style:         latchkey.Style{Color: "#1a1a1a"},
 	})
 }

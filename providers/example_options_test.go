@@ -77,6 +77,6 @@ func ExampleTwitter() {
 		UserInfo: latchkey.Endpoint{Params: url.Values{"user.fields": {"profile_image_url,confirmed_email"}}},
 	})
 	who, err := p.Identify(latchkey.Grant{Profile: latchkey.Claims{"data": map[string]any{"id": "1", "name": "Ada", "confirmed_email": "ada@example.com"}}})
-	fmt.Println(who.Email, who.EmailVerified == latchkey.EmailProven, err)
+	fmt.Println(who.Email, who.EmailTrust == latchkey.EmailProven, err)
 	// Output: ada@example.com true <nil>
 }

@@ -16,7 +16,7 @@ func Fitbit(p latchkey.OAuth) *latchkey.OAuth {
 		UserInfo:      latchkey.Endpoint{URL: "https://api.fitbit.com/1/user/-/profile.json"},
 		Scopes:        []string{"profile"},
 		Identify:      fields{subject: "user.encodedId", name: "user.fullName", image: "user.avatar"}.identify,
-		VerifiesEmail: latchkey.EmailUnproven,
+		EmailTrust:    latchkey.EmailUnproven,
 		Style:         latchkey.Style{Color: "#00b0b9", Mark: markFitbit},
 	})
 }

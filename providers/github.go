@@ -20,14 +20,14 @@ import (
 // GitHub App lives for eight hours, and its refresh token works once. DELETE
 // /applications/{id}/grant ends the grant.
 func GitHub(p latchkey.OAuth) *latchkey.OAuth {
-	p.VerifiesEmail = cmp.Or(p.VerifiesEmail, latchkey.EmailProven)
+	p.EmailTrust = cmp.Or(p.EmailTrust, latchkey.EmailProven)
 	return gitHub(p, "https://github.com", "https://api.github.com")
 }
 
 // GitHubEnterprise is [GitHub] for a GitHub Enterprise Server at baseURL, such
 // as "https://git.example.com". A site that has both gives one of them an ID of
 // its own. Whether e-mails are proven there is for the server's operator to
-// say, so VerifiesEmail stays unknown unless it is set.
+// say, so EmailTrust stays unknown unless it is set.
 func GitHubEnterprise(baseURL string, p latchkey.OAuth) *latchkey.OAuth {
 	baseURL = strings.TrimRight(baseURL, "/")
 	p.Issuer = cmp.Or(p.Issuer, gitHubIssuer(baseURL)) // baseURL is the caller's word

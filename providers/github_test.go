@@ -84,8 +84,8 @@ func TestGitHubEnterprise(t *testing.T) {
 		"/api/v3/user/emails": `[{"email":"me@example.com","primary":true,"verified":true}]`,
 	}
 	p := providers.GitHubEnterprise("https://git.example.com/", latchkey.OAuth{ID: "work"})
-	if p.VerifiesEmail != latchkey.EmailTrustUnknown || p.Issuer != "https://git.example.com/login/oauth" {
-		t.Errorf("verdict %v, issuer %s", p.VerifiesEmail, p.Issuer)
+	if p.EmailTrust != latchkey.EmailTrustUnknown || p.Issuer != "https://git.example.com/login/oauth" {
+		t.Errorf("verdict %v, issuer %s", p.EmailTrust, p.Issuer)
 	}
 	s := newSite(t, answers.serve(t), p)
 	if to := s.Begin("work").Location(); to.Host != "git.example.com" || to.Path != "/login/oauth/authorize" {

@@ -21,11 +21,11 @@ import "github.com/latchkeyhq/latchkey"
 // ends the grant. There is no sign-out at Google.
 func Google(p latchkey.OAuth) *latchkey.OAuth {
 	return p.Or(latchkey.OAuth{
-		ID:            "google",
-		Name:          "Google",
-		OIDC:          true,
-		Issuer:        "https://accounts.google.com",
-		VerifiesEmail: latchkey.EmailProven,
-		Style:         latchkey.Style{Color: "#1a73e8"},
+		ID:         "google",
+		Name:       "Google",
+		OIDC:       true,
+		Issuer:     "https://accounts.google.com",
+		EmailTrust: latchkey.EmailProven,
+		Style:      latchkey.Style{Color: "#1a73e8"},
 	})
 }

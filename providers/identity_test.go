@@ -56,7 +56,7 @@ func identifier(t *testing.T, e catalogue.Entry, r recorded) func(latchkey.Claim
 			a := s.arrived[0]
 			got := latchkey.Identity{Subject: a.Account.ProviderAccountID, Name: a.User.Name, Email: a.User.Email, Image: a.User.Image, Extra: a.User.Extra}
 			if a.Account.EmailVouched {
-				got.EmailVerified = r.Identity.EmailVerified
+				got.EmailTrust = r.Identity.EmailTrust
 			}
 			return got, nil
 		case strings.Contains(s.log.String(), "the profile has no id"):

@@ -23,10 +23,10 @@ func Instagram(p latchkey.OAuth) *latchkey.OAuth {
 		UserInfo: latchkey.Endpoint{URL: "https://graph.instagram.com/me", Params: url.Values{
 			"fields": {"id,user_id,username,account_type,name,profile_picture_url"},
 		}},
-		Scopes:        []string{"instagram_business_basic"},
-		Identify:      fields{subject: "id", name: "username", image: "profile_picture_url", noImage: true}.identify,
-		VerifiesEmail: latchkey.EmailUnproven,
-		Style:         latchkey.Style{Color: "#e4405f", Mark: markInstagram},
+		Scopes:     []string{"instagram_business_basic"},
+		Identify:   fields{subject: "id", name: "username", image: "profile_picture_url", noImage: true}.identify,
+		EmailTrust: latchkey.EmailUnproven,
+		Style:      latchkey.Style{Color: "#e4405f", Mark: markInstagram},
 	})
 }
 

@@ -29,7 +29,7 @@ func identifyKakao(g latchkey.Grant) (latchkey.Identity, error) {
 		verified: "kakao_account.is_email_verified",
 	}.identify(g)
 	if !isTrue(account["is_email_valid"]) {
-		who.EmailVerified = latchkey.EmailUnproven // it belongs to another account now
+		who.EmailTrust = latchkey.EmailUnproven // it belongs to another account now
 	}
 	return who, err
 }

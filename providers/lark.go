@@ -26,7 +26,7 @@ func Lark(p latchkey.OAuth) *latchkey.OAuth {
 		ClientAuth:    latchkey.ClientSecretPost,
 		Scopes:        []string{},
 		Identify:      fields{subject: "data.open_id", name: "data.name", email: "data.enterprise_email||data.email", image: "data.avatar_url", trust: latchkey.EmailUnproven}.identify,
-		VerifiesEmail: latchkey.EmailUnproven,
+		EmailTrust:    latchkey.EmailUnproven,
 		Style:         latchkey.Style{Color: "#3370ff"},
 	}), fetchLark)
 }

@@ -35,7 +35,7 @@ type MailAPI struct {
 	Key  string // of the API; empty: AUTH_<ID>_KEY
 	From string // no-reply@app.example or "App <no-reply@app.example>", of a domain the service has verified
 	// Template words the mail. nil: mailtext.Compose.
-	Template func(latchkey.SignInLink) (mailtext.Message, error)
+	Template func(latchkey.Message) (mailtext.Content, error)
 
 	Endpoint   string              // scheme and host of the API, https or loopback; empty: the service's
 	Timeout    time.Duration       // of one call; 0: 10 s
@@ -45,8 +45,8 @@ type MailAPI struct {
 
 // letter is a mail on its way to a service.
 type letter struct {
-	latchkey.SignInLink
-	mailtext.Message
+	latchkey.Message
+	mailtext.Content
 	sender *mail.Address
 }
 
@@ -96,7 +96,7 @@ func (m *mailer) email(id, endpoint string) (*latchkey.Email, error) {
 }
 
 // newSend completes a copy from the environment.
-func (m *mailer) newSend(getenv func(string) string) (func(context.Context, latchkey.SignInLink) error, error) {
+func (m *mailer) newSend(getenv func(string) string) (func(context.Context, latchkey.Message) error, error) {
 	ready := *m
 	ready.Key = cmp.Or(m.Key, getenv(m.variable("KEY")))
 	if m.hosted {
@@ -162,7 +162,7 @@ func unredirected(c *http.Client) *http.Client {
 	return &own
 }
 
-func (m *mailer) send(ctx context.Context, l latchkey.SignInLink) error {
+func (m *mailer) send(ctx context.Context, l latchkey.Message) error {
 	ready, err := m.letter(l)
 	if err != nil {
 		return err
@@ -185,14 +185,14 @@ func (m *mailer) send(ctx context.Context, l latchkey.SignInLink) error {
 }
 
 // letter takes a last look at a mail before it leaves.
-func (m *mailer) letter(l latchkey.SignInLink) (letter, error) {
+func (m *mailer) letter(l latchkey.Message) (letter, error) {
 	to, err := mailtext.Recipient(l.To)
 	if err != nil {
 		return letter{}, fmt.Errorf("providers: %s: %w", m.name, err)
 	}
 	l.To = to
 	if m.hosted {
-		return letter{SignInLink: l}, nil
+		return letter{Message: l}, nil
 	}
 	l.From = cmp.Or(l.From, m.From)
 	sender, err := mailtext.Sender(l.From)

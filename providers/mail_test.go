@@ -47,16 +47,16 @@ func mailService(t *testing.T, status int) (string, *sent) {
 }
 
 // words is a template whose text can be foretold.
-func words(l latchkey.SignInLink) (mailtext.Message, error) {
-	return mailtext.Message{Subject: "Sign in", Text: "t " + l.URL, HTML: "<p>" + l.URL}, nil
+func words(l latchkey.Message) (mailtext.Content, error) {
+	return mailtext.Content{Subject: "Sign in", Text: "t " + l.URL, HTML: "<p>" + l.URL}, nil
 }
 
 func mailAPI(endpoint string) providers.MailAPI {
 	return providers.MailAPI{Key: mailKey, From: "App <no-reply@app.example>", Template: words, Endpoint: endpoint}
 }
 
-func linkTo(to string) latchkey.SignInLink {
-	return latchkey.SignInLink{To: to, URL: mailLink, Token: mailToken}
+func linkTo(to string) latchkey.Message {
+	return latchkey.Message{Kind: latchkey.MessageSignIn, To: to, URL: mailLink, Token: mailToken}
 }
 
 func loops(a providers.MailAPI) (*latchkey.Email, error) { return providers.Loops(a, "template-1") }
@@ -312,18 +312,18 @@ func TestHostileMailStaysHere(t *testing.T) {
 			}
 		}
 	}
-	for name, template := range map[string]func(latchkey.SignInLink) (mailtext.Message, error){
-		"header in subject": func(latchkey.SignInLink) (mailtext.Message, error) {
-			return mailtext.Message{Subject: "x\r\nBcc: c@d.example", Text: "x"}, nil
+	for name, template := range map[string]func(latchkey.Message) (mailtext.Content, error){
+		"header in subject": func(latchkey.Message) (mailtext.Content, error) {
+			return mailtext.Content{Subject: "x\r\nBcc: c@d.example", Text: "x"}, nil
 		},
-		"no text": func(latchkey.SignInLink) (mailtext.Message, error) {
-			return mailtext.Message{Subject: "x"}, nil
+		"no text": func(latchkey.Message) (mailtext.Content, error) {
+			return mailtext.Content{Subject: "x"}, nil
 		},
-		"cannot": func(latchkey.SignInLink) (mailtext.Message, error) {
-			return mailtext.Message{}, io.ErrNoProgress
+		"cannot": func(latchkey.Message) (mailtext.Content, error) {
+			return mailtext.Content{}, io.ErrNoProgress
 		},
-		"broken link": func(latchkey.SignInLink) (mailtext.Message, error) {
-			return mailtext.Compose(latchkey.SignInLink{})
+		"broken link": func(latchkey.Message) (mailtext.Content, error) {
+			return mailtext.Compose(latchkey.Message{Kind: latchkey.MessageSignIn})
 		},
 	} {
 		endpoint, got := mailService(t, 200)

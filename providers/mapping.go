@@ -27,12 +27,12 @@ func (f fields) identify(g latchkey.Grant) (latchkey.Identity, error) {
 		f.trust = trust(at(map[string]any(g.Profile), f.verified))
 	}
 	return m.identity(latchkey.Identity{
-		Subject:       m.pathID(f.subject),
-		Name:          m.path(f.name),
-		Email:         m.path(f.email),
-		Image:         m.path(f.image),
-		EmailVerified: f.trust,
-		WithoutImage:  f.noImage,
+		Subject:      m.pathID(f.subject),
+		Name:         m.path(f.name),
+		Email:        m.path(f.email),
+		Image:        m.path(f.image),
+		EmailTrust:   f.trust,
+		WithoutImage: f.noImage,
 	})
 }
 

@@ -15,12 +15,12 @@ import "github.com/latchkeyhq/latchkey"
 // See https://docs.joinmastodon.org/client/authorized/.
 func Mastodon(p latchkey.OAuth) *latchkey.OAuth {
 	return p.Or(latchkey.OAuth{
-		ID:            "mastodon",
-		Name:          "Mastodon",
-		Derive:        below("/oauth/authorize", "/oauth/token", "/api/v1/accounts/verify_credentials"),
-		Scopes:        []string{"read"},
-		Identify:      fields{subject: "id", name: "username", image: "avatar_static", trust: latchkey.EmailUnproven}.identify,
-		VerifiesEmail: latchkey.EmailUnproven,
-		Style:         latchkey.Style{Color: "#6364ff", Mark: markMastodon},
+		ID:         "mastodon",
+		Name:       "Mastodon",
+		Derive:     below("/oauth/authorize", "/oauth/token", "/api/v1/accounts/verify_credentials"),
+		Scopes:     []string{"read"},
+		Identify:   fields{subject: "id", name: "username", image: "avatar_static", trust: latchkey.EmailUnproven}.identify,
+		EmailTrust: latchkey.EmailUnproven,
+		Style:      latchkey.Style{Color: "#6364ff", Mark: markMastodon},
 	})
 }

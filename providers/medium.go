@@ -18,7 +18,7 @@ func Medium(p latchkey.OAuth) *latchkey.OAuth {
 		ClientAuth:    latchkey.ClientSecretPost, // all that is documented
 		Scopes:        []string{"basicProfile"},
 		Identify:      fields{subject: "data.id", name: "data.name", image: "data.imageUrl", trust: latchkey.EmailUnproven}.identify,
-		VerifiesEmail: latchkey.EmailUnproven,
+		EmailTrust:    latchkey.EmailUnproven,
 		Style:         latchkey.Style{Color: "#000", Mark: markMedium},
 	})
 }

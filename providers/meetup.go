@@ -26,7 +26,7 @@ func Meetup(p latchkey.OAuth) *latchkey.OAuth {
 		ClientAuth:    latchkey.ClientSecretPost,
 		Scopes:        []string{"basic"},
 		Identify:      fields{subject: "data.self.id", name: "data.self.name", noImage: true, trust: latchkey.EmailUnproven}.identify,
-		VerifiesEmail: latchkey.EmailUnproven,
+		EmailTrust:    latchkey.EmailUnproven,
 		Style:         latchkey.Style{Color: "#ed1c40"},
 	}), func(ctx context.Context, a api) (latchkey.Claims, error) {
 		req, err := a.request(ctx, http.MethodPost, a.user.URL, map[string]string{"query": "query { self { id name } }"})

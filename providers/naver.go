@@ -21,7 +21,7 @@ func Naver(p latchkey.OAuth) *latchkey.OAuth {
 		Token:         latchkey.Endpoint{URL: "https://nid.naver.com/oauth2.0/token"},
 		UserInfo:      latchkey.Endpoint{URL: "https://openapi.naver.com/v1/nid/me"},
 		Identify:      fields{subject: "response.id", name: "response.nickname", email: "response.email", image: "response.profile_image", trust: latchkey.EmailUnproven}.identify,
-		VerifiesEmail: latchkey.EmailUnproven,
+		EmailTrust:    latchkey.EmailUnproven,
 		Style:         latchkey.Style{Color: "#03c75a", Mark: markNaver},
 	})
 }

@@ -23,11 +23,11 @@ import (
 // See https://docs.nextcloud.com/server/latest/admin_manual/configuration_server/oauth2.html.
 func Nextcloud(p latchkey.OAuth) *latchkey.OAuth {
 	return p.Or(latchkey.OAuth{
-		ID:            "nextcloud",
-		Name:          "Nextcloud",
-		Derive:        deriveNextcloud,
-		VerifiesEmail: latchkey.EmailUnproven,
-		Style:         latchkey.Style{Color: "#0082c9", Mark: markNextcloud},
+		ID:         "nextcloud",
+		Name:       "Nextcloud",
+		Derive:     deriveNextcloud,
+		EmailTrust: latchkey.EmailUnproven,
+		Style:      latchkey.Style{Color: "#0082c9", Mark: markNextcloud},
 	})
 }
 

@@ -17,7 +17,7 @@ func Osu(p latchkey.OAuth) *latchkey.OAuth {
 		UserInfo:      latchkey.Endpoint{URL: "https://osu.ppy.sh/api/v2/me"},
 		Scopes:        []string{"identify"},
 		Identify:      fields{subject: "id", name: "username", image: "avatar_url", trust: latchkey.EmailUnproven}.identify,
-		VerifiesEmail: latchkey.EmailUnproven,
+		EmailTrust:    latchkey.EmailUnproven,
 		Style:         latchkey.Style{Color: "#ff66aa"},
 	})
 }

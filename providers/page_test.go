@@ -122,11 +122,11 @@ func provenBy(p *latchkey.OAuth, r recorded) string {
 	switch {
 	case r.Identity.Email == "" && r.Profile["email"] == nil:
 		return "no e-mail"
-	case p.VerifiesEmail == latchkey.EmailProven:
+	case p.EmailTrust == latchkey.EmailProven:
 		return "yes"
-	case r.Identity.EmailVerified == latchkey.EmailProven || r.Identity.EmailVerified == latchkey.EmailTrustUnknown && r.Profile["email_verified"] != nil && p.VerifiesEmail != latchkey.EmailUnproven:
+	case r.Identity.EmailTrust == latchkey.EmailProven || r.Identity.EmailTrust == latchkey.EmailTrustUnknown && r.Profile["email_verified"] != nil && p.EmailTrust != latchkey.EmailUnproven:
 		return "as the profile says"
-	case p.VerifiesEmail == latchkey.EmailUnproven || r.Identity.EmailVerified == latchkey.EmailUnproven:
+	case p.EmailTrust == latchkey.EmailUnproven || r.Identity.EmailTrust == latchkey.EmailUnproven:
 		return "no"
 	}
 	return "unknown"

@@ -24,7 +24,7 @@ func Pinterest(p latchkey.OAuth) *latchkey.OAuth {
 		Scopes:         []string{"user_accounts:read"},
 		ScopeSeparator: ",",
 		Identify:       fields{subject: "id", name: "username", image: "profile_image", trust: latchkey.EmailUnproven}.identify,
-		VerifiesEmail:  latchkey.EmailUnproven,
+		EmailTrust:     latchkey.EmailUnproven,
 		Style:          latchkey.Style{Color: "#bd081c", Mark: markPinterest},
 	})
 }

@@ -63,8 +63,8 @@ func TestSalesforceOfAnybody(t *testing.T) {
 			t.Fatal(err)
 		}
 		got, err := p.Identify(latchkey.Grant{Profile: latchkey.Claims{"sub": "1", "email": "a@example.com", "email_verified": true}})
-		if err != nil || got.EmailVerified != want {
-			t.Errorf("%q: %v, %v", issuer, got.EmailVerified, err)
+		if err != nil || got.EmailTrust != want {
+			t.Errorf("%q: %v, %v", issuer, got.EmailTrust, err)
 		}
 	}
 }

@@ -22,7 +22,7 @@ func Reddit(p latchkey.OAuth) *latchkey.OAuth {
 		UserInfo:      latchkey.Endpoint{URL: "https://oauth.reddit.com/api/v1/me"},
 		Scopes:        []string{"identity"},
 		Checks:        []latchkey.Check{latchkey.CheckState},
-		VerifiesEmail: latchkey.EmailUnproven,
+		EmailTrust:    latchkey.EmailUnproven,
 		Style:         latchkey.Style{Color: "#ff4500", Mark: markReddit},
 	})
 }

@@ -12,13 +12,13 @@ import "github.com/latchkeyhq/latchkey"
 // See https://create.roblox.com/docs/cloud/auth/oauth2-overview.
 func Roblox(p latchkey.OAuth) *latchkey.OAuth {
 	return p.Or(latchkey.OAuth{
-		ID:            "roblox",
-		Name:          "Roblox",
-		OIDC:          true,
-		Issuer:        "https://apis.roblox.com/oauth/", // with the slash
-		Scopes:        []string{"openid", "profile"},
-		Checks:        []latchkey.Check{latchkey.CheckPKCE, latchkey.CheckState},
-		VerifiesEmail: latchkey.EmailUnproven,
-		Style:         latchkey.Style{Color: "#5865f2", Mark: markRoblox},
+		ID:         "roblox",
+		Name:       "Roblox",
+		OIDC:       true,
+		Issuer:     "https://apis.roblox.com/oauth/", // with the slash
+		Scopes:     []string{"openid", "profile"},
+		Checks:     []latchkey.Check{latchkey.CheckPKCE, latchkey.CheckState},
+		EmailTrust: latchkey.EmailUnproven,
+		Style:      latchkey.Style{Color: "#5865f2", Mark: markRoblox},
 	})
 }

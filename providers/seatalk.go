@@ -19,7 +19,7 @@ func SeaTalk(p latchkey.OAuth) *latchkey.OAuth {
 		UserInfo:      latchkey.Endpoint{URL: "https://seatalkweb.com/webapp/oauth2/profile"},
 		Scopes:        []string{"email"},
 		Identify:      fields{subject: "user_id", name: "name", email: "email", noImage: true, trust: latchkey.EmailUnproven}.identify,
-		VerifiesEmail: latchkey.EmailUnproven,
+		EmailTrust:    latchkey.EmailUnproven,
 		Style:         latchkey.Style{Color: "#1b74e4"},
 	}), tokenInQuery("access_token"))
 }

@@ -35,7 +35,7 @@ func Shopify(p latchkey.OAuth) *latchkey.OAuth {
 		ClientAuth:     latchkey.ClientSecretPost,
 		Scopes:         []string{"read_customers"},
 		ScopeSeparator: ",",
-		VerifiesEmail:  latchkey.EmailUnproven,
+		EmailTrust:     latchkey.EmailUnproven,
 		Style:          latchkey.Style{Color: "#95bf47", Mark: markShopify},
 	})
 }

@@ -96,7 +96,7 @@ func newSiteOver(t *testing.T, way http.RoundTripper, p *latchkey.OAuth) *site {
 		Providers: []latchkey.Provider{p},
 		Secrets:   []string{"a secret of a good length for all tests"},
 		Site:      latchkey.Site{AllowedHosts: []string{"127.0.0.1:*"}},
-		Limits:    latchkey.Limits{Call: time.Minute, Callback: time.Minute}, // a busy machine takes its time
+		Limits:    latchkey.Limits{ProviderCallTimeout: time.Minute, ProviderTimeout: time.Minute}, // a busy machine takes its time
 		Runtime: latchkey.Runtime{
 			HTTPClient: &http.Client{Transport: way},
 			Logger:     slog.New(slog.NewTextHandler(s.log, nil)),
@@ -140,7 +140,7 @@ func (s *site) wants(t *testing.T, want latchkey.Identity) {
 	t.Helper()
 	a := s.attempt(t)
 	got := latchkey.Identity{Subject: a.Account.ProviderAccountID, Name: a.User.Name, Email: a.User.Email, Image: a.User.Image, Extra: a.User.Extra}
-	want.EmailVerified, want.WithoutImage = latchkey.EmailTrustUnknown, false // nobody is shown these
+	want.EmailTrust, want.WithoutImage = latchkey.EmailTrustUnknown, false // nobody is shown these
 	if fmt.Sprint(got) != fmt.Sprint(want) {
 		t.Errorf("signed in\n%+v, want\n%+v", got, want)
 	}

@@ -26,7 +26,7 @@ func SoundCloud(p latchkey.OAuth) *latchkey.OAuth {
 		ClientAuth:    latchkey.ClientSecretPost,
 		Scopes:        []string{},
 		Identify:      identifySoundCloud,
-		VerifiesEmail: latchkey.EmailUnproven,
+		EmailTrust:    latchkey.EmailUnproven,
 		Style:         latchkey.Style{Color: "#ff5500", Mark: markSoundCloud},
 	}), func(ctx context.Context, a api) (latchkey.Claims, error) {
 		req, err := a.request(ctx, http.MethodGet, endpointURL(a.user), nil)

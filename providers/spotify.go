@@ -21,7 +21,7 @@ func Spotify(p latchkey.OAuth) *latchkey.OAuth {
 		UserInfo:      latchkey.Endpoint{URL: "https://api.spotify.com/v1/me"},
 		Scopes:        []string{"user-read-email"},
 		Identify:      fields{subject: "id", name: "display_name", email: "email", image: "images.0.url", trust: latchkey.EmailUnproven}.identify,
-		VerifiesEmail: latchkey.EmailUnproven,
+		EmailTrust:    latchkey.EmailUnproven,
 		Style:         latchkey.Style{Color: "#1db954", Mark: markSpotify},
 	})
 }

@@ -35,7 +35,7 @@ func Steam(p latchkey.OAuth) *latchkey.OAuth {
 		Checks:        []latchkey.Check{latchkey.CheckState},
 		Derive:        deriveSteam,
 		Identify:      fields{subject: "steamid", name: "personaname", image: "avatarfull", trust: latchkey.EmailUnproven}.identify,
-		VerifiesEmail: latchkey.EmailUnproven,
+		EmailTrust:    latchkey.EmailUnproven,
 		Style:         latchkey.Style{Color: "#171a21", Mark: markSteam},
 	})
 }

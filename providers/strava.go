@@ -25,7 +25,7 @@ func Strava(p latchkey.OAuth) *latchkey.OAuth {
 		Scopes:         []string{"read"},
 		ScopeSeparator: ",",
 		Identify:       fields{subject: "id", name: "firstname+lastname", image: "profile", trust: latchkey.EmailUnproven}.identify,
-		VerifiesEmail:  latchkey.EmailUnproven,
+		EmailTrust:     latchkey.EmailUnproven,
 		Style:          latchkey.Style{Color: "#fc4c02", Mark: markStrava},
 	})
 }

@@ -28,7 +28,7 @@ func Threads(p latchkey.OAuth) *latchkey.OAuth {
 		ScopeSeparator: ",",
 		Checks:         []latchkey.Check{latchkey.CheckState},
 		Identify:       fields{subject: "id", name: "username", image: "threads_profile_picture_url", noImage: true, trust: latchkey.EmailUnproven}.identify,
-		VerifiesEmail:  latchkey.EmailUnproven,
+		EmailTrust:     latchkey.EmailUnproven,
 		Style:          latchkey.Style{Color: "#000", Mark: markThreads},
 	})
 }

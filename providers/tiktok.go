@@ -42,7 +42,7 @@ func TikTok(p latchkey.OAuth) *latchkey.OAuth {
 		Scopes:         []string{"user.info.profile"},
 		ScopeSeparator: ",",
 		Identify:       identifyTikTok,
-		VerifiesEmail:  latchkey.EmailUnproven,
+		EmailTrust:     latchkey.EmailUnproven,
 		Style:          latchkey.Style{Color: "#000"},
 	}), fetchTikTok)
 }
@@ -62,11 +62,11 @@ func identifyTikTok(g latchkey.Grant) (latchkey.Identity, error) {
 		email = m.text("username")
 	}
 	return m.identity(latchkey.Identity{
-		Subject:       m.id("open_id"),
-		Name:          m.text("display_name"),
-		Email:         email,
-		Image:         m.text("avatar_url"),
-		EmailVerified: latchkey.EmailUnproven,
+		Subject:    m.id("open_id"),
+		Name:       m.text("display_name"),
+		Email:      email,
+		Image:      m.text("avatar_url"),
+		EmailTrust: latchkey.EmailUnproven,
 	})
 }
 

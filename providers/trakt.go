@@ -28,7 +28,7 @@ func Trakt(p latchkey.OAuth) *latchkey.OAuth {
 		Scopes:        []string{},
 		Derive:        deriveTrakt,
 		Identify:      fields{subject: "ids.uuid", name: "name", image: "images.avatar.full", trust: latchkey.EmailUnproven}.identify,
-		VerifiesEmail: latchkey.EmailUnproven,
+		EmailTrust:    latchkey.EmailUnproven,
 		Style:         latchkey.Style{Color: "#ed2224", Mark: markTrakt},
 	})
 }

@@ -25,7 +25,7 @@ func Tumblr(p latchkey.OAuth) *latchkey.OAuth {
 		ClientAuth:    latchkey.ClientSecretPost,
 		Scopes:        []string{"basic"},
 		Identify:      identifyTumblr,
-		VerifiesEmail: latchkey.EmailUnproven,
+		EmailTrust:    latchkey.EmailUnproven,
 		Style:         latchkey.Style{Color: "#36465d", Mark: markTumblr},
 	})
 }

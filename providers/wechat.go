@@ -46,7 +46,7 @@ func weChat(p latchkey.OAuth, authorize, scope string) *latchkey.OAuth {
 		Scopes:        []string{scope},
 		Checks:        []latchkey.Check{latchkey.CheckState},
 		Identify:      fields{subject: "unionid", name: "nickname", image: "headimgurl", trust: latchkey.EmailUnproven}.identify,
-		VerifiesEmail: latchkey.EmailUnproven,
+		EmailTrust:    latchkey.EmailUnproven,
 		Style:         latchkey.Style{Color: "#07c160", Mark: markWeChat},
 	}), fetchWeChat)
 }

@@ -46,7 +46,7 @@ func WeCom(p latchkey.OAuth) *latchkey.OAuth {
 		Derive:        deriveWeCom,
 		KeepTokens:    func(latchkey.Tokens) latchkey.Tokens { return latchkey.Tokens{} },
 		Identify:      fields{subject: "userid", name: "name", email: "email", image: "avatar", trust: latchkey.EmailUnproven}.identify,
-		VerifiesEmail: latchkey.EmailUnproven,
+		EmailTrust:    latchkey.EmailUnproven,
 		Style:         latchkey.Style{Color: "#2f7dcd"},
 	}), fetchWeCom)
 }

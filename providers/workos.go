@@ -32,8 +32,8 @@ func WorkOS(p latchkey.OAuth) *latchkey.OAuth {
 			subject: "id", name: "first_name+last_name", email: "email", image: "raw_attributes.picture",
 			noImage: true, trust: latchkey.EmailUnproven,
 		}.identify,
-		VerifiesEmail: latchkey.EmailUnproven,
-		Style:         latchkey.Style{Color: "#6363f1"},
+		EmailTrust: latchkey.EmailUnproven,
+		Style:      latchkey.Style{Color: "#6363f1"},
 	})
 }
 

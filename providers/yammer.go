@@ -21,7 +21,7 @@ func Yammer(p latchkey.OAuth) *latchkey.OAuth {
 		ClientAuth:    latchkey.ClientSecretPost,
 		Scopes:        []string{},
 		Identify:      fields{subject: "id", name: "full_name", email: "email", noImage: true, trust: latchkey.EmailUnproven}.identify,
-		VerifiesEmail: latchkey.EmailUnproven,
+		EmailTrust:    latchkey.EmailUnproven,
 		Style:         latchkey.Style{Color: "#0072c6"},
 	})
 }

@@ -24,7 +24,7 @@ func Zoom(p latchkey.OAuth) *latchkey.OAuth {
 		UserInfo:      latchkey.Endpoint{URL: "https://api.zoom.us/v2/users/me"},
 		Scopes:        []string{},
 		Identify:      fields{subject: "id", name: "first_name+last_name", email: "email", image: "pic_url", trust: latchkey.EmailUnproven}.identify,
-		VerifiesEmail: latchkey.EmailUnproven,
+		EmailTrust:    latchkey.EmailUnproven,
 		Style:         latchkey.Style{Color: "#0b5cff", Mark: markZoom},
 	})
 }

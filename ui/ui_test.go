@@ -23,20 +23,20 @@ func newAuth(t *testing.T, issuer *latchkeytest.Issuer, box *latchkeytest.Mailbo
 	t.Helper()
 	auth, err := latchkey.New(latchkey.Config{
 		Site: latchkey.Site{TrustHost: true}, Secrets: []string{"a secret for tests that is long enough"},
-		Adapter: memoryadapter.New(memoryadapter.Options{}),
-		Session: latchkey.SessionConfig{Strategy: latchkey.JWTSessions},
-		Account: latchkey.AccountPage{Enabled: true},
+		Adapter:     memoryadapter.New(memoryadapter.Options{}),
+		Session:     latchkey.SessionConfig{Strategy: latchkey.JWTSessions},
+		AccountPage: latchkey.AccountPage{Enabled: true},
 		Providers: []latchkey.Provider{
 			issuer.Provider(),
 			&latchkey.Email{Send: box.Send},
 			&latchkey.Credentials{
 				Name:   "password",
 				Fields: []latchkey.Field{{Name: "name"}, {Name: "password", Type: "password"}, {Name: "keep", Type: "checkbox", Label: "Remember"}, {Name: "from", Type: "hidden", Value: "web"}},
-				Authorize: func(_ context.Context, typed map[string]string, _ *latchkey.Request) (*latchkey.User, error) {
+				Authorize: func(_ context.Context, typed map[string]string, _ *latchkey.Request) (latchkey.User, error) {
 					if typed["name"] != "ada" || typed["password"] != "lovelace" || typed["from"] == "" {
-						return nil, nil
+						return latchkey.User{}, latchkey.ErrCredentialsSignin
 					}
-					return &latchkey.User{ID: "1", Name: "Ada <Lovelace>", Email: "ada@example.com", Image: typed["image"]}, nil
+					return latchkey.User{ID: "1", Name: "Ada <Lovelace>", Email: "ada@example.com", Image: typed["image"]}, nil
 				},
 			},
 		},
@@ -163,7 +163,7 @@ func TestSlots(t *testing.T) {
 		t.Errorf("%+v", forms[0])
 	}
 	send(b, forms[0])
-	if len(box.Links("ada@example.com")) != 1 {
+	if len(box.Messages("ada@example.com")) != 1 {
 		t.Error("no link was sent")
 	}
 	if forms[1].action != "/signout" || forms[1].fields.Get("redirectTo") != b.URL+"/slots" {

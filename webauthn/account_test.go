@@ -15,7 +15,7 @@ import (
 // settings are on, and time is the test's.
 func settings(at *time.Time) func(*latchkey.Config, *latchkey.WebAuthn) {
 	return func(c *latchkey.Config, _ *latchkey.WebAuthn) {
-		c.Account.Enabled = true
+		c.AccountPage.Enabled = true
 		c.Runtime.Time = func() time.Time { return *at }
 	}
 }
@@ -134,7 +134,7 @@ func TestUsersOfPasskeys(t *testing.T) {
 	if err := users.RemovePasskey(ctx, "somebody", second.ID); !errors.Is(err, latchkey.ErrNotFound) {
 		t.Errorf("of somebody else: %v", err)
 	}
-	if err := users.Unlink(ctx, id, "passkey", keys[0].ProviderAccountID); err != nil {
+	if err := users.Unlink(ctx, latchkey.AccountRef{UserID: id, Provider: "passkey", ProviderAccountID: keys[0].ProviderAccountID}); err != nil {
 		t.Error(err)
 	}
 	s.holds(t, 1, 1)
@@ -161,10 +161,10 @@ func TestSignals(t *testing.T) {
 // TestFirstProof: R-074. Whoever proves the e-mail address keeps nothing that was
 // registered before.
 func TestFirstProof(t *testing.T) {
-	var link latchkey.SignInLink
+	var link latchkey.Message
 	s := newSite(t, func(c *latchkey.Config, _ *latchkey.WebAuthn) {
 		c.Providers = append(c.Providers, &latchkey.Email{
-			Send: func(_ context.Context, l latchkey.SignInLink) error { link = l; return nil },
+			Send: func(_ context.Context, m latchkey.Message) error { link = l; return nil },
 		})
 	})
 	mallory, a := s.visit()

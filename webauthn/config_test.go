@@ -26,9 +26,8 @@ func TestConfiguration(t *testing.T) {
 		change func(*latchkey.Config)
 		want   latchkey.ErrorType
 	}{
-		"as it should be": {func(*latchkey.Config) {}, ""},
-		"not switched on": {func(c *latchkey.Config) { c.Experimental.EnableWebAuthn = false }, latchkey.ErrExperimentalFeatureNotEnabled},
-		"no database":     {func(c *latchkey.Config) { c.Adapter = nil }, latchkey.ErrMissingAdapter},
+		"a listed provider needs no switch": {func(*latchkey.Config) {}, ""},
+		"no database":                       {func(c *latchkey.Config) { c.Adapter = nil }, latchkey.ErrMissingAdapter},
 		"a database without passkeys": {func(c *latchkey.Config) {
 			c.Adapter, c.Session.Strategy = noPasskeys{c.Adapter}, latchkey.JWTSessions
 		}, latchkey.ErrMissingAdapterMethods},
@@ -63,16 +62,15 @@ func TestConfiguration(t *testing.T) {
 			c := latchkey.Config{
 				Providers: []latchkey.Provider{passkeys(latchkey.WebAuthn{})}, Adapter: memoryadapter.New(memoryadapter.Options{}),
 				Secrets: []string{"a secret of this test, and long enough"}, Site: latchkey.Site{TrustHost: true},
-				Experimental: latchkey.Experimental{EnableWebAuthn: true},
-				Runtime:      latchkey.Runtime{Logger: slog.New(slog.NewTextHandler(&log, nil))},
+				Runtime: latchkey.Runtime{Logger: slog.New(slog.NewTextHandler(&log, nil))},
 			}
 			row.change(&c)
 			_, err := latchkey.New(c)
 			if row.want == "" && err != nil || row.want != "" && !errors.Is(err, row.want) {
 				t.Errorf("New: %v, want %s", err, row.want)
 			}
-			if row.want == "" && !strings.Contains(log.String(), "passkeys are experimental") {
-				t.Errorf("no warning: %s", &log)
+			if row.want == "" && strings.Contains(log.String(), "experimental") {
+				t.Errorf("a warning about passkeys: %s", &log)
 			}
 		})
 	}
@@ -122,14 +120,14 @@ func TestWellKnown(t *testing.T) {
 	}{
 		"passkeys": {nil, `{"origins":["https://app.example"]}`, ""},
 		"related origins, and an account page": {func(c *latchkey.Config, p *latchkey.WebAuthn) {
-			c.Account.Enabled = true
+			c.AccountPage.Enabled = true
 			p.RelyingParty = func(*latchkey.Request) latchkey.RelyingParty {
 				return latchkey.RelyingParty{Origins: []string{"https://app.example", "https://app.test"}}
 			}
 		}, `{"origins":["https://app.example","https://app.test"]}`, `{"enroll":"https://app.example/auth/account","manage":"https://app.example/auth/account"}`},
 		"no passkeys": {func(c *latchkey.Config, _ *latchkey.WebAuthn) {
-			c.Account.Enabled = true
-			c.Providers = []latchkey.Provider{&latchkey.Email{Send: func(context.Context, latchkey.SignInLink) error { return nil }}}
+			c.AccountPage.Enabled = true
+			c.Providers = []latchkey.Provider{&latchkey.Email{Send: func(context.Context, latchkey.Message) error { return nil }}}
 		}, "", ""},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -2,9 +2,8 @@
 // module of its own, on go-webauthn.
 //
 //	auth, err := latchkey.New(latchkey.Config{
-//		Providers:    []latchkey.Provider{webauthn.Passkey(latchkey.WebAuthn{})},
-//		Adapter:      store,
-//		Experimental: latchkey.Experimental{EnableWebAuthn: true},
+//		Providers: []latchkey.Provider{webauthn.Passkey(latchkey.WebAuthn{})},
+//		Adapter:   store,
 //	})
 //
 // [Passkey] is for signing in with passkeys alone: they are found without an

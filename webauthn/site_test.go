@@ -29,13 +29,12 @@ func newSite(t *testing.T, f func(*latchkey.Config, *latchkey.WebAuthn)) *site {
 	s := &site{t: t, store: memoryadapter.New(memoryadapter.Options{})}
 	passkeys := webauthn.Passkey(latchkey.WebAuthn{})
 	c := latchkey.Config{
-		Providers:    []latchkey.Provider{passkeys},
-		Adapter:      s.store,
-		Secrets:      []string{"a secret of this test, and long enough"},
-		Site:         latchkey.Site{TrustHost: true},
-		Limits:       latchkey.Limits{Disabled: true},
-		Experimental: latchkey.Experimental{EnableWebAuthn: true},
-		Runtime:      latchkey.Runtime{Logger: slog.New(slog.DiscardHandler)},
+		Providers: []latchkey.Provider{passkeys},
+		Adapter:   s.store,
+		Secrets:   []string{"a secret of this test, and long enough"},
+		Site:      latchkey.Site{TrustHost: true},
+		Limits:    latchkey.Limits{Disabled: true},
+		Runtime:   latchkey.Runtime{Logger: slog.New(slog.DiscardHandler)},
 	}
 	if f != nil {
 		f(&c, passkeys)

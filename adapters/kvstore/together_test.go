@@ -64,7 +64,7 @@ func (d *distant) Owned(ctx context.Context, user string) ([]kvstore.Key, error)
 
 const (
 	manySessions = 5000
-	aCall        = 10 * time.Second // the default of Limits.Store
+	aCall        = 10 * time.Second // the default of Limits.StoreTimeout
 )
 
 // withSessions is the store of somebody who has so many.

@@ -78,7 +78,7 @@ func (s *site) browser() *latchkeytest.Client { return latchkeytest.NewClient(s.
 func (s *site) tryEmail(email string) {
 	b := s.browser()
 	b.Post("/auth/signin/email", url.Values{"csrfToken": {b.CSRFToken()}, "email": {email}})
-	if links := s.box.Links(email); len(links) > 0 {
+	if links := s.box.Messages(email); len(links) > 0 {
 		b.Get(links[len(links)-1].URL)
 	}
 }

@@ -23,10 +23,10 @@ func TestOutage(t *testing.T) {
 	ok(t, pgxadapter.Migrate(t.Context(), pool))
 	auth, err := latchkey.New(latchkey.Config{
 		Adapter: adapter(t, pool, pgxadapter.Options{}), Providers: []latchkey.Provider{issuer.Provider()},
-		Site:    latchkey.Site{AllowedHosts: []string{"127.0.0.1:*"}},
-		Secrets: []string{"a secret of a good length for all tests"},
-		Account: latchkey.AccountPage{Enabled: true},
-		Runtime: latchkey.Runtime{Logger: slog.New(slog.DiscardHandler)},
+		Site:        latchkey.Site{AllowedHosts: []string{"127.0.0.1:*"}},
+		Secrets:     []string{"a secret of a good length for all tests"},
+		AccountPage: latchkey.AccountPage{Enabled: true},
+		Runtime:     latchkey.Runtime{Logger: slog.New(slog.DiscardHandler)},
 	})
 	ok(t, err)
 	browser := latchkeytest.NewClient(t, auth.RequireSession(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {

@@ -19,7 +19,7 @@ import (
 
 const (
 	manySessions = 5000
-	aCall        = 10 * time.Second // the default of Limits.Store
+	aCall        = 10 * time.Second // the default of Limits.StoreTimeout
 )
 
 func tokenOf(i int) string { return fmt.Sprintf("token-%04d", i) }

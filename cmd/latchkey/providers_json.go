@@ -106,7 +106,7 @@ func (r ready) describe(d *definition, p *latchkey.OAuth) {
 	}
 	d.ProfileMapping, d.MappingDefault = mappingOf(p.Identify, reflect.TypeOf(r.Profile)), p.Identify == nil
 	d.CallbackParams = p.CallbackParams
-	d.VerifiesEmail = map[latchkey.EmailTrust]string{latchkey.EmailProven: "yes", latchkey.EmailUnproven: "no"}[p.VerifiesEmail]
+	d.VerifiesEmail = map[latchkey.EmailTrust]string{latchkey.EmailProven: "yes", latchkey.EmailUnproven: "no"}[p.EmailTrust]
 	d.VerifiesEmail = cmp.Or(d.VerifiesEmail, "unknown")
 	d.Quirks = quirksOf(p)
 	d.HasQuirks = len(d.Quirks) > 0

@@ -70,11 +70,11 @@ func newSite(c latchkey.Config) (*echo.Echo, error) {
 }
 
 // checkPassword stands for the table in which you keep password hashes.
-func checkPassword(_ context.Context, typed map[string]string, _ *latchkey.Request) (*latchkey.User, error) {
+func checkPassword(_ context.Context, typed map[string]string, _ *latchkey.Request) (latchkey.User, error) {
 	if typed["name"] != "ada" || typed["password"] != "lovelace" {
-		return nil, nil
+		return latchkey.User{}, latchkey.ErrCredentialsSignin
 	}
-	return &latchkey.User{ID: "1", Name: "Ada"}, nil
+	return latchkey.User{ID: "1", Name: "Ada"}, nil
 }
 
 // page shows a template, the first time and again with what went wrong.
@@ -115,7 +115,7 @@ func changeName(sessions *echoauth.Auth) echo.HandlerFunc {
 	}
 }
 
-func rename(_ context.Context, t latchkey.TokenUpdate) (latchkey.Claims, error) {
+func rename(_ context.Context, t latchkey.TokenInfo) (latchkey.Claims, error) {
 	if name, is := t.Update.(string); is && t.Trigger == latchkey.TriggerUpdate && name != "" && len(name) <= 100 {
 		t.Claims["name"] = name
 	}

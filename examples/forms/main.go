@@ -49,11 +49,11 @@ func newSite(c latchkey.Config) (http.Handler, error) {
 }
 
 // checkPassword stands for the table in which you keep password hashes.
-func checkPassword(_ context.Context, typed map[string]string, _ *latchkey.Request) (*latchkey.User, error) {
+func checkPassword(_ context.Context, typed map[string]string, _ *latchkey.Request) (latchkey.User, error) {
 	if typed["name"] != "ada" || typed["password"] != "lovelace" {
-		return nil, nil
+		return latchkey.User{}, latchkey.ErrCredentialsSignin
 	}
-	return &latchkey.User{ID: "1", Name: "Ada"}, nil
+	return latchkey.User{ID: "1", Name: "Ada"}, nil
 }
 
 //go:embed pages.html

@@ -69,11 +69,11 @@ func newSite(c latchkey.Config) (*gin.Engine, error) {
 }
 
 // checkPassword stands for the table in which you keep password hashes.
-func checkPassword(_ context.Context, typed map[string]string, _ *latchkey.Request) (*latchkey.User, error) {
+func checkPassword(_ context.Context, typed map[string]string, _ *latchkey.Request) (latchkey.User, error) {
 	if typed["name"] != "ada" || typed["password"] != "lovelace" {
-		return nil, nil
+		return latchkey.User{}, latchkey.ErrCredentialsSignin
 	}
-	return &latchkey.User{ID: "1", Name: "Ada"}, nil
+	return latchkey.User{ID: "1", Name: "Ada"}, nil
 }
 
 // page shows a template, the first time and again with what went wrong.
@@ -116,7 +116,7 @@ func changeName(sessions *ginauth.Auth) gin.HandlerFunc {
 	}
 }
 
-func rename(_ context.Context, t latchkey.TokenUpdate) (latchkey.Claims, error) {
+func rename(_ context.Context, t latchkey.TokenInfo) (latchkey.Claims, error) {
 	if name, is := t.Update.(string); is && t.Trigger == latchkey.TriggerUpdate && name != "" && len(name) <= 100 {
 		t.Claims["name"] = name
 	}

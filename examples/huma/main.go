@@ -21,11 +21,11 @@ func main() {
 		Session: latchkey.SessionConfig{Bearer: true},
 		Providers: []latchkey.Provider{&latchkey.Credentials{
 			Fields: []latchkey.Field{{Name: "name"}, {Name: "password", Type: "password"}},
-			Authorize: func(_ context.Context, typed map[string]string, _ *latchkey.Request) (*latchkey.User, error) {
+			Authorize: func(_ context.Context, typed map[string]string, _ *latchkey.Request) (latchkey.User, error) {
 				if typed["name"] != "ada" || typed["password"] != "lovelace" {
-					return nil, nil
+					return latchkey.User{}, latchkey.ErrCredentialsSignin
 				}
-				return &latchkey.User{ID: "1", Name: "Ada"}, nil
+				return latchkey.User{ID: "1", Name: "Ada"}, nil
 			},
 		}},
 	})

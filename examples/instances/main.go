@@ -31,8 +31,8 @@ func main() {
 		log.Fatal(err)
 	}
 	defer os.RemoveAll(dir)
-	site, err := newSite("http://localhost:3000", filepath.Join(dir, "auth.db"), func(_ context.Context, l latchkey.SignInLink) error {
-		fmt.Println("Open", l.URL)
+	site, err := newSite("http://localhost:3000", filepath.Join(dir, "auth.db"), func(_ context.Context, m latchkey.Message) error {
+		fmt.Println("Open", m.URL)
 		return nil
 	})
 	if err != nil {
@@ -42,7 +42,7 @@ func main() {
 }
 
 // newSite is the proxy, with two instances behind it.
-func newSite(siteURL, file string, send func(context.Context, latchkey.SignInLink) error) (http.Handler, error) {
+func newSite(siteURL, file string, send func(context.Context, latchkey.Message) error) (http.Handler, error) {
 	secret := rand.Text() + rand.Text() // all instances have one: AUTH_SECRET
 	var targets []*url.URL
 	for name := range 2 {
@@ -65,7 +65,7 @@ func newSite(siteURL, file string, send func(context.Context, latchkey.SignInLin
 }
 
 // newInstance is what a deployment would start many of.
-func newInstance(name, siteURL, secret, file string, send func(context.Context, latchkey.SignInLink) error) (http.Handler, error) {
+func newInstance(name, siteURL, secret, file string, send func(context.Context, latchkey.Message) error) (http.Handler, error) {
 	db, err := sql.Open("sqlite", "file:"+file+"?_pragma=journal_mode(WAL)&_pragma=busy_timeout(5000)&_txlock=immediate")
 	if err != nil {
 		return nil, err

@@ -19,8 +19,8 @@ func TestTwoInstancesAreOneSite(t *testing.T) {
 	t.Cleanup(server.Close)
 	var mailed string
 	var err error
-	proxy, err = newSite(server.URL, filepath.Join(t.TempDir(), "auth.db"), func(_ context.Context, l latchkey.SignInLink) error {
-		mailed = l.URL
+	proxy, err = newSite(server.URL, filepath.Join(t.TempDir(), "auth.db"), func(_ context.Context, m latchkey.Message) error {
+		mailed = m.URL
 		return nil
 	})
 	if err != nil {

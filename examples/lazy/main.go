@@ -22,14 +22,14 @@ func main() {
 		Secrets: []string{rand.Text() + rand.Text()}, // for this run; yours is AUTH_SECRET
 		Session: latchkey.SessionConfig{Strategy: latchkey.JWTSessions},
 		Adapter: memoryadapter.New(memoryadapter.Options{}),
-	}, func(_ context.Context, l latchkey.SignInLink) error {
-		fmt.Println("Open", l.URL)
+	}, func(_ context.Context, m latchkey.Message) error {
+		fmt.Println("Open", m.URL)
 		return nil
 	})
 	log.Fatal(http.ListenAndServe("localhost:3000", site))
 }
 
-func newSite(c latchkey.Config, send func(context.Context, latchkey.SignInLink) error) http.Handler {
+func newSite(c latchkey.Config, send func(context.Context, latchkey.Message) error) http.Handler {
 	live, preview := c, c
 	live.Providers = []latchkey.Provider{&latchkey.Email{Send: send}}
 	preview.Providers = append([]latchkey.Provider{testers()}, live.Providers...)
@@ -51,11 +51,11 @@ func testers() *latchkey.Credentials {
 	return &latchkey.Credentials{
 		Name:   "a tester's name",
 		Fields: []latchkey.Field{{Name: "name"}},
-		Authorize: func(_ context.Context, typed map[string]string, _ *latchkey.Request) (*latchkey.User, error) {
+		Authorize: func(_ context.Context, typed map[string]string, _ *latchkey.Request) (latchkey.User, error) {
 			if typed["name"] == "" {
-				return nil, nil
+				return latchkey.User{}, latchkey.ErrCredentialsSignin
 			}
-			return &latchkey.User{ID: "tester " + typed["name"], Email: typed["name"] + "@preview.example"}, nil
+			return latchkey.User{ID: "tester " + typed["name"], Email: typed["name"] + "@preview.example"}, nil
 		},
 	}
 }

@@ -26,8 +26,8 @@ func main() {
 	}
 	auth, err := latchkey.New(latchkey.Config{
 		Site: latchkey.Site{URL: "http://localhost:3000"}, Adapter: store, Secrets: []string{"a secret for this example, long enough"},
-		Providers: []latchkey.Provider{&latchkey.Email{Send: func(_ context.Context, l latchkey.SignInLink) error {
-			fmt.Println("Open", l.URL)
+		Providers: []latchkey.Provider{&latchkey.Email{Send: func(_ context.Context, m latchkey.Message) error {
+			fmt.Println("Open", m.URL)
 			return nil
 		}}},
 	})

@@ -35,7 +35,7 @@ func TestPages(t *testing.T) {
 	login := says(browser.Get("/"), "/login", "Who are you?")
 	says(send(browser, login, "email", "nobody"), "/login", `role="alert"`)
 	says(send(browser, login, "email", "ada@example.com"), "/mailed", "Look into your mailbox")
-	link := box.Links("ada@example.com")[0].URL
+	link := box.Messages("ada@example.com")[0].URL
 	welcome := says(browser.Get(link), "/welcome", "You are new here, ada@example.com")
 	if !strings.Contains(string(welcome.Body), `href="`+browser.URL+`/"`) {
 		t.Errorf("the welcome leads nowhere:\n%s", welcome.Body)

@@ -18,11 +18,10 @@ import (
 
 func main() {
 	site, err := newSite(latchkey.Config{
-		Site:         latchkey.Site{URL: "http://localhost:3000"},
-		Secrets:      []string{rand.Text() + rand.Text()}, // for this run; yours is AUTH_SECRET
-		Adapter:      memoryadapter.New(memoryadapter.Options{}),
-		Providers:    []latchkey.Provider{webauthn.Passkey(latchkey.WebAuthn{})},
-		Experimental: latchkey.Experimental{EnableWebAuthn: true},
+		Site:      latchkey.Site{URL: "http://localhost:3000"},
+		Secrets:   []string{rand.Text() + rand.Text()}, // for this run; yours is AUTH_SECRET
+		Adapter:   memoryadapter.New(memoryadapter.Options{}),
+		Providers: []latchkey.Provider{webauthn.Passkey(latchkey.WebAuthn{})},
 	})
 	if err != nil {
 		log.Fatal(err)

@@ -14,11 +14,10 @@ import (
 func newTestSite(t *testing.T) http.Handler {
 	t.Helper()
 	site, err := newSite(latchkey.Config{
-		Site:         latchkey.Site{AllowedHosts: []string{"127.0.0.1:*"}},
-		Secrets:      []string{"a secret of this test, and long enough"},
-		Adapter:      memoryadapter.New(memoryadapter.Options{}),
-		Providers:    []latchkey.Provider{webauthn.Passkey(latchkey.WebAuthn{})},
-		Experimental: latchkey.Experimental{EnableWebAuthn: true},
+		Site:      latchkey.Site{AllowedHosts: []string{"127.0.0.1:*"}},
+		Secrets:   []string{"a secret of this test, and long enough"},
+		Adapter:   memoryadapter.New(memoryadapter.Options{}),
+		Providers: []latchkey.Provider{webauthn.Passkey(latchkey.WebAuthn{})},
 	})
 	if err != nil {
 		t.Fatal(err)

@@ -57,11 +57,11 @@ func newSite(c latchkey.Config, front fs.FS) (http.Handler, error) {
 	c.Callbacks.Token = rename
 	c.Providers = append(c.Providers, &latchkey.Credentials{
 		Fields: []latchkey.Field{{Name: "name"}, {Name: "password", Type: "password"}},
-		Authorize: func(_ context.Context, typed map[string]string, _ *latchkey.Request) (*latchkey.User, error) {
+		Authorize: func(_ context.Context, typed map[string]string, _ *latchkey.Request) (latchkey.User, error) {
 			if typed["name"] != "ada" || typed["password"] != "lovelace" {
-				return nil, nil
+				return latchkey.User{}, latchkey.ErrCredentialsSignin
 			}
-			return &latchkey.User{ID: "1", Name: "Ada"}, nil
+			return latchkey.User{ID: "1", Name: "Ada"}, nil
 		},
 	})
 	auth, err := latchkey.New(c)
@@ -75,7 +75,7 @@ func newSite(c latchkey.Config, front fs.FS) (http.Handler, error) {
 }
 
 // rename lets a visitor change one thing: update({name}) in the browser.
-func rename(_ context.Context, t latchkey.TokenUpdate) (latchkey.Claims, error) {
+func rename(_ context.Context, t latchkey.TokenInfo) (latchkey.Claims, error) {
 	if t.Trigger != latchkey.TriggerUpdate {
 		return t.Claims, nil
 	}

@@ -21,8 +21,8 @@ func main() {
 		Secrets: []string{rand.Text() + rand.Text()}, // for this run; yours is AUTH_SECRET
 		Adapter: memoryadapter.New(memoryadapter.Options{}),
 		Providers: []latchkey.Provider{&latchkey.Email{
-			Send: func(_ context.Context, l latchkey.SignInLink) error {
-				fmt.Println("Open", l.URL)
+			Send: func(_ context.Context, m latchkey.Message) error {
+				fmt.Println("Open", m.URL)
 				return nil
 			},
 		}},
@@ -35,9 +35,9 @@ func main() {
 
 // newSite is the site, for main and for its test.
 func newSite(c latchkey.Config) (http.Handler, error) {
-	c.Callbacks.Session = func(_ context.Context, r latchkey.SessionRead) (*latchkey.Session, error) {
+	c.Callbacks.Session = func(_ context.Context, r latchkey.SessionInfo) (*latchkey.Session, error) {
 		role := roleOf(r.Session.User.Email)
-		r.Session.Extra = map[string]any{"role": role, "permissions": permissions[role]} // GET /auth/session has them, too
+		r.Session.Extra = latchkey.Claims{"role": role, "permissions": permissions[role]} // GET /auth/session has them, too
 		return r.Session, nil
 	}
 	auth, err := latchkey.New(c)
@@ -80,7 +80,7 @@ func roleOf(email string) string {
 
 func home(w http.ResponseWriter, r *http.Request) {
 	s, _ := latchkey.SessionFrom(r.Context())
-	fmt.Fprintf(w, "Hello, %s. You are a %s, with the id %s.", s.User.Email, s.Extra["role"], s.UserID)
+	fmt.Fprintf(w, "Hello, %s. You are a %s, with the id %s.", s.User.Email, s.Extra.String("role"), s.UserID)
 }
 
 func say(text string) http.Handler {

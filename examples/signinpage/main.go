@@ -23,8 +23,8 @@ func main() {
 		Secrets: []string{rand.Text() + rand.Text()}, // for this run; yours is AUTH_SECRET
 		Session: latchkey.SessionConfig{Strategy: latchkey.JWTSessions},
 		Adapter: memoryadapter.New(memoryadapter.Options{}),
-	}, func(_ context.Context, l latchkey.SignInLink) error {
-		fmt.Println("Open", l.URL)
+	}, func(_ context.Context, m latchkey.Message) error {
+		fmt.Println("Open", m.URL)
 		return nil
 	})
 	if err != nil {
@@ -33,7 +33,7 @@ func main() {
 	log.Fatal(http.ListenAndServe("localhost:3000", site))
 }
 
-func newSite(c latchkey.Config, send func(context.Context, latchkey.SignInLink) error) (http.Handler, error) {
+func newSite(c latchkey.Config, send func(context.Context, latchkey.Message) error) (http.Handler, error) {
 	c.Pages = latchkey.Pages{SignIn: "/login", VerifyRequest: "/mailed"}
 	c.Providers = []latchkey.Provider{
 		&latchkey.Credentials{
@@ -54,11 +54,11 @@ func newSite(c latchkey.Config, send func(context.Context, latchkey.SignInLink) 
 }
 
 // checkPassword stands for the table in which you keep password hashes.
-func checkPassword(_ context.Context, typed map[string]string, _ *latchkey.Request) (*latchkey.User, error) {
+func checkPassword(_ context.Context, typed map[string]string, _ *latchkey.Request) (latchkey.User, error) {
 	if typed["name"] != "ada" || typed["password"] != "lovelace" {
-		return nil, nil // nobody: the page is shown again, with error=CredentialsSignin
+		return latchkey.User{}, latchkey.ErrCredentialsSignin // nobody: the page is shown again, with error=CredentialsSignin
 	}
-	return &latchkey.User{ID: "1", Name: "Ada"}, nil
+	return latchkey.User{ID: "1", Name: "Ada"}, nil
 }
 
 //go:embed login.html

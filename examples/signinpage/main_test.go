@@ -12,13 +12,13 @@ import (
 	"github.com/latchkeyhq/latchkey/latchkeytest"
 )
 
-func open(t *testing.T) (*latchkeytest.Client, *latchkey.SignInLink) {
-	var mailed latchkey.SignInLink
+func open(t *testing.T) (*latchkeytest.Client, *latchkey.Message) {
+	var mailed latchkey.Message
 	site, err := newSite(latchkey.Config{
 		Site: latchkey.Site{AllowedHosts: []string{"127.0.0.1:*"}}, Secrets: []string{"a secret for tests that is long enough"},
 		Session: latchkey.SessionConfig{Strategy: latchkey.JWTSessions}, Adapter: memoryadapter.New(memoryadapter.Options{}),
-	}, func(_ context.Context, l latchkey.SignInLink) error {
-		mailed = l
+	}, func(_ context.Context, m latchkey.Message) error {
+		mailed = m
 		return nil
 	})
 	if err != nil {

@@ -22,8 +22,8 @@ func main() {
 			Secrets: []string{rand.Text() + rand.Text()}, // for this run; keep them with the tenant
 			Adapter: memoryadapter.New(memoryadapter.Options{}),
 			Providers: []latchkey.Provider{&latchkey.Email{
-				Send: func(_ context.Context, l latchkey.SignInLink) error {
-					fmt.Println("Open", l.URL)
+				Send: func(_ context.Context, m latchkey.Message) error {
+					fmt.Println("Open", m.URL)
 					return nil
 				},
 			}},

@@ -75,7 +75,7 @@ func ExampleAuth_Authorize() {
 		if s == nil {
 			return latchkey.ErrNoSession
 		}
-		if procedure == "/acme.v1.Admin/Delete" && s.Extra["role"] != "admin" {
+		if procedure == "/acme.v1.Admin/Delete" && s.Extra.String("role") != "admin" {
 			return latchkey.ErrAccessDenied
 		}
 		return nil

@@ -133,7 +133,7 @@ func (a *Auth) Session(c *echo.Context) (*latchkey.Session, error) {
 
 // CurrentUser is who is signed in, as the adapter has them. See
 // [latchkey.Auth.CurrentUser].
-func (a *Auth) CurrentUser(c *echo.Context) (*latchkey.User, error) {
+func (a *Auth) CurrentUser(c *echo.Context) (latchkey.User, error) {
 	return a.auth.CurrentUser(a.request(c).Context())
 }
 

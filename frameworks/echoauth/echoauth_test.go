@@ -34,8 +34,8 @@ func newSessions(t testing.TB) *echoauth.Auth {
 		Runtime: latchkey.Runtime{Logger: slog.New(slog.DiscardHandler)},
 		Providers: []latchkey.Provider{&latchkey.Credentials{
 			Fields: []latchkey.Field{{Name: "name"}},
-			Authorize: func(_ context.Context, typed map[string]string, _ *latchkey.Request) (*latchkey.User, error) {
-				return &latchkey.User{ID: typed["name"], Name: typed["name"]}, nil
+			Authorize: func(_ context.Context, typed map[string]string, _ *latchkey.Request) (latchkey.User, error) {
+				return latchkey.User{ID: typed["name"], Name: typed["name"]}, nil
 			},
 		}},
 	}.WithEnv(func(string) string { return "" }))

@@ -161,7 +161,7 @@ func TestHost(t *testing.T) {
 func TestLargeHeader(t *testing.T) {
 	for size, status := range map[int]int{0: http.StatusRequestHeaderFieldsTooLarge, fiberauth.ReadBufferSize: http.StatusOK} {
 		auth := newAuth(t, func(c *latchkey.Config) {
-			c.Callbacks.Token = func(_ context.Context, u latchkey.TokenUpdate) (latchkey.Claims, error) {
+			c.Callbacks.Token = func(_ context.Context, u latchkey.TokenInfo) (latchkey.Claims, error) {
 				u.Claims["much"] = strings.Repeat("0123456789", 1000)
 				return u.Claims, nil
 			}
@@ -203,7 +203,7 @@ func insist(t *testing.T, request func() *http.Request) *http.Response {
 	return nil
 }
 
-// Bodies are bounded by Limits.Body, however Fiber reads them.
+// Bodies are bounded by Limits.MaxBodyBytes, however Fiber reads them.
 func TestBodies(t *testing.T) {
 	form := http.Header{"Content-Type": {"application/x-www-form-urlencoded"}, "Sec-Fetch-Site": {"same-origin"}}
 	long := "name=" + strings.Repeat("x", 70<<10)
@@ -260,7 +260,7 @@ func TestContext(t *testing.T) {
 	type key struct{}
 	var got []any
 	auth := newAuth(t, func(c *latchkey.Config) {
-		c.Callbacks.Session = func(ctx context.Context, r latchkey.SessionRead) (*latchkey.Session, error) {
+		c.Callbacks.Session = func(ctx context.Context, r latchkey.SessionInfo) (*latchkey.Session, error) {
 			got = append(got, ctx.Value(key{}))
 			return r.Session, ctx.Err()
 		}
@@ -288,7 +288,7 @@ func TestContext(t *testing.T) {
 // Apps below apps, groups, and pages of the application's own below the base
 // path.
 func TestMountedApps(t *testing.T) {
-	auth := newAuth(t, func(c *latchkey.Config) { c.Site.BasePath = "/shop/auth"; c.Account.Enabled = false })
+	auth := newAuth(t, func(c *latchkey.Config) { c.Site.BasePath = "/shop/auth"; c.AccountPage.Enabled = false })
 	shop := fiber.New()
 	auth.Mount(shop)
 	shop.Get("/auth/account", func(c fiber.Ctx) error { return c.SendString("mine") })

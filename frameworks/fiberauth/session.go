@@ -21,7 +21,7 @@ func (a *Auth) Session(c fiber.Ctx) (*latchkey.Session, error) {
 
 // CurrentUser returns the user who is signed in, as the Adapter has them. It is
 // [latchkey.Auth.CurrentUser].
-func (a *Auth) CurrentUser(c fiber.Ctx) (*latchkey.User, error) {
+func (a *Auth) CurrentUser(c fiber.Ctx) (latchkey.User, error) {
 	ctx, _ := a.attach(c)
 	defer a.renew(ctx, c)
 	return a.auth.CurrentUser(ctx)

@@ -25,15 +25,15 @@ func site(change ...func(*latchkey.Config)) *latchkey.Config {
 		Secrets: []string{"a secret for tests that is long enough"},
 		Site:    latchkey.Site{AllowedHosts: []string{"127.0.0.1:*"}},
 		Adapter: memoryadapter.New(memoryadapter.Options{}), Session: latchkey.SessionConfig{Strategy: latchkey.JWTSessions},
-		Account: latchkey.AccountPage{Enabled: true},
-		Runtime: latchkey.Runtime{Logger: slog.New(slog.DiscardHandler)},
+		AccountPage: latchkey.AccountPage{Enabled: true},
+		Runtime:     latchkey.Runtime{Logger: slog.New(slog.DiscardHandler)},
 		Providers: []latchkey.Provider{&latchkey.Credentials{
 			Fields: []latchkey.Field{{Name: "name"}, {Name: "password", Type: "password"}},
-			Authorize: func(_ context.Context, typed map[string]string, _ *latchkey.Request) (*latchkey.User, error) {
+			Authorize: func(_ context.Context, typed map[string]string, _ *latchkey.Request) (latchkey.User, error) {
 				if typed["password"] != password {
-					return nil, nil
+					return latchkey.User{}, latchkey.ErrCredentialsSignin
 				}
-				return &latchkey.User{ID: "id-of-" + typed["name"], Name: typed["name"]}, nil
+				return latchkey.User{ID: "id-of-" + typed["name"], Name: typed["name"]}, nil
 			},
 		}},
 	}.WithEnv(func(string) string { return "" })

@@ -71,7 +71,7 @@ type visit struct {
 }
 
 func (v *visit) Session() (*latchkey.Session, error)       { return v.auth.Session(v.c) }
-func (v *visit) CurrentUser() (*latchkey.User, error)      { return v.auth.CurrentUser(v.c) }
+func (v *visit) CurrentUser() (latchkey.User, error)       { return v.auth.CurrentUser(v.c) }
 func (v *visit) CSRFToken() (string, error)                { return v.auth.CSRFToken(v.c) }
 func (v *visit) ActionURL(action string) (*url.URL, error) { return v.auth.ActionURL(v.c, action) }
 func (v *visit) Forms() (*latchkey.Forms, error)           { return v.auth.Forms(v.c) }

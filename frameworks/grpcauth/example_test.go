@@ -48,7 +48,7 @@ func ExampleAuth_Authorize() {
 		if s == nil {
 			return latchkey.ErrNoSession
 		}
-		if method == "/acme.v1.Admin/Delete" && s.Extra["role"] != "admin" {
+		if method == "/acme.v1.Admin/Delete" && s.Extra.String("role") != "admin" {
 			return latchkey.ErrAccessDenied
 		}
 		return nil

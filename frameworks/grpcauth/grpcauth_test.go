@@ -105,8 +105,8 @@ func newServer(t *testing.T, guard func(*grpcauth.Auth) *grpcauth.Guard, change 
 		Runtime: latchkey.Runtime{Logger: slog.New(slog.NewTextHandler(t.Output(), nil))},
 		Providers: []latchkey.Provider{&latchkey.Credentials{
 			Fields: []latchkey.Field{{Name: "name"}},
-			Authorize: func(_ context.Context, typed map[string]string, _ *latchkey.Request) (*latchkey.User, error) {
-				return &latchkey.User{ID: typed["name"], Name: typed["name"]}, nil
+			Authorize: func(_ context.Context, typed map[string]string, _ *latchkey.Request) (latchkey.User, error) {
+				return latchkey.User{ID: typed["name"], Name: typed["name"]}, nil
 			},
 		}},
 	}

@@ -246,7 +246,7 @@ var (
 	adapter latchkey.Adapter
 	db      *sql.DB
 	userID  string
-	send    func(context.Context, latchkey.SignInLink) error
+	send    func(context.Context, latchkey.Message) error
 	queue   interface {
 		Put(ctx context.Context, to, subject, text, html string) error
 	}

@@ -25,13 +25,13 @@ type app struct {
 
 	mu      sync.Mutex
 	records []map[string]any
-	mailbox map[string]latchkey.SignInLink
+	mailbox map[string]latchkey.Message
 }
 
 func newApp(b *backend) *app {
 	a := &app{
 		backend: b,
-		mailbox: map[string]latchkey.SignInLink{},
+		mailbox: map[string]latchkey.Message{},
 		records: []map[string]any{},
 	}
 	config := a.config()

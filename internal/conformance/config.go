@@ -50,12 +50,11 @@ func (a *app) config() *latchkey.Config {
 		},
 		Callbacks: a.callbacks(),
 		Events:    a.events(),
-		Strict:    latchkey.Strict{SkipCSRFCheck: isOn("SKIP_CSRF"), OneFlow: true},
+		Security:  latchkey.Security{SkipCSRFCheck: isOn("SKIP_CSRF"), OneFlow: true},
 		Limits:    latchkey.Limits{Disabled: true, DiscoveryMaxAge: -1, DiscoveryPause: -1},
 	}
 	if isOn("WEBAUTHN") {
 		c.Providers = append(c.Providers, webauthn.Passkey(latchkey.WebAuthn{}))
-		c.Experimental.EnableWebAuthn = true
 		c.Session.NewToken = uuid // what the suite's passkey group expects, as Auth.js makes them
 	}
 	if env("ADAPTER", "memory") != "none" {
@@ -170,34 +169,34 @@ func checks(variable string) []latchkey.Check {
 	return out
 }
 
-func authorize(_ context.Context, fields map[string]string, _ *latchkey.Request) (*latchkey.User, error) {
+func authorize(_ context.Context, fields map[string]string, _ *latchkey.Request) (latchkey.User, error) {
 	name := fields["username"]
 	switch {
 	case name == "throw-code":
-		return nil, latchkey.CredentialsError("custom_code")
+		return latchkey.User{}, latchkey.CredentialsError("custom_code")
 	case name == "boom":
-		return nil, errors.New("boom")
+		return latchkey.User{}, errors.New("boom")
 	case fields["password"] != "wonderland":
-		return nil, nil
+		return latchkey.User{}, latchkey.ErrCredentialsSignin
 	case name == "alice":
-		return &latchkey.User{ID: "alice-id", Name: "Alice", Email: "alice@example.com"}, nil
+		return latchkey.User{ID: "alice-id", Name: "Alice", Email: "alice@example.com"}, nil
 	case name == "noid":
-		return &latchkey.User{Name: "No Id", Email: "noid@example.com"}, nil
+		return latchkey.User{Name: "No Id", Email: "noid@example.com"}, nil
 	case name == "echo":
-		return &latchkey.User{ID: "echo", Name: fields["note"], Email: "echo@example.com"}, nil
+		return latchkey.User{ID: "echo", Name: fields["note"], Email: "echo@example.com"}, nil
 	case strings.Contains(name, "@"):
-		return &latchkey.User{ID: "id:" + name, Name: name, Email: name}, nil
+		return latchkey.User{ID: "id:" + name, Name: name, Email: name}, nil
 	}
-	return nil, nil
+	return latchkey.User{}, latchkey.ErrCredentialsSignin
 }
 
-func (a *app) deliver(_ context.Context, l latchkey.SignInLink) error {
-	if l.To == "bounce@example.com" {
+func (a *app) deliver(_ context.Context, m latchkey.Message) error {
+	if m.To == "bounce@example.com" {
 		return errors.New("mailbox unavailable")
 	}
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	a.mailbox[l.To] = l
+	a.mailbox[m.To] = m
 	return nil
 }
 
@@ -250,7 +249,7 @@ func redirect(_ context.Context, to, base string) (string, error) {
 	return base, nil
 }
 
-func (a *app) token(_ context.Context, t latchkey.TokenUpdate) (latchkey.Claims, error) {
+func (a *app) token(_ context.Context, t latchkey.TokenInfo) (latchkey.Claims, error) {
 	a.note("jwt", map[string]any{
 		"trigger": orNil(string(t.Trigger)), "isNewUser": t.Trigger == latchkey.TriggerSignUp,
 		"hasUser": t.User != nil, "hasAccount": t.Account != nil, "hasProfile": t.Profile != nil,
@@ -283,16 +282,16 @@ func (a *app) token(_ context.Context, t latchkey.TokenUpdate) (latchkey.Claims,
 	return t.Claims, nil
 }
 
-func session(_ context.Context, r latchkey.SessionRead) (*latchkey.Session, error) {
+func session(_ context.Context, r latchkey.SessionInfo) (*latchkey.Session, error) {
 	s := r.Session
-	s.Extra = map[string]any{}
+	s.Extra = latchkey.Claims{}
 	s.User.Extra = latchkey.Claims{"id": s.UserID}
 	for _, name := range []string{"note", "via"} {
 		if value, ok := r.Claims[name]; ok {
 			s.Extra[name] = value
 		}
 	}
-	if r.Trigger != "" {
+	if r.Trigger != latchkey.TriggerRead {
 		s.Extra["trigger"] = r.Trigger
 	}
 	if r.User != nil && r.Trigger == latchkey.TriggerUpdate {

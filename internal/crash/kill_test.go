@@ -31,7 +31,7 @@ type ground struct {
 func newGround(t *testing.T) *ground {
 	g := &ground{issuer: newIssuer(t), links: make(chan string, 1), sites: map[driver]*latchkey.Auth{}}
 	g.ledger = newLedger(t, realservers.Postgres(t, false).DSN("postgres"), "kills")
-	send := func(_ context.Context, link latchkey.SignInLink) error { g.links <- link.URL; return nil }
+	send := func(_ context.Context, link latchkey.Message) error { g.links <- link.URL; return nil }
 	for _, by := range drivers {
 		g.sites[by] = newMailingSite(t, store(t, by, g.ledger.dsn, 4), g.issuer, send)
 	}

@@ -25,7 +25,7 @@ func TestMailerFails(t *testing.T) {
 				ctx, leave := context.WithCancel(t.Context())
 				defer leave()
 				link := ""
-				site := newMailingSite(t, a, iss, func(ctx context.Context, made latchkey.SignInLink) error {
+				site := newMailingSite(t, a, iss, func(ctx context.Context, made latchkey.Message) error {
 					if n := l.count(t, `SELECT count(*) FROM verification_token`); n != 1 {
 						t.Errorf("there are %d links to be delivered", n)
 					}

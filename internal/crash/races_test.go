@@ -79,7 +79,7 @@ func TestOneLinkOpenedByMany(t *testing.T) {
 	iss := newIssuer(t)
 	l := newLedger(t, realservers.Postgres(t, false).DSN("postgres"), "races")
 	links := make(chan string, 1)
-	send := func(_ context.Context, link latchkey.SignInLink) error { links <- link.URL; return nil }
+	send := func(_ context.Context, link latchkey.Message) error { links <- link.URL; return nil }
 	sites := instances(t, l.dsn, func(a latchkey.Adapter) *latchkey.Auth { return newMailingSite(t, a, iss, send) })
 	for round := range rounds {
 		email := fmt.Sprintf("mail-%d@example.com", round)

@@ -40,7 +40,7 @@ func newIssuer(t testing.TB) *latchkeytest.Issuer {
 func emailOf(person int) string { return fmt.Sprintf("person-%d@example.com", person) }
 
 // sender delivers a link.
-type sender func(context.Context, latchkey.SignInLink) error
+type sender func(context.Context, latchkey.Message) error
 
 // settings are those of every instance of the site: the provider, the same one
 // under another name for a second account, and magic links.
@@ -54,7 +54,7 @@ func settings(a latchkey.Adapter, p *latchkey.OAuth, send sender, log *diary) la
 		Secrets:   []string{"one secret for all instances of the site"},
 		Site:      latchkey.Site{URL: origin},
 		// All requests come from one IP address here, and a busy machine may take its time.
-		Limits:  latchkey.Limits{Disabled: true, Call: patience, Callback: patience, Store: patience, Hook: patience, Mail: patience},
+		Limits:  latchkey.Limits{Disabled: true, ProviderCallTimeout: patience, ProviderTimeout: patience, StoreTimeout: patience, CallbackTimeout: patience, MailTimeout: patience},
 		Runtime: latchkey.Runtime{Logger: slog.New(slog.NewTextHandler(log, nil))},
 	}
 }
@@ -62,7 +62,7 @@ func settings(a latchkey.Adapter, p *latchkey.OAuth, send sender, log *diary) la
 // newSite is one instance. Each change is applied to its settings first.
 func newSite(t testing.TB, a latchkey.Adapter, iss *latchkeytest.Issuer, changes ...func(*latchkey.Config)) *latchkey.Auth {
 	t.Helper()
-	return newMailingSite(t, a, iss, func(context.Context, latchkey.SignInLink) error { return nil }, changes...)
+	return newMailingSite(t, a, iss, func(context.Context, latchkey.Message) error { return nil }, changes...)
 }
 
 func newMailingSite(t testing.TB, a latchkey.Adapter, iss *latchkeytest.Issuer, send sender, changes ...func(*latchkey.Config)) *latchkey.Auth {

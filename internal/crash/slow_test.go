@@ -98,7 +98,7 @@ func TestSlowStore(t *testing.T) {
 			p := newTCPProxy(t, net.JoinHostPort("127.0.0.1", strconv.Itoa(server.Port)))
 			l := newLedger(t, server.DSN("postgres")+" sslmode=disable", fmt.Sprintf("slow%d", i))
 			dsn := fmt.Sprintf("host=127.0.0.1 port=%d user=latchkey dbname=postgres sslmode=disable search_path=slow%d", p.port(), i)
-			site := newSite(t, store(t, by, dsn, 4), iss, func(c *latchkey.Config) { c.Limits.Store = storeLimit })
+			site := newSite(t, store(t, by, dsn, 4), iss, func(c *latchkey.Config) { c.Limits.StoreTimeout = storeLimit })
 			s := &slow{site: site, ledger: l, proxy: p, known: newBrowser(site), person: 100}
 			for _, c := range stalls {
 				t.Run("R-195 "+c.name, func(t *testing.T) {

@@ -22,8 +22,8 @@ func newAuth(t testing.TB) *latchkey.Auth {
 		Runtime: latchkey.Runtime{Logger: slog.New(slog.DiscardHandler)},
 		Providers: []latchkey.Provider{&latchkey.Credentials{
 			Fields: []latchkey.Field{{Name: "name"}},
-			Authorize: func(_ context.Context, typed map[string]string, _ *latchkey.Request) (*latchkey.User, error) {
-				return &latchkey.User{ID: typed["name"], Name: typed["name"]}, nil
+			Authorize: func(_ context.Context, typed map[string]string, _ *latchkey.Request) (latchkey.User, error) {
+				return latchkey.User{ID: typed["name"], Name: typed["name"]}, nil
 			},
 		}},
 	}.WithEnv(func(string) string { return "" }))
@@ -103,7 +103,7 @@ type visit struct {
 }
 
 func (v *visit) Session() (*latchkey.Session, error)       { return v.auth.RenewSession(v.w, v.r) }
-func (v *visit) CurrentUser() (*latchkey.User, error)      { return v.auth.CurrentUser(v.r.Context()) }
+func (v *visit) CurrentUser() (latchkey.User, error)       { return v.auth.CurrentUser(v.r.Context()) }
 func (v *visit) CSRFToken() (string, error)                { return v.auth.CSRFToken(v.w, v.r) }
 func (v *visit) ActionURL(action string) (*url.URL, error) { return v.auth.ActionURL(v.r, action) }
 func (v *visit) Forms() (*latchkey.Forms, error)           { return v.auth.Forms(v.w, v.r) }

@@ -80,9 +80,8 @@ func passkeySite(t *testing.T, pool *pgxpool.Pool) string {
 	store, err := pgxadapter.New(pool, pgxadapter.Options{Layout: sqlstore.AuthJS()})
 	ok(t, err)
 	auth := newAuth(t, latchkey.Config{
-		Providers:    []latchkey.Provider{webauthn.Passkey(latchkey.WebAuthn{})},
-		Adapter:      store,
-		Experimental: latchkey.Experimental{EnableWebAuthn: true},
+		Providers: []latchkey.Provider{webauthn.Passkey(latchkey.WebAuthn{})},
+		Adapter:   store,
 	})
 	return latchkeytest.NewClient(t, auth).URL
 }

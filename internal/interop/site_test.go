@@ -19,7 +19,7 @@ import (
 func newAuth(t *testing.T, c latchkey.Config) *latchkey.Auth {
 	t.Helper()
 	c.Site.TrustHost, c.Runtime.Logger = true, slog.New(slog.NewTextHandler(t.Output(), nil))
-	c.Limits.Call, c.Limits.Callback = time.Minute, time.Minute // the other side may be slow on a busy machine
+	c.Limits.ProviderCallTimeout, c.Limits.ProviderTimeout = time.Minute, time.Minute // the other side may be slow on a busy machine
 	if c.Secrets == nil {
 		c.Secrets = []string{newSecret}
 	}
@@ -34,7 +34,7 @@ func ourTwin(t *testing.T, c latchkey.Config) *latchkey.Auth {
 	c.Adapter = memoryadapter.New(memoryadapter.Options{})
 	c.Session.Strategy = latchkey.JWTSessions
 	c.Providers = append([]latchkey.Provider{credentials(), email()}, c.Providers...)
-	c.Callbacks.Token = func(_ context.Context, u latchkey.TokenUpdate) (latchkey.Claims, error) {
+	c.Callbacks.Token = func(_ context.Context, u latchkey.TokenInfo) (latchkey.Claims, error) {
 		if u.Trigger == latchkey.TriggerUpdate {
 			u.Claims["name"] = longName(u.Update)
 		}
@@ -82,18 +82,18 @@ func (s theirSite) start(t *testing.T) string {
 func credentials() latchkey.Provider {
 	return &latchkey.Credentials{
 		Fields: []latchkey.Field{{Name: "username"}, {Name: "password", Type: "password"}},
-		Authorize: func(_ context.Context, fields map[string]string, _ *latchkey.Request) (*latchkey.User, error) {
+		Authorize: func(_ context.Context, fields map[string]string, _ *latchkey.Request) (latchkey.User, error) {
 			if fields["password"] != "lovelace" {
-				return nil, nil
+				return latchkey.User{}, latchkey.ErrCredentialsSignin
 			}
 			name := fields["username"]
-			return &latchkey.User{ID: "id of " + name, Name: name, Email: name + "@example.com"}, nil
+			return latchkey.User{ID: "id of " + name, Name: name, Email: name + "@example.com"}, nil
 		},
 	}
 }
 
 func email() latchkey.Provider {
-	return &latchkey.Email{Send: func(context.Context, latchkey.SignInLink) error { return nil }}
+	return &latchkey.Email{Send: func(context.Context, latchkey.Message) error { return nil }}
 }
 
 // serve answers requests until the test ends, and returns the URL.

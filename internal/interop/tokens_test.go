@@ -98,7 +98,7 @@ func TestSessionRoute(t *testing.T) {
 	p := startPeer(t, "authjs", "tokens.mjs")
 	// With a callback that looks at the claims they take another way through
 	// the library, although nothing changes.
-	idle := latchkey.Callbacks{Token: func(_ context.Context, u latchkey.TokenUpdate) (latchkey.Claims, error) { return u.Claims, nil }}
+	idle := latchkey.Callbacks{Token: func(_ context.Context, u latchkey.TokenInfo) (latchkey.Claims, error) { return u.Claims, nil }}
 	for name, callbacks := range map[string]latchkey.Callbacks{"as it is": {}, "past a callback": idle} {
 		auth := newAuth(t, latchkey.Config{
 			Secrets: []string{newSecret, oldSecret}, Providers: []latchkey.Provider{credentials()}, Callbacks: callbacks,

@@ -13,13 +13,13 @@ import (
 )
 
 // AddExtra decodes m into extra, which it makes if it is nil.
-func AddExtra(extra *map[string]any, m jsonscan.Member) error {
+func AddExtra[M ~map[string]any](extra *M, m jsonscan.Member) error {
 	var v any
 	if err := json.Unmarshal(m.Raw, &v); err != nil {
 		return err
 	}
 	if *extra == nil {
-		*extra = map[string]any{}
+		*extra = M{}
 	}
 	(*extra)[string(m.Key)] = v
 	return nil

@@ -129,11 +129,11 @@ func TestInstancesShareLimits(t *testing.T) {
 					Site: latchkey.Site{URL: raceOrigin}, Secrets: []string{"one secret for both of the instances"}, Hardened: hardened, Adapter: a,
 					Session: latchkey.SessionConfig{Strategy: latchkey.JWTSessions},
 					Providers: []latchkey.Provider{&latchkey.Credentials{
-						Authorize: func(_ context.Context, form map[string]string, _ *latchkey.Request) (*latchkey.User, error) {
+						Authorize: func(_ context.Context, form map[string]string, _ *latchkey.Request) (latchkey.User, error) {
 							if form["password"] != "right" {
-								return nil, nil
+								return latchkey.User{}, latchkey.ErrCredentialsSignin
 							}
-							return &latchkey.User{ID: "ada", Name: "Ada"}, nil
+							return latchkey.User{ID: "ada", Name: "Ada"}, nil
 						},
 						AccountField: "name",
 					}},

@@ -83,7 +83,7 @@ func newRaceSite(t *testing.T, e engine, db *sql.DB, strategy latchkey.Strategy)
 					Token:         latchkey.Endpoint{URL: "https://id.example/token"},
 					UserInfo:      latchkey.Endpoint{URL: "https://id.example/userinfo"},
 				},
-				&latchkey.Email{Send: func(_ context.Context, l latchkey.SignInLink) error { s.links <- l.URL; return nil }},
+				&latchkey.Email{Send: func(_ context.Context, m latchkey.Message) error { s.links <- m.URL; return nil }},
 			},
 		}
 		if strategy == latchkey.JWTSessions {
@@ -240,7 +240,7 @@ func TestLinkBesideSignOutEverywhere(t *testing.T) {
 		var ended error
 		atOnce(
 			func() { b.send(s.instances[0], callback, nil) },
-			func() { ended = s.instances[1].Users().EndSessions(t.Context(), u.ID, "") },
+			func() { ended = s.instances[1].Users().EndSessions(t.Context(), u.ID) },
 		)
 		ok(t, ended)
 		if s.isIn(b) || s.isIn(before) {
