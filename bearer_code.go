@@ -10,7 +10,6 @@ import (
 
 	"github.com/latchkeyhq/latchkey/event"
 	"github.com/latchkeyhq/latchkey/internal/failure"
-	"github.com/latchkeyhq/latchkey/internal/guarded"
 	"github.com/latchkeyhq/latchkey/internal/secret"
 )
 
@@ -86,10 +85,7 @@ func openByCode(ctx context.Context, x *exchange, code, verifier string) (opened
 		return openedSession{}, errBadCode
 	}
 	x.secretsSeen = append(x.secretsSeen, code, verifier)
-	first, err := guarded.ContainResult(func() (bool, error) {
-		client := clientKey("", x.setup.trust.clientAddr(x.request))
-		return x.setup.replay.Use(withClient(ctx, client), secret.Hash(x.setup.bind("bearer code\x00"+claims.String("jti"))), now.Add(2*bearerCodeLife))
-	})
+	first, err := x.setup.replay.Use(ctx, x.setup.trust.clientAddr(x.request), "bearer code\x00"+claims.String("jti"), now.Add(2*bearerCodeLife))
 	if err != nil {
 		return openedSession{}, err
 	}

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/latchkeyhq/latchkey/internal/fill"
+	"github.com/latchkeyhq/latchkey/internal/limit"
 	"github.com/latchkeyhq/latchkey/internal/secret"
 	"github.com/latchkeyhq/latchkey/jwt"
 )
@@ -50,15 +51,16 @@ func readBrowser(x *exchange) (known knownBrowser) {
 	return known
 }
 
-// askerOf is who asks, and whether this browser has signed in to target before.
-func askerOf(ctx context.Context, x *exchange, target string) asker {
-	if x.setup.limits.off {
-		return asker{}
+// requesterOf returns the client of a request, and whether its browser has signed
+// in to target before.
+func requesterOf(ctx context.Context, x *exchange, target string) limit.Requester {
+	if x.setup.limits.Off() {
+		return limit.Requester{}
 	}
 	warnOfProxy(ctx, x)
-	who := asker{client: x.setup.trust.clientAddr(x.request)}
-	if known := readBrowser(x); target != "" && slices.Contains(known.accounts, x.setup.limits.hash(target)) {
-		who.browser = known.id
+	who := limit.Requester{Client: x.setup.trust.clientAddr(x.request)}
+	if known := readBrowser(x); target != "" && slices.Contains(known.accounts, x.setup.limits.Hash(target)) {
+		who.Browser = known.id
 	}
 	return who
 }
@@ -67,10 +69,10 @@ func askerOf(ctx context.Context, x *exchange, target string) asker {
 // that says so already is left alone for half its life.
 func rememberBrowser(x *exchange, target string) error {
 	l, now := x.setup.limits, x.setup.now()
-	if l.off || target == "" {
+	if l.Off() || target == "" {
 		return nil
 	}
-	known, hash := readBrowser(x), l.hash(target)
+	known, hash := readBrowser(x), l.Hash(target)
 	if len(known.accounts) > 0 && known.accounts[0] == hash && now.Before(known.since.Add(browserMaxAge/2)) {
 		return nil
 	}
@@ -100,7 +102,7 @@ func warnOfProxy(ctx context.Context, x *exchange) {
 	}
 	for _, name := range []string{"X-Forwarded-For", "X-Real-Ip", "Forwarded"} {
 		if namesClient(x.request.Header.Get(name)) {
-			x.setup.limits.proxySeen.Do(func() { x.setup.log.Warn(ctx, oneClient, "header", name) })
+			x.setup.trust.proxyWarned.Do(func() { x.setup.log.Warn(ctx, oneClient, "header", name) })
 			return
 		}
 	}

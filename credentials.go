@@ -71,8 +71,8 @@ func (p *credentialsProvider) receive(ctx context.Context, x *exchange) (outcome
 		return outcome{}, CredentialsError("")
 	}
 	account := p.accountKey(fields)
-	tries := x.setup.limits.tries(account, askerOf(ctx, x, account))
-	wait, err := x.setup.limits.admit(ctx, tries)
+	tries := x.setup.limits.Attempts(account, requesterOf(ctx, x, account))
+	wait, err := x.setup.limits.Take(ctx, tries)
 	if err != nil {
 		return outcome{}, err
 	}
@@ -86,7 +86,7 @@ func (p *credentialsProvider) receive(ctx context.Context, x *exchange) (outcome
 	if err != nil {
 		return outcome{}, err
 	}
-	if err := x.setup.limits.forgive(ctx, tries); err != nil {
+	if err := x.setup.limits.Forgive(ctx, tries); err != nil {
 		x.setup.log.Error(ctx, x, failure.Wrap(ErrCallbackRoute, err))
 	}
 	if user.ID == "" {

@@ -7,6 +7,7 @@ import (
 
 	"github.com/latchkeyhq/latchkey/event"
 	"github.com/latchkeyhq/latchkey/internal/failure"
+	"github.com/latchkeyhq/latchkey/internal/guarded"
 	"github.com/latchkeyhq/latchkey/internal/journal"
 	"github.com/latchkeyhq/latchkey/internal/secret"
 	"github.com/latchkeyhq/latchkey/storage"
@@ -54,9 +55,9 @@ func (d *directory) knownUser(ctx context.Context, s *store, in *assertion) (*Us
 	case in.vouched:
 		return nil, nil
 	case in.provesEmail:
-		return optional(s.userByEmail(ctx, in.person.Email))
+		return guarded.Optional(s.userByEmail(ctx, in.person.Email))
 	default:
-		return optional(s.userByAccount(ctx, &in.account))
+		return guarded.Optional(s.userByAccount(ctx, &in.account))
 	}
 }
 
@@ -126,7 +127,7 @@ func (d *directory) resolve(ctx context.Context, q *queue, s *store, who *signIn
 // resolveVouched: the application has checked who it is. A stored session needs
 // a stored user; a token does not, and does not come here.
 func (d *directory) resolveVouched(ctx context.Context, s *store, who *signInResult) error {
-	known, err := optional(s.user(ctx, who.user.ID))
+	known, err := guarded.Optional(s.user(ctx, who.user.ID))
 	if err == nil && known == nil {
 		err = failure.Wrap(ErrUnsupportedStrategy, errors.New("the adapter has no user with the id that Authorize returned: create one first (see docs/users.md), or set Session.Strategy to JWTSessions"))
 	}
@@ -155,7 +156,7 @@ func (d *directory) resolveByAccount(ctx context.Context, q *queue, s *store, wh
 		}
 		return d.linkAccount(ctx, q, s, who)
 	}
-	namesake, err := optional(s.userByEmail(ctx, who.user.Email))
+	namesake, err := guarded.Optional(s.userByEmail(ctx, who.user.Email))
 	if err != nil {
 		return err
 	}
@@ -250,7 +251,7 @@ func (d *directory) recordSignUp(ctx context.Context, s *store, who *signInResul
 		return nil, err
 	}
 	who.user.ID = id
-	return optional(s.user(ctx, id))
+	return guarded.Optional(s.user(ctx, id))
 }
 
 func (d *directory) createUser(ctx context.Context, q *queue, s *store, who *signInResult) error {

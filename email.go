@@ -13,6 +13,7 @@ import (
 	"github.com/latchkeyhq/latchkey/internal/fill"
 	"github.com/latchkeyhq/latchkey/internal/guarded"
 	"github.com/latchkeyhq/latchkey/internal/journal"
+	"github.com/latchkeyhq/latchkey/internal/limit"
 	"github.com/latchkeyhq/latchkey/internal/mailbox"
 	"github.com/latchkeyhq/latchkey/internal/page"
 	"github.com/latchkeyhq/latchkey/internal/redact"
@@ -105,7 +106,7 @@ func (p *emailProvider) begin(ctx context.Context, x *exchange) (outcome, error)
 	if err := p.ask(ctx, x, email); err != nil {
 		return outcome{}, err
 	}
-	wait, err := x.setup.limits.admit(ctx, x.setup.limits.mails(email, askerOf(ctx, x, mailKey(email))))
+	wait, err := x.setup.limits.Take(ctx, x.setup.limits.Mails(email, requesterOf(ctx, x, limit.MailKey(email))))
 	switch {
 	case err != nil:
 	case wait > 0:
@@ -137,7 +138,7 @@ func typedMailbox(typed string, normalize func(string) (string, error)) (string,
 
 // ask tells the application that a link is about to be sent.
 func (p *emailProvider) ask(ctx context.Context, x *exchange, email string) error {
-	known, err := optional(x.setup.store.userByEmail(ctx, email))
+	known, err := guarded.Optional(x.setup.store.userByEmail(ctx, email))
 	if err != nil {
 		return failure.WrapFor(ErrEmailSignIn, p.ID, err)
 	}
@@ -242,20 +243,20 @@ func (p *emailProvider) receive(ctx context.Context, x *exchange) (outcome, erro
 		account:       p.account(email),
 		provesEmail:   true,
 		emailVerified: true,
-		countedAs:     mailKey(row.Identifier),
+		countedAs:     limit.MailKey(row.Identifier),
 	}}, nil
 }
 
 // redeem trades the link's secret for the row that was stored with it. Tries
 // are counted, and the right one is given back, to the mailbox with its mail.
 func (p *emailProvider) redeem(ctx context.Context, x *exchange, token, email string) (storage.VerificationToken, error) {
-	limits, who := x.setup.limits, askerOf(ctx, x, mailKey(email))
+	limits, who := x.setup.limits, requesterOf(ctx, x, limit.MailKey(email))
 	guessed := email
 	if !p.shortTokens {
 		guessed = "" // nobody guesses them, so nobody's guesses may lock a mailbox
 	}
-	tries := limits.redemptions(guessed, who)
-	wait, err := limits.admit(ctx, tries)
+	tries := limits.Redemptions(guessed, who)
+	wait, err := limits.Take(ctx, tries)
 	if err != nil {
 		return storage.VerificationToken{}, err
 	}
@@ -264,7 +265,7 @@ func (p *emailProvider) redeem(ctx context.Context, x *exchange, token, email st
 	}
 	row, err := p.use(ctx, x, token, email)
 	if err == nil {
-		if undo := limits.giveBack(ctx, append(tries, limits.usedMails(email, who)...)); undo != nil {
+		if undo := limits.Return(ctx, append(tries, limits.UsedMails(email, who)...)); undo != nil {
 			x.setup.log.Error(ctx, x, failure.Wrap(ErrCallbackRoute, undo))
 		}
 	}

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/latchkeyhq/latchkey/internal/guarded"
+	"github.com/latchkeyhq/latchkey/internal/limit"
 	"github.com/latchkeyhq/latchkey/internal/secret"
 )
 
@@ -28,7 +29,7 @@ var errWeakToken = errors.New("Email.NewToken makes tokens that can be guessed: 
 
 // checkTokens looks at what NewToken makes before anybody gets a link. A
 // NewToken that fails is left alone: it may need what is not there yet.
-func (p *emailProvider) checkTokens(limits *rateLimits) error {
+func (p *emailProvider) checkTokens(limits *limit.Limits) error {
 	if p.NewToken == nil {
 		p.NewToken = func() (string, error) { return secret.RandomHex(32), nil }
 		return nil
@@ -43,7 +44,7 @@ func (p *emailProvider) checkTokens(limits *rateLimits) error {
 	}
 	bits := math.Min(bitsOf(samples[0]), varyingBits(samples)+8) // chance makes some places look constant
 	p.shortTokens = bits < enoughBits
-	fewTries := !limits.off && limits.linkTries.Events <= mostTries && p.MaxAge <= shortMaxAge
+	fewTries := !limits.Off() && limits.LinkAttempts().Events <= mostTries && p.MaxAge <= shortMaxAge
 	if bits < fewestBits || p.shortTokens && !fewTries {
 		return fmt.Errorf("%w; these have about %d", errWeakToken, int(bits))
 	}

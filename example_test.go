@@ -297,8 +297,8 @@ func ExampleEvents_observe() {
 }
 
 // Two sites in one process count tries together.
-func ExampleNewMemoryLimiter() {
-	shared := latchkey.NewMemoryLimiter(nil) // one that other processes share is an interface of two methods
+func ExampleLimits() {
+	shared := memoryadapter.NewLimiter(nil) // one that other processes share is an interface of two methods
 	limits := latchkey.Limits{Limiter: shared, CredentialsPerAccount: latchkey.Rate{Events: 5, Per: time.Minute}}
 	_ = []latchkey.Config{
 		{Site: latchkey.Site{URL: "https://app.example"}, Limits: limits},

@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"github.com/latchkeyhq/latchkey/internal/failure"
-	"github.com/latchkeyhq/latchkey/internal/guarded"
 	"github.com/latchkeyhq/latchkey/internal/oauth"
 	"github.com/latchkeyhq/latchkey/internal/secret"
 	"github.com/latchkeyhq/latchkey/jwt"
@@ -120,10 +119,7 @@ func (p *oauthProvider) spend(ctx context.Context, x *exchange, f *flow) (unused
 	if key == "" {
 		return true, nil
 	}
-	unused, err = guarded.ContainResult(func() (bool, error) {
-		client := clientKey("", x.setup.trust.clientAddr(x.request))
-		return x.setup.replay.Use(withClient(ctx, client), secret.Hash(x.setup.bind(p.ID+"\x00"+key)), now.Add(checkMaxAge+time.Minute))
-	})
+	unused, err = x.setup.replay.Use(ctx, x.setup.trust.clientAddr(x.request), p.ID+"\x00"+key, now.Add(checkMaxAge+time.Minute))
 	if err != nil {
 		return false, err
 	}

@@ -15,6 +15,7 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"github.com/latchkeyhq/latchkey/internal/limit"
 	"github.com/latchkeyhq/latchkey/internal/secret"
 	"github.com/latchkeyhq/latchkey/internal/weburl"
 	"github.com/latchkeyhq/latchkey/jwt"
@@ -341,6 +342,6 @@ func FuzzClientAddr(f *testing.F) {
 		if _, ok := parseAddr(client); !ok && client != "" {
 			t.Errorf("%q gives %q", remote, client)
 		}
-		clientKey("try", client)
+		limit.New(limit.Rates{}, false, "", nil).Answers(limit.Requester{Client: client})
 	})
 }

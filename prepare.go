@@ -11,6 +11,7 @@ import (
 	"github.com/latchkeyhq/latchkey/internal/failure"
 	"github.com/latchkeyhq/latchkey/internal/fill"
 	"github.com/latchkeyhq/latchkey/internal/journal"
+	"github.com/latchkeyhq/latchkey/internal/limit"
 	"github.com/latchkeyhq/latchkey/internal/oauth"
 	"github.com/latchkeyhq/latchkey/internal/page"
 	"github.com/latchkeyhq/latchkey/internal/weburl"
@@ -35,7 +36,7 @@ const (
 // common is what outlives one setup of many. The zero value: nothing does.
 type common struct {
 	issuers *oauth.Shared       // what is known of providers
-	limiter *MemoryLimiter      // counts where nobody else does
+	limiter *limit.Memory       // counts where nobody else does
 	replay  storage.ReplayStore // remembers where nobody else does
 }
 
@@ -133,7 +134,7 @@ func (s *setup) warnOfOneClient() {
 	counts := func(p preparedProvider) bool {
 		return slices.Contains([]ProviderType{TypeCredentials, TypeEmail, TypeWebAuthn}, p.info().kind)
 	}
-	if s.trust.TrustHost && !s.trust.knowsClients() && !s.limits.off && slices.ContainsFunc(s.order, counts) {
+	if s.trust.TrustHost && !s.trust.knowsClients() && !s.limits.Off() && slices.ContainsFunc(s.order, counts) {
 		s.log.WarnAtStart(oneClient)
 	}
 }

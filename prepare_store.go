@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"github.com/latchkeyhq/latchkey/internal/failure"
+	"github.com/latchkeyhq/latchkey/internal/guarded"
+	"github.com/latchkeyhq/latchkey/internal/limit"
 	"github.com/latchkeyhq/latchkey/storage"
 )
 
@@ -15,10 +17,11 @@ import (
 // remembers.
 func (s *setup) prepareStores(f *failure.List, shared common) {
 	s.config.Limits.check(f)
+	s.bounds = &guarded.Bounds{Timeout: s.config.Limits.StoreTimeout, Log: s.log}
 	s.config.Session.Cache.check(f)
 	s.beliefs = newBeliefs(s.config.Session.Cache, s.now)
 	if s.config.Adapter != nil {
-		s.store = newStore(s.config.Adapter, s.config.Limits.StoreTimeout, s.log)
+		s.store = newStore(s.config.Adapter, s.bounds)
 		s.store.beliefs = s.beliefs
 	}
 	s.prepareSessionStore(f)
@@ -28,33 +31,30 @@ func (s *setup) prepareStores(f *failure.List, shared common) {
 
 // prepareLimiter chooses who counts: the limiter that was chosen, else the
 // Adapter where it should and can, else this process alone.
-func (s *setup) prepareLimiter(here *MemoryLimiter) {
+func (s *setup) prepareLimiter(here *limit.Memory) {
 	if here == nil {
-		here = NewMemoryLimiter(s.now)
+		here = limit.NewMemory(s.now)
 	}
 	chosen := s.config.sharedLimiter()
 	if chosen == nil {
 		chosen = here
 	}
-	if _, own := chosen.(*MemoryLimiter); !own {
-		chosen = &fallbackLimiter{limiter: chosen, here: here, bounds: s.bounds(), now: s.now}
+	if chosen != storage.Limiter(here) {
+		chosen = limit.NewShared(chosen, here, s.bounds, s.now)
 	}
-	s.limits = newRateLimits(s.config.Limits, s.tenant, chosen)
+	s.limits = limit.New(s.config.Limits.rates(), s.config.Limits.Disabled, s.tenant, chosen)
 }
 
-// prepareReplay chooses who remembers used values, in the same order.
+// prepareReplay chooses the store of used values, in the same order.
 func (s *setup) prepareReplay(here storage.ReplayStore) {
 	if here == nil {
-		here = newUsedValues(s.now)
+		here = limit.NewUsedValues(s.now)
 	}
-	s.replay = here
 	if chosen := s.config.sharedReplay(); chosen != nil {
-		s.replay = &boundedReplay{chosen, s.bounds()}
+		here = &limit.SharedReplay{Store: chosen, Bounds: s.bounds}
 	}
+	s.replay = limit.NewOnce(here, s.tenant)
 }
-
-// bounds are those of the Adapter's calls, for what is beside it.
-func (s *setup) bounds() *store { return &store{timeout: s.config.Limits.StoreTimeout, log: s.log} }
 
 // prepareSessionStore puts the store of sessions beside the Adapter.
 func (s *setup) prepareSessionStore(f *failure.List) {
@@ -85,6 +85,13 @@ func (c *SessionCache) check(f *failure.List) {
 
 // mostBelief is how late a sign-out elsewhere may be noticed here.
 const mostBelief = 5 * time.Minute
+
+func (l *Limits) rates() limit.Rates {
+	return limit.Rates{
+		AttemptsPerAccount: l.CredentialsPerAccount, AttemptsPerClient: l.CredentialsPerClient,
+		MailsPerRecipient: l.MailsPerRecipient, MailsPerClient: l.MailsPerClient, LinkAttempts: l.LinkTries,
+	}
+}
 
 // check refuses numbers that would switch a limit off without saying so.
 func (l *Limits) check(f *failure.List) {
@@ -164,7 +171,7 @@ func (s *setup) prepareRevocations(f *failure.List) {
 	if s.store != nil {
 		own = s.store.revocations
 	}
-	c, bounds := &s.config.Session, s.bounds()
+	c, bounds := &s.config.Session, s.bounds
 	chosen := c.Revocations
 	switch {
 	case c.SkipRevocations && chosen != nil:

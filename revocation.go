@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/latchkeyhq/latchkey/internal/guarded"
 	"github.com/latchkeyhq/latchkey/internal/secret"
 	"github.com/latchkeyhq/latchkey/internal/texts"
 	"github.com/latchkeyhq/latchkey/storage"
@@ -18,11 +19,11 @@ import (
 // ("user:…"). A nil *revocations voids nothing.
 type revocations struct {
 	store     storage.RevocationStore
-	tenant    string        // empty: there is one site
-	inAdapter bool          // it is the Adapter's own, so that it can be part of a transaction
-	bounds    *store        // what bounds calls of the Adapter bounds these too
-	beliefs   *beliefs      // nil: it is asked every time
-	life      time.Duration // of a token
+	tenant    string          // empty: there is one site
+	inAdapter bool            // it is the Adapter's own, so that it can be part of a transaction
+	bounds    *guarded.Bounds // what bounds calls of the Adapter bounds these too
+	beliefs   *beliefs        // nil: it is asked every time
+	life      time.Duration   // of a token
 	now       func() time.Time
 }
 
@@ -49,7 +50,7 @@ func (r *revocations) checkIn(ctx context.Context, s *store, from tokenOrigin) e
 	if len(keys) == 0 {
 		return nil
 	}
-	voidAt, err := callFor(ctx, r.bounds, "Session.Revocations: RevokedAt", func(found map[string]time.Time) bool {
+	voidAt, err := guarded.CallFor(ctx, r.bounds, "Session.Revocations: RevokedAt", func(found map[string]time.Time) bool {
 		for key := range found {
 			if !slices.Contains(keys, key) {
 				return false
@@ -98,15 +99,15 @@ func (r *revocations) revokeUser(ctx context.Context, s *store, id string) (time
 }
 
 func (r *revocations) void(ctx context.Context, s *store, key string, at time.Time) error {
-	return callErr(ctx, r.bounds, "Session.Revocations: Revoke", func(ctx context.Context) error {
+	return guarded.Do(ctx, r.bounds, "Session.Revocations: Revoke", func(ctx context.Context) error {
 		return r.storeIn(s).Revoke(ctx, key, at, at.Add(r.life+time.Minute))
 	})
 }
 
 // canRevoke asks a store for no key at all, which costs nothing, and is false
 // for one whose tables were made for less.
-func canRevoke(store storage.RevocationStore, bounds *store) bool {
-	_, err := call(context.Background(), bounds, "RevokedAt", func(ctx context.Context) (map[string]time.Time, error) {
+func canRevoke(store storage.RevocationStore, bounds *guarded.Bounds) bool {
+	_, err := guarded.Call(context.Background(), bounds, "RevokedAt", func(ctx context.Context) (map[string]time.Time, error) {
 		return store.RevokedAt(ctx)
 	})
 	return !errors.Is(err, errors.ErrUnsupported)

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/latchkeyhq/latchkey"
+	"github.com/latchkeyhq/latchkey/adapters/memoryadapter"
 )
 
 // from makes a browser's posts come from an address.
@@ -61,7 +62,7 @@ func TestLimitsTakeBothOrNeither(t *testing.T) {
 		}
 	})
 	t.Run("R-344 nor with a limiter that gives nothing back", func(t *testing.T) {
-		s := newSite(t, limits, func(c *latchkey.Config) { c.Limits.Limiter = forgetful{latchkey.NewMemoryLimiter(nil)} })
+		s := newSite(t, limits, func(c *latchkey.Config) { c.Limits.Limiter = forgetful{memoryadapter.NewLimiter(nil)} })
 		for range 50 {
 			s.newBrowser().tryPassword(attacker, "alice", "x")
 		}
@@ -193,7 +194,7 @@ func TestRightTriesDoNotCount(t *testing.T) {
 		}
 	})
 	t.Run("R-346 what is given back is no credit", func(t *testing.T) {
-		l := latchkey.NewMemoryLimiter(newTestClock().Now)
+		l := memoryadapter.NewLimiter(newTestClock().Now)
 		rate := latchkey.Rate{Events: 3, Per: time.Hour}
 		for range 10 {
 			if err := l.Return(t.Context(), "k", rate); err != nil {
@@ -217,7 +218,7 @@ func TestRightTriesDoNotCount(t *testing.T) {
 		}
 	})
 	t.Run("R-346 more given back than was taken is no credit either", func(t *testing.T) {
-		l := latchkey.NewMemoryLimiter(newTestClock().Now)
+		l := memoryadapter.NewLimiter(newTestClock().Now)
 		rate := latchkey.Rate{Events: 3, Per: time.Hour}
 		if _, err := l.Take(t.Context(), "k", rate); err != nil {
 			t.Fatal(err)

@@ -72,9 +72,9 @@ func (d *databaseStrategy) live(ctx context.Context, x *exchange, believes bool)
 	if believes {
 		ask = s.store.sessionOrBelief
 	}
-	found, err := optional(ask(ctx, token))
+	found, err := guarded.Optional(ask(ctx, token))
 	if believes && found != nil && d.isDue(&found.row) {
-		found, err = optional(s.store.session(ctx, token))
+		found, err = guarded.Optional(s.store.session(ctx, token))
 	}
 	if found == nil || err != nil {
 		return nil, token, err

@@ -223,7 +223,7 @@ func (t *tokenStrategy) current(ctx context.Context, x *exchange) (*currentUser,
 	if id == "" || err != nil {
 		return nil, err
 	}
-	u, err := optional(t.setup.store.user(ctx, id))
+	u, err := guarded.Optional(t.setup.store.user(ctx, id))
 	if u == nil || err != nil {
 		return nil, err
 	}

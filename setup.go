@@ -5,13 +5,14 @@ import (
 	"strings"
 	"time"
 
+	"github.com/latchkeyhq/latchkey/internal/guarded"
 	"github.com/latchkeyhq/latchkey/internal/journal"
+	"github.com/latchkeyhq/latchkey/internal/limit"
 	"github.com/latchkeyhq/latchkey/internal/oauth"
 	"github.com/latchkeyhq/latchkey/internal/page"
 	"github.com/latchkeyhq/latchkey/internal/weburl"
 	"github.com/latchkeyhq/latchkey/internal/words"
 	"github.com/latchkeyhq/latchkey/jwt"
-	"github.com/latchkeyhq/latchkey/storage"
 )
 
 // setup is a Config made ready: defaults filled in, checked, indexed. It never
@@ -40,13 +41,14 @@ type setup struct {
 	csrfSecret     string          // all secrets, as hashes are made over them
 	csrfSecrets    []string        // the same, and what it was before each rotation
 
-	store       *store     // nil: no database
-	directory   *directory // nil: no database
+	bounds      *guarded.Bounds // of the Adapter's calls, and of stores beside it
+	store       *store          // nil: no database
+	directory   *directory      // nil: no database
 	sessions    sessionStrategy
 	revocations *revocations // nil: none
 	beliefs     *beliefs     // nil: none
-	replay      storage.ReplayStore
-	limits      *rateLimits
+	replay      *limit.Once
+	limits      *limit.Limits
 
 	// Places for what is plugged in. nil: nothing is.
 

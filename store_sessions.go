@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/latchkeyhq/latchkey/internal/failure"
+	"github.com/latchkeyhq/latchkey/internal/guarded"
 	"github.com/latchkeyhq/latchkey/storage"
 )
 
@@ -29,7 +30,7 @@ type sessionAndUser struct {
 // apart has no user: whose it is, is known there.
 func (s *store) session(ctx context.Context, token string) (sessionAndUser, error) {
 	return apartOr(s, func() (sessionAndUser, error) { return s.sessionApart(ctx, token) }, func() (sessionAndUser, error) {
-		return callFor(ctx, s, "GetSessionAndUser", func(f sessionAndUser) bool {
+		return guarded.CallFor(ctx, s.bounds, "GetSessionAndUser", func(f sessionAndUser) bool {
 			return isSession(token)(f.row) && f.row.UserID == f.user.ID && !f.row.Expires.IsZero()
 		}, func(ctx context.Context) (f sessionAndUser, err error) {
 			f.row, f.user, err = s.sessionRows.GetSessionAndUser(ctx, token)
@@ -57,7 +58,7 @@ func isSession(token string) func(storage.StoredSession) bool {
 
 // sessionApart deletes on the way a session whose user is gone.
 func (s *store) sessionApart(ctx context.Context, token string) (found sessionAndUser, err error) {
-	found.row, err = callFor(ctx, s, "Session.Store: GetSession", func(row storage.StoredSession) bool {
+	found.row, err = guarded.CallFor(ctx, s.bounds, "Session.Store: GetSession", func(row storage.StoredSession) bool {
 		return isSession(token)(row) && !row.Expires.IsZero()
 	}, func(ctx context.Context) (storage.StoredSession, error) { return s.apart.store.GetSession(ctx, token) })
 	if err != nil || found.row.Tenant != s.apart.tenant {
@@ -83,19 +84,19 @@ func (s *store) sessionOrBelief(ctx context.Context, token string) (found sessio
 
 func (s *store) createSession(ctx context.Context, row storage.StoredSession) error {
 	if s.apart != nil {
-		return callErr(ctx, s, "Session.Store: CreateSession", func(ctx context.Context) error { return s.apart.store.CreateSession(ctx, row) })
+		return guarded.Do(ctx, s.bounds, "Session.Store: CreateSession", func(ctx context.Context) error { return s.apart.store.CreateSession(ctx, row) })
 	}
-	return callErr(ctx, s, "CreateSession", func(ctx context.Context) error { return s.sessionRows.CreateSession(ctx, row) })
+	return guarded.Do(ctx, s.bounds, "CreateSession", func(ctx context.Context) error { return s.sessionRows.CreateSession(ctx, row) })
 }
 
 func (s *store) extendSession(ctx context.Context, token string, expires time.Time) error {
 	defer s.beliefs.dropSession(token)()
 	_, err := apartOr(s, func() (none struct{}, err error) {
-		return none, callErr(ctx, s, "Session.Store: UpdateSession", func(ctx context.Context) error {
+		return none, guarded.Do(ctx, s.bounds, "Session.Store: UpdateSession", func(ctx context.Context) error {
 			return s.apart.store.UpdateSession(ctx, token, expires)
 		})
 	}, func() (none struct{}, err error) {
-		return none, callErr(ctx, s, "UpdateSession", func(ctx context.Context) error { return s.sessionRows.UpdateSession(ctx, token, expires) })
+		return none, guarded.Do(ctx, s.bounds, "UpdateSession", func(ctx context.Context) error { return s.sessionRows.UpdateSession(ctx, token, expires) })
 	})
 	return err
 }
@@ -103,11 +104,11 @@ func (s *store) extendSession(ctx context.Context, token string, expires time.Ti
 func (s *store) deleteSession(ctx context.Context, token string) (storage.StoredSession, error) {
 	defer s.beliefs.dropSession(token)()
 	return apartOr(s, func() (storage.StoredSession, error) {
-		return callFor(ctx, s, "Session.Store: DeleteSession", isSession(token), func(ctx context.Context) (storage.StoredSession, error) {
+		return guarded.CallFor(ctx, s.bounds, "Session.Store: DeleteSession", isSession(token), func(ctx context.Context) (storage.StoredSession, error) {
 			return s.apart.store.DeleteSession(ctx, token)
 		})
 	}, func() (storage.StoredSession, error) {
-		return callFor(ctx, s, "DeleteSession", isSession(token), func(ctx context.Context) (storage.StoredSession, error) {
+		return guarded.CallFor(ctx, s.bounds, "DeleteSession", isSession(token), func(ctx context.Context) (storage.StoredSession, error) {
 			return s.sessionRows.DeleteSession(ctx, token)
 		})
 	})
@@ -133,7 +134,7 @@ func (s *store) sessionListers() (all []sessionLister) {
 
 func (s *store) listSessions(ctx context.Context, userID string) (all []storage.StoredSession, err error) {
 	for _, in := range s.sessionListers() {
-		rows, err := callForList(ctx, s, in.prefix+"ListSessions", func(row storage.StoredSession) bool { return row.UserID == userID },
+		rows, err := guarded.CallForList(ctx, s.bounds, in.prefix+"ListSessions", func(row storage.StoredSession) bool { return row.UserID == userID },
 			func(ctx context.Context) ([]storage.StoredSession, error) { return in.ListSessions(ctx, userID) })
 		if err != nil {
 			return nil, err
@@ -146,7 +147,7 @@ func (s *store) listSessions(ctx context.Context, userID string) (all []storage.
 func (s *store) deleteSessionByID(ctx context.Context, userID, id string) error {
 	defer s.beliefs.dropUser(userID)()
 	for _, in := range s.sessionListers() {
-		err := callErr(ctx, s, in.prefix+"DeleteSessionByID", func(ctx context.Context) error { return in.DeleteSessionByID(ctx, userID, id) })
+		err := guarded.Do(ctx, s.bounds, in.prefix+"DeleteSessionByID", func(ctx context.Context) error { return in.DeleteSessionByID(ctx, userID, id) })
 		if !errors.Is(err, ErrNotFound) {
 			return err
 		}
@@ -159,7 +160,7 @@ func (s *store) deleteSessions(ctx context.Context, userID, keep string) error {
 	defer s.beliefs.dropUser(userID)()
 	var failed error
 	for _, in := range s.sessionListers() {
-		failed = errors.Join(failed, failure.Ignoring(callErr(ctx, s, in.prefix+"DeleteSessions", func(ctx context.Context) error {
+		failed = errors.Join(failed, failure.Ignoring(guarded.Do(ctx, s.bounds, in.prefix+"DeleteSessions", func(ctx context.Context) error {
 			_, err := in.DeleteSessions(ctx, userID, keep)
 			return err
 		}), errors.ErrUnsupported))
@@ -178,7 +179,7 @@ func (s *store) sweep(ctx context.Context, before time.Time) (total int, err err
 		if !ok {
 			continue // it lets its rows expire
 		}
-		n, failed := call(ctx, s, prefix+"Sweep", func(ctx context.Context) (int, error) { return able.Sweep(ctx, before) })
+		n, failed := guarded.Call(ctx, s.bounds, prefix+"Sweep", func(ctx context.Context) (int, error) { return able.Sweep(ctx, before) })
 		total, err = total+n, errors.Join(err, failed)
 	}
 	return total, err

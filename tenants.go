@@ -12,6 +12,7 @@ import (
 	"github.com/latchkeyhq/latchkey/internal/cache"
 	"github.com/latchkeyhq/latchkey/internal/failure"
 	"github.com/latchkeyhq/latchkey/internal/guarded"
+	"github.com/latchkeyhq/latchkey/internal/limit"
 	"github.com/latchkeyhq/latchkey/internal/oauth"
 )
 
@@ -158,7 +159,7 @@ func newSetups(most int) *setups { return cache.New[any, prepared](cache.Rules{S
 
 func tenantsFrom(find func(context.Context, *Request) (tenant, error), options []CacheOption) *tenants {
 	t := &tenants{
-		find: find, common: common{oauth.NewShared(), NewMemoryLimiter(nil), newUsedValues(time.Now)},
+		find: find, common: common{oauth.NewShared(), limit.NewMemory(nil), limit.NewUsedValues(time.Now)},
 		blank: sync.OnceValue(func() *setup {
 			s, _ := prepare(Config{}.WithEnv(func(string) string { return "" }), "", common{})
 			return s

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net/netip"
 	"strings"
+	"sync"
 	"sync/atomic"
 
 	"github.com/latchkeyhq/latchkey/internal/failure"
@@ -21,6 +22,8 @@ type hostTrust struct {
 	origin weburl.Origin // fixed by Site.URL; empty: each request says
 
 	last atomic.Pointer[knownOrigin] // nearly every request says the same
+
+	proxyWarned sync.Once // see warnOfProxy
 }
 
 // knownOrigin is what became of a scheme and a host that are allowed.

@@ -11,6 +11,7 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/latchkeyhq/latchkey/internal/guarded"
 	"github.com/latchkeyhq/latchkey/internal/jsonscan"
 	"github.com/latchkeyhq/latchkey/internal/mailbox"
 	"github.com/latchkeyhq/latchkey/passkey"
@@ -98,7 +99,7 @@ func (w *webauthnProvider) admitQuestion(ctx context.Context, x *exchange) (time
 	if !w.isAboutSomebody(x) {
 		return 0, nil
 	}
-	return x.setup.limits.admit(ctx, x.setup.limits.questions(askerOf(ctx, x, "")))
+	return x.setup.limits.Take(ctx, x.setup.limits.Questions(requesterOf(ctx, x, "")))
 }
 
 // isAboutSomebody: the question names a person, and the answer may depend on
@@ -138,7 +139,7 @@ func (w *webauthnProvider) stranger(ctx context.Context, x *exchange, action str
 	if w.ListCredentials != ListKnown && action == actionRegister {
 		return &User{Email: email}, false, nil
 	}
-	known, err := optional(x.setup.store.userByEmail(ctx, email))
+	known, err := guarded.Optional(x.setup.store.userByEmail(ctx, email))
 	if known != nil || err != nil {
 		return known, true, err
 	}
@@ -158,7 +159,7 @@ func (w *webauthnProvider) ownStranger(ctx context.Context, x *exchange, action 
 	case exists && found.ID == "":
 		return nil, false, errors.New("WebAuthn.UserInfo returned a user who exists and has no ID")
 	case exists && (w.ListCredentials == ListKnown || action != actionRegister):
-		known, err := optional(x.setup.store.user(ctx, found.ID))
+		known, err := guarded.Optional(x.setup.store.user(ctx, found.ID))
 		return known, known != nil, err
 	}
 	u := User{}

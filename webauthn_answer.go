@@ -8,6 +8,7 @@ import (
 
 	"github.com/latchkeyhq/latchkey/event"
 	"github.com/latchkeyhq/latchkey/internal/failure"
+	"github.com/latchkeyhq/latchkey/internal/guarded"
 	"github.com/latchkeyhq/latchkey/internal/secret"
 	"github.com/latchkeyhq/latchkey/passkey"
 	"github.com/latchkeyhq/latchkey/storage"
@@ -27,8 +28,8 @@ func (w *webauthnProvider) receive(ctx context.Context, x *exchange) (outcome, e
 	if (given || sentFrom(x.request.Header, x.origin.Text) == "same-site") && !x.csrfVerified {
 		return outcome{}, noCSRF(x)
 	}
-	tries := x.setup.limits.answers(askerOf(ctx, x, ""))
-	wait, err := x.setup.limits.admit(ctx, tries)
+	tries := x.setup.limits.Answers(requesterOf(ctx, x, ""))
+	wait, err := x.setup.limits.Take(ctx, tries)
 	if err != nil {
 		return outcome{}, err
 	}
@@ -40,7 +41,7 @@ func (w *webauthnProvider) receive(ctx context.Context, x *exchange) (outcome, e
 		return outcome{}, err
 	}
 	if in.passkey == nil || in.owner != "" { // a stranger who makes users stays counted
-		if err := x.setup.limits.giveBack(ctx, tries); err != nil {
+		if err := x.setup.limits.Return(ctx, tries); err != nil {
 			x.setup.log.Error(ctx, x, failure.Wrap(ErrCallbackRoute, err))
 		}
 	}
@@ -94,7 +95,7 @@ func (w *webauthnProvider) register(ctx context.Context, x *exchange, c *challen
 	if !bytes.Equal(key.CredentialID, id) || len(id) > longestCredentialID || len(key.PublicKey) == 0 {
 		return nil, w.refused(errors.New("the credential has no key, or not the id that it says, or a longer one than 1023 bytes"))
 	}
-	known, err := optional(x.setup.store.authenticator(ctx, id))
+	known, err := guarded.Optional(x.setup.store.authenticator(ctx, id))
 	if err != nil {
 		return nil, err
 	}
@@ -111,7 +112,7 @@ func (w *webauthnProvider) register(ctx context.Context, x *exchange, c *challen
 
 // authenticate is the owner of a passkey.
 func (w *webauthnProvider) authenticate(ctx context.Context, x *exchange, c *challenge, id, answer []byte) (*assertion, error) {
-	key, err := optional(x.setup.store.authenticator(ctx, id))
+	key, err := guarded.Optional(x.setup.store.authenticator(ctx, id))
 	if err != nil {
 		return nil, err
 	}

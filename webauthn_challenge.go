@@ -11,7 +11,6 @@ import (
 	"slices"
 	"time"
 
-	"github.com/latchkeyhq/latchkey/internal/guarded"
 	"github.com/latchkeyhq/latchkey/internal/secret"
 	"github.com/latchkeyhq/latchkey/jwt"
 	"github.com/latchkeyhq/latchkey/storage"
@@ -119,10 +118,7 @@ func (w *webauthnProvider) spend(ctx context.Context, x *exchange, answered stri
 		if !ok || answered == "" || !secret.Equal(c.Challenge, answered) || (c.RegisterData != nil) != registers {
 			continue
 		}
-		unused, err := guarded.ContainResult(func() (bool, error) {
-			client := clientKey("", x.setup.trust.clientAddr(x.request))
-			return x.setup.replay.Use(withClient(ctx, client), secret.Hash(x.setup.bind(w.ID+"\x00"+c.Challenge)), now.Add(checkMaxAge+time.Minute))
-		})
+		unused, err := x.setup.replay.Use(ctx, x.setup.trust.clientAddr(x.request), w.ID+"\x00"+c.Challenge, now.Add(checkMaxAge+time.Minute))
 		if err == nil {
 			err = x.cookies.forgetChallenge(&h, now)
 		}

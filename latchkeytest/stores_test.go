@@ -24,7 +24,7 @@ type roles struct {
 
 func newRoles() roles {
 	a := anybodys{memory()}
-	return roles{a, a, latchkey.NewMemoryLimiter(nil), &once{until: map[string]time.Time{}}}
+	return roles{a, a, memoryadapter.NewLimiter(nil), &once{until: map[string]time.Time{}}}
 }
 
 // anybodys keeps sessions of users whom it does not know.
@@ -59,7 +59,7 @@ func TestStores(t *testing.T) {
 	for name, open := range map[string]func() any{
 		"every role": func() any { return newRoles() },
 		"an adapter": func() any { return memory() },
-		"a limiter":  func() any { return latchkey.NewMemoryLimiter(nil) },
+		"a limiter":  func() any { return memoryadapter.NewLimiter(nil) },
 	} {
 		t.Run(name, func(t *testing.T) {
 			latchkeytest.Stores(t, func(*testing.T) any { return open() })
@@ -72,12 +72,12 @@ var brokenRoles = map[string]struct {
 	open    func() any
 	noticed string
 }{
-	"it reads, then counts":             {func() any { return &hesitant{Limiter: latchkey.NewMemoryLimiter(nil)} }, "of_100_callers_at_once"},
-	"it waits too long":                 {func() any { return impatient{latchkey.NewMemoryLimiter(nil)} }, "within_one_interval"},
-	"refused calls count":               {func() any { return &strict{Limiter: latchkey.NewMemoryLimiter(nil)} }, "a_refused_call_costs_nothing"},
-	"it forgets everybody":              {func() any { return &amnesiac{latchkey.NewMemoryLimiter(nil)} }, "Forget_clears_one_key"},
-	"it folds keys":                     {func() any { return folded{latchkey.NewMemoryLimiter(nil)} }, "keys_are_compared_exactly"},
-	"it gives back whatever is asked":   {func() any { return generous{latchkey.NewMemoryLimiter(nil)} }, "Return_gives_back_one_event"},
+	"it reads, then counts":             {func() any { return &hesitant{Limiter: memoryadapter.NewLimiter(nil)} }, "of_100_callers_at_once"},
+	"it waits too long":                 {func() any { return impatient{memoryadapter.NewLimiter(nil)} }, "within_one_interval"},
+	"refused calls count":               {func() any { return &strict{Limiter: memoryadapter.NewLimiter(nil)} }, "a_refused_call_costs_nothing"},
+	"it forgets everybody":              {func() any { return &amnesiac{memoryadapter.NewLimiter(nil)} }, "Forget_clears_one_key"},
+	"it folds keys":                     {func() any { return folded{memoryadapter.NewLimiter(nil)} }, "keys_are_compared_exactly"},
+	"it gives back whatever is asked":   {func() any { return generous{memoryadapter.NewLimiter(nil)} }, "Return_gives_back_one_event"},
 	"a value stays used":                {func() any { return &forever{used: map[string]bool{}} }, "and_then_it_is_new"},
 	"a value is read, then written":     {func() any { return &slowOnce{used: map[string]bool{}} }, "exactly_one_is_the_first"},
 	"a session outlives its deletion":   {func() any { r := newRoles(); r.SessionStore = undying{r.SessionStore}; return r }, "DeleteSession_returns_what_it_removed"},
@@ -153,7 +153,7 @@ func (l *strict) Take(ctx context.Context, key string, r latchkey.Rate) (time.Du
 type amnesiac struct{ latchkey.Limiter }
 
 func (l *amnesiac) Forget(context.Context, string) error {
-	l.Limiter = latchkey.NewMemoryLimiter(nil)
+	l.Limiter = memoryadapter.NewLimiter(nil)
 	return nil
 }
 

@@ -1,4 +1,4 @@
-package latchkey
+package limit
 
 import (
 	"context"
@@ -11,13 +11,14 @@ import (
 
 	"github.com/latchkeyhq/latchkey/internal/secret"
 	"github.com/latchkeyhq/latchkey/internal/testclock"
+	"github.com/latchkeyhq/latchkey/storage"
 )
 
 func newFakeClock() *testclock.Clock { return testclock.New(time.Unix(1_800_000_000, 0)) }
 
-func TestMemoryLimiter(t *testing.T) {
-	rate := Rate{Events: 4, Per: time.Minute}
-	take := func(t *testing.T, l *MemoryLimiter, key string, r Rate) time.Duration {
+func TestMemory(t *testing.T) {
+	rate := storage.Rate{Events: 4, Per: time.Minute}
+	take := func(t *testing.T, l *Memory, key string, r storage.Rate) time.Duration {
 		t.Helper()
 		wait, err := l.Take(t.Context(), key, r)
 		if err != nil {
@@ -27,7 +28,7 @@ func TestMemoryLimiter(t *testing.T) {
 	}
 	t.Run("as many at once as the rate says, then one each share of the period", func(t *testing.T) {
 		clock := newFakeClock()
-		l := NewMemoryLimiter(clock.Now)
+		l := NewMemory(clock.Now)
 		for i := range 4 {
 			if wait := take(t, l, "k", rate); wait != 0 {
 				t.Errorf("event %d waits %v", i, wait)
@@ -56,7 +57,7 @@ func TestMemoryLimiter(t *testing.T) {
 	})
 	t.Run("refused events do not count", func(t *testing.T) {
 		clock := newFakeClock()
-		l := NewMemoryLimiter(clock.Now)
+		l := NewMemory(clock.Now)
 		for range 100 {
 			take(t, l, "k", rate)
 		}
@@ -66,7 +67,7 @@ func TestMemoryLimiter(t *testing.T) {
 		}
 	})
 	t.Run("keys do not know one another, and can be forgotten", func(t *testing.T) {
-		l := NewMemoryLimiter(newFakeClock().Now)
+		l := NewMemory(newFakeClock().Now)
 		for range 5 {
 			take(t, l, "a", rate)
 		}
@@ -81,21 +82,21 @@ func TestMemoryLimiter(t *testing.T) {
 		}
 	})
 	t.Run("no rate is no limit", func(t *testing.T) {
-		l := NewMemoryLimiter(nil)
+		l := NewMemory(nil)
 		for range 100 {
-			if take(t, l, "k", Rate{}) != 0 || take(t, l, "k", Rate{Events: 1}) != 0 || take(t, l, "k", Rate{Per: time.Hour}) != 0 {
+			if take(t, l, "k", storage.Rate{}) != 0 || take(t, l, "k", storage.Rate{Events: 1}) != 0 || take(t, l, "k", storage.Rate{Per: time.Hour}) != 0 {
 				t.Fatal("limited")
 			}
 		}
 	})
 	t.Run("of many at once exactly as many pass", func(t *testing.T) {
-		l := NewMemoryLimiter(newFakeClock().Now)
+		l := NewMemory(newFakeClock().Now)
 		var passed atomic.Int32
 		var all sync.WaitGroup
 		for range 64 {
 			all.Go(func() {
 				for range 50 {
-					if wait, err := l.Take(t.Context(), "k", Rate{Events: 100, Per: time.Hour}); err == nil && wait == 0 {
+					if wait, err := l.Take(t.Context(), "k", storage.Rate{Events: 100, Per: time.Hour}); err == nil && wait == 0 {
 						passed.Add(1)
 					}
 				}
@@ -107,7 +108,7 @@ func TestMemoryLimiter(t *testing.T) {
 		}
 	})
 	t.Run("memory has a ceiling, and the busy stay", func(t *testing.T) {
-		l := NewMemoryLimiter(newFakeClock().Now)
+		l := NewMemory(newFakeClock().Now)
 		for range 5 {
 			take(t, l, "busy", rate)
 		}
@@ -127,7 +128,7 @@ func TestMemoryLimiter(t *testing.T) {
 }
 
 func TestUsedValues(t *testing.T) {
-	use := func(t *testing.T, u *usedValues, key string, expires time.Time) bool {
+	use := func(t *testing.T, u *UsedValues, key string, expires time.Time) bool {
 		t.Helper()
 		first, err := u.Use(t.Context(), key, expires)
 		if err != nil {
@@ -137,8 +138,8 @@ func TestUsedValues(t *testing.T) {
 	}
 	t.Run("R-006 once until it expires", func(t *testing.T) {
 		clock := newFakeClock()
-		u := newUsedValues(clock.Now)
-		until := clock.Now().Add(checkMaxAge + time.Minute)
+		u := NewUsedValues(clock.Now)
+		until := clock.Now().Add(16 * time.Minute)
 		if !use(t, u, "a", until) || use(t, u, "a", until) || !use(t, u, "b", until) {
 			t.Error("not once")
 		}
@@ -156,10 +157,10 @@ func TestUsedValues(t *testing.T) {
 	t.Run("R-006 whenever generations change", func(t *testing.T) {
 		for offset := time.Duration(0); offset < 34*time.Minute; offset += time.Minute {
 			clock := newFakeClock()
-			u := newUsedValues(clock.Now)
+			u := NewUsedValues(clock.Now)
 			use(t, u, "before", clock.Now().Add(time.Minute))
 			clock.Advance(offset)
-			until := clock.Now().Add(checkMaxAge + time.Minute)
+			until := clock.Now().Add(16 * time.Minute)
 			use(t, u, "a", until)
 			for clock.Now().Before(until) {
 				if use(t, u, "a", until) {
@@ -171,7 +172,7 @@ func TestUsedValues(t *testing.T) {
 	})
 	t.Run("R-006 exactly one of many", func(t *testing.T) {
 		clock := newFakeClock()
-		u := newUsedValues(clock.Now)
+		u := NewUsedValues(clock.Now)
 		var first atomic.Int32
 		var all sync.WaitGroup
 		for range 100 {
@@ -188,7 +189,7 @@ func TestUsedValues(t *testing.T) {
 	})
 	t.Run("R-392 what is still needed is kept, and there is no room for more", func(t *testing.T) {
 		clock := newFakeClock()
-		u := newUsedValues(clock.Now)
+		u := NewUsedValues(clock.Now)
 		until := clock.Now().Add(time.Minute)
 		refused := 0
 		for i := range 2 * mostKeys {
@@ -214,7 +215,7 @@ func TestUsedValues(t *testing.T) {
 	})
 	t.Run("R-392 a flood of one client leaves room for others", func(t *testing.T) {
 		clock := newFakeClock()
-		u := newUsedValues(clock.Now)
+		u := NewUsedValues(clock.Now)
 		until := clock.Now().Add(time.Minute)
 		flood := withClient(t.Context(), "flood")
 		for i := range 2 * mostKeys {
@@ -230,8 +231,8 @@ func TestUsedValues(t *testing.T) {
 }
 
 func TestFloodsOfKeys(t *testing.T) {
-	rate := Rate{Events: 5, Per: time.Hour}
-	lock := func(t *testing.T, l *MemoryLimiter, ctx context.Context, key string) {
+	rate := storage.Rate{Events: 5, Per: time.Hour}
+	lock := func(t *testing.T, l *Memory, ctx context.Context, key string) {
 		t.Helper()
 		for range 5 {
 			if wait, err := l.Take(ctx, key, rate); wait != 0 || err != nil {
@@ -239,32 +240,32 @@ func TestFloodsOfKeys(t *testing.T) {
 			}
 		}
 	}
-	isLocked := func(l *MemoryLimiter, key string) bool {
+	isLocked := func(l *Memory, key string) bool {
 		wait, _ := l.Take(context.Background(), key, rate)
 		return wait > 0
 	}
 	t.Run("R-392 one client's push out its own first", func(t *testing.T) {
-		l := NewMemoryLimiter(newFakeClock().Now)
+		l := NewMemory(newFakeClock().Now)
 		others := make([]string, 2000)
 		for i := range others {
 			others[i] = fmt.Sprint("victim", i)
 			ctx := withClient(t.Context(), fmt.Sprint("client", i))
-			if _, err := l.Take(ctx, others[i], Rate{Events: 1, Per: time.Minute}); err != nil {
+			if _, err := l.Take(ctx, others[i], storage.Rate{Events: 1, Per: time.Minute}); err != nil {
 				t.Fatal(err)
 			}
 		}
 		flood := withClient(t.Context(), "flood")
 		for i := range 2 * mostKeys { // each of them lasts longer than any victim's
-			_, _ = l.Take(flood, fmt.Sprint("flood", i), Rate{Events: 1, Per: time.Hour})
+			_, _ = l.Take(flood, fmt.Sprint("flood", i), storage.Rate{Events: 1, Per: time.Hour})
 		}
 		for _, key := range others {
-			if wait, _ := l.Take(t.Context(), key, Rate{Events: 1, Per: time.Minute}); wait == 0 {
+			if wait, _ := l.Take(t.Context(), key, storage.Rate{Events: 1, Per: time.Minute}); wait == 0 {
 				t.Fatalf("%s was forgotten", key)
 			}
 		}
 	})
 	t.Run("R-392 from everywhere they push out what says least", func(t *testing.T) {
-		l := NewMemoryLimiter(newFakeClock().Now)
+		l := NewMemory(newFakeClock().Now)
 		lock(t, l, t.Context(), "victim")
 		for i := range 2 * mostKeys {
 			ctx := withClient(t.Context(), fmt.Sprint("client", i))
@@ -284,7 +285,7 @@ func TestFloodsOfKeys(t *testing.T) {
 		}
 		before := heap()
 		clock := newFakeClock()
-		l, u := NewMemoryLimiter(clock.Now), newUsedValues(clock.Now)
+		l, u := NewMemory(clock.Now), NewUsedValues(clock.Now)
 		for i := range 2 * mostKeys {
 			ctx := withClient(t.Context(), fmt.Sprint("client", i))
 			_, _ = l.Take(ctx, secret.Hash(fmt.Sprint("l", i)), rate)

@@ -1,0 +1,80 @@
+package guarded
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"time"
+
+	"github.com/latchkeyhq/latchkey/fault"
+	"github.com/latchkeyhq/latchkey/internal/failure"
+	"github.com/latchkeyhq/latchkey/internal/journal"
+	"github.com/latchkeyhq/latchkey/internal/redact"
+	"github.com/latchkeyhq/latchkey/storage"
+)
+
+// Bounds are what every call of a store is held to.
+type Bounds struct {
+	Timeout time.Duration
+	Log     *journal.Logger // of single calls, at debug level; nil: none
+}
+
+// Call runs one operation of a store. It bounds the operation, recovers a panic,
+// and names the operation in an error, which becomes an AdapterError.
+// storage.ErrNotFound and storage.ErrConflict are returned as they are.
+func Call[T any](ctx context.Context, b *Bounds, operation string, f func(context.Context) (T, error)) (T, error) {
+	ctx, cancel := context.WithTimeout(ctx, b.Timeout)
+	defer cancel()
+	step := b.Log.Step(ctx, "adapter", "operation", operation)
+	result, err := ContainResult(func() (T, error) { return f(ctx) })
+	step.End(err)
+	switch {
+	case err == nil, errors.Is(err, storage.ErrNotFound), errors.Is(err, storage.ErrConflict):
+		return result, err
+	}
+	if e, ok := errors.AsType[*fault.Error](err); ok && e.Type == fault.ErrAdapter {
+		return result, err
+	}
+	text := operation + ": " + redact.URLs(err.Error())
+	if late := ctx.Err(); late != nil { // some drivers do not return it
+		err = errors.Join(err, late)
+	}
+	return result, failure.Wrap(fault.ErrAdapter, &failure.Redacted{Text: text, Cause: err})
+}
+
+// Do is Call for operations without a result.
+func Do(ctx context.Context, b *Bounds, operation string, f func(context.Context) error) error {
+	_, err := Call(ctx, b, operation, func(ctx context.Context) (struct{}, error) { return struct{}{}, f(ctx) })
+	return err
+}
+
+// CallFor is Call for an answer that has to fit the question. Any other answer is
+// an AdapterError: believing it would sign a user in as another.
+func CallFor[T any](ctx context.Context, b *Bounds, operation string, fits func(T) bool, f func(context.Context) (T, error)) (T, error) {
+	answer, err := Call(ctx, b, operation, f)
+	if err == nil && !fits(answer) {
+		var none T
+		return none, failure.Wrap(fault.ErrAdapter, errors.New(operation+" answered another question than it was asked"))
+	}
+	return answer, err
+}
+
+// CallForList is CallFor for a list. The list fits if every element does. A table
+// that is missing ([errors.ErrUnsupported]) holds nothing.
+func CallForList[T any](ctx context.Context, b *Bounds, operation string, fits func(T) bool, f func(context.Context) ([]T, error)) ([]T, error) {
+	list, err := CallFor(ctx, b, operation, func(list []T) bool {
+		return !slices.ContainsFunc(list, func(one T) bool { return !fits(one) })
+	}, f)
+	return list, failure.Ignoring(err, errors.ErrUnsupported)
+}
+
+// Optional turns storage.ErrNotFound into a nil record.
+func Optional[T any](record T, err error) (*T, error) {
+	if errors.Is(err, storage.ErrNotFound) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	return &record, nil
+}

@@ -1,0 +1,99 @@
+package limit
+
+import (
+	"context"
+	"errors"
+	"sync/atomic"
+	"time"
+
+	"github.com/latchkeyhq/latchkey/fault"
+	"github.com/latchkeyhq/latchkey/internal/failure"
+	"github.com/latchkeyhq/latchkey/internal/guarded"
+	"github.com/latchkeyhq/latchkey/internal/journal"
+	"github.com/latchkeyhq/latchkey/storage"
+)
+
+// Shared is a limiter for all instances of a site. While it fails, this process
+// counts alone: the limits stay, multiplied by the number of instances. It is a
+// [storage.ReturningLimiter] as far as the shared one is.
+type Shared struct {
+	limiter storage.Limiter
+	local   *Memory
+	bounds  *guarded.Bounds
+	now     func() time.Time
+	told    atomic.Int64 // when a failure was last logged, in Unix seconds; 0: never
+	hung    atomic.Int64 // when the limiter last timed out, in Unix seconds; 0: never
+}
+
+// NewShared returns limiter with local as its fallback.
+func NewShared(limiter storage.Limiter, local *Memory, bounds *guarded.Bounds, now func() time.Time) *Shared {
+	return &Shared{limiter: limiter, local: local, bounds: bounds, now: now}
+}
+
+const (
+	quiet = time.Minute     // between two log lines on a limiter that goes on failing
+	rest  = 5 * time.Second // before a limiter that has timed out is asked again
+)
+
+var errResting = failure.Wrap(fault.ErrAdapter, errors.New("the limiter did not answer in time a moment ago"))
+
+// ask calls the shared limiter, unless it rests.
+func (l *Shared) ask(ctx context.Context, operation string, f func(context.Context) (time.Duration, error)) (time.Duration, error) {
+	now := l.now().Unix()
+	if hung := l.hung.Load(); hung != 0 && now-hung < int64(rest/time.Second) {
+		return 0, errResting
+	}
+	wait, err := guarded.Call(ctx, l.bounds, operation, f)
+	if errors.Is(err, context.DeadlineExceeded) {
+		l.hung.Store(now)
+	}
+	return wait, err
+}
+
+// Take counts one event under key, unless r is reached.
+func (l *Shared) Take(ctx context.Context, key string, r storage.Rate) (time.Duration, error) {
+	wait, err := l.ask(ctx, "Limits.Limiter: Take", func(ctx context.Context) (time.Duration, error) {
+		return l.limiter.Take(ctx, key, r)
+	})
+	if err == nil || ctx.Err() != nil {
+		return wait, err
+	}
+	l.tell(ctx, err)
+	return l.local.Take(ctx, key, r)
+}
+
+// Forget clears what was counted under key.
+func (l *Shared) Forget(ctx context.Context, key string) error {
+	return l.orLocal(ctx, "Limits.Limiter: Forget",
+		func(ctx context.Context) error { return l.limiter.Forget(ctx, key) },
+		func(ctx context.Context) error { return l.local.Forget(ctx, key) })
+}
+
+// Return takes back one event, if the shared limiter can.
+func (l *Shared) Return(ctx context.Context, key string, r storage.Rate) error {
+	able, ok := l.limiter.(storage.ReturningLimiter)
+	if !ok {
+		return nil
+	}
+	return l.orLocal(ctx, "Limits.Limiter: Return",
+		func(ctx context.Context) error { return able.Return(ctx, key, r) },
+		func(ctx context.Context) error { return l.local.Return(ctx, key, r) })
+}
+
+func (l *Shared) orLocal(ctx context.Context, operation string, shared, local func(context.Context) error) error {
+	_, err := l.ask(ctx, operation, func(ctx context.Context) (time.Duration, error) { return 0, shared(ctx) })
+	if err == nil || ctx.Err() != nil {
+		return err
+	}
+	l.tell(ctx, err)
+	return local(ctx)
+}
+
+// tell logs a failure, at most once a minute.
+func (l *Shared) tell(ctx context.Context, err error) {
+	now, told := l.now().Unix(), l.told.Load()
+	if told != 0 && now-told < int64(quiet/time.Second) || !l.told.CompareAndSwap(told, now) {
+		return
+	}
+	l.bounds.Log.Error(ctx, journal.NoSubject{}, err, "alert", true, "meanwhile", "tries and mails are counted by each instance for itself")
+}

@@ -1,0 +1,93 @@
+package limit
+
+import (
+	"context"
+	"time"
+
+	"github.com/latchkeyhq/latchkey/internal/cache"
+	"github.com/latchkeyhq/latchkey/storage"
+)
+
+// mostKeys bounds a ledger: the two ledgers of a program stay within 32 MiB
+// together.
+const mostKeys = 1 << 16
+
+func newLedger(now func() time.Time, evict bool) *cache.Ledger {
+	return cache.NewLedger(cache.LedgerRules{Size: mostKeys, Share: mostKeys / 16, Evict: evict, Now: now})
+}
+
+// clientKeyInContext is the context key of the client that causes an event.
+type clientKeyInContext struct{}
+
+// withClient tells ledgers which client causes an event. An empty client changes
+// nothing.
+func withClient(ctx context.Context, client string) context.Context {
+	if client == "" {
+		return ctx
+	}
+	return context.WithValue(ctx, clientKeyInContext{}, client)
+}
+
+// clientIn returns the client of withClient, or "".
+func clientIn(ctx context.Context) string {
+	client, _ := ctx.Value(clientKeyInContext{}).(string)
+	return client
+}
+
+// Memory is a [storage.ReturningLimiter] in this process's memory. It keeps 65,536
+// keys, in 16 MiB at most. When it is full it first evicts the keys of a client
+// that floods it, and then those that expire soonest.
+type Memory struct {
+	// full is the time at which a key will be empty again, by the generic cell
+	// rate algorithm: every event fills it by its share of the period, and it
+	// empties with time.
+	full *cache.Ledger
+}
+
+// NewMemory returns an empty limiter. A nil now is time.Now.
+func NewMemory(now func() time.Time) *Memory {
+	if now == nil {
+		now = time.Now
+	}
+	return &Memory{newLedger(now, true)}
+}
+
+// Take counts one event under key, unless r is reached. It then returns how long
+// until the next event fits.
+func (l *Memory) Take(ctx context.Context, key string, r storage.Rate) (wait time.Duration, err error) {
+	if r.Events <= 0 || r.Per <= 0 {
+		return 0, nil
+	}
+	l.full.Update(key, clientIn(ctx), func(full, now time.Time) time.Time {
+		next := now
+		if !full.IsZero() {
+			next = full
+		}
+		next = next.Add(r.Per / time.Duration(r.Events))
+		if wait = max(0, next.Sub(now.Add(r.Per))); wait > 0 {
+			return full
+		}
+		return next
+	})
+	return wait, nil
+}
+
+// Return takes back one event that Take counted under key at rate r.
+func (l *Memory) Return(ctx context.Context, key string, r storage.Rate) error {
+	if r.Events <= 0 || r.Per <= 0 {
+		return nil
+	}
+	l.full.Update(key, clientIn(ctx), func(full, _ time.Time) time.Time {
+		if full.IsZero() {
+			return full
+		}
+		return full.Add(-r.Per / time.Duration(r.Events))
+	})
+	return nil
+}
+
+// Forget clears what was counted under key.
+func (l *Memory) Forget(_ context.Context, key string) error {
+	l.full.Delete(key)
+	return nil
+}
