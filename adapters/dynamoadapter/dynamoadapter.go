@@ -39,20 +39,16 @@ type stores interface {
 	latchkey.ReplayStore
 }
 
-// New returns an adapter on a table that [Migrate], or [Layout.Migrate], has made.
-// It makes no call. Credentials, region, retries and time limits are the client's.
+// New returns an adapter on a table that [Migrate] has made. It makes no call. Credentials, region, retries and time limits are the client's.
 func New(c Client, table string, o Options) (*Adapter, error) {
 	if c == nil || table == "" {
 		return nil, errors.New("dynamoadapter: a client and the name of a table are needed")
 	}
-	if !o.Layout.authJS {
-		if o.Layout != (Layout{}) {
-			return nil, errors.New("dynamoadapter: names of keys belong to a Layout that AuthJS returned")
-		}
-		return &Adapter{kvstore.New(&conn{client: c, table: table, pk: "pk", sk: "sk", ttl: "ttl"}, kvstore.Options{Now: o.Now})}, nil
-	}
 	if err := o.Layout.check(); err != nil {
 		return nil, err
+	}
+	if !o.Layout.authJS {
+		return &Adapter{kvstore.New(&conn{client: c, table: table, pk: "pk", sk: "sk", ttl: "ttl"}, kvstore.Options{Now: o.Now})}, nil
 	}
 	return &Adapter{newAuthJS(c, table, o)}, nil
 }

@@ -39,9 +39,15 @@ func (l Layout) ttl() string {
 	return "ttl"
 }
 
-// check refuses keys that cannot be told apart from each other or from what
-// records hold.
+// check refuses names of keys without [AuthJS], and keys that cannot be told apart
+// from each other or from what records hold.
 func (l Layout) check() error {
+	if !l.authJS {
+		if l != (Layout{}) {
+			return errors.New("dynamoadapter: names of keys belong to a Layout that AuthJS returned")
+		}
+		return nil
+	}
 	taken := map[string]bool{}
 	for _, names := range [][]string{fieldsOfUser, fieldsOfAccount, fieldsOfSession, fieldsOfLink} {
 		for _, name := range names {

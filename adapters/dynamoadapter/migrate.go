@@ -18,22 +18,22 @@ type MigrationClient interface {
 	UpdateTimeToLive(ctx context.Context, in *dynamodb.UpdateTimeToLiveInput, o ...func(*dynamodb.Options)) (*dynamodb.UpdateTimeToLiveOutput, error)
 }
 
-// Migrate makes the table, if there is none, and has DynamoDB remove what has
+// Migrate creates the table if it does not exist, and has DynamoDB remove what has
 // expired, by the attribute ttl. It waits until the table can be used. The new
-// table is billed by request; one that is there keeps its throughput and all
-// other settings. Several instances may call it at once.
+// table is billed by request; an existing one keeps its throughput and all other
+// settings. Several instances may call it at the same time.
 //
-// A server that knows no time to live, such as some that are made for tests,
-// keeps expired items: nothing else depends on it.
-func Migrate(ctx context.Context, c MigrationClient, table string) error {
-	return Layout{}.Migrate(ctx, c, table)
-}
-
-// Migrate is the function of the same name for the table of a layout. One of
-// Auth.js has an index, and its items expire by the attribute expires. A table
-// that is there without the index is an error: Auth.js cannot use it either.
-func (l Layout) Migrate(ctx context.Context, c MigrationClient, table string) error {
-	l = l.named()
+// A table of the layout [AuthJS] has an index, and its items expire by the attribute
+// expires. An existing table without the index is an error: Auth.js cannot use it
+// either.
+//
+// A server without time to live, such as some that are made for tests, keeps expired
+// items: nothing else depends on it.
+func Migrate(ctx context.Context, c MigrationClient, table string, o Options) error {
+	if err := o.Layout.check(); err != nil {
+		return err
+	}
+	l := o.Layout.named()
 	found, err := l.describe(ctx, c, table)
 	if err != nil {
 		return err

@@ -3,7 +3,7 @@ package mongoadapter
 import (
 	"context"
 	"errors"
-	"fmt"
+	"strings"
 	"time"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
@@ -27,13 +27,20 @@ const (
 	longSignUps = 30 * 24 * time.Hour // how long a sign-up may take, interruptions included
 )
 
-// uniques are the indexes that rules depend on: no two documents agree on fields.
-var uniques = []struct {
+// unique is an index that a rule depends on: no two documents agree on the fields.
+type unique struct {
 	collection string
 	fields     []string
 	rule       string
 	texts      bool // only where the field is a text, and not empty
-}{
+}
+
+// isKeptBy reports whether an index keeps the rule.
+func (u unique) isKeptBy(i index) bool {
+	return i.Unique && i.fields() == strings.Join(u.fields, ",") && i.everywhere()
+}
+
+var uniques = []unique{
 	{"users", []string{"email"}, "e-mail addresses are unique", true},
 	{"accounts", []string{"provider", "providerAccountId"}, "provider and providerAccountId are unique", false},
 	{"sessions", []string{"sessionToken"}, "sessionToken is unique", false},
@@ -44,34 +51,30 @@ var uniques = []struct {
 // owned are the collections of what belongs to a user.
 var owned = []string{"accounts", "sessions", "authenticators", "sign_ups"}
 
-// Migrate makes the indexes that the adapter depends on, in a database that is new
-// or that the MongoDB adapter of Auth.js uses. Call it before anything is stored,
-// from as many instances as you like. lacking names what the server would not make
-// and the adapter can do without, such as the removal of what has expired, which
-// [Adapter.Sweep] does as well.
+// Migrate creates the indexes that the adapter depends on, in a database that is new
+// or that the MongoDB adapter of Auth.js uses. Call it before anything is stored;
+// several instances may call it at the same time. [Warnings] returns what the server
+// did not create.
 //
-// Documents that break a rule are a [*ViolationError], and nothing is changed. It
-// reads whole collections.
-func Migrate(ctx context.Context, db *mongo.Database) (lacking []string, err error) {
+// If documents break a rule, Migrate returns a [*ViolationError] and changes nothing.
+// It reads whole collections.
+func Migrate(ctx context.Context, db *mongo.Database, o Options) error {
 	if db == nil {
-		return nil, errors.New("mongoadapter: no database")
+		return errNoDatabase
 	}
-	m := migration{db: careful(db)}
+	m := migration{careful(db)}
 	for _, step := range []func(context.Context) error{m.violations, m.makeUnique, m.makePlain, m.makeExpiry} {
 		if err := step(ctx); err != nil {
-			return nil, fail(ctx, "migrate", err)
+			return fail(ctx, "migrate", err)
 		}
 	}
-	return m.lacking, nil
+	return nil
 }
 
-type migration struct {
-	db      *mongo.Database
-	lacking []string
-}
+type migration struct{ db *mongo.Database }
 
 // violations counts the values that several documents have.
-func (m *migration) violations(ctx context.Context) error {
+func (m migration) violations(ctx context.Context) error {
 	var broken ViolationError
 	for _, u := range uniques {
 		id, filter := bson.D{}, bson.D{}
@@ -104,7 +107,7 @@ func (m *migration) violations(ctx context.Context) error {
 	return nil
 }
 
-func (m *migration) makeUnique(ctx context.Context) error {
+func (m migration) makeUnique(ctx context.Context) error {
 	for _, u := range uniques {
 		o := options.Index().SetUnique(true)
 		if !u.texts {
@@ -116,7 +119,6 @@ func (m *migration) makeUnique(ctx context.Context) error {
 		o.SetPartialFilterExpression(bson.D{{Key: u.fields[0], Value: bson.D{{Key: "$gt", Value: ""}}}})
 		err := m.make(ctx, u.collection, o, u.fields...)
 		if unknown(err) {
-			m.lacks("%s: a partial index, so that null counts as an e-mail address", u.collection)
 			err = m.make(ctx, u.collection, options.Index().SetUnique(true).SetSparse(true), u.fields...)
 		}
 		if err != nil {
@@ -127,7 +129,7 @@ func (m *migration) makeUnique(ctx context.Context) error {
 }
 
 // makePlain makes the indexes by which everything of a user is found.
-func (m *migration) makePlain(ctx context.Context) error {
+func (m migration) makePlain(ctx context.Context) error {
 	for _, name := range owned {
 		if err := m.make(ctx, name, options.Index(), "userId"); err != nil {
 			return err
@@ -137,30 +139,21 @@ func (m *migration) makePlain(ctx context.Context) error {
 }
 
 // makeExpiry has the server remove what has expired.
-func (m *migration) makeExpiry(ctx context.Context) error {
+func (m migration) makeExpiry(ctx context.Context) error {
 	for _, p := range perishables {
 		after := options.Index().SetExpireAfterSeconds(int32(p.after.Seconds()))
 		err := m.make(ctx, p.collection, after, p.field)
 		if unknown(err) {
-			m.lacks("%s: the removal of what has expired", p.collection)
 			err = m.make(ctx, p.collection, options.Index(), p.field)
 		}
-		if differs(err) {
-			m.lacks("%s: the removal of what has expired %s ago: there is another index on %s", p.collection, p.after, p.field)
-			err = nil
-		}
-		if err != nil {
+		if err != nil && !differs(err) {
 			return err
 		}
 	}
 	return nil
 }
 
-func (m *migration) lacks(format string, args ...any) {
-	m.lacking = append(m.lacking, fmt.Sprintf(format, args...))
-}
-
-func (m *migration) make(ctx context.Context, collection string, o *options.IndexOptionsBuilder, fields ...string) error {
+func (m migration) make(ctx context.Context, collection string, o *options.IndexOptionsBuilder, fields ...string) error {
 	var keys bson.D
 	for _, field := range fields {
 		keys = append(keys, bson.E{Key: field, Value: 1})

@@ -56,7 +56,7 @@ var (
 // [Migrate] makes there; without it every addition is [ErrNotMigrated].
 func New(db *mongo.Database, o Options) (*Adapter, error) {
 	if db == nil {
-		return nil, errors.New("mongoadapter: no database")
+		return nil, errNoDatabase
 	}
 	db = careful(db)
 	return &Adapter{
@@ -74,6 +74,8 @@ func New(db *mongo.Database, o Options) (*Adapter, error) {
 		plain:          o.PlainTokens,
 	}, nil
 }
+
+var errNoDatabase = errors.New("mongoadapter: no database")
 
 // careful is db without the preferences of its client: a read from elsewhere than
 // the primary, or a write that only one server has, could bring back a session
