@@ -22,8 +22,8 @@ type conn struct {
 	timely   bool // the client itself ends what outlives its context
 }
 
-// belongings is the kind of key that lists what a user owns.
-const belongings kvstore.Kind = "b"
+// kindList is the kind of key that lists what a user owns.
+const kindList kvstore.Kind = "b"
 
 func (c *conn) key(k kvstore.Key) string { return c.prefix + string(k.Kind) + ":" + k.Name }
 
@@ -123,11 +123,11 @@ func (c *conn) Delete(ctx context.Context, k kvstore.Key, version string) (kvsto
 	return record(k, []byte(text))
 }
 
-// Own implements [kvstore.Conn]. Belongings are the fields of a hash: it needs a
-// third of the room of a set, as long as it is small.
+// Own implements [kvstore.Conn]. Entries are the fields of a hash, which needs a
+// third of the room of a set as long as it is small.
 func (c *conn) Own(ctx context.Context, user string, k kvstore.Key) error {
 	_, err := bounded(ctx, c, func() (int64, error) {
-		return c.client.HSet(ctx, c.belongings(user), string(k.Kind)+":"+k.Name, "").Result()
+		return c.client.HSet(ctx, c.listOf(user), string(k.Kind)+":"+k.Name, "").Result()
 	})
 	return fault("HSET", err)
 }
@@ -135,14 +135,14 @@ func (c *conn) Own(ctx context.Context, user string, k kvstore.Key) error {
 // Disown implements [kvstore.Conn].
 func (c *conn) Disown(ctx context.Context, user string, k kvstore.Key) error {
 	_, err := bounded(ctx, c, func() (int64, error) {
-		return c.client.HDel(ctx, c.belongings(user), string(k.Kind)+":"+k.Name).Result()
+		return c.client.HDel(ctx, c.listOf(user), string(k.Kind)+":"+k.Name).Result()
 	})
 	return fault("HDEL", err)
 }
 
 // Owned implements [kvstore.Conn].
 func (c *conn) Owned(ctx context.Context, user string) ([]kvstore.Key, error) {
-	fields, err := bounded(ctx, c, func() ([]string, error) { return c.client.HKeys(ctx, c.belongings(user)).Result() })
+	fields, err := bounded(ctx, c, func() ([]string, error) { return c.client.HKeys(ctx, c.listOf(user)).Result() })
 	if err != nil {
 		return nil, fault("HKEYS", err)
 	}
@@ -155,8 +155,9 @@ func (c *conn) Owned(ctx context.Context, user string) ([]kvstore.Key, error) {
 	return keys, nil
 }
 
-func (c *conn) belongings(user string) string {
-	return c.key(kvstore.Key{Kind: belongings, Name: user})
+// listOf returns the key that lists what a user owns.
+func (c *conn) listOf(user string) string {
+	return c.key(kvstore.Key{Kind: kindList, Name: user})
 }
 
 // fault names what failed. The texts of Redis and of its client hold no values,

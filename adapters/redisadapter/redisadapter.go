@@ -93,7 +93,7 @@ func onOneServer(base *conn, layout Layout) *Adapter {
 	}
 	ours := *base
 	ours.prefix += "lk:"
-	return &Adapter{&authJS{base, kvstore.New(&ours, kvstore.Options{}), layout.unstorage}}
+	return &Adapter{newAuthJS(base, kvstore.New(&ours, kvstore.Options{}), layout.unstorage)}
 }
 
 func onCluster(base *conn, o *redis.ClusterOptions, layout Layout) (*Adapter, error) {
