@@ -16,9 +16,9 @@ import (
 	"github.com/latchkeyhq/latchkey/adapters/kvstore"
 )
 
-// people is a conn whose records of users are items of Auth.js, so that package
+// userConn is a conn whose records of users are items of Auth.js, so that package
 // kvstore decides about both sides' users by what they are now.
-type people struct {
+type userConn struct {
 	*conn
 	layout Layout
 }
@@ -31,11 +31,11 @@ var (
 	fieldsOfUser  = append([]string{"expires"}, writtenOfUser...) // by which DynamoDB would remove the user
 )
 
-// born is the birth of who was made by Auth.js.
+// bornElsewhere is the birth of a user that Auth.js has made.
 const bornElsewhere = "authjs"
 
 // Get implements [kvstore.Conn].
-func (p people) Get(ctx context.Context, keys ...kvstore.Key) ([]kvstore.Record, error) {
+func (p userConn) Get(ctx context.Context, keys ...kvstore.Key) ([]kvstore.Record, error) {
 	if len(keys) != 1 || keys[0].Kind != kvstore.KindUser {
 		return p.conn.Get(ctx, keys...)
 	}
@@ -49,7 +49,7 @@ func (p people) Get(ctx context.Context, keys ...kvstore.Key) ([]kvstore.Record,
 
 // record is a user as package kvstore writes one: in six of the members, and
 // others that are kept apart as they are.
-func (p people) record(k kvstore.Key, in item) (r kvstore.Record, err error) {
+func (p userConn) record(k kvstore.Key, in item) (r kvstore.Record, err error) {
 	members := detailsOf(in)
 	delete(members, "as")
 	if members["born"] == nil {
@@ -102,7 +102,7 @@ func digestOf(in item) string {
 }
 
 // userItem is the item of what record returns.
-func (p people) userItem(r kvstore.Record) (item, error) {
+func (p userConn) userItem(r kvstore.Record) (item, error) {
 	var known struct {
 		ID, Name, Email, Image, State string
 		Verified                      int64
@@ -136,7 +136,7 @@ func (p people) userItem(r kvstore.Record) (item, error) {
 	return in, p.keepExtra(in, r.Value)
 }
 
-func (p people) keepExtra(in item, value []byte) error {
+func (p userConn) keepExtra(in item, value []byte) error {
 	var of struct{ Extra json.RawMessage }
 	if json.Unmarshal(value, &of) != nil {
 		return errMember
@@ -162,7 +162,7 @@ func (p people) keepExtra(in item, value []byte) error {
 }
 
 // Put implements [kvstore.Conn].
-func (p people) Put(ctx context.Context, r kvstore.Record, over string) error {
+func (p userConn) Put(ctx context.Context, r kvstore.Record, over string) error {
 	if r.Kind != kvstore.KindUser {
 		return p.conn.Put(ctx, r, over)
 	}
@@ -198,7 +198,7 @@ func (p people) Put(ctx context.Context, r kvstore.Record, over string) error {
 }
 
 // write puts after over what was seen. Another user's item is replaced as a whole.
-func (p people) write(ctx context.Context, before, after item) error {
+func (p userConn) write(ctx context.Context, before, after item) error {
 	if before == nil {
 		return p.replace(ctx, before, after)
 	}
@@ -209,7 +209,7 @@ func (p people) write(ctx context.Context, before, after item) error {
 }
 
 // replace writes a whole item over what was seen; nil: nothing.
-func (p people) replace(ctx context.Context, before, after item) error {
+func (p userConn) replace(ctx context.Context, before, after item) error {
 	e := p.same(before)
 	_, err := p.client.PutItem(ctx, &dynamodb.PutItemInput{
 		TableName: &p.table, Item: after, ConditionExpression: e.text(), ExpressionAttributeNames: e.names, ExpressionAttributeValues: e.given(),
@@ -218,7 +218,7 @@ func (p people) replace(ctx context.Context, before, after item) error {
 }
 
 // update leaves attributes of others as they are.
-func (p people) update(ctx context.Context, before, after item) error {
+func (p userConn) update(ctx context.Context, before, after item) error {
 	e := p.same(before)
 	var set, remove []string
 	for _, name := range slices.Concat(writtenOfUser, []string{p.layout.IndexPartitionKey, p.layout.IndexSortKey}) {
@@ -248,7 +248,7 @@ func orConflict(ctx context.Context, err error) error {
 
 // same is the condition that an item is as it was seen, in what either side
 // decides by; nil: that there is none.
-func (p people) same(before item) *expression {
+func (p userConn) same(before item) *expression {
 	e := newExpression()
 	if before == nil {
 		e.and("attribute_not_exists(" + e.name(p.pk) + ")")
@@ -268,7 +268,7 @@ func (p people) same(before item) *expression {
 // Delete implements [kvstore.Conn]. Who is gone takes along what is left of
 // theirs, so that no later user of the same id has it. Nothing that Auth.js writes
 // of them meanwhile keeps them.
-func (p people) Delete(ctx context.Context, k kvstore.Key, version string) (kvstore.Record, error) {
+func (p userConn) Delete(ctx context.Context, k kvstore.Key, version string) (kvstore.Record, error) {
 	if k.Kind != kvstore.KindUser {
 		return p.conn.Delete(ctx, k, version)
 	}
@@ -306,40 +306,4 @@ func orNotFound(err error) error {
 		return latchkey.ErrNotFound
 	}
 	return err
-}
-
-// sweep removes accounts and sessions of a user, whoever has made them.
-func (p people) sweep(ctx context.Context, k kvstore.Key) error {
-	for _, begin := range []string{ofSession, ofAccount} {
-		found, err := p.partition(ctx, keyText(k), begin)
-		if err != nil {
-			return err
-		}
-		for _, one := range found {
-			_, err := p.client.DeleteItem(ctx, &dynamodb.DeleteItemInput{TableName: &p.table, Key: p.keyOf(one)})
-			if err != nil {
-				return failure(ctx, err)
-			}
-			if begin == ofAccount {
-				p.forget(ctx, noteOfAccount(textOf(one["provider"]), textOf(one["providerAccountId"])), k.Name, one)
-			} else {
-				p.forget(ctx, noteOfSession(textOf(one["sessionToken"])), k.Name, one)
-			}
-		}
-	}
-	return nil
-}
-
-func (p people) keyOf(one item) item { return item{p.pk: one[p.pk], p.sk: one[p.sk]} }
-
-// forget removes the note of what was a user's, unless it is there anew: that
-// is written before its note is. One that is left over leads to nothing.
-func (p people) forget(ctx context.Context, note kvstore.Key, user string, of item) {
-	found, err := p.conn.Get(ctx, note)
-	if err != nil || len(found) == 0 || holderOf(found[0]).User != user {
-		return
-	}
-	if anew, err := p.items(ctx, p.keyOf(of)); err == nil && len(anew) == 0 {
-		_, _ = p.conn.Delete(ctx, note, found[0].Version)
-	}
 }
