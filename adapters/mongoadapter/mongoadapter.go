@@ -30,9 +30,10 @@ type Options struct {
 // [latchkey.SignUpAdapter] makes up for that. Make one with [New]. It is safe for
 // concurrent use, by any number of processes.
 type Adapter struct {
-	users, accounts, sessions, tokens, authenticators *collection
-	revocations, signUps, limits, used                *collection
-	plain                                             bool
+	users                                     *owners
+	accounts, authenticators, sessions        *collection
+	links, revocations, signUps, limits, used *collection
+	tokens                                    sessionTokens
 }
 
 var (
@@ -59,20 +60,22 @@ func New(db *mongo.Database, o Options) (*Adapter, error) {
 		return nil, errNoDatabase
 	}
 	db = careful(db)
-	return &Adapter{
-		users: &collection{Collection: db.Collection("users"), unique: "email"},
-		accounts: &collection{
-			Collection: db.Collection("accounts"), unique: "provider,providerAccountId",
-		},
-		sessions:       &collection{Collection: db.Collection("sessions"), unique: "sessionToken"},
-		tokens:         &collection{Collection: db.Collection("verification_tokens"), unique: "identifier,token"},
+	a := &Adapter{
+		accounts:       &collection{Collection: db.Collection("accounts"), unique: "provider,providerAccountId"},
 		authenticators: &collection{Collection: db.Collection("authenticators"), unique: "credentialID"},
+		sessions:       &collection{Collection: db.Collection("sessions"), unique: "sessionToken"},
+		links:          &collection{Collection: db.Collection("verification_tokens"), unique: "identifier,token"},
 		revocations:    &collection{Collection: db.Collection("revocations")},
 		signUps:        &collection{Collection: db.Collection("sign_ups")},
 		limits:         &collection{Collection: db.Collection("limits")},
 		used:           &collection{Collection: db.Collection("used_values")},
-		plain:          o.PlainTokens,
-	}, nil
+		tokens:         sessionTokens{o.PlainTokens},
+	}
+	a.users = &owners{
+		docs:  &collection{Collection: db.Collection("users"), unique: "email"},
+		owned: []*collection{a.signUps, a.sessions, a.accounts, a.authenticators},
+	}
+	return a, nil
 }
 
 var errNoDatabase = errors.New("mongoadapter: no database")
