@@ -73,7 +73,7 @@ func (s *Store) Revoke(ctx context.Context, key string, at, expires time.Time) e
 }
 
 func laterOf(a, b stamp) stamp {
-	if b.After(a.Time) {
+	if b.Time.After(a.Time) {
 		return b
 	}
 	return a
@@ -130,7 +130,7 @@ func (s *Store) Use(ctx context.Context, key string, expires time.Time) (first b
 		}
 		if seen.isAlive() {
 			v, err := decode[usedValue](&seen)
-			if err != nil || v.Expires.After(s.records.now()) {
+			if err != nil || v.Expires.Time.After(s.records.now()) {
 				return false, err
 			}
 		}

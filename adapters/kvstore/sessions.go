@@ -102,7 +102,7 @@ func (s *Store) UpdateSession(ctx context.Context, token string, expires time.Ti
 		}
 		v, err := decode[sessionValue](&seen)
 		to := stampOf(expires)
-		if err != nil || !to.After(v.Expires.Time) {
+		if err != nil || !to.Time.After(v.Expires.Time) {
 			return err
 		}
 		v.Expires = to

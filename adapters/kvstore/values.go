@@ -24,7 +24,10 @@ type value interface {
 }
 
 // stamp is a time in whole milliseconds since 1970.
-type stamp struct{ time.Time }
+type stamp struct{ Time time.Time }
+
+// IsZero reports whether there is no time. The option omitzero of encoding/json calls it.
+func (s stamp) IsZero() bool { return s.Time.IsZero() }
 
 func stampOf(t time.Time) stamp {
 	if t.IsZero() {
@@ -35,7 +38,7 @@ func stampOf(t time.Time) stamp {
 
 // MarshalJSON implements [json.Marshaler].
 func (s stamp) MarshalJSON() ([]byte, error) {
-	return strconv.AppendInt(nil, s.UnixMilli(), 10), nil
+	return strconv.AppendInt(nil, s.Time.UnixMilli(), 10), nil
 }
 
 // UnmarshalJSON implements [json.Unmarshaler].

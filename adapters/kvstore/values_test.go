@@ -57,7 +57,7 @@ func TestTimes(t *testing.T) {
 			t.Fatal(err)
 		}
 		v, err := decode[sessionValue](&Record{Value: raw})
-		if err != nil || !v.Created.Equal(at) || v.Created.IsZero() != at.IsZero() {
+		if err != nil || !v.Created.Time.Equal(at) || v.Created.IsZero() != at.IsZero() {
 			t.Errorf("%v became %v, error %v", at, v.Created, err)
 		}
 	}

@@ -17,7 +17,10 @@ import (
 type members = map[string]json.RawMessage
 
 // iso is a time as JSON.stringify writes it, to the millisecond; null: none.
-type iso struct{ time.Time }
+type iso struct{ Time time.Time }
+
+// IsZero reports whether there is no time. The option omitzero of encoding/json calls it.
+func (t iso) IsZero() bool { return t.Time.IsZero() }
 
 const isoLayout = "2006-01-02T15:04:05.000Z"
 
@@ -26,7 +29,7 @@ func (t iso) MarshalJSON() ([]byte, error) {
 	if t.IsZero() {
 		return []byte("null"), nil
 	}
-	return []byte(t.UTC().Format(`"` + isoLayout + `"`)), nil
+	return []byte(t.Time.UTC().Format(`"` + isoLayout + `"`)), nil
 }
 
 // UnmarshalJSON implements [json.Unmarshaler].
