@@ -118,11 +118,12 @@ type ownedValue interface {
 // findWithUser reads a live record and the user, who is whole, of its value. It does
 // not compare which of several users of one id the record belongs to.
 func findWithUser[V ownedValue](ctx context.Context, s *userRecords, k Key) (r Record, v V, u storedUser, err error) {
-	get := s.records.conn.Get
+	var found []Record
 	if s.follower != nil {
-		get = func(ctx context.Context, keys ...Key) ([]Record, error) { return s.follower.GetWithUser(ctx, keys[0]) }
+		found, err = s.follower.GetWithUser(ctx, k)
+	} else {
+		found, err = s.records.conn.Get(ctx, k)
 	}
-	found, err := get(ctx, k)
 	if err != nil {
 		return r, v, u, err
 	}
