@@ -23,7 +23,7 @@ type userConn struct {
 	layout Layout
 }
 
-// shared are the attributes of users that both sides write, but for the id.
+// shared has the attributes of users that both sides write, except the id.
 var shared = []string{"name", "email", "emailVerified", "image"}
 
 var (
@@ -47,8 +47,8 @@ func (p userConn) Get(ctx context.Context, keys ...kvstore.Key) ([]kvstore.Recor
 	return []kvstore.Record{r}, err
 }
 
-// record is a user as package kvstore writes one: in six of the members, and
-// others that are kept apart as they are.
+// record returns a user as package kvstore writes one. Six of the members are attributes
+// of Auth.js; the others are kept apart as they are.
 func (p userConn) record(k kvstore.Key, in item) (r kvstore.Record, err error) {
 	members := detailsOf(in)
 	delete(members, "as")
@@ -82,7 +82,7 @@ func detailsOf(in item) map[string]any {
 	return members
 }
 
-// versionOf is that of our last write, with a digest if somebody else has written
+// versionOf returns the version of our last write, with a digest if Auth.js has written
 // since.
 func versionOf(in item) string {
 	v, digest := textOf(in[versionField]), digestOf(in)
@@ -101,7 +101,7 @@ func digestOf(in item) string {
 	return base64.RawURLEncoding.EncodeToString(sum[:12])
 }
 
-// userItem is the item of what record returns.
+// userItem returns the item of a record that record returned.
 func (p userConn) userItem(r kvstore.Record) (item, error) {
 	var known struct {
 		ID, Name, Email, Image, State string
@@ -124,7 +124,7 @@ func (p userConn) userItem(r kvstore.Record) (item, error) {
 	if known.Verified != 0 {
 		in["emailVerified"] = text(isoOf(time.UnixMilli(known.Verified)))
 	}
-	if known.State == "" && known.Email != "" { // who is being made or deleted is nobody
+	if known.State == "" && known.Email != "" { // the index has no user who is being made or deleted
 		in[p.layout.IndexPartitionKey], in[p.layout.IndexSortKey] = text(ofUser+known.Email), text(ofUser+known.Email)
 	}
 	members["as"], _ = json.Marshal(digestOf(in)) // a text always is
@@ -167,7 +167,7 @@ func (p userConn) Put(ctx context.Context, r kvstore.Record, over string) error 
 		return p.conn.Put(ctx, r, over)
 	}
 	if strings.HasPrefix(r.Name, "=") {
-		return errMember // [authJS] gives nobody such an id
+		return errMember // [authJS] gives no user such an id
 	}
 	after, err := p.userItem(r)
 	if err != nil {
@@ -197,7 +197,8 @@ func (p userConn) Put(ctx context.Context, r kvstore.Record, over string) error 
 	return err
 }
 
-// write puts after over what was seen. Another user's item is replaced as a whole.
+// write puts after over the item that was read. It replaces the item of another user as
+// a whole.
 func (p userConn) write(ctx context.Context, before, after item) error {
 	if before == nil {
 		return p.replace(ctx, before, after)
@@ -208,7 +209,7 @@ func (p userConn) write(ctx context.Context, before, after item) error {
 	return p.update(ctx, before, after)
 }
 
-// replace writes a whole item over what was seen; nil: nothing.
+// replace writes a whole item over the one that was read; nil: no item.
 func (p userConn) replace(ctx context.Context, before, after item) error {
 	e := p.same(before)
 	_, err := p.client.PutItem(ctx, &dynamodb.PutItemInput{
@@ -217,7 +218,7 @@ func (p userConn) replace(ctx context.Context, before, after item) error {
 	return orConflict(ctx, err)
 }
 
-// update leaves attributes of others as they are.
+// update changes the attributes of ours, and leaves others as they are.
 func (p userConn) update(ctx context.Context, before, after item) error {
 	e := p.same(before)
 	var set, remove []string
@@ -246,8 +247,8 @@ func orConflict(ctx context.Context, err error) error {
 	return failure(ctx, err)
 }
 
-// same is the condition that an item is as it was seen, in what either side
-// decides by; nil: that there is none.
+// same returns the condition that an item is as it was read, in what either side decides
+// by; nil: that there is no item.
 func (p userConn) same(before item) *expression {
 	e := newExpression()
 	if before == nil {
@@ -265,9 +266,9 @@ func (p userConn) same(before item) *expression {
 	return e
 }
 
-// Delete implements [kvstore.Conn]. Who is gone takes along what is left of
-// theirs, so that no later user of the same id has it. Nothing that Auth.js writes
-// of them meanwhile keeps them.
+// Delete implements [kvstore.Conn]. With a user who is gone it removes everything that is
+// left of that user, so that no later user of the same id has it. A write of Auth.js
+// does not stop it.
 func (p userConn) Delete(ctx context.Context, k kvstore.Key, version string) (kvstore.Record, error) {
 	if k.Kind != kvstore.KindUser {
 		return p.conn.Delete(ctx, k, version)

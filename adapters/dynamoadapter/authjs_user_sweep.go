@@ -32,8 +32,8 @@ func (p userConn) sweep(ctx context.Context, k kvstore.Key) error {
 
 func (p userConn) keyOf(one item) item { return item{p.pk: one[p.pk], p.sk: one[p.sk]} }
 
-// forget removes the note of what was a user's, unless it is there anew: that
-// is written before its note is. One that is left over leads to nothing.
+// forget removes the note of an item that a user had, unless the item was written anew,
+// which happens before its note is. A note that stays leads to nothing.
 func (p userConn) forget(ctx context.Context, note kvstore.Key, user string, of item) {
 	found, err := p.conn.Get(ctx, note)
 	if err != nil || len(found) == 0 || holderOf(found[0]).User != user {

@@ -8,7 +8,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 )
 
-// ErrNotMigrated is the error of calls on a table that is not there.
+// ErrNotMigrated is the error of calls on a table that does not exist.
 var ErrNotMigrated = errors.New("there is no such table: was Migrate forgotten?")
 
 // CheckClient is what [Check] and [Warnings] need of a *dynamodb.Client. Check calls
@@ -62,8 +62,8 @@ func (l Layout) examine(ctx context.Context, c describer, table string) (*types.
 	return found, nil
 }
 
-// hintOf is for who forgot to say that a table is Auth.js': its keys are ours too,
-// and an index alone, which other tables have as well, is no reason to refuse it.
+// hintOf returns a hint for a table that may be one of Auth.js. Its keys are ours too,
+// and its index, which other tables may have as well, is no reason to refuse it.
 func hintOf(l Layout, t *types.TableDescription) string {
 	theirs := AuthJS().named()
 	if l.authJS || theirs.indexOf(t) == nil {
@@ -72,7 +72,7 @@ func hintOf(l Layout, t *types.TableDescription) string {
 	return ". It has the index of Auth.js' tables: if it is one, its layout is AuthJS(), in a URL layout=authjs"
 }
 
-// expires tells whether DynamoDB removes items, or is about to, by our attribute.
+// expires reports whether DynamoDB removes items, or is about to, by our attribute.
 func (l Layout) expires(t *types.TimeToLiveDescription) bool {
 	return t != nil && t.AttributeName != nil && *t.AttributeName == l.ttl() &&
 		(t.TimeToLiveStatus == types.TimeToLiveStatusEnabled || t.TimeToLiveStatus == types.TimeToLiveStatusEnabling)

@@ -10,21 +10,21 @@ import (
 
 // Options says how an [Adapter] behaves. The zero value is the usual.
 type Options struct {
-	// Layout says whose items they are. The zero value: those of this package.
+	// Layout says which items they are. The zero value is the layout of this package.
 	Layout Layout
 
 	Now func() time.Time // nil: time.Now
 }
 
-// Adapter is a table of DynamoDB as a store of everything: a [latchkey.Adapter] of
-// every ability but transactions, in whose place it remembers sign-ups, and
+// Adapter keeps everything in a table of DynamoDB. It is a [latchkey.Adapter] of every
+// ability but transactions, in whose place it remembers sign-ups, and
 // sweeping, which DynamoDB does. It is a [latchkey.SessionStore],
 // [latchkey.RevocationStore], [latchkey.ReturningLimiter] and
 // [latchkey.ReplayStore] as well. Make one with [New]. It is safe for concurrent
 // use.
 type Adapter struct{ stores }
 
-// stores are what an Adapter is, in each layout.
+// stores has the methods of an Adapter in each layout.
 type stores interface {
 	latchkey.Adapter
 	latchkey.AccountAdapter

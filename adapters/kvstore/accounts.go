@@ -139,8 +139,7 @@ func (s *Store) UnlinkAccount(ctx context.Context, provider, providerAccountID s
 // signUpAge is how long a sign-up that was cut short can be taken up again.
 const signUpAge = 30 * 24 * time.Hour
 
-// BeginSignUp implements [latchkey.SignUpAdapter]. What is on record is forgotten
-// after 30 days.
+// BeginSignUp implements [latchkey.SignUpAdapter]. A record lasts 30 days.
 func (s *Store) BeginSignUp(ctx context.Context, provider, providerAccountID, userID string) (string, error) {
 	if !isText(userID) {
 		return "", errText
@@ -153,8 +152,7 @@ func (s *Store) BeginSignUp(ctx context.Context, provider, providerAccountID, us
 	return begun.User, err
 }
 
-// EndSignUp implements [latchkey.SignUpAdapter]. One that is not on record is no
-// error.
+// EndSignUp implements [latchkey.SignUpAdapter]. An unknown sign-up is no error.
 func (s *Store) EndSignUp(ctx context.Context, provider, providerAccountID string) error {
 	return s.records.remove(ctx, Record{Key: keyOfSignUp(provider, providerAccountID)})
 }

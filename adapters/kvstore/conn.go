@@ -55,8 +55,8 @@ type Record struct {
 	Until time.Time
 }
 
-// IsVoid tells whether what the record held was ended. Such a record is a mark
-// that keeps it from coming back, until the store forgets it.
+// IsVoid reports whether the record is a mark: what it held was ended. The mark keeps
+// it from coming back until the store forgets the record.
 func (r *Record) IsVoid() bool { return string(r.Value) == void }
 
 const void = "null"

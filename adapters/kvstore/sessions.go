@@ -157,10 +157,10 @@ func (s *Store) DeleteSessions(ctx context.Context, userID, keep string) (int, e
 	return s.endSessions(ctx, userID, func(v *sessionValue) bool { return v.ID != keep })
 }
 
-// endSessions ends those sessions of a user that ends says, and counts them. One
-// that cannot be ended keeps none of the others. What was ended before is marked
-// anew: nothing says which sessions those were. Whoever runs out of time has
-// ended some, and the next try begins with the others.
+// endSessions ends those sessions of a user for which ends returns true, and counts them.
+// A session that cannot be ended does not keep the others. Sessions that have ended
+// before are marked anew, since nothing says which those were. A call that runs out of
+// time has ended some, and the next one begins with the others.
 func (s *Store) endSessions(ctx context.Context, userID string, ends func(*sessionValue) bool) (n int, err error) {
 	left := mostPruned
 	var failed error // the first: thousands may

@@ -18,7 +18,7 @@ import (
 
 // value is what a record of one kind holds.
 type value interface {
-	// isWhole is false where something is missing without which the record means
+	// isWhole reports whether the value has everything without which the record means
 	// nothing.
 	isWhole() bool
 }
@@ -101,7 +101,7 @@ func forget(all map[string]json.RawMessage, of reflect.Type) {
 	}
 }
 
-// isText tells whether JSON can hold the texts as they are.
+// isText reports whether JSON can hold the texts as they are.
 func isText(texts ...string) bool {
 	for _, text := range texts {
 		if !utf8.ValidString(text) {
@@ -111,7 +111,7 @@ func isText(texts ...string) bool {
 	return true
 }
 
-// open is JSON of open-ended members; nil for none.
+// open returns open-ended members as JSON, nil if there are none.
 func open[T map[string]any | []map[string]any](v T) (json.RawMessage, error) {
 	if len(v) == 0 {
 		return nil, nil
@@ -135,9 +135,9 @@ func opened[T map[string]any | []map[string]any](raw json.RawMessage, to *T) err
 	return nil
 }
 
-// owner is whose a record is. An id can be used again when its user was deleted,
-// so it goes with a text that was made with the user: what is left of the former
-// one never becomes the next one's.
+// owner is the user to whom a record belongs. An id can be used again when its user was
+// deleted, so it goes with a text that was made with the user: what is left of the
+// former user never belongs to the next one.
 type owner struct {
 	User string `json:"user"`
 	Born string `json:"born,omitempty"`

@@ -111,11 +111,11 @@ func accountKey(provider, providerAccountID string) bson.D {
 // LinkAccount implements [latchkey.Adapter]. An unknown user is ErrNotFound.
 func (a *Adapter) LinkAccount(ctx context.Context, account latchkey.Account) error {
 	d, err := newAccountDoc(account)
-	if _, is := known(account.UserID); err == nil && !is {
+	if _, is := parseID(account.UserID); err == nil && !is {
 		err = latchkey.ErrNotFound
 	}
 	if err == nil {
-		err = a.users.give(ctx, a.accounts, d.ID, d.UserID, accountKey(d.Provider, d.AccountID), d)
+		err = a.users.add(ctx, a.accounts, d.ID, d.UserID, accountKey(d.Provider, d.AccountID), d)
 	}
 	return fail(ctx, "link account", err)
 }
@@ -136,7 +136,7 @@ func (a *Adapter) findAccount(ctx context.Context, provider, providerAccountID s
 	if err := find(ctx, a.accounts, accountKey(provider, providerAccountID), &d); err != nil {
 		return d, err
 	}
-	return d, a.users.want(ctx, d.UserID)
+	return d, a.users.checkExists(ctx, d.UserID)
 }
 
 // ListAccounts implements [latchkey.AccountAdapter]. They are in the order of

@@ -71,11 +71,11 @@ func credentialKey(id []byte) bson.D {
 // is ErrNotFound.
 func (a *Adapter) CreateAuthenticator(ctx context.Context, k latchkey.Authenticator) error {
 	d, err := newAuthenticatorDoc(k)
-	if _, is := known(k.UserID); err == nil && !is {
+	if _, is := parseID(k.UserID); err == nil && !is {
 		err = latchkey.ErrNotFound
 	}
 	if err == nil {
-		err = a.users.give(ctx, a.authenticators, d.ID, d.UserID, credentialKey(k.CredentialID), d)
+		err = a.users.add(ctx, a.authenticators, d.ID, d.UserID, credentialKey(k.CredentialID), d)
 	}
 	return fail(ctx, "create authenticator", err)
 }
@@ -91,7 +91,7 @@ func (a *Adapter) findAuthenticator(ctx context.Context, credentialID []byte) (k
 	if err := find(ctx, a.authenticators, credentialKey(credentialID), &d); err != nil {
 		return k, err
 	}
-	if err := a.users.want(ctx, d.UserID); err != nil {
+	if err := a.users.checkExists(ctx, d.UserID); err != nil {
 		return k, err
 	}
 	return d.authenticator()

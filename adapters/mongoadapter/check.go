@@ -16,7 +16,7 @@ func Check(ctx context.Context, db *mongo.Database, o Options) error {
 	if db == nil {
 		return errNoDatabase
 	}
-	db = careful(db)
+	db = withMajority(db)
 	var missing []string
 	for _, u := range uniques {
 		there, err := hasIndex(ctx, db, u.collection, u.isKeptBy)
@@ -41,8 +41,8 @@ func Warnings(ctx context.Context, db *mongo.Database, o Options) ([]string, err
 		return nil, err
 	}
 	var lacking []string
-	for _, w := range wishes() {
-		there, err := hasIndex(ctx, careful(db), w.collection, w.is)
+	for _, w := range optionalIndexes() {
+		there, err := hasIndex(ctx, withMajority(db), w.collection, w.is)
 		if err != nil {
 			return nil, fail(ctx, "check", err)
 		}
@@ -53,29 +53,29 @@ func Warnings(ctx context.Context, db *mongo.Database, o Options) ([]string, err
 	return lacking, nil
 }
 
-// wish is an index that the adapter can do without.
-type wish struct {
+// optionalIndex is one that the adapter can do without.
+type optionalIndex struct {
 	collection, what string
 	is               func(index) bool
 }
 
-func wishes() (all []wish) {
+func optionalIndexes() (all []optionalIndex) {
 	for _, u := range uniques {
 		if u.texts {
-			all = append(all, wish{
+			all = append(all, optionalIndex{
 				u.collection, "a partial index, so that null counts as an e-mail address",
 				func(i index) bool { return u.isKeptBy(i) && len(i.Partial) > 0 },
 			})
 		}
 	}
 	for _, name := range owned {
-		all = append(all, wish{
+		all = append(all, optionalIndex{
 			name, "an index on userId, so that all of it is read for one user",
 			func(i index) bool { return len(i.Key) > 0 && i.Key[0].Key == "userId" },
 		})
 	}
 	for _, p := range perishables {
-		all = append(all, wish{
+		all = append(all, optionalIndex{
 			p.collection, "the removal of what has expired, which is a TTL index on " + p.field,
 			func(i index) bool { return i.Expires != nil && i.fields() == p.field },
 		})

@@ -48,7 +48,7 @@ var uniques = []unique{
 	{"authenticators", []string{"credentialID"}, "credentialID is unique", false},
 }
 
-// owned are the collections of what belongs to a user.
+// owned has the collections of what belongs to a user.
 var owned = []string{"accounts", "sessions", "authenticators", "sign_ups"}
 
 // Migrate creates the indexes that the adapter depends on, in a database that is new
@@ -62,7 +62,7 @@ func Migrate(ctx context.Context, db *mongo.Database, o Options) error {
 	if db == nil {
 		return errNoDatabase
 	}
-	m := migration{careful(db)}
+	m := migration{withMajority(db)}
 	for _, step := range []func(context.Context) error{m.violations, m.makeUnique, m.makePlain, m.makeExpiry} {
 		if err := step(ctx); err != nil {
 			return fail(ctx, "migrate", err)
@@ -118,7 +118,7 @@ func (m migration) makeUnique(ctx context.Context) error {
 		}
 		o.SetPartialFilterExpression(bson.D{{Key: u.fields[0], Value: bson.D{{Key: "$gt", Value: ""}}}})
 		err := m.make(ctx, u.collection, o, u.fields...)
-		if unknown(err) {
+		if isUnsupported(err) {
 			err = m.make(ctx, u.collection, options.Index().SetUnique(true).SetSparse(true), u.fields...)
 		}
 		if err != nil {
@@ -143,10 +143,10 @@ func (m migration) makeExpiry(ctx context.Context) error {
 	for _, p := range perishables {
 		after := options.Index().SetExpireAfterSeconds(int32(p.after.Seconds()))
 		err := m.make(ctx, p.collection, after, p.field)
-		if unknown(err) {
+		if isUnsupported(err) {
 			err = m.make(ctx, p.collection, options.Index(), p.field)
 		}
-		if err != nil && !differs(err) {
+		if err != nil && !isOptionConflict(err) {
 			return err
 		}
 	}
@@ -162,13 +162,15 @@ func (m migration) make(ctx context.Context, collection string, o *options.Index
 	return err
 }
 
-// unknown is the answer of a server that has no such kind of index.
-func unknown(err error) bool { return has(err, notImplemented, commandNotFound, invalidIndexOption) }
+// isUnsupported reports whether the server has no such kind of index.
+func isUnsupported(err error) bool {
+	return hasCode(err, notImplemented, commandNotFound, invalidIndexOption)
+}
 
-// differs is the answer of one that has such an index with other options.
-func differs(err error) bool { return has(err, optionsConflict, keySpecsConflict) }
+// isOptionConflict reports whether the server has such an index with other options.
+func isOptionConflict(err error) bool { return hasCode(err, optionsConflict, keySpecsConflict) }
 
-func has(err error, codes ...int) bool {
+func hasCode(err error, codes ...int) bool {
 	answer, is := errors.AsType[mongo.ServerError](err)
 	for _, code := range codes {
 		if is && answer.HasErrorCode(code) {
@@ -178,7 +180,7 @@ func has(err error, codes ...int) bool {
 	return false
 }
 
-// perishables are the collections of what expires.
+// perishables has the collections of what expires.
 var perishables = []struct {
 	collection, field string
 	after             time.Duration // how long after that time the server removes it

@@ -16,7 +16,7 @@ type owners struct {
 	owned []*collection
 }
 
-// byID filters users who are not leaving.
+// byID returns the filter of a user who is not leaving.
 func byID(id bson.ObjectID) bson.D {
 	return bson.D{{Key: "_id", Value: id}, {Key: "latchkeyLeaving", Value: bson.D{{Key: "$exists", Value: false}}}}
 }
@@ -56,7 +56,7 @@ func (s *owners) claim(ctx context.Context, id bson.ObjectID, email string, writ
 		if email != "" {
 			held = append(held, bson.D{{Key: "email", Value: email}})
 		}
-		leaving, failed := each[userDoc](ctx, s.docs, bson.D{{Key: "$or", Value: held}, {Key: "latchkeyLeaving", Value: true}})
+		leaving, failed := findAll[userDoc](ctx, s.docs, bson.D{{Key: "$or", Value: held}, {Key: "latchkeyLeaving", Value: true}})
 		if failed != nil || len(leaving) == 0 {
 			return errors.Join(failed, err)
 		}
@@ -69,10 +69,10 @@ func (s *owners) claim(ctx context.Context, id bson.ObjectID, email string, writ
 	return latchkey.ErrConflict
 }
 
-// give adds a document that belongs to a user. A document that holds its key for a
+// add adds a document that belongs to a user. A document that holds its key for a
 // user who was deleted is removed first. A concurrent deletion of the owner may have
-// looked before the document was there: give then removes it again.
-func (s *owners) give(ctx context.Context, c *collection, id, owner bson.ObjectID, key bson.D, doc any) error {
+// looked before the document was there: add then removes it again.
+func (s *owners) add(ctx context.Context, c *collection, id, owner bson.ObjectID, key bson.D, doc any) error {
 	err := c.add(ctx, doc)
 	for range tries {
 		if !errors.Is(err, latchkey.ErrConflict) {
@@ -120,8 +120,8 @@ func (s *owners) clear(ctx context.Context, c *collection, key bson.D) error {
 	return err
 }
 
-// want returns ErrNotFound for an owner who was deleted.
-func (s *owners) want(ctx context.Context, owner bson.ObjectID) error {
+// checkExists returns ErrNotFound for an owner who was deleted.
+func (s *owners) checkExists(ctx context.Context, owner bson.ObjectID) error {
 	lives, err := s.lives(ctx, owner)
 	if err == nil && !lives {
 		err = latchkey.ErrNotFound
@@ -131,11 +131,11 @@ func (s *owners) want(ctx context.Context, owner bson.ObjectID) error {
 
 // ownedBy reads what a user has in a collection.
 func ownedBy[T any](ctx context.Context, c *collection, userID string) ([]T, error) {
-	owner, is := known(userID)
+	owner, is := parseID(userID)
 	if !is {
 		return nil, ctx.Err()
 	}
-	return each[T](ctx, c, bson.D{{Key: "userId", Value: owner}})
+	return findAll[T](ctx, c, bson.D{{Key: "userId", Value: owner}})
 }
 
 // finishDeletion removes what belongs to a user who is leaving, and the user after all

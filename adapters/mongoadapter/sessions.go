@@ -144,7 +144,7 @@ func (a *Adapter) DeleteSession(ctx context.Context, token string) (latchkey.Sto
 
 // ListSessions implements [latchkey.SessionListAdapter]. The newest comes first.
 func (a *Adapter) ListSessions(ctx context.Context, userID string) (list []latchkey.StoredSession, err error) {
-	found, err := each[sessionDoc](ctx, a.sessions, ofUser(userID))
+	found, err := findAll[sessionDoc](ctx, a.sessions, ofUser(userID))
 	for _, d := range found {
 		list = append(list, d.session(""))
 	}
@@ -154,11 +154,11 @@ func (a *Adapter) ListSessions(ctx context.Context, userID string) (list []latch
 	return list, fail(ctx, "list sessions", err)
 }
 
-// ofUser filters the sessions of a user, who may be kept elsewhere under an id of
-// another type.
+// ofUser returns the filter of a user's sessions. The user may be kept elsewhere, under
+// an id of another type.
 func ofUser(id string) bson.D {
 	owner := bson.D{{Key: "userId", Value: objectID(id)}}
-	if _, is := known(id); is {
+	if _, is := parseID(id); is {
 		return append(owner, bson.E{Key: "user", Value: bson.D{{Key: "$exists", Value: false}}})
 	}
 	if !storable(id) {

@@ -44,7 +44,7 @@ func newUserDoc(u latchkey.User) (d userDoc, err error) {
 	return d, err
 }
 
-// user is nobody for a document that was not found.
+// user returns the user, which is zero for a document that was not found.
 func (d *userDoc) user() latchkey.User {
 	if d.ID.IsZero() {
 		return latchkey.User{}
@@ -70,7 +70,7 @@ func (a *Adapter) CreateUser(ctx context.Context, u latchkey.User) (latchkey.Use
 
 // GetUser implements [latchkey.Adapter].
 func (a *Adapter) GetUser(ctx context.Context, id string) (latchkey.User, error) {
-	oid, is := known(id)
+	oid, is := parseID(id)
 	if !is {
 		return latchkey.User{}, fail(ctx, "get user", latchkey.ErrNotFound)
 	}
@@ -108,7 +108,7 @@ func (a *Adapter) UpdateUser(ctx context.Context, id string, c latchkey.UserChan
 }
 
 func (a *Adapter) changeUser(ctx context.Context, id string, c latchkey.UserChange) (latchkey.User, error) {
-	oid, is := known(id)
+	oid, is := parseID(id)
 	if !is {
 		return latchkey.User{}, latchkey.ErrNotFound
 	}
@@ -152,7 +152,7 @@ func (u *update) set(name string, to any, empty bool) {
 	}
 }
 
-// doc is the update as the server wants it; it is empty where nothing changes.
+// doc returns the update as the server wants it. It is empty if nothing changes.
 func (u *update) doc() (doc bson.D) {
 	if len(u.changed) > 0 {
 		doc = append(doc, bson.E{Key: "$set", Value: u.changed})
@@ -167,7 +167,7 @@ func (u *update) doc() (doc bson.D) {
 // user is nobody. One that was interrupted is finished by the next call, or by
 // whoever signs up with the same e-mail address.
 func (a *Adapter) DeleteUser(ctx context.Context, id string) (u latchkey.User, err error) {
-	oid, is := known(id)
+	oid, is := parseID(id)
 	if !is {
 		return u, fail(ctx, "delete user", latchkey.ErrNotFound)
 	}

@@ -34,7 +34,7 @@ func examine(ctx context.Context, js jetstream.JetStream, bucket string) (found 
 	if js == nil || bucket == "" {
 		return nil, errNeeded
 	}
-	err = atFirst(ctx, js, func(ctx context.Context) error {
+	err = retryFirst(ctx, js, func(ctx context.Context) error {
 		s, err := js.Stream(ctx, streamOf(bucket))
 		if err == nil {
 			found = s.CachedInfo()

@@ -21,7 +21,7 @@ func Migrate(ctx context.Context, js jetstream.JetStream, bucket string, o Optio
 	if js == nil || bucket == "" {
 		return errNeeded
 	}
-	return failure(atFirst(ctx, js, func(ctx context.Context) error {
+	return failure(retryFirst(ctx, js, func(ctx context.Context) error {
 		there, err := js.Stream(ctx, streamOf(bucket))
 		if errors.Is(err, jetstream.ErrStreamNotFound) {
 			_, err = js.CreateStream(ctx, newBucket(bucket, cmp.Or(o.Replicas, 1)))
@@ -37,8 +37,8 @@ func Migrate(ctx context.Context, js jetstream.JetStream, bucket string, o Optio
 	}))
 }
 
-// newBucket is what a key–value bucket is to NATS, but for direct reads, which
-// its client always switches on.
+// newBucket returns the settings of a key–value bucket. They differ from those of the
+// NATS client in direct reads, which it always switches on.
 func newBucket(bucket string, replicas int) jetstream.StreamConfig {
 	return jetstream.StreamConfig{
 		Name: streamOf(bucket), Subjects: []string{subjectsOf(bucket) + ">"}, Storage: jetstream.FileStorage, Replicas: replicas,

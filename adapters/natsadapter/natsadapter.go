@@ -11,7 +11,7 @@ import (
 	"github.com/latchkeyhq/latchkey/adapters/kvstore"
 )
 
-// Adapter is a bucket of JetStream as a store of everything. Make one with [New].
+// Adapter keeps everything in a bucket of JetStream. Make one with [New].
 // It is safe for concurrent use.
 type Adapter struct{ *kvstore.Store }
 
@@ -43,7 +43,7 @@ func New(ctx context.Context, js jetstream.JetStream, bucket string, o Options) 
 	}
 	var streams [2]jetstream.Stream
 	for i := range streams {
-		err := atFirst(ctx, js, func(ctx context.Context) (err error) {
+		err := retryFirst(ctx, js, func(ctx context.Context) (err error) {
 			streams[i], err = js.Stream(ctx, streamOf(bucket))
 			return err
 		})
@@ -61,7 +61,7 @@ func New(ctx context.Context, js jetstream.JetStream, bucket string, o Options) 
 func streamOf(bucket string) string   { return "KV_" + bucket }
 func subjectsOf(bucket string) string { return "$KV." + bucket + "." }
 
-// fits says what of a bucket's settings breaks a promise.
+// fits returns an error that names each setting of a bucket that breaks a promise.
 func fits(s jetstream.StreamConfig) error {
 	var wrong []string
 	for _, rule := range []struct {

@@ -27,8 +27,8 @@ type accountObject struct {
 	EmailVouched      bool            `json:"emailVouched,omitempty"`
 }
 
-// accountID is what Auth.js makes of the two names. It is ambiguous, so
-// both are compared when a record was found.
+// accountID joins the two names as Auth.js does. The result is ambiguous, so a caller
+// that finds a record compares both.
 func accountID(provider, id string) string { return provider + ":" + id }
 
 func asAccount(text *string, provider, id string) (latchkey.Account, error) {

@@ -21,8 +21,8 @@ type foundUser struct {
 	text *string
 }
 
-// asUser reads a user. Keys of other records begin like those of users: what is
-// not the user of that id is nobody.
+// asUser reads a user. Keys of other records begin like those of users, so any other
+// record is ErrNotFound.
 func asUser(text *string, id string) (foundUser, error) {
 	var o userObject
 	if id == "" || !decodeObject(text, &o) || o.ID != id {

@@ -55,7 +55,7 @@ func (c *conn) Get(ctx context.Context, keys ...kvstore.Key) ([]kvstore.Record, 
 	return records, nil
 }
 
-// found adds the record that Redis has under a key, if it has one.
+// found appends the record that Redis has under a key, if it has one.
 func found(records []kvstore.Record, k kvstore.Key, text []byte, err error) ([]kvstore.Record, error) {
 	if errors.Is(err, redis.Nil) {
 		return records, nil
@@ -94,8 +94,8 @@ func (c *conn) Put(ctx context.Context, r kvstore.Record, over string) error {
 	return nil
 }
 
-// life is how long a key lives, in milliseconds; 0: for ever. Redis removes at
-// once what is to end in the past, and it has a clock of its own.
+// life returns how long a key lives, in milliseconds, and 0 for ever. It is a minute at
+// least: Redis has a clock of its own, and removes at once what ends in the past.
 func life(until time.Time) int64 {
 	if until.IsZero() {
 		return 0
@@ -160,25 +160,26 @@ func (c *conn) listOf(user string) string {
 	return c.key(kvstore.Key{Kind: kindList, Name: user})
 }
 
-// fault names what failed. The texts of Redis and of its client hold no values,
-// except for what a command was called with if Redis does not know it.
+// fault returns an error that names what failed. The texts of Redis and of its client
+// hold no values, except the arguments of a command that Redis does not know.
 func fault(what string, err error) error {
 	if err == nil || errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
 		return err
 	}
-	if passes(err) {
-		return &passing{fmt.Errorf("redisadapter: %s: %w", what, err)}
+	if isTemporary(err) {
+		return &temporaryError{fmt.Errorf("redisadapter: %s: %w", what, err)}
 	}
 	return fmt.Errorf("redisadapter: %s: %w", what, err)
 }
 
-// passing is an error of a server that serves again by itself.
-type passing struct{ error }
+// temporaryError is the error of a server that recovers by itself.
+type temporaryError struct{ error }
 
-func (p *passing) Unwrap() error        { return p.error }
-func (p *passing) Is(target error) bool { return target == latchkey.ErrUnavailable }
+func (p *temporaryError) Unwrap() error        { return p.error }
+func (p *temporaryError) Is(target error) bool { return target == latchkey.ErrUnavailable }
 
-func passes(err error) bool {
+// isTemporary reports whether the server or the pool recovers by itself.
+func isTemporary(err error) bool {
 	for _, is := range []func(error) bool{
 		redis.IsLoadingError, redis.IsReadOnlyError, redis.IsClusterDownError, redis.IsTryAgainError, redis.IsMasterDownError,
 		redis.IsMaxClientsError, redis.IsNoReplicasError,

@@ -27,7 +27,7 @@ func TestUnansweredCallsNameTheCause(t *testing.T) {
 			ctx, cancel := context.WithCancel(t.Context())
 			defer cancel()
 			n := 0
-			err := failure(again(ctx, func(context.Context) error {
+			err := failure(retry(ctx, func(context.Context) error {
 				n = min(n+1, len(c.tries))
 				if n == len(c.tries) {
 					cancel()
