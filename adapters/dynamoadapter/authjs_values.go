@@ -61,8 +61,8 @@ func timeOf(v types.AttributeValue) time.Time {
 	return t.UTC()
 }
 
-// secondsOf is a time as Auth.js keeps expiry: seconds, with a fraction if there
-// is one.
+// secondsOf returns a time as Auth.js keeps expiry: in seconds, with a fraction if
+// there is one.
 func secondsOf(t time.Time) types.AttributeValue {
 	ms := t.UnixMilli()
 	if ms%1000 == 0 {

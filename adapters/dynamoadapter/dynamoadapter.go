@@ -39,7 +39,8 @@ type stores interface {
 	latchkey.ReplayStore
 }
 
-// New returns an adapter on a table that [Migrate] has made. It makes no call. Credentials, region, retries and time limits are the client's.
+// New returns an adapter on a table that [Migrate] has made. It makes no call.
+// Credentials, region, retries and time limits are the client's.
 func New(c Client, table string, o Options) (*Adapter, error) {
 	if c == nil || table == "" {
 		return nil, errors.New("dynamoadapter: a client and the name of a table are needed")
