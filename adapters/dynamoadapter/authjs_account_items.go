@@ -1,81 +1,187 @@
 package dynamoadapter
 
 import (
-	"strconv"
+	"context"
+	"errors"
 	"time"
 
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 
 	"github.com/latchkeyhq/latchkey"
 )
 
-// Ours beside those of Auth.js.
-const (
-	bornField    = "born"    // tells whose of two users of one id an account is
-	pendingField = "pending" // an account that is nobody's yet
-)
-
-var fieldsOfAccount = []string{
-	"id", "userId", "type", "provider", "providerAccountId", "refresh_token", "access_token", "expires_at", "token_type", "scope", "id_token", "session_state",
-	"authorization_details", "token_extra", "email", "emailVouched", bornField, pendingField, versionField, "expires",
+// accountItems takes accounts through their states: begun, claimed by a note, linked.
+// An account is written without the keys of the index first, so that Auth.js does not
+// find it; then its note, which decides whose it is; then the keys. A call that finds
+// a note and an account without keys adds the keys.
+type accountItems struct {
+	*sharedItems
+	users *userItems
+	conn  userConn
 }
 
-// accountItem is an account that was begun.
-func (a *authJS) accountItem(account latchkey.Account, born string) (item, error) {
-	t := account.Tokens
-	if !fitsAccount(account.UserID, account.Provider, account.ProviderAccountID) {
-		return nil, errTooLong
-	}
-	if !areUTF8(string(account.Type), account.Email, t.RefreshToken, t.AccessToken, t.TokenType, t.Scope, t.IDToken, t.SessionState) {
-		return nil, errNoUTF8
-	}
-	in := a.accountAt(account.UserID, account.Provider, account.ProviderAccountID)
-	putTexts(in, map[string]string{
-		"id": newUUID(), "userId": account.UserID, "type": string(account.Type), "provider": account.Provider, "providerAccountId": account.ProviderAccountID,
-		"refresh_token": t.RefreshToken, "access_token": t.AccessToken, "token_type": t.TokenType, "scope": t.Scope, "id_token": t.IDToken,
-		"session_state": t.SessionState, "email": account.Email, bornField: born, pendingField: "yes", versionField: newUUID(),
+func fitsAccount(user, provider, id string) bool {
+	return isKey(ofUser+user, ofAccount+provider+"#"+id)
+}
+
+// begin writes an account that belongs to no user yet, over one that was begun before.
+// It returns ErrConflict if the user has the account already.
+func (s *accountItems) begin(ctx context.Context, in item, born string) error {
+	e := newExpression()
+	e.and("(attribute_not_exists(" + e.name(s.db.pk) + ") OR attribute_exists(" + e.name(pendingField) + ") OR " + e.name(versionField) + " = " + e.value(in[versionField]) +
+		" OR attribute_exists(" + e.name(bornField) + ") AND " + e.name(bornField) + " <> " + e.value(text(born)) + ")")
+	_, err := s.db.client.PutItem(ctx, &dynamodb.PutItemInput{
+		TableName: &s.db.table, Item: in, ConditionExpression: e.text(), ExpressionAttributeNames: e.names, ExpressionAttributeValues: e.given(),
 	})
-	if account.EmailVouched {
-		in["emailVouched"] = &types.AttributeValueMemberBOOL{Value: true}
-	}
-	if !t.ExpiresAt.IsZero() {
-		in["expires_at"] = number(strconv.FormatInt(t.ExpiresAt.Unix(), 10))
-	}
-	var err error
-	if len(t.AuthorizationDetails) > 0 {
-		if in["authorization_details"], err = attributeOf(t.AuthorizationDetails); err != nil {
-			return nil, err
-		}
-	}
-	if len(t.Extra) > 0 {
-		if in["token_extra"], err = attributeOf(t.Extra); err != nil {
-			return nil, err
-		}
-	}
-	return in, putExtra(in, account.Extra, fieldsOfAccount, a.layout.keys())
+	return orConflict(ctx, err)
 }
 
-func (a *authJS) asAccount(in item) latchkey.Account {
-	account := latchkey.Account{
-		ID: textOf(in["id"]), UserID: textOf(in["userId"]), Provider: textOf(in["provider"]), ProviderAccountID: textOf(in["providerAccountId"]),
-		Type: latchkey.ProviderType(textOf(in["type"])), Email: textOf(in["email"]), EmailVouched: boolOf(in["emailVouched"]),
-		Extra: extraOf(in, fieldsOfAccount, a.layout.keys()),
-		Tokens: latchkey.Tokens{
-			RefreshToken: textOf(in["refresh_token"]), AccessToken: textOf(in["access_token"]), TokenType: textOf(in["token_type"]),
-			Scope: textOf(in["scope"]), IDToken: textOf(in["id_token"]), SessionState: textOf(in["session_state"]),
-		},
+// claim gives the account to a holder by its note. It returns ErrConflict if another
+// user has it.
+func (s *accountItems) claim(ctx context.Context, provider, id string, by holder) error {
+	note := by.note(noteOfAccount(provider, id), time.Time{})
+	var seen string
+	for range mostTries {
+		err := s.db.Put(ctx, note, seen)
+		if !errors.Is(err, latchkey.ErrConflict) {
+			return err
+		}
+		found, err := s.db.Get(ctx, note.Key)
+		if err != nil {
+			return err
+		}
+		if seen = ""; len(found) == 0 {
+			continue
+		}
+		if of := holderOf(found[0]); of != by {
+			_, err := s.held(ctx, provider, id, of)
+			if err == nil {
+				return latchkey.ErrConflict
+			}
+			if err := ignore(err, latchkey.ErrNotFound); err != nil {
+				return err
+			}
+		}
+		seen = found[0].Version
 	}
-	if n, is := in["expires_at"].(*types.AttributeValueMemberN); is {
-		if seconds, err := strconv.ParseInt(n.Value, 10, 64); err == nil {
-			account.Tokens.ExpiresAt = time.Unix(seconds, 0).UTC()
+	return errBusy
+}
+
+// mostTries bounds how often a change is decided anew: each time another call's has
+// succeeded.
+const mostTries = 500
+
+var errBusy = errors.New("dynamoadapter: others changed an item each time this call was about to")
+
+// publish adds the keys of the index. It returns ErrConflict if another account has
+// taken the place of the one that was begun.
+func (s *accountItems) publish(ctx context.Context, in item) error {
+	e := newExpression()
+	e.and(e.name(versionField) + " = " + e.value(in[versionField]))
+	change := "SET " + e.name(s.layout.IndexPartitionKey) + " = " + e.value(text(ofAccount+textOf(in["provider"]))) + ", " +
+		e.name(s.layout.IndexSortKey) + " = " + e.value(text(ofAccount+textOf(in["providerAccountId"]))) + " REMOVE " + e.name(pendingField)
+	_, err := s.db.client.UpdateItem(ctx, &dynamodb.UpdateItemInput{
+		TableName: &s.db.table, Key: item{s.db.pk: in[s.db.pk], s.db.sk: in[s.db.sk]}, UpdateExpression: &change,
+		ConditionExpression: e.text(), ExpressionAttributeNames: e.names, ExpressionAttributeValues: e.given(),
+	})
+	return orConflict(ctx, err)
+}
+
+// withdraw removes an account that was begun. One that stays belongs to no user.
+func (s *accountItems) withdraw(ctx context.Context, in item) { _, _ = s.remove(ctx, in) }
+
+// held returns the account of a holder, and publishes it if it was only begun. It
+// returns ErrNotFound if the account is not the holder's or the user was deleted.
+func (s *accountItems) held(ctx context.Context, provider, id string, by holder) (item, error) {
+	if !fitsAccount(by.User, provider, id) {
+		return nil, latchkey.ErrNotFound
+	}
+	in, err := s.get(ctx, s.accountAt(by.User, provider, id))
+	if err != nil {
+		return nil, err
+	}
+	if !isAccount(in, provider, id) || !isBorn(in, by.Born) {
+		return nil, latchkey.ErrNotFound
+	}
+	if born, err := s.users.birthOf(ctx, by.User); err != nil {
+		return nil, err
+	} else if born != by.Born {
+		return nil, latchkey.ErrNotFound
+	}
+	if _, pending := in[pendingField]; pending {
+		switch err := s.publish(ctx, in); {
+		case errors.Is(err, latchkey.ErrConflict):
+			return nil, latchkey.ErrNotFound // begun again by the same user, or unlinked
+		case err != nil:
+			return nil, err
 		}
 	}
-	account.Tokens.Extra, _ = valueOf(in["token_extra"]).(map[string]any)
-	details, _ := valueOf(in["authorization_details"]).([]any)
-	for _, one := range details {
-		if detail, is := one.(map[string]any); is {
-			account.Tokens.AuthorizationDetails = append(account.Tokens.AuthorizationDetails, detail)
+	return in, nil
+}
+
+func isAccount(in item, provider, id string) bool {
+	return in != nil && textOf(in["provider"]) == provider && textOf(in["providerAccountId"]) == id
+}
+
+// isBorn reports whether an account can be of the user with that birth. Accounts that
+// Auth.js has linked do not say.
+func isBorn(in item, born string) bool {
+	of, says := in[bornField]
+	return !says || textOf(of) == born
+}
+
+// find returns the account of a user who was not deleted, by its note or else by the
+// index.
+func (s *accountItems) find(ctx context.Context, provider, id string) (item, error) {
+	if !fitsAccount("", provider, id) {
+		return nil, latchkey.ErrNotFound
+	}
+	found, err := s.db.Get(ctx, noteOfAccount(provider, id))
+	if err != nil {
+		return nil, err
+	}
+	if len(found) > 0 {
+		in, err := s.held(ctx, provider, id, holderOf(found[0]))
+		if !errors.Is(err, latchkey.ErrNotFound) {
+			return in, err
 		}
 	}
-	return account
+	keys, err := s.index(ctx, ofAccount+provider, ofAccount+id)
+	if err != nil {
+		return nil, err
+	}
+	for _, key := range keys {
+		in, err := s.indexed(ctx, key, provider, id)
+		if !errors.Is(err, latchkey.ErrNotFound) {
+			return in, err
+		}
+	}
+	return nil, latchkey.ErrNotFound
+}
+
+// indexed reads the account that a key from the index leads to. It returns ErrNotFound
+// if its user was deleted.
+func (s *accountItems) indexed(ctx context.Context, key item, provider, id string) (item, error) {
+	in, err := s.get(ctx, key)
+	if err != nil {
+		return nil, err
+	}
+	if _, pending := in[pendingField]; pending || !isAccount(in, provider, id) {
+		return nil, latchkey.ErrNotFound
+	}
+	born, err := s.users.birthOf(ctx, textOf(in["userId"]))
+	if err == nil && !isBorn(in, born) {
+		err = latchkey.ErrNotFound
+	}
+	return in, err
+}
+
+// isLinked reports whether an account is more than begun. One with a note signs its
+// user in, though linking it was cut short.
+func (s *accountItems) isLinked(ctx context.Context, in item) (bool, error) {
+	if _, pending := in[pendingField]; !pending {
+		return true, nil
+	}
+	now, err := s.find(ctx, textOf(in["provider"]), textOf(in["providerAccountId"]))
+	return err == nil && textOf(now["userId"]) == textOf(in["userId"]), ignore(err, latchkey.ErrNotFound)
 }

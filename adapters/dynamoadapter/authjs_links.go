@@ -19,10 +19,10 @@ func (a *authJS) CreateVerificationToken(ctx context.Context, t latchkey.Verific
 	if !areUTF8(t.Purpose) {
 		return errNoUTF8
 	}
-	in := a.db.at(ofLink+t.Identifier, ofLink+t.Token)
+	in := a.items.db.at(ofLink+t.Identifier, ofLink+t.Token)
 	in["expires"], in["identifier"], in["token"] = secondsOf(t.Expires), text(t.Identifier), text(t.Token)
 	putTexts(in, map[string]string{"type": "VT", "purpose": t.Purpose, versionField: newUUID()})
-	return a.create(ctx, in)
+	return a.items.create(ctx, in)
 }
 
 // UseVerificationToken implements [latchkey.VerificationTokenAdapter].
@@ -30,8 +30,8 @@ func (a *authJS) UseVerificationToken(ctx context.Context, identifier, token str
 	if !isKey(ofLink+identifier, ofLink+token) {
 		return latchkey.VerificationToken{}, latchkey.ErrNotFound
 	}
-	out, err := a.db.client.DeleteItem(ctx, &dynamodb.DeleteItemInput{
-		TableName: &a.db.table, Key: a.db.at(ofLink+identifier, ofLink+token), ReturnValues: types.ReturnValueAllOld,
+	out, err := a.items.db.client.DeleteItem(ctx, &dynamodb.DeleteItemInput{
+		TableName: &a.items.db.table, Key: a.items.db.at(ofLink+identifier, ofLink+token), ReturnValues: types.ReturnValueAllOld,
 	})
 	if err != nil {
 		return latchkey.VerificationToken{}, failure(ctx, err)

@@ -1,66 +1,94 @@
 package dynamoadapter
 
 import (
-	"encoding/base64"
+	"context"
+	"errors"
 	"strings"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 
 	"github.com/latchkeyhq/latchkey"
 )
 
-var fieldsOfSession = []string{
-	"id", "type", "sessionToken", "userId", "expires", "created", "userAgent", "tenant", "provider", "providerSid", "providerSub", "providerIssued",
-	"sealed", "proved", "amr", "acr", versionField,
+// sessionItems reads and ends sessions.
+type sessionItems struct {
+	*sharedItems
+	now func() time.Time
 }
 
-func (a *authJS) sessionItem(s latchkey.StoredSession) (item, error) {
-	s.UserAgent = strings.ToValidUTF8(s.UserAgent, "\ufffd") // a browser may say anything
-	if !isKey(ofSession+s.Token, ofUser+s.UserID) {
-		return nil, errTooLong
+// find returns the items of a session and of its user, as of now. The index leads to
+// them, or else the note.
+func (s *sessionItems) find(ctx context.Context, token string) (session, user item, err error) {
+	if token == "" || !isKey(ofSession+token) {
+		return nil, nil, latchkey.ErrNotFound
 	}
-	if !areUTF8(append([]string{s.ID, s.Tenant, s.Provider, s.ProviderSID, s.ProviderSub, s.Sealed, s.ACR}, s.AMR...)...) {
-		return nil, errNoUTF8
+	keys, err := s.index(ctx, ofSession+token, ofSession+token)
+	if err != nil {
+		return nil, nil, err
 	}
-	if s.ID == "" {
-		s.ID = newUUID()
+	for _, key := range keys {
+		session, user, err := s.of(ctx, strings.TrimPrefix(textOf(key[s.db.pk]), ofUser), token)
+		if !errors.Is(err, latchkey.ErrNotFound) {
+			return session, user, err
+		}
 	}
-	in := a.sessionAt(s.UserID, s.Token)
-	in[a.layout.IndexPartitionKey], in[a.layout.IndexSortKey] = text(ofSession+s.Token), text(ofSession+s.Token)
-	putTexts(in, map[string]string{
-		"id": s.ID, "type": "SESSION", "sessionToken": s.Token, "userId": s.UserID, "created": isoOf(s.Created), "userAgent": s.UserAgent,
-		"tenant": s.Tenant, "provider": s.Provider, "providerSid": s.ProviderSID, "providerSub": s.ProviderSub, "providerIssued": isoOf(s.ProviderIssued),
-		"sealed": s.Sealed, "proved": isoOf(s.Proved), "acr": s.ACR, versionField: newUUID(),
+	notes, err := s.db.Get(ctx, noteOfSession(token))
+	if err != nil {
+		return nil, nil, err
+	}
+	if len(notes) == 0 {
+		return nil, nil, latchkey.ErrNotFound
+	}
+	return s.of(ctx, holderOf(notes[0]).User, token)
+}
+
+// of returns the items of a user's session and of the user, which is nil if there is no
+// user.
+func (s *sessionItems) of(ctx context.Context, user, token string) (session, of item, err error) {
+	found, err := s.db.items(ctx, s.sessionAt(user, token), s.userAt(user))
+	for _, one := range found {
+		if textOf(one[s.db.sk]) == ofUser+user {
+			of = one
+		} else {
+			session = one
+		}
+	}
+	if err == nil && (textOf(session["sessionToken"]) != token || textOf(session["userId"]) != user) {
+		err = latchkey.ErrNotFound
+	}
+	return session, of, err
+}
+
+// renew sets a later expiry. It returns ErrConflict if the session has a later one
+// already, or has ended.
+func (s *sessionItems) renew(ctx context.Context, in item, expires time.Time) error {
+	e := newExpression()
+	later := e.value(secondsOf(expires))
+	e.and("attribute_exists(" + e.name(s.db.pk) + ")")
+	e.and("(" + e.name("expires") + " < " + later + " OR attribute_type(" + e.name("expires") + ", " + e.value(text("S")) + "))")
+	_, err := s.db.client.UpdateItem(ctx, &dynamodb.UpdateItemInput{
+		TableName: &s.db.table, Key: item{s.db.pk: in[s.db.pk], s.db.sk: in[s.db.sk]},
+		UpdateExpression:    new("SET " + e.name("expires") + " = " + later),
+		ConditionExpression: e.text(), ExpressionAttributeNames: e.names, ExpressionAttributeValues: e.given(),
 	})
-	in["expires"] = secondsOf(s.Expires)
-	if len(s.AMR) > 0 {
-		var err error
-		if in["amr"], err = attributeOf(s.AMR); err != nil {
-			return nil, err
-		}
-	}
-	return in, nil
+	return orConflict(ctx, err)
 }
 
-// asSession reads a session; ErrNotFound: it is none.
-func asSession(in item) (latchkey.StoredSession, error) {
-	expires, says := expiryOf(in["expires"])
-	token := textOf(in["sessionToken"])
-	if token == "" || !says {
-		return latchkey.StoredSession{}, latchkey.ErrNotFound
+// end removes a session as it was read, and its note, and returns what it was.
+func (s *sessionItems) end(ctx context.Context, in item) (latchkey.StoredSession, error) {
+	out, err := s.remove(ctx, in)
+	if err != nil {
+		return latchkey.StoredSession{}, err
 	}
-	s := latchkey.StoredSession{
-		ID: textOf(in["id"]), Token: token, UserID: textOf(in["userId"]), Expires: expires, Created: timeOf(in["created"]), UserAgent: textOf(in["userAgent"]),
-		Tenant: textOf(in["tenant"]), Provider: textOf(in["provider"]), ProviderSID: textOf(in["providerSid"]), ProviderSub: textOf(in["providerSub"]),
-		ProviderIssued: timeOf(in["providerIssued"]), Sealed: textOf(in["sealed"]), Proved: timeOf(in["proved"]), ACR: textOf(in["acr"]),
+	_, _ = s.db.Delete(ctx, noteOfSession(textOf(out["sessionToken"])), "") // a note that stays leads to nothing
+	return asSession(out)
+}
+
+// list returns the sessions of a user, those of Auth.js included.
+func (s *sessionItems) list(ctx context.Context, userID string) ([]item, error) {
+	if !isKey(ofUser + userID) {
+		return nil, nil
 	}
-	if s.ID == "" { // made by Auth.js
-		sum := hashOf(token)
-		s.ID = base64.RawURLEncoding.EncodeToString(sum[:16])
-	}
-	methods, _ := valueOf(in["amr"]).([]any)
-	for _, one := range methods {
-		if method, is := one.(string); is {
-			s.AMR = append(s.AMR, method)
-		}
-	}
-	return s, nil
+	return s.db.partition(ctx, ofUser+userID, ofSession)
 }

@@ -32,7 +32,7 @@ func newShared(t testing.TB, c dynamoadapter.Client, table string) *dynamoadapte
 func newSharedTable(t testing.TB, c *dynamodb.Client) string {
 	t.Helper()
 	table := tableName()
-	ok(t, dynamoadapter.AuthJS().Migrate(t.Context(), c, table))
+	ok(t, dynamoadapter.Migrate(t.Context(), c, table, dynamoadapter.Options{Layout: dynamoadapter.AuthJS()}))
 	return table
 }
 
@@ -223,7 +223,7 @@ func TestMembersThatTheTableKnows(t *testing.T) {
 func TestAuthJSMigrate(t *testing.T) {
 	c := newClient(realservers.DynamoDB(t), nil)
 	table := newSharedTable(t, c)
-	ok(t, dynamoadapter.AuthJS().Migrate(t.Context(), c, table)) // again
+	ok(t, dynamoadapter.Migrate(t.Context(), c, table, dynamoadapter.Options{Layout: dynamoadapter.AuthJS()})) // again
 	keys, index := dynamoadapter.AuthJS(), dynamoadapter.AuthJS()
 	keys.PartitionKey = "other"
 	index.IndexPartitionKey = "other"
@@ -236,7 +236,7 @@ func TestAuthJSMigrate(t *testing.T) {
 		"an index with other keys": {index, table, `"GSI1PK"`},
 		"a table without an index": {dynamoadapter.AuthJS(), newTable(t, c), "GSI1"},
 	} {
-		if err := refused.layout.Migrate(t.Context(), c, refused.table); err == nil || !strings.Contains(err.Error(), refused.says) {
+		if err := dynamoadapter.Migrate(t.Context(), c, refused.table, dynamoadapter.Options{Layout: refused.layout}); err == nil || !strings.Contains(err.Error(), refused.says) {
 			t.Errorf("%s: %v", what, err)
 		}
 	}
@@ -282,6 +282,9 @@ func TestLayoutsThatNewRefuses(t *testing.T) {
 	} {
 		if _, err := dynamoadapter.New(newClient("http://127.0.0.1:1", nil), "table", dynamoadapter.Options{Layout: layout}); err == nil {
 			t.Errorf("%s: accepted", what)
+		}
+		if err := dynamoadapter.Migrate(t.Context(), newClient("http://127.0.0.1:1", nil), "table", dynamoadapter.Options{Layout: layout}); err == nil || !strings.Contains(err.Error(), "Layout") {
+			t.Errorf("%s: Migrate returned %v", what, err)
 		}
 	}
 }

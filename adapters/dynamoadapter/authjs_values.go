@@ -26,7 +26,7 @@ var (
 
 func number(n string) types.AttributeValue { return &types.AttributeValueMemberN{Value: n} }
 
-// orNull is a text that Auth.js keeps as null where there is none.
+// orNull returns the attribute of a text. Auth.js keeps the empty text as null.
 func orNull(s string) types.AttributeValue {
 	if s == "" {
 		return &types.AttributeValueMemberNULL{Value: true}
@@ -43,7 +43,8 @@ func putTexts(in item, texts map[string]string) {
 	}
 }
 
-// isoOf is a time as JavaScript writes it, to the millisecond; empty: none.
+// isoOf returns a time as JavaScript writes it, to the millisecond. The zero time is the
+// empty text.
 func isoOf(t time.Time) string {
 	if t.IsZero() {
 		return ""
@@ -60,8 +61,8 @@ func timeOf(v types.AttributeValue) time.Time {
 	return t.UTC()
 }
 
-// secondsOf is a time as Auth.js keeps expiry: seconds, with a fraction if there
-// is one.
+// secondsOf returns a time as Auth.js keeps expiry: in seconds, with a fraction if
+// there is one.
 func secondsOf(t time.Time) types.AttributeValue {
 	ms := t.UnixMilli()
 	if ms%1000 == 0 {
@@ -90,7 +91,7 @@ func boolOf(v types.AttributeValue) bool {
 	return is && b.Value
 }
 
-// attributeOf is any value that JSON can hold.
+// attributeOf returns the attribute of any value that JSON can hold.
 func attributeOf(v any) (types.AttributeValue, error) {
 	raw, err := json.Marshal(v)
 	if err != nil {
@@ -129,7 +130,7 @@ func attribute(v any) types.AttributeValue {
 	return &types.AttributeValueMemberNULL{Value: true}
 }
 
-// valueOf is an attribute as JSON has it. Sets are lists.
+// valueOf returns the value of an attribute as JSON has it. Sets are lists.
 func valueOf(v types.AttributeValue) any {
 	switch v := v.(type) {
 	case *types.AttributeValueMemberS:
@@ -164,7 +165,7 @@ func membersOf(all item) map[string]any {
 	return members
 }
 
-// extraOf are the attributes that are neither keys nor fields; nil: none.
+// extraOf returns the attributes that are neither keys nor fields, nil if there are none.
 func extraOf(all item, fields ...[]string) map[string]any {
 	rest := maps.Clone(all)
 	for _, name := range slices.Concat(fields...) {
@@ -201,7 +202,7 @@ func areUTF8(texts ...string) bool {
 	return true
 }
 
-// isKey tells whether DynamoDB takes each text as a key.
+// isKey reports whether DynamoDB takes each text as a key.
 func isKey(texts ...string) bool {
 	for _, s := range texts {
 		if len(s) > 1024 || !utf8.ValidString(s) {
@@ -222,7 +223,7 @@ func uuid(b [16]byte) string {
 	return fmt.Sprintf("%x-%x-%x-%x-%x", b[:4], b[4:6], b[6:8], b[8:10], b[10:])
 }
 
-// hashOf is SHA-256 of several texts, each with its length in front.
+// hashOf returns SHA-256 of several texts, each with its length in front.
 func hashOf(texts ...string) [sha256.Size]byte {
 	var all []byte
 	for _, s := range texts {

@@ -41,7 +41,8 @@ type item = map[string]types.AttributeValue
 
 func text(s string) types.AttributeValue { return &types.AttributeValueMemberS{Value: s} }
 
-// textOf is empty for what is absent or of another type.
+// textOf returns the text of an attribute, which is empty if it is absent or of another
+// type.
 func textOf(v types.AttributeValue) string {
 	if s, ok := v.(*types.AttributeValueMemberS); ok {
 		return s.Value
@@ -49,14 +50,14 @@ func textOf(v types.AttributeValue) string {
 	return ""
 }
 
-// words are the kinds as they stand in keys.
-var words = map[kvstore.Kind]string{
+// kindNames has the names of kinds in keys.
+var kindNames = map[kvstore.Kind]string{
 	kvstore.KindUser: "USER", kvstore.KindEmail: "EMAIL", kvstore.KindAccount: "ACCOUNT", kvstore.KindAuthenticator: "KEY",
 	kvstore.KindSession: "SESSION", kvstore.KindLink: "LINK", kvstore.KindSignUp: "SIGNUP", kvstore.KindRevocation: "VOID",
 	kvstore.KindUsed: "ONCE", kvstore.KindLimit: "LIMIT",
 }
 
-func keyText(k kvstore.Key) string { return words[k.Kind] + "#" + k.Name }
+func keyText(k kvstore.Key) string { return kindNames[k.Kind] + "#" + k.Name }
 
 func (c *conn) at(pk, sk string) item { return item{c.pk: text(pk), c.sk: text(sk)} }
 
@@ -92,8 +93,8 @@ func (c *conn) Get(ctx context.Context, keys ...kvstore.Key) ([]kvstore.Record, 
 // mostKeys is what DynamoDB takes in one batch.
 const mostKeys = 100
 
-// items reads those that are there, in any order, as of now. In a batch it asks
-// again for what an answer had no room for.
+// items returns the items that exist, in any order, by consistent reads. In a batch it
+// asks again for what an answer had no room for.
 func (c *conn) items(ctx context.Context, keys ...item) (found []item, err error) {
 	if len(keys) == 1 {
 		out, err := c.client.GetItem(ctx, &dynamodb.GetItemInput{TableName: &c.table, Key: keys[0], ConsistentRead: new(true)})
@@ -113,7 +114,7 @@ func (c *conn) items(ctx context.Context, keys ...item) (found []item, err error
 		found = append(found, out.Responses[c.table]...)
 		left := out.UnprocessedKeys[c.table].Keys
 		if len(left) == n { // the table is short of capacity
-			if err := rest(ctx); err != nil {
+			if err := backOff(ctx); err != nil {
 				return nil, err
 			}
 		}
@@ -122,8 +123,8 @@ func (c *conn) items(ctx context.Context, keys ...item) (found []item, err error
 	return found, nil
 }
 
-// rest waits a little before the same is asked again.
-func rest(ctx context.Context) error {
+// backOff waits a little before a call is repeated.
+func backOff(ctx context.Context) error {
 	t := time.NewTimer(50 * time.Millisecond)
 	defer t.Stop()
 	select {
@@ -211,7 +212,8 @@ func (c *conn) Owned(ctx context.Context, user string) (entries []kvstore.Key, e
 	return entries, err
 }
 
-// partition reads all items with one pk whose sk begins so, as of now.
+// partition returns all items of a partition whose sort key begins with a text, by
+// consistent reads.
 func (c *conn) partition(ctx context.Context, pk, begin string) ([]item, error) {
 	return c.query(ctx, &dynamodb.QueryInput{
 		TableName: &c.table, ConsistentRead: new(true), KeyConditionExpression: new("#pk = :pk AND begins_with(#sk, :sk)"),
@@ -220,7 +222,7 @@ func (c *conn) partition(ctx context.Context, pk, begin string) ([]item, error) 
 	})
 }
 
-// query reads all pages.
+// query returns the items of all pages.
 func (c *conn) query(ctx context.Context, in *dynamodb.QueryInput) (all []item, err error) {
 	for {
 		out, err := c.client.Query(ctx, in)
@@ -234,8 +236,8 @@ func (c *conn) query(ctx context.Context, in *dynamodb.QueryInput) (all []item, 
 	}
 }
 
-// failure is the error of a call without what was sent: the client's own is
-// inside.
+// failure returns the error of a call without what was sent. It wraps the client's own
+// error.
 func failure(ctx context.Context, err error) error {
 	if err == nil {
 		return nil
@@ -246,15 +248,15 @@ func failure(ctx context.Context, err error) error {
 	if _, is := errors.AsType[*types.ResourceNotFoundException](err); is {
 		return fmt.Errorf("dynamoadapter: %w (%w)", ErrNotMigrated, err)
 	}
-	if passes(err) {
+	if isTemporary(err) {
 		return fmt.Errorf("dynamoadapter: %w (%w)", latchkey.ErrUnavailable, err)
 	}
 	return fmt.Errorf("dynamoadapter: %w", err)
 }
 
-// passes: DynamoDB says that there is too much to do, or that the fault is its own,
-// and the client has given up repeating the call.
-func passes(err error) bool {
+// isTemporary reports whether DynamoDB throttles or says that the fault is its own. The
+// client has given up repeating the call.
+func isTemporary(err error) bool {
 	if retry.IsErrorThrottles(retry.DefaultThrottles).IsErrorThrottle(err) == aws.TrueTernary {
 		return true
 	}

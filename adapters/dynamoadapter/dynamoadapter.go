@@ -10,21 +10,21 @@ import (
 
 // Options says how an [Adapter] behaves. The zero value is the usual.
 type Options struct {
-	// Layout says whose items they are. The zero value: those of this package.
+	// Layout says which items they are. The zero value is the layout of this package.
 	Layout Layout
 
 	Now func() time.Time // nil: time.Now
 }
 
-// Adapter is a table of DynamoDB as a store of everything: a [latchkey.Adapter] of
-// every ability but transactions, in whose place it remembers sign-ups, and
+// Adapter keeps everything in a table of DynamoDB. It is a [latchkey.Adapter] of every
+// ability but transactions, in whose place it remembers sign-ups, and
 // sweeping, which DynamoDB does. It is a [latchkey.SessionStore],
 // [latchkey.RevocationStore], [latchkey.ReturningLimiter] and
 // [latchkey.ReplayStore] as well. Make one with [New]. It is safe for concurrent
 // use.
 type Adapter struct{ stores }
 
-// stores are what an Adapter is, in each layout.
+// stores has the methods of an Adapter in each layout.
 type stores interface {
 	latchkey.Adapter
 	latchkey.AccountAdapter
@@ -39,20 +39,17 @@ type stores interface {
 	latchkey.ReplayStore
 }
 
-// New returns an adapter on a table that [Migrate], or [Layout.Migrate], has made.
-// It makes no call. Credentials, region, retries and time limits are the client's.
+// New returns an adapter on a table that [Migrate] has made. It makes no call.
+// Credentials, region, retries and time limits are the client's.
 func New(c Client, table string, o Options) (*Adapter, error) {
 	if c == nil || table == "" {
 		return nil, errors.New("dynamoadapter: a client and the name of a table are needed")
 	}
-	if !o.Layout.authJS {
-		if o.Layout != (Layout{}) {
-			return nil, errors.New("dynamoadapter: names of keys belong to a Layout that AuthJS returned")
-		}
-		return &Adapter{kvstore.New(&conn{client: c, table: table, pk: "pk", sk: "sk", ttl: "ttl"}, kvstore.Options{Now: o.Now})}, nil
-	}
 	if err := o.Layout.check(); err != nil {
 		return nil, err
+	}
+	if !o.Layout.authJS {
+		return &Adapter{kvstore.New(&conn{client: c, table: table, pk: "pk", sk: "sk", ttl: "ttl"}, kvstore.Options{Now: o.Now})}, nil
 	}
 	return &Adapter{newAuthJS(c, table, o)}, nil
 }

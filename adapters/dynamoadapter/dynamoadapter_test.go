@@ -31,7 +31,7 @@ func TestStores(t *testing.T) {
 func TestMigrate(t *testing.T) {
 	c := newClient(realservers.DynamoDB(t), nil)
 	table := newTable(t, c)
-	ok(t, dynamoadapter.Migrate(t.Context(), c, table)) // again
+	ok(t, dynamoadapter.Migrate(t.Context(), c, table, dynamoadapter.Options{})) // again
 	if _, err := newAdapter(t, c, "no-such-table").GetUser(t.Context(), "u"); err == nil || !strings.Contains(err.Error(), "Migrate") {
 		t.Errorf("without the table: %v", err)
 	}
@@ -41,7 +41,7 @@ func TestMigrate(t *testing.T) {
 		KeySchema:            []types.KeySchemaElement{{AttributeName: new("id"), KeyType: types.KeyTypeHash}},
 	})
 	ok(t, err)
-	if err := dynamoadapter.Migrate(t.Context(), c, "other"); err == nil || !strings.Contains(err.Error(), `"id"`) {
+	if err := dynamoadapter.Migrate(t.Context(), c, "other", dynamoadapter.Options{}); err == nil || !strings.Contains(err.Error(), `"id"`) {
 		t.Errorf("somebody else's table: %v", err)
 	}
 }
@@ -59,7 +59,7 @@ func (r removing) DescribeTimeToLive(context.Context, *dynamodb.DescribeTimeToLi
 
 func TestCheck(t *testing.T) {
 	c := newClient(realservers.DynamoDB(t), nil)
-	if _, err := (dynamoadapter.Layout{}).Check(t.Context(), c, "none"); !errors.Is(err, dynamoadapter.ErrNotMigrated) {
+	if err := dynamoadapter.Check(t.Context(), c, "none", dynamoadapter.Options{}); !errors.Is(err, dynamoadapter.ErrNotMigrated) {
 		t.Errorf("without a table: %v", err)
 	}
 	ours, theirs := newTable(t, c), newSharedTable(t, c)
@@ -74,15 +74,17 @@ func TestCheck(t *testing.T) {
 		{dynamoadapter.AuthJS(), theirs, "expires", 0},
 		{dynamoadapter.AuthJS(), theirs, "ttl", 1},
 	} {
-		lacking, err := of.layout.Check(t.Context(), removing{c, of.by}, of.table)
+		o := dynamoadapter.Options{Layout: of.layout}
+		ok(t, dynamoadapter.Check(t.Context(), removing{c, of.by}, of.table, o))
+		lacking, err := dynamoadapter.Warnings(t.Context(), removing{c, of.by}, of.table, o)
 		if err != nil || len(lacking) != of.lacks {
 			t.Errorf("%s by %s: lacking %q, error %v", of.table, of.by, lacking, err)
 		}
 	}
-	if lacking, err := (dynamoadapter.Layout{}).Check(t.Context(), c, ours); err != nil || len(lacking) != 1 {
+	if lacking, err := dynamoadapter.Warnings(t.Context(), c, ours, dynamoadapter.Options{}); err != nil || len(lacking) != 1 {
 		t.Errorf("without time to live: lacking %q, error %v", lacking, err)
 	}
-	if _, err := dynamoadapter.AuthJS().Check(t.Context(), c, ours); err == nil || !strings.Contains(err.Error(), "GSI1") {
+	if err := dynamoadapter.Check(t.Context(), c, ours, dynamoadapter.Options{Layout: dynamoadapter.AuthJS()}); err == nil || !strings.Contains(err.Error(), "GSI1") {
 		t.Errorf("a table without the index: %v", err)
 	}
 }

@@ -33,7 +33,7 @@ func ExampleNew() {
 
 func ExampleMigrate() {
 	deploy := func(ctx context.Context, client *dynamodb.Client) error {
-		return dynamoadapter.Migrate(ctx, client, "my-app-auth")
+		return dynamoadapter.Migrate(ctx, client, "my-app-auth", dynamoadapter.Options{})
 	}
 	_ = deploy
 }
@@ -47,9 +47,9 @@ func ExampleAuthJS() {
 	// Output: <nil>
 }
 
-func ExampleLayout_Migrate() {
+func ExampleMigrate_authJS() {
 	deploy := func(ctx context.Context, client *dynamodb.Client) error {
-		return dynamoadapter.AuthJS().Migrate(ctx, client, "next-auth")
+		return dynamoadapter.Migrate(ctx, client, "next-auth", dynamoadapter.Options{Layout: dynamoadapter.AuthJS()})
 	}
 	_ = deploy
 }

@@ -36,7 +36,7 @@ func (e *expression) value(v types.AttributeValue) string {
 	return short
 }
 
-// given is nil for none, as DynamoDB wants it.
+// given returns the values, nil if there are none, as DynamoDB wants it.
 func (e *expression) given() item {
 	if len(e.values) == 0 {
 		return nil

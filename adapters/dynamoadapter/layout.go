@@ -5,9 +5,9 @@ import (
 	"errors"
 )
 
-// Layout is whose items an [Adapter] reads and writes. The zero value is that of
-// this package; another one is what [AuthJS] returns. Its fields are the options
-// of @auth/dynamodb-adapter; an empty one is the name that is usual there.
+// Layout says which items an [Adapter] reads and writes. The zero value is the layout of
+// this package; [AuthJS] returns the other one. Its fields are the options of
+// @auth/dynamodb-adapter; an empty field is the name that is usual there.
 type Layout struct {
 	authJS bool
 
@@ -18,12 +18,12 @@ type Layout struct {
 	IndexSortKey      string // "GSI1SK"
 }
 
-// AuthJS is the layout of @auth/dynamodb-adapter, for a table that both use at the
-// same time. Tokens of sessions are plain there, since the other side reads them,
-// and keys have at most 1024 bytes: what does not fit is refused.
+// AuthJS returns the layout of @auth/dynamodb-adapter, for a table that both use at the
+// same time. Session tokens are plain there, since the other side reads them. Keys have
+// at most 1024 bytes; longer ones are refused.
 func AuthJS() Layout { return Layout{authJS: true} }
 
-// named is the layout with all of its names.
+// named returns the layout with all of its names.
 func (l Layout) named() Layout {
 	return Layout{
 		authJS: l.authJS, PartitionKey: cmp.Or(l.PartitionKey, "pk"), SortKey: cmp.Or(l.SortKey, "sk"), Index: cmp.Or(l.Index, "GSI1"),
@@ -31,7 +31,7 @@ func (l Layout) named() Layout {
 	}
 }
 
-// ttl is the attribute by which DynamoDB removes items.
+// ttl returns the attribute by which DynamoDB removes items.
 func (l Layout) ttl() string {
 	if l.authJS {
 		return "expires"
@@ -39,9 +39,15 @@ func (l Layout) ttl() string {
 	return "ttl"
 }
 
-// check refuses keys that cannot be told apart from each other or from what
-// records hold.
+// check refuses names of keys without [AuthJS], and keys that cannot be told apart
+// from each other or from what records hold.
 func (l Layout) check() error {
+	if !l.authJS {
+		if l != (Layout{}) {
+			return errors.New("dynamoadapter: names of keys belong to a Layout that AuthJS returned")
+		}
+		return nil
+	}
 	taken := map[string]bool{}
 	for _, names := range [][]string{fieldsOfUser, fieldsOfAccount, fieldsOfSession, fieldsOfLink} {
 		for _, name := range names {
@@ -57,7 +63,7 @@ func (l Layout) check() error {
 	return nil
 }
 
-// keys are the attributes that every item may have.
+// keys returns the names of the key attributes, which every item may have.
 func (l Layout) keys() []string {
 	l = l.named()
 	return []string{l.PartitionKey, l.SortKey, l.IndexPartitionKey, l.IndexSortKey}

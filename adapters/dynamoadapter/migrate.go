@@ -18,22 +18,22 @@ type MigrationClient interface {
 	UpdateTimeToLive(ctx context.Context, in *dynamodb.UpdateTimeToLiveInput, o ...func(*dynamodb.Options)) (*dynamodb.UpdateTimeToLiveOutput, error)
 }
 
-// Migrate makes the table, if there is none, and has DynamoDB remove what has
+// Migrate creates the table if it does not exist, and has DynamoDB remove what has
 // expired, by the attribute ttl. It waits until the table can be used. The new
-// table is billed by request; one that is there keeps its throughput and all
-// other settings. Several instances may call it at once.
+// table is billed by request; an existing one keeps its throughput and all other
+// settings. Several instances may call it at the same time.
 //
-// A server that knows no time to live, such as some that are made for tests,
-// keeps expired items: nothing else depends on it.
-func Migrate(ctx context.Context, c MigrationClient, table string) error {
-	return Layout{}.Migrate(ctx, c, table)
-}
-
-// Migrate is the function of the same name for the table of a layout. One of
-// Auth.js has an index, and its items expire by the attribute expires. A table
-// that is there without the index is an error: Auth.js cannot use it either.
-func (l Layout) Migrate(ctx context.Context, c MigrationClient, table string) error {
-	l = l.named()
+// A table of the layout [AuthJS] has an index, and its items expire by the attribute
+// expires. An existing table without the index is an error: Auth.js cannot use it
+// either.
+//
+// A server without time to live, such as some that are made for tests, keeps expired
+// items: nothing else depends on it.
+func Migrate(ctx context.Context, c MigrationClient, table string, o Options) error {
+	if err := o.Layout.check(); err != nil {
+		return err
+	}
+	l := o.Layout.named()
 	found, err := l.describe(ctx, c, table)
 	if err != nil {
 		return err
@@ -53,14 +53,14 @@ func (l Layout) Migrate(ctx context.Context, c MigrationClient, table string) er
 		if l.isReady(found) {
 			break
 		}
-		if err := rest(ctx); err != nil {
+		if err := backOff(ctx); err != nil {
 			return err
 		}
 	}
 	return l.expire(ctx, c, table)
 }
 
-// isReady tells whether the table can be used, and its index if it has one.
+// isReady reports whether the table can be used, and its index if it has one.
 func (l Layout) isReady(t *types.TableDescription) bool {
 	if t == nil || t.TableStatus != types.TableStatusActive && t.TableStatus != types.TableStatusUpdating {
 		return false
@@ -69,7 +69,7 @@ func (l Layout) isReady(t *types.TableDescription) bool {
 	return !l.authJS || index != nil && index.IndexStatus == types.IndexStatusActive
 }
 
-// indexOf is nil where there is none.
+// indexOf returns the index of Auth.js, nil if the table has none.
 func (l Layout) indexOf(t *types.TableDescription) *types.GlobalSecondaryIndexDescription {
 	for i, index := range t.GlobalSecondaryIndexes {
 		if index.IndexName != nil && *index.IndexName == l.Index {
@@ -79,12 +79,13 @@ func (l Layout) indexOf(t *types.TableDescription) *types.GlobalSecondaryIndexDe
 	return nil
 }
 
-// describer is what clients of Migrate and Check have in common.
+// describer has what clients of Migrate and Check share.
 type describer interface {
 	DescribeTable(ctx context.Context, in *dynamodb.DescribeTableInput, o ...func(*dynamodb.Options)) (*dynamodb.DescribeTableOutput, error)
 }
 
-// describe is nil for a table that is not there.
+// describe returns nil for a table that does not exist, and an error for one that does
+// not fit the layout.
 func (l Layout) describe(ctx context.Context, c describer, table string) (*types.TableDescription, error) {
 	out, err := c.DescribeTable(ctx, &dynamodb.DescribeTableInput{TableName: &table})
 	if _, absent := errors.AsType[*types.ResourceNotFoundException](err); absent {
@@ -96,8 +97,8 @@ func (l Layout) describe(ctx context.Context, c describer, table string) (*types
 	return out.Table, l.fits(out.Table)
 }
 
-// fits refuses a table whose keys are not ours, and an index that does not say all
-// of an item or has other keys.
+// fits returns an error for a table with other keys, without the index, or with one that
+// has other keys or not all attributes.
 func (l Layout) fits(t *types.TableDescription) error {
 	if err := sameKeys("the table", t.KeySchema, l.PartitionKey, l.SortKey); err != nil || !l.authJS {
 		return err
@@ -152,7 +153,7 @@ func (l Layout) create(ctx context.Context, c MigrationClient, table string) err
 	return failure(ctx, err)
 }
 
-// expire switches the time to live on, unless it is on.
+// expire switches the time to live on, unless it is on already.
 func (l Layout) expire(ctx context.Context, c MigrationClient, table string) error {
 	_, err := c.UpdateTimeToLive(ctx, &dynamodb.UpdateTimeToLiveInput{
 		TableName:               &table,

@@ -44,7 +44,7 @@ func tableName() string { return fmt.Sprint("latchkey-", tables.Add(1)) }
 func newTable(t testing.TB, c *dynamodb.Client) string {
 	t.Helper()
 	table := tableName()
-	ok(t, dynamoadapter.Migrate(t.Context(), c, table))
+	ok(t, dynamoadapter.Migrate(t.Context(), c, table, dynamoadapter.Options{}))
 	return table
 }
 

@@ -49,7 +49,7 @@ func TestSharedWithAuthJS(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			p := pair{client: newClient(url, nil), table: tableName(), layout: c.layout}
-			ok(t, c.layout.Migrate(t.Context(), p.client, p.table))
+			ok(t, dynamoadapter.Migrate(t.Context(), p.client, p.table, dynamoadapter.Options{Layout: c.layout}))
 			c.options["tableName"] = p.table
 			given, err := json.Marshal(c.options)
 			ok(t, err)

@@ -37,7 +37,7 @@ func FuzzItems(f *testing.F) {
 	f.Add("ada@example.com", "2031-05-17T22:30:15.123Z", `{"born":"x","as":"y"}`, "1936866615.123")
 	f.Add("", "", "null", "NaN")
 	f.Add("\xff", "2031", `{"born":1,"state":{}}`, "1E+125")
-	p := people{&conn{pk: "pk", sk: "sk"}, AuthJS().named()}
+	p := userConn{&conn{pk: "pk", sk: "sk"}, AuthJS().named()}
 	key := kvstore.Key{Kind: kvstore.KindUser, Name: "id"}
 	f.Fuzz(func(t *testing.T, email, verified, details, expires string) {
 		in := item{

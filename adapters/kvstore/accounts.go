@@ -12,7 +12,7 @@ import (
 )
 
 type accountValue struct {
-	belonging
+	owned
 	Provider     string                `json:"provider"`
 	ID           string                `json:"id"` // the provider's
 	Type         latchkey.ProviderType `json:"type,omitempty"`
@@ -36,7 +36,7 @@ func accountAsValue(a *latchkey.Account, born string) (v accountValue, err error
 		return v, errText
 	}
 	v = accountValue{
-		belonging: belonging{owner: owner{a.UserID, born}}, Provider: a.Provider, ID: a.ProviderAccountID, Type: a.Type,
+		owned: owned{owner: owner{a.UserID, born}}, Provider: a.Provider, ID: a.ProviderAccountID, Type: a.Type,
 		Access: t.AccessToken, Refresh: t.RefreshToken, IDToken: t.IDToken, TokenType: t.TokenType, Scope: t.Scope,
 		SessionState: t.SessionState, Expires: stampOf(t.ExpiresAt), Email: a.Email, Vouched: a.EmailVouched,
 	}
@@ -63,11 +63,11 @@ func (v *accountValue) account() (latchkey.Account, error) {
 
 // LinkAccount implements [latchkey.Adapter]. An unknown user is ErrNotFound.
 func (s *Store) LinkAccount(ctx context.Context, a latchkey.Account) error {
-	p, err := s.living(ctx, a.UserID)
+	u, err := s.users.find(ctx, a.UserID)
 	if err != nil {
 		return err
 	}
-	v, err := accountAsValue(&a, p.Born)
+	v, err := accountAsValue(&a, u.Born)
 	if err != nil {
 		return err
 	}
@@ -75,72 +75,21 @@ func (s *Store) LinkAccount(ctx context.Context, a latchkey.Account) error {
 		v.Entry = part
 		return v
 	}
-	return s.createOwned(ctx, a.UserID, Record{Key: keyOfAccount(a.Provider, a.ProviderAccountID)}, with, never, s.isAbandoned(ctx))
-}
-
-// isAbandoned finds out whether what is there belongs to nobody any more, as
-// after an interrupted deletion.
-func (s *Store) isAbandoned(ctx context.Context) func(*Record) (bool, error) {
-	return func(r *Record) (bool, error) {
-		of, err := decode[owner](r)
-		if err != nil {
-			return false, err
-		}
-		_, err = s.bearer(ctx, of)
-		if errors.Is(err, latchkey.ErrNotFound) {
-			return true, nil
-		}
-		return false, err
-	}
+	return s.owned.create(ctx, a.UserID, Record{Key: keyOfAccount(a.Provider, a.ProviderAccountID)}, with, never, s.users.isAbandoned)
 }
 
 // GetUserByAccount implements [latchkey.Adapter].
 func (s *Store) GetUserByAccount(ctx context.Context, provider, providerAccountID string) (latchkey.User, error) {
-	_, of, user, err := findWithUser[owner](ctx, s, keyOfAccount(provider, providerAccountID))
+	_, of, user, err := findWithUser[owner](ctx, s.users, keyOfAccount(provider, providerAccountID))
 	if err == nil && of.Born != user.Born {
 		err = latchkey.ErrNotFound
 	}
-	return user.orNobody(err)
-}
-
-// ownedValue is the value of a record that belongs to a user.
-type ownedValue interface {
-	value
-	of() string // the user
-}
-
-// findWithUser reads a record and the living user whose it is.
-func findWithUser[V ownedValue](ctx context.Context, s *Store, k Key) (r Record, v V, p person, err error) {
-	var found []Record
-	if s.follower != nil {
-		found, err = s.follower.GetWithUser(ctx, k)
-	} else {
-		found, err = s.conn.Get(ctx, k)
-	}
-	if err != nil {
-		return r, v, p, err
-	}
-	i := slices.IndexFunc(found, func(r Record) bool { return r.Key == k })
-	if i < 0 || !found[i].isAlive() {
-		return r, v, p, latchkey.ErrNotFound
-	}
-	if v, err = decode[V](&found[i]); err != nil {
-		return r, v, p, err
-	}
-	for _, other := range found {
-		if other.Key == keyOfUser(v.of()) {
-			if p, err = asPerson(other, v.of()); err == nil && p.State == stateWhole {
-				return found[i], v, p, nil
-			}
-		}
-	}
-	p, err = s.living(ctx, v.of())
-	return found[i], v, p, err
+	return user.orZero(err)
 }
 
 // GetAccount implements [latchkey.AccountAdapter].
 func (s *Store) GetAccount(ctx context.Context, provider, providerAccountID string) (latchkey.Account, error) {
-	_, v, user, err := findWithUser[accountValue](ctx, s, keyOfAccount(provider, providerAccountID))
+	_, v, user, err := findWithUser[accountValue](ctx, s.users, keyOfAccount(provider, providerAccountID))
 	if err == nil && v.Born != user.Born {
 		err = latchkey.ErrNotFound
 	}
@@ -153,7 +102,7 @@ func (s *Store) GetAccount(ctx context.Context, provider, providerAccountID stri
 // ListAccounts implements [latchkey.AccountAdapter]. They are in the order of
 // their keys.
 func (s *Store) ListAccounts(ctx context.Context, userID string) (list []latchkey.Account, err error) {
-	records, err := s.ownedNow(ctx, userID, KindAccount)
+	records, err := s.users.list(ctx, userID, KindAccount)
 	if err != nil {
 		return nil, err
 	}
@@ -174,22 +123,9 @@ func (s *Store) ListAccounts(ctx context.Context, userID string) (list []latchke
 	return list, nil
 }
 
-// ownedNow is owned without what is left of a former user of the same id.
-func (s *Store) ownedNow(ctx context.Context, userID string, kind Kind) ([]Record, error) {
-	records, err := s.owned(ctx, userID, kind)
-	if err != nil || len(records) == 0 {
-		return nil, err
-	}
-	p, err := s.living(ctx, userID)
-	if errors.Is(err, latchkey.ErrNotFound) {
-		return nil, nil
-	}
-	return slices.DeleteFunc(records, func(r Record) bool { return p.isTheirs(&r) != nil }), err
-}
-
 // UnlinkAccount implements [latchkey.AccountAdapter].
 func (s *Store) UnlinkAccount(ctx context.Context, provider, providerAccountID string) (latchkey.Account, error) {
-	r, err := s.takeOwned(ctx, keyOfAccount(provider, providerAccountID), nil)
+	r, err := s.owned.take(ctx, keyOfAccount(provider, providerAccountID))
 	if err != nil {
 		return latchkey.Account{}, err
 	}
@@ -203,13 +139,12 @@ func (s *Store) UnlinkAccount(ctx context.Context, provider, providerAccountID s
 // signUpAge is how long a sign-up that was cut short can be taken up again.
 const signUpAge = 30 * 24 * time.Hour
 
-// BeginSignUp implements [latchkey.SignUpAdapter]. What is on record is forgotten
-// after 30 days.
+// BeginSignUp implements [latchkey.SignUpAdapter]. A record lasts 30 days.
 func (s *Store) BeginSignUp(ctx context.Context, provider, providerAccountID, userID string) (string, error) {
 	if !isText(userID) {
 		return "", errText
 	}
-	r, err := s.create(ctx, keyOfSignUp(provider, providerAccountID), owner{User: userID}, s.now().Add(signUpAge))
+	r, err := s.records.create(ctx, keyOfSignUp(provider, providerAccountID), owner{User: userID}, s.records.now().Add(signUpAge))
 	if err != nil && !errors.Is(err, latchkey.ErrConflict) {
 		return "", err
 	}
@@ -217,8 +152,7 @@ func (s *Store) BeginSignUp(ctx context.Context, provider, providerAccountID, us
 	return begun.User, err
 }
 
-// EndSignUp implements [latchkey.SignUpAdapter]. One that is not on record is no
-// error.
+// EndSignUp implements [latchkey.SignUpAdapter]. An unknown sign-up is no error.
 func (s *Store) EndSignUp(ctx context.Context, provider, providerAccountID string) error {
-	return s.remove(ctx, Record{Key: keyOfSignUp(provider, providerAccountID)})
+	return s.records.remove(ctx, Record{Key: keyOfSignUp(provider, providerAccountID)})
 }

@@ -10,7 +10,7 @@ import (
 )
 
 type authenticatorValue struct {
-	belonging
+	owned
 	ID         []byte   `json:"id"`
 	AccountID  string   `json:"account"`
 	Key        []byte   `json:"key"`
@@ -39,12 +39,12 @@ func (s *Store) CreateAuthenticator(ctx context.Context, k latchkey.Authenticato
 	if !isText(k.ProviderAccountID, k.DeviceType, k.Name, k.AAGUID) || !isText(k.Transports...) {
 		return errText
 	}
-	p, err := s.living(ctx, k.UserID)
+	u, err := s.users.find(ctx, k.UserID)
 	if err != nil {
 		return err
 	}
 	v := authenticatorValue{
-		belonging: belonging{owner: p.owner()}, ID: k.CredentialID, AccountID: k.ProviderAccountID, Key: k.PublicKey, Counter: k.Counter,
+		owned: owned{owner: u.owner()}, ID: k.CredentialID, AccountID: k.ProviderAccountID, Key: k.PublicKey, Counter: k.Counter,
 		DeviceType: k.DeviceType, BackedUp: k.BackedUp, Transports: k.Transports, Name: k.Name, AAGUID: k.AAGUID,
 		Created: stampOf(k.Created), Used: stampOf(k.Used), Handle: k.UserHandle,
 	}
@@ -52,7 +52,7 @@ func (s *Store) CreateAuthenticator(ctx context.Context, k latchkey.Authenticato
 		v.Entry = part
 		return v
 	}
-	return s.createOwned(ctx, k.UserID, Record{Key: keyOfAuthenticator(k.CredentialID)}, with, never, s.isAbandoned(ctx))
+	return s.owned.create(ctx, k.UserID, Record{Key: keyOfAuthenticator(k.CredentialID)}, with, never, s.users.isAbandoned)
 }
 
 // GetAuthenticator implements [latchkey.AuthenticatorAdapter].
@@ -66,7 +66,7 @@ func (s *Store) GetAuthenticator(ctx context.Context, credentialID []byte) (latc
 
 // findAuthenticator reads a passkey of a living user.
 func (s *Store) findAuthenticator(ctx context.Context, credentialID []byte) (r Record, v authenticatorValue, err error) {
-	r, v, user, err := findWithUser[authenticatorValue](ctx, s, keyOfAuthenticator(credentialID))
+	r, v, user, err := findWithUser[authenticatorValue](ctx, s.users, keyOfAuthenticator(credentialID))
 	if err == nil && v.Born != user.Born {
 		err = latchkey.ErrNotFound
 	}
@@ -76,7 +76,7 @@ func (s *Store) findAuthenticator(ctx context.Context, credentialID []byte) (r R
 // ListAuthenticators implements [latchkey.AuthenticatorAdapter]. They are in the
 // order of their ids.
 func (s *Store) ListAuthenticators(ctx context.Context, userID string) (list []latchkey.Authenticator, err error) {
-	records, err := s.ownedNow(ctx, userID, KindAuthenticator)
+	records, err := s.users.list(ctx, userID, KindAuthenticator)
 	if err != nil {
 		return nil, err
 	}
@@ -127,7 +127,7 @@ func (s *Store) changeAuthenticator(ctx context.Context, credentialID []byte, ch
 		if err != nil {
 			return latchkey.Authenticator{}, err
 		}
-		_, err = s.rewrite(ctx, seen, v, never)
+		_, err = s.records.rewrite(ctx, seen, v, never)
 		if err == nil {
 			return v.authenticator(), nil
 		}
@@ -142,6 +142,6 @@ func (s *Store) changeAuthenticator(ctx context.Context, credentialID []byte, ch
 
 // DeleteAuthenticator implements [latchkey.AuthenticatorAdapter].
 func (s *Store) DeleteAuthenticator(ctx context.Context, credentialID []byte) error {
-	_, err := s.takeOwned(ctx, keyOfAuthenticator(credentialID), nil)
+	_, err := s.owned.take(ctx, keyOfAuthenticator(credentialID))
 	return err
 }

@@ -55,8 +55,8 @@ type Record struct {
 	Until time.Time
 }
 
-// IsVoid tells whether what the record held was ended. Such a record is a mark
-// that keeps it from coming back, until the store forgets it.
+// IsVoid reports whether the record is a mark: what it held was ended. The mark keeps
+// it from coming back until the store forgets the record.
 func (r *Record) IsVoid() bool { return string(r.Value) == void }
 
 const void = "null"
@@ -85,11 +85,11 @@ type Conn interface {
 	// another version.
 	Delete(ctx context.Context, k Key, version string) (Record, error)
 
-	// Own adds an entry to the belongings of a user, who is the Name of a
-	// [KindUser], stored or not. Adding one twice is no error. An entry has the
-	// form of a key, and is none of a record.
+	// Own adds an entry to the list of what a user owns. The user is the Name of a
+	// [KindUser], stored or not. Adding an entry twice is no error. An entry has the
+	// form of a key, and is never the key of a record.
 	Own(ctx context.Context, user string, entry Key) error
-	// Disown takes an entry from the belongings. One that is not there is no error.
+	// Disown removes an entry from the list. Removing an absent one is no error.
 	Disown(ctx context.Context, user string, entry Key) error
 	// Owned returns all entries of a user, in any order.
 	Owned(ctx context.Context, user string) ([]Key, error)

@@ -1,4 +1,4 @@
-// Package kvstore is what adapters on key–value stores share: what is stored
+// Package kvstore holds what adapters on key–value stores share: what is stored
 // under which name, and the order of writes by which several instances agree on
 // whose an e-mail address is, without transactions. It opens no connection and
 // brings no driver.
@@ -14,11 +14,11 @@
 //		return &Adapter{kvstore.New(conn{client}, kvstore.Options{})}
 //	}
 //
-// What is done to many records of one user, as by signing out everywhere, is done
-// to 16 of them at a time.
+// Calls that change many records of one user, such as signing out everywhere, change
+// 16 of them at a time.
 //
-// [Follower] and [LimitConn] are for stores that can do two steps in one. Then let
-// the suites of package latchkeytest prove the result, Adapter and Stores.
+// [Follower] and [LimitConn] are for stores that can do two steps in one. Prove the
+// result with the suites Adapter and Stores of package latchkeytest.
 //
 // # What is stored
 //
@@ -36,9 +36,9 @@
 //
 // The record of a user is the truth, and a claim to an e-mail address counts only
 // while its user says so. A new user is written first, then the claim, then the
-// user again as whole. Whoever finds somebody half-way helps them on if their
-// claim counts, and otherwise takes them for nobody. So it is with changes of an
-// e-mail address, which are announced, claimed and then taken, and with
-// deletions, whose first step makes the user nobody. Each step is one write over
-// the version that was read, and may be the last before a crash.
+// user again as whole. A call that finds a user half-way completes the user if the
+// claim counts, and otherwise treats the user as absent. A change of an e-mail address
+// is announced, claimed and then taken; from the first step of a deletion on the user
+// does not exist. Each step is one write over the version that was read, and may be the
+// last before a crash.
 package kvstore

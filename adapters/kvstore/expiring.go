@@ -23,13 +23,13 @@ func (s *Store) CreateVerificationToken(ctx context.Context, t latchkey.Verifica
 	if !isText(t.Purpose) {
 		return errText
 	}
-	_, err := s.create(ctx, keyOfLink(t.Identifier, t.Token), linkValue{stampOf(t.Expires), t.Purpose}, s.after(t.Expires))
+	_, err := s.records.create(ctx, keyOfLink(t.Identifier, t.Token), linkValue{stampOf(t.Expires), t.Purpose}, s.records.until(t.Expires))
 	return err
 }
 
 // UseVerificationToken implements [latchkey.VerificationTokenAdapter].
 func (s *Store) UseVerificationToken(ctx context.Context, identifier, token string) (latchkey.VerificationToken, error) {
-	r, err := s.take(ctx, keyOfLink(identifier, token), nil)
+	r, err := s.records.take(ctx, keyOfLink(identifier, token))
 	if err != nil {
 		return latchkey.VerificationToken{}, err
 	}
@@ -49,11 +49,11 @@ func (s *Store) Revoke(ctx context.Context, key string, at, expires time.Time) e
 	to := revocationValue{stampOf(at), stampOf(expires)}
 	seen := Record{Key: keyOfRevocation(key)}
 	for try := 0; ; try++ {
-		_, err := s.write(ctx, seen, to, s.after(to.Expires.Time))
+		_, err := s.records.write(ctx, seen, to, s.records.until(to.Expires.Time))
 		if !errors.Is(err, latchkey.ErrConflict) {
 			return err
 		}
-		if seen, err = s.look(ctx, seen.Key); err != nil {
+		if seen, err = s.records.look(ctx, seen.Key); err != nil {
 			return err
 		}
 		if seen.isAlive() {
@@ -73,7 +73,7 @@ func (s *Store) Revoke(ctx context.Context, key string, at, expires time.Time) e
 }
 
 func laterOf(a, b stamp) stamp {
-	if b.After(a.Time) {
+	if b.Time.After(a.Time) {
 		return b
 	}
 	return a
@@ -94,7 +94,7 @@ func (s *Store) RevokedAt(ctx context.Context, keys ...string) (map[string]time.
 	if len(ask) == 0 {
 		return at, ctx.Err()
 	}
-	found, err := s.conn.Get(ctx, ask...)
+	found, err := s.records.conn.Get(ctx, ask...)
 	if err != nil {
 		return nil, err
 	}
@@ -119,18 +119,18 @@ func (v usedValue) isWhole() bool { return true }
 // the clock of [Options], even if the store still has it; it may forget the value
 // an hour later.
 func (s *Store) Use(ctx context.Context, key string, expires time.Time) (first bool, err error) {
-	seen, until := Record{Key: keyOfUsed(key)}, s.notBefore(expires).Add(graceOfUsed)
+	seen, until := Record{Key: keyOfUsed(key)}, s.records.notBefore(expires).Add(graceOfUsed)
 	for try := 0; ; try++ {
-		_, err := s.write(ctx, seen, usedValue{stampOf(expires)}, until)
+		_, err := s.records.write(ctx, seen, usedValue{stampOf(expires)}, until)
 		if !errors.Is(err, latchkey.ErrConflict) {
 			return err == nil, err
 		}
-		if seen, err = s.look(ctx, seen.Key); err != nil {
+		if seen, err = s.records.look(ctx, seen.Key); err != nil {
 			return false, err
 		}
 		if seen.isAlive() {
 			v, err := decode[usedValue](&seen)
-			if err != nil || v.Expires.After(s.now()) {
+			if err != nil || v.Expires.Time.After(s.records.now()) {
 				return false, err
 			}
 		}

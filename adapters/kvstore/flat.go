@@ -14,12 +14,12 @@ import (
 
 // flat is a value of texts and times.
 type flat interface {
-	// take sets a member. It is false for one that is left to encoding/json.
+	// take sets a member. It returns false for one that is left to encoding/json.
 	take(m jsonscan.Member) bool
 }
 
-// readFlat is what encoding/json would have made of raw, or false, and then v may
-// be anything.
+// readFlat reads raw into v as encoding/json does. It returns false for a form that is
+// left to encoding/json; v may then be anything.
 func readFlat(raw []byte, v flat) bool {
 	var room [16]jsonscan.Member
 	members, err := jsonscan.DistinctMembers(raw, room[:0])

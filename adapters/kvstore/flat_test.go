@@ -43,7 +43,7 @@ func TestUsualRecordsAreFlat(t *testing.T) {
 		read   flat
 	}{
 		"a session": {sessionValue{
-			belonging: belonging{owner{User: "u"}, "e"}, ID: "i", Expires: now, Created: now, Agent: `Mozilla "5" é`, Tenant: "t", Provider: "p", Proved: now, ACR: "1",
+			owned: owned{owner{User: "u"}, "e"}, ID: "i", Expires: now, Created: now, Agent: `Mozilla "5" é`, Tenant: "t", Provider: "p", Proved: now, ACR: "1",
 		}, new(sessionValue)},
 		"a user": {userValue{
 			ID: "u", Born: "b", Settled: "s", Name: "Ada <é>", Email: "ada@example.com", Verified: now, Image: "https://example.com/?a&b", Extra: json.RawMessage(`{"a":[1]}`),

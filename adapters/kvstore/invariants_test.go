@@ -105,8 +105,8 @@ func oneAddressOneUser(m *memory) error {
 	return nil
 }
 
-// listed is the second half of I2: what belongs to somebody living is in the list
-// of their belongings.
+// listed is the second half of I2: what belongs to a user who is not deleted is in
+// the list of what that user owns.
 func listed(ctx context.Context, m *memory) error {
 	s := kvstore.New(m, kvstore.Options{})
 	for k, r := range m.records {

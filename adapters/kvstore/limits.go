@@ -51,18 +51,18 @@ func (s *Store) Forget(ctx context.Context, key string) error {
 	if s.limits != nil {
 		return s.limits.ForgetLimit(ctx, keyOfLimit(key))
 	}
-	return s.remove(ctx, Record{Key: keyOfLimit(key)})
+	return s.records.remove(ctx, Record{Key: keyOfLimit(key)})
 }
 
 // fill changes when a key will be empty, unless change says that nothing
 // changes: then nothing is written.
 func (s *Store) fill(ctx context.Context, key string, change func(now, empty time.Time) (time.Time, bool)) error {
 	for try := 0; ; try++ {
-		seen, err := s.look(ctx, keyOfLimit(key))
+		seen, err := s.records.look(ctx, keyOfLimit(key))
 		if err != nil {
 			return err
 		}
-		now := s.now()
+		now := s.records.now()
 		empty := now
 		if seen.isAlive() {
 			v, err := decode[limitValue](&seen)
@@ -77,7 +77,7 @@ func (s *Store) fill(ctx context.Context, key string, change func(now, empty tim
 		if !changed {
 			return nil
 		}
-		_, err = s.write(ctx, seen, limitValue{max(1, empty.UnixMicro())}, empty)
+		_, err = s.records.write(ctx, seen, limitValue{max(1, empty.UnixMicro())}, empty)
 		if !errors.Is(err, latchkey.ErrConflict) {
 			return err
 		}

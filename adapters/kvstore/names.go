@@ -10,8 +10,9 @@ import (
 func keyOfUser(id string) Key     { return Key{KindUser, nameOf(id)} }
 func keyOfEmail(email string) Key { return Key{KindEmail, hash(email)} }
 
-// keyOfSession has 144 bits of the hash: nobody but the site chooses tokens, so
-// none has to be feared that meets another, and of sessions there are the most.
+// keyOfSession returns a key with 144 bits of the hash. Only the site chooses tokens, so
+// an attacker cannot search for a collision, and a short key saves room: a store has
+// more sessions than anything else.
 func keyOfSession(token string) Key { return Key{KindSession, hash(token)[:24]} }
 
 func keyOfAccount(provider, id string) Key   { return Key{KindAccount, hash(provider, id)} }
@@ -25,9 +26,8 @@ func keyOfRevocation(key string) Key { return Key{KindRevocation, hash(key)} }
 func keyOfUsed(key string) Key       { return Key{KindUsed, hash(key)} }
 func keyOfLimit(key string) Key      { return Key{KindLimit, nameOf(key)} }
 
-// nameOf is the text itself, where it is short and plain, so that people can
-// find a user in the store. Any other is hashed; the sign in front keeps the two
-// apart.
+// nameOf returns the text itself if it is short and plain, so that an operator can find a
+// user in the store. It hashes any other text; the sign in front keeps the two apart.
 func nameOf(text string) string {
 	if text == "" || len(text) > 64 {
 		return "=" + hash(text)
@@ -41,15 +41,15 @@ func nameOf(text string) string {
 	return text
 }
 
-// random is so many random bytes, a multiple of three, in base64url.
+// random returns n random bytes in base64url. n is a multiple of three.
 func random(n int) string {
 	raw := make([]byte, n)
 	_, _ = rand.Read(raw) // never fails
 	return base64.RawURLEncoding.EncodeToString(raw)
 }
 
-// hash is SHA-256 in base64url. Of several parts each has its length in front,
-// so that "a" and "bc" are not "ab" and "c".
+// hash returns SHA-256 in base64url. Each of several parts has its length in front, so
+// that "a" and "bc" are not "ab" and "c".
 func hash(parts ...string) string {
 	text := parts[0]
 	if len(parts) > 1 {

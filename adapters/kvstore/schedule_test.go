@@ -19,7 +19,7 @@ import (
 // call is one step of an operation, before it is taken.
 type call struct {
 	what   string
-	keys   []kvstore.Key // a list of belongings is the key of kind "list"
+	keys   []kvstore.Key // a list of what a user owns is the key of kind "list"
 	writes bool
 }
 

@@ -14,20 +14,20 @@ import (
 )
 
 type sessionValue struct {
-	belonging          // users of sessions may be elsewhere: nothing is known of their birth
-	ID        string   `json:"id"`
-	Expires   stamp    `json:"expires"`
-	Created   stamp    `json:"created,omitzero"`
-	Agent     string   `json:"agent,omitempty"`
-	Tenant    string   `json:"tenant,omitempty"`
-	Provider  string   `json:"provider,omitempty"`
-	SID       string   `json:"provider_sid,omitempty"`
-	Sub       string   `json:"provider_sub,omitempty"`
-	Issued    stamp    `json:"provider_issued,omitzero"`
-	Sealed    string   `json:"sealed,omitempty"`
-	Proved    stamp    `json:"proved,omitzero"`
-	AMR       []string `json:"amr,omitempty"`
-	ACR       string   `json:"acr,omitempty"`
+	owned             // users of sessions may be elsewhere: nothing is known of their birth
+	ID       string   `json:"id"`
+	Expires  stamp    `json:"expires"`
+	Created  stamp    `json:"created,omitzero"`
+	Agent    string   `json:"agent,omitempty"`
+	Tenant   string   `json:"tenant,omitempty"`
+	Provider string   `json:"provider,omitempty"`
+	SID      string   `json:"provider_sid,omitempty"`
+	Sub      string   `json:"provider_sub,omitempty"`
+	Issued   stamp    `json:"provider_issued,omitzero"`
+	Sealed   string   `json:"sealed,omitempty"`
+	Proved   stamp    `json:"proved,omitzero"`
+	AMR      []string `json:"amr,omitempty"`
+	ACR      string   `json:"acr,omitempty"`
 }
 
 func (v sessionValue) isWhole() bool { return v.User != "" && !v.Expires.IsZero() }
@@ -52,22 +52,22 @@ func (s *Store) CreateSession(ctx context.Context, row latchkey.StoredSession) e
 		return errText
 	}
 	v := sessionValue{
-		belonging: belonging{owner: owner{User: row.UserID}}, ID: cmp.Or(row.ID, rand.Text()), Expires: stampOf(row.Expires), Created: stampOf(row.Created),
+		owned: owned{owner: owner{User: row.UserID}}, ID: cmp.Or(row.ID, rand.Text()), Expires: stampOf(row.Expires), Created: stampOf(row.Created),
 		Agent: strings.ToValidUTF8(row.UserAgent, "\uFFFD"), Tenant: row.Tenant, Provider: row.Provider,
 		SID: row.ProviderSID, Sub: row.ProviderSub, Issued: stampOf(row.ProviderIssued), Sealed: row.Sealed,
 		Proved: stampOf(row.Proved), AMR: row.AMR, ACR: row.ACR,
 	}
-	taken := func(*Record) (bool, error) { return false, nil }
+	taken := func(context.Context, *Record) (bool, error) { return false, nil }
 	with := func(part string) value {
 		v.Entry = part
 		return v
 	}
-	return s.createOwned(ctx, row.UserID, Record{Key: keyOfSession(row.Token)}, with, s.after(row.Expires), taken)
+	return s.owned.create(ctx, row.UserID, Record{Key: keyOfSession(row.Token)}, with, s.records.until(row.Expires), taken)
 }
 
 // GetSession implements [latchkey.SessionStore].
 func (s *Store) GetSession(ctx context.Context, token string) (latchkey.StoredSession, error) {
-	r, err := s.find(ctx, keyOfSession(token))
+	r, err := s.records.find(ctx, keyOfSession(token))
 	if err != nil {
 		return latchkey.StoredSession{}, err
 	}
@@ -84,11 +84,11 @@ func asSession(r *Record, token string) (latchkey.StoredSession, error) {
 
 // GetSessionAndUser implements [latchkey.SessionAdapter].
 func (s *Store) GetSessionAndUser(ctx context.Context, token string) (latchkey.StoredSession, latchkey.User, error) {
-	_, v, p, err := findWithUser[sessionValue](ctx, s, keyOfSession(token))
+	_, v, stored, err := findWithUser[sessionValue](ctx, s.users, keyOfSession(token))
 	if err != nil {
 		return latchkey.StoredSession{}, latchkey.User{}, err
 	}
-	u, err := p.user()
+	u, err := stored.user()
 	return v.session(token), u, err
 }
 
@@ -96,17 +96,17 @@ func (s *Store) GetSessionAndUser(ctx context.Context, token string) (latchkey.S
 // with that of the session.
 func (s *Store) UpdateSession(ctx context.Context, token string, expires time.Time) error {
 	for try := 0; ; try++ {
-		seen, err := s.find(ctx, keyOfSession(token))
+		seen, err := s.records.find(ctx, keyOfSession(token))
 		if err != nil {
 			return err
 		}
 		v, err := decode[sessionValue](&seen)
 		to := stampOf(expires)
-		if err != nil || !to.After(v.Expires.Time) {
+		if err != nil || !to.Time.After(v.Expires.Time) {
 			return err
 		}
 		v.Expires = to
-		if _, err = s.rewrite(ctx, seen, v, s.after(expires)); !errors.Is(err, latchkey.ErrConflict) {
+		if _, err = s.records.rewrite(ctx, seen, v, s.records.until(expires)); !errors.Is(err, latchkey.ErrConflict) {
 			return err
 		}
 		if err := pause(ctx, try); err != nil {
@@ -117,7 +117,7 @@ func (s *Store) UpdateSession(ctx context.Context, token string, expires time.Ti
 
 // DeleteSession implements [latchkey.SessionAdapter].
 func (s *Store) DeleteSession(ctx context.Context, token string) (latchkey.StoredSession, error) {
-	r, err := s.takeOwned(ctx, keyOfSession(token), nil)
+	r, err := s.owned.take(ctx, keyOfSession(token))
 	if err != nil {
 		return latchkey.StoredSession{}, err
 	}
@@ -126,7 +126,7 @@ func (s *Store) DeleteSession(ctx context.Context, token string) (latchkey.Store
 
 // ListSessions implements [latchkey.SessionListAdapter]. The newest comes first.
 func (s *Store) ListSessions(ctx context.Context, userID string) (list []latchkey.StoredSession, err error) {
-	records, err := s.owned(ctx, userID, KindSession)
+	records, err := s.owned.list(ctx, userID, KindSession)
 	if err != nil {
 		return nil, err
 	}
@@ -157,17 +157,17 @@ func (s *Store) DeleteSessions(ctx context.Context, userID, keep string) (int, e
 	return s.endSessions(ctx, userID, func(v *sessionValue) bool { return v.ID != keep })
 }
 
-// endSessions ends those sessions of a user that ends says, and counts them. One
-// that cannot be ended keeps none of the others. What was ended before is marked
-// anew: nothing says which sessions those were. Whoever runs out of time has
-// ended some, and the next try begins with the others.
+// endSessions ends those sessions of a user for which ends returns true, and counts them.
+// A session that cannot be ended does not keep the others. Sessions that have ended
+// before are marked anew, since nothing says which those were. A call that runs out of
+// time has ended some, and the next one begins with the others.
 func (s *Store) endSessions(ctx context.Context, userID string, ends func(*sessionValue) bool) (n int, err error) {
 	left := mostPruned
 	var failed error // the first: thousands may
-	for p, err := range s.pages(ctx, userID, KindSession) {
+	for p, err := range s.owned.pages(ctx, userID, KindSession) {
 		failed = cmp.Or(failed, err)
 		var mu sync.Mutex
-		err := together(append(p.alive, p.ended...), func(r Record) error {
+		err := parallel(append(p.alive, p.ended...), func(r Record) error {
 			ended, err := s.endSession(ctx, userID, r, ends)
 			mu.Lock()
 			defer mu.Unlock()
@@ -180,7 +180,7 @@ func (s *Store) endSessions(ctx context.Context, userID string, ends func(*sessi
 		if err != nil {
 			return n, cmp.Or(failed, err)
 		}
-		left = s.tidy(ctx, userID, p.dead, left)
+		left = s.owned.tidy(ctx, userID, p.dead, left)
 	}
 	return n, failed
 }
@@ -191,7 +191,7 @@ func (s *Store) endSession(ctx context.Context, userID string, r Record, ends fu
 			return false, err
 		}
 	}
-	_, err = s.takeSeenOwned(ctx, r, func(now *Record) error {
+	_, err = s.owned.takeSeen(ctx, r, func(now *Record) error {
 		v, err := decode[sessionValue](now)
 		if err == nil && (v.User != userID || !ends(&v)) {
 			err = latchkey.ErrNotFound

@@ -18,13 +18,16 @@ import (
 
 // value is what a record of one kind holds.
 type value interface {
-	// isWhole is false where something is missing without which the record means
+	// isWhole reports whether the value has everything without which the record means
 	// nothing.
 	isWhole() bool
 }
 
 // stamp is a time in whole milliseconds since 1970.
-type stamp struct{ time.Time }
+type stamp struct{ Time time.Time }
+
+// IsZero reports whether there is no time. The option omitzero of encoding/json calls it.
+func (s stamp) IsZero() bool { return s.Time.IsZero() }
 
 func stampOf(t time.Time) stamp {
 	if t.IsZero() {
@@ -35,7 +38,7 @@ func stampOf(t time.Time) stamp {
 
 // MarshalJSON implements [json.Marshaler].
 func (s stamp) MarshalJSON() ([]byte, error) {
-	return strconv.AppendInt(nil, s.UnixMilli(), 10), nil
+	return strconv.AppendInt(nil, s.Time.UnixMilli(), 10), nil
 }
 
 // UnmarshalJSON implements [json.Unmarshaler].
@@ -98,7 +101,7 @@ func forget(all map[string]json.RawMessage, of reflect.Type) {
 	}
 }
 
-// isText tells whether JSON can hold the texts as they are.
+// isText reports whether JSON can hold the texts as they are.
 func isText(texts ...string) bool {
 	for _, text := range texts {
 		if !utf8.ValidString(text) {
@@ -108,7 +111,7 @@ func isText(texts ...string) bool {
 	return true
 }
 
-// open is JSON of open-ended members; nil for none.
+// open returns open-ended members as JSON, nil if there are none.
 func open[T map[string]any | []map[string]any](v T) (json.RawMessage, error) {
 	if len(v) == 0 {
 		return nil, nil
@@ -132,9 +135,9 @@ func opened[T map[string]any | []map[string]any](raw json.RawMessage, to *T) err
 	return nil
 }
 
-// owner is whose a record is. An id can be used again when its user was deleted,
-// so it goes with a text that was made with the user: what is left of the former
-// one never becomes the next one's.
+// owner is the user to whom a record belongs. An id can be used again when its user was
+// deleted, so it goes with a text that was made with the user: what is left of the
+// former user never belongs to the next one.
 type owner struct {
 	User string `json:"user"`
 	Born string `json:"born,omitempty"`

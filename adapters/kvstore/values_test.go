@@ -24,7 +24,7 @@ func TestMembersOfLaterVersionsSurvive(t *testing.T) {
 }
 
 func TestMembersOfEmbeddedStructsAreOurs(t *testing.T) {
-	v := authenticatorValue{belonging: belonging{owner: owner{"u", "b"}}, ID: []byte{1}, Key: []byte{2}}
+	v := authenticatorValue{owned: owned{owner: owner{"u", "b"}}, ID: []byte{1}, Key: []byte{2}}
 	raw, err := encode(v)
 	if err != nil {
 		t.Fatal(err)
@@ -52,12 +52,12 @@ func TestUnreadableRecords(t *testing.T) {
 
 func TestTimes(t *testing.T) {
 	for _, at := range []time.Time{{}, time.Unix(0, 0), time.UnixMilli(-1), time.Date(2300, 12, 31, 23, 59, 59, 999e6, time.UTC)} {
-		raw, err := encode(sessionValue{belonging: belonging{owner: owner{User: "u"}}, Expires: stampOf(time.Unix(1, 0)), Created: stampOf(at)})
+		raw, err := encode(sessionValue{owned: owned{owner: owner{User: "u"}}, Expires: stampOf(time.Unix(1, 0)), Created: stampOf(at)})
 		if err != nil {
 			t.Fatal(err)
 		}
 		v, err := decode[sessionValue](&Record{Value: raw})
-		if err != nil || !v.Created.Equal(at) || v.Created.IsZero() != at.IsZero() {
+		if err != nil || !v.Created.Time.Equal(at) || v.Created.IsZero() != at.IsZero() {
 			t.Errorf("%v became %v, error %v", at, v.Created, err)
 		}
 	}

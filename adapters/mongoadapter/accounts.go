@@ -3,7 +3,6 @@ package mongoadapter
 import (
 	"cmp"
 	"context"
-	"errors"
 	"slices"
 	"time"
 
@@ -112,63 +111,13 @@ func accountKey(provider, providerAccountID string) bson.D {
 // LinkAccount implements [latchkey.Adapter]. An unknown user is ErrNotFound.
 func (a *Adapter) LinkAccount(ctx context.Context, account latchkey.Account) error {
 	d, err := newAccountDoc(account)
-	if _, is := known(account.UserID); err == nil && !is {
+	if _, is := parseID(account.UserID); err == nil && !is {
 		err = latchkey.ErrNotFound
 	}
 	if err == nil {
-		err = a.give(ctx, a.accounts, d.ID, d.UserID, accountKey(d.Provider, d.AccountID), d)
+		err = a.users.add(ctx, a.accounts, d.ID, d.UserID, accountKey(d.Provider, d.AccountID), d)
 	}
 	return fail(ctx, "link account", err)
-}
-
-// give adds a document that belongs to a user. What belongs to a user who is not
-// there any more is nobody's, and goes first. Whoever deletes the owner meanwhile
-// may have looked before it was there: then it goes again.
-func (a *Adapter) give(ctx context.Context, c *collection, id, owner bson.ObjectID, key bson.D, doc any) error {
-	err := c.add(ctx, doc)
-	for range tries {
-		if !errors.Is(err, latchkey.ErrConflict) {
-			break
-		}
-		if err := a.clear(ctx, c, key); err != nil {
-			return err
-		}
-		err = c.add(ctx, doc)
-	}
-	if err != nil {
-		return err
-	}
-	lives, err := a.lives(ctx, owner)
-	if err != nil || lives {
-		return err
-	}
-	if _, err := c.DeleteOne(ctx, bson.D{{Key: "_id", Value: id}}); err != nil {
-		return err
-	}
-	return latchkey.ErrNotFound
-}
-
-// clear removes what holds a key in nobody's name. ErrConflict: it is somebody's.
-func (a *Adapter) clear(ctx context.Context, c *collection, key bson.D) error {
-	var held struct {
-		ID     bson.ObjectID `bson:"_id"`
-		UserID bson.ObjectID `bson:"userId"`
-	}
-	err := find(ctx, c, key, &held, "userId")
-	if errors.Is(err, latchkey.ErrNotFound) {
-		return nil
-	}
-	if err != nil {
-		return err
-	}
-	lives, err := a.lives(ctx, held.UserID)
-	if err == nil && lives {
-		err = latchkey.ErrConflict
-	}
-	if err == nil {
-		_, err = c.DeleteOne(ctx, bson.D{{Key: "_id", Value: held.ID}, {Key: "userId", Value: held.UserID}})
-	}
-	return err
 }
 
 // GetAccount implements [latchkey.AccountAdapter].
@@ -187,31 +136,13 @@ func (a *Adapter) findAccount(ctx context.Context, provider, providerAccountID s
 	if err := find(ctx, a.accounts, accountKey(provider, providerAccountID), &d); err != nil {
 		return d, err
 	}
-	return d, a.belongs(ctx, d.UserID)
-}
-
-// belongs is ErrNotFound for what a user has left behind.
-func (a *Adapter) belongs(ctx context.Context, owner bson.ObjectID) error {
-	lives, err := a.lives(ctx, owner)
-	if err == nil && !lives {
-		err = latchkey.ErrNotFound
-	}
-	return err
-}
-
-// belongings reads what a user has in a collection.
-func belongings[T any](ctx context.Context, c *collection, userID string) ([]T, error) {
-	owner, is := known(userID)
-	if !is {
-		return nil, ctx.Err()
-	}
-	return each[T](ctx, c, bson.D{{Key: "userId", Value: owner}})
+	return d, a.users.checkExists(ctx, d.UserID)
 }
 
 // ListAccounts implements [latchkey.AccountAdapter]. They are in the order of
 // provider and id.
 func (a *Adapter) ListAccounts(ctx context.Context, userID string) (list []latchkey.Account, err error) {
-	found, err := belongings[accountDoc](ctx, a.accounts, userID)
+	found, err := ownedBy[accountDoc](ctx, a.accounts, userID)
 	for _, d := range found {
 		list = append(list, d.account())
 	}
@@ -231,40 +162,4 @@ func (a *Adapter) UnlinkAccount(ctx context.Context, provider, providerAccountID
 		return latchkey.Account{}, fail(ctx, "unlink account", err)
 	}
 	return d.account(), nil
-}
-
-// signUpDoc is a sign-up that was begun; its id is made of the account.
-type signUpDoc struct {
-	ID     string        `bson:"_id"`
-	UserID bson.ObjectID `bson:"userId"`
-	Begun  time.Time     `bson:"begun"`
-}
-
-// BeginSignUp implements [latchkey.SignUpAdapter]. The record lasts 30 days at
-// least.
-func (a *Adapter) BeginSignUp(ctx context.Context, provider, providerAccountID, userID string) (string, error) {
-	d := signUpDoc{keyOf(provider, providerAccountID), objectID(userID), time.Now()}
-	for range tries {
-		err := a.signUps.add(ctx, d)
-		if err == nil {
-			return d.UserID.Hex(), nil
-		}
-		var first signUpDoc
-		if errors.Is(err, latchkey.ErrConflict) {
-			err = find(ctx, a.signUps, bson.D{{Key: "_id", Value: d.ID}}, &first)
-		}
-		switch {
-		case err == nil:
-			return first.UserID.Hex(), nil
-		case !errors.Is(err, latchkey.ErrNotFound): // else it has ended since
-			return "", fail(ctx, "begin sign-up", err)
-		}
-	}
-	return "", fail(ctx, "begin sign-up", latchkey.ErrConflict)
-}
-
-// EndSignUp implements [latchkey.SignUpAdapter].
-func (a *Adapter) EndSignUp(ctx context.Context, provider, providerAccountID string) error {
-	_, err := a.signUps.DeleteOne(ctx, bson.D{{Key: "_id", Value: keyOf(provider, providerAccountID)}})
-	return fail(ctx, "end sign-up", err)
 }

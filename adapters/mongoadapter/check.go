@@ -2,7 +2,6 @@ package mongoadapter
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -10,46 +9,78 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
 
-// Check looks whether a database has the indexes that [Migrate] makes, and changes
-// nothing. A unique one that is missing is an error that wraps [ErrNotMigrated] and
-// names its collection: nothing can be added there. lacking names what the adapter
-// can do without: what makes it slow, and the removal of what has expired.
-func Check(ctx context.Context, db *mongo.Database) (lacking []string, err error) {
+// Check reports whether a database has the unique indexes that [Migrate] makes, and
+// changes nothing. Without one of them nothing can be added to its collection: the
+// error then wraps [ErrNotMigrated] and names the collections.
+func Check(ctx context.Context, db *mongo.Database, o Options) error {
 	if db == nil {
-		return nil, errors.New("mongoadapter: no database")
+		return errNoDatabase
 	}
-	db = careful(db)
+	db = withMajority(db)
 	var missing []string
 	for _, u := range uniques {
-		is := func(i index) bool { return i.Unique && i.fields() == strings.Join(u.fields, ",") && i.everywhere() }
-		if there, err := hasIndex(ctx, db, u.collection, is); err != nil {
-			return nil, fail(ctx, "check", err)
-		} else if !there {
+		there, err := hasIndex(ctx, db, u.collection, u.isKeptBy)
+		if err != nil {
+			return fail(ctx, "check", err)
+		}
+		if !there {
 			missing = append(missing, u.collection)
 		}
 	}
 	if missing != nil {
-		return nil, fmt.Errorf("mongo: %s: %w", strings.Join(missing, ", "), ErrNotMigrated)
+		return fmt.Errorf("mongo: %s: %w", strings.Join(missing, ", "), ErrNotMigrated)
 	}
-	for _, name := range owned {
-		there, err := hasIndex(ctx, db, name, func(i index) bool { return len(i.Key) > 0 && i.Key[0].Key == "userId" })
+	return nil
+}
+
+// Warnings returns what a database that [Check] accepts lacks and the adapter can do
+// without, such as the removal of what has expired, which [Adapter.Sweep] does as
+// well. Its errors are those of Check.
+func Warnings(ctx context.Context, db *mongo.Database, o Options) ([]string, error) {
+	if err := Check(ctx, db, o); err != nil {
+		return nil, err
+	}
+	var lacking []string
+	for _, w := range optionalIndexes() {
+		there, err := hasIndex(ctx, withMajority(db), w.collection, w.is)
 		if err != nil {
 			return nil, fail(ctx, "check", err)
 		}
 		if !there {
-			lacking = append(lacking, name+": an index on userId, so that all of it is read for one user")
-		}
-	}
-	for _, p := range perishables {
-		there, err := hasIndex(ctx, db, p.collection, func(i index) bool { return i.Expires != nil && i.fields() == p.field })
-		if err != nil {
-			return nil, fail(ctx, "check", err)
-		}
-		if !there {
-			lacking = append(lacking, p.collection+": the removal of what has expired")
+			lacking = append(lacking, w.collection+": "+w.what)
 		}
 	}
 	return lacking, nil
+}
+
+// optionalIndex is one that the adapter can do without.
+type optionalIndex struct {
+	collection, what string
+	is               func(index) bool
+}
+
+func optionalIndexes() (all []optionalIndex) {
+	for _, u := range uniques {
+		if u.texts {
+			all = append(all, optionalIndex{
+				u.collection, "a partial index, so that null counts as an e-mail address",
+				func(i index) bool { return u.isKeptBy(i) && len(i.Partial) > 0 },
+			})
+		}
+	}
+	for _, name := range owned {
+		all = append(all, optionalIndex{
+			name, "an index on userId, so that all of it is read for one user",
+			func(i index) bool { return len(i.Key) > 0 && i.Key[0].Key == "userId" },
+		})
+	}
+	for _, p := range perishables {
+		all = append(all, optionalIndex{
+			p.collection, "the removal of what has expired, which is a TTL index on " + p.field,
+			func(i index) bool { return i.Expires != nil && i.fields() == p.field },
+		})
+	}
+	return all
 }
 
 func hasIndex(ctx context.Context, db *mongo.Database, collection string, is func(index) bool) (bool, error) {

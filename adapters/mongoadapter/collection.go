@@ -14,10 +14,10 @@ import (
 	"github.com/latchkeyhq/latchkey"
 )
 
-// tries bounds how often a command is given again after somebody else was faster.
+// tries bounds how often a command is repeated after another call was faster.
 const tries = 8
 
-// collection is one whose rule is kept by a unique index, or by its ids alone.
+// collection is a collection whose rule a unique index keeps, or its ids alone.
 type collection struct {
 	*mongo.Collection
 	unique string // the fields of that index; empty: none but that of the ids
@@ -48,11 +48,12 @@ func (c *collection) add(ctx context.Context, doc any) error {
 		return err
 	}
 	_, err := c.InsertOne(ctx, doc)
-	return taken(err)
+	return orConflict(err)
 }
 
-// taken gives the server's word for a key that is not free the library's.
-func taken(err error) error {
+// orConflict returns ErrConflict for the server's error for a key that is taken, and any
+// other error as it is.
+func orConflict(err error) error {
 	if mongo.IsDuplicateKeyError(err) {
 		return latchkey.ErrConflict
 	}
@@ -61,17 +62,17 @@ func taken(err error) error {
 
 // remove deletes the document that filter names, and reads what it was into doc.
 func (c *collection) remove(ctx context.Context, filter bson.D, doc any) error {
-	return none(c.FindOneAndDelete(ctx, filter).Decode(doc))
+	return orNotFound(c.FindOneAndDelete(ctx, filter).Decode(doc))
 }
 
 // change updates the document that filter names, and reads what it is now into
 // doc.
 func (c *collection) change(ctx context.Context, filter, update bson.D, doc any) error {
 	after := options.FindOneAndUpdate().SetReturnDocument(options.After)
-	return taken(none(c.FindOneAndUpdate(ctx, filter, update, after).Decode(doc)))
+	return orConflict(orNotFound(c.FindOneAndUpdate(ctx, filter, update, after).Decode(doc)))
 }
 
-// index is one as the server lists it.
+// index is an index as the server lists it.
 type index struct {
 	Key       bson.D
 	Unique    bool
@@ -80,8 +81,8 @@ type index struct {
 	Expires   any    `bson:"expireAfterSeconds"`      // a number, where the server removes by it; nil: it does not
 }
 
-// everywhere says that an index knows every document with a text in its field, and takes
-// no two texts for one.
+// everywhere reports whether an index has every document with a text in its field, and
+// takes no two texts for one.
 func (i index) everywhere() bool {
 	if len(i.Collation) > 0 || len(i.Partial) > 1 || len(i.Partial) == 1 && len(i.Key) != 1 {
 		return false
@@ -95,7 +96,7 @@ func (i index) everywhere() bool {
 	return true
 }
 
-// allTexts are conditions that leave no text out but an empty one.
+// allTexts has conditions that leave out no text but the empty one.
 var allTexts = []bson.E{{Key: "$gt", Value: ""}, {Key: "$exists", Value: true}, {Key: "$type", Value: "string"}}
 
 func (i index) fields() string {
@@ -106,11 +107,11 @@ func (i index) fields() string {
 	return strings.Join(names, ",")
 }
 
-// indexes of a collection that is not there are none.
+// indexes returns the indexes of a collection, none if it does not exist.
 func indexes(ctx context.Context, c *mongo.Collection) (list []index, err error) {
 	found, err := c.Indexes().List(ctx)
 	if err != nil {
-		if has(err, namespaceNotFound) {
+		if hasCode(err, namespaceNotFound) {
 			err = nil
 		}
 		return nil, err

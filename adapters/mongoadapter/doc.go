@@ -6,9 +6,10 @@
 //	client, err := mongo.Connect(options.Client().ApplyURI(os.Getenv("MONGODB_URI")))
 //	…
 //	db := client.Database("auth")
-//	_, err = mongoadapter.Migrate(ctx, db)
+//	o := mongoadapter.Options{}
+//	err = mongoadapter.Migrate(ctx, db, o)
 //	…
-//	store, err := mongoadapter.New(db, mongoadapter.Options{})
+//	store, err := mongoadapter.New(db, o)
 //	…
 //	auth, err := latchkey.New(latchkey.Config{Adapter: store, Providers: …})
 //

@@ -12,9 +12,9 @@ import (
 	"github.com/latchkeyhq/latchkey"
 )
 
-// ErrNotMigrated is the error of additions to a collection that lacks its unique
-// index: without it two users could have one e-mail address. [Migrate] makes it. One that
-// leaves out some of the documents, or that has a collation, does not count.
+// ErrNotMigrated is the error of additions to a collection that lacks its unique index.
+// Without the index two users could have one e-mail address. [Migrate] makes it. An
+// index that leaves out some of the documents, or has a collation, does not count.
 var ErrNotMigrated = errors.New("a unique index is missing: was Migrate forgotten?")
 
 // Violation is a rule that documents break, and how many values do.
@@ -46,25 +46,25 @@ type failure struct {
 func (f *failure) Error() string { return "mongo: " + f.operation + ": " + f.code }
 func (f *failure) Unwrap() error { return f.cause }
 
-// Is has the library ask people to try again, where that may help.
+// Is reports whether the error is temporary: the library then asks users to try again.
 func (f *failure) Is(target error) bool {
 	return target == latchkey.ErrUnavailable && (mongo.IsTimeout(f.cause) || mongo.IsNetworkError(f.cause) || isElecting(f.cause))
 }
 
-// isElecting: the member that answered is none, or no more, that serves.
+// isElecting reports whether the member that answered is not, or no longer, the primary.
 func isElecting(err error) bool {
 	answer, is := errors.AsType[mongo.ServerError](err)
 	return is && slices.ContainsFunc(answer.ErrorCodes(), func(code int) bool { return slices.Contains(notServing, code) })
 }
 
-// notServing are the codes InterruptedAtShutdown, ShutdownInProgress, NotWritablePrimary,
+// notServing has the codes InterruptedAtShutdown, ShutdownInProgress, NotWritablePrimary,
 // NotPrimaryNoSecondaryOk, InterruptedDueToReplStateChange, PrimarySteppedDown and
 // NotPrimaryOrSecondary.
 var notServing = []int{11600, 91, 10107, 13435, 11602, 189, 13436}
 
-// fail makes of a driver's error what a caller may see. What the contract has a
-// word for stays that word; the end of the context comes before everything else,
-// whatever the driver made of it.
+// fail returns what a caller may see of a driver's error. The errors of the contract stay
+// as they are. The end of the context comes before everything else, whatever the driver
+// says.
 func fail(ctx context.Context, operation string, err error) error {
 	if err == nil {
 		return nil
@@ -80,8 +80,8 @@ func fail(ctx context.Context, operation string, err error) error {
 	return &failure{operation, reason(err), err}
 }
 
-// reason names what went wrong. The driver's own sentences are never repeated:
-// they quote values.
+// reason returns what went wrong. It never repeats the driver's own sentences, which
+// quote values.
 func reason(err error) string {
 	for _, plain := range []error{errText, errValue, ErrNotMigrated} {
 		if errors.Is(err, plain) {

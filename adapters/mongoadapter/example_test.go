@@ -21,15 +21,15 @@ func Example() {
 	}
 	defer client.Disconnect(ctx)
 	db := client.Database("auth")
-	lacking, err := mongoadapter.Migrate(ctx, db)
+	o := mongoadapter.Options{}
+	err = mongoadapter.Migrate(ctx, db, o)
 	if broken, is := errors.AsType[*mongoadapter.ViolationError](err); is {
 		log.Fatal("mend these first: ", broken.Violations)
 	}
 	if err != nil {
 		log.Fatal(err)
 	}
-	log.Print("the server does without: ", lacking)
-	store, err := mongoadapter.New(db, mongoadapter.Options{})
+	store, err := mongoadapter.New(db, o)
 	if err != nil {
 		log.Fatal(err)
 	}

@@ -141,7 +141,7 @@ func beside(members *bson.M, strays bson.M) {
 	maps.Copy(*members, strays)
 }
 
-// fromFields is what toFields was given. What others have stored becomes what it
+// fromFields returns what toFields was given. What others have stored becomes what it
 // would be in JSON.
 func fromFields(fields bson.M) map[string]any {
 	if len(fields) == 0 {

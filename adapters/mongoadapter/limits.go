@@ -37,8 +37,8 @@ func (a *Adapter) Take(ctx context.Context, key string, r latchkey.Rate) (time.D
 	return 0, fail(ctx, "take", latchkey.ErrConflict)
 }
 
-// take counts an event by one command, whose filter has what the event is counted
-// on. It decides nothing where somebody else has changed that since it was read.
+// take counts an event by one command, whose filter has what the event is counted on.
+// decided is false if another call has changed that since it was read.
 func (a *Adapter) take(ctx context.Context, id string, share, per time.Duration) (wait time.Duration, decided bool, err error) {
 	now := time.Now()
 	var d limitDoc
@@ -114,7 +114,7 @@ func (a *Adapter) Revoke(ctx context.Context, key string, at, expires time.Time)
 	err := latchkey.ErrConflict // of those who add it at once all but one are refused
 	for n := 0; n < tries && errors.Is(err, latchkey.ErrConflict); n++ {
 		_, err = a.revocations.UpdateOne(ctx, bson.D{{Key: "_id", Value: keyOf(key)}}, latest, options.UpdateOne().SetUpsert(true))
-		err = taken(err)
+		err = orConflict(err)
 	}
 	return fail(ctx, "revoke", err)
 }
@@ -133,7 +133,7 @@ func (a *Adapter) RevokedAt(ctx context.Context, keys ...string) (map[string]tim
 		}
 		named[id] = key
 	}
-	found, err := each[revocationDoc](ctx, a.revocations, bson.D{{Key: "_id", Value: bson.D{{Key: "$in", Value: ids}}}})
+	found, err := findAll[revocationDoc](ctx, a.revocations, bson.D{{Key: "_id", Value: bson.D{{Key: "$in", Value: ids}}}})
 	if err != nil {
 		return nil, fail(ctx, "revoked at", err)
 	}

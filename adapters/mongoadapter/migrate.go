@@ -3,7 +3,7 @@ package mongoadapter
 import (
 	"context"
 	"errors"
-	"fmt"
+	"strings"
 	"time"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
@@ -27,13 +27,20 @@ const (
 	longSignUps = 30 * 24 * time.Hour // how long a sign-up may take, interruptions included
 )
 
-// uniques are the indexes that rules depend on: no two documents agree on fields.
-var uniques = []struct {
+// unique is an index that a rule depends on: no two documents agree on the fields.
+type unique struct {
 	collection string
 	fields     []string
 	rule       string
 	texts      bool // only where the field is a text, and not empty
-}{
+}
+
+// isKeptBy reports whether an index keeps the rule.
+func (u unique) isKeptBy(i index) bool {
+	return i.Unique && i.fields() == strings.Join(u.fields, ",") && i.everywhere()
+}
+
+var uniques = []unique{
 	{"users", []string{"email"}, "e-mail addresses are unique", true},
 	{"accounts", []string{"provider", "providerAccountId"}, "provider and providerAccountId are unique", false},
 	{"sessions", []string{"sessionToken"}, "sessionToken is unique", false},
@@ -41,37 +48,33 @@ var uniques = []struct {
 	{"authenticators", []string{"credentialID"}, "credentialID is unique", false},
 }
 
-// owned are the collections of what belongs to a user.
+// owned has the collections of what belongs to a user.
 var owned = []string{"accounts", "sessions", "authenticators", "sign_ups"}
 
-// Migrate makes the indexes that the adapter depends on, in a database that is new
-// or that the MongoDB adapter of Auth.js uses. Call it before anything is stored,
-// from as many instances as you like. lacking names what the server would not make
-// and the adapter can do without, such as the removal of what has expired, which
-// [Adapter.Sweep] does as well.
+// Migrate creates the indexes that the adapter depends on, in a database that is new
+// or that the MongoDB adapter of Auth.js uses. Call it before anything is stored;
+// several instances may call it at the same time. [Warnings] returns what the server
+// did not create.
 //
-// Documents that break a rule are a [*ViolationError], and nothing is changed. It
-// reads whole collections.
-func Migrate(ctx context.Context, db *mongo.Database) (lacking []string, err error) {
+// If documents break a rule, Migrate returns a [*ViolationError] and changes nothing.
+// It reads whole collections.
+func Migrate(ctx context.Context, db *mongo.Database, o Options) error {
 	if db == nil {
-		return nil, errors.New("mongoadapter: no database")
+		return errNoDatabase
 	}
-	m := migration{db: careful(db)}
+	m := migration{withMajority(db)}
 	for _, step := range []func(context.Context) error{m.violations, m.makeUnique, m.makePlain, m.makeExpiry} {
 		if err := step(ctx); err != nil {
-			return nil, fail(ctx, "migrate", err)
+			return fail(ctx, "migrate", err)
 		}
 	}
-	return m.lacking, nil
+	return nil
 }
 
-type migration struct {
-	db      *mongo.Database
-	lacking []string
-}
+type migration struct{ db *mongo.Database }
 
 // violations counts the values that several documents have.
-func (m *migration) violations(ctx context.Context) error {
+func (m migration) violations(ctx context.Context) error {
 	var broken ViolationError
 	for _, u := range uniques {
 		id, filter := bson.D{}, bson.D{}
@@ -104,7 +107,7 @@ func (m *migration) violations(ctx context.Context) error {
 	return nil
 }
 
-func (m *migration) makeUnique(ctx context.Context) error {
+func (m migration) makeUnique(ctx context.Context) error {
 	for _, u := range uniques {
 		o := options.Index().SetUnique(true)
 		if !u.texts {
@@ -115,8 +118,7 @@ func (m *migration) makeUnique(ctx context.Context) error {
 		}
 		o.SetPartialFilterExpression(bson.D{{Key: u.fields[0], Value: bson.D{{Key: "$gt", Value: ""}}}})
 		err := m.make(ctx, u.collection, o, u.fields...)
-		if unknown(err) {
-			m.lacks("%s: a partial index, so that null counts as an e-mail address", u.collection)
+		if isUnsupported(err) {
 			err = m.make(ctx, u.collection, options.Index().SetUnique(true).SetSparse(true), u.fields...)
 		}
 		if err != nil {
@@ -127,7 +129,7 @@ func (m *migration) makeUnique(ctx context.Context) error {
 }
 
 // makePlain makes the indexes by which everything of a user is found.
-func (m *migration) makePlain(ctx context.Context) error {
+func (m migration) makePlain(ctx context.Context) error {
 	for _, name := range owned {
 		if err := m.make(ctx, name, options.Index(), "userId"); err != nil {
 			return err
@@ -137,30 +139,21 @@ func (m *migration) makePlain(ctx context.Context) error {
 }
 
 // makeExpiry has the server remove what has expired.
-func (m *migration) makeExpiry(ctx context.Context) error {
+func (m migration) makeExpiry(ctx context.Context) error {
 	for _, p := range perishables {
 		after := options.Index().SetExpireAfterSeconds(int32(p.after.Seconds()))
 		err := m.make(ctx, p.collection, after, p.field)
-		if unknown(err) {
-			m.lacks("%s: the removal of what has expired", p.collection)
+		if isUnsupported(err) {
 			err = m.make(ctx, p.collection, options.Index(), p.field)
 		}
-		if differs(err) {
-			m.lacks("%s: the removal of what has expired %s ago: there is another index on %s", p.collection, p.after, p.field)
-			err = nil
-		}
-		if err != nil {
+		if err != nil && !isOptionConflict(err) {
 			return err
 		}
 	}
 	return nil
 }
 
-func (m *migration) lacks(format string, args ...any) {
-	m.lacking = append(m.lacking, fmt.Sprintf(format, args...))
-}
-
-func (m *migration) make(ctx context.Context, collection string, o *options.IndexOptionsBuilder, fields ...string) error {
+func (m migration) make(ctx context.Context, collection string, o *options.IndexOptionsBuilder, fields ...string) error {
 	var keys bson.D
 	for _, field := range fields {
 		keys = append(keys, bson.E{Key: field, Value: 1})
@@ -169,13 +162,15 @@ func (m *migration) make(ctx context.Context, collection string, o *options.Inde
 	return err
 }
 
-// unknown is the answer of a server that has no such kind of index.
-func unknown(err error) bool { return has(err, notImplemented, commandNotFound, invalidIndexOption) }
+// isUnsupported reports whether the server has no such kind of index.
+func isUnsupported(err error) bool {
+	return hasCode(err, notImplemented, commandNotFound, invalidIndexOption)
+}
 
-// differs is the answer of one that has such an index with other options.
-func differs(err error) bool { return has(err, optionsConflict, keySpecsConflict) }
+// isOptionConflict reports whether the server has such an index with other options.
+func isOptionConflict(err error) bool { return hasCode(err, optionsConflict, keySpecsConflict) }
 
-func has(err error, codes ...int) bool {
+func hasCode(err error, codes ...int) bool {
 	answer, is := errors.AsType[mongo.ServerError](err)
 	for _, code := range codes {
 		if is && answer.HasErrorCode(code) {
@@ -185,7 +180,7 @@ func has(err error, codes ...int) bool {
 	return false
 }
 
-// perishables are the collections of what expires.
+// perishables has the collections of what expires.
 var perishables = []struct {
 	collection, field string
 	after             time.Duration // how long after that time the server removes it
@@ -196,45 +191,4 @@ var perishables = []struct {
 	{"limits", "expires", grace},
 	{"used_values", "expires", grace},
 	{"sign_ups", "begun", longSignUps},
-}
-
-// batch is how many documents are removed at once, so that whoever is cut short has
-// done something.
-const batch = 10_000
-
-// Sweep implements [latchkey.SweepAdapter], for servers that do not remove by
-// themselves what has expired. It removes limits and used values, too.
-func (a *Adapter) Sweep(ctx context.Context, before time.Time) (total int, err error) {
-	for _, c := range []*collection{a.sessions, a.tokens, a.revocations, a.limits, a.used} {
-		for n := batch; n == batch; total += n {
-			if n, err = sweep(ctx, c, before); err != nil {
-				return total, fail(ctx, "sweep", err)
-			}
-		}
-	}
-	return total, nil
-}
-
-// sweep removes one batch. What was renewed since it was looked for stays.
-func sweep(ctx context.Context, c *collection, before time.Time) (int, error) {
-	expired := bson.D{{Key: "expires", Value: bson.D{{Key: "$lt", Value: before}}}}
-	found, err := c.Find(ctx, expired, options.Find().SetLimit(batch).SetProjection(bson.D{{Key: "_id", Value: 1}}))
-	if err != nil {
-		return 0, err
-	}
-	var rows []struct {
-		ID any `bson:"_id"`
-	}
-	if err := found.All(ctx, &rows); err != nil || len(rows) == 0 {
-		return 0, err
-	}
-	ids := make(bson.A, len(rows))
-	for i, row := range rows {
-		ids[i] = row.ID
-	}
-	gone, err := c.DeleteMany(ctx, append(expired, bson.E{Key: "_id", Value: bson.D{{Key: "$in", Value: ids}}}))
-	if err != nil {
-		return 0, err
-	}
-	return int(gone.DeletedCount), nil
 }

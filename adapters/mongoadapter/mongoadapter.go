@@ -30,9 +30,10 @@ type Options struct {
 // [latchkey.SignUpAdapter] makes up for that. Make one with [New]. It is safe for
 // concurrent use, by any number of processes.
 type Adapter struct {
-	users, accounts, sessions, tokens, authenticators *collection
-	revocations, signUps, limits, used                *collection
-	plain                                             bool
+	users                                     *owners
+	accounts, authenticators, sessions        *collection
+	links, revocations, signUps, limits, used *collection
+	tokens                                    sessionTokens
 }
 
 var (
@@ -56,29 +57,33 @@ var (
 // [Migrate] makes there; without it every addition is [ErrNotMigrated].
 func New(db *mongo.Database, o Options) (*Adapter, error) {
 	if db == nil {
-		return nil, errors.New("mongoadapter: no database")
+		return nil, errNoDatabase
 	}
-	db = careful(db)
-	return &Adapter{
-		users: &collection{Collection: db.Collection("users"), unique: "email"},
-		accounts: &collection{
-			Collection: db.Collection("accounts"), unique: "provider,providerAccountId",
-		},
-		sessions:       &collection{Collection: db.Collection("sessions"), unique: "sessionToken"},
-		tokens:         &collection{Collection: db.Collection("verification_tokens"), unique: "identifier,token"},
+	db = withMajority(db)
+	a := &Adapter{
+		accounts:       &collection{Collection: db.Collection("accounts"), unique: "provider,providerAccountId"},
 		authenticators: &collection{Collection: db.Collection("authenticators"), unique: "credentialID"},
+		sessions:       &collection{Collection: db.Collection("sessions"), unique: "sessionToken"},
+		links:          &collection{Collection: db.Collection("verification_tokens"), unique: "identifier,token"},
 		revocations:    &collection{Collection: db.Collection("revocations")},
 		signUps:        &collection{Collection: db.Collection("sign_ups")},
 		limits:         &collection{Collection: db.Collection("limits")},
 		used:           &collection{Collection: db.Collection("used_values")},
-		plain:          o.PlainTokens,
-	}, nil
+		tokens:         sessionTokens{o.PlainTokens},
+	}
+	a.users = &owners{
+		docs:  &collection{Collection: db.Collection("users"), unique: "email"},
+		owned: []*collection{a.signUps, a.sessions, a.accounts, a.authenticators},
+	}
+	return a, nil
 }
 
-// careful is db without the preferences of its client: a read from elsewhere than
+var errNoDatabase = errors.New("mongoadapter: no database")
+
+// withMajority returns db without the preferences of its client: a read from elsewhere than
 // the primary, or a write that only one server has, could bring back a session
 // that was ended.
-func careful(db *mongo.Database) *mongo.Database {
+func withMajority(db *mongo.Database) *mongo.Database {
 	return db.Client().Database(db.Name(), options.Database().
 		SetReadPreference(readpref.Primary()).
 		SetReadConcern(readconcern.Majority()).
@@ -87,24 +92,25 @@ func careful(db *mongo.Database) *mongo.Database {
 		SetBSONOptions(&options.BSONOptions{DefaultDocumentM: true}))
 }
 
-// objectID is what a user with this id would be kept by. Of texts that are none it
-// is always the same one, so that a recorded sign-up finds its user.
+// objectID returns the ObjectID of a user with this id. For other texts it is always the
+// same one, so that a recorded sign-up finds its user.
 func objectID(id string) bson.ObjectID {
-	if oid, is := known(id); is {
+	if oid, is := parseID(id); is {
 		return oid
 	}
 	sum := sha256.Sum256([]byte(id))
 	return bson.ObjectID(sum[:12])
 }
 
-// known reads the id of a user of this store. Any other text is nobody's.
-func known(id string) (oid bson.ObjectID, is bool) {
+// parseID parses the id of a user of this store. is is false for any other text, which
+// no user has.
+func parseID(id string) (oid bson.ObjectID, is bool) {
 	oid, err := bson.ObjectIDFromHex(id)
 	return oid, err == nil && oid.Hex() == id
 }
 
-// keyOf is the id of a document that a composed name stands for: it is short, has
-// nothing of the name in it, and no two names share one.
+// keyOf returns the id of a document for a composed name. It is short, has nothing of the
+// name in it, and no two names share one.
 func keyOf(parts ...string) string {
 	h := sha256.New()
 	for _, part := range parts {
@@ -114,10 +120,10 @@ func keyOf(parts ...string) string {
 	return base64.RawURLEncoding.EncodeToString(h.Sum(nil))
 }
 
-// errText says nothing of the text: it may be a token.
+// errText does not quote the text, which may be a token.
 var errText = errors.New("a text is not UTF-8")
 
-// storable says whether the database can hold all the texts, so that it is worth
+// storable reports whether the database can hold all the texts, so that it is worth
 // asking for them.
 func storable(texts ...string) bool {
 	for _, text := range texts {
@@ -139,11 +145,11 @@ func find(ctx context.Context, c *collection, filter bson.D, doc any, fields ...
 	if len(wanted) > 0 {
 		o.SetProjection(wanted)
 	}
-	return none(c.FindOne(ctx, filter, o).Decode(doc))
+	return orNotFound(c.FindOne(ctx, filter, o).Decode(doc))
 }
 
-// each reads all that filter names.
-func each[T any](ctx context.Context, c *collection, filter bson.D) (list []T, err error) {
+// findAll reads all documents that filter names.
+func findAll[T any](ctx context.Context, c *collection, filter bson.D) (list []T, err error) {
 	found, err := c.Find(ctx, filter)
 	if err != nil {
 		return nil, err
@@ -151,8 +157,9 @@ func each[T any](ctx context.Context, c *collection, filter bson.D) (list []T, e
 	return list, found.All(ctx, &list)
 }
 
-// none gives the driver's word for a document that is not there the library's.
-func none(err error) error {
+// orNotFound returns ErrNotFound for the driver's error for an absent document, and any
+// other error as it is.
+func orNotFound(err error) error {
 	if errors.Is(err, mongo.ErrNoDocuments) {
 		return latchkey.ErrNotFound
 	}

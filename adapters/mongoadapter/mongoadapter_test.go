@@ -45,8 +45,7 @@ func (s *server) empty() *mongo.Database {
 func (s *server) migrated(t testing.TB) *mongo.Database {
 	t.Helper()
 	db := s.empty()
-	_, err := mongoadapter.Migrate(t.Context(), db)
-	ok(t, err)
+	ok(t, mongoadapter.Migrate(t.Context(), db, mongoadapter.Options{}))
 	return db
 }
 

@@ -3,8 +3,6 @@ package mongoadapter
 import (
 	"cmp"
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"slices"
 	"strings"
 	"time"
@@ -13,10 +11,6 @@ import (
 
 	"github.com/latchkeyhq/latchkey"
 )
-
-// hashed marks stored tokens that are hashes. Without it, somebody who read a hash
-// in a copy of the database could present it as an old plain token.
-const hashed = "sha256:"
 
 // sessionDoc is a session; Auth.js has the first four fields.
 type sessionDoc struct {
@@ -39,12 +33,12 @@ type sessionDoc struct {
 	ACR      string        `bson:"acr,omitempty"`
 }
 
-func (a *Adapter) newSessionDoc(s latchkey.StoredSession) (d sessionDoc, err error) {
+func newSessionDoc(s latchkey.StoredSession, token string) (d sessionDoc, err error) {
 	if !storable(append(s.AMR[:len(s.AMR):len(s.AMR)], s.ID, s.Token, s.UserID, s.Tenant, s.Provider, s.ProviderSID, s.ProviderSub, s.Sealed, s.ACR)...) {
 		return d, errText
 	}
 	d = sessionDoc{
-		ID: bson.NewObjectID(), Token: a.stored(s.Token), UserID: objectID(s.UserID), Expires: s.Expires, Named: s.ID,
+		ID: bson.NewObjectID(), Token: token, UserID: objectID(s.UserID), Expires: s.Expires, Named: s.ID,
 		Created: s.Created, Tenant: s.Tenant, Provider: s.Provider, SID: s.ProviderSID, Sub: s.ProviderSub,
 		Issued: s.ProviderIssued, Sealed: s.Sealed, Proved: s.Proved, AMR: s.AMR, ACR: s.ACR,
 		Agent: strings.ToValidUTF8(s.UserAgent, "\uFFFD"), // what a browser says of itself need not be text
@@ -71,31 +65,10 @@ func utc(t time.Time) time.Time {
 	return t.UTC()
 }
 
-// stored is what a token is kept as.
-func (a *Adapter) stored(token string) string {
-	if a.plain {
-		return token
-	}
-	sum := sha256.Sum256([]byte(token))
-	return hashed + hex.EncodeToString(sum[:])
-}
-
-// byToken filters the session of a token, hashed or from before tokens were. No
-// session has the token that is a hash by its looks.
-func (a *Adapter) byToken(token string) (bson.D, error) {
-	if token == "" || !storable(token) || a.plain && strings.HasPrefix(token, hashed) {
-		return nil, latchkey.ErrNotFound
-	}
-	if a.plain || strings.HasPrefix(token, hashed) {
-		return bson.D{{Key: "sessionToken", Value: a.stored(token)}}, nil
-	}
-	return bson.D{{Key: "sessionToken", Value: bson.D{{Key: "$in", Value: bson.A{a.stored(token), token}}}}}, nil
-}
-
 // CreateSession implements [latchkey.SessionAdapter] and [latchkey.SessionStore].
 // Whether there is such a user is not asked: they may be kept elsewhere.
 func (a *Adapter) CreateSession(ctx context.Context, s latchkey.StoredSession) error {
-	d, err := a.newSessionDoc(s)
+	d, err := newSessionDoc(s, a.tokens.stored(s.Token))
 	if err == nil {
 		err = a.sessions.add(ctx, d)
 	}
@@ -113,14 +86,14 @@ func (a *Adapter) GetSession(ctx context.Context, token string) (latchkey.Stored
 
 // findSession hashes a token that is still plain.
 func (a *Adapter) findSession(ctx context.Context, token string) (d sessionDoc, err error) {
-	filter, err := a.byToken(token)
+	filter, err := a.tokens.filter(token)
 	if err != nil {
 		return d, err
 	}
 	if err := find(ctx, a.sessions, filter, &d); err != nil {
 		return d, err
 	}
-	if now := a.stored(token); d.Token != now {
+	if now := a.tokens.stored(token); d.Token != now {
 		_, err = a.sessions.UpdateOne(ctx, bson.D{{Key: "_id", Value: d.ID}, {Key: "sessionToken", Value: token}},
 			bson.D{{Key: "$set", Value: bson.D{{Key: "sessionToken", Value: now}}}})
 	}
@@ -135,7 +108,7 @@ func (a *Adapter) GetSessionAndUser(ctx context.Context, token string) (latchkey
 	case err == nil && d.User != "": // of a user who is kept elsewhere
 		err = latchkey.ErrNotFound
 	case err == nil:
-		u, err = a.findUser(ctx, bson.D{{Key: "_id", Value: d.UserID}})
+		u, err = a.users.find(ctx, bson.D{{Key: "_id", Value: d.UserID}})
 	}
 	if err != nil {
 		return latchkey.StoredSession{}, latchkey.User{}, fail(ctx, "get session and user", err)
@@ -145,7 +118,7 @@ func (a *Adapter) GetSessionAndUser(ctx context.Context, token string) (latchkey
 
 // UpdateSession implements [latchkey.SessionAdapter] and [latchkey.SessionStore].
 func (a *Adapter) UpdateSession(ctx context.Context, token string, expires time.Time) error {
-	filter, err := a.byToken(token)
+	filter, err := a.tokens.filter(token)
 	if err == nil {
 		later := bson.D{{Key: "$max", Value: bson.D{{Key: "expires", Value: expires}}}}
 		done, failed := a.sessions.UpdateOne(ctx, filter, later)
@@ -159,7 +132,7 @@ func (a *Adapter) UpdateSession(ctx context.Context, token string, expires time.
 // DeleteSession implements [latchkey.SessionAdapter] and [latchkey.SessionStore].
 func (a *Adapter) DeleteSession(ctx context.Context, token string) (latchkey.StoredSession, error) {
 	var d sessionDoc
-	filter, err := a.byToken(token)
+	filter, err := a.tokens.filter(token)
 	if err == nil {
 		err = a.sessions.remove(ctx, filter, &d)
 	}
@@ -171,7 +144,7 @@ func (a *Adapter) DeleteSession(ctx context.Context, token string) (latchkey.Sto
 
 // ListSessions implements [latchkey.SessionListAdapter]. The newest comes first.
 func (a *Adapter) ListSessions(ctx context.Context, userID string) (list []latchkey.StoredSession, err error) {
-	found, err := each[sessionDoc](ctx, a.sessions, ofUser(userID))
+	found, err := findAll[sessionDoc](ctx, a.sessions, ofUser(userID))
 	for _, d := range found {
 		list = append(list, d.session(""))
 	}
@@ -181,11 +154,11 @@ func (a *Adapter) ListSessions(ctx context.Context, userID string) (list []latch
 	return list, fail(ctx, "list sessions", err)
 }
 
-// ofUser filters the sessions of a user, who may be kept elsewhere under an id of
-// another type.
+// ofUser returns the filter of a user's sessions. The user may be kept elsewhere, under
+// an id of another type.
 func ofUser(id string) bson.D {
 	owner := bson.D{{Key: "userId", Value: objectID(id)}}
-	if _, is := known(id); is {
+	if _, is := parseID(id); is {
 		return append(owner, bson.E{Key: "user", Value: bson.D{{Key: "$exists", Value: false}}})
 	}
 	if !storable(id) {

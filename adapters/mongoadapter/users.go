@@ -2,7 +2,6 @@ package mongoadapter
 
 import (
 	"context"
-	"errors"
 	"time"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
@@ -45,7 +44,7 @@ func newUserDoc(u latchkey.User) (d userDoc, err error) {
 	return d, err
 }
 
-// user is nobody for a document that was not found.
+// user returns the user, which is zero for a document that was not found.
 func (d *userDoc) user() latchkey.User {
 	if d.ID.IsZero() {
 		return latchkey.User{}
@@ -57,16 +56,11 @@ func (d *userDoc) user() latchkey.User {
 	return u
 }
 
-// byID filters users who are not leaving.
-func byID(id bson.ObjectID) bson.D {
-	return bson.D{{Key: "_id", Value: id}, {Key: "latchkeyLeaving", Value: bson.D{{Key: "$exists", Value: false}}}}
-}
-
 // CreateUser implements [latchkey.Adapter].
 func (a *Adapter) CreateUser(ctx context.Context, u latchkey.User) (latchkey.User, error) {
 	d, err := newUserDoc(u)
 	if err == nil {
-		err = a.claim(ctx, d.ID, d.Email, func() error { return a.users.add(ctx, d) })
+		err = a.users.claim(ctx, d.ID, d.Email, func() error { return a.users.docs.add(ctx, d) })
 	}
 	if err != nil {
 		return latchkey.User{}, fail(ctx, "create user", err)
@@ -74,38 +68,13 @@ func (a *Adapter) CreateUser(ctx context.Context, u latchkey.User) (latchkey.Use
 	return d.user(), nil
 }
 
-// claim runs a write that wants an id or an e-mail address. Those of a user whose
-// deletion was interrupted are free: it is finished, and the write tried again.
-func (a *Adapter) claim(ctx context.Context, id bson.ObjectID, email string, write func() error) error {
-	for range tries {
-		err := write()
-		if !errors.Is(err, latchkey.ErrConflict) {
-			return err
-		}
-		held := bson.A{bson.D{{Key: "_id", Value: id}}}
-		if email != "" {
-			held = append(held, bson.D{{Key: "email", Value: email}})
-		}
-		leaving, failed := each[userDoc](ctx, a.users, bson.D{{Key: "$or", Value: held}, {Key: "latchkeyLeaving", Value: true}})
-		if failed != nil || len(leaving) == 0 {
-			return errors.Join(failed, err)
-		}
-		for _, d := range leaving {
-			if _, err := a.leave(ctx, d.ID); err != nil && !errors.Is(err, latchkey.ErrNotFound) {
-				return err
-			}
-		}
-	}
-	return latchkey.ErrConflict
-}
-
 // GetUser implements [latchkey.Adapter].
 func (a *Adapter) GetUser(ctx context.Context, id string) (latchkey.User, error) {
-	oid, is := known(id)
+	oid, is := parseID(id)
 	if !is {
 		return latchkey.User{}, fail(ctx, "get user", latchkey.ErrNotFound)
 	}
-	u, err := a.findUser(ctx, bson.D{{Key: "_id", Value: oid}})
+	u, err := a.users.find(ctx, bson.D{{Key: "_id", Value: oid}})
 	return u, fail(ctx, "get user", err)
 }
 
@@ -114,7 +83,7 @@ func (a *Adapter) GetUserByEmail(ctx context.Context, email string) (latchkey.Us
 	if email == "" || !storable(email) {
 		return latchkey.User{}, fail(ctx, "get user by email", latchkey.ErrNotFound)
 	}
-	u, err := a.findUser(ctx, bson.D{{Key: "email", Value: email}})
+	u, err := a.users.find(ctx, bson.D{{Key: "email", Value: email}})
 	return u, fail(ctx, "get user by email", err)
 }
 
@@ -127,30 +96,9 @@ func (a *Adapter) GetUserByAccount(ctx context.Context, provider, providerAccoun
 		return u, fail(ctx, "get user by account", latchkey.ErrNotFound)
 	}
 	if err = find(ctx, a.accounts, accountKey(provider, providerAccountID), &d, "userId"); err == nil {
-		u, err = a.findUser(ctx, bson.D{{Key: "_id", Value: d.UserID}})
+		u, err = a.users.find(ctx, bson.D{{Key: "_id", Value: d.UserID}})
 	}
 	return u, fail(ctx, "get user by account", err)
-}
-
-func (a *Adapter) findUser(ctx context.Context, filter bson.D) (latchkey.User, error) {
-	var d userDoc
-	if err := find(ctx, a.users, filter, &d); err != nil {
-		return latchkey.User{}, err
-	}
-	if d.Leaving {
-		return latchkey.User{}, latchkey.ErrNotFound
-	}
-	return d.user(), nil
-}
-
-// lives tells whether there is such a user.
-func (a *Adapter) lives(ctx context.Context, id bson.ObjectID) (bool, error) {
-	var d struct{}
-	err := find(ctx, a.users, byID(id), &d, "_id")
-	if errors.Is(err, latchkey.ErrNotFound) {
-		return false, nil
-	}
-	return err == nil, err
 }
 
 // UpdateUser implements [latchkey.Adapter].
@@ -160,7 +108,7 @@ func (a *Adapter) UpdateUser(ctx context.Context, id string, c latchkey.UserChan
 }
 
 func (a *Adapter) changeUser(ctx context.Context, id string, c latchkey.UserChange) (latchkey.User, error) {
-	oid, is := known(id)
+	oid, is := parseID(id)
 	if !is {
 		return latchkey.User{}, latchkey.ErrNotFound
 	}
@@ -178,17 +126,17 @@ func (a *Adapter) changeUser(ctx context.Context, id string, c latchkey.UserChan
 		change.set("emailVerified", *c.EmailVerified, c.EmailVerified.IsZero())
 	}
 	if len(change.doc()) == 0 {
-		return a.findUser(ctx, byID(oid))
+		return a.users.find(ctx, byID(oid))
 	}
 	email := ""
 	if c.Email != nil {
 		email = *c.Email
-		if err := a.users.fit(ctx); err != nil {
+		if err := a.users.docs.fit(ctx); err != nil {
 			return latchkey.User{}, err
 		}
 	}
 	var d userDoc
-	err := a.claim(ctx, oid, email, func() error { return a.users.change(ctx, byID(oid), change.doc(), &d) })
+	err := a.users.claim(ctx, oid, email, func() error { return a.users.docs.change(ctx, byID(oid), change.doc(), &d) })
 	return d.user(), err
 }
 
@@ -204,7 +152,7 @@ func (u *update) set(name string, to any, empty bool) {
 	}
 }
 
-// doc is the update as the server wants it; it is empty where nothing changes.
+// doc returns the update as the server wants it. It is empty if nothing changes.
 func (u *update) doc() (doc bson.D) {
 	if len(u.changed) > 0 {
 		doc = append(doc, bson.E{Key: "$set", Value: u.changed})
@@ -219,27 +167,14 @@ func (u *update) doc() (doc bson.D) {
 // user is nobody. One that was interrupted is finished by the next call, or by
 // whoever signs up with the same e-mail address.
 func (a *Adapter) DeleteUser(ctx context.Context, id string) (u latchkey.User, err error) {
-	oid, is := known(id)
+	oid, is := parseID(id)
 	if !is {
 		return u, fail(ctx, "delete user", latchkey.ErrNotFound)
 	}
 	var d userDoc
 	mark := bson.D{{Key: "$set", Value: bson.D{{Key: "latchkeyLeaving", Value: true}}}}
-	if err = a.users.change(ctx, bson.D{{Key: "_id", Value: oid}}, mark, &d); err == nil {
-		u, err = a.leave(ctx, oid)
+	if err = a.users.docs.change(ctx, bson.D{{Key: "_id", Value: oid}}, mark, &d); err == nil {
+		u, err = a.users.finishDeletion(ctx, oid)
 	}
 	return u, fail(ctx, "delete user", err)
-}
-
-// leave removes what belongs to a user who is leaving, and the user after all of it.
-// Whoever came under the same id meanwhile stays.
-func (a *Adapter) leave(ctx context.Context, id bson.ObjectID) (latchkey.User, error) {
-	for _, c := range []*collection{a.signUps, a.sessions, a.accounts, a.authenticators} {
-		if _, err := c.DeleteMany(ctx, bson.D{{Key: "userId", Value: id}}); err != nil {
-			return latchkey.User{}, err
-		}
-	}
-	var d userDoc
-	err := a.users.remove(ctx, bson.D{{Key: "_id", Value: id}, {Key: "latchkeyLeaving", Value: true}}, &d)
-	return d.user(), err
 }

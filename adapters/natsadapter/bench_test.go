@@ -12,8 +12,8 @@ import (
 
 func BenchmarkRead(b *testing.B) {
 	js := alone(b)
-	kv := newBucket(b, js, 1)
-	a, ctx := on(b, js, kv), b.Context()
+	bucket := newBucket(b, js, 1)
+	a, ctx := on(b, js, bucket), b.Context()
 	u, err := a.CreateUser(ctx, latchkey.User{Name: "Ada Lovelace", Email: "ada@example.com", EmailVerified: time.Now(), Image: "https://example.com/a.png"})
 	ok(b, err)
 	now := time.Now()
@@ -21,6 +21,7 @@ func BenchmarkRead(b *testing.B) {
 		ID: "9f1c7a52-6a0e-4d3c-8a55-0d9c2a1b7e44", Token: "t", UserID: u.ID, Expires: now.Add(30 * 24 * time.Hour), Created: now,
 		UserAgent: "Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0", Provider: "github", Proved: now,
 	}))
+	kv := keysOf(b, js, bucket)
 	keys, err := kv.ListKeysFiltered(ctx, "s.>")
 	ok(b, err)
 	session := <-keys.Keys()
@@ -50,8 +51,9 @@ func BenchmarkRead(b *testing.B) {
 // A try at a limit is a read and a write over what was read.
 func BenchmarkTake(b *testing.B) {
 	js := alone(b)
-	kv := newBucket(b, js, 1)
-	a, ctx, rate := on(b, js, kv), b.Context(), latchkey.Rate{Events: 1e9, Per: time.Hour}
+	bucket := newBucket(b, js, 1)
+	a, ctx, rate := on(b, js, bucket), b.Context(), latchkey.Rate{Events: 1e9, Per: time.Hour}
+	kv := keysOf(b, js, bucket)
 	_, err := kv.Create(ctx, "bare", []byte("1"), jetstream.KeyTTL(time.Hour))
 	ok(b, err)
 	turns.Compare(b, func(int) error {

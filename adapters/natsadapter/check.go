@@ -11,16 +11,30 @@ import (
 // ErrNotMigrated is the error of calls on a bucket that is not there.
 var ErrNotMigrated = errors.New("there is no such bucket: was Migrate forgotten?")
 
-// Check looks whether a bucket is as [Migrate] leaves it, and changes nothing. The
-// error is what [New] refuses: no bucket, [ErrNotMigrated], or one with settings
-// that would lose or bring back something. lacking names what it can do without
-// until a server is lost.
-func Check(ctx context.Context, js jetstream.JetStream, bucket string) (lacking []string, err error) {
-	if js == nil {
-		return nil, errors.New("natsadapter: JetStream is needed")
+// Check reports whether [New] accepts a bucket, and changes nothing. The error is
+// [ErrNotMigrated] if the bucket does not exist, and otherwise names the settings
+// that would lose or bring back something.
+func Check(ctx context.Context, js jetstream.JetStream, bucket string, o Options) error {
+	_, err := examine(ctx, js, bucket)
+	return err
+}
+
+// Warnings returns what a bucket that [Check] accepts lacks: copies and files, which
+// an adapter can do without until a server is lost. Its errors are those of Check.
+func Warnings(ctx context.Context, js jetstream.JetStream, bucket string, o Options) ([]string, error) {
+	found, err := examine(ctx, js, bucket)
+	if err != nil {
+		return nil, err
 	}
-	var found *jetstream.StreamInfo
-	err = atFirst(ctx, js, func(ctx context.Context) error {
+	return lacks(found), nil
+}
+
+// examine reads the settings of a bucket. It returns the errors of [Check].
+func examine(ctx context.Context, js jetstream.JetStream, bucket string) (found *jetstream.StreamInfo, err error) {
+	if js == nil || bucket == "" {
+		return nil, errNeeded
+	}
+	err = retryFirst(ctx, js, func(ctx context.Context) error {
 		s, err := js.Stream(ctx, streamOf(bucket))
 		if err == nil {
 			found = s.CachedInfo()
@@ -30,10 +44,7 @@ func Check(ctx context.Context, js jetstream.JetStream, bucket string) (lacking 
 	if err != nil {
 		return nil, failure(err)
 	}
-	if err := fits(found.Config); err != nil {
-		return nil, err
-	}
-	return lacks(found), nil
+	return found, fits(found.Config)
 }
 
 func lacks(found *jetstream.StreamInfo) (lacking []string) {

@@ -26,29 +26,29 @@ type conn struct {
 
 func (c *conn) subject(k kvstore.Key) string { return c.subjects + string(k.Kind) + "." + k.Name }
 
-// list is the subject of a user's entries, without the entry.
+// list returns the subject of a user's entries, without the entry.
 func (c *conn) list(user string) string { return c.subjects + "b." + user + "." }
 
 func (c *conn) entry(user string, entry kvstore.Key) string {
 	return c.list(user) + string(entry.Kind) + "." + entry.Name
 }
 
-// message is what is under a key. One that was never there has neither sequence
-// nor version, and one that has gone no version.
+// message is what is under a key. A key that was never written has neither sequence
+// nor version; a deleted one has no version.
 type message struct {
 	sequence uint64
 	version  string // as its writer made it
 	value    []byte
 }
 
-// A record's version goes to package kvstore together with the sequence of its
-// message, so that changing what was just read asks for nothing again.
+// record returns the record of a message. Its version has the sequence too, so that a
+// write over what was just read needs no further read.
 func (m message) record(k kvstore.Key) kvstore.Record {
 	return kvstore.Record{Key: k, Version: m.version + "@" + strconv.FormatUint(m.sequence, 10), Value: m.value}
 }
 
-// seen is what a version says of the message that it is of. Without the sequence
-// it has to be asked for.
+// seen returns what a version says of its message. known is false if the version lacks
+// the sequence, and the message has to be read.
 func seen(version string) (m message, known bool) {
 	if version == "" {
 		return m, true
@@ -60,10 +60,10 @@ func seen(version string) (m message, known bool) {
 
 var errForeign = errors.New("a key holds what was not written by this package")
 
-// look reads a key, always from the leader of the bucket's copies.
+// look reads a key from the leader of the bucket's copies.
 func (c *conn) look(ctx context.Context, k kvstore.Key) (m message, err error) {
 	var raw *jetstream.RawStreamMsg
-	err = again(ctx, func(ctx context.Context) (err error) {
+	err = retry(ctx, func(ctx context.Context) (err error) {
 		raw, err = c.stream.GetLastMsgForSubject(ctx, c.subject(k))
 		return err
 	})
@@ -97,8 +97,8 @@ func (c *conn) Get(ctx context.Context, keys ...kvstore.Key) ([]kvstore.Record, 
 	return c.getMany(ctx, keys)
 }
 
-// mostAtOnce is how many keys one call asks for at the same time: followers alone
-// would answer for several in one go.
+// mostAtOnce is how many keys one call reads at the same time. Only followers answer
+// for several keys in one round trip.
 const mostAtOnce = 16
 
 func (c *conn) getMany(ctx context.Context, keys []kvstore.Key) (found []kvstore.Record, err error) {
@@ -145,16 +145,16 @@ func (c *conn) Put(ctx context.Context, r kvstore.Record, over string) error {
 			}
 		}
 		err := c.publish(ctx, at.sequence, func() *nats.Msg { return c.written(r) })
-		if !isLate(err) {
+		if !isConflict(err) {
 			return failure(err)
 		}
 		known = false
 	}
 }
 
-// written is the message of a record. An end is written as a deletion that has
-// a value: the server then removes that very message when its time comes, and
-// puts no mark in its place that could meet a write of ours.
+// written returns the message of a record. An end is written as a deletion with a
+// value: the server then removes that very message when it expires, and puts no mark
+// in its place that could collide with a write of ours.
 func (c *conn) written(r kvstore.Record) *nats.Msg {
 	m := nats.NewMsg(c.way + c.subject(r.Key))
 	m.Data = append(append(append(make([]byte, 0, len(r.Version)+1+len(r.Value)), r.Version...), '\n'), r.Value...)
@@ -167,10 +167,10 @@ func (c *conn) written(r kvstore.Record) *nats.Msg {
 	return m
 }
 
-// longest is what a server can add to its clock without an overflow.
+// longest is the longest time that a server can add to its clock without an overflow.
 const longest = 100 * 365 * 24 * time.Hour
 
-// life is how long the server keeps a message. It has a clock of its own.
+// life returns how long the server keeps a message, which has a clock of its own.
 func life(d time.Duration) string {
 	if d > longest {
 		return "never"
@@ -197,16 +197,16 @@ func (c *conn) Delete(ctx context.Context, k kvstore.Key, version string) (kvsto
 			m.Header.Set("Nats-TTL", life(0))
 			return m
 		})
-		if !isLate(err) {
+		if !isConflict(err) {
 			return at.record(k), failure(err)
 		}
 	}
 }
 
-// publish writes over the message that has the sequence; isLate: it is no longer
-// the last of its subject. Repeating it is safe for that reason.
+// publish writes over the message that has the sequence. The error is isConflict if that
+// is no longer the last message of its subject, so publish can be repeated.
 func (c *conn) publish(ctx context.Context, over uint64, message func() *nats.Msg) error {
-	return again(ctx, func(ctx context.Context) error {
+	return retry(ctx, func(ctx context.Context) error {
 		_, err := c.js.PublishMsg(ctx, message(), jetstream.WithExpectLastSequencePerSubject(over))
 		return err
 	})
@@ -214,7 +214,7 @@ func (c *conn) publish(ctx context.Context, over uint64, message func() *nats.Ms
 
 // Own implements [kvstore.Conn].
 func (c *conn) Own(ctx context.Context, user string, entry kvstore.Key) error {
-	return failure(again(ctx, func(ctx context.Context) error {
+	return failure(retry(ctx, func(ctx context.Context) error {
 		_, err := c.js.PublishMsg(ctx, nats.NewMsg(c.way+c.entry(user, entry)))
 		return err
 	}))
@@ -223,16 +223,16 @@ func (c *conn) Own(ctx context.Context, user string, entry kvstore.Key) error {
 // Disown implements [kvstore.Conn]. Entries are used once, so that nothing has
 // to stay in their place.
 func (c *conn) Disown(ctx context.Context, user string, entry kvstore.Key) error {
-	return failure(again(ctx, func(ctx context.Context) error {
+	return failure(retry(ctx, func(ctx context.Context) error {
 		return c.stream.Purge(ctx, jetstream.WithPurgeSubject(c.entry(user, entry)))
 	}))
 }
 
-// Owned implements [kvstore.Conn]. Whoever has the list of all subjects is the
-// leader; a consumer, which is the usual way, may be at a follower.
+// Owned implements [kvstore.Conn]. The leader answers with the list of subjects; a
+// consumer, which is the usual way, may be at a follower.
 func (c *conn) Owned(ctx context.Context, user string) (entries []kvstore.Key, err error) {
 	var info *jetstream.StreamInfo
-	err = again(ctx, func(ctx context.Context) (err error) {
+	err = retry(ctx, func(ctx context.Context) (err error) {
 		info, err = c.lists.Info(ctx, jetstream.WithSubjectFilter(c.list(user)+">"))
 		return err
 	})

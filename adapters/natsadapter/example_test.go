@@ -18,14 +18,11 @@ func ExampleNew() {
 		if err != nil {
 			return err
 		}
-		if err := natsadapter.Migrate(ctx, js, "my-app-auth", 3); err != nil {
+		o := natsadapter.Options{Replicas: 3}
+		if err := natsadapter.Migrate(ctx, js, "my-app-auth", o); err != nil {
 			return err
 		}
-		bucket, err := js.KeyValue(ctx, "my-app-auth")
-		if err != nil {
-			return err
-		}
-		store, err := natsadapter.New(ctx, js, bucket)
+		store, err := natsadapter.New(ctx, js, "my-app-auth", o)
 		if err != nil {
 			return err
 		}
@@ -39,7 +36,7 @@ func ExampleNew() {
 	}
 	_ = serve
 
-	_, err := natsadapter.New(context.Background(), nil, nil)
+	_, err := natsadapter.New(context.Background(), nil, "my-app-auth", natsadapter.Options{})
 	fmt.Println(err)
 	// Output: natsadapter: JetStream and a bucket are needed
 }

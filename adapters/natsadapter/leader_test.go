@@ -116,12 +116,12 @@ func eventually(t *testing.T, what string, holds func() bool) {
 }
 
 // leader is the server that leads the bucket.
-func leader(t *testing.T, js jetstream.JetStream, kv jetstream.KeyValue, nodes []realservers.NATS) (found realservers.NATS) {
+func leader(t *testing.T, js jetstream.JetStream, bucket string, nodes []realservers.NATS) (found realservers.NATS) {
 	t.Helper()
 	eventually(t, "the bucket has a leader and two copies", func() bool {
 		ctx, cancel := context.WithTimeout(t.Context(), patience)
 		defer cancel()
-		s, err := js.Stream(ctx, "KV_"+kv.Bucket())
+		s, err := js.Stream(ctx, "KV_"+bucket)
 		if err != nil || s.CachedInfo().Cluster == nil {
 			return false
 		}
@@ -179,10 +179,10 @@ func leaderIsLost(t *testing.T, js jetstream.JetStream, nodes []realservers.NATS
 	} {
 		servers := t // who started them again ends them
 		t.Run(way.name, func(t *testing.T) {
-			kv := newBucket(t, js, 3)
-			l := &load{a: on(t, js, kv), people: map[string]string{}}
+			bucket := newBucket(t, js, 3)
+			l := &load{a: on(t, js, bucket), people: map[string]string{}}
 			for round := range way.times {
-				lost := leader(t, js, kv, nodes)
+				lost := leader(t, js, bucket, nodes)
 				l.during(t.Context(), round, func() {
 					l.await(t, 20)
 					way.end(lost)
@@ -190,10 +190,10 @@ func leaderIsLost(t *testing.T, js jetstream.JetStream, nodes []realservers.NATS
 				})
 				lost.Restart(servers)
 			}
-			leader(t, js, kv, nodes)
+			leader(t, js, bucket, nodes)
 			l.judge(t)
 			eventually(t, "with all three again nothing is lacking", func() bool {
-				lacking, err := natsadapter.Check(t.Context(), js, kv.Bucket())
+				lacking, err := natsadapter.Warnings(t.Context(), js, bucket, natsadapter.Options{})
 				return err == nil && len(lacking) == 0
 			})
 		})

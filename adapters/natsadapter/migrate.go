@@ -1,6 +1,7 @@
 package natsadapter
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"time"
@@ -11,15 +12,19 @@ import (
 // markerTTL is how long watchers of a bucket can see that something has gone.
 const markerTTL = time.Minute
 
-// Migrate makes the bucket, in files and with so many replicas, if there is none.
-// One that is there gets the settings that [New] asks for and the replicas, and
-// keeps all others; if those cannot be, it is an error and nothing changes. It
-// waits until the bucket can be used. Several instances may call it at once.
-func Migrate(ctx context.Context, js jetstream.JetStream, bucket string, replicas int) error {
-	return failure(atFirst(ctx, js, func(ctx context.Context) error {
+// Migrate creates the bucket in files, with the copies that o asks for, if it does
+// not exist. An existing bucket gets those copies and the settings that [New] asks
+// for, and keeps all others; if the server refuses them, Migrate returns an error and
+// changes nothing. It waits until the bucket can be used. Several instances may call
+// it at the same time.
+func Migrate(ctx context.Context, js jetstream.JetStream, bucket string, o Options) error {
+	if js == nil || bucket == "" {
+		return errNeeded
+	}
+	return failure(retryFirst(ctx, js, func(ctx context.Context) error {
 		there, err := js.Stream(ctx, streamOf(bucket))
 		if errors.Is(err, jetstream.ErrStreamNotFound) {
-			_, err = js.CreateStream(ctx, newBucket(bucket, replicas))
+			_, err = js.CreateStream(ctx, newBucket(bucket, cmp.Or(o.Replicas, 1)))
 			if !errors.Is(err, jetstream.ErrStreamNameAlreadyInUse) {
 				return err
 			}
@@ -28,12 +33,12 @@ func Migrate(ctx context.Context, js jetstream.JetStream, bucket string, replica
 		if err != nil {
 			return err
 		}
-		return mend(ctx, js, there.CachedInfo().Config, replicas)
+		return mend(ctx, js, there.CachedInfo().Config, o)
 	}))
 }
 
-// newBucket is what a key–value bucket is to NATS, but for direct reads, which
-// its client always switches on.
+// newBucket returns the settings of a key–value bucket. They differ from those of the
+// NATS client in direct reads, which it always switches on.
 func newBucket(bucket string, replicas int) jetstream.StreamConfig {
 	return jetstream.StreamConfig{
 		Name: streamOf(bucket), Subjects: []string{subjectsOf(bucket) + ">"}, Storage: jetstream.FileStorage, Replicas: replicas,
@@ -43,9 +48,10 @@ func newBucket(bucket string, replicas int) jetstream.StreamConfig {
 	}
 }
 
-func mend(ctx context.Context, js jetstream.JetStream, has jetstream.StreamConfig, replicas int) error {
+// mend changes the settings of an existing bucket to those that [New] and o ask for.
+func mend(ctx context.Context, js jetstream.JetStream, has jetstream.StreamConfig, o Options) error {
 	to := has
-	to.AllowDirect, to.AllowMsgTTL, to.Replicas = false, true, replicas
+	to.AllowDirect, to.AllowMsgTTL, to.Replicas = false, true, cmp.Or(o.Replicas, has.Replicas)
 	if to.SubjectDeleteMarkerTTL <= 0 {
 		to.SubjectDeleteMarkerTTL = markerTTL
 	}

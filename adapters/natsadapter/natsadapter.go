@@ -11,19 +11,31 @@ import (
 	"github.com/latchkeyhq/latchkey/adapters/kvstore"
 )
 
-// Adapter is a bucket of JetStream as a store of everything. Make one with [New].
+// Adapter keeps everything in a bucket of JetStream. Make one with [New].
 // It is safe for concurrent use.
 type Adapter struct{ *kvstore.Store }
 
+// Options says how the bucket of an [Adapter] is kept. The zero value suits a single
+// server.
+type Options struct {
+	// Replicas is how many copies of the bucket [Migrate] makes; NATS allows up to
+	// five. With three, the loss of one server loses nothing. Zero makes one copy of
+	// a new bucket, and keeps the number of copies of an existing one. [New] and
+	// [Check] accept any number of copies.
+	Replicas int
+}
+
+var errNeeded = errors.New("natsadapter: JetStream and a bucket are needed")
+
 // New returns an adapter on a bucket that [Migrate] has made. It asks the server
 // how the bucket is set up, and refuses one that would lose or bring back what it
-// must not. Credentials, TLS and reconnecting are the client's; the clock is
-// [time.Now].
-func New(ctx context.Context, js jetstream.JetStream, kv jetstream.KeyValue) (*Adapter, error) {
-	if js == nil || kv == nil {
-		return nil, errors.New("natsadapter: JetStream and a bucket are needed")
+// must not; a bucket that does not exist is [ErrNotMigrated]. Credentials, TLS and
+// reconnecting are the client's; the clock is [time.Now].
+func New(ctx context.Context, js jetstream.JetStream, bucket string, o Options) (*Adapter, error) {
+	if js == nil || bucket == "" {
+		return nil, errNeeded
 	}
-	c := &conn{js: js, subjects: subjectsOf(kv.Bucket())}
+	c := &conn{js: js, subjects: subjectsOf(bucket)}
 	if o := js.Options(); o.Domain != "" {
 		c.way = "$JS." + o.Domain + ".API."
 	} else if o.APIPrefix != "" {
@@ -31,8 +43,8 @@ func New(ctx context.Context, js jetstream.JetStream, kv jetstream.KeyValue) (*A
 	}
 	var streams [2]jetstream.Stream
 	for i := range streams {
-		err := atFirst(ctx, js, func(ctx context.Context) (err error) {
-			streams[i], err = js.Stream(ctx, streamOf(kv.Bucket()))
+		err := retryFirst(ctx, js, func(ctx context.Context) (err error) {
+			streams[i], err = js.Stream(ctx, streamOf(bucket))
 			return err
 		})
 		if err != nil {
@@ -49,7 +61,7 @@ func New(ctx context.Context, js jetstream.JetStream, kv jetstream.KeyValue) (*A
 func streamOf(bucket string) string   { return "KV_" + bucket }
 func subjectsOf(bucket string) string { return "$KV." + bucket + "." }
 
-// fits says what of a bucket's settings breaks a promise.
+// fits returns an error that names each setting of a bucket that breaks a promise.
 func fits(s jetstream.StreamConfig) error {
 	var wrong []string
 	for _, rule := range []struct {

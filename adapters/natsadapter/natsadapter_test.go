@@ -43,12 +43,12 @@ func TestThreeServers(t *testing.T) {
 
 // suites gives each promise an empty bucket, which is always the same.
 func suites(t *testing.T, js jetstream.JetStream, replicas int) {
-	kv := newBucket(t, js, replicas)
-	s, err := js.Stream(t.Context(), "KV_"+kv.Bucket())
+	bucket := newBucket(t, js, replicas)
+	s, err := js.Stream(t.Context(), "KV_"+bucket)
 	ok(t, err)
 	open := func(t *testing.T) *natsadapter.Adapter {
 		ok(t, s.Purge(t.Context()))
-		return on(t, js, kv)
+		return on(t, js, bucket)
 	}
 	latchkeytest.Adapter(t, func(t *testing.T) latchkey.Adapter { return open(t) })
 	latchkeytest.Stores(t, func(t *testing.T) any { return open(t) })
@@ -97,7 +97,7 @@ func migrate(t *testing.T, js jetstream.JetStream) {
 		var all sync.WaitGroup
 		for range 10 {
 			all.Go(func() {
-				if err := natsadapter.Migrate(t.Context(), js, "shared", 1); err != nil {
+				if err := natsadapter.Migrate(t.Context(), js, "shared", natsadapter.Options{Replicas: 1}); err != nil {
 					t.Error(err)
 				}
 			})
@@ -105,15 +105,15 @@ func migrate(t *testing.T, js jetstream.JetStream) {
 		all.Wait()
 	})
 	t.Run("a bucket made by the client", func(t *testing.T) {
-		kv, err := js.CreateKeyValue(t.Context(), jetstream.KeyValueConfig{Bucket: "theirs", Description: "kept"})
+		_, err := js.CreateKeyValue(t.Context(), jetstream.KeyValueConfig{Bucket: "theirs", Description: "kept"})
 		ok(t, err)
 		for _, want := range []string{"direct reads", "marker TTL", "Migrate"} {
-			if _, err := natsadapter.New(t.Context(), js, kv); err == nil || !strings.Contains(err.Error(), want) {
+			if _, err := natsadapter.New(t.Context(), js, "theirs", natsadapter.Options{}); err == nil || !strings.Contains(err.Error(), want) {
 				t.Errorf("error %v, want one that names %q", err, want)
 			}
 		}
-		ok(t, natsadapter.Migrate(t.Context(), js, "theirs", 1))
-		on(t, js, kv)
+		ok(t, natsadapter.Migrate(t.Context(), js, "theirs", natsadapter.Options{Replicas: 1}))
+		on(t, js, "theirs")
 		s, err := js.Stream(t.Context(), "KV_theirs")
 		ok(t, err)
 		if said := s.CachedInfo().Config.Description; said != "kept" {
@@ -125,12 +125,12 @@ func migrate(t *testing.T, js jetstream.JetStream) {
 			"history": {Bucket: "history", History: 5, LimitMarkerTTL: time.Minute},
 			"expires": {Bucket: "ttl", TTL: time.Hour, LimitMarkerTTL: time.Minute},
 		} {
-			kv, err := js.CreateKeyValue(t.Context(), c)
+			_, err := js.CreateKeyValue(t.Context(), c)
 			ok(t, err)
-			if err := natsadapter.Migrate(t.Context(), js, c.Bucket, 1); err == nil || !strings.Contains(err.Error(), want) {
+			if err := natsadapter.Migrate(t.Context(), js, c.Bucket, natsadapter.Options{Replicas: 1}); err == nil || !strings.Contains(err.Error(), want) {
 				t.Errorf("Migrate: error %v, want one that names %q", err, want)
 			}
-			if _, err := natsadapter.New(t.Context(), js, kv); err == nil || !strings.Contains(err.Error(), want) {
+			if _, err := natsadapter.New(t.Context(), js, c.Bucket, natsadapter.Options{}); err == nil || !strings.Contains(err.Error(), want) {
 				t.Errorf("New: error %v, want one that names %q", err, want)
 			}
 			s, err := js.Stream(t.Context(), "KV_"+c.Bucket)
@@ -143,31 +143,36 @@ func migrate(t *testing.T, js jetstream.JetStream) {
 }
 
 func check(t *testing.T, js jetstream.JetStream) {
-	if _, err := natsadapter.Check(t.Context(), js, "none"); !errors.Is(err, natsadapter.ErrNotMigrated) {
+	if err := natsadapter.Check(t.Context(), js, "none", natsadapter.Options{}); !errors.Is(err, natsadapter.ErrNotMigrated) {
 		t.Errorf("without a bucket: %v", err)
 	}
 	_, err := js.CreateKeyValue(t.Context(), jetstream.KeyValueConfig{Bucket: "memory", LimitMarkerTTL: time.Minute, Storage: jetstream.MemoryStorage})
 	ok(t, err)
-	if _, err := natsadapter.Check(t.Context(), js, "memory"); err == nil || !strings.Contains(err.Error(), "direct reads") {
+	if err := natsadapter.Check(t.Context(), js, "memory", natsadapter.Options{}); err == nil || !strings.Contains(err.Error(), "direct reads") {
 		t.Errorf("before Migrate: %v", err)
 	}
-	ok(t, natsadapter.Migrate(t.Context(), js, "memory", 1))
-	lacking, err := natsadapter.Check(t.Context(), js, "memory")
+	if _, err := natsadapter.Warnings(t.Context(), js, "memory", natsadapter.Options{}); err == nil || !strings.Contains(err.Error(), "direct reads") {
+		t.Errorf("warnings before Migrate: %v", err)
+	}
+	ok(t, natsadapter.Migrate(t.Context(), js, "memory", natsadapter.Options{Replicas: 1}))
+	ok(t, natsadapter.Migrate(t.Context(), js, "memory", natsadapter.Options{})) // which keeps the number of copies
+	ok(t, natsadapter.Check(t.Context(), js, "memory", natsadapter.Options{}))
+	lacking, err := natsadapter.Warnings(t.Context(), js, "memory", natsadapter.Options{})
 	if text := strings.Join(lacking, "\n"); err != nil || len(lacking) != 2 || !strings.Contains(text, "a third copy") || !strings.Contains(text, "files") {
 		t.Errorf("lacking %q, error %v", lacking, err)
 	}
 }
 
 func newRefuses(t *testing.T, js jetstream.JetStream) {
-	kv := newBucket(t, js, 1)
-	if _, err := natsadapter.New(t.Context(), js, nil); err == nil {
+	bucket := newBucket(t, js, 1)
+	if _, err := natsadapter.New(t.Context(), js, "", natsadapter.Options{}); err == nil {
 		t.Error("no bucket was accepted")
 	}
-	if _, err := natsadapter.New(t.Context(), nil, kv); err == nil {
+	if _, err := natsadapter.New(t.Context(), nil, bucket, natsadapter.Options{}); err == nil {
 		t.Error("no JetStream was accepted")
 	}
-	ok(t, js.DeleteKeyValue(t.Context(), kv.Bucket()))
-	if _, err := natsadapter.New(t.Context(), js, kv); err == nil || !strings.Contains(err.Error(), "Migrate") {
+	ok(t, js.DeleteKeyValue(t.Context(), bucket))
+	if _, err := natsadapter.New(t.Context(), js, bucket, natsadapter.Options{}); err == nil || !strings.Contains(err.Error(), "Migrate") {
 		t.Errorf("a bucket that is gone: error %v", err)
 	}
 }
@@ -185,7 +190,7 @@ func newRefusesStreams(t *testing.T, js jetstream.JetStream) {
 		"ended":      func(c *jetstream.StreamConfig) { c.DiscardNewPerSubject = true },
 		"removing":   func(c *jetstream.StreamConfig) { c.Discard = jetstream.DiscardOld },
 	} {
-		s, err := js.Stream(t.Context(), "KV_"+newBucket(t, js, 1).Bucket())
+		s, err := js.Stream(t.Context(), "KV_"+newBucket(t, js, 1))
 		ok(t, err)
 		c := s.CachedInfo().Config
 		ok(t, js.DeleteStream(t.Context(), c.Name))
@@ -193,23 +198,21 @@ func newRefusesStreams(t *testing.T, js jetstream.JetStream) {
 		_, err = js.CreateStream(t.Context(), c)
 		ok(t, err)
 		bucket := strings.TrimPrefix(c.Name, "KV_")
-		kv, err := js.KeyValue(t.Context(), bucket)
-		ok(t, err)
-		if _, err := natsadapter.New(t.Context(), js, kv); err == nil || !strings.Contains(err.Error(), want) {
+		if _, err := natsadapter.New(t.Context(), js, bucket, natsadapter.Options{}); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("New: error %v, want one that names %q", err, want)
 		}
-		if err := natsadapter.Migrate(t.Context(), js, bucket, 1); err == nil || !strings.Contains(err.Error(), want) {
+		if err := natsadapter.Migrate(t.Context(), js, bucket, natsadapter.Options{Replicas: 1}); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("Migrate: error %v, want one that names %q", err, want)
 		}
 	}
 }
 
 // ttl is what a session's message lives, as its last writer said.
-func ttl(t *testing.T, js jetstream.JetStream, kv jetstream.KeyValue, key string) time.Duration {
+func ttl(t *testing.T, js jetstream.JetStream, bucket string, key string) time.Duration {
 	t.Helper()
-	s, err := js.Stream(t.Context(), "KV_"+kv.Bucket())
+	s, err := js.Stream(t.Context(), "KV_"+bucket)
 	ok(t, err)
-	m, err := s.GetLastMsgForSubject(t.Context(), "$KV."+kv.Bucket()+"."+key)
+	m, err := s.GetLastMsgForSubject(t.Context(), "$KV."+bucket+"."+key)
 	ok(t, err)
 	d, err := time.ParseDuration(m.Header.Get("Nats-TTL") + "s")
 	ok(t, err)
@@ -218,9 +221,10 @@ func ttl(t *testing.T, js jetstream.JetStream, kv jetstream.KeyValue, key string
 
 // renewalLengthensTTL: a renewal lengthens what the server knows of the life of a session, too.
 func renewalLengthensTTL(t *testing.T, js jetstream.JetStream) {
-	kv := newBucket(t, js, 1)
-	a := on(t, js, kv)
+	bucket := newBucket(t, js, 1)
+	a := on(t, js, bucket)
 	ok(t, a.CreateSession(t.Context(), latchkey.StoredSession{Token: "t", UserID: "u", Expires: time.Now().Add(time.Hour)}))
+	kv := keysOf(t, js, bucket)
 	keys, err := kv.ListKeysFiltered(t.Context(), "s.>")
 	ok(t, err)
 	key := <-keys.Keys()
@@ -232,13 +236,13 @@ func renewalLengthensTTL(t *testing.T, js jetstream.JetStream) {
 		if s.Expires.Before(expires.Truncate(time.Millisecond)) {
 			t.Errorf("it expires %v, want %v", s.Expires, expires)
 		}
-		if got, want := ttl(t, js, kv, key), (hours+24)*time.Hour; got < want-time.Minute || got > want+time.Minute {
+		if got, want := ttl(t, js, bucket, key), (hours+24)*time.Hour; got < want-time.Minute || got > want+time.Minute {
 			t.Errorf("the server keeps it for %v, want %v", got, want)
 		}
 	}
 	_, err = a.DeleteSession(t.Context(), "t")
 	ok(t, err)
-	if got := ttl(t, js, kv, key); got > 25*time.Hour {
+	if got := ttl(t, js, bucket, key); got > 25*time.Hour {
 		t.Errorf("its mark stays for %v, want a day", got)
 	}
 	if _, err := kv.Get(t.Context(), key); !errors.Is(err, jetstream.ErrKeyNotFound) {
@@ -248,16 +252,16 @@ func renewalLengthensTTL(t *testing.T, js jetstream.JetStream) {
 
 // Ended sessions leave nothing in the list of a user.
 func listsHoldNothingEnded(t *testing.T, js jetstream.JetStream) {
-	kv := newBucket(t, js, 1)
-	a := on(t, js, kv)
+	bucket := newBucket(t, js, 1)
+	a := on(t, js, bucket)
 	for range 50 {
 		ok(t, a.CreateSession(t.Context(), latchkey.StoredSession{Token: "t", UserID: "u", Expires: time.Now().Add(time.Hour)}))
 		_, err := a.DeleteSession(t.Context(), "t")
 		ok(t, err)
 	}
-	s, err := js.Stream(t.Context(), "KV_"+kv.Bucket())
+	s, err := js.Stream(t.Context(), "KV_"+bucket)
 	ok(t, err)
-	info, err := s.Info(t.Context(), jetstream.WithSubjectFilter("$KV."+kv.Bucket()+".b.>"))
+	info, err := s.Info(t.Context(), jetstream.WithSubjectFilter("$KV."+bucket+".b.>"))
 	ok(t, err)
 	if n := len(info.State.Subjects); n > 0 {
 		t.Errorf("%d entries are left", n)
@@ -280,9 +284,9 @@ func TestDomain(t *testing.T) {
 
 // What somebody else has put there is no session of nobody's.
 func foreignValue(t *testing.T, js jetstream.JetStream) {
-	kv := newBucket(t, js, 1)
-	a := on(t, js, kv)
-	_, err := kv.Put(t.Context(), "u.ada", []byte("hello"))
+	bucket := newBucket(t, js, 1)
+	a := on(t, js, bucket)
+	_, err := keysOf(t, js, bucket).Put(t.Context(), "u.ada", []byte("hello"))
 	ok(t, err)
 	if _, err := a.GetUser(t.Context(), "ada"); err == nil || errors.Is(err, latchkey.ErrNotFound) || strings.Contains(err.Error(), "hello") {
 		t.Errorf("error %v, want one that is not ErrNotFound and quotes nothing", err)

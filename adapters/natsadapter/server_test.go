@@ -48,21 +48,27 @@ func three(t testing.TB) (jetstream.JetStream, []realservers.NATS) {
 
 var buckets atomic.Int64
 
-// newBucket makes an empty bucket.
-func newBucket(t testing.TB, js jetstream.JetStream, replicas int) jetstream.KeyValue {
+// newBucket makes an empty bucket and returns its name.
+func newBucket(t testing.TB, js jetstream.JetStream, replicas int) string {
 	t.Helper()
 	bucket := fmt.Sprint("latchkey-", buckets.Add(1))
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
-	ok(t, natsadapter.Migrate(ctx, js, bucket, replicas))
-	kv, err := js.KeyValue(ctx, bucket)
+	ok(t, natsadapter.Migrate(ctx, js, bucket, natsadapter.Options{Replicas: replicas}))
+	return bucket
+}
+
+// keysOf is a bucket as the client of NATS sees it.
+func keysOf(t testing.TB, js jetstream.JetStream, bucket string) jetstream.KeyValue {
+	t.Helper()
+	kv, err := js.KeyValue(t.Context(), bucket)
 	ok(t, err)
 	return kv
 }
 
-func on(t testing.TB, js jetstream.JetStream, kv jetstream.KeyValue) *natsadapter.Adapter {
+func on(t testing.TB, js jetstream.JetStream, bucket string) *natsadapter.Adapter {
 	t.Helper()
-	a, err := natsadapter.New(t.Context(), js, kv)
+	a, err := natsadapter.New(t.Context(), js, bucket, natsadapter.Options{})
 	ok(t, err)
 	return a
 }

@@ -3,8 +3,6 @@ package redisadapter
 import (
 	"context"
 	"encoding/json"
-	"slices"
-	"strings"
 	"time"
 
 	"github.com/latchkeyhq/latchkey"
@@ -29,8 +27,8 @@ type accountObject struct {
 	EmailVouched      bool            `json:"emailVouched,omitempty"`
 }
 
-// accountID is what Auth.js makes of the two names. It is ambiguous, so
-// both are compared when a record was found.
+// accountID joins the two names as Auth.js does. The result is ambiguous, so a caller
+// that finds a record compares both.
 func accountID(provider, id string) string { return provider + ":" + id }
 
 func asAccount(text *string, provider, id string) (latchkey.Account, error) {
@@ -90,7 +88,7 @@ func (a *authJS) GetUserByAccount(ctx context.Context, provider, providerAccount
 
 // GetAccount implements [latchkey.AccountAdapter].
 func (a *authJS) GetAccount(ctx context.Context, provider, providerAccountID string) (latchkey.Account, error) {
-	text, err := a.text(ctx, a.at(ofAccount, accountID(provider, providerAccountID)))
+	text, err := a.keys.text(ctx, a.keys.at(ofAccount, accountID(provider, providerAccountID)))
 	if err != nil {
 		return latchkey.Account{}, err
 	}
@@ -104,54 +102,25 @@ func (a *authJS) LinkAccount(ctx context.Context, account latchkey.Account) erro
 	if err != nil {
 		return err
 	}
-	key := a.at(ofAccount, accountID(account.Provider, account.ProviderAccountID))
-	return a.change(ctx, func(p *plan) error {
-		if err := a.wantUser(ctx, p, account.UserID); err != nil {
+	key := a.keys.at(ofAccount, accountID(account.Provider, account.ProviderAccountID))
+	return a.keys.change(ctx, func(p *plan) error {
+		if err := a.users.want(ctx, p, account.UserID); err != nil {
 			return err
 		}
-		if err := a.wantFree(ctx, p, key); err != nil {
+		if err := a.users.wantFree(ctx, p, key); err != nil {
 			return err
 		}
 		p.set(key, text)
-		p.set(a.at(lastAccountOf, account.UserID), key)
-		p.Add = append(p.Add, [2]string{a.at(belongingsOf, account.UserID), key})
+		p.set(a.keys.at(lastAccountOf, account.UserID), key)
+		a.owned.add(p, account.UserID, key)
 		return nil
 	})
-}
-
-// wantUser makes a change depend on a user, who must be there.
-func (a *authJS) wantUser(ctx context.Context, p *plan, id string) error {
-	u, err := a.user(ctx, id)
-	p.want(a.at(ofUser, id), u.text)
-	return err
-}
-
-// wantFree makes a change depend on a key that holds nothing, or the record of a
-// user who is no more; ErrConflict otherwise.
-func (a *authJS) wantFree(ctx context.Context, p *plan, key string) error {
-	text, err := a.text(ctx, key)
-	if err != nil {
-		return err
-	}
-	p.want(key, text)
-	var of struct {
-		UserID string `json:"userId"`
-	}
-	if !decodeObject(text, &of) {
-		return nil
-	}
-	owner, err := a.user(ctx, of.UserID)
-	if err == nil {
-		return latchkey.ErrConflict
-	}
-	p.want(a.at(ofUser, of.UserID), owner.text)
-	return ignoreMissing(err)
 }
 
 // ListAccounts implements [latchkey.AccountAdapter]. They are in the order of
 // their keys. Of those that Auth.js has linked only the last is known.
 func (a *authJS) ListAccounts(ctx context.Context, userID string) ([]latchkey.Account, error) {
-	all, _, err := a.belongings(ctx, userID, ofAccount)
+	all, _, err := a.owned.list(ctx, userID, ofAccount)
 	var list []latchkey.Account
 	for _, one := range all {
 		var o accountObject
@@ -166,10 +135,10 @@ func (a *authJS) ListAccounts(ctx context.Context, userID string) ([]latchkey.Ac
 
 // UnlinkAccount implements [latchkey.AccountAdapter].
 func (a *authJS) UnlinkAccount(ctx context.Context, provider, providerAccountID string) (latchkey.Account, error) {
-	key := a.at(ofAccount, accountID(provider, providerAccountID))
+	key := a.keys.at(ofAccount, accountID(provider, providerAccountID))
 	var removed latchkey.Account
-	err := a.end(ctx, key, func(p *plan) error {
-		text, err := a.text(ctx, key)
+	err := a.keys.end(ctx, key, func(p *plan) error {
+		text, err := a.keys.text(ctx, key)
 		if err != nil {
 			return err
 		}
@@ -177,48 +146,10 @@ func (a *authJS) UnlinkAccount(ctx context.Context, provider, providerAccountID 
 			return err
 		}
 		p.want(key, text)
-		return a.planRemoval(ctx, p, lastAccountOf, removed.UserID, key)
+		return a.owned.remove(ctx, p, lastAccountOf, removed.UserID, key)
 	})
 	if err != nil {
 		return latchkey.Account{}, err
 	}
 	return removed, nil
-}
-
-// planRemoval removes a record of a user, and where it is listed.
-func (a *authJS) planRemoval(ctx context.Context, p *plan, index, userID, key string) error {
-	last, err := a.text(ctx, a.at(index, userID))
-	a.remove(p, index, userID, key, last)
-	return err
-}
-
-// remove is planRemoval for an index that was read.
-func (a *authJS) remove(p *plan, index, userID, key string, last *string) {
-	if reference(last) == key {
-		p.want(a.at(index, userID), last)
-		p.Delete = append(p.Delete, a.at(index, userID))
-	}
-	p.Delete = append(p.Delete, key)
-	p.Remove = append(p.Remove, [2]string{a.at(belongingsOf, userID), key})
-}
-
-// ofPart are the keys that begin like the records of one kind, in order.
-func ofPart(keys []string, prefix string) []string {
-	var some []string
-	for _, key := range keys {
-		if strings.HasPrefix(key, prefix) {
-			some = append(some, key)
-		}
-	}
-	slices.Sort(some)
-	return some
-}
-
-func appendNew(keys, more []string) []string {
-	for _, key := range more {
-		if !slices.Contains(keys, key) {
-			keys = append(keys, key)
-		}
-	}
-	return keys
 }

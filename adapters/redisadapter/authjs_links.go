@@ -14,7 +14,7 @@ type linkObject struct {
 }
 
 func (a *authJS) keyOfLink(identifier, token string) string {
-	return a.at(ofLink, identifier+":"+token)
+	return a.keys.at(ofLink, identifier+":"+token)
 }
 
 // CreateVerificationToken implements [latchkey.VerificationTokenAdapter].
@@ -27,8 +27,8 @@ func (a *authJS) CreateVerificationToken(ctx context.Context, t latchkey.Verific
 		return err
 	}
 	key := a.keyOfLink(t.Identifier, t.Token)
-	return a.change(ctx, func(p *plan) error {
-		taken, err := a.text(ctx, key)
+	return a.keys.change(ctx, func(p *plan) error {
+		taken, err := a.keys.text(ctx, key)
 		if err == nil && taken != nil {
 			err = latchkey.ErrConflict
 		}
@@ -44,8 +44,8 @@ func (a *authJS) CreateVerificationToken(ctx context.Context, t latchkey.Verific
 func (a *authJS) UseVerificationToken(ctx context.Context, identifier, token string) (latchkey.VerificationToken, error) {
 	key := a.keyOfLink(identifier, token)
 	var used linkObject
-	err := a.end(ctx, key, func(p *plan) error {
-		text, err := a.text(ctx, key)
+	err := a.keys.end(ctx, key, func(p *plan) error {
+		text, err := a.keys.text(ctx, key)
 		if err != nil {
 			return err
 		}

@@ -74,23 +74,47 @@ func passkeyText(over *string, k latchkey.Authenticator) (string, error) {
 	}, nil)
 }
 
-func (a *authJS) passkey(ctx context.Context, id string) (foundPasskey, error) {
-	text, err := a.text(ctx, a.at(ofPasskey, id))
+// passkeyKeys reads passkeys, and the lists of the passkeys of users.
+type passkeyKeys struct{ keys *keyspace }
+
+// find returns the passkey of a credential id.
+func (s *passkeyKeys) find(ctx context.Context, id string) (foundPasskey, error) {
+	text, err := s.keys.text(ctx, s.keys.at(ofPasskey, id))
 	if err != nil {
 		return foundPasskey{}, err
 	}
 	return asPasskey(text, id)
 }
 
-// credentials are the ids of a user's passkeys, and the text that says so. Auth.js
-// lists a passkey once more whenever it was used after another one.
-func (a *authJS) credentials(ctx context.Context, userID string) (ids []string, text *string, err error) {
-	text, err = a.text(ctx, a.at(passkeysOf, userID))
+// ids returns the credential ids of a user's passkeys, each once, and the text that
+// has them. Auth.js lists a passkey once more whenever it was used after another one.
+func (s *passkeyKeys) ids(ctx context.Context, userID string) (ids []string, text *string, err error) {
+	text, err = s.keys.text(ctx, s.keys.at(passkeysOf, userID))
 	var listed []string
 	if text != nil {
 		_ = json.Unmarshal([]byte(*text), &listed) // what is no list has none
 	}
 	return appendNew(nil, listed), text, err
+}
+
+// removeAll plans the removal of all passkeys of a user.
+func (s *passkeyKeys) removeAll(ctx context.Context, p *plan, userID string) error {
+	ids, was, err := s.ids(ctx, userID)
+	if err != nil {
+		return err
+	}
+	p.want(s.keys.at(passkeysOf, userID), was)
+	p.Delete = append(p.Delete, s.keys.at(passkeysOf, userID))
+	for _, id := range ids {
+		k, err := s.find(ctx, id)
+		if err == nil && k.UserID == userID {
+			p.Delete = append(p.Delete, s.keys.at(ofPasskey, id))
+		}
+		if ignoreMissing(err) != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // CreateAuthenticator implements [latchkey.AuthenticatorAdapter]. An unknown user
@@ -101,20 +125,20 @@ func (a *authJS) CreateAuthenticator(ctx context.Context, k latchkey.Authenticat
 		return err
 	}
 	id := credential(k.CredentialID)
-	return a.change(ctx, func(p *plan) error {
-		if err := a.wantUser(ctx, p, k.UserID); err != nil {
+	return a.keys.change(ctx, func(p *plan) error {
+		if err := a.users.want(ctx, p, k.UserID); err != nil {
 			return err
 		}
-		if err := a.wantFree(ctx, p, a.at(ofPasskey, id)); err != nil {
+		if err := a.users.wantFree(ctx, p, a.keys.at(ofPasskey, id)); err != nil {
 			return err
 		}
-		ids, was, err := a.credentials(ctx, k.UserID)
+		ids, was, err := a.passkeys.ids(ctx, k.UserID)
 		if err != nil {
 			return err
 		}
-		p.want(a.at(passkeysOf, k.UserID), was)
-		p.set(a.at(ofPasskey, id), text)
-		return p.setCredentials(a.at(passkeysOf, k.UserID), append([]string{id}, without(ids, id)...))
+		p.want(a.keys.at(passkeysOf, k.UserID), was)
+		p.set(a.keys.at(ofPasskey, id), text)
+		return p.setCredentials(a.keys.at(passkeysOf, k.UserID), append([]string{id}, without(ids, id)...))
 	})
 }
 
@@ -134,21 +158,21 @@ func (p *plan) setCredentials(key string, ids []string) error {
 
 // GetAuthenticator implements [latchkey.AuthenticatorAdapter].
 func (a *authJS) GetAuthenticator(ctx context.Context, credentialID []byte) (latchkey.Authenticator, error) {
-	k, err := a.passkey(ctx, credential(credentialID))
+	k, err := a.passkeys.find(ctx, credential(credentialID))
 	return k.Authenticator, err
 }
 
 // ListAuthenticators implements [latchkey.AuthenticatorAdapter].
 func (a *authJS) ListAuthenticators(ctx context.Context, userID string) (list []latchkey.Authenticator, err error) {
-	ids, _, err := a.credentials(ctx, userID)
+	ids, _, err := a.passkeys.ids(ctx, userID)
 	if err != nil {
 		return nil, err
 	}
 	keys := make([]string, len(ids))
 	for i, id := range ids {
-		keys[i] = a.at(ofPasskey, id)
+		keys[i] = a.keys.at(ofPasskey, id)
 	}
-	texts, err := a.texts(ctx, keys...)
+	texts, err := a.keys.texts(ctx, keys...)
 	for i, text := range texts {
 		if k, err := asPasskey(text, ids[i]); err == nil && k.UserID == userID {
 			list = append(list, k.Authenticator)
@@ -181,8 +205,8 @@ func (a *authJS) UpdateAuthenticator(ctx context.Context, credentialID []byte, c
 func (a *authJS) changePasskey(ctx context.Context, credentialID []byte, f func(*latchkey.Authenticator) error) (latchkey.Authenticator, error) {
 	id := credential(credentialID)
 	var changed foundPasskey
-	err := a.change(ctx, func(p *plan) error {
-		k, err := a.passkey(ctx, id)
+	err := a.keys.change(ctx, func(p *plan) error {
+		k, err := a.passkeys.find(ctx, id)
 		if err != nil {
 			return err
 		}
@@ -193,8 +217,8 @@ func (a *authJS) changePasskey(ctx context.Context, credentialID []byte, f func(
 		if err != nil {
 			return err
 		}
-		p.want(a.at(ofPasskey, id), k.text)
-		p.set(a.at(ofPasskey, id), text)
+		p.want(a.keys.at(ofPasskey, id), k.text)
+		p.set(a.keys.at(ofPasskey, id), text)
 		changed, err = asPasskey(&text, id)
 		return err
 	})
@@ -207,38 +231,18 @@ func (a *authJS) changePasskey(ctx context.Context, credentialID []byte, f func(
 // DeleteAuthenticator implements [latchkey.AuthenticatorAdapter].
 func (a *authJS) DeleteAuthenticator(ctx context.Context, credentialID []byte) error {
 	id := credential(credentialID)
-	return a.end(ctx, a.at(ofPasskey, id), func(p *plan) error {
-		k, err := a.passkey(ctx, id)
+	return a.keys.end(ctx, a.keys.at(ofPasskey, id), func(p *plan) error {
+		k, err := a.passkeys.find(ctx, id)
 		if err != nil {
 			return err
 		}
-		ids, was, err := a.credentials(ctx, k.UserID)
+		ids, was, err := a.passkeys.ids(ctx, k.UserID)
 		if err != nil {
 			return err
 		}
-		p.want(a.at(ofPasskey, id), k.text)
-		p.want(a.at(passkeysOf, k.UserID), was)
-		p.Delete = append(p.Delete, a.at(ofPasskey, id))
-		return p.setCredentials(a.at(passkeysOf, k.UserID), without(ids, id))
+		p.want(a.keys.at(ofPasskey, id), k.text)
+		p.want(a.keys.at(passkeysOf, k.UserID), was)
+		p.Delete = append(p.Delete, a.keys.at(ofPasskey, id))
+		return p.setCredentials(a.keys.at(passkeysOf, k.UserID), without(ids, id))
 	})
-}
-
-// deletePasskeys removes all passkeys of a user.
-func (a *authJS) deletePasskeys(ctx context.Context, p *plan, userID string) error {
-	ids, was, err := a.credentials(ctx, userID)
-	if err != nil {
-		return err
-	}
-	p.want(a.at(passkeysOf, userID), was)
-	p.Delete = append(p.Delete, a.at(passkeysOf, userID))
-	for _, id := range ids {
-		k, err := a.passkey(ctx, id)
-		if err == nil && k.UserID == userID {
-			p.Delete = append(p.Delete, a.at(ofPasskey, id))
-		}
-		if ignoreMissing(err) != nil {
-			return err
-		}
-	}
-	return nil
 }

@@ -5,7 +5,6 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/base64"
-	"errors"
 	"slices"
 	"strings"
 	"time"
@@ -84,31 +83,23 @@ func (a *authJS) CreateSession(ctx context.Context, s latchkey.StoredSession) er
 	if err != nil {
 		return err
 	}
-	key := a.at(ofSession, s.Token)
-	return a.change(ctx, func(p *plan) error {
-		taken, err := a.text(ctx, key)
+	key := a.keys.at(ofSession, s.Token)
+	return a.keys.change(ctx, func(p *plan) error {
+		taken, err := a.keys.text(ctx, key)
 		if err == nil && taken != nil {
 			err = latchkey.ErrConflict
 		}
 		p.want(key, nil)
 		p.setUntil(key, text, s.Expires)
-		p.set(a.at(lastSessionOf, s.UserID), key)
-		p.Add = append(p.Add, [2]string{a.at(belongingsOf, s.UserID), key})
+		p.set(a.keys.at(lastSessionOf, s.UserID), key)
+		a.owned.add(p, s.UserID, key)
 		return err
 	})
 }
 
-func (a *authJS) session(ctx context.Context, token string) (foundSession, error) {
-	text, err := a.text(ctx, a.at(ofSession, token))
-	if err != nil {
-		return foundSession{}, err
-	}
-	return asSession(text, token)
-}
-
 // GetSession implements [latchkey.SessionStore].
 func (a *authJS) GetSession(ctx context.Context, token string) (latchkey.StoredSession, error) {
-	s, err := a.session(ctx, token)
+	s, err := a.sessions.find(ctx, token)
 	return s.StoredSession, err
 }
 
@@ -128,9 +119,9 @@ func (a *authJS) GetSessionAndUser(ctx context.Context, token string) (latchkey.
 
 // UpdateSession implements [latchkey.SessionStore].
 func (a *authJS) UpdateSession(ctx context.Context, token string, expires time.Time) error {
-	key := a.at(ofSession, token)
-	return a.change(ctx, func(p *plan) error {
-		s, err := a.session(ctx, token)
+	key := a.keys.at(ofSession, token)
+	return a.keys.change(ctx, func(p *plan) error {
+		s, err := a.sessions.find(ctx, token)
 		if err != nil || !expires.After(s.Expires) {
 			return err
 		}
@@ -144,45 +135,16 @@ func (a *authJS) UpdateSession(ctx context.Context, token string, expires time.T
 
 // DeleteSession implements [latchkey.SessionStore].
 func (a *authJS) DeleteSession(ctx context.Context, token string) (latchkey.StoredSession, error) {
-	var removed foundSession
-	err := a.end(ctx, a.at(ofSession, token), func(p *plan) (err error) {
-		if removed, err = a.session(ctx, token); err != nil {
-			return err
-		}
-		return a.planEnd(ctx, p, token, removed)
-	})
+	removed, err := a.sessions.end(ctx, token)
 	if err != nil {
 		return latchkey.StoredSession{}, err
 	}
 	return removed.StoredSession, nil
 }
 
-func (a *authJS) planEnd(ctx context.Context, p *plan, token string, s foundSession) error {
-	key := a.at(ofSession, token)
-	p.want(key, s.text)
-	return a.planRemoval(ctx, p, lastSessionOf, s.UserID, key)
-}
-
-// sessions are those of a user with their tokens. Of those that Auth.js has
-// opened only the last is known.
-func (a *authJS) sessions(ctx context.Context, userID string) ([]foundSession, error) {
-	all, _, err := a.belongings(ctx, userID, ofSession)
-	var list []foundSession
-	for _, one := range all {
-		var o sessionObject
-		if !decodeObject(&one.text, &o) || a.at(ofSession, o.SessionToken) != one.key {
-			continue
-		}
-		if s, err := asSession(&one.text, o.SessionToken); err == nil {
-			list = append(list, s)
-		}
-	}
-	return list, err
-}
-
 // ListSessions implements [latchkey.SessionListAdapter].
 func (a *authJS) ListSessions(ctx context.Context, userID string) ([]latchkey.StoredSession, error) {
-	found, err := a.sessions(ctx, userID)
+	found, err := a.sessions.list(ctx, userID)
 	var list []latchkey.StoredSession
 	for _, s := range found {
 		s.Token = ""
@@ -193,67 +155,35 @@ func (a *authJS) ListSessions(ctx context.Context, userID string) ([]latchkey.St
 
 // DeleteSessionByID implements [latchkey.SessionListAdapter].
 func (a *authJS) DeleteSessionByID(ctx context.Context, userID, id string) error {
-	found, err := a.sessions(ctx, userID)
+	found, err := a.sessions.list(ctx, userID)
 	if err != nil {
 		return err
 	}
 	for _, s := range found {
 		if s.ID == id {
-			_, err := a.DeleteSession(ctx, s.Token)
+			_, err := a.sessions.end(ctx, s.Token)
 			return err
 		}
 	}
-	return cmp.Or(a.await(ctx, a.at(lastSessionOf, userID)), latchkey.ErrNotFound)
+	return cmp.Or(a.keys.await(ctx, a.keys.at(lastSessionOf, userID)), latchkey.ErrNotFound)
 }
-
-// mostEnded is how many sessions one script ends: others wait while it runs.
-const mostEnded = 100
 
 // DeleteSessions implements [latchkey.SessionListAdapter].
 func (a *authJS) DeleteSessions(ctx context.Context, userID, keep string) (n int, err error) {
-	found, err := a.sessions(ctx, userID)
+	found, err := a.sessions.list(ctx, userID)
 	if err != nil {
 		return 0, err
 	}
 	found = slices.DeleteFunc(found, func(s foundSession) bool { return keep != "" && s.ID == keep })
 	for some := range slices.Chunk(found, mostEnded) {
-		ended, err := a.endSessions(ctx, userID, some)
+		ended, err := a.sessions.endSome(ctx, userID, some)
 		n += ended
 		if err != nil {
 			return n, err
 		}
 	}
 	if n == 0 { // another try may have ended them all
-		return 0, a.await(ctx, a.at(lastSessionOf, userID))
-	}
-	return n, nil
-}
-
-// endSessions ends some together if they are as they were found, and otherwise
-// each by itself.
-func (a *authJS) endSessions(ctx context.Context, userID string, some []foundSession) (n int, err error) {
-	last, err := a.text(ctx, a.at(lastSessionOf, userID))
-	if err != nil {
-		return 0, err
-	}
-	var p plan
-	for _, s := range some {
-		p.want(a.at(ofSession, s.Token), s.text)
-		a.remove(&p, lastSessionOf, userID, a.at(ofSession, s.Token), last)
-	}
-	switch err := a.commit(ctx, &p); {
-	case err == nil:
-		return len(some), nil
-	case !errors.Is(err, errStale):
-		return 0, err
-	}
-	for _, s := range some {
-		switch _, err := a.DeleteSession(ctx, s.Token); {
-		case err == nil:
-			n++
-		case ignoreMissing(err) != nil:
-			return n, err
-		}
+		return 0, a.keys.await(ctx, a.keys.at(lastSessionOf, userID))
 	}
 	return n, nil
 }

@@ -17,7 +17,10 @@ import (
 type members = map[string]json.RawMessage
 
 // iso is a time as JSON.stringify writes it, to the millisecond; null: none.
-type iso struct{ time.Time }
+type iso struct{ Time time.Time }
+
+// IsZero reports whether there is no time. The option omitzero of encoding/json calls it.
+func (t iso) IsZero() bool { return t.Time.IsZero() }
 
 const isoLayout = "2006-01-02T15:04:05.000Z"
 
@@ -26,7 +29,7 @@ func (t iso) MarshalJSON() ([]byte, error) {
 	if t.IsZero() {
 		return []byte("null"), nil
 	}
-	return []byte(t.UTC().Format(`"` + isoLayout + `"`)), nil
+	return []byte(t.Time.UTC().Format(`"` + isoLayout + `"`)), nil
 }
 
 // UnmarshalJSON implements [json.Unmarshaler].
@@ -73,7 +76,7 @@ func decodeOpen[T map[string]any | []map[string]any](raw json.RawMessage) (v T) 
 	return v
 }
 
-// encodeOpen is an open-ended member; nil for none.
+// encodeOpen returns an open-ended member, nil if there is none.
 func encodeOpen[T map[string]any | []map[string]any](v T) (json.RawMessage, error) {
 	if len(v) == 0 {
 		return nil, nil
@@ -120,7 +123,7 @@ func encodeObject(over *string, v any, extra map[string]any) (string, error) {
 	return string(raw), err
 }
 
-// marshal is JSON as JavaScript writes it, with "<" as it is.
+// marshal returns JSON as JavaScript writes it, with "<" as it is.
 func marshal(v any) ([]byte, error) {
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)
@@ -129,7 +132,7 @@ func marshal(v any) ([]byte, error) {
 	return bytes.TrimSuffix(b.Bytes(), []byte("\n")), err
 }
 
-// extraOf are the members that v has no field for; nil: none.
+// extraOf returns the members that v has no field for, nil if there are none.
 func extraOf(text *string, v any) map[string]any {
 	var all map[string]any
 	d := json.NewDecoder(strings.NewReader(*text))
@@ -163,7 +166,7 @@ func areUTF8(texts ...string) bool {
 	return true
 }
 
-// orNull is a text that Auth.js keeps as null where there is none.
+// orNull returns nil for the empty text, which Auth.js keeps as null.
 func orNull(text string) *string {
 	if text == "" {
 		return nil

@@ -17,8 +17,8 @@ const longestWait = time.Second
 // has moved the slot meanwhile.
 const attempts = 3
 
-// run runs a script by its hash, and as a whole on a server that does not know
-// it. What ends something waits for replicas, if it has to.
+// run runs a script by its hash, and sends the whole script to a server that does not
+// know it. With isEnd it waits for replicas, if Options.Replicas says so.
 func (c *conn) run(ctx context.Context, isEnd bool, s *redis.Script, key string, args ...any) *redis.Cmd {
 	cmd, err := bounded(ctx, c, func() (*redis.Cmd, error) {
 		if isEnd && c.replicas > 0 {
@@ -54,7 +54,7 @@ func (c *conn) runReplicated(ctx context.Context, s *redis.Script, key string, a
 	}
 }
 
-// judge says whether enough replicas have what a script has written.
+// judge returns an error if fewer replicas than wanted have what a script has written.
 func (c *conn) judge(cmd *redis.Cmd, reached *redis.Cmd) error {
 	if err := cmd.Err(); err != nil && !errors.Is(err, redis.Nil) {
 		return nil // the caller finds it in cmd
@@ -69,7 +69,7 @@ func (c *conn) judge(cmd *redis.Cmd, reached *redis.Cmd) error {
 	return nil
 }
 
-// primary is the server that a key is written to.
+// primary returns the server that a key is written to.
 func (c *conn) primary(ctx context.Context, key string) (*redis.Client, error) {
 	if cluster, ok := c.client.(*redis.ClusterClient); ok {
 		return cluster.MasterForKey(ctx, key)

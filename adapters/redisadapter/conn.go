@@ -22,8 +22,8 @@ type conn struct {
 	timely   bool // the client itself ends what outlives its context
 }
 
-// belongings is the kind of key that lists what a user owns.
-const belongings kvstore.Kind = "b"
+// kindList is the kind of key that lists what a user owns.
+const kindList kvstore.Kind = "b"
 
 func (c *conn) key(k kvstore.Key) string { return c.prefix + string(k.Kind) + ":" + k.Name }
 
@@ -55,7 +55,7 @@ func (c *conn) Get(ctx context.Context, keys ...kvstore.Key) ([]kvstore.Record, 
 	return records, nil
 }
 
-// found adds the record that Redis has under a key, if it has one.
+// found appends the record that Redis has under a key, if it has one.
 func found(records []kvstore.Record, k kvstore.Key, text []byte, err error) ([]kvstore.Record, error) {
 	if errors.Is(err, redis.Nil) {
 		return records, nil
@@ -94,8 +94,8 @@ func (c *conn) Put(ctx context.Context, r kvstore.Record, over string) error {
 	return nil
 }
 
-// life is how long a key lives, in milliseconds; 0: for ever. Redis removes at
-// once what is to end in the past, and it has a clock of its own.
+// life returns how long a key lives, in milliseconds, and 0 for ever. It is a minute at
+// least: Redis has a clock of its own, and removes at once what ends in the past.
 func life(until time.Time) int64 {
 	if until.IsZero() {
 		return 0
@@ -123,11 +123,11 @@ func (c *conn) Delete(ctx context.Context, k kvstore.Key, version string) (kvsto
 	return record(k, []byte(text))
 }
 
-// Own implements [kvstore.Conn]. Belongings are the fields of a hash: it needs a
-// third of the room of a set, as long as it is small.
+// Own implements [kvstore.Conn]. Entries are the fields of a hash, which needs a
+// third of the room of a set as long as it is small.
 func (c *conn) Own(ctx context.Context, user string, k kvstore.Key) error {
 	_, err := bounded(ctx, c, func() (int64, error) {
-		return c.client.HSet(ctx, c.belongings(user), string(k.Kind)+":"+k.Name, "").Result()
+		return c.client.HSet(ctx, c.listOf(user), string(k.Kind)+":"+k.Name, "").Result()
 	})
 	return fault("HSET", err)
 }
@@ -135,14 +135,14 @@ func (c *conn) Own(ctx context.Context, user string, k kvstore.Key) error {
 // Disown implements [kvstore.Conn].
 func (c *conn) Disown(ctx context.Context, user string, k kvstore.Key) error {
 	_, err := bounded(ctx, c, func() (int64, error) {
-		return c.client.HDel(ctx, c.belongings(user), string(k.Kind)+":"+k.Name).Result()
+		return c.client.HDel(ctx, c.listOf(user), string(k.Kind)+":"+k.Name).Result()
 	})
 	return fault("HDEL", err)
 }
 
 // Owned implements [kvstore.Conn].
 func (c *conn) Owned(ctx context.Context, user string) ([]kvstore.Key, error) {
-	fields, err := bounded(ctx, c, func() ([]string, error) { return c.client.HKeys(ctx, c.belongings(user)).Result() })
+	fields, err := bounded(ctx, c, func() ([]string, error) { return c.client.HKeys(ctx, c.listOf(user)).Result() })
 	if err != nil {
 		return nil, fault("HKEYS", err)
 	}
@@ -155,29 +155,31 @@ func (c *conn) Owned(ctx context.Context, user string) ([]kvstore.Key, error) {
 	return keys, nil
 }
 
-func (c *conn) belongings(user string) string {
-	return c.key(kvstore.Key{Kind: belongings, Name: user})
+// listOf returns the key that lists what a user owns.
+func (c *conn) listOf(user string) string {
+	return c.key(kvstore.Key{Kind: kindList, Name: user})
 }
 
-// fault names what failed. The texts of Redis and of its client hold no values,
-// except for what a command was called with if Redis does not know it.
+// fault returns an error that names what failed. The texts of Redis and of its client
+// hold no values, except the arguments of a command that Redis does not know.
 func fault(what string, err error) error {
 	if err == nil || errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
 		return err
 	}
-	if passes(err) {
-		return &passing{fmt.Errorf("redisadapter: %s: %w", what, err)}
+	if isTemporary(err) {
+		return &temporaryError{fmt.Errorf("redisadapter: %s: %w", what, err)}
 	}
 	return fmt.Errorf("redisadapter: %s: %w", what, err)
 }
 
-// passing is an error of a server that serves again by itself.
-type passing struct{ error }
+// temporaryError is the error of a server that recovers by itself.
+type temporaryError struct{ error }
 
-func (p *passing) Unwrap() error        { return p.error }
-func (p *passing) Is(target error) bool { return target == latchkey.ErrUnavailable }
+func (p *temporaryError) Unwrap() error        { return p.error }
+func (p *temporaryError) Is(target error) bool { return target == latchkey.ErrUnavailable }
 
-func passes(err error) bool {
+// isTemporary reports whether the server or the pool recovers by itself.
+func isTemporary(err error) bool {
 	for _, is := range []func(error) bool{
 		redis.IsLoadingError, redis.IsReadOnlyError, redis.IsClusterDownError, redis.IsTryAgainError, redis.IsMasterDownError,
 		redis.IsMaxClientsError, redis.IsNoReplicasError,

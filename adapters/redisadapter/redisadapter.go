@@ -31,17 +31,17 @@ type Options struct {
 	Replicas int
 }
 
-// Layout is whose keys an [Adapter] reads and writes. The zero value is that of
+// Layout says which keys an [Adapter] reads and writes. The zero value is the layout of
 // this package.
 type Layout struct{ authJS, unstorage bool }
 
-// AuthJS is the layout of @auth/upstash-redis-adapter, for a server that both
-// use at the same time; [Options].Prefix is its baseKeyPrefix. Its keys cannot be
-// kept in a cluster: what belongs together is written by one script.
+// AuthJS returns the layout of @auth/upstash-redis-adapter, for a server that both use
+// at the same time; [Options].Prefix is its baseKeyPrefix. A cluster cannot keep its
+// keys: one script writes several of them.
 func AuthJS() Layout { return Layout{authJS: true} }
 
-// Unstorage is the layout of @auth/unstorage-adapter on unstorage's Redis driver
-// without a base of its own and without useItemRaw; otherwise as [AuthJS].
+// Unstorage returns the layout of @auth/unstorage-adapter on unstorage's Redis driver
+// without a base of its own and without useItemRaw. It is otherwise like [AuthJS].
 func Unstorage() Layout { return Layout{authJS: true, unstorage: true} }
 
 // Adapter is a [latchkey.Adapter] of every ability but transactions, in whose
@@ -51,7 +51,7 @@ func Unstorage() Layout { return Layout{authJS: true, unstorage: true} }
 // [New]. It is safe for concurrent use.
 type Adapter struct{ stores }
 
-// stores are what an Adapter is, in each layout.
+// stores has the methods of an Adapter in each layout.
 type stores interface {
 	latchkey.Adapter
 	latchkey.AccountAdapter
@@ -66,7 +66,7 @@ type stores interface {
 // New returns an adapter on a client: a [redis.Client], with or without
 // Sentinels, or a [redis.ClusterClient]. It makes no call. A client that reads
 // from replicas is an error: they know of a sign-out later than it was answered.
-// Of a client for Sentinels it cannot be seen: leave ReplicaOnly off.
+// New cannot see this of a client for Sentinels: leave ReplicaOnly off.
 func New(c redis.UniversalClient, o Options) (*Adapter, error) {
 	if o.Replicas < 0 {
 		return nil, errors.New("redisadapter: Options.Replicas is below zero")
@@ -93,7 +93,7 @@ func onOneServer(base *conn, layout Layout) *Adapter {
 	}
 	ours := *base
 	ours.prefix += "lk:"
-	return &Adapter{&authJS{base, kvstore.New(&ours, kvstore.Options{}), layout.unstorage}}
+	return &Adapter{newAuthJS(base, kvstore.New(&ours, kvstore.Options{}), layout.unstorage)}
 }
 
 func onCluster(base *conn, o *redis.ClusterOptions, layout Layout) (*Adapter, error) {

@@ -8,8 +8,8 @@ import (
 	"github.com/latchkeyhq/latchkey/adapters/kvstore"
 )
 
-// single is a conn to a server that holds all keys, and can follow from one to
-// another by itself.
+// single is a conn to a server that has all keys, so that one script can read a record
+// and its user.
 type single struct {
 	*conn
 	isNode *atomic.Bool // it has turned out to be a node of a cluster
@@ -31,8 +31,8 @@ func (s single) GetWithUser(ctx context.Context, k kvstore.Key) ([]kvstore.Recor
 	return followed(k, answer)
 }
 
-// followed are the records that follow has answered with: the first one's text,
-// the name of its user, the user's text.
+// followed returns the records in an answer of the script follow: the text of the first
+// record, the name of its user, the user's text.
 func followed(k kvstore.Key, answer []any) ([]kvstore.Record, error) {
 	var records []kvstore.Record
 	for i := 0; i < len(answer); i += 2 {
@@ -53,8 +53,8 @@ func followed(k kvstore.Key, answer []any) ([]kvstore.Record, error) {
 	return records, nil
 }
 
-// isOfCluster tells whether a script was refused because its server, which a
-// proxy or a single address may hide, has only some of the keys.
+// isOfCluster reports whether a script was refused because its server has only some of
+// the keys. A proxy or a single address may hide a cluster.
 func isOfCluster(err error) bool {
 	return strings.Contains(err.Error(), "non local key")
 }

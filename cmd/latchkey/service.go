@@ -13,7 +13,7 @@ import (
 )
 
 // service is a database that is not asked by SQL, but by an adapter of its own.
-// lacking is what that adapter can do without. Close it.
+// lacking is what that adapter warns of: it can do without. Close it.
 type service struct {
 	where   string // for people; neither user nor password
 	check   func(ctx context.Context) (lacking []string, err error)

@@ -23,11 +23,11 @@ func (p *program) openDynamoDB(ctx context.Context, rawURL string) (*service, er
 		return nil, usage("%w", errDatabaseURL)
 	}
 	table, q := u.Host, u.Query()
-	var layout dynamoadapter.Layout
+	var o dynamoadapter.Options
 	switch q.Get("layout") {
 	case "":
 	case "authjs":
-		layout = dynamoadapter.AuthJS()
+		o.Layout = dynamoadapter.AuthJS()
 	default:
 		return nil, usage("DATABASE_URL: layout is authjs or nothing")
 	}
@@ -43,8 +43,8 @@ func (p *program) openDynamoDB(ctx context.Context, rawURL string) (*service, er
 	})
 	return &service{
 		where:   where,
-		check:   func(ctx context.Context) ([]string, error) { return layout.Check(ctx, client, table) },
-		migrate: func(ctx context.Context) ([]string, error) { return nil, layout.Migrate(ctx, client, table) },
+		check:   func(ctx context.Context) ([]string, error) { return dynamoadapter.Warnings(ctx, client, table, o) },
+		migrate: func(ctx context.Context) ([]string, error) { return nil, dynamoadapter.Migrate(ctx, client, table, o) },
 		explain: explainAmazon,
 		close:   func() {},
 	}, nil

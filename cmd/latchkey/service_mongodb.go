@@ -31,9 +31,16 @@ func openMongoDB(rawURL string) (*service, error) {
 	}
 	db := client.Database(name)
 	return &service{
-		where:   fmt.Sprintf("MongoDB database %q at %s", name, hosts),
-		check:   func(ctx context.Context) ([]string, error) { return mongoadapter.Check(ctx, db) },
-		migrate: func(ctx context.Context) ([]string, error) { return mongoadapter.Migrate(ctx, db) },
+		where: fmt.Sprintf("MongoDB database %q at %s", name, hosts),
+		check: func(ctx context.Context) ([]string, error) {
+			return mongoadapter.Warnings(ctx, db, mongoadapter.Options{})
+		},
+		migrate: func(ctx context.Context) ([]string, error) {
+			if err := mongoadapter.Migrate(ctx, db, mongoadapter.Options{}); err != nil {
+				return nil, err
+			}
+			return mongoadapter.Warnings(ctx, db, mongoadapter.Options{})
+		},
 		explain: func(err error) string {
 			if mongo.IsTimeout(err) {
 				return nobodyThere

@@ -42,16 +42,19 @@ func openNATS(rawURL string) (*service, error) {
 	}
 	return &service{
 		where: where,
-		check: func(ctx context.Context) ([]string, error) { return natsadapter.Check(ctx, js, bucket) },
+		check: func(ctx context.Context) ([]string, error) {
+			return natsadapter.Warnings(ctx, js, bucket, natsadapter.Options{})
+		},
 		migrate: func(ctx context.Context) ([]string, error) {
 			replicas, err := strconv.Atoi(q.Get("replicas"))
 			if err != nil || replicas < 1 {
 				return nil, errors.New("say how many copies it shall have: ?replicas=3 behind its name, or 1 on a single server")
 			}
-			if err := natsadapter.Migrate(ctx, js, bucket, replicas); err != nil {
+			o := natsadapter.Options{Replicas: replicas}
+			if err := natsadapter.Migrate(ctx, js, bucket, o); err != nil {
 				return nil, err
 			}
-			return natsadapter.Check(ctx, js, bucket)
+			return natsadapter.Warnings(ctx, js, bucket, o)
 		},
 		explain: func(error) string { return "" },
 		close:   nc.Close,

@@ -93,10 +93,11 @@ func mongodb(ctx context.Context) (full, error) {
 		return nil, err
 	}
 	db := client.Database("conformance_" + rand.Text())
-	if _, err := mongoadapter.Migrate(ctx, db); err != nil {
+	o := mongoadapter.Options{PlainTokens: true}
+	if err := mongoadapter.Migrate(ctx, db, o); err != nil {
 		return nil, err
 	}
-	return mongoadapter.New(db, mongoadapter.Options{PlainTokens: true})
+	return mongoadapter.New(db, o)
 }
 
 // configure has c keep things here.

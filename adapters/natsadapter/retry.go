@@ -16,16 +16,16 @@ const (
 	rest     = 20 * time.Millisecond // before the same is asked again
 )
 
-// again calls f until it is answered. While copies choose a new leader nobody
-// answers, and the client does not ask twice. The error is the end of the context,
-// with what servers said until then.
-func again(ctx context.Context, f func(context.Context) error) error {
+// retry calls f until a server answers. While copies choose a new leader no server
+// answers, and the client does not ask twice. When the context ends, retry returns its
+// error together with the last answer that said why.
+func retry(ctx context.Context, f func(context.Context) error) error {
 	if _, has := ctx.Deadline(); !has {
 		var cancel context.CancelFunc
 		ctx, cancel = context.WithTimeout(ctx, patience)
 		defer cancel()
 	}
-	var cause error // the last that was more than silence
+	var cause error // the last error that says more than that there was no answer
 	for {
 		try, cancel := context.WithTimeout(ctx, attempt)
 		err := f(try)
@@ -47,14 +47,14 @@ func again(ctx context.Context, f func(context.Context) error) error {
 	}
 }
 
-// ErrNoJetStream is the error of [Migrate], [Check] and [New] where the server keeps
-// nothing, since its JetStream is off.
+// ErrNoJetStream is the error of [Migrate], [Check], [Warnings] and [New] if JetStream
+// is off at the server.
 var ErrNoJetStream = errors.New("JetStream is off there: start the server with -js, or with jetstream in its configuration")
 
-// atFirst is again for the first call to a server, which may be one that nobody made
-// fit for it.
-func atFirst(ctx context.Context, js jetstream.JetStream, f func(context.Context) error) error {
-	return again(ctx, func(ctx context.Context) error {
+// retryFirst is retry for the first call to a server, which may be one without
+// JetStream.
+func retryFirst(ctx context.Context, js jetstream.JetStream, f func(context.Context) error) error {
+	return retry(ctx, func(ctx context.Context) error {
 		err := f(ctx)
 		if !errors.Is(err, nats.ErrNoResponders) && !errors.Is(err, jetstream.ErrJetStreamNotEnabled) {
 			return err
@@ -84,15 +84,15 @@ func isUnanswered(err error) bool {
 	return is && (said.ErrorCode == codeNoLeader || said.ErrorCode == codeNotLeader || said.ErrorCode == codeNotReady)
 }
 
-// isLate tells whether somebody else has written the key meanwhile. Servers have
+// isConflict reports whether another call has written the key meanwhile. Servers have
 // one code for a stream without copies, and one for others.
-func isLate(err error) bool {
+func isConflict(err error) bool {
 	said, is := errors.AsType[*jetstream.APIError](err)
 	return is && (said.ErrorCode == jetstream.JSErrCodeStreamWrongLastSequence || said.ErrorCode == jetstream.JSErrCodeStreamWrongLastSequenceConstant)
 }
 
-// failure names where an error is from. The texts of servers and of their client
-// hold no values.
+// failure returns the error with the name of this package. The texts of servers and of
+// their client hold no values.
 func failure(err error) error {
 	if err == nil || errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
 		return err

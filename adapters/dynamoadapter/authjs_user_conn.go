@@ -16,14 +16,14 @@ import (
 	"github.com/latchkeyhq/latchkey/adapters/kvstore"
 )
 
-// people is a conn whose records of users are items of Auth.js, so that package
+// userConn is a conn whose records of users are items of Auth.js, so that package
 // kvstore decides about both sides' users by what they are now.
-type people struct {
+type userConn struct {
 	*conn
 	layout Layout
 }
 
-// shared are the attributes of users that both sides write, but for the id.
+// shared has the attributes of users that both sides write, except the id.
 var shared = []string{"name", "email", "emailVerified", "image"}
 
 var (
@@ -31,11 +31,11 @@ var (
 	fieldsOfUser  = append([]string{"expires"}, writtenOfUser...) // by which DynamoDB would remove the user
 )
 
-// born is the birth of who was made by Auth.js.
+// bornElsewhere is the birth of a user that Auth.js has made.
 const bornElsewhere = "authjs"
 
 // Get implements [kvstore.Conn].
-func (p people) Get(ctx context.Context, keys ...kvstore.Key) ([]kvstore.Record, error) {
+func (p userConn) Get(ctx context.Context, keys ...kvstore.Key) ([]kvstore.Record, error) {
 	if len(keys) != 1 || keys[0].Kind != kvstore.KindUser {
 		return p.conn.Get(ctx, keys...)
 	}
@@ -47,9 +47,9 @@ func (p people) Get(ctx context.Context, keys ...kvstore.Key) ([]kvstore.Record,
 	return []kvstore.Record{r}, err
 }
 
-// record is a user as package kvstore writes one: in six of the members, and
-// others that are kept apart as they are.
-func (p people) record(k kvstore.Key, in item) (r kvstore.Record, err error) {
+// record returns a user as package kvstore writes one. Six of the members are attributes
+// of Auth.js; the others are kept apart as they are.
+func (p userConn) record(k kvstore.Key, in item) (r kvstore.Record, err error) {
 	members := detailsOf(in)
 	delete(members, "as")
 	if members["born"] == nil {
@@ -82,7 +82,7 @@ func detailsOf(in item) map[string]any {
 	return members
 }
 
-// versionOf is that of our last write, with a digest if somebody else has written
+// versionOf returns the version of our last write, with a digest if Auth.js has written
 // since.
 func versionOf(in item) string {
 	v, digest := textOf(in[versionField]), digestOf(in)
@@ -101,8 +101,8 @@ func digestOf(in item) string {
 	return base64.RawURLEncoding.EncodeToString(sum[:12])
 }
 
-// userItem is the item of what record returns.
-func (p people) userItem(r kvstore.Record) (item, error) {
+// userItem returns the item of a record that record returned.
+func (p userConn) userItem(r kvstore.Record) (item, error) {
 	var known struct {
 		ID, Name, Email, Image, State string
 		Verified                      int64
@@ -124,7 +124,7 @@ func (p people) userItem(r kvstore.Record) (item, error) {
 	if known.Verified != 0 {
 		in["emailVerified"] = text(isoOf(time.UnixMilli(known.Verified)))
 	}
-	if known.State == "" && known.Email != "" { // who is being made or deleted is nobody
+	if known.State == "" && known.Email != "" { // the index has no user who is being made or deleted
 		in[p.layout.IndexPartitionKey], in[p.layout.IndexSortKey] = text(ofUser+known.Email), text(ofUser+known.Email)
 	}
 	members["as"], _ = json.Marshal(digestOf(in)) // a text always is
@@ -136,7 +136,7 @@ func (p people) userItem(r kvstore.Record) (item, error) {
 	return in, p.keepExtra(in, r.Value)
 }
 
-func (p people) keepExtra(in item, value []byte) error {
+func (p userConn) keepExtra(in item, value []byte) error {
 	var of struct{ Extra json.RawMessage }
 	if json.Unmarshal(value, &of) != nil {
 		return errMember
@@ -162,12 +162,12 @@ func (p people) keepExtra(in item, value []byte) error {
 }
 
 // Put implements [kvstore.Conn].
-func (p people) Put(ctx context.Context, r kvstore.Record, over string) error {
+func (p userConn) Put(ctx context.Context, r kvstore.Record, over string) error {
 	if r.Kind != kvstore.KindUser {
 		return p.conn.Put(ctx, r, over)
 	}
 	if strings.HasPrefix(r.Name, "=") {
-		return errMember // [authJS] gives nobody such an id
+		return errMember // [authJS] gives no user such an id
 	}
 	after, err := p.userItem(r)
 	if err != nil {
@@ -197,8 +197,9 @@ func (p people) Put(ctx context.Context, r kvstore.Record, over string) error {
 	return err
 }
 
-// write puts after over what was seen. Another user's item is replaced as a whole.
-func (p people) write(ctx context.Context, before, after item) error {
+// write puts after over the item that was read. It replaces the item of another user as
+// a whole.
+func (p userConn) write(ctx context.Context, before, after item) error {
 	if before == nil {
 		return p.replace(ctx, before, after)
 	}
@@ -208,8 +209,8 @@ func (p people) write(ctx context.Context, before, after item) error {
 	return p.update(ctx, before, after)
 }
 
-// replace writes a whole item over what was seen; nil: nothing.
-func (p people) replace(ctx context.Context, before, after item) error {
+// replace writes a whole item over the one that was read; nil: no item.
+func (p userConn) replace(ctx context.Context, before, after item) error {
 	e := p.same(before)
 	_, err := p.client.PutItem(ctx, &dynamodb.PutItemInput{
 		TableName: &p.table, Item: after, ConditionExpression: e.text(), ExpressionAttributeNames: e.names, ExpressionAttributeValues: e.given(),
@@ -217,8 +218,8 @@ func (p people) replace(ctx context.Context, before, after item) error {
 	return orConflict(ctx, err)
 }
 
-// update leaves attributes of others as they are.
-func (p people) update(ctx context.Context, before, after item) error {
+// update changes the attributes of ours, and leaves others as they are.
+func (p userConn) update(ctx context.Context, before, after item) error {
 	e := p.same(before)
 	var set, remove []string
 	for _, name := range slices.Concat(writtenOfUser, []string{p.layout.IndexPartitionKey, p.layout.IndexSortKey}) {
@@ -246,9 +247,9 @@ func orConflict(ctx context.Context, err error) error {
 	return failure(ctx, err)
 }
 
-// same is the condition that an item is as it was seen, in what either side
-// decides by; nil: that there is none.
-func (p people) same(before item) *expression {
+// same returns the condition that an item is as it was read, in what either side decides
+// by; nil: that there is no item.
+func (p userConn) same(before item) *expression {
 	e := newExpression()
 	if before == nil {
 		e.and("attribute_not_exists(" + e.name(p.pk) + ")")
@@ -265,10 +266,10 @@ func (p people) same(before item) *expression {
 	return e
 }
 
-// Delete implements [kvstore.Conn]. Who is gone takes along what is left of
-// theirs, so that no later user of the same id has it. Nothing that Auth.js writes
-// of them meanwhile keeps them.
-func (p people) Delete(ctx context.Context, k kvstore.Key, version string) (kvstore.Record, error) {
+// Delete implements [kvstore.Conn]. With a user who is gone it removes everything that is
+// left of that user, so that no later user of the same id has it. A write of Auth.js
+// does not stop it.
+func (p userConn) Delete(ctx context.Context, k kvstore.Key, version string) (kvstore.Record, error) {
 	if k.Kind != kvstore.KindUser {
 		return p.conn.Delete(ctx, k, version)
 	}
@@ -306,40 +307,4 @@ func orNotFound(err error) error {
 		return latchkey.ErrNotFound
 	}
 	return err
-}
-
-// sweep removes accounts and sessions of a user, whoever has made them.
-func (p people) sweep(ctx context.Context, k kvstore.Key) error {
-	for _, begin := range []string{ofSession, ofAccount} {
-		found, err := p.partition(ctx, keyText(k), begin)
-		if err != nil {
-			return err
-		}
-		for _, one := range found {
-			_, err := p.client.DeleteItem(ctx, &dynamodb.DeleteItemInput{TableName: &p.table, Key: p.keyOf(one)})
-			if err != nil {
-				return failure(ctx, err)
-			}
-			if begin == ofAccount {
-				p.forget(ctx, noteOfAccount(textOf(one["provider"]), textOf(one["providerAccountId"])), k.Name, one)
-			} else {
-				p.forget(ctx, noteOfSession(textOf(one["sessionToken"])), k.Name, one)
-			}
-		}
-	}
-	return nil
-}
-
-func (p people) keyOf(one item) item { return item{p.pk: one[p.pk], p.sk: one[p.sk]} }
-
-// forget removes the note of what was a user's, unless it is there anew: that
-// is written before its note is. One that is left over leads to nothing.
-func (p people) forget(ctx context.Context, note kvstore.Key, user string, of item) {
-	found, err := p.conn.Get(ctx, note)
-	if err != nil || len(found) == 0 || holderOf(found[0]).User != user {
-		return
-	}
-	if anew, err := p.items(ctx, p.keyOf(of)); err == nil && len(anew) == 0 {
-		_, _ = p.conn.Delete(ctx, note, found[0].Version)
-	}
 }

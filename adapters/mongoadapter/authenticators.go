@@ -14,36 +14,6 @@ import (
 	"github.com/latchkeyhq/latchkey"
 )
 
-// tokenDoc is a magic link.
-type tokenDoc struct {
-	Identifier string    `bson:"identifier"`
-	Token      string    `bson:"token"`
-	Expires    time.Time `bson:"expires"`
-	Purpose    string    `bson:"purpose,omitempty"`
-}
-
-// CreateVerificationToken implements [latchkey.VerificationTokenAdapter].
-func (a *Adapter) CreateVerificationToken(ctx context.Context, t latchkey.VerificationToken) error {
-	err := errText
-	if storable(t.Identifier, t.Token, t.Purpose) {
-		err = a.tokens.add(ctx, tokenDoc{t.Identifier, t.Token, t.Expires, t.Purpose})
-	}
-	return fail(ctx, "create verification token", err)
-}
-
-// UseVerificationToken implements [latchkey.VerificationTokenAdapter].
-func (a *Adapter) UseVerificationToken(ctx context.Context, identifier, token string) (latchkey.VerificationToken, error) {
-	var d tokenDoc
-	err := latchkey.ErrNotFound
-	if storable(identifier, token) {
-		err = a.tokens.remove(ctx, bson.D{{Key: "identifier", Value: identifier}, {Key: "token", Value: token}}, &d)
-	}
-	if err != nil {
-		return latchkey.VerificationToken{}, fail(ctx, "use verification token", err)
-	}
-	return latchkey.VerificationToken{Identifier: d.Identifier, Token: d.Token, Expires: d.Expires.UTC(), Purpose: d.Purpose}, nil
-}
-
 // authenticatorDoc is a passkey, in the fields that Auth.js has elsewhere. Bytes
 // are standard base64, as there.
 type authenticatorDoc struct {
@@ -101,11 +71,11 @@ func credentialKey(id []byte) bson.D {
 // is ErrNotFound.
 func (a *Adapter) CreateAuthenticator(ctx context.Context, k latchkey.Authenticator) error {
 	d, err := newAuthenticatorDoc(k)
-	if _, is := known(k.UserID); err == nil && !is {
+	if _, is := parseID(k.UserID); err == nil && !is {
 		err = latchkey.ErrNotFound
 	}
 	if err == nil {
-		err = a.give(ctx, a.authenticators, d.ID, d.UserID, credentialKey(k.CredentialID), d)
+		err = a.users.add(ctx, a.authenticators, d.ID, d.UserID, credentialKey(k.CredentialID), d)
 	}
 	return fail(ctx, "create authenticator", err)
 }
@@ -121,7 +91,7 @@ func (a *Adapter) findAuthenticator(ctx context.Context, credentialID []byte) (k
 	if err := find(ctx, a.authenticators, credentialKey(credentialID), &d); err != nil {
 		return k, err
 	}
-	if err := a.belongs(ctx, d.UserID); err != nil {
+	if err := a.users.checkExists(ctx, d.UserID); err != nil {
 		return k, err
 	}
 	return d.authenticator()
@@ -130,7 +100,7 @@ func (a *Adapter) findAuthenticator(ctx context.Context, credentialID []byte) (k
 // ListAuthenticators implements [latchkey.AuthenticatorAdapter]. They are in the
 // order of their ids.
 func (a *Adapter) ListAuthenticators(ctx context.Context, userID string) (list []latchkey.Authenticator, err error) {
-	found, err := belongings[authenticatorDoc](ctx, a.authenticators, userID)
+	found, err := ownedBy[authenticatorDoc](ctx, a.authenticators, userID)
 	for _, d := range found {
 		k, unreadable := d.authenticator()
 		list, err = append(list, k), errors.Join(err, unreadable)

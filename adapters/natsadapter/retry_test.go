@@ -27,7 +27,7 @@ func TestUnansweredCallsNameTheCause(t *testing.T) {
 			ctx, cancel := context.WithCancel(t.Context())
 			defer cancel()
 			n := 0
-			err := failure(again(ctx, func(context.Context) error {
+			err := failure(retry(ctx, func(context.Context) error {
 				n = min(n+1, len(c.tries))
 				if n == len(c.tries) {
 					cancel()
@@ -52,9 +52,10 @@ func TestServerWithoutJetStream(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	err = Migrate(t.Context(), js, "latchkey", 1)
-	_, checked := Check(t.Context(), js, "latchkey")
-	for what, err := range map[string]error{"Migrate": err, "Check": checked} {
+	_, warned := Warnings(t.Context(), js, "latchkey", Options{})
+	for what, err := range map[string]error{
+		"Migrate": Migrate(t.Context(), js, "latchkey", Options{}), "Check": Check(t.Context(), js, "latchkey", Options{}), "Warnings": warned,
+	} {
 		if !errors.Is(err, ErrNoJetStream) || errors.Is(err, context.DeadlineExceeded) {
 			t.Errorf("%s: %v", what, err)
 		}

@@ -1,0 +1,112 @@
+package dynamoadapter
+
+import (
+	"context"
+	"errors"
+
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
+	"github.com/latchkeyhq/latchkey"
+)
+
+// The sort keys of items that belong to a user begin like this. Their partition key is
+// the user's.
+const (
+	ofUser    = "USER#"
+	ofAccount = "ACCOUNT#"
+	ofSession = "SESSION#"
+	ofLink    = "VT#"
+)
+
+// sharedItems reads and writes single items of Auth.js.
+type sharedItems struct {
+	db     *conn
+	layout Layout
+}
+
+func (s *sharedItems) userAt(id string) item { return s.db.at(ofUser+id, ofUser+id) }
+
+func (s *sharedItems) accountAt(user, provider, id string) item {
+	return s.db.at(ofUser+user, ofAccount+provider+"#"+id)
+}
+
+func (s *sharedItems) sessionAt(user, token string) item {
+	return s.db.at(ofUser+user, ofSession+token)
+}
+
+// index returns the keys of the items that the index has under its two keys. The index
+// may be late.
+func (s *sharedItems) index(ctx context.Context, pk, sk string) ([]item, error) {
+	found, err := s.db.query(ctx, &dynamodb.QueryInput{
+		TableName: &s.db.table, IndexName: &s.layout.Index, KeyConditionExpression: new("#pk = :pk AND #sk = :sk"),
+		ExpressionAttributeNames:  map[string]string{"#pk": s.layout.IndexPartitionKey, "#sk": s.layout.IndexSortKey},
+		ExpressionAttributeValues: item{":pk": text(pk), ":sk": text(sk)},
+	})
+	keys := make([]item, len(found))
+	for i, one := range found {
+		keys[i] = item{s.db.pk: one[s.db.pk], s.db.sk: one[s.db.sk]}
+	}
+	return keys, err
+}
+
+// get reads an item. It returns nil if the item does not exist.
+func (s *sharedItems) get(ctx context.Context, key item) (item, error) {
+	found, err := s.db.items(ctx, key)
+	if err != nil || len(found) == 0 {
+		return nil, err
+	}
+	return found[0], nil
+}
+
+// create writes an item that does not exist yet, and otherwise returns ErrConflict. By
+// the item's version it recognises a call that the client has repeated.
+func (s *sharedItems) create(ctx context.Context, in item) error {
+	_, err := s.db.client.PutItem(ctx, &dynamodb.PutItemInput{
+		TableName: &s.db.table, Item: in, ConditionExpression: new("attribute_not_exists(#pk) OR #v = :v"),
+		ExpressionAttributeNames: map[string]string{"#pk": s.db.pk, "#v": versionField}, ExpressionAttributeValues: item{":v": in[versionField]},
+	})
+	if isRefused(err) {
+		return latchkey.ErrConflict
+	}
+	return failure(ctx, err)
+}
+
+// remove deletes an item as it was read, and returns what it was. It returns
+// ErrNotFound if the item does not exist any more, or is another.
+func (s *sharedItems) remove(ctx context.Context, seen item) (item, error) {
+	e := newExpression()
+	e.and("attribute_exists(" + e.name(s.db.pk) + ")")
+	if v, has := seen[versionField]; has {
+		e.and(e.name(versionField) + " = " + e.value(v))
+	} else {
+		e.and("attribute_not_exists(" + e.name(versionField) + ")")
+	}
+	out, err := s.db.client.DeleteItem(ctx, &dynamodb.DeleteItemInput{
+		TableName: &s.db.table, Key: item{s.db.pk: seen[s.db.pk], s.db.sk: seen[s.db.sk]}, ReturnValues: types.ReturnValueAllOld,
+		ConditionExpression: e.text(), ExpressionAttributeNames: e.names, ExpressionAttributeValues: e.given(),
+	})
+	if isRefused(err) {
+		return nil, latchkey.ErrNotFound
+	}
+	if err != nil {
+		return nil, failure(ctx, err)
+	}
+	return out.Attributes, nil
+}
+
+// ignore returns nil for an expected error, and any other error as it is.
+func ignore(err error, expected ...error) error {
+	for _, e := range expected {
+		if errors.Is(err, e) {
+			return nil
+		}
+	}
+	return err
+}
+
+// Attributes that Auth.js does not know. It keeps them.
+const (
+	versionField = "v"        // random, made by each write of ours
+	detailsField = "latchkey" // what package kvstore keeps of a user and Auth.js does not
+)

@@ -1,0 +1,103 @@
+package dynamoadapter
+
+import (
+	"context"
+	"strings"
+
+	"github.com/latchkeyhq/latchkey"
+	"github.com/latchkeyhq/latchkey/adapters/kvstore"
+)
+
+// userItems finds users that Auth.js has made, and tells users of one id apart.
+type userItems struct {
+	*sharedItems
+	store *kvstore.Store
+}
+
+// wantFree returns ErrConflict for an e-mail address that the index has for another
+// user. Claims decide about addresses that the index does not know yet.
+func (s *userItems) wantFree(ctx context.Context, email, id string) error {
+	u, err := s.byIndex(ctx, email)
+	if err == nil && u.ID != id {
+		return latchkey.ErrConflict
+	}
+	return ignore(err, latchkey.ErrNotFound)
+}
+
+// byIndex returns the user that Auth.js has made with an e-mail address.
+func (s *userItems) byIndex(ctx context.Context, email string) (latchkey.User, error) {
+	if email == "" || !isKey(ofUser+email) {
+		return latchkey.User{}, latchkey.ErrNotFound
+	}
+	keys, err := s.index(ctx, ofUser+email, ofUser+email)
+	if err != nil {
+		return latchkey.User{}, err
+	}
+	for _, key := range keys {
+		u, err := s.store.GetUser(ctx, strings.TrimPrefix(textOf(key[s.db.pk]), ofUser))
+		if err == nil && u.Email == email {
+			return u, nil
+		}
+		if err := ignore(err, latchkey.ErrNotFound); err != nil {
+			return latchkey.User{}, err
+		}
+	}
+	return latchkey.User{}, latchkey.ErrNotFound
+}
+
+// asUser returns the user of an item that was read with a session. It reads a user
+// who is being made or deleted again.
+func (s *userItems) asUser(ctx context.Context, id string, in item) (latchkey.User, error) {
+	if in == nil {
+		return latchkey.User{}, latchkey.ErrNotFound
+	}
+	if detailsOf(in)["state"] != nil {
+		return s.store.GetUser(ctx, id)
+	}
+	return latchkey.User{
+		ID: id, Name: textOf(in["name"]), Email: textOf(in["email"]), EmailVerified: timeOf(in["emailVerified"]), Image: textOf(in["image"]),
+		Extra: extraOf(in, fieldsOfUser, s.layout.keys()),
+	}, nil
+}
+
+// birthOf returns the text by which two users of one id are told apart, of which the
+// first was deleted. It returns ErrNotFound if no user has the id.
+func (s *userItems) birthOf(ctx context.Context, id string) (string, error) {
+	if idOf(id) != id {
+		return "", latchkey.ErrNotFound
+	}
+	in, err := s.get(ctx, s.userAt(id))
+	if err != nil {
+		return "", err
+	}
+	if details := detailsOf(in); in != nil && details["state"] == nil {
+		return birthIn(details), nil
+	}
+	if _, err := s.store.GetUser(ctx, id); err != nil {
+		return "", err
+	}
+	if in, err = s.get(ctx, s.userAt(id)); err != nil {
+		return "", err
+	}
+	return birthIn(detailsOf(in)), nil
+}
+
+func birthIn(details map[string]any) string {
+	if born, is := details["born"].(string); is {
+		return born
+	}
+	return bornElsewhere
+}
+
+// idOf returns the id itself if it is plain, as all ids of Auth.js are, and otherwise
+// a UUID that is made of it.
+func idOf(id string) string {
+	isPlain := func(c rune) bool {
+		return c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || c == '-' || c == '_'
+	}
+	if id != "" && len(id) <= 64 && strings.IndexFunc(id, func(c rune) bool { return !isPlain(c) }) < 0 {
+		return id
+	}
+	sum := hashOf(id)
+	return uuid([16]byte(sum[:16]))
+}

@@ -1,0 +1,241 @@
+package kvstore
+
+import (
+	"context"
+	"errors"
+	"iter"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/latchkeyhq/latchkey"
+)
+
+// ownedRecords keeps the records that belong to users: accounts, passkeys, sessions.
+//
+// Each of them has an entry in a list of its user's. A record that is alive never
+// lacks its entry, whatever else happens at the same time and wherever a process
+// ends. The entry is written before the record, and has a part of its own that only
+// this record has, even if another was under the same key before. It is removed when
+// nobody can write that record any more: after the record was ended, or, if the
+// record does not exist, after its key was marked.
+type ownedRecords struct {
+	records *records
+}
+
+// owned has the members that all records of this kind share.
+type owned struct {
+	owner
+	Entry string `json:"entry"` // the entry's own part
+}
+
+func entryOf(k Key, part string) Key { return Key{k.Kind, k.Name + "=" + part} }
+
+// splitEntry returns the key of the record that an entry is of, and the entry's part.
+func splitEntry(entry Key) (k Key, part string) {
+	i := strings.LastIndexByte(entry.Name, '=')
+	if i <= 0 {
+		return entry, ""
+	}
+	return Key{entry.Kind, entry.Name[:i]}, entry.Name[i+1:]
+}
+
+// create writes a record of a user over what was read, after its entry. with returns
+// the value for the entry's part. A record that is alive is ErrConflict, unless
+// isFree says that it may be replaced.
+func (s *ownedRecords) create(ctx context.Context, user string, seen Record, with func(part string) value, until time.Time, isFree func(context.Context, *Record) (bool, error)) error {
+	for try := 0; ; try++ {
+		part := random(6)
+		entry := entryOf(seen.Key, part)
+		if err := s.records.conn.Own(ctx, nameOf(user), entry); err != nil {
+			return err
+		}
+		_, err := s.records.write(ctx, seen, with(part), until)
+		if !errors.Is(err, latchkey.ErrConflict) {
+			return err
+		}
+		if err := s.records.conn.Disown(ctx, nameOf(user), entry); err != nil {
+			return err
+		}
+		if seen, err = s.clear(ctx, seen.Key, isFree); err != nil {
+			return err
+		}
+		if err := pause(ctx, try); err != nil {
+			return err
+		}
+	}
+}
+
+// clear returns the record that is to be written over. A live record is ended first
+// if isFree says so: a caller that prunes the entry of the record to come marks the
+// key anew, and of two callers that have read one mark, one loses.
+func (s *ownedRecords) clear(ctx context.Context, k Key, isFree func(context.Context, *Record) (bool, error)) (Record, error) {
+	seen, err := s.records.look(ctx, k)
+	if err != nil || !seen.isAlive() {
+		return seen, err
+	}
+	free, err := isFree(ctx, &seen)
+	if err == nil && !free {
+		err = latchkey.ErrConflict
+	}
+	if err != nil {
+		return seen, err
+	}
+	mark, err := s.records.void(ctx, seen)
+	if errors.Is(err, latchkey.ErrConflict) {
+		return Record{Key: k}, nil // another caller was faster: the next try reads what it wrote
+	}
+	return mark, err
+}
+
+// take ends the record under the key, as records.take does, and removes its entry.
+func (s *ownedRecords) take(ctx context.Context, k Key) (Record, error) {
+	seen, err := s.records.look(ctx, k)
+	if err != nil {
+		return seen, err
+	}
+	return s.takeSeen(ctx, seen, nil)
+}
+
+// takeSeen is take for a record that was read before. wanted may refuse it.
+func (s *ownedRecords) takeSeen(ctx context.Context, seen Record, wanted func(*Record) error) (Record, error) {
+	r, err := s.records.takeSeen(ctx, seen, wanted)
+	if err != nil {
+		return r, err
+	}
+	if of, err := decode[owned](&r); err == nil {
+		_ = s.records.conn.Disown(ctx, nameOf(of.User), entryOf(r.Key, of.Entry)) // a left-over entry does no harm
+	}
+	return r, nil
+}
+
+const (
+	mostPruned = 20  // bounds what a reader of a list does for others
+	pageSize   = 100 // records that are read in one round trip
+)
+
+// page is some of what a user's list names.
+type page struct {
+	alive []Record
+	ended []Record // marks
+	dead  []Key    // entries whose records are not alive, or are another user's
+}
+
+// pages reads the records of a user that are of a kind; an empty kind stands for all.
+func (s *ownedRecords) pages(ctx context.Context, user string, kind Kind) iter.Seq2[page, error] {
+	return func(yield func(page, error) bool) {
+		entries, err := s.records.conn.Owned(ctx, nameOf(user))
+		if err != nil {
+			yield(page{}, err)
+			return
+		}
+		keys, entriesOf := keysOf(entries, kind)
+		for some := range slices.Chunk(keys, pageSize) {
+			found, err := s.records.conn.Get(ctx, some...)
+			if err != nil {
+				yield(page{}, err)
+				return
+			}
+			if !yield(pageOf(user, found, some, entriesOf), nil) {
+				return
+			}
+		}
+	}
+}
+
+// keysOf returns the keys of the records that entries of a kind are of, each once,
+// and the entries of each key.
+func keysOf(entries []Key, kind Kind) (keys []Key, entriesOf map[Key][]Key) {
+	entriesOf = make(map[Key][]Key, len(entries))
+	for _, entry := range entries {
+		if kind != "" && entry.Kind != kind {
+			continue
+		}
+		k, _ := splitEntry(entry)
+		if entriesOf[k] == nil {
+			keys = append(keys, k)
+		}
+		entriesOf[k] = append(entriesOf[k], entry)
+	}
+	return keys, entriesOf
+}
+
+func pageOf(user string, found []Record, keys []Key, entriesOf map[Key][]Key) (p page) {
+	living := make(map[Key]bool, len(found))
+	for _, r := range found {
+		if of, mine := isOf(&r, user); mine {
+			living[entryOf(r.Key, of.Entry)] = true
+			p.alive = append(p.alive, r)
+		} else if r.IsVoid() {
+			p.ended = append(p.ended, r)
+		}
+	}
+	for _, k := range keys {
+		for _, entry := range entriesOf[k] {
+			if !living[entry] {
+				p.dead = append(p.dead, entry)
+			}
+		}
+	}
+	return p
+}
+
+// list returns the live records of a user that are of a kind. It removes left-over
+// entries.
+func (s *ownedRecords) list(ctx context.Context, user string, kind Kind) (all []Record, err error) {
+	left := mostPruned
+	for p, err := range s.pages(ctx, user, kind) {
+		if err != nil {
+			return nil, err
+		}
+		left = s.tidy(ctx, user, p.dead, left)
+		all = append(all, p.alive...)
+	}
+	return all, nil
+}
+
+// tidy prunes at most so many entries, and returns how many more may be pruned. That
+// is none after an error: left-over entries do no harm, and the store may be slow to
+// answer.
+func (s *ownedRecords) tidy(ctx context.Context, user string, dead []Key, most int) int {
+	dead = dead[:min(len(dead), most)]
+	if parallel(dead, func(entry Key) error { return s.prune(ctx, user, entry) }) != nil {
+		return 0
+	}
+	return most - len(dead)
+}
+
+// prune removes an entry, unless its record has been written meanwhile.
+func (s *ownedRecords) prune(ctx context.Context, user string, entry Key) error {
+	k, part := splitEntry(entry)
+	for try := 0; ; try++ {
+		seen, err := s.records.look(ctx, k)
+		if err != nil {
+			return err
+		}
+		if of, mine := isOf(&seen, user); mine && of.Entry == part {
+			return nil
+		}
+		if !seen.isAlive() {
+			_, err = s.records.void(ctx, seen)
+		}
+		if err == nil {
+			return s.records.conn.Disown(ctx, nameOf(user), entry)
+		}
+		if !errors.Is(err, latchkey.ErrConflict) {
+			return err
+		}
+		if err := pause(ctx, try); err != nil {
+			return err
+		}
+	}
+}
+
+// isOf reports whether a record is alive and belongs to the user.
+func isOf(r *Record, user string) (owned, bool) {
+	if !r.isAlive() {
+		return owned{}, false
+	}
+	of, err := decode[owned](r)
+	return of, err == nil && of.User == user
+}

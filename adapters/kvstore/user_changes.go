@@ -1,0 +1,177 @@
+package kvstore
+
+import (
+	"cmp"
+	"context"
+	"crypto/rand"
+	"errors"
+	"math"
+
+	"github.com/latchkeyhq/latchkey"
+)
+
+// begin writes a new user, over one that was begun under the same id and never
+// completed. If the id is another user's it returns ErrConflict.
+func (s *userRecords) begin(ctx context.Context, v userValue) (Record, error) {
+	seen := Record{Key: keyOfUser(v.ID)}
+	for try := 0; ; try++ {
+		written, err := s.records.write(ctx, seen, v, never)
+		if !errors.Is(err, latchkey.ErrConflict) {
+			return written, err
+		}
+		former, err := s.resolve(ctx, v.ID)
+		switch {
+		case err != nil && !errors.Is(err, latchkey.ErrNotFound):
+			return written, err
+		case former.State == stateGone:
+			if err := s.finishDeletion(ctx, former); err != nil {
+				return written, err
+			}
+			former.seen = Record{Key: seen.Key}
+		case err == nil:
+			return written, latchkey.ErrConflict
+		}
+		seen = former.seen
+		if err := pause(ctx, try); err != nil {
+			return written, err
+		}
+	}
+}
+
+// complete claims the e-mail address of a new user, and makes the user whole. If the
+// address is another user's it returns ErrConflict, and the new user has never existed.
+func (s *userRecords) complete(ctx context.Context, u storedUser) error {
+	switch err := s.claim(ctx, u.Email, u.owner()); {
+	case errors.Is(err, latchkey.ErrConflict):
+		_ = s.records.remove(ctx, u.seen) // a record that stays is no user
+		return err
+	case err != nil:
+		return err
+	}
+	err := s.makeWhole(ctx, u)
+	if !errors.Is(err, latchkey.ErrConflict) {
+		return err
+	}
+	if now, err := s.resolve(ctx, u.ID); err == nil && now.Born == u.Born {
+		return nil // another call has completed it
+	}
+	return err
+}
+
+// makeWhole is the last step of a new user. Every call that finds the user with a
+// claim that counts may take it.
+func (s *userRecords) makeWhole(ctx context.Context, u storedUser) error {
+	u.State = stateWhole
+	_, err := s.records.rewrite(ctx, u.seen, u.userValue, never)
+	return err
+}
+
+// errChanged: another call has changed the user meanwhile.
+var errChanged = errors.New("kvstore: the user has changed")
+
+func orChanged(err error) error {
+	if errors.Is(err, latchkey.ErrConflict) {
+		return errChanged
+	}
+	return err
+}
+
+// change tries once to change a user. A new e-mail address is announced, claimed and
+// then taken, in that order; the old one is released at the end. It returns
+// errChanged if the user is no longer as it was read.
+func (s *userRecords) change(ctx context.Context, u storedUser, to nextValue) (userValue, error) {
+	after := u.with(to)
+	if u.Next != nil { // a change that was interrupted comes first
+		if err := orChanged(s.completeChange(ctx, u)); err != nil {
+			return after, err
+		}
+		return after, errChanged
+	}
+	if to.Email == u.Email || to.Email == "" {
+		_, err := s.records.rewrite(ctx, u.seen, after, never)
+		if err == nil && to.Email != u.Email {
+			s.release(ctx, u.Email, u.owner())
+		}
+		return after, orChanged(err)
+	}
+	u.Next = &to
+	var err error
+	if u.seen, err = s.records.rewrite(ctx, u.seen, u.userValue, never); err != nil {
+		return after, orChanged(err)
+	}
+	return after, s.completeChange(ctx, u)
+}
+
+// completeChange completes an announced change. If the e-mail address is another
+// user's it takes the announcement back and returns ErrConflict. It returns
+// errChanged if another call was faster.
+func (s *userRecords) completeChange(ctx context.Context, u storedUser) error {
+	claimed := s.claim(ctx, u.Next.Email, u.owner())
+	after := u.userValue
+	switch {
+	case claimed == nil:
+		after = u.with(*u.Next)
+	case errors.Is(claimed, latchkey.ErrConflict):
+		after.Next = nil
+	default:
+		return claimed
+	}
+	if _, err := s.records.rewrite(ctx, u.seen, after, never); err != nil {
+		return orChanged(err)
+	}
+	if claimed == nil && u.Email != after.Email {
+		s.release(ctx, u.Email, u.owner())
+	}
+	return claimed
+}
+
+// delete marks a user as gone, and then removes what the user owned and the record.
+// From the first step on the user does not exist; a deletion that is interrupted
+// afterwards is finished by the next call.
+func (s *userRecords) delete(ctx context.Context, id string) (storedUser, error) {
+	for try := 0; ; try++ {
+		u, err := s.resolve(ctx, id)
+		if errors.Is(err, latchkey.ErrNotFound) { // another call may have removed the user and not have got an answer
+			return u, cmp.Or(s.records.remove(ctx, Record{Key: keyOfUser(id), Version: rand.Text()}), err)
+		}
+		if err != nil {
+			return u, err
+		}
+		if u.State != stateGone {
+			u.State = stateGone
+			u.seen, err = s.records.rewrite(ctx, u.seen, u.userValue, never)
+		}
+		if err == nil {
+			return u, s.finishDeletion(ctx, u)
+		}
+		if !errors.Is(err, latchkey.ErrConflict) {
+			return u, err
+		}
+		if err := pause(ctx, try); err != nil {
+			return u, err
+		}
+	}
+}
+
+// finishDeletion removes what belonged to a user who is gone, and then the record.
+func (s *userRecords) finishDeletion(ctx context.Context, u storedUser) error {
+	left := math.MaxInt
+	for some, err := range s.owned.pages(ctx, u.ID, "") {
+		if err != nil {
+			return err
+		}
+		err := parallel(append(some.alive, some.ended...), func(r Record) error {
+			_, err := s.owned.takeSeen(ctx, r, u.owns)
+			return orAbsent(err)
+		})
+		if err != nil {
+			return err
+		}
+		left = s.owned.tidy(ctx, u.ID, some.dead, left)
+	}
+	s.release(ctx, u.Email, u.owner())
+	if u.Next != nil {
+		s.release(ctx, u.Next.Email, u.owner())
+	}
+	return s.records.remove(ctx, u.seen)
+}

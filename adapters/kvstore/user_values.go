@@ -1,0 +1,95 @@
+package kvstore
+
+import (
+	"cmp"
+	"encoding/json"
+
+	"github.com/latchkeyhq/latchkey"
+)
+
+// state is how far a user has come. The record of the user is the truth: a claim
+// to an e-mail address counts only while its user says so.
+type state string
+
+const (
+	stateWhole state = ""
+	stateNew   state = "new"  // has not claimed the e-mail address yet
+	stateGone  state = "gone" // no user any more; what is left is being removed
+)
+
+type userValue struct {
+	ID       string          `json:"id"`
+	Born     string          `json:"born"`
+	State    state           `json:"state,omitempty"`
+	Next     *nextValue      `json:"next,omitempty"`    // a change that waits for its e-mail address
+	Settled  string          `json:"settled,omitempty"` // the latest such change that was completed
+	Name     string          `json:"name,omitempty"`
+	Email    string          `json:"email,omitempty"`
+	Verified stamp           `json:"verified,omitzero"`
+	Image    string          `json:"image,omitempty"`
+	Extra    json.RawMessage `json:"extra,omitempty"`
+}
+
+// nextValue is a change of the e-mail address and of what changes with it, so
+// that the call that completes it completes all of it.
+type nextValue struct {
+	ID       string  `json:"id"`
+	Email    string  `json:"email"`
+	Name     *string `json:"name,omitempty"`
+	Verified *stamp  `json:"verified,omitempty"`
+	Image    *string `json:"image,omitempty"`
+}
+
+func (v userValue) isWhole() bool { return v.ID != "" && v.Born != "" }
+
+func (v userValue) owner() owner { return owner{v.ID, v.Born} }
+
+// names reports whether the user has the e-mail address or is about to have it.
+func (v userValue) names(email string) bool {
+	return v.State != stateGone && email != "" && (v.Email == email || v.Next != nil && v.Next.Email == email)
+}
+
+func (v userValue) user() (latchkey.User, error) {
+	u := latchkey.User{ID: v.ID, Name: v.Name, Email: v.Email, EmailVerified: v.Verified.Time, Image: v.Image}
+	return u, opened(v.Extra, &u.Extra)
+}
+
+// with returns the user after the change.
+func (v userValue) with(n nextValue) userValue {
+	v.Email, v.Next = n.Email, nil
+	v.Settled = cmp.Or(n.ID, v.Settled)
+	set(&v.Name, n.Name)
+	set(&v.Verified, n.Verified)
+	set(&v.Image, n.Image)
+	return v
+}
+
+func set[T any](field, to *T) {
+	if to != nil {
+		*field = *to
+	}
+}
+
+// storedUser is a user and the record that was read.
+type storedUser struct {
+	seen Record
+	userValue
+}
+
+// owns returns ErrNotFound for a record that belongs to another user, or to another
+// user of the same id. Sessions do not say to which of them they belong.
+func (u *storedUser) owns(r *Record) error {
+	of, err := decode[owner](r)
+	if err == nil && (of.User != u.ID || of.Born != "" && of.Born != u.Born) {
+		err = latchkey.ErrNotFound
+	}
+	return err
+}
+
+// orZero returns the user, or the zero User with an error.
+func (u *storedUser) orZero(err error) (latchkey.User, error) {
+	if err != nil {
+		return latchkey.User{}, err
+	}
+	return u.user()
+}

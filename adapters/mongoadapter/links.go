@@ -1,0 +1,40 @@
+package mongoadapter
+
+import (
+	"context"
+	"time"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+
+	"github.com/latchkeyhq/latchkey"
+)
+
+// linkDoc is a magic link.
+type linkDoc struct {
+	Identifier string    `bson:"identifier"`
+	Token      string    `bson:"token"`
+	Expires    time.Time `bson:"expires"`
+	Purpose    string    `bson:"purpose,omitempty"`
+}
+
+// CreateVerificationToken implements [latchkey.VerificationTokenAdapter].
+func (a *Adapter) CreateVerificationToken(ctx context.Context, t latchkey.VerificationToken) error {
+	err := errText
+	if storable(t.Identifier, t.Token, t.Purpose) {
+		err = a.links.add(ctx, linkDoc{t.Identifier, t.Token, t.Expires, t.Purpose})
+	}
+	return fail(ctx, "create verification token", err)
+}
+
+// UseVerificationToken implements [latchkey.VerificationTokenAdapter].
+func (a *Adapter) UseVerificationToken(ctx context.Context, identifier, token string) (latchkey.VerificationToken, error) {
+	var d linkDoc
+	err := latchkey.ErrNotFound
+	if storable(identifier, token) {
+		err = a.links.remove(ctx, bson.D{{Key: "identifier", Value: identifier}, {Key: "token", Value: token}}, &d)
+	}
+	if err != nil {
+		return latchkey.VerificationToken{}, fail(ctx, "use verification token", err)
+	}
+	return latchkey.VerificationToken{Identifier: d.Identifier, Token: d.Token, Expires: d.Expires.UTC(), Purpose: d.Purpose}, nil
+}

@@ -1,0 +1,152 @@
+package mongoadapter
+
+import (
+	"context"
+	"errors"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+
+	"github.com/latchkeyhq/latchkey"
+)
+
+// owners are the users, to whom documents of other collections belong. A user whose
+// deletion has begun is leaving, and does not exist for callers.
+type owners struct {
+	docs  *collection
+	owned []*collection
+}
+
+// byID returns the filter of a user who is not leaving.
+func byID(id bson.ObjectID) bson.D {
+	return bson.D{{Key: "_id", Value: id}, {Key: "latchkeyLeaving", Value: bson.D{{Key: "$exists", Value: false}}}}
+}
+
+// find returns the user that filter names, unless the user is leaving.
+func (s *owners) find(ctx context.Context, filter bson.D) (latchkey.User, error) {
+	var d userDoc
+	if err := find(ctx, s.docs, filter, &d); err != nil {
+		return latchkey.User{}, err
+	}
+	if d.Leaving {
+		return latchkey.User{}, latchkey.ErrNotFound
+	}
+	return d.user(), nil
+}
+
+// lives reports whether there is a user with this id.
+func (s *owners) lives(ctx context.Context, id bson.ObjectID) (bool, error) {
+	var d struct{}
+	err := find(ctx, s.docs, byID(id), &d, "_id")
+	if errors.Is(err, latchkey.ErrNotFound) {
+		return false, nil
+	}
+	return err == nil, err
+}
+
+// claim runs a write that needs an id or an e-mail address. Those of a user whose
+// deletion was interrupted are free: claim finishes the deletion, and tries the write
+// again.
+func (s *owners) claim(ctx context.Context, id bson.ObjectID, email string, write func() error) error {
+	for range tries {
+		err := write()
+		if !errors.Is(err, latchkey.ErrConflict) {
+			return err
+		}
+		held := bson.A{bson.D{{Key: "_id", Value: id}}}
+		if email != "" {
+			held = append(held, bson.D{{Key: "email", Value: email}})
+		}
+		leaving, failed := findAll[userDoc](ctx, s.docs, bson.D{{Key: "$or", Value: held}, {Key: "latchkeyLeaving", Value: true}})
+		if failed != nil || len(leaving) == 0 {
+			return errors.Join(failed, err)
+		}
+		for _, d := range leaving {
+			if _, err := s.finishDeletion(ctx, d.ID); err != nil && !errors.Is(err, latchkey.ErrNotFound) {
+				return err
+			}
+		}
+	}
+	return latchkey.ErrConflict
+}
+
+// add adds a document that belongs to a user. A document that holds its key for a
+// user who was deleted is removed first. A concurrent deletion of the owner may have
+// looked before the document was there: add then removes it again.
+func (s *owners) add(ctx context.Context, c *collection, id, owner bson.ObjectID, key bson.D, doc any) error {
+	err := c.add(ctx, doc)
+	for range tries {
+		if !errors.Is(err, latchkey.ErrConflict) {
+			break
+		}
+		if err := s.clear(ctx, c, key); err != nil {
+			return err
+		}
+		err = c.add(ctx, doc)
+	}
+	if err != nil {
+		return err
+	}
+	lives, err := s.lives(ctx, owner)
+	if err != nil || lives {
+		return err
+	}
+	if _, err := c.DeleteOne(ctx, bson.D{{Key: "_id", Value: id}}); err != nil {
+		return err
+	}
+	return latchkey.ErrNotFound
+}
+
+// clear removes a document that holds a key for a user who was deleted. It returns
+// ErrConflict if it belongs to a user.
+func (s *owners) clear(ctx context.Context, c *collection, key bson.D) error {
+	var held struct {
+		ID     bson.ObjectID `bson:"_id"`
+		UserID bson.ObjectID `bson:"userId"`
+	}
+	err := find(ctx, c, key, &held, "userId")
+	if errors.Is(err, latchkey.ErrNotFound) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	lives, err := s.lives(ctx, held.UserID)
+	if err == nil && lives {
+		err = latchkey.ErrConflict
+	}
+	if err == nil {
+		_, err = c.DeleteOne(ctx, bson.D{{Key: "_id", Value: held.ID}, {Key: "userId", Value: held.UserID}})
+	}
+	return err
+}
+
+// checkExists returns ErrNotFound for an owner who was deleted.
+func (s *owners) checkExists(ctx context.Context, owner bson.ObjectID) error {
+	lives, err := s.lives(ctx, owner)
+	if err == nil && !lives {
+		err = latchkey.ErrNotFound
+	}
+	return err
+}
+
+// ownedBy reads what a user has in a collection.
+func ownedBy[T any](ctx context.Context, c *collection, userID string) ([]T, error) {
+	owner, is := parseID(userID)
+	if !is {
+		return nil, ctx.Err()
+	}
+	return findAll[T](ctx, c, bson.D{{Key: "userId", Value: owner}})
+}
+
+// finishDeletion removes what belongs to a user who is leaving, and the user after all
+// of it. A new user with the same id stays.
+func (s *owners) finishDeletion(ctx context.Context, id bson.ObjectID) (latchkey.User, error) {
+	for _, c := range s.owned {
+		if _, err := c.DeleteMany(ctx, bson.D{{Key: "userId", Value: id}}); err != nil {
+			return latchkey.User{}, err
+		}
+	}
+	var d userDoc
+	err := s.docs.remove(ctx, bson.D{{Key: "_id", Value: id}, {Key: "latchkeyLeaving", Value: true}}, &d)
+	return d.user(), err
+}

@@ -1,0 +1,47 @@
+package mongoadapter
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+
+	"github.com/latchkeyhq/latchkey"
+)
+
+// signUpDoc is a sign-up that was begun; its id is made of the account.
+type signUpDoc struct {
+	ID     string        `bson:"_id"`
+	UserID bson.ObjectID `bson:"userId"`
+	Begun  time.Time     `bson:"begun"`
+}
+
+// BeginSignUp implements [latchkey.SignUpAdapter]. The record lasts 30 days at
+// least.
+func (a *Adapter) BeginSignUp(ctx context.Context, provider, providerAccountID, userID string) (string, error) {
+	d := signUpDoc{keyOf(provider, providerAccountID), objectID(userID), time.Now()}
+	for range tries {
+		err := a.signUps.add(ctx, d)
+		if err == nil {
+			return d.UserID.Hex(), nil
+		}
+		var first signUpDoc
+		if errors.Is(err, latchkey.ErrConflict) {
+			err = find(ctx, a.signUps, bson.D{{Key: "_id", Value: d.ID}}, &first)
+		}
+		switch {
+		case err == nil:
+			return first.UserID.Hex(), nil
+		case !errors.Is(err, latchkey.ErrNotFound): // else it has ended since
+			return "", fail(ctx, "begin sign-up", err)
+		}
+	}
+	return "", fail(ctx, "begin sign-up", latchkey.ErrConflict)
+}
+
+// EndSignUp implements [latchkey.SignUpAdapter].
+func (a *Adapter) EndSignUp(ctx context.Context, provider, providerAccountID string) error {
+	_, err := a.signUps.DeleteOne(ctx, bson.D{{Key: "_id", Value: keyOf(provider, providerAccountID)}})
+	return fail(ctx, "end sign-up", err)
+}

@@ -1,0 +1,50 @@
+package mongoadapter
+
+import (
+	"context"
+	"time"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+	"go.mongodb.org/mongo-driver/v2/mongo/options"
+)
+
+// batch is how many documents are removed at once, so that a call that is cut
+// short has done something.
+const batch = 10_000
+
+// Sweep implements [latchkey.SweepAdapter], for servers that do not remove by
+// themselves what has expired. It removes limits and used values, too.
+func (a *Adapter) Sweep(ctx context.Context, before time.Time) (total int, err error) {
+	for _, c := range []*collection{a.sessions, a.links, a.revocations, a.limits, a.used} {
+		for n := batch; n == batch; total += n {
+			if n, err = sweep(ctx, c, before); err != nil {
+				return total, fail(ctx, "sweep", err)
+			}
+		}
+	}
+	return total, nil
+}
+
+// sweep removes one batch. What was renewed since it was looked for stays.
+func sweep(ctx context.Context, c *collection, before time.Time) (int, error) {
+	expired := bson.D{{Key: "expires", Value: bson.D{{Key: "$lt", Value: before}}}}
+	found, err := c.Find(ctx, expired, options.Find().SetLimit(batch).SetProjection(bson.D{{Key: "_id", Value: 1}}))
+	if err != nil {
+		return 0, err
+	}
+	var rows []struct {
+		ID any `bson:"_id"`
+	}
+	if err := found.All(ctx, &rows); err != nil || len(rows) == 0 {
+		return 0, err
+	}
+	ids := make(bson.A, len(rows))
+	for i, row := range rows {
+		ids[i] = row.ID
+	}
+	gone, err := c.DeleteMany(ctx, append(expired, bson.E{Key: "_id", Value: bson.D{{Key: "$in", Value: ids}}}))
+	if err != nil {
+		return 0, err
+	}
+	return int(gone.DeletedCount), nil
+}

@@ -1,0 +1,182 @@
+package redisadapter
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/redis/go-redis/v9"
+
+	"github.com/latchkeyhq/latchkey"
+)
+
+// The parts of keys before the id. The adapters of Auth.js have options for other
+// parts, which no site is known to set; all are below the prefix.
+const (
+	ofUser        = "user:"
+	ofEmail       = "user:email:"              // to the id of a user
+	ofAccount     = "user:account:"            // and provider:id
+	lastAccountOf = "user:account:by-user-id:" // to the key of the account that was linked last
+	ofSession     = "user:session:"
+	lastSessionOf = "user:session:by-user-id:"
+	ofLink        = "user:token:" // and identifier:token
+	ofPasskey     = "authenticator:"
+	passkeysOf    = "authenticator:by-user-id:" // to a list of credential ids
+	ownedBy       = "user:owned:by-user-id:"    // ours: the keys of all accounts and sessions
+)
+
+// keyspace reads the keys of Auth.js, and changes several of them at once.
+type keyspace struct {
+	conn        *conn
+	isUnstorage bool
+}
+
+// at returns a key. unstorage shortens keys, so two ids may have one key: a caller
+// that finds a record compares whose it is.
+func (s *keyspace) at(part, id string) string {
+	if s.isUnstorage {
+		return s.conn.prefix + unstorageKey(part+id)
+	}
+	return s.conn.prefix + part + id
+}
+
+// unstorageKey returns a key as unstorage writes it: slashes become colons, several
+// colons one, and everything after a question mark is cut off.
+func unstorageKey(key string) string {
+	key, _, _ = strings.Cut(key, "?")
+	parts := strings.FieldsFunc(key, func(c rune) bool { return c == '/' || c == '\\' || c == ':' })
+	return strings.Join(parts, ":")
+}
+
+// texts returns what is under the keys, nil for a key without a value.
+func (s *keyspace) texts(ctx context.Context, keys ...string) ([]*string, error) {
+	if len(keys) == 0 {
+		return nil, nil
+	}
+	answers, err := bounded(ctx, s.conn, func() ([]any, error) { return s.conn.client.MGet(ctx, keys...).Result() })
+	if err != nil {
+		return nil, fault("MGET", err)
+	}
+	texts := make([]*string, len(answers))
+	for i, answer := range answers {
+		if text, ok := answer.(string); ok {
+			texts[i] = &text
+		}
+	}
+	return texts, nil
+}
+
+// text returns what is under the key, nil for a key without a value.
+func (s *keyspace) text(ctx context.Context, key string) (*string, error) {
+	texts, err := s.texts(ctx, key)
+	if err != nil {
+		return nil, err
+	}
+	return texts[0], nil
+}
+
+// mostTries bounds how often a change is decided anew: each time another call has
+// changed what it was decided by.
+const mostTries = 1000
+
+// errStale: what a change was decided by is no longer so.
+var errStale = errors.New("redisadapter: others changed a record each time it was about to be written")
+
+// commit carries out a plan. It returns errStale if the plan has to be decided anew.
+func (s *keyspace) commit(ctx context.Context, p *plan) error {
+	text, err := json.Marshal(p)
+	if err != nil {
+		return err
+	}
+	done, err := s.conn.run(ctx, len(p.Delete) > 0, apply, s.conn.prefix, text).Int()
+	switch {
+	case err != nil:
+		return fault("write", err)
+	case done == 0:
+		return errStale
+	}
+	return nil
+}
+
+// change decides and commits until the plan is carried out or decide returns an error.
+func (s *keyspace) change(ctx context.Context, decide func(*plan) error) error {
+	for range mostTries {
+		var p plan
+		if err := decide(&p); err != nil {
+			return err
+		}
+		if err := s.commit(ctx, &p); !errors.Is(err, errStale) {
+			return err
+		}
+	}
+	return errStale
+}
+
+// end is change for what ends the record under a key. If it finds no record, an
+// earlier try may have ended it before replicas heard of it, so end waits for them.
+func (s *keyspace) end(ctx context.Context, key string, decide func(*plan) error) error {
+	err := s.change(ctx, decide)
+	if errors.Is(err, latchkey.ErrNotFound) {
+		if missing := s.await(ctx, key); missing != nil {
+			return missing
+		}
+	}
+	return err
+}
+
+// await waits until replicas have all that this server has written, by a write to a
+// key without a value.
+func (s *keyspace) await(ctx context.Context, key string) error {
+	if s.conn.replicas == 0 {
+		return nil
+	}
+	_, err := s.conn.run(ctx, true, remove, key, rand.Text(), "1").Result()
+	if errors.Is(err, redis.Nil) {
+		err = nil
+	}
+	return fault("delete", err)
+}
+
+// withPrefix returns the keys that begin like the records of one kind, in order.
+func withPrefix(keys []string, prefix string) []string {
+	var some []string
+	for _, key := range keys {
+		if strings.HasPrefix(key, prefix) {
+			some = append(some, key)
+		}
+	}
+	slices.Sort(some)
+	return some
+}
+
+func appendNew(keys, more []string) []string {
+	for _, key := range more {
+		if !slices.Contains(keys, key) {
+			keys = append(keys, key)
+		}
+	}
+	return keys
+}
+
+// reference returns a key or id that the clients of Auth.js write plain or as JSON.
+func reference(text *string) string {
+	if text == nil {
+		return ""
+	}
+	var quoted string
+	if json.Unmarshal([]byte(*text), &quoted) == nil {
+		return quoted
+	}
+	return *text
+}
+
+func newUUID() string {
+	var b [16]byte
+	_, _ = rand.Read(b[:]) // never fails
+	b[6], b[8] = b[6]&0x0f|0x40, b[8]&0x3f|0x80
+	return fmt.Sprintf("%x-%x-%x-%x-%x", b[:4], b[4:6], b[6:8], b[8:10], b[10:])
+}

@@ -1,0 +1,95 @@
+package redisadapter
+
+import (
+	"context"
+	"slices"
+)
+
+// ownedKeys finds the accounts and sessions of a user: by a set of ours, which has
+// the keys of all that Latchkey has written, and by the indexes of Auth.js, each of
+// which has only the key that was written last.
+type ownedKeys struct{ keys *keyspace }
+
+// ownedText is the record of an account or a session.
+type ownedText struct{ key, text string }
+
+// list returns the records of a user whose keys begin with a part, and all keys that
+// our set has.
+func (s *ownedKeys) list(ctx context.Context, userID, part string) (all []ownedText, listed []string, err error) {
+	if listed, err = s.members(ctx, userID); err != nil {
+		return nil, nil, err
+	}
+	keys := withPrefix(listed, s.keys.conn.prefix+part)
+	last := map[string]string{ofAccount: lastAccountOf, ofSession: lastSessionOf}[part]
+	indexed, err := s.keys.text(ctx, s.keys.at(last, userID))
+	if err != nil {
+		return nil, nil, err
+	}
+	keys = appendNew(keys, withPrefix([]string{reference(indexed)}, s.keys.conn.prefix+part))
+	texts, err := s.keys.texts(ctx, keys...)
+	var absent []string
+	for i, text := range texts {
+		if text == nil {
+			absent = append(absent, keys[i])
+			continue
+		}
+		var of struct {
+			UserID string `json:"userId"`
+		}
+		if decodeObject(text, &of) && of.UserID == userID {
+			all = append(all, ownedText{keys[i], *text})
+		}
+	}
+	return all, s.prune(ctx, userID, listed, absent), err
+}
+
+// members returns the keys in our set.
+func (s *ownedKeys) members(ctx context.Context, userID string) ([]string, error) {
+	keys, err := bounded(ctx, s.keys.conn, func() ([]string, error) {
+		return s.keys.conn.client.SMembers(ctx, s.keys.at(ownedBy, userID)).Result()
+	})
+	return keys, fault("SMEMBERS", err)
+}
+
+// mostPruned bounds what a reader of a list does for others.
+const mostPruned = 100
+
+// prune removes keys without a value from our set, if they have none then either, and
+// returns what is left of it. Keys that stay do no harm there.
+func (s *ownedKeys) prune(ctx context.Context, userID string, listed, absent []string) []string {
+	if len(absent) == 0 {
+		return listed
+	}
+	absent = absent[:min(len(absent), mostPruned)]
+	var p plan
+	for _, key := range absent {
+		p.want(key, nil)
+		p.Remove = append(p.Remove, [2]string{s.keys.at(ownedBy, userID), key})
+	}
+	if s.keys.commit(ctx, &p) != nil {
+		return listed
+	}
+	return slices.DeleteFunc(listed, func(key string) bool { return slices.Contains(absent, key) })
+}
+
+// add plans the entry of a record in our set.
+func (s *ownedKeys) add(p *plan, userID, key string) {
+	p.Add = append(p.Add, [2]string{s.keys.at(ownedBy, userID), key})
+}
+
+// remove plans the removal of a record and of its entries in our set and in the index.
+func (s *ownedKeys) remove(ctx context.Context, p *plan, index, userID, key string) error {
+	last, err := s.keys.text(ctx, s.keys.at(index, userID))
+	s.removeRead(p, index, userID, key, last)
+	return err
+}
+
+// removeRead is remove with the text of the index, which was read before.
+func (s *ownedKeys) removeRead(p *plan, index, userID, key string, last *string) {
+	if reference(last) == key {
+		p.want(s.keys.at(index, userID), last)
+		p.Delete = append(p.Delete, s.keys.at(index, userID))
+	}
+	p.Delete = append(p.Delete, key)
+	p.Remove = append(p.Remove, [2]string{s.keys.at(ownedBy, userID), key})
+}

@@ -1,0 +1,57 @@
+package redisadapter
+
+import (
+	"time"
+
+	"github.com/redis/go-redis/v9"
+)
+
+// plan is a change, and what it was decided by.
+type plan struct {
+	Want   [][2]any    `json:"want,omitempty"` // key and text, or false if the key must have no value
+	Owns   [][2]any    `json:"owns,omitempty"` // set and all of its members
+	Set    [][3]any    `json:"set,omitempty"`  // key, text, life in milliseconds or 0
+	Delete []string    `json:"delete,omitempty"`
+	Add    [][2]string `json:"add,omitempty"` // set and member
+	Remove [][2]string `json:"remove,omitempty"`
+}
+
+// apply carries out a plan, whole or not at all. It returns 1 if it did, otherwise 0.
+var apply = redis.NewScript(`
+local plan = cjson.decode(ARGV[1])
+for _, w in ipairs(plan.want or {}) do
+	if redis.call('GET', w[1]) ~= w[2] then return 0 end
+end
+for _, o in ipairs(plan.owns or {}) do
+	if redis.call('SCARD', o[1]) ~= #o[2] then return 0 end
+	for _, m in ipairs(o[2]) do
+		if redis.call('SISMEMBER', o[1], m) == 0 then return 0 end
+	end
+end
+for _, s in ipairs(plan.set or {}) do
+	if s[3] == 0 then redis.call('SET', s[1], s[2]) else redis.call('SET', s[1], s[2], 'PX', s[3]) end
+end
+for _, k in ipairs(plan.delete or {}) do redis.call('DEL', k) end
+for _, m in ipairs(plan.add or {}) do redis.call('SADD', m[1], m[2]) end
+for _, m in ipairs(plan.remove or {}) do redis.call('SREM', m[1], m[2]) end
+return 1
+`)
+
+// want makes the change depend on what is under a key; nil: no value.
+func (p *plan) want(key string, text *string) {
+	if text == nil {
+		p.Want = append(p.Want, [2]any{key, false})
+		return
+	}
+	p.Want = append(p.Want, [2]any{key, *text})
+}
+
+// set puts a text under a key, for ever.
+func (p *plan) set(key, text string) { p.Set = append(p.Set, [3]any{key, text, 0}) }
+
+// setUntil puts a text under a key until a day after it expires. Auth.js keeps what
+// has expired for ever.
+func (p *plan) setUntil(key, text string, expires time.Time) {
+	left := max(time.Until(expires), 0) + 24*time.Hour
+	p.Set = append(p.Set, [3]any{key, text, left.Milliseconds()})
+}
