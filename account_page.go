@@ -198,7 +198,7 @@ func changeAccount(ctx context.Context, x *exchange) (*Response, error) {
 	if here == nil {
 		return elsewhere, err
 	}
-	x.events.by(event.Actor{Kind: event.ActorUser, ID: here.user.ID})
+	x.events.SetActor(event.Actor{Kind: event.ActorUser, ID: here.user.ID})
 	d, id := x.setup.directory, here.user.ID
 	back := func(about string) *Response { return backToAccount(x, about, id) }
 	switch x.query.Get("do") {

@@ -137,9 +137,8 @@ func (x *exchange) expose(ctx context.Context, in SessionInfo) (*reading, error)
 	if err != nil {
 		return nil, err
 	}
-	if handler := x.setup.config.Events.Session; handler != nil {
-		e := SessionEvent{Session: *s, Claims: in.Claims, Stored: in.Stored}
-		x.events.add(Event{}, "session", func(ctx context.Context) error { return handler(ctx, e) })
+	if x.setup.config.Events.Session != nil {
+		x.events.Add(Event{}, SessionEvent{Session: *s, Claims: in.Claims, Stored: in.Stored})
 	}
 	return &reading{json, s, stored}, nil
 }
@@ -157,12 +156,12 @@ func (s *Session) withServerFields(from *Session, foreign bool) *Session {
 
 // queueSignOut tells the end of a session.
 func (x *exchange) queueSignOut(ended endedSession, e SignOutEvent) {
-	var call func(context.Context) error
-	if handler := x.setup.config.Events.SignOut; handler != nil {
-		call = func(ctx context.Context) error { return handler(ctx, e) }
+	var payload any
+	if x.events.Wants(event.SessionEnded) {
+		payload = e
 	}
-	x.events.add(Event{
+	x.events.Add(Event{
 		Type: event.SessionEnded, UserID: ended.userID, SessionID: ended.id, Provider: ended.provider,
 		By: event.Actor{Kind: event.ActorUser, ID: ended.userID},
-	}, "signOut", call)
+	}, payload)
 }

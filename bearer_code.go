@@ -108,10 +108,10 @@ func branchOf(ctx context.Context, x *exchange, token string) (openedSession, er
 		return openedSession{}, failure.Wrap(ErrInvalidConfig, errors.New("the session token holds characters that an Authorization header cannot"))
 	}
 	x.setup.log.Info(ctx, x, "an app got a session")
-	x.events.add(Event{
+	x.events.Add(Event{
 		Type: event.SessionOpened, UserID: opened.userID, SessionID: opened.id, Provider: opened.provider,
 		By: event.Actor{Kind: event.ActorUser, ID: opened.userID},
-	}, string(event.SessionOpened), nil)
+	}, nil)
 	return opened, nil
 }
 

@@ -23,7 +23,6 @@ type directory struct {
 	provesEmails   bool // some provider's sign-in may be the first proof of an e-mail address
 	refuseEviction bool
 	endlessTokens  bool // sessions are JWTs, and nothing remembers that one has ended
-	events         *Events
 	log            *journal.Logger
 	now            func() time.Time
 }
@@ -65,7 +64,7 @@ func (d *directory) knownUser(ctx context.Context, s *store, in *assertion) (*Us
 // and stores the session: all of it or nothing. here is who is signed in
 // already, where that has a say. When somebody else was faster with a unique
 // key, what they did is looked at once more.
-func (d *directory) commitSignIn(ctx context.Context, q *queue, in assertion, here *User, plan *sessionPlan) (*signInResult, error) {
+func (d *directory) commitSignIn(ctx context.Context, q *Outbox, in assertion, here *User, plan *sessionPlan) (*signInResult, error) {
 	who, err := d.tryCommit(ctx, q, in, here, plan)
 	if errors.Is(err, ErrConflict) {
 		who, err = d.tryCommit(ctx, q, in, here, plan)
@@ -76,7 +75,7 @@ func (d *directory) commitSignIn(ctx context.Context, q *queue, in assertion, he
 	return who, err
 }
 
-func (d *directory) tryCommit(ctx context.Context, q *queue, in assertion, here *User, plan *sessionPlan) (*signInResult, error) {
+func (d *directory) tryCommit(ctx context.Context, q *Outbox, in assertion, here *User, plan *sessionPlan) (*signInResult, error) {
 	in.said = nil // a stored user's empty fields are null
 	begun := q.mark()
 	var who *signInResult
@@ -110,7 +109,7 @@ func (d *directory) tryCommit(ctx context.Context, q *queue, in assertion, here 
 }
 
 // resolve decides whose sign-in this is.
-func (d *directory) resolve(ctx context.Context, q *queue, s *store, who *signInResult, here *User) error {
+func (d *directory) resolve(ctx context.Context, q *Outbox, s *store, who *signInResult, here *User) error {
 	if who.vouched {
 		return d.resolveVouched(ctx, s, who)
 	}
@@ -137,7 +136,7 @@ func (d *directory) resolveVouched(ctx context.Context, s *store, who *signInRes
 // resolveByAccount: an account keeps its owner; who is signed in gains it; a
 // stranger becomes a new user. A known e-mail address never decides, unless the
 // provider is trusted to have proved it.
-func (d *directory) resolveByAccount(ctx context.Context, q *queue, s *store, who *signInResult, owner, here *User) error {
+func (d *directory) resolveByAccount(ctx context.Context, q *Outbox, s *store, who *signInResult, owner, here *User) error {
 	switch {
 	case owner != nil && here != nil && owner.ID != here.ID, who.contradicts(owner, here):
 		return notLinked(&who.assertion)
@@ -211,7 +210,7 @@ func notLinkedType(in *assertion) ErrorType {
 }
 
 // resolveByEmail: whoever opened the link has the mailbox, and so the user.
-func (d *directory) resolveByEmail(ctx context.Context, q *queue, s *store, who *signInResult, owner *User) error {
+func (d *directory) resolveByEmail(ctx context.Context, q *Outbox, s *store, who *signInResult, owner *User) error {
 	if owner == nil {
 		who.user.EmailVerified = d.now().UTC()
 		return d.createUser(ctx, q, s, who)
@@ -220,7 +219,7 @@ func (d *directory) resolveByEmail(ctx context.Context, q *queue, s *store, who 
 	if owner.EmailVerified.IsZero() {
 		return d.proveEmail(ctx, q, s, who)
 	}
-	q.addUser(event.UserUpdated, "updateUser", d.events.UpdateUser, who.user) // as Auth.js tells at each link; nothing was written
+	q.addUser(event.UserUpdated, who.user) // as Auth.js tells at each link; nothing was written
 	return nil
 }
 
@@ -254,7 +253,7 @@ func (d *directory) recordSignUp(ctx context.Context, s *store, who *signInResul
 	return guarded.Optional(s.user(ctx, id))
 }
 
-func (d *directory) createUser(ctx context.Context, q *queue, s *store, who *signInResult) error {
+func (d *directory) createUser(ctx context.Context, q *Outbox, s *store, who *signInResult) error {
 	if who.user.ID == "" {
 		who.user.ID = secret.NewUserID()
 	}
@@ -263,11 +262,11 @@ func (d *directory) createUser(ctx context.Context, q *queue, s *store, who *sig
 		return err
 	}
 	who.user, who.isNew = u, true
-	q.addUser(event.UserCreated, "createUser", d.events.CreateUser, u)
+	q.addUser(event.UserCreated, u)
 	return nil
 }
 
-func (d *directory) linkAccount(ctx context.Context, q *queue, s *store, who *signInResult) error {
+func (d *directory) linkAccount(ctx context.Context, q *Outbox, s *store, who *signInResult) error {
 	who.account.UserID = who.user.ID
 	row := who.account
 	row.Tokens = who.keep
@@ -290,6 +289,6 @@ func (d *directory) linkAccount(ctx context.Context, q *queue, s *store, who *si
 		}
 	}
 	e := LinkAccountEvent{User: who.user, Account: who.account, Profile: who.profile}
-	q.addAccount(event.AccountLinked, "linkAccount", d.events.LinkAccount, e)
+	q.addAccount(event.AccountLinked, &e)
 	return nil
 }

@@ -14,7 +14,7 @@ import (
 // proveEmail marks the e-mail address of who.user as proven, and what others
 // had attached to it before goes. Where neither link nor provider
 // proves it, nothing happens.
-func (d *directory) proveEmail(ctx context.Context, q *queue, s *store, who *signInResult) error {
+func (d *directory) proveEmail(ctx context.Context, q *Outbox, s *store, who *signInResult) error {
 	if !who.user.EmailVerified.IsZero() || !(who.provesEmail || who.emailVerified) {
 		return nil
 	}
@@ -32,7 +32,7 @@ func (d *directory) proveEmail(ctx context.Context, q *queue, s *store, who *sig
 		return err
 	}
 	who.user, who.proved = u, true
-	q.addUser(event.UserUpdated, "updateUser", d.events.UpdateUser, u)
+	q.addUser(event.UserUpdated, u)
 	return d.evictLate(ctx, q, s, who)
 }
 
@@ -54,7 +54,7 @@ func (d *directory) awaitProof(ctx context.Context, s *store, u *User) error {
 // evict removes whatever did not vouch for this very e-mail address before it
 // was proven: somebody else may have attached it while the address was
 // theirs by their mere word.
-func (d *directory) evict(ctx context.Context, q *queue, s *store, who *signInResult) error {
+func (d *directory) evict(ctx context.Context, q *Outbox, s *store, who *signInResult) error {
 	found, err := d.attached(ctx, s, &who.user)
 	if err != nil || found.isVouched() {
 		return err
@@ -67,7 +67,7 @@ func (d *directory) evict(ctx context.Context, q *queue, s *store, who *signInRe
 
 // evictLate is evict once more, for stores without transactions: what came
 // between the first look and the proof goes, too. What comes later sees the proof.
-func (d *directory) evictLate(ctx context.Context, q *queue, s *store, who *signInResult) error {
+func (d *directory) evictLate(ctx context.Context, q *Outbox, s *store, who *signInResult) error {
 	if d.store.tx != nil {
 		return nil
 	}
@@ -93,7 +93,7 @@ func (d *directory) evictSessionsLate(ctx context.Context, who *signInResult) er
 	return d.store.deleteSessions(ctx, who.user.ID, "")
 }
 
-func (d *directory) detach(ctx context.Context, q *queue, s *store, who *signInResult, found *attachments) (err error) {
+func (d *directory) detach(ctx context.Context, q *Outbox, s *store, who *signInResult, found *attachments) (err error) {
 	e := found.evicted
 	for _, a := range e.Accounts {
 		if err := d.dropAccount(ctx, s, &a); err != nil {
@@ -112,7 +112,7 @@ func (d *directory) detach(ctx context.Context, q *queue, s *store, who *signInR
 	return nil
 }
 
-func (d *directory) tellEviction(ctx context.Context, q *queue, found *attachments) {
+func (d *directory) tellEviction(ctx context.Context, q *Outbox, found *attachments) {
 	e := found.evicted
 	if found.evicts() == 0 {
 		return
@@ -123,11 +123,11 @@ func (d *directory) tellEviction(ctx context.Context, q *queue, found *attachmen
 	}
 	d.log.Warn(ctx, text,
 		"user", e.User.ID, "accounts", len(e.Accounts), "authenticators", len(e.Authenticators), "sessions", len(found.sessions))
-	var call func(context.Context) error
-	if handler := d.events.Evict; handler != nil {
-		call = func(ctx context.Context) error { return handler(ctx, e) }
+	var payload any
+	if q.Wants(event.UserEvicted) {
+		payload = e
 	}
-	q.add(Event{Type: event.UserEvicted, UserID: e.User.ID}, "evict", call)
+	q.Add(Event{Type: event.UserEvicted, UserID: e.User.ID}, payload)
 }
 
 // attachments are the ways in that a user has whose e-mail address is about to

@@ -52,7 +52,7 @@ func theirs(ctx context.Context, s *store, userID string, id []byte) error {
 
 // removePasskey takes a passkey away from a user, unless it is their last way
 // in.
-func (d *directory) removePasskey(ctx context.Context, q *queue, userID string, id []byte) error {
+func (d *directory) removePasskey(ctx context.Context, q *Outbox, userID string, id []byte) error {
 	if err := theirs(ctx, d.store, userID, id); err != nil {
 		return err
 	}

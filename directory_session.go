@@ -10,6 +10,8 @@ import (
 
 	"github.com/latchkeyhq/latchkey/internal/failure"
 	"github.com/latchkeyhq/latchkey/internal/fill"
+	"github.com/latchkeyhq/latchkey/internal/jwtclaims"
+	"github.com/latchkeyhq/latchkey/internal/sessionref"
 	"github.com/latchkeyhq/latchkey/storage"
 )
 
@@ -33,7 +35,7 @@ func (d *directory) holdSession(ctx context.Context, s *store, who *signInResult
 	who.held = d.now()
 	switch {
 	case plan == nil:
-		return goneIf(d.revocations.checkIn(ctx, s, originOfMark(who.begunIn.sessionMark)), errNoToken)
+		return goneIf(d.revocations.checkIn(ctx, s, originOfMark(who.begunIn.Ref)), errNoToken)
 	case d.store.isTogether():
 		return goneIf(d.endFormer(ctx, s, who, plan), ErrNotFound)
 	case d.store.apart != nil:
@@ -70,7 +72,7 @@ func (d *directory) endFormer(ctx context.Context, s *store, who *signInResult, 
 		_, err := s.deleteSession(ctx, plan.former)
 		return err
 	}
-	if len(s.sessionListers()) == 0 || strings.HasPrefix(who.begunIn.SessionID, tokenHashPrefix) {
+	if len(s.sessionListers()) == 0 || strings.HasPrefix(who.begunIn.SessionID, sessionref.HashPrefix) {
 		return ErrNotFound
 	}
 	return s.deleteSessionByID(ctx, who.begunIn.UserID, who.begunIn.SessionID)
@@ -170,12 +172,12 @@ func (who *signInResult) signInTime(now time.Time) json.Number {
 	fill.Default(&began, now)
 	at := signInTime(began, who.revokedAt)
 	if !who.held.IsZero() && who.revokedAt.IsZero() {
-		at = unixSeconds(time.UnixMilli(max(who.held.UnixMilli(), who.begunIn.Since)))
+		at = jwtclaims.UnixSeconds(time.UnixMilli(max(who.held.UnixMilli(), who.begunIn.Since)))
 	}
 	if who.isLink && !who.joined.IsZero() {
-		at = unixSeconds(who.joined)
+		at = jwtclaims.UnixSeconds(who.joined)
 	}
-	signedIn, _ := authTime(Claims{claimAuthTime: at})
+	signedIn, _ := authTime(Claims{jwtclaims.AuthTime: at})
 	who.since = signedIn.UnixMilli()
 	return at
 }

@@ -17,7 +17,7 @@ import (
 // unlink takes an account away from a user, unless it is their last way in. It
 // checks and acts in one transaction where the store has them. When somebody
 // else changed the same rows, what they did is looked at once more.
-func (d *directory) unlink(ctx context.Context, q *queue, userID, provider, id string) error {
+func (d *directory) unlink(ctx context.Context, q *Outbox, userID, provider, id string) error {
 	err := d.tryUnlink(ctx, q, userID, provider, id)
 	if errors.Is(err, ErrConflict) {
 		err = d.tryUnlink(ctx, q, userID, provider, id)
@@ -25,7 +25,7 @@ func (d *directory) unlink(ctx context.Context, q *queue, userID, provider, id s
 	return err
 }
 
-func (d *directory) tryUnlink(ctx context.Context, q *queue, userID, provider, id string) error {
+func (d *directory) tryUnlink(ctx context.Context, q *Outbox, userID, provider, id string) error {
 	begun := q.mark()
 	err := d.store.inTx(ctx, func(ctx context.Context, s *store) error {
 		q.rewind(begun)
@@ -37,7 +37,7 @@ func (d *directory) tryUnlink(ctx context.Context, q *queue, userID, provider, i
 		if err != nil {
 			return err
 		}
-		q.addAccount(event.AccountUnlinked, "unlinkAccount", d.events.UnlinkAccount, LinkAccountEvent{User: u, Account: gone})
+		q.addAccount(event.AccountUnlinked, &LinkAccountEvent{User: u, Account: gone})
 		if !d.store.remembersSignUps() {
 			return nil
 		}
@@ -162,7 +162,7 @@ func (d *directory) endSessionsOf(ctx context.Context, userID, keep string) erro
 // ErrSessionsNotEnded: the user is gone all the same. Without
 // transactions their sessions end even if the user is gone already: an earlier
 // try may have been cut short before that.
-func (d *directory) deleteUser(ctx context.Context, q *queue, id string) error {
+func (d *directory) deleteUser(ctx context.Context, q *Outbox, id string) error {
 	if err := d.store.require("deleting a user", abilityDeletion); err != nil {
 		return err
 	}
@@ -178,7 +178,7 @@ func (d *directory) deleteUser(ctx context.Context, q *queue, id string) error {
 		return errors.Join(err, revoked)
 	})
 	if deleted && (err == nil || d.store.tx == nil) {
-		q.addUser(event.UserDeleted, "deleteUser", d.events.DeleteUser, u)
+		q.addUser(event.UserDeleted, u)
 	} else if !errors.Is(err, ErrNotFound) {
 		return err
 	}

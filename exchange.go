@@ -43,7 +43,7 @@ type exchange struct {
 	callbackURL   string // where the browser goes in the end
 	rememberedURL string // the same, as the browser's cookie has it
 
-	events      queue
+	events      Outbox
 	secretsSeen []string // that came up on the way and may not be logged
 }
 
@@ -117,9 +117,9 @@ func lastOfEach(query string) url.Values {
 
 func bareExchange(s *setup, r *Request, action string) *exchange {
 	x := &exchange{setup: s, request: r, action: action}
-	x.events.to, x.events.limit = &s.config.Events, s.config.Limits.EventTimeout
-	if x.events.to.Observe != nil {
-		x.events.base = x.eventBase()
+	x.events.Hears = (*listeners)(&s.config.Events)
+	if s.config.Events.Observe != nil {
+		x.events.Base = x.eventBase()
 	}
 	return x
 }
@@ -248,7 +248,7 @@ func (x *exchange) eventBase() *Event {
 }
 
 // tell tells the application what is waiting in the queue.
-func (x *exchange) tell(ctx context.Context) { x.events.flush(ctx, x.setup.log, x) }
+func (x *exchange) tell(ctx context.Context) { x.setup.tell(ctx, &x.events, x) }
 
 // logAttrs describes the request for the log.
 func (x *exchange) LogAttrs() []any {

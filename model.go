@@ -3,6 +3,7 @@ package latchkey
 import (
 	"time"
 
+	"github.com/latchkeyhq/latchkey/internal/jwtclaims"
 	"github.com/latchkeyhq/latchkey/jwt"
 	"github.com/latchkeyhq/latchkey/storage"
 )
@@ -56,7 +57,7 @@ type Session struct {
 	Via      SessionVia // what the request proved the session with
 	Assurance
 
-	said *claimed // what the session token says in the fields of User that are empty; nil: there is none
+	said *jwtclaims.Said // what the session token says in the fields of User that are empty; nil: there is none
 }
 
 // SessionUser is the user of a [Session], as the browser may see them. The id is

@@ -206,7 +206,7 @@ func whoBegins(ctx context.Context, x *exchange, b *begun) error {
 	if here == nil || err != nil {
 		return err
 	}
-	b.sessionMark, b.Fresh = here.mark(), isFresh(x, here)
+	b.Ref, b.Fresh = here.mark(), isFresh(x, here)
 	return nil
 }
 

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/latchkeyhq/latchkey/internal/cookie"
+	"github.com/latchkeyhq/latchkey/internal/sessionref"
 )
 
 // Checks tie a callback to the sign-in that began it. Each value is sealed into
@@ -44,7 +45,7 @@ type begun struct {
 	MaxAge      *int64 `json:"maxAge,omitempty"`      // the max_age that was sent, in seconds; nil: none
 	CrossSite   bool   `json:"posted,omitempty"`      // the provider will post from its own site
 	Fresh       bool   `json:"fresh,omitempty"`       // whoever began it had just signed in, and may change how they sign in
-	sessionMark
+	sessionref.Ref
 }
 
 func (f *flow) value(c Check) *string {
@@ -55,19 +56,6 @@ func (f *flow) value(c Check) *string {
 		return &f.state
 	}
 	return &f.nonce
-}
-
-// sessionMark names the session that a sign-in was begun in. The zero value:
-// nobody was signed in.
-type sessionMark struct {
-	UserID    string `json:"user,omitempty"`
-	SessionID string `json:"session,omitempty"` // empty: a token that keeps none
-	Since     int64  `json:"since,omitempty"`   // when its user signed in, in milliseconds; 0: unknown
-}
-
-// sameSession compares the names.
-func (m sessionMark) sameSession(other sessionMark) bool {
-	return m.UserID == other.UserID && m.SessionID == other.SessionID
 }
 
 // pendingCheck is what one cookie holds of one sign-in under way.
@@ -212,12 +200,12 @@ func (c *browserCookies) forgetCheck(check Check, now time.Time, goes func(pendi
 
 // carryOver has flows that were begun in one session go on in the one that takes
 // its place in this browser.
-func (c *browserCookies) carryOver(from, to sessionMark, now time.Time) error {
+func (c *browserCookies) carryOver(from, to sessionref.Ref, now time.Time) error {
 	for _, check := range pendingChecks {
 		held, changed := c.pending(check, now), false
 		for i := range held {
-			if held[i].sameSession(from) {
-				held[i].sessionMark, changed = to, true
+			if held[i].Same(from) {
+				held[i].Ref, changed = to, true
 			}
 		}
 		if !changed {
@@ -231,9 +219,9 @@ func (c *browserCookies) carryOver(from, to sessionMark, now time.Time) error {
 }
 
 // hasFlowOf tells whether a flow was begun in a session.
-func (c *browserCookies) hasFlowOf(m sessionMark, now time.Time) bool {
+func (c *browserCookies) hasFlowOf(m sessionref.Ref, now time.Time) bool {
 	return slices.ContainsFunc(pendingChecks[:], func(check Check) bool {
-		return slices.ContainsFunc(c.pending(check, now), func(h pendingCheck) bool { return h.sameSession(m) })
+		return slices.ContainsFunc(c.pending(check, now), func(h pendingCheck) bool { return h.Same(m) })
 	})
 }
 

@@ -287,7 +287,7 @@ func (s *setup) prepareDirectory(f *failure.List) {
 	}
 	s.directory = &directory{
 		store: s.store, revocations: s.revocations, providers: s.providers, refuseEviction: s.config.Security.RefuseEviction,
-		events: &s.config.Events, log: s.log, now: s.now,
+		log: s.log, now: s.now,
 	}
 	s.directory.endlessTokens = s.config.Session.Strategy == JWTSessions && s.revocations == nil
 	s.directory.provesEmails = slices.ContainsFunc(s.order, func(p preparedProvider) bool { return p.info().provesEmail })

@@ -6,92 +6,84 @@ import (
 
 	"github.com/latchkeyhq/latchkey/event"
 	"github.com/latchkeyhq/latchkey/internal/failure"
-	"github.com/latchkeyhq/latchkey/internal/fill"
 	"github.com/latchkeyhq/latchkey/internal/guarded"
 	"github.com/latchkeyhq/latchkey/internal/journal"
 )
 
-// queue holds the events of one piece of work until it is done.
-type queue struct {
-	to      *Events
-	limit   time.Duration // for being told one event
-	base    *Event        // what the request says about every event; nil: nobody observes
-	waiting []queuedEvent
-}
+// listeners are Events as the directory asks for them.
+type listeners Events
 
-type queuedEvent struct {
-	event   *Event                      // nil: a handler without an event, or nobody observes
-	name    string                      // of the handler, for the log
-	handler func(context.Context) error // nil: only the observer hears of it
-}
-
-// add queues e, and with it the handler of the same name. nil: there is none.
-func (q *queue) add(e Event, name string, handler func(context.Context) error) {
-	queued := queuedEvent{name: name, handler: handler}
-	if q.base != nil && e.Type != "" {
-		queued.event = q.complete(e)
+// Hears reports whether the function for events of type t is set.
+func (l *listeners) Hears(t event.Type) bool {
+	switch t {
+	case event.SignIn:
+		return l.SignIn != nil
+	case event.SessionEnded:
+		return l.SignOut != nil
+	case event.UserCreated:
+		return l.CreateUser != nil
+	case event.UserUpdated:
+		return l.UpdateUser != nil
+	case event.UserDeleted:
+		return l.DeleteUser != nil
+	case event.UserEvicted:
+		return l.Evict != nil
+	case event.AccountLinked:
+		return l.LinkAccount != nil
+	case event.AccountUnlinked:
+		return l.UnlinkAccount != nil
 	}
-	if queued.event != nil || handler != nil {
-		q.waiting = append(q.waiting, queued)
-	}
+	return false
 }
 
-// complete fills in what the request says.
-func (q *queue) complete(e Event) *Event {
-	b := q.base
-	e.Time, e.Client, e.UserAgent, e.Request, e.Tenant = b.Time, b.Client, b.UserAgent, b.Request, b.Tenant
-	fill.Default(&e.Outcome, event.Succeeded)
-	fill.Default(&e.By, b.By)
-	return &e
-}
-
-// by says who does what is queued from now on.
-func (q *queue) by(who event.Actor) {
-	if q.base != nil {
-		q.base.By = who
-	}
-}
-
-// mark is how many events wait now; rewind forgets those that came after.
-func (q *queue) mark() int     { return len(q.waiting) }
-func (q *queue) rewind(to int) { q.waiting = q.waiting[:to] }
-
-// flush tells what is waiting. A handler that fails is logged and breaks
-// nothing.
-func (q *queue) flush(ctx context.Context, log *journal.Logger, about journal.Subject) {
-	waiting := q.waiting
-	q.waiting = nil
-	for _, e := range waiting {
-		if e.handler != nil {
-			q.report(ctx, log, about, e.name, guarded.Within(ctx, q.limit, "Events."+e.name, e.handler))
+// handlerOf returns the function for an event, and its name. nil: there is none.
+func (e *Events) handlerOf(entry *Entry) (name string, call func(context.Context) error) {
+	switch p := entry.Payload.(type) {
+	case SignInEvent:
+		return "signIn", func(ctx context.Context) error { return e.SignIn(ctx, p) }
+	case SignOutEvent:
+		return "signOut", func(ctx context.Context) error { return e.SignOut(ctx, p) }
+	case EvictEvent:
+		return "evict", func(ctx context.Context) error { return e.Evict(ctx, p) }
+	case SessionEvent:
+		return "session", func(ctx context.Context) error { return e.Session(ctx, p) }
+	case User:
+		name, f := e.userHandlerOf(entry.Type)
+		return name, func(ctx context.Context) error { return f(ctx, p) }
+	case LinkAccountEvent:
+		if entry.Type == event.AccountUnlinked {
+			return "unlinkAccount", func(ctx context.Context) error { return e.UnlinkAccount(ctx, p) }
 		}
-		if e.event != nil {
-			observe := func(ctx context.Context) error { return q.to.Observe(ctx, *e.event) }
-			q.report(ctx, log, about, string(e.event.Type), guarded.Within(ctx, q.limit, "Events.Observe", observe))
+		return "linkAccount", func(ctx context.Context) error { return e.LinkAccount(ctx, p) }
+	}
+	return "", nil
+}
+
+func (e *Events) userHandlerOf(t event.Type) (name string, f func(context.Context, User) error) {
+	switch t {
+	case event.UserCreated:
+		return "createUser", e.CreateUser
+	case event.UserDeleted:
+		return "deleteUser", e.DeleteUser
+	}
+	return "updateUser", e.UpdateUser
+}
+
+// tellAll calls the functions of e for the events in o, each for no longer than
+// limit. An error is logged and changes nothing.
+func (e *Events) tellAll(ctx context.Context, o *Outbox, limit time.Duration, log *journal.Logger, about journal.Subject) {
+	report := func(name string, err error) {
+		if err != nil {
+			log.Error(ctx, about, failure.Wrap(ErrEvent, err), "event", name)
 		}
 	}
-}
-
-func (q *queue) report(ctx context.Context, log *journal.Logger, about journal.Subject, name string, err error) {
-	if err != nil {
-		log.Error(ctx, about, failure.Wrap(ErrEvent, err), "event", name)
+	for _, entry := range o.Take() {
+		if name, call := e.handlerOf(&entry); call != nil {
+			report(name, guarded.Within(ctx, limit, "Events."+name, call))
+		}
+		if entry.Event != nil {
+			observe := func(ctx context.Context) error { return e.Observe(ctx, *entry.Event) }
+			report(string(entry.Type), guarded.Within(ctx, limit, "Events.Observe", observe))
+		}
 	}
-}
-
-// addUser queues what happened to a user.
-func (q *queue) addUser(t event.Type, name string, handler func(context.Context, User) error, u User) {
-	var call func(context.Context) error
-	if handler != nil {
-		call = func(ctx context.Context) error { return handler(ctx, u) }
-	}
-	q.add(Event{Type: t, UserID: u.ID}, name, call)
-}
-
-// addAccount queues what happened to an account.
-func (q *queue) addAccount(t event.Type, name string, handler func(context.Context, LinkAccountEvent) error, e LinkAccountEvent) {
-	var call func(context.Context) error
-	if handler != nil {
-		call = func(ctx context.Context) error { return handler(ctx, e) }
-	}
-	q.add(Event{Type: t, UserID: e.User.ID, Provider: e.Account.Provider, ProviderType: e.Account.Type}, name, call)
 }

@@ -9,7 +9,9 @@ import (
 	"time"
 
 	"github.com/latchkeyhq/latchkey/internal/guarded"
+	"github.com/latchkeyhq/latchkey/internal/jwtclaims"
 	"github.com/latchkeyhq/latchkey/internal/secret"
+	"github.com/latchkeyhq/latchkey/internal/sessionref"
 	"github.com/latchkeyhq/latchkey/internal/texts"
 	"github.com/latchkeyhq/latchkey/storage"
 )
@@ -133,7 +135,7 @@ type tokenOrigin struct {
 }
 
 func originOfToken(c Claims) tokenOrigin {
-	o := tokenOrigin{sessionID: c.String(claimSessionID), tokenID: c.String("jti"), userID: c.String(claimSubject)}
+	o := tokenOrigin{sessionID: c.String(jwtclaims.SessionID), tokenID: c.String("jti"), userID: c.String(jwtclaims.Subject)}
 	if began, ok := authTime(c); ok {
 		o.began = began
 	}
@@ -141,7 +143,7 @@ func originOfToken(c Claims) tokenOrigin {
 }
 
 // originOfMark is the same of a session that a sign-in was begun in.
-func originOfMark(m sessionMark) tokenOrigin {
+func originOfMark(m sessionref.Ref) tokenOrigin {
 	o := tokenOrigin{sessionID: m.SessionID, userID: m.UserID}
 	if m.Since != 0 {
 		o.began = time.UnixMilli(m.Since)
@@ -177,7 +179,7 @@ func (r *revocations) userKey(id string) string {
 // authTime is when the sign-in behind a token was; tokens from before that was
 // recorded count from their issue.
 func authTime(c Claims) (time.Time, bool) {
-	if t, ok := c.Time(claimAuthTime); ok {
+	if t, ok := c.Time(jwtclaims.AuthTime); ok {
 		return t, true
 	}
 	return c.Time("iat")
@@ -191,7 +193,7 @@ func signInTime(now, revokedAt time.Time) json.Number {
 	if !now.After(revokedAt) {
 		now = revokedAt.Add(time.Millisecond)
 	}
-	return unixSeconds(now)
+	return jwtclaims.UnixSeconds(now)
 }
 
 // wholeMillisecond rounds up: sign-ins and what voids them are kept like that, so

@@ -5,6 +5,8 @@ import (
 	"context"
 	"time"
 
+	"github.com/latchkeyhq/latchkey/internal/jwtclaims"
+	"github.com/latchkeyhq/latchkey/internal/sessionref"
 	"github.com/latchkeyhq/latchkey/passkey"
 	"github.com/latchkeyhq/latchkey/storage"
 )
@@ -61,10 +63,10 @@ type providerInfo struct {
 
 // assertion is what a provider says about a person.
 type assertion struct {
-	person      User     // as the provider describes them
-	said        *claimed // what the provider said in the fields of person that are empty; nil: nothing, or the user is stored
-	account     Account  // as callbacks and events get it
-	keep        Tokens   // what is stored of the account's tokens
+	person      User            // as the provider describes them
+	said        *jwtclaims.Said // what the provider said in the fields of person that are empty; nil: nothing, or the user is stored
+	account     Account         // as callbacks and events get it
+	keep        Tokens          // what is stored of the account's tokens
 	profile     Claims
 	credentials map[string]string
 
@@ -81,8 +83,8 @@ type assertion struct {
 }
 
 // mark is how a sign-in that begins now names its session.
-func (u *currentUser) mark() sessionMark {
-	m := sessionMark{UserID: u.user.ID, SessionID: cmp.Or(u.sessionID, u.tokenHash)}
+func (u *currentUser) mark() sessionref.Ref {
+	m := sessionref.Ref{UserID: u.user.ID, SessionID: cmp.Or(u.sessionID, u.tokenHash)}
 	if !u.since.IsZero() {
 		m.Since = u.since.UnixMilli()
 	}
@@ -90,7 +92,7 @@ func (u *currentUser) mark() sessionMark {
 }
 
 // isMarked: this is the session of the mark.
-func (u *currentUser) isMarked(m sessionMark) bool {
+func (u *currentUser) isMarked(m sessionref.Ref) bool {
 	return u.user.ID == m.UserID && (m.SessionID == "" || m.SessionID == u.mark().SessionID)
 }
 
@@ -141,7 +143,7 @@ type sessionStrategy interface {
 	// sets no cookie, and it asks no store for more than the session.
 	visitor(ctx context.Context, x *exchange) (*User, error)
 	// markOf names the session that a sign-in has just opened.
-	markOf(ctx context.Context, who *signInResult) (sessionMark, error)
+	markOf(ctx context.Context, who *signInResult) (sessionref.Ref, error)
 	// close ends the session, and says which one that was.
 	close(ctx context.Context, x *exchange) (endedSession, error)
 	// branch opens a session for an app beside the one of the request, which

@@ -5,6 +5,7 @@ import (
 	"errors"
 
 	"github.com/latchkeyhq/latchkey/internal/failure"
+	"github.com/latchkeyhq/latchkey/internal/jwtclaims"
 	"github.com/latchkeyhq/latchkey/internal/secret"
 	"github.com/latchkeyhq/latchkey/internal/texts"
 	"github.com/latchkeyhq/latchkey/storage"
@@ -25,19 +26,19 @@ func (t *tokenStrategy) branch(ctx context.Context, x *exchange) (openedSession,
 	}
 	t.track(claims)
 	if t.setup.tracksSignIns() {
-		claims[claimSessionID] = secret.RandomHex(16)
+		claims[jwtclaims.SessionID] = secret.RandomHex(16)
 	}
 	if err := t.seal(ctx, x, claims); err != nil {
 		return openedSession{}, err
 	}
 	c := &t.setup.config.Session
 	expires := t.setup.now().Add(c.JWT.MaxAge)
-	if began, ok := claims.Time(claimAuthTime); ok && c.AbsoluteMaxAge > 0 && expires.After(began.Add(c.AbsoluteMaxAge)) {
+	if began, ok := claims.Time(jwtclaims.AuthTime); ok && c.AbsoluteMaxAge > 0 && expires.After(began.Add(c.AbsoluteMaxAge)) {
 		expires = began.Add(c.AbsoluteMaxAge)
 	}
 	return openedSession{
 		token: x.cookies.bearer.renewed, expires: expires,
-		endedSession: endedSession{id: claims.String(claimSessionID), userID: claims.String(claimSubject)},
+		endedSession: endedSession{id: claims.String(jwtclaims.SessionID), userID: claims.String(jwtclaims.Subject)},
 	}, nil
 }
 

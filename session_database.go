@@ -10,6 +10,7 @@ import (
 	"github.com/latchkeyhq/latchkey/internal/fill"
 	"github.com/latchkeyhq/latchkey/internal/guarded"
 	"github.com/latchkeyhq/latchkey/internal/secret"
+	"github.com/latchkeyhq/latchkey/internal/sessionref"
 	"github.com/latchkeyhq/latchkey/internal/texts"
 	"github.com/latchkeyhq/latchkey/internal/weburl"
 	"github.com/latchkeyhq/latchkey/storage"
@@ -187,19 +188,16 @@ func (d *databaseStrategy) visitor(ctx context.Context, x *exchange) (*User, err
 func currentUserOf(s *sessionAndUser, token string) *currentUser {
 	here := &currentUser{user: s.user, sessionID: s.row.ID, provider: s.row.Provider, since: s.row.Created}
 	if here.sessionID == "" {
-		here.tokenHash = tokenHashPrefix + secret.Hash(token)
+		here.tokenHash = sessionref.HashPrefix + secret.Hash(token)
 	}
 	return here
 }
 
-// tokenHashPrefix tells a hash from the id of a row.
-const tokenHashPrefix = "token:"
-
 // markOf reads the row again, since the store may have chosen another id.
-func (d *databaseStrategy) markOf(ctx context.Context, who *signInResult) (sessionMark, error) {
+func (d *databaseStrategy) markOf(ctx context.Context, who *signInResult) (sessionref.Ref, error) {
 	found, err := d.setup.store.session(ctx, who.session.Token)
 	if err != nil {
-		return sessionMark{}, err
+		return sessionref.Ref{}, err
 	}
 	return currentUserOf(&found, who.session.Token).mark(), nil
 }

@@ -30,7 +30,7 @@ func (t *tokenStrategy) giveBack(room *plainRoom) {
 type plainReading struct {
 	reading
 	of   Session
-	said claimed
+	said jwtclaims.Said
 }
 
 // readPlain is reading without anybody looking at the claims: the token's JSON

@@ -7,7 +7,9 @@ import (
 
 	"github.com/latchkeyhq/latchkey/internal/failure"
 	"github.com/latchkeyhq/latchkey/internal/guarded"
+	"github.com/latchkeyhq/latchkey/internal/jwtclaims"
 	"github.com/latchkeyhq/latchkey/internal/secret"
+	"github.com/latchkeyhq/latchkey/internal/sessionref"
 )
 
 // tokenStrategy keeps a session in its cookie, sealed: nothing is stored.
@@ -32,18 +34,18 @@ func (*tokenStrategy) plan(*exchange) *sessionPlan { return nil }
 func (t *tokenStrategy) open(ctx context.Context, x *exchange, who *signInResult) error {
 	claims := claimsOf(&who.user, who.said)
 	if t.setup.tenant != "" {
-		claims[claimTenant] = t.setup.tenant
+		claims[jwtclaims.Tenant] = t.setup.tenant
 	}
 	if t.setup.tracksSignIns() {
 		who.session.ID = secret.RandomHex(16)
-		claims[claimSessionID], claims[claimAuthTime] = who.session.ID, who.signInTime(t.setup.now())
+		claims[jwtclaims.SessionID], claims[jwtclaims.AuthTime] = who.session.ID, who.signInTime(t.setup.now())
 	}
 	trigger := TriggerSignIn
 	if who.isNew {
 		trigger = TriggerSignUp
 	}
 	info := TokenInfo{Claims: claims, Trigger: trigger, User: &who.user, Account: &who.account, Profile: who.profile}
-	kept := keepClaims(claims, claimTenant, claimSessionID, claimAuthTime) // sub is the application's to choose, now
+	kept := keepClaims(claims, jwtclaims.Tenant, jwtclaims.SessionID, jwtclaims.AuthTime) // sub is the application's to choose, now
 	claims, err := t.shape(ctx, info)
 	if err != nil {
 		return err
@@ -136,7 +138,7 @@ func (t *tokenStrategy) openToken(ctx context.Context, token string, spec *cooki
 	if err != nil {
 		return nil, err
 	}
-	return claims, t.judge(ctx, claims.String(claimTenant), originOfToken(claims), believes)
+	return claims, t.judge(ctx, claims.String(jwtclaims.Tenant), originOfToken(claims), believes)
 }
 
 func (t *tokenStrategy) decode(ctx context.Context, token string, spec *cookieSpec) (Claims, error) {
@@ -163,7 +165,7 @@ func (t *tokenStrategy) readClaims(ctx context.Context, x *exchange, claims Clai
 	}
 	t.track(claims)
 	end, _ := claims.Time("exp")
-	kept := keepClaims(claims, claimSubject, claimTenant, claimSessionID, claimAuthTime)
+	kept := keepClaims(claims, jwtclaims.Subject, jwtclaims.Tenant, jwtclaims.SessionID, jwtclaims.AuthTime)
 	claims, err := t.shape(ctx, info)
 	if err != nil {
 		return nil, failure.Wrap(ErrJWTSession, err)
@@ -193,9 +195,9 @@ func (t *tokenStrategy) sessionOf(claims Claims) (*Session, error) {
 	}
 	s := &Session{
 		User: user, said: said, Expires: t.setup.now().Add(t.setup.config.Session.MaxAge),
-		UserID: claims.String("sub"), ID: claims.String(claimSessionID), Tenant: t.setup.tenant, Via: ViaCookie,
+		UserID: claims.String("sub"), ID: claims.String(jwtclaims.SessionID), Tenant: t.setup.tenant, Via: ViaCookie,
 	}
-	s.signedInAt(claims.Time(claimAuthTime))
+	s.signedInAt(claims.Time(jwtclaims.AuthTime))
 	return s, nil
 }
 
@@ -204,12 +206,12 @@ func (t *tokenStrategy) track(claims Claims) {
 	if !t.setup.tracksSignIns() {
 		return
 	}
-	if claims.String(claimSessionID) == "" {
-		claims[claimSessionID] = secret.RandomHex(16)
+	if claims.String(jwtclaims.SessionID) == "" {
+		claims[jwtclaims.SessionID] = secret.RandomHex(16)
 	}
 	if began, ok := authTime(claims); ok {
-		if _, known := claims.Time(claimAuthTime); !known {
-			claims[claimAuthTime] = unixSeconds(began)
+		if _, known := claims.Time(jwtclaims.AuthTime); !known {
+			claims[jwtclaims.AuthTime] = jwtclaims.UnixSeconds(began)
 		}
 	}
 }
@@ -227,8 +229,8 @@ func (t *tokenStrategy) current(ctx context.Context, x *exchange) (*currentUser,
 	if u == nil || err != nil {
 		return nil, err
 	}
-	since, _ := claims.Time(claimAuthTime)
-	return &currentUser{user: *u, sessionID: claims.String(claimSessionID), since: since}, nil
+	since, _ := claims.Time(jwtclaims.AuthTime)
+	return &currentUser{user: *u, sessionID: claims.String(jwtclaims.SessionID), since: since}, nil
 }
 
 func (t *tokenStrategy) visitor(ctx context.Context, x *exchange) (*User, error) {
@@ -253,8 +255,8 @@ func (t *tokenStrategy) claims(ctx context.Context, x *exchange) (Claims, error)
 	return claims, err
 }
 
-func (*tokenStrategy) markOf(_ context.Context, who *signInResult) (sessionMark, error) {
-	return sessionMark{who.user.ID, who.session.ID, who.since}, nil
+func (*tokenStrategy) markOf(_ context.Context, who *signInResult) (sessionref.Ref, error) {
+	return sessionref.Ref{who.user.ID, who.session.ID, who.since}, nil
 }
 
 // close revokes the token where the operator wants that, and forgets it.
@@ -287,7 +289,7 @@ func (t *tokenStrategy) close(ctx context.Context, x *exchange) (endedSession, e
 	if err != nil {
 		return endedSession{}, err
 	}
-	ended := endedSession{id: claims.String(claimSessionID), userID: claims.String("sub")}
+	ended := endedSession{id: claims.String(jwtclaims.SessionID), userID: claims.String("sub")}
 	x.queueSignOut(ended, SignOutEvent{Claims: claims})
 	return ended, nil
 }

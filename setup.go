@@ -1,6 +1,7 @@
 package latchkey
 
 import (
+	"context"
 	"slices"
 	"strings"
 	"time"
@@ -100,4 +101,9 @@ func (s *setup) secrets() []string {
 // tracksSignIns: session tokens have to say which sign-in they come from.
 func (s *setup) tracksSignIns() bool {
 	return s.revocations != nil || s.config.Session.AbsoluteMaxAge > 0 || s.config.AccountPage.Enabled
+}
+
+// tell calls the application's functions for the events in o.
+func (s *setup) tell(ctx context.Context, o *Outbox, about journal.Subject) {
+	s.config.Events.tellAll(ctx, o, s.config.Limits.EventTimeout, s.log, about)
 }

@@ -129,7 +129,7 @@ func (x *exchange) commit(ctx context.Context, in assertion) (*signInResult, err
 		return nil, err
 	}
 	if here != nil {
-		x.events.by(event.Actor{Kind: event.ActorUser, ID: here.ID})
+		x.events.SetActor(event.Actor{Kind: event.ActorUser, ID: here.ID})
 	}
 	who, err := d.commitSignIn(ctx, &x.events, in, here, x.setup.sessions.plan(x))
 	if err == nil && here != nil && x.setup.config.AccountPage.Enabled && x.callbackURL == x.url("account") {
@@ -169,7 +169,7 @@ func (x *exchange) linkingUser(ctx context.Context, in *assertion) (*User, error
 // whoBegan is the user of the session that a sign-in was begun in.
 func whoBegan(ctx context.Context, x *exchange, b *begun) (*currentUser, error) {
 	here, err := x.setup.sessions.current(ctx, x)
-	if err != nil || here == nil || b != nil && !here.isMarked(b.sessionMark) {
+	if err != nil || here == nil || b != nil && !here.isMarked(b.Ref) {
 		return nil, err
 	}
 	return here, nil
@@ -179,14 +179,14 @@ func whoBegan(ctx context.Context, x *exchange, b *begun) (*currentUser, error) 
 // sign-in replaces.
 func carryOver(ctx context.Context, x *exchange, who *signInResult) error {
 	b, now := who.begunIn, x.setup.now()
-	if b == nil || b.UserID == "" || b.UserID != who.user.ID || !x.cookies.hasFlowOf(b.sessionMark, now) {
+	if b == nil || b.UserID == "" || b.UserID != who.user.ID || !x.cookies.hasFlowOf(b.Ref, now) {
 		return nil
 	}
 	to, err := x.setup.sessions.markOf(ctx, who)
 	if err != nil {
 		return err
 	}
-	return x.cookies.carryOver(b.sessionMark, to, now)
+	return x.cookies.carryOver(b.Ref, to, now)
 }
 
 // steer sends the browser where the application's code wants it to go instead.
@@ -209,27 +209,26 @@ func (x *exchange) steer(ctx context.Context, err error) (*Response, error) {
 }
 
 func (x *exchange) queueSignIn(who *signInResult) {
-	var call func(context.Context) error
-	if handler := x.setup.config.Events.SignIn; handler != nil {
-		e := SignInEvent{User: who.user, Account: who.account, Profile: who.profile, IsNewUser: who.isNew}
-		call = func(ctx context.Context) error { return handler(ctx, e) }
+	var payload any
+	if x.events.Wants(event.SignIn) {
+		payload = SignInEvent{User: who.user, Account: who.account, Profile: who.profile, IsNewUser: who.isNew}
 	}
-	x.events.add(Event{
+	x.events.Add(Event{
 		Type: event.SignIn, UserID: who.user.ID, SessionID: who.session.ID,
 		Provider: who.account.Provider, ProviderType: who.account.Type, By: event.Actor{Kind: event.ActorUser, ID: who.user.ID},
-	}, "signIn", call)
+	}, payload)
 }
 
 // queueRefusal tells a sign-in that came to nothing. There is no handler for
 // it, only the observer.
 func (x *exchange) queueRefusal(err error) {
 	e := Event{Type: event.SignIn, Outcome: event.Failed, Reason: ErrAccessDenied}
-	if x.events.base != nil && !isSteering(err) {
+	if x.events.Base != nil && !isSteering(err) {
 		e.Reason, e.Err = failure.TypeOf(err), x.handOut(err)
 	}
 	info := x.provider.info()
 	e.Provider, e.ProviderType = info.id, info.kind
-	x.events.add(e, "", nil)
+	x.events.Add(e, nil)
 }
 
 // destination is where the browser goes once somebody is signed in.

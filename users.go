@@ -30,7 +30,7 @@ func (a *Auth) Users() *Users { return &Users{auth: a} }
 var errNoUserID = errors.New("latchkey: the user id is empty; Session.UserID has the id of whoever is signed in")
 
 // open finds the directory for work on a user, and a queue for what happens.
-func (u *Users) open(ctx context.Context, userID string) (*setup, *queue, error) {
+func (u *Users) open(ctx context.Context, userID string) (*setup, *Outbox, error) {
 	if userID == "" {
 		return nil, nil, errNoUserID
 	}
@@ -38,9 +38,9 @@ func (u *Users) open(ctx context.Context, userID string) (*setup, *queue, error)
 	if err != nil {
 		return nil, nil, err
 	}
-	q := &queue{to: &s.config.Events, limit: s.config.Limits.EventTimeout}
-	if q.to.Observe != nil {
-		q.base = &Event{Time: s.now().UTC(), Tenant: s.tenant, By: event.Actor{Kind: event.ActorSystem}}
+	q := &Outbox{Hears: (*listeners)(&s.config.Events)}
+	if s.config.Events.Observe != nil {
+		q.Base = &Event{Time: s.now().UTC(), Tenant: s.tenant, By: event.Actor{Kind: event.ActorSystem}}
 	}
 	return s, q, nil
 }
@@ -86,7 +86,7 @@ func (u *Users) Unlink(ctx context.Context, account AccountRef) error {
 		return err
 	}
 	err = s.directory.unlink(ctx, q, account.UserID, account.Provider, account.ProviderAccountID)
-	q.flush(ctx, s.log, journal.NoSubject{})
+	s.tell(ctx, q, journal.NoSubject{})
 	return err
 }
 
@@ -131,7 +131,7 @@ func (u *Users) RemovePasskey(ctx context.Context, userID string, credentialID [
 		}
 	}
 	err = s.directory.removePasskey(ctx, q, userID, credentialID)
-	q.flush(ctx, s.log, journal.NoSubject{})
+	s.tell(ctx, q, journal.NoSubject{})
 	return err
 }
 
@@ -209,6 +209,6 @@ func (u *Users) Delete(ctx context.Context, userID string) error {
 		return err
 	}
 	err = s.directory.deleteUser(ctx, q, userID)
-	q.flush(ctx, s.log, journal.NoSubject{})
+	s.tell(ctx, q, journal.NoSubject{})
 	return err
 }

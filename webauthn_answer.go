@@ -173,10 +173,10 @@ func (w *webauthnProvider) recordUse(ctx context.Context, x *exchange, key *stor
 	s := x.setup.store
 	_, err := s.raiseCounter(ctx, key.CredentialID, shown.Counter)
 	if errors.Is(err, ErrConflict) {
-		x.events.add(Event{
+		x.events.Add(Event{
 			Type: event.PasskeyCounter, Outcome: event.Failed, Reason: ErrWebAuthnVerification,
 			UserID: key.UserID, Provider: w.ID, ProviderType: TypeWebAuthn,
-		}, "", nil)
+		}, nil)
 		return w.refused(errors.New("the counter of the passkey did not rise: there may be a copy of it"))
 	}
 	if errors.Is(err, ErrNotFound) {

@@ -89,7 +89,7 @@ func (w *webauthnProvider) remember(x *exchange, c *challenge, who *visitorInfo)
 	}
 	h := pendingCheck{ID: c.id, Value: sealed, Provider: w.ID, Expires: now.Add(checkMaxAge).Unix()}
 	if who.here != nil {
-		h.sessionMark, h.Fresh = who.here.mark(), isFresh(x, who.here)
+		h.Ref, h.Fresh = who.here.mark(), isFresh(x, who.here)
 	}
 	held := []pendingCheck{h}
 	if !x.setup.config.Security.OneFlow {

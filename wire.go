@@ -5,15 +5,12 @@ import (
 	"time"
 
 	"github.com/latchkeyhq/latchkey/internal/jsonscan"
+	"github.com/latchkeyhq/latchkey/internal/jwtclaims"
 	"github.com/latchkeyhq/latchkey/internal/wirejson"
 )
 
 // How users and sessions look in JSON: to browsers, and to the clients of
 // Auth.js, which tell an absent member from null.
-
-// claimed is what a session token said of a user, as raw JSON; nil: the claim
-// is absent.
-type claimed struct{ name, email, image []byte }
 
 // MarshalJSON implements [json.Marshaler]: user, expires, and the members of
 // Extra. A zero User is left out.
@@ -104,20 +101,20 @@ func (u *SessionUser) setKnown() {
 	}
 }
 
+// saidNull is for users that do not come from a token: empty fields are null.
+var saidNull = jwtclaims.Said{Name: wirejson.Null, Email: wirejson.Null, Image: wirejson.Null}
+
 // appendSessionUser writes u. said is what the session token says of empty
 // fields; nil: they are null.
-func appendSessionUser(b []byte, u *SessionUser, said *claimed) ([]byte, error) {
+func appendSessionUser(b []byte, u *SessionUser, said *jwtclaims.Said) ([]byte, error) {
 	if said == nil {
-		said = &nothingClaimed
+		said = &saidNull
 	}
 	b = append(b, '{')
 	start := len(b)
-	b = wirejson.AppendMember(b, start, "name", u.Name, said.name)
-	b = wirejson.AppendMember(b, start, "email", u.Email, said.email)
-	b = wirejson.AppendMember(b, start, "image", u.Image, said.image)
+	b = wirejson.AppendMember(b, start, "name", u.Name, said.Name)
+	b = wirejson.AppendMember(b, start, "email", u.Email, said.Email)
+	b = wirejson.AppendMember(b, start, "image", u.Image, said.Image)
 	b, err := wirejson.AppendExtra(b, u.Extra, sessionUserMembers)
 	return append(b, '}'), err
 }
-
-// nothingClaimed is for users that do not come from a token: empty is null.
-var nothingClaimed = claimed{wirejson.Null, wirejson.Null, wirejson.Null}

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"maps"
 	"reflect"
-	"strconv"
 	"time"
 
 	"github.com/latchkeyhq/latchkey/internal/jsonscan"
@@ -16,16 +15,6 @@ import (
 )
 
 // What the claims of a session token say of its user and its sign-in.
-
-// Claims of our session tokens beside those of Auth.js.
-const (
-	claimSessionID = "sid"       // one sign-in, however often its token is renewed
-	claimAuthTime  = "auth_time" // when that sign-in was, in Unix seconds
-	claimTenant    = "tenant"    // whose it is; absent: there is one site
-)
-
-// claimSubject is whose token it is (RFC 7519, section 4.1.2).
-const claimSubject = "sub"
 
 // keptClaims are what no callback and no update may set, change or drop.
 type keptClaims struct {
@@ -65,26 +54,26 @@ func (k *keptClaims) putBack(c Claims) Claims {
 
 // readMembers reads what the claims of a session token say into s, and what they
 // say of its user into said. Neither keeps the members.
-func readMembers(s *Session, said *claimed, members []jsonscan.Member) {
+func readMembers(s *Session, said *jwtclaims.Said, members []jsonscan.Member) {
 	s.said = said
 	for _, m := range members {
 		switch string(m.Key) {
 		case "name":
-			s.User.Name, said.name = readText(m)
+			s.User.Name, said.Name = readText(m)
 		case "email":
-			s.User.Email, said.email = readText(m)
+			s.User.Email, said.Email = readText(m)
 		case "picture":
-			s.User.Image, said.image = readText(m)
-		case claimSubject:
+			s.User.Image, said.Image = readText(m)
+		case jwtclaims.Subject:
 			s.UserID = memberText(m)
-		case claimTenant:
+		case jwtclaims.Tenant:
 			s.Tenant = memberText(m)
-		case claimSessionID:
+		case jwtclaims.SessionID:
 			s.ID = memberText(m)
 		}
 	}
 	s.User.setKnown()
-	s.signedInAt(jwtclaims.Time(members, claimAuthTime))
+	s.signedInAt(jwtclaims.Time(members, jwtclaims.AuthTime))
 }
 
 // readText is the text of m, and how it looks where that is empty.
@@ -107,12 +96,12 @@ func trackMembers(s *Session, members []jsonscan.Member, from *tokenOrigin) []js
 			from.tokenID = memberText(jsonscan.Member{Raw: jti})
 		}
 		s.ID = secret.RandomHex(16)
-		members = jsonscan.Set(members, claimSessionID, jsonscan.AppendText(nil, s.ID))
+		members = jsonscan.Set(members, jwtclaims.SessionID, jsonscan.AppendText(nil, s.ID))
 	}
 	if began, ok := jwtclaims.Time(members, "iat"); ok && s.AuthTime.IsZero() {
 		from.began = began
 		s.signedInAt(began, true)
-		members = jsonscan.Set(members, claimAuthTime, []byte(unixSeconds(began)))
+		members = jsonscan.Set(members, jwtclaims.AuthTime, []byte(jwtclaims.UnixSeconds(began)))
 	}
 	return members
 }
@@ -134,13 +123,13 @@ func (s *Session) signedInAt(t time.Time, known bool) {
 
 // userFromClaims returns the user of readMembers, and what the claims say in the
 // fields that are empty, for claims that a callback has shaped.
-func userFromClaims(c Claims) (u SessionUser, said *claimed, err error) {
-	said = &claimed{}
+func userFromClaims(c Claims) (u SessionUser, said *jwtclaims.Said, err error) {
+	said = &jwtclaims.Said{}
 	for _, f := range []struct {
 		key  string
 		text *string
 		raw  *[]byte
-	}{{"name", &u.Name, &said.name}, {"email", &u.Email, &said.email}, {"picture", &u.Image, &said.image}} {
+	}{{"name", &u.Name, &said.Name}, {"email", &u.Email, &said.Email}, {"picture", &u.Image, &said.Image}} {
 		value, ok := c[f.key]
 		if !ok {
 			continue
@@ -166,14 +155,14 @@ var emptyText = []byte(`""`)
 
 // claimsOf returns the first content of a user's session token. said is what the
 // provider said of empty fields (R-313); nil, as for stored users: they are null.
-func claimsOf(u *User, said *claimed) Claims {
+func claimsOf(u *User, said *jwtclaims.Said) Claims {
 	if said == nil {
-		said = &nothingClaimed
+		said = &saidNull
 	}
 	c := Claims{}
-	putClaim(c, "name", u.Name, said.name)
-	putClaim(c, "email", u.Email, said.email)
-	putClaim(c, "picture", u.Image, said.image)
+	putClaim(c, "name", u.Name, said.Name)
+	putClaim(c, "email", u.Email, said.Email)
+	putClaim(c, "picture", u.Image, said.Image)
 	if u.ID != "" {
 		c["sub"] = u.ID
 	}
@@ -191,16 +180,16 @@ func putClaim(c Claims, name, text string, said []byte) {
 
 // claimedBy is what a provider says in the fields of a person that are empty. An
 // e-mail address that is null is left out, as Auth.js does.
-func claimedBy(id Identity, profile Claims) *claimed {
-	said := &claimed{
-		name:  emptyIn(profile, "name", "nickname", "preferred_username"),
-		email: emptyIn(profile, "email"), image: emptyIn(profile, "picture"),
+func claimedBy(id Identity, profile Claims) *jwtclaims.Said {
+	said := &jwtclaims.Said{
+		Name:  emptyIn(profile, "name", "nickname", "preferred_username"),
+		Email: emptyIn(profile, "email"), Image: emptyIn(profile, "picture"),
 	}
-	if bytes.Equal(said.email, wirejson.Null) {
-		said.email = nil
+	if bytes.Equal(said.Email, wirejson.Null) {
+		said.Email = nil
 	}
 	if id.WithoutImage {
-		said.image = wirejson.Null
+		said.Image = wirejson.Null
 	}
 	return said
 }
@@ -222,9 +211,4 @@ func emptyIn(c Claims, names ...string) (raw []byte) {
 		}
 	}
 	return raw
-}
-
-// unixSeconds is a NumericDate with milliseconds (RFC 7519, section 2).
-func unixSeconds(t time.Time) json.Number {
-	return json.Number(strconv.FormatFloat(float64(t.UnixMilli())/1000, 'f', -1, 64))
 }

@@ -1,0 +1,83 @@
+package latchkey
+
+import (
+	"github.com/latchkeyhq/latchkey/event"
+	"github.com/latchkeyhq/latchkey/internal/fill"
+	"github.com/latchkeyhq/latchkey/storage"
+)
+
+// Outbox holds the events of one piece of work until it is done. The zero value
+// collects nothing. It is not safe for concurrent use.
+type Outbox struct {
+	Base  *event.Event // the fields that all events share; nil: no observer listens
+	Hears Listener     // nil: no callback listens
+	list  []Entry
+}
+
+// Listener reports for which events the application has a callback.
+type Listener interface{ Hears(t event.Type) bool }
+
+// Entry is one event.
+type Entry struct {
+	Event   *event.Event // nil: no observer listens
+	Type    event.Type
+	Payload any // nil: no callback listens
+}
+
+// Wants reports whether a callback listens for events of the type. If not, the
+// caller of Add need not make a payload.
+func (o *Outbox) Wants(t event.Type) bool { return o.Hears != nil && o.Hears.Hears(t) }
+
+// Add appends e. payload is for the callback of e.Type; nil: there is none.
+func (o *Outbox) Add(e event.Event, payload any) {
+	entry := Entry{Type: e.Type, Payload: payload}
+	if o.Base != nil && e.Type != "" {
+		entry.Event = o.complete(e)
+	}
+	if entry.Event != nil || payload != nil {
+		o.list = append(o.list, entry)
+	}
+}
+
+// complete fills in the fields that all events share.
+func (o *Outbox) complete(e event.Event) *event.Event {
+	b := o.Base
+	e.Time, e.Client, e.UserAgent, e.Request, e.Tenant = b.Time, b.Client, b.UserAgent, b.Request, b.Tenant
+	fill.Default(&e.Outcome, event.Succeeded)
+	fill.Default(&e.By, b.By)
+	return &e
+}
+
+// SetActor names who causes the events that are added from now on.
+func (o *Outbox) SetActor(a event.Actor) {
+	if o.Base != nil {
+		o.Base.By = a
+	}
+}
+
+// Take returns the events and empties the outbox.
+func (o *Outbox) Take() []Entry {
+	list := o.list
+	o.list = nil
+	return list
+}
+
+// mark returns a position for rewind, which drops the events added since.
+func (o *Outbox) mark() int     { return len(o.list) }
+func (o *Outbox) rewind(to int) { o.list = o.list[:to] }
+
+func (o *Outbox) addUser(t event.Type, u storage.User) {
+	var payload any
+	if o.Wants(t) {
+		payload = u
+	}
+	o.Add(event.Event{Type: t, UserID: u.ID}, payload)
+}
+
+func (o *Outbox) addAccount(t event.Type, p *event.AccountPayload) {
+	var payload any
+	if o.Wants(t) {
+		payload = *p
+	}
+	o.Add(event.Event{Type: t, UserID: p.User.ID, Provider: p.Account.Provider, ProviderType: p.Account.Type}, payload)
+}
