@@ -55,16 +55,27 @@ func (p *program) doctor(ctx context.Context, f doctorFlags) error {
 			return usage("--accept: nothing is reported by this name; it can be database, redis, %s, AUTH_<ID>_ID, AUTH_<ID>_SECRET, AUTH_<ID>_ISSUER, or the URL of an issuer", strings.Join(readNames, ", "))
 		}
 	}
-	r := &report{out: p.stdout, accept: f.accept}
-	p.checkNames(r)
-	p.checkSpelling(r)
-	p.checkSecrets(r)
-	p.checkSiteURL(r)
-	p.checkProxy(r)
-	p.checkProviders(ctx, r, f.providers)
-	p.checkDatabase(ctx, r, f.database)
-	p.checkRedis(ctx, r)
-	return r.end()
+	d := newDoctor(p, p.stdout, f.accept)
+	d.checkNames()
+	d.checkSpelling()
+	d.checkSecrets()
+	d.checkSiteURL()
+	d.checkProxy()
+	d.checkProviders(ctx, f.providers)
+	d.checkDatabase(ctx, f.database)
+	d.checkRedis(ctx)
+	return d.end()
+}
+
+// doctor looks at the environment of a program, and reports what is wrong with it.
+type doctor struct {
+	*report
+	program *program
+	env     environment
+}
+
+func newDoctor(p *program, out io.Writer, accept []string) *doctor {
+	return &doctor{&report{out: out, accept: accept}, p, p.env}
 }
 
 // report prints findings as they come.
@@ -106,18 +117,18 @@ func (r *report) end() error {
 }
 
 // checkSpelling finds what was copied together with a value.
-func (p *program) checkSpelling(r *report) {
-	for _, name := range p.env.names() {
-		value := p.env.get(name)
+func (d *doctor) checkSpelling() {
+	for _, name := range d.env.names() {
+		value := d.env.get(name)
 		if !strings.HasPrefix(name, "AUTH_") && !strings.HasPrefix(name, "NEXTAUTH_") {
 			continue
 		}
 		first, last := value[0], value[len(value)-1]
 		switch {
 		case strings.TrimSpace(value) != value:
-			r.warn(name, "begins or ends with space, which counts as part of it. Remove it")
+			d.warn(name, "begins or ends with space, which counts as part of it. Remove it")
 		case len(value) > 1 && first == last && (first == '"' || first == '\''):
-			r.warn(name, "is in quotation marks, which count as part of it. Remove them")
+			d.warn(name, "is in quotation marks, which count as part of it. Remove them")
 		}
 	}
 }

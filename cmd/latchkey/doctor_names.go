@@ -15,17 +15,17 @@ var readNames = []string{
 var providerEndings = []string{"ID", "SECRET", "ISSUER"}
 
 // checkNames finds variables that somebody meant to be read, and that are not.
-func (p *program) checkNames(r *report) {
-	for _, name := range p.env.names() {
+func (d *doctor) checkNames() {
+	for _, name := range d.env.names() {
 		if slices.Contains(readNames, name) || strings.HasPrefix(name, "AUTH_SECRET_") { // of those checkSecrets speaks
 			continue
 		}
 		if meant := meantName(name); meant != "" {
-			r.warn(name, "is not read. If %s is meant, rename it", meant)
+			d.warn(name, "is not read. If %s is meant, rename it", meant)
 		}
 	}
-	if url, former := p.env.get("AUTH_URL"), p.env.get("NEXTAUTH_URL"); url != "" && former != "" && url != former {
-		r.warn("NEXTAUTH_URL", "is not read, because AUTH_URL is set, and says something else. Remove it")
+	if url, former := d.env.get("AUTH_URL"), d.env.get("NEXTAUTH_URL"); url != "" && former != "" && url != former {
+		d.warn("NEXTAUTH_URL", "is not read, because AUTH_URL is set, and says something else. Remove it")
 	}
 }
 

@@ -35,6 +35,6 @@ func TestVariablesThatNobodyReads(t *testing.T) {
 
 func namesFound(env ...string) string {
 	var out bytes.Buffer
-	(&program{env: env}).checkNames(&report{out: &out})
+	newDoctor(&program{env: env}, &out, nil).checkNames()
 	return out.String()
 }

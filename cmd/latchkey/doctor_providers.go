@@ -17,9 +17,9 @@ import (
 
 // checkProviders looks at every provider that the environment has, and at those
 // wanted.
-func (p *program) checkProviders(ctx context.Context, r *report, wanted []string) {
+func (d *doctor) checkProviders(ctx context.Context, wanted []string) {
 	stems := map[string]bool{} // of variables: the ids in upper case, - as _
-	for _, name := range p.env.names() {
+	for _, name := range d.env.names() {
 		if stem := providerStem(name); stem != "" && !strings.HasSuffix(stem, "_CLIENT") { // checkNames has spoken of those
 			stems[stem] = true
 		}
@@ -32,26 +32,26 @@ func (p *program) checkProviders(ctx context.Context, r *report, wanted []string
 		}
 		stem := strings.ToUpper(strings.ReplaceAll(w, "-", "_"))
 		if known, ok := catalogued(stem); ok && known.hasClientID() && !stems[stem] {
-			r.fail(known.variable("SECRET"), "is not set. Set it to the key that the provider gave this site")
+			d.fail(known.variable("SECRET"), "is not set. Set it to the key that the provider gave this site")
 		} else if !stems[stem] {
-			r.fail("AUTH_"+stem+"_ID", "is not set. Set it and AUTH_%s_SECRET to what the provider gave this site", stem)
+			d.fail("AUTH_"+stem+"_ID", "is not set. Set it and AUTH_%s_SECRET to what the provider gave this site", stem)
 		}
 	}
 	for _, stem := range slices.Sorted(maps.Keys(stems)) {
-		p.checkClient(r, stem)
+		d.checkClient(stem)
 		known, ok := catalogued(stem)
 		switch variable := "AUTH_" + stem + "_ISSUER"; {
-		case p.env.get(variable) == "":
+		case d.env.get(variable) == "":
 		case ok && !known.OIDC:
-			known.checkIssuer(r, issuer{variable, p.env.get(variable)})
+			known.checkIssuer(d.report, issuer{variable, d.env.get(variable)})
 		default:
-			issuers = append(issuers, issuer{variable, p.env.get(variable)})
+			issuers = append(issuers, issuer{variable, d.env.get(variable)})
 		}
 	}
 	if len(stems) == 0 && len(wanted) == 0 {
-		r.ok("providers", "none in the environment (AUTH_<ID>_ID, AUTH_<ID>_SECRET)")
+		d.ok("providers", "none in the environment (AUTH_<ID>_ID, AUTH_<ID>_SECRET)")
 	}
-	p.checkIssuers(ctx, r, issuers)
+	d.checkIssuers(ctx, issuers)
 }
 
 // providerStem is the part of AUTH_<ID>_ID and its kin that names the provider.
@@ -99,27 +99,27 @@ func (r ready) checkIssuer(to *report, iss issuer) {
 }
 
 // checkClient looks for pairs that are half set.
-func (p *program) checkClient(r *report, stem string) {
+func (d *doctor) checkClient(stem string) {
 	id, secret := "AUTH_"+stem+"_ID", "AUTH_"+stem+"_SECRET"
-	hasID, hasSecret := p.env.get(id) != "", p.env.get(secret) != ""
+	hasID, hasSecret := d.env.get(id) != "", d.env.get(secret) != ""
 	register := ""
-	if prefix := p.callbackPrefix(); prefix != "" {
+	if prefix := d.env.callbackPrefix(); prefix != "" {
 		register = "; the callback URL to register is " + prefix + strings.ToLower(strings.ReplaceAll(stem, "_", "-"))
 	}
 	known, _ := catalogued(stem)
 	switch {
 	case known.OAuth != nil && known.hasClientID() && hasSecret:
-		r.ok(secret, "is set; there is no client id, and nothing to register")
+		d.ok(secret, "is set; there is no client id, and nothing to register")
 	case hasID && known.OAuth != nil && known.ClientAuth == latchkey.ClientAuthNone:
-		r.ok(id, "is set; there is no secret%s", register)
+		d.ok(id, "is set; there is no secret%s", register)
 	case hasID && hasSecret:
-		r.ok(id, "is set, with its secret%s", register)
+		d.ok(id, "is set, with its secret%s", register)
 	case hasID:
-		r.fail(secret, "is not set, but %s is. Copy the client secret from the provider; where there is none (a public client, a secret the program makes), use --accept %s", id, secret)
+		d.fail(secret, "is not set, but %s is. Copy the client secret from the provider; where there is none (a public client, a secret the program makes), use --accept %s", id, secret)
 	case hasSecret:
-		r.fail(id, "is not set, but %s is. Copy the client id from the provider, or use --accept %s if the program has it", secret, id)
+		d.fail(id, "is not set, but %s is. Copy the client id from the provider, or use --accept %s if the program has it", secret, id)
 	default:
-		r.fail(id, "is not set, but AUTH_%s_ISSUER is. Copy the client id from the provider, or use --accept %s if the program has it", stem, id)
+		d.fail(id, "is not set, but AUTH_%s_ISSUER is. Copy the client id from the provider, or use --accept %s if the program has it", stem, id)
 	}
 }
 
@@ -127,15 +127,15 @@ func (p *program) checkClient(r *report, stem string) {
 type issuer struct{ name, url string }
 
 // checkIssuers asks all of them at once and reports in order.
-func (p *program) checkIssuers(ctx context.Context, r *report, issuers []issuer) {
+func (d *doctor) checkIssuers(ctx context.Context, issuers []issuer) {
 	answers := make([]discovery, len(issuers))
 	var all sync.WaitGroup
 	for i, iss := range issuers {
-		all.Go(func() { answers[i] = p.discover(ctx, iss.url) })
+		all.Go(func() { answers[i] = d.discover(ctx, iss.url) })
 	}
 	all.Wait()
 	for i, iss := range issuers {
-		answers[i].report(r, iss)
+		answers[i].report(d.report, iss)
 	}
 }
 
@@ -146,16 +146,16 @@ type discovery struct {
 	err    error
 }
 
-func (p *program) discover(ctx context.Context, url string) discovery {
+func (d *doctor) discover(ctx context.Context, url string) discovery {
 	entra := providers.MicrosoftEntraID(latchkey.OAuth{Issuer: url})
 	if err := entra.Derive(entra); err != nil {
 		return discovery{err: err}
 	}
-	m, err := p.metadata(ctx, url, entra.MatchIssuer)
+	m, err := d.metadata(ctx, url, entra.MatchIssuer)
 	if err != nil {
 		// Again, with any issuer being right: was it only the name?
 		anyIssuer := func(string, latchkey.Claims) bool { return true }
-		if m, again := p.metadata(ctx, url, anyIssuer); again == nil {
+		if m, again := d.metadata(ctx, url, anyIssuer); again == nil {
 			return discovery{stated: m.Issuer, err: err}
 		}
 		return discovery{err: err}
@@ -163,8 +163,8 @@ func (p *program) discover(ctx context.Context, url string) discovery {
 	return discovery{m.Issuer, slices.Contains(m.CodeChallengeMethods, "S256"), nil}
 }
 
-func (p *program) metadata(ctx context.Context, url string, match func(string, latchkey.Claims) bool) (*oauth.Metadata, error) {
-	c := oauth.Config{OIDC: true, Issuer: url, ClientID: "doctor", ClientAuth: oauth.NoClientAuth, HTTP: p.http, Time: p.now}
+func (d *doctor) metadata(ctx context.Context, url string, match func(string, latchkey.Claims) bool) (*oauth.Metadata, error) {
+	c := oauth.Config{OIDC: true, Issuer: url, ClientID: "doctor", ClientAuth: oauth.NoClientAuth, HTTP: d.program.http, Time: d.program.now}
 	if match != nil {
 		c.MatchIssuer = func(issuer string, claims map[string]any) bool { return match(issuer, claims) }
 	}

@@ -42,7 +42,7 @@ func TestIssuers(t *testing.T) {
 		t.Run(path, func(t *testing.T) {
 			var out bytes.Buffer
 			p := &program{http: server.Client(), now: time.Now}
-			p.checkIssuers(t.Context(), &report{out: &out}, []issuer{{"ISSUER", url + path}})
+			newDoctor(p, &out, nil).checkIssuers(t.Context(), []issuer{{"ISSUER", url + path}})
 			got := strings.ReplaceAll(out.String(), url, "URL")
 			if !strings.HasPrefix(got, want) || strings.Contains(got, "hunter2") {
 				t.Errorf("got %q, want %q", got, want)

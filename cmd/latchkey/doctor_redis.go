@@ -16,19 +16,19 @@ import (
 
 // checkRedis asks a server what it would do to sessions and revocations that are
 // kept in it. INFO is answered where CONFIG is not, by hosted servers too.
-func (p *program) checkRedis(ctx context.Context, r *report) {
-	rawURL := p.env.get("REDIS_URL")
+func (d *doctor) checkRedis(ctx context.Context) {
+	rawURL := d.env.get("REDIS_URL")
 	if rawURL == "" {
 		return
 	}
 	u, err := url.Parse(rawURL)
 	if err != nil {
-		r.fail("redis", "REDIS_URL is no URL. Write redis://host:6379, rediss:// or unix://")
+		d.fail("redis", "REDIS_URL is no URL. Write redis://host:6379, rediss:// or unix://")
 		return
 	}
 	o, err := redis.ParseURL(withoutNodes(*u))
 	if err != nil { // it may quote the password
-		r.fail("redis", "REDIS_URL is no URL of Redis. Write redis://host:6379, rediss:// or unix://")
+		d.fail("redis", "REDIS_URL is no URL of Redis. Write redis://host:6379, rediss:// or unix://")
 		return
 	}
 	o.ContextTimeoutEnabled, o.MaxRetries, o.DialerRetries = true, -1, 1
@@ -39,14 +39,14 @@ func (p *program) checkRedis(ctx context.Context, r *report) {
 	defer cancel()
 	text, err := c.Info(ctx).Result()
 	if redis.IsPermissionError(err) {
-		r.warn("redis", "%s: not checked, since its user may not run INFO. Allow it with ACL SETUSER … +info", o.Addr)
+		d.warn("redis", "%s: not checked, since its user may not run INFO. Allow it with ACL SETUSER … +info", o.Addr)
 		return
 	}
 	if err != nil {
-		r.fail("redis", "%s: %s", o.Addr, explainRedis(err, o.TLSConfig != nil))
+		d.fail("redis", "%s: %s", o.Addr, explainRedis(err, o.TLSConfig != nil))
 		return
 	}
-	judgeRedis(r, o.Addr, infoOf(text))
+	judgeRedis(d.report, o.Addr, infoOf(text))
 }
 
 // withoutNodes leaves out the further nodes of a cluster: each has the settings

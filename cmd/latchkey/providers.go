@@ -93,7 +93,7 @@ func (p *program) listProviders(list []ready) error {
 }
 
 func (p *program) showProvider(r ready) error {
-	callback := p.callbackPrefix()
+	callback := p.env.callbackPrefix()
 	if callback == "" {
 		callback = "https://{your site}/auth/callback/"
 	}

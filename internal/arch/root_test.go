@@ -95,17 +95,8 @@ func TestRootReadsDown(t *testing.T) {
 func TestRootSizes(t *testing.T) {
 	p := loadRoot(t)
 	for name, f := range p.files {
-		if n := p.set.Position(f.FileEnd).Line; n > mostLines {
-			t.Errorf("%s has %d lines, want at most %d", name, n, mostLines)
-		}
-		for _, d := range f.Decls {
-			fn, ok := d.(*ast.FuncDecl)
-			if !ok {
-				continue
-			}
-			if n := p.set.Position(fn.End()).Line - p.set.Position(fn.Pos()).Line + 1; n > mostBody {
-				t.Errorf("%s: %s has %d lines, want at most %d", name, fn.Name.Name, n, mostBody)
-			}
+		for _, fault := range sizeFaults(p.set, f, ".", map[string]int{}) {
+			t.Errorf("%s: %s", name, fault)
 		}
 	}
 	for _, n := range p.named() {

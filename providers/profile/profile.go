@@ -1,5 +1,8 @@
-// Package profile has structs for what people's profiles hold, to be filled by
-// latchkey.Decode.
+// Package profile has structs for the profiles of users at providers. latchkey.Decode
+// fills them.
+//
+// The fields follow what the vendors send. They change when a vendor changes its
+// profiles, and so are outside the promise of compatibility that this module makes.
 package profile
 
 // OpenID holds the standard claims of OpenID Connect Core 1.0, section 5.1, as
