@@ -65,13 +65,15 @@ var (
 	_ latchkey.ReplayStore              = (*Adapter)(nil)
 )
 
+var errNoDatabase = errors.New("sqladapter: no database")
+
 // New returns a store in db. It asks nothing of the database: the tables are
 // looked at, and statements prepared, when they are first used. Tables that do not
 // fit the layout are a [*sqlstore.MisfitError] of every call. db stays the caller's, to configure and to
 // close. A Layout that makes no sense is an error.
 func New(db *sql.DB, d sqlstore.Dialect, o Options) (*Adapter, error) {
 	if db == nil {
-		return nil, errors.New("sqladapter: no database")
+		return nil, errNoDatabase
 	}
 	p := newPool(db, d, !o.Unprepared)
 	store, err := sqlstore.New(p, d, o.Layout)
@@ -104,18 +106,25 @@ func (a *Adapter) Close() error {
 }
 
 // Migrate brings a database to the newest schema: from nothing, from an earlier
-// version, or from the schema of Auth.js on PostgreSQL. Call it from as many
-// instances as you like. See [sqlstore.Migrate] for what it does and for its
-// errors, and [sqlstore.Schema] for the statements.
-func Migrate(ctx context.Context, db *sql.DB, d sqlstore.Dialect) error {
-	return sqlstore.Migrate(ctx, newPool(db, d, false), d)
+// version, or from the schema of Auth.js on PostgreSQL. Any number of instances
+// may call it at the same time. Its arguments are those of [New], of whose
+// Options it uses the Layout. [sqlstore.Migrate] says what it does and which
+// errors it returns, and [sqlstore.Schema] has the statements.
+func Migrate(ctx context.Context, db *sql.DB, d sqlstore.Dialect, o Options) error {
+	if db == nil {
+		return errNoDatabase
+	}
+	return sqlstore.Migrate(ctx, newPool(db, d, false), d, o.Layout)
 }
 
-// Check says what [Migrate] would refuse, without changing anything: nil, a
+// Check reports what [Migrate] would refuse and changes nothing: it returns nil, a
 // [*sqlstore.ViolationError], a [*sqlstore.MisfitError] or
 // [sqlstore.ErrForeignSchema]. It reads whole tables.
-func Check(ctx context.Context, db *sql.DB, d sqlstore.Dialect) error {
-	return sqlstore.Check(ctx, newPool(db, d, false), d)
+func Check(ctx context.Context, db *sql.DB, d sqlstore.Dialect, o Options) error {
+	if db == nil {
+		return errNoDatabase
+	}
+	return sqlstore.Check(ctx, newPool(db, d, false), d, o.Layout)
 }
 
 // Detect says whose users the current schema of a connection has, and which

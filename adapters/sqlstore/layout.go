@@ -1,6 +1,8 @@
 package sqlstore
 
 import (
+	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"slices"
@@ -115,4 +117,25 @@ func (l Layout) check() error {
 		return errors.New("sql: DatabaseIDs and UUIDs exclude each other")
 	}
 	return nil
+}
+
+// describesOthers reports whether the layout is for tables that [Migrate] does
+// not make.
+func (l Layout) describesOthers() bool {
+	for logical, name := range l.Names {
+		if name != "" && name != logical[strings.LastIndexByte(logical, '.')+1:] {
+			return true
+		}
+	}
+	return l.Unindexed || l.Times != TimesUsual || len(l.Touched) > 0
+}
+
+// compare returns a [*MisfitError] if the tables do not fit the layout, as the
+// first call of a [Store] would.
+func (l Layout) compare(ctx context.Context, c Conn, d Dialect) error {
+	misfits, err := l.grammar(d).misfits(ctx, c, l.Unindexed, false)
+	if unaskable(err) {
+		return nil
+	}
+	return cmp.Or(err, asError(misfits))
 }
