@@ -65,7 +65,7 @@ func New(conn Conn, d Dialect, wanted Layout) (*Store, error) {
 		}
 		return cmp.Or(err, asError(f.misfits))
 	}
-	s.conn = s.comparing(&meeting{Conn: again{conn}, look: func(ctx context.Context, all bool) error { return s.look(ctx, conn, all) }})
+	s.conn = s.comparing(&meeting{Conn: retryConn{conn}, look: func(ctx context.Context, all bool) error { return s.look(ctx, conn, all) }})
 	return s, nil
 }
 
