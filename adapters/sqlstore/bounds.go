@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"slices"
 	"unicode/utf8"
+
+	"github.com/latchkeyhq/latchkey/adapters/sqlstore/internal/model"
 )
 
 // bound is what a column of a database takes, as far as that is known.
@@ -61,18 +63,18 @@ func (b bound) unfitText(text string) string {
 }
 
 // bound is what a field takes.
-func (f *fitting) bound(table string, c column, d field) bound {
-	b := bound{name: f.name(table) + "." + d.name, required: d.required && !d.filled}
-	switch c.kind {
-	case number, optNumber:
-		if f.dialect != SQLite { // where types have no bounds
+func (f *fitting) bound(table string, c model.Column, d field) bound {
+	b := bound{name: f.layout.name(table) + "." + d.name, required: d.required && !d.filled}
+	switch c.Kind {
+	case model.Number, model.OptNumber:
+		if f.layout.dialect != SQLite { // where types have no bounds
 			b.most = mostIn[d.kind]
 		}
-	case moment:
-		if f.dialect == MySQL && d.kind == "timestamp" {
+	case model.Moment:
+		if f.layout.dialect == MySQL && d.kind == "timestamp" {
 			b.latest = "2038-01-19 03:14:07.999"
 		}
-	case text, optText:
+	case model.Text, model.OptText:
 		b.chars, b.bytes = d.chars, d.bytes
 	}
 	return b
@@ -83,30 +85,30 @@ var mostIn = map[string]int64{
 	"smallint": 1<<15 - 1, "mediumint": 1<<23 - 1, "integer": 1<<31 - 1, "int": 1<<31 - 1,
 }
 
-// learn notes what a table takes.
-func (f *fitting) learn(ctx context.Context, table string, fields []field) error {
-	list := make([]bound, len(tables[table]))
-	for i, c := range tables[table] {
-		name := f.name(table + "." + c.name)
+// learn notes what the columns of a table take.
+func (f *fitting) learn(ctx context.Context, table model.Table, fields []field) error {
+	list := make([]bound, len(table.Columns))
+	for i, c := range table.Columns {
+		name := f.layout.name(table.Name + "." + c.Name)
 		at := slices.IndexFunc(fields, func(d field) bool { return d.name == name })
 		if name == "" || at < 0 {
 			continue
 		}
-		list[i] = f.bound(table, c, fields[at])
-		if table == "accounts" && c.name == "type" && f.dialect == Postgres {
-			among, err := f.allowed(ctx, table, name)
+		list[i] = f.bound(table.Name, c, fields[at])
+		if table.Name == "accounts" && c.Name == "type" && f.layout.dialect == Postgres {
+			among, err := f.allowed(ctx, table.Name, name)
 			if err != nil {
 				return err
 			}
 			list[i].among = among
 		}
 	}
-	f.bounds[table] = list
+	f.bounds[table.Name] = list
 	return nil
 }
 
-// allowed are the texts in the table that a column refers to; nil: it refers to
-// none.
+// allowed returns the texts in the table that a column refers to, or nil if it
+// refers to none.
 func (f *fitting) allowed(ctx context.Context, table, column string) (among []string, err error) {
 	var other, key string
 	found := false
@@ -114,7 +116,7 @@ func (f *fitting) allowed(ctx context.Context, table, column string) (among []st
 		JOIN pg_attribute a ON a.attrelid = k.confrelid AND a.attnum = k.confkey[1]
 		JOIN pg_attribute b ON b.attrelid = k.conrelid AND b.attnum = k.conkey[1]
 		WHERE k.contype = 'f' AND cardinality(k.conkey) = 1 AND k.conrelid = to_regclass($1) AND b.attname::text = $2`,
-		[]any{f.dialect.quote(f.name(table)), column}, func(scan func(...any) error) error {
+		[]any{f.layout.dialect.quote(f.layout.name(table)), column}, func(scan func(...any) error) error {
 			found = true
 			return scan(&other, &key)
 		})
@@ -122,7 +124,7 @@ func (f *fitting) allowed(ctx context.Context, table, column string) (among []st
 		return nil, err
 	}
 	among = []string{}
-	err = f.conn.Each(ctx, `SELECT `+f.dialect.quote(key)+`::text FROM `+other, nil, func(scan func(...any) error) error {
+	err = f.conn.Each(ctx, `SELECT `+f.layout.dialect.quote(key)+`::text FROM `+other, nil, func(scan func(...any) error) error {
 		var value string
 		err := scan(&value)
 		among = append(among, value)
@@ -155,7 +157,7 @@ func (s *Store) fitsColumn(ctx context.Context, table, name string, v any) error
 	if err != nil {
 		return err
 	}
-	i := slices.IndexFunc(tables[table], func(c column) bool { return c.name == name })
+	i := slices.IndexFunc(model.Of(table).Columns, func(c model.Column) bool { return c.Name == name })
 	return known.take(table, i, v)
 }
 

@@ -19,7 +19,7 @@ type fault int
 const (
 	other     fault = iota
 	unique          // a unique key is taken
-	foreign         // the row that is referred to does not exist
+	orphan          // the row that is referred to does not exist
 	malformed       // the text is no value of the column's type, so no row has it
 	absent          // there is no such table or column
 	locked          // SQLite: somebody else is writing
@@ -31,17 +31,17 @@ const (
 // extended codes.
 var (
 	sqlStates = map[string]fault{
-		"23505": unique, "23503": foreign, "42P01": absent, "42703": absent, "40P01": conflict, "40001": conflict,
+		"23505": unique, "23503": orphan, "42P01": absent, "42703": absent, "40P01": conflict, "40001": conflict,
 		"25006": unfit, "57P01": unfit, "57P02": unfit, "57P03": unfit,
 		"22P02": malformed, "22003": malformed, "22021": malformed, "22P05": malformed,
 	}
 	mysqlNumbers = map[int]fault{
-		1062: unique, 1586: unique, 1452: foreign, 1216: foreign, 1146: absent, 1054: absent, 1213: conflict, 1205: conflict,
+		1062: unique, 1586: unique, 1452: orphan, 1216: orphan, 1146: absent, 1054: absent, 1213: conflict, 1205: conflict,
 		1290: unfit, 1836: unfit, 1047: unfit,
 	}
-	sqliteCodes = map[int]fault{2067: unique, 1555: unique, 787: foreign, 5: locked, 6: locked, 261: locked, 262: locked, 517: locked}
+	sqliteCodes = map[int]fault{2067: unique, 1555: unique, 787: orphan, 5: locked, 6: locked, 261: locked, 262: locked, 517: locked}
 	sqliteTexts = map[string]fault{
-		"UNIQUE constraint failed": unique, "FOREIGN KEY constraint failed": foreign,
+		"UNIQUE constraint failed": unique, "FOREIGN KEY constraint failed": orphan,
 		"database is locked": locked, "database table is locked": locked, "no such table": absent, "no such column": absent, "has no column named": absent,
 	}
 )

@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/latchkeyhq/latchkey"
+	"github.com/latchkeyhq/latchkey/adapters/sqlstore/internal/model"
 )
 
 type stateError string
@@ -32,7 +33,7 @@ func TestDriversErrors(t *testing.T) {
 	}{
 		"PostgreSQL, unique":       {stateError("23505"), unique, "SQLSTATE 23505"},
 		"PostgreSQL, no user":      {stateError("28P01"), other, "SQLSTATE 28P01"},
-		"PostgreSQL, foreign":      {stateError("23503"), foreign, "SQLSTATE 23503"},
+		"PostgreSQL, foreign":      {stateError("23503"), orphan, "SQLSTATE 23503"},
 		"PostgreSQL, no integer":   {stateError("22P02"), malformed, "SQLSTATE 22P02"},
 		"PostgreSQL, shut down":    {stateError("57P01"), unfit, "SQLSTATE 57P01"},
 		"SQLite, unique":           {codeError(2067), unique, "SQLite code 2067"},
@@ -208,17 +209,18 @@ func TestStatements(t *testing.T) {
 func TestSchemasAgree(t *testing.T) {
 	for _, d := range []Dialect{Postgres, MySQL, SQLite} {
 		schema := Schema(d)
-		for table, columns := range tables {
+		for _, of := range model.Tables {
+			table, columns := of.Name, of.Columns
 			_, after, found := strings.Cut(schema, "CREATE TABLE IF NOT EXISTS "+table+" (")
 			body, _, _ := strings.Cut(after, "\n)")
 			if !found {
 				t.Errorf("%s has no table %s", d, table)
 			}
 			for _, c := range columns {
-				later := strings.Contains(after, "ALTER TABLE "+table+" ADD COLUMN "+c.name+" ") ||
-					strings.Contains(after, "ALTER TABLE "+table+" ADD COLUMN IF NOT EXISTS "+c.name+" ")
-				if c.presence != foreignOnly && !later && !strings.Contains(body, "\t"+c.name+" ") && !strings.Contains(body, "\t"+d.quote(c.name)+" ") {
-					t.Errorf("%s has no column %s.%s", d, table, c.name)
+				later := strings.Contains(after, "ALTER TABLE "+table+" ADD COLUMN "+c.Name+" ") ||
+					strings.Contains(after, "ALTER TABLE "+table+" ADD COLUMN IF NOT EXISTS "+c.Name+" ")
+				if c.Presence != model.ForeignOnly && !later && !strings.Contains(body, "\t"+c.Name+" ") && !strings.Contains(body, "\t"+d.quote(c.Name)+" ") {
+					t.Errorf("%s has no column %s.%s", d, table, c.Name)
 				}
 			}
 		}

@@ -5,6 +5,8 @@ import (
 	"regexp"
 	"strings"
 	"sync"
+
+	"github.com/latchkeyhq/latchkey/adapters/sqlstore/internal/model"
 )
 
 // On MySQL the collations of other people's tables take different texts for the
@@ -26,7 +28,7 @@ func comparedExactly(statement string) string {
 	condition = equality.ReplaceAllStringFunc(condition, func(found string) string {
 		m := equality.FindStringSubmatch(found)
 		column, table, name, operator := m[1], m[2], m[3], m[4]
-		if signature[table] == nil || !isCompared(name) {
+		if !model.Of(table).Shared || !isCompared(name) {
 			return found
 		}
 		bytes := "CAST(CONVERT(" + column + " USING utf8mb4) AS BINARY) " + operator + " ?"

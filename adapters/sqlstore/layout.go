@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/latchkeyhq/latchkey/adapters/sqlstore/internal/model"
 )
 
 // Layout says how a database is laid out. The zero value fits what [Migrate]
@@ -71,15 +73,7 @@ type Layout struct {
 // There are no revocations, limits and used values. [Migrate] adds all of it when Auth.js no longer
 // runs.
 func AuthJS() Layout {
-	names := map[string]string{"revocations": "", "limits": "", "used_values": ""}
-	for table, columns := range tables {
-		for _, c := range columns {
-			if c.presence == added {
-				names[table+"."+c.name] = ""
-			}
-		}
-	}
-	return Layout{Names: names, PlainTokens: true, DatabaseIDs: true, Unindexed: true}
+	return Layout{Names: model.AuthJS(), PlainTokens: true, DatabaseIDs: true, Unindexed: true}
 }
 
 // grammar writes statements for the layout. Where names are given, the tables may
@@ -97,16 +91,16 @@ func (l Layout) grammar(d Dialect) grammar {
 // check reports what makes no sense.
 func (l Layout) check() error {
 	for name, to := range l.Names {
-		c, known := nameable[name]
+		dispensable, known := model.Nameable(name)
 		if !known {
 			return fmt.Errorf("sql: Names: there is no table or column %q", name)
 		}
-		if to == "" && !c {
+		if to == "" && !dispensable {
 			return fmt.Errorf("sql: Names: %q cannot be done without", name)
 		}
 	}
 	for _, name := range l.Touched {
-		if table, column, _ := strings.Cut(name, "."); tables[table] == nil || column == "" {
+		if table, column, _ := strings.Cut(name, "."); model.Of(table).Name == "" || column == "" {
 			return fmt.Errorf("sql: Touched: %q is no column of a table", name)
 		}
 	}

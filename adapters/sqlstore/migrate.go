@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"slices"
 	"strings"
 
 	"github.com/latchkeyhq/latchkey"
@@ -163,17 +162,12 @@ func migrate(ctx context.Context, tx Conn, d Dialect, l Layout) error {
 	return record(ctx, tx, d, found.Version, Version(d))
 }
 
-// refusal is why a migration would not begin.
+// refusal returns the reason why a migration would not begin, or nil.
 func (f Found) refusal() error {
 	if f.Schema == SchemaForeign {
 		return f.foreign()
 	}
 	return asError(withoutMissing(f.Misfits))
-}
-
-// withoutMissing leaves out the tables and columns that a migration makes.
-func withoutMissing(misfits []Misfit) []Misfit {
-	return slices.DeleteFunc(slices.Clone(misfits), func(m Misfit) bool { return m.missing })
 }
 
 // verify returns an error if the tables that a migration leaves cannot be used

@@ -3,6 +3,8 @@ package sqlstore
 import (
 	"fmt"
 	"strings"
+
+	"github.com/latchkeyhq/latchkey/adapters/sqlstore/internal/model"
 )
 
 // queries has every statement of a store, written once for its layout.
@@ -42,8 +44,8 @@ func (l grammar) queries() *queries {
 	q.aboutTokens(l)
 	q.aboutLimits(l)
 	q.present = map[string][]bool{}
-	for table := range tables {
-		q.present[table] = l.present(table)
+	for _, table := range model.Tables {
+		q.present[table.Name] = l.present(table.Name)
 	}
 	for _, expiry := range []string{"sessions.expires", "verification_token.expires", "revocations.expires", "used_values.expires", "limits.full_at"} {
 		if table, _, _ := strings.Cut(expiry, "."); l.has(table) {
@@ -78,7 +80,7 @@ func (l grammar) sweep(table, expiry string) sweep {
 		return sweep{l.sql(fmt.Sprintf(`DELETE FROM {%s} %s LIMIT %d`, table, expired, sweepBatch)), kept}
 	}
 	var key []string
-	for _, c := range uniqueColumns[table] {
+	for _, c := range model.Of(table).Key {
 		key = append(key, `{`+table+`.`+c+`}`)
 	}
 	columns := strings.Join(key, ", ")

@@ -124,7 +124,7 @@ func (s *Store) add(ctx context.Context, in insert, row ...any) error {
 	switch {
 	case err == nil && n == 0, is(err, unique):
 		return latchkey.ErrConflict
-	case is(err, foreign), is(err, malformed):
+	case is(err, orphan), is(err, malformed):
 		return latchkey.ErrNotFound
 	}
 	return err

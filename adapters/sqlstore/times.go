@@ -133,6 +133,30 @@ func (f form) count(n int64) time.Time {
 	return time.UnixMilli(n)
 }
 
+// timesOf returns the form of a value, and false if it has none of the forms.
+// Digits are text if inText is set.
+func timesOf(d Dialect, value string, inText bool) (Times, bool) {
+	for _, times := range []Times{TimesISO, TimesUTC} {
+		if f := (form{times, d}); f.isText() {
+			if _, err := f.parse(value); err == nil {
+				return times, true
+			}
+		}
+	}
+	n, err := strconv.ParseInt(value, 10, 64)
+	switch {
+	case err != nil:
+		return TimesUsual, false
+	case inText:
+		return TimesMillisText, true
+	case n >= 1e9 && n < 1e11:
+		return TimesSeconds, true
+	case d == Postgres:
+		return TimesMillis, true
+	}
+	return TimesUsual, true
+}
+
 // ErrUnreadableTime reports a row with a time that is kept in another form than
 // the layout says. The row is nobody's session and opens no link.
 var ErrUnreadableTime = errors.New("a time is kept in a form that the layout does not have")
