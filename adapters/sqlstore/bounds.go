@@ -9,7 +9,7 @@ import (
 	"github.com/latchkeyhq/latchkey/adapters/sqlstore/internal/model"
 )
 
-// bound is what a column of a database takes, as far as that is known.
+// bound describes what a column takes, as far as that is known.
 type bound struct {
 	name         string   // as the database calls it, with its table
 	required     bool     // it is never null
@@ -19,7 +19,7 @@ type bound struct {
 	among        []string // the texts that another table allows; nil: all
 }
 
-// bounds has those of each table, in the order of its columns.
+// bounds has the bounds of each table, in the order of its columns.
 type bounds map[string][]bound
 
 // unfitValue is a value that a column does not take. Its text has no values.
@@ -27,7 +27,7 @@ type unfitValue struct{ column, problem string }
 
 func (u *unfitValue) Error() string { return u.column + ": " + u.problem }
 
-// takes is nil for a value that the column takes.
+// takes returns nil for a value that the column takes.
 func (b bound) takes(v any) error {
 	problem := ""
 	switch v := v.(type) {
@@ -62,7 +62,7 @@ func (b bound) unfitText(text string) string {
 	return ""
 }
 
-// bound is what a field takes.
+// bound returns what a column takes.
 func (f *fitting) bound(table string, c model.Column, d field) bound {
 	b := bound{name: f.layout.name(table) + "." + d.name, required: d.required && !d.filled}
 	switch c.Kind {
@@ -80,7 +80,7 @@ func (f *fitting) bound(table string, c model.Column, d field) bound {
 	return b
 }
 
-// mostIn is the largest number of a type that is narrower than ours.
+// mostIn has the largest number of each type that is narrower than ours.
 var mostIn = map[string]int64{
 	"smallint": 1<<15 - 1, "mediumint": 1<<23 - 1, "integer": 1<<31 - 1, "int": 1<<31 - 1,
 }
@@ -133,10 +133,10 @@ func (f *fitting) allowed(ctx context.Context, table, column string) (among []st
 	return among, err
 }
 
-// fits reports values of a row that the database would refuse, or that MySQL,
-// where it is not strict, would cut off.
-func (s *Store) fits(ctx context.Context, in insert, row []any) error {
-	known, err := s.known(ctx)
+// fits returns an error for values of a row that the database would refuse, or
+// that MySQL would cut off where it is not strict.
+func (db *database) fits(ctx context.Context, in insert, row []any) error {
+	known, err := db.bounds(ctx)
 	if err != nil {
 		return err
 	}
@@ -151,9 +151,9 @@ func (s *Store) fits(ctx context.Context, in insert, row []any) error {
 	return nil
 }
 
-// fitsColumn is fits for one value.
-func (s *Store) fitsColumn(ctx context.Context, table, name string, v any) error {
-	known, err := s.known(ctx)
+// fitsColumn is fits for the value of one column.
+func (db *database) fitsColumn(ctx context.Context, table, name string, v any) error {
+	known, err := db.bounds(ctx)
 	if err != nil {
 		return err
 	}
@@ -171,19 +171,19 @@ func (k bounds) take(table string, i int, v any) error {
 	return nil
 }
 
-// known is what the tables take. They are looked at before the first row is
+// bounds returns what the tables take. They are inspected before the first row is
 // written.
-func (s *Store) known(ctx context.Context) (bounds, error) {
-	if known := s.learned.Load(); known != nil {
+func (db *database) bounds(ctx context.Context) (bounds, error) {
+	if known := db.inspector.learned.Load(); known != nil {
 		return *known, nil
 	}
 	var err error
-	if m, is := bare(s.conn).(*meeting); is {
-		err = m.meet(ctx)
-	} else if err = s.guarded(ctx, func(s *Store) error { return s.look(ctx, bare(s.conn), false) }); unaskable(err) {
+	if c, is := bare(db.conn).(*inspectedConn); is {
+		err = c.wait(ctx)
+	} else if err = db.guarded(ctx, func(db *database) error { return db.inspector.inspect(ctx, bare(db.conn), false) }); unaskable(err) {
 		err = nil
 	}
-	if known := s.learned.Load(); err == nil && known != nil {
+	if known := db.inspector.learned.Load(); err == nil && known != nil {
 		return *known, nil
 	}
 	return nil, err

@@ -39,19 +39,19 @@ const mostTakes = 3
 // two for a new key on MySQL; how long one that is refused has to wait is another.
 // A layout without a table for limits is an [errors.ErrUnsupported].
 func (s *Store) Take(ctx context.Context, key string, r latchkey.Rate) (time.Duration, error) {
-	err := errors.Join(ctx.Err(), s.needs("limits"))
+	err := errors.Join(ctx.Err(), s.db.needs("limits"))
 	if err != nil || r.Events <= 0 || r.Per <= 0 {
 		return 0, fail(ctx, "take", err)
 	}
 	key = storedKey(key)
 	p := paceOf(r)
 	for range mostTakes {
-		taken, err := s.takeOnce(ctx, key, p)
+		taken, err := p.take(ctx, s.db, key)
 		if err != nil || taken {
 			return 0, fail(ctx, "take", err)
 		}
 		var ahead int64
-		err = s.conn.One(ctx, s.q.wait, []any{key}, &ahead)
+		err = s.db.conn.One(ctx, s.db.q.wait, []any{key}, &ahead)
 		if err != nil && !errors.Is(err, latchkey.ErrNotFound) {
 			return 0, fail(ctx, "take", err)
 		}
@@ -62,41 +62,31 @@ func (s *Store) Take(ctx context.Context, key string, r latchkey.Rate) (time.Dur
 	return time.Duration(p.each) * time.Millisecond, nil
 }
 
-// takeOnce counts an event if it fits.
-func (s *Store) takeOnce(ctx context.Context, key string, p pace) (bool, error) {
-	if s.dialect != MySQL {
-		return s.affects(ctx, s.q.take[0], key, p.each, p.each, p.room()-p.each)
+// take counts an event and returns true if it fits.
+func (p pace) take(ctx context.Context, db *database, key string) (bool, error) {
+	if db.layout.dialect != MySQL {
+		return db.affects(ctx, db.q.take[0], key, p.each, p.each, p.room()-p.each)
 	}
-	if taken, err := s.affects(ctx, s.q.take[0], p.each, key, p.room()); taken || err != nil {
+	if taken, err := db.affects(ctx, db.q.take[0], p.each, key, p.room()); taken || err != nil {
 		return taken, err
 	}
-	return s.affects(ctx, s.q.take[1], key, p.each)
-}
-
-// affects says whether a statement changed a row. One that is there already is
-// no error.
-func (s *Store) affects(ctx context.Context, statement string, args ...any) (bool, error) {
-	n, err := s.conn.Exec(ctx, statement, args...)
-	if is(err, unique) {
-		return false, nil
-	}
-	return n > 0, err
+	return db.affects(ctx, db.q.take[1], key, p.each)
 }
 
 // Return implements [latchkey.ReturningLimiter].
 func (s *Store) Return(ctx context.Context, key string, r latchkey.Rate) error {
-	err := errors.Join(ctx.Err(), s.needs("limits"))
+	err := errors.Join(ctx.Err(), s.db.needs("limits"))
 	if err == nil && r.Events > 0 && r.Per > 0 {
-		_, err = s.conn.Exec(ctx, s.q.giveBack, paceOf(r).each, storedKey(key))
+		_, err = s.db.conn.Exec(ctx, s.db.q.giveBack, paceOf(r).each, storedKey(key))
 	}
 	return fail(ctx, "return", err)
 }
 
 // Forget implements [latchkey.Limiter].
 func (s *Store) Forget(ctx context.Context, key string) error {
-	err := errors.Join(ctx.Err(), s.needs("limits"))
+	err := errors.Join(ctx.Err(), s.db.needs("limits"))
 	if err == nil {
-		_, err = s.conn.Exec(ctx, s.q.forget, storedKey(key))
+		_, err = s.db.conn.Exec(ctx, s.db.q.forget, storedKey(key))
 	}
 	return fail(ctx, "forget", err)
 }
@@ -105,24 +95,16 @@ func (s *Store) Forget(ctx context.Context, key string) error {
 // MySQL for a value that is on record. A zero expires records nothing. A layout
 // without a table for used values is an [errors.ErrUnsupported].
 func (s *Store) Use(ctx context.Context, key string, expires time.Time) (first bool, err error) {
-	err = errors.Join(ctx.Err(), s.needs("used_values"))
+	err = errors.Join(ctx.Err(), s.db.needs("used_values"))
 	if err != nil || expires.IsZero() {
 		return err == nil, fail(ctx, "use", err)
 	}
-	key, at := storedKey(key), s.formOf("used_values").arg(expires)
-	first, err = s.affects(ctx, s.q.use[0], key, at)
-	if err == nil && !first && s.dialect == MySQL {
-		first, err = s.affects(ctx, s.q.use[1], at, key)
+	key, at := storedKey(key), s.db.layout.formOf("used_values").arg(expires)
+	first, err = s.db.affects(ctx, s.db.q.use[0], key, at)
+	if err == nil && !first && s.db.layout.dialect == MySQL {
+		first, err = s.db.affects(ctx, s.db.q.use[1], at, key)
 	}
 	return first, fail(ctx, "use", err)
-}
-
-// needs reports a layout without a table.
-func (s *Store) needs(table string) error {
-	if !s.has(table) {
-		return errAbsent
-	}
-	return nil
 }
 
 // longestKey is the longest that is kept as it is.

@@ -158,13 +158,13 @@ func timesOf(d Dialect, value string, inText bool) (Times, bool) {
 }
 
 // ErrUnreadableTime reports a row with a time that is kept in another form than
-// the layout says. The row is nobody's session and opens no link.
+// the layout says. The row is no session and opens no link.
 var ErrUnreadableTime = errors.New("a time is kept in a form that the layout does not have")
 
-// instant reads what arg wrote, and null.
+// instant is what a column with an instant is read into. Null is the zero time.
 type instant struct {
-	time.Time
-	of *form // nil: what is usual
+	t  time.Time
+	of *form // nil: the usual form
 }
 
 // Scan implements sql.Scanner.
@@ -177,7 +177,7 @@ func (i *instant) Scan(v any) error {
 	err := ErrUnreadableTime
 	switch v := v.(type) {
 	case nil:
-		i.Time = time.Time{}
+		i.t = time.Time{}
 		return nil
 	case time.Time:
 		at, err = v, nil
@@ -195,6 +195,6 @@ func (i *instant) Scan(v any) error {
 	if err != nil {
 		return ErrUnreadableTime
 	}
-	i.Time = at.Truncate(time.Millisecond).UTC()
+	i.t = at.Truncate(time.Millisecond).UTC()
 	return nil
 }
