@@ -16,11 +16,11 @@ const (
 	SQLite   = sqlstore.SQLite   // SQLite 3.35 or later
 )
 
-// Options says how an [Adapter] uses a database. The zero value is the usual.
+// Options says how an [Adapter] uses a database. The zero value has the defaults.
 type Options struct {
-	// Layout says what tables and columns are called and how rows are kept. The
-	// zero value fits what [Migrate] makes; of an existing database [Detect]
-	// says it.
+	// Layout says what tables and columns are called and how rows are stored. The
+	// zero value fits the tables that [Migrate] makes. [Detect] returns the layout
+	// of an existing database.
 	Layout sqlstore.Layout
 
 	// Unprepared sends every statement as text. Set it behind a connection pool
@@ -29,9 +29,9 @@ type Options struct {
 	// default_query_exec_mode=cache_describe.
 	Unprepared bool
 
-	// NewUser is called in the transaction that stores a new user, for rows of the
-	// application's own that belong to one. An error undoes the sign-up, and is
-	// logged. nil: nothing is called.
+	// NewUser is called in the transaction that stores a new user, so that the
+	// application can add rows of its own. An error rolls the sign-up back and is
+	// logged. A nil NewUser is not called.
 	NewUser func(ctx context.Context, tx Runner, u latchkey.User) error
 }
 
@@ -67,10 +67,10 @@ var (
 
 var errNoDatabase = errors.New("sqladapter: no database")
 
-// New returns a store in db. It asks nothing of the database: the tables are
-// looked at, and statements prepared, when they are first used. Tables that do not
-// fit the layout are a [*sqlstore.MisfitError] of every call. db stays the caller's, to configure and to
-// close. A Layout that makes no sense is an error.
+// New returns a store in db. It sends nothing to the database: tables are inspected
+// and statements prepared when they are first used. If the tables do not fit the
+// layout, every call returns a [*sqlstore.MisfitError]. The caller configures and
+// closes db. A Layout that makes no sense is an error.
 func New(db *sql.DB, d sqlstore.Dialect, o Options) (*Adapter, error) {
 	if db == nil {
 		return nil, errNoDatabase
@@ -82,7 +82,7 @@ func New(db *sql.DB, d sqlstore.Dialect, o Options) (*Adapter, error) {
 	}
 	if tell := o.NewUser; tell != nil {
 		store = store.OnNewUser(func(ctx context.Context, tx sqlstore.Conn, u latchkey.User) error {
-			return tell(ctx, tx.(*transaction).on, u) // whose transactions are no others
+			return tell(ctx, tx.(*transaction).on, u) // all its transactions are of this type
 		})
 	}
 	return &Adapter{store, p}, nil
@@ -127,7 +127,7 @@ func Check(ctx context.Context, db *sql.DB, d sqlstore.Dialect, o Options) error
 	return sqlstore.Check(ctx, newPool(db, d, false), d, o.Layout)
 }
 
-// Detect says whose users the current schema of a connection has, and which
+// Detect reports whose users the current schema of a connection has, and which
 // layout fits their tables. See [sqlstore.Detect].
 func Detect(ctx context.Context, db *sql.DB, d sqlstore.Dialect) (sqlstore.Found, error) {
 	return sqlstore.Detect(ctx, newPool(db, d, false), d)

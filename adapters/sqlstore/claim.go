@@ -22,7 +22,7 @@ type Locker interface {
 var errNoLocker = errors.New("on MySQL Layout.Unindexed works only in transactions of the adapter's own")
 
 // claimed returns the name of a claim: what has to be unique, and a value of it. It
-// depends on neither the layout nor the statement, so that all callers who want the
+// depends on neither the layout nor the statement, so that all callers that want the
 // value wait for the same lock.
 func claimed(what string, value ...string) string {
 	return fmt.Sprintf("%s %q", what, value)

@@ -23,8 +23,8 @@ const (
 	SchemaForeign SchemaKind = "foreign" // users of another program, such as another adapter of Auth.js
 )
 
-// ErrForeignSchema reports users in the database who are kept neither by
-// Latchkey nor by the PostgreSQL adapter of Auth.js.
+// ErrForeignSchema reports that the database has users who belong neither to
+// Latchkey nor to the PostgreSQL adapter of Auth.js.
 var ErrForeignSchema = errors.New("sql: the database has users that are neither Latchkey's nor of Auth.js' PostgreSQL adapter")
 
 // Found is what a database has.

@@ -72,8 +72,7 @@ func TestDriversErrors(t *testing.T) {
 	}
 }
 
-// TestRefusals: what somebody can do about a code stands beside it, in the errors of
-// an adapter and for whoever asks.
+// TestRefusals: the errors of an adapter, and Refusal, say what to do about a code.
 func TestRefusals(t *testing.T) {
 	for _, row := range []struct {
 		err              error
@@ -103,7 +102,8 @@ func TestRefusals(t *testing.T) {
 	}
 }
 
-// what a database gets over by itself is told from what somebody has to mend.
+// errors that pass by themselves are distinguished from those that the
+// operator has to fix.
 func TestWhatPasses(t *testing.T) {
 	for _, row := range []struct {
 		err    error
@@ -123,19 +123,19 @@ func TestWhatPasses(t *testing.T) {
 		{codeError(26), false},
 		{errors.New("sql: database is closed"), false},
 	} {
-		if err := (seemly{fail(t.Context(), "test", row.err)}); errors.Is(err, latchkey.ErrUnavailable) != row.passes {
+		if err := (redacted{fail(t.Context(), "test", row.err)}); errors.Is(err, latchkey.ErrUnavailable) != row.passes {
 			t.Errorf("%v: want %t", row.err, row.passes)
 		}
 	}
 }
 
-// seemly is an error as the library hands it on: it is recognized and shows
-// nothing.
-type seemly struct{ cause error }
+// redacted is an error as the library passes it on: it is recognized and its text
+// shows nothing.
+type redacted struct{ cause error }
 
-func (s seemly) Error() string        { return "withheld" }
-func (s seemly) Is(target error) bool { return errors.Is(s.cause, target) }
-func (s seemly) As(target any) bool   { return errors.As(s.cause, target) }
+func (s redacted) Error() string        { return "withheld" }
+func (s redacted) Is(target error) bool { return errors.Is(s.cause, target) }
+func (s redacted) As(target any) bool   { return errors.As(s.cause, target) }
 
 // TestFaultsOfTransactions: S-067, what a statement of a transaction met is
 // recognized when it comes back from the function that the library ran in it.
@@ -146,7 +146,7 @@ func TestFaultsOfTransactions(t *testing.T) {
 		unique:   stateError("23505"),
 		locked:   codeError(5),
 	} {
-		if err := (seemly{fail(t.Context(), "test", driver)}); !is(err, kind) {
+		if err := (redacted{fail(t.Context(), "test", driver)}); !is(err, kind) {
 			t.Errorf("%v is not recognized", driver)
 		}
 	}

@@ -42,12 +42,12 @@ func (l Layout) GoString() string {
 	return b.String() + "}"
 }
 
-// timesNames are what the forms are called in a program.
+// timesNames has the names of the constants.
 var timesNames = map[Times]string{
 	TimesUTC: "TimesUTC", TimesISO: "TimesISO", TimesMillis: "TimesMillis", TimesMillisText: "TimesMillisText", TimesSeconds: "TimesSeconds",
 }
 
-// nameLines has the names of one table on few lines.
+// nameLines returns the names of each table on few lines.
 func (l Layout) nameLines() string {
 	var b strings.Builder
 	for _, table := range model.Tables {

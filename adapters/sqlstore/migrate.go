@@ -15,14 +15,13 @@ import (
 //go:embed schema
 var schemas embed.FS
 
-// migration is one step of a schema. Its number is its place in the list, from
-// 1.
+// migration is one step of a schema. Its number is its place in the list, from 1.
 type migration struct {
 	file       string
-	statements []string // each does nothing when it was done before: MySQL cannot take half a step back. See hasColumn
+	statements []string // each does nothing when it is repeated: MySQL cannot undo half a step; see hasColumn
 }
 
-// migrations reads the steps of a dialect, oldest first.
+// migrations returns the steps of a dialect, oldest first.
 func migrations(d Dialect) ([]migration, error) {
 	if err := d.check(); err != nil {
 		return nil, err
@@ -52,7 +51,7 @@ func statementsIn(file string) ([]string, error) {
 }
 
 // Schema returns the statements that [Migrate] runs in an empty database, for
-// those who want to run them on their own. It is empty for an unknown dialect.
+// programs that run migrations by other means. It is empty for an unknown dialect.
 func Schema(d Dialect) string {
 	var b strings.Builder
 	steps, _ := migrations(d)
@@ -108,7 +107,7 @@ func failMigration(ctx context.Context, operation string, err error) error {
 }
 
 // lock keeps other migrations out until the transaction ends, or until unlock.
-// SQLite needs none: its transactions here begin as writers.
+// SQLite needs no lock: its transactions begin as writers.
 func lock(ctx context.Context, tx Conn, d Dialect) (unlock func() error, err error) {
 	var got int
 	var none string
@@ -186,7 +185,7 @@ func verify(ctx context.Context, tx Conn, d Dialect, l Layout) error {
 	return cmp.Or(err, asError(misfits))
 }
 
-// run runs the statements of a step, also of one that was cut short before.
+// run runs the statements of a step, which an earlier migration may have begun.
 func run(ctx context.Context, c Conn, d Dialect, statements []string) error {
 	for _, statement := range statements {
 		has, err := hasColumn(ctx, c, d, statement)
@@ -200,7 +199,7 @@ func run(ctx context.Context, c Conn, d Dialect, statements []string) error {
 	return nil
 }
 
-// hasColumn says whether a statement would add a column that is there. Only
+// hasColumn reports whether a statement would add a column that exists. Only
 // PostgreSQL has IF NOT EXISTS for columns.
 func hasColumn(ctx context.Context, c Conn, d Dialect, statement string) (bool, error) {
 	var table, column string
@@ -211,7 +210,7 @@ func hasColumn(ctx context.Context, c Conn, d Dialect, statement string) (bool, 
 	return columns[table+"."+column] != "", err
 }
 
-// record notes that the steps after from, up to version, are done.
+// record stores that the steps after from, up to version, are done.
 func record(ctx context.Context, tx Conn, d Dialect, from, version int) error {
 	if _, err := tx.Exec(ctx, "CREATE TABLE IF NOT EXISTS latchkey_migrations (version bigint PRIMARY KEY)"); err != nil {
 		return err
@@ -224,7 +223,7 @@ func record(ctx context.Context, tx Conn, d Dialect, from, version int) error {
 	return nil
 }
 
-// version reads what record noted; a database without notes is at 0.
+// version returns the version that record stored, or 0.
 func version(ctx context.Context, c Conn) (v int, err error) {
 	err = c.One(ctx, "SELECT COALESCE(MAX(version), 0) FROM latchkey_migrations", nil, &v)
 	if errors.Is(err, latchkey.ErrNotFound) {

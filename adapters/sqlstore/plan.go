@@ -6,14 +6,15 @@ import (
 	"strings"
 )
 
-// Version is the version of the newest schema. It is 0 for an unknown dialect.
+// Version returns the version of the newest schema. It is 0 for an unknown dialect.
 func Version(d Dialect) int {
 	steps, _ := migrations(d)
 	return len(steps)
 }
 
 // AdoptionSchema returns the statements that [Migrate] runs on the schema of
-// Auth.js. It is empty but for PostgreSQL, whose adapter alone is adopted.
+// Auth.js. It is empty for all dialects except PostgreSQL: only that adapter is
+// adopted.
 func AdoptionSchema(d Dialect) string {
 	if d != Postgres {
 		return ""

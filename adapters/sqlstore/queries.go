@@ -55,7 +55,7 @@ func (l grammar) queries() *queries {
 	return q
 }
 
-// sweep removes what expired before an instant.
+// sweep is the statement that removes rows that expired before an instant.
 type sweep struct {
 	sql string
 	form
@@ -64,8 +64,8 @@ type sweep struct {
 // sweepBatch is how many rows one statement removes.
 const sweepBatch = 10_000
 
-// sweep removes expired rows. In a partitioned table of PostgreSQL different
-// rows have the same ctid, hence the expiry twice.
+// sweep returns the statement that removes expired rows. In a partitioned table of
+// PostgreSQL different rows have the same ctid, so it compares the expiry twice.
 func (l grammar) sweep(table, expiry string) sweep {
 	kept := l.formOf(table)
 	expired := `WHERE {` + expiry + `} < ?`
@@ -142,7 +142,8 @@ func (q *queries) aboutTokens(l grammar) {
 	q.deleteAuthenticatorsOf = l.sql(`DELETE FROM {authenticators}` + owner)
 }
 
-// upsertRevocation keeps the later of what is there and what is new.
+// upsertRevocation returns the statement that adds a revocation, or keeps the later
+// of the stored and the new times.
 func (l grammar) upsertRevocation() string {
 	const values = `INSERT INTO {revocations} ({revocations.key}, {revocations.at}, {revocations.expires}) VALUES (?, ?, ?) `
 	later := `{revocations.at} = GREATEST({revocations}.{revocations.at}, EXCLUDED.{revocations.at}),
@@ -157,7 +158,7 @@ func (l grammar) upsertRevocation() string {
 	return l.sql(values + `ON CONFLICT ({revocations.key}) DO UPDATE SET ` + later)
 }
 
-// selectRevocations asks for n keys.
+// selectRevocations returns the statement that reads n keys.
 func (l grammar) selectRevocations(n int) string {
 	return l.sql(`SELECT {revocations.key}, {revocations.at} FROM {revocations} WHERE {revocations.key} IN (?` + strings.Repeat(", ?", n-1) + `)`)
 }

@@ -29,7 +29,7 @@ func (s *Store) RevokedAt(ctx context.Context, keys ...string) (map[string]time.
 	if err != nil {
 		return nil, fail(ctx, "revoked at", err)
 	}
-	for some := range slices.Chunk(slices.DeleteFunc(slices.Clone(keys), func(k string) bool { return !findable(k) }), mostKeys) {
+	for some := range slices.Chunk(slices.DeleteFunc(slices.Clone(keys), func(k string) bool { return !findable(k) }), maxKeys) {
 		if err := readRevocations(ctx, s.db, some, found); err != nil {
 			return nil, fail(ctx, "revoked at", err)
 		}
@@ -37,8 +37,8 @@ func (s *Store) RevokedAt(ctx context.Context, keys ...string) (map[string]time.
 	return found, nil
 }
 
-// mostKeys is how many keys one statement asks for.
-const mostKeys = 64
+// maxKeys is how many keys one statement asks for at most.
+const maxKeys = 64
 
 // readRevocations asks for 1, 2, 4 … keys and repeats the last one, so that there
 // are few different statements to prepare.

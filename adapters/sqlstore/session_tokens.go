@@ -15,8 +15,8 @@ import (
 // hash in a copy of the database could present it as an old plain token.
 const hashed = "sha256:"
 
-// longestPlain is how long an old plain token may be at most.
-const longestPlain = 512
+// maxPlainToken is how long an old plain token may be at most.
+const maxPlainToken = 512
 
 // sessions finds and deletes sessions by their tokens, which it stores as hashes.
 type sessions struct {
@@ -98,7 +98,7 @@ func (s sessions) withToken(ctx context.Context, token string, f func(stored str
 		return latchkey.ErrNotFound
 	}
 	err := f(s.stored(token))
-	if s.plain || !errors.Is(err, latchkey.ErrNotFound) || len(token) > longestPlain || strings.HasPrefix(token, hashed) {
+	if s.plain || !errors.Is(err, latchkey.ErrNotFound) || len(token) > maxPlainToken || strings.HasPrefix(token, hashed) {
 		return err
 	}
 	expires := instant{of: &s.db.layout.form}
