@@ -77,7 +77,7 @@ func openSQL(ctx context.Context, driver, dsn string, d sqlstore.Dialect, name s
 	if err != nil {
 		return nil, err
 	}
-	if err := sqladapter.Migrate(ctx, db, d); err != nil {
+	if err := sqladapter.Migrate(ctx, db, d, sqladapter.Options{}); err != nil {
 		_ = db.Close()
 		return nil, err
 	}
@@ -94,7 +94,7 @@ func openPostgres(ctx context.Context, databaseURL string) (*store, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := pgxadapter.Migrate(ctx, pool); err != nil {
+	if err := pgxadapter.Migrate(ctx, pool, pgxadapter.Options{}); err != nil {
 		pool.Close()
 		return nil, err
 	}

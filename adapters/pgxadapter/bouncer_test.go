@@ -26,7 +26,7 @@ func TestPgBouncer(t *testing.T) {
 		return pool
 	}
 	direct := connect(t, server.DSN("postgres"))
-	ok(t, pgxadapter.Migrate(t.Context(), direct))
+	ok(t, pgxadapter.Migrate(t.Context(), direct, pgxadapter.Options{}))
 	for _, mode := range []string{"cache_describe", "exec", "simple_protocol"} {
 		t.Run(mode, func(t *testing.T) {
 			pool := connect(t, behind.DSN("postgres")+" pool_max_conns=100 default_query_exec_mode="+mode)

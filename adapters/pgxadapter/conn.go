@@ -14,7 +14,7 @@ import (
 	"github.com/latchkeyhq/latchkey/adapters/sqlstore"
 )
 
-// conn is a pool or a transaction as a store sees it.
+// conn is the sqlstore.Conn of a pool or a transaction.
 type conn struct {
 	on interface {
 		Exec(ctx context.Context, sql string, args ...any) (pgconn.CommandTag, error)
@@ -39,27 +39,27 @@ func (c conn) One(ctx context.Context, statement string, args []any, dest ...any
 	return c.seen(err)
 }
 
-// seen has the pool begin anew where a connection turned out to be unfit: the
-// others most likely are too.
+// seen resets the pool if a connection turned out to be unfit: the others most
+// likely are unfit, too.
 func (c conn) seen(err error) error {
 	if p, isPool := c.on.(*pool); isPool && sqlstore.Unfit(err) {
-		p.beginAnew()
+		p.resetOnce()
 	}
 	return err
 }
 
-// pool remembers when it last began anew, so that a database that serves nobody
-// is not stormed with new connections.
+// pool remembers its last reset, so that a database that cannot serve does not get
+// a storm of new connections.
 type pool struct {
 	*pgxpool.Pool
-	began atomic.Int64 // in nanoseconds
+	lastReset atomic.Int64 // in nanoseconds
 }
 
-const betweenBeginnings = time.Second
+const betweenResets = time.Second
 
-func (p *pool) beginAnew() {
-	last, now := p.began.Load(), time.Now().UnixNano()
-	if now-last > int64(betweenBeginnings) && p.began.CompareAndSwap(last, now) {
+func (p *pool) resetOnce() {
+	last, now := p.lastReset.Load(), time.Now().UnixNano()
+	if now-last > int64(betweenResets) && p.lastReset.CompareAndSwap(last, now) {
 		p.Reset()
 	}
 }

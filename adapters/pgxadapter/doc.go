@@ -3,7 +3,7 @@
 //
 //	pool, err := pgxpool.New(ctx, os.Getenv("DATABASE_URL"))
 //	…
-//	err = pgxadapter.Migrate(ctx, pool)
+//	err = pgxadapter.Migrate(ctx, pool, pgxadapter.Options{})
 //	…
 //	store, err := pgxadapter.New(pool, pgxadapter.Options{})
 //	…
@@ -11,7 +11,7 @@
 //
 // A database that the PostgreSQL adapter of Auth.js uses can be shared with it,
 // with the layout [sqlstore.AuthJS], or taken over, with [Migrate]. [Detect]
-// says what a database has. Layouts, schemas and what an [Adapter] does are
+// reports what a database has. Layouts, schemas and what an [Adapter] does are
 // package sqlstore's, so this adapter and sqladapter can be exchanged.
 //
 // Statements are prepared by pgx, once for each connection. Behind PgBouncer
@@ -19,6 +19,6 @@
 // configuration to pgx.QueryExecModeCacheDescribe.
 //
 // Errors name the operation and the SQLSTATE, never values, statements or
-// connection settings. The driver's error, which may have them, is what
-// [errors.As] finds; do not log it.
+// connection settings. [errors.As] finds the driver's error, which may have them; do
+// not log it.
 package pgxadapter

@@ -17,7 +17,7 @@ func Example() {
 		log.Fatal(err)
 	}
 	defer pool.Close()
-	if err := pgxadapter.Migrate(ctx, pool); err != nil {
+	if err := pgxadapter.Migrate(ctx, pool, pgxadapter.Options{}); err != nil {
 		log.Fatal(err)
 	}
 	store, err := pgxadapter.New(pool, pgxadapter.Options{})

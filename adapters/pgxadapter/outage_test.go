@@ -20,7 +20,7 @@ func TestOutage(t *testing.T) {
 	pool, err := pgxpool.New(t.Context(), server.DSN("postgres"))
 	ok(t, err)
 	t.Cleanup(pool.Close)
-	ok(t, pgxadapter.Migrate(t.Context(), pool))
+	ok(t, pgxadapter.Migrate(t.Context(), pool, pgxadapter.Options{}))
 	auth, err := latchkey.New(latchkey.Config{
 		Adapter: adapter(t, pool, pgxadapter.Options{}), Providers: []latchkey.Provider{issuer.Provider()},
 		Site:        latchkey.Site{AllowedHosts: []string{"127.0.0.1:*"}},

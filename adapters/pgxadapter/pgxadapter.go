@@ -11,16 +11,16 @@ import (
 	"github.com/latchkeyhq/latchkey/adapters/sqlstore"
 )
 
-// Options says how an [Adapter] uses a database. The zero value is the usual.
+// Options says how an [Adapter] uses a database. The zero value has the defaults.
 type Options struct {
-	// Layout says what tables and columns are called and how rows are kept. The
-	// zero value fits what [Migrate] makes; of an existing database [Detect]
-	// says it.
+	// Layout says what tables and columns are called and how rows are stored. The
+	// zero value fits the tables that [Migrate] makes. [Detect] returns the layout
+	// of an existing database.
 	Layout sqlstore.Layout
 
-	// NewUser is called in the transaction that stores a new user, for rows of the
-	// application's own that belong to one. An error undoes the sign-up, and is
-	// logged. nil: nothing is called.
+	// NewUser is called in the transaction that stores a new user, so that the
+	// application can add rows of its own. An error rolls the sign-up back and is
+	// logged. A nil NewUser is not called.
 	NewUser func(ctx context.Context, tx pgx.Tx, u latchkey.User) error
 }
 
@@ -44,13 +44,15 @@ var (
 	_ latchkey.ReplayStore              = (*Adapter)(nil)
 )
 
-// New returns a store in the database of p. It asks nothing of it yet: the
-// tables are looked at when they are first used, and if they do not fit the layout
-// every call is a [*sqlstore.MisfitError]. The pool stays the caller's, to configure and to close. A Layout that makes no
-// sense is an error.
+var errNoPool = errors.New("pgxadapter: no pool")
+
+// New returns a store in the database of p. It sends nothing to the database: the
+// tables are inspected when they are first used. If they do not fit the layout,
+// every call returns a [*sqlstore.MisfitError]. The caller configures and closes
+// the pool. A Layout that makes no sense is an error.
 func New(p *pgxpool.Pool, o Options) (*Adapter, error) {
 	if p == nil {
-		return nil, errors.New("pgxadapter: no pool")
+		return nil, errNoPool
 	}
 	store, err := sqlstore.New(conn{&pool{Pool: p}}, sqlstore.Postgres, o.Layout)
 	if err != nil {
@@ -71,21 +73,28 @@ func New(p *pgxpool.Pool, o Options) (*Adapter, error) {
 func (a *Adapter) Bind(tx pgx.Tx) *Adapter { return &Adapter{a.Store.Bind(conn{tx})} }
 
 // Migrate brings a database to the newest schema: from nothing, from an earlier
-// version, or from the schema of Auth.js. It is done as a whole or not at all.
-// Call it from as many instances as you like. See [sqlstore.Migrate] for what
-// it does and for its errors, and [sqlstore.Schema] for the statements.
-func Migrate(ctx context.Context, p *pgxpool.Pool) error {
-	return sqlstore.Migrate(ctx, conn{&pool{Pool: p}}, sqlstore.Postgres)
+// version, or from the schema of Auth.js. It runs in one transaction. Any number
+// of instances may call it at the same time. Its arguments are those of [New], of
+// whose Options it uses the Layout. [sqlstore.Migrate] says what it does and which
+// errors it returns, and [sqlstore.Schema] has the statements.
+func Migrate(ctx context.Context, p *pgxpool.Pool, o Options) error {
+	if p == nil {
+		return errNoPool
+	}
+	return sqlstore.Migrate(ctx, conn{&pool{Pool: p}}, sqlstore.Postgres, o.Layout)
 }
 
-// Check says what [Migrate] would refuse, without changing anything: nil, a
+// Check reports what [Migrate] would refuse and changes nothing: it returns nil, a
 // [*sqlstore.ViolationError], a [*sqlstore.MisfitError] or
 // [sqlstore.ErrForeignSchema]. It reads whole tables.
-func Check(ctx context.Context, p *pgxpool.Pool) error {
-	return sqlstore.Check(ctx, conn{&pool{Pool: p}}, sqlstore.Postgres)
+func Check(ctx context.Context, p *pgxpool.Pool, o Options) error {
+	if p == nil {
+		return errNoPool
+	}
+	return sqlstore.Check(ctx, conn{&pool{Pool: p}}, sqlstore.Postgres, o.Layout)
 }
 
-// Detect says whose users the current schema of a connection has, and which
+// Detect reports whose users the current schema of a connection has, and which
 // layout fits their tables. See [sqlstore.Detect].
 func Detect(ctx context.Context, p *pgxpool.Pool) (sqlstore.Found, error) {
 	return sqlstore.Detect(ctx, conn{&pool{Pool: p}}, sqlstore.Postgres)

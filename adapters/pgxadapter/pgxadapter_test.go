@@ -50,7 +50,7 @@ func (s *server) empty(t testing.TB) *pgxpool.Pool {
 func (s *server) migrated(t testing.TB) *pgxpool.Pool {
 	t.Helper()
 	pool := s.empty(t)
-	ok(t, pgxadapter.Migrate(t.Context(), pool))
+	ok(t, pgxadapter.Migrate(t.Context(), pool, pgxadapter.Options{}))
 	return pool
 }
 
@@ -111,7 +111,7 @@ func TestManyInstancesMigrateAtOnce(t *testing.T) {
 	pool := start(t).empty(t)
 	errs := make(chan error)
 	for range 8 {
-		go func() { errs <- pgxadapter.Migrate(t.Context(), pool) }()
+		go func() { errs <- pgxadapter.Migrate(t.Context(), pool, pgxadapter.Options{}) }()
 	}
 	for range 8 {
 		ok(t, <-errs)
@@ -126,6 +126,12 @@ func TestManyInstancesMigrateAtOnce(t *testing.T) {
 func TestNewNeedsAPool(t *testing.T) {
 	if _, err := pgxadapter.New(nil, pgxadapter.Options{}); err == nil {
 		t.Error("a nil pool was accepted")
+	}
+	if err := pgxadapter.Migrate(t.Context(), nil, pgxadapter.Options{}); err == nil {
+		t.Error("Migrate accepted a nil pool")
+	}
+	if err := pgxadapter.Check(t.Context(), nil, pgxadapter.Options{}); err == nil {
+		t.Error("Check accepted a nil pool")
 	}
 }
 
@@ -172,7 +178,7 @@ func TestMisfits(t *testing.T) {
 	if misfit, is := errors.AsType[*sqlstore.MisfitError](err); !is || !strings.Contains(err.Error(), "users: there is no such table: was `latchkey migrate` forgotten?") {
 		t.Errorf("R-323 without tables: %v (%v)", err, misfit)
 	}
-	ok(t, pgxadapter.Migrate(t.Context(), pool))
+	ok(t, pgxadapter.Migrate(t.Context(), pool, pgxadapter.Options{}))
 	_, err = a.CreateUser(t.Context(), latchkey.User{Email: "ada@example.com"})
 	ok(t, err)
 	_, err = pool.Exec(t.Context(), "ALTER TABLE sessions ALTER expires TYPE text; DROP INDEX accounts_provider")
@@ -271,7 +277,7 @@ func TestRefusedConnections(t *testing.T) {
 			pool, err := pgxpool.New(t.Context(), row.dsn)
 			ok(t, err)
 			defer pool.Close()
-			if err := pgxadapter.Migrate(t.Context(), pool); err == nil || err.Error() != row.want {
+			if err := pgxadapter.Migrate(t.Context(), pool, pgxadapter.Options{}); err == nil || err.Error() != row.want {
 				t.Errorf("error %v, want %s", err, row.want)
 			}
 		})

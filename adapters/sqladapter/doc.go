@@ -4,7 +4,7 @@
 //
 //	db, err := sql.Open("pgx", os.Getenv("DATABASE_URL"))
 //	…
-//	err = sqladapter.Migrate(ctx, db, sqladapter.Postgres)
+//	err = sqladapter.Migrate(ctx, db, sqladapter.Postgres, sqladapter.Options{})
 //	…
 //	store, err := sqladapter.New(db, sqladapter.Postgres, sqladapter.Options{})
 //	…
@@ -12,7 +12,7 @@
 //
 // A database that the PostgreSQL adapter of Auth.js uses can be shared with it,
 // with the layout [sqlstore.AuthJS], or taken over, with [Migrate]. [Detect]
-// says what a database has. Layouts, schemas and what an [Adapter] does are
+// reports what a database has. Layouts, schemas and what an [Adapter] does are
 // package sqlstore's.
 //
 // # SQLite
@@ -34,13 +34,13 @@
 //
 // # Deadlines
 //
-// A call whose context ends returns at once. The server may not hear of it in
-// time and still carry the statement out, as it may when a connection breaks;
-// what belongs together, put in a transaction.
+// A call whose context ends returns at once. The server may still carry out the
+// statement, as it may when a connection breaks. Use a transaction for changes that
+// belong together.
 //
 // # Errors
 //
 // Errors name the operation and the database's code, never values, statements
-// or connection settings. The driver's error, which may have them, is what
-// [errors.As] finds; do not log it.
+// or connection settings. [errors.As] finds the driver's error, which may have them;
+// do not log it.
 package sqladapter

@@ -18,7 +18,7 @@ func Example() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	if err := sqladapter.Migrate(ctx, db, sqladapter.Postgres); err != nil {
+	if err := sqladapter.Migrate(ctx, db, sqladapter.Postgres, sqladapter.Options{}); err != nil {
 		log.Fatal(err)
 	}
 	store, err := sqladapter.New(db, sqladapter.Postgres, sqladapter.Options{})

@@ -14,10 +14,10 @@ import (
 	"github.com/latchkeyhq/latchkey/adapters/sqlstore"
 )
 
-// maxLockWait is how long a statement is tried again that met another's lock.
+// maxLockWait is how long a statement that met a lock is retried.
 const maxLockWait = 5 * time.Second
 
-// pool is a database as a store sees it.
+// pool is the sqlstore.Conn of a database.
 type pool struct {
 	db         *sql.DB
 	dialect    sqlstore.Dialect
@@ -26,8 +26,8 @@ type pool struct {
 	emptied    atomic.Int64  // when idle connections were last closed, in nanoseconds
 }
 
-// betweenEmptying keeps a database that serves nobody from being stormed with new
-// connections.
+// betweenEmptying is the time between two closings of idle connections, so that a
+// database that cannot serve does not get a storm of new connections.
 const betweenEmptying = time.Second
 
 func newPool(db *sql.DB, d sqlstore.Dialect, prepare bool) *pool {
@@ -57,7 +57,7 @@ func (p *pool) Each(ctx context.Context, statement string, args []any, row func(
 	return p.run(ctx, statement, func(q querier) error { return q.each(ctx, args, row) })
 }
 
-// run carries out one statement: after other writers, and again after a lock.
+// run runs one statement. It waits for other writers, and retries after a lock.
 func (p *pool) run(ctx context.Context, statement string, f func(querier) error) error {
 	if p.writer != nil && !strings.HasPrefix(statement, "SELECT") {
 		if err := p.lockWriter(ctx); err != nil {
@@ -75,9 +75,9 @@ func (p *pool) run(ctx context.Context, statement string, f func(querier) error)
 	return p.seen(ctx, err)
 }
 
-// seen closes the connections that nobody uses where one turned out to be unfit:
-// the others most likely are, and package sql would hand them out for ever. Those
-// in use will be seen when they are used next.
+// seen closes the idle connections if one turned out to be unfit: the others most
+// likely are unfit, too, and package sql would hand them out for ever. Connections
+// in use are seen at their next statement.
 func (p *pool) seen(ctx context.Context, err error) error {
 	last, now := p.emptied.Load(), time.Now().UnixNano()
 	if !sqlstore.Unfit(err) || now-last < int64(betweenEmptying) || !p.emptied.CompareAndSwap(last, now) {
@@ -118,8 +118,8 @@ func (p *pool) Tx(ctx context.Context, f func(sqlstore.Conn) error) error {
 	return p.seen(ctx, p.serverTx(ctx, p.db, func(t *transaction) error { return f(t) }))
 }
 
-// lockingTx releases the locks of a transaction once it has ended: those of MySQL
-// are the connection's.
+// lockingTx releases the locks of a transaction once it has ended. In MySQL they
+// belong to the connection.
 func (p *pool) lockingTx(ctx context.Context, f func(sqlstore.Conn) error) error {
 	conn, err := p.db.Conn(ctx)
 	if err != nil {
@@ -135,7 +135,7 @@ func (p *pool) lockingTx(ctx context.Context, f func(sqlstore.Conn) error) error
 	return p.serverTx(ctx, conn, func(t *transaction) error { t.locks = &locked; return f(t) })
 }
 
-// unlock gives the connection back without locks, or not at all.
+// unlock releases the locks of a connection, or closes it if that fails.
 func unlock(ctx context.Context, conn *sql.Conn) {
 	ctx, cancel := context.WithTimeout(ctx, maxRollback)
 	defer cancel()
@@ -167,14 +167,14 @@ func (p *pool) serverTx(ctx context.Context, on beginner, f func(*transaction) e
 	return tx.Commit()
 }
 
-// in is a transaction as a store sees it.
+// in returns the sqlstore.Conn of a transaction.
 func (p *pool) in(tx *sql.Tx) *transaction {
 	return &transaction{on: tx, bind: tx.StmtContext, statements: p.statements}
 }
 
 // sqliteTx begins as a writer: a transaction that begins as a reader and then
-// writes fails if somebody else wrote meanwhile, and no waiting helps. Package
-// sql cannot say so, thus the statements.
+// writes fails if another one wrote meanwhile, and no waiting helps. Package sql
+// cannot begin it so, therefore the statements.
 func (p *pool) sqliteTx(ctx context.Context, f func(sqlstore.Conn) error) error {
 	if err := p.lockWriter(ctx); err != nil {
 		return err
@@ -204,15 +204,15 @@ func (p *pool) sqliteTx(ctx context.Context, f func(sqlstore.Conn) error) error 
 	return nil
 }
 
-// rollback gives the connection back clean, or not at all.
+// rollback rolls the transaction back, or closes the connection if that fails.
 func rollback(ctx context.Context, conn *sql.Conn) {
 	if _, err := conn.ExecContext(ctx, "ROLLBACK"); err != nil {
 		_ = conn.Raw(func(any) error { return driver.ErrBadConn })
 	}
 }
 
-// retryLocked repeats what met a lock and had no effect, at growing intervals,
-// until the context ends or maxLockWait is over.
+// retryLocked retries f while it meets a lock and so has no effect, at growing
+// intervals, until the context ends or maxLockWait is over.
 func retryLocked(ctx context.Context, f func() error) error {
 	err := f()
 	if !sqlstore.Busy(err) {
@@ -231,7 +231,7 @@ func retryLocked(ctx context.Context, f func() error) error {
 	return err
 }
 
-// querier is one statement: prepared, or text and where to send it.
+// querier is one statement: prepared, or as text with the connection to send it to.
 type querier struct {
 	made      *sql.Stmt
 	on        Runner

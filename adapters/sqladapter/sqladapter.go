@@ -16,11 +16,11 @@ const (
 	SQLite   = sqlstore.SQLite   // SQLite 3.35 or later
 )
 
-// Options says how an [Adapter] uses a database. The zero value is the usual.
+// Options says how an [Adapter] uses a database. The zero value has the defaults.
 type Options struct {
-	// Layout says what tables and columns are called and how rows are kept. The
-	// zero value fits what [Migrate] makes; of an existing database [Detect]
-	// says it.
+	// Layout says what tables and columns are called and how rows are stored. The
+	// zero value fits the tables that [Migrate] makes. [Detect] returns the layout
+	// of an existing database.
 	Layout sqlstore.Layout
 
 	// Unprepared sends every statement as text. Set it behind a connection pool
@@ -29,9 +29,9 @@ type Options struct {
 	// default_query_exec_mode=cache_describe.
 	Unprepared bool
 
-	// NewUser is called in the transaction that stores a new user, for rows of the
-	// application's own that belong to one. An error undoes the sign-up, and is
-	// logged. nil: nothing is called.
+	// NewUser is called in the transaction that stores a new user, so that the
+	// application can add rows of its own. An error rolls the sign-up back and is
+	// logged. A nil NewUser is not called.
 	NewUser func(ctx context.Context, tx Runner, u latchkey.User) error
 }
 
@@ -65,13 +65,15 @@ var (
 	_ latchkey.ReplayStore              = (*Adapter)(nil)
 )
 
-// New returns a store in db. It asks nothing of the database: the tables are
-// looked at, and statements prepared, when they are first used. Tables that do not
-// fit the layout are a [*sqlstore.MisfitError] of every call. db stays the caller's, to configure and to
-// close. A Layout that makes no sense is an error.
+var errNoDatabase = errors.New("sqladapter: no database")
+
+// New returns a store in db. It sends nothing to the database: tables are inspected
+// and statements prepared when they are first used. If the tables do not fit the
+// layout, every call returns a [*sqlstore.MisfitError]. The caller configures and
+// closes db. A Layout that makes no sense is an error.
 func New(db *sql.DB, d sqlstore.Dialect, o Options) (*Adapter, error) {
 	if db == nil {
-		return nil, errors.New("sqladapter: no database")
+		return nil, errNoDatabase
 	}
 	p := newPool(db, d, !o.Unprepared)
 	store, err := sqlstore.New(p, d, o.Layout)
@@ -80,7 +82,7 @@ func New(db *sql.DB, d sqlstore.Dialect, o Options) (*Adapter, error) {
 	}
 	if tell := o.NewUser; tell != nil {
 		store = store.OnNewUser(func(ctx context.Context, tx sqlstore.Conn, u latchkey.User) error {
-			return tell(ctx, tx.(*transaction).on, u) // whose transactions are no others
+			return tell(ctx, tx.(*transaction).on, u) // all its transactions are of this type
 		})
 	}
 	return &Adapter{store, p}, nil
@@ -104,21 +106,28 @@ func (a *Adapter) Close() error {
 }
 
 // Migrate brings a database to the newest schema: from nothing, from an earlier
-// version, or from the schema of Auth.js on PostgreSQL. Call it from as many
-// instances as you like. See [sqlstore.Migrate] for what it does and for its
-// errors, and [sqlstore.Schema] for the statements.
-func Migrate(ctx context.Context, db *sql.DB, d sqlstore.Dialect) error {
-	return sqlstore.Migrate(ctx, newPool(db, d, false), d)
+// version, or from the schema of Auth.js on PostgreSQL. Any number of instances
+// may call it at the same time. Its arguments are those of [New], of whose
+// Options it uses the Layout. [sqlstore.Migrate] says what it does and which
+// errors it returns, and [sqlstore.Schema] has the statements.
+func Migrate(ctx context.Context, db *sql.DB, d sqlstore.Dialect, o Options) error {
+	if db == nil {
+		return errNoDatabase
+	}
+	return sqlstore.Migrate(ctx, newPool(db, d, false), d, o.Layout)
 }
 
-// Check says what [Migrate] would refuse, without changing anything: nil, a
+// Check reports what [Migrate] would refuse and changes nothing: it returns nil, a
 // [*sqlstore.ViolationError], a [*sqlstore.MisfitError] or
 // [sqlstore.ErrForeignSchema]. It reads whole tables.
-func Check(ctx context.Context, db *sql.DB, d sqlstore.Dialect) error {
-	return sqlstore.Check(ctx, newPool(db, d, false), d)
+func Check(ctx context.Context, db *sql.DB, d sqlstore.Dialect, o Options) error {
+	if db == nil {
+		return errNoDatabase
+	}
+	return sqlstore.Check(ctx, newPool(db, d, false), d, o.Layout)
 }
 
-// Detect says whose users the current schema of a connection has, and which
+// Detect reports whose users the current schema of a connection has, and which
 // layout fits their tables. See [sqlstore.Detect].
 func Detect(ctx context.Context, db *sql.DB, d sqlstore.Dialect) (sqlstore.Found, error) {
 	return sqlstore.Detect(ctx, newPool(db, d, false), d)

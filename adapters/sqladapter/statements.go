@@ -7,8 +7,8 @@ import (
 	"sync"
 )
 
-// statements are prepared once, when they are first used. There are as many as
-// the store has, some forty, whatever is asked.
+// statements prepares each statement of a store once, when it is first used. A
+// store has about forty.
 type statements struct {
 	db   *sql.DB // nil: prepare none
 	lock sync.RWMutex
@@ -29,23 +29,24 @@ func (s *statements) get(ctx context.Context, statement string) (*sql.Stmt, erro
 	}
 	made := s.keep(statement, fresh)
 	if made != fresh {
-		go func() { _ = fresh.Close() }() // it waits for its connection, on which others may be busy
+		go func() { _ = fresh.Close() }() // it waits for its connection, which may be in use
 	}
 	return made, nil
 }
 
-// keep is the one that everybody uses: the first.
+// keep stores a prepared statement and returns it, or the one that is stored already.
 func (s *statements) keep(statement string, fresh *sql.Stmt) *sql.Stmt {
 	s.lock.Lock()
 	defer s.lock.Unlock()
-	if made := s.made[statement]; made != nil { // somebody else was faster
+	if made := s.made[statement]; made != nil { // another caller was faster
 		return made
 	}
 	s.made[statement] = fresh
 	return fresh
 }
 
-// peek prepares nothing: a transaction must not wait for another connection.
+// peek returns a statement that is prepared already, or nil. It prepares nothing: a
+// transaction must not wait for another connection.
 func (s *statements) peek(statement string) *sql.Stmt {
 	s.lock.RLock()
 	defer s.lock.RUnlock()
@@ -58,7 +59,7 @@ func (s *statements) close() error {
 	s.made = map[string]*sql.Stmt{}
 	s.lock.Unlock()
 	var errs []error
-	for _, made := range all { // each waits for those who are busy with its connections
+	for _, made := range all { // each Close waits for the callers that use its connections
 		errs = append(errs, made.Close())
 	}
 	return errors.Join(errs...)

@@ -9,9 +9,9 @@ import (
 	"time"
 )
 
-// TestStatementsWaitForNoConnection: whoever prepares what somebody else prepared
-// faster goes on at once, though the connection of the spare one is busy. The
-// statement that keeps it busy may wait for a transaction that needs the list.
+// TestStatementsWaitForNoConnection: a caller whose statement another caller has
+// prepared meanwhile goes on at once, though the connection of its own one is busy.
+// The statement that keeps it busy may wait for a transaction that needs the list.
 func TestStatementsWaitForNoConnection(t *testing.T) {
 	d := &busyDriver{preparing: make(chan bool), busy: make(chan bool), free: make(chan bool)}
 	db := sql.OpenDB(d)

@@ -10,8 +10,7 @@ import (
 	"github.com/latchkeyhq/latchkey/adapters/sqlstore"
 )
 
-// maxRollback is how long going back may take, for a database that does not
-// answer.
+// maxRollback is how long a rollback may take if the database does not answer.
 const maxRollback = 500 * time.Millisecond
 
 // transaction is one connection with a transaction, or a savepoint in it.
@@ -20,12 +19,12 @@ type transaction struct {
 	bind       func(context.Context, *sql.Stmt) *sql.Stmt // nil: statements are not shared with it
 	statements *statements
 	depth      int
-	locks      *bool // MySQL: whether it holds some; nil: nobody would release them
+	locks      *bool // MySQL: whether it holds some; nil: nothing would release them
 }
 
 var _ sqlstore.Locker = (*transaction)(nil)
 
-// errNotLocked is about a lock that others held for too long.
+// errNotLocked reports a lock that another transaction held for too long.
 var errNotLocked = errors.New("sqladapter: another transaction holds the lock")
 
 // lockWait is how long a lock is waited for, in seconds.

@@ -2,13 +2,12 @@ package sqlstore
 
 import (
 	"context"
-	"errors"
 	"time"
 
 	"github.com/latchkeyhq/latchkey"
 )
 
-// accountRow is where a row of accounts is read to.
+// accountRow is what a row of accounts is read into.
 type accountRow struct {
 	account                    latchkey.Account
 	id                         string
@@ -40,22 +39,23 @@ func (r *accountRow) read() (a latchkey.Account, err error) {
 	return a, fromJSON(r.extra, &a.Extra)
 }
 
-// LinkAccount implements [latchkey.Adapter]. An unknown user is ErrNotFound.
+// LinkAccount implements [latchkey.Adapter]. It returns ErrNotFound for an unknown
+// user.
 func (s *Store) LinkAccount(ctx context.Context, a latchkey.Account) error {
 	row, err := accountValues(a)
-	if err == nil && !s.findableID(a.UserID) {
+	if err == nil && !s.db.findableID(a.UserID) {
 		err = latchkey.ErrNotFound
 	}
 	if err != nil {
 		return fail(ctx, "link account", err)
 	}
-	row[0] = s.newID("")
-	err = s.claim(ctx, func(s *Store) error { return s.add(ctx, s.q.insertAccount, row...) },
-		claimed("accounts", a.Provider, a.ProviderAccountID), s.q.account, a.Provider, a.ProviderAccountID)
+	row[0] = s.db.layout.newID("")
+	err = s.db.claim(ctx, func(db *database) error { return db.add(ctx, db.q.insertAccount, row...) },
+		claimed("accounts", a.Provider, a.ProviderAccountID), s.db.q.account, a.Provider, a.ProviderAccountID)
 	return fail(ctx, "link account", err)
 }
 
-// accountValues is the row of an account, but for its id.
+// accountValues returns the row of an account, except its id.
 func accountValues(a latchkey.Account) ([]any, error) {
 	details, err := toJSON(a.Tokens.AuthorizationDetails)
 	if err != nil {
@@ -84,19 +84,19 @@ func accountValues(a latchkey.Account) ([]any, error) {
 // GetAccount implements [latchkey.AccountAdapter].
 func (s *Store) GetAccount(ctx context.Context, provider, providerAccountID string) (latchkey.Account, error) {
 	var row accountRow
-	if err := s.find(ctx, s.q.account, []string{provider, providerAccountID}, s.into("accounts", row.dest())...); err != nil {
+	if err := s.db.find(ctx, s.db.q.account, []string{provider, providerAccountID}, s.db.into("accounts", row.dest())...); err != nil {
 		return latchkey.Account{}, fail(ctx, "get account", err)
 	}
 	a, err := row.read()
 	return a, fail(ctx, "get account", err)
 }
 
-// ListAccounts implements [latchkey.AccountAdapter]. They are in the order
+// ListAccounts implements [latchkey.AccountAdapter]. It returns them in the order
 // of provider and id.
 func (s *Store) ListAccounts(ctx context.Context, userID string) (list []latchkey.Account, err error) {
-	err = s.each(ctx, s.q.accountsOf, userID, func(scan func(...any) error) error {
+	err = s.db.each(ctx, s.db.q.accountsOf, userID, func(scan func(...any) error) error {
 		var row accountRow
-		if err := scan(s.into("accounts", row.dest())...); err != nil {
+		if err := scan(s.db.into("accounts", row.dest())...); err != nil {
 			return err
 		}
 		a, err := row.read()
@@ -104,21 +104,6 @@ func (s *Store) ListAccounts(ctx context.Context, userID string) (list []latchke
 		return err
 	})
 	return list, fail(ctx, "list accounts", err)
-}
-
-// each reads all rows of a user; an id that nobody can have has none.
-func (s *Store) each(ctx context.Context, statement, userID string, row func(scan func(...any) error) error) error {
-	if err := ctx.Err(); err != nil {
-		return err
-	}
-	if !s.findableID(userID) {
-		return nil
-	}
-	err := s.byID(ctx, func(s *Store) error { return s.conn.Each(ctx, statement, []any{userID}, row) })
-	if errors.Is(err, latchkey.ErrNotFound) {
-		return nil
-	}
-	return err
 }
 
 // UnlinkAccount implements [latchkey.AccountAdapter].
@@ -129,7 +114,7 @@ func (s *Store) UnlinkAccount(ctx context.Context, provider, providerAccountID s
 		err = latchkey.ErrNotFound
 	}
 	if err == nil {
-		err = s.take(ctx, "accounts", s.q.account, s.q.deleteAccount, []any{provider, providerAccountID}, s.into("accounts", row.dest())...)
+		err = s.db.take(ctx, "accounts", s.db.q.account, s.db.q.deleteAccount, []any{provider, providerAccountID}, s.db.into("accounts", row.dest())...)
 	}
 	if err != nil {
 		return latchkey.Account{}, fail(ctx, "unlink account", err)

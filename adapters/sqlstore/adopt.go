@@ -26,10 +26,10 @@ func (e *ViolationError) Error() string {
 	return "sql: rows break rules of the schema, nothing was changed: " + strings.Join(list, "; ")
 }
 
-// rule is a demand of a key, and the statement that counts what breaks it.
+// rule is a demand of a key and the statement that counts the rows that break it.
 type rule struct{ table, demand, count string }
 
-// rules are what the new keys of an adopted schema will demand.
+// rules are the demands of the keys of an adopted schema.
 var rules = []rule{
 	{
 		"users", "e-mail addresses are unique, however they are cased",
@@ -70,14 +70,14 @@ var (
 	}
 )
 
-// adopt makes the schema of Auth.js ours. It runs in a transaction, so that a
-// refusal leaves everything as it was.
+// adopt turns the schema of Auth.js into ours. It runs in a transaction, so that an
+// error leaves everything as it was.
 func adopt(ctx context.Context, tx Conn) error {
 	columns, err := columnTypes(ctx, tx, Postgres)
 	if err != nil {
 		return err
 	}
-	// Nobody may write what breaks a rule between the check and the key.
+	// No other transaction may break a rule between the check and the new key.
 	if _, err := tx.Exec(ctx, `LOCK TABLE users, accounts, sessions IN SHARE ROW EXCLUSIVE MODE`); err != nil {
 		return err
 	}
@@ -95,11 +95,11 @@ func adopt(ctx context.Context, tx Conn) error {
 	return run(ctx, tx, Postgres, statements)
 }
 
-// adoptFile has what turns the schema of Auth.js into ours.
+// adoptFile has the statements that turn the schema of Auth.js into ours.
 const adoptFile = "schema/postgres/adopt.sql"
 
-// violations counts what breaks the rules for the tables that are there; nil:
-// nothing.
+// violations counts the rows that break the rules of the existing tables. It
+// returns nil if there are none.
 func violations(ctx context.Context, c Conn, columns map[string]string) (*ViolationError, error) {
 	check := rules
 	if columns["verification_token.token"] != "" {

@@ -5,9 +5,11 @@ import (
 	"fmt"
 	"slices"
 	"unicode/utf8"
+
+	"github.com/latchkeyhq/latchkey/adapters/sqlstore/internal/model"
 )
 
-// bound is what a column of a database takes, as far as that is known.
+// bound describes what a column takes, as far as that is known.
 type bound struct {
 	name         string   // as the database calls it, with its table
 	required     bool     // it is never null
@@ -17,7 +19,7 @@ type bound struct {
 	among        []string // the texts that another table allows; nil: all
 }
 
-// bounds has those of each table, in the order of its columns.
+// bounds has the bounds of each table, in the order of its columns.
 type bounds map[string][]bound
 
 // unfitValue is a value that a column does not take. Its text has no values.
@@ -25,7 +27,7 @@ type unfitValue struct{ column, problem string }
 
 func (u *unfitValue) Error() string { return u.column + ": " + u.problem }
 
-// takes is nil for a value that the column takes.
+// takes returns nil for a value that the column takes.
 func (b bound) takes(v any) error {
 	problem := ""
 	switch v := v.(type) {
@@ -60,53 +62,53 @@ func (b bound) unfitText(text string) string {
 	return ""
 }
 
-// bound is what a field takes.
-func (f *fitting) bound(table string, c column, d field) bound {
-	b := bound{name: f.name(table) + "." + d.name, required: d.required && !d.filled}
-	switch c.kind {
-	case number, optNumber:
-		if f.dialect != SQLite { // where types have no bounds
+// bound returns what a column takes.
+func (f *fitting) bound(table string, c model.Column, d field) bound {
+	b := bound{name: f.layout.name(table) + "." + d.name, required: d.required && !d.filled}
+	switch c.Kind {
+	case model.Number, model.OptNumber:
+		if f.layout.dialect != SQLite { // where types have no bounds
 			b.most = mostIn[d.kind]
 		}
-	case moment:
-		if f.dialect == MySQL && d.kind == "timestamp" {
+	case model.Moment:
+		if f.layout.dialect == MySQL && d.kind == "timestamp" {
 			b.latest = "2038-01-19 03:14:07.999"
 		}
-	case text, optText:
+	case model.Text, model.OptText:
 		b.chars, b.bytes = d.chars, d.bytes
 	}
 	return b
 }
 
-// mostIn is the largest number of a type that is narrower than ours.
+// mostIn has the largest number of each type that is narrower than ours.
 var mostIn = map[string]int64{
 	"smallint": 1<<15 - 1, "mediumint": 1<<23 - 1, "integer": 1<<31 - 1, "int": 1<<31 - 1,
 }
 
-// learn notes what a table takes.
-func (f *fitting) learn(ctx context.Context, table string, fields []field) error {
-	list := make([]bound, len(tables[table]))
-	for i, c := range tables[table] {
-		name := f.name(table + "." + c.name)
+// learn notes what the columns of a table take.
+func (f *fitting) learn(ctx context.Context, table model.Table, fields []field) error {
+	list := make([]bound, len(table.Columns))
+	for i, c := range table.Columns {
+		name := f.layout.name(table.Name + "." + c.Name)
 		at := slices.IndexFunc(fields, func(d field) bool { return d.name == name })
 		if name == "" || at < 0 {
 			continue
 		}
-		list[i] = f.bound(table, c, fields[at])
-		if table == "accounts" && c.name == "type" && f.dialect == Postgres {
-			among, err := f.allowed(ctx, table, name)
+		list[i] = f.bound(table.Name, c, fields[at])
+		if table.Name == "accounts" && c.Name == "type" && f.layout.dialect == Postgres {
+			among, err := f.allowed(ctx, table.Name, name)
 			if err != nil {
 				return err
 			}
 			list[i].among = among
 		}
 	}
-	f.bounds[table] = list
+	f.bounds[table.Name] = list
 	return nil
 }
 
-// allowed are the texts in the table that a column refers to; nil: it refers to
-// none.
+// allowed returns the texts in the table that a column refers to, or nil if it
+// refers to none.
 func (f *fitting) allowed(ctx context.Context, table, column string) (among []string, err error) {
 	var other, key string
 	found := false
@@ -114,7 +116,7 @@ func (f *fitting) allowed(ctx context.Context, table, column string) (among []st
 		JOIN pg_attribute a ON a.attrelid = k.confrelid AND a.attnum = k.confkey[1]
 		JOIN pg_attribute b ON b.attrelid = k.conrelid AND b.attnum = k.conkey[1]
 		WHERE k.contype = 'f' AND cardinality(k.conkey) = 1 AND k.conrelid = to_regclass($1) AND b.attname::text = $2`,
-		[]any{f.dialect.quote(f.name(table)), column}, func(scan func(...any) error) error {
+		[]any{f.layout.dialect.quote(f.layout.name(table)), column}, func(scan func(...any) error) error {
 			found = true
 			return scan(&other, &key)
 		})
@@ -122,7 +124,7 @@ func (f *fitting) allowed(ctx context.Context, table, column string) (among []st
 		return nil, err
 	}
 	among = []string{}
-	err = f.conn.Each(ctx, `SELECT `+f.dialect.quote(key)+`::text FROM `+other, nil, func(scan func(...any) error) error {
+	err = f.conn.Each(ctx, `SELECT `+f.layout.dialect.quote(key)+`::text FROM `+other, nil, func(scan func(...any) error) error {
 		var value string
 		err := scan(&value)
 		among = append(among, value)
@@ -131,10 +133,10 @@ func (f *fitting) allowed(ctx context.Context, table, column string) (among []st
 	return among, err
 }
 
-// fits reports values of a row that the database would refuse, or that MySQL,
-// where it is not strict, would cut off.
-func (s *Store) fits(ctx context.Context, in insert, row []any) error {
-	known, err := s.known(ctx)
+// fits returns an error for values of a row that the database would refuse, or
+// that MySQL would cut off where it is not strict.
+func (db *database) fits(ctx context.Context, in insert, row []any) error {
+	known, err := db.bounds(ctx)
 	if err != nil {
 		return err
 	}
@@ -149,13 +151,13 @@ func (s *Store) fits(ctx context.Context, in insert, row []any) error {
 	return nil
 }
 
-// fitsColumn is fits for one value.
-func (s *Store) fitsColumn(ctx context.Context, table, name string, v any) error {
-	known, err := s.known(ctx)
+// fitsColumn is fits for the value of one column.
+func (db *database) fitsColumn(ctx context.Context, table, name string, v any) error {
+	known, err := db.bounds(ctx)
 	if err != nil {
 		return err
 	}
-	i := slices.IndexFunc(tables[table], func(c column) bool { return c.name == name })
+	i := slices.IndexFunc(model.Of(table).Columns, func(c model.Column) bool { return c.Name == name })
 	return known.take(table, i, v)
 }
 
@@ -169,19 +171,19 @@ func (k bounds) take(table string, i int, v any) error {
 	return nil
 }
 
-// known is what the tables take. They are looked at before the first row is
+// bounds returns what the tables take. They are inspected before the first row is
 // written.
-func (s *Store) known(ctx context.Context) (bounds, error) {
-	if known := s.learned.Load(); known != nil {
+func (db *database) bounds(ctx context.Context) (bounds, error) {
+	if known := db.inspector.learned.Load(); known != nil {
 		return *known, nil
 	}
 	var err error
-	if m, is := bare(s.conn).(*meeting); is {
-		err = m.meet(ctx)
-	} else if err = s.guarded(ctx, func(s *Store) error { return s.look(ctx, bare(s.conn), false) }); unaskable(err) {
+	if c, is := bare(db.conn).(*inspectedConn); is {
+		err = c.wait(ctx)
+	} else if err = db.guarded(ctx, func(db *database) error { return db.inspector.inspect(ctx, bare(db.conn), false) }); unaskable(err) {
 		err = nil
 	}
-	if known := s.learned.Load(); err == nil && known != nil {
+	if known := db.inspector.learned.Load(); err == nil && known != nil {
 		return *known, nil
 	}
 	return nil, err

@@ -18,7 +18,7 @@ type field struct {
 	reused     bool   // SQLite: the number of a deleted row may be given to a new one
 }
 
-// fieldsOf asks for the columns of one table; none: there is no such table.
+// fieldsOf asks for the columns of one table. There is no such table if it has none.
 var fieldsOf = map[Dialect]string{
 	Postgres: `SELECT a.attname::text, format_type(COALESCE(NULLIF(t.typbasetype, 0), t.oid), NULL), t.typcategory::text,
 		CASE WHEN a.attnotnull THEN 1 ELSE 0 END,
@@ -40,9 +40,9 @@ var fieldsOf = map[Dialect]string{
 		FROM pragma_table_xinfo(?2, NULLIF(?1, ''))`,
 }
 
-// keysOf asks for what is unique in one table: a name for each key, and one of
-// its columns or expressions. Only such partial indexes count as leave out
-// nothing but null in a column of the key. A view cannot be asked, and is believed.
+// keysOf asks for the unique keys of one table: the name of a key and one of its
+// columns or expressions. A partial index counts only if it leaves out nothing but
+// null in a column of the key. A view has no indexes and is taken to be unique.
 var keysOf = map[Dialect]string{
 	Postgres: `SELECT i.indexrelid::text, pg_get_indexdef(i.indexrelid, k.n, true)
 		FROM pg_index i CROSS JOIN LATERAL generate_series(1, i.indnkeyatts) AS k(n)
@@ -62,7 +62,7 @@ var keysOf = map[Dialect]string{
 			AND replace(m.sql, '"', '') LIKE '%) WHERE ' || replace(k.name, '_', '\_') || ' IS NOT NULL' ESCAPE '\'))`,
 }
 
-// tableArgs name a table in both.
+// tableArgs returns the arguments of both statements.
 func (d Dialect) tableArgs(name string) []any {
 	if d == Postgres {
 		return []any{d.quote(name)}
@@ -86,7 +86,7 @@ func readFields(ctx context.Context, c Conn, d Dialect, table string) (list []fi
 	return list, err
 }
 
-// readKeys has the columns of each unique key.
+// readKeys returns the columns of each unique key.
 func readKeys(ctx context.Context, c Conn, d Dialect, table string) (map[string][]string, error) {
 	keys := map[string][]string{}
 	err := c.Each(ctx, keysOf[d], d.tableArgs(table), func(scan func(...any) error) error {
@@ -98,7 +98,7 @@ func readKeys(ctx context.Context, c Conn, d Dialect, table string) (map[string]
 	return keys, err
 }
 
-// columnTypes has the type of each "table.column" of the current schema, and of
+// columnTypes returns the type of each "table.column" of the current schema, and of
 // "next_auth.table.column" where Supabase keeps them apart.
 func columnTypes(ctx context.Context, c Conn, d Dialect) (map[string]string, error) {
 	statement := map[Dialect]string{
@@ -119,8 +119,9 @@ func columnTypes(ctx context.Context, c Conn, d Dialect) (map[string]string, err
 
 var errUnreadable = errors.New("the tables are there, but the user may not read them: let their owner grant SELECT, INSERT, UPDATE and DELETE on them")
 
-// checkReadable refuses tables that a user without rights on them would take for
-// missing. MySQL shows such a user nothing, and refuses it elsewhere.
+// checkReadable returns an error if the database user has no rights on tables that
+// would look as if they were missing. MySQL hides such tables, and refuses the user
+// elsewhere.
 func checkReadable(ctx context.Context, c Conn, d Dialect) error {
 	if d != Postgres {
 		return nil

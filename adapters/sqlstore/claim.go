@@ -12,28 +12,30 @@ import (
 
 // Locker is a Conn that is a transaction of MySQL. [Layout].Unindexed asks it.
 type Locker interface {
-	// Lock waits until nobody else holds the lock of that name, and holds it
-	// until the transaction has ended. The name has at most 64 characters. It is
-	// an [errors.ErrUnsupported] where others end the transaction.
+	// Lock waits until no other transaction holds the lock of that name, and holds
+	// it until the transaction has ended. The name has at most 64 characters. It
+	// returns an [errors.ErrUnsupported] if others end the transaction.
 	Lock(ctx context.Context, name string) error
 }
 
-// errNoLocker is about a transaction that others will end.
+// errNoLocker reports a transaction that others will end.
 var errNoLocker = errors.New("on MySQL Layout.Unindexed works only in transactions of the adapter's own")
 
-// claimed names what has to be unique, and a value of it. It is the same whatever the
-// layout and the statement, so that all who want the value stand in one line.
+// claimed returns the name of a claim: what has to be unique, and a value of it. It
+// depends on neither the layout nor the statement, so that all callers that want the
+// value wait for the same lock.
 func claimed(what string, value ...string) string {
 	return fmt.Sprintf("%s %q", what, value)
 }
 
-// claim runs f while no other caller claims the same, and reports ErrConflict when
-// the statement finds it taken. It stands in for a unique index that may be missing.
-func (s *Store) claim(ctx context.Context, f func(*Store) error, name, statement string, key ...any) error {
-	if !s.unindexed {
-		return f(s)
+// claim calls f while no other caller claims the same name. It returns ErrConflict
+// if the statement finds that the value is taken. It stands in for a unique index
+// that may be missing.
+func (db *database) claim(ctx context.Context, f func(*database) error, name, statement string, key ...any) error {
+	if !db.unindexed {
+		return f(db)
 	}
-	return s.tx(ctx, func(tx *Store) error {
+	return db.tx(ctx, func(tx *database) error {
 		if err := tx.lock(ctx, name); err != nil {
 			return err
 		}
@@ -53,14 +55,14 @@ func (s *Store) claim(ctx context.Context, f func(*Store) error, name, statement
 }
 
 // lock keeps other claims of a name out until the transaction ends. SQLite needs
-// none: its transactions begin as writers.
-func (s *Store) lock(ctx context.Context, name string) error {
-	switch s.dialect {
+// no lock: its transactions begin as writers.
+func (db *database) lock(ctx context.Context, name string) error {
+	switch db.layout.dialect {
 	case Postgres:
 		var none string
-		return s.conn.One(ctx, "SELECT pg_advisory_xact_lock(hashtextextended($1, 0))::text", []any{"latchkey " + name}, &none)
+		return db.conn.One(ctx, "SELECT pg_advisory_xact_lock(hashtextextended($1, 0))::text", []any{"latchkey " + name}, &none)
 	case MySQL:
-		locker, is := bare(s.conn).(Locker)
+		locker, is := bare(db.conn).(Locker)
 		if !is {
 			return errNoLocker
 		}

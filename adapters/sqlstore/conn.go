@@ -2,9 +2,8 @@ package sqlstore
 
 import "context"
 
-// Conn is a database, or one transaction in it. It is for adapters to
-// implement, and gets no further methods. It has to be safe for concurrent use
-// where it is a database.
+// Conn is a database, or one transaction in it. Adapters implement it. It gets no
+// further methods. A Conn that is a database has to be safe for concurrent use.
 //
 // Statements are few and always the same, so that they are worth preparing.
 // Arguments are nil, bool, int, int64, string and, on PostgreSQL, [time.Time].
@@ -15,10 +14,10 @@ import "context"
 // a method SQLState() string (PostgreSQL), by a method Code() int (SQLite), or
 // by a text that begins with "Error 1062", say (MySQL).
 type Conn interface {
-	// Exec says how many rows a statement added, changed or removed.
+	// Exec returns how many rows a statement added, changed or removed.
 	Exec(ctx context.Context, statement string, args ...any) (int64, error)
-	// One reads the one row that a statement returns into dest; without a row
-	// it is [latchkey.ErrNotFound].
+	// One reads the one row that a statement returns into dest. It returns
+	// [latchkey.ErrNotFound] if there is no row.
 	One(ctx context.Context, statement string, args []any, dest ...any) error
 	// Each calls row for each row that a statement returns. An error of row
 	// ends it and is passed on.

@@ -6,6 +6,10 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
+
+	"github.com/latchkeyhq/latchkey"
+	"github.com/latchkeyhq/latchkey/adapters/sqlstore/internal/foreign"
 )
 
 // SchemaKind is whose tables a database has.
@@ -16,11 +20,11 @@ const (
 	SchemaAbsent  SchemaKind = "absent"  // nothing that looks like users
 	SchemaOwn     SchemaKind = "own"     // what Migrate makes
 	SchemaAuthJS  SchemaKind = "Auth.js" // what the PostgreSQL adapter of Auth.js asks for
-	SchemaForeign SchemaKind = "foreign" // users of somebody else, another adapter of Auth.js included
+	SchemaForeign SchemaKind = "foreign" // users of another program, such as another adapter of Auth.js
 )
 
-// ErrForeignSchema reports users in the database who are kept neither by
-// Latchkey nor by the PostgreSQL adapter of Auth.js.
+// ErrForeignSchema reports that the database has users who belong neither to
+// Latchkey nor to the PostgreSQL adapter of Auth.js.
 var ErrForeignSchema = errors.New("sql: the database has users that are neither Latchkey's nor of Auth.js' PostgreSQL adapter")
 
 // Found is what a database has.
@@ -29,17 +33,17 @@ type Found struct {
 	Version int // of our schema; 0: not ours
 
 	// Adapter is the adapter of Auth.js that seems to have made the tables, such
-	// as "pg", "Prisma" or "Drizzle"; empty: none, or one that is not known by
-	// its marks.
+	// as "pg", "Prisma" or "Drizzle". It is empty if no adapter did, or one that is
+	// not known by its marks.
 	Adapter string
-	// Layout is what fits the tables; nil Names where Adapter is empty: they are
-	// ours, or not understood.
+	// Layout is what fits the tables. Its Names are nil where Adapter is empty: the
+	// tables are ours, or not understood.
 	Layout Layout
-	// Misfits is what keeps Layout from being used; nil: it can be.
+	// Misfits is what keeps Layout from being used. It is nil if it can be used.
 	Misfits []Misfit
 }
 
-// Usable says whether a [Store] with the Layout works on the tables.
+// Usable reports whether a [Store] with the Layout works on the tables.
 func (f Found) Usable() bool {
 	known := f.Schema == SchemaOwn || f.Schema == SchemaAuthJS || f.Layout.Names != nil
 	return known && len(f.Misfits) == 0
@@ -65,30 +69,31 @@ func detect(ctx context.Context, c Conn, d Dialect) (f Found, err error) {
 	if err != nil {
 		return f, err
 	}
-	all := byTable(columns)
+	db := foreign.ByTable(columns)
 	if columns["latchkey_migrations.version"] != "" {
 		if f.Version, err = version(ctx, c); err != nil {
 			return f, err
 		}
 	}
-	if has := all["users"]["id"] != ""; f.Version > 0 && !has {
+	if has := db["users"]["id"] != ""; f.Version > 0 && !has {
 		f.Schema = SchemaAbsent // lost
 		return f, nil
 	}
-	if f.Version > 0 || all["users"]["emailVerified"] != "" && all["users"]["extra"] != "" { // the latter: made by hand, or MySQL was interrupted
-		ours, err := f.own(ctx, c, d, all)
+	if f.Version > 0 || db["users"]["emailVerified"] != "" && db["users"]["extra"] != "" { // the latter: made by hand, or MySQL was interrupted
+		ours, err := f.own(ctx, c, d, db)
 		if err != nil || ours {
 			return f, err
 		}
 	}
-	return f, f.theirs(ctx, c, d, all)
+	return f, f.theirs(ctx, c, d, db)
 }
 
-// own fills in what is known of our tables. Tables without a version are ours
-// only as far as what is there fits.
-func (f *Found) own(ctx context.Context, c Conn, d Dialect, all existing) (bool, error) {
-	var l Layout
-	all.leaveIDs(d, &l)
+// own fills in what is known of our tables. It reports false for tables without a
+// version that differ from ours in more than what is missing.
+func (f *Found) own(ctx context.Context, c Conn, d Dialect, db foreign.Database) (bool, error) {
+	var ids foreign.Layout
+	db.LeaveIDs(foreign.Engine(d), &ids)
+	l := Layout{Names: ids.Names, DatabaseIDs: ids.DatabaseIDs}
 	misfits, err := l.grammar(d).misfits(ctx, c, false, true)
 	if err != nil || f.Version == 0 && slices.ContainsFunc(misfits, func(m Misfit) bool { return !m.missing }) {
 		return false, err
@@ -98,31 +103,26 @@ func (f *Found) own(ctx context.Context, c Conn, d Dialect, all existing) (bool,
 }
 
 // theirs fills in what is known of tables that are not ours.
-func (f *Found) theirs(ctx context.Context, c Conn, d Dialect, all existing) (err error) {
-	l, known := all.recognise(d)
+func (f *Found) theirs(ctx context.Context, c Conn, d Dialect, db foreign.Database) (err error) {
+	guess, known := db.Recognise(foreign.Engine(d))
 	switch {
-	case known:
-	case all["users"]["id"] != "" || all.looksLikeUsers():
+	case !known && db.HasUsers():
 		f.Schema = SchemaForeign
 		return nil
-	default:
+	case !known:
 		f.Schema = SchemaAbsent
 		return nil
 	}
-	of := all.adapter(d, l)
-	f.Schema, f.Adapter = SchemaForeign, of.title
-	all.makeUUIDs(&l, of)
-	if of.nullIDs == d {
-		of.leaveIDs(l.Names)
-	}
-	if l.Times, err = all.times(ctx, c, d, l, of); err != nil {
+	f.Schema, f.Adapter = SchemaForeign, guess.Adapter
+	l := foreignLayout(guess.Layout)
+	if l.Times, err = timesIn(ctx, c, l.grammar(d), guess); err != nil {
 		return err
 	}
 	f.Layout = l
 	if f.Misfits, err = l.grammar(d).misfits(ctx, c, true, false); err != nil {
 		return err
 	}
-	if of.name == "pg" || of.name == "neon" {
+	if guess.Adoptable {
 		f.Schema, f.Layout.Unindexed, f.Layout.Names = SchemaAuthJS, true, AuthJS().Names
 		maps.Copy(f.Layout.Names, l.Names)
 		return nil
@@ -132,7 +132,38 @@ func (f *Found) theirs(ctx context.Context, c Conn, d Dialect, all existing) (er
 	return err
 }
 
-// foreign is the refusal of tables that are somebody else's.
+// timesIn returns the form of the times in the tables of a guess: as a value
+// shows, or else as guessed.
+func timesIn(ctx context.Context, c Conn, l grammar, guess foreign.Guess) (Times, error) {
+	for _, column := range guess.TimeColumns {
+		value, err := l.oneValue(ctx, c, column)
+		if err != nil {
+			return TimesUsual, err
+		}
+		if times, is := timesOf(l.dialect, value, guess.DigitsAreText); is {
+			return times, nil
+		}
+	}
+	return Times(guess.Layout.Times), nil
+}
+
+// oneValue returns what some row has in a column, as text, or "" if no row has
+// anything.
+func (l grammar) oneValue(ctx context.Context, c Conn, column string) (value string, err error) {
+	as := "TEXT"
+	if l.dialect == MySQL {
+		as = "CHAR"
+	}
+	table, _, _ := strings.Cut(column, ".")
+	statement := l.sql(`SELECT CAST({` + column + `} AS ` + as + `) FROM {` + table + `} WHERE {` + column + `} IS NOT NULL LIMIT 1`)
+	err = c.One(ctx, statement, nil, &value)
+	if errors.Is(err, latchkey.ErrNotFound) {
+		err = nil
+	}
+	return value, err
+}
+
+// foreign returns the error that refuses the tables of another program.
 func (f Found) foreign() error {
 	if err := asError(f.Misfits); err != nil {
 		return fmt.Errorf("%w%s: %w", ErrForeignSchema, f.by(), err)

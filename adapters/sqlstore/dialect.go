@@ -24,11 +24,11 @@ func (d Dialect) check() error {
 	return fmt.Errorf("sql: unknown dialect %q", string(d))
 }
 
-// returning says whether a statement that changes rows can return them. MariaDB
+// returning reports whether a statement that changes rows can return them. MariaDB
 // can for some statements, MySQL for none.
 func (d Dialect) returning() bool { return d != MySQL }
 
-// quote makes a name, with or without a schema in front, safe in a statement.
+// quote returns a name, with or without a schema in front, safe for a statement.
 func (d Dialect) quote(name string) string {
 	mark := `"`
 	if d == MySQL {
@@ -41,7 +41,7 @@ func (d Dialect) quote(name string) string {
 	return strings.Join(parts, ".")
 }
 
-// number turns each ? into what the database expects in its place.
+// number replaces each ? by the placeholder of the database.
 func (d Dialect) number(statement string) string {
 	if d != Postgres {
 		return statement

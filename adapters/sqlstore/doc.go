@@ -1,10 +1,10 @@
-// Package sqlstore is what the SQL adapters of Latchkey share: the schema and
-// its migrations, every statement in three dialects, and the meaning of what a
-// database answers. It opens no connection and brings no driver.
+// Package sqlstore has what the SQL adapters of Latchkey share: the schema and its
+// migrations, every statement in three dialects, and the meaning of a database's
+// errors. It opens no connection and brings no driver.
 //
-// Most programs use an adapter that is made of it, sqladapter for database/sql
-// or pgxadapter for pgx, and need of this package a [Layout] at most: [AuthJS],
-// or names of their own. Those who run migrations by other means take the
+// Most programs use an adapter that is built on it, sqladapter for database/sql or
+// pgxadapter for pgx. Of this package they need a [Layout] at most: [AuthJS], or
+// names of their own. Programs that run migrations by other means take the
 // statements from [Schema].
 //
 // # An adapter for another driver
@@ -27,10 +27,9 @@
 //
 // # Errors
 //
-// What the contract of [latchkey.Adapter] has a word for is
-// [latchkey.ErrNotFound] or [latchkey.ErrConflict], and [errors.ErrUnsupported]
-// where the layout has no table. All others name the operation and the
-// database's code, never values, statements or connection settings. The
-// driver's error, which may have them, is what [errors.As] finds; do not log
-// it.
+// A store returns [latchkey.ErrNotFound] and [latchkey.ErrConflict] as
+// [latchkey.Adapter] says, and an [errors.ErrUnsupported] if the layout has no
+// table. All other errors name the operation and the database's code, never values,
+// statements or connection settings. [errors.As] finds the driver's error, which
+// may have them; do not log it.
 package sqlstore

@@ -13,17 +13,17 @@ import (
 	"github.com/latchkeyhq/latchkey"
 )
 
-// fault is a kind of refusal that means something to a store.
+// fault is a kind of database error that a store handles.
 type fault int
 
 const (
 	other     fault = iota
 	unique          // a unique key is taken
-	foreign         // the row that is referred to does not exist
+	orphan          // the row that is referred to does not exist
 	malformed       // the text is no value of the column's type, so no row has it
 	absent          // there is no such table or column
-	locked          // SQLite: somebody else is writing
-	conflict        // of transactions that got in each other's way this one was chosen to be tried again
+	locked          // SQLite: another connection is writing
+	conflict        // a deadlock or serialization failure: the transaction may be retried
 	unfit           // the connection leads to a server that does not serve: a former primary, one that ends, a node outside of its cluster
 )
 
@@ -31,22 +31,23 @@ const (
 // extended codes.
 var (
 	sqlStates = map[string]fault{
-		"23505": unique, "23503": foreign, "42P01": absent, "42703": absent, "40P01": conflict, "40001": conflict,
+		"23505": unique, "23503": orphan, "42P01": absent, "42703": absent, "40P01": conflict, "40001": conflict,
 		"25006": unfit, "57P01": unfit, "57P02": unfit, "57P03": unfit,
 		"22P02": malformed, "22003": malformed, "22021": malformed, "22P05": malformed,
 	}
 	mysqlNumbers = map[int]fault{
-		1062: unique, 1586: unique, 1452: foreign, 1216: foreign, 1146: absent, 1054: absent, 1213: conflict, 1205: conflict,
+		1062: unique, 1586: unique, 1452: orphan, 1216: orphan, 1146: absent, 1054: absent, 1213: conflict, 1205: conflict,
 		1290: unfit, 1836: unfit, 1047: unfit,
 	}
-	sqliteCodes = map[int]fault{2067: unique, 1555: unique, 787: foreign, 5: locked, 6: locked, 261: locked, 262: locked, 517: locked}
+	sqliteCodes = map[int]fault{2067: unique, 1555: unique, 787: orphan, 5: locked, 6: locked, 261: locked, 262: locked, 517: locked}
 	sqliteTexts = map[string]fault{
-		"UNIQUE constraint failed": unique, "FOREIGN KEY constraint failed": foreign,
+		"UNIQUE constraint failed": unique, "FOREIGN KEY constraint failed": orphan,
 		"database is locked": locked, "database table is locked": locked, "no such table": absent, "no such column": absent, "has no column named": absent,
 	}
 )
 
-// is finds the kind of a driver's error without knowing the driver.
+// is reports whether a driver's error is of a kind. It works without knowing the
+// driver.
 func is(err error, want fault) bool {
 	if err == nil {
 		return false
@@ -55,24 +56,24 @@ func is(err error, want fault) bool {
 	return kind == want
 }
 
-// Busy reports that somebody else was writing to the file of an SQLite database,
-// and that the statement had no effect.
+// Busy reports whether another connection was writing to the file of an SQLite
+// database. The statement then had no effect.
 func Busy(err error) bool { return is(err, locked) }
 
-// Unfit reports a connection that answers and cannot serve, such as one to a
-// primary that has become a standby. Until it is closed, whoever gets it from a
-// pool fails.
+// Unfit reports whether the connection works but the server behind it cannot
+// serve, such as a primary that has become a standby. Until the connection is
+// closed, every caller that gets it from the pool fails.
 func Unfit(err error) bool { return is(err, unfit) }
 
-// What codes begin with.
+// The prefixes of codes.
 const (
 	sqlState   = "SQLSTATE "
 	mysqlError = "MySQL error "
 	sqliteCode = "SQLite code "
 )
 
-// diagnose finds the kind of an error, and its code for the log. The drivers'
-// own sentences are never repeated: they quote values and connection settings.
+// diagnose returns the kind of an error and its code for the log. It never repeats
+// the driver's text, which quotes values and connection settings.
 func diagnose(err error) (fault, string) {
 	err = causeOf(err)
 	if state, has := errors.AsType[interface {
@@ -93,8 +94,8 @@ func diagnose(err error) (fault, string) {
 	return sqliteKind(0, err), reason(err)
 }
 
-// causeOf is what an error of ours is about, by whomever it was wrapped since: its
-// chain may not be there to walk along.
+// causeOf returns the cause of a failure, and any other error as it is. The failure
+// may be wrapped by an error that hides its chain.
 func causeOf(err error) error {
 	if wrapped, has := errors.AsType[*failure](err); has && wrapped.cause != nil {
 		return wrapped.cause
@@ -128,7 +129,7 @@ func mysqlNumber(err error) int {
 	return 0
 }
 
-// reason names what happened to a connection.
+// reason says what happened to a connection.
 func reason(err error) string {
 	if misfit, is := errors.AsType[*MisfitError](err); is {
 		return misfit.text()
@@ -162,7 +163,7 @@ func reason(err error) string {
 	return fmt.Sprintf("a %T", err)
 }
 
-// errAbsent is an [errors.ErrUnsupported].
+// errAbsent reports a layout without a table. It is an [errors.ErrUnsupported].
 var errAbsent error = unsupported{}
 
 type unsupported struct{}
@@ -170,8 +171,8 @@ type unsupported struct{}
 func (unsupported) Error() string        { return "the layout has no table for this" }
 func (unsupported) Is(target error) bool { return target == errors.ErrUnsupported }
 
-// failure is a database error that can be logged: its text has the operation
-// and a code, nothing else. The cause is for errors.As.
+// failure is a database error that can be logged: its text has only the operation
+// and a code. The cause is for errors.As.
 type failure struct {
 	operation, code string
 	cause           error
@@ -180,12 +181,13 @@ type failure struct {
 func (f *failure) Error() string { return "sql: " + f.operation + ": " + f.code }
 func (f *failure) Unwrap() error { return f.cause }
 
-// Is has the library ask people to try again, where that may help.
+// Is reports a [latchkey.ErrUnavailable] if a retry may succeed. The library then
+// asks the user to try again.
 func (f *failure) Is(target error) bool { return target == latchkey.ErrUnavailable && passes(f.cause) }
 
-// fail makes of a driver's error what a caller may see. What the contract has a
-// word for stays that word; the end of the context comes before everything
-// else, whatever the driver made of it.
+// fail turns a driver's error into one that a caller may see. The errors of the
+// contract stay what they are. The error of an ended context wins over all others,
+// whatever the driver reported.
 func fail(ctx context.Context, operation string, err error) error {
 	if err == nil {
 		return nil

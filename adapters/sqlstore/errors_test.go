@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/latchkeyhq/latchkey"
+	"github.com/latchkeyhq/latchkey/adapters/sqlstore/internal/model"
 )
 
 type stateError string
@@ -32,7 +33,7 @@ func TestDriversErrors(t *testing.T) {
 	}{
 		"PostgreSQL, unique":       {stateError("23505"), unique, "SQLSTATE 23505"},
 		"PostgreSQL, no user":      {stateError("28P01"), other, "SQLSTATE 28P01"},
-		"PostgreSQL, foreign":      {stateError("23503"), foreign, "SQLSTATE 23503"},
+		"PostgreSQL, foreign":      {stateError("23503"), orphan, "SQLSTATE 23503"},
 		"PostgreSQL, no integer":   {stateError("22P02"), malformed, "SQLSTATE 22P02"},
 		"PostgreSQL, shut down":    {stateError("57P01"), unfit, "SQLSTATE 57P01"},
 		"SQLite, unique":           {codeError(2067), unique, "SQLite code 2067"},
@@ -71,8 +72,7 @@ func TestDriversErrors(t *testing.T) {
 	}
 }
 
-// TestRefusals: what somebody can do about a code stands beside it, in the errors of
-// an adapter and for whoever asks.
+// TestRefusals: the errors of an adapter, and Refusal, say what to do about a code.
 func TestRefusals(t *testing.T) {
 	for _, row := range []struct {
 		err              error
@@ -102,7 +102,8 @@ func TestRefusals(t *testing.T) {
 	}
 }
 
-// what a database gets over by itself is told from what somebody has to mend.
+// errors that pass by themselves are distinguished from those that the
+// operator has to fix.
 func TestWhatPasses(t *testing.T) {
 	for _, row := range []struct {
 		err    error
@@ -122,19 +123,19 @@ func TestWhatPasses(t *testing.T) {
 		{codeError(26), false},
 		{errors.New("sql: database is closed"), false},
 	} {
-		if err := (seemly{fail(t.Context(), "test", row.err)}); errors.Is(err, latchkey.ErrUnavailable) != row.passes {
+		if err := (redacted{fail(t.Context(), "test", row.err)}); errors.Is(err, latchkey.ErrUnavailable) != row.passes {
 			t.Errorf("%v: want %t", row.err, row.passes)
 		}
 	}
 }
 
-// seemly is an error as the library hands it on: it is recognized and shows
-// nothing.
-type seemly struct{ cause error }
+// redacted is an error as the library passes it on: it is recognized and its text
+// shows nothing.
+type redacted struct{ cause error }
 
-func (s seemly) Error() string        { return "withheld" }
-func (s seemly) Is(target error) bool { return errors.Is(s.cause, target) }
-func (s seemly) As(target any) bool   { return errors.As(s.cause, target) }
+func (s redacted) Error() string        { return "withheld" }
+func (s redacted) Is(target error) bool { return errors.Is(s.cause, target) }
+func (s redacted) As(target any) bool   { return errors.As(s.cause, target) }
 
 // TestFaultsOfTransactions: S-067, what a statement of a transaction met is
 // recognized when it comes back from the function that the library ran in it.
@@ -145,7 +146,7 @@ func TestFaultsOfTransactions(t *testing.T) {
 		unique:   stateError("23505"),
 		locked:   codeError(5),
 	} {
-		if err := (seemly{fail(t.Context(), "test", driver)}); !is(err, kind) {
+		if err := (redacted{fail(t.Context(), "test", driver)}); !is(err, kind) {
 			t.Errorf("%v is not recognized", driver)
 		}
 	}
@@ -208,17 +209,18 @@ func TestStatements(t *testing.T) {
 func TestSchemasAgree(t *testing.T) {
 	for _, d := range []Dialect{Postgres, MySQL, SQLite} {
 		schema := Schema(d)
-		for table, columns := range tables {
+		for _, of := range model.Tables {
+			table, columns := of.Name, of.Columns
 			_, after, found := strings.Cut(schema, "CREATE TABLE IF NOT EXISTS "+table+" (")
 			body, _, _ := strings.Cut(after, "\n)")
 			if !found {
 				t.Errorf("%s has no table %s", d, table)
 			}
 			for _, c := range columns {
-				later := strings.Contains(after, "ALTER TABLE "+table+" ADD COLUMN "+c.name+" ") ||
-					strings.Contains(after, "ALTER TABLE "+table+" ADD COLUMN IF NOT EXISTS "+c.name+" ")
-				if c.presence != foreignOnly && !later && !strings.Contains(body, "\t"+c.name+" ") && !strings.Contains(body, "\t"+d.quote(c.name)+" ") {
-					t.Errorf("%s has no column %s.%s", d, table, c.name)
+				later := strings.Contains(after, "ALTER TABLE "+table+" ADD COLUMN "+c.Name+" ") ||
+					strings.Contains(after, "ALTER TABLE "+table+" ADD COLUMN IF NOT EXISTS "+c.Name+" ")
+				if c.Presence != model.ForeignOnly && !later && !strings.Contains(body, "\t"+c.Name+" ") && !strings.Contains(body, "\t"+d.quote(c.Name)+" ") {
+					t.Errorf("%s has no column %s.%s", d, table, c.Name)
 				}
 			}
 		}

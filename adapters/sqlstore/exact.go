@@ -5,11 +5,14 @@ import (
 	"regexp"
 	"strings"
 	"sync"
+
+	"github.com/latchkeyhq/latchkey/adapters/sqlstore/internal/model"
 )
 
-// On MySQL the collations of other people's tables take different texts for the
-// same, and one that is stored for another that is asked for. There a comparison
-// is made twice: once in a way that an index helps with, once byte by byte.
+// On MySQL the collations of other programs' tables take different texts for the
+// same, and so find another row than the one that was asked for. There a
+// comparison is made twice: once in a way that an index helps with, and once byte
+// by byte.
 
 // repeated marks the argument that repeats the one before it.
 const repeated = "/*again*/"
@@ -26,7 +29,7 @@ func comparedExactly(statement string) string {
 	condition = equality.ReplaceAllStringFunc(condition, func(found string) string {
 		m := equality.FindStringSubmatch(found)
 		column, table, name, operator := m[1], m[2], m[3], m[4]
-		if signature[table] == nil || !isCompared(name) {
+		if !model.Of(table).Shared || !isCompared(name) {
 			return found
 		}
 		bytes := "CAST(CONVERT(" + column + " USING utf8mb4) AS BINARY) " + operator + " ?"
@@ -38,58 +41,15 @@ func comparedExactly(statement string) string {
 	return changes + "WHERE " + condition
 }
 
-// exactConn is a Conn for such statements.
-type exactConn struct {
-	Conn
-	repeats *sync.Map // of each statement, the arguments that it takes twice: map[int]bool
-}
+// repeatedArgs remembers which arguments a statement takes twice. It is safe for
+// concurrent use.
+type repeatedArgs struct{ known sync.Map } // of each statement a map[int]bool
 
-// comparing gives a store's Conn the arguments that its statements take.
-func (s *Store) comparing(c Conn) Conn {
-	if !s.exact {
-		return c
-	}
-	return exactConn{c, s.repeats}
-}
-
-// bare is the Conn as it was given.
-func bare(c Conn) Conn {
-	if e, is := c.(exactConn); is {
-		return e.Conn
-	}
-	return c
-}
-
-// Exec implements Conn.
-func (e exactConn) Exec(ctx context.Context, statement string, args ...any) (int64, error) {
-	return e.Conn.Exec(ctx, statement, e.args(statement, args)...)
-}
-
-// One implements Conn.
-func (e exactConn) One(ctx context.Context, statement string, args []any, dest ...any) error {
-	return e.Conn.One(ctx, statement, e.args(statement, args), dest...)
-}
-
-// Each implements Conn.
-func (e exactConn) Each(ctx context.Context, statement string, args []any, row func(func(...any) error) error) error {
-	return e.Conn.Each(ctx, statement, e.args(statement, args), row)
-}
-
-// args repeats what is compared twice.
-func (e exactConn) args(statement string, args []any) []any {
-	known, has := e.repeats.Load(statement)
+// in returns the arguments of a statement that takes some of args twice.
+func (r *repeatedArgs) in(statement string, args []any) []any {
+	known, has := r.known.Load(statement)
 	if !has {
-		twice := map[int]bool{}
-		parts := strings.Split(statement, "?")[1:]
-		n := -1
-		for _, after := range parts {
-			if strings.HasPrefix(after, repeated) {
-				twice[n] = true
-				continue
-			}
-			n++
-		}
-		known, _ = e.repeats.LoadOrStore(statement, twice)
+		known, _ = r.known.LoadOrStore(statement, takenTwice(statement))
 	}
 	twice := known.(map[int]bool)
 	if len(twice) == 0 {
@@ -103,4 +63,55 @@ func (e exactConn) args(statement string, args []any) []any {
 		}
 	}
 	return all
+}
+
+// takenTwice returns the arguments that a statement takes twice.
+func takenTwice(statement string) map[int]bool {
+	twice := map[int]bool{}
+	n := -1
+	for _, after := range strings.Split(statement, "?")[1:] {
+		if strings.HasPrefix(after, repeated) {
+			twice[n] = true
+			continue
+		}
+		n++
+	}
+	return twice
+}
+
+// repeatingConn is a Conn that repeats the arguments that a statement takes twice.
+type repeatingConn struct {
+	Conn
+	repeated *repeatedArgs
+}
+
+// repeating returns the Conn for the statements of the layout.
+func (db *database) repeating(c Conn) Conn {
+	if db.repeated == nil {
+		return c
+	}
+	return repeatingConn{c, db.repeated}
+}
+
+// bare returns the Conn as it was given to repeating.
+func bare(c Conn) Conn {
+	if r, is := c.(repeatingConn); is {
+		return r.Conn
+	}
+	return c
+}
+
+// Exec implements Conn.
+func (c repeatingConn) Exec(ctx context.Context, statement string, args ...any) (int64, error) {
+	return c.Conn.Exec(ctx, statement, c.repeated.in(statement, args)...)
+}
+
+// One implements Conn.
+func (c repeatingConn) One(ctx context.Context, statement string, args []any, dest ...any) error {
+	return c.Conn.One(ctx, statement, c.repeated.in(statement, args), dest...)
+}
+
+// Each implements Conn.
+func (c repeatingConn) Each(ctx context.Context, statement string, args []any, row func(func(...any) error) error) error {
+	return c.Conn.Each(ctx, statement, c.repeated.in(statement, args), row)
 }

@@ -16,7 +16,7 @@ func ExampleLayout() {
 	}}
 }
 
-// Those who run migrations by other means take the statements.
+// Programs that run migrations by other means take the statements.
 func ExampleSchema() {
 	first, _, _ := strings.Cut(sqlstore.Schema(sqlstore.SQLite), "\n")
 	fmt.Println(first)

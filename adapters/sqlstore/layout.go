@@ -1,10 +1,14 @@
 package sqlstore
 
 import (
+	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/latchkeyhq/latchkey/adapters/sqlstore/internal/model"
 )
 
 // Layout says how a database is laid out. The zero value fits what [Migrate]
@@ -15,45 +19,45 @@ type Layout struct {
 	// "users.emailVerified": "confirmed_at". A name may have a schema in front.
 	//
 	// An empty name says that there is no such column, which is possible for
-	// those that may be null, or no such table, which is possible for
-	// authenticators, revocations, limits and used_values. A field without a column is not kept: it
-	// reads back empty.
+	// columns that may be null, or no such table, which is possible for
+	// authenticators, revocations, limits and used_values. A field without a
+	// column is not stored and reads back empty.
 	Names map[string]string
 
-	// PlainTokens keeps session tokens as they are, for others who read the
-	// same rows. Without it their SHA-256 is stored, so that a copy of the
-	// database opens no session; a row with a plain token is found once more by
-	// it and converted.
+	// PlainTokens stores session tokens as they are, for other programs that read
+	// the same rows. Without it the store keeps their SHA-256, so that a copy of
+	// the database opens no session. A row with a plain token is still found, and
+	// its token is hashed then.
 	PlainTokens bool
 
 	// DatabaseIDs leaves the ids of users, accounts and sessions to the
 	// database. An id that is given is replaced. On PostgreSQL they are of any
-	// type that has a default, on MySQL and SQLite numbers. On SQLite those of users
-	// have to be AUTOINCREMENT: without it the next user gets a deleted one's id, and
-	// with it whatever still names that.
+	// type that has a default, on MySQL and SQLite numbers. On SQLite the ids of
+	// users have to be AUTOINCREMENT: without it the next user gets the id of a
+	// deleted one, and all rows that still have that id.
 	DatabaseIDs bool
 
 	// UUIDs makes the ids of all rows UUIDs, for columns of that type and for
-	// programs that expect them. An id that is given and is none is replaced.
+	// programs that expect them. An id that is no UUID is replaced.
 	UUIDs bool
 
 	// Times is the form in which all instants are kept. The zero value is
 	// [TimesUsual].
 	Times Times
 
-	// Touched are columns of others that are set to the present whenever a row is
-	// written, such as "users.updatedAt": a table as in Names, and the column as
-	// the database calls it.
+	// Touched lists columns of other programs that are set to the present whenever
+	// a row is written, such as "users.updatedAt": a table as in Names, and the
+	// column as the database calls it.
 	Touched []string
 
 	// Unindexed says that unique indexes may be missing. Taken e-mail
-	// addresses, accounts and tokens are then found under a lock, which holds
-	// for all who use this package, but not against other programs. On MySQL
-	// [Store.Bind] cannot be used with it.
+	// addresses, accounts and tokens are then found under a lock, which keeps out
+	// all users of this package, but no other programs. On MySQL [Store.Bind]
+	// cannot be used with it.
 	Unindexed bool
 }
 
-// AuthJS is the layout of the PostgreSQL adapter of Auth.js, to share a
+// AuthJS returns the layout of the PostgreSQL adapter of Auth.js, to share a
 // database with it. User ids may be integers, UUIDs or text; unique indexes may
 // be missing.
 //
@@ -66,22 +70,14 @@ type Layout struct {
 //   - what a verification token is for;
 //   - of passkeys, name, model and dates.
 //
-// There are no revocations, limits and used values. [Migrate] adds all of it when Auth.js no longer
-// runs.
+// There are no revocations, limits and used values. [Migrate] adds all of it when
+// Auth.js no longer runs.
 func AuthJS() Layout {
-	names := map[string]string{"revocations": "", "limits": "", "used_values": ""}
-	for table, columns := range tables {
-		for _, c := range columns {
-			if c.presence == added {
-				names[table+"."+c.name] = ""
-			}
-		}
-	}
-	return Layout{Names: names, PlainTokens: true, DatabaseIDs: true, Unindexed: true}
+	return Layout{Names: model.AuthJS(), PlainTokens: true, DatabaseIDs: true, Unindexed: true}
 }
 
-// grammar writes statements for the layout. Where names are given, the tables may
-// be somebody else's, with collations of their own.
+// grammar returns what writes statements for the layout. If it has Names, the
+// tables may be those of another program, with collations of their own.
 func (l Layout) grammar(d Dialect) grammar {
 	g := grammar{form: form{l.Times, d}, names: l.Names, ownIDs: !l.DatabaseIDs, uuids: l.UUIDs, exact: d == MySQL && len(l.Names) > 0}
 	g.touched = map[string][]string{}
@@ -92,19 +88,19 @@ func (l Layout) grammar(d Dialect) grammar {
 	return g
 }
 
-// check reports what makes no sense.
+// check returns an error for a layout that makes no sense.
 func (l Layout) check() error {
 	for name, to := range l.Names {
-		c, known := nameable[name]
+		dispensable, known := model.Nameable(name)
 		if !known {
 			return fmt.Errorf("sql: Names: there is no table or column %q", name)
 		}
-		if to == "" && !c {
+		if to == "" && !dispensable {
 			return fmt.Errorf("sql: Names: %q cannot be done without", name)
 		}
 	}
 	for _, name := range l.Touched {
-		if table, column, _ := strings.Cut(name, "."); tables[table] == nil || column == "" {
+		if table, column, _ := strings.Cut(name, "."); model.Of(table).Name == "" || column == "" {
 			return fmt.Errorf("sql: Touched: %q is no column of a table", name)
 		}
 	}
@@ -115,4 +111,25 @@ func (l Layout) check() error {
 		return errors.New("sql: DatabaseIDs and UUIDs exclude each other")
 	}
 	return nil
+}
+
+// describesOthers reports whether the layout is for tables that [Migrate] does
+// not make.
+func (l Layout) describesOthers() bool {
+	for logical, name := range l.Names {
+		if name != "" && name != logical[strings.LastIndexByte(logical, '.')+1:] {
+			return true
+		}
+	}
+	return l.Unindexed || l.Times != TimesUsual || len(l.Touched) > 0
+}
+
+// compare returns a [*MisfitError] if the tables do not fit the layout, as the
+// first call of a [Store] would.
+func (l Layout) compare(ctx context.Context, c Conn, d Dialect) error {
+	misfits, err := l.grammar(d).misfits(ctx, c, l.Unindexed, false)
+	if unaskable(err) {
+		return nil
+	}
+	return cmp.Or(err, asError(misfits))
 }

@@ -5,9 +5,12 @@ import (
 	"maps"
 	"slices"
 	"strings"
+
+	"github.com/latchkeyhq/latchkey/adapters/sqlstore/internal/model"
 )
 
-// GoString implements [fmt.GoStringer]: a layout as it is written in a program.
+// GoString implements [fmt.GoStringer]. It returns the layout as it is written in a
+// program.
 func (l Layout) GoString() string {
 	if l.is(AuthJS()) {
 		return "sqlstore.AuthJS()"
@@ -39,18 +42,18 @@ func (l Layout) GoString() string {
 	return b.String() + "}"
 }
 
-// timesNames are what the forms are called in a program.
+// timesNames has the names of the constants.
 var timesNames = map[Times]string{
 	TimesUTC: "TimesUTC", TimesISO: "TimesISO", TimesMillis: "TimesMillis", TimesMillisText: "TimesMillisText", TimesSeconds: "TimesSeconds",
 }
 
-// nameLines has the names of one table on few lines.
+// nameLines returns the names of each table on few lines.
 func (l Layout) nameLines() string {
 	var b strings.Builder
-	for _, table := range tableOrder {
+	for _, table := range model.Tables {
 		var line string
 		for _, name := range slices.Sorted(maps.Keys(l.Names)) {
-			if of, _, _ := strings.Cut(name, "."); of != table {
+			if of, _, _ := strings.Cut(name, "."); of != table.Name {
 				continue
 			}
 			entry := fmt.Sprintf(" %q: %q,", name, l.Names[name])
@@ -67,18 +70,11 @@ func (l Layout) nameLines() string {
 	return b.String()
 }
 
-// is says whether two layouts mean the same.
+// is reports whether two layouts mean the same.
 func (l Layout) is(o Layout) bool {
 	if l.PlainTokens != o.PlainTokens || l.DatabaseIDs != o.DatabaseIDs || l.UUIDs != o.UUIDs || l.Unindexed != o.Unindexed ||
 		l.Times != o.Times || !slices.Equal(l.Touched, o.Touched) {
 		return false
 	}
-	a, b := grammar{names: l.Names}, grammar{names: o.Names}
-	for name := range nameable {
-		table, _, _ := strings.Cut(name, ".")
-		if a.name(name) != b.name(name) && (a.has(table) || b.has(table)) {
-			return false
-		}
-	}
-	return true
+	return model.Names(l.Names).Same(o.Names)
 }

@@ -11,47 +11,48 @@ import (
 	"github.com/latchkeyhq/latchkey"
 )
 
-// Limits and used values are judged by the clock of the database, which is one,
-// and not by those of the instances.
+// Limits and used values are measured by the clock of the database, since the
+// clocks of the instances differ.
 
 // pace is a rate as the database counts it, in milliseconds. Every event fills a
-// key by each, and time empties it (the generic cell rate algorithm). A rate that
-// is no whole number of milliseconds an event is slowed down to one: never are
-// more admitted than were allowed.
+// key by each, and time empties it (the generic cell rate algorithm). The
+// milliseconds of an event are rounded up, so that never more events are admitted
+// than the rate allows.
 type pace struct{ events, each int64 }
 
-// mostEvents keeps instants in a range that databases know.
-const mostEvents = 1_000_000_000
+// maxEvents keeps instants in a range that databases know.
+const maxEvents = 1_000_000_000
 
 func paceOf(r latchkey.Rate) pace {
-	events := min(int64(r.Events), mostEvents)
+	events := min(int64(r.Events), maxEvents)
 	per := int64((r.Per + time.Millisecond - 1) / time.Millisecond)
 	return pace{events, (per + events - 1) / events}
 }
 
-// room is how far ahead of now a key may be full for another event to fit.
+// room returns how far ahead of now a key may be full for another event to fit, in
+// milliseconds.
 func (p pace) room() int64 { return (p.events - 1) * p.each }
 
-// mostTakes bounds how often others may be faster.
-const mostTakes = 3
+// maxTakes is how often other callers may be faster.
+const maxTakes = 3
 
-// Take implements [latchkey.Limiter]. An event that is counted is one statement,
-// two for a new key on MySQL; how long one that is refused has to wait is another.
-// A layout without a table for limits is an [errors.ErrUnsupported].
+// Take implements [latchkey.Limiter]. It needs one statement for an event that is
+// counted, two for a new key on MySQL, and one more for an event that has to wait.
+// It returns an [errors.ErrUnsupported] if the layout has no table for limits.
 func (s *Store) Take(ctx context.Context, key string, r latchkey.Rate) (time.Duration, error) {
-	err := errors.Join(ctx.Err(), s.needs("limits"))
+	err := errors.Join(ctx.Err(), s.db.needs("limits"))
 	if err != nil || r.Events <= 0 || r.Per <= 0 {
 		return 0, fail(ctx, "take", err)
 	}
 	key = storedKey(key)
 	p := paceOf(r)
-	for range mostTakes {
-		taken, err := s.takeOnce(ctx, key, p)
+	for range maxTakes {
+		taken, err := p.take(ctx, s.db, key)
 		if err != nil || taken {
 			return 0, fail(ctx, "take", err)
 		}
 		var ahead int64
-		err = s.conn.One(ctx, s.q.wait, []any{key}, &ahead)
+		err = s.db.conn.One(ctx, s.db.q.wait, []any{key}, &ahead)
 		if err != nil && !errors.Is(err, latchkey.ErrNotFound) {
 			return 0, fail(ctx, "take", err)
 		}
@@ -62,92 +63,74 @@ func (s *Store) Take(ctx context.Context, key string, r latchkey.Rate) (time.Dur
 	return time.Duration(p.each) * time.Millisecond, nil
 }
 
-// takeOnce counts an event if it fits.
-func (s *Store) takeOnce(ctx context.Context, key string, p pace) (bool, error) {
-	if s.dialect != MySQL {
-		return s.affects(ctx, s.q.take[0], key, p.each, p.each, p.room()-p.each)
+// take counts an event and returns true if it fits.
+func (p pace) take(ctx context.Context, db *database, key string) (bool, error) {
+	if db.layout.dialect != MySQL {
+		return db.affects(ctx, db.q.take[0], key, p.each, p.each, p.room()-p.each)
 	}
-	if taken, err := s.affects(ctx, s.q.take[0], p.each, key, p.room()); taken || err != nil {
+	if taken, err := db.affects(ctx, db.q.take[0], p.each, key, p.room()); taken || err != nil {
 		return taken, err
 	}
-	return s.affects(ctx, s.q.take[1], key, p.each)
-}
-
-// affects says whether a statement changed a row. One that is there already is
-// no error.
-func (s *Store) affects(ctx context.Context, statement string, args ...any) (bool, error) {
-	n, err := s.conn.Exec(ctx, statement, args...)
-	if is(err, unique) {
-		return false, nil
-	}
-	return n > 0, err
+	return db.affects(ctx, db.q.take[1], key, p.each)
 }
 
 // Return implements [latchkey.ReturningLimiter].
 func (s *Store) Return(ctx context.Context, key string, r latchkey.Rate) error {
-	err := errors.Join(ctx.Err(), s.needs("limits"))
+	err := errors.Join(ctx.Err(), s.db.needs("limits"))
 	if err == nil && r.Events > 0 && r.Per > 0 {
-		_, err = s.conn.Exec(ctx, s.q.giveBack, paceOf(r).each, storedKey(key))
+		_, err = s.db.conn.Exec(ctx, s.db.q.giveBack, paceOf(r).each, storedKey(key))
 	}
 	return fail(ctx, "return", err)
 }
 
 // Forget implements [latchkey.Limiter].
 func (s *Store) Forget(ctx context.Context, key string) error {
-	err := errors.Join(ctx.Err(), s.needs("limits"))
+	err := errors.Join(ctx.Err(), s.db.needs("limits"))
 	if err == nil {
-		_, err = s.conn.Exec(ctx, s.q.forget, storedKey(key))
+		_, err = s.db.conn.Exec(ctx, s.db.q.forget, storedKey(key))
 	}
 	return fail(ctx, "forget", err)
 }
 
-// Use implements [latchkey.ReplayStore]. It is one statement, and another on
-// MySQL for a value that is on record. A zero expires records nothing. A layout
-// without a table for used values is an [errors.ErrUnsupported].
+// Use implements [latchkey.ReplayStore]. It needs one statement, and another on
+// MySQL for a value that is recorded already. A zero expires records nothing. It
+// returns an [errors.ErrUnsupported] if the layout has no table for used values.
 func (s *Store) Use(ctx context.Context, key string, expires time.Time) (first bool, err error) {
-	err = errors.Join(ctx.Err(), s.needs("used_values"))
+	err = errors.Join(ctx.Err(), s.db.needs("used_values"))
 	if err != nil || expires.IsZero() {
 		return err == nil, fail(ctx, "use", err)
 	}
-	key, at := storedKey(key), s.formOf("used_values").arg(expires)
-	first, err = s.affects(ctx, s.q.use[0], key, at)
-	if err == nil && !first && s.dialect == MySQL {
-		first, err = s.affects(ctx, s.q.use[1], at, key)
+	key, at := storedKey(key), s.db.layout.formOf("used_values").arg(expires)
+	first, err = s.db.affects(ctx, s.db.q.use[0], key, at)
+	if err == nil && !first && s.db.layout.dialect == MySQL {
+		first, err = s.db.affects(ctx, s.db.q.use[1], at, key)
 	}
 	return first, fail(ctx, "use", err)
 }
 
-// needs reports a layout without a table.
-func (s *Store) needs(table string) error {
-	if !s.has(table) {
-		return errAbsent
-	}
-	return nil
-}
+// maxKey is the length of the longest key that is stored as it is, in bytes.
+const maxKey = 200
 
-// longestKey is the longest that is kept as it is.
-const longestKey = 200
-
-// storedKey is what a key is kept as: itself, or where no database can hold it, or
-// it looks like a hash, its hash.
+// storedKey returns what a key is stored as: itself, or its hash if no database can
+// hold it or if it looks like a hash.
 func storedKey(key string) string {
-	if len(key) <= longestKey && findable(key) && !strings.HasPrefix(key, hashed) {
+	if len(key) <= maxKey && findable(key) && !strings.HasPrefix(key, hashed) {
 		return key
 	}
 	sum := sha256.Sum256([]byte(key))
 	return hashed + hex.EncodeToString(sum[:])
 }
 
-// clock is the database's, in what an instant is kept as.
+// clock reads the clock of the database in the form of an instant.
 var clock = map[Dialect]string{
 	Postgres: `clock_timestamp()`,
 	MySQL:    `(TIMESTAMPDIFF(MICROSECOND, '1970-01-01', UTC_TIMESTAMP(6)) DIV 1000)`,
 	SQLite:   `CAST((julianday('now') - 2440587.5) * 86400000 AS INTEGER)`,
 }
 
-// aboutLimits keeps MySQL from weighing the index of the instants, by a sum that
-// changes nothing: the key finds the row. It has the milliseconds that are added as PostgreSQL wants them: an
-// interval.
+// aboutLimits writes the statements for limits and used values. PostgreSQL adds
+// milliseconds as an interval. The sum {limits.full_at} + 0 keeps MySQL from using
+// the index of the instants: the key finds the row.
 func (q *queries) aboutLimits(l grammar) {
 	now, ms, sooner := clock[l.dialect], `?`, `{limits.full_at} - `+clock[l.dialect]
 	if l.dialect == Postgres {

@@ -1,12 +1,12 @@
 package sqlstore
 
 import (
+	"cmp"
 	"context"
 	"embed"
 	"errors"
 	"fmt"
 	"io/fs"
-	"slices"
 	"strings"
 
 	"github.com/latchkeyhq/latchkey"
@@ -15,14 +15,13 @@ import (
 //go:embed schema
 var schemas embed.FS
 
-// migration is one step of a schema. Its number is its place in the list, from
-// 1.
+// migration is one step of a schema. Its number is its place in the list, from 1.
 type migration struct {
 	file       string
-	statements []string // each does nothing when it was done before: MySQL cannot take half a step back. See hasColumn
+	statements []string // each does nothing when it is repeated: MySQL cannot undo half a step; see hasColumn
 }
 
-// migrations reads the steps of a dialect, oldest first.
+// migrations returns the steps of a dialect, oldest first.
 func migrations(d Dialect) ([]migration, error) {
 	if err := d.check(); err != nil {
 		return nil, err
@@ -52,7 +51,7 @@ func statementsIn(file string) ([]string, error) {
 }
 
 // Schema returns the statements that [Migrate] runs in an empty database, for
-// those who want to run them on their own. It is empty for an unknown dialect.
+// programs that run migrations by other means. It is empty for an unknown dialect.
 func Schema(d Dialect) string {
 	var b strings.Builder
 	steps, _ := migrations(d)
@@ -63,39 +62,52 @@ func Schema(d Dialect) string {
 }
 
 // Migrate brings a database to the newest schema: from nothing, from an earlier
-// version, or from the schema of Auth.js on PostgreSQL, whose rows stay and
-// whose plain session tokens go on to work and are hashed when they are used.
+// version, or from the schema of Auth.js on PostgreSQL. Adopted rows stay; their
+// plain session tokens still work and are hashed when they are used.
 //
-// Several instances may call it at once: one works, the others wait and find it
-// done. On PostgreSQL and SQLite it is done as a whole or not at all; on MySQL,
-// which cannot, an interrupted migration is finished by the next call.
+// Several instances may call Migrate at the same time: one migrates, the others
+// wait and find the work done. PostgreSQL and SQLite migrate in one transaction.
+// MySQL has no transactions for schema changes; there the next call finishes an
+// interrupted migration.
 //
-// Rows of Auth.js that the unique and foreign keys would refuse are a
-// [*ViolationError], which counts them, and then nothing is changed. Users of
-// somebody else, those of other adapters of Auth.js included, are
-// [ErrForeignSchema]: no second set is made beside them. Tables that could not
-// be used afterwards are a [*MisfitError]. It works with the usual names in the
-// current schema of a connection.
-func Migrate(ctx context.Context, conn Conn, d Dialect) error {
-	if err := d.check(); err != nil {
+// The layout is the one that [New] gets. Migrate fails with a [*MisfitError] if
+// the tables that it leaves do not fit it; the zero Layout is not compared.
+// Tables that Migrate does not make, which a layout with other names, with
+// Times, Touched or Unindexed describes, are compared and not changed.
+//
+// Migrate returns a [*ViolationError] with the number of rows of Auth.js that
+// break the new unique and foreign keys, and changes nothing. It returns
+// [ErrForeignSchema] if another program keeps users in the database, other
+// adapters of Auth.js included. It works with the usual names in the current
+// schema of a connection.
+func Migrate(ctx context.Context, conn Conn, d Dialect, l Layout) error {
+	if err := cmp.Or(d.check(), l.check()); err != nil {
 		return err
 	}
-	err := conn.Tx(ctx, func(tx Conn) error {
+	if l.describesOthers() {
+		return failMigration(ctx, "migrate", l.compare(ctx, conn, d))
+	}
+	return failMigration(ctx, "migrate", conn.Tx(ctx, func(tx Conn) error {
 		unlock, err := lock(ctx, tx, d)
 		if err != nil {
 			return err
 		}
-		return errors.Join(migrate(ctx, tx, d), unlock())
-	})
+		return errors.Join(migrate(ctx, tx, d, l), unlock())
+	}))
+}
+
+// failMigration is fail, except that it keeps the errors that tell the caller
+// what to mend.
+func failMigration(ctx context.Context, operation string, err error) error {
 	_, broken := errors.AsType[*ViolationError](err)
 	if _, misfit := errors.AsType[*MisfitError](err); misfit || broken || errors.Is(err, ErrForeignSchema) {
 		return err
 	}
-	return fail(ctx, "migrate", err)
+	return fail(ctx, operation, err)
 }
 
 // lock keeps other migrations out until the transaction ends, or until unlock.
-// SQLite needs none: its transactions here begin as writers.
+// SQLite needs no lock: its transactions begin as writers.
 func lock(ctx context.Context, tx Conn, d Dialect) (unlock func() error, err error) {
 	var got int
 	var none string
@@ -117,7 +129,7 @@ func lock(ctx context.Context, tx Conn, d Dialect) (unlock func() error, err err
 	return unlock, err
 }
 
-func migrate(ctx context.Context, tx Conn, d Dialect) error {
+func migrate(ctx context.Context, tx Conn, d Dialect, l Layout) error {
 	found, err := Detect(ctx, tx, d)
 	if err != nil {
 		return err
@@ -143,33 +155,37 @@ func migrate(ctx context.Context, tx Conn, d Dialect) error {
 			return fmt.Errorf("%s: %w", step.file, err)
 		}
 	}
-	if err := verify(ctx, tx, d); err != nil {
+	if err := verify(ctx, tx, d, l); err != nil {
 		return err
 	}
 	return record(ctx, tx, d, found.Version, Version(d))
 }
 
-// refusal is why a migration would not begin.
+// refusal returns the reason why a migration would not begin, or nil.
 func (f Found) refusal() error {
 	if f.Schema == SchemaForeign {
 		return f.foreign()
 	}
-	return asError(slices.DeleteFunc(slices.Clone(f.Misfits), func(m Misfit) bool { return m.missing }))
+	return asError(withoutMissing(f.Misfits))
 }
 
-// verify looks at what a migration leaves behind. What cannot be used is none.
-func verify(ctx context.Context, tx Conn, d Dialect) error {
+// verify returns an error if the tables that a migration leaves cannot be used
+// with the layout.
+func verify(ctx context.Context, tx Conn, d Dialect, l Layout) error {
 	found, err := detect(ctx, tx, d)
 	switch {
 	case err != nil:
 		return err
 	case found.Schema != SchemaOwn:
 		return found.foreign()
+	case len(found.Misfits) > 0 || l.is(Layout{}):
+		return asError(found.Misfits)
 	}
-	return asError(found.Misfits)
+	misfits, err := l.grammar(d).misfits(ctx, tx, false, true)
+	return cmp.Or(err, asError(misfits))
 }
 
-// run runs the statements of a step, also of one that was cut short before.
+// run runs the statements of a step, which an earlier migration may have begun.
 func run(ctx context.Context, c Conn, d Dialect, statements []string) error {
 	for _, statement := range statements {
 		has, err := hasColumn(ctx, c, d, statement)
@@ -183,7 +199,7 @@ func run(ctx context.Context, c Conn, d Dialect, statements []string) error {
 	return nil
 }
 
-// hasColumn says whether a statement would add a column that is there. Only
+// hasColumn reports whether a statement would add a column that exists. Only
 // PostgreSQL has IF NOT EXISTS for columns.
 func hasColumn(ctx context.Context, c Conn, d Dialect, statement string) (bool, error) {
 	var table, column string
@@ -194,7 +210,7 @@ func hasColumn(ctx context.Context, c Conn, d Dialect, statement string) (bool, 
 	return columns[table+"."+column] != "", err
 }
 
-// record notes that the steps after from, up to version, are done.
+// record stores that the steps after from, up to version, are done.
 func record(ctx context.Context, tx Conn, d Dialect, from, version int) error {
 	if _, err := tx.Exec(ctx, "CREATE TABLE IF NOT EXISTS latchkey_migrations (version bigint PRIMARY KEY)"); err != nil {
 		return err
@@ -207,7 +223,7 @@ func record(ctx context.Context, tx Conn, d Dialect, from, version int) error {
 	return nil
 }
 
-// version reads what record noted; a database without notes is at 0.
+// version returns the version that record stored, or 0.
 func version(ctx context.Context, c Conn) (v int, err error) {
 	err = c.One(ctx, "SELECT COALESCE(MAX(version), 0) FROM latchkey_migrations", nil, &v)
 	if errors.Is(err, latchkey.ErrNotFound) {

@@ -1,18 +1,20 @@
 package sqlstore
 
 import (
+	"cmp"
 	"context"
 	"strings"
 )
 
-// Version is the version of the newest schema. It is 0 for an unknown dialect.
+// Version returns the version of the newest schema. It is 0 for an unknown dialect.
 func Version(d Dialect) int {
 	steps, _ := migrations(d)
 	return len(steps)
 }
 
 // AdoptionSchema returns the statements that [Migrate] runs on the schema of
-// Auth.js. It is empty but for PostgreSQL, whose adapter alone is adopted.
+// Auth.js. It is empty for all dialects except PostgreSQL: only that adapter is
+// adopted.
 func AdoptionSchema(d Dialect) string {
 	if d != Postgres {
 		return ""
@@ -24,28 +26,48 @@ func AdoptionSchema(d Dialect) string {
 	return strings.Join(statements, ";\n\n") + ";\n"
 }
 
-// Check says what [Migrate] would refuse, without changing anything: nil, a
-// [*ViolationError], a [*MisfitError] or [ErrForeignSchema].
-func Check(ctx context.Context, c Conn, d Dialect) error {
+// Check reports what [Migrate] would refuse and changes nothing: it returns nil, a
+// [*ViolationError], a [*MisfitError] or [ErrForeignSchema]. It compares the
+// tables that exist with the layout, unless that is the zero Layout; it does not
+// predict how tables fit that are still to be made.
+func Check(ctx context.Context, c Conn, d Dialect, l Layout) error {
+	if err := cmp.Or(d.check(), l.check()); err != nil {
+		return err
+	}
+	if l.describesOthers() {
+		return failMigration(ctx, "check", l.compare(ctx, c, d))
+	}
 	found, err := Detect(ctx, c, d)
 	switch {
 	case err != nil:
 		return err
 	case found.refusal() != nil:
 		return found.refusal()
-	case found.Schema != SchemaAuthJS:
+	case found.Schema == SchemaAbsent:
+		return nil
+	}
+	return failMigration(ctx, "check", checkTables(ctx, c, d, l, found.Schema))
+}
+
+// checkTables reports why tables of ours, or of Auth.js, could not be brought to
+// the newest schema or would not fit the layout then.
+func checkTables(ctx context.Context, c Conn, d Dialect, l Layout, whose SchemaKind) error {
+	if !l.is(Layout{}) {
+		misfits, err := l.grammar(d).misfits(ctx, c, whose == SchemaAuthJS, true)
+		if err = cmp.Or(err, asError(withoutMissing(misfits))); err != nil {
+			return err
+		}
+	}
+	if whose != SchemaAuthJS {
 		return nil
 	}
 	columns, err := columnTypes(ctx, c, d)
 	if err != nil {
-		return fail(ctx, "check", err)
+		return err
 	}
 	broken, err := violations(ctx, c, columns)
-	switch {
-	case err != nil:
-		return fail(ctx, "check", err)
-	case broken != nil:
+	if err == nil && broken != nil {
 		return broken
 	}
-	return nil
+	return err
 }

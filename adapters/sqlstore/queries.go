@@ -3,6 +3,8 @@ package sqlstore
 import (
 	"fmt"
 	"strings"
+
+	"github.com/latchkeyhq/latchkey/adapters/sqlstore/internal/model"
 )
 
 // queries has every statement of a store, written once for its layout.
@@ -42,8 +44,8 @@ func (l grammar) queries() *queries {
 	q.aboutTokens(l)
 	q.aboutLimits(l)
 	q.present = map[string][]bool{}
-	for table := range tables {
-		q.present[table] = l.present(table)
+	for _, table := range model.Tables {
+		q.present[table.Name] = l.present(table.Name)
 	}
 	for _, expiry := range []string{"sessions.expires", "verification_token.expires", "revocations.expires", "used_values.expires", "limits.full_at"} {
 		if table, _, _ := strings.Cut(expiry, "."); l.has(table) {
@@ -53,7 +55,7 @@ func (l grammar) queries() *queries {
 	return q
 }
 
-// sweep removes what expired before an instant.
+// sweep is the statement that removes rows that expired before an instant.
 type sweep struct {
 	sql string
 	form
@@ -62,8 +64,8 @@ type sweep struct {
 // sweepBatch is how many rows one statement removes.
 const sweepBatch = 10_000
 
-// sweep removes expired rows. In a partitioned table of PostgreSQL different
-// rows have the same ctid, hence the expiry twice.
+// sweep returns the statement that removes expired rows. In a partitioned table of
+// PostgreSQL different rows have the same ctid, so it compares the expiry twice.
 func (l grammar) sweep(table, expiry string) sweep {
 	kept := l.formOf(table)
 	expired := `WHERE {` + expiry + `} < ?`
@@ -78,7 +80,7 @@ func (l grammar) sweep(table, expiry string) sweep {
 		return sweep{l.sql(fmt.Sprintf(`DELETE FROM {%s} %s LIMIT %d`, table, expired, sweepBatch)), kept}
 	}
 	var key []string
-	for _, c := range uniqueColumns[table] {
+	for _, c := range model.Of(table).Key {
 		key = append(key, `{`+table+`.`+c+`}`)
 	}
 	columns := strings.Join(key, ", ")
@@ -140,7 +142,8 @@ func (q *queries) aboutTokens(l grammar) {
 	q.deleteAuthenticatorsOf = l.sql(`DELETE FROM {authenticators}` + owner)
 }
 
-// upsertRevocation keeps the later of what is there and what is new.
+// upsertRevocation returns the statement that adds a revocation, or keeps the later
+// of the stored and the new times.
 func (l grammar) upsertRevocation() string {
 	const values = `INSERT INTO {revocations} ({revocations.key}, {revocations.at}, {revocations.expires}) VALUES (?, ?, ?) `
 	later := `{revocations.at} = GREATEST({revocations}.{revocations.at}, EXCLUDED.{revocations.at}),
@@ -155,7 +158,7 @@ func (l grammar) upsertRevocation() string {
 	return l.sql(values + `ON CONFLICT ({revocations.key}) DO UPDATE SET ` + later)
 }
 
-// selectRevocations asks for n keys.
+// selectRevocations returns the statement that reads n keys.
 func (l grammar) selectRevocations(n int) string {
 	return l.sql(`SELECT {revocations.key}, {revocations.at} FROM {revocations} WHERE {revocations.key} IN (?` + strings.Repeat(", ?", n-1) + `)`)
 }

@@ -29,8 +29,8 @@ const (
 		"set pgx's default_query_exec_mode=cache_describe, and with database/sql Options.Unprepared too"
 )
 
-// cures are for what a setting of the program or of the database mends, and
-// nothing else.
+// cures has what to do about codes that a setting of the program or of the database
+// mends.
 var cures = map[string]string{
 	"SQLSTATE 26000": lostPrepared, "SQLSTATE 42P05": lostPrepared,
 	"SQLSTATE 28P01": refusedUser, "SQLSTATE 28000": refusedUser, "SQLSTATE 3D000": noDatabase, "SQLSTATE 3F000": noSchema,
@@ -41,7 +41,8 @@ var cures = map[string]string{
 	"SQLite code 14": noFile, "SQLite code 26": notSQLite, "SQLite code 8": mayNotWrite, "SQLite code 5": inUse,
 }
 
-// cureOf is empty for a code that only the operator of the database understands.
+// cureOf returns what to do about a code, or "" for one that only the operator of
+// the database understands.
 func cureOf(code string) string {
 	if digits, is := strings.CutPrefix(code, sqliteCode); is { // of an extended code the lowest byte
 		number, _ := strconv.Atoi(digits)
@@ -50,7 +51,8 @@ func cureOf(code string) string {
 	return cures[code]
 }
 
-// passes: the database serves again by itself, as far as its answer tells.
+// passes reports whether the database will serve again by itself, as far as its
+// answer tells.
 func passes(err error) bool {
 	kind, code := diagnose(err)
 	switch cureOf(code) {
@@ -60,14 +62,14 @@ func passes(err error) bool {
 	return kind == unfit || kind == locked || errors.Is(err, driver.ErrBadConn) || causeOf(err).Error() == mysqlGone
 }
 
-// mysqlGone is what MySQL's driver says of a connection that broke under a
-// statement, in an error without a type.
+// mysqlGone is the text of the MySQL driver's error for a connection that broke
+// during a statement. The error has no type.
 const mysqlGone = "invalid connection"
 
 // Refusal says what a database refused and what to do about it, such as "there is
-// no database of this name: create it first (SQLSTATE 3D000)". Drivers' own
-// sentences, which quote values and settings, are not part of it. Empty: the
-// database said nothing, as when nobody answers.
+// no database of this name: create it first (SQLSTATE 3D000)". It never repeats the
+// driver's text, which quotes values and settings. It returns "" if the database
+// did not answer.
 func Refusal(err error) string {
 	if err == nil {
 		return ""
@@ -87,10 +89,11 @@ func Refusal(err error) string {
 	return tlsReason(causeOf(err))
 }
 
-// tlsTexts are what drivers say of a server without TLS, in errors without a type.
+// tlsTexts are the texts of drivers' errors for a server without TLS. The errors
+// have no type.
 var tlsTexts = []string{"server refused TLS connection", "server does not support TLS", "SSL is not enabled on the server"}
 
-// tlsReason is empty where TLS was not to blame.
+// tlsReason returns "" if TLS is not the reason.
 func tlsReason(err error) string {
 	if _, is := errors.AsType[*tls.CertificateVerificationError](err); is {
 		return uncertified
@@ -103,8 +106,8 @@ func tlsReason(err error) string {
 	return ""
 }
 
-// unreached says where nobody answered, by numbers alone: what a connection string
-// has for a host may be part of a password that was not escaped.
+// unreached says which address did not answer, in numbers only: the host in a
+// connection string may be part of a password that was not escaped.
 func unreached(err error) string {
 	if network, is := errors.AsType[*net.OpError](err); is {
 		if at, is := network.Addr.(*net.TCPAddr); is && at != nil {
@@ -117,7 +120,7 @@ func unreached(err error) string {
 	return "the database cannot be reached"
 }
 
-// chain is an error and all that it wraps, joined ones too.
+// chain yields an error and all that it wraps, joined errors included.
 func chain(err error) iter.Seq[error] {
 	return func(yield func(error) bool) { walk(err, yield) }
 }

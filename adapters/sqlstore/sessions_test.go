@@ -31,7 +31,7 @@ func TestFaultsAreNotNobody(t *testing.T) {
 	fault := errors.New("the connection is lost")
 	for want, conn := range map[error]halfDown{fault: {fault: fault}, latchkey.ErrNotFound: {fault: latchkey.ErrNotFound}} {
 		s := sweptStore(t, conn)
-		s.learned.Store(&bounds{})
+		s.db.inspector.learned.Store(&bounds{})
 		_, _, errBoth := s.GetSessionAndUser(t.Context(), "token")
 		_, errGet := s.GetSession(t.Context(), "token")
 		_, errEnd := s.DeleteSession(t.Context(), "token")

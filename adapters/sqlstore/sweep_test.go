@@ -36,7 +36,7 @@ func sweptStore(t *testing.T, conn Conn) *Store {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s.conn = conn // nothing to look at
+	s.db.conn = conn // there are no tables to inspect
 	return s
 }
 

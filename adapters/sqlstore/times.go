@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// Times is the form in which a [Layout] keeps instants. All have milliseconds
-// but where the form, or the type of a column, has none.
+// Times is the form in which a [Layout] keeps instants. They have milliseconds,
+// unless the form or the type of a column has none.
 type Times string
 
 // The forms of times.
@@ -27,24 +27,24 @@ type form struct {
 	dialect Dialect
 }
 
-// The texts that instants are kept as.
+// The formats of instants that are kept as text.
 const (
 	isoText    = "2006-01-02T15:04:05.000Z"
 	clockText  = "2006-01-02 15:04:05.000"
 	zonedClock = clockText + " +00:00"
 )
 
-// native says whether the database has a type for it, which the driver knows.
+// native reports whether the database and its driver have a type for instants.
 func (f form) native() bool {
 	return f.dialect == Postgres && (f.times == TimesUsual || f.times == TimesUTC)
 }
 
-// isText says whether instants are kept in columns of text.
+// isText reports whether instants are kept in columns of text.
 func (f form) isText() bool {
 	return f.times == TimesISO || f.times == TimesMillisText || f.times == TimesUTC && f.dialect == SQLite
 }
 
-// storage is how SQLite says that it keeps them.
+// storage returns the type of SQLite that instants are stored as.
 func (f form) storage() string {
 	if f.isText() {
 		return "text"
@@ -52,7 +52,8 @@ func (f form) storage() string {
 	return "integer"
 }
 
-// arg is how the database is given an instant, to the millisecond.
+// arg returns the argument for an instant, to the millisecond. It is nil for the
+// zero time.
 func (f form) arg(t time.Time) any {
 	if t.IsZero() {
 		return nil
@@ -75,7 +76,7 @@ func (f form) arg(t time.Time) any {
 	return t.UnixMilli()
 }
 
-// kept is what is left of an instant that was written.
+// kept returns an instant as it reads back after it was written.
 func (f form) kept(t time.Time) time.Time {
 	if t.IsZero() {
 		return t
@@ -86,8 +87,8 @@ func (f form) kept(t time.Time) time.Time {
 	return t.Truncate(time.Millisecond).UTC()
 }
 
-// read is what makes a driver give an instant as it is kept: some make times of
-// their own out of texts.
+// read returns the expression that reads an instant as it is kept. Some drivers
+// would turn text into times of their own.
 func (f form) read(quoted string) string {
 	switch {
 	case f.dialect == MySQL && f.times == TimesUTC:
@@ -98,8 +99,8 @@ func (f form) read(quoted string) string {
 	return quoted
 }
 
-// pattern is what LIKE finds the texts of the form by. They sort as the instants
-// do. Empty: it is no text.
+// pattern returns the pattern that LIKE finds the texts of the form by, which sort
+// as the instants do. It returns "" if the form is no text.
 func (f form) pattern() string {
 	switch {
 	case !f.isText():
@@ -112,7 +113,7 @@ func (f form) pattern() string {
 	return "____-__-__T__:__:__%"
 }
 
-// parse reads the texts of arg, and others that mean the same.
+// parse reads the texts that arg returns, and others that mean the same.
 func (f form) parse(text string) (time.Time, error) {
 	switch {
 	case f.times == TimesISO:
@@ -133,14 +134,38 @@ func (f form) count(n int64) time.Time {
 	return time.UnixMilli(n)
 }
 
+// timesOf returns the form of a value, and false if it has none of the forms.
+// Digits are text if inText is set.
+func timesOf(d Dialect, value string, inText bool) (Times, bool) {
+	for _, times := range []Times{TimesISO, TimesUTC} {
+		if f := (form{times, d}); f.isText() {
+			if _, err := f.parse(value); err == nil {
+				return times, true
+			}
+		}
+	}
+	n, err := strconv.ParseInt(value, 10, 64)
+	switch {
+	case err != nil:
+		return TimesUsual, false
+	case inText:
+		return TimesMillisText, true
+	case n >= 1e9 && n < 1e11:
+		return TimesSeconds, true
+	case d == Postgres:
+		return TimesMillis, true
+	}
+	return TimesUsual, true
+}
+
 // ErrUnreadableTime reports a row with a time that is kept in another form than
-// the layout says. The row is nobody's session and opens no link.
+// the layout says. The row is no session and opens no link.
 var ErrUnreadableTime = errors.New("a time is kept in a form that the layout does not have")
 
-// instant reads what arg wrote, and null.
+// instant is what a column with an instant is read into. Null is the zero time.
 type instant struct {
-	time.Time
-	of *form // nil: what is usual
+	t  time.Time
+	of *form // nil: the usual form
 }
 
 // Scan implements sql.Scanner.
@@ -153,7 +178,7 @@ func (i *instant) Scan(v any) error {
 	err := ErrUnreadableTime
 	switch v := v.(type) {
 	case nil:
-		i.Time = time.Time{}
+		i.t = time.Time{}
 		return nil
 	case time.Time:
 		at, err = v, nil
@@ -171,6 +196,6 @@ func (i *instant) Scan(v any) error {
 	if err != nil {
 		return ErrUnreadableTime
 	}
-	i.Time = at.Truncate(time.Millisecond).UTC()
+	i.t = at.Truncate(time.Millisecond).UTC()
 	return nil
 }

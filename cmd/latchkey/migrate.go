@@ -146,7 +146,7 @@ func (p *program) migrate(ctx context.Context, f migrateFlags) error {
 	case f.check:
 		return p.announce(ctx, db, found)
 	}
-	if err := sqladapter.Migrate(ctx, db.DB, db.dialect); err != nil {
+	if err := sqladapter.Migrate(ctx, db.DB, db.dialect, sqladapter.Options{}); err != nil {
 		return p.refused(db, err)
 	}
 	fmt.Fprintf(p.stdout, "%s: at version %d now; %s before.\n", db.where, newest, stateOf(found))
@@ -170,7 +170,7 @@ func (p *program) refused(db *connection, err error) error {
 // announce says what a migration would do. It fails either way: there is
 // something to do.
 func (p *program) announce(ctx context.Context, db *connection, found sqlstore.Found) error {
-	if err := sqladapter.Check(ctx, db.DB, db.dialect); err != nil {
+	if err := sqladapter.Check(ctx, db.DB, db.dialect, sqladapter.Options{}); err != nil {
 		return p.refused(db, err)
 	}
 	command := "latchkey migrate"
@@ -241,7 +241,7 @@ func (p *program) reportAuthJS(ctx context.Context, db *connection, found sqlsto
 	if !found.Usable() {
 		return errTold
 	}
-	err := sqladapter.Check(ctx, db.DB, db.dialect)
+	err := sqladapter.Check(ctx, db.DB, db.dialect, sqladapter.Options{})
 	broken, ok := errors.AsType[*sqlstore.ViolationError](err)
 	switch {
 	case ok:

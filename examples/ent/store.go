@@ -40,7 +40,7 @@ func newStore(ctx context.Context, db *sql.DB, made func(context.Context, *ent.C
 		return nil, err
 	}
 	if !found.Usable() {
-		return nil, errors.Join(errors.New("the models do not fit"), sqladapter.Check(ctx, db, sqladapter.SQLite))
+		return nil, errors.Join(errors.New("the models do not fit"), sqladapter.Check(ctx, db, sqladapter.SQLite, sqladapter.Options{}))
 	}
 	found.Layout.PlainTokens = false
 	return sqladapter.New(db, sqladapter.SQLite, sqladapter.Options{

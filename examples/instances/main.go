@@ -70,7 +70,7 @@ func newInstance(name, siteURL, secret, file string, send func(context.Context, 
 	if err != nil {
 		return nil, err
 	}
-	if err := sqladapter.Migrate(context.Background(), db, sqladapter.SQLite); err != nil {
+	if err := sqladapter.Migrate(context.Background(), db, sqladapter.SQLite, sqladapter.Options{}); err != nil {
 		return nil, err
 	}
 	store, err := sqladapter.New(db, sqladapter.SQLite, sqladapter.Options{})

@@ -75,7 +75,7 @@ func newStore(ctx context.Context, db *sql.DB, newUser func(context.Context, sql
 		return nil, err
 	}
 	if !found.Usable() {
-		return nil, errors.Join(errors.New("the models do not fit"), sqladapter.Check(ctx, db, sqladapter.SQLite))
+		return nil, errors.Join(errors.New("the models do not fit"), sqladapter.Check(ctx, db, sqladapter.SQLite, sqladapter.Options{}))
 	}
 	found.Layout.PlainTokens = false
 	return sqladapter.New(db, sqladapter.SQLite, sqladapter.Options{Layout: found.Layout, NewUser: newUser})

@@ -78,7 +78,7 @@ func postgres(ctx context.Context) (full, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := pgxadapter.Migrate(ctx, pool); err != nil {
+	if err := pgxadapter.Migrate(ctx, pool, pgxadapter.Options{}); err != nil {
 		return nil, err
 	}
 	return pgxadapter.New(pool, pgxadapter.Options{})

@@ -24,7 +24,7 @@ func BenchmarkSessionApart(b *testing.B) {
 	pool, err := pgxpool.New(ctx, realservers.Postgres(b, false).DSN("postgres"))
 	must(b, err)
 	b.Cleanup(pool.Close)
-	must(b, pgxadapter.Migrate(ctx, pool))
+	must(b, pgxadapter.Migrate(ctx, pool, pgxadapter.Options{}))
 	users, err := pgxadapter.New(pool, pgxadapter.Options{})
 	must(b, err)
 	client := redis.NewClient(&redis.Options{Addr: realservers.NewRedis(b).Addr, ContextTimeoutEnabled: true})

@@ -88,7 +88,7 @@ func newLedger(t testing.TB, dsn, schema string) *ledger {
 	if _, err := db.ExecContext(t.Context(), "CREATE SCHEMA "+schema); err != nil {
 		t.Fatal(err)
 	}
-	if err := sqladapter.Migrate(t.Context(), db, sqladapter.Postgres); err != nil {
+	if err := sqladapter.Migrate(t.Context(), db, sqladapter.Postgres, sqladapter.Options{}); err != nil {
 		t.Fatal(err)
 	}
 	return &ledger{db, dsn}

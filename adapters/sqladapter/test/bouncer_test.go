@@ -14,7 +14,7 @@ import (
 func TestPgBouncer(t *testing.T) {
 	e := engines[1]
 	server := realservers.Postgres(t, false)
-	ok(t, sqladapter.Migrate(t.Context(), open(t, "pgx", server.DSN("postgres")), e.dialect))
+	ok(t, sqladapter.Migrate(t.Context(), open(t, "pgx", server.DSN("postgres")), e.dialect, sqladapter.Options{}))
 	db := open(t, "pgx", realservers.PgBouncer(t, server).DSN("postgres")+" default_query_exec_mode=cache_describe")
 	db.SetMaxOpenConns(100)
 	db.SetMaxIdleConns(100)

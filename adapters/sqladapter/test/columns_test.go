@@ -142,7 +142,7 @@ func TestAdoptionAddsColumns(t *testing.T) {
 			theyWrite(t, newPeer(t, server, db), before)
 			theirs := e.columnsOf(t, db)
 			for range 2 {
-				ok(t, sqladapter.Migrate(t.Context(), db, sqladapter.Postgres))
+				ok(t, sqladapter.Migrate(t.Context(), db, sqladapter.Postgres, sqladapter.Options{}))
 			}
 			got, want := e.columnsOf(t, db), e.wantColumns()
 			for table, names := range added {

@@ -130,7 +130,7 @@ func another(t testing.TB, db *sql.DB) *sql.DB {
 func (e engine) migrated(t testing.TB, empty source) *sql.DB {
 	t.Helper()
 	db := empty(t)
-	ok(t, sqladapter.Migrate(context.WithoutCancel(t.Context()), db, e.dialect))
+	ok(t, sqladapter.Migrate(context.WithoutCancel(t.Context()), db, e.dialect, sqladapter.Options{}))
 	return db
 }
 

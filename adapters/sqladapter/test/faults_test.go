@@ -25,7 +25,7 @@ func TestErrorsTellNothing(t *testing.T) {
 		a := e.adapter(t, db, sqladapter.Options{})
 		_, errCreate := a.CreateUser(t.Context(), latchkey.User{ID: "secret", Email: "secret@example.com"})
 		_, _, errGet := a.GetSessionAndUser(t.Context(), "secret")
-		ok(t, sqladapter.Migrate(t.Context(), db, e.dialect))
+		ok(t, sqladapter.Migrate(t.Context(), db, e.dialect, sqladapter.Options{}))
 		errText := a.LinkAccount(t.Context(), latchkey.Account{UserID: "secret", Provider: "secret\x00", ProviderAccountID: "secret"})
 		errJSON := a.LinkAccount(t.Context(), latchkey.Account{UserID: "secret", Provider: "p", ProviderAccountID: "1", Extra: map[string]any{"secret": func() {}}})
 		_ = db.Close()
@@ -59,7 +59,7 @@ func TestErrorsTellNoSettings(t *testing.T) {
 		a, err := sqladapter.New(db, dialect, sqladapter.Options{})
 		ok(t, err)
 		_, errGet := a.GetUser(t.Context(), "1")
-		for _, err := range []error{errGet, sqladapter.Migrate(t.Context(), db, dialect)} {
+		for _, err := range []error{errGet, sqladapter.Migrate(t.Context(), db, dialect, sqladapter.Options{})} {
 			if err == nil || strings.Contains(err.Error(), "secret") {
 				t.Errorf("%s: %v", driver, err)
 			}
@@ -81,7 +81,7 @@ func TestNewRefuses(t *testing.T) {
 		"touching any table":     func() error { return laidOut(db, sqlstore.Layout{Touched: []string{"people.updatedAt"}}) },
 		"sharing with anybody":   func() error { _, err := sqlstore.SharedWith(sqladapter.SQLite, "mongodb"); return err },
 		"sharing elsewhere":      func() error { _, err := sqlstore.SharedWith(sqladapter.SQLite, "supabase"); return err },
-		"migrating to something": func() error { return sqladapter.Migrate(t.Context(), db, "oracle") },
+		"migrating to something": func() error { return sqladapter.Migrate(t.Context(), db, "oracle", sqladapter.Options{}) },
 		"detecting something":    func() error { _, err := sqladapter.Detect(t.Context(), db, "oracle"); return err },
 	} {
 		if try() == nil {
@@ -109,7 +109,7 @@ func TestSQLiteManyProcesses(t *testing.T) {
 	var adapters []*sqladapter.Adapter
 	for range 4 {
 		db := open(t, "sqlite", "file:"+file+"?_pragma=busy_timeout(0)&_pragma=synchronous(OFF)") // a slow disk is another matter, but this pragma meets locks, too
-		ok(t, sqladapter.Migrate(t.Context(), db, sqladapter.SQLite))
+		ok(t, sqladapter.Migrate(t.Context(), db, sqladapter.SQLite, sqladapter.Options{}))
 		adapters = append(adapters, engines[0].adapter(t, db, sqladapter.Options{}))
 	}
 	var all sync.WaitGroup
@@ -138,7 +138,7 @@ func TestSQLiteManyProcesses(t *testing.T) {
 func TestSQLiteOneConnection(t *testing.T) {
 	db := open(t, "sqlite", ":memory:")
 	db.SetMaxOpenConns(1)
-	ok(t, sqladapter.Migrate(t.Context(), db, sqladapter.SQLite))
+	ok(t, sqladapter.Migrate(t.Context(), db, sqladapter.SQLite, sqladapter.Options{}))
 	a := engines[0].adapter(t, db, sqladapter.Options{})
 	var all sync.WaitGroup
 	for i := range 50 {

@@ -46,7 +46,7 @@ func TestGalera(t *testing.T) {
 	nodes := anyNode(realservers.Galera(t))
 	e := engines[2]
 	exec(t, open(t, "mysql", "root@unix("+nodes[0].Socket+")/"), "CREATE DATABASE auth")
-	ok(t, sqladapter.Migrate(t.Context(), open(t, "mysql", nodes.dsn(0)), e.dialect))
+	ok(t, sqladapter.Migrate(t.Context(), open(t, "mysql", nodes.dsn(0)), e.dialect, sqladapter.Options{}))
 	db := sql.OpenDB(nodes)
 	t.Cleanup(func() { _ = db.Close() })
 	db.SetMaxOpenConns(24)

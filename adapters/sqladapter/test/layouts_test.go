@@ -104,10 +104,10 @@ func (e engine) laidOutAs(t *testing.T, empty source, file string, change func(s
 func (e engine) makesNoSecondSet(t *testing.T, db *sql.DB) {
 	t.Helper()
 	before := len(e.columnsOf(t, db))
-	if err := sqladapter.Check(t.Context(), db, e.dialect); !errors.Is(err, sqlstore.ErrForeignSchema) {
+	if err := sqladapter.Check(t.Context(), db, e.dialect, sqladapter.Options{}); !errors.Is(err, sqlstore.ErrForeignSchema) {
 		t.Errorf("R-363 Check: %v", err)
 	}
-	if err := sqladapter.Migrate(t.Context(), db, e.dialect); !errors.Is(err, sqlstore.ErrForeignSchema) {
+	if err := sqladapter.Migrate(t.Context(), db, e.dialect, sqladapter.Options{}); !errors.Is(err, sqlstore.ErrForeignSchema) {
 		t.Errorf("R-363 Migrate: %v", err)
 	}
 	if after := len(e.columnsOf(t, db)); after != before {
@@ -270,7 +270,7 @@ func TestUnderstoodOnly(t *testing.T) {
 				if found := detect(t, db, e.dialect); found.Schema != c.schema || found.Usable() {
 					t.Errorf("found %+v", found)
 				}
-				err := sqladapter.Migrate(t.Context(), db, e.dialect)
+				err := sqladapter.Migrate(t.Context(), db, e.dialect, sqladapter.Options{})
 				if errors.Is(err, sqlstore.ErrForeignSchema) != (c.schema == sqlstore.SchemaForeign) {
 					t.Errorf("Migrate: %v", err)
 				}

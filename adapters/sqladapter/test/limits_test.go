@@ -248,15 +248,15 @@ func TestSweepUnderADeadline(t *testing.T) {
 	})
 }
 
-// TestStoreHasNoClock: S-057, instances whose clocks differ agree, since none is
-// asked.
+// TestStoreHasNoClock: S-057, instances whose clocks differ agree, since the store
+// reads none of them.
 func TestStoreHasNoClock(t *testing.T) {
 	files, err := fs.Glob(os.DirFS("../../sqlstore"), "*.go")
 	ok(t, err)
 	for _, file := range files {
 		source, err := os.ReadFile("../../sqlstore/" + file)
 		ok(t, err)
-		if file == "tables.go" { // says when a row was written, where a layout wants that: nothing is decided by it
+		if file == "touched.go" { // writes when a row was written, if a layout wants that: nothing is decided by it
 			continue
 		}
 		if !strings.HasSuffix(file, "_test.go") && strings.Contains(string(source), "time.Now") {

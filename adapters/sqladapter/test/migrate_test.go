@@ -47,7 +47,7 @@ func TestMigrate(t *testing.T) {
 			}
 			errs := make(chan error)
 			for range 8 {
-				go func() { errs <- sqladapter.Migrate(t.Context(), db, e.dialect) }()
+				go func() { errs <- sqladapter.Migrate(t.Context(), db, e.dialect, sqladapter.Options{}) }()
 			}
 			for range 8 {
 				ok(t, <-errs)
@@ -60,7 +60,7 @@ func TestMigrate(t *testing.T) {
 			db := e.migrated(t, empty)
 			u, err := e.adapter(t, db, sqladapter.Options{}).CreateUser(t.Context(), latchkey.User{Email: "ada@example.com"})
 			ok(t, err)
-			ok(t, sqladapter.Migrate(t.Context(), db, e.dialect))
+			ok(t, sqladapter.Migrate(t.Context(), db, e.dialect, sqladapter.Options{}))
 			_, err = e.adapter(t, db, sqladapter.Options{}).GetUser(t.Context(), u.ID)
 			ok(t, err)
 		})
@@ -68,7 +68,7 @@ func TestMigrate(t *testing.T) {
 			db := empty(t)
 			first, _, _ := strings.Cut(sqlstore.Schema(e.dialect), ";\n")
 			exec(t, db, first)
-			ok(t, sqladapter.Migrate(t.Context(), db, e.dialect))
+			ok(t, sqladapter.Migrate(t.Context(), db, e.dialect, sqladapter.Options{}))
 			_, err := e.adapter(t, db, sqladapter.Options{}).CreateUser(t.Context(), latchkey.User{Email: "ada@example.com"})
 			ok(t, err)
 		})
@@ -77,7 +77,7 @@ func TestMigrate(t *testing.T) {
 				db := empty(t)
 				atVersion(t, db, e.dialect, v)
 				for range 2 { // the second time with everything there and nothing noted
-					ok(t, sqladapter.Migrate(t.Context(), db, e.dialect))
+					ok(t, sqladapter.Migrate(t.Context(), db, e.dialect, sqladapter.Options{}))
 					found := detect(t, db, e.dialect)
 					if !found.Usable() || found.Version != sqlstore.Version(e.dialect) {
 						t.Errorf("from version %d: found %+v", v, found)
@@ -96,12 +96,12 @@ func TestMigrate(t *testing.T) {
 			if found := detect(t, db, e.dialect); found.Schema != sqlstore.SchemaOwn {
 				t.Errorf("found the schema %q", found.Schema)
 			}
-			ok(t, sqladapter.Migrate(t.Context(), db, e.dialect))
+			ok(t, sqladapter.Migrate(t.Context(), db, e.dialect, sqladapter.Options{}))
 		})
 		t.Run("a users table of somebody else is left alone", func(t *testing.T) {
 			db := empty(t)
 			exec(t, db, "CREATE TABLE users (id integer PRIMARY KEY, login varchar(20))")
-			if err := sqladapter.Migrate(t.Context(), db, e.dialect); !errors.Is(err, sqlstore.ErrForeignSchema) {
+			if err := sqladapter.Migrate(t.Context(), db, e.dialect, sqladapter.Options{}); !errors.Is(err, sqlstore.ErrForeignSchema) {
 				t.Errorf("Migrate: %v", err)
 			}
 			if found := detect(t, db, e.dialect); found.Schema != sqlstore.SchemaForeign {
@@ -169,7 +169,7 @@ func TestMigrateAuthJS(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Run("the suite holds afterwards", func(t *testing.T) {
 				db := authJSDatabase(t, empty, schema)
-				ok(t, sqladapter.Migrate(t.Context(), db, sqladapter.Postgres))
+				ok(t, sqladapter.Migrate(t.Context(), db, sqladapter.Postgres, sqladapter.Options{}))
 				adopted(t, db)
 				open := engines[1].emptied(db, sqladapter.Options{Layout: detect(t, db, sqladapter.Postgres).Layout})
 				latchkeytest.Adapter(t, func(t *testing.T) latchkey.Adapter { return open(t) }, choosesIDs)
@@ -202,7 +202,7 @@ func stay(t *testing.T, db *sql.DB) {
 	ok(t, before.LinkAccount(ctx, latchkey.Account{UserID: u.ID, Provider: "acme", ProviderAccountID: "1", Type: latchkey.TypeOAuth}))
 	ok(t, before.CreateSession(ctx, latchkey.StoredSession{Token: "their session", UserID: u.ID, Expires: moment}))
 	for range 2 {
-		ok(t, sqladapter.Migrate(ctx, db, sqladapter.Postgres))
+		ok(t, sqladapter.Migrate(ctx, db, sqladapter.Postgres, sqladapter.Options{}))
 	}
 	a := adopted(t, db)
 	got, err := a.GetUserByEmail(ctx, "ada@example.com")
@@ -249,7 +249,7 @@ func violate(t *testing.T, db *sql.DB) {
 	}
 	exec(t, db, `INSERT INTO users (email) VALUES ('SECRET@example.com'), (''), ('')`,
 		`INSERT INTO sessions ("userId", expires, "sessionToken") VALUES (`+nobody+`, now(), 'orphan')`)
-	err := sqladapter.Migrate(t.Context(), db, sqladapter.Postgres)
+	err := sqladapter.Migrate(t.Context(), db, sqladapter.Postgres, sqladapter.Options{})
 	broken, is := errors.AsType[*sqlstore.ViolationError](err)
 	if !is {
 		t.Fatalf("Migrate: %v", err)
@@ -276,7 +276,7 @@ func violate(t *testing.T, db *sql.DB) {
 func TestAdoptInTurkish(t *testing.T) {
 	db := authJSDatabase(t, postgresSchemas(servers.Postgres(t)), authJS)
 	exec(t, db, `ALTER TABLE users ALTER email TYPE text COLLATE "tr-x-icu"`, `INSERT INTO users (email) VALUES ('INFO@Example.com')`)
-	ok(t, sqladapter.Migrate(t.Context(), db, sqladapter.Postgres))
+	ok(t, sqladapter.Migrate(t.Context(), db, sqladapter.Postgres, sqladapter.Options{}))
 	_, err := adopted(t, db).GetUserByEmail(t.Context(), "info@example.com")
 	ok(t, err)
 }
@@ -289,7 +289,7 @@ func TestVouchedAfterwards(t *testing.T) {
 		t.Fatalf("the page has no such statement: %q", statement)
 	}
 	db := authJSDatabase(t, postgresSchemas(servers.Postgres(t)), authJS)
-	ok(t, sqladapter.Migrate(t.Context(), db, sqladapter.Postgres))
+	ok(t, sqladapter.Migrate(t.Context(), db, sqladapter.Postgres, sqladapter.Options{}))
 	a := adopted(t, db)
 	for name, ways := range map[string][]string{"one": {"google"}, "two": {"google", "github"}, "key": {"google", ""}, "other": {"github"}} {
 		u, err := a.CreateUser(t.Context(), latchkey.User{Email: name + "@example.com"})

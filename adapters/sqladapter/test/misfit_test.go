@@ -19,7 +19,7 @@ func TestForgottenMigration(t *testing.T) {
 		a := e.adapter(t, db, sqladapter.Options{})
 		_, err := a.CreateUser(t.Context(), latchkey.User{Email: "ada@example.com"})
 		says(t, "R-323 without tables", err, "users: there is no such table", "`latchkey migrate`")
-		ok(t, sqladapter.Migrate(t.Context(), db, e.dialect))
+		ok(t, sqladapter.Migrate(t.Context(), db, e.dialect, sqladapter.Options{}))
 		u, err := a.CreateUser(t.Context(), latchkey.User{Email: "ada@example.com"})
 		if err != nil {
 			t.Fatalf("R-364 once the tables are there: %v", err)
@@ -105,7 +105,7 @@ func TestMisfits(t *testing.T) {
 					return
 				}
 				says(t, "CreateUser", err, c.names)
-				if err := sqladapter.Migrate(t.Context(), db, e.dialect); c.layout.DatabaseIDs == (err != nil) {
+				if err := sqladapter.Migrate(t.Context(), db, e.dialect, sqladapter.Options{}); c.layout.DatabaseIDs == (err != nil) {
 					t.Errorf("R-361 Migrate: %v", err)
 				}
 			})
@@ -179,7 +179,7 @@ func TestAdoptWithoutIDs(t *testing.T) {
 					engines[1].uses(t, db, found.Layout)
 					stay(t, db)
 				}
-				ok(t, sqladapter.Migrate(t.Context(), db, sqladapter.Postgres))
+				ok(t, sqladapter.Migrate(t.Context(), db, sqladapter.Postgres, sqladapter.Options{}))
 				adopted(t, db)
 				engines[1].uses(t, db, detect(t, db, sqladapter.Postgres).Layout)
 			})
@@ -200,7 +200,7 @@ func TestAdoptRefuses(t *testing.T) {
 			db := authJSDatabase(t, empty, authJS)
 			exec(t, db, change)
 			before := len(engines[1].columnsOf(t, db))
-			err := sqladapter.Migrate(t.Context(), db, sqladapter.Postgres)
+			err := sqladapter.Migrate(t.Context(), db, sqladapter.Postgres, sqladapter.Options{})
 			if _, is := errors.AsType[*sqlstore.MisfitError](err); !is {
 				t.Errorf("Migrate: %v", err)
 			}

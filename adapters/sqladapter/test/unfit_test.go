@@ -14,7 +14,7 @@ import (
 // and nobody after.
 func TestConnectionsThatCannotServe(t *testing.T) {
 	db := postgresSchemas(servers.Postgres(t))(t)
-	ok(t, sqladapter.Migrate(t.Context(), db, sqladapter.Postgres))
+	ok(t, sqladapter.Migrate(t.Context(), db, sqladapter.Postgres, sqladapter.Options{}))
 	a, err := sqladapter.New(db, sqladapter.Postgres, sqladapter.Options{})
 	ok(t, err)
 	demote(t, db)

@@ -14,11 +14,11 @@ type idle struct{ Conn }
 
 func (idle) Exec(context.Context, string, ...any) (int64, error) { return 1, nil }
 
-func TestMeeting(t *testing.T) {
+func TestInspectedConn(t *testing.T) {
 	t.Run("R-364 a hundred first callers share one look", func(t *testing.T) {
 		var looks atomic.Int64
 		all, release := make(chan struct{}, 100), make(chan struct{})
-		m := &meeting{Conn: idle{}, look: func(context.Context, bool) error { looks.Add(1); <-release; return nil }}
+		m := &inspectedConn{Conn: idle{}, inspect: func(context.Context, bool) error { looks.Add(1); <-release; return nil }}
 		var callers sync.WaitGroup
 		for range 100 {
 			callers.Go(func() {
@@ -39,7 +39,7 @@ func TestMeeting(t *testing.T) {
 	})
 	t.Run("R-364 a database that comes up later is looked at then", func(t *testing.T) {
 		down := errors.New("nobody answers")
-		m := &meeting{Conn: idle{}, look: func(context.Context, bool) error { return down }}
+		m := &inspectedConn{Conn: idle{}, inspect: func(context.Context, bool) error { return down }}
 		if _, err := m.Exec(t.Context(), "UPDATE"); !errors.Is(err, down) {
 			t.Errorf("while it is down: %v", err)
 		}
@@ -52,7 +52,7 @@ func TestMeeting(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
 		began := make(chan struct{})
 		var once sync.Once
-		m := &meeting{Conn: idle{}, look: func(ctx context.Context, _ bool) error {
+		m := &inspectedConn{Conn: idle{}, inspect: func(ctx context.Context, _ bool) error {
 			first := false
 			once.Do(func() { first = true })
 			if !first {
@@ -79,13 +79,13 @@ func TestMeeting(t *testing.T) {
 		stays.Wait()
 	})
 	t.Run("a relative that cannot be asked is believed", func(t *testing.T) {
-		m := &meeting{Conn: idle{}, look: func(context.Context, bool) error { return state("42883") }}
+		m := &inspectedConn{Conn: idle{}, inspect: func(context.Context, bool) error { return state("42883") }}
 		if _, err := m.Exec(t.Context(), "UPDATE"); err != nil {
 			t.Error(err)
 		}
 	})
 	t.Run("R-323 what is missing later is looked for, and named", func(t *testing.T) {
-		m := &meeting{Conn: missing{}, look: func(_ context.Context, all bool) error {
+		m := &inspectedConn{Conn: missing{}, inspect: func(_ context.Context, all bool) error {
 			if !all {
 				return nil
 			}

@@ -90,7 +90,7 @@ func TestGivenUpTransactions(t *testing.T) {
 	f := &fragile{Driver: &sqlite.Driver{}}
 	db := sql.OpenDB(f.dsn(sqliteDSN(filepath.Join(t.TempDir(), "auth.db"))))
 	t.Cleanup(func() { _ = db.Close() })
-	ok(t, sqladapter.Migrate(t.Context(), db, sqladapter.SQLite))
+	ok(t, sqladapter.Migrate(t.Context(), db, sqladapter.SQLite, sqladapter.Options{}))
 	issuer := latchkeytest.NewIssuer(t)
 	told := map[string]int{}
 	tell := func(what string) error { told[what]++; return nil }
@@ -151,7 +151,7 @@ func TestGivenUpNewUser(t *testing.T) {
 	f := &fragile{Driver: &sqlite.Driver{}}
 	db := sql.OpenDB(f.dsn(sqliteDSN(filepath.Join(t.TempDir(), "auth.db"))))
 	t.Cleanup(func() { _ = db.Close() })
-	ok(t, sqladapter.Migrate(t.Context(), db, sqladapter.SQLite))
+	ok(t, sqladapter.Migrate(t.Context(), db, sqladapter.SQLite, sqladapter.Options{}))
 	var told latchkey.User
 	a, err := sqladapter.New(db, sqladapter.SQLite, sqladapter.Options{
 		Unprepared: true,

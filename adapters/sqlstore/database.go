@@ -1,0 +1,197 @@
+package sqlstore
+
+import (
+	"context"
+	"errors"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/latchkeyhq/latchkey"
+)
+
+// database runs the statements of one layout, in a database or in one transaction
+// of it. It turns the errors that mean something to a store into those of the
+// contract.
+type database struct {
+	conn      Conn
+	layout    grammar
+	q         *queries
+	inspector *inspector
+	repeated  *repeatedArgs // nil: no statement takes an argument twice
+	unindexed bool          // unique indexes may be missing
+	bound     bool          // conn is a transaction
+}
+
+func newDatabase(conn Conn, l grammar, unindexed bool) *database {
+	db := &database{layout: l, q: l.queries(), unindexed: unindexed, inspector: &inspector{layout: l, unindexed: unindexed}}
+	if l.exact {
+		db.repeated = &repeatedArgs{}
+	}
+	db.conn = db.repeating(&inspectedConn{
+		Conn:    retryConn{conn},
+		inspect: func(ctx context.Context, all bool) error { return db.inspector.inspect(ctx, conn, all) },
+	})
+	return db
+}
+
+// in returns the database in a transaction.
+func (db *database) in(tx Conn) *database {
+	in := *db
+	in.conn, in.bound = db.repeating(tx), true
+	return &in
+}
+
+// tx calls f with the database in a transaction.
+func (db *database) tx(ctx context.Context, f func(*database) error) error {
+	return db.conn.Tx(ctx, func(c Conn) error { return f(db.in(c)) })
+}
+
+// guarded calls f, which may fail where the transaction is to go on. PostgreSQL
+// refuses every statement after a failed one, unless that one had a savepoint.
+func (db *database) guarded(ctx context.Context, f func(*database) error) error {
+	if db.bound && db.layout.dialect == Postgres {
+		return db.tx(ctx, f)
+	}
+	return f(db)
+}
+
+// byID calls f, which compares an id. It returns ErrNotFound for text that is no
+// value of the id's type in the database.
+func (db *database) byID(ctx context.Context, f func(*database) error) (err error) {
+	if db.layout.ownIDs && !db.layout.uuids {
+		err = f(db)
+	} else {
+		err = db.guarded(ctx, f)
+	}
+	if is(err, malformed) {
+		return latchkey.ErrNotFound
+	}
+	return err
+}
+
+// find reads one row by texts that come from outside.
+func (db *database) find(ctx context.Context, statement string, key []string, dest ...any) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	if !findable(key...) {
+		return latchkey.ErrNotFound
+	}
+	args := make([]any, len(key))
+	for i, text := range key {
+		args[i] = text
+	}
+	return db.byID(ctx, func(db *database) error { return db.conn.One(ctx, statement, args, dest...) })
+}
+
+// each reads all rows of a user. An id that no user can have has no rows.
+func (db *database) each(ctx context.Context, statement, userID string, row func(scan func(...any) error) error) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	if !db.findableID(userID) {
+		return nil
+	}
+	err := db.byID(ctx, func(db *database) error { return db.conn.Each(ctx, statement, []any{userID}, row) })
+	if errors.Is(err, latchkey.ErrNotFound) {
+		return nil
+	}
+	return err
+}
+
+// into returns the destinations of the columns that are read. The others stay
+// zero.
+func (db *database) into(table string, row []any) []any {
+	places := row[:0]
+	for i, present := range db.q.present[table] {
+		if at, is := row[i].(*instant); is {
+			at.of = &db.layout.form
+		}
+		if present {
+			places = append(places, row[i])
+		}
+	}
+	return places
+}
+
+// add inserts a row. It returns [latchkey.ErrConflict] if a unique key refuses the
+// row, and [latchkey.ErrNotFound] if its user does not exist.
+func (db *database) add(ctx context.Context, in insert, row ...any) error {
+	if err := db.fits(ctx, in, row); err != nil {
+		return err
+	}
+	n, err := db.conn.Exec(ctx, in.sql, db.layout.args(in, row)...)
+	switch {
+	case err == nil && n == 0, is(err, unique):
+		return latchkey.ErrConflict
+	case is(err, orphan), is(err, malformed):
+		return latchkey.ErrNotFound
+	}
+	return err
+}
+
+// take removes one row and reads it into dest: in one statement where the database
+// can. Elsewhere the row that the deletion removed is the one that was read.
+func (db *database) take(ctx context.Context, table, read, remove string, key []any, dest ...any) error {
+	if db.layout.dialect.returning() {
+		return db.conn.One(ctx, remove+" RETURNING "+db.layout.read(table, ""), key, dest...)
+	}
+	if err := db.conn.One(ctx, read, key, dest...); err != nil {
+		return err
+	}
+	n, err := db.conn.Exec(ctx, remove, key...)
+	if err == nil && n == 0 {
+		return latchkey.ErrNotFound // another caller was faster
+	}
+	return err
+}
+
+// affects reports whether a statement changed a row. A row that exists already is
+// no error.
+func (db *database) affects(ctx context.Context, statement string, args ...any) (bool, error) {
+	n, err := db.conn.Exec(ctx, statement, args...)
+	if is(err, unique) {
+		return false, nil
+	}
+	return n > 0, err
+}
+
+// needs returns an [errors.ErrUnsupported] for a layout without a table.
+func (db *database) needs(table string) error {
+	if !db.layout.has(table) {
+		return errAbsent
+	}
+	return nil
+}
+
+// findableID reports whether texts can be ids. Where ids are numbers that the
+// database makes, MySQL would find user 12 by "12th", and SQLite by "12.0".
+func (db *database) findableID(texts ...string) bool {
+	if !findable(texts...) {
+		return false
+	}
+	if db.layout.ownIDs || db.layout.dialect == Postgres {
+		return true
+	}
+	for _, text := range texts {
+		if n, err := strconv.ParseInt(text, 10, 64); err != nil || strconv.FormatInt(n, 10) != text {
+			return false
+		}
+	}
+	return true
+}
+
+// findable reports whether the database can hold all the texts. It would answer
+// with an error to a text that it cannot hold.
+func findable(texts ...string) bool {
+	for _, text := range texts {
+		if strings.ContainsRune(text, 0) || !utf8.ValidString(text) {
+			return false
+		}
+	}
+	return true
+}
+
+// errText does not repeat the text, which may be a token.
+var errText = errors.New("a text has characters that the database cannot hold")

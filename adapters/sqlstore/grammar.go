@@ -1,0 +1,155 @@
+package sqlstore
+
+import (
+	"regexp"
+	"strings"
+
+	"github.com/latchkeyhq/latchkey/adapters/sqlstore/internal/model"
+)
+
+// grammar writes statements for one database and one layout.
+type grammar struct {
+	form
+	names   model.Names
+	touched map[string][]string // of each table, the columns that are set to the present when a row is written
+	ownIDs  bool                // the store makes the ids, not the database
+	uuids   bool                // and they are UUIDs
+	exact   bool                // texts are compared exactly, whatever the collation
+}
+
+// name returns what the database calls a table or column, or "" if it has none.
+func (l grammar) name(logical string) string { return l.names.Of(logical) }
+
+// has reports whether the database has a table or column.
+func (l grammar) has(logical string) bool { return l.names.Has(logical) }
+
+var placeholder = regexp.MustCompile(`\{[^}]+\}`)
+
+// sql completes a statement. {users} is a table, {users.email} a column,
+// {users.*} all columns as they are read, {u.users.*} the same of an alias,
+// {users.email!} a column as it is read, and each ? an argument.
+func (l grammar) sql(statement string) string {
+	if l.exact {
+		statement = comparedExactly(statement)
+	}
+	return l.dialect.number(placeholder.ReplaceAllStringFunc(statement, func(p string) string {
+		p = strings.Trim(p, "{}")
+		if column, read := strings.CutSuffix(p, "!"); read {
+			return l.readColumn(model.KindOf(column), l.dialect.quote(l.name(column)))
+		}
+		table, all := strings.CutSuffix(p, ".*")
+		if !all {
+			return l.dialect.quote(l.name(p))
+		}
+		alias, of, aliased := strings.Cut(table, ".")
+		if !aliased {
+			return l.read(table, "")
+		}
+		return l.read(of, alias+".")
+	}))
+}
+
+// read lists the columns of a row that exist. Text and numbers are read as never
+// null, and ids as text.
+func (l grammar) read(table, prefix string) string {
+	var list []string
+	for _, c := range model.Of(table).Columns {
+		if name := l.name(table + "." + c.Name); name != "" {
+			read := l.readColumn(c.Kind, prefix+l.dialect.quote(name))
+			if c.Kind == model.ID && c.Presence != model.Always && len(l.names) > 0 { // which others may leave null
+				read = "COALESCE(" + read + ", '')"
+			}
+			list = append(list, read)
+		}
+	}
+	return strings.Join(list, ", ")
+}
+
+// present reports for each column of a table whether it exists.
+func (l grammar) present(table string) []bool {
+	var present []bool
+	for _, c := range model.Of(table).Columns {
+		present = append(present, l.has(table+"."+c.Name))
+	}
+	return present
+}
+
+func (l grammar) readColumn(k model.Kind, quoted string) string {
+	switch {
+	case k == model.OptText:
+		return "COALESCE(" + quoted + ", '')"
+	case k == model.OptNumber:
+		return "COALESCE(" + quoted + ", 0)"
+	case k == model.OptFlag:
+		return "COALESCE(" + quoted + ", FALSE)"
+	case k == model.ID && l.dialect == Postgres:
+		return quoted + "::text"
+	case k == model.Moment:
+		return l.form.read(quoted)
+	}
+	return quoted
+}
+
+// insert is the statement that adds a row. It takes some of the row's values.
+type insert struct {
+	table, sql string
+	takes      []bool
+}
+
+func (l grammar) insert(table string) insert {
+	in := insert{table: table}
+	var names, values []string
+	for _, c := range model.Of(table).Columns {
+		name := l.name(table + "." + c.Name)
+		takes := name != "" && (c.Name != "id" || l.ownIDs)
+		in.takes = append(in.takes, takes)
+		if takes {
+			names, values = append(names, l.dialect.quote(name)), append(values, "?")
+		}
+	}
+	for _, name := range l.touched[table] {
+		names, values = append(names, l.dialect.quote(name)), append(values, "?")
+	}
+	statement := "INSERT INTO {" + table + "} (" + strings.Join(names, ", ") + ") VALUES (" + strings.Join(values, ", ") + ")"
+	if l.dialect != MySQL { // which has only IGNORE, and that ignores other faults, too
+		statement += " ON CONFLICT DO NOTHING"
+	}
+	in.sql = l.sql(statement)
+	return in
+}
+
+// args returns the values of a row that the statement takes.
+func (l grammar) args(in insert, row []any) []any {
+	args := make([]any, 0, len(row))
+	for i, v := range row {
+		if in.takes[i] {
+			args = append(args, v)
+		}
+	}
+	return append(args, l.touches(in.table)...)
+}
+
+// update begins a statement that changes rows of a table. Its first arguments are
+// those of touches.
+func (l grammar) update(table string) string {
+	var b strings.Builder
+	b.WriteString("UPDATE {" + table + "} SET ")
+	for _, name := range l.touched[table] {
+		b.WriteString(l.dialect.quote(name) + " = ?, ")
+	}
+	return b.String()
+}
+
+// formOf returns how a table keeps instants. The tables that only Latchkey has
+// always keep them in the usual form.
+func (l grammar) formOf(table string) form {
+	if !model.Of(table).Shared {
+		return form{dialect: l.dialect}
+	}
+	return l.form
+}
+
+// readID returns what reads an id as text.
+func (l grammar) readID(logical string) string {
+	return l.readColumn(model.ID, l.dialect.quote(l.name(logical)))
+}

@@ -1,0 +1,156 @@
+package sqlstore
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"strings"
+	"sync"
+	"sync/atomic"
+
+	"github.com/latchkeyhq/latchkey"
+)
+
+// inspector compares the tables of a database with a layout, and remembers what
+// their columns take. It is safe for concurrent use.
+type inspector struct {
+	layout    grammar
+	unindexed bool
+	learned   atomic.Pointer[bounds] // nil: not known yet
+}
+
+// inspect returns a [*MisfitError] if the tables do not fit. Tables that a layout
+// may be without may be missing unless all is set.
+func (i *inspector) inspect(ctx context.Context, c Conn, all bool) error {
+	f, err := i.layout.fit(ctx, c, i.unindexed, all)
+	if err == nil && len(f.misfits) == 0 {
+		i.learned.Store(&f.bounds)
+	}
+	return cmp.Or(err, asError(f.misfits))
+}
+
+// inspectedConn is a Conn that inspects the tables before they are first used,
+// and again when the database reports that one is missing. It sends no statement
+// until the tables fit. From then on it costs nothing.
+type inspectedConn struct {
+	Conn
+	inspect func(ctx context.Context, all bool) error // returns a *MisfitError if the tables do not fit
+
+	fits    atomic.Bool
+	lock    sync.Mutex
+	running *inspection // nil: none is running
+}
+
+// inspection is one inspection. All callers that need it wait for it.
+type inspection struct {
+	done      chan struct{}
+	abandoned bool // the context of the caller that runs it has ended
+	err       error
+}
+
+// Exec implements Conn.
+func (c *inspectedConn) Exec(ctx context.Context, statement string, args ...any) (int64, error) {
+	if err := c.wait(ctx); err != nil {
+		return 0, err
+	}
+	n, err := c.Conn.Exec(ctx, statement, args...)
+	return n, c.explain(ctx, err)
+}
+
+// One implements Conn.
+func (c *inspectedConn) One(ctx context.Context, statement string, args []any, dest ...any) error {
+	if err := c.wait(ctx); err != nil {
+		return err
+	}
+	return c.explain(ctx, c.Conn.One(ctx, statement, args, dest...))
+}
+
+// Each implements Conn.
+func (c *inspectedConn) Each(ctx context.Context, statement string, args []any, row func(func(...any) error) error) error {
+	if err := c.wait(ctx); err != nil {
+		return err
+	}
+	return c.explain(ctx, c.Conn.Each(ctx, statement, args, row))
+}
+
+// Tx implements Conn. It inspects the tables outside of the transaction.
+func (c *inspectedConn) Tx(ctx context.Context, f func(Conn) error) error {
+	if err := c.wait(ctx); err != nil {
+		return err
+	}
+	return c.explain(ctx, c.Conn.Tx(ctx, f))
+}
+
+// wait returns nil once the tables fit. It waits for the inspection that is
+// running, or runs one.
+func (c *inspectedConn) wait(ctx context.Context) error {
+	for !c.fits.Load() {
+		c.lock.Lock()
+		if c.fits.Load() { // an inspection ended meanwhile
+			c.lock.Unlock()
+			return nil
+		}
+		i := c.running
+		mine := i == nil
+		if mine {
+			i = &inspection{done: make(chan struct{})}
+			c.running = i
+		}
+		c.lock.Unlock()
+		if mine {
+			c.run(ctx, i)
+			return i.err
+		}
+		select {
+		case <-i.done:
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+		if !i.abandoned {
+			return i.err
+		}
+	}
+	return nil
+}
+
+func (c *inspectedConn) run(ctx context.Context, i *inspection) {
+	i.abandoned = true // a driver may panic
+	defer func() {
+		c.lock.Lock()
+		c.running = nil
+		c.lock.Unlock()
+		close(i.done)
+	}()
+	i.err = c.inspect(ctx, false)
+	i.abandoned = i.err != nil && ctx.Err() != nil
+	if unaskable(i.err) {
+		i.err = nil
+	}
+	if i.err == nil {
+		c.fits.Store(true)
+	}
+}
+
+// unaskable reports that a relative of PostgreSQL cannot tell which tables it has.
+// Its tables are taken to fit.
+func unaskable(err error) bool {
+	_, misfit := errors.AsType[*MisfitError](err)
+	if err == nil || misfit {
+		return false
+	}
+	_, code := diagnose(err)
+	return strings.HasPrefix(code, "SQLSTATE 42") || strings.HasPrefix(code, "SQLSTATE 0A")
+}
+
+// explain returns a [*MisfitError] that names what is missing, if the database
+// reported that a table or column is.
+func (c *inspectedConn) explain(ctx context.Context, err error) error {
+	if err == nil || errors.Is(err, latchkey.ErrNotFound) || !is(err, absent) {
+		return err
+	}
+	c.fits.Store(false)
+	if misfit, found := errors.AsType[*MisfitError](c.inspect(ctx, true)); found {
+		return misfit
+	}
+	return err
+}

@@ -1,0 +1,91 @@
+package foreign
+
+import (
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/latchkeyhq/latchkey/adapters/sqlstore/internal/model"
+)
+
+// Database maps each table of a database to its columns, and those to their
+// types in lower case.
+type Database map[string]map[string]string
+
+// ByTable makes a Database of a map of "table.column" to its type. A table may
+// have its schema in front.
+func ByTable(columns map[string]string) Database {
+	db := Database{}
+	for name, kind := range columns {
+		dot := strings.LastIndexByte(name, '.')
+		table, column := name[:dot], name[dot+1:]
+		if db[table] == nil {
+			db[table] = map[string]string{}
+		}
+		db[table][column] = kind
+	}
+	return db
+}
+
+// find returns the column of a table that has a name, in whatever case and with
+// or without underscores. The exact name wins.
+func (db Database) find(table, name string) (column string, found bool) {
+	if _, exact := db[table][name]; exact {
+		return name, true
+	}
+	for _, column := range slices.Sorted(maps.Keys(db[table])) {
+		if plainName(column) == plainName(name) {
+			return column, true
+		}
+	}
+	return "", false
+}
+
+// kind returns the type of a column under the names of a layout, or "".
+func (db Database) kind(n model.Names, logical string) string {
+	table, _, _ := strings.Cut(logical, ".")
+	return db[n.Of(table)][n.Of(logical)]
+}
+
+// hasAll reports whether there is a table with every column that it must have.
+func (db Database) hasAll(table model.Table) bool {
+	return !slices.ContainsFunc(table.Columns, func(c model.Column) bool {
+		return c.Presence == model.Always && db[table.Name][c.Name] == ""
+	})
+}
+
+// HasUsers reports whether some table looks as if users were kept in it, by
+// whatever program.
+func (db Database) HasUsers() bool {
+	if db["users"]["id"] != "" {
+		return true
+	}
+	for table := range db {
+		_, email := db.find(table, "email")
+		_, verified := db.find(table, "emailVerified")
+		name := plainName(table[strings.LastIndexByte(table, '.')+1:])
+		if email && (verified || name == "user" || name == "users") {
+			return true
+		}
+	}
+	return false
+}
+
+// LeaveIDs notes in the layout which ids are not text, so that the database has to
+// make them: with DatabaseIDs if those of users are not, else by leaving out the
+// columns of the others.
+func (db Database) LeaveIDs(e Engine, l *Layout) {
+	isText := func(logical string) bool {
+		kind := db.kind(l.Names, logical)
+		if e != Postgres {
+			return !model.IsInteger(kind)
+		}
+		return kind == "" || kind == "text" || strings.HasPrefix(kind, "char")
+	}
+	l.DatabaseIDs = !isText("users.id")
+	for _, id := range []string{"accounts.id", "sessions.id", "verification_token.id"} {
+		if !l.DatabaseIDs && !isText(id) {
+			l.leaveOut(id)
+		}
+	}
+}

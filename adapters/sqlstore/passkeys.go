@@ -1,0 +1,201 @@
+package sqlstore
+
+import (
+	"context"
+	"encoding/base64"
+	"strings"
+
+	"github.com/latchkeyhq/latchkey"
+)
+
+// CreateAuthenticator implements [latchkey.AuthenticatorAdapter]. It returns
+// ErrNotFound for an unknown user.
+func (s *Store) CreateAuthenticator(ctx context.Context, k latchkey.Authenticator) error {
+	row := s.passkeys.values(k)
+	err := s.db.needs("authenticators")
+	if err == nil && !s.db.findableID(k.UserID) {
+		err = latchkey.ErrNotFound
+	}
+	if err == nil {
+		err = s.db.claim(ctx, func(db *database) error { return db.add(ctx, db.q.insertAuthenticator, row...) },
+			claimed("authenticators.credentialID", encode(k.CredentialID)), s.db.q.authenticator, encode(k.CredentialID))
+	}
+	return fail(ctx, "create authenticator", err)
+}
+
+// GetAuthenticator implements [latchkey.AuthenticatorAdapter].
+func (s *Store) GetAuthenticator(ctx context.Context, credentialID []byte) (latchkey.Authenticator, error) {
+	k, err := s.passkeys.find(ctx, credentialID)
+	return k, fail(ctx, "get authenticator", err)
+}
+
+// ListAuthenticators implements [latchkey.AuthenticatorAdapter].
+func (s *Store) ListAuthenticators(ctx context.Context, userID string) (list []latchkey.Authenticator, err error) {
+	if err = s.db.needs("authenticators"); err == nil {
+		err = s.db.each(ctx, s.db.q.authenticatorsOf, userID, func(scan func(...any) error) error {
+			var row authenticatorRow
+			if err := scan(s.db.into("authenticators", row.dest())...); err != nil {
+				return err
+			}
+			k, err := row.read()
+			list = append(list, k)
+			return err
+		})
+	}
+	return list, fail(ctx, "list authenticators", err)
+}
+
+// UpdateAuthenticatorCounter implements [latchkey.AuthenticatorAdapter].
+func (s *Store) UpdateAuthenticatorCounter(ctx context.Context, credentialID []byte, counter uint32) (latchkey.Authenticator, error) {
+	k, err := s.passkeys.raiseCounter(ctx, credentialID, counter)
+	if err != nil {
+		return latchkey.Authenticator{}, fail(ctx, "update authenticator counter", err)
+	}
+	k.Counter = counter // another caller may have raised it further meanwhile
+	return k, nil
+}
+
+// UpdateAuthenticator implements [latchkey.AuthenticatorAdapter].
+func (s *Store) UpdateAuthenticator(ctx context.Context, credentialID []byte, c latchkey.AuthenticatorChange) (latchkey.Authenticator, error) {
+	k, err := s.passkeys.change(ctx, credentialID, c)
+	if err != nil {
+		return latchkey.Authenticator{}, fail(ctx, "update authenticator", err)
+	}
+	return k, nil
+}
+
+// DeleteAuthenticator implements [latchkey.AuthenticatorAdapter].
+func (s *Store) DeleteAuthenticator(ctx context.Context, credentialID []byte) error {
+	err := s.db.needs("authenticators")
+	if err == nil {
+		var n int64
+		n, err = s.db.conn.Exec(ctx, s.db.q.deleteAuthenticator, encode(credentialID))
+		if err == nil && n == 0 {
+			err = latchkey.ErrNotFound
+		}
+	}
+	return fail(ctx, "delete authenticator", err)
+}
+
+// passkeys stores authenticators.
+type passkeys struct{ db *database }
+
+// authenticatorRow is what a row of authenticators is read into. Bytes are kept as
+// standard base64, as Auth.js keeps them.
+type authenticatorRow struct {
+	k                          latchkey.Authenticator
+	credential, key, transport string
+	counter                    int64
+	handle                     string
+	created, used              instant
+}
+
+func (r *authenticatorRow) dest() []any {
+	k := &r.k
+	return []any{
+		&r.credential, &k.UserID, &k.ProviderAccountID, &r.key, &r.counter, &k.DeviceType, &k.BackedUp, &r.transport,
+		&k.Name, &k.AAGUID, &r.created, &r.used, &r.handle,
+	}
+}
+
+func (r *authenticatorRow) read() (k latchkey.Authenticator, err error) {
+	k = r.k
+	k.Counter, k.Created, k.Used = uint32(r.counter), r.created.t, r.used.t
+	if r.transport != "" {
+		k.Transports = strings.Split(r.transport, ",")
+	}
+	if k.CredentialID, err = base64.StdEncoding.DecodeString(r.credential); err != nil {
+		return k, errText
+	}
+	if k.PublicKey, err = base64.StdEncoding.DecodeString(r.key); err != nil {
+		return k, errText
+	}
+	if r.handle == "" {
+		return k, nil
+	}
+	if k.UserHandle, err = base64.StdEncoding.DecodeString(r.handle); err != nil {
+		return k, errText
+	}
+	return k, nil
+}
+
+// values returns the row of a passkey.
+func (s passkeys) values(k latchkey.Authenticator) []any {
+	at := s.db.layout.arg
+	return []any{
+		encode(k.CredentialID), k.UserID, k.ProviderAccountID, encode(k.PublicKey), int64(k.Counter), k.DeviceType, k.BackedUp,
+		null(strings.Join(k.Transports, ",")), null(k.Name), null(k.AAGUID), at(k.Created), at(k.Used), null(encode(k.UserHandle)),
+	}
+}
+
+// find returns a passkey. It returns an [errors.ErrUnsupported] if the layout has
+// none.
+func (s passkeys) find(ctx context.Context, credentialID []byte) (k latchkey.Authenticator, err error) {
+	if err := s.db.needs("authenticators"); err != nil {
+		return k, err
+	}
+	var row authenticatorRow
+	if err := s.db.find(ctx, s.db.q.authenticator, []string{encode(credentialID)}, s.db.into("authenticators", row.dest())...); err != nil {
+		return k, err
+	}
+	return row.read()
+}
+
+// raiseCounter sets the counter of a passkey. It returns ErrConflict if the stored
+// one is not lower, unless both are zero: such a passkey never counts.
+func (s passkeys) raiseCounter(ctx context.Context, credentialID []byte, counter uint32) (k latchkey.Authenticator, err error) {
+	if err := s.db.needs("authenticators"); err != nil {
+		return k, err
+	}
+	if err := s.db.fitsColumn(ctx, "authenticators", "counter", int64(counter)); err != nil {
+		return k, err
+	}
+	args := append(s.db.layout.touches("authenticators"), int64(counter), encode(credentialID), int64(counter))
+	n, err := s.db.conn.Exec(ctx, s.db.q.raiseCounter, args...)
+	if err != nil {
+		return k, err
+	}
+	k, err = s.find(ctx, credentialID)
+	if neverCounts := counter == 0 && k.Counter == 0; err == nil && n == 0 && !neverCounts {
+		return k, latchkey.ErrConflict
+	}
+	return k, err
+}
+
+// change changes the members of a passkey that c has and the layout has columns
+// for.
+func (s passkeys) change(ctx context.Context, credentialID []byte, c latchkey.AuthenticatorChange) (k latchkey.Authenticator, err error) {
+	if err := s.db.needs("authenticators"); err != nil {
+		return k, err
+	}
+	l := s.db.layout
+	var set []string
+	var args []any
+	change := func(column string, to any) {
+		if l.has("authenticators." + column) {
+			set, args = append(set, `{authenticators.`+column+`} = ?`), append(args, to)
+		}
+	}
+	if c.Name != nil {
+		if err := s.db.fitsColumn(ctx, "authenticators", "name", *c.Name); err != nil {
+			return k, err
+		}
+		change("name", null(*c.Name))
+	}
+	if c.BackedUp != nil {
+		change("credentialBackedUp", *c.BackedUp)
+	}
+	if c.Used != nil {
+		change("used", l.arg(*c.Used))
+	}
+	if len(set) > 0 {
+		statement := l.sql(l.update("authenticators") + strings.Join(set, ", ") + ` WHERE {authenticators.credentialID} = ?`)
+		args = append(append(l.touches("authenticators"), args...), encode(credentialID))
+		if _, err := s.db.conn.Exec(ctx, statement, args...); err != nil {
+			return k, err
+		}
+	}
+	return s.find(ctx, credentialID)
+}
+
+func encode(b []byte) string { return base64.StdEncoding.EncodeToString(b) }

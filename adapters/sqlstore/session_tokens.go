@@ -1,0 +1,169 @@
+package sqlstore
+
+import (
+	"cmp"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"strings"
+
+	"github.com/latchkeyhq/latchkey"
+)
+
+// hashed marks stored tokens that are hashes. Without it, an attacker who reads a
+// hash in a copy of the database could present it as an old plain token.
+const hashed = "sha256:"
+
+// maxPlainToken is how long an old plain token may be at most.
+const maxPlainToken = 512
+
+// sessions finds and deletes sessions by their tokens, which it stores as hashes.
+type sessions struct {
+	db    *database
+	plain bool // tokens are kept as they are, not as hashes
+}
+
+// sessionRow is what a row of sessions is read into.
+type sessionRow struct {
+	session                          latchkey.StoredSession
+	expires, created, issued, proved instant
+	amr                              string
+}
+
+func (r *sessionRow) dest() []any {
+	s := &r.session
+	return []any{
+		&s.ID, &s.UserID, &s.Token, &r.expires, &r.created, &s.UserAgent, &s.Tenant, &s.Provider,
+		&s.ProviderSID, &s.ProviderSub, &r.issued, &s.Sealed, &r.proved, &r.amr, &s.ACR,
+	}
+}
+
+// read returns the session with the token that its owner knows, which may be "".
+func (r *sessionRow) read(token string) latchkey.StoredSession {
+	s := r.session
+	s.ID = cmp.Or(s.ID, idOfToken(s.Token))
+	s.Token, s.Expires, s.Created = token, r.expires.t, r.created.t
+	s.ProviderIssued, s.Proved = r.issued.t, r.proved.t
+	if r.amr != "" {
+		s.AMR = strings.Split(r.amr, " ")
+	}
+	return s
+}
+
+// values returns the row of a session whose token is kept as stored.
+func (s sessions) values(v latchkey.StoredSession, stored string) []any {
+	// The user agent of a request need not be valid text.
+	agent := strings.ReplaceAll(strings.ToValidUTF8(v.UserAgent, "\uFFFD"), "\x00", "\uFFFD")
+	at := s.db.layout.arg
+	return []any{
+		s.db.layout.newID(v.ID), v.UserID, stored, at(v.Expires), at(v.Created), null(agent), null(v.Tenant), null(v.Provider),
+		null(v.ProviderSID), null(v.ProviderSub), at(v.ProviderIssued), null(v.Sealed), at(v.Proved),
+		null(strings.Join(v.AMR, " ")), null(v.ACR),
+	}
+}
+
+// idOfToken returns the id of a session where there is no column for one: a part
+// of the token's hash, whether the hash or the plain token is stored.
+func idOfToken(stored string) string {
+	sum, is := strings.CutPrefix(stored, hashed)
+	if !is {
+		plain := sha256.Sum256([]byte(stored))
+		sum = hex.EncodeToString(plain[:])
+	}
+	return sum[:min(len(sum), 32)]
+}
+
+// stored returns what a token is kept as.
+func (s sessions) stored(token string) string {
+	if s.plain {
+		return token
+	}
+	return hash(token)
+}
+
+func hash(token string) string {
+	sum := sha256.Sum256([]byte(token))
+	return hashed + hex.EncodeToString(sum[:])
+}
+
+// withToken calls f with what a token is stored as. If f does not find it, it may
+// be an old plain token: withToken hashes that one in the database and calls f
+// again.
+func (s sessions) withToken(ctx context.Context, token string, f func(stored string) error) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	if token == "" || !findable(token) || s.plain && strings.HasPrefix(token, hashed) {
+		return latchkey.ErrNotFound
+	}
+	err := f(s.stored(token))
+	if s.plain || !errors.Is(err, latchkey.ErrNotFound) || len(token) > maxPlainToken || strings.HasPrefix(token, hashed) {
+		return err
+	}
+	expires := instant{of: &s.db.layout.form}
+	if err := s.db.conn.One(ctx, s.db.q.sessionKnown, []any{s.stored(token), token}, &expires); err != nil {
+		return err // a fault must not sign the user out, as ErrNotFound would
+	}
+	if _, err := s.db.conn.Exec(ctx, s.db.q.hashToken, append(s.db.layout.touches("sessions"), s.stored(token), token)...); err != nil {
+		return err
+	}
+	return f(s.stored(token))
+}
+
+// deleteByToken deletes the wanted sessions of a user where they have no ids of
+// their own.
+func (s sessions) deleteByToken(ctx context.Context, userID string, wanted func(id string) bool) (int, error) {
+	var stored []string
+	var unread error
+	err := s.db.each(ctx, s.db.q.sessionsOf, userID, func(scan func(...any) error) error {
+		var row sessionRow
+		failed := scan(s.db.into("sessions", row.dest())...)
+		if errors.Is(failed, ErrUnreadableTime) { // its token may have been read all the same, and the rows after it can be
+			unread, failed = failed, nil
+		}
+		if token := row.session.Token; token != "" && wanted(idOfToken(token)) {
+			stored = append(stored, token)
+		}
+		return failed
+	})
+	err = errors.Join(err, unread)
+	total := 0
+	for _, token := range stored {
+		n, failed := s.deleteStored(ctx, token)
+		total, err = total+n, errors.Join(err, failed)
+	}
+	return total, err
+}
+
+// deleteStored deletes a session by what its token was stored as, or by its hash,
+// if a reader has hashed it meanwhile.
+func (s sessions) deleteStored(ctx context.Context, token string) (int, error) {
+	n, err := s.db.conn.Exec(ctx, s.db.q.deleteSession, token)
+	if err != nil || n > 0 || strings.HasPrefix(token, hashed) {
+		return int(n), err
+	}
+	n, err = s.db.conn.Exec(ctx, s.db.q.deleteSession, hash(token))
+	return int(n), err
+}
+
+// deleteBy returns how many sessions it deleted. Ids that no row can have are no
+// error.
+func (s sessions) deleteBy(ctx context.Context, statement string, ids ...string) (int, error) {
+	if err := ctx.Err(); err != nil {
+		return 0, err
+	}
+	if !s.db.findableID(ids...) {
+		return 0, nil
+	}
+	args := make([]any, len(ids))
+	for i, id := range ids {
+		args[i] = id
+	}
+	var n int64
+	err := s.db.byID(ctx, func(db *database) (err error) { n, err = db.conn.Exec(ctx, statement, args...); return err })
+	if errors.Is(err, latchkey.ErrNotFound) {
+		err = nil
+	}
+	return int(n), err
+}

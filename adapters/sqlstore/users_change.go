@@ -1,0 +1,143 @@
+package sqlstore
+
+import (
+	"context"
+
+	"github.com/latchkeyhq/latchkey"
+)
+
+// update changes a user.
+func (s users) update(ctx context.Context, id string, c latchkey.UserChange) (u latchkey.User, err error) {
+	if err := ctx.Err(); err != nil {
+		return u, err
+	}
+	if !s.db.findableID(id) {
+		return u, latchkey.ErrNotFound
+	}
+	args, err := s.changes(ctx, c)
+	if err != nil {
+		return u, err
+	}
+	args = append(s.db.layout.touches("users"), args...)
+	change := func(db *database) error { u, err = (users{db: db}).change(ctx, id, append(args, id)); return err }
+	return u, s.db.byID(ctx, func(db *database) error {
+		if c.Email == nil || *c.Email == "" {
+			return change(db)
+		}
+		return users{db: db}.claimEmail(ctx, *c.Email, id, change)
+	})
+}
+
+// changes returns the arguments of an update: for each column whether it changes,
+// and to what.
+func (s users) changes(ctx context.Context, c latchkey.UserChange) (args []any, err error) {
+	for i, to := range []*string{c.Name, c.Email, nil, c.Image} {
+		if i == 2 {
+			args = append(args, c.EmailVerified != nil, nil)
+			if c.EmailVerified != nil {
+				args[len(args)-1] = s.db.layout.arg(*c.EmailVerified)
+			}
+			continue
+		}
+		args = append(args, to != nil, nil)
+		if to == nil {
+			continue
+		}
+		args[len(args)-1] = null(*to)
+		if err := s.db.fitsColumn(ctx, "users", []string{"name", "email", "", "image"}[i], null(*to)); err != nil {
+			return nil, err
+		}
+	}
+	return args, nil
+}
+
+// change runs the update and reads the changed user.
+func (s users) change(ctx context.Context, id string, args []any) (latchkey.User, error) {
+	var row userRow
+	err := s.db.guarded(ctx, func(db *database) error {
+		if db.layout.dialect.returning() {
+			return db.conn.One(ctx, db.q.updateUser+" RETURNING "+db.layout.read("users", ""), args, db.into("users", row.dest())...)
+		}
+		n, err := db.conn.Exec(ctx, db.q.updateUser, args...)
+		if err != nil {
+			return err
+		}
+		if err := db.conn.One(ctx, db.q.userByID, []any{id}, db.into("users", row.dest())...); err != nil || n > 0 {
+			return err
+		}
+		return users{db: db}.mark(ctx, id)
+	})
+	if is(err, unique) {
+		err = latchkey.ErrConflict
+	}
+	if err != nil {
+		return latchkey.User{}, err
+	}
+	return row.read()
+}
+
+// mark writes a row for a user that a transaction locks without a change. The
+// nodes of a Galera cluster do not see each other's locks: they give up the later
+// of two transactions only if both have written the same row.
+func (s users) mark(ctx context.Context, id string) error {
+	if !s.db.bound || !s.db.layout.has("used_values") {
+		return nil
+	}
+	_, err := s.db.conn.Exec(ctx, s.db.q.mark, storedKey("user "+id))
+	if is(err, absent) { // tables of an earlier version
+		return nil
+	}
+	return err
+}
+
+// claimEmail is claim, except that the user's own e-mail address is not taken.
+func (s users) claimEmail(ctx context.Context, email, id string, f func(*database) error) error {
+	others := s.db.layout.sql(`SELECT 1 FROM {users} WHERE {users.email} = ? AND {users.id} <> ?`)
+	return s.db.claim(ctx, f, claimed("users.email", email), others, email, id)
+}
+
+// delete removes a user and what the user owns.
+func (s users) delete(ctx context.Context, id string) (u latchkey.User, err error) {
+	if err := ctx.Err(); err != nil {
+		return u, err
+	}
+	if !s.db.findableID(id) {
+		return u, latchkey.ErrNotFound
+	}
+	return u, s.db.byID(ctx, func(db *database) error {
+		return db.tx(ctx, func(tx *database) error {
+			var row userRow
+			if err := tx.conn.One(ctx, tx.q.holdUser, []any{id}, tx.into("users", row.dest())...); err != nil {
+				return err
+			}
+			if err := (users{db: tx}).deleteOwned(ctx, id); err != nil { // first: the tables of others may demand it
+				return err
+			}
+			if _, err := tx.conn.Exec(ctx, tx.q.deleteUser, id); err != nil {
+				return err
+			}
+			u, err = row.read()
+			return err
+		})
+	})
+}
+
+// deleteOwned deletes the sessions, accounts and passkeys of a user.
+func (s users) deleteOwned(ctx context.Context, id string) error {
+	for _, statement := range []string{s.db.q.deleteSessions, s.db.q.deleteAccountsOf} {
+		if _, err := s.db.conn.Exec(ctx, statement, id); err != nil {
+			return err
+		}
+	}
+	if !s.db.layout.has("authenticators") {
+		return nil
+	}
+	err := s.db.guarded(ctx, func(db *database) error {
+		_, err := db.conn.Exec(ctx, db.q.deleteAuthenticatorsOf, id)
+		return err
+	})
+	if is(err, absent) { // an Auth.js that never had passkeys
+		return nil
+	}
+	return err
+}

@@ -1,0 +1,36 @@
+package sqlstore
+
+import (
+	"context"
+
+	"github.com/latchkeyhq/latchkey"
+)
+
+// CreateVerificationToken implements [latchkey.VerificationTokenAdapter].
+func (s *Store) CreateVerificationToken(ctx context.Context, t latchkey.VerificationToken) error {
+	row := []any{s.db.layout.newID(""), t.Identifier, t.Token, s.db.layout.arg(t.Expires), null(t.Purpose)}
+	err := s.db.claim(ctx, func(db *database) error { return db.add(ctx, db.q.insertToken, row...) },
+		claimed("verification_token", t.Identifier, t.Token), s.db.q.token, t.Identifier, t.Token)
+	return fail(ctx, "create verification token", err)
+}
+
+// UseVerificationToken implements [latchkey.VerificationTokenAdapter].
+func (s *Store) UseVerificationToken(ctx context.Context, identifier, token string) (t latchkey.VerificationToken, err error) {
+	var id string
+	var expires instant
+	err = ctx.Err()
+	if err == nil && !findable(identifier, token) {
+		err = latchkey.ErrNotFound
+	}
+	if err == nil {
+		err = s.db.tx(ctx, func(tx *database) error { // what cannot be read is not removed
+			return tx.take(ctx, "verification_token", tx.q.token, tx.q.deleteToken, []any{identifier, token},
+				tx.into("verification_token", []any{&id, &t.Identifier, &t.Token, &expires, &t.Purpose})...)
+		})
+	}
+	if err != nil {
+		return latchkey.VerificationToken{}, fail(ctx, "use verification token", err)
+	}
+	t.Expires = expires.t
+	return t, nil
+}
