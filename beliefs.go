@@ -34,12 +34,12 @@ type changes struct {
 	users  []string
 }
 
-func newBeliefs(c SessionCache, now func() time.Time) *beliefs {
-	if c.MaxAge <= 0 {
+func newBeliefs(maxAge time.Duration, size int, now func() time.Time) *beliefs {
+	if maxAge <= 0 {
 		return nil
 	}
-	fill.Default(&c.Size, defaultCacheSize)
-	rules := cache.Rules{Size: c.Size, Age: c.MaxAge, Now: now}
+	fill.Default(&size, defaultCacheSize)
+	rules := cache.Rules{Size: size, Age: maxAge, Now: now}
 	return &beliefs{sessions: cache.New[hashed, sessionAndUser](rules), tokens: cache.New[hashed, struct{}](rules)}
 }
 

@@ -18,13 +18,19 @@ import (
 // request. What happened is queued for the application in the caller's queue.
 type directory struct {
 	store          *store
-	revocations    *revocations // nil: none
-	providers      map[string]preparedProvider
-	provesEmails   bool // some provider's sign-in may be the first proof of an e-mail address
+	revocations    *revocations             // nil: none
+	providers      map[string]ProviderFacts // by id
+	provesEmails   bool                     // some provider's sign-in may be the first proof of an e-mail address
 	refuseEviction bool
 	endlessTokens  bool // sessions are JWTs, and nothing remembers that one has ended
 	log            *journal.Logger
 	now            func() time.Time
+}
+
+// ProviderFacts are what the directory asks about a configured provider.
+type ProviderFacts struct {
+	Type          storage.ProviderType
+	ProvesNoEmail bool // it hands out e-mail addresses that were never proven
 }
 
 // sessionPlan is what has to be stored together with a sign-in.

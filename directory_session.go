@@ -35,7 +35,7 @@ func (d *directory) holdSession(ctx context.Context, s *store, who *signInResult
 	who.held = d.now()
 	switch {
 	case plan == nil:
-		return goneIf(d.revocations.checkIn(ctx, s, originOfMark(who.begunIn.Ref)), errNoToken)
+		return goneIf(d.revocations.checkIn(ctx, s, originOfMark(*who.begunIn)), errNoToken)
 	case d.store.isTogether():
 		return goneIf(d.endFormer(ctx, s, who, plan), ErrNotFound)
 	case d.store.apart != nil:

@@ -129,7 +129,7 @@ func (d *directory) canLose(u *User, accounts []Account, keys []storage.Authenti
 // offers tells whether a provider of the kind is configured.
 func (d *directory) offers(kind ProviderType) bool {
 	for _, p := range d.providers {
-		if p.info().kind == kind {
+		if p.Type == kind {
 			return true
 		}
 	}
@@ -242,7 +242,7 @@ func (d *directory) dropAccount(ctx context.Context, s *store, a *Account) error
 // for that then. A store that does not keep it says no.
 func (d *directory) vouched(a *Account, email string) bool {
 	p, configured := d.providers[a.Provider]
-	return a.EmailVouched && a.Email == email && !(configured && p.info().provesNoEmail)
+	return a.EmailVouched && a.Email == email && !(configured && p.ProvesNoEmail)
 }
 
 func isKeyOf(k *storage.Authenticator, a *Account) bool {

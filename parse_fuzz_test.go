@@ -17,6 +17,7 @@ import (
 
 	"github.com/latchkeyhq/latchkey/internal/limit"
 	"github.com/latchkeyhq/latchkey/internal/secret"
+	"github.com/latchkeyhq/latchkey/internal/sessionref"
 	"github.com/latchkeyhq/latchkey/internal/weburl"
 	"github.com/latchkeyhq/latchkey/jwt"
 )
@@ -71,7 +72,7 @@ func FuzzPendingCheck(f *testing.F) {
 		}
 		now := time.Now()
 		h := pendingCheck{ID: id, Value: value, Provider: provider, Expires: now.Unix() + 60}
-		h.begun = begun{CallbackURL: url, CrossSite: flags&1 > 0, Fresh: flags&2 > 0, sessionMark: sessionMark{user, session, since}}
+		h.begun = begun{CallbackURL: url, CrossSite: flags&1 > 0, Fresh: flags&2 > 0, Ref: sessionref.Ref{user, session, since}}
 		if flags&4 > 0 {
 			h.MaxAge = &age
 		}
@@ -134,7 +135,7 @@ func TestPendingCheckOfAnotherType(t *testing.T) {
 func TestPendingCheckOfEarlierVersions(t *testing.T) {
 	codec := jwt.NewCodec([]string{"a secret for fuzzing that is long enough"}, "a cookie")
 	now, age := time.Unix(1e9, 0), int64(0)
-	how := begun{CallbackURL: "/a?b=1&c=<\u00e9>", MaxAge: &age, CrossSite: true, Fresh: true, sessionMark: sessionMark{"u", "s", 5}}
+	how := begun{CallbackURL: "/a?b=1&c=<\u00e9>", MaxAge: &age, CrossSite: true, Fresh: true, Ref: sessionref.Ref{"u", "s", 5}}
 	for name, row := range map[string]struct {
 		held []pendingCheck
 		text string

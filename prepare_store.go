@@ -19,7 +19,7 @@ func (s *setup) prepareStores(f *failure.List, shared common) {
 	s.config.Limits.check(f)
 	s.bounds = &guarded.Bounds{Timeout: s.config.Limits.StoreTimeout, Log: s.log}
 	s.config.Session.Cache.check(f)
-	s.beliefs = newBeliefs(s.config.Session.Cache, s.now)
+	s.beliefs = newBeliefs(s.config.Session.Cache.MaxAge, s.config.Session.Cache.Size, s.now)
 	if s.config.Adapter != nil {
 		s.store = newStore(s.config.Adapter, s.bounds)
 		s.store.beliefs = s.beliefs
@@ -286,7 +286,7 @@ func (s *setup) prepareDirectory(f *failure.List) {
 		return
 	}
 	s.directory = &directory{
-		store: s.store, revocations: s.revocations, providers: s.providers, refuseEviction: s.config.Security.RefuseEviction,
+		store: s.store, revocations: s.revocations, providers: s.providerFacts(), refuseEviction: s.config.Security.RefuseEviction,
 		log: s.log, now: s.now,
 	}
 	s.directory.endlessTokens = s.config.Session.Strategy == JWTSessions && s.revocations == nil
@@ -295,6 +295,15 @@ func (s *setup) prepareDirectory(f *failure.List) {
 		s.log.WarnAtStart("whoever signed in before an e-mail address was proven stays signed in until their JWT session expires: set Session.Revocations, or an Adapter that is a RevocationStore")
 	}
 	s.warnOfLesserStores()
+}
+
+func (s *setup) providerFacts() map[string]ProviderFacts {
+	facts := make(map[string]ProviderFacts, len(s.order))
+	for _, p := range s.order {
+		info := p.info()
+		facts[info.id] = ProviderFacts{Type: info.kind, ProvesNoEmail: info.provesNoEmail}
+	}
+	return facts
 }
 
 // need is a feature that asks something of the adapter.

@@ -77,7 +77,8 @@ type assertion struct {
 	passkey       *storage.Authenticator // that was registered with it; nil: none
 	link          linking                // what a matching e-mail address is worth
 	countedAs     string                 // what its tries or mails were counted under; empty: nothing
-	begunIn       *begun                 // what it was begun in; nil: nothing says so, and who is signed in now has begun it
+	begunIn       *sessionref.Ref        // the session it was begun in; nil: nothing says so, and who is signed in now has begun it
+	begunFresh    bool                   // … by a user who had just signed in
 	joined        time.Time              // when the user signed in whose session it is completed in; zero: unknown, or in none
 	isStale       bool                   // … too long ago to gain an account on a site where they change their own
 }

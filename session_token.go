@@ -256,7 +256,7 @@ func (t *tokenStrategy) claims(ctx context.Context, x *exchange) (Claims, error)
 }
 
 func (*tokenStrategy) markOf(_ context.Context, who *signInResult) (sessionref.Ref, error) {
-	return sessionref.Ref{who.user.ID, who.session.ID, who.since}, nil
+	return sessionref.Ref{UserID: who.user.ID, SessionID: who.session.ID, Since: who.since}, nil
 }
 
 // close revokes the token where the operator wants that, and forgets it.

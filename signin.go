@@ -7,6 +7,7 @@ import (
 
 	"github.com/latchkeyhq/latchkey/event"
 	"github.com/latchkeyhq/latchkey/internal/failure"
+	"github.com/latchkeyhq/latchkey/internal/sessionref"
 	"github.com/latchkeyhq/latchkey/internal/texts"
 	"github.com/latchkeyhq/latchkey/internal/weburl"
 )
@@ -161,15 +162,15 @@ func (x *exchange) linkingUser(ctx context.Context, in *assertion) (*User, error
 	}
 	in.joined = here.since
 	if x.setup.config.AccountPage.Enabled {
-		in.isStale = in.begunIn == nil && !isFresh(x, here) || in.begunIn != nil && !in.begunIn.Fresh
+		in.isStale = in.begunIn == nil && !isFresh(x, here) || in.begunIn != nil && !in.begunFresh
 	}
 	return &here.user, nil
 }
 
 // whoBegan is the user of the session that a sign-in was begun in.
-func whoBegan(ctx context.Context, x *exchange, b *begun) (*currentUser, error) {
+func whoBegan(ctx context.Context, x *exchange, b *sessionref.Ref) (*currentUser, error) {
 	here, err := x.setup.sessions.current(ctx, x)
-	if err != nil || here == nil || b != nil && !here.isMarked(b.Ref) {
+	if err != nil || here == nil || b != nil && !here.isMarked(*b) {
 		return nil, err
 	}
 	return here, nil
@@ -179,14 +180,14 @@ func whoBegan(ctx context.Context, x *exchange, b *begun) (*currentUser, error) 
 // sign-in replaces.
 func carryOver(ctx context.Context, x *exchange, who *signInResult) error {
 	b, now := who.begunIn, x.setup.now()
-	if b == nil || b.UserID == "" || b.UserID != who.user.ID || !x.cookies.hasFlowOf(b.Ref, now) {
+	if b == nil || b.UserID == "" || b.UserID != who.user.ID || !x.cookies.hasFlowOf(*b, now) {
 		return nil
 	}
 	to, err := x.setup.sessions.markOf(ctx, who)
 	if err != nil {
 		return err
 	}
-	return x.cookies.carryOver(b.Ref, to, now)
+	return x.cookies.carryOver(*b, to, now)
 }
 
 // steer sends the browser where the application's code wants it to go instead.

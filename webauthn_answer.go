@@ -75,7 +75,7 @@ func (w *webauthnProvider) verify(ctx context.Context, x *exchange) (*assertion,
 		found, err = w.authenticate(ctx, x, c, id, answer)
 	}
 	if err == nil && (c.id != "" || c.RegisterData != nil && c.RegisterData.ID == "") { // who signs up is never who is signed in
-		found.begunIn = &in
+		found.begunIn, found.begunFresh = &in.Ref, in.Fresh
 	}
 	return found, err
 }
