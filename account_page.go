@@ -7,6 +7,7 @@ import (
 	"net/url"
 
 	"github.com/latchkeyhq/latchkey/event"
+	"github.com/latchkeyhq/latchkey/internal/directory"
 	"github.com/latchkeyhq/latchkey/internal/failure"
 	"github.com/latchkeyhq/latchkey/internal/page"
 	"github.com/latchkeyhq/latchkey/storage"
@@ -80,7 +81,7 @@ func deleteAccount(ctx context.Context, x *exchange, here *currentUser) (*Respon
 	case x.field("confirm") != "delete":
 		return deletionPage(ctx, x, here, true)
 	}
-	err := x.setup.directory.deleteUser(ctx, &x.events, here.user.ID)
+	err := x.setup.directory.DeleteUser(ctx, &x.events, here.user.ID)
 	if errors.Is(err, ErrSessionsNotEnded) {
 		x.setup.log.Warn(ctx, err.Error(), "user", here.user.ID)
 	} else if err != nil {
@@ -97,23 +98,23 @@ func accountView(ctx context.Context, x *exchange, here *currentUser) (page.Acco
 		CSRFToken: x.csrfToken, CallbackURL: x.url("account"), Host: x.origin.Host(), Origin: home(x), Name: here.user.Name, Email: here.user.Email,
 		UnlinkAction: x.url("account?do=unlink"), SignOutURL: x.url("signout?callbackUrl=" + url.QueryEscape(home(x))), FormOrigins: s.formOrigins(),
 	}
-	if s.store.has(abilityDeletion) {
+	if s.store.Has(directory.AbilityDeletion) {
 		view.DeleteURL = deletionURL(x)
 	}
-	accounts, keys, err := s.directory.waysIn(ctx, s.store, here.user.ID)
+	accounts, keys, err := s.directory.WaysIn(ctx, s.store, here.user.ID)
 	if err != nil {
 		return view, err
 	}
-	sessions, err := s.store.listSessions(ctx, here.user.ID)
+	sessions, err := s.store.ListSessions(ctx, here.user.ID)
 	if err != nil {
 		return view, err
 	}
 	others := otherWaysIn(s, here, sessions)
 	for i, a := range accounts {
-		if a.Type == TypeWebAuthn && s.store.has(abilityAuthenticators) {
+		if a.Type == TypeWebAuthn && s.store.Has(directory.AbilityAuthenticators) {
 			continue
 		}
-		removable := s.directory.canLose(&here.user, accounts, keys, i)
+		removable := s.directory.CanLose(&here.user, accounts, keys, i)
 		view.Linked = append(view.Linked, page.Linked{
 			Provider: s.shownProvider(a.Provider), ProviderAccountID: a.ProviderAccountID, Detail: a.Email,
 			Removable: removable, Fixed: !removable && len(others) > 0,
@@ -208,7 +209,7 @@ func changeAccount(ctx context.Context, x *exchange) (*Response, error) {
 		if !isFresh(x, here) {
 			return &Response{Redirect: changeURL(x)}, nil
 		}
-		err := d.unlink(ctx, &x.events, id, x.field("provider"), x.field("providerAccountId"))
+		err := d.Unlink(ctx, &x.events, id, x.field("provider"), x.field("providerAccountId"))
 		if errors.Is(err, ErrLastAccount) {
 			return back(noticeLast), nil
 		}
@@ -216,9 +217,9 @@ func changeAccount(ctx context.Context, x *exchange) (*Response, error) {
 	case "rename", "remove":
 		return changePasskey(ctx, x, here, x.query.Get("do"))
 	case "end":
-		return back(noticeEnded), failure.Ignoring(d.endSession(ctx, id, x.field("session")), ErrNotFound)
+		return back(noticeEnded), failure.Ignoring(d.EndSession(ctx, id, x.field("session")), ErrNotFound)
 	case "others":
-		return back(noticeOthers), d.endSessionsOf(ctx, id, here.sessionID)
+		return back(noticeOthers), d.EndSessions(ctx, id, here.sessionID)
 	case "delete":
 		return deleteAccount(ctx, x, here)
 	}

@@ -5,6 +5,7 @@ import (
 	"encoding/base64"
 	"errors"
 
+	"github.com/latchkeyhq/latchkey/internal/directory"
 	"github.com/latchkeyhq/latchkey/internal/failure"
 	"github.com/latchkeyhq/latchkey/internal/page"
 	"github.com/latchkeyhq/latchkey/storage"
@@ -18,10 +19,10 @@ func passkeysView(x *exchange, here *currentUser, accounts []Account, keys []sto
 	d := x.setup.directory
 	for i, a := range accounts {
 		for _, k := range keys {
-			if isKeyOf(&k, &a) {
+			if directory.IsKeyOf(&k, &a) {
 				view.Keys = append(view.Keys, page.Passkey{
 					ID: base64.RawURLEncoding.EncodeToString(k.CredentialID), Name: k.Name, Created: k.Created, Used: k.Used,
-					Removable: d.canLose(&here.user, accounts, keys, i),
+					Removable: d.CanLose(&here.user, accounts, keys, i),
 				})
 			}
 		}
@@ -50,18 +51,18 @@ func passkeysView(x *exchange, here *currentUser, accounts []Account, keys []sto
 // changePasskey answers the forms for one of them.
 func changePasskey(ctx context.Context, x *exchange, here *currentUser, do string) (*Response, error) {
 	id, err := base64.RawURLEncoding.DecodeString(x.field("passkey"))
-	if err != nil || !x.setup.store.has(abilityAuthenticators) {
+	if err != nil || !x.setup.store.Has(directory.AbilityAuthenticators) {
 		return backToAccount(x, "", here.user.ID), nil
 	}
 	d := x.setup.directory
 	if do == "rename" {
-		err = d.renamePasskey(ctx, here.user.ID, id, x.field("name"))
+		err = d.RenamePasskey(ctx, here.user.ID, id, x.field("name"))
 		return backToAccount(x, noticeRenamed, here.user.ID), failure.Ignoring(err, ErrNotFound)
 	}
 	if !isFresh(x, here) {
 		return &Response{Redirect: changeURL(x)}, nil
 	}
-	err = d.removePasskey(ctx, &x.events, here.user.ID, id)
+	err = d.RemovePasskey(ctx, &x.events, here.user.ID, id)
 	if errors.Is(err, ErrLastAccount) {
 		return backToAccount(x, noticeLast, here.user.ID), nil
 	}

@@ -63,5 +63,5 @@ func (a *Auth) Sweep(ctx context.Context) (int, error) {
 	if err != nil {
 		return 0, err
 	}
-	return s.store.sweep(ctx, s.now())
+	return s.store.Sweep(ctx, s.now())
 }

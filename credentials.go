@@ -10,6 +10,7 @@ import (
 
 	"golang.org/x/text/unicode/norm"
 
+	"github.com/latchkeyhq/latchkey/internal/directory"
 	"github.com/latchkeyhq/latchkey/internal/failure"
 	"github.com/latchkeyhq/latchkey/internal/fill"
 	"github.com/latchkeyhq/latchkey/internal/mailbox"
@@ -95,12 +96,12 @@ func (p *credentialsProvider) receive(ctx context.Context, x *exchange) (outcome
 	if user.Email, err = mailbox.Canonical(user.Email); err != nil {
 		return outcome{}, failure.WrapFor(ErrCallbackRoute, p.ID, fmt.Errorf("the e-mail address of the user that Authorize returned: %w", err))
 	}
-	return outcome{assertion: &assertion{
-		person:      user,
-		account:     Account{Provider: p.ID, ProviderAccountID: user.ID, Type: TypeCredentials},
-		credentials: fields,
-		vouched:     true,
-		countedAs:   account,
+	return outcome{assertion: &directory.Assertion{
+		Person:      user,
+		Account:     Account{Provider: p.ID, ProviderAccountID: user.ID, Type: TypeCredentials},
+		Credentials: fields,
+		Vouched:     true,
+		CountedAs:   account,
 	}}, nil
 }
 

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/latchkeyhq/latchkey/internal/directory"
 	"github.com/latchkeyhq/latchkey/internal/failure"
 	"github.com/latchkeyhq/latchkey/internal/fill"
 	"github.com/latchkeyhq/latchkey/internal/guarded"
@@ -44,7 +45,7 @@ func (p *Email) prepare(s *setup, getenv func(string) string) (preparedProvider,
 	fill.Default(&e.MaxAge, linkMaxAge)
 	e.about = providerInfo{
 		id: e.ID, name: e.Name, kind: TypeEmail, style: e.Style, secret: p.Secret, start: "signin/", provesEmail: true,
-		needs: []ability{abilityVerification},
+		needs: []directory.Ability{directory.AbilityVerification},
 	}
 	if s.trust.origin.Text == "" && len(s.trust.AllowedHosts) == 0 {
 		s.log.WarnAtStart("links in mails lead to whatever host a request names: set Site.URL (AUTH_URL) or Site.AllowedHosts", "provider", e.ID)
@@ -138,7 +139,7 @@ func typedMailbox(typed string, normalize func(string) (string, error)) (string,
 
 // ask tells the application that a link is about to be sent.
 func (p *emailProvider) ask(ctx context.Context, x *exchange, email string) error {
-	known, err := guarded.Optional(x.setup.store.userByEmail(ctx, email))
+	known, err := guarded.Optional(x.setup.store.UserByEmail(ctx, email))
 	if err != nil {
 		return failure.WrapFor(ErrEmailSignIn, p.ID, err)
 	}
@@ -165,7 +166,7 @@ func (p *emailProvider) deliver(ctx context.Context, x *exchange, email string) 
 	x.secretsSeen = append(x.secretsSeen, token)
 	expires := x.setup.now().Add(p.MaxAge).UTC().Truncate(time.Millisecond)
 	row := storage.VerificationToken{Identifier: email, Token: secret.HashWith(token, p.hashSecret), Expires: expires}
-	if err := x.setup.store.createVerificationToken(ctx, row); err != nil {
+	if err := x.setup.store.CreateVerificationToken(ctx, row); err != nil {
 		return err
 	}
 	message := Message{
@@ -176,7 +177,7 @@ func (p *emailProvider) deliver(ctx context.Context, x *exchange, email string) 
 	if err := x.setup.ask(ctx, x.setup.config.Limits.MailTimeout, "Email.Send", func(ctx context.Context) error { return p.Send(ctx, message) }); err != nil {
 		cleanup, cancel := guarded.Background(ctx, x.setup.config.Limits.StoreTimeout)
 		defer cancel()
-		_, gone := x.setup.store.useVerificationToken(cleanup, row.Identifier, row.Token)
+		_, gone := x.setup.store.UseVerificationToken(cleanup, row.Identifier, row.Token)
 		said := redact.Text(err.Error(), x.Secrets(), journal.LongestText) // a mailer may repeat the link
 		return errors.Join(errors.New(said), failure.Ignoring(gone, ErrNotFound))
 	}
@@ -238,12 +239,12 @@ func (p *emailProvider) receive(ctx context.Context, x *exchange) (outcome, erro
 	if err != nil {
 		return outcome{}, err
 	}
-	return outcome{assertion: &assertion{
-		person:        User{Email: email},
-		account:       p.account(email),
-		provesEmail:   true,
-		emailVerified: true,
-		countedAs:     limit.MailKey(row.Identifier),
+	return outcome{assertion: &directory.Assertion{
+		Person:        User{Email: email},
+		Account:       p.account(email),
+		ProvesEmail:   true,
+		EmailVerified: true,
+		CountedAs:     limit.MailKey(row.Identifier),
 	}}, nil
 }
 
@@ -277,7 +278,7 @@ func (p *emailProvider) use(ctx context.Context, x *exchange, token, email strin
 	if p.SameBrowser && !p.isBound(x, hash) {
 		return storage.VerificationToken{}, failure.WrapFor(ErrVerification, p.ID, errors.New("the link was asked for in another browser"))
 	}
-	row, err := x.setup.store.useVerificationToken(ctx, email, hash)
+	row, err := x.setup.store.UseVerificationToken(ctx, email, hash)
 	switch {
 	case errors.Is(err, ErrNotFound):
 		err = failure.WrapFor(ErrVerification, p.ID, errors.New("the link is unknown or was used"))

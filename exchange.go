@@ -13,6 +13,7 @@ import (
 
 	"github.com/latchkeyhq/latchkey/event"
 	"github.com/latchkeyhq/latchkey/internal/cookie"
+	"github.com/latchkeyhq/latchkey/internal/directory"
 	"github.com/latchkeyhq/latchkey/internal/failure"
 	"github.com/latchkeyhq/latchkey/internal/journal"
 	"github.com/latchkeyhq/latchkey/internal/jsonscan"
@@ -43,7 +44,7 @@ type exchange struct {
 	callbackURL   string // where the browser goes in the end
 	rememberedURL string // the same, as the browser's cookie has it
 
-	events      Outbox
+	events      directory.Outbox
 	secretsSeen []string // that came up on the way and may not be logged
 }
 

@@ -1,6 +1,10 @@
 package latchkey
 
-import "context"
+import (
+	"context"
+
+	"github.com/latchkeyhq/latchkey/internal/directory"
+)
 
 // Plugs are what the places kept open for later capabilities are tested with.
 type Plugs struct {
@@ -19,8 +23,8 @@ type Plugs struct {
 // Plug fills the open places of a, which must not be in use yet.
 func Plug(a *Auth, p Plugs) {
 	if p.Pause != nil {
-		a.fixed.pause = func(ctx context.Context, x *exchange, in assertion, known *User) (*Response, error) {
-			user := in.person
+		a.fixed.pause = func(ctx context.Context, x *exchange, in directory.Assertion, known *User) (*Response, error) {
+			user := in.Person
 			if known != nil {
 				user = *known
 			}

@@ -29,6 +29,18 @@ type Account = storage.Account
 // nothing. Their fields are documented in package storage.
 type Tokens = storage.Tokens
 
+// ProviderType is the kind of a provider, spelled as on the wire.
+type ProviderType = storage.ProviderType
+
+// The kinds of provider.
+const (
+	TypeOAuth       = storage.TypeOAuth
+	TypeOIDC        = storage.TypeOIDC
+	TypeEmail       = storage.TypeEmail
+	TypeCredentials = storage.TypeCredentials
+	TypeWebAuthn    = storage.TypeWebAuthn
+)
+
 // Rate is a limit: Events times in each period of Per.
 type Rate = storage.Rate
 

@@ -108,7 +108,7 @@ func (p *oauthProvider) receive(ctx context.Context, x *exchange) (outcome, erro
 	}
 	in, err := p.assertionOf(grant)
 	if err == nil {
-		in.begunIn, in.begunFresh = &f.Ref, f.Fresh
+		in.BegunIn, in.BegunFresh = &f.Ref, f.Fresh
 	}
 	return outcome{assertion: in}, err
 }

@@ -11,6 +11,7 @@ import (
 	"net/url"
 	"slices"
 
+	"github.com/latchkeyhq/latchkey/internal/directory"
 	"github.com/latchkeyhq/latchkey/internal/failure"
 	"github.com/latchkeyhq/latchkey/internal/guarded"
 	"github.com/latchkeyhq/latchkey/internal/mailbox"
@@ -103,7 +104,7 @@ func (p *oauthProvider) kept(t Tokens) (Tokens, error) {
 }
 
 // assertionOf maps a grant to an assertion.
-func (p *oauthProvider) assertionOf(g Grant) (*assertion, error) {
+func (p *oauthProvider) assertionOf(g Grant) (*directory.Assertion, error) {
 	id, err := guarded.ContainResult(func() (Identity, error) { return p.Identify(g) })
 	if err != nil {
 		return nil, failure.WrapFor(ErrOAuthProfileParse, p.ID, err)
@@ -120,17 +121,17 @@ func (p *oauthProvider) assertionOf(g Grant) (*assertion, error) {
 		return nil, err
 	}
 	verified := isVerified(id, email, g.Profile)
-	return &assertion{
-		person: User{ID: secret.NewUserID(), Name: id.Name, Email: email, Image: pictureOf(id), Extra: id.Extra},
-		said:   claimedBy(id, g.Profile),
-		account: Account{
+	return &directory.Assertion{
+		Person: User{ID: secret.NewUserID(), Name: id.Name, Email: email, Image: pictureOf(id), Extra: id.Extra},
+		Said:   claimedBy(id, g.Profile),
+		Account: Account{
 			Provider: p.ID, ProviderAccountID: id.Subject, Type: p.about.kind, Tokens: g.Tokens,
 			Email: email, EmailVouched: verified && email != "",
 		},
-		keep:          keep,
-		profile:       g.Profile,
-		emailVerified: verified,
-		link:          p.linking(),
+		Keep:          keep,
+		Profile:       g.Profile,
+		EmailVerified: verified,
+		Link:          p.linking(),
 	}, nil
 }
 
@@ -156,14 +157,14 @@ func photoType(photo []byte) string {
 	return "image/jpeg"
 }
 
-func (p *oauthProvider) linking() linking {
+func (p *oauthProvider) linking() directory.Linking {
 	switch {
 	case !p.AllowDangerousEmailAccountLinking:
-		return neverLink
+		return directory.NeverLink
 	case p.TrustUnverifiedEmail:
-		return linkAnything
+		return directory.LinkAnything
 	}
-	return linkVerified
+	return directory.LinkVerified
 }
 
 // isVerified believes a mapping that says so, else a true boolean of the

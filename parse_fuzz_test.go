@@ -72,7 +72,7 @@ func FuzzPendingCheck(f *testing.F) {
 		}
 		now := time.Now()
 		h := pendingCheck{ID: id, Value: value, Provider: provider, Expires: now.Unix() + 60}
-		h.begun = begun{CallbackURL: url, CrossSite: flags&1 > 0, Fresh: flags&2 > 0, Ref: sessionref.Ref{user, session, since}}
+		h.begun = begun{CallbackURL: url, CrossSite: flags&1 > 0, Fresh: flags&2 > 0, Ref: sessionref.Ref{UserID: user, SessionID: session, Since: since}}
 		if flags&4 > 0 {
 			h.MaxAge = &age
 		}
@@ -135,7 +135,7 @@ func TestPendingCheckOfAnotherType(t *testing.T) {
 func TestPendingCheckOfEarlierVersions(t *testing.T) {
 	codec := jwt.NewCodec([]string{"a secret for fuzzing that is long enough"}, "a cookie")
 	now, age := time.Unix(1e9, 0), int64(0)
-	how := begun{CallbackURL: "/a?b=1&c=<\u00e9>", MaxAge: &age, CrossSite: true, Fresh: true, Ref: sessionref.Ref{"u", "s", 5}}
+	how := begun{CallbackURL: "/a?b=1&c=<\u00e9>", MaxAge: &age, CrossSite: true, Fresh: true, Ref: sessionref.Ref{UserID: "u", SessionID: "s", Since: 5}}
 	for name, row := range map[string]struct {
 		held []pendingCheck
 		text string

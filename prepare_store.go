@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/latchkeyhq/latchkey/internal/directory"
 	"github.com/latchkeyhq/latchkey/internal/failure"
 	"github.com/latchkeyhq/latchkey/internal/guarded"
 	"github.com/latchkeyhq/latchkey/internal/limit"
@@ -19,10 +20,10 @@ func (s *setup) prepareStores(f *failure.List, shared common) {
 	s.config.Limits.check(f)
 	s.bounds = &guarded.Bounds{Timeout: s.config.Limits.StoreTimeout, Log: s.log}
 	s.config.Session.Cache.check(f)
-	s.beliefs = newBeliefs(s.config.Session.Cache.MaxAge, s.config.Session.Cache.Size, s.now)
+	s.beliefs = directory.NewSessionCache(s.config.Session.Cache.MaxAge, s.config.Session.Cache.Size, s.now)
 	if s.config.Adapter != nil {
-		s.store = newStore(s.config.Adapter, s.bounds)
-		s.store.beliefs = s.beliefs
+		s.store = directory.NewStore(s.config.Adapter, s.bounds)
+		s.store.SessionCache = s.beliefs
 	}
 	s.prepareSessionStore(f)
 	s.prepareLimiter(shared.limiter)
@@ -69,10 +70,10 @@ func (s *setup) prepareSessionStore(f *failure.List) {
 		f.Add(ErrInvalidConfig, "Session.Store is for Session.Strategy %q, and it is %q: leave one of the two out", DatabaseSessions, c.Strategy)
 	case sameStore(s.config.Adapter, c.Store):
 		f.Add(ErrInvalidConfig, "Session.Store is the Adapter itself, which keeps the sessions anyway: leave it out")
-	case c.AdapterToo && s.store.sessionRows == nil:
-		f.Add(ErrMissingAdapterMethods, "Session.AdapterToo needs an Adapter that is a %s; %T is not", abilitySessions, s.config.Adapter)
+	case c.AdapterToo && s.store.SessionRows == nil:
+		f.Add(ErrMissingAdapterMethods, "Session.AdapterToo needs an Adapter that is a %s; %T is not", directory.AbilitySessions, s.config.Adapter)
 	default:
-		s.store.apart = &sessionsApart{c.Store, s.tenant, c.AdapterToo}
+		s.store.Apart = &directory.SessionsApart{Store: c.Store, Tenant: s.tenant, InAdapter: c.AdapterToo}
 	}
 }
 
@@ -169,7 +170,7 @@ func (c *SessionConfig) check(f *failure.List) {
 func (s *setup) prepareRevocations(f *failure.List) {
 	var own storage.RevocationStore
 	if s.store != nil {
-		own = s.store.revocations
+		own = s.store.Revocations
 	}
 	c, bounds := &s.config.Session, s.bounds
 	chosen := c.Revocations
@@ -181,18 +182,18 @@ func (s *setup) prepareRevocations(f *failure.List) {
 		return
 	case chosen == nil:
 		chosen = own
-		if own != nil && !canRevoke(own, bounds) {
+		if own != nil && !directory.CanRevoke(own, bounds) {
 			chosen = nil
 		}
-	case !canRevoke(chosen, bounds):
+	case !directory.CanRevoke(chosen, bounds):
 		f.Add(ErrInvalidConfig, "Session.Revocations: the store has no place for revocations: run latchkey migrate, or leave the field empty")
 	}
 	if chosen == nil {
 		s.warnOfEndlessTokens()
 		return
 	}
-	s.revocations = &revocations{
-		store: chosen, tenant: s.tenant, inAdapter: own != nil && sameStore(own, chosen), bounds: bounds, beliefs: s.beliefs, life: c.JWT.MaxAge, now: s.now,
+	s.revocations = &directory.Revocations{
+		Store: chosen, Tenant: s.tenant, InAdapter: own != nil && sameStore(own, chosen), Bounds: bounds, SessionCache: s.beliefs, Life: c.JWT.MaxAge, Now: s.now,
 	}
 }
 
@@ -274,8 +275,8 @@ func (s *setup) prepareDirectory(f *failure.List) {
 		switch {
 		case s.store == nil:
 			f.Add(ErrMissingAdapter, "%s needs an Adapter: set Config.Adapter, to memoryadapter.New for a first try", n.who)
-		case !s.store.has(n.what):
-			*f = append(*f, s.store.require(n.who, n.what))
+		case !s.store.Has(n.what):
+			*f = append(*f, s.store.Require(n.who, n.what))
 		}
 	}
 	alone := !slices.ContainsFunc(s.order, func(p preparedProvider) bool { return !p.info().withoutSessions })
@@ -285,23 +286,24 @@ func (s *setup) prepareDirectory(f *failure.List) {
 	if s.store == nil {
 		return
 	}
-	s.directory = &directory{
-		store: s.store, revocations: s.revocations, providers: s.providerFacts(), refuseEviction: s.config.Security.RefuseEviction,
-		log: s.log, now: s.now,
+	s.directory = &directory.Directory{
+		Store: s.store, Revocations: s.revocations, Providers: s.providerFacts(), RefuseEviction: s.config.Security.RefuseEviction,
+		Log: s.log, Now: s.now,
 	}
-	s.directory.endlessTokens = s.config.Session.Strategy == JWTSessions && s.revocations == nil
-	s.directory.provesEmails = slices.ContainsFunc(s.order, func(p preparedProvider) bool { return p.info().provesEmail })
-	if s.directory.endlessTokens && s.directory.provesEmails && !s.config.Session.SkipRevocations && !s.config.Hardened {
+	s.directory.EndlessTokens = s.config.Session.Strategy == JWTSessions && s.revocations == nil
+	s.directory.StoredSessions = s.config.Session.Strategy == DatabaseSessions
+	s.directory.ProvesEmails = slices.ContainsFunc(s.order, func(p preparedProvider) bool { return p.info().provesEmail })
+	if s.directory.EndlessTokens && s.directory.ProvesEmails && !s.config.Session.SkipRevocations && !s.config.Hardened {
 		s.log.WarnAtStart("whoever signed in before an e-mail address was proven stays signed in until their JWT session expires: set Session.Revocations, or an Adapter that is a RevocationStore")
 	}
 	s.warnOfLesserStores()
 }
 
-func (s *setup) providerFacts() map[string]ProviderFacts {
-	facts := make(map[string]ProviderFacts, len(s.order))
+func (s *setup) providerFacts() map[string]directory.ProviderFacts {
+	facts := make(map[string]directory.ProviderFacts, len(s.order))
 	for _, p := range s.order {
 		info := p.info()
-		facts[info.id] = ProviderFacts{Type: info.kind, ProvesNoEmail: info.provesNoEmail}
+		facts[info.id] = directory.ProviderFacts{Type: info.kind, ProvesNoEmail: info.provesNoEmail}
 	}
 	return facts
 }
@@ -309,14 +311,14 @@ func (s *setup) providerFacts() map[string]ProviderFacts {
 // need is a feature that asks something of the adapter.
 type need struct {
 	who  string
-	what ability
+	what directory.Ability
 }
 
 // needs is the table of who needs what.
 func (s *setup) needs() []need {
 	var table []need
 	if s.config.Session.Strategy == DatabaseSessions {
-		table = append(table, need{`Session.Strategy "database"`, abilitySessions})
+		table = append(table, need{`Session.Strategy "database"`, directory.AbilitySessions})
 	}
 	for _, p := range s.order {
 		for _, what := range p.info().needs {
@@ -324,23 +326,23 @@ func (s *setup) needs() []need {
 		}
 	}
 	if s.config.AccountPage.Enabled {
-		table = append(table, need{"AccountPage.Enabled", abilityAccountLists})
+		table = append(table, need{"AccountPage.Enabled", directory.AbilityAccountLists})
 	}
 	return table
 }
 
 // warnOfLesserStores says which defence an adapter is too small for.
 func (s *setup) warnOfLesserStores() {
-	if s.store.tx == nil && s.store.signUps == nil {
+	if s.store.Tx == nil && s.store.SignUps == nil {
 		s.log.WarnAtStart("the Adapter is neither a TxAdapter nor a SignUpAdapter: a sign-up that is cut short has to be cleaned up by hand")
 	}
-	if !s.directory.provesEmails {
+	if !s.directory.ProvesEmails {
 		return
 	}
-	if s.store.accountLists == nil {
+	if s.store.AccountLists == nil {
 		s.log.WarnAtStart("the Adapter is no AccountAdapter: accounts that others have attached to an e-mail address stay attached when its owner proves it")
 	}
-	if s.config.Session.Strategy == DatabaseSessions && len(s.store.sessionListers()) == 0 {
+	if s.config.Session.Strategy == DatabaseSessions && len(s.store.SessionListers()) == 0 {
 		s.log.WarnAtStart("the Adapter is no SessionListAdapter: sessions that others have opened live on when the owner of the e-mail address proves it")
 	}
 }

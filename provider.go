@@ -8,19 +8,6 @@ import (
 	"time"
 
 	"github.com/latchkeyhq/latchkey/internal/fill"
-	"github.com/latchkeyhq/latchkey/storage"
-)
-
-// ProviderType is the kind of a provider, spelled as on the wire.
-type ProviderType = storage.ProviderType
-
-// The kinds of provider.
-const (
-	TypeOAuth       = storage.TypeOAuth
-	TypeOIDC        = storage.TypeOIDC
-	TypeEmail       = storage.TypeEmail
-	TypeCredentials = storage.TypeCredentials
-	TypeWebAuthn    = storage.TypeWebAuthn
 )
 
 // Provider is one way to sign in: an [*OAuth], [*Email], [*Credentials] or

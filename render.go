@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/latchkeyhq/latchkey/internal/directory"
 	"github.com/latchkeyhq/latchkey/internal/failure"
 	"github.com/latchkeyhq/latchkey/internal/page"
 	"github.com/latchkeyhq/latchkey/internal/weburl"
@@ -111,7 +112,7 @@ func renderForVisitor(ctx context.Context, x *exchange, err error) *Response {
 	account := x.url("account")
 	fromAccount := x.setup.config.AccountPage.Enabled && (isTaken || x.callbackURL == account)
 	switch {
-	case errors.Is(err, errNotFresh):
+	case errors.Is(err, directory.ErrNotFresh):
 		return &Response{Redirect: changeURL(x)} // which asks for it
 	case fromAccount && isStale:
 		return &Response{Redirect: account} // which says what is linked

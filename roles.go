@@ -5,7 +5,7 @@ import (
 	"context"
 	"time"
 
-	"github.com/latchkeyhq/latchkey/internal/jwtclaims"
+	"github.com/latchkeyhq/latchkey/internal/directory"
 	"github.com/latchkeyhq/latchkey/internal/sessionref"
 	"github.com/latchkeyhq/latchkey/passkey"
 	"github.com/latchkeyhq/latchkey/storage"
@@ -25,7 +25,7 @@ type preparedProvider interface {
 
 // outcome is what a provider's part ends in: one of the two.
 type outcome struct {
-	assertion *assertion
+	assertion *directory.Assertion
 	response  *Response // for the browser, which has to come again
 }
 
@@ -45,7 +45,7 @@ type providerInfo struct {
 	provesEmail       bool   // a sign-in with it may be the first proof of an e-mail address
 	signsUpByName     bool   // its form asks who signs up to say so
 	offersWhileTyping bool   // its form has browsers offer passkeys in a field
-	needs             []ability
+	needs             []directory.Ability
 	withoutSessions   bool            // alone it cannot open a stored session
 	formOrigins       func() []string // where the browser is led from its form; nil: nowhere else
 
@@ -59,28 +59,6 @@ type providerInfo struct {
 	// response goes to the browser instead of the usual redirect. nil: it need
 	// not know.
 	signedOut func(ctx context.Context, x *exchange, ended endedSession) (*Response, error)
-}
-
-// assertion is what a provider says about a person.
-type assertion struct {
-	person      User            // as the provider describes them
-	said        *jwtclaims.Said // what the provider said in the fields of person that are empty; nil: nothing, or the user is stored
-	account     Account         // as callbacks and events get it
-	keep        Tokens          // what is stored of the account's tokens
-	profile     Claims
-	credentials map[string]string
-
-	vouched       bool                   // the application itself says who this is
-	provesEmail   bool                   // opening the link proved the e-mail address
-	emailVerified bool                   // the provider says that the e-mail address is verified
-	owner         string                 // id of the user that it must turn out to be; empty: it may be anybody
-	passkey       *storage.Authenticator // that was registered with it; nil: none
-	link          linking                // what a matching e-mail address is worth
-	countedAs     string                 // what its tries or mails were counted under; empty: nothing
-	begunIn       *sessionref.Ref        // the session it was begun in; nil: nothing says so, and who is signed in now has begun it
-	begunFresh    bool                   // … by a user who had just signed in
-	joined        time.Time              // when the user signed in whose session it is completed in; zero: unknown, or in none
-	isStale       bool                   // … too long ago to gain an account on a site where they change their own
 }
 
 // mark is how a sign-in that begins now names its session.
@@ -97,42 +75,13 @@ func (u *currentUser) isMarked(m sessionref.Ref) bool {
 	return u.user.ID == m.UserID && (m.SessionID == "" || m.SessionID == u.mark().SessionID)
 }
 
-// linking is what a provider's word about an e-mail address is worth.
-type linking int
-
-const (
-	neverLink    linking = iota // it is no proof
-	linkVerified                // it is, if the provider says it is verified
-	linkAnything                // it is, whatever the provider says
-)
-
-// mayLink: the provider is trusted with e-mail addresses, and vouches for this
-// one.
-func (in *assertion) mayLink() bool {
-	return in.link == linkAnything || (in.link == linkVerified && in.emailVerified)
-}
-
-// contradicts: it is not the user that it must be. A new passkey is nobody's
-// yet, whatever its id is.
-func (in *assertion) contradicts(owner, here *User) bool {
-	switch {
-	case owner != nil && in.passkey != nil:
-		return true
-	case in.owner == "":
-		return false
-	case owner != nil:
-		return owner.ID != in.owner
-	}
-	return in.passkey == nil || here == nil || here.ID != in.owner
-}
-
 // sessionStrategy keeps sessions: in the cookie itself, or in a row behind it.
 // Which one is chosen once, by prepare.
 type sessionStrategy interface {
 	// plan is what has to be stored together with a sign-in. nil: nothing.
-	plan(x *exchange) *sessionPlan
+	plan(x *exchange) *directory.SessionPlan
 	// open gives the browser its session cookie.
-	open(ctx context.Context, x *exchange, who *signInResult) error
+	open(ctx context.Context, x *exchange, who *directory.SignIn) error
 	// read says who is signed in, keeps the session alive and queues its event.
 	// A nil reading is nobody. An error is a fault: it neither signs in nor
 	// out.
@@ -144,7 +93,7 @@ type sessionStrategy interface {
 	// sets no cookie, and it asks no store for more than the session.
 	visitor(ctx context.Context, x *exchange) (*User, error)
 	// markOf names the session that a sign-in has just opened.
-	markOf(ctx context.Context, who *signInResult) (sessionref.Ref, error)
+	markOf(ctx context.Context, who *directory.SignIn) (sessionref.Ref, error)
 	// close ends the session, and says which one that was.
 	close(ctx context.Context, x *exchange) (endedSession, error)
 	// branch opens a session for an app beside the one of the request, which
@@ -160,7 +109,7 @@ type principal func(ctx context.Context, x *exchange) (*reading, error)
 // pause is asked about a sign-in that was allowed, before anything of it is
 // written. A response goes to the browser instead of a session; whoever gave it
 // remembers the assertion, and ends with completeSignIn's second half, admit.
-type pause func(ctx context.Context, x *exchange, in assertion, known *User) (*Response, error)
+type pause func(ctx context.Context, x *exchange, in directory.Assertion, known *User) (*Response, error)
 
 // change is what a browser, or the application, wants to be different.
 type change struct{ data any }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 
+	"github.com/latchkeyhq/latchkey/internal/directory"
 	"github.com/latchkeyhq/latchkey/internal/failure"
 	"github.com/latchkeyhq/latchkey/internal/jwtclaims"
 	"github.com/latchkeyhq/latchkey/internal/secret"
@@ -18,7 +19,7 @@ import (
 func (t *tokenStrategy) branch(ctx context.Context, x *exchange) (openedSession, error) {
 	token, spec := x.cookies.session()
 	claims, err := t.openToken(ctx, token, spec, false)
-	if errors.Is(err, errNoToken) {
+	if errors.Is(err, directory.ErrNoToken) {
 		return openedSession{}, nil
 	}
 	if err != nil {
@@ -48,7 +49,7 @@ func (d *databaseStrategy) branch(ctx context.Context, x *exchange) (openedSessi
 	if found == nil || err != nil {
 		return openedSession{}, err
 	}
-	row := found.row
+	row := found.Row
 	row.ID, row.Token, row.Sealed = secret.RandomHex(16), d.newToken(), ""
 	row.Expires = s.now().UTC().Add(s.config.Session.MaxAge)
 	row.UserAgent = texts.Cut(x.request.Header.Get("User-Agent"), 256)
@@ -70,25 +71,25 @@ func (d *databaseStrategy) branch(ctx context.Context, x *exchange) (openedSessi
 // openBeside stores a session beside one that has to be alive: who ends all of
 // the user's finds both. Where no transaction holds them off, the former is
 // looked at once more.
-func openBeside(ctx context.Context, s *store, row storage.StoredSession, former string) error {
-	if !s.isTogether() {
-		if err := s.createSession(ctx, row); err != nil {
+func openBeside(ctx context.Context, s *directory.Store, row storage.StoredSession, former string) error {
+	if !s.SessionsInTx() {
+		if err := s.CreateSession(ctx, row); err != nil {
 			return err
 		}
-		_, gone := s.session(ctx, former)
+		_, gone := s.Session(ctx, former)
 		if gone != nil {
-			_, err := s.deleteSession(ctx, row.Token)
+			_, err := s.DeleteSession(ctx, row.Token)
 			return errors.Join(gone, failure.Ignoring(err, ErrNotFound))
 		}
 		return nil
 	}
-	return s.inTx(ctx, func(ctx context.Context, in *store) error {
-		if _, err := in.lockUser(ctx, row.UserID); err != nil { // who ends all sessions waits, and then finds this one
+	return s.InTx(ctx, func(ctx context.Context, in *directory.Store) error {
+		if _, err := in.LockUser(ctx, row.UserID); err != nil { // who ends all sessions waits, and then finds this one
 			return err
 		}
-		if _, err := in.session(ctx, former); err != nil {
+		if _, err := in.Session(ctx, former); err != nil {
 			return err
 		}
-		return in.createSession(ctx, row)
+		return in.CreateSession(ctx, row)
 	})
 }

@@ -6,6 +6,7 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"github.com/latchkeyhq/latchkey/internal/directory"
 	"github.com/latchkeyhq/latchkey/internal/failure"
 	"github.com/latchkeyhq/latchkey/internal/fill"
 	"github.com/latchkeyhq/latchkey/internal/guarded"
@@ -25,17 +26,17 @@ type databaseStrategy struct {
 // longer one.
 const longestRowToken = 4096
 
-func (d *databaseStrategy) plan(x *exchange) *sessionPlan {
+func (d *databaseStrategy) plan(x *exchange) *directory.SessionPlan {
 	s := d.setup
 	now := s.now().UTC()
 	token := d.newToken()
 	x.secretsSeen = append(x.secretsSeen, token)
-	return &sessionPlan{
-		row: storage.StoredSession{
+	return &directory.SessionPlan{
+		Row: storage.StoredSession{
 			ID: secret.RandomHex(16), Token: token, Tenant: s.tenant,
 			Created: now, Expires: now.Add(s.config.Session.MaxAge), UserAgent: texts.Cut(x.request.Header.Get("User-Agent"), 256),
 		},
-		former: rowToken(&x.cookies),
+		Former: rowToken(&x.cookies),
 	}
 }
 
@@ -46,8 +47,8 @@ func (d *databaseStrategy) newToken() string {
 	return secret.RandomHex(32)
 }
 
-func (d *databaseStrategy) open(_ context.Context, x *exchange, who *signInResult) error {
-	x.cookies.putSession(escapeCookie(who.session.Token), who.session.Expires)
+func (d *databaseStrategy) open(_ context.Context, x *exchange, who *directory.SignIn) error {
+	x.cookies.putSession(escapeCookie(who.Session.Token), who.Session.Expires)
 	return nil
 }
 
@@ -63,33 +64,33 @@ func rowToken(c *browserCookies) string {
 // live is the session behind the request's cookie. A nil result is nobody; one
 // that has expired is removed on the way. believes: for somebody who only
 // reads, what the store said a while before will do, unless a renewal is due.
-func (d *databaseStrategy) live(ctx context.Context, x *exchange, believes bool) (*sessionAndUser, string, error) {
+func (d *databaseStrategy) live(ctx context.Context, x *exchange, believes bool) (*directory.SessionAndUser, string, error) {
 	s := d.setup
 	token := rowToken(&x.cookies)
 	if token == "" {
 		return nil, "", nil
 	}
-	ask := s.store.session
+	ask := s.store.Session
 	if believes {
-		ask = s.store.sessionOrBelief
+		ask = s.store.CachedSession
 	}
 	found, err := guarded.Optional(ask(ctx, token))
-	if believes && found != nil && d.isDue(&found.row) {
-		found, err = guarded.Optional(s.store.session(ctx, token))
+	if believes && found != nil && d.isDue(&found.Row) {
+		found, err = guarded.Optional(s.store.Session(ctx, token))
 	}
 	if found == nil || err != nil {
 		return nil, token, err
 	}
-	if found.row.Tenant != s.tenant {
-		if found.row.Tenant == "" {
+	if found.Row.Tenant != s.tenant {
+		if found.Row.Tenant == "" {
 			s.log.Error(ctx, x, failure.Wrap(ErrSessionToken, errors.New("the stored session names no tenant: the Adapter must keep StoredSession.Tenant")))
 		}
 		return nil, token, nil
 	}
-	if !d.expired(&found.row) {
+	if !d.expired(&found.Row) {
 		return found, token, nil
 	}
-	if _, err := s.store.deleteSession(ctx, token); failure.Ignoring(err, ErrNotFound) != nil {
+	if _, err := s.store.DeleteSession(ctx, token); failure.Ignoring(err, ErrNotFound) != nil {
 		s.log.Error(ctx, x, failure.Wrap(ErrSessionToken, err)) // it stays dead all the same
 	}
 	return nil, token, nil
@@ -114,7 +115,7 @@ func (d *databaseStrategy) read(ctx context.Context, x *exchange, c *change) (*r
 		}
 		return nil, nil
 	}
-	gone, err := d.extend(ctx, &s.row, token)
+	gone, err := d.extend(ctx, &s.Row, token)
 	if err != nil {
 		return nil, failure.Wrap(ErrSessionToken, err)
 	}
@@ -122,7 +123,7 @@ func (d *databaseStrategy) read(ctx context.Context, x *exchange, c *change) (*r
 		x.cookies.clearSession()
 		return nil, nil
 	}
-	in := SessionInfo{Session: sessionOfRow(&s.row, &s.user), User: &s.user, Stored: &s.row}
+	in := SessionInfo{Session: sessionOfRow(&s.Row, &s.User), User: &s.User, Stored: &s.Row}
 	x.cookies.bearer.describe(in.Session, noTime)
 	if c != nil {
 		in.Trigger, in.Update = TriggerUpdate, c.data
@@ -153,7 +154,7 @@ func (d *databaseStrategy) extend(ctx context.Context, row *storage.StoredSessio
 	if !d.isDue(row) {
 		return false, nil
 	}
-	err = d.setup.store.extendSession(ctx, token, d.setup.now().Add(d.setup.config.Session.MaxAge).UTC().Truncate(time.Millisecond))
+	err = d.setup.store.ExtendSession(ctx, token, d.setup.now().Add(d.setup.config.Session.MaxAge).UTC().Truncate(time.Millisecond))
 	if errors.Is(err, ErrNotFound) {
 		return true, nil
 	}
@@ -182,11 +183,11 @@ func (d *databaseStrategy) visitor(ctx context.Context, x *exchange) (*User, err
 	if s == nil || err != nil {
 		return nil, err
 	}
-	return &s.user, nil
+	return &s.User, nil
 }
 
-func currentUserOf(s *sessionAndUser, token string) *currentUser {
-	here := &currentUser{user: s.user, sessionID: s.row.ID, provider: s.row.Provider, since: s.row.Created}
+func currentUserOf(s *directory.SessionAndUser, token string) *currentUser {
+	here := &currentUser{user: s.User, sessionID: s.Row.ID, provider: s.Row.Provider, since: s.Row.Created}
 	if here.sessionID == "" {
 		here.tokenHash = sessionref.HashPrefix + secret.Hash(token)
 	}
@@ -194,12 +195,12 @@ func currentUserOf(s *sessionAndUser, token string) *currentUser {
 }
 
 // markOf reads the row again, since the store may have chosen another id.
-func (d *databaseStrategy) markOf(ctx context.Context, who *signInResult) (sessionref.Ref, error) {
-	found, err := d.setup.store.session(ctx, who.session.Token)
+func (d *databaseStrategy) markOf(ctx context.Context, who *directory.SignIn) (sessionref.Ref, error) {
+	found, err := d.setup.store.Session(ctx, who.Session.Token)
 	if err != nil {
 		return sessionref.Ref{}, err
 	}
-	return currentUserOf(&found, who.session.Token).mark(), nil
+	return currentUserOf(&found, who.Session.Token).mark(), nil
 }
 
 // close deletes the row; a store that fails is asked once more.
@@ -212,11 +213,11 @@ func (d *databaseStrategy) close(ctx context.Context, x *exchange) (endedSession
 	if token == "" {
 		return endedSession{}, nil
 	}
-	row, err := s.store.deleteSession(ctx, token)
+	row, err := s.store.DeleteSession(ctx, token)
 	if failure.Ignoring(err, ErrNotFound) != nil {
 		retry, cancel := guarded.Background(ctx, s.config.Limits.StoreTimeout)
 		defer cancel()
-		row, err = s.store.deleteSession(retry, token)
+		row, err = s.store.DeleteSession(retry, token)
 	}
 	if errors.Is(err, ErrNotFound) { // it was gone before
 		x.queueSignOut(endedSession{}, SignOutEvent{})

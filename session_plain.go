@@ -3,6 +3,7 @@ package latchkey
 import (
 	"context"
 
+	"github.com/latchkeyhq/latchkey/internal/directory"
 	"github.com/latchkeyhq/latchkey/internal/failure"
 	"github.com/latchkeyhq/latchkey/internal/jsonscan"
 	"github.com/latchkeyhq/latchkey/internal/jwtclaims"
@@ -64,11 +65,11 @@ func (t *tokenStrategy) readPlain(ctx context.Context, x *exchange, token string
 func (t *tokenStrategy) openPlain(token string, spec *cookieSpec, room *plainRoom) ([]jsonscan.Member, error) {
 	var err error
 	if room.opened, err = spec.codec.AppendOpen(room.opened[:0], token); err != nil {
-		return nil, errNoToken
+		return nil, directory.ErrNoToken
 	}
 	members, err := jsonscan.Members(room.opened, room.members[:0])
 	if err != nil || jwtclaims.Check(members, t.setup.now(), t.setup.config.Session.JWT.MaxAge) != nil {
-		return nil, errNoToken
+		return nil, directory.ErrNoToken
 	}
 	return members, nil
 }
@@ -77,7 +78,7 @@ func (t *tokenStrategy) openPlain(token string, spec *cookieSpec, room *plainRoo
 func (t *tokenStrategy) readPlainMembers(ctx context.Context, found *plainReading, members []jsonscan.Member) ([]jsonscan.Member, error) {
 	s := found.session
 	readMembers(s, &found.said, members)
-	from := tokenOrigin{sessionID: s.ID, userID: s.UserID, began: s.AuthTime}
+	from := directory.TokenOrigin{SessionID: s.ID, UserID: s.UserID, Began: s.AuthTime}
 	if t.setup.tracksSignIns() {
 		members = trackMembers(s, members, &from)
 	}
@@ -86,12 +87,12 @@ func (t *tokenStrategy) readPlainMembers(ctx context.Context, found *plainReadin
 
 // judge is errNoToken for the token of another tenant, and of a sign-in that is
 // too old or revoked. believes: it may believe for a while what was said of that.
-func (t *tokenStrategy) judge(ctx context.Context, tenant string, from tokenOrigin, believes bool) error {
+func (t *tokenStrategy) judge(ctx context.Context, tenant string, from directory.TokenOrigin, believes bool) error {
 	if tenant != t.setup.tenant {
-		return errNoToken
+		return directory.ErrNoToken
 	}
-	if limit := t.setup.config.Session.AbsoluteMaxAge; limit > 0 && !from.began.IsZero() && !t.setup.now().Before(from.began.Add(limit)) {
-		return errNoToken
+	if limit := t.setup.config.Session.AbsoluteMaxAge; limit > 0 && !from.Began.IsZero() && !t.setup.now().Before(from.Began.Add(limit)) {
+		return directory.ErrNoToken
 	}
-	return t.setup.revocations.check(ctx, from, believes)
+	return t.setup.revocations.Check(ctx, from, believes)
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"sync"
 
+	"github.com/latchkeyhq/latchkey/internal/directory"
 	"github.com/latchkeyhq/latchkey/internal/failure"
 	"github.com/latchkeyhq/latchkey/internal/guarded"
 	"github.com/latchkeyhq/latchkey/internal/jwtclaims"
@@ -28,23 +29,23 @@ func newTokenStrategy(s *setup) *tokenStrategy {
 	return t
 }
 
-func (*tokenStrategy) plan(*exchange) *sessionPlan { return nil }
+func (*tokenStrategy) plan(*exchange) *directory.SessionPlan { return nil }
 
 // open mints a token.
-func (t *tokenStrategy) open(ctx context.Context, x *exchange, who *signInResult) error {
-	claims := claimsOf(&who.user, who.said)
+func (t *tokenStrategy) open(ctx context.Context, x *exchange, who *directory.SignIn) error {
+	claims := claimsOf(&who.User, who.Said)
 	if t.setup.tenant != "" {
 		claims[jwtclaims.Tenant] = t.setup.tenant
 	}
 	if t.setup.tracksSignIns() {
-		who.session.ID = secret.RandomHex(16)
-		claims[jwtclaims.SessionID], claims[jwtclaims.AuthTime] = who.session.ID, who.signInTime(t.setup.now())
+		who.Session.ID = secret.RandomHex(16)
+		claims[jwtclaims.SessionID], claims[jwtclaims.AuthTime] = who.Session.ID, who.SignInTime(t.setup.now())
 	}
 	trigger := TriggerSignIn
-	if who.isNew {
+	if who.IsNew {
 		trigger = TriggerSignUp
 	}
-	info := TokenInfo{Claims: claims, Trigger: trigger, User: &who.user, Account: &who.account, Profile: who.profile}
+	info := TokenInfo{Claims: claims, Trigger: trigger, User: &who.User, Account: &who.Account, Profile: who.Profile}
 	kept := keepClaims(claims, jwtclaims.Tenant, jwtclaims.SessionID, jwtclaims.AuthTime) // sub is the application's to choose, now
 	claims, err := t.shape(ctx, info)
 	if err != nil {
@@ -101,20 +102,20 @@ func (t *tokenStrategy) read(ctx context.Context, x *exchange, c *change) (*read
 	token, spec := x.cookies.session()
 	if token == "" {
 		if x.cookies.hasSession() {
-			t.refuse(ctx, x, errNoToken)
+			t.refuse(ctx, x, directory.ErrNoToken)
 		}
 		return nil, nil
 	}
 	if t.plain && x.cookies.bearer == nil {
 		r, err := t.readPlain(ctx, x, token, spec)
-		if errors.Is(err, errNoToken) {
+		if errors.Is(err, directory.ErrNoToken) {
 			t.refuse(ctx, x, err)
 			return nil, nil
 		}
 		return r, err
 	}
 	claims, err := t.openToken(ctx, token, spec, c == nil) // what changes something asks the store
-	if errors.Is(err, errNoToken) {
+	if errors.Is(err, directory.ErrNoToken) {
 		t.refuse(ctx, x, err)
 		return nil, nil
 	}
@@ -138,7 +139,7 @@ func (t *tokenStrategy) openToken(ctx context.Context, token string, spec *cooki
 	if err != nil {
 		return nil, err
 	}
-	return claims, t.judge(ctx, claims.String(jwtclaims.Tenant), originOfToken(claims), believes)
+	return claims, t.judge(ctx, claims.String(jwtclaims.Tenant), directory.OriginOfToken(claims), believes)
 }
 
 func (t *tokenStrategy) decode(ctx context.Context, token string, spec *cookieSpec) (Claims, error) {
@@ -146,13 +147,13 @@ func (t *tokenStrategy) decode(ctx context.Context, token string, spec *cookieSp
 	if c.Decode == nil {
 		claims, err := spec.codec.OpenClaims(token, t.setup.now(), c.MaxAge)
 		if err != nil {
-			return nil, errNoToken
+			return nil, directory.ErrNoToken
 		}
 		return claims, nil
 	}
 	claims, err := hookOnRead(ctx, t.setup, "JWTConfig.Decode", func(ctx context.Context) (Claims, error) { return c.Decode(ctx, token, t.params(spec, nil)) })
 	if err != nil || claims == nil {
-		return nil, errNoToken
+		return nil, directory.ErrNoToken
 	}
 	return claims, nil
 }
@@ -209,7 +210,7 @@ func (t *tokenStrategy) track(claims Claims) {
 	if claims.String(jwtclaims.SessionID) == "" {
 		claims[jwtclaims.SessionID] = secret.RandomHex(16)
 	}
-	if began, ok := authTime(claims); ok {
+	if began, ok := directory.AuthTime(claims); ok {
 		if _, known := claims.Time(jwtclaims.AuthTime); !known {
 			claims[jwtclaims.AuthTime] = jwtclaims.UnixSeconds(began)
 		}
@@ -225,7 +226,7 @@ func (t *tokenStrategy) current(ctx context.Context, x *exchange) (*currentUser,
 	if id == "" || err != nil {
 		return nil, err
 	}
-	u, err := guarded.Optional(t.setup.store.user(ctx, id))
+	u, err := guarded.Optional(t.setup.store.User(ctx, id))
 	if u == nil || err != nil {
 		return nil, err
 	}
@@ -249,14 +250,14 @@ func (t *tokenStrategy) claims(ctx context.Context, x *exchange) (Claims, error)
 		return nil, nil
 	}
 	claims, err := t.openToken(ctx, token, spec, false)
-	if errors.Is(err, errNoToken) {
+	if errors.Is(err, directory.ErrNoToken) {
 		return nil, nil
 	}
 	return claims, err
 }
 
-func (*tokenStrategy) markOf(_ context.Context, who *signInResult) (sessionref.Ref, error) {
-	return sessionref.Ref{UserID: who.user.ID, SessionID: who.session.ID, Since: who.since}, nil
+func (*tokenStrategy) markOf(_ context.Context, who *directory.SignIn) (sessionref.Ref, error) {
+	return sessionref.Ref{UserID: who.User.ID, SessionID: who.Session.ID, Since: who.Since}, nil
 }
 
 // close revokes the token where the operator wants that, and forgets it.
@@ -267,23 +268,23 @@ func (t *tokenStrategy) close(ctx context.Context, x *exchange) (endedSession, e
 		return endedSession{}, nil
 	}
 	claims, err := t.openToken(ctx, token, spec, false)
-	if errors.Is(err, errNoToken) { // it was good for nothing before
+	if errors.Is(err, directory.ErrNoToken) { // it was good for nothing before
 		if t.setup.config.Session.JWT.Decode != nil { // Auth.js tells only what a decoder of the application's own makes nothing of
 			x.queueSignOut(endedSession{}, SignOutEvent{})
 		}
 		return endedSession{}, nil
 	}
 	if err == nil {
-		err = t.setup.revocations.revoke(ctx, originOfToken(claims))
+		err = t.setup.revocations.Revoke(ctx, directory.OriginOfToken(claims))
 	}
 	if err != nil { // once more, whether or not the visitor waits
 		retry, cancel := guarded.Background(ctx, t.setup.config.Limits.StoreTimeout)
 		defer cancel()
-		if claims, err = t.openToken(retry, token, spec, false); errors.Is(err, errNoToken) {
+		if claims, err = t.openToken(retry, token, spec, false); errors.Is(err, directory.ErrNoToken) {
 			return endedSession{}, nil
 		}
 		if err == nil {
-			err = t.setup.revocations.revoke(retry, originOfToken(claims))
+			err = t.setup.revocations.Revoke(retry, directory.OriginOfToken(claims))
 		}
 	}
 	if err != nil {

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/latchkeyhq/latchkey/internal/directory"
 	"github.com/latchkeyhq/latchkey/internal/guarded"
 	"github.com/latchkeyhq/latchkey/internal/journal"
 	"github.com/latchkeyhq/latchkey/internal/limit"
@@ -42,12 +43,12 @@ type setup struct {
 	csrfSecret     string          // all secrets, as hashes are made over them
 	csrfSecrets    []string        // the same, and what it was before each rotation
 
-	bounds      *guarded.Bounds // of the Adapter's calls, and of stores beside it
-	store       *store          // nil: no database
-	directory   *directory      // nil: no database
+	bounds      *guarded.Bounds      // of the Adapter's calls, and of stores beside it
+	store       *directory.Store     // nil: no database
+	directory   *directory.Directory // nil: no database
 	sessions    sessionStrategy
-	revocations *revocations // nil: none
-	beliefs     *beliefs     // nil: none
+	revocations *directory.Revocations  // nil: none
+	beliefs     *directory.SessionCache // nil: none
 	replay      *limit.Once
 	limits      *limit.Limits
 
@@ -104,6 +105,6 @@ func (s *setup) tracksSignIns() bool {
 }
 
 // tell calls the application's functions for the events in o.
-func (s *setup) tell(ctx context.Context, o *Outbox, about journal.Subject) {
+func (s *setup) tell(ctx context.Context, o *directory.Outbox, about journal.Subject) {
 	s.config.Events.tellAll(ctx, o, s.config.Limits.EventTimeout, s.log, about)
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"github.com/latchkeyhq/latchkey/event"
+	"github.com/latchkeyhq/latchkey/internal/directory"
 	"github.com/latchkeyhq/latchkey/internal/failure"
 	"github.com/latchkeyhq/latchkey/internal/sessionref"
 	"github.com/latchkeyhq/latchkey/internal/texts"
@@ -57,15 +58,15 @@ func (x *exchange) conclude(ctx context.Context, out outcome, err error) (*Respo
 
 // completeSignIn is the one way in: whose sign-in it is, whether the
 // application lets them, what has to be written, and the session.
-func (x *exchange) completeSignIn(ctx context.Context, in assertion) (*Response, error) {
+func (x *exchange) completeSignIn(ctx context.Context, in directory.Assertion) (*Response, error) {
 	var known *User
 	if d := x.setup.directory; d != nil {
 		var err error
-		if known, err = d.knownUser(ctx, d.store, &in); err != nil {
+		if known, err = d.KnownUser(ctx, d.Store, &in); err != nil {
 			return nil, x.atProvider(err)
 		}
 	}
-	attempt := SignInAttempt{User: in.person, Account: in.account, Profile: in.profile, Credentials: in.credentials}
+	attempt := SignInAttempt{User: in.Person, Account: in.Account, Profile: in.Profile, Credentials: in.Credentials}
 	if known != nil {
 		attempt.User = *known
 	}
@@ -82,7 +83,7 @@ func (x *exchange) completeSignIn(ctx context.Context, in assertion) (*Response,
 
 // admit writes what a sign-in that was allowed makes necessary, and opens the
 // session.
-func (x *exchange) admit(ctx context.Context, in assertion) (*Response, error) {
+func (x *exchange) admit(ctx context.Context, in directory.Assertion) (*Response, error) {
 	who, err := x.commit(ctx, in)
 	if err != nil {
 		return nil, x.atProvider(err)
@@ -91,13 +92,13 @@ func (x *exchange) admit(ctx context.Context, in assertion) (*Response, error) {
 	if err := x.setup.sessions.open(ctx, x, who); err != nil {
 		return nil, x.atProvider(err)
 	}
-	if err := rememberBrowser(x, in.countedAs); err != nil {
+	if err := rememberBrowser(x, in.CountedAs); err != nil {
 		return nil, x.atProvider(err)
 	}
 	if err := carryOver(ctx, x, who); err != nil {
 		x.setup.log.Error(ctx, x, x.atProvider(err)) // the other tab will have to begin again
 	}
-	x.setup.log.Info(ctx, x, "signed in", "user", who.user.ID, "new", who.isNew)
+	x.setup.log.Info(ctx, x, "signed in", "user", who.User.ID, "new", who.IsNew)
 	x.queueSignIn(who)
 	if err := leaveFresh(ctx, x, who); err != nil {
 		x.setup.log.Error(ctx, x, x.atProvider(err)) // they will be asked once more
@@ -107,8 +108,8 @@ func (x *exchange) admit(ctx context.Context, in assertion) (*Response, error) {
 
 // leaveFresh has the account page know that this session is new, where no store
 // and no token may say so.
-func leaveFresh(ctx context.Context, x *exchange, who *signInResult) error {
-	if x.setup.store == nil || !x.setup.config.AccountPage.Enabled || who.isLink || x.callbackURL != deletionURL(x) && x.callbackURL != changeURL(x) {
+func leaveFresh(ctx context.Context, x *exchange, who *directory.SignIn) error {
+	if x.setup.store == nil || !x.setup.config.AccountPage.Enabled || who.IsLink || x.callbackURL != deletionURL(x) && x.callbackURL != changeURL(x) {
 		return nil
 	}
 	mark, err := x.setup.sessions.markOf(ctx, who)
@@ -120,10 +121,10 @@ func leaveFresh(ctx context.Context, x *exchange, who *signInResult) error {
 
 // commit has the directory write the sign-in, where there is one and something
 // to write.
-func (x *exchange) commit(ctx context.Context, in assertion) (*signInResult, error) {
+func (x *exchange) commit(ctx context.Context, in directory.Assertion) (*directory.SignIn, error) {
 	d := x.setup.directory
-	if d == nil || (in.vouched && x.setup.config.Session.Strategy != DatabaseSessions) {
-		return &signInResult{assertion: in, user: in.person}, nil
+	if d == nil || (in.Vouched && x.setup.config.Session.Strategy != DatabaseSessions) {
+		return &directory.SignIn{Assertion: in, User: in.Person}, nil
 	}
 	here, err := x.linkingUser(ctx, &in)
 	if err != nil {
@@ -132,10 +133,10 @@ func (x *exchange) commit(ctx context.Context, in assertion) (*signInResult, err
 	if here != nil {
 		x.events.SetActor(event.Actor{Kind: event.ActorUser, ID: here.ID})
 	}
-	who, err := d.commitSignIn(ctx, &x.events, in, here, x.setup.sessions.plan(x))
+	who, err := d.CommitSignIn(ctx, &x.events, in, here, x.setup.sessions.plan(x))
 	if err == nil && here != nil && x.setup.config.AccountPage.Enabled && x.callbackURL == x.url("account") {
 		about := noticeLinked
-		if who.passkey != nil {
+		if who.Passkey != nil {
 			about = noticeAdded
 		}
 		leave(x, forAccount(x, about, here.ID))
@@ -146,23 +147,23 @@ func (x *exchange) commit(ctx context.Context, in assertion) (*signInResult, err
 // linkingUser is who is signed in already, where that has a say: an account
 // that nobody has is linked to them. A sign-in that was begun elsewhere says
 // itself in which session, which must be alive and that of this browser.
-func (x *exchange) linkingUser(ctx context.Context, in *assertion) (*User, error) {
-	if in.vouched || in.provesEmail || in.begunIn != nil && in.begunIn.UserID == "" {
+func (x *exchange) linkingUser(ctx context.Context, in *directory.Assertion) (*User, error) {
+	if in.Vouched || in.ProvesEmail || in.BegunIn != nil && in.BegunIn.UserID == "" {
 		return nil, nil
 	}
-	here, err := whoBegan(ctx, x, in.begunIn)
+	here, err := whoBegan(ctx, x, in.BegunIn)
 	if err != nil {
 		return nil, err
 	}
 	if here == nil {
-		if in.begunIn != nil {
-			err = errSessionGone
+		if in.BegunIn != nil {
+			err = directory.ErrSessionGone
 		}
 		return nil, err
 	}
-	in.joined = here.since
+	in.Joined = here.since
 	if x.setup.config.AccountPage.Enabled {
-		in.isStale = in.begunIn == nil && !isFresh(x, here) || in.begunIn != nil && !in.begunFresh
+		in.IsStale = in.BegunIn == nil && !isFresh(x, here) || in.BegunIn != nil && !in.BegunFresh
 	}
 	return &here.user, nil
 }
@@ -178,9 +179,9 @@ func whoBegan(ctx context.Context, x *exchange, b *sessionref.Ref) (*currentUser
 
 // carryOver keeps what other tabs have begun in the session that the one of this
 // sign-in replaces.
-func carryOver(ctx context.Context, x *exchange, who *signInResult) error {
-	b, now := who.begunIn, x.setup.now()
-	if b == nil || b.UserID == "" || b.UserID != who.user.ID || !x.cookies.hasFlowOf(*b, now) {
+func carryOver(ctx context.Context, x *exchange, who *directory.SignIn) error {
+	b, now := who.BegunIn, x.setup.now()
+	if b == nil || b.UserID == "" || b.UserID != who.User.ID || !x.cookies.hasFlowOf(*b, now) {
 		return nil
 	}
 	to, err := x.setup.sessions.markOf(ctx, who)
@@ -209,14 +210,14 @@ func (x *exchange) steer(ctx context.Context, err error) (*Response, error) {
 	return &Response{Redirect: to}, nil
 }
 
-func (x *exchange) queueSignIn(who *signInResult) {
+func (x *exchange) queueSignIn(who *directory.SignIn) {
 	var payload any
 	if x.events.Wants(event.SignIn) {
-		payload = SignInEvent{User: who.user, Account: who.account, Profile: who.profile, IsNewUser: who.isNew}
+		payload = SignInEvent{User: who.User, Account: who.Account, Profile: who.Profile, IsNewUser: who.IsNew}
 	}
 	x.events.Add(Event{
-		Type: event.SignIn, UserID: who.user.ID, SessionID: who.session.ID,
-		Provider: who.account.Provider, ProviderType: who.account.Type, By: event.Actor{Kind: event.ActorUser, ID: who.user.ID},
+		Type: event.SignIn, UserID: who.User.ID, SessionID: who.Session.ID,
+		Provider: who.Account.Provider, ProviderType: who.Account.Type, By: event.Actor{Kind: event.ActorUser, ID: who.User.ID},
 	}, payload)
 }
 
@@ -233,8 +234,8 @@ func (x *exchange) queueRefusal(err error) {
 }
 
 // destination is where the browser goes once somebody is signed in.
-func (x *exchange) destination(who *signInResult) string {
-	if own := x.setup.config.Pages.NewUser; who.isNew && own != "" {
+func (x *exchange) destination(who *directory.SignIn) string {
+	if own := x.setup.config.Pages.NewUser; who.IsNew && own != "" {
 		return x.absolute(weburl.WithQuery(own, "callbackUrl", x.callbackURL))
 	}
 	return x.callbackURL

@@ -255,7 +255,7 @@ func (r *reading) storedUser(ctx context.Context, setupOf func() (*setup, error)
 		u := r.session.User
 		return &User{ID: r.session.UserID, Name: u.Name, Email: u.Email, Image: u.Image, Extra: u.Extra}, nil
 	}
-	u, err := s.store.user(ctx, r.session.UserID)
+	u, err := s.store.User(ctx, r.session.UserID)
 	if errors.Is(err, ErrNotFound) {
 		return nil, ErrNoSession
 	}

@@ -139,7 +139,7 @@ func (w *webauthnProvider) stranger(ctx context.Context, x *exchange, action str
 	if w.ListCredentials != ListKnown && action == actionRegister {
 		return &User{Email: email}, false, nil
 	}
-	known, err := guarded.Optional(x.setup.store.userByEmail(ctx, email))
+	known, err := guarded.Optional(x.setup.store.UserByEmail(ctx, email))
 	if known != nil || err != nil {
 		return known, true, err
 	}
@@ -159,7 +159,7 @@ func (w *webauthnProvider) ownStranger(ctx context.Context, x *exchange, action 
 	case exists && found.ID == "":
 		return nil, false, errors.New("WebAuthn.UserInfo returned a user who exists and has no ID")
 	case exists && (w.ListCredentials == ListKnown || action != actionRegister):
-		known, err := guarded.Optional(x.setup.store.user(ctx, found.ID))
+		known, err := guarded.Optional(x.setup.store.User(ctx, found.ID))
 		return known, known != nil, err
 	}
 	u := User{}
@@ -193,7 +193,7 @@ func (w *webauthnProvider) requestOptions(ctx context.Context, x *exchange, who 
 // keysOf are the passkeys that options list.
 func (w *webauthnProvider) keysOf(ctx context.Context, x *exchange, who *visitorInfo) (keys []storage.Authenticator, err error) {
 	if who.exists {
-		keys, err = x.setup.store.listAuthenticators(ctx, who.user.ID)
+		keys, err = x.setup.store.ListAuthenticators(ctx, who.user.ID)
 	}
 	if len(keys) == 0 && who.here == nil && w.ListCredentials == ListDecoys {
 		keys = w.decoys(x, who.user.Email)
@@ -217,7 +217,7 @@ func (w *webauthnProvider) creationOptions(ctx context.Context, x *exchange, who
 	var keys []storage.Authenticator
 	var err error
 	if who.here != nil { // a stranger is told of no keys
-		if keys, err = x.setup.store.listAuthenticators(ctx, who.user.ID); err != nil {
+		if keys, err = x.setup.store.ListAuthenticators(ctx, who.user.ID); err != nil {
 			return nil, err
 		}
 	}

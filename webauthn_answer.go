@@ -7,6 +7,7 @@ import (
 	"errors"
 
 	"github.com/latchkeyhq/latchkey/event"
+	"github.com/latchkeyhq/latchkey/internal/directory"
 	"github.com/latchkeyhq/latchkey/internal/failure"
 	"github.com/latchkeyhq/latchkey/internal/guarded"
 	"github.com/latchkeyhq/latchkey/internal/secret"
@@ -40,7 +41,7 @@ func (w *webauthnProvider) receive(ctx context.Context, x *exchange) (outcome, e
 	if err != nil {
 		return outcome{}, err
 	}
-	if in.passkey == nil || in.owner != "" { // a stranger who makes users stays counted
+	if in.Passkey == nil || in.Owner != "" { // a stranger who makes users stays counted
 		if err := x.setup.limits.Return(ctx, tries); err != nil {
 			x.setup.log.Error(ctx, x, failure.Wrap(ErrCallbackRoute, err))
 		}
@@ -49,7 +50,7 @@ func (w *webauthnProvider) receive(ctx context.Context, x *exchange) (outcome, e
 }
 
 // verify says who answered, and what is to be remembered of it.
-func (w *webauthnProvider) verify(ctx context.Context, x *exchange) (*assertion, error) {
+func (w *webauthnProvider) verify(ctx context.Context, x *exchange) (*directory.Assertion, error) {
 	if !w.asked(x) {
 		return nil, failure.WrapFor(ErrInvalidCheck, w.ID, &failure.Mistake{Err: errors.New("this browser was asked for no passkey, or too long ago")})
 	}
@@ -68,14 +69,14 @@ func (w *webauthnProvider) verify(ctx context.Context, x *exchange) (*assertion,
 	if err != nil {
 		return nil, err
 	}
-	var found *assertion
+	var found *directory.Assertion
 	if action == actionRegister {
 		found, err = w.register(ctx, x, c, id, answer)
 	} else {
 		found, err = w.authenticate(ctx, x, c, id, answer)
 	}
 	if err == nil && (c.id != "" || c.RegisterData != nil && c.RegisterData.ID == "") { // who signs up is never who is signed in
-		found.begunIn, found.begunFresh = &in.Ref, in.Fresh
+		found.BegunIn, found.BegunFresh = &in.Ref, in.Fresh
 	}
 	return found, err
 }
@@ -86,7 +87,7 @@ func (w *webauthnProvider) refused(why error) error {
 }
 
 // register is somebody with a new passkey.
-func (w *webauthnProvider) register(ctx context.Context, x *exchange, c *challenge, id, answer []byte) (*assertion, error) {
+func (w *webauthnProvider) register(ctx context.Context, x *exchange, c *challenge, id, answer []byte) (*directory.Assertion, error) {
 	r := w.registrationOf(x, c)
 	key, err := hook(ctx, x.setup, "WebAuthn.Ceremony", func(ctx context.Context) (storage.Authenticator, error) { return w.Ceremony.Register(ctx, r, answer) })
 	if err != nil {
@@ -95,7 +96,7 @@ func (w *webauthnProvider) register(ctx context.Context, x *exchange, c *challen
 	if !bytes.Equal(key.CredentialID, id) || len(id) > longestCredentialID || len(key.PublicKey) == 0 {
 		return nil, w.refused(errors.New("the credential has no key, or not the id that it says, or a longer one than 1023 bytes"))
 	}
-	known, err := guarded.Optional(x.setup.store.authenticator(ctx, id))
+	known, err := guarded.Optional(x.setup.store.Authenticator(ctx, id))
 	if err != nil {
 		return nil, err
 	}
@@ -107,12 +108,12 @@ func (w *webauthnProvider) register(ctx context.Context, x *exchange, c *challen
 	key.Created, key.Used, key.UserHandle = now, now, r.UserHandle
 	account := w.account(&key)
 	account.Email = c.RegisterData.Email
-	return &assertion{person: *c.RegisterData, account: account, owner: c.RegisterData.ID, passkey: &key}, nil
+	return &directory.Assertion{Person: *c.RegisterData, Account: account, Owner: c.RegisterData.ID, Passkey: &key}, nil
 }
 
 // authenticate is the owner of a passkey.
-func (w *webauthnProvider) authenticate(ctx context.Context, x *exchange, c *challenge, id, answer []byte) (*assertion, error) {
-	key, err := guarded.Optional(x.setup.store.authenticator(ctx, id))
+func (w *webauthnProvider) authenticate(ctx context.Context, x *exchange, c *challenge, id, answer []byte) (*directory.Assertion, error) {
+	key, err := guarded.Optional(x.setup.store.Authenticator(ctx, id))
 	if err != nil {
 		return nil, err
 	}
@@ -141,7 +142,7 @@ func (w *webauthnProvider) authenticate(ctx context.Context, x *exchange, c *cha
 	if err := w.recordUse(ctx, x, key, &shown); err != nil {
 		return nil, err
 	}
-	return &assertion{person: User{ID: key.UserID}, account: w.account(key), owner: key.UserID}, nil
+	return &directory.Assertion{Person: User{ID: key.UserID}, Account: w.account(key), Owner: key.UserID}, nil
 }
 
 // codeUnknownCredential tells scripts that the browser should forget a passkey.
@@ -171,7 +172,7 @@ func checkHandle(c *challenge, key *storage.Authenticator, given []byte) error {
 // is refused, and told. What else is remembered may fail.
 func (w *webauthnProvider) recordUse(ctx context.Context, x *exchange, key *storage.Authenticator, shown *passkey.Presentation) error {
 	s := x.setup.store
-	_, err := s.raiseCounter(ctx, key.CredentialID, shown.Counter)
+	_, err := s.RaiseCounter(ctx, key.CredentialID, shown.Counter)
 	if errors.Is(err, ErrConflict) {
 		x.events.Add(Event{
 			Type: event.PasskeyCounter, Outcome: event.Failed, Reason: ErrWebAuthnVerification,
@@ -186,7 +187,7 @@ func (w *webauthnProvider) recordUse(ctx context.Context, x *exchange, key *stor
 		return err
 	}
 	now := x.setup.now().UTC()
-	if _, err := s.updateAuthenticator(ctx, key.CredentialID, storage.AuthenticatorChange{BackedUp: &shown.BackedUp, Used: &now}); err != nil {
+	if _, err := s.UpdateAuthenticator(ctx, key.CredentialID, storage.AuthenticatorChange{BackedUp: &shown.BackedUp, Used: &now}); err != nil {
 		x.setup.log.Error(ctx, x, x.atProvider(err))
 	}
 	return nil

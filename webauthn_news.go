@@ -64,7 +64,7 @@ func (w *webauthnProvider) signals(ctx context.Context, x *exchange, here *curre
 	if here == nil {
 		return optionsRefused("Invalid request"), nil
 	}
-	keys, err := x.setup.directory.passkeys(ctx, x.setup.store, here.user.ID)
+	keys, err := x.setup.directory.Passkeys(ctx, here.user.ID)
 	if err != nil {
 		return nil, err
 	}

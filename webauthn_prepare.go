@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/latchkeyhq/latchkey/internal/directory"
 	"github.com/latchkeyhq/latchkey/internal/failure"
 	"github.com/latchkeyhq/latchkey/internal/fill"
 	"github.com/latchkeyhq/latchkey/passkey"
@@ -41,7 +42,7 @@ func (p *WebAuthn) prepare(s *setup, _ func(string) string) (preparedProvider, e
 	}
 	w.about = providerInfo{
 		id: w.ID, name: w.Name, kind: TypeWebAuthn, style: w.Style, fields: w.Fields, start: "callback/", provesNoEmail: true,
-		needs: []ability{abilityAuthenticators, abilityAccountLists}, options: w.options, news: w.news, party: w.partyOf, offersWhileTyping: !w.SkipConditionalUI,
+		needs: []directory.Ability{directory.AbilityAuthenticators, directory.AbilityAccountLists}, options: w.options, news: w.news, party: w.partyOf, offersWhileTyping: !w.SkipConditionalUI,
 		signsUpByName: w.ListCredentials != ListKnown,
 	}
 	return w, w.faults(s)

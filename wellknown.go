@@ -72,7 +72,7 @@ func (c *Core) PasskeyEndpoints(ctx context.Context, r *Request, page string) (*
 	if page == "" && x.setup.config.AccountPage.Enabled {
 		to = x.url("account")
 	}
-	if to == "" || !x.setup.directory.offers(TypeWebAuthn) {
+	if to == "" || !x.setup.directory.Offers(TypeWebAuthn) {
 		return &Response{Status: http.StatusNotFound}, nil
 	}
 	return asWellKnown(map[string]string{"enroll": to, "manage": to})

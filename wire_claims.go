@@ -8,6 +8,7 @@ import (
 	"reflect"
 	"time"
 
+	"github.com/latchkeyhq/latchkey/internal/directory"
 	"github.com/latchkeyhq/latchkey/internal/jsonscan"
 	"github.com/latchkeyhq/latchkey/internal/jwtclaims"
 	"github.com/latchkeyhq/latchkey/internal/secret"
@@ -90,16 +91,16 @@ func readText(m jsonscan.Member) (text string, raw []byte) {
 
 // trackMembers is track for openPlain. A session id that it makes up is not
 // where the token comes from: nobody can have revoked it.
-func trackMembers(s *Session, members []jsonscan.Member, from *tokenOrigin) []jsonscan.Member {
+func trackMembers(s *Session, members []jsonscan.Member, from *directory.TokenOrigin) []jsonscan.Member {
 	if s.ID == "" {
 		if jti, ok := jsonscan.Lookup(members, "jti"); ok {
-			from.tokenID = memberText(jsonscan.Member{Raw: jti})
+			from.TokenID = memberText(jsonscan.Member{Raw: jti})
 		}
 		s.ID = secret.RandomHex(16)
 		members = jsonscan.Set(members, jwtclaims.SessionID, jsonscan.AppendText(nil, s.ID))
 	}
 	if began, ok := jwtclaims.Time(members, "iat"); ok && s.AuthTime.IsZero() {
-		from.began = began
+		from.Began = began
 		s.signedInAt(began, true)
 		members = jsonscan.Set(members, jwtclaims.AuthTime, []byte(jwtclaims.UnixSeconds(began)))
 	}

@@ -1,4 +1,4 @@
-package latchkey
+package directory
 
 import (
 	"context"
@@ -13,38 +13,39 @@ import (
 	"github.com/latchkeyhq/latchkey/internal/secret"
 	"github.com/latchkeyhq/latchkey/internal/sessionref"
 	"github.com/latchkeyhq/latchkey/internal/texts"
+	"github.com/latchkeyhq/latchkey/jwt"
 	"github.com/latchkeyhq/latchkey/storage"
 )
 
 // revocations make the end of a JWT session final. Two things can be void: one
 // sign-in ("sid:…"), and everything of a user that began before an instant
 // ("user:…"). A nil *revocations voids nothing.
-type revocations struct {
-	store     storage.RevocationStore
-	tenant    string          // empty: there is one site
-	inAdapter bool            // it is the Adapter's own, so that it can be part of a transaction
-	bounds    *guarded.Bounds // what bounds calls of the Adapter bounds these too
-	beliefs   *beliefs        // nil: it is asked every time
-	life      time.Duration   // of a token
-	now       func() time.Time
+type Revocations struct {
+	Store        storage.RevocationStore
+	Tenant       string          // empty: there is one site
+	InAdapter    bool            // it is the Adapter's own, so that it can be part of a transaction
+	Bounds       *guarded.Bounds // what bounds calls of the Adapter bounds these too
+	SessionCache *SessionCache   // nil: it is asked every time
+	Life         time.Duration   // of a token
+	Now          func() time.Time
 }
 
 // check is errNoToken for a token that was signed out. A store that does not
 // answer, or cannot, is a fault, and a fault signs nobody out. believes:
 // who only reads a session may believe for a while what was said before.
-func (r *revocations) check(ctx context.Context, from tokenOrigin, believes bool) error {
-	if r == nil || r.beliefs == nil || !believes || from.sessionID == "" { // without one, two sign-ins have one name
+func (r *Revocations) Check(ctx context.Context, from TokenOrigin, believes bool) error {
+	if r == nil || r.SessionCache == nil || !believes || from.SessionID == "" { // without one, two sign-ins have one name
 		return r.checkIn(ctx, nil, from)
 	}
 	keys := r.keys(from)
-	if r.beliefs.isUnrevoked(keys) {
+	if r.SessionCache.isUnrevoked(keys) {
 		return nil
 	}
-	return r.beliefs.loadUnrevoked(ctx, keys, from.userID, func(ctx context.Context) error { return r.checkIn(ctx, nil, from) })
+	return r.SessionCache.loadUnrevoked(ctx, keys, from.UserID, func(ctx context.Context) error { return r.checkIn(ctx, nil, from) })
 }
 
 // checkIn is check as a part of the transaction of s; nil: there is none.
-func (r *revocations) checkIn(ctx context.Context, s *store, from tokenOrigin) error {
+func (r *Revocations) checkIn(ctx context.Context, s *Store, from TokenOrigin) error {
 	if r == nil {
 		return nil
 	}
@@ -52,7 +53,7 @@ func (r *revocations) checkIn(ctx context.Context, s *store, from tokenOrigin) e
 	if len(keys) == 0 {
 		return nil
 	}
-	voidAt, err := guarded.CallFor(ctx, r.bounds, "Session.Revocations: RevokedAt", func(found map[string]time.Time) bool {
+	voidAt, err := guarded.CallFor(ctx, r.Bounds, "Session.Revocations: RevokedAt", func(found map[string]time.Time) bool {
 		for key := range found {
 			if !slices.Contains(keys, key) {
 				return false
@@ -65,15 +66,15 @@ func (r *revocations) checkIn(ctx context.Context, s *store, from tokenOrigin) e
 	}
 	for key, at := range voidAt {
 		// One sign-in is void as a whole; of a user, what began before.
-		if !strings.HasPrefix(key, userPrefix) || from.began.IsZero() || !from.began.After(at) {
-			return errNoToken
+		if !strings.HasPrefix(key, userPrefix) || from.Began.IsZero() || !from.Began.After(at) {
+			return ErrNoToken
 		}
 	}
 	return nil
 }
 
 // revoke voids the sign-in that a token comes from.
-func (r *revocations) revoke(ctx context.Context, from tokenOrigin) error {
+func (r *Revocations) Revoke(ctx context.Context, from TokenOrigin) error {
 	if r == nil {
 		return nil
 	}
@@ -81,34 +82,34 @@ func (r *revocations) revoke(ctx context.Context, from tokenOrigin) error {
 	if len(keys) == 0 {
 		return nil
 	}
-	defer r.beliefs.dropKeys(keys)()
-	return r.void(ctx, nil, keys[0], wholeMillisecond(r.now()))
+	defer r.SessionCache.dropKeys(keys)()
+	return r.void(ctx, nil, keys[0], wholeMillisecond(r.Now()))
 }
 
 // revokeUser voids every JWT session that the user has now, and says from when
 // on. s is the store of the transaction that this is part of.
-func (r *revocations) revokeUser(ctx context.Context, s *store, id string) (time.Time, error) {
+func (r *Revocations) revokeUser(ctx context.Context, s *Store, id string) (time.Time, error) {
 	if r == nil {
 		return time.Time{}, nil
 	}
-	at := wholeMillisecond(r.now())
-	believed := r.beliefs
+	at := wholeMillisecond(r.Now())
+	believed := r.SessionCache
 	if s != nil {
-		believed = s.beliefs
+		believed = s.SessionCache
 	}
 	defer believed.dropUser(id)()
 	return at, r.void(ctx, s, r.userKey(id), at)
 }
 
-func (r *revocations) void(ctx context.Context, s *store, key string, at time.Time) error {
-	return guarded.Do(ctx, r.bounds, "Session.Revocations: Revoke", func(ctx context.Context) error {
-		return r.storeIn(s).Revoke(ctx, key, at, at.Add(r.life+time.Minute))
+func (r *Revocations) void(ctx context.Context, s *Store, key string, at time.Time) error {
+	return guarded.Do(ctx, r.Bounds, "Session.Revocations: Revoke", func(ctx context.Context) error {
+		return r.storeIn(s).Revoke(ctx, key, at, at.Add(r.Life+time.Minute))
 	})
 }
 
 // canRevoke asks a store for no key at all, which costs nothing, and is false
 // for one whose tables were made for less.
-func canRevoke(store storage.RevocationStore, bounds *guarded.Bounds) bool {
+func CanRevoke(store storage.RevocationStore, bounds *guarded.Bounds) bool {
 	_, err := guarded.Call(context.Background(), bounds, "RevokedAt", func(ctx context.Context) (map[string]time.Time, error) {
 		return store.RevokedAt(ctx)
 	})
@@ -117,50 +118,50 @@ func canRevoke(store storage.RevocationStore, bounds *guarded.Bounds) bool {
 
 // storeIn is the store, as a part of the transaction of s where adapter and
 // revocation store are one.
-func (r *revocations) storeIn(s *store) storage.RevocationStore {
-	if s != nil && s.revocations != nil && r.inAdapter {
-		return s.revocations
+func (r *Revocations) storeIn(s *Store) storage.RevocationStore {
+	if s != nil && s.Revocations != nil && r.InAdapter {
+		return s.Revocations
 	}
-	return r.store
+	return r.Store
 }
 
 // errNoToken: the cookie holds no token that is good for anything. The browser
 // may forget it.
-var errNoToken = errors.New("the session token is not valid")
+var ErrNoToken = errors.New("the session token is not valid")
 
 // tokenOrigin is the sign-in that a token comes from, as far as the token knows.
-type tokenOrigin struct {
-	sessionID, tokenID, userID string
-	began                      time.Time
+type TokenOrigin struct {
+	SessionID, TokenID, UserID string
+	Began                      time.Time
 }
 
-func originOfToken(c Claims) tokenOrigin {
-	o := tokenOrigin{sessionID: c.String(jwtclaims.SessionID), tokenID: c.String("jti"), userID: c.String(jwtclaims.Subject)}
-	if began, ok := authTime(c); ok {
-		o.began = began
+func OriginOfToken(c jwt.Claims) TokenOrigin {
+	o := TokenOrigin{SessionID: c.String(jwtclaims.SessionID), TokenID: c.String("jti"), UserID: c.String(jwtclaims.Subject)}
+	if began, ok := AuthTime(c); ok {
+		o.Began = began
 	}
 	return o
 }
 
 // originOfMark is the same of a session that a sign-in was begun in.
-func originOfMark(m sessionref.Ref) tokenOrigin {
-	o := tokenOrigin{sessionID: m.SessionID, userID: m.UserID}
+func originOfMark(m sessionref.Ref) TokenOrigin {
+	o := TokenOrigin{SessionID: m.SessionID, UserID: m.UserID}
 	if m.Since != 0 {
-		o.began = time.UnixMilli(m.Since)
+		o.Began = time.UnixMilli(m.Since)
 	}
 	return o
 }
 
 // keys are the names under which a token can be void.
-func (r *revocations) keys(o tokenOrigin) []string {
+func (r *Revocations) keys(o TokenOrigin) []string {
 	var keys []string
-	if o.sessionID != "" {
-		keys = append(keys, "sid:"+o.sessionID)
-	} else if o.tokenID != "" {
-		keys = append(keys, "jti:"+o.tokenID)
+	if o.SessionID != "" {
+		keys = append(keys, "sid:"+o.SessionID)
+	} else if o.TokenID != "" {
+		keys = append(keys, "jti:"+o.TokenID)
 	}
-	if o.userID != "" {
-		keys = append(keys, r.userKey(o.userID))
+	if o.UserID != "" {
+		keys = append(keys, r.userKey(o.UserID))
 	}
 	return keys
 }
@@ -169,16 +170,16 @@ const userPrefix = "user:"
 
 // userKey names a user. Users belong to the Adapter; in a store beside it, which
 // tenants may share, two of them may have one id.
-func (r *revocations) userKey(id string) string {
-	if r.tenant != "" && !r.inAdapter {
-		id = secret.Hash(r.tenant + "\x00" + id)
+func (r *Revocations) userKey(id string) string {
+	if r.Tenant != "" && !r.InAdapter {
+		id = secret.Hash(r.Tenant + "\x00" + id)
 	}
 	return userPrefix + texts.Cut(id, 190)
 }
 
 // authTime is when the sign-in behind a token was; tokens from before that was
 // recorded count from their issue.
-func authTime(c Claims) (time.Time, bool) {
+func AuthTime(c jwt.Claims) (time.Time, bool) {
 	if t, ok := c.Time(jwtclaims.AuthTime); ok {
 		return t, true
 	}

@@ -1,4 +1,4 @@
-package latchkey
+package directory
 
 import (
 	"context"
@@ -15,8 +15,8 @@ import (
 // beliefs are what this process has read of sessions and goes on to believe for
 // a while: see [SessionCache]. nil: nothing, it asks every time. Sessions are
 // named by a hash, so that no token is kept.
-type beliefs struct {
-	sessions *cache.Cache[hashed, sessionAndUser]
+type SessionCache struct {
+	sessions *cache.Cache[hashed, SessionAndUser]
 	tokens   *cache.Cache[hashed, struct{}] // that are not revoked
 
 	// changes are what a transaction has changed so far; nil: this is none.
@@ -29,58 +29,58 @@ type hashed [sha256.Size]byte
 // changes are believed to be as before by everybody else, until the end of their
 // transaction.
 type changes struct {
-	of     *beliefs
+	of     *SessionCache
 	tokens []string
 	users  []string
 }
 
-func newBeliefs(maxAge time.Duration, size int, now func() time.Time) *beliefs {
+func NewSessionCache(maxAge time.Duration, size int, now func() time.Time) *SessionCache {
 	if maxAge <= 0 {
 		return nil
 	}
 	fill.Default(&size, defaultCacheSize)
 	rules := cache.Rules{Size: size, Age: maxAge, Now: now}
-	return &beliefs{sessions: cache.New[hashed, sessionAndUser](rules), tokens: cache.New[hashed, struct{}](rules)}
+	return &SessionCache{sessions: cache.New[hashed, SessionAndUser](rules), tokens: cache.New[hashed, struct{}](rules)}
 }
 
 const defaultCacheSize = 10_000
 
 // session returns what is believed of a session.
-func (b *beliefs) session(token string) (found sessionAndUser, ok bool) {
+func (b *SessionCache) session(token string) (found SessionAndUser, ok bool) {
 	found, ok = b.sessions.Get(sha256.Sum256([]byte(token)))
 	return found.with(token), ok
 }
 
 // loadSession returns what load says of a session, and believes it from now on.
-func (b *beliefs) loadSession(ctx context.Context, token string, load func(context.Context) (sessionAndUser, error)) (sessionAndUser, error) {
-	found, err := b.sessions.Load(ctx, sha256.Sum256([]byte(token)), func(ctx context.Context) (sessionAndUser, string, error) {
+func (b *SessionCache) loadSession(ctx context.Context, token string, load func(context.Context) (SessionAndUser, error)) (SessionAndUser, error) {
+	found, err := b.sessions.Load(ctx, sha256.Sum256([]byte(token)), func(ctx context.Context) (SessionAndUser, string, error) {
 		s, err := load(ctx)
-		s.row.Token = ""
-		return s, s.row.UserID, err
+		s.Row.Token = ""
+		return s, s.Row.UserID, err
 	})
 	if err != nil {
-		return sessionAndUser{}, err
+		return SessionAndUser{}, err
 	}
 	return found.with(token), nil
 }
 
 // with returns a copy that its caller may change, with the token that is not
 // cached.
-func (s sessionAndUser) with(token string) sessionAndUser {
-	s.row.Token = token
-	s.row.AMR, s.user.Extra = slices.Clone(s.row.AMR), maps.Clone(s.user.Extra)
+func (s SessionAndUser) with(token string) SessionAndUser {
+	s.Row.Token = token
+	s.Row.AMR, s.User.Extra = slices.Clone(s.Row.AMR), maps.Clone(s.User.Extra)
 	return s
 }
 
 // isUnrevoked reports whether keys are believed to be void of nothing.
-func (b *beliefs) isUnrevoked(keys []string) bool {
+func (b *SessionCache) isUnrevoked(keys []string) bool {
 	_, ok := b.tokens.Get(nameOfKeys(keys))
 	return ok
 }
 
 // loadUnrevoked returns what ask says of keys; nil, that nothing voids them, is
 // believed from now on.
-func (b *beliefs) loadUnrevoked(ctx context.Context, keys []string, userID string, ask func(context.Context) error) error {
+func (b *SessionCache) loadUnrevoked(ctx context.Context, keys []string, userID string, ask func(context.Context) error) error {
 	_, err := b.tokens.Load(ctx, nameOfKeys(keys), func(ctx context.Context) (none struct{}, owner string, err error) {
 		return none, userID, ask(ctx)
 	})
@@ -98,7 +98,7 @@ func nameOfKeys(keys []string) hashed {
 // dropSession ends what is believed of a session. It is called before the
 // session is changed, and what it returns afterwards: who read it in between
 // may have read either.
-func (b *beliefs) dropSession(token string) (again func()) {
+func (b *SessionCache) dropSession(token string) (again func()) {
 	if b == nil {
 		return func() {}
 	}
@@ -111,7 +111,7 @@ func (b *beliefs) dropSession(token string) (again func()) {
 }
 
 // dropUser is dropSession for all that is believed of a user.
-func (b *beliefs) dropUser(id string) (again func()) {
+func (b *SessionCache) dropUser(id string) (again func()) {
 	if b == nil {
 		return func() {}
 	}
@@ -127,7 +127,7 @@ func (b *beliefs) dropUser(id string) (again func()) {
 }
 
 // dropKeys is dropSession for a session token.
-func (b *beliefs) dropKeys(keys []string) (again func()) {
+func (b *SessionCache) dropKeys(keys []string) (again func()) {
 	if b == nil {
 		return func() {}
 	}
@@ -138,15 +138,15 @@ func (b *beliefs) dropKeys(keys []string) (again func()) {
 
 // within are the beliefs for a transaction, which nobody else sees before its
 // end.
-func (b *beliefs) within() *beliefs {
+func (b *SessionCache) within() *SessionCache {
 	if b == nil {
 		return nil
 	}
-	return &beliefs{sessions: b.sessions, tokens: b.tokens, changes: &changes{of: b}}
+	return &SessionCache{sessions: b.sessions, tokens: b.tokens, changes: &changes{of: b}}
 }
 
 // end is called when the transaction has ended.
-func (b *beliefs) end() {
+func (b *SessionCache) end() {
 	if b == nil {
 		return
 	}

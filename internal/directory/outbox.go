@@ -1,4 +1,4 @@
-package latchkey
+package directory
 
 import (
 	"github.com/latchkeyhq/latchkey/event"

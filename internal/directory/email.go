@@ -1,10 +1,11 @@
-package latchkey
+package directory
 
 import (
 	"context"
 	"errors"
 
 	"github.com/latchkeyhq/latchkey/event"
+	"github.com/latchkeyhq/latchkey/fault"
 	"github.com/latchkeyhq/latchkey/internal/failure"
 	"github.com/latchkeyhq/latchkey/storage"
 )
@@ -14,24 +15,24 @@ import (
 // proveEmail marks the e-mail address of who.user as proven, and what others
 // had attached to it before goes. Where neither link nor provider
 // proves it, nothing happens.
-func (d *directory) proveEmail(ctx context.Context, q *Outbox, s *store, who *signInResult) error {
-	if !who.user.EmailVerified.IsZero() || !(who.provesEmail || who.emailVerified) {
+func (d *Directory) proveEmail(ctx context.Context, q *Outbox, s *Store, who *SignIn) error {
+	if !who.User.EmailVerified.IsZero() || !(who.ProvesEmail || who.EmailVerified) {
 		return nil
 	}
-	if err := d.awaitProof(ctx, s, &who.user); err != nil {
+	if err := d.awaitProof(ctx, s, &who.User); err != nil {
 		return err
 	}
 	if err := d.evict(ctx, q, s, who); err != nil {
 		return err
 	}
-	now := d.now().UTC()
+	now := d.Now().UTC()
 	// Both in one change: the proof is of this e-mail address and of no other that
 	// the user may have meanwhile.
-	u, err := s.updateUser(ctx, who.user.ID, storage.UserChange{Email: &who.user.Email, EmailVerified: &now})
+	u, err := s.updateUser(ctx, who.User.ID, storage.UserChange{Email: &who.User.Email, EmailVerified: &now})
 	if err != nil {
 		return err
 	}
-	who.user, who.proved = u, true
+	who.User, who.proved = u, true
 	q.addUser(event.UserUpdated, u)
 	return d.evictLate(ctx, q, s, who)
 }
@@ -40,13 +41,13 @@ func (d *directory) proveEmail(ctx context.Context, q *Outbox, s *store, who *si
 // makes them wait for this transaction: else a sign-in that was under way could
 // attach what is about to be detached. ErrConflict: since u was read it has been
 // proven, or is another one.
-func (d *directory) awaitProof(ctx context.Context, s *store, u *User) error {
-	if !d.provesEmails || u.Email == "" || !u.EmailVerified.IsZero() {
+func (d *Directory) awaitProof(ctx context.Context, s *Store, u *storage.User) error {
+	if !d.ProvesEmails || u.Email == "" || !u.EmailVerified.IsZero() {
 		return nil
 	}
-	now, err := s.lockUser(ctx, u.ID)
+	now, err := s.LockUser(ctx, u.ID)
 	if err == nil && (!now.EmailVerified.IsZero() || !hasEmail(u.Email)(now)) {
-		err = ErrConflict
+		err = storage.ErrConflict
 	}
 	return err
 }
@@ -54,25 +55,25 @@ func (d *directory) awaitProof(ctx context.Context, s *store, u *User) error {
 // evict removes whatever did not vouch for this very e-mail address before it
 // was proven: somebody else may have attached it while the address was
 // theirs by their mere word.
-func (d *directory) evict(ctx context.Context, q *Outbox, s *store, who *signInResult) error {
-	found, err := d.attached(ctx, s, &who.user)
+func (d *Directory) evict(ctx context.Context, q *Outbox, s *Store, who *SignIn) error {
+	found, err := d.attached(ctx, s, &who.User)
 	if err != nil || found.isVouched() {
 		return err
 	}
-	if d.refuseEviction && found.evicts() > 0 {
-		return failure.Wrap(ErrAccessDenied, errors.New("the e-mail address was never proven, and others have attached ways to sign in to its user (RefuseEviction)"))
+	if d.RefuseEviction && found.evicts() > 0 {
+		return failure.Wrap(fault.ErrAccessDenied, errors.New("the e-mail address was never proven, and others have attached ways to sign in to its user (RefuseEviction)"))
 	}
 	return d.detach(ctx, q, s, who, &found)
 }
 
 // evictLate is evict once more, for stores without transactions: what came
 // between the first look and the proof goes, too. What comes later sees the proof.
-func (d *directory) evictLate(ctx context.Context, q *Outbox, s *store, who *signInResult) error {
-	if d.store.tx != nil {
+func (d *Directory) evictLate(ctx context.Context, q *Outbox, s *Store, who *SignIn) error {
+	if d.Store.Tx != nil {
 		return nil
 	}
 	ctx = context.WithoutCancel(ctx)
-	found, err := d.attached(ctx, s, &who.user)
+	found, err := d.attached(ctx, s, &who.User)
 	if err != nil || found.evicts() == 0 || found.isVouched() {
 		return err
 	}
@@ -82,18 +83,18 @@ func (d *directory) evictLate(ctx context.Context, q *Outbox, s *store, who *sig
 // evictSessionsLate is evictLate where a transaction has everything but the
 // sessions: what was opened before its end by a way in that went goes, too. Who
 // opens one later sees the proof.
-func (d *directory) evictSessionsLate(ctx context.Context, who *signInResult) error {
-	if !who.proved || d.store.apart == nil {
+func (d *Directory) evictSessionsLate(ctx context.Context, who *SignIn) error {
+	if !who.proved || d.Store.Apart == nil {
 		return nil
 	}
-	found, err := d.attached(ctx, d.store, &who.user)
+	found, err := d.attached(ctx, d.Store, &who.User)
 	if err != nil || len(found.sessions) == 0 || found.isVouched() {
 		return err
 	}
-	return d.store.deleteSessions(ctx, who.user.ID, "")
+	return d.Store.deleteSessions(ctx, who.User.ID, "")
 }
 
-func (d *directory) detach(ctx context.Context, q *Outbox, s *store, who *signInResult, found *attachments) (err error) {
+func (d *Directory) detach(ctx context.Context, q *Outbox, s *Store, who *SignIn, found *attachments) (err error) {
 	e := found.evicted
 	for _, a := range e.Accounts {
 		if err := d.dropAccount(ctx, s, &a); err != nil {
@@ -101,46 +102,46 @@ func (d *directory) detach(ctx context.Context, q *Outbox, s *store, who *signIn
 		}
 	}
 	for _, k := range e.Authenticators {
-		if err := failure.Ignoring(s.deleteAuthenticator(ctx, k.CredentialID), ErrNotFound); err != nil { // it may have gone with its account
+		if err := failure.Ignoring(s.deleteAuthenticator(ctx, k.CredentialID), storage.ErrNotFound); err != nil { // it may have gone with its account
 			return err
 		}
 	}
-	if who.revokedAt, err = d.endSessions(ctx, s, who.user.ID, ""); err != nil {
+	if who.revokedAt, err = d.endAll(ctx, s, who.User.ID, ""); err != nil {
 		return err
 	}
 	d.tellEviction(ctx, q, found)
 	return nil
 }
 
-func (d *directory) tellEviction(ctx context.Context, q *Outbox, found *attachments) {
+func (d *Directory) tellEviction(ctx context.Context, q *Outbox, found *attachments) {
 	e := found.evicted
 	if found.evicts() == 0 {
 		return
 	}
 	text := "an e-mail address was proven for the first time; what others had attached to its user is detached"
-	if d.endlessTokens {
+	if d.EndlessTokens {
 		text += ", but their JWT sessions go on until they expire: nothing remembers that they have ended (Session.Revocations)"
 	}
-	d.log.Warn(ctx, text,
+	d.Log.Warn(ctx, text,
 		"user", e.User.ID, "accounts", len(e.Accounts), "authenticators", len(e.Authenticators), "sessions", len(found.sessions))
 	var payload any
 	if q.Wants(event.UserEvicted) {
 		payload = e
 	}
-	q.Add(Event{Type: event.UserEvicted, UserID: e.User.ID}, payload)
+	q.Add(event.Event{Type: event.UserEvicted, UserID: e.User.ID}, payload)
 }
 
 // attachments are the ways in that a user has whose e-mail address is about to
 // be proven.
 type attachments struct {
-	evicted  EvictEvent              // what goes
+	evicted  event.EvictPayload      // what goes
 	vouching map[string]bool         // the providers of the accounts that stay
 	sessions []storage.StoredSession // all, where the store can list them
 }
 
-func (d *directory) attached(ctx context.Context, s *store, u *User) (found attachments, err error) {
+func (d *Directory) attached(ctx context.Context, s *Store, u *storage.User) (found attachments, err error) {
 	found.evicted.User, found.vouching = *u, map[string]bool{}
-	accounts, err := s.listAccounts(ctx, u.ID)
+	accounts, err := s.ListAccounts(ctx, u.ID)
 	if err != nil {
 		return found, err
 	}
@@ -151,10 +152,10 @@ func (d *directory) attached(ctx context.Context, s *store, u *User) (found atta
 			found.evicted.Accounts = append(found.evicted.Accounts, a)
 		}
 	}
-	if found.evicted.Authenticators, err = s.listAuthenticators(ctx, u.ID); err != nil {
+	if found.evicted.Authenticators, err = s.ListAuthenticators(ctx, u.ID); err != nil {
 		return found, err
 	}
-	found.sessions, err = s.listSessions(ctx, u.ID)
+	found.sessions, err = s.ListSessions(ctx, u.ID)
 	return found, err
 }
 

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/latchkeyhq/latchkey/event"
+	"github.com/latchkeyhq/latchkey/internal/directory"
 	"github.com/latchkeyhq/latchkey/internal/failure"
 	"github.com/latchkeyhq/latchkey/internal/guarded"
 	"github.com/latchkeyhq/latchkey/internal/journal"
@@ -37,7 +38,7 @@ func (l *listeners) Hears(t event.Type) bool {
 }
 
 // handlerOf returns the function for an event, and its name. nil: there is none.
-func (e *Events) handlerOf(entry *Entry) (name string, call func(context.Context) error) {
+func (e *Events) handlerOf(entry *directory.Entry) (name string, call func(context.Context) error) {
 	switch p := entry.Payload.(type) {
 	case SignInEvent:
 		return "signIn", func(ctx context.Context) error { return e.SignIn(ctx, p) }
@@ -71,7 +72,7 @@ func (e *Events) userHandlerOf(t event.Type) (name string, f func(context.Contex
 
 // tellAll calls the functions of e for the events in o, each for no longer than
 // limit. An error is logged and changes nothing.
-func (e *Events) tellAll(ctx context.Context, o *Outbox, limit time.Duration, log *journal.Logger, about journal.Subject) {
+func (e *Events) tellAll(ctx context.Context, o *directory.Outbox, limit time.Duration, log *journal.Logger, about journal.Subject) {
 	report := func(name string, err error) {
 		if err != nil {
 			log.Error(ctx, about, failure.Wrap(ErrEvent, err), "event", name)

@@ -1,0 +1,55 @@
+package directory
+
+import "github.com/latchkeyhq/latchkey/storage"
+
+// ability is something an adapter may do beyond the Adapter interface: the name
+// of an optional interface.
+type Ability string
+
+const (
+	AbilitySessions       Ability = "SessionAdapter"
+	AbilitySessionLists   Ability = "SessionListAdapter"
+	AbilityVerification   Ability = "VerificationTokenAdapter"
+	AbilityAccountLists   Ability = "AccountAdapter"
+	AbilityDeletion       Ability = "UserDeletionAdapter"
+	AbilityAuthenticators Ability = "AuthenticatorAdapter"
+)
+
+// abilities are an adapter's optional interfaces, found once. nil: it does not
+// have it.
+type abilities struct {
+	SessionRows    storage.SessionAdapter
+	sessionLists   storage.SessionListAdapter
+	verification   storage.VerificationTokenAdapter
+	AccountLists   storage.AccountAdapter
+	authenticators storage.AuthenticatorAdapter
+	deletion       storage.UserDeletionAdapter
+	Tx             storage.TxAdapter
+	SignUps        storage.SignUpAdapter
+	Revocations    storage.RevocationStore
+}
+
+func abilitiesOf(a storage.Adapter) (found abilities) {
+	found.SessionRows, _ = a.(storage.SessionAdapter)
+	found.sessionLists, _ = a.(storage.SessionListAdapter)
+	found.verification, _ = a.(storage.VerificationTokenAdapter)
+	found.AccountLists, _ = a.(storage.AccountAdapter)
+	found.authenticators, _ = a.(storage.AuthenticatorAdapter)
+	found.deletion, _ = a.(storage.UserDeletionAdapter)
+	found.Tx, _ = a.(storage.TxAdapter)
+	found.SignUps, _ = a.(storage.SignUpAdapter)
+	found.Revocations, _ = a.(storage.RevocationStore)
+	return found
+}
+
+// has answers for the abilities that a feature cannot do without.
+func (a *abilities) Has(what Ability) bool {
+	return map[Ability]bool{
+		AbilitySessions:       a.SessionRows != nil,
+		AbilitySessionLists:   a.sessionLists != nil,
+		AbilityVerification:   a.verification != nil,
+		AbilityAccountLists:   a.AccountLists != nil,
+		AbilityDeletion:       a.deletion != nil,
+		AbilityAuthenticators: a.authenticators != nil,
+	}[what]
+}

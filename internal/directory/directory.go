@@ -1,0 +1,313 @@
+// Package directory decides what happens to users, their accounts, passkeys and
+// sessions, and keeps it in a store. It knows neither requests nor cookies nor
+// configuration.
+package directory
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/latchkeyhq/latchkey/event"
+	"github.com/latchkeyhq/latchkey/fault"
+	"github.com/latchkeyhq/latchkey/internal/failure"
+	"github.com/latchkeyhq/latchkey/internal/guarded"
+	"github.com/latchkeyhq/latchkey/internal/journal"
+	"github.com/latchkeyhq/latchkey/internal/secret"
+	"github.com/latchkeyhq/latchkey/storage"
+)
+
+// Directory knows users, their accounts and their stored sessions. It decides to
+// which user a sign-in belongs, and what is created, linked or detached on the
+// way. What happened is added to the caller's [Outbox]. It is safe for concurrent
+// use.
+type Directory struct {
+	Store          *Store
+	Revocations    *Revocations             // nil: none
+	Providers      map[string]ProviderFacts // by id
+	ProvesEmails   bool                     // some provider's sign-in may be the first proof of an e-mail address
+	RefuseEviction bool
+	EndlessTokens  bool // sessions are JWTs, and nothing remembers that one has ended
+	StoredSessions bool // sessions are rows
+	Log            *journal.Logger
+	Now            func() time.Time
+}
+
+// Work is a piece of work on a directory, with its own outbox.
+type Work struct {
+	*Directory
+	Events *Outbox
+	Tell   func(ctx context.Context) // calls the application's callbacks for Events
+}
+
+// ProviderFacts are what the directory asks about a configured provider.
+type ProviderFacts struct {
+	Type          storage.ProviderType
+	ProvesNoEmail bool // it hands out e-mail addresses that were never proven
+}
+
+// sessionPlan is what has to be stored together with a sign-in.
+type SessionPlan struct {
+	Row    storage.StoredSession // its UserID is not known yet
+	Former string                // token of the session that the request came with; empty: none
+}
+
+// signInResult is the user an assertion turned out to be.
+type SignIn struct {
+	Assertion
+	User      storage.User
+	IsNew     bool
+	Session   storage.StoredSession // with stored sessions; of a token that is tracked the ID
+	begun     time.Time             // before anything was written: what is revoked later voids it; zero: nothing was
+	revokedAt time.Time             // when this sign-in ended the sessions before it; zero: it did not
+	held      time.Time             // when the session that this was begun in was found alive; zero: in none
+	IsLink    bool                  // it gave who was signed in another account: that proves nobody anew
+	proved    bool                  // it was the first proof of the user's e-mail address
+	Since     int64                 // auth_time of the token it opened, in milliseconds; 0: not tracked
+}
+
+// knownUser finds the user an assertion already is to us, or nil. It writes
+// nothing.
+func (d *Directory) KnownUser(ctx context.Context, s *Store, in *Assertion) (*storage.User, error) {
+	switch {
+	case in.Vouched:
+		return nil, nil
+	case in.ProvesEmail:
+		return guarded.Optional(s.UserByEmail(ctx, in.Person.Email))
+	default:
+		return guarded.Optional(s.userByAccount(ctx, &in.Account))
+	}
+}
+
+// commitSignIn decides which user this is, creates and links what is missing,
+// and stores the session: all of it or nothing. here is who is signed in
+// already, where that has a say. When somebody else was faster with a unique
+// key, what they did is looked at once more.
+func (d *Directory) CommitSignIn(ctx context.Context, q *Outbox, in Assertion, here *storage.User, plan *SessionPlan) (*SignIn, error) {
+	who, err := d.tryCommit(ctx, q, in, here, plan)
+	if errors.Is(err, storage.ErrConflict) {
+		who, err = d.tryCommit(ctx, q, in, here, plan)
+	}
+	if errors.Is(err, storage.ErrConflict) {
+		err = notLinked(&in)
+	}
+	return who, err
+}
+
+func (d *Directory) tryCommit(ctx context.Context, q *Outbox, in Assertion, here *storage.User, plan *SessionPlan) (*SignIn, error) {
+	in.Said = nil // a stored user's empty fields are null
+	begun := q.mark()
+	var who *SignIn
+	err := d.Store.InTx(ctx, func(ctx context.Context, s *Store) error {
+		q.rewind(begun)
+		who = &SignIn{Assertion: in, User: in.Person, begun: d.Now()}
+		if err := d.holdSession(ctx, s, who, here, plan); err != nil {
+			return err
+		}
+		if err := d.resolve(ctx, q, s, who, here); err != nil {
+			return err
+		}
+		if d.Store.SessionsInTx() {
+			return d.storeSession(ctx, s, who, plan)
+		}
+		return nil
+	})
+	if err != nil && d.Store.Tx != nil {
+		q.rewind(begun) // rolled back: it did not happen
+	}
+	if err == nil && !d.Store.SessionsInTx() { // no transaction waits for sessions, and no client that hangs up stops this
+		ctx := context.WithoutCancel(ctx)
+		if err = d.evictSessionsLate(ctx, who); err == nil {
+			err = d.storeSession(ctx, d.Store, who, plan)
+		}
+	}
+	if err != nil {
+		return nil, err
+	}
+	return who, nil
+}
+
+// resolve decides whose sign-in this is.
+func (d *Directory) resolve(ctx context.Context, q *Outbox, s *Store, who *SignIn, here *storage.User) error {
+	if who.Vouched {
+		return d.resolveVouched(ctx, s, who)
+	}
+	owner, err := d.KnownUser(ctx, s, &who.Assertion)
+	if err != nil {
+		return err
+	}
+	if who.ProvesEmail {
+		return d.resolveByEmail(ctx, q, s, who, owner)
+	}
+	return d.resolveByAccount(ctx, q, s, who, owner, here)
+}
+
+// resolveVouched: the application has checked who it is. A stored session needs
+// a stored user; a token does not, and does not come here.
+func (d *Directory) resolveVouched(ctx context.Context, s *Store, who *SignIn) error {
+	known, err := guarded.Optional(s.User(ctx, who.User.ID))
+	if err == nil && known == nil {
+		err = failure.Wrap(fault.ErrUnsupportedStrategy, errors.New("the adapter has no user with the id that Authorize returned: create one first (see docs/users.md), or set Session.Strategy to JWTSessions"))
+	}
+	return err
+}
+
+// resolveByAccount: an account keeps its owner; who is signed in gains it; a
+// stranger becomes a new user. A known e-mail address never decides, unless the
+// provider is trusted to have proved it.
+func (d *Directory) resolveByAccount(ctx context.Context, q *Outbox, s *Store, who *SignIn, owner, here *storage.User) error {
+	switch {
+	case owner != nil && here != nil && owner.ID != here.ID, who.contradicts(owner, here):
+		return notLinked(&who.Assertion)
+	case owner != nil:
+		who.User = *owner
+		if err := s.ownedBy(ctx, &who.Account, owner); err != nil {
+			return err
+		}
+		return d.awaitProof(ctx, s, owner)
+	case here != nil && who.IsStale:
+		return failure.WrapFor(notLinkedType(&who.Assertion), who.Account.Provider, ErrNotFresh)
+	case here != nil:
+		who.User, who.IsLink = *here, true
+		if err := d.awaitProof(ctx, s, here); err != nil {
+			return err
+		}
+		return d.linkAccount(ctx, q, s, who)
+	}
+	namesake, err := guarded.Optional(s.UserByEmail(ctx, who.User.Email))
+	if err != nil {
+		return err
+	}
+	begun, err := d.beginSignUp(ctx, s, who)
+	switch {
+	case err != nil:
+		return err
+	case begun != nil:
+		who.User, who.IsNew = *begun, true
+	case namesake == nil:
+		if err := d.createUser(ctx, q, s, who); err != nil {
+			return err
+		}
+	case !who.mayLink():
+		return d.refuseNamesake(ctx, s, who)
+	default:
+		who.User = *namesake
+		if err := d.proveEmail(ctx, q, s, who); err != nil {
+			return err
+		}
+	}
+	return d.linkAccount(ctx, q, s, who)
+}
+
+// errNotFresh: what takes a session must not gain a way in of its own.
+var ErrNotFresh = errors.New("linking an account takes a recent sign-in")
+
+// refuseNamesake: the e-mail address is taken. That may be by this very person,
+// who has signed up in another window since the account was looked for.
+func (d *Directory) refuseNamesake(ctx context.Context, s *Store, who *SignIn) error {
+	owner, err := d.KnownUser(ctx, s, &who.Assertion)
+	if err != nil {
+		return err
+	}
+	if owner == nil {
+		return notLinked(&who.Assertion)
+	}
+	who.User = *owner
+	return nil
+}
+
+// notLinked: the account, or its e-mail address, is somebody else's.
+func notLinked(in *Assertion) error {
+	return failure.WrapFor(notLinkedType(in), in.Account.Provider, errors.New("the account or its e-mail address belongs to another user"))
+}
+
+func notLinkedType(in *Assertion) fault.ErrorType {
+	if in.Account.Type == storage.TypeWebAuthn {
+		return fault.ErrAccountNotLinked
+	}
+	return fault.ErrOAuthAccountNotLinked
+}
+
+// resolveByEmail: whoever opened the link has the mailbox, and so the user.
+func (d *Directory) resolveByEmail(ctx context.Context, q *Outbox, s *Store, who *SignIn, owner *storage.User) error {
+	if owner == nil {
+		who.User.EmailVerified = d.Now().UTC()
+		return d.createUser(ctx, q, s, who)
+	}
+	who.User = *owner
+	if owner.EmailVerified.IsZero() {
+		return d.proveEmail(ctx, q, s, who)
+	}
+	q.addUser(event.UserUpdated, who.User) // as Auth.js tells at each link; nothing was written
+	return nil
+}
+
+// beginSignUp finds the user that an earlier, interrupted sign-up of this very
+// account has made. Stores with transactions have none. A user whose
+// e-mail address was proven or changed since is somebody else's by now: that
+// record is forgotten, and the sign-up starts afresh.
+func (d *Directory) beginSignUp(ctx context.Context, s *Store, who *SignIn) (*storage.User, error) {
+	if !d.Store.remembersSignUps() {
+		return nil, nil
+	}
+	begun, err := d.recordSignUp(ctx, s, who)
+	if err != nil || begun == nil || begun.EmailVerified.IsZero() && hasEmail(who.User.Email)(*begun) {
+		return begun, err
+	}
+	if err := s.endSignUp(ctx, &who.Account); err != nil {
+		return nil, err
+	}
+	_, err = d.recordSignUp(ctx, s, who)
+	return nil, err
+}
+
+// recordSignUp gives who.user the id that is on record for the account, and
+// finds the user who has it.
+func (d *Directory) recordSignUp(ctx context.Context, s *Store, who *SignIn) (*storage.User, error) {
+	id, err := s.beginSignUp(ctx, &who.Account, secret.NewUserID())
+	if err != nil {
+		return nil, err
+	}
+	who.User.ID = id
+	return guarded.Optional(s.User(ctx, id))
+}
+
+func (d *Directory) createUser(ctx context.Context, q *Outbox, s *Store, who *SignIn) error {
+	if who.User.ID == "" {
+		who.User.ID = secret.NewUserID()
+	}
+	u, err := s.createUser(ctx, who.User)
+	if err != nil {
+		return err
+	}
+	who.User, who.IsNew = u, true
+	q.addUser(event.UserCreated, u)
+	return nil
+}
+
+func (d *Directory) linkAccount(ctx context.Context, q *Outbox, s *Store, who *SignIn) error {
+	who.Account.UserID = who.User.ID
+	row := who.Account
+	row.Tokens = who.Keep
+	if err := s.linkAccount(ctx, row); err != nil {
+		return err
+	}
+	if who.Passkey != nil {
+		key := *who.Passkey
+		key.UserID = who.User.ID
+		if err := s.createAuthenticator(ctx, key); err != nil {
+			return err
+		}
+	}
+	if err := d.yieldToProof(ctx, s, &who.User, &row); err != nil {
+		return err
+	}
+	if d.Store.remembersSignUps() {
+		if err := s.endSignUp(ctx, &who.Account); err != nil {
+			return err
+		}
+	}
+	e := event.AccountPayload{User: who.User, Account: who.Account, Profile: who.Profile}
+	q.addAccount(event.AccountLinked, &e)
+	return nil
+}

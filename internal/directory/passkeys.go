@@ -1,0 +1,69 @@
+package directory
+
+import (
+	"context"
+	"encoding/base64"
+	"slices"
+	"strings"
+
+	"github.com/latchkeyhq/latchkey/internal/texts"
+	"github.com/latchkeyhq/latchkey/storage"
+)
+
+// Passkeys of a user: each has an account, which goes with it.
+
+// longestName is how many characters of a passkey's name are kept.
+const longestName = 64
+
+// Passkeys returns the passkeys of a user that open a session.
+func (d *Directory) Passkeys(ctx context.Context, userID string) ([]storage.Authenticator, error) {
+	accounts, keys, err := d.WaysIn(ctx, d.Store, userID)
+	return slices.DeleteFunc(keys, func(k storage.Authenticator) bool { return !hasAccount(accounts, &k) }), err
+}
+
+func hasAccount(accounts []storage.Account, k *storage.Authenticator) bool {
+	return slices.ContainsFunc(accounts, func(a storage.Account) bool { return IsKeyOf(k, &a) })
+}
+
+// renamePasskey names a passkey of a user; empty: it has no name. ErrNotFound: it
+// is not theirs.
+func (d *Directory) RenamePasskey(ctx context.Context, userID string, id []byte, name string) error {
+	name = strings.TrimSpace(strings.Map(texts.Visible, name))
+	if r := []rune(name); len(r) > longestName {
+		name = strings.TrimSpace(string(r[:longestName]))
+	}
+	return d.Store.InTx(ctx, func(ctx context.Context, s *Store) error {
+		if err := theirs(ctx, s, userID, id); err != nil {
+			return err
+		}
+		_, err := s.UpdateAuthenticator(ctx, id, storage.AuthenticatorChange{Name: &name})
+		return err
+	})
+}
+
+// theirs is ErrNotFound for a passkey of somebody else.
+func theirs(ctx context.Context, s *Store, userID string, id []byte) error {
+	k, err := s.Authenticator(ctx, id)
+	if err == nil && k.UserID != userID {
+		err = storage.ErrNotFound
+	}
+	return err
+}
+
+// removePasskey takes a passkey away from a user, unless it is their last way
+// in.
+func (d *Directory) RemovePasskey(ctx context.Context, q *Outbox, userID string, id []byte) error {
+	if err := theirs(ctx, d.Store, userID, id); err != nil {
+		return err
+	}
+	accounts, err := d.Store.ListAccounts(ctx, userID)
+	if err != nil {
+		return err
+	}
+	account := base64.StdEncoding.EncodeToString(id)
+	i := slices.IndexFunc(accounts, func(a storage.Account) bool { return a.Type == storage.TypeWebAuthn && a.ProviderAccountID == account })
+	if i < 0 { // it opens nothing
+		return d.Store.deleteAuthenticator(ctx, id)
+	}
+	return d.Unlink(ctx, q, userID, accounts[i].Provider, account)
+}

@@ -1,0 +1,239 @@
+package directory
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/latchkeyhq/latchkey/fault"
+	"github.com/latchkeyhq/latchkey/internal/failure"
+	"github.com/latchkeyhq/latchkey/internal/guarded"
+	"github.com/latchkeyhq/latchkey/internal/mailbox"
+	"github.com/latchkeyhq/latchkey/storage"
+)
+
+// store is the adapter as the library uses it: every call has a deadline, every
+// failure is an AdapterError that says which operation failed, and an adapter
+// that panics, or answers nothing without an error, has failed.
+type Store struct {
+	adapter storage.Adapter
+	bounds  *guarded.Bounds
+	abilities
+
+	Apart        *SessionsApart // nil: the adapter keeps the sessions
+	SessionCache *SessionCache  // nil: it is asked every time
+}
+
+func NewStore(a storage.Adapter, bounds *guarded.Bounds) *Store {
+	return &Store{adapter: a, bounds: bounds, abilities: abilitiesOf(a)}
+}
+
+func isUser(id string) func(storage.User) bool {
+	return func(u storage.User) bool { return id != "" && u.ID == id }
+}
+
+// hasEmail compares as stores may, some of which find ASCII in any case.
+func hasEmail(email string) func(storage.User) bool {
+	return func(u storage.User) bool {
+		return u.ID != "" && (u.Email == email || mailbox.EqualASCII(u.Email, email))
+	}
+}
+
+func (s *Store) createUser(ctx context.Context, u storage.User) (storage.User, error) {
+	return guarded.CallFor(ctx, s.bounds, "CreateUser", hasEmail(u.Email), func(ctx context.Context) (storage.User, error) {
+		return s.adapter.CreateUser(ctx, u)
+	})
+}
+
+func (s *Store) User(ctx context.Context, id string) (storage.User, error) {
+	return guarded.CallFor(ctx, s.bounds, "GetUser", isUser(id), func(ctx context.Context) (storage.User, error) { return s.adapter.GetUser(ctx, id) })
+}
+
+func (s *Store) UserByEmail(ctx context.Context, email string) (storage.User, error) {
+	if email == "" {
+		return storage.User{}, storage.ErrNotFound
+	}
+	return guarded.CallFor(ctx, s.bounds, "GetUserByEmail", hasEmail(email), func(ctx context.Context) (storage.User, error) { return s.adapter.GetUserByEmail(ctx, email) })
+}
+
+func (s *Store) userByAccount(ctx context.Context, a *storage.Account) (storage.User, error) {
+	return guarded.CallFor(ctx, s.bounds, "GetUserByAccount", func(u storage.User) bool { return u.ID != "" }, func(ctx context.Context) (storage.User, error) {
+		return s.adapter.GetUserByAccount(ctx, a.Provider, a.ProviderAccountID)
+	})
+}
+
+// ownedBy makes sure that an account belongs to a user, as far as the store can
+// say: the answer to userByAccount names no account that could be compared.
+// ErrConflict: it was unlinked since.
+func (s *Store) ownedBy(ctx context.Context, a *storage.Account, owner *storage.User) error {
+	if s.AccountLists == nil {
+		return nil
+	}
+	_, err := guarded.CallFor(ctx, s.bounds, "GetAccount", func(found storage.Account) bool { return isAccount(&found, a) && found.UserID == owner.ID },
+		func(ctx context.Context) (storage.Account, error) {
+			return s.AccountLists.GetAccount(ctx, a.Provider, a.ProviderAccountID)
+		})
+	if errors.Is(err, storage.ErrNotFound) {
+		return storage.ErrConflict
+	}
+	return failure.Ignoring(err, errors.ErrUnsupported)
+}
+
+func isAccount(a, b *storage.Account) bool {
+	return a.Provider == b.Provider && a.ProviderAccountID == b.ProviderAccountID
+}
+
+func (s *Store) updateUser(ctx context.Context, id string, c storage.UserChange) (storage.User, error) {
+	if c != (storage.UserChange{}) {
+		defer s.SessionCache.dropUser(id)()
+	}
+	return guarded.CallFor(ctx, s.bounds, "UpdateUser", isUser(id), func(ctx context.Context) (storage.User, error) { return s.adapter.UpdateUser(ctx, id, c) })
+}
+
+// lockUser is user, and whoever locks the same one in another transaction waits
+// until this one ends. Without transactions nobody waits.
+func (s *Store) LockUser(ctx context.Context, id string) (storage.User, error) {
+	if s.Tx == nil {
+		return s.User(ctx, id)
+	}
+	return s.updateUser(ctx, id, storage.UserChange{})
+}
+
+func (s *Store) linkAccount(ctx context.Context, a storage.Account) error {
+	return guarded.Do(ctx, s.bounds, "LinkAccount", func(ctx context.Context) error { return s.adapter.LinkAccount(ctx, a) })
+}
+
+// errNoTx: a transaction that reports success and has done nothing.
+var errNoTx = failure.Wrap(fault.ErrAdapter, errors.New("InTx has not called its function"))
+
+// inTx runs f in one transaction where the store has them, which has as long as
+// one call: calls in it must use the context that f is given. A failure of f
+// undoes everything and is returned as it is.
+func (s *Store) InTx(ctx context.Context, f func(context.Context, *Store) error) error {
+	if s.Tx == nil {
+		return f(ctx, s)
+	}
+	inner := errNoTx
+	changed := s.SessionCache.within()
+	err := guarded.Do(ctx, s.bounds, "InTx", func(ctx context.Context) error {
+		return s.Tx.InTx(ctx, func(a storage.Adapter) error {
+			bound := NewStore(a, s.bounds)
+			bound.Apart, bound.SessionCache = s.Apart, changed
+			inner = f(ctx, bound)
+			return inner
+		})
+	})
+	changed.end()
+	if err == nil || (inner != nil && inner != errNoTx) {
+		return inner
+	}
+	return err
+}
+
+// What follows needs an ability. Lists of what a store lacks are empty; nothing
+// else may be called without has.
+
+func (s *Store) CreateVerificationToken(ctx context.Context, t storage.VerificationToken) error {
+	return guarded.Do(ctx, s.bounds, "CreateVerificationToken", func(ctx context.Context) error {
+		return s.verification.CreateVerificationToken(ctx, t)
+	})
+}
+
+func (s *Store) UseVerificationToken(ctx context.Context, identifier, token string) (storage.VerificationToken, error) {
+	return guarded.CallFor(ctx, s.bounds, "UseVerificationToken", func(t storage.VerificationToken) bool { return t.Identifier == identifier && t.Token == token },
+		func(ctx context.Context) (storage.VerificationToken, error) {
+			return s.verification.UseVerificationToken(ctx, identifier, token)
+		})
+}
+
+func (s *Store) ListAccounts(ctx context.Context, userID string) ([]storage.Account, error) {
+	if s.AccountLists == nil {
+		return nil, nil
+	}
+	return guarded.CallForList(ctx, s.bounds, "ListAccounts", func(a storage.Account) bool { return a.UserID == userID },
+		func(ctx context.Context) ([]storage.Account, error) { return s.AccountLists.ListAccounts(ctx, userID) })
+}
+
+func (s *Store) unlinkAccount(ctx context.Context, provider, id string) (storage.Account, error) {
+	return guarded.CallFor(ctx, s.bounds, "UnlinkAccount", func(a storage.Account) bool { return a.Provider == provider && a.ProviderAccountID == id },
+		func(ctx context.Context) (storage.Account, error) {
+			return s.AccountLists.UnlinkAccount(ctx, provider, id)
+		})
+}
+
+func (s *Store) ListAuthenticators(ctx context.Context, userID string) ([]storage.Authenticator, error) {
+	if s.authenticators == nil {
+		return nil, nil
+	}
+	return guarded.CallForList(ctx, s.bounds, "ListAuthenticators", func(k storage.Authenticator) bool { return k.UserID == userID },
+		func(ctx context.Context) ([]storage.Authenticator, error) {
+			return s.authenticators.ListAuthenticators(ctx, userID)
+		})
+}
+
+func hasCredential(id []byte) func(storage.Authenticator) bool {
+	return func(k storage.Authenticator) bool { return bytes.Equal(k.CredentialID, id) && k.UserID != "" }
+}
+
+func (s *Store) Authenticator(ctx context.Context, id []byte) (storage.Authenticator, error) {
+	return guarded.CallFor(ctx, s.bounds, "GetAuthenticator", hasCredential(id), func(ctx context.Context) (storage.Authenticator, error) {
+		return s.authenticators.GetAuthenticator(ctx, id)
+	})
+}
+
+func (s *Store) createAuthenticator(ctx context.Context, k storage.Authenticator) error {
+	return guarded.Do(ctx, s.bounds, "CreateAuthenticator", func(ctx context.Context) error { return s.authenticators.CreateAuthenticator(ctx, k) })
+}
+
+func (s *Store) RaiseCounter(ctx context.Context, id []byte, to uint32) (storage.Authenticator, error) {
+	return guarded.CallFor(ctx, s.bounds, "UpdateAuthenticatorCounter", hasCredential(id), func(ctx context.Context) (storage.Authenticator, error) {
+		return s.authenticators.UpdateAuthenticatorCounter(ctx, id, to)
+	})
+}
+
+func (s *Store) UpdateAuthenticator(ctx context.Context, id []byte, c storage.AuthenticatorChange) (storage.Authenticator, error) {
+	return guarded.CallFor(ctx, s.bounds, "UpdateAuthenticator", hasCredential(id), func(ctx context.Context) (storage.Authenticator, error) {
+		return s.authenticators.UpdateAuthenticator(ctx, id, c)
+	})
+}
+
+func (s *Store) deleteAuthenticator(ctx context.Context, id []byte) error {
+	return guarded.Do(ctx, s.bounds, "DeleteAuthenticator", func(ctx context.Context) error {
+		return s.authenticators.DeleteAuthenticator(ctx, id)
+	})
+}
+
+func (s *Store) deleteUser(ctx context.Context, id string) (storage.User, error) {
+	defer s.SessionCache.dropUser(id)()
+	return guarded.CallFor(ctx, s.bounds, "DeleteUser", isUser(id), func(ctx context.Context) (storage.User, error) { return s.deletion.DeleteUser(ctx, id) })
+}
+
+func (s *Store) beginSignUp(ctx context.Context, a *storage.Account, userID string) (string, error) {
+	return guarded.CallFor(ctx, s.bounds, "BeginSignUp", func(id string) bool { return id != "" },
+		func(ctx context.Context) (string, error) {
+			return s.SignUps.BeginSignUp(ctx, a.Provider, a.ProviderAccountID, userID)
+		})
+}
+
+// endSignUp forgets that a sign-up of this account was under way.
+func (s *Store) endSignUp(ctx context.Context, a *storage.Account) error {
+	return failure.Ignoring(guarded.Do(ctx, s.bounds, "EndSignUp", func(ctx context.Context) error {
+		return s.SignUps.EndSignUp(ctx, a.Provider, a.ProviderAccountID)
+	}), storage.ErrNotFound)
+}
+
+// isTogether: what a transaction undoes are sessions too.
+func (s *Store) SessionsInTx() bool { return s.Tx != nil && s.Apart == nil }
+
+// remembersSignUps: without transactions, a sign-up that is cut short can be
+// finished by the same account.
+func (s *Store) remembersSignUps() bool { return s.SignUps != nil && s.Tx == nil }
+
+// require is an error that names who misses an ability, or nil.
+func (s *Store) Require(who string, a Ability) error {
+	if s.Has(a) || s.Apart != nil && (a == AbilitySessions || a == AbilitySessionLists) {
+		return nil
+	}
+	return failure.Wrap(fault.ErrMissingAdapterMethods, fmt.Errorf("%s needs an Adapter that is a %s; %T is not", who, a, s.adapter))
+}

@@ -1,0 +1,186 @@
+package directory
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/latchkeyhq/latchkey/internal/failure"
+	"github.com/latchkeyhq/latchkey/internal/guarded"
+	"github.com/latchkeyhq/latchkey/storage"
+)
+
+// Stored sessions: in the adapter, or in a store apart from the users. Nothing
+// but this file knows where.
+
+// sessionsApart are sessions that are kept beside the users.
+type SessionsApart struct {
+	Store     storage.SessionStore
+	Tenant    string
+	InAdapter bool // what the store does not know may be in the adapter
+}
+
+// sessionAndUser is a stored session and whose it is.
+type SessionAndUser struct {
+	Row  storage.StoredSession
+	User storage.User
+}
+
+// session finds a session with its user. One of another tenant that is kept
+// apart has no user: whose it is, is known there.
+func (s *Store) Session(ctx context.Context, token string) (SessionAndUser, error) {
+	return apartOr(s, func() (SessionAndUser, error) { return s.sessionApart(ctx, token) }, func() (SessionAndUser, error) {
+		return guarded.CallFor(ctx, s.bounds, "GetSessionAndUser", func(f SessionAndUser) bool {
+			return isSession(token)(f.Row) && f.Row.UserID == f.User.ID && !f.Row.Expires.IsZero()
+		}, func(ctx context.Context) (f SessionAndUser, err error) {
+			f.Row, f.User, err = s.SessionRows.GetSessionAndUser(ctx, token)
+			return f, err
+		})
+	})
+}
+
+// apartOr asks the store apart, if there is one, and the adapter for what that
+// does not know, where it may.
+func apartOr[T any](s *Store, apart, adapter func() (T, error)) (T, error) {
+	if s.Apart == nil {
+		return adapter()
+	}
+	found, err := apart()
+	if s.Apart.InAdapter && errors.Is(err, storage.ErrNotFound) {
+		return adapter()
+	}
+	return found, err
+}
+
+func isSession(token string) func(storage.StoredSession) bool {
+	return func(row storage.StoredSession) bool { return row.Token == token && row.UserID != "" }
+}
+
+// sessionApart deletes on the way a session whose user is gone.
+func (s *Store) sessionApart(ctx context.Context, token string) (found SessionAndUser, err error) {
+	found.Row, err = guarded.CallFor(ctx, s.bounds, "Session.Store: GetSession", func(row storage.StoredSession) bool {
+		return isSession(token)(row) && !row.Expires.IsZero()
+	}, func(ctx context.Context) (storage.StoredSession, error) { return s.Apart.Store.GetSession(ctx, token) })
+	if err != nil || found.Row.Tenant != s.Apart.Tenant {
+		return found, err
+	}
+	found.User, err = s.User(ctx, found.Row.UserID)
+	if errors.Is(err, storage.ErrNotFound) {
+		_, _ = s.DeleteSession(ctx, token) // nobody's all the same
+	}
+	return found, err
+}
+
+// sessionOrBelief is session, or what this process believes of it.
+func (s *Store) CachedSession(ctx context.Context, token string) (found SessionAndUser, err error) {
+	if s.SessionCache == nil {
+		return s.Session(ctx, token)
+	}
+	if found, ok := s.SessionCache.session(token); ok {
+		return found, nil
+	}
+	return s.SessionCache.loadSession(ctx, token, func(ctx context.Context) (SessionAndUser, error) { return s.Session(ctx, token) })
+}
+
+func (s *Store) CreateSession(ctx context.Context, row storage.StoredSession) error {
+	if s.Apart != nil {
+		return guarded.Do(ctx, s.bounds, "Session.Store: CreateSession", func(ctx context.Context) error { return s.Apart.Store.CreateSession(ctx, row) })
+	}
+	return guarded.Do(ctx, s.bounds, "CreateSession", func(ctx context.Context) error { return s.SessionRows.CreateSession(ctx, row) })
+}
+
+func (s *Store) ExtendSession(ctx context.Context, token string, expires time.Time) error {
+	defer s.SessionCache.dropSession(token)()
+	_, err := apartOr(s, func() (none struct{}, err error) {
+		return none, guarded.Do(ctx, s.bounds, "Session.Store: UpdateSession", func(ctx context.Context) error {
+			return s.Apart.Store.UpdateSession(ctx, token, expires)
+		})
+	}, func() (none struct{}, err error) {
+		return none, guarded.Do(ctx, s.bounds, "UpdateSession", func(ctx context.Context) error { return s.SessionRows.UpdateSession(ctx, token, expires) })
+	})
+	return err
+}
+
+func (s *Store) DeleteSession(ctx context.Context, token string) (storage.StoredSession, error) {
+	defer s.SessionCache.dropSession(token)()
+	return apartOr(s, func() (storage.StoredSession, error) {
+		return guarded.CallFor(ctx, s.bounds, "Session.Store: DeleteSession", isSession(token), func(ctx context.Context) (storage.StoredSession, error) {
+			return s.Apart.Store.DeleteSession(ctx, token)
+		})
+	}, func() (storage.StoredSession, error) {
+		return guarded.CallFor(ctx, s.bounds, "DeleteSession", isSession(token), func(ctx context.Context) (storage.StoredSession, error) {
+			return s.SessionRows.DeleteSession(ctx, token)
+		})
+	})
+}
+
+// sessionLister is where lists of sessions can be had, and what its calls are
+// called.
+type sessionLister struct {
+	prefix string
+	storage.SessionListAdapter
+}
+
+// sessionListers are all that have to be asked.
+func (s *Store) SessionListers() (all []sessionLister) {
+	if s.Apart != nil {
+		all = append(all, sessionLister{"Session.Store: ", s.Apart.Store})
+	}
+	if s.sessionLists != nil && (s.Apart == nil || s.Apart.InAdapter) {
+		all = append(all, sessionLister{"", s.sessionLists})
+	}
+	return all
+}
+
+func (s *Store) ListSessions(ctx context.Context, userID string) (all []storage.StoredSession, err error) {
+	for _, in := range s.SessionListers() {
+		rows, err := guarded.CallForList(ctx, s.bounds, in.prefix+"ListSessions", func(row storage.StoredSession) bool { return row.UserID == userID },
+			func(ctx context.Context) ([]storage.StoredSession, error) { return in.ListSessions(ctx, userID) })
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, rows...)
+	}
+	return all, nil
+}
+
+func (s *Store) deleteSessionByID(ctx context.Context, userID, id string) error {
+	defer s.SessionCache.dropUser(userID)()
+	for _, in := range s.SessionListers() {
+		err := guarded.Do(ctx, s.bounds, in.prefix+"DeleteSessionByID", func(ctx context.Context) error { return in.DeleteSessionByID(ctx, userID, id) })
+		if !errors.Is(err, storage.ErrNotFound) {
+			return err
+		}
+	}
+	return storage.ErrNotFound
+}
+
+// deleteSessions ends all sessions of a user but keep, wherever they are.
+func (s *Store) deleteSessions(ctx context.Context, userID, keep string) error {
+	defer s.SessionCache.dropUser(userID)()
+	var failed error
+	for _, in := range s.SessionListers() {
+		failed = errors.Join(failed, failure.Ignoring(guarded.Do(ctx, s.bounds, in.prefix+"DeleteSessions", func(ctx context.Context) error {
+			_, err := in.DeleteSessions(ctx, userID, keep)
+			return err
+		}), errors.ErrUnsupported))
+	}
+	return failed
+}
+
+// sweep removes what has expired from each store that wants it.
+func (s *Store) Sweep(ctx context.Context, before time.Time) (total int, err error) {
+	sweepers := map[string]any{"": s.adapter}
+	if s.Apart != nil {
+		sweepers["Session.Store: "] = s.Apart.Store
+	}
+	for prefix, from := range sweepers {
+		able, ok := from.(storage.SweepAdapter)
+		if !ok {
+			continue // it lets its rows expire
+		}
+		n, failed := guarded.Call(ctx, s.bounds, prefix+"Sweep", func(ctx context.Context) (int, error) { return able.Sweep(ctx, before) })
+		total, err = total+n, errors.Join(err, failed)
+	}
+	return total, err
+}

@@ -1,0 +1,275 @@
+package directory
+
+import (
+	"context"
+	"encoding/base64"
+	"errors"
+	"slices"
+	"time"
+
+	"github.com/latchkeyhq/latchkey/event"
+	"github.com/latchkeyhq/latchkey/fault"
+	"github.com/latchkeyhq/latchkey/internal/failure"
+	"github.com/latchkeyhq/latchkey/storage"
+)
+
+// What is done to a user outside of a sign-in.
+
+// unlink takes an account away from a user, unless it is their last way in. It
+// checks and acts in one transaction where the store has them. When somebody
+// else changed the same rows, what they did is looked at once more.
+func (d *Directory) Unlink(ctx context.Context, q *Outbox, userID, provider, id string) error {
+	err := d.tryUnlink(ctx, q, userID, provider, id)
+	if errors.Is(err, storage.ErrConflict) {
+		err = d.tryUnlink(ctx, q, userID, provider, id)
+	}
+	return err
+}
+
+func (d *Directory) tryUnlink(ctx context.Context, q *Outbox, userID, provider, id string) error {
+	begun := q.mark()
+	err := d.Store.InTx(ctx, func(ctx context.Context, s *Store) error {
+		q.rewind(begun)
+		u, err := s.LockUser(ctx, userID)
+		if err != nil {
+			return err
+		}
+		gone, err := d.takeAccount(ctx, s, &u, provider, id)
+		if err != nil {
+			return err
+		}
+		q.addAccount(event.AccountUnlinked, &event.AccountPayload{User: u, Account: gone})
+		if !d.Store.remembersSignUps() {
+			return nil
+		}
+		return s.endSignUp(ctx, &gone)
+	})
+	if err != nil && d.Store.Tx != nil {
+		q.rewind(begun) // rolled back: it did not happen
+	}
+	return err
+}
+
+// takeAccount removes an account that its user can lose. Without
+// transactions others may have taken the other ways in at the same time: then
+// it comes back.
+func (d *Directory) takeAccount(ctx context.Context, s *Store, u *storage.User, provider, id string) (gone storage.Account, err error) {
+	accounts, keys, err := d.WaysIn(ctx, s, u.ID)
+	if err != nil {
+		return gone, err
+	}
+	i := slices.IndexFunc(accounts, func(a storage.Account) bool { return a.Provider == provider && a.ProviderAccountID == id })
+	if i < 0 {
+		return gone, storage.ErrNotFound
+	}
+	if !d.CanLose(u, accounts, keys, i) {
+		return gone, fault.ErrLastAccount
+	}
+	gone, err = s.unlinkAccount(ctx, provider, id)
+	if err == nil && s.Tx == nil {
+		err = d.bringBackLast(ctx, s, u, &gone)
+	}
+	if err == nil {
+		err = deletePasskeyOf(ctx, s, &gone)
+	}
+	return gone, err
+}
+
+// bringBackLast links an account again that turned out to be the last way in of
+// u, unless the e-mail address was proven since u was read: that has ended all
+// ways in of the time before.
+func (d *Directory) bringBackLast(ctx context.Context, s *Store, u *storage.User, gone *storage.Account) error {
+	now, err := s.User(ctx, gone.UserID)
+	if err != nil {
+		return failure.Ignoring(err, storage.ErrNotFound)
+	}
+	accounts, keys, err := d.WaysIn(ctx, s, now.ID)
+	proven := u.EmailVerified.IsZero() && !now.EmailVerified.IsZero()
+	if err == nil && (proven || d.CanLose(&now, accounts, keys, -1)) {
+		return nil
+	}
+	if err == nil {
+		err = fault.ErrLastAccount
+	}
+	linked := s.linkAccount(ctx, *gone)
+	if linked == nil {
+		linked = d.yieldToProof(ctx, s, u, gone)
+	}
+	return errors.Join(err, linked)
+}
+
+// waysIn are the accounts and passkeys of a user.
+func (d *Directory) WaysIn(ctx context.Context, s *Store, userID string) ([]storage.Account, []storage.Authenticator, error) {
+	accounts, err := s.ListAccounts(ctx, userID)
+	if err != nil {
+		return nil, nil, err
+	}
+	keys, err := s.ListAuthenticators(ctx, userID)
+	return accounts, keys, err
+}
+
+// canLose tells whether a user has a way in without the i-th of their accounts
+// (-1: with all of them):
+// another account of a provider that is still configured, which for a passkey
+// takes the passkey too, or a link to a proven e-mail address.
+func (d *Directory) CanLose(u *storage.User, accounts []storage.Account, keys []storage.Authenticator, i int) bool {
+	if u.Email != "" && !u.EmailVerified.IsZero() && d.Offers(storage.TypeEmail) {
+		return true
+	}
+	for j, a := range accounts {
+		if _, ok := d.Providers[a.Provider]; !ok || j == i {
+			continue
+		}
+		if a.Type != storage.TypeWebAuthn || slices.ContainsFunc(keys, func(k storage.Authenticator) bool { return IsKeyOf(&k, &a) }) {
+			return true
+		}
+	}
+	return false
+}
+
+// offers tells whether a provider of the kind is configured.
+func (d *Directory) Offers(kind storage.ProviderType) bool {
+	for _, p := range d.Providers {
+		if p.Type == kind {
+			return true
+		}
+	}
+	return false
+}
+
+// endAll ends every session of the user but the stored one called keep. It returns
+// the instant from which on tokens are void; zero: there are no revocations.
+func (d *Directory) endAll(ctx context.Context, s *Store, userID, keep string) (time.Time, error) {
+	if err := s.deleteSessions(ctx, userID, keep); err != nil {
+		return time.Time{}, err
+	}
+	return d.Revocations.revokeUser(ctx, s, userID)
+}
+
+// CanEndSessions returns an error if the sessions of a user cannot be ended.
+func (d *Directory) CanEndSessions(operation string) error {
+	switch {
+	case d.EndlessTokens:
+		return failure.Wrap(fault.ErrUnsupportedStrategy, errors.New("JWT sessions cannot be ended from here without Session.Revocations"))
+	case d.StoredSessions:
+		return d.Store.Require(operation, AbilitySessionLists)
+	}
+	return nil
+}
+
+// EndSessions ends every session of the user but the stored one called keep; an
+// empty keep ends all. A sign-in that was begun in one of the sessions and is
+// being completed ends before it, and its session too.
+func (d *Directory) EndSessions(ctx context.Context, userID, keep string) error {
+	return d.Store.InTx(ctx, func(ctx context.Context, s *Store) error {
+		if _, err := s.LockUser(ctx, userID); failure.Ignoring(err, storage.ErrNotFound) != nil {
+			return err
+		}
+		_, err := d.endAll(ctx, s, userID, keep)
+		return err
+	})
+}
+
+// deleteUser removes a user with everything that is theirs, in one transaction
+// where the store has them. JWT sessions that it cannot end are
+// ErrSessionsNotEnded: the user is gone all the same. Without
+// transactions their sessions end even if the user is gone already: an earlier
+// try may have been cut short before that.
+func (d *Directory) DeleteUser(ctx context.Context, q *Outbox, id string) error {
+	if err := d.Store.Require("deleting a user", AbilityDeletion); err != nil {
+		return err
+	}
+	var u storage.User
+	deleted := false
+	err := d.Store.InTx(ctx, func(ctx context.Context, s *Store) (err error) {
+		u, err = s.deleteUser(ctx, id)
+		deleted = err == nil
+		if err != nil && (s.Tx != nil || !errors.Is(err, storage.ErrNotFound)) {
+			return err
+		}
+		_, revoked := d.Revocations.revokeUser(context.WithoutCancel(ctx), s, id) // after the deletion: of the sign-ins until then
+		return errors.Join(err, revoked)
+	})
+	if deleted && (err == nil || d.Store.Tx == nil) {
+		q.addUser(event.UserDeleted, u)
+	} else if !errors.Is(err, storage.ErrNotFound) {
+		return err
+	}
+	if d.Store.Apart != nil {
+		return errors.Join(err, d.Store.deleteSessions(context.WithoutCancel(ctx), id, "")) // nobody's by now, deleted or not
+	}
+	if !deleted {
+		return err
+	}
+	if err != nil || d.EndlessTokens {
+		err = errors.Join(fault.ErrSessionsNotEnded, err)
+	}
+	return err
+}
+
+// endSession ends one stored session of a user.
+func (d *Directory) EndSession(ctx context.Context, userID, sessionID string) error {
+	if err := d.Store.Require("ending a session", AbilitySessionLists); err != nil {
+		return err
+	}
+	return d.Store.deleteSessionByID(ctx, userID, sessionID)
+}
+
+// yieldToProof takes an account back that was linked to u while somebody proved
+// the e-mail address: they may have looked before it was there. With
+// transactions one of the two has waited. A client that hangs up does not keep
+// its account. ErrConflict: it was taken back.
+func (d *Directory) yieldToProof(ctx context.Context, s *Store, u *storage.User, linked *storage.Account) error {
+	if d.Store.Tx != nil || s.AccountLists == nil || u.Email == "" || !u.EmailVerified.IsZero() {
+		return nil
+	}
+	ctx = context.WithoutCancel(ctx)
+	now, err := s.User(ctx, u.ID)
+	if err != nil {
+		return failure.Ignoring(err, storage.ErrNotFound)
+	}
+	if now.EmailVerified.IsZero() || d.vouched(linked, now.Email) {
+		return nil
+	}
+	if err := d.dropAccount(ctx, s, linked); err != nil {
+		return err
+	}
+	return storage.ErrConflict
+}
+
+// dropAccount unlinks an account together with what is remembered of how it
+// signed up, so that nothing of it leads to its user again.
+func (d *Directory) dropAccount(ctx context.Context, s *Store, a *storage.Account) error {
+	if d.Store.remembersSignUps() {
+		if err := s.endSignUp(ctx, a); err != nil {
+			return err
+		}
+	}
+	if _, err := s.unlinkAccount(ctx, a.Provider, a.ProviderAccountID); failure.Ignoring(err, storage.ErrNotFound) != nil {
+		return err
+	}
+	return deletePasskeyOf(ctx, s, a)
+}
+
+// vouched: the account came with this e-mail address, and its provider vouched
+// for that then. A store that does not keep it says no.
+func (d *Directory) vouched(a *storage.Account, email string) bool {
+	p, configured := d.Providers[a.Provider]
+	return a.EmailVouched && a.Email == email && !(configured && p.ProvesNoEmail)
+}
+
+func IsKeyOf(k *storage.Authenticator, a *storage.Account) bool {
+	return a.Type == storage.TypeWebAuthn && a.ProviderAccountID == k.ProviderAccountID
+}
+
+// deletePasskeyOf removes the passkey that an account stands for.
+func deletePasskeyOf(ctx context.Context, s *Store, a *storage.Account) error {
+	if a.Type != storage.TypeWebAuthn || s.authenticators == nil {
+		return nil
+	}
+	id, err := base64.StdEncoding.DecodeString(a.ProviderAccountID)
+	if err != nil {
+		return nil // no such passkey can be stored
+	}
+	return failure.Ignoring(failure.Ignoring(s.deleteAuthenticator(ctx, id), storage.ErrNotFound), errors.ErrUnsupported)
+}

@@ -1,0 +1,196 @@
+// Package users has what an application can do with users, their accounts and
+// their sessions without a request. latchkey.Auth.Users returns a [Users].
+package users
+
+import (
+	"context"
+	"errors"
+
+	"github.com/latchkeyhq/latchkey/internal/directory"
+	"github.com/latchkeyhq/latchkey/internal/veil"
+	"github.com/latchkeyhq/latchkey/storage"
+)
+
+// Users reads and changes users, their accounts, passkeys and sessions: for
+// settings pages, administration and nightly jobs. It sets no cookie. On a site
+// with tenants the context names the tenant: see latchkey.ContextWithTenant. It
+// is safe for concurrent use.
+//
+// Every method needs latchkey.Config.Adapter, and returns an error if an id is
+// empty. A user, account, passkey or session that does not exist, or belongs to
+// another user, is latchkey.ErrNotFound.
+type Users struct {
+	veil.Hidden
+
+	backend Backend
+}
+
+// Backend opens the directory that the calls of [Users] work on. Package latchkey
+// implements it.
+type Backend interface {
+	// Open returns the directory of the tenant that ctx names. A site without an
+	// Adapter is ErrMissingAdapter.
+	Open(ctx context.Context) (*directory.Work, error)
+}
+
+// New returns the users of a site. Applications call latchkey.Auth.Users.
+func New(b Backend) *Users { return &Users{backend: b} }
+
+// AccountRef names one account of one user.
+type AccountRef struct {
+	UserID            string
+	Provider          string // the provider's id, such as "github"
+	ProviderAccountID string // the user's id at that provider
+}
+
+var (
+	errNoUserID      = errors.New("latchkey: the user id is empty; Session.UserID has the id of the signed-in user")
+	errNothingToKeep = errors.New("latchkey: the id of the session to keep is empty; Users.EndSessions ends all of them")
+)
+
+// open opens the directory for work on a user. The caller needs the abilities of
+// the Adapter; operation names the caller in the error for a missing one.
+func (u *Users) open(ctx context.Context, userID, operation string, needs ...directory.Ability) (*directory.Work, error) {
+	if userID == "" {
+		return nil, errNoUserID
+	}
+	w, err := u.backend.Open(ctx)
+	if err != nil {
+		return nil, err
+	}
+	for _, what := range needs {
+		if err := w.Store.Require(operation, what); err != nil {
+			return nil, err
+		}
+	}
+	return w, nil
+}
+
+// Get returns the user.
+func (u *Users) Get(ctx context.Context, userID string) (storage.User, error) {
+	w, err := u.open(ctx, userID, "Users.Get")
+	if err != nil {
+		return storage.User{}, err
+	}
+	return w.Store.User(ctx, userID)
+}
+
+// Accounts lists the provider accounts of a user. It needs an Adapter that is a
+// [storage.AccountAdapter].
+func (u *Users) Accounts(ctx context.Context, userID string) ([]storage.Account, error) {
+	w, err := u.open(ctx, userID, "Users.Accounts", directory.AbilityAccountLists)
+	if err != nil {
+		return nil, err
+	}
+	return w.Store.ListAccounts(ctx, userID)
+}
+
+// Unlink takes an account away from its user. It returns ErrLastAccount if the
+// user could not sign in any more without it. It needs an Adapter that is a
+// [storage.AccountAdapter].
+func (u *Users) Unlink(ctx context.Context, account AccountRef) error {
+	w, err := u.open(ctx, account.UserID, "Users.Unlink", directory.AbilityAccountLists)
+	if err != nil {
+		return err
+	}
+	defer w.Tell(ctx)
+	return w.Unlink(ctx, w.Events, account.UserID, account.Provider, account.ProviderAccountID)
+}
+
+// Passkeys lists the passkeys of a user. It needs an Adapter that is a
+// [storage.AuthenticatorAdapter].
+func (u *Users) Passkeys(ctx context.Context, userID string) ([]storage.Authenticator, error) {
+	w, err := u.open(ctx, userID, "Users.Passkeys", directory.AbilityAuthenticators)
+	if err != nil {
+		return nil, err
+	}
+	return w.Passkeys(ctx, userID)
+}
+
+// RenamePasskey names a passkey of a user. It keeps the first 64 visible
+// characters of name; an empty name removes the name. It needs an Adapter that is
+// a [storage.AuthenticatorAdapter].
+func (u *Users) RenamePasskey(ctx context.Context, userID string, credentialID []byte, name string) error {
+	w, err := u.open(ctx, userID, "Users.RenamePasskey", directory.AbilityAuthenticators)
+	if err != nil {
+		return err
+	}
+	return w.RenamePasskey(ctx, userID, credentialID, name)
+}
+
+// RemovePasskey takes a passkey away from a user, together with its account. It
+// returns ErrLastAccount if the user could not sign in any more without it. It
+// needs an Adapter that is a [storage.AuthenticatorAdapter] and a
+// [storage.AccountAdapter].
+func (u *Users) RemovePasskey(ctx context.Context, userID string, credentialID []byte) error {
+	w, err := u.open(ctx, userID, "Users.RemovePasskey", directory.AbilityAuthenticators, directory.AbilityAccountLists)
+	if err != nil {
+		return err
+	}
+	defer w.Tell(ctx)
+	return w.RemovePasskey(ctx, w.Events, userID, credentialID)
+}
+
+// Sessions lists the stored sessions of a user: their devices. It needs an Adapter
+// that is a [storage.SessionListAdapter].
+func (u *Users) Sessions(ctx context.Context, userID string) ([]storage.StoredSession, error) {
+	w, err := u.open(ctx, userID, "Users.Sessions", directory.AbilitySessionLists)
+	if err != nil {
+		return nil, err
+	}
+	return w.Store.ListSessions(ctx, userID)
+}
+
+// EndSession signs a user out on one device, named by [storage.StoredSession].ID.
+// It needs an Adapter that is a [storage.SessionListAdapter].
+func (u *Users) EndSession(ctx context.Context, userID, sessionID string) error {
+	w, err := u.open(ctx, userID, "Users.EndSession")
+	if err != nil {
+		return err
+	}
+	return w.EndSession(ctx, userID, sessionID)
+}
+
+// EndSessions signs a user out everywhere: it ends all sessions of the user. JWT
+// sessions need latchkey.SessionConfig.Revocations; without it EndSessions returns
+// ErrUnsupportedStrategy. Stored sessions need an Adapter that is a
+// [storage.SessionListAdapter].
+func (u *Users) EndSessions(ctx context.Context, userID string) error {
+	return u.endAllBut(ctx, userID, "")
+}
+
+// EndOtherSessions signs a user out everywhere but in the stored session whose
+// [storage.StoredSession].ID is keep, such as latchkey.Session.ID of the request.
+// An empty keep is an error. JWT sessions cannot be spared: all of them end. It
+// needs what EndSessions needs.
+func (u *Users) EndOtherSessions(ctx context.Context, userID, keep string) error {
+	if userID != "" && keep == "" {
+		return errNothingToKeep
+	}
+	return u.endAllBut(ctx, userID, keep)
+}
+
+// endAllBut ends the sessions of a user except keep. An empty keep ends all.
+func (u *Users) endAllBut(ctx context.Context, userID, keep string) error {
+	w, err := u.open(ctx, userID, "Users.EndSessions")
+	if err != nil {
+		return err
+	}
+	if err := w.CanEndSessions("Users.EndSessions"); err != nil {
+		return err
+	}
+	return w.EndSessions(ctx, userID, keep)
+}
+
+// Delete removes a user with their accounts and sessions. It returns
+// ErrSessionsNotEnded if the user is deleted but their JWT sessions go on until
+// they expire, for want of latchkey.SessionConfig.Revocations. It needs an Adapter
+// that is a [storage.UserDeletionAdapter].
+func (u *Users) Delete(ctx context.Context, userID string) error {
+	w, err := u.open(ctx, userID, "Users.Delete")
+	if err != nil {
+		return err
+	}
+	defer w.Tell(ctx)
+	return w.DeleteUser(ctx, w.Events, userID)
+}
