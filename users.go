@@ -163,7 +163,7 @@ func (u *Users) EndSession(ctx context.Context, userID, sessionID string) error 
 // (see [SessionConfig].Revocations) it returns ErrUnsupportedStrategy. Stored
 // sessions need an Adapter that is a [storage.SessionListAdapter].
 func (u *Users) EndSessions(ctx context.Context, userID string) error {
-	return u.endSessions(ctx, userID, "")
+	return u.endAllBut(ctx, userID, "")
 }
 
 // EndOtherSessions signs a user out everywhere but in the stored session whose
@@ -177,13 +177,13 @@ func (u *Users) EndOtherSessions(ctx context.Context, userID, keep string) error
 	case keep == "":
 		return errNothingToKeep
 	}
-	return u.endSessions(ctx, userID, keep)
+	return u.endAllBut(ctx, userID, keep)
 }
 
 var errNothingToKeep = errors.New("latchkey: the id of the session to keep is empty; Users.EndSessions ends all of them")
 
-// endSessions ends the sessions of a user but keep; empty: all.
-func (u *Users) endSessions(ctx context.Context, userID, keep string) error {
+// endAllBut ends the sessions of a user but keep; empty: all.
+func (u *Users) endAllBut(ctx context.Context, userID, keep string) error {
 	s, _, err := u.open(ctx, userID)
 	if err != nil {
 		return err

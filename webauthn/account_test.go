@@ -164,7 +164,7 @@ func TestFirstProof(t *testing.T) {
 	var link latchkey.Message
 	s := newSite(t, func(c *latchkey.Config, _ *latchkey.WebAuthn) {
 		c.Providers = append(c.Providers, &latchkey.Email{
-			Send: func(_ context.Context, m latchkey.Message) error { link = l; return nil },
+			Send: func(_ context.Context, m latchkey.Message) error { link = m; return nil },
 		})
 	})
 	mallory, a := s.visit()
