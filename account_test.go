@@ -393,7 +393,7 @@ func TestATableThatIsNotThereHoldsNothing(t *testing.T) {
 
 func TestHostPrefixForgetsADeadFormerCookie(t *testing.T) {
 	s := newSite(t, stored, func(c *latchkey.Config) {
-		c.Cookies.HostPrefix, c.Cookies.MigrateUntil = true, time.Now().Add(time.Hour)
+		c.Cookies.HostPrefix, c.Cookies.MigrateUntil = new(true), time.Now().Add(time.Hour)
 	})
 	b := s.newBrowser()
 	b.jar["__Secure-authjs.session-token"] = "dead"

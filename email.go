@@ -246,7 +246,7 @@ func (p *emailProvider) receive(ctx context.Context, x *exchange) (outcome, erro
 		return outcome{response: &Response{Status: http.StatusForbidden, Header: http.Header{"Cache-Control": {"no-store"}}}}, nil
 	}
 	token, email := x.query.Get("token"), x.query.Get("email")
-	if p.ConfirmLink {
+	if *p.ConfirmLink {
 		if !x.isPost() {
 			res, err := p.confirm(ctx, x, token, email)
 			return outcome{response: res}, err

@@ -305,8 +305,8 @@ type Email struct {
 	Secret string
 	// ConfirmLink shows a page with a button when the link is opened, and
 	// spends the link when the button is pressed, so that mail scanners cannot.
-	// On when Hardened.
-	ConfirmLink bool
+	// nil: on when Hardened.
+	ConfirmLink *bool
 	// SameBrowser accepts a link only in the browser that asked for it.
 	SameBrowser bool
 	Style       Style
