@@ -15,7 +15,7 @@ type Auth struct {
 	hidden
 
 	fixed   *setup   // the setup of every request; nil: it depends
-	tenants *tenants // nil: there is one setup
+	tenants *lazySetups // nil: there is one setup
 }
 
 // New checks c and returns an Auth that behaves as it says. What c leaves empty
