@@ -14,7 +14,7 @@ import (
 type Auth struct {
 	hidden
 
-	fixed   *setup   // the setup of every request; nil: it depends
+	fixed   *setup      // the setup of every request; nil: it depends
 	tenants *lazySetups // nil: there is one setup
 }
 
