@@ -98,13 +98,13 @@ func TestUnlinkAtOnce(t *testing.T) {
 		return store, s.auth.Users(), s.addLinkedUser(latchkey.User{Name: "A"}, "acme", "acme2")
 	}
 	t.Run("R-345 the other account goes between looking and taking", func(t *testing.T) {
-		store, users, u := open(t)
+		store, accounts, u := open(t)
 		store.afterwards("ListAccounts", func() {
-			if err := users.Unlink(t.Context(), latchkey.AccountRef{UserID: u.ID, Provider: "acme2", ProviderAccountID: "at-acme2"}); err != nil {
+			if err := accounts.Unlink(t.Context(), latchkey.AccountRef{UserID: u.ID, Provider: "acme2", ProviderAccountID: "at-acme2"}); err != nil {
 				t.Error(err)
 			}
 		})
-		if err := users.Unlink(t.Context(), latchkey.AccountRef{UserID: u.ID, Provider: "acme", ProviderAccountID: "at-acme"}); !errors.Is(err, latchkey.ErrLastAccount) {
+		if err := accounts.Unlink(t.Context(), latchkey.AccountRef{UserID: u.ID, Provider: "acme", ProviderAccountID: "at-acme"}); !errors.Is(err, latchkey.ErrLastAccount) {
 			t.Errorf("the last account: %v", err)
 		}
 		if left := store.inner.Contents().Accounts; len(left) != 1 || left[0].Provider != "acme" || left[0].UserID != u.ID {
@@ -113,10 +113,10 @@ func TestUnlinkAtOnce(t *testing.T) {
 	})
 	t.Run("R-345 a hundred times", func(t *testing.T) {
 		for range 100 {
-			store, users, u := open(t)
+			store, accounts, u := open(t)
 			together(2, func(i int) {
 				provider := []string{"acme", "acme2"}[i]
-				if err := users.Unlink(t.Context(), latchkey.AccountRef{UserID: u.ID, Provider: provider, ProviderAccountID: "at-" + provider}); err != nil && !errors.Is(err, latchkey.ErrLastAccount) {
+				if err := accounts.Unlink(t.Context(), latchkey.AccountRef{UserID: u.ID, Provider: provider, ProviderAccountID: "at-" + provider}); err != nil && !errors.Is(err, latchkey.ErrLastAccount) {
 					t.Error(err)
 				}
 			})
@@ -393,7 +393,7 @@ func TestATableThatIsNotThereHoldsNothing(t *testing.T) {
 
 func TestHostPrefixForgetsADeadFormerCookie(t *testing.T) {
 	s := newSite(t, stored, func(c *latchkey.Config) {
-		c.Cookies.HostPrefix, c.Cookies.MigrateUntil = true, time.Now().Add(time.Hour)
+		c.Cookies.HostPrefix, c.Cookies.MigrateUntil = new(true), time.Now().Add(time.Hour)
 	})
 	b := s.newBrowser()
 	b.jar["__Secure-authjs.session-token"] = "dead"

@@ -14,8 +14,8 @@ import (
 type Auth struct {
 	hidden
 
-	fixed   *setup   // the setup of every request; nil: it depends
-	tenants *tenants // nil: there is one setup
+	fixed   *setup      // the setup of every request; nil: it depends
+	tenants *lazySetups // nil: there is one setup
 }
 
 // New checks c and returns an Auth that behaves as it says. What c leaves empty

@@ -129,14 +129,14 @@ func TestUsersInAHandlerOfATenant(t *testing.T) {
 // Sealed sessions belong to their tenant, whoever shares the secret.
 func TestSealedSessionsBelongToTheirTenant(t *testing.T) {
 	store := memoryadapter.New(memoryadapter.Options{})
-	auth := latchkey.NewTenants(
-		func(_ context.Context, r *latchkey.Request) (string, error) { return r.Header.Get("X-Tenant"), nil },
-		func(context.Context, string) (*latchkey.Config, error) {
+	auth := newTenants(t, latchkey.Tenants{
+		Name: func(_ context.Context, r *latchkey.Request) (string, error) { return r.Header.Get("X-Tenant"), nil },
+		Config: func(context.Context, string) (*latchkey.Config, error) {
 			c := plainConfig(store)
 			asTokens(&c)
 			return &c, nil
 		},
-	)
+	})
 	s := newPlainSite(t, asTokens)
 	s.auth = auth
 	at := func(tenant, method, path string, form map[string][]string) string {
@@ -177,9 +177,9 @@ func TestStoreMayLookAtTheSession(t *testing.T) {
 // Callbacks of a tenant can ask for its users, behind LoadSession too.
 func TestUsersInACallbackOfATenant(t *testing.T) {
 	s := newTenantSite(t)
-	s.auth = latchkey.NewTenants(
-		func(context.Context, *latchkey.Request) (string, error) { return "a", nil },
-		func(context.Context, string) (*latchkey.Config, error) {
+	s.auth = newTenants(t, latchkey.Tenants{
+		Name: func(context.Context, *latchkey.Request) (string, error) { return "a", nil },
+		Config: func(context.Context, string) (*latchkey.Config, error) {
 			c := plainConfig(s.store)
 			c.Callbacks.Session = func(ctx context.Context, r latchkey.SessionInfo) (*latchkey.Session, error) {
 				_, err := s.auth.Users().Get(ctx, r.Session.UserID)
@@ -187,7 +187,7 @@ func TestUsersInACallbackOfATenant(t *testing.T) {
 			}
 			return &c, nil
 		},
-	)
+	})
 	s.signIn()
 	if s.session() == nil {
 		t.Error("the callback failed")

@@ -25,8 +25,8 @@ type Config struct {
 	Secrets []string
 
 	// Hardened switches on every stricter default that an existing site may
-	// notice; see docs/hardening.md for the list. Each is available alone, but
-	// for the refusal of short secrets.
+	// notice; see docs/hardening.md for the list. Each is available alone, and
+	// each can be refused alone, but for the refusal of short secrets.
 	Hardened bool
 
 	Site        Site          // where the site lives, and whom to believe about it
@@ -148,8 +148,9 @@ type Texts struct {
 type Cookies struct {
 	Secure *bool // prefixed names and the Secure attribute; nil: if the site is served over https
 	// HostPrefix gives every cookie the __Host- prefix on https sites, so that
-	// no sibling host can plant one. On when Hardened.
-	HostPrefix bool
+	// no sibling host can plant one. nil: on when
+	// Hardened.
+	HostPrefix *bool
 	// MigrateUntil lets sessions under the name from before HostPrefix be read
 	// and renamed until then: switch both on together, with a date one
 	// [SessionConfig].MaxAge ahead. Meanwhile a sibling host can still plant a
@@ -232,8 +233,8 @@ type AccountPage struct {
 // Security switches single rules. The zero value suits most sites.
 type Security struct {
 	// RefuseSameSite also refuses posts that the browser marks as coming from a
-	// sibling host of the same site. On when Hardened.
-	RefuseSameSite bool
+	// sibling host of the same site. nil: on when Hardened.
+	RefuseSameSite *bool
 	// RefuseEviction refuses the first proof of an e-mail address whose user
 	// has accounts, passkeys or sessions that others may have attached before,
 	// instead of removing those. See [EvictEvent].
@@ -243,8 +244,9 @@ type Security struct {
 	// refused. Without it up to four complete, in any order.
 	OneFlow bool
 	// StrictSignOut answers 500 when the store could not end a session, instead
-	// of clearing the cookie and redirecting as usual. On when Hardened.
-	StrictSignOut bool
+	// of clearing the cookie and redirecting as usual. nil: on when
+	// Hardened.
+	StrictSignOut *bool
 	// SkipCSRFCheck turns the built-in protection off, for frameworks that have
 	// their own. Logs a warning.
 	SkipCSRFCheck bool

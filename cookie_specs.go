@@ -61,7 +61,7 @@ func newCookieSpecs(o Cookies, secrets []string, secure bool, bind func(salt str
 	prefix, csrfPrefix := "", ""
 	if secure {
 		prefix, csrfPrefix = "__Secure-", "__Host-"
-		if o.HostPrefix {
+		if *o.HostPrefix {
 			prefix = "__Host-"
 		}
 	}
@@ -85,7 +85,7 @@ func newCookieSpecs(o Cookies, secrets []string, secure bool, bind func(salt str
 	for _, k := range []*cookieSpec{&specs.pkce, &specs.state, &specs.nonce, &specs.challenge, &specs.link, &specs.browser, &specs.notice} {
 		k.codec = jwt.NewCodec(secrets, bind(k.name()))
 	}
-	if secure && o.HostPrefix && o.SessionToken.Name == "" && !o.MigrateUntil.IsZero() {
+	if secure && *o.HostPrefix && o.SessionToken.Name == "" && !o.MigrateUntil.IsZero() {
 		former := spec("__Secure-", "session-token", o.SessionToken)
 		specs.former, specs.until = &former, o.MigrateUntil
 	}

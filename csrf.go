@@ -80,7 +80,7 @@ func (x *exchange) isCrossSite() bool {
 		return false
 	}
 	from := sentFrom(x.request.Header, x.origin.Text)
-	return from == "cross-site" || from == "same-site" && x.setup.config.Security.RefuseSameSite
+	return from == "cross-site" || from == "same-site" && *x.setup.config.Security.RefuseSameSite
 }
 
 // sentFrom is where the browser says that a request comes from, in the words of
@@ -113,7 +113,7 @@ func refuseForeign(x *exchange, form url.Values, skip bool) error {
 	given := form["csrfToken"]
 	valid := len(given) > 0 && secret.Equal(given[len(given)-1], token) && x.setup.validCSRF(token, hash)
 	switch from := sentFrom(x.request.Header, x.origin.Text); {
-	case from == "cross-site", from == "same-site" && (!valid || x.setup.config.Security.RefuseSameSite):
+	case from == "cross-site", from == "same-site" && (!valid || *x.setup.config.Security.RefuseSameSite):
 		return withOrigin(x, errForeign)
 	case len(given) > 0 && !valid && from != "same-origin":
 		return noCSRF(x)

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -143,5 +144,18 @@ func TestObserverChangesNothing(t *testing.T) {
 				}
 			})
 		})
+	}
+}
+
+// TestGrowingTypes: a program cannot depend on comparing values whose types will
+// gain fields, nor on the order of their fields.
+func TestGrowingTypes(t *testing.T) {
+	for _, growing := range []reflect.Type{
+		reflect.TypeFor[latchkey.Event](), reflect.TypeFor[latchkey.Session](),
+		reflect.TypeFor[latchkey.SignInOptions](), reflect.TypeFor[latchkey.SignOutOptions](),
+	} {
+		if growing.Comparable() || growing.Field(0).Name != "_" {
+			t.Errorf("%s can be compared, or written without the names of its fields", growing)
+		}
 	}
 }

@@ -233,15 +233,15 @@ func ExampleNewTenants() {
 		"red":  "the output of openssl rand -base64 33",
 		"blue": "another output of openssl rand -base64 33",
 	}
-	auth := latchkey.NewTenants(
-		func(_ context.Context, r *latchkey.Request) (string, error) {
+	auth, err := latchkey.NewTenants(latchkey.Tenants{
+		Name: func(_ context.Context, r *latchkey.Request) (string, error) {
 			tenant, ok := strings.CutSuffix(r.Host, ".app.example")
 			if _, known := secrets[tenant]; !ok || !known {
 				return "", fmt.Errorf("no tenant at %q", r.Host)
 			}
 			return tenant, nil
 		},
-		func(_ context.Context, tenant string) (*latchkey.Config, error) { // once for each
+		Config: func(_ context.Context, tenant string) (*latchkey.Config, error) { // once for each
 			return &latchkey.Config{
 				Site:      latchkey.Site{URL: "https://" + tenant + ".app.example"},
 				Secrets:   []string{secrets[tenant]},
@@ -250,7 +250,8 @@ func ExampleNewTenants() {
 				Runtime:   latchkey.Runtime{Logger: quiet},
 			}, nil
 		},
-	)
+	})
+	must(err)
 	for _, host := range []string{"red.app.example", "green.app.example"} {
 		r := httptest.NewRequest(http.MethodGet, "/auth/session", nil)
 		r.Host = host

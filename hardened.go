@@ -10,8 +10,8 @@ import (
 	"github.com/latchkeyhq/latchkey/storage"
 )
 
-// Everything that Config.Hardened changes, in one place. Lives that the caller
-// has set stay; switches are turned on.
+// Everything that Config.Hardened changes, in one place. What the caller has set
+// stays.
 
 const (
 	hardenedLinkMaxAge  = 10 * time.Minute
@@ -19,25 +19,36 @@ const (
 	shortestSecret      = 32 // characters; fewer log a warning otherwise
 )
 
-// harden sets the stricter defaults of fields: sessions end 30 days after their
-// sign-in, cookies get the __Host- prefix, posts of sibling hosts are refused,
-// and a sign-out that the store refuses is an error.
+// harden sets the defaults of fields that Hardened changes. On a hardened site
+// sessions end 30 days after their sign-in, cookies get the __Host- prefix, posts
+// of sibling hosts are refused, and a sign-out that the store refuses is an error.
 func (c *Config) harden() {
-	if !c.Hardened {
-		return
+	c.decide(&c.Cookies.HostPrefix)
+	c.decide(&c.Security.RefuseSameSite)
+	c.decide(&c.Security.StrictSignOut)
+	if c.Hardened {
+		fill.Default(&c.Session.AbsoluteMaxAge, hardenedAbsoluteAge)
 	}
-	fill.Default(&c.Session.AbsoluteMaxAge, hardenedAbsoluteAge)
-	c.Cookies.HostPrefix, c.Security.RefuseSameSite, c.Security.StrictSignOut = true, true, true
 }
 
-// hardenEmail: links are used up by a button that scanners do not press, and
-// live for ten minutes.
+// hardenEmail sets the defaults of e that Hardened changes. On a hardened site
+// links are used up by a button, which scanners do not press, and live for ten
+// minutes.
 func (c *Config) hardenEmail(e *Email) {
-	if !c.Hardened {
-		return
+	c.decide(&e.ConfirmLink)
+	if c.Hardened {
+		fill.Default(&e.MaxAge, hardenedLinkMaxAge)
 	}
-	e.ConfirmLink = true
-	fill.Default(&e.MaxAge, hardenedLinkMaxAge)
+}
+
+// decide replaces a rule by one that is not nil and that the caller of New cannot
+// change any more.
+func (c *Config) decide(rule **bool) {
+	on := c.Hardened
+	if *rule != nil {
+		on = **rule
+	}
+	*rule = &on
 }
 
 // audiences are the other audiences an ID token may have; nil is any, and none

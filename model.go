@@ -51,6 +51,8 @@ type Rate = storage.Rate
 // never leave the server; no callback and no update can change them. All who
 // ask [SessionFrom] in one request get the same Session: do not change it.
 type Session struct {
+	_ [0]func() // not comparable; literals name their fields
+
 	User    SessionUser
 	Expires time.Time
 	Extra   Claims // members beside user and expires, put there by [Callbacks].Session

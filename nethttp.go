@@ -12,6 +12,7 @@ import (
 
 // SignInOptions says how a sign-in that the application starts goes on.
 type SignInOptions struct {
+	_ [0]func() // not comparable; literals name their fields
 	hidden
 
 	RedirectTo string     // where to end up; empty: the field redirectTo of Form, else its callbackUrl, else the page that asked (Referer), else /
@@ -41,6 +42,8 @@ func (a *Auth) SignIn(w http.ResponseWriter, r *http.Request, provider string, o
 
 // SignOutOptions says how a sign-out that the application starts goes on.
 type SignOutOptions struct {
+	_ [0]func() // not comparable; literals name their fields
+
 	RedirectTo string // where to end up; empty: the page that asked (Referer), else /
 	NoRedirect bool   // return the URL instead of redirecting
 	// SkipCSRFCheck says that the application has checked where the request

@@ -70,13 +70,13 @@ func newBeginlessTenants(t *testing.T) (*oauthSite, map[string]*memoryadapter.Ad
 		}
 	}
 	shared := s.config
-	s.auth = latchkey.NewTenants(
-		func(_ context.Context, r *latchkey.Request) (string, error) { return r.Header.Get("X-Tenant"), nil },
-		func(_ context.Context, tenant string) (*latchkey.Config, error) {
+	s.auth = newTenants(t, latchkey.Tenants{
+		Name: func(_ context.Context, r *latchkey.Request) (string, error) { return r.Header.Get("X-Tenant"), nil },
+		Config: func(_ context.Context, tenant string) (*latchkey.Config, error) {
 			c := shared
 			c.Adapter = beginless{stores[tenant]}
 			return &c, nil
 		},
-	)
+	})
 	return s, stores
 }

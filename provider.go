@@ -292,40 +292,12 @@ type Email struct {
 	Secret string
 	// ConfirmLink shows a page with a button when the link is opened, and
 	// spends the link when the button is pressed, so that mail scanners cannot.
-	// On when Hardened.
-	ConfirmLink bool
+	// nil: on when Hardened.
+	ConfirmLink *bool
 	// SameBrowser accepts a link only in the browser that asked for it.
 	SameBrowser bool
 	Style       Style
 }
-
-// Message is a mail to be delivered to one mailbox. A Send that words mails
-// itself looks at Kind, and refuses kinds that it does not know: releases add
-// some.
-type Message struct {
-	hidden
-
-	Kind     MessageKind
-	To       string // exactly one mailbox, its domain in ASCII
-	From     string
-	URL      string
-	Token    string // the secret inside URL
-	Expires  time.Time
-	Provider string // id
-	Theme    Theme
-	Language string // of the browser that asked for the link, one of Texts.Languages; empty: English
-	Texts    Texts
-	Request  *Request
-}
-
-// MessageKind says what a [Message] is for. The list is closed, and grows with
-// releases.
-type MessageKind string
-
-// The kinds of [Message].
-const (
-	MessageSignIn MessageKind = "sign_in" // its URL signs the user in
-)
 
 // Credentials signs people in by what they type, such as a name and a password,
 // which the application checks. Their form posts to /callback/{ID} below the

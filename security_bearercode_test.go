@@ -336,7 +336,7 @@ func TestBearerFromBeforeHostPrefix(t *testing.T) {
 	app := ada.shows("Bearer " + appToken(t, ada))
 	site := func(change func(*latchkey.Config)) *latchkey.Auth {
 		c := s.config
-		c.Cookies.HostPrefix = true
+		c.Cookies.HostPrefix = new(true)
 		change(&c)
 		auth, err := latchkey.New(c)
 		if err != nil {

@@ -200,7 +200,7 @@ func TestSessionCookieReading(t *testing.T) {
 		}
 	})
 	t.Run("R-099 every cookie gets __Host-", func(t *testing.T) {
-		s := newOAuthSite(t, withIssuer(fullChecks), func(c *latchkey.Config) { c.Cookies.HostPrefix = true })
+		s := newOAuthSite(t, withIssuer(fullChecks), func(c *latchkey.Config) { c.Cookies.HostPrefix = new(true) })
 		b := s.newBrowser()
 		begun := b.post("/auth/signin/issuer")
 		b = s.newBrowser()
@@ -213,7 +213,7 @@ func TestSessionCookieReading(t *testing.T) {
 	})
 	t.Run("R-099 the old name is read once", func(t *testing.T) {
 		host := newSite(t, func(c *latchkey.Config) {
-			c.Cookies.HostPrefix, c.Cookies.MigrateUntil = true, newTestClock().Now().Add(24*time.Hour)
+			c.Cookies.HostPrefix, c.Cookies.MigrateUntil = new(true), newTestClock().Now().Add(24*time.Hour)
 		})
 		b := host.holding(good)
 		if !b.isLive() || b.jar[n] != "" || b.jar["__Host-authjs.session-token"] == "" || !b.isLive() {
@@ -221,7 +221,7 @@ func TestSessionCookieReading(t *testing.T) {
 		}
 	})
 	for name, change := range map[string]func(*latchkey.Config){
-		"HostPrefix alone": func(c *latchkey.Config) { c.Cookies.HostPrefix = true },
+		"HostPrefix alone": func(c *latchkey.Config) { c.Cookies.HostPrefix = new(true) },
 		"Hardened alone":   func(c *latchkey.Config) { c.Hardened = true },
 		"a date that has passed": func(c *latchkey.Config) {
 			c.Hardened, c.Cookies.MigrateUntil = true, newTestClock().Now()
@@ -245,7 +245,7 @@ func TestSessionCookieReading(t *testing.T) {
 	}
 	t.Run("R-350 the migration ends on its date", func(t *testing.T) {
 		host := newSite(t, func(c *latchkey.Config) {
-			c.Cookies.HostPrefix, c.Cookies.MigrateUntil = true, newTestClock().Now().Add(24*time.Hour)
+			c.Cookies.HostPrefix, c.Cookies.MigrateUntil = new(true), newTestClock().Now().Add(24*time.Hour)
 		})
 		host.clock.Advance(24*time.Hour - time.Second)
 		live(t, host.holding(good))

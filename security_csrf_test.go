@@ -231,7 +231,7 @@ func TestCSRFBrowserSignals(t *testing.T) {
 			}
 			t.Run(name, func(t *testing.T) {
 				for _, change := range stateChanges {
-					s := newSite(t, func(c *latchkey.Config) { c.Security.RefuseSameSite = strict })
+					s := newSite(t, func(c *latchkey.Config) { c.Security.RefuseSameSite = &strict })
 					b := s.newBrowser()
 					b.signIn()
 					before := s.contents()

@@ -88,7 +88,7 @@ func TestMailLinkUse(t *testing.T) {
 		})
 	}
 	t.Run("R-139 confirmation", func(t *testing.T) {
-		s := newSite(t, stored, withEmailProvider(func(p *latchkey.Email) { p.ConfirmLink = true }))
+		s := newSite(t, stored, withEmailProvider(func(p *latchkey.Email) { p.ConfirmLink = new(true) }))
 		b := s.newBrowser()
 		link := b.askForLink(adaEmail)
 		before := s.contents()
@@ -454,7 +454,7 @@ func TestEmailProvidersAcceptNothingOfEachOther(t *testing.T) {
 		e.MaxAge = 10 * time.Minute
 		e.NewToken = func() (string, error) { return fmt.Sprintf("%06d", randomBelow(1_000_000)), nil }
 	}
-	strict := func(e *latchkey.Email) { e.SameBrowser, e.ConfirmLink = true, true }
+	strict := func(e *latchkey.Email) { e.SameBrowser, e.ConfirmLink = true, new(true) }
 	first := func(c *latchkey.Config) { // the second one of withSecondEmail comes first
 		last := len(c.Providers) - 1
 		c.Providers = append([]latchkey.Provider{c.Providers[last]}, c.Providers[:last]...)

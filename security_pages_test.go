@@ -74,7 +74,7 @@ func TestPagesReflectNothing(t *testing.T) {
 		c.Limits.Disabled = true
 		c.AccountPage.Enabled = true
 		post := *c.Providers[1].(*latchkey.Email)
-		post.ID, post.ConfirmLink = "confirmed", true
+		post.ID, post.ConfirmLink = "confirmed", new(true)
 		c.Providers = append(c.Providers, &post)
 	})
 	places := []struct {
@@ -217,7 +217,7 @@ func allPages(t *testing.T, change ...func(*latchkey.Config)) map[string]*answer
 	s := newSite(t, append([]func(*latchkey.Config){func(c *latchkey.Config) {
 		c.Session.Strategy = latchkey.DatabaseSessions
 		post := *c.Providers[1].(*latchkey.Email)
-		post.ID, post.ConfirmLink = "confirmed", true
+		post.ID, post.ConfirmLink = "confirmed", new(true)
 		c.Providers = append(c.Providers, &post)
 		c.AccountPage.Enabled = true
 	}}, change...)...)

@@ -247,7 +247,7 @@ func TestSignOutFaults(t *testing.T) {
 	})
 	t.Run("R-106 strict", func(t *testing.T) {
 		store := newFaultyStore()
-		s := newOAuthSite(t, stored, func(c *latchkey.Config) { c.Adapter, c.Security.StrictSignOut = store, true })
+		s := newOAuthSite(t, stored, func(c *latchkey.Config) { c.Adapter, c.Security.StrictSignOut = store, new(true) })
 		b := s.newBrowser()
 		s.mustSignIn(b)
 		store.fail("DeleteSession", faultBefore)

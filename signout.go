@@ -14,7 +14,7 @@ func (x *exchange) signOut(ctx context.Context) (*Response, error) {
 	x.cookies.clearChecks()
 	if err != nil {
 		x.setup.log.Error(ctx, x, failure.Wrap(ErrSignOut, err), "alert", true)
-		if x.setup.config.Security.StrictSignOut {
+		if *x.setup.config.Security.StrictSignOut {
 			res := errorPage(ctx, x, "Configuration")
 			res.Status = http.StatusInternalServerError
 			return res, nil

@@ -22,20 +22,20 @@ func TestTenantCache(t *testing.T) {
 			t.Fatalf("%s: %d %s", tenant, a.Code, a.Body)
 		}
 	}
-	newAuth := func(made map[string]int, options ...latchkey.CacheOption) *latchkey.Auth {
-		return latchkey.NewTenants(
-			func(_ context.Context, r *latchkey.Request) (string, error) { return r.Host, nil },
-			func(_ context.Context, tenant string) (*latchkey.Config, error) {
+	newAuth := func(made map[string]int, size int) *latchkey.Auth {
+		return newTenants(t, latchkey.Tenants{
+			Name: func(_ context.Context, r *latchkey.Request) (string, error) { return r.Host, nil },
+			Config: func(_ context.Context, tenant string) (*latchkey.Config, error) {
 				made[tenant]++
 				return &latchkey.Config{Site: latchkey.Site{URL: siteOrigin}, Providers: someProvider(), Secrets: []string{siteSecret + tenant}, Runtime: latchkey.Runtime{Logger: quiet}}, nil
 			},
-			options...,
-		)
+			CacheSize: size,
+		})
 	}
 	tenant := func(i int) string { return fmt.Sprintf("t%d.example", i) }
 	t.Run("R-358 a thousand tenants fit", func(t *testing.T) {
 		made := map[string]int{}
-		auth := newAuth(made)
+		auth := newAuth(made, 0)
 		for range 2 {
 			for i := range 1000 {
 				visit(t, auth, tenant(i))
@@ -52,7 +52,7 @@ func TestTenantCache(t *testing.T) {
 	})
 	t.Run("R-358 the busy stay when there is no room for all", func(t *testing.T) {
 		made := map[string]int{}
-		auth := newAuth(made, latchkey.CacheSize(10))
+		auth := newAuth(made, 10)
 		for i := range 200 {
 			visit(t, auth, "busy.example")
 			visit(t, auth, tenant(i))
@@ -69,7 +69,7 @@ func TestTenantCache(t *testing.T) {
 	})
 	t.Run("R-358 room for one is enough to work", func(t *testing.T) {
 		made := map[string]int{}
-		auth := newAuth(made, latchkey.CacheSize(0))
+		auth := newAuth(made, -1)
 		for i := range 6 {
 			visit(t, auth, tenant(i%2))
 		}
@@ -79,11 +79,11 @@ func TestTenantCache(t *testing.T) {
 	})
 	t.Run("R-358 one that fails is asked for again", func(t *testing.T) {
 		asked := 0
-		auth := latchkey.NewTenants(
-			func(context.Context, *latchkey.Request) (string, error) { return "one", nil },
-			func(context.Context, string) (*latchkey.Config, error) { asked++; return nil, fmt.Errorf("down") },
-			latchkey.CacheSize(2),
-		)
+		auth := newTenants(t, latchkey.Tenants{
+			Name:      func(context.Context, *latchkey.Request) (string, error) { return "one", nil },
+			Config:    func(context.Context, string) (*latchkey.Config, error) { asked++; return nil, fmt.Errorf("down") },
+			CacheSize: 2,
+		})
 		b := newSite(t).newBrowser()
 		for range 3 {
 			if a := b.serve(auth, b.request(http.MethodGet, "/auth/session", "", "")); !strings.Contains(a.Body.String(), "configuration") {

@@ -23,15 +23,15 @@ func newIssuerTenants(t *testing.T, remembered int) *issuerTenants {
 	s := &issuerTenants{newOAuthSite(t), func(*latchkey.Config, *latchkey.OAuth) {}}
 	s.issuer = latchkeytest.NewIssuer(t)
 	s.issuer.SignInAs(latchkeytest.Person{Subject: "ada", Name: "Ada", Email: "ada@example.com", EmailVerified: true})
-	s.auth = latchkey.NewTenants(
-		func(_ context.Context, r *latchkey.Request) (string, error) { return r.Header.Get("X-Tenant"), nil },
-		func(_ context.Context, tenant string) (*latchkey.Config, error) {
+	s.auth = newTenants(t, latchkey.Tenants{
+		Name: func(_ context.Context, r *latchkey.Request) (string, error) { return r.Header.Get("X-Tenant"), nil },
+		Config: func(_ context.Context, tenant string) (*latchkey.Config, error) {
 			c := s.newConfig()
 			c.Secrets = []string{siteSecret + tenant}
 			return c, nil
 		},
-		latchkey.CacheSize(remembered),
-	)
+		CacheSize: remembered,
+	})
 	return s
 }
 

@@ -1,6 +1,7 @@
 package latchkey
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -24,7 +25,7 @@ import (
 //
 // Sites of several tenants that make a Config for each want [NewTenants].
 func NewFunc(configure func(ctx context.Context, r *Request) (*Config, error), options ...CacheOption) *Auth {
-	return &Auth{tenants: tenantsFrom(func(ctx context.Context, r *Request) (tenant, error) {
+	return &Auth{tenants: newLazySetups(func(ctx context.Context, r *Request) (tenant, error) {
 		c, err := guarded.ContainResult(func() (*Config, error) { return configure(ctx, r) })
 		if err == nil && c == nil {
 			err = errors.New("NewFunc: no configuration for this request")
@@ -58,13 +59,27 @@ func NewFuncOf[C any](configure func(request C) (*Config, error), options ...Cac
 	}
 }
 
-// NewTenants returns an Auth for a site of several tenants. name says which
-// tenant a request is for, by its host or the first part of its path; r has no
-// body. It should look the name up and refuse what it does not know: a raw Host
-// header has many spellings, and each would be a tenant of its own. configure
-// makes the Config of a tenant, and is asked once for each that is in use. An
-// error of either is a configuration error for that request; configure is then
-// asked again.
+// Tenants says how [NewTenants] finds the tenant of a request and its Config. An
+// error of either function is a configuration error for that request. Both are
+// called concurrently.
+type Tenants struct {
+	// Name returns the name of the tenant that a request is for, by its host or
+	// the first part of its path; r has no body. It should look the name up and
+	// refuse what it does not know: a raw Host header has many spellings, and
+	// each would be a tenant of its own.
+	Name func(ctx context.Context, r *Request) (string, error)
+	// Config makes the Config of a tenant. It is called once for each tenant in
+	// use, and again after an error.
+	Config func(ctx context.Context, tenant string) (*Config, error)
+	// CacheSize is how many prepared configurations are kept at one time. Let
+	// all tenants that are busy at one time fit in: preparing one takes longer
+	// than a request. What providers publish is kept apart from them, for all.
+	// 0: 4,096; negative: one.
+	CacheSize int
+}
+
+// NewTenants returns an Auth for a site of several tenants. It returns
+// ErrInvalidConfig if one of the functions is nil.
 //
 // Sessions, magic links, sign-ins under way and the counters of [Limits] belong
 // to their tenant. Tenants that must not share people have an Adapter and secrets
@@ -72,21 +87,27 @@ func NewFuncOf[C any](configure func(request C) (*Config, error), options ...Cac
 //
 // Work without a request, such as [Auth.Users] in a nightly job, names its
 // tenant with [ContextWithTenant].
-func NewTenants(
-	name func(ctx context.Context, r *Request) (string, error),
-	configure func(ctx context.Context, tenant string) (*Config, error),
-	options ...CacheOption,
-) *Auth {
-	return &Auth{tenants: tenantsFrom(func(ctx context.Context, r *Request) (tenant, error) {
-		named, err := tenantOf(ctx, r, name)
+func NewTenants(t Tenants) (*Auth, error) {
+	var faults failure.List
+	if t.Name == nil {
+		faults.Add(ErrInvalidConfig, "Tenants.Name is nil: set it to a function that names the tenant of a request")
+	}
+	if t.Config == nil {
+		faults.Add(ErrInvalidConfig, "Tenants.Config is nil: set it to a function that makes the Config of a tenant")
+	}
+	if err := errors.Join(faults...); err != nil {
+		return nil, err
+	}
+	return &Auth{tenants: newLazySetups(func(ctx context.Context, r *Request) (tenant, error) {
+		named, err := tenantOf(ctx, r, t.Name)
 		return tenant{key: named, name: named, config: func() (*Config, error) {
-			c, err := configure(context.WithoutCancel(ctx), named) // others wait for the answer
+			c, err := t.Config(context.WithoutCancel(ctx), named) // others wait for the answer
 			if err == nil && c == nil {
 				err = errors.New("NewTenants: no configuration for tenant " + named)
 			}
 			return c, err
 		}}, err
-	}, options)}
+	}, []CacheOption{CacheSize(cmp.Or(t.CacheSize, mostTenants))})}, nil
 }
 
 func tenantOf(ctx context.Context, r *Request, name func(context.Context, *Request) (string, error)) (string, error) {
@@ -112,18 +133,18 @@ func noRequest() *Request {
 // isNoRequest: a real one has a path.
 func isNoRequest(r *Request) bool { return r.Host == "" && r.URL.Path == "" }
 
-// CacheOption says how [NewFunc] and [NewTenants] remember configurations.
-type CacheOption func(*tenants)
+// CacheOption says how [NewFunc] remembers configurations.
+type CacheOption func(*lazySetups)
 
-// CacheSize is how many prepared configurations are remembered at one time;
-// without it 4,096. Let all tenants that are busy at one time fit in: preparing
+// CacheSize returns the option to keep most prepared configurations at one time;
+// without it 4,096 are kept. Let all that are busy at one time fit in: preparing
 // one takes longer than a request. Less than 1 is 1. What providers publish is
-// remembered apart from them, for all.
+// kept apart from them, for all.
 func CacheSize(most int) CacheOption {
-	return func(t *tenants) { t.prepared = newSetups(most) }
+	return func(t *lazySetups) { t.prepared = newSetups(most) }
 }
 
-// mostTenants is CacheSize without the option.
+// mostTenants is the default of CacheSize.
 const mostTenants = 4096
 
 // tenant is which configuration a request wants.
@@ -133,9 +154,9 @@ type tenant struct {
 	config func() (*Config, error)
 }
 
-// tenants remembers prepared configurations. What must not be forgotten with
-// one of them, such as failed tries, is kept for all.
-type tenants struct {
+// lazySetups prepares configurations on demand and caches them. What must not be
+// forgotten with one of them, such as failed tries, is kept for all.
+type lazySetups struct {
 	find   func(ctx context.Context, r *Request) (tenant, error)
 	client *http.Client // one pool of connections for all
 	common common
@@ -157,8 +178,8 @@ type prepared struct {
 
 func newSetups(most int) *setups { return cache.New[any, prepared](cache.Rules{Size: most}) }
 
-func tenantsFrom(find func(context.Context, *Request) (tenant, error), options []CacheOption) *tenants {
-	t := &tenants{
+func newLazySetups(find func(context.Context, *Request) (tenant, error), options []CacheOption) *lazySetups {
+	t := &lazySetups{
 		find: find, common: common{oauth.NewShared(), limit.NewMemory(nil), limit.NewUsedValues(time.Now)},
 		blank: sync.OnceValue(func() *setup {
 			s, _ := prepare(Config{}.WithEnv(func(string) string { return "" }), "", common{})
@@ -174,7 +195,7 @@ func tenantsFrom(find func(context.Context, *Request) (tenant, error), options [
 
 // setupFor is the setup of a request. With an error it is what the error is
 // rendered with, and may be nil.
-func (t *tenants) setupFor(ctx context.Context, r *Request) (*setup, error) {
+func (t *lazySetups) setupFor(ctx context.Context, r *Request) (*setup, error) {
 	which, err := t.find(ctx, r)
 	if err != nil {
 		return nil, failure.Wrap(ErrInvalidConfig, err)
@@ -187,7 +208,7 @@ func (t *tenants) setupFor(ctx context.Context, r *Request) (*setup, error) {
 
 // add prepares a configuration, once for all requests that want it. A slow tenant
 // holds up no other.
-func (t *tenants) add(ctx context.Context, which tenant) (*setup, error) {
+func (t *lazySetups) add(ctx context.Context, which tenant) (*setup, error) {
 	found, err := t.prepared.Load(context.WithoutCancel(ctx), which.key, func(context.Context) (prepared, string, error) {
 		s, err := guarded.ContainResult(func() (*setup, error) { return t.prepare(which) }) // its hooks may panic
 		if s == nil {
@@ -201,7 +222,7 @@ func (t *tenants) add(ctx context.Context, which tenant) (*setup, error) {
 	return found.setup, found.err
 }
 
-func (t *tenants) prepare(which tenant) (*setup, error) {
+func (t *lazySetups) prepare(which tenant) (*setup, error) {
 	c, err := which.config()
 	if err != nil {
 		return nil, failure.Wrap(ErrInvalidConfig, err)
@@ -213,7 +234,7 @@ func (t *tenants) prepare(which tenant) (*setup, error) {
 }
 
 // share gives c the connections that all configurations share.
-func (t *tenants) share(c Config) Config {
+func (t *lazySetups) share(c Config) Config {
 	if c.Runtime.HTTPClient == nil {
 		c.Runtime.HTTPClient = t.client
 	}

@@ -20,10 +20,10 @@ func newTenantPair(t *testing.T, change ...func(*latchkey.Config)) *oauthSite {
 	t.Helper()
 	s := newOAuthSite(t, change...)
 	shared := s.config
-	s.auth = latchkey.NewTenants(
-		func(_ context.Context, r *latchkey.Request) (string, error) { return r.Header.Get("X-Tenant"), nil },
-		func(context.Context, string) (*latchkey.Config, error) { c := shared; return &c, nil },
-	)
+	s.auth = newTenants(t, latchkey.Tenants{
+		Name:   func(_ context.Context, r *latchkey.Request) (string, error) { return r.Header.Get("X-Tenant"), nil },
+		Config: func(context.Context, string) (*latchkey.Config, error) { c := shared; return &c, nil },
+	})
 	return s
 }
 
@@ -103,16 +103,16 @@ func TestTenantsAcceptNothingOfEachOther(t *testing.T) {
 	})
 	t.Run("R-343 the end of sessions, kept beside the adapters", func(t *testing.T) {
 		revocations := memoryadapter.New(memoryadapter.Options{})
-		auth := latchkey.NewTenants(
-			func(_ context.Context, r *latchkey.Request) (string, error) { return r.Header.Get("X-Tenant"), nil },
-			func(ctx context.Context, _ string) (*latchkey.Config, error) {
+		auth := newTenants(t, latchkey.Tenants{
+			Name: func(_ context.Context, r *latchkey.Request) (string, error) { return r.Header.Get("X-Tenant"), nil },
+			Config: func(ctx context.Context, _ string) (*latchkey.Config, error) {
 				store := memoryadapter.New(memoryadapter.Options{}) // of its own, with the same ids
 				_, err := store.CreateUser(ctx, latchkey.User{ID: plainID, Email: "ada@example.com", EmailVerified: time.Unix(1, 0)})
 				c := plainConfig(store)
 				c.Session.Strategy, c.Session.Revocations, c.Site.URL = latchkey.JWTSessions, revocations, siteOrigin
 				return &c, err
 			},
-		)
+		})
 		s := &testSite{t: t, auth: auth}
 		browsers := map[string]*browser{}
 		for _, tenant := range []string{"a", "b"} {

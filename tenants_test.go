@@ -23,6 +23,15 @@ type tenantSite struct {
 	broken            atomic.Bool
 }
 
+func newTenants(t *testing.T, tenants latchkey.Tenants) *latchkey.Auth {
+	t.Helper()
+	auth, err := latchkey.NewTenants(tenants)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return auth
+}
+
 func newTenantSite(t *testing.T) *tenantSite {
 	t.Helper()
 	s := &tenantSite{plainSite: newPlainSite(t)}
@@ -30,20 +39,23 @@ func newTenantSite(t *testing.T) *tenantSite {
 		s.named.Add(1)
 		return strings.TrimSuffix(r.Host, ".plain.example"), nil
 	}
-	s.auth = latchkey.NewTenants(name, func(_ context.Context, tenant string) (*latchkey.Config, error) {
-		s.configured.Add(1)
-		if s.broken.Load() {
-			return nil, errors.New("the directory of tenants does not answer")
-		}
-		c := plainConfig(s.store) // made anew each time
-		c.Site.URL = "https://" + tenant + ".plain.example"
-		if tenant == "nowhere/" {
-			return nil, errors.New("there is no such tenant")
-		}
-		if tenant == "small" {
-			c.Limits.MaxBodyBytes = 16
-		}
-		return &c, nil
+	s.auth = newTenants(t, latchkey.Tenants{
+		Name: name,
+		Config: func(_ context.Context, tenant string) (*latchkey.Config, error) {
+			s.configured.Add(1)
+			if s.broken.Load() {
+				return nil, errors.New("the directory of tenants does not answer")
+			}
+			c := plainConfig(s.store) // made anew each time
+			c.Site.URL = "https://" + tenant + ".plain.example"
+			if tenant == "nowhere/" {
+				return nil, errors.New("there is no such tenant")
+			}
+			if tenant == "small" {
+				c.Limits.MaxBodyBytes = 16
+			}
+			return &c, nil
+		},
 	})
 	return s
 }
@@ -135,12 +147,39 @@ func TestTenantsConfigurationFails(t *testing.T) {
 	if a := s.at("a", s.auth, http.MethodGet, "/auth/session", nil); a.Code != http.StatusOK {
 		t.Errorf("mended: %d", a.Code)
 	}
-	nameless := latchkey.NewTenants(
-		func(context.Context, *latchkey.Request) (string, error) { return "", nil },
-		func(context.Context, string) (*latchkey.Config, error) { t.Error("configured"); return nil, nil },
-	)
+	nameless := newTenants(t, latchkey.Tenants{
+		Name:   func(context.Context, *latchkey.Request) (string, error) { return "", nil },
+		Config: func(context.Context, string) (*latchkey.Config, error) { t.Error("configured"); return nil, nil },
+	})
 	if a := s.at("a", nameless, http.MethodGet, "/auth/session", nil); a.Code != http.StatusInternalServerError {
 		t.Errorf("no name: %d", a.Code)
+	}
+}
+
+// NewTenants names every function that is missing, before there is a request.
+func TestNewTenantsNeedsBothFunctions(t *testing.T) {
+	name := func(context.Context, *latchkey.Request) (string, error) { return "a", nil }
+	config := func(context.Context, string) (*latchkey.Config, error) { return nil, errors.New("asked at start") }
+	for says, row := range map[string]struct {
+		tenants latchkey.Tenants
+		missing []string
+	}{
+		"both are there": {latchkey.Tenants{Name: name, Config: config}, nil},
+		"no Name":        {latchkey.Tenants{Config: config}, []string{"Tenants.Name"}},
+		"no Config":      {latchkey.Tenants{Name: name}, []string{"Tenants.Config"}},
+		"neither":        {latchkey.Tenants{}, []string{"Tenants.Name", "Tenants.Config"}},
+	} {
+		t.Run(says, func(t *testing.T) {
+			auth, err := latchkey.NewTenants(row.tenants)
+			if failed := err != nil; failed != (row.missing != nil) || failed != (auth == nil) || failed != errors.Is(err, latchkey.ErrInvalidConfig) {
+				t.Fatalf("%v, %v", auth, err)
+			}
+			for _, field := range row.missing {
+				if !strings.Contains(err.Error(), field) {
+					t.Errorf("the error does not name %s: %v", field, err)
+				}
+			}
+		})
 	}
 }
 
@@ -154,7 +193,10 @@ func TestWorkWithoutATenantNamesTheCure(t *testing.T) {
 		"it panics": func(context.Context, *latchkey.Request) (string, error) { panic("no host") },
 	} {
 		configure := func(context.Context, string) (*latchkey.Config, error) { c := plainConfig(s.store); return &c, nil }
-		auth := latchkey.NewTenants(tenantOf, configure)
+		auth := newTenants(t, latchkey.Tenants{
+			Name:   tenantOf,
+			Config: configure,
+		})
 		_, sweep := auth.Sweep(t.Context())
 		_, get := auth.Users().Get(t.Context(), plainID)
 		for _, err := range []error{sweep, get} {

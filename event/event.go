@@ -14,6 +14,8 @@ import (
 // Event is one thing that happened. It holds ids, and never a name, an e-mail
 // address, a claim or a secret. Fields are only ever added.
 type Event struct {
+	_ [0]func() // not comparable; literals name their fields
+
 	Type    Type
 	Outcome Outcome
 	Time    time.Time       // UTC

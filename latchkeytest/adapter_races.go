@@ -30,7 +30,7 @@ func races(t *testing.T) int {
 // unlinkPromises are kept by the library and the store together.
 var unlinkPromises = []promise[accountStore]{
 	{"R-345 two unlinks at once leave a way to sign in", func(t *testing.T, a accountStore) {
-		users := usersOf(t, a)
+		accounts := usersOf(t, a)
 		refused := 0
 		for range races(t) {
 			u := newUser(t, a, "")
@@ -38,7 +38,7 @@ var unlinkPromises = []promise[accountStore]{
 			link(t, a, u, ids[0])
 			link(t, a, u, ids[1])
 			for _, err := range atOnce(len(ids), func(i int) error {
-				return users.Unlink(t.Context(), latchkey.AccountRef{UserID: u.ID, Provider: "acme", ProviderAccountID: ids[i]})
+				return accounts.Unlink(t.Context(), latchkey.AccountRef{UserID: u.ID, Provider: "acme", ProviderAccountID: ids[i]})
 			}) {
 				if errors.Is(err, latchkey.ErrLastAccount) {
 					refused++

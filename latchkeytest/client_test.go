@@ -126,7 +126,7 @@ func TestClientSignsInByEmail(t *testing.T) {
 			auth, err := latchkey.New(latchkey.Config{
 				Site: latchkey.Site{AllowedHosts: []string{"127.0.0.1:*"}}, Secrets: []string{"a secret for tests that is long enough"},
 				Adapter:   memoryadapter.New(memoryadapter.Options{}),
-				Providers: []latchkey.Provider{&latchkey.Email{Send: box.Send, ConfirmLink: confirm}},
+				Providers: []latchkey.Provider{&latchkey.Email{Send: box.Send, ConfirmLink: &confirm}},
 				Runtime:   latchkey.Runtime{Logger: slog.New(slog.DiscardHandler)},
 			})
 			if err != nil {

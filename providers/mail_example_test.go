@@ -17,7 +17,7 @@ func ExampleResend() {
 		fmt.Println(err)
 		return
 	}
-	resend.ConfirmLink = true
+	resend.ConfirmLink = new(true)
 	_, err = latchkey.New(latchkey.Config{
 		Site:      latchkey.Site{URL: "https://app.example"},
 		Secrets:   []string{"the output of openssl rand -base64 33"},

@@ -123,22 +123,22 @@ func TestUsersOfPasskeys(t *testing.T) {
 	b, a := s.visit()
 	b.RegisterPasskey(a, "ada@example.com")
 	second, _, _ := s.add(t, b, "/")
-	users, ctx, id := s.auth.Users(), t.Context(), s.store.Contents().Users[0].ID
-	if err := users.RenamePasskey(ctx, id, second.ID, "phone"); err != nil {
+	accounts, ctx, id := s.auth.Users(), t.Context(), s.store.Contents().Users[0].ID
+	if err := accounts.RenamePasskey(ctx, id, second.ID, "phone"); err != nil {
 		t.Error(err)
 	}
-	keys, err := users.Passkeys(ctx, id)
+	keys, err := accounts.Passkeys(ctx, id)
 	if err != nil || len(keys) != 2 {
 		t.Fatalf("%d passkeys, error %v", len(keys), err)
 	}
-	if err := users.RemovePasskey(ctx, "somebody", second.ID); !errors.Is(err, latchkey.ErrNotFound) {
+	if err := accounts.RemovePasskey(ctx, "somebody", second.ID); !errors.Is(err, latchkey.ErrNotFound) {
 		t.Errorf("of somebody else: %v", err)
 	}
-	if err := users.Unlink(ctx, latchkey.AccountRef{UserID: id, Provider: "passkey", ProviderAccountID: keys[0].ProviderAccountID}); err != nil {
+	if err := accounts.Unlink(ctx, latchkey.AccountRef{UserID: id, Provider: "passkey", ProviderAccountID: keys[0].ProviderAccountID}); err != nil {
 		t.Error(err)
 	}
 	s.holds(t, 1, 1)
-	if err := users.RemovePasskey(ctx, id, keys[1].CredentialID); !errors.Is(err, latchkey.ErrLastAccount) {
+	if err := accounts.RemovePasskey(ctx, id, keys[1].CredentialID); !errors.Is(err, latchkey.ErrLastAccount) {
 		t.Errorf("R-345 the last one: %v", err)
 	}
 }
@@ -164,7 +164,7 @@ func TestFirstProof(t *testing.T) {
 	var link latchkey.Message
 	s := newSite(t, func(c *latchkey.Config, _ *latchkey.WebAuthn) {
 		c.Providers = append(c.Providers, &latchkey.Email{
-			Send: func(_ context.Context, m latchkey.Message) error { link = l; return nil },
+			Send: func(_ context.Context, m latchkey.Message) error { link = m; return nil },
 		})
 	})
 	mallory, a := s.visit()

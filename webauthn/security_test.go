@@ -548,9 +548,7 @@ func TestStrangersLearnNothing(t *testing.T) {
 	for _, list := range []latchkey.CredentialList{latchkey.ListNone, latchkey.ListDecoys} {
 		s := newSite(t, func(c *latchkey.Config, p *latchkey.WebAuthn) {
 			c.Hardened = list == latchkey.ListNone // its default
-			if c.Hardened {
-				c.Cookies.HostPrefix = false
-			} else {
+			if !c.Hardened {
 				p.ListCredentials = list
 			}
 		})

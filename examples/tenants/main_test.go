@@ -13,7 +13,7 @@ import (
 
 func TestTenantsShareNothing(t *testing.T) {
 	box, hosts := &latchkeytest.Mailbox{}, map[string]string{}
-	site := newSite(hosts, func(tenant string) *latchkey.Config {
+	site, err := newSite(hosts, func(tenant string) *latchkey.Config {
 		return &latchkey.Config{
 			Site:      latchkey.Site{AllowedHosts: []string{"127.0.0.1:*"}},
 			Secrets:   []string{"the secret of " + tenant + ", which is long enough"},
@@ -21,6 +21,9 @@ func TestTenantsShareNothing(t *testing.T) {
 			Providers: []latchkey.Provider{&latchkey.Email{Send: box.Send}},
 		}
 	})
+	if err != nil {
+		t.Fatal(err)
+	}
 	open := func(tenant string) *latchkeytest.Client {
 		server := httptest.NewServer(site)
 		t.Cleanup(server.Close)

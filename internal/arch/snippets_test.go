@@ -275,7 +275,7 @@ func TestFragments(t *testing.T) {
 		{"what statements declare is used", "a, err := f()\nvar b int\n", "a, err := f()\nvar b int\n_ = a\n_ = err\n_ = b\nreturn nil\n}\n"},
 		{"statements may end in a return", "err := f()\nreturn err\n", "err := f()\nreturn err\n}\n"},
 		{"a call is a statement", "f()\n", "f()\nreturn nil\n}\n"},
-		{"a literal", "&latchkey.Email{ConfirmLink: true}\n", "var _ = &latchkey.Email{ConfirmLink: true}\n"},
+		{"a literal", "&latchkey.Email{SameBrowser: true}\n", "var _ = &latchkey.Email{SameBrowser: true}\n"},
 		{"fields are a Config's", "Hardened: true,\n", "var _ = latchkey.Config{\nHardened: true,\n}\n"},
 		{"imports are added", "jwt.Decode()\n", `import "` + core + `/jwt"`},
 	} {
