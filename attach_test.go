@@ -34,7 +34,7 @@ func TestAttach(t *testing.T) {
 		if found, cookies, err := core.ReadSession(ctx, r); err != nil || found.UserID != plainID || len(cookies) != 0 {
 			t.Errorf("%+v, %v, %v", found, cookies, err)
 		}
-		if found, ok := latchkey.SessionFrom(ctx); !ok || found.UserID != plainID {
+		if found := latchkey.SessionFrom(ctx); found == nil || found.UserID != plainID {
 			t.Errorf("%+v", found)
 		}
 	}
@@ -75,7 +75,7 @@ func TestRenewalAfterSignOut(t *testing.T) {
 			s.signIn()
 			core, r := s.auth.Core(), s.neutral("/members")
 			ctx := core.Attach(t.Context(), func() *latchkey.Request { return r })
-			if _, ok := latchkey.SessionFrom(ctx); !ok {
+			if latchkey.SessionFrom(ctx) == nil {
 				t.Fatal("nobody is signed in")
 			}
 			cookies, err := decide(core, ctx, r)
@@ -100,7 +100,7 @@ func TestAttachedTooLong(t *testing.T) {
 	for name, auth := range map[string]*latchkey.Auth{"R-451 one configuration": s.auth, "R-451 one for each request": lazy} {
 		t.Run(name, func(t *testing.T) {
 			ctx := auth.Core().Attach(t.Context(), func() *latchkey.Request { return nil })
-			if found, ok := latchkey.SessionFrom(ctx); ok {
+			if found := latchkey.SessionFrom(ctx); found != nil {
 				t.Errorf("%+v", found)
 			}
 			if _, err := auth.CurrentUser(ctx); err == nil || errors.Is(err, latchkey.ErrNoSession) {

@@ -61,7 +61,7 @@ func ExampleAuth_RenewSession() {
 func ExampleAuth_LoadSession() {
 	auth := exampleAuth()
 	site := auth.LoadSession(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if s, ok := latchkey.SessionFrom(r.Context()); ok {
+		if s := latchkey.SessionFrom(r.Context()); s != nil {
 			fmt.Fprintf(w, "Hello, %s", s.User.Name)
 		}
 	}))

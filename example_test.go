@@ -29,7 +29,7 @@ func Example() {
 		return
 	}
 	home := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		s, _ := latchkey.SessionFrom(r.Context())
+		s := latchkey.SessionFrom(r.Context())
 		fmt.Fprintf(w, "Hello, %s", s.User.Name)
 	})
 	http.Handle("/auth/", auth)
@@ -108,7 +108,7 @@ func ExampleAuth_Authorize() {
 // else is passed on with the session in its context.
 func ExampleAuth_Middleware() {
 	site := exampleAuth().Middleware(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if s, ok := latchkey.SessionFrom(r.Context()); ok {
+		if s := latchkey.SessionFrom(r.Context()); s != nil {
 			fmt.Fprintf(w, "Hello, %s", s.User.Name)
 			return
 		}

@@ -69,7 +69,7 @@ func (b *browser) shows(authorization ...string) *browser {
 // the session came; empty: it is refused.
 func (b *browser) who() (email string, via latchkey.SessionVia, a *answer) {
 	guarded := b.site.auth.RequireSession(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
-		s, _ := latchkey.SessionFrom(r.Context())
+		s := latchkey.SessionFrom(r.Context())
 		email, via = s.User.Email, s.Via
 	}))
 	a = b.serve(guarded, b.request("GET", "/api", "", ""))

@@ -61,7 +61,7 @@ func TestAnswersVaryByCookie(t *testing.T) {
 		}
 	})
 	page := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		_, _ = latchkey.SessionFrom(r.Context())
+		latchkey.SessionFrom(r.Context())
 		fmt.Fprint(w, "page")
 	})
 	own := &latchkey.Response{Status: http.StatusTeapot, Header: http.Header{"Vary": {"Accept"}}}

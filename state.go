@@ -262,17 +262,18 @@ func (r *reading) storedUser(ctx context.Context, setupOf func() (*setup, error)
 	return &u, err
 }
 
-// SessionFrom returns the session of the request whose context this is. It is
-// false for nobody, on any fault, and without [Auth.LoadSession] or one of the
-// guards in front. The first call may set a cookie, so it belongs to the
-// handler's own goroutine; later ones may come from any.
-func SessionFrom(ctx context.Context) (*Session, bool) {
+// SessionFrom returns the session of the request that ctx belongs to. It returns
+// nil if the visitor is not signed in, after any fault, and without
+// [Auth.LoadSession] or one of the guards in front; [Auth.Session] tells these
+// apart. The first call may set a cookie, so make it in the handler's own
+// goroutine. Later calls may come from any goroutine.
+func SessionFrom(ctx context.Context) *Session {
 	state := stateIn(ctx)
 	if state == nil {
-		return nil, false
+		return nil
 	}
-	s, err := state.session()
-	return s, err == nil && s != nil
+	s, _ := state.session() // the fault has been logged
+	return s
 }
 
 // ContextWithSession returns a context in which [SessionFrom] finds s: for

@@ -89,7 +89,7 @@ func TestTenantIsConfiguredOnce(t *testing.T) {
 func TestTenantIsNamedOnceARequest(t *testing.T) {
 	s := newTenantSite(t)
 	page := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		_, _ = latchkey.SessionFrom(r.Context())
+		latchkey.SessionFrom(r.Context())
 		_, _ = s.auth.CurrentUser(r.Context())
 		if _, err := s.auth.CSRFToken(w, r); err != nil {
 			t.Error(err)

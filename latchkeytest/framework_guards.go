@@ -94,7 +94,7 @@ var frameworkGuards = []frameworkCase{
 		f.config.Providers = f.config.Providers[:1] // passwords need the other kind of session
 		f.page("/unread", FrameworkLoadSession, func(c FrameworkContext) { c.Write(http.StatusOK, "public") })
 		f.page("/members", FrameworkRequireSession, func(c FrameworkContext) {
-			s, _ := latchkey.SessionFrom(c.Context())
+			s := latchkey.SessionFrom(c.Context())
 			u, err := c.CurrentUser()
 			ok(f.t, err)
 			c.Write(http.StatusOK, "here is "+name(c.Session())+", "+s.User.Name+", "+u.Name)
@@ -120,8 +120,8 @@ var frameworkGuards = []frameworkCase{
 	}},
 	{"the session is in the context of the request", func(f *framework) {
 		f.page("/context", FrameworkLoadSession, func(c FrameworkContext) {
-			s, there := latchkey.SessionFrom(c.Context())
-			if !there {
+			s := latchkey.SessionFrom(c.Context())
+			if s == nil {
 				c.Write(http.StatusOK, "here is nobody")
 				return
 			}

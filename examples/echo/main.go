@@ -63,7 +63,7 @@ func newSite(c latchkey.Config) (*echo.Echo, error) {
 
 	api := site.Group("/api", sessions.Authorize(signedIn))
 	api.GET("/me", func(c *echo.Context) error {
-		s, _ := latchkey.SessionFrom(c.Request().Context()) // or sessions.Session(c)
+		s := latchkey.SessionFrom(c.Request().Context()) // or sessions.Session(c)
 		return c.JSON(http.StatusOK, map[string]string{"id": s.UserID, "name": s.User.Name})
 	})
 	return site, nil

@@ -62,7 +62,7 @@ func newSite(c latchkey.Config) (*gin.Engine, error) {
 
 	api := site.Group("/api", sessions.Authorize(signedIn))
 	api.GET("/me", func(c *gin.Context) {
-		s, _ := latchkey.SessionFrom(c.Request.Context()) // or sessions.Session(c)
+		s := latchkey.SessionFrom(c.Request.Context()) // or sessions.Session(c)
 		c.JSON(http.StatusOK, gin.H{"id": s.UserID, "name": s.User.Name})
 	})
 	return site, nil

@@ -63,8 +63,8 @@ func (api) GetVersion(context.Context, GetVersionRequestObject) (GetVersionRespo
 }
 
 func (api) GetMe(ctx context.Context, _ GetMeRequestObject) (GetMeResponseObject, error) {
-	s, ok := latchkey.SessionFrom(ctx)
-	if !ok {
+	s := latchkey.SessionFrom(ctx)
+	if s == nil {
 		return GetMe401Response{}, nil
 	}
 	return GetMe200JSONResponse{Name: s.User.Name}, nil

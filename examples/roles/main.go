@@ -79,7 +79,7 @@ func roleOf(email string) string {
 }
 
 func home(w http.ResponseWriter, r *http.Request) {
-	s, _ := latchkey.SessionFrom(r.Context())
+	s := latchkey.SessionFrom(r.Context())
 	fmt.Fprintf(w, "Hello, %s. You are a %s, with the id %s.", s.User.Email, s.Extra.String("role"), s.UserID)
 }
 

@@ -162,7 +162,7 @@ func TestHookInFrontOfTheRouter(t *testing.T) {
 	sessions, e := newSessions(t), quiet()
 	e.Pre(sessions.Middleware())
 	e.GET("/", func(c *echo.Context) error {
-		s, _ := latchkey.SessionFrom(c.Request().Context())
+		s := latchkey.SessionFrom(c.Request().Context())
 		return c.String(http.StatusOK, "here is "+s.User.Name)
 	})
 	c := latchkeytest.NewClient(t, e)
