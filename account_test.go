@@ -278,7 +278,7 @@ func TestHelpersInOneResponse(t *testing.T) {
 		}
 	})
 	t.Run("a guard whose redirect leads to its own page denies", func(t *testing.T) {
-		site := s.auth.Authorize(func(context.Context, *latchkey.Session, *http.Request) error {
+		site := s.auth.Authorize(func(*http.Request, *latchkey.Session) error {
 			return latchkey.RedirectTo("/dash?error=denied")
 		})(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { t.Error("the page was shown") }))
 		b := s.newBrowser()

@@ -21,7 +21,7 @@ func TestAttach(t *testing.T) {
 	if asked != 0 || core.Renewal(ctx) != nil || core.Attach(ctx, nil) != ctx {
 		t.Errorf("nobody has looked, and the request was asked for %d times", asked)
 	}
-	pass := func(_ context.Context, found *latchkey.Session) error {
+	pass := func(_ *latchkey.Request, found *latchkey.Session) error {
 		if found == nil {
 			return latchkey.ErrNoSession
 		}

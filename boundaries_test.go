@@ -14,7 +14,7 @@ import (
 
 // An answer that is none lets nobody pass, and signs nobody in.
 func TestRespondWithNothing(t *testing.T) {
-	nothing := func(context.Context, *latchkey.Session, *http.Request) error { return latchkey.RespondWith(nil) }
+	nothing := func(*http.Request, *latchkey.Session) error { return latchkey.RespondWith(nil) }
 	s := newPlainSite(t, func(c *latchkey.Config) {
 		c.Callbacks.SignIn = func(context.Context, latchkey.SignInAttempt) error { return latchkey.RespondWith(nil) }
 	})
@@ -23,7 +23,7 @@ func TestRespondWithNothing(t *testing.T) {
 	if a := s.send(guarded, http.MethodGet, "/", nil); reached || a.Code != http.StatusInternalServerError {
 		t.Errorf("a guard: reached %t, %d", reached, a.Code)
 	}
-	access := s.auth.Core().Authorize(t.Context(), s.neutral("/"), func(context.Context, *latchkey.Session) error { return latchkey.RespondWith(nil) })
+	access := s.auth.Core().Authorize(t.Context(), s.neutral("/"), func(*latchkey.Request, *latchkey.Session) error { return latchkey.RespondWith(nil) })
 	if access.Response == nil {
 		t.Error("a neutral guard lets pass")
 	}

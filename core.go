@@ -109,17 +109,16 @@ type Access struct {
 	Cookies  []*http.Cookie // for the response, in either case
 }
 
-// Authorize asks decide, which gets the session (nil: nobody), whether r may
-// pass: nil lets it, [RedirectTo] and [RespondWith] answer it, [ErrNoSession]
-// leads to the sign-in page, [ErrAccessDenied] is status 403 for who is signed in
-// and any other error about them status 500. It denies on every fault. A request for a route of
-// Latchkey's own is answered without a question; for that r needs its body.
-func (c *Core) Authorize(ctx context.Context, r *Request, decide func(ctx context.Context, s *Session) error) Access {
+// Authorize calls decide to learn whether r may pass, and answers as
+// [Auth.Authorize] does. s is nil for a request without a session. A request for a
+// route of Latchkey's own is answered without calling decide; for that r needs its
+// body.
+func (c *Core) Authorize(ctx context.Context, r *Request, decide func(r *Request, s *Session) error) Access {
 	if c.Match(ctx, r) {
 		return Access{Response: c.Respond(ctx, r)}
 	}
 	s, cookies, err := c.ReadSession(ctx, r)
-	res, why := consult(ctx, s, err, decide)
+	res, why := consult(err, func() error { return decide(r, s) })
 	if why != nil {
 		res = c.refuse(ctx, r, s, why)
 	}
@@ -129,13 +128,14 @@ func (c *Core) Authorize(ctx context.Context, r *Request, decide func(ctx contex
 	return Access{Session: s, Cookies: cookies, Response: res}
 }
 
-// consult asks whether a request may pass: both nil. Otherwise there is an
-// answer already, or the reason for a refusal.
-func consult(ctx context.Context, s *Session, fault error, decide func(context.Context, *Session) error) (*Response, error) {
+// consult calls decide, unless fault says that the session is unknown. It returns
+// nil, nil if the request may pass, and otherwise the application's own answer or
+// the reason for a refusal. A panic of decide is a reason.
+func consult(fault error, decide func() error) (*Response, error) {
 	if fault != nil && !errors.Is(fault, ErrNoSession) {
 		return nil, &undecided{fault}
 	}
-	why := guarded.Contain(func() error { return decide(ctx, s) })
+	why := guarded.Contain(decide)
 	own, ok := errors.AsType[*ownResponse](why)
 	switch {
 	case !ok:

@@ -41,7 +41,7 @@ func TestCore(t *testing.T) {
 		}
 	})
 	core, ctx := s.auth.Core(), t.Context()
-	members := func(_ context.Context, found *latchkey.Session) error {
+	members := func(_ *latchkey.Request, found *latchkey.Session) error {
 		if found == nil {
 			return latchkey.ErrNoSession
 		}

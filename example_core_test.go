@@ -17,7 +17,7 @@ import (
 func ExampleCore() {
 	core := exampleAuth().Core()
 	guard := func(ctx context.Context, r *latchkey.Request) latchkey.Access {
-		return core.Authorize(ctx, r, func(_ context.Context, s *latchkey.Session) error {
+		return core.Authorize(ctx, r, func(_ *latchkey.Request, s *latchkey.Session) error {
 			if s == nil {
 				return latchkey.ErrNoSession
 			}

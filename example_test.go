@@ -87,7 +87,7 @@ func ExampleValue() {
 // A guard with a say of its own.
 func ExampleAuth_Authorize() {
 	auth := exampleAuth()
-	editors := auth.Authorize(func(_ context.Context, s *latchkey.Session, _ *http.Request) error {
+	editors := auth.Authorize(func(_ *http.Request, s *latchkey.Session) error {
 		if s == nil {
 			return latchkey.ErrNoSession // to the sign-in page, and back here afterwards
 		}

@@ -61,7 +61,7 @@ func (a *Auth) CurrentUser(ctx context.Context) (User, error) {
 // HX-Redirect where to send the browser. Where [Pages].SignIn is a page of next,
 // that one page is seen by strangers, too.
 func (a *Auth) RequireSession(next http.Handler) http.Handler {
-	return a.Authorize(func(_ context.Context, s *Session, _ *http.Request) error {
+	return a.Authorize(func(_ *http.Request, s *Session) error {
 		if s == nil {
 			return ErrNoSession
 		}
@@ -69,22 +69,26 @@ func (a *Auth) RequireSession(next http.Handler) http.Handler {
 	})(next)
 }
 
-// Authorize is a guard that asks the application. decide gets the session, nil
-// for nobody, and answers nil to let the request pass, [RedirectTo] to send the
-// browser elsewhere, [RespondWith] to answer the request itself,
-// [ErrNoSession] to lead to the sign-in page, and [ErrAccessDenied] to refuse who
-// is signed in with a page of status 403. Any other error about somebody who is
-// signed in is a fault of the guard: it is logged and answered with status 500.
-// Who is not is led to the sign-in page by every error. A page is never
-// redirected to itself: one of [Pages] passes, any other is answered with status
-// 403.
+// Authorize returns a guard that calls decide for each request. s is nil for a
+// request without a session. The request passes if decide returns nil. It is
+// answered otherwise:
 //
-// Auth's own routes, which [Auth.Match] knows, are answered by Auth without a
-// question, wherever it is mounted: next never sees them.
+//   - [ErrNoSession] leads to the sign-in page, and so does any other error about
+//     a request without a session. Scripts get status 401.
+//   - [ErrAccessDenied] refuses a user who is signed in, with status 403.
+//   - [RedirectTo] sends the browser elsewhere.
+//   - [RespondWith] answers with a response of the application's.
+//   - Any other error is a fault of decide. It is logged and answered with status
+//     500, or 503 if a store does not answer for now.
 //
-// A guard denies on every fault: a store that does not answer, which is status
-// 503 with Retry-After, a panic, a configuration that is wrong.
-func (a *Auth) Authorize(decide func(ctx context.Context, s *Session, r *http.Request) error) func(http.Handler) http.Handler {
+// A guard refuses on every fault: a store that does not answer, a panic of decide
+// (such as one that uses s without a look whether it is nil), a wrong
+// configuration. It never redirects a page to itself: one of [Pages] passes, any
+// other is answered with status 403.
+//
+// The guard answers Auth's own routes, which [Auth.Match] knows, without calling
+// decide: next never sees them.
+func (a *Auth) Authorize(decide func(r *http.Request, s *Session) error) func(http.Handler) http.Handler {
 	return func(next http.Handler) http.Handler {
 		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			state, r := a.stateOf(w, r)
@@ -92,7 +96,7 @@ func (a *Auth) Authorize(decide func(ctx context.Context, s *Session, r *http.Re
 				return
 			}
 			s, err := state.session()
-			res, why := consult(r.Context(), s, err, func(ctx context.Context, s *Session) error { return decide(ctx, s, r) })
+			res, why := consult(err, func() error { return decide(r, s) })
 			if why != nil {
 				res = a.Core().refuse(r.Context(), requestHead(r), s, why)
 			}
@@ -113,7 +117,7 @@ func (c *Core) Refusal(ctx context.Context, r *Request, err error) *Response {
 	if !isSteering(err) && !errors.Is(err, ErrNoSession) && !errors.Is(err, ErrAccessDenied) || c.Match(ctx, r) {
 		return nil
 	}
-	return c.Authorize(ctx, r, func(context.Context, *Session) error { return err }).Response
+	return c.Authorize(ctx, r, func(*Request, *Session) error { return err }).Response
 }
 
 // Match reports whether r is for Latchkey: below the base path, and a route of

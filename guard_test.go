@@ -183,7 +183,7 @@ func TestAuthorize(t *testing.T) {
 	site, signedIn, _ := newSignedInSite(t, func(c *latchkey.Config) { c.Pages.NewUser = "/new" })
 	var reached bool
 	decideBy := func(answer error) http.Handler {
-		return site.auth.Authorize(func(_ context.Context, s *latchkey.Session, r *http.Request) error {
+		return site.auth.Authorize(func(r *http.Request, s *latchkey.Session) error {
 			if s == nil || r.URL.Path == "" {
 				t.Error("the question has no session or no request")
 			}
@@ -222,7 +222,7 @@ func TestAuthorize(t *testing.T) {
 	t.Run("the question is asked about strangers too", func(t *testing.T) {
 		b, asked := site.newBrowser(), false
 		reached = false
-		h := site.auth.Authorize(func(_ context.Context, s *latchkey.Session, _ *http.Request) error {
+		h := site.auth.Authorize(func(_ *http.Request, s *latchkey.Session) error {
 			asked = s == nil
 			return nil
 		})(guardedHandler(&reached))
@@ -230,9 +230,22 @@ func TestAuthorize(t *testing.T) {
 			t.Errorf("asked %t, reached %t", asked, reached)
 		}
 	})
+	t.Run("R-242 a nil dereference in decide refuses", func(t *testing.T) {
+		b := site.newBrowser()
+		reached = false
+		h := site.auth.Authorize(func(_ *http.Request, s *latchkey.Session) error {
+			if s.User.Name == "" { // of nobody
+				return nil
+			}
+			return latchkey.ErrAccessDenied
+		})(guardedHandler(&reached))
+		if a := b.serve(h, b.request(http.MethodGet, "/own", "", "")); reached || a.Code != http.StatusInternalServerError {
+			t.Errorf("reached %t, status %d", reached, a.Code)
+		}
+	})
 	t.Run("guards within guards read once", func(t *testing.T) {
 		s, signedIn, store := newSignedInSite(t)
-		pass := func(context.Context, *latchkey.Session, *http.Request) error { return nil }
+		pass := func(*http.Request, *latchkey.Session) error { return nil }
 		h := s.auth.LoadSession(s.auth.RequireSession(s.auth.Authorize(pass)(guardedHandler(&reached))))
 		reached = false
 		a := signedIn.serve(h, signedIn.request(http.MethodGet, "/own", "", ""))

@@ -34,7 +34,7 @@ func movedSite(c latchkey.Config, pages http.Handler) (http.Handler, error) {
 	})), nil
 }
 
-func movedAuthorized(_ context.Context, s *latchkey.Session, _ *http.Request) error {
+func movedAuthorized(_ *http.Request, s *latchkey.Session) error {
 	switch {
 	case s == nil:
 		return latchkey.ErrNoSession

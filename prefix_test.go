@@ -128,7 +128,7 @@ func TestSiteBehindAPrefix(t *testing.T) {
 
 // never lets nobody in.
 func never(a *latchkey.Auth) http.Handler {
-	return a.Authorize(func(context.Context, *latchkey.Session, *http.Request) error { return latchkey.ErrAccessDenied })(http.NotFoundHandler())
+	return a.Authorize(func(*http.Request, *latchkey.Session) error { return latchkey.ErrAccessDenied })(http.NotFoundHandler())
 }
 
 // What a browser is shown that has been nowhere else on the site.

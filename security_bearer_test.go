@@ -380,7 +380,7 @@ func TestBearerChallenges(t *testing.T) {
 		t.Errorf("R-431 a wrong token: %d, %q", a.Code, got)
 	}
 	refuse := func(why error) *answer {
-		guarded := s.auth.Authorize(func(context.Context, *latchkey.Session, *http.Request) error { return why })(http.NotFoundHandler())
+		guarded := s.auth.Authorize(func(*http.Request, *latchkey.Session) error { return why })(http.NotFoundHandler())
 		app := ada.shows("Bearer " + token)
 		return app.serve(guarded, app.request("GET", "/api", "", ""))
 	}

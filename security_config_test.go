@@ -100,7 +100,7 @@ func TestConfigErrorsAreNoSessions(t *testing.T) {
 			next := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { inside = true })
 			for guard, h := range map[string]http.Handler{
 				"RequireSession": auth.RequireSession(next),
-				"Authorize": auth.Authorize(func(_ context.Context, s *latchkey.Session, _ *http.Request) error {
+				"Authorize": auth.Authorize(func(_ *http.Request, s *latchkey.Session) error {
 					if s == nil {
 						return latchkey.ErrNoSession
 					}
@@ -116,7 +116,7 @@ func TestConfigErrorsAreNoSessions(t *testing.T) {
 			}
 			if !errors.Is(err, latchkey.ErrNoSession) { // a fault, not a stranger
 				w := httptest.NewRecorder()
-				anybody := func(context.Context, *latchkey.Session, *http.Request) error { return nil }
+				anybody := func(*http.Request, *latchkey.Session) error { return nil }
 				if auth.Authorize(anybody)(next).ServeHTTP(w, request()); inside || w.Code != http.StatusInternalServerError {
 					t.Errorf("a guard that is open to strangers let a fault pass: %d", w.Code)
 				}
@@ -134,15 +134,15 @@ func TestConfigErrorsAreNoSessions(t *testing.T) {
 		})
 	}
 	t.Run("R-242 a guard whose question fails", func(t *testing.T) {
-		for name, decide := range map[string]func(context.Context, *latchkey.Session, *http.Request) error{
-			"error": func(context.Context, *latchkey.Session, *http.Request) error { return fault },
-			"panic": func(context.Context, *latchkey.Session, *http.Request) error { panic(fault) },
-			"nil dereference": func(ctx context.Context, _ *latchkey.Session, _ *http.Request) error {
+		for name, decide := range map[string]func(*http.Request, *latchkey.Session) error{
+			"error": func(*http.Request, *latchkey.Session) error { return fault },
+			"panic": func(*http.Request, *latchkey.Session) error { panic(fault) },
+			"nil dereference": func(r *http.Request, _ *latchkey.Session) error {
 				nobody := latchkey.SessionFrom(context.WithoutCancel(t.Context()))
 				if nobody.User.Name == "" {
 					return nil
 				}
-				return ctx.Err()
+				return r.Context().Err()
 			},
 		} {
 			inside := false

@@ -104,7 +104,7 @@ func TestTenantIsNamedOnceARequest(t *testing.T) {
 	for name, h := range map[string]http.Handler{
 		"a page behind Middleware":  s.auth.Middleware(page),
 		"a page behind LoadSession": s.auth.LoadSession(page),
-		"guards within guards": s.auth.LoadSession(s.auth.Authorize(func(context.Context, *latchkey.Session, *http.Request) error {
+		"guards within guards": s.auth.LoadSession(s.auth.Authorize(func(*http.Request, *latchkey.Session) error {
 			return nil
 		})(s.auth.Middleware(page))),
 	} {

@@ -58,7 +58,7 @@ func newSite(c latchkey.Config) (http.Handler, error) {
 }
 
 // signedIn refuses in JSON, whoever asks.
-func signedIn(_ context.Context, s *latchkey.Session, _ *http.Request) error {
+func signedIn(_ *http.Request, s *latchkey.Session) error {
 	if s == nil {
 		return latchkey.RespondWith(&latchkey.Response{
 			Status: http.StatusUnauthorized,

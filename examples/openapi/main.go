@@ -39,7 +39,7 @@ func newSite(c latchkey.Config) (http.Handler, error) {
 	if err != nil {
 		return nil, err
 	}
-	guard := auth.Authorize(func(_ context.Context, s *latchkey.Session, r *http.Request) error {
+	guard := auth.Authorize(func(r *http.Request, s *latchkey.Session) error {
 		if s != nil || r.URL.Path == "/api/version" { // whose security is empty in openapi.yaml
 			return nil
 		}

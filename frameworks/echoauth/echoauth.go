@@ -88,7 +88,7 @@ func (a *Auth) RequireSession() echo.MiddlewareFunc { return a.wrap(a.auth.Requi
 func (a *Auth) Authorize(decide func(c *echo.Context, s *latchkey.Session) error) echo.MiddlewareFunc {
 	return func(next echo.HandlerFunc) echo.HandlerFunc {
 		return func(c *echo.Context) error {
-			return a.pass(c, next, a.auth.Authorize(func(_ context.Context, s *latchkey.Session, _ *http.Request) error { return decide(c, s) }))
+			return a.pass(c, next, a.auth.Authorize(func(_ *http.Request, s *latchkey.Session) error { return decide(c, s) }))
 		}
 	}
 }

@@ -1,7 +1,6 @@
 package fiberauth
 
 import (
-	"context"
 
 	"github.com/gofiber/fiber/v3"
 	"github.com/latchkeyhq/latchkey"
@@ -90,7 +89,7 @@ func (a *Auth) Authorize(decide func(c fiber.Ctx, s *latchkey.Session) error) fi
 			return a.respond(c)
 		}
 		ctx, l := a.attach(c)
-		access := a.core.Authorize(ctx, l.head(c), func(_ context.Context, s *latchkey.Session) error { return decide(c, s) })
+		access := a.core.Authorize(ctx, l.head(c), func(_ *latchkey.Request, s *latchkey.Session) error { return decide(c, s) })
 		if access.Response != nil {
 			return a.send(ctx, c, access.Response)
 		}

@@ -87,7 +87,7 @@ func (a *Auth) RequireSession() gin.HandlerFunc {
 // does. The session is nil for nobody.
 func (a *Auth) Authorize(decide func(c *gin.Context, s *latchkey.Session) error) gin.HandlerFunc {
 	return func(c *gin.Context) {
-		a.pass(c, a.auth.Authorize(func(_ context.Context, s *latchkey.Session, _ *http.Request) error { return decide(c, s) }))
+		a.pass(c, a.auth.Authorize(func(_ *http.Request, s *latchkey.Session) error { return decide(c, s) }))
 	}
 }
 

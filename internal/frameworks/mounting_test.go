@@ -74,7 +74,7 @@ func guard(auth *latchkey.Auth, p latchkeytest.FrameworkPage, page http.Handler)
 	case latchkeytest.FrameworkRequireSession:
 		return auth.RequireSession(page)
 	case latchkeytest.FrameworkAuthorize:
-		return auth.Authorize(func(_ context.Context, s *latchkey.Session, r *http.Request) error { return p.Decide(r.URL.Path, s) })(page)
+		return auth.Authorize(func(r *http.Request, s *latchkey.Session) error { return p.Decide(r.URL.Path, s) })(page)
 	case latchkeytest.FrameworkSignInAction:
 		return auth.SignInAction(page)
 	case latchkeytest.FrameworkSignOutAction:
