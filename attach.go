@@ -2,8 +2,11 @@ package latchkey
 
 import (
 	"context"
+	"errors"
 	"io"
 	"net/http"
+
+	"github.com/latchkeyhq/latchkey/internal/failure"
 )
 
 // What integrations with frameworks without net/http are built on, beside [Core]:
@@ -39,17 +42,27 @@ func (c *Core) Attach(ctx context.Context, request func() *Request) context.Cont
 	})
 }
 
-// Session is [SessionFrom] with the reason: ErrNoSession for nobody. Any other
-// error is a fault, which has been logged: nothing is known, so treat the
-// request as nobody's. ctx must come from [Core.LoadSession], [Core.Attach] or a
-// guard.
-func (c *Core) Session(ctx context.Context) (*Session, error) {
-	state := stateIn(ctx)
-	if state == nil || !state.concerns(c.auth) {
+// Session returns the session of the request that ctx belongs to, as
+// [SessionFrom] does, and says why there is none: ErrNoSession if the visitor is
+// not signed in, ErrInvalidConfig if neither a middleware nor a guard of a is in
+// front. Any other error is a fault, which has been logged: nothing is known, so
+// treat the request as one without a session.
+func (a *Auth) Session(ctx context.Context) (*Session, error) {
+	if state := stateIn(ctx); state != nil && state.concerns(a) {
+		return state.session()
+	}
+	if a.tenants != nil && tenantIn(ctx) != "" { // work on another tenant than the request's
 		return nil, ErrNoSession
 	}
-	return state.session()
+	return nil, errNotLoaded
 }
+
+// errNotLoaded tells the two reasons apart why a context has no session.
+var errNotLoaded = failure.Wrap(ErrInvalidConfig, errors.New("the context has no session to read: put Auth.Middleware, Auth.LoadSession or a guard in front, or use ReadSession"))
+
+// Session is [Auth.Session]. ctx comes from [Core.LoadSession], [Core.Attach] or a
+// guard.
+func (c *Core) Session(ctx context.Context) (*Session, error) { return c.auth.Session(ctx) }
 
 // Renewal is what the response still has to get for the session that somebody
 // looked at in a context of [Core.Attach]: lines of Set-Cookie and Vary, and

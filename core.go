@@ -65,10 +65,10 @@ func (c *Core) Match(ctx context.Context, r *Request) bool {
 	return s != nil && s.config.owns(r.URL.EscapedPath())
 }
 
-// ReadSession says who is signed in, or ErrNoSession. The cookies keep the
-// session alive, or clear one that has ended. In a context of [Core.Attach] or
-// [Core.LoadSession] it is read once, and there are no cookies: they are where
-// those say.
+// ReadSession returns the session of r and the cookies that keep it alive, or that
+// clear one that has ended. The errors are those of [Auth.Session]. In a context of
+// [Core.Attach] or [Core.LoadSession] the session is read once, and there are no
+// cookies: they are where those say.
 func (c *Core) ReadSession(ctx context.Context, r *Request) (*Session, []*http.Cookie, error) {
 	if state := attached(ctx, c, r); state != nil {
 		s, err := state.session()

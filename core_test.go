@@ -174,7 +174,7 @@ func TestCoreLoadSession(t *testing.T) {
 	if again := s.auth.Core().LoadSession(ctx, s.neutral("/"), nil); again != ctx {
 		t.Error("what is there is loaded again")
 	}
-	if _, err := s.auth.Core().Session(t.Context()); !errors.Is(err, latchkey.ErrNoSession) {
+	if _, err := s.auth.Core().Session(t.Context()); !errors.Is(err, latchkey.ErrInvalidConfig) {
 		t.Errorf("without LoadSession: %v", err)
 	}
 	broken := newFaultyStore()

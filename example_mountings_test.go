@@ -13,11 +13,12 @@ import (
 	"github.com/latchkeyhq/latchkey/providers"
 )
 
-// Who asks, in a handler without a middleware in front: what auth() is to Auth.js.
+// Session tells a visitor from a fault, in a handler behind a middleware: what
+// auth() is to Auth.js.
 func ExampleAuth_Session() {
 	auth := exampleAuth()
-	profile := func(w http.ResponseWriter, r *http.Request) {
-		s, err := auth.Session(r)
+	profile := auth.LoadSession(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		s, err := auth.Session(r.Context())
 		if errors.Is(err, latchkey.ErrNoSession) {
 			fmt.Fprint(w, "Hello, stranger")
 			return
@@ -27,10 +28,10 @@ func ExampleAuth_Session() {
 			return
 		}
 		fmt.Fprintf(w, "Hello, %s", s.User.Name)
-	}
+	}))
 	for _, r := range []*http.Request{httptest.NewRequest(http.MethodGet, "/profile", nil), signedIn(auth, "/profile")} {
 		answer := httptest.NewRecorder()
-		profile(answer, r)
+		profile.ServeHTTP(answer, r)
 		fmt.Println(answer.Body)
 	}
 	// Output:
@@ -38,12 +39,12 @@ func ExampleAuth_Session() {
 	// Hello, Ada
 }
 
-// The same with the response at hand, so that the session is kept alive:
-// auth(request, response).
-func ExampleAuth_RenewSession() {
+// ReadSession needs no middleware in front. It puts the cookie that keeps the
+// session alive into the response: auth(request, response).
+func ExampleAuth_ReadSession() {
 	auth := exampleAuth()
 	profile := func(w http.ResponseWriter, r *http.Request) {
-		s, err := auth.RenewSession(w, r) // may set a cookie, so before the body
+		s, err := auth.ReadSession(w, r) // may set a cookie, so before the body
 		if err != nil {
 			http.Error(w, "Sign in first.", http.StatusUnauthorized)
 			return

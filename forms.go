@@ -79,7 +79,7 @@ func (a *Auth) Forms(w http.ResponseWriter, r *http.Request) (*Forms, error) {
 	x.csrfToken = token
 	f := formsFor(r.Context(), x)
 	addCookies(w, x.cookies.out)
-	if s, err := a.RenewSession(w, r); err == nil {
+	if s, err := a.ReadSession(w, r); err == nil {
 		f.Session = s
 	}
 	return f, nil

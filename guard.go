@@ -6,20 +6,13 @@ import (
 	"net/http"
 )
 
-// What handlers ask: who is signed in, and may they come in.
+// What handlers ask: the session of a request, and whether it may pass.
 
-// Session returns who is signed in, or ErrNoSession. Any other error is a
-// fault: nothing is known, so treat the request as nobody's. It renews no
-// cookie; behind [Auth.LoadSession] use [SessionFrom], which does.
-func (a *Auth) Session(r *http.Request) (*Session, error) {
-	s, _, err := a.Core().ReadSession(r.Context(), requestHead(r))
-	return s, err
-}
-
-// RenewSession is [Auth.Session] with the response at hand: the cookie that keeps
-// the session alive, or clears one that has ended, goes into it. Call it before
-// writing the body.
-func (a *Auth) RenewSession(w http.ResponseWriter, r *http.Request) (*Session, error) {
+// ReadSession returns the session of r, for handlers without a middleware in
+// front. The cookie that keeps the session alive, or clears one that has ended,
+// goes into w, so call it before writing the body. The errors are those of
+// [Auth.Session].
+func (a *Auth) ReadSession(w http.ResponseWriter, r *http.Request) (*Session, error) {
 	state, _ := a.stateOf(w, r)
 	return state.session()
 }

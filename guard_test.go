@@ -100,14 +100,52 @@ func TestLoadSession(t *testing.T) {
 			t.Errorf("cookie %v", c)
 		}
 	})
-	t.Run("Session renews nothing", func(t *testing.T) {
-		if s, err := site.auth.Session(b.request(http.MethodGet, "/own", "", "")); err != nil || s.User.Email != "ada@example.com" {
+	t.Run("ReadSession needs no middleware and keeps the session alive", func(t *testing.T) {
+		w := httptest.NewRecorder()
+		if s, err := site.auth.ReadSession(w, b.request(http.MethodGet, "/own", "", "")); err != nil || s.User.Email != "ada@example.com" {
 			t.Errorf("%v, %v", s, err)
 		}
-		if _, err := site.auth.Session(site.newBrowser().request(http.MethodGet, "/own", "", "")); !errors.Is(err, latchkey.ErrNoSession) {
+		if a := (&answer{ResponseRecorder: w}); a.cookie("session-token") == nil {
+			t.Errorf("no renewed cookie: %v", w.Header())
+		}
+		if _, err := site.auth.ReadSession(httptest.NewRecorder(), site.newBrowser().request(http.MethodGet, "/own", "", "")); !errors.Is(err, latchkey.ErrNoSession) {
 			t.Errorf("nobody is %v", err)
 		}
 	})
+}
+
+// Session says why a context has no session.
+func TestSessionOfAContext(t *testing.T) {
+	site, b, _ := newSignedInSite(t)
+	other := newSite(t)
+	visitor := site.newBrowser()
+	inside := func(auth *latchkey.Auth, b *browser) (ctx context.Context) {
+		b.serve(auth.LoadSession(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { ctx = r.Context() })), b.request(http.MethodGet, "/own", "", ""))
+		return ctx
+	}
+	for policy, c := range map[string]struct {
+		ctx  context.Context
+		want error // nil: Ada's session
+	}{
+		"a user who is signed in":                     {inside(site.auth, b), nil},
+		"a visitor has no session":                    {inside(site.auth, visitor), latchkey.ErrNoSession},
+		"a session of ContextWithSession":             {latchkey.ContextWithSession(t.Context(), &latchkey.Session{User: latchkey.SessionUser{Email: "ada@example.com"}}), nil},
+		"nil of ContextWithSession is no session":     {latchkey.ContextWithSession(t.Context(), nil), latchkey.ErrNoSession},
+		"without middleware nothing is configured":    {t.Context(), latchkey.ErrInvalidConfig},
+		"another site's middleware is not this one's": {inside(other.auth, b), latchkey.ErrInvalidConfig},
+	} {
+		t.Run(policy, func(t *testing.T) {
+			for name, read := range map[string]func(context.Context) (*latchkey.Session, error){"Auth": site.auth.Session, "Core": site.auth.Core().Session} {
+				s, err := read(c.ctx)
+				if !errors.Is(err, c.want) || (s != nil) != (c.want == nil) || s != nil && s.User.Email != "ada@example.com" {
+					t.Errorf("%s: %+v, %v", name, s, err)
+				}
+				if c.want == latchkey.ErrInvalidConfig && errors.Is(err, latchkey.ErrNoSession) {
+					t.Errorf("%s: a mistake reads as a visitor: %v", name, err)
+				}
+			}
+		})
+	}
 }
 
 // guardedHandler notes that it was reached, and whether there is a session.

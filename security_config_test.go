@@ -77,12 +77,12 @@ func TestConfigErrorsAreNoSessions(t *testing.T) {
 			c.Adapter = failingStore{memoryadapter.New(memoryadapter.Options{}), func() { panic(fault) }}
 		}),
 	}
-	if s, err := live.auth.Session(request()); s == nil || err != nil {
+	if s, err := live.auth.ReadSession(httptest.NewRecorder(), request()); s == nil || err != nil {
 		t.Fatalf("the session itself: %v, %v", s, err)
 	}
 	for name, auth := range auths {
 		t.Run("R-242 "+name, func(t *testing.T) {
-			s, err := auth.Session(request())
+			s, err := auth.ReadSession(httptest.NewRecorder(), request())
 			if s != nil || err == nil {
 				t.Errorf("Session: %v, %v", s, err)
 			}

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"net/http/httptest"
 	"net/url"
 	"strings"
 	"sync"
@@ -297,7 +298,7 @@ func TestLogErrorsHandedOut(t *testing.T) {
 		}
 	}
 	r := b.request(http.MethodGet, "/own", "", "")
-	_, err := s.auth.Session(r)
+	_, err := s.auth.ReadSession(httptest.NewRecorder(), r)
 	check("Session", err)
 	_, _, err = s.auth.Core().ReadSession(t.Context(), &latchkey.Request{Method: "GET", URL: r.URL, Header: r.Header})
 	check("ReadSession", err)

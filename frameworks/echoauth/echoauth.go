@@ -128,7 +128,7 @@ func (a *Auth) refusal(c *echo.Context, err error) *latchkey.Response {
 // any handler in front or none, and kept alive: the renewed cookie goes into the
 // answer. Any other error is a fault: treat the request as nobody's.
 func (a *Auth) Session(c *echo.Context) (*latchkey.Session, error) {
-	return a.auth.RenewSession(c.Response(), a.request(c))
+	return a.auth.ReadSession(c.Response(), a.request(c))
 }
 
 // CurrentUser is who is signed in, as the adapter has them. See

@@ -95,7 +95,7 @@ func (a *Auth) Authorize(decide func(c *gin.Context, s *latchkey.Session) error)
 // any handler in front or none, and kept alive: the renewed cookie goes into the
 // answer. Any other error is a fault: treat the request as nobody's.
 func (a *Auth) Session(c *gin.Context) (*latchkey.Session, error) {
-	return a.auth.RenewSession(c.Writer, a.request(c))
+	return a.auth.ReadSession(c.Writer, a.request(c))
 }
 
 // CurrentUser is who is signed in, as the adapter has them. See

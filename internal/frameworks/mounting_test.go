@@ -102,7 +102,7 @@ type visit struct {
 	r    *http.Request
 }
 
-func (v *visit) Session() (*latchkey.Session, error)       { return v.auth.RenewSession(v.w, v.r) }
+func (v *visit) Session() (*latchkey.Session, error)       { return v.auth.ReadSession(v.w, v.r) }
 func (v *visit) CurrentUser() (latchkey.User, error)       { return v.auth.CurrentUser(v.r.Context()) }
 func (v *visit) CSRFToken() (string, error)                { return v.auth.CSRFToken(v.w, v.r) }
 func (v *visit) ActionURL(action string) (*url.URL, error) { return v.auth.ActionURL(v.r, action) }
