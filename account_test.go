@@ -240,7 +240,7 @@ func TestHelpersInOneResponse(t *testing.T) {
 		b := s.newBrowser()
 		b.signIn()
 		page := s.auth.LoadSession(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-			if _, err := s.auth.SignOut(w, r, latchkey.SignOutOptions{NoRedirect: true}); err != nil {
+			if _, err := s.auth.SignOutURL(w, r, latchkey.SignOutOptions{}); err != nil {
 				t.Error(err)
 			}
 			if latchkey.SessionFrom(r.Context()) != nil {
@@ -258,7 +258,7 @@ func TestHelpersInOneResponse(t *testing.T) {
 		var token string
 		page := s.auth.LoadSession(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			typed := url.Values{"username": {"alice"}, "password": {"wonderland"}}
-			if _, err := s.auth.SignIn(w, r, "crew", latchkey.SignInOptions{Form: typed, NoRedirect: true}, nil); err != nil {
+			if _, err := s.auth.SignInURL(w, r, "crew", latchkey.SignInOptions{Form: typed}); err != nil {
 				t.Error(err)
 			}
 			token = w.Header()["Set-Cookie"][len(w.Header()["Set-Cookie"])-1]

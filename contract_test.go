@@ -75,7 +75,7 @@ func TestContract(t *testing.T) {
 	t.Run("R-316 options in a form are no credentials", func(t *testing.T) {
 		s := newSite(t)
 		form := url.Values{"username": {"alice"}, "password": {"wonderland"}, "redirectTo": {"/in"}, "redirect": {"false"}}
-		res, err := s.auth.Core().SignIn(t.Context(), requestOf(s.newBrowser().request("POST", "/own", "", "")), "crew", latchkey.SignInOptions{Form: form}, nil)
+		res, err := s.auth.Core().SignIn(t.Context(), requestOf(s.newBrowser().request("POST", "/own", "", "")), "crew", latchkey.SignInOptions{Form: form})
 		if err != nil || res.Redirect != siteOrigin+"/in" {
 			t.Errorf("%+v, %v", res, err)
 		}

@@ -182,15 +182,15 @@ func (c *Core) fault(ctx context.Context, r *Request, why error) *Response {
 	return faultAnswer(ctx, strayExchange(s, r), why)
 }
 
-// SignIn starts signing in with a provider; empty or unknown, which is logged:
-// it leads to the sign-in page. The URL is Response.Redirect, whatever
-// NoRedirect says. The error is an [*Error].
-func (c *Core) SignIn(ctx context.Context, r *Request, provider string, o SignInOptions, params url.Values) (*Response, error) {
+// SignIn starts signing in with a provider. The URL that the browser has to open is
+// Response.Redirect: the sign-in page for an empty provider, and for an unknown
+// one, which is logged. The error is an [*Error].
+func (c *Core) SignIn(ctx context.Context, r *Request, provider string, o SignInOptions) (*Response, error) {
 	x, err := c.reading(ctx, r)
 	if err != nil {
 		return nil, err
 	}
-	failed, res, err := startSignIn(ctx, c, x, provider, o, params)
+	failed, res, err := startSignIn(ctx, c, x, provider, o)
 	if err != nil {
 		return nil, fail(ctx, failed, err)
 	}
@@ -199,7 +199,7 @@ func (c *Core) SignIn(ctx context.Context, r *Request, provider string, o SignIn
 
 // startSignIn posts to the route of a provider in the place of the browser. An
 // error comes with the exchange that it is about.
-func startSignIn(ctx context.Context, c *Core, x *exchange, provider string, o SignInOptions, params url.Values) (*exchange, *Response, error) {
+func startSignIn(ctx context.Context, c *Core, x *exchange, provider string, o SignInOptions) (*exchange, *Response, error) {
 	s, to := x.setup, destination(x, &o)
 	p, ok := s.providers[provider]
 	if !ok {
@@ -217,7 +217,7 @@ func startSignIn(ctx context.Context, c *Core, x *exchange, provider string, o S
 	if err := refuseForeign(x, o.Form, o.SkipCSRFCheck); err != nil {
 		return x, nil, err
 	}
-	query, form := routeFields(o.Form, params)
+	query, form := routeFields(o.Form, o.Params)
 	form.Set("callbackUrl", to)
 	x, res, err := answer(ctx, s, nil, ownPost(s, x.request, p.info().start+provider, query, form), true)
 	if err != nil {

@@ -53,11 +53,11 @@ func TestCore(t *testing.T) {
 		t.Fatalf("nobody passes the guard: %+v", a)
 	}
 	form := url.Values{"name": {"ada"}, "password": {"wrong"}}
-	if _, err := core.SignIn(ctx, s.neutral("/login"), "password", latchkey.SignInOptions{Form: form}, nil); err == nil {
+	if _, err := core.SignIn(ctx, s.neutral("/login"), "password", latchkey.SignInOptions{Form: form}); err == nil {
 		t.Error("a wrong password signs in")
 	}
 	form.Set("password", "lovelace")
-	res, err := core.SignIn(ctx, s.neutral("/login"), "password", latchkey.SignInOptions{Form: form, RedirectTo: "/home"}, nil)
+	res, err := core.SignIn(ctx, s.neutral("/login"), "password", latchkey.SignInOptions{Form: form, RedirectTo: "/home"})
 	if err != nil || res.Redirect != plainURL+"/home" {
 		t.Fatalf("%+v, %v", res, err)
 	}

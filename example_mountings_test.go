@@ -195,11 +195,39 @@ func (f roundTripper) RoundTrip(r *http.Request) (*http.Response, error) { retur
 // signedIn is a request of somebody who has just signed in.
 func signedIn(auth *latchkey.Auth, path string) *http.Request {
 	answer, form := httptest.NewRecorder(), url.Values{"username": {"ada"}, "password": {"lovelace"}}
-	_, err := auth.SignIn(answer, httptest.NewRequest(http.MethodPost, "/enter", nil), "credentials", latchkey.SignInOptions{Form: form}, nil)
+	err := auth.SignIn(answer, httptest.NewRequest(http.MethodPost, "/enter", nil), "credentials", latchkey.SignInOptions{Form: form})
 	must(err)
 	r := httptest.NewRequest(http.MethodGet, path, nil)
 	for _, c := range answer.Result().Cookies() {
 		r.AddCookie(c)
 	}
 	return r
+}
+
+// A handler that answers a script tells it which URL to open, instead of
+// redirecting: signIn(provider, { redirect: false }, { prompt: "login" }).
+func ExampleAuth_SignInURL() {
+	auth, err := latchkey.New(latchkey.Config{
+		Site:      latchkey.Site{URL: "https://app.example"},
+		Secrets:   []string{"the output of openssl rand -base64 33"},
+		Providers: []latchkey.Provider{providers.GitHub(latchkey.OAuth{ClientID: "id", ClientSecret: "secret"})},
+		Runtime:   latchkey.Runtime{Logger: quiet},
+	})
+	must(err)
+	enter := func(w http.ResponseWriter, r *http.Request) {
+		to, err := auth.SignInURL(w, r, "github", latchkey.SignInOptions{
+			RedirectTo: "/shop", Params: url.Values{"prompt": {"login"}},
+		})
+		if err != nil {
+			http.Error(w, "Signing in does not work right now.", http.StatusInternalServerError)
+			return
+		}
+		fmt.Fprint(w, to)
+	}
+	answer := httptest.NewRecorder()
+	enter(answer, httptest.NewRequest(http.MethodPost, "/enter", nil))
+	to, err := url.Parse(answer.Body.String())
+	must(err)
+	fmt.Println(answer.Code, to.Host, to.Query().Get("prompt"))
+	// Output: 200 github.com login
 }

@@ -387,23 +387,26 @@ func TestUpdateSession(t *testing.T) {
 func TestSignInHelper(t *testing.T) {
 	s := newSite(t)
 	type options = latchkey.SignInOptions
-	run := func(b *browser, provider string, o options, params url.Values) (*answer, string, error) {
-		var to string
+	run := func(b *browser, provider string, o options) (*answer, string, error) {
 		var err error
-		a := b.serve(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { to, err = s.auth.SignIn(w, r, provider, o, params) }), b.request(http.MethodPost, "/own", "", ""))
+		a := b.serve(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { err = s.auth.SignIn(w, r, provider, o) }), b.request(http.MethodPost, "/own", "", ""))
+		return a, a.location(), err
+	}
+	runURL := func(b *browser, provider string, o options) (a *answer, to string, err error) {
+		a = b.serve(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { to, err = s.auth.SignInURL(w, r, provider, o) }), b.request(http.MethodPost, "/own", "", ""))
 		return a, to, err
 	}
 	good := url.Values{"username": {"alice"}, "password": {"wonderland"}}
 	t.Run("credentials", func(t *testing.T) {
 		b := s.newBrowser()
-		a, to, err := run(b, "crew", options{Form: good, RedirectTo: "/in"}, nil)
-		if err != nil || to != siteOrigin+"/in" || a.location() != to || a.Code != http.StatusFound || !b.isLive() {
+		a, to, err := run(b, "crew", options{Form: good, RedirectTo: "/in"})
+		if err != nil || to != siteOrigin+"/in" || a.Code != http.StatusFound || !b.isLive() {
 			t.Errorf("%v, %d to %q", err, a.Code, a.location())
 		}
 	})
-	t.Run("NoRedirect leaves the answer to the application", func(t *testing.T) {
+	t.Run("SignInURL sets the cookies and leaves the answer to the application", func(t *testing.T) {
 		b := s.newBrowser()
-		a, to, err := run(b, "crew", options{Form: good, RedirectTo: "/in", NoRedirect: true}, nil)
+		a, to, err := runURL(b, "crew", options{Form: good, RedirectTo: "/in"})
 		if err != nil || to != siteOrigin+"/in" || a.location() != "" || a.Code != http.StatusOK || !b.isLive() {
 			t.Errorf("%v, %d to %q", err, a.Code, a.location())
 		}
@@ -426,23 +429,23 @@ func TestSignInHelper(t *testing.T) {
 			b.header.Set("Referer", siteOrigin+"/from")
 			c.o.Form.Set("username", "alice")
 			c.o.Form.Set("password", "wonderland")
-			if a, to, err := run(b, "crew", c.o, nil); err != nil || to != c.want || a.location() != to || !b.isLive() {
+			if a, to, err := run(b, "crew", c.o); err != nil || to != c.want || !b.isLive() {
 				t.Errorf("%v, %d to %q, want %q", err, a.Code, a.location(), c.want)
 			}
 		})
 	}
 	t.Run("wrong credentials are an error and change nothing", func(t *testing.T) {
 		b := s.newBrowser()
-		a, to, err := run(b, "crew", options{Form: url.Values{"username": {"alice"}}}, nil)
+		a, to, err := run(b, "crew", options{Form: url.Values{"username": {"alice"}}})
 		var e *latchkey.Error
-		if !errors.As(err, &e) || e.Type != latchkey.ErrCredentialsSignin || to != "" || a.location() != "" || len(a.Result().Cookies()) != 0 {
+		if !errors.As(err, &e) || e.Type != latchkey.ErrCredentialsSignin || to != "" || len(a.Result().Cookies()) != 0 {
 			t.Errorf("%v, to %q, %v", err, to, a.Header())
 		}
 	})
 	t.Run("OAuth, with parameters from both sides", func(t *testing.T) {
 		b := s.newBrowser()
 		form := url.Values{"authorizationParams-prompt": {"login"}, "authorizationParams-redirect_uri": {"https://evil.example"}, "other": {"x"}}
-		a, to, err := run(b, "acme", options{Form: form, RedirectTo: "/in"}, url.Values{"login_hint": {"ada"}, "client_id": {"evil"}, "state": {"evil"}})
+		a, to, err := run(b, "acme", options{Form: form, RedirectTo: "/in", Params: url.Values{"login_hint": {"ada"}, "client_id": {"evil"}, "state": {"evil"}}})
 		u, _ := url.Parse(to)
 		q := u.Query()
 		if err != nil || u.Host != "acme.example" || q.Get("prompt") != "login" || q.Get("login_hint") != "ada" || q.Get("other") != "" {
@@ -455,15 +458,31 @@ func TestSignInHelper(t *testing.T) {
 			t.Error("the browser got no cookie to return with")
 		}
 	})
+	t.Run("SignInURL begins at a provider", func(t *testing.T) {
+		a, to, err := runURL(s.newBrowser(), "acme", options{RedirectTo: "/in", Params: url.Values{"prompt": {"login"}}})
+		u, _ := url.Parse(to)
+		if err != nil || u.Host != "acme.example" || u.Query().Get("prompt") != "login" || a.location() != "" || a.Code != http.StatusOK {
+			t.Errorf("%v, %d, to %q", err, a.Code, to)
+		}
+		if a.cookie("code_verifier") == nil || a.cookie("callback-url") == nil {
+			t.Error("the browser got no cookie to return with")
+		}
+	})
+	t.Run("SignInURL writes nothing with an error", func(t *testing.T) {
+		a, to, err := runURL(s.newBrowser(), "crew", options{Form: url.Values{"username": {"alice"}}})
+		if !errors.Is(err, latchkey.ErrCredentialsSignin) || to != "" || len(a.Header()) != 0 {
+			t.Errorf("%v, to %q, %v", err, to, a.Header())
+		}
+	})
 	t.Run("mail", func(t *testing.T) {
-		_, to, err := run(s.newBrowser(), "post", options{Form: url.Values{"email": {"a@example.com"}}, RedirectTo: "/in", NoRedirect: true}, nil)
+		_, to, err := runURL(s.newBrowser(), "post", options{Form: url.Values{"email": {"a@example.com"}}, RedirectTo: "/in"})
 		if err != nil || to != siteOrigin+"/auth/verify-request?provider=post&type=email" || len(s.sent()) != 1 || !strings.Contains(s.sent()[0].URL, url.QueryEscape(siteOrigin+"/in")) {
 			t.Errorf("%v, to %q", err, to)
 		}
 	})
 	for _, provider := range []string{"", "nobody", "../signout", "acme/x"} {
 		t.Run("the sign-in page for "+provider, func(t *testing.T) {
-			_, to, err := run(s.newBrowser(), provider, options{RedirectTo: "/in"}, nil)
+			_, to, err := run(s.newBrowser(), provider, options{RedirectTo: "/in"})
 			if err != nil || to != siteOrigin+"/auth/signin?callbackUrl=%2Fin" {
 				t.Errorf("%v, to %q", err, to)
 			}
@@ -472,13 +491,13 @@ func TestSignInHelper(t *testing.T) {
 	t.Run("what the application's own request says about itself does not matter", func(t *testing.T) {
 		b := s.newBrowser()
 		b.header = http.Header{"Origin": {"https://partner.example"}, "Sec-Fetch-Site": {"cross-site"}, "X-Auth-Return-Redirect": {"1"}, "Content-Type": {"application/json"}}
-		if _, to, err := run(b, "crew", options{Form: good, RedirectTo: "/in", SkipCSRFCheck: true}, nil); err != nil || to != siteOrigin+"/in" {
+		if _, to, err := run(b, "crew", options{Form: good, RedirectTo: "/in", SkipCSRFCheck: true}); err != nil || to != siteOrigin+"/in" {
 			t.Errorf("%v, to %q", err, to)
 		}
 	})
 	t.Run("inputs stay as they are", func(t *testing.T) {
 		form, params := url.Values{"username": {"alice"}, "authorizationParams-a": {"b"}}, url.Values{"c": {"d"}}
-		_, _, _ = run(s.newBrowser(), "acme", options{Form: form}, params)
+		_, _, _ = run(s.newBrowser(), "acme", options{Form: form, Params: params})
 		if len(form) != 2 || len(params) != 1 || form.Get("callbackUrl") != "" {
 			t.Errorf("form %v, params %v", form, params)
 		}
@@ -489,11 +508,11 @@ func TestSignOutHelper(t *testing.T) {
 	s, b, _ := newSignedInSite(t)
 	var to string
 	var err error
-	leave := func(o latchkey.SignOutOptions) *answer {
-		return b.serve(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { to, err = s.auth.SignOut(w, r, o) }), b.request(http.MethodPost, "/own", "", ""))
-	}
+	post := func(h http.HandlerFunc) *answer { return b.serve(h, b.request(http.MethodPost, "/own", "", "")) }
 	token := b.jar["__Secure-authjs.session-token"]
-	a := leave(latchkey.SignOutOptions{RedirectTo: "/bye", NoRedirect: true})
+	a := post(func(w http.ResponseWriter, r *http.Request) {
+		to, err = s.auth.SignOutURL(w, r, latchkey.SignOutOptions{RedirectTo: "/bye"})
+	})
 	if err != nil || to != siteOrigin+"/bye" || a.location() != "" || b.isLive() {
 		t.Errorf("%v, to %q", err, to)
 	}
@@ -501,7 +520,8 @@ func TestSignOutHelper(t *testing.T) {
 	if b.isLive() {
 		t.Error("a copy of the cookie is alive")
 	}
-	if a := leave(latchkey.SignOutOptions{}); err != nil || a.location() != siteOrigin+"/" {
+	a = post(func(w http.ResponseWriter, r *http.Request) { err = s.auth.SignOut(w, r, latchkey.SignOutOptions{}) })
+	if err != nil || a.location() != siteOrigin+"/" {
 		t.Errorf("nobody: %v, to %q", err, a.location())
 	}
 }

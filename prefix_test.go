@@ -27,7 +27,7 @@ func TestSiteBehindAPrefix(t *testing.T) {
 	whole := func(s *testSite) http.Handler {
 		return s.auth.Middleware(s.auth.RequireSession(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			if r.URL.Path == "/leave" {
-				_, _ = s.auth.SignOut(w, r, latchkey.SignOutOptions{RedirectTo: "/goodbye"})
+				_ = s.auth.SignOut(w, r, latchkey.SignOutOptions{RedirectTo: "/goodbye"})
 				return
 			}
 			_, _ = w.Write([]byte("mine"))
@@ -156,7 +156,7 @@ func TestFirstPageBehindAPrefix(t *testing.T) {
 				}
 			})
 			mux.HandleFunc("/leave", func(w http.ResponseWriter, r *http.Request) {
-				if _, err := s.auth.SignOut(w, r, latchkey.SignOutOptions{}); err != nil {
+				if err := s.auth.SignOut(w, r, latchkey.SignOutOptions{}); err != nil {
 					t.Error(err)
 				}
 			})

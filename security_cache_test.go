@@ -69,7 +69,7 @@ func TestAnswersVaryByCookie(t *testing.T) {
 		"RespondWith": s.auth.Authorize(func(*http.Request, *latchkey.Session) error { return latchkey.RespondWith(own) })(page),
 		"CSRFToken":   http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { _, _ = s.auth.CSRFToken(w, r) }),
 		"SignIn": http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-			_, _ = s.auth.SignIn(w, r, "acme", latchkey.SignInOptions{NoRedirect: true}, nil)
+			_, _ = s.auth.SignInURL(w, r, "acme", latchkey.SignInOptions{})
 		}),
 	} {
 		for _, accept := range []string{"text/html", "application/json"} {

@@ -97,7 +97,7 @@ func TestTenantIsNamedOnceARequest(t *testing.T) {
 		if _, err := s.auth.ActionURL(r, "signin"); err != nil {
 			t.Error(err)
 		}
-		if _, err := s.auth.SignIn(w, r, "", latchkey.SignInOptions{NoRedirect: true}, nil); err != nil {
+		if _, err := s.auth.SignInURL(w, r, "", latchkey.SignInOptions{}); err != nil {
 			t.Error(err)
 		}
 	})

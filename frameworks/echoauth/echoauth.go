@@ -139,13 +139,23 @@ func (a *Auth) CurrentUser(c *echo.Context) (latchkey.User, error) {
 
 // SignIn starts signing in with a provider, and redirects. See
 // [latchkey.Auth.SignIn].
-func (a *Auth) SignIn(c *echo.Context, provider string, o latchkey.SignInOptions, params url.Values) (string, error) {
-	return a.auth.SignIn(c.Response(), a.request(c), provider, o, params)
+func (a *Auth) SignIn(c *echo.Context, provider string, o latchkey.SignInOptions) error {
+	return a.auth.SignIn(c.Response(), a.request(c), provider, o)
+}
+
+// SignInURL is SignIn without the redirect. See [latchkey.Auth.SignInURL].
+func (a *Auth) SignInURL(c *echo.Context, provider string, o latchkey.SignInOptions) (string, error) {
+	return a.auth.SignInURL(c.Response(), a.request(c), provider, o)
 }
 
 // SignOut ends the session, and redirects. See [latchkey.Auth.SignOut].
-func (a *Auth) SignOut(c *echo.Context, o latchkey.SignOutOptions) (string, error) {
+func (a *Auth) SignOut(c *echo.Context, o latchkey.SignOutOptions) error {
 	return a.auth.SignOut(c.Response(), a.request(c), o)
+}
+
+// SignOutURL is SignOut without the redirect. See [latchkey.Auth.SignOutURL].
+func (a *Auth) SignOutURL(c *echo.Context, o latchkey.SignOutOptions) (string, error) {
+	return a.auth.SignOutURL(c.Response(), a.request(c), o)
 }
 
 // UpdateSession hands data to the callbacks and returns the new session. See

@@ -1,7 +1,6 @@
 package fiberauth
 
 import (
-
 	"github.com/gofiber/fiber/v3"
 	"github.com/latchkeyhq/latchkey"
 )

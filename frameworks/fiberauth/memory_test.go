@@ -91,15 +91,15 @@ func TestTypedValuesAreCopied(t *testing.T) {
 	})
 	app := fiber.New()
 	app.Post("/option", func(c fiber.Ctx) error {
-		_, err := auth.SignIn(c, "", latchkey.SignInOptions{RedirectTo: c.FormValue("to")}, nil)
+		err := auth.SignIn(c, "", latchkey.SignInOptions{RedirectTo: c.FormValue("to")})
 		return err
 	})
 	app.Post("/field", func(c fiber.Ctx) error {
-		_, err := auth.SignIn(c, "", latchkey.SignInOptions{Form: url.Values{"redirectTo": {c.FormValue("to")}}}, nil)
+		err := auth.SignIn(c, "", latchkey.SignInOptions{Form: url.Values{"redirectTo": {c.FormValue("to")}}})
 		return err
 	})
 	app.Post("/out", func(c fiber.Ctx) error {
-		_, err := auth.SignOut(c, latchkey.SignOutOptions{RedirectTo: c.FormValue("to")})
+		err := auth.SignOut(c, latchkey.SignOutOptions{RedirectTo: c.FormValue("to")})
 		return err
 	})
 	browser := openAs(t, serve(t, app), "")

@@ -111,12 +111,18 @@ func (v *visit) UI() (*ui.Page, error)                     { return ui.New(v.aut
 func (v *visit) Context() context.Context                  { return v.r.Context() }
 func (v *visit) FormValue(name string) string              { return v.r.PostFormValue(name) }
 
-func (v *visit) SignIn(provider string, o latchkey.SignInOptions, params url.Values) (string, error) {
-	return v.auth.SignIn(v.w, v.r, provider, o, params)
+func (v *visit) SignIn(provider string, o latchkey.SignInOptions) error {
+	return v.auth.SignIn(v.w, v.r, provider, o)
 }
 
-func (v *visit) SignOut(o latchkey.SignOutOptions) (string, error) {
-	return v.auth.SignOut(v.w, v.r, o)
+func (v *visit) SignInURL(provider string, o latchkey.SignInOptions) (string, error) {
+	return v.auth.SignInURL(v.w, v.r, provider, o)
+}
+
+func (v *visit) SignOut(o latchkey.SignOutOptions) error { return v.auth.SignOut(v.w, v.r, o) }
+
+func (v *visit) SignOutURL(o latchkey.SignOutOptions) (string, error) {
+	return v.auth.SignOutURL(v.w, v.r, o)
 }
 
 func (v *visit) UpdateSession(data any) (*latchkey.Session, error) {
