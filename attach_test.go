@@ -157,13 +157,20 @@ func TestReadBody(t *testing.T) {
 	}
 }
 
-// What handlers return is answered as guards would; all other errors are not.
-func TestRefusal(t *testing.T) {
+// What handlers return is answered as guards would. Error handlers know the errors
+// for which that is meant.
+func TestErrorResponse(t *testing.T) {
 	s := newPlainSite(t, asTokens)
 	core := s.auth.Core()
-	refusal := func(path string, err error) *latchkey.Response {
+	answer := func(path string, err error) *latchkey.Response {
 		r := s.neutral(path)
-		return core.Refusal(core.Attach(t.Context(), func() *latchkey.Request { return r }), r, err)
+		return core.ErrorResponse(core.Attach(t.Context(), func() *latchkey.Request { return r }), r, err)
+	}
+	refusal := func(path string, err error) *latchkey.Response {
+		if !latchkey.IsRefusal(err) {
+			return nil
+		}
+		return answer(path, err)
 	}
 	for _, err := range []error{latchkey.ErrNoSession, latchkey.ErrAccessDenied} {
 		if res := refusal("/members", err); res == nil || !strings.HasPrefix(res.Redirect, plainURL+"/auth/signin?") {
@@ -179,10 +186,18 @@ func TestRefusal(t *testing.T) {
 	if res := refusal("/members", errors.New("broken")); res != nil {
 		t.Errorf("%+v", res)
 	}
-	if res := refusal("/auth/session", latchkey.ErrNoSession); res != nil {
-		t.Errorf("a route of its own: %+v", res)
+	for _, err := range []error{errors.New("broken"), latchkey.ErrInvalidConfig, nil} {
+		if res := answer("/members", err); res == nil || res.Status != http.StatusInternalServerError {
+			t.Errorf("%v: %+v", err, res)
+		}
+	}
+	if res := core.ErrorResponse(t.Context(), s.neutral("/members"), latchkey.ErrAccessDenied); len(res.Cookies) != 0 {
+		t.Errorf("cookies for nobody: %+v", res.Cookies)
 	}
 	s.signIn()
+	if res := core.ErrorResponse(t.Context(), s.neutral("/members"), latchkey.ErrAccessDenied); len(res.Cookies) != 1 || res.Status != http.StatusForbidden {
+		t.Errorf("the session is not kept alive: %+v", res)
+	}
 	if res := refusal("/members", latchkey.ErrAccessDenied); res == nil || res.Status != http.StatusForbidden {
 		t.Errorf("%+v", res)
 	}

@@ -1,6 +1,7 @@
 package latchkey
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"net/http"
@@ -146,8 +147,8 @@ func consult(fault error, decide func() error) (*Response, error) {
 	return ownAnswer(own.res), nil
 }
 
-// refuse is what a guard answers instead of the handler; nil: the request may
-// pass after all. s is who is signed in; nil: nobody.
+// refuse returns what a guard answers instead of the handler, or nil if the request
+// may pass after all. s is nil for a request without a session.
 func (c *Core) refuse(ctx context.Context, r *Request, s *Session, why error) *Response {
 	x, err := c.reading(ctx, r)
 	if err != nil {
@@ -157,6 +158,37 @@ func (c *Core) refuse(ctx context.Context, r *Request, s *Session, why error) *R
 		return c.fault(ctx, r, why)
 	}
 	return refuse(ctx, x, s, why)
+}
+
+// ErrorResponse returns what [Auth.WriteError] answers for err. It is never nil.
+func (c *Core) ErrorResponse(ctx context.Context, r *Request, err error) *Response {
+	var cookies []*http.Cookie
+	res := c.answerError(ctx, r, err, func() (s *Session, err error) {
+		s, cookies, err = c.ReadSession(ctx, r)
+		return s, err
+	})
+	res.Cookies = append(res.Cookies, cookies...)
+	return res
+}
+
+// answerError answers err. It calls session only if the answer depends on it.
+func (c *Core) answerError(ctx context.Context, r *Request, err error, session func() (*Session, error)) *Response {
+	x, unread := c.reading(ctx, r)
+	if unread != nil {
+		return c.fault(ctx, r, unread)
+	}
+	if !IsRefusal(err) {
+		return c.challenge(ctx, r, varied(guardFault(ctx, x, cmp.Or(err, errNoError))))
+	}
+	s, fault := session()
+	res, why := consult(fault, func() error { return err })
+	if why != nil {
+		res = c.refuse(ctx, r, s, why)
+	}
+	if res == nil { // the page that it would lead to
+		res = forbidden(ctx, x, s, asked(x))
+	}
+	return c.challenge(ctx, r, varied(res))
 }
 
 // challenge completes the answer of a guard on sites that take tokens in the
@@ -314,16 +346,4 @@ func ownPost(s *setup, r *Request, route string, query, form url.Values) *Reques
 		Method: http.MethodPost, URL: &url.URL{Path: s.config.Site.BasePath + "/" + route, RawQuery: query.Encode()},
 		Host: r.Host, Header: header, Body: []byte(form.Encode()), RemoteAddr: r.RemoteAddr, TLS: r.TLS,
 	}
-}
-
-// setsSession: the response has a session cookie.
-func (s *setup) setsSession(res *Response) bool {
-	for _, c := range res.Cookies {
-		for _, specs := range s.cookieSpecs {
-			if c.Value != "" && strings.HasPrefix(c.Name, specs.session.name()) {
-				return true
-			}
-		}
-	}
-	return false
 }

@@ -231,3 +231,32 @@ func ExampleAuth_SignInURL() {
 	fmt.Println(answer.Code, to.Host, to.Query().Get("prompt"))
 	// Output: 200 github.com login
 }
+
+// A handler decides after it has loaded a document, and answers a refusal as a
+// guard would.
+func ExampleAuth_WriteError() {
+	auth := exampleAuth()
+	owners := map[string]string{"7": "1", "8": "2"} // of notes
+	show := auth.LoadSession(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		s, err := auth.Session(r.Context())
+		if err == nil && owners[r.URL.Query().Get("note")] != s.UserID {
+			err = latchkey.ErrAccessDenied
+		}
+		if err != nil {
+			auth.WriteError(w, r, err)
+			return
+		}
+		fmt.Fprint(w, "Your note.")
+	}))
+	for _, r := range []*http.Request{
+		signedIn(auth, "/show?note=7"), signedIn(auth, "/show?note=8"), httptest.NewRequest(http.MethodGet, "/show?note=7", nil),
+	} {
+		answer := httptest.NewRecorder()
+		show.ServeHTTP(answer, r)
+		fmt.Println(answer.Code, "leads to the sign-in page:", answer.Header().Get("Location") != "")
+	}
+	// Output:
+	// 200 leads to the sign-in page: false
+	// 403 leads to the sign-in page: false
+	// 302 leads to the sign-in page: true
+}

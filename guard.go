@@ -2,7 +2,6 @@ package latchkey
 
 import (
 	"context"
-	"errors"
 	"net/http"
 )
 
@@ -102,15 +101,25 @@ func (a *Auth) Authorize(decide func(r *http.Request, s *Session) error) func(ht
 	}
 }
 
-// Refusal is what a guard would answer for an error that a handler returned, in a
-// context of [Core.Attach]: [ErrNoSession], [ErrAccessDenied], [RedirectTo] and
-// [RespondWith]. nil: err is another one. It is for the error handlers of web
-// frameworks.
-func (c *Core) Refusal(ctx context.Context, r *Request, err error) *Response {
-	if !isSteering(err) && !errors.Is(err, ErrNoSession) && !errors.Is(err, ErrAccessDenied) || c.Match(ctx, r) {
-		return nil
+// WriteError answers r for a handler that cannot, because of err: as a guard would,
+// with a page for people and JSON for scripts. [ErrNoSession] leads to the sign-in
+// page, or is status 401; [ErrAccessDenied] is status 403 for a user who is signed
+// in, and leads any other visitor to the sign-in page; [RedirectTo] and
+// [RespondWith] are obeyed. Every other error, nil included, is a fault: it is
+// logged and answered with status 500, or 503 if a store does not answer for now.
+// A page is never redirected to itself, which is status 403.
+//
+// Call it before anything is written. Headers that describe the document which r
+// asked for are removed.
+func (a *Auth) WriteError(w http.ResponseWriter, r *http.Request, err error) {
+	state, r := a.stateOf(w, r)
+	res := a.Core().answerError(r.Context(), requestHead(r), err, state.session)
+	h := w.Header()
+	for _, name := range []string{"Content-Encoding", "Content-Length", "Etag", "Last-Modified"} {
+		delete(h, name)
 	}
-	return c.Authorize(ctx, r, func(*Request, *Session) error { return err }).Response
+	h["Cache-Control"] = []string{"private"} // unless res knows better
+	res.Send(w)
 }
 
 // Match reports whether r is for Latchkey: below the base path, and a route of

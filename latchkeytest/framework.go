@@ -118,6 +118,7 @@ type FrameworkContext interface {
 	SignOut(o latchkey.SignOutOptions) error
 	SignOutURL(o latchkey.SignOutOptions) (string, error)
 	UpdateSession(data any) (*latchkey.Session, error)
+	WriteError(err error)
 	CSRFToken() (string, error)
 	ActionURL(action string) (*url.URL, error)
 	Forms() (*latchkey.Forms, error)

@@ -71,6 +71,30 @@ var frameworkGuards = []frameworkCase{
 		answers(t, f.openAs("Kurt").Get("/members"), http.StatusInternalServerError, "")
 		answers(t, f.openAs("Haskell").Get("/members"), http.StatusInternalServerError, "")
 	}},
+	{"WriteError answers for a handler as a guard would", func(f *framework) {
+		f.page("/note", FrameworkUnguarded, func(c FrameworkContext) {
+			s, err := c.Session()
+			switch {
+			case err != nil:
+			case s.User.Name == "Grace":
+				err = latchkey.RedirectTo("/elsewhere")
+			case s.User.Name == "Haskell":
+				err = errors.New("curry")
+			default:
+				err = latchkey.ErrAccessDenied
+			}
+			c.WriteError(err)
+		})
+	}, func(t *testing.T, f *framework) {
+		leads(t, f.open().Get("/note"), f.url+"/auth/signin")
+		answers(t, f.open().Fetch("GET", "/note", nil, nil), http.StatusUnauthorized, "")
+		leads(t, f.openAs("Grace").Get("/note"), f.url+"/elsewhere")
+		p := f.openAs("Eve").Get("/note")
+		if answers(t, p, http.StatusForbidden, ""); !setsCookie(p, "session-token") {
+			t.Error("the session is not kept alive")
+		}
+		answers(t, f.openAs("Haskell").Get("/note"), http.StatusInternalServerError, "")
+	}},
 	{"a bearer token opens what a cookie would, where that is switched on", func(f *framework) {
 		f.config.Session.Bearer = true
 		f.members(new(tally), FrameworkRequireSession, nil)

@@ -93,6 +93,13 @@ func (a *Auth) Authorize(decide func(c *echo.Context, s *latchkey.Session) error
 	}
 }
 
+// WriteError answers for a handler that cannot, because of err, as a guard would. It
+// returns nil: return sessions.WriteError(c, err). See [latchkey.Auth.WriteError].
+func (a *Auth) WriteError(c *echo.Context, err error) error {
+	a.auth.WriteError(c.Response(), a.request(c), err)
+	return nil
+}
+
 // ErrorHandler is an error handler for [echo.Config] that answers handlers which
 // return [latchkey.ErrNoSession], [latchkey.ErrAccessDenied], [latchkey.RedirectTo]
 // or [latchkey.RespondWith] as a guard would. Everything else, and what comes when
@@ -102,26 +109,18 @@ func (a *Auth) ErrorHandler(next echo.HTTPErrorHandler) echo.HTTPErrorHandler {
 		next = echo.DefaultHTTPErrorHandler(false)
 	}
 	return func(c *echo.Context, err error) {
-		if res := a.refusal(c, err); res != nil {
-			res.Send(c.Response())
+		if !latchkey.IsRefusal(err) || isCommitted(c) || a.auth.Match(a.request(c)) {
+			next(c, err)
 			return
 		}
-		next(c, err)
+		_ = a.WriteError(c, err)
 	}
 }
 
-// refusal is nil for errors that are the application's own.
-func (a *Auth) refusal(c *echo.Context, err error) *latchkey.Response {
-	if under, _ := echo.UnwrapResponse(c.Response()); under != nil && under.Committed {
-		return nil
-	}
-	bare := a.request(c).Clone(c.Request().Context())
-	bare.Body = nil // the handler may have read it
-	head, fault := latchkey.FromHTTP(bare)
-	if fault != nil {
-		return nil
-	}
-	return a.auth.Core().Refusal(bare.Context(), head, err)
+// isCommitted reports whether the answer is under way.
+func isCommitted(c *echo.Context) bool {
+	under, _ := echo.UnwrapResponse(c.Response())
+	return under != nil && under.Committed
 }
 
 // Session is who is signed in, or ErrNoSession. It is read once a request, with

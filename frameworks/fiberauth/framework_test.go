@@ -117,6 +117,8 @@ func (v *visit) SignInURL(provider string, o latchkey.SignInOptions) (string, er
 	return v.auth.SignInURL(v.c, provider, o)
 }
 
+func (v *visit) WriteError(err error) { _ = v.auth.WriteError(v.c, err) }
+
 func (v *visit) SignOut(o latchkey.SignOutOptions) error { return v.auth.SignOut(v.c, o) }
 
 func (v *visit) SignOutURL(o latchkey.SignOutOptions) (string, error) {

@@ -91,6 +91,13 @@ func (a *Auth) Authorize(decide func(c *gin.Context, s *latchkey.Session) error)
 	}
 }
 
+// WriteError answers for a handler that cannot, because of err, as a guard would, and
+// ends the chain. See [latchkey.Auth.WriteError].
+func (a *Auth) WriteError(c *gin.Context, err error) {
+	a.auth.WriteError(c.Writer, a.request(c), err)
+	c.Abort()
+}
+
 // Session is who is signed in, or ErrNoSession. It is read once a request, with
 // any handler in front or none, and kept alive: the renewed cookie goes into the
 // answer. Any other error is a fault: treat the request as nobody's.

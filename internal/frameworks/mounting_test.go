@@ -119,6 +119,8 @@ func (v *visit) SignInURL(provider string, o latchkey.SignInOptions) (string, er
 	return v.auth.SignInURL(v.w, v.r, provider, o)
 }
 
+func (v *visit) WriteError(err error) { v.auth.WriteError(v.w, v.r, err) }
+
 func (v *visit) SignOut(o latchkey.SignOutOptions) error { return v.auth.SignOut(v.w, v.r, o) }
 
 func (v *visit) SignOutURL(o latchkey.SignOutOptions) (string, error) {
