@@ -71,7 +71,7 @@ func (c *Core) Match(ctx context.Context, r *Request) bool {
 // [Core.Attach] or [Core.LoadSession] the session is read once, and there are no
 // cookies: they are where those say.
 func (c *Core) ReadSession(ctx context.Context, r *Request) (*Session, []*http.Cookie, error) {
-	if state := attached(ctx, c, r); state != nil {
+	if state := remembered(ctx, c, r); state != nil {
 		s, err := state.session()
 		return s, nil, err
 	}

@@ -301,6 +301,72 @@ func TestAuthorize(t *testing.T) {
 	})
 }
 
+// Guards honour the session of ContextWithSession, so that a test of a router needs no
+// sign-in.
+func TestGuardsHonourContextWithSession(t *testing.T) {
+	site, ada, store := newSignedInSite(t)
+	grace := &latchkey.Session{UserID: "2", User: latchkey.SessionUser{Name: "Grace"}}
+	core := site.auth.Core()
+	seen := func(ctx context.Context) string {
+		if s := latchkey.SessionFrom(ctx); s != nil {
+			return s.User.Name
+		}
+		return "nobody"
+	}
+	say := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { _, _ = w.Write([]byte(seen(r.Context()))) })
+	decide := func(_ *http.Request, s *latchkey.Session) error {
+		if s == nil || s.User.Name != "Grace" {
+			return latchkey.ErrNoSession
+		}
+		return nil
+	}
+	for policy, h := range map[string]http.Handler{
+		"RequireSession": site.auth.RequireSession(say), "Authorize": site.auth.Authorize(decide)(say),
+		"a guard behind a middleware": site.auth.Middleware(site.auth.RequireSession(say)),
+		"ReadSession": http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			s, err := site.auth.ReadSession(w, r)
+			if err != nil {
+				site.auth.WriteError(w, r, err)
+				return
+			}
+			_, _ = w.Write([]byte(s.User.Name))
+		}),
+		"Core.Authorize": http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			access := core.Authorize(r.Context(), requestOf(r), func(_ *latchkey.Request, s *latchkey.Session) error { return decide(r, s) })
+			if access.Response != nil {
+				access.Response.Send(w)
+				return
+			}
+			_, _ = w.Write([]byte(access.Session.User.Name))
+		}),
+		"Core.Attach": http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			ctx := core.Attach(r.Context(), func() *latchkey.Request { return requestOf(r) })
+			if _, err := core.Session(ctx); err != nil {
+				core.ErrorResponse(ctx, requestOf(r), err).Send(w)
+				return
+			}
+			_, _ = w.Write([]byte(seen(ctx)))
+		}),
+	} {
+		t.Run(policy, func(t *testing.T) {
+			store.reads.Store(0)
+			put := func(s *latchkey.Session) *answer { // in the browser of somebody else
+				r := ada.request(http.MethodGet, "/own", "", "")
+				return ada.serve(h, r.WithContext(latchkey.ContextWithSession(r.Context(), s)))
+			}
+			if a := put(grace); a.Code != http.StatusOK || a.Body.String() != "Grace" || len(a.Result().Cookies()) != 0 {
+				t.Errorf("%d %q, cookies %v", a.Code, a.Body, a.Result().Cookies())
+			}
+			if a := put(nil); a.Code != http.StatusFound {
+				t.Errorf("R-242: nil is somebody: %d %q", a.Code, a.Body)
+			}
+			if store.reads.Load() != 0 {
+				t.Error("the cookie was looked at")
+			}
+		})
+	}
+}
+
 func TestMiddleware(t *testing.T) {
 	d, b, _ := newSignedInSite(t)
 	site := d.auth.Middleware(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

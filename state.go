@@ -91,7 +91,18 @@ func (a *Auth) stateOf(w http.ResponseWriter, r *http.Request) (*requestState, *
 		return state, r
 	}
 	state := &requestState{auth: a, header: w.Header(), r: r}
-	return state, r.WithContext(context.WithValue(r.Context(), stateKey{}, state))
+	return state, r.WithContext(state.within(r.Context()))
+}
+
+// within returns ctx with s, which takes over a session that [ContextWithSession] has
+// put there. A session that another Auth has read is not one of s's.
+func (s *requestState) within(ctx context.Context) context.Context {
+	if given := stateIn(ctx); given != nil && given.auth == nil {
+		given.mu.Lock()
+		s.known, s.reading, s.err = true, given.reading, given.err
+		given.mu.Unlock()
+	}
+	return context.WithValue(ctx, stateKey{}, s)
 }
 
 // setup is the configuration for the request, asked for once.
@@ -260,31 +271,6 @@ func (r *reading) storedUser(ctx context.Context, setupOf func() (*setup, error)
 		return nil, ErrNoSession
 	}
 	return &u, err
-}
-
-// SessionFrom returns the session of the request that ctx belongs to. It returns
-// nil if the visitor is not signed in, after any fault, and without
-// [Auth.LoadSession] or one of the guards in front; [Auth.Session] tells these
-// apart. The first call may set a cookie, so make it in the handler's own
-// goroutine. Later calls may come from any goroutine.
-func SessionFrom(ctx context.Context) *Session {
-	state := stateIn(ctx)
-	if state == nil {
-		return nil
-	}
-	s, _ := state.session() // the fault has been logged
-	return s
-}
-
-// ContextWithSession returns a context in which [SessionFrom] finds s: for
-// integrations that read the session themselves, and for tests of handlers.
-// nil: nobody is signed in.
-func ContextWithSession(ctx context.Context, s *Session) context.Context {
-	state := &requestState{known: true, err: ErrNoSession}
-	if s != nil {
-		state.reading, state.err = &reading{session: s}, nil
-	}
-	return context.WithValue(ctx, stateKey{}, state)
 }
 
 // setupFor finds the setup for a request: the one that was found before, where
