@@ -175,9 +175,7 @@ func TestFormOfTheGuide(t *testing.T) {
 			t.Error(err)
 			return
 		}
-		if f := latchkey.FormFailureFrom(r.Context()); f != nil {
-			w.WriteHeader(f.Status)
-		}
+		w.WriteHeader(forms.Status)
 		if err := show.Execute(w, forms); err != nil {
 			t.Error(err)
 		}

@@ -151,7 +151,7 @@ func TestFirstPageBehindAPrefix(t *testing.T) {
 			mux.Handle("/", s.auth)
 			mux.Handle("/never", never(s.auth))
 			mux.HandleFunc("/form", func(w http.ResponseWriter, r *http.Request) {
-				if f, err := s.auth.Forms(w, r); err != nil || f.CallbackURL != siteOrigin+"/app/form" {
+				if f, err := s.auth.Forms(w, r); err != nil || f.RedirectTo != siteOrigin+"/app/form" {
 					t.Errorf("%+v, %v", f, err)
 				}
 			})

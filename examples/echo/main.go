@@ -84,12 +84,8 @@ func page(sessions *echoauth.Auth, name string) echo.HandlerFunc {
 		if err != nil {
 			return c.String(http.StatusInternalServerError, "Try again later.")
 		}
-		status := http.StatusOK
-		if f := latchkey.FormFailureFrom(c.Request().Context()); f != nil {
-			status = f.Status
-		}
 		c.Response().Header().Set("Cache-Control", "no-store")
-		return c.Render(status, name, map[string]any{"UI": parts})
+		return c.Render(parts.Status(), name, map[string]any{"UI": parts})
 	}
 }
 

@@ -84,12 +84,8 @@ func page(sessions *ginauth.Auth, name string) gin.HandlerFunc {
 			c.String(http.StatusInternalServerError, "Try again later.")
 			return
 		}
-		status := http.StatusOK
-		if f := latchkey.FormFailureFrom(c.Request.Context()); f != nil {
-			status = f.Status
-		}
 		c.Header("Cache-Control", "no-store")
-		c.HTML(status, name, gin.H{"UI": parts})
+		c.HTML(parts.Status(), name, gin.H{"UI": parts})
 	}
 }
 

@@ -66,8 +66,8 @@ func proveKept(t *testing.T, config fiber.Config) {
 			if got := sessions[n].User.Name; got != name || sessions[n].UserID != "id-of-"+name {
 				t.Errorf("R-451: the session of %s is one of %s", name, got)
 			}
-			if got := forms[n]; got.Session.User.Name != name || got.CallbackURL != at+"/of-"+name {
-				t.Errorf("R-451: the forms of %s lead %s to %s", name, got.Session.User.Name, got.CallbackURL)
+			if got := forms[n]; got.Session.User.Name != name || got.RedirectTo != at+"/of-"+name {
+				t.Errorf("R-451: the forms of %s lead %s to %s", name, got.Session.User.Name, got.RedirectTo)
 			}
 		}
 		if s := latchkey.SessionFrom(contexts[i]); s != nil {
