@@ -97,7 +97,8 @@ func (c *Core) SignInAction(ctx context.Context, r *Request) (*Response, *FormFa
 	if wrong.any() {
 		return badInput(ctx, x, wrong, in)
 	}
-	failed, res, err := startSignIn(ctx, c, x, in.provider, SignInOptions{Form: in.fields, RedirectTo: in.redirectTo}, in.params)
+	o := SignInOptions{Form: in.fields, RedirectTo: in.redirectTo, Params: in.params}
+	failed, res, err := startSignIn(ctx, c, x, in.provider, o)
 	if err != nil {
 		return refusedForm(ctx, failed, r, err, in)
 	}

@@ -202,9 +202,9 @@ func pageOf(auth *latchkey.Auth) http.Handler {
 			_ = r.ParseForm()
 			fmt.Fprintf(w, "again: %v %v; read: %s\n", f.Messages(), f.Values, r.PostForm.Get("username"))
 		}
-		fmt.Fprintf(w, "wrong: %s; to: %s\n", forms.Wrong, forms.CallbackURL)
+		fmt.Fprintf(w, "wrong: %s; to: %s\n", forms.Error, forms.RedirectTo)
 		for _, form := range forms.SignIn {
-			fmt.Fprintf(w, "%s: %s:", form.Provider, form.Wrong)
+			fmt.Fprintf(w, "%s: %s:", form.Provider, form.Error)
 			for _, in := range form.Fields {
 				fmt.Fprintf(w, " %s=%q invalid=%t focus=%t", in.Name, in.Value, in.Invalid, in.Focus)
 			}
@@ -366,7 +366,7 @@ func TestCoreActions(t *testing.T) {
 	}
 	ctx := latchkey.ContextWithFormFailure(t.Context(), failure)
 	forms, cookies, err := s.auth.Core().Forms(ctx, ask(""))
-	if err != nil || len(cookies) == 0 || forms.SignIn[0].Wrong == "" || forms.SignIn[0].Fields[0].Value != "alice" || forms.CSRFToken == "" {
+	if err != nil || len(cookies) == 0 || forms.SignIn[0].Error == "" || forms.SignIn[0].Fields[0].Value != "alice" || forms.CSRFToken == "" {
 		t.Errorf("%v %v", forms.SignIn, err)
 	}
 	res, failure = s.auth.Core().SignInAction(t.Context(), ask("providerId=crew&username=alice&password=wonderland"))
@@ -396,8 +396,8 @@ func TestFormsOfAPage(t *testing.T) {
 	if a.cookie("csrf-token") == nil || f.CSRFToken != b.token() || f.Session != nil || f.Language != "ar" || f.Direction != "rtl" {
 		t.Errorf("%v %v %v", f.CSRFToken, f.Session, f.Language)
 	}
-	if f.CallbackURL != siteOrigin+"/shop?x=1" || f.AccountURL != siteOrigin+"/auth/account" || f.SignOutURL != siteOrigin+"/auth/signout" || !strings.HasPrefix(f.SignInURL, siteOrigin+"/auth/signin?callbackUrl=") {
-		t.Errorf("%s %s %s %s", f.CallbackURL, f.AccountURL, f.SignOutURL, f.SignInURL)
+	if f.RedirectTo != siteOrigin+"/shop?x=1" || f.AccountURL != siteOrigin+"/auth/account" || f.SignOutURL != siteOrigin+"/auth/signout" || !strings.HasPrefix(f.SignInURL, siteOrigin+"/auth/signin?callbackUrl=") {
+		t.Errorf("%s %s %s %s", f.RedirectTo, f.AccountURL, f.SignOutURL, f.SignInURL)
 	}
 	crew, post, acme := f.SignIn[0], f.SignIn[1], f.SignIn[2]
 	if crew.Action != siteOrigin+"/auth/callback/crew" || len(crew.Fields) != 2 || crew.Fields[1].Autocomplete != "current-password" || crew.Fields[0].Autocomplete != "username" {
@@ -410,8 +410,8 @@ func TestFormsOfAPage(t *testing.T) {
 		t.Errorf("%+v", acme)
 	}
 	b.serve(show, b.request(http.MethodGet, "/login?callbackUrl=https://evil.example/&email=ada@example.com&error=EmailSignin", "", ""))
-	if f.CallbackURL != siteOrigin || f.SignIn[1].Fields[0].Value != "ada@example.com" || f.SignIn[1].Wrong == "" {
-		t.Errorf("R-204: %s %+v", f.CallbackURL, f.SignIn[1])
+	if f.RedirectTo != siteOrigin || f.SignIn[1].Fields[0].Value != "ada@example.com" || f.SignIn[1].Error == "" {
+		t.Errorf("R-204: %s %+v", f.RedirectTo, f.SignIn[1])
 	}
 	if strings.Contains(fmt.Sprintf("%+v %v", f, *f), f.CSRFToken) {
 		t.Error("R-393: printed, it shows the token")
@@ -446,6 +446,52 @@ func FuzzFormAction(f *testing.F) {
 			if a := s.newBrowser().act(action, "/login", body, "Content-Type", contentType); a.Code >= 500 && a.Code != http.StatusInternalServerError {
 				t.Errorf("%q: %d", body, a.Code)
 			}
+		}
+	})
+}
+
+// Forms.Status is the status of the response, whatever the page shows.
+func TestFormsStatus(t *testing.T) {
+	s := newSite(t)
+	b := s.newBrowser()
+	show := func(failure *latchkey.FormFailure) http.Handler {
+		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			ctx := r.Context()
+			if failure != nil {
+				ctx = latchkey.ContextWithFormFailure(ctx, failure)
+			}
+			onHTTP, err := s.auth.Forms(w, r.WithContext(ctx))
+			neutral, _, neutralErr := s.auth.Core().Forms(ctx, requestOf(r))
+			if err != nil || neutralErr != nil || onHTTP.Status != neutral.Status {
+				t.Fatalf("%v, %v: status %d, of Core %d", err, neutralErr, onHTTP.Status, neutral.Status)
+			}
+			w.WriteHeader(onHTTP.Status)
+		})
+	}
+	for policy, c := range map[string]struct {
+		failure *latchkey.FormFailure
+		target  string
+		want    int
+	}{
+		"a page that is shown for the first time":      {nil, "/login", 200},
+		"an error in the query is no failure":          {nil, "/login?error=CredentialsSignin", 200},
+		"a form that cannot be understood":             {&latchkey.FormFailure{Status: 400}, "/login", 400},
+		"a form that was refused":                      {&latchkey.FormFailure{Status: 403, Err: latchkey.ErrCredentialsSignin}, "/login", 403},
+		"too many tries":                               {&latchkey.FormFailure{Status: 429, Err: latchkey.ErrCredentialsSignin}, "/login", 429},
+		"a store that does not answer for now":         {&latchkey.FormFailure{Status: 503, Err: latchkey.ErrAdapter}, "/login", 503},
+		"a failure wins over an error in the query":    {&latchkey.FormFailure{Status: 403, Err: latchkey.ErrAccessDenied}, "/login?error=Configuration", 403},
+		"a failure of an integration without a status": {&latchkey.FormFailure{Err: latchkey.ErrAccessDenied}, "/login", 200},
+	} {
+		t.Run(policy, func(t *testing.T) {
+			if a := b.serve(show(c.failure), b.request(http.MethodGet, c.target, "", "")); a.Code != c.want {
+				t.Errorf("status %d, want %d", a.Code, c.want)
+			}
+		})
+	}
+	t.Run("a wrong password", func(t *testing.T) {
+		a := b.act(s.auth.SignInAction(show(nil)), "/signin", "providerId=crew&username=alice&password=x")
+		if a.Code != http.StatusForbidden {
+			t.Errorf("status %d", a.Code)
 		}
 	})
 }

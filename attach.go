@@ -2,8 +2,11 @@ package latchkey
 
 import (
 	"context"
+	"errors"
 	"io"
 	"net/http"
+
+	"github.com/latchkeyhq/latchkey/internal/failure"
 )
 
 // What integrations with frameworks without net/http are built on, beside [Core]:
@@ -19,9 +22,8 @@ func (c *Core) LoadSession(ctx context.Context, r *Request, header http.Header) 
 	if state := stateIn(ctx); state != nil && state.auth == c.auth {
 		return ctx
 	}
-	return context.WithValue(ctx, stateKey{}, &requestState{
-		auth: c.auth, header: header, neutral: &neutralRequest{ctx: ctx, head: r},
-	})
+	state := &requestState{auth: c.auth, header: header, neutral: &neutralRequest{ctx: ctx, head: r}}
+	return state.within(ctx)
 }
 
 // Attach is [Core.LoadSession] for frameworks whose requests and responses are
@@ -34,22 +36,57 @@ func (c *Core) Attach(ctx context.Context, request func() *Request) context.Cont
 	if state := stateIn(ctx); state != nil && state.auth == c.auth {
 		return ctx
 	}
-	return context.WithValue(ctx, stateKey{}, &requestState{
-		auth: c.auth, neutral: &neutralRequest{ctx: ctx, make: request, told: true},
-	})
+	state := &requestState{auth: c.auth, neutral: &neutralRequest{ctx: ctx, make: request, told: true}}
+	return state.within(ctx)
 }
 
-// Session is [SessionFrom] with the reason: ErrNoSession for nobody. Any other
-// error is a fault, which has been logged: nothing is known, so treat the
-// request as nobody's. ctx must come from [Core.LoadSession], [Core.Attach] or a
-// guard.
-func (c *Core) Session(ctx context.Context) (*Session, error) {
+// SessionFrom returns the session of the request that ctx belongs to. It returns
+// nil if the visitor is not signed in, after any fault, and without
+// [Auth.LoadSession] or one of the guards in front; [Auth.Session] tells these
+// apart. The first call may set a cookie, so make it in the handler's own
+// goroutine. Later calls may come from any goroutine.
+func SessionFrom(ctx context.Context) *Session {
 	state := stateIn(ctx)
-	if state == nil || !state.concerns(c.auth) {
+	if state == nil {
+		return nil
+	}
+	s, _ := state.session() // the fault has been logged
+	return s
+}
+
+// ContextWithSession returns a context in which [SessionFrom] and the guards of every
+// Auth find s: for integrations that read the session themselves, and for tests of
+// handlers and routers. A nil s is a visitor who is not signed in. No request can put
+// a session there.
+func ContextWithSession(ctx context.Context, s *Session) context.Context {
+	state := &requestState{known: true, err: ErrNoSession}
+	if s != nil {
+		state.reading, state.err = &reading{session: s}, nil
+	}
+	return context.WithValue(ctx, stateKey{}, state)
+}
+
+// Session returns the session of the request that ctx belongs to, as
+// [SessionFrom] does, and says why there is none: ErrNoSession if the visitor is
+// not signed in, ErrInvalidConfig if neither a middleware nor a guard of a is in
+// front. Any other error is a fault, which has been logged: nothing is known, so
+// treat the request as one without a session.
+func (a *Auth) Session(ctx context.Context) (*Session, error) {
+	if state := stateIn(ctx); state != nil && state.concerns(a) {
+		return state.session()
+	}
+	if a.tenants != nil && tenantIn(ctx) != "" { // work on another tenant than the request's
 		return nil, ErrNoSession
 	}
-	return state.session()
+	return nil, errNotLoaded
 }
+
+// errNotLoaded tells the two reasons apart why a context has no session.
+var errNotLoaded = failure.Wrap(ErrInvalidConfig, errors.New("the context has no session to read: put Auth.Middleware, Auth.LoadSession or a guard in front, or use ReadSession"))
+
+// Session is [Auth.Session]. ctx comes from [Core.LoadSession], [Core.Attach] or a
+// guard.
+func (c *Core) Session(ctx context.Context) (*Session, error) { return c.auth.Session(ctx) }
 
 // Renewal is what the response still has to get for the session that somebody
 // looked at in a context of [Core.Attach]: lines of Set-Cookie and Vary, and
@@ -97,6 +134,15 @@ func attached(ctx context.Context, c *Core, r *Request) *requestState {
 		return nil
 	}
 	return state
+}
+
+// remembered returns the state that knows the session of r: the one that is attached,
+// or else that of [ContextWithSession]. It returns nil if neither is in ctx.
+func remembered(ctx context.Context, c *Core, r *Request) *requestState {
+	if state := stateIn(ctx); state != nil && state.auth == nil {
+		return state
+	}
+	return attached(ctx, c, r)
 }
 
 // csrfOnce is the token of a response, with its cookie where the browser has none

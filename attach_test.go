@@ -21,7 +21,7 @@ func TestAttach(t *testing.T) {
 	if asked != 0 || core.Renewal(ctx) != nil || core.Attach(ctx, nil) != ctx {
 		t.Errorf("nobody has looked, and the request was asked for %d times", asked)
 	}
-	pass := func(_ context.Context, found *latchkey.Session) error {
+	pass := func(_ *latchkey.Request, found *latchkey.Session) error {
 		if found == nil {
 			return latchkey.ErrNoSession
 		}
@@ -34,7 +34,7 @@ func TestAttach(t *testing.T) {
 		if found, cookies, err := core.ReadSession(ctx, r); err != nil || found.UserID != plainID || len(cookies) != 0 {
 			t.Errorf("%+v, %v, %v", found, cookies, err)
 		}
-		if found, ok := latchkey.SessionFrom(ctx); !ok || found.UserID != plainID {
+		if found := latchkey.SessionFrom(ctx); found == nil || found.UserID != plainID {
 			t.Errorf("%+v", found)
 		}
 	}
@@ -75,7 +75,7 @@ func TestRenewalAfterSignOut(t *testing.T) {
 			s.signIn()
 			core, r := s.auth.Core(), s.neutral("/members")
 			ctx := core.Attach(t.Context(), func() *latchkey.Request { return r })
-			if _, ok := latchkey.SessionFrom(ctx); !ok {
+			if latchkey.SessionFrom(ctx) == nil {
 				t.Fatal("nobody is signed in")
 			}
 			cookies, err := decide(core, ctx, r)
@@ -100,7 +100,7 @@ func TestAttachedTooLong(t *testing.T) {
 	for name, auth := range map[string]*latchkey.Auth{"R-451 one configuration": s.auth, "R-451 one for each request": lazy} {
 		t.Run(name, func(t *testing.T) {
 			ctx := auth.Core().Attach(t.Context(), func() *latchkey.Request { return nil })
-			if found, ok := latchkey.SessionFrom(ctx); ok {
+			if found := latchkey.SessionFrom(ctx); found != nil {
 				t.Errorf("%+v", found)
 			}
 			if _, err := auth.CurrentUser(ctx); err == nil || errors.Is(err, latchkey.ErrNoSession) {
@@ -157,13 +157,20 @@ func TestReadBody(t *testing.T) {
 	}
 }
 
-// What handlers return is answered as guards would; all other errors are not.
-func TestRefusal(t *testing.T) {
+// What handlers return is answered as guards would. Error handlers know the errors
+// for which that is meant.
+func TestErrorResponse(t *testing.T) {
 	s := newPlainSite(t, asTokens)
 	core := s.auth.Core()
-	refusal := func(path string, err error) *latchkey.Response {
+	answer := func(path string, err error) *latchkey.Response {
 		r := s.neutral(path)
-		return core.Refusal(core.Attach(t.Context(), func() *latchkey.Request { return r }), r, err)
+		return core.ErrorResponse(core.Attach(t.Context(), func() *latchkey.Request { return r }), r, err)
+	}
+	refusal := func(path string, err error) *latchkey.Response {
+		if !latchkey.IsRefusal(err) {
+			return nil
+		}
+		return answer(path, err)
 	}
 	for _, err := range []error{latchkey.ErrNoSession, latchkey.ErrAccessDenied} {
 		if res := refusal("/members", err); res == nil || !strings.HasPrefix(res.Redirect, plainURL+"/auth/signin?") {
@@ -179,10 +186,18 @@ func TestRefusal(t *testing.T) {
 	if res := refusal("/members", errors.New("broken")); res != nil {
 		t.Errorf("%+v", res)
 	}
-	if res := refusal("/auth/session", latchkey.ErrNoSession); res != nil {
-		t.Errorf("a route of its own: %+v", res)
+	for _, err := range []error{errors.New("broken"), latchkey.ErrInvalidConfig, nil} {
+		if res := answer("/members", err); res == nil || res.Status != http.StatusInternalServerError {
+			t.Errorf("%v: %+v", err, res)
+		}
+	}
+	if res := core.ErrorResponse(t.Context(), s.neutral("/members"), latchkey.ErrAccessDenied); len(res.Cookies) != 0 {
+		t.Errorf("cookies for nobody: %+v", res.Cookies)
 	}
 	s.signIn()
+	if res := core.ErrorResponse(t.Context(), s.neutral("/members"), latchkey.ErrAccessDenied); len(res.Cookies) != 1 || res.Status != http.StatusForbidden {
+		t.Errorf("the session is not kept alive: %+v", res)
+	}
 	if res := refusal("/members", latchkey.ErrAccessDenied); res == nil || res.Status != http.StatusForbidden {
 		t.Errorf("%+v", res)
 	}

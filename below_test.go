@@ -1,7 +1,6 @@
 package latchkey_test
 
 import (
-	"context"
 	"errors"
 	"net/http"
 	"net/http/httptest"
@@ -43,7 +42,7 @@ func TestGuardBelowTheBasePath(t *testing.T) {
 			})
 			var reached bool
 			h := guardedHandler(&reached)
-			deny := func(context.Context, *latchkey.Session, *http.Request) error { return errors.New("no") }
+			deny := func(*http.Request, *latchkey.Session) error { return errors.New("no") }
 			for name, guard := range map[string]http.Handler{"RequireSession": s.auth.RequireSession(h), "Authorize": s.auth.Authorize(deny)(h)} {
 				b := s.newBrowser()
 				a := b.serve(guard, b.request(http.MethodGet, c.path, "", ""))
@@ -51,7 +50,7 @@ func TestGuardBelowTheBasePath(t *testing.T) {
 					t.Errorf("%s: reached %t, %d %.200s", name, reached, a.Code, a.Body)
 				}
 				r := b.request(http.MethodGet, c.path, "", "")
-				access := s.auth.Core().Authorize(t.Context(), requestOf(r), func(context.Context, *latchkey.Session) error { return errors.New("no") })
+				access := s.auth.Core().Authorize(t.Context(), requestOf(r), func(*latchkey.Request, *latchkey.Session) error { return errors.New("no") })
 				if access.Response == nil || !strings.Contains(string(access.Response.Body), c.body) {
 					t.Errorf("%s, neutral: %+v", name, access.Response)
 				}

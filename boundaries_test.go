@@ -14,7 +14,7 @@ import (
 
 // An answer that is none lets nobody pass, and signs nobody in.
 func TestRespondWithNothing(t *testing.T) {
-	nothing := func(context.Context, *latchkey.Session, *http.Request) error { return latchkey.RespondWith(nil) }
+	nothing := func(*http.Request, *latchkey.Session) error { return latchkey.RespondWith(nil) }
 	s := newPlainSite(t, func(c *latchkey.Config) {
 		c.Callbacks.SignIn = func(context.Context, latchkey.SignInAttempt) error { return latchkey.RespondWith(nil) }
 	})
@@ -23,7 +23,7 @@ func TestRespondWithNothing(t *testing.T) {
 	if a := s.send(guarded, http.MethodGet, "/", nil); reached || a.Code != http.StatusInternalServerError {
 		t.Errorf("a guard: reached %t, %d", reached, a.Code)
 	}
-	access := s.auth.Core().Authorize(t.Context(), s.neutral("/"), func(context.Context, *latchkey.Session) error { return latchkey.RespondWith(nil) })
+	access := s.auth.Core().Authorize(t.Context(), s.neutral("/"), func(*latchkey.Request, *latchkey.Session) error { return latchkey.RespondWith(nil) })
 	if access.Response == nil {
 		t.Error("a neutral guard lets pass")
 	}
@@ -74,11 +74,11 @@ func TestTenantNamedLate(t *testing.T) {
 	reached := false
 	inner := s.auth.RequireSession(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { reached = true }))
 	s.at("a", s.auth.LoadSession(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if _, ok := latchkey.SessionFrom(r.Context()); !ok {
+		if latchkey.SessionFrom(r.Context()) == nil {
 			t.Error("nobody is signed in at a")
 		}
 		late := latchkey.ContextWithTenant(r.Context(), "b")
-		if found, ok := latchkey.SessionFrom(late); ok {
+		if found := latchkey.SessionFrom(late); found != nil {
 			t.Errorf("%s is signed in at b", found.UserID)
 		}
 		inner.ServeHTTP(w, r.WithContext(late))

@@ -75,7 +75,7 @@ func TestContract(t *testing.T) {
 	t.Run("R-316 options in a form are no credentials", func(t *testing.T) {
 		s := newSite(t)
 		form := url.Values{"username": {"alice"}, "password": {"wonderland"}, "redirectTo": {"/in"}, "redirect": {"false"}}
-		res, err := s.auth.Core().SignIn(t.Context(), requestOf(s.newBrowser().request("POST", "/own", "", "")), "crew", latchkey.SignInOptions{Form: form}, nil)
+		res, err := s.auth.Core().SignIn(t.Context(), requestOf(s.newBrowser().request("POST", "/own", "", "")), "crew", latchkey.SignInOptions{Form: form})
 		if err != nil || res.Redirect != siteOrigin+"/in" {
 			t.Errorf("%+v, %v", res, err)
 		}
@@ -86,7 +86,7 @@ func TestContract(t *testing.T) {
 	t.Run("R-316 a session is renewed where it is asked for", func(t *testing.T) {
 		s, b, _ := newSignedInSite(t)
 		a := b.serve(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-			if in, err := s.auth.RenewSession(w, r); err != nil || in.User.Email != "ada@example.com" {
+			if in, err := s.auth.ReadSession(w, r); err != nil || in.User.Email != "ada@example.com" {
 				t.Errorf("%v, %v", in, err)
 			}
 		}), b.request(http.MethodGet, "/own", "", ""))

@@ -1,6 +1,7 @@
 package latchkey
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"net/http"
@@ -65,12 +66,12 @@ func (c *Core) Match(ctx context.Context, r *Request) bool {
 	return s != nil && s.config.owns(r.URL.EscapedPath())
 }
 
-// ReadSession says who is signed in, or ErrNoSession. The cookies keep the
-// session alive, or clear one that has ended. In a context of [Core.Attach] or
-// [Core.LoadSession] it is read once, and there are no cookies: they are where
-// those say.
+// ReadSession returns the session of r and the cookies that keep it alive, or that
+// clear one that has ended. The errors are those of [Auth.Session]. In a context of
+// [Core.Attach] or [Core.LoadSession] the session is read once, and there are no
+// cookies: they are where those say.
 func (c *Core) ReadSession(ctx context.Context, r *Request) (*Session, []*http.Cookie, error) {
-	if state := attached(ctx, c, r); state != nil {
+	if state := remembered(ctx, c, r); state != nil {
 		s, err := state.session()
 		return s, nil, err
 	}
@@ -109,17 +110,16 @@ type Access struct {
 	Cookies  []*http.Cookie // for the response, in either case
 }
 
-// Authorize asks decide, which gets the session (nil: nobody), whether r may
-// pass: nil lets it, [RedirectTo] and [RespondWith] answer it, [ErrNoSession]
-// leads to the sign-in page, [ErrAccessDenied] is status 403 for who is signed in
-// and any other error about them status 500. It denies on every fault. A request for a route of
-// Latchkey's own is answered without a question; for that r needs its body.
-func (c *Core) Authorize(ctx context.Context, r *Request, decide func(ctx context.Context, s *Session) error) Access {
+// Authorize calls decide to learn whether r may pass, and answers as
+// [Auth.Authorize] does. s is nil for a request without a session. A request for a
+// route of Latchkey's own is answered without calling decide; for that r needs its
+// body.
+func (c *Core) Authorize(ctx context.Context, r *Request, decide func(r *Request, s *Session) error) Access {
 	if c.Match(ctx, r) {
 		return Access{Response: c.Respond(ctx, r)}
 	}
 	s, cookies, err := c.ReadSession(ctx, r)
-	res, why := consult(ctx, s, err, decide)
+	res, why := consult(err, func() error { return decide(r, s) })
 	if why != nil {
 		res = c.refuse(ctx, r, s, why)
 	}
@@ -129,13 +129,14 @@ func (c *Core) Authorize(ctx context.Context, r *Request, decide func(ctx contex
 	return Access{Session: s, Cookies: cookies, Response: res}
 }
 
-// consult asks whether a request may pass: both nil. Otherwise there is an
-// answer already, or the reason for a refusal.
-func consult(ctx context.Context, s *Session, fault error, decide func(context.Context, *Session) error) (*Response, error) {
+// consult calls decide, unless fault says that the session is unknown. It returns
+// nil, nil if the request may pass, and otherwise the application's own answer or
+// the reason for a refusal. A panic of decide is a reason.
+func consult(fault error, decide func() error) (*Response, error) {
 	if fault != nil && !errors.Is(fault, ErrNoSession) {
 		return nil, &undecided{fault}
 	}
-	why := guarded.Contain(func() error { return decide(ctx, s) })
+	why := guarded.Contain(decide)
 	own, ok := errors.AsType[*ownResponse](why)
 	switch {
 	case !ok:
@@ -146,8 +147,8 @@ func consult(ctx context.Context, s *Session, fault error, decide func(context.C
 	return ownAnswer(own.res), nil
 }
 
-// refuse is what a guard answers instead of the handler; nil: the request may
-// pass after all. s is who is signed in; nil: nobody.
+// refuse returns what a guard answers instead of the handler, or nil if the request
+// may pass after all. s is nil for a request without a session.
 func (c *Core) refuse(ctx context.Context, r *Request, s *Session, why error) *Response {
 	x, err := c.reading(ctx, r)
 	if err != nil {
@@ -157,6 +158,37 @@ func (c *Core) refuse(ctx context.Context, r *Request, s *Session, why error) *R
 		return c.fault(ctx, r, why)
 	}
 	return refuse(ctx, x, s, why)
+}
+
+// ErrorResponse returns what [Auth.WriteError] answers for err. It is never nil.
+func (c *Core) ErrorResponse(ctx context.Context, r *Request, err error) *Response {
+	var cookies []*http.Cookie
+	res := c.answerError(ctx, r, err, func() (s *Session, err error) {
+		s, cookies, err = c.ReadSession(ctx, r)
+		return s, err
+	})
+	res.Cookies = append(res.Cookies, cookies...)
+	return res
+}
+
+// answerError answers err. It calls session only if the answer depends on it.
+func (c *Core) answerError(ctx context.Context, r *Request, err error, session func() (*Session, error)) *Response {
+	x, unread := c.reading(ctx, r)
+	if unread != nil {
+		return c.fault(ctx, r, unread)
+	}
+	if !IsRefusal(err) {
+		return c.challenge(ctx, r, varied(guardFault(ctx, x, cmp.Or(err, errNoError))))
+	}
+	s, fault := session()
+	res, why := consult(fault, func() error { return err })
+	if why != nil {
+		res = c.refuse(ctx, r, s, why)
+	}
+	if res == nil { // the page that it would lead to
+		res = forbidden(ctx, x, s, asked(x))
+	}
+	return c.challenge(ctx, r, varied(res))
 }
 
 // challenge completes the answer of a guard on sites that take tokens in the
@@ -182,15 +214,15 @@ func (c *Core) fault(ctx context.Context, r *Request, why error) *Response {
 	return faultAnswer(ctx, strayExchange(s, r), why)
 }
 
-// SignIn starts signing in with a provider; empty or unknown, which is logged:
-// it leads to the sign-in page. The URL is Response.Redirect, whatever
-// NoRedirect says. The error is an [*Error].
-func (c *Core) SignIn(ctx context.Context, r *Request, provider string, o SignInOptions, params url.Values) (*Response, error) {
+// SignIn starts signing in with a provider. The URL that the browser has to open is
+// Response.Redirect: the sign-in page for an empty provider, and for an unknown
+// one, which is logged. The error is an [*Error].
+func (c *Core) SignIn(ctx context.Context, r *Request, provider string, o SignInOptions) (*Response, error) {
 	x, err := c.reading(ctx, r)
 	if err != nil {
 		return nil, err
 	}
-	failed, res, err := startSignIn(ctx, c, x, provider, o, params)
+	failed, res, err := startSignIn(ctx, c, x, provider, o)
 	if err != nil {
 		return nil, fail(ctx, failed, err)
 	}
@@ -199,7 +231,7 @@ func (c *Core) SignIn(ctx context.Context, r *Request, provider string, o SignIn
 
 // startSignIn posts to the route of a provider in the place of the browser. An
 // error comes with the exchange that it is about.
-func startSignIn(ctx context.Context, c *Core, x *exchange, provider string, o SignInOptions, params url.Values) (*exchange, *Response, error) {
+func startSignIn(ctx context.Context, c *Core, x *exchange, provider string, o SignInOptions) (*exchange, *Response, error) {
 	s, to := x.setup, destination(x, &o)
 	p, ok := s.providers[provider]
 	if !ok {
@@ -217,7 +249,7 @@ func startSignIn(ctx context.Context, c *Core, x *exchange, provider string, o S
 	if err := refuseForeign(x, o.Form, o.SkipCSRFCheck); err != nil {
 		return x, nil, err
 	}
-	query, form := routeFields(o.Form, params)
+	query, form := routeFields(o.Form, o.Params)
 	form.Set("callbackUrl", to)
 	x, res, err := answer(ctx, s, nil, ownPost(s, x.request, p.info().start+provider, query, form), true)
 	if err != nil {
@@ -314,16 +346,4 @@ func ownPost(s *setup, r *Request, route string, query, form url.Values) *Reques
 		Method: http.MethodPost, URL: &url.URL{Path: s.config.Site.BasePath + "/" + route, RawQuery: query.Encode()},
 		Host: r.Host, Header: header, Body: []byte(form.Encode()), RemoteAddr: r.RemoteAddr, TLS: r.TLS,
 	}
-}
-
-// setsSession: the response has a session cookie.
-func (s *setup) setsSession(res *Response) bool {
-	for _, c := range res.Cookies {
-		for _, specs := range s.cookieSpecs {
-			if c.Value != "" && strings.HasPrefix(c.Name, specs.session.name()) {
-				return true
-			}
-		}
-	}
-	return false
 }

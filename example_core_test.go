@@ -17,7 +17,7 @@ import (
 func ExampleCore() {
 	core := exampleAuth().Core()
 	guard := func(ctx context.Context, r *latchkey.Request) latchkey.Access {
-		return core.Authorize(ctx, r, func(_ context.Context, s *latchkey.Session) error {
+		return core.Authorize(ctx, r, func(_ *latchkey.Request, s *latchkey.Session) error {
 			if s == nil {
 				return latchkey.ErrNoSession
 			}
@@ -65,9 +65,8 @@ func ExampleCore_LoadSession() {
 	r := &latchkey.Request{Method: http.MethodGet, URL: &url.URL{Path: "/"}, Host: "app.example", Header: http.Header{}}
 	response := http.Header{} // where renewed cookies go
 	ctx := core.LoadSession(context.Background(), r, response)
-	_, ok := latchkey.SessionFrom(ctx)
-	fmt.Println(ok)
-	// Output: false
+	fmt.Println(latchkey.SessionFrom(ctx) == nil)
+	// Output: true
 }
 
 // A framework that has an http.Request and a response of its own.

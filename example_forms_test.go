@@ -3,6 +3,7 @@ package latchkey_test
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	tmpl "html/template"
 	"net/http"
@@ -16,7 +17,7 @@ import (
 var signInPage = tmpl.Must(tmpl.New("").Parse(`{{range .SignIn}}<form method="post" action="/signin">
 <input type="hidden" name="providerId" value="{{.Provider}}">
 {{range .Fields}}<label>{{.Label}} <input name="{{.Name}}" type="{{.Type}}" value="{{.Value}}" autocomplete="{{.Autocomplete}}"></label>
-{{end}}{{with .Wrong}}<p role="alert">{{.}}</p>
+{{end}}{{with .Error}}<p role="alert">{{.}}</p>
 {{end}}<button>{{.Submit}}</button>
 </form>{{end}}`))
 
@@ -26,12 +27,10 @@ func ExampleAuth_SignInAction() {
 	page := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		forms, err := auth.Forms(w, r) // before the body: it may set a cookie
 		if err != nil {
-			http.Error(w, "Try again later.", http.StatusInternalServerError)
+			auth.WriteError(w, r, err)
 			return
 		}
-		if f := latchkey.FormFailureFrom(r.Context()); f != nil {
-			w.WriteHeader(f.Status)
-		}
+		w.WriteHeader(forms.Status)
 		_ = signInPage.Execute(w, forms)
 	})
 	site := http.NewServeMux()
@@ -77,8 +76,8 @@ func ExampleCore_SignInAction() {
 		if err != nil {
 			return &latchkey.Response{Status: http.StatusInternalServerError}
 		}
-		body, _ := json.Marshal([]any{forms.Wrong, forms.SignIn, forms.Session}) // a page, in truth
-		return &latchkey.Response{Cookies: cookies, Body: body}
+		body, _ := json.Marshal([]any{forms.Error, forms.SignIn, forms.Session}) // a page, in truth
+		return &latchkey.Response{Status: forms.Status, Cookies: cookies, Body: body}
 	}
 	answer := func(ctx context.Context, r *latchkey.Request) *latchkey.Response {
 		res, failure := core.SignInAction(ctx, r)
@@ -86,7 +85,7 @@ func ExampleCore_SignInAction() {
 			return res
 		}
 		again := show(latchkey.ContextWithFormFailure(ctx, failure), r)
-		again.Status, again.Cookies = failure.Status, append(res.Cookies, again.Cookies...)
+		again.Cookies = append(res.Cookies, again.Cookies...)
 		return again
 	}
 	res := answer(context.Background(), &latchkey.Request{
@@ -105,4 +104,21 @@ func post(h http.Handler, path, accept string, form url.Values) *httptest.Respon
 	w := httptest.NewRecorder()
 	h.ServeHTTP(w, r)
 	return w
+}
+
+// A page that does without Forms asks why the form that it shows again failed.
+func ExampleFormFailureFrom() {
+	auth := exampleAuth()
+	page := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		f := latchkey.FormFailureFrom(r.Context())
+		if f == nil { // the form is shown for the first time
+			fmt.Fprint(w, "Please sign in.")
+			return
+		}
+		w.WriteHeader(f.Status)
+		fmt.Fprint(w, f.Messages(), errors.Is(f.Err, latchkey.ErrCredentialsSignin))
+	})
+	w := post(auth.SignInAction(page), "/signin", "text/html", url.Values{"providerId": {"credentials"}, "username": {"ada"}, "password": {"byron"}})
+	fmt.Println(w.Code, w.Body)
+	// Output: 403 [That is not right. Please check the details you provided.] true
 }

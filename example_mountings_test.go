@@ -13,11 +13,12 @@ import (
 	"github.com/latchkeyhq/latchkey/providers"
 )
 
-// Who asks, in a handler without a middleware in front: what auth() is to Auth.js.
+// Session tells a visitor from a fault, in a handler behind a middleware: what
+// auth() is to Auth.js.
 func ExampleAuth_Session() {
 	auth := exampleAuth()
-	profile := func(w http.ResponseWriter, r *http.Request) {
-		s, err := auth.Session(r)
+	profile := auth.LoadSession(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		s, err := auth.Session(r.Context())
 		if errors.Is(err, latchkey.ErrNoSession) {
 			fmt.Fprint(w, "Hello, stranger")
 			return
@@ -27,10 +28,10 @@ func ExampleAuth_Session() {
 			return
 		}
 		fmt.Fprintf(w, "Hello, %s", s.User.Name)
-	}
+	}))
 	for _, r := range []*http.Request{httptest.NewRequest(http.MethodGet, "/profile", nil), signedIn(auth, "/profile")} {
 		answer := httptest.NewRecorder()
-		profile(answer, r)
+		profile.ServeHTTP(answer, r)
 		fmt.Println(answer.Body)
 	}
 	// Output:
@@ -38,12 +39,12 @@ func ExampleAuth_Session() {
 	// Hello, Ada
 }
 
-// The same with the response at hand, so that the session is kept alive:
-// auth(request, response).
-func ExampleAuth_RenewSession() {
+// ReadSession needs no middleware in front. It puts the cookie that keeps the
+// session alive into the response: auth(request, response).
+func ExampleAuth_ReadSession() {
 	auth := exampleAuth()
 	profile := func(w http.ResponseWriter, r *http.Request) {
-		s, err := auth.RenewSession(w, r) // may set a cookie, so before the body
+		s, err := auth.ReadSession(w, r) // may set a cookie, so before the body
 		if err != nil {
 			http.Error(w, "Sign in first.", http.StatusUnauthorized)
 			return
@@ -61,7 +62,7 @@ func ExampleAuth_RenewSession() {
 func ExampleAuth_LoadSession() {
 	auth := exampleAuth()
 	site := auth.LoadSession(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if s, ok := latchkey.SessionFrom(r.Context()); ok {
+		if s := latchkey.SessionFrom(r.Context()); s != nil {
 			fmt.Fprintf(w, "Hello, %s", s.User.Name)
 		}
 	}))
@@ -194,11 +195,68 @@ func (f roundTripper) RoundTrip(r *http.Request) (*http.Response, error) { retur
 // signedIn is a request of somebody who has just signed in.
 func signedIn(auth *latchkey.Auth, path string) *http.Request {
 	answer, form := httptest.NewRecorder(), url.Values{"username": {"ada"}, "password": {"lovelace"}}
-	_, err := auth.SignIn(answer, httptest.NewRequest(http.MethodPost, "/enter", nil), "credentials", latchkey.SignInOptions{Form: form}, nil)
+	err := auth.SignIn(answer, httptest.NewRequest(http.MethodPost, "/enter", nil), "credentials", latchkey.SignInOptions{Form: form})
 	must(err)
 	r := httptest.NewRequest(http.MethodGet, path, nil)
 	for _, c := range answer.Result().Cookies() {
 		r.AddCookie(c)
 	}
 	return r
+}
+
+// A handler that answers a script tells it which URL to open, instead of
+// redirecting: signIn(provider, { redirect: false }, { prompt: "login" }).
+func ExampleAuth_SignInURL() {
+	auth, err := latchkey.New(latchkey.Config{
+		Site:      latchkey.Site{URL: "https://app.example"},
+		Secrets:   []string{"the output of openssl rand -base64 33"},
+		Providers: []latchkey.Provider{providers.GitHub(latchkey.OAuth{ClientID: "id", ClientSecret: "secret"})},
+		Runtime:   latchkey.Runtime{Logger: quiet},
+	})
+	must(err)
+	enter := func(w http.ResponseWriter, r *http.Request) {
+		to, err := auth.SignInURL(w, r, "github", latchkey.SignInOptions{
+			RedirectTo: "/shop", Params: url.Values{"prompt": {"login"}},
+		})
+		if err != nil {
+			http.Error(w, "Signing in does not work right now.", http.StatusInternalServerError)
+			return
+		}
+		fmt.Fprint(w, to)
+	}
+	answer := httptest.NewRecorder()
+	enter(answer, httptest.NewRequest(http.MethodPost, "/enter", nil))
+	to, err := url.Parse(answer.Body.String())
+	must(err)
+	fmt.Println(answer.Code, to.Host, to.Query().Get("prompt"))
+	// Output: 200 github.com login
+}
+
+// A handler decides after it has loaded a document, and answers a refusal as a
+// guard would.
+func ExampleAuth_WriteError() {
+	auth := exampleAuth()
+	owners := map[string]string{"7": "1", "8": "2"} // of notes
+	show := auth.LoadSession(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		s, err := auth.Session(r.Context())
+		if err == nil && owners[r.URL.Query().Get("note")] != s.UserID {
+			err = latchkey.ErrAccessDenied
+		}
+		if err != nil {
+			auth.WriteError(w, r, err)
+			return
+		}
+		fmt.Fprint(w, "Your note.")
+	}))
+	for _, r := range []*http.Request{
+		signedIn(auth, "/show?note=7"), signedIn(auth, "/show?note=8"), httptest.NewRequest(http.MethodGet, "/show?note=7", nil),
+	} {
+		answer := httptest.NewRecorder()
+		show.ServeHTTP(answer, r)
+		fmt.Println(answer.Code, "leads to the sign-in page:", answer.Header().Get("Location") != "")
+	}
+	// Output:
+	// 200 leads to the sign-in page: false
+	// 403 leads to the sign-in page: false
+	// 302 leads to the sign-in page: true
 }

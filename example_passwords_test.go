@@ -97,7 +97,7 @@ func ExampleCredentials() {
 	for _, typed := range []string{"byron", "lovelace"} {
 		form := url.Values{"name": {"ada"}, "password": {typed}}
 		answer, asked := httptest.NewRecorder(), httptest.NewRequest(http.MethodPost, "/log-in", nil)
-		_, err := auth.SignIn(answer, asked, "credentials", latchkey.SignInOptions{Form: form, RedirectTo: "/"}, nil)
+		err := auth.SignIn(answer, asked, "credentials", latchkey.SignInOptions{Form: form, RedirectTo: "/"})
 		fmt.Println(answer.Code, errors.Is(err, latchkey.ErrCredentialsSignin))
 	}
 	u, err := store.GetUser(ctx, known.byName["ada"].userID)

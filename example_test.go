@@ -29,7 +29,7 @@ func Example() {
 		return
 	}
 	home := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		s, _ := latchkey.SessionFrom(r.Context())
+		s := latchkey.SessionFrom(r.Context())
 		fmt.Fprintf(w, "Hello, %s", s.User.Name)
 	})
 	http.Handle("/auth/", auth)
@@ -87,7 +87,7 @@ func ExampleValue() {
 // A guard with a say of its own.
 func ExampleAuth_Authorize() {
 	auth := exampleAuth()
-	editors := auth.Authorize(func(_ context.Context, s *latchkey.Session, _ *http.Request) error {
+	editors := auth.Authorize(func(_ *http.Request, s *latchkey.Session) error {
 		if s == nil {
 			return latchkey.ErrNoSession // to the sign-in page, and back here afterwards
 		}
@@ -108,7 +108,7 @@ func ExampleAuth_Authorize() {
 // else is passed on with the session in its context.
 func ExampleAuth_Middleware() {
 	site := exampleAuth().Middleware(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if s, ok := latchkey.SessionFrom(r.Context()); ok {
+		if s := latchkey.SessionFrom(r.Context()); s != nil {
 			fmt.Fprintf(w, "Hello, %s", s.User.Name)
 			return
 		}
@@ -147,7 +147,7 @@ func ExampleAuth_SignIn() {
 			form(w, r, http.StatusBadRequest, "That was no form.")
 			return
 		}
-		_, err := auth.SignIn(w, r, "credentials", latchkey.SignInOptions{Form: r.PostForm, RedirectTo: "/"}, nil)
+		err := auth.SignIn(w, r, "credentials", latchkey.SignInOptions{Form: r.PostForm, RedirectTo: "/"})
 		switch {
 		case err == nil: // the browser is on its way
 		case errors.Is(err, latchkey.ErrCredentialsSignin):
@@ -171,12 +171,26 @@ func ExampleAuth_SignIn() {
 	// cross-site 403
 }
 
-// A handler of the application's own signs out and says where that leads,
-// instead of redirecting.
+// A handler of the application's own signs out and redirects.
 func ExampleAuth_SignOut() {
 	auth := exampleAuth()
 	handler := func(w http.ResponseWriter, r *http.Request) {
-		to, err := auth.SignOut(w, r, latchkey.SignOutOptions{RedirectTo: "/goodbye", NoRedirect: true})
+		if err := auth.SignOut(w, r, latchkey.SignOutOptions{RedirectTo: "/goodbye"}); err != nil {
+			http.Error(w, "still signed in", http.StatusInternalServerError)
+		}
+	}
+	answer := httptest.NewRecorder()
+	handler(answer, httptest.NewRequest(http.MethodPost, "/leave", nil))
+	fmt.Println(answer.Code, answer.Header().Get("Location"))
+	// Output: 302 https://app.example/goodbye
+}
+
+// A handler that answers a script tells where the sign-out leads, instead of
+// redirecting: redirect: false.
+func ExampleAuth_SignOutURL() {
+	auth := exampleAuth()
+	handler := func(w http.ResponseWriter, r *http.Request) {
+		to, err := auth.SignOutURL(w, r, latchkey.SignOutOptions{RedirectTo: "/goodbye"})
 		if err != nil {
 			http.Error(w, "still signed in", http.StatusInternalServerError)
 			return
@@ -283,8 +297,8 @@ func ExampleEvents_observe() {
 	site := exampleAuthWith(latchkey.Config{Events: events})
 	for _, password := range []string{"byron", "lovelace"} {
 		form := url.Values{"username": {"ada"}, "password": {password}}
-		_, err := site.SignIn(httptest.NewRecorder(), httptest.NewRequest(http.MethodPost, "/enter", nil),
-			"credentials", latchkey.SignInOptions{Form: form}, nil)
+		err := site.SignIn(httptest.NewRecorder(), httptest.NewRequest(http.MethodPost, "/enter", nil),
+			"credentials", latchkey.SignInOptions{Form: form})
 		fmt.Println(password, err == nil)
 	}
 	fmt.Println(strings.Join(audit, "\n"))

@@ -17,9 +17,9 @@ import (
 // looks for it.
 func ExampleContextWithSession() {
 	profile := func(w http.ResponseWriter, r *http.Request) {
-		s, ok := latchkey.SessionFrom(r.Context())
+		s := latchkey.SessionFrom(r.Context())
 		switch {
-		case !ok:
+		case s == nil:
 			fmt.Fprint(w, "Hello, stranger")
 		case time.Since(s.AuthTime) > time.Hour:
 			fmt.Fprintf(w, "%s, is that still you?", s.User.Name)

@@ -45,19 +45,19 @@ func TestEveryFailureIsLoggedOnce(t *testing.T) {
 			return err
 		}},
 		{"SignIn, wrong password", "CredentialsSignin", func(s *testSite, b *browser) error {
-			_, err := s.auth.Core().SignIn(context.Background(), requestOf(post(b, "/own")), "crew", latchkey.SignInOptions{Form: form}, nil)
+			_, err := s.auth.Core().SignIn(context.Background(), requestOf(post(b, "/own")), "crew", latchkey.SignInOptions{Form: form})
 			return err
 		}},
 		{"SignIn, from another site", "another site", func(s *testSite, b *browser) error {
-			_, err := s.auth.Core().SignIn(context.Background(), requestOf(foreign(post(b, "/own"))), "crew", latchkey.SignInOptions{Form: form}, nil)
+			_, err := s.auth.Core().SignIn(context.Background(), requestOf(foreign(post(b, "/own"))), "crew", latchkey.SignInOptions{Form: form})
 			return err
 		}},
 		{"SignIn, a mail that fails", "on fire", func(s *testSite, b *browser) error {
-			_, err := s.auth.Core().SignIn(context.Background(), requestOf(post(b, "/own")), "broken", latchkey.SignInOptions{Form: url.Values{"email": {"a@example.com"}}}, nil)
+			_, err := s.auth.Core().SignIn(context.Background(), requestOf(post(b, "/own")), "broken", latchkey.SignInOptions{Form: url.Values{"email": {"a@example.com"}}})
 			return err
 		}},
 		{"SignIn, a nonsense destination", "InvalidCallbackUrl", func(s *testSite, b *browser) error {
-			_, err := s.auth.Core().SignIn(context.Background(), requestOf(post(b, "/own")), "crew", latchkey.SignInOptions{Form: form, RedirectTo: "http://"}, nil)
+			_, err := s.auth.Core().SignIn(context.Background(), requestOf(post(b, "/own")), "crew", latchkey.SignInOptions{Form: form, RedirectTo: "http://"})
 			return err
 		}},
 		{"SignOut, from another site", "another site", func(s *testSite, b *browser) error {
@@ -97,7 +97,7 @@ func TestEveryFailureIsLoggedOnce(t *testing.T) {
 			"CSRFToken":   func(r *latchkey.Request) error { _, _, err := s.auth.Core().CSRFToken(t.Context(), r); return err },
 			"ReadSession": func(r *latchkey.Request) error { _, _, err := s.auth.Core().ReadSession(t.Context(), r); return err },
 			"SignIn": func(r *latchkey.Request) error {
-				_, err := s.auth.Core().SignIn(t.Context(), r, "crew", latchkey.SignInOptions{}, nil)
+				_, err := s.auth.Core().SignIn(t.Context(), r, "crew", latchkey.SignInOptions{})
 				return err
 			},
 		} {
@@ -113,7 +113,7 @@ func TestEveryFailureIsLoggedOnce(t *testing.T) {
 	t.Run("R-321 a provider that is not there", func(t *testing.T) {
 		s := newSite(t)
 		before := len(s.log.records(t))
-		res, err := s.auth.Core().SignIn(t.Context(), requestOf(s.newBrowser().request(http.MethodPost, "/own", "", "")), "githbu", latchkey.SignInOptions{}, nil)
+		res, err := s.auth.Core().SignIn(t.Context(), requestOf(s.newBrowser().request(http.MethodPost, "/own", "", "")), "githbu", latchkey.SignInOptions{})
 		if err != nil || !strings.Contains(res.Redirect, "/auth/signin?") {
 			t.Errorf("%+v, %v", res, err)
 		}

@@ -3,6 +3,7 @@ package latchkey_test
 import (
 	"maps"
 	"net/http"
+	"net/http/httptest"
 	"net/url"
 	"strings"
 	"testing"
@@ -79,7 +80,7 @@ func revocable(c *latchkey.Config) {
 
 func (s *testSite) sessionID(b *browser) (id string) {
 	s.t.Helper()
-	found, err := s.auth.Session(b.request(http.MethodGet, "/", "", ""))
+	found, err := s.auth.ReadSession(httptest.NewRecorder(), b.request(http.MethodGet, "/", "", ""))
 	if err != nil {
 		s.t.Fatal(err)
 	}

@@ -19,13 +19,14 @@ import (
 type Forms struct {
 	hidden
 
-	CSRFToken   string       // for the field csrfToken of every form that is posted
-	CallbackURL string       // for their field callbackUrl, redirectTo of a form action: callbackUrl of the query, else this page
-	SignIn      []SignInForm // the ways to sign in, as configured
-	Wrong       string       // what went wrong, where no form of SignIn says it; empty: nothing
-	Session     *Session     // who is signed in; nil: nobody
+	CSRFToken  string       // for the field csrfToken of every form that is posted
+	RedirectTo string       // for their field callbackUrl, redirectTo of a form action: callbackUrl of the query, else this page
+	SignIn     []SignInForm // the ways to sign in, as configured
+	Error      string       // what went wrong, where no form of SignIn says it; empty: nothing
+	Status     int          // of the response: that of the [FormFailure] that the page shows, else 200
+	Session    *Session     // who is signed in; nil: nobody
 
-	SignInURL  string // the sign-in page, with a way back to CallbackURL
+	SignInURL  string // the sign-in page, with a way back to RedirectTo
 	SignOutURL string // where a sign-out is posted, or asked for
 	AccountURL string // the account page; empty: it is switched off
 
@@ -51,7 +52,7 @@ type SignInForm struct {
 	Action   string // absolute URL of the route
 	Icon     string // an <svg> element of the library's own, safe as it is
 	Fields   []FormField
-	Wrong    string // what is wrong with what was typed; empty: nothing
+	Error    string // what is wrong with what was typed; empty: nothing
 }
 
 // FormField is one input of a [SignInForm]. Label, Type and Autocomplete are
@@ -59,7 +60,7 @@ type SignInForm struct {
 type FormField struct {
 	Field
 	Verbatim bool // a name and no prose: neither capitals nor spelling help
-	Invalid  bool // Wrong of its form is about it
+	Invalid  bool // Error of its form is about it
 	Focus    bool // where the reader begins
 }
 
@@ -79,7 +80,7 @@ func (a *Auth) Forms(w http.ResponseWriter, r *http.Request) (*Forms, error) {
 	x.csrfToken = token
 	f := formsFor(r.Context(), x)
 	addCookies(w, x.cookies.out)
-	if s, err := a.RenewSession(w, r); err == nil {
+	if s, err := a.ReadSession(w, r); err == nil {
 		f.Session = s
 	}
 	return f, nil
@@ -108,16 +109,17 @@ func formsFor(ctx context.Context, x *exchange) *Forms {
 	in, failure := pagesFor(ctx, x), FormFailureFrom(ctx)
 	x.query = lastOfEach(x.request.URL.RawQuery)
 	f := &Forms{
-		CSRFToken: x.csrfToken, CallbackURL: shownCallback(ctx, x, failure),
+		CSRFToken: x.csrfToken, RedirectTo: shownCallback(ctx, x, failure), Status: http.StatusOK,
 		SignOutURL: x.url("signout"), Language: in.Language(), Direction: words.Direction(in.Language()), Text: in.Text,
 	}
-	f.SignInURL, f.Script = x.signInURL(f.CallbackURL), passkeyScript(x)
+	f.SignInURL, f.Script = x.signInURL(f.RedirectTo), passkeyScript(x)
 	if x.setup.config.AccountPage.Enabled {
 		f.AccountURL = x.url("account")
 	}
 	view := page.SignIn{Error: x.query.Get("error"), Email: shownEmail(x.query.Get("email")), Providers: buttons(x)}
 	switch {
 	case failure != nil:
+		f.Status = cmp.Or(failure.Status, f.Status)
 		view.Error, view.Tried = cmp.Or(failure.name(), "Signin"), failure.view
 	case view.Error != "":
 		n := noticeOf(x)
@@ -125,7 +127,7 @@ func formsFor(ctx context.Context, x *exchange) *Forms {
 		dropNotice(x)
 	}
 	ready, wrong := in.Forms(view)
-	f.Wrong = said(wrong, failure)
+	f.Error = said(wrong, failure)
 	for i := range ready {
 		ready[i].Wrong = said(ready[i].Wrong, failure)
 		f.SignIn = append(f.SignIn, newSignInForm(&ready[i]))
@@ -145,7 +147,7 @@ func said(wrong string, failure *FormFailure) string {
 func newSignInForm(from *page.Form) SignInForm {
 	form := SignInForm{
 		Provider: from.ID, Type: ProviderType(from.Type), Name: from.Name, Submit: from.Submit, Register: from.Register,
-		Action: from.Action, Icon: iconOf(from.Mark), Wrong: from.Wrong,
+		Action: from.Action, Icon: iconOf(from.Mark), Error: from.Wrong,
 	}
 	for _, in := range from.Inputs {
 		form.Fields = append(form.Fields, FormField{

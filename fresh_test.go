@@ -1,6 +1,7 @@
 package latchkey_test
 
 import (
+	"net/http/httptest"
 	"strings"
 	"testing"
 	"time"
@@ -85,7 +86,7 @@ func TestLinksKeepTheAgeOfTheSession(t *testing.T) {
 			s.clock.Advance(40 * time.Minute)
 			began := s.clock.Now().Add(-40 * time.Minute)
 			s.mustSignIn(b)
-			session, err := s.auth.Session(b.request("GET", "/page", "", ""))
+			session, err := s.auth.ReadSession(httptest.NewRecorder(), b.request("GET", "/page", "", ""))
 			if err != nil || session.AuthTime.Sub(began).Abs() > time.Second || len(s.store.Contents().Accounts) != 1 {
 				t.Fatalf("began %v, %v", session, err)
 			}

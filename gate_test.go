@@ -62,7 +62,7 @@ func TestSignInCallbackTypes(t *testing.T) {
 		}
 		r := s.newBrowser().request("POST", "/own", "", "")
 		form := url.Values{"username": {"alice"}, "password": {"wonderland"}}
-		_, err := s.auth.Core().SignIn(t.Context(), requestOf(r), "crew", latchkey.SignInOptions{Form: form}, nil)
+		_, err := s.auth.Core().SignIn(t.Context(), requestOf(r), "crew", latchkey.SignInOptions{Form: form})
 		if e, ok := errors.AsType[*latchkey.Error](err); !ok || e.Type != latchkey.ErrCredentialsSignin || e.Code != "locked" || e.Provider != "crew" {
 			t.Errorf("%v", err)
 		}

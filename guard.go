@@ -2,24 +2,16 @@ package latchkey
 
 import (
 	"context"
-	"errors"
 	"net/http"
 )
 
-// What handlers ask: who is signed in, and may they come in.
+// What handlers ask: the session of a request, and whether it may pass.
 
-// Session returns who is signed in, or ErrNoSession. Any other error is a
-// fault: nothing is known, so treat the request as nobody's. It renews no
-// cookie; behind [Auth.LoadSession] use [SessionFrom], which does.
-func (a *Auth) Session(r *http.Request) (*Session, error) {
-	s, _, err := a.Core().ReadSession(r.Context(), requestHead(r))
-	return s, err
-}
-
-// RenewSession is [Auth.Session] with the response at hand: the cookie that keeps
-// the session alive, or clears one that has ended, goes into it. Call it before
-// writing the body.
-func (a *Auth) RenewSession(w http.ResponseWriter, r *http.Request) (*Session, error) {
+// ReadSession returns the session of r, for handlers without a middleware in
+// front. The cookie that keeps the session alive, or clears one that has ended,
+// goes into w, so call it before writing the body. The errors are those of
+// [Auth.Session].
+func (a *Auth) ReadSession(w http.ResponseWriter, r *http.Request) (*Session, error) {
 	state, _ := a.stateOf(w, r)
 	return state.session()
 }
@@ -61,7 +53,7 @@ func (a *Auth) CurrentUser(ctx context.Context) (User, error) {
 // HX-Redirect where to send the browser. Where [Pages].SignIn is a page of next,
 // that one page is seen by strangers, too.
 func (a *Auth) RequireSession(next http.Handler) http.Handler {
-	return a.Authorize(func(_ context.Context, s *Session, _ *http.Request) error {
+	return a.Authorize(func(_ *http.Request, s *Session) error {
 		if s == nil {
 			return ErrNoSession
 		}
@@ -69,22 +61,26 @@ func (a *Auth) RequireSession(next http.Handler) http.Handler {
 	})(next)
 }
 
-// Authorize is a guard that asks the application. decide gets the session, nil
-// for nobody, and answers nil to let the request pass, [RedirectTo] to send the
-// browser elsewhere, [RespondWith] to answer the request itself,
-// [ErrNoSession] to lead to the sign-in page, and [ErrAccessDenied] to refuse who
-// is signed in with a page of status 403. Any other error about somebody who is
-// signed in is a fault of the guard: it is logged and answered with status 500.
-// Who is not is led to the sign-in page by every error. A page is never
-// redirected to itself: one of [Pages] passes, any other is answered with status
-// 403.
+// Authorize returns a guard that calls decide for each request. s is nil for a
+// request without a session. The request passes if decide returns nil. It is
+// answered otherwise:
 //
-// Auth's own routes, which [Auth.Match] knows, are answered by Auth without a
-// question, wherever it is mounted: next never sees them.
+//   - [ErrNoSession] leads to the sign-in page, and so does any other error about
+//     a request without a session. Scripts get status 401.
+//   - [ErrAccessDenied] refuses a user who is signed in, with status 403.
+//   - [RedirectTo] sends the browser elsewhere.
+//   - [RespondWith] answers with a response of the application's.
+//   - Any other error is a fault of decide. It is logged and answered with status
+//     500, or 503 if a store does not answer for now.
 //
-// A guard denies on every fault: a store that does not answer, which is status
-// 503 with Retry-After, a panic, a configuration that is wrong.
-func (a *Auth) Authorize(decide func(ctx context.Context, s *Session, r *http.Request) error) func(http.Handler) http.Handler {
+// A guard refuses on every fault: a store that does not answer, a panic of decide
+// (such as one that uses s without a look whether it is nil), a wrong
+// configuration. It never redirects a page to itself: one of [Pages] passes, any
+// other is answered with status 403.
+//
+// The guard answers Auth's own routes, which [Auth.Match] knows, without calling
+// decide: next never sees them.
+func (a *Auth) Authorize(decide func(r *http.Request, s *Session) error) func(http.Handler) http.Handler {
 	return func(next http.Handler) http.Handler {
 		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			state, r := a.stateOf(w, r)
@@ -92,7 +88,7 @@ func (a *Auth) Authorize(decide func(ctx context.Context, s *Session, r *http.Re
 				return
 			}
 			s, err := state.session()
-			res, why := consult(r.Context(), s, err, func(ctx context.Context, s *Session) error { return decide(ctx, s, r) })
+			res, why := consult(err, func() error { return decide(r, s) })
 			if why != nil {
 				res = a.Core().refuse(r.Context(), requestHead(r), s, why)
 			}
@@ -105,15 +101,25 @@ func (a *Auth) Authorize(decide func(ctx context.Context, s *Session, r *http.Re
 	}
 }
 
-// Refusal is what a guard would answer for an error that a handler returned, in a
-// context of [Core.Attach]: [ErrNoSession], [ErrAccessDenied], [RedirectTo] and
-// [RespondWith]. nil: err is another one. It is for the error handlers of web
-// frameworks.
-func (c *Core) Refusal(ctx context.Context, r *Request, err error) *Response {
-	if !isSteering(err) && !errors.Is(err, ErrNoSession) && !errors.Is(err, ErrAccessDenied) || c.Match(ctx, r) {
-		return nil
+// WriteError answers r for a handler that cannot, because of err: as a guard would,
+// with a page for people and JSON for scripts. [ErrNoSession] leads to the sign-in
+// page, or is status 401; [ErrAccessDenied] is status 403 for a user who is signed
+// in, and leads any other visitor to the sign-in page; [RedirectTo] and
+// [RespondWith] are obeyed. Every other error, nil included, is a fault: it is
+// logged and answered with status 500, or 503 if a store does not answer for now.
+// A page is never redirected to itself, which is status 403.
+//
+// Call it before anything is written. Headers that describe the document which r
+// asked for are removed.
+func (a *Auth) WriteError(w http.ResponseWriter, r *http.Request, err error) {
+	state, r := a.stateOf(w, r)
+	res := a.Core().answerError(r.Context(), requestHead(r), err, state.session)
+	h := w.Header()
+	for _, name := range []string{"Content-Encoding", "Content-Length", "Etag", "Last-Modified"} {
+		delete(h, name)
 	}
-	return c.Authorize(ctx, r, func(context.Context, *Session) error { return err }).Response
+	h["Cache-Control"] = []string{"private"} // unless res knows better
+	res.Send(w)
 }
 
 // Match reports whether r is for Latchkey: below the base path, and a route of

@@ -62,7 +62,7 @@ func TestLoadSession(t *testing.T) {
 			var all sync.WaitGroup
 			for range 20 {
 				all.Go(func() {
-					if s, ok := latchkey.SessionFrom(r.Context()); !ok || s.User.Email != "ada@example.com" {
+					if s := latchkey.SessionFrom(r.Context()); s == nil || s.User.Email != "ada@example.com" {
 						t.Errorf("session %v", s)
 					}
 				})
@@ -92,7 +92,7 @@ func TestLoadSession(t *testing.T) {
 		other := site.newBrowser()
 		other.jar["__Secure-authjs.session-token"] = strings.Repeat("0", 64)
 		a := other.serve(site.auth.LoadSession(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-			if _, ok := latchkey.SessionFrom(r.Context()); ok {
+			if latchkey.SessionFrom(r.Context()) != nil {
 				t.Error("somebody")
 			}
 		})), other.request(http.MethodGet, "/own", "", ""))
@@ -100,21 +100,59 @@ func TestLoadSession(t *testing.T) {
 			t.Errorf("cookie %v", c)
 		}
 	})
-	t.Run("Session renews nothing", func(t *testing.T) {
-		if s, err := site.auth.Session(b.request(http.MethodGet, "/own", "", "")); err != nil || s.User.Email != "ada@example.com" {
+	t.Run("ReadSession needs no middleware and keeps the session alive", func(t *testing.T) {
+		w := httptest.NewRecorder()
+		if s, err := site.auth.ReadSession(w, b.request(http.MethodGet, "/own", "", "")); err != nil || s.User.Email != "ada@example.com" {
 			t.Errorf("%v, %v", s, err)
 		}
-		if _, err := site.auth.Session(site.newBrowser().request(http.MethodGet, "/own", "", "")); !errors.Is(err, latchkey.ErrNoSession) {
+		if a := (&answer{ResponseRecorder: w}); a.cookie("session-token") == nil {
+			t.Errorf("no renewed cookie: %v", w.Header())
+		}
+		if _, err := site.auth.ReadSession(httptest.NewRecorder(), site.newBrowser().request(http.MethodGet, "/own", "", "")); !errors.Is(err, latchkey.ErrNoSession) {
 			t.Errorf("nobody is %v", err)
 		}
 	})
+}
+
+// Session says why a context has no session.
+func TestSessionOfAContext(t *testing.T) {
+	site, b, _ := newSignedInSite(t)
+	other := newSite(t)
+	visitor := site.newBrowser()
+	inside := func(auth *latchkey.Auth, b *browser) (ctx context.Context) {
+		b.serve(auth.LoadSession(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { ctx = r.Context() })), b.request(http.MethodGet, "/own", "", ""))
+		return ctx
+	}
+	for policy, c := range map[string]struct {
+		ctx  context.Context
+		want error // nil: Ada's session
+	}{
+		"a user who is signed in":                     {inside(site.auth, b), nil},
+		"a visitor has no session":                    {inside(site.auth, visitor), latchkey.ErrNoSession},
+		"a session of ContextWithSession":             {latchkey.ContextWithSession(t.Context(), &latchkey.Session{User: latchkey.SessionUser{Email: "ada@example.com"}}), nil},
+		"nil of ContextWithSession is no session":     {latchkey.ContextWithSession(t.Context(), nil), latchkey.ErrNoSession},
+		"without middleware nothing is configured":    {t.Context(), latchkey.ErrInvalidConfig},
+		"another site's middleware is not this one's": {inside(other.auth, b), latchkey.ErrInvalidConfig},
+	} {
+		t.Run(policy, func(t *testing.T) {
+			for name, read := range map[string]func(context.Context) (*latchkey.Session, error){"Auth": site.auth.Session, "Core": site.auth.Core().Session} {
+				s, err := read(c.ctx)
+				if !errors.Is(err, c.want) || (s != nil) != (c.want == nil) || s != nil && s.User.Email != "ada@example.com" {
+					t.Errorf("%s: %+v, %v", name, s, err)
+				}
+				if c.want == latchkey.ErrInvalidConfig && errors.Is(err, latchkey.ErrNoSession) {
+					t.Errorf("%s: a mistake reads as a visitor: %v", name, err)
+				}
+			}
+		})
+	}
 }
 
 // guardedHandler notes that it was reached, and whether there is a session.
 func guardedHandler(reached *bool) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		*reached = true
-		if _, ok := latchkey.SessionFrom(r.Context()); ok {
+		if latchkey.SessionFrom(r.Context()) != nil {
 			w.Header().Set("X-Signed-In", "yes")
 		}
 	})
@@ -183,7 +221,7 @@ func TestAuthorize(t *testing.T) {
 	site, signedIn, _ := newSignedInSite(t, func(c *latchkey.Config) { c.Pages.NewUser = "/new" })
 	var reached bool
 	decideBy := func(answer error) http.Handler {
-		return site.auth.Authorize(func(_ context.Context, s *latchkey.Session, r *http.Request) error {
+		return site.auth.Authorize(func(r *http.Request, s *latchkey.Session) error {
 			if s == nil || r.URL.Path == "" {
 				t.Error("the question has no session or no request")
 			}
@@ -222,7 +260,7 @@ func TestAuthorize(t *testing.T) {
 	t.Run("the question is asked about strangers too", func(t *testing.T) {
 		b, asked := site.newBrowser(), false
 		reached = false
-		h := site.auth.Authorize(func(_ context.Context, s *latchkey.Session, _ *http.Request) error {
+		h := site.auth.Authorize(func(_ *http.Request, s *latchkey.Session) error {
 			asked = s == nil
 			return nil
 		})(guardedHandler(&reached))
@@ -230,9 +268,22 @@ func TestAuthorize(t *testing.T) {
 			t.Errorf("asked %t, reached %t", asked, reached)
 		}
 	})
+	t.Run("R-242 a nil dereference in decide refuses", func(t *testing.T) {
+		b := site.newBrowser()
+		reached = false
+		h := site.auth.Authorize(func(_ *http.Request, s *latchkey.Session) error {
+			if s.User.Name == "" { // of nobody
+				return nil
+			}
+			return latchkey.ErrAccessDenied
+		})(guardedHandler(&reached))
+		if a := b.serve(h, b.request(http.MethodGet, "/own", "", "")); reached || a.Code != http.StatusInternalServerError {
+			t.Errorf("reached %t, status %d", reached, a.Code)
+		}
+	})
 	t.Run("guards within guards read once", func(t *testing.T) {
 		s, signedIn, store := newSignedInSite(t)
-		pass := func(context.Context, *latchkey.Session, *http.Request) error { return nil }
+		pass := func(*http.Request, *latchkey.Session) error { return nil }
 		h := s.auth.LoadSession(s.auth.RequireSession(s.auth.Authorize(pass)(guardedHandler(&reached))))
 		reached = false
 		a := signedIn.serve(h, signedIn.request(http.MethodGet, "/own", "", ""))
@@ -250,11 +301,77 @@ func TestAuthorize(t *testing.T) {
 	})
 }
 
+// Guards honour the session of ContextWithSession, so that a test of a router needs no
+// sign-in.
+func TestGuardsHonourContextWithSession(t *testing.T) {
+	site, ada, store := newSignedInSite(t)
+	grace := &latchkey.Session{UserID: "2", User: latchkey.SessionUser{Name: "Grace"}}
+	core := site.auth.Core()
+	seen := func(ctx context.Context) string {
+		if s := latchkey.SessionFrom(ctx); s != nil {
+			return s.User.Name
+		}
+		return "nobody"
+	}
+	say := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { _, _ = w.Write([]byte(seen(r.Context()))) })
+	decide := func(_ *http.Request, s *latchkey.Session) error {
+		if s == nil || s.User.Name != "Grace" {
+			return latchkey.ErrNoSession
+		}
+		return nil
+	}
+	for policy, h := range map[string]http.Handler{
+		"RequireSession": site.auth.RequireSession(say), "Authorize": site.auth.Authorize(decide)(say),
+		"a guard behind a middleware": site.auth.Middleware(site.auth.RequireSession(say)),
+		"ReadSession": http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			s, err := site.auth.ReadSession(w, r)
+			if err != nil {
+				site.auth.WriteError(w, r, err)
+				return
+			}
+			_, _ = w.Write([]byte(s.User.Name))
+		}),
+		"Core.Authorize": http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			access := core.Authorize(r.Context(), requestOf(r), func(_ *latchkey.Request, s *latchkey.Session) error { return decide(r, s) })
+			if access.Response != nil {
+				access.Response.Send(w)
+				return
+			}
+			_, _ = w.Write([]byte(access.Session.User.Name))
+		}),
+		"Core.Attach": http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			ctx := core.Attach(r.Context(), func() *latchkey.Request { return requestOf(r) })
+			if _, err := core.Session(ctx); err != nil {
+				core.ErrorResponse(ctx, requestOf(r), err).Send(w)
+				return
+			}
+			_, _ = w.Write([]byte(seen(ctx)))
+		}),
+	} {
+		t.Run(policy, func(t *testing.T) {
+			store.reads.Store(0)
+			put := func(s *latchkey.Session) *answer { // in the browser of somebody else
+				r := ada.request(http.MethodGet, "/own", "", "")
+				return ada.serve(h, r.WithContext(latchkey.ContextWithSession(r.Context(), s)))
+			}
+			if a := put(grace); a.Code != http.StatusOK || a.Body.String() != "Grace" || len(a.Result().Cookies()) != 0 {
+				t.Errorf("%d %q, cookies %v", a.Code, a.Body, a.Result().Cookies())
+			}
+			if a := put(nil); a.Code != http.StatusFound {
+				t.Errorf("R-242: nil is somebody: %d %q", a.Code, a.Body)
+			}
+			if store.reads.Load() != 0 {
+				t.Error("the cookie was looked at")
+			}
+		})
+	}
+}
+
 func TestMiddleware(t *testing.T) {
 	d, b, _ := newSignedInSite(t)
 	site := d.auth.Middleware(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		s, ok := latchkey.SessionFrom(r.Context())
-		if ok {
+		s := latchkey.SessionFrom(r.Context())
+		if s != nil {
 			_, _ = w.Write([]byte("hello " + s.User.Email))
 		}
 	}))
@@ -336,23 +453,26 @@ func TestUpdateSession(t *testing.T) {
 func TestSignInHelper(t *testing.T) {
 	s := newSite(t)
 	type options = latchkey.SignInOptions
-	run := func(b *browser, provider string, o options, params url.Values) (*answer, string, error) {
-		var to string
+	run := func(b *browser, provider string, o options) (*answer, string, error) {
 		var err error
-		a := b.serve(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { to, err = s.auth.SignIn(w, r, provider, o, params) }), b.request(http.MethodPost, "/own", "", ""))
+		a := b.serve(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { err = s.auth.SignIn(w, r, provider, o) }), b.request(http.MethodPost, "/own", "", ""))
+		return a, a.location(), err
+	}
+	runURL := func(b *browser, provider string, o options) (a *answer, to string, err error) {
+		a = b.serve(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { to, err = s.auth.SignInURL(w, r, provider, o) }), b.request(http.MethodPost, "/own", "", ""))
 		return a, to, err
 	}
 	good := url.Values{"username": {"alice"}, "password": {"wonderland"}}
 	t.Run("credentials", func(t *testing.T) {
 		b := s.newBrowser()
-		a, to, err := run(b, "crew", options{Form: good, RedirectTo: "/in"}, nil)
-		if err != nil || to != siteOrigin+"/in" || a.location() != to || a.Code != http.StatusFound || !b.isLive() {
+		a, to, err := run(b, "crew", options{Form: good, RedirectTo: "/in"})
+		if err != nil || to != siteOrigin+"/in" || a.Code != http.StatusFound || !b.isLive() {
 			t.Errorf("%v, %d to %q", err, a.Code, a.location())
 		}
 	})
-	t.Run("NoRedirect leaves the answer to the application", func(t *testing.T) {
+	t.Run("SignInURL sets the cookies and leaves the answer to the application", func(t *testing.T) {
 		b := s.newBrowser()
-		a, to, err := run(b, "crew", options{Form: good, RedirectTo: "/in", NoRedirect: true}, nil)
+		a, to, err := runURL(b, "crew", options{Form: good, RedirectTo: "/in"})
 		if err != nil || to != siteOrigin+"/in" || a.location() != "" || a.Code != http.StatusOK || !b.isLive() {
 			t.Errorf("%v, %d to %q", err, a.Code, a.location())
 		}
@@ -375,23 +495,23 @@ func TestSignInHelper(t *testing.T) {
 			b.header.Set("Referer", siteOrigin+"/from")
 			c.o.Form.Set("username", "alice")
 			c.o.Form.Set("password", "wonderland")
-			if a, to, err := run(b, "crew", c.o, nil); err != nil || to != c.want || a.location() != to || !b.isLive() {
+			if a, to, err := run(b, "crew", c.o); err != nil || to != c.want || !b.isLive() {
 				t.Errorf("%v, %d to %q, want %q", err, a.Code, a.location(), c.want)
 			}
 		})
 	}
 	t.Run("wrong credentials are an error and change nothing", func(t *testing.T) {
 		b := s.newBrowser()
-		a, to, err := run(b, "crew", options{Form: url.Values{"username": {"alice"}}}, nil)
+		a, to, err := run(b, "crew", options{Form: url.Values{"username": {"alice"}}})
 		var e *latchkey.Error
-		if !errors.As(err, &e) || e.Type != latchkey.ErrCredentialsSignin || to != "" || a.location() != "" || len(a.Result().Cookies()) != 0 {
+		if !errors.As(err, &e) || e.Type != latchkey.ErrCredentialsSignin || to != "" || len(a.Result().Cookies()) != 0 {
 			t.Errorf("%v, to %q, %v", err, to, a.Header())
 		}
 	})
 	t.Run("OAuth, with parameters from both sides", func(t *testing.T) {
 		b := s.newBrowser()
 		form := url.Values{"authorizationParams-prompt": {"login"}, "authorizationParams-redirect_uri": {"https://evil.example"}, "other": {"x"}}
-		a, to, err := run(b, "acme", options{Form: form, RedirectTo: "/in"}, url.Values{"login_hint": {"ada"}, "client_id": {"evil"}, "state": {"evil"}})
+		a, to, err := run(b, "acme", options{Form: form, RedirectTo: "/in", Params: url.Values{"login_hint": {"ada"}, "client_id": {"evil"}, "state": {"evil"}}})
 		u, _ := url.Parse(to)
 		q := u.Query()
 		if err != nil || u.Host != "acme.example" || q.Get("prompt") != "login" || q.Get("login_hint") != "ada" || q.Get("other") != "" {
@@ -404,15 +524,31 @@ func TestSignInHelper(t *testing.T) {
 			t.Error("the browser got no cookie to return with")
 		}
 	})
+	t.Run("SignInURL begins at a provider", func(t *testing.T) {
+		a, to, err := runURL(s.newBrowser(), "acme", options{RedirectTo: "/in", Params: url.Values{"prompt": {"login"}}})
+		u, _ := url.Parse(to)
+		if err != nil || u.Host != "acme.example" || u.Query().Get("prompt") != "login" || a.location() != "" || a.Code != http.StatusOK {
+			t.Errorf("%v, %d, to %q", err, a.Code, to)
+		}
+		if a.cookie("code_verifier") == nil || a.cookie("callback-url") == nil {
+			t.Error("the browser got no cookie to return with")
+		}
+	})
+	t.Run("SignInURL writes nothing with an error", func(t *testing.T) {
+		a, to, err := runURL(s.newBrowser(), "crew", options{Form: url.Values{"username": {"alice"}}})
+		if !errors.Is(err, latchkey.ErrCredentialsSignin) || to != "" || len(a.Header()) != 0 {
+			t.Errorf("%v, to %q, %v", err, to, a.Header())
+		}
+	})
 	t.Run("mail", func(t *testing.T) {
-		_, to, err := run(s.newBrowser(), "post", options{Form: url.Values{"email": {"a@example.com"}}, RedirectTo: "/in", NoRedirect: true}, nil)
+		_, to, err := runURL(s.newBrowser(), "post", options{Form: url.Values{"email": {"a@example.com"}}, RedirectTo: "/in"})
 		if err != nil || to != siteOrigin+"/auth/verify-request?provider=post&type=email" || len(s.sent()) != 1 || !strings.Contains(s.sent()[0].URL, url.QueryEscape(siteOrigin+"/in")) {
 			t.Errorf("%v, to %q", err, to)
 		}
 	})
 	for _, provider := range []string{"", "nobody", "../signout", "acme/x"} {
 		t.Run("the sign-in page for "+provider, func(t *testing.T) {
-			_, to, err := run(s.newBrowser(), provider, options{RedirectTo: "/in"}, nil)
+			_, to, err := run(s.newBrowser(), provider, options{RedirectTo: "/in"})
 			if err != nil || to != siteOrigin+"/auth/signin?callbackUrl=%2Fin" {
 				t.Errorf("%v, to %q", err, to)
 			}
@@ -421,13 +557,13 @@ func TestSignInHelper(t *testing.T) {
 	t.Run("what the application's own request says about itself does not matter", func(t *testing.T) {
 		b := s.newBrowser()
 		b.header = http.Header{"Origin": {"https://partner.example"}, "Sec-Fetch-Site": {"cross-site"}, "X-Auth-Return-Redirect": {"1"}, "Content-Type": {"application/json"}}
-		if _, to, err := run(b, "crew", options{Form: good, RedirectTo: "/in", SkipCSRFCheck: true}, nil); err != nil || to != siteOrigin+"/in" {
+		if _, to, err := run(b, "crew", options{Form: good, RedirectTo: "/in", SkipCSRFCheck: true}); err != nil || to != siteOrigin+"/in" {
 			t.Errorf("%v, to %q", err, to)
 		}
 	})
 	t.Run("inputs stay as they are", func(t *testing.T) {
 		form, params := url.Values{"username": {"alice"}, "authorizationParams-a": {"b"}}, url.Values{"c": {"d"}}
-		_, _, _ = run(s.newBrowser(), "acme", options{Form: form}, params)
+		_, _, _ = run(s.newBrowser(), "acme", options{Form: form, Params: params})
 		if len(form) != 2 || len(params) != 1 || form.Get("callbackUrl") != "" {
 			t.Errorf("form %v, params %v", form, params)
 		}
@@ -438,11 +574,11 @@ func TestSignOutHelper(t *testing.T) {
 	s, b, _ := newSignedInSite(t)
 	var to string
 	var err error
-	leave := func(o latchkey.SignOutOptions) *answer {
-		return b.serve(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { to, err = s.auth.SignOut(w, r, o) }), b.request(http.MethodPost, "/own", "", ""))
-	}
+	post := func(h http.HandlerFunc) *answer { return b.serve(h, b.request(http.MethodPost, "/own", "", "")) }
 	token := b.jar["__Secure-authjs.session-token"]
-	a := leave(latchkey.SignOutOptions{RedirectTo: "/bye", NoRedirect: true})
+	a := post(func(w http.ResponseWriter, r *http.Request) {
+		to, err = s.auth.SignOutURL(w, r, latchkey.SignOutOptions{RedirectTo: "/bye"})
+	})
 	if err != nil || to != siteOrigin+"/bye" || a.location() != "" || b.isLive() {
 		t.Errorf("%v, to %q", err, to)
 	}
@@ -450,7 +586,8 @@ func TestSignOutHelper(t *testing.T) {
 	if b.isLive() {
 		t.Error("a copy of the cookie is alive")
 	}
-	if a := leave(latchkey.SignOutOptions{}); err != nil || a.location() != siteOrigin+"/" {
+	a = post(func(w http.ResponseWriter, r *http.Request) { err = s.auth.SignOut(w, r, latchkey.SignOutOptions{}) })
+	if err != nil || a.location() != siteOrigin+"/" {
 		t.Errorf("nobody: %v, to %q", err, a.location())
 	}
 }

@@ -75,7 +75,7 @@ func TestLookingTooLate(t *testing.T) {
 		t.Error("what is attached is attached again")
 	}
 	w.ResponseWriter = second
-	if found, ok := latchkey.SessionFrom(r.Context()); !ok || found.User.Name != "Alice" {
+	if found := latchkey.SessionFrom(r.Context()); found == nil || found.User.Name != "Alice" {
 		t.Errorf("R-451: %v", found)
 	}
 	if len(second.Header()) != 0 || first.Header().Get("Set-Cookie") == "" {

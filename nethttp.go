@@ -16,8 +16,8 @@ type SignInOptions struct {
 	hidden
 
 	RedirectTo string     // where to end up; empty: the field redirectTo of Form, else its callbackUrl, else the page that asked (Referer), else /
-	NoRedirect bool       // return the URL instead of redirecting
 	Form       url.Values // what was typed: e-mail, credentials; fields called authorizationParams-X become parameter X
+	Params     url.Values // added to the authorization request of an OAuth provider; those of Form win
 	// SkipCSRFCheck says that the application has checked where the request
 	// comes from. false: what the browser marks as another site's, by
 	// Sec-Fetch-Site or Origin, is ErrMissingCSRF, a link from there included;
@@ -26,18 +26,24 @@ type SignInOptions struct {
 	SkipCSRFCheck bool
 }
 
-// SignIn starts signing in with a provider, or, with an empty or unknown
-// provider, leads to the sign-in page. It sets the cookies on w and redirects,
-// or returns the URL with NoRedirect. params are added to the authorization
-// request of an OAuth provider. The error is an [*Error], as a form wants to
-// show it: wrong credentials are ErrCredentialsSignin, a form of another site is
-// ErrMissingCSRF. It has been logged.
-func (a *Auth) SignIn(w http.ResponseWriter, r *http.Request, provider string, o SignInOptions, params url.Values) (string, error) {
-	res, err := a.Core().SignIn(r.Context(), requestHead(r), provider, o, params)
-	if err != nil {
-		return "", err
-	}
-	return finish(w, res, o.NoRedirect), nil
+// SignIn starts signing in with a provider. It answers the request: it sets the
+// cookies on w and redirects, to the provider or to where a completed sign-in
+// ends up. With an empty or unknown provider it redirects to the sign-in page.
+//
+// The error is an [*Error] that has been logged, and nothing is written then.
+// Wrong credentials are ErrCredentialsSignin, a form of another site is
+// ErrMissingCSRF. [Auth.WriteError] can answer it.
+func (a *Auth) SignIn(w http.ResponseWriter, r *http.Request, provider string, o SignInOptions) error {
+	res, err := a.Core().SignIn(r.Context(), requestHead(r), provider, o)
+	return sendTo(w, res, err)
+}
+
+// SignInURL is [Auth.SignIn] without the redirect: it sets the cookies on w and
+// returns the URL that the browser has to open. The URL is empty where a callback
+// answers with [RespondWith], which needs SignIn.
+func (a *Auth) SignInURL(w http.ResponseWriter, r *http.Request, provider string, o SignInOptions) (string, error) {
+	res, err := a.Core().SignIn(r.Context(), requestHead(r), provider, o)
+	return urlFor(w, res, err)
 }
 
 // SignOutOptions says how a sign-out that the application starts goes on.
@@ -45,31 +51,43 @@ type SignOutOptions struct {
 	_ [0]func() // not comparable; literals name their fields
 
 	RedirectTo string // where to end up; empty: the page that asked (Referer), else /
-	NoRedirect bool   // return the URL instead of redirecting
 	// SkipCSRFCheck says that the application has checked where the request
 	// comes from. false: what the browser marks as another site's, or a sibling
 	// host's, is ErrMissingCSRF.
 	SkipCSRFCheck bool
 }
 
-// SignOut ends the session. It sets the cookies on w and redirects, or returns
-// the URL with NoRedirect.
-func (a *Auth) SignOut(w http.ResponseWriter, r *http.Request, o SignOutOptions) (string, error) {
+// SignOut ends the session. It answers the request: it clears the cookies on w and
+// redirects. The error is an [*Error] that has been logged, and nothing is written
+// then.
+func (a *Auth) SignOut(w http.ResponseWriter, r *http.Request, o SignOutOptions) error {
 	res, err := a.Core().SignOut(r.Context(), requestHead(r), o)
+	return sendTo(w, res, err)
+}
+
+// SignOutURL is [Auth.SignOut] without the redirect: it clears the cookies on w and
+// returns the URL that the browser has to open.
+func (a *Auth) SignOutURL(w http.ResponseWriter, r *http.Request, o SignOutOptions) (string, error) {
+	res, err := a.Core().SignOut(r.Context(), requestHead(r), o)
+	return urlFor(w, res, err)
+}
+
+// sendTo answers with res, unless there is an error.
+func sendTo(w http.ResponseWriter, res *Response, err error) error {
+	if err == nil {
+		res.Send(w)
+	}
+	return err
+}
+
+// urlFor sets the cookies of res and returns where it leads, unless there is an
+// error.
+func urlFor(w http.ResponseWriter, res *Response, err error) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	return finish(w, res, o.NoRedirect), nil
-}
-
-// finish gives the browser what the route answered.
-func finish(w http.ResponseWriter, res *Response, noRedirect bool) string {
-	if noRedirect {
-		addCookies(w, res.Cookies)
-		return res.Redirect
-	}
-	res.Send(w)
-	return res.Redirect
+	addCookies(w, res.Cookies)
+	return res.Redirect, nil
 }
 
 // CSRFToken returns the token that the application's own form must post as

@@ -173,9 +173,9 @@ func TestWhatAnOutageLooksLike(t *testing.T) {
 	})
 	t.Run("a question of the guard's own", func(t *testing.T) {
 		store.why = nil
-		asks := s.auth.Authorize(func(ctx context.Context, in *latchkey.Session, _ *http.Request) error {
+		asks := s.auth.Authorize(func(r *http.Request, in *latchkey.Session) error {
 			store.why = errRefused
-			_, err := s.auth.Users().Get(ctx, in.UserID)
+			_, err := s.auth.Users().Get(r.Context(), in.UserID)
 			return err
 		})(http.NotFoundHandler())
 		if a := b.as(opens, asks, "/own?a=1&b=2"); a.Code != http.StatusServiceUnavailable || !strings.Contains(a.Body.String(), again) {

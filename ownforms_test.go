@@ -52,20 +52,20 @@ func TestOwnHandlersRefuseOtherSites(t *testing.T) {
 					b := s.newBrowser()
 					var err error
 					a := b.serve(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-						_, err = s.auth.SignIn(w, r, "crew", latchkey.SignInOptions{Form: good, SkipCSRFCheck: skip}, nil)
+						err = s.auth.SignIn(w, r, "crew", latchkey.SignInOptions{Form: good, SkipCSRFCheck: skip})
 					}), from(b, method))
 					verdict("SignIn by "+method, err, skip)
 					if a.signsIn() != (err == nil) {
 						t.Errorf("SignIn by %s: signed in %t, %v", method, a.signsIn(), err)
 					}
-					_, err = s.auth.Core().SignIn(t.Context(), requestOf(from(b, method)), "post", latchkey.SignInOptions{Form: url.Values{"email": {"ada@example.com"}}, SkipCSRFCheck: skip}, nil)
+					_, err = s.auth.Core().SignIn(t.Context(), requestOf(from(b, method)), "post", latchkey.SignInOptions{Form: url.Values{"email": {"ada@example.com"}}, SkipCSRFCheck: skip})
 					verdict("Core.SignIn by "+method, err, skip)
 					b = s.newBrowser()
 					b.signIn()
 					_, err = s.auth.Core().SignOut(t.Context(), requestOf(from(b, method)), latchkey.SignOutOptions{SkipCSRFCheck: skip})
 					verdict("Core.SignOut by "+method, err, skip)
 					b.serve(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-						_, err = s.auth.SignOut(w, r, latchkey.SignOutOptions{SkipCSRFCheck: skip})
+						err = s.auth.SignOut(w, r, latchkey.SignOutOptions{SkipCSRFCheck: skip})
 					}), from(b, method))
 					verdict("SignOut by "+method, err, skip)
 					if b.isLive() != (err != nil) {
@@ -101,7 +101,7 @@ func TestOwnHandlersRefuseOtherSites(t *testing.T) {
 			if c.site != "" {
 				r.Header.Set("Sec-Fetch-Site", c.site)
 			}
-			_, err := s.auth.Core().SignIn(t.Context(), requestOf(r), "crew", latchkey.SignInOptions{Form: form}, nil)
+			_, err := s.auth.Core().SignIn(t.Context(), requestOf(r), "crew", latchkey.SignInOptions{Form: form})
 			if (err == nil) != c.ok || err != nil && !errors.Is(err, latchkey.ErrMissingCSRF) {
 				t.Errorf("%s: %v", c.name, err)
 			}
@@ -111,7 +111,7 @@ func TestOwnHandlersRefuseOtherSites(t *testing.T) {
 		s := newSite(t, func(c *latchkey.Config) { c.Security.SkipCSRFCheck = true })
 		r := s.newBrowser().request(http.MethodPost, "/own", "", "")
 		r.Header.Set("Sec-Fetch-Site", "cross-site")
-		if _, err := s.auth.Core().SignIn(t.Context(), requestOf(r), "crew", latchkey.SignInOptions{Form: good}, nil); err != nil {
+		if _, err := s.auth.Core().SignIn(t.Context(), requestOf(r), "crew", latchkey.SignInOptions{Form: good}); err != nil {
 			t.Error(err)
 		}
 	})
@@ -119,7 +119,7 @@ func TestOwnHandlersRefuseOtherSites(t *testing.T) {
 		s := newSite(t)
 		r := s.newBrowser().request(http.MethodGet, "/own", "", "")
 		r.Header.Set("Sec-Fetch-Site", "cross-site")
-		res, err := s.auth.Core().SignIn(t.Context(), requestOf(r), "", latchkey.SignInOptions{}, nil)
+		res, err := s.auth.Core().SignIn(t.Context(), requestOf(r), "", latchkey.SignInOptions{})
 		if err != nil || !strings.HasPrefix(res.Redirect, siteOrigin+"/auth/signin") {
 			t.Errorf("%+v, %v", res, err)
 		}
@@ -133,7 +133,7 @@ func TestOwnSignInPageGetsACheckedURL(t *testing.T) {
 	for given, want := range map[string]string{"https://evil.example/": siteOrigin + "/", "//evil.example": siteOrigin + "//evil.example", "/shop": siteOrigin + "/shop", "javascript:alert(1)": siteOrigin} {
 		for _, field := range []string{"redirectTo", "callbackUrl"} {
 			r := s.newBrowser().request(http.MethodPost, "/own", "", "")
-			res, err := s.auth.Core().SignIn(t.Context(), requestOf(r), "", latchkey.SignInOptions{Form: url.Values{field: {given}}}, nil)
+			res, err := s.auth.Core().SignIn(t.Context(), requestOf(r), "", latchkey.SignInOptions{Form: url.Values{field: {given}}})
 			if err != nil {
 				t.Fatalf("%s: %v", given, err)
 			}

@@ -128,6 +128,6 @@ func (s *plainSite) look(see func(context.Context)) {
 // session is who is signed in; nil: nobody.
 func (s *plainSite) session() (found *latchkey.Session) {
 	s.t.Helper()
-	s.look(func(ctx context.Context) { found, _ = latchkey.SessionFrom(ctx) })
+	s.look(func(ctx context.Context) { found = latchkey.SessionFrom(ctx) })
 	return found
 }

@@ -27,7 +27,7 @@ func TestSiteBehindAPrefix(t *testing.T) {
 	whole := func(s *testSite) http.Handler {
 		return s.auth.Middleware(s.auth.RequireSession(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			if r.URL.Path == "/leave" {
-				_, _ = s.auth.SignOut(w, r, latchkey.SignOutOptions{RedirectTo: "/goodbye"})
+				_ = s.auth.SignOut(w, r, latchkey.SignOutOptions{RedirectTo: "/goodbye"})
 				return
 			}
 			_, _ = w.Write([]byte("mine"))
@@ -128,7 +128,7 @@ func TestSiteBehindAPrefix(t *testing.T) {
 
 // never lets nobody in.
 func never(a *latchkey.Auth) http.Handler {
-	return a.Authorize(func(context.Context, *latchkey.Session, *http.Request) error { return latchkey.ErrAccessDenied })(http.NotFoundHandler())
+	return a.Authorize(func(*http.Request, *latchkey.Session) error { return latchkey.ErrAccessDenied })(http.NotFoundHandler())
 }
 
 // What a browser is shown that has been nowhere else on the site.
@@ -151,12 +151,12 @@ func TestFirstPageBehindAPrefix(t *testing.T) {
 			mux.Handle("/", s.auth)
 			mux.Handle("/never", never(s.auth))
 			mux.HandleFunc("/form", func(w http.ResponseWriter, r *http.Request) {
-				if f, err := s.auth.Forms(w, r); err != nil || f.CallbackURL != siteOrigin+"/app/form" {
+				if f, err := s.auth.Forms(w, r); err != nil || f.RedirectTo != siteOrigin+"/app/form" {
 					t.Errorf("%+v, %v", f, err)
 				}
 			})
 			mux.HandleFunc("/leave", func(w http.ResponseWriter, r *http.Request) {
-				if _, err := s.auth.SignOut(w, r, latchkey.SignOutOptions{}); err != nil {
+				if err := s.auth.SignOut(w, r, latchkey.SignOutOptions{}); err != nil {
 					t.Error(err)
 				}
 			})

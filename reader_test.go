@@ -88,8 +88,8 @@ func TestWhoReadsAFault(t *testing.T) {
 		c.Adapter = &failingStore{c.Adapter.(*memoryadapter.Adapter), func() {}}
 	})
 	s := newSite(t)
-	panics := s.auth.Authorize(func(context.Context, *latchkey.Session, *http.Request) error { panic("x") })(http.NotFoundHandler())
-	blank := s.auth.Authorize(func(context.Context, *latchkey.Session, *http.Request) error { return latchkey.RespondWith(nil) })(http.NotFoundHandler())
+	panics := s.auth.Authorize(func(*http.Request, *latchkey.Session) error { panic("x") })(http.NotFoundHandler())
+	blank := s.auth.Authorize(func(*http.Request, *latchkey.Session) error { return latchkey.RespondWith(nil) })(http.NotFoundHandler())
 	lazy := latchkey.NewFunc(func(context.Context, *latchkey.Request) (*latchkey.Config, error) {
 		return nil, errors.New("no configuration")
 	})
@@ -143,7 +143,7 @@ func TestWhoReadsAFault(t *testing.T) {
 func TestADeniedMemberIsTold(t *testing.T) {
 	s, member, _ := newSignedInSite(t)
 	deny := func(err error) http.Handler {
-		return s.auth.Authorize(func(context.Context, *latchkey.Session, *http.Request) error { return err })(http.NotFoundHandler())
+		return s.auth.Authorize(func(*http.Request, *latchkey.Session) error { return err })(http.NotFoundHandler())
 	}
 	typed := &latchkey.Error{Type: latchkey.ErrAccessDenied, Err: errors.New("no editor")}
 	for _, denied := range []error{latchkey.ErrAccessDenied, typed, errors.Join(typed)} {

@@ -37,7 +37,7 @@ func newApp(p latchkey.Provider) http.Handler {
 		panic(err)
 	}
 	return auth.Middleware(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		s, _ := latchkey.SessionFrom(r.Context())
+		s := latchkey.SessionFrom(r.Context())
 		_, _ = w.Write([]byte("Hello, " + s.User.Name))
 	}))
 }
@@ -91,7 +91,7 @@ func TestCallbacksOfDocuments(t *testing.T) {
 				}
 				var in *latchkey.Session
 				b.serve(site.auth.RequireSession(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
-					in, _ = latchkey.SessionFrom(r.Context())
+					in = latchkey.SessionFrom(r.Context())
 				})), b.request(http.MethodGet, "/", "", ""))
 				if in == nil || in.Extra["role"] != "editor" {
 					t.Errorf("a handler sees %+v", in)

@@ -21,8 +21,20 @@ type undecided struct{ cause error }
 func (u *undecided) Error() string { return "the guard could not decide: " + u.cause.Error() }
 func (u *undecided) Unwrap() error { return u.cause }
 
-// refuse answers a request that a guard did not let pass; nil: it may pass
-// after all.
+// errNoError is the fault of a caller that asks for an answer to no error.
+var errNoError = errors.New("WriteError was given no error")
+
+// IsRefusal reports whether a guard, [Auth.WriteError] and [Core.ErrorResponse] know
+// an answer of its own for err, which is one of [ErrNoSession], [ErrAccessDenied],
+// [RedirectTo] and [RespondWith]. Error handlers of web frameworks leave all other
+// errors to the application.
+func IsRefusal(err error) bool {
+	return errors.Is(err, ErrNoSession) || errors.Is(err, ErrAccessDenied) || isSteering(err)
+}
+
+// refuse answers a request that a guard did not let pass. It returns nil for one of
+// [Pages] that the answer would lead to: that page passes. s is nil for a request
+// without a session.
 func refuse(ctx context.Context, x *exchange, s *Session, why error) *Response {
 	here := asked(x)
 	to := x.signInURL(cameFrom(x, here))

@@ -106,7 +106,7 @@ func TestGuardsAskPrincipals(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			var seen string
 			guarded := s.auth.RequireSession(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
-				if found, ok := latchkey.SessionFrom(r.Context()); ok {
+				if found := latchkey.SessionFrom(r.Context()); found != nil {
 					seen = found.UserID
 				}
 			}))

@@ -6,6 +6,7 @@ import (
 	"encoding/base64"
 	"errors"
 	"net/http"
+	"net/http/httptest"
 	"net/url"
 	"strings"
 	"testing"
@@ -69,7 +70,7 @@ func (b *browser) shows(authorization ...string) *browser {
 // the session came; empty: it is refused.
 func (b *browser) who() (email string, via latchkey.SessionVia, a *answer) {
 	guarded := b.site.auth.RequireSession(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
-		s, _ := latchkey.SessionFrom(r.Context())
+		s := latchkey.SessionFrom(r.Context())
 		email, via = s.User.Email, s.Via
 	}))
 	a = b.serve(guarded, b.request("GET", "/api", "", ""))
@@ -158,7 +159,7 @@ func TestBearerIsWorthWhatTheCookieIs(t *testing.T) {
 			if got := app.get("/auth/session").Code == http.StatusOK; got != want {
 				t.Errorf("the session route says %v", got)
 			}
-			if _, err := app.site.auth.Session(app.request("GET", "/", "", "")); (err == nil) != want {
+			if _, err := app.site.auth.ReadSession(httptest.NewRecorder(), app.request("GET", "/", "", "")); (err == nil) != want {
 				t.Errorf("Auth.Session says %v", err)
 			}
 		}
@@ -181,7 +182,7 @@ func TestBearerIsWorthWhatTheCookieIs(t *testing.T) {
 		})
 		t.Run("R-427 the end of all sessions, "+kind, func(t *testing.T) {
 			s, _, app := app(t)
-			found, err := s.auth.Session(app.request("GET", "/", "", ""))
+			found, err := s.auth.ReadSession(httptest.NewRecorder(), app.request("GET", "/", "", ""))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -380,7 +381,7 @@ func TestBearerChallenges(t *testing.T) {
 		t.Errorf("R-431 a wrong token: %d, %q", a.Code, got)
 	}
 	refuse := func(why error) *answer {
-		guarded := s.auth.Authorize(func(context.Context, *latchkey.Session, *http.Request) error { return why })(http.NotFoundHandler())
+		guarded := s.auth.Authorize(func(*http.Request, *latchkey.Session) error { return why })(http.NotFoundHandler())
 		app := ada.shows("Bearer " + token)
 		return app.serve(guarded, app.request("GET", "/api", "", ""))
 	}

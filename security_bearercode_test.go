@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"net/http"
+	"net/http/httptest"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -140,11 +141,11 @@ func TestBearerSessionIsOfItsOwn(t *testing.T) {
 			})
 			s.clock.Advance(3 * time.Hour)
 			app := ada.shows("Bearer " + appToken(t, ada))
-			mine, err := s.auth.Session(ada.request("GET", "/", "", ""))
+			mine, err := s.auth.ReadSession(httptest.NewRecorder(), ada.request("GET", "/", "", ""))
 			if err != nil {
 				t.Fatal(err)
 			}
-			its, err := s.auth.Session(app.request("GET", "/", "", ""))
+			its, err := s.auth.ReadSession(httptest.NewRecorder(), app.request("GET", "/", "", ""))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -175,7 +176,7 @@ func TestBearerSessionIsOfItsOwn(t *testing.T) {
 	t.Run("R-433 not after the end of all sessions", func(t *testing.T) {
 		s, ada := newBearerSite(t, revocable)
 		code := bearerCode(t, ada, appVerifier)
-		found, err := s.auth.Session(ada.request("GET", "/", "", ""))
+		found, err := s.auth.ReadSession(httptest.NewRecorder(), ada.request("GET", "/", "", ""))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -214,7 +215,7 @@ func TestBearerRenewal(t *testing.T) {
 		token := appToken(t, ada)
 		app := ada.shows("Bearer " + token)
 		s.clock.Advance(20 * 24 * time.Hour)
-		found, err := s.auth.Session(app.request("GET", "/", "", ""))
+		found, err := s.auth.ReadSession(httptest.NewRecorder(), app.request("GET", "/", "", ""))
 		if err != nil || found.Expires.Sub(s.clock.Now()) > 10*24*time.Hour+time.Minute {
 			t.Errorf("a guard's session ends with its token: %v, %v", found, err)
 		}
@@ -270,7 +271,7 @@ func TestBearerRenewal(t *testing.T) {
 		if a.Header()["Set-Cookie"] != nil {
 			t.Errorf("%v", a.Header())
 		}
-		found, err := s.auth.Session(ada.shows("Bearer "+a.Header().Get("Session-Token")).request("GET", "/", "", ""))
+		found, err := s.auth.ReadSession(httptest.NewRecorder(), ada.shows("Bearer "+a.Header().Get("Session-Token")).request("GET", "/", "", ""))
 		if err != nil || found.User.Name != "Augusta" {
 			t.Errorf("%+v, %v", found, err)
 		}
@@ -346,14 +347,14 @@ func TestBearerFromBeforeHostPrefix(t *testing.T) {
 	}
 	r := func() *http.Request { return app.request("GET", "/", "", "") }
 	during := site(func(c *latchkey.Config) { c.Cookies.MigrateUntil = s.clock.Now().Add(time.Hour) })
-	if found, err := during.Session(r()); err != nil || found.Via != latchkey.ViaBearer {
+	if found, err := during.ReadSession(httptest.NewRecorder(), r()); err != nil || found.Via != latchkey.ViaBearer {
 		t.Errorf("R-427 before the date: %+v, %v", found, err)
 	}
-	if _, err := site(func(*latchkey.Config) {}).Session(r()); !errors.Is(err, latchkey.ErrNoSession) {
+	if _, err := site(func(*latchkey.Config) {}).ReadSession(httptest.NewRecorder(), r()); !errors.Is(err, latchkey.ErrNoSession) {
 		t.Errorf("R-427 without one: %v", err)
 	}
 	s.clock.Advance(2 * time.Hour)
-	if _, err := during.Session(r()); !errors.Is(err, latchkey.ErrNoSession) {
+	if _, err := during.ReadSession(httptest.NewRecorder(), r()); !errors.Is(err, latchkey.ErrNoSession) {
 		t.Errorf("R-427 after the date: %v", err)
 	}
 }

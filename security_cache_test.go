@@ -1,7 +1,6 @@
 package latchkey_test
 
 import (
-	"context"
 	"fmt"
 	"net/http"
 	"net/http/httptest"
@@ -61,16 +60,16 @@ func TestAnswersVaryByCookie(t *testing.T) {
 		}
 	})
 	page := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		_, _ = latchkey.SessionFrom(r.Context())
+		latchkey.SessionFrom(r.Context())
 		fmt.Fprint(w, "page")
 	})
 	own := &latchkey.Response{Status: http.StatusTeapot, Header: http.Header{"Vary": {"Accept"}}}
 	for name, h := range map[string]http.Handler{
 		"RequireSession": s.auth.RequireSession(page), "LoadSession": s.auth.LoadSession(page), "Middleware": s.auth.Middleware(page),
-		"RespondWith": s.auth.Authorize(func(context.Context, *latchkey.Session, *http.Request) error { return latchkey.RespondWith(own) })(page),
+		"RespondWith": s.auth.Authorize(func(*http.Request, *latchkey.Session) error { return latchkey.RespondWith(own) })(page),
 		"CSRFToken":   http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { _, _ = s.auth.CSRFToken(w, r) }),
 		"SignIn": http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-			_, _ = s.auth.SignIn(w, r, "acme", latchkey.SignInOptions{NoRedirect: true}, nil)
+			_, _ = s.auth.SignInURL(w, r, "acme", latchkey.SignInOptions{})
 		}),
 	} {
 		for _, accept := range []string{"text/html", "application/json"} {
@@ -91,7 +90,7 @@ func TestAnswersVaryByCookie(t *testing.T) {
 	t.Run("R-387 the application's own answer stays as it was", func(t *testing.T) {
 		r := in.request(http.MethodGet, "/page", "", "")
 		page := &latchkey.Request{Method: r.Method, URL: r.URL, Host: r.Host, Header: r.Header}
-		access := s.auth.Core().Authorize(t.Context(), page, func(context.Context, *latchkey.Session) error { return latchkey.RespondWith(own) })
+		access := s.auth.Core().Authorize(t.Context(), page, func(*latchkey.Request, *latchkey.Session) error { return latchkey.RespondWith(own) })
 		if access.Response == nil || !variesByCookie(access.Response.Header) {
 			t.Errorf("Authorize: %v", access.Response)
 		}
@@ -108,7 +107,7 @@ func TestAnswersVaryByCookie(t *testing.T) {
 		}
 		page := *neutral
 		page.URL = &url.URL{Path: "/page"}
-		access := s.auth.Core().Authorize(t.Context(), &page, func(context.Context, *latchkey.Session) error { return latchkey.ErrNoSession })
+		access := s.auth.Core().Authorize(t.Context(), &page, func(*latchkey.Request, *latchkey.Session) error { return latchkey.ErrNoSession })
 		if access.Response == nil || !variesByCookie(access.Response.Header) {
 			t.Errorf("Authorize: %v", access.Response)
 		}

@@ -77,12 +77,12 @@ func TestConfigErrorsAreNoSessions(t *testing.T) {
 			c.Adapter = failingStore{memoryadapter.New(memoryadapter.Options{}), func() { panic(fault) }}
 		}),
 	}
-	if s, err := live.auth.Session(request()); s == nil || err != nil {
+	if s, err := live.auth.ReadSession(httptest.NewRecorder(), request()); s == nil || err != nil {
 		t.Fatalf("the session itself: %v, %v", s, err)
 	}
 	for name, auth := range auths {
 		t.Run("R-242 "+name, func(t *testing.T) {
-			s, err := auth.Session(request())
+			s, err := auth.ReadSession(httptest.NewRecorder(), request())
 			if s != nil || err == nil {
 				t.Errorf("Session: %v, %v", s, err)
 			}
@@ -100,7 +100,7 @@ func TestConfigErrorsAreNoSessions(t *testing.T) {
 			next := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { inside = true })
 			for guard, h := range map[string]http.Handler{
 				"RequireSession": auth.RequireSession(next),
-				"Authorize": auth.Authorize(func(_ context.Context, s *latchkey.Session, _ *http.Request) error {
+				"Authorize": auth.Authorize(func(_ *http.Request, s *latchkey.Session) error {
 					if s == nil {
 						return latchkey.ErrNoSession
 					}
@@ -116,13 +116,13 @@ func TestConfigErrorsAreNoSessions(t *testing.T) {
 			}
 			if !errors.Is(err, latchkey.ErrNoSession) { // a fault, not a stranger
 				w := httptest.NewRecorder()
-				anybody := func(context.Context, *latchkey.Session, *http.Request) error { return nil }
+				anybody := func(*http.Request, *latchkey.Session) error { return nil }
 				if auth.Authorize(anybody)(next).ServeHTTP(w, request()); inside || w.Code != http.StatusInternalServerError {
 					t.Errorf("a guard that is open to strangers let a fault pass: %d", w.Code)
 				}
 			}
 			auth.LoadSession(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-				if s, ok := latchkey.SessionFrom(r.Context()); ok {
+				if s := latchkey.SessionFrom(r.Context()); s != nil {
 					t.Errorf("SessionFrom: %v", s)
 				}
 			})).ServeHTTP(httptest.NewRecorder(), request())
@@ -134,15 +134,15 @@ func TestConfigErrorsAreNoSessions(t *testing.T) {
 		})
 	}
 	t.Run("R-242 a guard whose question fails", func(t *testing.T) {
-		for name, decide := range map[string]func(context.Context, *latchkey.Session, *http.Request) error{
-			"error": func(context.Context, *latchkey.Session, *http.Request) error { return fault },
-			"panic": func(context.Context, *latchkey.Session, *http.Request) error { panic(fault) },
-			"nil dereference": func(ctx context.Context, _ *latchkey.Session, _ *http.Request) error {
-				nobody, _ := latchkey.SessionFrom(context.WithoutCancel(t.Context()))
+		for name, decide := range map[string]func(*http.Request, *latchkey.Session) error{
+			"error": func(*http.Request, *latchkey.Session) error { return fault },
+			"panic": func(*http.Request, *latchkey.Session) error { panic(fault) },
+			"nil dereference": func(r *http.Request, _ *latchkey.Session) error {
+				nobody := latchkey.SessionFrom(context.WithoutCancel(t.Context()))
 				if nobody.User.Name == "" {
 					return nil
 				}
-				return ctx.Err()
+				return r.Context().Err()
 			},
 		} {
 			inside := false
@@ -154,7 +154,7 @@ func TestConfigErrorsAreNoSessions(t *testing.T) {
 		}
 	})
 	t.Run("R-242 without anything in front there is nobody", func(t *testing.T) {
-		if s, ok := latchkey.SessionFrom(t.Context()); s != nil || ok {
+		if s := latchkey.SessionFrom(t.Context()); s != nil {
 			t.Error("a bare context has a session")
 		}
 		var zero latchkey.Session

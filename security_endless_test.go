@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"net/http"
+	"net/http/httptest"
 	"strings"
 	"testing"
 	"time"
@@ -62,7 +63,7 @@ func TestRevocationsThatCannotBe(t *testing.T) {
 		if a := thief.get("/auth/session"); a.cookie("session-token") != nil {
 			t.Error("the fault signed somebody out for good")
 		}
-		if _, err := s.auth.Session(thief.request(http.MethodGet, "/page", "", "")); !errors.Is(err, latchkey.ErrAdapter) {
+		if _, err := s.auth.ReadSession(httptest.NewRecorder(), thief.request(http.MethodGet, "/page", "", "")); !errors.Is(err, latchkey.ErrAdapter) {
 			t.Errorf("a guard is told %v", err)
 		}
 	})

@@ -3,6 +3,7 @@ package latchkey_test
 import (
 	"context"
 	"errors"
+	"net/http/httptest"
 	"net/url"
 	"strings"
 	"testing"
@@ -149,7 +150,7 @@ func TestExpiredIsNobody(t *testing.T) {
 		}
 		b := s.newBrowser()
 		b.jar[sessionCookie] = row.Token
-		if session, err := s.auth.Session(b.request("GET", "/page", "", "")); session != nil || !errors.Is(err, latchkey.ErrNoSession) {
+		if session, err := s.auth.ReadSession(httptest.NewRecorder(), b.request("GET", "/page", "", "")); session != nil || !errors.Is(err, latchkey.ErrNoSession) {
 			t.Errorf("session %v, error %v", session, err)
 		}
 	})

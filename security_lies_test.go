@@ -3,6 +3,7 @@ package latchkey_test
 import (
 	"context"
 	"errors"
+	"net/http/httptest"
 	"strings"
 	"testing"
 	"time"
@@ -194,7 +195,7 @@ func TestLies(t *testing.T) {
 		s.mustSignIn(b)
 		store.about.operation = "GetSessionAndUser"
 		isEve(t, b)
-		if _, err := s.auth.Session(b.request("GET", "/page", "", "")); !errors.Is(err, latchkey.ErrAdapter) {
+		if _, err := s.auth.ReadSession(httptest.NewRecorder(), b.request("GET", "/page", "", "")); !errors.Is(err, latchkey.ErrAdapter) {
 			t.Errorf("error %v", err)
 		}
 		if !strings.Contains(s.log.text(), "GetSessionAndUser answered another question") {

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"net/http/httptest"
 	"net/url"
 	"strings"
 	"sync"
@@ -297,14 +298,14 @@ func TestLogErrorsHandedOut(t *testing.T) {
 		}
 	}
 	r := b.request(http.MethodGet, "/own", "", "")
-	_, err := s.auth.Session(r)
+	_, err := s.auth.ReadSession(httptest.NewRecorder(), r)
 	check("Session", err)
 	_, _, err = s.auth.Core().ReadSession(t.Context(), &latchkey.Request{Method: "GET", URL: r.URL, Header: r.Header})
 	check("ReadSession", err)
 	b.serve(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		_, err := s.auth.SignIn(w, r, "crew", latchkey.SignInOptions{Form: url.Values{"username": {"alice"}, "password": {"password-canary-0001"}}}, nil)
+		err := s.auth.SignIn(w, r, "crew", latchkey.SignInOptions{Form: url.Values{"username": {"alice"}, "password": {"password-canary-0001"}}})
 		check("SignIn", err)
-		_, err = s.auth.SignIn(w, r, "post", latchkey.SignInOptions{Form: url.Values{"email": {"a@example.com"}}}, nil)
+		err = s.auth.SignIn(w, r, "post", latchkey.SignInOptions{Form: url.Values{"email": {"a@example.com"}}})
 		check("SignIn by mail", err)
 		_, err = s.auth.UpdateSession(w, r, "update-canary-0001")
 		check("UpdateSession", err)

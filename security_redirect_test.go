@@ -233,17 +233,17 @@ func TestRedirectCorpus(t *testing.T) {
 			return a
 		}},
 		{"redirectTo of a sign-in", func(s string) *answer {
-			return helper(plain, func(w http.ResponseWriter, r *http.Request) (string, error) {
-				return plain.auth.SignIn(w, r, "crew", latchkey.SignInOptions{RedirectTo: s, Form: url.Values{"username": {"alice"}, "password": {"wonderland"}}}, nil)
+			return helper(plain, func(w http.ResponseWriter, r *http.Request) error {
+				return plain.auth.SignIn(w, r, "crew", latchkey.SignInOptions{RedirectTo: s, Form: url.Values{"username": {"alice"}, "password": {"wonderland"}}})
 			})
 		}},
 		{"redirectTo of a sign-in page", func(s string) *answer {
-			return helper(plain, func(w http.ResponseWriter, r *http.Request) (string, error) {
-				return plain.auth.SignIn(w, r, "", latchkey.SignInOptions{RedirectTo: s}, nil)
+			return helper(plain, func(w http.ResponseWriter, r *http.Request) error {
+				return plain.auth.SignIn(w, r, "", latchkey.SignInOptions{RedirectTo: s})
 			})
 		}},
 		{"redirectTo of a sign-out", func(s string) *answer {
-			return helper(plain, func(w http.ResponseWriter, r *http.Request) (string, error) {
+			return helper(plain, func(w http.ResponseWriter, r *http.Request) error {
 				return plain.auth.SignOut(w, r, latchkey.SignOutOptions{RedirectTo: s})
 			})
 		}},
@@ -271,10 +271,10 @@ func TestRedirectCorpus(t *testing.T) {
 }
 
 // helper runs one of the application's helpers for a browser.
-func helper(s *testSite, f func(http.ResponseWriter, *http.Request) (string, error)) *answer {
+func helper(s *testSite, f func(http.ResponseWriter, *http.Request) error) *answer {
 	b := s.newBrowser()
 	return b.serve(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if _, err := f(w, r); err != nil {
+		if err := f(w, r); err != nil {
 			http.Error(w, "refused", http.StatusTeapot)
 		}
 	}), b.request(http.MethodPost, "/own", "", ""))
@@ -399,10 +399,10 @@ func TestRedirectReferer(t *testing.T) {
 			s := newSite(t)
 			for name, act := range map[string]func(http.ResponseWriter, *http.Request) (string, error){
 				"SignIn": func(w http.ResponseWriter, r *http.Request) (string, error) {
-					return s.auth.SignIn(w, r, "crew", latchkey.SignInOptions{NoRedirect: true, Form: url.Values{"username": {"alice"}, "password": {"wonderland"}}}, nil)
+					return s.auth.SignInURL(w, r, "crew", latchkey.SignInOptions{Form: url.Values{"username": {"alice"}, "password": {"wonderland"}}})
 				},
 				"SignOut": func(w http.ResponseWriter, r *http.Request) (string, error) {
-					return s.auth.SignOut(w, r, latchkey.SignOutOptions{NoRedirect: true})
+					return s.auth.SignOutURL(w, r, latchkey.SignOutOptions{})
 				},
 			} {
 				b := s.newBrowser()

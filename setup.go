@@ -108,3 +108,15 @@ func (s *setup) tracksSignIns() bool {
 func (s *setup) tell(ctx context.Context, o *directory.Outbox, about journal.Subject) {
 	s.config.Events.tellAll(ctx, o, s.config.Limits.EventTimeout, s.log, about)
 }
+
+// setsSession reports whether res has a session cookie.
+func (s *setup) setsSession(res *Response) bool {
+	for _, c := range res.Cookies {
+		for _, specs := range s.cookieSpecs {
+			if c.Value != "" && strings.HasPrefix(c.Name, specs.session.name()) {
+				return true
+			}
+		}
+	}
+	return false
+}

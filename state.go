@@ -91,7 +91,18 @@ func (a *Auth) stateOf(w http.ResponseWriter, r *http.Request) (*requestState, *
 		return state, r
 	}
 	state := &requestState{auth: a, header: w.Header(), r: r}
-	return state, r.WithContext(context.WithValue(r.Context(), stateKey{}, state))
+	return state, r.WithContext(state.within(r.Context()))
+}
+
+// within returns ctx with s, which takes over a session that [ContextWithSession] has
+// put there. A session that another Auth has read is not one of s's.
+func (s *requestState) within(ctx context.Context) context.Context {
+	if given := stateIn(ctx); given != nil && given.auth == nil {
+		given.mu.Lock()
+		s.known, s.reading, s.err = true, given.reading, given.err
+		given.mu.Unlock()
+	}
+	return context.WithValue(ctx, stateKey{}, s)
 }
 
 // setup is the configuration for the request, asked for once.
@@ -260,30 +271,6 @@ func (r *reading) storedUser(ctx context.Context, setupOf func() (*setup, error)
 		return nil, ErrNoSession
 	}
 	return &u, err
-}
-
-// SessionFrom returns the session of the request whose context this is. It is
-// false for nobody, on any fault, and without [Auth.LoadSession] or one of the
-// guards in front. The first call may set a cookie, so it belongs to the
-// handler's own goroutine; later ones may come from any.
-func SessionFrom(ctx context.Context) (*Session, bool) {
-	state := stateIn(ctx)
-	if state == nil {
-		return nil, false
-	}
-	s, err := state.session()
-	return s, err == nil && s != nil
-}
-
-// ContextWithSession returns a context in which [SessionFrom] finds s: for
-// integrations that read the session themselves, and for tests of handlers.
-// nil: nobody is signed in.
-func ContextWithSession(ctx context.Context, s *Session) context.Context {
-	state := &requestState{known: true, err: ErrNoSession}
-	if s != nil {
-		state.reading, state.err = &reading{session: s}, nil
-	}
-	return context.WithValue(ctx, stateKey{}, state)
 }
 
 // setupFor finds the setup for a request: the one that was found before, where

@@ -76,7 +76,7 @@ func (d *site) members(w http.ResponseWriter, r *http.Request) {
 
 // profile shows the session as a browser sees it.
 func (d *site) profile(w http.ResponseWriter, r *http.Request) {
-	session, _ := latchkey.SessionFrom(r.Context())
+	session := latchkey.SessionFrom(r.Context())
 	text, err := json.MarshalIndent(session, "", "  ")
 	if err != nil {
 		d.fail(w, r, err)
@@ -166,7 +166,7 @@ func (d *site) fail(w http.ResponseWriter, r *http.Request, err error) {
 // show writes a page.
 func (d *site) show(w http.ResponseWriter, r *http.Request, status int, name, title string, content any) {
 	v := view{Title: title, Path: r.URL.Path, Content: content}
-	v.Session, _ = latchkey.SessionFrom(r.Context())
+	v.Session = latchkey.SessionFrom(r.Context())
 	if v.Session != nil || name == "components" {
 		var err error
 		if v.UI, err = ui.New(d.auth, w, r); err != nil {

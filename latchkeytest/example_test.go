@@ -23,7 +23,7 @@ func newApp(p latchkey.Provider) (http.Handler, error) {
 	mux := http.NewServeMux()
 	mux.Handle("/auth/", auth)
 	mux.Handle("/", auth.RequireSession(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		s, _ := latchkey.SessionFrom(r.Context())
+		s := latchkey.SessionFrom(r.Context())
 		fmt.Fprintf(w, "Hello, %s", s.User.Name)
 	})))
 	return mux, nil

@@ -113,9 +113,12 @@ const (
 type FrameworkContext interface {
 	Session() (*latchkey.Session, error)
 	CurrentUser() (latchkey.User, error)
-	SignIn(provider string, o latchkey.SignInOptions, params url.Values) (string, error)
-	SignOut(o latchkey.SignOutOptions) (string, error)
+	SignIn(provider string, o latchkey.SignInOptions) error
+	SignInURL(provider string, o latchkey.SignInOptions) (string, error)
+	SignOut(o latchkey.SignOutOptions) error
+	SignOutURL(o latchkey.SignOutOptions) (string, error)
 	UpdateSession(data any) (*latchkey.Session, error)
+	WriteError(err error)
 	CSRFToken() (string, error)
 	ActionURL(action string) (*url.URL, error)
 	Forms() (*latchkey.Forms, error)

@@ -24,17 +24,17 @@ var frameworkCalls = []frameworkCase{
 	}},
 	{"SignIn begins, completes and refuses", func(f *framework) {
 		f.page("/begin", FrameworkUnguarded, func(c FrameworkContext) {
-			_, err := c.SignIn(f.issuer.config.ID, latchkey.SignInOptions{RedirectTo: "/done"}, url.Values{"prompt": {"login"}})
+			err := c.SignIn(f.issuer.config.ID, latchkey.SignInOptions{RedirectTo: "/done", Params: url.Values{"prompt": {"login"}}})
 			ok(f.t, err)
 		})
 		f.page("/where", FrameworkUnguarded, func(c FrameworkContext) {
-			to, err := c.SignIn("", latchkey.SignInOptions{RedirectTo: "/done", NoRedirect: true}, nil)
+			to, err := c.SignInURL("", latchkey.SignInOptions{RedirectTo: "/done"})
 			ok(f.t, err)
 			c.Write(http.StatusOK, to)
 		})
 		f.post("/enter", FrameworkLoadSession, func(c FrameworkContext) {
 			form := url.Values{"name": {c.FormValue("name")}, "password": {c.FormValue("password")}}
-			to, err := c.SignIn("credentials", latchkey.SignInOptions{RedirectTo: "/done", NoRedirect: true, Form: form}, nil)
+			to, err := c.SignInURL("credentials", latchkey.SignInOptions{RedirectTo: "/done", Form: form})
 			if errors.Is(err, latchkey.ErrCredentialsSignin) {
 				c.Write(http.StatusUnauthorized, "not so")
 				return
@@ -57,12 +57,12 @@ var frameworkCalls = []frameworkCase{
 	}},
 	{"SignOut ends the session, for the rest of the request as well", func(f *framework) {
 		f.post("/leave", FrameworkRequireSession, func(c FrameworkContext) {
-			to, err := c.SignOut(latchkey.SignOutOptions{RedirectTo: "/bye", NoRedirect: true})
+			to, err := c.SignOutURL(latchkey.SignOutOptions{RedirectTo: "/bye"})
 			ok(f.t, err)
 			c.Write(http.StatusOK, to+" and "+name(c.Session()))
 		})
 		f.post("/go", FrameworkUnguarded, func(c FrameworkContext) {
-			_, err := c.SignOut(latchkey.SignOutOptions{RedirectTo: "/bye"})
+			err := c.SignOut(latchkey.SignOutOptions{RedirectTo: "/bye"})
 			ok(f.t, err)
 		})
 	}, func(t *testing.T, f *framework) {

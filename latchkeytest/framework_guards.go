@@ -71,6 +71,30 @@ var frameworkGuards = []frameworkCase{
 		answers(t, f.openAs("Kurt").Get("/members"), http.StatusInternalServerError, "")
 		answers(t, f.openAs("Haskell").Get("/members"), http.StatusInternalServerError, "")
 	}},
+	{"WriteError answers for a handler as a guard would", func(f *framework) {
+		f.page("/note", FrameworkUnguarded, func(c FrameworkContext) {
+			s, err := c.Session()
+			switch {
+			case err != nil:
+			case s.User.Name == "Grace":
+				err = latchkey.RedirectTo("/elsewhere")
+			case s.User.Name == "Haskell":
+				err = errors.New("curry")
+			default:
+				err = latchkey.ErrAccessDenied
+			}
+			c.WriteError(err)
+		})
+	}, func(t *testing.T, f *framework) {
+		leads(t, f.open().Get("/note"), f.url+"/auth/signin")
+		answers(t, f.open().Fetch("GET", "/note", nil, nil), http.StatusUnauthorized, "")
+		leads(t, f.openAs("Grace").Get("/note"), f.url+"/elsewhere")
+		p := f.openAs("Eve").Get("/note")
+		if answers(t, p, http.StatusForbidden, ""); !setsCookie(p, "session-token") {
+			t.Error("the session is not kept alive")
+		}
+		answers(t, f.openAs("Haskell").Get("/note"), http.StatusInternalServerError, "")
+	}},
 	{"a bearer token opens what a cookie would, where that is switched on", func(f *framework) {
 		f.config.Session.Bearer = true
 		f.members(new(tally), FrameworkRequireSession, nil)
@@ -94,7 +118,7 @@ var frameworkGuards = []frameworkCase{
 		f.config.Providers = f.config.Providers[:1] // passwords need the other kind of session
 		f.page("/unread", FrameworkLoadSession, func(c FrameworkContext) { c.Write(http.StatusOK, "public") })
 		f.page("/members", FrameworkRequireSession, func(c FrameworkContext) {
-			s, _ := latchkey.SessionFrom(c.Context())
+			s := latchkey.SessionFrom(c.Context())
 			u, err := c.CurrentUser()
 			ok(f.t, err)
 			c.Write(http.StatusOK, "here is "+name(c.Session())+", "+s.User.Name+", "+u.Name)
@@ -120,8 +144,8 @@ var frameworkGuards = []frameworkCase{
 	}},
 	{"the session is in the context of the request", func(f *framework) {
 		f.page("/context", FrameworkLoadSession, func(c FrameworkContext) {
-			s, there := latchkey.SessionFrom(c.Context())
-			if !there {
+			s := latchkey.SessionFrom(c.Context())
+			if s == nil {
 				c.Write(http.StatusOK, "here is nobody")
 				return
 			}

@@ -22,8 +22,8 @@ type Form struct {
 	Passkey  string // id of the provider, for the browser client; empty: none of passkeys
 	Hidden   []Hidden
 	Inputs   []Input
-	Wrong    string // what is wrong with what was typed; empty: nothing
-	WrongID  string // of the element that says so
+	Error    string // what is wrong with what was typed; empty: nothing
+	ErrorID  string // of the element that says so
 	Icon     string // an <svg> element, safe as it is; empty: none
 	Submit   string // what the button says
 	Register string // what the button says that makes a new passkey; empty: there is none
@@ -72,7 +72,7 @@ func (p *Page) chooseForm(props SignInProps) *Form {
 	if props.SignInPage != "" {
 		f.Method, f.Action = "post", props.SignInPage
 		f.hide("csrfToken", p.forms.CSRFToken)
-		f.hide("redirectTo", or(props.RedirectTo, p.forms.CallbackURL))
+		f.hide("redirectTo", or(props.RedirectTo, p.forms.RedirectTo))
 		return f
 	}
 	page, query, _ := strings.Cut(p.forms.SignInURL, "?")
@@ -90,10 +90,10 @@ func (p *Page) chooseForm(props SignInProps) *Form {
 func (p *Page) providerForm(from *latchkey.SignInForm, props SignInProps) *Form {
 	f := &Form{
 		Class: class("latchkey-form", props.Class), Method: "post", Icon: from.Icon,
-		Submit: or(props.SubmitButton, from.Submit), Wrong: from.Wrong,
+		Submit: or(props.SubmitButton, from.Submit), Error: from.Error,
 	}
 	f.hide("csrfToken", p.forms.CSRFToken)
-	to := or(props.RedirectTo, p.forms.CallbackURL)
+	to := or(props.RedirectTo, p.forms.RedirectTo)
 	if props.SignInPage == "" || from.Type == latchkey.TypeWebAuthn { // whose challenge the browser client asks for
 		f.Action = withParams(from.Action, props.AuthorizationParams)
 		f.hide("callbackUrl", to)
@@ -133,8 +133,8 @@ func (p *Page) fill(f *Form, from *latchkey.SignInForm, options map[string]strin
 	for _, name := range slices.Sorted(maps.Keys(rest)) {
 		f.hide(name, rest[name])
 	}
-	if f.Wrong != "" {
-		f.WrongID = p.id()
+	if f.Error != "" {
+		f.ErrorID = p.id()
 	}
 }
 
@@ -149,7 +149,7 @@ func (p *Page) SignOutForm(props SignOutProps) *Form {
 		Submit: or(props.SubmitButton, p.forms.Text("signout.submit")),
 	}
 	f.hide("csrfToken", p.forms.CSRFToken)
-	to := or(props.RedirectTo, p.forms.CallbackURL)
+	to := or(props.RedirectTo, p.forms.RedirectTo)
 	if props.SignOutPage != "" {
 		f.Action = props.SignOutPage
 		f.hide("redirectTo", to)

@@ -32,6 +32,10 @@ func From(forms *latchkey.Forms) *Page { return &Page{forms: forms} }
 // Session is who is signed in; nil: nobody.
 func (p *Page) Session() *latchkey.Session { return p.forms.Session }
 
+// Status returns the status that suits the response: that of the
+// [latchkey.FormFailure] that the page shows, else 200.
+func (p *Page) Status() int { return p.forms.Status }
+
 // Language is the language of the components, for <html lang>.
 func (p *Page) Language() string { return p.forms.Language }
 

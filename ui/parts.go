@@ -10,7 +10,7 @@ import (
 type Box struct {
 	Class  string
 	In     string // that somebody is signed in already; empty: nobody is
-	Wrong  string // what went wrong, where no form says it; empty: nothing
+	Error  string // what went wrong, where no form says it; empty: nothing
 	Groups [][]*Form
 	Or     string // what stands between groups
 	None   string // that there is no way to sign in; empty: there is
@@ -18,7 +18,7 @@ type Box struct {
 
 // Box makes a sign-in box ready: a form for each provider, as configured.
 func (p *Page) Box(props BoxProps) *Box {
-	b := &Box{Class: class("latchkey-box", props.Class), Wrong: p.forms.Wrong, Or: p.forms.Text("signin.or")}
+	b := &Box{Class: class("latchkey-box", props.Class), Error: p.forms.Error, Or: p.forms.Text("signin.or")}
 	if s := p.forms.Session; s != nil {
 		b.In = p.forms.Text("signin.in", or(s.User.Email, or(s.User.Name, s.UserID)))
 	}

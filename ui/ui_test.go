@@ -59,9 +59,7 @@ func pages(t *testing.T, auth *latchkey.Auth) http.Handler {
 				t.Error(err)
 				return
 			}
-			if f := latchkey.FormFailureFrom(r.Context()); f != nil {
-				w.WriteHeader(f.Status)
-			}
+			w.WriteHeader(parts.Status())
 			if err := page.Execute(w, map[string]any{"UI": parts}); err != nil {
 				t.Error(err)
 			}

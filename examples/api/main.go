@@ -58,7 +58,7 @@ func newSite(c latchkey.Config) (http.Handler, error) {
 }
 
 // signedIn refuses in JSON, whoever asks.
-func signedIn(_ context.Context, s *latchkey.Session, _ *http.Request) error {
+func signedIn(_ *http.Request, s *latchkey.Session) error {
 	if s == nil {
 		return latchkey.RespondWith(&latchkey.Response{
 			Status: http.StatusUnauthorized,
@@ -72,12 +72,12 @@ func signedIn(_ context.Context, s *latchkey.Session, _ *http.Request) error {
 var notes = newNotebook() // stands for your database
 
 func listNotes(w http.ResponseWriter, r *http.Request) {
-	s, _ := latchkey.SessionFrom(r.Context())
+	s := latchkey.SessionFrom(r.Context())
 	answer(w, http.StatusOK, notes.of(s.UserID))
 }
 
 func addNote(w http.ResponseWriter, r *http.Request) {
-	s, _ := latchkey.SessionFrom(r.Context())
+	s := latchkey.SessionFrom(r.Context())
 	var note struct{ Text string }
 	err := json.NewDecoder(http.MaxBytesReader(w, r.Body, 10_000)).Decode(&note)
 	if err == nil && note.Text == "" {

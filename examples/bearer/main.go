@@ -68,7 +68,7 @@ var question = template.Must(template.New("").Parse(`<!doctype html><html lang="
 // askUser asks before a code leaves the browser: another app on the same machine
 // can open this page as well. The form posts to its own URL.
 func askUser(w http.ResponseWriter, r *http.Request) {
-	s, _ := latchkey.SessionFrom(r.Context())
+	s := latchkey.SessionFrom(r.Context())
 	w.Header().Set("X-Frame-Options", "DENY")
 	_ = question.Execute(w, s.User)
 }
@@ -109,7 +109,7 @@ func changeCode(auth *latchkey.Auth) http.HandlerFunc {
 }
 
 func me(w http.ResponseWriter, r *http.Request) {
-	s, _ := latchkey.SessionFrom(r.Context())
+	s := latchkey.SessionFrom(r.Context())
 	answer(w, http.StatusOK, map[string]any{"name": s.User.Name, "via": s.Via})
 }
 

@@ -79,7 +79,7 @@ func sayVersion(context.Context, *connect.Request[emptypb.Empty]) (*connect.Resp
 }
 
 func sayName(ctx context.Context, _ *connect.Request[emptypb.Empty]) (*connect.Response[wrapperspb.StringValue], error) {
-	s, _ := latchkey.SessionFrom(ctx)
+	s := latchkey.SessionFrom(ctx)
 	return connect.NewResponse(wrapperspb.String(s.User.Name)), nil
 }
 

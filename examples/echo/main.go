@@ -63,7 +63,7 @@ func newSite(c latchkey.Config) (*echo.Echo, error) {
 
 	api := site.Group("/api", sessions.Authorize(signedIn))
 	api.GET("/me", func(c *echo.Context) error {
-		s, _ := latchkey.SessionFrom(c.Request().Context()) // or sessions.Session(c)
+		s := latchkey.SessionFrom(c.Request().Context()) // or sessions.Session(c)
 		return c.JSON(http.StatusOK, map[string]string{"id": s.UserID, "name": s.User.Name})
 	})
 	return site, nil
@@ -84,12 +84,8 @@ func page(sessions *echoauth.Auth, name string) echo.HandlerFunc {
 		if err != nil {
 			return c.String(http.StatusInternalServerError, "Try again later.")
 		}
-		status := http.StatusOK
-		if f := latchkey.FormFailureFrom(c.Request().Context()); f != nil {
-			status = f.Status
-		}
 		c.Response().Header().Set("Cache-Control", "no-store")
-		return c.Render(status, name, map[string]any{"UI": parts})
+		return c.Render(parts.Status(), name, map[string]any{"UI": parts})
 	}
 }
 

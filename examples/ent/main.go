@@ -37,6 +37,6 @@ func main() {
 }
 
 func hello(w http.ResponseWriter, r *http.Request) {
-	s, _ := latchkey.SessionFrom(r.Context())
+	s := latchkey.SessionFrom(r.Context())
 	fmt.Fprintf(w, "Hello, %s", s.User.Email)
 }

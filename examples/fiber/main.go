@@ -100,9 +100,7 @@ func page(sessions *fiberauth.Auth, name string) fiber.Handler {
 		if err != nil {
 			return err
 		}
-		if f := latchkey.FormFailureFrom(c.Context()); f != nil {
-			c.Status(f.Status)
-		}
+		c.Status(parts.Status())
 		c.Set(fiber.HeaderCacheControl, "no-store")
 		return c.Render(name, fiber.Map{"UI": parts})
 	}

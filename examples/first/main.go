@@ -20,7 +20,7 @@ func main() {
 	}
 	http.Handle("/auth/", auth)
 	http.Handle("/", auth.RequireSession(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		s, _ := latchkey.SessionFrom(r.Context())
+		s := latchkey.SessionFrom(r.Context())
 		fmt.Fprintf(w, "Hello, %s", s.User.Name)
 	})))
 	log.Fatal(http.ListenAndServe("localhost:3000", nil))

@@ -72,9 +72,7 @@ func page(auth *latchkey.Auth, name string) http.Handler {
 		w.Header().Set("Content-Type", "text/html; charset=utf-8")
 		w.Header().Set("Cache-Control", "no-store")
 		w.Header().Set("Content-Security-Policy", "default-src 'none'; style-src 'self'; img-src 'self' https: data:; base-uri 'none'")
-		if f := latchkey.FormFailureFrom(r.Context()); f != nil {
-			w.WriteHeader(f.Status)
-		}
+		w.WriteHeader(parts.Status())
 		if err := pages.ExecuteTemplate(w, name, parts); err != nil {
 			log.Print(err)
 		}

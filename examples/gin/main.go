@@ -62,7 +62,7 @@ func newSite(c latchkey.Config) (*gin.Engine, error) {
 
 	api := site.Group("/api", sessions.Authorize(signedIn))
 	api.GET("/me", func(c *gin.Context) {
-		s, _ := latchkey.SessionFrom(c.Request.Context()) // or sessions.Session(c)
+		s := latchkey.SessionFrom(c.Request.Context()) // or sessions.Session(c)
 		c.JSON(http.StatusOK, gin.H{"id": s.UserID, "name": s.User.Name})
 	})
 	return site, nil
@@ -84,12 +84,8 @@ func page(sessions *ginauth.Auth, name string) gin.HandlerFunc {
 			c.String(http.StatusInternalServerError, "Try again later.")
 			return
 		}
-		status := http.StatusOK
-		if f := latchkey.FormFailureFrom(c.Request.Context()); f != nil {
-			status = f.Status
-		}
 		c.Header("Cache-Control", "no-store")
-		c.HTML(status, name, gin.H{"UI": parts})
+		c.HTML(parts.Status(), name, gin.H{"UI": parts})
 	}
 }
 

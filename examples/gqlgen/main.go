@@ -66,16 +66,16 @@ func (r *resolvers) Mutation() graph.MutationResolver { return r }
 func (*resolvers) Version(context.Context) (string, error) { return "1.0", nil }
 
 func (*resolvers) Me(ctx context.Context) (*graph.User, error) {
-	s, ok := latchkey.SessionFrom(ctx)
-	if !ok {
+	s := latchkey.SessionFrom(ctx)
+	if s == nil {
 		return nil, errSignIn
 	}
 	return &graph.User{Name: s.User.Name}, nil
 }
 
 func (r *resolvers) Notes(ctx context.Context) ([]string, error) {
-	s, ok := latchkey.SessionFrom(ctx)
-	if !ok {
+	s := latchkey.SessionFrom(ctx)
+	if s == nil {
 		return nil, errSignIn
 	}
 	r.mu.Lock()
@@ -84,8 +84,8 @@ func (r *resolvers) Notes(ctx context.Context) ([]string, error) {
 }
 
 func (r *resolvers) AddNote(ctx context.Context, text string) ([]string, error) {
-	s, ok := latchkey.SessionFrom(ctx)
-	if !ok {
+	s := latchkey.SessionFrom(ctx)
+	if s == nil {
 		return nil, errSignIn
 	}
 	r.mu.Lock()

@@ -62,7 +62,7 @@ func newServer(auth *latchkey.Auth) *grpc.Server {
 type notes struct{}
 
 func (notes) WhoAmI(ctx context.Context, _ *emptypb.Empty) (*wrapperspb.StringValue, error) {
-	s, _ := latchkey.SessionFrom(ctx)
+	s := latchkey.SessionFrom(ctx)
 	return wrapperspb.String(s.User.Name), nil
 }
 

@@ -86,7 +86,7 @@ func (l *todos) add(w http.ResponseWriter, r *http.Request) {
 
 // render writes the whole page, or the part of it that htmx swaps.
 func (l *todos) render(w http.ResponseWriter, r *http.Request, part string) {
-	s, _ := latchkey.SessionFrom(r.Context())
+	s := latchkey.SessionFrom(r.Context())
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	w.Header().Set("Content-Type", "text/html; charset=utf-8")

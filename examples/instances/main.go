@@ -91,7 +91,7 @@ func newInstance(name, siteURL, secret, file string, send func(context.Context, 
 	}
 	site := http.NewServeMux()
 	site.Handle("GET /{$}", auth.RequireSession(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		s, _ := latchkey.SessionFrom(r.Context())
+		s := latchkey.SessionFrom(r.Context())
 		fmt.Fprintf(w, "Hello, %s, from %s", s.User.Email, name)
 	})))
 	site.HandleFunc("GET /health", func(w http.ResponseWriter, r *http.Request) {

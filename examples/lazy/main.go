@@ -40,7 +40,7 @@ func newSite(c latchkey.Config, send func(context.Context, latchkey.Message) err
 		return &live, nil // the same pointer each time: it is made ready once
 	})
 	home := func(w http.ResponseWriter, r *http.Request) {
-		s, _ := latchkey.SessionFrom(r.Context())
+		s := latchkey.SessionFrom(r.Context())
 		fmt.Fprintf(w, "Hello, %s", s.User.Email)
 	}
 	return auth.Middleware(auth.RequireSession(http.HandlerFunc(home)))

@@ -39,7 +39,7 @@ func newSite(c latchkey.Config) (http.Handler, error) {
 	if err != nil {
 		return nil, err
 	}
-	guard := auth.Authorize(func(_ context.Context, s *latchkey.Session, r *http.Request) error {
+	guard := auth.Authorize(func(r *http.Request, s *latchkey.Session) error {
 		if s != nil || r.URL.Path == "/api/version" { // whose security is empty in openapi.yaml
 			return nil
 		}
@@ -63,8 +63,8 @@ func (api) GetVersion(context.Context, GetVersionRequestObject) (GetVersionRespo
 }
 
 func (api) GetMe(ctx context.Context, _ GetMeRequestObject) (GetMeResponseObject, error) {
-	s, ok := latchkey.SessionFrom(ctx)
-	if !ok {
+	s := latchkey.SessionFrom(ctx)
+	if s == nil {
 		return GetMe401Response{}, nil
 	}
 	return GetMe200JSONResponse{Name: s.User.Name}, nil

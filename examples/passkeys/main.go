@@ -35,7 +35,7 @@ func newSite(c latchkey.Config) (http.Handler, error) {
 		return nil, err
 	}
 	return auth.RequireSession(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		s, _ := latchkey.SessionFrom(r.Context())
+		s := latchkey.SessionFrom(r.Context())
 		fmt.Fprintf(w, `<p>Hello, %s. <a href="/auth/signout">Sign out</a>`, html.EscapeString(s.User.Email))
 	})), nil
 }

@@ -86,7 +86,7 @@ func newSite(c latchkey.Config) (http.Handler, error) {
 		return nil, err
 	}
 	return auth.Middleware(auth.RequireSession(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		s, _ := latchkey.SessionFrom(r.Context())
+		s := latchkey.SessionFrom(r.Context())
 		fmt.Fprintf(w, "Hello, %s (%s)", s.User.Name, s.User.Email)
 	}))), nil
 }

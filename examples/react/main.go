@@ -89,7 +89,7 @@ func rename(_ context.Context, t latchkey.TokenInfo) (latchkey.Claims, error) {
 
 // notes is all of the API.
 func notes(w http.ResponseWriter, r *http.Request) {
-	s, _ := latchkey.SessionFrom(r.Context())
+	s := latchkey.SessionFrom(r.Context())
 	w.Header().Set("Content-Type", "application/json")
 	_ = json.NewEncoder(w).Encode(map[string]string{"text": "The notes of user " + s.UserID})
 }

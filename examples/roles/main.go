@@ -53,7 +53,7 @@ func newSite(c latchkey.Config) (http.Handler, error) {
 
 // whoMay is a guard: it lets those pass who have a permission.
 func whoMay(auth *latchkey.Auth, permission string) func(http.Handler) http.Handler {
-	return auth.Authorize(func(_ context.Context, s *latchkey.Session, _ *http.Request) error {
+	return auth.Authorize(func(_ *http.Request, s *latchkey.Session) error {
 		if s == nil {
 			return latchkey.ErrNoSession // to the sign-in page, and back here afterwards
 		}
@@ -79,7 +79,7 @@ func roleOf(email string) string {
 }
 
 func home(w http.ResponseWriter, r *http.Request) {
-	s, _ := latchkey.SessionFrom(r.Context())
+	s := latchkey.SessionFrom(r.Context())
 	fmt.Fprintf(w, "Hello, %s. You are a %s, with the id %s.", s.User.Email, s.Extra.String("role"), s.UserID)
 }
 

@@ -101,6 +101,6 @@ func problem(query url.Values) string {
 }
 
 func home(w http.ResponseWriter, r *http.Request) {
-	s, _ := latchkey.SessionFrom(r.Context())
+	s := latchkey.SessionFrom(r.Context())
 	fmt.Fprintf(w, "Hello, %s%s", s.User.Name, s.User.Email)
 }

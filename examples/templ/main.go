@@ -65,12 +65,8 @@ func page(auth *latchkey.Auth, component func(*ui.Page) templ.Component) http.Ha
 			http.Error(w, "Try again later.", http.StatusInternalServerError)
 			return
 		}
-		status := http.StatusOK
-		if f := latchkey.FormFailureFrom(r.Context()); f != nil {
-			status = f.Status
-		}
 		w.Header().Set("Cache-Control", "no-store")
 		w.Header().Set("Content-Security-Policy", "default-src 'none'; style-src 'self'; img-src 'self' https: data:; base-uri 'none'")
-		templ.Handler(component(parts), templ.WithStatus(status)).ServeHTTP(w, r)
+		templ.Handler(component(parts), templ.WithStatus(parts.Status())).ServeHTTP(w, r)
 	})
 }

@@ -51,7 +51,7 @@ func newSite(hosts map[string]string, configure func(tenant string) *latchkey.Co
 		return nil, err
 	}
 	home := func(w http.ResponseWriter, r *http.Request) {
-		s, _ := latchkey.SessionFrom(r.Context())
+		s := latchkey.SessionFrom(r.Context())
 		fmt.Fprintf(w, "Hello, %s, at %s", s.User.Email, s.Tenant)
 	}
 	return auth.Middleware(auth.RequireSession(http.HandlerFunc(home))), nil

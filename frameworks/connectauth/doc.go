@@ -10,7 +10,7 @@
 //
 // Procedures find the session in their context, as handlers of net/http do:
 //
-//	s, ok := latchkey.SessionFrom(ctx)
+//	s := latchkey.SessionFrom(ctx)
 //
 // It is read when somebody first looks, from the session cookie, or from
 // Authorization: Bearer where SessionConfig.Bearer is on. A renewed cookie goes

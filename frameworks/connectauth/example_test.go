@@ -35,7 +35,7 @@ func exampleAuth() *latchkey.Auth {
 
 func greet(ctx context.Context, _ *connect.Request[emptypb.Empty]) (*connect.Response[wrapperspb.StringValue], error) {
 	name := "stranger"
-	if s, ok := latchkey.SessionFrom(ctx); ok {
+	if s := latchkey.SessionFrom(ctx); s != nil {
 		name = s.User.Name
 	}
 	return connect.NewResponse(wrapperspb.String("Hello, " + name)), nil

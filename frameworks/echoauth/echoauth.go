@@ -88,9 +88,16 @@ func (a *Auth) RequireSession() echo.MiddlewareFunc { return a.wrap(a.auth.Requi
 func (a *Auth) Authorize(decide func(c *echo.Context, s *latchkey.Session) error) echo.MiddlewareFunc {
 	return func(next echo.HandlerFunc) echo.HandlerFunc {
 		return func(c *echo.Context) error {
-			return a.pass(c, next, a.auth.Authorize(func(_ context.Context, s *latchkey.Session, _ *http.Request) error { return decide(c, s) }))
+			return a.pass(c, next, a.auth.Authorize(func(_ *http.Request, s *latchkey.Session) error { return decide(c, s) }))
 		}
 	}
+}
+
+// WriteError answers for a handler that cannot, because of err, as a guard would. It
+// returns nil: return sessions.WriteError(c, err). See [latchkey.Auth.WriteError].
+func (a *Auth) WriteError(c *echo.Context, err error) error {
+	a.auth.WriteError(c.Response(), a.request(c), err)
+	return nil
 }
 
 // ErrorHandler is an error handler for [echo.Config] that answers handlers which
@@ -102,33 +109,25 @@ func (a *Auth) ErrorHandler(next echo.HTTPErrorHandler) echo.HTTPErrorHandler {
 		next = echo.DefaultHTTPErrorHandler(false)
 	}
 	return func(c *echo.Context, err error) {
-		if res := a.refusal(c, err); res != nil {
-			res.Send(c.Response())
+		if !latchkey.IsRefusal(err) || isCommitted(c) || a.auth.Match(a.request(c)) {
+			next(c, err)
 			return
 		}
-		next(c, err)
+		_ = a.WriteError(c, err)
 	}
 }
 
-// refusal is nil for errors that are the application's own.
-func (a *Auth) refusal(c *echo.Context, err error) *latchkey.Response {
-	if under, _ := echo.UnwrapResponse(c.Response()); under != nil && under.Committed {
-		return nil
-	}
-	bare := a.request(c).Clone(c.Request().Context())
-	bare.Body = nil // the handler may have read it
-	head, fault := latchkey.FromHTTP(bare)
-	if fault != nil {
-		return nil
-	}
-	return a.auth.Core().Refusal(bare.Context(), head, err)
+// isCommitted reports whether the answer is under way.
+func isCommitted(c *echo.Context) bool {
+	under, _ := echo.UnwrapResponse(c.Response())
+	return under != nil && under.Committed
 }
 
 // Session is who is signed in, or ErrNoSession. It is read once a request, with
 // any handler in front or none, and kept alive: the renewed cookie goes into the
 // answer. Any other error is a fault: treat the request as nobody's.
 func (a *Auth) Session(c *echo.Context) (*latchkey.Session, error) {
-	return a.auth.RenewSession(c.Response(), a.request(c))
+	return a.auth.ReadSession(c.Response(), a.request(c))
 }
 
 // CurrentUser is who is signed in, as the adapter has them. See
@@ -139,13 +138,23 @@ func (a *Auth) CurrentUser(c *echo.Context) (latchkey.User, error) {
 
 // SignIn starts signing in with a provider, and redirects. See
 // [latchkey.Auth.SignIn].
-func (a *Auth) SignIn(c *echo.Context, provider string, o latchkey.SignInOptions, params url.Values) (string, error) {
-	return a.auth.SignIn(c.Response(), a.request(c), provider, o, params)
+func (a *Auth) SignIn(c *echo.Context, provider string, o latchkey.SignInOptions) error {
+	return a.auth.SignIn(c.Response(), a.request(c), provider, o)
+}
+
+// SignInURL is SignIn without the redirect. See [latchkey.Auth.SignInURL].
+func (a *Auth) SignInURL(c *echo.Context, provider string, o latchkey.SignInOptions) (string, error) {
+	return a.auth.SignInURL(c.Response(), a.request(c), provider, o)
 }
 
 // SignOut ends the session, and redirects. See [latchkey.Auth.SignOut].
-func (a *Auth) SignOut(c *echo.Context, o latchkey.SignOutOptions) (string, error) {
+func (a *Auth) SignOut(c *echo.Context, o latchkey.SignOutOptions) error {
 	return a.auth.SignOut(c.Response(), a.request(c), o)
+}
+
+// SignOutURL is SignOut without the redirect. See [latchkey.Auth.SignOutURL].
+func (a *Auth) SignOutURL(c *echo.Context, o latchkey.SignOutOptions) (string, error) {
+	return a.auth.SignOutURL(c.Response(), a.request(c), o)
 }
 
 // UpdateSession hands data to the callbacks and returns the new session. See

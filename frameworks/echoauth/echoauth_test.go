@@ -83,6 +83,14 @@ func TestErrorHandler(t *testing.T) {
 	sessions, e := newSessions(t), quiet()
 	e.HTTPErrorHandler = sessions.ErrorHandler(nil)
 	sessions.Mount(e)
+	e.Use(func(next echo.HandlerFunc) echo.HandlerFunc {
+		return func(c *echo.Context) error {
+			if c.Request().URL.Path == "/auth/providers" {
+				return latchkey.ErrNoSession
+			}
+			return next(c)
+		}
+	})
 	e.GET("/me", func(c *echo.Context) error {
 		s, err := sessions.Session(c)
 		if err != nil {
@@ -110,6 +118,7 @@ func TestErrorHandler(t *testing.T) {
 		{"a redirect", "/old", false, http.StatusFound},
 		{"an answer that is under way stays", "/late", false, http.StatusOK},
 		{"another error is Echo's", "/broken", false, http.StatusInternalServerError},
+		{"an error at a route of the library's own is Echo's", "/auth/providers", false, http.StatusInternalServerError},
 	} {
 		get := c.Get
 		if row.script {
@@ -162,7 +171,7 @@ func TestHookInFrontOfTheRouter(t *testing.T) {
 	sessions, e := newSessions(t), quiet()
 	e.Pre(sessions.Middleware())
 	e.GET("/", func(c *echo.Context) error {
-		s, _ := latchkey.SessionFrom(c.Request().Context())
+		s := latchkey.SessionFrom(c.Request().Context())
 		return c.String(http.StatusOK, "here is "+s.User.Name)
 	})
 	c := latchkeytest.NewClient(t, e)

@@ -109,11 +109,21 @@ func (v *visit) Write(status int, html string) {
 	v.err = v.c.Status(status).Type("html").SendString(html)
 }
 
-func (v *visit) SignIn(provider string, o latchkey.SignInOptions, params url.Values) (string, error) {
-	return v.auth.SignIn(v.c, provider, o, params)
+func (v *visit) SignIn(provider string, o latchkey.SignInOptions) error {
+	return v.auth.SignIn(v.c, provider, o)
 }
 
-func (v *visit) SignOut(o latchkey.SignOutOptions) (string, error) { return v.auth.SignOut(v.c, o) }
+func (v *visit) SignInURL(provider string, o latchkey.SignInOptions) (string, error) {
+	return v.auth.SignInURL(v.c, provider, o)
+}
+
+func (v *visit) WriteError(err error) { _ = v.auth.WriteError(v.c, err) }
+
+func (v *visit) SignOut(o latchkey.SignOutOptions) error { return v.auth.SignOut(v.c, o) }
+
+func (v *visit) SignOutURL(o latchkey.SignOutOptions) (string, error) {
+	return v.auth.SignOutURL(v.c, o)
+}
 
 func (v *visit) UpdateSession(data any) (*latchkey.Session, error) {
 	return v.auth.UpdateSession(v.c, data)

@@ -1,8 +1,6 @@
 package fiberauth
 
 import (
-	"context"
-
 	"github.com/gofiber/fiber/v3"
 	"github.com/latchkeyhq/latchkey"
 )
@@ -90,7 +88,7 @@ func (a *Auth) Authorize(decide func(c fiber.Ctx, s *latchkey.Session) error) fi
 			return a.respond(c)
 		}
 		ctx, l := a.attach(c)
-		access := a.core.Authorize(ctx, l.head(c), func(_ context.Context, s *latchkey.Session) error { return decide(c, s) })
+		access := a.core.Authorize(ctx, l.head(c), func(_ *latchkey.Request, s *latchkey.Session) error { return decide(c, s) })
 		if access.Response != nil {
 			return a.send(ctx, c, access.Response)
 		}
@@ -107,11 +105,21 @@ func (a *Auth) ErrorHandler(next fiber.ErrorHandler) fiber.ErrorHandler {
 		next = fiber.DefaultErrorHandler
 	}
 	return func(c fiber.Ctx, err error) error {
-		ctx, l := a.attach(c)
-		res := a.core.Refusal(ctx, l.head(c), err)
-		if res == nil {
+		if !latchkey.IsRefusal(err) || a.Match(c) {
 			return next(c, err)
 		}
-		return a.send(ctx, c, res)
+		return a.WriteError(c, err)
 	}
+}
+
+// WriteError answers for a handler that cannot, because of err, as a guard would:
+// return site.WriteError(c, err). See [latchkey.Auth.WriteError].
+func (a *Auth) WriteError(c fiber.Ctx, err error) error {
+	ctx, l := a.attach(c)
+	res := a.core.ErrorResponse(ctx, l.head(c), err)
+	for _, name := range []string{fiber.HeaderContentEncoding, fiber.HeaderETag, fiber.HeaderLastModified} {
+		c.Response().Header.Del(name)
+	}
+	c.Set(fiber.HeaderCacheControl, "private") // unless res knows better
+	return a.send(ctx, c, res)
 }

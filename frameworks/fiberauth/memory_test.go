@@ -46,7 +46,7 @@ func proveKept(t *testing.T, config fiber.Config) {
 	})
 	app.Get("/unread", func(c fiber.Ctx) error {
 		contexts = append(contexts, c.Context())
-		if s, ok := latchkey.SessionFrom(c); ok {
+		if s := latchkey.SessionFrom(c); s != nil {
 			t.Errorf("R-451: c itself has the session of %s", s.User.Name)
 		}
 		return c.SendString("unread")
@@ -66,11 +66,11 @@ func proveKept(t *testing.T, config fiber.Config) {
 			if got := sessions[n].User.Name; got != name || sessions[n].UserID != "id-of-"+name {
 				t.Errorf("R-451: the session of %s is one of %s", name, got)
 			}
-			if got := forms[n]; got.Session.User.Name != name || got.CallbackURL != at+"/of-"+name {
-				t.Errorf("R-451: the forms of %s lead %s to %s", name, got.Session.User.Name, got.CallbackURL)
+			if got := forms[n]; got.Session.User.Name != name || got.RedirectTo != at+"/of-"+name {
+				t.Errorf("R-451: the forms of %s lead %s to %s", name, got.Session.User.Name, got.RedirectTo)
 			}
 		}
-		if s, ok := latchkey.SessionFrom(contexts[i]); ok {
+		if s := latchkey.SessionFrom(contexts[i]); s != nil {
 			t.Errorf("R-451: whoever looks at %s's session late sees %s", name, s.User.Name)
 		}
 		if _, err := auth.Auth().CurrentUser(contexts[i]); err == nil {
@@ -91,15 +91,15 @@ func TestTypedValuesAreCopied(t *testing.T) {
 	})
 	app := fiber.New()
 	app.Post("/option", func(c fiber.Ctx) error {
-		_, err := auth.SignIn(c, "", latchkey.SignInOptions{RedirectTo: c.FormValue("to")}, nil)
+		err := auth.SignIn(c, "", latchkey.SignInOptions{RedirectTo: c.FormValue("to")})
 		return err
 	})
 	app.Post("/field", func(c fiber.Ctx) error {
-		_, err := auth.SignIn(c, "", latchkey.SignInOptions{Form: url.Values{"redirectTo": {c.FormValue("to")}}}, nil)
+		err := auth.SignIn(c, "", latchkey.SignInOptions{Form: url.Values{"redirectTo": {c.FormValue("to")}}})
 		return err
 	})
 	app.Post("/out", func(c fiber.Ctx) error {
-		_, err := auth.SignOut(c, latchkey.SignOutOptions{RedirectTo: c.FormValue("to")})
+		err := auth.SignOut(c, latchkey.SignOutOptions{RedirectTo: c.FormValue("to")})
 		return err
 	})
 	browser := openAs(t, serve(t, app), "")
@@ -133,7 +133,7 @@ func TestLateGoroutines(t *testing.T) {
 		name = string(append([]byte(nil), name...))
 		for range 4 {
 			late.Go(func() {
-				if s, ok := latchkey.SessionFrom(ctx); ok && s.User.Name != name {
+				if s := latchkey.SessionFrom(ctx); s != nil && s.User.Name != name {
 					t.Errorf("R-451: %s sees the session of %s", name, s.User.Name)
 				}
 			})
@@ -176,8 +176,8 @@ func TestAbandonedHandler(t *testing.T) {
 	let, found := make(chan struct{}), make(chan string, 1)
 	app.Get("/slow", timeout.New(func(c fiber.Ctx) error {
 		<-let
-		s, ok := latchkey.SessionFrom(c.Context())
-		if !ok {
+		s := latchkey.SessionFrom(c.Context())
+		if s == nil {
 			found <- "nobody"
 			return nil
 		}
@@ -214,8 +214,8 @@ func TestStream(t *testing.T) {
 		return c.SendStreamWriter(func(w *bufio.Writer) {
 			_, _ = w.WriteString("here ")
 			_ = w.Flush()
-			s, ok := latchkey.SessionFrom(ctx)
-			if !ok {
+			s := latchkey.SessionFrom(ctx)
+			if s == nil {
 				_, _ = w.WriteString("is nobody")
 				return
 			}

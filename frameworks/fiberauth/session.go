@@ -27,38 +27,61 @@ func (a *Auth) CurrentUser(c fiber.Ctx) (latchkey.User, error) {
 	return a.auth.CurrentUser(ctx)
 }
 
-// SignIn starts signing in with a provider, or, with an empty or unknown one, leads
-// to the sign-in page. It redirects, or returns the URL with NoRedirect. See
-// [latchkey.Auth.SignIn] for params and the error.
-func (a *Auth) SignIn(c fiber.Ctx, provider string, o latchkey.SignInOptions, params url.Values) (string, error) {
-	ctx, l := a.attach(c)
-	o.RedirectTo, o.Form = strings.Clone(o.RedirectTo), kept(o.Form) // they may be Fiber's
-	res, err := a.core.SignIn(ctx, l.head(c), provider, o, params)
-	if err != nil {
-		return "", err
-	}
-	return a.finish(ctx, c, res, o.NoRedirect)
+// SignIn starts signing in with a provider, and redirects. See
+// [latchkey.Auth.SignIn].
+func (a *Auth) SignIn(c fiber.Ctx, provider string, o latchkey.SignInOptions) error {
+	ctx, res, err := a.signIn(c, provider, o)
+	return a.sendTo(ctx, c, res, err)
 }
 
-// SignOut ends the session. It redirects, or returns the URL with NoRedirect. See
-// [latchkey.Auth.SignOut].
-func (a *Auth) SignOut(c fiber.Ctx, o latchkey.SignOutOptions) (string, error) {
+// SignInURL is SignIn without the redirect. See [latchkey.Auth.SignInURL].
+func (a *Auth) SignInURL(c fiber.Ctx, provider string, o latchkey.SignInOptions) (string, error) {
+	ctx, res, err := a.signIn(c, provider, o)
+	return a.urlFor(ctx, c, res, err)
+}
+
+func (a *Auth) signIn(c fiber.Ctx, provider string, o latchkey.SignInOptions) (context.Context, *latchkey.Response, error) {
+	ctx, l := a.attach(c)
+	o.RedirectTo, o.Form, o.Params = strings.Clone(o.RedirectTo), kept(o.Form), kept(o.Params) // they may be Fiber's
+	res, err := a.core.SignIn(ctx, l.head(c), provider, o)
+	return ctx, res, err
+}
+
+// SignOut ends the session, and redirects. See [latchkey.Auth.SignOut].
+func (a *Auth) SignOut(c fiber.Ctx, o latchkey.SignOutOptions) error {
+	ctx, res, err := a.signOut(c, o)
+	return a.sendTo(ctx, c, res, err)
+}
+
+// SignOutURL is SignOut without the redirect. See [latchkey.Auth.SignOutURL].
+func (a *Auth) SignOutURL(c fiber.Ctx, o latchkey.SignOutOptions) (string, error) {
+	ctx, res, err := a.signOut(c, o)
+	return a.urlFor(ctx, c, res, err)
+}
+
+func (a *Auth) signOut(c fiber.Ctx, o latchkey.SignOutOptions) (context.Context, *latchkey.Response, error) {
 	ctx, l := a.attach(c)
 	o.RedirectTo = strings.Clone(o.RedirectTo)
 	res, err := a.core.SignOut(ctx, l.head(c), o)
+	return ctx, res, err
+}
+
+// sendTo answers with res, unless there is an error.
+func (a *Auth) sendTo(ctx context.Context, c fiber.Ctx, res *latchkey.Response, err error) error {
+	if err != nil {
+		return err
+	}
+	return a.send(ctx, c, res)
+}
+
+// urlFor sets the cookies of res and returns where it leads, unless there is an
+// error.
+func (a *Auth) urlFor(ctx context.Context, c fiber.Ctx, res *latchkey.Response, err error) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	return a.finish(ctx, c, res, o.NoRedirect)
-}
-
-// finish gives the browser what the route answered.
-func (a *Auth) finish(ctx context.Context, c fiber.Ctx, res *latchkey.Response, noRedirect bool) (string, error) {
-	if noRedirect {
-		a.decide(ctx, c, res.Cookies)
-		return res.Redirect, nil
-	}
-	return res.Redirect, a.send(ctx, c, res)
+	a.decide(ctx, c, res.Cookies)
+	return res.Redirect, nil
 }
 
 // kept is a copy of values whose texts may be parts of the request.

@@ -87,15 +87,22 @@ func (a *Auth) RequireSession() gin.HandlerFunc {
 // does. The session is nil for nobody.
 func (a *Auth) Authorize(decide func(c *gin.Context, s *latchkey.Session) error) gin.HandlerFunc {
 	return func(c *gin.Context) {
-		a.pass(c, a.auth.Authorize(func(_ context.Context, s *latchkey.Session, _ *http.Request) error { return decide(c, s) }))
+		a.pass(c, a.auth.Authorize(func(_ *http.Request, s *latchkey.Session) error { return decide(c, s) }))
 	}
+}
+
+// WriteError answers for a handler that cannot, because of err, as a guard would, and
+// ends the chain. See [latchkey.Auth.WriteError].
+func (a *Auth) WriteError(c *gin.Context, err error) {
+	a.auth.WriteError(c.Writer, a.request(c), err)
+	c.Abort()
 }
 
 // Session is who is signed in, or ErrNoSession. It is read once a request, with
 // any handler in front or none, and kept alive: the renewed cookie goes into the
 // answer. Any other error is a fault: treat the request as nobody's.
 func (a *Auth) Session(c *gin.Context) (*latchkey.Session, error) {
-	return a.auth.RenewSession(c.Writer, a.request(c))
+	return a.auth.ReadSession(c.Writer, a.request(c))
 }
 
 // CurrentUser is who is signed in, as the adapter has them. See
@@ -106,13 +113,23 @@ func (a *Auth) CurrentUser(c *gin.Context) (latchkey.User, error) {
 
 // SignIn starts signing in with a provider, and redirects. See
 // [latchkey.Auth.SignIn].
-func (a *Auth) SignIn(c *gin.Context, provider string, o latchkey.SignInOptions, params url.Values) (string, error) {
-	return a.auth.SignIn(c.Writer, a.request(c), provider, o, params)
+func (a *Auth) SignIn(c *gin.Context, provider string, o latchkey.SignInOptions) error {
+	return a.auth.SignIn(c.Writer, a.request(c), provider, o)
+}
+
+// SignInURL is SignIn without the redirect. See [latchkey.Auth.SignInURL].
+func (a *Auth) SignInURL(c *gin.Context, provider string, o latchkey.SignInOptions) (string, error) {
+	return a.auth.SignInURL(c.Writer, a.request(c), provider, o)
 }
 
 // SignOut ends the session, and redirects. See [latchkey.Auth.SignOut].
-func (a *Auth) SignOut(c *gin.Context, o latchkey.SignOutOptions) (string, error) {
+func (a *Auth) SignOut(c *gin.Context, o latchkey.SignOutOptions) error {
 	return a.auth.SignOut(c.Writer, a.request(c), o)
+}
+
+// SignOutURL is SignOut without the redirect. See [latchkey.Auth.SignOutURL].
+func (a *Auth) SignOutURL(c *gin.Context, o latchkey.SignOutOptions) (string, error) {
+	return a.auth.SignOutURL(c.Writer, a.request(c), o)
 }
 
 // UpdateSession hands data to the callbacks and returns the new session. See

@@ -12,7 +12,7 @@
 //
 // Methods find the session in their context, as handlers of net/http do:
 //
-//	s, ok := latchkey.SessionFrom(ctx)
+//	s := latchkey.SessionFrom(ctx)
 //
 // It is read when somebody first looks, from the metadata of the call: from
 // authorization: Bearer, where SessionConfig.Bearer is on, or from the session

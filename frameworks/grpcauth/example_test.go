@@ -61,7 +61,7 @@ func ExampleAuth_Authorize() {
 func ExampleAuth_LoadSession() {
 	guard := grpcauth.New(exampleAuth()).LoadSession()
 	hello := func(ctx context.Context, _ any) (any, error) {
-		if s, ok := latchkey.SessionFrom(ctx); ok {
+		if s := latchkey.SessionFrom(ctx); s != nil {
 			return "Hello, " + s.User.Name, nil
 		}
 		return "Hello, stranger", nil

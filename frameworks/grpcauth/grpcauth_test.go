@@ -38,8 +38,8 @@ type names struct {
 }
 
 func who(ctx context.Context) string {
-	s, ok := latchkey.SessionFrom(ctx)
-	if !ok {
+	s := latchkey.SessionFrom(ctx)
+	if s == nil {
 		return "nobody"
 	}
 	return s.User.Name + " by " + string(s.Via)

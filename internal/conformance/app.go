@@ -92,7 +92,8 @@ func (a *app) test(w http.ResponseWriter, r *http.Request) {
 	case "GET /ready":
 		_, _ = io.WriteString(w, "ok")
 	case "GET /whoami":
-		s, _ := a.auth.Session(r)
+		req, _ := latchkey.FromHTTP(r)
+		s, _, _ := a.auth.Core().ReadSession(r.Context(), req)
 		answer(w, map[string]any{"session": s})
 	case "GET /token":
 		a.showToken(w, r)

@@ -74,7 +74,7 @@ func guard(auth *latchkey.Auth, p latchkeytest.FrameworkPage, page http.Handler)
 	case latchkeytest.FrameworkRequireSession:
 		return auth.RequireSession(page)
 	case latchkeytest.FrameworkAuthorize:
-		return auth.Authorize(func(_ context.Context, s *latchkey.Session, r *http.Request) error { return p.Decide(r.URL.Path, s) })(page)
+		return auth.Authorize(func(r *http.Request, s *latchkey.Session) error { return p.Decide(r.URL.Path, s) })(page)
 	case latchkeytest.FrameworkSignInAction:
 		return auth.SignInAction(page)
 	case latchkeytest.FrameworkSignOutAction:
@@ -102,7 +102,7 @@ type visit struct {
 	r    *http.Request
 }
 
-func (v *visit) Session() (*latchkey.Session, error)       { return v.auth.RenewSession(v.w, v.r) }
+func (v *visit) Session() (*latchkey.Session, error)       { return v.auth.ReadSession(v.w, v.r) }
 func (v *visit) CurrentUser() (latchkey.User, error)       { return v.auth.CurrentUser(v.r.Context()) }
 func (v *visit) CSRFToken() (string, error)                { return v.auth.CSRFToken(v.w, v.r) }
 func (v *visit) ActionURL(action string) (*url.URL, error) { return v.auth.ActionURL(v.r, action) }
@@ -111,12 +111,20 @@ func (v *visit) UI() (*ui.Page, error)                     { return ui.New(v.aut
 func (v *visit) Context() context.Context                  { return v.r.Context() }
 func (v *visit) FormValue(name string) string              { return v.r.PostFormValue(name) }
 
-func (v *visit) SignIn(provider string, o latchkey.SignInOptions, params url.Values) (string, error) {
-	return v.auth.SignIn(v.w, v.r, provider, o, params)
+func (v *visit) SignIn(provider string, o latchkey.SignInOptions) error {
+	return v.auth.SignIn(v.w, v.r, provider, o)
 }
 
-func (v *visit) SignOut(o latchkey.SignOutOptions) (string, error) {
-	return v.auth.SignOut(v.w, v.r, o)
+func (v *visit) SignInURL(provider string, o latchkey.SignInOptions) (string, error) {
+	return v.auth.SignInURL(v.w, v.r, provider, o)
+}
+
+func (v *visit) WriteError(err error) { v.auth.WriteError(v.w, v.r, err) }
+
+func (v *visit) SignOut(o latchkey.SignOutOptions) error { return v.auth.SignOut(v.w, v.r, o) }
+
+func (v *visit) SignOutURL(o latchkey.SignOutOptions) (string, error) {
+	return v.auth.SignOutURL(v.w, v.r, o)
 }
 
 func (v *visit) UpdateSession(data any) (*latchkey.Session, error) {

@@ -20,8 +20,8 @@ import (
 // forms are those of a page on which everything there is to show is shown.
 func forms() *latchkey.Forms {
 	return &latchkey.Forms{
-		Script: "/auth/client/passkeys.js", CSRFToken: "token", CallbackURL: "https://app.example/here?a=1&b=<2>", SignInURL: "https://app.example/auth/signin?callbackUrl=x",
-		SignOutURL: "https://app.example/auth/signout", AccountURL: "https://app.example/auth/account", Wrong: `Wrong "here"`,
+		Script: "/auth/client/passkeys.js", CSRFToken: "token", RedirectTo: "https://app.example/here?a=1&b=<2>", SignInURL: "https://app.example/auth/signin?callbackUrl=x",
+		SignOutURL: "https://app.example/auth/signout", AccountURL: "https://app.example/auth/account", Error: `Wrong "here"`,
 		Session: &latchkey.Session{User: latchkey.SessionUser{Name: "Ada <Lovelace>", Email: "ada@example.com", Image: "data:image/png;base64,aGVsbG8="}, Expires: time.Unix(1, 0)},
 		Text: func(key string, values ...string) string {
 			return strings.Join(append([]string{key}, values...), " & ")
@@ -31,7 +31,7 @@ func forms() *latchkey.Forms {
 			{Provider: "key", Type: latchkey.TypeWebAuthn, Submit: "Passkey", Register: "New & named", Action: "https://app.example/auth/callback/key", Fields: []latchkey.FormField{
 				{Field: latchkey.Field{Name: "email", Label: "E-mail", Type: "email", Autocomplete: "username webauthn", Placeholder: "you@example.com"}, Verbatim: true},
 			}},
-			{Provider: "password", Type: latchkey.TypeCredentials, Submit: "Go", Action: "https://app.example/auth/callback/password", Wrong: "Not <right>", Fields: []latchkey.FormField{
+			{Provider: "password", Type: latchkey.TypeCredentials, Submit: "Go", Action: "https://app.example/auth/callback/password", Error: "Not <right>", Fields: []latchkey.FormField{
 				{Field: latchkey.Field{Name: "name", Label: "Name & more", Type: "text", Value: `"quoted"`, Required: true}, Invalid: true},
 				{Field: latchkey.Field{Name: "password", Label: "Password", Type: "password"}, Invalid: true, Focus: true},
 				{Field: latchkey.Field{Name: "keep", Label: "Keep", Type: "checkbox", Value: "yes", Required: true}},
@@ -62,7 +62,7 @@ func plain(made string) string { return html.UnescapeString(space.ReplaceAllStri
 // Both packages make the same HTML.
 func TestSameAsHTMLTemplate(t *testing.T) {
 	stranger := forms()
-	stranger.Session, stranger.Wrong = nil, ""
+	stranger.Session, stranger.Error = nil, ""
 	for name, f := range map[string]*latchkey.Forms{"a member": forms(), "a stranger": stranger, "a site without providers": {Text: stranger.Text}} {
 		page := func() *ui.Page { return ui.From(f) }
 		same := func(what string, c templ.Component, made template.HTML, err error) {
