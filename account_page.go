@@ -7,6 +7,7 @@ import (
 	"net/url"
 
 	"github.com/latchkeyhq/latchkey/event"
+	"github.com/latchkeyhq/latchkey/internal/browser"
 	"github.com/latchkeyhq/latchkey/internal/directory"
 	"github.com/latchkeyhq/latchkey/internal/failure"
 	"github.com/latchkeyhq/latchkey/internal/page"
@@ -18,21 +19,21 @@ import (
 // requireUser is who is signed in, for pages that only they may see. A response
 // leads everybody else to the sign-in page and back.
 func requireUser(ctx context.Context, x *exchange) (*currentUser, *Response, error) {
-	here, err := x.setup.sessions.current(ctx, x)
+	here, err := x.setup.sessions.current(ctx, &x.visit)
 	if here == nil && err == nil {
-		return nil, &Response{Redirect: x.signInURL(x.url("account"))}, nil
+		return nil, &Response{Redirect: x.links.signIn(x.url("account"))}, nil
 	}
 	return here, nil, err
 }
 
 // showAccount answers GET /account.
 func showAccount(ctx context.Context, x *exchange) (*Response, error) {
-	left := noticeOf(x)
+	left := x.flash()
 	here, elsewhere, err := requireUser(ctx, x)
 	if here == nil {
-		if err == nil && left.about == noticeDeleted {
-			dropNotice(x)
-			return pageResponse(pagesFor(ctx, x).Farewell(page.Farewell{Host: x.origin.Host(), Origin: home(x)}))
+		if err == nil && left.About == noticeDeleted {
+			x.cookies.Forget(&x.cookies.Specs.Flash)
+			return pageResponse(pagesFor(ctx, x).Farewell(page.Farewell{Host: x.origin.Host(), Origin: x.home()}))
 		}
 		return elsewhere, err
 	}
@@ -40,7 +41,7 @@ func showAccount(ctx context.Context, x *exchange) (*Response, error) {
 	case do == "delete":
 		return askToDelete(ctx, x, here)
 	case do == "change" && !isFresh(x, here):
-		return askAgain(ctx, x, changeURL(x))
+		return askAgain(ctx, x, x.change())
 	}
 	view, err := accountView(ctx, x, here)
 	if err != nil {
@@ -53,14 +54,14 @@ func showAccount(ctx context.Context, x *exchange) (*Response, error) {
 // askAgain asks for a recent sign-in, which leads to the URL to.
 func askAgain(ctx context.Context, x *exchange, to string) (*Response, error) {
 	return pageResponse(pagesFor(ctx, x).Reauth(page.Reauth{
-		SignInURL: x.signInURL(to), CancelURL: x.url("account"), Host: x.origin.Host(), Deletes: to == deletionURL(x),
+		SignInURL: x.links.signIn(to), CancelURL: x.url("account"), Host: x.origin.Host(), Deletes: to == x.deletion(),
 	}))
 }
 
 // askToDelete asks before an account is deleted: first for a recent sign-in.
 func askToDelete(ctx context.Context, x *exchange, here *currentUser) (*Response, error) {
 	if !isFresh(x, here) {
-		return askAgain(ctx, x, deletionURL(x))
+		return askAgain(ctx, x, x.deletion())
 	}
 	return deletionPage(ctx, x, here, false)
 }
@@ -68,7 +69,7 @@ func askToDelete(ctx context.Context, x *exchange, here *currentUser) (*Response
 // deletionPage asks; unconfirmed: once more, for the box that was not ticked.
 func deletionPage(ctx context.Context, x *exchange, here *currentUser, unconfirmed bool) (*Response, error) {
 	return pageResponse(pagesFor(ctx, x).DeleteAccount(page.DeleteAccount{
-		CSRFToken: x.csrfToken, Action: deletionURL(x), CancelURL: x.url("account"), Name: cmp.Or(here.user.Email, here.user.Name),
+		CSRFToken: x.csrfToken, Action: x.deletion(), CancelURL: x.url("account"), Name: cmp.Or(here.user.Email, here.user.Name),
 		Host: x.origin.Host(), Error: unconfirmed,
 	}))
 }
@@ -77,7 +78,7 @@ func deletionPage(ctx context.Context, x *exchange, here *currentUser, unconfirm
 func deleteAccount(ctx context.Context, x *exchange, here *currentUser) (*Response, error) {
 	switch {
 	case !isFresh(x, here):
-		return &Response{Redirect: deletionURL(x)}, nil
+		return &Response{Redirect: x.deletion()}, nil
 	case x.field("confirm") != "delete":
 		return deletionPage(ctx, x, here, true)
 	}
@@ -87,19 +88,19 @@ func deleteAccount(ctx context.Context, x *exchange, here *currentUser) (*Respon
 	} else if err != nil {
 		return nil, err
 	}
-	x.cookies.clearSession()
-	leave(x, notice{about: noticeDeleted})
+	x.credential.Clear()
+	x.leave(browser.Flash{About: noticeDeleted})
 	return &Response{Redirect: x.url("account")}, nil
 }
 
 func accountView(ctx context.Context, x *exchange, here *currentUser) (page.Account, error) {
 	s := x.setup
 	view := page.Account{
-		CSRFToken: x.csrfToken, CallbackURL: x.url("account"), Host: x.origin.Host(), Origin: home(x), Name: here.user.Name, Email: here.user.Email,
-		UnlinkAction: x.url("account?do=unlink"), SignOutURL: x.url("signout?callbackUrl=" + url.QueryEscape(home(x))), FormOrigins: s.formOrigins(),
+		CSRFToken: x.csrfToken, CallbackURL: x.url("account"), Host: x.origin.Host(), Origin: x.home(), Name: here.user.Name, Email: here.user.Email,
+		UnlinkAction: x.url("account?do=unlink"), SignOutURL: x.url("signout?callbackUrl=" + url.QueryEscape(x.home())), FormOrigins: s.formOrigins(),
 	}
 	if s.store.Has(directory.AbilityDeletion) {
-		view.DeleteURL = deletionURL(x)
+		view.DeleteURL = x.deletion()
 	}
 	accounts, keys, err := s.directory.WaysIn(ctx, s.store, here.user.ID)
 	if err != nil {
@@ -204,10 +205,10 @@ func changeAccount(ctx context.Context, x *exchange) (*Response, error) {
 	back := func(about string) *Response { return backToAccount(x, about, id) }
 	switch x.query.Get("do") {
 	case "link":
-		return &Response{Redirect: changeURL(x)}, nil
+		return &Response{Redirect: x.change()}, nil
 	case "unlink":
 		if !isFresh(x, here) {
-			return &Response{Redirect: changeURL(x)}, nil
+			return &Response{Redirect: x.change()}, nil
 		}
 		err := d.Unlink(ctx, &x.events, id, x.field("provider"), x.field("providerAccountId"))
 		if errors.Is(err, ErrLastAccount) {

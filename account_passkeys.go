@@ -39,9 +39,9 @@ func passkeysView(x *exchange, here *currentUser, accounts []Account, keys []sto
 		view.Add = append(view.Add, info.button(action))
 	}
 	if len(view.Add) > 0 {
-		left, gone := noticeOf(x), ""
-		if left.user == here.user.ID && left.about == noticeRemoved {
-			gone = left.typed["passkey"]
+		left, gone := x.flash(), ""
+		if left.User == here.user.ID && left.About == noticeRemoved {
+			gone = left.Typed["passkey"]
 		}
 		view.News = x.setup.providers[view.Add[0].ID].info().news(x, &here.user, keys, gone)
 	}
@@ -60,14 +60,14 @@ func changePasskey(ctx context.Context, x *exchange, here *currentUser, do strin
 		return backToAccount(x, noticeRenamed, here.user.ID), failure.Ignoring(err, ErrNotFound)
 	}
 	if !isFresh(x, here) {
-		return &Response{Redirect: changeURL(x)}, nil
+		return &Response{Redirect: x.change()}, nil
 	}
 	err = d.RemovePasskey(ctx, &x.events, here.user.ID, id)
 	if errors.Is(err, ErrLastAccount) {
 		return backToAccount(x, noticeLast, here.user.ID), nil
 	}
 	left := forAccount(x, noticeRemoved, here.user.ID)
-	left.typed = map[string]string{"passkey": x.field("passkey")}
-	leave(x, left)
+	left.Typed = map[string]string{"passkey": x.field("passkey")}
+	x.leave(left)
 	return &Response{Redirect: x.url("account")}, failure.Ignoring(err, ErrNotFound)
 }

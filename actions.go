@@ -199,13 +199,13 @@ func badInput(ctx context.Context, x *exchange, wrong FieldErrors, in formInput)
 		f.Err = failure.Wrap(ErrInvalidCallbackURL, &failure.Mistake{Err: errors.New(strings.Join(wrong.all(), "; "))})
 	}
 	logFailure(ctx, x, f.Err)
-	to := home(x)
+	to := x.home()
 	if len(wrong.RedirectTo) == 0 {
 		if checked, err := x.resolveRedirect(ctx, returnTo(x, in.redirectTo)); err == nil {
 			to = checked
 		}
 	}
-	return failedAction(x.request, varied(&Response{Redirect: weburl.WithQuery(x.signInURL(to), "error", "Signin")}), f)
+	return failedAction(x.request, varied(&Response{Redirect: weburl.WithQuery(x.links.signIn(to), "error", "Signin")}), f)
 }
 
 // refusedForm answers a form that was understood, and refused for err.

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/latchkeyhq/latchkey/event"
+	"github.com/latchkeyhq/latchkey/internal/directory"
 	"github.com/latchkeyhq/latchkey/internal/failure"
 	"github.com/latchkeyhq/latchkey/internal/guarded"
 	"github.com/latchkeyhq/latchkey/internal/weburl"
@@ -63,13 +64,13 @@ func (x *exchange) runSignInCallback(ctx context.Context, a SignInAttempt) error
 // before it becomes a redirect.
 func (x *exchange) resolveRedirect(ctx context.Context, to string) (string, error) {
 	base, decide := x.origin.Text, x.setup.config.Callbacks.Redirect
-	if decide == nil && (to == base || to == home(x)) { // nearly always
-		return home(x), nil
+	if decide == nil && (to == base || to == x.home()) { // nearly always
+		return x.home(), nil
 	}
 	if decide == nil {
 		to, err := weburl.Resolve(to, base)
 		if to == base {
-			to = home(x)
+			to = x.home()
 		}
 		return to, err
 	}
@@ -84,14 +85,14 @@ func (x *exchange) resolveRedirect(ctx context.Context, to string) (string, erro
 	// breaks a header.
 	switch {
 	case chosen == base:
-		return home(x), nil
+		return x.home(), nil
 	case strings.HasPrefix(chosen, "/"):
 		return base + weburl.Escape(chosen), nil
 	case weburl.IsHTTP(chosen) && !strings.ContainsAny(chosen, "\\ "):
 		return chosen, nil
 	}
 	x.setup.log.Error(ctx, x, failure.Wrap(ErrInvalidCallbackURL, errors.New("Callbacks.Redirect chose neither a path nor an http(s) URL")))
-	return home(x), nil
+	return x.home(), nil
 }
 
 // languageOf is the language of whoever asks: the application's choice, or else
@@ -114,9 +115,9 @@ func languageOf(ctx context.Context, x *exchange) string {
 }
 
 // expose runs the session callback and prepares the answer.
-func (x *exchange) expose(ctx context.Context, in SessionInfo) (*reading, error) {
-	s, stored := in.Session, in.User
-	if shape := x.setup.config.Callbacks.Session; shape != nil {
+func (s *setup) expose(ctx context.Context, events *directory.Outbox, in SessionInfo) (*reading, error) {
+	shaped, stored := in.Session, in.User
+	if shape := s.config.Callbacks.Session; shape != nil {
 		kept := *in.Session
 		kept.AMR = slices.Clone(kept.AMR)
 		if in.User != nil { // what the callback gets is its own to change
@@ -125,22 +126,22 @@ func (x *exchange) expose(ctx context.Context, in SessionInfo) (*reading, error)
 			stored = &own
 		}
 		var err error
-		if s, err = hookOnRead(ctx, x.setup, "Callbacks.Session", func(ctx context.Context) (*Session, error) { return shape(ctx, in) }); err != nil {
+		if shaped, err = hookOnRead(ctx, s, "Callbacks.Session", func(ctx context.Context) (*Session, error) { return shape(ctx, in) }); err != nil {
 			return nil, err
 		}
-		if s == nil {
+		if shaped == nil {
 			return nil, errors.New("Callbacks.Session returned no session")
 		}
-		s = s.withServerFields(&kept, s != in.Session)
+		shaped = shaped.withServerFields(&kept, shaped != in.Session)
 	}
-	json, err := appendSession(make([]byte, 0, 256), s)
+	json, err := appendSession(make([]byte, 0, 256), shaped)
 	if err != nil {
 		return nil, err
 	}
-	if x.setup.config.Events.Session != nil {
-		x.events.Add(Event{}, SessionEvent{Session: *s, Claims: in.Claims, Stored: in.Stored})
+	if s.config.Events.Session != nil {
+		events.Add(Event{}, SessionEvent{Session: *shaped, Claims: in.Claims, Stored: in.Stored})
 	}
-	return &reading{json, s, stored}, nil
+	return &reading{json, shaped, stored}, nil
 }
 
 // withServerFields gives s what no callback may change. A session that is not
@@ -154,13 +155,13 @@ func (s *Session) withServerFields(from *Session, foreign bool) *Session {
 	return s
 }
 
-// queueSignOut tells the end of a session.
-func (x *exchange) queueSignOut(ended endedSession, e SignOutEvent) {
+// addSignOut tells the end of a session.
+func addSignOut(events *directory.Outbox, ended endedSession, e SignOutEvent) {
 	var payload any
-	if x.events.Wants(event.SessionEnded) {
+	if events.Wants(event.SessionEnded) {
 		payload = e
 	}
-	x.events.Add(Event{
+	events.Add(Event{
 		Type: event.SessionEnded, UserID: ended.userID, SessionID: ended.id, Provider: ended.provider,
 		By: event.Actor{Kind: event.ActorUser, ID: ended.userID},
 	}, payload)

@@ -151,7 +151,7 @@ func csrfOnce(ctx context.Context, c *Core, x *exchange) (string, []*http.Cookie
 	state := attached(ctx, c, x.request)
 	if state == nil {
 		x.takeCSRF()
-		return x.csrfToken, x.cookies.out, nil
+		return x.csrfToken, x.cookies.Out, nil
 	}
 	state.mu.Lock()
 	defer state.mu.Unlock()
@@ -159,8 +159,8 @@ func csrfOnce(ctx context.Context, c *Core, x *exchange) (string, []*http.Cookie
 		return given, nil, nil
 	}
 	x.takeCSRF()
-	if len(x.cookies.out) > 0 {
+	if len(x.cookies.Out) > 0 {
 		state.neutral.csrf = x.csrfToken
 	}
-	return x.csrfToken, x.cookies.out, nil
+	return x.csrfToken, x.cookies.Out, nil
 }

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/latchkeyhq/latchkey/event"
+	"github.com/latchkeyhq/latchkey/internal/browser"
 	"github.com/latchkeyhq/latchkey/internal/failure"
 	"github.com/latchkeyhq/latchkey/internal/secret"
 )
@@ -33,7 +34,7 @@ func (c *Core) BearerCode(ctx context.Context, r *Request, challenge string) (st
 	if err := bearerCodeFault(x, challenge); err != nil {
 		return "", fail(ctx, x, err)
 	}
-	if x.cookies.bearer != nil { // a token that was stolen would make others
+	if x.credential.Bearer != nil { // a token that was stolen would make others
 		return "", ErrNoSession
 	}
 	found, err := x.readSession(x.setup.in(ctx), nil)
@@ -43,7 +44,7 @@ func (c *Core) BearerCode(ctx context.Context, r *Request, challenge string) (st
 	if found.session.Via != ViaCookie {
 		return "", ErrNoSession
 	}
-	token, _ := x.cookies.session()
+	token, _ := x.credential.Token()
 	return x.setup.bearerCodes.SealClaims(Claims{"token": token, "challenge": challenge}, x.setup.now(), bearerCodeLife)
 }
 
@@ -84,7 +85,7 @@ func openByCode(ctx context.Context, x *exchange, code, verifier string) (opened
 	if err != nil || !secret.Equal(base64.RawURLEncoding.EncodeToString(hash[:]), claims.String("challenge")) {
 		return openedSession{}, errBadCode
 	}
-	x.secretsSeen = append(x.secretsSeen, code, verifier)
+	x.hide(code, verifier)
 	first, err := x.setup.replay.Use(ctx, x.setup.trust.clientAddr(x.request), "bearer code\x00"+claims.String("jti"), now.Add(2*bearerCodeLife))
 	if err != nil {
 		return openedSession{}, err
@@ -97,14 +98,14 @@ func openByCode(ctx context.Context, x *exchange, code, verifier string) (opened
 
 // branchOf opens the session beside the one of a token.
 func branchOf(ctx context.Context, x *exchange, token string) (openedSession, error) {
-	x.cookies.bearer = &bearer{token: token, renews: true}
-	opened, err := x.setup.sessions.branch(ctx, x)
+	x.credential.Bearer = &browser.Bearer{Token: token, Renews: true}
+	opened, err := x.setup.sessions.branch(ctx, &x.visit)
 	switch {
 	case err != nil:
 		return opened, err
 	case opened.token == "":
 		return opened, errBadCode
-	case !isToken68(opened.token):
+	case !browser.IsToken68(opened.token):
 		return openedSession{}, failure.Wrap(ErrInvalidConfig, errors.New("the session token holds characters that an Authorization header cannot"))
 	}
 	x.setup.log.Info(ctx, x, "an app got a session")

@@ -15,14 +15,14 @@ import (
 // be somebody else's, stay as they are.
 func routeBearer(ctx context.Context, x *exchange) *Response {
 	res := noStore(answerBearer(ctx, x))
-	x.cookies.out = nil
+	x.cookies.Out = nil
 	return res
 }
 
 func answerBearer(ctx context.Context, x *exchange) *Response {
-	b := x.cookies.bearer
+	b := x.credential.Bearer
 	switch {
-	case b.malformed:
+	case b.Malformed:
 		return challenged(x)
 	case x.action == "signout":
 		return endBearer(ctx, x)
@@ -31,8 +31,8 @@ func answerBearer(ctx context.Context, x *exchange) *Response {
 	if x.isPost() {
 		c = &change{x.form["data"]}
 	}
-	b.renews = true
-	r, err := x.setup.sessions.read(ctx, x, c)
+	b.Renews = true
+	r, err := x.setup.sessions.read(ctx, &x.visit, c)
 	if err != nil { // not 401: the token may be good, and an app would throw it away
 		x.setup.log.Error(ctx, x, err)
 		return faultJSON(err)
@@ -41,14 +41,14 @@ func answerBearer(ctx context.Context, x *exchange) *Response {
 		return challenged(x)
 	}
 	res := jsonBytes(http.StatusOK, r.json)
-	b.handOver(res.Header)
+	b.HandOver(res.Header)
 	return res
 }
 
 // endBearer ends the session of a token. One that is unknown has ended already
 // (RFC 7009, section 2.2).
 func endBearer(ctx context.Context, x *exchange) *Response {
-	ended, err := x.setup.sessions.close(ctx, x)
+	ended, err := x.setup.sessions.close(ctx, &x.visit)
 	if err != nil {
 		x.setup.log.Error(ctx, x, failure.Wrap(ErrSignOut, err), "alert", true)
 		return faultJSON(err)
@@ -66,22 +66,25 @@ func endBearer(ctx context.Context, x *exchange) *Response {
 // another token.
 func challenged(x *exchange) *Response {
 	res := noStore(jsonText(http.StatusUnauthorized, "Sign in to access this."))
-	if b := x.cookies.bearer; b != nil && b.malformed {
+	if b := x.credential.Bearer; b != nil && b.Malformed {
 		res = noStore(badRequest(x.request))
 	}
 	challengeOwn(x, res)
 	return res
 }
 
+// challengeHeader is WWW-Authenticate, as net/http spells it.
+const challengeHeader = "Www-Authenticate"
+
 // challengeOwn says in an answer with status 401 how to prove a session
 // (RFC 9110, section 11.6.1). Nothing is said for cookies, which have no scheme.
 func challengeOwn(x *exchange, res *Response) {
-	refuses := res.Status == http.StatusUnauthorized || x.cookies.bearer != nil && x.cookies.bearer.malformed
+	refuses := res.Status == http.StatusUnauthorized || x.credential.Bearer != nil && x.credential.Bearer.Malformed
 	if !refuses || !x.setup.config.Session.Bearer || res.Header.Get(challengeHeader) != "" {
 		return
 	}
 	if res.Header == nil {
 		res.Header = http.Header{}
 	}
-	res.Header[challengeHeader] = []string{challengeFor(x.cookies.bearer, x.origin.Host())}
+	res.Header[challengeHeader] = []string{x.credential.Bearer.Challenge(x.origin.Host())}
 }

@@ -5,7 +5,9 @@ import (
 	"context"
 	"fmt"
 	"strings"
+	"time"
 
+	"github.com/latchkeyhq/latchkey/internal/browser"
 	"github.com/latchkeyhq/latchkey/internal/failure"
 	"github.com/latchkeyhq/latchkey/internal/weburl"
 )
@@ -16,13 +18,13 @@ func (x *exchange) checkCallbackURLs() error {
 	if to := x.query.Get("callbackUrl"); to != "" && !weburl.Valid(to) {
 		return failure.Wrap(ErrInvalidCallbackURL, fmt.Errorf("in the query parameter callbackUrl: %w", weburl.ErrInvalid))
 	}
-	k := &x.cookies.specs.callbackURL
-	value, _ := x.cookies.jar.Get(k.name())
+	k := &x.cookies.Specs.CallbackURL
+	value, _ := x.cookies.Raw(k)
 	if value == x.origin.Escaped { // nearly always
 		x.rememberedURL = x.origin.Text
 		return nil
 	}
-	x.rememberedURL = unescapeCookie(value)
+	x.rememberedURL = browser.Unescape(value)
 	to := x.rememberedURL
 	switch {
 	case to == "" || to == x.origin.Text || weburl.Valid(to) && fits(k, to):
@@ -31,7 +33,7 @@ func (x *exchange) checkCallbackURLs() error {
 		x.rememberedURL = "" // and so it is replaced
 		return nil
 	case x.action != "session": // which leaves cookies alone on a fault
-		x.cookies.set(k.clear(k.name()))
+		x.cookies.Set(k.Clear(k.Name()))
 	}
 	return failure.Wrap(ErrInvalidCallbackURL, fmt.Errorf("in the callback cookie: %w", weburl.ErrInvalid))
 }
@@ -49,22 +51,22 @@ func reportsCookie(x *exchange, to string) bool {
 const longestCookie = 4096
 
 // fits: the cookie can hold a callback URL.
-func fits(k *cookieSpec, to string) bool {
-	value := escapeCookie(to)
-	return len(value) <= longestCookie/2 || len(k.make(value, noTime).String()) <= longestCookie
+func fits(k *browser.Spec, to string) bool {
+	value := browser.Escape(to)
+	return len(value) <= longestCookie/2 || len(k.New(value, time.Time{}).String()) <= longestCookie
 }
 
 // fittingURL is as much of a callback URL as its cookie can hold: where somebody
 // lands is worth less than that they get in.
 func fittingURL(x *exchange, to string) string {
-	k := &x.cookies.specs.callbackURL
+	k := &x.cookies.Specs.CallbackURL
 	if fits(k, to) {
 		return to
 	}
 	if i := strings.IndexAny(to, "?#"); i >= 0 && fits(k, to[:i]) {
 		return to[:i]
 	}
-	return home(x)
+	return x.home()
 }
 
 // takeCallbackURL decides where the browser goes in the end, from the form, the
@@ -78,7 +80,7 @@ func (x *exchange) takeCallbackURL(ctx context.Context) (err error) {
 		}
 		to = cmp.Or(text, to)
 	}
-	x.callbackURL = home(x)
+	x.callbackURL = x.home()
 	if to = cmp.Or(to, x.rememberedURL); to != "" {
 		if x.callbackURL, err = x.resolveRedirect(ctx, to); err != nil {
 			return failure.Wrap(ErrInvalidCallbackURL, err)
@@ -88,7 +90,7 @@ func (x *exchange) takeCallbackURL(ctx context.Context) (err error) {
 		return nil
 	}
 	if kept := fittingURL(x, x.callbackURL); kept != x.rememberedURL {
-		x.cookies.set(x.cookies.specs.callbackURL.make(escapeCookie(kept), noTime))
+		x.cookies.Set(x.cookies.Specs.CallbackURL.New(browser.Escape(kept), time.Time{}))
 	}
 	return nil
 }
@@ -108,11 +110,11 @@ func destination(x *exchange, o *SignInOptions) string {
 // it comes from, which is input like any other.
 func returnTo(x *exchange, to string) string {
 	if to != "" {
-		return x.setup.outward(to)
+		return x.outward(to)
 	}
 	to = x.request.Header.Get("Referer")
 	if rest, ok := strings.CutPrefix(to, x.origin.Text); !ok || (rest != "" && rest[0] != '/') {
-		return x.setup.outward("/")
+		return x.outward("/")
 	}
 	return to
 }

@@ -22,7 +22,7 @@ func passkeyScript(x *exchange) string {
 	if !slices.ContainsFunc(x.setup.order, func(p preparedProvider) bool { return p.info().kind == TypeWebAuthn }) {
 		return ""
 	}
-	return x.setup.path("client/" + client.Name(client.Passkeys))
+	return x.path("client/" + client.Name(client.Passkeys))
 }
 
 // showClient answers GET /client/FILE. It is the same for everybody.

@@ -81,9 +81,9 @@ func (c *Core) ReadSession(ctx context.Context, r *Request) (*Session, []*http.C
 	}
 	found, err := x.readSession(ctx, nil)
 	if err != nil {
-		return nil, x.cookies.out, err
+		return nil, x.cookies.Out, err
 	}
-	return found.session, x.cookies.out, nil
+	return found.session, x.cookies.Out, nil
 }
 
 // reading prepares an exchange that only reads.
@@ -186,7 +186,7 @@ func (c *Core) answerError(ctx context.Context, r *Request, err error, session f
 		res = c.refuse(ctx, r, s, why)
 	}
 	if res == nil { // the page that it would lead to
-		res = forbidden(ctx, x, s, asked(x))
+		res = forbidden(ctx, x, s, x.asked(x.request))
 	}
 	return c.challenge(ctx, r, varied(res))
 }
@@ -244,7 +244,7 @@ func startSignIn(ctx context.Context, c *Core, x *exchange, provider string, o S
 				return x, nil, failure.Wrap(ErrInvalidCallbackURL, err)
 			}
 		}
-		return x, &Response{Redirect: x.signInURL(to)}, nil
+		return x, &Response{Redirect: x.links.signIn(to)}, nil
 	}
 	if err := refuseForeign(x, o.Form, o.SkipCSRFCheck); err != nil {
 		return x, nil, err
@@ -295,7 +295,7 @@ func (c *Core) SignOut(ctx context.Context, r *Request, o SignOutOptions) (*Resp
 // startSignOut posts to the route in the place of the browser. form is what was
 // posted, which may have a token.
 func startSignOut(ctx context.Context, c *Core, x *exchange, o SignOutOptions, form url.Values) (*exchange, *Response, error) {
-	if err := refuseForeign(x, form, o.SkipCSRFCheck || x.cookies.bearer != nil); err != nil {
+	if err := refuseForeign(x, form, o.SkipCSRFCheck || x.credential.Bearer != nil); err != nil {
 		return x, nil, err
 	}
 	to := url.Values{"callbackUrl": {returnTo(x, o.RedirectTo)}}

@@ -38,7 +38,7 @@ func (x *exchange) takeCSRF() {
 		x.csrfVerified = true
 		return
 	}
-	token, hash := x.cookies.csrf()
+	token, hash := x.cookies.CSRF()
 	if token != "" && secret.IsHash(hash, token, x.setup.csrfSecret) {
 		x.csrfToken = token
 	}
@@ -50,7 +50,7 @@ func (x *exchange) takeCSRF() {
 	}
 	if x.csrfToken == "" && (!x.isPost() || !x.csrfVerified) {
 		x.csrfToken = secret.RandomHex(32)
-		x.cookies.set(x.cookies.specs.csrf.make(x.csrfToken+"%7C"+secret.HashWith(x.csrfToken, x.setup.csrfSecret), time.Time{}))
+		x.cookies.Set(x.cookies.Specs.CSRF.New(x.csrfToken+"%7C"+secret.HashWith(x.csrfToken, x.setup.csrfSecret), time.Time{}))
 	}
 }
 
@@ -76,7 +76,7 @@ func (x *exchange) isSameOrigin() bool {
 // isCrossSite asks the browser whether another site sent this post (R-118).
 // Clients that are no browsers say nothing and pass.
 func (x *exchange) isCrossSite() bool {
-	if !x.isPost() || x.acceptsCrossSite() || x.cookies.bearer != nil {
+	if !x.isPost() || x.acceptsCrossSite() || x.credential.Bearer != nil {
 		return false
 	}
 	from := sentFrom(x.request.Header, x.origin.Text)
@@ -109,7 +109,7 @@ func refuseForeign(x *exchange, form url.Values, skip bool) error {
 	if skip || x.setup.config.Security.SkipCSRFCheck {
 		return nil
 	}
-	token, hash := x.cookies.csrf()
+	token, hash := x.cookies.CSRF()
 	given := form["csrfToken"]
 	valid := len(given) > 0 && secret.Equal(given[len(given)-1], token) && x.setup.validCSRF(token, hash)
 	switch from := sentFrom(x.request.Header, x.origin.Text); {
@@ -130,8 +130,8 @@ func (x *exchange) acceptsCrossSite() bool {
 // showCSRF answers GET /csrf.
 func (x *exchange) showCSRF() *Response {
 	if x.setup.config.Security.SkipCSRFCheck {
-		spec := &x.cookies.specs.csrf
-		x.cookies.set(spec.clear(spec.name()))
+		spec := &x.cookies.Specs.CSRF
+		x.cookies.Set(spec.Clear(spec.Name()))
 		return &Response{Status: http.StatusNotFound}
 	}
 	return privateJSON([]byte(`{"csrfToken":"` + x.csrfToken + `"}`))

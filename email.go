@@ -191,7 +191,7 @@ func (p *emailProvider) deliver(ctx context.Context, x *exchange, email string) 
 	if err != nil {
 		return err
 	}
-	x.secretsSeen = append(x.secretsSeen, token)
+	x.hide(token)
 	expires := x.setup.now().Add(p.MaxAge).UTC().Truncate(time.Millisecond)
 	row := storage.VerificationToken{Identifier: email, Token: secret.HashWith(token, p.hashSecret), Expires: expires}
 	if err := x.setup.store.CreateVerificationToken(ctx, row); err != nil {
@@ -225,19 +225,19 @@ const purposeLink = "email-link"
 
 // bind makes a browser the only one that can use the link.
 func (p *emailProvider) bind(x *exchange, hash string) error {
-	k, now := &x.cookies.specs.link, x.setup.now()
-	sealed, err := k.codec.SealClaims(jwt.Claims{"value": hash, "provider": p.ID, "purpose": purposeLink}, now, p.MaxAge)
+	k, now := &x.cookies.Specs.Link, x.setup.now()
+	sealed, err := k.Codec.SealClaims(jwt.Claims{"value": hash, "provider": p.ID, "purpose": purposeLink}, now, p.MaxAge)
 	if err != nil {
 		return err
 	}
-	x.cookies.set(k.make(sealed, now.Add(p.MaxAge)))
+	x.cookies.Set(k.New(sealed, now.Add(p.MaxAge)))
 	return nil
 }
 
 func (p *emailProvider) isBound(x *exchange, hash string) bool {
-	k := &x.cookies.specs.link
-	value, _ := x.cookies.value(k)
-	claims, err := k.codec.OpenClaims(value, x.setup.now(), p.MaxAge)
+	k := &x.cookies.Specs.Link
+	value, _ := x.cookies.Value(k)
+	claims, err := k.Codec.OpenClaims(value, x.setup.now(), p.MaxAge)
 	return err == nil && claims.String("purpose") == purposeLink && claims.String("provider") == p.ID && secret.Equal(claims.String("value"), hash)
 }
 
@@ -333,7 +333,7 @@ func isPrefetch(h http.Header) bool {
 func (p *emailProvider) confirm(ctx context.Context, x *exchange, token, email string) (*Response, error) {
 	return pageResponse(pagesFor(ctx, x).Confirm(page.Confirm{
 		CSRFToken: x.csrfToken,
-		Action:    x.setup.path("callback/" + p.ID),
+		Action:    x.path("callback/" + p.ID),
 		Email:     shownEmail(email),
 		Host:      x.origin.Host(),
 		Hidden:    []page.Hidden{{Name: "token", Value: token}, {Name: "email", Value: email}, {Name: "callbackUrl", Value: x.callbackURL}},

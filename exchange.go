@@ -12,14 +12,12 @@ import (
 	"strings"
 
 	"github.com/latchkeyhq/latchkey/event"
-	"github.com/latchkeyhq/latchkey/internal/cookie"
-	"github.com/latchkeyhq/latchkey/internal/directory"
+	"github.com/latchkeyhq/latchkey/internal/browser"
 	"github.com/latchkeyhq/latchkey/internal/failure"
 	"github.com/latchkeyhq/latchkey/internal/journal"
 	"github.com/latchkeyhq/latchkey/internal/jsonscan"
 	"github.com/latchkeyhq/latchkey/internal/redact"
 	"github.com/latchkeyhq/latchkey/internal/texts"
-	"github.com/latchkeyhq/latchkey/internal/weburl"
 )
 
 // exchange is one request and the response being made for it: what came in,
@@ -27,8 +25,8 @@ import (
 type exchange struct {
 	setup   *setup
 	request *Request
-	origin  weburl.Origin // of the site, as this browser sees it
-	cookies browserCookies
+	links
+	visit
 
 	action     string
 	providerID string           // or the name of a file, for the action client
@@ -43,9 +41,6 @@ type exchange struct {
 
 	callbackURL   string // where the browser goes in the end
 	rememberedURL string // the same, as the browser's cookie has it
-
-	events      directory.Outbox
-	secretsSeen []string // that came up on the way and may not be logged
 }
 
 // errBadRequest is any request that is none of ours: a method, path or body
@@ -117,7 +112,9 @@ func lastOfEach(query string) url.Values {
 }
 
 func bareExchange(s *setup, r *Request, action string) *exchange {
-	x := &exchange{setup: s, request: r, action: action}
+	x := &exchange{setup: s, request: r, action: action, links: s.links}
+	x.header, x.about = r.Header, x
+	x.credential.Cookies = &x.cookies
 	x.events.Hears = (*listeners)(&s.config.Events)
 	if s.config.Events.Observe != nil {
 		x.events.Base = x.eventBase()
@@ -146,13 +143,9 @@ func (x *exchange) resolveOrigin() error {
 	if x.origin, err = x.setup.trust.originOf(x.request); err != nil {
 		return err
 	}
-	specs := x.setup.cookieSpecsFor(x.origin)
-	x.cookies = browserCookies{jar: cookie.Parse(x.request.Header), specs: specs}
-	if specs.former != nil && x.setup.now().Before(specs.until) {
-		x.cookies.former = specs.former
-	}
+	x.cookies = browser.NewCookies(x.request.Header, x.setup.cookieSpecsFor(x.origin), x.setup.now())
 	if x.setup.config.Session.Bearer && (x.action == "session" || x.action == "signout" && x.isPost()) {
-		x.cookies.bearer = bearerOf(x.request.Header)
+		x.credential.Bearer = browser.BearerOf(x.request.Header)
 	}
 	return nil
 }
@@ -206,39 +199,6 @@ func (x *exchange) wantsJSON() bool {
 	return asked
 }
 
-// url is the absolute URL of a route.
-func (x *exchange) url(route string) string {
-	return x.origin.Text + x.setup.path(route)
-}
-
-// changeURL is the account page after a recent sign-in.
-func changeURL(x *exchange) string { return x.url("account?do=change") }
-
-// deletionURL is the page that asks before an account is deleted.
-func deletionURL(x *exchange) string { return x.url("account?do=delete") }
-
-// absolute makes a URL of the application's own absolute.
-func (x *exchange) absolute(to string) string {
-	if strings.HasPrefix(to, "/") {
-		return x.origin.Text + x.setup.outward(to)
-	}
-	return to
-}
-
-// home is where browsers find the site.
-func home(x *exchange) string { return x.origin.Text + x.setup.config.Site.Prefix }
-
-// asked is the URL that a browser asked for, as the browser wrote it.
-func asked(x *exchange) string { return home(x) + x.request.URL.RequestURI() }
-
-// signInURL is the page that asks somebody to sign in and come back to to.
-func (x *exchange) signInURL(to string) string {
-	if own := x.setup.config.Pages.SignIn; own != "" {
-		return weburl.WithQuery(x.absolute(own), "callbackUrl", to)
-	}
-	return x.url("signin") + "?callbackUrl=" + url.QueryEscape(to)
-}
-
 // eventBase is what a request says about every event that comes of it.
 func (x *exchange) eventBase() *Event {
 	return &Event{
@@ -277,7 +237,7 @@ func (x *exchange) Secrets() []string {
 	for _, line := range x.request.Header["Cookie"] {
 		for pair := range strings.SplitSeq(line, ";") {
 			if _, value, ok := strings.Cut(pair, "="); ok {
-				secrets = append(secrets, value, unescapeCookie(value))
+				secrets = append(secrets, value, browser.Unescape(value))
 			}
 		}
 	}

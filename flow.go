@@ -1,80 +1,44 @@
 package latchkey
 
 import (
-	"cmp"
 	"context"
-	"crypto/sha256"
-	"encoding/base64"
 	"errors"
-	"slices"
 	"time"
 
+	"github.com/latchkeyhq/latchkey/internal/browser"
 	"github.com/latchkeyhq/latchkey/internal/failure"
 	"github.com/latchkeyhq/latchkey/internal/oauth"
 	"github.com/latchkeyhq/latchkey/internal/secret"
 	"github.com/latchkeyhq/latchkey/jwt"
 )
 
-// What ties a callback to the sign-in that began it is made here, and looked at
-// when somebody comes back. pending.go keeps it meanwhile.
+// What ties a callback to the sign-in that began it is made and checked here.
+// Package browser keeps it meanwhile.
 
 // saltState seals the state parameter, in the words of Auth.js.
 const saltState = "encodedState"
 
-// stateParam is the state to send along. Where it is no check of its own it is
-// derived from the value that is one, so that no cookie has to hold it: servers
-// that demand a state have one, and two sign-ins under way can be told apart.
-func (f *flow) stateParam() string {
-	if key := cmp.Or(f.verifier, f.nonce); f.state == "" && key != "" {
-		return derivedState(key)
-	}
-	return f.state
-}
-
-// held are the checks that the flow has a value for.
-func (f *flow) held() (checks []Check) {
-	for c, value := range map[Check]string{CheckPKCE: f.verifier, CheckState: f.state, CheckNonce: f.nonce} {
-		if value != "" {
-			checks = append(checks, c)
-		}
-	}
-	slices.Sort(checks)
-	return checks
-}
-
-// isNamedBy: an answer with this state belongs to the flow.
-func (f *flow) isNamedBy(state string) bool {
-	return state != "" && secret.Equal(f.stateParam(), state)
-}
-
-// derivedState hashes a check value under a label, so that it is neither the
-// value nor its PKCE challenge.
-func derivedState(value string) string {
-	sum := sha256.Sum256([]byte("latchkey state\x00" + value))
-	return base64.RawURLEncoding.EncodeToString(sum[:])
-}
-
 // newFlow makes the values for the checks. origin is the callback URL that a
 // redirect proxy has to know; empty: there is none between.
-func (p *oauthProvider) newFlow(x *exchange, checks []Check, origin string) (*flow, error) {
+func (p *oauthProvider) newFlow(x *exchange, checks []Check, origin string) (*browser.Flow, error) {
 	now := x.setup.now()
-	f := &flow{
-		id: secret.RandomHex(8), provider: p.ID, expires: now.Add(checkMaxAge).Unix(),
-		begun: begun{CallbackURL: x.callbackURL, CrossSite: p.postsCrossSite()},
+	f := &browser.Flow{
+		ID: secret.RandomHex(8), Provider: p.ID, Expires: now.Add(browser.CheckMaxAge).Unix(),
+		FlowOrigin: browser.FlowOrigin{CallbackURL: x.callbackURL, CrossSite: p.postsCrossSite()},
 	}
 	for _, c := range checks {
 		switch c {
 		case CheckPKCE:
-			f.verifier = oauth.NewVerifier()
+			f.Verifier = oauth.NewVerifier()
 		case CheckNonce:
-			f.nonce = oauth.NewVerifier()
+			f.Nonce = oauth.NewVerifier()
 		case CheckState:
 			claims := jwt.Claims{"random": oauth.NewVerifier()}
 			if origin != "" {
 				claims["origin"] = origin
 			}
 			var err error
-			if f.state, err = x.setup.stateCodec.SealClaims(claims, now, checkMaxAge); err != nil {
+			if f.State, err = x.setup.stateCodec.SealClaims(claims, now, browser.CheckMaxAge); err != nil {
 				return nil, err
 			}
 		}
@@ -84,7 +48,7 @@ func (p *oauthProvider) newFlow(x *exchange, checks []Check, origin string) (*fl
 
 // stateOrigin reads where a state wants to be sent on to; empty: nowhere.
 func (s *setup) stateOrigin(state string) (string, error) {
-	claims, err := s.stateCodec.OpenClaims(state, s.now(), checkMaxAge)
+	claims, err := s.stateCodec.OpenClaims(state, s.now(), browser.CheckMaxAge)
 	if err != nil {
 		return "", err
 	}
@@ -102,9 +66,9 @@ func errCheck(p *oauthProvider, text string) error {
 const spentText = "this sign-in was completed before"
 
 // complete: the browser has kept every value that is to be checked.
-func (p *oauthProvider) complete(f *flow, checks []Check) error {
+func (p *oauthProvider) complete(f *browser.Flow, checks []Check) error {
 	for _, c := range checks {
-		if *f.value(c) == "" {
+		if *f.Value(browser.Check(c)) == "" {
 			return errCheck(p, "the "+string(c)+" cookie is missing, or belongs to another sign-in")
 		}
 	}
@@ -113,15 +77,15 @@ func (p *oauthProvider) complete(f *flow, checks []Check) error {
 
 // spend makes sure that a flow completes at most one callback, and takes
 // it out of the browser's cookies. It says whether this was its first use.
-func (p *oauthProvider) spend(ctx context.Context, x *exchange, f *flow) (unused bool, err error) {
+func (p *oauthProvider) spend(ctx context.Context, x *exchange, f *browser.Flow) (unused bool, err error) {
 	now := x.setup.now()
-	key := cmp.Or(f.state, f.verifier, f.nonce)
+	key := f.Key()
 	if key == "" {
 		return true, nil
 	}
-	unused, err = x.setup.replay.Use(ctx, x.setup.trust.clientAddr(x.request), p.ID+"\x00"+key, now.Add(checkMaxAge+time.Minute))
+	unused, err = x.setup.replay.Use(ctx, x.setup.trust.clientAddr(x.request), p.ID+"\x00"+key, now.Add(browser.CheckMaxAge+time.Minute))
 	if err != nil {
 		return false, err
 	}
-	return unused, x.cookies.forget(f, now)
+	return unused, x.cookies.End(f, now)
 }

@@ -79,7 +79,7 @@ func (a *Auth) Forms(w http.ResponseWriter, r *http.Request) (*Forms, error) {
 	}
 	x.csrfToken = token
 	f := formsFor(r.Context(), x)
-	addCookies(w, x.cookies.out)
+	addCookies(w, x.cookies.Out)
 	if s, err := a.ReadSession(w, r); err == nil {
 		f.Session = s
 	}
@@ -102,7 +102,7 @@ func (c *Core) Forms(ctx context.Context, r *Request) (*Forms, []*http.Cookie, e
 	if err == nil {
 		f.Session = s
 	}
-	return f, slices.Concat(cookies, x.cookies.out, renewed), nil
+	return f, slices.Concat(cookies, x.cookies.Out, renewed), nil
 }
 
 func formsFor(ctx context.Context, x *exchange) *Forms {
@@ -112,7 +112,7 @@ func formsFor(ctx context.Context, x *exchange) *Forms {
 		CSRFToken: x.csrfToken, RedirectTo: shownCallback(ctx, x, failure), Status: http.StatusOK,
 		SignOutURL: x.url("signout"), Language: in.Language(), Direction: words.Direction(in.Language()), Text: in.Text,
 	}
-	f.SignInURL, f.Script = x.signInURL(f.RedirectTo), passkeyScript(x)
+	f.SignInURL, f.Script = x.links.signIn(f.RedirectTo), passkeyScript(x)
 	if x.setup.config.AccountPage.Enabled {
 		f.AccountURL = x.url("account")
 	}
@@ -122,9 +122,9 @@ func formsFor(ctx context.Context, x *exchange) *Forms {
 		f.Status = cmp.Or(failure.Status, f.Status)
 		view.Error, view.Tried = cmp.Or(failure.name(), "Signin"), failure.view
 	case view.Error != "":
-		n := noticeOf(x)
-		view.Tried = n.tried(x.setup.now())
-		dropNotice(x)
+		n := x.flash()
+		view.Tried = tried(&n, x.setup.now())
+		x.cookies.Forget(&x.cookies.Specs.Flash)
 	}
 	ready, wrong := in.Forms(view)
 	f.Error = said(wrong, failure)
@@ -179,11 +179,11 @@ func shownCallback(ctx context.Context, x *exchange, failure *FormFailure) strin
 	case failure != nil:
 		to = returnTo(x, "") // this is where the form was posted to
 	default:
-		to = asked(x)
+		to = x.asked(x.request)
 	}
 	checked, err := x.resolveRedirect(ctx, cmp.Or(to, "/"))
 	if err != nil {
-		return home(x)
+		return x.home()
 	}
 	return checked
 }

@@ -98,11 +98,11 @@ func (a *Auth) CSRFToken(w http.ResponseWriter, r *http.Request) (string, error)
 	if err != nil {
 		return "", err
 	}
-	if token, ok := csrfIn(w.Header(), x.cookies.specs.csrf.name()); ok {
+	if token, ok := csrfIn(w.Header(), x.cookies.Specs.CSRF.Name()); ok {
 		return token, nil
 	}
 	x.takeCSRF()
-	addCookies(w, x.cookies.out)
+	addCookies(w, x.cookies.Out)
 	return x.csrfToken, nil
 }
 

@@ -1,23 +1,19 @@
 package latchkey
 
 import (
-	"net/http"
 	"slices"
 	"time"
 
+	"github.com/latchkeyhq/latchkey/internal/browser"
 	"github.com/latchkeyhq/latchkey/internal/page"
-	"github.com/latchkeyhq/latchkey/jwt"
 )
 
-// A notice is what one request leaves for the page that follows it, in a sealed
-// cookie, so that no link can make a page say it: what was typed, and where it
-// was wrong.
+// What the page that follows a request says: what was typed, and what of it was
+// wrong. It travels in a [browser.Flash].
 
 const (
-	noticeMaxAge  = 10 * time.Minute
-	longestKept   = 254 // characters of one field
-	mostKept      = 8   // fields
-	purposeNotice = "notice"
+	longestKept = 254 // characters of one field
+	mostKept    = 8   // fields
 )
 
 // What notices are about.
@@ -44,73 +40,26 @@ const (
 	noticeNotLinked = "link"
 )
 
-type notice struct {
-	about    string
-	provider string            // id of the provider whose form it was
-	user     string            // id of the user it is about
-	session  string            // the one it is about, as a sign-in under way names it; empty: one that has no name
-	typed    map[string]string // by field
-	until    time.Time         // when it makes sense to try again
-	proved   time.Time         // when the session was opened, where nothing else says so
-}
+// flash returns what the request before left; zero: nothing.
+func (x *exchange) flash() browser.Flash { return x.cookies.Flash(x.setup.now()) }
 
-// noticeCookie seals n. nil: it cannot be, and the page says less.
-func noticeCookie(x *exchange, n notice) *http.Cookie {
-	k, now := &x.cookies.specs.notice, x.setup.now()
-	claims := jwt.Claims{"purpose": purposeNotice, "about": n.about, "provider": n.provider, "user": n.user, "session": n.session, "typed": n.typed}
-	for name, at := range map[string]time.Time{"until": n.until, "proved": n.proved} {
-		if !at.IsZero() {
-			claims[name] = at.Unix()
-		}
-	}
-	sealed, err := k.codec.SealClaims(claims, now, noticeMaxAge)
-	if err != nil {
-		return nil
-	}
-	return k.make(sealed, now.Add(noticeMaxAge))
-}
-
-// leave has the next page know n.
-func leave(x *exchange, n notice) {
-	if c := noticeCookie(x, n); c != nil {
-		x.cookies.set(c)
-	}
-}
+// leave has the next page know f.
+func (x *exchange) leave(f browser.Flash) { x.cookies.SetFlash(f, x.setup.now()) }
 
 // leaveSent has the page that follows know where a link went.
 func leaveSent(x *exchange, provider, email string) {
 	if !opensPage(x.request.Header) {
 		return
 	}
-	about, before := noticeSent, noticeOf(x)
-	if before.isSent() && before.typed["email"] == email {
+	about, before := noticeSent, x.flash()
+	if isSent(&before) && before.Typed["email"] == email {
 		about = noticeAgain
 	}
-	leave(x, notice{about: about, provider: provider, typed: map[string]string{"email": email}})
+	x.leave(browser.Flash{About: about, Provider: provider, Typed: map[string]string{"email": email}})
 }
 
-func (n *notice) isSent() bool { return n.about == noticeSent || n.about == noticeAgain }
-
-// noticeOf is what the request before left; zero: nothing.
-func noticeOf(x *exchange) (n notice) {
-	k := &x.cookies.specs.notice
-	value, ok := x.cookies.value(k)
-	if !ok {
-		return n
-	}
-	claims, err := k.codec.OpenClaims(value, x.setup.now(), noticeMaxAge)
-	if err != nil || claims.String("purpose") != purposeNotice {
-		return n
-	}
-	n = notice{about: claims.String("about"), provider: claims.String("provider"), user: claims.String("user"), session: claims.String("session"), typed: map[string]string{}}
-	typed, _ := claims["typed"].(map[string]any)
-	for name, value := range typed {
-		n.typed[name], _ = value.(string)
-	}
-	n.until, _ = claims.Time("until")
-	n.proved, _ = claims.Time("proved")
-	return n
-}
+// isSent reports whether the page before has sent a link.
+func isSent(f *browser.Flash) bool { return f.About == noticeSent || f.About == noticeAgain }
 
 // freshSignIn is how long ago somebody may have signed in who changes how they
 // sign in, or deletes their account: what takes a session must not take
@@ -121,8 +70,8 @@ const freshSignIn = 10 * time.Minute
 // token says when that was, it is the sign-in that they were asked for.
 func isFresh(x *exchange, here *currentUser) bool {
 	if here.since.IsZero() {
-		left, mark := noticeOf(x), here.mark()
-		return !left.proved.IsZero() && left.user == mark.UserID && left.session == mark.SessionID && isRecent(x, left.proved)
+		left, mark := x.flash(), here.mark()
+		return !left.Proved.IsZero() && left.User == mark.UserID && left.Session == mark.SessionID && isRecent(x, left.Proved)
 	}
 	return isRecent(x, here.since)
 }
@@ -131,10 +80,10 @@ func isRecent(x *exchange, at time.Time) bool { return x.setup.now().Sub(at) <= 
 
 // forAccount is a notice for the account page of a user. What the one before it
 // says of a recent sign-in goes on to hold.
-func forAccount(x *exchange, about, userID string) notice {
-	n := notice{about: about, user: userID}
-	if before := noticeOf(x); before.user == userID {
-		n.session, n.proved = before.session, before.proved
+func forAccount(x *exchange, about, userID string) browser.Flash {
+	n := browser.Flash{About: about, User: userID}
+	if before := x.flash(); before.User == userID {
+		n.Session, n.Proved = before.Session, before.Proved
 	}
 	return n
 }
@@ -142,7 +91,8 @@ func forAccount(x *exchange, about, userID string) notice {
 // backToAccount leads to the account page, which says what came of a change.
 func backToAccount(x *exchange, about, userID string) *Response {
 	res := &Response{Redirect: x.url("account")}
-	if c := noticeCookie(x, forAccount(x, about, userID)); c != nil {
+	left := forAccount(x, about, userID)
+	if c := left.Cookie(x.cookies.Specs, x.setup.now()); c != nil {
 		res.Cookies = append(res.Cookies, c)
 	}
 	return res
@@ -150,29 +100,21 @@ func backToAccount(x *exchange, about, userID string) *Response {
 
 // sayOnAccount has the account page of a user say what was left for it, once.
 func sayOnAccount(x *exchange, view *page.Account, userID string) {
-	left := noticeOf(x)
-	if left.user != userID {
+	left := x.flash()
+	if left.User != userID {
 		return
 	}
-	switch left.about {
+	switch left.About {
 	case noticeLinked, noticeUnlinked, noticeEnded, noticeOthers, noticeAdded, noticeRenamed, noticeRemoved:
-		view.Notice = left.about
+		view.Notice = left.About
 	case noticeLast, noticeTaken, noticeNotLinked:
-		view.Error = left.about
+		view.Error = left.About
 	default:
 		return
 	}
-	dropNotice(x)
-	if !left.proved.IsZero() {
-		leave(x, forAccount(x, noticeFresh, userID))
-	}
-}
-
-// dropNotice forgets a notice that has been shown.
-func dropNotice(x *exchange) {
-	k := &x.cookies.specs.notice
-	if _, there := x.cookies.jar.Get(k.name()); there {
-		x.cookies.set(k.clear(k.name()))
+	x.cookies.Forget(&x.cookies.Specs.Flash)
+	if !left.Proved.IsZero() {
+		x.leave(forAccount(x, noticeFresh, userID))
 	}
 }
 
@@ -201,13 +143,13 @@ func shownFields(p *providerInfo) []Field {
 }
 
 // tried is what the sign-in page shows of a form that was sent in vain.
-func (n *notice) tried(now time.Time) page.Tried {
-	if n.about != noticeFailed && n.about != noticeUnusable && n.about != noticeUnknown {
+func tried(n *browser.Flash, now time.Time) page.Tried {
+	if n.About != noticeFailed && n.About != noticeUnusable && n.About != noticeUnknown {
 		return page.Tried{}
 	}
-	t := page.Tried{Provider: n.provider, Typed: n.typed, Unusable: n.about == noticeUnusable, Unknown: n.about == noticeUnknown}
-	if n.until.After(now) {
-		t.Wait = n.until.Sub(now)
+	t := page.Tried{Provider: n.Provider, Typed: n.Typed, Unusable: n.About == noticeUnusable, Unknown: n.About == noticeUnknown}
+	if n.Until.After(now) {
+		t.Wait = n.Until.Sub(now)
 	}
 	return t
 }

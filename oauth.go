@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/latchkeyhq/latchkey/internal/browser"
 	"github.com/latchkeyhq/latchkey/internal/failure"
 	"github.com/latchkeyhq/latchkey/internal/guarded"
 	"github.com/latchkeyhq/latchkey/internal/oauth"
@@ -41,7 +42,7 @@ func (p *oauthProvider) authorizationURL(ctx context.Context, x *exchange) (stri
 	if err != nil {
 		return "", err
 	}
-	if err = whoBegins(ctx, x, &f.begun); err != nil {
+	if err = whoBegins(ctx, x, &f.FlowOrigin); err != nil {
 		return "", err
 	}
 	to, err := p.destination(ctx, x, redirectURI, f)
@@ -49,17 +50,17 @@ func (p *oauthProvider) authorizationURL(ctx context.Context, x *exchange) (stri
 		return "", err
 	}
 	f.MaxAge = oauth.MaxAgeOf(to)
-	x.setup.log.Note(ctx, x, "a sign-in begins", "checks", f.held())
-	return to, x.cookies.begin(f, x.setup.config.Security.OneFlow, x.setup.now())
+	x.setup.log.Note(ctx, x, "a sign-in begins", "checks", f.Checks())
+	return to, x.cookies.Begin(f, x.setup.config.Security.OneFlow, x.setup.now())
 }
 
 // destination is where the browser is sent.
-func (p *oauthProvider) destination(ctx context.Context, x *exchange, redirectURI string, f *flow) (string, error) {
+func (p *oauthProvider) destination(ctx context.Context, x *exchange, redirectURI string, f *browser.Flow) (string, error) {
 	if p.isForeign() {
 		return guarded.ContainResult(func() (string, error) { return p.Protocol.Begin(withState(redirectURI, f)) })
 	}
 	return p.client.AuthorizationURL(ctx, oauth.AuthRequest{
-		RedirectURI: redirectURI, State: f.stateParam(), Nonce: f.nonce, Verifier: f.verifier,
+		RedirectURI: redirectURI, State: f.StateParam(), Nonce: f.Nonce, Verifier: f.Verifier,
 		ResponseMode: p.ResponseMode, Params: x.query,
 	})
 }
@@ -93,7 +94,7 @@ func (p *oauthProvider) receive(ctx context.Context, x *exchange) (outcome, erro
 	if err != nil {
 		return outcome{}, err
 	}
-	x.setup.log.Note(ctx, x, "a callback belongs to a sign-in of this browser", "checks", f.held())
+	x.setup.log.Note(ctx, x, "a callback belongs to a sign-in of this browser", "checks", f.Checks())
 	if f.CallbackURL != "" {
 		x.callbackURL = f.CallbackURL
 	}
@@ -122,17 +123,17 @@ const fieldAgain = "latchkey-again"
 // cookies of their own here must not gain the account of the person in front of
 // it.
 func (p *oauthProvider) lacksSession(x *exchange) bool {
-	if x.field(fieldAgain) != "" || x.cookies.hasSession() || !p.postsCrossSite() {
+	if x.field(fieldAgain) != "" || x.cookies.HasSession() || !p.postsCrossSite() {
 		return false
 	}
-	return slices.ContainsFunc(x.cookies.flows(p.ID, x.setup.now()), func(f *flow) bool { return f.UserID != "" })
+	return slices.ContainsFunc(x.cookies.Flows(p.ID, x.setup.now()), func(f *browser.Flow) bool { return f.UserID != "" })
 }
 
 // askAgain has the browser repeat the provider's post from a page of ours, so
 // that its session cookie comes along. Nothing is spent yet.
 func (p *oauthProvider) askAgain(ctx context.Context, x *exchange, params url.Values) (*Response, error) {
 	v := page.Confirm{
-		AtOnce: true, Action: x.setup.path("callback/" + p.ID), Host: x.origin.Host(),
+		AtOnce: true, Action: x.path("callback/" + p.ID), Host: x.origin.Host(),
 		Hidden: []page.Hidden{{Name: fieldAgain, Value: "yes"}},
 	}
 	for _, name := range slices.Sorted(maps.Keys(params)) {
@@ -143,7 +144,7 @@ func (p *oauthProvider) askAgain(ctx context.Context, x *exchange, params url.Va
 			v.Hidden = append(v.Hidden, page.Hidden{Name: name, Value: value})
 		}
 	}
-	for _, f := range x.cookies.flows(p.ID, x.setup.now()) {
+	for _, f := range x.cookies.Flows(p.ID, x.setup.now()) {
 		v.FormOrigins = append(v.FormOrigins, f.CallbackURL)
 	}
 	return pageResponse(pagesFor(ctx, x).Confirm(v))
@@ -152,13 +153,13 @@ func (p *oauthProvider) askAgain(ctx context.Context, x *exchange, params url.Va
 // matchFlow finds the sign-in that a callback belongs to. One that is named by
 // its state is spent by that, whatever else the answer says (RFC 9700 section
 // 4.2.4); to guess it, isSpent is false, and the code has to prove itself first.
-func (p *oauthProvider) matchFlow(ctx context.Context, x *exchange, answer *oauth.Callback) (f *flow, isSpent bool, err error) {
+func (p *oauthProvider) matchFlow(ctx context.Context, x *exchange, answer *oauth.Callback) (f *browser.Flow, isSpent bool, err error) {
 	checks, err := p.checksNow(ctx)
 	if err != nil {
 		return nil, false, err
 	}
-	flows := x.cookies.flows(p.ID, x.setup.now())
-	i := slices.IndexFunc(flows, func(f *flow) bool { return f.isNamedBy(answer.State) })
+	flows := x.cookies.Flows(p.ID, x.setup.now())
+	i := slices.IndexFunc(flows, func(f *browser.Flow) bool { return f.IsNamedBy(answer.State) })
 	if i < 0 {
 		f, err = p.unnamedFlow(ctx, answer, flows, checks)
 		return f, false, err
@@ -181,7 +182,7 @@ func (p *oauthProvider) matchFlow(ctx context.Context, x *exchange, answer *oaut
 // has no state of its own, as Auth.js begins some. Where it is no check, a state
 // that matches nothing is ignored. A provider may refuse what this browser has
 // forgotten meanwhile: then nobody signs in anyway.
-func (p *oauthProvider) unnamedFlow(ctx context.Context, answer *oauth.Callback, flows []*flow, checks []Check) (*flow, error) {
+func (p *oauthProvider) unnamedFlow(ctx context.Context, answer *oauth.Callback, flows []*browser.Flow, checks []Check) (*browser.Flow, error) {
 	refused := answer.IsError() && len(flows) == 0
 	if slices.Contains(checks, CheckState) && !refused {
 		return nil, errCheck(p, "the state is missing, or names no sign-in that is under way in this browser")
@@ -189,8 +190,8 @@ func (p *oauthProvider) unnamedFlow(ctx context.Context, answer *oauth.Callback,
 	if err := p.client.CheckResponse(ctx, answer); err != nil {
 		return nil, p.refusal(err)
 	}
-	f := &flow{provider: p.ID}
-	if i := slices.IndexFunc(flows, func(f *flow) bool { return f.state == "" }); i >= 0 && len(checks) > 0 {
+	f := &browser.Flow{Provider: p.ID}
+	if i := slices.IndexFunc(flows, func(f *browser.Flow) bool { return f.State == "" }); i >= 0 && len(checks) > 0 {
 		f = flows[i]
 	}
 	return f, p.complete(f, checks)
@@ -198,11 +199,11 @@ func (p *oauthProvider) unnamedFlow(ctx context.Context, answer *oauth.Callback,
 
 // whoBegins remembers the session that a sign-in begins in. It is sealed into the flow:
 // only that session's user may gain an account by it, and only while it lives.
-func whoBegins(ctx context.Context, x *exchange, b *begun) error {
+func whoBegins(ctx context.Context, x *exchange, b *browser.FlowOrigin) error {
 	if x.setup.store == nil {
 		return nil
 	}
-	here, err := x.setup.sessions.current(ctx, x)
+	here, err := x.setup.sessions.current(ctx, &x.visit)
 	if here == nil || err != nil {
 		return err
 	}

@@ -11,6 +11,7 @@ import (
 	"net/url"
 	"slices"
 
+	"github.com/latchkeyhq/latchkey/internal/browser"
 	"github.com/latchkeyhq/latchkey/internal/directory"
 	"github.com/latchkeyhq/latchkey/internal/failure"
 	"github.com/latchkeyhq/latchkey/internal/guarded"
@@ -23,20 +24,20 @@ import (
 // What a provider hands over for its code, and who that says it is.
 
 // redeem trades the code for tokens and a profile.
-func (p *oauthProvider) redeem(ctx context.Context, x *exchange, code string, f *flow, params url.Values) (Grant, error) {
+func (p *oauthProvider) redeem(ctx context.Context, x *exchange, code string, f *browser.Flow, params url.Values) (Grant, error) {
 	redirectURI, _ := p.redirectURIs(x)
 	if p.isForeign() {
 		return receiveForeign(ctx, x, p, withState(redirectURI, f), params)
 	}
-	t, err := p.client.Exchange(ctx, code, redirectURI, f.verifier, repeatedOf(p, params))
+	t, err := p.client.Exchange(ctx, code, redirectURI, f.Verifier, repeatedOf(p, params))
 	if err != nil {
 		return Grant{}, p.cure(err)
 	}
-	x.secretsSeen = append(x.secretsSeen, t.AccessToken, t.RefreshToken, t.IDToken, f.verifier, f.nonce)
+	x.hide(t.AccessToken, t.RefreshToken, t.IDToken, f.Verifier, f.Nonce)
 	grant := Grant{Tokens: tokensOf(t), Params: params}
 	subject := ""
 	if p.OIDC {
-		claims, err := p.client.VerifyIDToken(ctx, t.IDToken, oauth.IDTokenCheck{Nonce: f.nonce, AccessToken: t.AccessToken, MaxAge: f.MaxAge})
+		claims, err := p.client.VerifyIDToken(ctx, t.IDToken, oauth.IDTokenCheck{Nonce: f.Nonce, AccessToken: t.AccessToken, MaxAge: f.MaxAge})
 		if err != nil {
 			return grant, err
 		}

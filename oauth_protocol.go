@@ -8,6 +8,7 @@ import (
 	"net/url"
 	"slices"
 
+	"github.com/latchkeyhq/latchkey/internal/browser"
 	"github.com/latchkeyhq/latchkey/internal/failure"
 	"github.com/latchkeyhq/latchkey/internal/guarded"
 	"github.com/latchkeyhq/latchkey/internal/oauth"
@@ -36,15 +37,15 @@ func parseCallback(p *oauthProvider, params url.Values) (*oauth.Callback, error)
 
 // withState is the callback URL as another protocol has to know it: there the
 // state travels in it.
-func withState(redirectURI string, f *flow) string {
-	return redirectURI + "?" + url.Values{"state": {f.stateParam()}}.Encode()
+func withState(redirectURI string, f *browser.Flow) string {
+	return redirectURI + "?" + url.Values{"state": {f.StateParam()}}.Encode()
 }
 
 // receiveForeign asks the definition who came back. The state has been compared
 // and spent by then.
 func receiveForeign(ctx context.Context, x *exchange, p *oauthProvider, returnURL string, params url.Values) (Grant, error) {
 	grant, err := guarded.ContainResult(func() (Grant, error) { return p.Protocol.Receive(ctx, limitedClient(p, x), returnURL, params) })
-	x.secretsSeen = append(x.secretsSeen, grant.Tokens.AccessToken, grant.Tokens.RefreshToken)
+	x.hide(grant.Tokens.AccessToken, grant.Tokens.RefreshToken)
 	grant.Params = params
 	if errors.Is(err, ErrOAuthCallback) {
 		err = failure.WrapFor(ErrOAuthCallback, p.ID, err) // with what the definition says of it

@@ -48,12 +48,12 @@ func signInPage(ctx context.Context, x *exchange) (*Response, error) {
 		Host: x.origin.Host(), As: visitorName(ctx, x), Providers: buttons(x), FormOrigins: x.setup.formOrigins(),
 		Script: passkeyScript(x),
 	}
-	n := noticeOf(x)
+	n := x.flash()
 	if failed != "" {
-		view.Tried = n.tried(x.setup.now())
-		dropNotice(x)
-	} else if n.isSent() && view.Email == "" {
-		view.Email = n.typed["email"] // to be corrected
+		view.Tried = tried(&n, x.setup.now())
+		x.cookies.Forget(&x.cookies.Specs.Flash)
+	} else if isSent(&n) && view.Email == "" {
+		view.Email = n.Typed["email"] // to be corrected
 	}
 	return pageResponse(pagesFor(ctx, x).SignIn(view))
 }
@@ -61,10 +61,10 @@ func signInPage(ctx context.Context, x *exchange) (*Response, error) {
 // visitor is who is signed in; nil: nobody, or with an error, which has been
 // logged, unknown.
 func visitor(ctx context.Context, x *exchange) (*User, error) {
-	if !x.cookies.hasSession() {
+	if !x.cookies.HasSession() {
 		return nil, nil
 	}
-	u, err := x.setup.sessions.visitor(ctx, x)
+	u, err := x.setup.sessions.visitor(ctx, &x.visit)
 	if err != nil {
 		x.setup.log.Error(ctx, x, err)
 		return nil, err
@@ -133,7 +133,7 @@ func signOutPage(ctx context.Context, x *exchange) (*Response, error) {
 	}
 	if u, err := visitor(ctx, x); u == nil && err == nil && opensPage(x.request.Header) {
 		return pageResponse(pagesFor(ctx, x).SignedOut(page.SignedOut{
-			Host: x.origin.Host(), Origin: home(x), SignInURL: x.url("signin"),
+			Host: x.origin.Host(), Origin: x.home(), SignInURL: x.url("signin"),
 		}))
 	}
 	return pageResponse(pagesFor(ctx, x).SignOut(page.SignOut{
@@ -151,10 +151,10 @@ func verifyRequestPage(ctx context.Context, x *exchange) (*Response, error) {
 		}
 		return ownPage(x, own, params...), nil
 	}
-	view := page.VerifyRequest{Host: x.origin.Host(), Origin: home(x)}
-	n := noticeOf(x)
-	if p, ok := x.setup.providers[n.provider]; ok && n.isSent() {
-		view.Email, view.Again = n.typed["email"], n.about == noticeAgain
+	view := page.VerifyRequest{Host: x.origin.Host(), Origin: x.home()}
+	n := x.flash()
+	if p, ok := x.setup.providers[n.Provider]; ok && isSent(&n) {
+		view.Email, view.Again = n.Typed["email"], n.About == noticeAgain
 		view.CSRFToken, view.CallbackURL = x.csrfToken, x.callbackURL
 		view.Action, view.SignInURL = x.url(p.info().start+p.info().id), x.url("signin")
 	}
@@ -175,7 +175,7 @@ func showError(ctx context.Context, x *exchange) *Response {
 
 // errorPage is the built-in error page for a code.
 func errorPage(ctx context.Context, x *exchange, code string) *Response {
-	view := page.Error{Code: code, Host: x.origin.Host(), Origin: home(x)}
+	view := page.Error{Code: code, Host: x.origin.Host(), Origin: x.home()}
 	if x.origin.Text == "" { // the request is not believed: name nothing of it
 		view.Origin = "/"
 	}
@@ -193,9 +193,9 @@ func faultAnswer(ctx context.Context, x *exchange, err error) *Response {
 	case !isOutage(err):
 		return errorPage(ctx, x, "Configuration")
 	}
-	view := page.Problem{Kind: page.Away, Host: x.origin.Host(), Origin: home(x)}
+	view := page.Problem{Kind: page.Away, Host: x.origin.Host(), Origin: x.home()}
 	if x.origin.Text != "" && (x.request.Method == http.MethodGet || x.request.Method == http.MethodHead) {
-		view.AgainURL = asked(x)
+		view.AgainURL = x.asked(x.request)
 	}
 	return laterOn(problemPage(ctx, x, view))
 }

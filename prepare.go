@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/latchkeyhq/latchkey/internal/browser"
 	"github.com/latchkeyhq/latchkey/internal/failure"
 	"github.com/latchkeyhq/latchkey/internal/fill"
 	"github.com/latchkeyhq/latchkey/internal/journal"
@@ -61,6 +62,7 @@ func prepare(c Config, tenant string, shared common) (*setup, error) {
 	s.prepareProviders(&faults)
 	s.prepareDirectory(&faults)
 	s.warnOfOneClient()
+	s.links = links{base: s.config.Site.BasePath, prefix: s.config.Site.Prefix, signInPage: s.config.Pages.SignIn}
 	return s, errors.Join(faults...)
 }
 
@@ -172,22 +174,36 @@ var placeholders = []string{
 	"development", "auth_secret", "nextauth_secret", "xxx", "todo",
 }
 
+func (c *Cookies) options() browser.Options {
+	o := browser.Options{HostPrefix: *c.HostPrefix, MigrateUntil: c.MigrateUntil}
+	for from, to := range map[*CookieOptions]*browser.CookieOptions{
+		&c.SessionToken: &o.SessionToken, &c.CallbackURL: &o.CallbackURL, &c.CSRFToken: &o.CSRFToken, &c.PKCE: &o.PKCE,
+		&c.State: &o.State, &c.Nonce: &o.Nonce, &c.Challenge: &o.Challenge, &c.Browser: &o.Browser,
+	} {
+		*to = browser.CookieOptions(*from)
+	}
+	return o
+}
+
+// saltBearerCode seals codes that apps change for session tokens.
+const saltBearerCode = "latchkey.bearer-code"
+
 // prepareCookies names the cookies, once for http and once for https.
 func (s *setup) prepareCookies(f *failure.List) {
 	for i, secure := range []bool{false, true} {
 		if s.config.Cookies.Secure != nil {
 			secure = *s.config.Cookies.Secure
 		}
-		s.cookieSpecs[i] = newCookieSpecs(s.config.Cookies, s.config.Secrets, secure, s.bind)
+		s.cookieSpecs[i] = browser.NewSpecs(s.config.Cookies.options(), s.config.Secrets, secure, s.bind)
 	}
 	used := s.cookieSpecs[:] // only those that can ever be used
 	if s.trust.origin.Text != "" {
-		used = []*cookieSpecs{s.cookieSpecsFor(s.trust.origin)}
+		used = []*browser.Specs{s.cookieSpecsFor(s.trust.origin)}
 	} else if s.config.Cookies.Secure != nil {
 		used = used[:1]
 	}
 	for _, specs := range used {
-		specs.check(f)
+		specs.Check(f)
 	}
 }
 

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/latchkeyhq/latchkey/internal/browser"
 	"github.com/latchkeyhq/latchkey/internal/directory"
 	"github.com/latchkeyhq/latchkey/internal/failure"
 	"github.com/latchkeyhq/latchkey/internal/guarded"
@@ -160,7 +161,7 @@ func (c *SessionConfig) check(f *failure.List) {
 	if len(token) < minSessionToken {
 		f.Add(ErrInvalidConfig, "Session.NewToken: its tokens must have at least %d characters", minSessionToken)
 	}
-	if c.Bearer && !isToken68(token) {
+	if c.Bearer && !browser.IsToken68(token) {
 		f.Add(ErrInvalidConfig, "Session.NewToken: with Session.Bearer its tokens must be letters, digits and any of -._~+/")
 	}
 }

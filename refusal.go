@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"strings"
 
+	"github.com/latchkeyhq/latchkey/internal/browser"
 	"github.com/latchkeyhq/latchkey/internal/guarded"
 	"github.com/latchkeyhq/latchkey/internal/page"
 	"github.com/latchkeyhq/latchkey/internal/weburl"
@@ -36,12 +37,12 @@ func IsRefusal(err error) bool {
 // [Pages] that the answer would lead to: that page passes. s is nil for a request
 // without a session.
 func refuse(ctx context.Context, x *exchange, s *Session, why error) *Response {
-	here := asked(x)
-	to := x.signInURL(cameFrom(x, here))
+	here := x.asked(x.request)
+	to := x.links.signIn(cameFrom(x, here))
 	elsewhere, steered := errors.AsType[*redirect](why)
 	if steered {
 		var err error
-		if to, err = x.resolveRedirect(ctx, x.setup.outward(elsewhere.to)); err != nil {
+		if to, err = x.resolveRedirect(ctx, x.outward(elsewhere.to)); err != nil {
 			return guardFault(ctx, x, err)
 		}
 	} else if p, ok := errors.AsType[*guarded.Panic](why); ok {
@@ -60,7 +61,7 @@ func refuse(ctx context.Context, x *exchange, s *Session, why error) *Response {
 	if s != nil && !steered && !errors.Is(why, ErrNoSession) {
 		return guardFault(ctx, x, why) // nor would that help where the guard itself failed
 	}
-	if isScript(x.request.Header) || x.cookies.bearer != nil {
+	if isScript(x.request.Header) || x.credential.Bearer != nil {
 		return unauthorized(x, to)
 	}
 	return &Response{Redirect: to, Header: http.Header{"Cache-Control": {"no-store"}}}
@@ -94,15 +95,15 @@ func unauthorized(x *exchange, to string) *Response {
 
 // forbidden answers somebody who would get no further by signing in.
 func forbidden(ctx context.Context, x *exchange, s *Session, here string) *Response {
-	if x.cookies.bearer != nil {
+	if x.credential.Bearer != nil {
 		res := jsonText(http.StatusForbidden, "Access denied.")
-		res.Header[challengeHeader] = []string{challengeFor(nil, x.origin.Host()) + `, error="insufficient_scope"`}
+		res.Header[challengeHeader] = []string{(*browser.Bearer)(nil).Challenge(x.origin.Host()) + `, error="insufficient_scope"`}
 		return res
 	}
 	if !opensPage(x.request.Header) {
 		return jsonText(http.StatusForbidden, "Access denied.")
 	}
-	view := page.Problem{Kind: page.Forbidden, Host: x.origin.Host(), Origin: home(x), SignInURL: x.signInURL(here)}
+	view := page.Problem{Kind: page.Forbidden, Host: x.origin.Host(), Origin: x.home(), SignInURL: x.links.signIn(here)}
 	if s != nil {
 		view.As = cmp.Or(s.User.Email, s.User.Name)
 	}
@@ -114,7 +115,7 @@ func isOwnPage(x *exchange) bool {
 	path := x.request.URL.EscapedPath()
 	p := &x.setup.config.Pages
 	for _, own := range []string{p.SignIn, p.SignOut, p.Error, p.VerifyRequest, p.NewUser} {
-		if own != "" && weburl.SamePage(x.absolute(own), home(x)+path) {
+		if own != "" && weburl.SamePage(x.absolute(own), x.home()+path) {
 			return true
 		}
 	}

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/latchkeyhq/latchkey/internal/browser"
 	"github.com/latchkeyhq/latchkey/internal/directory"
 	"github.com/latchkeyhq/latchkey/internal/failure"
 	"github.com/latchkeyhq/latchkey/internal/page"
@@ -48,7 +49,7 @@ func renderStray(ctx context.Context, s *setup, r *Request, err error) *Response
 		return badRequest(r)
 	}
 	x := strayExchange(s, r)
-	res := problemPage(ctx, x, page.Problem{Kind: page.Missing, Host: x.origin.Host(), Origin: home(x)})
+	res := problemPage(ctx, x, page.Problem{Kind: page.Missing, Host: x.origin.Host(), Origin: x.home()})
 	if errors.Is(err, errBadHost) || errors.Is(err, errTooMuch) {
 		res.Status = http.StatusBadRequest
 	}
@@ -113,7 +114,7 @@ func renderForVisitor(ctx context.Context, x *exchange, err error) *Response {
 	fromAccount := x.setup.config.AccountPage.Enabled && (isTaken || x.callbackURL == account)
 	switch {
 	case errors.Is(err, directory.ErrNotFresh):
-		return &Response{Redirect: changeURL(x)} // which asks for it
+		return &Response{Redirect: x.change()} // which asks for it
 	case fromAccount && isStale:
 		return &Response{Redirect: account} // which says what is linked
 	case fromAccount && isTaken:
@@ -181,7 +182,7 @@ func onSignInPage(x *exchange, params ...string) *Response {
 	if own == "" {
 		return &Response{Redirect: x.url("signin") + weburl.WithQuery("", params...)}
 	}
-	if x.callbackURL != "" && x.callbackURL != home(x) {
+	if x.callbackURL != "" && x.callbackURL != x.home() {
 		params = append(params, "callbackUrl", x.callbackURL)
 	}
 	return &Response{Redirect: x.absolute(weburl.WithQuery(own, params...))}
@@ -192,17 +193,17 @@ func withNotice(x *exchange, err error, res *Response) *Response {
 	if x.provider == nil {
 		return res
 	}
-	n := notice{about: noticeFailed, provider: x.provider.info().id, typed: typedFields(x)}
+	n := browser.Flash{About: noticeFailed, Provider: x.provider.info().id, Typed: typedFields(x)}
 	if _, ok := errors.AsType[*unusable](err); ok {
-		n.about = noticeUnusable
+		n.About = noticeUnusable
 	}
 	if codeOf(err) == codeUnknownCredential {
-		n.about = noticeUnknown
+		n.About = noticeUnknown
 	}
 	if many, ok := errors.AsType[*tooManyTries](err); ok {
-		n.until = x.setup.now().Add(many.wait)
+		n.Until = x.setup.now().Add(many.wait)
 	}
-	if c := noticeCookie(x, n); c != nil {
+	if c := n.Cookie(x.cookies.Specs, x.setup.now()); c != nil {
 		res.Cookies = append(res.Cookies, c)
 	}
 	return res
@@ -229,5 +230,5 @@ func crossSite(ctx context.Context, x *exchange) *Response {
 	if !opensPage(x.request.Header) {
 		return jsonText(http.StatusForbidden, "Cross-site request refused.")
 	}
-	return problemPage(ctx, x, page.Problem{Kind: page.Refused, Host: x.origin.Host(), Origin: home(x)})
+	return problemPage(ctx, x, page.Problem{Kind: page.Refused, Host: x.origin.Host(), Origin: x.home()})
 }

@@ -79,26 +79,26 @@ func (u *currentUser) isMarked(m sessionref.Ref) bool {
 // Which one is chosen once, by prepare.
 type sessionStrategy interface {
 	// plan is what has to be stored together with a sign-in. nil: nothing.
-	plan(x *exchange) *directory.SessionPlan
+	plan(v *visit) *directory.SessionPlan
 	// open gives the browser its session cookie.
-	open(ctx context.Context, x *exchange, who *directory.SignIn) error
+	open(ctx context.Context, v *visit, who *directory.SignIn) error
 	// read says who is signed in, keeps the session alive and queues its event.
 	// A nil reading is nobody. An error is a fault: it neither signs in nor
 	// out.
-	read(ctx context.Context, x *exchange, change *change) (*reading, error)
+	read(ctx context.Context, v *visit, change *change) (*reading, error)
 	// current is the user who is signed in; nil: nobody, or no stored user to
 	// name. It extends nothing and sets no cookie.
-	current(ctx context.Context, x *exchange) (*currentUser, error)
+	current(ctx context.Context, v *visit) (*currentUser, error)
 	// visitor is who a page says is signed in; nil: nobody. Like current it
 	// sets no cookie, and it asks no store for more than the session.
-	visitor(ctx context.Context, x *exchange) (*User, error)
+	visitor(ctx context.Context, v *visit) (*User, error)
 	// markOf names the session that a sign-in has just opened.
 	markOf(ctx context.Context, who *directory.SignIn) (sessionref.Ref, error)
 	// close ends the session, and says which one that was.
-	close(ctx context.Context, x *exchange) (endedSession, error)
+	close(ctx context.Context, v *visit) (endedSession, error)
 	// branch opens a session for an app beside the one of the request, which
 	// shows it as a bearer token. One without a token: nobody is signed in.
-	branch(ctx context.Context, x *exchange) (openedSession, error)
+	branch(ctx context.Context, v *visit) (openedSession, error)
 }
 
 // principal is another proof of who asks than the session cookie. A nil

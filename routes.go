@@ -12,7 +12,7 @@ import (
 // route is everything that is answered. The order inside is that of
 // docs/protocol.md.
 func (x *exchange) route(ctx context.Context) (*Response, error) {
-	if x.cookies.bearer != nil {
+	if x.credential.Bearer != nil {
 		return routeBearer(ctx, x), nil
 	}
 	if x.action == "providers" && !x.isPost() {

@@ -18,7 +18,7 @@ func respond(ctx context.Context, s *setup, fault error, r *Request) *Response {
 	if err != nil {
 		res = render(ctx, s, x, r, err)
 		if _, ok := errors.AsType[*configFault](err); ok && x != nil {
-			res.Cookies = append(res.Cookies, x.cookies.out...) // a planted one is cleared
+			res.Cookies = append(res.Cookies, x.cookies.Out...) // a planted one is cleared
 		}
 	}
 	if x != nil && res.Redirect != "" && x.wantsJSON() {
@@ -114,6 +114,6 @@ func (x *exchange) serve(ctx context.Context) (same *exchange, res *Response, er
 	if err != nil {
 		return x, nil, err
 	}
-	res.Cookies = append(res.Cookies, x.cookies.out...)
+	res.Cookies = append(res.Cookies, x.cookies.Out...)
 	return x, res, nil
 }

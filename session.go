@@ -11,7 +11,7 @@ import (
 // nobody is signed in, and also when it cannot be known: a fault has been
 // logged and the cookie left alone.
 func (x *exchange) sessionJSON(ctx context.Context, c *change) []byte {
-	r, err := x.setup.sessions.read(ctx, x, c)
+	r, err := x.setup.sessions.read(ctx, &x.visit, c)
 	if err != nil {
 		x.setup.log.Error(ctx, x, err)
 	}
@@ -48,5 +48,5 @@ func (x *exchange) ask(ctx context.Context, c *change) (*reading, error) {
 			return r, err
 		}
 	}
-	return x.setup.sessions.read(ctx, x, c)
+	return x.setup.sessions.read(ctx, &x.visit, c)
 }

@@ -16,8 +16,8 @@ import (
 // is as old as the sign-in, so that no limit on age is stretched, and ends for
 // itself.
 
-func (t *tokenStrategy) branch(ctx context.Context, x *exchange) (openedSession, error) {
-	token, spec := x.cookies.session()
+func (t *tokenStrategy) branch(ctx context.Context, v *visit) (openedSession, error) {
+	token, spec := v.credential.Token()
 	claims, err := t.openToken(ctx, token, spec, false)
 	if errors.Is(err, directory.ErrNoToken) {
 		return openedSession{}, nil
@@ -29,7 +29,7 @@ func (t *tokenStrategy) branch(ctx context.Context, x *exchange) (openedSession,
 	if t.setup.tracksSignIns() {
 		claims[jwtclaims.SessionID] = secret.RandomHex(16)
 	}
-	if err := t.seal(ctx, x, claims); err != nil {
+	if err := t.seal(ctx, v, claims); err != nil {
 		return openedSession{}, err
 	}
 	c := &t.setup.config.Session
@@ -38,22 +38,22 @@ func (t *tokenStrategy) branch(ctx context.Context, x *exchange) (openedSession,
 		expires = began.Add(c.AbsoluteMaxAge)
 	}
 	return openedSession{
-		token: x.cookies.bearer.renewed, expires: expires,
+		token: v.credential.Bearer.Renewed, expires: expires,
 		endedSession: endedSession{id: claims.String(jwtclaims.SessionID), userID: claims.String(jwtclaims.Subject)},
 	}, nil
 }
 
-func (d *databaseStrategy) branch(ctx context.Context, x *exchange) (openedSession, error) {
+func (d *databaseStrategy) branch(ctx context.Context, v *visit) (openedSession, error) {
 	s := d.setup
-	found, former, err := d.live(ctx, x, false)
+	found, former, err := d.live(ctx, v, false)
 	if found == nil || err != nil {
 		return openedSession{}, err
 	}
 	row := found.Row
 	row.ID, row.Token, row.Sealed = secret.RandomHex(16), d.newToken(), ""
 	row.Expires = s.now().UTC().Add(s.config.Session.MaxAge)
-	row.UserAgent = texts.Cut(x.request.Header.Get("User-Agent"), 256)
-	x.secretsSeen = append(x.secretsSeen, row.Token)
+	row.UserAgent = texts.Cut(v.header.Get("User-Agent"), 256)
+	v.hide(row.Token)
 	err = openBeside(ctx, s.store, row, former)
 	if errors.Is(err, ErrNotFound) {
 		return openedSession{}, nil

@@ -6,6 +6,7 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"github.com/latchkeyhq/latchkey/internal/browser"
 	"github.com/latchkeyhq/latchkey/internal/directory"
 	"github.com/latchkeyhq/latchkey/internal/failure"
 	"github.com/latchkeyhq/latchkey/internal/fill"
@@ -26,17 +27,17 @@ type databaseStrategy struct {
 // longer one.
 const longestRowToken = 4096
 
-func (d *databaseStrategy) plan(x *exchange) *directory.SessionPlan {
+func (d *databaseStrategy) plan(v *visit) *directory.SessionPlan {
 	s := d.setup
 	now := s.now().UTC()
 	token := d.newToken()
-	x.secretsSeen = append(x.secretsSeen, token)
+	v.hide(token)
 	return &directory.SessionPlan{
 		Row: storage.StoredSession{
 			ID: secret.RandomHex(16), Token: token, Tenant: s.tenant,
-			Created: now, Expires: now.Add(s.config.Session.MaxAge), UserAgent: texts.Cut(x.request.Header.Get("User-Agent"), 256),
+			Created: now, Expires: now.Add(s.config.Session.MaxAge), UserAgent: texts.Cut(v.header.Get("User-Agent"), 256),
 		},
-		Former: rowToken(&x.cookies),
+		Former: rowToken(&v.credential),
 	}
 }
 
@@ -47,14 +48,14 @@ func (d *databaseStrategy) newToken() string {
 	return secret.RandomHex(32)
 }
 
-func (d *databaseStrategy) open(_ context.Context, x *exchange, who *directory.SignIn) error {
-	x.cookies.putSession(escapeCookie(who.Session.Token), who.Session.Expires)
+func (d *databaseStrategy) open(_ context.Context, v *visit, who *directory.SignIn) error {
+	v.credential.Put(browser.Escape(who.Session.Token), who.Session.Expires)
 	return nil
 }
 
 // rowToken is what the cookie says, if a store could ever have said it.
-func rowToken(c *browserCookies) string {
-	token, _ := c.session()
+func rowToken(c *browser.Credential) string {
+	token, _ := c.Token()
 	if len(token) > longestRowToken || weburl.HasControl(token) || !utf8.ValidString(token) {
 		return ""
 	}
@@ -64,9 +65,9 @@ func rowToken(c *browserCookies) string {
 // live is the session behind the request's cookie. A nil result is nobody; one
 // that has expired is removed on the way. believes: for somebody who only
 // reads, what the store said a while before will do, unless a renewal is due.
-func (d *databaseStrategy) live(ctx context.Context, x *exchange, believes bool) (*directory.SessionAndUser, string, error) {
+func (d *databaseStrategy) live(ctx context.Context, v *visit, believes bool) (*directory.SessionAndUser, string, error) {
 	s := d.setup
-	token := rowToken(&x.cookies)
+	token := rowToken(&v.credential)
 	if token == "" {
 		return nil, "", nil
 	}
@@ -83,7 +84,7 @@ func (d *databaseStrategy) live(ctx context.Context, x *exchange, believes bool)
 	}
 	if found.Row.Tenant != s.tenant {
 		if found.Row.Tenant == "" {
-			s.log.Error(ctx, x, failure.Wrap(ErrSessionToken, errors.New("the stored session names no tenant: the Adapter must keep StoredSession.Tenant")))
+			s.log.Error(ctx, v.about, failure.Wrap(ErrSessionToken, errors.New("the stored session names no tenant: the Adapter must keep StoredSession.Tenant")))
 		}
 		return nil, token, nil
 	}
@@ -91,7 +92,7 @@ func (d *databaseStrategy) live(ctx context.Context, x *exchange, believes bool)
 		return found, token, nil
 	}
 	if _, err := s.store.DeleteSession(ctx, token); failure.Ignoring(err, ErrNotFound) != nil {
-		s.log.Error(ctx, x, failure.Wrap(ErrSessionToken, err)) // it stays dead all the same
+		s.log.Error(ctx, v.about, failure.Wrap(ErrSessionToken, err)) // it stays dead all the same
 	}
 	return nil, token, nil
 }
@@ -104,14 +105,14 @@ func (d *databaseStrategy) expired(row *storage.StoredSession) bool {
 	return !now.Before(row.Expires)
 }
 
-func (d *databaseStrategy) read(ctx context.Context, x *exchange, c *change) (*reading, error) {
-	s, token, err := d.live(ctx, x, c == nil) // what changes something asks the store
+func (d *databaseStrategy) read(ctx context.Context, v *visit, c *change) (*reading, error) {
+	s, token, err := d.live(ctx, v, c == nil) // what changes something asks the store
 	if err != nil {
 		return nil, failure.Wrap(ErrSessionToken, err)
 	}
 	if s == nil {
-		if x.cookies.hasSession() {
-			x.cookies.clearSession()
+		if v.cookies.HasSession() {
+			v.credential.Clear()
 		}
 		return nil, nil
 	}
@@ -120,19 +121,19 @@ func (d *databaseStrategy) read(ctx context.Context, x *exchange, c *change) (*r
 		return nil, failure.Wrap(ErrSessionToken, err)
 	}
 	if gone {
-		x.cookies.clearSession()
+		v.credential.Clear()
 		return nil, nil
 	}
 	in := SessionInfo{Session: sessionOfRow(&s.Row, &s.User), User: &s.User, Stored: &s.Row}
-	x.cookies.bearer.describe(in.Session, noTime)
+	describe(in.Session, v.credential.Bearer, time.Time{})
 	if c != nil {
 		in.Trigger, in.Update = TriggerUpdate, c.data
 	}
-	r, err := x.expose(ctx, in)
+	r, err := d.setup.expose(ctx, &v.events, in)
 	if err != nil {
 		return nil, failure.Wrap(ErrSessionToken, err)
 	}
-	x.cookies.putSession(escapeCookie(token), d.setup.now().Add(d.setup.config.Session.MaxAge))
+	v.credential.Put(browser.Escape(token), d.setup.now().Add(d.setup.config.Session.MaxAge))
 	return r, nil
 }
 
@@ -170,16 +171,16 @@ func (d *databaseStrategy) isDue(row *storage.StoredSession) bool {
 	return !d.setup.now().Before(due)
 }
 
-func (d *databaseStrategy) current(ctx context.Context, x *exchange) (*currentUser, error) {
-	s, token, err := d.live(ctx, x, false)
+func (d *databaseStrategy) current(ctx context.Context, v *visit) (*currentUser, error) {
+	s, token, err := d.live(ctx, v, false)
 	if s == nil || err != nil {
 		return nil, err
 	}
 	return currentUserOf(s, token), nil
 }
 
-func (d *databaseStrategy) visitor(ctx context.Context, x *exchange) (*User, error) {
-	s, _, err := d.live(ctx, x, false)
+func (d *databaseStrategy) visitor(ctx context.Context, v *visit) (*User, error) {
+	s, _, err := d.live(ctx, v, false)
 	if s == nil || err != nil {
 		return nil, err
 	}
@@ -204,11 +205,11 @@ func (d *databaseStrategy) markOf(ctx context.Context, who *directory.SignIn) (s
 }
 
 // close deletes the row; a store that fails is asked once more.
-func (d *databaseStrategy) close(ctx context.Context, x *exchange) (endedSession, error) {
+func (d *databaseStrategy) close(ctx context.Context, v *visit) (endedSession, error) {
 	s := d.setup
-	token := rowToken(&x.cookies)
-	if x.cookies.hasSession() {
-		x.cookies.clearSession()
+	token := rowToken(&v.credential)
+	if v.cookies.HasSession() {
+		v.credential.Clear()
 	}
 	if token == "" {
 		return endedSession{}, nil
@@ -220,13 +221,13 @@ func (d *databaseStrategy) close(ctx context.Context, x *exchange) (endedSession
 		row, err = s.store.DeleteSession(retry, token)
 	}
 	if errors.Is(err, ErrNotFound) { // it was gone before
-		x.queueSignOut(endedSession{}, SignOutEvent{})
+		addSignOut(&v.events, endedSession{}, SignOutEvent{})
 		return endedSession{}, nil
 	}
 	if err != nil {
 		return endedSession{}, err
 	}
 	ended := endedSession{row.ID, row.UserID, row.Provider}
-	x.queueSignOut(ended, SignOutEvent{Session: &row})
+	addSignOut(&v.events, ended, SignOutEvent{Session: &row})
 	return ended, nil
 }

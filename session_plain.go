@@ -3,6 +3,7 @@ package latchkey
 import (
 	"context"
 
+	"github.com/latchkeyhq/latchkey/internal/browser"
 	"github.com/latchkeyhq/latchkey/internal/directory"
 	"github.com/latchkeyhq/latchkey/internal/failure"
 	"github.com/latchkeyhq/latchkey/internal/jsonscan"
@@ -36,7 +37,7 @@ type plainReading struct {
 
 // readPlain is reading without anybody looking at the claims: the token's JSON
 // is cut into members, and both answers are put together from them.
-func (t *tokenStrategy) readPlain(ctx context.Context, x *exchange, token string, spec *cookieSpec) (*reading, error) {
+func (t *tokenStrategy) readPlain(ctx context.Context, v *visit, token string, spec *browser.Spec) (*reading, error) {
 	room := t.rooms.Get().(*plainRoom)
 	defer t.giveBack(room)
 	members, err := t.openPlain(token, spec, room)
@@ -51,20 +52,20 @@ func (t *tokenStrategy) readPlain(ctx context.Context, x *exchange, token string
 		return nil, err
 	}
 	room.issued = jwtclaims.AppendIssued(room.issued[:0], members, now, c.JWT.MaxAge)
-	sealed, err := x.cookies.specs.session.codec.Seal(room.issued)
+	sealed, err := v.cookies.Specs.Session.Codec.Seal(room.issued)
 	if err != nil {
 		return nil, failure.Wrap(ErrJWTSession, err)
 	}
-	t.sizes.warn(ctx, t.setup.log, x, len(sealed))
-	x.cookies.putSession(sealed, found.of.Expires)
+	t.sizes.warn(ctx, t.setup.log, v.about, len(sealed))
+	v.credential.Put(sealed, found.of.Expires)
 	found.json, err = appendSession(make([]byte, 0, 256), found.session)
 	return &found.reading, err
 }
 
 // openPlain is the token's members, or errNoToken.
-func (t *tokenStrategy) openPlain(token string, spec *cookieSpec, room *plainRoom) ([]jsonscan.Member, error) {
+func (t *tokenStrategy) openPlain(token string, spec *browser.Spec, room *plainRoom) ([]jsonscan.Member, error) {
 	var err error
-	if room.opened, err = spec.codec.AppendOpen(room.opened[:0], token); err != nil {
+	if room.opened, err = spec.Codec.AppendOpen(room.opened[:0], token); err != nil {
 		return nil, directory.ErrNoToken
 	}
 	members, err := jsonscan.Members(room.opened, room.members[:0])

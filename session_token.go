@@ -5,6 +5,7 @@ import (
 	"errors"
 	"sync"
 
+	"github.com/latchkeyhq/latchkey/internal/browser"
 	"github.com/latchkeyhq/latchkey/internal/directory"
 	"github.com/latchkeyhq/latchkey/internal/failure"
 	"github.com/latchkeyhq/latchkey/internal/guarded"
@@ -29,10 +30,10 @@ func newTokenStrategy(s *setup) *tokenStrategy {
 	return t
 }
 
-func (*tokenStrategy) plan(*exchange) *directory.SessionPlan { return nil }
+func (*tokenStrategy) plan(*visit) *directory.SessionPlan { return nil }
 
 // open mints a token.
-func (t *tokenStrategy) open(ctx context.Context, x *exchange, who *directory.SignIn) error {
+func (t *tokenStrategy) open(ctx context.Context, v *visit, who *directory.SignIn) error {
 	claims := claimsOf(&who.User, who.Said)
 	if t.setup.tenant != "" {
 		claims[jwtclaims.Tenant] = t.setup.tenant
@@ -52,10 +53,10 @@ func (t *tokenStrategy) open(ctx context.Context, x *exchange, who *directory.Si
 		return err
 	}
 	if claims == nil { // the application gave up: no session, and none that was there before
-		x.cookies.clearSession()
+		v.credential.Clear()
 		return nil
 	}
-	return t.seal(ctx, x, kept.putBack(claims))
+	return t.seal(ctx, v, kept.putBack(claims))
 }
 
 // shape asks the application what a token should hold.
@@ -72,69 +73,69 @@ func (t *tokenStrategy) shape(ctx context.Context, info TokenInfo) (Claims, erro
 }
 
 // seal makes claims the content of the session cookie.
-func (t *tokenStrategy) seal(ctx context.Context, x *exchange, claims Claims) error {
-	if !x.cookies.bearer.wantsNew() {
+func (t *tokenStrategy) seal(ctx context.Context, v *visit, claims Claims) error {
+	if !v.credential.Renews() {
 		return nil
 	}
-	k, c := &x.cookies.specs.session, &t.setup.config.Session
+	k, c := &v.cookies.Specs.Session, &t.setup.config.Session
 	now := t.setup.now()
 	var token string
 	var err error
 	if encode := c.JWT.Encode; encode != nil {
 		token, err = hookOnRead(ctx, t.setup, "JWTConfig.Encode", func(ctx context.Context) (string, error) { return encode(ctx, t.params(k, claims)) })
-		token = escapeCookie(token)
+		token = browser.Escape(token)
 	} else { // needs no escaping
-		token, err = k.codec.SealClaims(claims, now, c.JWT.MaxAge)
+		token, err = k.Codec.SealClaims(claims, now, c.JWT.MaxAge)
 	}
 	if err != nil {
 		return failure.Wrap(ErrJWTSession, err)
 	}
-	t.sizes.warn(ctx, t.setup.log, x, len(token))
-	x.cookies.putSession(token, now.Add(c.MaxAge))
+	t.sizes.warn(ctx, t.setup.log, v.about, len(token))
+	v.credential.Put(token, now.Add(c.MaxAge))
 	return nil
 }
 
-func (t *tokenStrategy) params(k *cookieSpec, claims Claims) JWTParams {
-	return JWTParams{Claims: claims, Secrets: t.setup.config.Secrets, Salt: k.name(), MaxAge: t.setup.config.Session.JWT.MaxAge}
+func (t *tokenStrategy) params(k *browser.Spec, claims Claims) JWTParams {
+	return JWTParams{Claims: claims, Secrets: t.setup.config.Secrets, Salt: k.Name(), MaxAge: t.setup.config.Session.JWT.MaxAge}
 }
 
-func (t *tokenStrategy) read(ctx context.Context, x *exchange, c *change) (*reading, error) {
-	token, spec := x.cookies.session()
+func (t *tokenStrategy) read(ctx context.Context, v *visit, c *change) (*reading, error) {
+	token, spec := v.credential.Token()
 	if token == "" {
-		if x.cookies.hasSession() {
-			t.refuse(ctx, x, directory.ErrNoToken)
+		if v.cookies.HasSession() {
+			t.refuse(ctx, v, directory.ErrNoToken)
 		}
 		return nil, nil
 	}
-	if t.plain && x.cookies.bearer == nil {
-		r, err := t.readPlain(ctx, x, token, spec)
+	if t.plain && v.credential.Bearer == nil {
+		r, err := t.readPlain(ctx, v, token, spec)
 		if errors.Is(err, directory.ErrNoToken) {
-			t.refuse(ctx, x, err)
+			t.refuse(ctx, v, err)
 			return nil, nil
 		}
 		return r, err
 	}
 	claims, err := t.openToken(ctx, token, spec, c == nil) // what changes something asks the store
 	if errors.Is(err, directory.ErrNoToken) {
-		t.refuse(ctx, x, err)
+		t.refuse(ctx, v, err)
 		return nil, nil
 	}
 	if err != nil {
 		return nil, err
 	}
-	return t.readClaims(ctx, x, claims, c)
+	return t.readClaims(ctx, v, claims, c)
 }
 
 // refuse makes the browser forget a token that is undecodable, expired or
 // revoked.
-func (t *tokenStrategy) refuse(ctx context.Context, x *exchange, err error) {
-	t.setup.log.Debug(ctx, x, failure.Wrap(ErrJWTSession, err))
-	x.cookies.clearSession()
+func (t *tokenStrategy) refuse(ctx context.Context, v *visit, err error) {
+	t.setup.log.Debug(ctx, v.about, failure.Wrap(ErrJWTSession, err))
+	v.credential.Clear()
 }
 
 // openToken is the token's content, or errNoToken, or a fault. It is as believing
 // as judge.
-func (t *tokenStrategy) openToken(ctx context.Context, token string, spec *cookieSpec, believes bool) (Claims, error) {
+func (t *tokenStrategy) openToken(ctx context.Context, token string, spec *browser.Spec, believes bool) (Claims, error) {
 	claims, err := t.decode(ctx, token, spec)
 	if err != nil {
 		return nil, err
@@ -142,10 +143,10 @@ func (t *tokenStrategy) openToken(ctx context.Context, token string, spec *cooki
 	return claims, t.judge(ctx, claims.String(jwtclaims.Tenant), directory.OriginOfToken(claims), believes)
 }
 
-func (t *tokenStrategy) decode(ctx context.Context, token string, spec *cookieSpec) (Claims, error) {
+func (t *tokenStrategy) decode(ctx context.Context, token string, spec *browser.Spec) (Claims, error) {
 	c := &t.setup.config.Session.JWT
 	if c.Decode == nil {
-		claims, err := spec.codec.OpenClaims(token, t.setup.now(), c.MaxAge)
+		claims, err := spec.Codec.OpenClaims(token, t.setup.now(), c.MaxAge)
 		if err != nil {
 			return nil, directory.ErrNoToken
 		}
@@ -159,7 +160,7 @@ func (t *tokenStrategy) decode(ctx context.Context, token string, spec *cookieSp
 }
 
 // readClaims is reading with the application's say.
-func (t *tokenStrategy) readClaims(ctx context.Context, x *exchange, claims Claims, c *change) (*reading, error) {
+func (t *tokenStrategy) readClaims(ctx context.Context, v *visit, claims Claims, c *change) (*reading, error) {
 	info := TokenInfo{Claims: claims}
 	if c != nil {
 		info.Trigger, info.Update = TriggerUpdate, c.data
@@ -172,7 +173,7 @@ func (t *tokenStrategy) readClaims(ctx context.Context, x *exchange, claims Clai
 		return nil, failure.Wrap(ErrJWTSession, err)
 	}
 	if claims == nil {
-		x.cookies.clearSession()
+		v.credential.Clear()
 		return nil, nil
 	}
 	claims = kept.putBack(claims)
@@ -180,12 +181,12 @@ func (t *tokenStrategy) readClaims(ctx context.Context, x *exchange, claims Clai
 	if err != nil {
 		return nil, failure.Wrap(ErrJWTSession, err)
 	}
-	x.cookies.bearer.describe(s, end)
-	r, err := x.expose(ctx, SessionInfo{Session: s, Claims: claims, Trigger: info.Trigger, Update: info.Update})
+	describe(s, v.credential.Bearer, end)
+	r, err := t.setup.expose(ctx, &v.events, SessionInfo{Session: s, Claims: claims, Trigger: info.Trigger, Update: info.Update})
 	if err != nil {
 		return nil, failure.Wrap(ErrJWTSession, err)
 	}
-	return r, t.seal(ctx, x, claims)
+	return r, t.seal(ctx, v, claims)
 }
 
 // sessionOf is what claims say, as Go sees it.
@@ -217,11 +218,11 @@ func (t *tokenStrategy) track(claims Claims) {
 	}
 }
 
-func (t *tokenStrategy) current(ctx context.Context, x *exchange) (*currentUser, error) {
+func (t *tokenStrategy) current(ctx context.Context, v *visit) (*currentUser, error) {
 	if t.setup.store == nil {
 		return nil, nil
 	}
-	claims, err := t.claims(ctx, x)
+	claims, err := t.claims(ctx, v)
 	id := claims.String("sub")
 	if id == "" || err != nil {
 		return nil, err
@@ -234,8 +235,8 @@ func (t *tokenStrategy) current(ctx context.Context, x *exchange) (*currentUser,
 	return &currentUser{user: *u, sessionID: claims.String(jwtclaims.SessionID), since: since}, nil
 }
 
-func (t *tokenStrategy) visitor(ctx context.Context, x *exchange) (*User, error) {
-	claims, err := t.claims(ctx, x)
+func (t *tokenStrategy) visitor(ctx context.Context, v *visit) (*User, error) {
+	claims, err := t.claims(ctx, v)
 	if claims == nil || err != nil {
 		return nil, err
 	}
@@ -244,8 +245,8 @@ func (t *tokenStrategy) visitor(ctx context.Context, x *exchange) (*User, error)
 }
 
 // claims are those of the request's token; nil: it has none that is good.
-func (t *tokenStrategy) claims(ctx context.Context, x *exchange) (Claims, error) {
-	token, spec := x.cookies.session()
+func (t *tokenStrategy) claims(ctx context.Context, v *visit) (Claims, error) {
+	token, spec := v.credential.Token()
 	if token == "" {
 		return nil, nil
 	}
@@ -261,16 +262,16 @@ func (*tokenStrategy) markOf(_ context.Context, who *directory.SignIn) (sessionr
 }
 
 // close revokes the token where the operator wants that, and forgets it.
-func (t *tokenStrategy) close(ctx context.Context, x *exchange) (endedSession, error) {
-	token, spec := x.cookies.session()
-	x.cookies.clearSession()
+func (t *tokenStrategy) close(ctx context.Context, v *visit) (endedSession, error) {
+	token, spec := v.credential.Token()
+	v.credential.Clear()
 	if token == "" {
 		return endedSession{}, nil
 	}
 	claims, err := t.openToken(ctx, token, spec, false)
 	if errors.Is(err, directory.ErrNoToken) { // it was good for nothing before
 		if t.setup.config.Session.JWT.Decode != nil { // Auth.js tells only what a decoder of the application's own makes nothing of
-			x.queueSignOut(endedSession{}, SignOutEvent{})
+			addSignOut(&v.events, endedSession{}, SignOutEvent{})
 		}
 		return endedSession{}, nil
 	}
@@ -291,6 +292,6 @@ func (t *tokenStrategy) close(ctx context.Context, x *exchange) (endedSession, e
 		return endedSession{}, err
 	}
 	ended := endedSession{id: claims.String(jwtclaims.SessionID), userID: claims.String("sub")}
-	x.queueSignOut(ended, SignOutEvent{Claims: claims})
+	addSignOut(&v.events, ended, SignOutEvent{Claims: claims})
 	return ended, nil
 }

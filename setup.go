@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/latchkeyhq/latchkey/internal/browser"
 	"github.com/latchkeyhq/latchkey/internal/directory"
 	"github.com/latchkeyhq/latchkey/internal/guarded"
 	"github.com/latchkeyhq/latchkey/internal/journal"
@@ -22,6 +23,7 @@ import (
 type setup struct {
 	config Config
 	tenant string // empty: there is one site
+	links  links  // without an origin, which requests say
 
 	// issuers is what configurations remember of providers together; nil: this
 	// one remembers alone.
@@ -36,12 +38,12 @@ type setup struct {
 	pages     *page.Pages
 	languages *words.Matcher // of pages and mails
 
-	cookieSpecs    [2]*cookieSpecs // over http, over https
-	stateCodec     *jwt.Codec      // seals the state parameter, which a redirect proxy with the same secrets can read
-	bearerCodes    *jwt.Codec      // seals the codes that apps change for session tokens
-	challengeCodec *jwt.Codec      // seals challenges inside of their cookie, as Auth.js does
-	csrfSecret     string          // all secrets, as hashes are made over them
-	csrfSecrets    []string        // the same, and what it was before each rotation
+	cookieSpecs    [2]*browser.Specs // over http, over https
+	stateCodec     *jwt.Codec        // seals the state parameter, which a redirect proxy with the same secrets can read
+	bearerCodes    *jwt.Codec        // seals the codes that apps change for session tokens
+	challengeCodec *jwt.Codec        // seals challenges inside of their cookie, as Auth.js does
+	csrfSecret     string            // all secrets, as hashes are made over them
+	csrfSecrets    []string          // the same, and what it was before each rotation
 
 	bounds      *guarded.Bounds      // of the Adapter's calls, and of stores beside it
 	store       *directory.Store     // nil: no database
@@ -62,17 +64,6 @@ type setup struct {
 	principals []principal
 }
 
-// path is the path of a route below the base path, as browsers know it.
-func (s *setup) path(route string) string { return s.outward(s.config.Site.BasePath + "/" + route) }
-
-// outward makes a path as the program knows it one as browsers do. URLs stay.
-func (s *setup) outward(to string) string {
-	if s.config.Site.Prefix != "" && strings.HasPrefix(to, "/") {
-		return s.config.Site.Prefix + to
-	}
-	return to
-}
-
 // bind makes a key or a salt of one tenant's own. Where there are no tenants it
 // is the one of Auth.js.
 func (s *setup) bind(text string) string {
@@ -83,7 +74,7 @@ func (s *setup) bind(text string) string {
 }
 
 // cookieSpecsFor is the set that suits an origin.
-func (s *setup) cookieSpecsFor(o weburl.Origin) *cookieSpecs {
+func (s *setup) cookieSpecsFor(o weburl.Origin) *browser.Specs {
 	if o.Secure {
 		return s.cookieSpecs[1]
 	}
@@ -113,7 +104,7 @@ func (s *setup) tell(ctx context.Context, o *directory.Outbox, about journal.Sub
 func (s *setup) setsSession(res *Response) bool {
 	for _, c := range res.Cookies {
 		for _, specs := range s.cookieSpecs {
-			if c.Value != "" && strings.HasPrefix(c.Name, specs.session.name()) {
+			if c.Value != "" && strings.HasPrefix(c.Name, specs.Session.Name()) {
 				return true
 			}
 		}

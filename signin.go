@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"github.com/latchkeyhq/latchkey/event"
+	"github.com/latchkeyhq/latchkey/internal/browser"
 	"github.com/latchkeyhq/latchkey/internal/directory"
 	"github.com/latchkeyhq/latchkey/internal/failure"
 	"github.com/latchkeyhq/latchkey/internal/sessionref"
@@ -89,10 +90,10 @@ func (x *exchange) admit(ctx context.Context, in directory.Assertion) (*Response
 		return nil, x.atProvider(err)
 	}
 	x.tell(ctx) // what was committed is told before Callbacks.Token runs
-	if err := x.setup.sessions.open(ctx, x, who); err != nil {
+	if err := x.setup.sessions.open(ctx, &x.visit, who); err != nil {
 		return nil, x.atProvider(err)
 	}
-	if err := rememberBrowser(x, in.CountedAs); err != nil {
+	if err := rememberBrowser(x.setup, &x.cookies, in.CountedAs); err != nil {
 		return nil, x.atProvider(err)
 	}
 	if err := carryOver(ctx, x, who); err != nil {
@@ -109,12 +110,12 @@ func (x *exchange) admit(ctx context.Context, in directory.Assertion) (*Response
 // leaveFresh has the account page know that this session is new, where no store
 // and no token may say so.
 func leaveFresh(ctx context.Context, x *exchange, who *directory.SignIn) error {
-	if x.setup.store == nil || !x.setup.config.AccountPage.Enabled || who.IsLink || x.callbackURL != deletionURL(x) && x.callbackURL != changeURL(x) {
+	if x.setup.store == nil || !x.setup.config.AccountPage.Enabled || who.IsLink || x.callbackURL != x.deletion() && x.callbackURL != x.change() {
 		return nil
 	}
 	mark, err := x.setup.sessions.markOf(ctx, who)
 	if err == nil {
-		leave(x, notice{about: noticeFresh, user: mark.UserID, session: mark.SessionID, proved: x.setup.now()})
+		x.leave(browser.Flash{About: noticeFresh, User: mark.UserID, Session: mark.SessionID, Proved: x.setup.now()})
 	}
 	return err
 }
@@ -133,13 +134,13 @@ func (x *exchange) commit(ctx context.Context, in directory.Assertion) (*directo
 	if here != nil {
 		x.events.SetActor(event.Actor{Kind: event.ActorUser, ID: here.ID})
 	}
-	who, err := d.CommitSignIn(ctx, &x.events, in, here, x.setup.sessions.plan(x))
+	who, err := d.CommitSignIn(ctx, &x.events, in, here, x.setup.sessions.plan(&x.visit))
 	if err == nil && here != nil && x.setup.config.AccountPage.Enabled && x.callbackURL == x.url("account") {
 		about := noticeLinked
 		if who.Passkey != nil {
 			about = noticeAdded
 		}
-		leave(x, forAccount(x, about, here.ID))
+		x.leave(forAccount(x, about, here.ID))
 	}
 	return who, err
 }
@@ -170,7 +171,7 @@ func (x *exchange) linkingUser(ctx context.Context, in *directory.Assertion) (*U
 
 // whoBegan is the user of the session that a sign-in was begun in.
 func whoBegan(ctx context.Context, x *exchange, b *sessionref.Ref) (*currentUser, error) {
-	here, err := x.setup.sessions.current(ctx, x)
+	here, err := x.setup.sessions.current(ctx, &x.visit)
 	if err != nil || here == nil || b != nil && !here.isMarked(*b) {
 		return nil, err
 	}
@@ -181,14 +182,14 @@ func whoBegan(ctx context.Context, x *exchange, b *sessionref.Ref) (*currentUser
 // sign-in replaces.
 func carryOver(ctx context.Context, x *exchange, who *directory.SignIn) error {
 	b, now := who.BegunIn, x.setup.now()
-	if b == nil || b.UserID == "" || b.UserID != who.User.ID || !x.cookies.hasFlowOf(*b, now) {
+	if b == nil || b.UserID == "" || b.UserID != who.User.ID || !x.cookies.HasFlowOf(*b, now) {
 		return nil
 	}
 	to, err := x.setup.sessions.markOf(ctx, who)
 	if err != nil {
 		return err
 	}
-	return x.cookies.carryOver(*b, to, now)
+	return x.cookies.CarryOver(*b, to, now)
 }
 
 // steer sends the browser where the application's code wants it to go instead.
@@ -203,7 +204,7 @@ func (x *exchange) steer(ctx context.Context, err error) (*Response, error) {
 	if !ok {
 		return nil, err
 	}
-	to, err := x.resolveRedirect(ctx, x.setup.outward(elsewhere.to))
+	to, err := x.resolveRedirect(ctx, x.outward(elsewhere.to))
 	if err != nil {
 		return nil, failure.Wrap(ErrAccessDenied, err)
 	}

@@ -10,8 +10,8 @@ import (
 // signOut answers POST /signout. Whatever the store does, this browser is
 // signed out; a session that could not be ended there is an error in the log.
 func (x *exchange) signOut(ctx context.Context) (*Response, error) {
-	ended, err := x.setup.sessions.close(ctx, x)
-	x.cookies.clearChecks()
+	ended, err := x.setup.sessions.close(ctx, &x.visit)
+	x.cookies.ClearChecks()
 	if err != nil {
 		x.setup.log.Error(ctx, x, failure.Wrap(ErrSignOut, err), "alert", true)
 		if *x.setup.config.Security.StrictSignOut {

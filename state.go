@@ -7,6 +7,7 @@ import (
 	"reflect"
 	"sync"
 
+	"github.com/latchkeyhq/latchkey/internal/browser"
 	"github.com/latchkeyhq/latchkey/internal/failure"
 )
 
@@ -176,10 +177,10 @@ func (s *requestState) renew(x *exchange) {
 	if x.setup.config.Session.Bearer {
 		addVaryBearer(h)
 	}
-	for _, c := range x.cookies.out {
+	for _, c := range x.cookies.Out {
 		addCookie(h, c)
 	}
-	if (len(x.cookies.out) > 0 || x.cookies.bearer != nil) && h.Get("Cache-Control") == "" {
+	if (len(x.cookies.Out) > 0 || x.credential.Bearer != nil) && h.Get("Cache-Control") == "" {
 		// An answer that depends on who asks must not be shared by a cache.
 		h["Cache-Control"] = []string{"private"}
 	}
@@ -205,7 +206,7 @@ func (a *Auth) settle(ctx context.Context, r *reading, err error) {
 	s.known, s.reading, s.err = true, r, err
 	if s.neutral != nil && s.neutral.told { // it would come last, and win
 		delete(s.header, "Set-Cookie")
-		delete(s.header, sessionTokenHeader)
+		delete(s.header, browser.SessionTokenHeader)
 	}
 }
 

@@ -39,7 +39,7 @@ func (c *Core) UpdateSession(ctx context.Context, r *Request, data any) (*Sessio
 	if err != nil {
 		return nil, nil, err
 	}
-	b, state := x.cookies.bearer, stateIn(ctx)
+	b, state := x.credential.Bearer, stateIn(ctx)
 	safe := r.Method == http.MethodGet || r.Method == http.MethodHead // such as a page that a provider's redirect leads to
 	if err := refuseForeign(x, nil, safe || b != nil); err != nil {
 		return nil, nil, fail(ctx, x, err)
@@ -52,17 +52,17 @@ func (c *Core) UpdateSession(ctx context.Context, r *Request, data any) (*Sessio
 		if state == nil || state.auth == nil {
 			return nil, nil, fail(ctx, x, errNoResponse)
 		}
-		b.renews = true
+		b.Renews = true
 	}
 	found, err := x.readSession(ctx, &change{plain})
 	c.auth.settle(ctx, found, err)
 	if b != nil {
-		b.handOver(state.response())
+		b.HandOver(state.response())
 	}
 	if err != nil {
-		return nil, x.cookies.out, err
+		return nil, x.cookies.Out, err
 	}
-	return found.session, x.cookies.out, nil
+	return found.session, x.cookies.Out, nil
 }
 
 // plainJSON is data as a browser's JSON would have brought it.

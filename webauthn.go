@@ -45,7 +45,7 @@ func (w *webauthnProvider) options(ctx context.Context, x *exchange) (*Response,
 	if given && !slices.Contains([]string{actionRegister, actionAuthenticate, actionSignals}, action) {
 		return optionsRefused("Invalid action"), nil
 	}
-	here, err := x.setup.sessions.current(ctx, x)
+	here, err := x.setup.sessions.current(ctx, &x.visit)
 	if err != nil {
 		return nil, x.atProvider(err)
 	}
@@ -211,7 +211,7 @@ const mostPasskeys = 64
 func (w *webauthnProvider) creationOptions(ctx context.Context, x *exchange, who *visitorInfo) (*Response, error) {
 	if who.here != nil && x.setup.config.AccountPage.Enabled && !isFresh(x, who.here) {
 		res := optionsRefused("Recent sign-in needed")
-		res.Body = append(jsonscan.AppendText(append(res.Body[:len(res.Body)-1], `,"url":`...), changeURL(x)), '}')
+		res.Body = append(jsonscan.AppendText(append(res.Body[:len(res.Body)-1], `,"url":`...), x.change()), '}')
 		return res, nil
 	}
 	var keys []storage.Authenticator

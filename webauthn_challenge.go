@@ -11,6 +11,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/latchkeyhq/latchkey/internal/browser"
 	"github.com/latchkeyhq/latchkey/internal/secret"
 	"github.com/latchkeyhq/latchkey/jwt"
 	"github.com/latchkeyhq/latchkey/storage"
@@ -83,19 +84,15 @@ func (w *webauthnProvider) remember(x *exchange, c *challenge, who *visitorInfo)
 	if err := json.Unmarshal(raw, &claims); err != nil {
 		return err
 	}
-	sealed, err := x.setup.challengeCodec.SealClaims(claims, now, checkMaxAge)
+	sealed, err := x.setup.challengeCodec.SealClaims(claims, now, browser.CheckMaxAge)
 	if err != nil {
 		return err
 	}
-	h := pendingCheck{ID: c.id, Value: sealed, Provider: w.ID, Expires: now.Add(checkMaxAge).Unix()}
+	h := browser.Pending{ID: c.id, Value: sealed, Provider: w.ID, Expires: now.Add(browser.CheckMaxAge).Unix()}
 	if who.here != nil {
 		h.Ref, h.Fresh = who.here.mark(), isFresh(x, who.here)
 	}
-	held := []pendingCheck{h}
-	if !x.setup.config.Security.OneFlow {
-		held = append(held, x.cookies.pending(checkChallenge, now)...)
-	}
-	return x.cookies.writeChecks(checkChallenge, held[:min(len(held), mostFlows)], now)
+	return x.cookies.BeginChallenge(h, x.setup.config.Security.OneFlow, now)
 }
 
 var (
@@ -105,38 +102,38 @@ var (
 
 // asked: the browser keeps a challenge of this provider.
 func (w *webauthnProvider) asked(x *exchange) bool {
-	held := x.cookies.pending(checkChallenge, x.setup.now())
-	return slices.ContainsFunc(held, func(h pendingCheck) bool { return h.Provider == w.ID })
+	held := x.cookies.Pending(browser.Challenge, x.setup.now())
+	return slices.ContainsFunc(held, func(h browser.Pending) bool { return h.Provider == w.ID })
 }
 
 // spend finds the challenge that was answered, which is then used up, whatever
 // becomes of the answer.
-func (w *webauthnProvider) spend(ctx context.Context, x *exchange, answered string, registers bool) (*challenge, begun, error) {
+func (w *webauthnProvider) spend(ctx context.Context, x *exchange, answered string, registers bool) (*challenge, browser.FlowOrigin, error) {
 	now := x.setup.now()
-	for _, h := range x.cookies.pending(checkChallenge, now) {
+	for _, h := range x.cookies.Pending(browser.Challenge, now) {
 		c, ok := w.open(x, &h, now)
 		if !ok || answered == "" || !secret.Equal(c.Challenge, answered) || (c.RegisterData != nil) != registers {
 			continue
 		}
-		unused, err := x.setup.replay.Use(ctx, x.setup.trust.clientAddr(x.request), w.ID+"\x00"+c.Challenge, now.Add(checkMaxAge+time.Minute))
+		unused, err := x.setup.replay.Use(ctx, x.setup.trust.clientAddr(x.request), w.ID+"\x00"+c.Challenge, now.Add(browser.CheckMaxAge+time.Minute))
 		if err == nil {
-			err = x.cookies.forgetChallenge(&h, now)
+			err = x.cookies.EndChallenge(&h, now)
 		}
 		if err == nil && !unused {
 			err = errSpentChallenge
 		}
-		return c, h.begun, err
+		return c, h.FlowOrigin, err
 	}
-	return nil, begun{}, errNoChallenge
+	return nil, browser.FlowOrigin{}, errNoChallenge
 }
 
 // open reads an entry of the cookie; false: it is of another provider, or not to
 // be believed.
-func (w *webauthnProvider) open(x *exchange, h *pendingCheck, now time.Time) (*challenge, bool) {
+func (w *webauthnProvider) open(x *exchange, h *browser.Pending, now time.Time) (*challenge, bool) {
 	if h.Provider != w.ID {
 		return nil, false
 	}
-	claims, err := x.setup.challengeCodec.OpenClaims(h.Value, now, checkMaxAge)
+	claims, err := x.setup.challengeCodec.OpenClaims(h.Value, now, browser.CheckMaxAge)
 	if err != nil {
 		return nil, false
 	}

@@ -1,4 +1,4 @@
-package latchkey
+package browser
 
 import (
 	"bytes"
@@ -11,35 +11,34 @@ import (
 	"github.com/latchkeyhq/latchkey/jwt"
 )
 
-// What the cookie of a check says, sealed.
-
-// checkCookie is the newest sign-in, in the words of Auth.js, and those before.
+// checkCookie is the content of a check's cookie: the newest sign-in, in the words
+// of Auth.js, and those before.
 type checkCookie struct {
-	pendingCheck
+	Pending
 	Purpose *Check         `json:"purpose"` // nil: made by Auth.js
-	Earlier []pendingCheck `json:"earlier,omitempty"`
+	Earlier []Pending `json:"earlier,omitempty"`
 }
 
-// openedChecks is a cookie that need not be opened again.
+// openedChecks is a cookie that was opened.
 type openedChecks struct {
 	check Check
 	value string
-	held  []pendingCheck
+	held  []Pending
 }
 
-// openChecks reads the cookie of a check. One of another check, of another time
-// or of somebody else holds nothing.
-func openChecks(codec *jwt.Codec, check Check, value string, now time.Time) []pendingCheck {
+// openChecks reads the cookie of a check. It returns nil for a cookie of another
+// check or of another site, and for an expired one.
+func openChecks(codec *jwt.Codec, check Check, value string, now time.Time) []Pending {
 	payload, err := codec.Open(value)
 	if err != nil {
 		return nil
 	}
 	members, err := jsonscan.Members(payload, nil)
-	if err != nil || jwtclaims.Check(members, now, checkMaxAge) != nil {
+	if err != nil || jwtclaims.Check(members, now, CheckMaxAge) != nil {
 		return nil
 	}
 	var read checkCookie
-	if json.Unmarshal(payload, &read) != nil || len(read.Earlier) >= mostFlows {
+	if json.Unmarshal(payload, &read) != nil || len(read.Earlier) >= maxFlows {
 		return nil
 	}
 	if read.Purpose != nil && *read.Purpose != check {
@@ -48,11 +47,12 @@ func openChecks(codec *jwt.Codec, check Check, value string, now time.Time) []pe
 	if until, ok := jwtclaims.Time(members, "exp"); ok && read.Expires == 0 { // made by Auth.js
 		read.Expires = until.Unix()
 	}
-	return append([]pendingCheck{read.pendingCheck}, read.Earlier...)
+	return append([]Pending{read.Pending}, read.Earlier...)
 }
 
-// sealChecks writes the cookie of a check. held has at least one value.
-func sealChecks(codec *jwt.Codec, check Check, held []pendingCheck, now time.Time) (string, error) {
+// sealChecks returns the content of the cookie of a check. held has at least one
+// value.
+func sealChecks(codec *jwt.Codec, check Check, held []Pending, now time.Time) (string, error) {
 	var text bytes.Buffer
 	encoder := json.NewEncoder(&text)
 	encoder.SetEscapeHTML(false) // which would make URLs longer
@@ -63,12 +63,12 @@ func sealChecks(codec *jwt.Codec, check Check, held []pendingCheck, now time.Tim
 	if err != nil {
 		return "", err
 	}
-	return codec.Seal(jwtclaims.AppendIssued(nil, members, now, checkMaxAge))
+	return codec.Seal(jwtclaims.AppendIssued(nil, members, now, CheckMaxAge))
 }
 
-// shortenChecks leaves out the longest callback URL, since a landing is worth
-// less than a sign-in, or else the oldest sign-in. nil: nothing can go.
-func shortenChecks(held []pendingCheck) []pendingCheck {
+// shortenChecks leaves out the longest callback URL, which is worth less than a
+// sign-in, or else the oldest sign-in. It returns nil if nothing can go.
+func shortenChecks(held []Pending) []Pending {
 	longest := 0
 	for i, h := range held {
 		if len(h.CallbackURL) > len(held[longest].CallbackURL) {

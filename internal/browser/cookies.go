@@ -1,0 +1,203 @@
+package browser
+
+import (
+	"net/http"
+	"net/url"
+	"strings"
+	"time"
+
+	"github.com/latchkeyhq/latchkey/internal/cookie"
+)
+
+// Cookies are what a browser sent and what it will be sent. They belong to one
+// request and are not safe for concurrent use.
+type Cookies struct {
+	Specs *Specs
+	Out   []*http.Cookie // what the browser will be sent
+
+	jar    cookie.Jar
+	former *Spec          // the session cookie before HostPrefix; nil: it is not read any more
+	chunks sessionChunks  // the session cookie
+	opened []openedChecks // of sign-ins under way
+}
+
+// NewCookies reads the cookies of a request.
+func NewCookies(h http.Header, specs *Specs, now time.Time) Cookies {
+	c := Cookies{jar: cookie.Parse(h), Specs: specs}
+	if specs.former != nil && now.Before(specs.until) {
+		c.former = specs.former
+	}
+	return c
+}
+
+// Set sends a cookie.
+func (c *Cookies) Set(k *http.Cookie) { c.Out = append(c.Out, k) }
+
+// replace sends a cookie in place of what was to be sent under its name.
+func (c *Cookies) replace(k *http.Cookie) {
+	kept := c.Out[:0]
+	for _, old := range c.Out {
+		if old.Name != k.Name {
+			kept = append(kept, old)
+		}
+	}
+	c.Out = append(kept, k)
+}
+
+// Forget makes the browser forget a cookie, if it sent it.
+func (c *Cookies) Forget(k *Spec) {
+	if _, there := c.jar.Get(k.Name()); there {
+		c.Set(k.Clear(k.Name()))
+	}
+}
+
+// Raw returns the value of a cookie as the browser sent it.
+func (c *Cookies) Raw(k *Spec) (string, bool) { return c.jar.Get(k.Name()) }
+
+// Value returns the decoded value of a cookie. A broken encoding is taken
+// literally.
+func (c *Cookies) Value(k *Spec) (string, bool) {
+	value, ok := c.jar.Get(k.Name())
+	if !ok {
+		return "", false
+	}
+	return Unescape(value), true
+}
+
+// CSRF returns the token and its hash from the CSRF cookie.
+func (c *Cookies) CSRF() (token, hash string) {
+	value, _ := c.jar.Get(c.Specs.CSRF.Name())
+	token, hash, ok := strings.Cut(value, "%7C") // the separator is the only character that is escaped, nearly always
+	if !ok || strings.IndexByte(hash, '%') >= 0 || strings.IndexByte(token, '%') >= 0 {
+		token, hash, _ = strings.Cut(Unescape(value), "|")
+	}
+	return token, hash
+}
+
+// Escape percent-encodes a value as the clients of Auth.js expect it.
+func Escape(value string) string {
+	return strings.ReplaceAll(url.QueryEscape(value), "+", "%20")
+}
+
+// Unescape decodes a value. A broken encoding is returned as it is.
+func Unescape(value string) string {
+	if strings.IndexByte(value, '%') < 0 {
+		return value
+	}
+	if plain, err := url.PathUnescape(value); err == nil {
+		return plain
+	}
+	return value
+}
+
+// putSession sends the session cookie, in pieces if it is long, and clears what is
+// left of an earlier value.
+func (c *Cookies) putSession(value string, expires time.Time) {
+	k := &c.Specs.Session
+	_, old, whole := c.sessionParts()
+	if len(old) == 0 && len(value) <= cookie.ChunkSize { // nearly always
+		c.Set(k.New(value, expires))
+		c.clearFormer()
+		return
+	}
+	chunks := cookie.Split(k.Name(), value, 0)
+	kept := make(map[string]bool, len(chunks))
+	for _, chunk := range chunks {
+		piece := k.New(chunk.Value, expires)
+		piece.Name = chunk.Name
+		c.Set(piece)
+		kept[chunk.Name] = true
+	}
+	if whole && len(old) == 0 {
+		old = []string{k.Name()}
+	}
+	for _, name := range old {
+		if !kept[name] {
+			c.clearPiece(k, name)
+		}
+	}
+	c.clearFormer()
+}
+
+// mostLines bounds the cookies of an answer that clears pieces of a session; all
+// other cookies fit into 40 lines. An attacker who plants hundreds of pieces gets
+// no answer that a proxy refuses for its size.
+const mostLines = 34
+
+// clearPiece clears a cookie of a session. If there is no room, it waits for the
+// next answer.
+func (c *Cookies) clearPiece(k *Spec, name string) {
+	if len(c.Out) < mostLines {
+		c.Set(k.Clear(name))
+	}
+}
+
+// clearSession makes the browser forget its session.
+func (c *Cookies) clearSession() {
+	k := &c.Specs.Session
+	_, names, whole := c.sessionParts()
+	if whole && len(names) == 0 {
+		names = []string{k.Name()}
+	}
+	for _, name := range names {
+		c.clearPiece(k, name)
+	}
+	c.clearFormer()
+}
+
+// sessionParts finds the session cookie, whole or in pieces, once.
+func (c *Cookies) sessionParts() (value string, parts []string, ok bool) {
+	found := &c.chunks
+	if !found.looked {
+		found.value, found.parts, found.ok = c.jar.Chunked(c.Specs.Session.Name())
+		found.looked = true
+	}
+	return found.value, found.parts, found.ok
+}
+
+// sessionChunks is what the request brought of the session cookie.
+type sessionChunks struct {
+	looked bool
+	value  string
+	parts  []string
+	ok     bool
+}
+
+// session returns the value of the session cookie, and the spec it came as.
+func (c *Cookies) session() (string, *Spec) {
+	k := &c.Specs.Session
+	value, _, ok := c.sessionParts()
+	if !ok && c.former != nil {
+		k = c.former
+		value, _, ok = c.jar.Chunked(k.Name())
+	}
+	if !ok {
+		return "", k
+	}
+	return Unescape(value), k
+}
+
+// HasSession reports whether the browser sent a session cookie, or pieces of one.
+func (c *Cookies) HasSession() bool {
+	_, parts, ok := c.sessionParts()
+	if former := c.former; former != nil && !ok {
+		_, old, there := c.jar.Chunked(former.Name())
+		ok = there || len(old) > 0
+	}
+	return ok || len(parts) > 0
+}
+
+// clearFormer ends the migration to HostPrefix for this browser.
+func (c *Cookies) clearFormer() {
+	former := c.former
+	if former == nil {
+		return
+	}
+	_, names, ok := c.jar.Chunked(former.Name())
+	if ok && len(names) == 0 {
+		names = []string{former.Name()}
+	}
+	for _, name := range names {
+		c.clearPiece(former, name)
+	}
+}

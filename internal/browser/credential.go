@@ -1,0 +1,136 @@
+package browser
+
+import (
+	"net/http"
+	"strings"
+	"time"
+
+	"github.com/latchkeyhq/latchkey/jwt"
+)
+
+// Credential is what a request proves its session with: the session cookie, or a
+// bearer token. With a bearer token no cookie is looked at, and the browser's
+// cookies stay as they are (R-426).
+type Credential struct {
+	Cookies *Cookies
+	Bearer  *Bearer // nil: the session cookie
+}
+
+// Token returns the session token, and the spec whose codec opens it. It is empty
+// if the request has none.
+func (c *Credential) Token() (string, *Spec) {
+	if c.Bearer == nil {
+		return c.Cookies.session()
+	}
+	k := &c.Cookies.Specs.Session
+	if _, err := k.Codec.Open(c.Bearer.Token); err != nil && c.Cookies.former != nil {
+		k = c.Cookies.former
+	}
+	return c.Bearer.Token, k
+}
+
+// Renews reports whether the answer can hand out a new token.
+func (c *Credential) Renews() bool { return c.Bearer == nil || c.Bearer.Renews }
+
+// Put hands out a token, escaped as the value of a cookie.
+func (c *Credential) Put(value string, expires time.Time) {
+	if c.Bearer == nil {
+		c.Cookies.putSession(value, expires)
+		return
+	}
+	c.Bearer.replaceBy(Unescape(value))
+}
+
+// Clear makes the browser forget its session. A bearer token stays with its app.
+func (c *Credential) Clear() {
+	if c.Bearer == nil {
+		c.Cookies.clearSession()
+	}
+}
+
+// Bearer is a session token in the Authorization header (RFC 6750, section 2.1).
+type Bearer struct {
+	Token     string
+	Malformed bool   // the header makes no sense, and Token is empty
+	Renews    bool   // the answer can hand out the token that takes its place
+	Renewed   string // that token; empty: the old one stays
+}
+
+// replaceBy keeps the token that the app will send from now on.
+func (b *Bearer) replaceBy(token string) {
+	if b.Renews && token != b.Token { // a stored session is extended in place
+		b.Renewed = token
+	}
+}
+
+// BearerOf reads the Authorization header. It returns nil if the header has no
+// bearer token: it may be meant for the application.
+func BearerOf(h http.Header) *Bearer {
+	var found *Bearer
+	given := 0
+	for _, line := range h["Authorization"] {
+		for credentials := range strings.SplitSeq(line, ",") { // a proxy may have joined several
+			given++
+			if token, ok := cutBearer(credentials); ok {
+				found = &Bearer{Token: token}
+			}
+		}
+	}
+	if found != nil && (given > 1 || !IsToken68(found.Token)) {
+		return &Bearer{Malformed: true}
+	}
+	return found
+}
+
+// cutBearer removes the scheme, whose case does not matter (RFC 9110, section
+// 11.1).
+func cutBearer(credentials string) (token string, ok bool) {
+	credentials = strings.TrimLeft(credentials, " \t")
+	end := strings.IndexAny(credentials, " \t")
+	if end < 0 {
+		return "", strings.EqualFold(credentials, "Bearer")
+	}
+	return strings.TrimLeft(credentials[end:], " "), strings.EqualFold(credentials[:end], "Bearer")
+}
+
+// IsToken68 reports whether an Authorization header can carry the token (RFC 6750,
+// section 2.1).
+func IsToken68(token string) bool {
+	text := strings.TrimRight(token, "=")
+	if text == "" || len(token) > jwt.MaxLen {
+		return false
+	}
+	for i := range len(text) {
+		c := text[i]
+		if (c < '0' || c > '9') && (c < 'A' || c > 'Z') && (c < 'a' || c > 'z') && strings.IndexByte("-._~+/", c) < 0 {
+			return false
+		}
+	}
+	return true
+}
+
+// SessionTokenHeader is the response header with the token that takes the place
+// of the one that an app sent.
+const SessionTokenHeader = "Session-Token"
+
+// HandOver puts the new token, if there is one, into a response, which no cache
+// may keep then.
+func (b *Bearer) HandOver(h http.Header) {
+	if b.Renewed != "" {
+		h[SessionTokenHeader] = []string{b.Renewed}
+		h["Cache-Control"] = []string{"private, no-cache, no-store"}
+	}
+}
+
+// Challenge returns the WWW-Authenticate header for a request that was refused
+// (RFC 6750, section 3). b is nil for a request without a bearer token.
+func (b *Bearer) Challenge(realm string) string {
+	challenge := `Bearer realm="` + realm + `"`
+	switch {
+	case b == nil:
+		return challenge
+	case b.Malformed:
+		return challenge + `, error="invalid_request", error_description="Send one Authorization header with one token"`
+	}
+	return challenge + `, error="invalid_token", error_description="The token is unknown, or its session has ended"`
+}

@@ -1,0 +1,107 @@
+package browser
+
+import (
+	"cmp"
+	"crypto/sha256"
+	"encoding/base64"
+	"slices"
+	"time"
+
+	"github.com/latchkeyhq/latchkey/internal/secret"
+	"github.com/latchkeyhq/latchkey/internal/sessionref"
+)
+
+// Check is a value that ties a callback to the sign-in that began it. Each check
+// is sealed into a cookie of its own, as Auth.js does it: {"value", "provider"}.
+// Beside the newest sign-in a cookie carries those begun shortly before, so that
+// two tabs do not destroy each other. Auth.js reads the newest.
+type Check string
+
+// The checks of a flow, and the challenge that a passkey has to answer.
+const (
+	PKCE      Check = "pkce"
+	State     Check = "state"
+	Nonce     Check = "nonce"
+	Challenge Check = "challenge"
+)
+
+const (
+	maxFlows = 4 // sign-ins under way in one browser
+
+	// CheckMaxAge is the life of the cookies of checks.
+	CheckMaxAge = 15 * time.Minute
+)
+
+// flowChecks are in the order in which a flow is written: the first check that it
+// has also keeps its origin.
+var flowChecks = [...]Check{PKCE, State, Nonce}
+
+// allChecks are all that a browser keeps.
+var allChecks = [...]Check{PKCE, State, Nonce, Challenge}
+
+// Flow is one sign-in under way: the values that its callback has to bring, and
+// its origin.
+type Flow struct {
+	ID                     string // joins the cookies of a flow; empty: made by Auth.js
+	Provider               string
+	Verifier, State, Nonce string
+	Expires                int64 // Unix seconds
+	FlowOrigin
+}
+
+// FlowOrigin is what a flow remembers of its beginning.
+type FlowOrigin struct {
+	CallbackURL string `json:"callbackUrl,omitempty"` // where this browser goes in the end; empty: the callback cookie says
+	MaxAge      *int64 `json:"maxAge,omitempty"`      // the max_age that was sent, in seconds; nil: none
+	CrossSite   bool   `json:"posted,omitempty"`      // the provider will post from its own site
+	Fresh       bool   `json:"fresh,omitempty"`       // the user had just signed in, and may change how they sign in
+	sessionref.Ref
+}
+
+// Value returns the value of a check.
+func (f *Flow) Value(c Check) *string {
+	switch c {
+	case PKCE:
+		return &f.Verifier
+	case State:
+		return &f.State
+	}
+	return &f.Nonce
+}
+
+// Key returns a value that belongs to this flow alone, or "" if it has no check.
+func (f *Flow) Key() string { return cmp.Or(f.State, f.Verifier, f.Nonce) }
+
+// Checks returns the checks that the flow has a value for, in order of name.
+func (f *Flow) Checks() (checks []Check) {
+	for _, c := range flowChecks {
+		if *f.Value(c) != "" {
+			checks = append(checks, c)
+		}
+	}
+	slices.Sort(checks)
+	return checks
+}
+
+// StateParam returns the state to send to the provider. If state is no check of
+// its own, it is derived from a value that is one, so that no cookie has to hold
+// it: a provider that demands a state gets one, and two sign-ins under way can be
+// told apart.
+func (f *Flow) StateParam() string {
+	if key := cmp.Or(f.Verifier, f.Nonce); f.State == "" && key != "" {
+		return derivedState(key)
+	}
+	return f.State
+}
+
+// IsNamedBy reports whether an answer with this state belongs to the flow.
+func (f *Flow) IsNamedBy(state string) bool {
+	return state != "" && secret.Equal(f.StateParam(), state)
+}
+
+// derivedState hashes a check value under a label, so that it is neither the value
+// nor its PKCE challenge.
+func derivedState(value string) string {
+	sum := sha256.Sum256([]byte("latchkey state\x00" + value))
+	return base64.RawURLEncoding.EncodeToString(sum[:])
+}

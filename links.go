@@ -1,0 +1,59 @@
+package latchkey
+
+import (
+	"net/url"
+	"strings"
+
+	"github.com/latchkeyhq/latchkey/internal/weburl"
+)
+
+// links writes the URLs of a site, as its browsers know them.
+type links struct {
+	origin     weburl.Origin // as this browser sees it
+	base       string        // the base path, as the program knows it
+	prefix     string        // Site.Prefix
+	signInPage string        // Pages.SignIn; empty: the built-in page
+}
+
+// path returns the path of a route below the base path.
+func (l *links) path(route string) string { return l.outward(l.base + "/" + route) }
+
+// outward returns a path as browsers know it, given as the program knows it. URLs
+// stay.
+func (l *links) outward(to string) string {
+	if l.prefix != "" && strings.HasPrefix(to, "/") {
+		return l.prefix + to
+	}
+	return to
+}
+
+// url returns the absolute URL of a route.
+func (l *links) url(route string) string { return l.origin.Text + l.path(route) }
+
+// absolute returns an absolute URL for a URL of the application's own.
+func (l *links) absolute(to string) string {
+	if strings.HasPrefix(to, "/") {
+		return l.origin.Text + l.outward(to)
+	}
+	return to
+}
+
+// home returns the URL under which browsers find the site.
+func (l *links) home() string { return l.origin.Text + l.prefix }
+
+// asked returns the URL that the browser asked for, as the browser wrote it.
+func (l *links) asked(r *Request) string { return l.home() + r.URL.RequestURI() }
+
+// signIn returns the page that asks the user to sign in and come back to to.
+func (l *links) signIn(to string) string {
+	if l.signInPage != "" {
+		return weburl.WithQuery(l.absolute(l.signInPage), "callbackUrl", to)
+	}
+	return l.url("signin") + "?callbackUrl=" + url.QueryEscape(to)
+}
+
+// change returns the account page after a recent sign-in.
+func (l *links) change() string { return l.url("account?do=change") }
+
+// deletion returns the page that asks before an account is deleted.
+func (l *links) deletion() string { return l.url("account?do=delete") }

@@ -1,0 +1,38 @@
+package latchkey
+
+import (
+	"net/http"
+	"time"
+
+	"github.com/latchkeyhq/latchkey/internal/browser"
+	"github.com/latchkeyhq/latchkey/internal/directory"
+	"github.com/latchkeyhq/latchkey/internal/journal"
+)
+
+// visit is what session strategies see of an exchange: the cookies and the
+// credential of a client, and what its request causes.
+type visit struct {
+	header     http.Header // of the request
+	cookies    browser.Cookies
+	credential browser.Credential
+	events     directory.Outbox
+
+	about       journal.Subject // the exchange, for the log
+	secretsSeen []string        // that came up on the way and may not be logged
+}
+
+// hide keeps secrets out of the log.
+func (v *visit) hide(secrets ...string) { v.secretsSeen = append(v.secretsSeen, secrets...) }
+
+// describe says of a session that it came as a bearer token, and ends with the
+// token if that stays. A zero end is that of a stored session. b is nil for a
+// session from a cookie.
+func describe(s *Session, b *browser.Bearer, end time.Time) {
+	if b == nil {
+		return
+	}
+	s.Via = ViaBearer
+	if !b.Renews && !end.IsZero() {
+		s.Expires = end
+	}
+}
