@@ -332,7 +332,7 @@ func TestNewAcceptsCookiesThatFitTheSite(t *testing.T) {
 
 func TestLimitsUnderNewFunc(t *testing.T) {
 	s := newSite(t)
-	auth := latchkey.NewFunc(func(context.Context, *latchkey.Request) (*latchkey.Config, error) {
+	auth := newFunc(func(context.Context, *latchkey.Request) (*latchkey.Config, error) {
 		return &latchkey.Config{ // a new one each time, which is allowed and costs only time
 			Site: latchkey.Site{URL: siteOrigin}, Secrets: []string{siteSecret}, Runtime: latchkey.Runtime{Logger: quiet},
 			Limits: latchkey.Limits{CredentialsPerAccount: latchkey.Rate{Events: 3, Per: time.Hour}},

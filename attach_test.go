@@ -93,7 +93,7 @@ func TestRenewalAfterSignOut(t *testing.T) {
 func TestAttachedTooLong(t *testing.T) {
 	s := newPlainSite(t, asTokens)
 	s.signIn()
-	lazy := latchkey.NewFunc(func(context.Context, *latchkey.Request) (*latchkey.Config, error) {
+	lazy := newFunc(func(context.Context, *latchkey.Request) (*latchkey.Config, error) {
 		c := plainConfig(s.store)
 		return &c, nil
 	})
@@ -125,7 +125,7 @@ func TestMatchPath(t *testing.T) {
 		}
 	}
 	config := plainConfig(s.store)
-	lazy := latchkey.NewFunc(func(context.Context, *latchkey.Request) (*latchkey.Config, error) { return &config, nil })
+	lazy := newFunc(func(context.Context, *latchkey.Request) (*latchkey.Config, error) { return &config, nil })
 	if !lazy.Core().MatchPath(t.Context(), "/auth/session", func() *latchkey.Request { return s.neutral("/auth/session") }) {
 		t.Error("a configuration of the request's own")
 	}

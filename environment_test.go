@@ -138,7 +138,7 @@ func TestHandedInEnvironment(t *testing.T) {
 	for name, build := range map[string]func(latchkey.Config) (*latchkey.Auth, error){
 		"New": latchkey.New,
 		"NewFunc": func(c latchkey.Config) (*latchkey.Auth, error) {
-			return latchkey.NewFunc(func(context.Context, *latchkey.Request) (*latchkey.Config, error) { return &c, nil }), nil
+			return latchkey.NewFunc(latchkey.Func{Config: always(&c)})
 		},
 	} {
 		t.Run("R-309 "+name, func(t *testing.T) {

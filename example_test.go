@@ -229,12 +229,15 @@ func ExampleNewFunc() {
 	}
 	canary := *usual
 	canary.Hardened = true
-	auth := latchkey.NewFunc(func(_ context.Context, r *latchkey.Request) (*latchkey.Config, error) {
+	auth, err := latchkey.NewFunc(latchkey.Func{Config: func(_ context.Context, r *latchkey.Request) (*latchkey.Config, error) {
 		if r.Header.Get("X-Canary") != "" {
 			return &canary, nil
 		}
 		return usual, nil // the same pointer each time: it is prepared once
-	})
+	}})
+	if err != nil {
+		log.Fatal(err)
+	}
 	answer := httptest.NewRecorder()
 	auth.ServeHTTP(answer, httptest.NewRequest(http.MethodGet, "/auth/session", nil))
 	fmt.Println(answer.Code, answer.Body)

@@ -51,7 +51,7 @@ func TestRoutes(t *testing.T) {
 	if paths, err := s.auth.Routes("/shop"); err == nil || !strings.Contains(err.Error(), "/auth") || !strings.Contains(err.Error(), "/shop") {
 		t.Errorf("a group beside the base path: %v %q", err, paths)
 	}
-	lazy := latchkey.NewFunc(func(context.Context, *latchkey.Request) (*latchkey.Config, error) { return nil, errors.New("not now") })
+	lazy := newFunc(func(context.Context, *latchkey.Request) (*latchkey.Config, error) { return nil, errors.New("not now") })
 	for group, want := range map[string]string{"": "/auth/account", "/": "/auth/account", "/api/auth": "/account", "/:tenant/auth/": "/account"} {
 		if paths, err := lazy.Routes(group); err != nil || !slices.Contains(paths, want) {
 			t.Errorf("R-308: without a base path, in %q: %v %q", group, err, paths)
@@ -80,39 +80,5 @@ func TestLookingTooLate(t *testing.T) {
 	}
 	if len(second.Header()) != 0 || first.Header().Get("Set-Cookie") == "" {
 		t.Errorf("R-451: the cookie went to %v", second.Header())
-	}
-}
-
-func TestNewFuncOf(t *testing.T) {
-	type pooled struct{ host string }
-	a, b := newSite(t).config, newSite(t, func(c *latchkey.Config) { c.Site.URL = "https://b.example" }).config
-	asked := 0
-	auth, remember := latchkey.NewFuncOf(func(request *pooled) (*latchkey.Config, error) {
-		asked++
-		switch request.host {
-		case "a":
-			return &a, nil
-		case "b":
-			return &b, nil
-		case "panic":
-			panic("no")
-		}
-		return nil, errors.New("who is that?")
-	})
-	r := httptest.NewRequest(http.MethodGet, "/", nil)
-	request := &pooled{"b"}
-	ctx := remember(r.Context(), request)
-	request.host = "a" // somebody else's by now
-	u, err := auth.ActionURL(r.WithContext(remember(ctx, request)), "signin")
-	if err != nil || u.Host != "b.example" || asked != 1 {
-		t.Errorf("R-451: %v %v, asked %d times", u, err, asked)
-	}
-	for _, host := range []string{"panic", "c"} {
-		if _, err := auth.ActionURL(r.WithContext(remember(t.Context(), &pooled{host})), "signin"); !errors.Is(err, latchkey.ErrInvalidConfig) {
-			t.Errorf("R-242: %s: %v", host, err)
-		}
-	}
-	if _, err := auth.ActionURL(r, "signin"); !errors.Is(err, latchkey.ErrInvalidConfig) {
-		t.Errorf("without a request of the framework: %v", err)
 	}
 }

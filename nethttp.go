@@ -30,9 +30,9 @@ type SignInOptions struct {
 // cookies on w and redirects, to the provider or to where a completed sign-in
 // ends up. With an empty or unknown provider it redirects to the sign-in page.
 //
-// The error is an [*Error] that has been logged, and nothing is written then.
-// Wrong credentials are ErrCredentialsSignin, a form of another site is
-// ErrMissingCSRF. [Auth.WriteError] can answer it.
+// The error is an [*Error] that has been logged, and nothing is written then: it is
+// for the form that was posted. Wrong credentials are ErrCredentialsSignin, a form of
+// another site is ErrMissingCSRF.
 func (a *Auth) SignIn(w http.ResponseWriter, r *http.Request, provider string, o SignInOptions) error {
 	res, err := a.Core().SignIn(r.Context(), requestHead(r), provider, o)
 	return sendTo(w, res, err)

@@ -90,7 +90,7 @@ func TestWhoReadsAFault(t *testing.T) {
 	s := newSite(t)
 	panics := s.auth.Authorize(func(*http.Request, *latchkey.Session) error { panic("x") })(http.NotFoundHandler())
 	blank := s.auth.Authorize(func(*http.Request, *latchkey.Session) error { return latchkey.RespondWith(nil) })(http.NotFoundHandler())
-	lazy := latchkey.NewFunc(func(context.Context, *latchkey.Request) (*latchkey.Config, error) {
+	lazy := newFunc(func(context.Context, *latchkey.Request) (*latchkey.Config, error) {
 		return nil, errors.New("no configuration")
 	})
 	hosts := newSite(t, func(c *latchkey.Config) { c.Site = latchkey.Site{AllowedHosts: []string{"other.example"}} })

@@ -29,10 +29,10 @@ func TestConfigErrorsAreNoSessions(t *testing.T) {
 	with := func(change func(*latchkey.Config)) *latchkey.Auth { return newSite(t, change).auth }
 	auths := map[string]*latchkey.Auth{
 		"the zero Auth":        {},
-		"no configuration":     latchkey.NewFunc(always(nil)),
-		"a bad configuration":  latchkey.NewFunc(always(&latchkey.Config{})),
-		"configuration error":  latchkey.NewFunc(func(context.Context, *latchkey.Request) (*latchkey.Config, error) { return nil, fault }),
-		"configuration panics": latchkey.NewFunc(func(context.Context, *latchkey.Request) (*latchkey.Config, error) { panic(fault) }),
+		"no configuration":     newFunc(always(nil)),
+		"a bad configuration":  newFunc(always(&latchkey.Config{})),
+		"configuration error":  newFunc(func(context.Context, *latchkey.Request) (*latchkey.Config, error) { return nil, fault }),
+		"configuration panics": newFunc(func(context.Context, *latchkey.Request) (*latchkey.Config, error) { panic(fault) }),
 		"token callback fails": with(func(c *latchkey.Config) {
 			c.Callbacks.Token = func(context.Context, latchkey.TokenInfo) (latchkey.Claims, error) { return nil, fault }
 		}),

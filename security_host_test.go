@@ -67,7 +67,7 @@ func TestHostNoTrust(t *testing.T) {
 			if _, err := latchkey.New(c); !errors.Is(err, latchkey.ErrUntrustedHost) || !strings.Contains(err.Error(), "AUTH_TRUST_HOST") {
 				t.Errorf("New: %v", err)
 			}
-			auth := latchkey.NewFunc(always(&c))
+			auth := newFunc(always(&c))
 			for _, target := range []string{"/auth/providers", "/auth/session", "/auth/csrf", "/auth/signin", "/auth/signout", "/auth/error", "/auth/verify-request"} {
 				r := httptest.NewRequest(http.MethodGet, "http://"+host+target, nil)
 				w := httptest.NewRecorder()

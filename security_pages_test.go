@@ -440,7 +440,7 @@ func TestPagesPanics(t *testing.T) {
 			},
 		} {
 			w := httptest.NewRecorder()
-			latchkey.NewFunc(configure).ServeHTTP(w, httptest.NewRequest(http.MethodGet, siteOrigin+"/auth/session", nil))
+			newFunc(configure).ServeHTTP(w, httptest.NewRequest(http.MethodGet, siteOrigin+"/auth/session", nil))
 			if w.Code != http.StatusInternalServerError || w.Header().Get("Content-Type") != "application/json" {
 				t.Errorf("%s: %d", name, w.Code)
 			}

@@ -159,7 +159,7 @@ func TestNewFunc(t *testing.T) {
 			Session: latchkey.SessionConfig{NewToken: func() string { hooks++; return strings.Repeat("x", 64) }},
 		}
 	}
-	auth := latchkey.NewFunc(func(_ context.Context, r *latchkey.Request) (*latchkey.Config, error) {
+	auth := newFunc(func(_ context.Context, r *latchkey.Request) (*latchkey.Config, error) {
 		made++
 		return tenants[r.Host], nil
 	})
@@ -201,16 +201,25 @@ func withHost(r *http.Request, host string) *http.Request {
 	return r
 }
 
+func TestNewFuncNeedsAFunction(t *testing.T) {
+	if auth, err := latchkey.NewFunc(latchkey.Func{CacheSize: 10}); auth != nil || !errors.Is(err, latchkey.ErrInvalidConfig) || !strings.Contains(err.Error(), "Func.Config") {
+		t.Errorf("%v, %v", auth, err)
+	}
+}
+
 // Configurations that are new for each request do not pile up.
 func TestNewFuncForgets(t *testing.T) {
 	const most = 10
 	s := newSite(t)
 	var made []weak.Pointer[latchkey.Config]
-	auth := latchkey.NewFunc(func(context.Context, *latchkey.Request) (*latchkey.Config, error) {
+	auth, err := latchkey.NewFunc(latchkey.Func{CacheSize: most, Config: func(context.Context, *latchkey.Request) (*latchkey.Config, error) {
 		c := &latchkey.Config{Site: latchkey.Site{URL: siteOrigin}, Providers: someProvider(), Secrets: []string{siteSecret}, Runtime: latchkey.Runtime{Logger: quiet}}
 		made = append(made, weak.Make(c))
 		return c, nil
-	}, latchkey.CacheSize(most))
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
 	for range 10 * most {
 		if a := s.newBrowser().serve(auth, s.newBrowser().request(http.MethodGet, "/auth/session", "", "")); a.Code != http.StatusOK {
 			t.Fatalf("%d", a.Code)

@@ -347,6 +347,13 @@ func someProvider() []latchkey.Provider {
 	return []latchkey.Provider{&latchkey.OAuth{ID: "some", OIDC: true, Issuer: "https://id.example", ClientID: "x", ClientSecret: "y"}}
 }
 
+// newFunc is an Auth that asks config for its configuration.
+func newFunc(config func(context.Context, *latchkey.Request) (*latchkey.Config, error)) *latchkey.Auth {
+	auth, err := latchkey.NewFunc(latchkey.Func{Config: config})
+	must(err)
+	return auth
+}
+
 // always configures every request alike.
 func always(c *latchkey.Config) func(context.Context, *latchkey.Request) (*latchkey.Config, error) {
 	return func(context.Context, *latchkey.Request) (*latchkey.Config, error) { return c, nil }

@@ -86,7 +86,7 @@ func TestTenantsOfOneIssuer(t *testing.T) {
 	})
 	t.Run("R-358 a Config for each request", func(t *testing.T) {
 		s := newIssuerTenants(t, 1)
-		s.auth = latchkey.NewFunc(func(context.Context, *latchkey.Request) (*latchkey.Config, error) { return s.newConfig(), nil })
+		s.auth = newFunc(func(context.Context, *latchkey.Request) (*latchkey.Config, error) { return s.newConfig(), nil })
 		for range 5 {
 			s.signIn("")
 		}

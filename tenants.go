@@ -17,46 +17,33 @@ import (
 	"github.com/latchkeyhq/latchkey/internal/oauth"
 )
 
-// NewFunc returns an Auth that asks configure for its Config, once for each
-// request, for sites that learn their settings from a request. A Config is
-// prepared once and remembered, so return the same pointer again for the same
-// settings; do not change what it points to. r has no body. An error, and a
-// Config that New would refuse, is a configuration error for that request.
-//
-// Sites of several tenants that make a Config for each want [NewTenants].
-func NewFunc(configure func(ctx context.Context, r *Request) (*Config, error), options ...CacheOption) *Auth {
-	return &Auth{tenants: newLazySetups(func(ctx context.Context, r *Request) (tenant, error) {
-		c, err := guarded.ContainResult(func() (*Config, error) { return configure(ctx, r) })
+// Func says how [NewFunc] finds the Config of a request.
+type Func struct {
+	// Config returns the Config of a request. It is called once for each request,
+	// concurrently. A Config is prepared once and cached by its pointer, so return
+	// the same pointer again for the same settings, and do not change what it
+	// points to. r has no body. An error, and a Config that New would refuse, is a
+	// configuration error for that request.
+	Config func(ctx context.Context, r *Request) (*Config, error)
+	// CacheSize is how many prepared configurations are kept at one time; see
+	// [Tenants].CacheSize. 0: 4,096; negative: one.
+	CacheSize int
+}
+
+// NewFunc returns an Auth for a site that learns its settings from a request. It
+// returns ErrInvalidConfig if f.Config is nil. A site of several tenants that makes a
+// Config for each wants [NewTenants].
+func NewFunc(f Func) (*Auth, error) {
+	if f.Config == nil {
+		return nil, failure.Wrap(ErrInvalidConfig, errors.New("Func.Config is nil: set it to a function that returns the Config of a request"))
+	}
+	return &Auth{tenants: newLazySetups(f.CacheSize, func(ctx context.Context, r *Request) (tenant, error) {
+		c, err := guarded.ContainResult(func() (*Config, error) { return f.Config(ctx, r) })
 		if err == nil && c == nil {
 			err = errors.New("NewFunc: no configuration for this request")
 		}
 		return tenant{key: c, config: func() (*Config, error) { return c, nil }}, err
-	}, options)}
-}
-
-// NewFuncOf is [NewFunc] for integrations with a web framework, whose own request
-// is a C. Their handlers call remember before the Auth sees a request: it asks
-// configure, once for each request, and the context that it returns has the
-// answer. No C is kept, since frameworks use theirs again.
-func NewFuncOf[C any](configure func(request C) (*Config, error), options ...CacheOption) (auth *Auth, remember func(context.Context, C) context.Context) {
-	type answer struct {
-		config *Config
-		err    error
-	}
-	key := new(CacheOption) // of this Auth alone
-	auth = NewFunc(func(ctx context.Context, _ *Request) (*Config, error) {
-		if found, ok := ctx.Value(key).(answer); ok {
-			return found.config, found.err
-		}
-		return nil, errors.New("NewFunc: the configuration depends on a request of the framework, and this is none")
-	}, options...)
-	return auth, func(ctx context.Context, request C) context.Context {
-		if ctx.Value(key) != nil {
-			return ctx
-		}
-		config, err := guarded.ContainResult(func() (*Config, error) { return configure(request) })
-		return context.WithValue(ctx, key, answer{config, err})
-	}
+	})}, nil
 }
 
 // Tenants says how [NewTenants] finds the tenant of a request and its Config. An
@@ -98,7 +85,7 @@ func NewTenants(t Tenants) (*Auth, error) {
 	if err := errors.Join(faults...); err != nil {
 		return nil, err
 	}
-	return &Auth{tenants: newLazySetups(func(ctx context.Context, r *Request) (tenant, error) {
+	return &Auth{tenants: newLazySetups(t.CacheSize, func(ctx context.Context, r *Request) (tenant, error) {
 		named, err := tenantOf(ctx, r, t.Name)
 		return tenant{key: named, name: named, config: func() (*Config, error) {
 			c, err := t.Config(context.WithoutCancel(ctx), named) // others wait for the answer
@@ -107,7 +94,7 @@ func NewTenants(t Tenants) (*Auth, error) {
 			}
 			return c, err
 		}}, err
-	}, []CacheOption{CacheSize(cmp.Or(t.CacheSize, mostTenants))})}, nil
+	})}, nil
 }
 
 func tenantOf(ctx context.Context, r *Request, name func(context.Context, *Request) (string, error)) (string, error) {
@@ -133,18 +120,7 @@ func noRequest() *Request {
 // isNoRequest: a real one has a path.
 func isNoRequest(r *Request) bool { return r.Host == "" && r.URL.Path == "" }
 
-// CacheOption says how [NewFunc] remembers configurations.
-type CacheOption func(*lazySetups)
-
-// CacheSize returns the option to keep most prepared configurations at one time;
-// without it 4,096 are kept. Let all that are busy at one time fit in: preparing
-// one takes longer than a request. Less than 1 is 1. What providers publish is
-// kept apart from them, for all.
-func CacheSize(most int) CacheOption {
-	return func(t *lazySetups) { t.prepared = newSetups(most) }
-}
-
-// mostTenants is the default of CacheSize.
+// mostTenants is the default of Tenants.CacheSize and Func.CacheSize.
 const mostTenants = 4096
 
 // tenant is which configuration a request wants.
@@ -178,19 +154,15 @@ type prepared struct {
 
 func newSetups(most int) *setups { return cache.New[any, prepared](cache.Rules{Size: most}) }
 
-func newLazySetups(find func(context.Context, *Request) (tenant, error), options []CacheOption) *lazySetups {
-	t := &lazySetups{
+func newLazySetups(size int, find func(context.Context, *Request) (tenant, error)) *lazySetups {
+	return &lazySetups{
 		find: find, common: common{oauth.NewShared(), limit.NewMemory(nil), limit.NewUsedValues(time.Now)},
 		blank: sync.OnceValue(func() *setup {
 			s, _ := prepare(Config{}.WithEnv(func(string) string { return "" }), "", common{})
 			return s
 		}),
-		client: newHTTPClient(), prepared: newSetups(mostTenants),
+		client: newHTTPClient(), prepared: newSetups(cmp.Or(size, mostTenants)),
 	}
-	for _, o := range options {
-		o(t)
-	}
-	return t
 }
 
 // setupFor is the setup of a request. With an error it is what the error is

@@ -17,7 +17,7 @@ import (
 )
 
 func main() {
-	site := newSite(latchkey.Config{
+	site, err := newSite(latchkey.Config{
 		Site:    latchkey.Site{AllowedHosts: []string{"localhost:3000", "preview.localhost:3000"}},
 		Secrets: []string{rand.Text() + rand.Text()}, // for this run; yours is AUTH_SECRET
 		Session: latchkey.SessionConfig{Strategy: latchkey.JWTSessions},
@@ -26,24 +26,30 @@ func main() {
 		fmt.Println("Open", m.URL)
 		return nil
 	})
+	if err != nil {
+		log.Fatal(err)
+	}
 	log.Fatal(http.ListenAndServe("localhost:3000", site))
 }
 
-func newSite(c latchkey.Config, send func(context.Context, latchkey.Message) error) http.Handler {
+func newSite(c latchkey.Config, send func(context.Context, latchkey.Message) error) (http.Handler, error) {
 	live, preview := c, c
 	live.Providers = []latchkey.Provider{&latchkey.Email{Send: send}}
 	preview.Providers = append([]latchkey.Provider{testers()}, live.Providers...)
-	auth := latchkey.NewFunc(func(_ context.Context, r *latchkey.Request) (*latchkey.Config, error) {
+	auth, err := latchkey.NewFunc(latchkey.Func{Config: func(_ context.Context, r *latchkey.Request) (*latchkey.Config, error) {
 		if strings.HasPrefix(r.Host, "preview.") { // AllowedHosts says which hosts there are
 			return &preview, nil
 		}
 		return &live, nil // the same pointer each time: it is made ready once
-	})
+	}})
+	if err != nil {
+		return nil, err
+	}
 	home := func(w http.ResponseWriter, r *http.Request) {
 		s := latchkey.SessionFrom(r.Context())
 		fmt.Fprintf(w, "Hello, %s", s.User.Email)
 	}
-	return auth.Middleware(auth.RequireSession(http.HandlerFunc(home)))
+	return auth.Middleware(auth.RequireSession(http.HandlerFunc(home))), nil
 }
 
 // testers have a name and nothing to prove.

@@ -12,10 +12,13 @@ import (
 
 func TestPreview(t *testing.T) {
 	box := &latchkeytest.Mailbox{}
-	site := newSite(latchkey.Config{
+	site, err := newSite(latchkey.Config{
 		Site: latchkey.Site{TrustHost: true}, Secrets: []string{"a secret for tests that is long enough"},
 		Session: latchkey.SessionConfig{Strategy: latchkey.JWTSessions}, Adapter: memoryadapter.New(memoryadapter.Options{}),
 	}, box.Send)
+	if err != nil {
+		t.Fatal(err)
+	}
 	preview := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		r.Host = "preview." + r.Host // as it would come through DNS
 		if r.Header.Get("Origin") != "" {

@@ -2,9 +2,11 @@ package echoauth
 
 import (
 	"context"
+	"errors"
 	"net/http"
 	"net/url"
 	"strings"
+	"sync"
 
 	"github.com/labstack/echo/v5"
 
@@ -17,17 +19,54 @@ import (
 // own goroutine.
 type Auth struct {
 	auth     *latchkey.Auth
-	remember func(context.Context, *echo.Context) context.Context // nil: one configuration for every request
+	configOf func(c *echo.Context) (*latchkey.Config, error) // nil: one configuration for every request
 }
 
 // New is auth, however it was made, in Echo's types.
 func New(auth *latchkey.Auth) *Auth { return &Auth{auth: auth} }
 
-// NewFunc is [latchkey.NewFunc] with Echo's request: configure is asked for each
-// request that reaches one of the handlers, once. Its Context must not be kept.
-func NewFunc(configure func(c *echo.Context) (*latchkey.Config, error), options ...latchkey.CacheOption) *Auth {
-	auth, remember := latchkey.NewFuncOf(configure, options...)
-	return &Auth{auth, remember}
+// Func says how [NewFunc] finds the configuration of a request.
+type Func struct {
+	// Config is that of [latchkey.Func] with Echo's request. It is called once for
+	// each request that reaches one of the handlers. Keep nothing of c.
+	Config    func(c *echo.Context) (*latchkey.Config, error)
+	CacheSize int // as in [latchkey.Func]
+}
+
+// NewFunc returns an Auth that learns its settings from Echo's request. It returns
+// ErrInvalidConfig if f.Config is nil. See [latchkey.NewFunc].
+func NewFunc(f Func) (a *Auth, err error) {
+	if f.Config == nil {
+		return nil, &latchkey.Error{Type: latchkey.ErrInvalidConfig, Err: errors.New("echoauth: Func.Config is nil")}
+	}
+	a = &Auth{configOf: f.Config}
+	a.auth, err = latchkey.NewFunc(latchkey.Func{Config: a.config, CacheSize: f.CacheSize})
+	return a, err
+}
+
+// configKey is where a context has the answer of an Auth's configOf.
+type configKey struct{ of *Auth }
+
+// config returns what configOf answered for the request that ctx belongs to.
+func (a *Auth) config(ctx context.Context, _ *latchkey.Request) (*latchkey.Config, error) {
+	if answer, ok := ctx.Value(configKey{a}).(func() (*latchkey.Config, error)); ok {
+		return answer()
+	}
+	return nil, errors.New("echoauth: the configuration depends on a request of Echo, and this is none")
+}
+
+// remember returns ctx with the answer of configOf. It asks at once and keeps no c,
+// which Echo uses again.
+func (a *Auth) remember(ctx context.Context, c *echo.Context) context.Context {
+	if a.configOf == nil || ctx.Value(configKey{a}) != nil {
+		return ctx
+	}
+	answer := sync.OnceValues(func() (*latchkey.Config, error) { return a.configOf(c) })
+	func() {
+		defer func() { _ = recover() }() // config repeats the panic, and the root contains it
+		_, _ = answer()
+	}()
+	return context.WithValue(ctx, configKey{a}, answer)
 }
 
 // Auth is the way out of Echo: users, devices, and everything on net/http. With
@@ -203,7 +242,7 @@ func (a *Auth) UI(c *echo.Context) (*ui.Page, error) {
 // request is that of c, with the configuration and the session in its context.
 func (a *Auth) request(c *echo.Context) *http.Request {
 	r := c.Request()
-	if a.remember != nil {
+	if a.configOf != nil {
 		r = r.WithContext(a.remember(r.Context(), c))
 	}
 	r = a.auth.Attach(c.Response(), r)

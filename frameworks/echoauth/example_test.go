@@ -3,6 +3,7 @@ package echoauth_test
 import (
 	"fmt"
 	"html/template"
+	"log"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -92,12 +93,15 @@ func ExampleNewFunc() {
 		c.Site.BasePath = "/" + name + "/auth"
 		shops[name] = &c
 	}
-	sessions := echoauth.NewFunc(func(c *echo.Context) (*latchkey.Config, error) {
+	sessions, err := echoauth.NewFunc(echoauth.Func{Config: func(c *echo.Context) (*latchkey.Config, error) {
 		if shop := shops[c.Param("shop")]; shop != nil {
 			return shop, nil
 		}
 		return nil, fmt.Errorf("no shop is called %q", c.Param("shop"))
-	})
+	}})
+	if err != nil {
+		log.Fatal(err)
+	}
 	e := echo.New()
 	sessions.Mount(e.Group("/:shop/auth"), "/:shop/auth")
 	e.GET("/:shop/orders", func(c *echo.Context) error { return c.String(http.StatusOK, "your orders") }, sessions.RequireSession())

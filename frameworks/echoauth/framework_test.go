@@ -21,7 +21,11 @@ func TestFramework(t *testing.T) { latchkeytest.Framework(t, serve) }
 func serve(t *testing.T, site latchkeytest.FrameworkSite) string {
 	sessions := echoauth.New(site.Auth)
 	if site.Auth == nil {
-		sessions = echoauth.NewFunc(func(c *echo.Context) (*latchkey.Config, error) { return site.ByHost(c.Request().Host) })
+		var err error
+		sessions, err = echoauth.NewFunc(echoauth.Func{Config: func(c *echo.Context) (*latchkey.Config, error) { return site.ByHost(c.Request().Host) }})
+		if err != nil {
+			t.Fatal(err)
+		}
 	}
 	router := quiet()
 	router.Use(middleware.Recover())

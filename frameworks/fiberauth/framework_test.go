@@ -24,7 +24,11 @@ func TestFramework(t *testing.T) {
 func serveSite(t *testing.T, site latchkeytest.FrameworkSite) string {
 	auth := fiberauth.New(site.Auth)
 	if site.Auth == nil {
-		auth = fiberauth.NewFunc(func(c fiber.Ctx) (*latchkey.Config, error) { return site.ByHost(c.Host()) })
+		var err error
+		auth, err = fiberauth.NewFunc(fiberauth.Func{Config: func(c fiber.Ctx) (*latchkey.Config, error) { return site.ByHost(c.Host()) }})
+		if err != nil {
+			t.Fatal(err)
+		}
 	}
 	app := fiber.New(fiber.Config{ReadBufferSize: fiberauth.ReadBufferSize})
 	app.Use(recover.New())

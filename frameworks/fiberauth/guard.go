@@ -38,7 +38,7 @@ func (a *Auth) respond(c fiber.Ctx) error {
 // as Fiber's csrf: csrf.Config{Next: site.Match}.
 func (a *Auth) Match(c fiber.Ctx) bool {
 	ctx := c.Context()
-	if a.remember != nil {
+	if a.configOf != nil {
 		ctx, _ = a.attach(c)
 	}
 	return a.core.MatchPath(ctx, string(c.Request().URI().PathOriginal()), func() *latchkey.Request { return latestOf(c).head(c) })

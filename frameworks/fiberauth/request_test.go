@@ -24,10 +24,13 @@ func seen(t *testing.T, config fiber.Config) (siteURL string, last func() *latch
 	t.Helper()
 	var got *latchkey.Request
 	c := site()
-	auth := latchkey.NewFunc(func(_ context.Context, r *latchkey.Request) (*latchkey.Config, error) {
+	auth, err := latchkey.NewFunc(latchkey.Func{Config: func(_ context.Context, r *latchkey.Request) (*latchkey.Config, error) {
 		got = r
 		return c, nil
-	})
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
 	app := fiber.New(config)
 	app.Use(func(c fiber.Ctx) error {
 		if c.Path() == "/old" {

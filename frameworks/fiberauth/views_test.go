@@ -5,6 +5,7 @@ import (
 	"html/template"
 	"io"
 	"net/http"
+	"net/http/httptest"
 	"strings"
 	"testing"
 
@@ -125,13 +126,23 @@ func TestActionsArePosted(t *testing.T) {
 func TestNewFunc(t *testing.T) {
 	asked := 0
 	config := site()
-	auth := fiberauth.NewFunc(func(c fiber.Ctx) (*latchkey.Config, error) {
+	auth, err := fiberauth.NewFunc(fiberauth.Func{CacheSize: 8, Config: func(c fiber.Ctx) (*latchkey.Config, error) {
 		asked++
 		if c.Get("X-Tenant") == "" {
 			panic("which one?")
 		}
 		return config, nil
-	}, latchkey.CacheSize(8))
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := fiberauth.NewFunc(fiberauth.Func{}); !errors.Is(err, latchkey.ErrInvalidConfig) {
+		t.Errorf("without a function: %v", err)
+	}
+	r := httptest.NewRequest(http.MethodGet, "/who", nil)
+	if _, err := auth.Auth().ActionURL(r, "signin"); !errors.Is(err, latchkey.ErrInvalidConfig) {
+		t.Errorf("without a request of Fiber: %v", err)
+	}
 	app := fiber.New()
 	app.Use(auth.Middleware())
 	app.Get("/who", auth.LoadSession(), who(auth))

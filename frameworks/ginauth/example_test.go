@@ -3,6 +3,7 @@ package ginauth_test
 import (
 	"fmt"
 	"html/template"
+	"log"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -95,12 +96,15 @@ func ExampleNewFunc() {
 		c.Site.BasePath = "/" + name + "/auth"
 		shops[name] = &c
 	}
-	sessions := ginauth.NewFunc(func(c *gin.Context) (*latchkey.Config, error) {
+	sessions, err := ginauth.NewFunc(ginauth.Func{Config: func(c *gin.Context) (*latchkey.Config, error) {
 		if shop := shops[c.Param("shop")]; shop != nil {
 			return shop, nil
 		}
 		return nil, fmt.Errorf("no shop is called %q", c.Param("shop"))
-	})
+	}})
+	if err != nil {
+		log.Fatal(err)
+	}
 	gin.SetMode(gin.ReleaseMode)
 	router := gin.New()
 	sessions.Mount(router.Group("/:shop/auth"))

@@ -24,7 +24,11 @@ func TestFramework(t *testing.T) {
 func serve(t *testing.T, site latchkeytest.FrameworkSite) string {
 	sessions := ginauth.New(site.Auth)
 	if site.Auth == nil {
-		sessions = ginauth.NewFunc(func(c *gin.Context) (*latchkey.Config, error) { return site.ByHost(c.Request.Host) })
+		var err error
+		sessions, err = ginauth.NewFunc(ginauth.Func{Config: func(c *gin.Context) (*latchkey.Config, error) { return site.ByHost(c.Request.Host) }})
+		if err != nil {
+			t.Fatal(err)
+		}
 	}
 	router := gin.New()
 	router.Use(gin.CustomRecoveryWithWriter(io.Discard, func(c *gin.Context, _ any) { c.AbortWithStatus(http.StatusInternalServerError) }))

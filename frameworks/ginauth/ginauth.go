@@ -2,9 +2,11 @@ package ginauth
 
 import (
 	"context"
+	"errors"
 	"net/http"
 	"net/url"
 	"strings"
+	"sync"
 
 	"github.com/gin-gonic/gin"
 
@@ -17,17 +19,54 @@ import (
 // goroutine.
 type Auth struct {
 	auth     *latchkey.Auth
-	remember func(context.Context, *gin.Context) context.Context // nil: one configuration for every request
+	configOf func(c *gin.Context) (*latchkey.Config, error) // nil: one configuration for every request
 }
 
 // New is auth, however it was made, in Gin's types.
 func New(auth *latchkey.Auth) *Auth { return &Auth{auth: auth} }
 
-// NewFunc is [latchkey.NewFunc] with Gin's request: configure is asked for each
-// request that reaches one of the handlers, once. Its Context must not be kept.
-func NewFunc(configure func(c *gin.Context) (*latchkey.Config, error), options ...latchkey.CacheOption) *Auth {
-	auth, remember := latchkey.NewFuncOf(configure, options...)
-	return &Auth{auth, remember}
+// Func says how [NewFunc] finds the configuration of a request.
+type Func struct {
+	// Config is that of [latchkey.Func] with Gin's request. It is called once for
+	// each request that reaches one of the handlers. Keep nothing of c.
+	Config    func(c *gin.Context) (*latchkey.Config, error)
+	CacheSize int // as in [latchkey.Func]
+}
+
+// NewFunc returns an Auth that learns its settings from Gin's request. It returns
+// ErrInvalidConfig if f.Config is nil. See [latchkey.NewFunc].
+func NewFunc(f Func) (a *Auth, err error) {
+	if f.Config == nil {
+		return nil, &latchkey.Error{Type: latchkey.ErrInvalidConfig, Err: errors.New("ginauth: Func.Config is nil")}
+	}
+	a = &Auth{configOf: f.Config}
+	a.auth, err = latchkey.NewFunc(latchkey.Func{Config: a.config, CacheSize: f.CacheSize})
+	return a, err
+}
+
+// configKey is where a context has the answer of an Auth's configOf.
+type configKey struct{ of *Auth }
+
+// config returns what configOf answered for the request that ctx belongs to.
+func (a *Auth) config(ctx context.Context, _ *latchkey.Request) (*latchkey.Config, error) {
+	if answer, ok := ctx.Value(configKey{a}).(func() (*latchkey.Config, error)); ok {
+		return answer()
+	}
+	return nil, errors.New("ginauth: the configuration depends on a request of Gin, and this is none")
+}
+
+// remember returns ctx with the answer of configOf. It asks at once and keeps no c,
+// which Gin uses again.
+func (a *Auth) remember(ctx context.Context, c *gin.Context) context.Context {
+	if a.configOf == nil || ctx.Value(configKey{a}) != nil {
+		return ctx
+	}
+	answer := sync.OnceValues(func() (*latchkey.Config, error) { return a.configOf(c) })
+	func() {
+		defer func() { _ = recover() }() // config repeats the panic, and the root contains it
+		_, _ = answer()
+	}()
+	return context.WithValue(ctx, configKey{a}, answer)
 }
 
 // Auth is the way out of Gin: users, devices, and everything on net/http. With
@@ -177,7 +216,7 @@ func (a *Auth) UI(c *gin.Context) (*ui.Page, error) {
 
 // request is that of c, with the configuration and the session in its context.
 func (a *Auth) request(c *gin.Context) *http.Request {
-	if a.remember != nil {
+	if a.configOf != nil {
 		c.Request = c.Request.WithContext(a.remember(c.Request.Context(), c))
 	}
 	c.Request = a.auth.Attach(c.Writer, c.Request)

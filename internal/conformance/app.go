@@ -44,7 +44,13 @@ func newApp(b *backend) *app {
 // fixed serves one configuration, also a wrong one: the suite wants to see how
 // each request is answered then.
 func fixed(c *latchkey.Config) *latchkey.Auth {
-	return latchkey.NewFunc(func(context.Context, *latchkey.Request) (*latchkey.Config, error) { return c, nil })
+	auth, err := latchkey.NewFunc(latchkey.Func{
+		Config: func(context.Context, *latchkey.Request) (*latchkey.Config, error) { return c, nil },
+	})
+	if err != nil {
+		panic(err)
+	}
+	return auth
 }
 
 // pages are those of the app itself, but for home and what is below /custom.

@@ -38,7 +38,13 @@ func authOf(site latchkeytest.FrameworkSite) *latchkey.Auth {
 	if site.Auth != nil {
 		return site.Auth
 	}
-	return latchkey.NewFunc(func(_ context.Context, r *latchkey.Request) (*latchkey.Config, error) { return site.ByHost(r.Host) })
+	auth, err := latchkey.NewFunc(latchkey.Func{
+		Config: func(_ context.Context, r *latchkey.Request) (*latchkey.Config, error) { return site.ByHost(r.Host) },
+	})
+	if err != nil {
+		panic(err)
+	}
+	return auth
 }
 
 // routes are the paths to mount Latchkey at, with the group's in front.
