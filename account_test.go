@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/latchkeyhq/latchkey"
+	"github.com/latchkeyhq/latchkey/storage"
 )
 
 // addLinkedUser stores a user with accounts.
@@ -164,7 +165,7 @@ func TestAccountPage(t *testing.T) {
 
 func TestRevocation(t *testing.T) {
 	revoking := func(c *latchkey.Config) {
-		c.Session.Revocations = c.Adapter.(latchkey.RevocationStore)
+		c.Session.Revocations = c.Adapter.(storage.RevocationStore)
 	}
 	t.Run("R-105 a kept copy of a signed-out token is dead", func(t *testing.T) {
 		s := newSite(t, revoking)
@@ -367,20 +368,20 @@ func TestSweepRemovesWhatHasExpired(t *testing.T) {
 type fourTables struct{ fourTableStore }
 
 type fourTableStore interface {
-	latchkey.Adapter
-	latchkey.SessionAdapter
-	latchkey.VerificationTokenAdapter
-	latchkey.AccountAdapter
-	latchkey.AuthenticatorAdapter
-	latchkey.TxAdapter
+	storage.Adapter
+	storage.SessionAdapter
+	storage.VerificationTokenAdapter
+	storage.AccountAdapter
+	storage.AuthenticatorAdapter
+	storage.TxAdapter
 }
 
-func (fourTables) ListAuthenticators(context.Context, string) ([]latchkey.Authenticator, error) {
+func (fourTables) ListAuthenticators(context.Context, string) ([]storage.Authenticator, error) {
 	return nil, errors.ErrUnsupported
 }
 
-func (f fourTables) InTx(ctx context.Context, do func(latchkey.Adapter) error) error {
-	return f.fourTableStore.InTx(ctx, func(a latchkey.Adapter) error { return do(fourTables{a.(fourTableStore)}) })
+func (f fourTables) InTx(ctx context.Context, do func(storage.Adapter) error) error {
+	return f.fourTableStore.InTx(ctx, func(a storage.Adapter) error { return do(fourTables{a.(fourTableStore)}) })
 }
 
 func TestATableThatIsNotThereHoldsNothing(t *testing.T) {

@@ -14,6 +14,7 @@ import (
 
 	"github.com/latchkeyhq/latchkey"
 	"github.com/latchkeyhq/latchkey/adapters/memoryadapter"
+	"github.com/latchkeyhq/latchkey/storage"
 )
 
 // apartStore keeps sessions of users whom it does not know, and fails as planned.
@@ -21,7 +22,7 @@ type apartStore struct{ *faultyStore }
 
 func newApartStore() apartStore { return apartStore{newFaultyStore()} }
 
-func (s apartStore) CreateSession(ctx context.Context, row latchkey.StoredSession) error {
+func (s apartStore) CreateSession(ctx context.Context, row storage.StoredSession) error {
 	_, _ = s.inner.CreateUser(ctx, latchkey.User{ID: row.UserID}) // or knows them from before
 	return s.faultyStore.CreateSession(ctx, row)
 }
@@ -180,9 +181,9 @@ type failsOnce struct {
 	failed atomic.Bool
 }
 
-func (s *failsOnce) DeleteSession(ctx context.Context, token string) (latchkey.StoredSession, error) {
+func (s *failsOnce) DeleteSession(ctx context.Context, token string) (storage.StoredSession, error) {
 	if s.failed.CompareAndSwap(false, true) {
-		return latchkey.StoredSession{}, errStore
+		return storage.StoredSession{}, errStore
 	}
 	return s.apartStore.DeleteSession(ctx, token)
 }
@@ -217,7 +218,7 @@ type transactions struct {
 	open atomic.Int32
 }
 
-func (a *transactions) InTx(ctx context.Context, f func(latchkey.Adapter) error) error {
+func (a *transactions) InTx(ctx context.Context, f func(storage.Adapter) error) error {
 	a.open.Add(1)
 	defer a.open.Add(-1)
 	return a.Adapter.InTx(ctx, f)
@@ -230,7 +231,7 @@ type stuck struct {
 	waiting, free chan struct{}
 }
 
-func (s stuck) CreateSession(ctx context.Context, _ latchkey.StoredSession) error {
+func (s stuck) CreateSession(ctx context.Context, _ storage.StoredSession) error {
 	s.waiting <- struct{}{}
 	<-s.free
 	return errors.Join(errStore, ctx.Err())
@@ -285,7 +286,7 @@ func TestApartProofs(t *testing.T) {
 		const token = "the token of a session that was opened between eviction and proof"
 		victim := i.store.Contents().Users[0].ID
 		sessions.afterwards("DeleteSessions", func() {
-			row := latchkey.StoredSession{ID: "late", Token: token, UserID: victim, Provider: "second", Expires: i.clock.Now().Add(time.Hour)}
+			row := storage.StoredSession{ID: "late", Token: token, UserID: victim, Provider: "second", Expires: i.clock.Now().Add(time.Hour)}
 			if err := sessions.inner.CreateSession(t.Context(), row); err != nil {
 				t.Error(err)
 			}
@@ -314,7 +315,7 @@ func TestApartProofs(t *testing.T) {
 }
 
 // sixMethods is an adapter without abilities.
-type sixMethods struct{ latchkey.Adapter }
+type sixMethods struct{ storage.Adapter }
 
 func TestApartFromASmallAdapter(t *testing.T) {
 	users, sessions := memoryadapter.New(memoryadapter.Options{}), newApartStore()
@@ -432,7 +433,7 @@ func TestApartRows(t *testing.T) {
 	}
 	t.Run("C3 a session of another tenant is nobody's and stays", func(t *testing.T) {
 		const token = "a session that was opened for another tenant"
-		row := latchkey.StoredSession{ID: "x", Token: token, UserID: "u", Tenant: "blue", Expires: s.clock.Now().Add(time.Hour)}
+		row := storage.StoredSession{ID: "x", Token: token, UserID: "u", Tenant: "blue", Expires: s.clock.Now().Add(time.Hour)}
 		if err := sessions.CreateSession(t.Context(), row); err != nil {
 			t.Fatal(err)
 		}
@@ -458,7 +459,7 @@ func TestStoresThatDoNotCompose(t *testing.T) {
 		"Session.AdapterToo": func(c *latchkey.Config) { c.Session.AdapterToo = true },
 		"SessionAdapter": func(c *latchkey.Config) {
 			sessionsApart(c)
-			c.Session.AdapterToo, c.Adapter = true, struct{ latchkey.Adapter }{store}
+			c.Session.AdapterToo, c.Adapter = true, struct{ storage.Adapter }{store}
 		},
 		"Session.Cache": func(c *latchkey.Config) { c.Session.Cache.MaxAge = 5*time.Minute + 1 },
 		"MaxAge":        func(c *latchkey.Config) { c.Session.Cache.MaxAge = -1 },
@@ -551,7 +552,7 @@ func TestRolesFail(t *testing.T) {
 
 // flaky is a store of revocations whose next calls to revoke fail.
 type flaky struct {
-	latchkey.RevocationStore
+	storage.RevocationStore
 	fails atomic.Int32
 }
 
@@ -563,14 +564,14 @@ func (f *flaky) Revoke(ctx context.Context, key string, at, expires time.Time) e
 }
 
 func TestRevocationsAreTriedAgain(t *testing.T) {
-	newSite := func(t *testing.T, adapter func(*memoryadapter.Adapter) latchkey.Adapter) (*oauthSite, *memoryadapter.Adapter, *flaky) {
+	newSite := func(t *testing.T, adapter func(*memoryadapter.Adapter) storage.Adapter) (*oauthSite, *memoryadapter.Adapter, *flaky) {
 		store := memoryadapter.New(memoryadapter.Options{})
 		revocations := &flaky{RevocationStore: store}
 		s := newOAuthSite(t, asTokens, func(c *latchkey.Config) { c.Adapter, c.Session.Revocations = adapter(store), revocations })
 		return s, store, revocations
 	}
 	t.Run("R-106 a sign-out asks twice", func(t *testing.T) {
-		s, _, revocations := newSite(t, func(a *memoryadapter.Adapter) latchkey.Adapter { return a })
+		s, _, revocations := newSite(t, func(a *memoryadapter.Adapter) storage.Adapter { return a })
 		b := s.newBrowser()
 		s.mustSignIn(b)
 		stolen := b.copy()
@@ -579,11 +580,11 @@ func TestRevocationsAreTriedAgain(t *testing.T) {
 		dead(t, stolen)
 	})
 	t.Run("R-357 deleting somebody who is gone ends their tokens", func(t *testing.T) {
-		s, store, revocations := newSite(t, func(a *memoryadapter.Adapter) latchkey.Adapter {
+		s, store, revocations := newSite(t, func(a *memoryadapter.Adapter) storage.Adapter {
 			return struct {
 				sixMethods
-				latchkey.VerificationTokenAdapter
-				latchkey.UserDeletionAdapter
+				storage.VerificationTokenAdapter
+				storage.UserDeletionAdapter
 			}{sixMethods{a}, a, a}
 		})
 		b := s.newBrowser()
@@ -606,7 +607,7 @@ func TestSweepApart(t *testing.T) {
 	s, _, sessions := newApartSite(t, func(c *latchkey.Config) {
 		c.Session.Store = struct {
 			apartStore
-			latchkey.SweepAdapter
+			storage.SweepAdapter
 		}{c.Session.Store.(apartStore), c.Session.Store.(apartStore).inner}
 	})
 	b := s.newBrowser()

@@ -11,6 +11,7 @@ import (
 	"github.com/latchkeyhq/latchkey"
 	"github.com/latchkeyhq/latchkey/adapters/memoryadapter"
 	"github.com/latchkeyhq/latchkey/internal/turns"
+	"github.com/latchkeyhq/latchkey/storage"
 )
 
 // BenchmarkCachedSession is GET /session over HTTP for a stored session that this
@@ -22,7 +23,7 @@ func BenchmarkCachedSession(b *testing.B) {
 		b.Fatal(err)
 	}
 	now, token := time.Now(), strings.Repeat("t", 64)
-	err = store.CreateSession(b.Context(), latchkey.StoredSession{ID: "1", Token: token, UserID: u.ID, Created: now, Expires: now.Add(30 * 24 * time.Hour)})
+	err = store.CreateSession(b.Context(), storage.StoredSession{ID: "1", Token: token, UserID: u.ID, Created: now, Expires: now.Add(30 * 24 * time.Hour)})
 	if err != nil {
 		b.Fatal(err)
 	}

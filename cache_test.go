@@ -14,6 +14,7 @@ import (
 	"github.com/latchkeyhq/latchkey"
 	"github.com/latchkeyhq/latchkey/adapters/memoryadapter"
 	"github.com/latchkeyhq/latchkey/internal/testclock"
+	"github.com/latchkeyhq/latchkey/storage"
 )
 
 // believing lets the site believe for a while what it has read.
@@ -84,7 +85,7 @@ func TestSessionCache(t *testing.T) {
 	})
 	t.Run("S-039 a token that is revoked here", func(t *testing.T) {
 		s := newOAuthSite(t, asTokens, believing(time.Minute), func(c *latchkey.Config) {
-			c.Session.Revocations = c.Adapter.(latchkey.RevocationStore)
+			c.Session.Revocations = c.Adapter.(storage.RevocationStore)
 		})
 		b := s.newBrowser()
 		s.mustSignIn(b)
@@ -250,7 +251,7 @@ type late struct {
 	loads int
 }
 
-func (s *late) GetSession(ctx context.Context, token string) (latchkey.StoredSession, error) {
+func (s *late) GetSession(ctx context.Context, token string) (storage.StoredSession, error) {
 	row, err := s.apartStore.GetSession(ctx, token)
 	if s.loads++; s.clock != nil && s.loads%25 == 0 {
 		s.clock.Advance(s.pause)

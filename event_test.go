@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/latchkeyhq/latchkey"
+	"github.com/latchkeyhq/latchkey/event"
 )
 
 // observed is a site that remembers its events.
@@ -49,10 +50,10 @@ func TestObserveSignIn(t *testing.T) {
 	}
 	refused := heard[0]
 	if refused.Reason != latchkey.ErrCredentialsSignin || refused.Provider != "password" || refused.ProviderType != latchkey.TypeCredentials ||
-		refused.By.Kind != latchkey.ActorVisitor || refused.Client != "192.0.2.1" || refused.UserAgent != "test/1" || refused.Request != "req-1" || refused.Err == nil {
+		refused.By.Kind != event.ActorVisitor || refused.Client != "192.0.2.1" || refused.UserAgent != "test/1" || refused.Request != "req-1" || refused.Err == nil {
 		t.Errorf("refused: %+v", refused)
 	}
-	if e := heard[1]; e.UserID != plainID || e.SessionID != id || e.By != (latchkey.Actor{Kind: latchkey.ActorUser, ID: plainID}) || e.Reason != "" || e.Err != nil || e.Time.IsZero() {
+	if e := heard[1]; e.UserID != plainID || e.SessionID != id || e.By != (event.Actor{Kind: event.ActorUser, ID: plainID}) || e.Reason != "" || e.Err != nil || e.Time.IsZero() {
 		t.Errorf("signed in: %+v", e)
 	}
 	if e := heard[2]; e.UserID != plainID || e.SessionID != id || e.Provider != "password" {
@@ -83,7 +84,7 @@ func TestObserveRefusals(t *testing.T) {
 				config.Callbacks.SignIn = func(context.Context, latchkey.SignInAttempt) error { return c.why }
 			})
 			s.signIn()
-			if len(heard) != 1 || heard[0].Outcome != latchkey.EventFailed || heard[0].Reason != c.reason {
+			if len(heard) != 1 || heard[0].Outcome != event.Failed || heard[0].Reason != c.reason {
 				t.Errorf("%+v", heard)
 			}
 		})
@@ -114,7 +115,7 @@ func TestObserveWithClosures(t *testing.T) {
 		t.Errorf("heard %s, closures %v", got, order)
 	}
 	for _, e := range heard {
-		if e.By.Kind != latchkey.ActorSystem || e.UserID != plainID || e.Client != "" {
+		if e.By.Kind != event.ActorSystem || e.UserID != plainID || e.Client != "" {
 			t.Errorf("%+v", e)
 		}
 	}

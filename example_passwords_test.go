@@ -15,11 +15,12 @@ import (
 
 	"github.com/latchkeyhq/latchkey"
 	"github.com/latchkeyhq/latchkey/adapters/memoryadapter"
+	"github.com/latchkeyhq/latchkey/storage"
 )
 
 // passwords stands for a table of yours, by the name that is typed.
 type passwords struct {
-	store  latchkey.Adapter
+	store  storage.Adapter
 	mu     sync.Mutex
 	byName map[string]password
 }

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/latchkeyhq/latchkey"
+	"github.com/latchkeyhq/latchkey/storage"
 )
 
 // What is kept behind HTTP has the names of Auth.js, and is written out on
@@ -13,7 +14,7 @@ import (
 func ExampleAccountRecord() {
 	account := latchkey.Account{UserID: "u1", Provider: "acme", ProviderAccountID: "7", Type: latchkey.TypeOAuth}
 	account.Tokens.AccessToken = "s3cret"
-	body, err := json.Marshal(latchkey.AccountRecord(account))
+	body, err := json.Marshal(storage.AccountRecord(account))
 	if err != nil {
 		fmt.Println(err)
 		return
@@ -21,7 +22,7 @@ func ExampleAccountRecord() {
 	fmt.Println(string(body))
 	fmt.Println(account)
 
-	var back latchkey.AccountRecord
+	var back storage.AccountRecord
 	if err := json.Unmarshal(body, &back); err != nil {
 		fmt.Println(err)
 		return
@@ -38,9 +39,9 @@ func ExampleAccountRecord() {
 func ExampleStoredSessionRecord() {
 	end := time.Date(2030, 1, 1, 0, 0, 0, 0, time.UTC)
 	for _, record := range []any{
-		latchkey.StoredSessionRecord{Token: "hash", UserID: "u1", Expires: end},
-		latchkey.VerificationTokenRecord{Identifier: "ada@example.com", Token: "hash", Expires: end},
-		latchkey.AuthenticatorRecord{CredentialID: []byte("id"), UserID: "u1", PublicKey: []byte("key"), DeviceType: "singleDevice"},
+		storage.StoredSessionRecord{Token: "hash", UserID: "u1", Expires: end},
+		storage.VerificationTokenRecord{Identifier: "ada@example.com", Token: "hash", Expires: end},
+		storage.AuthenticatorRecord{CredentialID: []byte("id"), UserID: "u1", PublicKey: []byte("key"), DeviceType: "singleDevice"},
 	} {
 		body, err := json.Marshal(record)
 		if err != nil {

@@ -14,6 +14,7 @@ import (
 
 	"github.com/latchkeyhq/latchkey"
 	"github.com/latchkeyhq/latchkey/adapters/memoryadapter"
+	"github.com/latchkeyhq/latchkey/event"
 	"github.com/latchkeyhq/latchkey/providers"
 )
 
@@ -291,7 +292,7 @@ func ExampleEvents_observe() {
 	failures := map[latchkey.ErrorType]int{}
 	var audit []string
 	events := latchkey.Events{Observe: func(_ context.Context, e latchkey.Event) error {
-		if e.Outcome == latchkey.EventFailed {
+		if e.Outcome == event.Failed {
 			failures[e.Reason]++ // functions are called concurrently: a real counter has a lock
 		}
 		audit = append(audit, fmt.Sprintf("%s %s by %s at %s", e.Type, e.Outcome, e.By.Kind, e.Provider))

@@ -11,6 +11,7 @@ import (
 
 	"github.com/latchkeyhq/latchkey"
 	"github.com/latchkeyhq/latchkey/adapters/memoryadapter"
+	"github.com/latchkeyhq/latchkey/storage"
 )
 
 // A handler is tested without a sign-in: the session is put where SessionFrom
@@ -63,7 +64,7 @@ func ExampleUsers_EndOtherSessions() {
 	ctx, auth := context.Background(), exampleAuthWithUsers()
 
 	devices, err := auth.Users().Sessions(ctx, "1")
-	here := devices[slices.IndexFunc(devices, func(d latchkey.StoredSession) bool { return d.UserAgent == "Firefox" })]
+	here := devices[slices.IndexFunc(devices, func(d storage.StoredSession) bool { return d.UserAgent == "Firefox" })]
 	fmt.Println(len(devices), err)
 
 	s := &latchkey.Session{UserID: "1", ID: here.ID} // SessionFrom returns it, on a site
@@ -99,7 +100,7 @@ func exampleAuthWithUsers() *latchkey.Auth {
 	must(err)
 	must(store.LinkAccount(ctx, latchkey.Account{UserID: "1", Provider: "github", ProviderAccountID: "583231", Type: latchkey.TypeOAuth}))
 	for token, agent := range map[string]string{"one secret": "Firefox", "another secret": "Safari"} {
-		must(store.CreateSession(ctx, latchkey.StoredSession{
+		must(store.CreateSession(ctx, storage.StoredSession{
 			Token: token, UserID: "1", UserAgent: agent, Expires: time.Now().Add(time.Hour),
 		}))
 	}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/latchkeyhq/latchkey"
 	"github.com/latchkeyhq/latchkey/adapters/memoryadapter"
+	"github.com/latchkeyhq/latchkey/storage"
 )
 
 // fault is a way for a call of a store to go wrong.
@@ -144,7 +145,7 @@ func (s *faultyStore) GetUserByAccount(ctx context.Context, provider, id string)
 	return attempt(ctx, s, "GetUserByAccount", func(ctx context.Context) (latchkey.User, error) { return s.inner.GetUserByAccount(ctx, provider, id) })
 }
 
-func (s *faultyStore) UpdateUser(ctx context.Context, id string, c latchkey.UserChange) (latchkey.User, error) {
+func (s *faultyStore) UpdateUser(ctx context.Context, id string, c storage.UserChange) (latchkey.User, error) {
 	return attempt(ctx, s, "UpdateUser", func(ctx context.Context) (latchkey.User, error) { return s.inner.UpdateUser(ctx, id, c) })
 }
 
@@ -152,17 +153,17 @@ func (s *faultyStore) LinkAccount(ctx context.Context, a latchkey.Account) error
 	return act(ctx, s, "LinkAccount", func(ctx context.Context) error { return s.inner.LinkAccount(ctx, a) })
 }
 
-func (s *faultyStore) CreateSession(ctx context.Context, row latchkey.StoredSession) error {
+func (s *faultyStore) CreateSession(ctx context.Context, row storage.StoredSession) error {
 	return act(ctx, s, "CreateSession", func(ctx context.Context) error { return s.inner.CreateSession(ctx, row) })
 }
 
-func (s *faultyStore) GetSession(ctx context.Context, token string) (latchkey.StoredSession, error) {
-	return attempt(ctx, s, "GetSession", func(ctx context.Context) (latchkey.StoredSession, error) { return s.inner.GetSession(ctx, token) })
+func (s *faultyStore) GetSession(ctx context.Context, token string) (storage.StoredSession, error) {
+	return attempt(ctx, s, "GetSession", func(ctx context.Context) (storage.StoredSession, error) { return s.inner.GetSession(ctx, token) })
 }
 
-func (s *faultyStore) GetSessionAndUser(ctx context.Context, token string) (latchkey.StoredSession, latchkey.User, error) {
+func (s *faultyStore) GetSessionAndUser(ctx context.Context, token string) (storage.StoredSession, latchkey.User, error) {
 	type both struct {
-		row  latchkey.StoredSession
+		row  storage.StoredSession
 		user latchkey.User
 	}
 	b, err := attempt(ctx, s, "GetSessionAndUser", func(ctx context.Context) (b both, err error) {
@@ -176,16 +177,16 @@ func (s *faultyStore) UpdateSession(ctx context.Context, token string, expires t
 	return act(ctx, s, "UpdateSession", func(ctx context.Context) error { return s.inner.UpdateSession(ctx, token, expires) })
 }
 
-func (s *faultyStore) DeleteSession(ctx context.Context, token string) (latchkey.StoredSession, error) {
-	return attempt(ctx, s, "DeleteSession", func(ctx context.Context) (latchkey.StoredSession, error) { return s.inner.DeleteSession(ctx, token) })
+func (s *faultyStore) DeleteSession(ctx context.Context, token string) (storage.StoredSession, error) {
+	return attempt(ctx, s, "DeleteSession", func(ctx context.Context) (storage.StoredSession, error) { return s.inner.DeleteSession(ctx, token) })
 }
 
-func (s *faultyStore) CreateVerificationToken(ctx context.Context, t latchkey.VerificationToken) error {
+func (s *faultyStore) CreateVerificationToken(ctx context.Context, t storage.VerificationToken) error {
 	return act(ctx, s, "CreateVerificationToken", func(ctx context.Context) error { return s.inner.CreateVerificationToken(ctx, t) })
 }
 
-func (s *faultyStore) UseVerificationToken(ctx context.Context, identifier, token string) (latchkey.VerificationToken, error) {
-	return attempt(ctx, s, "UseVerificationToken", func(ctx context.Context) (latchkey.VerificationToken, error) {
+func (s *faultyStore) UseVerificationToken(ctx context.Context, identifier, token string) (storage.VerificationToken, error) {
+	return attempt(ctx, s, "UseVerificationToken", func(ctx context.Context) (storage.VerificationToken, error) {
 		return s.inner.UseVerificationToken(ctx, identifier, token)
 	})
 }
@@ -202,8 +203,8 @@ func (s *faultyStore) UnlinkAccount(ctx context.Context, provider, id string) (l
 	return attempt(ctx, s, "UnlinkAccount", func(ctx context.Context) (latchkey.Account, error) { return s.inner.UnlinkAccount(ctx, provider, id) })
 }
 
-func (s *faultyStore) ListSessions(ctx context.Context, userID string) ([]latchkey.StoredSession, error) {
-	return attempt(ctx, s, "ListSessions", func(ctx context.Context) ([]latchkey.StoredSession, error) { return s.inner.ListSessions(ctx, userID) })
+func (s *faultyStore) ListSessions(ctx context.Context, userID string) ([]storage.StoredSession, error) {
+	return attempt(ctx, s, "ListSessions", func(ctx context.Context) ([]storage.StoredSession, error) { return s.inner.ListSessions(ctx, userID) })
 }
 
 func (s *faultyStore) DeleteSessionByID(ctx context.Context, userID, id string) error {
@@ -214,9 +215,9 @@ func (s *faultyStore) DeleteSessions(ctx context.Context, userID, keep string) (
 	return attempt(ctx, s, "DeleteSessions", func(ctx context.Context) (int, error) { return s.inner.DeleteSessions(ctx, userID, keep) })
 }
 
-func (s *faultyStore) InTx(ctx context.Context, f func(latchkey.Adapter) error) error {
+func (s *faultyStore) InTx(ctx context.Context, f func(storage.Adapter) error) error {
 	return act(ctx, s, "InTx", func(patient context.Context) error {
-		return s.inner.InTx(patient, func(a latchkey.Adapter) error {
+		return s.inner.InTx(patient, func(a storage.Adapter) error {
 			if err := f(&faultyStore{a.(*memoryadapter.Adapter), s.plan}); err != nil {
 				return err
 			}
@@ -228,11 +229,11 @@ func (s *faultyStore) InTx(ctx context.Context, f func(latchkey.Adapter) error) 
 // noTx is a faulty store without transactions: it remembers half-done sign-ups
 // instead.
 type noTx struct {
-	latchkey.Adapter
-	latchkey.SessionAdapter
-	latchkey.VerificationTokenAdapter
-	latchkey.AccountAdapter
-	latchkey.SignUpAdapter
+	storage.Adapter
+	storage.SessionAdapter
+	storage.VerificationTokenAdapter
+	storage.AccountAdapter
+	storage.SignUpAdapter
 }
 
-func (s *faultyStore) withoutTx() latchkey.Adapter { return noTx{s, s, s, s, s.inner} }
+func (s *faultyStore) withoutTx() storage.Adapter { return noTx{s, s, s, s, s.inner} }

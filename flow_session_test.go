@@ -11,6 +11,7 @@ import (
 
 	"github.com/latchkeyhq/latchkey"
 	"github.com/latchkeyhq/latchkey/latchkeytest"
+	"github.com/latchkeyhq/latchkey/storage"
 )
 
 // pendingLink is a site at which Ada, who came in by a link, has begun to link
@@ -75,7 +76,7 @@ func (p *pendingLink) adaID() string {
 }
 
 func revocable(c *latchkey.Config) {
-	c.Session.Strategy, c.Session.Revocations = latchkey.JWTSessions, c.Adapter.(latchkey.RevocationStore)
+	c.Session.Strategy, c.Session.Revocations = latchkey.JWTSessions, c.Adapter.(storage.RevocationStore)
 }
 
 func (s *testSite) sessionID(b *browser) (id string) {

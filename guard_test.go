@@ -14,6 +14,7 @@ import (
 
 	"github.com/latchkeyhq/latchkey"
 	"github.com/latchkeyhq/latchkey/adapters/memoryadapter"
+	"github.com/latchkeyhq/latchkey/storage"
 )
 
 // countingStore counts the sessions it was asked for.
@@ -22,7 +23,7 @@ type countingStore struct {
 	reads atomic.Int32
 }
 
-func (s *countingStore) GetSessionAndUser(ctx context.Context, token string) (latchkey.StoredSession, latchkey.User, error) {
+func (s *countingStore) GetSessionAndUser(ctx context.Context, token string) (storage.StoredSession, latchkey.User, error) {
 	s.reads.Add(1)
 	return s.Adapter.GetSessionAndUser(ctx, token)
 }

@@ -15,6 +15,7 @@ import (
 
 	"github.com/latchkeyhq/latchkey"
 	"github.com/latchkeyhq/latchkey/adapters/memoryadapter"
+	"github.com/latchkeyhq/latchkey/storage"
 )
 
 // awayStore fails as why says; nil: it answers.
@@ -23,9 +24,9 @@ type awayStore struct {
 	why error
 }
 
-func (s *awayStore) GetSessionAndUser(ctx context.Context, token string) (latchkey.StoredSession, latchkey.User, error) {
+func (s *awayStore) GetSessionAndUser(ctx context.Context, token string) (storage.StoredSession, latchkey.User, error) {
 	if s.why != nil {
-		return latchkey.StoredSession{}, latchkey.User{}, s.why
+		return storage.StoredSession{}, latchkey.User{}, s.why
 	}
 	return s.Adapter.GetSessionAndUser(ctx, token)
 }
@@ -51,9 +52,9 @@ func (s *awayStore) RevokedAt(ctx context.Context, keys ...string) (map[string]t
 	return s.Adapter.RevokedAt(ctx, keys...)
 }
 
-func (s *awayStore) DeleteSession(ctx context.Context, token string) (latchkey.StoredSession, error) {
+func (s *awayStore) DeleteSession(ctx context.Context, token string) (storage.StoredSession, error) {
 	if s.why != nil {
-		return latchkey.StoredSession{}, s.why
+		return storage.StoredSession{}, s.why
 	}
 	return s.Adapter.DeleteSession(ctx, token)
 }
@@ -118,9 +119,9 @@ func TestOutageByDeadline(t *testing.T) {
 
 type mumbling struct{ *faultyStore }
 
-func (m mumbling) GetSessionAndUser(ctx context.Context, token string) (latchkey.StoredSession, latchkey.User, error) {
+func (m mumbling) GetSessionAndUser(ctx context.Context, token string) (storage.StoredSession, latchkey.User, error) {
 	if ctx.Err() != nil {
-		return latchkey.StoredSession{}, latchkey.User{}, errors.New("it did not work")
+		return storage.StoredSession{}, latchkey.User{}, errors.New("it did not work")
 	}
 	return m.faultyStore.GetSessionAndUser(ctx, token)
 }

@@ -12,6 +12,7 @@ import (
 
 	"github.com/latchkeyhq/latchkey"
 	"github.com/latchkeyhq/latchkey/adapters/memoryadapter"
+	"github.com/latchkeyhq/latchkey/storage"
 )
 
 // A plainSite is the least that people can sign in to: a password for Ada, who is
@@ -49,7 +50,7 @@ func newPlainSite(t *testing.T, change ...func(*latchkey.Config)) *plainSite {
 }
 
 // plainConfig has credentials, and an OAuth provider so that sessions can be stored.
-func plainConfig(store latchkey.Adapter) latchkey.Config {
+func plainConfig(store storage.Adapter) latchkey.Config {
 	return latchkey.Config{
 		Site: latchkey.Site{URL: plainURL}, Secrets: []string{plainKey}, Adapter: store,
 		Runtime: latchkey.Runtime{Logger: slog.New(slog.DiscardHandler)},

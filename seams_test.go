@@ -11,6 +11,7 @@ import (
 
 	"github.com/latchkeyhq/latchkey"
 	"github.com/latchkeyhq/latchkey/adapters/memoryadapter"
+	"github.com/latchkeyhq/latchkey/storage"
 )
 
 // The places that are kept open: something can be plugged in to each.
@@ -160,16 +161,16 @@ type endingStore struct {
 	inTx      int // sessions that were made through a transaction's own Adapter
 }
 
-func (e *endingStore) GetSessionAndUser(ctx context.Context, token string) (latchkey.StoredSession, latchkey.User, error) {
+func (e *endingStore) GetSessionAndUser(ctx context.Context, token string) (storage.StoredSession, latchkey.User, error) {
 	row, u, err := e.Adapter.GetSessionAndUser(ctx, token)
 	if err == nil && !e.now().Before(row.Expires) {
-		return latchkey.StoredSession{}, latchkey.User{}, latchkey.ErrNotFound
+		return storage.StoredSession{}, latchkey.User{}, latchkey.ErrNotFound
 	}
 	return row, u, err
 }
 
-func (e *endingStore) InTx(ctx context.Context, f func(latchkey.Adapter) error) error {
-	return e.Adapter.InTx(ctx, func(a latchkey.Adapter) error {
+func (e *endingStore) InTx(ctx context.Context, f func(storage.Adapter) error) error {
+	return e.Adapter.InTx(ctx, func(a storage.Adapter) error {
 		return f(&endingTx{Adapter: a.(*memoryadapter.Adapter), of: e})
 	})
 }
@@ -182,7 +183,7 @@ type endingTx struct {
 
 var errEnded = errors.New("current transaction is aborted")
 
-func (x *endingTx) CreateSession(ctx context.Context, s latchkey.StoredSession) error {
+func (x *endingTx) CreateSession(ctx context.Context, s storage.StoredSession) error {
 	x.of.mu.Lock()
 	defer x.of.mu.Unlock()
 	if x.ended {

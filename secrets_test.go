@@ -21,6 +21,7 @@ import (
 	"github.com/latchkeyhq/latchkey/jwt"
 	"github.com/latchkeyhq/latchkey/latchkeytest"
 	"github.com/latchkeyhq/latchkey/providers"
+	"github.com/latchkeyhq/latchkey/storage"
 )
 
 // holders are the exported types that hold secrets, by package and name.
@@ -33,8 +34,8 @@ var holders = map[string]reflect.Type{
 	"latchkey.Message":             reflect.TypeFor[latchkey.Message](),
 	"latchkey.Grant":               reflect.TypeFor[latchkey.Grant](),
 	"latchkey.Tokens":              reflect.TypeFor[latchkey.Tokens](),
-	"latchkey.StoredSession":       reflect.TypeFor[latchkey.StoredSession](),
-	"latchkey.VerificationToken":   reflect.TypeFor[latchkey.VerificationToken](),
+	"storage.StoredSession":        reflect.TypeFor[storage.StoredSession](),
+	"storage.VerificationToken":    reflect.TypeFor[storage.VerificationToken](),
 	"latchkey.SignInAttempt":       reflect.TypeFor[latchkey.SignInAttempt](),
 	"latchkey.Request":             reflect.TypeFor[latchkey.Request](),
 	"latchkey.Response":            reflect.TypeFor[latchkey.Response](),
@@ -61,7 +62,7 @@ var noSecret = []string{
 	"latchkeytest.Misbehaviour.IDToken", "latchkeytest.Misbehaviour.Header", "latchkeytest.Misbehaviour.RawIDToken", // a number, parameters of ours, an endpoint, a function
 	"latchkeytest.Answer.Header", "latchkeytest.Answer.Body", // what a test made up
 	"latchkey.Cookies.SessionToken", "latchkey.Cookies.CSRFToken", // names and attributes
-	"latchkey.Authenticator.PublicKey", "latchkey.SessionConfig.NewToken", "latchkey.Callbacks.Token",
+	"storage.Authenticator.PublicKey", "latchkey.SessionConfig.NewToken", "latchkey.Callbacks.Token",
 	"latchkey.Config.Cookies", // names and attributes
 }
 
@@ -160,9 +161,9 @@ func TestR393NothingPrintsItsSecrets(t *testing.T) {
 			latchkey.LinkAccountEvent{Account: a},
 			latchkey.SignInEvent{Account: a},
 			latchkey.TokenInfo{Account: &a},
-			latchkey.SessionInfo{Stored: &latchkey.StoredSession{Token: "c4nary"}},
-			latchkey.SessionEvent{Stored: &latchkey.StoredSession{Token: "c4nary"}},
-			latchkey.AccountRecord(a).Tokens, fmt.Sprintf("%+v", latchkey.StoredSessionRecord{Token: "c4nary"}),
+			latchkey.SessionInfo{Stored: &storage.StoredSession{Token: "c4nary"}},
+			latchkey.SessionEvent{Stored: &storage.StoredSession{Token: "c4nary"}},
+			storage.AccountRecord(a).Tokens, fmt.Sprintf("%+v", storage.StoredSessionRecord{Token: "c4nary"}),
 		} {
 			for how, text := range writtenOut(v) {
 				if strings.Contains(text, "c4nary") {

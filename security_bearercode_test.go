@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/latchkeyhq/latchkey"
+	"github.com/latchkeyhq/latchkey/event"
 )
 
 // How apps get session tokens, and keep them.
@@ -133,7 +134,7 @@ func TestBearerSessionIsOfItsOwn(t *testing.T) {
 			var opened []latchkey.Event
 			s, ada := newBearerSite(t, change, func(c *latchkey.Config) {
 				c.Events.Observe = func(_ context.Context, e latchkey.Event) error {
-					if e.Type == latchkey.EventSessionOpened {
+					if e.Type == event.SessionOpened {
 						opened = append(opened, e)
 					}
 					return nil

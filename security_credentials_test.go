@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/latchkeyhq/latchkey"
+	"github.com/latchkeyhq/latchkey/storage"
 )
 
 // authorizeWith replaces the check of the site's credentials.
@@ -335,7 +336,7 @@ func TestCredentialsLimits(t *testing.T) {
 		}
 	})
 	t.Run("R-154 S-033 while a shared limiter fails this process counts, and says so once a minute", func(t *testing.T) {
-		for name, limiter := range map[string]latchkey.Limiter{"error": brokenLimiter{errors.New("down")}, "panic": brokenLimiter{}} {
+		for name, limiter := range map[string]storage.Limiter{"error": brokenLimiter{errors.New("down")}, "panic": brokenLimiter{}} {
 			s := newSite(t, func(c *latchkey.Config) { c.Limits.Limiter = limiter })
 			for i := range 60 {
 				try(s, "alice", fmt.Sprintf("192.0.2.%d:1", i))

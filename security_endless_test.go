@@ -11,6 +11,7 @@ import (
 
 	"github.com/latchkeyhq/latchkey"
 	"github.com/latchkeyhq/latchkey/adapters/memoryadapter"
+	"github.com/latchkeyhq/latchkey/storage"
 )
 
 // unrevokable is a store that could remember what has ended, on tables that were
@@ -31,8 +32,8 @@ func (u unrevokable) RevokedAt(_ context.Context, keys ...string) (map[string]ti
 	return nil, errors.ErrUnsupported
 }
 
-func (u unrevokable) InTx(ctx context.Context, f func(latchkey.Adapter) error) error {
-	return u.Adapter.InTx(ctx, func(tx latchkey.Adapter) error { return f(unrevokable{tx.(*memoryadapter.Adapter), u.later}) })
+func (u unrevokable) InTx(ctx context.Context, f func(storage.Adapter) error) error {
+	return u.Adapter.InTx(ctx, func(tx storage.Adapter) error { return f(unrevokable{tx.(*memoryadapter.Adapter), u.later}) })
 }
 
 // unrevokableStore makes the site's store one of those.
@@ -149,7 +150,7 @@ func TestDeletionEndsTokens(t *testing.T) {
 	t.Run("R-357 two wishes at once", func(t *testing.T) {
 		c := plainConfig(memoryadapter.New(memoryadapter.Options{}))
 		asTokens(&c)
-		c.Session.Revocations, c.Session.SkipRevocations = c.Adapter.(latchkey.RevocationStore), true
+		c.Session.Revocations, c.Session.SkipRevocations = c.Adapter.(storage.RevocationStore), true
 		if _, err := latchkey.New(c); err == nil {
 			t.Error("New accepts both")
 		}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/latchkeyhq/latchkey"
 	"github.com/latchkeyhq/latchkey/latchkeytest"
+	"github.com/latchkeyhq/latchkey/storage"
 )
 
 // An intruder is signed in as a user whose e-mail address is the victim's
@@ -152,7 +153,7 @@ func (i *intruder) changeEmail() {
 	i.t.Helper()
 	never := time.Time{}
 	u := i.store.Contents().Users[0]
-	if _, err := i.store.UpdateUser(i.t.Context(), u.ID, latchkey.UserChange{Email: new(adaEmail), EmailVerified: &never}); err != nil {
+	if _, err := i.store.UpdateUser(i.t.Context(), u.ID, storage.UserChange{Email: new(adaEmail), EmailVerified: &never}); err != nil {
 		i.t.Fatal(err)
 	}
 }
@@ -161,7 +162,7 @@ func TestFirstProof(t *testing.T) {
 	t.Run("R-341 tokens of the time before", func(t *testing.T) {
 		i := newIntruder(t, func(c *latchkey.Config) {
 			c.Session.Strategy = latchkey.JWTSessions
-			c.Session.Revocations = c.Adapter.(latchkey.RevocationStore)
+			c.Session.Revocations = c.Adapter.(storage.RevocationStore)
 		})
 		i.signInAs("second", adaEmail, false)
 		i.signInAs("issuer", "mallory@evil.example", true)

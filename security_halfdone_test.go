@@ -9,12 +9,13 @@ import (
 
 	"github.com/latchkeyhq/latchkey"
 	"github.com/latchkeyhq/latchkey/latchkeytest"
+	"github.com/latchkeyhq/latchkey/storage"
 )
 
 // listing is a store without transactions that can end all sessions of a user.
 type listing struct {
 	noTx
-	latchkey.SessionListAdapter
+	storage.SessionListAdapter
 }
 
 // newHalfDone is an intruder at a site whose store has no transactions.
@@ -98,7 +99,7 @@ func TestHalfDoneIntruders(t *testing.T) {
 			mallory := i.addUser(latchkey.User{ID: "m1", Email: "mallory@evil.example"})
 			link := i.browser.askForLink("mallory@evil.example")
 			store.afterwards(method, func() {
-				if _, err := i.store.UpdateUser(t.Context(), mallory.ID, latchkey.UserChange{Email: new(adaEmail)}); err != nil {
+				if _, err := i.store.UpdateUser(t.Context(), mallory.ID, storage.UserChange{Email: new(adaEmail)}); err != nil {
 					t.Error(err)
 				}
 			})

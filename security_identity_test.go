@@ -11,6 +11,7 @@ import (
 
 	"github.com/latchkeyhq/latchkey"
 	"github.com/latchkeyhq/latchkey/latchkeytest"
+	"github.com/latchkeyhq/latchkey/storage"
 )
 
 func ada() latchkeytest.Person {
@@ -112,7 +113,7 @@ func TestExpiredIsNobody(t *testing.T) {
 	s := newOAuthSite(t, stored)
 	b := s.newBrowser()
 	u := s.addUser(latchkey.User{ID: "u1", Email: "u1@example.com"})
-	row := latchkey.StoredSession{Token: strings.Repeat("e", 64), UserID: u.ID, Expires: s.clock.Now()}
+	row := storage.StoredSession{Token: strings.Repeat("e", 64), UserID: u.ID, Expires: s.clock.Now()}
 	if err := s.store.CreateSession(t.Context(), row); err != nil {
 		t.Fatal(err)
 	}
@@ -252,11 +253,11 @@ func preHijacked(s *oauthSite) *browser {
 			s.t.Fatal(err)
 		}
 	}
-	key := latchkey.Authenticator{CredentialID: []byte("mallory"), UserID: u.ID, ProviderAccountID: "bWFsbG9yeQ==", PublicKey: []byte("k")}
+	key := storage.Authenticator{CredentialID: []byte("mallory"), UserID: u.ID, ProviderAccountID: "bWFsbG9yeQ==", PublicKey: []byte("k")}
 	if err := s.store.CreateAuthenticator(ctx, key); err != nil {
 		s.t.Fatal(err)
 	}
-	row := latchkey.StoredSession{Token: strings.Repeat("m", 64), UserID: u.ID, Expires: s.clock.Now().Add(time.Hour), Created: s.clock.Now()}
+	row := storage.StoredSession{Token: strings.Repeat("m", 64), UserID: u.ID, Expires: s.clock.Now().Add(time.Hour), Created: s.clock.Now()}
 	if err := s.store.CreateSession(ctx, row); err != nil {
 		s.t.Fatal(err)
 	}
@@ -295,7 +296,7 @@ func TestEviction(t *testing.T) {
 		s := newOAuthSite(t, stored, unproven)
 		proven := s.clock.Now()
 		other := preHijacked(s)
-		if _, err := s.store.UpdateUser(t.Context(), "u1", latchkey.UserChange{EmailVerified: &proven}); err != nil {
+		if _, err := s.store.UpdateUser(t.Context(), "u1", storage.UserChange{EmailVerified: &proven}); err != nil {
 			t.Fatal(err)
 		}
 		owner := s.newBrowser()

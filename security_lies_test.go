@@ -10,6 +10,7 @@ import (
 
 	"github.com/latchkeyhq/latchkey"
 	"github.com/latchkeyhq/latchkey/adapters/memoryadapter"
+	"github.com/latchkeyhq/latchkey/storage"
 )
 
 // lyingStore answers one operation with what belongs to Eve, whoever was asked
@@ -26,8 +27,8 @@ type lie struct {
 
 func (s *lyingStore) lies(operation string) bool { return s.about.operation == operation }
 
-func (s *lyingStore) InTx(ctx context.Context, f func(latchkey.Adapter) error) error {
-	return s.Adapter.InTx(ctx, func(tx latchkey.Adapter) error { return f(&lyingStore{tx.(*memoryadapter.Adapter), s.about}) })
+func (s *lyingStore) InTx(ctx context.Context, f func(storage.Adapter) error) error {
+	return s.Adapter.InTx(ctx, func(tx storage.Adapter) error { return f(&lyingStore{tx.(*memoryadapter.Adapter), s.about}) })
 }
 
 func (s *lyingStore) user(operation string, u latchkey.User, err error) (latchkey.User, error) {
@@ -59,7 +60,7 @@ func (s *lyingStore) GetUserByAccount(ctx context.Context, provider, id string) 
 	return s.user("GetUserByAccount", u, err)
 }
 
-func (s *lyingStore) UpdateUser(ctx context.Context, id string, c latchkey.UserChange) (latchkey.User, error) {
+func (s *lyingStore) UpdateUser(ctx context.Context, id string, c storage.UserChange) (latchkey.User, error) {
 	u, err := s.Adapter.UpdateUser(ctx, id, c)
 	return s.user("UpdateUser", u, err)
 }
@@ -69,15 +70,15 @@ func (s *lyingStore) DeleteUser(ctx context.Context, id string) (latchkey.User, 
 	return s.user("DeleteUser", u, err)
 }
 
-func (s *lyingStore) GetSessionAndUser(ctx context.Context, token string) (latchkey.StoredSession, latchkey.User, error) {
+func (s *lyingStore) GetSessionAndUser(ctx context.Context, token string) (storage.StoredSession, latchkey.User, error) {
 	row, u, err := s.Adapter.GetSessionAndUser(ctx, token)
 	if err == nil && s.lies("GetSessionAndUser") {
-		return latchkey.StoredSession{Token: "Eve's", UserID: s.about.eve.ID, Expires: row.Expires}, s.about.eve, nil
+		return storage.StoredSession{Token: "Eve's", UserID: s.about.eve.ID, Expires: row.Expires}, s.about.eve, nil
 	}
 	return row, u, err
 }
 
-func (s *lyingStore) DeleteSession(ctx context.Context, token string) (latchkey.StoredSession, error) {
+func (s *lyingStore) DeleteSession(ctx context.Context, token string) (storage.StoredSession, error) {
 	row, err := s.Adapter.DeleteSession(ctx, token)
 	if err == nil && s.lies("DeleteSession") {
 		row.Token, row.UserID = "Eve's", s.about.eve.ID
@@ -85,7 +86,7 @@ func (s *lyingStore) DeleteSession(ctx context.Context, token string) (latchkey.
 	return row, err
 }
 
-func (s *lyingStore) ListSessions(ctx context.Context, id string) ([]latchkey.StoredSession, error) {
+func (s *lyingStore) ListSessions(ctx context.Context, id string) ([]storage.StoredSession, error) {
 	if s.lies("ListSessions") {
 		id = s.about.eve.ID
 	}
@@ -115,14 +116,14 @@ func (s *lyingStore) UnlinkAccount(ctx context.Context, provider, id string) (la
 	return a, err
 }
 
-func (s *lyingStore) ListAuthenticators(ctx context.Context, id string) ([]latchkey.Authenticator, error) {
+func (s *lyingStore) ListAuthenticators(ctx context.Context, id string) ([]storage.Authenticator, error) {
 	if s.lies("ListAuthenticators") {
-		return []latchkey.Authenticator{{CredentialID: []byte("Eve's"), UserID: s.about.eve.ID}}, nil
+		return []storage.Authenticator{{CredentialID: []byte("Eve's"), UserID: s.about.eve.ID}}, nil
 	}
 	return s.Adapter.ListAuthenticators(ctx, id)
 }
 
-func (s *lyingStore) UseVerificationToken(ctx context.Context, identifier, token string) (latchkey.VerificationToken, error) {
+func (s *lyingStore) UseVerificationToken(ctx context.Context, identifier, token string) (storage.VerificationToken, error) {
 	row, err := s.Adapter.UseVerificationToken(ctx, identifier, token)
 	if err == nil && s.lies("UseVerificationToken") {
 		row.Identifier = s.about.eve.Email
@@ -138,7 +139,7 @@ func newLyingSite(t *testing.T, operation string, change ...func(*latchkey.Confi
 	s.store = store.Adapter
 	store.about.eve = s.addUser(latchkey.User{ID: "eve", Email: "eve@example.com", EmailVerified: s.clock.Now()})
 	s.link(latchkey.Account{UserID: "eve", Provider: "issuer", ProviderAccountID: "eve", Type: latchkey.TypeOIDC})
-	row := latchkey.StoredSession{Token: strings.Repeat("e", 64), UserID: "eve", Expires: s.clock.Now().Add(time.Hour)}
+	row := storage.StoredSession{Token: strings.Repeat("e", 64), UserID: "eve", Expires: s.clock.Now().Add(time.Hour)}
 	if err := s.store.CreateSession(t.Context(), row); err != nil {
 		t.Fatal(err)
 	}

@@ -15,6 +15,7 @@ import (
 
 	"github.com/latchkeyhq/latchkey"
 	"github.com/latchkeyhq/latchkey/adapters/memoryadapter"
+	"github.com/latchkeyhq/latchkey/storage"
 )
 
 // from makes a browser's posts come from an address.
@@ -42,7 +43,7 @@ func (b *browser) askForMail(client, email string) *answer {
 const attacker, owner = "203.0.113.6:1", "192.0.2.1:1"
 
 // forgetful is a limiter of two methods, as others may be.
-type forgetful struct{ latchkey.Limiter }
+type forgetful struct{ storage.Limiter }
 
 func TestLimitsTakeBothOrNeither(t *testing.T) {
 	limits := func(c *latchkey.Config) {

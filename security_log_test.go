@@ -15,6 +15,7 @@ import (
 	"github.com/latchkeyhq/latchkey"
 	"github.com/latchkeyhq/latchkey/adapters/memoryadapter"
 	"github.com/latchkeyhq/latchkey/latchkeytest"
+	"github.com/latchkeyhq/latchkey/storage"
 )
 
 // canaries are the secrets of one test: what was planted, and what came up.
@@ -59,11 +60,11 @@ type talkingStore struct {
 
 const dsn = "postgres://app:dsn-canary-0001@db.internal/app?sslpassword=dsn-canary-0002 password=dsn-canary-0003"
 
-func (s *talkingStore) InTx(ctx context.Context, f func(latchkey.Adapter) error) error {
+func (s *talkingStore) InTx(ctx context.Context, f func(storage.Adapter) error) error {
 	return f(s)
 }
 
-func (s *talkingStore) CreateSession(ctx context.Context, row latchkey.StoredSession) error {
+func (s *talkingStore) CreateSession(ctx context.Context, row storage.StoredSession) error {
 	s.known.add("session token", row.Token)
 	if s.fails {
 		return talking(dsn, row)
@@ -71,16 +72,16 @@ func (s *talkingStore) CreateSession(ctx context.Context, row latchkey.StoredSes
 	return s.Adapter.CreateSession(ctx, row)
 }
 
-func (s *talkingStore) GetSessionAndUser(ctx context.Context, token string) (latchkey.StoredSession, latchkey.User, error) {
+func (s *talkingStore) GetSessionAndUser(ctx context.Context, token string) (storage.StoredSession, latchkey.User, error) {
 	if s.fails {
-		return latchkey.StoredSession{}, latchkey.User{}, talking(dsn, token)
+		return storage.StoredSession{}, latchkey.User{}, talking(dsn, token)
 	}
 	return s.Adapter.GetSessionAndUser(ctx, token)
 }
 
-func (s *talkingStore) DeleteSession(ctx context.Context, token string) (latchkey.StoredSession, error) {
+func (s *talkingStore) DeleteSession(ctx context.Context, token string) (storage.StoredSession, error) {
 	if s.fails {
-		return latchkey.StoredSession{}, talking(dsn, token)
+		return storage.StoredSession{}, talking(dsn, token)
 	}
 	return s.Adapter.DeleteSession(ctx, token)
 }
@@ -99,9 +100,9 @@ func (s *talkingStore) ListAccounts(ctx context.Context, userID string) ([]latch
 	return s.Adapter.ListAccounts(ctx, userID)
 }
 
-func (s *talkingStore) UseVerificationToken(ctx context.Context, identifier, token string) (latchkey.VerificationToken, error) {
+func (s *talkingStore) UseVerificationToken(ctx context.Context, identifier, token string) (storage.VerificationToken, error) {
 	if s.fails {
-		return latchkey.VerificationToken{}, talking(dsn, identifier)
+		return storage.VerificationToken{}, talking(dsn, identifier)
 	}
 	return s.Adapter.UseVerificationToken(ctx, identifier, token)
 }

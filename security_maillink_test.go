@@ -16,6 +16,7 @@ import (
 
 	"github.com/latchkeyhq/latchkey"
 	"github.com/latchkeyhq/latchkey/adapters/memoryadapter"
+	"github.com/latchkeyhq/latchkey/storage"
 )
 
 // withEmailProvider changes the e-mail provider.
@@ -223,13 +224,13 @@ func TestMailLinkUse(t *testing.T) {
 // looseStore finds a link whoever it was sent to, as a careless adapter may.
 type looseStore struct{ *memoryadapter.Adapter }
 
-func (s *looseStore) UseVerificationToken(ctx context.Context, _, token string) (latchkey.VerificationToken, error) {
+func (s *looseStore) UseVerificationToken(ctx context.Context, _, token string) (storage.VerificationToken, error) {
 	for _, row := range s.Contents().VerificationTokens {
 		if row.Token == token {
 			return s.Adapter.UseVerificationToken(ctx, row.Identifier, token)
 		}
 	}
-	return latchkey.VerificationToken{}, latchkey.ErrNotFound
+	return storage.VerificationToken{}, latchkey.ErrNotFound
 }
 
 func ahead(name, value string) func(b *browser, link string) *answer {
@@ -505,7 +506,7 @@ func TestEmailProvidersAcceptNothingOfEachOther(t *testing.T) {
 			links := s.sent()
 			sum := sha256.Sum256([]byte(links[len(links)-1].Token + secret))
 			rows := s.store.Contents().VerificationTokens
-			if !slices.ContainsFunc(rows, func(r latchkey.VerificationToken) bool { return r.Token == hex.EncodeToString(sum[:]) }) {
+			if !slices.ContainsFunc(rows, func(r storage.VerificationToken) bool { return r.Token == hex.EncodeToString(sum[:]) }) {
 				t.Errorf("%s: no row with the hash of Auth.js", id)
 			}
 		}

@@ -17,6 +17,7 @@ import (
 	"github.com/latchkeyhq/latchkey"
 	"github.com/latchkeyhq/latchkey/adapters/memoryadapter"
 	"github.com/latchkeyhq/latchkey/latchkeytest"
+	"github.com/latchkeyhq/latchkey/storage"
 )
 
 // markup is what a text must not turn into.
@@ -316,9 +317,9 @@ func (f failingStore) GetUserByEmail(ctx context.Context, email string) (latchke
 	return latchkey.User{}, errTalkative
 }
 
-func (f failingStore) GetSessionAndUser(context.Context, string) (latchkey.StoredSession, latchkey.User, error) {
+func (f failingStore) GetSessionAndUser(context.Context, string) (storage.StoredSession, latchkey.User, error) {
 	f.fail()
-	return latchkey.StoredSession{}, latchkey.User{}, errTalkative
+	return storage.StoredSession{}, latchkey.User{}, errTalkative
 }
 
 func TestPagesSayNothing(t *testing.T) {

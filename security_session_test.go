@@ -12,6 +12,7 @@ import (
 
 	"github.com/latchkeyhq/latchkey"
 	"github.com/latchkeyhq/latchkey/jwt"
+	"github.com/latchkeyhq/latchkey/storage"
 )
 
 // sealed is a session token made with the site's own secret.
@@ -342,7 +343,7 @@ func TestSessionLife(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			s := newOAuthSite(t, func(c *latchkey.Config) {
 				if revocable {
-					c.Session.Revocations = c.Adapter.(latchkey.RevocationStore)
+					c.Session.Revocations = c.Adapter.(storage.RevocationStore)
 				}
 			})
 			b := s.newBrowser()
@@ -360,7 +361,7 @@ func TestSessionLife(t *testing.T) {
 		})
 	}
 	t.Run("R-105 all sessions of a user", func(t *testing.T) {
-		s := newOAuthSite(t, func(c *latchkey.Config) { c.Session.Revocations = c.Adapter.(latchkey.RevocationStore) })
+		s := newOAuthSite(t, func(c *latchkey.Config) { c.Session.Revocations = c.Adapter.(storage.RevocationStore) })
 		one, two := s.newBrowser(), s.newBrowser()
 		s.mustSignIn(one)
 		s.mustSignIn(two)

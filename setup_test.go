@@ -12,10 +12,11 @@ import (
 
 	"github.com/latchkeyhq/latchkey"
 	"github.com/latchkeyhq/latchkey/adapters/memoryadapter"
+	"github.com/latchkeyhq/latchkey/storage"
 )
 
 // bareStore has users and accounts and no other ability.
-type bareStore struct{ latchkey.Adapter }
+type bareStore struct{ storage.Adapter }
 
 // Every fault of a configuration has a type, and names the field to mend.
 func TestWrongConfigurations(t *testing.T) {

@@ -18,6 +18,7 @@ import (
 	"github.com/latchkeyhq/latchkey"
 	"github.com/latchkeyhq/latchkey/adapters/memoryadapter"
 	"github.com/latchkeyhq/latchkey/internal/testclock"
+	"github.com/latchkeyhq/latchkey/storage"
 )
 
 // A testSite is a whole site that is asked without a network between: thousands
@@ -110,7 +111,7 @@ func (s *testSite) tried() int {
 func (s *testSite) contents() string {
 	s.t.Helper()
 	c := s.store.Contents()
-	all := []any{c, recordsOf[latchkey.AccountRecord](c.Accounts), recordsOf[latchkey.StoredSessionRecord](c.Sessions), recordsOf[latchkey.VerificationTokenRecord](c.VerificationTokens)}
+	all := []any{c, recordsOf[storage.AccountRecord](c.Accounts), recordsOf[storage.StoredSessionRecord](c.Sessions), recordsOf[storage.VerificationTokenRecord](c.VerificationTokens)}
 	raw, err := json.Marshal(all) // of the first the secrets are hidden
 	if err != nil {
 		s.t.Fatal(err)
@@ -119,7 +120,7 @@ func (s *testSite) contents() string {
 }
 
 // recordsOf makes records of what they are named after.
-func recordsOf[R latchkey.AccountRecord | latchkey.StoredSessionRecord | latchkey.VerificationTokenRecord, T any](list []T) (records []R) {
+func recordsOf[R storage.AccountRecord | storage.StoredSessionRecord | storage.VerificationTokenRecord, T any](list []T) (records []R) {
 	for _, one := range list {
 		records = append(records, reflect.ValueOf(one).Convert(reflect.TypeFor[R]()).Interface().(R))
 	}

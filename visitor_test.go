@@ -12,6 +12,7 @@ import (
 
 	"github.com/latchkeyhq/latchkey"
 	"github.com/latchkeyhq/latchkey/adapters/memoryadapter"
+	"github.com/latchkeyhq/latchkey/storage"
 )
 
 // follow opens the page that a leads to.
@@ -333,7 +334,7 @@ func TestTimesOnTheAccountPage(t *testing.T) {
 // beginless keeps of a session no more than Auth.js does.
 type beginless struct{ *memoryadapter.Adapter }
 
-func (f beginless) GetSessionAndUser(ctx context.Context, token string) (latchkey.StoredSession, latchkey.User, error) {
+func (f beginless) GetSessionAndUser(ctx context.Context, token string) (storage.StoredSession, latchkey.User, error) {
 	row, u, err := f.Adapter.GetSessionAndUser(ctx, token)
 	row.Created, row.Provider, row.ID = time.Time{}, "", ""
 	return row, u, err

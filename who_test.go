@@ -13,6 +13,7 @@ import (
 
 	"github.com/latchkeyhq/latchkey"
 	"github.com/latchkeyhq/latchkey/adapters/memoryadapter"
+	"github.com/latchkeyhq/latchkey/storage"
 )
 
 // What the server knows of whoever is signed in, and the browser does not.
@@ -252,13 +253,13 @@ func TestUsersRefuseAnEmptyID(t *testing.T) {
 
 // plainStore is an Adapter that cannot list sessions.
 type plainStore struct {
-	latchkey.Adapter
-	latchkey.SessionAdapter
+	storage.Adapter
+	storage.SessionAdapter
 }
 
 func TestEndSessionsNeedsAList(t *testing.T) {
 	s := newPlainSite(t, func(c *latchkey.Config) {
-		c.Adapter = plainStore{c.Adapter, c.Adapter.(latchkey.SessionAdapter)}
+		c.Adapter = plainStore{c.Adapter, c.Adapter.(storage.SessionAdapter)}
 	})
 	for name, err := range map[string]error{
 		"EndSessions":      s.auth.Users().EndSessions(t.Context(), plainID),

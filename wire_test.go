@@ -12,6 +12,7 @@ import (
 
 	"github.com/latchkeyhq/latchkey"
 	"github.com/latchkeyhq/latchkey/jwt"
+	"github.com/latchkeyhq/latchkey/storage"
 )
 
 func TestUserJSON(t *testing.T) {
@@ -118,7 +119,7 @@ func TestSessionWithoutUser(t *testing.T) {
 			t.Fatal(err)
 		}
 		empty := ""
-		if _, err := users.UpdateUser(t.Context(), u.ID, latchkey.UserChange{Name: &empty, Email: &empty, Image: &empty}); err != nil {
+		if _, err := users.UpdateUser(t.Context(), u.ID, storage.UserChange{Name: &empty, Email: &empty, Image: &empty}); err != nil {
 			t.Fatal(err)
 		}
 		return b

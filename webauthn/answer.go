@@ -11,7 +11,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"github.com/latchkeyhq/latchkey"
+	"github.com/latchkeyhq/latchkey/passkey"
 )
 
 // What browsers answer is read more strictly than encoding/json does: names are
@@ -100,7 +100,7 @@ func readCredential(answer []byte) (c credential, err error) {
 
 // checkClientData checks what the browser says it was asked (section 5.8.1), and
 // returns the bytes that it said it in.
-func (c *credential) checkClientData(kind string, challenge []byte, rp latchkey.RelyingParty) ([]byte, error) {
+func (c *credential) checkClientData(kind string, challenge []byte, rp passkey.RelyingParty) ([]byte, error) {
 	raw, err := c.response.bytes("clientDataJSON")
 	if err != nil {
 		return nil, err

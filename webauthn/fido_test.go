@@ -7,6 +7,7 @@ import (
 
 	"github.com/latchkeyhq/latchkey"
 	"github.com/latchkeyhq/latchkey/latchkeytest"
+	"github.com/latchkeyhq/latchkey/passkey"
 )
 
 // The negative cases of the FIDO Alliance's server conformance tests, by their
@@ -355,7 +356,7 @@ func assertionFaults() []fault {
 func exampleSite(t *testing.T) *site {
 	t.Helper()
 	return newSite(t, func(_ *latchkey.Config, p *latchkey.WebAuthn) {
-		p.RelyingParty = func(*latchkey.Request) latchkey.RelyingParty { return byTheSpecification() }
+		p.RelyingParty = func(*latchkey.Request) passkey.RelyingParty { return byTheSpecification() }
 		p.Registration.Attestation = "direct"
 	})
 }

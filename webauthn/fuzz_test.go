@@ -7,13 +7,14 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/latchkeyhq/latchkey"
+	"github.com/latchkeyhq/latchkey/passkey"
+	"github.com/latchkeyhq/latchkey/storage"
 	"github.com/latchkeyhq/latchkey/webauthn"
 )
 
 // firstVector registers the first vector, which has no attestation, so that
 // nothing but the code that is fuzzed decides.
-func firstVector(f *testing.F) (v vector, key latchkey.Authenticator) {
+func firstVector(f *testing.F) (v vector, key storage.Authenticator) {
 	f.Helper()
 	v = readVectors(f).Vectors[0]
 	key, err := v.register(webauthn.Ceremony{})
@@ -98,7 +99,7 @@ func FuzzAttestationObject(f *testing.F) {
 
 // mustBeWhole: what was registered is what was answered, and a sign-in with the
 // key gets as far as its signature.
-func mustBeWhole(t *testing.T, v vector, made latchkey.Authenticator, data []byte) {
+func mustBeWhole(t *testing.T, v vector, made storage.Authenticator, data []byte) {
 	t.Helper()
 	if !bytes.Equal(made.CredentialID, v.CredentialID) || len(made.CredentialID) > 1023 || len(made.PublicKey) == 0 {
 		t.Errorf("registered %x with a key of %d bytes", made.CredentialID, len(made.PublicKey))
@@ -106,7 +107,7 @@ func mustBeWhole(t *testing.T, v vector, made latchkey.Authenticator, data []byt
 	if !bytes.Contains(data, made.CredentialID) {
 		t.Errorf("the id %x is not in %x", made.CredentialID, data)
 	}
-	a := latchkey.Authentication{RelyingParty: byTheSpecification(), Challenge: []byte("challenge")}
+	a := passkey.Authentication{RelyingParty: byTheSpecification(), Challenge: []byte("challenge")}
 	if _, err := (webauthn.Ceremony{}).Authenticate(context.Background(), a, made, data); err == nil {
 		t.Error("signed in without an answer")
 	}

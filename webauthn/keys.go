@@ -7,7 +7,7 @@ import (
 	"github.com/go-webauthn/webauthn/protocol"
 	"github.com/go-webauthn/webauthn/protocol/webauthncose"
 
-	"github.com/latchkeyhq/latchkey"
+	"github.com/latchkeyhq/latchkey/passkey"
 )
 
 const shortestRSA = 2048 / 8 // bytes
@@ -39,7 +39,7 @@ func checkKey(raw []byte, asked []int) error {
 }
 
 // parameters are the algorithms as go-webauthn knows them.
-func parameters(r latchkey.Registration) (all []protocol.CredentialParameter) {
+func parameters(r passkey.Registration) (all []protocol.CredentialParameter) {
 	for _, alg := range algorithms(r) {
 		all = append(all, protocol.CredentialParameter{
 			Type: protocol.PublicKeyCredentialType, Algorithm: webauthncose.COSEAlgorithmIdentifier(alg),

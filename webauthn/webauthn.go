@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/latchkeyhq/latchkey"
+	"github.com/latchkeyhq/latchkey/passkey"
 )
 
 // Passkey is the provider for passkeys: id "passkey", name "Passkey", resident
@@ -11,8 +12,8 @@ import (
 func Passkey(p latchkey.WebAuthn) *latchkey.WebAuthn {
 	return p.Or(latchkey.WebAuthn{
 		ID: "passkey", Name: "Passkey", Ceremony: Ceremony{},
-		Registration:   latchkey.RegistrationOptions{ResidentKey: latchkey.Required, UserVerification: latchkey.Required},
-		Authentication: latchkey.AuthenticationOptions{UserVerification: latchkey.Required},
+		Registration:   passkey.RegistrationOptions{ResidentKey: passkey.Required, UserVerification: passkey.Required},
+		Authentication: passkey.AuthenticationOptions{UserVerification: passkey.Required},
 	})
 }
 
@@ -22,7 +23,7 @@ func Provider(p latchkey.WebAuthn) *latchkey.WebAuthn {
 	return p.Or(latchkey.WebAuthn{Ceremony: Ceremony{}})
 }
 
-// Ceremony is a [latchkey.Ceremony]. The zero value is right for nearly
+// Ceremony is a [passkey.Ceremony]. The zero value is right for nearly
 // everyone, and may be used concurrently.
 type Ceremony struct {
 	// CheckAttestation judges the maker of an authenticator, for sites that must
@@ -33,7 +34,7 @@ type Ceremony struct {
 	CheckAttestation func(ctx context.Context, a Attestation) error
 }
 
-var _ latchkey.Ceremony = Ceremony{}
+var _ passkey.Ceremony = Ceremony{}
 
 // Attestation is what an authenticator says about itself (Web Authentication
 // Level 3, section 6.5).
