@@ -1,4 +1,4 @@
-package latchkeytest
+package frameworktest
 
 import (
 	"errors"
@@ -6,12 +6,13 @@ import (
 	"testing"
 
 	"github.com/latchkeyhq/latchkey"
+	"github.com/latchkeyhq/latchkey/latchkeytest"
 )
 
-// frameworkGuards are about who may come in, and what is asked for that.
-var frameworkGuards = []frameworkCase{
+// guardCases are about who may come in, and what is asked for that.
+var guardCases = []testCase{
 	{"RequireSession sends people to the sign-in page and tells scripts", func(f *framework) {
-		f.members(new(tally), FrameworkRequireSession, nil)
+		f.members(new(tally), RequireSession, nil)
 	}, func(t *testing.T, f *framework) {
 		c := f.open()
 		p := c.Get("/members?x=y")
@@ -28,8 +29,8 @@ var frameworkGuards = []frameworkCase{
 	}},
 	{"what a guard refuses, no handler sees", func(f *framework) {
 		seen := new(tally)
-		f.members(seen, FrameworkRequireSession, nil)
-		f.page("/seen", FrameworkUnguarded, func(c FrameworkContext) {
+		f.members(seen, RequireSession, nil)
+		f.page("/seen", Unguarded, func(c Context) {
 			if seen.count("member") > 0 {
 				c.Write(http.StatusOK, "the handler ran")
 				return
@@ -43,7 +44,7 @@ var frameworkGuards = []frameworkCase{
 		answers(t, c.Get("/seen"), http.StatusOK, "untouched")
 	}},
 	{"Authorize asks the application", func(f *framework) {
-		f.members(new(tally), FrameworkAuthorize, func(path string, s *latchkey.Session) error {
+		f.members(new(tally), Authorize, func(path string, s *latchkey.Session) error {
 			switch {
 			case s == nil:
 				return latchkey.ErrNoSession
@@ -72,7 +73,7 @@ var frameworkGuards = []frameworkCase{
 		answers(t, f.openAs("Haskell").Get("/members"), http.StatusInternalServerError, "")
 	}},
 	{"WriteError answers for a handler as a guard would", func(f *framework) {
-		f.page("/note", FrameworkUnguarded, func(c FrameworkContext) {
+		f.page("/note", Unguarded, func(c Context) {
 			s, err := c.Session()
 			switch {
 			case err != nil:
@@ -97,7 +98,7 @@ var frameworkGuards = []frameworkCase{
 	}},
 	{"a bearer token opens what a cookie would, where that is switched on", func(f *framework) {
 		f.config.Session.Bearer = true
-		f.members(new(tally), FrameworkRequireSession, nil)
+		f.members(new(tally), RequireSession, nil)
 	}, func(t *testing.T, f *framework) {
 		cookie := f.openAs("Ada").Cookie("authjs.session-token")
 		if cookie == nil {
@@ -116,19 +117,19 @@ var frameworkGuards = []frameworkCase{
 	{"a session is asked for once, and never unless somebody looks", func(f *framework) {
 		f.config.Session.Strategy = latchkey.DatabaseSessions
 		f.config.Providers = f.config.Providers[:1] // passwords need the other kind of session
-		f.page("/unread", FrameworkLoadSession, func(c FrameworkContext) { c.Write(http.StatusOK, "public") })
-		f.page("/members", FrameworkRequireSession, func(c FrameworkContext) {
+		f.page("/unread", LoadSession, func(c Context) { c.Write(http.StatusOK, "public") })
+		f.page("/members", RequireSession, func(c Context) {
 			s := latchkey.SessionFrom(c.Context())
 			u, err := c.CurrentUser()
 			ok(f.t, err)
 			c.Write(http.StatusOK, "here is "+name(c.Session())+", "+s.User.Name+", "+u.Name)
 		})
-		f.page("/bare", FrameworkUnguarded, func(c FrameworkContext) {
+		f.page("/bare", Unguarded, func(c Context) {
 			s, _ := c.Session()
 			c.Write(http.StatusOK, "here is "+s.User.Name+", "+name(c.Session()))
 		})
 	}, func(t *testing.T, f *framework) {
-		f.issuer.SignInAs(Person{Subject: "ada", Name: "Ada", Email: "ada@example.com", EmailVerified: true})
+		f.issuer.SignInAs(latchkeytest.Person{Subject: "ada", Name: "Ada", Email: "ada@example.com", EmailVerified: true})
 		c := f.open()
 		c.SignIn(f.issuer)
 		for path, want := range map[string]struct {
@@ -143,7 +144,7 @@ var frameworkGuards = []frameworkCase{
 		}
 	}},
 	{"the session is in the context of the request", func(f *framework) {
-		f.page("/context", FrameworkLoadSession, func(c FrameworkContext) {
+		f.page("/context", LoadSession, func(c Context) {
 			s := latchkey.SessionFrom(c.Context())
 			if s == nil {
 				c.Write(http.StatusOK, "here is nobody")
@@ -161,10 +162,10 @@ var frameworkGuards = []frameworkCase{
 }
 
 // members adds a page behind a guard.
-func (f *framework) members(seen *tally, guard FrameworkGuard, decide func(string, *latchkey.Session) error) {
-	f.site.Pages = append(f.site.Pages, FrameworkPage{
+func (f *framework) members(seen *tally, guard Guard, decide func(string, *latchkey.Session) error) {
+	f.site.Pages = append(f.site.Pages, Page{
 		Method: http.MethodGet, Path: "/members", Guard: guard, Decide: decide,
-		Serve: func(c FrameworkContext) {
+		Serve: func(c Context) {
 			seen.add("member")
 			who(c)
 		},

@@ -1,4 +1,4 @@
-package latchkeytest
+package frameworktest
 
 import (
 	"errors"
@@ -10,10 +10,10 @@ import (
 	"github.com/latchkeyhq/latchkey"
 )
 
-// frameworkCalls are about what a handler can do.
-var frameworkCalls = []frameworkCase{
+// callCases are about what a handler can do.
+var callCases = []testCase{
 	{"Session keeps the session alive, and says so to caches", func(f *framework) {
-		f.page("/who", FrameworkUnguarded, who)
+		f.page("/who", Unguarded, who)
 	}, func(t *testing.T, f *framework) {
 		answers(t, f.open().Get("/who"), http.StatusOK, "here is nobody")
 		p := f.openAs("Ada").Get("/who")
@@ -23,16 +23,16 @@ var frameworkCalls = []frameworkCase{
 		}
 	}},
 	{"SignIn begins, completes and refuses", func(f *framework) {
-		f.page("/begin", FrameworkUnguarded, func(c FrameworkContext) {
-			err := c.SignIn(f.issuer.config.ID, latchkey.SignInOptions{RedirectTo: "/done", Params: url.Values{"prompt": {"login"}}})
+		f.page("/begin", Unguarded, func(c Context) {
+			err := c.SignIn(f.issuer.Provider().ID, latchkey.SignInOptions{RedirectTo: "/done", Params: url.Values{"prompt": {"login"}}})
 			ok(f.t, err)
 		})
-		f.page("/where", FrameworkUnguarded, func(c FrameworkContext) {
+		f.page("/where", Unguarded, func(c Context) {
 			to, err := c.SignInURL("", latchkey.SignInOptions{RedirectTo: "/done"})
 			ok(f.t, err)
 			c.Write(http.StatusOK, to)
 		})
-		f.post("/enter", FrameworkLoadSession, func(c FrameworkContext) {
+		f.post("/enter", LoadSession, func(c Context) {
 			form := url.Values{"name": {c.FormValue("name")}, "password": {c.FormValue("password")}}
 			to, err := c.SignInURL("credentials", latchkey.SignInOptions{RedirectTo: "/done", Form: form})
 			if errors.Is(err, latchkey.ErrCredentialsSignin) {
@@ -45,23 +45,23 @@ var frameworkCalls = []frameworkCase{
 	}, func(t *testing.T, f *framework) {
 		p := f.open().Get("/begin")
 		if to := p.Location(); to == nil || to.Query().Get("prompt") != "login" || len(p.Header.Values("Set-Cookie")) < 2 {
-			t.Errorf("a sign-in begins with %s and %v", p.describe(), p.Header)
+			t.Errorf("a sign-in begins with %s and %v", p.Describe(), p.Header)
 		}
 		answers(t, f.open().Get("/where"), http.StatusOK, "/auth/signin?callbackUrl=")
 		c := f.open()
 		answers(t, c.Post("/enter", url.Values{"name": {"Ada"}, "password": {"wrong"}}), http.StatusUnauthorized, "not so")
-		answers(t, c.Post("/enter", url.Values{"name": {"Ada"}, "password": {frameworkPassword}}), http.StatusOK, f.url+"/done for nobody")
+		answers(t, c.Post("/enter", url.Values{"name": {"Ada"}, "password": {password}}), http.StatusOK, f.url+"/done for nobody")
 		if s := c.Session(); s == nil || s.User.Name != "Ada" {
 			t.Errorf("signed in: %v", s)
 		}
 	}},
 	{"SignOut ends the session, for the rest of the request as well", func(f *framework) {
-		f.post("/leave", FrameworkRequireSession, func(c FrameworkContext) {
+		f.post("/leave", RequireSession, func(c Context) {
 			to, err := c.SignOutURL(latchkey.SignOutOptions{RedirectTo: "/bye"})
 			ok(f.t, err)
 			c.Write(http.StatusOK, to+" and "+name(c.Session()))
 		})
-		f.post("/go", FrameworkUnguarded, func(c FrameworkContext) {
+		f.post("/go", Unguarded, func(c Context) {
 			err := c.SignOut(latchkey.SignOutOptions{RedirectTo: "/bye"})
 			ok(f.t, err)
 		})
@@ -82,11 +82,11 @@ var frameworkCalls = []frameworkCase{
 		}
 	}},
 	{"UpdateSession changes the session at once", func(f *framework) {
-		f.post("/rename", FrameworkRequireSession, func(c FrameworkContext) {
+		f.post("/rename", RequireSession, func(c Context) {
 			s, err := c.UpdateSession(map[string]string{"name": c.FormValue("name")})
 			c.Write(http.StatusOK, "here is "+name(s, err)+", "+name(c.Session()))
 		})
-		f.post("/rename-nobody", FrameworkUnguarded, func(c FrameworkContext) {
+		f.post("/rename-nobody", Unguarded, func(c Context) {
 			c.Write(http.StatusOK, "here is "+name(c.UpdateSession(nil)))
 		})
 	}, func(t *testing.T, f *framework) {
@@ -98,7 +98,7 @@ var frameworkCalls = []frameworkCase{
 		answers(t, f.open().Post("/rename-nobody", nil), http.StatusOK, "here is nobody")
 	}},
 	{"CSRFToken and ActionURL are what a form of the application's needs", func(f *framework) {
-		f.page("/form", FrameworkUnguarded, func(c FrameworkContext) {
+		f.page("/form", Unguarded, func(c Context) {
 			token, err := c.CSRFToken()
 			ok(f.t, err)
 			again, err := c.CSRFToken()
@@ -119,13 +119,12 @@ var frameworkCalls = []frameworkCase{
 		req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, action, strings.NewReader(url.Values{"csrfToken": {token}}.Encode()))
 		ok(t, err)
 		req.Header.Set("Content-Type", "application/x-www-form-urlencoded") // and nothing that a browser says of its own
-		c.attach(req, false, true)
-		if c.do(req); c.Session() != nil {
+		if c.Do(req); c.Session() != nil {
 			t.Error("the token does not sign out")
 		}
 	}},
 	{"Forms and UI have what a sign-in page shows", func(f *framework) {
-		f.page("/login", FrameworkUnguarded, func(c FrameworkContext) {
+		f.page("/login", Unguarded, func(c Context) {
 			forms, err := c.Forms()
 			ok(f.t, err)
 			page, err := c.UI()
@@ -146,17 +145,17 @@ var frameworkCalls = []frameworkCase{
 		answers(t, p, http.StatusOK, "here is nobody")
 		answers(t, p, http.StatusOK, `action="`+f.url+`/auth/callback/credentials"`)
 		answers(t, f.openAs("Ada").Get("/login"), http.StatusOK, "here is Ada")
-		action, form := c.formOf(p)
+		action, form := c.Form(p)
 		if action == nil || form.Get("csrfToken") == "" || form.Get("callbackUrl") != f.url+"/done" {
 			t.Fatalf("the first form posts %v to %v", form, action)
 		}
-		if to := c.Post(action.String(), form).Location(); to == nil || to.Host == c.site.Host {
+		if to := c.Post(action.String(), form).Location(); to == nil || strings.HasPrefix(to.String(), c.URL+"/") {
 			t.Errorf("the form of the provider leads to %v", to)
 		}
 	}},
 }
 
 // post adds a page that is posted to.
-func (f *framework) post(path string, guard FrameworkGuard, serve func(c FrameworkContext)) {
-	f.site.Pages = append(f.site.Pages, FrameworkPage{Method: http.MethodPost, Path: path, Guard: guard, Serve: serve})
+func (f *framework) post(path string, guard Guard, serve func(c Context)) {
+	f.site.Pages = append(f.site.Pages, Page{Method: http.MethodPost, Path: path, Guard: guard, Serve: serve})
 }

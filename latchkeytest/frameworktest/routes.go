@@ -1,4 +1,4 @@
-package latchkeytest
+package frameworktest
 
 import (
 	"encoding/json"
@@ -10,10 +10,11 @@ import (
 	"testing"
 
 	"github.com/latchkeyhq/latchkey"
+	"github.com/latchkeyhq/latchkey/latchkeytest"
 )
 
-// frameworkRoutes are about what is Latchkey's and what is the application's.
-var frameworkRoutes = []frameworkCase{
+// routeCases are about what is Latchkey's and what is the application's.
+var routeCases = []testCase{
 	{"every route and method is answered as by net/http", nil, func(t *testing.T, f *framework) {
 		paths, err := f.site.Auth.Routes("")
 		ok(t, err)
@@ -36,7 +37,7 @@ var frameworkRoutes = []frameworkCase{
 		f.config.AccountPage.Enabled = false
 		f.config.Pages.SignIn = "/auth/login"
 		for _, path := range []string{"/auth/login", "/auth/account", "/auth/login/help", "/auth/factor", "/authors", "/auth"} {
-			f.page(path, FrameworkUnguarded, func(c FrameworkContext) { c.Write(http.StatusOK, "mine: "+path) })
+			f.page(path, Unguarded, func(c Context) { c.Write(http.StatusOK, "mine: "+path) })
 		}
 	}, func(t *testing.T, f *framework) {
 		c := f.open()
@@ -66,7 +67,7 @@ var frameworkRoutes = []frameworkCase{
 }
 
 func signInAndOut(t *testing.T, f *framework) {
-	f.issuer.SignInAs(Person{Subject: "ada", Name: "Ada", Email: "ada@example.com", EmailVerified: true})
+	f.issuer.SignInAs(latchkeytest.Person{Subject: "ada", Name: "Ada", Email: "ada@example.com", EmailVerified: true})
 	c := f.open()
 	if p := c.SignIn(f.issuer); len(p.Header.Values("Set-Cookie")) < 2 {
 		t.Errorf("the answer of the callback sets %q", p.Header.Values("Set-Cookie"))
@@ -88,7 +89,7 @@ func (f *framework) compare(t *testing.T, method, path string) {
 	req, err := http.NewRequestWithContext(t.Context(), method, f.url+path, http.NoBody)
 	ok(t, err)
 	req.Header.Set("Accept-Encoding", "identity")
-	got := f.open().do(req)
+	got := f.open().Do(req)
 	if got.Status != want.Code {
 		t.Errorf("%s %s: status %d, want %d", method, path, got.Status, want.Code)
 	}

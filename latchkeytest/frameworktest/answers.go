@@ -1,4 +1,4 @@
-package latchkeytest
+package frameworktest
 
 import (
 	"context"
@@ -7,14 +7,17 @@ import (
 	"net/http"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/latchkeyhq/latchkey"
+	"github.com/latchkeyhq/latchkey/internal/race"
+	"github.com/latchkeyhq/latchkey/latchkeytest"
 )
 
-// frameworkAnswers are about the way of cookies into answers of every kind.
-var frameworkAnswers = []frameworkCase{
+// answerCases are about the way of cookies into answers of every kind.
+var answerCases = []testCase{
 	{"the cookies of the application stand beside ours", func(f *framework) {
-		f.page("/cookies", FrameworkLoadSession, func(c FrameworkContext) {
+		f.page("/cookies", LoadSession, func(c Context) {
 			c.SetCookie("one", "1")
 			text := "here is " + name(c.Session())
 			c.SetCookie("two", "2")
@@ -35,7 +38,7 @@ var frameworkAnswers = []frameworkCase{
 			t.Claims["big"] = strings.Repeat("0123456789", 600)
 			return t.Claims, nil
 		}
-		f.page("/members", FrameworkRequireSession, who)
+		f.page("/members", RequireSession, who)
 	}, func(t *testing.T, f *framework) {
 		c := f.openAs("Ada")
 		if n := len(c.Cookies()); n < 4 {
@@ -53,14 +56,14 @@ var frameworkAnswers = []frameworkCase{
 		}
 	}},
 	{"a stream begins with the renewed cookie", func(f *framework) {
-		f.stream("/stream", FrameworkRequireSession, true)
+		f.stream("/stream", RequireSession, true)
 	}, func(t *testing.T, f *framework) { proveStream(t, f, "here is Ada") }},
 	{lookedLate, func(f *framework) {
-		f.stream("/stream", FrameworkLoadSession, false)
+		f.stream("/stream", LoadSession, false)
 	}, func(t *testing.T, f *framework) { proveStream(t, f, "") }},
 	{"a panic is the framework's to recover from", func(f *framework) {
-		f.page("/panic", FrameworkRequireSession, func(FrameworkContext) { panic("of the application") })
-		f.page("/who", FrameworkLoadSession, who)
+		f.page("/panic", RequireSession, func(Context) { panic("of the application") })
+		f.page("/who", LoadSession, who)
 	}, func(t *testing.T, f *framework) {
 		c := f.openAs("Ada")
 		answers(t, c.Get("/panic"), http.StatusInternalServerError, "")
@@ -69,11 +72,11 @@ var frameworkAnswers = []frameworkCase{
 	}},
 	{"a session that is looked at when its request is over is in no other answer", func(f *framework) {
 		left := make(chan context.Context, 1)
-		f.page("/leave", FrameworkLoadSession, func(c FrameworkContext) {
+		f.page("/leave", LoadSession, func(c Context) {
 			left <- c.Context()
 			c.Write(http.StatusOK, "left")
 		})
-		f.page("/next", FrameworkLoadSession, func(c FrameworkContext) {
+		f.page("/next", LoadSession, func(c Context) {
 			s := latchkey.SessionFrom(<-left)
 			c.Write(http.StatusOK, fmt.Sprint(s == nil || s.User.Name == "Ada")) // net/http ends the context, and nobody is there
 		})
@@ -85,9 +88,9 @@ var frameworkAnswers = []frameworkCase{
 		}
 	}},
 	{"many people at one time are told apart", func(f *framework) {
-		f.page("/members", FrameworkRequireSession, who)
-		f.page("/who", FrameworkLoadSession, who)
-		f.page("/unread", FrameworkLoadSession, func(c FrameworkContext) { c.Write(http.StatusOK, "public") })
+		f.page("/members", RequireSession, who)
+		f.page("/who", LoadSession, who)
+		f.page("/unread", LoadSession, func(c Context) { c.Write(http.StatusOK, "public") })
 	}, proveCrowd},
 }
 
@@ -97,8 +100,8 @@ const lookedLate = "a session that is looked at when the stream has begun"
 
 // stream adds a page of two parts, the second of which waits until the browser
 // has the first, and says who is signed in.
-func (f *framework) stream(path string, guard FrameworkGuard, early bool) {
-	f.page(path, guard, func(c FrameworkContext) {
+func (f *framework) stream(path string, guard Guard, early bool) {
+	f.page(path, guard, func(c Context) {
 		text := ""
 		if early {
 			text = "here is " + name(c.Session())
@@ -113,16 +116,18 @@ func (f *framework) stream(path string, guard FrameworkGuard, early bool) {
 	})
 }
 
+// streamTimeout bounds a request for a stream, so that a stream that hangs fails
+// its test before the test's own deadline.
+const streamTimeout = 30 * time.Second
+
+// proveStream reads the first part of a stream before the server makes the second.
 func proveStream(t *testing.T, f *framework, cookieWith string) {
 	t.Helper()
 	c := f.openAs("Ada")
 	defer f.release() // or the server would wait for ever
-	ctx, cancel := context.WithTimeout(t.Context(), clientTimeout)
+	ctx, cancel := context.WithTimeout(t.Context(), streamTimeout)
 	defer cancel()
-	req, err := http.NewRequestWithContext(ctx, http.MethodGet, f.url+"/stream", http.NoBody)
-	ok(t, err)
-	c.attach(req, false, false)
-	res, err := c.http.Do(req)
+	res, err := ask(ctx, c, f.url+"/stream")
 	ok(t, err)
 	defer res.Body.Close()
 	first := make([]byte, len("first"))
@@ -134,7 +139,7 @@ func proveStream(t *testing.T, f *framework, cookieWith string) {
 	if string(first) != "first" || string(rest) != "here is Ada" {
 		t.Errorf("the stream says %q, then %q", first, rest)
 	}
-	if renewed := setsCookie(&Page{Header: res.Header}, "session-token"); renewed != (cookieWith != "") {
+	if renewed := setsCookie(&latchkeytest.Page{Header: res.Header}, "session-token"); renewed != (cookieWith != "") {
 		t.Errorf("renewed: %t", renewed)
 	}
 	if c.Session() == nil {
@@ -145,14 +150,14 @@ func proveStream(t *testing.T, f *framework, cookieWith string) {
 // proveCrowd asks for pages in no order, each in the name of another.
 func proveCrowd(t *testing.T, f *framework) {
 	const people, rounds = 8, 40
-	var browsers [people]*Client
+	var browsers [people]*latchkeytest.Client
 	for i := range browsers {
 		browsers[i] = f.openAs(fmt.Sprint("Person-", i))
 	}
-	errs := atOnce(people, func(i int) error {
+	errs := race.Run(people, func(i int) error {
 		for range rounds {
 			for path, want := range map[string]string{"/members": fmt.Sprint("here is Person-", i), "/who": fmt.Sprint("here is Person-", i), "/unread": "public"} {
-				if err := asked(browsers[i], f.url+path, want); err != nil {
+				if err := asked(t.Context(), browsers[i], f.url+path, want); err != nil {
 					return err
 				}
 			}
@@ -164,15 +169,10 @@ func proveCrowd(t *testing.T, f *framework) {
 	}
 }
 
-// asked asks for a page in any goroutine, and checks that no cookie of another
-// session comes along.
-func asked(c *Client, pageURL, want string) error {
-	req, err := http.NewRequestWithContext(c.t.Context(), http.MethodGet, pageURL, http.NoBody)
-	if err != nil {
-		return err
-	}
-	c.attach(req, false, false)
-	res, err := c.http.Do(req)
+// asked reports whether a page says what is wanted, and sets a session cookie only
+// if it has looked at the session. It may run in any goroutine.
+func asked(ctx context.Context, c *latchkeytest.Client, pageURL, want string) error {
+	res, err := ask(ctx, c, pageURL)
 	if err != nil {
 		return err
 	}
@@ -183,8 +183,21 @@ func asked(c *Client, pageURL, want string) error {
 		return err
 	case string(text) != want:
 		return fmt.Errorf("%s says %q, want %q", pageURL, text, want)
-	case setsCookie(&Page{Header: res.Header}, "session-token") == (want == "public"):
+	case setsCookie(&latchkeytest.Page{Header: res.Header}, "session-token") == (want == "public"):
 		return fmt.Errorf("%s sets %q", pageURL, res.Header.Values("Set-Cookie"))
 	}
 	return nil
+}
+
+// ask requests a page with the cookies of c. It leaves c as it is and reads no
+// more of the answer than its header.
+func ask(ctx context.Context, c *latchkeytest.Client, pageURL string) (*http.Response, error) {
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, pageURL, http.NoBody)
+	if err != nil {
+		return nil, err
+	}
+	for _, cookie := range c.Cookies() {
+		req.AddCookie(&http.Cookie{Name: cookie.Name, Value: cookie.Value, Quoted: cookie.Quoted})
+	}
+	return c.Transport.RoundTrip(req)
 }

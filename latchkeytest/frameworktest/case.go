@@ -1,4 +1,4 @@
-package latchkeytest
+package frameworktest
 
 import (
 	"context"
@@ -13,18 +13,20 @@ import (
 
 	"github.com/latchkeyhq/latchkey"
 	"github.com/latchkeyhq/latchkey/adapters/memoryadapter"
+	"github.com/latchkeyhq/latchkey/latchkeytest"
+	"github.com/latchkeyhq/latchkey/storage"
 )
 
-// frameworkCase is one thing that a mounting has to get right.
-type frameworkCase struct {
+// testCase is one requirement of a mounting.
+type testCase struct {
 	name  string
 	build func(f *framework) // changes the site before it is served; nil: nothing
 	prove func(t *testing.T, f *framework)
 }
 
-var frameworkCases = slices.Concat(frameworkRoutes, frameworkGuards, frameworkCalls, frameworkActions, frameworkAnswers, frameworkPlaces)
+var testCases = slices.Concat(routeCases, guardCases, callCases, actionCases, answerCases, placeCases)
 
-func (c *frameworkCase) try(t *testing.T, serve func(*testing.T, FrameworkSite) string, whole bool) {
+func (c *testCase) try(t *testing.T, serve func(*testing.T, Site) string, whole bool) {
 	t.Helper()
 	f := newFramework(t)
 	f.site.WholeSite = whole
@@ -44,9 +46,9 @@ func (c *frameworkCase) try(t *testing.T, serve func(*testing.T, FrameworkSite) 
 // framework is a site that is served by one.
 type framework struct {
 	t      *testing.T
-	site   FrameworkSite
+	site   Site
 	config latchkey.Config // that site.Auth is made of
-	issuer *Issuer
+	issuer *latchkeytest.Issuer
 	store  *countingStore
 	url    string
 	prefix string // in front of all paths, as browsers see them
@@ -57,7 +59,7 @@ type framework struct {
 
 func newFramework(t *testing.T) *framework {
 	t.Helper()
-	f := &framework{t: t, issuer: NewIssuer(t), store: &countingStore{Adapter: memoryadapter.New(memoryadapter.Options{})}, received: make(chan struct{})}
+	f := &framework{t: t, issuer: latchkeytest.NewIssuer(t), store: &countingStore{Adapter: memoryadapter.New(memoryadapter.Options{})}, received: make(chan struct{})}
 	f.release = sync.OnceFunc(func() { close(f.received) })
 	f.config = latchkey.Config{
 		Secrets: []string{"a secret for tests that is long enough"},
@@ -78,11 +80,11 @@ func newFramework(t *testing.T) *framework {
 	return f
 }
 
-// frameworkPassword lets anybody in, under any name.
-const frameworkPassword = "lovelace"
+// password lets anybody in, under any name.
+const password = "lovelace"
 
 func whoKnowsThePassword(_ context.Context, typed map[string]string, _ *latchkey.Request) (latchkey.User, error) {
-	if typed["password"] != frameworkPassword {
+	if typed["password"] != password {
 		return latchkey.User{}, latchkey.ErrCredentialsSignin
 	}
 	name := typed["name"]
@@ -90,19 +92,19 @@ func whoKnowsThePassword(_ context.Context, typed map[string]string, _ *latchkey
 }
 
 // page adds a page that answers to GET.
-func (f *framework) page(path string, guard FrameworkGuard, serve func(c FrameworkContext)) {
-	f.site.Pages = append(f.site.Pages, FrameworkPage{Method: http.MethodGet, Path: path, Guard: guard, Serve: serve})
+func (f *framework) page(path string, guard Guard, serve func(c Context)) {
+	f.site.Pages = append(f.site.Pages, Page{Method: http.MethodGet, Path: path, Guard: guard, Serve: serve})
 }
 
 // open opens the site in a browser without any cookies.
-func (f *framework) open() *Client {
+func (f *framework) open() *latchkeytest.Client {
 	f.t.Helper()
-	c := NewClientAt(f.t, f.url)
+	c := latchkeytest.NewClientAt(f.t, f.url)
 	c.BasePath = f.prefix + "/auth"
 	if f.site.HTTP2 {
 		own := &http.Transport{Protocols: onlyHTTP2()}
 		f.t.Cleanup(own.CloseIdleConnections)
-		c.http.Transport = twoTransports{c.site.Host, own, c.http.Transport}
+		c.Transport = twoTransports{strings.TrimPrefix(c.URL, "http://"), own, c.Transport}
 	}
 	return c
 }
@@ -121,32 +123,40 @@ func (t twoTransports) RoundTrip(r *http.Request) (*http.Response, error) {
 }
 
 // openAs opens the site in a browser of somebody who has signed in.
-func (f *framework) openAs(name string) *Client {
+func (f *framework) openAs(name string) *latchkeytest.Client {
 	f.t.Helper()
 	c := f.open()
-	c.SignInCredentials(map[string]string{"name": name, "password": frameworkPassword})
+	c.SignInCredentials(map[string]string{"name": name, "password": password})
 	return c
 }
 
+// ok ends the test unless err is nil.
+func ok(t *testing.T, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatalf("unexpected error: %v", err)
+	}
+}
+
 // answers compares what a page says.
-func answers(t *testing.T, p *Page, status int, text string) {
+func answers(t *testing.T, p *latchkeytest.Page, status int, text string) {
 	t.Helper()
 	if p.Status != status || !strings.Contains(string(p.Body), text) {
-		t.Errorf("want status %d with %q: %s", status, text, p.describe())
+		t.Errorf("want status %d with %q: %s", status, text, p.Describe())
 	}
 }
 
 // leads compares where an answer redirects to, without its query.
-func leads(t *testing.T, p *Page, want string) {
+func leads(t *testing.T, p *latchkeytest.Page, want string) {
 	t.Helper()
 	if to := p.Location(); to == nil || to.Scheme+"://"+to.Host+to.Path != want {
-		t.Errorf("want a redirect to %s: %s", want, p.describe())
+		t.Errorf("want a redirect to %s: %s", want, p.Describe())
 	}
 }
 
 // setsCookie tells whether an answer sets a cookie whose name has this end, or
 // the beginning of a session in pieces.
-func setsCookie(p *Page, name string) bool {
+func setsCookie(p *latchkeytest.Page, name string) bool {
 	return slices.ContainsFunc(p.Header.Values("Set-Cookie"), func(line string) bool {
 		set, _, _ := strings.Cut(line, "=")
 		return strings.HasSuffix(strings.TrimSuffix(set, ".0"), name)
@@ -167,7 +177,7 @@ func name(s *latchkey.Session, err error) string {
 }
 
 // who is a handler that says who is signed in.
-func who(c FrameworkContext) { c.Write(http.StatusOK, "here is "+name(c.Session())) }
+func who(c Context) { c.Write(http.StatusOK, "here is "+name(c.Session())) }
 
 // countingStore counts how often a session is looked up.
 type countingStore struct {
@@ -175,7 +185,7 @@ type countingStore struct {
 	looked atomic.Int32
 }
 
-func (s *countingStore) GetSessionAndUser(ctx context.Context, token string) (latchkey.StoredSession, latchkey.User, error) {
+func (s *countingStore) GetSessionAndUser(ctx context.Context, token string) (storage.StoredSession, latchkey.User, error) {
 	s.looked.Add(1)
 	return s.Adapter.GetSessionAndUser(ctx, token)
 }

@@ -1,4 +1,4 @@
-package latchkeytest
+package frameworktest
 
 import (
 	"net/http"
@@ -6,12 +6,13 @@ import (
 	"testing"
 )
 
-// FrameworkOverhead measures what a mounting costs a page that looks at no
+// Overhead measures what a mounting costs a page that does not look at the
 // session. bare and mounted are the same application, which answers GET / with
-// status 200, without Latchkey and with its middleware for the whole site.
+// status 200: bare without Latchkey, mounted with its middleware for the whole
+// site.
 //
 //	go test -bench Overhead
-func FrameworkOverhead(b *testing.B, bare, mounted http.Handler) {
+func Overhead(b *testing.B, bare, mounted http.Handler) {
 	b.Helper()
 	for _, c := range []struct {
 		name string
@@ -32,7 +33,7 @@ func FrameworkOverhead(b *testing.B, bare, mounted http.Handler) {
 	}
 }
 
-// nowhere is an answer that nobody reads.
+// nowhere is a [http.ResponseWriter] that discards the answer.
 type nowhere struct {
 	header http.Header
 	status int

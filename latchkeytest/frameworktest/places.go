@@ -1,4 +1,4 @@
-package latchkeytest
+package frameworktest
 
 import (
 	"errors"
@@ -10,37 +10,38 @@ import (
 	"testing"
 
 	"github.com/latchkeyhq/latchkey"
+	"github.com/latchkeyhq/latchkey/latchkeytest"
 )
 
-// frameworkPlaces are about where a site lives, and what is in front of it.
-var frameworkPlaces = []frameworkCase{
+// placeCases are about where a site lives, and what is in front of it.
+var placeCases = []testCase{
 	{"HTTP/2", func(f *framework) {
 		f.site.HTTP2 = true
-		f.page("/members", FrameworkRequireSession, who)
+		f.page("/members", RequireSession, who)
 	}, func(t *testing.T, f *framework) {
 		signInAndOut(t, f)
 		answers(t, f.openAs("Ada").Get("/members"), http.StatusOK, "here is Ada")
 	}},
 	{"a group of routes with a prefix", func(f *framework) {
 		f.site.Group, f.config.Site.BasePath, f.prefix = "/shop", "/shop/auth", "/shop"
-		f.page("/members", FrameworkRequireSession, who)
+		f.page("/members", RequireSession, who)
 	}, provePrefix},
 	{"http.StripPrefix", func(f *framework) {
 		f.site.StripPrefix, f.config.Site.Prefix, f.prefix = "/app", "/app", "/app"
-		f.page("/members", FrameworkRequireSession, who)
+		f.page("/members", RequireSession, who)
 	}, provePrefix},
 	{"a reverse proxy that takes a prefix off", func(f *framework) {
 		f.config.Site.Prefix, f.prefix = "/app", "/app"
 		f.config.Site.TrustHost, f.config.Site.AllowedHosts = true, nil
-		f.page("/members", FrameworkRequireSession, who)
+		f.page("/members", RequireSession, who)
 	}, func(t *testing.T, f *framework) {
 		f.behind(t, "/app", "http", "")
 		provePrefix(t, f)
 	}},
 	{"a reverse proxy that speaks TLS", func(f *framework) {
 		f.config.Site.TrustHost, f.config.Site.AllowedHosts = true, nil
-		f.page("/members", FrameworkRequireSession, who)
-		f.page("/url", FrameworkUnguarded, func(c FrameworkContext) {
+		f.page("/members", RequireSession, who)
+		f.page("/url", Unguarded, func(c Context) {
 			u, err := c.ActionURL("signin")
 			ok(f.t, err)
 			c.Write(http.StatusOK, u.String())
@@ -50,8 +51,8 @@ var frameworkPlaces = []frameworkCase{
 		answers(t, f.open().Get("/url"), http.StatusOK, "https://shop.example/auth/signin")
 		leads(t, f.open().Get("/members"), "https://shop.example/auth/signin")
 		c := f.open()
-		to := c.Post("/auth/signin/"+f.issuer.config.ID, url.Values{"csrfToken": {c.CSRFToken()}}).Location()
-		if to == nil || to.Query().Get("redirect_uri") != "https://shop.example/auth/callback/"+f.issuer.config.ID {
+		to := c.Post("/auth/signin/"+f.issuer.Provider().ID, url.Values{"csrfToken": {c.CSRFToken()}}).Location()
+		if to == nil || to.Query().Get("redirect_uri") != "https://shop.example/auth/callback/"+f.issuer.Provider().ID {
 			t.Errorf("the provider is asked by %v", to)
 		}
 		for _, cookie := range c.Cookies() {
@@ -75,7 +76,7 @@ var frameworkPlaces = []frameworkCase{
 			}
 			return tenants[host], nil
 		}
-		f.page("/asked", FrameworkRequireSession, func(c FrameworkContext) {
+		f.page("/asked", RequireSession, func(c Context) {
 			before := seen.count("asked")
 			u, err := c.ActionURL("signin")
 			ok(f.t, err)
@@ -120,17 +121,17 @@ func (f *framework) behind(t *testing.T, prefix, scheme, host string) {
 func proveTenants(t *testing.T, f *framework) {
 	served, err := url.Parse(f.url)
 	ok(t, err)
-	at := func(host string) *Client {
-		c := NewClientAt(t, "http://"+host)
-		c.http.Transport = toHost{served.Host, c.http.Transport}
+	at := func(host string) *latchkeytest.Client {
+		c := latchkeytest.NewClientAt(t, "http://"+host)
+		c.Transport = toHost{served.Host, c.Transport}
 		return c
 	}
 	for host, other := range map[string]string{"a.example": "b.example", "b.example": "a.example"} {
 		c := at(host)
 		leads(t, c.Get("/asked"), "http://"+host+"/auth/signin")
-		c.SignInCredentials(map[string]string{"name": "Ada", "password": frameworkPassword})
+		c.SignInCredentials(map[string]string{"name": "Ada", "password": password})
 		if p := c.Get("/asked"); string(p.Body) != "here is Ada at "+host {
-			t.Error(p.describe())
+			t.Error(p.Describe())
 		}
 		stranger := at(other)
 		for _, cookie := range c.Cookies() {
