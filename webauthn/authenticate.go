@@ -11,17 +11,18 @@ import (
 	"github.com/go-webauthn/webauthn/protocol/webauthncose"
 
 	"github.com/latchkeyhq/latchkey"
+	"github.com/latchkeyhq/latchkey/storage"
 )
 
 // Authenticate implements [latchkey.Ceremony] (Web Authentication Level 3,
 // section 7.2).
-func (Ceremony) Authenticate(_ context.Context, a latchkey.Authentication, key latchkey.Authenticator, answer []byte) (latchkey.Presentation, error) {
+func (Ceremony) Authenticate(_ context.Context, a latchkey.Authentication, key storage.Authenticator, answer []byte) (latchkey.Presentation, error) {
 	var none latchkey.Presentation
 	cred, err := readCredential(answer)
 	if err != nil {
 		return none, err
 	}
-	if !bytes.Equal(cred.id, key.CredentialID) || a.Allow != nil && !slices.ContainsFunc(a.Allow, func(k latchkey.Authenticator) bool { return bytes.Equal(k.CredentialID, cred.id) }) {
+	if !bytes.Equal(cred.id, key.CredentialID) || a.Allow != nil && !slices.ContainsFunc(a.Allow, func(k storage.Authenticator) bool { return bytes.Equal(k.CredentialID, cred.id) }) {
 		return none, errors.New("another credential answered than was asked for")
 	}
 	clientData, err := cred.checkClientData(typeGet, a.Challenge, a.RelyingParty)
@@ -59,7 +60,7 @@ func (c *credential) userHandle() ([]byte, error) {
 }
 
 // checkAuthenticatorData checks what the authenticator signed about itself.
-func checkAuthenticatorData(raw []byte, a latchkey.Authentication, key latchkey.Authenticator) (*protocol.AuthenticatorData, error) {
+func checkAuthenticatorData(raw []byte, a latchkey.Authentication, key storage.Authenticator) (*protocol.AuthenticatorData, error) {
 	var data protocol.AuthenticatorData
 	if err := data.Unmarshal(raw); err != nil {
 		return nil, said(err)

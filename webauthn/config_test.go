@@ -14,11 +14,12 @@ import (
 	"github.com/latchkeyhq/latchkey"
 	"github.com/latchkeyhq/latchkey/adapters/memoryadapter"
 	"github.com/latchkeyhq/latchkey/latchkeytest"
+	"github.com/latchkeyhq/latchkey/storage"
 	"github.com/latchkeyhq/latchkey/webauthn"
 )
 
 // noPasskeys is a store without a place for them.
-type noPasskeys struct{ latchkey.Adapter }
+type noPasskeys struct{ storage.Adapter }
 
 func TestConfiguration(t *testing.T) {
 	passkeys := func(p latchkey.WebAuthn) latchkey.Provider { return webauthn.Passkey(p) }

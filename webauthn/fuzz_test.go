@@ -8,12 +8,13 @@ import (
 	"testing"
 
 	"github.com/latchkeyhq/latchkey"
+	"github.com/latchkeyhq/latchkey/storage"
 	"github.com/latchkeyhq/latchkey/webauthn"
 )
 
 // firstVector registers the first vector, which has no attestation, so that
 // nothing but the code that is fuzzed decides.
-func firstVector(f *testing.F) (v vector, key latchkey.Authenticator) {
+func firstVector(f *testing.F) (v vector, key storage.Authenticator) {
 	f.Helper()
 	v = readVectors(f).Vectors[0]
 	key, err := v.register(webauthn.Ceremony{})
@@ -98,7 +99,7 @@ func FuzzAttestationObject(f *testing.F) {
 
 // mustBeWhole: what was registered is what was answered, and a sign-in with the
 // key gets as far as its signature.
-func mustBeWhole(t *testing.T, v vector, made latchkey.Authenticator, data []byte) {
+func mustBeWhole(t *testing.T, v vector, made storage.Authenticator, data []byte) {
 	t.Helper()
 	if !bytes.Equal(made.CredentialID, v.CredentialID) || len(made.CredentialID) > 1023 || len(made.PublicKey) == 0 {
 		t.Errorf("registered %x with a key of %d bytes", made.CredentialID, len(made.PublicKey))

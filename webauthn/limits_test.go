@@ -11,6 +11,7 @@ import (
 	"github.com/latchkeyhq/latchkey"
 	"github.com/latchkeyhq/latchkey/adapters/memoryadapter"
 	"github.com/latchkeyhq/latchkey/latchkeytest"
+	"github.com/latchkeyhq/latchkey/storage"
 )
 
 // twoTries is what a client has here.
@@ -80,11 +81,11 @@ type halfDone struct {
 	fails *bool
 }
 
-func (h halfDone) InTx(ctx context.Context, f func(latchkey.Adapter) error) error {
-	return h.Adapter.InTx(ctx, func(a latchkey.Adapter) error { return f(halfDone{a.(*memoryadapter.Adapter), h.fails}) })
+func (h halfDone) InTx(ctx context.Context, f func(storage.Adapter) error) error {
+	return h.Adapter.InTx(ctx, func(a storage.Adapter) error { return f(halfDone{a.(*memoryadapter.Adapter), h.fails}) })
 }
 
-func (h halfDone) CreateAuthenticator(ctx context.Context, k latchkey.Authenticator) error {
+func (h halfDone) CreateAuthenticator(ctx context.Context, k storage.Authenticator) error {
 	if *h.fails {
 		*h.fails = false
 		return errors.New("the disk is full")

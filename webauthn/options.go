@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/latchkeyhq/latchkey"
+	"github.com/latchkeyhq/latchkey/storage"
 )
 
 // The JSON that navigator.credentials is called with (Web Authentication Level
@@ -104,7 +105,7 @@ func algorithms(r latchkey.Registration) []int {
 	return r.Options.Algorithms
 }
 
-func descriptors(keys []latchkey.Authenticator) []descriptor {
+func descriptors(keys []storage.Authenticator) []descriptor {
 	list := make([]descriptor, 0, len(keys))
 	for _, k := range keys {
 		list = append(list, descriptor{text(k.CredentialID), publicKey, k.Transports})

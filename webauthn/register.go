@@ -13,12 +13,13 @@ import (
 	"github.com/go-webauthn/webauthn/protocol/webauthncbor"
 
 	"github.com/latchkeyhq/latchkey"
+	"github.com/latchkeyhq/latchkey/storage"
 )
 
 // Register implements [latchkey.Ceremony] (Web Authentication Level 3, section
 // 7.1).
-func (c Ceremony) Register(ctx context.Context, r latchkey.Registration, answer []byte) (latchkey.Authenticator, error) {
-	var none latchkey.Authenticator
+func (c Ceremony) Register(ctx context.Context, r latchkey.Registration, answer []byte) (storage.Authenticator, error) {
+	var none storage.Authenticator
 	cred, err := readCredential(answer)
 	if err != nil {
 		return none, err
@@ -55,7 +56,7 @@ func (c Ceremony) Register(ctx context.Context, r latchkey.Registration, answer 
 		return none, err
 	}
 	model := modelOf(data.AttData.AAGUID)
-	return latchkey.Authenticator{
+	return storage.Authenticator{
 		CredentialID: cred.id, PublicKey: data.AttData.CredentialPublicKey, Counter: data.Counter,
 		DeviceType: deviceType(data.Flags), BackedUp: data.Flags.HasBackupState(), Transports: transports(cred.response["transports"]),
 		AAGUID: model, Name: models[model],

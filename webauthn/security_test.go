@@ -21,6 +21,7 @@ import (
 
 	"github.com/latchkeyhq/latchkey"
 	"github.com/latchkeyhq/latchkey/latchkeytest"
+	"github.com/latchkeyhq/latchkey/storage"
 	"github.com/latchkeyhq/latchkey/webauthn"
 )
 
@@ -459,7 +460,7 @@ func TestCredentialIDs(t *testing.T) {
 	}
 	after := s.store.Contents().Authenticators
 	for _, row := range before {
-		if !slices.ContainsFunc(after, func(k latchkey.Authenticator) bool {
+		if !slices.ContainsFunc(after, func(k storage.Authenticator) bool {
 			return bytes.Equal(k.CredentialID, row.CredentialID) && bytes.Equal(k.PublicKey, row.PublicKey) && k.UserID == row.UserID && k.Counter == row.Counter
 		}) {
 			t.Errorf("the row of an id of %d bytes was touched", len(row.CredentialID))
@@ -650,7 +651,7 @@ func (s *site) name(t *testing.T, email, name string) {
 	t.Helper()
 	u, err := s.store.GetUserByEmail(t.Context(), email)
 	if err == nil {
-		_, err = s.store.UpdateUser(t.Context(), u.ID, latchkey.UserChange{Name: &name})
+		_, err = s.store.UpdateUser(t.Context(), u.ID, storage.UserChange{Name: &name})
 	}
 	if err != nil {
 		t.Fatal(err)

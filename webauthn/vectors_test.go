@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/latchkeyhq/latchkey"
+	"github.com/latchkeyhq/latchkey/storage"
 	"github.com/latchkeyhq/latchkey/webauthn"
 )
 
@@ -213,7 +214,7 @@ func (all vectors) ceremony(t *testing.T) webauthn.Ceremony {
 	}}
 }
 
-func (v vector) register(c webauthn.Ceremony) (latchkey.Authenticator, error) {
+func (v vector) register(c webauthn.Ceremony) (storage.Authenticator, error) {
 	r := latchkey.Registration{
 		RelyingParty: byTheSpecification(), Challenge: v.Registration.Challenge,
 		Options: latchkey.RegistrationOptions{Algorithms: []int{-7, -35, -36, -8, -257, -53}, UserVerification: latchkey.Preferred, Attestation: "direct"},
@@ -223,7 +224,7 @@ func (v vector) register(c webauthn.Ceremony) (latchkey.Authenticator, error) {
 	}))
 }
 
-func (v vector) authenticate(key latchkey.Authenticator) error {
+func (v vector) authenticate(key storage.Authenticator) error {
 	a := latchkey.Authentication{
 		RelyingParty: byTheSpecification(), Challenge: v.Authentication.Challenge,
 		Options: latchkey.AuthenticationOptions{UserVerification: latchkey.Preferred},

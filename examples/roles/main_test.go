@@ -8,10 +8,11 @@ import (
 	"github.com/latchkeyhq/latchkey"
 	"github.com/latchkeyhq/latchkey/adapters/memoryadapter"
 	"github.com/latchkeyhq/latchkey/latchkeytest"
+	"github.com/latchkeyhq/latchkey/storage"
 )
 
 func TestRoles(t *testing.T) {
-	for strategy, adapter := range map[string]latchkey.Adapter{
+	for strategy, adapter := range map[string]storage.Adapter{
 		"stored sessions": memoryadapter.New(memoryadapter.Options{}),
 		"JWT sessions":    nil,
 	} {

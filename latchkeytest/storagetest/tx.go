@@ -1,4 +1,4 @@
-package latchkeytest
+package storagetest
 
 import (
 	"context"
@@ -9,15 +9,16 @@ import (
 	"testing"
 	"time"
 
-	"github.com/latchkeyhq/latchkey"
+	"github.com/latchkeyhq/latchkey/internal/race"
+	"github.com/latchkeyhq/latchkey/storage"
 )
 
 var errRollback = errors.New("the function changed its mind")
 
 var txPromises = []promise[txStore]{
 	{"what is committed is seen", func(t *testing.T, a txStore) {
-		var u latchkey.User
-		ok(t, a.InTx(t.Context(), func(tx latchkey.Adapter) error {
+		var u storage.User
+		ok(t, a.InTx(t.Context(), func(tx storage.Adapter) error {
 			u = signUp(t, tx, "ada@example.com")
 			return nil
 		}))
@@ -27,10 +28,10 @@ var txPromises = []promise[txStore]{
 		same(t, "owner", got, u)
 	}},
 	{"a transaction sees its own writes", func(t *testing.T, a txStore) {
-		ok(t, a.InTx(t.Context(), func(tx latchkey.Adapter) error {
+		ok(t, a.InTx(t.Context(), func(tx storage.Adapter) error {
 			u := signUp(t, tx, "ada@example.com")
 			readEverywhere(t, tx, u)
-			got, err := tx.UpdateUser(t.Context(), u.ID, latchkey.UserChange{Name: new("Countess")})
+			got, err := tx.UpdateUser(t.Context(), u.ID, storage.UserChange{Name: new("Countess")})
 			ok(t, err)
 			readEverywhere(t, tx, got)
 			return nil
@@ -38,9 +39,9 @@ var txPromises = []promise[txStore]{
 	}},
 	{"R-185 an error rolls everything back and is passed on", func(t *testing.T, a txStore) {
 		eve := newUser(t, a, "eve@example.com")
-		err := a.InTx(t.Context(), func(tx latchkey.Adapter) error {
+		err := a.InTx(t.Context(), func(tx storage.Adapter) error {
 			signUp(t, tx, "ada@example.com")
-			_, err := tx.UpdateUser(t.Context(), eve.ID, latchkey.UserChange{Name: new("Mallory"), Email: new("m@example.com")})
+			_, err := tx.UpdateUser(t.Context(), eve.ID, storage.UserChange{Name: new("Mallory"), Email: new("m@example.com")})
 			ok(t, err)
 			return fmt.Errorf("at the end: %w", errRollback)
 		})
@@ -55,7 +56,7 @@ var txPromises = []promise[txStore]{
 					t.Errorf("recovered %v, want what was panicked with", got)
 				}
 			}()
-			_ = a.InTx(t.Context(), func(tx latchkey.Adapter) error {
+			_ = a.InTx(t.Context(), func(tx storage.Adapter) error {
 				signUp(t, tx, "ada@example.com")
 				panic(errRollback)
 			})
@@ -64,12 +65,12 @@ var txPromises = []promise[txStore]{
 	}},
 	{"a rolled back deletion did not happen", func(t *testing.T, a txStore) {
 		u := signUp(t, a, "ada@example.com")
-		err := a.InTx(t.Context(), func(tx latchkey.Adapter) error {
-			if able, can := tx.(latchkey.UserDeletionAdapter); can {
+		err := a.InTx(t.Context(), func(tx storage.Adapter) error {
+			if able, can := tx.(storage.UserDeletionAdapter); can {
 				_, err := able.DeleteUser(t.Context(), u.ID)
 				ok(t, err)
 			}
-			if able, can := tx.(latchkey.AccountAdapter); can {
+			if able, can := tx.(storage.AccountAdapter); can {
 				_, _ = able.UnlinkAccount(t.Context(), "acme", "1")
 			}
 			return errRollback
@@ -80,12 +81,12 @@ var txPromises = []promise[txStore]{
 		ok(t, err)
 	}},
 	{"the adapter of a transaction has the same abilities", func(t *testing.T, a txStore) {
-		ok(t, a.InTx(t.Context(), func(tx latchkey.Adapter) error {
+		ok(t, a.InTx(t.Context(), func(tx storage.Adapter) error {
 			for _, ability := range []reflect.Type{
-				reflect.TypeFor[latchkey.SessionAdapter](), reflect.TypeFor[latchkey.SessionListAdapter](),
-				reflect.TypeFor[latchkey.VerificationTokenAdapter](), reflect.TypeFor[latchkey.AccountAdapter](),
-				reflect.TypeFor[latchkey.UserDeletionAdapter](), reflect.TypeFor[latchkey.AuthenticatorAdapter](),
-				reflect.TypeFor[latchkey.SweepAdapter](), reflect.TypeFor[latchkey.RevocationStore](),
+				reflect.TypeFor[storage.SessionAdapter](), reflect.TypeFor[storage.SessionListAdapter](),
+				reflect.TypeFor[storage.VerificationTokenAdapter](), reflect.TypeFor[storage.AccountAdapter](),
+				reflect.TypeFor[storage.UserDeletionAdapter](), reflect.TypeFor[storage.AuthenticatorAdapter](),
+				reflect.TypeFor[storage.SweepAdapter](), reflect.TypeFor[storage.RevocationStore](),
 			} {
 				if outside, inside := reflect.TypeOf(a).Implements(ability), reflect.TypeOf(tx).Implements(ability); outside && !inside {
 					t.Errorf("%v is missing in a transaction", ability)
@@ -95,8 +96,8 @@ var txPromises = []promise[txStore]{
 		}))
 	}},
 	{"what is not found leaves the transaction usable", func(t *testing.T, a txStore) {
-		var u latchkey.User
-		ok(t, a.InTx(t.Context(), func(tx latchkey.Adapter) error {
+		var u storage.User
+		ok(t, a.InTx(t.Context(), func(tx storage.Adapter) error {
 			findNothing(t, tx)
 			u = newUser(t, tx, "ada@example.com")
 			findNothing(t, tx)
@@ -111,12 +112,12 @@ var txPromises = []promise[txStore]{
 	{"a conflict is reported, and its error rolls everything back", func(t *testing.T, a txStore) {
 		eve := taken(t, a)
 		for name, refused := range conflicts {
-			err := a.InTx(t.Context(), func(tx latchkey.Adapter) error {
+			err := a.InTx(t.Context(), func(tx storage.Adapter) error {
 				err := refused(t, tx, signUp(t, tx, "ada@example.com"))
-				is(t, name, err, latchkey.ErrConflict)
+				is(t, name, err, storage.ErrConflict)
 				return err
 			})
-			is(t, "InTx after "+name, err, latchkey.ErrConflict)
+			is(t, "InTx after "+name, err, storage.ErrConflict)
 			gone(t, a)
 		}
 		untouched(t, a, eve)
@@ -129,33 +130,33 @@ var txPromises = []promise[txStore]{
 		readEverywhere(t, a, eve)
 	}},
 	{"R-188 of many sign-ups of one person exactly one succeeds, whole", func(t *testing.T, a txStore) {
-		oneWins(t, "sign-up", atOnce(16, func(i int) error {
-			return a.InTx(t.Context(), func(tx latchkey.Adapter) error {
-				u, err := tx.CreateUser(t.Context(), latchkey.User{Name: "Ada", Email: "ada@example.com"})
+		oneWins(t, "sign-up", race.Run(16, func(i int) error {
+			return a.InTx(t.Context(), func(tx storage.Adapter) error {
+				u, err := tx.CreateUser(t.Context(), storage.User{Name: "Ada", Email: "ada@example.com"})
 				if err != nil {
 					return err
 				}
-				if err := tx.LinkAccount(t.Context(), latchkey.Account{UserID: u.ID, Provider: "acme", ProviderAccountID: "1", Type: latchkey.TypeOIDC}); err != nil {
+				if err := tx.LinkAccount(t.Context(), storage.Account{UserID: u.ID, Provider: "acme", ProviderAccountID: "1", Type: storage.TypeOIDC}); err != nil {
 					return err
 				}
-				if able, can := tx.(latchkey.SessionAdapter); can {
-					return able.CreateSession(t.Context(), latchkey.StoredSession{Token: fmt.Sprint("t", i), UserID: u.ID, Expires: instant})
+				if able, can := tx.(storage.SessionAdapter); can {
+					return able.CreateSession(t.Context(), storage.StoredSession{Token: fmt.Sprint("t", i), UserID: u.ID, Expires: instant})
 				}
 				return nil
 			})
-		}), latchkey.ErrConflict)
+		}), storage.ErrConflict)
 		byAccount, err := a.GetUserByAccount(t.Context(), "acme", "1")
 		ok(t, err)
 		readEverywhere(t, a, byAccount)
 	}},
 	{"sign-ups of many people at once all succeed", func(t *testing.T, a txStore) {
-		for _, err := range atOnce(16, func(i int) error {
-			return a.InTx(t.Context(), func(tx latchkey.Adapter) error {
-				u, err := tx.CreateUser(t.Context(), latchkey.User{Email: fmt.Sprintf("u%d@example.com", i)})
+		for _, err := range race.Run(16, func(i int) error {
+			return a.InTx(t.Context(), func(tx storage.Adapter) error {
+				u, err := tx.CreateUser(t.Context(), storage.User{Email: fmt.Sprintf("u%d@example.com", i)})
 				if err != nil {
 					return err
 				}
-				return tx.LinkAccount(t.Context(), latchkey.Account{UserID: u.ID, Provider: "acme", ProviderAccountID: fmt.Sprint(i), Type: latchkey.TypeOIDC})
+				return tx.LinkAccount(t.Context(), storage.Account{UserID: u.ID, Provider: "acme", ProviderAccountID: fmt.Sprint(i), Type: storage.TypeOIDC})
 			})
 		}) {
 			ok(t, err)
@@ -163,33 +164,33 @@ var txPromises = []promise[txStore]{
 	}},
 	{"a context that is cancelled on the way leaves all or nothing", func(t *testing.T, a txStore) {
 		ctx, cancel := context.WithCancel(t.Context())
-		err := a.InTx(ctx, func(tx latchkey.Adapter) error {
-			u, err := tx.CreateUser(ctx, latchkey.User{Email: "ada@example.com"})
+		err := a.InTx(ctx, func(tx storage.Adapter) error {
+			u, err := tx.CreateUser(ctx, storage.User{Email: "ada@example.com"})
 			ok(t, err)
 			cancel()
-			return tx.LinkAccount(ctx, latchkey.Account{UserID: u.ID, Provider: "acme", ProviderAccountID: "1"})
+			return tx.LinkAccount(ctx, storage.Account{UserID: u.ID, Provider: "acme", ProviderAccountID: "1"})
 		})
 		is(t, "InTx", err, context.Canceled)
 		_, err = a.GetUserByEmail(t.Context(), "ada@example.com")
-		is(t, "GetUserByEmail", err, latchkey.ErrNotFound)
+		is(t, "GetUserByEmail", err, storage.ErrNotFound)
 		signUp(t, a, "ada@example.com") // nothing is left locked
 	}},
 	{"a cancelled context starts nothing", func(t *testing.T, a txStore) {
-		err := a.InTx(cancelled(t), func(tx latchkey.Adapter) error {
-			_, err := tx.CreateUser(t.Context(), latchkey.User{Email: "ada@example.com"})
+		err := a.InTx(cancelled(t), func(tx storage.Adapter) error {
+			_, err := tx.CreateUser(t.Context(), storage.User{Email: "ada@example.com"})
 			return err
 		})
 		is(t, "InTx", err, context.Canceled)
 		_, err = a.GetUserByEmail(t.Context(), "ada@example.com")
-		is(t, "GetUserByEmail", err, latchkey.ErrNotFound)
+		is(t, "GetUserByEmail", err, storage.ErrNotFound)
 	}},
 	{"a waiting caller can be cancelled", func(t *testing.T, a txStore) {
 		entered, leave := make(chan struct{}), make(chan struct{})
 		enter := sync.OnceFunc(func() { close(entered) }) // the function may be called again
 		done := make(chan error, 1)
 		go func() {
-			done <- a.InTx(t.Context(), func(tx latchkey.Adapter) error {
-				_, err := tx.CreateUser(t.Context(), latchkey.User{Email: "ada@example.com"})
+			done <- a.InTx(t.Context(), func(tx storage.Adapter) error {
+				_, err := tx.CreateUser(t.Context(), storage.User{Email: "ada@example.com"})
 				enter()
 				<-leave
 				return err
@@ -198,8 +199,8 @@ var txPromises = []promise[txStore]{
 		<-entered
 		ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
 		defer cancel()
-		_, err := a.CreateUser(ctx, latchkey.User{Email: "ada@example.com"}) // waits for the other to end
-		if !errors.Is(err, context.DeadlineExceeded) && !errors.Is(err, latchkey.ErrConflict) {
+		_, err := a.CreateUser(ctx, storage.User{Email: "ada@example.com"}) // waits for the other to end
+		if !errors.Is(err, context.DeadlineExceeded) && !errors.Is(err, storage.ErrConflict) {
 			t.Errorf("CreateUser: got error %v, want %v", err, context.DeadlineExceeded)
 		}
 		close(leave)
@@ -208,37 +209,37 @@ var txPromises = []promise[txStore]{
 }
 
 // signUp makes a user with an account and, where there are sessions, a session.
-func signUp(t *testing.T, a latchkey.Adapter, email string) latchkey.User {
+func signUp(t *testing.T, a storage.Adapter, email string) storage.User {
 	t.Helper()
 	u := newUser(t, a, email)
 	link(t, a, u, "1")
-	if able, can := a.(latchkey.SessionAdapter); can {
-		ok(t, able.CreateSession(t.Context(), latchkey.StoredSession{Token: "t", UserID: u.ID, Expires: instant}))
+	if able, can := a.(storage.SessionAdapter); can {
+		ok(t, able.CreateSession(t.Context(), storage.StoredSession{Token: "t", UserID: u.ID, Expires: instant}))
 	}
 	return u
 }
 
 // findNothing looks for, and changes, what is not there.
-func findNothing(t *testing.T, tx latchkey.Adapter) {
+func findNothing(t *testing.T, tx storage.Adapter) {
 	t.Helper()
 	_, err := tx.GetUser(t.Context(), "no such id")
-	is(t, "GetUser", err, latchkey.ErrNotFound)
+	is(t, "GetUser", err, storage.ErrNotFound)
 	_, err = tx.GetUserByEmail(t.Context(), "nobody@example.com")
-	is(t, "GetUserByEmail", err, latchkey.ErrNotFound)
-	_, err = tx.UpdateUser(t.Context(), "no such id", latchkey.UserChange{Name: new("Ada")})
-	is(t, "UpdateUser", err, latchkey.ErrNotFound)
-	if able, can := tx.(latchkey.SessionAdapter); can {
+	is(t, "GetUserByEmail", err, storage.ErrNotFound)
+	_, err = tx.UpdateUser(t.Context(), "no such id", storage.UserChange{Name: new("Ada")})
+	is(t, "UpdateUser", err, storage.ErrNotFound)
+	if able, can := tx.(storage.SessionAdapter); can {
 		_, err = able.DeleteSession(t.Context(), "no such token")
-		is(t, "DeleteSession", err, latchkey.ErrNotFound)
+		is(t, "DeleteSession", err, storage.ErrNotFound)
 	}
-	if able, can := tx.(latchkey.VerificationTokenAdapter); can {
+	if able, can := tx.(storage.VerificationTokenAdapter); can {
 		_, err = able.UseVerificationToken(t.Context(), "nobody@example.com", "no such token")
-		is(t, "UseVerificationToken", err, latchkey.ErrNotFound)
+		is(t, "UseVerificationToken", err, storage.ErrNotFound)
 	}
 }
 
 // taken makes a user, and an account, that the calls of conflicts run into.
-func taken(t *testing.T, a latchkey.Adapter) latchkey.User {
+func taken(t *testing.T, a storage.Adapter) storage.User {
 	t.Helper()
 	eve := newUser(t, a, "eve@example.com")
 	link(t, a, eve, "taken")
@@ -246,29 +247,29 @@ func taken(t *testing.T, a latchkey.Adapter) latchkey.User {
 }
 
 // conflicts are calls that a unique key refuses.
-var conflicts = map[string]func(t *testing.T, tx latchkey.Adapter, ada latchkey.User) error{
-	"CreateUser": func(t *testing.T, tx latchkey.Adapter, _ latchkey.User) error {
-		_, err := tx.CreateUser(t.Context(), latchkey.User{Email: "eve@example.com"})
+var conflicts = map[string]func(t *testing.T, tx storage.Adapter, ada storage.User) error{
+	"CreateUser": func(t *testing.T, tx storage.Adapter, _ storage.User) error {
+		_, err := tx.CreateUser(t.Context(), storage.User{Email: "eve@example.com"})
 		return err
 	},
-	"UpdateUser": func(t *testing.T, tx latchkey.Adapter, ada latchkey.User) error {
-		_, err := tx.UpdateUser(t.Context(), ada.ID, latchkey.UserChange{Email: new("eve@example.com")})
+	"UpdateUser": func(t *testing.T, tx storage.Adapter, ada storage.User) error {
+		_, err := tx.UpdateUser(t.Context(), ada.ID, storage.UserChange{Email: new("eve@example.com")})
 		return err
 	},
-	"LinkAccount": func(t *testing.T, tx latchkey.Adapter, ada latchkey.User) error {
-		return tx.LinkAccount(t.Context(), latchkey.Account{UserID: ada.ID, Provider: "acme", ProviderAccountID: "taken", Type: latchkey.TypeOIDC})
+	"LinkAccount": func(t *testing.T, tx storage.Adapter, ada storage.User) error {
+		return tx.LinkAccount(t.Context(), storage.Account{UserID: ada.ID, Provider: "acme", ProviderAccountID: "taken", Type: storage.TypeOIDC})
 	},
 }
 
 // passOver runs into a conflict and goes on as if nothing had happened.
 func passOver(t *testing.T, a txStore, name string) {
 	t.Helper()
-	var ada latchkey.User
-	err := a.InTx(t.Context(), func(tx latchkey.Adapter) error {
+	var ada storage.User
+	err := a.InTx(t.Context(), func(tx storage.Adapter) error {
 		ada = newUser(t, tx, name+"@example.com")
-		is(t, name, conflicts[name](t, tx, ada), latchkey.ErrConflict)
+		is(t, name, conflicts[name](t, tx, ada), storage.ErrConflict)
 		// An engine that has ended the transaction refuses this.
-		return tx.LinkAccount(t.Context(), latchkey.Account{UserID: ada.ID, Provider: "acme", ProviderAccountID: name, Type: latchkey.TypeOIDC})
+		return tx.LinkAccount(t.Context(), storage.Account{UserID: ada.ID, Provider: "acme", ProviderAccountID: name, Type: storage.TypeOIDC})
 	})
 	owner, errOwner := a.GetUserByAccount(t.Context(), "acme", name)
 	if err == nil {
@@ -278,31 +279,31 @@ func passOver(t *testing.T, a txStore, name string) {
 		return
 	}
 	t.Logf("%s ended the transaction: %v", name, err)
-	is(t, "GetUserByAccount", errOwner, latchkey.ErrNotFound)
+	is(t, "GetUserByAccount", errOwner, storage.ErrNotFound)
 	_, err = a.GetUserByEmail(t.Context(), name+"@example.com")
-	is(t, "GetUserByEmail", err, latchkey.ErrNotFound)
+	is(t, "GetUserByEmail", err, storage.ErrNotFound)
 }
 
 // gone proves that nothing of signUp is left.
-func gone(t *testing.T, a latchkey.Adapter) {
+func gone(t *testing.T, a storage.Adapter) {
 	t.Helper()
 	_, err := a.GetUserByEmail(t.Context(), "ada@example.com")
-	is(t, "GetUserByEmail", err, latchkey.ErrNotFound)
+	is(t, "GetUserByEmail", err, storage.ErrNotFound)
 	_, err = a.GetUserByAccount(t.Context(), "acme", "1")
-	is(t, "GetUserByAccount", err, latchkey.ErrNotFound)
-	if able, can := a.(latchkey.SessionAdapter); can {
+	is(t, "GetUserByAccount", err, storage.ErrNotFound)
+	if able, can := a.(storage.SessionAdapter); can {
 		_, _, err = able.GetSessionAndUser(t.Context(), "t")
-		is(t, "GetSessionAndUser", err, latchkey.ErrNotFound)
+		is(t, "GetSessionAndUser", err, storage.ErrNotFound)
 	}
 }
 
 // untouched proves that nothing of signUp is left, that eve is as she was, and
 // that nothing is locked.
-func untouched(t *testing.T, a latchkey.Adapter, eve latchkey.User) {
+func untouched(t *testing.T, a storage.Adapter, eve storage.User) {
 	t.Helper()
 	gone(t, a)
 	_, err := a.GetUserByEmail(t.Context(), "m@example.com")
-	is(t, "GetUserByEmail with the changed e-mail address", err, latchkey.ErrNotFound)
+	is(t, "GetUserByEmail with the changed e-mail address", err, storage.ErrNotFound)
 	readEverywhere(t, a, eve)
 	signUp(t, a, "ada@example.com")
 }

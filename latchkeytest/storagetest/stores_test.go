@@ -1,4 +1,4 @@
-package latchkeytest_test
+package storagetest_test
 
 import (
 	"context"
@@ -9,17 +9,17 @@ import (
 	"testing"
 	"time"
 
-	"github.com/latchkeyhq/latchkey"
 	"github.com/latchkeyhq/latchkey/adapters/memoryadapter"
-	"github.com/latchkeyhq/latchkey/latchkeytest"
+	"github.com/latchkeyhq/latchkey/latchkeytest/storagetest"
+	"github.com/latchkeyhq/latchkey/storage"
 )
 
 // roles is a value that can play every role beside an Adapter.
 type roles struct {
-	latchkey.SessionStore
-	latchkey.RevocationStore
-	latchkey.ReturningLimiter
-	latchkey.ReplayStore
+	storage.SessionStore
+	storage.RevocationStore
+	storage.ReturningLimiter
+	storage.ReplayStore
 }
 
 func newRoles() roles {
@@ -30,8 +30,8 @@ func newRoles() roles {
 // anybodys keeps sessions of users whom it does not know.
 type anybodys struct{ *memoryadapter.Adapter }
 
-func (a anybodys) CreateSession(ctx context.Context, s latchkey.StoredSession) error {
-	if _, err := a.CreateUser(ctx, latchkey.User{ID: s.UserID}); ctx.Err() != nil {
+func (a anybodys) CreateSession(ctx context.Context, s storage.StoredSession) error {
+	if _, err := a.CreateUser(ctx, storage.User{ID: s.UserID}); ctx.Err() != nil {
 		return err
 	}
 	return a.Adapter.CreateSession(ctx, s)
@@ -62,7 +62,7 @@ func TestStores(t *testing.T) {
 		"a limiter":  func() any { return memoryadapter.NewLimiter(nil) },
 	} {
 		t.Run(name, func(t *testing.T) {
-			latchkeytest.Stores(t, func(*testing.T) any { return open() })
+			storagetest.TestStores(t, func(*testing.T) any { return open() })
 		})
 	}
 }
@@ -105,17 +105,17 @@ func TestStoresNotices(t *testing.T) {
 // to do.
 func TestBrokenRole(t *testing.T) {
 	if broken, named := brokenRoles[os.Getenv("LATCHKEY_BROKEN_ROLE")]; named {
-		latchkeytest.Stores(t, func(*testing.T) any { return broken.open() })
+		storagetest.TestStores(t, func(*testing.T) any { return broken.open() })
 	}
 }
 
 type hesitant struct {
-	latchkey.Limiter
+	storage.Limiter
 	mu    sync.Mutex
 	taken int
 }
 
-func (l *hesitant) Take(context.Context, string, latchkey.Rate) (time.Duration, error) {
+func (l *hesitant) Take(context.Context, string, storage.Rate) (time.Duration, error) {
 	l.mu.Lock()
 	taken := l.taken
 	l.mu.Unlock()
@@ -129,19 +129,19 @@ func (l *hesitant) Take(context.Context, string, latchkey.Rate) (time.Duration, 
 	return 0, nil
 }
 
-type impatient struct{ latchkey.Limiter }
+type impatient struct{ storage.Limiter }
 
-func (l impatient) Take(ctx context.Context, key string, r latchkey.Rate) (time.Duration, error) {
+func (l impatient) Take(ctx context.Context, key string, r storage.Rate) (time.Duration, error) {
 	wait, err := l.Limiter.Take(ctx, key, r)
 	return 100 * wait, err
 }
 
 type strict struct {
-	latchkey.Limiter
+	storage.Limiter
 	extra time.Duration
 }
 
-func (l *strict) Take(ctx context.Context, key string, r latchkey.Rate) (time.Duration, error) {
+func (l *strict) Take(ctx context.Context, key string, r storage.Rate) (time.Duration, error) {
 	wait, err := l.Limiter.Take(ctx, key, r)
 	if wait > 0 {
 		wait += l.extra
@@ -150,22 +150,22 @@ func (l *strict) Take(ctx context.Context, key string, r latchkey.Rate) (time.Du
 	return wait, err
 }
 
-type amnesiac struct{ latchkey.Limiter }
+type amnesiac struct{ storage.Limiter }
 
 func (l *amnesiac) Forget(context.Context, string) error {
 	l.Limiter = memoryadapter.NewLimiter(nil)
 	return nil
 }
 
-type folded struct{ latchkey.Limiter }
+type folded struct{ storage.Limiter }
 
-func (l folded) Take(ctx context.Context, key string, r latchkey.Rate) (time.Duration, error) {
+func (l folded) Take(ctx context.Context, key string, r storage.Rate) (time.Duration, error) {
 	return l.Limiter.Take(ctx, strings.ToLower(key), r)
 }
 
-type generous struct{ latchkey.ReturningLimiter }
+type generous struct{ storage.ReturningLimiter }
 
-func (l generous) Return(ctx context.Context, key string, _ latchkey.Rate) error {
+func (l generous) Return(ctx context.Context, key string, _ storage.Rate) error {
 	return l.Forget(ctx, key)
 }
 
@@ -201,21 +201,21 @@ func (s *slowOnce) Use(_ context.Context, key string, _ time.Time) (bool, error)
 	return !used, nil
 }
 
-type undying struct{ latchkey.SessionStore }
+type undying struct{ storage.SessionStore }
 
-func (s undying) DeleteSession(ctx context.Context, token string) (latchkey.StoredSession, error) {
+func (s undying) DeleteSession(ctx context.Context, token string) (storage.StoredSession, error) {
 	return s.GetSession(ctx, token)
 }
 
-type careless struct{ latchkey.SessionStore }
+type careless struct{ storage.SessionStore }
 
 func (s careless) DeleteSessionByID(context.Context, string, string) error { return nil }
 
-type necromancer struct{ latchkey.SessionStore }
+type necromancer struct{ storage.SessionStore }
 
 func (s necromancer) UpdateSession(ctx context.Context, token string, expires time.Time) error {
 	if err := s.SessionStore.UpdateSession(ctx, token, expires); err == nil || ctx.Err() != nil {
 		return err
 	}
-	return s.CreateSession(ctx, latchkey.StoredSession{Token: token, UserID: "owner-0", Expires: expires})
+	return s.CreateSession(ctx, storage.StoredSession{Token: token, UserID: "owner-0", Expires: expires})
 }

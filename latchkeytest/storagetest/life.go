@@ -1,4 +1,4 @@
-package latchkeytest
+package storagetest
 
 import (
 	"context"
@@ -9,7 +9,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/latchkeyhq/latchkey"
+	"github.com/latchkeyhq/latchkey/internal/race"
+	"github.com/latchkeyhq/latchkey/storage"
 )
 
 var deletionPromises = []promise[deletionStore]{
@@ -17,7 +18,7 @@ var deletionPromises = []promise[deletionStore]{
 		u := newUser(t, a, "")
 		for _, id := range append([]string{"", "nobody"}, hostile...) {
 			if _, err := a.DeleteUser(t.Context(), id); id != u.ID {
-				is(t, fmt.Sprintf("DeleteUser(%.20q)", id), err, latchkey.ErrNotFound)
+				is(t, fmt.Sprintf("DeleteUser(%.20q)", id), err, storage.ErrNotFound)
 			}
 		}
 	}},
@@ -29,12 +30,12 @@ var deletionPromises = []promise[deletionStore]{
 		ok(t, err)
 		same(t, "deleted user", got, ada)
 		_, err = a.DeleteUser(t.Context(), ada.ID)
-		is(t, "DeleteUser again", err, latchkey.ErrNotFound)
+		is(t, "DeleteUser again", err, storage.ErrNotFound)
 		_, err = a.GetUser(t.Context(), ada.ID)
-		is(t, "GetUser", err, latchkey.ErrNotFound)
+		is(t, "GetUser", err, storage.ErrNotFound)
 		_, err = a.GetUserByEmail(t.Context(), "ada@example.com")
-		is(t, "GetUserByEmail", err, latchkey.ErrNotFound)
-		has(t, a, "1", latchkey.ErrNotFound)
+		is(t, "GetUserByEmail", err, storage.ErrNotFound)
+		has(t, a, "1", storage.ErrNotFound)
 		has(t, a, "2", nil)
 		readEverywhere(t, a, eve)
 	}},
@@ -50,22 +51,22 @@ var deletionPromises = []promise[deletionStore]{
 		same(t, "owner", got, next)
 	}},
 	{"R-112 a session that is begun while its user is deleted opens nothing", func(t *testing.T, a deletionStore) {
-		able, can := latchkey.Adapter(a).(latchkey.SessionAdapter)
+		able, can := storage.Adapter(a).(storage.SessionAdapter)
 		if !can {
 			return
 		}
 		for round := range 10 {
 			u := newUser(t, a, "")
 			token := fmt.Sprint("t", round)
-			atOnce(2, func(i int) error {
+			race.Run(2, func(i int) error {
 				if i == 0 {
 					_, err := a.DeleteUser(t.Context(), u.ID)
 					return err
 				}
-				return able.CreateSession(t.Context(), latchkey.StoredSession{Token: token, UserID: u.ID, Expires: instant})
+				return able.CreateSession(t.Context(), storage.StoredSession{Token: token, UserID: u.ID, Expires: instant})
 			})
 			_, _, err := able.GetSessionAndUser(t.Context(), token)
-			is(t, "GetSessionAndUser", err, latchkey.ErrNotFound)
+			is(t, "GetSessionAndUser", err, storage.ErrNotFound)
 		}
 	}},
 	{"a cancelled context ends the call", func(t *testing.T, a deletionStore) {
@@ -79,46 +80,46 @@ var deletionPromises = []promise[deletionStore]{
 }
 
 // belongings gives u one of everything the store can hold, called id.
-func belongings(t *testing.T, a latchkey.Adapter, u latchkey.User, id string) {
+func belongings(t *testing.T, a storage.Adapter, u storage.User, id string) {
 	t.Helper()
 	link(t, a, u, id)
-	if able, can := a.(latchkey.SessionAdapter); can {
-		ok(t, able.CreateSession(t.Context(), latchkey.StoredSession{Token: id, UserID: u.ID, Expires: instant}))
+	if able, can := a.(storage.SessionAdapter); can {
+		ok(t, able.CreateSession(t.Context(), storage.StoredSession{Token: id, UserID: u.ID, Expires: instant}))
 	}
-	if able, can := a.(latchkey.AuthenticatorAdapter); can {
-		ok(t, able.CreateAuthenticator(t.Context(), latchkey.Authenticator{CredentialID: []byte(id), UserID: u.ID, ProviderAccountID: id, PublicKey: []byte("k"), DeviceType: "singleDevice"}))
+	if able, can := a.(storage.AuthenticatorAdapter); can {
+		ok(t, able.CreateAuthenticator(t.Context(), storage.Authenticator{CredentialID: []byte(id), UserID: u.ID, ProviderAccountID: id, PublicKey: []byte("k"), DeviceType: "singleDevice"}))
 	}
 }
 
 // has looks for each of the belongings.
-func has(t *testing.T, a latchkey.Adapter, id string, want error) {
+func has(t *testing.T, a storage.Adapter, id string, want error) {
 	t.Helper()
 	_, err := a.GetUserByAccount(t.Context(), "acme", id)
 	is(t, "GetUserByAccount", err, want)
-	if able, can := a.(latchkey.AccountAdapter); can {
+	if able, can := a.(storage.AccountAdapter); can {
 		_, err := able.GetAccount(t.Context(), "acme", id)
 		is(t, "GetAccount", err, want)
 	}
-	if able, can := a.(latchkey.SessionAdapter); can {
+	if able, can := a.(storage.SessionAdapter); can {
 		_, _, err := able.GetSessionAndUser(t.Context(), id)
 		is(t, "GetSessionAndUser", err, want)
 	}
-	if able, can := a.(latchkey.AuthenticatorAdapter); can {
+	if able, can := a.(storage.AuthenticatorAdapter); can {
 		_, err := able.GetAuthenticator(t.Context(), []byte(id))
 		is(t, "GetAuthenticator", err, want)
 	}
 }
 
-var signUpPromises = []promise[latchkey.SignUpAdapter]{
-	{"the first user on record stays", func(t *testing.T, a latchkey.SignUpAdapter) {
+var signUpPromises = []promise[storage.SignUpAdapter]{
+	{"the first user on record stays", func(t *testing.T, a storage.SignUpAdapter) {
 		for _, claim := range []string{"first", "second", "first"} {
 			begin(t, a, "acme", "1", claim, "first")
 		}
 		begin(t, a, "acme", "2", "second", "second")
 		begin(t, a, "other", "1", "third", "third")
 	}},
-	{"R-186 a user who is made with the id on record has it", func(t *testing.T, a latchkey.SignUpAdapter) {
-		users, can := a.(latchkey.Adapter)
+	{"R-186 a user who is made with the id on record has it", func(t *testing.T, a storage.SignUpAdapter) {
+		users, can := a.(storage.Adapter)
 		if !can {
 			return
 		}
@@ -126,7 +127,7 @@ var signUpPromises = []promise[latchkey.SignUpAdapter]{
 		for _, claim := range []string{"9b2d5b2c-7f0f-4a4e-8a43-3c6b6b0e8f11", "second"} {
 			id, err := a.BeginSignUp(t.Context(), "acme", claim, claim)
 			ok(t, err)
-			u, err := users.CreateUser(t.Context(), latchkey.User{ID: id, Name: "Ada"})
+			u, err := users.CreateUser(t.Context(), storage.User{ID: id, Name: "Ada"})
 			ok(t, err)
 			if u.ID != id {
 				t.Errorf("the user has the id %q, want %q", u.ID, id)
@@ -139,19 +140,19 @@ var signUpPromises = []promise[latchkey.SignUpAdapter]{
 			t.Error("two sign-ups have one user")
 		}
 	}},
-	{"an ended sign-up is forgotten", func(t *testing.T, a latchkey.SignUpAdapter) {
+	{"an ended sign-up is forgotten", func(t *testing.T, a storage.SignUpAdapter) {
 		begin(t, a, "acme", "1", "first", "first")
 		begin(t, a, "acme", "2", "kept", "kept")
 		ok(t, a.EndSignUp(t.Context(), "acme", "1"))
 		begin(t, a, "acme", "1", "second", "second")
 		begin(t, a, "acme", "2", "other", "kept")
 	}},
-	{"ending what was not begun harms nothing", func(t *testing.T, a latchkey.SignUpAdapter) {
+	{"ending what was not begun harms nothing", func(t *testing.T, a storage.SignUpAdapter) {
 		if err := a.EndSignUp(t.Context(), "acme", "none"); err != nil {
-			is(t, "EndSignUp", err, latchkey.ErrNotFound)
+			is(t, "EndSignUp", err, storage.ErrNotFound)
 		}
 	}},
-	{"R-187 accounts are compared exactly", func(t *testing.T, a latchkey.SignUpAdapter) {
+	{"R-187 accounts are compared exactly", func(t *testing.T, a storage.SignUpAdapter) {
 		for _, id := range alike {
 			begin(t, a, "acme", id, "user of "+id, "user of "+id)
 		}
@@ -160,10 +161,10 @@ var signUpPromises = []promise[latchkey.SignUpAdapter]{
 		begin(t, a, "a:b", "c", "3", "3")
 		begin(t, a, "a", "b:c", "4", "4")
 	}},
-	{"R-188 of many beginnings at once all agree", func(t *testing.T, a latchkey.SignUpAdapter) {
+	{"R-188 of many beginnings at once all agree", func(t *testing.T, a storage.SignUpAdapter) {
 		var lock sync.Mutex
 		seen := map[string]bool{}
-		for _, err := range atOnce(crowd, func(i int) error {
+		for _, err := range race.Run(crowd, func(i int) error {
 			id, err := a.BeginSignUp(t.Context(), "acme", "1", fmt.Sprint(i))
 			lock.Lock()
 			defer lock.Unlock()
@@ -176,7 +177,7 @@ var signUpPromises = []promise[latchkey.SignUpAdapter]{
 			t.Errorf("%d different users, want 1", len(seen))
 		}
 	}},
-	{"a cancelled context ends the call", func(t *testing.T, a latchkey.SignUpAdapter) {
+	{"a cancelled context ends the call", func(t *testing.T, a storage.SignUpAdapter) {
 		_, err := a.BeginSignUp(cancelled(t), "acme", "1", "first")
 		is(t, "BeginSignUp", err, context.Canceled)
 		begin(t, a, "acme", "1", "second", "second")
@@ -186,7 +187,7 @@ var signUpPromises = []promise[latchkey.SignUpAdapter]{
 }
 
 // begin wants the user who is called so, or what the store makes of that.
-func begin(t *testing.T, a latchkey.SignUpAdapter, provider, id, claim, want string) {
+func begin(t *testing.T, a storage.SignUpAdapter, provider, id, claim, want string) {
 	t.Helper()
 	got, err := a.BeginSignUp(t.Context(), provider, id, claim)
 	if err == nil {
@@ -213,7 +214,7 @@ var sweepPromises = []promise[sweepStore]{
 		if n, err := a.Sweep(t.Context(), instant); err != nil || n != removed/2 {
 			t.Errorf("Sweep: %d removed, error %v, want %d", n, err, removed/2)
 		}
-		for i, want := range []error{latchkey.ErrNotFound, latchkey.ErrNotFound, nil, nil} {
+		for i, want := range []error{storage.ErrNotFound, storage.ErrNotFound, nil, nil} {
 			alive(t, a, fmt.Sprint(i), want)
 		}
 		readEverywhere(t, a, u)
@@ -227,17 +228,17 @@ var sweepPromises = []promise[sweepStore]{
 }
 
 // perishable stores one of everything that expires, and says how many that are.
-func perishable(t *testing.T, a latchkey.Adapter, u latchkey.User, id string, at time.Time) (n int) {
+func perishable(t *testing.T, a storage.Adapter, u storage.User, id string, at time.Time) (n int) {
 	t.Helper()
-	if able, can := a.(latchkey.SessionAdapter); can {
-		ok(t, able.CreateSession(t.Context(), latchkey.StoredSession{Token: id, UserID: u.ID, Expires: at}))
+	if able, can := a.(storage.SessionAdapter); can {
+		ok(t, able.CreateSession(t.Context(), storage.StoredSession{Token: id, UserID: u.ID, Expires: at}))
 		n++
 	}
-	if able, can := a.(latchkey.VerificationTokenAdapter); can {
-		ok(t, able.CreateVerificationToken(t.Context(), latchkey.VerificationToken{Identifier: id, Token: id, Expires: at}))
+	if able, can := a.(storage.VerificationTokenAdapter); can {
+		ok(t, able.CreateVerificationToken(t.Context(), storage.VerificationToken{Identifier: id, Token: id, Expires: at}))
 		n++
 	}
-	if able, can := a.(latchkey.RevocationStore); can {
+	if able, can := a.(storage.RevocationStore); can {
 		if err := able.Revoke(t.Context(), id, at.Add(-time.Hour), at); !errors.Is(err, errors.ErrUnsupported) {
 			ok(t, err)
 			n++
@@ -247,17 +248,17 @@ func perishable(t *testing.T, a latchkey.Adapter, u latchkey.User, id string, at
 }
 
 // alive looks for what perishable made; it spends the token.
-func alive(t *testing.T, a latchkey.Adapter, id string, want error) {
+func alive(t *testing.T, a storage.Adapter, id string, want error) {
 	t.Helper()
-	if able, can := a.(latchkey.SessionAdapter); can {
+	if able, can := a.(storage.SessionAdapter); can {
 		_, _, err := able.GetSessionAndUser(t.Context(), id)
 		is(t, "GetSessionAndUser "+id, err, want)
 	}
-	if able, can := a.(latchkey.VerificationTokenAdapter); can {
+	if able, can := a.(storage.VerificationTokenAdapter); can {
 		_, err := able.UseVerificationToken(t.Context(), id, id)
 		is(t, "UseVerificationToken "+id, err, want)
 	}
-	if able, can := a.(latchkey.RevocationStore); can {
+	if able, can := a.(storage.RevocationStore); can {
 		at, err := able.RevokedAt(t.Context(), id)
 		if errors.Is(err, errors.ErrUnsupported) {
 			return
@@ -269,8 +270,8 @@ func alive(t *testing.T, a latchkey.Adapter, id string, want error) {
 	}
 }
 
-var revocationPromises = []promise[latchkey.RevocationStore]{
-	{"only what was revoked is on record", func(t *testing.T, a latchkey.RevocationStore) {
+var revocationPromises = []promise[storage.RevocationStore]{
+	{"only what was revoked is on record", func(t *testing.T, a storage.RevocationStore) {
 		ok(t, a.Revoke(t.Context(), "jti:1", instant, instant.Add(time.Hour)))
 		ok(t, a.Revoke(t.Context(), "user:1", instant.Add(time.Minute), instant.Add(time.Hour)))
 		got := revoked(t, a, "jti:1", "user:1", "jti:2")
@@ -283,14 +284,14 @@ var revocationPromises = []promise[latchkey.RevocationStore]{
 			t.Errorf("no keys: %d on record", n)
 		}
 	}},
-	{"the latest instant counts", func(t *testing.T, a latchkey.RevocationStore) {
+	{"the latest instant counts", func(t *testing.T, a storage.RevocationStore) {
 		for _, at := range []time.Time{instant, instant.Add(time.Hour), instant.Add(time.Minute)} {
 			ok(t, a.Revoke(t.Context(), "k", at, instant.Add(2*time.Hour)))
 		}
 		sameTime(t, "k", revoked(t, a, "k")["k"], instant.Add(time.Hour))
 	}},
-	{"the latest expiry counts", func(t *testing.T, a latchkey.RevocationStore) {
-		able, can := a.(latchkey.SweepAdapter)
+	{"the latest expiry counts", func(t *testing.T, a storage.RevocationStore) {
+		able, can := a.(storage.SweepAdapter)
 		if !can {
 			return
 		}
@@ -300,15 +301,15 @@ var revocationPromises = []promise[latchkey.RevocationStore]{
 		ok(t, err)
 		sameTime(t, "k", revoked(t, a, "k")["k"], instant.Add(time.Second))
 	}},
-	{"of many calls at once the latest counts", func(t *testing.T, a latchkey.RevocationStore) {
-		for _, err := range atOnce(crowd, func(i int) error {
+	{"of many calls at once the latest counts", func(t *testing.T, a storage.RevocationStore) {
+		for _, err := range race.Run(crowd, func(i int) error {
 			return a.Revoke(t.Context(), "k", instant.Add(time.Duration(i)*time.Second), instant.Add(24*time.Hour))
 		}) {
 			ok(t, err)
 		}
 		sameTime(t, "k", revoked(t, a, "k")["k"], instant.Add((crowd-1)*time.Second))
 	}},
-	{"keys are compared exactly, and many can be asked for", func(t *testing.T, a latchkey.RevocationStore) {
+	{"keys are compared exactly, and many can be asked for", func(t *testing.T, a storage.RevocationStore) {
 		keys := append([]string{strings.Repeat("k", 200), strings.Repeat("k", 199)}, alike...)
 		for i := range 150 {
 			keys = append(keys, fmt.Sprint("key ", i))
@@ -324,7 +325,7 @@ var revocationPromises = []promise[latchkey.RevocationStore]{
 			sameTime(t, key, got[key], instant.Add(time.Duration(i)*time.Second))
 		}
 	}},
-	{"a cancelled context ends the call", func(t *testing.T, a latchkey.RevocationStore) {
+	{"a cancelled context ends the call", func(t *testing.T, a storage.RevocationStore) {
 		is(t, "Revoke", a.Revoke(cancelled(t), "k", instant, instant), context.Canceled)
 		_, err := a.RevokedAt(cancelled(t), "k")
 		is(t, "RevokedAt", err, context.Canceled)
@@ -334,7 +335,7 @@ var revocationPromises = []promise[latchkey.RevocationStore]{
 	}},
 }
 
-func revoked(t *testing.T, a latchkey.RevocationStore, keys ...string) map[string]time.Time {
+func revoked(t *testing.T, a storage.RevocationStore, keys ...string) map[string]time.Time {
 	t.Helper()
 	got, err := a.RevokedAt(t.Context(), keys...)
 	if err != nil {

@@ -1,4 +1,4 @@
-package latchkeytest
+package storagetest
 
 import (
 	"context"
@@ -6,11 +6,10 @@ import (
 	"errors"
 	"reflect"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
-	"github.com/latchkeyhq/latchkey"
+	"github.com/latchkeyhq/latchkey/storage"
 )
 
 // crowd is how many callers at once the promises about races are tried with.
@@ -37,9 +36,9 @@ var unicode = []string{
 var alike = []string{"Token", "token", "TOKEN", "token ", " token", "tokén", "toke\u0301n", "token\u200b", "tok%", "tok_n"}
 
 // newUser stores a user with the e-mail address; empty: none.
-func newUser(t *testing.T, a latchkey.Adapter, email string) latchkey.User {
+func newUser(t *testing.T, a storage.Adapter, email string) storage.User {
 	t.Helper()
-	u, err := a.CreateUser(t.Context(), latchkey.User{Name: "Ada", Email: email})
+	u, err := a.CreateUser(t.Context(), storage.User{Name: "Ada", Email: email})
 	if err != nil {
 		t.Fatalf("CreateUser: %v", err)
 	}
@@ -47,9 +46,9 @@ func newUser(t *testing.T, a latchkey.Adapter, email string) latchkey.User {
 }
 
 // link stores an account of u at the provider "acme".
-func link(t *testing.T, a latchkey.Adapter, u latchkey.User, id string) latchkey.Account {
+func link(t *testing.T, a storage.Adapter, u storage.User, id string) storage.Account {
 	t.Helper()
-	account := latchkey.Account{UserID: u.ID, Provider: "acme", ProviderAccountID: id, Type: latchkey.TypeOIDC}
+	account := storage.Account{UserID: u.ID, Provider: "acme", ProviderAccountID: id, Type: storage.TypeOIDC}
 	ok(t, a.LinkAccount(t.Context(), account))
 	return account
 }
@@ -80,15 +79,15 @@ func same[T any](t *testing.T, what string, got, want T) {
 	w.Set(reflect.ValueOf(want))
 	for i := range g.NumField() {
 		name := what + "." + g.Type().Field(i).Name
-		if !g.Type().Field(i).IsExported() || g.Type() == reflect.TypeFor[latchkey.Account]() && g.Type().Field(i).Name == "ID" {
+		if !g.Type().Field(i).IsExported() || g.Type() == reflect.TypeFor[storage.Account]() && g.Type().Field(i).Name == "ID" {
 			continue
 		}
 		if at, isTime := g.Field(i).Interface().(time.Time); isTime {
 			sameTime(t, name, at, w.Field(i).Interface().(time.Time))
 			continue
 		}
-		if tokens, isTokens := g.Field(i).Interface().(latchkey.Tokens); isTokens {
-			same(t, name, tokens, w.Field(i).Interface().(latchkey.Tokens))
+		if tokens, isTokens := g.Field(i).Interface().(storage.Tokens); isTokens {
+			same(t, name, tokens, w.Field(i).Interface().(storage.Tokens))
 			continue
 		}
 		if got, want := asText(g.Field(i)), asText(w.Field(i)); got != want {
@@ -126,22 +125,6 @@ func sameTime(t *testing.T, what string, got, want time.Time) {
 	case got.Location() != time.UTC:
 		t.Errorf("%s is in the zone %v, want UTC", what, got.Location())
 	}
-}
-
-// atOnce calls f from n goroutines that start together, and returns what each said.
-func atOnce(n int, f func(i int) error) []error {
-	errs := make([]error, n)
-	start := make(chan struct{})
-	var all sync.WaitGroup
-	for i := range n {
-		all.Go(func() {
-			<-start
-			errs[i] = f(i)
-		})
-	}
-	close(start)
-	all.Wait()
-	return errs
 }
 
 // oneWins fails unless exactly one of errs is nil and all others are lost.

@@ -1,4 +1,4 @@
-package latchkeytest
+package storagetest
 
 import (
 	"context"
@@ -7,16 +7,17 @@ import (
 	"testing"
 	"time"
 
-	"github.com/latchkeyhq/latchkey"
+	"github.com/latchkeyhq/latchkey/internal/race"
+	"github.com/latchkeyhq/latchkey/storage"
 )
 
 // rare is a rate whose intervals no test outlives.
-var rare = latchkey.Rate{Events: 20, Per: 20 * time.Hour}
+var rare = storage.Rate{Events: 20, Per: 20 * time.Hour}
 
-var limiterPromises = []promise[latchkey.Limiter]{
-	{"of 100 callers at once exactly as many are admitted as the rate says", func(t *testing.T, l latchkey.Limiter) {
+var limiterPromises = []promise[storage.Limiter]{
+	{"of 100 callers at once exactly as many are admitted as the rate says", func(t *testing.T, l storage.Limiter) {
 		admitted := make([]bool, crowd)
-		for _, err := range atOnce(crowd, func(i int) error {
+		for _, err := range race.Run(crowd, func(i int) error {
 			wait, err := l.Take(t.Context(), "k", rare)
 			admitted[i] = wait <= 0
 			return err
@@ -27,18 +28,18 @@ var limiterPromises = []promise[latchkey.Limiter]{
 			t.Errorf("%d of %d were admitted, want %d", n, crowd, rare.Events)
 		}
 	}},
-	{"who is refused learns how long to wait, within one interval", func(t *testing.T, l latchkey.Limiter) {
+	{"who is refused learns how long to wait, within one interval", func(t *testing.T, l storage.Limiter) {
 		fill(t, l, "k", rare)
 		refused(t, l, "k", rare)
 	}},
-	{"a refused call costs nothing", func(t *testing.T, l latchkey.Limiter) {
+	{"a refused call costs nothing", func(t *testing.T, l storage.Limiter) {
 		fill(t, l, "k", rare)
 		for range rare.Events {
 			refused(t, l, "k", rare)
 		}
 	}},
-	{"what was counted empties with time", func(t *testing.T, l latchkey.Limiter) {
-		quick := latchkey.Rate{Events: 1, Per: time.Millisecond}
+	{"what was counted empties with time", func(t *testing.T, l storage.Limiter) {
+		quick := storage.Rate{Events: 1, Per: time.Millisecond}
 		for range 20 {
 			wait, err := l.Take(t.Context(), "k", quick)
 			ok(t, err)
@@ -48,7 +49,7 @@ var limiterPromises = []promise[latchkey.Limiter]{
 			time.Sleep(wait)
 		}
 	}},
-	{"Forget clears one key and no other", func(t *testing.T, l latchkey.Limiter) {
+	{"Forget clears one key and no other", func(t *testing.T, l storage.Limiter) {
 		fill(t, l, "k", rare)
 		fill(t, l, "other", rare)
 		ok(t, l.Forget(t.Context(), "k"))
@@ -56,8 +57,8 @@ var limiterPromises = []promise[latchkey.Limiter]{
 		fill(t, l, "k", rare)
 		refused(t, l, "other", rare)
 	}},
-	{"keys are compared exactly, whatever they hold", func(t *testing.T, l latchkey.Limiter) {
-		once := latchkey.Rate{Events: 1, Per: 20 * time.Hour}
+	{"keys are compared exactly, whatever they hold", func(t *testing.T, l storage.Limiter) {
+		once := storage.Rate{Events: 1, Per: 20 * time.Hour}
 		for _, key := range oddKeys() {
 			if wait, err := l.Take(t.Context(), key, once); err != nil || wait > 0 {
 				t.Errorf("Take(%.20q): wait %v, error %v", key, wait, err)
@@ -71,8 +72,8 @@ var limiterPromises = []promise[latchkey.Limiter]{
 	}},
 }
 
-var returningPromises = []promise[latchkey.ReturningLimiter]{
-	{"Return gives back one event, and of nothing nothing", func(t *testing.T, l latchkey.ReturningLimiter) {
+var returningPromises = []promise[storage.ReturningLimiter]{
+	{"Return gives back one event, and of nothing nothing", func(t *testing.T, l storage.ReturningLimiter) {
 		ok(t, l.Return(t.Context(), "k", rare))
 		fill(t, l, "k", rare)
 		refused(t, l, "k", rare)
@@ -84,10 +85,10 @@ var returningPromises = []promise[latchkey.ReturningLimiter]{
 	}},
 }
 
-var replayPromises = []promise[latchkey.ReplayStore]{
-	{"of 100 uses at once exactly one is the first", func(t *testing.T, r latchkey.ReplayStore) {
+var replayPromises = []promise[storage.ReplayStore]{
+	{"of 100 uses at once exactly one is the first", func(t *testing.T, r storage.ReplayStore) {
 		firsts := make([]bool, crowd)
-		for _, err := range atOnce(crowd, func(i int) (err error) {
+		for _, err := range race.Run(crowd, func(i int) (err error) {
 			firsts[i], err = r.Use(t.Context(), "k", time.Now().Add(time.Hour))
 			return err
 		}) {
@@ -97,7 +98,7 @@ var replayPromises = []promise[latchkey.ReplayStore]{
 			t.Errorf("%d of %d were the first", n, crowd)
 		}
 	}},
-	{"a value is used until it expires, and then it is new", func(t *testing.T, r latchkey.ReplayStore) {
+	{"a value is used until it expires, and then it is new", func(t *testing.T, r storage.ReplayStore) {
 		later := time.Now().Add(time.Hour)
 		use(t, r, "k", later, true)
 		use(t, r, "k", later, false)
@@ -107,7 +108,7 @@ var replayPromises = []promise[latchkey.ReplayStore]{
 		use(t, r, "passed", later, true)
 		use(t, r, "passed", later, false)
 	}},
-	{"keys are compared exactly, whatever they hold", func(t *testing.T, r latchkey.ReplayStore) {
+	{"keys are compared exactly, whatever they hold", func(t *testing.T, r storage.ReplayStore) {
 		later := time.Now().Add(time.Hour)
 		for _, key := range oddKeys() {
 			use(t, r, key, later, true)
@@ -116,7 +117,7 @@ var replayPromises = []promise[latchkey.ReplayStore]{
 			use(t, r, key, later, false)
 		}
 	}},
-	{"a cancelled context ends the call", func(t *testing.T, r latchkey.ReplayStore) {
+	{"a cancelled context ends the call", func(t *testing.T, r storage.ReplayStore) {
 		_, err := r.Use(cancelled(t), "k", time.Now().Add(time.Hour))
 		is(t, "Use", err, context.Canceled)
 		use(t, r, "k", time.Now().Add(time.Hour), true)
@@ -134,7 +135,7 @@ func oddKeys() []string {
 }
 
 // fill takes what a rate allows at once.
-func fill(t *testing.T, l latchkey.Limiter, key string, r latchkey.Rate) {
+func fill(t *testing.T, l storage.Limiter, key string, r storage.Rate) {
 	t.Helper()
 	for i := range r.Events {
 		if wait, err := l.Take(t.Context(), key, r); err != nil || wait > 0 {
@@ -143,7 +144,7 @@ func fill(t *testing.T, l latchkey.Limiter, key string, r latchkey.Rate) {
 	}
 }
 
-func refused(t *testing.T, l latchkey.Limiter, key string, r latchkey.Rate) {
+func refused(t *testing.T, l storage.Limiter, key string, r storage.Rate) {
 	t.Helper()
 	wait, err := l.Take(t.Context(), key, r)
 	ok(t, err)
@@ -152,7 +153,7 @@ func refused(t *testing.T, l latchkey.Limiter, key string, r latchkey.Rate) {
 	}
 }
 
-func use(t *testing.T, r latchkey.ReplayStore, key string, expires time.Time, want bool) {
+func use(t *testing.T, r storage.ReplayStore, key string, expires time.Time, want bool) {
 	t.Helper()
 	first, err := r.Use(t.Context(), key, expires)
 	if err != nil || first != want {

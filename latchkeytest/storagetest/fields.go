@@ -1,4 +1,4 @@
-package latchkeytest
+package storagetest
 
 import (
 	"slices"
@@ -6,7 +6,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/latchkeyhq/latchkey"
+	"github.com/latchkeyhq/latchkey/storage"
 )
 
 // The promises of this file are about fields that a store need not keep. One
@@ -17,12 +17,12 @@ import (
 var accountFieldPromises = []promise[accountStore]{
 	{"the e-mail address that came with an account survives", func(t *testing.T, a accountStore) {
 		u := newUser(t, a, "ada@example.com")
-		for id, want := range map[string]latchkey.Account{
+		for id, want := range map[string]storage.Account{
 			"vouched":     {Email: "ada@work.example", EmailVouched: true},
 			"not vouched": {Email: "ada@example.com"},
 			"long":        {Email: strings.Repeat("a", 64) + "@" + strings.Repeat("b", 185) + ".com", EmailVouched: true},
 		} {
-			want.UserID, want.Provider, want.ProviderAccountID, want.Type = u.ID, "acme", id, latchkey.TypeOIDC
+			want.UserID, want.Provider, want.ProviderAccountID, want.Type = u.ID, "acme", id, storage.TypeOIDC
 			ok(t, a.LinkAccount(t.Context(), want))
 			readAccount(t, a, want)
 			got, err := a.UnlinkAccount(t.Context(), "acme", id)
@@ -33,8 +33,8 @@ var accountFieldPromises = []promise[accountStore]{
 }
 
 // openedSession has something in every field.
-func openedSession(u latchkey.User, token string) latchkey.StoredSession {
-	return latchkey.StoredSession{
+func openedSession(u storage.User, token string) storage.StoredSession {
+	return storage.StoredSession{
 		Token: token, UserID: u.ID, Expires: instant, Created: instant.Add(-time.Hour), UserAgent: "Firefox",
 		Tenant: "tenant.example", Provider: "acme",
 		ProviderSID: strings.Repeat("5", 64), ProviderSub: strings.Repeat("f", 64), ProviderIssued: instant.Add(-2 * time.Hour),
@@ -49,7 +49,7 @@ var sessionFieldPromises = []promise[sessionStore]{
 		want := openedSession(u, "t")
 		ok(t, a.CreateSession(t.Context(), want))
 		readSession(t, a, want, u)
-		if able, can := a.(latchkey.SessionListAdapter); can {
+		if able, can := a.(storage.SessionListAdapter); can {
 			listed, err := able.ListSessions(t.Context(), u.ID)
 			ok(t, err)
 			if len(listed) != 1 {
@@ -73,7 +73,7 @@ var sessionFieldPromises = []promise[sessionStore]{
 	}},
 	{"records are copies", func(t *testing.T, a sessionStore) {
 		u := newUser(t, a, "")
-		in := latchkey.StoredSession{Token: "t", UserID: u.ID, Expires: instant, AMR: []string{"pwd", "otp"}}
+		in := storage.StoredSession{Token: "t", UserID: u.ID, Expires: instant, AMR: []string{"pwd", "otp"}}
 		want := in
 		want.AMR = slices.Clone(in.AMR)
 		ok(t, a.CreateSession(t.Context(), in))
@@ -88,7 +88,7 @@ var sessionFieldPromises = []promise[sessionStore]{
 
 var tokenFieldPromises = []promise[tokenStore]{
 	{"what a token is for survives", func(t *testing.T, a tokenStore) {
-		want := latchkey.VerificationToken{Identifier: "ada@example.com", Token: "t", Expires: instant, Purpose: "invite"}
+		want := storage.VerificationToken{Identifier: "ada@example.com", Token: "t", Expires: instant, Purpose: "invite"}
 		ok(t, a.CreateVerificationToken(t.Context(), want))
 		got, err := a.UseVerificationToken(t.Context(), want.Identifier, want.Token)
 		ok(t, err)
@@ -100,7 +100,7 @@ var authenticatorFieldPromises = []promise[authenticatorStore]{
 	{"name, model and dates of a passkey survive", func(t *testing.T, a authenticatorStore) {
 		u := newUser(t, a, "")
 		for i, name := range append([]string{"", "Ada's key"}, unicode...) {
-			want := latchkey.Authenticator{
+			want := storage.Authenticator{
 				CredentialID: []byte{byte(i)}, UserID: u.ID, ProviderAccountID: "AA==", PublicKey: []byte("cose"), DeviceType: "singleDevice",
 				Name: name, AAGUID: "d8522d9f-575b-4866-88a9-ba99fa02f35b", Created: instant, Used: instant.Add(time.Duration(i) * time.Hour), UserHandle: []byte{0xff, byte(i)},
 			}
@@ -122,7 +122,7 @@ var authenticatorFieldPromises = []promise[authenticatorStore]{
 			same(t, "updated passkey", got, want)
 			renamed, used := "my "+name, instant.Add(-time.Minute)
 			want.Name, want.Used = renamed, used
-			got, err = a.UpdateAuthenticator(t.Context(), want.CredentialID, latchkey.AuthenticatorChange{Name: &renamed, Used: &used})
+			got, err = a.UpdateAuthenticator(t.Context(), want.CredentialID, storage.AuthenticatorChange{Name: &renamed, Used: &used})
 			ok(t, err)
 			same(t, "renamed passkey", got, want)
 			readAuthenticator(t, a, want)

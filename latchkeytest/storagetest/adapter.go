@@ -1,45 +1,44 @@
-package latchkeytest
+package storagetest
 
 import (
 	"reflect"
 	"slices"
 	"testing"
 
-	"github.com/latchkeyhq/latchkey"
+	"github.com/latchkeyhq/latchkey/storage"
 )
 
-// Adapter proves that a store keeps every promise of [latchkey.Adapter] and of
-// the optional abilities it has: one sub-test for each promise, in a group for
-// each ability. Of an ability that is absent it only says so.
+// TestAdapter tests that a store keeps every promise of [storage.Adapter] and of
+// the optional interfaces that it has. It runs one subtest for each promise, in a
+// group for each interface. It logs the interfaces that the store lacks.
 //
 //	func TestAdapter(t *testing.T) {
-//		latchkeytest.Adapter(t, func(t *testing.T) latchkey.Adapter {
+//		storagetest.TestAdapter(t, func(t *testing.T) storage.Adapter {
 //			return mystore.New(emptyDatabase(t))
 //		})
 //	}
 //
-// open is called for each promise anew and returns an empty store that allows
-// at least 100 calls at once, waiting or not. Run it with the race detector
-// too. The variable LATCHKEY_RACES says how often a race between two is tried;
-// without it 20 times.
+// TestAdapter calls open for each promise. open returns an empty store that
+// serves at least 100 concurrent calls; calls may wait for each other. Run the
+// test with the race detector too. The variable LATCHKEY_RACES says how often a
+// race between two calls is repeated; the default is 20.
 //
-// A store whose engine removes what has expired by itself need not find expired
-// sessions and verification tokens. One whose engine ends a transaction at a
-// conflict may refuse every further call in it.
+// A store whose engine removes expired rows need not find expired sessions and
+// verification tokens. A store whose engine ends a transaction at a conflict may
+// refuse every further call in it.
 //
-// except names what a store cannot keep because its schema is somebody else's:
-// promises, as "ability/promise", or whole abilities. They are logged and not
-// tried. A name that is neither fails the test. Each field that a store need
-// not keep, such as [latchkey.StoredSession].Tenant, is in a promise of its
-// own.
-func Adapter(t *testing.T, open func(t *testing.T) latchkey.Adapter, except ...string) {
+// except names what a store cannot keep because its schema belongs to another
+// program: promises as "interface/promise", or whole interfaces. They are logged
+// and not run. A name that does not exist fails the test. Each optional field of
+// a record, such as [storage.StoredSession].Tenant, is in a promise of its own.
+func TestAdapter(t *testing.T, open func(t *testing.T) storage.Adapter, except ...string) {
 	t.Helper()
 	s := newSuite(func(t *testing.T) any { return open(t) }, except)
 	prove(t, s, "Adapter", slices.Concat(userPromises, linkPromises))
 	prove(t, s, "SessionAdapter", slices.Concat(sessionPromises, sessionFieldPromises))
 	prove(t, s, "SessionListAdapter", sessionListPromises)
 	prove(t, s, "VerificationTokenAdapter", slices.Concat(verificationTokenPromises, tokenFieldPromises))
-	prove(t, s, "AccountAdapter", slices.Concat(accountPromises, accountFieldPromises, unlinkPromises))
+	prove(t, s, "AccountAdapter", slices.Concat(accountPromises, accountFieldPromises))
 	prove(t, s, "UserDeletionAdapter", deletionPromises)
 	prove(t, s, "AuthenticatorAdapter", slices.Concat(authenticatorPromises, authenticatorFieldPromises))
 	prove(t, s, "TxAdapter", slices.Concat(txPromises, lockPromises))
@@ -49,10 +48,10 @@ func Adapter(t *testing.T, open func(t *testing.T) latchkey.Adapter, except ...s
 	s.end(t)
 }
 
-// suite is one run of [Adapter] or [Stores].
+// suite is one run of [TestAdapter] or [TestStores].
 type suite struct {
 	open   func(*testing.T) any
-	except map[string]bool // what is left of it at the end was misspelled
+	except map[string]bool // a name that is left at the end does not exist
 }
 
 func newSuite(open func(*testing.T) any, except []string) *suite {
@@ -70,14 +69,13 @@ func (s *suite) end(t *testing.T) {
 	}
 }
 
-// promise is one sentence of the contract, kept by stores that have the
-// abilities A.
+// promise is one rule of the contract. Stores that implement A keep it.
 type promise[A any] struct {
 	name string
 	keep func(t *testing.T, a A)
 }
 
-// prove tries all promises of one ability, if the store has it.
+// prove runs all promises of one interface if the store implements it.
 func prove[A any](t *testing.T, s *suite, ability string, promises []promise[A]) {
 	t.Helper()
 	if _, able := s.open(t).(A); !able {
@@ -107,34 +105,34 @@ func prove[A any](t *testing.T, s *suite, ability string, promises []promise[A])
 	})
 }
 
-// What the promises of an optional ability need beside it.
+// The interfaces that the promises of an optional interface need.
 type (
 	sessionStore interface {
-		latchkey.Adapter
-		latchkey.SessionAdapter
+		storage.Adapter
+		storage.SessionAdapter
 	}
 	sessionListStore interface {
 		sessionStore
-		latchkey.SessionListAdapter
+		storage.SessionListAdapter
 	}
 	accountStore interface {
-		latchkey.Adapter
-		latchkey.AccountAdapter
+		storage.Adapter
+		storage.AccountAdapter
 	}
 	deletionStore interface {
-		latchkey.Adapter
-		latchkey.UserDeletionAdapter
+		storage.Adapter
+		storage.UserDeletionAdapter
 	}
 	authenticatorStore interface {
-		latchkey.Adapter
-		latchkey.AuthenticatorAdapter
+		storage.Adapter
+		storage.AuthenticatorAdapter
 	}
 	txStore interface {
-		latchkey.Adapter
-		latchkey.TxAdapter
+		storage.Adapter
+		storage.TxAdapter
 	}
 	sweepStore interface {
-		latchkey.Adapter
-		latchkey.SweepAdapter
+		storage.Adapter
+		storage.SweepAdapter
 	}
 )

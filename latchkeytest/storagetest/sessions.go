@@ -1,4 +1,4 @@
-package latchkeytest
+package storagetest
 
 import (
 	"context"
@@ -8,30 +8,31 @@ import (
 	"testing"
 	"time"
 
-	"github.com/latchkeyhq/latchkey"
+	"github.com/latchkeyhq/latchkey/internal/race"
+	"github.com/latchkeyhq/latchkey/storage"
 )
 
 var sessionPromises = []promise[sessionStore]{
 	{"what is not there is ErrNotFound", func(t *testing.T, a sessionStore) {
 		_, _, err := a.GetSessionAndUser(t.Context(), "none")
-		is(t, "GetSessionAndUser", err, latchkey.ErrNotFound)
-		is(t, "UpdateSession", a.UpdateSession(t.Context(), "none", instant), latchkey.ErrNotFound)
+		is(t, "GetSessionAndUser", err, storage.ErrNotFound)
+		is(t, "UpdateSession", a.UpdateSession(t.Context(), "none", instant), storage.ErrNotFound)
 		_, err = a.DeleteSession(t.Context(), "none")
-		is(t, "DeleteSession", err, latchkey.ErrNotFound)
+		is(t, "DeleteSession", err, storage.ErrNotFound)
 	}},
 	{"a session is read with its user", func(t *testing.T, a sessionStore) {
-		u, err := a.CreateUser(t.Context(), latchkey.User{Name: "Ada", Email: "ada@example.com", EmailVerified: instant, Image: "i"})
+		u, err := a.CreateUser(t.Context(), storage.User{Name: "Ada", Email: "ada@example.com", EmailVerified: instant, Image: "i"})
 		ok(t, err)
 		newUser(t, a, "eve@example.com")
-		want := latchkey.StoredSession{Token: "t", UserID: u.ID, Expires: instant, Created: instant.Add(-time.Hour), UserAgent: "Firefox"}
+		want := storage.StoredSession{Token: "t", UserID: u.ID, Expires: instant, Created: instant.Add(-time.Hour), UserAgent: "Firefox"}
 		ok(t, a.CreateSession(t.Context(), want))
 		readSession(t, a, want, u)
 	}},
 	{"an expired session is found as it was, or not at all", func(t *testing.T, a sessionStore) {
 		u := newUser(t, a, "")
-		want := latchkey.StoredSession{Token: "t", UserID: u.ID, Expires: time.Now().Add(-time.Hour)}
+		want := storage.StoredSession{Token: "t", UserID: u.ID, Expires: time.Now().Add(-time.Hour)}
 		ok(t, a.CreateSession(t.Context(), want))
-		if _, _, err := a.GetSessionAndUser(t.Context(), "t"); errors.Is(err, latchkey.ErrNotFound) {
+		if _, _, err := a.GetSessionAndUser(t.Context(), "t"); errors.Is(err, storage.ErrNotFound) {
 			t.Log("the store has removed it")
 			return
 		}
@@ -39,25 +40,25 @@ var sessionPromises = []promise[sessionStore]{
 	}},
 	{"expiry is kept far away too", func(t *testing.T, a sessionStore) {
 		u := newUser(t, a, "")
-		want := latchkey.StoredSession{Token: "t", UserID: u.ID, Expires: time.Date(2300, 12, 31, 23, 59, 59, 999e6, time.UTC)}
+		want := storage.StoredSession{Token: "t", UserID: u.ID, Expires: time.Date(2300, 12, 31, 23, 59, 59, 999e6, time.UTC)}
 		ok(t, a.CreateSession(t.Context(), want))
 		readSession(t, a, want, u)
 	}},
 	{"a taken token is ErrConflict", func(t *testing.T, a sessionStore) {
 		ada, eve := newUser(t, a, "ada@example.com"), newUser(t, a, "eve@example.com")
 		want := newSession(t, a, ada, "t", instant)
-		err := a.CreateSession(t.Context(), latchkey.StoredSession{Token: "t", UserID: eve.ID, Expires: instant.Add(time.Hour)})
-		is(t, "CreateSession", err, latchkey.ErrConflict)
+		err := a.CreateSession(t.Context(), storage.StoredSession{Token: "t", UserID: eve.ID, Expires: instant.Add(time.Hour)})
+		is(t, "CreateSession", err, storage.ErrConflict)
 		readSession(t, a, want, ada)
 	}},
 	{"tokens are compared exactly", func(t *testing.T, a sessionStore) {
-		owners := map[string]latchkey.User{}
+		owners := map[string]storage.User{}
 		for _, token := range alike {
 			owners[token] = newUser(t, a, "")
 			newSession(t, a, owners[token], token, instant)
 		}
 		for token, owner := range owners {
-			readSession(t, a, latchkey.StoredSession{Token: token, UserID: owner.ID, Expires: instant}, owner)
+			readSession(t, a, storage.StoredSession{Token: token, UserID: owner.ID, Expires: instant}, owner)
 		}
 	}},
 	{"hostile tokens find nothing", func(t *testing.T, a sessionStore) {
@@ -65,10 +66,10 @@ var sessionPromises = []promise[sessionStore]{
 		want := newSession(t, a, u, "t", instant)
 		for _, token := range append([]string{""}, hostile...) {
 			_, _, err := a.GetSessionAndUser(t.Context(), token)
-			is(t, fmt.Sprintf("GetSessionAndUser(%.20q)", token), err, latchkey.ErrNotFound)
-			is(t, fmt.Sprintf("UpdateSession(%.20q)", token), a.UpdateSession(t.Context(), token, instant.Add(time.Hour)), latchkey.ErrNotFound)
+			is(t, fmt.Sprintf("GetSessionAndUser(%.20q)", token), err, storage.ErrNotFound)
+			is(t, fmt.Sprintf("UpdateSession(%.20q)", token), a.UpdateSession(t.Context(), token, instant.Add(time.Hour)), storage.ErrNotFound)
 			_, err = a.DeleteSession(t.Context(), token)
-			is(t, fmt.Sprintf("DeleteSession(%.20q)", token), err, latchkey.ErrNotFound)
+			is(t, fmt.Sprintf("DeleteSession(%.20q)", token), err, storage.ErrNotFound)
 		}
 		readSession(t, a, want, u)
 	}},
@@ -76,17 +77,17 @@ var sessionPromises = []promise[sessionStore]{
 		u := newUser(t, a, "")
 		for i, agent := range append(unicode, hostile...) {
 			token := fmt.Sprint("t", i)
-			ok(t, a.CreateSession(t.Context(), latchkey.StoredSession{Token: token, UserID: u.ID, Expires: instant, UserAgent: agent}))
+			ok(t, a.CreateSession(t.Context(), storage.StoredSession{Token: token, UserID: u.ID, Expires: instant, UserAgent: agent}))
 			_, _, err := a.GetSessionAndUser(t.Context(), token)
 			ok(t, err)
 		}
 	}},
 	{"a session of nobody is never found", func(t *testing.T, a sessionStore) {
-		if err := a.CreateSession(t.Context(), latchkey.StoredSession{Token: "t", UserID: "nobody", Expires: instant}); err != nil {
+		if err := a.CreateSession(t.Context(), storage.StoredSession{Token: "t", UserID: "nobody", Expires: instant}); err != nil {
 			t.Logf("CreateSession refused: %v", err)
 		}
 		_, _, err := a.GetSessionAndUser(t.Context(), "t")
-		is(t, "GetSessionAndUser", err, latchkey.ErrNotFound)
+		is(t, "GetSessionAndUser", err, storage.ErrNotFound)
 	}},
 	{"UpdateSession moves the expiry forwards only", func(t *testing.T, a sessionStore) {
 		u := newUser(t, a, "")
@@ -102,7 +103,7 @@ var sessionPromises = []promise[sessionStore]{
 	{"many renewals at once keep the latest, and every reader finds the session", func(t *testing.T, a sessionStore) {
 		u := newUser(t, a, "")
 		want := newSession(t, a, u, "t", instant)
-		for _, err := range atOnce(2*crowd, func(i int) error {
+		for _, err := range race.Run(2*crowd, func(i int) error {
 			if i%2 == 0 {
 				return a.UpdateSession(t.Context(), "t", instant.Add(time.Duration(i)*time.Second))
 			}
@@ -117,19 +118,19 @@ var sessionPromises = []promise[sessionStore]{
 	{"R-191 a renewal never brings a deleted session back", func(t *testing.T, a sessionStore) {
 		u := newUser(t, a, "")
 		newSession(t, a, u, "t", instant)
-		for i, err := range atOnce(crowd, func(i int) error {
+		for i, err := range race.Run(crowd, func(i int) error {
 			if i == crowd/2 {
 				_, err := a.DeleteSession(t.Context(), "t")
 				return err
 			}
 			return a.UpdateSession(t.Context(), "t", instant.Add(time.Duration(i)*time.Second))
 		}) {
-			if err != nil && (i == crowd/2 || !errors.Is(err, latchkey.ErrNotFound)) {
+			if err != nil && (i == crowd/2 || !errors.Is(err, storage.ErrNotFound)) {
 				t.Errorf("call %d: %v", i, err)
 			}
 		}
 		_, _, err := a.GetSessionAndUser(t.Context(), "t")
-		is(t, "GetSessionAndUser", err, latchkey.ErrNotFound)
+		is(t, "GetSessionAndUser", err, storage.ErrNotFound)
 	}},
 	{"DeleteSession returns what it removed", func(t *testing.T, a sessionStore) {
 		u := newUser(t, a, "")
@@ -139,21 +140,21 @@ var sessionPromises = []promise[sessionStore]{
 		ok(t, err)
 		sameSession(t, "deleted session", got, want)
 		_, _, err = a.GetSessionAndUser(t.Context(), "t")
-		is(t, "GetSessionAndUser", err, latchkey.ErrNotFound)
+		is(t, "GetSessionAndUser", err, storage.ErrNotFound)
 		readSession(t, a, kept, u)
 	}},
 	{"of many deletions exactly one succeeds", func(t *testing.T, a sessionStore) {
 		newSession(t, a, newUser(t, a, ""), "t", instant)
-		oneWins(t, "DeleteSession", atOnce(16, func(int) error {
+		oneWins(t, "DeleteSession", race.Run(16, func(int) error {
 			_, err := a.DeleteSession(t.Context(), "t")
 			return err
-		}), latchkey.ErrNotFound)
+		}), storage.ErrNotFound)
 	}},
 	{"a cancelled context ends the call", func(t *testing.T, a sessionStore) {
 		u := newUser(t, a, "")
 		want := newSession(t, a, u, "t", instant)
 		ctx := cancelled(t)
-		is(t, "CreateSession", a.CreateSession(ctx, latchkey.StoredSession{Token: "new", UserID: u.ID, Expires: instant}), context.Canceled)
+		is(t, "CreateSession", a.CreateSession(ctx, storage.StoredSession{Token: "new", UserID: u.ID, Expires: instant}), context.Canceled)
 		_, _, err := a.GetSessionAndUser(ctx, "t")
 		is(t, "GetSessionAndUser", err, context.Canceled)
 		is(t, "UpdateSession", a.UpdateSession(ctx, "t", instant.Add(time.Hour)), context.Canceled)
@@ -161,7 +162,7 @@ var sessionPromises = []promise[sessionStore]{
 		is(t, "DeleteSession", err, context.Canceled)
 		readSession(t, a, want, u)
 		_, _, err = a.GetSessionAndUser(t.Context(), "new")
-		is(t, "GetSessionAndUser afterwards", err, latchkey.ErrNotFound)
+		is(t, "GetSessionAndUser afterwards", err, storage.ErrNotFound)
 	}},
 }
 
@@ -187,7 +188,7 @@ var sessionListPromises = []promise[sessionListStore]{
 	}},
 	{"a session keeps the id that it was given", func(t *testing.T, a sessionListStore) {
 		u := newUser(t, a, "")
-		ok(t, a.CreateSession(t.Context(), latchkey.StoredSession{ID: "0123456789abcdef", Token: "t", UserID: u.ID, Expires: instant}))
+		ok(t, a.CreateSession(t.Context(), storage.StoredSession{ID: "0123456789abcdef", Token: "t", UserID: u.ID, Expires: instant}))
 		if listed := list(t, a, u.ID, 1); listed[0].ID != "0123456789abcdef" {
 			t.Errorf("listed with id %q", listed[0].ID)
 		}
@@ -211,14 +212,14 @@ var sessionListPromises = []promise[sessionListStore]{
 		kept := newSession(t, a, ada, "kept", instant)
 		s, _, err := a.GetSessionAndUser(t.Context(), "t")
 		ok(t, err)
-		is(t, "by another user", a.DeleteSessionByID(t.Context(), eve.ID, s.ID), latchkey.ErrNotFound)
-		is(t, "of an unknown id", a.DeleteSessionByID(t.Context(), ada.ID, "none"), latchkey.ErrNotFound)
-		is(t, "of an empty id", a.DeleteSessionByID(t.Context(), ada.ID, ""), latchkey.ErrNotFound)
+		is(t, "by another user", a.DeleteSessionByID(t.Context(), eve.ID, s.ID), storage.ErrNotFound)
+		is(t, "of an unknown id", a.DeleteSessionByID(t.Context(), ada.ID, "none"), storage.ErrNotFound)
+		is(t, "of an empty id", a.DeleteSessionByID(t.Context(), ada.ID, ""), storage.ErrNotFound)
 		list(t, a, ada.ID, 2)
 		ok(t, a.DeleteSessionByID(t.Context(), ada.ID, s.ID))
-		is(t, "a second time", a.DeleteSessionByID(t.Context(), ada.ID, s.ID), latchkey.ErrNotFound)
+		is(t, "a second time", a.DeleteSessionByID(t.Context(), ada.ID, s.ID), storage.ErrNotFound)
 		_, _, err = a.GetSessionAndUser(t.Context(), "t")
-		is(t, "GetSessionAndUser", err, latchkey.ErrNotFound)
+		is(t, "GetSessionAndUser", err, storage.ErrNotFound)
 		readSession(t, a, kept, ada)
 	}},
 	{"DeleteSessions removes all, or all but one", func(t *testing.T, a sessionListStore) {
@@ -265,16 +266,16 @@ var sessionListPromises = []promise[sessionListStore]{
 	}},
 }
 
-func newSession(t *testing.T, a sessionStore, u latchkey.User, token string, expires time.Time) latchkey.StoredSession {
+func newSession(t *testing.T, a sessionStore, u storage.User, token string, expires time.Time) storage.StoredSession {
 	t.Helper()
-	s := latchkey.StoredSession{Token: token, UserID: u.ID, Expires: expires}
+	s := storage.StoredSession{Token: token, UserID: u.ID, Expires: expires}
 	if err := a.CreateSession(t.Context(), s); err != nil {
 		t.Fatalf("CreateSession: %v", err)
 	}
 	return s
 }
 
-func readSession(t *testing.T, a sessionStore, want latchkey.StoredSession, owner latchkey.User) {
+func readSession(t *testing.T, a sessionStore, want storage.StoredSession, owner storage.User) {
 	t.Helper()
 	got, u, err := a.GetSessionAndUser(t.Context(), want.Token)
 	if err != nil {
@@ -287,7 +288,7 @@ func readSession(t *testing.T, a sessionStore, want latchkey.StoredSession, owne
 
 // sameSession leaves to the store what it need not keep: the id, the time of
 // creation and the browser's name.
-func sameSession(t *testing.T, what string, got, want latchkey.StoredSession) {
+func sameSession(t *testing.T, what string, got, want storage.StoredSession) {
 	t.Helper()
 	if want.Created.IsZero() || got.Created.IsZero() {
 		got.Created, want.Created = time.Time{}, time.Time{}
@@ -299,7 +300,7 @@ func sameSession(t *testing.T, what string, got, want latchkey.StoredSession) {
 	same(t, what, got, want)
 }
 
-func list(t *testing.T, a sessionListStore, userID string, want int) []latchkey.StoredSession {
+func list(t *testing.T, a sessionListStore, userID string, want int) []storage.StoredSession {
 	t.Helper()
 	got, err := a.ListSessions(t.Context(), userID)
 	if err != nil || len(got) != want {

@@ -1,4 +1,4 @@
-package latchkeytest
+package storagetest
 
 import (
 	"context"
@@ -8,11 +8,12 @@ import (
 	"testing"
 	"time"
 
-	"github.com/latchkeyhq/latchkey"
+	"github.com/latchkeyhq/latchkey/internal/race"
+	"github.com/latchkeyhq/latchkey/storage"
 )
 
 // tokenStore is a store of magic links; it needs no users.
-type tokenStore = latchkey.VerificationTokenAdapter
+type tokenStore = storage.VerificationTokenAdapter
 
 var verificationTokenPromises = []promise[tokenStore]{
 	{"a token is used once", func(t *testing.T, a tokenStore) {
@@ -25,10 +26,10 @@ var verificationTokenPromises = []promise[tokenStore]{
 	{"R-137 of many uses at once exactly one succeeds", func(t *testing.T, a tokenStore) {
 		for i := range 5 {
 			want := newToken(t, a, "ada@example.com", fmt.Sprint(i))
-			oneWins(t, "UseVerificationToken", atOnce(crowd, func(int) error {
+			oneWins(t, "UseVerificationToken", race.Run(crowd, func(int) error {
 				_, err := a.UseVerificationToken(t.Context(), want.Identifier, want.Token)
 				return err
-			}), latchkey.ErrNotFound)
+			}), storage.ErrNotFound)
 		}
 	}},
 	{"R-141 a token and another identifier do not spend the token", func(t *testing.T, a tokenStore) {
@@ -41,7 +42,7 @@ var verificationTokenPromises = []promise[tokenStore]{
 		ok(t, err)
 	}},
 	{"an identifier may have several tokens, and a token several identifiers", func(t *testing.T, a tokenStore) {
-		tokens := []latchkey.VerificationToken{
+		tokens := []storage.VerificationToken{
 			newToken(t, a, "ada@example.com", "1"), newToken(t, a, "ada@example.com", "2"), newToken(t, a, "eve@example.com", "1"),
 		}
 		for _, want := range tokens {
@@ -54,17 +55,17 @@ var verificationTokenPromises = []promise[tokenStore]{
 		want := newToken(t, a, "ada@example.com", "t")
 		again := want
 		again.Expires, again.Purpose = instant.Add(time.Hour), "invite" // neither is part of the key
-		is(t, "CreateVerificationToken", a.CreateVerificationToken(t.Context(), again), latchkey.ErrConflict)
+		is(t, "CreateVerificationToken", a.CreateVerificationToken(t.Context(), again), storage.ErrConflict)
 		got, err := a.UseVerificationToken(t.Context(), want.Identifier, want.Token)
 		ok(t, err)
 		same(t, "used token", got, want)
 		noToken(t, a, want.Identifier, want.Token)
 	}},
 	{"an expired token is found once, or not at all", func(t *testing.T, a tokenStore) {
-		want := latchkey.VerificationToken{Identifier: "ada@example.com", Token: "t", Expires: time.Now().Add(-time.Hour)}
+		want := storage.VerificationToken{Identifier: "ada@example.com", Token: "t", Expires: time.Now().Add(-time.Hour)}
 		ok(t, a.CreateVerificationToken(t.Context(), want))
 		got, err := a.UseVerificationToken(t.Context(), want.Identifier, want.Token)
-		if errors.Is(err, latchkey.ErrNotFound) {
+		if errors.Is(err, storage.ErrNotFound) {
 			t.Log("the store has removed it")
 		} else {
 			ok(t, err)
@@ -88,7 +89,7 @@ var verificationTokenPromises = []promise[tokenStore]{
 	}},
 	{"hostile text is kept whole or refused", func(t *testing.T, a tokenStore) {
 		for _, text := range hostile {
-			want := latchkey.VerificationToken{Identifier: text, Token: text, Expires: instant}
+			want := storage.VerificationToken{Identifier: text, Token: text, Expires: instant}
 			if a.CreateVerificationToken(t.Context(), want) != nil {
 				noToken(t, a, text, text)
 				continue
@@ -106,7 +107,7 @@ var verificationTokenPromises = []promise[tokenStore]{
 	{"a cancelled context ends the call", func(t *testing.T, a tokenStore) {
 		want := newToken(t, a, "ada@example.com", "t")
 		ctx := cancelled(t)
-		is(t, "CreateVerificationToken", a.CreateVerificationToken(ctx, latchkey.VerificationToken{Identifier: "e", Token: "e", Expires: instant}), context.Canceled)
+		is(t, "CreateVerificationToken", a.CreateVerificationToken(ctx, storage.VerificationToken{Identifier: "e", Token: "e", Expires: instant}), context.Canceled)
 		_, err := a.UseVerificationToken(ctx, want.Identifier, want.Token)
 		is(t, "UseVerificationToken", err, context.Canceled)
 		noToken(t, a, "e", "e")
@@ -115,9 +116,9 @@ var verificationTokenPromises = []promise[tokenStore]{
 	}},
 }
 
-func newToken(t *testing.T, a tokenStore, identifier, token string) latchkey.VerificationToken {
+func newToken(t *testing.T, a tokenStore, identifier, token string) storage.VerificationToken {
 	t.Helper()
-	v := latchkey.VerificationToken{Identifier: identifier, Token: token, Expires: instant}
+	v := storage.VerificationToken{Identifier: identifier, Token: token, Expires: instant}
 	if err := a.CreateVerificationToken(t.Context(), v); err != nil {
 		t.Fatalf("CreateVerificationToken: %v", err)
 	}
@@ -127,5 +128,5 @@ func newToken(t *testing.T, a tokenStore, identifier, token string) latchkey.Ver
 func noToken(t *testing.T, a tokenStore, identifier, token string) {
 	t.Helper()
 	_, err := a.UseVerificationToken(t.Context(), identifier, token)
-	is(t, fmt.Sprintf("UseVerificationToken(%.20q, %.20q)", identifier, token), err, latchkey.ErrNotFound)
+	is(t, fmt.Sprintf("UseVerificationToken(%.20q, %.20q)", identifier, token), err, storage.ErrNotFound)
 }
