@@ -21,6 +21,7 @@ import (
 	"github.com/latchkeyhq/latchkey/jwt"
 	"github.com/latchkeyhq/latchkey/latchkeytest"
 	"github.com/latchkeyhq/latchkey/providers"
+	"github.com/latchkeyhq/latchkey/storage"
 )
 
 // holders are the exported types that hold secrets, by package and name.
@@ -32,13 +33,13 @@ var holders = map[string]reflect.Type{
 	"latchkey.Email":               reflect.TypeFor[latchkey.Email](),
 	"latchkey.Message":             reflect.TypeFor[latchkey.Message](),
 	"latchkey.Grant":               reflect.TypeFor[latchkey.Grant](),
-	"latchkey.Tokens":              reflect.TypeFor[latchkey.Tokens](),
-	"latchkey.StoredSession":       reflect.TypeFor[latchkey.StoredSession](),
-	"latchkey.VerificationToken":   reflect.TypeFor[latchkey.VerificationToken](),
+	"storage.Tokens":               reflect.TypeFor[storage.Tokens](),
+	"storage.StoredSession":        reflect.TypeFor[storage.StoredSession](),
+	"storage.VerificationToken":    reflect.TypeFor[storage.VerificationToken](),
 	"latchkey.SignInAttempt":       reflect.TypeFor[latchkey.SignInAttempt](),
 	"latchkey.Request":             reflect.TypeFor[latchkey.Request](),
 	"latchkey.Response":            reflect.TypeFor[latchkey.Response](),
-	"latchkey.Account":             reflect.TypeFor[latchkey.Account](),
+	"storage.Account":              reflect.TypeFor[storage.Account](),
 	"latchkey.Access":              reflect.TypeFor[latchkey.Access](),
 	"latchkey.SignInOptions":       reflect.TypeFor[latchkey.SignInOptions](),
 	"latchkey.Forms":               reflect.TypeFor[latchkey.Forms](),
@@ -61,7 +62,7 @@ var noSecret = []string{
 	"latchkeytest.Misbehaviour.IDToken", "latchkeytest.Misbehaviour.Header", "latchkeytest.Misbehaviour.RawIDToken", // a number, parameters of ours, an endpoint, a function
 	"latchkeytest.Answer.Header", "latchkeytest.Answer.Body", // what a test made up
 	"latchkey.Cookies.SessionToken", "latchkey.Cookies.CSRFToken", // names and attributes
-	"latchkey.Authenticator.PublicKey", "latchkey.SessionConfig.NewToken", "latchkey.Callbacks.Token",
+	"storage.Authenticator.PublicKey", "latchkey.SessionConfig.NewToken", "latchkey.Callbacks.Token",
 	"latchkey.Config.Cookies", // names and attributes
 }
 
@@ -160,9 +161,9 @@ func TestR393NothingPrintsItsSecrets(t *testing.T) {
 			latchkey.LinkAccountEvent{Account: a},
 			latchkey.SignInEvent{Account: a},
 			latchkey.TokenInfo{Account: &a},
-			latchkey.SessionInfo{Stored: &latchkey.StoredSession{Token: "c4nary"}},
-			latchkey.SessionEvent{Stored: &latchkey.StoredSession{Token: "c4nary"}},
-			latchkey.AccountRecord(a).Tokens, fmt.Sprintf("%+v", latchkey.StoredSessionRecord{Token: "c4nary"}),
+			latchkey.SessionInfo{Stored: &storage.StoredSession{Token: "c4nary"}},
+			latchkey.SessionEvent{Stored: &storage.StoredSession{Token: "c4nary"}},
+			storage.AccountRecord(a).Tokens, fmt.Sprintf("%+v", storage.StoredSessionRecord{Token: "c4nary"}),
 		} {
 			for how, text := range writtenOut(v) {
 				if strings.Contains(text, "c4nary") {
@@ -197,7 +198,7 @@ var secretive = regexp.MustCompile(`^(.*Secrets?|.*Token|Tokens|Key|PEM|Password
 // that is called like a secret has to hide itself.
 func TestR393EveryHolderIsKnown(t *testing.T) {
 	seen := 0
-	for _, dir := range []string{".", "jwt", "providers", "latchkeytest", "mailtext"} {
+	for _, dir := range []string{".", "event", "jwt", "latchkeytest", "latchkeytest/frameworktest", "mailtext", "passkey", "providers", "storage"} {
 		files, err := filepath.Glob(filepath.Join(dir, "*.go"))
 		if err != nil {
 			t.Fatal(err)

@@ -21,7 +21,7 @@ import (
 // on. What Auth.js has no name for is email, email_vouched and token_extra; the
 // members of Extra stand beside the others.
 //
-//	body, err := json.Marshal(latchkey.AccountRecord(account))
+//	body, err := json.Marshal(storage.AccountRecord(account))
 type AccountRecord Account
 
 type accountWire struct {
