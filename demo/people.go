@@ -8,6 +8,7 @@ import (
 
 	"github.com/latchkeyhq/latchkey"
 	"github.com/latchkeyhq/latchkey/latchkeytest"
+	"github.com/latchkeyhq/latchkey/storage"
 )
 
 // The one who signs in with a password. Both are printed on the front page.
@@ -41,7 +42,7 @@ func startIssuer() (*latchkeytest.Issuer, error) {
 
 // alice finds the stored user of the password, or makes her: she may have
 // deleted her account.
-func alice(ctx context.Context, a latchkey.Adapter) (latchkey.User, error) {
+func alice(ctx context.Context, a storage.Adapter) (latchkey.User, error) {
 	u, err := a.GetUserByEmail(ctx, aliceEmail)
 	if !errors.Is(err, latchkey.ErrNotFound) {
 		return u, err

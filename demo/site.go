@@ -10,6 +10,7 @@ import (
 	"github.com/latchkeyhq/latchkey"
 	"github.com/latchkeyhq/latchkey/latchkeytest"
 	"github.com/latchkeyhq/latchkey/providers"
+	"github.com/latchkeyhq/latchkey/storage"
 	"github.com/latchkeyhq/latchkey/ui"
 	"github.com/latchkeyhq/latchkey/webauthn"
 )
@@ -61,7 +62,7 @@ func (d *site) prepareStore(ctx context.Context) (err error) {
 	if d.store, err = openStore(ctx, d.databaseURL, d.data); err != nil {
 		return err
 	}
-	if sweeper, ok := d.store.adapter.(latchkey.SweepAdapter); ok {
+	if sweeper, ok := d.store.adapter.(storage.SweepAdapter); ok {
 		if _, err := sweeper.Sweep(ctx, time.Now()); err != nil {
 			return err
 		}

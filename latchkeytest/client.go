@@ -33,9 +33,11 @@ type Client struct {
 	// Person is the subject that is chosen where a provider offers several
 	// people. Empty: the first.
 	Person string
+	// Transport makes the requests. The constructors set one whose connections end
+	// with the test. A test may wrap or replace it.
+	Transport http.RoundTripper
 
 	t    testing.TB
-	http *http.Client
 	site *url.URL
 	jar  map[string]*http.Cookie
 }
@@ -61,18 +63,16 @@ func NewClientAt(t testing.TB, siteURL string) *Client {
 	transport := &http.Transport{} // of its own: connections end with the test
 	t.Cleanup(transport.CloseIdleConnections)
 	return &Client{
-		URL:      site.Scheme + "://" + site.Host,
-		BasePath: "/auth",
-		t:        t,
-		http: &http.Client{
-			Transport:     transport,
-			Timeout:       clientTimeout,
-			CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
-		},
-		site: site,
-		jar:  map[string]*http.Cookie{},
+		URL:       site.Scheme + "://" + site.Host,
+		BasePath:  "/auth",
+		Transport: transport,
+		t:         t,
+		site:      site,
+		jar:       map[string]*http.Cookie{},
 	}
 }
+
+func neverFollow(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
 
 // Page is an answer that a [Client] got.
 type Page struct {
@@ -108,8 +108,9 @@ func (p *Page) Error() string {
 	return ""
 }
 
-// describe says for a failed test what was answered, as far as it fits.
-func (p *Page) describe() string {
+// Describe returns what was answered as text for the message of a failed test: the
+// status with the redirect target or the first 500 bytes of the body.
+func (p *Page) Describe() string {
 	const most = 500
 	text := fmt.Sprintf("%s answered %d", p.URL, p.Status)
 	if to := p.Location(); to != nil {
@@ -144,7 +145,7 @@ func (c *Client) Follow(p *Page) *Page {
 	c.t.Helper()
 	to := p.Location()
 	if to == nil {
-		c.t.Fatalf("latchkeytest: no redirect: %s", p.describe())
+		c.t.Fatalf("latchkeytest: no redirect: %s", p.Describe())
 	}
 	if len(p.hops) >= mostRedirects {
 		c.t.Fatalf("latchkeytest: redirected %d times in a row, in the end: %s", mostRedirects, strings.Join(p.hops[mostRedirects-4:], " → "))
@@ -180,10 +181,23 @@ func (c *Client) send(method, rawURL string, form url.Values, from string) *Page
 	return c.do(req)
 }
 
-// do makes a request that is dressed.
+// Do sends req with the browser's cookies and returns the answer. It adds no other
+// header, so a test can send what no browser would. Cookies go along as on a
+// request of a script or form of the site itself, or of another site if req has
+// the header "Sec-Fetch-Site: cross-site".
+func (c *Client) Do(req *http.Request) *Page {
+	c.t.Helper()
+	if c.isSite(req.URL) {
+		c.attach(req, req.Header.Get("Sec-Fetch-Site") == "cross-site", true)
+	}
+	return c.do(req)
+}
+
+// do sends a request that has its headers.
 func (c *Client) do(req *http.Request) *Page {
 	c.t.Helper()
-	resp, err := c.http.Do(req)
+	browser := http.Client{Transport: c.Transport, Timeout: clientTimeout, CheckRedirect: neverFollow}
+	resp, err := browser.Do(req)
 	if err != nil {
 		c.t.Fatal(err)
 	}

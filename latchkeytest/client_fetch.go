@@ -29,7 +29,7 @@ func (c *Client) Fetch(method, rawURL string, body any, header http.Header) *Pag
 		req.Header.Set("Content-Type", "application/json")
 	}
 	c.dressScript(req, header)
-	return c.do(req)
+	return c.Do(req)
 }
 
 func (c *Client) payload(body any) io.Reader {
@@ -67,8 +67,5 @@ func (c *Client) dressScript(req *http.Request, header http.Header) {
 	}
 	for name, values := range header {
 		req.Header[http.CanonicalHeaderKey(name)] = values
-	}
-	if c.isSite(req.URL) {
-		c.attach(req, req.Header.Get("Sec-Fetch-Site") == "cross-site", true)
 	}
 }

@@ -92,7 +92,7 @@ func actionOf(credential []byte) string {
 func (c *Client) mustSucceed(p *Page) *Page {
 	c.t.Helper()
 	if p.Status >= http.StatusBadRequest || p.Error() != "" {
-		c.t.Fatalf("latchkeytest: the passkey was refused: %s", p.describe())
+		c.t.Fatalf("latchkeytest: the passkey was refused: %s", p.Describe())
 	}
 	return p
 }

@@ -18,7 +18,7 @@ func (c *Client) CSRFToken() string {
 	}
 	page := c.Get(c.BasePath + "/csrf")
 	if err := json.Unmarshal(page.Body, &answer); err != nil || answer.CSRFToken == "" {
-		c.t.Fatalf("latchkeytest: no CSRF token (does Site.AllowedHosts have 127.0.0.1:*, and is BasePath right?): %s", page.describe())
+		c.t.Fatalf("latchkeytest: no CSRF token (does Site.AllowedHosts have 127.0.0.1:*, and is BasePath right?): %s", page.Describe())
 	}
 	return answer.CSRFToken
 }
@@ -42,7 +42,7 @@ func (c *Client) TrySignIn(iss *Issuer) *Page {
 func (c *Client) mustBeIn(p *Page) *Page {
 	c.t.Helper()
 	if c.Session() == nil {
-		c.t.Fatalf("latchkeytest: nobody is signed in: %s", p.describe())
+		c.t.Fatalf("latchkeytest: nobody is signed in: %s", p.Describe())
 	}
 	return p
 }
@@ -73,7 +73,7 @@ func (c *Client) Consent(p *Page) *Page {
 		return p
 	}
 	page := c.Follow(p)
-	action, form := c.formOf(page)
+	action, form := c.Form(page)
 	if action == nil || c.isSite(action) {
 		return page
 	}
@@ -87,7 +87,7 @@ func (c *Client) returnToSite(p *Page) *Page {
 	if c.isSite(p.URL) {
 		return p
 	}
-	if action, form := c.formOf(p); action != nil && c.isSite(action) {
+	if action, form := c.Form(p); action != nil && c.isSite(action) {
 		return c.send(http.MethodPost, action.String(), form, origin(p.URL))
 	}
 	return c.Follow(p)
@@ -121,10 +121,10 @@ func (c *Client) SignInByEmail(email string, box *Mailbox) *Page {
 	asked := c.Post(c.BasePath+"/signin/email", url.Values{"csrfToken": {c.CSRFToken()}, "callbackUrl": {c.URL + "/"}, "email": {email}})
 	links := box.Messages(email)
 	if len(links) == before {
-		c.t.Fatalf("latchkeytest: no link was sent to %s: %s", email, asked.describe())
+		c.t.Fatalf("latchkeytest: no link was sent to %s: %s", email, asked.Describe())
 	}
 	page := c.Get(links[len(links)-1].URL)
-	if action, form := c.formOf(page); action != nil && c.isSite(action) {
+	if action, form := c.Form(page); action != nil && c.isSite(action) {
 		page = c.Post(action.String(), form)
 	}
 	return c.mustBeIn(page)
@@ -137,7 +137,7 @@ func (c *Client) Session() *latchkey.Session {
 	page := c.Get(c.BasePath + "/session")
 	var s *latchkey.Session
 	if err := json.Unmarshal(page.Body, &s); err != nil || page.Status != http.StatusOK {
-		c.t.Fatalf("latchkeytest: no session to read: %s", page.describe())
+		c.t.Fatalf("latchkeytest: no session to read: %s", page.Describe())
 	}
 	return s
 }
@@ -155,9 +155,10 @@ var (
 	personPattern = regexp.MustCompile(`<button name="(person)" value="([^"]*)" data-subject="([^"]*)">`)
 )
 
-// formOf reads the first form of a page that is posted: where it goes, and what
-// with; at an [Issuer], Client.Person is chosen. A page without a form gives nil.
-func (c *Client) formOf(p *Page) (action *url.URL, fields url.Values) {
+// Form returns the target and the hidden fields of the first form on p that is
+// posted. On a page of an [Issuer] the fields choose Client.Person. It returns nil
+// if p has no such form.
+func (c *Client) Form(p *Page) (action *url.URL, fields url.Values) {
 	found := formPattern.FindSubmatch(p.Body)
 	if p.Status != http.StatusOK || found == nil {
 		return nil, nil

@@ -6,8 +6,10 @@
 //     them, also wrongly on demand.
 //   - [Client] is a browser that walks through an application's sign-in, and asks its
 //     API as scripts do.
-//   - [Adapter] proves that an adapter keeps its promises.
-//   - [Framework] proves that a mounting in a web framework is like net/http.
+//   - [TestUnlink] tests a promise that an adapter keeps together with the library.
+//
+// Package storagetest tests adapters alone, and package frameworktest tests
+// mountings in web frameworks.
 //
 // A test of an application needs no account anywhere, and no network but the
 // loopback interface:

@@ -1,8 +1,12 @@
 // Package storage is the contract between Latchkey and a database.
 //
-// An adapter stores records and decides nothing. It implements [Adapter], and
-// for each feature that needs more of it an optional interface: the table below.
-// latchkey.New reports by name what a configuration needs and an adapter lacks.
+// An application does not need it: it takes an adapter of the folder adapters and
+// passes it to latchkey.Config. This package is for authors of adapters.
+//
+// # Writing an adapter
+//
+// An adapter stores records and decides nothing. It implements the six methods of
+// [Adapter], and for each further feature an optional interface:
 //
 //	feature                             interface
 //	stored sessions                     SessionAdapter, or a SessionStore apart from the users
@@ -16,6 +20,17 @@
 //	sign-out that ends JWT sessions     RevocationStore
 //	limits and used values, shared      Limiter, ReturningLimiter, ReplayStore
 //
+// latchkey.New reports by name what a configuration needs and an adapter lacks.
+// A method that the tables of one installation cannot serve returns an error that
+// is [errors.ErrUnsupported].
+//
+// Begin with [Adapter] and call storagetest.TestAdapter in a test, against a real
+// database: each rule has a subtest with a name. Add the optional interfaces one
+// by one; the suite finds them. The example shows how errors are returned. Less
+// work remains where packages know the kind of database: sqlstore has the schema
+// and the statements for SQL, and kvstore has the records and the order of writes
+// for stores that change one key at a time.
+//
 // # Rules
 //
 // These rules hold for every method of every interface here. The suites of
@@ -26,8 +41,6 @@
 //   - A store that cannot answer for now returns an error that says so: the error
 //     of its context, an error of package net, or [ErrUnavailable]. Users are then
 //     asked to try again. Any other error is reported to the operator.
-//   - A store whose tables lack what a method needs returns an error that is
-//     [errors.ErrUnsupported].
 //   - A canceled context ends the call with the context's error.
 //   - Records are copied: a method keeps nothing of its arguments and shares
 //     nothing of its result.
@@ -40,6 +53,18 @@
 //   - Sessions and verification tokens that have expired are returned as they
 //     are. A store whose engine removes them may return ErrNotFound instead.
 //   - Methods are safe for concurrent use.
+//
+// # Secrets
+//
+// Records that hold secrets print "[redacted]" in every form, JSON included. A
+// store that keeps JSON converts them to a type that is written out on purpose:
+// [AccountRecord], [StoredSessionRecord] or [VerificationTokenRecord]. An
+// [Authenticator] holds no secret; [AuthenticatorRecord] gives it the names of
+// Auth.js. A [User] needs no conversion.
+//
+// The Token of a session is the secret in a browser's cookie. A store should keep a
+// hash of it, and find the session by the hash. The Token of a verification token
+// is a hash already.
 //
 // The names of methods and records follow the adapters of Auth.js.
 package storage

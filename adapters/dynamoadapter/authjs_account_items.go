@@ -7,7 +7,7 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 
-	"github.com/latchkeyhq/latchkey"
+	"github.com/latchkeyhq/latchkey/storage"
 )
 
 // accountItems takes accounts through their states: begun, claimed by a note, linked.
@@ -43,7 +43,7 @@ func (s *accountItems) claim(ctx context.Context, provider, id string, by holder
 	var seen string
 	for range mostTries {
 		err := s.db.Put(ctx, note, seen)
-		if !errors.Is(err, latchkey.ErrConflict) {
+		if !errors.Is(err, storage.ErrConflict) {
 			return err
 		}
 		found, err := s.db.Get(ctx, note.Key)
@@ -56,9 +56,9 @@ func (s *accountItems) claim(ctx context.Context, provider, id string, by holder
 		if of := holderOf(found[0]); of != by {
 			_, err := s.held(ctx, provider, id, of)
 			if err == nil {
-				return latchkey.ErrConflict
+				return storage.ErrConflict
 			}
-			if err := ignore(err, latchkey.ErrNotFound); err != nil {
+			if err := ignore(err, storage.ErrNotFound); err != nil {
 				return err
 			}
 		}
@@ -94,24 +94,24 @@ func (s *accountItems) withdraw(ctx context.Context, in item) { _, _ = s.remove(
 // returns ErrNotFound if the account is not the holder's or the user was deleted.
 func (s *accountItems) held(ctx context.Context, provider, id string, by holder) (item, error) {
 	if !fitsAccount(by.User, provider, id) {
-		return nil, latchkey.ErrNotFound
+		return nil, storage.ErrNotFound
 	}
 	in, err := s.get(ctx, s.accountAt(by.User, provider, id))
 	if err != nil {
 		return nil, err
 	}
 	if !isAccount(in, provider, id) || !isBorn(in, by.Born) {
-		return nil, latchkey.ErrNotFound
+		return nil, storage.ErrNotFound
 	}
 	if born, err := s.users.birthOf(ctx, by.User); err != nil {
 		return nil, err
 	} else if born != by.Born {
-		return nil, latchkey.ErrNotFound
+		return nil, storage.ErrNotFound
 	}
 	if _, pending := in[pendingField]; pending {
 		switch err := s.publish(ctx, in); {
-		case errors.Is(err, latchkey.ErrConflict):
-			return nil, latchkey.ErrNotFound // begun again by the same user, or unlinked
+		case errors.Is(err, storage.ErrConflict):
+			return nil, storage.ErrNotFound // begun again by the same user, or unlinked
 		case err != nil:
 			return nil, err
 		}
@@ -134,7 +134,7 @@ func isBorn(in item, born string) bool {
 // index.
 func (s *accountItems) find(ctx context.Context, provider, id string) (item, error) {
 	if !fitsAccount("", provider, id) {
-		return nil, latchkey.ErrNotFound
+		return nil, storage.ErrNotFound
 	}
 	found, err := s.db.Get(ctx, noteOfAccount(provider, id))
 	if err != nil {
@@ -142,7 +142,7 @@ func (s *accountItems) find(ctx context.Context, provider, id string) (item, err
 	}
 	if len(found) > 0 {
 		in, err := s.held(ctx, provider, id, holderOf(found[0]))
-		if !errors.Is(err, latchkey.ErrNotFound) {
+		if !errors.Is(err, storage.ErrNotFound) {
 			return in, err
 		}
 	}
@@ -152,11 +152,11 @@ func (s *accountItems) find(ctx context.Context, provider, id string) (item, err
 	}
 	for _, key := range keys {
 		in, err := s.indexed(ctx, key, provider, id)
-		if !errors.Is(err, latchkey.ErrNotFound) {
+		if !errors.Is(err, storage.ErrNotFound) {
 			return in, err
 		}
 	}
-	return nil, latchkey.ErrNotFound
+	return nil, storage.ErrNotFound
 }
 
 // indexed reads the account that a key from the index leads to. It returns ErrNotFound
@@ -167,11 +167,11 @@ func (s *accountItems) indexed(ctx context.Context, key item, provider, id strin
 		return nil, err
 	}
 	if _, pending := in[pendingField]; pending || !isAccount(in, provider, id) {
-		return nil, latchkey.ErrNotFound
+		return nil, storage.ErrNotFound
 	}
 	born, err := s.users.birthOf(ctx, textOf(in["userId"]))
 	if err == nil && !isBorn(in, born) {
-		err = latchkey.ErrNotFound
+		err = storage.ErrNotFound
 	}
 	return in, err
 }
@@ -183,5 +183,5 @@ func (s *accountItems) isLinked(ctx context.Context, in item) (bool, error) {
 		return true, nil
 	}
 	now, err := s.find(ctx, textOf(in["provider"]), textOf(in["providerAccountId"]))
-	return err == nil && textOf(now["userId"]) == textOf(in["userId"]), ignore(err, latchkey.ErrNotFound)
+	return err == nil && textOf(now["userId"]) == textOf(in["userId"]), ignore(err, storage.ErrNotFound)
 }

@@ -6,7 +6,7 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
-	"github.com/latchkeyhq/latchkey"
+	"github.com/latchkeyhq/latchkey/storage"
 )
 
 // Ours beside those of Auth.js.
@@ -21,7 +21,7 @@ var fieldsOfAccount = []string{
 }
 
 // item returns the item of an account that is begun.
-func (s *accountItems) item(account latchkey.Account, born string) (item, error) {
+func (s *accountItems) item(account storage.Account, born string) (item, error) {
 	t := account.Tokens
 	if !fitsAccount(account.UserID, account.Provider, account.ProviderAccountID) {
 		return nil, errTooLong
@@ -55,12 +55,12 @@ func (s *accountItems) item(account latchkey.Account, born string) (item, error)
 	return in, putExtra(in, account.Extra, fieldsOfAccount, s.layout.keys())
 }
 
-func (s *accountItems) asAccount(in item) latchkey.Account {
-	account := latchkey.Account{
+func (s *accountItems) asAccount(in item) storage.Account {
+	account := storage.Account{
 		ID: textOf(in["id"]), UserID: textOf(in["userId"]), Provider: textOf(in["provider"]), ProviderAccountID: textOf(in["providerAccountId"]),
-		Type: latchkey.ProviderType(textOf(in["type"])), Email: textOf(in["email"]), EmailVouched: boolOf(in["emailVouched"]),
+		Type: storage.ProviderType(textOf(in["type"])), Email: textOf(in["email"]), EmailVouched: boolOf(in["emailVouched"]),
 		Extra: extraOf(in, fieldsOfAccount, s.layout.keys()),
-		Tokens: latchkey.Tokens{
+		Tokens: storage.Tokens{
 			RefreshToken: textOf(in["refresh_token"]), AccessToken: textOf(in["access_token"]), TokenType: textOf(in["token_type"]),
 			Scope: textOf(in["scope"]), IDToken: textOf(in["id_token"]), SessionState: textOf(in["session_state"]),
 		},

@@ -4,12 +4,12 @@ import (
 	"context"
 	"errors"
 
-	"github.com/latchkeyhq/latchkey"
+	"github.com/latchkeyhq/latchkey/storage"
 )
 
-// LinkAccount implements [latchkey.Adapter]. An unknown user is ErrNotFound; an
+// LinkAccount implements [storage.Adapter]. An unknown user is ErrNotFound; an
 // account whose user was deleted is free.
-func (a *authJS) LinkAccount(ctx context.Context, account latchkey.Account) error {
+func (a *authJS) LinkAccount(ctx context.Context, account storage.Account) error {
 	born, err := a.users.birthOf(ctx, account.UserID)
 	if err != nil {
 		return err
@@ -21,8 +21,8 @@ func (a *authJS) LinkAccount(ctx context.Context, account latchkey.Account) erro
 	}
 	switch _, err := a.accounts.find(ctx, provider, id); {
 	case err == nil:
-		return latchkey.ErrConflict
-	case !errors.Is(err, latchkey.ErrNotFound):
+		return storage.ErrConflict
+	case !errors.Is(err, storage.ErrNotFound):
 		return err
 	}
 	if err := a.accounts.begin(ctx, in, born); err != nil {
@@ -36,37 +36,37 @@ func (a *authJS) LinkAccount(ctx context.Context, account latchkey.Account) erro
 		return err
 	}
 	now, err := a.users.birthOf(ctx, account.UserID)
-	if errors.Is(err, latchkey.ErrNotFound) || err == nil && now != born { // deleted meanwhile
+	if errors.Is(err, storage.ErrNotFound) || err == nil && now != born { // deleted meanwhile
 		a.accounts.withdraw(ctx, in)
-		return latchkey.ErrNotFound
+		return storage.ErrNotFound
 	}
 	return err
 }
 
-// GetUserByAccount implements [latchkey.Adapter].
-func (a *authJS) GetUserByAccount(ctx context.Context, provider, providerAccountID string) (latchkey.User, error) {
+// GetUserByAccount implements [storage.Adapter].
+func (a *authJS) GetUserByAccount(ctx context.Context, provider, providerAccountID string) (storage.User, error) {
 	in, err := a.accounts.find(ctx, provider, providerAccountID)
 	if err != nil {
-		return latchkey.User{}, err
+		return storage.User{}, err
 	}
 	return a.GetUser(ctx, textOf(in["userId"]))
 }
 
-// GetAccount implements [latchkey.AccountAdapter].
-func (a *authJS) GetAccount(ctx context.Context, provider, providerAccountID string) (latchkey.Account, error) {
+// GetAccount implements [storage.AccountAdapter].
+func (a *authJS) GetAccount(ctx context.Context, provider, providerAccountID string) (storage.Account, error) {
 	in, err := a.accounts.find(ctx, provider, providerAccountID)
 	if err != nil {
-		return latchkey.Account{}, err
+		return storage.Account{}, err
 	}
 	return a.accounts.asAccount(in), nil
 }
 
-// ListAccounts implements [latchkey.AccountAdapter]. They are in the order of
+// ListAccounts implements [storage.AccountAdapter]. They are in the order of
 // their keys, and those that Auth.js has linked are among them.
-func (a *authJS) ListAccounts(ctx context.Context, userID string) (list []latchkey.Account, err error) {
+func (a *authJS) ListAccounts(ctx context.Context, userID string) (list []storage.Account, err error) {
 	born, err := a.users.birthOf(ctx, userID)
 	if err != nil {
-		return nil, ignore(err, latchkey.ErrNotFound)
+		return nil, ignore(err, storage.ErrNotFound)
 	}
 	found, err := a.items.db.partition(ctx, ofUser+userID, ofAccount)
 	if err != nil {
@@ -85,14 +85,14 @@ func (a *authJS) ListAccounts(ctx context.Context, userID string) (list []latchk
 	return list, nil
 }
 
-// UnlinkAccount implements [latchkey.AccountAdapter].
-func (a *authJS) UnlinkAccount(ctx context.Context, provider, providerAccountID string) (latchkey.Account, error) {
+// UnlinkAccount implements [storage.AccountAdapter].
+func (a *authJS) UnlinkAccount(ctx context.Context, provider, providerAccountID string) (storage.Account, error) {
 	in, err := a.accounts.find(ctx, provider, providerAccountID)
 	if err != nil {
-		return latchkey.Account{}, err
+		return storage.Account{}, err
 	}
 	if in, err = a.items.remove(ctx, in); err != nil {
-		return latchkey.Account{}, err
+		return storage.Account{}, err
 	}
 	account := a.accounts.asAccount(in)
 	a.accounts.conn.forget(ctx, noteOfAccount(provider, providerAccountID), account.UserID, in)

@@ -11,8 +11,8 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
-	"github.com/latchkeyhq/latchkey"
 	"github.com/latchkeyhq/latchkey/internal/realservers"
+	"github.com/latchkeyhq/latchkey/storage"
 )
 
 // between is a client beside whose calls something happens.
@@ -73,7 +73,7 @@ func TestDeletionWhileAuthJSWrites(t *testing.T) {
 			b := &between{Client: c}
 			a := newShared(t, b, table)
 			ok(t, life(t.Context(), a, "u"))
-			ok(t, a.CreateSession(t.Context(), latchkey.StoredSession{Token: "t", UserID: "u", Expires: time.Now().Add(time.Hour)}))
+			ok(t, a.CreateSession(t.Context(), storage.StoredSession{Token: "t", UserID: "u", Expires: time.Now().Add(time.Hour)}))
 			if rename := func() {
 				theySet(t, c, table, "USER#u", "USER#u", map[string]types.AttributeValue{"name": &types.AttributeValueMemberS{Value: "other"}})
 			}; strings.HasPrefix(moment, "after") {
@@ -106,10 +106,10 @@ func TestUnlinkThatMeetsALink(t *testing.T) {
 	b := &between{Client: c}
 	a, other := newShared(t, b, table), newShared(t, newLate(c), table)
 	for _, id := range []string{"u", "v"} {
-		_, err := a.CreateUser(t.Context(), latchkey.User{ID: id})
+		_, err := a.CreateUser(t.Context(), storage.User{ID: id})
 		ok(t, err)
 	}
-	account := latchkey.Account{UserID: "u", Provider: "acme", ProviderAccountID: "1"}
+	account := storage.Account{UserID: "u", Provider: "acme", ProviderAccountID: "1"}
 	ok(t, a.LinkAccount(t.Context(), account))
 	b.afterDelete = func(map[string]types.AttributeValue) {
 		b.afterDelete = nil
@@ -121,7 +121,7 @@ func TestUnlinkThatMeetsALink(t *testing.T) {
 		t.Errorf("the account is %q's, error %v", u.ID, err)
 	}
 	account.UserID = "v"
-	if err := newShared(t, newLate(c), table).LinkAccount(t.Context(), account); !errors.Is(err, latchkey.ErrConflict) {
+	if err := newShared(t, newLate(c), table).LinkAccount(t.Context(), account); !errors.Is(err, storage.ErrConflict) {
 		t.Errorf("another user's link of it: %v", err)
 	}
 }
@@ -133,14 +133,14 @@ func TestEndThatMeetsARenewal(t *testing.T) {
 	table := newSharedTable(t, c)
 	a := newShared(t, c, table)
 	ok(t, life(t.Context(), a, "u"))
-	ok(t, a.CreateSession(t.Context(), latchkey.StoredSession{Token: "t", UserID: "u", Expires: time.Now().Add(time.Hour)}))
+	ok(t, a.CreateSession(t.Context(), storage.StoredSession{Token: "t", UserID: "u", Expires: time.Now().Add(time.Hour)}))
 	_, err := a.DeleteSession(t.Context(), "t")
 	ok(t, err)
 	theySet(t, c, table, "USER#u", "SESSION#t", map[string]types.AttributeValue{
 		"sessionToken": &types.AttributeValueMemberS{Value: "t"},
 		"expires":      &types.AttributeValueMemberN{Value: strconv.FormatInt(time.Now().Add(time.Hour).Unix(), 10)},
 	})
-	if _, err := a.GetSession(t.Context(), "t"); !errors.Is(err, latchkey.ErrNotFound) {
+	if _, err := a.GetSession(t.Context(), "t"); !errors.Is(err, storage.ErrNotFound) {
 		t.Errorf("the session: error %v", err)
 	}
 	if list, err := a.ListSessions(t.Context(), "u"); len(list) > 0 || err != nil {

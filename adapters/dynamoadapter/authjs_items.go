@@ -7,7 +7,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
-	"github.com/latchkeyhq/latchkey"
+	"github.com/latchkeyhq/latchkey/storage"
 )
 
 // The sort keys of items that belong to a user begin like this. Their partition key is
@@ -67,7 +67,7 @@ func (s *sharedItems) create(ctx context.Context, in item) error {
 		ExpressionAttributeNames: map[string]string{"#pk": s.db.pk, "#v": versionField}, ExpressionAttributeValues: item{":v": in[versionField]},
 	})
 	if isRefused(err) {
-		return latchkey.ErrConflict
+		return storage.ErrConflict
 	}
 	return failure(ctx, err)
 }
@@ -87,7 +87,7 @@ func (s *sharedItems) remove(ctx context.Context, seen item) (item, error) {
 		ConditionExpression: e.text(), ExpressionAttributeNames: e.names, ExpressionAttributeValues: e.given(),
 	})
 	if isRefused(err) {
-		return nil, latchkey.ErrNotFound
+		return nil, storage.ErrNotFound
 	}
 	if err != nil {
 		return nil, failure(ctx, err)

@@ -6,13 +6,13 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
-	"github.com/latchkeyhq/latchkey"
+	"github.com/latchkeyhq/latchkey/storage"
 )
 
 var fieldsOfLink = []string{"type", "identifier", "token", "expires", "purpose", versionField}
 
-// CreateVerificationToken implements [latchkey.VerificationTokenAdapter].
-func (a *authJS) CreateVerificationToken(ctx context.Context, t latchkey.VerificationToken) error {
+// CreateVerificationToken implements [storage.VerificationTokenAdapter].
+func (a *authJS) CreateVerificationToken(ctx context.Context, t storage.VerificationToken) error {
 	if !isKey(ofLink+t.Identifier, ofLink+t.Token) {
 		return errTooLong
 	}
@@ -25,20 +25,20 @@ func (a *authJS) CreateVerificationToken(ctx context.Context, t latchkey.Verific
 	return a.items.create(ctx, in)
 }
 
-// UseVerificationToken implements [latchkey.VerificationTokenAdapter].
-func (a *authJS) UseVerificationToken(ctx context.Context, identifier, token string) (latchkey.VerificationToken, error) {
+// UseVerificationToken implements [storage.VerificationTokenAdapter].
+func (a *authJS) UseVerificationToken(ctx context.Context, identifier, token string) (storage.VerificationToken, error) {
 	if !isKey(ofLink+identifier, ofLink+token) {
-		return latchkey.VerificationToken{}, latchkey.ErrNotFound
+		return storage.VerificationToken{}, storage.ErrNotFound
 	}
 	out, err := a.items.db.client.DeleteItem(ctx, &dynamodb.DeleteItemInput{
 		TableName: &a.items.db.table, Key: a.items.db.at(ofLink+identifier, ofLink+token), ReturnValues: types.ReturnValueAllOld,
 	})
 	if err != nil {
-		return latchkey.VerificationToken{}, failure(ctx, err)
+		return storage.VerificationToken{}, failure(ctx, err)
 	}
 	expires, says := expiryOf(out.Attributes["expires"])
 	if !says {
-		return latchkey.VerificationToken{}, latchkey.ErrNotFound
+		return storage.VerificationToken{}, storage.ErrNotFound
 	}
-	return latchkey.VerificationToken{Identifier: identifier, Token: token, Expires: expires, Purpose: textOf(out.Attributes["purpose"])}, nil
+	return storage.VerificationToken{Identifier: identifier, Token: token, Expires: expires, Purpose: textOf(out.Attributes["purpose"])}, nil
 }

@@ -8,7 +8,7 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 
-	"github.com/latchkeyhq/latchkey"
+	"github.com/latchkeyhq/latchkey/storage"
 )
 
 // sessionItems reads and ends sessions.
@@ -21,7 +21,7 @@ type sessionItems struct {
 // them, or else the note.
 func (s *sessionItems) find(ctx context.Context, token string) (session, user item, err error) {
 	if token == "" || !isKey(ofSession+token) {
-		return nil, nil, latchkey.ErrNotFound
+		return nil, nil, storage.ErrNotFound
 	}
 	keys, err := s.index(ctx, ofSession+token, ofSession+token)
 	if err != nil {
@@ -29,7 +29,7 @@ func (s *sessionItems) find(ctx context.Context, token string) (session, user it
 	}
 	for _, key := range keys {
 		session, user, err := s.of(ctx, strings.TrimPrefix(textOf(key[s.db.pk]), ofUser), token)
-		if !errors.Is(err, latchkey.ErrNotFound) {
+		if !errors.Is(err, storage.ErrNotFound) {
 			return session, user, err
 		}
 	}
@@ -38,7 +38,7 @@ func (s *sessionItems) find(ctx context.Context, token string) (session, user it
 		return nil, nil, err
 	}
 	if len(notes) == 0 {
-		return nil, nil, latchkey.ErrNotFound
+		return nil, nil, storage.ErrNotFound
 	}
 	return s.of(ctx, holderOf(notes[0]).User, token)
 }
@@ -55,7 +55,7 @@ func (s *sessionItems) of(ctx context.Context, user, token string) (session, of 
 		}
 	}
 	if err == nil && (textOf(session["sessionToken"]) != token || textOf(session["userId"]) != user) {
-		err = latchkey.ErrNotFound
+		err = storage.ErrNotFound
 	}
 	return session, of, err
 }
@@ -76,10 +76,10 @@ func (s *sessionItems) renew(ctx context.Context, in item, expires time.Time) er
 }
 
 // end removes a session as it was read, and its note, and returns what it was.
-func (s *sessionItems) end(ctx context.Context, in item) (latchkey.StoredSession, error) {
+func (s *sessionItems) end(ctx context.Context, in item) (storage.StoredSession, error) {
 	out, err := s.remove(ctx, in)
 	if err != nil {
-		return latchkey.StoredSession{}, err
+		return storage.StoredSession{}, err
 	}
 	_, _ = s.db.Delete(ctx, noteOfSession(textOf(out["sessionToken"])), "") // a note that stays leads to nothing
 	return asSession(out)

@@ -4,7 +4,7 @@ import (
 	"encoding/base64"
 	"strings"
 
-	"github.com/latchkeyhq/latchkey"
+	"github.com/latchkeyhq/latchkey/storage"
 )
 
 var fieldsOfSession = []string{
@@ -13,7 +13,7 @@ var fieldsOfSession = []string{
 }
 
 // item returns the item of a session, with the keys of the index.
-func (s *sessionItems) item(row latchkey.StoredSession) (item, error) {
+func (s *sessionItems) item(row storage.StoredSession) (item, error) {
 	row.UserAgent = strings.ToValidUTF8(row.UserAgent, "\ufffd") // a browser may say anything
 	if !isKey(ofSession+row.Token, ofUser+row.UserID) {
 		return nil, errTooLong
@@ -42,13 +42,13 @@ func (s *sessionItems) item(row latchkey.StoredSession) (item, error) {
 }
 
 // asSession reads a session; ErrNotFound: it is none.
-func asSession(in item) (latchkey.StoredSession, error) {
+func asSession(in item) (storage.StoredSession, error) {
 	expires, says := expiryOf(in["expires"])
 	token := textOf(in["sessionToken"])
 	if token == "" || !says {
-		return latchkey.StoredSession{}, latchkey.ErrNotFound
+		return storage.StoredSession{}, storage.ErrNotFound
 	}
-	s := latchkey.StoredSession{
+	s := storage.StoredSession{
 		ID: textOf(in["id"]), Token: token, UserID: textOf(in["userId"]), Expires: expires, Created: timeOf(in["created"]), UserAgent: textOf(in["userAgent"]),
 		Tenant: textOf(in["tenant"]), Provider: textOf(in["provider"]), ProviderSID: textOf(in["providerSid"]), ProviderSub: textOf(in["providerSub"]),
 		ProviderIssued: timeOf(in["providerIssued"]), Sealed: textOf(in["sealed"]), Proved: timeOf(in["proved"]), ACR: textOf(in["acr"]),

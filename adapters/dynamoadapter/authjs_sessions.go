@@ -5,11 +5,11 @@ import (
 	"errors"
 	"time"
 
-	"github.com/latchkeyhq/latchkey"
+	"github.com/latchkeyhq/latchkey/storage"
 )
 
-// CreateSession implements [latchkey.SessionStore].
-func (a *authJS) CreateSession(ctx context.Context, s latchkey.StoredSession) error {
+// CreateSession implements [storage.SessionStore].
+func (a *authJS) CreateSession(ctx context.Context, s storage.StoredSession) error {
 	in, err := a.sessions.item(s)
 	if err != nil {
 		return err
@@ -21,33 +21,33 @@ func (a *authJS) CreateSession(ctx context.Context, s latchkey.StoredSession) er
 	return a.items.create(ctx, in)
 }
 
-// GetSession implements [latchkey.SessionStore].
-func (a *authJS) GetSession(ctx context.Context, token string) (latchkey.StoredSession, error) {
+// GetSession implements [storage.SessionStore].
+func (a *authJS) GetSession(ctx context.Context, token string) (storage.StoredSession, error) {
 	in, _, err := a.sessions.find(ctx, token)
 	if err != nil {
-		return latchkey.StoredSession{}, err
+		return storage.StoredSession{}, err
 	}
 	return asSession(in)
 }
 
-// GetSessionAndUser implements [latchkey.SessionAdapter], in two round trips.
-func (a *authJS) GetSessionAndUser(ctx context.Context, token string) (latchkey.StoredSession, latchkey.User, error) {
+// GetSessionAndUser implements [storage.SessionAdapter], in two round trips.
+func (a *authJS) GetSessionAndUser(ctx context.Context, token string) (storage.StoredSession, storage.User, error) {
 	in, of, err := a.sessions.find(ctx, token)
 	if err != nil {
-		return latchkey.StoredSession{}, latchkey.User{}, err
+		return storage.StoredSession{}, storage.User{}, err
 	}
 	s, err := asSession(in)
 	if err != nil {
-		return s, latchkey.User{}, err
+		return s, storage.User{}, err
 	}
 	u, err := a.users.asUser(ctx, s.UserID, of)
 	if err != nil {
-		return latchkey.StoredSession{}, latchkey.User{}, err
+		return storage.StoredSession{}, storage.User{}, err
 	}
 	return s, u, nil
 }
 
-// UpdateSession implements [latchkey.SessionStore].
+// UpdateSession implements [storage.SessionStore].
 func (a *authJS) UpdateSession(ctx context.Context, token string, expires time.Time) error {
 	in, _, err := a.sessions.find(ctx, token)
 	if err != nil {
@@ -56,25 +56,25 @@ func (a *authJS) UpdateSession(ctx context.Context, token string, expires time.T
 	if until, says := expiryOf(in["expires"]); says && !expires.After(until) {
 		return nil
 	}
-	if err := a.sessions.renew(ctx, in, expires); !errors.Is(err, latchkey.ErrConflict) {
+	if err := a.sessions.renew(ctx, in, expires); !errors.Is(err, storage.ErrConflict) {
 		return err
 	}
 	_, err = a.GetSession(ctx, token) // another call was faster: with a later expiry, or with the end
 	return err
 }
 
-// DeleteSession implements [latchkey.SessionStore].
-func (a *authJS) DeleteSession(ctx context.Context, token string) (latchkey.StoredSession, error) {
+// DeleteSession implements [storage.SessionStore].
+func (a *authJS) DeleteSession(ctx context.Context, token string) (storage.StoredSession, error) {
 	in, _, err := a.sessions.find(ctx, token)
 	if err != nil {
-		return latchkey.StoredSession{}, err
+		return storage.StoredSession{}, err
 	}
 	return a.sessions.end(ctx, in)
 }
 
-// ListSessions implements [latchkey.SessionListAdapter]. A renewal by Auth.js that
+// ListSessions implements [storage.SessionListAdapter]. A renewal by Auth.js that
 // meets the end of a session leaves an item that says no user, and opens nothing.
-func (a *authJS) ListSessions(ctx context.Context, userID string) (list []latchkey.StoredSession, err error) {
+func (a *authJS) ListSessions(ctx context.Context, userID string) (list []storage.StoredSession, err error) {
 	found, err := a.sessions.list(ctx, userID)
 	for _, in := range found {
 		if s, err := asSession(in); err == nil && s.UserID == userID {
@@ -85,7 +85,7 @@ func (a *authJS) ListSessions(ctx context.Context, userID string) (list []latchk
 	return list, err
 }
 
-// DeleteSessionByID implements [latchkey.SessionListAdapter].
+// DeleteSessionByID implements [storage.SessionListAdapter].
 func (a *authJS) DeleteSessionByID(ctx context.Context, userID, id string) error {
 	found, err := a.sessions.list(ctx, userID)
 	if err != nil {
@@ -97,10 +97,10 @@ func (a *authJS) DeleteSessionByID(ctx context.Context, userID, id string) error
 			return err
 		}
 	}
-	return latchkey.ErrNotFound
+	return storage.ErrNotFound
 }
 
-// DeleteSessions implements [latchkey.SessionListAdapter]. One that cannot be ended
+// DeleteSessions implements [storage.SessionListAdapter]. One that cannot be ended
 // keeps none of the others.
 func (a *authJS) DeleteSessions(ctx context.Context, userID, keep string) (n int, err error) {
 	found, err := a.sessions.list(ctx, userID)
@@ -112,7 +112,7 @@ func (a *authJS) DeleteSessions(ctx context.Context, userID, keep string) (n int
 		if failed == nil {
 			n++
 		}
-		err = errors.Join(err, ignore(failed, latchkey.ErrNotFound))
+		err = errors.Join(err, ignore(failed, storage.ErrNotFound))
 	}
 	return n, err
 }

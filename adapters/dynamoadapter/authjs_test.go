@@ -16,10 +16,11 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
-	"github.com/latchkeyhq/latchkey"
 	"github.com/latchkeyhq/latchkey/adapters/dynamoadapter"
 	"github.com/latchkeyhq/latchkey/internal/realservers"
 	"github.com/latchkeyhq/latchkey/latchkeytest"
+	"github.com/latchkeyhq/latchkey/latchkeytest/storagetest"
+	"github.com/latchkeyhq/latchkey/storage"
 )
 
 func newShared(t testing.TB, c dynamoadapter.Client, table string) *dynamoadapter.Adapter {
@@ -62,9 +63,10 @@ func TestExceptionsAreDocumented(t *testing.T) {
 func TestAuthJSLayout(t *testing.T) {
 	c := newClient(realservers.DynamoDB(t), nil)
 	except := slices.Collect(maps.Keys(exceptions))
-	latchkeytest.Adapter(t, func(t *testing.T) latchkey.Adapter { return newShared(t, newLate(c), newSharedTable(t, c)) }, except...)
-	latchkeytest.Stores(t, func(t *testing.T) any {
-		return struct{ latchkey.SessionStore }{newShared(t, newLate(c), newSharedTable(t, c))}
+	storagetest.TestAdapter(t, func(t *testing.T) storage.Adapter { return newShared(t, newLate(c), newSharedTable(t, c)) }, except...)
+	latchkeytest.TestUnlink(t, func(t *testing.T) storage.Adapter { return newShared(t, newLate(c), newSharedTable(t, c)) })
+	storagetest.TestStores(t, func(t *testing.T) any {
+		return struct{ storage.SessionStore }{newShared(t, newLate(c), newSharedTable(t, c))}
 	})
 }
 
@@ -113,10 +115,10 @@ func TestTakenAccountsAreRefused(t *testing.T) {
 		var all sync.WaitGroup
 		for i := range errs {
 			a := newShared(t, newLate(c), table)
-			u, err := a.CreateUser(t.Context(), latchkey.User{})
+			u, err := a.CreateUser(t.Context(), storage.User{})
 			ok(t, err)
 			all.Go(func() {
-				errs[i] = a.LinkAccount(t.Context(), latchkey.Account{UserID: u.ID, Provider: "acme", ProviderAccountID: account})
+				errs[i] = a.LinkAccount(t.Context(), storage.Account{UserID: u.ID, Provider: "acme", ProviderAccountID: account})
 			})
 		}
 		all.Wait()
@@ -124,7 +126,7 @@ func TestTakenAccountsAreRefused(t *testing.T) {
 		for _, err := range errs {
 			if err == nil {
 				won++
-			} else if !errors.Is(err, latchkey.ErrConflict) {
+			} else if !errors.Is(err, storage.ErrConflict) {
 				t.Errorf("who lost: %v", err)
 			}
 		}
@@ -145,10 +147,10 @@ func TestInterruptedLink(t *testing.T) {
 	for steps := range int64(8) {
 		id := fmt.Sprint("u", steps)
 		for _, id := range []string{id, "other-" + id} {
-			_, err := a.CreateUser(t.Context(), latchkey.User{ID: id})
+			_, err := a.CreateUser(t.Context(), storage.User{ID: id})
 			ok(t, err)
 		}
-		account := latchkey.Account{UserID: id, Provider: "acme", ProviderAccountID: id}
+		account := storage.Account{UserID: id, Provider: "acme", ProviderAccountID: id}
 		ctx, cancel := context.WithCancel(t.Context())
 		ends := &transport{next: http.DefaultTransport, throttles: func(n int64) bool {
 			if n > steps {
@@ -165,11 +167,11 @@ func TestInterruptedLink(t *testing.T) {
 		if isLinked {
 			linked++
 		}
-		if !isLinked && !errors.Is(err, latchkey.ErrNotFound) || cut == nil && !isLinked || isLinked != (len(list) == 1) {
+		if !isLinked && !errors.Is(err, storage.ErrNotFound) || cut == nil && !isLinked || isLinked != (len(list) == 1) {
 			t.Errorf("after %d steps, which ended with %v: %q, %v, and listed are %v", steps, cut, u.ID, err, list)
 		}
 		account.UserID = "other-" + id
-		if err := a.LinkAccount(t.Context(), account); isLinked != errors.Is(err, latchkey.ErrConflict) {
+		if err := a.LinkAccount(t.Context(), account); isLinked != errors.Is(err, storage.ErrConflict) {
 			t.Errorf("after %d steps it is linked: %t, and another's link: %v", steps, isLinked, err)
 		}
 	}
@@ -187,10 +189,10 @@ func TestAuthJSLostAnswers(t *testing.T) {
 		tr := &transport{next: http.DefaultTransport, loses: func(n int64) bool { return n%(2*every) == 1 }}
 		a := newShared(t, newClient(url, tr), table)
 		id := fmt.Sprint("every", every)
-		if err := life(t.Context(), a, id); err != nil && !errors.Is(err, latchkey.ErrNotFound) {
+		if err := life(t.Context(), a, id); err != nil && !errors.Is(err, storage.ErrNotFound) {
 			t.Error(err)
 		}
-		if _, err := a.GetSession(t.Context(), id); !errors.Is(err, latchkey.ErrNotFound) {
+		if _, err := a.GetSession(t.Context(), id); !errors.Is(err, storage.ErrNotFound) {
 			t.Errorf("the session lives: %v", err)
 		}
 		if u, err := a.GetUserByEmail(t.Context(), "new-"+id); err != nil || u.ID != id {
@@ -208,13 +210,13 @@ func TestMembersThatTheTableKnows(t *testing.T) {
 	c := newClient(realservers.DynamoDB(t), nil)
 	a := newShared(t, c, newSharedTable(t, c))
 	for _, name := range []string{"pk", "GSI1SK", "expires", "latchkey"} {
-		if _, err := a.CreateUser(t.Context(), latchkey.User{Extra: map[string]any{name: "1936866615"}}); err == nil || strings.Contains(err.Error(), "1936866615") {
+		if _, err := a.CreateUser(t.Context(), storage.User{Extra: map[string]any{name: "1936866615"}}); err == nil || strings.Contains(err.Error(), "1936866615") {
 			t.Errorf("a user with %s: %v", name, err)
 		}
 	}
-	u, err := a.CreateUser(t.Context(), latchkey.User{})
+	u, err := a.CreateUser(t.Context(), storage.User{})
 	ok(t, err)
-	if err := a.LinkAccount(t.Context(), latchkey.Account{UserID: u.ID, Provider: "acme", ProviderAccountID: "1", Extra: map[string]any{"pending": true}}); err == nil {
+	if err := a.LinkAccount(t.Context(), storage.Account{UserID: u.ID, Provider: "acme", ProviderAccountID: "1", Extra: map[string]any{"pending": true}}); err == nil {
 		t.Error("an account with pending was stored")
 	}
 }
@@ -249,7 +251,7 @@ func TestAuthJSExpiry(t *testing.T) {
 	table := newSharedTable(t, c)
 	a, expires := newShared(t, c, table), time.Now().Add(time.Hour)
 	ok(t, life(t.Context(), a, "u"))
-	ok(t, a.CreateSession(t.Context(), latchkey.StoredSession{Token: "t", UserID: "u", Expires: expires}))
+	ok(t, a.CreateSession(t.Context(), storage.StoredSession{Token: "t", UserID: "u", Expires: expires}))
 	ok(t, a.Revoke(t.Context(), "k", time.Now(), expires))
 	_, err := a.Use(t.Context(), "k", expires)
 	ok(t, err)

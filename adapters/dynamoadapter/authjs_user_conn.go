@@ -12,8 +12,8 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
-	"github.com/latchkeyhq/latchkey"
 	"github.com/latchkeyhq/latchkey/adapters/kvstore"
+	"github.com/latchkeyhq/latchkey/storage"
 )
 
 // userConn is a conn whose records of users are items of Auth.js, so that package
@@ -185,10 +185,10 @@ func (p userConn) Put(ctx context.Context, r kvstore.Record, over string) error 
 		return nil
 	}
 	if before == nil && over != "" || before != nil && versionOf(before) != over {
-		return latchkey.ErrConflict
+		return storage.ErrConflict
 	}
 	err = p.write(ctx, before, after)
-	if !errors.Is(err, latchkey.ErrConflict) {
+	if !errors.Is(err, storage.ErrConflict) {
 		return err
 	}
 	if found, e := p.conn.items(ctx, p.keyItem(r.Key)); e == nil && len(found) > 0 && textOf(found[0][versionField]) == r.Version {
@@ -242,7 +242,7 @@ func (p userConn) update(ctx context.Context, before, after item) error {
 
 func orConflict(ctx context.Context, err error) error {
 	if isRefused(err) {
-		return latchkey.ErrConflict
+		return storage.ErrConflict
 	}
 	return failure(ctx, err)
 }
@@ -289,7 +289,7 @@ func (p userConn) Delete(ctx context.Context, k kvstore.Key, version string) (kv
 		version, _, _ = strings.Cut(version, "~")
 	}
 	if version != "" && r.Version != version {
-		return r, latchkey.ErrConflict
+		return r, storage.ErrConflict
 	}
 	if gone {
 		if err := p.sweep(ctx, k); err != nil {
@@ -304,7 +304,7 @@ func (p userConn) Delete(ctx context.Context, k kvstore.Key, version string) (kv
 
 func orNotFound(err error) error {
 	if err == nil {
-		return latchkey.ErrNotFound
+		return storage.ErrNotFound
 	}
 	return err
 }

@@ -4,8 +4,8 @@ import (
 	"context"
 	"strings"
 
-	"github.com/latchkeyhq/latchkey"
 	"github.com/latchkeyhq/latchkey/adapters/kvstore"
+	"github.com/latchkeyhq/latchkey/storage"
 )
 
 // userItems finds users that Auth.js has made, and tells users of one id apart.
@@ -19,42 +19,42 @@ type userItems struct {
 func (s *userItems) wantFree(ctx context.Context, email, id string) error {
 	u, err := s.byIndex(ctx, email)
 	if err == nil && u.ID != id {
-		return latchkey.ErrConflict
+		return storage.ErrConflict
 	}
-	return ignore(err, latchkey.ErrNotFound)
+	return ignore(err, storage.ErrNotFound)
 }
 
 // byIndex returns the user that Auth.js has made with an e-mail address.
-func (s *userItems) byIndex(ctx context.Context, email string) (latchkey.User, error) {
+func (s *userItems) byIndex(ctx context.Context, email string) (storage.User, error) {
 	if email == "" || !isKey(ofUser+email) {
-		return latchkey.User{}, latchkey.ErrNotFound
+		return storage.User{}, storage.ErrNotFound
 	}
 	keys, err := s.index(ctx, ofUser+email, ofUser+email)
 	if err != nil {
-		return latchkey.User{}, err
+		return storage.User{}, err
 	}
 	for _, key := range keys {
 		u, err := s.store.GetUser(ctx, strings.TrimPrefix(textOf(key[s.db.pk]), ofUser))
 		if err == nil && u.Email == email {
 			return u, nil
 		}
-		if err := ignore(err, latchkey.ErrNotFound); err != nil {
-			return latchkey.User{}, err
+		if err := ignore(err, storage.ErrNotFound); err != nil {
+			return storage.User{}, err
 		}
 	}
-	return latchkey.User{}, latchkey.ErrNotFound
+	return storage.User{}, storage.ErrNotFound
 }
 
 // asUser returns the user of an item that was read with a session. It reads a user
 // who is being made or deleted again.
-func (s *userItems) asUser(ctx context.Context, id string, in item) (latchkey.User, error) {
+func (s *userItems) asUser(ctx context.Context, id string, in item) (storage.User, error) {
 	if in == nil {
-		return latchkey.User{}, latchkey.ErrNotFound
+		return storage.User{}, storage.ErrNotFound
 	}
 	if detailsOf(in)["state"] != nil {
 		return s.store.GetUser(ctx, id)
 	}
-	return latchkey.User{
+	return storage.User{
 		ID: id, Name: textOf(in["name"]), Email: textOf(in["email"]), EmailVerified: timeOf(in["emailVerified"]), Image: textOf(in["image"]),
 		Extra: extraOf(in, fieldsOfUser, s.layout.keys()),
 	}, nil
@@ -64,7 +64,7 @@ func (s *userItems) asUser(ctx context.Context, id string, in item) (latchkey.Us
 // first was deleted. It returns ErrNotFound if no user has the id.
 func (s *userItems) birthOf(ctx context.Context, id string) (string, error) {
 	if idOf(id) != id {
-		return "", latchkey.ErrNotFound
+		return "", storage.ErrNotFound
 	}
 	in, err := s.get(ctx, s.userAt(id))
 	if err != nil {

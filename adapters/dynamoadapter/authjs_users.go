@@ -4,46 +4,46 @@ import (
 	"context"
 	"errors"
 
-	"github.com/latchkeyhq/latchkey"
+	"github.com/latchkeyhq/latchkey/storage"
 )
 
-// CreateUser implements [latchkey.Adapter]. An id that is not made of up to 64
+// CreateUser implements [storage.Adapter]. An id that is not made of up to 64
 // letters, digits, "-" and "_" is replaced.
-func (a *authJS) CreateUser(ctx context.Context, u latchkey.User) (latchkey.User, error) {
+func (a *authJS) CreateUser(ctx context.Context, u storage.User) (storage.User, error) {
 	if u.ID == "" {
 		u.ID = newUUID()
 	} else {
 		u.ID = idOf(u.ID)
 	}
 	if err := a.users.wantFree(ctx, u.Email, u.ID); err != nil {
-		return latchkey.User{}, err
+		return storage.User{}, err
 	}
 	return a.Store.CreateUser(ctx, u)
 }
 
-// GetUserByEmail implements [latchkey.Adapter].
-func (a *authJS) GetUserByEmail(ctx context.Context, email string) (latchkey.User, error) {
+// GetUserByEmail implements [storage.Adapter].
+func (a *authJS) GetUserByEmail(ctx context.Context, email string) (storage.User, error) {
 	u, err := a.Store.GetUserByEmail(ctx, email)
-	if errors.Is(err, latchkey.ErrNotFound) {
+	if errors.Is(err, storage.ErrNotFound) {
 		return a.users.byIndex(ctx, email)
 	}
 	return u, err
 }
 
-// UpdateUser implements [latchkey.Adapter].
-func (a *authJS) UpdateUser(ctx context.Context, id string, c latchkey.UserChange) (latchkey.User, error) {
+// UpdateUser implements [storage.Adapter].
+func (a *authJS) UpdateUser(ctx context.Context, id string, c storage.UserChange) (storage.User, error) {
 	if c.Email != nil && *c.Email != "" {
 		if _, err := a.GetUser(ctx, id); err != nil {
-			return latchkey.User{}, err
+			return storage.User{}, err
 		}
 		if err := a.users.wantFree(ctx, *c.Email, id); err != nil {
-			return latchkey.User{}, err
+			return storage.User{}, err
 		}
 	}
 	return a.Store.UpdateUser(ctx, id, c)
 }
 
-// BeginSignUp implements [latchkey.SignUpAdapter].
+// BeginSignUp implements [storage.SignUpAdapter].
 func (a *authJS) BeginSignUp(ctx context.Context, provider, providerAccountID, userID string) (string, error) {
 	return a.Store.BeginSignUp(ctx, provider, providerAccountID, idOf(userID))
 }

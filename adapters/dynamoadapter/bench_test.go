@@ -7,9 +7,9 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
-	"github.com/latchkeyhq/latchkey"
 	"github.com/latchkeyhq/latchkey/internal/realservers"
 	"github.com/latchkeyhq/latchkey/internal/turns"
+	"github.com/latchkeyhq/latchkey/storage"
 )
 
 // BenchmarkSessionRead compares reading a stored session to its one bare GetItem,
@@ -18,9 +18,9 @@ func BenchmarkSessionRead(b *testing.B) {
 	c := newClient(realservers.DynamoDB(b), nil)
 	table := newTable(b, c)
 	a, ctx := newAdapter(b, c, table), b.Context()
-	u, err := a.CreateUser(ctx, latchkey.User{Name: "Ada", Email: "ada@example.com"})
+	u, err := a.CreateUser(ctx, storage.User{Name: "Ada", Email: "ada@example.com"})
 	ok(b, err)
-	ok(b, a.CreateSession(ctx, latchkey.StoredSession{Token: "t", UserID: u.ID, Expires: time.Now().Add(time.Hour)}))
+	ok(b, a.CreateSession(ctx, storage.StoredSession{Token: "t", UserID: u.ID, Expires: time.Now().Add(time.Hour)}))
 	all, err := c.Scan(ctx, &dynamodb.ScanInput{TableName: &table})
 	ok(b, err)
 	key := func(kind string) map[string]types.AttributeValue {

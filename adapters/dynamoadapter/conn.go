@@ -14,8 +14,8 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 	"github.com/aws/smithy-go"
 
-	"github.com/latchkeyhq/latchkey"
 	"github.com/latchkeyhq/latchkey/adapters/kvstore"
+	"github.com/latchkeyhq/latchkey/storage"
 )
 
 // Client is what the adapter needs of a *dynamodb.Client.
@@ -151,7 +151,7 @@ func (c *conn) Put(ctx context.Context, r kvstore.Record, over string) error {
 	}
 	_, err := c.client.PutItem(ctx, in)
 	if isRefused(err) {
-		return latchkey.ErrConflict
+		return storage.ErrConflict
 	}
 	return failure(ctx, err)
 }
@@ -185,9 +185,9 @@ func (c *conn) Delete(ctx context.Context, k kvstore.Key, version string) (kvsto
 	case err != nil:
 		return kvstore.Record{}, err
 	case len(there) == 0 || version == "":
-		return kvstore.Record{}, latchkey.ErrNotFound
+		return kvstore.Record{}, storage.ErrNotFound
 	}
-	return kvstore.Record{}, latchkey.ErrConflict
+	return kvstore.Record{}, storage.ErrConflict
 }
 
 // Own implements [kvstore.Conn].
@@ -249,7 +249,7 @@ func failure(ctx context.Context, err error) error {
 		return fmt.Errorf("dynamoadapter: %w (%w)", ErrNotMigrated, err)
 	}
 	if isTemporary(err) {
-		return fmt.Errorf("dynamoadapter: %w (%w)", latchkey.ErrUnavailable, err)
+		return fmt.Errorf("dynamoadapter: %w (%w)", storage.ErrUnavailable, err)
 	}
 	return fmt.Errorf("dynamoadapter: %w", err)
 }

@@ -4,8 +4,8 @@ import (
 	"errors"
 	"time"
 
-	"github.com/latchkeyhq/latchkey"
 	"github.com/latchkeyhq/latchkey/adapters/kvstore"
+	"github.com/latchkeyhq/latchkey/storage"
 )
 
 // Options says how an [Adapter] behaves. The zero value is the usual.
@@ -16,27 +16,27 @@ type Options struct {
 	Now func() time.Time // nil: time.Now
 }
 
-// Adapter keeps everything in a table of DynamoDB. It is a [latchkey.Adapter] of every
+// Adapter keeps everything in a table of DynamoDB. It is a [storage.Adapter] of every
 // ability but transactions, in whose place it remembers sign-ups, and
-// sweeping, which DynamoDB does. It is a [latchkey.SessionStore],
-// [latchkey.RevocationStore], [latchkey.ReturningLimiter] and
-// [latchkey.ReplayStore] as well. Make one with [New]. It is safe for concurrent
+// sweeping, which DynamoDB does. It is a [storage.SessionStore],
+// [storage.RevocationStore], [storage.ReturningLimiter] and
+// [storage.ReplayStore] as well. Make one with [New]. It is safe for concurrent
 // use.
 type Adapter struct{ stores }
 
 // stores has the methods of an Adapter in each layout.
 type stores interface {
-	latchkey.Adapter
-	latchkey.AccountAdapter
-	latchkey.AuthenticatorAdapter
-	latchkey.SessionAdapter
-	latchkey.SessionStore
-	latchkey.SignUpAdapter
-	latchkey.UserDeletionAdapter
-	latchkey.VerificationTokenAdapter
-	latchkey.RevocationStore
-	latchkey.ReturningLimiter
-	latchkey.ReplayStore
+	storage.Adapter
+	storage.AccountAdapter
+	storage.AuthenticatorAdapter
+	storage.SessionAdapter
+	storage.SessionStore
+	storage.SignUpAdapter
+	storage.UserDeletionAdapter
+	storage.VerificationTokenAdapter
+	storage.RevocationStore
+	storage.ReturningLimiter
+	storage.ReplayStore
 }
 
 // New returns an adapter on a table that [Migrate] has made. It makes no call.

@@ -11,21 +11,23 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
-	"github.com/latchkeyhq/latchkey"
 	"github.com/latchkeyhq/latchkey/adapters/dynamoadapter"
 	"github.com/latchkeyhq/latchkey/internal/realservers"
 	"github.com/latchkeyhq/latchkey/latchkeytest"
+	"github.com/latchkeyhq/latchkey/latchkeytest/storagetest"
+	"github.com/latchkeyhq/latchkey/storage"
 )
 
 // S-003: every promise of every ability, without exceptions.
 func TestAdapter(t *testing.T) {
 	c := newClient(realservers.DynamoDB(t), nil)
-	latchkeytest.Adapter(t, func(t *testing.T) latchkey.Adapter { return newAdapter(t, c, newTable(t, c)) })
+	storagetest.TestAdapter(t, func(t *testing.T) storage.Adapter { return newAdapter(t, c, newTable(t, c)) })
+	latchkeytest.TestUnlink(t, func(t *testing.T) storage.Adapter { return newAdapter(t, c, newTable(t, c)) })
 }
 
 func TestStores(t *testing.T) {
 	c := newClient(realservers.DynamoDB(t), nil)
-	latchkeytest.Stores(t, func(t *testing.T) any { return newAdapter(t, c, newTable(t, c)) })
+	storagetest.TestStores(t, func(t *testing.T) any { return newAdapter(t, c, newTable(t, c)) })
 }
 
 func TestMigrate(t *testing.T) {
@@ -125,9 +127,9 @@ func TestRenewalLengthensTTL(t *testing.T) {
 	c := newClient(realservers.DynamoDB(t), nil)
 	table := newTable(t, c)
 	a, expires := newAdapter(t, c, table), time.Now().Add(time.Hour)
-	u, err := a.CreateUser(t.Context(), latchkey.User{})
+	u, err := a.CreateUser(t.Context(), storage.User{})
 	ok(t, err)
-	ok(t, a.CreateSession(t.Context(), latchkey.StoredSession{Token: "t", UserID: u.ID, Expires: expires}))
+	ok(t, a.CreateSession(t.Context(), storage.StoredSession{Token: "t", UserID: u.ID, Expires: expires}))
 	for _, expires := range []time.Time{expires, expires.Add(30 * 24 * time.Hour)} {
 		ok(t, a.UpdateSession(t.Context(), "t", expires))
 		all := ttls(t, c, table, "SESSION")
@@ -157,7 +159,7 @@ func TestExpiredItemsDecideNothing(t *testing.T) {
 	if first, err := a.Use(t.Context(), "k", now.Add(time.Minute)); err != nil || !first {
 		t.Errorf("Use of an expired value: %t, error %v", first, err)
 	}
-	r := latchkey.Rate{Events: 1, Per: time.Minute}
+	r := storage.Rate{Events: 1, Per: time.Minute}
 	for _, passed := range []time.Duration{0, time.Hour} {
 		now = now.Add(passed)
 		if wait, err := a.Take(t.Context(), "k", r); err != nil || wait != 0 {

@@ -10,9 +10,9 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/latchkeyhq/latchkey"
 	"github.com/latchkeyhq/latchkey/adapters/dynamoadapter"
 	"github.com/latchkeyhq/latchkey/internal/realservers"
+	"github.com/latchkeyhq/latchkey/storage"
 )
 
 // couple is two people, and a third e-mail address that both may want.
@@ -25,12 +25,12 @@ func (c couple) email(n int) string { return fmt.Sprintf("%d-%s@example.com", n,
 func (c couple) id(n int) string    { return fmt.Sprintf("%s-%d", c.run, n) }
 
 func (c couple) create(ctx context.Context, id, email int) error {
-	_, err := c.CreateUser(ctx, latchkey.User{ID: c.id(id), Email: c.email(email)})
+	_, err := c.CreateUser(ctx, storage.User{ID: c.id(id), Email: c.email(email)})
 	return err
 }
 
 func (c couple) move(ctx context.Context, id, email int) error {
-	_, err := c.UpdateUser(ctx, c.id(id), latchkey.UserChange{Email: new(c.email(email))})
+	_, err := c.UpdateUser(ctx, c.id(id), storage.UserChange{Email: new(c.email(email))})
 	return err
 }
 
@@ -75,7 +75,7 @@ func pairs(t *testing.T, a *dynamoadapter.Adapter) {
 				both.Go(func() { errs[1] = pair.other(c) })
 				both.Wait()
 				for _, err := range errs {
-					if err != nil && !errors.Is(err, latchkey.ErrConflict) && !errors.Is(err, latchkey.ErrNotFound) {
+					if err != nil && !errors.Is(err, storage.ErrConflict) && !errors.Is(err, storage.ErrNotFound) {
 						t.Fatal(err)
 					}
 				}
@@ -103,7 +103,7 @@ func (c couple) agree(t *testing.T) {
 	holders := map[string]string{}
 	for _, n := range []int{1, 2} {
 		u, err := c.GetUser(t.Context(), c.id(n))
-		if errors.Is(err, latchkey.ErrNotFound) {
+		if errors.Is(err, storage.ErrNotFound) {
 			continue
 		}
 		ok(t, err)
@@ -115,11 +115,11 @@ func (c couple) agree(t *testing.T) {
 	for _, n := range []int{1, 2, 8, 9} {
 		email := c.email(n)
 		u, err := c.GetUserByEmail(t.Context(), email)
-		if err == nil && u.ID != holders[email] || err != nil && (holders[email] != "" || !errors.Is(err, latchkey.ErrNotFound)) {
+		if err == nil && u.ID != holders[email] || err != nil && (holders[email] != "" || !errors.Is(err, storage.ErrNotFound)) {
 			t.Fatalf("%s is %q's, found %q, error %v", email, holders[email], u.ID, err)
 		}
 		if holders[email] == "" {
-			_, err := c.CreateUser(t.Context(), latchkey.User{Email: email})
+			_, err := c.CreateUser(t.Context(), storage.User{Email: email})
 			ok(t, err)
 		}
 	}

@@ -11,9 +11,9 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
-	"github.com/latchkeyhq/latchkey"
 	"github.com/latchkeyhq/latchkey/adapters/dynamoadapter"
 	"github.com/latchkeyhq/latchkey/internal/realservers"
+	"github.com/latchkeyhq/latchkey/storage"
 )
 
 const iso = "2006-01-02T15:04:05.000Z"
@@ -97,11 +97,11 @@ func (p pair) theyWrite(t *testing.T) {
 	link := record{"identifier": "ada@example.com", "token": "their-token"}
 	js.Call(t, "createVerificationToken", record{"identifier": link["identifier"], "token": link["token"], "expires": moment.Format(iso)})
 
-	want := latchkey.User{ID: id, Name: "Ada", Email: "ada@example.com", EmailVerified: moment, Extra: map[string]any{"plan": "free"}}
-	for what, get := range map[string]func() (latchkey.User, error){
-		"by id":                    func() (latchkey.User, error) { return p.ours.GetUser(ctx, id) },
-		"by e-mail":                func() (latchkey.User, error) { return p.ours.GetUserByEmail(ctx, "ada@example.com") },
-		"S-025 by account (index)": func() (latchkey.User, error) { return p.ours.GetUserByAccount(ctx, "github", "42") },
+	want := storage.User{ID: id, Name: "Ada", Email: "ada@example.com", EmailVerified: moment, Extra: map[string]any{"plan": "free"}}
+	for what, get := range map[string]func() (storage.User, error){
+		"by id":                    func() (storage.User, error) { return p.ours.GetUser(ctx, id) },
+		"by e-mail":                func() (storage.User, error) { return p.ours.GetUserByEmail(ctx, "ada@example.com") },
+		"S-025 by account (index)": func() (storage.User, error) { return p.ours.GetUserByAccount(ctx, "github", "42") },
 	} {
 		u, err := get()
 		ok(t, err)
@@ -113,9 +113,9 @@ func (p pair) theyWrite(t *testing.T) {
 		t.Fatalf("accounts: %v", accounts)
 	}
 	accounts[0].ID = ""
-	equal(t, "account", accounts[0], latchkey.Account{
-		UserID: id, Provider: "github", ProviderAccountID: "42", Type: latchkey.TypeOAuth,
-		Tokens: latchkey.Tokens{
+	equal(t, "account", accounts[0], storage.Account{
+		UserID: id, Provider: "github", ProviderAccountID: "42", Type: storage.TypeOAuth,
+		Tokens: storage.Tokens{
 			AccessToken: "at", RefreshToken: "rt", IDToken: "it", TokenType: "bearer", Scope: "read", SessionState: "ss", ExpiresAt: time.Unix(1936866615, 0).UTC(),
 		},
 	})
@@ -138,35 +138,35 @@ func (p pair) theyWrite(t *testing.T) {
 
 func (p pair) weWrite(t *testing.T) {
 	ctx, js := t.Context(), p.js
-	u, err := p.ours.CreateUser(ctx, latchkey.User{Name: "Eve & <Co>", Email: "eve@example.com", EmailVerified: moment, Image: "i"})
+	u, err := p.ours.CreateUser(ctx, storage.User{Name: "Eve & <Co>", Email: "eve@example.com", EmailVerified: moment, Image: "i"})
 	ok(t, err)
-	ok(t, p.ours.LinkAccount(ctx, latchkey.Account{
-		UserID: u.ID, Provider: "github", ProviderAccountID: "43", Type: latchkey.TypeOAuth,
-		Tokens: latchkey.Tokens{AccessToken: "at", ExpiresAt: moment},
+	ok(t, p.ours.LinkAccount(ctx, storage.Account{
+		UserID: u.ID, Provider: "github", ProviderAccountID: "43", Type: storage.TypeOAuth,
+		Tokens: storage.Tokens{AccessToken: "at", ExpiresAt: moment},
 	}))
-	ok(t, p.ours.CreateVerificationToken(ctx, latchkey.VerificationToken{Identifier: "eve@example.com", Token: "our-token", Expires: moment}))
+	ok(t, p.ours.CreateVerificationToken(ctx, storage.VerificationToken{Identifier: "eve@example.com", Token: "our-token", Expires: moment}))
 	want := record{"id": u.ID, "name": "Eve & <Co>", "email": "eve@example.com", "emailVerified": moment.Format(iso), "image": "i"}
 	wants(t, "by id", js.Call(t, "getUser", u.ID), want)
 	wants(t, "by e-mail", js.Call(t, "getUserByEmail", "eve@example.com"), want)
 	wants(t, "by account", js.Call(t, "getUserByAccount", record{"provider": "github", "providerAccountId": "43"}), want)
 	for token, expires := range map[string]time.Time{"with": moment, "without": moment.Truncate(time.Second)} {
-		ok(t, p.ours.CreateSession(ctx, latchkey.StoredSession{Token: "our-session-" + token, UserID: u.ID, Expires: expires, UserAgent: "Firefox"}))
+		ok(t, p.ours.CreateSession(ctx, storage.StoredSession{Token: "our-session-" + token, UserID: u.ID, Expires: expires, UserAgent: "Firefox"}))
 		both := js.Call(t, "getSessionAndUser", "our-session-"+token)
 		wants(t, "session", both["session"].(record), record{"sessionToken": "our-session-" + token, "userId": u.ID, "expires": expires.Format(iso)})
 		wants(t, "its user", both["user"].(record), want)
 	}
 	wants(t, "verification token", js.Call(t, "useVerificationToken", record{"identifier": "eve@example.com", "token": "our-token"}),
 		record{"identifier": "eve@example.com", "token": "our-token", "expires": moment.Format(iso)})
-	if _, err := p.ours.UseVerificationToken(ctx, "eve@example.com", "our-token"); !errors.Is(err, latchkey.ErrNotFound) {
+	if _, err := p.ours.UseVerificationToken(ctx, "eve@example.com", "our-token"); !errors.Is(err, storage.ErrNotFound) {
 		t.Errorf("a token was used twice: %v", err)
 	}
-	if _, err := p.ours.CreateUser(ctx, latchkey.User{Email: "ada@example.com"}); !errors.Is(err, latchkey.ErrConflict) {
+	if _, err := p.ours.CreateUser(ctx, storage.User{Email: "ada@example.com"}); !errors.Is(err, storage.ErrConflict) {
 		t.Errorf("their e-mail address: %v", err)
 	}
-	if _, err := p.ours.UpdateUser(ctx, u.ID, latchkey.UserChange{Email: new("ada@example.com")}); !errors.Is(err, latchkey.ErrConflict) {
+	if _, err := p.ours.UpdateUser(ctx, u.ID, storage.UserChange{Email: new("ada@example.com")}); !errors.Is(err, storage.ErrConflict) {
 		t.Errorf("a change to their e-mail address: %v", err)
 	}
-	if err := p.ours.LinkAccount(ctx, latchkey.Account{UserID: u.ID, Provider: "github", ProviderAccountID: "42"}); !errors.Is(err, latchkey.ErrConflict) {
+	if err := p.ours.LinkAccount(ctx, storage.Account{UserID: u.ID, Provider: "github", ProviderAccountID: "42"}); !errors.Is(err, storage.ErrConflict) {
 		t.Errorf("S-025 their account: %v", err)
 	}
 }
@@ -175,20 +175,20 @@ func (p pair) bothChange(t *testing.T) {
 	ctx, js := t.Context(), p.js
 	ada, err := p.ours.GetUserByEmail(ctx, "ada@example.com")
 	ok(t, err)
-	_, err = p.ours.UpdateUser(ctx, ada.ID, latchkey.UserChange{Name: new("Countess")})
+	_, err = p.ours.UpdateUser(ctx, ada.ID, storage.UserChange{Name: new("Countess")})
 	ok(t, err)
 	wants(t, "changed user", js.Call(t, "updateUser", record{"id": ada.ID, "image": "new"}), record{"name": "Countess", "image": "new", "plan": "free"})
-	_, err = p.ours.UpdateUser(ctx, ada.ID, latchkey.UserChange{Email: new("countess@example.com")})
+	_, err = p.ours.UpdateUser(ctx, ada.ID, storage.UserChange{Email: new("countess@example.com")})
 	ok(t, err)
 	wants(t, "by the new e-mail address", js.Call(t, "getUserByEmail", "countess@example.com"), record{"id": ada.ID, "image": "new", "plan": "free"})
 	if js.Call(t, "getUserByEmail", "ada@example.com") != nil {
 		t.Error("they find somebody by the e-mail address that was left")
 	}
 	js.Call(t, "updateUser", record{"id": ada.ID, "email": "lady@example.com"})
-	if _, err := p.ours.GetUserByEmail(ctx, "countess@example.com"); !errors.Is(err, latchkey.ErrNotFound) {
+	if _, err := p.ours.GetUserByEmail(ctx, "countess@example.com"); !errors.Is(err, storage.ErrNotFound) {
 		t.Errorf("we find somebody by the e-mail address that they left: %v", err)
 	}
-	_, err = p.ours.UpdateUser(ctx, ada.ID, latchkey.UserChange{Name: new("Lady")})
+	_, err = p.ours.UpdateUser(ctx, ada.ID, storage.UserChange{Name: new("Lady")})
 	ok(t, err)
 	wants(t, "whom we have written since", js.Call(t, "getUserByEmail", "lady@example.com"), record{"id": ada.ID})
 	later := moment.Add(time.Hour)
@@ -206,16 +206,16 @@ func (p pair) withoutEmail(t *testing.T) {
 	ctx := t.Context()
 	theirs := p.js.Call(t, "createUser", record{"name": "Theirs", "email": nil})["id"].(string)
 	for range 2 {
-		u, err := p.ours.CreateUser(ctx, latchkey.User{Name: "Ours"})
+		u, err := p.ours.CreateUser(ctx, storage.User{Name: "Ours"})
 		ok(t, err)
 		wants(t, "our user", p.js.Call(t, "getUser", u.ID), record{"name": "Ours", "email": nil})
 	}
 	for _, email := range []string{"null", "undefined", ""} {
-		if u, err := p.ours.GetUserByEmail(ctx, email); !errors.Is(err, latchkey.ErrNotFound) {
+		if u, err := p.ours.GetUserByEmail(ctx, email); !errors.Is(err, storage.ErrNotFound) {
 			t.Errorf("%q finds %v, error %v", email, u, err)
 		}
 	}
-	_, err := p.ours.UpdateUser(ctx, theirs, latchkey.UserChange{Name: new("Renamed")})
+	_, err := p.ours.UpdateUser(ctx, theirs, storage.UserChange{Name: new("Renamed")})
 	ok(t, err)
 	wants(t, "their user", p.js.Call(t, "getUser", theirs), record{"name": "Renamed", "email": nil})
 }
@@ -228,7 +228,7 @@ func (p pair) bothEnd(t *testing.T) {
 	eve, err := p.ours.GetUserByEmail(ctx, "eve@example.com")
 	ok(t, err)
 	js.Call(t, "deleteSession", "our-session-without")
-	if _, err := p.ours.GetSession(ctx, "our-session-without"); !errors.Is(err, latchkey.ErrNotFound) {
+	if _, err := p.ours.GetSession(ctx, "our-session-without"); !errors.Is(err, storage.ErrNotFound) {
 		t.Errorf("they ended a session that we still find: %v", err)
 	}
 	n, err := p.ours.DeleteSessions(ctx, ada.ID, "")
@@ -239,10 +239,10 @@ func (p pair) bothEnd(t *testing.T) {
 		t.Error("we ended a session that they still find")
 	}
 	js.Call(t, "unlinkAccount", record{"provider": "github", "providerAccountId": "43"})
-	if _, err := p.ours.GetAccount(ctx, "github", "43"); !errors.Is(err, latchkey.ErrNotFound) {
+	if _, err := p.ours.GetAccount(ctx, "github", "43"); !errors.Is(err, storage.ErrNotFound) {
 		t.Errorf("they unlinked an account that we still find: %v", err)
 	}
-	again := latchkey.Account{UserID: ada.ID, Provider: "github", ProviderAccountID: "43"}
+	again := storage.Account{UserID: ada.ID, Provider: "github", ProviderAccountID: "43"}
 	ok(t, p.ours.LinkAccount(ctx, again))
 	_, err = p.ours.UnlinkAccount(ctx, "github", "42")
 	ok(t, err)
@@ -258,10 +258,10 @@ func (p pair) bothEnd(t *testing.T) {
 	}
 	if p.layout == dynamoadapter.AuthJS() { // with other names of keys it looks for pk and sk, and fails
 		js.Call(t, "deleteUser", eve.ID)
-		if _, err := p.ours.GetUserByEmail(ctx, "eve@example.com"); !errors.Is(err, latchkey.ErrNotFound) {
+		if _, err := p.ours.GetUserByEmail(ctx, "eve@example.com"); !errors.Is(err, storage.ErrNotFound) {
 			t.Errorf("they deleted a user that we still find: %v", err)
 		}
-		_, err = p.ours.CreateUser(ctx, latchkey.User{Email: "eve@example.com"})
+		_, err = p.ours.CreateUser(ctx, storage.User{Email: "eve@example.com"})
 		ok(t, err)
 	}
 	if left := p.itemsOf(t, ada.ID); len(left) > 0 {
@@ -296,7 +296,7 @@ func (p pair) atOneTime(t *testing.T) {
 			_, err := p.js.Ask("updateUser", record{"id": id, "image": fmt.Sprint(n), "plan": fmt.Sprint(n)})
 			theirs <- err
 		}()
-		_, err := p.ours.UpdateUser(ctx, id, latchkey.UserChange{Name: new(fmt.Sprint(n))})
+		_, err := p.ours.UpdateUser(ctx, id, storage.UserChange{Name: new(fmt.Sprint(n))})
 		ok(t, err)
 		ok(t, <-theirs)
 		u, err := p.ours.GetUser(ctx, id)

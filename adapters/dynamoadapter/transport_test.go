@@ -12,9 +12,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/latchkeyhq/latchkey"
 	"github.com/latchkeyhq/latchkey/adapters/dynamoadapter"
 	"github.com/latchkeyhq/latchkey/internal/realservers"
+	"github.com/latchkeyhq/latchkey/storage"
 )
 
 // transport throttles some of the requests, and loses the answers to some writes.
@@ -53,19 +53,19 @@ func life(ctx context.Context, a store, id string) error {
 	for _, step := range []func() error{
 		func() error { _, err := a.BeginSignUp(ctx, "acme", id, id); return err },
 		func() error {
-			_, err := a.CreateUser(ctx, latchkey.User{ID: id, Email: id + "@example.com"})
+			_, err := a.CreateUser(ctx, storage.User{ID: id, Email: id + "@example.com"})
 			return err
 		},
 		func() error {
-			return a.LinkAccount(ctx, latchkey.Account{UserID: id, Provider: "acme", ProviderAccountID: id, Type: latchkey.TypeOIDC})
+			return a.LinkAccount(ctx, storage.Account{UserID: id, Provider: "acme", ProviderAccountID: id, Type: storage.TypeOIDC})
 		},
 		func() error { return a.EndSignUp(ctx, "acme", id) },
 		func() error {
-			return a.CreateSession(ctx, latchkey.StoredSession{Token: id, UserID: id, Expires: time.Now().Add(time.Hour)})
+			return a.CreateSession(ctx, storage.StoredSession{Token: id, UserID: id, Expires: time.Now().Add(time.Hour)})
 		},
 		func() error { _, _, err := a.GetSessionAndUser(ctx, id); return err },
 		func() error {
-			_, err := a.UpdateUser(ctx, id, latchkey.UserChange{Email: new("new-" + id)})
+			_, err := a.UpdateUser(ctx, id, storage.UserChange{Email: new("new-" + id)})
 			return err
 		},
 		func() error { _, err := a.DeleteSession(ctx, id); return err },
@@ -78,9 +78,9 @@ func life(ctx context.Context, a store, id string) error {
 }
 
 type store interface {
-	latchkey.Adapter
-	latchkey.SessionAdapter
-	latchkey.SignUpAdapter
+	storage.Adapter
+	storage.SessionAdapter
+	storage.SignUpAdapter
 }
 
 // S-068: where DynamoDB throttles, sign-ins take longer; where it only throttles
@@ -108,14 +108,14 @@ func throttling(t *testing.T, url, table string, open func(testing.TB, dynamoada
 		id := fmt.Sprint("v", steps)
 		err := life(ctx, open(t, newClient(url, all), table), id)
 		cancel()
-		if err == nil || errors.Is(err, latchkey.ErrConflict) || errors.Is(err, latchkey.ErrNotFound) {
+		if err == nil || errors.Is(err, storage.ErrConflict) || errors.Is(err, storage.ErrNotFound) {
 			t.Errorf("after %d steps: %v", steps, err)
 		}
 		if u, err := a.GetUserByEmail(t.Context(), id+"@example.com"); err == nil && u.ID != id {
 			t.Errorf("after %d steps the e-mail address is %q's", steps, u.ID)
 		}
-		if _, err := a.GetUser(t.Context(), id); errors.Is(err, latchkey.ErrNotFound) { // the next try
-			_, err = a.CreateUser(t.Context(), latchkey.User{ID: id, Email: id + "@example.com"})
+		if _, err := a.GetUser(t.Context(), id); errors.Is(err, storage.ErrNotFound) { // the next try
+			_, err = a.CreateUser(t.Context(), storage.User{ID: id, Email: id + "@example.com"})
 			ok(t, err)
 		}
 	}
@@ -125,7 +125,7 @@ func throttling(t *testing.T, url, table string, open func(testing.TB, dynamoada
 func TestThrottlingPasses(t *testing.T) {
 	url := realservers.DynamoDB(t)
 	a := newAdapter(t, newClient(url, &transport{next: http.DefaultTransport, throttles: func(int64) bool { return true }}), "latchkey-x")
-	if _, err := a.GetSession(t.Context(), "x"); !errors.Is(err, latchkey.ErrUnavailable) {
+	if _, err := a.GetSession(t.Context(), "x"); !errors.Is(err, storage.ErrUnavailable) {
 		t.Errorf("the error is %v", err)
 	}
 }
@@ -151,7 +151,7 @@ func TestErrorsHoldNoValues(t *testing.T) {
 	a := newAdapter(t, newClient(url, &transport{next: http.DefaultTransport, throttles: func(int64) bool { return true }}), "latchkey-x")
 	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
 	defer cancel()
-	err := a.CreateSession(ctx, latchkey.StoredSession{Token: "secret-token", UserID: "secret-user", Expires: time.Now()})
+	err := a.CreateSession(ctx, storage.StoredSession{Token: "secret-token", UserID: "secret-user", Expires: time.Now()})
 	if err == nil || bytes.Contains([]byte(err.Error()), []byte("secret")) {
 		t.Errorf("the error is %v", err)
 	}

@@ -8,29 +8,29 @@ import (
 	"slices"
 	"time"
 
-	"github.com/latchkeyhq/latchkey"
+	"github.com/latchkeyhq/latchkey/storage"
 )
 
 type accountValue struct {
 	owned
-	Provider     string                `json:"provider"`
-	ID           string                `json:"id"` // the provider's
-	Type         latchkey.ProviderType `json:"type,omitempty"`
-	Access       string                `json:"access_token,omitempty"`
-	Refresh      string                `json:"refresh_token,omitempty"`
-	IDToken      string                `json:"id_token,omitempty"`
-	TokenType    string                `json:"token_type,omitempty"`
-	Scope        string                `json:"scope,omitempty"`
-	SessionState string                `json:"session_state,omitempty"`
-	Expires      stamp                 `json:"expires,omitzero"`
-	Details      json.RawMessage       `json:"authorization_details,omitempty"`
-	TokenExtra   json.RawMessage       `json:"token_extra,omitempty"`
-	Extra        json.RawMessage       `json:"extra,omitempty"`
-	Email        string                `json:"email,omitempty"`
-	Vouched      bool                  `json:"email_vouched,omitempty"`
+	Provider     string               `json:"provider"`
+	ID           string               `json:"id"` // the provider's
+	Type         storage.ProviderType `json:"type,omitempty"`
+	Access       string               `json:"access_token,omitempty"`
+	Refresh      string               `json:"refresh_token,omitempty"`
+	IDToken      string               `json:"id_token,omitempty"`
+	TokenType    string               `json:"token_type,omitempty"`
+	Scope        string               `json:"scope,omitempty"`
+	SessionState string               `json:"session_state,omitempty"`
+	Expires      stamp                `json:"expires,omitzero"`
+	Details      json.RawMessage      `json:"authorization_details,omitempty"`
+	TokenExtra   json.RawMessage      `json:"token_extra,omitempty"`
+	Extra        json.RawMessage      `json:"extra,omitempty"`
+	Email        string               `json:"email,omitempty"`
+	Vouched      bool                 `json:"email_vouched,omitempty"`
 }
 
-func accountAsValue(a *latchkey.Account, born string) (v accountValue, err error) {
+func accountAsValue(a *storage.Account, born string) (v accountValue, err error) {
 	t := &a.Tokens
 	if !isText(a.UserID, a.Provider, a.ProviderAccountID, string(a.Type), t.AccessToken, t.RefreshToken, t.IDToken, t.TokenType, t.Scope, t.SessionState, a.Email) {
 		return v, errText
@@ -50,10 +50,10 @@ func accountAsValue(a *latchkey.Account, born string) (v accountValue, err error
 	return v, err
 }
 
-func (v *accountValue) account() (latchkey.Account, error) {
-	a := latchkey.Account{
+func (v *accountValue) account() (storage.Account, error) {
+	a := storage.Account{
 		UserID: v.User, Provider: v.Provider, ProviderAccountID: v.ID, Type: v.Type, Email: v.Email, EmailVouched: v.Vouched,
-		Tokens: latchkey.Tokens{
+		Tokens: storage.Tokens{
 			AccessToken: v.Access, RefreshToken: v.Refresh, IDToken: v.IDToken, TokenType: v.TokenType, Scope: v.Scope,
 			SessionState: v.SessionState, ExpiresAt: v.Expires.Time,
 		},
@@ -61,8 +61,8 @@ func (v *accountValue) account() (latchkey.Account, error) {
 	return a, errors.Join(opened(v.Details, &a.Tokens.AuthorizationDetails), opened(v.TokenExtra, &a.Tokens.Extra), opened(v.Extra, &a.Extra))
 }
 
-// LinkAccount implements [latchkey.Adapter]. An unknown user is ErrNotFound.
-func (s *Store) LinkAccount(ctx context.Context, a latchkey.Account) error {
+// LinkAccount implements [storage.Adapter]. An unknown user is ErrNotFound.
+func (s *Store) LinkAccount(ctx context.Context, a storage.Account) error {
 	u, err := s.users.find(ctx, a.UserID)
 	if err != nil {
 		return err
@@ -78,30 +78,30 @@ func (s *Store) LinkAccount(ctx context.Context, a latchkey.Account) error {
 	return s.owned.create(ctx, a.UserID, Record{Key: keyOfAccount(a.Provider, a.ProviderAccountID)}, with, never, s.users.isAbandoned)
 }
 
-// GetUserByAccount implements [latchkey.Adapter].
-func (s *Store) GetUserByAccount(ctx context.Context, provider, providerAccountID string) (latchkey.User, error) {
+// GetUserByAccount implements [storage.Adapter].
+func (s *Store) GetUserByAccount(ctx context.Context, provider, providerAccountID string) (storage.User, error) {
 	_, of, user, err := findWithUser[owner](ctx, s.users, keyOfAccount(provider, providerAccountID))
 	if err == nil && of.Born != user.Born {
-		err = latchkey.ErrNotFound
+		err = storage.ErrNotFound
 	}
 	return user.orZero(err)
 }
 
-// GetAccount implements [latchkey.AccountAdapter].
-func (s *Store) GetAccount(ctx context.Context, provider, providerAccountID string) (latchkey.Account, error) {
+// GetAccount implements [storage.AccountAdapter].
+func (s *Store) GetAccount(ctx context.Context, provider, providerAccountID string) (storage.Account, error) {
 	_, v, user, err := findWithUser[accountValue](ctx, s.users, keyOfAccount(provider, providerAccountID))
 	if err == nil && v.Born != user.Born {
-		err = latchkey.ErrNotFound
+		err = storage.ErrNotFound
 	}
 	if err != nil {
-		return latchkey.Account{}, err
+		return storage.Account{}, err
 	}
 	return v.account()
 }
 
-// ListAccounts implements [latchkey.AccountAdapter]. They are in the order of
+// ListAccounts implements [storage.AccountAdapter]. They are in the order of
 // their keys.
-func (s *Store) ListAccounts(ctx context.Context, userID string) (list []latchkey.Account, err error) {
+func (s *Store) ListAccounts(ctx context.Context, userID string) (list []storage.Account, err error) {
 	records, err := s.users.list(ctx, userID, KindAccount)
 	if err != nil {
 		return nil, err
@@ -117,21 +117,21 @@ func (s *Store) ListAccounts(ctx context.Context, userID string) (list []latchke
 		}
 		list = append(list, a)
 	}
-	slices.SortFunc(list, func(a, b latchkey.Account) int {
+	slices.SortFunc(list, func(a, b storage.Account) int {
 		return cmp.Or(cmp.Compare(a.Provider, b.Provider), cmp.Compare(a.ProviderAccountID, b.ProviderAccountID))
 	})
 	return list, nil
 }
 
-// UnlinkAccount implements [latchkey.AccountAdapter].
-func (s *Store) UnlinkAccount(ctx context.Context, provider, providerAccountID string) (latchkey.Account, error) {
+// UnlinkAccount implements [storage.AccountAdapter].
+func (s *Store) UnlinkAccount(ctx context.Context, provider, providerAccountID string) (storage.Account, error) {
 	r, err := s.owned.take(ctx, keyOfAccount(provider, providerAccountID))
 	if err != nil {
-		return latchkey.Account{}, err
+		return storage.Account{}, err
 	}
 	v, err := decode[accountValue](&r)
 	if err != nil {
-		return latchkey.Account{}, err
+		return storage.Account{}, err
 	}
 	return v.account()
 }
@@ -139,20 +139,20 @@ func (s *Store) UnlinkAccount(ctx context.Context, provider, providerAccountID s
 // signUpAge is how long a sign-up that was cut short can be taken up again.
 const signUpAge = 30 * 24 * time.Hour
 
-// BeginSignUp implements [latchkey.SignUpAdapter]. A record lasts 30 days.
+// BeginSignUp implements [storage.SignUpAdapter]. A record lasts 30 days.
 func (s *Store) BeginSignUp(ctx context.Context, provider, providerAccountID, userID string) (string, error) {
 	if !isText(userID) {
 		return "", errText
 	}
 	r, err := s.records.create(ctx, keyOfSignUp(provider, providerAccountID), owner{User: userID}, s.records.now().Add(signUpAge))
-	if err != nil && !errors.Is(err, latchkey.ErrConflict) {
+	if err != nil && !errors.Is(err, storage.ErrConflict) {
 		return "", err
 	}
 	begun, err := decode[owner](&r)
 	return begun.User, err
 }
 
-// EndSignUp implements [latchkey.SignUpAdapter]. An unknown sign-up is no error.
+// EndSignUp implements [storage.SignUpAdapter]. An unknown sign-up is no error.
 func (s *Store) EndSignUp(ctx context.Context, provider, providerAccountID string) error {
 	return s.records.remove(ctx, Record{Key: keyOfSignUp(provider, providerAccountID)})
 }

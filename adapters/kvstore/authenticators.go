@@ -6,7 +6,7 @@ import (
 	"errors"
 	"slices"
 
-	"github.com/latchkeyhq/latchkey"
+	"github.com/latchkeyhq/latchkey/storage"
 )
 
 type authenticatorValue struct {
@@ -25,17 +25,17 @@ type authenticatorValue struct {
 	Handle     []byte   `json:"handle,omitempty"`
 }
 
-func (v *authenticatorValue) authenticator() latchkey.Authenticator {
-	return latchkey.Authenticator{
+func (v *authenticatorValue) authenticator() storage.Authenticator {
+	return storage.Authenticator{
 		CredentialID: v.ID, UserID: v.User, ProviderAccountID: v.AccountID, PublicKey: v.Key, Counter: v.Counter,
 		DeviceType: v.DeviceType, BackedUp: v.BackedUp, Transports: v.Transports, Name: v.Name, AAGUID: v.AAGUID,
 		Created: v.Created.Time, Used: v.Used.Time, UserHandle: v.Handle,
 	}
 }
 
-// CreateAuthenticator implements [latchkey.AuthenticatorAdapter]. An unknown user
+// CreateAuthenticator implements [storage.AuthenticatorAdapter]. An unknown user
 // is ErrNotFound.
-func (s *Store) CreateAuthenticator(ctx context.Context, k latchkey.Authenticator) error {
+func (s *Store) CreateAuthenticator(ctx context.Context, k storage.Authenticator) error {
 	if !isText(k.ProviderAccountID, k.DeviceType, k.Name, k.AAGUID) || !isText(k.Transports...) {
 		return errText
 	}
@@ -55,11 +55,11 @@ func (s *Store) CreateAuthenticator(ctx context.Context, k latchkey.Authenticato
 	return s.owned.create(ctx, k.UserID, Record{Key: keyOfAuthenticator(k.CredentialID)}, with, never, s.users.isAbandoned)
 }
 
-// GetAuthenticator implements [latchkey.AuthenticatorAdapter].
-func (s *Store) GetAuthenticator(ctx context.Context, credentialID []byte) (latchkey.Authenticator, error) {
+// GetAuthenticator implements [storage.AuthenticatorAdapter].
+func (s *Store) GetAuthenticator(ctx context.Context, credentialID []byte) (storage.Authenticator, error) {
 	_, v, err := s.findAuthenticator(ctx, credentialID)
 	if err != nil {
-		return latchkey.Authenticator{}, err
+		return storage.Authenticator{}, err
 	}
 	return v.authenticator(), nil
 }
@@ -68,14 +68,14 @@ func (s *Store) GetAuthenticator(ctx context.Context, credentialID []byte) (latc
 func (s *Store) findAuthenticator(ctx context.Context, credentialID []byte) (r Record, v authenticatorValue, err error) {
 	r, v, user, err := findWithUser[authenticatorValue](ctx, s.users, keyOfAuthenticator(credentialID))
 	if err == nil && v.Born != user.Born {
-		err = latchkey.ErrNotFound
+		err = storage.ErrNotFound
 	}
 	return r, v, err
 }
 
-// ListAuthenticators implements [latchkey.AuthenticatorAdapter]. They are in the
+// ListAuthenticators implements [storage.AuthenticatorAdapter]. They are in the
 // order of their ids.
-func (s *Store) ListAuthenticators(ctx context.Context, userID string) (list []latchkey.Authenticator, err error) {
+func (s *Store) ListAuthenticators(ctx context.Context, userID string) (list []storage.Authenticator, err error) {
 	records, err := s.users.list(ctx, userID, KindAuthenticator)
 	if err != nil {
 		return nil, err
@@ -87,25 +87,25 @@ func (s *Store) ListAuthenticators(ctx context.Context, userID string) (list []l
 		}
 		list = append(list, v.authenticator())
 	}
-	slices.SortFunc(list, func(a, b latchkey.Authenticator) int { return bytes.Compare(a.CredentialID, b.CredentialID) })
+	slices.SortFunc(list, func(a, b storage.Authenticator) int { return bytes.Compare(a.CredentialID, b.CredentialID) })
 	return list, nil
 }
 
-// UpdateAuthenticatorCounter implements [latchkey.AuthenticatorAdapter].
-func (s *Store) UpdateAuthenticatorCounter(ctx context.Context, credentialID []byte, counter uint32) (latchkey.Authenticator, error) {
+// UpdateAuthenticatorCounter implements [storage.AuthenticatorAdapter].
+func (s *Store) UpdateAuthenticatorCounter(ctx context.Context, credentialID []byte, counter uint32) (storage.Authenticator, error) {
 	return s.changeAuthenticator(ctx, credentialID, func(v *authenticatorValue) error {
 		if counter <= v.Counter && (counter != 0 || v.Counter != 0) {
-			return latchkey.ErrConflict
+			return storage.ErrConflict
 		}
 		v.Counter = counter
 		return nil
 	})
 }
 
-// UpdateAuthenticator implements [latchkey.AuthenticatorAdapter].
-func (s *Store) UpdateAuthenticator(ctx context.Context, credentialID []byte, c latchkey.AuthenticatorChange) (latchkey.Authenticator, error) {
+// UpdateAuthenticator implements [storage.AuthenticatorAdapter].
+func (s *Store) UpdateAuthenticator(ctx context.Context, credentialID []byte, c storage.AuthenticatorChange) (storage.Authenticator, error) {
 	if c.Name != nil && !isText(*c.Name) {
-		return latchkey.Authenticator{}, errText
+		return storage.Authenticator{}, errText
 	}
 	return s.changeAuthenticator(ctx, credentialID, func(v *authenticatorValue) error {
 		set(&v.Name, c.Name)
@@ -118,29 +118,29 @@ func (s *Store) UpdateAuthenticator(ctx context.Context, credentialID []byte, c 
 }
 
 // changeAuthenticator applies change to what is stored then.
-func (s *Store) changeAuthenticator(ctx context.Context, credentialID []byte, change func(*authenticatorValue) error) (latchkey.Authenticator, error) {
+func (s *Store) changeAuthenticator(ctx context.Context, credentialID []byte, change func(*authenticatorValue) error) (storage.Authenticator, error) {
 	for try := 0; ; try++ {
 		seen, v, err := s.findAuthenticator(ctx, credentialID)
 		if err == nil {
 			err = change(&v)
 		}
 		if err != nil {
-			return latchkey.Authenticator{}, err
+			return storage.Authenticator{}, err
 		}
 		_, err = s.records.rewrite(ctx, seen, v, never)
 		if err == nil {
 			return v.authenticator(), nil
 		}
-		if !errors.Is(err, latchkey.ErrConflict) {
-			return latchkey.Authenticator{}, err
+		if !errors.Is(err, storage.ErrConflict) {
+			return storage.Authenticator{}, err
 		}
 		if err := pause(ctx, try); err != nil {
-			return latchkey.Authenticator{}, err
+			return storage.Authenticator{}, err
 		}
 	}
 }
 
-// DeleteAuthenticator implements [latchkey.AuthenticatorAdapter].
+// DeleteAuthenticator implements [storage.AuthenticatorAdapter].
 func (s *Store) DeleteAuthenticator(ctx context.Context, credentialID []byte) error {
 	_, err := s.owned.take(ctx, keyOfAuthenticator(credentialID))
 	return err

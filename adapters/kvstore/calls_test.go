@@ -4,8 +4,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/latchkeyhq/latchkey"
 	"github.com/latchkeyhq/latchkey/adapters/kvstore"
+	"github.com/latchkeyhq/latchkey/storage"
 )
 
 // TestCalls counts what the operations cost where nobody else is about.
@@ -13,20 +13,20 @@ func TestCalls(t *testing.T) {
 	m := newMemory()
 	ctx := t.Context()
 	expires := time.Now().Add(time.Hour)
-	rate := latchkey.Rate{Events: 2, Per: time.Minute}
+	rate := storage.Rate{Events: 2, Per: time.Minute}
 	for _, c := range []struct {
 		name string
 		most int
 		do   func(s *kvstore.Store) error
 	}{
 		{"a sign-up, which stores a user, an account and a session", 8, func(s *kvstore.Store) error {
-			if _, err := s.CreateUser(ctx, latchkey.User{ID: "u", Email: "ada@example.com"}); err != nil {
+			if _, err := s.CreateUser(ctx, storage.User{ID: "u", Email: "ada@example.com"}); err != nil {
 				return err
 			}
-			if err := s.LinkAccount(ctx, latchkey.Account{UserID: "u", Provider: "acme", ProviderAccountID: "1"}); err != nil {
+			if err := s.LinkAccount(ctx, storage.Account{UserID: "u", Provider: "acme", ProviderAccountID: "1"}); err != nil {
 				return err
 			}
-			return s.CreateSession(ctx, latchkey.StoredSession{Token: "t", UserID: "u", Expires: expires})
+			return s.CreateSession(ctx, storage.StoredSession{Token: "t", UserID: "u", Expires: expires})
 		}},
 		{"the record of a sign-up", 2, func(s *kvstore.Store) error {
 			if _, err := s.BeginSignUp(ctx, "acme", "1", "u"); err != nil {
@@ -41,11 +41,11 @@ func TestCalls(t *testing.T) {
 		{"a user by e-mail address", 2, func(s *kvstore.Store) error { _, err := s.GetUserByEmail(ctx, "ada@example.com"); return err }},
 		{"a user by account", 2, func(s *kvstore.Store) error { _, err := s.GetUserByAccount(ctx, "acme", "1"); return err }},
 		{"another name", 2, func(s *kvstore.Store) error {
-			_, err := s.UpdateUser(ctx, "u", latchkey.UserChange{Name: new("Ada")})
+			_, err := s.UpdateUser(ctx, "u", storage.UserChange{Name: new("Ada")})
 			return err
 		}},
 		{"another e-mail address", 7, func(s *kvstore.Store) error {
-			_, err := s.UpdateUser(ctx, "u", latchkey.UserChange{Email: new("new@example.com")})
+			_, err := s.UpdateUser(ctx, "u", storage.UserChange{Email: new("new@example.com")})
 			return err
 		}},
 		{"an event that is counted", 2, func(s *kvstore.Store) error { _, err := s.Take(ctx, "k", rate); return err }},

@@ -4,7 +4,7 @@ import (
 	"context"
 	"errors"
 
-	"github.com/latchkeyhq/latchkey"
+	"github.com/latchkeyhq/latchkey/storage"
 )
 
 // claim gives the e-mail address to a user. ErrConflict: another user has it, who is
@@ -16,7 +16,7 @@ func (s *userRecords) claim(ctx context.Context, email string, of owner) error {
 	seen := Record{Key: keyOfEmail(email)}
 	for try := 0; ; try++ {
 		_, err := s.records.write(ctx, seen, of, never)
-		if !errors.Is(err, latchkey.ErrConflict) {
+		if !errors.Is(err, storage.ErrConflict) {
 			return err
 		}
 		if seen, err = s.records.look(ctx, seen.Key); err != nil {
@@ -49,17 +49,17 @@ func (s *userRecords) checkFree(ctx context.Context, claim *Record, email string
 	}
 	u, err := s.look(ctx, by.User)
 	switch {
-	case errors.Is(err, latchkey.ErrNotFound), err == nil && (u.Born != by.Born || !u.names(email)):
+	case errors.Is(err, storage.ErrNotFound), err == nil && (u.Born != by.Born || !u.names(email)):
 		return nil
 	case err != nil:
 		return err
 	}
 	if u.State == stateNew {
-		if err := s.makeWhole(ctx, u); err != nil && !errors.Is(err, latchkey.ErrConflict) {
+		if err := s.makeWhole(ctx, u); err != nil && !errors.Is(err, storage.ErrConflict) {
 			return err
 		}
 	}
-	return latchkey.ErrConflict
+	return storage.ErrConflict
 }
 
 // release removes the claim to an e-mail address that its user has no more. A claim
@@ -73,7 +73,7 @@ func (s *userRecords) release(ctx context.Context, email string, of owner) {
 		return
 	}
 	u, err := s.look(ctx, of.User)
-	if err == nil && u.Born == of.Born && u.names(email) || err != nil && !errors.Is(err, latchkey.ErrNotFound) {
+	if err == nil && u.Born == of.Born && u.names(email) || err != nil && !errors.Is(err, storage.ErrNotFound) {
 		return
 	}
 	_ = s.records.remove(ctx, claim)

@@ -4,7 +4,7 @@ import (
 	"context"
 	"time"
 
-	"github.com/latchkeyhq/latchkey"
+	"github.com/latchkeyhq/latchkey/storage"
 )
 
 // Kind is what a record is of: one or two letters, of which a driver makes the
@@ -108,10 +108,10 @@ type Follower interface {
 
 // LimitConn is a [Conn] that counts events in one step, by the store's own
 // clock. Where it is none, a record is read, compared and put. The three methods
-// are those of [latchkey.ReturningLimiter] with r above zero; what is kept under
+// are those of [storage.ReturningLimiter] with r above zero; what is kept under
 // the key is the driver's own, and may be forgotten when it is empty again.
 type LimitConn interface {
-	TakeLimit(ctx context.Context, k Key, r latchkey.Rate) (wait time.Duration, err error)
-	ReturnLimit(ctx context.Context, k Key, r latchkey.Rate) error
+	TakeLimit(ctx context.Context, k Key, r storage.Rate) (wait time.Duration, err error)
+	ReturnLimit(ctx context.Context, k Key, r storage.Rate) error
 	ForgetLimit(ctx context.Context, k Key) error
 }

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/latchkeyhq/latchkey"
+	"github.com/latchkeyhq/latchkey/storage"
 )
 
 // Magic links, revocations and used values: what matters until it expires.
@@ -18,8 +18,8 @@ type linkValue struct {
 
 func (v linkValue) isWhole() bool { return true }
 
-// CreateVerificationToken implements [latchkey.VerificationTokenAdapter].
-func (s *Store) CreateVerificationToken(ctx context.Context, t latchkey.VerificationToken) error {
+// CreateVerificationToken implements [storage.VerificationTokenAdapter].
+func (s *Store) CreateVerificationToken(ctx context.Context, t storage.VerificationToken) error {
 	if !isText(t.Purpose) {
 		return errText
 	}
@@ -27,14 +27,14 @@ func (s *Store) CreateVerificationToken(ctx context.Context, t latchkey.Verifica
 	return err
 }
 
-// UseVerificationToken implements [latchkey.VerificationTokenAdapter].
-func (s *Store) UseVerificationToken(ctx context.Context, identifier, token string) (latchkey.VerificationToken, error) {
+// UseVerificationToken implements [storage.VerificationTokenAdapter].
+func (s *Store) UseVerificationToken(ctx context.Context, identifier, token string) (storage.VerificationToken, error) {
 	r, err := s.records.take(ctx, keyOfLink(identifier, token))
 	if err != nil {
-		return latchkey.VerificationToken{}, err
+		return storage.VerificationToken{}, err
 	}
 	v, err := decode[linkValue](&r)
-	return latchkey.VerificationToken{Identifier: identifier, Token: token, Expires: v.Expires.Time, Purpose: v.Purpose}, err
+	return storage.VerificationToken{Identifier: identifier, Token: token, Expires: v.Expires.Time, Purpose: v.Purpose}, err
 }
 
 type revocationValue struct {
@@ -44,13 +44,13 @@ type revocationValue struct {
 
 func (v revocationValue) isWhole() bool { return !v.At.IsZero() }
 
-// Revoke implements [latchkey.RevocationStore].
+// Revoke implements [storage.RevocationStore].
 func (s *Store) Revoke(ctx context.Context, key string, at, expires time.Time) error {
 	to := revocationValue{stampOf(at), stampOf(expires)}
 	seen := Record{Key: keyOfRevocation(key)}
 	for try := 0; ; try++ {
 		_, err := s.records.write(ctx, seen, to, s.records.until(to.Expires.Time))
-		if !errors.Is(err, latchkey.ErrConflict) {
+		if !errors.Is(err, storage.ErrConflict) {
 			return err
 		}
 		if seen, err = s.records.look(ctx, seen.Key); err != nil {
@@ -79,7 +79,7 @@ func laterOf(a, b stamp) stamp {
 	return a
 }
 
-// RevokedAt implements [latchkey.RevocationStore].
+// RevokedAt implements [storage.RevocationStore].
 func (s *Store) RevokedAt(ctx context.Context, keys ...string) (map[string]time.Time, error) {
 	names := make(map[Key]string, len(keys))
 	ask := make([]Key, 0, len(keys))
@@ -115,14 +115,14 @@ type usedValue struct {
 
 func (v usedValue) isWhole() bool { return true }
 
-// Use implements [latchkey.ReplayStore]. Whether a value has expired is judged by
+// Use implements [storage.ReplayStore]. Whether a value has expired is judged by
 // the clock of [Options], even if the store still has it; it may forget the value
 // an hour later.
 func (s *Store) Use(ctx context.Context, key string, expires time.Time) (first bool, err error) {
 	seen, until := Record{Key: keyOfUsed(key)}, s.records.notBefore(expires).Add(graceOfUsed)
 	for try := 0; ; try++ {
 		_, err := s.records.write(ctx, seen, usedValue{stampOf(expires)}, until)
-		if !errors.Is(err, latchkey.ErrConflict) {
+		if !errors.Is(err, storage.ErrConflict) {
 			return err == nil, err
 		}
 		if seen, err = s.records.look(ctx, seen.Key); err != nil {

@@ -13,8 +13,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/latchkeyhq/latchkey"
 	"github.com/latchkeyhq/latchkey/adapters/kvstore"
+	"github.com/latchkeyhq/latchkey/storage"
 )
 
 // actor is somebody with an account at a provider, whose word on the e-mail
@@ -26,7 +26,7 @@ var errRefused = errors.New("the e-mail address is another's")
 // signIn is what the library does for an account, as far as the store goes.
 func signIn(ctx context.Context, s *kvstore.Store, who actor) (string, error) {
 	id, err := trySignIn(ctx, s, who)
-	if errors.Is(err, latchkey.ErrConflict) {
+	if errors.Is(err, storage.ErrConflict) {
 		id, err = trySignIn(ctx, s, who)
 	}
 	return id, err
@@ -37,11 +37,11 @@ func trySignIn(ctx context.Context, s *kvstore.Store, who actor) (string, error)
 	if err == nil {
 		return owner.ID, openSession(ctx, s, owner.ID)
 	}
-	if !errors.Is(err, latchkey.ErrNotFound) {
+	if !errors.Is(err, storage.ErrNotFound) {
 		return "", err
 	}
 	_, taken := s.GetUserByEmail(ctx, who.email)
-	if taken != nil && !errors.Is(taken, latchkey.ErrNotFound) {
+	if taken != nil && !errors.Is(taken, storage.ErrNotFound) {
 		return "", taken
 	}
 	id, err := s.BeginSignUp(ctx, "acme", who.account, "user-of-"+who.account)
@@ -50,16 +50,16 @@ func trySignIn(ctx context.Context, s *kvstore.Store, who actor) (string, error)
 	}
 	switch _, err := s.GetUser(ctx, id); {
 	case err == nil:
-	case !errors.Is(err, latchkey.ErrNotFound):
+	case !errors.Is(err, storage.ErrNotFound):
 		return "", err
 	case taken == nil:
 		return "", errRefused
 	default:
-		if _, err := s.CreateUser(ctx, latchkey.User{ID: id, Name: "n", Email: who.email}); err != nil {
+		if _, err := s.CreateUser(ctx, storage.User{ID: id, Name: "n", Email: who.email}); err != nil {
 			return "", err
 		}
 	}
-	if err := s.LinkAccount(ctx, latchkey.Account{UserID: id, Provider: "acme", ProviderAccountID: who.account, Type: latchkey.TypeOIDC}); err != nil {
+	if err := s.LinkAccount(ctx, storage.Account{UserID: id, Provider: "acme", ProviderAccountID: who.account, Type: storage.TypeOIDC}); err != nil {
 		return "", err
 	}
 	if err := s.EndSignUp(ctx, "acme", who.account); err != nil {
@@ -69,7 +69,7 @@ func trySignIn(ctx context.Context, s *kvstore.Store, who actor) (string, error)
 }
 
 func openSession(ctx context.Context, s *kvstore.Store, user string) error {
-	return s.CreateSession(ctx, latchkey.StoredSession{Token: rand.Text(), UserID: user, Expires: time.Now().Add(time.Hour)})
+	return s.CreateSession(ctx, storage.StoredSession{Token: rand.Text(), UserID: user, Expires: time.Now().Add(time.Hour)})
 }
 
 // storedUser and storedOwner are what the records hold, as the package's
@@ -128,7 +128,7 @@ func ownAccounts(ctx context.Context, m *memory, actors []actor) error {
 	s := kvstore.New(m, kvstore.Options{})
 	for _, who := range actors {
 		owner, err := s.GetUserByAccount(ctx, "acme", who.account)
-		if err != nil && !errors.Is(err, latchkey.ErrNotFound) {
+		if err != nil && !errors.Is(err, storage.ErrNotFound) {
 			return err
 		}
 		for k := range maps.Keys(m.records) {
@@ -143,7 +143,7 @@ func ownAccounts(ctx context.Context, m *memory, actors []actor) error {
 			if err != nil {
 				return err
 			}
-			lists := slices.ContainsFunc(list, func(a latchkey.Account) bool { return a.ProviderAccountID == who.account })
+			lists := slices.ContainsFunc(list, func(a storage.Account) bool { return a.ProviderAccountID == who.account })
 			if theirs := u.ID == owner.ID; lists != theirs {
 				return fmt.Errorf("I2: the account %s is %q's, and %s lists it: %t", who.account, owner.ID, u.ID, lists)
 			}

@@ -3,9 +3,10 @@ package kvstore_test
 import (
 	"testing"
 
-	"github.com/latchkeyhq/latchkey"
 	"github.com/latchkeyhq/latchkey/adapters/kvstore"
 	"github.com/latchkeyhq/latchkey/latchkeytest"
+	"github.com/latchkeyhq/latchkey/latchkeytest/storagetest"
+	"github.com/latchkeyhq/latchkey/storage"
 )
 
 // conns are the kinds of stores that the suites run on.
@@ -20,7 +21,8 @@ var conns = map[string]func() kvstore.Conn{
 func TestAdapter(t *testing.T) {
 	for name, open := range conns {
 		t.Run(name, func(t *testing.T) {
-			latchkeytest.Adapter(t, func(*testing.T) latchkey.Adapter { return kvstore.New(open(), kvstore.Options{}) })
+			storagetest.TestAdapter(t, func(*testing.T) storage.Adapter { return kvstore.New(open(), kvstore.Options{}) })
+			latchkeytest.TestUnlink(t, func(*testing.T) storage.Adapter { return kvstore.New(open(), kvstore.Options{}) })
 		})
 	}
 }
@@ -28,7 +30,7 @@ func TestAdapter(t *testing.T) {
 func TestStores(t *testing.T) {
 	for name, open := range conns {
 		t.Run(name, func(t *testing.T) {
-			latchkeytest.Stores(t, func(*testing.T) any { return kvstore.New(open(), kvstore.Options{}) })
+			storagetest.TestStores(t, func(*testing.T) any { return kvstore.New(open(), kvstore.Options{}) })
 		})
 	}
 }

@@ -5,7 +5,7 @@ import (
 	"errors"
 	"time"
 
-	"github.com/latchkeyhq/latchkey"
+	"github.com/latchkeyhq/latchkey/storage"
 )
 
 // limitValue is the generic cell rate algorithm: every event fills a key by its
@@ -16,9 +16,9 @@ type limitValue struct {
 
 func (v limitValue) isWhole() bool { return v.Empty > 0 }
 
-// Take implements [latchkey.Limiter]. Without a [LimitConn] the clock is that of
+// Take implements [storage.Limiter]. Without a [LimitConn] the clock is that of
 // [Options], so those of several instances should agree.
-func (s *Store) Take(ctx context.Context, key string, r latchkey.Rate) (wait time.Duration, err error) {
+func (s *Store) Take(ctx context.Context, key string, r storage.Rate) (wait time.Duration, err error) {
 	if r.Events <= 0 || r.Per <= 0 {
 		return 0, ctx.Err()
 	}
@@ -33,8 +33,8 @@ func (s *Store) Take(ctx context.Context, key string, r latchkey.Rate) (wait tim
 	return wait, err
 }
 
-// Return implements [latchkey.ReturningLimiter].
-func (s *Store) Return(ctx context.Context, key string, r latchkey.Rate) error {
+// Return implements [storage.ReturningLimiter].
+func (s *Store) Return(ctx context.Context, key string, r storage.Rate) error {
 	if r.Events <= 0 || r.Per <= 0 {
 		return ctx.Err()
 	}
@@ -46,7 +46,7 @@ func (s *Store) Return(ctx context.Context, key string, r latchkey.Rate) error {
 	})
 }
 
-// Forget implements [latchkey.Limiter].
+// Forget implements [storage.Limiter].
 func (s *Store) Forget(ctx context.Context, key string) error {
 	if s.limits != nil {
 		return s.limits.ForgetLimit(ctx, keyOfLimit(key))
@@ -78,7 +78,7 @@ func (s *Store) fill(ctx context.Context, key string, change func(now, empty tim
 			return nil
 		}
 		_, err = s.records.write(ctx, seen, limitValue{max(1, empty.UnixMicro())}, empty)
-		if !errors.Is(err, latchkey.ErrConflict) {
+		if !errors.Is(err, storage.ErrConflict) {
 			return err
 		}
 		if err := pause(ctx, try); err != nil {

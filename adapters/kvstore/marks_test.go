@@ -6,8 +6,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/latchkeyhq/latchkey"
 	"github.com/latchkeyhq/latchkey/adapters/kvstore"
+	"github.com/latchkeyhq/latchkey/storage"
 )
 
 // alone is a primary that does what ends something and says that no replica has
@@ -29,7 +29,7 @@ func (a *alone) Put(ctx context.Context, r kvstore.Record, over string) error {
 
 func (a *alone) Delete(ctx context.Context, k kvstore.Key, version string) (kvstore.Record, error) {
 	r, err := a.memory.Delete(ctx, k, version)
-	if a.isAlone && !errors.Is(err, latchkey.ErrConflict) {
+	if a.isAlone && !errors.Is(err, storage.ErrConflict) {
 		err = errAlone
 	}
 	return r, err
@@ -59,15 +59,15 @@ func TestWhatMayComeBackIsNoEnd(t *testing.T) {
 	s := kvstore.New(c, kvstore.Options{})
 	_ = accountOf(t, s, "ada")
 	for _, token := range []string{"t1", "t2", "t3"} {
-		row := latchkey.StoredSession{Token: token, ID: token, UserID: "ada", Expires: time.Now().Add(time.Hour)}
+		row := storage.StoredSession{Token: token, ID: token, UserID: "ada", Expires: time.Now().Add(time.Hour)}
 		if err := s.CreateSession(ctx, row); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if err := s.CreateVerificationToken(ctx, latchkey.VerificationToken{Identifier: "i", Token: "t", Expires: time.Now()}); err != nil {
+	if err := s.CreateVerificationToken(ctx, storage.VerificationToken{Identifier: "i", Token: "t", Expires: time.Now()}); err != nil {
 		t.Fatal(err)
 	}
-	if err := s.CreateAuthenticator(ctx, latchkey.Authenticator{CredentialID: []byte{1}, UserID: "ada"}); err != nil {
+	if err := s.CreateAuthenticator(ctx, storage.Authenticator{CredentialID: []byte{1}, UserID: "ada"}); err != nil {
 		t.Fatal(err)
 	}
 	for _, end := range []struct {
@@ -90,7 +90,7 @@ func TestWhatMayComeBackIsNoEnd(t *testing.T) {
 				}
 			}
 			c.isAlone = false
-			if err := end.do(); err != nil && !errors.Is(err, latchkey.ErrNotFound) {
+			if err := end.do(); err != nil && !errors.Is(err, storage.ErrNotFound) {
 				t.Errorf("with a replica again: %v", err)
 			}
 		})

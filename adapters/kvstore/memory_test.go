@@ -11,8 +11,8 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/latchkeyhq/latchkey"
 	"github.com/latchkeyhq/latchkey/adapters/kvstore"
+	"github.com/latchkeyhq/latchkey/storage"
 )
 
 // memory is the plainest Conn there is. It is strict with its caller.
@@ -71,7 +71,7 @@ func (m *memory) Put(ctx context.Context, r kvstore.Record, over string) error {
 		m.records[r.Key] = r
 		return nil
 	}
-	return latchkey.ErrConflict
+	return storage.ErrConflict
 }
 
 func (m *memory) Delete(ctx context.Context, k kvstore.Key, version string) (kvstore.Record, error) {
@@ -83,9 +83,9 @@ func (m *memory) Delete(ctx context.Context, k kvstore.Key, version string) (kvs
 	r, there := m.records[k]
 	switch {
 	case !there:
-		return r, latchkey.ErrNotFound
+		return r, storage.ErrNotFound
 	case version != "" && version != r.Version:
-		return r, latchkey.ErrConflict
+		return r, storage.ErrConflict
 	}
 	delete(m.records, k)
 	return r, nil

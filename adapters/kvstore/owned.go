@@ -8,7 +8,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/latchkeyhq/latchkey"
+	"github.com/latchkeyhq/latchkey/storage"
 )
 
 // ownedRecords keeps the records that belong to users: accounts, passkeys, sessions.
@@ -51,7 +51,7 @@ func (s *ownedRecords) create(ctx context.Context, user string, seen Record, wit
 			return err
 		}
 		_, err := s.records.write(ctx, seen, with(part), until)
-		if !errors.Is(err, latchkey.ErrConflict) {
+		if !errors.Is(err, storage.ErrConflict) {
 			return err
 		}
 		if err := s.records.conn.Disown(ctx, nameOf(user), entry); err != nil {
@@ -76,13 +76,13 @@ func (s *ownedRecords) clear(ctx context.Context, k Key, isFree func(context.Con
 	}
 	free, err := isFree(ctx, &seen)
 	if err == nil && !free {
-		err = latchkey.ErrConflict
+		err = storage.ErrConflict
 	}
 	if err != nil {
 		return seen, err
 	}
 	mark, err := s.records.void(ctx, seen)
-	if errors.Is(err, latchkey.ErrConflict) {
+	if errors.Is(err, storage.ErrConflict) {
 		return Record{Key: k}, nil // another caller was faster: the next try reads what it wrote
 	}
 	return mark, err
@@ -222,7 +222,7 @@ func (s *ownedRecords) prune(ctx context.Context, user string, entry Key) error 
 		if err == nil {
 			return s.records.conn.Disown(ctx, nameOf(user), entry)
 		}
-		if !errors.Is(err, latchkey.ErrConflict) {
+		if !errors.Is(err, storage.ErrConflict) {
 			return err
 		}
 		if err := pause(ctx, try); err != nil {

@@ -9,8 +9,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/latchkeyhq/latchkey"
 	"github.com/latchkeyhq/latchkey/adapters/kvstore"
+	"github.com/latchkeyhq/latchkey/storage"
 )
 
 // watched asks before each put.
@@ -31,12 +31,12 @@ func (w *watched) Put(ctx context.Context, r kvstore.Record, over string) error 
 var errUnreachable = errors.New("the store cannot be reached")
 
 // accountOf signs somebody up and returns the account.
-func accountOf(t *testing.T, s *kvstore.Store, id string) latchkey.Account {
+func accountOf(t *testing.T, s *kvstore.Store, id string) storage.Account {
 	t.Helper()
-	if _, err := s.CreateUser(t.Context(), latchkey.User{ID: id, Email: id + "@example.com"}); err != nil {
+	if _, err := s.CreateUser(t.Context(), storage.User{ID: id, Email: id + "@example.com"}); err != nil {
 		t.Fatal(err)
 	}
-	a := latchkey.Account{UserID: id, Provider: "acme", ProviderAccountID: id, Type: latchkey.TypeOIDC}
+	a := storage.Account{UserID: id, Provider: "acme", ProviderAccountID: id, Type: storage.TypeOIDC}
 	if err := s.LinkAccount(t.Context(), a); err != nil {
 		t.Fatal(err)
 	}
@@ -95,7 +95,7 @@ func leaveOver(t *testing.T, m *memory, user string, n int) {
 func openAll(t *testing.T, s *kvstore.Store, user string, n int) {
 	t.Helper()
 	for i := range n {
-		row := latchkey.StoredSession{Token: fmt.Sprint(user, i), ID: fmt.Sprint(i), UserID: user, Expires: time.Now().Add(time.Hour)}
+		row := storage.StoredSession{Token: fmt.Sprint(user, i), ID: fmt.Sprint(i), UserID: user, Expires: time.Now().Add(time.Hour)}
 		if err := s.CreateSession(t.Context(), row); err != nil {
 			t.Fatal(err)
 		}

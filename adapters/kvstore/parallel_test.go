@@ -8,8 +8,8 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/latchkeyhq/latchkey"
 	"github.com/latchkeyhq/latchkey/adapters/kvstore"
+	"github.com/latchkeyhq/latchkey/storage"
 )
 
 // distant is a store behind a network, each of whose calls takes a while.
@@ -181,7 +181,7 @@ func TestOneOfManySessionsThatStays(t *testing.T) {
 	if err != nil || len(list) != 2 {
 		t.Errorf("left are %v, error %v", list, err)
 	}
-	if _, err := s.DeleteUser(t.Context(), "ada"); !errors.Is(err, latchkey.ErrNotFound) {
+	if _, err := s.DeleteUser(t.Context(), "ada"); !errors.Is(err, storage.ErrNotFound) {
 		t.Errorf("nobody is deleted: %v", err)
 	}
 }

@@ -10,8 +10,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/latchkeyhq/latchkey"
 	"github.com/latchkeyhq/latchkey/adapters/kvstore"
+	"github.com/latchkeyhq/latchkey/storage"
 )
 
 // scene is operations on one person, two or three, and who signs in afterwards.
@@ -43,7 +43,7 @@ func signsIn(a actor) operation {
 
 func creates(id, email string) operation {
 	return func(ctx context.Context, s *kvstore.Store) error {
-		_, err := s.CreateUser(ctx, latchkey.User{ID: id, Email: email})
+		_, err := s.CreateUser(ctx, storage.User{ID: id, Email: email})
 		return err
 	}
 }
@@ -57,7 +57,7 @@ func deletes(a actor) operation {
 
 func moves(a actor, email string) operation {
 	return func(ctx context.Context, s *kvstore.Store) error {
-		u, err := s.UpdateUser(ctx, idOf(a), latchkey.UserChange{Name: new("moved"), Email: &email})
+		u, err := s.UpdateUser(ctx, idOf(a), storage.UserChange{Name: new("moved"), Email: &email})
 		if err == nil && (u.Email != email || u.Name != "moved") {
 			return fmt.Errorf("the user is %s at %s", u.Name, u.Email)
 		}
@@ -67,7 +67,7 @@ func moves(a actor, email string) operation {
 
 func links(a actor, account string) operation {
 	return func(ctx context.Context, s *kvstore.Store) error {
-		return s.LinkAccount(ctx, latchkey.Account{UserID: idOf(a), Provider: "acme", ProviderAccountID: account, Type: latchkey.TypeOIDC})
+		return s.LinkAccount(ctx, storage.Account{UserID: idOf(a), Provider: "acme", ProviderAccountID: account, Type: storage.TypeOIDC})
 	}
 }
 
@@ -80,7 +80,7 @@ func unlinks(account string) operation {
 
 func opens(a actor, token string) operation {
 	return func(ctx context.Context, s *kvstore.Store) error {
-		return s.CreateSession(ctx, latchkey.StoredSession{Token: token, UserID: idOf(a), Expires: time.Now().Add(time.Hour)})
+		return s.CreateSession(ctx, storage.StoredSession{Token: token, UserID: idOf(a), Expires: time.Now().Add(time.Hour)})
 	}
 }
 
@@ -113,7 +113,7 @@ func beginsSignUp(id string) operation {
 	return func(ctx context.Context, s *kvstore.Store) error {
 		got, err := s.BeginSignUp(ctx, "acme", mia.account, id)
 		if err == nil && got != id {
-			return latchkey.ErrConflict
+			return storage.ErrConflict
 		}
 		return err
 	}
@@ -157,7 +157,7 @@ func exactlyOne(_ *memory, errs []error) error {
 	for _, err := range errs {
 		if err == nil {
 			won++
-		} else if !errors.Is(err, latchkey.ErrConflict) && !errors.Is(err, latchkey.ErrNotFound) {
+		} else if !errors.Is(err, storage.ErrConflict) && !errors.Is(err, storage.ErrNotFound) {
 			return err
 		}
 	}

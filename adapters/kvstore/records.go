@@ -7,7 +7,7 @@ import (
 	"math/big"
 	"time"
 
-	"github.com/latchkeyhq/latchkey"
+	"github.com/latchkeyhq/latchkey/storage"
 )
 
 // records reads and writes single records. An absent one is a Record with a key and
@@ -52,7 +52,7 @@ func (s *records) look(ctx context.Context, k Key) (Record, error) {
 func (s *records) find(ctx context.Context, k Key) (Record, error) {
 	r, err := s.look(ctx, k)
 	if err == nil && !r.isAlive() {
-		err = latchkey.ErrNotFound
+		err = storage.ErrNotFound
 	}
 	return r, err
 }
@@ -94,14 +94,14 @@ func (s *records) create(ctx context.Context, k Key, v value, until time.Time) (
 	seen := Record{Key: k}
 	for try := 0; ; try++ {
 		r, err := s.write(ctx, seen, v, until)
-		if !errors.Is(err, latchkey.ErrConflict) {
+		if !errors.Is(err, storage.ErrConflict) {
 			return r, err
 		}
 		if seen, err = s.look(ctx, k); err != nil {
 			return seen, err
 		}
 		if seen.isAlive() {
-			return seen, latchkey.ErrConflict
+			return seen, storage.ErrConflict
 		}
 		if err := pause(ctx, try); err != nil {
 			return seen, err
@@ -129,7 +129,7 @@ func (s *records) takeSeen(ctx context.Context, seen Record, wanted func(*Record
 	for try := 0; ; try++ {
 		var err error
 		if seen.Version == "" {
-			err = latchkey.ErrNotFound
+			err = storage.ErrNotFound
 		} else if seen.isAlive() && wanted != nil {
 			err = wanted(&seen)
 		}
@@ -138,9 +138,9 @@ func (s *records) takeSeen(ctx context.Context, seen Record, wanted func(*Record
 		}
 		_, err = s.void(ctx, seen)
 		if err == nil && !seen.isAlive() {
-			err = latchkey.ErrNotFound
+			err = storage.ErrNotFound
 		}
-		if !errors.Is(err, latchkey.ErrConflict) {
+		if !errors.Is(err, storage.ErrConflict) {
 			return seen, err
 		}
 		if err := pause(ctx, try); err != nil {
@@ -156,7 +156,7 @@ func (s *records) takeSeen(ctx context.Context, seen Record, wanted func(*Record
 // another caller has deleted or changed the record.
 func (s *records) remove(ctx context.Context, seen Record) error {
 	_, err := s.conn.Delete(ctx, seen.Key, seen.Version)
-	if errors.Is(err, latchkey.ErrNotFound) || errors.Is(err, latchkey.ErrConflict) {
+	if errors.Is(err, storage.ErrNotFound) || errors.Is(err, storage.ErrConflict) {
 		return nil
 	}
 	return err
@@ -190,7 +190,7 @@ func pause(ctx context.Context, try int) error {
 
 // orAbsent returns nil for ErrNotFound, and any other error as it is.
 func orAbsent(err error) error {
-	if errors.Is(err, latchkey.ErrNotFound) {
+	if errors.Is(err, storage.ErrNotFound) {
 		return nil
 	}
 	return err

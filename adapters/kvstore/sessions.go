@@ -10,7 +10,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/latchkeyhq/latchkey"
+	"github.com/latchkeyhq/latchkey/storage"
 )
 
 type sessionValue struct {
@@ -34,19 +34,19 @@ func (v sessionValue) isWhole() bool { return v.User != "" && !v.Expires.IsZero(
 
 func (v sessionValue) of() string { return v.User }
 
-func (v *sessionValue) session(token string) latchkey.StoredSession {
-	return latchkey.StoredSession{
+func (v *sessionValue) session(token string) storage.StoredSession {
+	return storage.StoredSession{
 		ID: v.ID, Token: token, UserID: v.User, Expires: v.Expires.Time, Created: v.Created.Time, UserAgent: v.Agent,
 		Tenant: v.Tenant, Provider: v.Provider, ProviderSID: v.SID, ProviderSub: v.Sub, ProviderIssued: v.Issued.Time,
 		Sealed: v.Sealed, Proved: v.Proved.Time, AMR: v.AMR, ACR: v.ACR,
 	}
 }
 
-// CreateSession implements [latchkey.SessionAdapter] and [latchkey.SessionStore]:
+// CreateSession implements [storage.SessionAdapter] and [storage.SessionStore]:
 // it does not ask whether there is such a user.
-func (s *Store) CreateSession(ctx context.Context, row latchkey.StoredSession) error {
+func (s *Store) CreateSession(ctx context.Context, row storage.StoredSession) error {
 	if row.UserID == "" {
-		return latchkey.ErrNotFound
+		return storage.ErrNotFound
 	}
 	if !isText(row.AMR...) || !isText(row.ID, row.UserID, row.Tenant, row.Provider, row.ProviderSID, row.ProviderSub, row.Sealed, row.ACR) {
 		return errText
@@ -65,34 +65,34 @@ func (s *Store) CreateSession(ctx context.Context, row latchkey.StoredSession) e
 	return s.owned.create(ctx, row.UserID, Record{Key: keyOfSession(row.Token)}, with, s.records.until(row.Expires), taken)
 }
 
-// GetSession implements [latchkey.SessionStore].
-func (s *Store) GetSession(ctx context.Context, token string) (latchkey.StoredSession, error) {
+// GetSession implements [storage.SessionStore].
+func (s *Store) GetSession(ctx context.Context, token string) (storage.StoredSession, error) {
 	r, err := s.records.find(ctx, keyOfSession(token))
 	if err != nil {
-		return latchkey.StoredSession{}, err
+		return storage.StoredSession{}, err
 	}
 	return asSession(&r, token)
 }
 
-func asSession(r *Record, token string) (latchkey.StoredSession, error) {
+func asSession(r *Record, token string) (storage.StoredSession, error) {
 	v, err := decode[sessionValue](r)
 	if err != nil {
-		return latchkey.StoredSession{}, err
+		return storage.StoredSession{}, err
 	}
 	return v.session(token), nil
 }
 
-// GetSessionAndUser implements [latchkey.SessionAdapter].
-func (s *Store) GetSessionAndUser(ctx context.Context, token string) (latchkey.StoredSession, latchkey.User, error) {
+// GetSessionAndUser implements [storage.SessionAdapter].
+func (s *Store) GetSessionAndUser(ctx context.Context, token string) (storage.StoredSession, storage.User, error) {
 	_, v, stored, err := findWithUser[sessionValue](ctx, s.users, keyOfSession(token))
 	if err != nil {
-		return latchkey.StoredSession{}, latchkey.User{}, err
+		return storage.StoredSession{}, storage.User{}, err
 	}
 	u, err := stored.user()
 	return v.session(token), u, err
 }
 
-// UpdateSession implements [latchkey.SessionAdapter]. The life of the record grows
+// UpdateSession implements [storage.SessionAdapter]. The life of the record grows
 // with that of the session.
 func (s *Store) UpdateSession(ctx context.Context, token string, expires time.Time) error {
 	for try := 0; ; try++ {
@@ -106,7 +106,7 @@ func (s *Store) UpdateSession(ctx context.Context, token string, expires time.Ti
 			return err
 		}
 		v.Expires = to
-		if _, err = s.records.rewrite(ctx, seen, v, s.records.until(expires)); !errors.Is(err, latchkey.ErrConflict) {
+		if _, err = s.records.rewrite(ctx, seen, v, s.records.until(expires)); !errors.Is(err, storage.ErrConflict) {
 			return err
 		}
 		if err := pause(ctx, try); err != nil {
@@ -115,17 +115,17 @@ func (s *Store) UpdateSession(ctx context.Context, token string, expires time.Ti
 	}
 }
 
-// DeleteSession implements [latchkey.SessionAdapter].
-func (s *Store) DeleteSession(ctx context.Context, token string) (latchkey.StoredSession, error) {
+// DeleteSession implements [storage.SessionAdapter].
+func (s *Store) DeleteSession(ctx context.Context, token string) (storage.StoredSession, error) {
 	r, err := s.owned.take(ctx, keyOfSession(token))
 	if err != nil {
-		return latchkey.StoredSession{}, err
+		return storage.StoredSession{}, err
 	}
 	return asSession(&r, token)
 }
 
-// ListSessions implements [latchkey.SessionListAdapter]. The newest comes first.
-func (s *Store) ListSessions(ctx context.Context, userID string) (list []latchkey.StoredSession, err error) {
+// ListSessions implements [storage.SessionListAdapter]. The newest comes first.
+func (s *Store) ListSessions(ctx context.Context, userID string) (list []storage.StoredSession, err error) {
 	records, err := s.owned.list(ctx, userID, KindSession)
 	if err != nil {
 		return nil, err
@@ -137,22 +137,22 @@ func (s *Store) ListSessions(ctx context.Context, userID string) (list []latchke
 		}
 		list = append(list, row)
 	}
-	slices.SortFunc(list, func(a, b latchkey.StoredSession) int {
+	slices.SortFunc(list, func(a, b storage.StoredSession) int {
 		return cmp.Or(b.Created.Compare(a.Created), b.Expires.Compare(a.Expires), cmp.Compare(a.ID, b.ID))
 	})
 	return list, nil
 }
 
-// DeleteSessionByID implements [latchkey.SessionListAdapter].
+// DeleteSessionByID implements [storage.SessionListAdapter].
 func (s *Store) DeleteSessionByID(ctx context.Context, userID, id string) error {
 	n, err := s.endSessions(ctx, userID, func(v *sessionValue) bool { return v.ID == id })
 	if err == nil && n == 0 {
-		err = latchkey.ErrNotFound
+		err = storage.ErrNotFound
 	}
 	return err
 }
 
-// DeleteSessions implements [latchkey.SessionListAdapter].
+// DeleteSessions implements [storage.SessionListAdapter].
 func (s *Store) DeleteSessions(ctx context.Context, userID, keep string) (int, error) {
 	return s.endSessions(ctx, userID, func(v *sessionValue) bool { return v.ID != keep })
 }
@@ -194,7 +194,7 @@ func (s *Store) endSession(ctx context.Context, userID string, r Record, ends fu
 	_, err = s.owned.takeSeen(ctx, r, func(now *Record) error {
 		v, err := decode[sessionValue](now)
 		if err == nil && (v.User != userID || !ends(&v)) {
-			err = latchkey.ErrNotFound
+			err = storage.ErrNotFound
 		}
 		return err
 	})

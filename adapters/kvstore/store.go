@@ -3,7 +3,7 @@ package kvstore
 import (
 	"time"
 
-	"github.com/latchkeyhq/latchkey"
+	"github.com/latchkeyhq/latchkey/storage"
 )
 
 // Options says how a [Store] behaves. The zero value is the usual.
@@ -37,16 +37,16 @@ func New(c Conn, o Options) *Store {
 }
 
 var (
-	_ latchkey.Adapter                  = (*Store)(nil)
-	_ latchkey.SessionAdapter           = (*Store)(nil)
-	_ latchkey.SessionListAdapter       = (*Store)(nil)
-	_ latchkey.SessionStore             = (*Store)(nil)
-	_ latchkey.VerificationTokenAdapter = (*Store)(nil)
-	_ latchkey.AccountAdapter           = (*Store)(nil)
-	_ latchkey.UserDeletionAdapter      = (*Store)(nil)
-	_ latchkey.AuthenticatorAdapter     = (*Store)(nil)
-	_ latchkey.SignUpAdapter            = (*Store)(nil)
-	_ latchkey.RevocationStore          = (*Store)(nil)
-	_ latchkey.ReturningLimiter         = (*Store)(nil)
-	_ latchkey.ReplayStore              = (*Store)(nil)
+	_ storage.Adapter                  = (*Store)(nil)
+	_ storage.SessionAdapter           = (*Store)(nil)
+	_ storage.SessionListAdapter       = (*Store)(nil)
+	_ storage.SessionStore             = (*Store)(nil)
+	_ storage.VerificationTokenAdapter = (*Store)(nil)
+	_ storage.AccountAdapter           = (*Store)(nil)
+	_ storage.UserDeletionAdapter      = (*Store)(nil)
+	_ storage.AuthenticatorAdapter     = (*Store)(nil)
+	_ storage.SignUpAdapter            = (*Store)(nil)
+	_ storage.RevocationStore          = (*Store)(nil)
+	_ storage.ReturningLimiter         = (*Store)(nil)
+	_ storage.ReplayStore              = (*Store)(nil)
 )

@@ -7,7 +7,7 @@ import (
 	"errors"
 	"math"
 
-	"github.com/latchkeyhq/latchkey"
+	"github.com/latchkeyhq/latchkey/storage"
 )
 
 // begin writes a new user, over one that was begun under the same id and never
@@ -16,12 +16,12 @@ func (s *userRecords) begin(ctx context.Context, v userValue) (Record, error) {
 	seen := Record{Key: keyOfUser(v.ID)}
 	for try := 0; ; try++ {
 		written, err := s.records.write(ctx, seen, v, never)
-		if !errors.Is(err, latchkey.ErrConflict) {
+		if !errors.Is(err, storage.ErrConflict) {
 			return written, err
 		}
 		former, err := s.resolve(ctx, v.ID)
 		switch {
-		case err != nil && !errors.Is(err, latchkey.ErrNotFound):
+		case err != nil && !errors.Is(err, storage.ErrNotFound):
 			return written, err
 		case former.State == stateGone:
 			if err := s.finishDeletion(ctx, former); err != nil {
@@ -29,7 +29,7 @@ func (s *userRecords) begin(ctx context.Context, v userValue) (Record, error) {
 			}
 			former.seen = Record{Key: seen.Key}
 		case err == nil:
-			return written, latchkey.ErrConflict
+			return written, storage.ErrConflict
 		}
 		seen = former.seen
 		if err := pause(ctx, try); err != nil {
@@ -42,14 +42,14 @@ func (s *userRecords) begin(ctx context.Context, v userValue) (Record, error) {
 // address is another user's it returns ErrConflict, and the new user has never existed.
 func (s *userRecords) complete(ctx context.Context, u storedUser) error {
 	switch err := s.claim(ctx, u.Email, u.owner()); {
-	case errors.Is(err, latchkey.ErrConflict):
+	case errors.Is(err, storage.ErrConflict):
 		_ = s.records.remove(ctx, u.seen) // a record that stays is no user
 		return err
 	case err != nil:
 		return err
 	}
 	err := s.makeWhole(ctx, u)
-	if !errors.Is(err, latchkey.ErrConflict) {
+	if !errors.Is(err, storage.ErrConflict) {
 		return err
 	}
 	if now, err := s.resolve(ctx, u.ID); err == nil && now.Born == u.Born {
@@ -70,7 +70,7 @@ func (s *userRecords) makeWhole(ctx context.Context, u storedUser) error {
 var errChanged = errors.New("kvstore: the user has changed")
 
 func orChanged(err error) error {
-	if errors.Is(err, latchkey.ErrConflict) {
+	if errors.Is(err, storage.ErrConflict) {
 		return errChanged
 	}
 	return err
@@ -111,7 +111,7 @@ func (s *userRecords) completeChange(ctx context.Context, u storedUser) error {
 	switch {
 	case claimed == nil:
 		after = u.with(*u.Next)
-	case errors.Is(claimed, latchkey.ErrConflict):
+	case errors.Is(claimed, storage.ErrConflict):
 		after.Next = nil
 	default:
 		return claimed
@@ -131,7 +131,7 @@ func (s *userRecords) completeChange(ctx context.Context, u storedUser) error {
 func (s *userRecords) delete(ctx context.Context, id string) (storedUser, error) {
 	for try := 0; ; try++ {
 		u, err := s.resolve(ctx, id)
-		if errors.Is(err, latchkey.ErrNotFound) { // another call may have removed the user and not have got an answer
+		if errors.Is(err, storage.ErrNotFound) { // another call may have removed the user and not have got an answer
 			return u, cmp.Or(s.records.remove(ctx, Record{Key: keyOfUser(id), Version: rand.Text()}), err)
 		}
 		if err != nil {
@@ -144,7 +144,7 @@ func (s *userRecords) delete(ctx context.Context, id string) (storedUser, error)
 		if err == nil {
 			return u, s.finishDeletion(ctx, u)
 		}
-		if !errors.Is(err, latchkey.ErrConflict) {
+		if !errors.Is(err, storage.ErrConflict) {
 			return u, err
 		}
 		if err := pause(ctx, try); err != nil {

@@ -5,7 +5,7 @@ import (
 	"errors"
 	"slices"
 
-	"github.com/latchkeyhq/latchkey"
+	"github.com/latchkeyhq/latchkey/storage"
 )
 
 // userRecords takes users through their states: new, whole, gone. A user and a claim
@@ -33,7 +33,7 @@ var errOther = errors.New("kvstore: the record of a user is another's")
 func asUser(r Record, id string) (u storedUser, err error) {
 	u.seen = r
 	if !r.isAlive() {
-		return u, latchkey.ErrNotFound
+		return u, storage.ErrNotFound
 	}
 	u.userValue, err = decode[userValue](&r)
 	if err == nil && u.ID != id {
@@ -54,9 +54,9 @@ func (s *userRecords) resolve(ctx context.Context, id string) (u storedUser, err
 			return u, err
 		}
 		if !isClaimOf(&claim, u.owner()) {
-			return u, latchkey.ErrNotFound
+			return u, storage.ErrNotFound
 		}
-		if err = s.makeWhole(ctx, u); err != nil && !errors.Is(err, latchkey.ErrConflict) {
+		if err = s.makeWhole(ctx, u); err != nil && !errors.Is(err, storage.ErrConflict) {
 			return u, err
 		}
 		if err := pause(ctx, try); err != nil {
@@ -69,7 +69,7 @@ func (s *userRecords) resolve(ctx context.Context, id string) (u storedUser, err
 func (s *userRecords) find(ctx context.Context, id string) (storedUser, error) {
 	u, err := s.resolve(ctx, id)
 	if err == nil && u.State == stateGone {
-		err = latchkey.ErrNotFound
+		err = storage.ErrNotFound
 	}
 	return u, err
 }
@@ -79,7 +79,7 @@ func (s *userRecords) find(ctx context.Context, id string) (storedUser, error) {
 func (s *userRecords) findOwner(ctx context.Context, of owner) (storedUser, error) {
 	u, err := s.find(ctx, of.User)
 	if err == nil && u.Born != of.Born {
-		err = latchkey.ErrNotFound
+		err = storage.ErrNotFound
 	}
 	return u, err
 }
@@ -92,7 +92,7 @@ func (s *userRecords) isAbandoned(ctx context.Context, r *Record) (bool, error) 
 		return false, err
 	}
 	_, err = s.findOwner(ctx, of)
-	return errors.Is(err, latchkey.ErrNotFound), orAbsent(err)
+	return errors.Is(err, storage.ErrNotFound), orAbsent(err)
 }
 
 // list returns the live records of a user that are of a kind, without what is left of
@@ -103,7 +103,7 @@ func (s *userRecords) list(ctx context.Context, id string, kind Kind) ([]Record,
 		return nil, err
 	}
 	u, err := s.find(ctx, id)
-	if errors.Is(err, latchkey.ErrNotFound) {
+	if errors.Is(err, storage.ErrNotFound) {
 		return nil, nil
 	}
 	return slices.DeleteFunc(found, func(r Record) bool { return u.owns(&r) != nil }), err
@@ -129,7 +129,7 @@ func findWithUser[V ownedValue](ctx context.Context, s *userRecords, k Key) (r R
 	}
 	i := slices.IndexFunc(found, func(r Record) bool { return r.Key == k })
 	if i < 0 || !found[i].isAlive() {
-		return r, v, u, latchkey.ErrNotFound
+		return r, v, u, storage.ErrNotFound
 	}
 	if v, err = decode[V](&found[i]); err != nil {
 		return r, v, u, err

@@ -4,7 +4,7 @@ import (
 	"cmp"
 	"encoding/json"
 
-	"github.com/latchkeyhq/latchkey"
+	"github.com/latchkeyhq/latchkey/storage"
 )
 
 // state is how far a user has come. The record of the user is the truth: a claim
@@ -49,8 +49,8 @@ func (v userValue) names(email string) bool {
 	return v.State != stateGone && email != "" && (v.Email == email || v.Next != nil && v.Next.Email == email)
 }
 
-func (v userValue) user() (latchkey.User, error) {
-	u := latchkey.User{ID: v.ID, Name: v.Name, Email: v.Email, EmailVerified: v.Verified.Time, Image: v.Image}
+func (v userValue) user() (storage.User, error) {
+	u := storage.User{ID: v.ID, Name: v.Name, Email: v.Email, EmailVerified: v.Verified.Time, Image: v.Image}
 	return u, opened(v.Extra, &u.Extra)
 }
 
@@ -81,15 +81,15 @@ type storedUser struct {
 func (u *storedUser) owns(r *Record) error {
 	of, err := decode[owner](r)
 	if err == nil && (of.User != u.ID || of.Born != "" && of.Born != u.Born) {
-		err = latchkey.ErrNotFound
+		err = storage.ErrNotFound
 	}
 	return err
 }
 
 // orZero returns the user, or the zero User with an error.
-func (u *storedUser) orZero(err error) (latchkey.User, error) {
+func (u *storedUser) orZero(err error) (storage.User, error) {
 	if err != nil {
-		return latchkey.User{}, err
+		return storage.User{}, err
 	}
 	return u.user()
 }

@@ -5,11 +5,11 @@ import (
 	"crypto/rand"
 	"errors"
 
-	"github.com/latchkeyhq/latchkey"
+	"github.com/latchkeyhq/latchkey/storage"
 )
 
-// CreateUser implements [latchkey.Adapter].
-func (s *Store) CreateUser(ctx context.Context, u latchkey.User) (latchkey.User, error) {
+// CreateUser implements [storage.Adapter].
+func (s *Store) CreateUser(ctx context.Context, u storage.User) (storage.User, error) {
 	if u.ID == "" {
 		u.ID = rand.Text()
 	}
@@ -18,7 +18,7 @@ func (s *Store) CreateUser(ctx context.Context, u latchkey.User) (latchkey.User,
 		err = errText
 	}
 	if err != nil {
-		return latchkey.User{}, err
+		return storage.User{}, err
 	}
 	stored := storedUser{userValue: userValue{
 		ID: u.ID, Born: rand.Text(), Name: u.Name, Email: u.Email, Verified: stampOf(u.EmailVerified), Image: u.Image, Extra: extra,
@@ -32,47 +32,47 @@ func (s *Store) CreateUser(ctx context.Context, u latchkey.User) (latchkey.User,
 	return stored.orZero(err)
 }
 
-// GetUser implements [latchkey.Adapter].
-func (s *Store) GetUser(ctx context.Context, id string) (latchkey.User, error) {
+// GetUser implements [storage.Adapter].
+func (s *Store) GetUser(ctx context.Context, id string) (storage.User, error) {
 	u, err := s.users.find(ctx, id)
 	return u.orZero(err)
 }
 
-// GetUserByEmail implements [latchkey.Adapter].
-func (s *Store) GetUserByEmail(ctx context.Context, email string) (latchkey.User, error) {
+// GetUserByEmail implements [storage.Adapter].
+func (s *Store) GetUserByEmail(ctx context.Context, email string) (storage.User, error) {
 	for try := 0; ; try++ {
 		claim, err := s.records.find(ctx, keyOfEmail(email))
 		if err != nil {
-			return latchkey.User{}, err
+			return storage.User{}, err
 		}
 		of, err := decode[owner](&claim)
 		if err != nil {
-			return latchkey.User{}, err
+			return storage.User{}, err
 		}
 		u, err := s.users.findOwner(ctx, of)
 		if err != nil || u.Email == email {
 			return u.orZero(err)
 		}
 		if !u.names(email) {
-			return latchkey.User{}, latchkey.ErrNotFound
+			return storage.User{}, storage.ErrNotFound
 		}
 		if err := orChanged(s.users.completeChange(ctx, u)); err != nil && !errors.Is(err, errChanged) {
-			return latchkey.User{}, err
+			return storage.User{}, err
 		}
 		if err := pause(ctx, try); err != nil {
-			return latchkey.User{}, err
+			return storage.User{}, err
 		}
 	}
 }
 
-// UpdateUser implements [latchkey.Adapter].
-func (s *Store) UpdateUser(ctx context.Context, id string, c latchkey.UserChange) (latchkey.User, error) {
-	if c == (latchkey.UserChange{}) {
+// UpdateUser implements [storage.Adapter].
+func (s *Store) UpdateUser(ctx context.Context, id string, c storage.UserChange) (storage.User, error) {
+	if c == (storage.UserChange{}) {
 		return s.GetUser(ctx, id)
 	}
 	to, err := asNext(c)
 	if err != nil {
-		return latchkey.User{}, err
+		return storage.User{}, err
 	}
 	for try := 0; ; try++ {
 		u, err := s.users.find(ctx, id)
@@ -87,16 +87,16 @@ func (s *Store) UpdateUser(ctx context.Context, id string, c latchkey.UserChange
 			return after.user()
 		}
 		if !errors.Is(err, errChanged) {
-			return latchkey.User{}, err
+			return storage.User{}, err
 		}
 		if err := pause(ctx, try); err != nil {
-			return latchkey.User{}, err
+			return storage.User{}, err
 		}
 	}
 }
 
 // asNext returns a change with an id, by which a later try knows that it was made.
-func asNext(c latchkey.UserChange) (n nextValue, err error) {
+func asNext(c storage.UserChange) (n nextValue, err error) {
 	for _, text := range []*string{c.Name, c.Email, c.Image} {
 		if text != nil && !isText(*text) {
 			return n, errText
@@ -111,10 +111,10 @@ func asNext(c latchkey.UserChange) (n nextValue, err error) {
 	return n, nil
 }
 
-// DeleteUser implements [latchkey.UserDeletionAdapter]. From its first step on the
+// DeleteUser implements [storage.UserDeletionAdapter]. From its first step on the
 // user does not exist; a deletion that is interrupted afterwards is finished by the
 // next call.
-func (s *Store) DeleteUser(ctx context.Context, id string) (latchkey.User, error) {
+func (s *Store) DeleteUser(ctx context.Context, id string) (storage.User, error) {
 	u, err := s.users.delete(ctx, id)
 	return u.orZero(err)
 }

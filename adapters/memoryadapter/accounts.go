@@ -5,18 +5,18 @@ import (
 	"context"
 	"slices"
 
-	"github.com/latchkeyhq/latchkey"
+	"github.com/latchkeyhq/latchkey/storage"
 )
 
-// LinkAccount implements [latchkey.Adapter]. An unknown user is ErrNotFound.
-func (a *Adapter) LinkAccount(ctx context.Context, account latchkey.Account) error {
+// LinkAccount implements [storage.Adapter]. An unknown user is ErrNotFound.
+func (a *Adapter) LinkAccount(ctx context.Context, account storage.Account) error {
 	return a.withData(ctx, func(d *data) error {
 		key := pair{account.Provider, account.ProviderAccountID}
 		if _, taken := d.accounts[key]; taken {
-			return latchkey.ErrConflict
+			return storage.ErrConflict
 		}
 		if _, known := d.users[account.UserID]; !known {
-			return latchkey.ErrNotFound
+			return storage.ErrNotFound
 		}
 		account, err := copyAccount(account)
 		if err != nil {
@@ -27,12 +27,12 @@ func (a *Adapter) LinkAccount(ctx context.Context, account latchkey.Account) err
 	})
 }
 
-// GetAccount implements [latchkey.AccountAdapter].
-func (a *Adapter) GetAccount(ctx context.Context, provider, providerAccountID string) (account latchkey.Account, err error) {
+// GetAccount implements [storage.AccountAdapter].
+func (a *Adapter) GetAccount(ctx context.Context, provider, providerAccountID string) (account storage.Account, err error) {
 	err = a.withData(ctx, func(d *data) error {
 		found, known := d.accounts[pair{provider, providerAccountID}]
 		if !known {
-			return latchkey.ErrNotFound
+			return storage.ErrNotFound
 		}
 		account, err = copyAccount(found)
 		return err
@@ -40,9 +40,9 @@ func (a *Adapter) GetAccount(ctx context.Context, provider, providerAccountID st
 	return account, err
 }
 
-// ListAccounts implements [latchkey.AccountAdapter]. They are in the order
+// ListAccounts implements [storage.AccountAdapter]. They are in the order
 // of their keys.
-func (a *Adapter) ListAccounts(ctx context.Context, userID string) (list []latchkey.Account, err error) {
+func (a *Adapter) ListAccounts(ctx context.Context, userID string) (list []storage.Account, err error) {
 	err = a.withData(ctx, func(d *data) error {
 		for _, found := range d.accounts {
 			if found.UserID != userID {
@@ -60,8 +60,8 @@ func (a *Adapter) ListAccounts(ctx context.Context, userID string) (list []latch
 	return list, err
 }
 
-// UnlinkAccount implements [latchkey.AccountAdapter].
-func (a *Adapter) UnlinkAccount(ctx context.Context, provider, providerAccountID string) (account latchkey.Account, err error) {
+// UnlinkAccount implements [storage.AccountAdapter].
+func (a *Adapter) UnlinkAccount(ctx context.Context, provider, providerAccountID string) (account storage.Account, err error) {
 	err = a.withData(ctx, func(d *data) error {
 		stored, err := take(d, d.accounts, pair{provider, providerAccountID})
 		if err != nil {
@@ -73,7 +73,7 @@ func (a *Adapter) UnlinkAccount(ctx context.Context, provider, providerAccountID
 	return account, err
 }
 
-// BeginSignUp implements [latchkey.SignUpAdapter].
+// BeginSignUp implements [storage.SignUpAdapter].
 func (a *Adapter) BeginSignUp(ctx context.Context, provider, providerAccountID, userID string) (id string, err error) {
 	err = a.withData(ctx, func(d *data) error {
 		key := pair{provider, providerAccountID}
@@ -88,7 +88,7 @@ func (a *Adapter) BeginSignUp(ctx context.Context, provider, providerAccountID, 
 	return id, err
 }
 
-// EndSignUp implements [latchkey.SignUpAdapter].
+// EndSignUp implements [storage.SignUpAdapter].
 func (a *Adapter) EndSignUp(ctx context.Context, provider, providerAccountID string) error {
 	return a.withData(ctx, func(d *data) error {
 		_, err := take(d, d.signUps, pair{provider, providerAccountID})
@@ -100,12 +100,12 @@ func (a *Adapter) EndSignUp(ctx context.Context, provider, providerAccountID str
 func take[K comparable, V any](d *data, m map[K]V, k K) (V, error) {
 	v, known := m[k]
 	if !known {
-		return v, latchkey.ErrNotFound
+		return v, storage.ErrNotFound
 	}
 	remove(d, m, k)
 	return v, nil
 }
 
-func byAccountKey(a, b latchkey.Account) int {
+func byAccountKey(a, b storage.Account) int {
 	return cmp.Or(cmp.Compare(a.Provider, b.Provider), cmp.Compare(a.ProviderAccountID, b.ProviderAccountID))
 }

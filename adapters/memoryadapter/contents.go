@@ -6,16 +6,16 @@ import (
 	"maps"
 	"slices"
 
-	"github.com/latchkeyhq/latchkey"
+	"github.com/latchkeyhq/latchkey/storage"
 )
 
 // Contents is everything a store holds, each list in a fixed order.
 type Contents struct {
-	Users              []latchkey.User
-	Accounts           []latchkey.Account
-	Sessions           []latchkey.StoredSession // Token is what is stored: a hash, unless [Options].PlainTokens
-	VerificationTokens []latchkey.VerificationToken
-	Authenticators     []latchkey.Authenticator
+	Users              []storage.User
+	Accounts           []storage.Account
+	Sessions           []storage.StoredSession // Token is what is stored: a hash, unless [Options].PlainTokens
+	VerificationTokens []storage.VerificationToken
+	Authenticators     []storage.Authenticator
 }
 
 // Contents returns a copy of everything the store holds. It waits for its turn,
@@ -41,8 +41,8 @@ func (a *Adapter) Contents() (c Contents) {
 	})
 	slices.SortFunc(c.Accounts, byAccountKey)
 	slices.SortFunc(c.Authenticators, byCredentialID)
-	slices.SortFunc(c.Sessions, func(a, b latchkey.StoredSession) int { return cmp.Compare(a.ID, b.ID) })
-	slices.SortFunc(c.VerificationTokens, func(a, b latchkey.VerificationToken) int {
+	slices.SortFunc(c.Sessions, func(a, b storage.StoredSession) int { return cmp.Compare(a.ID, b.ID) })
+	slices.SortFunc(c.VerificationTokens, func(a, b storage.VerificationToken) int {
 		return cmp.Or(cmp.Compare(a.Identifier, b.Identifier), cmp.Compare(a.Token, b.Token))
 	})
 	return c

@@ -7,20 +7,20 @@ import (
 	"slices"
 	"time"
 
-	"github.com/latchkeyhq/latchkey"
+	"github.com/latchkeyhq/latchkey/storage"
 )
 
 // Nothing that a caller passed in or was given is shared with the store.
 // Open-ended members go through JSON, as they would in a database: what reads
 // back differs in type here as it would there.
 
-func copyUser(u latchkey.User) (out latchkey.User, err error) {
-	out = latchkey.User{ID: u.ID, Name: u.Name, Email: u.Email, EmailVerified: utc(u.EmailVerified), Image: u.Image}
+func copyUser(u storage.User) (out storage.User, err error) {
+	out = storage.User{ID: u.ID, Name: u.Name, Email: u.Email, EmailVerified: utc(u.EmailVerified), Image: u.Image}
 	out.Extra, err = copyJSON(u.Extra)
 	return out, err
 }
 
-func copyAccount(a latchkey.Account) (out latchkey.Account, err error) {
+func copyAccount(a storage.Account) (out storage.Account, err error) {
 	out = a
 	out.Tokens.ExpiresAt = utc(a.Tokens.ExpiresAt)
 	if out.Extra, err = copyJSON(a.Extra); err != nil {
@@ -33,14 +33,14 @@ func copyAccount(a latchkey.Account) (out latchkey.Account, err error) {
 	return out, err
 }
 
-func copySession(s latchkey.StoredSession) latchkey.StoredSession {
+func copySession(s storage.StoredSession) storage.StoredSession {
 	s.Expires, s.Created = utc(s.Expires), utc(s.Created)
 	s.ProviderIssued, s.Proved = utc(s.ProviderIssued), utc(s.Proved)
 	s.AMR = append([]string(nil), s.AMR...) // nil for none, as from a database
 	return s
 }
 
-func copyAuthenticator(k latchkey.Authenticator) latchkey.Authenticator {
+func copyAuthenticator(k storage.Authenticator) storage.Authenticator {
 	k.Created, k.Used = utc(k.Created), utc(k.Used)
 	k.CredentialID = bytes.Clone(k.CredentialID)
 	k.PublicKey = bytes.Clone(k.PublicKey)

@@ -3,7 +3,7 @@ package memoryadapter
 import (
 	"time"
 
-	"github.com/latchkeyhq/latchkey"
+	"github.com/latchkeyhq/latchkey/storage"
 )
 
 // pair is a key of two texts: provider and account id, or identifier and token.
@@ -12,13 +12,13 @@ type pair [2]string
 // data is everything a store holds. Whoever has the turn may use it. All
 // changes go through put and remove, so that they can be taken back.
 type data struct {
-	users          map[string]latchkey.User
+	users          map[string]storage.User
 	emails         map[string]string // to user id
-	accounts       map[pair]latchkey.Account
-	sessions       map[string]latchkey.StoredSession // by stored token
-	tokens         map[pair]latchkey.VerificationToken
-	authenticators map[string]latchkey.Authenticator // by credential id
-	signUps        map[pair]string                   // to user id
+	accounts       map[pair]storage.Account
+	sessions       map[string]storage.StoredSession // by stored token
+	tokens         map[pair]storage.VerificationToken
+	authenticators map[string]storage.Authenticator // by credential id
+	signUps        map[pair]string                  // to user id
 	revocations    map[string]revocation
 
 	depth int      // transactions that are open, one in the other
@@ -29,12 +29,12 @@ type revocation struct{ at, expires time.Time }
 
 func newData() *data {
 	return &data{
-		users:          map[string]latchkey.User{},
+		users:          map[string]storage.User{},
 		emails:         map[string]string{},
-		accounts:       map[pair]latchkey.Account{},
-		sessions:       map[string]latchkey.StoredSession{},
-		tokens:         map[pair]latchkey.VerificationToken{},
-		authenticators: map[string]latchkey.Authenticator{},
+		accounts:       map[pair]storage.Account{},
+		sessions:       map[string]storage.StoredSession{},
+		tokens:         map[pair]storage.VerificationToken{},
+		authenticators: map[string]storage.Authenticator{},
 		signUps:        map[pair]string{},
 		revocations:    map[string]revocation{},
 	}

@@ -4,7 +4,7 @@ import (
 	"context"
 	"time"
 
-	"github.com/latchkeyhq/latchkey"
+	"github.com/latchkeyhq/latchkey/storage"
 )
 
 // Options says how an [Adapter] behaves. The zero value is the usual.
@@ -23,16 +23,16 @@ type Adapter struct {
 }
 
 var (
-	_ latchkey.SessionAdapter           = (*Adapter)(nil)
-	_ latchkey.SessionListAdapter       = (*Adapter)(nil)
-	_ latchkey.VerificationTokenAdapter = (*Adapter)(nil)
-	_ latchkey.AccountAdapter           = (*Adapter)(nil)
-	_ latchkey.UserDeletionAdapter      = (*Adapter)(nil)
-	_ latchkey.AuthenticatorAdapter     = (*Adapter)(nil)
-	_ latchkey.TxAdapter                = (*Adapter)(nil)
-	_ latchkey.SignUpAdapter            = (*Adapter)(nil)
-	_ latchkey.SweepAdapter             = (*Adapter)(nil)
-	_ latchkey.RevocationStore          = (*Adapter)(nil)
+	_ storage.SessionAdapter           = (*Adapter)(nil)
+	_ storage.SessionListAdapter       = (*Adapter)(nil)
+	_ storage.VerificationTokenAdapter = (*Adapter)(nil)
+	_ storage.AccountAdapter           = (*Adapter)(nil)
+	_ storage.UserDeletionAdapter      = (*Adapter)(nil)
+	_ storage.AuthenticatorAdapter     = (*Adapter)(nil)
+	_ storage.TxAdapter                = (*Adapter)(nil)
+	_ storage.SignUpAdapter            = (*Adapter)(nil)
+	_ storage.SweepAdapter             = (*Adapter)(nil)
+	_ storage.RevocationStore          = (*Adapter)(nil)
 )
 
 // New returns an empty store.
@@ -42,11 +42,11 @@ func New(o Options) *Adapter {
 	return a
 }
 
-// InTx implements [latchkey.TxAdapter]. Transactions run one after the other,
+// InTx implements [storage.TxAdapter]. Transactions run one after the other,
 // and everybody else waits meanwhile: f must use the adapter it is given, since
 // a call to the outer one waits for f to end. What rolling back costs grows
 // with what f did, not with what the store holds.
-func (a *Adapter) InTx(ctx context.Context, f func(latchkey.Adapter) error) error {
+func (a *Adapter) InTx(ctx context.Context, f func(storage.Adapter) error) error {
 	return a.withData(ctx, func(d *data) error {
 		mark := len(d.undo)
 		committed := false
@@ -68,11 +68,11 @@ func (a *Adapter) InTx(ctx context.Context, f func(latchkey.Adapter) error) erro
 	})
 }
 
-// Sweep implements [latchkey.SweepAdapter].
+// Sweep implements [storage.SweepAdapter].
 func (a *Adapter) Sweep(ctx context.Context, before time.Time) (n int, err error) {
 	err = a.withData(ctx, func(d *data) error {
-		n = removeIf(d, d.sessions, func(_ string, s latchkey.StoredSession) bool { return s.Expires.Before(before) }) +
-			removeIf(d, d.tokens, func(_ pair, t latchkey.VerificationToken) bool { return t.Expires.Before(before) }) +
+		n = removeIf(d, d.sessions, func(_ string, s storage.StoredSession) bool { return s.Expires.Before(before) }) +
+			removeIf(d, d.tokens, func(_ pair, t storage.VerificationToken) bool { return t.Expires.Before(before) }) +
 			removeIf(d, d.revocations, func(_ string, r revocation) bool { return r.expires.Before(before) })
 		return nil
 	})

@@ -6,15 +6,17 @@ import (
 	"testing"
 	"time"
 
-	"github.com/latchkeyhq/latchkey"
 	"github.com/latchkeyhq/latchkey/adapters/memoryadapter"
 	"github.com/latchkeyhq/latchkey/latchkeytest"
+	"github.com/latchkeyhq/latchkey/latchkeytest/storagetest"
+	"github.com/latchkeyhq/latchkey/storage"
 )
 
 func TestAdapter(t *testing.T) {
 	for name, o := range map[string]memoryadapter.Options{"hashed tokens": {}, "plain tokens": {PlainTokens: true}} {
 		t.Run(name, func(t *testing.T) {
-			latchkeytest.Adapter(t, func(*testing.T) latchkey.Adapter { return memoryadapter.New(o) })
+			storagetest.TestAdapter(t, func(*testing.T) storage.Adapter { return memoryadapter.New(o) })
+			latchkeytest.TestUnlink(t, func(*testing.T) storage.Adapter { return memoryadapter.New(o) })
 		})
 	}
 }
@@ -29,11 +31,11 @@ func TestTokensAtRest(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			a := memoryadapter.New(row.options)
-			u, err := a.CreateUser(t.Context(), latchkey.User{Name: "Ada"})
+			u, err := a.CreateUser(t.Context(), storage.User{Name: "Ada"})
 			if err != nil {
 				t.Fatal(err)
 			}
-			if err := a.CreateSession(t.Context(), latchkey.StoredSession{Token: "secret", UserID: u.ID, Expires: time.Now()}); err != nil {
+			if err := a.CreateSession(t.Context(), storage.StoredSession{Token: "secret", UserID: u.ID, Expires: time.Now()}); err != nil {
 				t.Fatal(err)
 			}
 			stored := a.Contents().Sessions[0].Token
@@ -50,7 +52,7 @@ func TestTokensAtRest(t *testing.T) {
 
 func TestContentsSharesNothing(t *testing.T) {
 	a := memoryadapter.New(memoryadapter.Options{})
-	u, err := a.CreateUser(t.Context(), latchkey.User{Extra: map[string]any{"role": "admin"}})
+	u, err := a.CreateUser(t.Context(), storage.User{Extra: map[string]any{"role": "admin"}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -63,12 +65,12 @@ func TestContentsSharesNothing(t *testing.T) {
 func TestNestedTransactionRollsBackAlone(t *testing.T) {
 	a := memoryadapter.New(memoryadapter.Options{})
 	fault := errors.New("fault")
-	err := a.InTx(t.Context(), func(outer latchkey.Adapter) error {
-		if _, err := outer.CreateUser(t.Context(), latchkey.User{Email: "ada@example.com"}); err != nil {
+	err := a.InTx(t.Context(), func(outer storage.Adapter) error {
+		if _, err := outer.CreateUser(t.Context(), storage.User{Email: "ada@example.com"}); err != nil {
 			return err
 		}
-		err := outer.(latchkey.TxAdapter).InTx(t.Context(), func(inner latchkey.Adapter) error {
-			_, _ = inner.CreateUser(t.Context(), latchkey.User{Email: "eve@example.com"})
+		err := outer.(storage.TxAdapter).InTx(t.Context(), func(inner storage.Adapter) error {
+			_, _ = inner.CreateUser(t.Context(), storage.User{Email: "eve@example.com"})
 			return fault
 		})
 		if !errors.Is(err, fault) {
@@ -86,7 +88,7 @@ func TestNestedTransactionRollsBackAlone(t *testing.T) {
 
 func TestMembersThatAreNoJSON(t *testing.T) {
 	a := memoryadapter.New(memoryadapter.Options{})
-	if _, err := a.CreateUser(t.Context(), latchkey.User{Email: "ada@example.com", Extra: map[string]any{"f": func() {}}}); err == nil {
+	if _, err := a.CreateUser(t.Context(), storage.User{Email: "ada@example.com", Extra: map[string]any{"f": func() {}}}); err == nil {
 		t.Error("a function was stored")
 	}
 	if n := len(a.Contents().Users); n != 0 {

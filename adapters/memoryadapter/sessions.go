@@ -9,19 +9,19 @@ import (
 	"slices"
 	"time"
 
-	"github.com/latchkeyhq/latchkey"
+	"github.com/latchkeyhq/latchkey/storage"
 )
 
-// CreateSession implements [latchkey.SessionAdapter]. An unknown user is
+// CreateSession implements [storage.SessionAdapter]. An unknown user is
 // ErrNotFound.
-func (a *Adapter) CreateSession(ctx context.Context, s latchkey.StoredSession) error {
+func (a *Adapter) CreateSession(ctx context.Context, s storage.StoredSession) error {
 	return a.withData(ctx, func(d *data) error {
 		key := a.stored(s.Token)
 		if _, taken := d.sessions[key]; taken {
-			return latchkey.ErrConflict
+			return storage.ErrConflict
 		}
 		if _, known := d.users[s.UserID]; !known {
-			return latchkey.ErrNotFound
+			return storage.ErrNotFound
 		}
 		s := copySession(s)
 		s.ID = cmp.Or(s.ID, rand.Text())
@@ -31,12 +31,12 @@ func (a *Adapter) CreateSession(ctx context.Context, s latchkey.StoredSession) e
 	})
 }
 
-// GetSession implements [latchkey.SessionStore].
-func (a *Adapter) GetSession(ctx context.Context, token string) (s latchkey.StoredSession, err error) {
+// GetSession implements [storage.SessionStore].
+func (a *Adapter) GetSession(ctx context.Context, token string) (s storage.StoredSession, err error) {
 	err = a.withData(ctx, func(d *data) error {
 		found, known := d.sessions[a.stored(token)]
 		if !known {
-			return latchkey.ErrNotFound
+			return storage.ErrNotFound
 		}
 		s = copySession(found)
 		s.Token = token
@@ -45,13 +45,13 @@ func (a *Adapter) GetSession(ctx context.Context, token string) (s latchkey.Stor
 	return s, err
 }
 
-// GetSessionAndUser implements [latchkey.SessionAdapter].
-func (a *Adapter) GetSessionAndUser(ctx context.Context, token string) (s latchkey.StoredSession, u latchkey.User, err error) {
+// GetSessionAndUser implements [storage.SessionAdapter].
+func (a *Adapter) GetSessionAndUser(ctx context.Context, token string) (s storage.StoredSession, u storage.User, err error) {
 	err = a.withData(ctx, func(d *data) error {
 		found, known := d.sessions[a.stored(token)]
 		owner, exists := d.users[found.UserID]
 		if !known || !exists {
-			return latchkey.ErrNotFound
+			return storage.ErrNotFound
 		}
 		s = copySession(found)
 		s.Token = token
@@ -61,13 +61,13 @@ func (a *Adapter) GetSessionAndUser(ctx context.Context, token string) (s latchk
 	return s, u, err
 }
 
-// UpdateSession implements [latchkey.SessionAdapter].
+// UpdateSession implements [storage.SessionAdapter].
 func (a *Adapter) UpdateSession(ctx context.Context, token string, expires time.Time) error {
 	return a.withData(ctx, func(d *data) error {
 		key := a.stored(token)
 		s, known := d.sessions[key]
 		if !known {
-			return latchkey.ErrNotFound
+			return storage.ErrNotFound
 		}
 		if expires.After(s.Expires) {
 			s.Expires = utc(expires)
@@ -77,23 +77,23 @@ func (a *Adapter) UpdateSession(ctx context.Context, token string, expires time.
 	})
 }
 
-// DeleteSession implements [latchkey.SessionAdapter].
-func (a *Adapter) DeleteSession(ctx context.Context, token string) (s latchkey.StoredSession, err error) {
+// DeleteSession implements [storage.SessionAdapter].
+func (a *Adapter) DeleteSession(ctx context.Context, token string) (s storage.StoredSession, err error) {
 	err = a.withData(ctx, func(d *data) (err error) {
 		s, err = take(d, d.sessions, a.stored(token))
 		return err
 	})
 	if err != nil {
-		return latchkey.StoredSession{}, err
+		return storage.StoredSession{}, err
 	}
 	s = copySession(s) // a rollback would bring back the one that was stored
 	s.Token = token
 	return s, nil
 }
 
-// ListSessions implements [latchkey.SessionListAdapter]. The newest comes
+// ListSessions implements [storage.SessionListAdapter]. The newest comes
 // first.
-func (a *Adapter) ListSessions(ctx context.Context, userID string) (list []latchkey.StoredSession, err error) {
+func (a *Adapter) ListSessions(ctx context.Context, userID string) (list []storage.StoredSession, err error) {
 	err = a.withData(ctx, func(d *data) error {
 		for _, s := range d.sessions {
 			if s.UserID == userID {
@@ -102,7 +102,7 @@ func (a *Adapter) ListSessions(ctx context.Context, userID string) (list []latch
 				list = append(list, s)
 			}
 		}
-		slices.SortFunc(list, func(a, b latchkey.StoredSession) int {
+		slices.SortFunc(list, func(a, b storage.StoredSession) int {
 			return cmp.Or(b.Created.Compare(a.Created), b.Expires.Compare(a.Expires), cmp.Compare(a.ID, b.ID))
 		})
 		return nil
@@ -110,27 +110,27 @@ func (a *Adapter) ListSessions(ctx context.Context, userID string) (list []latch
 	return list, err
 }
 
-// DeleteSessionByID implements [latchkey.SessionListAdapter].
+// DeleteSessionByID implements [storage.SessionListAdapter].
 func (a *Adapter) DeleteSessionByID(ctx context.Context, userID, id string) error {
 	return a.withData(ctx, func(d *data) error {
-		mine := func(_ string, s latchkey.StoredSession) bool { return s.UserID == userID && s.ID == id }
+		mine := func(_ string, s storage.StoredSession) bool { return s.UserID == userID && s.ID == id }
 		if removeIf(d, d.sessions, mine) == 0 {
-			return latchkey.ErrNotFound
+			return storage.ErrNotFound
 		}
 		return nil
 	})
 }
 
-// DeleteSessions implements [latchkey.SessionListAdapter].
+// DeleteSessions implements [storage.SessionListAdapter].
 func (a *Adapter) DeleteSessions(ctx context.Context, userID, keep string) (n int, err error) {
 	err = a.withData(ctx, func(d *data) error {
-		n = removeIf(d, d.sessions, func(_ string, s latchkey.StoredSession) bool { return s.UserID == userID && s.ID != keep })
+		n = removeIf(d, d.sessions, func(_ string, s storage.StoredSession) bool { return s.UserID == userID && s.ID != keep })
 		return nil
 	})
 	return n, err
 }
 
-// Revoke implements [latchkey.RevocationStore].
+// Revoke implements [storage.RevocationStore].
 func (a *Adapter) Revoke(ctx context.Context, key string, at, expires time.Time) error {
 	return a.withData(ctx, func(d *data) error {
 		old := d.revocations[key]
@@ -139,7 +139,7 @@ func (a *Adapter) Revoke(ctx context.Context, key string, at, expires time.Time)
 	})
 }
 
-// RevokedAt implements [latchkey.RevocationStore].
+// RevokedAt implements [storage.RevocationStore].
 func (a *Adapter) RevokedAt(ctx context.Context, keys ...string) (at map[string]time.Time, err error) {
 	err = a.withData(ctx, func(d *data) error {
 		at = map[string]time.Time{}

@@ -4,15 +4,15 @@ import (
 	"context"
 	"slices"
 
-	"github.com/latchkeyhq/latchkey"
+	"github.com/latchkeyhq/latchkey/storage"
 )
 
-// CreateVerificationToken implements [latchkey.VerificationTokenAdapter].
-func (a *Adapter) CreateVerificationToken(ctx context.Context, t latchkey.VerificationToken) error {
+// CreateVerificationToken implements [storage.VerificationTokenAdapter].
+func (a *Adapter) CreateVerificationToken(ctx context.Context, t storage.VerificationToken) error {
 	return a.withData(ctx, func(d *data) error {
 		key := pair{t.Identifier, t.Token}
 		if _, taken := d.tokens[key]; taken {
-			return latchkey.ErrConflict
+			return storage.ErrConflict
 		}
 		t.Expires = utc(t.Expires)
 		put(d, d.tokens, key, t)
@@ -20,8 +20,8 @@ func (a *Adapter) CreateVerificationToken(ctx context.Context, t latchkey.Verifi
 	})
 }
 
-// UseVerificationToken implements [latchkey.VerificationTokenAdapter].
-func (a *Adapter) UseVerificationToken(ctx context.Context, identifier, token string) (t latchkey.VerificationToken, err error) {
+// UseVerificationToken implements [storage.VerificationTokenAdapter].
+func (a *Adapter) UseVerificationToken(ctx context.Context, identifier, token string) (t storage.VerificationToken, err error) {
 	err = a.withData(ctx, func(d *data) (err error) {
 		t, err = take(d, d.tokens, pair{identifier, token})
 		return err
@@ -29,28 +29,28 @@ func (a *Adapter) UseVerificationToken(ctx context.Context, identifier, token st
 	return t, err
 }
 
-// CreateAuthenticator implements [latchkey.AuthenticatorAdapter]. An unknown
+// CreateAuthenticator implements [storage.AuthenticatorAdapter]. An unknown
 // user is ErrNotFound.
-func (a *Adapter) CreateAuthenticator(ctx context.Context, k latchkey.Authenticator) error {
+func (a *Adapter) CreateAuthenticator(ctx context.Context, k storage.Authenticator) error {
 	return a.withData(ctx, func(d *data) error {
 		key := string(k.CredentialID)
 		if _, taken := d.authenticators[key]; taken {
-			return latchkey.ErrConflict
+			return storage.ErrConflict
 		}
 		if _, known := d.users[k.UserID]; !known {
-			return latchkey.ErrNotFound
+			return storage.ErrNotFound
 		}
 		put(d, d.authenticators, key, copyAuthenticator(k))
 		return nil
 	})
 }
 
-// GetAuthenticator implements [latchkey.AuthenticatorAdapter].
-func (a *Adapter) GetAuthenticator(ctx context.Context, credentialID []byte) (k latchkey.Authenticator, err error) {
+// GetAuthenticator implements [storage.AuthenticatorAdapter].
+func (a *Adapter) GetAuthenticator(ctx context.Context, credentialID []byte) (k storage.Authenticator, err error) {
 	err = a.withData(ctx, func(d *data) error {
 		found, known := d.authenticators[string(credentialID)]
 		if !known {
-			return latchkey.ErrNotFound
+			return storage.ErrNotFound
 		}
 		k = copyAuthenticator(found)
 		return nil
@@ -58,9 +58,9 @@ func (a *Adapter) GetAuthenticator(ctx context.Context, credentialID []byte) (k 
 	return k, err
 }
 
-// ListAuthenticators implements [latchkey.AuthenticatorAdapter]. They are in
+// ListAuthenticators implements [storage.AuthenticatorAdapter]. They are in
 // the order of their ids.
-func (a *Adapter) ListAuthenticators(ctx context.Context, userID string) (list []latchkey.Authenticator, err error) {
+func (a *Adapter) ListAuthenticators(ctx context.Context, userID string) (list []storage.Authenticator, err error) {
 	err = a.withData(ctx, func(d *data) error {
 		for _, found := range d.authenticators {
 			if found.UserID == userID {
@@ -73,15 +73,15 @@ func (a *Adapter) ListAuthenticators(ctx context.Context, userID string) (list [
 	return list, err
 }
 
-// UpdateAuthenticatorCounter implements [latchkey.AuthenticatorAdapter].
-func (a *Adapter) UpdateAuthenticatorCounter(ctx context.Context, credentialID []byte, counter uint32) (k latchkey.Authenticator, err error) {
+// UpdateAuthenticatorCounter implements [storage.AuthenticatorAdapter].
+func (a *Adapter) UpdateAuthenticatorCounter(ctx context.Context, credentialID []byte, counter uint32) (k storage.Authenticator, err error) {
 	err = a.withData(ctx, func(d *data) error {
 		found, known := d.authenticators[string(credentialID)]
 		if !known {
-			return latchkey.ErrNotFound
+			return storage.ErrNotFound
 		}
 		if counter <= found.Counter && (counter != 0 || found.Counter != 0) {
-			return latchkey.ErrConflict
+			return storage.ErrConflict
 		}
 		found.Counter = counter
 		put(d, d.authenticators, string(credentialID), found)
@@ -91,12 +91,12 @@ func (a *Adapter) UpdateAuthenticatorCounter(ctx context.Context, credentialID [
 	return k, err
 }
 
-// UpdateAuthenticator implements [latchkey.AuthenticatorAdapter].
-func (a *Adapter) UpdateAuthenticator(ctx context.Context, credentialID []byte, c latchkey.AuthenticatorChange) (k latchkey.Authenticator, err error) {
+// UpdateAuthenticator implements [storage.AuthenticatorAdapter].
+func (a *Adapter) UpdateAuthenticator(ctx context.Context, credentialID []byte, c storage.AuthenticatorChange) (k storage.Authenticator, err error) {
 	err = a.withData(ctx, func(d *data) error {
 		found, known := d.authenticators[string(credentialID)]
 		if !known {
-			return latchkey.ErrNotFound
+			return storage.ErrNotFound
 		}
 		if c.Name != nil {
 			found.Name = *c.Name
@@ -114,7 +114,7 @@ func (a *Adapter) UpdateAuthenticator(ctx context.Context, credentialID []byte, 
 	return k, err
 }
 
-// DeleteAuthenticator implements [latchkey.AuthenticatorAdapter].
+// DeleteAuthenticator implements [storage.AuthenticatorAdapter].
 func (a *Adapter) DeleteAuthenticator(ctx context.Context, credentialID []byte) error {
 	return a.withData(ctx, func(d *data) error {
 		_, err := take(d, d.authenticators, string(credentialID))
@@ -122,6 +122,6 @@ func (a *Adapter) DeleteAuthenticator(ctx context.Context, credentialID []byte) 
 	})
 }
 
-func byCredentialID(a, b latchkey.Authenticator) int {
+func byCredentialID(a, b storage.Authenticator) int {
 	return slices.Compare(a.CredentialID, b.CredentialID)
 }

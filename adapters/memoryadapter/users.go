@@ -5,11 +5,11 @@ import (
 	"context"
 	"crypto/rand"
 
-	"github.com/latchkeyhq/latchkey"
+	"github.com/latchkeyhq/latchkey/storage"
 )
 
-// CreateUser implements [latchkey.Adapter].
-func (a *Adapter) CreateUser(ctx context.Context, u latchkey.User) (out latchkey.User, err error) {
+// CreateUser implements [storage.Adapter].
+func (a *Adapter) CreateUser(ctx context.Context, u storage.User) (out storage.User, err error) {
 	err = a.withData(ctx, func(d *data) error {
 		u, err := copyUser(u)
 		if err != nil {
@@ -17,7 +17,7 @@ func (a *Adapter) CreateUser(ctx context.Context, u latchkey.User) (out latchkey
 		}
 		u.ID = cmp.Or(u.ID, rand.Text())
 		if _, taken := d.users[u.ID]; taken {
-			return latchkey.ErrConflict
+			return storage.ErrConflict
 		}
 		if err := d.claimEmail(u.ID, u.Email); err != nil {
 			return err
@@ -29,27 +29,27 @@ func (a *Adapter) CreateUser(ctx context.Context, u latchkey.User) (out latchkey
 	return out, err
 }
 
-// GetUser implements [latchkey.Adapter].
-func (a *Adapter) GetUser(ctx context.Context, id string) (latchkey.User, error) {
+// GetUser implements [storage.Adapter].
+func (a *Adapter) GetUser(ctx context.Context, id string) (storage.User, error) {
 	return a.findUser(ctx, func(*data) string { return id })
 }
 
-// GetUserByEmail implements [latchkey.Adapter].
-func (a *Adapter) GetUserByEmail(ctx context.Context, email string) (latchkey.User, error) {
+// GetUserByEmail implements [storage.Adapter].
+func (a *Adapter) GetUserByEmail(ctx context.Context, email string) (storage.User, error) {
 	return a.findUser(ctx, func(d *data) string { return d.emails[email] })
 }
 
-// GetUserByAccount implements [latchkey.Adapter].
-func (a *Adapter) GetUserByAccount(ctx context.Context, provider, providerAccountID string) (latchkey.User, error) {
+// GetUserByAccount implements [storage.Adapter].
+func (a *Adapter) GetUserByAccount(ctx context.Context, provider, providerAccountID string) (storage.User, error) {
 	return a.findUser(ctx, func(d *data) string { return d.accounts[pair{provider, providerAccountID}].UserID })
 }
 
 // findUser returns the user whose id which finds.
-func (a *Adapter) findUser(ctx context.Context, which func(*data) string) (u latchkey.User, err error) {
+func (a *Adapter) findUser(ctx context.Context, which func(*data) string) (u storage.User, err error) {
 	err = a.withData(ctx, func(d *data) error {
 		found, known := d.users[which(d)]
 		if !known {
-			return latchkey.ErrNotFound
+			return storage.ErrNotFound
 		}
 		u, err = copyUser(found)
 		return err
@@ -57,12 +57,12 @@ func (a *Adapter) findUser(ctx context.Context, which func(*data) string) (u lat
 	return u, err
 }
 
-// UpdateUser implements [latchkey.Adapter].
-func (a *Adapter) UpdateUser(ctx context.Context, id string, c latchkey.UserChange) (out latchkey.User, err error) {
+// UpdateUser implements [storage.Adapter].
+func (a *Adapter) UpdateUser(ctx context.Context, id string, c storage.UserChange) (out storage.User, err error) {
 	err = a.withData(ctx, func(d *data) error {
 		u, known := d.users[id]
 		if !known {
-			return latchkey.ErrNotFound
+			return storage.ErrNotFound
 		}
 		if c.Email != nil && *c.Email != u.Email {
 			if err := d.claimEmail(id, *c.Email); err != nil {
@@ -80,12 +80,12 @@ func (a *Adapter) UpdateUser(ctx context.Context, id string, c latchkey.UserChan
 	return out, err
 }
 
-// DeleteUser implements [latchkey.UserDeletionAdapter].
-func (a *Adapter) DeleteUser(ctx context.Context, id string) (u latchkey.User, err error) {
+// DeleteUser implements [storage.UserDeletionAdapter].
+func (a *Adapter) DeleteUser(ctx context.Context, id string) (u storage.User, err error) {
 	err = a.withData(ctx, func(d *data) error {
 		found, known := d.users[id]
 		if !known {
-			return latchkey.ErrNotFound
+			return storage.ErrNotFound
 		}
 		if u, err = copyUser(found); err != nil { // a rollback would bring back the one that was stored
 			return err
@@ -94,9 +94,9 @@ func (a *Adapter) DeleteUser(ctx context.Context, id string) (u latchkey.User, e
 		if u.Email != "" {
 			remove(d, d.emails, u.Email)
 		}
-		removeIf(d, d.accounts, func(_ pair, a latchkey.Account) bool { return a.UserID == id })
-		removeIf(d, d.sessions, func(_ string, s latchkey.StoredSession) bool { return s.UserID == id })
-		removeIf(d, d.authenticators, func(_ string, k latchkey.Authenticator) bool { return k.UserID == id })
+		removeIf(d, d.accounts, func(_ pair, a storage.Account) bool { return a.UserID == id })
+		removeIf(d, d.sessions, func(_ string, s storage.StoredSession) bool { return s.UserID == id })
+		removeIf(d, d.authenticators, func(_ string, k storage.Authenticator) bool { return k.UserID == id })
 		return nil
 	})
 	return u, err
@@ -109,14 +109,14 @@ func (d *data) claimEmail(id, email string) error {
 		return nil
 	}
 	if _, taken := d.emails[email]; taken {
-		return latchkey.ErrConflict
+		return storage.ErrConflict
 	}
 	put(d, d.emails, email, id)
 	return nil
 }
 
 // changed applies c to u.
-func changed(u latchkey.User, c latchkey.UserChange) latchkey.User {
+func changed(u storage.User, c storage.UserChange) storage.User {
 	set(&u.Name, c.Name)
 	set(&u.Email, c.Email)
 	set(&u.EmailVerified, c.EmailVerified)

@@ -8,7 +8,7 @@ import (
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 
-	"github.com/latchkeyhq/latchkey"
+	"github.com/latchkeyhq/latchkey/storage"
 )
 
 // accountDoc is an account, as Auth.js has them; what it has no field for comes
@@ -33,7 +33,7 @@ type accountDoc struct {
 	Extra        bson.M        `bson:",inline"`
 }
 
-// accountFields are what [latchkey.Account].Extra cannot be called.
+// accountFields are what [storage.Account].Extra cannot be called.
 var accountFields = []string{
 	"_id", "id", "userId", "type", "provider", "providerAccountId", "access_token", "refresh_token", "id_token", "expires_at",
 	"scope", "session_state", "token_type", "email", "emailVouched", "authorization_details", "tokenExtra",
@@ -47,7 +47,7 @@ func (d *accountDoc) UnmarshalBSON(doc []byte) error {
 	return err
 }
 
-func newAccountDoc(a latchkey.Account) (d accountDoc, err error) {
+func newAccountDoc(a storage.Account) (d accountDoc, err error) {
 	t := &a.Tokens
 	if !storable(a.Provider, a.ProviderAccountID, string(a.Type), a.Email, t.AccessToken, t.RefreshToken, t.IDToken, t.Scope, t.SessionState, t.TokenType) {
 		return d, errText
@@ -74,10 +74,10 @@ func newAccountDoc(a latchkey.Account) (d accountDoc, err error) {
 	return d, err
 }
 
-func (d *accountDoc) account() latchkey.Account {
-	a := latchkey.Account{
-		ID: d.ID.Hex(), UserID: d.UserID.Hex(), Type: latchkey.ProviderType(d.Type), Provider: d.Provider, ProviderAccountID: d.AccountID,
-		Tokens: latchkey.Tokens{
+func (d *accountDoc) account() storage.Account {
+	a := storage.Account{
+		ID: d.ID.Hex(), UserID: d.UserID.Hex(), Type: storage.ProviderType(d.Type), Provider: d.Provider, ProviderAccountID: d.AccountID,
+		Tokens: storage.Tokens{
 			AccessToken: d.AccessToken, RefreshToken: d.RefreshToken, IDToken: d.IDToken,
 			Scope: d.Scope, SessionState: d.SessionState, TokenType: d.TokenType, Extra: fromFields(d.TokenExtra),
 		},
@@ -108,11 +108,11 @@ func accountKey(provider, providerAccountID string) bson.D {
 	return bson.D{{Key: "provider", Value: provider}, {Key: "providerAccountId", Value: providerAccountID}}
 }
 
-// LinkAccount implements [latchkey.Adapter]. An unknown user is ErrNotFound.
-func (a *Adapter) LinkAccount(ctx context.Context, account latchkey.Account) error {
+// LinkAccount implements [storage.Adapter]. An unknown user is ErrNotFound.
+func (a *Adapter) LinkAccount(ctx context.Context, account storage.Account) error {
 	d, err := newAccountDoc(account)
 	if _, is := parseID(account.UserID); err == nil && !is {
-		err = latchkey.ErrNotFound
+		err = storage.ErrNotFound
 	}
 	if err == nil {
 		err = a.users.add(ctx, a.accounts, d.ID, d.UserID, accountKey(d.Provider, d.AccountID), d)
@@ -120,18 +120,18 @@ func (a *Adapter) LinkAccount(ctx context.Context, account latchkey.Account) err
 	return fail(ctx, "link account", err)
 }
 
-// GetAccount implements [latchkey.AccountAdapter].
-func (a *Adapter) GetAccount(ctx context.Context, provider, providerAccountID string) (latchkey.Account, error) {
+// GetAccount implements [storage.AccountAdapter].
+func (a *Adapter) GetAccount(ctx context.Context, provider, providerAccountID string) (storage.Account, error) {
 	d, err := a.findAccount(ctx, provider, providerAccountID)
 	if err != nil {
-		return latchkey.Account{}, fail(ctx, "get account", err)
+		return storage.Account{}, fail(ctx, "get account", err)
 	}
 	return d.account(), nil
 }
 
 func (a *Adapter) findAccount(ctx context.Context, provider, providerAccountID string) (d accountDoc, err error) {
 	if !storable(provider, providerAccountID) {
-		return d, latchkey.ErrNotFound
+		return d, storage.ErrNotFound
 	}
 	if err := find(ctx, a.accounts, accountKey(provider, providerAccountID), &d); err != nil {
 		return d, err
@@ -139,27 +139,27 @@ func (a *Adapter) findAccount(ctx context.Context, provider, providerAccountID s
 	return d, a.users.checkExists(ctx, d.UserID)
 }
 
-// ListAccounts implements [latchkey.AccountAdapter]. They are in the order of
+// ListAccounts implements [storage.AccountAdapter]. They are in the order of
 // provider and id.
-func (a *Adapter) ListAccounts(ctx context.Context, userID string) (list []latchkey.Account, err error) {
+func (a *Adapter) ListAccounts(ctx context.Context, userID string) (list []storage.Account, err error) {
 	found, err := ownedBy[accountDoc](ctx, a.accounts, userID)
 	for _, d := range found {
 		list = append(list, d.account())
 	}
-	slices.SortFunc(list, func(a, b latchkey.Account) int {
+	slices.SortFunc(list, func(a, b storage.Account) int {
 		return cmp.Or(cmp.Compare(a.Provider, b.Provider), cmp.Compare(a.ProviderAccountID, b.ProviderAccountID))
 	})
 	return list, fail(ctx, "list accounts", err)
 }
 
-// UnlinkAccount implements [latchkey.AccountAdapter].
-func (a *Adapter) UnlinkAccount(ctx context.Context, provider, providerAccountID string) (latchkey.Account, error) {
+// UnlinkAccount implements [storage.AccountAdapter].
+func (a *Adapter) UnlinkAccount(ctx context.Context, provider, providerAccountID string) (storage.Account, error) {
 	if !storable(provider, providerAccountID) {
-		return latchkey.Account{}, fail(ctx, "unlink account", latchkey.ErrNotFound)
+		return storage.Account{}, fail(ctx, "unlink account", storage.ErrNotFound)
 	}
 	var d accountDoc
 	if err := a.accounts.remove(ctx, accountKey(provider, providerAccountID), &d); err != nil {
-		return latchkey.Account{}, fail(ctx, "unlink account", err)
+		return storage.Account{}, fail(ctx, "unlink account", err)
 	}
 	return d.account(), nil
 }

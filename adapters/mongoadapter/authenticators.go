@@ -11,7 +11,7 @@ import (
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 
-	"github.com/latchkeyhq/latchkey"
+	"github.com/latchkeyhq/latchkey/storage"
 )
 
 // authenticatorDoc is a passkey, in the fields that Auth.js has elsewhere. Bytes
@@ -33,7 +33,7 @@ type authenticatorDoc struct {
 	Handle     []byte        `bson:"userHandle,omitempty"`
 }
 
-func newAuthenticatorDoc(k latchkey.Authenticator) (d authenticatorDoc, err error) {
+func newAuthenticatorDoc(k storage.Authenticator) (d authenticatorDoc, err error) {
 	transports := strings.Join(k.Transports, ",")
 	if !storable(k.ProviderAccountID, k.DeviceType, transports, k.Name, k.AAGUID) {
 		return d, errText
@@ -46,13 +46,13 @@ func newAuthenticatorDoc(k latchkey.Authenticator) (d authenticatorDoc, err erro
 	}, nil
 }
 
-func (d *authenticatorDoc) authenticator() (k latchkey.Authenticator, err error) {
+func (d *authenticatorDoc) authenticator() (k storage.Authenticator, err error) {
 	credential, errCredential := base64.StdEncoding.DecodeString(d.Credential)
 	key, errKey := base64.StdEncoding.DecodeString(d.PublicKey)
 	if errCredential != nil || errKey != nil {
 		return k, errValue
 	}
-	k = latchkey.Authenticator{
+	k = storage.Authenticator{
 		CredentialID: credential, UserID: d.UserID.Hex(), ProviderAccountID: d.AccountID, PublicKey: key, Counter: uint32(d.Counter),
 		DeviceType: d.DeviceType, BackedUp: d.BackedUp, Name: d.Name, AAGUID: d.AAGUID,
 		Created: utc(d.Created), Used: utc(d.Used), UserHandle: d.Handle,
@@ -67,12 +67,12 @@ func credentialKey(id []byte) bson.D {
 	return bson.D{{Key: "credentialID", Value: base64.StdEncoding.EncodeToString(id)}}
 }
 
-// CreateAuthenticator implements [latchkey.AuthenticatorAdapter]. An unknown user
+// CreateAuthenticator implements [storage.AuthenticatorAdapter]. An unknown user
 // is ErrNotFound.
-func (a *Adapter) CreateAuthenticator(ctx context.Context, k latchkey.Authenticator) error {
+func (a *Adapter) CreateAuthenticator(ctx context.Context, k storage.Authenticator) error {
 	d, err := newAuthenticatorDoc(k)
 	if _, is := parseID(k.UserID); err == nil && !is {
-		err = latchkey.ErrNotFound
+		err = storage.ErrNotFound
 	}
 	if err == nil {
 		err = a.users.add(ctx, a.authenticators, d.ID, d.UserID, credentialKey(k.CredentialID), d)
@@ -80,13 +80,13 @@ func (a *Adapter) CreateAuthenticator(ctx context.Context, k latchkey.Authentica
 	return fail(ctx, "create authenticator", err)
 }
 
-// GetAuthenticator implements [latchkey.AuthenticatorAdapter].
-func (a *Adapter) GetAuthenticator(ctx context.Context, credentialID []byte) (latchkey.Authenticator, error) {
+// GetAuthenticator implements [storage.AuthenticatorAdapter].
+func (a *Adapter) GetAuthenticator(ctx context.Context, credentialID []byte) (storage.Authenticator, error) {
 	k, err := a.findAuthenticator(ctx, credentialID)
 	return k, fail(ctx, "get authenticator", err)
 }
 
-func (a *Adapter) findAuthenticator(ctx context.Context, credentialID []byte) (k latchkey.Authenticator, err error) {
+func (a *Adapter) findAuthenticator(ctx context.Context, credentialID []byte) (k storage.Authenticator, err error) {
 	var d authenticatorDoc
 	if err := find(ctx, a.authenticators, credentialKey(credentialID), &d); err != nil {
 		return k, err
@@ -97,32 +97,32 @@ func (a *Adapter) findAuthenticator(ctx context.Context, credentialID []byte) (k
 	return d.authenticator()
 }
 
-// ListAuthenticators implements [latchkey.AuthenticatorAdapter]. They are in the
+// ListAuthenticators implements [storage.AuthenticatorAdapter]. They are in the
 // order of their ids.
-func (a *Adapter) ListAuthenticators(ctx context.Context, userID string) (list []latchkey.Authenticator, err error) {
+func (a *Adapter) ListAuthenticators(ctx context.Context, userID string) (list []storage.Authenticator, err error) {
 	found, err := ownedBy[authenticatorDoc](ctx, a.authenticators, userID)
 	for _, d := range found {
 		k, unreadable := d.authenticator()
 		list, err = append(list, k), errors.Join(err, unreadable)
 	}
-	slices.SortFunc(list, func(a, b latchkey.Authenticator) int { return bytes.Compare(a.CredentialID, b.CredentialID) })
+	slices.SortFunc(list, func(a, b storage.Authenticator) int { return bytes.Compare(a.CredentialID, b.CredentialID) })
 	return list, fail(ctx, "list authenticators", err)
 }
 
-// UpdateAuthenticatorCounter implements [latchkey.AuthenticatorAdapter].
-func (a *Adapter) UpdateAuthenticatorCounter(ctx context.Context, credentialID []byte, counter uint32) (latchkey.Authenticator, error) {
+// UpdateAuthenticatorCounter implements [storage.AuthenticatorAdapter].
+func (a *Adapter) UpdateAuthenticatorCounter(ctx context.Context, credentialID []byte, counter uint32) (storage.Authenticator, error) {
 	lower := append(credentialKey(credentialID), bson.E{Key: "counter", Value: bson.D{{Key: "$lt", Value: int64(counter)}}})
 	k, err := a.changeAuthenticator(ctx, lower, bson.D{{Key: "counter", Value: int64(counter)}})
-	if errors.Is(err, latchkey.ErrNotFound) { // or it was not lower
+	if errors.Is(err, storage.ErrNotFound) { // or it was not lower
 		k, err = a.findAuthenticator(ctx, credentialID)
 		if neverCounts := counter == 0 && k.Counter == 0; err == nil && !neverCounts {
-			k, err = latchkey.Authenticator{}, latchkey.ErrConflict
+			k, err = storage.Authenticator{}, storage.ErrConflict
 		}
 	}
 	return k, fail(ctx, "update authenticator counter", err)
 }
 
-func (a *Adapter) changeAuthenticator(ctx context.Context, filter, to bson.D) (k latchkey.Authenticator, err error) {
+func (a *Adapter) changeAuthenticator(ctx context.Context, filter, to bson.D) (k storage.Authenticator, err error) {
 	var d authenticatorDoc
 	if err := a.authenticators.change(ctx, filter, bson.D{{Key: "$set", Value: to}}, &d); err != nil {
 		return k, err
@@ -130,8 +130,8 @@ func (a *Adapter) changeAuthenticator(ctx context.Context, filter, to bson.D) (k
 	return d.authenticator()
 }
 
-// UpdateAuthenticator implements [latchkey.AuthenticatorAdapter].
-func (a *Adapter) UpdateAuthenticator(ctx context.Context, credentialID []byte, c latchkey.AuthenticatorChange) (k latchkey.Authenticator, err error) {
+// UpdateAuthenticator implements [storage.AuthenticatorAdapter].
+func (a *Adapter) UpdateAuthenticator(ctx context.Context, credentialID []byte, c storage.AuthenticatorChange) (k storage.Authenticator, err error) {
 	var to bson.D
 	if c.Name != nil {
 		if !storable(*c.Name) {
@@ -153,7 +153,7 @@ func (a *Adapter) UpdateAuthenticator(ctx context.Context, credentialID []byte, 
 	return k, fail(ctx, "update authenticator", err)
 }
 
-// DeleteAuthenticator implements [latchkey.AuthenticatorAdapter].
+// DeleteAuthenticator implements [storage.AuthenticatorAdapter].
 func (a *Adapter) DeleteAuthenticator(ctx context.Context, credentialID []byte) error {
 	var gone struct{}
 	return fail(ctx, "delete authenticator", a.authenticators.remove(ctx, credentialKey(credentialID), &gone))

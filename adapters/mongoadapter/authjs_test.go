@@ -11,9 +11,9 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
 
-	"github.com/latchkeyhq/latchkey"
 	"github.com/latchkeyhq/latchkey/adapters/mongoadapter"
 	"github.com/latchkeyhq/latchkey/internal/realservers"
+	"github.com/latchkeyhq/latchkey/storage"
 )
 
 type (
@@ -62,11 +62,11 @@ func theyWrite(t *testing.T, js *peer, a *mongoadapter.Adapter) {
 	js.Call(t, "createSession", record{"userId": id, "expires": moment.Format(iso), "sessionToken": "their session"})
 	js.Call(t, "createVerificationToken", record{"identifier": "ada@example.com", "token": "their token", "expires": moment.Format(iso)})
 
-	want := latchkey.User{ID: id, Name: "Ada", Email: "ada@example.com", EmailVerified: moment, Extra: map[string]any{"role": "admin", "logins": json.Number("3")}}
-	for what, get := range map[string]func() (latchkey.User, error){
-		"by id":      func() (latchkey.User, error) { return a.GetUser(ctx, id) },
-		"by e-mail":  func() (latchkey.User, error) { return a.GetUserByEmail(ctx, "ada@example.com") },
-		"by account": func() (latchkey.User, error) { return a.GetUserByAccount(ctx, "github", "42") },
+	want := storage.User{ID: id, Name: "Ada", Email: "ada@example.com", EmailVerified: moment, Extra: map[string]any{"role": "admin", "logins": json.Number("3")}}
+	for what, get := range map[string]func() (storage.User, error){
+		"by id":      func() (storage.User, error) { return a.GetUser(ctx, id) },
+		"by e-mail":  func() (storage.User, error) { return a.GetUserByEmail(ctx, "ada@example.com") },
+		"by account": func() (storage.User, error) { return a.GetUserByAccount(ctx, "github", "42") },
 	} {
 		if u, err := get(); err != nil || fmt.Sprint(u) != fmt.Sprint(want) {
 			t.Errorf("%s: %v, error %v, want %v", what, u, err, want)
@@ -75,7 +75,7 @@ func theyWrite(t *testing.T, js *peer, a *mongoadapter.Adapter) {
 	account, err := a.GetAccount(ctx, "github", "42")
 	ok(t, err)
 	account.ID = ""
-	wantAccount := latchkey.Account{UserID: id, Provider: "github", ProviderAccountID: "42", Type: latchkey.TypeOAuth, Extra: map[string]any{"realm_id": json.Number("9")}, Tokens: latchkey.Tokens{
+	wantAccount := storage.Account{UserID: id, Provider: "github", ProviderAccountID: "42", Type: storage.TypeOAuth, Extra: map[string]any{"realm_id": json.Number("9")}, Tokens: storage.Tokens{
 		AccessToken: "at", RefreshToken: "rt", IDToken: "it", TokenType: "bearer", Scope: "read", SessionState: "ss", ExpiresAt: time.Unix(4102444800, 0).UTC(), // kept as a double: it is past 2038
 	}}
 	if fmt.Sprint(account) != fmt.Sprint(wantAccount) || account.Tokens.AccessToken != "at" || !account.Tokens.ExpiresAt.Equal(wantAccount.Tokens.ExpiresAt) {
@@ -96,11 +96,11 @@ func theyWrite(t *testing.T, js *peer, a *mongoadapter.Adapter) {
 
 func weWrite(t *testing.T, js *peer, a *mongoadapter.Adapter) {
 	ctx := t.Context()
-	u, err := a.CreateUser(ctx, latchkey.User{ID: "a UUID of the application", Name: "Eve", Email: "eve@example.com", EmailVerified: moment, Image: "i", Extra: map[string]any{"role": "guest"}})
+	u, err := a.CreateUser(ctx, storage.User{ID: "a UUID of the application", Name: "Eve", Email: "eve@example.com", EmailVerified: moment, Image: "i", Extra: map[string]any{"role": "guest"}})
 	ok(t, err)
-	ok(t, a.LinkAccount(ctx, latchkey.Account{UserID: u.ID, Provider: "github", ProviderAccountID: "43", Type: latchkey.TypeOAuth, Tokens: latchkey.Tokens{AccessToken: "at"}, Email: "eve@example.com", EmailVouched: true}))
-	ok(t, a.CreateSession(ctx, latchkey.StoredSession{ID: "an id", Token: "our session", UserID: u.ID, Expires: moment, UserAgent: "Firefox", AMR: []string{"pwd"}}))
-	ok(t, a.CreateVerificationToken(ctx, latchkey.VerificationToken{Identifier: "eve@example.com", Token: "our token", Expires: moment}))
+	ok(t, a.LinkAccount(ctx, storage.Account{UserID: u.ID, Provider: "github", ProviderAccountID: "43", Type: storage.TypeOAuth, Tokens: storage.Tokens{AccessToken: "at"}, Email: "eve@example.com", EmailVouched: true}))
+	ok(t, a.CreateSession(ctx, storage.StoredSession{ID: "an id", Token: "our session", UserID: u.ID, Expires: moment, UserAgent: "Firefox", AMR: []string{"pwd"}}))
+	ok(t, a.CreateVerificationToken(ctx, storage.VerificationToken{Identifier: "eve@example.com", Token: "our token", Expires: moment}))
 
 	want := record{"id": u.ID, "name": "Eve", "email": "eve@example.com", "emailVerified": moment.Format(iso), "image": "i", "role": "guest"}
 	wants(t, "by id", js.Call(t, "getUser", u.ID), want)
@@ -111,7 +111,7 @@ func weWrite(t *testing.T, js *peer, a *mongoadapter.Adapter) {
 	wants(t, "its user", both["user"].(record), want)
 	wants(t, "verification token", js.Call(t, "useVerificationToken", record{"identifier": "eve@example.com", "token": "our token"}),
 		record{"identifier": "eve@example.com", "token": "our token", "expires": moment.Format(iso)})
-	if _, err := a.UseVerificationToken(ctx, "eve@example.com", "our token"); !errors.Is(err, latchkey.ErrNotFound) {
+	if _, err := a.UseVerificationToken(ctx, "eve@example.com", "our token"); !errors.Is(err, storage.ErrNotFound) {
 		t.Errorf("a token was used twice: %v", err)
 	}
 }
@@ -120,7 +120,7 @@ func bothChange(t *testing.T, js *peer, a *mongoadapter.Adapter, db *mongo.Datab
 	ctx := t.Context()
 	ada, err := a.GetUserByEmail(ctx, "ada@example.com")
 	ok(t, err)
-	_, err = a.UpdateUser(ctx, ada.ID, latchkey.UserChange{Name: new("Countess")})
+	_, err = a.UpdateUser(ctx, ada.ID, storage.UserChange{Name: new("Countess")})
 	ok(t, err)
 	wants(t, "changed user", js.Call(t, "updateUser", record{"id": ada.ID, "image": "new"}), record{"name": "Countess", "image": "new", "email": "ada@example.com", "role": "admin"})
 	later := moment.Add(time.Hour)
@@ -146,7 +146,7 @@ func bothChange(t *testing.T, js *peer, a *mongoadapter.Adapter, db *mongo.Datab
 	if js.Call(t, "getSessionAndUser", "their session") != nil {
 		t.Error("we deleted a session that they still find")
 	}
-	if _, _, err := a.GetSessionAndUser(ctx, "our session"); !errors.Is(err, latchkey.ErrNotFound) {
+	if _, _, err := a.GetSessionAndUser(ctx, "our session"); !errors.Is(err, storage.ErrNotFound) {
 		t.Errorf("they deleted a session that we still find: %v", err)
 	}
 	_, err = a.DeleteUser(ctx, ada.ID)
@@ -155,7 +155,7 @@ func bothChange(t *testing.T, js *peer, a *mongoadapter.Adapter, db *mongo.Datab
 		t.Error("we deleted a user that they still find")
 	}
 	js.Call(t, "deleteUser", eve.ID)
-	if _, err := a.GetUserByAccount(ctx, "github", "43"); !errors.Is(err, latchkey.ErrNotFound) {
+	if _, err := a.GetUserByAccount(ctx, "github", "43"); !errors.Is(err, storage.ErrNotFound) {
 		t.Errorf("they deleted a user that we still find: %v", err)
 	}
 }
@@ -178,7 +178,7 @@ func theyLeave(t *testing.T, js *peer, a *mongoadapter.Adapter, db *mongo.Databa
 				t.Error("the token is kept as it is")
 			}
 			for _, either := range []*mongoadapter.Adapter{hashing, a} {
-				if _, err := either.GetSession(ctx, copied); !errors.Is(err, latchkey.ErrNotFound) {
+				if _, err := either.GetSession(ctx, copied); !errors.Is(err, storage.ErrNotFound) {
 					t.Errorf("a hash opened a session: %v", err)
 				}
 			}

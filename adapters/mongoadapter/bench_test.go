@@ -10,10 +10,10 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
 
-	"github.com/latchkeyhq/latchkey"
 	"github.com/latchkeyhq/latchkey/adapters/mongoadapter"
 	"github.com/latchkeyhq/latchkey/internal/realservers"
 	"github.com/latchkeyhq/latchkey/internal/turns"
+	"github.com/latchkeyhq/latchkey/storage"
 )
 
 // populated has n users with one session each; their tokens are "t0", "t1", ….
@@ -66,7 +66,7 @@ func BenchmarkTake(b *testing.B) {
 	_, err := limits.InsertOne(b.Context(), bson.D{{Key: "_id", Value: "k"}, {Key: "full", Value: int64(0)}})
 	ok(b, err)
 	turns.Compare(b, func(int) error {
-		_, err := a.Take(b.Context(), "k", latchkey.Rate{Events: 1 << 30, Per: time.Hour})
+		_, err := a.Take(b.Context(), "k", storage.Rate{Events: 1 << 30, Per: time.Hour})
 		return err
 	}, func(int) error {
 		if err := limits.FindOne(b.Context(), bson.D{{Key: "_id", Value: "k"}}).Err(); err != nil {
@@ -91,11 +91,11 @@ func BenchmarkSignUp(b *testing.B) {
 		account := strconv.Itoa(i)
 		id, err := a.BeginSignUp(b.Context(), "acme", account, "user "+account)
 		ok(b, err)
-		u, err := a.CreateUser(b.Context(), latchkey.User{ID: id, Email: account + "@example.com"})
+		u, err := a.CreateUser(b.Context(), storage.User{ID: id, Email: account + "@example.com"})
 		ok(b, err)
-		ok(b, a.LinkAccount(b.Context(), latchkey.Account{UserID: u.ID, Provider: "acme", ProviderAccountID: account}))
+		ok(b, a.LinkAccount(b.Context(), storage.Account{UserID: u.ID, Provider: "acme", ProviderAccountID: account}))
 		ok(b, a.EndSignUp(b.Context(), "acme", account))
-		ok(b, a.CreateSession(b.Context(), latchkey.StoredSession{Token: account, UserID: u.ID, Expires: time.Now()}))
+		ok(b, a.CreateSession(b.Context(), storage.StoredSession{Token: account, UserID: u.ID, Expires: time.Now()}))
 	}
 	b.ReportMetric(float64(calls.Load())/float64(i), "calls/op")
 }

@@ -11,7 +11,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo"
 	"go.mongodb.org/mongo-driver/v2/mongo/options"
 
-	"github.com/latchkeyhq/latchkey"
+	"github.com/latchkeyhq/latchkey/storage"
 )
 
 // tries bounds how often a command is repeated after another call was faster.
@@ -55,7 +55,7 @@ func (c *collection) add(ctx context.Context, doc any) error {
 // other error as it is.
 func orConflict(err error) error {
 	if mongo.IsDuplicateKeyError(err) {
-		return latchkey.ErrConflict
+		return storage.ErrConflict
 	}
 	return err
 }

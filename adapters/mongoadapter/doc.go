@@ -1,6 +1,6 @@
 // Package mongoadapter keeps users, accounts and sessions in MongoDB, in the
 // collections that the MongoDB adapter of Auth.js has, or in any of the roles that
-// a [latchkey.Config] can fill beside another adapter: sessions, limits, used
+// a latchkey.Config can fill beside another adapter: sessions, limits, used
 // values, revocations.
 //
 //	client, err := mongo.Connect(options.Client().ApplyURI(os.Getenv("MONGODB_URI")))

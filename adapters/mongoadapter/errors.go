@@ -9,7 +9,7 @@ import (
 
 	"go.mongodb.org/mongo-driver/v2/mongo"
 
-	"github.com/latchkeyhq/latchkey"
+	"github.com/latchkeyhq/latchkey/storage"
 )
 
 // ErrNotMigrated is the error of additions to a collection that lacks its unique index.
@@ -48,7 +48,7 @@ func (f *failure) Unwrap() error { return f.cause }
 
 // Is reports whether the error is temporary: the library then asks users to try again.
 func (f *failure) Is(target error) bool {
-	return target == latchkey.ErrUnavailable && (mongo.IsTimeout(f.cause) || mongo.IsNetworkError(f.cause) || isElecting(f.cause))
+	return target == storage.ErrUnavailable && (mongo.IsTimeout(f.cause) || mongo.IsNetworkError(f.cause) || isElecting(f.cause))
 }
 
 // isElecting reports whether the member that answered is not, or no longer, the primary.
@@ -72,7 +72,7 @@ func fail(ctx context.Context, operation string, err error) error {
 	if done := ctx.Err(); done != nil {
 		return &failure{operation, done.Error(), errors.Join(done, err)}
 	}
-	for _, word := range []error{latchkey.ErrNotFound, latchkey.ErrConflict} {
+	for _, word := range []error{storage.ErrNotFound, storage.ErrConflict} {
 		if errors.Is(err, word) {
 			return word
 		}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/latchkeyhq/latchkey"
 	"github.com/latchkeyhq/latchkey/adapters/mongoadapter"
+	"github.com/latchkeyhq/latchkey/storage"
 )
 
 func Example() {
@@ -39,7 +40,7 @@ func Example() {
 // Users are in a database of their own; what all instances must agree on, and
 // quickly, is in MongoDB.
 func Example_besideAnotherAdapter() {
-	configure := func(users latchkey.Adapter, db *mongo.Database) (*latchkey.Auth, error) {
+	configure := func(users storage.Adapter, db *mongo.Database) (*latchkey.Auth, error) {
 		fast, err := mongoadapter.New(db, mongoadapter.Options{})
 		if err != nil {
 			return nil, err

@@ -17,6 +17,7 @@ import (
 	"github.com/latchkeyhq/latchkey/adapters/mongoadapter"
 	"github.com/latchkeyhq/latchkey/internal/realservers"
 	"github.com/latchkeyhq/latchkey/latchkeytest"
+	"github.com/latchkeyhq/latchkey/storage"
 )
 
 var writes = []string{"insert", "update", "delete", "findAndModify"}
@@ -184,14 +185,14 @@ func TestDeletionIsStopped(t *testing.T) {
 		u, err := s.store.GetUserByEmail(s.t.Context(), ada.Email)
 		ok(s.t, err)
 		id = u.ID
-		ok(s.t, s.store.CreateAuthenticator(s.t.Context(), latchkey.Authenticator{CredentialID: []byte("key"), UserID: id}))
+		ok(s.t, s.store.CreateAuthenticator(s.t.Context(), storage.Authenticator{CredentialID: []byte("key"), UserID: id}))
 	}
 	remove := func(s *site) { _, _ = s.store.DeleteUser(s.t.Context(), id) }
 	t.Run("and tried again", func(t *testing.T) {
 		eachStop(t, signedUp, remove, func(s *site) {
 			if u, err := s.store.DeleteUser(s.t.Context(), id); err == nil && u.Email != ada.Email {
 				s.t.Errorf("DeleteUser returns %v", u)
-			} else if err != nil && !errors.Is(err, latchkey.ErrNotFound) {
+			} else if err != nil && !errors.Is(err, storage.ErrNotFound) {
 				s.t.Errorf("DeleteUser: %v", err)
 			}
 			s.holds(map[string]int64{"users": 0, "accounts": 0, "sessions": 0, "authenticators": 0})
@@ -203,7 +204,7 @@ func TestDeletionIsStopped(t *testing.T) {
 	t.Run("and they sign up again", func(t *testing.T) {
 		eachStop(t, signedUp, remove, func(s *site) {
 			_, err := s.store.GetUser(s.t.Context(), id)
-			begun := errors.Is(err, latchkey.ErrNotFound)
+			begun := errors.Is(err, storage.ErrNotFound)
 			if begun && former.Session() != nil {
 				s.t.Error("a user who is nobody is signed in")
 			}
@@ -231,29 +232,29 @@ func TestFaults(t *testing.T) {
 	calls := map[string]struct {
 		collection string
 		add        int64 // documents, when it is done
-		call       func(context.Context, *mongoadapter.Adapter, latchkey.User) error
+		call       func(context.Context, *mongoadapter.Adapter, storage.User) error
 	}{
-		"CreateUser": {"users", 1, func(ctx context.Context, a *mongoadapter.Adapter, _ latchkey.User) error {
-			_, err := a.CreateUser(ctx, latchkey.User{Email: "new@example.com"})
+		"CreateUser": {"users", 1, func(ctx context.Context, a *mongoadapter.Adapter, _ storage.User) error {
+			_, err := a.CreateUser(ctx, storage.User{Email: "new@example.com"})
 			return err
 		}},
-		"LinkAccount": {"accounts", 1, func(ctx context.Context, a *mongoadapter.Adapter, u latchkey.User) error {
-			return a.LinkAccount(ctx, latchkey.Account{UserID: u.ID, Provider: "acme", ProviderAccountID: "1"})
+		"LinkAccount": {"accounts", 1, func(ctx context.Context, a *mongoadapter.Adapter, u storage.User) error {
+			return a.LinkAccount(ctx, storage.Account{UserID: u.ID, Provider: "acme", ProviderAccountID: "1"})
 		}},
-		"DeleteSession": {"sessions", -1, func(ctx context.Context, a *mongoadapter.Adapter, _ latchkey.User) error {
+		"DeleteSession": {"sessions", -1, func(ctx context.Context, a *mongoadapter.Adapter, _ storage.User) error {
 			_, err := a.DeleteSession(ctx, "t")
 			return err
 		}},
-		"UseVerificationToken": {"verification_tokens", -1, func(ctx context.Context, a *mongoadapter.Adapter, _ latchkey.User) error {
+		"UseVerificationToken": {"verification_tokens", -1, func(ctx context.Context, a *mongoadapter.Adapter, _ storage.User) error {
 			_, err := a.UseVerificationToken(ctx, "ada@example.com", "t")
 			return err
 		}},
-		"Use": {"used_values", 1, func(ctx context.Context, a *mongoadapter.Adapter, _ latchkey.User) error {
+		"Use": {"used_values", 1, func(ctx context.Context, a *mongoadapter.Adapter, _ storage.User) error {
 			_, err := a.Use(ctx, "k", at)
 			return err
 		}},
-		"Take": {"limits", 1, func(ctx context.Context, a *mongoadapter.Adapter, _ latchkey.User) error {
-			_, err := a.Take(ctx, "k", latchkey.Rate{Events: 1, Per: time.Hour})
+		"Take": {"limits", 1, func(ctx context.Context, a *mongoadapter.Adapter, _ storage.User) error {
+			_, err := a.Take(ctx, "k", storage.Rate{Events: 1, Per: time.Hour})
 			return err
 		}},
 	}
@@ -262,10 +263,10 @@ func TestFaults(t *testing.T) {
 			t.Run(fmt.Sprint(name, " ", fate), func(t *testing.T) {
 				db := again(t)
 				quiet := newAdapter(t, db, mongoadapter.Options{})
-				u, err := quiet.CreateUser(t.Context(), latchkey.User{Email: "ada@example.com"})
+				u, err := quiet.CreateUser(t.Context(), storage.User{Email: "ada@example.com"})
 				ok(t, err)
-				ok(t, quiet.CreateSession(t.Context(), latchkey.StoredSession{Token: "t", UserID: u.ID, Expires: at}))
-				ok(t, quiet.CreateVerificationToken(t.Context(), latchkey.VerificationToken{Identifier: "ada@example.com", Token: "t", Expires: at}))
+				ok(t, quiet.CreateSession(t.Context(), storage.StoredSession{Token: "t", UserID: u.ID, Expires: at}))
+				ok(t, quiet.CreateVerificationToken(t.Context(), storage.VerificationToken{Identifier: "ada@example.com", Token: "t", Expires: at}))
 				before, err := db.Collection(c.collection).CountDocuments(t.Context(), bson.D{})
 				ok(t, err)
 				a := newAdapter(t, s.connect(t).Database(db.Name()), mongoadapter.Options{})
@@ -278,7 +279,7 @@ func TestFaults(t *testing.T) {
 				})
 				err = c.call(t.Context(), a, u)
 				s.Meet(nil)
-				if err == nil || errors.Is(err, latchkey.ErrNotFound) || errors.Is(err, latchkey.ErrConflict) || met == 0 {
+				if err == nil || errors.Is(err, storage.ErrNotFound) || errors.Is(err, storage.ErrConflict) || met == 0 {
 					t.Errorf("got error %v", err)
 				}
 				after, err := db.Collection(c.collection).CountDocuments(t.Context(), bson.D{})

@@ -11,7 +11,7 @@ import (
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 
-	"github.com/latchkeyhq/latchkey"
+	"github.com/latchkeyhq/latchkey/storage"
 )
 
 // TestMembers: whatever JSON can say comes back as it was, by way of BSON.
@@ -53,7 +53,7 @@ func TestMembersOfAnotherCase(t *testing.T) {
 		"Email": "mallory@example.com", "EMAIL": "eve@example.com", "_ID": "0123456789abcdef01234567", "Name": "Mallory", "Image": json.Number("1"),
 		"Type": "admin", "Provider": "acme", "Access_Token": "stolen", "Scope": map[string]any{"deep": []any{"x"}}, "role": "member",
 	}
-	u := latchkey.User{ID: "89abcdef0123456789abcdef", Name: "Ada", Email: "ada@example.com", Extra: extra}
+	u := storage.User{ID: "89abcdef0123456789abcdef", Name: "Ada", Email: "ada@example.com", Extra: extra}
 	users, err := newUserDoc(u)
 	if err != nil {
 		t.Fatal(err)
@@ -63,7 +63,7 @@ func TestMembersOfAnotherCase(t *testing.T) {
 	if got := user.user(); !reflect.DeepEqual(got, u) {
 		t.Errorf("the user became %v, want %v", got, u)
 	}
-	a := latchkey.Account{UserID: u.ID, Type: "oauth", Provider: "github", ProviderAccountID: "1", Tokens: latchkey.Tokens{AccessToken: "token"}, Extra: extra}
+	a := storage.Account{UserID: u.ID, Type: "oauth", Provider: "github", ProviderAccountID: "1", Tokens: storage.Tokens{AccessToken: "token"}, Extra: extra}
 	accounts, err := newAccountDoc(a)
 	if err != nil {
 		t.Fatal(err)

@@ -8,7 +8,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo/options"
 
-	"github.com/latchkeyhq/latchkey"
+	"github.com/latchkeyhq/latchkey/storage"
 )
 
 // What all instances of a site have to agree on. The ids of these documents are
@@ -22,9 +22,9 @@ type limitDoc struct {
 	Expires time.Time `bson:"expires"`
 }
 
-// Take implements [latchkey.Limiter]. The clock is that of the instance: one that
+// Take implements [storage.Limiter]. The clock is that of the instance: one that
 // is ahead lets events of others through as late as that.
-func (a *Adapter) Take(ctx context.Context, key string, r latchkey.Rate) (time.Duration, error) {
+func (a *Adapter) Take(ctx context.Context, key string, r storage.Rate) (time.Duration, error) {
 	if r.Events <= 0 || r.Per <= 0 {
 		return 0, nil
 	}
@@ -34,7 +34,7 @@ func (a *Adapter) Take(ctx context.Context, key string, r latchkey.Rate) (time.D
 			return wait, fail(ctx, "take", err)
 		}
 	}
-	return 0, fail(ctx, "take", latchkey.ErrConflict)
+	return 0, fail(ctx, "take", storage.ErrConflict)
 }
 
 // take counts an event by one command, whose filter has what the event is counted on.
@@ -43,9 +43,9 @@ func (a *Adapter) take(ctx context.Context, id string, share, per time.Duration)
 	now := time.Now()
 	var d limitDoc
 	err = find(ctx, a.limits, bson.D{{Key: "_id", Value: id}}, &d)
-	if errors.Is(err, latchkey.ErrNotFound) {
+	if errors.Is(err, storage.ErrNotFound) {
 		err = a.limits.add(ctx, limitDoc{id, now.Add(share).UnixNano(), now.Add(per)})
-		if errors.Is(err, latchkey.ErrConflict) {
+		if errors.Is(err, storage.ErrConflict) {
 			return 0, false, nil
 		}
 		return 0, err == nil, err
@@ -67,8 +67,8 @@ func (a *Adapter) take(ctx context.Context, id string, share, per time.Duration)
 	return 0, err == nil && done.MatchedCount == 1, err
 }
 
-// Return implements [latchkey.ReturningLimiter].
-func (a *Adapter) Return(ctx context.Context, key string, r latchkey.Rate) error {
+// Return implements [storage.ReturningLimiter].
+func (a *Adapter) Return(ctx context.Context, key string, r storage.Rate) error {
 	if r.Events <= 0 || r.Per <= 0 {
 		return nil
 	}
@@ -78,7 +78,7 @@ func (a *Adapter) Return(ctx context.Context, key string, r latchkey.Rate) error
 	return fail(ctx, "return", err)
 }
 
-// Forget implements [latchkey.Limiter].
+// Forget implements [storage.Limiter].
 func (a *Adapter) Forget(ctx context.Context, key string) error {
 	_, err := a.limits.DeleteOne(ctx, bson.D{{Key: "_id", Value: keyOf(key)}})
 	return fail(ctx, "forget", err)
@@ -90,11 +90,11 @@ type usedDoc struct {
 	Expires time.Time `bson:"expires"`
 }
 
-// Use implements [latchkey.ReplayStore].
+// Use implements [storage.ReplayStore].
 func (a *Adapter) Use(ctx context.Context, key string, expires time.Time) (bool, error) {
 	id := keyOf(key)
 	err := a.used.add(ctx, usedDoc{id, expires})
-	if !errors.Is(err, latchkey.ErrConflict) {
+	if !errors.Is(err, storage.ErrConflict) {
 		return err == nil, fail(ctx, "use", err)
 	}
 	passed := bson.D{{Key: "_id", Value: id}, {Key: "expires", Value: bson.D{{Key: "$lte", Value: time.Now()}}}}
@@ -108,18 +108,18 @@ type revocationDoc struct {
 	At time.Time `bson:"at"`
 }
 
-// Revoke implements [latchkey.RevocationStore].
+// Revoke implements [storage.RevocationStore].
 func (a *Adapter) Revoke(ctx context.Context, key string, at, expires time.Time) error {
 	latest := bson.D{{Key: "$max", Value: bson.D{{Key: "at", Value: at}, {Key: "expires", Value: expires}}}}
-	err := latchkey.ErrConflict // of those who add it at once all but one are refused
-	for n := 0; n < tries && errors.Is(err, latchkey.ErrConflict); n++ {
+	err := storage.ErrConflict // of those who add it at once all but one are refused
+	for n := 0; n < tries && errors.Is(err, storage.ErrConflict); n++ {
 		_, err = a.revocations.UpdateOne(ctx, bson.D{{Key: "_id", Value: keyOf(key)}}, latest, options.UpdateOne().SetUpsert(true))
 		err = orConflict(err)
 	}
 	return fail(ctx, "revoke", err)
 }
 
-// RevokedAt implements [latchkey.RevocationStore].
+// RevokedAt implements [storage.RevocationStore].
 func (a *Adapter) RevokedAt(ctx context.Context, keys ...string) (map[string]time.Time, error) {
 	at := map[string]time.Time{}
 	if len(keys) == 0 {

@@ -6,7 +6,7 @@ import (
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 
-	"github.com/latchkeyhq/latchkey"
+	"github.com/latchkeyhq/latchkey/storage"
 )
 
 // linkDoc is a magic link.
@@ -17,8 +17,8 @@ type linkDoc struct {
 	Purpose    string    `bson:"purpose,omitempty"`
 }
 
-// CreateVerificationToken implements [latchkey.VerificationTokenAdapter].
-func (a *Adapter) CreateVerificationToken(ctx context.Context, t latchkey.VerificationToken) error {
+// CreateVerificationToken implements [storage.VerificationTokenAdapter].
+func (a *Adapter) CreateVerificationToken(ctx context.Context, t storage.VerificationToken) error {
 	err := errText
 	if storable(t.Identifier, t.Token, t.Purpose) {
 		err = a.links.add(ctx, linkDoc{t.Identifier, t.Token, t.Expires, t.Purpose})
@@ -26,15 +26,15 @@ func (a *Adapter) CreateVerificationToken(ctx context.Context, t latchkey.Verifi
 	return fail(ctx, "create verification token", err)
 }
 
-// UseVerificationToken implements [latchkey.VerificationTokenAdapter].
-func (a *Adapter) UseVerificationToken(ctx context.Context, identifier, token string) (latchkey.VerificationToken, error) {
+// UseVerificationToken implements [storage.VerificationTokenAdapter].
+func (a *Adapter) UseVerificationToken(ctx context.Context, identifier, token string) (storage.VerificationToken, error) {
 	var d linkDoc
-	err := latchkey.ErrNotFound
+	err := storage.ErrNotFound
 	if storable(identifier, token) {
 		err = a.links.remove(ctx, bson.D{{Key: "identifier", Value: identifier}, {Key: "token", Value: token}}, &d)
 	}
 	if err != nil {
-		return latchkey.VerificationToken{}, fail(ctx, "use verification token", err)
+		return storage.VerificationToken{}, fail(ctx, "use verification token", err)
 	}
-	return latchkey.VerificationToken{Identifier: d.Identifier, Token: d.Token, Expires: d.Expires.UTC(), Purpose: d.Purpose}, nil
+	return storage.VerificationToken{Identifier: d.Identifier, Token: d.Token, Expires: d.Expires.UTC(), Purpose: d.Purpose}, nil
 }

@@ -14,8 +14,8 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo/readconcern"
 	"go.mongodb.org/mongo-driver/v2/mongo/writeconcern"
 
-	"github.com/latchkeyhq/latchkey"
 	"github.com/latchkeyhq/latchkey/adapters/mongoadapter"
+	"github.com/latchkeyhq/latchkey/storage"
 )
 
 // TestMigrate meets a database that is new, one that is ready, and one whose
@@ -26,12 +26,12 @@ func TestMigrate(t *testing.T) {
 	a := newAdapter(t, db, mongoadapter.Options{})
 	nobody := bson.NewObjectID().Hex()
 	additions := map[string]func() error{
-		"CreateUser":              func() error { _, err := a.CreateUser(t.Context(), latchkey.User{Email: "ada@example.com"}); return err },
-		"LinkAccount":             func() error { return a.LinkAccount(t.Context(), latchkey.Account{UserID: nobody, Provider: "p"}) },
-		"CreateSession":           func() error { return a.CreateSession(t.Context(), latchkey.StoredSession{Token: "t", UserID: "u"}) },
-		"CreateVerificationToken": func() error { return a.CreateVerificationToken(t.Context(), latchkey.VerificationToken{Token: "t"}) },
+		"CreateUser":              func() error { _, err := a.CreateUser(t.Context(), storage.User{Email: "ada@example.com"}); return err },
+		"LinkAccount":             func() error { return a.LinkAccount(t.Context(), storage.Account{UserID: nobody, Provider: "p"}) },
+		"CreateSession":           func() error { return a.CreateSession(t.Context(), storage.StoredSession{Token: "t", UserID: "u"}) },
+		"CreateVerificationToken": func() error { return a.CreateVerificationToken(t.Context(), storage.VerificationToken{Token: "t"}) },
 		"CreateAuthenticator": func() error {
-			return a.CreateAuthenticator(t.Context(), latchkey.Authenticator{CredentialID: []byte("k"), UserID: nobody})
+			return a.CreateAuthenticator(t.Context(), storage.Authenticator{CredentialID: []byte("k"), UserID: nobody})
 		},
 	}
 	for name, add := range additions {
@@ -53,7 +53,7 @@ func TestMigrate(t *testing.T) {
 		}
 	}
 	for name, add := range additions {
-		if err := add(); err != nil && !errors.Is(err, latchkey.ErrNotFound) {
+		if err := add(); err != nil && !errors.Is(err, storage.ErrNotFound) {
 			t.Errorf("%s after Migrate: %v", name, err)
 		}
 	}
@@ -102,9 +102,9 @@ func TestConcerns(t *testing.T) {
 	ok(t, err)
 	defer func() { _ = client.Disconnect(context.WithoutCancel(t.Context())) }()
 	a := newAdapter(t, client.Database(s.migrated(t).Name()), mongoadapter.Options{})
-	u, err := a.CreateUser(t.Context(), latchkey.User{})
+	u, err := a.CreateUser(t.Context(), storage.User{})
 	ok(t, err)
-	ok(t, a.CreateSession(t.Context(), latchkey.StoredSession{Token: "t", UserID: u.ID}))
+	ok(t, a.CreateSession(t.Context(), storage.StoredSession{Token: "t", UserID: u.ID}))
 	ok(t, a.UpdateSession(t.Context(), "t", time.Now()))
 	_, err = a.DeleteSession(t.Context(), "t")
 	ok(t, err)
@@ -141,7 +141,7 @@ func TestErrorsTellNothing(t *testing.T) {
 	defer func() { _ = client.Disconnect(context.WithoutCancel(t.Context())) }()
 	a := newAdapter(t, client.Database("secretname"), mongoadapter.Options{})
 	_, err = a.GetUserByEmail(t.Context(), "secret@example.com")
-	if err == nil || strings.Contains(err.Error(), "secret") || errors.Is(err, latchkey.ErrNotFound) {
+	if err == nil || strings.Contains(err.Error(), "secret") || errors.Is(err, storage.ErrNotFound) {
 		t.Errorf("got %v", err)
 	}
 }

@@ -15,7 +15,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo/readpref"
 	"go.mongodb.org/mongo-driver/v2/mongo/writeconcern"
 
-	"github.com/latchkeyhq/latchkey"
+	"github.com/latchkeyhq/latchkey/storage"
 )
 
 // Options says how an [Adapter] uses a database. The zero value is the usual.
@@ -26,8 +26,8 @@ type Options struct {
 	PlainTokens bool
 }
 
-// Adapter is a store in MongoDB, with every ability but [latchkey.TxAdapter];
-// [latchkey.SignUpAdapter] makes up for that. Make one with [New]. It is safe for
+// Adapter is a store in MongoDB, with every ability but [storage.TxAdapter];
+// [storage.SignUpAdapter] makes up for that. Make one with [New]. It is safe for
 // concurrent use, by any number of processes.
 type Adapter struct {
 	users                                     *owners
@@ -37,17 +37,17 @@ type Adapter struct {
 }
 
 var (
-	_ latchkey.SessionAdapter           = (*Adapter)(nil)
-	_ latchkey.SessionListAdapter       = (*Adapter)(nil)
-	_ latchkey.VerificationTokenAdapter = (*Adapter)(nil)
-	_ latchkey.AccountAdapter           = (*Adapter)(nil)
-	_ latchkey.UserDeletionAdapter      = (*Adapter)(nil)
-	_ latchkey.AuthenticatorAdapter     = (*Adapter)(nil)
-	_ latchkey.SignUpAdapter            = (*Adapter)(nil)
-	_ latchkey.SweepAdapter             = (*Adapter)(nil)
-	_ latchkey.RevocationStore          = (*Adapter)(nil)
-	_ latchkey.ReturningLimiter         = (*Adapter)(nil)
-	_ latchkey.ReplayStore              = (*Adapter)(nil)
+	_ storage.SessionAdapter           = (*Adapter)(nil)
+	_ storage.SessionListAdapter       = (*Adapter)(nil)
+	_ storage.VerificationTokenAdapter = (*Adapter)(nil)
+	_ storage.AccountAdapter           = (*Adapter)(nil)
+	_ storage.UserDeletionAdapter      = (*Adapter)(nil)
+	_ storage.AuthenticatorAdapter     = (*Adapter)(nil)
+	_ storage.SignUpAdapter            = (*Adapter)(nil)
+	_ storage.SweepAdapter             = (*Adapter)(nil)
+	_ storage.RevocationStore          = (*Adapter)(nil)
+	_ storage.ReturningLimiter         = (*Adapter)(nil)
+	_ storage.ReplayStore              = (*Adapter)(nil)
 )
 
 // New returns a store in db. It asks nothing of the server yet. The client that db
@@ -161,7 +161,7 @@ func findAll[T any](ctx context.Context, c *collection, filter bson.D) (list []T
 // other error as it is.
 func orNotFound(err error) error {
 	if errors.Is(err, mongo.ErrNoDocuments) {
-		return latchkey.ErrNotFound
+		return storage.ErrNotFound
 	}
 	return err
 }

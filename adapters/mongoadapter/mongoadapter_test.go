@@ -10,10 +10,11 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo"
 	"go.mongodb.org/mongo-driver/v2/mongo/options"
 
-	"github.com/latchkeyhq/latchkey"
 	"github.com/latchkeyhq/latchkey/adapters/mongoadapter"
 	"github.com/latchkeyhq/latchkey/internal/realservers"
 	"github.com/latchkeyhq/latchkey/latchkeytest"
+	"github.com/latchkeyhq/latchkey/latchkeytest/storagetest"
+	"github.com/latchkeyhq/latchkey/storage"
 )
 
 // server has an empty database for each caller.
@@ -82,17 +83,18 @@ func ok(t testing.TB, err error) {
 // TestAdapter: S-005.
 func TestAdapter(t *testing.T) {
 	again := start(t).reused(t)
-	latchkeytest.Adapter(t, func(t *testing.T) latchkey.Adapter { return newAdapter(t, again(t), mongoadapter.Options{}) })
+	storagetest.TestAdapter(t, func(t *testing.T) storage.Adapter { return newAdapter(t, again(t), mongoadapter.Options{}) })
+	latchkeytest.TestUnlink(t, func(t *testing.T) storage.Adapter { return newAdapter(t, again(t), mongoadapter.Options{}) })
 }
 
 // TestStores: S-001, for this store.
 func TestStores(t *testing.T) {
 	again := start(t).reused(t)
 	t.Run("hashed tokens", func(t *testing.T) {
-		latchkeytest.Stores(t, func(t *testing.T) any { return newAdapter(t, again(t), mongoadapter.Options{}) })
+		storagetest.TestStores(t, func(t *testing.T) any { return newAdapter(t, again(t), mongoadapter.Options{}) })
 	})
 	t.Run("plain tokens", func(t *testing.T) {
 		others := []string{"Limiter", "ReturningLimiter", "ReplayStore", "RevocationStore"} // which tokens are nothing to
-		latchkeytest.Stores(t, func(t *testing.T) any { return newAdapter(t, again(t), mongoadapter.Options{PlainTokens: true}) }, others...)
+		storagetest.TestStores(t, func(t *testing.T) any { return newAdapter(t, again(t), mongoadapter.Options{PlainTokens: true}) }, others...)
 	})
 }

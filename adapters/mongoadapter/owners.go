@@ -6,7 +6,7 @@ import (
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 
-	"github.com/latchkeyhq/latchkey"
+	"github.com/latchkeyhq/latchkey/storage"
 )
 
 // owners are the users, to whom documents of other collections belong. A user whose
@@ -22,13 +22,13 @@ func byID(id bson.ObjectID) bson.D {
 }
 
 // find returns the user that filter names, unless the user is leaving.
-func (s *owners) find(ctx context.Context, filter bson.D) (latchkey.User, error) {
+func (s *owners) find(ctx context.Context, filter bson.D) (storage.User, error) {
 	var d userDoc
 	if err := find(ctx, s.docs, filter, &d); err != nil {
-		return latchkey.User{}, err
+		return storage.User{}, err
 	}
 	if d.Leaving {
-		return latchkey.User{}, latchkey.ErrNotFound
+		return storage.User{}, storage.ErrNotFound
 	}
 	return d.user(), nil
 }
@@ -37,7 +37,7 @@ func (s *owners) find(ctx context.Context, filter bson.D) (latchkey.User, error)
 func (s *owners) lives(ctx context.Context, id bson.ObjectID) (bool, error) {
 	var d struct{}
 	err := find(ctx, s.docs, byID(id), &d, "_id")
-	if errors.Is(err, latchkey.ErrNotFound) {
+	if errors.Is(err, storage.ErrNotFound) {
 		return false, nil
 	}
 	return err == nil, err
@@ -49,7 +49,7 @@ func (s *owners) lives(ctx context.Context, id bson.ObjectID) (bool, error) {
 func (s *owners) claim(ctx context.Context, id bson.ObjectID, email string, write func() error) error {
 	for range tries {
 		err := write()
-		if !errors.Is(err, latchkey.ErrConflict) {
+		if !errors.Is(err, storage.ErrConflict) {
 			return err
 		}
 		held := bson.A{bson.D{{Key: "_id", Value: id}}}
@@ -61,12 +61,12 @@ func (s *owners) claim(ctx context.Context, id bson.ObjectID, email string, writ
 			return errors.Join(failed, err)
 		}
 		for _, d := range leaving {
-			if _, err := s.finishDeletion(ctx, d.ID); err != nil && !errors.Is(err, latchkey.ErrNotFound) {
+			if _, err := s.finishDeletion(ctx, d.ID); err != nil && !errors.Is(err, storage.ErrNotFound) {
 				return err
 			}
 		}
 	}
-	return latchkey.ErrConflict
+	return storage.ErrConflict
 }
 
 // add adds a document that belongs to a user. A document that holds its key for a
@@ -75,7 +75,7 @@ func (s *owners) claim(ctx context.Context, id bson.ObjectID, email string, writ
 func (s *owners) add(ctx context.Context, c *collection, id, owner bson.ObjectID, key bson.D, doc any) error {
 	err := c.add(ctx, doc)
 	for range tries {
-		if !errors.Is(err, latchkey.ErrConflict) {
+		if !errors.Is(err, storage.ErrConflict) {
 			break
 		}
 		if err := s.clear(ctx, c, key); err != nil {
@@ -93,7 +93,7 @@ func (s *owners) add(ctx context.Context, c *collection, id, owner bson.ObjectID
 	if _, err := c.DeleteOne(ctx, bson.D{{Key: "_id", Value: id}}); err != nil {
 		return err
 	}
-	return latchkey.ErrNotFound
+	return storage.ErrNotFound
 }
 
 // clear removes a document that holds a key for a user who was deleted. It returns
@@ -104,7 +104,7 @@ func (s *owners) clear(ctx context.Context, c *collection, key bson.D) error {
 		UserID bson.ObjectID `bson:"userId"`
 	}
 	err := find(ctx, c, key, &held, "userId")
-	if errors.Is(err, latchkey.ErrNotFound) {
+	if errors.Is(err, storage.ErrNotFound) {
 		return nil
 	}
 	if err != nil {
@@ -112,7 +112,7 @@ func (s *owners) clear(ctx context.Context, c *collection, key bson.D) error {
 	}
 	lives, err := s.lives(ctx, held.UserID)
 	if err == nil && lives {
-		err = latchkey.ErrConflict
+		err = storage.ErrConflict
 	}
 	if err == nil {
 		_, err = c.DeleteOne(ctx, bson.D{{Key: "_id", Value: held.ID}, {Key: "userId", Value: held.UserID}})
@@ -124,7 +124,7 @@ func (s *owners) clear(ctx context.Context, c *collection, key bson.D) error {
 func (s *owners) checkExists(ctx context.Context, owner bson.ObjectID) error {
 	lives, err := s.lives(ctx, owner)
 	if err == nil && !lives {
-		err = latchkey.ErrNotFound
+		err = storage.ErrNotFound
 	}
 	return err
 }
@@ -140,10 +140,10 @@ func ownedBy[T any](ctx context.Context, c *collection, userID string) ([]T, err
 
 // finishDeletion removes what belongs to a user who is leaving, and the user after all
 // of it. A new user with the same id stays.
-func (s *owners) finishDeletion(ctx context.Context, id bson.ObjectID) (latchkey.User, error) {
+func (s *owners) finishDeletion(ctx context.Context, id bson.ObjectID) (storage.User, error) {
 	for _, c := range s.owned {
 		if _, err := c.DeleteMany(ctx, bson.D{{Key: "userId", Value: id}}); err != nil {
-			return latchkey.User{}, err
+			return storage.User{}, err
 		}
 	}
 	var d userDoc

@@ -6,8 +6,8 @@ import (
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 
-	"github.com/latchkeyhq/latchkey"
 	"github.com/latchkeyhq/latchkey/adapters/mongoadapter"
+	"github.com/latchkeyhq/latchkey/storage"
 )
 
 // TestForeignIDs: an id that users cannot have finds nobody, what it was made into
@@ -15,17 +15,17 @@ import (
 func TestForeignIDs(t *testing.T) {
 	a := newAdapter(t, start(t).migrated(t), mongoadapter.Options{})
 	ctx := t.Context()
-	u, err := a.CreateUser(ctx, latchkey.User{ID: "chosen"})
+	u, err := a.CreateUser(ctx, storage.User{ID: "chosen"})
 	ok(t, err)
 	_, err = a.GetUser(ctx, "chosen")
-	is(t, "GetUser", err, latchkey.ErrNotFound)
-	_, err = a.UpdateUser(ctx, "chosen", latchkey.UserChange{})
-	is(t, "UpdateUser", err, latchkey.ErrNotFound)
+	is(t, "GetUser", err, storage.ErrNotFound)
+	_, err = a.UpdateUser(ctx, "chosen", storage.UserChange{})
+	is(t, "UpdateUser", err, storage.ErrNotFound)
 	_, err = a.DeleteUser(ctx, "chosen")
-	is(t, "DeleteUser", err, latchkey.ErrNotFound)
-	is(t, "LinkAccount", a.LinkAccount(ctx, latchkey.Account{UserID: "chosen", Provider: "acme"}), latchkey.ErrNotFound)
+	is(t, "DeleteUser", err, storage.ErrNotFound)
+	is(t, "LinkAccount", a.LinkAccount(ctx, storage.Account{UserID: "chosen", Provider: "acme"}), storage.ErrNotFound)
 	for token, owner := range map[string]string{"theirs": "chosen", "ours": u.ID} {
-		ok(t, a.CreateSession(ctx, latchkey.StoredSession{Token: token, UserID: owner}))
+		ok(t, a.CreateSession(ctx, storage.StoredSession{Token: token, UserID: owner}))
 		if s, err := a.GetSession(ctx, token); err != nil || s.UserID != owner {
 			t.Errorf("%s belongs to %q, error %v", token, s.UserID, err)
 		}
@@ -34,7 +34,7 @@ func TestForeignIDs(t *testing.T) {
 		}
 	}
 	_, _, err = a.GetSessionAndUser(ctx, "theirs")
-	is(t, "GetSessionAndUser", err, latchkey.ErrNotFound)
+	is(t, "GetSessionAndUser", err, storage.ErrNotFound)
 	if n, err := a.DeleteSessions(ctx, "chosen", ""); err != nil || n != 1 {
 		t.Errorf("%d sessions deleted, error %v", n, err)
 	}
@@ -55,16 +55,16 @@ func TestLeftBehind(t *testing.T) {
 		ok(t, err)
 	}
 	_, err := a.GetAccount(t.Context(), "acme", "1")
-	is(t, "GetAccount", err, latchkey.ErrNotFound)
+	is(t, "GetAccount", err, storage.ErrNotFound)
 	_, err = a.GetUserByAccount(t.Context(), "acme", "1")
-	is(t, "GetUserByAccount", err, latchkey.ErrNotFound)
+	is(t, "GetUserByAccount", err, storage.ErrNotFound)
 	_, err = a.GetAuthenticator(t.Context(), []byte("key"))
-	is(t, "GetAuthenticator", err, latchkey.ErrNotFound)
-	u, err := a.CreateUser(t.Context(), latchkey.User{})
+	is(t, "GetAuthenticator", err, storage.ErrNotFound)
+	u, err := a.CreateUser(t.Context(), storage.User{})
 	ok(t, err)
-	ok(t, a.LinkAccount(t.Context(), latchkey.Account{UserID: u.ID, Provider: "acme", ProviderAccountID: "1"}))
-	ok(t, a.CreateAuthenticator(t.Context(), latchkey.Authenticator{UserID: u.ID, CredentialID: []byte("key")}))
-	is(t, "LinkAccount of nobody", a.LinkAccount(t.Context(), latchkey.Account{UserID: bson.NewObjectID().Hex(), Provider: "acme", ProviderAccountID: "2"}), latchkey.ErrNotFound)
+	ok(t, a.LinkAccount(t.Context(), storage.Account{UserID: u.ID, Provider: "acme", ProviderAccountID: "1"}))
+	ok(t, a.CreateAuthenticator(t.Context(), storage.Authenticator{UserID: u.ID, CredentialID: []byte("key")}))
+	is(t, "LinkAccount of nobody", a.LinkAccount(t.Context(), storage.Account{UserID: bson.NewObjectID().Hex(), Provider: "acme", ProviderAccountID: "2"}), storage.ErrNotFound)
 	if n, err := db.Collection("accounts").CountDocuments(t.Context(), bson.D{}); err != nil || n != 1 {
 		t.Errorf("%d accounts, want 1, error %v", n, err)
 	}

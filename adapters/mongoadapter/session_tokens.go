@@ -7,7 +7,7 @@ import (
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 
-	"github.com/latchkeyhq/latchkey"
+	"github.com/latchkeyhq/latchkey/storage"
 )
 
 // sessionTokens says how the database keeps session tokens.
@@ -31,7 +31,7 @@ func (t sessionTokens) stored(token string) string {
 // for a token that no session can have.
 func (t sessionTokens) filter(token string) (bson.D, error) {
 	if token == "" || !storable(token) || t.plain && strings.HasPrefix(token, hashed) {
-		return nil, latchkey.ErrNotFound
+		return nil, storage.ErrNotFound
 	}
 	if t.plain || strings.HasPrefix(token, hashed) {
 		return bson.D{{Key: "sessionToken", Value: t.stored(token)}}, nil

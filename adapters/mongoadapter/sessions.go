@@ -9,7 +9,7 @@ import (
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 
-	"github.com/latchkeyhq/latchkey"
+	"github.com/latchkeyhq/latchkey/storage"
 )
 
 // sessionDoc is a session; Auth.js has the first four fields.
@@ -33,7 +33,7 @@ type sessionDoc struct {
 	ACR      string        `bson:"acr,omitempty"`
 }
 
-func newSessionDoc(s latchkey.StoredSession, token string) (d sessionDoc, err error) {
+func newSessionDoc(s storage.StoredSession, token string) (d sessionDoc, err error) {
 	if !storable(append(s.AMR[:len(s.AMR):len(s.AMR)], s.ID, s.Token, s.UserID, s.Tenant, s.Provider, s.ProviderSID, s.ProviderSub, s.Sealed, s.ACR)...) {
 		return d, errText
 	}
@@ -50,8 +50,8 @@ func newSessionDoc(s latchkey.StoredSession, token string) (d sessionDoc, err er
 }
 
 // session gives the session the token that its owner knows, which may be none.
-func (d *sessionDoc) session(token string) latchkey.StoredSession {
-	return latchkey.StoredSession{
+func (d *sessionDoc) session(token string) storage.StoredSession {
+	return storage.StoredSession{
 		ID: cmp.Or(d.Named, d.ID.Hex()), Token: token, UserID: cmp.Or(d.User, d.UserID.Hex()), Expires: utc(d.Expires), Created: utc(d.Created),
 		UserAgent: d.Agent, Tenant: d.Tenant, Provider: d.Provider, ProviderSID: d.SID, ProviderSub: d.Sub, ProviderIssued: utc(d.Issued),
 		Sealed: d.Sealed, Proved: utc(d.Proved), AMR: d.AMR, ACR: d.ACR,
@@ -65,9 +65,9 @@ func utc(t time.Time) time.Time {
 	return t.UTC()
 }
 
-// CreateSession implements [latchkey.SessionAdapter] and [latchkey.SessionStore].
+// CreateSession implements [storage.SessionAdapter] and [storage.SessionStore].
 // Whether there is such a user is not asked: they may be kept elsewhere.
-func (a *Adapter) CreateSession(ctx context.Context, s latchkey.StoredSession) error {
+func (a *Adapter) CreateSession(ctx context.Context, s storage.StoredSession) error {
 	d, err := newSessionDoc(s, a.tokens.stored(s.Token))
 	if err == nil {
 		err = a.sessions.add(ctx, d)
@@ -75,11 +75,11 @@ func (a *Adapter) CreateSession(ctx context.Context, s latchkey.StoredSession) e
 	return fail(ctx, "create session", err)
 }
 
-// GetSession implements [latchkey.SessionStore].
-func (a *Adapter) GetSession(ctx context.Context, token string) (latchkey.StoredSession, error) {
+// GetSession implements [storage.SessionStore].
+func (a *Adapter) GetSession(ctx context.Context, token string) (storage.StoredSession, error) {
 	d, err := a.findSession(ctx, token)
 	if err != nil {
-		return latchkey.StoredSession{}, fail(ctx, "get session", err)
+		return storage.StoredSession{}, fail(ctx, "get session", err)
 	}
 	return d.session(token), nil
 }
@@ -100,55 +100,55 @@ func (a *Adapter) findSession(ctx context.Context, token string) (d sessionDoc, 
 	return d, err
 }
 
-// GetSessionAndUser implements [latchkey.SessionAdapter]. It takes two round trips.
-func (a *Adapter) GetSessionAndUser(ctx context.Context, token string) (latchkey.StoredSession, latchkey.User, error) {
-	var u latchkey.User
+// GetSessionAndUser implements [storage.SessionAdapter]. It takes two round trips.
+func (a *Adapter) GetSessionAndUser(ctx context.Context, token string) (storage.StoredSession, storage.User, error) {
+	var u storage.User
 	d, err := a.findSession(ctx, token)
 	switch {
 	case err == nil && d.User != "": // of a user who is kept elsewhere
-		err = latchkey.ErrNotFound
+		err = storage.ErrNotFound
 	case err == nil:
 		u, err = a.users.find(ctx, bson.D{{Key: "_id", Value: d.UserID}})
 	}
 	if err != nil {
-		return latchkey.StoredSession{}, latchkey.User{}, fail(ctx, "get session and user", err)
+		return storage.StoredSession{}, storage.User{}, fail(ctx, "get session and user", err)
 	}
 	return d.session(token), u, nil
 }
 
-// UpdateSession implements [latchkey.SessionAdapter] and [latchkey.SessionStore].
+// UpdateSession implements [storage.SessionAdapter] and [storage.SessionStore].
 func (a *Adapter) UpdateSession(ctx context.Context, token string, expires time.Time) error {
 	filter, err := a.tokens.filter(token)
 	if err == nil {
 		later := bson.D{{Key: "$max", Value: bson.D{{Key: "expires", Value: expires}}}}
 		done, failed := a.sessions.UpdateOne(ctx, filter, later)
 		if err = failed; err == nil && done.MatchedCount == 0 {
-			err = latchkey.ErrNotFound
+			err = storage.ErrNotFound
 		}
 	}
 	return fail(ctx, "update session", err)
 }
 
-// DeleteSession implements [latchkey.SessionAdapter] and [latchkey.SessionStore].
-func (a *Adapter) DeleteSession(ctx context.Context, token string) (latchkey.StoredSession, error) {
+// DeleteSession implements [storage.SessionAdapter] and [storage.SessionStore].
+func (a *Adapter) DeleteSession(ctx context.Context, token string) (storage.StoredSession, error) {
 	var d sessionDoc
 	filter, err := a.tokens.filter(token)
 	if err == nil {
 		err = a.sessions.remove(ctx, filter, &d)
 	}
 	if err != nil {
-		return latchkey.StoredSession{}, fail(ctx, "delete session", err)
+		return storage.StoredSession{}, fail(ctx, "delete session", err)
 	}
 	return d.session(token), nil
 }
 
-// ListSessions implements [latchkey.SessionListAdapter]. The newest comes first.
-func (a *Adapter) ListSessions(ctx context.Context, userID string) (list []latchkey.StoredSession, err error) {
+// ListSessions implements [storage.SessionListAdapter]. The newest comes first.
+func (a *Adapter) ListSessions(ctx context.Context, userID string) (list []storage.StoredSession, err error) {
 	found, err := findAll[sessionDoc](ctx, a.sessions, ofUser(userID))
 	for _, d := range found {
 		list = append(list, d.session(""))
 	}
-	slices.SortFunc(list, func(a, b latchkey.StoredSession) int {
+	slices.SortFunc(list, func(a, b storage.StoredSession) int {
 		return cmp.Or(b.Created.Compare(a.Created), b.Expires.Compare(a.Expires), cmp.Compare(a.ID, b.ID))
 	})
 	return list, fail(ctx, "list sessions", err)
@@ -167,9 +167,9 @@ func ofUser(id string) bson.D {
 	return append(owner, bson.E{Key: "user", Value: id})
 }
 
-// DeleteSessionByID implements [latchkey.SessionListAdapter].
+// DeleteSessionByID implements [storage.SessionListAdapter].
 func (a *Adapter) DeleteSessionByID(ctx context.Context, userID, id string) error {
-	err := latchkey.ErrNotFound
+	err := storage.ErrNotFound
 	if id != "" && storable(id) {
 		named := bson.A{bson.D{{Key: "sessionId", Value: id}}}
 		if oid := objectID(id); oid.Hex() == id {
@@ -181,7 +181,7 @@ func (a *Adapter) DeleteSessionByID(ctx context.Context, userID, id string) erro
 	return fail(ctx, "delete session by id", err)
 }
 
-// DeleteSessions implements [latchkey.SessionListAdapter].
+// DeleteSessions implements [storage.SessionListAdapter].
 func (a *Adapter) DeleteSessions(ctx context.Context, userID, keep string) (int, error) {
 	filter := ofUser(userID)
 	if keep != "" && storable(keep) {

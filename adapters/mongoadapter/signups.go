@@ -7,7 +7,7 @@ import (
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 
-	"github.com/latchkeyhq/latchkey"
+	"github.com/latchkeyhq/latchkey/storage"
 )
 
 // signUpDoc is a sign-up that was begun; its id is made of the account.
@@ -17,7 +17,7 @@ type signUpDoc struct {
 	Begun  time.Time     `bson:"begun"`
 }
 
-// BeginSignUp implements [latchkey.SignUpAdapter]. The record lasts 30 days at
+// BeginSignUp implements [storage.SignUpAdapter]. The record lasts 30 days at
 // least.
 func (a *Adapter) BeginSignUp(ctx context.Context, provider, providerAccountID, userID string) (string, error) {
 	d := signUpDoc{keyOf(provider, providerAccountID), objectID(userID), time.Now()}
@@ -27,20 +27,20 @@ func (a *Adapter) BeginSignUp(ctx context.Context, provider, providerAccountID, 
 			return d.UserID.Hex(), nil
 		}
 		var first signUpDoc
-		if errors.Is(err, latchkey.ErrConflict) {
+		if errors.Is(err, storage.ErrConflict) {
 			err = find(ctx, a.signUps, bson.D{{Key: "_id", Value: d.ID}}, &first)
 		}
 		switch {
 		case err == nil:
 			return first.UserID.Hex(), nil
-		case !errors.Is(err, latchkey.ErrNotFound): // else it has ended since
+		case !errors.Is(err, storage.ErrNotFound): // else it has ended since
 			return "", fail(ctx, "begin sign-up", err)
 		}
 	}
-	return "", fail(ctx, "begin sign-up", latchkey.ErrConflict)
+	return "", fail(ctx, "begin sign-up", storage.ErrConflict)
 }
 
-// EndSignUp implements [latchkey.SignUpAdapter].
+// EndSignUp implements [storage.SignUpAdapter].
 func (a *Adapter) EndSignUp(ctx context.Context, provider, providerAccountID string) error {
 	_, err := a.signUps.DeleteOne(ctx, bson.D{{Key: "_id", Value: keyOf(provider, providerAccountID)}})
 	return fail(ctx, "end sign-up", err)

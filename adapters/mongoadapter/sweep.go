@@ -12,7 +12,7 @@ import (
 // short has done something.
 const batch = 10_000
 
-// Sweep implements [latchkey.SweepAdapter], for servers that do not remove by
+// Sweep implements [storage.SweepAdapter], for servers that do not remove by
 // themselves what has expired. It removes limits and used values, too.
 func (a *Adapter) Sweep(ctx context.Context, before time.Time) (total int, err error) {
 	for _, c := range []*collection{a.sessions, a.links, a.revocations, a.limits, a.used} {

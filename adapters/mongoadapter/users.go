@@ -6,7 +6,7 @@ import (
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 
-	"github.com/latchkeyhq/latchkey"
+	"github.com/latchkeyhq/latchkey/storage"
 )
 
 // userDoc is a user. An e-mail address that there is none of is absent, so that an
@@ -21,7 +21,7 @@ type userDoc struct {
 	Extra         bson.M        `bson:",inline"`
 }
 
-// userFields are what [latchkey.User].Extra cannot be called.
+// userFields are what [storage.User].Extra cannot be called.
 var userFields = []string{"_id", "id", "name", "email", "emailVerified", "image", "latchkeyLeaving"}
 
 // UnmarshalBSON takes no member for a field that is written otherwise.
@@ -32,7 +32,7 @@ func (d *userDoc) UnmarshalBSON(doc []byte) error {
 	return err
 }
 
-func newUserDoc(u latchkey.User) (d userDoc, err error) {
+func newUserDoc(u storage.User) (d userDoc, err error) {
 	if !storable(u.ID, u.Name, u.Email, u.Image) {
 		return d, errText
 	}
@@ -45,55 +45,55 @@ func newUserDoc(u latchkey.User) (d userDoc, err error) {
 }
 
 // user returns the user, which is zero for a document that was not found.
-func (d *userDoc) user() latchkey.User {
+func (d *userDoc) user() storage.User {
 	if d.ID.IsZero() {
-		return latchkey.User{}
+		return storage.User{}
 	}
-	u := latchkey.User{ID: d.ID.Hex(), Name: d.Name, Email: d.Email, Image: d.Image, Extra: fromFields(d.Extra)}
+	u := storage.User{ID: d.ID.Hex(), Name: d.Name, Email: d.Email, Image: d.Image, Extra: fromFields(d.Extra)}
 	if !d.EmailVerified.IsZero() {
 		u.EmailVerified = d.EmailVerified.UTC().Truncate(time.Millisecond)
 	}
 	return u
 }
 
-// CreateUser implements [latchkey.Adapter].
-func (a *Adapter) CreateUser(ctx context.Context, u latchkey.User) (latchkey.User, error) {
+// CreateUser implements [storage.Adapter].
+func (a *Adapter) CreateUser(ctx context.Context, u storage.User) (storage.User, error) {
 	d, err := newUserDoc(u)
 	if err == nil {
 		err = a.users.claim(ctx, d.ID, d.Email, func() error { return a.users.docs.add(ctx, d) })
 	}
 	if err != nil {
-		return latchkey.User{}, fail(ctx, "create user", err)
+		return storage.User{}, fail(ctx, "create user", err)
 	}
 	return d.user(), nil
 }
 
-// GetUser implements [latchkey.Adapter].
-func (a *Adapter) GetUser(ctx context.Context, id string) (latchkey.User, error) {
+// GetUser implements [storage.Adapter].
+func (a *Adapter) GetUser(ctx context.Context, id string) (storage.User, error) {
 	oid, is := parseID(id)
 	if !is {
-		return latchkey.User{}, fail(ctx, "get user", latchkey.ErrNotFound)
+		return storage.User{}, fail(ctx, "get user", storage.ErrNotFound)
 	}
 	u, err := a.users.find(ctx, bson.D{{Key: "_id", Value: oid}})
 	return u, fail(ctx, "get user", err)
 }
 
-// GetUserByEmail implements [latchkey.Adapter].
-func (a *Adapter) GetUserByEmail(ctx context.Context, email string) (latchkey.User, error) {
+// GetUserByEmail implements [storage.Adapter].
+func (a *Adapter) GetUserByEmail(ctx context.Context, email string) (storage.User, error) {
 	if email == "" || !storable(email) {
-		return latchkey.User{}, fail(ctx, "get user by email", latchkey.ErrNotFound)
+		return storage.User{}, fail(ctx, "get user by email", storage.ErrNotFound)
 	}
 	u, err := a.users.find(ctx, bson.D{{Key: "email", Value: email}})
 	return u, fail(ctx, "get user by email", err)
 }
 
-// GetUserByAccount implements [latchkey.Adapter].
-func (a *Adapter) GetUserByAccount(ctx context.Context, provider, providerAccountID string) (u latchkey.User, err error) {
+// GetUserByAccount implements [storage.Adapter].
+func (a *Adapter) GetUserByAccount(ctx context.Context, provider, providerAccountID string) (u storage.User, err error) {
 	var d struct {
 		UserID bson.ObjectID `bson:"userId"`
 	}
 	if !storable(provider, providerAccountID) {
-		return u, fail(ctx, "get user by account", latchkey.ErrNotFound)
+		return u, fail(ctx, "get user by account", storage.ErrNotFound)
 	}
 	if err = find(ctx, a.accounts, accountKey(provider, providerAccountID), &d, "userId"); err == nil {
 		u, err = a.users.find(ctx, bson.D{{Key: "_id", Value: d.UserID}})
@@ -101,16 +101,16 @@ func (a *Adapter) GetUserByAccount(ctx context.Context, provider, providerAccoun
 	return u, fail(ctx, "get user by account", err)
 }
 
-// UpdateUser implements [latchkey.Adapter].
-func (a *Adapter) UpdateUser(ctx context.Context, id string, c latchkey.UserChange) (latchkey.User, error) {
+// UpdateUser implements [storage.Adapter].
+func (a *Adapter) UpdateUser(ctx context.Context, id string, c storage.UserChange) (storage.User, error) {
 	u, err := a.changeUser(ctx, id, c)
 	return u, fail(ctx, "update user", err)
 }
 
-func (a *Adapter) changeUser(ctx context.Context, id string, c latchkey.UserChange) (latchkey.User, error) {
+func (a *Adapter) changeUser(ctx context.Context, id string, c storage.UserChange) (storage.User, error) {
 	oid, is := parseID(id)
 	if !is {
-		return latchkey.User{}, latchkey.ErrNotFound
+		return storage.User{}, storage.ErrNotFound
 	}
 	var change update
 	for name, to := range map[string]*string{"name": c.Name, "email": c.Email, "image": c.Image} {
@@ -118,7 +118,7 @@ func (a *Adapter) changeUser(ctx context.Context, id string, c latchkey.UserChan
 			continue
 		}
 		if !storable(*to) {
-			return latchkey.User{}, errText
+			return storage.User{}, errText
 		}
 		change.set(name, *to, *to == "")
 	}
@@ -132,7 +132,7 @@ func (a *Adapter) changeUser(ctx context.Context, id string, c latchkey.UserChan
 	if c.Email != nil {
 		email = *c.Email
 		if err := a.users.docs.fit(ctx); err != nil {
-			return latchkey.User{}, err
+			return storage.User{}, err
 		}
 	}
 	var d userDoc
@@ -163,13 +163,13 @@ func (u *update) doc() (doc bson.D) {
 	return doc
 }
 
-// DeleteUser implements [latchkey.UserDeletionAdapter]. From its first step on the
+// DeleteUser implements [storage.UserDeletionAdapter]. From its first step on the
 // user is nobody. One that was interrupted is finished by the next call, or by
 // whoever signs up with the same e-mail address.
-func (a *Adapter) DeleteUser(ctx context.Context, id string) (u latchkey.User, err error) {
+func (a *Adapter) DeleteUser(ctx context.Context, id string) (u storage.User, err error) {
 	oid, is := parseID(id)
 	if !is {
-		return u, fail(ctx, "delete user", latchkey.ErrNotFound)
+		return u, fail(ctx, "delete user", storage.ErrNotFound)
 	}
 	var d userDoc
 	mark := bson.D{{Key: "$set", Value: bson.D{{Key: "latchkeyLeaving", Value: true}}}}

@@ -6,18 +6,18 @@ import (
 
 	"github.com/nats-io/nats.go/jetstream"
 
-	"github.com/latchkeyhq/latchkey"
 	"github.com/latchkeyhq/latchkey/internal/turns"
+	"github.com/latchkeyhq/latchkey/storage"
 )
 
 func BenchmarkRead(b *testing.B) {
 	js := alone(b)
 	bucket := newBucket(b, js, 1)
 	a, ctx := on(b, js, bucket), b.Context()
-	u, err := a.CreateUser(ctx, latchkey.User{Name: "Ada Lovelace", Email: "ada@example.com", EmailVerified: time.Now(), Image: "https://example.com/a.png"})
+	u, err := a.CreateUser(ctx, storage.User{Name: "Ada Lovelace", Email: "ada@example.com", EmailVerified: time.Now(), Image: "https://example.com/a.png"})
 	ok(b, err)
 	now := time.Now()
-	ok(b, a.CreateSession(ctx, latchkey.StoredSession{
+	ok(b, a.CreateSession(ctx, storage.StoredSession{
 		ID: "9f1c7a52-6a0e-4d3c-8a55-0d9c2a1b7e44", Token: "t", UserID: u.ID, Expires: now.Add(30 * 24 * time.Hour), Created: now,
 		UserAgent: "Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0", Provider: "github", Proved: now,
 	}))
@@ -52,7 +52,7 @@ func BenchmarkRead(b *testing.B) {
 func BenchmarkTake(b *testing.B) {
 	js := alone(b)
 	bucket := newBucket(b, js, 1)
-	a, ctx, rate := on(b, js, bucket), b.Context(), latchkey.Rate{Events: 1e9, Per: time.Hour}
+	a, ctx, rate := on(b, js, bucket), b.Context(), storage.Rate{Events: 1e9, Per: time.Hour}
 	kv := keysOf(b, js, bucket)
 	_, err := kv.Create(ctx, "bare", []byte("1"), jetstream.KeyTTL(time.Hour))
 	ok(b, err)

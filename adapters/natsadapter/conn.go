@@ -11,8 +11,8 @@ import (
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 
-	"github.com/latchkeyhq/latchkey"
 	"github.com/latchkeyhq/latchkey/adapters/kvstore"
+	"github.com/latchkeyhq/latchkey/storage"
 )
 
 // conn keeps one key for each record, and one for each entry of a list.
@@ -141,7 +141,7 @@ func (c *conn) Put(ctx context.Context, r kvstore.Record, over string) error {
 			case at.version == r.Version:
 				return nil
 			case at.version != wanted:
-				return latchkey.ErrConflict
+				return storage.ErrConflict
 			}
 		}
 		err := c.publish(ctx, at.sequence, func() *nats.Msg { return c.written(r) })
@@ -187,9 +187,9 @@ func (c *conn) Delete(ctx context.Context, k kvstore.Key, version string) (kvsto
 		case err != nil:
 			return kvstore.Record{}, err
 		case at.version == "":
-			return kvstore.Record{}, latchkey.ErrNotFound
+			return kvstore.Record{}, storage.ErrNotFound
 		case version != "" && at.version != wanted.version:
-			return kvstore.Record{}, latchkey.ErrConflict
+			return kvstore.Record{}, storage.ErrConflict
 		}
 		err = c.publish(ctx, at.sequence, func() *nats.Msg {
 			m := nats.NewMsg(c.way + c.subject(k))

@@ -10,9 +10,9 @@ import (
 
 	"github.com/nats-io/nats.go/jetstream"
 
-	"github.com/latchkeyhq/latchkey"
 	"github.com/latchkeyhq/latchkey/adapters/natsadapter"
 	"github.com/latchkeyhq/latchkey/internal/realservers"
+	"github.com/latchkeyhq/latchkey/storage"
 )
 
 // load is people who sign up, and sessions that are opened and ended, from
@@ -50,13 +50,13 @@ func (l *load) call(ctx context.Context, f func(context.Context) error, done fun
 // visit is one person, who leaves if they came by an even number.
 func (l *load) visit(ctx context.Context, name string, leaves bool) {
 	email := name + "@example.com"
-	var u latchkey.User
+	var u storage.User
 	l.call(ctx, func(ctx context.Context) (err error) {
-		u, err = l.a.CreateUser(ctx, latchkey.User{ID: name, Email: email})
+		u, err = l.a.CreateUser(ctx, storage.User{ID: name, Email: email})
 		return err
 	}, func() { l.people[email] = u.ID })
 	l.call(ctx, func(ctx context.Context) error {
-		return l.a.CreateSession(ctx, latchkey.StoredSession{Token: name, UserID: name, Expires: time.Now().Add(time.Hour)})
+		return l.a.CreateSession(ctx, storage.StoredSession{Token: name, UserID: name, Expires: time.Now().Add(time.Hour)})
 	}, func() {
 		if !leaves {
 			l.open = append(l.open, name)
@@ -157,7 +157,7 @@ func (l *load) judge(t *testing.T) {
 		}
 	}
 	for _, token := range l.ended {
-		if _, err := l.a.GetSession(t.Context(), token); !errors.Is(err, latchkey.ErrNotFound) {
+		if _, err := l.a.GetSession(t.Context(), token); !errors.Is(err, storage.ErrNotFound) {
 			t.Errorf("session %s was ended, and reading it gives error %v", token, err)
 		}
 	}

@@ -14,10 +14,11 @@ import (
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 
-	"github.com/latchkeyhq/latchkey"
 	"github.com/latchkeyhq/latchkey/adapters/natsadapter"
 	"github.com/latchkeyhq/latchkey/internal/realservers"
 	"github.com/latchkeyhq/latchkey/latchkeytest"
+	"github.com/latchkeyhq/latchkey/latchkeytest/storagetest"
+	"github.com/latchkeyhq/latchkey/storage"
 )
 
 // TestOneServer: S-004 and S-001, every promise of every ability without
@@ -50,8 +51,9 @@ func suites(t *testing.T, js jetstream.JetStream, replicas int) {
 		ok(t, s.Purge(t.Context()))
 		return on(t, js, bucket)
 	}
-	latchkeytest.Adapter(t, func(t *testing.T) latchkey.Adapter { return open(t) })
-	latchkeytest.Stores(t, func(t *testing.T) any { return open(t) })
+	storagetest.TestAdapter(t, func(t *testing.T) storage.Adapter { return open(t) })
+	latchkeytest.TestUnlink(t, func(t *testing.T) storage.Adapter { return open(t) })
+	storagetest.TestStores(t, func(t *testing.T) any { return open(t) })
 }
 
 // deaf is a client that hears each second answer only to what it writes.
@@ -72,17 +74,17 @@ func (d deaf) PublishMsg(ctx context.Context, m *nats.Msg, o ...jetstream.Publis
 // A write whose answer was lost is repeated, and is no conflict with itself.
 func lostAnswers(t *testing.T, js jetstream.JetStream) {
 	a, ctx, expires := empty(t, deaf{js, new(atomic.Int64)}, 1), t.Context(), time.Now().Add(time.Hour)
-	u, err := a.CreateUser(ctx, latchkey.User{Email: "ada@example.com"})
+	u, err := a.CreateUser(ctx, storage.User{Email: "ada@example.com"})
 	ok(t, err)
 	email := "lovelace@example.com"
-	_, err = a.UpdateUser(ctx, u.ID, latchkey.UserChange{Email: &email})
+	_, err = a.UpdateUser(ctx, u.ID, storage.UserChange{Email: &email})
 	ok(t, err)
-	ok(t, a.LinkAccount(ctx, latchkey.Account{UserID: u.ID, Provider: "acme", ProviderAccountID: "1"}))
-	ok(t, a.CreateSession(ctx, latchkey.StoredSession{Token: "t", UserID: u.ID, Expires: expires}))
+	ok(t, a.LinkAccount(ctx, storage.Account{UserID: u.ID, Provider: "acme", ProviderAccountID: "1"}))
+	ok(t, a.CreateSession(ctx, storage.StoredSession{Token: "t", UserID: u.ID, Expires: expires}))
 	ok(t, a.UpdateSession(ctx, "t", expires.Add(time.Hour)))
 	_, err = a.DeleteSession(ctx, "t")
 	ok(t, err)
-	ok(t, a.CreateVerificationToken(ctx, latchkey.VerificationToken{Identifier: email, Token: "t", Expires: expires}))
+	ok(t, a.CreateVerificationToken(ctx, storage.VerificationToken{Identifier: email, Token: "t", Expires: expires}))
 	_, err = a.UseVerificationToken(ctx, email, "t")
 	ok(t, err)
 	if first, err := a.Use(ctx, "state", expires); err != nil || !first {
@@ -223,7 +225,7 @@ func ttl(t *testing.T, js jetstream.JetStream, bucket string, key string) time.D
 func renewalLengthensTTL(t *testing.T, js jetstream.JetStream) {
 	bucket := newBucket(t, js, 1)
 	a := on(t, js, bucket)
-	ok(t, a.CreateSession(t.Context(), latchkey.StoredSession{Token: "t", UserID: "u", Expires: time.Now().Add(time.Hour)}))
+	ok(t, a.CreateSession(t.Context(), storage.StoredSession{Token: "t", UserID: "u", Expires: time.Now().Add(time.Hour)}))
 	kv := keysOf(t, js, bucket)
 	keys, err := kv.ListKeysFiltered(t.Context(), "s.>")
 	ok(t, err)
@@ -255,7 +257,7 @@ func listsHoldNothingEnded(t *testing.T, js jetstream.JetStream) {
 	bucket := newBucket(t, js, 1)
 	a := on(t, js, bucket)
 	for range 50 {
-		ok(t, a.CreateSession(t.Context(), latchkey.StoredSession{Token: "t", UserID: "u", Expires: time.Now().Add(time.Hour)}))
+		ok(t, a.CreateSession(t.Context(), storage.StoredSession{Token: "t", UserID: "u", Expires: time.Now().Add(time.Hour)}))
 		_, err := a.DeleteSession(t.Context(), "t")
 		ok(t, err)
 	}
@@ -276,7 +278,7 @@ func TestDomain(t *testing.T) {
 	js, err := jetstream.NewWithDomain(nc, "hub")
 	ok(t, err)
 	a := empty(t, js, 1)
-	ok(t, a.CreateSession(t.Context(), latchkey.StoredSession{Token: "t", UserID: "u", Expires: time.Now().Add(time.Hour)}))
+	ok(t, a.CreateSession(t.Context(), storage.StoredSession{Token: "t", UserID: "u", Expires: time.Now().Add(time.Hour)}))
 	if n, err := a.DeleteSessions(t.Context(), "u", ""); n != 1 || err != nil {
 		t.Errorf("%d sessions were ended, error %v", n, err)
 	}
@@ -288,7 +290,7 @@ func foreignValue(t *testing.T, js jetstream.JetStream) {
 	a := on(t, js, bucket)
 	_, err := keysOf(t, js, bucket).Put(t.Context(), "u.ada", []byte("hello"))
 	ok(t, err)
-	if _, err := a.GetUser(t.Context(), "ada"); err == nil || errors.Is(err, latchkey.ErrNotFound) || strings.Contains(err.Error(), "hello") {
+	if _, err := a.GetUser(t.Context(), "ada"); err == nil || errors.Is(err, storage.ErrNotFound) || strings.Contains(err.Error(), "hello") {
 		t.Errorf("error %v, want one that is not ErrNotFound and quotes nothing", err)
 	}
 }

@@ -10,8 +10,8 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"github.com/latchkeyhq/latchkey"
 	"github.com/latchkeyhq/latchkey/adapters/natsadapter"
+	"github.com/latchkeyhq/latchkey/storage"
 )
 
 // repeats is how often a race is run: LATCHKEY_RACES says so, or it is the usual.
@@ -39,7 +39,7 @@ type step func(ctx context.Context, s scene) error
 
 func create(id, email int) step {
 	return func(ctx context.Context, s scene) error {
-		_, err := s.CreateUser(ctx, latchkey.User{ID: s.id(id), Email: s.email(email)})
+		_, err := s.CreateUser(ctx, storage.User{ID: s.id(id), Email: s.email(email)})
 		return err
 	}
 }
@@ -47,7 +47,7 @@ func create(id, email int) step {
 func move(id, email int) step {
 	return func(ctx context.Context, s scene) error {
 		to := s.email(email)
-		_, err := s.UpdateUser(ctx, s.id(id), latchkey.UserChange{Email: &to})
+		_, err := s.UpdateUser(ctx, s.id(id), storage.UserChange{Email: &to})
 		return err
 	}
 }
@@ -61,7 +61,7 @@ func remove(id int) step {
 
 func link(id int) step {
 	return func(ctx context.Context, s scene) error {
-		return s.LinkAccount(ctx, latchkey.Account{UserID: s.id(id), Provider: "acme", ProviderAccountID: s.run})
+		return s.LinkAccount(ctx, storage.Account{UserID: s.id(id), Provider: "acme", ProviderAccountID: s.run})
 	}
 }
 
@@ -122,7 +122,7 @@ func pairs(t *testing.T, a *natsadapter.Adapter) {
 func (s scene) play(t *testing.T, steps ...step) {
 	t.Helper()
 	for _, f := range steps {
-		if err := f(t.Context(), s); err != nil && !errors.Is(err, latchkey.ErrConflict) && !errors.Is(err, latchkey.ErrNotFound) {
+		if err := f(t.Context(), s); err != nil && !errors.Is(err, storage.ErrConflict) && !errors.Is(err, storage.ErrNotFound) {
 			t.Error(err)
 		}
 	}
@@ -140,7 +140,7 @@ func (s scene) agree(t *testing.T) {
 				t.Errorf("%s and %s have one e-mail address", u.ID, other)
 			}
 			holders[u.Email] = u.ID
-		} else if !errors.Is(err, latchkey.ErrNotFound) {
+		} else if !errors.Is(err, storage.ErrNotFound) {
 			t.Error(err)
 		}
 	}
@@ -148,12 +148,12 @@ func (s scene) agree(t *testing.T) {
 		s.agreeOn(t, s.email(n), holders[s.email(n)])
 	}
 	u, err := s.GetUserByAccount(t.Context(), "acme", s.run)
-	if err == nil && holders[u.Email] != u.ID || err != nil && !errors.Is(err, latchkey.ErrNotFound) {
+	if err == nil && holders[u.Email] != u.ID || err != nil && !errors.Is(err, storage.ErrNotFound) {
 		t.Errorf("the account is %q's, who is nobody; error %v", u.ID, err)
 	}
 	for _, holder := range holders {
 		if err != nil {
-			if err := s.LinkAccount(t.Context(), latchkey.Account{UserID: holder, Provider: "acme", ProviderAccountID: s.run}); err != nil {
+			if err := s.LinkAccount(t.Context(), storage.Account{UserID: holder, Provider: "acme", ProviderAccountID: s.run}); err != nil {
 				t.Errorf("the account is nobody's and cannot be linked: %v", err)
 			}
 			return
@@ -166,11 +166,11 @@ func (s scene) agree(t *testing.T) {
 func (s scene) agreeOn(t *testing.T, email, holder string) {
 	t.Helper()
 	u, err := s.GetUserByEmail(t.Context(), email)
-	if err == nil && u.ID != holder || err != nil && (holder != "" || !errors.Is(err, latchkey.ErrNotFound)) {
+	if err == nil && u.ID != holder || err != nil && (holder != "" || !errors.Is(err, storage.ErrNotFound)) {
 		t.Errorf("%s is %q's, found %q, error %v", email, holder, u.ID, err)
 	}
 	if holder == "" {
-		if _, err := s.CreateUser(t.Context(), latchkey.User{Email: email}); err != nil {
+		if _, err := s.CreateUser(t.Context(), storage.User{Email: email}); err != nil {
 			t.Errorf("%s is nobody's and cannot be had: %v", email, err)
 		}
 	}

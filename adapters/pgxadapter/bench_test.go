@@ -11,9 +11,9 @@ import (
 
 	"github.com/jackc/pgx/v5/pgxpool"
 
-	"github.com/latchkeyhq/latchkey"
 	"github.com/latchkeyhq/latchkey/adapters/pgxadapter"
 	"github.com/latchkeyhq/latchkey/adapters/sqlstore"
+	"github.com/latchkeyhq/latchkey/storage"
 )
 
 // populated has n users with one session each; their tokens are "t0", "t1", ….
@@ -87,15 +87,15 @@ func BenchmarkSignUp(b *testing.B) {
 	a := adapter(b, start(b).migrated(b), pgxadapter.Options{})
 	ctx := context.Background()
 	for i := 0; b.Loop(); i++ {
-		ok(b, a.InTx(ctx, func(tx latchkey.Adapter) error {
-			u, err := tx.CreateUser(ctx, latchkey.User{Name: "Ada", Email: fmt.Sprintf("u%d@example.com", i)})
+		ok(b, a.InTx(ctx, func(tx storage.Adapter) error {
+			u, err := tx.CreateUser(ctx, storage.User{Name: "Ada", Email: fmt.Sprintf("u%d@example.com", i)})
 			if err != nil {
 				return err
 			}
-			if err := tx.LinkAccount(ctx, latchkey.Account{UserID: u.ID, Provider: "acme", ProviderAccountID: strconv.Itoa(i), Type: latchkey.TypeOIDC}); err != nil {
+			if err := tx.LinkAccount(ctx, storage.Account{UserID: u.ID, Provider: "acme", ProviderAccountID: strconv.Itoa(i), Type: storage.TypeOIDC}); err != nil {
 				return err
 			}
-			return tx.(latchkey.SessionAdapter).CreateSession(ctx, latchkey.StoredSession{Token: strconv.Itoa(i), UserID: u.ID, Expires: time.Now()})
+			return tx.(storage.SessionAdapter).CreateSession(ctx, storage.StoredSession{Token: strconv.Itoa(i), UserID: u.ID, Expires: time.Now()})
 		}))
 	}
 }

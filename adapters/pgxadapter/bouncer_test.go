@@ -7,10 +7,11 @@ import (
 
 	"github.com/jackc/pgx/v5/pgxpool"
 
-	"github.com/latchkeyhq/latchkey"
 	"github.com/latchkeyhq/latchkey/adapters/pgxadapter"
 	"github.com/latchkeyhq/latchkey/internal/realservers"
 	"github.com/latchkeyhq/latchkey/latchkeytest"
+	"github.com/latchkeyhq/latchkey/latchkeytest/storagetest"
+	"github.com/latchkeyhq/latchkey/storage"
 )
 
 // TestPgBouncer: S-008, behind a pool that lends four connections of the database
@@ -35,9 +36,10 @@ func TestPgBouncer(t *testing.T) {
 				ok(t, err)
 				return adapter(t, pool, pgxadapter.Options{})
 			}
-			latchkeytest.Adapter(t, func(t *testing.T) latchkey.Adapter { return open(t) })
+			storagetest.TestAdapter(t, func(t *testing.T) storage.Adapter { return open(t) })
+			latchkeytest.TestUnlink(t, func(t *testing.T) storage.Adapter { return open(t) })
 			if mode == "cache_describe" { // the one that is recommended
-				latchkeytest.Stores(t, func(t *testing.T) any { return open(t) })
+				storagetest.TestStores(t, func(t *testing.T) any { return open(t) })
 			}
 		})
 	}

@@ -10,8 +10,8 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/pgxpool"
 
-	"github.com/latchkeyhq/latchkey"
 	"github.com/latchkeyhq/latchkey/adapters/sqlstore"
+	"github.com/latchkeyhq/latchkey/storage"
 )
 
 // conn is the sqlstore.Conn of a pool or a transaction.
@@ -34,7 +34,7 @@ func (c conn) Exec(ctx context.Context, statement string, args ...any) (int64, e
 func (c conn) One(ctx context.Context, statement string, args []any, dest ...any) error {
 	err := c.on.QueryRow(ctx, statement, args...).Scan(dest...)
 	if errors.Is(err, pgx.ErrNoRows) {
-		return latchkey.ErrNotFound
+		return storage.ErrNotFound
 	}
 	return c.seen(err)
 }

@@ -13,9 +13,9 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/pgxpool"
 
-	"github.com/latchkeyhq/latchkey"
 	"github.com/latchkeyhq/latchkey/adapters/pgxadapter"
 	"github.com/latchkeyhq/latchkey/internal/realservers"
+	"github.com/latchkeyhq/latchkey/storage"
 )
 
 // patience is how long the servers may take to change roles, or to be back, on a
@@ -28,7 +28,7 @@ type pair struct {
 	primary, standby realservers.PG
 	adapter          *pgxadapter.Adapter
 	readOnly         readOnly
-	user             latchkey.User
+	user             storage.User
 }
 
 // readOnly counts how often each connection answered that it cannot write.
@@ -65,7 +65,7 @@ func newPair(t *testing.T) *pair {
 	t.Cleanup(pool.Close)
 	ok(t, pgxadapter.Migrate(t.Context(), pool, pgxadapter.Options{}))
 	p.adapter = adapter(t, pool, pgxadapter.Options{})
-	p.user, err = p.adapter.CreateUser(t.Context(), latchkey.User{Email: "ada@example.com"})
+	p.user, err = p.adapter.CreateUser(t.Context(), storage.User{Email: "ada@example.com"})
 	ok(t, err)
 	return p
 }
@@ -108,7 +108,7 @@ func (p *pair) through(t *testing.T, change func()) {
 				default:
 				}
 				token := rand.Text()
-				err := p.adapter.CreateSession(ctx, latchkey.StoredSession{Token: token, UserID: p.user.ID, Expires: time.Now().Add(time.Hour)})
+				err := p.adapter.CreateSession(ctx, storage.StoredSession{Token: token, UserID: p.user.ID, Expires: time.Now().Add(time.Hour)})
 				if ctx.Err() != nil {
 					t.Errorf("caller %d: nothing is stored any more: %v", caller, err)
 					return
@@ -177,9 +177,9 @@ func TestRestartUnderLoad(t *testing.T) {
 	t.Cleanup(pool.Close)
 	ok(t, pgxadapter.Migrate(t.Context(), pool, pgxadapter.Options{}))
 	a := adapter(t, pool, pgxadapter.Options{})
-	u, err := a.CreateUser(t.Context(), latchkey.User{Email: "ada@example.com"})
+	u, err := a.CreateUser(t.Context(), storage.User{Email: "ada@example.com"})
 	ok(t, err)
-	ok(t, a.CreateSession(t.Context(), latchkey.StoredSession{Token: "t", UserID: u.ID, Expires: time.Now().Add(time.Hour)}))
+	ok(t, a.CreateSession(t.Context(), storage.StoredSession{Token: "t", UserID: u.ID, Expires: time.Now().Add(time.Hour)}))
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	defer cancel()
 	back := make(chan struct{})
@@ -201,7 +201,7 @@ func TestRestartUnderLoad(t *testing.T) {
 				default:
 				}
 				_, _, err := a.GetSessionAndUser(ctx, "t")
-				if errors.Is(err, latchkey.ErrNotFound) {
+				if errors.Is(err, storage.ErrNotFound) {
 					t.Error("a session was not found while the database was down")
 				}
 				if err != nil && after > 0 {

@@ -7,8 +7,8 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
 
-	"github.com/latchkeyhq/latchkey"
 	"github.com/latchkeyhq/latchkey/adapters/sqlstore"
+	"github.com/latchkeyhq/latchkey/storage"
 )
 
 // Options says how an [Adapter] uses a database. The zero value has the defaults.
@@ -21,27 +21,27 @@ type Options struct {
 	// NewUser is called in the transaction that stores a new user, so that the
 	// application can add rows of its own. An error rolls the sign-up back and is
 	// logged. A nil NewUser is not called.
-	NewUser func(ctx context.Context, tx pgx.Tx, u latchkey.User) error
+	NewUser func(ctx context.Context, tx pgx.Tx, u storage.User) error
 }
 
 // Adapter is a store in PostgreSQL, with every ability but
-// [latchkey.SignUpAdapter], which is for stores without transactions. Make one
+// [storage.SignUpAdapter], which is for stores without transactions. Make one
 // with [New]. It is safe for concurrent use, by any number of processes.
 type Adapter struct{ *sqlstore.Store }
 
 var (
-	_ latchkey.SessionAdapter           = (*Adapter)(nil)
-	_ latchkey.SessionListAdapter       = (*Adapter)(nil)
-	_ latchkey.VerificationTokenAdapter = (*Adapter)(nil)
-	_ latchkey.AccountAdapter           = (*Adapter)(nil)
-	_ latchkey.UserDeletionAdapter      = (*Adapter)(nil)
-	_ latchkey.AuthenticatorAdapter     = (*Adapter)(nil)
-	_ latchkey.TxAdapter                = (*Adapter)(nil)
-	_ latchkey.SweepAdapter             = (*Adapter)(nil)
-	_ latchkey.RevocationStore          = (*Adapter)(nil)
-	_ latchkey.SessionStore             = (*Adapter)(nil)
-	_ latchkey.ReturningLimiter         = (*Adapter)(nil)
-	_ latchkey.ReplayStore              = (*Adapter)(nil)
+	_ storage.SessionAdapter           = (*Adapter)(nil)
+	_ storage.SessionListAdapter       = (*Adapter)(nil)
+	_ storage.VerificationTokenAdapter = (*Adapter)(nil)
+	_ storage.AccountAdapter           = (*Adapter)(nil)
+	_ storage.UserDeletionAdapter      = (*Adapter)(nil)
+	_ storage.AuthenticatorAdapter     = (*Adapter)(nil)
+	_ storage.TxAdapter                = (*Adapter)(nil)
+	_ storage.SweepAdapter             = (*Adapter)(nil)
+	_ storage.RevocationStore          = (*Adapter)(nil)
+	_ storage.SessionStore             = (*Adapter)(nil)
+	_ storage.ReturningLimiter         = (*Adapter)(nil)
+	_ storage.ReplayStore              = (*Adapter)(nil)
 )
 
 var errNoPool = errors.New("pgxadapter: no pool")
@@ -59,7 +59,7 @@ func New(p *pgxpool.Pool, o Options) (*Adapter, error) {
 		return nil, err
 	}
 	if tell := o.NewUser; tell != nil {
-		store = store.OnNewUser(func(ctx context.Context, tx sqlstore.Conn, u latchkey.User) error {
+		store = store.OnNewUser(func(ctx context.Context, tx sqlstore.Conn, u storage.User) error {
 			return tell(ctx, tx.(conn).on.(pgx.Tx), u) // which begin made
 		})
 	}

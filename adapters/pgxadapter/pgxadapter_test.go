@@ -13,11 +13,12 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
 
-	"github.com/latchkeyhq/latchkey"
 	"github.com/latchkeyhq/latchkey/adapters/pgxadapter"
 	"github.com/latchkeyhq/latchkey/adapters/sqlstore"
 	"github.com/latchkeyhq/latchkey/internal/realservers"
 	"github.com/latchkeyhq/latchkey/latchkeytest"
+	"github.com/latchkeyhq/latchkey/latchkeytest/storagetest"
+	"github.com/latchkeyhq/latchkey/storage"
 )
 
 // servers are shared: whoever wants to end one starts another.
@@ -82,7 +83,7 @@ func ok(t testing.TB, err error) {
 func TestStores(t *testing.T) {
 	s := start(t)
 	pool := s.migrated(t)
-	latchkeytest.Stores(t, func(t *testing.T) any { return emptied(t, pool, pgxadapter.Options{}) })
+	storagetest.TestStores(t, func(t *testing.T) any { return emptied(t, pool, pgxadapter.Options{}) })
 }
 
 func TestAdapter(t *testing.T) {
@@ -102,7 +103,8 @@ func TestAdapter(t *testing.T) {
 				_, err := pool.Exec(t.Context(), "ALTER TABLE users ALTER COLUMN id SET DEFAULT gen_random_uuid()::text")
 				ok(t, err)
 			}
-			latchkeytest.Adapter(t, func(t *testing.T) latchkey.Adapter { return emptied(t, pool, o) }, except...)
+			storagetest.TestAdapter(t, func(t *testing.T) storage.Adapter { return emptied(t, pool, o) }, except...)
+			latchkeytest.TestUnlink(t, func(t *testing.T) storage.Adapter { return emptied(t, pool, o) })
 		})
 	}
 }
@@ -140,7 +142,7 @@ func TestErrorsTellNoSettings(t *testing.T) {
 	ok(t, err)
 	defer pool.Close()
 	_, err = adapter(t, pool, pgxadapter.Options{}).GetUser(t.Context(), "secretid")
-	if err == nil || strings.Contains(err.Error(), "secret") || errors.Is(err, latchkey.ErrNotFound) {
+	if err == nil || strings.Contains(err.Error(), "secret") || errors.Is(err, storage.ErrNotFound) {
 		t.Errorf("got %v", err)
 	}
 }
@@ -150,7 +152,7 @@ func TestServiceResumes(t *testing.T) {
 	s := &server{realservers.Postgres(t, false)}
 	pool := s.migrated(t)
 	a := adapter(t, pool, pgxadapter.Options{})
-	u, err := a.CreateUser(t.Context(), latchkey.User{Email: "ada@example.com"})
+	u, err := a.CreateUser(t.Context(), storage.User{Email: "ada@example.com"})
 	ok(t, err)
 	var many sync.WaitGroup
 	for range 12 {
@@ -164,7 +166,7 @@ func TestServiceResumes(t *testing.T) {
 		if err == nil && got.ID == u.ID {
 			return
 		}
-		if time.Now().After(deadline) || errors.Is(err, latchkey.ErrNotFound) {
+		if time.Now().After(deadline) || errors.Is(err, storage.ErrNotFound) {
 			t.Fatalf("the store does not come back: %v", err)
 		}
 	}
@@ -179,7 +181,7 @@ func TestMisfits(t *testing.T) {
 		t.Errorf("R-323 without tables: %v (%v)", err, misfit)
 	}
 	ok(t, pgxadapter.Migrate(t.Context(), pool, pgxadapter.Options{}))
-	_, err = a.CreateUser(t.Context(), latchkey.User{Email: "ada@example.com"})
+	_, err = a.CreateUser(t.Context(), storage.User{Email: "ada@example.com"})
 	ok(t, err)
 	_, err = pool.Exec(t.Context(), "ALTER TABLE sessions ALTER expires TYPE text; DROP INDEX accounts_provider")
 	ok(t, err)
@@ -207,7 +209,7 @@ func TestBindAndNewUser(t *testing.T) {
 	_, err := pool.Exec(t.Context(), "CREATE TABLE members (user_id text PRIMARY KEY REFERENCES users)")
 	ok(t, err)
 	full := false
-	a := adapter(t, pool, pgxadapter.Options{NewUser: func(ctx context.Context, tx pgx.Tx, u latchkey.User) error {
+	a := adapter(t, pool, pgxadapter.Options{NewUser: func(ctx context.Context, tx pgx.Tx, u storage.User) error {
 		if _, err := tx.Exec(ctx, "INSERT INTO members VALUES ($1)", u.ID); err != nil || !full {
 			return err
 		}
@@ -219,18 +221,18 @@ func TestBindAndNewUser(t *testing.T) {
 	}
 	tx, err := pool.Begin(t.Context())
 	ok(t, err)
-	_, err = a.Bind(tx).CreateUser(t.Context(), latchkey.User{ID: "ada", Email: "ada@example.com"})
+	_, err = a.Bind(tx).CreateUser(t.Context(), storage.User{ID: "ada", Email: "ada@example.com"})
 	ok(t, err)
 	if n := rows(); n != 0 {
 		t.Errorf("%d rows before the commit", n)
 	}
 	ok(t, tx.Rollback(t.Context()))
 	full = true
-	if _, err := a.CreateUser(t.Context(), latchkey.User{ID: "ada"}); err == nil || !strings.Contains(err.Error(), "no seat is left") || rows() != 0 {
+	if _, err := a.CreateUser(t.Context(), storage.User{ID: "ada"}); err == nil || !strings.Contains(err.Error(), "no seat is left") || rows() != 0 {
 		t.Errorf("CreateUser: %v, %d rows", err, rows())
 	}
 	full = false
-	_, err = a.CreateUser(t.Context(), latchkey.User{ID: "ada", Email: "ada@example.com"})
+	_, err = a.CreateUser(t.Context(), storage.User{ID: "ada", Email: "ada@example.com"})
 	ok(t, err)
 	if n := rows(); n != 2 {
 		t.Errorf("%d rows", n)
@@ -254,11 +256,11 @@ func TestConnectionsThatCannotServe(t *testing.T) {
 	for _, c := range conns {
 		c.Release()
 	}
-	if _, err := a.CreateUser(t.Context(), latchkey.User{Email: "ada@example.com"}); err == nil {
+	if _, err := a.CreateUser(t.Context(), storage.User{Email: "ada@example.com"}); err == nil {
 		t.Fatal("a connection that cannot write was not met")
 	}
 	for range 8 {
-		_, err := a.CreateUser(t.Context(), latchkey.User{})
+		_, err := a.CreateUser(t.Context(), storage.User{})
 		ok(t, err)
 	}
 }

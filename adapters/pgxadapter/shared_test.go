@@ -6,9 +6,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/latchkeyhq/latchkey"
 	"github.com/latchkeyhq/latchkey/adapters/pgxadapter"
 	"github.com/latchkeyhq/latchkey/adapters/sqlstore"
+	"github.com/latchkeyhq/latchkey/storage"
 )
 
 // TestSharedWith (S-007) lives through a sign-in on the tables of others, with the
@@ -33,14 +33,14 @@ func TestSharedWith(t *testing.T) {
 
 func signsIn(t *testing.T, a *pgxadapter.Adapter) {
 	ctx, at := t.Context(), time.Date(2031, 5, 17, 22, 30, 15, 123e6, time.UTC)
-	u, err := a.CreateUser(ctx, latchkey.User{Email: "ada@example.com", EmailVerified: at})
+	u, err := a.CreateUser(ctx, storage.User{Email: "ada@example.com", EmailVerified: at})
 	ok(t, err)
-	account := latchkey.Account{UserID: u.ID, Provider: "acme", ProviderAccountID: "1", Type: latchkey.TypeOAuth}
+	account := storage.Account{UserID: u.ID, Provider: "acme", ProviderAccountID: "1", Type: storage.TypeOAuth}
 	ok(t, a.LinkAccount(ctx, account))
-	if err := a.LinkAccount(ctx, account); !errors.Is(err, latchkey.ErrConflict) {
+	if err := a.LinkAccount(ctx, account); !errors.Is(err, storage.ErrConflict) {
 		t.Errorf("the same account again: %v", err)
 	}
-	ok(t, a.CreateSession(ctx, latchkey.StoredSession{Token: "t", UserID: u.ID, Expires: at}))
+	ok(t, a.CreateSession(ctx, storage.StoredSession{Token: "t", UserID: u.ID, Expires: at}))
 	ok(t, a.UpdateSession(ctx, "t", at.Add(time.Hour)))
 	session, user, err := a.GetSessionAndUser(ctx, "t")
 	if err != nil || !session.Expires.Equal(at.Add(time.Hour)) || !user.EmailVerified.Equal(at) {
@@ -49,7 +49,7 @@ func signsIn(t *testing.T, a *pgxadapter.Adapter) {
 	if n, err := a.Sweep(ctx, at.Add(2*time.Hour)); err != nil || n != 1 {
 		t.Errorf("swept %d, error %v", n, err)
 	}
-	if _, err := a.GetUser(ctx, "nobody's id"); !errors.Is(err, latchkey.ErrNotFound) {
+	if _, err := a.GetUser(ctx, "nobody's id"); !errors.Is(err, storage.ErrNotFound) {
 		t.Errorf("nobody: %v", err)
 	}
 	_, err = a.DeleteUser(ctx, u.ID)

@@ -1,6 +1,6 @@
 package redisadapter
 
-import "github.com/latchkeyhq/latchkey"
+import "github.com/latchkeyhq/latchkey/storage"
 
 // authJS keeps users, accounts, sessions, links and passkeys as the adapters of
 // Auth.js do. Each change touches several of their keys, which have no slots in
@@ -18,10 +18,10 @@ type authJS struct {
 
 // roles are kept in the layout of this package.
 type roles interface {
-	latchkey.SignUpAdapter
-	latchkey.RevocationStore
-	latchkey.ReturningLimiter
-	latchkey.ReplayStore
+	storage.SignUpAdapter
+	storage.RevocationStore
+	storage.ReturningLimiter
+	storage.ReplayStore
 }
 
 func newAuthJS(c *conn, rest roles, isUnstorage bool) *authJS {

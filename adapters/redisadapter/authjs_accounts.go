@@ -5,7 +5,7 @@ import (
 	"encoding/json"
 	"time"
 
-	"github.com/latchkeyhq/latchkey"
+	"github.com/latchkeyhq/latchkey/storage"
 )
 
 type accountObject struct {
@@ -31,15 +31,15 @@ type accountObject struct {
 // that finds a record compares both.
 func accountID(provider, id string) string { return provider + ":" + id }
 
-func asAccount(text *string, provider, id string) (latchkey.Account, error) {
+func asAccount(text *string, provider, id string) (storage.Account, error) {
 	var o accountObject
 	if !decodeObject(text, &o) || o.Provider != provider || o.ProviderAccountID != id || o.UserID == "" {
-		return latchkey.Account{}, latchkey.ErrNotFound
+		return storage.Account{}, storage.ErrNotFound
 	}
-	a := latchkey.Account{
-		ID: o.ID, UserID: o.UserID, Provider: provider, ProviderAccountID: id, Type: latchkey.ProviderType(o.Type),
+	a := storage.Account{
+		ID: o.ID, UserID: o.UserID, Provider: provider, ProviderAccountID: id, Type: storage.ProviderType(o.Type),
 		Email: o.Email, EmailVouched: o.EmailVouched, Extra: extraOf(text, o),
-		Tokens: latchkey.Tokens{
+		Tokens: storage.Tokens{
 			RefreshToken: o.RefreshToken, AccessToken: o.AccessToken, TokenType: o.TokenType, Scope: o.Scope, IDToken: o.IDToken,
 		},
 	}
@@ -51,7 +51,7 @@ func asAccount(text *string, provider, id string) (latchkey.Account, error) {
 	return a, nil
 }
 
-func accountText(a latchkey.Account) (text string, err error) {
+func accountText(a storage.Account) (text string, err error) {
 	t := a.Tokens
 	if !areUTF8(a.UserID, string(a.Type), a.Provider, a.ProviderAccountID, a.Email, t.RefreshToken, t.AccessToken, t.TokenType, t.Scope, t.IDToken, t.SessionState) {
 		return "", errNoUTF8
@@ -77,27 +77,27 @@ func accountText(a latchkey.Account) (text string, err error) {
 	return encodeObject(nil, o, a.Extra)
 }
 
-// GetUserByAccount implements [latchkey.Adapter].
-func (a *authJS) GetUserByAccount(ctx context.Context, provider, providerAccountID string) (latchkey.User, error) {
+// GetUserByAccount implements [storage.Adapter].
+func (a *authJS) GetUserByAccount(ctx context.Context, provider, providerAccountID string) (storage.User, error) {
 	account, err := a.GetAccount(ctx, provider, providerAccountID)
 	if err != nil {
-		return latchkey.User{}, err
+		return storage.User{}, err
 	}
 	return a.GetUser(ctx, account.UserID)
 }
 
-// GetAccount implements [latchkey.AccountAdapter].
-func (a *authJS) GetAccount(ctx context.Context, provider, providerAccountID string) (latchkey.Account, error) {
+// GetAccount implements [storage.AccountAdapter].
+func (a *authJS) GetAccount(ctx context.Context, provider, providerAccountID string) (storage.Account, error) {
 	text, err := a.keys.text(ctx, a.keys.at(ofAccount, accountID(provider, providerAccountID)))
 	if err != nil {
-		return latchkey.Account{}, err
+		return storage.Account{}, err
 	}
 	return asAccount(text, provider, providerAccountID)
 }
 
-// LinkAccount implements [latchkey.Adapter]. An unknown user is ErrNotFound; an
+// LinkAccount implements [storage.Adapter]. An unknown user is ErrNotFound; an
 // account whose user was deleted is free.
-func (a *authJS) LinkAccount(ctx context.Context, account latchkey.Account) error {
+func (a *authJS) LinkAccount(ctx context.Context, account storage.Account) error {
 	text, err := accountText(account)
 	if err != nil {
 		return err
@@ -117,11 +117,11 @@ func (a *authJS) LinkAccount(ctx context.Context, account latchkey.Account) erro
 	})
 }
 
-// ListAccounts implements [latchkey.AccountAdapter]. They are in the order of
+// ListAccounts implements [storage.AccountAdapter]. They are in the order of
 // their keys. Of those that Auth.js has linked only the last is known.
-func (a *authJS) ListAccounts(ctx context.Context, userID string) ([]latchkey.Account, error) {
+func (a *authJS) ListAccounts(ctx context.Context, userID string) ([]storage.Account, error) {
 	all, _, err := a.owned.list(ctx, userID, ofAccount)
-	var list []latchkey.Account
+	var list []storage.Account
 	for _, one := range all {
 		var o accountObject
 		if decodeObject(&one.text, &o) {
@@ -133,10 +133,10 @@ func (a *authJS) ListAccounts(ctx context.Context, userID string) ([]latchkey.Ac
 	return list, err
 }
 
-// UnlinkAccount implements [latchkey.AccountAdapter].
-func (a *authJS) UnlinkAccount(ctx context.Context, provider, providerAccountID string) (latchkey.Account, error) {
+// UnlinkAccount implements [storage.AccountAdapter].
+func (a *authJS) UnlinkAccount(ctx context.Context, provider, providerAccountID string) (storage.Account, error) {
 	key := a.keys.at(ofAccount, accountID(provider, providerAccountID))
-	var removed latchkey.Account
+	var removed storage.Account
 	err := a.keys.end(ctx, key, func(p *plan) error {
 		text, err := a.keys.text(ctx, key)
 		if err != nil {
@@ -149,7 +149,7 @@ func (a *authJS) UnlinkAccount(ctx context.Context, provider, providerAccountID 
 		return a.owned.remove(ctx, p, lastAccountOf, removed.UserID, key)
 	})
 	if err != nil {
-		return latchkey.Account{}, err
+		return storage.Account{}, err
 	}
 	return removed, nil
 }

@@ -11,7 +11,7 @@ import (
 
 	"github.com/redis/go-redis/v9"
 
-	"github.com/latchkeyhq/latchkey"
+	"github.com/latchkeyhq/latchkey/storage"
 )
 
 // The parts of keys before the id. The adapters of Auth.js have options for other
@@ -120,7 +120,7 @@ func (s *keyspace) change(ctx context.Context, decide func(*plan) error) error {
 // earlier try may have ended it before replicas heard of it, so end waits for them.
 func (s *keyspace) end(ctx context.Context, key string, decide func(*plan) error) error {
 	err := s.change(ctx, decide)
-	if errors.Is(err, latchkey.ErrNotFound) {
+	if errors.Is(err, storage.ErrNotFound) {
 		if missing := s.await(ctx, key); missing != nil {
 			return missing
 		}

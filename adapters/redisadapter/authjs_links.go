@@ -3,7 +3,7 @@ package redisadapter
 import (
 	"context"
 
-	"github.com/latchkeyhq/latchkey"
+	"github.com/latchkeyhq/latchkey/storage"
 )
 
 type linkObject struct {
@@ -17,8 +17,8 @@ func (a *authJS) keyOfLink(identifier, token string) string {
 	return a.keys.at(ofLink, identifier+":"+token)
 }
 
-// CreateVerificationToken implements [latchkey.VerificationTokenAdapter].
-func (a *authJS) CreateVerificationToken(ctx context.Context, t latchkey.VerificationToken) error {
+// CreateVerificationToken implements [storage.VerificationTokenAdapter].
+func (a *authJS) CreateVerificationToken(ctx context.Context, t storage.VerificationToken) error {
 	if !areUTF8(t.Identifier, t.Token, t.Purpose) {
 		return errNoUTF8
 	}
@@ -30,7 +30,7 @@ func (a *authJS) CreateVerificationToken(ctx context.Context, t latchkey.Verific
 	return a.keys.change(ctx, func(p *plan) error {
 		taken, err := a.keys.text(ctx, key)
 		if err == nil && taken != nil {
-			err = latchkey.ErrConflict
+			err = storage.ErrConflict
 		}
 		p.want(key, nil)
 		p.setUntil(key, text, t.Expires)
@@ -38,10 +38,10 @@ func (a *authJS) CreateVerificationToken(ctx context.Context, t latchkey.Verific
 	})
 }
 
-// UseVerificationToken implements [latchkey.VerificationTokenAdapter]. Auth.js
+// UseVerificationToken implements [storage.VerificationTokenAdapter]. Auth.js
 // reads first and deletes afterwards: a link that is opened at both in the same
 // instant may open twice.
-func (a *authJS) UseVerificationToken(ctx context.Context, identifier, token string) (latchkey.VerificationToken, error) {
+func (a *authJS) UseVerificationToken(ctx context.Context, identifier, token string) (storage.VerificationToken, error) {
 	key := a.keyOfLink(identifier, token)
 	var used linkObject
 	err := a.keys.end(ctx, key, func(p *plan) error {
@@ -51,14 +51,14 @@ func (a *authJS) UseVerificationToken(ctx context.Context, identifier, token str
 		}
 		used = linkObject{}
 		if !decodeObject(text, &used) || used.Identifier != identifier || used.Token != token {
-			return latchkey.ErrNotFound
+			return storage.ErrNotFound
 		}
 		p.want(key, text)
 		p.Delete = append(p.Delete, key)
 		return nil
 	})
 	if err != nil {
-		return latchkey.VerificationToken{}, err
+		return storage.VerificationToken{}, err
 	}
-	return latchkey.VerificationToken{Identifier: identifier, Token: token, Expires: used.Expires.Time, Purpose: used.Purpose}, nil
+	return storage.VerificationToken{Identifier: identifier, Token: token, Expires: used.Expires.Time, Purpose: used.Purpose}, nil
 }

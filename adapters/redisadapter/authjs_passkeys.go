@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/latchkeyhq/latchkey"
+	"github.com/latchkeyhq/latchkey/storage"
 )
 
 type passkeyObject struct {
@@ -30,7 +30,7 @@ type passkeyObject struct {
 
 // foundPasskey is a passkey and the text that says so.
 type foundPasskey struct {
-	latchkey.Authenticator
+	storage.Authenticator
 	text *string
 }
 
@@ -39,7 +39,7 @@ func credential(id []byte) string { return base64.StdEncoding.EncodeToString(id)
 func asPasskey(text *string, id string) (foundPasskey, error) {
 	var o passkeyObject
 	if !decodeObject(text, &o) || o.CredentialID != id || o.UserID == "" {
-		return foundPasskey{}, latchkey.ErrNotFound
+		return foundPasskey{}, storage.ErrNotFound
 	}
 	raw, err := base64.StdEncoding.DecodeString(id)
 	if err != nil {
@@ -49,7 +49,7 @@ func asPasskey(text *string, id string) (foundPasskey, error) {
 	if err != nil {
 		return foundPasskey{}, errMember
 	}
-	k := latchkey.Authenticator{
+	k := storage.Authenticator{
 		CredentialID: raw, UserID: o.UserID, ProviderAccountID: o.ProviderAccountID, PublicKey: public, Counter: o.Counter,
 		DeviceType: o.DeviceType, BackedUp: o.BackedUp, Name: o.Name, AAGUID: o.AAGUID, Created: o.Created.Time, Used: o.Used.Time,
 		UserHandle: o.UserHandle,
@@ -60,7 +60,7 @@ func asPasskey(text *string, id string) (foundPasskey, error) {
 	return foundPasskey{k, text}, nil
 }
 
-func passkeyText(over *string, k latchkey.Authenticator) (string, error) {
+func passkeyText(over *string, k storage.Authenticator) (string, error) {
 	if !areUTF8(append(slices.Clone(k.Transports), k.UserID, k.ProviderAccountID, k.DeviceType, k.Name, k.AAGUID)...) {
 		return "", errNoUTF8
 	}
@@ -117,9 +117,9 @@ func (s *passkeyKeys) removeAll(ctx context.Context, p *plan, userID string) err
 	return nil
 }
 
-// CreateAuthenticator implements [latchkey.AuthenticatorAdapter]. An unknown user
+// CreateAuthenticator implements [storage.AuthenticatorAdapter]. An unknown user
 // is ErrNotFound.
-func (a *authJS) CreateAuthenticator(ctx context.Context, k latchkey.Authenticator) error {
+func (a *authJS) CreateAuthenticator(ctx context.Context, k storage.Authenticator) error {
 	text, err := passkeyText(nil, k)
 	if err != nil {
 		return err
@@ -156,14 +156,14 @@ func (p *plan) setCredentials(key string, ids []string) error {
 	return err
 }
 
-// GetAuthenticator implements [latchkey.AuthenticatorAdapter].
-func (a *authJS) GetAuthenticator(ctx context.Context, credentialID []byte) (latchkey.Authenticator, error) {
+// GetAuthenticator implements [storage.AuthenticatorAdapter].
+func (a *authJS) GetAuthenticator(ctx context.Context, credentialID []byte) (storage.Authenticator, error) {
 	k, err := a.passkeys.find(ctx, credential(credentialID))
 	return k.Authenticator, err
 }
 
-// ListAuthenticators implements [latchkey.AuthenticatorAdapter].
-func (a *authJS) ListAuthenticators(ctx context.Context, userID string) (list []latchkey.Authenticator, err error) {
+// ListAuthenticators implements [storage.AuthenticatorAdapter].
+func (a *authJS) ListAuthenticators(ctx context.Context, userID string) (list []storage.Authenticator, err error) {
 	ids, _, err := a.passkeys.ids(ctx, userID)
 	if err != nil {
 		return nil, err
@@ -181,20 +181,20 @@ func (a *authJS) ListAuthenticators(ctx context.Context, userID string) (list []
 	return list, err
 }
 
-// UpdateAuthenticatorCounter implements [latchkey.AuthenticatorAdapter].
-func (a *authJS) UpdateAuthenticatorCounter(ctx context.Context, credentialID []byte, counter uint32) (latchkey.Authenticator, error) {
-	return a.changePasskey(ctx, credentialID, func(k *latchkey.Authenticator) error {
+// UpdateAuthenticatorCounter implements [storage.AuthenticatorAdapter].
+func (a *authJS) UpdateAuthenticatorCounter(ctx context.Context, credentialID []byte, counter uint32) (storage.Authenticator, error) {
+	return a.changePasskey(ctx, credentialID, func(k *storage.Authenticator) error {
 		if counter <= k.Counter && (counter != 0 || k.Counter != 0) {
-			return latchkey.ErrConflict
+			return storage.ErrConflict
 		}
 		k.Counter = counter
 		return nil
 	})
 }
 
-// UpdateAuthenticator implements [latchkey.AuthenticatorAdapter].
-func (a *authJS) UpdateAuthenticator(ctx context.Context, credentialID []byte, c latchkey.AuthenticatorChange) (latchkey.Authenticator, error) {
-	return a.changePasskey(ctx, credentialID, func(k *latchkey.Authenticator) error {
+// UpdateAuthenticator implements [storage.AuthenticatorAdapter].
+func (a *authJS) UpdateAuthenticator(ctx context.Context, credentialID []byte, c storage.AuthenticatorChange) (storage.Authenticator, error) {
+	return a.changePasskey(ctx, credentialID, func(k *storage.Authenticator) error {
 		setIf(&k.Name, c.Name)
 		setIf(&k.BackedUp, c.BackedUp)
 		setIf(&k.Used, c.Used)
@@ -202,7 +202,7 @@ func (a *authJS) UpdateAuthenticator(ctx context.Context, credentialID []byte, c
 	})
 }
 
-func (a *authJS) changePasskey(ctx context.Context, credentialID []byte, f func(*latchkey.Authenticator) error) (latchkey.Authenticator, error) {
+func (a *authJS) changePasskey(ctx context.Context, credentialID []byte, f func(*storage.Authenticator) error) (storage.Authenticator, error) {
 	id := credential(credentialID)
 	var changed foundPasskey
 	err := a.keys.change(ctx, func(p *plan) error {
@@ -223,12 +223,12 @@ func (a *authJS) changePasskey(ctx context.Context, credentialID []byte, f func(
 		return err
 	})
 	if err != nil {
-		return latchkey.Authenticator{}, err
+		return storage.Authenticator{}, err
 	}
 	return changed.Authenticator, nil
 }
 
-// DeleteAuthenticator implements [latchkey.AuthenticatorAdapter].
+// DeleteAuthenticator implements [storage.AuthenticatorAdapter].
 func (a *authJS) DeleteAuthenticator(ctx context.Context, credentialID []byte) error {
 	id := credential(credentialID)
 	return a.keys.end(ctx, a.keys.at(ofPasskey, id), func(p *plan) error {

@@ -9,7 +9,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/latchkeyhq/latchkey"
+	"github.com/latchkeyhq/latchkey/storage"
 )
 
 type sessionObject struct {
@@ -34,7 +34,7 @@ type sessionObject struct {
 
 // foundSession is a session and the text that says so.
 type foundSession struct {
-	latchkey.StoredSession
+	storage.StoredSession
 	text *string
 }
 
@@ -43,20 +43,20 @@ type foundSession struct {
 func asSession(text *string, token string) (foundSession, error) {
 	var o sessionObject
 	if token == "" || !decodeObject(text, &o) || o.SessionToken != token || o.UserID == "" {
-		return foundSession{}, latchkey.ErrNotFound
+		return foundSession{}, storage.ErrNotFound
 	}
 	if o.ID == "" { // made by Auth.js
 		hash := sha256.Sum256([]byte(token))
 		o.ID = base64.RawURLEncoding.EncodeToString(hash[:16])
 	}
-	return foundSession{latchkey.StoredSession{
+	return foundSession{storage.StoredSession{
 		ID: o.ID, Token: token, UserID: o.UserID, Expires: o.Expires.Time, Created: o.Created.Time, UserAgent: o.UserAgent,
 		Tenant: o.Tenant, Provider: o.Provider, ProviderSID: o.ProviderSID, ProviderSub: o.ProviderSub, ProviderIssued: o.ProviderIssued.Time,
 		Sealed: o.Sealed, Proved: o.Proved.Time, AMR: o.AMR, ACR: o.ACR,
 	}, text}, nil
 }
 
-func sessionText(over *string, s latchkey.StoredSession) (string, error) {
+func sessionText(over *string, s storage.StoredSession) (string, error) {
 	s.UserAgent = strings.ToValidUTF8(s.UserAgent, "\ufffd") // a browser may say anything
 	if !areUTF8(append(slices.Clone(s.AMR), s.Token, s.UserID, s.ID, s.Tenant, s.Provider, s.ProviderSID, s.ProviderSub, s.Sealed, s.ACR)...) {
 		return "", errNoUTF8
@@ -74,8 +74,8 @@ func sessionText(over *string, s latchkey.StoredSession) (string, error) {
 	}, nil)
 }
 
-// CreateSession implements [latchkey.SessionStore].
-func (a *authJS) CreateSession(ctx context.Context, s latchkey.StoredSession) error {
+// CreateSession implements [storage.SessionStore].
+func (a *authJS) CreateSession(ctx context.Context, s storage.StoredSession) error {
 	if s.ID == "" {
 		s.ID = newUUID()
 	}
@@ -87,7 +87,7 @@ func (a *authJS) CreateSession(ctx context.Context, s latchkey.StoredSession) er
 	return a.keys.change(ctx, func(p *plan) error {
 		taken, err := a.keys.text(ctx, key)
 		if err == nil && taken != nil {
-			err = latchkey.ErrConflict
+			err = storage.ErrConflict
 		}
 		p.want(key, nil)
 		p.setUntil(key, text, s.Expires)
@@ -97,27 +97,27 @@ func (a *authJS) CreateSession(ctx context.Context, s latchkey.StoredSession) er
 	})
 }
 
-// GetSession implements [latchkey.SessionStore].
-func (a *authJS) GetSession(ctx context.Context, token string) (latchkey.StoredSession, error) {
+// GetSession implements [storage.SessionStore].
+func (a *authJS) GetSession(ctx context.Context, token string) (storage.StoredSession, error) {
 	s, err := a.sessions.find(ctx, token)
 	return s.StoredSession, err
 }
 
-// GetSessionAndUser implements [latchkey.SessionAdapter], in two round trips: the
+// GetSessionAndUser implements [storage.SessionAdapter], in two round trips: the
 // texts that others have written are not for a script to read.
-func (a *authJS) GetSessionAndUser(ctx context.Context, token string) (latchkey.StoredSession, latchkey.User, error) {
+func (a *authJS) GetSessionAndUser(ctx context.Context, token string) (storage.StoredSession, storage.User, error) {
 	s, err := a.GetSession(ctx, token)
 	if err != nil {
-		return latchkey.StoredSession{}, latchkey.User{}, err
+		return storage.StoredSession{}, storage.User{}, err
 	}
 	u, err := a.GetUser(ctx, s.UserID)
 	if err != nil {
-		return latchkey.StoredSession{}, latchkey.User{}, err
+		return storage.StoredSession{}, storage.User{}, err
 	}
 	return s, u, nil
 }
 
-// UpdateSession implements [latchkey.SessionStore].
+// UpdateSession implements [storage.SessionStore].
 func (a *authJS) UpdateSession(ctx context.Context, token string, expires time.Time) error {
 	key := a.keys.at(ofSession, token)
 	return a.keys.change(ctx, func(p *plan) error {
@@ -133,19 +133,19 @@ func (a *authJS) UpdateSession(ctx context.Context, token string, expires time.T
 	})
 }
 
-// DeleteSession implements [latchkey.SessionStore].
-func (a *authJS) DeleteSession(ctx context.Context, token string) (latchkey.StoredSession, error) {
+// DeleteSession implements [storage.SessionStore].
+func (a *authJS) DeleteSession(ctx context.Context, token string) (storage.StoredSession, error) {
 	removed, err := a.sessions.end(ctx, token)
 	if err != nil {
-		return latchkey.StoredSession{}, err
+		return storage.StoredSession{}, err
 	}
 	return removed.StoredSession, nil
 }
 
-// ListSessions implements [latchkey.SessionListAdapter].
-func (a *authJS) ListSessions(ctx context.Context, userID string) ([]latchkey.StoredSession, error) {
+// ListSessions implements [storage.SessionListAdapter].
+func (a *authJS) ListSessions(ctx context.Context, userID string) ([]storage.StoredSession, error) {
 	found, err := a.sessions.list(ctx, userID)
-	var list []latchkey.StoredSession
+	var list []storage.StoredSession
 	for _, s := range found {
 		s.Token = ""
 		list = append(list, s.StoredSession)
@@ -153,7 +153,7 @@ func (a *authJS) ListSessions(ctx context.Context, userID string) ([]latchkey.St
 	return list, err
 }
 
-// DeleteSessionByID implements [latchkey.SessionListAdapter].
+// DeleteSessionByID implements [storage.SessionListAdapter].
 func (a *authJS) DeleteSessionByID(ctx context.Context, userID, id string) error {
 	found, err := a.sessions.list(ctx, userID)
 	if err != nil {
@@ -165,10 +165,10 @@ func (a *authJS) DeleteSessionByID(ctx context.Context, userID, id string) error
 			return err
 		}
 	}
-	return cmp.Or(a.keys.await(ctx, a.keys.at(lastSessionOf, userID)), latchkey.ErrNotFound)
+	return cmp.Or(a.keys.await(ctx, a.keys.at(lastSessionOf, userID)), storage.ErrNotFound)
 }
 
-// DeleteSessions implements [latchkey.SessionListAdapter].
+// DeleteSessions implements [storage.SessionListAdapter].
 func (a *authJS) DeleteSessions(ctx context.Context, userID, keep string) (n int, err error) {
 	found, err := a.sessions.list(ctx, userID)
 	if err != nil {

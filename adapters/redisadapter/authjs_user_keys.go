@@ -3,7 +3,7 @@ package redisadapter
 import (
 	"context"
 
-	"github.com/latchkeyhq/latchkey"
+	"github.com/latchkeyhq/latchkey/storage"
 )
 
 // userKeys reads users, and plans which user has an e-mail address.
@@ -41,7 +41,7 @@ func (s *userKeys) wantFree(ctx context.Context, p *plan, key string) error {
 	}
 	owner, err := s.find(ctx, of.UserID)
 	if err == nil {
-		return latchkey.ErrConflict
+		return storage.ErrConflict
 	}
 	p.want(s.keys.at(ofUser, of.UserID), owner.text)
 	return ignoreMissing(err)
@@ -62,7 +62,7 @@ func (s *userKeys) claimEmail(ctx context.Context, p *plan, email, id string) er
 	if owner := reference(claim); owner != "" && owner != id {
 		u, err := s.find(ctx, owner)
 		if err == nil && s.haveOneKey(u.Email, email) {
-			return latchkey.ErrConflict
+			return storage.ErrConflict
 		}
 		if err := ignoreMissing(err); err != nil {
 			return err
@@ -82,7 +82,7 @@ func (s *userKeys) haveOneKey(email, other string) bool {
 
 // releaseEmail plans to remove the key of a user's e-mail address, if it leads to
 // that user.
-func (s *userKeys) releaseEmail(ctx context.Context, p *plan, u latchkey.User) error {
+func (s *userKeys) releaseEmail(ctx context.Context, p *plan, u storage.User) error {
 	if u.Email == "" {
 		return nil
 	}

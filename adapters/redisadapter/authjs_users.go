@@ -4,7 +4,7 @@ import (
 	"context"
 	"errors"
 
-	"github.com/latchkeyhq/latchkey"
+	"github.com/latchkeyhq/latchkey/storage"
 )
 
 type userObject struct {
@@ -17,7 +17,7 @@ type userObject struct {
 
 // foundUser is a user and the text that says so.
 type foundUser struct {
-	latchkey.User
+	storage.User
 	text *string
 }
 
@@ -26,15 +26,15 @@ type foundUser struct {
 func asUser(text *string, id string) (foundUser, error) {
 	var o userObject
 	if id == "" || !decodeObject(text, &o) || o.ID != id {
-		return foundUser{text: text}, latchkey.ErrNotFound
+		return foundUser{text: text}, storage.ErrNotFound
 	}
-	return foundUser{latchkey.User{
+	return foundUser{storage.User{
 		ID: id, Name: orEmpty(o.Name), Email: orEmpty(o.Email), EmailVerified: o.EmailVerified.Time, Image: orEmpty(o.Image),
 		Extra: extraOf(text, o),
 	}, text}, nil
 }
 
-func userText(over *string, u latchkey.User) (string, error) {
+func userText(over *string, u storage.User) (string, error) {
 	if !areUTF8(u.ID, u.Name, u.Email, u.Image) {
 		return "", errNoUTF8
 	}
@@ -42,26 +42,26 @@ func userText(over *string, u latchkey.User) (string, error) {
 }
 
 func ignoreMissing(err error) error {
-	if errors.Is(err, latchkey.ErrNotFound) {
+	if errors.Is(err, storage.ErrNotFound) {
 		return nil
 	}
 	return err
 }
 
-// CreateUser implements [latchkey.Adapter].
-func (a *authJS) CreateUser(ctx context.Context, u latchkey.User) (latchkey.User, error) {
+// CreateUser implements [storage.Adapter].
+func (a *authJS) CreateUser(ctx context.Context, u storage.User) (storage.User, error) {
 	if u.ID == "" {
 		u.ID = newUUID()
 	}
 	text, err := userText(nil, u)
 	if err != nil {
-		return latchkey.User{}, err
+		return storage.User{}, err
 	}
 	key := a.keys.at(ofUser, u.ID)
 	err = a.keys.change(ctx, func(p *plan) error {
 		taken, err := a.keys.text(ctx, key)
 		if err == nil && taken != nil {
-			err = latchkey.ErrConflict
+			err = storage.ErrConflict
 		}
 		if err != nil {
 			return err
@@ -71,33 +71,33 @@ func (a *authJS) CreateUser(ctx context.Context, u latchkey.User) (latchkey.User
 		return a.users.claimEmail(ctx, p, u.Email, u.ID)
 	})
 	if err != nil {
-		return latchkey.User{}, err
+		return storage.User{}, err
 	}
 	stored, err := asUser(&text, u.ID)
 	return stored.User, err
 }
 
-// GetUser implements [latchkey.Adapter].
-func (a *authJS) GetUser(ctx context.Context, id string) (latchkey.User, error) {
+// GetUser implements [storage.Adapter].
+func (a *authJS) GetUser(ctx context.Context, id string) (storage.User, error) {
 	u, err := a.users.find(ctx, id)
 	return u.User, err
 }
 
-// GetUserByEmail implements [latchkey.Adapter].
-func (a *authJS) GetUserByEmail(ctx context.Context, email string) (latchkey.User, error) {
+// GetUserByEmail implements [storage.Adapter].
+func (a *authJS) GetUserByEmail(ctx context.Context, email string) (storage.User, error) {
 	claim, err := a.keys.text(ctx, a.keys.at(ofEmail, email))
 	if err != nil {
-		return latchkey.User{}, err
+		return storage.User{}, err
 	}
 	u, err := a.users.find(ctx, reference(claim))
 	if err == nil && (email == "" || u.Email != email) {
-		return latchkey.User{}, latchkey.ErrNotFound
+		return storage.User{}, storage.ErrNotFound
 	}
 	return u.User, err
 }
 
-// UpdateUser implements [latchkey.Adapter].
-func (a *authJS) UpdateUser(ctx context.Context, id string, c latchkey.UserChange) (latchkey.User, error) {
+// UpdateUser implements [storage.Adapter].
+func (a *authJS) UpdateUser(ctx context.Context, id string, c storage.UserChange) (storage.User, error) {
 	var after foundUser
 	err := a.keys.change(ctx, func(p *plan) error {
 		before, err := a.users.find(ctx, id)
@@ -134,10 +134,10 @@ func setIf[T any](field, to *T) {
 	}
 }
 
-// DeleteUser implements [latchkey.UserDeletionAdapter]. It removes what is in our
+// DeleteUser implements [storage.UserDeletionAdapter]. It removes what is in our
 // set of what the user owns and in the indexes of Auth.js.
-func (a *authJS) DeleteUser(ctx context.Context, id string) (latchkey.User, error) {
-	var removed latchkey.User
+func (a *authJS) DeleteUser(ctx context.Context, id string) (storage.User, error) {
+	var removed storage.User
 	err := a.keys.end(ctx, a.keys.at(ofUser, id), func(p *plan) error {
 		u, err := a.users.find(ctx, id)
 		if err != nil {
@@ -168,7 +168,7 @@ func (a *authJS) DeleteUser(ctx context.Context, id string) (latchkey.User, erro
 		return nil
 	})
 	if err != nil {
-		return latchkey.User{}, err
+		return storage.User{}, err
 	}
 	return removed, nil
 }

@@ -10,19 +10,19 @@ import (
 
 	"github.com/redis/go-redis/v9"
 
-	"github.com/latchkeyhq/latchkey"
 	"github.com/latchkeyhq/latchkey/adapters/redisadapter"
 	"github.com/latchkeyhq/latchkey/internal/realservers"
 	"github.com/latchkeyhq/latchkey/internal/turns"
+	"github.com/latchkeyhq/latchkey/storage"
 )
 
 // browser is what one says of itself.
 const browser = "Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0"
 
 // asStored has what the library keeps of a session.
-func asStored(token, user, agent string) latchkey.StoredSession {
+func asStored(token, user, agent string) storage.StoredSession {
 	now := time.Now()
-	return latchkey.StoredSession{
+	return storage.StoredSession{
 		ID: "9f1c7a526a0e4d3c8a550d9c2a1b7e44", Token: token, UserID: user, Expires: now.Add(30 * 24 * time.Hour), Created: now,
 		UserAgent: agent, Provider: "github",
 	}
@@ -32,7 +32,7 @@ func asStored(token, user, agent string) latchkey.StoredSession {
 func stored(b *testing.B, c redis.UniversalClient, one *redis.Client, agent string) (a *redisadapter.Adapter, session, user string) {
 	b.Helper()
 	a = on(b, c, redisadapter.Options{})
-	u, err := a.CreateUser(b.Context(), latchkey.User{ID: "8a6e0804-2bd0-4672-b79d-d97027f9071a", Name: "Ada Lovelace", Email: "ada@example.com", EmailVerified: time.Now(), Image: "https://example.com/a.png"})
+	u, err := a.CreateUser(b.Context(), storage.User{ID: "8a6e0804-2bd0-4672-b79d-d97027f9071a", Name: "Ada Lovelace", Email: "ada@example.com", EmailVerified: time.Now(), Image: "https://example.com/a.png"})
 	ok(b, err)
 	ok(b, a.CreateSession(b.Context(), asStored("t", u.ID, agent)))
 	_, _, err = a.GetSessionAndUser(b.Context(), "t")
@@ -97,7 +97,7 @@ return 0
 
 func BenchmarkTake(b *testing.B) {
 	c := oneServer(b)
-	a, ctx, rate := on(b, c, redisadapter.Options{}), b.Context(), latchkey.Rate{Events: 1e9, Per: time.Hour}
+	a, ctx, rate := on(b, c, redisadapter.Options{}), b.Context(), storage.Rate{Events: 1e9, Per: time.Hour}
 	turns.Compare(b, func(int) error {
 		_, err := a.Take(ctx, "mail:ada@example.com", rate)
 		return err

@@ -10,8 +10,8 @@ import (
 
 	"github.com/redis/go-redis/v9"
 
-	"github.com/latchkeyhq/latchkey"
 	"github.com/latchkeyhq/latchkey/adapters/kvstore"
+	"github.com/latchkeyhq/latchkey/storage"
 )
 
 // conn keeps records in Redis, each in a key of its own.
@@ -89,7 +89,7 @@ func (c *conn) Put(ctx context.Context, r kvstore.Record, over string) error {
 	case err != nil:
 		return fault("put", err)
 	case written == 0:
-		return latchkey.ErrConflict
+		return storage.ErrConflict
 	}
 	return nil
 }
@@ -111,14 +111,14 @@ func (c *conn) Delete(ctx context.Context, k kvstore.Key, version string) (kvsto
 	}
 	was, err := c.run(ctx, true, remove, c.key(k), version, again).Result()
 	if errors.Is(err, redis.Nil) {
-		return kvstore.Record{}, latchkey.ErrNotFound
+		return kvstore.Record{}, storage.ErrNotFound
 	}
 	if err != nil {
 		return kvstore.Record{}, fault("delete", err)
 	}
 	text, ok := was.(string)
 	if !ok {
-		return kvstore.Record{}, latchkey.ErrConflict
+		return kvstore.Record{}, storage.ErrConflict
 	}
 	return record(k, []byte(text))
 }
@@ -176,7 +176,7 @@ func fault(what string, err error) error {
 type temporaryError struct{ error }
 
 func (p *temporaryError) Unwrap() error        { return p.error }
-func (p *temporaryError) Is(target error) bool { return target == latchkey.ErrUnavailable }
+func (p *temporaryError) Is(target error) bool { return target == storage.ErrUnavailable }
 
 // isTemporary reports whether the server or the pool recovers by itself.
 func isTemporary(err error) bool {

@@ -10,9 +10,9 @@ import (
 
 	"github.com/redis/go-redis/v9"
 
-	"github.com/latchkeyhq/latchkey"
 	"github.com/latchkeyhq/latchkey/adapters/redisadapter"
 	"github.com/latchkeyhq/latchkey/internal/realservers"
+	"github.com/latchkeyhq/latchkey/storage"
 )
 
 // TestClusterLosesAPrimary under load: S-061 planned, then S-060 by a crash.
@@ -73,7 +73,7 @@ func endUntilCrash(t *testing.T, primary realservers.Redis, prefix string) (ackn
 	const sessions, sides = 160, 8
 	a := on(t, closing(t, redis.NewClient(&redis.Options{Addr: primary.Addr, MaxRetries: -1})), redisadapter.Options{Replicas: 1})
 	for i := range sessions {
-		ok(t, a.CreateSession(t.Context(), latchkey.StoredSession{Token: fmt.Sprint(prefix, i), UserID: "u", Expires: time.Now().Add(time.Hour)}))
+		ok(t, a.CreateSession(t.Context(), storage.StoredSession{Token: fmt.Sprint(prefix, i), UserID: "u", Expires: time.Now().Add(time.Hour)}))
 	}
 	crashAt := rand.IntN(sessions/sides - 1) // of the first side, which has more to end then
 	var (
@@ -111,10 +111,10 @@ func TestReplicasThatAreNotThere(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel() // each try waits for a second
 			lone := on(t, c, redisadapter.Options{Layout: layout, Prefix: name + ":", Replicas: 1})
-			ok(t, lone.CreateSession(t.Context(), latchkey.StoredSession{Token: "t", UserID: "u", Expires: time.Now().Add(time.Hour)}))
-			u, err := lone.CreateUser(t.Context(), latchkey.User{ID: "u"})
+			ok(t, lone.CreateSession(t.Context(), storage.StoredSession{Token: "t", UserID: "u", Expires: time.Now().Add(time.Hour)}))
+			u, err := lone.CreateUser(t.Context(), storage.User{ID: "u"})
 			ok(t, err)
-			link := latchkey.Account{UserID: u.ID, Provider: "acme", ProviderAccountID: "1"}
+			link := storage.Account{UserID: u.ID, Provider: "acme", ProviderAccountID: "1"}
 			ok(t, lone.LinkAccount(t.Context(), link))
 			for _, end := range []struct {
 				what string

@@ -12,10 +12,11 @@ import (
 
 	"github.com/redis/go-redis/v9"
 
-	"github.com/latchkeyhq/latchkey"
 	"github.com/latchkeyhq/latchkey/adapters/redisadapter"
 	"github.com/latchkeyhq/latchkey/internal/realservers"
 	"github.com/latchkeyhq/latchkey/latchkeytest"
+	"github.com/latchkeyhq/latchkey/latchkeytest/storagetest"
+	"github.com/latchkeyhq/latchkey/storage"
 )
 
 // keysOf are all keys below a prefix, or the only one with a part in its name.
@@ -44,7 +45,7 @@ func forward(t *testing.T, c *redis.Client, d time.Duration) {
 
 func notFound(t *testing.T, what string, err error) {
 	t.Helper()
-	if !errors.Is(err, latchkey.ErrNotFound) {
+	if !errors.Is(err, storage.ErrNotFound) {
 		t.Errorf("%s: error %v, want ErrNotFound", what, err)
 	}
 }
@@ -58,11 +59,11 @@ func TestExpiredSessionIsFound(t *testing.T) {
 	for name, layout := range layouts {
 		t.Run(name, func(t *testing.T) {
 			a := on(t, c, redisadapter.Options{Layout: layout, Prefix: name + ":"})
-			u, err := a.CreateUser(t.Context(), latchkey.User{Email: "ada@example.com"})
+			u, err := a.CreateUser(t.Context(), storage.User{Email: "ada@example.com"})
 			ok(t, err)
 			past := time.Now().Add(-240 * time.Hour).Truncate(time.Millisecond)
 			for range 3 {
-				ok(t, a.CreateSession(t.Context(), latchkey.StoredSession{Token: "t", UserID: u.ID, Expires: past}))
+				ok(t, a.CreateSession(t.Context(), storage.StoredSession{Token: "t", UserID: u.ID, Expires: past}))
 				s, _, err := a.GetSessionAndUser(t.Context(), "t")
 				if err != nil || !s.Expires.Equal(past) {
 					t.Fatalf("an expired session: %v, error %v", s.Expires, err)
@@ -95,9 +96,9 @@ func TestExpiredSessionIsFound(t *testing.T) {
 // the key of somebody else's. It takes nothing from them.
 func TestAddressesOfOneKey(t *testing.T) {
 	ctx, a := t.Context(), on(t, oneServer(t), redisadapter.Options{Layout: redisadapter.Unstorage()})
-	ada, err := a.CreateUser(ctx, latchkey.User{Email: "ada@example.com"})
+	ada, err := a.CreateUser(ctx, storage.User{Email: "ada@example.com"})
 	ok(t, err)
-	eve, err := a.CreateUser(ctx, latchkey.User{Email: "eve@example.com"})
+	eve, err := a.CreateUser(ctx, storage.User{Email: "eve@example.com"})
 	ok(t, err)
 	isAdas := func(email string) {
 		t.Helper()
@@ -107,16 +108,16 @@ func TestAddressesOfOneKey(t *testing.T) {
 		}
 	}
 	for _, email := range []string{"/ada@example.com", "ada@example.com?x", ":ada@example.com", "ada@example.com//"} {
-		if _, err := a.CreateUser(ctx, latchkey.User{Email: email}); !errors.Is(err, latchkey.ErrConflict) {
+		if _, err := a.CreateUser(ctx, storage.User{Email: email}); !errors.Is(err, storage.ErrConflict) {
 			t.Errorf("a sign-up as %s: %v", email, err)
 		}
-		if _, err := a.UpdateUser(ctx, eve.ID, latchkey.UserChange{Email: &email}); !errors.Is(err, latchkey.ErrConflict) {
+		if _, err := a.UpdateUser(ctx, eve.ID, storage.UserChange{Email: &email}); !errors.Is(err, storage.ErrConflict) {
 			t.Errorf("a change to %s: %v", email, err)
 		}
 		isAdas("ada@example.com")
 	}
 	for _, email := range []string{"ada@example.com?x", "/ada@example.com", "ada@example.com"} {
-		_, err = a.UpdateUser(ctx, ada.ID, latchkey.UserChange{Email: &email})
+		_, err = a.UpdateUser(ctx, ada.ID, storage.UserChange{Email: &email})
 		ok(t, err)
 		isAdas(email)
 	}
@@ -130,11 +131,11 @@ func TestExtraIsNoOtherMember(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			a := on(t, c, redisadapter.Options{Layout: layout, Prefix: name + ":"})
 			extra := map[string]any{"plan": "free", "EMAILVERIFIED": "2001-01-01T00:00:00Z", "emailverified": "2001-01-01T00:00:00Z", "iD": "eve", "name": "Eve"}
-			u, err := a.CreateUser(ctx, latchkey.User{ID: "ada", Name: "Ada", Email: "ada@example.com", Extra: extra})
+			u, err := a.CreateUser(ctx, storage.User{ID: "ada", Name: "Ada", Email: "ada@example.com", Extra: extra})
 			ok(t, err)
 			stored, err := a.GetUser(ctx, "ada")
 			ok(t, err)
-			for _, u := range []latchkey.User{u, stored} {
+			for _, u := range []storage.User{u, stored} {
 				if u.ID != "ada" || u.Name != "Ada" || !u.EmailVerified.IsZero() || u.Extra["plan"] != "free" || u.Extra["iD"] != "eve" {
 					t.Errorf("the user is %q %q, proven at %v, with %v", u.ID, u.Name, u.EmailVerified, u.Extra)
 				}
@@ -162,7 +163,7 @@ func TestNamesOfMembersAreExact(t *testing.T) {
 	if err != nil || u.Email != "" || !u.EmailVerified.IsZero() || u.Extra["Email"] != "ada@example.com" {
 		t.Errorf("the user has the address %q, proven at %v, and %v; error %v", u.Email, u.EmailVerified, u.Extra, err)
 	}
-	_, err = a.UpdateUser(ctx, "eve", latchkey.UserChange{Name: new("Mallory")})
+	_, err = a.UpdateUser(ctx, "eve", storage.UserChange{Name: new("Mallory")})
 	ok(t, err)
 	if text := c.Get(ctx, "user:eve").Val(); !strings.Contains(text, `"Email":"ada@example.com"`) || !strings.Contains(text, `"email":null`) {
 		t.Errorf("the record became %s", text)
@@ -184,9 +185,9 @@ func TestRenewalLengthensTheKeysLife(t *testing.T) {
 	for name, layout := range layouts {
 		t.Run(name, func(t *testing.T) {
 			a := on(t, c, redisadapter.Options{Layout: layout, Prefix: name + ":"})
-			u, err := a.CreateUser(t.Context(), latchkey.User{})
+			u, err := a.CreateUser(t.Context(), storage.User{})
 			ok(t, err)
-			ok(t, a.CreateSession(t.Context(), latchkey.StoredSession{Token: "t", UserID: u.ID, Expires: time.Now().Add(time.Hour)}))
+			ok(t, a.CreateSession(t.Context(), storage.StoredSession{Token: "t", UserID: u.ID, Expires: time.Now().Add(time.Hour)}))
 			later := time.Now().Add(30 * 24 * time.Hour).Truncate(time.Millisecond)
 			ok(t, a.UpdateSession(t.Context(), "t", later))
 			forward(t, c, 30*24*time.Hour)
@@ -209,7 +210,7 @@ func TestUsedValuesAndLimitsGoByThemselves(t *testing.T) {
 	if err != nil || !first {
 		t.Fatalf("first use: %v, error %v", first, err)
 	}
-	_, err = a.Take(t.Context(), "mail", latchkey.Rate{Events: 5, Per: 15 * time.Minute})
+	_, err = a.Take(t.Context(), "mail", storage.Rate{Events: 5, Per: 15 * time.Minute})
 	ok(t, err)
 	ok(t, a.Revoke(t.Context(), "sid:1", time.Now(), time.Now().Add(time.Hour)))
 	forward(t, c, 26*time.Hour)
@@ -283,13 +284,15 @@ func TestOneKeyACommand(t *testing.T) {
 	client.AddHook(seen)
 	client.OnNewNode(func(c *redis.Client) { c.AddHook(seen) })
 	open := emptyOn(client, redisadapter.Options{Replicas: 1})
-	latchkeytest.Adapter(t, func(t *testing.T) latchkey.Adapter {
+	store := func(t *testing.T) storage.Adapter {
 		for _, n := range cluster.Nodes[:3] {
 			n.Ask(t, "SCRIPT FLUSH SYNC")
 		}
 		return open(t)
-	})
-	latchkeytest.Stores(t, func(t *testing.T) any { return open(t) })
+	}
+	storagetest.TestAdapter(t, store)
+	latchkeytest.TestUnlink(t, store)
+	storagetest.TestStores(t, func(t *testing.T) any { return open(t) })
 	if len(seen.bad) > 0 {
 		t.Errorf("%d commands are not for one key, such as %s", len(seen.bad), seen.bad[0])
 	}

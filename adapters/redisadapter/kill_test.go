@@ -20,6 +20,7 @@ import (
 	"github.com/latchkeyhq/latchkey/adapters/redisadapter"
 	"github.com/latchkeyhq/latchkey/internal/realservers"
 	"github.com/latchkeyhq/latchkey/latchkeytest"
+	"github.com/latchkeyhq/latchkey/storage"
 )
 
 // killer is a client's hook that ends the process, as kill -9 does, at one of the
@@ -189,5 +190,5 @@ func isWhole(t *testing.T, a *redisadapter.Adapter, person string) bool {
 	byAccount, errA := a.GetUserByAccount(t.Context(), "issuer", person)
 	accounts, errL := a.ListAccounts(t.Context(), byEmail.ID)
 	return err == nil && errA == nil && errL == nil && byEmail.Name == person && byEmail.ID == byAccount.ID && len(accounts) == 1 &&
-		slices.ContainsFunc(accounts, func(a latchkey.Account) bool { return a.ProviderAccountID == person })
+		slices.ContainsFunc(accounts, func(a storage.Account) bool { return a.ProviderAccountID == person })
 }

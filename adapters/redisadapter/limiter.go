@@ -4,18 +4,18 @@ import (
 	"context"
 	"time"
 
-	"github.com/latchkeyhq/latchkey"
 	"github.com/latchkeyhq/latchkey/adapters/kvstore"
+	"github.com/latchkeyhq/latchkey/storage"
 )
 
 // TakeLimit implements [kvstore.LimitConn].
-func (c *conn) TakeLimit(ctx context.Context, k kvstore.Key, r latchkey.Rate) (time.Duration, error) {
+func (c *conn) TakeLimit(ctx context.Context, k kvstore.Key, r storage.Rate) (time.Duration, error) {
 	wait, err := c.run(ctx, false, take, c.key(k), r.Events, r.Per.Microseconds()).Int64()
 	return time.Duration(wait) * time.Microsecond, fault("limit", err)
 }
 
 // ReturnLimit implements [kvstore.LimitConn].
-func (c *conn) ReturnLimit(ctx context.Context, k kvstore.Key, r latchkey.Rate) error {
+func (c *conn) ReturnLimit(ctx context.Context, k kvstore.Key, r storage.Rate) error {
 	return fault("limit", c.run(ctx, false, giveBack, c.key(k), r.Events, r.Per.Microseconds()).Err())
 }
 

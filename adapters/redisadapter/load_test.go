@@ -8,36 +8,36 @@ import (
 	"testing"
 	"time"
 
-	"github.com/latchkeyhq/latchkey"
 	"github.com/latchkeyhq/latchkey/adapters/redisadapter"
+	"github.com/latchkeyhq/latchkey/storage"
 )
 
 // signIn brings in who has the account, in the steps of the library on a store
 // without transactions.
-func signIn(ctx context.Context, a *redisadapter.Adapter, account, email, token string) (latchkey.User, error) {
+func signIn(ctx context.Context, a *redisadapter.Adapter, account, email, token string) (storage.User, error) {
 	u, err := a.GetUserByAccount(ctx, "acme", account)
-	if errors.Is(err, latchkey.ErrNotFound) {
+	if errors.Is(err, storage.ErrNotFound) {
 		u, err = signUp(ctx, a, account, email)
 	}
 	if err != nil {
 		return u, err
 	}
-	return u, a.CreateSession(ctx, latchkey.StoredSession{Token: token, UserID: u.ID, Expires: time.Now().Add(time.Hour)})
+	return u, a.CreateSession(ctx, storage.StoredSession{Token: token, UserID: u.ID, Expires: time.Now().Add(time.Hour)})
 }
 
-func signUp(ctx context.Context, a *redisadapter.Adapter, account, email string) (latchkey.User, error) {
+func signUp(ctx context.Context, a *redisadapter.Adapter, account, email string) (storage.User, error) {
 	id, err := a.BeginSignUp(ctx, "acme", account, fmt.Sprintf("%s-%d", account, time.Now().UnixNano()))
 	if err != nil {
-		return latchkey.User{}, err
+		return storage.User{}, err
 	}
-	u, err := a.CreateUser(ctx, latchkey.User{ID: id, Email: email})
-	if errors.Is(err, latchkey.ErrConflict) { // begun before
-		if u, err = a.GetUser(ctx, id); errors.Is(err, latchkey.ErrNotFound) {
-			err = latchkey.ErrConflict
+	u, err := a.CreateUser(ctx, storage.User{ID: id, Email: email})
+	if errors.Is(err, storage.ErrConflict) { // begun before
+		if u, err = a.GetUser(ctx, id); errors.Is(err, storage.ErrNotFound) {
+			err = storage.ErrConflict
 		}
 	}
 	if err == nil {
-		err = a.LinkAccount(ctx, latchkey.Account{UserID: u.ID, Provider: "acme", ProviderAccountID: account})
+		err = a.LinkAccount(ctx, storage.Account{UserID: u.ID, Provider: "acme", ProviderAccountID: account})
 	}
 	if err == nil {
 		err = a.EndSignUp(ctx, "acme", account)
@@ -87,7 +87,7 @@ func (l *load) saw(err error) {
 
 func (l *load) read(ctx context.Context, token string) {
 	_, _, err := l.a.GetSessionAndUser(ctx, token)
-	if errors.Is(err, latchkey.ErrNotFound) {
+	if errors.Is(err, storage.ErrNotFound) {
 		l.mu.Lock()
 		l.signedOut = append(l.signedOut, token)
 		l.mu.Unlock()

@@ -13,8 +13,8 @@ import (
 
 	"github.com/redis/go-redis/v9"
 
-	"github.com/latchkeyhq/latchkey"
 	"github.com/latchkeyhq/latchkey/adapters/redisadapter"
+	"github.com/latchkeyhq/latchkey/storage"
 )
 
 const (
@@ -30,7 +30,7 @@ func openMany(t *testing.T, c *redis.Client, a *redisadapter.Adapter, prefix, us
 	t.Helper()
 	ctx := t.Context()
 	first := user + tokenOf(0)
-	ok(t, a.CreateSession(ctx, latchkey.StoredSession{Token: first, ID: first, UserID: user, Expires: time.Now().Add(time.Hour)}))
+	ok(t, a.CreateSession(ctx, storage.StoredSession{Token: first, ID: first, UserID: user, Expires: time.Now().Add(time.Hour)}))
 	list, key := prefix+"user:owned:by-user-id:"+user, func(token string) string { return prefix + "user:session:" + token }
 	add := func(p redis.Pipeliner, token string) { p.SAdd(ctx, list, key(token)) }
 	if prefix == ours {
@@ -89,7 +89,7 @@ func TestThousandsOfSessions(t *testing.T) {
 	for prefix, layout := range map[string]redisadapter.Layout{ours: {}, authJS: redisadapter.AuthJS()} {
 		a := on(t, c, redisadapter.Options{Layout: layout, Prefix: prefix})
 		for _, id := range []string{"ada", "eve"} {
-			_, err := a.CreateUser(t.Context(), latchkey.User{ID: id})
+			_, err := a.CreateUser(t.Context(), storage.User{ID: id})
 			ok(t, err)
 			openMany(t, c, a, prefix, id)
 		}
@@ -120,11 +120,11 @@ func TestThousandsOfSessions(t *testing.T) {
 // together ends by itself.
 func TestSessionsThatChangeMeanwhile(t *testing.T) {
 	a := on(t, oneServer(t), redisadapter.Options{Layout: redisadapter.AuthJS()})
-	u, err := a.CreateUser(t.Context(), latchkey.User{})
+	u, err := a.CreateUser(t.Context(), storage.User{})
 	ok(t, err)
 	expires := time.Now().Add(time.Hour)
 	for i := range 50 {
-		ok(t, a.CreateSession(t.Context(), latchkey.StoredSession{Token: tokenOf(i), UserID: u.ID, Expires: expires}))
+		ok(t, a.CreateSession(t.Context(), storage.StoredSession{Token: tokenOf(i), UserID: u.ID, Expires: expires}))
 	}
 	begun, stop := make(chan struct{}), make(chan struct{})
 	var renewing sync.WaitGroup

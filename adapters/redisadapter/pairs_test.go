@@ -8,9 +8,9 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/latchkeyhq/latchkey"
 	"github.com/latchkeyhq/latchkey/adapters/redisadapter"
 	"github.com/latchkeyhq/latchkey/internal/realservers"
+	"github.com/latchkeyhq/latchkey/storage"
 )
 
 // stage is where two operations on one person meet, with names of its own.
@@ -23,18 +23,18 @@ func (s stage) id(name string) string    { return fmt.Sprintf("%s-%d", name, s.r
 func (s stage) email(name string) string { return s.id(name) + "@example.com" }
 
 func (s stage) create(ctx context.Context, id, email string) error {
-	_, err := s.CreateUser(ctx, latchkey.User{ID: s.id(id), Email: s.email(email)})
+	_, err := s.CreateUser(ctx, storage.User{ID: s.id(id), Email: s.email(email)})
 	return err
 }
 
 func (s stage) change(ctx context.Context, id, email string) error {
 	to := s.email(email)
-	_, err := s.UpdateUser(ctx, s.id(id), latchkey.UserChange{Email: &to})
+	_, err := s.UpdateUser(ctx, s.id(id), storage.UserChange{Email: &to})
 	return err
 }
 
 func (s stage) link(ctx context.Context, id string) error {
-	return s.LinkAccount(ctx, latchkey.Account{UserID: s.id(id), Provider: "acme", ProviderAccountID: s.id("account")})
+	return s.LinkAccount(ctx, storage.Account{UserID: s.id(id), Provider: "acme", ProviderAccountID: s.id("account")})
 }
 
 func (s stage) remove(ctx context.Context, id string) error {
@@ -122,7 +122,7 @@ func meet(t *testing.T, s stage, acts ...act) {
 	var wg sync.WaitGroup
 	for _, f := range acts {
 		wg.Go(func() {
-			if err := f(t.Context(), s); err != nil && !errors.Is(err, latchkey.ErrConflict) && !errors.Is(err, latchkey.ErrNotFound) {
+			if err := f(t.Context(), s); err != nil && !errors.Is(err, storage.ErrConflict) && !errors.Is(err, storage.ErrNotFound) {
 				t.Error(err)
 			}
 		})
@@ -134,12 +134,12 @@ func meet(t *testing.T, s stage, acts ...act) {
 // whom it finds, and accounts of the living alone; and nothing is stuck.
 func (s stage) inspect(t *testing.T, run string) {
 	t.Helper()
-	ctx, living := t.Context(), map[string]latchkey.User{}
+	ctx, living := t.Context(), map[string]storage.User{}
 	for _, id := range []string{"a", "b"} {
 		u, err := s.GetUser(ctx, s.id(id))
 		if err == nil {
 			living[u.ID] = u
-		} else if !errors.Is(err, latchkey.ErrNotFound) {
+		} else if !errors.Is(err, storage.ErrNotFound) {
 			t.Errorf("run %s: %v", run, err)
 		}
 	}
@@ -154,12 +154,12 @@ func (s stage) inspect(t *testing.T, run string) {
 		email := s.email(name)
 		u, err := s.GetUserByEmail(ctx, email)
 		switch want := has[email]; {
-		case want == "" && !errors.Is(err, latchkey.ErrNotFound):
+		case want == "" && !errors.Is(err, storage.ErrNotFound):
 			t.Errorf("run %s: %s finds %v, error %v, want nobody", run, email, u, err)
 		case want != "" && (err != nil || u.ID != want):
 			t.Errorf("run %s: %s finds %v, error %v, want %s", run, email, u, err, want)
 		case want == "":
-			if _, err := s.CreateUser(ctx, latchkey.User{Email: email}); err != nil {
+			if _, err := s.CreateUser(ctx, storage.User{Email: email}); err != nil {
 				t.Errorf("run %s: %s is nobody's and cannot be had: %v", run, email, err)
 			}
 		}
@@ -168,7 +168,7 @@ func (s stage) inspect(t *testing.T, run string) {
 	if _, lives := living[u.ID]; err == nil && !lives {
 		t.Errorf("run %s: the account is of %s, who is nobody", run, u.ID)
 	}
-	if errors.Is(err, latchkey.ErrNotFound) && living[s.id("a")].ID != "" {
+	if errors.Is(err, storage.ErrNotFound) && living[s.id("a")].ID != "" {
 		if err := s.link(ctx, "a"); err != nil {
 			t.Errorf("run %s: the account is nobody's and cannot be linked: %v", run, err)
 		}

@@ -7,8 +7,8 @@ import (
 
 	"github.com/redis/go-redis/v9"
 
-	"github.com/latchkeyhq/latchkey"
 	"github.com/latchkeyhq/latchkey/adapters/kvstore"
+	"github.com/latchkeyhq/latchkey/storage"
 )
 
 // Options say where and how an [Adapter] keeps its records. The zero value is
@@ -44,22 +44,22 @@ func AuthJS() Layout { return Layout{authJS: true} }
 // without a base of its own and without useItemRaw. It is otherwise like [AuthJS].
 func Unstorage() Layout { return Layout{authJS: true, unstorage: true} }
 
-// Adapter is a [latchkey.Adapter] of every ability but transactions, in whose
+// Adapter is a [storage.Adapter] of every ability but transactions, in whose
 // place it remembers sign-ups, and sweeping, since Redis lets keys expire. It is
-// a [latchkey.SessionStore], [latchkey.RevocationStore],
-// [latchkey.ReturningLimiter] and [latchkey.ReplayStore] as well. Make one with
+// a [storage.SessionStore], [storage.RevocationStore],
+// [storage.ReturningLimiter] and [storage.ReplayStore] as well. Make one with
 // [New]. It is safe for concurrent use.
 type Adapter struct{ stores }
 
 // stores has the methods of an Adapter in each layout.
 type stores interface {
-	latchkey.Adapter
-	latchkey.AccountAdapter
-	latchkey.AuthenticatorAdapter
-	latchkey.SessionAdapter
-	latchkey.SessionStore
-	latchkey.UserDeletionAdapter
-	latchkey.VerificationTokenAdapter
+	storage.Adapter
+	storage.AccountAdapter
+	storage.AuthenticatorAdapter
+	storage.SessionAdapter
+	storage.SessionStore
+	storage.UserDeletionAdapter
+	storage.VerificationTokenAdapter
 	roles
 }
 

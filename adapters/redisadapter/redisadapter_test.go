@@ -6,10 +6,11 @@ import (
 
 	"github.com/redis/go-redis/v9"
 
-	"github.com/latchkeyhq/latchkey"
 	"github.com/latchkeyhq/latchkey/adapters/redisadapter"
 	"github.com/latchkeyhq/latchkey/internal/realservers"
 	"github.com/latchkeyhq/latchkey/latchkeytest"
+	"github.com/latchkeyhq/latchkey/latchkeytest/storagetest"
+	"github.com/latchkeyhq/latchkey/storage"
 )
 
 type silence struct{}
@@ -21,10 +22,11 @@ func (silence) Printf(context.Context, string, ...any) {}
 func prove(t *testing.T, open func(testing.TB) *redisadapter.Adapter, except ...string) {
 	t.Helper()
 	t.Run("Adapter", func(t *testing.T) {
-		latchkeytest.Adapter(t, func(t *testing.T) latchkey.Adapter { return open(t) }, except...)
+		storagetest.TestAdapter(t, func(t *testing.T) storage.Adapter { return open(t) }, except...)
+		latchkeytest.TestUnlink(t, func(t *testing.T) storage.Adapter { return open(t) })
 	})
 	t.Run("Stores", func(t *testing.T) {
-		latchkeytest.Stores(t, func(t *testing.T) any { return open(t) })
+		storagetest.TestStores(t, func(t *testing.T) any { return open(t) })
 	})
 }
 
@@ -57,8 +59,9 @@ func TestAuthJSLayouts(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			c.FlushAll(t.Context())
 			open := emptyOn(c, redisadapter.Options{Layout: layout})
-			latchkeytest.Adapter(t, func(t *testing.T) latchkey.Adapter { return open(t) }, ambiguous...)
-			latchkeytest.Stores(t, func(t *testing.T) any { return open(t) })
+			storagetest.TestAdapter(t, func(t *testing.T) storage.Adapter { return open(t) }, ambiguous...)
+			latchkeytest.TestUnlink(t, func(t *testing.T) storage.Adapter { return open(t) })
+			storagetest.TestStores(t, func(t *testing.T) any { return open(t) })
 		})
 	}
 }

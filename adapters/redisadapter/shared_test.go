@@ -12,9 +12,9 @@ import (
 
 	"github.com/redis/go-redis/v9"
 
-	"github.com/latchkeyhq/latchkey"
 	"github.com/latchkeyhq/latchkey/adapters/redisadapter"
 	"github.com/latchkeyhq/latchkey/internal/realservers"
+	"github.com/latchkeyhq/latchkey/storage"
 )
 
 const iso = "2006-01-02T15:04:05.000Z"
@@ -90,11 +90,11 @@ func (p pair) theyWrite(t *testing.T) {
 	link := record{"identifier": "ada@example.com", "token": "their-token"}
 	js.Call(t, "createVerificationToken", record{"identifier": link["identifier"], "token": link["token"], "expires": moment.Format(iso)})
 
-	want := latchkey.User{ID: id, Name: "Ada", Email: "ada@example.com", EmailVerified: moment, Extra: map[string]any{"plan": "free"}}
-	for what, get := range map[string]func() (latchkey.User, error){
-		"by id":      func() (latchkey.User, error) { return p.ours.GetUser(ctx, id) },
-		"by e-mail":  func() (latchkey.User, error) { return p.ours.GetUserByEmail(ctx, "ada@example.com") },
-		"by account": func() (latchkey.User, error) { return p.ours.GetUserByAccount(ctx, "github", "42") },
+	want := storage.User{ID: id, Name: "Ada", Email: "ada@example.com", EmailVerified: moment, Extra: map[string]any{"plan": "free"}}
+	for what, get := range map[string]func() (storage.User, error){
+		"by id":      func() (storage.User, error) { return p.ours.GetUser(ctx, id) },
+		"by e-mail":  func() (storage.User, error) { return p.ours.GetUserByEmail(ctx, "ada@example.com") },
+		"by account": func() (storage.User, error) { return p.ours.GetUserByAccount(ctx, "github", "42") },
 	} {
 		u, err := get()
 		ok(t, err)
@@ -102,9 +102,9 @@ func (p pair) theyWrite(t *testing.T) {
 	}
 	accounts, err := p.ours.ListAccounts(ctx, id)
 	ok(t, err)
-	equal(t, "accounts", accounts, []latchkey.Account{{
-		ID: "github:42", UserID: id, Provider: "github", ProviderAccountID: "42", Type: latchkey.TypeOAuth,
-		Tokens: latchkey.Tokens{
+	equal(t, "accounts", accounts, []storage.Account{{
+		ID: "github:42", UserID: id, Provider: "github", ProviderAccountID: "42", Type: storage.TypeOAuth,
+		Tokens: storage.Tokens{
 			AccessToken: "at", RefreshToken: "rt", IDToken: "it", TokenType: "bearer", Scope: "read", SessionState: "ss", ExpiresAt: time.Unix(1936866615, 0).UTC(),
 		},
 	}})
@@ -123,14 +123,14 @@ func (p pair) theyWrite(t *testing.T) {
 
 func (p pair) weWrite(t *testing.T) {
 	ctx, js := t.Context(), p.js
-	u, err := p.ours.CreateUser(ctx, latchkey.User{Name: "Eve & <Co>", Email: "eve@example.com", EmailVerified: moment, Image: "i"})
+	u, err := p.ours.CreateUser(ctx, storage.User{Name: "Eve & <Co>", Email: "eve@example.com", EmailVerified: moment, Image: "i"})
 	ok(t, err)
-	ok(t, p.ours.LinkAccount(ctx, latchkey.Account{
-		UserID: u.ID, Provider: "github", ProviderAccountID: "43", Type: latchkey.TypeOAuth,
-		Tokens: latchkey.Tokens{AccessToken: "at", ExpiresAt: moment},
+	ok(t, p.ours.LinkAccount(ctx, storage.Account{
+		UserID: u.ID, Provider: "github", ProviderAccountID: "43", Type: storage.TypeOAuth,
+		Tokens: storage.Tokens{AccessToken: "at", ExpiresAt: moment},
 	}))
-	ok(t, p.ours.CreateSession(ctx, latchkey.StoredSession{Token: "our-session", UserID: u.ID, Expires: moment, UserAgent: "Firefox"}))
-	ok(t, p.ours.CreateVerificationToken(ctx, latchkey.VerificationToken{Identifier: "eve@example.com", Token: "our-token", Expires: moment}))
+	ok(t, p.ours.CreateSession(ctx, storage.StoredSession{Token: "our-session", UserID: u.ID, Expires: moment, UserAgent: "Firefox"}))
+	ok(t, p.ours.CreateVerificationToken(ctx, storage.VerificationToken{Identifier: "eve@example.com", Token: "our-token", Expires: moment}))
 
 	want := record{"id": u.ID, "name": "Eve & <Co>", "email": "eve@example.com", "emailVerified": moment.Format(iso), "image": "i"}
 	wants(t, "by id", js.Call(t, "getUser", u.ID), want)
@@ -141,13 +141,13 @@ func (p pair) weWrite(t *testing.T) {
 	wants(t, "its user", both["user"].(record), want)
 	wants(t, "verification token", js.Call(t, "useVerificationToken", record{"identifier": "eve@example.com", "token": "our-token"}),
 		record{"identifier": "eve@example.com", "token": "our-token", "expires": moment.Format(iso)})
-	if _, err := p.ours.UseVerificationToken(ctx, "eve@example.com", "our-token"); !errors.Is(err, latchkey.ErrNotFound) {
+	if _, err := p.ours.UseVerificationToken(ctx, "eve@example.com", "our-token"); !errors.Is(err, storage.ErrNotFound) {
 		t.Errorf("a token was used twice: %v", err)
 	}
-	if _, err := p.ours.CreateUser(ctx, latchkey.User{Email: "ada@example.com"}); !errors.Is(err, latchkey.ErrConflict) {
+	if _, err := p.ours.CreateUser(ctx, storage.User{Email: "ada@example.com"}); !errors.Is(err, storage.ErrConflict) {
 		t.Errorf("somebody else's e-mail address: %v", err)
 	}
-	if err := p.ours.LinkAccount(ctx, latchkey.Account{UserID: u.ID, Provider: "github", ProviderAccountID: "42"}); !errors.Is(err, latchkey.ErrConflict) {
+	if err := p.ours.LinkAccount(ctx, storage.Account{UserID: u.ID, Provider: "github", ProviderAccountID: "42"}); !errors.Is(err, storage.ErrConflict) {
 		t.Errorf("somebody else's account: %v", err)
 	}
 }
@@ -156,14 +156,14 @@ func (p pair) bothChange(t *testing.T) {
 	ctx, js := t.Context(), p.js
 	ada, err := p.ours.GetUserByEmail(ctx, "ada@example.com")
 	ok(t, err)
-	_, err = p.ours.UpdateUser(ctx, ada.ID, latchkey.UserChange{Name: new("Countess")})
+	_, err = p.ours.UpdateUser(ctx, ada.ID, storage.UserChange{Name: new("Countess")})
 	ok(t, err)
 	wants(t, "changed user", js.Call(t, "updateUser", record{"id": ada.ID, "image": "new", "email": "countess@example.com"}),
 		record{"name": "Countess", "image": "new", "plan": "free"})
-	if _, err := p.ours.GetUserByEmail(ctx, "ada@example.com"); !errors.Is(err, latchkey.ErrNotFound) {
+	if _, err := p.ours.GetUserByEmail(ctx, "ada@example.com"); !errors.Is(err, storage.ErrNotFound) {
 		t.Errorf("the e-mail address that they left behind finds somebody: %v", err)
 	}
-	_, err = p.ours.CreateUser(ctx, latchkey.User{Email: "ada@example.com"})
+	_, err = p.ours.CreateUser(ctx, storage.User{Email: "ada@example.com"})
 	ok(t, err)
 	later := moment.Add(time.Hour)
 	ok(t, p.ours.UpdateSession(ctx, "their-session", later))
@@ -179,7 +179,7 @@ func (p pair) bothChange(t *testing.T) {
 	if js.Call(t, "getSessionAndUser", "their-session") != nil {
 		t.Error("we deleted a session that they still find")
 	}
-	if _, _, err := p.ours.GetSessionAndUser(ctx, "our-session"); !errors.Is(err, latchkey.ErrNotFound) {
+	if _, _, err := p.ours.GetSessionAndUser(ctx, "our-session"); !errors.Is(err, storage.ErrNotFound) {
 		t.Errorf("they deleted a session that we still find: %v", err)
 	}
 	_, err = p.ours.DeleteUser(ctx, ada.ID)
@@ -188,7 +188,7 @@ func (p pair) bothChange(t *testing.T) {
 		t.Error("we deleted a user that they still find")
 	}
 	js.Call(t, "deleteUser", eve.ID)
-	if _, err := p.ours.GetUserByAccount(ctx, "github", "43"); !errors.Is(err, latchkey.ErrNotFound) {
+	if _, err := p.ours.GetUserByAccount(ctx, "github", "43"); !errors.Is(err, storage.ErrNotFound) {
 		t.Errorf("they deleted a user that we still find: %v", err)
 	}
 }
@@ -199,12 +199,12 @@ func (p pair) withoutEmail(t *testing.T) {
 	theirs := p.js.Call(t, "createUser", record{"name": "Theirs", "email": nil})["id"].(string)
 	var ours []string
 	for _, name := range []string{"First", "Second"} {
-		u, err := p.ours.CreateUser(ctx, latchkey.User{Name: name})
+		u, err := p.ours.CreateUser(ctx, storage.User{Name: name})
 		ok(t, err)
 		ours = append(ours, u.ID)
 	}
 	for _, email := range []string{"null", "undefined", ""} {
-		if u, err := p.ours.GetUserByEmail(ctx, email); !errors.Is(err, latchkey.ErrNotFound) {
+		if u, err := p.ours.GetUserByEmail(ctx, email); !errors.Is(err, storage.ErrNotFound) {
 			t.Errorf("%q finds %v, error %v", email, u, err)
 		}
 	}
@@ -219,11 +219,11 @@ func (p pair) withoutEmail(t *testing.T) {
 // leaves its account in them, because the key is misspelled.
 func (p pair) poorIndexes(t *testing.T) {
 	ctx, js := t.Context(), p.js
-	u, err := p.ours.CreateUser(ctx, latchkey.User{Email: "mary@example.com"})
+	u, err := p.ours.CreateUser(ctx, storage.User{Email: "mary@example.com"})
 	ok(t, err)
 	for i, token := range []string{"m1", "m2", "m3"} {
-		ok(t, p.ours.CreateSession(ctx, latchkey.StoredSession{Token: token, UserID: u.ID, Expires: moment}))
-		ok(t, p.ours.LinkAccount(ctx, latchkey.Account{UserID: u.ID, Provider: "acme", ProviderAccountID: fmt.Sprint(i)}))
+		ok(t, p.ours.CreateSession(ctx, storage.StoredSession{Token: token, UserID: u.ID, Expires: moment}))
+		ok(t, p.ours.LinkAccount(ctx, storage.Account{UserID: u.ID, Provider: "acme", ProviderAccountID: fmt.Sprint(i)}))
 	}
 	js.Call(t, "createSession", record{"userId": u.ID, "expires": moment.Format(iso), "sessionToken": "m4"})
 	js.Call(t, "linkAccount", record{"userId": u.ID, "provider": "acme", "type": "oauth", "providerAccountId": "3"})
@@ -251,7 +251,7 @@ func (p pair) poorIndexes(t *testing.T) {
 		t.Errorf("left of a deleted user: %v", left)
 	}
 	for i := range 4 {
-		if _, err := p.ours.GetAccount(ctx, "acme", fmt.Sprint(i)); !errors.Is(err, latchkey.ErrNotFound) {
+		if _, err := p.ours.GetAccount(ctx, "acme", fmt.Sprint(i)); !errors.Is(err, storage.ErrNotFound) {
 			t.Errorf("account %d of a deleted user: %v", i, err)
 		}
 	}
@@ -267,7 +267,7 @@ func (p pair) passkeys(t *testing.T) {
 		"credentialID": "+/+/", "userId": id, "providerAccountId": "+/+/", "credentialPublicKey": "Y29zZQ==", "counter": 1,
 		"credentialDeviceType": "multiDevice", "credentialBackedUp": true, "transports": "internal,hybrid",
 	})
-	want := latchkey.Authenticator{
+	want := storage.Authenticator{
 		CredentialID: raw["+/+/"], UserID: id, ProviderAccountID: "+/+/", PublicKey: []byte("cose"), Counter: 1,
 		DeviceType: "multiDevice", BackedUp: true, Transports: []string{"internal", "hybrid"},
 	}
@@ -275,7 +275,7 @@ func (p pair) passkeys(t *testing.T) {
 	ok(t, err)
 	equal(t, "their passkey", got, want)
 	for _, credential := range []string{"AQID", "//8="} {
-		ok(t, p.ours.CreateAuthenticator(ctx, latchkey.Authenticator{
+		ok(t, p.ours.CreateAuthenticator(ctx, storage.Authenticator{
 			CredentialID: raw[credential], UserID: id, ProviderAccountID: credential, PublicKey: []byte("cose"), DeviceType: "singleDevice",
 			Name: "key", Created: moment,
 		}))
@@ -284,7 +284,7 @@ func (p pair) passkeys(t *testing.T) {
 		})
 	}
 	js.Call(t, "updateAuthenticatorCounter", "AQID", 5)
-	if _, err := p.ours.UpdateAuthenticatorCounter(ctx, raw["AQID"], 5); !errors.Is(err, latchkey.ErrConflict) {
+	if _, err := p.ours.UpdateAuthenticatorCounter(ctx, raw["AQID"], 5); !errors.Is(err, storage.ErrConflict) {
 		t.Errorf("a counter that they have seen: %v", err)
 	}
 	got, err = p.ours.UpdateAuthenticatorCounter(ctx, raw["AQID"], 6)

@@ -10,8 +10,8 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/latchkeyhq/latchkey"
 	"github.com/latchkeyhq/latchkey/adapters/sqlstore"
+	"github.com/latchkeyhq/latchkey/storage"
 )
 
 // maxLockWait is how long a statement that met a lock is retried.
@@ -261,7 +261,7 @@ func (q querier) one(ctx context.Context, args, dest []any) error {
 	}
 	err := row.Scan(dest...)
 	if errors.Is(err, sql.ErrNoRows) {
-		return latchkey.ErrNotFound
+		return storage.ErrNotFound
 	}
 	return err
 }

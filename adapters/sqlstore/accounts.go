@@ -4,12 +4,12 @@ import (
 	"context"
 	"time"
 
-	"github.com/latchkeyhq/latchkey"
+	"github.com/latchkeyhq/latchkey/storage"
 )
 
 // accountRow is what a row of accounts is read into.
 type accountRow struct {
-	account                    latchkey.Account
+	account                    storage.Account
 	id                         string
 	expires                    int64 // in seconds
 	details, tokenExtra, extra string
@@ -24,7 +24,7 @@ func (r *accountRow) dest() []any {
 	}
 }
 
-func (r *accountRow) read() (a latchkey.Account, err error) {
+func (r *accountRow) read() (a storage.Account, err error) {
 	a = r.account
 	a.ID = r.id
 	if r.expires != 0 {
@@ -39,12 +39,12 @@ func (r *accountRow) read() (a latchkey.Account, err error) {
 	return a, fromJSON(r.extra, &a.Extra)
 }
 
-// LinkAccount implements [latchkey.Adapter]. It returns ErrNotFound for an unknown
+// LinkAccount implements [storage.Adapter]. It returns ErrNotFound for an unknown
 // user.
-func (s *Store) LinkAccount(ctx context.Context, a latchkey.Account) error {
+func (s *Store) LinkAccount(ctx context.Context, a storage.Account) error {
 	row, err := accountValues(a)
 	if err == nil && !s.db.findableID(a.UserID) {
-		err = latchkey.ErrNotFound
+		err = storage.ErrNotFound
 	}
 	if err != nil {
 		return fail(ctx, "link account", err)
@@ -56,7 +56,7 @@ func (s *Store) LinkAccount(ctx context.Context, a latchkey.Account) error {
 }
 
 // accountValues returns the row of an account, except its id.
-func accountValues(a latchkey.Account) ([]any, error) {
+func accountValues(a storage.Account) ([]any, error) {
 	details, err := toJSON(a.Tokens.AuthorizationDetails)
 	if err != nil {
 		return nil, err
@@ -81,19 +81,19 @@ func accountValues(a latchkey.Account) ([]any, error) {
 	}, nil
 }
 
-// GetAccount implements [latchkey.AccountAdapter].
-func (s *Store) GetAccount(ctx context.Context, provider, providerAccountID string) (latchkey.Account, error) {
+// GetAccount implements [storage.AccountAdapter].
+func (s *Store) GetAccount(ctx context.Context, provider, providerAccountID string) (storage.Account, error) {
 	var row accountRow
 	if err := s.db.find(ctx, s.db.q.account, []string{provider, providerAccountID}, s.db.into("accounts", row.dest())...); err != nil {
-		return latchkey.Account{}, fail(ctx, "get account", err)
+		return storage.Account{}, fail(ctx, "get account", err)
 	}
 	a, err := row.read()
 	return a, fail(ctx, "get account", err)
 }
 
-// ListAccounts implements [latchkey.AccountAdapter]. It returns them in the order
+// ListAccounts implements [storage.AccountAdapter]. It returns them in the order
 // of provider and id.
-func (s *Store) ListAccounts(ctx context.Context, userID string) (list []latchkey.Account, err error) {
+func (s *Store) ListAccounts(ctx context.Context, userID string) (list []storage.Account, err error) {
 	err = s.db.each(ctx, s.db.q.accountsOf, userID, func(scan func(...any) error) error {
 		var row accountRow
 		if err := scan(s.db.into("accounts", row.dest())...); err != nil {
@@ -106,18 +106,18 @@ func (s *Store) ListAccounts(ctx context.Context, userID string) (list []latchke
 	return list, fail(ctx, "list accounts", err)
 }
 
-// UnlinkAccount implements [latchkey.AccountAdapter].
-func (s *Store) UnlinkAccount(ctx context.Context, provider, providerAccountID string) (latchkey.Account, error) {
+// UnlinkAccount implements [storage.AccountAdapter].
+func (s *Store) UnlinkAccount(ctx context.Context, provider, providerAccountID string) (storage.Account, error) {
 	var row accountRow
 	err := ctx.Err()
 	if err == nil && !findable(provider, providerAccountID) {
-		err = latchkey.ErrNotFound
+		err = storage.ErrNotFound
 	}
 	if err == nil {
 		err = s.db.take(ctx, "accounts", s.db.q.account, s.db.q.deleteAccount, []any{provider, providerAccountID}, s.db.into("accounts", row.dest())...)
 	}
 	if err != nil {
-		return latchkey.Account{}, fail(ctx, "unlink account", err)
+		return storage.Account{}, fail(ctx, "unlink account", err)
 	}
 	a, err := row.read()
 	return a, fail(ctx, "unlink account", err)

@@ -7,7 +7,7 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/latchkeyhq/latchkey"
+	"github.com/latchkeyhq/latchkey/storage"
 )
 
 // Locker is a Conn that is a transaction of MySQL. [Layout].Unindexed asks it.
@@ -45,7 +45,7 @@ func (db *database) claim(ctx context.Context, f func(*database) error, name, st
 			return nil
 		})
 		if err == nil && taken {
-			err = latchkey.ErrConflict
+			err = storage.ErrConflict
 		}
 		if err != nil {
 			return err

@@ -17,7 +17,7 @@ type Conn interface {
 	// Exec returns how many rows a statement added, changed or removed.
 	Exec(ctx context.Context, statement string, args ...any) (int64, error)
 	// One reads the one row that a statement returns into dest. It returns
-	// [latchkey.ErrNotFound] if there is no row.
+	// [storage.ErrNotFound] if there is no row.
 	One(ctx context.Context, statement string, args []any, dest ...any) error
 	// Each calls row for each row that a statement returns. An error of row
 	// ends it and is passed on.

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"github.com/latchkeyhq/latchkey"
+	"github.com/latchkeyhq/latchkey/storage"
 )
 
 // database runs the statements of one layout, in a database or in one transaction
@@ -65,7 +65,7 @@ func (db *database) byID(ctx context.Context, f func(*database) error) (err erro
 		err = db.guarded(ctx, f)
 	}
 	if is(err, malformed) {
-		return latchkey.ErrNotFound
+		return storage.ErrNotFound
 	}
 	return err
 }
@@ -76,7 +76,7 @@ func (db *database) find(ctx context.Context, statement string, key []string, de
 		return err
 	}
 	if !findable(key...) {
-		return latchkey.ErrNotFound
+		return storage.ErrNotFound
 	}
 	args := make([]any, len(key))
 	for i, text := range key {
@@ -94,7 +94,7 @@ func (db *database) each(ctx context.Context, statement, userID string, row func
 		return nil
 	}
 	err := db.byID(ctx, func(db *database) error { return db.conn.Each(ctx, statement, []any{userID}, row) })
-	if errors.Is(err, latchkey.ErrNotFound) {
+	if errors.Is(err, storage.ErrNotFound) {
 		return nil
 	}
 	return err
@@ -115,8 +115,8 @@ func (db *database) into(table string, row []any) []any {
 	return places
 }
 
-// add inserts a row. It returns [latchkey.ErrConflict] if a unique key refuses the
-// row, and [latchkey.ErrNotFound] if its user does not exist.
+// add inserts a row. It returns [storage.ErrConflict] if a unique key refuses the
+// row, and [storage.ErrNotFound] if its user does not exist.
 func (db *database) add(ctx context.Context, in insert, row ...any) error {
 	if err := db.fits(ctx, in, row); err != nil {
 		return err
@@ -124,9 +124,9 @@ func (db *database) add(ctx context.Context, in insert, row ...any) error {
 	n, err := db.conn.Exec(ctx, in.sql, db.layout.args(in, row)...)
 	switch {
 	case err == nil && n == 0, is(err, unique):
-		return latchkey.ErrConflict
+		return storage.ErrConflict
 	case is(err, orphan), is(err, malformed):
-		return latchkey.ErrNotFound
+		return storage.ErrNotFound
 	}
 	return err
 }
@@ -142,7 +142,7 @@ func (db *database) take(ctx context.Context, table, read, remove string, key []
 	}
 	n, err := db.conn.Exec(ctx, remove, key...)
 	if err == nil && n == 0 {
-		return latchkey.ErrNotFound // another caller was faster
+		return storage.ErrNotFound // another caller was faster
 	}
 	return err
 }

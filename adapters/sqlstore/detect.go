@@ -8,8 +8,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/latchkeyhq/latchkey"
 	"github.com/latchkeyhq/latchkey/adapters/sqlstore/internal/foreign"
+	"github.com/latchkeyhq/latchkey/storage"
 )
 
 // SchemaKind is whose tables a database has.
@@ -157,7 +157,7 @@ func (l grammar) oneValue(ctx context.Context, c Conn, column string) (value str
 	table, _, _ := strings.Cut(column, ".")
 	statement := l.sql(`SELECT CAST({` + column + `} AS ` + as + `) FROM {` + table + `} WHERE {` + column + `} IS NOT NULL LIMIT 1`)
 	err = c.One(ctx, statement, nil, &value)
-	if errors.Is(err, latchkey.ErrNotFound) {
+	if errors.Is(err, storage.ErrNotFound) {
 		err = nil
 	}
 	return value, err

@@ -21,14 +21,14 @@
 //		return &Adapter{store}, nil
 //	}
 //
-// [Migrate], [Check] and [Detect] take the same Conn. Then let the adapter
-// suite of package latchkeytest prove the result. pgxadapter is the shortest
+// [Migrate], [Check] and [Detect] take the same Conn. Test the result with
+// storagetest.TestAdapter and storagetest.TestStores. pgxadapter is the shortest
 // example.
 //
 // # Errors
 //
-// A store returns [latchkey.ErrNotFound] and [latchkey.ErrConflict] as
-// [latchkey.Adapter] says, and an [errors.ErrUnsupported] if the layout has no
+// A store returns [storage.ErrNotFound] and [storage.ErrConflict] as
+// [storage.Adapter] says, and an [errors.ErrUnsupported] if the layout has no
 // table. All other errors name the operation and the database's code, never values,
 // statements or connection settings. [errors.As] finds the driver's error, which
 // may have them; do not log it.

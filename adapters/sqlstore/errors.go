@@ -10,7 +10,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/latchkeyhq/latchkey"
+	"github.com/latchkeyhq/latchkey/storage"
 )
 
 // fault is a kind of database error that a store handles.
@@ -181,9 +181,9 @@ type failure struct {
 func (f *failure) Error() string { return "sql: " + f.operation + ": " + f.code }
 func (f *failure) Unwrap() error { return f.cause }
 
-// Is reports a [latchkey.ErrUnavailable] if a retry may succeed. The library then
+// Is reports a [storage.ErrUnavailable] if a retry may succeed. The library then
 // asks the user to try again.
-func (f *failure) Is(target error) bool { return target == latchkey.ErrUnavailable && passes(f.cause) }
+func (f *failure) Is(target error) bool { return target == storage.ErrUnavailable && passes(f.cause) }
 
 // fail turns a driver's error into one that a caller may see. The errors of the
 // contract stay what they are. The error of an ended context wins over all others,
@@ -195,7 +195,7 @@ func fail(ctx context.Context, operation string, err error) error {
 	if done := ctx.Err(); done != nil {
 		return &failure{operation, done.Error(), errors.Join(done, err)}
 	}
-	for _, word := range []error{latchkey.ErrNotFound, latchkey.ErrConflict} {
+	for _, word := range []error{storage.ErrNotFound, storage.ErrConflict} {
 		if errors.Is(err, word) {
 			return word
 		}

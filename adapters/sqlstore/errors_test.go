@@ -11,8 +11,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/latchkeyhq/latchkey"
 	"github.com/latchkeyhq/latchkey/adapters/sqlstore/internal/model"
+	"github.com/latchkeyhq/latchkey/storage"
 )
 
 type stateError string
@@ -123,7 +123,7 @@ func TestWhatPasses(t *testing.T) {
 		{codeError(26), false},
 		{errors.New("sql: database is closed"), false},
 	} {
-		if err := (redacted{fail(t.Context(), "test", row.err)}); errors.Is(err, latchkey.ErrUnavailable) != row.passes {
+		if err := (redacted{fail(t.Context(), "test", row.err)}); errors.Is(err, storage.ErrUnavailable) != row.passes {
 			t.Errorf("%v: want %t", row.err, row.passes)
 		}
 	}
@@ -157,7 +157,7 @@ func TestFailKeepsTheContractsWords(t *testing.T) {
 	if err := fail(ctx, "test", nil); err != nil {
 		t.Errorf("no error became %v", err)
 	}
-	if err := fail(ctx, "test", fmt.Errorf("x: %w", latchkey.ErrNotFound)); err != latchkey.ErrNotFound {
+	if err := fail(ctx, "test", fmt.Errorf("x: %w", storage.ErrNotFound)); err != storage.ErrNotFound {
 		t.Errorf("ErrNotFound became %v", err)
 	}
 	first := fail(ctx, "first", stateError("57P01"))
@@ -165,7 +165,7 @@ func TestFailKeepsTheContractsWords(t *testing.T) {
 		t.Errorf("a failure was wrapped twice: %v", second)
 	}
 	cancel()
-	if err := fail(ctx, "test", latchkey.ErrNotFound); !errors.Is(err, context.Canceled) || strings.Contains(err.Error(), "not found") {
+	if err := fail(ctx, "test", storage.ErrNotFound); !errors.Is(err, context.Canceled) || strings.Contains(err.Error(), "not found") {
 		t.Errorf("after the end of the context: %v", err)
 	}
 }

@@ -8,7 +8,7 @@ import (
 	"sync"
 	"sync/atomic"
 
-	"github.com/latchkeyhq/latchkey"
+	"github.com/latchkeyhq/latchkey/storage"
 )
 
 // inspector compares the tables of a database with a layout, and remembers what
@@ -145,7 +145,7 @@ func unaskable(err error) bool {
 // explain returns a [*MisfitError] that names what is missing, if the database
 // reported that a table or column is.
 func (c *inspectedConn) explain(ctx context.Context, err error) error {
-	if err == nil || errors.Is(err, latchkey.ErrNotFound) || !is(err, absent) {
+	if err == nil || errors.Is(err, storage.ErrNotFound) || !is(err, absent) {
 		return err
 	}
 	c.fits.Store(false)

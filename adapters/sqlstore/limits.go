@@ -8,7 +8,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/latchkeyhq/latchkey"
+	"github.com/latchkeyhq/latchkey/storage"
 )
 
 // Limits and used values are measured by the clock of the database, since the
@@ -23,7 +23,7 @@ type pace struct{ events, each int64 }
 // maxEvents keeps instants in a range that databases know.
 const maxEvents = 1_000_000_000
 
-func paceOf(r latchkey.Rate) pace {
+func paceOf(r storage.Rate) pace {
 	events := min(int64(r.Events), maxEvents)
 	per := int64((r.Per + time.Millisecond - 1) / time.Millisecond)
 	return pace{events, (per + events - 1) / events}
@@ -36,10 +36,10 @@ func (p pace) room() int64 { return (p.events - 1) * p.each }
 // maxTakes is how often other callers may be faster.
 const maxTakes = 3
 
-// Take implements [latchkey.Limiter]. It needs one statement for an event that is
+// Take implements [storage.Limiter]. It needs one statement for an event that is
 // counted, two for a new key on MySQL, and one more for an event that has to wait.
 // It returns an [errors.ErrUnsupported] if the layout has no table for limits.
-func (s *Store) Take(ctx context.Context, key string, r latchkey.Rate) (time.Duration, error) {
+func (s *Store) Take(ctx context.Context, key string, r storage.Rate) (time.Duration, error) {
 	err := errors.Join(ctx.Err(), s.db.needs("limits"))
 	if err != nil || r.Events <= 0 || r.Per <= 0 {
 		return 0, fail(ctx, "take", err)
@@ -53,7 +53,7 @@ func (s *Store) Take(ctx context.Context, key string, r latchkey.Rate) (time.Dur
 		}
 		var ahead int64
 		err = s.db.conn.One(ctx, s.db.q.wait, []any{key}, &ahead)
-		if err != nil && !errors.Is(err, latchkey.ErrNotFound) {
+		if err != nil && !errors.Is(err, storage.ErrNotFound) {
 			return 0, fail(ctx, "take", err)
 		}
 		if left := ahead - p.room(); left > 0 {
@@ -74,8 +74,8 @@ func (p pace) take(ctx context.Context, db *database, key string) (bool, error) 
 	return db.affects(ctx, db.q.take[1], key, p.each)
 }
 
-// Return implements [latchkey.ReturningLimiter].
-func (s *Store) Return(ctx context.Context, key string, r latchkey.Rate) error {
+// Return implements [storage.ReturningLimiter].
+func (s *Store) Return(ctx context.Context, key string, r storage.Rate) error {
 	err := errors.Join(ctx.Err(), s.db.needs("limits"))
 	if err == nil && r.Events > 0 && r.Per > 0 {
 		_, err = s.db.conn.Exec(ctx, s.db.q.giveBack, paceOf(r).each, storedKey(key))
@@ -83,7 +83,7 @@ func (s *Store) Return(ctx context.Context, key string, r latchkey.Rate) error {
 	return fail(ctx, "return", err)
 }
 
-// Forget implements [latchkey.Limiter].
+// Forget implements [storage.Limiter].
 func (s *Store) Forget(ctx context.Context, key string) error {
 	err := errors.Join(ctx.Err(), s.db.needs("limits"))
 	if err == nil {
@@ -92,7 +92,7 @@ func (s *Store) Forget(ctx context.Context, key string) error {
 	return fail(ctx, "forget", err)
 }
 
-// Use implements [latchkey.ReplayStore]. It needs one statement, and another on
+// Use implements [storage.ReplayStore]. It needs one statement, and another on
 // MySQL for a value that is recorded already. A zero expires records nothing. It
 // returns an [errors.ErrUnsupported] if the layout has no table for used values.
 func (s *Store) Use(ctx context.Context, key string, expires time.Time) (first bool, err error) {

@@ -9,7 +9,7 @@ import (
 	"io/fs"
 	"strings"
 
-	"github.com/latchkeyhq/latchkey"
+	"github.com/latchkeyhq/latchkey/storage"
 )
 
 //go:embed schema
@@ -226,7 +226,7 @@ func record(ctx context.Context, tx Conn, d Dialect, from, version int) error {
 // version returns the version that record stored, or 0.
 func version(ctx context.Context, c Conn) (v int, err error) {
 	err = c.One(ctx, "SELECT COALESCE(MAX(version), 0) FROM latchkey_migrations", nil, &v)
-	if errors.Is(err, latchkey.ErrNotFound) {
+	if errors.Is(err, storage.ErrNotFound) {
 		err = nil
 	}
 	return v, err

@@ -5,16 +5,16 @@ import (
 	"encoding/base64"
 	"strings"
 
-	"github.com/latchkeyhq/latchkey"
+	"github.com/latchkeyhq/latchkey/storage"
 )
 
-// CreateAuthenticator implements [latchkey.AuthenticatorAdapter]. It returns
+// CreateAuthenticator implements [storage.AuthenticatorAdapter]. It returns
 // ErrNotFound for an unknown user.
-func (s *Store) CreateAuthenticator(ctx context.Context, k latchkey.Authenticator) error {
+func (s *Store) CreateAuthenticator(ctx context.Context, k storage.Authenticator) error {
 	row := s.passkeys.values(k)
 	err := s.db.needs("authenticators")
 	if err == nil && !s.db.findableID(k.UserID) {
-		err = latchkey.ErrNotFound
+		err = storage.ErrNotFound
 	}
 	if err == nil {
 		err = s.db.claim(ctx, func(db *database) error { return db.add(ctx, db.q.insertAuthenticator, row...) },
@@ -23,14 +23,14 @@ func (s *Store) CreateAuthenticator(ctx context.Context, k latchkey.Authenticato
 	return fail(ctx, "create authenticator", err)
 }
 
-// GetAuthenticator implements [latchkey.AuthenticatorAdapter].
-func (s *Store) GetAuthenticator(ctx context.Context, credentialID []byte) (latchkey.Authenticator, error) {
+// GetAuthenticator implements [storage.AuthenticatorAdapter].
+func (s *Store) GetAuthenticator(ctx context.Context, credentialID []byte) (storage.Authenticator, error) {
 	k, err := s.passkeys.find(ctx, credentialID)
 	return k, fail(ctx, "get authenticator", err)
 }
 
-// ListAuthenticators implements [latchkey.AuthenticatorAdapter].
-func (s *Store) ListAuthenticators(ctx context.Context, userID string) (list []latchkey.Authenticator, err error) {
+// ListAuthenticators implements [storage.AuthenticatorAdapter].
+func (s *Store) ListAuthenticators(ctx context.Context, userID string) (list []storage.Authenticator, err error) {
 	if err = s.db.needs("authenticators"); err == nil {
 		err = s.db.each(ctx, s.db.q.authenticatorsOf, userID, func(scan func(...any) error) error {
 			var row authenticatorRow
@@ -45,33 +45,33 @@ func (s *Store) ListAuthenticators(ctx context.Context, userID string) (list []l
 	return list, fail(ctx, "list authenticators", err)
 }
 
-// UpdateAuthenticatorCounter implements [latchkey.AuthenticatorAdapter].
-func (s *Store) UpdateAuthenticatorCounter(ctx context.Context, credentialID []byte, counter uint32) (latchkey.Authenticator, error) {
+// UpdateAuthenticatorCounter implements [storage.AuthenticatorAdapter].
+func (s *Store) UpdateAuthenticatorCounter(ctx context.Context, credentialID []byte, counter uint32) (storage.Authenticator, error) {
 	k, err := s.passkeys.raiseCounter(ctx, credentialID, counter)
 	if err != nil {
-		return latchkey.Authenticator{}, fail(ctx, "update authenticator counter", err)
+		return storage.Authenticator{}, fail(ctx, "update authenticator counter", err)
 	}
 	k.Counter = counter // another caller may have raised it further meanwhile
 	return k, nil
 }
 
-// UpdateAuthenticator implements [latchkey.AuthenticatorAdapter].
-func (s *Store) UpdateAuthenticator(ctx context.Context, credentialID []byte, c latchkey.AuthenticatorChange) (latchkey.Authenticator, error) {
+// UpdateAuthenticator implements [storage.AuthenticatorAdapter].
+func (s *Store) UpdateAuthenticator(ctx context.Context, credentialID []byte, c storage.AuthenticatorChange) (storage.Authenticator, error) {
 	k, err := s.passkeys.change(ctx, credentialID, c)
 	if err != nil {
-		return latchkey.Authenticator{}, fail(ctx, "update authenticator", err)
+		return storage.Authenticator{}, fail(ctx, "update authenticator", err)
 	}
 	return k, nil
 }
 
-// DeleteAuthenticator implements [latchkey.AuthenticatorAdapter].
+// DeleteAuthenticator implements [storage.AuthenticatorAdapter].
 func (s *Store) DeleteAuthenticator(ctx context.Context, credentialID []byte) error {
 	err := s.db.needs("authenticators")
 	if err == nil {
 		var n int64
 		n, err = s.db.conn.Exec(ctx, s.db.q.deleteAuthenticator, encode(credentialID))
 		if err == nil && n == 0 {
-			err = latchkey.ErrNotFound
+			err = storage.ErrNotFound
 		}
 	}
 	return fail(ctx, "delete authenticator", err)
@@ -83,7 +83,7 @@ type passkeys struct{ db *database }
 // authenticatorRow is what a row of authenticators is read into. Bytes are kept as
 // standard base64, as Auth.js keeps them.
 type authenticatorRow struct {
-	k                          latchkey.Authenticator
+	k                          storage.Authenticator
 	credential, key, transport string
 	counter                    int64
 	handle                     string
@@ -98,7 +98,7 @@ func (r *authenticatorRow) dest() []any {
 	}
 }
 
-func (r *authenticatorRow) read() (k latchkey.Authenticator, err error) {
+func (r *authenticatorRow) read() (k storage.Authenticator, err error) {
 	k = r.k
 	k.Counter, k.Created, k.Used = uint32(r.counter), r.created.t, r.used.t
 	if r.transport != "" {
@@ -120,7 +120,7 @@ func (r *authenticatorRow) read() (k latchkey.Authenticator, err error) {
 }
 
 // values returns the row of a passkey.
-func (s passkeys) values(k latchkey.Authenticator) []any {
+func (s passkeys) values(k storage.Authenticator) []any {
 	at := s.db.layout.arg
 	return []any{
 		encode(k.CredentialID), k.UserID, k.ProviderAccountID, encode(k.PublicKey), int64(k.Counter), k.DeviceType, k.BackedUp,
@@ -130,7 +130,7 @@ func (s passkeys) values(k latchkey.Authenticator) []any {
 
 // find returns a passkey. It returns an [errors.ErrUnsupported] if the layout has
 // none.
-func (s passkeys) find(ctx context.Context, credentialID []byte) (k latchkey.Authenticator, err error) {
+func (s passkeys) find(ctx context.Context, credentialID []byte) (k storage.Authenticator, err error) {
 	if err := s.db.needs("authenticators"); err != nil {
 		return k, err
 	}
@@ -143,7 +143,7 @@ func (s passkeys) find(ctx context.Context, credentialID []byte) (k latchkey.Aut
 
 // raiseCounter sets the counter of a passkey. It returns ErrConflict if the stored
 // one is not lower, unless both are zero: such a passkey never counts.
-func (s passkeys) raiseCounter(ctx context.Context, credentialID []byte, counter uint32) (k latchkey.Authenticator, err error) {
+func (s passkeys) raiseCounter(ctx context.Context, credentialID []byte, counter uint32) (k storage.Authenticator, err error) {
 	if err := s.db.needs("authenticators"); err != nil {
 		return k, err
 	}
@@ -157,14 +157,14 @@ func (s passkeys) raiseCounter(ctx context.Context, credentialID []byte, counter
 	}
 	k, err = s.find(ctx, credentialID)
 	if neverCounts := counter == 0 && k.Counter == 0; err == nil && n == 0 && !neverCounts {
-		return k, latchkey.ErrConflict
+		return k, storage.ErrConflict
 	}
 	return k, err
 }
 
 // change changes the members of a passkey that c has and the layout has columns
 // for.
-func (s passkeys) change(ctx context.Context, credentialID []byte, c latchkey.AuthenticatorChange) (k latchkey.Authenticator, err error) {
+func (s passkeys) change(ctx context.Context, credentialID []byte, c storage.AuthenticatorChange) (k storage.Authenticator, err error) {
 	if err := s.db.needs("authenticators"); err != nil {
 		return k, err
 	}

@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// Revoke implements [latchkey.RevocationStore].
+// Revoke implements [storage.RevocationStore].
 func (s *Store) Revoke(ctx context.Context, key string, at, expires time.Time) error {
 	err := s.db.needs("revocations")
 	if err == nil && !findable(key) {
@@ -19,7 +19,7 @@ func (s *Store) Revoke(ctx context.Context, key string, at, expires time.Time) e
 	return fail(ctx, "revoke", err)
 }
 
-// RevokedAt implements [latchkey.RevocationStore].
+// RevokedAt implements [storage.RevocationStore].
 func (s *Store) RevokedAt(ctx context.Context, keys ...string) (map[string]time.Time, error) {
 	found := make(map[string]time.Time)
 	err := ctx.Err()

@@ -8,7 +8,7 @@ import (
 	"errors"
 	"strings"
 
-	"github.com/latchkeyhq/latchkey"
+	"github.com/latchkeyhq/latchkey/storage"
 )
 
 // hashed marks stored tokens that are hashes. Without it, an attacker who reads a
@@ -26,7 +26,7 @@ type sessions struct {
 
 // sessionRow is what a row of sessions is read into.
 type sessionRow struct {
-	session                          latchkey.StoredSession
+	session                          storage.StoredSession
 	expires, created, issued, proved instant
 	amr                              string
 }
@@ -40,7 +40,7 @@ func (r *sessionRow) dest() []any {
 }
 
 // read returns the session with the token that its owner knows, which may be "".
-func (r *sessionRow) read(token string) latchkey.StoredSession {
+func (r *sessionRow) read(token string) storage.StoredSession {
 	s := r.session
 	s.ID = cmp.Or(s.ID, idOfToken(s.Token))
 	s.Token, s.Expires, s.Created = token, r.expires.t, r.created.t
@@ -52,7 +52,7 @@ func (r *sessionRow) read(token string) latchkey.StoredSession {
 }
 
 // values returns the row of a session whose token is kept as stored.
-func (s sessions) values(v latchkey.StoredSession, stored string) []any {
+func (s sessions) values(v storage.StoredSession, stored string) []any {
 	// The user agent of a request need not be valid text.
 	agent := strings.ReplaceAll(strings.ToValidUTF8(v.UserAgent, "\uFFFD"), "\x00", "\uFFFD")
 	at := s.db.layout.arg
@@ -95,10 +95,10 @@ func (s sessions) withToken(ctx context.Context, token string, f func(stored str
 		return err
 	}
 	if token == "" || !findable(token) || s.plain && strings.HasPrefix(token, hashed) {
-		return latchkey.ErrNotFound
+		return storage.ErrNotFound
 	}
 	err := f(s.stored(token))
-	if s.plain || !errors.Is(err, latchkey.ErrNotFound) || len(token) > maxPlainToken || strings.HasPrefix(token, hashed) {
+	if s.plain || !errors.Is(err, storage.ErrNotFound) || len(token) > maxPlainToken || strings.HasPrefix(token, hashed) {
 		return err
 	}
 	expires := instant{of: &s.db.layout.form}
@@ -162,7 +162,7 @@ func (s sessions) deleteBy(ctx context.Context, statement string, ids ...string)
 	}
 	var n int64
 	err := s.db.byID(ctx, func(db *database) (err error) { n, err = db.conn.Exec(ctx, statement, args...); return err })
-	if errors.Is(err, latchkey.ErrNotFound) {
+	if errors.Is(err, storage.ErrNotFound) {
 		err = nil
 	}
 	return int(n), err

@@ -4,15 +4,15 @@ import (
 	"context"
 	"time"
 
-	"github.com/latchkeyhq/latchkey"
+	"github.com/latchkeyhq/latchkey/storage"
 )
 
-// CreateSession implements [latchkey.SessionAdapter]. It returns ErrNotFound for an
+// CreateSession implements [storage.SessionAdapter]. It returns ErrNotFound for an
 // unknown user if the schema has a foreign key, as ours does.
-func (s *Store) CreateSession(ctx context.Context, v latchkey.StoredSession) error {
+func (s *Store) CreateSession(ctx context.Context, v storage.StoredSession) error {
 	key := s.sessions.stored(v.Token)
 	row := s.sessions.values(v, key)
-	err := error(latchkey.ErrNotFound)
+	err := error(storage.ErrNotFound)
 	if s.db.findableID(v.UserID) {
 		err = s.db.claim(ctx, func(db *database) error { return db.add(ctx, db.q.insertSession, row...) },
 			claimed("sessions.sessionToken", key), s.db.q.session, key)
@@ -20,35 +20,35 @@ func (s *Store) CreateSession(ctx context.Context, v latchkey.StoredSession) err
 	return fail(ctx, "create session", err)
 }
 
-// GetSessionAndUser implements [latchkey.SessionAdapter].
-func (s *Store) GetSessionAndUser(ctx context.Context, token string) (latchkey.StoredSession, latchkey.User, error) {
+// GetSessionAndUser implements [storage.SessionAdapter].
+func (s *Store) GetSessionAndUser(ctx context.Context, token string) (storage.StoredSession, storage.User, error) {
 	var session sessionRow
 	var user userRow
 	err := s.sessions.withToken(ctx, token, func(stored string) error {
 		return s.db.conn.One(ctx, s.db.q.sessionAndUser, []any{stored}, append(s.db.into("sessions", session.dest()), s.db.into("users", user.dest())...)...)
 	})
 	if err != nil {
-		return latchkey.StoredSession{}, latchkey.User{}, fail(ctx, "get session", err)
+		return storage.StoredSession{}, storage.User{}, fail(ctx, "get session", err)
 	}
 	u, err := user.read()
 	return session.read(token), u, fail(ctx, "get session", err)
 }
 
-// GetSession implements [latchkey.SessionStore]. It does not read the user. It
+// GetSession implements [storage.SessionStore]. It does not read the user. It
 // returns ErrNotFound for an unknown session. It returns an expired session as long
 // as the row exists.
-func (s *Store) GetSession(ctx context.Context, token string) (latchkey.StoredSession, error) {
+func (s *Store) GetSession(ctx context.Context, token string) (storage.StoredSession, error) {
 	var row sessionRow
 	err := s.sessions.withToken(ctx, token, func(stored string) error {
 		return s.db.conn.One(ctx, s.db.q.session, []any{stored}, s.db.into("sessions", row.dest())...)
 	})
 	if err != nil {
-		return latchkey.StoredSession{}, fail(ctx, "get session", err)
+		return storage.StoredSession{}, fail(ctx, "get session", err)
 	}
 	return row.read(token), nil
 }
 
-// UpdateSession implements [latchkey.SessionAdapter].
+// UpdateSession implements [storage.SessionAdapter].
 func (s *Store) UpdateSession(ctx context.Context, token string, expires time.Time) error {
 	at := s.db.layout.arg(expires)
 	if err := s.db.fitsColumn(ctx, "sessions", "expires", at); err != nil {
@@ -65,21 +65,21 @@ func (s *Store) UpdateSession(ctx context.Context, token string, expires time.Ti
 	return fail(ctx, "update session", err)
 }
 
-// DeleteSession implements [latchkey.SessionAdapter].
-func (s *Store) DeleteSession(ctx context.Context, token string) (latchkey.StoredSession, error) {
+// DeleteSession implements [storage.SessionAdapter].
+func (s *Store) DeleteSession(ctx context.Context, token string) (storage.StoredSession, error) {
 	var row sessionRow
 	err := s.sessions.withToken(ctx, token, func(stored string) error {
 		return s.db.take(ctx, "sessions", s.db.q.session, s.db.q.deleteSession, []any{stored}, s.db.into("sessions", row.dest())...)
 	})
 	if err != nil {
-		return latchkey.StoredSession{}, fail(ctx, "delete session", err)
+		return storage.StoredSession{}, fail(ctx, "delete session", err)
 	}
 	return row.read(token), nil
 }
 
-// ListSessions implements [latchkey.SessionListAdapter]. The session that expires
+// ListSessions implements [storage.SessionListAdapter]. The session that expires
 // last comes first.
-func (s *Store) ListSessions(ctx context.Context, userID string) (list []latchkey.StoredSession, err error) {
+func (s *Store) ListSessions(ctx context.Context, userID string) (list []storage.StoredSession, err error) {
 	err = s.db.each(ctx, s.db.q.sessionsOf, userID, func(scan func(...any) error) error {
 		var row sessionRow
 		err := scan(s.db.into("sessions", row.dest())...)
@@ -89,7 +89,7 @@ func (s *Store) ListSessions(ctx context.Context, userID string) (list []latchke
 	return list, fail(ctx, "list sessions", err)
 }
 
-// DeleteSessionByID implements [latchkey.SessionListAdapter].
+// DeleteSessionByID implements [storage.SessionListAdapter].
 func (s *Store) DeleteSessionByID(ctx context.Context, userID, id string) error {
 	var n int
 	var err error
@@ -99,12 +99,12 @@ func (s *Store) DeleteSessionByID(ctx context.Context, userID, id string) error 
 		n, err = s.sessions.deleteByToken(ctx, userID, func(of string) bool { return of == id })
 	}
 	if err == nil && n == 0 {
-		err = latchkey.ErrNotFound
+		err = storage.ErrNotFound
 	}
 	return fail(ctx, "delete session by id", err)
 }
 
-// DeleteSessions implements [latchkey.SessionListAdapter].
+// DeleteSessions implements [storage.SessionListAdapter].
 func (s *Store) DeleteSessions(ctx context.Context, userID, keep string) (n int, err error) {
 	switch {
 	case keep == "":

@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/latchkeyhq/latchkey"
+	"github.com/latchkeyhq/latchkey/storage"
 )
 
 // halfDown finds no hashed token, and breaks when it is asked for a plain one.
@@ -22,14 +22,14 @@ func (h halfDown) One(_ context.Context, statement string, _ []any, _ ...any) er
 	if strings.Contains(statement, " IN (") {
 		return h.fault
 	}
-	return latchkey.ErrNotFound
+	return storage.ErrNotFound
 }
 
 // TestFaultsAreNotNobody: R-109, where the question for an old plain token fails, so does
 // the call: a session that cannot be looked for is not one that has ended.
 func TestFaultsAreNotNobody(t *testing.T) {
 	fault := errors.New("the connection is lost")
-	for want, conn := range map[error]halfDown{fault: {fault: fault}, latchkey.ErrNotFound: {fault: latchkey.ErrNotFound}} {
+	for want, conn := range map[error]halfDown{fault: {fault: fault}, storage.ErrNotFound: {fault: storage.ErrNotFound}} {
 		s := sweptStore(t, conn)
 		s.db.inspector.learned.Store(&bounds{})
 		_, _, errBoth := s.GetSessionAndUser(t.Context(), "token")
@@ -37,7 +37,7 @@ func TestFaultsAreNotNobody(t *testing.T) {
 		_, errEnd := s.DeleteSession(t.Context(), "token")
 		errRenew := s.UpdateSession(t.Context(), "token", time.Now())
 		for what, err := range map[string]error{"GetSessionAndUser": errBoth, "GetSession": errGet, "DeleteSession": errEnd, "UpdateSession": errRenew} {
-			if !errors.Is(err, want) || errors.Is(err, latchkey.ErrNotFound) != errors.Is(want, latchkey.ErrNotFound) {
+			if !errors.Is(err, want) || errors.Is(err, storage.ErrNotFound) != errors.Is(want, storage.ErrNotFound) {
 				t.Errorf("%s: got error %v, want %v", what, err, want)
 			}
 		}

@@ -5,11 +5,11 @@ import (
 	"errors"
 	"time"
 
-	"github.com/latchkeyhq/latchkey"
+	"github.com/latchkeyhq/latchkey/storage"
 )
 
 // Store is an adapter with every ability that a database with transactions needs:
-// all but [latchkey.SignUpAdapter]. Make one with [New]. It is safe for
+// all but [storage.SignUpAdapter]. Make one with [New]. It is safe for
 // concurrent use if its Conn is, by any number of processes.
 type Store struct {
 	db       *database
@@ -19,18 +19,18 @@ type Store struct {
 }
 
 var (
-	_ latchkey.SessionAdapter           = (*Store)(nil)
-	_ latchkey.SessionListAdapter       = (*Store)(nil)
-	_ latchkey.VerificationTokenAdapter = (*Store)(nil)
-	_ latchkey.AccountAdapter           = (*Store)(nil)
-	_ latchkey.UserDeletionAdapter      = (*Store)(nil)
-	_ latchkey.AuthenticatorAdapter     = (*Store)(nil)
-	_ latchkey.TxAdapter                = (*Store)(nil)
-	_ latchkey.SweepAdapter             = (*Store)(nil)
-	_ latchkey.RevocationStore          = (*Store)(nil)
-	_ latchkey.SessionStore             = (*Store)(nil)
-	_ latchkey.ReturningLimiter         = (*Store)(nil)
-	_ latchkey.ReplayStore              = (*Store)(nil)
+	_ storage.SessionAdapter           = (*Store)(nil)
+	_ storage.SessionListAdapter       = (*Store)(nil)
+	_ storage.VerificationTokenAdapter = (*Store)(nil)
+	_ storage.AccountAdapter           = (*Store)(nil)
+	_ storage.UserDeletionAdapter      = (*Store)(nil)
+	_ storage.AuthenticatorAdapter     = (*Store)(nil)
+	_ storage.TxAdapter                = (*Store)(nil)
+	_ storage.SweepAdapter             = (*Store)(nil)
+	_ storage.RevocationStore          = (*Store)(nil)
+	_ storage.SessionStore             = (*Store)(nil)
+	_ storage.ReturningLimiter         = (*Store)(nil)
+	_ storage.ReplayStore              = (*Store)(nil)
 )
 
 // New returns a store in the database that conn reaches. It sends nothing to the
@@ -63,14 +63,14 @@ func (s *Store) Bind(tx Conn) *Store {
 // OnNewUser returns a store that calls f in the transaction that stores a new
 // user. u is as it was stored. An error of f rolls the transaction back, and
 // CreateUser returns it.
-func (s *Store) OnNewUser(f func(ctx context.Context, tx Conn, u latchkey.User) error) *Store {
+func (s *Store) OnNewUser(f func(ctx context.Context, tx Conn, u storage.User) error) *Store {
 	return storeIn(s.db, s.sessions.plain, f)
 }
 
-// InTx implements [latchkey.TxAdapter]. Transactions see what others have
+// InTx implements [storage.TxAdapter]. Transactions see what others have
 // committed meanwhile (READ COMMITTED, or what SQLite has instead). A
 // transaction in a transaction is a savepoint.
-func (s *Store) InTx(ctx context.Context, f func(latchkey.Adapter) error) error {
+func (s *Store) InTx(ctx context.Context, f func(storage.Adapter) error) error {
 	own := error(nil) // an error of f is passed on as it is
 	err := s.db.tx(ctx, func(tx *database) error {
 		own = f(storeIn(tx, s.sessions.plain, s.users.created))
@@ -82,7 +82,7 @@ func (s *Store) InTx(ctx context.Context, f func(latchkey.Adapter) error) error 
 	return fail(ctx, "transaction", err)
 }
 
-// Sweep implements [latchkey.SweepAdapter]. It removes some thousands of rows at
+// Sweep implements [storage.SweepAdapter]. It removes some thousands of rows at
 // a time, each time in a transaction of its own, so that other transactions do not
 // wait for long and the work is kept when ctx ends. If expiries are kept in
 // another form than the layout says, it removes nothing and returns the same

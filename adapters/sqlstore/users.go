@@ -5,54 +5,54 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/latchkeyhq/latchkey"
+	"github.com/latchkeyhq/latchkey/storage"
 )
 
-// CreateUser implements [latchkey.Adapter].
-func (s *Store) CreateUser(ctx context.Context, u latchkey.User) (latchkey.User, error) {
+// CreateUser implements [storage.Adapter].
+func (s *Store) CreateUser(ctx context.Context, u storage.User) (storage.User, error) {
 	u, err := s.users.create(ctx, u)
 	return u, fail(ctx, "create user", err)
 }
 
-// GetUser implements [latchkey.Adapter].
-func (s *Store) GetUser(ctx context.Context, id string) (latchkey.User, error) {
+// GetUser implements [storage.Adapter].
+func (s *Store) GetUser(ctx context.Context, id string) (storage.User, error) {
 	if !s.db.findableID(id) {
-		return latchkey.User{}, latchkey.ErrNotFound
+		return storage.User{}, storage.ErrNotFound
 	}
 	u, err := s.users.find(ctx, s.db.q.userByID, id)
 	return u, fail(ctx, "get user", err)
 }
 
-// GetUserByEmail implements [latchkey.Adapter].
-func (s *Store) GetUserByEmail(ctx context.Context, email string) (latchkey.User, error) {
+// GetUserByEmail implements [storage.Adapter].
+func (s *Store) GetUserByEmail(ctx context.Context, email string) (storage.User, error) {
 	if email == "" { // other programs may have stored an empty text instead of null
-		return latchkey.User{}, latchkey.ErrNotFound
+		return storage.User{}, storage.ErrNotFound
 	}
 	u, err := s.users.find(ctx, s.db.q.userByEmail, email)
 	return u, fail(ctx, "get user by email", err)
 }
 
-// GetUserByAccount implements [latchkey.Adapter].
-func (s *Store) GetUserByAccount(ctx context.Context, provider, providerAccountID string) (latchkey.User, error) {
+// GetUserByAccount implements [storage.Adapter].
+func (s *Store) GetUserByAccount(ctx context.Context, provider, providerAccountID string) (storage.User, error) {
 	u, err := s.users.find(ctx, s.db.q.userByAccount, provider, providerAccountID)
 	return u, fail(ctx, "get user by account", err)
 }
 
-// UpdateUser implements [latchkey.Adapter].
-func (s *Store) UpdateUser(ctx context.Context, id string, c latchkey.UserChange) (latchkey.User, error) {
+// UpdateUser implements [storage.Adapter].
+func (s *Store) UpdateUser(ctx context.Context, id string, c storage.UserChange) (storage.User, error) {
 	u, err := s.users.update(ctx, id, c)
 	return u, fail(ctx, "update user", err)
 }
 
-// DeleteUser implements [latchkey.UserDeletionAdapter]. It deletes the rows that
+// DeleteUser implements [storage.UserDeletionAdapter]. It deletes the rows that
 // the user owns, too, whether or not the database does.
-func (s *Store) DeleteUser(ctx context.Context, id string) (latchkey.User, error) {
+func (s *Store) DeleteUser(ctx context.Context, id string) (storage.User, error) {
 	u, err := s.users.delete(ctx, id)
 	return u, fail(ctx, "delete user", err)
 }
 
 // newUserFunc is called in the transaction that stores a new user.
-type newUserFunc = func(ctx context.Context, tx Conn, u latchkey.User) error
+type newUserFunc = func(ctx context.Context, tx Conn, u storage.User) error
 
 // users stores users.
 type users struct {
@@ -62,7 +62,7 @@ type users struct {
 
 // userRow is what a row of users is read into.
 type userRow struct {
-	user     latchkey.User
+	user     storage.User
 	verified instant
 	extra    string
 }
@@ -71,26 +71,26 @@ func (r *userRow) dest() []any {
 	return []any{&r.user.ID, &r.user.Name, &r.user.Email, &r.verified, &r.user.Image, &r.extra}
 }
 
-func (r *userRow) read() (latchkey.User, error) {
+func (r *userRow) read() (storage.User, error) {
 	r.user.EmailVerified = r.verified.t
 	return r.user, fromJSON(r.extra, &r.user.Extra)
 }
 
 // find reads a user by texts that come from outside.
-func (s users) find(ctx context.Context, statement string, key ...string) (latchkey.User, error) {
+func (s users) find(ctx context.Context, statement string, key ...string) (storage.User, error) {
 	var row userRow
 	if err := s.db.find(ctx, statement, key, s.db.into("users", row.dest())...); err != nil {
-		return latchkey.User{}, err
+		return storage.User{}, err
 	}
 	return row.read()
 }
 
 // create stores a user and calls the application.
-func (s users) create(ctx context.Context, u latchkey.User) (latchkey.User, error) {
+func (s users) create(ctx context.Context, u storage.User) (storage.User, error) {
 	if s.created == nil {
 		return s.insert(ctx, u)
 	}
-	var stored latchkey.User // u stays as it came: the transaction may be run again
+	var stored storage.User // u stays as it came: the transaction may be run again
 	err := s.db.tx(ctx, func(tx *database) (err error) {
 		if stored, err = (users{db: tx}).insert(ctx, u); err != nil {
 			return err
@@ -101,7 +101,7 @@ func (s users) create(ctx context.Context, u latchkey.User) (latchkey.User, erro
 		return nil
 	})
 	if err != nil {
-		return latchkey.User{}, err
+		return storage.User{}, err
 	}
 	return stored, nil
 }
@@ -109,16 +109,16 @@ func (s users) create(ctx context.Context, u latchkey.User) (latchkey.User, erro
 // refusal returns an error of the application in its own words. A conflict of its
 // own, or something that it did not find, says nothing about the user.
 func refusal(err error) error {
-	if errors.Is(err, latchkey.ErrConflict) || errors.Is(err, latchkey.ErrNotFound) {
+	if errors.Is(err, storage.ErrConflict) || errors.Is(err, storage.ErrNotFound) {
 		return &failure{"create user", fmt.Sprintf("NewUser: %v", err), nil}
 	}
 	return &failure{"create user", fmt.Sprintf("NewUser: %v", err), err}
 }
 
-func (s users) insert(ctx context.Context, u latchkey.User) (latchkey.User, error) {
+func (s users) insert(ctx context.Context, u storage.User) (storage.User, error) {
 	extra, err := toJSON(u.Extra)
 	if err != nil {
-		return latchkey.User{}, err
+		return storage.User{}, err
 	}
 	l := s.db.layout
 	if l.ownIDs {
@@ -132,9 +132,9 @@ func (s users) insert(ctx context.Context, u latchkey.User) (latchkey.User, erro
 		err = s.db.claim(ctx, insert, claimed("users.email", u.Email), s.db.q.userByEmail, u.Email)
 	}
 	if err != nil {
-		return latchkey.User{}, err
+		return storage.User{}, err
 	}
-	stored := userRow{user: latchkey.User{ID: u.ID, Name: u.Name, Email: u.Email, Image: u.Image}}
+	stored := userRow{user: storage.User{ID: u.ID, Name: u.Name, Email: u.Email, Image: u.Image}}
 	stored.verified.t = l.kept(u.EmailVerified)
 	if text, kept := extra.(string); kept && l.has("users.extra") {
 		stored.extra = text
@@ -150,7 +150,7 @@ func (s users) insertRow(ctx context.Context, row []any, id *string) error {
 	in, l := s.db.q.insertUser, s.db.layout
 	if l.ownIDs {
 		err := s.db.add(ctx, in, row...)
-		if errors.Is(err, latchkey.ErrNotFound) { // a user refers to no other
+		if errors.Is(err, storage.ErrNotFound) { // a user refers to no other
 			return errID
 		}
 		return err
@@ -167,8 +167,8 @@ func (s users) insertRow(ctx context.Context, row []any, id *string) error {
 		return err
 	}
 	err := s.db.conn.One(ctx, in.sql+" RETURNING "+l.readID("users.id"), l.args(in, row), id)
-	if errors.Is(err, latchkey.ErrNotFound) || is(err, unique) {
-		return latchkey.ErrConflict
+	if errors.Is(err, storage.ErrNotFound) || is(err, unique) {
+		return storage.ErrConflict
 	}
 	return err
 }

@@ -3,16 +3,16 @@ package sqlstore
 import (
 	"context"
 
-	"github.com/latchkeyhq/latchkey"
+	"github.com/latchkeyhq/latchkey/storage"
 )
 
 // update changes a user.
-func (s users) update(ctx context.Context, id string, c latchkey.UserChange) (u latchkey.User, err error) {
+func (s users) update(ctx context.Context, id string, c storage.UserChange) (u storage.User, err error) {
 	if err := ctx.Err(); err != nil {
 		return u, err
 	}
 	if !s.db.findableID(id) {
-		return u, latchkey.ErrNotFound
+		return u, storage.ErrNotFound
 	}
 	args, err := s.changes(ctx, c)
 	if err != nil {
@@ -30,7 +30,7 @@ func (s users) update(ctx context.Context, id string, c latchkey.UserChange) (u 
 
 // changes returns the arguments of an update: for each column whether it changes,
 // and to what.
-func (s users) changes(ctx context.Context, c latchkey.UserChange) (args []any, err error) {
+func (s users) changes(ctx context.Context, c storage.UserChange) (args []any, err error) {
 	for i, to := range []*string{c.Name, c.Email, nil, c.Image} {
 		if i == 2 {
 			args = append(args, c.EmailVerified != nil, nil)
@@ -52,7 +52,7 @@ func (s users) changes(ctx context.Context, c latchkey.UserChange) (args []any, 
 }
 
 // change runs the update and reads the changed user.
-func (s users) change(ctx context.Context, id string, args []any) (latchkey.User, error) {
+func (s users) change(ctx context.Context, id string, args []any) (storage.User, error) {
 	var row userRow
 	err := s.db.guarded(ctx, func(db *database) error {
 		if db.layout.dialect.returning() {
@@ -68,10 +68,10 @@ func (s users) change(ctx context.Context, id string, args []any) (latchkey.User
 		return users{db: db}.mark(ctx, id)
 	})
 	if is(err, unique) {
-		err = latchkey.ErrConflict
+		err = storage.ErrConflict
 	}
 	if err != nil {
-		return latchkey.User{}, err
+		return storage.User{}, err
 	}
 	return row.read()
 }
@@ -97,12 +97,12 @@ func (s users) claimEmail(ctx context.Context, email, id string, f func(*databas
 }
 
 // delete removes a user and what the user owns.
-func (s users) delete(ctx context.Context, id string) (u latchkey.User, err error) {
+func (s users) delete(ctx context.Context, id string) (u storage.User, err error) {
 	if err := ctx.Err(); err != nil {
 		return u, err
 	}
 	if !s.db.findableID(id) {
-		return u, latchkey.ErrNotFound
+		return u, storage.ErrNotFound
 	}
 	return u, s.db.byID(ctx, func(db *database) error {
 		return db.tx(ctx, func(tx *database) error {

@@ -3,24 +3,24 @@ package sqlstore
 import (
 	"context"
 
-	"github.com/latchkeyhq/latchkey"
+	"github.com/latchkeyhq/latchkey/storage"
 )
 
-// CreateVerificationToken implements [latchkey.VerificationTokenAdapter].
-func (s *Store) CreateVerificationToken(ctx context.Context, t latchkey.VerificationToken) error {
+// CreateVerificationToken implements [storage.VerificationTokenAdapter].
+func (s *Store) CreateVerificationToken(ctx context.Context, t storage.VerificationToken) error {
 	row := []any{s.db.layout.newID(""), t.Identifier, t.Token, s.db.layout.arg(t.Expires), null(t.Purpose)}
 	err := s.db.claim(ctx, func(db *database) error { return db.add(ctx, db.q.insertToken, row...) },
 		claimed("verification_token", t.Identifier, t.Token), s.db.q.token, t.Identifier, t.Token)
 	return fail(ctx, "create verification token", err)
 }
 
-// UseVerificationToken implements [latchkey.VerificationTokenAdapter].
-func (s *Store) UseVerificationToken(ctx context.Context, identifier, token string) (t latchkey.VerificationToken, err error) {
+// UseVerificationToken implements [storage.VerificationTokenAdapter].
+func (s *Store) UseVerificationToken(ctx context.Context, identifier, token string) (t storage.VerificationToken, err error) {
 	var id string
 	var expires instant
 	err = ctx.Err()
 	if err == nil && !findable(identifier, token) {
-		err = latchkey.ErrNotFound
+		err = storage.ErrNotFound
 	}
 	if err == nil {
 		err = s.db.tx(ctx, func(tx *database) error { // what cannot be read is not removed
@@ -29,7 +29,7 @@ func (s *Store) UseVerificationToken(ctx context.Context, identifier, token stri
 		})
 	}
 	if err != nil {
-		return latchkey.VerificationToken{}, fail(ctx, "use verification token", err)
+		return storage.VerificationToken{}, fail(ctx, "use verification token", err)
 	}
 	t.Expires = expires.t
 	return t, nil

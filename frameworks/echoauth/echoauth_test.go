@@ -14,6 +14,7 @@ import (
 	"github.com/latchkeyhq/latchkey"
 	"github.com/latchkeyhq/latchkey/frameworks/echoauth"
 	"github.com/latchkeyhq/latchkey/latchkeytest"
+	"github.com/latchkeyhq/latchkey/latchkeytest/frameworktest"
 )
 
 // What is Echo's own, and no other framework has like this.
@@ -226,5 +227,5 @@ func BenchmarkOverhead(b *testing.B) {
 		e.GET("/", func(c *echo.Context) error { return c.NoContent(http.StatusOK) })
 		return e
 	}
-	latchkeytest.FrameworkOverhead(b, site(), site(sessions.Middleware()))
+	frameworktest.Overhead(b, site(), site(sessions.Middleware()))
 }

@@ -11,14 +11,14 @@ import (
 
 	"github.com/latchkeyhq/latchkey"
 	"github.com/latchkeyhq/latchkey/frameworks/echoauth"
-	"github.com/latchkeyhq/latchkey/latchkeytest"
+	"github.com/latchkeyhq/latchkey/latchkeytest/frameworktest"
 	"github.com/latchkeyhq/latchkey/ui"
 )
 
 // Echo behaves as net/http does.
-func TestFramework(t *testing.T) { latchkeytest.Framework(t, serve) }
+func TestFramework(t *testing.T) { frameworktest.Test(t, serve) }
 
-func serve(t *testing.T, site latchkeytest.FrameworkSite) string {
+func serve(t *testing.T, site frameworktest.Site) string {
 	sessions := echoauth.New(site.Auth)
 	if site.Auth == nil {
 		var err error
@@ -44,7 +44,7 @@ func serve(t *testing.T, site latchkeytest.FrameworkSite) string {
 }
 
 // handler is a page, and what is in front of it.
-func handler(sessions *echoauth.Auth, p latchkeytest.FrameworkPage) (page echo.HandlerFunc, front []echo.MiddlewareFunc) {
+func handler(sessions *echoauth.Auth, p frameworktest.Page) (page echo.HandlerFunc, front []echo.MiddlewareFunc) {
 	if p.Serve != nil {
 		page = func(c *echo.Context) error {
 			v := &visit{auth: sessions, c: c}
@@ -61,15 +61,15 @@ func handler(sessions *echoauth.Auth, p latchkeytest.FrameworkPage) (page echo.H
 		})
 	}
 	switch p.Guard {
-	case latchkeytest.FrameworkLoadSession:
+	case frameworktest.LoadSession:
 		front = append(front, sessions.LoadSession())
-	case latchkeytest.FrameworkRequireSession:
+	case frameworktest.RequireSession:
 		front = append(front, sessions.RequireSession())
-	case latchkeytest.FrameworkAuthorize:
+	case frameworktest.Authorize:
 		front = append(front, sessions.Authorize(func(c *echo.Context, s *latchkey.Session) error { return p.Decide(c.Request().URL.Path, s) }))
-	case latchkeytest.FrameworkSignInAction:
+	case frameworktest.SignInAction:
 		page = sessions.SignInAction(page)
-	case latchkeytest.FrameworkSignOutAction:
+	case frameworktest.SignOutAction:
 		page = sessions.SignOutAction(page)
 	}
 	return page, front

@@ -9,19 +9,20 @@ import (
 
 	"github.com/gofiber/fiber/v3"
 	"github.com/gofiber/fiber/v3/middleware/recover"
+
 	"github.com/latchkeyhq/latchkey"
 	"github.com/latchkeyhq/latchkey/frameworks/fiberauth"
-	"github.com/latchkeyhq/latchkey/latchkeytest"
+	"github.com/latchkeyhq/latchkey/latchkeytest/frameworktest"
 	"github.com/latchkeyhq/latchkey/ui"
 )
 
 // Fiber behaves as net/http does. It has no HTTP/2, and its handlers are
 // done before their streams begin; TestStream is about who looks then.
 func TestFramework(t *testing.T) {
-	latchkeytest.Framework(t, serveSite, "HTTP/2", "a session that is looked at when the stream has begun")
+	frameworktest.Test(t, serveSite, "HTTP/2", "a session that is looked at when the stream has begun")
 }
 
-func serveSite(t *testing.T, site latchkeytest.FrameworkSite) string {
+func serveSite(t *testing.T, site frameworktest.Site) string {
 	auth := fiberauth.New(site.Auth)
 	if site.Auth == nil {
 		var err error
@@ -59,7 +60,7 @@ func serveSite(t *testing.T, site latchkeytest.FrameworkSite) string {
 	return serve(t, app)
 }
 
-func handlers(auth *fiberauth.Auth, p latchkeytest.FrameworkPage) (chain []any) {
+func handlers(auth *fiberauth.Auth, p frameworktest.Page) (chain []any) {
 	var page fiber.Handler
 	if p.Serve != nil {
 		page = func(c fiber.Ctx) error {
@@ -75,15 +76,15 @@ func handlers(auth *fiberauth.Auth, p latchkeytest.FrameworkPage) (chain []any) 
 		})
 	}
 	switch p.Guard {
-	case latchkeytest.FrameworkLoadSession:
+	case frameworktest.LoadSession:
 		chain = append(chain, auth.LoadSession())
-	case latchkeytest.FrameworkRequireSession:
+	case frameworktest.RequireSession:
 		chain = append(chain, auth.RequireSession())
-	case latchkeytest.FrameworkAuthorize:
+	case frameworktest.Authorize:
 		chain = append(chain, auth.Authorize(func(c fiber.Ctx, s *latchkey.Session) error { return p.Decide(c.Path(), s) }))
-	case latchkeytest.FrameworkSignInAction:
+	case frameworktest.SignInAction:
 		return append(chain, auth.SignInAction(page))
-	case latchkeytest.FrameworkSignOutAction:
+	case frameworktest.SignOutAction:
 		return append(chain, auth.SignOutAction(page))
 	}
 	return append(chain, page)

@@ -11,17 +11,17 @@ import (
 
 	"github.com/latchkeyhq/latchkey"
 	"github.com/latchkeyhq/latchkey/frameworks/ginauth"
-	"github.com/latchkeyhq/latchkey/latchkeytest"
+	"github.com/latchkeyhq/latchkey/latchkeytest/frameworktest"
 	"github.com/latchkeyhq/latchkey/ui"
 )
 
 // Gin behaves as net/http does.
 func TestFramework(t *testing.T) {
 	gin.SetMode(gin.ReleaseMode)
-	latchkeytest.Framework(t, serve)
+	frameworktest.Test(t, serve)
 }
 
-func serve(t *testing.T, site latchkeytest.FrameworkSite) string {
+func serve(t *testing.T, site frameworktest.Site) string {
 	sessions := ginauth.New(site.Auth)
 	if site.Auth == nil {
 		var err error
@@ -45,7 +45,7 @@ func serve(t *testing.T, site latchkeytest.FrameworkSite) string {
 	return site.Serve(t, router)
 }
 
-func handlers(sessions *ginauth.Auth, p latchkeytest.FrameworkPage) (chain []gin.HandlerFunc) {
+func handlers(sessions *ginauth.Auth, p frameworktest.Page) (chain []gin.HandlerFunc) {
 	var page gin.HandlerFunc
 	if p.Serve != nil {
 		page = func(c *gin.Context) { p.Serve(&visit{sessions, c}) }
@@ -54,15 +54,15 @@ func handlers(sessions *ginauth.Auth, p latchkeytest.FrameworkPage) (chain []gin
 		chain = append(chain, func(c *gin.Context) { c.PostForm("any") })
 	}
 	switch p.Guard {
-	case latchkeytest.FrameworkLoadSession:
+	case frameworktest.LoadSession:
 		chain = append(chain, sessions.LoadSession())
-	case latchkeytest.FrameworkRequireSession:
+	case frameworktest.RequireSession:
 		chain = append(chain, sessions.RequireSession())
-	case latchkeytest.FrameworkAuthorize:
+	case frameworktest.Authorize:
 		chain = append(chain, sessions.Authorize(func(c *gin.Context, s *latchkey.Session) error { return p.Decide(c.Request.URL.Path, s) }))
-	case latchkeytest.FrameworkSignInAction:
+	case frameworktest.SignInAction:
 		return append(chain, sessions.SignInAction(page))
-	case latchkeytest.FrameworkSignOutAction:
+	case frameworktest.SignOutAction:
 		return append(chain, sessions.SignOutAction(page))
 	}
 	return append(chain, page)

@@ -17,6 +17,7 @@ import (
 	"github.com/latchkeyhq/latchkey"
 	"github.com/latchkeyhq/latchkey/frameworks/ginauth"
 	"github.com/latchkeyhq/latchkey/latchkeytest"
+	"github.com/latchkeyhq/latchkey/latchkeytest/frameworktest"
 )
 
 // What is Gin's own, and no other framework has like this.
@@ -234,7 +235,7 @@ func BenchmarkOverhead(b *testing.B) {
 		router.GET("/", func(c *gin.Context) { c.Status(http.StatusOK) })
 		return router
 	}
-	latchkeytest.FrameworkOverhead(b, site(), site(sessions.Middleware()))
+	frameworktest.Overhead(b, site(), site(sessions.Middleware()))
 }
 
 // What has been answered is answered: no handler behind it in the chain runs.

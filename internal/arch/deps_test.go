@@ -46,7 +46,10 @@ func TestDeps(t *testing.T) {
 // TestNoTesting looks at everything the root module's packages pull in: package
 // testing would add its flags to every program that uses Latchkey.
 func TestNoTesting(t *testing.T) {
-	forTests := []string{core + "/latchkeytest", core + "/internal/realservers", core + "/internal/turns"}
+	forTests := []string{
+		core + "/latchkeytest", core + "/latchkeytest/frameworktest", core + "/latchkeytest/storagetest",
+		core + "/internal/race", core + "/internal/realservers", core + "/internal/turns",
+	}
 	for _, p := range packages(t) {
 		if p.Module.Path == core && !slices.Contains(forTests, p.ImportPath) && slices.Contains(p.Deps, "testing") {
 			t.Errorf("%s pulls in package testing", folder(p.ImportPath))

@@ -64,7 +64,7 @@ func mayNameRequirements(name string) bool {
 }
 
 // isTest counts what is written down in files of tests, and the suites of
-// package latchkeytest, which the tests of every adapter run. Documents name
+// folder latchkeytest, which the tests of every adapter run. Documents name
 // requirements, too, but test none.
 func isTest(name string) bool {
 	return strings.HasSuffix(name, "_test.go") || strings.HasPrefix(name, "latchkeytest/")

@@ -14,6 +14,7 @@ import (
 	"github.com/latchkeyhq/latchkey"
 	"github.com/latchkeyhq/latchkey/adapters/memoryadapter"
 	"github.com/latchkeyhq/latchkey/jwt"
+	"github.com/latchkeyhq/latchkey/storage"
 )
 
 // app is the site around the library, with a view of everything for the suite.
@@ -236,7 +237,7 @@ func (a *app) putSession(w http.ResponseWriter, r *http.Request) {
 	}
 	_, sessions := a.backend.rows()
 	_, _ = sessions.DeleteSession(r.Context(), in.SessionToken) // it may be a replacement
-	s := latchkey.StoredSession{Token: in.SessionToken, UserID: in.UserID, Expires: in.Expires}
+	s := storage.StoredSession{Token: in.SessionToken, UserID: in.UserID, Expires: in.Expires}
 	if err := sessions.CreateSession(r.Context(), s); err != nil {
 		http.Error(w, err.Error(), http.StatusInternalServerError)
 		return

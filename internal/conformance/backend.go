@@ -20,6 +20,7 @@ import (
 	"github.com/latchkeyhq/latchkey/adapters/mongoadapter"
 	"github.com/latchkeyhq/latchkey/adapters/pgxadapter"
 	"github.com/latchkeyhq/latchkey/adapters/redisadapter"
+	"github.com/latchkeyhq/latchkey/storage"
 )
 
 // backend is where the app keeps things: empty, and its own, at each start.
@@ -104,9 +105,9 @@ func mongodb(ctx context.Context) (full, error) {
 func (b *backend) configure(c *latchkey.Config) {
 	store := faulty{b.users, b.seen}
 	c.Adapter = store
-	if tx, able := b.users.(latchkey.TxAdapter); able {
+	if tx, able := b.users.(storage.TxAdapter); able {
 		c.Adapter = withTx{store, tx}
-	} else if signUps, able := b.users.(latchkey.SignUpAdapter); able {
+	} else if signUps, able := b.users.(storage.SignUpAdapter); able {
 		c.Adapter = withSignUps{store, signUps}
 	}
 	if b.shared == nil {
@@ -122,7 +123,7 @@ func (b *backend) configure(c *latchkey.Config) {
 type seen struct {
 	mu              sync.Mutex
 	users, sessions []string
-	links           []latchkey.VerificationToken
+	links           []storage.VerificationToken
 }
 
 func (s *seen) add(list *[]string, one string) {
@@ -137,7 +138,7 @@ func (s *seen) user(id string) { s.add(&s.users, id) }
 
 func (s *seen) session(token string) { s.add(&s.sessions, token) }
 
-func (s *seen) link(t latchkey.VerificationToken) {
+func (s *seen) link(t storage.VerificationToken) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.links = append(s.links, t)
@@ -146,7 +147,7 @@ func (s *seen) link(t latchkey.VerificationToken) {
 func (s *seen) used(identifier, token string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.links = slices.DeleteFunc(s.links, func(t latchkey.VerificationToken) bool { return t.Identifier == identifier && t.Token == token })
+	s.links = slices.DeleteFunc(s.links, func(t storage.VerificationToken) bool { return t.Identifier == identifier && t.Token == token })
 }
 
 // rows are where the suite looks for users and for sessions, and puts them.

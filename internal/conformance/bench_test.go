@@ -15,6 +15,7 @@ import (
 	"github.com/latchkeyhq/latchkey/adapters/redisadapter"
 	"github.com/latchkeyhq/latchkey/internal/realservers"
 	"github.com/latchkeyhq/latchkey/internal/turns"
+	"github.com/latchkeyhq/latchkey/storage"
 )
 
 // BenchmarkSessionApart reads a session that is in Redis and its user, who is in
@@ -35,7 +36,7 @@ func BenchmarkSessionApart(b *testing.B) {
 	now, token := time.Now(), strings.Repeat("t", 64)
 	u, err := users.CreateUser(ctx, latchkey.User{Name: "Ada Lovelace", Email: "ada@example.com", EmailVerified: now, Image: "https://example.com/a.png"})
 	must(b, err)
-	must(b, sessions.CreateSession(ctx, latchkey.StoredSession{ID: "1", Token: token, UserID: u.ID, Created: now, Expires: now.Add(30 * 24 * time.Hour)}))
+	must(b, sessions.CreateSession(ctx, storage.StoredSession{ID: "1", Token: token, UserID: u.ID, Created: now, Expires: now.Add(30 * 24 * time.Hour)}))
 	keys, err := client.Keys(ctx, "lk:s:*").Result()
 	if must(b, err); len(keys) != 1 {
 		b.Fatalf("the session is under %q", keys)

@@ -16,6 +16,7 @@ import (
 	"github.com/latchkeyhq/latchkey"
 	"github.com/latchkeyhq/latchkey/adapters/pgxadapter"
 	"github.com/latchkeyhq/latchkey/adapters/sqlstore"
+	"github.com/latchkeyhq/latchkey/storage"
 )
 
 // drizzle is a new schema of the server, with the tables of Drizzle, in which Auth.js
@@ -147,25 +148,25 @@ func (b beside) GetUser(_ context.Context, id string) (latchkey.User, error) {
 func (b beside) ListAccounts(ctx context.Context, userID string) ([]latchkey.Account, error) {
 	list, err := b.full.ListAccounts(ctx, userID)
 	for i, a := range list {
-		var r latchkey.AccountRecord
+		var r storage.AccountRecord
 		err = errors.Join(err, b.js.call(&r, "getAccount", a.ProviderAccountID, a.Provider))
 		list[i] = latchkey.Account(r)
 	}
 	return list, err
 }
 
-func (b beside) CreateSession(_ context.Context, s latchkey.StoredSession) error {
-	return b.js.call(nil, "createSession", latchkey.StoredSessionRecord(s))
+func (b beside) CreateSession(_ context.Context, s storage.StoredSession) error {
+	return b.js.call(nil, "createSession", storage.StoredSessionRecord(s))
 }
 
-func (b beside) GetSession(_ context.Context, token string) (latchkey.StoredSession, error) {
-	var found struct{ Session latchkey.StoredSessionRecord }
+func (b beside) GetSession(_ context.Context, token string) (storage.StoredSession, error) {
+	var found struct{ Session storage.StoredSessionRecord }
 	err := b.js.call(&found, "getSessionAndUser", token)
-	return latchkey.StoredSession(found.Session), err
+	return storage.StoredSession(found.Session), err
 }
 
-func (b beside) DeleteSession(_ context.Context, token string) (latchkey.StoredSession, error) {
-	return latchkey.StoredSession{}, b.js.call(nil, "deleteSession", token)
+func (b beside) DeleteSession(_ context.Context, token string) (storage.StoredSession, error) {
+	return storage.StoredSession{}, b.js.call(nil, "deleteSession", token)
 }
 
 // orNull is nil for a zero value.

@@ -13,10 +13,10 @@ import (
 
 	"github.com/jackc/pgx/v5/pgxpool"
 
-	"github.com/latchkeyhq/latchkey"
 	"github.com/latchkeyhq/latchkey/adapters/pgxadapter"
 	"github.com/latchkeyhq/latchkey/adapters/sqlstore"
 	"github.com/latchkeyhq/latchkey/internal/realservers"
+	"github.com/latchkeyhq/latchkey/storage"
 )
 
 // report is what Auth.js saw last in the schema of an app, and did there.
@@ -25,8 +25,8 @@ type report struct {
 	Renewals, Visited int // sessions that it renewed, users that it signed in
 	Errors            []string
 	Users             []userWire
-	Accounts          []latchkey.AccountRecord
-	Sessions          []latchkey.StoredSessionRecord
+	Accounts          []storage.AccountRecord
+	Sessions          []storage.StoredSessionRecord
 }
 
 // besideDrizzle starts PostgreSQL, and Auth.js with its Drizzle adapter beside the
@@ -86,7 +86,7 @@ func (r report) compare(t *testing.T, dsn string) {
 	}
 	for _, w := range r.Accounts {
 		got, err := a.GetAccount(t.Context(), w.Provider, w.ProviderAccountID)
-		same(t, r.Schema, text(t, latchkey.AccountRecord(got)), text(t, w), err)
+		same(t, r.Schema, text(t, storage.AccountRecord(got)), text(t, w), err)
 	}
 	for _, w := range r.Sessions {
 		s, u, err := a.GetSessionAndUser(t.Context(), w.Token)
@@ -95,7 +95,7 @@ func (r report) compare(t *testing.T, dsn string) {
 }
 
 // text is JSON, since accounts hide their tokens when they are printed.
-func text(t *testing.T, r latchkey.AccountRecord) string {
+func text(t *testing.T, r storage.AccountRecord) string {
 	t.Helper()
 	raw, err := json.Marshal(r)
 	noError(t, err)

@@ -6,17 +6,18 @@ import (
 	"time"
 
 	"github.com/latchkeyhq/latchkey"
+	"github.com/latchkeyhq/latchkey/storage"
 )
 
 // full is everything that the suite asks of a store, in a transaction or not.
 type full interface {
-	latchkey.Adapter
-	latchkey.SessionAdapter
-	latchkey.SessionStore
-	latchkey.VerificationTokenAdapter
-	latchkey.AccountAdapter
-	latchkey.AuthenticatorAdapter
-	latchkey.RevocationStore
+	storage.Adapter
+	storage.SessionAdapter
+	storage.SessionStore
+	storage.VerificationTokenAdapter
+	storage.AccountAdapter
+	storage.AuthenticatorAdapter
+	storage.RevocationStore
 }
 
 // faulty is a store with the operations of ADAPTER_THROW broken, which remembers
@@ -29,18 +30,18 @@ type faulty struct {
 // withTx is a faulty store with transactions.
 type withTx struct {
 	faulty
-	tx latchkey.TxAdapter
+	tx storage.TxAdapter
 }
 
 // InTx keeps the faults inside of transactions too.
-func (f withTx) InTx(ctx context.Context, do func(latchkey.Adapter) error) error {
-	return f.tx.InTx(ctx, func(a latchkey.Adapter) error { return do(faulty{a.(full), f.seen}) })
+func (f withTx) InTx(ctx context.Context, do func(storage.Adapter) error) error {
+	return f.tx.InTx(ctx, func(a storage.Adapter) error { return do(faulty{a.(full), f.seen}) })
 }
 
 // withSignUps is a faulty store without them.
 type withSignUps struct {
 	faulty
-	latchkey.SignUpAdapter
+	storage.SignUpAdapter
 }
 
 func fail(operation string) error {
@@ -52,7 +53,7 @@ func fail(operation string) error {
 
 // CreateAuthenticator keeps no user handle: the tables of Auth.js have no room
 // for it, and the suite's authenticators do not say theirs.
-func (f faulty) CreateAuthenticator(ctx context.Context, k latchkey.Authenticator) error {
+func (f faulty) CreateAuthenticator(ctx context.Context, k storage.Authenticator) error {
 	k.UserHandle = nil
 	return f.full.CreateAuthenticator(ctx, k)
 }
@@ -87,7 +88,7 @@ func (f faulty) GetUserByAccount(ctx context.Context, provider, id string) (latc
 	return f.full.GetUserByAccount(ctx, provider, id)
 }
 
-func (f faulty) UpdateUser(ctx context.Context, id string, c latchkey.UserChange) (latchkey.User, error) {
+func (f faulty) UpdateUser(ctx context.Context, id string, c storage.UserChange) (latchkey.User, error) {
 	if err := fail("updateUser"); err != nil {
 		return latchkey.User{}, err
 	}
@@ -101,7 +102,7 @@ func (f faulty) LinkAccount(ctx context.Context, account latchkey.Account) error
 	return f.full.LinkAccount(ctx, account)
 }
 
-func (f faulty) CreateSession(ctx context.Context, s latchkey.StoredSession) error {
+func (f faulty) CreateSession(ctx context.Context, s storage.StoredSession) error {
 	if err := fail("createSession"); err != nil {
 		return err
 	}
@@ -116,14 +117,14 @@ func (f faulty) UpdateSession(ctx context.Context, token string, expires time.Ti
 	return f.full.UpdateSession(ctx, token, expires)
 }
 
-func (f faulty) DeleteSession(ctx context.Context, token string) (latchkey.StoredSession, error) {
+func (f faulty) DeleteSession(ctx context.Context, token string) (storage.StoredSession, error) {
 	if err := fail("deleteSession"); err != nil {
-		return latchkey.StoredSession{}, err
+		return storage.StoredSession{}, err
 	}
 	return f.full.DeleteSession(ctx, token)
 }
 
-func (f faulty) CreateVerificationToken(ctx context.Context, t latchkey.VerificationToken) error {
+func (f faulty) CreateVerificationToken(ctx context.Context, t storage.VerificationToken) error {
 	if err := fail("createVerificationToken"); err != nil {
 		return err
 	}
@@ -131,24 +132,24 @@ func (f faulty) CreateVerificationToken(ctx context.Context, t latchkey.Verifica
 	return f.full.CreateVerificationToken(ctx, t)
 }
 
-func (f faulty) UseVerificationToken(ctx context.Context, identifier, token string) (latchkey.VerificationToken, error) {
+func (f faulty) UseVerificationToken(ctx context.Context, identifier, token string) (storage.VerificationToken, error) {
 	if err := fail("useVerificationToken"); err != nil {
-		return latchkey.VerificationToken{}, err
+		return storage.VerificationToken{}, err
 	}
 	f.seen.used(identifier, token)
 	return f.full.UseVerificationToken(ctx, identifier, token)
 }
 
-func (f faulty) GetSessionAndUser(ctx context.Context, token string) (latchkey.StoredSession, latchkey.User, error) {
+func (f faulty) GetSessionAndUser(ctx context.Context, token string) (storage.StoredSession, latchkey.User, error) {
 	if err := fail("getSessionAndUser"); err != nil {
-		return latchkey.StoredSession{}, latchkey.User{}, err
+		return storage.StoredSession{}, latchkey.User{}, err
 	}
 	return f.full.GetSessionAndUser(ctx, token)
 }
 
-func (f faulty) GetSession(ctx context.Context, token string) (latchkey.StoredSession, error) {
+func (f faulty) GetSession(ctx context.Context, token string) (storage.StoredSession, error) {
 	if err := fail("getSessionAndUser"); err != nil {
-		return latchkey.StoredSession{}, err
+		return storage.StoredSession{}, err
 	}
 	return f.full.GetSession(ctx, token)
 }

@@ -9,9 +9,9 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 	_ "github.com/jackc/pgx/v5/stdlib"
 
-	"github.com/latchkeyhq/latchkey"
 	"github.com/latchkeyhq/latchkey/adapters/pgxadapter"
 	"github.com/latchkeyhq/latchkey/adapters/sqladapter"
+	"github.com/latchkeyhq/latchkey/storage"
 )
 
 // driver is the way to PostgreSQL.
@@ -25,7 +25,7 @@ const (
 var drivers = []driver{bySQL, byPgx}
 
 // connect opens a pool of at most conns connections, and a store in it.
-func connect(ctx context.Context, by driver, dsn string, conns int) (a latchkey.Adapter, end func(), err error) {
+func connect(ctx context.Context, by driver, dsn string, conns int) (a storage.Adapter, end func(), err error) {
 	if by == byPgx {
 		return connectPgx(ctx, dsn, conns)
 	}
@@ -41,7 +41,7 @@ func connect(ctx context.Context, by driver, dsn string, conns int) (a latchkey.
 	return a, func() { _ = db.Close() }, err
 }
 
-func connectPgx(ctx context.Context, dsn string, conns int) (latchkey.Adapter, func(), error) {
+func connectPgx(ctx context.Context, dsn string, conns int) (storage.Adapter, func(), error) {
 	config, err := pgxpool.ParseConfig(dsn)
 	if err != nil {
 		return nil, nil, err
@@ -59,7 +59,7 @@ func connectPgx(ctx context.Context, dsn string, conns int) (latchkey.Adapter, f
 }
 
 // store is connect for the length of a test.
-func store(t testing.TB, by driver, dsn string, conns int) latchkey.Adapter {
+func store(t testing.TB, by driver, dsn string, conns int) storage.Adapter {
 	t.Helper()
 	a, end, err := connect(t.Context(), by, dsn, conns)
 	if err != nil {

@@ -9,10 +9,11 @@ import (
 
 	"github.com/latchkeyhq/latchkey"
 	"github.com/latchkeyhq/latchkey/internal/realservers"
+	"github.com/latchkeyhq/latchkey/storage"
 )
 
 // instances are two of one site, each with a pool of its own.
-func instances(t *testing.T, dsn string, open func(latchkey.Adapter) *latchkey.Auth) [2]http.Handler {
+func instances(t *testing.T, dsn string, open func(storage.Adapter) *latchkey.Auth) [2]http.Handler {
 	t.Helper()
 	return [2]http.Handler{open(store(t, bySQL, dsn, 16)), open(store(t, byPgx, dsn, 16))}
 }
@@ -22,7 +23,7 @@ func instances(t *testing.T, dsn string, open func(latchkey.Adapter) *latchkey.A
 func TestTwoFirstSignInsAtOnce(t *testing.T) {
 	iss := newIssuer(t)
 	l := newLedger(t, realservers.Postgres(t, false).DSN("postgres"), "races")
-	sites := instances(t, l.dsn, func(a latchkey.Adapter) *latchkey.Auth { return newSite(t, a, iss) })
+	sites := instances(t, l.dsn, func(a storage.Adapter) *latchkey.Auth { return newSite(t, a, iss) })
 	welcome, refused := 0, 0
 	for person := range 50 {
 		for _, got := range together(2, func(i int) func() answer { return beginAt(t, sites[i], person) }) {
@@ -80,7 +81,7 @@ func TestOneLinkOpenedByMany(t *testing.T) {
 	l := newLedger(t, realservers.Postgres(t, false).DSN("postgres"), "races")
 	links := make(chan string, 1)
 	send := func(_ context.Context, link latchkey.Message) error { links <- link.URL; return nil }
-	sites := instances(t, l.dsn, func(a latchkey.Adapter) *latchkey.Auth { return newMailingSite(t, a, iss, send) })
+	sites := instances(t, l.dsn, func(a storage.Adapter) *latchkey.Auth { return newMailingSite(t, a, iss, send) })
 	for round := range rounds {
 		email := fmt.Sprintf("mail-%d@example.com", round)
 		askForLink(t.Context(), newBrowser(sites[0]), email)
@@ -110,7 +111,7 @@ func TestSignOutWinsOverRenewal(t *testing.T) {
 	const rounds, readers = 40, 8
 	iss := newIssuer(t)
 	l := newLedger(t, realservers.Postgres(t, false).DSN("postgres"), "races")
-	sites := instances(t, l.dsn, func(a latchkey.Adapter) *latchkey.Auth {
+	sites := instances(t, l.dsn, func(a storage.Adapter) *latchkey.Auth {
 		return newSite(t, a, iss, func(c *latchkey.Config) { c.Session.UpdateAge = -1 }) // renewed by every read
 	})
 	before, after := 0, 0

@@ -12,6 +12,7 @@ import (
 
 	"github.com/latchkeyhq/latchkey"
 	"github.com/latchkeyhq/latchkey/latchkeytest"
+	"github.com/latchkeyhq/latchkey/storage"
 )
 
 // origin is where every site believes to be. Nobody listens there: requests are
@@ -44,7 +45,7 @@ type sender func(context.Context, latchkey.Message) error
 
 // settings are those of every instance of the site: the provider, the same one
 // under another name for a second account, and magic links.
-func settings(a latchkey.Adapter, p *latchkey.OAuth, send sender, log *diary) latchkey.Config {
+func settings(a storage.Adapter, p *latchkey.OAuth, send sender, log *diary) latchkey.Config {
 	p.IDTokenAlgs = []string{"ES256"}
 	second := *p
 	second.ID = "second"
@@ -60,12 +61,12 @@ func settings(a latchkey.Adapter, p *latchkey.OAuth, send sender, log *diary) la
 }
 
 // newSite is one instance. Each change is applied to its settings first.
-func newSite(t testing.TB, a latchkey.Adapter, iss *latchkeytest.Issuer, changes ...func(*latchkey.Config)) *latchkey.Auth {
+func newSite(t testing.TB, a storage.Adapter, iss *latchkeytest.Issuer, changes ...func(*latchkey.Config)) *latchkey.Auth {
 	t.Helper()
 	return newMailingSite(t, a, iss, func(context.Context, latchkey.Message) error { return nil }, changes...)
 }
 
-func newMailingSite(t testing.TB, a latchkey.Adapter, iss *latchkeytest.Issuer, send sender, changes ...func(*latchkey.Config)) *latchkey.Auth {
+func newMailingSite(t testing.TB, a storage.Adapter, iss *latchkeytest.Issuer, send sender, changes ...func(*latchkey.Config)) *latchkey.Auth {
 	t.Helper()
 	log := &diary{}
 	c := settings(a, iss.Provider(), send, log)

@@ -6,7 +6,7 @@ import (
 
 	"github.com/go-chi/chi/v5"
 
-	"github.com/latchkeyhq/latchkey/latchkeytest"
+	"github.com/latchkeyhq/latchkey/latchkeytest/frameworktest"
 )
 
 func BenchmarkOverhead(b *testing.B) {
@@ -15,13 +15,13 @@ func BenchmarkOverhead(b *testing.B) {
 	b.Run("net/http", func(b *testing.B) {
 		router := http.NewServeMux()
 		router.Handle("GET /", page)
-		latchkeytest.FrameworkOverhead(b, router, auth.Middleware(router))
+		frameworktest.Overhead(b, router, auth.Middleware(router))
 	})
 	b.Run("chi", func(b *testing.B) {
 		bare, mounted := chi.NewRouter(), chi.NewRouter()
 		mounted.Use(auth.Middleware)
 		bare.Method(http.MethodGet, "/", page)
 		mounted.Method(http.MethodGet, "/", page)
-		latchkeytest.FrameworkOverhead(b, bare, mounted)
+		frameworktest.Overhead(b, bare, mounted)
 	})
 }

@@ -8,13 +8,13 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/latchkeyhq/latchkey/latchkeytest"
+	"github.com/latchkeyhq/latchkey/latchkeytest/frameworktest"
 )
 
 // faulty are mountings that the suite must not let pass, by the case that has to
 // notice.
-var faulty = map[string]func(*testing.T, latchkeytest.FrameworkSite) string{
-	"what a guard refuses, no handler sees": func(t *testing.T, site latchkeytest.FrameworkSite) string {
+var faulty = map[string]func(*testing.T, frameworktest.Site) string{
+	"what a guard refuses, no handler sees": func(t *testing.T, site frameworktest.Site) string {
 		auth, router := authOf(site), http.NewServeMux()
 		for _, p := range site.Pages {
 			serve := handler(auth, p)
@@ -65,8 +65,8 @@ var faulty = map[string]func(*testing.T, latchkeytest.FrameworkSite) string{
 }
 
 // around is a mounting with a middleware that spoils it.
-func around(spoil func(http.Handler) http.Handler) func(*testing.T, latchkeytest.FrameworkSite) string {
-	return func(t *testing.T, site latchkeytest.FrameworkSite) string {
+func around(spoil func(http.Handler) http.Handler) func(*testing.T, frameworktest.Site) string {
+	return func(t *testing.T, site frameworktest.Site) string {
 		auth, router := authOf(site), http.NewServeMux()
 		for _, path := range routes(t, auth) {
 			router.Handle(path, auth)
@@ -109,7 +109,7 @@ const faultVariable = "LATCHKEY_FAULTY_MOUNTING"
 // tried by the one case, in a process of its own.
 func TestFaults(t *testing.T) {
 	if name := os.Getenv(faultVariable); name != "" {
-		latchkeytest.Framework(t, faulty[name])
+		frameworktest.Test(t, faulty[name])
 		return
 	}
 	for name := range faulty {

@@ -14,18 +14,19 @@ import (
 
 	"github.com/latchkeyhq/latchkey"
 	"github.com/latchkeyhq/latchkey/latchkeytest"
+	"github.com/latchkeyhq/latchkey/latchkeytest/frameworktest"
 )
 
 // what the pages say about the mountings is true of each.
 func TestFrameworks(t *testing.T) {
-	for name, serve := range map[string]func(*testing.T, latchkeytest.FrameworkSite) string{
+	for name, serve := range map[string]func(*testing.T, frameworktest.Site) string{
 		"net/http": serveMux, "chi": serveChi, "gorilla/mux": serveGorilla, "Echo v4": serveEcho4,
 	} {
-		t.Run(name, func(t *testing.T) { latchkeytest.Framework(t, serve) })
+		t.Run(name, func(t *testing.T) { frameworktest.Test(t, serve) })
 	}
 }
 
-func serveMux(t *testing.T, site latchkeytest.FrameworkSite) string {
+func serveMux(t *testing.T, site frameworktest.Site) string {
 	auth, router := authOf(site), http.NewServeMux()
 	if !site.WholeSite {
 		for _, path := range routes(t, auth) {
@@ -41,7 +42,7 @@ func serveMux(t *testing.T, site latchkeytest.FrameworkSite) string {
 	return site.Serve(t, recovered(router))
 }
 
-func serveChi(t *testing.T, site latchkeytest.FrameworkSite) string {
+func serveChi(t *testing.T, site frameworktest.Site) string {
 	auth, router := authOf(site), chi.NewRouter()
 	router.Use(middleware.Recoverer)
 	if site.WholeSite {
@@ -66,7 +67,7 @@ func serveChi(t *testing.T, site latchkeytest.FrameworkSite) string {
 
 // Middleware of gorilla/mux runs for routes that match alone, so that of the whole
 // site is around the router.
-func serveGorilla(t *testing.T, site latchkeytest.FrameworkSite) string {
+func serveGorilla(t *testing.T, site frameworktest.Site) string {
 	auth, router := authOf(site), mux.NewRouter()
 	router.Use(recovered)
 	if !site.WholeSite {
@@ -87,7 +88,7 @@ func serveGorilla(t *testing.T, site latchkeytest.FrameworkSite) string {
 	return site.Serve(t, router)
 }
 
-func serveEcho4(t *testing.T, site latchkeytest.FrameworkSite) string {
+func serveEcho4(t *testing.T, site frameworktest.Site) string {
 	auth, router := authOf(site), echo.New()
 	router.Use(echo.WrapMiddleware(recovered))
 	if site.WholeSite {
@@ -105,8 +106,8 @@ func serveEcho4(t *testing.T, site latchkeytest.FrameworkSite) string {
 }
 
 // addEcho4 puts what Echo wraps in front of a handler of Echo's own.
-func addEcho4(group *echo.Group, auth *latchkey.Auth, p latchkeytest.FrameworkPage) {
-	if p.Guard == latchkeytest.FrameworkSignInAction || p.Guard == latchkeytest.FrameworkSignOutAction {
+func addEcho4(group *echo.Group, auth *latchkey.Auth, p frameworktest.Page) {
+	if p.Guard == frameworktest.SignInAction || p.Guard == frameworktest.SignOutAction {
 		group.Add(p.Method, p.Path, echo.WrapHandler(handler(auth, p)))
 		return
 	}
@@ -114,7 +115,7 @@ func addEcho4(group *echo.Group, auth *latchkey.Auth, p latchkeytest.FrameworkPa
 		p.Serve(&visit{auth, c.Response(), auth.Attach(c.Response(), c.Request())})
 		return nil
 	}
-	if p.Guard == latchkeytest.FrameworkUnguarded {
+	if p.Guard == frameworktest.Unguarded {
 		group.Add(p.Method, p.Path, page)
 		return
 	}

@@ -9,7 +9,7 @@ import (
 	"testing"
 
 	"github.com/latchkeyhq/latchkey"
-	"github.com/latchkeyhq/latchkey/latchkeytest"
+	"github.com/latchkeyhq/latchkey/latchkeytest/frameworktest"
 	"github.com/latchkeyhq/latchkey/ui"
 )
 
@@ -34,7 +34,7 @@ func newAuth(t testing.TB) *latchkey.Auth {
 }
 
 // authOf is what a site is mounted with.
-func authOf(site latchkeytest.FrameworkSite) *latchkey.Auth {
+func authOf(site frameworktest.Site) *latchkey.Auth {
 	if site.Auth != nil {
 		return site.Auth
 	}
@@ -58,7 +58,7 @@ func routes(t *testing.T, auth *latchkey.Auth) []string {
 }
 
 // handler is a page behind what it wants in front.
-func handler(auth *latchkey.Auth, p latchkeytest.FrameworkPage) http.Handler {
+func handler(auth *latchkey.Auth, p frameworktest.Page) http.Handler {
 	var page http.Handler
 	if p.Serve != nil {
 		page = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { p.Serve(&visit{auth, w, auth.Attach(w, r)}) })
@@ -73,17 +73,17 @@ func handler(auth *latchkey.Auth, p latchkeytest.FrameworkPage) http.Handler {
 	})
 }
 
-func guard(auth *latchkey.Auth, p latchkeytest.FrameworkPage, page http.Handler) http.Handler {
+func guard(auth *latchkey.Auth, p frameworktest.Page, page http.Handler) http.Handler {
 	switch p.Guard {
-	case latchkeytest.FrameworkLoadSession:
+	case frameworktest.LoadSession:
 		return auth.LoadSession(page)
-	case latchkeytest.FrameworkRequireSession:
+	case frameworktest.RequireSession:
 		return auth.RequireSession(page)
-	case latchkeytest.FrameworkAuthorize:
+	case frameworktest.Authorize:
 		return auth.Authorize(func(r *http.Request, s *latchkey.Session) error { return p.Decide(r.URL.Path, s) })(page)
-	case latchkeytest.FrameworkSignInAction:
+	case frameworktest.SignInAction:
 		return auth.SignInAction(page)
-	case latchkeytest.FrameworkSignOutAction:
+	case frameworktest.SignOutAction:
 		return auth.SignOutAction(page)
 	}
 	return page

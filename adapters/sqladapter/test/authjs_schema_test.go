@@ -5,10 +5,11 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/latchkeyhq/latchkey"
 	"github.com/latchkeyhq/latchkey/adapters/sqladapter"
 	"github.com/latchkeyhq/latchkey/adapters/sqlstore"
 	"github.com/latchkeyhq/latchkey/latchkeytest"
+	"github.com/latchkeyhq/latchkey/latchkeytest/storagetest"
+	"github.com/latchkeyhq/latchkey/storage"
 )
 
 // authJS is the SQL that Auth.js asks the users of its PostgreSQL adapter to
@@ -119,14 +120,15 @@ func TestAdapterOnAuthJSSchema(t *testing.T) {
 				t.Fatalf("detected %q", found.Schema)
 			}
 			open := engines[1].emptied(db, sqladapter.Options{Layout: found.Layout})
-			latchkeytest.Adapter(t, func(t *testing.T) latchkey.Adapter { return withoutAbsent(open(t), found) }, cannotKeep...)
+			storagetest.TestAdapter(t, func(t *testing.T) storage.Adapter { return withoutAbsent(open(t), found) }, cannotKeep...)
+			latchkeytest.TestUnlink(t, func(t *testing.T) storage.Adapter { return withoutAbsent(open(t), found) })
 		})
 	}
 }
 
 // withoutAbsent hides what the schema has no table for, so that the suite does
 // not use it in passing.
-func withoutAbsent(a *sqladapter.Adapter, found sqlstore.Found) latchkey.Adapter {
+func withoutAbsent(a *sqladapter.Adapter, found sqlstore.Found) storage.Adapter {
 	if name, renamed := found.Layout.Names["authenticators"]; renamed && name == "" {
 		return struct{ bare }{a}
 	}
@@ -135,12 +137,12 @@ func withoutAbsent(a *sqladapter.Adapter, found sqlstore.Found) latchkey.Adapter
 
 // bare is every ability that Auth.js' four tables are enough for.
 type bare interface {
-	latchkey.Adapter
-	latchkey.SessionAdapter
-	latchkey.SessionListAdapter
-	latchkey.VerificationTokenAdapter
-	latchkey.AccountAdapter
-	latchkey.UserDeletionAdapter
-	latchkey.TxAdapter
-	latchkey.SweepAdapter
+	storage.Adapter
+	storage.SessionAdapter
+	storage.SessionListAdapter
+	storage.VerificationTokenAdapter
+	storage.AccountAdapter
+	storage.UserDeletionAdapter
+	storage.TxAdapter
+	storage.SweepAdapter
 }

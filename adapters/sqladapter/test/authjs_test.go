@@ -8,10 +8,10 @@ import (
 	"testing"
 	"time"
 
-	"github.com/latchkeyhq/latchkey"
 	"github.com/latchkeyhq/latchkey/adapters/sqladapter"
 	"github.com/latchkeyhq/latchkey/adapters/sqlstore"
 	"github.com/latchkeyhq/latchkey/internal/realservers"
+	"github.com/latchkeyhq/latchkey/storage"
 )
 
 // peer is an adapter of Auth.js in a process of its own.
@@ -99,11 +99,11 @@ func theyWrite(t *testing.T, js *peer, a *sqladapter.Adapter) {
 	js.Call(t, "createVerificationToken", record{"identifier": "ada@example.com", "token": "their token", "expires": js.at.Format(iso)})
 
 	wants(t, "their own", js.Call(t, "getUser", made["id"]), record{"emailVerified": js.verified()})
-	want := latchkey.User{ID: id, Name: "Ada", Email: "ada@example.com", EmailVerified: js.at}
-	for what, get := range map[string]func() (latchkey.User, error){
-		"by id":      func() (latchkey.User, error) { return a.GetUser(ctx, id) },
-		"by e-mail":  func() (latchkey.User, error) { return a.GetUserByEmail(ctx, "ada@example.com") },
-		"by account": func() (latchkey.User, error) { return a.GetUserByAccount(ctx, "github", "42") },
+	want := storage.User{ID: id, Name: "Ada", Email: "ada@example.com", EmailVerified: js.at}
+	for what, get := range map[string]func() (storage.User, error){
+		"by id":      func() (storage.User, error) { return a.GetUser(ctx, id) },
+		"by e-mail":  func() (storage.User, error) { return a.GetUserByEmail(ctx, "ada@example.com") },
+		"by account": func() (storage.User, error) { return a.GetUserByAccount(ctx, "github", "42") },
 	} {
 		if u, err := get(); err != nil || fmt.Sprint(u) != fmt.Sprint(want) {
 			t.Errorf("%s: %v, error %v, want %v", what, u, err, want)
@@ -111,7 +111,7 @@ func theyWrite(t *testing.T, js *peer, a *sqladapter.Adapter) {
 	}
 	account, err := a.GetAccount(ctx, "github", "42")
 	ok(t, err)
-	wantAccount := latchkey.Account{UserID: id, Provider: "github", ProviderAccountID: "42", Type: latchkey.TypeOAuth, Tokens: latchkey.Tokens{
+	wantAccount := storage.Account{UserID: id, Provider: "github", ProviderAccountID: "42", Type: storage.TypeOAuth, Tokens: storage.Tokens{
 		AccessToken: "at", RefreshToken: "rt", IDToken: "it", TokenType: "bearer", Scope: "read", SessionState: "ss", ExpiresAt: time.Unix(1936866615, 0).UTC(),
 	}}
 	if fmt.Sprint(account) != fmt.Sprint(wantAccount) {
@@ -132,11 +132,11 @@ func theyWrite(t *testing.T, js *peer, a *sqladapter.Adapter) {
 
 func weWrite(t *testing.T, js *peer, a *sqladapter.Adapter) {
 	ctx := t.Context()
-	u, err := a.CreateUser(ctx, latchkey.User{Name: "Eve", Email: "eve@example.com", EmailVerified: js.at, Image: "i"})
+	u, err := a.CreateUser(ctx, storage.User{Name: "Eve", Email: "eve@example.com", EmailVerified: js.at, Image: "i"})
 	ok(t, err)
-	ok(t, a.LinkAccount(ctx, latchkey.Account{UserID: u.ID, Provider: "github", ProviderAccountID: "43", Type: latchkey.TypeOAuth, Tokens: latchkey.Tokens{AccessToken: "at"}}))
-	ok(t, a.CreateSession(ctx, latchkey.StoredSession{Token: "our session", UserID: u.ID, Expires: js.at}))
-	ok(t, a.CreateVerificationToken(ctx, latchkey.VerificationToken{Identifier: "eve@example.com", Token: "our token", Expires: js.at}))
+	ok(t, a.LinkAccount(ctx, storage.Account{UserID: u.ID, Provider: "github", ProviderAccountID: "43", Type: storage.TypeOAuth, Tokens: storage.Tokens{AccessToken: "at"}}))
+	ok(t, a.CreateSession(ctx, storage.StoredSession{Token: "our session", UserID: u.ID, Expires: js.at}))
+	ok(t, a.CreateVerificationToken(ctx, storage.VerificationToken{Identifier: "eve@example.com", Token: "our token", Expires: js.at}))
 
 	want := record{"id": u.ID, "name": "Eve", "email": "eve@example.com", "emailVerified": js.verified(), "image": "i"}
 	wants(t, "by id", js.Call(t, "getUser", u.ID), want)
@@ -147,7 +147,7 @@ func weWrite(t *testing.T, js *peer, a *sqladapter.Adapter) {
 	wants(t, "its user", both["user"].(record), want)
 	wants(t, "verification token", js.Call(t, "useVerificationToken", record{"identifier": "eve@example.com", "token": "our token"}),
 		record{"identifier": "eve@example.com", "token": "our token", "expires": js.at.Format(iso)})
-	if _, err := a.UseVerificationToken(ctx, "eve@example.com", "our token"); !errors.Is(err, latchkey.ErrNotFound) {
+	if _, err := a.UseVerificationToken(ctx, "eve@example.com", "our token"); !errors.Is(err, storage.ErrNotFound) {
 		t.Errorf("a token was used twice: %v", err)
 	}
 }
@@ -156,7 +156,7 @@ func bothChange(t *testing.T, js *peer, a *sqladapter.Adapter) {
 	ctx := t.Context()
 	ada, err := a.GetUserByEmail(ctx, "ada@example.com")
 	ok(t, err)
-	_, err = a.UpdateUser(ctx, ada.ID, latchkey.UserChange{Name: new("Countess")})
+	_, err = a.UpdateUser(ctx, ada.ID, storage.UserChange{Name: new("Countess")})
 	ok(t, err)
 	js.Call(t, "updateUser", record{"id": ada.ID, "image": "new"})
 	wants(t, "changed user", js.Call(t, "getUser", ada.ID), record{"name": "Countess", "image": "new", "email": "ada@example.com"})

@@ -15,10 +15,10 @@ import (
 	"testing"
 	"time"
 
-	"github.com/latchkeyhq/latchkey"
 	"github.com/latchkeyhq/latchkey/adapters/sqladapter"
 	"github.com/latchkeyhq/latchkey/adapters/sqlstore"
 	"github.com/latchkeyhq/latchkey/internal/turns"
+	"github.com/latchkeyhq/latchkey/storage"
 )
 
 const partitioned = "PostgreSQL, sixteen partitions"
@@ -128,16 +128,16 @@ func BenchmarkSignUp(b *testing.B) {
 			a := e.adapter(b, e.migrated(b, e.start(b)), sqladapter.Options{})
 			ctx := context.Background()
 			for i := 0; b.Loop(); i++ {
-				ok(b, a.InTx(ctx, func(tx latchkey.Adapter) error {
-					u, err := tx.CreateUser(ctx, latchkey.User{Name: "Ada", Email: fmt.Sprintf("u%d@example.com", i)})
+				ok(b, a.InTx(ctx, func(tx storage.Adapter) error {
+					u, err := tx.CreateUser(ctx, storage.User{Name: "Ada", Email: fmt.Sprintf("u%d@example.com", i)})
 					if err != nil {
 						return err
 					}
-					err = tx.LinkAccount(ctx, latchkey.Account{UserID: u.ID, Provider: "acme", ProviderAccountID: strconv.Itoa(i), Type: latchkey.TypeOIDC})
+					err = tx.LinkAccount(ctx, storage.Account{UserID: u.ID, Provider: "acme", ProviderAccountID: strconv.Itoa(i), Type: storage.TypeOIDC})
 					if err != nil {
 						return err
 					}
-					return tx.(latchkey.SessionAdapter).CreateSession(ctx, latchkey.StoredSession{Token: strconv.Itoa(i), UserID: u.ID, Expires: moment})
+					return tx.(storage.SessionAdapter).CreateSession(ctx, storage.StoredSession{Token: strconv.Itoa(i), UserID: u.ID, Expires: moment})
 				}))
 			}
 		})
@@ -153,7 +153,7 @@ func BenchmarkLimit(b *testing.B) {
 		sqladapter.MySQL:    "INSERT INTO limits (`key`, full_at) VALUES (?, ?) ON DUPLICATE KEY UPDATE full_at = VALUES(full_at)",
 	}
 	const keys = 1000
-	often := latchkey.Rate{Events: 1_000_000_000, Per: time.Hour}
+	often := storage.Rate{Events: 1_000_000_000, Per: time.Hour}
 	for _, e := range engines {
 		b.Run(e.name, func(b *testing.B) {
 			db := e.migrated(b, e.start(b))
@@ -195,7 +195,7 @@ func BenchmarkSweep(b *testing.B) {
 			for b.Loop() {
 				b.StopTimer()
 				_, a := populated(b, e, n)
-				ok(b, a.CreateSession(b.Context(), latchkey.StoredSession{Token: "live", UserID: "u0", Expires: time.Now().Add(100 * time.Hour)}))
+				ok(b, a.CreateSession(b.Context(), storage.StoredSession{Token: "live", UserID: "u0", Expires: time.Now().Add(100 * time.Hour)}))
 				quiet := slowReads(b, a, func() { time.Sleep(2 * time.Second) })
 				calls := 0
 				b.StartTimer()

@@ -6,11 +6,11 @@ import (
 	"fmt"
 	"testing"
 
-	"github.com/latchkeyhq/latchkey"
 	"github.com/latchkeyhq/latchkey/adapters/sqladapter"
+	"github.com/latchkeyhq/latchkey/storage"
 )
 
-var ada = latchkey.User{ID: "ada", Name: "Ada", Email: "ada@example.com"}
+var ada = storage.User{ID: "ada", Name: "Ada", Email: "ada@example.com"}
 
 // TestNewUser: S-073, the application's rows of a new user are made with the
 // user or not at all.
@@ -19,7 +19,7 @@ func TestNewUser(t *testing.T) {
 		db := e.migrated(t, empty)
 		exec(t, db, "CREATE TABLE members (user_id varchar(100) PRIMARY KEY, plan varchar(20) NOT NULL)")
 		var refuse error
-		a := e.adapter(t, db, sqladapter.Options{NewUser: func(ctx context.Context, tx sqladapter.Runner, u latchkey.User) error {
+		a := e.adapter(t, db, sqladapter.Options{NewUser: func(ctx context.Context, tx sqladapter.Runner, u storage.User) error {
 			statement := fmt.Sprintf("INSERT INTO members (user_id, plan) VALUES ('%s', 'free')", u.ID)
 			if _, err := tx.ExecContext(ctx, statement); err != nil {
 				return err
@@ -31,15 +31,15 @@ func TestNewUser(t *testing.T) {
 		}
 		for name, fails := range map[string]error{
 			"the application's own": errors.New("no seat is left"),
-			"a conflict":            fmt.Errorf("the plan: %w", latchkey.ErrConflict),
-			"nothing found":         latchkey.ErrNotFound,
+			"a conflict":            fmt.Errorf("the plan: %w", storage.ErrConflict),
+			"nothing found":         storage.ErrNotFound,
 		} {
 			refuse = fails
 			_, err := a.CreateUser(t.Context(), ada)
-			if err == nil || left() != "0 0" || errors.Is(err, latchkey.ErrConflict) || errors.Is(err, latchkey.ErrNotFound) {
+			if err == nil || left() != "0 0" || errors.Is(err, storage.ErrConflict) || errors.Is(err, storage.ErrNotFound) {
 				t.Errorf("%s: %v, users and members %s", name, err, left())
 			}
-			err = a.InTx(t.Context(), func(tx latchkey.Adapter) error { _, err := tx.CreateUser(t.Context(), ada); return err })
+			err = a.InTx(t.Context(), func(tx storage.Adapter) error { _, err := tx.CreateUser(t.Context(), ada); return err })
 			if err == nil || left() != "0 0" {
 				t.Errorf("%s, in a transaction: %v, users and members %s", name, err, left())
 			}
@@ -50,8 +50,8 @@ func TestNewUser(t *testing.T) {
 		if left() != "1 1" {
 			t.Errorf("users and members %s", left())
 		}
-		_, err = a.CreateUser(t.Context(), latchkey.User{ID: "other", Email: ada.Email})
-		if !errors.Is(err, latchkey.ErrConflict) || left() != "1 1" {
+		_, err = a.CreateUser(t.Context(), storage.User{ID: "other", Email: ada.Email})
+		if !errors.Is(err, storage.ErrConflict) || left() != "1 1" {
 			t.Errorf("a taken address: %v, users and members %s", err, left())
 		}
 	})
@@ -61,7 +61,7 @@ func TestNewUser(t *testing.T) {
 func TestNewUserPanics(t *testing.T) {
 	each(t, func(t *testing.T, e engine, empty source) {
 		db := e.migrated(t, empty)
-		a := e.adapter(t, db, sqladapter.Options{NewUser: func(context.Context, sqladapter.Runner, latchkey.User) error { panic("no") }})
+		a := e.adapter(t, db, sqladapter.Options{NewUser: func(context.Context, sqladapter.Runner, storage.User) error { panic("no") }})
 		func() {
 			defer func() {
 				if p := recover(); p != "no" {
@@ -92,14 +92,14 @@ func TestBind(t *testing.T) {
 			_, err = bound.GetUser(t.Context(), ada.ID)
 			ok(t, err)
 			failed := errors.New("half way")
-			err = bound.InTx(t.Context(), func(in latchkey.Adapter) error {
-				_, err := in.CreateUser(t.Context(), latchkey.User{ID: "grace", Email: "grace@example.com"})
+			err = bound.InTx(t.Context(), func(in storage.Adapter) error {
+				_, err := in.CreateUser(t.Context(), storage.User{ID: "grace", Email: "grace@example.com"})
 				return errors.Join(failed, err)
 			})
 			if !errors.Is(err, failed) {
 				t.Errorf("InTx: %v", err)
 			}
-			if _, err := bound.CreateUser(t.Context(), latchkey.User{ID: "other", Email: ada.Email}); !errors.Is(err, latchkey.ErrConflict) {
+			if _, err := bound.CreateUser(t.Context(), storage.User{ID: "other", Email: ada.Email}); !errors.Is(err, storage.ErrConflict) {
 				t.Errorf("a taken address: %v", err)
 			}
 			ok(t, bound.Close())

@@ -3,10 +3,11 @@ package test
 import (
 	"testing"
 
-	"github.com/latchkeyhq/latchkey"
 	"github.com/latchkeyhq/latchkey/adapters/sqladapter"
 	"github.com/latchkeyhq/latchkey/internal/realservers"
 	"github.com/latchkeyhq/latchkey/latchkeytest"
+	"github.com/latchkeyhq/latchkey/latchkeytest/storagetest"
+	"github.com/latchkeyhq/latchkey/storage"
 )
 
 // TestPgBouncer: S-008, behind a pool that lends four connections of the database
@@ -19,6 +20,7 @@ func TestPgBouncer(t *testing.T) {
 	db.SetMaxOpenConns(100)
 	db.SetMaxIdleConns(100)
 	empty := e.emptied(db, sqladapter.Options{Unprepared: true})
-	latchkeytest.Adapter(t, func(t *testing.T) latchkey.Adapter { return empty(t) })
-	latchkeytest.Stores(t, func(t *testing.T) any { return empty(t) })
+	storagetest.TestAdapter(t, func(t *testing.T) storage.Adapter { return empty(t) })
+	latchkeytest.TestUnlink(t, func(t *testing.T) storage.Adapter { return empty(t) })
+	storagetest.TestStores(t, func(t *testing.T) any { return empty(t) })
 }

@@ -4,9 +4,9 @@ import (
 	"errors"
 	"testing"
 
-	"github.com/latchkeyhq/latchkey"
 	"github.com/latchkeyhq/latchkey/adapters/sqladapter"
 	"github.com/latchkeyhq/latchkey/adapters/sqlstore"
+	"github.com/latchkeyhq/latchkey/storage"
 )
 
 // TestClaimsWithoutIndexes has tables where nothing keeps e-mail addresses and accounts
@@ -16,18 +16,18 @@ func TestClaimsWithoutIndexes(t *testing.T) {
 	db := authJSDatabase(t, postgresSchemas(servers.Postgres(t)), authJS)
 	layout := sqladapter.Options{Layout: sqlstore.AuthJS()}
 	one, other := engines[1].adapter(t, db, layout), engines[1].adapter(t, another(t, db), layout)
-	change := func(a latchkey.Adapter, id, email string) error {
-		_, err := a.UpdateUser(t.Context(), id, latchkey.UserChange{Email: &email})
+	change := func(a storage.Adapter, id, email string) error {
+		_, err := a.UpdateUser(t.Context(), id, storage.UserChange{Email: &email})
 		return err
 	}
-	create := func(a latchkey.Adapter, _, email string) error {
-		_, err := a.CreateUser(t.Context(), latchkey.User{Email: email})
+	create := func(a storage.Adapter, _, email string) error {
+		_, err := a.CreateUser(t.Context(), storage.User{Email: email})
 		return err
 	}
-	link := func(a latchkey.Adapter, id, account string) error {
-		return a.LinkAccount(t.Context(), latchkey.Account{UserID: id, Type: "oauth", Provider: "acme", ProviderAccountID: account})
+	link := func(a storage.Adapter, id, account string) error {
+		return a.LinkAccount(t.Context(), storage.Account{UserID: id, Type: "oauth", Provider: "acme", ProviderAccountID: account})
 	}
-	for name, race := range map[string][2]func(a latchkey.Adapter, id, value string) error{
+	for name, race := range map[string][2]func(a storage.Adapter, id, value string) error{
 		"change and change": {change, change},
 		"change and create": {change, create},
 		"create and change": {create, change},
@@ -35,12 +35,12 @@ func TestClaimsWithoutIndexes(t *testing.T) {
 		"link and link":     {link, link},
 	} {
 		t.Run(name, func(t *testing.T) {
-			ada, err := one.CreateUser(t.Context(), latchkey.User{})
+			ada, err := one.CreateUser(t.Context(), storage.User{})
 			ok(t, err)
-			eve, err := one.CreateUser(t.Context(), latchkey.User{})
+			eve, err := one.CreateUser(t.Context(), storage.User{})
 			ok(t, err)
 			late := make(chan error, 1)
-			ok(t, one.InTx(t.Context(), func(tx latchkey.Adapter) error {
+			ok(t, one.InTx(t.Context(), func(tx storage.Adapter) error {
 				if err := race[0](tx, ada.ID, name); err != nil {
 					return err
 				}
@@ -55,7 +55,7 @@ func TestClaimsWithoutIndexes(t *testing.T) {
 				}
 				return nil
 			}))
-			if err := <-late; !errors.Is(err, latchkey.ErrConflict) {
+			if err := <-late; !errors.Is(err, storage.ErrConflict) {
 				t.Errorf("the second one got error %v", err)
 			}
 		})

@@ -9,9 +9,9 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/latchkeyhq/latchkey"
 	"github.com/latchkeyhq/latchkey/adapters/sqladapter"
 	"github.com/latchkeyhq/latchkey/adapters/sqlstore"
+	"github.com/latchkeyhq/latchkey/storage"
 )
 
 // The columns of every table, each with its kind: K key, short word; A e-mail
@@ -176,7 +176,7 @@ func adoptedRows(t *testing.T, a *sqladapter.Adapter) {
 	if err != nil || s.Tenant != "" || s.AMR != nil || !s.Proved.IsZero() {
 		t.Errorf("their session is %v, error %v", s, err)
 	}
-	ok(t, a.CreateSession(t.Context(), latchkey.StoredSession{
+	ok(t, a.CreateSession(t.Context(), storage.StoredSession{
 		Token: "ours", UserID: theirs.UserID, Expires: moment, Tenant: "t", AMR: []string{"pwd", "otp"}, ProviderIssued: moment,
 	}))
 	s, _, err = a.GetSessionAndUser(t.Context(), "ours")
@@ -200,36 +200,36 @@ func TestLayoutWithoutColumns(t *testing.T) {
 			}
 		}
 		a := e.adapter(t, db, sqladapter.Options{Layout: sqlstore.Layout{Names: names}})
-		u, err := a.CreateUser(t.Context(), latchkey.User{Email: "ada@example.com", Extra: map[string]any{"k": "v"}})
+		u, err := a.CreateUser(t.Context(), storage.User{Email: "ada@example.com", Extra: map[string]any{"k": "v"}})
 		ok(t, err)
 		fields(t, a, u)
 	})
 }
 
 // fields writes every field and reads the optional ones back empty.
-func fields(t *testing.T, a *sqladapter.Adapter, u latchkey.User) {
+func fields(t *testing.T, a *sqladapter.Adapter, u storage.User) {
 	t.Helper()
 	ctx, long := t.Context(), strings.Repeat("x", 2000) // longer than the columns would be
-	ok(t, a.LinkAccount(ctx, latchkey.Account{UserID: u.ID, Provider: "acme", ProviderAccountID: "1", Type: latchkey.TypeOIDC, Email: long, EmailVouched: true}))
+	ok(t, a.LinkAccount(ctx, storage.Account{UserID: u.ID, Provider: "acme", ProviderAccountID: "1", Type: storage.TypeOIDC, Email: long, EmailVouched: true}))
 	account, err := a.GetAccount(ctx, "acme", "1")
 	if err != nil || account.Email != "" || account.EmailVouched {
 		t.Errorf("account %v, error %v", account, err)
 	}
-	ok(t, a.CreateSession(ctx, latchkey.StoredSession{
+	ok(t, a.CreateSession(ctx, storage.StoredSession{
 		Token: "t", UserID: u.ID, Expires: moment, Created: moment, UserAgent: "Firefox", Tenant: long, Provider: "acme",
 		ProviderSID: "sid", ProviderSub: "sub", ProviderIssued: moment, Sealed: long, Proved: moment, AMR: []string{"pwd"}, ACR: long,
 	}))
 	s, _, err := a.GetSessionAndUser(ctx, "t")
 	ok(t, err)
-	if got, want := fmt.Sprint(s), fmt.Sprint(latchkey.StoredSession{ID: s.ID, Token: "t", UserID: u.ID, Expires: moment}); got != want {
+	if got, want := fmt.Sprint(s), fmt.Sprint(storage.StoredSession{ID: s.ID, Token: "t", UserID: u.ID, Expires: moment}); got != want {
 		t.Errorf("session %v, want %v", got, want)
 	}
-	ok(t, a.CreateVerificationToken(ctx, latchkey.VerificationToken{Identifier: "i", Token: "t", Expires: moment, Purpose: long}))
+	ok(t, a.CreateVerificationToken(ctx, storage.VerificationToken{Identifier: "i", Token: "t", Expires: moment, Purpose: long}))
 	token, err := a.UseVerificationToken(ctx, "i", "t")
 	if err != nil || token.Purpose != "" || !token.Expires.Equal(moment) {
 		t.Errorf("token %v, error %v", token, err)
 	}
-	key := latchkey.Authenticator{CredentialID: []byte("id"), UserID: u.ID, ProviderAccountID: "p", PublicKey: []byte("k"), DeviceType: "singleDevice"}
+	key := storage.Authenticator{CredentialID: []byte("id"), UserID: u.ID, ProviderAccountID: "p", PublicKey: []byte("k"), DeviceType: "singleDevice"}
 	named := key
 	named.Name, named.AAGUID, named.Created, named.Used = long, long, moment, moment
 	ok(t, a.CreateAuthenticator(ctx, named))
@@ -242,9 +242,9 @@ func fields(t *testing.T, a *sqladapter.Adapter, u latchkey.User) {
 func TestTextTooLongIsRefused(t *testing.T) {
 	e := engines[2]
 	a := e.adapter(t, e.migrated(t, e.start(t)), sqladapter.Options{})
-	u, err := a.CreateUser(t.Context(), latchkey.User{Email: "ada@example.com"})
+	u, err := a.CreateUser(t.Context(), storage.User{Email: "ada@example.com"})
 	ok(t, err)
-	for name, s := range map[string]latchkey.StoredSession{
+	for name, s := range map[string]storage.StoredSession{
 		"tenant": {Tenant: strings.Repeat("x", 256)}, "acr": {ACR: strings.Repeat("x", 256)}, "amr": {AMR: []string{strings.Repeat("x", 256)}},
 	} {
 		s.Token, s.UserID, s.Expires = name, u.ID, moment
@@ -252,7 +252,7 @@ func TestTextTooLongIsRefused(t *testing.T) {
 			t.Errorf("a long %s was accepted", name)
 		}
 	}
-	long := latchkey.Account{UserID: u.ID, Provider: "acme", ProviderAccountID: "1", Email: strings.Repeat("x", 1401)}
+	long := storage.Account{UserID: u.ID, Provider: "acme", ProviderAccountID: "1", Email: strings.Repeat("x", 1401)}
 	if err := a.LinkAccount(t.Context(), long); err == nil {
 		t.Error("a long e-mail address was accepted")
 	}

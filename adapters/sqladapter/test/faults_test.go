@@ -11,10 +11,10 @@ import (
 	"testing"
 	"time"
 
-	"github.com/latchkeyhq/latchkey"
 	"github.com/latchkeyhq/latchkey/adapters/sqladapter"
 	"github.com/latchkeyhq/latchkey/adapters/sqlstore"
 	"github.com/latchkeyhq/latchkey/internal/realservers"
+	"github.com/latchkeyhq/latchkey/storage"
 )
 
 // TestErrorsTellNothing makes each database complain about values, and looks
@@ -23,11 +23,11 @@ func TestErrorsTellNothing(t *testing.T) {
 	each(t, func(t *testing.T, e engine, empty source) {
 		db := empty(t) // without tables
 		a := e.adapter(t, db, sqladapter.Options{})
-		_, errCreate := a.CreateUser(t.Context(), latchkey.User{ID: "secret", Email: "secret@example.com"})
+		_, errCreate := a.CreateUser(t.Context(), storage.User{ID: "secret", Email: "secret@example.com"})
 		_, _, errGet := a.GetSessionAndUser(t.Context(), "secret")
 		ok(t, sqladapter.Migrate(t.Context(), db, e.dialect, sqladapter.Options{}))
-		errText := a.LinkAccount(t.Context(), latchkey.Account{UserID: "secret", Provider: "secret\x00", ProviderAccountID: "secret"})
-		errJSON := a.LinkAccount(t.Context(), latchkey.Account{UserID: "secret", Provider: "p", ProviderAccountID: "1", Extra: map[string]any{"secret": func() {}}})
+		errText := a.LinkAccount(t.Context(), storage.Account{UserID: "secret", Provider: "secret\x00", ProviderAccountID: "secret"})
+		errJSON := a.LinkAccount(t.Context(), storage.Account{UserID: "secret", Provider: "p", ProviderAccountID: "1", Extra: map[string]any{"secret": func() {}}})
 		_ = db.Close()
 		_, errClosed := a.GetUser(t.Context(), "secret")
 		for what, err := range map[string]error{
@@ -39,7 +39,7 @@ func TestErrorsTellNothing(t *testing.T) {
 				t.Errorf("%s: no error", what)
 			case strings.Contains(err.Error(), "secret") || strings.Contains(err.Error(), "INSERT") || strings.Contains(err.Error(), "SELECT"):
 				t.Errorf("%s: the error has values or statements: %v", what, err)
-			case errors.Is(err, latchkey.ErrNotFound) || errors.Is(err, latchkey.ErrConflict):
+			case errors.Is(err, storage.ErrNotFound) || errors.Is(err, storage.ErrConflict):
 				t.Errorf("%s: a fault is taken for an answer: %v", what, err)
 			default:
 				t.Logf("%s: %v", what, err)
@@ -116,12 +116,12 @@ func TestSQLiteManyProcesses(t *testing.T) {
 	for i := range 40 {
 		all.Go(func() {
 			a := adapters[i%len(adapters)]
-			err := a.InTx(t.Context(), func(tx latchkey.Adapter) error {
-				u, err := tx.CreateUser(t.Context(), latchkey.User{Email: fmt.Sprintf("u%d@example.com", i)})
+			err := a.InTx(t.Context(), func(tx storage.Adapter) error {
+				u, err := tx.CreateUser(t.Context(), storage.User{Email: fmt.Sprintf("u%d@example.com", i)})
 				if err != nil {
 					return err
 				}
-				return tx.LinkAccount(t.Context(), latchkey.Account{UserID: u.ID, Provider: "acme", ProviderAccountID: fmt.Sprint(i)})
+				return tx.LinkAccount(t.Context(), storage.Account{UserID: u.ID, Provider: "acme", ProviderAccountID: fmt.Sprint(i)})
 			})
 			if err != nil {
 				t.Errorf("sign-up %d: %v", i, err)
@@ -143,8 +143,8 @@ func TestSQLiteOneConnection(t *testing.T) {
 	var all sync.WaitGroup
 	for i := range 50 {
 		all.Go(func() {
-			err := a.InTx(t.Context(), func(tx latchkey.Adapter) error {
-				_, err := tx.CreateUser(t.Context(), latchkey.User{Email: fmt.Sprintf("u%d@example.com", i)})
+			err := a.InTx(t.Context(), func(tx storage.Adapter) error {
+				_, err := tx.CreateUser(t.Context(), storage.User{Email: fmt.Sprintf("u%d@example.com", i)})
 				return err
 			})
 			if err != nil {
@@ -161,12 +161,12 @@ func TestTransactionsInTransactions(t *testing.T) {
 	each(t, func(t *testing.T, e engine, empty source) {
 		a := e.adapter(t, e.migrated(t, empty), sqladapter.Options{})
 		fault := errors.New("fault")
-		ok(t, a.InTx(t.Context(), func(outer latchkey.Adapter) error {
-			if _, err := outer.CreateUser(t.Context(), latchkey.User{Email: "ada@example.com"}); err != nil {
+		ok(t, a.InTx(t.Context(), func(outer storage.Adapter) error {
+			if _, err := outer.CreateUser(t.Context(), storage.User{Email: "ada@example.com"}); err != nil {
 				return err
 			}
-			err := outer.(latchkey.TxAdapter).InTx(t.Context(), func(inner latchkey.Adapter) error {
-				if _, err := inner.CreateUser(t.Context(), latchkey.User{Email: "eve@example.com"}); err != nil {
+			err := outer.(storage.TxAdapter).InTx(t.Context(), func(inner storage.Adapter) error {
+				if _, err := inner.CreateUser(t.Context(), storage.User{Email: "eve@example.com"}); err != nil {
 					return err
 				}
 				return fault
@@ -178,7 +178,7 @@ func TestTransactionsInTransactions(t *testing.T) {
 		}))
 		_, err := a.GetUserByEmail(t.Context(), "ada@example.com")
 		ok(t, err)
-		if _, err := a.GetUserByEmail(t.Context(), "eve@example.com"); !errors.Is(err, latchkey.ErrNotFound) {
+		if _, err := a.GetUserByEmail(t.Context(), "eve@example.com"); !errors.Is(err, storage.ErrNotFound) {
 			t.Errorf("the inner user: %v", err)
 		}
 	})
@@ -189,7 +189,7 @@ func TestServiceResumes(t *testing.T) {
 	e := engines[1]
 	db := e.migrated(t, postgresSchemas(realservers.Postgres(t, false)))
 	a := e.adapter(t, db, sqladapter.Options{})
-	u, err := a.CreateUser(t.Context(), latchkey.User{Email: "ada@example.com"})
+	u, err := a.CreateUser(t.Context(), storage.User{Email: "ada@example.com"})
 	ok(t, err)
 	_, _ = db.Exec("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE usename = 'latchkey'")
 	deadline := time.Now().Add(patience)
@@ -198,7 +198,7 @@ func TestServiceResumes(t *testing.T) {
 		if err == nil && got.ID == u.ID {
 			return
 		}
-		if time.Now().After(deadline) || errors.Is(err, latchkey.ErrNotFound) {
+		if time.Now().After(deadline) || errors.Is(err, storage.ErrNotFound) {
 			t.Fatalf("the store does not come back: %v", err)
 		}
 	}
@@ -209,15 +209,15 @@ func TestSlowStoreIsCutOff(t *testing.T) {
 	each(t, func(t *testing.T, e engine, empty source) {
 		db := e.migrated(t, empty)
 		a := e.adapter(t, db, sqladapter.Options{})
-		u, err := a.CreateUser(t.Context(), latchkey.User{Email: "ada@example.com"})
+		u, err := a.CreateUser(t.Context(), storage.User{Email: "ada@example.com"})
 		ok(t, err)
-		err = a.InTx(t.Context(), func(tx latchkey.Adapter) error {
-			if _, err := tx.UpdateUser(t.Context(), u.ID, latchkey.UserChange{Name: new("Ada")}); err != nil {
+		err = a.InTx(t.Context(), func(tx storage.Adapter) error {
+			if _, err := tx.UpdateUser(t.Context(), u.ID, storage.UserChange{Name: new("Ada")}); err != nil {
 				return err
 			}
 			ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
 			defer cancel()
-			if _, err := a.UpdateUser(ctx, u.ID, latchkey.UserChange{Name: new("Eve")}); !errors.Is(err, context.DeadlineExceeded) {
+			if _, err := a.UpdateUser(ctx, u.ID, storage.UserChange{Name: new("Eve")}); !errors.Is(err, context.DeadlineExceeded) {
 				t.Errorf("R-195 the other writer: %v", err)
 			}
 			return nil

@@ -5,10 +5,11 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/latchkeyhq/latchkey"
 	"github.com/latchkeyhq/latchkey/adapters/sqladapter"
 	"github.com/latchkeyhq/latchkey/adapters/sqlstore"
 	"github.com/latchkeyhq/latchkey/latchkeytest"
+	"github.com/latchkeyhq/latchkey/latchkeytest/storagetest"
+	"github.com/latchkeyhq/latchkey/storage"
 )
 
 // TestForeignSuite (S-007) runs the suite on the tables of each other adapter of
@@ -35,13 +36,15 @@ func (e engine) proves(t *testing.T, empty source, file, peer string) {
 		}
 	}
 	open := e.emptied(e.laidOutAs(t, empty, file, forSuite), sqladapter.Options{Layout: l})
-	latchkeytest.Adapter(t, func(t *testing.T) latchkey.Adapter {
+	store := func(t *testing.T) storage.Adapter {
 		a := open(t)
 		if name, renamed := l.Names["authenticators"]; renamed && name == "" {
 			return struct{ bare }{a}
 		}
 		return struct{ withPasskeys }{a}
-	}, except...)
+	}
+	storagetest.TestAdapter(t, store, except...)
+	latchkeytest.TestUnlink(t, store)
 }
 
 // forSuite lets users have no e-mail address, and times milliseconds, as most
@@ -58,5 +61,5 @@ var (
 // withPasskeys is bare, and passkeys.
 type withPasskeys interface {
 	bare
-	latchkey.AuthenticatorAdapter
+	storage.AuthenticatorAdapter
 }

@@ -13,10 +13,11 @@ import (
 
 	"github.com/go-sql-driver/mysql"
 
-	"github.com/latchkeyhq/latchkey"
 	"github.com/latchkeyhq/latchkey/adapters/sqladapter"
 	"github.com/latchkeyhq/latchkey/internal/realservers"
 	"github.com/latchkeyhq/latchkey/latchkeytest"
+	"github.com/latchkeyhq/latchkey/latchkeytest/storagetest"
+	"github.com/latchkeyhq/latchkey/storage"
 )
 
 // anyNode connects to one of the nodes of a cluster that answers, as a proxy does.
@@ -54,8 +55,9 @@ func TestGalera(t *testing.T) {
 	t.Run("S-010 each call at a node that chance picks", func(t *testing.T) {
 		db.SetMaxIdleConns(-1)
 		empty := e.emptied(db, sqladapter.Options{Unprepared: true})
-		latchkeytest.Adapter(t, func(t *testing.T) latchkey.Adapter { return empty(t) }, promises(galeraExceptions)...)
-		latchkeytest.Stores(t, func(t *testing.T) any { return empty(t) })
+		storagetest.TestAdapter(t, func(t *testing.T) storage.Adapter { return empty(t) }, promises(galeraExceptions)...)
+		latchkeytest.TestUnlink(t, func(t *testing.T) storage.Adapter { return empty(t) })
+		storagetest.TestStores(t, func(t *testing.T) any { return empty(t) })
 	})
 	t.Run("S-066 a node is killed under load, and joins again", func(t *testing.T) {
 		db.SetMaxIdleConns(24)
@@ -73,7 +75,7 @@ func (e engine) through(t *testing.T, db *sql.DB, happens func()) {
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	defer cancel()
 	a := e.adapter(t, db, sqladapter.Options{})
-	u, err := a.CreateUser(ctx, latchkey.User{Name: "Ada"})
+	u, err := a.CreateUser(ctx, storage.User{Name: "Ada"})
 	ok(t, err)
 	over := make(chan struct{})
 	var acknowledged sync.Map
@@ -91,12 +93,12 @@ func (e engine) through(t *testing.T, db *sql.DB, happens func()) {
 				default:
 				}
 				token := rand.Text()
-				err := a.CreateSession(ctx, latchkey.StoredSession{Token: token, UserID: u.ID, Expires: time.Now().Add(time.Hour)})
+				err := a.CreateSession(ctx, storage.StoredSession{Token: token, UserID: u.ID, Expires: time.Now().Add(time.Hour)})
 				if ctx.Err() != nil {
 					t.Errorf("nothing is stored any more: %v", err)
 					return
 				}
-				if errors.Is(err, latchkey.ErrNotFound) {
+				if errors.Is(err, storage.ErrNotFound) {
 					t.Error("a node has not heard of the user")
 				}
 				if err != nil {

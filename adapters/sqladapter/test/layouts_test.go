@@ -8,9 +8,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/latchkeyhq/latchkey"
 	"github.com/latchkeyhq/latchkey/adapters/sqladapter"
 	"github.com/latchkeyhq/latchkey/adapters/sqlstore"
+	"github.com/latchkeyhq/latchkey/storage"
 )
 
 // foreign are the tables that other adapters of Auth.js lay out, by file of
@@ -119,24 +119,24 @@ func (e engine) makesNoSecondSet(t *testing.T, db *sql.DB) {
 func (e engine) uses(t *testing.T, db *sql.DB, l sqlstore.Layout) {
 	ctx := t.Context()
 	a := e.adapter(t, db, sqladapter.Options{Layout: l})
-	u, err := a.CreateUser(ctx, latchkey.User{Name: "Ada", Email: "ada@example.com", EmailVerified: moment})
+	u, err := a.CreateUser(ctx, storage.User{Name: "Ada", Email: "ada@example.com", EmailVerified: moment})
 	ok(t, err)
 	if got, err := a.GetUserByEmail(ctx, "ada@example.com"); err != nil || !e.same(got.EmailVerified, moment) {
 		t.Errorf("user %v, error %v", got, err)
 	}
 	later := moment.AddDate(0, 6, 0)
-	if got, err := a.UpdateUser(ctx, u.ID, latchkey.UserChange{EmailVerified: &later}); err != nil || !e.same(got.EmailVerified, later) {
+	if got, err := a.UpdateUser(ctx, u.ID, storage.UserChange{EmailVerified: &later}); err != nil || !e.same(got.EmailVerified, later) {
 		t.Errorf("changed user %v, error %v", got, err)
 	}
-	if _, err := a.CreateUser(ctx, latchkey.User{Email: "ada@example.com"}); !errors.Is(err, latchkey.ErrConflict) {
+	if _, err := a.CreateUser(ctx, storage.User{Email: "ada@example.com"}); !errors.Is(err, storage.ErrConflict) {
 		t.Errorf("R-364 the same e-mail again: %v", err)
 	}
-	account := latchkey.Account{UserID: u.ID, Provider: "acme", ProviderAccountID: "1", Type: latchkey.TypeOAuth}
+	account := storage.Account{UserID: u.ID, Provider: "acme", ProviderAccountID: "1", Type: storage.TypeOAuth}
 	ok(t, a.LinkAccount(ctx, account))
-	if err := a.LinkAccount(ctx, account); !errors.Is(err, latchkey.ErrConflict) {
+	if err := a.LinkAccount(ctx, account); !errors.Is(err, storage.ErrConflict) {
 		t.Errorf("R-364 the same account again: %v", err)
 	}
-	ok(t, a.CreateVerificationToken(ctx, latchkey.VerificationToken{Identifier: "i", Token: "t", Expires: moment}))
+	ok(t, a.CreateVerificationToken(ctx, storage.VerificationToken{Identifier: "i", Token: "t", Expires: moment}))
 	if got, err := a.UseVerificationToken(ctx, "i", "t"); err != nil || !e.same(got.Expires, moment) {
 		t.Errorf("token %v, error %v", got, err)
 	}
@@ -152,7 +152,7 @@ func (e engine) uses(t *testing.T, db *sql.DB, l sqlstore.Layout) {
 func (e engine) usesSessions(t *testing.T, a *sqladapter.Adapter, user string) {
 	ctx := t.Context()
 	for _, token := range []string{"one", "two", "three"} {
-		ok(t, a.CreateSession(ctx, latchkey.StoredSession{Token: token, UserID: user, Expires: moment}))
+		ok(t, a.CreateSession(ctx, storage.StoredSession{Token: token, UserID: user, Expires: moment}))
 	}
 	later := moment.AddDate(1, 0, 0)
 	ok(t, a.UpdateSession(ctx, "one", later))
@@ -163,7 +163,7 @@ func (e engine) usesSessions(t *testing.T, a *sqladapter.Adapter, user string) {
 	two, _, err := a.GetSessionAndUser(ctx, "two")
 	ok(t, err)
 	ok(t, a.DeleteSessionByID(ctx, user, two.ID))
-	if err := a.DeleteSessionByID(ctx, user, two.ID); !errors.Is(err, latchkey.ErrNotFound) {
+	if err := a.DeleteSessionByID(ctx, user, two.ID); !errors.Is(err, storage.ErrNotFound) {
 		t.Errorf("a session that is gone: %v", err)
 	}
 	if n, err := a.DeleteSessions(ctx, user, one.ID); err != nil || n != 1 {
@@ -238,12 +238,12 @@ func (e engine) insertSession(t *testing.T, db *sql.DB, l sqlstore.Layout, expir
 func (e engine) refuses(t *testing.T, db *sql.DB, l sqlstore.Layout) {
 	ctx := t.Context()
 	a := e.adapter(t, db, sqladapter.Options{Layout: l})
-	_, errCreate := a.CreateUser(ctx, latchkey.User{Email: "ada@example.com"})
+	_, errCreate := a.CreateUser(ctx, storage.User{Email: "ada@example.com"})
 	_, errUse := a.UseVerificationToken(ctx, "i", "t")
 	_, errSweep := a.Sweep(ctx, time.Now().AddDate(20, 0, 0))
 	for what, err := range map[string]error{
 		"CreateUser": errCreate, "UseVerificationToken": errUse, "Sweep": errSweep, "UpdateSession": a.UpdateSession(ctx, "t", moment),
-		"InTx": a.InTx(ctx, func(latchkey.Adapter) error { t.Error("R-364 a transaction began"); return nil }),
+		"InTx": a.InTx(ctx, func(storage.Adapter) error { t.Error("R-364 a transaction began"); return nil }),
 	} {
 		misfit, is := errors.AsType[*sqlstore.MisfitError](err)
 		if !is || len(misfit.Misfits) == 0 || !strings.Contains(err.Error(), misfit.Misfits[0].String()) {

@@ -18,10 +18,11 @@ import (
 	"github.com/latchkeyhq/latchkey"
 	"github.com/latchkeyhq/latchkey/adapters/sqladapter"
 	"github.com/latchkeyhq/latchkey/adapters/sqlstore"
+	"github.com/latchkeyhq/latchkey/storage"
 )
 
 // twenty is a rate of which a test sees no second round.
-var twenty = latchkey.Rate{Events: 20, Per: 20 * time.Hour}
+var twenty = storage.Rate{Events: 20, Per: 20 * time.Hour}
 
 // crowd calls f from so many callers and counts who got a yes.
 func crowd(t *testing.T, callers int, f func(i int) (bool, error)) int {
@@ -55,7 +56,7 @@ func TestLimits(t *testing.T) {
 			all = append(all, e.adapter(t, another(t, db), sqladapter.Options{}))
 		}
 		one := all[0]
-		take := func(t *testing.T, key string, r latchkey.Rate) time.Duration {
+		take := func(t *testing.T, key string, r storage.Rate) time.Duration {
 			t.Helper()
 			wait, err := one.Take(t.Context(), key, r)
 			ok(t, err)
@@ -87,7 +88,7 @@ func TestLimits(t *testing.T) {
 			}
 		})
 		t.Run("rates that do not divide are never exceeded", func(t *testing.T) {
-			for i, r := range []latchkey.Rate{{Events: 7, Per: time.Hour}, {Events: 3, Per: time.Hour + time.Nanosecond}, {Events: 1, Per: 200 * 365 * 24 * time.Hour}} {
+			for i, r := range []storage.Rate{{Events: 7, Per: time.Hour}, {Events: 3, Per: time.Hour + time.Nanosecond}, {Events: 1, Per: 200 * 365 * 24 * time.Hour}} {
 				n := 0
 				for ; n <= r.Events && take(t, "odd"+strconv.Itoa(i), r) == 0; n++ {
 				}
@@ -95,7 +96,7 @@ func TestLimits(t *testing.T) {
 					t.Errorf("%v: %d were admitted", r, n)
 				}
 			}
-			if wait := take(t, "any number", latchkey.Rate{Events: 1 << 62, Per: time.Nanosecond}) + take(t, "no rate", latchkey.Rate{}); wait != 0 {
+			if wait := take(t, "any number", storage.Rate{Events: 1 << 62, Per: time.Nanosecond}) + take(t, "no rate", storage.Rate{}); wait != 0 {
 				t.Errorf("waits %v", wait)
 			}
 		})
@@ -129,11 +130,11 @@ func TestInstancesShareLimits(t *testing.T) {
 					Site: latchkey.Site{URL: raceOrigin}, Secrets: []string{"one secret for both of the instances"}, Hardened: hardened, Adapter: a,
 					Session: latchkey.SessionConfig{Strategy: latchkey.JWTSessions},
 					Providers: []latchkey.Provider{&latchkey.Credentials{
-						Authorize: func(_ context.Context, form map[string]string, _ *latchkey.Request) (latchkey.User, error) {
+						Authorize: func(_ context.Context, form map[string]string, _ *latchkey.Request) (storage.User, error) {
 							if form["password"] != "right" {
-								return latchkey.User{}, latchkey.ErrCredentialsSignin
+								return storage.User{}, latchkey.ErrCredentialsSignin
 							}
-							return latchkey.User{ID: "ada", Name: "Ada"}, nil
+							return storage.User{ID: "ada", Name: "Ada"}, nil
 						},
 						AccountField: "name",
 					}},
@@ -187,7 +188,7 @@ func TestOlderTables(t *testing.T) {
 				if n, err := a.Sweep(t.Context(), time.Now()); n != 0 || err != nil {
 					t.Errorf("Sweep: %d, %v", n, err)
 				}
-				if _, err := a.GetUser(t.Context(), "nobody"); !errors.Is(err, latchkey.ErrNotFound) {
+				if _, err := a.GetUser(t.Context(), "nobody"); !errors.Is(err, storage.ErrNotFound) {
 					t.Errorf("GetUser: %v", err)
 				}
 			})
@@ -223,7 +224,7 @@ func TestSweepUnderADeadline(t *testing.T) {
 					if call == 0 && count(t, db, "SELECT count(*) FROM used_values") < rows {
 						cancel()
 					}
-					if _, err := a.GetUser(t.Context(), "nobody"); !errors.Is(err, latchkey.ErrNotFound) {
+					if _, err := a.GetUser(t.Context(), "nobody"); !errors.Is(err, storage.ErrNotFound) {
 						t.Errorf("somebody else is held up: %v", err)
 						return
 					}

@@ -9,10 +9,11 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/latchkeyhq/latchkey"
 	"github.com/latchkeyhq/latchkey/adapters/sqladapter"
 	"github.com/latchkeyhq/latchkey/adapters/sqlstore"
 	"github.com/latchkeyhq/latchkey/latchkeytest"
+	"github.com/latchkeyhq/latchkey/latchkeytest/storagetest"
+	"github.com/latchkeyhq/latchkey/storage"
 )
 
 func detect(t *testing.T, db *sql.DB, d sqlstore.Dialect) sqlstore.Found {
@@ -58,7 +59,7 @@ func TestMigrate(t *testing.T) {
 		})
 		t.Run("again, and rows stay", func(t *testing.T) {
 			db := e.migrated(t, empty)
-			u, err := e.adapter(t, db, sqladapter.Options{}).CreateUser(t.Context(), latchkey.User{Email: "ada@example.com"})
+			u, err := e.adapter(t, db, sqladapter.Options{}).CreateUser(t.Context(), storage.User{Email: "ada@example.com"})
 			ok(t, err)
 			ok(t, sqladapter.Migrate(t.Context(), db, e.dialect, sqladapter.Options{}))
 			_, err = e.adapter(t, db, sqladapter.Options{}).GetUser(t.Context(), u.ID)
@@ -69,7 +70,7 @@ func TestMigrate(t *testing.T) {
 			first, _, _ := strings.Cut(sqlstore.Schema(e.dialect), ";\n")
 			exec(t, db, first)
 			ok(t, sqladapter.Migrate(t.Context(), db, e.dialect, sqladapter.Options{}))
-			_, err := e.adapter(t, db, sqladapter.Options{}).CreateUser(t.Context(), latchkey.User{Email: "ada@example.com"})
+			_, err := e.adapter(t, db, sqladapter.Options{}).CreateUser(t.Context(), storage.User{Email: "ada@example.com"})
 			ok(t, err)
 		})
 		t.Run("from every earlier version, and from where it was interrupted", func(t *testing.T) {
@@ -172,7 +173,8 @@ func TestMigrateAuthJS(t *testing.T) {
 				ok(t, sqladapter.Migrate(t.Context(), db, sqladapter.Postgres, sqladapter.Options{}))
 				adopted(t, db)
 				open := engines[1].emptied(db, sqladapter.Options{Layout: detect(t, db, sqladapter.Postgres).Layout})
-				latchkeytest.Adapter(t, func(t *testing.T) latchkey.Adapter { return open(t) }, choosesIDs)
+				storagetest.TestAdapter(t, func(t *testing.T) storage.Adapter { return open(t) }, choosesIDs)
+				latchkeytest.TestUnlink(t, func(t *testing.T) storage.Adapter { return open(t) })
 			})
 			t.Run("people and their sessions stay", func(t *testing.T) { stay(t, authJSDatabase(t, empty, schema)) })
 			t.Run("R-199 what breaks a rule is counted, and nothing changes", func(t *testing.T) {
@@ -197,10 +199,10 @@ func stay(t *testing.T, db *sql.DB) {
 	ctx := t.Context()
 	before, err := sqladapter.New(db, sqladapter.Postgres, sqladapter.Options{Layout: detect(t, db, sqladapter.Postgres).Layout})
 	ok(t, err)
-	u, err := before.CreateUser(ctx, latchkey.User{Name: "Ada", Email: "Ada@Example.com"}) // as an import may have left it
+	u, err := before.CreateUser(ctx, storage.User{Name: "Ada", Email: "Ada@Example.com"}) // as an import may have left it
 	ok(t, err)
-	ok(t, before.LinkAccount(ctx, latchkey.Account{UserID: u.ID, Provider: "acme", ProviderAccountID: "1", Type: latchkey.TypeOAuth}))
-	ok(t, before.CreateSession(ctx, latchkey.StoredSession{Token: "their session", UserID: u.ID, Expires: moment}))
+	ok(t, before.LinkAccount(ctx, storage.Account{UserID: u.ID, Provider: "acme", ProviderAccountID: "1", Type: storage.TypeOAuth}))
+	ok(t, before.CreateSession(ctx, storage.StoredSession{Token: "their session", UserID: u.ID, Expires: moment}))
 	for range 2 {
 		ok(t, sqladapter.Migrate(ctx, db, sqladapter.Postgres, sqladapter.Options{}))
 	}
@@ -292,14 +294,14 @@ func TestVouchedAfterwards(t *testing.T) {
 	ok(t, sqladapter.Migrate(t.Context(), db, sqladapter.Postgres, sqladapter.Options{}))
 	a := adopted(t, db)
 	for name, ways := range map[string][]string{"one": {"google"}, "two": {"google", "github"}, "key": {"google", ""}, "other": {"github"}} {
-		u, err := a.CreateUser(t.Context(), latchkey.User{Email: name + "@example.com"})
+		u, err := a.CreateUser(t.Context(), storage.User{Email: name + "@example.com"})
 		ok(t, err)
 		for _, way := range ways {
 			if way == "" {
-				ok(t, a.CreateAuthenticator(t.Context(), latchkey.Authenticator{UserID: u.ID, CredentialID: []byte(name)}))
+				ok(t, a.CreateAuthenticator(t.Context(), storage.Authenticator{UserID: u.ID, CredentialID: []byte(name)}))
 				continue
 			}
-			ok(t, a.LinkAccount(t.Context(), latchkey.Account{UserID: u.ID, Type: latchkey.TypeOAuth, Provider: way, ProviderAccountID: name}))
+			ok(t, a.LinkAccount(t.Context(), storage.Account{UserID: u.ID, Type: storage.TypeOAuth, Provider: way, ProviderAccountID: name}))
 		}
 	}
 	exec(t, db, statement)

@@ -6,9 +6,9 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/latchkeyhq/latchkey"
 	"github.com/latchkeyhq/latchkey/adapters/sqladapter"
 	"github.com/latchkeyhq/latchkey/adapters/sqlstore"
+	"github.com/latchkeyhq/latchkey/storage"
 )
 
 // TestForgottenMigration uses an adapter before its tables are there, and after
@@ -17,10 +17,10 @@ func TestForgottenMigration(t *testing.T) {
 	each(t, func(t *testing.T, e engine, empty source) {
 		db := empty(t)
 		a := e.adapter(t, db, sqladapter.Options{})
-		_, err := a.CreateUser(t.Context(), latchkey.User{Email: "ada@example.com"})
+		_, err := a.CreateUser(t.Context(), storage.User{Email: "ada@example.com"})
 		says(t, "R-323 without tables", err, "users: there is no such table", "`latchkey migrate`")
 		ok(t, sqladapter.Migrate(t.Context(), db, e.dialect, sqladapter.Options{}))
-		u, err := a.CreateUser(t.Context(), latchkey.User{Email: "ada@example.com"})
+		u, err := a.CreateUser(t.Context(), storage.User{Email: "ada@example.com"})
 		if err != nil {
 			t.Fatalf("R-364 once the tables are there: %v", err)
 		}
@@ -99,7 +99,7 @@ func TestMisfits(t *testing.T) {
 					}
 				}
 				a := e.adapter(t, db, sqladapter.Options{Layout: c.layout})
-				_, err := a.CreateUser(t.Context(), latchkey.User{Email: "ada@example.com"})
+				_, err := a.CreateUser(t.Context(), storage.User{Email: "ada@example.com"})
 				if c.names == "" {
 					ok(t, err)
 					return
@@ -140,10 +140,10 @@ func TestUnreadableTime(t *testing.T) {
 	e := engines[0]
 	db := e.migrated(t, e.start(t))
 	a := e.adapter(t, db, sqladapter.Options{})
-	u, err := a.CreateUser(t.Context(), latchkey.User{Email: "ada@example.com"})
+	u, err := a.CreateUser(t.Context(), storage.User{Email: "ada@example.com"})
 	ok(t, err)
-	ok(t, a.CreateSession(t.Context(), latchkey.StoredSession{Token: "t", UserID: u.ID, Expires: moment}))
-	ok(t, a.CreateVerificationToken(t.Context(), latchkey.VerificationToken{Identifier: "i", Token: "t", Expires: moment}))
+	ok(t, a.CreateSession(t.Context(), storage.StoredSession{Token: "t", UserID: u.ID, Expires: moment}))
+	ok(t, a.CreateVerificationToken(t.Context(), storage.VerificationToken{Identifier: "i", Token: "t", Expires: moment}))
 	exec(t, db, "UPDATE sessions SET expires = 'tomorrow'", "UPDATE verification_token SET expires = 'tomorrow'")
 	_, _, errRead := a.GetSessionAndUser(t.Context(), "t")
 	_, errUse := a.UseVerificationToken(t.Context(), "i", "t")

@@ -5,9 +5,10 @@ import (
 	"fmt"
 	"testing"
 
-	"github.com/latchkeyhq/latchkey"
 	"github.com/latchkeyhq/latchkey/adapters/sqladapter"
 	"github.com/latchkeyhq/latchkey/latchkeytest"
+	"github.com/latchkeyhq/latchkey/latchkeytest/storagetest"
+	"github.com/latchkeyhq/latchkey/storage"
 )
 
 // TestPartitions: S-009, sessions in sixteen partitions by token, and links in
@@ -18,8 +19,9 @@ func TestPartitions(t *testing.T) {
 	db := e.migrated(t, e.start(t))
 	partition(t, db)
 	empty := e.emptied(db, sqladapter.Options{})
-	latchkeytest.Adapter(t, func(t *testing.T) latchkey.Adapter { return empty(t) }, promises(partitionExceptions)...)
-	latchkeytest.Stores(t, func(t *testing.T) any { return empty(t) })
+	storagetest.TestAdapter(t, func(t *testing.T) storage.Adapter { return empty(t) }, promises(partitionExceptions)...)
+	latchkeytest.TestUnlink(t, func(t *testing.T) storage.Adapter { return empty(t) })
+	storagetest.TestStores(t, func(t *testing.T) any { return empty(t) })
 }
 
 // partition makes sixteen partitions of the sessions, and two of the links.

@@ -8,9 +8,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/latchkeyhq/latchkey"
 	"github.com/latchkeyhq/latchkey/adapters/sqladapter"
 	"github.com/latchkeyhq/latchkey/adapters/sqlstore"
+	"github.com/latchkeyhq/latchkey/storage"
 )
 
 // afterNumbers is past what 32 bits hold: 2038.
@@ -48,18 +48,18 @@ func TestRefusedByName(t *testing.T) {
 func unfitting(t *testing.T, a *sqladapter.Adapter, column string) error {
 	ctx := t.Context()
 	if strings.HasSuffix(column, ".email") {
-		_, err := a.CreateUser(ctx, latchkey.User{Name: "Ada"})
+		_, err := a.CreateUser(ctx, storage.User{Name: "Ada"})
 		return err
 	}
-	u, err := a.CreateUser(ctx, latchkey.User{Email: "ada@example.com"})
+	u, err := a.CreateUser(ctx, storage.User{Email: "ada@example.com"})
 	ok(t, err)
-	account := latchkey.Account{UserID: u.ID, Provider: "acme", ProviderAccountID: "1", Type: latchkey.TypeOAuth}
+	account := storage.Account{UserID: u.ID, Provider: "acme", ProviderAccountID: "1", Type: storage.TypeOAuth}
 	switch column[strings.IndexByte(column, '.')+1:] {
 	case "name":
-		_, err = a.UpdateUser(ctx, u.ID, latchkey.UserChange{Name: new(strings.Repeat("ä", 192))})
+		_, err = a.UpdateUser(ctx, u.ID, storage.UserChange{Name: new(strings.Repeat("ä", 192))})
 		return err
 	case "expires":
-		ok(t, a.CreateSession(ctx, latchkey.StoredSession{Token: "t", UserID: u.ID, Expires: moment}))
+		ok(t, a.CreateSession(ctx, storage.StoredSession{Token: "t", UserID: u.ID, Expires: moment}))
 		return a.UpdateSession(ctx, "t", afterNumbers)
 	case "expires_at":
 		account.Tokens.ExpiresAt = afterNumbers
@@ -67,7 +67,7 @@ func unfitting(t *testing.T, a *sqladapter.Adapter, column string) error {
 		account.Tokens.AccessToken = strings.Repeat("x", 2049)
 	case "type":
 		ok(t, a.LinkAccount(ctx, account))
-		account.ProviderAccountID, account.Type = "2", latchkey.TypeWebAuthn
+		account.ProviderAccountID, account.Type = "2", storage.TypeWebAuthn
 	}
 	return a.LinkAccount(ctx, account)
 }
@@ -106,9 +106,9 @@ func TestPrismaFormats(t *testing.T) {
 			}
 			before := time.Now().Add(-time.Minute).UTC().Format("2006-01-02T15:04:05")
 			ok(t, a.UpdateSession(t.Context(), "t", moment.AddDate(1, 0, 0)))
-			_, err = a.UpdateUser(t.Context(), "cuid", latchkey.UserChange{Name: new("Ada")})
+			_, err = a.UpdateUser(t.Context(), "cuid", storage.UserChange{Name: new("Ada")})
 			ok(t, err)
-			_, err = a.CreateUser(t.Context(), latchkey.User{Email: "eve@example.com"})
+			_, err = a.CreateUser(t.Context(), storage.User{Email: "eve@example.com"})
 			ok(t, err)
 			for _, table := range []string{"User", "Session"} {
 				e.eachText(t, db, fmt.Sprintf(`SELECT %s FROM "%s"`, c.kept, table), func(touched string) {
@@ -188,9 +188,9 @@ func TestOddZones(t *testing.T) {
 func (e engine) keepsUTC(t *testing.T, db *sql.DB, l sqlstore.Layout) {
 	t.Helper()
 	a := e.adapter(t, db, sqladapter.Options{Layout: l})
-	u, err := a.CreateUser(t.Context(), latchkey.User{Email: "zone@example.com"})
+	u, err := a.CreateUser(t.Context(), storage.User{Email: "zone@example.com"})
 	ok(t, err)
-	ok(t, a.CreateSession(t.Context(), latchkey.StoredSession{Token: "zone", UserID: u.ID, Expires: moment}))
+	ok(t, a.CreateSession(t.Context(), storage.StoredSession{Token: "zone", UserID: u.ID, Expires: moment}))
 	column, table := "sessionToken", "sessions"
 	if to, renamed := l.Names["sessions"]; renamed {
 		table = to

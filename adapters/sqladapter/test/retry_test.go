@@ -16,6 +16,7 @@ import (
 	"github.com/latchkeyhq/latchkey"
 	"github.com/latchkeyhq/latchkey/adapters/sqladapter"
 	"github.com/latchkeyhq/latchkey/latchkeytest"
+	"github.com/latchkeyhq/latchkey/storage"
 )
 
 // givesUp says what PostgreSQL and its relatives say of a transaction that is to
@@ -102,7 +103,7 @@ func TestGivenUpTransactions(t *testing.T) {
 		Providers: []latchkey.Provider{issuer.Provider()}, Runtime: latchkey.Runtime{Logger: slog.New(slog.DiscardHandler)},
 		Events: latchkey.Events{
 			SignIn:      func(context.Context, latchkey.SignInEvent) error { return tell("sign-in") },
-			CreateUser:  func(context.Context, latchkey.User) error { return tell("new user") },
+			CreateUser:  func(context.Context, storage.User) error { return tell("new user") },
 			LinkAccount: func(context.Context, latchkey.LinkAccountEvent) error { return tell("link") },
 		},
 	})
@@ -152,19 +153,19 @@ func TestGivenUpNewUser(t *testing.T) {
 	db := sql.OpenDB(f.dsn(sqliteDSN(filepath.Join(t.TempDir(), "auth.db"))))
 	t.Cleanup(func() { _ = db.Close() })
 	ok(t, sqladapter.Migrate(t.Context(), db, sqladapter.SQLite, sqladapter.Options{}))
-	var told latchkey.User
+	var told storage.User
 	a, err := sqladapter.New(db, sqladapter.SQLite, sqladapter.Options{
 		Unprepared: true,
-		NewUser:    func(_ context.Context, _ sqladapter.Runner, u latchkey.User) error { told = u; return nil },
+		NewUser:    func(_ context.Context, _ sqladapter.Runner, u storage.User) error { told = u; return nil },
 	})
 	ok(t, err)
 	_, err = a.GetUser(t.Context(), "nobody") // the tables have been looked at
-	if !errors.Is(err, latchkey.ErrNotFound) {
+	if !errors.Is(err, storage.ErrNotFound) {
 		t.Fatal(err)
 	}
 	for n := int64(1); n <= 3; n++ { // the begin, the row, the commit
 		f.breakAt(n, 1)
-		u, err := a.CreateUser(t.Context(), latchkey.User{Name: "Ada", Email: fmt.Sprintf("ada%d@example.com", n)})
+		u, err := a.CreateUser(t.Context(), storage.User{Name: "Ada", Email: fmt.Sprintf("ada%d@example.com", n)})
 		f.breakAt(0, 0)
 		ok(t, err)
 		kept, err := a.GetUserByEmail(t.Context(), fmt.Sprintf("ada%d@example.com", n))

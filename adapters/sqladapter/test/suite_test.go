@@ -3,10 +3,11 @@ package test
 import (
 	"testing"
 
-	"github.com/latchkeyhq/latchkey"
 	"github.com/latchkeyhq/latchkey/adapters/sqladapter"
 	"github.com/latchkeyhq/latchkey/adapters/sqlstore"
 	"github.com/latchkeyhq/latchkey/latchkeytest"
+	"github.com/latchkeyhq/latchkey/latchkeytest/storagetest"
+	"github.com/latchkeyhq/latchkey/storage"
 )
 
 func TestAdapter(t *testing.T) {
@@ -18,7 +19,8 @@ func TestAdapter(t *testing.T) {
 		} {
 			t.Run(name, func(t *testing.T) {
 				open := e.emptied(e.migrated(t, empty), o)
-				latchkeytest.Adapter(t, func(t *testing.T) latchkey.Adapter { return open(t) })
+				storagetest.TestAdapter(t, func(t *testing.T) storage.Adapter { return open(t) })
+				latchkeytest.TestUnlink(t, func(t *testing.T) storage.Adapter { return open(t) })
 			})
 		}
 	})
@@ -29,6 +31,6 @@ func TestAdapter(t *testing.T) {
 func TestStores(t *testing.T) {
 	each(t, func(t *testing.T, e engine, empty source) {
 		open := e.emptied(e.migrated(t, empty), sqladapter.Options{})
-		latchkeytest.Stores(t, func(t *testing.T) any { return open(t) })
+		storagetest.TestStores(t, func(t *testing.T) any { return open(t) })
 	})
 }

@@ -8,9 +8,9 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/latchkeyhq/latchkey"
 	"github.com/latchkeyhq/latchkey/adapters/sqladapter"
 	"github.com/latchkeyhq/latchkey/adapters/sqlstore"
+	"github.com/latchkeyhq/latchkey/storage"
 )
 
 // TestTokensAtRest is about what a copy of the database is good for.
@@ -19,7 +19,7 @@ func TestTokensAtRest(t *testing.T) {
 		db := e.migrated(t, empty)
 		a := e.adapter(t, db, sqladapter.Options{})
 		plain := e.adapter(t, db, sqladapter.Options{Layout: sqlstore.Layout{PlainTokens: true}})
-		u, err := a.CreateUser(t.Context(), latchkey.User{Email: "ada@example.com"})
+		u, err := a.CreateUser(t.Context(), storage.User{Email: "ada@example.com"})
 		ok(t, err)
 		stored := func(t *testing.T) (token string) {
 			ok(t, db.QueryRow(e.quoted(`SELECT "sessionToken" FROM sessions`)).Scan(&token))
@@ -28,7 +28,7 @@ func TestTokensAtRest(t *testing.T) {
 		fresh := func(t *testing.T, a *sqladapter.Adapter, token string) {
 			_, err := a.DeleteSessions(t.Context(), u.ID, "")
 			ok(t, err)
-			ok(t, a.CreateSession(t.Context(), latchkey.StoredSession{Token: token, UserID: u.ID, Expires: moment}))
+			ok(t, a.CreateSession(t.Context(), storage.StoredSession{Token: token, UserID: u.ID, Expires: moment}))
 		}
 		const token = "4f6b9c0e2a5d4a0f8c1b7e3d9a2f6c5b4f6b9c0e2a5d4a0f8c1b7e3d9a2f6c5b"
 		sum := sha256.Sum256([]byte(token))
@@ -44,10 +44,10 @@ func TestTokensAtRest(t *testing.T) {
 			fresh(t, a, token)
 			for _, stolen := range []string{hash, hex.EncodeToString(sum[:])} {
 				for name, a := range map[string]*sqladapter.Adapter{"hashing": a, "plain": plain} {
-					if _, _, err := a.GetSessionAndUser(t.Context(), stolen); !errors.Is(err, latchkey.ErrNotFound) {
+					if _, _, err := a.GetSessionAndUser(t.Context(), stolen); !errors.Is(err, storage.ErrNotFound) {
 						t.Errorf("%s: what the database holds opens the session: %v", name, err)
 					}
-					if _, err := a.DeleteSession(t.Context(), stolen); !errors.Is(err, latchkey.ErrNotFound) {
+					if _, err := a.DeleteSession(t.Context(), stolen); !errors.Is(err, storage.ErrNotFound) {
 						t.Errorf("%s: what the database holds ends the session: %v", name, err)
 					}
 				}
@@ -109,9 +109,9 @@ func TestNames(t *testing.T) {
 		a := e.adapter(t, db, sqladapter.Options{Layout: sqlstore.Layout{Names: map[string]string{
 			"users": "the people", "users.emailVerified": "confirmed at", "sessions.sessionToken": "key", "sessions.user_agent": "", "revocations": "",
 		}}})
-		u, err := a.CreateUser(t.Context(), latchkey.User{Email: "ada@example.com", EmailVerified: moment})
+		u, err := a.CreateUser(t.Context(), storage.User{Email: "ada@example.com", EmailVerified: moment})
 		ok(t, err)
-		ok(t, a.CreateSession(t.Context(), latchkey.StoredSession{Token: "t", UserID: u.ID, Expires: moment, UserAgent: "Firefox"}))
+		ok(t, a.CreateSession(t.Context(), storage.StoredSession{Token: "t", UserID: u.ID, Expires: moment, UserAgent: "Firefox"}))
 		s, got, err := a.GetSessionAndUser(t.Context(), "t")
 		ok(t, err)
 		if s.UserAgent != "" || fmt.Sprint(got) != fmt.Sprint(u) || !got.EmailVerified.Equal(moment) {
@@ -132,10 +132,10 @@ func TestOneUnreadableSession(t *testing.T) {
 	e := engines[0]
 	db := e.laidOut(t, e.start(t), "drizzle_sqlite")
 	a := e.adapter(t, db, sqladapter.Options{Layout: detect(t, db, e.dialect).Layout})
-	u, err := a.CreateUser(t.Context(), latchkey.User{Name: "Ada", Email: "ada@example.com"})
+	u, err := a.CreateUser(t.Context(), storage.User{Name: "Ada", Email: "ada@example.com"})
 	ok(t, err)
 	for _, token := range []string{"broken", "old", "present"} {
-		ok(t, a.CreateSession(t.Context(), latchkey.StoredSession{Token: token, UserID: u.ID, Expires: moment}))
+		ok(t, a.CreateSession(t.Context(), storage.StoredSession{Token: token, UserID: u.ID, Expires: moment}))
 	}
 	present, err := a.GetSession(t.Context(), "present")
 	ok(t, err)
@@ -143,7 +143,7 @@ func TestOneUnreadableSession(t *testing.T) {
 	if _, err := a.DeleteSessions(t.Context(), u.ID, present.ID); !errors.Is(err, sqlstore.ErrUnreadableTime) {
 		t.Errorf("DeleteSessions: %v", err)
 	}
-	if _, err := a.GetSession(t.Context(), "old"); !errors.Is(err, latchkey.ErrNotFound) {
+	if _, err := a.GetSession(t.Context(), "old"); !errors.Is(err, storage.ErrNotFound) {
 		t.Errorf("the session after it is still there: %v", err)
 	}
 	_, err = a.GetSession(t.Context(), "present")

@@ -5,8 +5,8 @@ import (
 	"database/sql"
 	"testing"
 
-	"github.com/latchkeyhq/latchkey"
 	"github.com/latchkeyhq/latchkey/adapters/sqladapter"
+	"github.com/latchkeyhq/latchkey/storage"
 )
 
 // TestConnectionsThatCannotServe: connections to a primary that has become a
@@ -18,11 +18,11 @@ func TestConnectionsThatCannotServe(t *testing.T) {
 	a, err := sqladapter.New(db, sqladapter.Postgres, sqladapter.Options{})
 	ok(t, err)
 	demote(t, db)
-	if _, err := a.CreateUser(t.Context(), latchkey.User{Email: "ada@example.com"}); err == nil {
+	if _, err := a.CreateUser(t.Context(), storage.User{Email: "ada@example.com"}); err == nil {
 		t.Fatal("a connection that cannot write was not met")
 	}
 	for range 8 {
-		_, err := a.CreateUser(t.Context(), latchkey.User{})
+		_, err := a.CreateUser(t.Context(), storage.User{})
 		ok(t, err)
 	}
 }

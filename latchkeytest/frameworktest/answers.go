@@ -1,0 +1,203 @@
+package frameworktest
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/latchkeyhq/latchkey"
+	"github.com/latchkeyhq/latchkey/internal/race"
+	"github.com/latchkeyhq/latchkey/latchkeytest"
+)
+
+// answerCases are about the way of cookies into answers of every kind.
+var answerCases = []testCase{
+	{"the cookies of the application stand beside ours", func(f *framework) {
+		f.page("/cookies", LoadSession, func(c Context) {
+			c.SetCookie("one", "1")
+			text := "here is " + name(c.Session())
+			c.SetCookie("two", "2")
+			c.Write(http.StatusOK, text)
+		})
+	}, func(t *testing.T, f *framework) {
+		c := f.openAs("Ada")
+		p := c.Get("/cookies")
+		answers(t, p, http.StatusOK, "here is Ada")
+		for _, name := range []string{"one", "two", "session-token"} {
+			if !setsCookie(p, name) {
+				t.Errorf("no cookie %s in %q", name, p.Header.Values("Set-Cookie"))
+			}
+		}
+	}},
+	{"a session that is too large for one cookie", func(f *framework) {
+		f.config.Callbacks.Token = func(_ context.Context, t latchkey.TokenInfo) (latchkey.Claims, error) {
+			t.Claims["big"] = strings.Repeat("0123456789", 600)
+			return t.Claims, nil
+		}
+		f.page("/members", RequireSession, who)
+	}, func(t *testing.T, f *framework) {
+		c := f.openAs("Ada")
+		if n := len(c.Cookies()); n < 4 {
+			t.Errorf("the browser holds %d cookies", n)
+		}
+		answers(t, c.Get("/members"), http.StatusOK, "here is Ada")
+		answers(t, c.Get("/members"), http.StatusOK, "here is Ada")
+		if c.SignOut(); c.Session() != nil {
+			t.Error("somebody is still signed in")
+		}
+		for _, left := range c.Cookies() {
+			if strings.Contains(left.Name, "session-token") {
+				t.Errorf("%s is left", left.Name)
+			}
+		}
+	}},
+	{"a stream begins with the renewed cookie", func(f *framework) {
+		f.stream("/stream", RequireSession, true)
+	}, func(t *testing.T, f *framework) { proveStream(t, f, "here is Ada") }},
+	{lookedLate, func(f *framework) {
+		f.stream("/stream", LoadSession, false)
+	}, func(t *testing.T, f *framework) { proveStream(t, f, "") }},
+	{"a panic is the framework's to recover from", func(f *framework) {
+		f.page("/panic", RequireSession, func(Context) { panic("of the application") })
+		f.page("/who", LoadSession, who)
+	}, func(t *testing.T, f *framework) {
+		c := f.openAs("Ada")
+		answers(t, c.Get("/panic"), http.StatusInternalServerError, "")
+		answers(t, f.open().Get("/who"), http.StatusOK, "here is nobody")
+		answers(t, c.Get("/who"), http.StatusOK, "here is Ada")
+	}},
+	{"a session that is looked at when its request is over is in no other answer", func(f *framework) {
+		left := make(chan context.Context, 1)
+		f.page("/leave", LoadSession, func(c Context) {
+			left <- c.Context()
+			c.Write(http.StatusOK, "left")
+		})
+		f.page("/next", LoadSession, func(c Context) {
+			s := latchkey.SessionFrom(<-left)
+			c.Write(http.StatusOK, fmt.Sprint(s == nil || s.User.Name == "Ada")) // net/http ends the context, and nobody is there
+		})
+	}, func(t *testing.T, f *framework) {
+		answers(t, f.openAs("Ada").Get("/leave"), http.StatusOK, "left")
+		p := f.open().Get("/next")
+		if answers(t, p, http.StatusOK, "true"); len(p.Header.Values("Set-Cookie")) > 0 {
+			t.Errorf("a stranger gets %q", p.Header.Values("Set-Cookie"))
+		}
+	}},
+	{"many people at one time are told apart", func(f *framework) {
+		f.page("/members", RequireSession, who)
+		f.page("/who", LoadSession, who)
+		f.page("/unread", LoadSession, func(c Context) { c.Write(http.StatusOK, "public") })
+	}, proveCrowd},
+}
+
+// lookedLate is a case that no framework can have whose handlers return before
+// their streams begin.
+const lookedLate = "a session that is looked at when the stream has begun"
+
+// stream adds a page of two parts, the second of which waits until the browser
+// has the first, and says who is signed in.
+func (f *framework) stream(path string, guard Guard, early bool) {
+	f.page(path, guard, func(c Context) {
+		text := ""
+		if early {
+			text = "here is " + name(c.Session())
+		}
+		c.Stream(func() string { return "first" }, func() string {
+			<-f.received
+			if early {
+				return text
+			}
+			return "here is " + name(c.Session())
+		})
+	})
+}
+
+// streamTimeout bounds a request for a stream, so that a stream that hangs fails
+// its test before the test's own deadline.
+const streamTimeout = 30 * time.Second
+
+// proveStream reads the first part of a stream before the server makes the second.
+func proveStream(t *testing.T, f *framework, cookieWith string) {
+	t.Helper()
+	c := f.openAs("Ada")
+	defer f.release() // or the server would wait for ever
+	ctx, cancel := context.WithTimeout(t.Context(), streamTimeout)
+	defer cancel()
+	res, err := ask(ctx, c, f.url+"/stream")
+	ok(t, err)
+	defer res.Body.Close()
+	first := make([]byte, len("first"))
+	_, err = io.ReadFull(res.Body, first)
+	ok(t, err)
+	f.release()
+	rest, err := io.ReadAll(res.Body)
+	ok(t, err)
+	if string(first) != "first" || string(rest) != "here is Ada" {
+		t.Errorf("the stream says %q, then %q", first, rest)
+	}
+	if renewed := setsCookie(&latchkeytest.Page{Header: res.Header}, "session-token"); renewed != (cookieWith != "") {
+		t.Errorf("renewed: %t", renewed)
+	}
+	if c.Session() == nil {
+		t.Error("the session is lost")
+	}
+}
+
+// proveCrowd asks for pages in no order, each in the name of another.
+func proveCrowd(t *testing.T, f *framework) {
+	const people, rounds = 8, 40
+	var browsers [people]*latchkeytest.Client
+	for i := range browsers {
+		browsers[i] = f.openAs(fmt.Sprint("Person-", i))
+	}
+	errs := race.Run(people, func(i int) error {
+		for range rounds {
+			for path, want := range map[string]string{"/members": fmt.Sprint("here is Person-", i), "/who": fmt.Sprint("here is Person-", i), "/unread": "public"} {
+				if err := asked(t.Context(), browsers[i], f.url+path, want); err != nil {
+					return err
+				}
+			}
+		}
+		return nil
+	})
+	for _, err := range errs {
+		ok(t, err)
+	}
+}
+
+// asked reports whether a page says what is wanted, and sets a session cookie only
+// if it has looked at the session. It may run in any goroutine.
+func asked(ctx context.Context, c *latchkeytest.Client, pageURL, want string) error {
+	res, err := ask(ctx, c, pageURL)
+	if err != nil {
+		return err
+	}
+	defer res.Body.Close()
+	text, err := io.ReadAll(res.Body)
+	switch {
+	case err != nil:
+		return err
+	case string(text) != want:
+		return fmt.Errorf("%s says %q, want %q", pageURL, text, want)
+	case setsCookie(&latchkeytest.Page{Header: res.Header}, "session-token") == (want == "public"):
+		return fmt.Errorf("%s sets %q", pageURL, res.Header.Values("Set-Cookie"))
+	}
+	return nil
+}
+
+// ask requests a page with the cookies of c. It leaves c as it is and reads no
+// more of the answer than its header.
+func ask(ctx context.Context, c *latchkeytest.Client, pageURL string) (*http.Response, error) {
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, pageURL, http.NoBody)
+	if err != nil {
+		return nil, err
+	}
+	for _, cookie := range c.Cookies() {
+		req.AddCookie(&http.Cookie{Name: cookie.Name, Value: cookie.Value, Quoted: cookie.Quoted})
+	}
+	return c.Transport.RoundTrip(req)
+}

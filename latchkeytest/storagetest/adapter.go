@@ -1,0 +1,138 @@
+package storagetest
+
+import (
+	"reflect"
+	"slices"
+	"testing"
+
+	"github.com/latchkeyhq/latchkey/storage"
+)
+
+// TestAdapter tests that a store keeps every promise of [storage.Adapter] and of
+// the optional interfaces that it has. It runs one subtest for each promise, in a
+// group for each interface. It logs the interfaces that the store lacks.
+//
+//	func TestAdapter(t *testing.T) {
+//		storagetest.TestAdapter(t, func(t *testing.T) storage.Adapter {
+//			return mystore.New(emptyDatabase(t))
+//		})
+//	}
+//
+// TestAdapter calls open for each promise. open returns an empty store that
+// serves at least 100 concurrent calls; calls may wait for each other. Run the
+// test with the race detector too. The variable LATCHKEY_RACES says how often a
+// race between two calls is repeated; the default is 20.
+//
+// A store whose engine removes expired rows need not find expired sessions and
+// verification tokens. A store whose engine ends a transaction at a conflict may
+// refuse every further call in it.
+//
+// except names what a store cannot keep because its schema belongs to another
+// program: promises as "interface/promise", or whole interfaces. They are logged
+// and not run. A name that does not exist fails the test. Each optional field of
+// a record, such as [storage.StoredSession].Tenant, is in a promise of its own.
+func TestAdapter(t *testing.T, open func(t *testing.T) storage.Adapter, except ...string) {
+	t.Helper()
+	s := newSuite(func(t *testing.T) any { return open(t) }, except)
+	prove(t, s, "Adapter", slices.Concat(userPromises, linkPromises))
+	prove(t, s, "SessionAdapter", slices.Concat(sessionPromises, sessionFieldPromises))
+	prove(t, s, "SessionListAdapter", sessionListPromises)
+	prove(t, s, "VerificationTokenAdapter", slices.Concat(verificationTokenPromises, tokenFieldPromises))
+	prove(t, s, "AccountAdapter", slices.Concat(accountPromises, accountFieldPromises))
+	prove(t, s, "UserDeletionAdapter", deletionPromises)
+	prove(t, s, "AuthenticatorAdapter", slices.Concat(authenticatorPromises, authenticatorFieldPromises))
+	prove(t, s, "TxAdapter", slices.Concat(txPromises, lockPromises))
+	prove(t, s, "SignUpAdapter", signUpPromises)
+	prove(t, s, "SweepAdapter", sweepPromises)
+	prove(t, s, "RevocationStore", revocationPromises)
+	s.end(t)
+}
+
+// suite is one run of [TestAdapter] or [TestStores].
+type suite struct {
+	open   func(*testing.T) any
+	except map[string]bool // a name that is left at the end does not exist
+}
+
+func newSuite(open func(*testing.T) any, except []string) *suite {
+	s := &suite{open: open, except: map[string]bool{}}
+	for _, name := range except {
+		s.except[name] = true
+	}
+	return s
+}
+
+func (s *suite) end(t *testing.T) {
+	t.Helper()
+	for name := range s.except {
+		t.Errorf("there is no promise called %q", name)
+	}
+}
+
+// promise is one rule of the contract. Stores that implement A keep it.
+type promise[A any] struct {
+	name string
+	keep func(t *testing.T, a A)
+}
+
+// prove runs all promises of one interface if the store implements it.
+func prove[A any](t *testing.T, s *suite, ability string, promises []promise[A]) {
+	t.Helper()
+	if _, able := s.open(t).(A); !able {
+		t.Run(ability+" is absent", func(t *testing.T) {
+			t.Logf("the store does not have %v: %d promises not tried", reflect.TypeFor[A](), len(promises))
+			delete(s.except, ability)
+			for _, p := range promises {
+				delete(s.except, ability+"/"+p.name)
+			}
+		})
+		return
+	}
+	if s.except[ability] {
+		delete(s.except, ability)
+		t.Logf("not tried: %s", ability)
+		return
+	}
+	t.Run(ability, func(t *testing.T) {
+		for _, p := range promises {
+			if name := ability + "/" + p.name; s.except[name] {
+				delete(s.except, name)
+				t.Logf("not tried: %s", p.name)
+				continue
+			}
+			t.Run(p.name, func(t *testing.T) { p.keep(t, s.open(t).(A)) })
+		}
+	})
+}
+
+// The interfaces that the promises of an optional interface need.
+type (
+	sessionStore interface {
+		storage.Adapter
+		storage.SessionAdapter
+	}
+	sessionListStore interface {
+		sessionStore
+		storage.SessionListAdapter
+	}
+	accountStore interface {
+		storage.Adapter
+		storage.AccountAdapter
+	}
+	deletionStore interface {
+		storage.Adapter
+		storage.UserDeletionAdapter
+	}
+	authenticatorStore interface {
+		storage.Adapter
+		storage.AuthenticatorAdapter
+	}
+	txStore interface {
+		storage.Adapter
+		storage.TxAdapter
+	}
+	sweepStore interface {
+		storage.Adapter
+		storage.SweepAdapter
+	}
+)
