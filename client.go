@@ -11,11 +11,6 @@ import (
 
 // The client for browsers: an ES module with its types, below the base path.
 
-// ClientRoute is where the browser client is, as [Auth.ActionURL] and
-// [Core.ActionURL] take it: with a hash of its content, so that browsers keep it
-// and never ask again. What they ask about every time is "client/latchkey.js".
-func ClientRoute() string { return "client/" + client.Name(client.Module) }
-
 // passkeyScript is the URL of what fills in forms for passkeys; empty: there are
 // none.
 func passkeyScript(x *exchange) string {

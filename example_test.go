@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log"
+	"log/slog"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
@@ -333,6 +334,9 @@ func ExampleLimits() {
 	// true
 }
 
+// quiet writes no log.
+var quiet = slog.New(slog.DiscardHandler)
+
 func exampleAuth() *latchkey.Auth { return exampleAuthWith(latchkey.Config{}) }
 
 // exampleAuthWith is a site with c besides.
@@ -351,4 +355,25 @@ func exampleAuthWith(c latchkey.Config) *latchkey.Auth {
 	auth, err := latchkey.New(c)
 	must(err)
 	return auth
+}
+
+// A page tells the browser where the client is: by a name that changes with it.
+func ExampleAuth_ClientURL() {
+	auth, err := latchkey.New(latchkey.Config{
+		Site:      latchkey.Site{URL: "https://shop.example"},
+		Secrets:   []string{"a secret of 32 characters or more"},
+		Providers: []latchkey.Provider{&latchkey.OAuth{ID: "acme", Name: "Acme", OIDC: true, Issuer: "https://id.acme.example", ClientID: "1", ClientSecret: "2"}},
+	})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	r := httptest.NewRequest(http.MethodGet, "/", nil)
+	script, err := auth.ClientURL(r)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Println(strings.HasPrefix(script.Path, "/auth/client/latchkey-"), strings.HasSuffix(script.Path, ".js"))
+	// Output: true true
 }

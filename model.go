@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/latchkeyhq/latchkey/internal/jwtclaims"
+	"github.com/latchkeyhq/latchkey/internal/veil"
 	"github.com/latchkeyhq/latchkey/jwt"
 	"github.com/latchkeyhq/latchkey/storage"
 )
@@ -106,3 +107,8 @@ type Assurance struct {
 	AMR      []string  // the methods, in the names of RFC 8176
 	ACR      string    // the level reached (OpenID Connect Core 1.0, section 2)
 }
+
+// hidden is embedded in every exported type that holds a secret, so that none
+// of them can be printed, logged or encoded by accident. What is to
+// leave the program on purpose has a form of its own: see [storage.AccountRecord].
+type hidden = veil.Hidden

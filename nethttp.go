@@ -4,6 +4,8 @@ import (
 	"net/http"
 	"net/url"
 	"strings"
+
+	"github.com/latchkeyhq/latchkey/internal/client"
 )
 
 // What the application can do from its own handlers. Each runs the same code as
@@ -131,4 +133,13 @@ func addCookies(w http.ResponseWriter, cookies []*http.Cookie) {
 // about the site that is not believed.
 func (a *Auth) ActionURL(r *http.Request, action string) (*url.URL, error) {
 	return a.Core().ActionURL(r.Context(), requestHead(r), action)
+}
+
+// ClientURL returns the absolute URL of the browser client as the browser that
+// sent r sees the site. The name of the file has a hash of its content, so that
+// browsers keep it and never ask again; below "client/latchkey.js" they ask each
+// time. It returns ErrUntrustedHost if r says something about the site that is not
+// believed.
+func (a *Auth) ClientURL(r *http.Request) (*url.URL, error) {
+	return a.ActionURL(r, "client/"+client.Name(client.Module))
 }

@@ -11,21 +11,22 @@ import (
 
 	"github.com/latchkeyhq/latchkey"
 	"github.com/latchkeyhq/latchkey/adapters/memoryadapter"
+	"github.com/latchkeyhq/latchkey/internal/plainsite"
 	"github.com/latchkeyhq/latchkey/storage"
 )
 
 // The places that are kept open: something can be plugged in to each.
 
 func TestOptionsOfAProvider(t *testing.T) {
-	s := newPlainSite(t)
-	latchkey.Plug(s.auth, latchkey.Plugs{OptionsOf: "elsewhere", Options: func(context.Context) (*latchkey.Response, error) {
+	s := plainsite.New(t)
+	latchkey.Plug(s.Auth, latchkey.Plugs{OptionsOf: "elsewhere", Options: func(context.Context) (*latchkey.Response, error) {
 		return &latchkey.Response{Body: []byte(`{"challenge":"x"}`)}, nil
 	}})
-	if a := s.send(s.auth, http.MethodGet, "/auth/webauthn-options/elsewhere", nil); a.Body.String() != `{"challenge":"x"}` {
+	if a := s.Send(s.Auth, http.MethodGet, "/auth/webauthn-options/elsewhere", nil); a.Body.String() != `{"challenge":"x"}` {
 		t.Errorf("%d %s", a.Code, a.Body)
 	}
 	for _, path := range []string{"/auth/webauthn-options/password", "/auth/webauthn-options/nobody", "/auth/webauthn-options"} {
-		if a := s.send(s.auth, http.MethodGet, path, nil); a.Code != http.StatusFound {
+		if a := s.Send(s.Auth, http.MethodGet, path, nil); a.Code != http.StatusFound {
 			t.Errorf("%s: %d, want the error page", path, a.Code)
 		}
 	}
@@ -35,13 +36,13 @@ func TestPausedSignIn(t *testing.T) {
 	for _, strategy := range []latchkey.Strategy{latchkey.JWTSessions, latchkey.DatabaseSessions} {
 		t.Run(string(strategy), func(t *testing.T) {
 			asked := 0
-			s := newPlainSite(t, func(c *latchkey.Config) {
+			s := plainsite.New(t, func(c *latchkey.Config) {
 				c.Session.Strategy = strategy
 				c.Callbacks.SignIn = func(context.Context, latchkey.SignInAttempt) error { asked++; return nil }
 			})
 			wanted := true
-			latchkey.Plug(s.auth, latchkey.Plugs{Pause: func(ctx context.Context, u latchkey.User, resume func(context.Context) (*latchkey.Response, error)) (*latchkey.Response, error) {
-				if u.ID != plainID {
+			latchkey.Plug(s.Auth, latchkey.Plugs{Pause: func(ctx context.Context, u latchkey.User, resume func(context.Context) (*latchkey.Response, error)) (*latchkey.Response, error) {
+				if u.ID != plainsite.UserID {
 					t.Errorf("paused for %q", u.ID)
 				}
 				if wanted {
@@ -49,15 +50,15 @@ func TestPausedSignIn(t *testing.T) {
 				}
 				return resume(ctx)
 			}})
-			a := s.signIn()
-			if a.Header().Get("Location") != "/second-factor" || s.session() != nil || asked != 1 {
-				t.Errorf("leads to %q, the callback was asked %d times, signed in: %t", a.Header().Get("Location"), asked, s.session() != nil)
+			a := s.SignIn()
+			if a.Header().Get("Location") != "/second-factor" || s.Session() != nil || asked != 1 {
+				t.Errorf("leads to %q, the callback was asked %d times, signed in: %t", a.Header().Get("Location"), asked, s.Session() != nil)
 			}
-			if sessions, err := s.store.ListSessions(t.Context(), plainID); len(sessions) != 0 || err != nil {
+			if sessions, err := s.Store.ListSessions(t.Context(), plainsite.UserID); len(sessions) != 0 || err != nil {
 				t.Errorf("%d sessions are stored, %v", len(sessions), err)
 			}
 			wanted = false
-			if s.signIn(); s.session() == nil {
+			if s.SignIn(); s.Session() == nil {
 				t.Error("not signed in after the pause")
 			}
 		})
@@ -65,31 +66,31 @@ func TestPausedSignIn(t *testing.T) {
 }
 
 func TestProviderHearsOfSignOut(t *testing.T) {
-	s := newPlainSite(t)
+	s := plainsite.New(t)
 	var user, session string
-	latchkey.Plug(s.auth, latchkey.Plugs{SignedOutOf: "password", SignedOut: func(_ context.Context, userID, sessionID string) (*latchkey.Response, error) {
+	latchkey.Plug(s.Auth, latchkey.Plugs{SignedOutOf: "password", SignedOut: func(_ context.Context, userID, sessionID string) (*latchkey.Response, error) {
 		user, session = userID, sessionID
 		return &latchkey.Response{Redirect: "https://id.example/logout"}, nil
 	}})
-	s.signIn()
-	id := s.session().ID
-	a := s.signOut()
-	if user != plainID || session != id || a.Header().Get("Location") != "https://id.example/logout" {
+	s.SignIn()
+	id := s.Session().ID
+	a := s.SignOut()
+	if user != plainsite.UserID || session != id || a.Header().Get("Location") != "https://id.example/logout" {
 		t.Errorf("user %q, session %q of %q, leads to %q", user, session, id, a.Header().Get("Location"))
 	}
-	if s.session() != nil {
+	if s.Session() != nil {
 		t.Error("still signed in")
 	}
 	user = ""
-	if s.signOut(); user != "" {
+	if s.SignOut(); user != "" {
 		t.Error("heard of a sign-out of nobody")
 	}
 }
 
 func TestGuardsAskPrincipals(t *testing.T) {
-	s := newPlainSite(t)
+	s := plainsite.New(t)
 	fault := errors.New("the key store does not answer")
-	latchkey.Plug(s.auth, latchkey.Plugs{Principal: func(_ context.Context, r *latchkey.Request) (*latchkey.Session, error) {
+	latchkey.Plug(s.Auth, latchkey.Plugs{Principal: func(_ context.Context, r *latchkey.Request) (*latchkey.Session, error) {
 		switch r.Header.Get("Authorization") {
 		case "Bearer good":
 			return &latchkey.Session{UserID: "robot", Via: "key"}, nil
@@ -98,20 +99,20 @@ func TestGuardsAskPrincipals(t *testing.T) {
 		}
 		return nil, nil
 	}})
-	s.signIn()
+	s.SignIn()
 	for _, c := range []struct{ name, proof, user string }{
 		{"another proof wins over the cookie", "Bearer good", "robot"},
-		{"without one the cookie counts", "", plainID},
+		{"without one the cookie counts", "", plainsite.UserID},
 		{"a fault is nobody", "Bearer broken", ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			var seen string
-			guarded := s.auth.RequireSession(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+			guarded := s.Auth.RequireSession(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
 				if found := latchkey.SessionFrom(r.Context()); found != nil {
 					seen = found.UserID
 				}
 			}))
-			s.send(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			s.Send(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 				if c.proof != "" {
 					r.Header.Set("Authorization", c.proof)
 				}
@@ -127,23 +128,23 @@ func TestGuardsAskPrincipals(t *testing.T) {
 func TestSessionKeepsItsID(t *testing.T) {
 	for name, change := range map[string]func(*latchkey.Config){
 		"a row":                   func(*latchkey.Config) {},
-		"a token that is tracked": func(c *latchkey.Config) { asTokens(c); c.Session.AbsoluteMaxAge = 30 * 24 * time.Hour },
+		"a token that is tracked": func(c *latchkey.Config) { plainsite.AsTokens(c); c.Session.AbsoluteMaxAge = 30 * 24 * time.Hour },
 	} {
 		t.Run(name, func(t *testing.T) {
 			now := time.Date(2026, 5, 1, 12, 0, 0, 0, time.UTC)
-			s := newPlainSite(t, change, func(c *latchkey.Config) { c.Runtime.Time = func() time.Time { return now } })
-			s.signIn()
-			first := s.session()
+			s := plainsite.New(t, change, func(c *latchkey.Config) { c.Runtime.Time = func() time.Time { return now } })
+			s.SignIn()
+			first := s.Session()
 			for range 5 {
 				now = now.Add(2 * 24 * time.Hour) // over the update age
-				again := s.session()
+				again := s.Session()
 				if again == nil || again.ID != first.ID || first.ID == "" || !again.AuthTime.Equal(first.AuthTime) {
 					t.Fatalf("%+v, want the id and sign-in of %+v", again, first)
 				}
 			}
-			s.signOut()
-			s.signIn()
-			if next := s.session(); next.ID == first.ID {
+			s.SignOut()
+			s.SignIn()
+			if next := s.Session(); next.ID == first.ID {
 				t.Error("the next sign-in has the same id")
 			}
 		})
@@ -201,13 +202,13 @@ func (x *endingTx) CreateSession(ctx context.Context, s storage.StoredSession) e
 func TestEnginesThatEndThings(t *testing.T) {
 	now := time.Date(2026, 5, 1, 12, 0, 0, 0, time.UTC)
 	engine := &endingStore{now: func() time.Time { return now }}
-	s := newPlainSite(t, func(c *latchkey.Config) {
+	s := plainsite.New(t, func(c *latchkey.Config) {
 		engine.Adapter = c.Adapter.(*memoryadapter.Adapter)
 		c.Adapter, c.Runtime.Time = engine, engine.now
 	})
 	t.Run("a transaction that was ended by a conflict is tried again as a whole", func(t *testing.T) {
 		engine.conflicts = 1
-		if a := s.signIn(); s.session() == nil {
+		if a := s.SignIn(); s.Session() == nil {
 			t.Errorf("not signed in: %q", a.Header().Get("Location"))
 		}
 	})
@@ -218,8 +219,8 @@ func TestEnginesThatEndThings(t *testing.T) {
 	})
 	t.Run("a session that the engine has removed is nobody's, and the cookie goes", func(t *testing.T) {
 		now = now.Add(40 * 24 * time.Hour)
-		if s.session() != nil || len(s.jar) != 2 || s.jar["__Secure-authjs.session-token"] != "" {
-			t.Errorf("cookies %v, want that of the callback URL and the browser's", s.jar)
+		if s.Session() != nil || len(s.Jar) != 2 || s.Jar["__Secure-authjs.session-token"] != "" {
+			t.Errorf("cookies %v, want that of the callback URL and the browser's", s.Jar)
 		}
 	})
 }
@@ -243,13 +244,13 @@ func (h contextHandler) Enabled(context.Context, slog.Level) bool { return true 
 
 func TestLogHasTheContext(t *testing.T) {
 	var seen []string
-	s := newPlainSite(t, func(c *latchkey.Config) {
+	s := plainsite.New(t, func(c *latchkey.Config) {
 		c.Runtime.Logger = slog.New(contextHandler{slog.DiscardHandler, &seen})
 	})
 	traced := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		s.auth.ServeHTTP(w, r.WithContext(context.WithValue(r.Context(), traceKey{}, "trace-7")))
+		s.Auth.ServeHTTP(w, r.WithContext(context.WithValue(r.Context(), traceKey{}, "trace-7")))
 	})
-	s.send(traced, http.MethodPost, "/auth/callback/nobody", nil)
+	s.Send(traced, http.MethodPost, "/auth/callback/nobody", nil)
 	if len(seen) != 1 || seen[0] != "trace-7 latchkey: InvalidProvider" {
 		t.Errorf("the handler saw %q", seen)
 	}

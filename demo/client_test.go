@@ -18,6 +18,7 @@ import (
 
 	"github.com/latchkeyhq/latchkey"
 	"github.com/latchkeyhq/latchkey/adapters/memoryadapter"
+	"github.com/latchkeyhq/latchkey/internal/client"
 	"github.com/latchkeyhq/latchkey/latchkeytest"
 	"github.com/latchkeyhq/latchkey/webauthn"
 )
@@ -101,7 +102,7 @@ func (s *clientTest) show(_ context.Context, r latchkey.SessionInfo) (*latchkey.
 func (s *clientTest) routes(auth http.Handler) http.Handler {
 	mux := http.NewServeMux()
 	mux.Handle("/auth/", auth)
-	for path, module := range map[string]string{"/stable.js": "/auth/client/latchkey.js", "/fixed.js": "/auth/" + latchkey.ClientRoute()} {
+	for path, module := range map[string]string{"/stable.js": "/auth/client/latchkey.js", "/fixed.js": "/auth/client/" + client.Name(client.Module)} {
 		mux.HandleFunc("GET "+path, func(w http.ResponseWriter, _ *http.Request) {
 			w.Header().Set("Content-Type", "text/javascript")
 			fmt.Fprintf(w, clientScript, module)

@@ -10,14 +10,14 @@ import (
 	"github.com/go-webauthn/webauthn/protocol"
 	"github.com/go-webauthn/webauthn/protocol/webauthncose"
 
-	"github.com/latchkeyhq/latchkey"
+	"github.com/latchkeyhq/latchkey/passkey"
 	"github.com/latchkeyhq/latchkey/storage"
 )
 
-// Authenticate implements [latchkey.Ceremony] (Web Authentication Level 3,
+// Authenticate implements [passkey.Ceremony] (Web Authentication Level 3,
 // section 7.2).
-func (Ceremony) Authenticate(_ context.Context, a latchkey.Authentication, key storage.Authenticator, answer []byte) (latchkey.Presentation, error) {
-	var none latchkey.Presentation
+func (Ceremony) Authenticate(_ context.Context, a passkey.Authentication, key storage.Authenticator, answer []byte) (passkey.Presentation, error) {
+	var none passkey.Presentation
 	cred, err := readCredential(answer)
 	if err != nil {
 		return none, err
@@ -46,7 +46,7 @@ func (Ceremony) Authenticate(_ context.Context, a latchkey.Authentication, key s
 		return none, err
 	}
 	handle, err := cred.userHandle()
-	return latchkey.Presentation{
+	return passkey.Presentation{
 		UserHandle: handle, Counter: data.Counter, BackedUp: data.Flags.HasBackupState(), UserVerified: data.Flags.HasUserVerified(),
 	}, err
 }
@@ -60,13 +60,13 @@ func (c *credential) userHandle() ([]byte, error) {
 }
 
 // checkAuthenticatorData checks what the authenticator signed about itself.
-func checkAuthenticatorData(raw []byte, a latchkey.Authentication, key storage.Authenticator) (*protocol.AuthenticatorData, error) {
+func checkAuthenticatorData(raw []byte, a passkey.Authentication, key storage.Authenticator) (*protocol.AuthenticatorData, error) {
 	var data protocol.AuthenticatorData
 	if err := data.Unmarshal(raw); err != nil {
 		return nil, said(err)
 	}
 	site := sha256.Sum256([]byte(a.RelyingParty.ID))
-	if err := data.Verify(site[:], nil, a.Options.UserVerification == latchkey.Required, true); err != nil {
+	if err := data.Verify(site[:], nil, a.Options.UserVerification == passkey.Required, true); err != nil {
 		return nil, said(err)
 	}
 	if err := checkFlags(data.Flags); err != nil {

@@ -14,6 +14,7 @@ import (
 	"github.com/latchkeyhq/latchkey"
 	"github.com/latchkeyhq/latchkey/adapters/memoryadapter"
 	"github.com/latchkeyhq/latchkey/latchkeytest"
+	"github.com/latchkeyhq/latchkey/passkey"
 	"github.com/latchkeyhq/latchkey/storage"
 	"github.com/latchkeyhq/latchkey/webauthn"
 )
@@ -43,19 +44,19 @@ func TestConfiguration(t *testing.T) {
 			c.Providers = []latchkey.Provider{passkeys(latchkey.WebAuthn{Fields: []latchkey.Field{{Name: "email", Autocomplete: "username"}}})}
 		}, latchkey.ErrMissingWebAuthnAutocomplete},
 		"no such requirement": {func(c *latchkey.Config) {
-			c.Providers = []latchkey.Provider{passkeys(latchkey.WebAuthn{Authentication: latchkey.AuthenticationOptions{UserVerification: "often"}})}
+			c.Providers = []latchkey.Provider{passkeys(latchkey.WebAuthn{Authentication: passkey.AuthenticationOptions{UserVerification: "often"}})}
 		}, latchkey.ErrInvalidProvider},
 		"no such attachment": {func(c *latchkey.Config) {
-			c.Providers = []latchkey.Provider{passkeys(latchkey.WebAuthn{Registration: latchkey.RegistrationOptions{Attachment: "glued"}})}
+			c.Providers = []latchkey.Provider{passkeys(latchkey.WebAuthn{Registration: passkey.RegistrationOptions{Attachment: "glued"}})}
 		}, latchkey.ErrInvalidProvider},
 		"no such attestation": {func(c *latchkey.Config) {
-			c.Providers = []latchkey.Provider{passkeys(latchkey.WebAuthn{Registration: latchkey.RegistrationOptions{Attestation: "some"}})}
+			c.Providers = []latchkey.Provider{passkeys(latchkey.WebAuthn{Registration: passkey.RegistrationOptions{Attestation: "some"}})}
 		}, latchkey.ErrInvalidProvider},
 		"no such list": {func(c *latchkey.Config) {
 			c.Providers = []latchkey.Provider{passkeys(latchkey.WebAuthn{ListCredentials: "all"})}
 		}, latchkey.ErrInvalidProvider},
 		"a timeout before now": {func(c *latchkey.Config) {
-			c.Providers = []latchkey.Provider{passkeys(latchkey.WebAuthn{Registration: latchkey.RegistrationOptions{Timeout: -time.Second}})}
+			c.Providers = []latchkey.Provider{passkeys(latchkey.WebAuthn{Registration: passkey.RegistrationOptions{Timeout: -time.Second}})}
 		}, latchkey.ErrInvalidProvider},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -80,11 +81,11 @@ func TestConfiguration(t *testing.T) {
 // TestOptions: what a site chooses reaches the browser.
 func TestOptions(t *testing.T) {
 	s := newSite(t, func(c *latchkey.Config, p *latchkey.WebAuthn) {
-		p.RelyingParty = func(*latchkey.Request) latchkey.RelyingParty {
-			return latchkey.RelyingParty{ID: "example.com", Name: "Example", Origins: []string{"https://example.com", "https://example.co.uk"}}
+		p.RelyingParty = func(*latchkey.Request) passkey.RelyingParty {
+			return passkey.RelyingParty{ID: "example.com", Name: "Example", Origins: []string{"https://example.com", "https://example.co.uk"}}
 		}
-		p.Registration = latchkey.RegistrationOptions{
-			Timeout: time.Minute, UserVerification: latchkey.Discouraged, ResidentKey: latchkey.Preferred, Attachment: "cross-platform",
+		p.Registration = passkey.RegistrationOptions{
+			Timeout: time.Minute, UserVerification: passkey.Discouraged, ResidentKey: passkey.Preferred, Attachment: "cross-platform",
 			Attestation: "direct", Algorithms: []int{-8}, Hints: []string{"security-key"}, Extensions: map[string]any{"credProps": true},
 		}
 		p.Authentication.Hints = []string{"hybrid"}
@@ -122,8 +123,8 @@ func TestWellKnown(t *testing.T) {
 		"passkeys": {nil, `{"origins":["https://app.example"]}`, ""},
 		"related origins, and an account page": {func(c *latchkey.Config, p *latchkey.WebAuthn) {
 			c.AccountPage.Enabled = true
-			p.RelyingParty = func(*latchkey.Request) latchkey.RelyingParty {
-				return latchkey.RelyingParty{Origins: []string{"https://app.example", "https://app.test"}}
+			p.RelyingParty = func(*latchkey.Request) passkey.RelyingParty {
+				return passkey.RelyingParty{Origins: []string{"https://app.example", "https://app.test"}}
 			}
 		}, `{"origins":["https://app.example","https://app.test"]}`, `{"enroll":"https://app.example/auth/account","manage":"https://app.example/auth/account"}`},
 		"no passkeys": {func(c *latchkey.Config, _ *latchkey.WebAuthn) {

@@ -7,7 +7,7 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/latchkeyhq/latchkey"
+	"github.com/latchkeyhq/latchkey/passkey"
 	"github.com/latchkeyhq/latchkey/storage"
 	"github.com/latchkeyhq/latchkey/webauthn"
 )
@@ -107,7 +107,7 @@ func mustBeWhole(t *testing.T, v vector, made storage.Authenticator, data []byte
 	if !bytes.Contains(data, made.CredentialID) {
 		t.Errorf("the id %x is not in %x", made.CredentialID, data)
 	}
-	a := latchkey.Authentication{RelyingParty: byTheSpecification(), Challenge: []byte("challenge")}
+	a := passkey.Authentication{RelyingParty: byTheSpecification(), Challenge: []byte("challenge")}
 	if _, err := (webauthn.Ceremony{}).Authenticate(context.Background(), a, made, data); err == nil {
 		t.Error("signed in without an answer")
 	}

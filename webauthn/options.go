@@ -6,7 +6,7 @@ import (
 	"encoding/json"
 	"time"
 
-	"github.com/latchkeyhq/latchkey"
+	"github.com/latchkeyhq/latchkey/passkey"
 	"github.com/latchkeyhq/latchkey/storage"
 )
 
@@ -52,30 +52,30 @@ type descriptor struct {
 }
 
 type selection struct {
-	Attachment         string               `json:"authenticatorAttachment,omitempty"`
-	ResidentKey        latchkey.Requirement `json:"residentKey"`
-	RequireResidentKey bool                 `json:"requireResidentKey"` // the same, for browsers of Level 1
-	UserVerification   latchkey.Requirement `json:"userVerification"`
+	Attachment         string              `json:"authenticatorAttachment,omitempty"`
+	ResidentKey        passkey.Requirement `json:"residentKey"`
+	RequireResidentKey bool                `json:"requireResidentKey"` // the same, for browsers of Level 1
+	UserVerification   passkey.Requirement `json:"userVerification"`
 }
 
 type requestOptions struct {
-	Challenge        string               `json:"challenge"`
-	RPID             string               `json:"rpId"`
-	Timeout          int64                `json:"timeout"`
-	UserVerification latchkey.Requirement `json:"userVerification"`
-	Allow            *[]descriptor        `json:"allowCredentials,omitempty"` // nil: any
-	Hints            []string             `json:"hints,omitempty"`
-	Extensions       map[string]any       `json:"extensions,omitempty"`
+	Challenge        string              `json:"challenge"`
+	RPID             string              `json:"rpId"`
+	Timeout          int64               `json:"timeout"`
+	UserVerification passkey.Requirement `json:"userVerification"`
+	Allow            *[]descriptor       `json:"allowCredentials,omitempty"` // nil: any
+	Hints            []string            `json:"hints,omitempty"`
+	Extensions       map[string]any      `json:"extensions,omitempty"`
 }
 
-// CreationOptions implements [latchkey.Ceremony].
-func (Ceremony) CreationOptions(_ context.Context, r latchkey.Registration) (json.RawMessage, error) {
+// CreationOptions implements [passkey.Ceremony].
+func (Ceremony) CreationOptions(_ context.Context, r passkey.Registration) (json.RawMessage, error) {
 	o := creationOptions{
 		RP:        entity{r.RelyingParty.ID, r.RelyingParty.Name},
 		User:      userEntity{text(r.UserHandle), r.UserName, r.DisplayName},
 		Challenge: text(r.Challenge), Timeout: milliseconds(r.Options.Timeout), Exclude: descriptors(r.Exclude),
 		Selection: selection{
-			r.Options.Attachment, r.Options.ResidentKey, r.Options.ResidentKey == latchkey.Required, r.Options.UserVerification,
+			r.Options.Attachment, r.Options.ResidentKey, r.Options.ResidentKey == passkey.Required, r.Options.UserVerification,
 		},
 		Hints: r.Options.Hints, Attestation: r.Options.Attestation, Extensions: r.Options.Extensions,
 	}
@@ -85,8 +85,8 @@ func (Ceremony) CreationOptions(_ context.Context, r latchkey.Registration) (jso
 	return json.Marshal(o)
 }
 
-// RequestOptions implements [latchkey.Ceremony].
-func (Ceremony) RequestOptions(_ context.Context, a latchkey.Authentication) (json.RawMessage, error) {
+// RequestOptions implements [passkey.Ceremony].
+func (Ceremony) RequestOptions(_ context.Context, a passkey.Authentication) (json.RawMessage, error) {
 	o := requestOptions{
 		Challenge: text(a.Challenge), RPID: a.RelyingParty.ID, Timeout: milliseconds(a.Options.Timeout),
 		UserVerification: a.Options.UserVerification, Hints: a.Options.Hints, Extensions: a.Options.Extensions,
@@ -98,7 +98,7 @@ func (Ceremony) RequestOptions(_ context.Context, a latchkey.Authentication) (js
 	return json.Marshal(o)
 }
 
-func algorithms(r latchkey.Registration) []int {
+func algorithms(r passkey.Registration) []int {
 	if r.Options.Algorithms == nil {
 		return defaultAlgorithms
 	}

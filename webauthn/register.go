@@ -12,13 +12,13 @@ import (
 	"github.com/go-webauthn/webauthn/protocol"
 	"github.com/go-webauthn/webauthn/protocol/webauthncbor"
 
-	"github.com/latchkeyhq/latchkey"
+	"github.com/latchkeyhq/latchkey/passkey"
 	"github.com/latchkeyhq/latchkey/storage"
 )
 
-// Register implements [latchkey.Ceremony] (Web Authentication Level 3, section
+// Register implements [passkey.Ceremony] (Web Authentication Level 3, section
 // 7.1).
-func (c Ceremony) Register(ctx context.Context, r latchkey.Registration, answer []byte) (storage.Authenticator, error) {
+func (c Ceremony) Register(ctx context.Context, r passkey.Registration, answer []byte) (storage.Authenticator, error) {
 	var none storage.Authenticator
 	cred, err := readCredential(answer)
 	if err != nil {
@@ -47,7 +47,7 @@ func (c Ceremony) Register(ctx context.Context, r latchkey.Registration, answer 
 		return none, err
 	}
 	hash := sha256.Sum256(clientData)
-	verified := r.Options.UserVerification == latchkey.Required
+	verified := r.Options.UserVerification == passkey.Required
 	err = object.Verify(r.RelyingParty.ID, hash[:], verified, !r.Conditional, nil, parameters(r), protocol.AttestationPolicy{}, protocol.SignaturePolicy{})
 	if err != nil {
 		return none, said(err)

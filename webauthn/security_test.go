@@ -20,7 +20,9 @@ import (
 	"time"
 
 	"github.com/latchkeyhq/latchkey"
+	"github.com/latchkeyhq/latchkey/event"
 	"github.com/latchkeyhq/latchkey/latchkeytest"
+	"github.com/latchkeyhq/latchkey/passkey"
 	"github.com/latchkeyhq/latchkey/storage"
 	"github.com/latchkeyhq/latchkey/webauthn"
 )
@@ -181,8 +183,8 @@ func TestAnswersOnceAtOneTime(t *testing.T) {
 // every origin that is configured is one, and no other.
 func TestOrigins(t *testing.T) {
 	s := newSite(t, func(_ *latchkey.Config, p *latchkey.WebAuthn) {
-		p.RelyingParty = func(*latchkey.Request) latchkey.RelyingParty {
-			return latchkey.RelyingParty{ID: "example.org", Origins: []string{"https://example.org", "https://example.net", "https://shop.example.org:8443"}}
+		p.RelyingParty = func(*latchkey.Request) passkey.RelyingParty {
+			return passkey.RelyingParty{ID: "example.org", Origins: []string{"https://example.org", "https://example.net", "https://shop.example.org:8443"}}
 		}
 	})
 	for origin, right := range map[string]bool{
@@ -206,7 +208,7 @@ func TestOrigins(t *testing.T) {
 
 // what is only preferred is not demanded.
 func TestUserVerification(t *testing.T) {
-	for _, wanted := range []latchkey.Requirement{latchkey.Preferred, latchkey.Discouraged} {
+	for _, wanted := range []passkey.Requirement{passkey.Preferred, passkey.Discouraged} {
 		s := newSite(t, func(c *latchkey.Config, _ *latchkey.WebAuthn) {
 			p := webauthn.Provider(latchkey.WebAuthn{ID: "passkey"})
 			p.Authentication.UserVerification, p.Registration.UserVerification = wanted, wanted
@@ -325,7 +327,7 @@ func TestCounter(t *testing.T) {
 			refused(t, b, b.TryPasskey(a, ""))
 		}
 		raised := slices.ContainsFunc(told, func(e latchkey.Event) bool {
-			return e.Type == latchkey.EventPasskeyCounter && e.Outcome == latchkey.EventFailed && e.UserID != ""
+			return e.Type == event.PasskeyCounter && e.Outcome == event.Failed && e.UserID != ""
 		})
 		if raised == step.ok {
 			t.Errorf("R-172 counter %d: told %v", step.says, told)

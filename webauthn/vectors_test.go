@@ -13,7 +13,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/latchkeyhq/latchkey"
+	"github.com/latchkeyhq/latchkey/passkey"
 	"github.com/latchkeyhq/latchkey/storage"
 	"github.com/latchkeyhq/latchkey/webauthn"
 )
@@ -52,8 +52,8 @@ func readVectors(t testing.TB) (all vectors) {
 }
 
 // byTheSpecification are the relying party and the origin of all vectors.
-func byTheSpecification() latchkey.RelyingParty {
-	return latchkey.RelyingParty{ID: "example.org", Name: "Example", Origins: []string{"https://example.org"}}
+func byTheSpecification() passkey.RelyingParty {
+	return passkey.RelyingParty{ID: "example.org", Name: "Example", Origins: []string{"https://example.org"}}
 }
 
 // refusedVectors are those whose registration is refused, and why. The makers of
@@ -215,9 +215,9 @@ func (all vectors) ceremony(t *testing.T) webauthn.Ceremony {
 }
 
 func (v vector) register(c webauthn.Ceremony) (storage.Authenticator, error) {
-	r := latchkey.Registration{
+	r := passkey.Registration{
 		RelyingParty: byTheSpecification(), Challenge: v.Registration.Challenge,
-		Options: latchkey.RegistrationOptions{Algorithms: []int{-7, -35, -36, -8, -257, -53}, UserVerification: latchkey.Preferred, Attestation: "direct"},
+		Options: passkey.RegistrationOptions{Algorithms: []int{-7, -35, -36, -8, -257, -53}, UserVerification: passkey.Preferred, Attestation: "direct"},
 	}
 	return c.Register(context.Background(), r, credentialJSON(v.CredentialID, map[string][]byte{
 		"clientDataJSON": v.Registration.ClientDataJSON, "attestationObject": v.Registration.AttestationObject,
@@ -225,9 +225,9 @@ func (v vector) register(c webauthn.Ceremony) (storage.Authenticator, error) {
 }
 
 func (v vector) authenticate(key storage.Authenticator) error {
-	a := latchkey.Authentication{
+	a := passkey.Authentication{
 		RelyingParty: byTheSpecification(), Challenge: v.Authentication.Challenge,
-		Options: latchkey.AuthenticationOptions{UserVerification: latchkey.Preferred},
+		Options: passkey.AuthenticationOptions{UserVerification: passkey.Preferred},
 	}
 	_, err := webauthn.Ceremony{}.Authenticate(context.Background(), a, key, credentialJSON(v.CredentialID, map[string][]byte{
 		"clientDataJSON": v.Authentication.ClientDataJSON, "authenticatorData": v.Authentication.AuthenticatorData, "signature": v.Authentication.Signature,

@@ -43,12 +43,34 @@ func TestDeps(t *testing.T) {
 	}
 }
 
+// TestDepsNamesWhatIsThere fails for a line, or an import in a line, of a package
+// of this repository that does not exist.
+func TestDepsNamesWhatIsThere(t *testing.T) {
+	r, err := parseRules(table)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var there []string
+	for _, p := range packages(t) {
+		there = append(there, folder(p.ImportPath))
+	}
+	for name, line := range r {
+		for _, word := range append([]string{name}, line...) {
+			word = strings.TrimPrefix(word, "!")
+			ours := word == "." || strings.HasPrefix(word, "./")
+			if ours && !slices.ContainsFunc(there, func(p string) bool { return within(p, word) }) {
+				t.Errorf("internal/arch/deps.txt names %s, which is not there", word)
+			}
+		}
+	}
+}
+
 // TestNoTesting looks at everything the root module's packages pull in: package
 // testing would add its flags to every program that uses Latchkey.
 func TestNoTesting(t *testing.T) {
 	forTests := []string{
 		core + "/latchkeytest", core + "/latchkeytest/frameworktest", core + "/latchkeytest/storagetest",
-		core + "/internal/race", core + "/internal/realservers", core + "/internal/turns",
+		core + "/internal/plainsite", core + "/internal/race", core + "/internal/realservers", core + "/internal/turns",
 	}
 	for _, p := range packages(t) {
 		if p.Module.Path == core && !slices.Contains(forTests, p.ImportPath) && slices.Contains(p.Deps, "testing") {

@@ -1,6 +1,7 @@
 package arch
 
 import (
+	_ "embed"
 	"go/ast"
 	"go/importer"
 	"go/parser"
@@ -9,14 +10,13 @@ import (
 	"io"
 	"os"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 	"testing"
 )
 
 // The root package has no walls that the compiler would keep: the order in which
-// README.md lists its files is the rule, and a file calls down the list.
+// files.txt lists its files is the rule, and a file calls down the list.
 
 const (
 	mostLines    = 350 // of a file
@@ -35,15 +35,15 @@ func TestRootFilesAreListed(t *testing.T) {
 	p := loadRoot(t)
 	for _, name := range p.names {
 		if !slices.Contains(p.order, name) {
-			t.Errorf("%s is not in README.md's list of files", name)
+			t.Errorf("%s is not in files.txt of files", name)
 		}
 	}
 	for i, name := range p.order {
 		if !slices.Contains(p.names, name) {
-			t.Errorf("README.md lists %s, which is not there", name)
+			t.Errorf("files.txt lists %s, which is not there", name)
 		}
 		if slices.Contains(p.order[:i], name) {
-			t.Errorf("README.md lists %s twice", name)
+			t.Errorf("files.txt lists %s twice", name)
 		}
 	}
 }
@@ -61,7 +61,7 @@ func TestRootCallsDown(t *testing.T) {
 		}
 		seen[a.pair()] = true
 		if upcalls[a.pair()] == "" {
-			t.Errorf("%s: %s calls %s in %s, which README.md lists before it", a.at, a.from, a.name, a.to)
+			t.Errorf("%s: %s calls %s in %s, which files.txt lists before it", a.at, a.from, a.name, a.to)
 		}
 	}
 	for pair := range upcalls {
@@ -154,9 +154,10 @@ func checkCase(t *testing.T, where string, names []string) {
 type rootPackage struct {
 	set    *token.FileSet
 	pkg    *types.Package
+	info   *types.Info
 	files  map[string]*ast.File
 	names  []string // of the files that there are
-	order  []string // as README.md lists them
+	order  []string // as files.txt lists them
 	arrows []arrow
 }
 
@@ -208,7 +209,8 @@ func loadRoot(t *testing.T) *rootPackage {
 		p.names = append(p.names, filepath.Base(path))
 		files = append(files, f)
 	}
-	info := &types.Info{Uses: map[*ast.Ident]types.Object{}, Selections: map[*ast.SelectorExpr]*types.Selection{}}
+	info := &types.Info{Defs: map[*ast.Ident]types.Object{}, Uses: map[*ast.Ident]types.Object{}}
+	p.info = info
 	check := types.Config{Importer: importer.ForCompiler(p.set, "gc", exportData(t))}
 	if p.pkg, err = check.Check(core, p.set, files, info); err != nil {
 		t.Fatal(err)
@@ -246,18 +248,17 @@ func exportData(t *testing.T) func(path string) (io.ReadCloser, error) {
 	return func(path string) (io.ReadCloser, error) { return os.Open(where[path]) }
 }
 
-// listed finds a file in README.md's list: "- `auth.go` …".
-var listed = regexp.MustCompile("(?m)^- `([a-z_]+\\.go)` ")
+//go:embed files.txt
+var fileList string
 
+// readingOrder returns the files of the root as files.txt lists them.
 func readingOrder(t *testing.T) []string {
 	t.Helper()
-	text, err := os.ReadFile(filepath.Join(root, "README.md"))
-	if err != nil {
-		t.Fatal(err)
-	}
 	var order []string
-	for _, m := range listed.FindAllSubmatch(text, -1) {
-		order = append(order, string(m[1]))
+	for line := range strings.Lines(fileList) {
+		if words := strings.Fields(line); len(words) > 0 && words[0] != "#" {
+			order = append(order, words[0])
+		}
 	}
 	return order
 }

@@ -16,7 +16,7 @@ var capped = []string{
 	"cmd", "event", "fault", "frameworks", "internal", "jwt", "latchkeytest", "mail", "mailtext", "passkey", "providers",
 	"storage", "ui", "webauthn",
 	"adapters/dynamoadapter", "adapters/kvstore", "adapters/memoryadapter", "adapters/mongoadapter",
-	"adapters/natsadapter", "adapters/pgxadapter", "adapters/redisadapter", "adapters/sqladapter",
+	"adapters/natsadapter", "adapters/pgxadapter", "adapters/redisadapter", "adapters/sqladapter", "adapters/sqlstore", "users",
 }
 
 // TestSizes keeps the files, functions and types of the packages below the root to

@@ -223,7 +223,7 @@ var imported = map[string]string{
 	"testing": "testing", "time": "time", "url": "net/url",
 	"pbkdf2": "crypto/pbkdf2", "rand": "crypto/rand", "sha256": "crypto/sha256", "subtle": "crypto/subtle", "sync": "sync",
 
-	"latchkey": core, "storage": core + "/storage", "jwt": core + "/jwt", "latchkeytest": core + "/latchkeytest", "storagetest": core + "/latchkeytest/storagetest", "frameworktest": core + "/latchkeytest/frameworktest", "mail": core + "/mail",
+	"latchkey": core, "storage": core + "/storage", "event": core + "/event", "fault": core + "/fault", "passkey": core + "/passkey", "users": core + "/users", "jwt": core + "/jwt", "latchkeytest": core + "/latchkeytest", "storagetest": core + "/latchkeytest/storagetest", "frameworktest": core + "/latchkeytest/frameworktest", "mail": core + "/mail",
 	"mailtext": core + "/mailtext", "memoryadapter": core + "/adapters/memoryadapter", "pgxadapter": core + "/adapters/pgxadapter",
 	"config": "github.com/aws/aws-sdk-go-v2/config", "dynamodb": "github.com/aws/aws-sdk-go-v2/service/dynamodb", "dynamoadapter": core + "/adapters/dynamoadapter",
 	"nats": "github.com/nats-io/nats.go", "jetstream": "github.com/nats-io/nats.go/jetstream", "natsadapter": core + "/adapters/natsadapter",

@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/latchkeyhq/latchkey"
+	"github.com/latchkeyhq/latchkey/internal/client"
 	"github.com/latchkeyhq/latchkey/latchkeytest"
 )
 
@@ -27,7 +27,7 @@ var routeCases = []testCase{
 		}
 	}},
 	{"a client's file has its type and is kept", nil, func(t *testing.T, f *framework) {
-		f.compare(t, "GET", "/auth/"+latchkey.ClientRoute())
+		f.compare(t, "GET", "/auth/client/"+client.Name(client.Module))
 		f.compare(t, "GET", "/auth/client/latchkey.d.ts")
 	}},
 	{"a body that is too large is refused", nil, func(t *testing.T, f *framework) {

@@ -1,0 +1,244 @@
+package arch
+
+import (
+	"go/ast"
+	"go/token"
+	"go/types"
+	"path/filepath"
+	"slices"
+	"testing"
+)
+
+// budget bounds the root package for each delivery: functions that are bound to
+// the request object (as receiver or parameter), and exported names. A later line
+// adds to those before it. A line changes together with its reason.
+var budget = []struct {
+	delivery     string
+	bound, names int
+}{
+	{"floor", 120, 155},
+}
+
+// What the root package may grow to.
+const (
+	mostRootLines   = 12_800
+	mostRootFiles   = 85
+	mostFolderFiles = 130 // Go files in the folder, tests included
+	mostCycle       = 12  // files that all depend on each other
+	mostPath        = 25  // files from a callback's code to the session cookie
+)
+
+// pathStart and pathCalls are where the reading path begins, and what the calls
+// through its interfaces mean there.
+const pathStart = "exchange.callback"
+
+var pathCalls = map[string]string{"preparedProvider.receive": "oauthProvider.receive", "sessionStrategy.open": "tokenStrategy.open"}
+
+// TestFigures prints the figures of the root package and holds them to their
+// bounds: go test ./internal/arch -run Figures -v
+func TestFigures(t *testing.T) {
+	p := loadRoot(t)
+	lines := 0
+	for _, f := range p.files {
+		lines += p.set.Position(f.FileEnd).Line
+	}
+	inFolder, err := filepath.Glob(filepath.Join(root, "*.go"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var bound, names int
+	for _, b := range budget {
+		bound, names = bound+b.bound, names+b.names
+	}
+	path := p.readingPath()
+	for _, f := range []struct {
+		name      string
+		got, most int
+	}{
+		{"functions bound to the request object", p.bound("exchange"), bound},
+		{"exported names, aliases included", p.exported(), names},
+		{"files", len(p.files), mostRootFiles},
+		{"lines", lines, mostRootLines},
+		{"Go files in the folder", len(inFolder), mostFolderFiles},
+		{"files of the largest cycle", len(p.largestCycle()), mostCycle},
+		{"files from a callback's code to the session cookie", len(path), mostPath},
+	} {
+		t.Logf("%-52s %6d of %d", f.name, f.got, f.most)
+		if f.got > f.most {
+			t.Errorf("%s: %d, want at most %d", f.name, f.got, f.most)
+		}
+	}
+	t.Logf("the path: %v", path)
+}
+
+// bound counts the functions and methods that have the named type, or a pointer to
+// it, as receiver or parameter.
+func (p *rootPackage) bound(name string) (n int) {
+	want := p.pkg.Scope().Lookup(name)
+	is := func(v *types.Var) bool {
+		t := v.Type()
+		if pointer, ok := t.(*types.Pointer); ok {
+			t = pointer.Elem()
+		}
+		named, ok := t.(*types.Named)
+		return ok && named.Obj() == want
+	}
+	for _, f := range p.files {
+		for _, d := range f.Decls {
+			fn, ok := d.(*ast.FuncDecl)
+			if !ok {
+				continue
+			}
+			s := p.info.Defs[fn.Name].Type().(*types.Signature)
+			hit := s.Recv() != nil && is(s.Recv())
+			for v := range s.Params().Variables() {
+				hit = hit || is(v)
+			}
+			if hit {
+				n++
+			}
+		}
+	}
+	return n
+}
+
+func (p *rootPackage) exported() (n int) {
+	for _, name := range p.pkg.Scope().Names() {
+		if token.IsExported(name) {
+			n++
+		}
+	}
+	return n
+}
+
+// largestCycle returns the largest set of files of which each uses, directly or by
+// others, each other one (Tarjan's algorithm).
+func (p *rootPackage) largestCycle() (largest []string) {
+	uses := map[string][]string{}
+	for _, a := range p.arrows {
+		if !slices.Contains(uses[a.from], a.to) {
+			uses[a.from] = append(uses[a.from], a.to)
+		}
+	}
+	index, low := map[string]int{}, map[string]int{}
+	var stack []string
+	var visit func(file string)
+	visit = func(file string) {
+		index[file] = len(index) + 1
+		low[file] = index[file]
+		stack = append(stack, file)
+		for _, next := range uses[file] {
+			if index[next] == 0 {
+				visit(next)
+				low[file] = min(low[file], low[next])
+			} else if slices.Contains(stack, next) {
+				low[file] = min(low[file], index[next])
+			}
+		}
+		if low[file] != index[file] {
+			return
+		}
+		i := slices.Index(stack, file)
+		if cycle := slices.Clone(stack[i:]); len(cycle) > len(largest) {
+			largest = cycle
+		}
+		stack = stack[:i]
+	}
+	for _, file := range p.names {
+		if index[file] == 0 {
+			visit(file)
+		}
+	}
+	return largest
+}
+
+// readingPath returns the files that hold the functions between a callback and the
+// session cookie of an OpenID Connect sign-in with JWT sessions: those from which
+// the call that sets the cookie, or the one that redeems the code, is reached.
+func (p *rootPackage) readingPath() (files []string) {
+	bodies := map[string]*ast.FuncDecl{}
+	for _, f := range p.files {
+		for _, d := range f.Decls {
+			if fn, ok := d.(*ast.FuncDecl); ok && fn.Body != nil {
+				bodies[nameOf(p.info.Defs[fn.Name].(*types.Func))] = fn
+			}
+		}
+	}
+	seen := map[string]bool{}
+	var read func(name string)
+	read = func(name string) {
+		if through := pathCalls[name]; through != "" {
+			name = through
+		}
+		fn := bodies[name]
+		if fn == nil || seen[name] {
+			return
+		}
+		seen[name] = true
+		if file := p.file(fn.Pos()); !slices.Contains(files, file) {
+			files = append(files, file)
+		}
+		ast.Inspect(fn.Body, func(n ast.Node) bool {
+			if branch, ok := n.(*ast.IfStmt); ok && p.isFailure(branch.Cond) {
+				if branch.Init != nil {
+					ast.Inspect(branch.Init, p.eachCall(read))
+				}
+				ast.Inspect(branch.Cond, p.eachCall(read))
+				return false // what follows a failure is not on the way to the cookie
+			}
+			return p.eachCall(read)(n)
+		})
+	}
+	read(pathStart)
+	slices.Sort(files)
+	return files
+}
+
+// eachCall calls f for each function of the root that a node calls.
+func (p *rootPackage) eachCall(f func(name string)) func(ast.Node) bool {
+	return func(n ast.Node) bool {
+		if call, ok := n.(*ast.CallExpr); ok {
+			if fn, ok := p.calledBy(call).(*types.Func); ok && fn.Pkg() == p.pkg {
+				f(nameOf(fn))
+			}
+		}
+		return true
+	}
+}
+
+func (p *rootPackage) calledBy(call *ast.CallExpr) types.Object {
+	switch fun := ast.Unparen(call.Fun).(type) {
+	case *ast.Ident:
+		return p.info.Uses[fun]
+	case *ast.SelectorExpr:
+		return p.info.Uses[fun.Sel]
+	}
+	return nil
+}
+
+// isFailure reports whether a condition is err != nil.
+func (p *rootPackage) isFailure(cond ast.Expr) bool {
+	b, ok := cond.(*ast.BinaryExpr)
+	if !ok || b.Op != token.NEQ {
+		return false
+	}
+	left, isName := b.X.(*ast.Ident)
+	right, isNil := b.Y.(*ast.Ident)
+	return isName && isNil && right.Name == "nil" && left.Name == "err"
+}
+
+// nameOf returns Type.Method, or the name of a function.
+func nameOf(fn *types.Func) string {
+	recv := fn.Signature().Recv()
+	if recv == nil {
+		return fn.Name()
+	}
+	t := recv.Type()
+	if pointer, ok := t.(*types.Pointer); ok {
+		t = pointer.Elem()
+	}
+	if named, ok := t.(*types.Named); ok {
+		return named.Obj().Name() + "." + fn.Name()
+	}
+	return fn.Name()
+}

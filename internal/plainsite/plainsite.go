@@ -1,0 +1,134 @@
+package plainsite
+
+import (
+	"context"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/latchkeyhq/latchkey"
+	"github.com/latchkeyhq/latchkey/adapters/memoryadapter"
+	"github.com/latchkeyhq/latchkey/storage"
+)
+
+// A plainSite is the least that people can sign in to: a password for Ada, who is
+// a stored user.
+
+const (
+	URL      = "https://plain.example"
+	plainKey = "the secret of the plain site, long enough"
+	UserID   = "ada-1"
+)
+
+type Site struct {
+	T     *testing.T
+	Auth  *latchkey.Auth
+	Store *memoryadapter.Adapter
+	Jar   map[string]string
+}
+
+func New(t *testing.T, change ...func(*latchkey.Config)) *Site {
+	t.Helper()
+	s := &Site{T: t, Store: memoryadapter.New(memoryadapter.Options{}), Jar: map[string]string{}}
+	ada := latchkey.User{ID: UserID, Name: "Ada", Email: "ada@example.com", EmailVerified: time.Unix(1, 0)}
+	if _, err := s.Store.CreateUser(t.Context(), ada); err != nil {
+		t.Fatal(err)
+	}
+	c := Config(s.Store)
+	for _, f := range change {
+		f(&c)
+	}
+	var err error
+	if s.Auth, err = latchkey.New(c); err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+// plainConfig has credentials, and an OAuth provider so that sessions can be stored.
+func Config(store storage.Adapter) latchkey.Config {
+	return latchkey.Config{
+		Site: latchkey.Site{URL: URL}, Secrets: []string{plainKey}, Adapter: store,
+		Runtime: latchkey.Runtime{Logger: slog.New(slog.DiscardHandler)},
+		Providers: []latchkey.Provider{
+			&latchkey.Credentials{
+				ID: "password", Fields: []latchkey.Field{{Name: "name"}, {Name: "password"}},
+				Authorize: func(_ context.Context, fields map[string]string, _ *latchkey.Request) (latchkey.User, error) {
+					if fields["name"] != "ada" || fields["password"] != "lovelace" {
+						return latchkey.User{}, nil
+					}
+					return latchkey.User{ID: UserID, Name: "Ada", Email: "ada@example.com"}, nil
+				},
+			},
+			&latchkey.OAuth{
+				ID: "elsewhere", ClientID: "x", ClientSecret: "y",
+				Authorization: latchkey.Endpoint{URL: "https://id.example/authorize"},
+				Token:         latchkey.Endpoint{URL: "https://id.example/token"},
+				UserInfo:      latchkey.Endpoint{URL: "https://id.example/me"},
+			},
+		},
+	}
+}
+
+func AsTokens(c *latchkey.Config) { c.Session.Strategy = latchkey.JWTSessions }
+
+// asEndlessTokens are tokens that say no more than those of Auth.js, and that
+// nobody can end.
+func AsEndlessTokens(c *latchkey.Config) {
+	AsTokens(c)
+	c.Session.SkipRevocations = true
+}
+
+// send asks h as this browser, which a page of the site's own has made post.
+func (s *Site) Send(h http.Handler, method, path string, form url.Values) *httptest.ResponseRecorder {
+	s.T.Helper()
+	w := httptest.NewRecorder()
+	h.ServeHTTP(w, s.Request(method, path, form))
+	for _, c := range w.Result().Cookies() {
+		s.Jar[c.Name] = c.Value
+		if c.MaxAge < 0 {
+			delete(s.Jar, c.Name)
+		}
+	}
+	return w
+}
+
+func (s *Site) Request(method, path string, form url.Values) *http.Request {
+	r := httptest.NewRequest(method, URL+path, strings.NewReader(form.Encode()))
+	if method == http.MethodPost {
+		r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+		r.Header.Set("Sec-Fetch-Site", "same-origin")
+		r.Header.Set("Origin", URL)
+	}
+	for name, value := range s.Jar {
+		r.AddCookie(&http.Cookie{Name: name, Value: value})
+	}
+	return r
+}
+
+func (s *Site) SignIn() *httptest.ResponseRecorder {
+	s.T.Helper()
+	return s.Send(s.Auth, http.MethodPost, "/auth/callback/password", url.Values{"name": {"ada"}, "password": {"lovelace"}})
+}
+
+func (s *Site) SignOut() *httptest.ResponseRecorder {
+	s.T.Helper()
+	return s.Send(s.Auth, http.MethodPost, "/auth/signout", nil)
+}
+
+// look is what a handler behind LoadSession sees.
+func (s *Site) Look(see func(context.Context)) {
+	s.T.Helper()
+	s.Send(s.Auth.LoadSession(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { see(r.Context()) })), http.MethodGet, "/", nil)
+}
+
+// session is who is signed in; nil: nobody.
+func (s *Site) Session() (found *latchkey.Session) {
+	s.T.Helper()
+	s.Look(func(ctx context.Context) { found = latchkey.SessionFrom(ctx) })
+	return found
+}

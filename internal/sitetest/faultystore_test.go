@@ -1,0 +1,239 @@
+package sitetest
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"time"
+
+	"github.com/latchkeyhq/latchkey"
+	"github.com/latchkeyhq/latchkey/adapters/memoryadapter"
+	"github.com/latchkeyhq/latchkey/storage"
+)
+
+// fault is a way for a call of a store to go wrong.
+type fault string
+
+const (
+	faultBefore fault = "error before"
+	faultAfter  fault = "error after effect"
+	faultHang   fault = "hang"
+	faultPanic  fault = "panic"
+	faultLie    fault = "nil without error"
+)
+
+var errStore = errors.New("the store is down")
+
+// faultPlan says which call fails, and remembers what was called.
+type faultPlan struct {
+	mu      sync.Mutex
+	method  string
+	fault   fault
+	hooks   map[string]func() // run after a call that went well
+	called  map[string]bool
+	hung    bool          // a call has, since this was planned
+	longest time.Duration // that a call was given
+	endless bool          // a call was given no deadline
+}
+
+// faultyStore is a store in memory that fails as planned.
+type faultyStore struct {
+	inner *memoryadapter.Adapter
+	plan  *faultPlan
+}
+
+func newFaultyStore() *faultyStore {
+	s := &faultyStore{plan: &faultPlan{}}
+	s.reset()
+	return s
+}
+
+// reset empties the store and mends it.
+func (s *faultyStore) reset() {
+	s.inner = memoryadapter.New(memoryadapter.Options{})
+	s.plan.mu.Lock()
+	defer s.plan.mu.Unlock()
+	s.plan.method, s.plan.hooks, s.plan.called, s.plan.hung = "", nil, map[string]bool{}, false
+}
+
+func (s *faultyStore) fail(method string, f fault) {
+	s.plan.mu.Lock()
+	defer s.plan.mu.Unlock()
+	s.plan.method, s.plan.fault, s.plan.hung = method, f, false
+}
+
+func (s *faultyStore) mend() { s.fail("", "") }
+
+// afterwards runs f once, after the next call of method.
+func (s *faultyStore) afterwards(method string, f func()) {
+	s.plan.mu.Lock()
+	defer s.plan.mu.Unlock()
+	s.plan.hooks = map[string]func(){method: f}
+}
+
+func (p *faultPlan) enter(ctx context.Context, method string) (f fault, hook func()) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.called[method] = true
+	if deadline, ok := ctx.Deadline(); ok {
+		p.longest = max(p.longest, time.Until(deadline))
+	} else {
+		p.endless = true
+	}
+	if method == p.method {
+		f = p.fault
+		p.hung = p.hung || f == faultHang
+	}
+	hook = p.hooks[method]
+	delete(p.hooks, method)
+	return f, hook
+}
+
+func attempt[T any](ctx context.Context, s *faultyStore, method string, call func(context.Context) (T, error)) (result T, err error) {
+	f, hook := s.plan.enter(ctx, method)
+	switch f {
+	case faultBefore:
+		return result, errStore
+	case faultAfter:
+		_, _ = call(s.plan.patient(ctx))
+		return result, errStore
+	case faultHang:
+		<-ctx.Done()
+		return result, ctx.Err()
+	case faultPanic:
+		panic(errStore)
+	case faultLie:
+		return result, nil
+	}
+	result, err = call(s.plan.patient(ctx))
+	if hook != nil {
+		hook()
+	}
+	return result, err
+}
+
+// patient is ctx without its end, unless somebody has left, or a call has hung until
+// then: the short limits that end such a call would, whenever the machine is busy,
+// end one that is well too.
+func (p *faultPlan) patient(ctx context.Context) context.Context {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if err := ctx.Err(); errors.Is(err, context.Canceled) || p.hung && err != nil {
+		return ctx
+	}
+	return context.WithoutCancel(ctx)
+}
+
+func act(ctx context.Context, s *faultyStore, method string, call func(context.Context) error) error {
+	_, err := attempt(ctx, s, method, func(ctx context.Context) (struct{}, error) { return struct{}{}, call(ctx) })
+	return err
+}
+
+func (s *faultyStore) CreateUser(ctx context.Context, u latchkey.User) (latchkey.User, error) {
+	return attempt(ctx, s, "CreateUser", func(ctx context.Context) (latchkey.User, error) { return s.inner.CreateUser(ctx, u) })
+}
+
+func (s *faultyStore) GetUser(ctx context.Context, id string) (latchkey.User, error) {
+	return attempt(ctx, s, "GetUser", func(ctx context.Context) (latchkey.User, error) { return s.inner.GetUser(ctx, id) })
+}
+
+func (s *faultyStore) GetUserByEmail(ctx context.Context, email string) (latchkey.User, error) {
+	return attempt(ctx, s, "GetUserByEmail", func(ctx context.Context) (latchkey.User, error) { return s.inner.GetUserByEmail(ctx, email) })
+}
+
+func (s *faultyStore) GetUserByAccount(ctx context.Context, provider, id string) (latchkey.User, error) {
+	return attempt(ctx, s, "GetUserByAccount", func(ctx context.Context) (latchkey.User, error) { return s.inner.GetUserByAccount(ctx, provider, id) })
+}
+
+func (s *faultyStore) UpdateUser(ctx context.Context, id string, c storage.UserChange) (latchkey.User, error) {
+	return attempt(ctx, s, "UpdateUser", func(ctx context.Context) (latchkey.User, error) { return s.inner.UpdateUser(ctx, id, c) })
+}
+
+func (s *faultyStore) LinkAccount(ctx context.Context, a latchkey.Account) error {
+	return act(ctx, s, "LinkAccount", func(ctx context.Context) error { return s.inner.LinkAccount(ctx, a) })
+}
+
+func (s *faultyStore) CreateSession(ctx context.Context, row storage.StoredSession) error {
+	return act(ctx, s, "CreateSession", func(ctx context.Context) error { return s.inner.CreateSession(ctx, row) })
+}
+
+func (s *faultyStore) GetSession(ctx context.Context, token string) (storage.StoredSession, error) {
+	return attempt(ctx, s, "GetSession", func(ctx context.Context) (storage.StoredSession, error) { return s.inner.GetSession(ctx, token) })
+}
+
+func (s *faultyStore) GetSessionAndUser(ctx context.Context, token string) (storage.StoredSession, latchkey.User, error) {
+	type both struct {
+		row  storage.StoredSession
+		user latchkey.User
+	}
+	b, err := attempt(ctx, s, "GetSessionAndUser", func(ctx context.Context) (b both, err error) {
+		b.row, b.user, err = s.inner.GetSessionAndUser(ctx, token)
+		return b, err
+	})
+	return b.row, b.user, err
+}
+
+func (s *faultyStore) UpdateSession(ctx context.Context, token string, expires time.Time) error {
+	return act(ctx, s, "UpdateSession", func(ctx context.Context) error { return s.inner.UpdateSession(ctx, token, expires) })
+}
+
+func (s *faultyStore) DeleteSession(ctx context.Context, token string) (storage.StoredSession, error) {
+	return attempt(ctx, s, "DeleteSession", func(ctx context.Context) (storage.StoredSession, error) { return s.inner.DeleteSession(ctx, token) })
+}
+
+func (s *faultyStore) CreateVerificationToken(ctx context.Context, t storage.VerificationToken) error {
+	return act(ctx, s, "CreateVerificationToken", func(ctx context.Context) error { return s.inner.CreateVerificationToken(ctx, t) })
+}
+
+func (s *faultyStore) UseVerificationToken(ctx context.Context, identifier, token string) (storage.VerificationToken, error) {
+	return attempt(ctx, s, "UseVerificationToken", func(ctx context.Context) (storage.VerificationToken, error) {
+		return s.inner.UseVerificationToken(ctx, identifier, token)
+	})
+}
+
+func (s *faultyStore) GetAccount(ctx context.Context, provider, id string) (latchkey.Account, error) {
+	return attempt(ctx, s, "GetAccount", func(ctx context.Context) (latchkey.Account, error) { return s.inner.GetAccount(ctx, provider, id) })
+}
+
+func (s *faultyStore) ListAccounts(ctx context.Context, userID string) ([]latchkey.Account, error) {
+	return attempt(ctx, s, "ListAccounts", func(ctx context.Context) ([]latchkey.Account, error) { return s.inner.ListAccounts(ctx, userID) })
+}
+
+func (s *faultyStore) UnlinkAccount(ctx context.Context, provider, id string) (latchkey.Account, error) {
+	return attempt(ctx, s, "UnlinkAccount", func(ctx context.Context) (latchkey.Account, error) { return s.inner.UnlinkAccount(ctx, provider, id) })
+}
+
+func (s *faultyStore) ListSessions(ctx context.Context, userID string) ([]storage.StoredSession, error) {
+	return attempt(ctx, s, "ListSessions", func(ctx context.Context) ([]storage.StoredSession, error) { return s.inner.ListSessions(ctx, userID) })
+}
+
+func (s *faultyStore) DeleteSessionByID(ctx context.Context, userID, id string) error {
+	return act(ctx, s, "DeleteSessionByID", func(ctx context.Context) error { return s.inner.DeleteSessionByID(ctx, userID, id) })
+}
+
+func (s *faultyStore) DeleteSessions(ctx context.Context, userID, keep string) (int, error) {
+	return attempt(ctx, s, "DeleteSessions", func(ctx context.Context) (int, error) { return s.inner.DeleteSessions(ctx, userID, keep) })
+}
+
+func (s *faultyStore) InTx(ctx context.Context, f func(storage.Adapter) error) error {
+	return act(ctx, s, "InTx", func(patient context.Context) error {
+		return s.inner.InTx(patient, func(a storage.Adapter) error {
+			if err := f(&faultyStore{a.(*memoryadapter.Adapter), s.plan}); err != nil {
+				return err
+			}
+			return s.plan.patient(ctx).Err()
+		})
+	})
+}
+
+// noTx is a faulty store without transactions: it remembers half-done sign-ups
+// instead.
+type noTx struct {
+	storage.Adapter
+	storage.SessionAdapter
+	storage.VerificationTokenAdapter
+	storage.AccountAdapter
+	storage.SignUpAdapter
+}
+
+func (s *faultyStore) withoutTx() storage.Adapter { return noTx{s, s, s, s, s.inner} }

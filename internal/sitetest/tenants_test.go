@@ -1,0 +1,312 @@
+package sitetest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/latchkeyhq/latchkey"
+	"github.com/latchkeyhq/latchkey/adapters/memoryadapter"
+	"github.com/latchkeyhq/latchkey/internal/plainsite"
+)
+
+// tenantSite has a tenant for each host, on one store.
+type tenantSite struct {
+	*plainsite.Site
+	named, configured atomic.Int32
+	broken            atomic.Bool
+}
+
+func newTenants(t *testing.T, tenants latchkey.Tenants) *latchkey.Auth {
+	t.Helper()
+	auth, err := latchkey.NewTenants(tenants)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return auth
+}
+
+func newTenantSite(t *testing.T) *tenantSite {
+	t.Helper()
+	s := &tenantSite{Site: plainsite.New(t)}
+	name := func(_ context.Context, r *latchkey.Request) (string, error) {
+		s.named.Add(1)
+		return strings.TrimSuffix(r.Host, ".plain.example"), nil
+	}
+	s.Auth = newTenants(t, latchkey.Tenants{
+		Name: name,
+		Config: func(_ context.Context, tenant string) (*latchkey.Config, error) {
+			s.configured.Add(1)
+			if s.broken.Load() {
+				return nil, errors.New("the directory of tenants does not answer")
+			}
+			c := plainsite.Config(s.Store) // made anew each time
+			c.Site.URL = "https://" + tenant + ".plain.example"
+			if tenant == "nowhere/" {
+				return nil, errors.New("there is no such tenant")
+			}
+			if tenant == "small" {
+				c.Limits.MaxBodyBytes = 16
+			}
+			return &c, nil
+		},
+	})
+	return s
+}
+
+// at asks as the browser sees a tenant's site.
+func (s *tenantSite) at(tenant string, h http.Handler, method, path string, form map[string][]string) *httptest.ResponseRecorder {
+	s.T.Helper()
+	return s.Send(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		r.Host = tenant + ".plain.example"
+		if r.Header.Get("Origin") != "" {
+			r.Header.Set("Origin", "https://"+r.Host)
+		}
+		h.ServeHTTP(w, r)
+	}), method, path, form)
+}
+
+func TestTenantIsConfiguredOnce(t *testing.T) {
+	s := newTenantSite(t)
+	for range 5 {
+		for _, tenant := range []string{"a", "b"} {
+			if a := s.at(tenant, s.Auth, http.MethodGet, "/auth/providers", nil); !strings.Contains(a.Body.String(), "https://"+tenant+".plain.example/auth/signin/password") {
+				t.Fatalf("%s: %d %s", tenant, a.Code, a.Body)
+			}
+		}
+	}
+	if got := s.configured.Load(); got != 2 {
+		t.Errorf("configured %d times, want once for each of two", got)
+	}
+}
+
+func TestTenantIsNamedOnceARequest(t *testing.T) {
+	s := newTenantSite(t)
+	page := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		latchkey.SessionFrom(r.Context())
+		_, _ = s.Auth.CurrentUser(r.Context())
+		if _, err := s.Auth.CSRFToken(w, r); err != nil {
+			t.Error(err)
+		}
+		if _, err := s.Auth.ActionURL(r, "signin"); err != nil {
+			t.Error(err)
+		}
+		if _, err := s.Auth.SignInURL(w, r, "", latchkey.SignInOptions{}); err != nil {
+			t.Error(err)
+		}
+	})
+	for name, h := range map[string]http.Handler{
+		"a page behind Middleware":  s.Auth.Middleware(page),
+		"a page behind LoadSession": s.Auth.LoadSession(page),
+		"guards within guards": s.Auth.LoadSession(s.Auth.Authorize(func(*http.Request, *latchkey.Session) error {
+			return nil
+		})(s.Auth.Middleware(page))),
+	} {
+		s.named.Store(0)
+		s.at("a", h, http.MethodGet, "/page", nil)
+		if got := s.named.Load(); got != 1 {
+			t.Errorf("%s: asked %d times", name, got)
+		}
+	}
+	s.named.Store(0)
+	s.at("a", s.Auth.Middleware(page), http.MethodGet, "/auth/session", nil)
+	if got := s.named.Load(); got != 1 {
+		t.Errorf("a route behind Middleware: asked %d times", got)
+	}
+}
+
+func TestTenantsOwnBodyLimit(t *testing.T) {
+	s := newTenantSite(t)
+	form := map[string][]string{"name": {"ada"}, "password": {"lovelace"}}
+	if a := s.at("small", s.Auth, http.MethodPost, "/auth/callback/password", form); a.Code != http.StatusRequestEntityTooLarge {
+		t.Errorf("small: %d", a.Code)
+	}
+	if a := s.at("a", s.Auth, http.MethodPost, "/auth/callback/password", form); a.Code != http.StatusFound {
+		t.Errorf("a: %d", a.Code)
+	}
+}
+
+func TestTenantsConfigurationFails(t *testing.T) {
+	s := newTenantSite(t)
+	s.broken.Store(true)
+	for range 2 {
+		if a := s.at("a", s.Auth, http.MethodGet, "/auth/session", nil); a.Code != http.StatusInternalServerError {
+			t.Errorf("%d", a.Code)
+		}
+	}
+	if got := s.configured.Load(); got != 2 {
+		t.Errorf("asked %d times, want again after a failure", got)
+	}
+	s.broken.Store(false)
+	if a := s.at("a", s.Auth, http.MethodGet, "/auth/session", nil); a.Code != http.StatusOK {
+		t.Errorf("mended: %d", a.Code)
+	}
+	nameless := newTenants(t, latchkey.Tenants{
+		Name:   func(context.Context, *latchkey.Request) (string, error) { return "", nil },
+		Config: func(context.Context, string) (*latchkey.Config, error) { t.Error("configured"); return nil, nil },
+	})
+	if a := s.at("a", nameless, http.MethodGet, "/auth/session", nil); a.Code != http.StatusInternalServerError {
+		t.Errorf("no name: %d", a.Code)
+	}
+}
+
+// NewTenants names every function that is missing, before there is a request.
+func TestNewTenantsNeedsBothFunctions(t *testing.T) {
+	name := func(context.Context, *latchkey.Request) (string, error) { return "a", nil }
+	config := func(context.Context, string) (*latchkey.Config, error) { return nil, errors.New("asked at start") }
+	for says, row := range map[string]struct {
+		tenants latchkey.Tenants
+		missing []string
+	}{
+		"both are there": {latchkey.Tenants{Name: name, Config: config}, nil},
+		"no Name":        {latchkey.Tenants{Config: config}, []string{"Tenants.Name"}},
+		"no Config":      {latchkey.Tenants{Name: name}, []string{"Tenants.Config"}},
+		"neither":        {latchkey.Tenants{}, []string{"Tenants.Name", "Tenants.Config"}},
+	} {
+		t.Run(says, func(t *testing.T) {
+			auth, err := latchkey.NewTenants(row.tenants)
+			if failed := err != nil; failed != (row.missing != nil) || failed != (auth == nil) || failed != errors.Is(err, latchkey.ErrInvalidConfig) {
+				t.Fatalf("%v, %v", auth, err)
+			}
+			for _, field := range row.missing {
+				if !strings.Contains(err.Error(), field) {
+					t.Errorf("the error does not name %s: %v", field, err)
+				}
+			}
+		})
+	}
+}
+
+func TestWorkWithoutATenantNamesTheCure(t *testing.T) {
+	s := newTenantSite(t)
+	for name, tenantOf := range map[string]func(context.Context, *latchkey.Request) (string, error){
+		"an error": func(_ context.Context, r *latchkey.Request) (string, error) {
+			return "", fmt.Errorf("no such host: %q", r.Host)
+		},
+		"no name":   func(context.Context, *latchkey.Request) (string, error) { return "", nil },
+		"it panics": func(context.Context, *latchkey.Request) (string, error) { panic("no host") },
+	} {
+		configure := func(context.Context, string) (*latchkey.Config, error) {
+			c := plainsite.Config(s.Store)
+			return &c, nil
+		}
+		auth := newTenants(t, latchkey.Tenants{
+			Name:   tenantOf,
+			Config: configure,
+		})
+		_, sweep := auth.Sweep(t.Context())
+		_, get := auth.Users().Get(t.Context(), plainsite.UserID)
+		for _, err := range []error{sweep, get} {
+			if !errors.Is(err, latchkey.ErrInvalidConfig) || !strings.Contains(err.Error(), "latchkey.ContextWithTenant(ctx, tenant)") {
+				t.Errorf("%s: %v", name, err)
+			}
+		}
+		if _, err := auth.Sweep(latchkey.ContextWithTenant(t.Context(), "a")); err != nil {
+			t.Errorf("%s, with a tenant: %v", name, err)
+		}
+		if _, err := auth.Core().Do(t.Context(), &latchkey.Request{Method: http.MethodGet, URL: &url.URL{Path: "/auth/session"}}); strings.Contains(fmt.Sprint(err), "ContextWithTenant") {
+			t.Errorf("%s: a request is told to be a job: %v", name, err)
+		}
+	}
+}
+
+func TestStoredSessionsBelongToTheirTenant(t *testing.T) {
+	s := newTenantSite(t)
+	s.at("a", s.Auth, http.MethodPost, "/auth/callback/password", map[string][]string{"name": {"ada"}, "password": {"lovelace"}})
+	for tenant, want := range map[string]string{"a": "Ada", "b": "null"} {
+		jar := s.Jar
+		s.Jar = map[string]string{}
+		for name, value := range jar {
+			s.Jar[name] = value
+		}
+		if a := s.at(tenant, s.Auth, http.MethodGet, "/auth/session", nil); !strings.Contains(a.Body.String(), want) {
+			t.Errorf("%s: %s, want %s", tenant, a.Body, want)
+		}
+		s.Jar = jar
+	}
+	ctx := latchkey.ContextWithTenant(t.Context(), "a")
+	if sessions, err := s.Auth.Users().Sessions(ctx, plainsite.UserID); err != nil || len(sessions) != 1 || sessions[0].Tenant != "a" {
+		t.Errorf("%+v, %v", sessions, err)
+	}
+	s.at("b", s.Auth.LoadSession(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		ctx := latchkey.ContextWithTenant(r.Context(), "nowhere/") // not b, whose request it is
+		if _, err := s.Auth.Users().Get(ctx, plainsite.UserID); err == nil {
+			t.Error("the request's tenant wins over the context's")
+		}
+	})), http.MethodGet, "/", nil)
+	if _, err := s.Auth.Users().Get(latchkey.ContextWithTenant(t.Context(), ""), plainsite.UserID); err == nil {
+		t.Error("the context names no tenant, and somebody was found")
+	}
+}
+
+func TestTriesAreCountedForEachTenant(t *testing.T) {
+	s := newTenantSite(t)
+	try := func(tenant, password string) bool {
+		s.Jar = map[string]string{}
+		a := s.at(tenant, s.Auth, http.MethodPost, "/auth/callback/password", map[string][]string{"name": {"ada"}, "password": {password}})
+		return !strings.Contains(a.Header().Get("Location"), "error=")
+	}
+	for range 25 {
+		try("a", "wrong")
+	}
+	if try("a", "lovelace") {
+		t.Error("the limit of a is not kept")
+	}
+	if !try("b", "lovelace") {
+		t.Error("R-343 tries at a lock b")
+	}
+	if try("a", "lovelace") {
+		t.Error("a sign-in at b forgives tries at a")
+	}
+}
+
+// limitingStore counts and remembers in the store itself.
+type limitingStore struct {
+	*memoryadapter.Adapter
+	taken, used atomic.Int32
+	lacks       error // what it has no table for
+}
+
+func (l *limitingStore) Take(context.Context, string, latchkey.Rate) (wait time.Duration, err error) {
+	l.taken.Add(1)
+	return 0, l.lacks
+}
+
+func (l *limitingStore) Forget(context.Context, string) error { return nil }
+
+func (l *limitingStore) Use(context.Context, string, time.Time) (bool, error) {
+	l.used.Add(1)
+	return true, l.lacks
+}
+
+// TestAdapterThatLimits: an adapter counts for all instances where the site is
+// hardened and the adapter has a place for it.
+func TestAdapterThatLimits(t *testing.T) {
+	for name, c := range map[string]struct {
+		hardened, asked bool
+		lacks           error
+	}{
+		"hardened":                      {hardened: true, asked: true},
+		"not hardened":                  {},
+		"hardened, and no table for it": {hardened: true, lacks: errors.ErrUnsupported},
+	} {
+		t.Run(name, func(t *testing.T) {
+			store := &limitingStore{lacks: c.lacks}
+			s := plainsite.New(t, func(config *latchkey.Config) {
+				store.Adapter = config.Adapter.(*memoryadapter.Adapter)
+				config.Adapter, config.Hardened = store, c.hardened
+			})
+			store.taken.Store(0)
+			if s.SignIn(); store.taken.Load() > 0 != c.asked {
+				t.Errorf("asked %d times", store.taken.Load())
+			}
+		})
+	}
+}
