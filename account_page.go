@@ -33,34 +33,34 @@ func showAccount(ctx context.Context, x *exchange) (*Response, error) {
 	if here == nil {
 		if err == nil && left.About == noticeDeleted {
 			x.cookies.Forget(&x.cookies.Specs.Flash)
-			return pageResponse(pagesFor(ctx, x).Farewell(page.Farewell{Host: x.origin.Host(), Origin: x.home()}))
+			return pageResponse(x.setup.pagesFor(ctx, &x.visit).Farewell(page.Farewell{Host: x.origin.Host(), Origin: x.home()}))
 		}
 		return elsewhere, err
 	}
 	switch do := x.query.Get("do"); {
 	case do == "delete":
 		return askToDelete(ctx, x, here)
-	case do == "change" && !isFresh(x, here):
+	case do == "change" && !x.isFresh(here):
 		return askAgain(ctx, x, x.change())
 	}
 	view, err := accountView(ctx, x, here)
 	if err != nil {
 		return nil, err
 	}
-	sayOnAccount(x, &view, here.user.ID)
-	return pageResponse(pagesFor(ctx, x).Account(view))
+	x.sayOnAccount(&view, here.user.ID)
+	return pageResponse(x.setup.pagesFor(ctx, &x.visit).Account(view))
 }
 
 // askAgain asks for a recent sign-in, which leads to the URL to.
 func askAgain(ctx context.Context, x *exchange, to string) (*Response, error) {
-	return pageResponse(pagesFor(ctx, x).Reauth(page.Reauth{
+	return pageResponse(x.setup.pagesFor(ctx, &x.visit).Reauth(page.Reauth{
 		SignInURL: x.links.signIn(to), CancelURL: x.url("account"), Host: x.origin.Host(), Deletes: to == x.deletion(),
 	}))
 }
 
 // askToDelete asks before an account is deleted: first for a recent sign-in.
 func askToDelete(ctx context.Context, x *exchange, here *currentUser) (*Response, error) {
-	if !isFresh(x, here) {
+	if !x.isFresh(here) {
 		return askAgain(ctx, x, x.deletion())
 	}
 	return deletionPage(ctx, x, here, false)
@@ -68,7 +68,7 @@ func askToDelete(ctx context.Context, x *exchange, here *currentUser) (*Response
 
 // deletionPage asks; unconfirmed: once more, for the box that was not ticked.
 func deletionPage(ctx context.Context, x *exchange, here *currentUser, unconfirmed bool) (*Response, error) {
-	return pageResponse(pagesFor(ctx, x).DeleteAccount(page.DeleteAccount{
+	return pageResponse(x.setup.pagesFor(ctx, &x.visit).DeleteAccount(page.DeleteAccount{
 		CSRFToken: x.csrfToken, Action: x.deletion(), CancelURL: x.url("account"), Name: cmp.Or(here.user.Email, here.user.Name),
 		Host: x.origin.Host(), Error: unconfirmed,
 	}))
@@ -77,7 +77,7 @@ func deletionPage(ctx context.Context, x *exchange, here *currentUser, unconfirm
 // deleteAccount answers the form of that page.
 func deleteAccount(ctx context.Context, x *exchange, here *currentUser) (*Response, error) {
 	switch {
-	case !isFresh(x, here):
+	case !x.isFresh(here):
 		return &Response{Redirect: x.deletion()}, nil
 	case x.field("confirm") != "delete":
 		return deletionPage(ctx, x, here, true)
@@ -122,7 +122,7 @@ func accountView(ctx context.Context, x *exchange, here *currentUser) (page.Acco
 		})
 	}
 	view.Linked = append(view.Linked, others...)
-	view.Passkeys, view.Script = passkeysView(x, here, accounts, keys), passkeyScript(x)
+	view.Passkeys, view.Script = passkeysView(x, here, accounts, keys), x.setup.passkeyScript(&x.links)
 	if len(view.Linked)+len(view.Passkeys.Keys) == 0 {
 		view.Linked = passwords(s, nil) // nothing else can have let them in
 	}
@@ -180,7 +180,7 @@ func unlinked(x *exchange, here *currentUser, accounts []Account) []page.Provide
 	for _, a := range accounts {
 		linked[a.Provider] = true
 	}
-	isFresh := isFresh(x, here)
+	isFresh := x.isFresh(here)
 	var free []page.Provider
 	for _, p := range x.setup.order {
 		if info := p.info(); info.linkable && !linked[info.id] {
@@ -202,12 +202,12 @@ func changeAccount(ctx context.Context, x *exchange) (*Response, error) {
 	}
 	x.events.SetActor(event.Actor{Kind: event.ActorUser, ID: here.user.ID})
 	d, id := x.setup.directory, here.user.ID
-	back := func(about string) *Response { return backToAccount(x, about, id) }
+	back := func(about string) *Response { return backToAccount(&x.links, &x.visit, about, id) }
 	switch x.query.Get("do") {
 	case "link":
 		return &Response{Redirect: x.change()}, nil
 	case "unlink":
-		if !isFresh(x, here) {
+		if !x.isFresh(here) {
 			return &Response{Redirect: x.change()}, nil
 		}
 		err := d.Unlink(ctx, &x.events, id, x.field("provider"), x.field("providerAccountId"))

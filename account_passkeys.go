@@ -15,7 +15,7 @@ import (
 
 // passkeysView is what the page shows of them.
 func passkeysView(x *exchange, here *currentUser, accounts []Account, keys []storage.Authenticator) page.Passkeys {
-	view := page.Passkeys{RenameAction: x.url("account?do=rename"), RemoveAction: x.url("account?do=remove"), Reauth: !isFresh(x, here)}
+	view := page.Passkeys{RenameAction: x.url("account?do=rename"), RemoveAction: x.url("account?do=remove"), Reauth: !x.isFresh(here)}
 	d := x.setup.directory
 	for i, a := range accounts {
 		for _, k := range keys {
@@ -52,21 +52,21 @@ func passkeysView(x *exchange, here *currentUser, accounts []Account, keys []sto
 func changePasskey(ctx context.Context, x *exchange, here *currentUser, do string) (*Response, error) {
 	id, err := base64.RawURLEncoding.DecodeString(x.field("passkey"))
 	if err != nil || !x.setup.store.Has(directory.AbilityAuthenticators) {
-		return backToAccount(x, "", here.user.ID), nil
+		return backToAccount(&x.links, &x.visit, "", here.user.ID), nil
 	}
 	d := x.setup.directory
 	if do == "rename" {
 		err = d.RenamePasskey(ctx, here.user.ID, id, x.field("name"))
-		return backToAccount(x, noticeRenamed, here.user.ID), failure.Ignoring(err, ErrNotFound)
+		return backToAccount(&x.links, &x.visit, noticeRenamed, here.user.ID), failure.Ignoring(err, ErrNotFound)
 	}
-	if !isFresh(x, here) {
+	if !x.isFresh(here) {
 		return &Response{Redirect: x.change()}, nil
 	}
 	err = d.RemovePasskey(ctx, &x.events, here.user.ID, id)
 	if errors.Is(err, ErrLastAccount) {
-		return backToAccount(x, noticeLast, here.user.ID), nil
+		return backToAccount(&x.links, &x.visit, noticeLast, here.user.ID), nil
 	}
-	left := forAccount(x, noticeRemoved, here.user.ID)
+	left := x.forAccount(noticeRemoved, here.user.ID)
 	left.Typed = map[string]string{"passkey": x.field("passkey")}
 	x.leave(left)
 	return &Response{Redirect: x.url("account")}, failure.Ignoring(err, ErrNotFound)

@@ -97,18 +97,18 @@ func (x *exchange) resolveRedirect(ctx context.Context, to string) (string, erro
 
 // languageOf is the language of whoever asks: the application's choice, or else
 // what the browser would like.
-func languageOf(ctx context.Context, x *exchange) string {
-	t := &x.setup.config.Texts
+func (s *setup) languageOf(ctx context.Context, v *visit) string {
+	t := &s.config.Texts
 	if t.Choose != nil {
-		chosen, err := guarded.ContainResult(func() (string, error) { return t.Choose(ctx, x.request), nil })
+		chosen, err := guarded.ContainResult(func() (string, error) { return t.Choose(ctx, v.request), nil })
 		if err != nil {
-			x.setup.log.Error(ctx, x, err)
+			s.log.Error(ctx, v.about, err)
 		}
-		if found := x.setup.languages.Match(chosen); found != "" {
+		if found := s.languages.Match(chosen); found != "" {
 			return found
 		}
 	}
-	if found := x.setup.languages.Match(x.request.Header["Accept-Language"]...); found != "" {
+	if found := s.languages.Match(v.request.Header["Accept-Language"]...); found != "" {
 		return found
 	}
 	return t.Languages[0]

@@ -45,7 +45,7 @@ func (c *Core) BearerCode(ctx context.Context, r *Request, challenge string) (st
 		return "", ErrNoSession
 	}
 	token, _ := x.credential.Token()
-	return x.setup.bearerCodes.SealClaims(Claims{"token": token, "challenge": challenge}, x.setup.now(), bearerCodeLife)
+	return x.setup.bearerCodes.SealClaims(Claims{"token": token, "challenge": challenge}, x.now(), bearerCodeLife)
 }
 
 // bearerCodeFault is what is wrong with asking for a code.
@@ -79,7 +79,7 @@ func openByCode(ctx context.Context, x *exchange, code, verifier string) (opened
 	if !x.setup.config.Session.Bearer {
 		return openedSession{}, errNoBearer
 	}
-	now := x.setup.now()
+	now := x.now()
 	claims, err := x.setup.bearerCodes.OpenClaims(code, now, bearerCodeLife)
 	hash := sha256.Sum256([]byte(verifier))
 	if err != nil || !secret.Equal(base64.RawURLEncoding.EncodeToString(hash[:]), claims.String("challenge")) {

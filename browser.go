@@ -10,14 +10,14 @@ import (
 
 // requesterOf returns the client of a request, and whether its browser has signed
 // in to target before.
-func requesterOf(ctx context.Context, x *exchange, target string) limit.Requester {
-	if x.setup.limits.Off() {
+func (s *setup) requesterOf(ctx context.Context, v *visit, target string) limit.Requester {
+	if s.limits.Off() {
 		return limit.Requester{}
 	}
-	warnOfProxy(ctx, x)
-	who := limit.Requester{Client: x.setup.trust.clientAddr(x.request)}
+	s.warnOfProxy(ctx, v.request)
+	who := limit.Requester{Client: s.trust.clientAddr(v.request)}
 	if target != "" {
-		who.Browser = x.cookies.KnownFor(x.setup.limits.Hash(target), x.setup.tenant, x.setup.now())
+		who.Browser = v.cookies.KnownFor(s.limits.Hash(target), s.tenant, v.now())
 	}
 	return who
 }
@@ -36,13 +36,13 @@ const oneClient = "behind a proxy all visitors count as one client: list the pro
 
 // warnOfProxy tells, once, that requests come through a proxy that nobody has
 // named.
-func warnOfProxy(ctx context.Context, x *exchange) {
-	if x.setup.trust.knowsClients() {
+func (s *setup) warnOfProxy(ctx context.Context, r *Request) {
+	if s.trust.knowsClients() {
 		return
 	}
 	for _, name := range []string{"X-Forwarded-For", "X-Real-Ip", "Forwarded"} {
-		if namesClient(x.request.Header.Get(name)) {
-			x.setup.trust.proxyWarned.Do(func() { x.setup.log.Warn(ctx, oneClient, "header", name) })
+		if namesClient(r.Header.Get(name)) {
+			s.trust.proxyWarned.Do(func() { s.log.Warn(ctx, oneClient, "header", name) })
 			return
 		}
 	}

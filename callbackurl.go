@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"net/http"
 	"strings"
 	"time"
 
@@ -29,7 +30,7 @@ func (x *exchange) checkCallbackURLs() error {
 	switch {
 	case to == "" || to == x.origin.Text || weburl.Valid(to) && fits(k, to):
 		return nil
-	case !reportsCookie(x, to):
+	case !reportsCookie(x.action, to):
 		x.rememberedURL = "" // and so it is replaced
 		return nil
 	case x.action != "session": // which leaves cookies alone on a fault
@@ -41,9 +42,9 @@ func (x *exchange) checkCallbackURLs() error {
 // reportsCookie: as in Auth.js a cookie with a URL of another scheme is a fault
 // where sessions are read and ended. Whoever signs in, or looks at another
 // page, is not held up by what somebody planted.
-func reportsCookie(x *exchange, to string) bool {
+func reportsCookie(action, to string) bool {
 	_, _, hasScheme := strings.Cut(to, ":")
-	return (x.action == "session" || x.action == "signout") && hasScheme && !weburl.IsHTTP(to) && weburl.Parses(to) && len(to) < longestCookie/2
+	return (action == "session" || action == "signout") && hasScheme && !weburl.IsHTTP(to) && weburl.Parses(to) && len(to) < longestCookie/2
 }
 
 // longestCookie is what browsers keep of a cookie, name and attributes included
@@ -58,15 +59,14 @@ func fits(k *browser.Spec, to string) bool {
 
 // fittingURL is as much of a callback URL as its cookie can hold: where somebody
 // lands is worth less than that they get in.
-func fittingURL(x *exchange, to string) string {
-	k := &x.cookies.Specs.CallbackURL
+func fittingURL(k *browser.Spec, l *links, to string) string {
 	if fits(k, to) {
 		return to
 	}
 	if i := strings.IndexAny(to, "?#"); i >= 0 && fits(k, to[:i]) {
 		return to[:i]
 	}
-	return x.home()
+	return l.home()
 }
 
 // takeCallbackURL decides where the browser goes in the end, from the form, the
@@ -89,7 +89,7 @@ func (x *exchange) takeCallbackURL(ctx context.Context) (err error) {
 	if x.callbackURL == x.rememberedURL {
 		return nil
 	}
-	if kept := fittingURL(x, x.callbackURL); kept != x.rememberedURL {
+	if kept := fittingURL(&x.cookies.Specs.CallbackURL, &x.links, x.callbackURL); kept != x.rememberedURL {
 		x.cookies.Set(x.cookies.Specs.CallbackURL.New(browser.Escape(kept), time.Time{}))
 	}
 	return nil
@@ -98,23 +98,23 @@ func (x *exchange) takeCallbackURL(ctx context.Context) (err error) {
 // destination is where a sign-in of the application's own ends up: what it says,
 // else the form, by the name that Auth.js has for it here, or as the forms for
 // the library's own routes do, which are told it as browsers know it.
-func destination(x *exchange, o *SignInOptions) string {
+func destination(l *links, h http.Header, o *SignInOptions) string {
 	to := cmp.Or(o.RedirectTo, o.Form.Get("redirectTo"))
 	if asRoute := o.Form.Get("callbackUrl"); to == "" && asRoute != "" {
 		return asRoute
 	}
-	return returnTo(x, to)
+	return returnTo(l, h, to)
 }
 
 // returnTo is where a browser ends up: what the application says, else the page
 // it comes from, which is input like any other.
-func returnTo(x *exchange, to string) string {
+func returnTo(l *links, h http.Header, to string) string {
 	if to != "" {
-		return x.outward(to)
+		return l.outward(to)
 	}
-	to = x.request.Header.Get("Referer")
-	if rest, ok := strings.CutPrefix(to, x.origin.Text); !ok || (rest != "" && rest[0] != '/') {
-		return x.outward("/")
+	to = h.Get("Referer")
+	if rest, ok := strings.CutPrefix(to, l.origin.Text); !ok || (rest != "" && rest[0] != '/') {
+		return l.outward("/")
 	}
 	return to
 }

@@ -13,16 +13,16 @@ import (
 
 // passkeyScript is the URL of what fills in forms for passkeys; empty: there are
 // none.
-func passkeyScript(x *exchange) string {
-	if !slices.ContainsFunc(x.setup.order, func(p preparedProvider) bool { return p.info().kind == TypeWebAuthn }) {
+func (s *setup) passkeyScript(l *links) string {
+	if !slices.ContainsFunc(s.order, func(p preparedProvider) bool { return p.info().kind == TypeWebAuthn }) {
 		return ""
 	}
-	return x.path("client/" + client.Name(client.Passkeys))
+	return l.path("client/" + client.Name(client.Passkeys))
 }
 
 // showClient answers GET /client/FILE. It is the same for everybody.
-func showClient(x *exchange) (*Response, error) {
-	f, fixed := client.Find(x.providerID)
+func showClient(h http.Header, file string) (*Response, error) {
+	f, fixed := client.Find(file)
 	if f == nil {
 		return nil, badRequestFor("the client has no such file")
 	}
@@ -33,12 +33,12 @@ func showClient(x *exchange) (*Response, error) {
 	if fixed {
 		res.Header["Cache-Control"] = []string{"public, max-age=31536000, immutable"}
 	}
-	if acceptsGzip(x.request.Header) {
+	if acceptsGzip(h) {
 		res.Body = f.Zipped
 		res.Header["Content-Encoding"] = []string{"gzip"}
 		res.Header["Etag"] = []string{"W/" + f.Tag}
 	}
-	if strings.Contains(x.request.Header.Get("If-None-Match"), f.Tag) {
+	if strings.Contains(h.Get("If-None-Match"), f.Tag) {
 		return &Response{Status: http.StatusNotModified, Header: res.Header}, nil
 	}
 	return res, nil

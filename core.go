@@ -47,7 +47,7 @@ func do(ctx context.Context, s *setup, fault error, r *Request, trusted bool) (*
 	if err != nil {
 		return nil, fail(ctx, x, err)
 	}
-	if dependsOnCookie(x) {
+	if dependsOnCookie(x.action) {
 		res = variedFor(x.setup.config.Session.Bearer, res)
 	}
 	return ownHeader(res), nil
@@ -232,7 +232,7 @@ func (c *Core) SignIn(ctx context.Context, r *Request, provider string, o SignIn
 // startSignIn posts to the route of a provider in the place of the browser. An
 // error comes with the exchange that it is about.
 func startSignIn(ctx context.Context, c *Core, x *exchange, provider string, o SignInOptions) (*exchange, *Response, error) {
-	s, to := x.setup, destination(x, &o)
+	s, to := x.setup, destination(&x.links, x.request.Header, &o)
 	p, ok := s.providers[provider]
 	if !ok {
 		if provider != "" {
@@ -298,7 +298,7 @@ func startSignOut(ctx context.Context, c *Core, x *exchange, o SignOutOptions, f
 	if err := refuseForeign(x, form, o.SkipCSRFCheck || x.credential.Bearer != nil); err != nil {
 		return x, nil, err
 	}
-	to := url.Values{"callbackUrl": {returnTo(x, o.RedirectTo)}}
+	to := url.Values{"callbackUrl": {returnTo(&x.links, x.request.Header, o.RedirectTo)}}
 	x, res, err := answer(ctx, x.setup, nil, ownPost(x.setup, x.request, "signout", nil, to), true)
 	if err != nil {
 		return x, nil, err

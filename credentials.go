@@ -65,14 +65,14 @@ func (p *credentialsProvider) receive(ctx context.Context, x *exchange) (outcome
 		return outcome{}, failure.Wrap(ErrUnknownAction, errors.New("credentials come by POST"))
 	}
 	if !x.csrfVerified {
-		return outcome{}, noCSRF(x)
+		return outcome{}, noCSRF(x.request.Header, x.origin.Text)
 	}
 	fields, ok := p.typed(x)
 	if !ok {
 		return outcome{}, CredentialsError("")
 	}
 	account := p.accountKey(fields)
-	tries := x.setup.limits.Attempts(account, requesterOf(ctx, x, account))
+	tries := x.setup.limits.Attempts(account, x.setup.requesterOf(ctx, &x.visit, account))
 	wait, err := x.setup.limits.Take(ctx, tries)
 	if err != nil {
 		return outcome{}, err

@@ -20,16 +20,18 @@ import (
 var errNoCSRF = errors.New("the form has no valid csrfToken, or its cookie is missing")
 
 // noCSRF refuses a form that nothing vouches for.
-func noCSRF(x *exchange) error { return failure.Wrap(ErrMissingCSRF, withOrigin(x, errNoCSRF)) }
+func noCSRF(h http.Header, origin string) error {
+	return failure.Wrap(ErrMissingCSRF, withOrigin(h, origin, errNoCSRF))
+}
 
 // withOrigin adds to err, for the log, which origin the browser names where that
 // is not the site's, as behind a proxy for development.
-func withOrigin(x *exchange, err error) error {
-	from := x.request.Header.Get("Origin")
-	if from == "" || strings.EqualFold(from, x.origin.Text) {
+func withOrigin(h http.Header, origin string, err error) error {
+	from := h.Get("Origin")
+	if from == "" || strings.EqualFold(from, origin) {
 		return err
 	}
-	return fmt.Errorf("%w; the browser says it is from %q, while the site is %s", err, texts.Cut(from, 64), x.origin.Text)
+	return fmt.Errorf("%w; the browser says it is from %q, while the site is %s", err, texts.Cut(from, 64), origin)
 }
 
 // takeCSRF finds or makes this browser's token, and checks the one posted.
@@ -43,7 +45,7 @@ func (x *exchange) takeCSRF() {
 		x.csrfToken = token
 	}
 	if x.isPost() {
-		x.csrfVerified = x.isSameOrigin() || secret.Equal(x.field("csrfToken"), token) && (x.csrfToken != "" || x.setup.validCSRF(token, hash))
+		x.csrfVerified = isSameOrigin(x.request.Header, x.origin.Text) || secret.Equal(x.field("csrfToken"), token) && (x.csrfToken != "" || x.setup.validCSRF(token, hash))
 	}
 	if x.acceptsCrossSite() {
 		return // the browser kept its cookies back: a new token would undo its forms
@@ -68,9 +70,8 @@ func (s *setup) validCSRF(token, hash string) bool {
 // isSameOrigin: the browser itself says that a page of this very origin sent
 // the post. Scripts of other sites can set neither header (Fetch, section
 // 2.2.2).
-func (x *exchange) isSameOrigin() bool {
-	h := x.request.Header
-	return h.Get("Sec-Fetch-Site") == "same-origin" && h.Get("Origin") == x.origin.Text
+func isSameOrigin(h http.Header, origin string) bool {
+	return h.Get("Sec-Fetch-Site") == "same-origin" && h.Get("Origin") == origin
 }
 
 // isCrossSite asks the browser whether another site sent this post.
@@ -114,9 +115,9 @@ func refuseForeign(x *exchange, form url.Values, skip bool) error {
 	valid := len(given) > 0 && secret.Equal(given[len(given)-1], token) && x.setup.validCSRF(token, hash)
 	switch from := sentFrom(x.request.Header, x.origin.Text); {
 	case from == "cross-site", from == "same-site" && (!valid || *x.setup.config.Security.RefuseSameSite):
-		return withOrigin(x, errForeign)
+		return withOrigin(x.request.Header, x.origin.Text, errForeign)
 	case len(given) > 0 && !valid && from != "same-origin":
-		return noCSRF(x)
+		return noCSRF(x.request.Header, x.origin.Text)
 	}
 	return nil
 }

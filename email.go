@@ -107,7 +107,7 @@ func (p *emailProvider) begin(ctx context.Context, x *exchange) (outcome, error)
 	if err := p.ask(ctx, x, email); err != nil {
 		return outcome{}, err
 	}
-	wait, err := x.setup.limits.Take(ctx, x.setup.limits.Mails(email, requesterOf(ctx, x, limit.MailKey(email))))
+	wait, err := x.setup.limits.Take(ctx, x.setup.limits.Mails(email, x.setup.requesterOf(ctx, &x.visit, limit.MailKey(email))))
 	switch {
 	case err != nil:
 	case wait > 0:
@@ -118,7 +118,7 @@ func (p *emailProvider) begin(ctx context.Context, x *exchange) (outcome, error)
 	if err != nil {
 		return outcome{}, failure.WrapFor(ErrEmailSignIn, p.ID, err)
 	}
-	leaveSent(x, p.ID, email)
+	x.leaveSent(p.ID, email)
 	return outcome{response: &Response{Redirect: x.url("verify-request?provider=" + url.QueryEscape(p.ID) + "&type=email")}}, nil
 }
 
@@ -164,7 +164,7 @@ func (p *emailProvider) deliver(ctx context.Context, x *exchange, email string) 
 		return err
 	}
 	x.hide(token)
-	expires := x.setup.now().Add(p.MaxAge).UTC().Truncate(time.Millisecond)
+	expires := x.now().Add(p.MaxAge).UTC().Truncate(time.Millisecond)
 	row := storage.VerificationToken{Identifier: email, Token: secret.HashWith(token, p.hashSecret), Expires: expires}
 	if err := x.setup.store.CreateVerificationToken(ctx, row); err != nil {
 		return err
@@ -172,7 +172,7 @@ func (p *emailProvider) deliver(ctx context.Context, x *exchange, email string) 
 	message := Message{
 		Kind: MessageSignIn, To: email, From: p.From, URL: p.link(x, token, email), Token: token,
 		Expires: expires, Provider: p.ID, Theme: x.setup.config.Theme,
-		Language: languageOf(ctx, x), Texts: x.setup.config.Texts, Request: x.request,
+		Language: x.setup.languageOf(ctx, &x.visit), Texts: x.setup.config.Texts, Request: x.request,
 	}
 	if err := x.setup.ask(ctx, x.setup.config.Limits.MailTimeout, "Email.Send", func(ctx context.Context) error { return p.Send(ctx, message) }); err != nil {
 		cleanup, cancel := guarded.Background(ctx, x.setup.config.Limits.StoreTimeout)
@@ -197,7 +197,7 @@ const purposeLink = "email-link"
 
 // bind makes a browser the only one that can use the link.
 func (p *emailProvider) bind(x *exchange, hash string) error {
-	k, now := &x.cookies.Specs.Link, x.setup.now()
+	k, now := &x.cookies.Specs.Link, x.now()
 	sealed, err := k.Codec.SealClaims(jwt.Claims{"value": hash, "provider": p.ID, "purpose": purposeLink}, now, p.MaxAge)
 	if err != nil {
 		return err
@@ -209,7 +209,7 @@ func (p *emailProvider) bind(x *exchange, hash string) error {
 func (p *emailProvider) isBound(x *exchange, hash string) bool {
 	k := &x.cookies.Specs.Link
 	value, _ := x.cookies.Value(k)
-	claims, err := k.Codec.OpenClaims(value, x.setup.now(), p.MaxAge)
+	claims, err := k.Codec.OpenClaims(value, x.now(), p.MaxAge)
 	return err == nil && claims.String("purpose") == purposeLink && claims.String("provider") == p.ID && secret.Equal(claims.String("value"), hash)
 }
 
@@ -225,7 +225,7 @@ func (p *emailProvider) receive(ctx context.Context, x *exchange) (outcome, erro
 			return outcome{response: res}, err
 		}
 		if !x.csrfVerified {
-			return outcome{}, failure.WrapFor(ErrMissingCSRF, p.ID, withOrigin(x, errNoCSRF))
+			return outcome{}, failure.WrapFor(ErrMissingCSRF, p.ID, withOrigin(x.request.Header, x.origin.Text, errNoCSRF))
 		}
 		token, email = cmp.Or(x.field("token"), token), cmp.Or(x.field("email"), email)
 	}
@@ -251,7 +251,7 @@ func (p *emailProvider) receive(ctx context.Context, x *exchange) (outcome, erro
 // redeem trades the link's secret for the row that was stored with it. Tries
 // are counted, and the right one is given back, to the mailbox with its mail.
 func (p *emailProvider) redeem(ctx context.Context, x *exchange, token, email string) (storage.VerificationToken, error) {
-	limits, who := x.setup.limits, requesterOf(ctx, x, limit.MailKey(email))
+	limits, who := x.setup.limits, x.setup.requesterOf(ctx, &x.visit, limit.MailKey(email))
 	guessed := email
 	if !p.shortTokens {
 		guessed = "" // nobody guesses them, so nobody's guesses may lock a mailbox
@@ -285,7 +285,7 @@ func (p *emailProvider) use(ctx context.Context, x *exchange, token, email strin
 	case err != nil:
 	case email == "":
 		err = failure.WrapFor(ErrVerification, p.ID, errors.New("the link belongs to another mailbox"))
-	case !x.setup.now().Before(row.Expires):
+	case !x.now().Before(row.Expires):
 		err = failure.WrapFor(ErrVerification, p.ID, errors.New("the link has expired"))
 	}
 	return row, err
@@ -303,7 +303,7 @@ func isPrefetch(h http.Header) bool {
 
 // confirm shows the button that uses up the link.
 func (p *emailProvider) confirm(ctx context.Context, x *exchange, token, email string) (*Response, error) {
-	return pageResponse(pagesFor(ctx, x).Confirm(page.Confirm{
+	return pageResponse(x.setup.pagesFor(ctx, &x.visit).Confirm(page.Confirm{
 		CSRFToken: x.csrfToken,
 		Action:    x.path("callback/" + p.ID),
 		Email:     shownEmail(email),

@@ -23,8 +23,7 @@ import (
 // exchange is one request and the response being made for it: what came in,
 // what was worked out from it, and what goes out.
 type exchange struct {
-	setup   *setup
-	request *Request
+	setup *setup
 	links
 	visit
 
@@ -112,8 +111,8 @@ func lastOfEach(query string) url.Values {
 }
 
 func bareExchange(s *setup, r *Request, action string) *exchange {
-	x := &exchange{setup: s, request: r, action: action, links: s.links}
-	x.header, x.about = r.Header, x
+	x := &exchange{setup: s, action: action, links: s.links}
+	x.request, x.now, x.about = r, s.now, x
 	x.credential.Cookies = &x.cookies
 	x.events.Hears = (*listeners)(&s.config.Events)
 	if s.config.Events.Observe != nil {
@@ -143,7 +142,7 @@ func (x *exchange) resolveOrigin() error {
 	if x.origin, err = x.setup.trust.originOf(x.request); err != nil {
 		return err
 	}
-	x.cookies = browser.NewCookies(x.request.Header, x.setup.cookieSpecsFor(x.origin), x.setup.now())
+	x.cookies = browser.NewCookies(x.request.Header, x.setup.cookieSpecsFor(x.origin), x.now())
 	if x.setup.config.Session.Bearer && (x.action == "session" || x.action == "signout" && x.isPost()) {
 		x.credential.Bearer = browser.BearerOf(x.request.Header)
 	}
@@ -202,7 +201,7 @@ func (x *exchange) wantsJSON() bool {
 // eventBase is what a request says about every event that comes of it.
 func (x *exchange) eventBase() *Event {
 	return &Event{
-		Time: x.setup.now().UTC(), Client: x.setup.trust.clientAddr(x.request), Tenant: x.setup.tenant, By: event.Actor{Kind: event.ActorVisitor},
+		Time: x.now().UTC(), Client: x.setup.trust.clientAddr(x.request), Tenant: x.setup.tenant, By: event.Actor{Kind: event.ActorVisitor},
 		UserAgent: strings.ToValidUTF8(texts.Cut(x.request.Header.Get("User-Agent"), 256), ""),
 		Request:   strings.ToValidUTF8(texts.Cut(x.request.Header.Get("X-Request-Id"), 64), ""),
 	}

@@ -21,7 +21,7 @@ const saltState = "encodedState"
 // newFlow makes the values for the checks. origin is the callback URL that a
 // redirect proxy has to know; empty: there is none between.
 func (p *oauthProvider) newFlow(x *exchange, checks []Check, origin string) (*browser.Flow, error) {
-	now := x.setup.now()
+	now := x.now()
 	f := &browser.Flow{
 		ID: secret.RandomHex(8), Provider: p.ID, Expires: now.Add(browser.CheckMaxAge).Unix(),
 		FlowOrigin: browser.FlowOrigin{CallbackURL: x.callbackURL, CrossSite: p.postsCrossSite()},
@@ -78,7 +78,7 @@ func (p *oauthProvider) complete(f *browser.Flow, checks []Check) error {
 // spend makes sure that a flow completes at most one callback, and takes
 // it out of the browser's cookies. It says whether this was its first use.
 func (p *oauthProvider) spend(ctx context.Context, x *exchange, f *browser.Flow) (unused bool, err error) {
-	now := x.setup.now()
+	now := x.now()
 	key := f.Key()
 	if key == "" {
 		return true, nil

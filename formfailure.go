@@ -102,7 +102,7 @@ func ContextWithFormFailure(ctx context.Context, f *FormFailure) context.Context
 
 // newFormFailure words a refusal for whoever sent the form.
 func newFormFailure(ctx context.Context, x *exchange, err error, in formInput) *FormFailure {
-	t, words := failure.TypeOf(err), pagesFor(ctx, x)
+	t, words := failure.TypeOf(err), x.setup.pagesFor(ctx, &x.visit)
 	f := &FormFailure{Status: http.StatusForbidden, Err: x.handOut(err)}
 	if x.provider != nil {
 		f.Values = in.shown(x.provider.info())

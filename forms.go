@@ -106,24 +106,24 @@ func (c *Core) Forms(ctx context.Context, r *Request) (*Forms, []*http.Cookie, e
 }
 
 func formsFor(ctx context.Context, x *exchange) *Forms {
-	in, failure := pagesFor(ctx, x), FormFailureFrom(ctx)
+	in, failure := x.setup.pagesFor(ctx, &x.visit), FormFailureFrom(ctx)
 	x.query = lastOfEach(x.request.URL.RawQuery)
 	f := &Forms{
 		CSRFToken: x.csrfToken, RedirectTo: shownCallback(ctx, x, failure), Status: http.StatusOK,
 		SignOutURL: x.url("signout"), Language: in.Language(), Direction: words.Direction(in.Language()), Text: in.Text,
 	}
-	f.SignInURL, f.Script = x.links.signIn(f.RedirectTo), passkeyScript(x)
+	f.SignInURL, f.Script = x.links.signIn(f.RedirectTo), x.setup.passkeyScript(&x.links)
 	if x.setup.config.AccountPage.Enabled {
 		f.AccountURL = x.url("account")
 	}
-	view := page.SignIn{Error: x.query.Get("error"), Email: shownEmail(x.query.Get("email")), Providers: buttons(x)}
+	view := page.SignIn{Error: x.query.Get("error"), Email: shownEmail(x.query.Get("email")), Providers: x.setup.buttons(&x.links)}
 	switch {
 	case failure != nil:
 		f.Status = cmp.Or(failure.Status, f.Status)
 		view.Error, view.Tried = cmp.Or(failure.name(), "Signin"), failure.view
 	case view.Error != "":
 		n := x.flash()
-		view.Tried = tried(&n, x.setup.now())
+		view.Tried = tried(&n, x.now())
 		x.cookies.Forget(&x.cookies.Specs.Flash)
 	}
 	ready, wrong := in.Forms(view)
@@ -177,7 +177,7 @@ func shownCallback(ctx context.Context, x *exchange, failure *FormFailure) strin
 	switch {
 	case to != "" || isOwnPage(x):
 	case failure != nil:
-		to = returnTo(x, "") // this is where the form was posted to
+		to = returnTo(&x.links, x.request.Header, "") // this is where the form was posted to
 	default:
 		to = x.asked(x.request)
 	}

@@ -41,21 +41,21 @@ const (
 )
 
 // flash returns what the request before left; zero: nothing.
-func (x *exchange) flash() browser.Flash { return x.cookies.Flash(x.setup.now()) }
+func (v *visit) flash() browser.Flash { return v.cookies.Flash(v.now()) }
 
 // leave has the next page know f.
-func (x *exchange) leave(f browser.Flash) { x.cookies.SetFlash(f, x.setup.now()) }
+func (v *visit) leave(f browser.Flash) { v.cookies.SetFlash(f, v.now()) }
 
 // leaveSent has the page that follows know where a link went.
-func leaveSent(x *exchange, provider, email string) {
-	if !opensPage(x.request.Header) {
+func (v *visit) leaveSent(provider, email string) {
+	if !opensPage(v.request.Header) {
 		return
 	}
-	about, before := noticeSent, x.flash()
+	about, before := noticeSent, v.flash()
 	if isSent(&before) && before.Typed["email"] == email {
 		about = noticeAgain
 	}
-	x.leave(browser.Flash{About: about, Provider: provider, Typed: map[string]string{"email": email}})
+	v.leave(browser.Flash{About: about, Provider: provider, Typed: map[string]string{"email": email}})
 }
 
 // isSent reports whether the page before has sent a link.
@@ -68,39 +68,39 @@ const freshSignIn = 10 * time.Minute
 
 // isFresh tells whether somebody has signed in recently. Where no store and no
 // token says when that was, it is the sign-in that they were asked for.
-func isFresh(x *exchange, here *currentUser) bool {
+func (v *visit) isFresh(here *currentUser) bool {
 	if here.since.IsZero() {
-		left, mark := x.flash(), here.mark()
-		return !left.Proved.IsZero() && left.User == mark.UserID && left.Session == mark.SessionID && isRecent(x, left.Proved)
+		left, mark := v.flash(), here.mark()
+		return !left.Proved.IsZero() && left.User == mark.UserID && left.Session == mark.SessionID && v.isRecent(left.Proved)
 	}
-	return isRecent(x, here.since)
+	return v.isRecent(here.since)
 }
 
-func isRecent(x *exchange, at time.Time) bool { return x.setup.now().Sub(at) <= freshSignIn }
+func (v *visit) isRecent(at time.Time) bool { return v.now().Sub(at) <= freshSignIn }
 
 // forAccount is a notice for the account page of a user. What the one before it
 // says of a recent sign-in goes on to hold.
-func forAccount(x *exchange, about, userID string) browser.Flash {
+func (v *visit) forAccount(about, userID string) browser.Flash {
 	n := browser.Flash{About: about, User: userID}
-	if before := x.flash(); before.User == userID {
+	if before := v.flash(); before.User == userID {
 		n.Session, n.Proved = before.Session, before.Proved
 	}
 	return n
 }
 
 // backToAccount leads to the account page, which says what came of a change.
-func backToAccount(x *exchange, about, userID string) *Response {
-	res := &Response{Redirect: x.url("account")}
-	left := forAccount(x, about, userID)
-	if c := left.Cookie(x.cookies.Specs, x.setup.now()); c != nil {
+func backToAccount(l *links, v *visit, about, userID string) *Response {
+	res := &Response{Redirect: l.url("account")}
+	left := v.forAccount(about, userID)
+	if c := left.Cookie(v.cookies.Specs, v.now()); c != nil {
 		res.Cookies = append(res.Cookies, c)
 	}
 	return res
 }
 
 // sayOnAccount has the account page of a user say what was left for it, once.
-func sayOnAccount(x *exchange, view *page.Account, userID string) {
-	left := x.flash()
+func (v *visit) sayOnAccount(view *page.Account, userID string) {
+	left := v.flash()
 	if left.User != userID {
 		return
 	}
@@ -112,18 +112,18 @@ func sayOnAccount(x *exchange, view *page.Account, userID string) {
 	default:
 		return
 	}
-	x.cookies.Forget(&x.cookies.Specs.Flash)
+	v.cookies.Forget(&v.cookies.Specs.Flash)
 	if !left.Proved.IsZero() {
-		x.leave(forAccount(x, noticeFresh, userID))
+		v.leave(v.forAccount(noticeFresh, userID))
 	}
 }
 
 // typedFields are the fields of a provider's form that may be shown again. No
 // secret is among them.
-func typedFields(x *exchange) map[string]string {
+func typedFields(p *providerInfo, form map[string]any) map[string]string {
 	kept := map[string]string{}
-	for _, f := range shownFields(x.provider.info()) {
-		text := x.field(f.Name)
+	for _, f := range shownFields(p) {
+		text, _ := form[f.Name].(string)
 		if text != "" && len(text) <= longestKept && len(kept) < mostKept {
 			kept[f.Name] = text
 		}

@@ -51,7 +51,7 @@ func (p *oauthProvider) authorizationURL(ctx context.Context, x *exchange) (stri
 	}
 	f.MaxAge = oauth.MaxAgeOf(to)
 	x.setup.log.Note(ctx, x, "a sign-in begins", "checks", f.Checks())
-	return to, x.cookies.Begin(f, x.setup.config.Security.OneFlow, x.setup.now())
+	return to, x.cookies.Begin(f, x.setup.config.Security.OneFlow, x.now())
 }
 
 // destination is where the browser is sent.
@@ -126,7 +126,7 @@ func (p *oauthProvider) lacksSession(x *exchange) bool {
 	if x.field(fieldAgain) != "" || x.cookies.HasSession() || !p.postsCrossSite() {
 		return false
 	}
-	return slices.ContainsFunc(x.cookies.Flows(p.ID, x.setup.now()), func(f *browser.Flow) bool { return f.UserID != "" })
+	return slices.ContainsFunc(x.cookies.Flows(p.ID, x.now()), func(f *browser.Flow) bool { return f.UserID != "" })
 }
 
 // askAgain has the browser repeat the provider's post from a page of ours, so
@@ -144,10 +144,10 @@ func (p *oauthProvider) askAgain(ctx context.Context, x *exchange, params url.Va
 			v.Hidden = append(v.Hidden, page.Hidden{Name: name, Value: value})
 		}
 	}
-	for _, f := range x.cookies.Flows(p.ID, x.setup.now()) {
+	for _, f := range x.cookies.Flows(p.ID, x.now()) {
 		v.FormOrigins = append(v.FormOrigins, f.CallbackURL)
 	}
-	return pageResponse(pagesFor(ctx, x).Confirm(v))
+	return pageResponse(x.setup.pagesFor(ctx, &x.visit).Confirm(v))
 }
 
 // matchFlow finds the sign-in that a callback belongs to. One that is named by
@@ -158,7 +158,7 @@ func (p *oauthProvider) matchFlow(ctx context.Context, x *exchange, answer *oaut
 	if err != nil {
 		return nil, false, err
 	}
-	flows := x.cookies.Flows(p.ID, x.setup.now())
+	flows := x.cookies.Flows(p.ID, x.now())
 	i := slices.IndexFunc(flows, func(f *browser.Flow) bool { return f.IsNamedBy(answer.State) })
 	if i < 0 {
 		f, err = p.unnamedFlow(ctx, answer, flows, checks)
@@ -207,7 +207,7 @@ func whoBegins(ctx context.Context, x *exchange, b *browser.FlowOrigin) error {
 	if here == nil || err != nil {
 		return err
 	}
-	b.Ref, b.Fresh = here.mark(), isFresh(x, here)
+	b.Ref, b.Fresh = here.mark(), x.isFresh(here)
 	return nil
 }
 

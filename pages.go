@@ -14,9 +14,9 @@ import (
 
 // The built-in pages, or the way to the application's own.
 
-// pagesFor renders pages in the language of whoever asks.
-func pagesFor(ctx context.Context, x *exchange) *page.Renderer {
-	return x.setup.pages.In(languageOf(ctx, x))
+// pagesFor returns what renders pages in the language of a request.
+func (s *setup) pagesFor(ctx context.Context, v *visit) *page.Renderer {
+	return s.pages.In(s.languageOf(ctx, v))
 }
 
 // pageResponse is a finished page with all its headers.
@@ -30,8 +30,8 @@ func pageResponse(p page.Page, err error) (*Response, error) {
 }
 
 // ownPage leads to a page of the application's own.
-func ownPage(x *exchange, to string, params ...string) *Response {
-	return &Response{Redirect: x.absolute(weburl.WithQuery(to, params...))}
+func (l *links) ownPage(to string, params ...string) *Response {
+	return &Response{Redirect: l.absolute(weburl.WithQuery(to, params...))}
 }
 
 func signInPage(ctx context.Context, x *exchange) (*Response, error) {
@@ -41,41 +41,41 @@ func signInPage(ctx context.Context, x *exchange) (*Response, error) {
 		if failed != "" {
 			params = append(params, "error", failed)
 		}
-		return ownPage(x, own, params...), nil
+		return x.ownPage(own, params...), nil
 	}
 	view := page.SignIn{
 		CSRFToken: x.csrfToken, CallbackURL: x.callbackURL, Error: failed, Email: shownEmail(x.query.Get("email")),
-		Host: x.origin.Host(), As: visitorName(ctx, x), Providers: buttons(x), FormOrigins: x.setup.formOrigins(),
-		Script: passkeyScript(x),
+		Host: x.origin.Host(), As: x.setup.visitorName(ctx, &x.visit), Providers: x.setup.buttons(&x.links), FormOrigins: x.setup.formOrigins(),
+		Script: x.setup.passkeyScript(&x.links),
 	}
 	n := x.flash()
 	if failed != "" {
-		view.Tried = tried(&n, x.setup.now())
+		view.Tried = tried(&n, x.now())
 		x.cookies.Forget(&x.cookies.Specs.Flash)
 	} else if isSent(&n) && view.Email == "" {
 		view.Email = n.Typed["email"] // to be corrected
 	}
-	return pageResponse(pagesFor(ctx, x).SignIn(view))
+	return pageResponse(x.setup.pagesFor(ctx, &x.visit).SignIn(view))
 }
 
-// visitor is who is signed in; nil: nobody, or with an error, which has been
-// logged, unknown.
-func visitor(ctx context.Context, x *exchange) (*User, error) {
-	if !x.cookies.HasSession() {
+// visitor returns the user who is signed in. It returns nil for none, and an
+// error, which has been logged, if that cannot be known.
+func (s *setup) visitor(ctx context.Context, v *visit) (*User, error) {
+	if !v.cookies.HasSession() {
 		return nil, nil
 	}
-	u, err := x.setup.sessions.visitor(ctx, &x.visit)
+	u, err := s.sessions.visitor(ctx, v)
 	if err != nil {
-		x.setup.log.Error(ctx, x, err)
+		s.log.Error(ctx, v.about, err)
 		return nil, err
 	}
 	return u, nil
 }
 
-// visitorName is what a page calls who is signed in; empty: nobody. A page does
-// not fail because that cannot be known.
-func visitorName(ctx context.Context, x *exchange) string {
-	u, _ := visitor(ctx, x)
+// visitorName returns what a page calls the signed-in user, or "". A page does not
+// fail because that cannot be known.
+func (s *setup) visitorName(ctx context.Context, v *visit) string {
+	u, _ := s.visitor(ctx, v)
 	if u == nil {
 		return ""
 	}
@@ -87,16 +87,16 @@ func nameOf(u *User) string { return cmp.Or(u.Email, u.Name, u.ID) }
 
 // signedInPage is for a step of a sign-in that was made already, by who is in.
 func signedInPage(ctx context.Context, x *exchange, who *User) (*Response, error) {
-	return pageResponse(pagesFor(ctx, x).SignedIn(page.SignedIn{
+	return pageResponse(x.setup.pagesFor(ctx, &x.visit).SignedIn(page.SignedIn{
 		As: nameOf(who), Host: x.origin.Host(), ContinueURL: x.callbackURL, SignOutURL: x.url("signout"),
 	}))
 }
 
-// buttons are the providers as the sign-in page shows them.
-func buttons(x *exchange) []page.Provider {
-	all := make([]page.Provider, 0, len(x.setup.order))
-	for _, p := range x.setup.order {
-		all = append(all, p.info().button(x.url(p.info().start+p.info().id)))
+// buttons returns the providers as the sign-in page shows them.
+func (s *setup) buttons(l *links) []page.Provider {
+	all := make([]page.Provider, 0, len(s.order))
+	for _, p := range s.order {
+		all = append(all, p.info().button(l.url(p.info().start+p.info().id)))
 	}
 	return all
 }
@@ -129,14 +129,14 @@ func (s *setup) formOrigins() []string {
 
 func signOutPage(ctx context.Context, x *exchange) (*Response, error) {
 	if own := x.setup.config.Pages.SignOut; own != "" {
-		return ownPage(x, own), nil
+		return x.ownPage(own), nil
 	}
-	if u, err := visitor(ctx, x); u == nil && err == nil && opensPage(x.request.Header) {
-		return pageResponse(pagesFor(ctx, x).SignedOut(page.SignedOut{
+	if u, err := x.setup.visitor(ctx, &x.visit); u == nil && err == nil && opensPage(x.request.Header) {
+		return pageResponse(x.setup.pagesFor(ctx, &x.visit).SignedOut(page.SignedOut{
 			Host: x.origin.Host(), Origin: x.home(), SignInURL: x.url("signin"),
 		}))
 	}
-	return pageResponse(pagesFor(ctx, x).SignOut(page.SignOut{
+	return pageResponse(x.setup.pagesFor(ctx, &x.visit).SignOut(page.SignOut{
 		CSRFToken: x.csrfToken, CallbackURL: x.callbackURL, Action: x.url("signout"), CancelURL: x.callbackURL, Host: x.origin.Host(),
 	}))
 }
@@ -149,7 +149,7 @@ func verifyRequestPage(ctx context.Context, x *exchange) (*Response, error) {
 				params = append(params, name, x.query.Get(name))
 			}
 		}
-		return ownPage(x, own, params...), nil
+		return x.ownPage(own, params...), nil
 	}
 	view := page.VerifyRequest{Host: x.origin.Host(), Origin: x.home()}
 	n := x.flash()
@@ -158,7 +158,7 @@ func verifyRequestPage(ctx context.Context, x *exchange) (*Response, error) {
 		view.CSRFToken, view.CallbackURL = x.csrfToken, x.callbackURL
 		view.Action, view.SignInURL = x.url(p.info().start+p.info().id), x.url("signin")
 	}
-	return pageResponse(pagesFor(ctx, x).VerifyRequest(view))
+	return pageResponse(x.setup.pagesFor(ctx, &x.visit).VerifyRequest(view))
 }
 
 // showError answers GET /error.
@@ -168,9 +168,9 @@ func showError(ctx context.Context, x *exchange) *Response {
 	case own == "":
 		return errorPage(ctx, x, code)
 	case code == "":
-		return ownPage(x, own)
+		return x.ownPage(own)
 	}
-	return ownPage(x, own, "error", code)
+	return x.ownPage(own, "error", code)
 }
 
 // errorPage is the built-in error page for a code.
@@ -180,7 +180,7 @@ func errorPage(ctx context.Context, x *exchange, code string) *Response {
 		view.Origin = "/"
 	}
 	view.SignInURL = x.url("signin")
-	res, err := pageResponse(pagesFor(ctx, x).Error(view))
+	res, err := pageResponse(x.setup.pagesFor(ctx, &x.visit).Error(view))
 	return orConfigJSON(ctx, x, res, err)
 }
 
@@ -202,7 +202,7 @@ func faultAnswer(ctx context.Context, x *exchange, err error) *Response {
 
 // problemPage is the built-in page of a problem.
 func problemPage(ctx context.Context, x *exchange, view page.Problem) *Response {
-	res, err := pageResponse(pagesFor(ctx, x).Problem(view))
+	res, err := pageResponse(x.setup.pagesFor(ctx, &x.visit).Problem(view))
 	return orConfigJSON(ctx, x, res, err)
 }
 

@@ -143,7 +143,7 @@ func FuzzBody(f *testing.F) {
 	f.Add("text/plain;application/json", []byte(`{"a":"b"}`))
 	f.Add("application/json;;=", []byte(`{`))
 	f.Fuzz(func(t *testing.T, contentType string, body []byte) {
-		x := &exchange{request: &Request{Method: http.MethodPost, Header: http.Header{"Content-Type": {contentType}}, Body: body}}
+		x := &exchange{visit: visit{request: &Request{Method: http.MethodPost, Header: http.Header{"Content-Type": {contentType}}, Body: body}}}
 		err := x.readForm()
 		declared := strings.ToLower(contentType)
 		if x.form != nil && err == nil && !strings.Contains(declared, "application/json") && !strings.Contains(declared, formType) {

@@ -106,7 +106,7 @@ func renderForVisitor(ctx context.Context, x *exchange, err error) *Response {
 	if x.action != "callback" || x.wantsJSON() || !isStale && !isTaken && t != ErrOAuthCallback && t != ErrWebAuthnVerification {
 		return nil
 	}
-	who, _ := visitor(ctx, x)
+	who, _ := x.setup.visitor(ctx, &x.visit)
 	if who == nil {
 		return nil
 	}
@@ -118,9 +118,9 @@ func renderForVisitor(ctx context.Context, x *exchange, err error) *Response {
 	case fromAccount && isStale:
 		return &Response{Redirect: account} // which says what is linked
 	case fromAccount && isTaken:
-		return backToAccount(x, noticeTaken, who.ID)
+		return backToAccount(&x.links, &x.visit, noticeTaken, who.ID)
 	case fromAccount:
-		return backToAccount(x, noticeNotLinked, who.ID)
+		return backToAccount(&x.links, &x.visit, noticeNotLinked, who.ID)
 	case isStale && opensPage(x.request.Header):
 		res, err := signedInPage(ctx, x, who)
 		return orConfigJSON(ctx, x, res, err)
@@ -193,7 +193,7 @@ func withNotice(x *exchange, err error, res *Response) *Response {
 	if x.provider == nil {
 		return res
 	}
-	n := browser.Flash{About: noticeFailed, Provider: x.provider.info().id, Typed: typedFields(x)}
+	n := browser.Flash{About: noticeFailed, Provider: x.provider.info().id, Typed: typedFields(x.provider.info(), x.form)}
 	if _, ok := errors.AsType[*unusable](err); ok {
 		n.About = noticeUnusable
 	}
@@ -201,9 +201,9 @@ func withNotice(x *exchange, err error, res *Response) *Response {
 		n.About = noticeUnknown
 	}
 	if many, ok := errors.AsType[*tooManyTries](err); ok {
-		n.Until = x.setup.now().Add(many.wait)
+		n.Until = x.now().Add(many.wait)
 	}
-	if c := n.Cookie(x.cookies.Specs, x.setup.now()); c != nil {
+	if c := n.Cookie(x.cookies.Specs, x.now()); c != nil {
 		res.Cookies = append(res.Cookies, c)
 	}
 	return res

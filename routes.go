@@ -16,10 +16,10 @@ func (x *exchange) route(ctx context.Context) (*Response, error) {
 		return routeBearer(ctx, x), nil
 	}
 	if x.action == "providers" && !x.isPost() {
-		return listProviders(x), nil
+		return x.setup.listProviders(&x.links), nil
 	}
 	if x.action == "client" && !x.isPost() {
-		return showClient(x)
+		return showClient(x.request.Header, x.providerID)
 	}
 	x.takeCSRF()
 	if err := x.takeCallbackURL(ctx); err != nil {
@@ -57,13 +57,13 @@ func (x *exchange) route(ctx context.Context) (*Response, error) {
 }
 
 // dependsOnCookie: the answer may be another one for another browser.
-func dependsOnCookie(x *exchange) bool { return x.action != "providers" && x.action != "client" }
+func dependsOnCookie(action string) bool { return action != "providers" && action != "client" }
 
 func (x *exchange) post(ctx context.Context) (*Response, error) {
 	switch x.action {
 	case "signin", "signout", "session", "account":
 		if !x.csrfVerified {
-			return nil, noCSRF(x)
+			return nil, noCSRF(x.request.Header, x.origin.Text)
 		}
 	}
 	switch x.action {
@@ -82,9 +82,9 @@ func (x *exchange) post(ctx context.Context) (*Response, error) {
 }
 
 // listProviders answers GET /providers.
-func listProviders(x *exchange) *Response {
+func (s *setup) listProviders(l *links) *Response {
 	b := []byte{'{'}
-	for i, p := range x.setup.order {
+	for i, p := range s.order {
 		info := p.info()
 		if i > 0 {
 			b = append(b, ',')
@@ -93,8 +93,8 @@ func listProviders(x *exchange) *Response {
 		b = append(jsonscan.AppendText(b, info.id), `,"name":`...)
 		b = append(jsonscan.AppendText(b, info.name), `,"type":`...)
 		b = append(jsonscan.AppendText(b, string(info.kind)), `,"signinUrl":`...)
-		b = append(jsonscan.AppendText(b, x.url("signin/"+info.id)), `,"callbackUrl":`...)
-		b = append(jsonscan.AppendText(b, x.url("callback/"+info.id)), '}')
+		b = append(jsonscan.AppendText(b, l.url("signin/"+info.id)), `,"callbackUrl":`...)
+		b = append(jsonscan.AppendText(b, l.url("callback/"+info.id)), '}')
 	}
 	return jsonBytes(http.StatusOK, append(b, '}'))
 }

@@ -24,7 +24,7 @@ func respond(ctx context.Context, s *setup, fault error, r *Request) *Response {
 	if x != nil && res.Redirect != "" && x.wantsJSON() {
 		res = asJSON(res)
 	}
-	if x != nil && dependsOnCookie(x) {
+	if x != nil && dependsOnCookie(x.action) {
 		res = variedFor(x.setup.config.Session.Bearer, res)
 	}
 	return res
@@ -106,7 +106,7 @@ func (x *exchange) serve(ctx context.Context) (same *exchange, res *Response, er
 		}
 	}()
 	if x.isCrossSite() {
-		x.setup.log.Error(ctx, x, withOrigin(x, errForeign))
+		x.setup.log.Error(ctx, x, withOrigin(x.request.Header, x.origin.Text, errForeign))
 		return x, crossSite(ctx, x), nil
 	}
 	res, err = x.route(ctx)

@@ -52,7 +52,7 @@ func (d *databaseStrategy) branch(ctx context.Context, v *visit) (openedSession,
 	row := found.Row
 	row.ID, row.Token, row.Sealed = secret.RandomHex(16), d.newToken(), ""
 	row.Expires = s.now().UTC().Add(s.config.Session.MaxAge)
-	row.UserAgent = texts.Cut(v.header.Get("User-Agent"), 256)
+	row.UserAgent = texts.Cut(v.request.Header.Get("User-Agent"), 256)
 	v.hide(row.Token)
 	err = openBeside(ctx, s.store, row, former)
 	if errors.Is(err, ErrNotFound) {

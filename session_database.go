@@ -35,7 +35,7 @@ func (d *databaseStrategy) plan(v *visit) *directory.SessionPlan {
 	return &directory.SessionPlan{
 		Row: storage.StoredSession{
 			ID: secret.RandomHex(16), Token: token, Tenant: s.tenant,
-			Created: now, Expires: now.Add(s.config.Session.MaxAge), UserAgent: texts.Cut(v.header.Get("User-Agent"), 256),
+			Created: now, Expires: now.Add(s.config.Session.MaxAge), UserAgent: texts.Cut(v.request.Header.Get("User-Agent"), 256),
 		},
 		Former: rowToken(&v.credential),
 	}

@@ -115,7 +115,7 @@ func leaveFresh(ctx context.Context, x *exchange, who *directory.SignIn) error {
 	}
 	mark, err := x.setup.sessions.markOf(ctx, who)
 	if err == nil {
-		x.leave(browser.Flash{About: noticeFresh, User: mark.UserID, Session: mark.SessionID, Proved: x.setup.now()})
+		x.leave(browser.Flash{About: noticeFresh, User: mark.UserID, Session: mark.SessionID, Proved: x.now()})
 	}
 	return err
 }
@@ -140,7 +140,7 @@ func (x *exchange) commit(ctx context.Context, in directory.Assertion) (*directo
 		if who.Passkey != nil {
 			about = noticeAdded
 		}
-		x.leave(forAccount(x, about, here.ID))
+		x.leave(x.forAccount(about, here.ID))
 	}
 	return who, err
 }
@@ -164,7 +164,7 @@ func (x *exchange) linkingUser(ctx context.Context, in *directory.Assertion) (*U
 	}
 	in.Joined = here.since
 	if x.setup.config.AccountPage.Enabled {
-		in.IsStale = in.BegunIn == nil && !isFresh(x, here) || in.BegunIn != nil && !in.BegunFresh
+		in.IsStale = in.BegunIn == nil && !x.isFresh(here) || in.BegunIn != nil && !in.BegunFresh
 	}
 	return &here.user, nil
 }
@@ -181,7 +181,7 @@ func whoBegan(ctx context.Context, x *exchange, b *sessionref.Ref) (*currentUser
 // carryOver keeps what other tabs have begun in the session that the one of this
 // sign-in replaces.
 func carryOver(ctx context.Context, x *exchange, who *directory.SignIn) error {
-	b, now := who.BegunIn, x.setup.now()
+	b, now := who.BegunIn, x.now()
 	if b == nil || b.UserID == "" || b.UserID != who.User.ID || !x.cookies.HasFlowOf(*b, now) {
 		return nil
 	}

@@ -1,7 +1,6 @@
 package latchkey
 
 import (
-	"net/http"
 	"time"
 
 	"github.com/latchkeyhq/latchkey/internal/browser"
@@ -12,7 +11,8 @@ import (
 // visit is what session strategies see of an exchange: the cookies and the
 // credential of a client, and what its request causes.
 type visit struct {
-	header     http.Header // of the request
+	request    *Request
+	now        func() time.Time
 	cookies    browser.Cookies
 	credential browser.Credential
 	events     directory.Outbox

@@ -99,7 +99,7 @@ func (w *webauthnProvider) admitQuestion(ctx context.Context, x *exchange) (time
 	if !w.isAboutSomebody(x) {
 		return 0, nil
 	}
-	return x.setup.limits.Take(ctx, x.setup.limits.Questions(requesterOf(ctx, x, "")))
+	return x.setup.limits.Take(ctx, x.setup.limits.Questions(x.setup.requesterOf(ctx, &x.visit, "")))
 }
 
 // isAboutSomebody: the question names a person, and the answer may depend on
@@ -209,7 +209,7 @@ const mostPasskeys = 64
 
 // creationOptions asks for a new passkey.
 func (w *webauthnProvider) creationOptions(ctx context.Context, x *exchange, who *visitorInfo) (*Response, error) {
-	if who.here != nil && x.setup.config.AccountPage.Enabled && !isFresh(x, who.here) {
+	if who.here != nil && x.setup.config.AccountPage.Enabled && !x.isFresh(who.here) {
 		res := optionsRefused("Recent sign-in needed")
 		res.Body = append(jsonscan.AppendText(append(res.Body[:len(res.Body)-1], `,"url":`...), x.change()), '}')
 		return res, nil

@@ -27,9 +27,9 @@ func (w *webauthnProvider) receive(ctx context.Context, x *exchange) (outcome, e
 	}
 	_, given := x.form["csrfToken"]
 	if (given || sentFrom(x.request.Header, x.origin.Text) == "same-site") && !x.csrfVerified {
-		return outcome{}, noCSRF(x)
+		return outcome{}, noCSRF(x.request.Header, x.origin.Text)
 	}
-	tries := x.setup.limits.Answers(requesterOf(ctx, x, ""))
+	tries := x.setup.limits.Answers(x.setup.requesterOf(ctx, &x.visit, ""))
 	wait, err := x.setup.limits.Take(ctx, tries)
 	if err != nil {
 		return outcome{}, err
@@ -103,7 +103,7 @@ func (w *webauthnProvider) register(ctx context.Context, x *exchange, c *challen
 	if known != nil {
 		return nil, failure.WrapFor(ErrAccountNotLinked, w.ID, errors.New("the passkey is registered already"))
 	}
-	now := x.setup.now().UTC()
+	now := x.now().UTC()
 	key.UserID, key.ProviderAccountID = "", base64.StdEncoding.EncodeToString(id)
 	key.Created, key.Used, key.UserHandle = now, now, r.UserHandle
 	account := w.account(&key)
@@ -186,7 +186,7 @@ func (w *webauthnProvider) recordUse(ctx context.Context, x *exchange, key *stor
 	if err != nil {
 		return err
 	}
-	now := x.setup.now().UTC()
+	now := x.now().UTC()
 	if _, err := s.UpdateAuthenticator(ctx, key.CredentialID, storage.AuthenticatorChange{BackedUp: &shown.BackedUp, Used: &now}); err != nil {
 		x.setup.log.Error(ctx, x, x.atProvider(err))
 	}

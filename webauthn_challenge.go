@@ -75,7 +75,7 @@ func registerDataOf(who *visitorInfo) *User {
 
 // remember has the browser keep a challenge, beside those of other tabs.
 func (w *webauthnProvider) remember(x *exchange, c *challenge, who *visitorInfo) error {
-	now := x.setup.now()
+	now := x.now()
 	raw, err := json.Marshal(c)
 	if err != nil {
 		return err
@@ -90,7 +90,7 @@ func (w *webauthnProvider) remember(x *exchange, c *challenge, who *visitorInfo)
 	}
 	h := browser.Pending{ID: c.id, Value: sealed, Provider: w.ID, Expires: now.Add(browser.CheckMaxAge).Unix()}
 	if who.here != nil {
-		h.Ref, h.Fresh = who.here.mark(), isFresh(x, who.here)
+		h.Ref, h.Fresh = who.here.mark(), x.isFresh(who.here)
 	}
 	return x.cookies.BeginChallenge(h, x.setup.config.Security.OneFlow, now)
 }
@@ -102,14 +102,14 @@ var (
 
 // asked: the browser keeps a challenge of this provider.
 func (w *webauthnProvider) asked(x *exchange) bool {
-	held := x.cookies.Pending(browser.Challenge, x.setup.now())
+	held := x.cookies.Pending(browser.Challenge, x.now())
 	return slices.ContainsFunc(held, func(h browser.Pending) bool { return h.Provider == w.ID })
 }
 
 // spend finds the challenge that was answered, which is then used up, whatever
 // becomes of the answer.
 func (w *webauthnProvider) spend(ctx context.Context, x *exchange, answered string, registers bool) (*challenge, browser.FlowOrigin, error) {
-	now := x.setup.now()
+	now := x.now()
 	for _, h := range x.cookies.Pending(browser.Challenge, now) {
 		c, ok := w.open(x, &h, now)
 		if !ok || answered == "" || !secret.Equal(c.Challenge, answered) || (c.RegisterData != nil) != registers {
