@@ -43,7 +43,8 @@ func passkeysView(x *exchange, here *currentUser, accounts []Account, keys []sto
 		if left.User == here.user.ID && left.About == noticeRemoved {
 			gone = left.Typed["passkey"]
 		}
-		view.News = x.setup.providers[view.Add[0].ID].info().news(x, &here.user, keys, gone)
+		info := x.setup.providers[view.Add[0].ID].info()
+		view.News = info.news(info.party(x.request, x.origin), &here.user, keys, gone)
 	}
 	return view
 }

@@ -56,7 +56,7 @@ func (x *exchange) runSignInCallback(ctx context.Context, a SignInAttempt) error
 	if err != nil && !isSteering(err) && !failure.IsTyped(err) {
 		return failure.WrapFor(ErrAccessDenied, a.Account.Provider, err)
 	}
-	return x.atProvider(err)
+	return atProvider(x.provider, err)
 }
 
 // resolveRedirect decides where to is allowed to lead, and returns an absolute

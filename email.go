@@ -32,13 +32,14 @@ const (
 // emailProvider is an Email made ready.
 type emailProvider struct {
 	Email
+	setup       *setup
 	about       providerInfo
 	hashSecret  string // what stored hashes are made over
 	shortTokens bool   // NewToken makes some that could be guessed if tries were not few
 }
 
 func (p *Email) prepare(s *setup, getenv func(string) string) (preparedProvider, error) {
-	e := &emailProvider{Email: *p, hashSecret: s.bind(cmp.Or(p.Secret, s.csrfSecret))}
+	e := &emailProvider{Email: *p, setup: s, hashSecret: s.bind(cmp.Or(p.Secret, s.csrfSecret))}
 	fill.Default(&e.ID, "email")
 	fill.Default(&e.Name, "Email")
 	s.config.hardenEmail(&e.Email)
@@ -170,7 +171,7 @@ func (p *emailProvider) deliver(ctx context.Context, x *exchange, email string) 
 		return err
 	}
 	message := Message{
-		Kind: MessageSignIn, To: email, From: p.From, URL: p.link(x, token, email), Token: token,
+		Kind: MessageSignIn, To: email, From: p.From, URL: p.link(&x.links, x.callbackURL, token, email), Token: token,
 		Expires: expires, Provider: p.ID, Theme: x.setup.config.Theme,
 		Language: x.setup.languageOf(ctx, &x.visit), Texts: x.setup.config.Texts, Request: x.request,
 	}
@@ -182,13 +183,13 @@ func (p *emailProvider) deliver(ctx context.Context, x *exchange, email string) 
 		return errors.Join(errors.New(said), failure.Ignoring(gone, ErrNotFound))
 	}
 	if p.SameBrowser {
-		return p.bind(x, row.Token)
+		return p.bind(&x.visit, row.Token)
 	}
 	return nil
 }
 
-func (p *emailProvider) link(x *exchange, token, email string) string {
-	return x.url("callback/" + p.ID + "?callbackUrl=" + url.QueryEscape(x.callbackURL) +
+func (p *emailProvider) link(l *links, callbackURL, token, email string) string {
+	return l.url("callback/" + p.ID + "?callbackUrl=" + url.QueryEscape(callbackURL) +
 		"&token=" + url.QueryEscape(token) + "&email=" + url.QueryEscape(email))
 }
 
@@ -196,20 +197,20 @@ func (p *emailProvider) link(x *exchange, token, email string) string {
 const purposeLink = "email-link"
 
 // bind makes a browser the only one that can use the link.
-func (p *emailProvider) bind(x *exchange, hash string) error {
-	k, now := &x.cookies.Specs.Link, x.now()
+func (p *emailProvider) bind(v *visit, hash string) error {
+	k, now := &v.cookies.Specs.Link, v.now()
 	sealed, err := k.Codec.SealClaims(jwt.Claims{"value": hash, "provider": p.ID, "purpose": purposeLink}, now, p.MaxAge)
 	if err != nil {
 		return err
 	}
-	x.cookies.Set(k.New(sealed, now.Add(p.MaxAge)))
+	v.cookies.Set(k.New(sealed, now.Add(p.MaxAge)))
 	return nil
 }
 
-func (p *emailProvider) isBound(x *exchange, hash string) bool {
-	k := &x.cookies.Specs.Link
-	value, _ := x.cookies.Value(k)
-	claims, err := k.Codec.OpenClaims(value, x.now(), p.MaxAge)
+func (p *emailProvider) isBound(v *visit, hash string) bool {
+	k := &v.cookies.Specs.Link
+	value, _ := v.cookies.Value(k)
+	claims, err := k.Codec.OpenClaims(value, v.now(), p.MaxAge)
 	return err == nil && claims.String("purpose") == purposeLink && claims.String("provider") == p.ID && secret.Equal(claims.String("value"), hash)
 }
 
@@ -232,7 +233,7 @@ func (p *emailProvider) receive(ctx context.Context, x *exchange) (outcome, erro
 	if token == "" {
 		return outcome{}, failure.WrapFor(ErrInvalidConfig, p.ID, &failure.Mistake{Err: errors.New("the link has no token")})
 	}
-	row, err := p.redeem(ctx, x, token, email)
+	row, err := p.redeem(ctx, &x.visit, token, email)
 	if err == nil {
 		email, err = mailbox.Canonical(row.Identifier) // Auth.js may have sent the link
 	}
@@ -250,8 +251,8 @@ func (p *emailProvider) receive(ctx context.Context, x *exchange) (outcome, erro
 
 // redeem trades the link's secret for the row that was stored with it. Tries
 // are counted, and the right one is given back, to the mailbox with its mail.
-func (p *emailProvider) redeem(ctx context.Context, x *exchange, token, email string) (storage.VerificationToken, error) {
-	limits, who := x.setup.limits, x.setup.requesterOf(ctx, &x.visit, limit.MailKey(email))
+func (p *emailProvider) redeem(ctx context.Context, v *visit, token, email string) (storage.VerificationToken, error) {
+	limits, who := p.setup.limits, p.setup.requesterOf(ctx, v, limit.MailKey(email))
 	guessed := email
 	if !p.shortTokens {
 		guessed = "" // nobody guesses them, so nobody's guesses may lock a mailbox
@@ -264,28 +265,28 @@ func (p *emailProvider) redeem(ctx context.Context, x *exchange, token, email st
 	if wait > 0 {
 		return storage.VerificationToken{}, failure.WrapFor(ErrVerification, p.ID, &tooManyTries{wait})
 	}
-	row, err := p.use(ctx, x, token, email)
+	row, err := p.use(ctx, v, token, email)
 	if err == nil {
 		if undo := limits.Return(ctx, append(tries, limits.UsedMails(email, who)...)); undo != nil {
-			x.setup.log.Error(ctx, x, failure.Wrap(ErrCallbackRoute, undo))
+			p.setup.log.Error(ctx, v.about, failure.Wrap(ErrCallbackRoute, undo))
 		}
 	}
 	return row, err
 }
 
-func (p *emailProvider) use(ctx context.Context, x *exchange, token, email string) (storage.VerificationToken, error) {
+func (p *emailProvider) use(ctx context.Context, v *visit, token, email string) (storage.VerificationToken, error) {
 	hash := secret.HashWith(token, p.hashSecret)
-	if p.SameBrowser && !p.isBound(x, hash) {
+	if p.SameBrowser && !p.isBound(v, hash) {
 		return storage.VerificationToken{}, failure.WrapFor(ErrVerification, p.ID, errors.New("the link was asked for in another browser"))
 	}
-	row, err := x.setup.store.UseVerificationToken(ctx, email, hash)
+	row, err := p.setup.store.UseVerificationToken(ctx, email, hash)
 	switch {
 	case errors.Is(err, ErrNotFound):
 		err = failure.WrapFor(ErrVerification, p.ID, errors.New("the link is unknown or was used"))
 	case err != nil:
 	case email == "":
 		err = failure.WrapFor(ErrVerification, p.ID, errors.New("the link belongs to another mailbox"))
-	case !x.now().Before(row.Expires):
+	case !v.now().Before(row.Expires):
 		err = failure.WrapFor(ErrVerification, p.ID, errors.New("the link has expired"))
 	}
 	return row, err

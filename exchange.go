@@ -268,12 +268,13 @@ func (x *exchange) handOut(err error) error {
 	return &clean
 }
 
-// atProvider names the provider in err, and gives what has no type one.
-func (x *exchange) atProvider(err error) error {
+// atProvider returns err with the id of the provider, and as an ErrCallbackRoute if
+// it has no type.
+func atProvider(p preparedProvider, err error) error {
 	if err == nil || isSteering(err) {
 		return err
 	}
-	id := x.provider.info().id
+	id := p.info().id
 	if e, ok := errors.AsType[*Error](err); ok {
 		if e.Provider != "" {
 			return err

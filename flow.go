@@ -20,11 +20,11 @@ const saltState = "encodedState"
 
 // newFlow makes the values for the checks. origin is the callback URL that a
 // redirect proxy has to know; empty: there is none between.
-func (p *oauthProvider) newFlow(x *exchange, checks []Check, origin string) (*browser.Flow, error) {
-	now := x.now()
+func (p *oauthProvider) newFlow(callbackURL string, checks []Check, origin string) (*browser.Flow, error) {
+	now := p.setup.now()
 	f := &browser.Flow{
 		ID: secret.RandomHex(8), Provider: p.ID, Expires: now.Add(browser.CheckMaxAge).Unix(),
-		FlowOrigin: browser.FlowOrigin{CallbackURL: x.callbackURL, CrossSite: p.postsCrossSite()},
+		FlowOrigin: browser.FlowOrigin{CallbackURL: callbackURL, CrossSite: p.postsCrossSite()},
 	}
 	for _, c := range checks {
 		switch c {
@@ -38,7 +38,7 @@ func (p *oauthProvider) newFlow(x *exchange, checks []Check, origin string) (*br
 				claims["origin"] = origin
 			}
 			var err error
-			if f.State, err = x.setup.stateCodec.SealClaims(claims, now, browser.CheckMaxAge); err != nil {
+			if f.State, err = p.setup.stateCodec.SealClaims(claims, now, browser.CheckMaxAge); err != nil {
 				return nil, err
 			}
 		}
@@ -77,15 +77,15 @@ func (p *oauthProvider) complete(f *browser.Flow, checks []Check) error {
 
 // spend makes sure that a flow completes at most one callback, and takes
 // it out of the browser's cookies. It says whether this was its first use.
-func (p *oauthProvider) spend(ctx context.Context, x *exchange, f *browser.Flow) (unused bool, err error) {
-	now := x.now()
+func (p *oauthProvider) spend(ctx context.Context, v *visit, f *browser.Flow) (unused bool, err error) {
+	now := v.now()
 	key := f.Key()
 	if key == "" {
 		return true, nil
 	}
-	unused, err = x.setup.replay.Use(ctx, x.setup.trust.clientAddr(x.request), p.ID+"\x00"+key, now.Add(browser.CheckMaxAge+time.Minute))
+	unused, err = p.setup.replay.Use(ctx, p.setup.trust.clientAddr(v.request), p.ID+"\x00"+key, now.Add(browser.CheckMaxAge+time.Minute))
 	if err != nil {
 		return false, err
 	}
-	return unused, x.cookies.End(f, now)
+	return unused, v.cookies.End(f, now)
 }

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"net/http"
 	"net/url"
 	"slices"
 	"strings"
@@ -37,15 +38,15 @@ func (p *oauthProvider) authorizationURL(ctx context.Context, x *exchange) (stri
 	if err != nil {
 		return "", err
 	}
-	redirectURI, origin := p.redirectURIs(x)
-	f, err := p.newFlow(x, checks, origin)
+	redirectURI, origin := p.redirectURIs(&x.links)
+	f, err := p.newFlow(x.callbackURL, checks, origin)
 	if err != nil {
 		return "", err
 	}
-	if err = whoBegins(ctx, x, &f.FlowOrigin); err != nil {
+	if err = x.setup.whoBegins(ctx, &x.visit, &f.FlowOrigin); err != nil {
 		return "", err
 	}
-	to, err := p.destination(ctx, x, redirectURI, f)
+	to, err := p.destination(ctx, x.query, redirectURI, f)
 	if err != nil {
 		return "", err
 	}
@@ -55,13 +56,13 @@ func (p *oauthProvider) authorizationURL(ctx context.Context, x *exchange) (stri
 }
 
 // destination is where the browser is sent.
-func (p *oauthProvider) destination(ctx context.Context, x *exchange, redirectURI string, f *browser.Flow) (string, error) {
+func (p *oauthProvider) destination(ctx context.Context, query url.Values, redirectURI string, f *browser.Flow) (string, error) {
 	if p.isForeign() {
 		return guarded.ContainResult(func() (string, error) { return p.Protocol.Begin(withState(redirectURI, f)) })
 	}
 	return p.client.AuthorizationURL(ctx, oauth.AuthRequest{
 		RedirectURI: redirectURI, State: f.StateParam(), Nonce: f.Nonce, Verifier: f.Verifier,
-		ResponseMode: p.ResponseMode, Params: x.query,
+		ResponseMode: p.ResponseMode, Params: query,
 	})
 }
 
@@ -71,12 +72,12 @@ func (p *oauthProvider) destination(ctx context.Context, x *exchange, redirectUR
 func (p *oauthProvider) receive(ctx context.Context, x *exchange) (outcome, error) {
 	ctx, cancel := context.WithTimeout(ctx, x.setup.config.Limits.ProviderTimeout)
 	defer cancel()
-	params := p.params(x)
+	params := p.params(x.request)
 	answer, err := parseCallback(p, params)
 	if err != nil {
 		return outcome{}, err
 	}
-	onward, err := p.sendOn(x, answer.State, params)
+	onward, err := p.sendOn(&x.links, x.isPost(), answer.State, params)
 	if err != nil && answer.IsError() {
 		return outcome{}, p.refusal(cmp.Or(p.client.CheckResponse(ctx, answer), err)) // whoever it was for
 	}
@@ -86,11 +87,11 @@ func (p *oauthProvider) receive(ctx context.Context, x *exchange) (outcome, erro
 	if onward != "" {
 		return outcome{response: &Response{Redirect: onward}}, nil
 	}
-	if !answer.IsError() && p.lacksSession(x) {
+	if !answer.IsError() && x.field(fieldAgain) == "" && p.lacksSession(&x.visit) {
 		res, err := p.askAgain(ctx, x, params)
 		return outcome{response: res}, err
 	}
-	f, isSpent, err := p.matchFlow(ctx, x, answer)
+	f, isSpent, err := p.matchFlow(ctx, &x.visit, answer)
 	if err != nil {
 		return outcome{}, err
 	}
@@ -103,7 +104,7 @@ func (p *oauthProvider) receive(ctx context.Context, x *exchange) (outcome, erro
 		return outcome{}, err
 	}
 	if !isSpent {
-		if unused, err := p.spend(ctx, x, f); err != nil || !unused {
+		if unused, err := p.spend(ctx, &x.visit, f); err != nil || !unused {
 			return outcome{}, cmp.Or(err, errCheck(p, spentText))
 		}
 	}
@@ -122,11 +123,11 @@ const fieldAgain = "latchkey-again"
 // of the provider's own site came without its cookie. Whoever plants check
 // cookies of their own here must not gain the account of the person in front of
 // it.
-func (p *oauthProvider) lacksSession(x *exchange) bool {
-	if x.field(fieldAgain) != "" || x.cookies.HasSession() || !p.postsCrossSite() {
+func (p *oauthProvider) lacksSession(v *visit) bool {
+	if v.cookies.HasSession() || !p.postsCrossSite() {
 		return false
 	}
-	return slices.ContainsFunc(x.cookies.Flows(p.ID, x.now()), func(f *browser.Flow) bool { return f.UserID != "" })
+	return slices.ContainsFunc(v.cookies.Flows(p.ID, v.now()), func(f *browser.Flow) bool { return f.UserID != "" })
 }
 
 // askAgain has the browser repeat the provider's post from a page of ours, so
@@ -153,19 +154,19 @@ func (p *oauthProvider) askAgain(ctx context.Context, x *exchange, params url.Va
 // matchFlow finds the sign-in that a callback belongs to. One that is named by
 // its state is spent by that, whatever else the answer says (RFC 9700 section
 // 4.2.4); to guess it, isSpent is false, and the code has to prove itself first.
-func (p *oauthProvider) matchFlow(ctx context.Context, x *exchange, answer *oauth.Callback) (f *browser.Flow, isSpent bool, err error) {
+func (p *oauthProvider) matchFlow(ctx context.Context, v *visit, answer *oauth.Callback) (f *browser.Flow, isSpent bool, err error) {
 	checks, err := p.checksNow(ctx)
 	if err != nil {
 		return nil, false, err
 	}
-	flows := x.cookies.Flows(p.ID, x.now())
+	flows := v.cookies.Flows(p.ID, v.now())
 	i := slices.IndexFunc(flows, func(f *browser.Flow) bool { return f.IsNamedBy(answer.State) })
 	if i < 0 {
 		f, err = p.unnamedFlow(ctx, answer, flows, checks)
 		return f, false, err
 	}
 	f = flows[i]
-	unused, err := p.spend(ctx, x, f)
+	unused, err := p.spend(ctx, v, f)
 	if err != nil {
 		return nil, false, err
 	}
@@ -199,27 +200,27 @@ func (p *oauthProvider) unnamedFlow(ctx context.Context, answer *oauth.Callback,
 
 // whoBegins remembers the session that a sign-in begins in. It is sealed into the flow:
 // only that session's user may gain an account by it, and only while it lives.
-func whoBegins(ctx context.Context, x *exchange, b *browser.FlowOrigin) error {
-	if x.setup.store == nil {
+func (s *setup) whoBegins(ctx context.Context, v *visit, b *browser.FlowOrigin) error {
+	if s.store == nil {
 		return nil
 	}
-	here, err := x.setup.sessions.current(ctx, &x.visit)
+	here, err := s.sessions.current(ctx, v)
 	if here == nil || err != nil {
 		return err
 	}
-	b.Ref, b.Fresh = here.mark(), x.isFresh(here)
+	b.Ref, b.Fresh = here.mark(), v.isFresh(here)
 	return nil
 }
 
 // params are those of the authorization response, repeated ones included
 //
-func (p *oauthProvider) params(x *exchange) url.Values {
-	from := x.request.URL.RawQuery
+func (p *oauthProvider) params(r *Request) url.Values {
+	from := r.URL.RawQuery
 	if p.postsCrossSite() {
-		if !x.isPost() || mediaType(x.request.Header.Get("Content-Type")) != formType {
+		if r.Method != http.MethodPost || mediaType(r.Header.Get("Content-Type")) != formType {
 			return nil
 		}
-		from = string(x.request.Body)
+		from = string(r.Body)
 	}
 	params, _ := url.ParseQuery(from)
 	return params

@@ -25,9 +25,9 @@ import (
 
 // redeem trades the code for tokens and a profile.
 func (p *oauthProvider) redeem(ctx context.Context, x *exchange, code string, f *browser.Flow, params url.Values) (Grant, error) {
-	redirectURI, _ := p.redirectURIs(x)
+	redirectURI, _ := p.redirectURIs(&x.links)
 	if p.isForeign() {
-		return receiveForeign(ctx, x, p, withState(redirectURI, f), params)
+		return receiveForeign(ctx, &x.visit, p, withState(redirectURI, f), params)
 	}
 	t, err := p.client.Exchange(ctx, code, redirectURI, f.Verifier, repeatedOf(p, params))
 	if err != nil {
@@ -46,7 +46,7 @@ func (p *oauthProvider) redeem(ctx context.Context, x *exchange, code string, f 
 	}
 	switch {
 	case p.FetchProfile != nil:
-		grant.Profile, err = guarded.ContainResult(func() (Claims, error) { return p.FetchProfile(ctx, limitedClient(p, x), grant.Tokens) })
+		grant.Profile, err = guarded.ContainResult(func() (Claims, error) { return p.FetchProfile(ctx, limitedClient(p), grant.Tokens) })
 		if err == nil && p.OIDC && grant.Profile.String("sub") != subject {
 			err = errors.New("FetchProfile returned another sub than the ID token's")
 		}

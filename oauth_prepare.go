@@ -20,7 +20,7 @@ import (
 // How an OAuth is made ready.
 
 func (p *OAuth) prepare(s *setup, getenv func(string) string) (preparedProvider, error) {
-	o := &oauthProvider{OAuth: *p}
+	o := &oauthProvider{OAuth: *p, setup: s}
 	fill.Default(&o.Name, o.ID)
 	o.Scopes, o.Checks, o.CallbackParams = slices.Clone(p.Scopes), slices.Clone(p.Checks), slices.Clone(p.CallbackParams)
 	variable := providerVariable(p.ID, "")

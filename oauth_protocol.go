@@ -43,9 +43,9 @@ func withState(redirectURI string, f *browser.Flow) string {
 
 // receiveForeign asks the definition who came back. The state has been compared
 // and spent by then.
-func receiveForeign(ctx context.Context, x *exchange, p *oauthProvider, returnURL string, params url.Values) (Grant, error) {
-	grant, err := guarded.ContainResult(func() (Grant, error) { return p.Protocol.Receive(ctx, limitedClient(p, x), returnURL, params) })
-	x.hide(grant.Tokens.AccessToken, grant.Tokens.RefreshToken)
+func receiveForeign(ctx context.Context, v *visit, p *oauthProvider, returnURL string, params url.Values) (Grant, error) {
+	grant, err := guarded.ContainResult(func() (Grant, error) { return p.Protocol.Receive(ctx, limitedClient(p), returnURL, params) })
+	v.hide(grant.Tokens.AccessToken, grant.Tokens.RefreshToken)
 	grant.Params = params
 	if errors.Is(err, ErrOAuthCallback) {
 		err = failure.WrapFor(ErrOAuthCallback, p.ID, err) // with what the definition says of it
@@ -65,9 +65,9 @@ func repeatedOf(p *oauthProvider, params url.Values) url.Values {
 }
 
 // limitedClient is the client for calls that a definition makes itself.
-func limitedClient(p *oauthProvider, x *exchange) *http.Client {
+func limitedClient(p *oauthProvider) *http.Client {
 	c := *p.http
-	c.Transport = limitedTransport{p.http.Transport, int64(x.setup.config.Limits.MaxResponseBytes)}
+	c.Transport = limitedTransport{p.http.Transport, int64(p.setup.config.Limits.MaxResponseBytes)}
 	return &c
 }
 

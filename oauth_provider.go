@@ -10,6 +10,7 @@ import (
 // oauthProvider is an OAuth made ready.
 type oauthProvider struct {
 	OAuth
+	setup   *setup
 	about   providerInfo
 	client  *oauth.Client
 	http    *http.Client // for FetchProfile; limited like every call

@@ -34,14 +34,14 @@ func lacking(scopes []string, profile Claims) (claims []string) {
 // completeProfile asks the userinfo endpoint for what an ID token lacks. Who
 // has no such endpoint, or one that fails, signs people in as before, but not
 // without a word; an answer about somebody else ends the sign-in.
-func (p *oauthProvider) completeProfile(ctx context.Context, x *exchange, g *Grant) error {
+func (p *oauthProvider) completeProfile(ctx context.Context, about journal.Subject, g *Grant) error {
 	missing := lacking(p.grantedScopes(g.Tokens), g.Profile)
 	if len(missing) == 0 {
 		return nil
 	}
 	m, err := p.client.Discover(ctx)
 	if err != nil || m.UserInfoEndpoint == "" {
-		p.hint(ctx, x, "the ID tokens of this provider lack what its scopes promise, and it has no userinfo endpoint", missing)
+		p.hint(ctx, "the ID tokens of this provider lack what its scopes promise, and it has no userinfo endpoint", missing)
 		return err
 	}
 	more, err := p.client.UserInfo(ctx, g.Tokens.AccessToken, g.Profile.String("sub"))
@@ -49,12 +49,12 @@ func (p *oauthProvider) completeProfile(ctx context.Context, x *exchange, g *Gra
 	case errors.Is(err, oauth.ErrOtherSubject):
 		return err
 	case err != nil:
-		x.setup.log.Warn(ctx, "the ID token lacks what its scopes promise, and the userinfo endpoint could not be asked", "provider", p.ID,
-			"missing", strings.Join(missing, " "), "error", redact.Text(err.Error(), x.Secrets(), journal.LongestText))
+		p.setup.log.Warn(ctx, "the ID token lacks what its scopes promise, and the userinfo endpoint could not be asked", "provider", p.ID,
+			"missing", strings.Join(missing, " "), "error", redact.Text(err.Error(), about.Secrets(), journal.LongestText))
 		return nil
 	}
 	g.Profile = merged(g.Profile, more)
-	p.hint(ctx, x, "the ID tokens of this provider lack what its scopes promise, so that its userinfo endpoint is asked at each sign-in; "+
+	p.hint(ctx, "the ID tokens of this provider lack what its scopes promise, so that its userinfo endpoint is asked at each sign-in; "+
 		"ProfileFromUserInfo takes all of the profile from there", missing)
 	return nil
 }
@@ -85,8 +85,8 @@ func merged(profile, more Claims) Claims {
 }
 
 // hint tells the operator once.
-func (p *oauthProvider) hint(ctx context.Context, x *exchange, text string, missing []string) {
+func (p *oauthProvider) hint(ctx context.Context, text string, missing []string) {
 	if p.hinted.CompareAndSwap(false, true) {
-		x.setup.log.Warn(ctx, text, "provider", p.ID, "missing", strings.Join(missing, " "))
+		p.setup.log.Warn(ctx, text, "provider", p.ID, "missing", strings.Join(missing, " "))
 	}
 }

@@ -12,14 +12,14 @@ import (
 
 // sendOn is the URL that a proxy sends a callback on to; empty: this
 // callback is for us. Code and state go to listed origins only.
-func (p *oauthProvider) sendOn(x *exchange, state string, params url.Values) (string, error) {
-	if !p.isRedirectProxy(x) {
+func (p *oauthProvider) sendOn(l *links, isPost bool, state string, params url.Values) (string, error) {
+	if !p.isRedirectProxy(l.origin) {
 		return "", nil
 	}
 	if state == "" {
 		return "", errCheck(p, "a callback at the redirect proxy has no state")
 	}
-	target, err := x.setup.stateOrigin(state)
+	target, err := p.setup.stateOrigin(state)
 	if err != nil && p.postsCrossSite() {
 		return "", nil // those never begin elsewhere, so their state is compared, not opened
 	}
@@ -35,11 +35,11 @@ func (p *oauthProvider) sendOn(x *exchange, state string, params url.Values) (st
 	}
 	to := weburl.NewOrigin(u.Scheme, u.Host)
 	switch {
-	case to.Text == x.origin.Text:
+	case to.Text == l.origin.Text:
 		return "", nil
-	case x.isPost():
+	case isPost:
 		return "", errCheck(p, "a form_post callback cannot be sent on")
-	case !x.setup.trust.maySendOn(x.origin, to) || !strings.HasSuffix(u.Path, "/callback/"+p.ID):
+	case !p.setup.trust.maySendOn(l.origin, to) || !strings.HasSuffix(u.Path, "/callback/"+p.ID):
 		return "", errCheck(p, "the state names an origin that is not in RedirectProxyOrigins")
 	}
 	return weburl.ReplaceQuery(target, params), nil
@@ -47,18 +47,18 @@ func (p *oauthProvider) sendOn(x *exchange, state string, params url.Values) (st
 
 // redirectURIs are where the provider sends the browser back to, and, if that
 // is the proxy, where the proxy sends it on to.
-func (p *oauthProvider) redirectURIs(x *exchange) (redirectURI, origin string) {
-	own := x.url("callback/" + p.ID)
-	if p.proxied == "" || p.postsCrossSite() || p.isRedirectProxy(x) {
+func (p *oauthProvider) redirectURIs(l *links) (redirectURI, origin string) {
+	own := l.url("callback/" + p.ID)
+	if p.proxied == "" || p.postsCrossSite() || p.isRedirectProxy(l.origin) {
 		return own, ""
 	}
 	return p.proxied + "/callback/" + p.ID, own
 }
 
 // isRedirectProxy: this deployment is the proxy itself.
-func (p *oauthProvider) isRedirectProxy(x *exchange) bool {
+func (p *oauthProvider) isRedirectProxy(o weburl.Origin) bool {
 	u, err := url.Parse(p.proxied)
-	return p.proxied != "" && err == nil && weburl.NewOrigin(u.Scheme, u.Host).Text == x.origin.Text
+	return p.proxied != "" && err == nil && weburl.NewOrigin(u.Scheme, u.Host).Text == o.Text
 }
 
 // maySendOn tells whether callbacks may be sent on to an origin.

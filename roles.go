@@ -7,6 +7,7 @@ import (
 
 	"github.com/latchkeyhq/latchkey/internal/directory"
 	"github.com/latchkeyhq/latchkey/internal/sessionref"
+	"github.com/latchkeyhq/latchkey/internal/weburl"
 	"github.com/latchkeyhq/latchkey/passkey"
 	"github.com/latchkeyhq/latchkey/storage"
 )
@@ -52,9 +53,9 @@ type providerInfo struct {
 	// options answers GET /webauthn-options/:provider. nil: it has none.
 	options func(ctx context.Context, x *exchange) (*Response, error)
 	// news is what a browser can be told of passkeys. nil: the provider has none.
-	news func(x *exchange, u *User, keys []storage.Authenticator, gone string) string
+	news func(party passkey.RelyingParty, u *User, keys []storage.Authenticator, gone string) string
 	// party is for whom passkeys are. nil: the provider has none.
-	party func(x *exchange) passkey.RelyingParty
+	party func(r *Request, o weburl.Origin) passkey.RelyingParty
 	// signedOut is told that a session it had opened was ended by a sign-out. A
 	// response goes to the browser instead of the usual redirect. nil: it need
 	// not know.

@@ -39,7 +39,7 @@ func (x *exchange) callback(ctx context.Context) (*Response, error) {
 		return nil, errNoProvider(x.providerID)
 	}
 	out, err := x.provider.receive(ctx, x)
-	return x.conclude(ctx, out, x.atProvider(err))
+	return x.conclude(ctx, out, atProvider(x.provider, err))
 }
 
 // conclude makes an answer of what a provider's part has ended in.
@@ -64,7 +64,7 @@ func (x *exchange) completeSignIn(ctx context.Context, in directory.Assertion) (
 	if d := x.setup.directory; d != nil {
 		var err error
 		if known, err = d.KnownUser(ctx, d.Store, &in); err != nil {
-			return nil, x.atProvider(err)
+			return nil, atProvider(x.provider, err)
 		}
 	}
 	attempt := SignInAttempt{User: in.Person, Account: in.Account, Profile: in.Profile, Credentials: in.Credentials}
@@ -76,7 +76,7 @@ func (x *exchange) completeSignIn(ctx context.Context, in directory.Assertion) (
 	}
 	if x.setup.pause != nil {
 		if res, err := x.setup.pause(ctx, x, in, known); res != nil || err != nil {
-			return res, x.atProvider(err)
+			return res, atProvider(x.provider, err)
 		}
 	}
 	return x.admit(ctx, in)
@@ -87,22 +87,22 @@ func (x *exchange) completeSignIn(ctx context.Context, in directory.Assertion) (
 func (x *exchange) admit(ctx context.Context, in directory.Assertion) (*Response, error) {
 	who, err := x.commit(ctx, in)
 	if err != nil {
-		return nil, x.atProvider(err)
+		return nil, atProvider(x.provider, err)
 	}
 	x.tell(ctx) // what was committed is told before Callbacks.Token runs
 	if err := x.setup.sessions.open(ctx, &x.visit, who); err != nil {
-		return nil, x.atProvider(err)
+		return nil, atProvider(x.provider, err)
 	}
 	if err := rememberBrowser(x.setup, &x.cookies, in.CountedAs); err != nil {
-		return nil, x.atProvider(err)
+		return nil, atProvider(x.provider, err)
 	}
 	if err := carryOver(ctx, x, who); err != nil {
-		x.setup.log.Error(ctx, x, x.atProvider(err)) // the other tab will have to begin again
+		x.setup.log.Error(ctx, x, atProvider(x.provider, err)) // the other tab will have to begin again
 	}
 	x.setup.log.Info(ctx, x, "signed in", "user", who.User.ID, "new", who.IsNew)
 	x.queueSignIn(who)
 	if err := leaveFresh(ctx, x, who); err != nil {
-		x.setup.log.Error(ctx, x, x.atProvider(err)) // they will be asked once more
+		x.setup.log.Error(ctx, x, atProvider(x.provider, err)) // they will be asked once more
 	}
 	return &Response{Redirect: x.destination(who)}, nil
 }

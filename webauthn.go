@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"errors"
 	"net/http"
+	"net/url"
 	"slices"
 	"strconv"
 	"time"
@@ -47,21 +48,21 @@ func (w *webauthnProvider) options(ctx context.Context, x *exchange) (*Response,
 	}
 	here, err := x.setup.sessions.current(ctx, &x.visit)
 	if err != nil {
-		return nil, x.atProvider(err)
+		return nil, atProvider(x.provider, err)
 	}
 	if action == actionSignals {
-		res, err := w.signals(ctx, x, here)
-		return res, x.atProvider(err)
+		res, err := w.signals(ctx, w.partyOf(x.request, x.origin), here)
+		return res, atProvider(x.provider, err)
 	}
 	who := visitorInfo{here: here}
 	if here != nil {
 		who.user, who.exists = &here.user, true
 	} else {
-		if wait, err := w.admitQuestion(ctx, x); wait > 0 || err != nil {
-			return tooManyQuestions(wait), x.atProvider(err)
+		if wait, err := w.admitQuestion(ctx, &x.visit, x.query); wait > 0 || err != nil {
+			return tooManyQuestions(wait), atProvider(x.provider, err)
 		}
-		if who.user, who.exists, err = w.stranger(ctx, x, action); err != nil {
-			return nil, x.atProvider(err)
+		if who.user, who.exists, err = w.stranger(ctx, x.request, x.query.Get("email"), action); err != nil {
+			return nil, atProvider(x.provider, err)
 		}
 	}
 	var res *Response
@@ -73,7 +74,7 @@ func (w *webauthnProvider) options(ctx context.Context, x *exchange) (*Response,
 	default:
 		res = optionsRefused("Invalid request")
 	}
-	return res, x.atProvider(err)
+	return res, atProvider(x.provider, err)
 }
 
 // decide chooses what is done, as Auth.js does: whoever is signed in says so
@@ -95,20 +96,20 @@ func (w *webauthnProvider) decide(action string, who *visitorInfo) string {
 }
 
 // admitQuestion counts a stranger who asks about an e-mail address.
-func (w *webauthnProvider) admitQuestion(ctx context.Context, x *exchange) (time.Duration, error) {
-	if !w.isAboutSomebody(x) {
+func (w *webauthnProvider) admitQuestion(ctx context.Context, v *visit, query url.Values) (time.Duration, error) {
+	if !w.isAboutSomebody(query) {
 		return 0, nil
 	}
-	return x.setup.limits.Take(ctx, x.setup.limits.Questions(x.setup.requesterOf(ctx, &x.visit, "")))
+	return w.setup.limits.Take(ctx, w.setup.limits.Questions(w.setup.requesterOf(ctx, v, "")))
 }
 
 // isAboutSomebody: the question names a person, and the answer may depend on
 // who that is.
-func (w *webauthnProvider) isAboutSomebody(x *exchange) bool {
+func (w *webauthnProvider) isAboutSomebody(query url.Values) bool {
 	if w.UserInfo == nil {
-		return x.query.Get("email") != "" && w.ListCredentials != ListNone
+		return query.Get("email") != "" && w.ListCredentials != ListNone
 	}
-	for name := range x.query {
+	for name := range query {
 		if name != "action" && name != "mediation" {
 			return true
 		}
@@ -125,11 +126,11 @@ func tooManyQuestions(wait time.Duration) *Response {
 
 // stranger is who a stranger wants to be. Nothing is looked up where nothing is
 // told.
-func (w *webauthnProvider) stranger(ctx context.Context, x *exchange, action string) (*User, bool, error) {
+func (w *webauthnProvider) stranger(ctx context.Context, r *Request, email, action string) (*User, bool, error) {
 	if w.UserInfo != nil {
-		return w.ownStranger(ctx, x, action)
+		return w.ownStranger(ctx, r, action)
 	}
-	email, err := typedMailbox(x.query.Get("email"), mailbox.Normalize)
+	email, err := typedMailbox(email, mailbox.Normalize)
 	if err != nil {
 		return nil, false, nil
 	}
@@ -139,7 +140,7 @@ func (w *webauthnProvider) stranger(ctx context.Context, x *exchange, action str
 	if w.ListCredentials != ListKnown && action == actionRegister {
 		return &User{Email: email}, false, nil
 	}
-	known, err := guarded.Optional(x.setup.store.UserByEmail(ctx, email))
+	known, err := guarded.Optional(w.setup.store.UserByEmail(ctx, email))
 	if known != nil || err != nil {
 		return known, true, err
 	}
@@ -147,10 +148,10 @@ func (w *webauthnProvider) stranger(ctx context.Context, x *exchange, action str
 }
 
 // ownStranger asks the application.
-func (w *webauthnProvider) ownStranger(ctx context.Context, x *exchange, action string) (*User, bool, error) {
+func (w *webauthnProvider) ownStranger(ctx context.Context, r *Request, action string) (*User, bool, error) {
 	exists := false
-	found, err := hook(ctx, x.setup, "WebAuthn.UserInfo", func(ctx context.Context) (u *User, err error) {
-		u, exists, err = w.UserInfo(ctx, x.request)
+	found, err := hook(ctx, w.setup, "WebAuthn.UserInfo", func(ctx context.Context) (u *User, err error) {
+		u, exists, err = w.UserInfo(ctx, r)
 		return u, err
 	})
 	switch {
@@ -159,7 +160,7 @@ func (w *webauthnProvider) ownStranger(ctx context.Context, x *exchange, action 
 	case exists && found.ID == "":
 		return nil, false, errors.New("WebAuthn.UserInfo returned a user who exists and has no ID")
 	case exists && (w.ListCredentials == ListKnown || action != actionRegister):
-		known, err := guarded.Optional(x.setup.store.User(ctx, found.ID))
+		known, err := guarded.Optional(w.setup.store.User(ctx, found.ID))
 		return known, known != nil, err
 	}
 	u := User{}
@@ -176,27 +177,27 @@ func (w *webauthnProvider) ownStranger(ctx context.Context, x *exchange, action 
 // e-mail address, or else any.
 func (w *webauthnProvider) requestOptions(ctx context.Context, x *exchange, who *visitorInfo) (*Response, error) {
 	c := challenge{id: newChallengeID(), Challenge: newChallenge()}
-	a := passkey.Authentication{RelyingParty: w.partyOf(x), Options: w.Authentication, Challenge: c.bytes()}
+	a := passkey.Authentication{RelyingParty: w.partyOf(x.request, x.origin), Options: w.Authentication, Challenge: c.bytes()}
 	if who.user != nil {
-		keys, err := w.keysOf(ctx, x, who)
+		keys, err := w.keysOf(ctx, who)
 		if err != nil {
 			return nil, err
 		}
 		asked := askedFor(who)
 		c.Asked, a.Allow = &asked, keys
 	}
-	return w.answer(ctx, x, actionAuthenticate, &c, who, func(ctx context.Context) (json.RawMessage, error) {
+	return w.answer(ctx, &x.visit, actionAuthenticate, &c, who, func(ctx context.Context) (json.RawMessage, error) {
 		return w.Ceremony.RequestOptions(ctx, a)
 	})
 }
 
 // keysOf are the passkeys that options list.
-func (w *webauthnProvider) keysOf(ctx context.Context, x *exchange, who *visitorInfo) (keys []storage.Authenticator, err error) {
+func (w *webauthnProvider) keysOf(ctx context.Context, who *visitorInfo) (keys []storage.Authenticator, err error) {
 	if who.exists {
-		keys, err = x.setup.store.ListAuthenticators(ctx, who.user.ID)
+		keys, err = w.setup.store.ListAuthenticators(ctx, who.user.ID)
 	}
 	if len(keys) == 0 && who.here == nil && w.ListCredentials == ListDecoys {
-		keys = w.decoys(x, who.user.Email)
+		keys = w.decoys(who.user.Email)
 	}
 	if keys == nil {
 		keys = []storage.Authenticator{}
@@ -228,20 +229,20 @@ func (w *webauthnProvider) creationOptions(ctx context.Context, x *exchange, who
 		id: newChallengeID(), Challenge: newChallenge(), RegisterData: registerDataOf(who),
 		Handle: base64.RawURLEncoding.EncodeToString(handleOf(keys)), Conditional: who.here != nil && x.query.Get("mediation") == "conditional",
 	}
-	r := w.registrationOf(x, &c)
+	r := w.registrationOf(w.partyOf(x.request, x.origin), &c)
 	r.Exclude = keys
-	return w.answer(ctx, x, actionRegister, &c, who, func(ctx context.Context) (json.RawMessage, error) {
+	return w.answer(ctx, &x.visit, actionRegister, &c, who, func(ctx context.Context) (json.RawMessage, error) {
 		return w.Ceremony.CreationOptions(ctx, r)
 	})
 }
 
 // registrationOf is what the ceremony is told of a challenge, when it is made and
 // when it is answered.
-func (w *webauthnProvider) registrationOf(x *exchange, c *challenge) passkey.Registration {
+func (w *webauthnProvider) registrationOf(party passkey.RelyingParty, c *challenge) passkey.Registration {
 	name, displayName := shownNames(c.RegisterData)
 	handle, _ := base64.RawURLEncoding.DecodeString(c.Handle)
 	r := passkey.Registration{
-		RelyingParty: w.partyOf(x), Options: w.Registration, Challenge: c.bytes(), UserHandle: handle,
+		RelyingParty: party, Options: w.Registration, Challenge: c.bytes(), UserHandle: handle,
 		UserName: name, DisplayName: displayName, Conditional: c.Conditional,
 	}
 	if c.Conditional && r.Options.UserVerification == passkey.Required {
@@ -263,12 +264,12 @@ func handleOf(keys []storage.Authenticator) []byte {
 
 // answer hands options to the browser, and has it remember what they were made
 // for.
-func (w *webauthnProvider) answer(ctx context.Context, x *exchange, action string, c *challenge, who *visitorInfo, options func(context.Context) (json.RawMessage, error)) (*Response, error) {
-	made, err := hook(ctx, x.setup, "WebAuthn.Ceremony", options)
+func (w *webauthnProvider) answer(ctx context.Context, v *visit, action string, c *challenge, who *visitorInfo, options func(context.Context) (json.RawMessage, error)) (*Response, error) {
+	made, err := hook(ctx, w.setup, "WebAuthn.Ceremony", options)
 	if err != nil {
 		return nil, err
 	}
-	if err := w.remember(x, c, who); err != nil {
+	if err := w.remember(v, c, who); err != nil {
 		return nil, err
 	}
 	body, err := json.Marshal(struct {

@@ -51,7 +51,7 @@ func (w *webauthnProvider) receive(ctx context.Context, x *exchange) (outcome, e
 
 // verify says who answered, and what is to be remembered of it.
 func (w *webauthnProvider) verify(ctx context.Context, x *exchange) (*directory.Assertion, error) {
-	if !w.asked(x) {
+	if !w.asked(&x.visit) {
 		return nil, failure.WrapFor(ErrInvalidCheck, w.ID, &failure.Mistake{Err: errors.New("this browser was asked for no passkey, or too long ago")})
 	}
 	action, answer := x.field("action"), []byte(x.field("data"))
@@ -62,7 +62,7 @@ func (w *webauthnProvider) verify(ctx context.Context, x *exchange) (*directory.
 	if err != nil {
 		return nil, w.refused(err)
 	}
-	c, in, err := w.spend(ctx, x, answered, action == actionRegister)
+	c, in, err := w.spend(ctx, &x.visit, answered, action == actionRegister)
 	if errors.Is(err, errNoChallenge) || errors.Is(err, errSpentChallenge) {
 		return nil, w.refused(err)
 	}
@@ -71,7 +71,7 @@ func (w *webauthnProvider) verify(ctx context.Context, x *exchange) (*directory.
 	}
 	var found *directory.Assertion
 	if action == actionRegister {
-		found, err = w.register(ctx, x, c, id, answer)
+		found, err = w.register(ctx, w.registrationOf(w.partyOf(x.request, x.origin), c), c, id, answer)
 	} else {
 		found, err = w.authenticate(ctx, x, c, id, answer)
 	}
@@ -87,23 +87,22 @@ func (w *webauthnProvider) refused(why error) error {
 }
 
 // register is somebody with a new passkey.
-func (w *webauthnProvider) register(ctx context.Context, x *exchange, c *challenge, id, answer []byte) (*directory.Assertion, error) {
-	r := w.registrationOf(x, c)
-	key, err := hook(ctx, x.setup, "WebAuthn.Ceremony", func(ctx context.Context) (storage.Authenticator, error) { return w.Ceremony.Register(ctx, r, answer) })
+func (w *webauthnProvider) register(ctx context.Context, r passkey.Registration, c *challenge, id, answer []byte) (*directory.Assertion, error) {
+	key, err := hook(ctx, w.setup, "WebAuthn.Ceremony", func(ctx context.Context) (storage.Authenticator, error) { return w.Ceremony.Register(ctx, r, answer) })
 	if err != nil {
 		return nil, w.refused(err)
 	}
 	if !bytes.Equal(key.CredentialID, id) || len(id) > longestCredentialID || len(key.PublicKey) == 0 {
 		return nil, w.refused(errors.New("the credential has no key, or not the id that it says, or a longer one than 1023 bytes"))
 	}
-	known, err := guarded.Optional(x.setup.store.Authenticator(ctx, id))
+	known, err := guarded.Optional(w.setup.store.Authenticator(ctx, id))
 	if err != nil {
 		return nil, err
 	}
 	if known != nil {
 		return nil, failure.WrapFor(ErrAccountNotLinked, w.ID, errors.New("the passkey is registered already"))
 	}
-	now := x.now().UTC()
+	now := w.setup.now().UTC()
 	key.UserID, key.ProviderAccountID = "", base64.StdEncoding.EncodeToString(id)
 	key.Created, key.Used, key.UserHandle = now, now, r.UserHandle
 	account := w.account(&key)
@@ -123,7 +122,7 @@ func (w *webauthnProvider) authenticate(ctx context.Context, x *exchange, c *cha
 	if key == nil {
 		return nil, &Error{Type: ErrWebAuthnVerification, Provider: w.ID, Code: codeUnknownCredential, Err: &failure.Mistake{Err: errors.New("no such passkey is registered")}}
 	}
-	a := passkey.Authentication{RelyingParty: w.partyOf(x), Options: w.Authentication, Challenge: c.bytes()}
+	a := passkey.Authentication{RelyingParty: w.partyOf(x.request, x.origin), Options: w.Authentication, Challenge: c.bytes()}
 	if c.Asked != nil {
 		if secret.Hash(key.UserID) != *c.Asked {
 			return nil, w.refused(errors.New("another passkey answered than was asked for"))
@@ -139,7 +138,7 @@ func (w *webauthnProvider) authenticate(ctx context.Context, x *exchange, c *cha
 	if err := checkHandle(c, key, shown.UserHandle); err != nil {
 		return nil, w.refused(err)
 	}
-	if err := w.recordUse(ctx, x, key, &shown); err != nil {
+	if err := w.recordUse(ctx, &x.visit, key, &shown); err != nil {
 		return nil, err
 	}
 	return &directory.Assertion{Person: User{ID: key.UserID}, Account: w.account(key), Owner: key.UserID}, nil
@@ -170,11 +169,11 @@ func checkHandle(c *challenge, key *storage.Authenticator, given []byte) error {
 
 // recordUse raises the counter by compare-and-set: of two uses at one value one
 // is refused, and told. What else is remembered may fail.
-func (w *webauthnProvider) recordUse(ctx context.Context, x *exchange, key *storage.Authenticator, shown *passkey.Presentation) error {
-	s := x.setup.store
+func (w *webauthnProvider) recordUse(ctx context.Context, v *visit, key *storage.Authenticator, shown *passkey.Presentation) error {
+	s := w.setup.store
 	_, err := s.RaiseCounter(ctx, key.CredentialID, shown.Counter)
 	if errors.Is(err, ErrConflict) {
-		x.events.Add(Event{
+		v.events.Add(Event{
 			Type: event.PasskeyCounter, Outcome: event.Failed, Reason: ErrWebAuthnVerification,
 			UserID: key.UserID, Provider: w.ID, ProviderType: TypeWebAuthn,
 		}, nil)
@@ -186,9 +185,9 @@ func (w *webauthnProvider) recordUse(ctx context.Context, x *exchange, key *stor
 	if err != nil {
 		return err
 	}
-	now := x.now().UTC()
+	now := v.now().UTC()
 	if _, err := s.UpdateAuthenticator(ctx, key.CredentialID, storage.AuthenticatorChange{BackedUp: &shown.BackedUp, Used: &now}); err != nil {
-		x.setup.log.Error(ctx, x, x.atProvider(err))
+		w.setup.log.Error(ctx, v.about, atProvider(w, err))
 	}
 	return nil
 }

@@ -74,8 +74,8 @@ func registerDataOf(who *visitorInfo) *User {
 }
 
 // remember has the browser keep a challenge, beside those of other tabs.
-func (w *webauthnProvider) remember(x *exchange, c *challenge, who *visitorInfo) error {
-	now := x.now()
+func (w *webauthnProvider) remember(v *visit, c *challenge, who *visitorInfo) error {
+	now := v.now()
 	raw, err := json.Marshal(c)
 	if err != nil {
 		return err
@@ -84,15 +84,15 @@ func (w *webauthnProvider) remember(x *exchange, c *challenge, who *visitorInfo)
 	if err := json.Unmarshal(raw, &claims); err != nil {
 		return err
 	}
-	sealed, err := x.setup.challengeCodec.SealClaims(claims, now, browser.CheckMaxAge)
+	sealed, err := w.setup.challengeCodec.SealClaims(claims, now, browser.CheckMaxAge)
 	if err != nil {
 		return err
 	}
 	h := browser.Pending{ID: c.id, Value: sealed, Provider: w.ID, Expires: now.Add(browser.CheckMaxAge).Unix()}
 	if who.here != nil {
-		h.Ref, h.Fresh = who.here.mark(), x.isFresh(who.here)
+		h.Ref, h.Fresh = who.here.mark(), v.isFresh(who.here)
 	}
-	return x.cookies.BeginChallenge(h, x.setup.config.Security.OneFlow, now)
+	return v.cookies.BeginChallenge(h, w.setup.config.Security.OneFlow, now)
 }
 
 var (
@@ -101,23 +101,23 @@ var (
 )
 
 // asked: the browser keeps a challenge of this provider.
-func (w *webauthnProvider) asked(x *exchange) bool {
-	held := x.cookies.Pending(browser.Challenge, x.now())
+func (w *webauthnProvider) asked(v *visit) bool {
+	held := v.cookies.Pending(browser.Challenge, v.now())
 	return slices.ContainsFunc(held, func(h browser.Pending) bool { return h.Provider == w.ID })
 }
 
 // spend finds the challenge that was answered, which is then used up, whatever
 // becomes of the answer.
-func (w *webauthnProvider) spend(ctx context.Context, x *exchange, answered string, registers bool) (*challenge, browser.FlowOrigin, error) {
-	now := x.now()
-	for _, h := range x.cookies.Pending(browser.Challenge, now) {
-		c, ok := w.open(x, &h, now)
+func (w *webauthnProvider) spend(ctx context.Context, v *visit, answered string, registers bool) (*challenge, browser.FlowOrigin, error) {
+	now := v.now()
+	for _, h := range v.cookies.Pending(browser.Challenge, now) {
+		c, ok := w.open(&h, now)
 		if !ok || answered == "" || !secret.Equal(c.Challenge, answered) || (c.RegisterData != nil) != registers {
 			continue
 		}
-		unused, err := x.setup.replay.Use(ctx, x.setup.trust.clientAddr(x.request), w.ID+"\x00"+c.Challenge, now.Add(browser.CheckMaxAge+time.Minute))
+		unused, err := w.setup.replay.Use(ctx, w.setup.trust.clientAddr(v.request), w.ID+"\x00"+c.Challenge, now.Add(browser.CheckMaxAge+time.Minute))
 		if err == nil {
-			err = x.cookies.EndChallenge(&h, now)
+			err = v.cookies.EndChallenge(&h, now)
 		}
 		if err == nil && !unused {
 			err = errSpentChallenge
@@ -129,11 +129,11 @@ func (w *webauthnProvider) spend(ctx context.Context, x *exchange, answered stri
 
 // open reads an entry of the cookie; false: it is of another provider, or not to
 // be believed.
-func (w *webauthnProvider) open(x *exchange, h *browser.Pending, now time.Time) (*challenge, bool) {
+func (w *webauthnProvider) open(h *browser.Pending, now time.Time) (*challenge, bool) {
 	if h.Provider != w.ID {
 		return nil, false
 	}
-	claims, err := x.setup.challengeCodec.OpenClaims(h.Value, now, browser.CheckMaxAge)
+	claims, err := w.setup.challengeCodec.OpenClaims(h.Value, now, browser.CheckMaxAge)
 	if err != nil {
 		return nil, false
 	}
@@ -175,9 +175,9 @@ func answeredChallenge(answer []byte) (challenge string, credentialID []byte, er
 
 // decoys are made up for an e-mail address that has no passkeys, always the
 // same, so that nobody can tell.
-func (w *webauthnProvider) decoys(x *exchange, email string) []storage.Authenticator {
-	mac := hmac.New(sha256.New, []byte(x.setup.csrfSecret))
-	mac.Write([]byte(x.setup.bind("passkey decoy\x00" + w.ID + "\x00" + email)))
+func (w *webauthnProvider) decoys(email string) []storage.Authenticator {
+	mac := hmac.New(sha256.New, []byte(w.setup.csrfSecret))
+	mac.Write([]byte(w.setup.bind("passkey decoy\x00" + w.ID + "\x00" + email)))
 	id := mac.Sum(nil)
 	if id[0]&1 == 0 {
 		id = id[:16]

@@ -9,6 +9,7 @@ import (
 	"slices"
 
 	"github.com/latchkeyhq/latchkey/internal/fill"
+	"github.com/latchkeyhq/latchkey/internal/weburl"
 	"github.com/latchkeyhq/latchkey/passkey"
 	"github.com/latchkeyhq/latchkey/storage"
 )
@@ -32,8 +33,8 @@ type passkeyNews struct {
 
 // news is what there is to tell of a user's passkeys, as JSON; empty: nothing.
 // gone is the id of one that has just been removed; empty: none.
-func (w *webauthnProvider) news(x *exchange, u *User, keys []storage.Authenticator, gone string) string {
-	n := passkeyNews{RPID: w.partyOf(x).ID, CredentialID: gone}
+func (w *webauthnProvider) news(party passkey.RelyingParty, u *User, keys []storage.Authenticator, gone string) string {
+	n := passkeyNews{RPID: party.ID, CredentialID: gone}
 	if i := slices.IndexFunc(keys, hasHandle); i >= 0 {
 		accepted := make([]string, 0, len(keys))
 		for _, k := range keys {
@@ -60,27 +61,27 @@ func shownNames(u *User) (name, displayName string) {
 }
 
 // signals answers the question for news.
-func (w *webauthnProvider) signals(ctx context.Context, x *exchange, here *currentUser) (*Response, error) {
+func (w *webauthnProvider) signals(ctx context.Context, party passkey.RelyingParty, here *currentUser) (*Response, error) {
 	if here == nil {
 		return optionsRefused("Invalid request"), nil
 	}
-	keys, err := x.setup.directory.Passkeys(ctx, here.user.ID)
+	keys, err := w.setup.directory.Passkeys(ctx, here.user.ID)
 	if err != nil {
 		return nil, err
 	}
-	told := cmp.Or(w.news(x, &here.user, keys, ""), "null")
+	told := cmp.Or(w.news(party, &here.user, keys, ""), "null")
 	return noStore(jsonBytes(http.StatusOK, []byte(`{"action":"`+actionSignals+`","options":`+told+`}`))), nil
 }
 
 // partyOf is for whom passkeys are.
-func (w *webauthnProvider) partyOf(x *exchange) (rp passkey.RelyingParty) {
+func (w *webauthnProvider) partyOf(r *Request, o weburl.Origin) (rp passkey.RelyingParty) {
 	if w.RelyingParty != nil {
-		rp = w.RelyingParty(x.request)
+		rp = w.RelyingParty(r)
 	}
-	fill.Default(&rp.ID, x.origin.HostName())
-	fill.Default(&rp.Name, cmp.Or(x.setup.config.Theme.Name, x.origin.Host()))
+	fill.Default(&rp.ID, o.HostName())
+	fill.Default(&rp.Name, cmp.Or(w.setup.config.Theme.Name, o.Host()))
 	if len(rp.Origins) == 0 {
-		rp.Origins = []string{x.origin.Text}
+		rp.Origins = []string{o.Text}
 	}
 	return rp
 }

@@ -16,13 +16,14 @@ import (
 // webauthnProvider is a WebAuthn made ready.
 type webauthnProvider struct {
 	WebAuthn
+	setup *setup
 	about providerInfo
 }
 
 const ceremonyTimeout = 5 * time.Minute
 
 func (p *WebAuthn) prepare(s *setup, _ func(string) string) (preparedProvider, error) {
-	w := &webauthnProvider{WebAuthn: *p}
+	w := &webauthnProvider{WebAuthn: *p, setup: s}
 	fill.Default(&w.ID, "webauthn")
 	fill.Default(&w.Name, "WebAuthn")
 	fill.Default(&w.Registration.Timeout, ceremonyTimeout)

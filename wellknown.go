@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"net/http"
 	"slices"
+
+	"github.com/latchkeyhq/latchkey/internal/weburl"
 )
 
 // What browsers and password managers look for in the root of a site.
@@ -49,7 +51,7 @@ func (c *Core) RelatedOrigins(ctx context.Context, r *Request) (*Response, error
 	}
 	var origins []string
 	for _, p := range x.setup.order {
-		for _, origin := range p.info().passkeyOrigins(x) {
+		for _, origin := range p.info().passkeyOrigins(x.request, x.origin) {
 			if !slices.Contains(origins, origin) {
 				origins = append(origins, origin)
 			}
@@ -87,9 +89,9 @@ func asWellKnown(v any) (*Response, error) {
 }
 
 // passkeyOrigins are those of a provider for passkeys; nil: it is another one.
-func (p *providerInfo) passkeyOrigins(x *exchange) []string {
+func (p *providerInfo) passkeyOrigins(r *Request, o weburl.Origin) []string {
 	if p.party == nil {
 		return nil
 	}
-	return p.party(x).Origins
+	return p.party(r, o).Origins
 }
