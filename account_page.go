@@ -47,7 +47,7 @@ func showAccount(ctx context.Context, x *exchange) (*Response, error) {
 	if err != nil {
 		return nil, err
 	}
-	x.sayOnAccount(&view, here.user.ID)
+	sayOnAccount(&x.visit, &view, here.user.ID)
 	return pageResponse(x.setup.pagesFor(ctx, &x.visit).Account(view))
 }
 

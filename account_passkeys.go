@@ -67,7 +67,7 @@ func changePasskey(ctx context.Context, x *exchange, here *currentUser, do strin
 	if errors.Is(err, ErrLastAccount) {
 		return backToAccount(&x.links, &x.visit, noticeLast, here.user.ID), nil
 	}
-	left := x.forAccount(noticeRemoved, here.user.ID)
+	left := forAccount(&x.visit, noticeRemoved, here.user.ID)
 	left.Typed = map[string]string{"passkey": x.field("passkey")}
 	x.leave(left)
 	return &Response{Redirect: x.url("account")}, failure.Ignoring(err, ErrNotFound)

@@ -41,8 +41,8 @@ type WebAuthn struct {
 	// Image. nil, nil: they did not say. nil: what the query has as email.
 	UserInfo func(ctx context.Context, r *Request) (u *User, exists bool, err error)
 	// ListCredentials says what strangers learn who ask for the passkeys of an
-	// e-mail address. Empty: ListKnown, and ListNone when Hardened.
-	ListCredentials CredentialList
+	// e-mail address. Empty: passkey.ListKnown, and passkey.ListNone when Hardened.
+	ListCredentials passkey.CredentialList
 
 	Style Style
 }
@@ -53,14 +53,3 @@ func (p WebAuthn) Or(defaults WebAuthn) *WebAuthn {
 	fill.From(&p, defaults)
 	return &p
 }
-
-// CredentialList is what strangers learn who name an e-mail address (Web
-// Authentication Level 3, section 14.6.2).
-type CredentialList string
-
-// What strangers learn.
-const (
-	ListKnown  CredentialList = "known"  // the ids of its passkeys, and whether there is such a user, as with Auth.js
-	ListDecoys CredentialList = "decoys" // ids for every e-mail address: of its passkeys, else made up ones that stay the same
-	ListNone   CredentialList = "none"   // nothing: browsers offer the passkeys that they have
-)

@@ -119,7 +119,7 @@ func (p *emailProvider) begin(ctx context.Context, x *exchange) (outcome, error)
 	if err != nil {
 		return outcome{}, failure.WrapFor(ErrEmailSignIn, p.ID, err)
 	}
-	x.leaveSent(p.ID, email)
+	leaveSent(&x.visit, p.ID, email)
 	return outcome{response: &Response{Redirect: x.url("verify-request?provider=" + url.QueryEscape(p.ID) + "&type=email")}}, nil
 }
 

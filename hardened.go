@@ -7,6 +7,7 @@ import (
 
 	"github.com/latchkeyhq/latchkey/internal/fill"
 	"github.com/latchkeyhq/latchkey/internal/guarded"
+	"github.com/latchkeyhq/latchkey/passkey"
 	"github.com/latchkeyhq/latchkey/storage"
 )
 
@@ -61,11 +62,11 @@ func (c *Config) audiences(chosen []string) []string {
 }
 
 // credentialList is what strangers learn of passkeys: nothing when Hardened.
-func (c *Config) credentialList() CredentialList {
+func (c *Config) credentialList() passkey.CredentialList {
 	if c.Hardened {
-		return ListNone
+		return passkey.ListNone
 	}
-	return ListKnown
+	return passkey.ListKnown
 }
 
 // refusesShortSecrets: a secret that may be guessed is a fault, not a warning.

@@ -47,7 +47,7 @@ func (v *visit) flash() browser.Flash { return v.cookies.Flash(v.now()) }
 func (v *visit) leave(f browser.Flash) { v.cookies.SetFlash(f, v.now()) }
 
 // leaveSent has the page that follows know where a link went.
-func (v *visit) leaveSent(provider, email string) {
+func leaveSent(v *visit, provider, email string) {
 	if !opensPage(v.request.Header) {
 		return
 	}
@@ -71,16 +71,16 @@ const freshSignIn = 10 * time.Minute
 func (v *visit) isFresh(here *currentUser) bool {
 	if here.since.IsZero() {
 		left, mark := v.flash(), here.mark()
-		return !left.Proved.IsZero() && left.User == mark.UserID && left.Session == mark.SessionID && v.isRecent(left.Proved)
+		return !left.Proved.IsZero() && left.User == mark.UserID && left.Session == mark.SessionID && isRecent(v.now(), left.Proved)
 	}
-	return v.isRecent(here.since)
+	return isRecent(v.now(), here.since)
 }
 
-func (v *visit) isRecent(at time.Time) bool { return v.now().Sub(at) <= freshSignIn }
+func isRecent(now, at time.Time) bool { return now.Sub(at) <= freshSignIn }
 
 // forAccount is a notice for the account page of a user. What the one before it
 // says of a recent sign-in goes on to hold.
-func (v *visit) forAccount(about, userID string) browser.Flash {
+func forAccount(v *visit, about, userID string) browser.Flash {
 	n := browser.Flash{About: about, User: userID}
 	if before := v.flash(); before.User == userID {
 		n.Session, n.Proved = before.Session, before.Proved
@@ -91,7 +91,7 @@ func (v *visit) forAccount(about, userID string) browser.Flash {
 // backToAccount leads to the account page, which says what came of a change.
 func backToAccount(l *links, v *visit, about, userID string) *Response {
 	res := &Response{Redirect: l.url("account")}
-	left := v.forAccount(about, userID)
+	left := forAccount(v, about, userID)
 	if c := left.Cookie(v.cookies.Specs, v.now()); c != nil {
 		res.Cookies = append(res.Cookies, c)
 	}
@@ -99,7 +99,7 @@ func backToAccount(l *links, v *visit, about, userID string) *Response {
 }
 
 // sayOnAccount has the account page of a user say what was left for it, once.
-func (v *visit) sayOnAccount(view *page.Account, userID string) {
+func sayOnAccount(v *visit, view *page.Account, userID string) {
 	left := v.flash()
 	if left.User != userID {
 		return
@@ -114,7 +114,7 @@ func (v *visit) sayOnAccount(view *page.Account, userID string) {
 	}
 	v.cookies.Forget(&v.cookies.Specs.Flash)
 	if !left.Proved.IsZero() {
-		v.leave(v.forAccount(noticeFresh, userID))
+		v.leave(forAccount(v, noticeFresh, userID))
 	}
 }
 

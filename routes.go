@@ -30,7 +30,7 @@ func (x *exchange) route(ctx context.Context) (*Response, error) {
 	}
 	switch x.action {
 	case "csrf":
-		return x.showCSRF(), nil
+		return showCSRF(x), nil
 	case "session":
 		return privateJSON(x.sessionJSON(ctx, nil)), nil
 	case "signin":

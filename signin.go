@@ -52,7 +52,7 @@ func (x *exchange) conclude(ctx context.Context, out outcome, err error) (*Respo
 		return res, nil
 	}
 	if x.action == "callback" {
-		x.queueRefusal(err)
+		addRefusal(x, err)
 	}
 	return x.steer(ctx, err)
 }
@@ -100,7 +100,7 @@ func (x *exchange) admit(ctx context.Context, in directory.Assertion) (*Response
 		x.setup.log.Error(ctx, x, atProvider(x.provider, err)) // the other tab will have to begin again
 	}
 	x.setup.log.Info(ctx, x, "signed in", "user", who.User.ID, "new", who.IsNew)
-	x.queueSignIn(who)
+	addSignIn(&x.events, who)
 	if err := leaveFresh(ctx, x, who); err != nil {
 		x.setup.log.Error(ctx, x, atProvider(x.provider, err)) // they will be asked once more
 	}
@@ -127,7 +127,7 @@ func (x *exchange) commit(ctx context.Context, in directory.Assertion) (*directo
 	if d == nil || (in.Vouched && x.setup.config.Session.Strategy != DatabaseSessions) {
 		return &directory.SignIn{Assertion: in, User: in.Person}, nil
 	}
-	here, err := x.linkingUser(ctx, &in)
+	here, err := linkingUser(ctx, x, &in)
 	if err != nil {
 		return nil, err
 	}
@@ -140,7 +140,7 @@ func (x *exchange) commit(ctx context.Context, in directory.Assertion) (*directo
 		if who.Passkey != nil {
 			about = noticeAdded
 		}
-		x.leave(x.forAccount(about, here.ID))
+		x.leave(forAccount(&x.visit, about, here.ID))
 	}
 	return who, err
 }
@@ -148,7 +148,7 @@ func (x *exchange) commit(ctx context.Context, in directory.Assertion) (*directo
 // linkingUser is who is signed in already, where that has a say: an account
 // that nobody has is linked to them. A sign-in that was begun elsewhere says
 // itself in which session, which must be alive and that of this browser.
-func (x *exchange) linkingUser(ctx context.Context, in *directory.Assertion) (*User, error) {
+func linkingUser(ctx context.Context, x *exchange, in *directory.Assertion) (*User, error) {
 	if in.Vouched || in.ProvesEmail || in.BegunIn != nil && in.BegunIn.UserID == "" {
 		return nil, nil
 	}
@@ -211,20 +211,21 @@ func (x *exchange) steer(ctx context.Context, err error) (*Response, error) {
 	return &Response{Redirect: to}, nil
 }
 
-func (x *exchange) queueSignIn(who *directory.SignIn) {
+// addSignIn tells a completed sign-in.
+func addSignIn(events *directory.Outbox, who *directory.SignIn) {
 	var payload any
-	if x.events.Wants(event.SignIn) {
+	if events.Wants(event.SignIn) {
 		payload = SignInEvent{User: who.User, Account: who.Account, Profile: who.Profile, IsNewUser: who.IsNew}
 	}
-	x.events.Add(Event{
+	events.Add(Event{
 		Type: event.SignIn, UserID: who.User.ID, SessionID: who.Session.ID,
 		Provider: who.Account.Provider, ProviderType: who.Account.Type, By: event.Actor{Kind: event.ActorUser, ID: who.User.ID},
 	}, payload)
 }
 
-// queueRefusal tells a sign-in that came to nothing. There is no handler for
+// addRefusal tells a sign-in that came to nothing. There is no handler for
 // it, only the observer.
-func (x *exchange) queueRefusal(err error) {
+func addRefusal(x *exchange, err error) {
 	e := Event{Type: event.SignIn, Outcome: event.Failed, Reason: ErrAccessDenied}
 	if x.events.Base != nil && !isSteering(err) {
 		e.Reason, e.Err = failure.TypeOf(err), x.handOut(err)

@@ -85,11 +85,11 @@ func (w *webauthnProvider) decide(action string, who *visitorInfo) string {
 	switch {
 	case action == actionAuthenticate:
 		return action
-	case action == actionRegister && who.user != nil && (who.here != nil || !who.exists || w.ListCredentials != ListKnown):
+	case action == actionRegister && who.user != nil && (who.here != nil || !who.exists || w.ListCredentials != passkey.ListKnown):
 		return action
 	case action != "" || who.here != nil:
 		return ""
-	case who.user == nil || who.exists || w.ListCredentials != ListKnown:
+	case who.user == nil || who.exists || w.ListCredentials != passkey.ListKnown:
 		return actionAuthenticate
 	}
 	return actionRegister
@@ -107,7 +107,7 @@ func (w *webauthnProvider) admitQuestion(ctx context.Context, v *visit, query ur
 // who that is.
 func (w *webauthnProvider) isAboutSomebody(query url.Values) bool {
 	if w.UserInfo == nil {
-		return query.Get("email") != "" && w.ListCredentials != ListNone
+		return query.Get("email") != "" && w.ListCredentials != passkey.ListNone
 	}
 	for name := range query {
 		if name != "action" && name != "mediation" {
@@ -134,10 +134,10 @@ func (w *webauthnProvider) stranger(ctx context.Context, r *Request, email, acti
 	if err != nil {
 		return nil, false, nil
 	}
-	if w.ListCredentials == ListNone && action != actionRegister {
+	if w.ListCredentials == passkey.ListNone && action != actionRegister {
 		return nil, false, nil
 	}
-	if w.ListCredentials != ListKnown && action == actionRegister {
+	if w.ListCredentials != passkey.ListKnown && action == actionRegister {
 		return &User{Email: email}, false, nil
 	}
 	known, err := guarded.Optional(w.setup.store.UserByEmail(ctx, email))
@@ -159,7 +159,7 @@ func (w *webauthnProvider) ownStranger(ctx context.Context, r *Request, action s
 		return nil, false, err
 	case exists && found.ID == "":
 		return nil, false, errors.New("WebAuthn.UserInfo returned a user who exists and has no ID")
-	case exists && (w.ListCredentials == ListKnown || action != actionRegister):
+	case exists && (w.ListCredentials == passkey.ListKnown || action != actionRegister):
 		known, err := guarded.Optional(w.setup.store.User(ctx, found.ID))
 		return known, known != nil, err
 	}
@@ -196,7 +196,7 @@ func (w *webauthnProvider) keysOf(ctx context.Context, who *visitorInfo) (keys [
 	if who.exists {
 		keys, err = w.setup.store.ListAuthenticators(ctx, who.user.ID)
 	}
-	if len(keys) == 0 && who.here == nil && w.ListCredentials == ListDecoys {
+	if len(keys) == 0 && who.here == nil && w.ListCredentials == passkey.ListDecoys {
 		keys = w.decoys(who.user.Email)
 	}
 	if keys == nil {

@@ -44,7 +44,7 @@ func (p *WebAuthn) prepare(s *setup, _ func(string) string) (preparedProvider, e
 	w.about = providerInfo{
 		id: w.ID, name: w.Name, kind: TypeWebAuthn, style: w.Style, fields: w.Fields, start: "callback/", provesNoEmail: true,
 		needs: []directory.Ability{directory.AbilityAuthenticators, directory.AbilityAccountLists}, options: w.options, news: w.news, party: w.partyOf, offersWhileTyping: !w.SkipConditionalUI,
-		signsUpByName: w.ListCredentials != ListKnown,
+		signsUpByName: w.ListCredentials != passkey.ListKnown,
 	}
 	return w, w.faults(s)
 }
@@ -74,8 +74,8 @@ func (w *webauthnProvider) faults(s *setup) error {
 	if !slices.Contains([]string{"none", "indirect", "direct", "enterprise"}, r.Attestation) {
 		wrong("WebAuthn.Registration.Attestation %q: want none, indirect, direct or enterprise", r.Attestation)
 	}
-	if !slices.Contains([]CredentialList{ListKnown, ListDecoys, ListNone}, w.ListCredentials) {
-		wrong("WebAuthn.ListCredentials %q: want ListKnown, ListDecoys or ListNone", w.ListCredentials)
+	if !slices.Contains([]passkey.CredentialList{passkey.ListKnown, passkey.ListDecoys, passkey.ListNone}, w.ListCredentials) {
+		wrong("WebAuthn.ListCredentials %q: want passkey.ListKnown, passkey.ListDecoys or ListNone", w.ListCredentials)
 	}
 	if r.Timeout < 0 || a.Timeout < 0 {
 		wrong("WebAuthn: timeouts must not be negative; zero is 5 minutes")

@@ -94,3 +94,14 @@ type Ceremony interface {
 	// 7.2), except for the counter. An error refuses it.
 	Authenticate(ctx context.Context, a Authentication, key storage.Authenticator, answer []byte) (Presentation, error)
 }
+
+// CredentialList is what an unauthenticated client learns that names an e-mail
+// address (Web Authentication Level 3, section 14.6.2).
+type CredentialList string
+
+// What such a client learns.
+const (
+	ListKnown  CredentialList = "known"  // the ids of its passkeys, and whether there is such a user, as with Auth.js
+	ListDecoys CredentialList = "decoys" // ids for every address: of its passkeys, or made up and always the same
+	ListNone   CredentialList = "none"   // nothing: browsers offer the passkeys that they have
+)

@@ -548,9 +548,9 @@ func TestCrossSite(t *testing.T) {
 
 // TestStrangersLearnNothing: R-184.
 func TestStrangersLearnNothing(t *testing.T) {
-	for _, list := range []latchkey.CredentialList{latchkey.ListNone, latchkey.ListDecoys} {
+	for _, list := range []passkey.CredentialList{passkey.ListNone, passkey.ListDecoys} {
 		s := newSite(t, func(c *latchkey.Config, p *latchkey.WebAuthn) {
-			c.Hardened = list == latchkey.ListNone // its default
+			c.Hardened = list == passkey.ListNone // its default
 			if !c.Hardened {
 				p.ListCredentials = list
 			}
@@ -574,7 +574,7 @@ func TestStrangersLearnNothing(t *testing.T) {
 	s := newSite(t, nil)
 	_, a := s.member("ada@example.com")
 	if known := shape(t, s, "ada@example.com", ""); len(known.ids) != 1 || known.ids[0] != b64(a.Passkeys()[0].ID) {
-		t.Errorf("%s: %v", latchkey.ListKnown, known)
+		t.Errorf("%s: %v", passkey.ListKnown, known)
 	}
 }
 
@@ -663,7 +663,7 @@ func (s *site) name(t *testing.T, email, name string) {
 // TestMadeUpAnswer: R-184. An answer without a proof, for an id that was listed,
 // says the same of a real one and of a decoy.
 func TestMadeUpAnswer(t *testing.T) {
-	s := newSite(t, func(_ *latchkey.Config, p *latchkey.WebAuthn) { p.ListCredentials = latchkey.ListDecoys })
+	s := newSite(t, func(_ *latchkey.Config, p *latchkey.WebAuthn) { p.ListCredentials = passkey.ListDecoys })
 	s.member("ada@example.com")
 	var said []string
 	for _, email := range []string{"ada@example.com", "bob@example.com"} {
