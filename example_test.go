@@ -19,26 +19,6 @@ import (
 	"github.com/latchkeyhq/latchkey/providers"
 )
 
-// The first program: sign in with GitHub, greet who comes. It takes its keys
-// from AUTH_GITHUB_ID, AUTH_GITHUB_SECRET and AUTH_SECRET, and the site's URL
-// from AUTH_URL.
-func Example() {
-	auth, err := latchkey.New(latchkey.Config{
-		Providers: []latchkey.Provider{providers.GitHub(latchkey.OAuth{})},
-	})
-	if err != nil {
-		log.Println(err) // every fault, each with its cure
-		return
-	}
-	home := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		s := latchkey.SessionFrom(r.Context())
-		fmt.Fprintf(w, "Hello, %s", s.User.Name)
-	})
-	http.Handle("/auth/", auth)
-	http.Handle("/", auth.RequireSession(home))
-	log.Println(http.ListenAndServe("localhost:3000", nil))
-}
-
 // A provider of one's own is the same struct that package providers fills in.
 func ExampleOAuth() {
 	acme := &latchkey.OAuth{
