@@ -40,9 +40,7 @@ func (u *User) UnmarshalJSON(data []byte) error {
 	return nil
 }
 
-var (
-	userMembers = []string{"id", "name", "email", "image", "emailVerified"}
-)
+var userMembers = []string{"id", "name", "email", "image", "emailVerified"}
 
 func appendUser(b []byte, u *User) ([]byte, error) {
 	b = append(b, '{')

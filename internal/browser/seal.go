@@ -15,7 +15,7 @@ import (
 // of Auth.js, and those before.
 type checkCookie struct {
 	Pending
-	Purpose *Check         `json:"purpose"` // nil: made by Auth.js
+	Purpose *Check    `json:"purpose"` // nil: made by Auth.js
 	Earlier []Pending `json:"earlier,omitempty"`
 }
 

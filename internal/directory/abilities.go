@@ -2,8 +2,7 @@ package directory
 
 import "github.com/latchkeyhq/latchkey/storage"
 
-// ability is something an adapter may do beyond the Adapter interface: the name
-// of an optional interface.
+// Ability is the name of an optional interface of package storage.
 type Ability string
 
 const (
@@ -15,8 +14,8 @@ const (
 	AbilityAuthenticators Ability = "AuthenticatorAdapter"
 )
 
-// abilities are an adapter's optional interfaces, found once. nil: it does not
-// have it.
+// abilities are an adapter's optional interfaces, found once. A nil field means
+// that the adapter does not have it.
 type abilities struct {
 	SessionRows    storage.SessionAdapter
 	sessionLists   storage.SessionListAdapter
@@ -42,7 +41,7 @@ func abilitiesOf(a storage.Adapter) (found abilities) {
 	return found
 }
 
-// has answers for the abilities that a feature cannot do without.
+// Has reports whether the adapter has the ability.
 func (a *abilities) Has(what Ability) bool {
 	return map[Ability]bool{
 		AbilitySessions:       a.SessionRows != nil,

@@ -9,7 +9,7 @@ import (
 	"github.com/latchkeyhq/latchkey/storage"
 )
 
-// assertion is what a provider says about a person.
+// Assertion is what a provider says about a person.
 type Assertion struct {
 	Person      storage.User    // as the provider describes them
 	Said        *jwtclaims.Said // what the provider said in the fields of person that are empty; nil: nothing, or the user is stored
@@ -31,7 +31,7 @@ type Assertion struct {
 	IsStale       bool                   // … too long ago to gain an account on a site where they change their own
 }
 
-// linking is what a provider's word about an e-mail address is worth.
+// Linking is how far a provider's word about an e-mail address is trusted.
 type Linking int
 
 const (
@@ -40,14 +40,14 @@ const (
 	LinkAnything                // it is, whatever the provider says
 )
 
-// mayLink: the provider is trusted with e-mail addresses, and vouches for this
-// one.
+// mayLink reports whether the provider is trusted with e-mail addresses and
+// vouches for this one.
 func (in *Assertion) mayLink() bool {
 	return in.Link == LinkAnything || (in.Link == LinkVerified && in.EmailVerified)
 }
 
-// contradicts: it is not the user that it must be. A new passkey is nobody's
-// yet, whatever its id is.
+// contradicts reports whether this is another user than Owner. A new passkey
+// has no owner yet, whatever its id is.
 func (in *Assertion) contradicts(owner, here *storage.User) bool {
 	switch {
 	case owner != nil && in.Passkey != nil:

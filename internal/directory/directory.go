@@ -46,13 +46,13 @@ type ProviderFacts struct {
 	ProvesNoEmail bool // it hands out e-mail addresses that were never proven
 }
 
-// sessionPlan is what has to be stored together with a sign-in.
+// SessionPlan is what has to be stored together with a sign-in.
 type SessionPlan struct {
 	Row    storage.StoredSession // its UserID is not known yet
 	Former string                // token of the session that the request came with; empty: none
 }
 
-// signInResult is the user an assertion turned out to be.
+// SignIn is a sign-in with the user that it belongs to.
 type SignIn struct {
 	Assertion
 	User      storage.User
@@ -66,8 +66,8 @@ type SignIn struct {
 	Since     int64                 // auth_time of the token it opened, in milliseconds; 0: not tracked
 }
 
-// knownUser finds the user an assertion already is to us, or nil. It writes
-// nothing.
+// KnownUser returns the user that an assertion belongs to already, or nil. It
+// writes nothing.
 func (d *Directory) KnownUser(ctx context.Context, s *Store, in *Assertion) (*storage.User, error) {
 	switch {
 	case in.Vouched:
@@ -79,10 +79,10 @@ func (d *Directory) KnownUser(ctx context.Context, s *Store, in *Assertion) (*st
 	}
 }
 
-// commitSignIn decides which user this is, creates and links what is missing,
-// and stores the session: all of it or nothing. here is who is signed in
-// already, where that has a say. When somebody else was faster with a unique
-// key, what they did is looked at once more.
+// CommitSignIn decides to which user a sign-in belongs, creates and links what
+// is missing, and stores the session: all of it or nothing. here is the
+// signed-in user that a new account is linked to; nil: none. If a concurrent
+// sign-in was faster with a unique key, CommitSignIn tries once more.
 func (d *Directory) CommitSignIn(ctx context.Context, q *Outbox, in Assertion, here *storage.User, plan *SessionPlan) (*SignIn, error) {
 	who, err := d.tryCommit(ctx, q, in, here, plan)
 	if errors.Is(err, storage.ErrConflict) {
@@ -127,7 +127,7 @@ func (d *Directory) tryCommit(ctx context.Context, q *Outbox, in Assertion, here
 	return who, nil
 }
 
-// resolve decides whose sign-in this is.
+// resolve decides to which user a sign-in belongs.
 func (d *Directory) resolve(ctx context.Context, q *Outbox, s *Store, who *SignIn, here *storage.User) error {
 	if who.Vouched {
 		return d.resolveVouched(ctx, s, who)
@@ -142,8 +142,8 @@ func (d *Directory) resolve(ctx context.Context, q *Outbox, s *Store, who *SignI
 	return d.resolveByAccount(ctx, q, s, who, owner, here)
 }
 
-// resolveVouched: the application has checked who it is. A stored session needs
-// a stored user; a token does not, and does not come here.
+// resolveVouched handles a user that the application has checked. A stored
+// session needs a stored user; a JWT session does not, and does not come here.
 func (d *Directory) resolveVouched(ctx context.Context, s *Store, who *SignIn) error {
 	known, err := guarded.Optional(s.User(ctx, who.User.ID))
 	if err == nil && known == nil {
@@ -152,9 +152,9 @@ func (d *Directory) resolveVouched(ctx context.Context, s *Store, who *SignIn) e
 	return err
 }
 
-// resolveByAccount: an account keeps its owner; who is signed in gains it; a
-// stranger becomes a new user. A known e-mail address never decides, unless the
-// provider is trusted to have proved it.
+// resolveByAccount keeps an account with its owner, links an account without
+// one to the signed-in user, and otherwise creates a user. A known e-mail
+// address decides nothing, unless the provider is trusted to have proven it.
 func (d *Directory) resolveByAccount(ctx context.Context, q *Outbox, s *Store, who *SignIn, owner, here *storage.User) error {
 	switch {
 	case owner != nil && here != nil && owner.ID != here.ID, who.contradicts(owner, here):
@@ -199,11 +199,13 @@ func (d *Directory) resolveByAccount(ctx context.Context, q *Outbox, s *Store, w
 	return d.linkAccount(ctx, q, s, who)
 }
 
-// errNotFresh: what takes a session must not gain a way in of its own.
+// ErrNotFresh reports that the sign-in of the session is too old to link an
+// account: an attacker who takes over a session must not gain a sign-in method
+// of their own.
 var ErrNotFresh = errors.New("linking an account takes a recent sign-in")
 
-// refuseNamesake: the e-mail address is taken. That may be by this very person,
-// who has signed up in another window since the account was looked for.
+// refuseNamesake handles a taken e-mail address. The user may have taken it in
+// another window since the account was looked up.
 func (d *Directory) refuseNamesake(ctx context.Context, s *Store, who *SignIn) error {
 	owner, err := d.KnownUser(ctx, s, &who.Assertion)
 	if err != nil {
@@ -216,7 +218,8 @@ func (d *Directory) refuseNamesake(ctx context.Context, s *Store, who *SignIn) e
 	return nil
 }
 
-// notLinked: the account, or its e-mail address, is somebody else's.
+// notLinked returns the error for an account, or an e-mail address, that
+// belongs to another user.
 func notLinked(in *Assertion) error {
 	return failure.WrapFor(notLinkedType(in), in.Account.Provider, errors.New("the account or its e-mail address belongs to another user"))
 }
@@ -228,7 +231,8 @@ func notLinkedType(in *Assertion) fault.ErrorType {
 	return fault.ErrOAuthAccountNotLinked
 }
 
-// resolveByEmail: whoever opened the link has the mailbox, and so the user.
+// resolveByEmail signs in the user of the mailbox: the client that opened the
+// link has proven the address.
 func (d *Directory) resolveByEmail(ctx context.Context, q *Outbox, s *Store, who *SignIn, owner *storage.User) error {
 	if owner == nil {
 		who.User.EmailVerified = d.Now().UTC()
@@ -242,10 +246,10 @@ func (d *Directory) resolveByEmail(ctx context.Context, q *Outbox, s *Store, who
 	return nil
 }
 
-// beginSignUp finds the user that an earlier, interrupted sign-up of this very
-// account has made. Stores with transactions have none. A user whose
-// e-mail address was proven or changed since is somebody else's by now: that
-// record is forgotten, and the sign-up starts afresh.
+// beginSignUp returns the user that an interrupted sign-up of this account has
+// created, or nil. Stores with transactions have none. If the user's
+// e-mail address was proven or changed since, the user may belong to another
+// person: beginSignUp then deletes the record and begins anew.
 func (d *Directory) beginSignUp(ctx context.Context, s *Store, who *SignIn) (*storage.User, error) {
 	if !d.Store.remembersSignUps() {
 		return nil, nil
@@ -261,8 +265,8 @@ func (d *Directory) beginSignUp(ctx context.Context, s *Store, who *SignIn) (*st
 	return nil, err
 }
 
-// recordSignUp gives who.user the id that is on record for the account, and
-// finds the user who has it.
+// recordSignUp sets who.User.ID to the id on record for the account, and
+// returns the user who has it, or nil.
 func (d *Directory) recordSignUp(ctx context.Context, s *Store, who *SignIn) (*storage.User, error) {
 	id, err := s.beginSignUp(ctx, &who.Account, secret.NewUserID())
 	if err != nil {

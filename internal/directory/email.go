@@ -12,9 +12,9 @@ import (
 
 // The first proof of an e-mail address, and what it detaches.
 
-// proveEmail marks the e-mail address of who.user as proven, and what others
-// had attached to it before goes. Where neither link nor provider
-// proves it, nothing happens.
+// proveEmail marks the e-mail address of who.User as proven and removes what
+// was attached to the user before. It does nothing unless a link or the
+// provider proves the address.
 func (d *Directory) proveEmail(ctx context.Context, q *Outbox, s *Store, who *SignIn) error {
 	if !who.User.EmailVerified.IsZero() || !(who.ProvesEmail || who.EmailVerified) {
 		return nil
@@ -37,10 +37,10 @@ func (d *Directory) proveEmail(ctx context.Context, q *Outbox, s *Store, who *Si
 	return d.evictLate(ctx, q, s, who)
 }
 
-// awaitProof waits for whoever is proving the e-mail address of u right now, and
-// makes them wait for this transaction: else a sign-in that was under way could
-// attach what is about to be detached. ErrConflict: since u was read it has been
-// proven, or is another one.
+// awaitProof waits for a concurrent proof of the e-mail address of u, and makes
+// one wait for this transaction. Without it, a sign-in under way could attach
+// what is about to be removed. It returns ErrConflict if the address was proven
+// or changed since u was read.
 func (d *Directory) awaitProof(ctx context.Context, s *Store, u *storage.User) error {
 	if !d.ProvesEmails || u.Email == "" || !u.EmailVerified.IsZero() {
 		return nil
@@ -52,9 +52,9 @@ func (d *Directory) awaitProof(ctx context.Context, s *Store, u *storage.User) e
 	return err
 }
 
-// evict removes whatever did not vouch for this very e-mail address before it
-// was proven: somebody else may have attached it while the address was
-// theirs by their mere word.
+// evict removes every sign-in method and session that did not vouch for this
+// e-mail address before it was proven: an attacker may have attached it
+// by claiming the address.
 func (d *Directory) evict(ctx context.Context, q *Outbox, s *Store, who *SignIn) error {
 	found, err := d.attached(ctx, s, &who.User)
 	if err != nil || found.isVouched() {
@@ -66,8 +66,9 @@ func (d *Directory) evict(ctx context.Context, q *Outbox, s *Store, who *SignIn)
 	return d.detach(ctx, q, s, who, &found)
 }
 
-// evictLate is evict once more, for stores without transactions: what came
-// between the first look and the proof goes, too. What comes later sees the proof.
+// evictLate repeats evict for stores without transactions: it removes what was
+// attached between the first look and the proof. What is attached later sees
+// the proof.
 func (d *Directory) evictLate(ctx context.Context, q *Outbox, s *Store, who *SignIn) error {
 	if d.Store.Tx != nil {
 		return nil
@@ -80,9 +81,9 @@ func (d *Directory) evictLate(ctx context.Context, q *Outbox, s *Store, who *Sig
 	return d.detach(ctx, q, s, who, &found)
 }
 
-// evictSessionsLate is evictLate where a transaction has everything but the
-// sessions: what was opened before its end by a way in that went goes, too. Who
-// opens one later sees the proof.
+// evictSessionsLate runs after the commit if sessions are in a store apart. It
+// deletes the sessions that were opened before the commit through an account
+// that has just been unlinked. A session opened later sees the proof.
 func (d *Directory) evictSessionsLate(ctx context.Context, who *SignIn) error {
 	if !who.proved || d.Store.Apart == nil {
 		return nil
@@ -131,8 +132,8 @@ func (d *Directory) tellEviction(ctx context.Context, q *Outbox, found *attachme
 	q.Add(event.Event{Type: event.UserEvicted, UserID: e.User.ID}, payload)
 }
 
-// attachments are the ways in that a user has whose e-mail address is about to
-// be proven.
+// attachments are the sign-in methods and sessions of a user whose e-mail
+// address is about to be proven.
 type attachments struct {
 	evicted  event.EvictPayload      // what goes
 	vouching map[string]bool         // the providers of the accounts that stay
@@ -159,13 +160,13 @@ func (d *Directory) attached(ctx context.Context, s *Store, u *storage.User) (fo
 	return found, err
 }
 
-// evicts is how many ways in an eviction ends.
+// evicts returns how many sign-in methods and sessions an eviction ends.
 func (found *attachments) evicts() int {
 	return len(found.evicted.Accounts) + len(found.evicted.Authenticators) + len(found.sessions)
 }
 
-// isVouched: nobody but the owner of the e-mail address can have attached any
-// of it, or opened one of the sessions.
+// isVouched reports whether only the owner of the e-mail address can have
+// attached the accounts and opened the sessions.
 func (found *attachments) isVouched() bool {
 	for _, row := range found.sessions {
 		if !found.vouching[row.Provider] {

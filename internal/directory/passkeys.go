@@ -12,7 +12,7 @@ import (
 
 // Passkeys of a user: each has an account, which goes with it.
 
-// longestName is how many characters of a passkey's name are kept.
+// longestName bounds a passkey's name, in characters.
 const longestName = 64
 
 // Passkeys returns the passkeys of a user that open a session.
@@ -25,8 +25,8 @@ func hasAccount(accounts []storage.Account, k *storage.Authenticator) bool {
 	return slices.ContainsFunc(accounts, func(a storage.Account) bool { return IsKeyOf(k, &a) })
 }
 
-// renamePasskey names a passkey of a user; empty: it has no name. ErrNotFound: it
-// is not theirs.
+// RenamePasskey names a passkey of a user. An empty name removes the name. A
+// passkey of another user is ErrNotFound.
 func (d *Directory) RenamePasskey(ctx context.Context, userID string, id []byte, name string) error {
 	name = strings.TrimSpace(strings.Map(texts.Visible, name))
 	if r := []rune(name); len(r) > longestName {
@@ -41,7 +41,7 @@ func (d *Directory) RenamePasskey(ctx context.Context, userID string, id []byte,
 	})
 }
 
-// theirs is ErrNotFound for a passkey of somebody else.
+// theirs returns ErrNotFound for a passkey of another user.
 func theirs(ctx context.Context, s *Store, userID string, id []byte) error {
 	k, err := s.Authenticator(ctx, id)
 	if err == nil && k.UserID != userID {
@@ -50,8 +50,8 @@ func theirs(ctx context.Context, s *Store, userID string, id []byte) error {
 	return err
 }
 
-// removePasskey takes a passkey away from a user, unless it is their last way
-// in.
+// RemovePasskey takes a passkey away from a user, unless it is their last
+// sign-in method.
 func (d *Directory) RemovePasskey(ctx context.Context, q *Outbox, userID string, id []byte) error {
 	if err := theirs(ctx, d.Store, userID, id); err != nil {
 		return err

@@ -17,9 +17,9 @@ import (
 	"github.com/latchkeyhq/latchkey/storage"
 )
 
-// revocations make the end of a JWT session final. Two things can be void: one
-// sign-in ("sid:…"), and everything of a user that began before an instant
-// ("user:…"). A nil *revocations voids nothing.
+// Revocations make the end of a JWT session final. A revocation voids one
+// sign-in ("sid:…"), or every sign-in of a user before an instant ("user:…"). A
+// nil *Revocations voids nothing.
 type Revocations struct {
 	Store        storage.RevocationStore
 	Tenant       string          // empty: there is one site
@@ -30,11 +30,11 @@ type Revocations struct {
 	Now          func() time.Time
 }
 
-// check is errNoToken for a token that was signed out. A store that does not
-// answer, or cannot, is a fault, and a fault signs nobody out. believes:
-// who only reads a session may believe for a while what was said before.
-func (r *Revocations) Check(ctx context.Context, from TokenOrigin, believes bool) error {
-	if r == nil || r.SessionCache == nil || !believes || from.SessionID == "" { // without one, two sign-ins have one name
+// Check returns ErrNoToken for a token that was signed out. A store that fails
+// is an error of its own, and signs no user out. With useCache, Check
+// accepts a cached result: callers that only read a session do.
+func (r *Revocations) Check(ctx context.Context, from TokenOrigin, useCache bool) error {
+	if r == nil || r.SessionCache == nil || !useCache || from.SessionID == "" { // without one, two sign-ins have one name
 		return r.checkIn(ctx, nil, from)
 	}
 	keys := r.keys(from)
@@ -44,7 +44,8 @@ func (r *Revocations) Check(ctx context.Context, from TokenOrigin, believes bool
 	return r.SessionCache.loadUnrevoked(ctx, keys, from.UserID, func(ctx context.Context) error { return r.checkIn(ctx, nil, from) })
 }
 
-// checkIn is check as a part of the transaction of s; nil: there is none.
+// checkIn is Check as a part of the transaction of s. A nil s means no
+// transaction.
 func (r *Revocations) checkIn(ctx context.Context, s *Store, from TokenOrigin) error {
 	if r == nil {
 		return nil
@@ -73,7 +74,7 @@ func (r *Revocations) checkIn(ctx context.Context, s *Store, from TokenOrigin) e
 	return nil
 }
 
-// revoke voids the sign-in that a token comes from.
+// Revoke voids the sign-in that a token comes from.
 func (r *Revocations) Revoke(ctx context.Context, from TokenOrigin) error {
 	if r == nil {
 		return nil
@@ -86,8 +87,9 @@ func (r *Revocations) Revoke(ctx context.Context, from TokenOrigin) error {
 	return r.void(ctx, nil, keys[0], wholeMillisecond(r.Now()))
 }
 
-// revokeUser voids every JWT session that the user has now, and says from when
-// on. s is the store of the transaction that this is part of.
+// revokeUser voids every JWT session of the user and returns the instant before
+// which they are void. s is the store of the transaction that this is part of;
+// nil: none.
 func (r *Revocations) revokeUser(ctx context.Context, s *Store, id string) (time.Time, error) {
 	if r == nil {
 		return time.Time{}, nil
@@ -107,8 +109,8 @@ func (r *Revocations) void(ctx context.Context, s *Store, key string, at time.Ti
 	})
 }
 
-// canRevoke asks a store for no key at all, which costs nothing, and is false
-// for one whose tables were made for less.
+// CanRevoke reports whether the tables of a store have room for revocations. It
+// asks the store for no key, which costs nothing.
 func CanRevoke(store storage.RevocationStore, bounds *guarded.Bounds) bool {
 	_, err := guarded.Call(context.Background(), bounds, "RevokedAt", func(ctx context.Context) (map[string]time.Time, error) {
 		return store.RevokedAt(ctx)
@@ -116,8 +118,8 @@ func CanRevoke(store storage.RevocationStore, bounds *guarded.Bounds) bool {
 	return !errors.Is(err, errors.ErrUnsupported)
 }
 
-// storeIn is the store, as a part of the transaction of s where adapter and
-// revocation store are one.
+// storeIn returns the revocation store, bound to the transaction of s if it is
+// the adapter itself.
 func (r *Revocations) storeIn(s *Store) storage.RevocationStore {
 	if s != nil && s.Revocations != nil && r.InAdapter {
 		return s.Revocations
@@ -125,11 +127,12 @@ func (r *Revocations) storeIn(s *Store) storage.RevocationStore {
 	return r.Store
 }
 
-// errNoToken: the cookie holds no token that is good for anything. The browser
+// ErrNoToken reports that a token is invalid, expired or revoked. The browser
 // may forget it.
 var ErrNoToken = errors.New("the session token is not valid")
 
-// tokenOrigin is the sign-in that a token comes from, as far as the token knows.
+// TokenOrigin is the sign-in that a token comes from, as far as the token
+// knows.
 type TokenOrigin struct {
 	SessionID, TokenID, UserID string
 	Began                      time.Time
@@ -143,7 +146,7 @@ func OriginOfToken(c jwt.Claims) TokenOrigin {
 	return o
 }
 
-// originOfMark is the same of a session that a sign-in was begun in.
+// originOfMark returns the origin of a session in which a sign-in was begun.
 func originOfMark(m sessionref.Ref) TokenOrigin {
 	o := TokenOrigin{SessionID: m.SessionID, UserID: m.UserID}
 	if m.Since != 0 {
@@ -152,7 +155,7 @@ func originOfMark(m sessionref.Ref) TokenOrigin {
 	return o
 }
 
-// keys are the names under which a token can be void.
+// keys returns the names under which a token can be void.
 func (r *Revocations) keys(o TokenOrigin) []string {
 	var keys []string
 	if o.SessionID != "" {
@@ -168,8 +171,8 @@ func (r *Revocations) keys(o TokenOrigin) []string {
 
 const userPrefix = "user:"
 
-// userKey names a user. Users belong to the Adapter; in a store beside it, which
-// tenants may share, two of them may have one id.
+// userKey names a user. Users belong to the Adapter; in a store beside it,
+// which tenants may share, two users may have one id.
 func (r *Revocations) userKey(id string) string {
 	if r.Tenant != "" && !r.InAdapter {
 		id = secret.Hash(r.Tenant + "\x00" + id)
@@ -177,8 +180,8 @@ func (r *Revocations) userKey(id string) string {
 	return userPrefix + texts.Cut(id, 190)
 }
 
-// authTime is when the sign-in behind a token was; tokens from before that was
-// recorded count from their issue.
+// AuthTime returns the time of the sign-in behind a token. A token without
+// auth_time counts from its issue.
 func AuthTime(c jwt.Claims) (time.Time, bool) {
 	if t, ok := c.Time(jwtclaims.AuthTime); ok {
 		return t, true
@@ -186,9 +189,9 @@ func AuthTime(c jwt.Claims) (time.Time, bool) {
 	return c.Time("iat")
 }
 
-// signInTime is auth_time for a sign-in now: in seconds, to the millisecond and
-// rounded up, so that it is later than any revocation that came before it, the
-// one of the same sign-in too.
+// signInTime returns auth_time for a sign-in now, in seconds. It is rounded up
+// to the millisecond, so that it is later than any revocation before it, the
+// one of the same sign-in included.
 func signInTime(now, revokedAt time.Time) json.Number {
 	now = wholeMillisecond(now)
 	if !now.After(revokedAt) {
@@ -197,8 +200,9 @@ func signInTime(now, revokedAt time.Time) json.Number {
 	return jwtclaims.UnixSeconds(now)
 }
 
-// wholeMillisecond rounds up: sign-ins and what voids them are kept like that, so
-// that one in the millisecond of another counts as earlier than its end.
+// wholeMillisecond rounds up to the millisecond. Sign-ins and revocations are
+// kept like that, so that a sign-in in the millisecond of a revocation counts
+// as earlier.
 func wholeMillisecond(t time.Time) time.Time {
 	if whole := t.Truncate(time.Millisecond); whole.Before(t) {
 		return whole.Add(time.Millisecond)

@@ -19,14 +19,15 @@ import (
 
 // The session that a sign-in opens, and the one that it was begun in.
 
-// errSessionGone: what was begun in a session must not be finished without it.
+// ErrSessionGone reports that the session in which a sign-in was begun has
+// ended. The sign-in must not be completed without it.
 var ErrSessionGone = failure.Wrap(fault.ErrInvalidCheck, errors.New("the session that this sign-in was begun in has ended, or is another one"))
 
-// holdSession makes sure that the session which this was begun in is alive, and
-// keeps others from ending it before the transaction ends: who wants to, waits,
-// and then finds the session that took its place. Without transactions,
-// and with sessions in a Session.Store, of which no transaction knows, it is
-// looked for once more when everything is written.
+// holdSession checks that the session in which the sign-in was begun is alive,
+// and keeps a concurrent call from ending it before the transaction ends: such
+// a call waits and then finds the session that took its place. Without
+// transactions, and with sessions in a Session.Store, which takes part in none,
+// the session is checked once more after everything is written.
 func (d *Directory) holdSession(ctx context.Context, s *Store, who *SignIn, here *storage.User, plan *SessionPlan) error {
 	if here == nil || who.BegunIn == nil {
 		return nil
@@ -46,7 +47,8 @@ func (d *Directory) holdSession(ctx context.Context, s *Store, who *SignIn, here
 	return nil
 }
 
-// findFormer is ErrNotFound if the session that this was begun in has ended.
+// findFormer returns ErrNotFound if the session in which the sign-in was begun
+// has ended.
 func (d *Directory) findFormer(ctx context.Context, s *Store, who *SignIn, plan *SessionPlan) error {
 	if plan.Former != "" {
 		_, err := s.Session(ctx, plan.Former)
@@ -59,7 +61,7 @@ func (d *Directory) findFormer(ctx context.Context, s *Store, who *SignIn, plan 
 	return err
 }
 
-// goneIf is errSessionGone for one error, and every other as it is.
+// goneIf returns ErrSessionGone if err is gone, and err otherwise.
 func goneIf(err, gone error) error {
 	if errors.Is(err, gone) {
 		return ErrSessionGone
@@ -67,8 +69,8 @@ func goneIf(err, gone error) error {
 	return err
 }
 
-// endFormer ends the session that the request came with, or that this was begun
-// in. ErrNotFound: it has ended already.
+// endFormer ends the session that the request came with, or in which the
+// sign-in was begun. It returns ErrNotFound if that session has ended already.
 func (d *Directory) endFormer(ctx context.Context, s *Store, who *SignIn, plan *SessionPlan) error {
 	if plan.Former != "" {
 		_, err := s.DeleteSession(ctx, plan.Former)
@@ -80,8 +82,8 @@ func (d *Directory) endFormer(ctx context.Context, s *Store, who *SignIn, plan *
 	return s.deleteSessionByID(ctx, who.BegunIn.UserID, who.BegunIn.SessionID)
 }
 
-// storeSession stores a fresh session and ends the one that the request came
-// with, whoever's it was: a token never survives a sign-in.
+// storeSession stores a new session and ends the one that the request came
+// with, whoever it belonged to: a token never survives a sign-in.
 func (d *Directory) storeSession(ctx context.Context, s *Store, who *SignIn, plan *SessionPlan) error {
 	if plan == nil {
 		return nil
@@ -120,7 +122,7 @@ func (d *Directory) storeSession(ctx context.Context, s *Store, who *SignIn, pla
 	return d.yieldSessionToProof(ctx, s, who)
 }
 
-// endReplaced ends the session that the request came with, if it was one.
+// endReplaced ends the session that the request came with, if it came with one.
 func endReplaced(ctx context.Context, s *Store, plan *SessionPlan) error {
 	if plan.Former == "" {
 		return nil
@@ -135,10 +137,10 @@ func takeBack(ctx context.Context, s *Store, who *SignIn) error {
 	return failure.Ignoring(err, storage.ErrNotFound)
 }
 
-// yieldSessionToProof takes the session back that was opened while somebody
-// proved the e-mail address of its user, whom it may have been opened for by a
-// way in that went with that. Where a transaction has the session too, one of
-// the two has waited. ErrConflict: it was taken back.
+// yieldSessionToProof deletes the new session if the e-mail address of its user
+// was proven meanwhile: the session may have been opened by a sign-in method
+// that the proof has removed. If sessions take part in the transaction, one of
+// the two has waited. It returns ErrConflict if it deleted the session.
 func (d *Directory) yieldSessionToProof(ctx context.Context, s *Store, who *SignIn) error {
 	if d.Store.SessionsInTx() || !d.ProvesEmails || who.User.Email == "" || !who.User.EmailVerified.IsZero() {
 		return nil
@@ -154,8 +156,8 @@ func (d *Directory) yieldSessionToProof(ctx context.Context, s *Store, who *Sign
 	return errors.Join(storage.ErrConflict, takeBack(ctx, s, who))
 }
 
-// undoLink takes back what no transaction undoes, where the session that a
-// sign-in was begun in ended meanwhile, or cannot be ended.
+// undoLink takes back what no transaction undoes, if the session in which the
+// sign-in was begun ended meanwhile or cannot be ended.
 func (d *Directory) undoLink(ctx context.Context, s *Store, who *SignIn, why error) error {
 	err := takeBack(ctx, s, who)
 	if who.Account.UserID != "" && s.AccountLists != nil {
@@ -165,10 +167,10 @@ func (d *Directory) undoLink(ctx context.Context, s *Store, who *SignIn, why err
 	return errors.Join(goneIf(why, storage.ErrNotFound), err)
 }
 
-// signInTime is auth_time of the token that a sign-in opens. One that was begun
-// in a session is as old as the look at that session: whoever ends the user's
-// sessions afterwards ends this one. One that only linked an account is as old
-// as the session it was linked in (ASVS 7.5.1).
+// SignInTime returns auth_time for the token that a sign-in opens. A sign-in
+// that was begun in a session counts from the check of that session, so that a
+// later end of the user's sessions ends this one. A sign-in that only linked an
+// account counts from the sign-in of its session (ASVS 7.5.1).
 func (who *SignIn) SignInTime(now time.Time) json.Number {
 	began := who.begun
 	fill.Default(&began, now)

@@ -12,9 +12,9 @@ import (
 	"github.com/latchkeyhq/latchkey/internal/secret"
 )
 
-// beliefs are what this process has read of sessions and goes on to believe for
-// a while: see [SessionCache]. nil: nothing, it asks every time. Sessions are
-// named by a hash, so that no token is kept.
+// SessionCache keeps what this process has read of sessions for a while. A nil
+// *SessionCache keeps nothing. Keys are hashes, so that no token is kept. It is
+// safe for concurrent use.
 type SessionCache struct {
 	sessions *cache.Cache[hashed, SessionAndUser]
 	tokens   *cache.Cache[hashed, struct{}] // that are not revoked
@@ -23,11 +23,11 @@ type SessionCache struct {
 	changes *changes
 }
 
-// hashed names what is cached, so that no secret is kept.
+// hashed is a key of the cache: the hash of a secret.
 type hashed [sha256.Size]byte
 
-// changes are believed to be as before by everybody else, until the end of their
-// transaction.
+// changes are the sessions and users that a transaction has changed. The cache
+// drops them once more at its end.
 type changes struct {
 	of     *SessionCache
 	tokens []string
@@ -45,13 +45,13 @@ func NewSessionCache(maxAge time.Duration, size int, now func() time.Time) *Sess
 
 const defaultCacheSize = 10_000
 
-// session returns what is believed of a session.
+// session returns a cached session.
 func (b *SessionCache) session(token string) (found SessionAndUser, ok bool) {
 	found, ok = b.sessions.Get(sha256.Sum256([]byte(token)))
 	return found.with(token), ok
 }
 
-// loadSession returns what load says of a session, and believes it from now on.
+// loadSession loads a session and caches it.
 func (b *SessionCache) loadSession(ctx context.Context, token string, load func(context.Context) (SessionAndUser, error)) (SessionAndUser, error) {
 	found, err := b.sessions.Load(ctx, sha256.Sum256([]byte(token)), func(ctx context.Context) (SessionAndUser, string, error) {
 		s, err := load(ctx)
@@ -64,7 +64,7 @@ func (b *SessionCache) loadSession(ctx context.Context, token string, load func(
 	return found.with(token), nil
 }
 
-// with returns a copy that its caller may change, with the token that is not
+// with returns a copy that the caller may change, with the token, which is not
 // cached.
 func (s SessionAndUser) with(token string) SessionAndUser {
 	s.Row.Token = token
@@ -72,14 +72,14 @@ func (s SessionAndUser) with(token string) SessionAndUser {
 	return s
 }
 
-// isUnrevoked reports whether keys are believed to be void of nothing.
+// isUnrevoked reports whether the cache knows that nothing voids keys.
 func (b *SessionCache) isUnrevoked(keys []string) bool {
 	_, ok := b.tokens.Get(nameOfKeys(keys))
 	return ok
 }
 
-// loadUnrevoked returns what ask says of keys; nil, that nothing voids them, is
-// believed from now on.
+// loadUnrevoked calls ask and returns its error. A nil error is cached: nothing
+// voids keys.
 func (b *SessionCache) loadUnrevoked(ctx context.Context, keys []string, userID string, ask func(context.Context) error) error {
 	_, err := b.tokens.Load(ctx, nameOfKeys(keys), func(ctx context.Context) (none struct{}, owner string, err error) {
 		return none, userID, ask(ctx)
@@ -95,9 +95,9 @@ func nameOfKeys(keys []string) hashed {
 	return hashed(h.Sum(nil))
 }
 
-// dropSession ends what is believed of a session. It is called before the
-// session is changed, and what it returns afterwards: who read it in between
-// may have read either.
+// dropSession removes a session from the cache. The caller calls it before it
+// changes the session, and what it returns afterwards: a read in between may
+// have cached either state.
 func (b *SessionCache) dropSession(token string) (again func()) {
 	if b == nil {
 		return func() {}
@@ -110,7 +110,8 @@ func (b *SessionCache) dropSession(token string) (again func()) {
 	return drop
 }
 
-// dropUser is dropSession for all that is believed of a user.
+// dropUser removes everything of a user from the cache, as dropSession does for
+// one session.
 func (b *SessionCache) dropUser(id string) (again func()) {
 	if b == nil {
 		return func() {}
@@ -126,7 +127,7 @@ func (b *SessionCache) dropUser(id string) (again func()) {
 	return drop
 }
 
-// dropKeys is dropSession for a session token.
+// dropKeys removes what is known of a session token, as dropSession does.
 func (b *SessionCache) dropKeys(keys []string) (again func()) {
 	if b == nil {
 		return func() {}
@@ -136,8 +137,8 @@ func (b *SessionCache) dropKeys(keys []string) (again func()) {
 	return drop
 }
 
-// within are the beliefs for a transaction, which nobody else sees before its
-// end.
+// within returns the cache for a transaction, whose changes are dropped once
+// more at its end.
 func (b *SessionCache) within() *SessionCache {
 	if b == nil {
 		return nil
@@ -145,7 +146,7 @@ func (b *SessionCache) within() *SessionCache {
 	return &SessionCache{sessions: b.sessions, tokens: b.tokens, changes: &changes{of: b}}
 }
 
-// end is called when the transaction has ended.
+// end drops what the transaction has changed.
 func (b *SessionCache) end() {
 	if b == nil {
 		return

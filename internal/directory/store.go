@@ -13,9 +13,9 @@ import (
 	"github.com/latchkeyhq/latchkey/storage"
 )
 
-// store is the adapter as the library uses it: every call has a deadline, every
-// failure is an AdapterError that says which operation failed, and an adapter
-// that panics, or answers nothing without an error, has failed.
+// Store is the adapter as the library uses it. Every call has a deadline. Every
+// failure is an AdapterError that names the operation. An adapter that panics,
+// or returns nothing without an error, has failed.
 type Store struct {
 	adapter storage.Adapter
 	bounds  *guarded.Bounds
@@ -33,7 +33,8 @@ func isUser(id string) func(storage.User) bool {
 	return func(u storage.User) bool { return id != "" && u.ID == id }
 }
 
-// hasEmail compares as stores may, some of which find ASCII in any case.
+// hasEmail reports whether a user has the e-mail address. Some stores find
+// ASCII letters in any case, so it compares them without case.
 func hasEmail(email string) func(storage.User) bool {
 	return func(u storage.User) bool {
 		return u.ID != "" && (u.Email == email || mailbox.EqualASCII(u.Email, email))
@@ -63,9 +64,9 @@ func (s *Store) userByAccount(ctx context.Context, a *storage.Account) (storage.
 	})
 }
 
-// ownedBy makes sure that an account belongs to a user, as far as the store can
-// say: the answer to userByAccount names no account that could be compared.
-// ErrConflict: it was unlinked since.
+// ownedBy checks that an account belongs to a user, if the store can tell: the
+// answer to GetUserByAccount names no account. It returns ErrConflict if the
+// account was unlinked since.
 func (s *Store) ownedBy(ctx context.Context, a *storage.Account, owner *storage.User) error {
 	if s.AccountLists == nil {
 		return nil
@@ -91,8 +92,8 @@ func (s *Store) updateUser(ctx context.Context, id string, c storage.UserChange)
 	return guarded.CallFor(ctx, s.bounds, "UpdateUser", isUser(id), func(ctx context.Context) (storage.User, error) { return s.adapter.UpdateUser(ctx, id, c) })
 }
 
-// lockUser is user, and whoever locks the same one in another transaction waits
-// until this one ends. Without transactions nobody waits.
+// LockUser returns a user. A concurrent transaction that locks the same user
+// waits until this one ends. Without transactions nothing waits.
 func (s *Store) LockUser(ctx context.Context, id string) (storage.User, error) {
 	if s.Tx == nil {
 		return s.User(ctx, id)
@@ -104,12 +105,12 @@ func (s *Store) linkAccount(ctx context.Context, a storage.Account) error {
 	return guarded.Do(ctx, s.bounds, "LinkAccount", func(ctx context.Context) error { return s.adapter.LinkAccount(ctx, a) })
 }
 
-// errNoTx: a transaction that reports success and has done nothing.
+// errNoTx reports a transaction that has succeeded without doing anything.
 var errNoTx = failure.Wrap(fault.ErrAdapter, errors.New("InTx has not called its function"))
 
-// inTx runs f in one transaction where the store has them, which has as long as
-// one call: calls in it must use the context that f is given. A failure of f
-// undoes everything and is returned as it is.
+// InTx runs f in one transaction if the store has transactions. The transaction
+// has the time of one call: calls in f must use the context that f is given. An
+// error of f rolls everything back and is returned as it is.
 func (s *Store) InTx(ctx context.Context, f func(context.Context, *Store) error) error {
 	if s.Tx == nil {
 		return f(ctx, s)
@@ -216,21 +217,23 @@ func (s *Store) beginSignUp(ctx context.Context, a *storage.Account, userID stri
 		})
 }
 
-// endSignUp forgets that a sign-up of this account was under way.
+// endSignUp deletes the record of a sign-up of this account.
 func (s *Store) endSignUp(ctx context.Context, a *storage.Account) error {
 	return failure.Ignoring(guarded.Do(ctx, s.bounds, "EndSignUp", func(ctx context.Context) error {
 		return s.SignUps.EndSignUp(ctx, a.Provider, a.ProviderAccountID)
 	}), storage.ErrNotFound)
 }
 
-// isTogether: what a transaction undoes are sessions too.
+// SessionsInTx reports whether sessions take part in the adapter's
+// transactions.
 func (s *Store) SessionsInTx() bool { return s.Tx != nil && s.Apart == nil }
 
-// remembersSignUps: without transactions, a sign-up that is cut short can be
-// finished by the same account.
+// remembersSignUps reports whether an interrupted sign-up can be finished by
+// the same account. Stores with transactions need no record.
 func (s *Store) remembersSignUps() bool { return s.SignUps != nil && s.Tx == nil }
 
-// require is an error that names who misses an ability, or nil.
+// Require returns an error that names the feature and the ability that the
+// adapter lacks, or nil.
 func (s *Store) Require(who string, a Ability) error {
 	if s.Has(a) || s.Apart != nil && (a == AbilitySessions || a == AbilitySessionLists) {
 		return nil

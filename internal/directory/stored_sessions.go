@@ -13,21 +13,21 @@ import (
 // Stored sessions: in the adapter, or in a store apart from the users. Nothing
 // but this file knows where.
 
-// sessionsApart are sessions that are kept beside the users.
+// SessionsApart are sessions in a store apart from the users.
 type SessionsApart struct {
 	Store     storage.SessionStore
 	Tenant    string
 	InAdapter bool // what the store does not know may be in the adapter
 }
 
-// sessionAndUser is a stored session and whose it is.
+// SessionAndUser is a stored session with its user.
 type SessionAndUser struct {
 	Row  storage.StoredSession
 	User storage.User
 }
 
-// session finds a session with its user. One of another tenant that is kept
-// apart has no user: whose it is, is known there.
+// Session returns a session with its user. A session of another tenant in a
+// store apart comes without its user: only that tenant knows the user.
 func (s *Store) Session(ctx context.Context, token string) (SessionAndUser, error) {
 	return apartOr(s, func() (SessionAndUser, error) { return s.sessionApart(ctx, token) }, func() (SessionAndUser, error) {
 		return guarded.CallFor(ctx, s.bounds, "GetSessionAndUser", func(f SessionAndUser) bool {
@@ -39,8 +39,8 @@ func (s *Store) Session(ctx context.Context, token string) (SessionAndUser, erro
 	})
 }
 
-// apartOr asks the store apart, if there is one, and the adapter for what that
-// does not know, where it may.
+// apartOr asks the store apart, if there is one. It asks the adapter for what
+// that store does not know, if it may.
 func apartOr[T any](s *Store, apart, adapter func() (T, error)) (T, error) {
 	if s.Apart == nil {
 		return adapter()
@@ -56,7 +56,8 @@ func isSession(token string) func(storage.StoredSession) bool {
 	return func(row storage.StoredSession) bool { return row.Token == token && row.UserID != "" }
 }
 
-// sessionApart deletes on the way a session whose user is gone.
+// sessionApart returns a session from the store apart. It deletes a session
+// whose user is gone.
 func (s *Store) sessionApart(ctx context.Context, token string) (found SessionAndUser, err error) {
 	found.Row, err = guarded.CallFor(ctx, s.bounds, "Session.Store: GetSession", func(row storage.StoredSession) bool {
 		return isSession(token)(row) && !row.Expires.IsZero()
@@ -71,7 +72,7 @@ func (s *Store) sessionApart(ctx context.Context, token string) (found SessionAn
 	return found, err
 }
 
-// sessionOrBelief is session, or what this process believes of it.
+// CachedSession returns a session from the session cache, or loads it.
 func (s *Store) CachedSession(ctx context.Context, token string) (found SessionAndUser, err error) {
 	if s.SessionCache == nil {
 		return s.Session(ctx, token)
@@ -114,14 +115,14 @@ func (s *Store) DeleteSession(ctx context.Context, token string) (storage.Stored
 	})
 }
 
-// sessionLister is where lists of sessions can be had, and what its calls are
-// called.
+// sessionLister lists sessions. prefix begins the names of its calls in errors.
 type sessionLister struct {
 	prefix string
 	storage.SessionListAdapter
 }
 
-// sessionListers are all that have to be asked.
+// SessionListers returns every store that has to be asked for the sessions of a
+// user.
 func (s *Store) SessionListers() (all []sessionLister) {
 	if s.Apart != nil {
 		all = append(all, sessionLister{"Session.Store: ", s.Apart.Store})
@@ -155,7 +156,7 @@ func (s *Store) deleteSessionByID(ctx context.Context, userID, id string) error 
 	return storage.ErrNotFound
 }
 
-// deleteSessions ends all sessions of a user but keep, wherever they are.
+// deleteSessions ends all sessions of a user except keep, in every store.
 func (s *Store) deleteSessions(ctx context.Context, userID, keep string) error {
 	defer s.SessionCache.dropUser(userID)()
 	var failed error
@@ -168,7 +169,8 @@ func (s *Store) deleteSessions(ctx context.Context, userID, keep string) error {
 	return failed
 }
 
-// sweep removes what has expired from each store that wants it.
+// Sweep removes what has expired from every store that supports it, and returns
+// how many.
 func (s *Store) Sweep(ctx context.Context, before time.Time) (total int, err error) {
 	sweepers := map[string]any{"": s.adapter}
 	if s.Apart != nil {

@@ -15,9 +15,9 @@ import (
 
 // What is done to a user outside of a sign-in.
 
-// unlink takes an account away from a user, unless it is their last way in. It
-// checks and acts in one transaction where the store has them. When somebody
-// else changed the same rows, what they did is looked at once more.
+// Unlink takes an account away from a user, unless it is the last sign-in
+// method. It checks and acts in one transaction if the store has transactions.
+// If a concurrent call changed the same rows, it tries once more.
 func (d *Directory) Unlink(ctx context.Context, q *Outbox, userID, provider, id string) error {
 	err := d.tryUnlink(ctx, q, userID, provider, id)
 	if errors.Is(err, storage.ErrConflict) {
@@ -51,8 +51,8 @@ func (d *Directory) tryUnlink(ctx context.Context, q *Outbox, userID, provider, 
 }
 
 // takeAccount removes an account that its user can lose. Without
-// transactions others may have taken the other ways in at the same time: then
-// it comes back.
+// transactions, concurrent calls may have removed the other sign-in methods:
+// the account is then linked again.
 func (d *Directory) takeAccount(ctx context.Context, s *Store, u *storage.User, provider, id string) (gone storage.Account, err error) {
 	accounts, keys, err := d.WaysIn(ctx, s, u.ID)
 	if err != nil {
@@ -75,9 +75,9 @@ func (d *Directory) takeAccount(ctx context.Context, s *Store, u *storage.User, 
 	return gone, err
 }
 
-// bringBackLast links an account again that turned out to be the last way in of
-// u, unless the e-mail address was proven since u was read: that has ended all
-// ways in of the time before.
+// bringBackLast links an account again if it turned out to be the last sign-in
+// method of u. It does not if the e-mail address was proven since u was read:
+// the proof has ended all earlier sign-in methods.
 func (d *Directory) bringBackLast(ctx context.Context, s *Store, u *storage.User, gone *storage.Account) error {
 	now, err := s.User(ctx, gone.UserID)
 	if err != nil {
@@ -98,7 +98,7 @@ func (d *Directory) bringBackLast(ctx context.Context, s *Store, u *storage.User
 	return errors.Join(err, linked)
 }
 
-// waysIn are the accounts and passkeys of a user.
+// WaysIn returns the accounts and passkeys of a user.
 func (d *Directory) WaysIn(ctx context.Context, s *Store, userID string) ([]storage.Account, []storage.Authenticator, error) {
 	accounts, err := s.ListAccounts(ctx, userID)
 	if err != nil {
@@ -108,10 +108,10 @@ func (d *Directory) WaysIn(ctx context.Context, s *Store, userID string) ([]stor
 	return accounts, keys, err
 }
 
-// canLose tells whether a user has a way in without the i-th of their accounts
-// (-1: with all of them):
-// another account of a provider that is still configured, which for a passkey
-// takes the passkey too, or a link to a proven e-mail address.
+// CanLose reports whether a user can sign in without the i-th of their
+// accounts; with an i of -1, whether they can sign in at all. They can with
+// another account of a configured provider (for a passkey the passkey is needed
+// too), or with a magic link to a proven e-mail address.
 func (d *Directory) CanLose(u *storage.User, accounts []storage.Account, keys []storage.Authenticator, i int) bool {
 	if u.Email != "" && !u.EmailVerified.IsZero() && d.Offers(storage.TypeEmail) {
 		return true
@@ -127,7 +127,7 @@ func (d *Directory) CanLose(u *storage.User, accounts []storage.Account, keys []
 	return false
 }
 
-// offers tells whether a provider of the kind is configured.
+// Offers reports whether a provider of the kind is configured.
 func (d *Directory) Offers(kind storage.ProviderType) bool {
 	for _, p := range d.Providers {
 		if p.Type == kind {
@@ -137,8 +137,9 @@ func (d *Directory) Offers(kind storage.ProviderType) bool {
 	return false
 }
 
-// endAll ends every session of the user but the stored one called keep. It returns
-// the instant from which on tokens are void; zero: there are no revocations.
+// endAll ends every session of the user except the stored one called keep. It
+// returns the instant before which tokens are void; zero: there are no
+// revocations.
 func (d *Directory) endAll(ctx context.Context, s *Store, userID, keep string) (time.Time, error) {
 	if err := s.deleteSessions(ctx, userID, keep); err != nil {
 		return time.Time{}, err
@@ -157,9 +158,9 @@ func (d *Directory) CanEndSessions(operation string) error {
 	return nil
 }
 
-// EndSessions ends every session of the user but the stored one called keep; an
-// empty keep ends all. A sign-in that was begun in one of the sessions and is
-// being completed ends before it, and its session too.
+// EndSessions ends every session of the user except the stored one called keep;
+// an empty keep ends all. A sign-in that was begun in one of the sessions and
+// is being completed ends before it, together with its session.
 func (d *Directory) EndSessions(ctx context.Context, userID, keep string) error {
 	return d.Store.InTx(ctx, func(ctx context.Context, s *Store) error {
 		if _, err := s.LockUser(ctx, userID); failure.Ignoring(err, storage.ErrNotFound) != nil {
@@ -170,11 +171,11 @@ func (d *Directory) EndSessions(ctx context.Context, userID, keep string) error 
 	})
 }
 
-// deleteUser removes a user with everything that is theirs, in one transaction
-// where the store has them. JWT sessions that it cannot end are
-// ErrSessionsNotEnded: the user is gone all the same. Without
-// transactions their sessions end even if the user is gone already: an earlier
-// try may have been cut short before that.
+// DeleteUser removes a user with everything that belongs to them, in one
+// transaction if the store has transactions. It returns ErrSessionsNotEnded if
+// JWT sessions go on: the user is deleted all the same. Without
+// transactions it ends the sessions even if the user is gone, because an
+// earlier try may have been interrupted before that.
 func (d *Directory) DeleteUser(ctx context.Context, q *Outbox, id string) error {
 	if err := d.Store.Require("deleting a user", AbilityDeletion); err != nil {
 		return err
@@ -207,7 +208,7 @@ func (d *Directory) DeleteUser(ctx context.Context, q *Outbox, id string) error 
 	return err
 }
 
-// endSession ends one stored session of a user.
+// EndSession ends one stored session of a user.
 func (d *Directory) EndSession(ctx context.Context, userID, sessionID string) error {
 	if err := d.Store.Require("ending a session", AbilitySessionLists); err != nil {
 		return err
@@ -215,10 +216,11 @@ func (d *Directory) EndSession(ctx context.Context, userID, sessionID string) er
 	return d.Store.deleteSessionByID(ctx, userID, sessionID)
 }
 
-// yieldToProof takes an account back that was linked to u while somebody proved
-// the e-mail address: they may have looked before it was there. With
-// transactions one of the two has waited. A client that hangs up does not keep
-// its account. ErrConflict: it was taken back.
+// yieldToProof unlinks an account that was linked to u while the e-mail address
+// was being proven: the proof may have looked before the account was there.
+// With transactions one of the two has waited. The end of the client's
+// connection does not stop it. It returns ErrConflict if it unlinked the
+// account.
 func (d *Directory) yieldToProof(ctx context.Context, s *Store, u *storage.User, linked *storage.Account) error {
 	if d.Store.Tx != nil || s.AccountLists == nil || u.Email == "" || !u.EmailVerified.IsZero() {
 		return nil
@@ -237,8 +239,8 @@ func (d *Directory) yieldToProof(ctx context.Context, s *Store, u *storage.User,
 	return storage.ErrConflict
 }
 
-// dropAccount unlinks an account together with what is remembered of how it
-// signed up, so that nothing of it leads to its user again.
+// dropAccount unlinks an account together with the record of its sign-up, so
+// that nothing of it leads to its user again.
 func (d *Directory) dropAccount(ctx context.Context, s *Store, a *storage.Account) error {
 	if d.Store.remembersSignUps() {
 		if err := s.endSignUp(ctx, a); err != nil {
@@ -251,8 +253,8 @@ func (d *Directory) dropAccount(ctx context.Context, s *Store, a *storage.Accoun
 	return deletePasskeyOf(ctx, s, a)
 }
 
-// vouched: the account came with this e-mail address, and its provider vouched
-// for that then. A store that does not keep it says no.
+// vouched reports whether the account came with this e-mail address and its
+// provider vouched for it then. It is false if the store does not keep that.
 func (d *Directory) vouched(a *storage.Account, email string) bool {
 	p, configured := d.Providers[a.Provider]
 	return a.EmailVouched && a.Email == email && !(configured && p.ProvesNoEmail)

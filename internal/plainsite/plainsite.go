@@ -1,3 +1,5 @@
+// Package plainsite makes the least site that a user can sign in to: a password for
+// Ada, who is a stored user.
 package plainsite
 
 import (
@@ -15,15 +17,14 @@ import (
 	"github.com/latchkeyhq/latchkey/storage"
 )
 
-// A plainSite is the least that people can sign in to: a password for Ada, who is
-// a stored user.
-
+// What the site is made of.
 const (
 	URL      = "https://plain.example"
 	plainKey = "the secret of the plain site, long enough"
 	UserID   = "ada-1"
 )
 
+// Site is a site with one browser.
 type Site struct {
 	T     *testing.T
 	Auth  *latchkey.Auth
@@ -31,6 +32,7 @@ type Site struct {
 	Jar   map[string]string
 }
 
+// New returns a site. Each change edits its configuration.
 func New(t *testing.T, change ...func(*latchkey.Config)) *Site {
 	t.Helper()
 	s := &Site{T: t, Store: memoryadapter.New(memoryadapter.Options{}), Jar: map[string]string{}}
@@ -49,7 +51,8 @@ func New(t *testing.T, change ...func(*latchkey.Config)) *Site {
 	return s
 }
 
-// plainConfig has credentials, and an OAuth provider so that sessions can be stored.
+// Config returns a configuration with credentials, and with an OAuth provider so
+// that sessions can be stored.
 func Config(store storage.Adapter) latchkey.Config {
 	return latchkey.Config{
 		Site: latchkey.Site{URL: URL}, Secrets: []string{plainKey}, Adapter: store,
@@ -74,16 +77,16 @@ func Config(store storage.Adapter) latchkey.Config {
 	}
 }
 
+// AsTokens configures JWT sessions.
 func AsTokens(c *latchkey.Config) { c.Session.Strategy = latchkey.JWTSessions }
 
-// asEndlessTokens are tokens that say no more than those of Auth.js, and that
-// nobody can end.
+// AsEndlessTokens configures JWT sessions without revocations: nothing can end them.
 func AsEndlessTokens(c *latchkey.Config) {
 	AsTokens(c)
 	c.Session.SkipRevocations = true
 }
 
-// send asks h as this browser, which a page of the site's own has made post.
+// Send sends a request to h as this browser does from a page of the site.
 func (s *Site) Send(h http.Handler, method, path string, form url.Values) *httptest.ResponseRecorder {
 	s.T.Helper()
 	w := httptest.NewRecorder()
@@ -97,6 +100,7 @@ func (s *Site) Send(h http.Handler, method, path string, form url.Values) *httpt
 	return w
 }
 
+// Request returns a request of this browser.
 func (s *Site) Request(method, path string, form url.Values) *http.Request {
 	r := httptest.NewRequest(method, URL+path, strings.NewReader(form.Encode()))
 	if method == http.MethodPost {
@@ -110,23 +114,25 @@ func (s *Site) Request(method, path string, form url.Values) *http.Request {
 	return r
 }
 
+// SignIn signs Ada in.
 func (s *Site) SignIn() *httptest.ResponseRecorder {
 	s.T.Helper()
 	return s.Send(s.Auth, http.MethodPost, "/auth/callback/password", url.Values{"name": {"ada"}, "password": {"lovelace"}})
 }
 
+// SignOut signs her out.
 func (s *Site) SignOut() *httptest.ResponseRecorder {
 	s.T.Helper()
 	return s.Send(s.Auth, http.MethodPost, "/auth/signout", nil)
 }
 
-// look is what a handler behind LoadSession sees.
+// Look calls see with the context of a handler behind LoadSession.
 func (s *Site) Look(see func(context.Context)) {
 	s.T.Helper()
 	s.Send(s.Auth.LoadSession(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { see(r.Context()) })), http.MethodGet, "/", nil)
 }
 
-// session is who is signed in; nil: nobody.
+// Session returns the session of this browser, or nil.
 func (s *Site) Session() (found *latchkey.Session) {
 	s.T.Helper()
 	s.Look(func(ctx context.Context) { found = latchkey.SessionFrom(ctx) })
