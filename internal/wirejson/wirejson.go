@@ -5,7 +5,6 @@ package wirejson
 import (
 	"encoding/json"
 	"errors"
-	"maps"
 	"slices"
 	"time"
 
@@ -65,21 +64,27 @@ func AppendTime(b []byte, t time.Time) []byte {
 // AppendExtra writes the members of extra, in order of name, after others. It
 // leaves out the reserved names.
 func AppendExtra(b []byte, extra map[string]any, reserved []string) ([]byte, error) {
-	if len(extra) == 0 {
-		return b, nil
+	var few [8]string // most have no more, and no memory is needed for their names
+	names := few[:0]
+	for name := range extra {
+		if !slices.Contains(reserved, name) {
+			names = append(names, name)
+		}
 	}
-	for _, name := range slices.Sorted(maps.Keys(extra)) {
-		if slices.Contains(reserved, name) {
+	slices.Sort(names)
+	for _, name := range names {
+		if b[len(b)-1] != '{' {
+			b = append(b, ',')
+		}
+		b = append(jsonscan.AppendText(b, name), ':')
+		if text, ok := extra[name].(string); ok {
+			b = jsonscan.AppendText(b, text)
 			continue
 		}
 		value, err := json.Marshal(extra[name])
 		if err != nil {
 			return nil, errors.New("latchkey: member " + name + " cannot be written as JSON")
 		}
-		if b[len(b)-1] != '{' {
-			b = append(b, ',')
-		}
-		b = append(jsonscan.AppendText(b, name), ':')
 		b = append(b, value...)
 	}
 	return b, nil
