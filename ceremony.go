@@ -8,7 +8,7 @@ import (
 )
 
 // WebAuthn signs people in with passkeys and security keys (Web Authentication
-// Level 3). It needs an Adapter that is an [storage.AuthenticatorAdapter] and an
+// Level 3). It needs an Adapter that is a [storage.AuthenticatorAdapter] and an
 // [storage.AccountAdapter], and a Ceremony. Module webauthn has
 // the Ceremony, and makes a provider of the type with it.
 //

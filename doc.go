@@ -26,16 +26,17 @@
 // [Callbacks] decide (who may come in, what a token and a session hold, where a
 // browser is sent), [Events] tell what happened.
 //
-// Without an [storage.Adapter] a session lives in its cookie, encrypted. With one,
+// Without a [storage.Adapter] a session lives in its cookie, encrypted. With one,
 // users, accounts and sessions are rows; packages memoryadapter, sqladapter and
-// module pgxadapter keep them, and package latchkeytest proves that an adapter
-// of one's own keeps its promises.
+// module pgxadapter keep them. An adapter of your own imports package storage
+// alone, and package latchkeytest/storagetest tests it.
 //
 // Handlers use [Auth.LoadSession] or [Auth.RequireSession] in front and
 // [SessionFrom] inside; [Auth.Authorize] is a guard with a say of its own;
 // [Auth.Middleware] is all of it in one. [Auth.SignIn], [Auth.SignOut] and
 // [Auth.UpdateSession] do from a handler what the browser does with a form.
-// [Auth.Users] is for settings pages and jobs: accounts, devices, deletion. For
+// [Auth.Users] is for settings pages and jobs: accounts, devices, deletion;
+// package users documents it. For
 // frameworks without net/http, [Auth.Core] has it all on a neutral [Request]
 // and [Response]. Sites of several tenants start from [NewTenants].
 //
