@@ -16,8 +16,8 @@ import (
 
 // The account page: what is linked to whoever is signed in, and their devices.
 
-// requireUser is who is signed in, for pages that only they may see. A response
-// leads everybody else to the sign-in page and back.
+// requireUser returns the signed-in user, for pages that need one. Without a
+// user it returns a response that leads to the sign-in page and back.
 func requireUser(ctx context.Context, x *exchange) (*currentUser, *Response, error) {
 	here, err := x.setup.sessions.current(ctx, &x.visit)
 	if here == nil && err == nil {
@@ -134,8 +134,8 @@ func accountView(ctx context.Context, x *exchange, here *currentUser) (page.Acco
 	return view, nil
 }
 
-// shownProvider is a provider by its id; one that is configured no longer has
-// nothing else.
+// shownProvider returns a provider as the page shows it. A provider that is no
+// longer configured has its id only.
 func (s *setup) shownProvider(id string) page.Provider {
 	p, ok := s.providers[id]
 	if !ok {
@@ -145,8 +145,9 @@ func (s *setup) shownProvider(id string) page.Provider {
 	return page.Provider{ID: id, Name: info.name, Type: string(info.kind), Icon: info.style.Icon, Mark: info.style.Mark, Brand: info.style.Color}
 }
 
-// otherWaysIn are those that no account stands for: a link to a proven e-mail
-// address, a password that a session of theirs was opened with.
+// otherWaysIn returns the sign-in methods that no account stands for: a magic
+// link to a proven e-mail address, and a password by which a session of the
+// user was opened.
 func otherWaysIn(s *setup, here *currentUser, sessions []storage.StoredSession) []page.Linked {
 	used := map[string]bool{here.provider: true}
 	for _, row := range sessions {
@@ -161,8 +162,8 @@ func otherWaysIn(s *setup, here *currentUser, sessions []storage.StoredSession) 
 	return append(ways, passwords(s, used)...)
 }
 
-// passwords are the ways in that the application checks itself: those that are
-// known to have been used; nil: all.
+// passwords returns the sign-in methods that the application checks itself and
+// that were used. A nil used means all of them.
 func passwords(s *setup, used map[string]bool) []page.Linked {
 	var ways []page.Linked
 	for _, p := range s.order {
@@ -173,8 +174,8 @@ func passwords(s *setup, used map[string]bool) []page.Linked {
 	return ways
 }
 
-// unlinked are the providers that could be linked: at once, or after a recent
-// sign-in.
+// unlinked returns the providers that the user can link, at once or after a
+// recent sign-in.
 func unlinked(x *exchange, here *currentUser, accounts []Account) []page.Provider {
 	linked := map[string]bool{}
 	for _, a := range accounts {

@@ -13,7 +13,7 @@ import (
 
 // The passkeys on the account page.
 
-// passkeysView is what the page shows of them.
+// passkeysView returns what the page shows of the passkeys.
 func passkeysView(x *exchange, here *currentUser, accounts []Account, keys []storage.Authenticator) page.Passkeys {
 	view := page.Passkeys{RenameAction: x.url("account?do=rename"), RemoveAction: x.url("account?do=remove"), Reauth: !x.isFresh(here)}
 	d := x.setup.directory

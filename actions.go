@@ -50,7 +50,7 @@ func (a *Auth) SignOutAction(page http.Handler) http.Handler {
 	return a.action(page, (*Core).SignOutAction)
 }
 
-// action is a form action on net/http.
+// action returns the handler of a form action.
 func (a *Auth) action(page http.Handler, run func(*Core, context.Context, *Request) (*Response, *FormFailure)) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.Method != http.MethodPost {
@@ -172,12 +172,13 @@ func actionDone(r *Request, res *Response) *Response {
 	return res
 }
 
-// isEnhanced: a form of a SvelteKit app that its use:enhance sent, as it does
-// those of Auth.js' own components.
+// isEnhanced reports whether use:enhance of a SvelteKit app sent the form, as
+// it does with the forms of Auth.js' components.
 func isEnhanced(r *Request) bool { return r.Header.Get("X-Sveltekit-Action") == "true" }
 
-// forSvelteKit is an answer as use:enhance reads it, an ActionResult: it follows a
-// redirect, and shows its error page with what went wrong otherwise.
+// forSvelteKit returns an answer as use:enhance reads it, an ActionResult:
+// use:enhance follows a redirect, and otherwise shows its error page with
+// wrong.
 func forSvelteKit(res *Response, wrong string) *Response {
 	told := jsonBytes(http.StatusOK, nil)
 	if res.Redirect != "" {
@@ -190,8 +191,8 @@ func forSvelteKit(res *Response, wrong string) *Response {
 	return noStore(told)
 }
 
-// badInput answers what cannot be understood, and logs it for who writes the
-// form.
+// badInput answers a form that cannot be understood, and logs it for the author
+// of the form.
 func badInput(ctx context.Context, x *exchange, wrong FieldErrors, in formInput) (*Response, *FormFailure) {
 	f := &FormFailure{Status: http.StatusBadRequest, FieldErrors: wrong, Values: in.shown(nil)}
 	f.Err = failure.Wrap(ErrInvalidProvider, &failure.Mistake{Err: errors.New(strings.Join(wrong.all(), "; "))})
@@ -221,7 +222,8 @@ func refusedForm(ctx context.Context, x *exchange, r *Request, err error, in for
 	return failedAction(r, res, newFormFailure(ctx, x, err, in))
 }
 
-// failedAction is the failure for a page, or its JSON for who asked for that.
+// failedAction returns the failure for a page, or its JSON for a script that
+// asked for JSON.
 func failedAction(r *Request, res *Response, f *FormFailure) (*Response, *FormFailure) {
 	if !asksForJSON(r) {
 		return res, f
@@ -241,7 +243,8 @@ func failedAction(r *Request, res *Response, f *FormFailure) (*Response, *FormFa
 	return varied(told), nil
 }
 
-// asksForJSON: a script sent the form, and reads what comes of it itself.
+// asksForJSON reports whether a script sent the form and reads the result
+// itself.
 func asksForJSON(r *Request) bool {
 	if _, asked := r.Header["X-Auth-Return-Redirect"]; asked {
 		return true

@@ -10,18 +10,19 @@ import (
 
 // Ready-made answers.
 
-// jsonBytes is an answer of ready-made JSON.
+// jsonBytes returns an answer of ready-made JSON.
 func jsonBytes(status int, body []byte) *Response {
 	return &Response{Status: status, Header: http.Header{"Content-Type": jsonHeader, "X-Content-Type-Options": nosniff}, Body: body}
 }
 
-// privateJSON is an answer of ready-made JSON for one browser, which no cache may
-// keep. It is what is asked for most, and so its header is made once.
+// privateJSON returns an answer of ready-made JSON for one browser, which no
+// cache may keep. Its header is made once, because this answer is asked for
+// most.
 func privateJSON(body []byte) *Response {
 	return &Response{Status: http.StatusOK, Header: privateHeader, sharesHeader: true, Body: body}
 }
 
-// ownHeader is r with a header that may be changed, or handed to others.
+// ownHeader returns r with a header that the caller may change.
 func ownHeader(r *Response) *Response {
 	if r.sharesHeader {
 		r.Header, r.sharesHeader = r.Header.Clone(), false
@@ -46,8 +47,8 @@ var (
 // another browser (RFC 9110, section 12.5.5).
 func addVary(h http.Header) { addVaryFor(h, varyCookie) }
 
-// addVaryBearer is addVary for sites where a token in the Authorization header
-// decides, too (R-434).
+// addVaryBearer is addVary for sites on which a token in the Authorization
+// header decides, too (R-434).
 func addVaryBearer(h http.Header) { addVaryFor(h, varyBearer) }
 
 func addVaryFor(h http.Header, name []string) {
@@ -66,7 +67,7 @@ func addVaryFor(h http.Header, name []string) {
 	h["Vary"] = append(slices.Clone(given), name[0])
 }
 
-// varied is r as one that a cookie decided.
+// varied returns r with the headers of an answer that depends on a cookie.
 func varied(r *Response) *Response {
 	if r.sharesHeader { // which varies already
 		return r
@@ -78,7 +79,8 @@ func varied(r *Response) *Response {
 	return r
 }
 
-// variedFor is varied where s takes tokens in the Authorization header, too.
+// variedFor is varied; with bearer the answer depends on the Authorization
+// header, too.
 func variedFor(bearer bool, r *Response) *Response {
 	if r.Header == nil { // as of most redirects
 		r.Header, r.sharesHeader = varyHeader, true
@@ -90,15 +92,15 @@ func variedFor(bearer bool, r *Response) *Response {
 	return r
 }
 
-// ownAnswer is a copy of what the application answers with, which may answer
-// other requests at the same time.
+// ownAnswer returns a copy of an answer of the application, which may use the
+// same value for concurrent requests.
 func ownAnswer(r *Response) *Response {
 	own := *r
 	own.Header, own.Cookies = r.Header.Clone(), slices.Clone(r.Cookies)
 	return &own
 }
 
-// jsonText is an answer of one JSON string.
+// jsonText returns an answer of one JSON string.
 func jsonText(status int, text string) *Response {
 	return jsonBytes(status, jsonscan.AppendText(nil, text))
 }
@@ -133,7 +135,8 @@ func asJSON(r *Response) *Response {
 	return res
 }
 
-// optionsRefused is how Auth.js refuses to make options for a passkey.
+// optionsRefused returns the answer by which Auth.js refuses options for a
+// passkey.
 func optionsRefused(reason string) *Response {
 	return noStore(jsonBytes(http.StatusBadRequest, append(jsonscan.AppendText([]byte(`{"error":`), reason), '}')))
 }

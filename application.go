@@ -26,8 +26,8 @@ func hook[T any](ctx context.Context, s *setup, name string, f func(context.Cont
 	return result, err
 }
 
-// hookOnRead is hook for what runs whenever a session is read: it is called in
-// place, which costs a tenth, and its context tells it when its time is up.
+// hookOnRead is hook for functions that run at each read of a session. It calls
+// them on the same goroutine, which costs a tenth; their context ends in time.
 func hookOnRead[T any](ctx context.Context, s *setup, name string, f func(context.Context) (T, error)) (T, error) {
 	step := s.log.Step(ctx, "callback", "name", name)
 	result, err := guarded.Inline(ctx, s.config.Limits.CallbackTimeout, name, f)
@@ -35,7 +35,8 @@ func hookOnRead[T any](ctx context.Context, s *setup, name string, f func(contex
 	return result, err
 }
 
-// ask is hook for a function without a result, and with a limit of its own.
+// ask calls a function of the application without a result, with a limit of its
+// own.
 func (s *setup) ask(ctx context.Context, limit time.Duration, name string, f func(context.Context) error) error {
 	step := s.log.Step(ctx, "callback", "name", name)
 	_, err := guarded.Timed(ctx, limit, name, func(ctx context.Context) (struct{}, error) { return struct{}{}, f(ctx) })
@@ -43,9 +44,9 @@ func (s *setup) ask(ctx context.Context, limit time.Duration, name string, f fun
 	return err
 }
 
-// runSignInCallback asks the application whether somebody may come in: no is
-// ErrAccessDenied, unless it has a type of its own; a steering error passes as
-// it is.
+// runSignInCallback asks the application whether the user may sign in. A
+// refusal is ErrAccessDenied unless it has a type of its own. A redirect or a
+// response of the application passes as it is.
 func (x *exchange) runSignInCallback(ctx context.Context, a SignInAttempt) error {
 	decide := x.setup.config.Callbacks.SignIn
 	if decide == nil {
@@ -95,8 +96,8 @@ func (x *exchange) resolveRedirect(ctx context.Context, to string) (string, erro
 	return x.home(), nil
 }
 
-// languageOf is the language of whoever asks: the application's choice, or else
-// what the browser would like.
+// languageOf returns the language of the client: the application's choice, or
+// the best match for what the browser accepts.
 func (s *setup) languageOf(ctx context.Context, v *visit) string {
 	t := &s.config.Texts
 	if t.Choose != nil {

@@ -54,10 +54,10 @@ func SessionFrom(ctx context.Context) *Session {
 	return s
 }
 
-// ContextWithSession returns a context in which [SessionFrom] and the guards of every
-// Auth find s: for integrations that read the session themselves, and for tests of
-// handlers and routers. A nil s is a visitor who is not signed in. No request can put
-// a session there.
+// ContextWithSession returns a context in which [SessionFrom] and the guards of
+// every Auth find s. It is for integrations that read the session themselves,
+// and for tests of handlers and routers. A nil s is a visitor without a
+// session. No request can put a session there.
 func ContextWithSession(ctx context.Context, s *Session) context.Context {
 	state := &requestState{known: true, err: ErrNoSession}
 	if s != nil {
@@ -104,8 +104,9 @@ func (c *Core) Renewal(ctx context.Context) http.Header {
 	return header
 }
 
-// MatchPath is [Core.Match] by the escaped path alone. request is asked only where
-// the configuration depends on it; nil: there is none any more.
+// MatchPath is [Core.Match] by the escaped path alone. It calls request only if
+// the configuration depends on the request; request returns nil once the
+// request is over.
 func (c *Core) MatchPath(ctx context.Context, path string, request func() *Request) bool {
 	s := c.auth.fixed
 	if s == nil {
@@ -126,8 +127,8 @@ func (c *Core) ReadBody(ctx context.Context, r *Request, body io.Reader, length 
 	return readBody(ctx, s, r, body, length)
 }
 
-// attached is the state of r that ctx remembers; nil: none, or one of net/http,
-// which has other ways.
+// attached returns the state of r in ctx. It returns nil if there is none, or
+// if it belongs to net/http.
 func attached(ctx context.Context, c *Core, r *Request) *requestState {
 	state := stateIn(ctx)
 	if state == nil || state.auth != c.auth || state.neutral == nil || !state.isAbout(r) {
@@ -145,8 +146,8 @@ func remembered(ctx context.Context, c *Core, r *Request) *requestState {
 	return attached(ctx, c, r)
 }
 
-// csrfOnce is the token of a response, with its cookie where the browser has none
-// yet and this response has not handed it out.
+// csrfOnce returns the CSRF token of a response, with its cookie unless the
+// browser has it or this response has set it.
 func csrfOnce(ctx context.Context, c *Core, x *exchange) (string, []*http.Cookie, error) {
 	state := attached(ctx, c, x.request)
 	if state == nil {

@@ -48,7 +48,7 @@ func (c *Core) BearerCode(ctx context.Context, r *Request, challenge string) (st
 	return x.setup.bearerCodes.SealClaims(Claims{"token": token, "challenge": challenge}, x.now(), bearerCodeLife)
 }
 
-// bearerCodeFault is what is wrong with asking for a code.
+// bearerCodeFault returns what is wrong with asking for a code, or nil.
 func bearerCodeFault(x *exchange, challenge string) error {
 	switch hash, err := base64.RawURLEncoding.DecodeString(challenge); {
 	case !x.setup.config.Session.Bearer:
@@ -73,8 +73,8 @@ func (c *Core) BearerToken(ctx context.Context, r *Request, code, verifier strin
 	return opened.token, opened.expires, nil
 }
 
-// openByCode opens a session beside the one that the code was made in, if that
-// is alive. Whoever lacks the verifier spends nobody's code.
+// openByCode opens a session beside the one in which the code was made, if that
+// is alive. A client without the verifier does not spend the code.
 func openByCode(ctx context.Context, x *exchange, code, verifier string) (openedSession, error) {
 	if !x.setup.config.Session.Bearer {
 		return openedSession{}, errNoBearer

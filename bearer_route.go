@@ -11,8 +11,8 @@ import (
 // CSRF token: no browser sends it by itself, and no page of another site can
 // make one.
 
-// routeBearer answers what an app asks. The cookies that came along, which may
-// be somebody else's, stay as they are.
+// routeBearer answers the request of an app. It leaves the cookies that came
+// along as they are: they may belong to another user.
 func routeBearer(ctx context.Context, x *exchange) *Response {
 	res := noStore(answerBearer(ctx, x))
 	x.cookies.Out = nil

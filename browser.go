@@ -34,8 +34,8 @@ func rememberBrowser(s *setup, c *browser.Cookies, target string) error {
 // oneClient is what an operator reads whose visitors all have one IP address.
 const oneClient = "behind a proxy all visitors count as one client: list the proxy's networks in Site.TrustedProxies, or set Site.ClientAddress"
 
-// warnOfProxy tells, once, that requests come through a proxy that nobody has
-// named.
+// warnOfProxy logs once that requests come through a proxy that the
+// configuration does not name.
 func (s *setup) warnOfProxy(ctx context.Context, r *Request) {
 	if s.trust.knowsClients() {
 		return

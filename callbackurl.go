@@ -39,9 +39,9 @@ func (x *exchange) checkCallbackURLs() error {
 	return failure.Wrap(ErrInvalidCallbackURL, fmt.Errorf("in the callback cookie: %w", weburl.ErrInvalid))
 }
 
-// reportsCookie: as in Auth.js a cookie with a URL of another scheme is a fault
-// where sessions are read and ended. Whoever signs in, or looks at another
-// page, is not held up by what somebody planted.
+// reportsCookie reports whether a callback cookie of another scheme is a fault.
+// As in Auth.js it is one where sessions are read and ended. A planted cookie
+// does not hold up a sign-in or another page.
 func reportsCookie(action, to string) bool {
 	_, _, hasScheme := strings.Cut(to, ":")
 	return (action == "session" || action == "signout") && hasScheme && !weburl.IsHTTP(to) && weburl.Parses(to) && len(to) < longestCookie/2
@@ -51,14 +51,14 @@ func reportsCookie(action, to string) bool {
 // (RFC 6265, section 6.1). A longer one is dropped without a word.
 const longestCookie = 4096
 
-// fits: the cookie can hold a callback URL.
+// fits reports whether the cookie can hold a callback URL.
 func fits(k *browser.Spec, to string) bool {
 	value := browser.Escape(to)
 	return len(value) <= longestCookie/2 || len(k.New(value, time.Time{}).String()) <= longestCookie
 }
 
-// fittingURL is as much of a callback URL as its cookie can hold: where somebody
-// lands is worth less than that they get in.
+// fittingURL returns as much of a callback URL as its cookie can hold. A
+// shorter landing is better than a sign-in that fails.
 func fittingURL(k *browser.Spec, l *links, to string) string {
 	if fits(k, to) {
 		return to
@@ -95,9 +95,9 @@ func (x *exchange) takeCallbackURL(ctx context.Context) (err error) {
 	return nil
 }
 
-// destination is where a sign-in of the application's own ends up: what it says,
-// else the form, by the name that Auth.js has for it here, or as the forms for
-// the library's own routes do, which are told it as browsers know it.
+// destination returns where a sign-in of the application's own ends:
+// o.RedirectTo, else the form's redirectTo, else its callbackUrl as browsers
+// know it.
 func destination(l *links, h http.Header, o *SignInOptions) string {
 	to := cmp.Or(o.RedirectTo, o.Form.Get("redirectTo"))
 	if asRoute := o.Form.Get("callbackUrl"); to == "" && asRoute != "" {
@@ -106,8 +106,8 @@ func destination(l *links, h http.Header, o *SignInOptions) string {
 	return returnTo(l, h, to)
 }
 
-// returnTo is where a browser ends up: what the application says, else the page
-// it comes from, which is input like any other.
+// returnTo returns where a browser goes in the end: to, or the page it comes
+// from, which is checked like any other input.
 func returnTo(l *links, h http.Header, to string) string {
 	if to != "" {
 		return l.outward(to)

@@ -11,8 +11,8 @@ import (
 
 // The client for browsers: an ES module with its types, below the base path.
 
-// passkeyScript is the URL of what fills in forms for passkeys; empty: there are
-// none.
+// passkeyScript returns the URL of the script that fills in forms for passkeys,
+// or "" without passkeys.
 func (s *setup) passkeyScript(l *links) string {
 	if !slices.ContainsFunc(s.order, func(p preparedProvider) bool { return p.info().kind == TypeWebAuthn }) {
 		return ""

@@ -204,7 +204,7 @@ func (c *Core) challenge(ctx context.Context, r *Request, res *Response) *Respon
 	return res
 }
 
-// fault is what a guard answers when it cannot know, for why, whether to let r pass. The
+// fault returns the answer of a guard that cannot decide, because of why. The
 // page is always the built-in one: the application's own may be guarded, too.
 func (c *Core) fault(ctx context.Context, r *Request, why error) *Response {
 	s, _ := c.auth.setupOrBlank(ctx, r)
@@ -261,7 +261,7 @@ func startSignIn(ctx context.Context, c *Core, x *exchange, provider string, o S
 	return x, varied(res), nil
 }
 
-// routeFields are the query and the form of a route, out of what was typed.
+// routeFields returns the query and the form of a route for what was typed.
 func routeFields(typed, params url.Values) (query, form url.Values) {
 	query, form = make(url.Values, len(params)), make(url.Values, len(typed)+1)
 	for name, values := range params {
@@ -318,7 +318,7 @@ func (c *Core) CSRFToken(ctx context.Context, r *Request) (string, []*http.Cooki
 	return csrfOnce(ctx, c, x)
 }
 
-// asGet is r as one that asks for a page.
+// asGet returns r as a request for a page.
 func asGet(r *Request) *Request {
 	get := *r
 	get.Method, get.Body = http.MethodGet, nil
@@ -335,7 +335,7 @@ func (c *Core) ActionURL(ctx context.Context, r *Request, action string) (*url.U
 	return url.Parse(x.url(strings.TrimLeft(action, "/")))
 }
 
-// ownPost is the request that a browser would have sent to a route.
+// ownPost returns the request that a browser would have sent to a route.
 func ownPost(s *setup, r *Request, route string, query, form url.Values) *Request {
 	header := r.Header.Clone()
 	header.Set("Content-Type", formType)

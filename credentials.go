@@ -105,8 +105,8 @@ func (p *credentialsProvider) receive(ctx context.Context, x *exchange) (outcome
 	}}, nil
 }
 
-// typed is what was posted, as text of bounded number and size; anything else
-// never reaches the application.
+// typed returns the posted fields, as text of bounded number and size. Anything
+// else never reaches the application.
 func (p *credentialsProvider) typed(x *exchange) (map[string]string, bool) {
 	fields := make(map[string]string, len(x.form))
 	for name, value := range x.form {
@@ -122,9 +122,10 @@ func (p *credentialsProvider) typed(x *exchange) (map[string]string, bool) {
 	return fields, true
 }
 
-// accountKey is the name that failed tries are counted under, however it was
-// spelled: databases and applications drop or overlook what nobody sees. All
-// names of nothing else share a key, as one may be somebody's.
+// accountKey returns the name under which failed attempts are counted, however
+// it was spelled: databases and applications drop or overlook invisible
+// characters. All names without a visible character share a key, because one of
+// them may belong to a user.
 func (p *credentialsProvider) accountKey(fields map[string]string) string {
 	typed := fields[p.AccountField]
 	if typed == "" {

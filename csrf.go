@@ -67,8 +67,8 @@ func (s *setup) validCSRF(token, hash string) bool {
 	return false
 }
 
-// isSameOrigin: the browser itself says that a page of this very origin sent
-// the post. Scripts of other sites can set neither header (Fetch, section
+// isSameOrigin reports whether the browser says that a page of this very origin
+// sent the post. Scripts of other sites can set neither header (Fetch, section
 // 2.2.2).
 func isSameOrigin(h http.Header, origin string) bool {
 	return h.Get("Sec-Fetch-Site") == "same-origin" && h.Get("Origin") == origin
@@ -84,8 +84,9 @@ func (x *exchange) isCrossSite() bool {
 	return from == "cross-site" || from == "same-site" && *x.setup.config.Security.RefuseSameSite
 }
 
-// sentFrom is where the browser says that a request comes from, in the words of
-// Sec-Fetch-Site (Fetch Metadata, section 2.4); empty: it says nothing.
+// sentFrom returns where the browser says that a request comes from, in the
+// words of Sec-Fetch-Site (Fetch Metadata, section 2.4), or "" if it says
+// nothing.
 func sentFrom(h http.Header, origin string) string {
 	switch site := h.Get("Sec-Fetch-Site"); site {
 	case "same-origin", "none", "same-site", "cross-site":
@@ -103,9 +104,9 @@ func sentFrom(h http.Header, origin string) string {
 
 var errForeign = failure.Wrap(ErrMissingCSRF, errors.New("the browser says that another site asks for this; an application that has checked it says SkipCSRFCheck"))
 
-// refuseForeign judges a request to a handler of the application's own, which
-// nobody has asked for a token. Where its form has one, it counts as it
-// does below the base path. skip: the application has checked.
+// refuseForeign checks a request to a handler of the application's own, which
+// was asked for no token. A token in its form counts as below the base
+// path. With skip the application has checked the request itself.
 func refuseForeign(x *exchange, form url.Values, skip bool) error {
 	if skip || x.setup.config.Security.SkipCSRFCheck {
 		return nil
@@ -122,8 +123,8 @@ func refuseForeign(x *exchange, form url.Values, skip bool) error {
 	return nil
 }
 
-// acceptsCrossSite: a provider that answers by form_post posts from its own
-// site.
+// acceptsCrossSite reports whether the provider answers by form_post, and so
+// posts from its own site.
 func (x *exchange) acceptsCrossSite() bool {
 	return x.action == "callback" && x.provider != nil && x.provider.info().postsCrossSite
 }

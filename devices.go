@@ -8,7 +8,8 @@ import (
 	"github.com/latchkeyhq/latchkey/storage"
 )
 
-// devices are the live sessions of a user; here is the id of the one that asks.
+// devices returns the live sessions of a user as the page shows them. here is
+// the id of the session that asks.
 func devices(sessions []storage.StoredSession, here string, now time.Time) []page.Device {
 	var list []page.Device
 	for _, s := range sessions {
@@ -47,8 +48,8 @@ var (
 	}
 )
 
-// firstNamed is the first name that a browser's description brings up; empty:
-// none.
+// firstNamed returns the first name whose mark is in a browser's description,
+// or "".
 func firstNamed(names [][2]string, agent string) string {
 	for _, n := range names {
 		if strings.Contains(agent, n[0]) {

@@ -27,8 +27,8 @@ const (
 var errWeakToken = errors.New("Email.NewToken makes tokens that can be guessed: want at least 128 random bits, such as crypto/rand.Text; " +
 	"six digits or more need Email.MaxAge of 15 minutes at most, and Limits that are on with at most 20 LinkTries")
 
-// checkTokens looks at what NewToken makes before anybody gets a link. A
-// NewToken that fails is left alone: it may need what is not there yet.
+// checkTokens checks the tokens of NewToken before any link is sent. It ignores
+// a NewToken that fails: it may need what is not there yet.
 func (p *emailProvider) checkTokens(limits *limit.Limits) error {
 	if p.NewToken == nil {
 		p.NewToken = func() (string, error) { return secret.RandomHex(32), nil }
@@ -64,8 +64,8 @@ func (p *emailProvider) freshToken() (string, error) {
 	return token, nil
 }
 
-// bitsOf is the most that a token can be worth, by its length and the smallest
-// usual alphabet that has all of its characters.
+// bitsOf returns an upper bound of a token's entropy, by its length and the
+// smallest usual alphabet with all of its characters.
 func bitsOf(token string) float64 {
 	plain := strings.ReplaceAll(token, "-", "")
 	return float64(len(plain)) * math.Log2(float64(alphabetOf(plain)))

@@ -48,7 +48,8 @@ type environment struct {
 	basePath string              // what it made of Site.URL
 }
 
-// before is a look at what was handed in first, and then at getenv.
+// before returns a lookup that asks the given environment first, and then
+// getenv.
 func (e environment) before(getenv func(string) string) func(string) string {
 	if e.getenv == nil {
 		return getenv
@@ -56,7 +57,7 @@ func (e environment) before(getenv func(string) string) func(string) string {
 	return func(name string) string { return cmp.Or(e.getenv(name), getenv(name)) }
 }
 
-// inEnv is c with an environment: the one it has, or else the process's own.
+// inEnv returns c with an environment: its own, or the process's.
 func (c Config) inEnv() Config {
 	if c.env.getenv == nil {
 		return c.WithEnv(os.Getenv)
@@ -72,7 +73,7 @@ func (c *Config) implyBasePath() {
 	}
 }
 
-// givenBasePath is the one that the caller set.
+// givenBasePath returns the base path that the caller set.
 func (c *Config) givenBasePath() string {
 	if c.Site.BasePath == c.env.basePath {
 		return ""
@@ -95,13 +96,13 @@ func envSecrets(getenv func(string) string) []string {
 	return secrets
 }
 
-// envBool is off for what people write to switch something off.
+// envBool returns false for the usual spellings of "off".
 func envBool(s string) bool {
 	return !slices.Contains([]string{"", "0", "false", "no", "off"}, strings.ToLower(strings.TrimSpace(s)))
 }
 
-// basePathOf is the base path that the URL of a site implies, without the
-// prefix that is taken off before.
+// basePathOf returns the base path in the URL of a site, without the prefix
+// that a proxy removes.
 func basePathOf(site, prefix string) string {
 	u, err := url.Parse(site)
 	if err != nil || strings.TrimRight(u.Path, "/") == "" {
@@ -114,8 +115,8 @@ func basePathOf(site, prefix string) string {
 	return path
 }
 
-// chosen is a provider's field: what the caller set, else the variable, else
-// what the catalogue says.
+// chosen returns a provider's field: what the caller set, else the variable,
+// else the catalogue's value.
 func chosen(field, ofCatalogue, variable string) string {
 	if field == ofCatalogue {
 		return cmp.Or(variable, field)
@@ -123,7 +124,8 @@ func chosen(field, ofCatalogue, variable string) string {
 	return field
 }
 
-// providerVariable is AUTH_<ID>_<what>: the id in upper case, - as _.
+// providerVariable returns AUTH_<ID>_<what>, with the id in upper case and - as
+// _.
 func providerVariable(id, what string) string {
 	return "AUTH_" + strings.ToUpper(strings.ReplaceAll(id, "-", "_")) + "_" + what
 }

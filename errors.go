@@ -80,7 +80,8 @@ type ownResponse struct{ res *Response }
 
 func (*ownResponse) Error() string { return "latchkey: the application answers itself" }
 
-// isSteering: the application wants the browser elsewhere. Nothing has failed.
+// isSteering reports whether err is a redirect or a response of the
+// application. Nothing has failed then.
 func isSteering(err error) bool {
 	if _, ok := errors.AsType[*redirect](err); ok {
 		return true

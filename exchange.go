@@ -62,8 +62,8 @@ func tooLong(name string, values []string) bool {
 	return len(name) > longestValue || slices.ContainsFunc(values, func(v string) bool { return len(v) > longestValue })
 }
 
-// takesFields: the provider bounds what was typed by itself, and answers as it
-// does to all that is wrong.
+// takesFields reports whether the provider itself bounds what was typed, and
+// answers as it does to all wrong input.
 func takesFields(x *exchange) bool {
 	return x.action == "callback" && x.provider != nil && slices.Contains([]ProviderType{TypeCredentials, TypeWebAuthn}, x.provider.info().kind)
 }
@@ -121,15 +121,15 @@ func bareExchange(s *setup, r *Request, action string) *exchange {
 	return x
 }
 
-// strayExchange is for a request that is not answered as asked: its page names
-// the site, if the request is believed.
+// strayExchange returns an exchange for a request that has no route. Its page
+// names the site if the request is believed.
 func strayExchange(s *setup, r *Request) *exchange {
 	x := bareExchange(s, r, "error")
 	_ = x.resolveOrigin() // the page names nothing then
 	return x
 }
 
-// readingExchange is for who only wants to know who is signed in.
+// readingExchange returns an exchange for reading the session of a request.
 func readingExchange(s *setup, r *Request) (*exchange, error) {
 	x := bareExchange(s, r, "session")
 	return x, x.resolveOrigin()
@@ -183,7 +183,7 @@ func (x *exchange) readForm() error {
 	return nil
 }
 
-// field is a text field of the body.
+// field returns a text field of the body.
 func (x *exchange) field(name string) string {
 	text, _ := x.form[name].(string)
 	return text
@@ -192,13 +192,13 @@ func (x *exchange) field(name string) string {
 // isPost tells requests that may change something.
 func (x *exchange) isPost() bool { return x.request.Method == http.MethodPost }
 
-// wantsJSON: scripts ask for URLs instead of redirects.
+// wantsJSON reports whether a script asks for URLs instead of redirects.
 func (x *exchange) wantsJSON() bool {
 	_, asked := x.request.Header["X-Auth-Return-Redirect"]
 	return asked
 }
 
-// eventBase is what a request says about every event that comes of it.
+// eventBase returns what all events of a request share.
 func (x *exchange) eventBase() *Event {
 	return &Event{
 		Time: x.now().UTC(), Client: x.setup.trust.clientAddr(x.request), Tenant: x.setup.tenant, By: event.Actor{Kind: event.ActorVisitor},
@@ -255,8 +255,8 @@ func (x *exchange) Secrets() []string {
 	return secrets
 }
 
-// handOut is err as the application gets it: an *Error whose text repeats
-// nothing secret of this request, so that it may be logged.
+// handOut returns err as the application gets it: an *Error whose text repeats
+// no secret of this request, so that it may be logged.
 func (x *exchange) handOut(err error) error {
 	err = failure.Public(err)
 	e, ok := errors.AsType[*Error](err)

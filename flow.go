@@ -58,14 +58,16 @@ func (s *setup) stateOrigin(state string) (string, error) {
 	return claims.String("origin"), nil
 }
 
-// errCheck: the callback does not belong to a sign-in that this browser began.
+// errCheck returns the error for a callback that belongs to no sign-in of this
+// browser.
 func errCheck(p *oauthProvider, text string) error {
 	return failure.WrapFor(ErrInvalidCheck, p.ID, errors.New(text))
 }
 
 const spentText = "this sign-in was completed before"
 
-// complete: the browser has kept every value that is to be checked.
+// complete returns an error unless the browser has kept every value that is to
+// be checked.
 func (p *oauthProvider) complete(f *browser.Flow, checks []Check) error {
 	for _, c := range checks {
 		if *f.Value(browser.Check(c)) == "" {

@@ -50,10 +50,11 @@ func (e *FieldErrors) all() []string {
 
 func (e *FieldErrors) any() bool { return len(e.all()) > 0 }
 
-// Messages are all texts of the failure, in an order to show them in.
+// Messages returns all texts of the failure, in the order in which to show
+// them.
 func (f *FormFailure) Messages() []string { return append(f.FieldErrors.all(), f.FormErrors...) }
 
-// wire is the failure as a script gets it.
+// wire returns the failure as a script gets it.
 func (f *FormFailure) wire() any {
 	told := struct {
 		Failed      bool        `json:"failed"`
@@ -71,8 +72,8 @@ func (f *FormFailure) wire() any {
 	return told
 }
 
-// name is what the query of the sign-in page calls the error; empty: the form
-// itself is wrong.
+// name returns the error's name in the query of the sign-in page, or "" if the
+// form itself is wrong.
 func (f *FormFailure) name() string {
 	switch t := failure.TypeOf(f.Err); {
 	case t == ErrEmailSignIn:
@@ -87,8 +88,8 @@ func (f *FormFailure) name() string {
 // failureKey is where a context has its FormFailure.
 type failureKey struct{}
 
-// FormFailureFrom is why the form that a page is showing came to nothing; nil:
-// the page is shown for the first time. [Auth.SignInAction] puts it there.
+// FormFailureFrom returns why the form on a page failed, or nil if the page is
+// shown for the first time. [Auth.SignInAction] puts it into the context.
 func FormFailureFrom(ctx context.Context) *FormFailure {
 	f, _ := ctx.Value(failureKey{}).(*FormFailure)
 	return f
@@ -100,7 +101,7 @@ func ContextWithFormFailure(ctx context.Context, f *FormFailure) context.Context
 	return context.WithValue(ctx, failureKey{}, f)
 }
 
-// newFormFailure words a refusal for whoever sent the form.
+// newFormFailure words a refusal for the user of the form.
 func newFormFailure(ctx context.Context, x *exchange, err error, in formInput) *FormFailure {
 	t, words := failure.TypeOf(err), x.setup.pagesFor(ctx, &x.visit)
 	f := &FormFailure{Status: http.StatusForbidden, Err: x.handOut(err)}
@@ -147,7 +148,8 @@ type formInput struct {
 	params               url.Values // authorization parameters
 }
 
-// shown is what a page may fill its fields with. No secret is among it.
+// shown returns the values with which a page may fill its fields. No secret is
+// among them.
 func (in *formInput) shown(p *providerInfo) url.Values {
 	shown := url.Values{}
 	for name, value := range map[string]string{"providerId": in.provider, "redirectTo": in.redirectTo} {
@@ -265,7 +267,7 @@ func (in *formInput) takeParams(name string, value any) bool {
 	return false
 }
 
-// plainText is a value as a form would have sent it.
+// plainText returns a value as a form would have sent it.
 func plainText(value any) (string, bool) {
 	switch v := value.(type) {
 	case string:
@@ -276,7 +278,7 @@ func plainText(value any) (string, bool) {
 	return "", false
 }
 
-// textIn is a member that is text, or absent.
+// textIn returns a member that is text, or "".
 func textIn(form map[string]any, name string) (string, bool) {
 	value, there := form[name]
 	if !there || value == nil {
@@ -305,7 +307,7 @@ func checkedRedirect(to, name string) (string, []string) {
 	return "", []string{name + " must be " + redirectCure}
 }
 
-// unknownProvider names the ids that there are: anybody can ask for them.
+// unknownProvider names the configured ids, which are public.
 func unknownProvider(s *setup, id string) string {
 	var ids []string
 	for _, p := range s.order {

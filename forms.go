@@ -135,7 +135,8 @@ func formsFor(ctx context.Context, x *exchange) *Forms {
 	return f
 }
 
-// said is what a page says where something is wrong: a failure knows best.
+// said returns the text of an error for a page. A failure has a better one than
+// the query.
 func said(wrong string, failure *FormFailure) string {
 	if wrong == "" || failure == nil {
 		return wrong
@@ -143,7 +144,7 @@ func said(wrong string, failure *FormFailure) string {
 	return strings.Join(failure.Messages(), " ")
 }
 
-// newSignInForm is what a page shows of a provider.
+// newSignInForm returns what a page shows of a provider.
 func newSignInForm(from *page.Form) SignInForm {
 	form := SignInForm{
 		Provider: from.ID, Type: ProviderType(from.Type), Name: from.Name, Submit: from.Submit, Register: from.Register,
@@ -166,9 +167,9 @@ func iconOf(mark template.HTML) string {
 	return strings.Replace(string(mark), `class="mark"`, `class="latchkey-icon" width="20" height="20"`, 1)
 }
 
-// shownCallback is where the forms of a page lead in the end: where somebody
-// wanted to go who was asked to sign in, or else back to this page. Like any
-// callback URL it is looked at when it is posted (R-204).
+// shownCallback returns where the forms of a page lead in the end: to the page
+// that asked the user to sign in, or back to this page. Like any callback URL
+// it is checked when it is posted (R-204).
 func shownCallback(ctx context.Context, x *exchange, failure *FormFailure) string {
 	to := x.query.Get("callbackUrl")
 	if failure != nil {

@@ -52,8 +52,8 @@ func (c *Config) decide(rule **bool) {
 	*rule = &on
 }
 
-// audiences are the other audiences an ID token may have; nil is any, and none
-// when Hardened.
+// audiences returns the other audiences that an ID token may have. nil means
+// any; when Hardened there are none.
 func (c *Config) audiences(chosen []string) []string {
 	if c.Hardened && chosen == nil {
 		return []string{}
@@ -61,7 +61,8 @@ func (c *Config) audiences(chosen []string) []string {
 	return chosen
 }
 
-// credentialList is what strangers learn of passkeys: nothing when Hardened.
+// credentialList returns what unauthenticated clients learn of passkeys:
+// nothing when Hardened.
 func (c *Config) credentialList() passkey.CredentialList {
 	if c.Hardened {
 		return passkey.ListNone
@@ -69,11 +70,12 @@ func (c *Config) credentialList() passkey.CredentialList {
 	return passkey.ListKnown
 }
 
-// refusesShortSecrets: a secret that may be guessed is a fault, not a warning.
+// refusesShortSecrets reports whether a secret that may be guessed is a fault
+// and not a warning.
 func (c *Config) refusesShortSecrets() bool { return c.Hardened }
 
-// sharedLimiter is who counts for all instances; nil: nobody. A try that an
-// adapter counts is a write, which only a hardened site pays unasked.
+// sharedLimiter returns the limiter for all instances, or nil. With an adapter
+// each attempt is a write, so only a hardened site uses it unasked.
 func (c *Config) sharedLimiter() storage.Limiter {
 	if own, is := c.Adapter.(storage.Limiter); c.Limits.Limiter == nil && c.Hardened && is && hasPlace(func(ctx context.Context) error {
 		_, err := own.Take(ctx, "", Rate{})
@@ -84,7 +86,7 @@ func (c *Config) sharedLimiter() storage.Limiter {
 	return c.Limits.Limiter
 }
 
-// sharedReplay is who remembers check values for all instances; nil: nobody.
+// sharedReplay returns the store of used values for all instances, or nil.
 func (c *Config) sharedReplay() storage.ReplayStore {
 	if own, is := c.Adapter.(storage.ReplayStore); c.Limits.Replay == nil && c.Hardened && is && hasPlace(func(ctx context.Context) error {
 		_, err := own.Use(ctx, "", time.Time{})
@@ -95,7 +97,7 @@ func (c *Config) sharedReplay() storage.ReplayStore {
 	return c.Limits.Replay
 }
 
-// hasPlace is false for an adapter whose tables were made for less than f asks.
+// hasPlace returns false if the adapter's tables lack what f asks for.
 func hasPlace(f func(context.Context) error) bool {
 	ctx, cancel := context.WithTimeout(context.Background(), defaultStoreTime)
 	defer cancel()

@@ -76,7 +76,7 @@ func (r *Request) readBody(from io.Reader, length int64, limit int) error {
 	return nil
 }
 
-// requestHead is r without its body.
+// requestHead returns r without its body.
 func requestHead(r *http.Request) *Request {
 	return &Request{Method: r.Method, URL: r.URL, Host: r.Host, Header: r.Header, RemoteAddr: r.RemoteAddr, TLS: r.TLS != nil}
 }
@@ -116,8 +116,8 @@ func addCookie(h http.Header, c *http.Cookie) {
 	}
 }
 
-// formPairs are the names and values of a form, in order, as url.ParseQuery reads
-// them, which would make a list for each name.
+// formPairs yields the names and values of a form in order, as url.ParseQuery
+// reads them, without a list for each name.
 func formPairs(body string) iter.Seq2[string, string] {
 	return func(yield func(name, value string) bool) {
 		for pair := range strings.SplitSeq(body, "&") {
@@ -134,7 +134,7 @@ func formPairs(body string) iter.Seq2[string, string] {
 	}
 }
 
-// mediaType is the type without parameters; empty: none that makes sense.
+// mediaType returns the type without parameters, or "" if it is malformed.
 func mediaType(header string) string {
 	switch header { // what browsers send
 	case formType, jsonType:

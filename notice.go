@@ -66,8 +66,8 @@ func isSent(f *browser.Flash) bool { return f.About == noticeSent || f.About == 
 // everything (ASVS 7.5.1).
 const freshSignIn = 10 * time.Minute
 
-// isFresh tells whether somebody has signed in recently. Where no store and no
-// token says when that was, it is the sign-in that they were asked for.
+// isFresh reports whether the user has signed in recently. If neither store nor
+// token records that, it is the sign-in that the user was asked for.
 func (v *visit) isFresh(here *currentUser) bool {
 	if here.since.IsZero() {
 		left, mark := v.flash(), here.mark()
@@ -78,8 +78,8 @@ func (v *visit) isFresh(here *currentUser) bool {
 
 func isRecent(now, at time.Time) bool { return now.Sub(at) <= freshSignIn }
 
-// forAccount is a notice for the account page of a user. What the one before it
-// says of a recent sign-in goes on to hold.
+// forAccount returns a message for the account page of a user. It keeps what
+// the message before says of a recent sign-in.
 func forAccount(v *visit, about, userID string) browser.Flash {
 	n := browser.Flash{About: about, User: userID}
 	if before := v.flash(); before.User == userID {
@@ -118,8 +118,8 @@ func sayOnAccount(v *visit, view *page.Account, userID string) {
 	}
 }
 
-// typedFields are the fields of a provider's form that may be shown again. No
-// secret is among them.
+// typedFields returns the fields of a provider's form that may be shown again.
+// No secret is among them.
 func typedFields(p *providerInfo, form map[string]any) map[string]string {
 	kept := map[string]string{}
 	for _, f := range shownFields(p) {
@@ -131,7 +131,8 @@ func typedFields(p *providerInfo, form map[string]any) map[string]string {
 	return kept
 }
 
-// shownFields are those of a provider's form whose values are no secrets.
+// shownFields returns the fields of a provider's form whose values are no
+// secrets.
 func shownFields(p *providerInfo) []Field {
 	if p.kind == TypeEmail || p.kind == TypeWebAuthn {
 		return []Field{{Name: "email"}}
@@ -142,7 +143,7 @@ func shownFields(p *providerInfo) []Field {
 	})
 }
 
-// tried is what the sign-in page shows of a form that was sent in vain.
+// tried returns what the sign-in page shows of a form that failed.
 func tried(n *browser.Flash, now time.Time) page.Tried {
 	if n.About != noticeFailed && n.About != noticeUnusable && n.About != noticeUnknown {
 		return page.Tried{}

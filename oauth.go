@@ -55,7 +55,7 @@ func (p *oauthProvider) authorizationURL(ctx context.Context, x *exchange) (stri
 	return to, x.cookies.Begin(f, x.setup.config.Security.OneFlow, x.now())
 }
 
-// destination is where the browser is sent.
+// destination returns the URL that the browser is sent to.
 func (p *oauthProvider) destination(ctx context.Context, query url.Values, redirectURI string, f *browser.Flow) (string, error) {
 	if p.isForeign() {
 		return guarded.ContainResult(func() (string, error) { return p.Protocol.Begin(withState(redirectURI, f)) })
@@ -119,10 +119,10 @@ func (p *oauthProvider) receive(ctx context.Context, x *exchange) (outcome, erro
 // chance away, so anybody may send it.
 const fieldAgain = "latchkey-again"
 
-// lacksSession: a sign-in of this browser was begun in a session, and the post
-// of the provider's own site came without its cookie. Whoever plants check
-// cookies of their own here must not gain the account of the person in front of
-// it.
+// lacksSession reports whether a sign-in of this browser was begun in a
+// session, and the post of the provider's own site came without its cookie. An
+// attacker who plants check cookies here must not gain the account of the user
+// of this browser.
 func (p *oauthProvider) lacksSession(v *visit) bool {
 	if v.cookies.HasSession() || !p.postsCrossSite() {
 		return false
@@ -179,10 +179,10 @@ func (p *oauthProvider) matchFlow(ctx context.Context, v *visit, answer *oauth.C
 	return f, true, p.complete(f, checks)
 }
 
-// unnamedFlow is the flow of an answer whose state names none: the newest that
-// has no state of its own, as Auth.js begins some. Where it is no check, a state
-// that matches nothing is ignored. A provider may refuse what this browser has
-// forgotten meanwhile: then nobody signs in anyway.
+// unnamedFlow returns the flow of an answer whose state names none: the newest
+// without a state of its own, as Auth.js begins some. If state is no check, a
+// state that matches nothing is ignored. A provider may refuse a sign-in that
+// this browser has forgotten meanwhile: no user is signed in then.
 func (p *oauthProvider) unnamedFlow(ctx context.Context, answer *oauth.Callback, flows []*browser.Flow, checks []Check) (*browser.Flow, error) {
 	refused := answer.IsError() && len(flows) == 0
 	if slices.Contains(checks, CheckState) && !refused {
@@ -212,8 +212,8 @@ func (s *setup) whoBegins(ctx context.Context, v *visit, b *browser.FlowOrigin) 
 	return nil
 }
 
-// params are those of the authorization response, repeated ones included
-//
+// params returns the parameters of the authorization response, repeated ones
+// included.
 func (p *oauthProvider) params(r *Request) url.Values {
 	from := r.URL.RawQuery
 	if p.postsCrossSite() {
@@ -237,14 +237,15 @@ func (p *oauthProvider) refusal(err error) error {
 	return err
 }
 
-// wantsNonce: the provider demands what a default request does not carry.
+// wantsNonce reports whether the provider demands a nonce, which a default
+// request does not carry.
 func wantsNonce(said *oauth.ResponseError) bool {
 	return strings.Contains(strings.ToLower(said.Code+" "+said.Description), "nonce")
 }
 
-// checksNow are the ones for a sign-in: what the operator chose, or PKCE, with
-// state and nonce as long as nobody says that the provider supports S256, nor
-// that it cannot do more.
+// checksNow returns the checks of a sign-in: what the operator chose, or PKCE.
+// State and nonce are added unless the provider's metadata says that it
+// supports S256, or the operator that it can do no more.
 func (p *oauthProvider) checksNow(ctx context.Context) ([]Check, error) {
 	if len(p.Checks) == 0 || p.exactChecks {
 		return p.Checks, nil

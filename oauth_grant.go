@@ -96,8 +96,8 @@ func defaultTokens(t Tokens) Tokens {
 	return t
 }
 
-// kept is what is stored of the tokens. What callbacks get is not shared with
-// the function that chooses.
+// kept returns what is stored of the tokens. KeepTokens gets a copy, so that it
+// cannot change what callbacks get.
 func (p *oauthProvider) kept(t Tokens) (Tokens, error) {
 	t.Extra = maps.Clone(t.Extra)
 	t.AuthorizationDetails = slices.Clone(t.AuthorizationDetails)
@@ -136,9 +136,9 @@ func (p *oauthProvider) assertionOf(g Grant) (*directory.Assertion, error) {
 	}, nil
 }
 
-// pictureOf is what may be shown as a person's picture: an http(s) URL, or a
-// picture that the mapping brought itself. Other schemes of a profile could run
-// as a script or name a file where somebody follows them.
+// pictureOf returns what may be shown as a person's picture: an http(s) URL, or
+// a picture that the mapping brought itself. Other schemes of a profile could
+// run as a script or name a file.
 func pictureOf(id Identity) string {
 	switch {
 	case len(id.Photo) > 0:
@@ -149,7 +149,8 @@ func pictureOf(id Identity) string {
 	return ""
 }
 
-// photoType is the type of a picture that runs nothing, whatever it holds.
+// photoType returns a type of picture that runs nothing, whatever the bytes
+// hold.
 func photoType(photo []byte) string {
 	switch t := http.DetectContentType(photo); t {
 	case "image/png", "image/gif", "image/webp":
@@ -181,8 +182,8 @@ func isVerified(id Identity, email string, profile Claims) bool {
 	return verified && err == nil && said == email
 }
 
-// defaultIdentity is the mapping for providers that follow OpenID Connect's
-// names. A member of another type than text is an error that names it.
+// defaultIdentity maps a profile with the names of OpenID Connect. A member of
+// another type than text is an error that names it.
 func defaultIdentity(g Grant) (Identity, error) {
 	id := Identity{Subject: g.Profile.String("sub", "id")}
 	for _, f := range []struct {
@@ -198,7 +199,7 @@ func defaultIdentity(g Grant) (Identity, error) {
 	return id, nil
 }
 
-// textOf is the first of the members that is present and not null.
+// textOf returns the first of the members that is present and not null.
 func textOf(c Claims, keys ...string) (string, error) {
 	for _, key := range keys {
 		switch value := c[key].(type) {

@@ -82,8 +82,8 @@ func (p *oauthProvider) describe() providerInfo {
 	}
 }
 
-// formOrigins are where the provider's button leads. Of a provider that is yet
-// to be discovered only the scheme is known.
+// formOrigins returns where the provider's button leads. If the provider is yet
+// to be discovered, only the scheme is known.
 func (p *oauthProvider) formOrigins() []string {
 	return []string{cmp.Or(p.client.AuthorizationEndpoint(), "https:"), p.Issuer}
 }
@@ -141,7 +141,7 @@ func (p *oauthProvider) validate() error {
 	return nil
 }
 
-// wrapClient is the HTTP client for this provider. It follows no redirect
+// wrapClient returns the HTTP client for this provider. It follows no redirect
 // a token in a header would go wherever the provider's answer says.
 func (p *oauthProvider) wrapClient(s *setup) *http.Client {
 	c := *s.config.Runtime.HTTPClient
@@ -158,7 +158,7 @@ func (p *oauthProvider) wrapClient(s *setup) *http.Client {
 	return &c
 }
 
-// wire is the provider as internal/oauth knows it.
+// wire returns the provider as internal/oauth knows it.
 func (p *oauthProvider) wire(s *setup) oauth.Config {
 	c := oauth.Config{
 		OIDC: p.OIDC, Issuer: p.Issuer, ClientID: p.ClientID, ClientAuth: oauth.ClientAuth(p.ClientAuth),
@@ -197,8 +197,8 @@ func (p *oauthProvider) wire(s *setup) oauth.Config {
 	return c
 }
 
-// alertOfStaleKeys: a key that the provider has withdrawn meanwhile is still
-// trusted.
+// alertOfStaleKeys logs that keys could not be fetched again. A key that the
+// provider has withdrawn meanwhile is still trusted.
 func (p *oauthProvider) alertOfStaleKeys(s *setup, a oauth.StaleAnswer) {
 	s.log.Alert("the keys of this provider cannot be fetched: older ones stay in use until the time given", "provider", p.ID,
 		"fetched", a.Since.UTC(), "until", a.End.UTC(), "error", redact.Text(a.Err.Error(), s.secrets(), journal.LongestText))
@@ -212,7 +212,7 @@ func (p *oauthProvider) trace(log *journal.Logger) func(context.Context, oauth.S
 	}
 }
 
-// discoveryCache is nil for the usual lifetimes.
+// discoveryCache returns nil for the usual lifetimes.
 func discoveryCache(l Limits) *oauth.Cache {
 	if l.DiscoveryMaxAge == 0 && l.DiscoveryPause == 0 {
 		return nil

@@ -19,9 +19,9 @@ import (
 
 func (p *oauthProvider) isForeign() bool { return p.Protocol.Begin != nil || p.Protocol.Receive != nil }
 
-// parseCallback reads a callback. That of another protocol has nothing that could be
-// understood here but the state, and nothing twice: whoever looks at it next
-// might pick the other one. The same goes for what the token request
+// parseCallback reads a callback. A callback of another protocol may have
+// nothing twice, because the next reader might pick the other value;
+// only its state is understood here. The same goes for what the token request
 // repeats.
 func parseCallback(p *oauthProvider, params url.Values) (*oauth.Callback, error) {
 	for name, values := range params {
@@ -35,14 +35,14 @@ func parseCallback(p *oauthProvider, params url.Values) (*oauth.Callback, error)
 	return &oauth.Callback{State: params.Get("state"), Code: "of another protocol"}, nil
 }
 
-// withState is the callback URL as another protocol has to know it: there the
-// state travels in it.
+// withState returns the callback URL for another protocol, in which the state
+// travels.
 func withState(redirectURI string, f *browser.Flow) string {
 	return redirectURI + "?" + url.Values{"state": {f.StateParam()}}.Encode()
 }
 
-// receiveForeign asks the definition who came back. The state has been compared
-// and spent by then.
+// receiveForeign asks the definition for the identity. The state has been
+// compared and spent by then.
 func receiveForeign(ctx context.Context, v *visit, p *oauthProvider, returnURL string, params url.Values) (Grant, error) {
 	grant, err := guarded.ContainResult(func() (Grant, error) { return p.Protocol.Receive(ctx, limitedClient(p), returnURL, params) })
 	v.hide(grant.Tokens.AccessToken, grant.Tokens.RefreshToken)
@@ -53,7 +53,7 @@ func receiveForeign(ctx context.Context, v *visit, p *oauthProvider, returnURL s
 	return grant, err
 }
 
-// repeatedOf is what the token request has of the callback.
+// repeatedOf returns what the token request repeats of the callback.
 func repeatedOf(p *oauthProvider, params url.Values) url.Values {
 	more := url.Values{}
 	for _, name := range p.CallbackParams {
@@ -64,7 +64,7 @@ func repeatedOf(p *oauthProvider, params url.Values) url.Values {
 	return more
 }
 
-// limitedClient is the client for calls that a definition makes itself.
+// limitedClient returns the client for calls that a definition makes itself.
 func limitedClient(p *oauthProvider) *http.Client {
 	c := *p.http
 	c.Transport = limitedTransport{p.http.Transport, int64(p.setup.config.Limits.MaxResponseBytes)}

@@ -21,7 +21,7 @@ import (
 // for them.
 var promised = []struct{ scope, claim string }{{"profile", "name"}, {"email", "email"}}
 
-// lacking are the claims that were promised and are not there.
+// lacking returns the claims that the scopes promise and the profile lacks.
 func lacking(scopes []string, profile Claims) (claims []string) {
 	for _, p := range promised {
 		if slices.Contains(scopes, p.scope) && profile[p.claim] == nil {
@@ -31,9 +31,9 @@ func lacking(scopes []string, profile Claims) (claims []string) {
 	return claims
 }
 
-// completeProfile asks the userinfo endpoint for what an ID token lacks. Who
-// has no such endpoint, or one that fails, signs people in as before, but not
-// without a word; an answer about somebody else ends the sign-in.
+// completeProfile asks the userinfo endpoint for what an ID token lacks. If
+// there is no such endpoint, or it fails, the sign-in goes on and the operator
+// is told. An answer about another subject ends the sign-in.
 func (p *oauthProvider) completeProfile(ctx context.Context, about journal.Subject, g *Grant) error {
 	missing := lacking(p.grantedScopes(g.Tokens), g.Profile)
 	if len(missing) == 0 {
@@ -59,14 +59,15 @@ func (p *oauthProvider) completeProfile(ctx context.Context, about journal.Subje
 	return nil
 }
 
-// grantedScopes are those the provider says it granted, else those asked for.
+// grantedScopes returns the scopes that the provider says it granted, else
+// those asked for.
 func (p *oauthProvider) grantedScopes(t Tokens) []string {
 	return strings.Fields(cmp.Or(t.Scope, p.client.Scope()))
 }
 
-// merged is the profile with what userinfo adds to it. What the ID token says
-// counts, and email_verified comes from whoever said the e-mail address: nobody's
-// word about one vouches for another.
+// merged returns the profile with what userinfo adds to it. The ID token wins.
+// email_verified is taken from the answer that has the e-mail address: no
+// answer vouches for an address of the other.
 func merged(profile, more Claims) Claims {
 	both := Claims{}
 	maps.Copy(both, more)

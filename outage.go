@@ -13,8 +13,8 @@ import (
 // (RFC 9110, section 10.2.3): long enough for a restart, short enough to wait for.
 const retryAfter = 10
 
-// isOutage: the store was not there to be asked, or did not answer in time.
-// Nothing needs mending as far as anybody can tell, and the same request may
+// isOutage reports whether the store was away, or did not answer in time. As
+// far as the library can tell nothing needs mending, and the same request may
 // succeed in a moment.
 func isOutage(err error) bool {
 	if !errors.Is(err, ErrAdapter) {

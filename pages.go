@@ -19,7 +19,7 @@ func (s *setup) pagesFor(ctx context.Context, v *visit) *page.Renderer {
 	return s.pages.In(s.languageOf(ctx, v))
 }
 
-// pageResponse is a finished page with all its headers.
+// pageResponse returns a finished page with all its headers.
 func pageResponse(p page.Page, err error) (*Response, error) {
 	if err != nil {
 		return nil, err
@@ -58,8 +58,8 @@ func signInPage(ctx context.Context, x *exchange) (*Response, error) {
 	return pageResponse(x.setup.pagesFor(ctx, &x.visit).SignIn(view))
 }
 
-// visitor returns the user who is signed in. It returns nil for none, and an
-// error, which has been logged, if that cannot be known.
+// visitor returns the signed-in user, or nil. It logs and returns an error if
+// that cannot be known.
 func (s *setup) visitor(ctx context.Context, v *visit) (*User, error) {
 	if !v.cookies.HasSession() {
 		return nil, nil
@@ -82,10 +82,11 @@ func (s *setup) visitorName(ctx context.Context, v *visit) string {
 	return nameOf(u)
 }
 
-// nameOf is what a user is called on pages.
+// nameOf returns the name of a user on pages.
 func nameOf(u *User) string { return cmp.Or(u.Email, u.Name, u.ID) }
 
-// signedInPage is for a step of a sign-in that was made already, by who is in.
+// signedInPage answers a step of a sign-in that was completed before, for the
+// signed-in user.
 func signedInPage(ctx context.Context, x *exchange, who *User) (*Response, error) {
 	return pageResponse(x.setup.pagesFor(ctx, &x.visit).SignedIn(page.SignedIn{
 		As: nameOf(who), Host: x.origin.Host(), ContinueURL: x.callbackURL, SignOutURL: x.url("signout"),
@@ -101,7 +102,8 @@ func (s *setup) buttons(l *links) []page.Provider {
 	return all
 }
 
-// button is the provider as a page shows it; action is where its form posts to.
+// button returns the provider as a page shows it. action is the URL of its
+// form.
 func (p *providerInfo) button(action string) page.Provider {
 	b := page.Provider{
 		ID: p.id, Name: p.name, Type: string(p.kind), Action: action, SignsUp: p.signsUpByName, Icon: p.style.Icon, Mark: p.style.Mark, Brand: p.style.Color,
@@ -115,7 +117,7 @@ func (p *providerInfo) button(action string) page.Provider {
 	return b
 }
 
-// formOrigins are where the forms of the page may lead: browsers apply the
+// formOrigins returns where the forms of the page may lead: browsers apply the
 // policy to the redirect as well.
 func (s *setup) formOrigins() []string {
 	var origins []string
@@ -173,7 +175,7 @@ func showError(ctx context.Context, x *exchange) *Response {
 	return x.ownPage(own, "error", code)
 }
 
-// errorPage is the built-in error page for a code.
+// errorPage returns the built-in error page for a code.
 func errorPage(ctx context.Context, x *exchange, code string) *Response {
 	view := page.Error{Code: code, Host: x.origin.Host(), Origin: x.home()}
 	if x.origin.Text == "" { // the request is not believed: name nothing of it
@@ -184,8 +186,8 @@ func errorPage(ctx context.Context, x *exchange, code string) *Response {
 	return orConfigJSON(ctx, x, res, err)
 }
 
-// faultAnswer is for who gets no answer because of err, where no route of Auth.js
-// says what that looks like: a page for people, JSON for scripts.
+// faultAnswer answers a request that failed because of err, where no route of
+// Auth.js fixes the answer: with a page for a person, and JSON for a script.
 func faultAnswer(ctx context.Context, x *exchange, err error) *Response {
 	switch {
 	case !opensPage(x.request.Header):
@@ -200,13 +202,14 @@ func faultAnswer(ctx context.Context, x *exchange, err error) *Response {
 	return laterOn(problemPage(ctx, x, view))
 }
 
-// problemPage is the built-in page of a problem.
+// problemPage returns the built-in page of a problem.
 func problemPage(ctx context.Context, x *exchange, view page.Problem) *Response {
 	res, err := pageResponse(x.setup.pagesFor(ctx, &x.visit).Problem(view))
 	return orConfigJSON(ctx, x, res, err)
 }
 
-// orConfigJSON is for pages that must not fail.
+// orConfigJSON returns res, or an answer that needs no page if the page could
+// not be made.
 func orConfigJSON(ctx context.Context, x *exchange, res *Response, err error) *Response {
 	if err != nil {
 		x.setup.log.Error(ctx, x, err)
@@ -215,7 +218,7 @@ func orConfigJSON(ctx context.Context, x *exchange, res *Response, err error) *R
 	return res
 }
 
-// shownEmail is an e-mail address from a link, if it is one.
+// shownEmail returns the e-mail address from a link, or "" if it is none.
 func shownEmail(email string) string {
 	if mailbox.Check(email) != nil {
 		return ""

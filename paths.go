@@ -46,13 +46,13 @@ func IsAction(name string) bool {
 	return ok
 }
 
-// offersAction: the action is known and its capability is on.
+// offersAction reports whether the action is known and its capability is on.
 func (c *Config) offersAction(name string) bool {
 	a, ok := actions[name]
 	return ok && !a.reserved && (name != "account" || c.AccountPage.Enabled)
 }
 
-// routes are the paths of all actions that are on, as patterns of
+// routes returns the paths of all actions that are on, as patterns of
 // [http.ServeMux], relative to a group of routes at a path.
 func (c *Config) routes(group string) ([]string, error) {
 	below, ok := strings.CutPrefix(c.Site.BasePath+"/", strings.TrimRight(group, "/")+"/")

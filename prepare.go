@@ -106,8 +106,8 @@ func (c *Config) fillDefaults() {
 	fill.Default(&c.Limits.MaxResponseBytes, defaultUpstream)
 }
 
-// newHTTPClient is what calls to providers go through when the configuration
-// has no client: the standard transport, with limits.
+// newHTTPClient returns the client for calls to providers if the configuration
+// has none: the standard transport, with limits.
 func newHTTPClient() *http.Client {
 	t := http.DefaultTransport.(*http.Transport).Clone()
 	t.MaxResponseHeaderBytes = 64 << 10
@@ -130,8 +130,8 @@ func (s *setup) warnOfLooseness() {
 	}
 }
 
-// warnOfOneClient: who trusts a proxy for the host has one, and limits want to
-// know it.
+// warnOfOneClient warns if TrustHost is set without TrustedProxies: all
+// requests then share one rate limit.
 func (s *setup) warnOfOneClient() {
 	counts := func(p preparedProvider) bool {
 		return slices.Contains([]ProviderType{TypeCredentials, TypeEmail, TypeWebAuthn}, p.info().kind)
@@ -233,7 +233,7 @@ func (s *setup) preparePages(f *failure.List) {
 	}
 }
 
-// pageOptions is the look and the words as the pages know them.
+// pageOptions returns the look and the words as the pages know them.
 func pageOptions(look Theme, say Texts) page.Options {
 	return page.Options{
 		Theme: page.Theme{

@@ -11,8 +11,8 @@ import (
 	"github.com/latchkeyhq/latchkey/internal/weburl"
 )
 
-// prepareSite decides where the site lives and whom to believe about it.
-// givenPath is the base path before the environment had a say.
+// prepareSite decides where the site lives and which requests to believe about
+// it. givenPath is the base path before the environment was read.
 func (s *setup) prepareSite(f *failure.List, givenPath string) {
 	c := &s.config.Site
 	s.trust = &hostTrust{}
@@ -51,14 +51,14 @@ func (s *setup) prepareSite(f *failure.List, givenPath string) {
 // anyPort ends an allowed host that is served on ports nobody knows before.
 const anyPort = ":*"
 
-// isInside is true of hosts that nobody on the way can listen to, or that are
-// not on the internet.
+// isInside reports whether a host is on this machine or not on the internet, so
+// that plain http is safe.
 func isInside(host string) bool {
 	addr, err := netip.ParseAddr(strings.Trim(host, "[]"))
 	return weburl.IsLoopback(host) || err == nil && (addr.IsPrivate() || addr.IsLinkLocalUnicast())
 }
 
-// checkPrefix refuses a URL whose path says that nothing is taken off.
+// checkPrefix refuses a URL whose path shows that no proxy removes the prefix.
 func (c *Site) checkPrefix(f *failure.List, path string) {
 	if _, ok := strings.CutPrefix(path+"/", strings.TrimRight(c.Prefix, "/")+"/"); !ok && strings.Trim(path, "/") != "" {
 		f.Add(ErrInvalidConfig, "Site.Prefix %q: the path of Site.URL (AUTH_URL) is %q, and has to begin with it", c.Prefix, path)

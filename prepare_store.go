@@ -15,8 +15,8 @@ import (
 	"github.com/latchkeyhq/latchkey/storage"
 )
 
-// prepareStores finds out what the adapter can do, and who counts and
-// remembers.
+// prepareStores finds out what the adapter can do, and chooses the limiter and
+// the store of used values.
 func (s *setup) prepareStores(f *failure.List, shared common) {
 	s.config.Limits.check(f)
 	s.bounds = &guarded.Bounds{Timeout: s.config.Limits.StoreTimeout, Log: s.log}
@@ -31,8 +31,8 @@ func (s *setup) prepareStores(f *failure.List, shared common) {
 	s.prepareReplay(shared.replay)
 }
 
-// prepareLimiter chooses who counts: the limiter that was chosen, else the
-// Adapter where it should and can, else this process alone.
+// prepareLimiter chooses the limiter: the configured one, else the Adapter if
+// it should and can, else this process alone.
 func (s *setup) prepareLimiter(here *limit.Memory) {
 	if here == nil {
 		here = limit.NewMemory(s.now)
@@ -138,8 +138,9 @@ func (s *setup) prepareSessions(f *failure.List) {
 	s.sessions = newTokenStrategy(s)
 }
 
-// warnOfUnusedToken: whoever adds an Adapter to JWT sessions has stored ones from
-// then on, and what their Callbacks.Token put into sessions is missing.
+// warnOfUnusedToken warns of a Callbacks.Token that stored sessions never call:
+// an Adapter makes sessions stored, and what the callback put into them is then
+// missing.
 func (s *setup) warnOfUnusedToken() {
 	if s.config.Callbacks.Token != nil {
 		s.log.WarnAtStart("Callbacks.Token is never called with stored sessions: use Callbacks.Session, or set Session.Strategy to JWTSessions")
@@ -166,8 +167,8 @@ func (c *SessionConfig) check(f *failure.List) {
 	}
 }
 
-// prepareRevocations finds out who remembers that JWT sessions have ended: the
-// store that was chosen, else the Adapter, if it is able.
+// prepareRevocations chooses the store of ended JWT sessions: the configured
+// one, else the Adapter if it can.
 func (s *setup) prepareRevocations(f *failure.List) {
 	var own storage.RevocationStore
 	if s.store != nil {
@@ -243,7 +244,8 @@ func (s *setup) prepareProviders(f *failure.List) {
 	s.checkConditionalUI(f)
 }
 
-// checkConditionalUI: browsers offer passkeys in one form of a page.
+// checkConditionalUI refuses two providers that offer passkeys in a field:
+// browsers do that in one form of a page.
 func (s *setup) checkConditionalUI(f *failure.List) {
 	first := ""
 	for _, p := range s.order {
@@ -257,7 +259,7 @@ func (s *setup) checkConditionalUI(f *failure.List) {
 	}
 }
 
-// isNil is true for a nil pointer in the interface as well.
+// isNil reports whether p is nil, or holds a nil pointer.
 func isNil(p Provider) bool {
 	v := reflect.ValueOf(p)
 	return !v.IsValid() || v.Kind() == reflect.Pointer && v.IsNil()
@@ -315,7 +317,7 @@ type need struct {
 	what directory.Ability
 }
 
-// needs is the table of who needs what.
+// needs returns what each feature needs of the Adapter.
 func (s *setup) needs() []need {
 	var table []need
 	if s.config.Session.Strategy == DatabaseSessions {

@@ -10,8 +10,9 @@ import (
 // The redirect proxy: a stable deployment whose URL is registered with the
 // providers, and which sends callbacks on to previews that are not.
 
-// sendOn is the URL that a proxy sends a callback on to; empty: this
-// callback is for us. Code and state go to listed origins only.
+// sendOn returns the URL that a proxy sends a callback on to, or "" if this
+// callback is for this deployment. Code and state go to listed origins only
+//
 func (p *oauthProvider) sendOn(l *links, isPost bool, state string, params url.Values) (string, error) {
 	if !p.isRedirectProxy(l.origin) {
 		return "", nil
@@ -45,8 +46,8 @@ func (p *oauthProvider) sendOn(l *links, isPost bool, state string, params url.V
 	return weburl.ReplaceQuery(target, params), nil
 }
 
-// redirectURIs are where the provider sends the browser back to, and, if that
-// is the proxy, where the proxy sends it on to.
+// redirectURIs returns where the provider sends the browser back to, and, if
+// that is the proxy, where the proxy sends it on to.
 func (p *oauthProvider) redirectURIs(l *links) (redirectURI, origin string) {
 	own := l.url("callback/" + p.ID)
 	if p.proxied == "" || p.postsCrossSite() || p.isRedirectProxy(l.origin) {
@@ -55,7 +56,7 @@ func (p *oauthProvider) redirectURIs(l *links) (redirectURI, origin string) {
 	return p.proxied + "/callback/" + p.ID, own
 }
 
-// isRedirectProxy: this deployment is the proxy itself.
+// isRedirectProxy reports whether this deployment is the proxy itself.
 func (p *oauthProvider) isRedirectProxy(o weburl.Origin) bool {
 	u, err := url.Parse(p.proxied)
 	return p.proxied != "" && err == nil && weburl.NewOrigin(u.Scheme, u.Host).Text == o.Text

@@ -7,9 +7,9 @@ import (
 
 // Who reads an answer: a person, in a browser that opens a page, or a script.
 
-// opensPage: a browser is about to show the answer to a person. Browsers say so
-// (Fetch Metadata, section 2.2); old ones, and those of sites on plain http, at
-// least ask for HTML.
+// opensPage reports whether a browser is about to show the answer to a person.
+// Browsers say so (Fetch Metadata, section 2.2); old ones, and those of sites
+// on plain http, ask for HTML at least.
 func opensPage(h http.Header) bool {
 	if isHTMX(h) {
 		return false
@@ -23,7 +23,7 @@ func opensPage(h http.Header) bool {
 	return strings.Contains(h.Get("Accept"), "text/html")
 }
 
-// isScript: whoever asks has no use for a page, and could not tell one from what
+// isScript reports whether a script asks, which could not tell a page from what
 // it asked for.
 func isScript(h http.Header) bool {
 	if isHTMX(h) {
@@ -36,5 +36,6 @@ func isScript(h http.Header) bool {
 	return strings.Contains(accept, jsonType) && !strings.Contains(accept, "text/html")
 }
 
-// isHTMX: htmx asks for a part of a page, and follows its own kind of redirect.
+// isHTMX reports whether htmx asks for a part of a page. It follows its own
+// kind of redirect.
 func isHTMX(h http.Header) bool { return h.Get("HX-Request") == "true" }

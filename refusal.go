@@ -67,14 +67,14 @@ func refuse(ctx context.Context, x *exchange, s *Session, why error) *Response {
 	return &Response{Redirect: to, Header: http.Header{"Cache-Control": {"no-store"}}}
 }
 
-// guardFault logs why a guard failed, and tells nobody else.
+// guardFault logs why a guard failed. The answer does not say it.
 func guardFault(ctx context.Context, x *exchange, err error) *Response {
 	x.setup.log.Error(ctx, x, err)
 	return faultAnswer(ctx, x, err)
 }
 
-// cameFrom is the page to come back to: here, or the one that htmx asked from
-// for a part of it.
+// cameFrom returns the page to come back to: here, or the one from which htmx
+// asked for a part of it.
 func cameFrom(x *exchange, here string) string {
 	h := x.request.Header
 	if page := h.Get("HX-Current-URL"); isHTMX(h) && h.Get("HX-Boosted") == "" && strings.HasPrefix(page, x.origin.Text+"/") {
@@ -93,7 +93,7 @@ func unauthorized(x *exchange, to string) *Response {
 	return res
 }
 
-// forbidden answers somebody who would get no further by signing in.
+// forbidden answers a user who would get no further by signing in.
 func forbidden(ctx context.Context, x *exchange, s *Session, here string) *Response {
 	if x.credential.Bearer != nil {
 		res := jsonText(http.StatusForbidden, "Access denied.")
@@ -110,7 +110,8 @@ func forbidden(ctx context.Context, x *exchange, s *Session, here string) *Respo
 	return problemPage(ctx, x, view)
 }
 
-// isOwnPage: the application shows this page in place of one of ours.
+// isOwnPage reports whether the application shows this page in place of a
+// built-in one.
 func isOwnPage(x *exchange) bool {
 	path := x.request.URL.EscapedPath()
 	p := &x.setup.config.Pages

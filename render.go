@@ -42,8 +42,8 @@ func render(ctx context.Context, s *setup, x *exchange, r *Request, err error) *
 	return renderError(x, err)
 }
 
-// renderStray answers what is no request of ours: people who got lost see a
-// page, scripts what Auth.js says.
+// renderStray answers a request that no route knows: with a page for a person,
+// and with what Auth.js says for a script.
 func renderStray(ctx context.Context, s *setup, r *Request, err error) *Response {
 	if s == nil || r.Method != http.MethodGet || !opensPage(r.Header) {
 		return badRequest(r)
@@ -56,8 +56,8 @@ func renderStray(ctx context.Context, s *setup, r *Request, err error) *Response
 	return res
 }
 
-// renderFault: pages, and people wherever they are, get the error page, and
-// scripts JSON.
+// renderFault leads a page, and a person on any route, to the error page. A
+// script gets JSON.
 func renderFault(ctx context.Context, x *exchange) *Response {
 	person := opensPage(x.request.Header)
 	switch x.action {
@@ -77,8 +77,8 @@ func renderFault(ctx context.Context, x *exchange) *Response {
 	return &Response{Redirect: x.absolute(weburl.WithQuery(own, "error", "Configuration"))}
 }
 
-// leadsToErrorPage: the application's own error page asked for a sign-in, and
-// would be shown again for ever.
+// leadsToErrorPage reports whether the application's own error page asks for a
+// sign-in, and would be shown again for ever.
 func leadsToErrorPage(ctx context.Context, x *exchange) bool {
 	to := x.query.Get("callbackUrl")
 	if to == "" || !strings.HasPrefix(pathOf(to), pathOf(x.absolute(x.setup.config.Pages.Error))) {
@@ -96,9 +96,9 @@ func pathOf(to string) string {
 	return u.Path
 }
 
-// renderForVisitor answers a failed callback of somebody who is signed in: who
-// went back to a step that is done is in already, and who wanted to link an
-// account was on the account page. nil: the usual answer.
+// renderForVisitor answers a failed callback of a signed-in user: one who went
+// back to a completed step, or who wanted to link an account on the account
+// page. It returns nil for the usual answer.
 func renderForVisitor(ctx context.Context, x *exchange, err error) *Response {
 	t := failure.TypeOf(err)
 	isStale := t == ErrInvalidCheck || t == ErrVerification
@@ -154,8 +154,8 @@ func renderError(x *exchange, err error) *Response {
 	return res
 }
 
-// codeOf is what the page that follows is told beside CredentialsSignin, and
-// scripts about passkeys; empty: nothing.
+// codeOf returns the code for the page that follows CredentialsSignin, and for
+// scripts about passkeys, or "".
 func codeOf(err error) string {
 	if e, ok := errors.AsType[*Error](err); ok && e.Code != "" {
 		return e.Code
@@ -166,8 +166,8 @@ func codeOf(err error) string {
 	return ""
 }
 
-// shownOf is the error type that a browser is told. Auth.js has none for a
-// passkey that nobody has registered.
+// shownOf returns the error type that a browser is told. Auth.js has none for a
+// passkey that is not registered.
 func shownOf(err error) ErrorType {
 	if e, ok := errors.AsType[*Error](err); ok && e.Type == ErrWebAuthnVerification && e.Code == codeUnknownCredential {
 		return "Configuration"

@@ -62,7 +62,8 @@ type providerInfo struct {
 	signedOut func(ctx context.Context, x *exchange, ended endedSession) (*Response, error)
 }
 
-// mark is how a sign-in that begins now names its session.
+// mark returns the reference by which a sign-in that begins now names its
+// session.
 func (u *currentUser) mark() sessionref.Ref {
 	m := sessionref.Ref{UserID: u.user.ID, SessionID: cmp.Or(u.sessionID, u.tokenHash)}
 	if !u.since.IsZero() {
@@ -71,7 +72,7 @@ func (u *currentUser) mark() sessionref.Ref {
 	return m
 }
 
-// isMarked: this is the session of the mark.
+// isMarked reports whether this is the session of the reference.
 func (u *currentUser) isMarked(m sessionref.Ref) bool {
 	return u.user.ID == m.UserID && (m.SessionID == "" || m.SessionID == u.mark().SessionID)
 }

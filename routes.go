@@ -9,8 +9,7 @@ import (
 	"github.com/latchkeyhq/latchkey/internal/jsonscan"
 )
 
-// route is everything that is answered. The order inside is that of
-// docs/protocol.md.
+// route answers a request, in the order of docs/protocol.md.
 func (x *exchange) route(ctx context.Context) (*Response, error) {
 	if x.credential.Bearer != nil {
 		return routeBearer(ctx, x), nil
@@ -56,7 +55,7 @@ func (x *exchange) route(ctx context.Context) (*Response, error) {
 	return nil, failure.Wrap(ErrUnknownAction, errors.New("no such route for GET"))
 }
 
-// dependsOnCookie: the answer may be another one for another browser.
+// dependsOnCookie reports whether the answer may differ for another browser.
 func dependsOnCookie(action string) bool { return action != "providers" && action != "client" }
 
 func (x *exchange) post(ctx context.Context) (*Response, error) {

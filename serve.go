@@ -73,9 +73,9 @@ func readBody(ctx context.Context, s *setup, r *Request, body io.Reader, length 
 	return nil
 }
 
-// answer is the way of every request below the base path: what it is about,
-// whether to believe it, what the routes make of it. trusted: it is the
-// application itself that asks.
+// answer handles every request below the base path: it reads the request,
+// decides whether to believe it, and routes it. trusted means that the
+// application itself asks.
 func answer(ctx context.Context, s *setup, fault error, r *Request, trusted bool) (*exchange, *Response, error) {
 	if s == nil {
 		return nil, nil, &configFault{fault}

@@ -7,9 +7,9 @@ import (
 	"github.com/latchkeyhq/latchkey/internal/wirejson"
 )
 
-// sessionJSON answers GET /session and, with a change, POST /session: null when
-// nobody is signed in, and also when it cannot be known: a fault has been
-// logged and the cookie left alone.
+// sessionJSON answers GET /session and, with a change, POST /session. It
+// returns null without a session, and also if the session cannot be read: the
+// fault is logged and the cookie left alone.
 func (x *exchange) sessionJSON(ctx context.Context, c *change) []byte {
 	r, err := x.setup.sessions.read(ctx, &x.visit, c)
 	if err != nil {
@@ -21,8 +21,8 @@ func (x *exchange) sessionJSON(ctx context.Context, c *change) []byte {
 	return r.json
 }
 
-// readSession says to the application's own code who is signed in: ErrNoSession
-// for nobody.
+// readSession returns the session for the application's own code, and
+// ErrNoSession if there is none.
 func (x *exchange) readSession(ctx context.Context, c *change) (r *reading, err error) {
 	defer func() {
 		if p := recover(); p != nil {
@@ -41,7 +41,8 @@ func (x *exchange) readSession(ctx context.Context, c *change) (r *reading, err 
 	return r, nil
 }
 
-// ask finds out who asks: by what is plugged in, else by the session cookie.
+// ask finds the session of a request: by what is plugged in, else by the
+// session cookie.
 func (x *exchange) ask(ctx context.Context, c *change) (*reading, error) {
 	for _, known := range x.setup.principals {
 		if r, err := known(ctx, x); r != nil || err != nil {

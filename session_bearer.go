@@ -68,9 +68,9 @@ func (d *databaseStrategy) branch(ctx context.Context, v *visit) (openedSession,
 	return openedSession{token: row.Token, expires: expires, endedSession: endedSession{row.ID, row.UserID, row.Provider}}, nil
 }
 
-// openBeside stores a session beside one that has to be alive: who ends all of
-// the user's finds both. Where no transaction holds them off, the former is
-// looked at once more.
+// openBeside stores a session beside one that has to be alive. A call that ends
+// all sessions of the user finds both. Without transactions the former session
+// is checked once more.
 func openBeside(ctx context.Context, s *directory.Store, row storage.StoredSession, former string) error {
 	if !s.SessionsInTx() {
 		if err := s.CreateSession(ctx, row); err != nil {

@@ -53,7 +53,8 @@ func (d *databaseStrategy) open(_ context.Context, v *visit, who *directory.Sign
 	return nil
 }
 
-// rowToken is what the cookie says, if a store could ever have said it.
+// rowToken returns the token of the credential, or "" if no store can have made
+// it.
 func rowToken(c *browser.Credential) string {
 	token, _ := c.Token()
 	if len(token) > longestRowToken || weburl.HasControl(token) || !utf8.ValidString(token) {
@@ -62,21 +63,21 @@ func rowToken(c *browser.Credential) string {
 	return token
 }
 
-// live is the session behind the request's cookie. A nil result is nobody; one
-// that has expired is removed on the way. believes: for somebody who only
-// reads, what the store said a while before will do, unless a renewal is due.
-func (d *databaseStrategy) live(ctx context.Context, v *visit, believes bool) (*directory.SessionAndUser, string, error) {
+// live returns the session of the request's credential, or nil. It deletes an
+// expired session. With useCache, for callers that only read, a cached
+// session will do unless a renewal is due.
+func (d *databaseStrategy) live(ctx context.Context, v *visit, useCache bool) (*directory.SessionAndUser, string, error) {
 	s := d.setup
 	token := rowToken(&v.credential)
 	if token == "" {
 		return nil, "", nil
 	}
 	ask := s.store.Session
-	if believes {
+	if useCache {
 		ask = s.store.CachedSession
 	}
 	found, err := guarded.Optional(ask(ctx, token))
-	if believes && found != nil && d.isDue(&found.Row) {
+	if useCache && found != nil && d.isDue(&found.Row) {
 		found, err = guarded.Optional(s.store.Session(ctx, token))
 	}
 	if found == nil || err != nil {
@@ -137,7 +138,7 @@ func (d *databaseStrategy) read(ctx context.Context, v *visit, c *change) (*read
 	return r, nil
 }
 
-// sessionOfRow is a stored session as Go sees it.
+// sessionOfRow returns a stored session as Go sees it.
 func sessionOfRow(row *storage.StoredSession, u *User) *Session {
 	s := &Session{
 		User: SessionUser{Name: u.Name, Email: u.Email, Image: u.Image}, Expires: row.Expires,
@@ -162,7 +163,7 @@ func (d *databaseStrategy) extend(ctx context.Context, row *storage.StoredSessio
 	return false, err
 }
 
-// isDue: UpdateAge has passed since the expiry was moved.
+// isDue reports whether UpdateAge has passed since the expiry was moved.
 func (d *databaseStrategy) isDue(row *storage.StoredSession) bool {
 	due := row.Expires.Add(-d.setup.config.Session.MaxAge)
 	if every := d.setup.config.Session.UpdateAge; every > 0 {

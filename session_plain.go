@@ -35,8 +35,8 @@ type plainReading struct {
 	said jwtclaims.Said
 }
 
-// readPlain is reading without anybody looking at the claims: the token's JSON
-// is cut into members, and both answers are put together from them.
+// readPlain reads a session whose claims no callback looks at: it cuts the
+// token's JSON into members and puts both answers together from them.
 func (t *tokenStrategy) readPlain(ctx context.Context, v *visit, token string, spec *browser.Spec) (*reading, error) {
 	room := t.rooms.Get().(*plainRoom)
 	defer t.giveBack(room)
@@ -62,7 +62,7 @@ func (t *tokenStrategy) readPlain(ctx context.Context, v *visit, token string, s
 	return &found.reading, err
 }
 
-// openPlain is the token's members, or errNoToken.
+// openPlain returns the token's members, or ErrNoToken.
 func (t *tokenStrategy) openPlain(token string, spec *browser.Spec, room *plainRoom) ([]jsonscan.Member, error) {
 	var err error
 	if room.opened, err = spec.Codec.AppendOpen(room.opened[:0], token); err != nil {
@@ -75,7 +75,8 @@ func (t *tokenStrategy) openPlain(token string, spec *browser.Spec, room *plainR
 	return members, nil
 }
 
-// readPlainMembers is openToken and sessionOf for readPlain. It may add members.
+// readPlainMembers does for readPlain what openToken and sessionOf do. It may
+// add members.
 func (t *tokenStrategy) readPlainMembers(ctx context.Context, found *plainReading, members []jsonscan.Member) ([]jsonscan.Member, error) {
 	s := found.session
 	readMembers(s, &found.said, members)
@@ -86,14 +87,14 @@ func (t *tokenStrategy) readPlainMembers(ctx context.Context, found *plainReadin
 	return members, t.judge(ctx, s.Tenant, from, true)
 }
 
-// judge is errNoToken for the token of another tenant, and of a sign-in that is
-// too old or revoked. believes: it may believe for a while what was said of that.
-func (t *tokenStrategy) judge(ctx context.Context, tenant string, from directory.TokenOrigin, believes bool) error {
+// judge returns ErrNoToken for the token of another tenant, and for a sign-in
+// that is too old or revoked. With useCache it accepts a cached answer.
+func (t *tokenStrategy) judge(ctx context.Context, tenant string, from directory.TokenOrigin, useCache bool) error {
 	if tenant != t.setup.tenant {
 		return directory.ErrNoToken
 	}
 	if limit := t.setup.config.Session.AbsoluteMaxAge; limit > 0 && !from.Began.IsZero() && !t.setup.now().Before(from.Began.Add(limit)) {
 		return directory.ErrNoToken
 	}
-	return t.setup.revocations.Check(ctx, from, believes)
+	return t.setup.revocations.Check(ctx, from, useCache)
 }

@@ -133,14 +133,15 @@ func (t *tokenStrategy) refuse(ctx context.Context, v *visit, err error) {
 	v.credential.Clear()
 }
 
-// openToken is the token's content, or errNoToken, or a fault. It is as believing
-// as judge.
-func (t *tokenStrategy) openToken(ctx context.Context, token string, spec *browser.Spec, believes bool) (Claims, error) {
+// openToken decrypts and validates a session token. It returns ErrNoToken if
+// the token is invalid, expired or revoked. With useCache it accepts a cached
+// revocation result.
+func (t *tokenStrategy) openToken(ctx context.Context, token string, spec *browser.Spec, useCache bool) (Claims, error) {
 	claims, err := t.decode(ctx, token, spec)
 	if err != nil {
 		return nil, err
 	}
-	return claims, t.judge(ctx, claims.String(jwtclaims.Tenant), directory.OriginOfToken(claims), believes)
+	return claims, t.judge(ctx, claims.String(jwtclaims.Tenant), directory.OriginOfToken(claims), useCache)
 }
 
 func (t *tokenStrategy) decode(ctx context.Context, token string, spec *browser.Spec) (Claims, error) {
@@ -159,7 +160,7 @@ func (t *tokenStrategy) decode(ctx context.Context, token string, spec *browser.
 	return claims, nil
 }
 
-// readClaims is reading with the application's say.
+// readClaims reads a session with the application's callbacks.
 func (t *tokenStrategy) readClaims(ctx context.Context, v *visit, claims Claims, c *change) (*reading, error) {
 	info := TokenInfo{Claims: claims}
 	if c != nil {
@@ -189,7 +190,7 @@ func (t *tokenStrategy) readClaims(ctx context.Context, v *visit, claims Claims,
 	return r, t.seal(ctx, v, claims)
 }
 
-// sessionOf is what claims say, as Go sees it.
+// sessionOf returns the session of claims, as Go sees it.
 func (t *tokenStrategy) sessionOf(claims Claims) (*Session, error) {
 	user, said, err := userFromClaims(claims)
 	if err != nil {
@@ -244,7 +245,8 @@ func (t *tokenStrategy) visitor(ctx context.Context, v *visit) (*User, error) {
 	return &User{Name: u.Name, Email: u.Email, Image: u.Image}, err
 }
 
-// claims are those of the request's token; nil: it has none that is good.
+// claims returns the claims of the request's token, or nil if it has no valid
+// one.
 func (t *tokenStrategy) claims(ctx context.Context, v *visit) (Claims, error) {
 	token, spec := v.credential.Token()
 	if token == "" {

@@ -73,7 +73,7 @@ func (s *setup) bind(text string) string {
 	return text + "\x00" + s.tenant
 }
 
-// cookieSpecsFor is the set that suits an origin.
+// cookieSpecsFor returns the cookies for an origin.
 func (s *setup) cookieSpecsFor(o weburl.Origin) *browser.Specs {
 	if o.Secure {
 		return s.cookieSpecs[1]
@@ -81,7 +81,7 @@ func (s *setup) cookieSpecsFor(o weburl.Origin) *browser.Specs {
 	return s.cookieSpecs[0]
 }
 
-// secrets are the operator's own.
+// secrets returns the operator's own secrets.
 func (s *setup) secrets() []string {
 	secrets := slices.Clone(s.config.Secrets)
 	for _, p := range s.order {
@@ -90,7 +90,8 @@ func (s *setup) secrets() []string {
 	return secrets
 }
 
-// tracksSignIns: session tokens have to say which sign-in they come from.
+// tracksSignIns reports whether session tokens have to name the sign-in they
+// come from.
 func (s *setup) tracksSignIns() bool {
 	return s.revocations != nil || s.config.Session.AbsoluteMaxAge > 0 || s.config.AccountPage.Enabled
 }

@@ -57,8 +57,8 @@ func (x *exchange) conclude(ctx context.Context, out outcome, err error) (*Respo
 	return x.steer(ctx, err)
 }
 
-// completeSignIn is the one way in: whose sign-in it is, whether the
-// application lets them, what has to be written, and the session.
+// completeSignIn is the one way in. It finds the user, asks the application,
+// writes what has to be written, and opens the session.
 func (x *exchange) completeSignIn(ctx context.Context, in directory.Assertion) (*Response, error) {
 	var known *User
 	if d := x.setup.directory; d != nil {
@@ -145,9 +145,9 @@ func (x *exchange) commit(ctx context.Context, in directory.Assertion) (*directo
 	return who, err
 }
 
-// linkingUser is who is signed in already, where that has a say: an account
-// that nobody has is linked to them. A sign-in that was begun elsewhere says
-// itself in which session, which must be alive and that of this browser.
+// linkingUser returns the signed-in user that a new account should be linked
+// to, or nil. A sign-in that was begun elsewhere names its session, which must
+// be alive and that of this browser.
 func linkingUser(ctx context.Context, x *exchange, in *directory.Assertion) (*User, error) {
 	if in.Vouched || in.ProvesEmail || in.BegunIn != nil && in.BegunIn.UserID == "" {
 		return nil, nil
@@ -169,7 +169,8 @@ func linkingUser(ctx context.Context, x *exchange, in *directory.Assertion) (*Us
 	return &here.user, nil
 }
 
-// whoBegan is the user of the session that a sign-in was begun in.
+// whoBegan returns the user of the session in which a sign-in was begun, or
+// nil.
 func whoBegan(ctx context.Context, x *exchange, b *sessionref.Ref) (*currentUser, error) {
 	here, err := x.setup.sessions.current(ctx, &x.visit)
 	if err != nil || here == nil || b != nil && !here.isMarked(*b) {
@@ -235,7 +236,7 @@ func addRefusal(x *exchange, err error) {
 	x.events.Add(e, nil)
 }
 
-// destination is where the browser goes once somebody is signed in.
+// destination returns where the browser goes after a sign-in.
 func (x *exchange) destination(who *directory.SignIn) string {
 	if own := x.setup.config.Pages.NewUser; who.IsNew && own != "" {
 		return x.absolute(weburl.WithQuery(own, "callbackUrl", x.callbackURL))

@@ -46,7 +46,8 @@ type resolvedSetup struct {
 // stateKey is where a context has its requestState.
 type stateKey struct{}
 
-// stateIn is the state in ctx; nil: none, or ctx has named another tenant since.
+// stateIn returns the state in ctx. It returns nil if there is none, or if ctx
+// has named another tenant since.
 func stateIn(ctx context.Context) *requestState {
 	state, _ := ctx.Value(stateKey{}).(*requestState)
 	if state != nil && state.auth != nil && state.auth.tenants != nil && tenantIn(ctx) != tenantIn(state.context()) {
@@ -63,7 +64,7 @@ func (s *requestState) isAbout(r *Request) bool {
 	return own != nil && reflect.ValueOf(r.Header).UnsafePointer() == reflect.ValueOf(own.Header).UnsafePointer()
 }
 
-// context is that of the request as it came.
+// context returns the context of the request as it came.
 func (s *requestState) context() context.Context {
 	if s.neutral != nil {
 		return s.neutral.ctx
@@ -71,7 +72,7 @@ func (s *requestState) context() context.Context {
 	return s.r.Context()
 }
 
-// request is the head of the request; nil: it is over.
+// request returns the head of the request, or nil if the request is over.
 func (s *requestState) request() *Request {
 	n := s.neutral
 	if n == nil {
@@ -83,7 +84,8 @@ func (s *requestState) request() *Request {
 	return n.head
 }
 
-// concerns: the session is one of a's, or was put there without saying whose.
+// concerns reports whether the session belongs to a, or was put into the
+// context for every Auth.
 func (s *requestState) concerns(a *Auth) bool { return s.auth == nil || s.auth == a }
 
 // stateOf finds or makes the state of a request.
@@ -106,7 +108,7 @@ func (s *requestState) within(ctx context.Context) context.Context {
 	return context.WithValue(ctx, stateKey{}, s)
 }
 
-// setup is the configuration for the request, asked for once.
+// setup returns the configuration for the request. It asks for it once.
 func (s *requestState) setup() (*setup, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -128,8 +130,8 @@ func (s *requestState) resolve() (*setup, error) {
 	return s.config.setup, s.config.fault
 }
 
-// session is who is signed in, read when somebody first looks. The cookies that
-// keep it alive go into the response.
+// session returns the session, which it reads at the first call. The cookies
+// that keep the session alive go into the response.
 func (s *requestState) session() (*Session, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -186,7 +188,7 @@ func (s *requestState) renew(x *exchange) {
 	}
 }
 
-// response is the header of the response.
+// response returns the header of the response.
 func (s *requestState) response() http.Header {
 	if s.header == nil {
 		s.header = http.Header{}
@@ -210,8 +212,8 @@ func (a *Auth) settle(ctx context.Context, r *reading, err error) {
 	}
 }
 
-// currentUser is the stored user: what came along with the session, else looked
-// up, else what the session itself says.
+// currentUser returns the stored user: the one that came with the session, else
+// looked up, else what the session itself says.
 func (s *requestState) currentUser(ctx context.Context, a *Auth) (User, error) {
 	found, err := s.look()
 	if err != nil {
@@ -227,7 +229,7 @@ func (s *requestState) currentUser(ctx context.Context, a *Auth) (User, error) {
 	return *u, nil
 }
 
-// look is who is signed in, as they are now.
+// look returns the current reading of the session.
 func (s *requestState) look() (reading, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -246,8 +248,8 @@ func (s *requestState) remember(of reading, u *User) {
 	}
 }
 
-// setupOf is the setup whose store is asked; a session that was put into the
-// context belongs to no request.
+// setupOf returns the setup whose store is asked. A session that was put into
+// the context belongs to no request.
 func (s *requestState) setupOf(ctx context.Context, a *Auth) (*setup, error) {
 	switch {
 	case s.auth != nil:
@@ -305,13 +307,13 @@ func (a *Auth) findSetup(ctx context.Context, r *Request) (*setup, error) {
 	return a.tenants.setupFor(ctx, r)
 }
 
-// setupOrBlank is setupFor for who has to answer in any case.
+// setupOrBlank is setupFor for callers that have to answer in any case.
 func (a *Auth) setupOrBlank(ctx context.Context, r *Request) (*setup, error) {
 	s, err := a.setupFor(ctx, r)
 	return a.orBlank(s), err
 }
 
-// orBlank is s, or what renders errors where there is none.
+// orBlank returns s, or a setup that renders errors if s is nil.
 func (a *Auth) orBlank(s *setup) *setup {
 	if s == nil && a.tenants != nil {
 		return a.tenants.blank()
@@ -319,7 +321,7 @@ func (a *Auth) orBlank(s *setup) *setup {
 	return s
 }
 
-// setupWithStore is the setup for work without a request, which needs an
+// setupWithStore returns the setup for work without a request. It needs an
 // Adapter.
 func (a *Auth) setupWithStore(ctx context.Context) (*setup, error) {
 	s, err := a.setupIn(ctx)

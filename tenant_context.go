@@ -12,13 +12,14 @@ func ContextWithTenant(ctx context.Context, tenant string) context.Context {
 	return context.WithValue(ctx, tenantKey{}, tenant)
 }
 
-// tenantIn is the tenant that ctx names; empty: none.
+// tenantIn returns the tenant that ctx names, or "".
 func tenantIn(ctx context.Context) string {
 	named, _ := ctx.Value(tenantKey{}).(string)
 	return named
 }
 
-// in is ctx for work of the tenant, so that callbacks can use [Auth.Users].
+// in returns ctx for work of the tenant, so that callbacks can use
+// [Auth.Users].
 func (s *setup) in(ctx context.Context) context.Context {
 	if s.tenant == "" || tenantIn(ctx) == s.tenant {
 		return ctx

@@ -112,12 +112,14 @@ func tenantOf(ctx context.Context, r *Request, name func(context.Context, *Reque
 	return named, err
 }
 
-// noRequest is what work without a request shows to who asks for one.
+// noRequest returns the request that work without a request shows to a function
+// of the application.
 func noRequest() *Request {
 	return &Request{Method: http.MethodGet, URL: &url.URL{}, Header: http.Header{}}
 }
 
-// isNoRequest: a real one has a path.
+// isNoRequest reports whether r is that of noRequest: a real request has a
+// path.
 func isNoRequest(r *Request) bool { return r.Host == "" && r.URL.Path == "" }
 
 // mostTenants is the default of Tenants.CacheSize and Func.CacheSize.
@@ -165,8 +167,8 @@ func newLazySetups(size int, find func(context.Context, *Request) (tenant, error
 	}
 }
 
-// setupFor is the setup of a request. With an error it is what the error is
-// rendered with, and may be nil.
+// setupFor returns the setup of a request. With an error it renders that error,
+// and may be nil.
 func (t *lazySetups) setupFor(ctx context.Context, r *Request) (*setup, error) {
 	which, err := t.find(ctx, r)
 	if err != nil {

@@ -69,9 +69,9 @@ func (t *hostTrust) originOf(r *Request) (weburl.Origin, error) {
 	return origin, nil
 }
 
-// forwarded is all of a header. A list is kept whole and so refused as a host
-// or scheme: its first entry is what the client sent, not what the proxy saw.
-// Without TrustHost nobody vouches for the header, and it says nothing.
+// forwarded returns all of a header. A list is kept whole and so refused as a
+// host or scheme: its first entry is what the client sent, not what the proxy
+// saw. Without TrustHost it returns "": nothing vouches for the header.
 func (t *hostTrust) forwarded(r *Request, name string) string {
 	if !t.TrustHost {
 		return ""
@@ -79,8 +79,9 @@ func (t *hostTrust) forwarded(r *Request, name string) string {
 	return strings.Trim(strings.Join(r.Header[name], ","), " \t")
 }
 
-// allows looks for the origin on the list. A port has to be named there, unless
-// it is the scheme's own: others are anybody's who can run a program on the host.
+// allows reports whether the origin is on the list. A port has to be named
+// there unless it is the scheme's own: another program on the host can use any
+// other.
 func (t *hostTrust) allows(o weburl.Origin) bool {
 	if len(t.AllowedHosts) == 0 {
 		return true
@@ -98,7 +99,7 @@ func (t *hostTrust) allows(o weburl.Origin) bool {
 	return false
 }
 
-// missingPort is the cure where nothing but its port keeps a host off the list.
+// missingPort returns the cure if only its port keeps a host off the list.
 func (t *hostTrust) missingPort(o weburl.Origin) string {
 	i := strings.LastIndexByte(o.Text, ':')
 	if strings.HasSuffix(o.Text, "]") || !t.allows(weburl.Origin{Text: o.Text[:i]}) {
@@ -108,9 +109,9 @@ func (t *hostTrust) missingPort(o weburl.Origin) string {
 	return fmt.Sprintf("; Site.AllowedHosts has it without a port, which has to be named: %q", name+anyPort)
 }
 
-// clientAddr is the IP address of the client: the right-most hop of
-// X-Forwarded-For that is no trusted proxy. Empty: unknown. Whoever says
-// so, an address has one spelling: IPv4 in IPv6 is IPv4, without port and zone.
+// clientAddr returns the IP address of the client: the right-most hop of
+// X-Forwarded-For that is no trusted proxy, or "" if it is unknown. An
+// address has one spelling: IPv4 in IPv6 is IPv4, without port and zone.
 func (t *hostTrust) clientAddr(r *Request) string {
 	if own := t.ClientAddress; own != nil {
 		client, _ := guarded.ContainResult(func() (string, error) { return strings.TrimSpace(own(r)), nil })
@@ -137,7 +138,8 @@ func (t *hostTrust) clientAddr(r *Request) string {
 	return addr.String()
 }
 
-// knowsClients: the operator has said how clients behind a proxy are found.
+// knowsClients reports whether the configuration says how clients behind a
+// proxy are found.
 func (t *hostTrust) knowsClients() bool { return t.ClientAddress != nil || len(t.TrustedProxies) > 0 }
 
 // parseAddr reads an IP address with or without a port.

@@ -65,7 +65,7 @@ func (c *Core) UpdateSession(ctx context.Context, r *Request, data any) (*Sessio
 	return found.session, x.cookies.Out, nil
 }
 
-// plainJSON is data as a browser's JSON would have brought it.
+// plainJSON returns data as a browser's JSON would have brought it.
 func plainJSON(data any) (plain any, err error) {
 	raw, err := json.Marshal(data)
 	if err == nil {

@@ -77,10 +77,11 @@ func (w *webauthnProvider) options(ctx context.Context, x *exchange) (*Response,
 	return res, atProvider(x.provider, err)
 }
 
-// decide chooses what is done, as Auth.js does: whoever is signed in says so
-// themselves; a new key is for them, or for somebody whom nobody knows yet. Where
-// strangers learn nothing, a taken e-mail address looks like a free one until
-// the passkey has been made, and is refused then.
+// decide chooses between the two actions, as Auth.js does. A signed-in user
+// names the action. A new passkey is for a signed-in user, or for a user who
+// does not exist yet. If unauthenticated clients learn nothing, a taken e-mail
+// address looks like a free one until the passkey has been made, and is refused
+// then.
 func (w *webauthnProvider) decide(action string, who *visitorInfo) string {
 	switch {
 	case action == actionAuthenticate:
@@ -95,7 +96,8 @@ func (w *webauthnProvider) decide(action string, who *visitorInfo) string {
 	return actionRegister
 }
 
-// admitQuestion counts a stranger who asks about an e-mail address.
+// admitQuestion counts an unauthenticated client that asks about an e-mail
+// address.
 func (w *webauthnProvider) admitQuestion(ctx context.Context, v *visit, query url.Values) (time.Duration, error) {
 	if !w.isAboutSomebody(query) {
 		return 0, nil
@@ -103,8 +105,8 @@ func (w *webauthnProvider) admitQuestion(ctx context.Context, v *visit, query ur
 	return w.setup.limits.Take(ctx, w.setup.limits.Questions(w.setup.requesterOf(ctx, v, "")))
 }
 
-// isAboutSomebody: the question names a person, and the answer may depend on
-// who that is.
+// isAboutSomebody reports whether the question names a user, so that the answer
+// may depend on the user.
 func (w *webauthnProvider) isAboutSomebody(query url.Values) bool {
 	if w.UserInfo == nil {
 		return query.Get("email") != "" && w.ListCredentials != passkey.ListNone
@@ -124,8 +126,8 @@ func tooManyQuestions(wait time.Duration) *Response {
 	return res
 }
 
-// stranger is who a stranger wants to be. Nothing is looked up where nothing is
-// told.
+// stranger returns the user that an unauthenticated client names. It looks up
+// nothing if the client learns nothing.
 func (w *webauthnProvider) stranger(ctx context.Context, r *Request, email, action string) (*User, bool, error) {
 	if w.UserInfo != nil {
 		return w.ownStranger(ctx, r, action)
@@ -173,7 +175,7 @@ func (w *webauthnProvider) ownStranger(ctx context.Context, r *Request, action s
 	return &u, false, nil
 }
 
-// requestOptions asks for a passkey: one of whoever is signed in or has named an
+// requestOptions asks for a passkey: one of the signed-in user or of the named
 // e-mail address, or else any.
 func (w *webauthnProvider) requestOptions(ctx context.Context, x *exchange, who *visitorInfo) (*Response, error) {
 	c := challenge{id: newChallengeID(), Challenge: newChallenge()}
@@ -191,7 +193,7 @@ func (w *webauthnProvider) requestOptions(ctx context.Context, x *exchange, who 
 	})
 }
 
-// keysOf are the passkeys that options list.
+// keysOf returns the passkeys that options list.
 func (w *webauthnProvider) keysOf(ctx context.Context, who *visitorInfo) (keys []storage.Authenticator, err error) {
 	if who.exists {
 		keys, err = w.setup.store.ListAuthenticators(ctx, who.user.ID)
@@ -236,8 +238,8 @@ func (w *webauthnProvider) creationOptions(ctx context.Context, x *exchange, who
 	})
 }
 
-// registrationOf is what the ceremony is told of a challenge, when it is made and
-// when it is answered.
+// registrationOf returns what the ceremony is told of a challenge, when it is
+// made and when it is answered.
 func (w *webauthnProvider) registrationOf(party passkey.RelyingParty, c *challenge) passkey.Registration {
 	name, displayName := shownNames(c.RegisterData)
 	handle, _ := base64.RawURLEncoding.DecodeString(c.Handle)
@@ -251,8 +253,8 @@ func (w *webauthnProvider) registrationOf(party passkey.RelyingParty, c *challen
 	return r
 }
 
-// handleOf is what authenticators call the user who has these keys: what they
-// did before, or else random bytes, which tell nothing (section 14.6.1).
+// handleOf returns the name of the user in authenticators: the one of their
+// other passkeys, or random bytes, which tell nothing (section 14.6.1).
 func handleOf(keys []storage.Authenticator) []byte {
 	if i := slices.IndexFunc(keys, hasHandle); i >= 0 {
 		return keys[i].UserHandle

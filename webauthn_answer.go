@@ -49,7 +49,8 @@ func (w *webauthnProvider) receive(ctx context.Context, x *exchange) (outcome, e
 	return outcome{assertion: in}, nil
 }
 
-// verify says who answered, and what is to be remembered of it.
+// verify returns the user who answered, and what is to be remembered of the
+// answer.
 func (w *webauthnProvider) verify(ctx context.Context, x *exchange) (*directory.Assertion, error) {
 	if !w.asked(&x.visit) {
 		return nil, failure.WrapFor(ErrInvalidCheck, w.ID, &failure.Mistake{Err: errors.New("this browser was asked for no passkey, or too long ago")})
@@ -81,12 +82,12 @@ func (w *webauthnProvider) verify(ctx context.Context, x *exchange) (*directory.
 	return found, err
 }
 
-// refused: what the browser sent is no proof.
+// refused returns the error for an answer that proves nothing.
 func (w *webauthnProvider) refused(why error) error {
 	return failure.WrapFor(ErrWebAuthnVerification, w.ID, &failure.Mistake{Err: why})
 }
 
-// register is somebody with a new passkey.
+// register handles a new passkey.
 func (w *webauthnProvider) register(ctx context.Context, r passkey.Registration, c *challenge, id, answer []byte) (*directory.Assertion, error) {
 	key, err := hook(ctx, w.setup, "WebAuthn.Ceremony", func(ctx context.Context) (storage.Authenticator, error) { return w.Ceremony.Register(ctx, r, answer) })
 	if err != nil {
@@ -110,7 +111,7 @@ func (w *webauthnProvider) register(ctx context.Context, r passkey.Registration,
 	return &directory.Assertion{Person: *c.RegisterData, Account: account, Owner: c.RegisterData.ID, Passkey: &key}, nil
 }
 
-// authenticate is the owner of a passkey.
+// authenticate handles the use of a passkey.
 func (w *webauthnProvider) authenticate(ctx context.Context, x *exchange, c *challenge, id, answer []byte) (*directory.Assertion, error) {
 	key, err := guarded.Optional(x.setup.store.Authenticator(ctx, id))
 	if err != nil {

@@ -34,8 +34,8 @@ type challenge struct {
 	Conditional  bool    `json:"conditional,omitempty"`  // it may be made without asking
 }
 
-// askedFor stands for the user whose passkeys were listed. It is as long where
-// there is none, since the length of a cookie shows (R-184).
+// askedFor stands for the user whose passkeys were listed. It is as long
+// without a user, because the length of a cookie shows (R-184).
 func askedFor(who *visitorInfo) string {
 	if !who.exists {
 		return secret.Hash(newChallenge())
@@ -45,7 +45,7 @@ func askedFor(who *visitorInfo) string {
 
 func newChallengeID() string { return secret.RandomHex(8) }
 
-// newChallenge is 32 random bytes (section 13.4.3).
+// newChallenge returns 32 random bytes (section 13.4.3).
 func newChallenge() string {
 	b := make([]byte, 32)
 	rand.Read(b) // never fails
@@ -60,7 +60,8 @@ func (c *challenge) bytes() []byte {
 // longestImage is the longest URL of a picture that waits in a cookie.
 const longestImage = 512
 
-// registerDataOf is what waits of the user whose passkey is made.
+// registerDataOf returns what waits in the cookie of the user whose passkey is
+// made.
 func registerDataOf(who *visitorInfo) *User {
 	u := &User{Name: who.user.Name, Email: who.user.Email}
 	if who.here != nil {
@@ -100,7 +101,7 @@ var (
 	errSpentChallenge = errors.New("this challenge was answered before")
 )
 
-// asked: the browser keeps a challenge of this provider.
+// asked reports whether the browser keeps a challenge of this provider.
 func (w *webauthnProvider) asked(v *visit) bool {
 	held := v.cookies.Pending(browser.Challenge, v.now())
 	return slices.ContainsFunc(held, func(h browser.Pending) bool { return h.Provider == w.ID })
@@ -145,8 +146,8 @@ func (w *webauthnProvider) open(h *browser.Pending, now time.Time) (*challenge, 
 	return c, true
 }
 
-// answeredChallenge is the challenge that an answer says it is for, and the
-// credential it comes from.
+// answeredChallenge returns the challenge that an answer is for, and the id of
+// its credential.
 func answeredChallenge(answer []byte) (challenge string, credentialID []byte, err error) {
 	var said struct {
 		ID       string `json:"id"`
@@ -173,8 +174,8 @@ func answeredChallenge(answer []byte) (challenge string, credentialID []byte, er
 	return client.Challenge, credentialID, nil
 }
 
-// decoys are made up for an e-mail address that has no passkeys, always the
-// same, so that nobody can tell (R-184).
+// decoys returns made-up passkeys for an e-mail address without any. They are
+// always the same, so that a client cannot tell (R-184).
 func (w *webauthnProvider) decoys(email string) []storage.Authenticator {
 	mac := hmac.New(sha256.New, []byte(w.setup.csrfSecret))
 	mac.Write([]byte(w.setup.bind("passkey decoy\x00" + w.ID + "\x00" + email)))

@@ -31,7 +31,7 @@ type passkeyNews struct {
 	DisplayName  string    `json:"displayName,omitempty"`
 }
 
-// news is what there is to tell of a user's passkeys, as JSON; empty: nothing.
+// news returns what a browser can be told of a user's passkeys, as JSON, or "".
 // gone is the id of one that has just been removed; empty: none.
 func (w *webauthnProvider) news(party passkey.RelyingParty, u *User, keys []storage.Authenticator, gone string) string {
 	n := passkeyNews{RPID: party.ID, CredentialID: gone}
@@ -55,7 +55,8 @@ func (w *webauthnProvider) news(party passkey.RelyingParty, u *User, keys []stor
 
 func hasHandle(k storage.Authenticator) bool { return len(k.UserHandle) > 0 }
 
-// shownNames are what browsers show of a user where people choose a passkey.
+// shownNames returns what browsers show of a user where people choose a
+// passkey.
 func shownNames(u *User) (name, displayName string) {
 	return cmp.Or(u.Email, u.Name, u.ID), cmp.Or(u.Name, u.Email)
 }
@@ -73,7 +74,7 @@ func (w *webauthnProvider) signals(ctx context.Context, party passkey.RelyingPar
 	return noStore(jsonBytes(http.StatusOK, []byte(`{"action":"`+actionSignals+`","options":`+told+`}`))), nil
 }
 
-// partyOf is for whom passkeys are.
+// partyOf returns the relying party of passkeys.
 func (w *webauthnProvider) partyOf(r *Request, o weburl.Origin) (rp passkey.RelyingParty) {
 	if w.RelyingParty != nil {
 		rp = w.RelyingParty(r)

@@ -49,7 +49,7 @@ func (p *WebAuthn) prepare(s *setup, _ func(string) string) (preparedProvider, e
 	return w, w.faults(s)
 }
 
-// faults are what browsers or the library cannot make sense of.
+// faults returns what browsers or the library cannot make sense of.
 func (w *webauthnProvider) faults(s *setup) error {
 	var all failure.List
 	wrong := func(format string, args ...any) {
@@ -83,7 +83,7 @@ func (w *webauthnProvider) faults(s *setup) error {
 	return errors.Join(all...)
 }
 
-// takesPasskeys: browsers offer passkeys in the field.
+// takesPasskeys reports whether browsers offer passkeys in the field.
 func takesPasskeys(f Field) bool {
 	return slices.Contains(strings.Fields(f.Autocomplete), "webauthn")
 }

@@ -88,7 +88,8 @@ func asWellKnown(v any) (*Response, error) {
 	return jsonBytes(http.StatusOK, body), nil
 }
 
-// passkeyOrigins are those of a provider for passkeys; nil: it is another one.
+// passkeyOrigins returns the origins of a provider for passkeys, or nil for any
+// other.
 func (p *providerInfo) passkeyOrigins(r *Request, o weburl.Origin) []string {
 	if p.party == nil {
 		return nil

@@ -94,7 +94,8 @@ func (u *SessionUser) isZero() bool {
 	return u.Name == "" && u.Email == "" && u.Image == "" && u.Extra == nil
 }
 
-// setKnown tells a user of whom nothing is known from the zero SessionUser.
+// setKnown distinguishes a user of whom nothing is known from the zero
+// SessionUser.
 func (u *SessionUser) setKnown() {
 	if u.isZero() {
 		u.Extra = Claims{}

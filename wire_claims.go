@@ -32,8 +32,8 @@ func keepClaims(c Claims, names ...string) (kept keptClaims) {
 	return kept
 }
 
-// putBack is c with the claims as they were. The map that a callback returned
-// may be shared by others, so it is not changed.
+// putBack returns c with the claims as they were. It does not change the map
+// that a callback returned, which may be shared.
 func (k *keptClaims) putBack(c Claims) Claims {
 	copied := false
 	for i, name := range k.names {
@@ -77,7 +77,7 @@ func readMembers(s *Session, said *jwtclaims.Said, members []jsonscan.Member) {
 	s.signedInAt(jwtclaims.Time(members, jwtclaims.AuthTime))
 }
 
-// readText is the text of m, and how it looks where that is empty.
+// readText returns the text of m, and the raw JSON for an empty one.
 func readText(m jsonscan.Member) (text string, raw []byte) {
 	text, ok := m.Text()
 	switch {
@@ -89,8 +89,8 @@ func readText(m jsonscan.Member) (text string, raw []byte) {
 	return "", bytes.Clone(m.Raw)
 }
 
-// trackMembers is track for openPlain. A session id that it makes up is not
-// where the token comes from: nobody can have revoked it.
+// trackMembers does for openPlain what track does. A session id that it makes
+// up is not where the token comes from: nothing can have revoked it.
 func trackMembers(s *Session, members []jsonscan.Member, from *directory.TokenOrigin) []jsonscan.Member {
 	if s.ID == "" {
 		if jti, ok := jsonscan.Lookup(members, "jti"); ok {
@@ -107,7 +107,7 @@ func trackMembers(s *Session, members []jsonscan.Member, from *directory.TokenOr
 	return members
 }
 
-// memberText is Claims.String for one member.
+// memberText does for one member what Claims.String does.
 func memberText(m jsonscan.Member) string {
 	if text, ok := m.Text(); ok {
 		return text
@@ -179,8 +179,8 @@ func putClaim(c Claims, name, text string, said []byte) {
 	}
 }
 
-// claimedBy is what a provider says in the fields of a person that are empty. An
-// e-mail address that is null is left out, as Auth.js does.
+// claimedBy returns what a provider says in the empty fields of a person. An
+// e-mail address that is null is left out, as in Auth.js.
 func claimedBy(id Identity, profile Claims) *jwtclaims.Said {
 	said := &jwtclaims.Said{
 		Name:  emptyIn(profile, "name", "nickname", "preferred_username"),
@@ -195,8 +195,9 @@ func claimedBy(id Identity, profile Claims) *jwtclaims.Said {
 	return said
 }
 
-// emptyIn is the first of the members that is present and not null, or else the
-// last, as raw JSON; nil: it is absent, or says something.
+// emptyIn returns the first of the members that is present and not null, or
+// else the last, as raw JSON. It returns nil if the member is absent, or has a
+// value.
 func emptyIn(c Claims, names ...string) (raw []byte) {
 	for _, name := range names {
 		value, present := c[name]
