@@ -259,19 +259,6 @@ func (s *setup) checkConditionalUI(f *failure.List) {
 	}
 }
 
-// isNil reports whether p is nil, or holds a nil pointer.
-func isNil(p Provider) bool {
-	v := reflect.ValueOf(p)
-	return !v.IsValid() || v.Kind() == reflect.Pointer && v.IsNil()
-}
-
-func validProviderID(id string) bool {
-	if id == "" || len(id) > 64 || id == "undefined" || strings.Trim(id, ".") == "" {
-		return false
-	}
-	return strings.Trim(id, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_.") == ""
-}
-
 // prepareDirectory checks the adapter against what is asked of it.
 func (s *setup) prepareDirectory(f *failure.List) {
 	for _, n := range s.needs() {

@@ -3,6 +3,8 @@ package latchkey
 import (
 	"cmp"
 	"context"
+	"reflect"
+	"strings"
 	"time"
 
 	"github.com/latchkeyhq/latchkey/internal/directory"
@@ -147,4 +149,17 @@ type endedSession struct {
 	id       string
 	userID   string
 	provider string // that opened it; empty: unknown
+}
+
+// isNil reports whether p is nil, or holds a nil pointer.
+func isNil(p Provider) bool {
+	v := reflect.ValueOf(p)
+	return !v.IsValid() || v.Kind() == reflect.Pointer && v.IsNil()
+}
+
+func validProviderID(id string) bool {
+	if id == "" || len(id) > 64 || id == "undefined" || strings.Trim(id, ".") == "" {
+		return false
+	}
+	return strings.Trim(id, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_.") == ""
 }
