@@ -144,9 +144,9 @@ func (c *Codec) key() (*cbcKey, error) {
 	return k, nil
 }
 
-// openOther opens what was not sealed by this Codec's newest secret: an older
-// secret of ours, or another implementation whose header may be written
-// differently.
+// openOther opens a token that this Codec's newest secret did not seal: it
+// comes from an older secret, or from another implementation whose header may
+// be written differently.
 func (c *Codec) openOther(dst []byte, newest *cbcKey, p parts) ([]byte, error) {
 	if len(c.secrets) > 1 {
 		if k := c.cbc().byHeader[p.header]; k != nil {

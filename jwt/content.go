@@ -81,8 +81,8 @@ func (k *cbcKey) open(dst []byte, p parts, aad []byte) ([]byte, error) {
 	return opened[:len(dst)+size], nil
 }
 
-// tag is the MAC over AAD, IV, ciphertext and the length of the AAD in bits,
-// cut to its first half.
+// tag returns the MAC over AAD, IV, ciphertext and the length of the AAD in
+// bits, cut to its first half.
 func (s *scratch) tag(aad, ciphertext []byte) []byte {
 	s.mac.Write(aad)
 	s.mac.Write(s.iv[:])
@@ -118,7 +118,7 @@ func decodeExactly(dst []byte, text string) bool {
 	return err == nil && n == len(dst)
 }
 
-// pad is PKCS #7 (RFC 5652 section 6.3).
+// pad pads b as PKCS #7 does (RFC 5652 section 6.3).
 func pad(b []byte) []byte {
 	n := aes.BlockSize - len(b)%aes.BlockSize
 	for range n {
@@ -127,7 +127,7 @@ func pad(b []byte) []byte {
 	return b
 }
 
-// unpadded is the length of b without what pad added.
+// unpadded returns the length of b without its padding.
 func unpadded(b []byte) (size int, ok bool) {
 	n := int(b[len(b)-1])
 	if n == 0 || n > aes.BlockSize {

@@ -13,10 +13,10 @@ type header struct {
 	hasKid bool // without kid the newest secret is meant
 }
 
-// parseHeader is strict about what it understands and about what changes the
-// meaning of a token: an algorithm other than "dir", compression (zip), and
-// extensions that must be understood (crit). Other members are ignored, as RFC
-// 7516 section 4 demands, but no member may come twice.
+// parseHeader refuses what it does not understand and what changes the meaning
+// of a token: an algorithm other than "dir", compression (zip), and extensions
+// that must be understood (crit). It ignores other members, as RFC 7516 section
+// 4 demands, but no member may come twice.
 func parseHeader(encoded string) (h header, ok bool) {
 	if len(encoded) > maxHeader {
 		return h, false

@@ -98,9 +98,9 @@ func newGCMKey(secret, salt string) (*gcmKey, error) {
 	return &gcmKey{kid: base64.RawURLEncoding.EncodeToString(sum[:]), aead: aead}, nil
 }
 
-// derive is HKDF-SHA256 with the salt named in the info as well, so that keys
-// of different cookies have nothing in common. The cipher takes the key from
-// cut on.
+// derive returns a key by HKDF-SHA256. The salt is named in the info as well,
+// so that keys of different cookies have nothing in common. The cipher takes
+// the key from cut on.
 func derive(secret, salt string, size, cut int) (key []byte, block cipher.Block, err error) {
 	key, err = hkdf.Key(sha256.New, []byte(secret), []byte(salt), "Auth.js Generated Encryption Key ("+salt+")", size)
 	if err != nil {
@@ -110,8 +110,8 @@ func derive(secret, salt string, size, cut int) (key []byte, block cipher.Block,
 	return key, block, err
 }
 
-// thumbprintInput is the canonical JWK of a symmetric key (RFC 7638 section
-// 3.2).
+// thumbprintInput returns the canonical JWK of a symmetric key (RFC 7638
+// section 3.2).
 func thumbprintInput(key []byte) []byte {
 	return []byte(`{"k":"` + base64.RawURLEncoding.EncodeToString(key) + `","kty":"oct"}`)
 }

@@ -122,7 +122,7 @@ func (p TokenParams) baseURL() string {
 	return p.env("AUTH_URL", "NEXTAUTH_URL")
 }
 
-// env is the first of the variables that is set.
+// env returns the first of the variables that is set.
 func (p TokenParams) env(names ...string) string {
 	getenv := p.Getenv
 	if getenv == nil {
@@ -136,7 +136,7 @@ func (p TokenParams) env(names ...string) string {
 	return ""
 }
 
-// secrets are those of a site that says nothing else.
+// secrets returns the secrets in the environment.
 func (p TokenParams) secrets() []string {
 	if len(p.Secrets) > 0 {
 		return p.Secrets

@@ -42,8 +42,8 @@ func (c *Codec) SealClaims(claims Claims, now time.Time, maxAge time.Duration) (
 	return c.Seal(payload)
 }
 
-// ownKeys are the names, in order, of all claims but those that are set anew for
-// every token.
+// ownKeys returns the names, in order, of all claims except those that are set
+// anew for every token.
 func ownKeys(claims Claims) []string {
 	keys := make([]string, 0, len(claims))
 	for key := range claims {
@@ -66,9 +66,9 @@ func closeObject(members []byte, now time.Time, maxAge time.Duration) []byte {
 	return object
 }
 
-// appendValue writes what tokens mostly hold (plain) without reflection, and
-// anything else as encoding/json does. HTML characters stay as they are:
-// cookies have no room for escapes that nobody needs.
+// appendValue writes plain values without reflection, and any other as
+// encoding/json does. It does not escape HTML characters: cookies have no room
+// for needless escapes.
 func appendValue(dst []byte, value any) (_ []byte, plain bool, _ error) {
 	switch v := value.(type) {
 	case nil:
@@ -119,7 +119,8 @@ func (c *Codec) OpenClaims(token string, now time.Time, maxAge time.Duration) (C
 	return claims, nil
 }
 
-// valueOf is what m holds, as encoding/json with UseNumber would decode it.
+// valueOf returns the value of m as encoding/json with UseNumber would decode
+// it.
 func valueOf(m jsonscan.Member) (value any, err error) {
 	if text, ok := m.Text(); ok {
 		return text, nil

@@ -97,7 +97,8 @@ func missing(text string) string {
 	return ""
 }
 
-// status is an answer's code, with the step it was given to where known.
+// status returns an answer's code, with the step that it answers if that is
+// known.
 func status(code int, step string) string {
 	var text string
 	switch {

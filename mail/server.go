@@ -56,8 +56,8 @@ type Server struct {
 	DialContext func(ctx context.Context, network, addr string) (net.Conn, error)
 }
 
-// complete is s with its defaults, or an error that names the field at fault.
-// No error repeats a value that may be a password in the wrong place.
+// complete returns s with its defaults, or an error that names the field at
+// fault. No error repeats a value that may be a password in the wrong place.
 func (s Server) complete() (Server, error) {
 	s.Security = cmp.Or(s.Security, STARTTLS)
 	ports := map[Security]int{STARTTLS: 587, ImplicitTLS: 465, Unencrypted: 25, UnencryptedAnywhere: 25}
@@ -119,7 +119,7 @@ func (s Server) clientTLS() *tls.Config {
 	return c
 }
 
-// sender is whom a mail comes from.
+// sender returns the sender of a mail.
 func (s Server) sender(message latchkey.Message) (*mail.Address, error) {
 	from, err := mailtext.Sender(cmp.Or(message.From, s.From))
 	if err != nil {

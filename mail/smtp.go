@@ -45,7 +45,7 @@ func (s Server) send(ctx context.Context, message latchkey.Message) error {
 	return s.converse(ctx, c, m)
 }
 
-// converse is the whole conversation on an open connection.
+// converse holds the whole conversation on an open connection.
 func (s Server) converse(ctx context.Context, c net.Conn, m *gomail.Msg) error {
 	client, err := s.client(c)
 	if err != nil {
@@ -87,8 +87,8 @@ func (s Server) client(c net.Conn) (*gomail.Client, error) {
 	return client, nil
 }
 
-// mechanisms are the ways to authenticate, the best first. Without encryption
-// the library has to know that sending the password is meant.
+// mechanisms returns the ways to authenticate, the best first. Without
+// encryption the library has to be told that sending the password is meant.
 func (s Server) mechanisms() []gomail.SMTPAuthType {
 	if s.encrypts() {
 		return []gomail.SMTPAuthType{gomail.SMTPAuthSCRAMSHA256, gomail.SMTPAuthPlain, gomail.SMTPAuthLogin}
@@ -96,7 +96,7 @@ func (s Server) mechanisms() []gomail.SMTPAuthType {
 	return []gomail.SMTPAuthType{gomail.SMTPAuthSCRAMSHA256, gomail.SMTPAuthPlainNoEnc, gomail.SMTPAuthLoginNoEnc}
 }
 
-// message is the mail with its headers.
+// message returns the mail with its headers.
 func (s Server) message(message latchkey.Message) (*gomail.Msg, error) {
 	from, err := s.sender(message)
 	if err != nil {
@@ -153,7 +153,8 @@ func (s Server) failure(ctx context.Context, step string, err error) error {
 	return errors.New(where + " failed")
 }
 
-// reason is what an error says about its cause; empty: nothing that is safe.
+// reason returns what an error says about its cause, or "" if nothing of it is
+// safe to repeat.
 func reason(err error) string {
 	if refused, ok := errors.AsType[*gomail.SendError](err); ok {
 		return status(refused.ErrorCode(), refused.Reason.String())

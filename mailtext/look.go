@@ -62,8 +62,9 @@ func safe(c, otherwise string) template.CSS {
 	return template.CSS(c)
 }
 
-// readable chooses the words' colour on a button. A colour whose brightness is
-// not plain from its notation stays on the rim, round dark words on white.
+// readable chooses the colour of the words on a button. If the brightness of a
+// colour is not plain from its notation, the colour stays on the rim, around
+// dark words on white.
 func readable(ground template.CSS) (button, text template.CSS) {
 	bright, known := luminance(string(ground))
 	switch {
@@ -75,7 +76,8 @@ func readable(ground template.CSS) (button, text template.CSS) {
 	return ground, black // which reads on whatever white does not
 }
 
-// luminance is the relative luminance of WCAG 2.2 for #rgb, #rrggbb and rgb().
+// luminance returns the relative luminance of WCAG 2.2 for #rgb, #rrggbb and
+// rgb().
 func luminance(c string) (float64, bool) {
 	channels, ok := channels(c)
 	if !ok {

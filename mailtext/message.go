@@ -62,7 +62,7 @@ func (c Content) Check() error {
 
 var errLink = errors.New("the link is no http(s) URL")
 
-// linkHost is the site that a link leads to. Its error does not repeat the
+// linkHost returns the host that a link leads to. Its error does not repeat the
 // link, which is a secret.
 func linkHost(link string) (string, error) {
 	u, err := url.Parse(link)
@@ -105,7 +105,7 @@ func Sender(from string) (*mail.Address, error) {
 
 var errSender = errors.New(`want one sender such as no-reply@app.example or "App <no-reply@app.example>"`)
 
-// Domain is the part of an e-mail address behind its @.
+// Domain returns the part of an e-mail address behind its @.
 func Domain(email string) string { return email[strings.LastIndexByte(email, '@')+1:] }
 
 func printable(s string) bool {

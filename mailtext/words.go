@@ -23,8 +23,8 @@ func wordingOf(m latchkey.Message) wording {
 	return w
 }
 
-// whole is the text of key. One that lost its place is passed over, because a
-// mail has to say where its link leads.
+// whole returns the text of key. It passes over a translation that lost its
+// place for the host, because a mail has to say where its link leads.
 func (w wording) whole(key string) string {
 	text := words.Text(w.tag, key)
 	if w.text == nil {
@@ -36,7 +36,7 @@ func (w wording) whole(key string) string {
 	return text
 }
 
-// with is the text of key with its place filled.
+// with returns the text of key with its place filled.
 func (w wording) with(key, value string) string {
 	text := w.whole(key)
 	for _, place := range words.Places(words.Text("en", key)) {
@@ -45,8 +45,8 @@ func (w wording) with(key, value string) string {
 	return text
 }
 
-// expires is the sentence about the end of a link; empty: it has none. Nobody
-// knows the reader's clock or how they write dates, hence ISO 8601 and UTC.
+// expires returns the sentence about the end of a link, or "" if it has none.
+// It uses ISO 8601 and UTC: the reader's clock and date format are unknown.
 func (w wording) expires(t time.Time) string {
 	if t.IsZero() {
 		return ""
@@ -54,8 +54,8 @@ func (w wording) expires(t time.Time) string {
 	return w.with("mail.expires", t.UTC().Format("2006-01-02 15:04 UTC"))
 }
 
-// plain is the mail without HTML. The link stands on a line of its own, so that
-// every program finds its ends.
+// plain returns the mail without HTML. The link stands on a line of its own, so
+// that every program finds its ends.
 func (w wording) plain(m latchkey.Message, host string) string {
 	var b strings.Builder
 	b.WriteString(oneLine(w.with("mail.subject", host)) + "\n" + m.URL + "\n\n")

@@ -159,7 +159,7 @@ func (p *Page) SignOutForm(props SignOutProps) *Form {
 	return f
 }
 
-// withParams is a URL with more in its query.
+// withParams returns a URL with more parameters in its query.
 func withParams(to string, params map[string]string) string {
 	if len(params) == 0 {
 		return to

@@ -50,8 +50,8 @@ func (p *Page) SignInSlot(provider string, properties ...string) (*Form, error) 
 	return p.SignInForm(props)
 }
 
-// SignOut is a form that signs out. Its properties are signOutPage, redirectTo,
-// submitButton and class, as in [SignOutProps].
+// SignOut returns a form that signs out. Its properties are signOutPage,
+// redirectTo, submitButton and class, as in [SignOutProps].
 func (p *Page) SignOut(properties ...string) (template.HTML, error) {
 	f, err := p.SignOutSlot(properties...)
 	if err != nil {
@@ -73,8 +73,8 @@ func (p *Page) SignOutSlot(properties ...string) (*Form, error) {
 	return p.SignOutForm(props), nil
 }
 
-// SignInBox is a form for each provider. Its properties are signInPage, redirectTo
-// and class, as in [BoxProps].
+// SignInBox returns a form for each provider. Its properties are signInPage,
+// redirectTo and class, as in [BoxProps].
 func (p *Page) SignInBox(properties ...string) (template.HTML, error) {
 	var props BoxProps
 	err := pairs(properties, map[string]*string{"signInPage": &props.SignInPage, "redirectTo": &props.RedirectTo, "class": &props.Class}, nil)
@@ -84,9 +84,9 @@ func (p *Page) SignInBox(properties ...string) (template.HTML, error) {
 	return fill("box", p.Box(props))
 }
 
-// UserButton is the way in, or who is signed in, their settings and the way out.
-// Its properties are signOutPage, redirectTo, accountURL and class, as in
-// [UserProps].
+// UserButton returns a link to sign in, or the signed-in user with links to
+// settings and sign-out. Its properties are signOutPage, redirectTo, accountURL
+// and class, as in [UserProps].
 func (p *Page) UserButton(properties ...string) (template.HTML, error) {
 	var props UserProps
 	err := pairs(properties, map[string]*string{
@@ -98,13 +98,13 @@ func (p *Page) UserButton(properties ...string) (template.HTML, error) {
 	return fill("user", p.User(props))
 }
 
-// Script is the script element that the forms of passkeys need, for the head of the
-// page: a file of the library's own, which a policy lets in by script-src and
-// connect-src 'self'. It is empty where there are no passkeys.
+// Script returns the script element that the forms of passkeys need, for the
+// head of the page: a file of the library's own, which a policy lets in by
+// script-src and connect-src 'self'. It is empty without passkeys.
 func (p *Page) Script() (template.HTML, error) { return fill("script", p.ScriptURL()) }
 
-// Open is the form up to its button.
+// Open returns the form up to its button.
 func (f *Form) Open() (template.HTML, error) { return fill("open", f) }
 
-// Close is the form from behind its button.
+// Close returns the form after its button.
 func (f *Form) Close() (template.HTML, error) { return fill("close", f) }

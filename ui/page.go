@@ -29,24 +29,25 @@ func New(auth *latchkey.Auth, w http.ResponseWriter, r *http.Request) (*Page, er
 // for web frameworks without net/http.
 func From(forms *latchkey.Forms) *Page { return &Page{forms: forms} }
 
-// Session is who is signed in; nil: nobody.
+// Session returns the session, or nil without one.
 func (p *Page) Session() *latchkey.Session { return p.forms.Session }
 
 // Status returns the status that suits the response: that of the
 // [latchkey.FormFailure] that the page shows, else 200.
 func (p *Page) Status() int { return p.forms.Status }
 
-// Language is the language of the components, for <html lang>.
+// Language returns the language of the components, for <html lang>.
 func (p *Page) Language() string { return p.forms.Language }
 
-// Direction is the direction of that language, for <html dir>: ltr or rtl.
+// Direction returns the direction of that language, for <html dir>: ltr or rtl.
 func (p *Page) Direction() string { return p.forms.Direction }
 
-// ScriptURL is the URL of the module that the forms of passkeys need; empty: there
-// are none.
+// ScriptURL returns the URL of the module that the forms of passkeys need, or
+// "" without passkeys.
 func (p *Page) ScriptURL() string { return p.forms.Script }
 
-// id is a new one for an element. Pages with several forms must not have one twice.
+// id returns a new id for an element. A page with several forms must not have
+// one twice.
 func (p *Page) id() string {
 	p.ids++
 	return "latchkey-" + strconv.Itoa(p.ids)
@@ -98,8 +99,8 @@ type UserProps struct {
 	Class       string // classes for the whole, beside ours
 }
 
-// pairs are what a template says: names and values, given in turn. Those that
-// begin with one of many are collected, all others have a place of their own.
+// pairs reads what a template says: names and values in turn. It collects the
+// names that begin with one of many; all others have a field of their own.
 func pairs(said []string, places map[string]*string, many map[string]*map[string]string) error {
 	if len(said)%2 != 0 {
 		return fmt.Errorf("ui: %q has no value: give names and values in turn", said[len(said)-1])

@@ -79,7 +79,7 @@ func (p *Page) User(props UserProps) *User {
 
 var embedded = regexp.MustCompile(`^data:image/(png|jpeg|gif|webp);base64,[A-Za-z0-9+/]+=*$`)
 
-// picture is the URL of one, and empty for what no picture has.
+// picture returns the URL of a picture, or "" for any other.
 func picture(image string) string {
 	if strings.HasPrefix(image, "https://") || strings.HasPrefix(image, "http://") || embedded.MatchString(image) {
 		return image

@@ -12,8 +12,8 @@ import (
 //go:embed style.css
 var style string
 
-// CSS is a small style sheet for the components. What it leaves to the page is the
-// font; colours and roundness are variables such as --latchkey-accent.
+// CSS returns a small style sheet for the components. It leaves the font to the
+// page; colours and roundness are variables such as --latchkey-accent.
 func CSS() string { return style }
 
 // Stylesheet serves [CSS], for a link element of the page. Browsers ask each time

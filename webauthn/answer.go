@@ -35,7 +35,7 @@ func membersOf(raw []byte, what string) (m members, err error) {
 	return m, nil
 }
 
-// text is a member that has to be text.
+// text returns a member that has to be text.
 func (m members) text(name string) (string, error) {
 	var s *string
 	if json.Unmarshal(m[name], &s) != nil || s == nil {
@@ -44,7 +44,7 @@ func (m members) text(name string) (string, error) {
 	return *s, nil
 }
 
-// bytes is a member that has to be bytes in base64url without padding.
+// bytes returns a member that has to be bytes in base64url without padding.
 func (m members) bytes(name string) ([]byte, error) {
 	s, err := m.text(name)
 	if err != nil {
@@ -64,7 +64,7 @@ func fromText(name, s string) ([]byte, error) {
 	return b, nil
 }
 
-// isNull: the member is missing or null.
+// isNull reports whether the member is missing or null.
 func (m members) isNull(name string) bool {
 	raw, there := m[name]
 	return !there || bytes.Equal(raw, []byte("null"))

@@ -51,7 +51,8 @@ func (Ceremony) Authenticate(_ context.Context, a passkey.Authentication, key st
 	}, err
 }
 
-// userHandle is what the authenticator calls the user; nil: it did not say.
+// userHandle returns the name of the user in the authenticator, or nil if it
+// did not say.
 func (c *credential) userHandle() ([]byte, error) {
 	if c.response.isNull("userHandle") {
 		return nil, nil

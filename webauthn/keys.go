@@ -38,7 +38,7 @@ func checkKey(raw []byte, asked []int) error {
 	return nil
 }
 
-// parameters are the algorithms as go-webauthn knows them.
+// parameters returns the algorithms as go-webauthn knows them.
 func parameters(r passkey.Registration) (all []protocol.CredentialParameter) {
 	for _, alg := range algorithms(r) {
 		all = append(all, protocol.CredentialParameter{

@@ -119,14 +119,15 @@ func readAttestation(raw []byte) (*protocol.AttestationObject, error) {
 	return &o, nil
 }
 
-// isChain: go-webauthn takes anything but a list for a statement without
-// certificates, and verifies it as one.
+// isChain reports whether the certificates are a list. go-webauthn takes
+// anything else for a statement without certificates, and verifies it as one.
 func isChain(x5c any) bool {
 	list, ok := x5c.([]any)
 	return ok && len(list) > 0 && !slices.ContainsFunc(list, func(one any) bool { _, ok := one.([]byte); return !ok })
 }
 
-// checkFlags: what is backed up must be of a kind that can be (section 6.1.3).
+// checkFlags refuses a backed-up passkey of a kind that cannot be backed up
+// (section 6.1.3).
 func checkFlags(f protocol.AuthenticatorFlags) error {
 	if f.HasBackupState() && !f.HasBackupEligible() {
 		return errors.New("authData says that a passkey is backed up which cannot be")
@@ -170,7 +171,7 @@ func isTransport(name string) bool {
 	return !slices.ContainsFunc([]byte(name), func(c byte) bool { return (c < 'a' || c > 'z') && (c < '0' || c > '9') && c != '-' })
 }
 
-// said is err with what go-webauthn has to say to developers.
+// said returns err with go-webauthn's details for developers.
 func said(err error) error {
 	var e *protocol.Error
 	if errors.As(err, &e) && e.DevInfo != "" {

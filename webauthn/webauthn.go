@@ -7,8 +7,8 @@ import (
 	"github.com/latchkeyhq/latchkey/passkey"
 )
 
-// Passkey is the provider for passkeys: id "passkey", name "Passkey", resident
-// keys and user verification required. What p sets wins.
+// Passkey returns the provider for passkeys: id "passkey", name "Passkey",
+// resident keys and user verification required. What p sets wins.
 func Passkey(p latchkey.WebAuthn) *latchkey.WebAuthn {
 	return p.Or(latchkey.WebAuthn{
 		ID: "passkey", Name: "Passkey", Ceremony: Ceremony{},
@@ -17,8 +17,9 @@ func Passkey(p latchkey.WebAuthn) *latchkey.WebAuthn {
 	})
 }
 
-// Provider is the provider for passkeys and security keys: id "webauthn", name
-// "WebAuthn", resident keys and user verification preferred. What p sets wins.
+// Provider returns the provider for passkeys and security keys: id "webauthn",
+// name "WebAuthn", resident keys and user verification preferred. What p sets
+// wins.
 func Provider(p latchkey.WebAuthn) *latchkey.WebAuthn {
 	return p.Or(latchkey.WebAuthn{Ceremony: Ceremony{}})
 }

@@ -57,7 +57,8 @@ var actionCases = []testCase{
 	}},
 }
 
-// loginPages are a page with a form, and what the form is posted to.
+// loginPages returns a page with a form, and the handler that the form is
+// posted to.
 func (f *framework) loginPages(readsForm bool) {
 	show := func(c Context) {
 		failure := latchkey.FormFailureFrom(c.Context())

@@ -98,8 +98,8 @@ var answerCases = []testCase{
 // their streams begin.
 const lookedLate = "a session that is looked at when the stream has begun"
 
-// stream adds a page of two parts, the second of which waits until the browser
-// has the first, and says who is signed in.
+// stream adds a page of two parts that names the signed-in user. The second
+// part waits until the browser has the first.
 func (f *framework) stream(path string, guard Guard, early bool) {
 	f.page(path, guard, func(c Context) {
 		text := ""

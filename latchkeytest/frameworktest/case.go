@@ -122,7 +122,7 @@ func (t twoTransports) RoundTrip(r *http.Request) (*http.Response, error) {
 	return t.other.RoundTrip(r)
 }
 
-// openAs opens the site in a browser of somebody who has signed in.
+// openAs opens the site in the browser of a signed-in user.
 func (f *framework) openAs(name string) *latchkeytest.Client {
 	f.t.Helper()
 	c := f.open()
@@ -154,8 +154,8 @@ func leads(t *testing.T, p *latchkeytest.Page, want string) {
 	}
 }
 
-// setsCookie tells whether an answer sets a cookie whose name has this end, or
-// the beginning of a session in pieces.
+// setsCookie reports whether an answer sets a cookie whose name ends like this,
+// or the first piece of a session.
 func setsCookie(p *latchkeytest.Page, name string) bool {
 	return slices.ContainsFunc(p.Header.Values("Set-Cookie"), func(line string) bool {
 		set, _, _ := strings.Cut(line, "=")
@@ -163,7 +163,7 @@ func setsCookie(p *latchkeytest.Page, name string) bool {
 	})
 }
 
-// name is who is signed in, as a page says it.
+// name returns the signed-in user as a page names them.
 func name(s *latchkey.Session, err error) string {
 	switch {
 	case errors.Is(err, latchkey.ErrNoSession):
@@ -176,7 +176,7 @@ func name(s *latchkey.Session, err error) string {
 	return s.User.Name
 }
 
-// who is a handler that says who is signed in.
+// who returns a handler that names the signed-in user.
 func who(c Context) { c.Write(http.StatusOK, "here is "+name(c.Session())) }
 
 // countingStore counts how often a session is looked up.

@@ -89,7 +89,8 @@ var placeCases = []testCase{
 	}, proveTenants},
 }
 
-// provePrefix: the site signs in and out, and guards, where the browser sees it.
+// provePrefix checks that the site signs in and out, and guards, where the
+// browser sees it.
 func provePrefix(t *testing.T, f *framework) {
 	t.Helper()
 	signInAndOut(t, f)

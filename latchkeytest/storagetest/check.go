@@ -143,7 +143,7 @@ func oneWins(t *testing.T, what string, errs []error, lost error) {
 	}
 }
 
-// cancelled is a context whose caller has gone.
+// cancelled returns a context that has ended.
 func cancelled(t *testing.T) context.Context {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()

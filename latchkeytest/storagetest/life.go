@@ -186,7 +186,7 @@ var signUpPromises = []promise[storage.SignUpAdapter]{
 	}},
 }
 
-// begin wants the user who is called so, or what the store makes of that.
+// begin expects the user with this id, or the id that the store makes of it.
 func begin(t *testing.T, a storage.SignUpAdapter, provider, id, claim, want string) {
 	t.Helper()
 	got, err := a.BeginSignUp(t.Context(), provider, id, claim)

@@ -78,8 +78,9 @@ type way struct {
 	add, remove func(context.Context, storage.Adapter) error
 }
 
-// waysToSignIn are those that the store can keep: the proven e-mail address, two
-// accounts or one, and a passkey. None is stored yet but the e-mail address.
+// waysToSignIn returns the sign-in methods that the store can keep: the proven
+// e-mail address, two accounts or one, and a passkey. Only the e-mail address
+// is stored yet.
 func waysToSignIn(t *testing.T, a storage.Adapter, u storage.User) []way {
 	t.Helper()
 	never := time.Time{}
@@ -112,7 +113,7 @@ func waysToSignIn(t *testing.T, a storage.Adapter, u storage.User) []way {
 	return ways
 }
 
-// keepsPasskeys is false for a store that could, without a table for them.
+// keepsPasskeys returns false for a store that lacks the table for passkeys.
 func keepsPasskeys(t *testing.T, a storage.Adapter, u storage.User) bool {
 	t.Helper()
 	able, can := a.(storage.AuthenticatorAdapter)

@@ -124,7 +124,7 @@ var replayPromises = []promise[storage.ReplayStore]{
 	}},
 }
 
-// oddKeys are all different.
+// oddKeys returns keys that are all different.
 func oddKeys() []string {
 	all := slices.Concat(hostile, unicode, alike)
 	for i := range 50 {

@@ -10,9 +10,9 @@ import (
 	"github.com/latchkeyhq/latchkey/ui"
 )
 
-// SignIn is a form that signs in with a provider, or, without one, leads to the
-// sign-in page. Children take the place of its button. Rendering it fails for a
-// provider that there is none of.
+// SignIn renders a form that signs in with a provider, or, without one, leads
+// to the sign-in page. Children take the place of its button. Rendering fails
+// for an unknown provider.
 func SignIn(page *ui.Page, props ui.SignInProps) templ.Component {
 	f, err := page.SignInForm(props)
 	if err != nil {
@@ -21,25 +21,27 @@ func SignIn(page *ui.Page, props ui.SignInProps) templ.Component {
 	return withSlot(f)
 }
 
-// SignOut is a form that signs out. Children take the place of its button.
+// SignOut renders a form that signs out. Children take the place of its button.
 func SignOut(page *ui.Page, props ui.SignOutProps) templ.Component {
 	return withSlot(page.SignOutForm(props))
 }
 
-// SignInBox is a form for each provider, as configured.
+// SignInBox renders a form for each configured provider.
 func SignInBox(page *ui.Page, props ui.BoxProps) templ.Component { return box(page.Box(props)) }
 
-// UserButton is the way in, or who is signed in, their settings and the way out.
+// UserButton renders a link to sign in, or the signed-in user with links to
+// settings and sign-out.
 func UserButton(page *ui.Page, props ui.UserProps) templ.Component { return user(page.User(props)) }
 
-// withSlot is a form whose button may be another's.
+// withSlot renders a form whose button may be replaced.
 func withSlot(f *ui.Form) templ.Component {
 	return templ.ComponentFunc(func(ctx context.Context, w io.Writer) error {
 		return form(f, hasChildren(ctx)).Render(ctx, w)
 	})
 }
 
-// hasChildren: whoever calls the component has put something into it.
+// hasChildren reports whether the caller of the component has put something
+// into it.
 func hasChildren(ctx context.Context) bool {
 	given, none := reflect.ValueOf(templ.GetChildren(ctx)), reflect.ValueOf(templ.NopComponent)
 	return given.Kind() != reflect.Func || given.Pointer() != none.Pointer()
