@@ -81,10 +81,10 @@ func (a *Auth) action(page http.Handler, run func(*Core, context.Context, *Reque
 	})
 }
 
-// SignInAction is [Auth.SignInAction] on a [Request] with its body. A failure
-// that is not nil can be shown by the page of the form, in place of the response;
-// the cookies of the response belong to the page as well. Clients that want no
-// page have it in the response.
+// SignInAction does what [Auth.SignInAction] does, for a [Request] with its
+// body. A page may show a failure that is not nil in its form, and then ignores
+// the response except for its cookies. Clients without a page find the failure
+// in the response.
 func (c *Core) SignInAction(ctx context.Context, r *Request) (*Response, *FormFailure) {
 	x, res := c.posted(ctx, r, "signin")
 	if res != nil {
@@ -105,8 +105,8 @@ func (c *Core) SignInAction(ctx context.Context, r *Request) (*Response, *FormFa
 	return actionDone(r, res), nil
 }
 
-// SignOutAction is [Auth.SignOutAction] on a [Request] with its body. See
-// [Core.SignInAction].
+// SignOutAction does what [Auth.SignOutAction] does, for a [Request] with its
+// body. Its results are those of [Core.SignInAction].
 func (c *Core) SignOutAction(ctx context.Context, r *Request) (*Response, *FormFailure) {
 	x, res := c.posted(ctx, r, "signout")
 	if res != nil {

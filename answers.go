@@ -47,8 +47,8 @@ var (
 // another browser (RFC 9110, section 12.5.5).
 func addVary(h http.Header) { addVaryFor(h, varyCookie) }
 
-// addVaryBearer is addVary for sites on which a token in the Authorization
-// header decides, too.
+// addVaryBearer does what addVary does, for sites on which a token in the
+// Authorization header decides, too.
 func addVaryBearer(h http.Header) { addVaryFor(h, varyBearer) }
 
 func addVaryFor(h http.Header, name []string) {
@@ -79,8 +79,8 @@ func varied(r *Response) *Response {
 	return r
 }
 
-// variedFor is varied; with bearer the answer depends on the Authorization
-// header, too.
+// variedFor does what varied does. With bearer, the answer depends on the
+// Authorization header, too.
 func variedFor(bearer bool, r *Response) *Response {
 	if r.Header == nil { // as of most redirects
 		r.Header, r.sharesHeader = varyHeader, true

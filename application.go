@@ -26,8 +26,9 @@ func hook[T any](ctx context.Context, s *setup, name string, f func(context.Cont
 	return result, err
 }
 
-// hookOnRead is hook for functions that run at each read of a session. It calls
-// them on the same goroutine, which costs a tenth; their context ends in time.
+// hookOnRead does what hook does, for functions that run at each read of a
+// session. It calls them on the same goroutine, which costs a tenth of hook;
+// their context has a deadline.
 func hookOnRead[T any](ctx context.Context, s *setup, name string, f func(context.Context) (T, error)) (T, error) {
 	step := s.log.Step(ctx, "callback", "name", name)
 	result, err := guarded.Inline(ctx, s.config.Limits.CallbackTimeout, name, f)

@@ -13,11 +13,12 @@ import (
 // what the context of a request remembers there, and what can be had without
 // turning a request into a [Request].
 
-// LoadSession is [Auth.LoadSession] for frameworks without net/http: a context in
-// which [SessionFrom] reads the session of r when somebody first looks. The
-// cookies that keep it alive go into header, which is the response's: look
-// before it is sent. A ctx that has the session already, of a request on
-// net/http that this is a part of, is returned as it is.
+// LoadSession does what [Auth.LoadSession] does, for frameworks without
+// net/http. It returns a context in which [SessionFrom] reads the session of r
+// on its first call. The cookies that renew the session are added to header,
+// the header of the response; call SessionFrom before the header is sent. A ctx
+// that has a session already, because r is part of a request on net/http, is
+// returned as it is.
 func (c *Core) LoadSession(ctx context.Context, r *Request, header http.Header) context.Context {
 	if state := stateIn(ctx); state != nil && state.auth == c.auth {
 		return ctx
@@ -26,12 +27,12 @@ func (c *Core) LoadSession(ctx context.Context, r *Request, header http.Header) 
 	return state.within(ctx)
 }
 
-// Attach is [Core.LoadSession] for frameworks whose requests and responses are
-// dear to turn into these: request is called when somebody first looks, once, by
-// whoever that is. It answers nil when the framework has gone on to its next
-// request, which must not be asked about this one: nothing is known then.
-// What the response needs is asked of [Core.Renewal]. A context that is attached
-// stays as it is.
+// Attach does what [Core.LoadSession] does, for frameworks in which it is
+// expensive to make a [Request]. It calls request once, on the first read of
+// the session. request returns nil if the framework has reused its request for
+// another client; the session is then unknown. [Core.Renewal] returns
+// the headers that the response needs. A context that is attached already is
+// returned as it is.
 func (c *Core) Attach(ctx context.Context, request func() *Request) context.Context {
 	if state := stateIn(ctx); state != nil && state.auth == c.auth {
 		return ctx
@@ -84,14 +85,14 @@ func (a *Auth) Session(ctx context.Context) (*Session, error) {
 // errNotLoaded tells the two reasons apart why a context has no session.
 var errNotLoaded = failure.Wrap(ErrInvalidConfig, errors.New("the context has no session to read: put Auth.Middleware, Auth.LoadSession or a guard in front, or use ReadSession"))
 
-// Session is [Auth.Session]. ctx comes from [Core.LoadSession], [Core.Attach] or a
-// guard.
+// Session does what [Auth.Session] does. ctx comes from [Core.LoadSession],
+// [Core.Attach] or a guard.
 func (c *Core) Session(ctx context.Context) (*Session, error) { return c.auth.Session(ctx) }
 
-// Renewal is what the response still has to get for the session that somebody
-// looked at in a context of [Core.Attach]: lines of Set-Cookie and Vary, and
-// Cache-Control, which gives way to one that the response has. nil: nothing. It
-// is told once.
+// Renewal returns the headers that the response needs after the session was
+// read in a context of [Core.Attach]: Set-Cookie and Vary, which are added, and
+// Cache-Control, which is set only if the response has none. It returns them
+// once; nil means none.
 func (c *Core) Renewal(ctx context.Context) http.Header {
 	state := stateIn(ctx)
 	if state == nil || state.auth != c.auth || state.neutral == nil {
@@ -104,9 +105,9 @@ func (c *Core) Renewal(ctx context.Context) http.Header {
 	return header
 }
 
-// MatchPath is [Core.Match] by the escaped path alone. It calls request only if
-// the configuration depends on the request; request returns nil once the
-// request is over.
+// MatchPath does what [Core.Match] does, with the escaped path alone. It calls
+// request only if the configuration depends on the request; request returns nil
+// once the request is over.
 func (c *Core) MatchPath(ctx context.Context, path string, request func() *Request) bool {
 	s := c.auth.fixed
 	if s == nil {

@@ -25,7 +25,7 @@ var (
 	errBadCode  = failure.Wrap(ErrInvalidCheck, errors.New("the code for an app is wrong, too old or used, or has another verifier"))
 )
 
-// BearerCode is [Auth.BearerCode] without net/http.
+// BearerCode does what [Auth.BearerCode] does, without net/http.
 func (c *Core) BearerCode(ctx context.Context, r *Request, challenge string) (string, error) {
 	x, err := c.reading(ctx, r)
 	if err != nil {
@@ -59,7 +59,7 @@ func bearerCodeFault(x *exchange, challenge string) error {
 	return refuseForeign(x, nil, x.request.Method == http.MethodGet || x.request.Method == http.MethodHead)
 }
 
-// BearerToken is [Auth.BearerToken] without net/http.
+// BearerToken does what [Auth.BearerToken] does, without net/http.
 func (c *Core) BearerToken(ctx context.Context, r *Request, code, verifier string) (token string, expires time.Time, err error) {
 	x, err := c.reading(ctx, r)
 	if err != nil {

@@ -325,8 +325,8 @@ func asGet(r *Request) *Request {
 	return &get
 }
 
-// ActionURL is the absolute URL of an action, such as "signin", as the browser
-// that sent r sees the site.
+// ActionURL returns the absolute URL of an action, such as "signin", as the
+// browser that sent r sees the site.
 func (c *Core) ActionURL(ctx context.Context, r *Request, action string) (*url.URL, error) {
 	x, err := c.reading(ctx, r)
 	if err != nil {

@@ -98,8 +98,8 @@ func separateEmails(all []preparedProvider) {
 
 func (p *emailProvider) info() *providerInfo { return &p.about }
 
-// begin sends a link. What a stranger sees does not depend on whether the
-// mailbox is known.
+// begin sends a link. Its answer does not tell a visitor whether the address is
+// known.
 func (p *emailProvider) begin(ctx context.Context, x *exchange) (outcome, error) {
 	email, err := typedMailbox(x.field("email"), p.Normalize)
 	if err != nil {

@@ -64,10 +64,11 @@ type FormField struct {
 	Focus    bool // where the reader begins
 }
 
-// Forms is what the page that r asks for needs for its own forms. It sets the
-// CSRF cookie on w, and renews the session, so call it before writing the body.
-// An error in the query, and a [FormFailure], stands beside the form that it is
-// about. The error is ErrUntrustedHost or a fault of the configuration.
+// Forms returns what a page of the application needs for its own forms. It sets
+// the CSRF cookie on w and renews the session, so call it before you write the
+// body. An error in the query, and a [FormFailure], is placed beside the form
+// that it is about. The error is ErrUntrustedHost or a fault of the
+// configuration.
 func (a *Auth) Forms(w http.ResponseWriter, r *http.Request) (*Forms, error) {
 	token, err := a.CSRFToken(w, r)
 	if err != nil {
@@ -86,7 +87,8 @@ func (a *Auth) Forms(w http.ResponseWriter, r *http.Request) (*Forms, error) {
 	return f, nil
 }
 
-// Forms is [Auth.Forms] with the cookies that belong into the response.
+// Forms does what [Auth.Forms] does, and returns the cookies that the response
+// needs.
 func (c *Core) Forms(ctx context.Context, r *Request) (*Forms, []*http.Cookie, error) {
 	token, cookies, err := c.CSRFToken(ctx, r)
 	if err != nil {

@@ -16,19 +16,20 @@ func (a *Auth) ReadSession(w http.ResponseWriter, r *http.Request) (*Session, er
 	return state.session()
 }
 
-// LoadSession makes the session available to next through [SessionFrom]. It is
-// read when somebody first looks, and then kept alive: the renewed cookie goes
-// into the response. A request whose handler never looks costs next to nothing.
-// Look before writing the body.
+// LoadSession makes the session available to next through [SessionFrom]. The
+// first call of SessionFrom reads the session and adds a renewed cookie to the
+// response, so call it before you write the body. A request whose handler never
+// calls it costs next to nothing.
 func (a *Auth) LoadSession(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		next.ServeHTTP(w, a.Attach(w, r))
 	})
 }
 
-// Attach is [Auth.LoadSession] for integrations: it returns r with the session,
-// which is read when somebody first looks, in its context. A renewed cookie goes
-// into the header that w has now. What has been attached once stays.
+// Attach does what [Auth.LoadSession] does, for integrations. It returns r with
+// a context in which [SessionFrom] reads the session on its first call. A
+// renewed cookie is added to the header that w has now. A request that is
+// attached already is returned as it is.
 func (a *Auth) Attach(w http.ResponseWriter, r *http.Request) *http.Request {
 	_, r = a.stateOf(w, r)
 	return r
@@ -47,11 +48,11 @@ func (a *Auth) CurrentUser(ctx context.Context) (User, error) {
 	return state.currentUser(ctx, a)
 }
 
-// RequireSession lets next see only requests of people who are signed in; the
-// others are sent to the sign-in page and come back afterwards. Scripts, by
-// what their browser says of them, get status 401, and htmx is told by
-// HX-Redirect where to send the browser. Where [Pages].SignIn is a page of next,
-// that one page is seen by strangers, too.
+// RequireSession passes requests with a session to next. It redirects all
+// others to the sign-in page, which returns to the requested page afterwards.
+// Scripts, by what the browser says of the request, get status 401, and htmx
+// gets the URL in HX-Redirect. A sign-in page of the application,
+// [Pages].SignIn, is passed to next without a session, too.
 func (a *Auth) RequireSession(next http.Handler) http.Handler {
 	return a.Authorize(func(_ *http.Request, s *Session) error {
 		if s == nil {
@@ -129,9 +130,8 @@ func (a *Auth) Match(r *http.Request) bool {
 	return a.Core().Match(r.Context(), requestHead(r))
 }
 
-// Middleware is all of it in one, for a whole site: the routes below the base
-// path are answered, all other requests reach next with the session in their
-// context.
+// Middleware serves a whole site: it answers the routes below the base path and
+// passes all other requests to next, with the session in their context.
 func (a *Auth) Middleware(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if state, r := a.stateOf(w, r); !a.answers(w, r, state) {

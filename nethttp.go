@@ -40,9 +40,9 @@ func (a *Auth) SignIn(w http.ResponseWriter, r *http.Request, provider string, o
 	return sendTo(w, res, err)
 }
 
-// SignInURL is [Auth.SignIn] without the redirect: it sets the cookies on w and
-// returns the URL that the browser has to open. The URL is empty where a callback
-// answers with [RespondWith], which needs SignIn.
+// SignInURL does what [Auth.SignIn] does, without the redirect: it sets the
+// cookies on w and returns the URL that the browser has to open. The URL is
+// empty if a callback answers with [RespondWith]; that needs SignIn.
 func (a *Auth) SignInURL(w http.ResponseWriter, r *http.Request, provider string, o SignInOptions) (string, error) {
 	res, err := a.Core().SignIn(r.Context(), requestHead(r), provider, o)
 	return urlFor(w, res, err)
@@ -67,8 +67,8 @@ func (a *Auth) SignOut(w http.ResponseWriter, r *http.Request, o SignOutOptions)
 	return sendTo(w, res, err)
 }
 
-// SignOutURL is [Auth.SignOut] without the redirect: it clears the cookies on w and
-// returns the URL that the browser has to open.
+// SignOutURL does what [Auth.SignOut] does, without the redirect: it clears the
+// cookies on w and returns the URL that the browser has to open.
 func (a *Auth) SignOutURL(w http.ResponseWriter, r *http.Request, o SignOutOptions) (string, error) {
 	res, err := a.Core().SignOut(r.Context(), requestHead(r), o)
 	return urlFor(w, res, err)
@@ -127,10 +127,10 @@ func addCookies(w http.ResponseWriter, cookies []*http.Cookie) {
 	}
 }
 
-// ActionURL is the absolute URL of an action, such as "signin" or
-// "callback/github", as the browser that sent r sees the site: what Auth.js
-// calls createActionURL. The error is ErrUntrustedHost when r says something
-// about the site that is not believed.
+// ActionURL returns the absolute URL of an action, such as "signin" or
+// "callback/github", as the browser that sent r sees the site. Auth.js calls it
+// createActionURL. The error is ErrUntrustedHost if r claims a host that the
+// configuration does not trust.
 func (a *Auth) ActionURL(r *http.Request, action string) (*url.URL, error) {
 	return a.Core().ActionURL(r.Context(), requestHead(r), action)
 }

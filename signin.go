@@ -57,8 +57,8 @@ func (x *exchange) conclude(ctx context.Context, out outcome, err error) (*Respo
 	return x.steer(ctx, err)
 }
 
-// completeSignIn is the one way in. It finds the user, asks the application,
-// writes what has to be written, and opens the session.
+// completeSignIn completes every kind of sign-in: it finds the user, asks the
+// application, writes the records, and opens the session.
 func (x *exchange) completeSignIn(ctx context.Context, in directory.Assertion) (*Response, error) {
 	var known *User
 	if d := x.setup.directory; d != nil {

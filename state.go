@@ -307,7 +307,8 @@ func (a *Auth) findSetup(ctx context.Context, r *Request) (*setup, error) {
 	return a.tenants.setupFor(ctx, r)
 }
 
-// setupOrBlank is setupFor for callers that have to answer in any case.
+// setupOrBlank does what setupFor does, for callers that have to answer in any
+// case.
 func (a *Auth) setupOrBlank(ctx context.Context, r *Request) (*setup, error) {
 	s, err := a.setupFor(ctx, r)
 	return a.orBlank(s), err

@@ -127,7 +127,7 @@ func tooManyQuestions(wait time.Duration) *Response {
 }
 
 // stranger returns the user that an unauthenticated client names. It looks up
-// nothing if the client learns nothing.
+// nothing if the client may learn nothing.
 func (w *webauthnProvider) stranger(ctx context.Context, r *Request, email, action string) (*User, bool, error) {
 	if w.UserInfo != nil {
 		return w.ownStranger(ctx, r, action)

@@ -42,8 +42,8 @@ func wellKnown(answer func(context.Context, *Request) (*Response, error)) http.H
 	})
 }
 
-// RelatedOrigins is [Auth.RelatedOrigins] without net/http. A host that the site
-// does not answer to is an error.
+// RelatedOrigins does what [Auth.RelatedOrigins] does, without net/http. A host
+// that the site does not answer to is an error.
 func (c *Core) RelatedOrigins(ctx context.Context, r *Request) (*Response, error) {
 	x, err := c.reading(ctx, r)
 	if err != nil {
@@ -63,8 +63,8 @@ func (c *Core) RelatedOrigins(ctx context.Context, r *Request) (*Response, error
 	return asWellKnown(map[string][]string{"origins": origins})
 }
 
-// PasskeyEndpoints is [Auth.PasskeyEndpoints] without net/http. A host that the
-// site does not answer to is an error.
+// PasskeyEndpoints does what [Auth.PasskeyEndpoints] does, without net/http. A
+// host that the site does not answer to is an error.
 func (c *Core) PasskeyEndpoints(ctx context.Context, r *Request, page string) (*Response, error) {
 	x, err := c.reading(ctx, r)
 	if err != nil {
