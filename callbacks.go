@@ -8,10 +8,14 @@ import (
 
 // Callbacks are decisions of the application's own: who may sign in, where a
 // browser is sent, what a session token and a session hold. Each may be nil, and
-// has [Limits].CallbackTimeout; taking longer is an error. Token and Session, which run
-// whenever a session is read, have to heed their context for that. An error is
-// logged. Of SignIn it means no; of Redirect the error page; of Token and
-// Session, while a session is read, that nobody is signed in.
+// has [Limits].CallbackTimeout; taking longer is an error. Token and Session run at
+// each read of a session, once a request under a guard or [Auth.LoadSession], and
+// have to heed their context for that.
+//
+// An error is logged. An error of SignIn refuses the sign-in, and an error of
+// Redirect leads to the error page. If Token or Session fails while a session is
+// read, [SessionFrom] returns nil, a guard answers with status 500, and the browser
+// keeps its session.
 type Callbacks struct {
 	// SignIn decides whether somebody may come in. nil, or a nil error: yes. An
 	// error: no, as ErrAccessDenied unless it is an [*Error] or [ErrorType] of
@@ -76,7 +80,7 @@ const (
 // SessionInfo holds the arguments of [Callbacks].Session: a session that a
 // browser or a handler is about to get.
 type SessionInfo struct {
-	Session *Session               // the default answer: change and return it, or return another
+	Session *Session               // the default answer, with UserID; its Extra is nil. Change and return it, or return another
 	Claims  Claims                 // of the token; nil with DatabaseSessions
 	User    *User                  // the stored user; nil with JWTSessions
 	Stored  *storage.StoredSession // the stored row; nil with JWTSessions

@@ -103,7 +103,8 @@ const (
 	DatabaseSessions Strategy = "database" // in a row; the cookie holds its key
 )
 
-// Pages are the application's own pages, each a path or an http(s) URL.
+// Pages are the application's own pages, each a path or an http(s) URL. The
+// application serves them, outside its guards; guards let the page SignIn pass.
 // Empty: the built-in page.
 type Pages struct {
 	SignIn        string // gets callbackUrl, and error=<type> after a refusal

@@ -32,7 +32,8 @@
 // alone, and package latchkeytest/storagetest tests it.
 //
 // Handlers use [Auth.LoadSession] or [Auth.RequireSession] in front and
-// [SessionFrom] inside; [Auth.Authorize] is a guard with a say of its own;
+// [SessionFrom] inside; [Auth.Authorize] is a guard with a say of its own, such as
+// by a role that [Callbacks].Session has put into [Session].Extra;
 // [Auth.Middleware] is all of it in one. [Auth.SignIn], [Auth.SignOut] and
 // [Auth.UpdateSession] do from a handler what the browser does with a form.
 // [Auth.Users] is for settings pages and jobs: accounts, devices, deletion;

@@ -19,7 +19,7 @@ import (
 type Forms struct {
 	hidden
 
-	CSRFToken  string       // for the field csrfToken of every form that is posted
+	CSRFToken  string       // for the field csrfToken of every form that is posted; see [Auth.CSRFToken]
 	RedirectTo string       // for their field callbackUrl, redirectTo of a form action: callbackUrl of the query, else this page
 	SignIn     []SignInForm // the ways to sign in, as configured
 	Error      string       // what went wrong, where no form of SignIn says it; empty: nothing

@@ -52,7 +52,9 @@ func (a *Auth) CurrentUser(ctx context.Context) (User, error) {
 // others to the sign-in page, which returns to the requested page afterwards.
 // Scripts, by what the browser says of the request, get status 401, and htmx
 // gets the URL in HX-Redirect. A sign-in page of the application,
-// [Pages].SignIn, is passed to next without a session, too.
+// [Pages].SignIn, is passed to next without a session, too. Like all guards it
+// answers a fault, such as a store that fails, with status 500 or 503; see
+// [Auth.Authorize].
 func (a *Auth) RequireSession(next http.Handler) http.Handler {
 	return a.Authorize(func(_ *http.Request, s *Session) error {
 		if s == nil {

@@ -129,8 +129,10 @@ func (c *Client) Get(rawURL string) *Page {
 	return c.send(http.MethodGet, rawURL, nil, "")
 }
 
-// Post sends a form from a page of the site itself. See [Client.CSRFToken] for
-// the token that most of Latchkey's routes want.
+// Post sends a form from a page of the site itself, with the headers Origin and
+// Sec-Fetch-Site of a browser. Such a post needs no csrfToken, so a test of the
+// token in a form uses [Client.Do] without these headers. [Client.CSRFToken]
+// fetches the token.
 func (c *Client) Post(rawURL string, form url.Values) *Page {
 	c.t.Helper()
 	return c.send(http.MethodPost, rawURL, form, c.URL)

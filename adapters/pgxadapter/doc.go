@@ -14,6 +14,11 @@
 // reports what a database has. Layouts, schemas and what an [Adapter] does are
 // package sqlstore's, so this adapter and sqladapter can be exchanged.
 //
+// In the tables that [Migrate] makes, the id of a user is text. A table of the
+// application refers to it with
+//
+//	user_id text REFERENCES users (id) ON DELETE CASCADE
+//
 // Statements are prepared by pgx, once for each connection. Behind PgBouncer
 // before 1.21 in transaction mode set DefaultQueryExecMode of the pool's
 // configuration to pgx.QueryExecModeCacheDescribe.
