@@ -1,11 +1,10 @@
-// Package cache keeps a bounded number of values in memory. It knows nothing of
-// what it keeps.
+// Package cache keeps a bounded number of values of any kind in memory.
 //
-// It has two types, because running out of room means two things. What a [Cache]
-// drops can be loaded again, so it drops the values that are not in use. What a
-// [Ledger] drops is lost, and a protection with it: a used code could be used
-// again, a counted failure would not count. So a Ledger chooses by expiry and by
-// owner, and can refuse a new key instead.
+// It has two types, because running out of room means two things. A value that
+// a [Cache] evicts can be loaded again, so a Cache evicts values that are not
+// in use. A key that a [Ledger] evicts is lost, and a protection with it: a
+// used code could be used again, and a counted failure would not count. So a
+// Ledger evicts by expiry and by owner, or refuses the new key.
 package cache
 
 import (
@@ -18,8 +17,8 @@ import (
 type Rules struct {
 	// Size is how many values are kept at most. Less than 1 is 1.
 	Size int
-	// Age is how long a value is served, counted from before it was loaded.
-	// Zero: until it is evicted.
+	// Age is how long a value is served, counted from before it was loaded. Zero
+	// means until it is evicted.
 	Age time.Duration
 	// Now tells the time. It is called only if Age is set.
 	Now func() time.Time
@@ -28,10 +27,10 @@ type Rules struct {
 	Detached bool
 }
 
-// Cache keeps values by key. Without room for another it evicts one that was not
-// read since the last eviction (SIEVE), so that a visit of many keys does not push
-// out the busy ones. It is safe for concurrent use, and a read takes a shared lock
-// only.
+// Cache keeps values by key. When it is full, it evicts a value that was not
+// read since the eviction hand last passed it (SIEVE), so that a scan of many
+// keys does not evict the busy ones. It is safe for concurrent use, and a read
+// takes a shared lock only.
 type Cache[K comparable, V any] struct {
 	rules Rules
 
@@ -43,13 +42,14 @@ type Cache[K comparable, V any] struct {
 	flights map[K]*flight // loads under way
 }
 
-// entry is one value. It is in order, and if it has an owner in the owner's chain.
+// entry is one value. It is in the chain of all entries, and in its owner's chain
+// if it has an owner.
 type entry[K comparable, V any] struct {
 	key     K
 	value   V
 	owner   string
 	expires time.Time   // zero: never
-	read    atomic.Bool // since the hand passed
+	read    atomic.Bool // since the hand last passed it
 
 	place, among link[*entry[K, V]]
 }
@@ -91,8 +91,8 @@ func (c *Cache[K, V]) Len() int {
 	return len(c.entries)
 }
 
-// Delete removes the value of key. A load of key that is under way ends for the
-// callers that wait for it, and its value is not kept.
+// Delete removes the value of key. Callers that already wait for a load of key get
+// its value, which is not kept.
 func (c *Cache[K, V]) Delete(key K) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -102,8 +102,8 @@ func (c *Cache[K, V]) Delete(key K) {
 	c.disown(key)
 }
 
-// DeleteOwner removes all values of owner. The owners of loads that are under way
-// are not known yet, so no value of these is kept.
+// DeleteOwner removes all values of owner. It does not know the owners of loads
+// under way, so it keeps the values of none of them.
 func (c *Cache[K, V]) DeleteOwner(owner string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -115,7 +115,7 @@ func (c *Cache[K, V]) DeleteOwner(owner string) {
 	}
 }
 
-// expiry returns when a value expires that is asked for now.
+// expiry returns when a value expires whose load begins now; zero: never.
 func (c *Cache[K, V]) expiry() (at time.Time) {
 	if c.rules.Age > 0 {
 		at = c.rules.Now().Add(c.rules.Age)

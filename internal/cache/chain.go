@@ -1,7 +1,7 @@
 package cache
 
-// chain is a list of entries in the order in which they came. The links are part
-// of the entries, so that a chain allocates nothing.
+// chain is a linked list of entries in the order of their arrival. The links are
+// part of the entries, so that a chain allocates nothing.
 type chain[E any] struct {
 	oldest, newest *link[E]
 	length         int

@@ -13,18 +13,18 @@ type LedgerRules struct {
 	Size int
 	// Share is how many keys one owner may have once half of Size is used.
 	Share int
-	// Evict makes room for a new key: an owner that has used up its share loses
-	// its oldest key, and a full ledger the key that expires first. Without Evict
-	// a new key is refused.
+	// Evict makes room for a new key. An owner that has used up its share loses its
+	// oldest key. A full ledger loses the key that expires first. Without Evict, a
+	// new key is refused.
 	Evict bool
 	// Now tells the time.
 	Now func() time.Time
 }
 
-// Ledger keeps, for a bounded number of keys, the instant until which each counts.
-// It holds neither keys nor owners, but hashes under a seed of its own, so that an
-// attacker cannot choose keys that collide. A key takes up to 250 bytes with
-// everything that leads to it. It is safe for concurrent use.
+// Ledger keeps, for a bounded number of keys, the instant until which each
+// counts. It stores hashes of keys and owners under a seed of its own, so that
+// an attacker cannot choose keys that collide. A key takes up to 250 bytes,
+// index included. It is safe for concurrent use.
 type Ledger struct {
 	rules LedgerRules
 	seed  maphash.Seed
@@ -39,9 +39,9 @@ type Ledger struct {
 type record struct {
 	key     uint64
 	expires int64 // Unix nanoseconds
-	at      int   // in soonest
+	at      int   // index in soonest
 	owner   uint32
-	among   link[*record] // its owner's
+	among   link[*record] // in the owner's chain
 }
 
 // NewLedger returns an empty ledger.
@@ -49,11 +49,11 @@ func NewLedger(r LedgerRules) *Ledger {
 	return &Ledger{rules: r, seed: maphash.MakeSeed(), records: map[uint64]*record{}, owners: owners[uint32, *record]{}}
 }
 
-// Update replaces the instant of key with what change returns for it. The instant
-// is zero if there is none or it has passed; a change that returns its argument
-// changes nothing. A new key belongs to owner; empty: to no owner. ok is false if
-// there was no room for a new key. No other update comes in between, and change
-// must not call the ledger.
+// Update replaces the expiry of key with the result of change. change gets zero if
+// the key is absent or has expired. A change that returns its argument changes
+// nothing. A new key belongs to owner; an empty owner means none. ok is false if
+// there was no room for a new key. The update is atomic, and change must not call
+// the ledger.
 func (l *Ledger) Update(key, owner string, change func(expires, now time.Time) time.Time) (ok bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -87,15 +87,15 @@ func (l *Ledger) Delete(key string) {
 	}
 }
 
-// Len returns how many keys are kept, including those that have passed and were
-// not removed yet.
+// Len returns how many keys are kept, including expired ones that were not removed
+// yet.
 func (l *Ledger) Len() int {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return len(l.records)
 }
 
-// hashOwner returns 0 for no owner.
+// hashOwner returns the hash of owner, or 0 for no owner.
 func (l *Ledger) hashOwner(owner string) uint32 {
 	if owner == "" {
 		return 0
@@ -103,7 +103,7 @@ func (l *Ledger) hashOwner(owner string) uint32 {
 	return uint32(maphash.String(l.seed, owner))
 }
 
-// move gives r another instant, and makes it the newest of its owner.
+// move sets the expiry of r and makes r the newest record of its owner.
 func (l *Ledger) move(r *record, expires time.Time) {
 	r.expires = expires.UnixNano()
 	heap.Fix(&l.soonest, r.at)
@@ -126,7 +126,8 @@ func (l *Ledger) add(hash uint64, owner uint32, expires, now time.Time) (ok bool
 	return true
 }
 
-// makeRoom reports whether there is room for a new key of owner.
+// makeRoom reports whether there is room for a new key of owner. With Evict it
+// makes room.
 func (l *Ledger) makeRoom(owner uint32) bool {
 	all := l.owners[owner]
 	crowds := owner != 0 && all != nil && all.length >= l.rules.Share && len(l.records) >= l.rules.Size/2
@@ -150,7 +151,7 @@ func (l *Ledger) remove(r *record) {
 	l.owners.remove(r.owner, &r.among)
 }
 
-// byExpiry is a heap.
+// byExpiry is a heap of records (container/heap).
 type byExpiry []*record
 
 func (h byExpiry) Len() int           { return len(h) }

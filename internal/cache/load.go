@@ -7,31 +7,32 @@ import (
 	"golang.org/x/sync/singleflight"
 )
 
-// Loader returns the value of a key and its owner; empty: it has none.
+// Loader returns the value of a key and its owner. An empty owner means none.
 type Loader[V any] func(context.Context) (value V, owner string, err error)
 
-// flight is a load under way, for all callers that want its key meanwhile.
+// flight is a load under way, which all callers of its key share.
 type flight struct {
 	singleflight.Group      // has one call, under the key ""
 	deleted            bool // the value is not kept
 }
 
-// outcome is what a flight brought.
+// outcome is the result of a flight.
 type outcome[V any] struct {
 	value     V
 	owner     string
 	err       error
-	abandoned bool // its caller has gone or load has panicked, which says nothing to other callers
+	abandoned bool // its caller was cancelled or load panicked: other callers load anew
 	panicked  any
 }
 
-// Load returns the value of key, or else loads and keeps it. Callers that want the
-// same key meanwhile share one load. An error is returned to all of them and not
-// kept.
+// Load returns the value of key. If there is none, it calls load and keeps the
+// value. Concurrent callers of one key share one load. Its error is returned
+// to all of them and not kept.
 //
-// A caller that waits for another one's load returns when ctx ends. If the other
-// caller is cancelled, or its load panics, a waiting caller loads in its place.
-// load is allocated; a caller that cannot afford it calls Get first.
+// A caller that waits for another caller's load returns when ctx ends. If the
+// other caller is cancelled, or its load panics, a waiting caller loads in its
+// place. Passing load allocates; a caller that must not allocate calls Get
+// first.
 func (c *Cache[K, V]) Load(ctx context.Context, key K, load Loader[V]) (V, error) {
 	if value, ok := c.Get(key); ok {
 		return value, nil
@@ -39,8 +40,8 @@ func (c *Cache[K, V]) Load(ctx context.Context, key K, load Loader[V]) (V, error
 	return c.share(ctx, key, load, false)
 }
 
-// Refresh loads the value of key as Load does, even if there is one. The value
-// that there is stays until the load has succeeded.
+// Refresh loads the value of key as Load does, even if there is one. The old value
+// stays until the load has succeeded.
 func (c *Cache[K, V]) Refresh(ctx context.Context, key K, load Loader[V]) (V, error) {
 	return c.share(ctx, key, load, true)
 }
@@ -71,9 +72,9 @@ func (c *Cache[K, V]) share(ctx context.Context, key K, load Loader[V], refresh 
 	}
 }
 
-// join returns the value of key, unless it is to be refreshed, or else what will
-// come of the flight that loads it. first reports whether the flight has just
-// begun.
+// join returns the value of key, unless it is to be refreshed. Otherwise it
+// returns the channel on which the flight of key delivers its result. first
+// reports whether this call has begun the flight.
 func (c *Cache[K, V]) join(ctx context.Context, key K, load Loader[V], refresh bool) (value V, result <-chan singleflight.Result, first bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -91,7 +92,7 @@ func (c *Cache[K, V]) join(ctx context.Context, key K, load Loader[V], refresh b
 	return value, f.DoChan("", func() (any, error) { return c.fly(ctx, key, f, load), nil }), !known
 }
 
-// fly calls load and keeps what it brings.
+// fly calls load and keeps its value.
 func (c *Cache[K, V]) fly(ctx context.Context, key K, f *flight, load Loader[V]) *outcome[V] {
 	if c.rules.Detached {
 		ctx = context.WithoutCancel(ctx)
@@ -109,8 +110,8 @@ func (c *Cache[K, V]) fly(ctx context.Context, key K, f *flight, load Loader[V])
 	return o
 }
 
-// call returns what load returns. A panic would end the process here, and is
-// returned, too.
+// call calls load and returns its outcome. It recovers a panic of load, which
+// would end the process here, and returns it in the outcome.
 func call[V any](ctx context.Context, load Loader[V]) (o *outcome[V]) {
 	o = &outcome[V]{abandoned: true}
 	defer func() { o.panicked = recover() }()
@@ -119,8 +120,8 @@ func call[V any](ctx context.Context, load Loader[V]) (o *outcome[V]) {
 	return o
 }
 
-// disown ends the flight of key for the callers that wait for it, and keeps its
-// value from all others. The caller holds the lock.
+// disown makes the flight of key keep no value and take no more callers. Callers
+// that wait for it already get its value. The caller holds the lock.
 func (c *Cache[K, V]) disown(key K) {
 	if f, ok := c.flights[key]; ok {
 		f.deleted = true

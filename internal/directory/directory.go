@@ -19,8 +19,7 @@ import (
 
 // Directory knows users, their accounts and their stored sessions. It decides to
 // which user a sign-in belongs, and what is created, linked or detached on the
-// way. What happened is added to the caller's [Outbox]. It is safe for concurrent
-// use.
+// way. It adds the events to the caller's [Outbox]. It is safe for concurrent use.
 type Directory struct {
 	Store          *Store
 	Revocations    *Revocations             // nil: none
@@ -57,11 +56,11 @@ type SignIn struct {
 	Assertion
 	User      storage.User
 	IsNew     bool
-	Session   storage.StoredSession // with stored sessions; of a token that is tracked the ID
-	begun     time.Time             // before anything was written: what is revoked later voids it; zero: nothing was
-	revokedAt time.Time             // when this sign-in ended the sessions before it; zero: it did not
-	held      time.Time             // when the session that this was begun in was found alive; zero: in none
-	IsLink    bool                  // it gave who was signed in another account: that proves nobody anew
+	Session   storage.StoredSession // with stored sessions; for a tracked token only its ID is set
+	begun     time.Time             // before anything was written: a later revocation voids the sign-in; zero: nothing was written
+	revokedAt time.Time             // when this sign-in ended the earlier sessions; zero: it did not
+	held      time.Time             // when the session that this was begun in was found alive; zero: it was begun in none
+	IsLink    bool                  // it linked an account to the signed-in user: that is no new sign-in
 	proved    bool                  // it was the first proof of the user's e-mail address
 	Since     int64                 // auth_time of the token it opened, in milliseconds; 0: not tracked
 }
@@ -80,72 +79,72 @@ func (d *Directory) KnownUser(ctx context.Context, s *Store, in *Assertion) (*st
 }
 
 // CommitSignIn decides to which user a sign-in belongs, creates and links what
-// is missing, and stores the session: all of it or nothing. here is the
+// is missing, and stores the session: all of it or nothing. current is the
 // signed-in user that a new account is linked to; nil: none. If a concurrent
 // sign-in was faster with a unique key, CommitSignIn tries once more.
-func (d *Directory) CommitSignIn(ctx context.Context, q *Outbox, in Assertion, here *storage.User, plan *SessionPlan) (*SignIn, error) {
-	who, err := d.tryCommit(ctx, q, in, here, plan)
+func (d *Directory) CommitSignIn(ctx context.Context, q *Outbox, in Assertion, current *storage.User, plan *SessionPlan) (*SignIn, error) {
+	signIn, err := d.tryCommit(ctx, q, in, current, plan)
 	if errors.Is(err, storage.ErrConflict) {
-		who, err = d.tryCommit(ctx, q, in, here, plan)
+		signIn, err = d.tryCommit(ctx, q, in, current, plan)
 	}
 	if errors.Is(err, storage.ErrConflict) {
 		err = notLinked(&in)
 	}
-	return who, err
+	return signIn, err
 }
 
-func (d *Directory) tryCommit(ctx context.Context, q *Outbox, in Assertion, here *storage.User, plan *SessionPlan) (*SignIn, error) {
+func (d *Directory) tryCommit(ctx context.Context, q *Outbox, in Assertion, current *storage.User, plan *SessionPlan) (*SignIn, error) {
 	in.Said = nil // a stored user's empty fields are null
 	begun := q.mark()
-	var who *SignIn
+	var signIn *SignIn
 	err := d.Store.InTx(ctx, func(ctx context.Context, s *Store) error {
 		q.rewind(begun)
-		who = &SignIn{Assertion: in, User: in.Person, begun: d.Now()}
-		if err := d.holdSession(ctx, s, who, here, plan); err != nil {
+		signIn = &SignIn{Assertion: in, User: in.Person, begun: d.Now()}
+		if err := d.holdSession(ctx, s, signIn, current, plan); err != nil {
 			return err
 		}
-		if err := d.resolve(ctx, q, s, who, here); err != nil {
+		if err := d.resolve(ctx, q, s, signIn, current); err != nil {
 			return err
 		}
 		if d.Store.SessionsInTx() {
-			return d.storeSession(ctx, s, who, plan)
+			return d.storeSession(ctx, s, signIn, plan)
 		}
 		return nil
 	})
 	if err != nil && d.Store.Tx != nil {
 		q.rewind(begun) // rolled back: it did not happen
 	}
-	if err == nil && !d.Store.SessionsInTx() { // no transaction waits for sessions, and no client that hangs up stops this
+	if err == nil && !d.Store.SessionsInTx() { // sessions take part in no transaction; the end of the client's connection does not stop this
 		ctx := context.WithoutCancel(ctx)
-		if err = d.evictSessionsLate(ctx, who); err == nil {
-			err = d.storeSession(ctx, d.Store, who, plan)
+		if err = d.evictSessionsLate(ctx, signIn); err == nil {
+			err = d.storeSession(ctx, d.Store, signIn, plan)
 		}
 	}
 	if err != nil {
 		return nil, err
 	}
-	return who, nil
+	return signIn, nil
 }
 
 // resolve decides to which user a sign-in belongs.
-func (d *Directory) resolve(ctx context.Context, q *Outbox, s *Store, who *SignIn, here *storage.User) error {
-	if who.Vouched {
-		return d.resolveVouched(ctx, s, who)
+func (d *Directory) resolve(ctx context.Context, q *Outbox, s *Store, signIn *SignIn, current *storage.User) error {
+	if signIn.Vouched {
+		return d.resolveVouched(ctx, s, signIn)
 	}
-	owner, err := d.KnownUser(ctx, s, &who.Assertion)
+	owner, err := d.KnownUser(ctx, s, &signIn.Assertion)
 	if err != nil {
 		return err
 	}
-	if who.ProvesEmail {
-		return d.resolveByEmail(ctx, q, s, who, owner)
+	if signIn.ProvesEmail {
+		return d.resolveByEmail(ctx, q, s, signIn, owner)
 	}
-	return d.resolveByAccount(ctx, q, s, who, owner, here)
+	return d.resolveByAccount(ctx, q, s, signIn, owner, current)
 }
 
 // resolveVouched handles a user that the application has checked. A stored
-// session needs a stored user; a JWT session does not, and does not come here.
-func (d *Directory) resolveVouched(ctx context.Context, s *Store, who *SignIn) error {
-	known, err := guarded.Optional(s.User(ctx, who.User.ID))
+// session needs a stored user. A JWT session does not, and is opened elsewhere.
+func (d *Directory) resolveVouched(ctx context.Context, s *Store, signIn *SignIn) error {
+	known, err := guarded.Optional(s.User(ctx, signIn.User.ID))
 	if err == nil && known == nil {
 		err = failure.Wrap(fault.ErrUnsupportedStrategy, errors.New("the adapter has no user with the id that Authorize returned: create one first (see docs/users.md), or set Session.Strategy to JWTSessions"))
 	}
@@ -155,66 +154,66 @@ func (d *Directory) resolveVouched(ctx context.Context, s *Store, who *SignIn) e
 // resolveByAccount keeps an account with its owner, links an account without
 // one to the signed-in user, and otherwise creates a user. A known e-mail
 // address decides nothing, unless the provider is trusted to have proven it.
-func (d *Directory) resolveByAccount(ctx context.Context, q *Outbox, s *Store, who *SignIn, owner, here *storage.User) error {
+func (d *Directory) resolveByAccount(ctx context.Context, q *Outbox, s *Store, signIn *SignIn, owner, current *storage.User) error {
 	switch {
-	case owner != nil && here != nil && owner.ID != here.ID, who.contradicts(owner, here):
-		return notLinked(&who.Assertion)
+	case owner != nil && current != nil && owner.ID != current.ID, signIn.contradicts(owner, current):
+		return notLinked(&signIn.Assertion)
 	case owner != nil:
-		who.User = *owner
-		if err := s.ownedBy(ctx, &who.Account, owner); err != nil {
+		signIn.User = *owner
+		if err := s.checkOwner(ctx, &signIn.Account, owner); err != nil {
 			return err
 		}
 		return d.awaitProof(ctx, s, owner)
-	case here != nil && who.IsStale:
-		return failure.WrapFor(notLinkedType(&who.Assertion), who.Account.Provider, ErrNotFresh)
-	case here != nil:
-		who.User, who.IsLink = *here, true
-		if err := d.awaitProof(ctx, s, here); err != nil {
+	case current != nil && signIn.IsStale:
+		return failure.WrapFor(notLinkedType(&signIn.Assertion), signIn.Account.Provider, ErrNotFresh)
+	case current != nil:
+		signIn.User, signIn.IsLink = *current, true
+		if err := d.awaitProof(ctx, s, current); err != nil {
 			return err
 		}
-		return d.linkAccount(ctx, q, s, who)
+		return d.linkAccount(ctx, q, s, signIn)
 	}
-	namesake, err := guarded.Optional(s.UserByEmail(ctx, who.User.Email))
+	namesake, err := guarded.Optional(s.UserByEmail(ctx, signIn.User.Email))
 	if err != nil {
 		return err
 	}
-	begun, err := d.beginSignUp(ctx, s, who)
+	begun, err := d.beginSignUp(ctx, s, signIn)
 	switch {
 	case err != nil:
 		return err
 	case begun != nil:
-		who.User, who.IsNew = *begun, true
+		signIn.User, signIn.IsNew = *begun, true
 	case namesake == nil:
-		if err := d.createUser(ctx, q, s, who); err != nil {
+		if err := d.createUser(ctx, q, s, signIn); err != nil {
 			return err
 		}
-	case !who.mayLink():
-		return d.refuseNamesake(ctx, s, who)
+	case !signIn.mayLink():
+		return d.refuseNamesake(ctx, s, signIn)
 	default:
-		who.User = *namesake
-		if err := d.proveEmail(ctx, q, s, who); err != nil {
+		signIn.User = *namesake
+		if err := d.proveEmail(ctx, q, s, signIn); err != nil {
 			return err
 		}
 	}
-	return d.linkAccount(ctx, q, s, who)
+	return d.linkAccount(ctx, q, s, signIn)
 }
 
 // ErrNotFresh reports that the sign-in of the session is too old to link an
-// account: an attacker who takes over a session must not gain a sign-in method
-// of their own.
+// account. An attacker with a stolen session must not gain a sign-in method of
+// their own.
 var ErrNotFresh = errors.New("linking an account takes a recent sign-in")
 
 // refuseNamesake handles a taken e-mail address. The user may have taken it in
 // another window since the account was looked up.
-func (d *Directory) refuseNamesake(ctx context.Context, s *Store, who *SignIn) error {
-	owner, err := d.KnownUser(ctx, s, &who.Assertion)
+func (d *Directory) refuseNamesake(ctx context.Context, s *Store, signIn *SignIn) error {
+	owner, err := d.KnownUser(ctx, s, &signIn.Assertion)
 	if err != nil {
 		return err
 	}
 	if owner == nil {
-		return notLinked(&who.Assertion)
+		return notLinked(&signIn.Assertion)
 	}
-	who.User = *owner
+	signIn.User = *owner
 	return nil
 }
 
@@ -233,85 +232,85 @@ func notLinkedType(in *Assertion) fault.ErrorType {
 
 // resolveByEmail signs in the user of the mailbox: the client that opened the
 // link has proven the address.
-func (d *Directory) resolveByEmail(ctx context.Context, q *Outbox, s *Store, who *SignIn, owner *storage.User) error {
+func (d *Directory) resolveByEmail(ctx context.Context, q *Outbox, s *Store, signIn *SignIn, owner *storage.User) error {
 	if owner == nil {
-		who.User.EmailVerified = d.Now().UTC()
-		return d.createUser(ctx, q, s, who)
+		signIn.User.EmailVerified = d.Now().UTC()
+		return d.createUser(ctx, q, s, signIn)
 	}
-	who.User = *owner
+	signIn.User = *owner
 	if owner.EmailVerified.IsZero() {
-		return d.proveEmail(ctx, q, s, who)
+		return d.proveEmail(ctx, q, s, signIn)
 	}
-	q.addUser(event.UserUpdated, who.User) // as Auth.js tells at each link; nothing was written
+	q.addUser(event.UserUpdated, signIn.User) // Auth.js sends this event at each magic link; nothing was written
 	return nil
 }
 
 // beginSignUp returns the user that an interrupted sign-up of this account has
 // created, or nil. Stores with transactions have none. If the user's
-// e-mail address was proven or changed since, the user may belong to another
-// person: beginSignUp then deletes the record and begins anew.
-func (d *Directory) beginSignUp(ctx context.Context, s *Store, who *SignIn) (*storage.User, error) {
+// e-mail address was proven or changed since, another client may have become
+// that user: beginSignUp then deletes the record and begins anew.
+func (d *Directory) beginSignUp(ctx context.Context, s *Store, signIn *SignIn) (*storage.User, error) {
 	if !d.Store.remembersSignUps() {
 		return nil, nil
 	}
-	begun, err := d.recordSignUp(ctx, s, who)
-	if err != nil || begun == nil || begun.EmailVerified.IsZero() && hasEmail(who.User.Email)(*begun) {
+	begun, err := d.recordSignUp(ctx, s, signIn)
+	if err != nil || begun == nil || begun.EmailVerified.IsZero() && hasEmail(signIn.User.Email)(*begun) {
 		return begun, err
 	}
-	if err := s.endSignUp(ctx, &who.Account); err != nil {
+	if err := s.endSignUp(ctx, &signIn.Account); err != nil {
 		return nil, err
 	}
-	_, err = d.recordSignUp(ctx, s, who)
+	_, err = d.recordSignUp(ctx, s, signIn)
 	return nil, err
 }
 
-// recordSignUp sets who.User.ID to the id on record for the account, and
-// returns the user who has it, or nil.
-func (d *Directory) recordSignUp(ctx context.Context, s *Store, who *SignIn) (*storage.User, error) {
-	id, err := s.beginSignUp(ctx, &who.Account, secret.NewUserID())
+// recordSignUp sets signIn.User.ID to the id on record for the account, and
+// returns the user with that id, or nil.
+func (d *Directory) recordSignUp(ctx context.Context, s *Store, signIn *SignIn) (*storage.User, error) {
+	id, err := s.beginSignUp(ctx, &signIn.Account, secret.NewUserID())
 	if err != nil {
 		return nil, err
 	}
-	who.User.ID = id
+	signIn.User.ID = id
 	return guarded.Optional(s.User(ctx, id))
 }
 
-func (d *Directory) createUser(ctx context.Context, q *Outbox, s *Store, who *SignIn) error {
-	if who.User.ID == "" {
-		who.User.ID = secret.NewUserID()
+func (d *Directory) createUser(ctx context.Context, q *Outbox, s *Store, signIn *SignIn) error {
+	if signIn.User.ID == "" {
+		signIn.User.ID = secret.NewUserID()
 	}
-	u, err := s.createUser(ctx, who.User)
+	u, err := s.createUser(ctx, signIn.User)
 	if err != nil {
 		return err
 	}
-	who.User, who.IsNew = u, true
+	signIn.User, signIn.IsNew = u, true
 	q.addUser(event.UserCreated, u)
 	return nil
 }
 
-func (d *Directory) linkAccount(ctx context.Context, q *Outbox, s *Store, who *SignIn) error {
-	who.Account.UserID = who.User.ID
-	row := who.Account
-	row.Tokens = who.Keep
+func (d *Directory) linkAccount(ctx context.Context, q *Outbox, s *Store, signIn *SignIn) error {
+	signIn.Account.UserID = signIn.User.ID
+	row := signIn.Account
+	row.Tokens = signIn.Keep
 	if err := s.linkAccount(ctx, row); err != nil {
 		return err
 	}
-	if who.Passkey != nil {
-		key := *who.Passkey
-		key.UserID = who.User.ID
+	if signIn.Passkey != nil {
+		key := *signIn.Passkey
+		key.UserID = signIn.User.ID
 		if err := s.createAuthenticator(ctx, key); err != nil {
 			return err
 		}
 	}
-	if err := d.yieldToProof(ctx, s, &who.User, &row); err != nil {
+	if err := d.yieldToProof(ctx, s, &signIn.User, &row); err != nil {
 		return err
 	}
 	if d.Store.remembersSignUps() {
-		if err := s.endSignUp(ctx, &who.Account); err != nil {
+		if err := s.endSignUp(ctx, &signIn.Account); err != nil {
 			return err
 		}
 	}
-	e := event.AccountPayload{User: who.User, Account: who.Account, Profile: who.Profile}
+	e := event.AccountPayload{User: signIn.User, Account: signIn.Account, Profile: signIn.Profile}
 	q.addAccount(event.AccountLinked, &e)
 	return nil
 }

@@ -12,33 +12,33 @@ import (
 
 // The first proof of an e-mail address, and what it detaches.
 
-// proveEmail marks the e-mail address of who.User as proven and removes what
+// proveEmail marks the e-mail address of signIn.User as proven and removes what
 // was attached to the user before. It does nothing unless a link or the
 // provider proves the address.
-func (d *Directory) proveEmail(ctx context.Context, q *Outbox, s *Store, who *SignIn) error {
-	if !who.User.EmailVerified.IsZero() || !(who.ProvesEmail || who.EmailVerified) {
+func (d *Directory) proveEmail(ctx context.Context, q *Outbox, s *Store, signIn *SignIn) error {
+	if !signIn.User.EmailVerified.IsZero() || !(signIn.ProvesEmail || signIn.EmailVerified) {
 		return nil
 	}
-	if err := d.awaitProof(ctx, s, &who.User); err != nil {
+	if err := d.awaitProof(ctx, s, &signIn.User); err != nil {
 		return err
 	}
-	if err := d.evict(ctx, q, s, who); err != nil {
+	if err := d.evict(ctx, q, s, signIn); err != nil {
 		return err
 	}
 	now := d.Now().UTC()
-	// Both in one change: the proof is of this e-mail address and of no other that
-	// the user may have meanwhile.
-	u, err := s.updateUser(ctx, who.User.ID, storage.UserChange{Email: &who.User.Email, EmailVerified: &now})
+	// One change sets both. The proof is of this e-mail address and of no other
+	// that the user may have meanwhile.
+	u, err := s.updateUser(ctx, signIn.User.ID, storage.UserChange{Email: &signIn.User.Email, EmailVerified: &now})
 	if err != nil {
 		return err
 	}
-	who.User, who.proved = u, true
+	signIn.User, signIn.proved = u, true
 	q.addUser(event.UserUpdated, u)
-	return d.evictLate(ctx, q, s, who)
+	return d.evictLate(ctx, q, s, signIn)
 }
 
-// awaitProof waits for a concurrent proof of the e-mail address of u, and makes
-// one wait for this transaction. Without it, a sign-in under way could attach
+// awaitProof waits for a concurrent proof of the e-mail address of u. A later
+// proof waits for this transaction. Without it, a sign-in under way could attach
 // what is about to be removed. It returns ErrConflict if the address was proven
 // or changed since u was read.
 func (d *Directory) awaitProof(ctx context.Context, s *Store, u *storage.User) error {
@@ -55,47 +55,46 @@ func (d *Directory) awaitProof(ctx context.Context, s *Store, u *storage.User) e
 // evict removes every sign-in method and session that did not vouch for this
 // e-mail address before it was proven: an attacker may have attached it
 // by claiming the address.
-func (d *Directory) evict(ctx context.Context, q *Outbox, s *Store, who *SignIn) error {
-	found, err := d.attached(ctx, s, &who.User)
+func (d *Directory) evict(ctx context.Context, q *Outbox, s *Store, signIn *SignIn) error {
+	found, err := d.attached(ctx, s, &signIn.User)
 	if err != nil || found.isVouched() {
 		return err
 	}
-	if d.RefuseEviction && found.evicts() > 0 {
+	if d.RefuseEviction && found.evictedCount() > 0 {
 		return failure.Wrap(fault.ErrAccessDenied, errors.New("the e-mail address was never proven, and others have attached ways to sign in to its user (RefuseEviction)"))
 	}
-	return d.detach(ctx, q, s, who, &found)
+	return d.detach(ctx, q, s, signIn, &found)
 }
 
-// evictLate repeats evict for stores without transactions: it removes what was
-// attached between the first look and the proof. What is attached later sees
-// the proof.
-func (d *Directory) evictLate(ctx context.Context, q *Outbox, s *Store, who *SignIn) error {
+// evictLate repeats evict for stores without transactions. It removes what was
+// attached between the first look and the proof. A later sign-in sees the proof.
+func (d *Directory) evictLate(ctx context.Context, q *Outbox, s *Store, signIn *SignIn) error {
 	if d.Store.Tx != nil {
 		return nil
 	}
 	ctx = context.WithoutCancel(ctx)
-	found, err := d.attached(ctx, s, &who.User)
-	if err != nil || found.evicts() == 0 || found.isVouched() {
+	found, err := d.attached(ctx, s, &signIn.User)
+	if err != nil || found.evictedCount() == 0 || found.isVouched() {
 		return err
 	}
-	return d.detach(ctx, q, s, who, &found)
+	return d.detach(ctx, q, s, signIn, &found)
 }
 
 // evictSessionsLate runs after the commit if sessions are in a store apart. It
 // deletes the sessions that were opened before the commit through an account
 // that has just been unlinked. A session opened later sees the proof.
-func (d *Directory) evictSessionsLate(ctx context.Context, who *SignIn) error {
-	if !who.proved || d.Store.Apart == nil {
+func (d *Directory) evictSessionsLate(ctx context.Context, signIn *SignIn) error {
+	if !signIn.proved || d.Store.Apart == nil {
 		return nil
 	}
-	found, err := d.attached(ctx, d.Store, &who.User)
+	found, err := d.attached(ctx, d.Store, &signIn.User)
 	if err != nil || len(found.sessions) == 0 || found.isVouched() {
 		return err
 	}
-	return d.Store.deleteSessions(ctx, who.User.ID, "")
+	return d.Store.deleteSessions(ctx, signIn.User.ID, "")
 }
 
-func (d *Directory) detach(ctx context.Context, q *Outbox, s *Store, who *SignIn, found *attachments) (err error) {
+func (d *Directory) detach(ctx context.Context, q *Outbox, s *Store, signIn *SignIn, found *attachments) (err error) {
 	e := found.evicted
 	for _, a := range e.Accounts {
 		if err := d.dropAccount(ctx, s, &a); err != nil {
@@ -107,7 +106,7 @@ func (d *Directory) detach(ctx context.Context, q *Outbox, s *Store, who *SignIn
 			return err
 		}
 	}
-	if who.revokedAt, err = d.endAll(ctx, s, who.User.ID, ""); err != nil {
+	if signIn.revokedAt, err = d.endAll(ctx, s, signIn.User.ID, ""); err != nil {
 		return err
 	}
 	d.tellEviction(ctx, q, found)
@@ -116,7 +115,7 @@ func (d *Directory) detach(ctx context.Context, q *Outbox, s *Store, who *SignIn
 
 func (d *Directory) tellEviction(ctx context.Context, q *Outbox, found *attachments) {
 	e := found.evicted
-	if found.evicts() == 0 {
+	if found.evictedCount() == 0 {
 		return
 	}
 	text := "an e-mail address was proven for the first time; what others had attached to its user is detached"
@@ -135,9 +134,9 @@ func (d *Directory) tellEviction(ctx context.Context, q *Outbox, found *attachme
 // attachments are the sign-in methods and sessions of a user whose e-mail
 // address is about to be proven.
 type attachments struct {
-	evicted  event.EvictPayload      // what goes
+	evicted  event.EvictPayload      // what an eviction removes
 	vouching map[string]bool         // the providers of the accounts that stay
-	sessions []storage.StoredSession // all, where the store can list them
+	sessions []storage.StoredSession // all sessions; nil: the store cannot list them
 }
 
 func (d *Directory) attached(ctx context.Context, s *Store, u *storage.User) (found attachments, err error) {
@@ -160,8 +159,8 @@ func (d *Directory) attached(ctx context.Context, s *Store, u *storage.User) (fo
 	return found, err
 }
 
-// evicts returns how many sign-in methods and sessions an eviction ends.
-func (found *attachments) evicts() int {
+// evictedCount returns how many sign-in methods and sessions an eviction ends.
+func (found *attachments) evictedCount() int {
 	return len(found.evicted.Accounts) + len(found.evicted.Authenticators) + len(found.sessions)
 }
 

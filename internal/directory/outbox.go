@@ -10,7 +10,7 @@ import (
 // collects nothing. It is not safe for concurrent use.
 type Outbox struct {
 	Base  *event.Event // the fields that all events share; nil: no observer listens
-	Hears Listener     // nil: no callback listens
+	Hears Listener     // tells which callbacks there are; nil: none
 	list  []Entry
 }
 
@@ -48,7 +48,7 @@ func (o *Outbox) complete(e event.Event) *event.Event {
 	return &e
 }
 
-// SetActor names who causes the events that are added from now on.
+// SetActor sets the actor of the events that are added from now on.
 func (o *Outbox) SetActor(a event.Actor) {
 	if o.Base != nil {
 		o.Base.By = a
@@ -62,8 +62,10 @@ func (o *Outbox) Take() []Entry {
 	return list
 }
 
-// mark returns a position for rewind, which drops the events added since.
-func (o *Outbox) mark() int     { return len(o.list) }
+// mark returns a position for rewind.
+func (o *Outbox) mark() int { return len(o.list) }
+
+// rewind drops the events that were added since mark returned to.
 func (o *Outbox) rewind(to int) { o.list = o.list[:to] }
 
 func (o *Outbox) addUser(t event.Type, u storage.User) {

@@ -10,12 +10,12 @@ import (
 	"github.com/latchkeyhq/latchkey/storage"
 )
 
-// Passkeys of a user: each has an account, which goes with it.
+// A passkey has an account. The two are deleted together.
 
 // longestName bounds a passkey's name, in characters.
 const longestName = 64
 
-// Passkeys returns the passkeys of a user that open a session.
+// Passkeys returns the passkeys with which a user can sign in.
 func (d *Directory) Passkeys(ctx context.Context, userID string) ([]storage.Authenticator, error) {
 	accounts, keys, err := d.WaysIn(ctx, d.Store, userID)
 	return slices.DeleteFunc(keys, func(k storage.Authenticator) bool { return !hasAccount(accounts, &k) }), err
@@ -25,15 +25,15 @@ func hasAccount(accounts []storage.Account, k *storage.Authenticator) bool {
 	return slices.ContainsFunc(accounts, func(a storage.Account) bool { return IsKeyOf(k, &a) })
 }
 
-// RenamePasskey names a passkey of a user. An empty name removes the name. A
-// passkey of another user is ErrNotFound.
+// RenamePasskey names a passkey of a user. An empty name removes the name. It
+// returns ErrNotFound for a passkey of another user.
 func (d *Directory) RenamePasskey(ctx context.Context, userID string, id []byte, name string) error {
 	name = strings.TrimSpace(strings.Map(texts.Visible, name))
 	if r := []rune(name); len(r) > longestName {
 		name = strings.TrimSpace(string(r[:longestName]))
 	}
 	return d.Store.InTx(ctx, func(ctx context.Context, s *Store) error {
-		if err := theirs(ctx, s, userID, id); err != nil {
+		if err := checkPasskeyOwner(ctx, s, userID, id); err != nil {
 			return err
 		}
 		_, err := s.UpdateAuthenticator(ctx, id, storage.AuthenticatorChange{Name: &name})
@@ -41,8 +41,8 @@ func (d *Directory) RenamePasskey(ctx context.Context, userID string, id []byte,
 	})
 }
 
-// theirs returns ErrNotFound for a passkey of another user.
-func theirs(ctx context.Context, s *Store, userID string, id []byte) error {
+// checkPasskeyOwner returns ErrNotFound for a passkey of another user.
+func checkPasskeyOwner(ctx context.Context, s *Store, userID string, id []byte) error {
 	k, err := s.Authenticator(ctx, id)
 	if err == nil && k.UserID != userID {
 		err = storage.ErrNotFound
@@ -53,7 +53,7 @@ func theirs(ctx context.Context, s *Store, userID string, id []byte) error {
 // RemovePasskey takes a passkey away from a user, unless it is their last
 // sign-in method.
 func (d *Directory) RemovePasskey(ctx context.Context, q *Outbox, userID string, id []byte) error {
-	if err := theirs(ctx, d.Store, userID, id); err != nil {
+	if err := checkPasskeyOwner(ctx, d.Store, userID, id); err != nil {
 		return err
 	}
 	accounts, err := d.Store.ListAccounts(ctx, userID)
@@ -62,7 +62,7 @@ func (d *Directory) RemovePasskey(ctx context.Context, q *Outbox, userID string,
 	}
 	account := base64.StdEncoding.EncodeToString(id)
 	i := slices.IndexFunc(accounts, func(a storage.Account) bool { return a.Type == storage.TypeWebAuthn && a.ProviderAccountID == account })
-	if i < 0 { // it opens nothing
+	if i < 0 { // no sign-in uses it
 		return d.Store.deleteAuthenticator(ctx, id)
 	}
 	return d.Unlink(ctx, q, userID, accounts[i].Provider, account)

@@ -23,18 +23,18 @@ import (
 type Revocations struct {
 	Store        storage.RevocationStore
 	Tenant       string          // empty: there is one site
-	InAdapter    bool            // it is the Adapter's own, so that it can be part of a transaction
-	Bounds       *guarded.Bounds // what bounds calls of the Adapter bounds these too
-	SessionCache *SessionCache   // nil: it is asked every time
-	Life         time.Duration   // of a token
+	InAdapter    bool            // Store is the Adapter itself, so that it can be part of a transaction
+	Bounds       *guarded.Bounds // the bounds of calls of the Adapter, which hold for Store too
+	SessionCache *SessionCache   // nil: Store is asked every time
+	Life         time.Duration   // how long a token lives
 	Now          func() time.Time
 }
 
-// Check returns ErrNoToken for a token that was signed out. A store that fails
-// is an error of its own, and signs no user out. With useCache, Check
+// Check returns ErrNoToken for a token that was signed out. If the store fails,
+// Check returns its error, which signs no user out. With useCache, Check
 // accepts a cached result: callers that only read a session do.
 func (r *Revocations) Check(ctx context.Context, from TokenOrigin, useCache bool) error {
-	if r == nil || r.SessionCache == nil || !useCache || from.SessionID == "" { // without one, two sign-ins have one name
+	if r == nil || r.SessionCache == nil || !useCache || from.SessionID == "" { // without a session id, two sign-ins share a key
 		return r.checkIn(ctx, nil, from)
 	}
 	keys := r.keys(from)
@@ -44,7 +44,7 @@ func (r *Revocations) Check(ctx context.Context, from TokenOrigin, useCache bool
 	return r.SessionCache.loadUnrevoked(ctx, keys, from.UserID, func(ctx context.Context) error { return r.checkIn(ctx, nil, from) })
 }
 
-// checkIn is Check as a part of the transaction of s. A nil s means no
+// checkIn does the work of Check in the transaction of s. A nil s means no
 // transaction.
 func (r *Revocations) checkIn(ctx context.Context, s *Store, from TokenOrigin) error {
 	if r == nil {
@@ -66,7 +66,8 @@ func (r *Revocations) checkIn(ctx context.Context, s *Store, from TokenOrigin) e
 		return err
 	}
 	for key, at := range voidAt {
-		// One sign-in is void as a whole; of a user, what began before.
+		// A revoked sign-in is void as a whole. A revoked user voids the sign-ins that
+		// began before.
 		if !strings.HasPrefix(key, userPrefix) || from.Began.IsZero() || !from.Began.After(at) {
 			return ErrNoToken
 		}
@@ -95,11 +96,11 @@ func (r *Revocations) revokeUser(ctx context.Context, s *Store, id string) (time
 		return time.Time{}, nil
 	}
 	at := wholeMillisecond(r.Now())
-	believed := r.SessionCache
+	sessionCache := r.SessionCache
 	if s != nil {
-		believed = s.SessionCache
+		sessionCache = s.SessionCache
 	}
-	defer believed.dropUser(id)()
+	defer sessionCache.dropUser(id)()
 	return at, r.void(ctx, s, r.userKey(id), at)
 }
 
@@ -138,6 +139,8 @@ type TokenOrigin struct {
 	Began                      time.Time
 }
 
+// OriginOfToken returns the origin of a token with the claims c. Began is zero if
+// they have neither auth_time nor iat.
 func OriginOfToken(c jwt.Claims) TokenOrigin {
 	o := TokenOrigin{SessionID: c.String(jwtclaims.SessionID), TokenID: c.String("jti"), UserID: c.String(jwtclaims.Subject)}
 	if began, ok := AuthTime(c); ok {
@@ -146,16 +149,16 @@ func OriginOfToken(c jwt.Claims) TokenOrigin {
 	return o
 }
 
-// originOfMark returns the origin of a session in which a sign-in was begun.
-func originOfMark(m sessionref.Ref) TokenOrigin {
-	o := TokenOrigin{SessionID: m.SessionID, UserID: m.UserID}
-	if m.Since != 0 {
-		o.Began = time.UnixMilli(m.Since)
+// originOfRef returns the origin of a session in which a sign-in was begun.
+func originOfRef(ref sessionref.Ref) TokenOrigin {
+	o := TokenOrigin{SessionID: ref.SessionID, UserID: ref.UserID}
+	if ref.Since != 0 {
+		o.Began = time.UnixMilli(ref.Since)
 	}
 	return o
 }
 
-// keys returns the names under which a token can be void.
+// keys returns the keys under which a token can be revoked.
 func (r *Revocations) keys(o TokenOrigin) []string {
 	var keys []string
 	if o.SessionID != "" {
@@ -171,8 +174,9 @@ func (r *Revocations) keys(o TokenOrigin) []string {
 
 const userPrefix = "user:"
 
-// userKey names a user. Users belong to the Adapter; in a store beside it,
-// which tenants may share, two users may have one id.
+// userKey returns the key of a user. Users belong to the Adapter. In a store
+// beside it, which tenants may share, two users may have one id, so that the key
+// is a hash of tenant and id.
 func (r *Revocations) userKey(id string) string {
 	if r.Tenant != "" && !r.InAdapter {
 		id = secret.Hash(r.Tenant + "\x00" + id)

@@ -28,34 +28,34 @@ var ErrSessionGone = failure.Wrap(fault.ErrInvalidCheck, errors.New("the session
 // a call waits and then finds the session that took its place (R-342). Without
 // transactions, and with sessions in a Session.Store, which takes part in none,
 // the session is checked once more after everything is written.
-func (d *Directory) holdSession(ctx context.Context, s *Store, who *SignIn, here *storage.User, plan *SessionPlan) error {
-	if here == nil || who.BegunIn == nil {
+func (d *Directory) holdSession(ctx context.Context, s *Store, signIn *SignIn, current *storage.User, plan *SessionPlan) error {
+	if current == nil || signIn.BegunIn == nil {
 		return nil
 	}
-	if _, err := s.LockUser(ctx, here.ID); err != nil {
+	if _, err := s.LockUser(ctx, current.ID); err != nil {
 		return goneIf(err, storage.ErrNotFound)
 	}
-	who.held = d.Now()
+	signIn.held = d.Now()
 	switch {
 	case plan == nil:
-		return goneIf(d.Revocations.checkIn(ctx, s, originOfMark(*who.BegunIn)), ErrNoToken)
+		return goneIf(d.Revocations.checkIn(ctx, s, originOfRef(*signIn.BegunIn)), ErrNoToken)
 	case d.Store.SessionsInTx():
-		return goneIf(d.endFormer(ctx, s, who, plan), storage.ErrNotFound)
+		return goneIf(d.endFormer(ctx, s, signIn, plan), storage.ErrNotFound)
 	case d.Store.Apart != nil:
-		return goneIf(d.findFormer(ctx, s, who, plan), storage.ErrNotFound)
+		return goneIf(d.findFormer(ctx, s, signIn, plan), storage.ErrNotFound)
 	}
 	return nil
 }
 
 // findFormer returns ErrNotFound if the session in which the sign-in was begun
 // has ended.
-func (d *Directory) findFormer(ctx context.Context, s *Store, who *SignIn, plan *SessionPlan) error {
+func (d *Directory) findFormer(ctx context.Context, s *Store, signIn *SignIn, plan *SessionPlan) error {
 	if plan.Former != "" {
 		_, err := s.Session(ctx, plan.Former)
 		return err
 	}
-	rows, err := s.ListSessions(ctx, who.BegunIn.UserID)
-	if err == nil && !slices.ContainsFunc(rows, func(row storage.StoredSession) bool { return row.ID == who.BegunIn.SessionID }) {
+	rows, err := s.ListSessions(ctx, signIn.BegunIn.UserID)
+	if err == nil && !slices.ContainsFunc(rows, func(row storage.StoredSession) bool { return row.ID == signIn.BegunIn.SessionID }) {
 		err = storage.ErrNotFound
 	}
 	return err
@@ -71,55 +71,56 @@ func goneIf(err, gone error) error {
 
 // endFormer ends the session that the request came with, or in which the
 // sign-in was begun. It returns ErrNotFound if that session has ended already.
-func (d *Directory) endFormer(ctx context.Context, s *Store, who *SignIn, plan *SessionPlan) error {
+func (d *Directory) endFormer(ctx context.Context, s *Store, signIn *SignIn, plan *SessionPlan) error {
 	if plan.Former != "" {
 		_, err := s.DeleteSession(ctx, plan.Former)
 		return err
 	}
-	if len(s.SessionListers()) == 0 || strings.HasPrefix(who.BegunIn.SessionID, sessionref.HashPrefix) {
+	if len(s.SessionListers()) == 0 || strings.HasPrefix(signIn.BegunIn.SessionID, sessionref.HashPrefix) {
 		return storage.ErrNotFound
 	}
-	return s.deleteSessionByID(ctx, who.BegunIn.UserID, who.BegunIn.SessionID)
+	return s.deleteSessionByID(ctx, signIn.BegunIn.UserID, signIn.BegunIn.SessionID)
 }
 
 // storeSession stores a new session and ends the one that the request came
-// with, whoever it belonged to: a token never survives a sign-in (R-100).
-func (d *Directory) storeSession(ctx context.Context, s *Store, who *SignIn, plan *SessionPlan) error {
+// with, even if that belonged to another user. A token never survives a sign-in
+// (R-100).
+func (d *Directory) storeSession(ctx context.Context, s *Store, signIn *SignIn, plan *SessionPlan) error {
 	if plan == nil {
 		return nil
 	}
-	who.Session = plan.Row
-	who.Session.UserID, who.Session.Provider = who.User.ID, who.Account.Provider
-	if who.IsLink && !who.Joined.IsZero() {
-		who.Session.Created = who.Joined.UTC()
+	signIn.Session = plan.Row
+	signIn.Session.UserID, signIn.Session.Provider = signIn.User.ID, signIn.Account.Provider
+	if signIn.IsLink && !signIn.Joined.IsZero() {
+		signIn.Session.Created = signIn.Joined.UTC()
 	}
-	if who.IsNew && d.Store.Apart != nil { // of somebody who had the id before, whose end was not told here
-		if err := s.deleteSessions(ctx, who.User.ID, ""); err != nil {
+	if signIn.IsNew && d.Store.Apart != nil { // an earlier user may have had the id, and Latchkey may not have deleted that user
+		if err := s.deleteSessions(ctx, signIn.User.ID, ""); err != nil {
 			return err
 		}
 	}
-	err := s.CreateSession(ctx, who.Session)
+	err := s.CreateSession(ctx, signIn.Session)
 	switch {
 	case d.Store.SessionsInTx():
-		if err == nil && who.held.IsZero() {
+		if err == nil && signIn.held.IsZero() {
 			err = endReplaced(ctx, s, plan)
 		}
 		return err
-	case !who.held.IsZero():
+	case !signIn.held.IsZero():
 		if err == nil {
-			err = d.endFormer(ctx, s, who, plan)
+			err = d.endFormer(ctx, s, signIn, plan)
 		}
 		if err != nil {
-			return d.undoLink(ctx, s, who, err)
+			return d.undoLink(ctx, s, signIn, err)
 		}
 	case err != nil:
 		return err
 	default:
 		if err := endReplaced(ctx, s, plan); err != nil {
-			return errors.Join(err, takeBack(ctx, s, who))
+			return errors.Join(err, undoSession(ctx, s, signIn))
 		}
 	}
-	return d.yieldSessionToProof(ctx, s, who)
+	return d.yieldSessionToProof(ctx, s, signIn)
 }
 
 // endReplaced ends the session that the request came with, if it came with one.
@@ -131,9 +132,9 @@ func endReplaced(ctx context.Context, s *Store, plan *SessionPlan) error {
 	return failure.Ignoring(err, storage.ErrNotFound)
 }
 
-// takeBack deletes the session of a sign-in that fails after all.
-func takeBack(ctx context.Context, s *Store, who *SignIn) error {
-	_, err := s.DeleteSession(ctx, who.Session.Token)
+// undoSession deletes the session of a sign-in that fails after all.
+func undoSession(ctx context.Context, s *Store, signIn *SignIn) error {
+	_, err := s.DeleteSession(ctx, signIn.Session.Token)
 	return failure.Ignoring(err, storage.ErrNotFound)
 }
 
@@ -141,47 +142,49 @@ func takeBack(ctx context.Context, s *Store, who *SignIn) error {
 // was proven meanwhile: the session may have been opened by a sign-in method
 // that the proof has removed. If sessions take part in the transaction, one of
 // the two has waited. It returns ErrConflict if it deleted the session.
-func (d *Directory) yieldSessionToProof(ctx context.Context, s *Store, who *SignIn) error {
-	if d.Store.SessionsInTx() || !d.ProvesEmails || who.User.Email == "" || !who.User.EmailVerified.IsZero() {
+func (d *Directory) yieldSessionToProof(ctx context.Context, s *Store, signIn *SignIn) error {
+	if d.Store.SessionsInTx() || !d.ProvesEmails || signIn.User.Email == "" || !signIn.User.EmailVerified.IsZero() {
 		return nil
 	}
 	var now storage.User
-	err := s.InTx(ctx, func(ctx context.Context, s *Store) (err error) { // who is proving it right now is waited for
-		now, err = s.LockUser(ctx, who.User.ID)
+	err := s.InTx(ctx, func(ctx context.Context, s *Store) (err error) { // waits for a concurrent proof
+		now, err = s.LockUser(ctx, signIn.User.ID)
 		return err
 	})
-	if err != nil || now.EmailVerified.IsZero() || d.vouched(&who.Account, now.Email) {
+	if err != nil || now.EmailVerified.IsZero() || d.vouched(&signIn.Account, now.Email) {
 		return err
 	}
-	return errors.Join(storage.ErrConflict, takeBack(ctx, s, who))
+	return errors.Join(storage.ErrConflict, undoSession(ctx, s, signIn))
 }
 
-// undoLink takes back what no transaction undoes, if the session in which the
-// sign-in was begun ended meanwhile or cannot be ended.
-func (d *Directory) undoLink(ctx context.Context, s *Store, who *SignIn, why error) error {
-	err := takeBack(ctx, s, who)
-	if who.Account.UserID != "" && s.AccountLists != nil {
-		_, unlinked := s.unlinkAccount(ctx, who.Account.Provider, who.Account.ProviderAccountID)
-		err = errors.Join(err, failure.Ignoring(unlinked, storage.ErrNotFound), deletePasskeyOf(ctx, s, &who.Account))
+// undoLink deletes the new session and account, which no transaction rolls back,
+// if the session in which the sign-in was begun ended meanwhile or cannot be
+// ended. It returns reason, with ErrSessionGone in place of ErrNotFound, joined
+// with errors of its own.
+func (d *Directory) undoLink(ctx context.Context, s *Store, signIn *SignIn, reason error) error {
+	err := undoSession(ctx, s, signIn)
+	if signIn.Account.UserID != "" && s.AccountLists != nil {
+		_, unlinked := s.unlinkAccount(ctx, signIn.Account.Provider, signIn.Account.ProviderAccountID)
+		err = errors.Join(err, failure.Ignoring(unlinked, storage.ErrNotFound), deletePasskeyOf(ctx, s, &signIn.Account))
 	}
-	return errors.Join(goneIf(why, storage.ErrNotFound), err)
+	return errors.Join(goneIf(reason, storage.ErrNotFound), err)
 }
 
 // SignInTime returns auth_time for the token that a sign-in opens. A sign-in
 // that was begun in a session counts from the check of that session, so that a
 // later end of the user's sessions ends this one. A sign-in that only linked an
 // account counts from the sign-in of its session (ASVS 7.5.1).
-func (who *SignIn) SignInTime(now time.Time) json.Number {
-	began := who.begun
+func (signIn *SignIn) SignInTime(now time.Time) json.Number {
+	began := signIn.begun
 	fill.Default(&began, now)
-	at := signInTime(began, who.revokedAt)
-	if !who.held.IsZero() && who.revokedAt.IsZero() {
-		at = jwtclaims.UnixSeconds(time.UnixMilli(max(who.held.UnixMilli(), who.BegunIn.Since)))
+	at := signInTime(began, signIn.revokedAt)
+	if !signIn.held.IsZero() && signIn.revokedAt.IsZero() {
+		at = jwtclaims.UnixSeconds(time.UnixMilli(max(signIn.held.UnixMilli(), signIn.BegunIn.Since)))
 	}
-	if who.IsLink && !who.Joined.IsZero() {
-		at = jwtclaims.UnixSeconds(who.Joined)
+	if signIn.IsLink && !signIn.Joined.IsZero() {
+		at = jwtclaims.UnixSeconds(signIn.Joined)
 	}
 	signedIn, _ := AuthTime(jwt.Claims{jwtclaims.AuthTime: at})
-	who.Since = signedIn.UnixMilli()
+	signIn.Since = signedIn.UnixMilli()
 	return at
 }

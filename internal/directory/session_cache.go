@@ -16,15 +16,15 @@ import (
 // *SessionCache keeps nothing. Keys are hashes, so that no token is kept. It is
 // safe for concurrent use.
 type SessionCache struct {
-	sessions *cache.Cache[hashed, SessionAndUser]
-	tokens   *cache.Cache[hashed, struct{}] // that are not revoked
+	sessions *cache.Cache[cacheKey, SessionAndUser]
+	tokens   *cache.Cache[cacheKey, struct{}] // the tokens that are not revoked
 
-	// changes are what a transaction has changed so far; nil: this is none.
+	// changes are what a transaction has changed so far; nil: no transaction.
 	changes *changes
 }
 
-// hashed is a key of the cache: the hash of a secret.
-type hashed [sha256.Size]byte
+// cacheKey is the hash of a secret.
+type cacheKey [sha256.Size]byte
 
 // changes are the sessions and users that a transaction has changed. The cache
 // drops them once more at its end.
@@ -34,26 +34,28 @@ type changes struct {
 	users  []string
 }
 
+// NewSessionCache returns a cache of size sessions and size tokens; a size of 0
+// means 10 000. A maxAge of 0 or less returns nil.
 func NewSessionCache(maxAge time.Duration, size int, now func() time.Time) *SessionCache {
 	if maxAge <= 0 {
 		return nil
 	}
 	fill.Default(&size, defaultCacheSize)
 	rules := cache.Rules{Size: size, Age: maxAge, Now: now}
-	return &SessionCache{sessions: cache.New[hashed, SessionAndUser](rules), tokens: cache.New[hashed, struct{}](rules)}
+	return &SessionCache{sessions: cache.New[cacheKey, SessionAndUser](rules), tokens: cache.New[cacheKey, struct{}](rules)}
 }
 
 const defaultCacheSize = 10_000
 
 // session returns a cached session.
-func (b *SessionCache) session(token string) (found SessionAndUser, ok bool) {
-	found, ok = b.sessions.Get(sha256.Sum256([]byte(token)))
+func (c *SessionCache) session(token string) (found SessionAndUser, ok bool) {
+	found, ok = c.sessions.Get(sha256.Sum256([]byte(token)))
 	return found.with(token), ok
 }
 
 // loadSession loads a session and caches it.
-func (b *SessionCache) loadSession(ctx context.Context, token string, load func(context.Context) (SessionAndUser, error)) (SessionAndUser, error) {
-	found, err := b.sessions.Load(ctx, sha256.Sum256([]byte(token)), func(ctx context.Context) (SessionAndUser, string, error) {
+func (c *SessionCache) loadSession(ctx context.Context, token string, load func(context.Context) (SessionAndUser, error)) (SessionAndUser, error) {
+	found, err := c.sessions.Load(ctx, sha256.Sum256([]byte(token)), func(ctx context.Context) (SessionAndUser, string, error) {
 		s, err := load(ctx)
 		s.Row.Token = ""
 		return s, s.Row.UserID, err
@@ -73,88 +75,89 @@ func (s SessionAndUser) with(token string) SessionAndUser {
 }
 
 // isUnrevoked reports whether the cache knows that nothing voids keys.
-func (b *SessionCache) isUnrevoked(keys []string) bool {
-	_, ok := b.tokens.Get(nameOfKeys(keys))
+func (c *SessionCache) isUnrevoked(keys []string) bool {
+	_, ok := c.tokens.Get(keyOf(keys))
 	return ok
 }
 
 // loadUnrevoked calls ask and returns its error. A nil error is cached: nothing
 // voids keys.
-func (b *SessionCache) loadUnrevoked(ctx context.Context, keys []string, userID string, ask func(context.Context) error) error {
-	_, err := b.tokens.Load(ctx, nameOfKeys(keys), func(ctx context.Context) (none struct{}, owner string, err error) {
+func (c *SessionCache) loadUnrevoked(ctx context.Context, keys []string, userID string, ask func(context.Context) error) error {
+	_, err := c.tokens.Load(ctx, keyOf(keys), func(ctx context.Context) (none struct{}, owner string, err error) {
 		return none, userID, ask(ctx)
 	})
 	return err
 }
 
-func nameOfKeys(keys []string) hashed {
+func keyOf(keys []string) cacheKey {
 	h := sha256.New()
 	for _, key := range keys {
 		h.Write([]byte(secret.Hash(key)))
 	}
-	return hashed(h.Sum(nil))
+	return cacheKey(h.Sum(nil))
 }
 
 // dropSession removes a session from the cache. The caller calls it before it
-// changes the session, and what it returns afterwards: a read in between may
-// have cached either state.
-func (b *SessionCache) dropSession(token string) (again func()) {
-	if b == nil {
+// changes the session, and calls the returned function afterwards: a read in
+// between may have cached either state.
+func (c *SessionCache) dropSession(token string) (again func()) {
+	if c == nil {
 		return func() {}
 	}
-	if b.changes != nil {
-		b.changes.tokens = append(b.changes.tokens, token)
+	if c.changes != nil {
+		c.changes.tokens = append(c.changes.tokens, token)
 	}
-	drop := func() { b.sessions.Delete(sha256.Sum256([]byte(token))) }
+	drop := func() { c.sessions.Delete(sha256.Sum256([]byte(token))) }
 	drop()
 	return drop
 }
 
 // dropUser removes everything of a user from the cache, as dropSession does for
 // one session.
-func (b *SessionCache) dropUser(id string) (again func()) {
-	if b == nil {
+func (c *SessionCache) dropUser(id string) (again func()) {
+	if c == nil {
 		return func() {}
 	}
-	if b.changes != nil {
-		b.changes.users = append(b.changes.users, id)
+	if c.changes != nil {
+		c.changes.users = append(c.changes.users, id)
 	}
 	drop := func() {
-		b.sessions.DeleteOwner(id)
-		b.tokens.DeleteOwner(id)
+		c.sessions.DeleteOwner(id)
+		c.tokens.DeleteOwner(id)
 	}
 	drop()
 	return drop
 }
 
 // dropKeys removes what is known of a session token, as dropSession does.
-func (b *SessionCache) dropKeys(keys []string) (again func()) {
-	if b == nil {
+func (c *SessionCache) dropKeys(keys []string) (again func()) {
+	if c == nil {
 		return func() {}
 	}
-	drop := func() { b.tokens.Delete(nameOfKeys(keys)) }
+	drop := func() { c.tokens.Delete(keyOf(keys)) }
 	drop()
 	return drop
 }
 
-// within returns the cache for a transaction, whose changes are dropped once
-// more at its end.
-func (b *SessionCache) within() *SessionCache {
-	if b == nil {
+// within returns the cache for a transaction. Its end method drops the changes of
+// the transaction once more.
+func (c *SessionCache) within() *SessionCache {
+	if c == nil {
 		return nil
 	}
-	return &SessionCache{sessions: b.sessions, tokens: b.tokens, changes: &changes{of: b}}
+	return &SessionCache{sessions: c.sessions, tokens: c.tokens, changes: &changes{of: c}}
 }
 
-// end drops what the transaction has changed.
-func (b *SessionCache) end() {
-	if b == nil {
+// end drops what the transaction has changed. The caller calls it after the
+// transaction.
+func (c *SessionCache) end() {
+	if c == nil {
 		return
 	}
-	for _, token := range b.changes.tokens {
-		b.changes.of.dropSession(token)
+	for _, token := range c.changes.tokens {
+		c.changes.of.dropSession(token)
 	}
-	for _, id := range b.changes.users {
-		b.changes.of.dropUser(id)
+	for _, id := range c.changes.users {
+		c.changes.of.dropUser(id)
 	}
 }

@@ -22,9 +22,10 @@ type Store struct {
 	abilities
 
 	Apart        *SessionsApart // nil: the adapter keeps the sessions
-	SessionCache *SessionCache  // nil: it is asked every time
+	SessionCache *SessionCache  // nil: sessions are read every time
 }
 
+// NewStore returns the store of an adapter. bounds limit its calls.
 func NewStore(a storage.Adapter, bounds *guarded.Bounds) *Store {
 	return &Store{adapter: a, bounds: bounds, abilities: abilitiesOf(a)}
 }
@@ -47,10 +48,13 @@ func (s *Store) createUser(ctx context.Context, u storage.User) (storage.User, e
 	})
 }
 
+// User returns the user with the id, or ErrNotFound.
 func (s *Store) User(ctx context.Context, id string) (storage.User, error) {
 	return guarded.CallFor(ctx, s.bounds, "GetUser", isUser(id), func(ctx context.Context) (storage.User, error) { return s.adapter.GetUser(ctx, id) })
 }
 
+// UserByEmail returns the user with the e-mail address, or ErrNotFound. The empty
+// address is ErrNotFound.
 func (s *Store) UserByEmail(ctx context.Context, email string) (storage.User, error) {
 	if email == "" {
 		return storage.User{}, storage.ErrNotFound
@@ -64,10 +68,10 @@ func (s *Store) userByAccount(ctx context.Context, a *storage.Account) (storage.
 	})
 }
 
-// ownedBy checks that an account belongs to a user, if the store can tell: the
+// checkOwner checks that an account belongs to a user, if the store can tell: the
 // answer to GetUserByAccount names no account. It returns ErrConflict if the
 // account was unlinked since.
-func (s *Store) ownedBy(ctx context.Context, a *storage.Account, owner *storage.User) error {
+func (s *Store) checkOwner(ctx context.Context, a *storage.Account, owner *storage.User) error {
 	if s.AccountLists == nil {
 		return nil
 	}
@@ -132,15 +136,18 @@ func (s *Store) InTx(ctx context.Context, f func(context.Context, *Store) error)
 	return err
 }
 
-// What follows needs an ability. Lists of what a store lacks are empty; nothing
-// else may be called without has.
+// The methods below need an ability. A list of what the store lacks is empty. The
+// caller of any other method has asked Has before.
 
+// CreateVerificationToken stores the token of a magic link.
 func (s *Store) CreateVerificationToken(ctx context.Context, t storage.VerificationToken) error {
 	return guarded.Do(ctx, s.bounds, "CreateVerificationToken", func(ctx context.Context) error {
 		return s.verification.CreateVerificationToken(ctx, t)
 	})
 }
 
+// UseVerificationToken returns the token of a magic link and deletes it in one
+// atomic step. It returns ErrNotFound for an unknown token.
 func (s *Store) UseVerificationToken(ctx context.Context, identifier, token string) (storage.VerificationToken, error) {
 	return guarded.CallFor(ctx, s.bounds, "UseVerificationToken", func(t storage.VerificationToken) bool { return t.Identifier == identifier && t.Token == token },
 		func(ctx context.Context) (storage.VerificationToken, error) {
@@ -148,6 +155,7 @@ func (s *Store) UseVerificationToken(ctx context.Context, identifier, token stri
 		})
 }
 
+// ListAccounts returns the accounts of a user.
 func (s *Store) ListAccounts(ctx context.Context, userID string) ([]storage.Account, error) {
 	if s.AccountLists == nil {
 		return nil, nil
@@ -163,6 +171,8 @@ func (s *Store) unlinkAccount(ctx context.Context, provider, id string) (storage
 		})
 }
 
+// ListAuthenticators returns the passkeys of a user, including any without an
+// account.
 func (s *Store) ListAuthenticators(ctx context.Context, userID string) ([]storage.Authenticator, error) {
 	if s.authenticators == nil {
 		return nil, nil
@@ -177,6 +187,7 @@ func hasCredential(id []byte) func(storage.Authenticator) bool {
 	return func(k storage.Authenticator) bool { return bytes.Equal(k.CredentialID, id) && k.UserID != "" }
 }
 
+// Authenticator returns the passkey with the credential id, or ErrNotFound.
 func (s *Store) Authenticator(ctx context.Context, id []byte) (storage.Authenticator, error) {
 	return guarded.CallFor(ctx, s.bounds, "GetAuthenticator", hasCredential(id), func(ctx context.Context) (storage.Authenticator, error) {
 		return s.authenticators.GetAuthenticator(ctx, id)
@@ -187,12 +198,16 @@ func (s *Store) createAuthenticator(ctx context.Context, k storage.Authenticator
 	return guarded.Do(ctx, s.bounds, "CreateAuthenticator", func(ctx context.Context) error { return s.authenticators.CreateAuthenticator(ctx, k) })
 }
 
+// RaiseCounter raises the signature counter of a passkey and returns the passkey.
+// It returns ErrConflict if the stored counter is not lower, unless both are zero.
 func (s *Store) RaiseCounter(ctx context.Context, id []byte, to uint32) (storage.Authenticator, error) {
 	return guarded.CallFor(ctx, s.bounds, "UpdateAuthenticatorCounter", hasCredential(id), func(ctx context.Context) (storage.Authenticator, error) {
 		return s.authenticators.UpdateAuthenticatorCounter(ctx, id, to)
 	})
 }
 
+// UpdateAuthenticator changes the fields of a passkey that c names and returns the
+// passkey.
 func (s *Store) UpdateAuthenticator(ctx context.Context, id []byte, c storage.AuthenticatorChange) (storage.Authenticator, error) {
 	return guarded.CallFor(ctx, s.bounds, "UpdateAuthenticator", hasCredential(id), func(ctx context.Context) (storage.Authenticator, error) {
 		return s.authenticators.UpdateAuthenticator(ctx, id, c)
@@ -234,9 +249,9 @@ func (s *Store) remembersSignUps() bool { return s.SignUps != nil && s.Tx == nil
 
 // Require returns an error that names the feature and the ability that the
 // adapter lacks, or nil.
-func (s *Store) Require(who string, a Ability) error {
+func (s *Store) Require(feature string, a Ability) error {
 	if s.Has(a) || s.Apart != nil && (a == AbilitySessions || a == AbilitySessionLists) {
 		return nil
 	}
-	return failure.Wrap(fault.ErrMissingAdapterMethods, fmt.Errorf("%s needs an Adapter that is a %s; %T is not", who, a, s.adapter))
+	return failure.Wrap(fault.ErrMissingAdapterMethods, fmt.Errorf("%s needs an Adapter that is a %s; %T is not", feature, a, s.adapter))
 }

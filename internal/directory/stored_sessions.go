@@ -10,14 +10,14 @@ import (
 	"github.com/latchkeyhq/latchkey/storage"
 )
 
-// Stored sessions: in the adapter, or in a store apart from the users. Nothing
-// but this file knows where.
+// Stored sessions are in the adapter, or in a store apart from the users. Only
+// this file knows where.
 
 // SessionsApart are sessions in a store apart from the users.
 type SessionsApart struct {
 	Store     storage.SessionStore
 	Tenant    string
-	InAdapter bool // what the store does not know may be in the adapter
+	InAdapter bool // sessions that Store does not know may be in the adapter
 }
 
 // SessionAndUser is a stored session with its user.
@@ -39,8 +39,9 @@ func (s *Store) Session(ctx context.Context, token string) (SessionAndUser, erro
 	})
 }
 
-// apartOr asks the store apart, if there is one. It asks the adapter for what
-// that store does not know, if it may.
+// apartOr calls apart if there is a store apart, and adapter otherwise. It calls
+// adapter also if that store returns ErrNotFound and the session may be in the
+// adapter.
 func apartOr[T any](s *Store, apart, adapter func() (T, error)) (T, error) {
 	if s.Apart == nil {
 		return adapter()
@@ -56,8 +57,8 @@ func isSession(token string) func(storage.StoredSession) bool {
 	return func(row storage.StoredSession) bool { return row.Token == token && row.UserID != "" }
 }
 
-// sessionApart returns a session from the store apart. It deletes a session
-// whose user is gone.
+// sessionApart returns a session from the store apart. If its user is gone, it
+// deletes the session and returns ErrNotFound.
 func (s *Store) sessionApart(ctx context.Context, token string) (found SessionAndUser, err error) {
 	found.Row, err = guarded.CallFor(ctx, s.bounds, "Session.Store: GetSession", func(row storage.StoredSession) bool {
 		return isSession(token)(row) && !row.Expires.IsZero()
@@ -67,7 +68,7 @@ func (s *Store) sessionApart(ctx context.Context, token string) (found SessionAn
 	}
 	found.User, err = s.User(ctx, found.Row.UserID)
 	if errors.Is(err, storage.ErrNotFound) {
-		_, _ = s.DeleteSession(ctx, token) // nobody's all the same
+		_, _ = s.DeleteSession(ctx, token) // ErrNotFound is returned even if this fails
 	}
 	return found, err
 }
@@ -83,6 +84,8 @@ func (s *Store) CachedSession(ctx context.Context, token string) (found SessionA
 	return s.SessionCache.loadSession(ctx, token, func(ctx context.Context) (SessionAndUser, error) { return s.Session(ctx, token) })
 }
 
+// CreateSession stores a session in the store apart, if there is one, and in the
+// adapter otherwise.
 func (s *Store) CreateSession(ctx context.Context, row storage.StoredSession) error {
 	if s.Apart != nil {
 		return guarded.Do(ctx, s.bounds, "Session.Store: CreateSession", func(ctx context.Context) error { return s.Apart.Store.CreateSession(ctx, row) })
@@ -90,6 +93,8 @@ func (s *Store) CreateSession(ctx context.Context, row storage.StoredSession) er
 	return guarded.Do(ctx, s.bounds, "CreateSession", func(ctx context.Context) error { return s.SessionRows.CreateSession(ctx, row) })
 }
 
+// ExtendSession sets the expiry of a session. It returns ErrNotFound for an
+// unknown one.
 func (s *Store) ExtendSession(ctx context.Context, token string, expires time.Time) error {
 	defer s.SessionCache.dropSession(token)()
 	_, err := apartOr(s, func() (none struct{}, err error) {
@@ -102,6 +107,8 @@ func (s *Store) ExtendSession(ctx context.Context, token string, expires time.Ti
 	return err
 }
 
+// DeleteSession deletes a session and returns it. It returns ErrNotFound for an
+// unknown one.
 func (s *Store) DeleteSession(ctx context.Context, token string) (storage.StoredSession, error) {
 	defer s.SessionCache.dropSession(token)()
 	return apartOr(s, func() (storage.StoredSession, error) {
@@ -133,6 +140,8 @@ func (s *Store) SessionListers() (all []sessionLister) {
 	return all
 }
 
+// ListSessions returns the sessions of a user from every store. It returns none
+// if no store can list them.
 func (s *Store) ListSessions(ctx context.Context, userID string) (all []storage.StoredSession, err error) {
 	for _, in := range s.SessionListers() {
 		rows, err := guarded.CallForList(ctx, s.bounds, in.prefix+"ListSessions", func(row storage.StoredSession) bool { return row.UserID == userID },
@@ -145,6 +154,8 @@ func (s *Store) ListSessions(ctx context.Context, userID string) (all []storage.
 	return all, nil
 }
 
+// deleteSessionByID ends one session of a user. It returns ErrNotFound if no store
+// has it.
 func (s *Store) deleteSessionByID(ctx context.Context, userID, id string) error {
 	defer s.SessionCache.dropUser(userID)()
 	for _, in := range s.SessionListers() {
@@ -179,7 +190,7 @@ func (s *Store) Sweep(ctx context.Context, before time.Time) (total int, err err
 	for prefix, from := range sweepers {
 		able, ok := from.(storage.SweepAdapter)
 		if !ok {
-			continue // it lets its rows expire
+			continue // the store expires its rows itself
 		}
 		n, failed := guarded.Call(ctx, s.bounds, prefix+"Sweep", func(ctx context.Context) (int, error) { return able.Sweep(ctx, before) })
 		total, err = total+n, errors.Join(err, failed)

@@ -13,7 +13,7 @@ import (
 	"github.com/latchkeyhq/latchkey/storage"
 )
 
-// What is done to a user outside of a sign-in.
+// These methods change a user outside of a sign-in.
 
 // Unlink takes an account away from a user, unless it is the last sign-in
 // method. It checks and acts in one transaction if the store has transactions.
@@ -188,7 +188,7 @@ func (d *Directory) DeleteUser(ctx context.Context, q *Outbox, id string) error 
 		if err != nil && (s.Tx != nil || !errors.Is(err, storage.ErrNotFound)) {
 			return err
 		}
-		_, revoked := d.Revocations.revokeUser(context.WithoutCancel(ctx), s, id) // after the deletion: of the sign-ins until then
+		_, revoked := d.Revocations.revokeUser(context.WithoutCancel(ctx), s, id) // after the deletion, so that it voids every sign-in until then
 		return errors.Join(err, revoked)
 	})
 	if deleted && (err == nil || d.Store.Tx == nil) {
@@ -197,7 +197,7 @@ func (d *Directory) DeleteUser(ctx context.Context, q *Outbox, id string) error 
 		return err
 	}
 	if d.Store.Apart != nil {
-		return errors.Join(err, d.Store.deleteSessions(context.WithoutCancel(ctx), id, "")) // nobody's by now, deleted or not
+		return errors.Join(err, d.Store.deleteSessions(context.WithoutCancel(ctx), id, "")) // the user is gone, in this call or an earlier one
 	}
 	if !deleted {
 		return err
@@ -260,6 +260,7 @@ func (d *Directory) vouched(a *storage.Account, email string) bool {
 	return a.EmailVouched && a.Email == email && !(configured && p.ProvesNoEmail)
 }
 
+// IsKeyOf reports whether a is the account of passkey k.
 func IsKeyOf(k *storage.Authenticator, a *storage.Account) bool {
 	return a.Type == storage.TypeWebAuthn && a.ProviderAccountID == k.ProviderAccountID
 }

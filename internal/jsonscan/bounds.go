@@ -1,15 +1,15 @@
 package jsonscan
 
-// Bounds are what a text may ask of whoever decodes it.
+// Bounds limit the work of decoding a text.
 type Bounds struct {
 	Values int // in all: members of objects and elements of arrays, at any depth
 	Depth  int // of objects and arrays inside one another
 	Length int // bytes of a name, a string or a number, as written; 0: any
 }
 
-// Holds tells whether text keeps to the bounds. It decodes nothing and stops at
-// the first one that is crossed, so it costs much less than decoding. Whether
-// text is JSON at all it does not say.
+// Holds reports whether text keeps to the bounds. It decodes nothing and stops at
+// the first bound that is exceeded, so it costs much less than decoding. It does
+// not check that text is JSON.
 func (b Bounds) Holds(text []byte) bool {
 	values, depth, word := 0, 0, 0
 	for i := 0; i < len(text); i++ {
@@ -43,8 +43,8 @@ func (b Bounds) Holds(text []byte) bool {
 	return true
 }
 
-// quoted finds the quotation mark that ends the string beginning at i, or the
-// end of the text.
+// quoted returns the index of the quotation mark that ends the string beginning at
+// i, or of the end of the text. ok is false if the string exceeds Length.
 func (b Bounds) quoted(text []byte, i int) (end int, ok bool) {
 	for end = i + 1; end < len(text) && text[end] != '"'; end++ {
 		if text[end] == '\\' {

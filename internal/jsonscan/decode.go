@@ -6,13 +6,13 @@ import (
 	"unicode/utf8"
 )
 
-// ErrRepeated says that an object has a member twice.
+// ErrRepeated reports that an object has a member twice.
 var ErrRepeated = errors.New("jsonscan: a member is repeated")
 
-// Decode reads text as exactly one JSON object (RFC 8259), as encoding/json
-// with UseNumber does, but for what two readers might read differently: text
-// that is not UTF-8 is [ErrInvalid], as whatever else is no object, and a member
-// that comes twice, at any depth, is [ErrRepeated].
+// Decode returns the one JSON object that text holds (RFC 8259), as encoding/json
+// with UseNumber does. It refuses text that two readers might read differently. It
+// returns [ErrInvalid] for text that is not UTF-8 or not exactly one object, and
+// [ErrRepeated] for a member that comes twice, at any depth.
 func Decode(text []byte) (map[string]any, error) {
 	d := decoder{scanner: scanner{text: text}}
 	if !utf8.Valid(text) {
@@ -30,7 +30,7 @@ func Decode(text []byte) (map[string]any, error) {
 	return object, nil
 }
 
-// decoder makes values of what the scanner moves past.
+// decoder makes values of the text that the scanner moves past.
 type decoder struct {
 	scanner
 	repeated bool

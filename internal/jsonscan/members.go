@@ -5,9 +5,9 @@ import (
 	"errors"
 )
 
-// ErrInvalid says that a text is not one JSON object. It is jwt.ErrInvalid as
-// well, and worded for it: whoever hands in a token must not learn from the
-// error that it was opened and only its content is bad.
+// ErrInvalid reports that a text is not one JSON object. It is jwt.ErrInvalid as
+// well, and has the wording of that: the sender of a token must not learn from the
+// error that the token was opened and only its content is bad.
 var ErrInvalid = errors.New("jwt: the token is not valid")
 
 // Member is one name and its value in a JSON object. Its methods are safe for
@@ -17,8 +17,8 @@ type Member struct {
 	Raw []byte // the value as JSON text, without surrounding space
 }
 
-// Text returns the value of m with its escapes resolved if it is a JSON string;
-// ok is false if not.
+// Text returns the value of m with its escapes resolved. ok is false if the value
+// is not a JSON string.
 func (m Member) Text() (s string, ok bool) {
 	if len(m.Raw) < 2 || m.Raw[0] != '"' {
 		return "", false
@@ -33,8 +33,8 @@ func (m Member) AppendKey(dst []byte) []byte { return appendText(dst, m.Key) }
 // Members appends the top-level members of payload to dst, in order, without
 // copying: keys and values are parts of payload, except for keys with escapes.
 // It is strict: payload must be exactly one JSON object (RFC 8259) in valid
-// UTF-8. When a name comes twice the later value stands in the earlier place,
-// as JSON.parse has it. It fails with ErrInvalid.
+// UTF-8; otherwise Members returns ErrInvalid. If a name comes twice, the later
+// value takes the earlier place, as with JSON.parse.
 func Members(payload []byte, dst []Member) ([]Member, error) {
 	had := len(dst)
 	members, ok := scanObject(payload, dst)
@@ -44,8 +44,8 @@ func Members(payload []byte, dst []Member) ([]Member, error) {
 	return members[:had+len(unique(members[had:]))], nil
 }
 
-// DistinctMembers is [Members] for text in which two readers must not find
-// different things: it fails with ErrInvalid also when a name comes twice.
+// DistinctMembers does what [Members] does, but returns ErrInvalid also if a name
+// comes twice. It is for text that two readers must not read differently.
 func DistinctMembers(text []byte, dst []Member) ([]Member, error) {
 	had := len(dst)
 	members, ok := scanObject(text, dst)
@@ -55,8 +55,8 @@ func DistinctMembers(text []byte, dst []Member) ([]Member, error) {
 	return members, nil
 }
 
-// Lookup returns the value called key as JSON text; ok is false if there is
-// none. A null is present.
+// Lookup returns the value of the member called key as JSON text. ok is false if
+// there is no such member. A null counts as present.
 func Lookup(members []Member, key string) (raw []byte, ok bool) {
 	for i := range members {
 		if string(members[i].Key) == key {
@@ -66,8 +66,8 @@ func Lookup(members []Member, key string) (raw []byte, ok bool) {
 	return nil, false
 }
 
-// Set gives the member called key the value raw: in its place, or as the last
-// one. It writes to members and appends to them.
+// Set sets the value of the member called key to raw. It appends a member if there
+// is none of that name. It writes to members.
 func Set(members []Member, key string, raw []byte) []Member {
 	for i := range members {
 		if string(members[i].Key) == key {
@@ -78,8 +78,8 @@ func Set(members []Member, key string, raw []byte) []Member {
 	return append(members, Member{Key: []byte(key), Raw: raw})
 }
 
-// unique removes repeated names in place. Few members are compared with one
-// another; many go through a map, so that the work stays proportional to their
+// unique removes repeated names in place. It compares up to 32 members with one
+// another. More go through a map, so that the work stays proportional to their
 // number.
 func unique(members []Member) []Member {
 	if len(members) > 32 {

@@ -21,9 +21,9 @@ func scanObject(text []byte, dst []Member) ([]Member, bool) {
 	return dst, s.at == len(text)
 }
 
-// scanner walks over JSON text. Its methods move past what they are named for
-// and report whether it was there. None moves past the end, however the text is
-// cut: the headers of tokens are read before they are authentic.
+// scanner reads JSON text. Each method moves past the element that it is named
+// for and reports whether it was there. No method moves past the end, wherever
+// the text is cut off: token headers are read before they are authentic.
 type scanner struct {
 	text []byte
 	at   int
@@ -56,7 +56,7 @@ func (s *scanner) char(c byte) bool {
 	return true
 }
 
-// object collects the members in dst unless it is nil.
+// object moves past an object. It appends the members to dst unless dst is nil.
 func (s *scanner) object(dst *[]Member, depth int) bool {
 	s.space()
 	if !s.char('{') {
@@ -166,7 +166,7 @@ func (s *scanner) digits() bool {
 	return s.at > start
 }
 
-// quoted moves past a string and tells whether it is plain: free of escapes.
+// quoted moves past a string. plain reports whether the string is free of escapes.
 func (s *scanner) quoted() (plain, ok bool) {
 	if !s.char('"') {
 		return false, false
@@ -192,21 +192,21 @@ func (s *scanner) quoted() (plain, ok bool) {
 	return false, false
 }
 
-// plainText moves past most of what a string holds as it is, eight bytes at a
-// time.
+// plainText moves past the unescaped text of a string, eight bytes at a time. It
+// stops within eight bytes of the first byte that is not plain.
 func (s *scanner) plainText() {
 	for len(s.text)-s.at >= 8 && isPlainWord(swar.Load(s.text[s.at:])) {
 		s.at += 8
 	}
 }
 
-// isPlainWord: none of the eight bytes ends a string, escapes anything or may not
-// be in one.
+// isPlainWord reports whether none of the eight bytes is a quotation mark, a
+// backslash or a control character.
 func isPlainWord(word uint64) bool {
 	return swar.Below(word, ' ')|swar.Is(word, '"')|swar.Is(word, '\\') == 0
 }
 
-// escape moves past what follows a backslash, if anything does.
+// escape moves past the part of an escape sequence that follows the backslash.
 func (s *scanner) escape() bool {
 	switch s.peek() {
 	case '"', '\\', '/', 'b', 'f', 'n', 'r', 't':
@@ -229,13 +229,14 @@ func isHex(c byte) bool {
 	return c >= '0' && c <= '9' || c >= 'a' && c <= 'f' || c >= 'A' && c <= 'F'
 }
 
-// unquote returns the text of a scanned string: a part of it when it is plain.
+// unquote returns the text of a scanned string. The result is a part of quoted if
+// the string is plain.
 func unquote(quoted []byte, plain bool) []byte {
 	if plain {
 		return quoted[1 : len(quoted)-1]
 	}
 	var text string
-	if json.Unmarshal(quoted, &text) != nil { // cannot be: the scanner has passed it
+	if json.Unmarshal(quoted, &text) != nil { // impossible: the scanner has accepted it
 		return nil
 	}
 	return []byte(text)

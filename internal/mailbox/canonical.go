@@ -7,13 +7,14 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// Canonical is the one form in which e-mail addresses are stored, compared and
-// mailed to, whoever has said them: trimmed, NFKC, lower-cased, the
-// domain in ASCII. Text that is no e-mail address is only trimmed and
-// folded.
+// Canonical returns the one form in which e-mail addresses from any source are
+// stored, compared and mailed to: trimmed, NFKC, lower-cased, with the
+// domain in ASCII. It only trims and folds text without an @.
 //
-// What is not ASCII and would become ASCII is refused: it would turn one
-// person's e-mail address into another's, as the Kelvin sign does.
+// Canonical returns ErrInvalid for a character outside ASCII that folding
+// would turn into ASCII, such as the Kelvin sign. That would turn one user's
+// e-mail address into another's. It also returns ErrInvalid for a domain that
+// has no ASCII form.
 func Canonical(email string) (string, error) {
 	email = strings.TrimSpace(email)
 	if isASCII(email) {
@@ -23,7 +24,7 @@ func Canonical(email string) (string, error) {
 		return "", ErrInvalid
 	}
 	email = norm.NFKC.String(email)
-	if strings.ContainsFunc(email, becomesASCII) { // what was in two pieces before, such as a dotted I
+	if strings.ContainsFunc(email, becomesASCII) { // NFKC may have composed it, such as a dotted I
 		return "", ErrInvalid
 	}
 	email = norm.NFKC.String(strings.ToLower(email))
@@ -35,7 +36,8 @@ func Canonical(email string) (string, error) {
 	return email[:at+1] + domain, err
 }
 
-// becomesASCII: some folding of r, by compatibility or by case, has ASCII in it.
+// becomesASCII reports whether r is outside ASCII and some folding of it, by
+// compatibility or by case, contains ASCII.
 func becomesASCII(r rune) bool {
 	if r < 0x80 {
 		return false
@@ -48,7 +50,7 @@ func becomesASCII(r rune) bool {
 	return false
 }
 
-// hasASCIICase: r, or r in another case, is ASCII.
+// hasASCIICase reports whether r, or r in another case, is ASCII.
 func hasASCIICase(r rune) bool {
 	if r < 0x80 || unicode.ToLower(r) < 0x80 || unicode.ToUpper(r) < 0x80 {
 		return true
@@ -61,8 +63,8 @@ func hasASCIICase(r rune) bool {
 	return false
 }
 
-// EqualASCII compares two e-mail addresses as databases may that tell no case of
-// ASCII apart. Whatever else folds is different.
+// EqualASCII reports whether two e-mail addresses are ASCII and equal without
+// regard to case. Some databases compare like that. It folds nothing else.
 func EqualASCII(a, b string) bool {
 	return isASCII(a) && isASCII(b) && strings.EqualFold(a, b)
 }
@@ -76,8 +78,8 @@ func isASCII(s string) bool {
 	return true
 }
 
-// asciiDomain is a domain as mail servers without SMTPUTF8 know it (RFC 5891,
-// section 4.4).
+// asciiDomain returns the ASCII form of a domain, which mail servers without
+// SMTPUTF8 need (RFC 5891, section 4.4).
 func asciiDomain(domain string) (string, error) {
 	labels := strings.Split(domain, ".")
 	for i, label := range labels {
@@ -93,8 +95,9 @@ func asciiDomain(domain string) (string, error) {
 	return strings.Join(labels, "."), nil
 }
 
-// asciiLabel encodes one label. It may hold neither what no label holds, nor
-// what is already encoded, nor begin with a mark (RFC 5891, section 4.2.3).
+// asciiLabel encodes one label. It returns ErrInvalid for a label with a character
+// that no label has, for one that has hyphens where an encoded label has them, and
+// for one that begins with a mark (RFC 5891, section 4.2.3).
 func asciiLabel(label string) (string, error) {
 	if !validDomain(label) || len(label) > 3 && label[2:4] == "--" {
 		return "", ErrInvalid

@@ -11,13 +11,14 @@ import (
 	"github.com/latchkeyhq/latchkey/internal/weburl"
 )
 
-// ErrInvalid reports what is not exactly one mailbox.
+// ErrInvalid reports that a text is not exactly one mailbox.
 var ErrInvalid = errors.New("not one plain e-mail address")
 
-// Normalize turns what was typed into one mailbox. ASCII ends up as with
-// Auth.js: trimmed, lower-cased, the domain cut at its first comma. So does what
-// East Asian keyboards make of it, full-width letters: the link goes to the
-// ASCII form, so nobody proves another's e-mail address that way.
+// Normalize returns the mailbox that a user has typed, or ErrInvalid. ASCII
+// becomes what Auth.js makes of it: trimmed, lower-cased, with the domain cut
+// at its first comma. Full-width letters, which East Asian keyboards type,
+// become ASCII first. The link goes to the ASCII form, so a user cannot prove
+// another user's e-mail address that way.
 func Normalize(typed string) (string, error) {
 	typed = width.Fold.String(typed)
 	if strings.ContainsRune(typed, '"') {
@@ -31,10 +32,11 @@ func Normalize(typed string) (string, error) {
 	return Canonical(local + "@" + domain)
 }
 
-// Check makes sure that email is exactly one mailbox, whoever normalised it:
-// the last look before it is stored and mailed to (R-144). A local part that
-// begins with a hyphen would be an option to a program that gets the mailbox as
-// an argument (R-395).
+// Check returns ErrInvalid unless email is exactly one mailbox. It is the last
+// check before the address is stored and mailed to, also of addresses that the
+// application has normalised (R-144). It refuses a local part that begins with
+// a hyphen: a program that gets the mailbox as an argument would take it for
+// an option (R-395).
 func Check(email string) error {
 	local, domain, ok := strings.Cut(email, "@")
 	switch {
@@ -48,13 +50,14 @@ func Check(email string) error {
 	return nil
 }
 
-// isInvisible finds what a person would not see, and what was no text.
+// isInvisible reports whether a reader would not see r, or whether it replaces
+// invalid text.
 func isInvisible(r rune) bool {
 	return r == unicode.ReplacementChar || r >= 0x80 && unicode.In(r,
 		unicode.Cc, unicode.Cf, unicode.Zs, unicode.Zl, unicode.Zp, unicode.Other_Default_Ignorable_Code_Point, unicode.Variation_Selector)
 }
 
-// validDomain accepts a host name of labels, in Unicode or as xn--.
+// validDomain reports whether domain is a host name, in Unicode or as xn--.
 func validDomain(domain string) bool {
 	if domain == "" || len(domain) > 253 {
 		return false
@@ -72,8 +75,9 @@ func validDomain(domain string) bool {
 	return true
 }
 
-// isForeignLetter accepts what Unicode host names are made of, and not the
-// dots of other scripts, which would end a label (RFC 3490, section 3.1).
+// isForeignLetter reports whether r is outside ASCII and may be part of a Unicode
+// host name. The dots of other scripts may not: they would end a label (RFC 3490,
+// section 3.1).
 func isForeignLetter(r rune) bool {
 	return r >= 0x80 && (unicode.IsLetter(r) || unicode.IsMark(r) || unicode.IsDigit(r)) && !isInvisible(r)
 }

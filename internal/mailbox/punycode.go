@@ -17,8 +17,8 @@ const (
 	punyDigits      = "abcdefghijklmnopqrstuvwxyz0123456789"
 )
 
-// punycode writes letters in ASCII (RFC 3492, section 6.3). A label has 63
-// bytes at most, so that no number here gets large.
+// punycode encodes letters in ASCII (RFC 3492, section 6.3). A label has 63 bytes
+// at most, so no number here overflows.
 func punycode(letters []rune) string {
 	var out []byte
 	for _, r := range letters {
@@ -52,7 +52,7 @@ func punycode(letters []rune) string {
 	return string(out)
 }
 
-// smallestFrom is the smallest of letters that is not below from.
+// smallestFrom returns the smallest of letters that is not below from.
 func smallestFrom(letters []rune, from rune) rune {
 	smallest := rune(math.MaxInt32)
 	for _, r := range letters {
@@ -63,7 +63,7 @@ func smallestFrom(letters []rune, from rune) rune {
 	return smallest
 }
 
-// appendNumber writes a number of variable length (RFC 3492, section 3.3).
+// appendNumber appends n as an integer of variable length (RFC 3492, section 3.3).
 func appendNumber(out []byte, n, bias int) []byte {
 	for k := punyBase; ; k += punyBase {
 		threshold := min(max(k-bias, punyMin), punyMax)
@@ -76,7 +76,7 @@ func appendNumber(out []byte, n, bias int) []byte {
 	}
 }
 
-// adaptBias follows RFC 3492, section 6.1.
+// adaptBias returns the next bias (RFC 3492, section 6.1).
 func adaptBias(delta, length int, first bool) int {
 	if first {
 		delta /= punyDamp

@@ -19,10 +19,10 @@ type AuthRequest struct {
 	Verifier     string // its S256 challenge is sent
 	ResponseMode string
 
-	// Params come from the request that starts the sign-in, that is, possibly
-	// from a stranger's link. They add to and replace the provider's own
-	// parameters, but the protocol's are beyond their reach. Of a repeated
-	// name the last value counts.
+	// Params come from the request that starts the sign-in, and so possibly from
+	// an attacker's link. They add to and replace the provider's own parameters,
+	// but not the parameters of the protocol. Of a repeated name the last value
+	// counts.
 	Params url.Values
 }
 
@@ -33,13 +33,15 @@ var reserved = []string{
 	"code_challenge", "code_challenge_method", "request", "request_uri",
 }
 
-// Scope is what an authorization request asks for, unless its Params or the
-// query of a discovered endpoint say otherwise: scopes with spaces between.
+// Scope returns the scopes that an authorization request asks for, separated by
+// spaces. The Params of a request or the query of a discovered endpoint can
+// replace them.
 func (c *Client) Scope() string { return c.authorizationQuery(nil).Get("scope") }
 
-// AuthorizationURL is where to send the browser. Parameters, later ones win:
-// response_type, client_id, redirect_uri and scope; the provider's parameters;
-// the endpoint's own query; r.Params; and finally the rest of r.
+// AuthorizationURL returns the URL to which the browser is sent. Its parameters
+// are, of which later ones win: response_type, client_id, redirect_uri and scope;
+// the provider's parameters; the endpoint's own query; r.Params; and finally the
+// rest of r.
 func (c *Client) AuthorizationURL(ctx context.Context, r AuthRequest) (string, error) {
 	m, err := c.Discover(ctx)
 	if err != nil {
@@ -62,14 +64,14 @@ func (c *Client) AuthorizationURL(ctx context.Context, r AuthRequest) (string, e
 	}
 	r.protect(query)
 	u := *m.authorization
-	// %20 is a space to everybody; + only to those who decode forms.
+	// Every decoder reads %20 as a space; only form decoders read + as one.
 	u.RawQuery = strings.ReplaceAll(query.Encode(), "+", "%20")
 	u.Fragment = c.config.Authorization.Fragment
 	return u.String(), nil
 }
 
-// limitMaxAge keeps what the provider's own parameters ask for where the request
-// would accept an older sign-in: a stranger's link must not relax that.
+// limitMaxAge keeps the max_age of the provider's own parameters if the request
+// would accept an older sign-in. An attacker's link must not relax the limit.
 func (c *Client) limitMaxAge(m *Metadata, query url.Values) error {
 	if !c.config.OIDC {
 		return nil
@@ -82,8 +84,8 @@ func (c *Client) limitMaxAge(m *Metadata, query url.Values) error {
 	return errors.Join(errOwn, errSent)
 }
 
-// MaxAgeOf is the max_age, in seconds, that an authorization URL asks for. nil:
-// none. Whoever sent it hands it to VerifyIDToken.
+// MaxAgeOf returns the max_age, in seconds, that an authorization URL asks
+// for, or nil. The caller that sent the URL passes it to VerifyIDToken.
 func MaxAgeOf(authorizationURL string) *int64 {
 	u, err := url.Parse(authorizationURL)
 	if err != nil {
@@ -93,7 +95,7 @@ func MaxAgeOf(authorizationURL string) *int64 {
 	return age
 }
 
-// maxAgeIn reads max_age. nil: there is none.
+// maxAgeIn returns max_age in seconds, or nil if there is none.
 func maxAgeIn(query url.Values) (*int64, error) {
 	text := query.Get("max_age")
 	if text == "" {
@@ -107,7 +109,7 @@ func maxAgeIn(query url.Values) (*int64, error) {
 	return &seconds, nil
 }
 
-// protect sets what ties the answer to this request.
+// protect sets the parameters that tie the answer to this request.
 func (r *AuthRequest) protect(query url.Values) {
 	for name, value := range map[string]string{
 		"response_mode": r.ResponseMode,
@@ -128,8 +130,8 @@ func (c *Client) isReserved(name string) bool {
 	return slices.Contains(reserved, name) || name == c.config.ClientIDParam && name != ""
 }
 
-// authorizationQuery is the part of the query that is the same every time.
-// A name configured with no values at all is left out altogether.
+// authorizationQuery returns the configured part of the query, with own replacing
+// parameters of the same name. A name without values is left out.
 func (c *Client) authorizationQuery(own url.Values) url.Values {
 	query := url.Values{
 		"response_type": {"code"},

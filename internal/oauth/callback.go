@@ -5,9 +5,9 @@ import (
 	"net/url"
 )
 
-// Callback is an authorization response: what the browser brought back. Nothing
-// in it is to be believed before its State was compared and CheckResponse
-// passed, in that order.
+// Callback is the authorization response that the browser brought back. The
+// caller must trust nothing in it before it has compared State and
+// CheckResponse has passed, in that order.
 type Callback struct {
 	Code  string
 	State string // empty: none
@@ -17,11 +17,11 @@ type Callback struct {
 	err       error
 }
 
-// ParseCallback reads the parameters of an authorization response. One that
-// matters and occurs twice is an error (RFC 6749 section 3.1), since whoever
-// looks at it next might pick the other one. So are those of flows that were not
-// asked for: tokens beside a code (RFC 9700 section 2.1.2), and a response that
-// is a JWT. params is not changed.
+// ParseCallback reads the parameters of an authorization response. It returns
+// an error if a parameter that matters occurs twice (RFC 6749 section 3.1),
+// because another reader might pick the other one. It also returns an error
+// for flows that were not asked for: tokens beside a code (RFC 9700 section
+// 2.1.2), and a response that is a JWT. It does not change params.
 func ParseCallback(params url.Values) (*Callback, error) {
 	for _, name := range []string{"code", "state", "iss", "error", "response"} {
 		if len(params[name]) > 1 {
@@ -45,12 +45,13 @@ func ParseCallback(params url.Values) (*Callback, error) {
 	}, nil
 }
 
-// IsError says whether the provider reports an error instead of a code.
+// IsError reports whether the provider sent an error instead of a code.
 func (cb *Callback) IsError() bool { return cb.err != nil }
 
-// CheckResponse says whether cb is this provider's and holds a code. An error
-// that the provider reports is a *ResponseError. The issuer comes first: also
-// an error is only believed from the right provider (RFC 9207 section 2.4).
+// CheckResponse returns an error unless cb comes from this provider and holds a
+// code. An error that the provider reports is a *ResponseError. CheckResponse
+// compares the issuer first: it trusts even an error only from the right provider
+// (RFC 9207 section 2.4).
 func (c *Client) CheckResponse(ctx context.Context, cb *Callback) error {
 	m, err := c.Discover(ctx)
 	if err != nil {
@@ -69,8 +70,8 @@ func (c *Client) CheckResponse(ctx context.Context, cb *Callback) error {
 	return nil
 }
 
-// issuedBy compares an issuer that the provider states with the one it should
-// be. Without an issuer of its own a provider cannot state any.
+// issuedBy reports whether an issuer that the provider states is the right one.
+// It returns false for a provider without an issuer, which cannot state any.
 func (c *Client) issuedBy(m *Metadata, issuer string, claims map[string]any) bool {
 	switch {
 	case m.Issuer == "" || issuer == "":

@@ -14,7 +14,7 @@ import (
 	"github.com/go-jose/go-jose/v4/cryptosigner"
 )
 
-// check reports every fault in c that does not need the signing key.
+// check returns every fault in c that it can find without the signing key.
 func (c *Config) check() error {
 	faults := []error{
 		c.checkIssuer(),
@@ -30,7 +30,7 @@ func (c *Config) check() error {
 	return errors.Join(faults...)
 }
 
-// fault names the field of Config that is wrong, and the cure.
+// fault returns an error that names the wrong field of Config and the cure.
 func fault(field, text string) error { return errors.New(field + ": " + text) }
 
 func (c *Config) checkIssuer() error {
@@ -69,7 +69,8 @@ func (c *Config) checkEndpoint(field, endpoint string) error {
 	return nil
 }
 
-// followsFromBadIssuer: the issuer's fault is told, and it is the only one.
+// followsFromBadIssuer reports whether the endpoint is wrong only because it
+// begins with a wrong Issuer. The error then names Issuer alone.
 func (c *Config) followsFromBadIssuer(endpoint string) bool {
 	return c.Issuer != "" && strings.HasPrefix(endpoint, strings.TrimRight(c.Issuer, "/")) && c.checkIssuerURL() != nil
 }
@@ -125,7 +126,7 @@ func (c *Config) checkLimits() error {
 	return errors.Join(faults...)
 }
 
-// checkMaxAge refuses a max_age of the provider's own that is no number.
+// checkMaxAge refuses a configured max_age that is not a number.
 func (c *Config) checkMaxAge() error {
 	if !c.OIDC {
 		return nil
@@ -143,8 +144,8 @@ func (c *Config) checkMaxAge() error {
 	return nil
 }
 
-// signer makes the assertion signer, having checked that key and algorithm
-// belong together (RFC 7523; CVE-2020-15222).
+// signer checks that key and algorithm belong together and returns the signer of
+// assertions (RFC 7523; CVE-2020-15222).
 func (c *Config) signer() (jose.Signer, error) {
 	k := c.SigningKey
 	if c.ClientAuth != PrivateKeyJWT || k == nil {
@@ -179,9 +180,10 @@ func (c *Config) signer() (jose.Signer, error) {
 	return signer, nil
 }
 
-// signingMaterial is what go-jose signs with. Keys in memory are handed over as
-// they are; others sign for themselves, except that PSS would then use a salt
-// that RFC 7518 section 3.5 does not allow.
+// signingMaterial returns the key that go-jose signs with. An *rsa.PrivateKey is
+// returned as it is. Any other key signs through opaque. For such a key with PSS it
+// returns an error: opaque would use a salt that RFC 7518 section 3.5 does not
+// allow.
 func signingMaterial(k *SigningKey, opaque jose.OpaqueSigner, alg jose.SignatureAlgorithm) (any, error) {
 	switch k.Key.(type) {
 	case *rsa.PrivateKey:
@@ -196,14 +198,17 @@ func signingMaterial(k *SigningKey, opaque jose.OpaqueSigner, alg jose.Signature
 // ed25519Signer signs under both names of its algorithm (RFC 9864).
 type ed25519Signer struct{ jose.OpaqueSigner }
 
+// Algs returns both names.
 func (s ed25519Signer) Algs() []jose.SignatureAlgorithm { return ed25519Algs }
 
+// SignPayload signs payload under either name.
 func (s ed25519Signer) SignPayload(payload []byte, _ jose.SignatureAlgorithm) ([]byte, error) {
 	return s.OpaqueSigner.SignPayload(payload, jose.EdDSA)
 }
 
-// checkURL accepts absolute https URLs without userinfo and fragment, and http
-// ones on loopback hosts, or anywhere if insecure (RFC 8414 section 2).
+// checkURL parses an absolute https URL and refuses userinfo and a fragment.
+// It accepts http on loopback hosts, or on any host if insecure (RFC 8414
+// section 2).
 func checkURL(endpoint string, insecure bool) (*url.URL, error) {
 	u, err := url.Parse(endpoint)
 	switch {

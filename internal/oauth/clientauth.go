@@ -18,7 +18,7 @@ import (
 // RFC 9700 allow up to five minutes.
 const assertionLifetime = time.Minute
 
-// clientProof proves to the provider that token requests are ours.
+// clientProof proves to the provider that token requests come from this client.
 type clientProof struct {
 	config *Config
 	signer jose.Signer // private_key_jwt only
@@ -57,7 +57,7 @@ func (p *clientProof) authenticate(ctx context.Context, m *Metadata, header http
 	return nil
 }
 
-// secret returns the client secret, which may be another one each time.
+// secret returns the client secret, which may differ from call to call.
 func (c *Config) secret(ctx context.Context) (string, error) {
 	secret, err := c.ClientSecret(ctx)
 	if err != nil {
@@ -105,8 +105,9 @@ func (p *clientProof) assert(m *Metadata, form url.Values, signer jose.Signer) e
 	return nil
 }
 
-// assertionAudience is the issuer as one string: an assertion that names an
-// endpoint can be replayed by whoever can make us believe in that endpoint.
+// assertionAudience returns the audience of client assertions. By default it
+// is the issuer as one string: an attacker that can make the client use an
+// endpoint of theirs could replay an assertion that names that endpoint.
 func (p *clientProof) assertionAudience(m *Metadata) any {
 	switch audience := p.config.AssertionAudience; len(audience) {
 	case 0:

@@ -11,13 +11,14 @@ import (
 	"time"
 )
 
-// Config says who the provider is and how to talk to it.
+// Config describes a provider and how the client talks to it.
 type Config struct {
 	OIDC bool // an ID token is expected; needs Issuer
 
-	// Issuer is the provider's exact identifier, a slash at its end included;
-	// only one behind a bare host may be too many. It may be empty only for a plain OAuth provider whose endpoints are all
-	// given; such a provider can neither send an iss parameter nor an ID token.
+	// Issuer is the provider's exact identifier, including a slash at its end. Only
+	// the slash after a bare host may be superfluous. Issuer may be empty only for
+	// a plain OAuth provider whose endpoints are all given. Such a provider can send
+	// neither an iss parameter nor an ID token.
 	Issuer string
 
 	// MatchIssuer replaces the exact comparison for providers that issue under
@@ -28,8 +29,8 @@ type Config struct {
 
 	ClientID string
 
-	// ClientSecret is asked once per use, because some providers want a secret
-	// that is made afresh. nil: none.
+	// ClientSecret is called once per use, because some providers want a new secret
+	// each time. nil: none.
 	ClientSecret func(ctx context.Context) (string, error)
 
 	ClientAuth ClientAuth  // empty: ClientSecretBasic
@@ -77,26 +78,25 @@ type Config struct {
 
 	Cache *Cache // nil: the defaults that Cache names
 
-	// Trace is told of each call before it is made, with the name of the host,
-	// and returns what to tell of its end; status is 0 where there was no
-	// answer. nil: nobody wants to know.
+	// Trace is called before each request, with the name of the host. The function
+	// that it returns is called at the end; status is 0 if there was no answer. nil:
+	// requests are not traced.
 	Trace func(ctx context.Context, step Step, host string) func(status int, err error)
 
-	// Shared remembers metadata and keys for all clients that have it and ask in
-	// the same way: the same provider, within the same limits, and Via, which
-	// must be comparable and stand for what HTTP is made of. nil: this client
-	// remembers them alone.
+	// Shared caches metadata and keys for all its clients that ask the same
+	// provider within the same limits and with the same Via. Via must be comparable
+	// and stand for what HTTP is made of. nil: this client has a cache of its own.
 	Shared *Shared
 	Via    any
 
-	// StaleKeys is told, by one call after the other, that keys could not be
-	// fetched and older ones stay in use; of clients that share them only the one
-	// that asked. nil: nobody is.
+	// StaleKeys is called when keys could not be fetched and older ones stay in use.
+	// Calls do not overlap. Of clients that share the keys, only that of the client
+	// that asked is called. nil: nothing is called.
 	StaleKeys func(StaleAnswer)
 }
 
-// StaleAnswer is an older answer that stays in use since a newer one cannot be
-// had.
+// StaleAnswer describes an older answer that stays in use because a newer one
+// cannot be fetched.
 type StaleAnswer struct {
 	Since time.Time // when it was fetched
 	End   time.Time // from when on it is not used any more
@@ -177,11 +177,11 @@ var defaultCache = Cache{
 	KeyPause:        30 * time.Second,
 }
 
-// DefaultCache is what a nil [Config].Cache stands for.
+// DefaultCache returns the cache rules that a nil Cache of [Config] means.
 func DefaultCache() Cache { return defaultCache }
 
-// forMetadata has no end for what is stale: endpoints seldom move, and keys,
-// which do, are fetched from them.
+// forMetadata returns the rules for metadata. Stale metadata has no end:
+// endpoints seldom move, and keys, which do, are fetched from them.
 func (c Cache) forMetadata() Cache {
 	c.MaxStale = 0
 	return c
@@ -223,8 +223,9 @@ func (c Config) withDefaults() Config {
 	return c
 }
 
-// selfSufficient says whether a sign-in needs nothing from discovery. The
-// userinfo endpoint does not count: who has none reads the profile elsewhere.
+// selfSufficient reports whether a sign-in needs nothing from discovery. The
+// userinfo endpoint does not count: a client without one reads the profile
+// elsewhere.
 func (c *Config) selfSufficient() bool {
 	keys := !c.OIDC || c.JWKS != "" || c.onlyHMAC()
 	return c.Authorization.URL != "" && c.Token.URL != "" && keys

@@ -27,8 +27,8 @@ const (
 
 // ResponseError is an error that the provider itself stated: in the parameters
 // the browser brought back (StepAuthorization) or in an answer to a call.
-// Its texts are the provider's, cut and made printable, but still a stranger's:
-// they belong in a log, never on a page.
+// Its texts are the provider's, cut and made printable. They are untrusted, and
+// belong in a log, never on a page.
 type ResponseError struct {
 	Step        Step
 	Status      int    // of the answer; 0 at StepAuthorization
@@ -36,6 +36,8 @@ type ResponseError struct {
 	Description string // may be empty, and may repeat secrets of the request; not part of Error
 }
 
+// Error returns the step, the code and the status, if there is one. It leaves out
+// the description.
 func (e *ResponseError) Error() string {
 	if e.Status == 0 {
 		return fmt.Sprintf("oauth: %s: the provider answered with error \"%s\"", e.Step, e.Code)
@@ -43,8 +45,8 @@ func (e *ResponseError) Error() string {
 	return fmt.Sprintf("oauth: %s: the provider answered with error \"%s\" (status %d)", e.Step, e.Code, e.Status)
 }
 
-// StepError is any other failure of a step: no answer, one that cannot be
-// used, or a check that it does not pass.
+// StepError is any other failure of a step. There was no answer, or the answer
+// cannot be used or fails a check.
 type StepError struct {
 	Step   Step
 	Status int   // of the answer; 0 if there was none or it does not matter
@@ -53,6 +55,7 @@ type StepError struct {
 	wait time.Duration // that the answer asks for before the next try; 0: none
 }
 
+// Error returns the step, the text of Err and the status, if there is one.
 func (e *StepError) Error() string {
 	if e.Status == 0 {
 		return fmt.Sprintf("oauth: %s: %v", e.Step, e.Err)
@@ -63,17 +66,17 @@ func (e *StepError) Error() string {
 // Unwrap returns Err.
 func (e *StepError) Unwrap() error { return e.Err }
 
-// fail makes a StepError of a fixed text.
+// fail returns a StepError with a fixed text.
 func fail(step Step, text string) error {
 	return &StepError{Step: step, Err: errors.New(text)}
 }
 
-// maxDescription leaves whole what a description may repeat of the request, so
-// that whoever writes the log recognizes what has to go.
+// maxDescription leaves secrets of the request whole that a description may
+// repeat, so that the logger recognizes and removes them.
 const maxDescription = 16 << 10
 
-// stated finds the error that an answer states, or returns nil. An error is an
-// error whatever the status of the answer (GitHub and others send 200).
+// stated returns the error that an answer states, or nil, whatever the status of
+// the answer (GitHub and others send errors with 200).
 func stated(step Step, status int, answer map[string]any) error {
 	code, ok := answer["error"].(string)
 	if !ok || code == "" {
@@ -92,9 +95,9 @@ func printable(s string, limit int) string {
 	return quoted[1 : len(quoted)-1]
 }
 
-// transportError keeps what helps of a failed call and drops what could repeat
-// the request or the answer: *url.Error carries the whole URL, and net/http
-// quotes malformed answers.
+// transportError returns the error of a failed call without the parts that
+// could repeat the request or the answer: *url.Error carries the whole URL,
+// and net/http quotes malformed answers.
 func transportError(err error) error {
 	var (
 		network     *net.OpError

@@ -61,12 +61,12 @@ func (a *answer) failure(step Step, text string, now time.Time) error {
 	return &StepError{Step: step, Status: a.status, Err: errors.New(text), wait: askedToWait(a.header, now)}
 }
 
-// mostRequests is how often a document is asked for that has been moved.
+// mostRequests bounds the requests for a document that has been moved.
 const mostRequests = 4
 
-// getWithinOrigin gets a document that holds no secret and is asked for with
-// none, and so may follow redirects as long as they stay with the very server
-// that was asked: some move a path to its final slash.
+// getWithinOrigin gets a document without secrets by a request without
+// secrets. It may therefore follow redirects to the same server: some servers
+// add a slash to the path.
 func (b *backChannel) getWithinOrigin(ctx context.Context, step Step, endpoint string) (*answer, error) {
 	for range mostRequests {
 		a, err := b.get(ctx, step, endpoint, acceptJSON())
@@ -82,7 +82,8 @@ func (b *backChannel) getWithinOrigin(ctx context.Context, step Step, endpoint s
 	return nil, fail(step, "too many redirects")
 }
 
-// withinOrigin is where a redirect leads, if that is on the same server.
+// withinOrigin returns the target of a redirect. ok is false if the target is not
+// on the same server.
 func withinOrigin(from, location string) (to string, ok bool) {
 	base, err := url.Parse(from)
 	if err != nil || location == "" {
@@ -106,8 +107,8 @@ func (b *backChannel) post(ctx context.Context, step Step, endpoint string, head
 
 var errRedirect = errors.New("redirects are not followed")
 
-// call makes one request and reads the whole answer, within the limits. Of an
-// answer that cannot be used there are still status and headers.
+// call makes one request and reads the whole answer, within the limits. It
+// returns status and headers even of an answer that cannot be used.
 func (b *backChannel) call(ctx context.Context, step Step, method, endpoint string, header http.Header, body io.Reader) (*answer, error) {
 	if b.config.Trace == nil {
 		return b.send(ctx, step, method, endpoint, header, body)
@@ -122,7 +123,7 @@ func (b *backChannel) call(ctx context.Context, step Step, method, endpoint stri
 	return a, err
 }
 
-// hostOf is the host of a URL, with its port.
+// hostOf returns the host of a URL, with its port.
 func hostOf(endpoint string) string {
 	u, err := url.Parse(endpoint)
 	if err != nil {

@@ -17,7 +17,7 @@ import (
 	"time"
 )
 
-// IDTokenCheck is what this sign-in knows about the ID token it expects.
+// IDTokenCheck holds what a sign-in expects of its ID token.
 type IDTokenCheck struct {
 	// Nonce is the one that was sent. Empty: none was, and the token must have
 	// none either.
@@ -42,7 +42,7 @@ type IDTokenCheck struct {
 const maxFuture = 5 * time.Minute
 
 // maxSubject is the limit of OpenID Connect Core section 2. A store that cuts
-// longer ones would make one person of two.
+// longer subjects would merge two users.
 const maxSubject = 255
 
 // VerifyIDToken returns the claims of an ID token that passes every check of
@@ -107,8 +107,8 @@ func (c *Client) checkIssuerClaim(m *Metadata, claims map[string]any) error {
 	return nil
 }
 
-// checkSubject wants ASCII, as the standard has it, that can be seen: two
-// subjects must not look or be stored alike.
+// checkSubject requires printable ASCII; the standard requires ASCII. Two subjects
+// must not look alike or be stored alike.
 func checkSubject(claims map[string]any) error {
 	sub, ok := claims["sub"].(string)
 	switch {
@@ -122,8 +122,8 @@ func checkSubject(claims map[string]any) error {
 	return nil
 }
 
-// checkAudience wants this client among the audiences and, if there are others,
-// named as the party the token was issued to.
+// checkAudience requires this client among the audiences. If there are others, it
+// also requires azp to name this client.
 func (c *Client) checkAudience(claims map[string]any) error {
 	audience, ok := audienceOf(claims)
 	if !ok || !slices.Contains(audience, c.config.ClientID) {
@@ -182,13 +182,14 @@ func (c *Client) checkTimes(claims map[string]any) error {
 	return nil
 }
 
-// clockError says both times: one of the two clocks may be wrong.
+// clockError returns an error with both times, because either clock may be wrong
+//
 func clockError(text string, stated, now float64) error {
 	show := func(seconds float64) string { return time.Unix(int64(seconds), 0).UTC().Format(time.RFC3339) }
 	return fmt.Errorf("%s %s, and the clock here says %s", text, show(stated), show(now))
 }
 
-// checkDates wants the times in a token to be numbers (RFC 7519 section 2).
+// checkDates requires the times in a token to be numbers (RFC 7519 section 2).
 func checkDates(claims map[string]any) error {
 	for _, name := range []string{"exp", "iat", "nbf", "auth_time"} {
 		if value, stated := claims[name]; stated {
@@ -201,7 +202,7 @@ func checkDates(claims map[string]any) error {
 }
 
 // authTimeLeeway is how much older than max_age a sign-in at the provider may
-// be: clocks differ, and somebody has to come back from there.
+// be: clocks differ, and the browser needs time to come back from there.
 const authTimeLeeway = time.Minute
 
 // checkAuthTime holds the provider to a max_age, in seconds, that was asked for
@@ -252,8 +253,8 @@ func checkAccessTokenHash(token *signed, accessToken string) error {
 	return nil
 }
 
-// hashOf is the hash inside a signature algorithm. Ed25519, the one EdDSA curve
-// that is accepted, hashes with SHA-512.
+// hashOf returns the hash function of a signature algorithm. Ed25519, the one
+// EdDSA curve that is accepted, uses SHA-512.
 func hashOf(alg string) crypto.Hash {
 	switch alg[len(alg)-3:] {
 	case "256":

@@ -15,7 +15,7 @@ import (
 // maxTokenSize bounds a signed token before anything in it is decoded.
 const maxTokenSize = 16 << 10
 
-// signed is a token whose signature was verified; its claims were not yet.
+// signed is a token with a verified signature. Its claims are not verified yet.
 type signed struct {
 	alg    string
 	claims map[string]any
@@ -71,7 +71,7 @@ func (t *compactToken) verify(key any) ([]byte, bool) {
 	return t.jws.UnsafePayloadWithoutVerification(), true
 }
 
-// checkShape refuses what cannot be a token, at the cost of one look at it.
+// checkShape refuses a text that cannot be a token. It reads the text once.
 func checkShape(token string) error {
 	if len(token) > maxTokenSize {
 		return errors.New("too large")
@@ -130,9 +130,9 @@ func (c *Client) verify(ctx context.Context, t *compactToken) ([]byte, error) {
 	return payload, nil
 }
 
-// acceptedAlgs is what Config names, or the safe part of what the provider
-// advertises, or RS256. It never contains "none", and HMAC only where Config
-// asks for it.
+// acceptedAlgs returns the algorithms that Config names, or the safe ones among
+// those that the provider advertises, or RS256. They never include "none", and
+// include HMAC only if Config names it.
 func (c *Config) acceptedAlgs(advertised []string) []jose.SignatureAlgorithm {
 	names := c.IDTokenAlgs
 	if len(names) == 0 {

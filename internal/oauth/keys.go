@@ -20,8 +20,8 @@ var (
 	hmacAlgs       = []string{"HS256", "HS384", "HS512"}
 )
 
-// algEd25519 is what RFC 9864 calls EdDSA on the curve Ed25519, the only one
-// that is accepted: the two names are worth the same.
+// algEd25519 is the name in RFC 9864 of EdDSA on the curve Ed25519, the only
+// curve that is accepted. The two names mean the same.
 const algEd25519 = "Ed25519"
 
 var ed25519Algs = []jose.SignatureAlgorithm{jose.EdDSA, algEd25519}
@@ -40,12 +40,12 @@ type key struct {
 	public any
 }
 
-// errNoKey is all that is said of a signature: which part failed would only
-// help whoever forged it.
+// errNoKey is the only error about a signature. The part that failed would only
+// help an attacker who forged it.
 var errNoKey = errors.New("no key of the provider verifies the signature")
 
-// verify returns the signed payload if a key fits. A token without kid may be
-// any fitting key's; one with a kid only that key's.
+// verify returns the signed payload if a key fits. It tries every fitting key
+// for a token without kid, and only the named key for one with a kid.
 func (s *keySet) verify(t *compactToken) ([]byte, bool) {
 	header := t.header()
 	for _, k := range s.keys {
@@ -83,10 +83,10 @@ func (c *Client) verifyWithKeys(ctx context.Context, t *compactToken) ([]byte, e
 	return payload, nil
 }
 
-// mayRefetch says whether a token that seen does not verify is a reason to ask
-// again. It is, at once, if asking was of use the last time: keys can rotate at
-// any moment. Otherwise KeyPause has to pass, or tokens with invented kids
-// would turn us against the provider.
+// mayRefetch reports whether the client may fetch the keys again for a token that
+// seen does not verify. It may at once if fetching helped the last time, because
+// keys can rotate at any moment. Otherwise KeyPause has to pass, or tokens with
+// invented kids would make the client flood the provider.
 func (c *Client) mayRefetch(seen *memory[*keySet]) bool {
 	return c.published.useful.Load() == seen || !c.config.Time().Before(seen.asked.Add(c.cache.KeyPause))
 }
@@ -116,9 +116,9 @@ func (c *Client) tellStale(s StaleAnswer) {
 	}
 }
 
-// keysURL falls back to discovery also for a provider that otherwise needs
-// none: a plain OAuth provider with an issuer may send an ID token nobody asked
-// for, and it is checked like any other.
+// keysURL returns the URL of the keys. It uses discovery even for a provider
+// that otherwise needs none: a plain OAuth provider with an issuer may send an
+// ID token without being asked, which is checked like any other.
 func (c *Client) keysURL(ctx context.Context) (string, error) {
 	m := c.explicit
 	if m.JWKSURI == "" && c.config.Issuer != "" {
@@ -181,7 +181,7 @@ func parseKey(members map[string]any) (key, bool) {
 	return key{id: kid, algs: fitting, public: public}, len(fitting) > 0
 }
 
-// synonyms are the names under which an algorithm signs.
+// synonyms returns the names of an algorithm.
 func synonyms(alg string) []string {
 	if alg == "EdDSA" || alg == algEd25519 {
 		return []string{"EdDSA", algEd25519}
@@ -190,7 +190,7 @@ func synonyms(alg string) []string {
 }
 
 // privateMembers make up the private part of a key (RFC 7518 section 6, RFC
-// 8037 section 2). A key whose private part was published is everybody's.
+// 8037 section 2). A key whose private part was published proves nothing.
 var privateMembers = []string{"d", "p", "q", "dp", "dq", "qi", "oth", "k", "priv"}
 
 // publicKey reads the key itself and what it can be used with. Only the members

@@ -11,15 +11,15 @@ import (
 	"github.com/latchkeyhq/latchkey/internal/cache"
 )
 
-// recall remembers one thing that the provider publishes. However many callers
-// want it at once, one request is made, and it is nobody's: a caller that gives
-// up does not take the others' answer away.
+// recall caches one document that the provider publishes. Concurrent callers
+// share one request. The request belongs to none of them: a caller that is
+// cancelled does not cancel it for the others.
 //
-// It belongs to no client: the one that makes a request is named each time, and
-// not kept.
+// A recall belongs to no client. Each call names the client that makes the
+// request, and the recall does not keep it.
 type recall[T any] struct {
 	fetch func(by *Client, ctx context.Context) (value T, lifetime time.Duration, err error)
-	stale func(by *Client, s StaleAnswer) // told whenever a failure leaves an older value in use; nil: nobody
+	stale func(by *Client, s StaleAnswer) // called whenever a failure leaves an older value in use; nil: not called
 	rules Cache
 	last  *cache.Cache[struct{}, *memory[T]] // has one entry
 }
@@ -28,8 +28,8 @@ func newRecall[T any](rules Cache, fetch func(*Client, context.Context) (T, time
 	return &recall[T]{fetch: fetch, rules: rules, last: cache.New[struct{}, *memory[T]](cache.Rules{Detached: true})}
 }
 
-// memory is the outcome of a request, and what is left of the ones before it.
-// It is never changed once stored.
+// memory is the outcome of a request, with the value of an earlier one if it
+// failed. It never changes once stored.
 type memory[T any] struct {
 	value T
 	known bool      // value is there; it may be from before a failure
@@ -43,7 +43,7 @@ type memory[T any] struct {
 	pause time.Duration
 }
 
-// usable says whether value may still be used, current or not.
+// usable reports whether value may still be used, current or not.
 func (m *memory[T]) usable(now time.Time) bool {
 	return m.known && (m.end.IsZero() || now.Before(m.end))
 }
@@ -55,9 +55,9 @@ func (m *memory[T]) failure(now time.Time) error {
 	return m.err
 }
 
-// get returns what is known, asking the provider if it has to. With seen, it
-// asks for something newer than that. fresh says that a request was made, by
-// this call or by one that it waited for.
+// get returns the cached outcome, or asks the provider. With seen, it asks for
+// one newer than seen. fresh reports whether a request was made, by this call
+// or by one that it waited for.
 func (r *recall[T]) get(ctx context.Context, by *Client, seen *memory[T]) (m *memory[T], fresh bool, err error) {
 	now := by.config.Time
 	if m := r.known(); r.serves(m, seen, now()) {
@@ -128,7 +128,8 @@ func (r *recall[T]) afterFailure(last *memory[T], now time.Time, err error) *mem
 	return next
 }
 
-// waitOf is how long the answer that failed asks to be left alone.
+// waitOf returns how long the failed answer asks the client to wait; 0: it
+// does not.
 func waitOf(err error) time.Duration {
 	var failure *StepError
 	if errors.As(err, &failure) {
@@ -137,7 +138,8 @@ func waitOf(err error) time.Duration {
 	return 0
 }
 
-// askedToWait reads the header Retry-After (RFC 9110 section 10.2.3).
+// askedToWait returns the wait of the header Retry-After (RFC 9110 section
+// 10.2.3).
 func askedToWait(h http.Header, now time.Time) time.Duration {
 	value := h.Get("Retry-After")
 	if seconds, err := strconv.ParseUint(value, 10, 31); err == nil {
@@ -149,8 +151,8 @@ func askedToWait(h http.Header, now time.Time) time.Duration {
 	return 0
 }
 
-// fetchSafely exists because the request runs in a goroutine of its own, where
-// a panic in a transport would end the process.
+// fetchSafely calls fetch and returns a panic as an error. The request runs in a
+// goroutine of its own, where a panic in a transport would end the process.
 func (r *recall[T]) fetchSafely(ctx context.Context, by *Client) (value T, lifetime time.Duration, err error) {
 	defer func() {
 		if recover() != nil {
@@ -163,7 +165,7 @@ func (r *recall[T]) fetchSafely(ctx context.Context, by *Client) (value T, lifet
 // unstatedLifetime is for answers that do not say how long they are good.
 const unstatedLifetime = time.Hour
 
-// lifetime reads how long an answer may be kept (RFC 9111 section 4.2.1).
+// lifetime returns how long an answer may be kept (RFC 9111 section 4.2.1).
 func lifetime(h http.Header, now time.Time) time.Duration {
 	stated := time.Duration(-1)
 	for directive := range strings.SplitSeq(strings.Join(h.Values("Cache-Control"), ","), ",") {

@@ -11,9 +11,9 @@ import (
 	"github.com/go-jose/go-jose/v4"
 )
 
-// Metadata is what is known of a provider: its discovery document (OpenID
-// Connect Discovery 3, RFC 8414 section 2), with everything that Config states
-// put in its place. It is shared; do not change it.
+// Metadata is the discovery document of a provider (OpenID Connect Discovery
+// 3, RFC 8414 section 2), in which the values of Config replace the
+// provider's. It is shared; do not change it.
 type Metadata struct {
 	Issuer                string // as the provider spells it; empty: unknown
 	AuthorizationEndpoint string
@@ -39,8 +39,8 @@ func (c *Client) Discover(ctx context.Context) (*Metadata, error) {
 	return c.discovered(ctx)
 }
 
-// SupportsS256 says whether the provider advertises PKCE with S256. One that is
-// configured without discovery advertises nothing.
+// SupportsS256 reports whether the provider advertises PKCE with S256. A provider
+// that is configured without discovery advertises nothing.
 func (c *Client) SupportsS256(ctx context.Context) (bool, error) {
 	m, err := c.Discover(ctx)
 	if err != nil {
@@ -69,16 +69,17 @@ func (c *Client) discovered(ctx context.Context) (*Metadata, error) {
 	return nil, inStep(StepDiscovery, err)
 }
 
-// mayDiscoverAgain says whether a document that this client does not accept is a
-// reason to ask again: others may, and for them it is current.
+// mayDiscoverAgain reports whether the client may fetch a document again that
+// it does not accept. Other clients may accept the document, for which it is
+// current.
 func (c *Client) mayDiscoverAgain(seen *memory[*Metadata]) bool {
 	return !c.config.Time().Before(seen.asked.Add(c.cache.MaxFailurePause))
 }
 
-// ownMetadata is what the provider states, made ready for one client.
+// ownMetadata is the provider's metadata, and the same prepared for one client.
 type ownMetadata struct{ stated, ready *Metadata }
 
-// own makes what the provider states ready for this client, once.
+// own checks the provider's metadata and prepares it for this client, once.
 func (c *Client) own(stated *Metadata) (*Metadata, error) {
 	if last := c.accepted.Load(); last != nil && last.stated == stated {
 		return last.ready, nil
@@ -158,10 +159,10 @@ func readMetadata(members map[string]any) (*Metadata, error) {
 
 // checkStatedIssuer compares the issuer that a document states with the
 // configured one, to the letter (OpenID Connect Discovery 4.3). Only a slash
-// that the operator typed behind a bare host may be missing in the document, as
-// with Auth.js: it is not the provider that strays then, and the document's
-// spelling is the one that counts. What MatchIssuer says is this client's own affair
-// (see own).
+// that the operator typed behind a bare host may be missing in the document,
+// as with Auth.js: it is not the provider that strays then, and the document's
+// spelling is the one that counts. What MatchIssuer says is this client's own
+// affair (see own).
 func (c *Client) checkStatedIssuer(stated string) error {
 	configured := c.config.Issuer
 	switch {
@@ -175,7 +176,7 @@ func (c *Client) checkStatedIssuer(stated string) error {
 	return errOtherIssuer
 }
 
-// isBareHost says that an issuer has no path, not even a slash.
+// isBareHost reports whether an issuer has no path, not even a slash.
 func isBareHost(issuer string) bool {
 	u, err := url.Parse(issuer)
 	return err == nil && u.Host != "" && u.Path == ""
@@ -209,7 +210,8 @@ func (c *Client) checkDiscovered(m *Metadata) error {
 	return nil
 }
 
-// prepare puts what Config states over m and makes the URLs ready to use.
+// prepare returns m with the values of Config in place of its own and with parsed
+// URLs.
 func (c *Client) prepare(m Metadata) *Metadata {
 	k := &c.config
 	m.AuthorizationEndpoint = or(k.Authorization.URL, m.AuthorizationEndpoint)
@@ -225,7 +227,7 @@ func (c *Client) prepare(m Metadata) *Metadata {
 	return &m
 }
 
-// withQuery sets params in the query of a URL.
+// withQuery returns a URL with params set in its query.
 func withQuery(endpoint string, params url.Values) string {
 	if endpoint == "" || len(params) == 0 {
 		return endpoint
@@ -242,7 +244,7 @@ func withQuery(endpoint string, params url.Values) string {
 	return u.String()
 }
 
-// inStep gives err a step unless it has one.
+// inStep returns err as an error of the step, unless it has a step already.
 func inStep(step Step, err error) error {
 	var inner *StepError
 	var stated *ResponseError
@@ -252,8 +254,8 @@ func inStep(step Step, err error) error {
 	return &StepError{Step: step, Err: err}
 }
 
-// AuthorizationEndpoint is what Config says, or what is remembered of
-// discovery; empty: nothing is known yet. It makes no request.
+// AuthorizationEndpoint returns the endpoint of Config or of the cached discovery
+// document. It is empty if neither is known yet. It makes no request.
 func (c *Client) AuthorizationEndpoint() string {
 	if !c.discovers {
 		return c.explicit.AuthorizationEndpoint

@@ -3,12 +3,12 @@
 //
 // A [Client] is made once, by [New], and follows the steps of one sign-in:
 //
-//	AuthorizationURL   where to send the browser
-//	ParseCallback      what it brought back; compare its State first
-//	CheckResponse      is it from this provider, and is it a code
-//	Exchange           the code for a Token
-//	VerifyIDToken      whose it is (OpenID Connect)
-//	UserInfo           more about them, or all there is (plain OAuth)
+//	AuthorizationURL   returns the URL to which the browser is sent
+//	ParseCallback      reads the answer; compare its State first
+//	CheckResponse      checks that this provider sent the answer, and a code
+//	Exchange           trades the code for a Token
+//	VerifyIDToken      returns the verified claims (OpenID Connect)
+//	UserInfo           returns more claims, or the only ones (plain OAuth)
 //
 // Everything that is received is treated as hostile: sizes, types, spellings
 // and timings have limits, redirects are not followed, and a check that fails
@@ -43,8 +43,8 @@ type Client struct {
 	accepted  atomic.Pointer[ownMetadata] // the last of it that this client took
 }
 
-// New checks c and prepares a client for it. All faults are reported at once,
-// joined, each naming its field and the cure. No request is made.
+// New checks c and returns a client for it. It returns all faults at once,
+// joined; each names its field and the cure. It makes no request.
 func New(c Config) (*Client, error) {
 	c = c.withDefaults()
 	client := &Client{
@@ -70,8 +70,8 @@ func NewVerifier() string {
 	return base64.RawURLEncoding.EncodeToString(b[:])
 }
 
-// S256 is the code challenge of a verifier (RFC 7636 section 4.2). There is no
-// counterpart for "plain": it is never used.
+// S256 returns the code challenge of a verifier (RFC 7636 section 4.2). The
+// package never uses the method "plain".
 func S256(verifier string) string {
 	sum := sha256.Sum256([]byte(verifier))
 	return base64.RawURLEncoding.EncodeToString(sum[:])

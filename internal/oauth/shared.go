@@ -7,32 +7,32 @@ import (
 	"github.com/latchkeyhq/latchkey/internal/cache"
 )
 
-// Shared remembers what providers publish for several clients: those that ask
-// the same provider in the same way share the answer, and the request. Clients
-// that live in different times (Config.Time) need one each. It is bounded, and
-// safe for concurrent use.
+// Shared caches for several clients what providers publish. Clients that ask the
+// same provider in the same way share the answer and the request. Clients with
+// different clocks (Config.Time) need a Shared each. It is bounded, and safe for
+// concurrent use.
 type Shared struct {
 	providers *cache.Cache[askedAs, *published]
 }
 
-// mostShared is how many providers a Shared remembers.
+// mostShared bounds the providers of a Shared.
 const mostShared = 4096
 
-// NewShared returns a Shared that knows nothing.
+// NewShared returns an empty Shared.
 func NewShared() *Shared {
 	return &Shared{cache.New[askedAs, *published](cache.Rules{Size: mostShared})}
 }
 
-// published is what is remembered of one provider: the same for each of its
-// clients, so that nothing in it comes from one of them.
+// published caches the documents of one provider. It is the same for each of the
+// provider's clients, so nothing in it comes from one of them.
 type published struct {
 	metadata *recall[*Metadata] // as the provider states it
 	keys     *recall[*keySet]
 	useful   atomic.Pointer[memory[*keySet]] // the last keys that verified a token as soon as they were fetched
 }
 
-// askedAs is everything that decides what is published, whether it is accepted
-// and how long it is kept.
+// askedAs holds every setting on which the documents, their acceptance and their
+// lifetime depend.
 type askedAs struct {
 	via                                          any
 	issuer, authorization, token, userInfo, keys string
@@ -51,7 +51,7 @@ func (c *Config) askedAs() askedAs {
 	}
 }
 
-// published is what is remembered for c, alone or together with others.
+// published returns the cached documents for c, which other clients may share.
 func (c *Config) published() *published {
 	fresh := &published{
 		metadata: newRecall(c.Cache.forMetadata(), (*Client).fetchMetadata),

@@ -27,9 +27,9 @@ type Token struct {
 }
 
 // Exchange trades an authorization code for a token. redirectURI is the one
-// that AuthorizationURL was given; verifier is empty when none was used. more is
-// sent too, except for what the request has anyway; nil: nothing. The code is
-// sent once: a failure ends the sign-in.
+// that AuthorizationURL was given. verifier is empty if none was used. The
+// parameters in more are sent too, unless the request has them already; nil:
+// none. The code is sent once: a failure ends the sign-in.
 func (c *Client) Exchange(ctx context.Context, code, redirectURI, verifier string, more url.Values) (*Token, error) {
 	m, err := c.Discover(ctx)
 	if err != nil {
@@ -107,8 +107,8 @@ func (c *Client) readToken(m *Metadata, a *answer) (*Token, error) {
 	return token, nil
 }
 
-// parseToken takes the members apart (RFC 6749 section 5.1). What is left in
-// the map becomes Extra.
+// parseToken reads the members of a token (RFC 6749 section 5.1). The other
+// members become Extra.
 func parseToken(members map[string]any, now time.Time) (*Token, error) {
 	t := &Token{Extra: members}
 	for name, field := range map[string]*string{
@@ -130,14 +130,15 @@ func parseToken(members map[string]any, now time.Time) (*Token, error) {
 	if t.AccessToken == "" {
 		return nil, errors.New("access_token is missing")
 	}
-	// Other types need a proof with every use, which nobody here could give.
+	// Other types need a proof with every use, which this client cannot give.
 	if t.Type = strings.ToLower(t.Type); t.Type != "bearer" {
 		return nil, errors.New("token_type is missing or unknown")
 	}
 	return t, t.readExpiry(now)
 }
 
-// readExpiry accepts a number and, because some send that, a numeric text.
+// readExpiry accepts a number and, because some providers send one, a numeric
+// text.
 func (t *Token) readExpiry(now time.Time) error {
 	value := t.Extra["expires_in"]
 	delete(t.Extra, "expires_in")

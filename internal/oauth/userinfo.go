@@ -7,16 +7,16 @@ import (
 	"slices"
 )
 
-// ErrOtherSubject says that a userinfo answer is not about the person of the ID
+// ErrOtherSubject reports that a userinfo answer has another subject than the ID
 // token.
 var ErrOtherSubject = errors.New("sub is missing or another one than the ID token's")
 
-// UserInfo asks the userinfo endpoint who the access token is about. For an
-// OpenID Connect provider, and whenever wantSubject is not empty, the answer's
-// sub must equal wantSubject, the ID token's: a token of somebody else could
-// have been slipped in (OpenID Connect Core 5.3.4). Only an answer of the 2xx
-// kind with a JSON object counts; OpenID Connect providers may sign it. Numbers
-// are json.Number.
+// UserInfo returns the claims of the userinfo endpoint about the access
+// token's user. For an OpenID Connect provider, and whenever wantSubject is
+// not empty, the answer's sub must equal wantSubject, the ID token's.
+// Otherwise an attacker could substitute another user's access token (OpenID
+// Connect Core 5.3.4). UserInfo accepts only an answer of the 2xx kind with a
+// JSON object; OpenID Connect providers may sign it. Numbers are json.Number.
 func (c *Client) UserInfo(ctx context.Context, accessToken, wantSubject string) (map[string]any, error) {
 	m, err := c.Discover(ctx)
 	if err != nil {
@@ -64,9 +64,9 @@ func (c *Client) readUserInfo(ctx context.Context, m *Metadata, a *answer) (map[
 	return claims, nil
 }
 
-// openUserInfo verifies a signed answer. It has to say by whom and for whom it
-// was signed, or any other token of the provider would do (OpenID Connect Core
-// 5.3.2). It need not say when it expires.
+// openUserInfo verifies a signed answer. The answer must state its issuer and its
+// audience, or any other token of the provider would pass (OpenID Connect Core
+// 5.3.2). It need not state its expiry.
 func (c *Client) openUserInfo(ctx context.Context, m *Metadata, token string) (map[string]any, error) {
 	answer, err := c.open(ctx, m, token)
 	if err != nil {

@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// Account is the settings page of somebody who is signed in. A part whose URLs
-// are empty is not shown.
+// Account is the settings page of the signed-in user. A part whose URLs are empty
+// is not shown.
 type Account struct {
 	CSRFToken   string
 	CallbackURL string // where linking leads back to, usually this page; empty: not sent
@@ -36,17 +36,18 @@ type Account struct {
 	Script      string   // as in [SignIn]
 }
 
-// Linked is one way in that the user has.
+// Linked is one sign-in method of the user.
 type Linked struct {
 	Provider          Provider // Name, ID, Icon and Brand are shown
 	ProviderAccountID string   // sent when it is unlinked, never shown
 	Detail            string   // such as the e-mail at the provider; empty: not shown
 
-	// Removable says that another way in remains. Its zero value is the safe
-	// one: no button. The server must check again when the form is sent.
+	// Removable says that another sign-in method remains. False, the zero value,
+	// is the safe one: the page shows no button. The server must check again when
+	// the form is sent.
 	Removable bool
-	// Fixed says that there is nothing to take away: a password, a proven e-mail
-	// address. It is never Removable, and need not be the only way in.
+	// Fixed says that the user cannot unlink it, as with a password or a proven
+	// e-mail address. It is never Removable, and need not be the only method.
 	Fixed bool
 }
 
@@ -94,7 +95,7 @@ type accountView struct {
 	Nonce  string
 }
 
-// deviceRow is a device made ready for its template.
+// deviceRow is a device as its template needs it.
 type deviceRow struct {
 	Device
 	Action    string
@@ -124,7 +125,7 @@ type DeleteAccount struct {
 	CSRFToken string
 	Action    string // where the form is posted; it sends confirm=delete
 	CancelURL string // back to the settings
-	Name      string // whose account: an e-mail or a name; empty: not named
+	Name      string // of the user: an e-mail address or a name; empty: not named
 	Host      string // of the site
 	Error     bool   // the form came without its confirmation
 }
@@ -134,13 +135,13 @@ func (r *Renderer) DeleteAccount(v DeleteAccount) (Page, error) {
 	return r.render("delete", http.StatusOK, v, policy{}, v.Host)
 }
 
-// Reauth asks somebody to sign in once more before an account is deleted, or
-// linked, or unlinked.
+// Reauth asks the user to sign in once more before an account is deleted, linked
+// or unlinked.
 type Reauth struct {
 	SignInURL string // the sign-in page, which leads back
 	CancelURL string // back to the settings
 	Host      string // of the site
-	Deletes   bool   // it is about deleting the account; else about the ways in
+	Deletes   bool   // the account is to be deleted; otherwise its sign-in methods are to change
 }
 
 // Reauth renders the page that asks for a recent sign-in.

@@ -5,33 +5,33 @@ import (
 	"time"
 )
 
-// Passkeys are those of the user, and what can be done with them. The zero value
-// is a site without passkeys.
+// Passkeys are the passkeys of the user and the actions on them. The zero
+// value is a site without passkeys.
 type Passkeys struct {
 	Keys         []Passkey
 	RenameAction string // where a rename form is posted; it sends passkey and name
 	RemoveAction string // where a remove form is posted; it sends passkey
 
-	// Add are the providers that make more; their Action is where the answer is
-	// posted. Reauth: a recent sign-in is needed before, and Action asks for it.
+	// Add are the providers that make more. The browser's answer is posted to their
+	// Action. With Reauth, a recent sign-in is needed first, and Action asks for it.
 	Add    []Provider
 	Reauth bool
 
-	// News is what a script tells the browser of these passkeys, as JSON; empty:
-	// nothing.
+	// News is the JSON with which a script tells the browser about these passkeys;
+	// empty: nothing.
 	News string
 }
 
-// Passkey is one of them.
+// Passkey is one passkey of the user.
 type Passkey struct {
 	ID        string    // what forms send
 	Name      string    // empty: the word for a passkey
 	Created   time.Time // zero: not shown
 	Used      time.Time // zero: not shown
-	Removable bool      // another way in remains, as in [Linked]
+	Removable bool      // another sign-in method remains, as in [Linked]
 }
 
-// passkeysView is that made ready for its template.
+// passkeysView is the passkeys as their template needs them.
 type passkeysView struct {
 	Passkeys
 	CSRFToken string
@@ -48,7 +48,7 @@ type passkeyRow struct {
 	CSRFToken    string
 }
 
-// isShown: the site has passkeys, or the user had one before.
+// isShown reports whether the site has passkeys or the user has one from before.
 func (p *Passkeys) isShown() bool { return len(p.Keys)+len(p.Add) > 0 }
 
 func (r *Renderer) newPasskeysView(v *Account) *passkeysView {
@@ -70,7 +70,7 @@ func (r *Renderer) newPasskeysView(v *Account) *passkeysView {
 	return view
 }
 
-// tellsTimes: one of them has a time to tell.
+// tellsTimes reports whether one of the passkeys has a time to show.
 func (p *Passkeys) tellsTimes() bool {
 	for _, k := range p.Keys {
 		if !k.Created.IsZero() || !k.Used.IsZero() {

@@ -11,19 +11,20 @@ import (
 //go:embed clock.js
 var clockSource string
 
-// clockScript is what the script element holds; the policy lets it in by
-// its hash.
+// clockScript is the content of the script element. The policy allows it by its
+// hash.
 var (
 	clockScript = joined(clockSource)
 	clockHash   = hashSource(clockScript)
 )
 
-// clock is the script that tells times as the reader does.
+// clock returns the script element that shows times in the reader's zone and
+// format.
 func clock() template.HTML {
 	return template.HTML(`<script type="module">` + clockScript + "</script>")
 }
 
-// atOnce is the script that sends the page's one form.
+// atOnce returns the script element that sends the page's one form.
 func atOnce() template.HTML {
 	return template.HTML("<script>" + atOnceScript + "</script>")
 }
@@ -32,15 +33,16 @@ const atOnceScript = "HTMLFormElement.prototype.submit.call(document.forms[0])" 
 
 var atOnceHash = hashSource(atOnceScript)
 
-// hashSource is what a policy calls an inline style or script.
+// hashSource returns the hash source by which a policy allows an inline style or
+// script.
 func hashSource(text string) string {
 	sum := sha256.Sum256([]byte(text))
 	return "'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) + "'"
 }
 
-// moment writes a time the same way in every language. Zone and clock of the
-// browser are unknown, so it is UTC and says so.
+// moment formats a time the same way in every language. The browser's zone and
+// format are unknown, so it writes UTC and says so.
 func moment(t time.Time) string { return t.UTC().Format("2006-01-02 15:04 UTC") }
 
-// instant is the form of a time that machines read.
+// instant formats a time for the datetime attribute (RFC 3339).
 func instant(t time.Time) string { return t.UTC().Format(time.RFC3339) }

@@ -17,12 +17,13 @@ var (
 	black = rgb{}
 )
 
+// String returns c as #rrggbb.
 func (c rgb) String() string { return fmt.Sprintf("#%02x%02x%02x", c.r, c.g, c.b) }
 
 var errColor = errors.New("not an opaque CSS colour: write #rgb, #rrggbb, rgb(), hsl() or a colour name")
 
-// parseColor reads the CSS colours whose contrast can be worked out here. The
-// grammar is strict, because what it accepts is written into a style sheet.
+// parseColor parses an opaque CSS colour, whose contrast can be computed. The
+// grammar is strict, because an accepted colour is written into a style sheet.
 func parseColor(s string) (rgb, error) {
 	s = strings.ToLower(s)
 	if hex, ok := strings.CutPrefix(s, "#"); ok {
@@ -100,8 +101,8 @@ func parseHSL(parts []string) (rgb, error) {
 	return rgb{at(0), at(8), at(4)}, nil
 }
 
-// number reads plain decimal digits between 0 and most, and none of the other
-// notations that strconv knows.
+// number parses plain decimal digits between 0 and most. It refuses the other
+// notations that strconv accepts.
 func number(s string, most float64) (float64, error) {
 	if s == "" || strings.Trim(s, "0123456789.") != "" {
 		return 0, errColor
@@ -115,7 +116,7 @@ func number(s string, most float64) (float64, error) {
 
 func channel(v float64) uint8 { return uint8(math.Round(255 * max(0, min(1, v)))) }
 
-// luminance is the relative luminance of WCAG 2.2.
+// luminance returns the relative luminance of WCAG 2.2.
 func (c rgb) luminance() float64 {
 	return 0.2126*linear(c.r) + 0.7152*linear(c.g) + 0.0722*linear(c.b)
 }
@@ -128,14 +129,14 @@ func linear(v uint8) float64 {
 	return math.Pow((s+0.055)/1.055, 2.4)
 }
 
-// contrast is the contrast ratio of WCAG 2.2, from 1 to 21.
+// contrast returns the contrast ratio of WCAG 2.2, from 1 to 21.
 func contrast(a, b rgb) float64 {
 	x, y := a.luminance(), b.luminance()
 	return (max(x, y) + 0.05) / (min(x, y) + 0.05)
 }
 
-// textOn chooses what reads best on a ground: white, or else black, softened
-// where that still reads. Either white or pure black reaches 4.5 on any ground.
+// textOn returns the text colour for a ground: the first of white, soot and black
+// with a contrast of 4.5. White or black reaches that on any ground.
 func textOn(ground rgb) rgb {
 	switch {
 	case contrast(white, ground) >= 4.5:
@@ -146,13 +147,14 @@ func textOn(ground rgb) rgb {
 	return black
 }
 
-// mix moves a colour towards another; 0 leaves it, 1 replaces it.
+// mix returns a colour between from and to. A share of 0 returns from, 1
+// returns to.
 func mix(from, to rgb, share float64) rgb {
 	blend := func(a, b uint8) uint8 { return uint8(math.Round(float64(a) + (float64(b)-float64(a))*share)) }
 	return rgb{blend(from.r, to.r), blend(from.g, to.g), blend(from.b, to.b)}
 }
 
-// readable moves a colour towards ink until text in it can be read on a ground.
+// readable moves c towards ink until its contrast with ground reaches 4.5.
 func readable(c, ground, ink rgb) rgb {
 	const steps = 20
 	for i := range steps {

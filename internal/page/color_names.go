@@ -2,7 +2,7 @@ package page
 
 import "strings"
 
-// named looks a colour name of CSS Color 4, section 6.1, up.
+// named returns the colour with a name of CSS Color 4, section 6.1.
 func named(name string) (rgb, error) {
 	if name == "" || strings.ContainsAny(name, " #") {
 		return rgb{}, errColor

@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// providerForm is a provider made ready for its template.
+// providerForm is a provider as its template needs it.
 type providerForm struct {
 	Provider
 	CSRFToken   string
@@ -37,9 +37,9 @@ func newForm(at int, p Provider, v *SignIn) providerForm {
 	return form
 }
 
-// blame shows a message in the form: beside its field where there is only one,
-// else above the fields, all of which it describes. The first field that has to
-// be filled in gets the focus.
+// blame shows a message in the form, beside the field if there is only one,
+// otherwise above the fields, all of which it describes. The first empty field
+// gets the focus.
 func (f *providerForm) blame(m message) {
 	shown := f.Inputs[:0:0]
 	for i := range f.Inputs {
@@ -73,7 +73,7 @@ func (f *providerForm) blame(m message) {
 // inputTypes are those a text field can have without further markup.
 var inputTypes = []string{"text", "password", "email", "tel", "url", "number", "search", "date", "checkbox", "hidden"}
 
-// input is a field made ready for its template.
+// input is a field as its template needs it.
 type input struct {
 	Field
 	ElementID string
@@ -111,13 +111,14 @@ func newInput(form, at int, f Field, providerType, email string) input {
 	return in
 }
 
-// elementID joins a label to its input. It is made of positions, because names
-// and ids may hold anything.
+// elementID returns the id that joins a label to its input. It is made of
+// positions, because names and ids may hold any characters.
 func elementID(form, at int) string {
 	return "f" + strconv.Itoa(form) + "-" + strconv.Itoa(at)
 }
 
-// autocomplete says to password managers what a field is.
+// autocomplete returns the attribute that tells password managers what a field
+// is.
 func autocomplete(f Field, providerType string) string {
 	switch {
 	case providerType == WebAuthn && f.Type == "email":

@@ -13,9 +13,9 @@ var pageNames = []string{
 	"signin", "signedin", "signout", "signedout", "verify", "confirm", "error", "account", "delete", "reauth", "farewell",
 }
 
-// prepared is what precedes the changing part of a page, in three pieces: the
-// name of the site ends the title between the first two, and the style, which all
-// pages share, comes before the last.
+// prepared is the constant first part of a page, in three pieces. The name of the
+// site goes between the first two and ends the title. The style, which all pages
+// share, goes before the last.
 type prepared struct{ title, style, rest []byte }
 
 type head struct {
@@ -30,7 +30,7 @@ type head struct {
 
 const emptyStyle = "<style></style>"
 
-// buildHeads prepares what precedes the changing part of each page.
+// buildHeads renders the part of each page that is always the same.
 func (r *Renderer) buildHeads() error {
 	r.heads = make(map[string]prepared, len(pageNames))
 	for _, name := range pageNames {

@@ -8,9 +8,10 @@ import (
 	"unicode"
 )
 
-// mark is the picture on a provider's button: its icon, or its mark or the icon
-// of its type, or its initial on a coloured tile. All of them are drawn into the
-// page, so that nobody else learns who is about to sign in.
+// mark returns the picture on a provider's button. That is its icon, or its
+// mark, or the icon of its type, or its initial on a coloured tile. All of
+// them are part of the page, so that no other site learns that the user is
+// about to sign in.
 func mark(p Provider) template.HTML {
 	for _, name := range []string{p.Icon, p.ID} {
 		if drawing, ok := drawings[name]; ok {
@@ -28,11 +29,12 @@ func mark(p Provider) template.HTML {
 	return initial(p)
 }
 
-// longestMark bounds what a page carries for each provider, in bytes.
+// longestMark bounds the path data of a provider, in bytes.
 const longestMark = 4 << 10
 
-// isPath: text is path data (SVG 2, section 9.3) as far as its characters go,
-// none of which means anything in markup (R-441).
+// isPath reports whether text begins like path data (SVG 2, section 9.3), is not
+// too long and has only characters of path data. None of these has a meaning in
+// markup (R-441).
 func isPath(text string) bool {
 	const alphabet = "MmZzLlHhVvCcSsQqTtAa0123456789+-., eE"
 	return text != "" && len(text) <= longestMark && (text[0] == 'M' || text[0] == 'm') &&
@@ -45,8 +47,8 @@ func icon(drawing string) template.HTML {
 	return template.HTML(`<svg class="mark" viewBox="0 0 24 24" aria-hidden="true">` + drawing + `</svg>`)
 }
 
-// keyhole is the icon of the pages in a browser's tab: one that needs no
-// request.
+// keyhole returns the default icon for the browser's tab, as a data URL that
+// needs no request.
 func keyhole(brand *rgb) template.URL {
 	ground, _ := parseColor(defaultAccent.light)
 	if brand != nil {
@@ -75,7 +77,8 @@ func initial(p Provider) template.HTML {
 	})
 }
 
-// tiled is a drawing on a tile in the brand's colour; ink stands out from it.
+// tiled returns a drawing on a tile in the brand's colour. It calls drawing with
+// the ink that can be read on the tile.
 func tiled(p Provider, drawing func(ink rgb) string) template.HTML {
 	tile, err := parseColor(p.Brand)
 	if err != nil {
@@ -86,7 +89,8 @@ func tiled(p Provider, drawing func(ink rgb) string) template.HTML {
 	return icon(`<rect width="24" height="24" rx="6" fill="` + tile.String() + `"/>` + drawing(textOn(tile)))
 }
 
-// firstLetter is safe in markup as it is: letters and digits are.
+// firstLetter returns the first letter or digit of name in upper case, or a
+// bullet. None of these needs escaping in markup.
 func firstLetter(name string) rune {
 	at := strings.IndexFunc(name, func(c rune) bool { return unicode.IsLetter(c) || unicode.IsDigit(c) })
 	if at < 0 {

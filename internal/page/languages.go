@@ -18,8 +18,8 @@ type Pages struct {
 	renderers map[string]func() *Renderer // made when a language is first asked for
 }
 
-// New checks the options and makes the first language ready. The error names
-// each field that is at fault.
+// New checks the options and prepares the first language. The error names each
+// wrong field.
 func New(o Options) (*Pages, error) {
 	if len(o.Languages) == 0 {
 		o.Languages = words.Tags()
@@ -55,8 +55,8 @@ func checkLanguages(o Options) error {
 	return errors.Join(errs...)
 }
 
-// In is what renders the pages in a language of the configuration; any other
-// tag means the first one.
+// In returns the renderer for a language of the configuration. Any other tag
+// means the first language.
 func (p *Pages) In(tag string) *Renderer {
 	if r, ok := p.renderers[tag]; ok {
 		return r()
@@ -64,8 +64,8 @@ func (p *Pages) In(tag string) *Renderer {
 	return p.renderers[p.languages[0]]()
 }
 
-// builtIn are the built-in texts by language, taken apart when a language is
-// first asked for, and shared by all configurations.
+// builtIn returns the built-in texts by language. A language is parsed when it is
+// first needed, and shared by all configurations.
 var builtIn = sync.OnceValue(func() map[string]func() map[string]phrase {
 	all := map[string]func() map[string]phrase{}
 	for _, tag := range words.Tags() {
@@ -74,5 +74,6 @@ var builtIn = sync.OnceValue(func() map[string]func() map[string]phrase {
 	return all
 })
 
-// nearest are the built-in texts nearest to a language.
+// nearest returns the built-in texts of the language nearest to tag, or the
+// English ones.
 func nearest(tag string) map[string]phrase { return builtIn()[cmp.Or(words.Near(tag), "en")]() }

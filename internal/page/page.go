@@ -25,13 +25,14 @@ var templates embed.FS
 type Options struct {
 	Theme Theme
 
-	// Languages are BCP 47 tags, the first for whoever asks for none of them;
-	// empty: all that are built in. One that is not takes the texts of its
-	// nearest relative, or the English ones.
+	// Languages are BCP 47 tags. A browser that asks for none of them gets the
+	// first. Empty means all built-in languages. A language that is not built in
+	// takes the texts of its nearest relative, or the English ones.
 	Languages []string
 
-	// Text replaces texts. [New] calls it once for each key of each language,
-	// with the text that would be shown; empty or nil: that one.
+	// Text replaces texts. [New] calls it once for each key of each language, with
+	// the text that would be shown. If it is nil or returns an empty string, that
+	// text is shown.
 	Text func(language, key, text string) string
 }
 
@@ -41,7 +42,7 @@ type Renderer struct {
 	look   *look
 	texts  texts
 	varies bool                // there are other languages
-	heads  map[string]prepared // up to the heading, by template name
+	heads  map[string]prepared // the page up to its heading, by template name
 	broken error               // why nothing can be rendered
 }
 
@@ -53,10 +54,10 @@ func newRenderer(l *look, t texts, varies bool) *Renderer {
 	return r
 }
 
-// sheet is a copy of the templates for one page at a time: what a template
-// calls text is bound to the whole set, so a set speaks one language while it
-// is filled in. There are as many as pages are rendered at once, whatever the
-// number of languages and configurations.
+// sheet is a copy of the templates for one page at a time. The function text is
+// bound to the whole set of templates, so a set has one language while it is
+// executed. There are as many sheets as pages are rendered at once, regardless of
+// the number of languages and configurations.
 type sheet struct {
 	pages *template.Template
 	texts texts
@@ -82,7 +83,8 @@ func (r *Renderer) fill(to *bytes.Buffer, name string, view any) error {
 	return s.pages.ExecuteTemplate(to, name+".html", view)
 }
 
-// funcs are the words templates speak besides those of html/template.
+// funcs returns the functions that templates call, besides those of
+// html/template.
 func (s *sheet) funcs() template.FuncMap {
 	return template.FuncMap{
 		"text":    func(key string, values ...string) string { return s.texts.text(key, values...) },
@@ -110,8 +112,8 @@ type Page struct {
 	Varies   bool   // others may get it in another language
 }
 
-// SetHeaders sets every header a built-in page is served with, replacing those
-// of the same name.
+// SetHeaders sets every header of a built-in page. It replaces headers of the
+// same name.
 func (p Page) SetHeaders(h http.Header) {
 	h.Set("Content-Type", "text/html; charset=utf-8")
 	h.Set("Content-Security-Policy", p.Policy)
@@ -133,8 +135,8 @@ const (
 	noReferrer = "no-referrer" // for pages whose own URL is a secret
 )
 
-// render puts the prepared head and the executed template together. host names
-// the site in the title where its theme has no name.
+// render joins the prepared head and the executed template. host names the
+// site in the title if the theme has no name.
 func (r *Renderer) render(name string, status int, view any, p policy, host string) (Page, error) {
 	if r.broken != nil {
 		return Page{}, r.broken

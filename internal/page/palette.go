@@ -41,7 +41,7 @@ func (s shade) in(dark bool) string {
 	return s.light
 }
 
-// ground finds a colour of the table, all of which are known to be valid.
+// ground returns a colour of shades, all of which are valid.
 func ground(token string, dark bool) rgb {
 	for _, s := range shades {
 		if s.token == token {
@@ -52,8 +52,8 @@ func ground(token string, dark bool) rgb {
 	return white
 }
 
-// themeTokens are the operator's own colours, under the names by which custom
-// style sheets know them.
+// themeTokens returns the CSS rule with the operator's own colours, under the
+// names that custom style sheets use.
 func themeTokens(t Theme) string {
 	var b strings.Builder
 	b.WriteString(":root{")
@@ -67,8 +67,8 @@ func themeTokens(t Theme) string {
 	return b.String()
 }
 
-// schemeTokens are the colours of one scheme, or of both and the condition
-// under which the dark one holds.
+// schemeTokens returns the CSS rules with the colours of one scheme, or of
+// both and the media query for the dark one.
 func schemeTokens(scheme string, brand *rgb, ownText bool) string {
 	switch scheme {
 	case "light":
@@ -99,7 +99,7 @@ func tokens(dark bool, brand *rgb, ownText bool) string {
 	return b.String()
 }
 
-// accent is what follows from the brand colour in one scheme.
+// accent has the colours that follow from the brand colour in one scheme.
 type accent struct {
 	value string // as the style sheet writes it
 	rim   string // round the main button

@@ -2,7 +2,7 @@ package page
 
 import "html/template"
 
-// What pages that are not ours take from here: forms made ready, in words.
+// Forms and texts for sign-in pages of the application's own.
 
 // Form is a provider's form in the words of one language.
 type Form struct {
@@ -22,8 +22,8 @@ type FormInput struct {
 	Focus    bool // where the reader begins
 }
 
-// Forms are those that the sign-in page shows, and what is wrong where none of
-// them says it; empty: nothing.
+// Forms returns the forms that the sign-in page shows. wrong is the error message
+// that belongs to none of them; empty: none.
 func (r *Renderer) Forms(v SignIn) (forms []Form, wrong string) {
 	view := signInView{SignIn: v, Message: v.message()}
 	for _, group := range view.group() {
@@ -58,7 +58,8 @@ func (r *Renderer) form(item providerForm) Form {
 	return form
 }
 
-// Message is what the sign-in page says to an error code; empty: nothing.
+// Message returns the text of the sign-in page for an error code. It is empty if
+// there is nothing to say.
 func (r *Renderer) Message(code string, tried Tried) string {
 	return r.message((&SignIn{Error: code, Tried: tried}).message())
 }
@@ -73,9 +74,9 @@ func (r *Renderer) message(m message) string {
 	return r.texts.text(m.Key)
 }
 
-// Text is one text, with its places filled when values are given. An unknown key
-// has none.
+// Text returns the text of key. It fills the places of the text if values are
+// given. The text of an unknown key is empty.
 func (r *Renderer) Text(key string, values ...string) string { return r.texts.text(key, values...) }
 
-// Language is the language of the pages, as in <html lang>.
+// Language returns the language of the pages, as in <html lang>.
 func (r *Renderer) Language() string { return r.texts.tag }

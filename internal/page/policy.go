@@ -15,9 +15,9 @@ type policy struct {
 	atOnce      bool     // the page has the script that sends its form
 }
 
-// policy writes the Content-Security-Policy. Everything is forbidden first;
-// the style is let in by its hash and a script by a nonce of its own, so that
-// markup that slipped in somehow would still neither run nor look right.
+// policy returns the Content-Security-Policy. It forbids everything first. It
+// then allows the style by its hash and a script by a nonce or hash of its
+// own, so that injected markup would neither run nor be styled.
 func (l look) policy(p policy) string {
 	var b strings.Builder
 	b.WriteString("default-src 'none'; style-src ")
@@ -52,7 +52,7 @@ func (l look) policy(p policy) string {
 	return b.String()
 }
 
-// sources keeps what may stand in a policy, each once, in order.
+// sources returns the origins that a policy can name, each once, in order.
 func sources(origins []string) []string {
 	kept := make([]string, 0, len(origins))
 	seen := make(map[string]bool, len(origins))
@@ -68,8 +68,8 @@ func sources(origins []string) []string {
 
 const anyHTTPS = "https:"
 
-// Source gives the origin of an http(s) URL in the form in which a
-// Content-Security-Policy lists it, and false for anything a policy cannot
+// Source returns the origin of an http(s) URL in the form in which a
+// Content-Security-Policy lists it. It returns false for anything a policy cannot
 // name: other schemes, IPv6 literals, hosts with odd characters. The word
 // "https:" alone stands for every https origin; browsers apply form-action to
 // the whole chain of redirects, which matters for providers that pass browsers
@@ -91,5 +91,5 @@ func Source(raw string) (string, bool) {
 	return u.Scheme + "://" + host, true
 }
 
-// nonce is fresh for every page that carries a script.
+// nonce returns a fresh nonce for a page with a script.
 func nonce() string { return rand.Text() }

@@ -2,7 +2,7 @@ package page
 
 import "net/http"
 
-// Error says that something failed, and no more than its code allows.
+// Error is the error page. It says no more than its code allows.
 type Error struct {
 	Code      string // error type from the query; unknown ones give the general page
 	Host      string // named on the way home
@@ -28,15 +28,15 @@ func (r *Renderer) Error(v Error) (Page, error) {
 	return r.render("error", status, view, policy{}, v.Host)
 }
 
-// Problem says to a person why a request got no other answer. Nothing that is in
-// the request chooses it.
+// Problem is the page that tells the user why a request was refused. Nothing
+// in the request chooses its content.
 type Problem struct {
 	Kind      Kind
-	As        string // who is signed in: an e-mail or a name; empty: not named
+	As        string // the signed-in user: an e-mail address or a name; empty: not named
 	Host      string // named on the way home
 	Origin    string // where that leads
 	SignInURL string // for another account; empty: not offered
-	AgainURL  string // where the same is asked once more; empty: not offered
+	AgainURL  string // repeats the request; empty: not offered
 }
 
 // Kind of a [Problem].
@@ -47,7 +47,7 @@ const (
 	Forbidden Kind = "forbidden" // 403: signed in, and still not allowed
 	Missing   Kind = "missing"   // 404: no such page
 	Refused   Kind = "refused"   // 403: sent by another site
-	Away      Kind = "away"      // 503: what is needed for an answer does not answer itself
+	Away      Kind = "away"      // 503: a service that is needed for the answer is down
 )
 
 // Problem renders the page of a problem.
@@ -70,8 +70,8 @@ func (r *Renderer) Problem(v Problem) (Page, error) {
 	return r.render("error", status, view, policy{}, v.Host)
 }
 
-// errorView is an error made ready. Its main button never leads back to what
-// has just failed.
+// errorView is an error as its template needs it. Its main button never leads
+// back to the request that has just failed.
 type errorView struct {
 	Kind         string // middle part of the keys of its texts
 	As           string

@@ -15,10 +15,10 @@ type SignIn struct {
 	Email       string // fills in e-mail fields
 	Host        string // named under the heading; empty: not shown
 
-	// Tried is the form that the browser has just sent in vain. Like As, it must
-	// be known from the browser's own request, not from the query.
+	// Tried is the form that the browser has just sent and that failed. Like As, it
+	// must come from the browser's own request, not from the query.
 	Tried Tried
-	As    string // who is signed in already: an e-mail or a name; empty: nobody
+	As    string // the signed-in user: an e-mail address or a name; empty: none
 
 	Providers []Provider // in the order in which they are shown
 
@@ -32,14 +32,15 @@ type SignIn struct {
 	Script string
 }
 
-// Tried is a form that was sent in vain. The zero value is none: an error then
-// belongs to the only form that it can be about, or else to the page.
+// Tried is a form that was sent and failed. The zero value means no form: an
+// error then belongs to the only form that it can be about, or else to the
+// page.
 type Tried struct {
-	Provider string            // id of the provider whose form it was
+	Provider string            // id of the form's provider
 	Typed    map[string]string // what its fields held, by name; passwords are never shown
 	Wait     time.Duration     // until it makes sense to try again; zero: at once
 	Unusable bool              // what was typed is no e-mail address
-	Unknown  bool              // the passkey is nobody's here, and may be forgotten by the browser
+	Unknown  bool              // no user has the passkey, and the browser may forget it
 }
 
 // The types of provider a sign-in page distinguishes. Any other is shown as a
@@ -63,8 +64,8 @@ type Provider struct {
 	// email and webauthn, nothing for the others.
 	Fields []Field
 
-	// SignsUp has the form of a passkey offer to make one by name, where the site
-	// does not say who has one.
+	// SignsUp makes the form of a passkey offer a new passkey by name, on a site
+	// that does not tell which users have one.
 	SignsUp bool
 
 	Icon  string // name of an embedded icon; empty: the one of ID, or Mark, or the initial of Name
@@ -72,7 +73,7 @@ type Provider struct {
 	Brand string // CSS colour behind mark and initial; empty or invalid: chosen by ID
 }
 
-// Label is what people call the provider: its name, or else its id.
+// Label returns the name of the provider, or its id if it has none.
 func (p Provider) Label() string {
 	if p.Name == "" {
 		return p.ID
@@ -112,7 +113,7 @@ type signInView struct {
 // message is the key of a text, and what fills its place.
 type message struct{ Key, Value string }
 
-// message finds the text for an error.
+// message returns the text for the error of the page; zero: none.
 func (v *SignIn) message() message {
 	switch wait := v.Tried.Wait; {
 	case v.Tried.Unusable:
@@ -127,7 +128,7 @@ func (v *SignIn) message() message {
 	return message{Key: signInMessage(v.Error)}
 }
 
-// blamed is the place of the form that the error is about; negative: none.
+// blamed returns the index of the provider whose form the error is about, or -1.
 func (v *SignIn) blamed() int {
 	if v.Error == "" {
 		return -1
@@ -149,8 +150,9 @@ func (v *SignIn) blamed() int {
 	return found
 }
 
-// signInMessage finds the text for an error code. A switch, because a code is
-// chosen by whoever wrote the link and must reach nothing but these rows.
+// signInMessage returns the key of the text for an error code. It is a switch,
+// because the author of a link chooses the code, which must select nothing but
+// these texts.
 func signInMessage(code string) string {
 	switch code {
 	case "":
@@ -181,7 +183,8 @@ type providerGroup struct {
 // crowd is how many buttons stand below each other before they share rows.
 const crowd = 6
 
-// group makes the forms ready. The one that an error is about takes the message.
+// group returns the forms in groups. The form that an error is about takes the
+// message.
 func (v *signInView) group() []providerGroup {
 	var groups []providerGroup
 	buttons, primary, blamed := false, true, v.blamed()

@@ -12,8 +12,8 @@ import (
 	"github.com/latchkeyhq/latchkey/internal/words"
 )
 
-// texts are what one language says, looked up by templates: the site's own
-// texts before those that are built in. The latter are shared by all renderers.
+// texts are the texts of one language, which templates look up. The site's own
+// texts come before the built-in ones, which all renderers share.
 type texts struct {
 	tag          string
 	own, builtIn map[string]phrase
@@ -25,14 +25,15 @@ type phrase struct {
 	pieces []piece
 }
 
-// piece is what stands between places, and the number of the place behind it;
-// -1: none, it is the last one.
+// piece is the text before a place, and the number of that place; -1: no place
+// follows.
 type piece struct {
 	before string
 	place  int
 }
 
-// cut takes a text apart. Places are numbered as English has them.
+// cut splits a text at its places. Places are numbered in the order of the
+// English text.
 func cut(s string, places []string) phrase {
 	p := phrase{whole: s}
 	for _, found := range words.Places(s) {
@@ -48,7 +49,7 @@ func cut(s string, places []string) phrase {
 	return p
 }
 
-// phrases are the built-in texts of a language, taken apart.
+// phrases returns the built-in texts of a language, cut at their places.
 func phrases(tag string) map[string]phrase {
 	english := words.English()
 	all := make(map[string]phrase, len(english))
@@ -58,7 +59,7 @@ func phrases(tag string) map[string]phrase {
 	return all
 }
 
-// ownTexts asks the site for its texts in one language. nil: it has none.
+// ownTexts returns the site's own texts in one language, or nil if text is nil.
 func ownTexts(tag string, text func(language, key, text string) string) (map[string]phrase, error) {
 	if text == nil {
 		return nil, nil
@@ -85,8 +86,8 @@ func (t texts) phrase(key string) phrase {
 	return t.builtIn[key]
 }
 
-// text is the whole of a text, with its places filled when values are given, in
-// the order in which English has the places.
+// text returns the text of key. It fills the places if values are given, which
+// are in the order of the places in English.
 func (t texts) text(key string, values ...string) string {
 	p := t.phrase(key)
 	if len(values) == 0 {
@@ -102,8 +103,8 @@ func (t texts) text(key string, values ...string) string {
 	return b.String()
 }
 
-// before and after are the two sides of a text's one place, for a value that is
-// marked up.
+// before returns the part of a text before its one place, for a value with
+// markup.
 func (t texts) before(key string) string {
 	if p := t.phrase(key).pieces; len(p) > 0 {
 		return p[0].before
@@ -111,6 +112,7 @@ func (t texts) before(key string) string {
 	return ""
 }
 
+// after returns the part of a text after its one place.
 func (t texts) after(key string) string {
 	if p := t.phrase(key).pieces; len(p) > 1 {
 		return p[1].before
@@ -118,11 +120,11 @@ func (t texts) after(key string) string {
 	return ""
 }
 
-// kindNames are the names that providers have of themselves, by type. They are
-// words of the language; any other name is one that the site gave.
+// kindNames are the keys of the default names of providers, by type. Default
+// names are translated; any other name comes from the site.
 var kindNames = map[string]string{Email: "provider.email", Credentials: "provider.credentials", WebAuthn: "provider.passkey"}
 
-// label is what people call a provider.
+// label returns the name of a provider. It translates a default name.
 func (t texts) label(p Provider) string {
 	if key := kindNames[p.Type]; key != "" && p.Name == words.Text("en", key) {
 		return t.text(key)
@@ -130,8 +132,8 @@ func (t texts) label(p Provider) string {
 	return p.Label()
 }
 
-// alone is a label that stands by itself. In many languages a name of ours is
-// written small inside of a sentence, but not here.
+// alone returns a label that stands by itself. Many languages write a default
+// name in lower case inside a sentence; alone capitalises it.
 func (t texts) alone(p Provider) string {
 	name := t.label(p)
 	if name == "" || name == p.Label() {
@@ -141,7 +143,7 @@ func (t texts) alone(p Provider) string {
 	return string(unicode.ToUpper(first)) + name[size:]
 }
 
-// device is what a session is called.
+// device returns the name of a session's browser and system.
 func (t texts) device(d Device) string {
 	switch {
 	case d.Name != "" && d.System != "":

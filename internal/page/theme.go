@@ -24,7 +24,7 @@ type Theme struct {
 //go:embed style.css
 var styleSheet string
 
-// look is a checked theme, made into the parts that pages and policies need.
+// look is a checked theme, as pages and policies need it.
 type look struct {
 	scheme string
 	style  string // what stands between <style> and </style>
@@ -74,7 +74,7 @@ func newLook(t Theme) (look, error) {
 	return l, nil
 }
 
-// themeColor checks one colour of a theme; nil: there is none.
+// themeColor parses one colour of a theme. It returns nil for an empty value.
 func themeColor(field, value string) (*rgb, error) {
 	if value == "" {
 		return nil, nil
@@ -86,14 +86,14 @@ func themeColor(field, value string) (*rgb, error) {
 	return &c, nil
 }
 
-// dataImage admits embedded pictures. SVG is among them, because a picture in
-// an <img> runs no script.
+// dataImage matches embedded pictures. It allows SVG, because a picture in an
+// <img> runs no script.
 var dataImage = regexp.MustCompile(`^data:image/(png|jpeg|gif|webp|avif|svg\+xml);base64,[A-Za-z0-9+/]+=*$`)
 
 const dataSource = "data:"
 
-// imageSource checks the URL of a picture, and says where it comes from: empty
-// for the site itself.
+// imageSource checks the URL of a picture and returns its source for a policy.
+// The source is empty for a picture of the site itself.
 func imageSource(field, image string) (string, error) {
 	if image == "" {
 		return "", nil
@@ -111,7 +111,7 @@ func imageSource(field, image string) (string, error) {
 	return "", errors.New("page: Theme." + field + ": not an http(s) URL, a path or a base64 data:image URL")
 }
 
-// joined makes one line of a style sheet and drops its comments.
+// joined joins the lines of a style sheet or script and drops its comment lines.
 func joined(css string) string {
 	var b strings.Builder
 	for line := range strings.Lines(css) {

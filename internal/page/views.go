@@ -4,8 +4,8 @@ import (
 	"net/http"
 )
 
-// SignedIn tells somebody who came back to a step of a sign-in that they are in
-// already.
+// SignedIn tells a user who returned to a step of a sign-in that they are
+// signed in already.
 type SignedIn struct {
 	As          string // an e-mail or a name; empty: not named
 	Host        string // named on the way on
@@ -13,7 +13,7 @@ type SignedIn struct {
 	SignOutURL  string // the sign-out page
 }
 
-// SignedIn renders the page for who is in already.
+// SignedIn renders the page for a user who is signed in already.
 func (r *Renderer) SignedIn(v SignedIn) (Page, error) {
 	return r.render("signedin", http.StatusOK, v, policy{}, v.Host)
 }
@@ -23,7 +23,7 @@ type SignOut struct {
 	CSRFToken   string
 	CallbackURL string // where the browser ends up; empty: not sent
 	Action      string // where the form is posted
-	CancelURL   string // for who wants to stay; empty: not offered
+	CancelURL   string // for a user who wants to stay; empty: not offered
 	Host        string // of the site
 }
 
@@ -32,14 +32,14 @@ func (r *Renderer) SignOut(v SignOut) (Page, error) {
 	return r.render("signout", http.StatusOK, v, policy{}, v.Host)
 }
 
-// SignedOut says that nobody is signed in, where somebody wanted to sign out.
+// SignedOut answers a sign-out of a browser that is not signed in.
 type SignedOut struct {
 	Host      string // text of the link home
 	Origin    string // its URL
 	SignInURL string // the sign-in page
 }
 
-// SignedOut renders the page for who is out already.
+// SignedOut renders the page for a browser that is not signed in.
 func (r *Renderer) SignedOut(v SignedOut) (Page, error) {
 	return r.render("signedout", http.StatusOK, v, policy{}, v.Host)
 }
@@ -49,8 +49,8 @@ type VerifyRequest struct {
 	Host   string // text of the link home
 	Origin string // its URL
 
-	// Email is where the link went, and must be known from the browser's own
-	// request, not from the query. Empty: not named, and nothing below is shown.
+	// Email is the address to which the link went. It must come from the browser's
+	// own request, not from the query. If it is empty, nothing below is shown.
 	Email       string
 	Again       bool   // this is not the first link
 	CSRFToken   string // of the form that has another one sent
@@ -68,23 +68,23 @@ func (r *Renderer) VerifyRequest(v VerifyRequest) (Page, error) {
 type Hidden struct{ Name, Value string }
 
 // Confirm asks a user who followed a magic link to press a button, so that
-// programs which merely open every link in a mail do not use it up.
+// programs that open every link in a mail do not use it up.
 type Confirm struct {
 	CSRFToken string
 	Action    string   // where the form is posted; it may carry the query of the link
 	Hidden    []Hidden // what else the form sends, such as the token of the link
-	Email     string   // who is about to sign in; empty: not named
+	Email     string   // of the user who is about to sign in; empty: not named
 	Host      string   // of the site
 
-	// AtOnce has a script press the button: the page is only there because the
-	// post has to come from the site itself. FormOrigins are as in [SignIn].
+	// AtOnce makes a script press the button. The page is then needed only because
+	// the request has to come from the site itself. FormOrigins are as in [SignIn].
 	AtOnce      bool
 	FormOrigins []string
 }
 
 // Confirm renders the confirmation page. Its URL holds the secret of the link,
-// so it sends no referrer and asks nobody else for anything, not even for a
-// logo that lives elsewhere.
+// so it sends no referrer and makes no request to another site, not even for a
+// logo.
 func (r *Renderer) Confirm(v Confirm) (Page, error) {
 	page, err := r.render("confirm", http.StatusOK, v, policy{secluded: true, formOrigins: v.FormOrigins, atOnce: v.AtOnce}, v.Host)
 	page.Referrer = noReferrer

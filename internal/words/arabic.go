@@ -1,7 +1,7 @@
 package words
 
-// arabic is Modern Standard Arabic. It says what happens with nouns
-// (تسجيل الدخول) where a verb would have to know whom it speaks to.
+// arabic returns the texts in Modern Standard Arabic. They use nouns (تسجيل
+// الدخول) where a verb would depend on the reader's gender.
 func arabic() Texts {
 	return Texts{
 		"signin.title":       "تسجيل الدخول",

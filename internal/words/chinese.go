@@ -1,6 +1,6 @@
 package words
 
-// chinese is written in simplified characters and says 您.
+// chinese returns the texts in simplified characters. They say 您.
 func chinese() Texts {
 	return Texts{
 		"signin.title":       "登录",

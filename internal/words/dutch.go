@@ -1,6 +1,6 @@
 package words
 
-// dutch says je.
+// dutch returns the Dutch texts. They say je.
 func dutch() Texts {
 	return Texts{
 		"signin.title":       "Inloggen",

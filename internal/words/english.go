@@ -1,8 +1,8 @@
 package words
 
-// english holds every word of the pages and mails, and is the only place that
-// does. Tools and people match some of these by their wording, so reword with
-// care; each reworded text wants to be reworded in the other languages, too.
+// english holds every text of the pages and mails, and is the only place that
+// does. Tools and users match some of these by their wording, so reword with
+// care. A reworded text has to be reworded in the other languages too.
 var english = Texts{
 	"signin.title":       "Sign In",
 	"signin.heading":     "Sign in",

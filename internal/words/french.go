@@ -1,7 +1,8 @@
 package words
 
-// french says vous, and says it so that nobody has to be connecté or
-// connectée. Two-part punctuation has its no-break spaces.
+// french returns the French texts. They say vous, and avoid forms that depend
+// on the reader's gender (connecté, connectée). Two-part punctuation has its
+// no-break spaces.
 func french() Texts {
 	return Texts{
 		"signin.title":       "Connexion",

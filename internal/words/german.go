@@ -1,6 +1,7 @@
 package words
 
-// german says Sie, as most sites do that ask for a password.
+// german returns the German texts. They say Sie, as most sites with a password
+// do.
 func german() Texts {
 	return Texts{
 		"signin.title":       "Anmelden",

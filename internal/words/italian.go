@@ -1,6 +1,7 @@
 package words
 
-// italian says tu, and says it so that nobody has to be connesso or connessa.
+// italian returns the Italian texts. They say tu, and avoid forms that depend
+// on the reader's gender (connesso, connessa).
 func italian() Texts {
 	return Texts{
 		"signin.title":       "Accedi",

@@ -1,6 +1,7 @@
 package words
 
-// japanese is polite (です, ます); buttons are nouns or plain verbs.
+// japanese returns the texts in the polite form (です, ます). Buttons are nouns or
+// plain verbs.
 func japanese() Texts {
 	return Texts{
 		"signin.title":       "ログイン",

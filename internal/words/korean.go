@@ -1,7 +1,7 @@
 package words
 
-// korean is polite (하세요, 습니다). A particle behind a place has both its
-// forms.
+// korean returns the texts in the polite form (하세요, 습니다). A particle after a
+// place has both its forms.
 func korean() Texts {
 	return Texts{
 		"signin.title":       "로그인",

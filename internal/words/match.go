@@ -20,8 +20,8 @@ const (
 	longestTag    = 35  // bytes of one, the longest that RFC 5646, 4.4.1 wants room for
 )
 
-// Matcher finds, among the languages that there are, the one that suits a browser
-// best. It is safe for concurrent use.
+// Matcher finds the language on offer that suits a browser best. It is safe
+// for concurrent use.
 type Matcher struct {
 	offer   []string
 	nearest func() (language.Matcher, []language.Tag) // takes 40 µs and 20 KB, so it is made when it is needed
@@ -47,12 +47,12 @@ func newMatcher(offer []string) *Matcher {
 	})}
 }
 
-// Match returns the language that suits best, or "" if none does. header holds the
-// lines of Accept-Language (RFC 9110, 12.5.4). The first language that there is
-// stands for "*".
+// Match returns the language that suits best, or "" if none does. header holds
+// the lines of Accept-Language (RFC 9110, 12.5.4). For "*" it returns the
+// first language on offer.
 //
-// It never takes another language for the one that is wanted, but every variety of
-// it: de-AT finds de-CH, and pt finds pt-BR.
+// It never substitutes another language for the wanted one, but accepts every
+// variety of it: de-AT finds de-CH, and pt finds pt-BR.
 func (m *Matcher) Match(header ...string) string {
 	best, weight, seen := "", 0, 0
 	for _, line := range header {
@@ -93,16 +93,17 @@ func (m *Matcher) lookup(wanted string) string {
 	return ""
 }
 
-// sameLanguage keeps apart what x/text takes for each other where it suits most
-// people: Kazakh and Russian, Klingon and English.
+// sameLanguage reports whether two tags have the same base language. x/text
+// also matches languages that most readers of one understand, such as Kazakh
+// and Russian or Klingon and English.
 func sameLanguage(a, b language.Tag) bool {
 	one, _ := a.Base()
 	other, _ := b.Base()
 	return one == other
 }
 
-// weigh takes "de;q=0.8" apart. The weight is in thousandths, and 0 for what
-// makes no sense.
+// weigh splits an item such as "de;q=0.8". The weight is in thousandths, and 0 if
+// it is malformed.
 func weigh(item string) (wanted string, q int) {
 	wanted, params, weighed := strings.Cut(item, ";")
 	wanted = strings.TrimSpace(wanted)
@@ -116,7 +117,8 @@ func weigh(item string) (wanted string, q int) {
 	return wanted, thousandths(params[2:])
 }
 
-// thousandths reads a number between 0 and 1, of up to three decimals.
+// thousandths parses a number between 0 and 1 with up to three decimals, and
+// returns it in thousandths. It returns 0 for any other text.
 func thousandths(s string) int {
 	if s == "" || len(s) > 5 || (s[0] != '0' && s[0] != '1') || (len(s) > 1 && s[1] != '.') {
 		return 0

@@ -1,7 +1,7 @@
 package words
 
-// polish says ty, capitalised, in forms that suit women and men alike. Minutes
-// are "min", which needs no plural.
+// polish returns the Polish texts. They say ty, capitalised, in forms that do not
+// depend on the reader's gender. Minutes are "min", which needs no plural.
 func polish() Texts {
 	return Texts{
 		"signin.title":       "Logowanie",

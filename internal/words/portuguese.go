@@ -1,6 +1,6 @@
 package words
 
-// portuguese is that of Brazil: você.
+// portuguese returns the texts in the Portuguese of Brazil. They say você.
 func portuguese() Texts {
 	return Texts{
 		"signin.title":       "Entrar",

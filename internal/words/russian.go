@@ -1,6 +1,7 @@
 package words
 
-// russian says вы. Minutes are "мин", which needs no plural.
+// russian returns the Russian texts. They say вы. Minutes are "мин", which
+// needs no plural.
 func russian() Texts {
 	return Texts{
 		"signin.title":       "Вход",

@@ -1,7 +1,8 @@
 package words
 
-// spanish says tú, in words that Spain and Latin America share, and says it
-// so that nobody has to be conectado or conectada.
+// spanish returns the Spanish texts. They say tú, use words that Spain and Latin
+// America share, and avoid forms that depend on the reader's gender (conectado,
+// conectada).
 func spanish() Texts {
 	return Texts{
 		"signin.title":       "Iniciar sesión",

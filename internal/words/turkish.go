@@ -1,7 +1,7 @@
 package words
 
-// turkish says siz. Places have no suffixes, since vowel harmony would need to
-// know what fills them.
+// turkish returns the Turkish texts. They say siz. Places have no suffixes,
+// because vowel harmony depends on the value of the place.
 func turkish() Texts {
 	return Texts{
 		"signin.title":       "Oturum aç",

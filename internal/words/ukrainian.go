@@ -1,6 +1,7 @@
 package words
 
-// ukrainian says ви. Minutes are "хв", which needs no plural.
+// ukrainian returns the Ukrainian texts. They say ви. Minutes are "хв", which
+// needs no plural.
 func ukrainian() Texts {
 	return Texts{
 		"signin.title":       "Вхід",

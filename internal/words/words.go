@@ -1,7 +1,7 @@
-// Package words holds what the built-in pages and mails say, a file for each
-// language, and finds the language that suits a visitor.
+// Package words holds the texts of the built-in pages and mails, a file for each
+// language, and finds the language that suits a browser.
 //
-// Everything here may be used concurrently.
+// Everything in it is safe for concurrent use.
 package words
 
 import (
@@ -13,13 +13,13 @@ import (
 	"sync"
 )
 
-// Texts are texts by key. A text may hold places in braces, such as {name},
-// which are filled when it is shown. A translation holds the same ones,
-// wherever its grammar wants them.
+// Texts are texts by key. A text may hold places in braces, such as {name}, which
+// are filled when it is shown. A translation holds the same places, in the order
+// of its grammar.
 type Texts map[string]string
 
-// builtIn are the languages there are, English first and the others by tag. A
-// language is made when somebody asks for it.
+// builtIn are the built-in languages, English first and the others by tag. The
+// texts of a language are built on first use.
 var builtIn = []struct {
 	tag   string
 	texts func() Texts
@@ -41,8 +41,8 @@ var builtIn = []struct {
 	{"zh-Hans", sync.OnceValue(chinese)},
 }
 
-// Tags are the tags of the built-in languages, as in <html lang>, English
-// first. The slice is the caller's.
+// Tags returns the tags of the built-in languages, as in <html lang>, English
+// first. The caller may change the slice.
 func Tags() []string {
 	tags := make([]string, 0, len(builtIn))
 	for _, l := range builtIn {
@@ -51,15 +51,15 @@ func Tags() []string {
 	return tags
 }
 
-// Near is the built-in language nearest to a tag, so de for de-CH; empty: none
-// is.
+// Near returns the built-in language nearest to a tag, such as de for de-CH. It
+// returns an empty string if there is none.
 func Near(tag string) string { return builtInMatcher().Match(tag) }
 
-// English returns a copy of every text.
+// English returns a copy of the English texts.
 func English() Texts { return maps.Clone(english) }
 
-// Text is the text of key in the language nearest to a tag, and in English
-// where there is none. An unknown key has none.
+// Text returns the text of key in the language nearest to a tag, or else in
+// English. The text of an unknown key is empty.
 func Text(tag, key string) string {
 	if near := Near(tag); near != "" {
 		return text(near, key)
@@ -78,7 +78,8 @@ func text(builtInTag, key string) string {
 	return english[key]
 }
 
-// All are the texts of the language nearest to a tag. The map is the caller's.
+// All returns the texts of the language nearest to a tag, or else the English
+// ones. The caller may change the map.
 func All(tag string) Texts {
 	all, near := English(), Near(tag)
 	for key := range all {
@@ -89,13 +90,13 @@ func All(tag string) Texts {
 	return all
 }
 
-// Places finds the {words} of a text, in order.
+// Places returns the places of a text, braces included, in order.
 func Places(s string) []string { return placeForm.FindAllString(s, -1) }
 
 var placeForm = regexp.MustCompile(`\{[a-z]+\}`)
 
-// Check refuses a text for key that would not do: an unknown key, or another
-// number of some place than English has.
+// Check returns an error for an unknown key, or if own does not hold each
+// place of the English text exactly once.
 func Check(key, own string) error {
 	original, known := english[key]
 	if !known {
@@ -115,7 +116,7 @@ var rightToLeft = []string{
 	"ar", "ckb", "dv", "fa", "he", "iw", "ji", "ks", "ps", "sd", "ug", "ur", "yi",
 }
 
-// Direction is the dir attribute of a language: rtl or ltr.
+// Direction returns the dir attribute of a language: rtl or ltr.
 func Direction(tag string) string {
 	primary, rest, _ := strings.Cut(strings.ToLower(tag), "-")
 	if script, _, _ := strings.Cut(rest, "-"); len(script) == 4 {
@@ -127,9 +128,10 @@ func Direction(tag string) string {
 	return "ltr"
 }
 
-// Isolate keeps a value that is filled in from disturbing the order of the
-// words around it: in text from right to left, a name, a time or a URL is
-// shown as it would be alone (Unicode UAX 9, 2.4).
+// Isolate returns a value that does not disturb the order of the words around
+// it. In a language from right to left it wraps the value in directional
+// isolates, so that a name, a time or a URL is shown as it would be alone
+// (Unicode UAX 9, 2.4).
 func Isolate(tag, value string) string {
 	if Direction(tag) == "rtl" {
 		return "\u2068" + value + "\u2069"
