@@ -30,7 +30,7 @@ type Adapter interface {
 // that no stale read overwrites it.
 type UserChange struct {
 	Name          *string
-	Email         *string    // a new address is unproven: clear EmailVerified too
+	Email         *string    // the caller sets EmailVerified with a new address; the store changes only what is named
 	EmailVerified *time.Time // a zero time clears it
 	Image         *string
 }

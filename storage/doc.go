@@ -47,7 +47,9 @@
 //   - Times are instants. They are kept to the millisecond at least and returned
 //     in UTC.
 //   - Text is compared exactly, byte by byte. E-mail addresses arrive in lower
-//     case.
+//     case. A store that cannot keep a text whole, such as one that is not UTF-8,
+//     refuses the write with an error. A user agent is never refused: it may be
+//     altered.
 //   - Fields that a record marks as optional read back empty if the store has no
 //     room for them.
 //   - Sessions and verification tokens that have expired are returned as they

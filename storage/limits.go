@@ -5,7 +5,9 @@ import (
 	"time"
 )
 
-// Rate is a limit: Events times in each period of Per.
+// Rate is a limit: Events times in each period of Per. It is a bucket (GCRA), not a
+// window: Events at once, and then one more each Per/Events, so a refused caller
+// never waits longer than Per/Events for the next.
 type Rate struct {
 	Events int
 	Per    time.Duration
