@@ -5,21 +5,17 @@ FUZZTIME ?= 10s
 BENCH ?= .
 COUNT ?= 1
 
-# What the race detector adds nothing to: packages that drive programs written
-# elsewhere, and programs whose concurrency is all in the packages they call.
-NORACE := /(cmd|demo|examples|internal/(arch|conformance|interop))(/|$$)
-
-# And tests that meet under it what other tests meet too, slowly: the same suite
-# on tables of others, programs written elsewhere, processes that are killed,
-# schedulers that let one goroutine run at a time, and one request after the other,
-# thousands of them.
-RACESKIP := TestForeignSuite|TestAdapterOnAuthJSSchema|TestMigrateAuthJS|TestPartitions|TestTwoWays|TestGalera|TestPgBouncer|TestKill$$
+# Where goroutines share memory: these packages run under the race detector in CI,
+# without the tests that meet there what other tests meet too, slowly: thousands of
+# requests one after the other, and schedulers that let one goroutine run at a time.
+# `make race-all` leaves nothing out.
+SHARED := . ./users ./storage ./internal/... ./latchkeytest/... ./adapters/kvstore ./adapters/memoryadapter
+SHARED += ./jwt ./webauthn ./frameworks/fiberauth ./internal/frameworks ./adapters/sqladapter/test
+ALONE := /internal/(arch|conformance|interop|crash)(/|$$)
+RACESKIP := TestForeign|TestAdapterOnAuthJSSchema|TestMigrate|TestDetect|TestPartitions|TestTwoWays|TestGalera|TestPgBouncer
 RACESKIP := $(RACESKIP)|TestEveryOrder|TestEveryFault|TestManyOrders|TestPairs
 RACESKIP := $(RACESKIP)|TestRedirectCorpus|TestPagesReflectNothing|TestFloodsOfKeys
 RACESKIP := $(RACESKIP)|TestHostileStrings|TestHostFixed|TestIDToken$$|TestCSRF
-
-# Examples that do several things at once.
-CONCURRENT := api fiber gqlgen grpc htmx
 
 .DEFAULT_GOAL := all
 
@@ -50,8 +46,11 @@ test: ## every test of every module, after installing what is missing (as root)
 	scripts/setup --no-sudo
 	go test -timeout 20m work
 
-race: ## the tests again under the race detector
-	go test -race -timeout 30m -skip '$(RACESKIP)' $$(go list work | grep -vE '$(NORACE)') $(addprefix ./examples/,$(CONCURRENT))
+race: ## the tests again under the race detector, where goroutines share memory
+	go test -race -timeout 20m -skip '$(RACESKIP)' $$(go list $(SHARED) | grep -vE '$(ALONE)')
+
+race-all: ## every test of every module under the race detector
+	go test -race -timeout 60m work
 
 fuzz: ## run each fuzz target for FUZZTIME (10s)
 	scripts/fuzz $(FUZZTIME)
@@ -77,7 +76,10 @@ tidy: ## go mod tidy, every module
 	scripts/each go mod tidy
 	GOWORK=off go -C tools mod tidy
 
-ci: ## everything CI runs, in its order
+ci: ## everything CI runs, in its order: 20 minutes on two cores
 	.ci/run
 
-.PHONY: all help setup tools fmt vet lint vuln test race fuzz bench demo react sveltekit conformance tidy ci
+nightly: ## the whole: every module alone, every race, every order, longer fuzzing
+	.ci/run nightly
+
+.PHONY: all help setup tools fmt vet lint vuln test race race-all fuzz bench demo react sveltekit conformance tidy ci nightly

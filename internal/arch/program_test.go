@@ -42,7 +42,7 @@ func main() {
 `
 
 // pgxModules are what that program consists of, and mostBytes is its size on
-// linux/amd64 without symbols, with some room: 16.1 MB are in docs/performance.md.
+// linux/amd64 without symbols, with some room: 16.1 MB are in docs/internals/performance.md.
 var pgxModules = []string{
 	"github.com/go-jose/go-jose/v4",
 	"github.com/jackc/pgpassfile", "github.com/jackc/pgservicefile", "github.com/jackc/pgx/v5", "github.com/jackc/puddle/v2",

@@ -12,7 +12,7 @@ import (
 	"testing"
 )
 
-const requirementsPage = "docs/requirements.md"
+const requirementsPage = "docs/internals/requirements.md"
 
 // untested are numbers of the page that no test names yet. The list only gets
 // shorter.

@@ -32,7 +32,7 @@ import (
 
 // Benchmarks of what every request costs. Beside each stand its baselines: a
 // bare handler with the same answer, and one written by hand that does only
-// what cannot be avoided. docs/performance.md has the table and the command.
+// what cannot be avoided. docs/internals/performance.md has the table and the command.
 
 const (
 	benchSecret = "a secret for benchmarks that is long enough"
