@@ -41,6 +41,11 @@ type Callbacks struct {
 
 // SignInAttempt is what [Callbacks].SignIn decides about: somebody who has
 // proved who they are, or who asks for a magic link.
+//
+// User.Email may be an address that the user has never proved. Decide by User.ID,
+// or by Account.Provider with Account.ProviderAccountID. An address may decide only
+// where Account.EmailVouched is true, and then it is Account.Email. Passkeys and
+// credentials bring no such address.
 type SignInAttempt struct {
 	hidden
 
@@ -55,6 +60,11 @@ type SignInAttempt struct {
 
 // TokenInfo holds the arguments of [Callbacks].Token: the claims of a JWT
 // session that is made, read or updated.
+//
+// User.Email and the claim "email" may hold an address that the user has never
+// proved. Give rights by User.ID, or without an adapter by Account.Provider with
+// Account.ProviderAccountID. An address may decide only where Account.EmailVouched
+// is true, and then it is Account.Email.
 type TokenInfo struct {
 	Claims  Claims  // change and return these, or return others
 	Trigger Trigger // why
