@@ -127,6 +127,7 @@ func TestDocumentsShowWhatRuns(t *testing.T) {
 	test, _, _ = strings.Cut(test, "if string(page.Body)")
 	_, decide, _ := strings.Cut(readLines(t, "readme_test.go"), "return latchkey.Config{\n")
 	decide, _, _ = strings.Cut(decide, "}.Callbacks\n")
+	_, ended, _ := strings.Cut(readLines(t, "streams_test.go"), "// hasEnded reports")
 	_, copied, _ := strings.Cut(readLines(t, "callbacks_test.go"), "var callbacks")
 	if copied == "" || !strings.Contains(readLines(t, "../../example_callbacks_test.go"), copied) {
 		t.Error("callbacks_test.go is not what ExampleCallbacks shows")
@@ -135,6 +136,7 @@ func TestDocumentsShowWhatRuns(t *testing.T) {
 		{"README.md", "examples/first", program},
 		{"docs/testing.md", "TestMyOwnApp", test},
 		{"docs/sessions.md", "guideCallbacks", decide},
+		{"docs/streams.md", "hasEnded", ended},
 	} {
 		if c.text == "" || !strings.Contains(readLines(t, "../../"+c.page), c.text) {
 			t.Errorf("%s does not show %s as it is:\n%s", c.page, c.name, c.text)
