@@ -176,7 +176,8 @@ type OAuth struct {
 
 	// Checks tie a callback to its sign-in. nil: PKCE. Unless PKCE is among
 	// them and discovery says that the provider supports S256, state is added,
-	// and for OIDC nonce. CheckNone switches that off.
+	// and for OIDC nonce. CheckNone switches that off. With any check a callback
+	// has to bring back the state that was sent; see docs/protocol.md.
 	Checks []Check
 
 	// IDTokenAlgs are the accepted signature algorithms. Empty: those of the
