@@ -4,11 +4,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/latchkeyhq/latchkey/event"
 	"github.com/latchkeyhq/latchkey/internal/browser"
 	"github.com/latchkeyhq/latchkey/internal/directory"
 	"github.com/latchkeyhq/latchkey/internal/failure"
+	"github.com/latchkeyhq/latchkey/internal/secret"
 	"github.com/latchkeyhq/latchkey/internal/sessionref"
 	"github.com/latchkeyhq/latchkey/internal/texts"
 	"github.com/latchkeyhq/latchkey/internal/weburl"
@@ -60,13 +62,36 @@ func (x *exchange) conclude(ctx context.Context, out outcome, err error) (*Respo
 // completeSignIn completes every kind of sign-in: it finds the user, asks the
 // application, writes the records, and opens the session.
 func (x *exchange) completeSignIn(ctx context.Context, in directory.Assertion) (*Response, error) {
-	var known *User
-	if d := x.setup.directory; d != nil {
-		var err error
-		if known, err = d.KnownUser(ctx, d.Store, &in); err != nil {
-			return nil, atProvider(x.provider, err)
-		}
+	if in.Person.ID == "" {
+		in.Person.ID = secret.NewUserID()
 	}
+	known, err := foresee(ctx, x, &in)
+	if err != nil {
+		return nil, atProvider(x.provider, err)
+	}
+	return x.askAbout(ctx, in, known)
+}
+
+// foresee returns the stored user that a sign-in will end in, or nil.
+func foresee(ctx context.Context, x *exchange, in *directory.Assertion) (*User, error) {
+	d := x.setup.directory
+	if d == nil {
+		return nil, nil
+	}
+	here, err := linkingUser(ctx, x, in)
+	if err != nil {
+		return nil, err
+	}
+	return d.Foresee(ctx, in, here)
+}
+
+// mostAsked bounds how often the application is asked about one sign-in whose user
+// changes meanwhile.
+const mostAsked = 3
+
+// askAbout asks the application about the user that a sign-in ends in, and admits
+// the user if it agrees. known is nil for a user that is created now.
+func (x *exchange) askAbout(ctx context.Context, in directory.Assertion, known *User) (*Response, error) {
 	attempt := SignInAttempt{User: in.Person, Account: in.Account, Profile: in.Profile, Credentials: in.Credentials}
 	if known != nil {
 		attempt.User = *known
@@ -74,6 +99,7 @@ func (x *exchange) completeSignIn(ctx context.Context, in directory.Assertion) (
 	if err := x.runSignInCallback(ctx, attempt); err != nil {
 		return nil, err
 	}
+	in.Allowed = append(slices.Clip(in.Allowed), attempt.User.ID)
 	if x.setup.pause != nil {
 		if res, err := x.setup.pause(ctx, x, in, known); res != nil || err != nil {
 			return res, atProvider(x.provider, err)
@@ -82,10 +108,26 @@ func (x *exchange) completeSignIn(ctx context.Context, in directory.Assertion) (
 	return x.admit(ctx, in)
 }
 
+// reconsider asks the application about the user that a sign-in turned out to end in
+//
+func (x *exchange) reconsider(ctx context.Context, in directory.Assertion, other *directory.OtherUser) (*Response, error) {
+	if len(in.Allowed) >= mostAsked {
+		return nil, atProvider(x.provider, failure.Wrap(ErrCallbackRoute, other))
+	}
+	if other.IsNew {
+		in.Person.ID = other.User.ID
+		return x.askAbout(ctx, in, nil)
+	}
+	return x.askAbout(ctx, in, &other.User)
+}
+
 // admit writes what a sign-in that was allowed makes necessary, and opens the
 // session.
 func (x *exchange) admit(ctx context.Context, in directory.Assertion) (*Response, error) {
 	who, err := x.commit(ctx, in)
+	if other, ok := errors.AsType[*directory.OtherUser](err); ok {
+		return x.reconsider(ctx, in, other)
+	}
 	if err != nil {
 		return nil, atProvider(x.provider, err)
 	}
