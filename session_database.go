@@ -37,7 +37,7 @@ func (d *databaseStrategy) plan(v *visit) *directory.SessionPlan {
 			ID: secret.RandomHex(16), Token: token, Tenant: s.tenant,
 			Created: now, Expires: now.Add(s.config.Session.MaxAge), UserAgent: texts.Cut(v.request.Header.Get("User-Agent"), 256),
 		},
-		Former: rowToken(&v.credential),
+		Former: rowToken(v.credential.Token()),
 	}
 }
 
@@ -53,22 +53,21 @@ func (d *databaseStrategy) open(_ context.Context, v *visit, who *directory.Sign
 	return nil
 }
 
-// rowToken returns the token of the credential, or "" if no store can have made
-// it.
-func rowToken(c *browser.Credential) string {
-	token, _ := c.Token()
-	if len(token) > longestRowToken || weburl.HasControl(token) || !utf8.ValidString(token) {
+// rowToken returns the key that a request shows, or "" if no store can have made it
+// or it is of another kind.
+func rowToken(t browser.Token) string {
+	if len(t.Text) > longestRowToken || weburl.HasControl(t.Text) || !utf8.ValidString(t.Text) || browser.KindOfRow(t.Text) != t.Kind {
 		return ""
 	}
-	return token
+	return t.Text
 }
 
-// live returns the session of the request's credential, or nil. It deletes an
+// live returns the session that a token opens, or nil. It deletes an
 // expired session. With useCache, for callers that only read, a cached
 // session will do unless a renewal is due.
-func (d *databaseStrategy) live(ctx context.Context, v *visit, useCache bool) (*directory.SessionAndUser, string, error) {
+func (d *databaseStrategy) live(ctx context.Context, v *visit, shown browser.Token, useCache bool) (*directory.SessionAndUser, string, error) {
 	s := d.setup
-	token := rowToken(&v.credential)
+	token := rowToken(shown)
 	if token == "" {
 		return nil, "", nil
 	}
@@ -107,7 +106,7 @@ func (d *databaseStrategy) expired(row *storage.StoredSession) bool {
 }
 
 func (d *databaseStrategy) read(ctx context.Context, v *visit, c *change) (*reading, error) {
-	s, token, err := d.live(ctx, v, c == nil) // what changes something asks the store
+	s, token, err := d.live(ctx, v, v.credential.Token(), c == nil) // what changes something asks the store
 	if err != nil {
 		return nil, failure.Wrap(ErrSessionToken, err)
 	}
@@ -126,7 +125,6 @@ func (d *databaseStrategy) read(ctx context.Context, v *visit, c *change) (*read
 		return nil, nil
 	}
 	in := SessionInfo{Session: sessionOfRow(&s.Row, &s.User), User: &s.User, Stored: &s.Row}
-	describe(in.Session, v.credential.Bearer, time.Time{})
 	if c != nil {
 		in.Trigger, in.Update = TriggerUpdate, c.data
 	}
@@ -142,7 +140,7 @@ func (d *databaseStrategy) read(ctx context.Context, v *visit, c *change) (*read
 func sessionOfRow(row *storage.StoredSession, u *User) *Session {
 	s := &Session{
 		User: SessionUser{Name: u.Name, Email: u.Email, Image: u.Image}, Expires: row.Expires,
-		UserID: u.ID, ID: row.ID, Tenant: row.Tenant, Provider: row.Provider, Via: ViaCookie,
+		UserID: u.ID, ID: row.ID, Tenant: row.Tenant, Provider: row.Provider, Via: viaOf(browser.KindOfRow(row.Token)),
 		Assurance: Assurance{AuthTime: row.Created, Proved: row.Proved, AMR: row.AMR, ACR: row.ACR},
 	}
 	s.User.setKnown()
@@ -173,7 +171,7 @@ func (d *databaseStrategy) isDue(row *storage.StoredSession) bool {
 }
 
 func (d *databaseStrategy) current(ctx context.Context, v *visit) (*currentUser, error) {
-	s, token, err := d.live(ctx, v, false)
+	s, token, err := d.live(ctx, v, v.credential.Token(), false)
 	if s == nil || err != nil {
 		return nil, err
 	}
@@ -181,7 +179,7 @@ func (d *databaseStrategy) current(ctx context.Context, v *visit) (*currentUser,
 }
 
 func (d *databaseStrategy) visitor(ctx context.Context, v *visit) (*User, error) {
-	s, _, err := d.live(ctx, v, false)
+	s, _, err := d.live(ctx, v, v.credential.Token(), false)
 	if s == nil || err != nil {
 		return nil, err
 	}
@@ -208,7 +206,7 @@ func (d *databaseStrategy) markOf(ctx context.Context, who *directory.SignIn) (s
 // close deletes the row; a store that fails is asked once more.
 func (d *databaseStrategy) close(ctx context.Context, v *visit) (endedSession, error) {
 	s := d.setup
-	token := rowToken(&v.credential)
+	token := rowToken(v.credential.Token())
 	if v.cookies.HasSession() {
 		v.credential.Clear()
 	}
