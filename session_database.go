@@ -62,10 +62,17 @@ func rowToken(t browser.Token) string {
 	return t.Text
 }
 
-// live returns the session that a token opens, or nil. It deletes an
-// expired session. With useCache, for callers that only read, a cached
-// session will do unless a renewal is due.
+// live does what find does. The session of another tenant is none.
 func (d *databaseStrategy) live(ctx context.Context, v *visit, shown browser.Token, useCache bool) (*directory.SessionAndUser, string, error) {
+	found, token, err := d.find(ctx, v, shown, useCache)
+	return found, token, failure.Ignoring(err, errOtherTenant)
+}
+
+// find returns the session that a token opens, or nil. It deletes an expired session
+// and returns errOtherTenant for the session of another tenant. With
+// useCache, for callers that only read, a cached session will do unless a renewal is
+// due.
+func (d *databaseStrategy) find(ctx context.Context, v *visit, shown browser.Token, useCache bool) (*directory.SessionAndUser, string, error) {
 	s := d.setup
 	token := rowToken(shown)
 	if token == "" {
@@ -86,7 +93,7 @@ func (d *databaseStrategy) live(ctx context.Context, v *visit, shown browser.Tok
 		if found.Row.Tenant == "" {
 			s.log.Error(ctx, v.about, failure.Wrap(ErrSessionToken, errors.New("the stored session names no tenant: the Adapter must keep StoredSession.Tenant")))
 		}
-		return nil, token, nil
+		return nil, token, errOtherTenant
 	}
 	if !d.expired(&found.Row) {
 		return found, token, nil
@@ -106,7 +113,10 @@ func (d *databaseStrategy) expired(row *storage.StoredSession) bool {
 }
 
 func (d *databaseStrategy) read(ctx context.Context, v *visit, c *change) (*reading, error) {
-	s, token, err := d.live(ctx, v, v.credential.Token(), c == nil) // what changes something asks the store
+	s, token, err := d.find(ctx, v, v.credential.Token(), c == nil) // what changes something asks the store
+	if errors.Is(err, errOtherTenant) {
+		return nil, nil
+	}
 	if err != nil {
 		return nil, failure.Wrap(ErrSessionToken, err)
 	}
@@ -207,17 +217,20 @@ func (d *databaseStrategy) markOf(ctx context.Context, who *directory.SignIn) (s
 func (d *databaseStrategy) close(ctx context.Context, v *visit) (endedSession, error) {
 	s := d.setup
 	token := rowToken(v.credential.Token())
+	row, err := d.end(ctx, token)
+	if errors.Is(err, errOtherTenant) {
+		return endedSession{}, nil
+	}
 	if v.cookies.HasSession() {
 		v.credential.Clear()
 	}
 	if token == "" {
 		return endedSession{}, nil
 	}
-	row, err := s.store.DeleteSession(ctx, token)
 	if failure.Ignoring(err, ErrNotFound) != nil {
 		retry, cancel := guarded.Background(ctx, s.config.Limits.StoreTimeout)
 		defer cancel()
-		row, err = s.store.DeleteSession(retry, token)
+		row, err = d.end(retry, token)
 	}
 	if errors.Is(err, ErrNotFound) { // it was gone before
 		addSignOut(&v.events, endedSession{}, SignOutEvent{})
@@ -229,4 +242,22 @@ func (d *databaseStrategy) close(ctx context.Context, v *visit) (endedSession, e
 	ended := endedSession{row.ID, row.UserID, row.Provider}
 	addSignOut(&v.events, ended, SignOutEvent{Session: &row})
 	return ended, nil
+}
+
+// end deletes the row with a key. It returns errOtherTenant for the row of another
+// tenant, which stays. A site without tenants does not look first.
+func (d *databaseStrategy) end(ctx context.Context, token string) (storage.StoredSession, error) {
+	if token == "" {
+		return storage.StoredSession{}, ErrNotFound
+	}
+	if d.setup.tenant != "" {
+		found, err := d.setup.store.Session(ctx, token)
+		if err == nil && found.Row.Tenant != d.setup.tenant {
+			err = errOtherTenant
+		}
+		if err != nil {
+			return storage.StoredSession{}, err
+		}
+	}
+	return d.setup.store.DeleteSession(ctx, token)
 }

@@ -91,7 +91,7 @@ func (t *tokenStrategy) readPlainMembers(ctx context.Context, found *plainReadin
 // that is too old or revoked. With useCache it accepts a cached answer.
 func (t *tokenStrategy) judge(ctx context.Context, tenant string, from directory.TokenOrigin, useCache bool) error {
 	if tenant != t.setup.tenant {
-		return directory.ErrNoToken
+		return errOtherTenant
 	}
 	if limit := t.setup.config.Session.AbsoluteMaxAge; limit > 0 && !from.Began.IsZero() && !t.setup.now().Before(from.Began.Add(limit)) {
 		return directory.ErrNoToken

@@ -127,10 +127,12 @@ func (t *tokenStrategy) read(ctx context.Context, v *visit, c *change) (*reading
 }
 
 // refuse makes the browser forget a token that is undecodable, expired or
-// revoked.
+// revoked, unless it is another tenant's.
 func (t *tokenStrategy) refuse(ctx context.Context, v *visit, err error) {
 	t.setup.log.Debug(ctx, v.about, failure.Wrap(ErrJWTSession, err))
-	v.credential.Clear()
+	if !errors.Is(err, errOtherTenant) {
+		v.credential.Clear()
+	}
 }
 
 // openToken decrypts and validates a session token. It returns ErrNoToken if
@@ -271,11 +273,15 @@ func (*tokenStrategy) markOf(_ context.Context, who *directory.SignIn) (sessionr
 // close revokes the token where the operator wants that, and forgets it.
 func (t *tokenStrategy) close(ctx context.Context, v *visit) (endedSession, error) {
 	token := v.credential.Token()
-	v.credential.Clear()
 	if token.Text == "" {
+		v.credential.Clear()
 		return endedSession{}, nil
 	}
 	claims, err := t.openToken(ctx, token, false)
+	if errors.Is(err, errOtherTenant) {
+		return endedSession{}, nil
+	}
+	v.credential.Clear()
 	if errors.Is(err, directory.ErrNoToken) { // it was good for nothing before
 		if t.setup.config.Session.JWT.Decode != nil { // Auth.js tells only what a decoder of the application's own makes nothing of
 			addSignOut(&v.events, endedSession{}, SignOutEvent{})
