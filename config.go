@@ -90,7 +90,7 @@ type Site struct {
 	RedirectProxyURL string
 	// RedirectProxyOrigins are the origins this deployment, being the proxy,
 	// sends callbacks on to, such as "https://*.preview.example". Empty: its
-	// own host name, on any port.
+	// own host name, over https and on the usual port; a loopback host on any port.
 	RedirectProxyOrigins []string
 }
 

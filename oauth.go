@@ -63,7 +63,7 @@ func (p *oauthProvider) destination(ctx context.Context, query url.Values, redir
 	}
 	return p.client.AuthorizationURL(ctx, oauth.AuthRequest{
 		RedirectURI: redirectURI, State: f.StateParam(), Nonce: f.Nonce, Verifier: f.Verifier,
-		ResponseMode: p.ResponseMode, Params: query,
+		ResponseMode: p.ResponseMode, Params: query, Replaceable: slices.Concat(p.VisitorParams, ownParams(ctx)),
 	})
 }
 
@@ -74,6 +74,7 @@ func (p *oauthProvider) receive(ctx context.Context, x *exchange) (outcome, erro
 	ctx, cancel := context.WithTimeout(ctx, x.setup.config.Limits.ProviderTimeout)
 	defer cancel()
 	params := p.params(x.request)
+	hideParams(&x.visit, p, params)
 	answer, err := parseCallback(p, params)
 	if err != nil {
 		return outcome{}, err

@@ -170,6 +170,11 @@ type OAuth struct {
 	// authorization and token requests. Empty: none.
 	ClientIDParam string
 	ResponseMode  string // "form_post", or empty for the query
+	// VisitorParams names parameters of Authorization that the request of a sign-in
+	// may replace, such as prompt. nil: none; of what Authorization does not set, a
+	// request may add anything but the parameters of the protocol. It may always ask
+	// for another scope and for a shorter max_age.
+	VisitorParams []string
 	// CallbackParams names parameters of the callback that the token request
 	// repeats, such as the device_id of VK ID. nil: none.
 	CallbackParams []string
