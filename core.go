@@ -4,10 +4,8 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"maps"
 	"net/http"
 	"net/url"
-	"slices"
 	"strings"
 
 	"github.com/latchkeyhq/latchkey/internal/failure"
@@ -261,25 +259,6 @@ func startSignIn(ctx context.Context, c *Core, x *exchange, provider string, o S
 		c.auth.settle(ctx, nil, ErrNoSession) // the new session begins with the next request
 	}
 	return x, varied(res), nil
-}
-
-// ownParamsKey is where a context has the names of ownParams.
-type ownParamsKey struct{}
-
-// withOwnParams marks parameters that the application's own code adds to an
-// authorization request.
-func withOwnParams(ctx context.Context, params url.Values) context.Context {
-	if len(params) == 0 {
-		return ctx
-	}
-	return context.WithValue(ctx, ownParamsKey{}, slices.Collect(maps.Keys(params)))
-}
-
-// ownParams returns the names of the parameters that the application's own code
-// adds. They may replace those of the configuration.
-func ownParams(ctx context.Context) []string {
-	names, _ := ctx.Value(ownParamsKey{}).([]string)
-	return names
 }
 
 // routeFields returns the query and the form of a route for what was typed.

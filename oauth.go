@@ -93,7 +93,7 @@ func (p *oauthProvider) receive(ctx context.Context, x *exchange) (outcome, erro
 		res, err := p.askAgain(ctx, x, params)
 		return outcome{response: res}, err
 	}
-	f, isSpent, err := p.matchFlow(ctx, &x.visit, answer, p.answerAt(&x.links, answer.State))
+	f, isSpent, err := p.matchFlow(ctx, &x.visit, answer, answerAt(p, &x.links, answer.State))
 	if err != nil {
 		return outcome{}, err
 	}
@@ -154,7 +154,7 @@ func (p *oauthProvider) askAgain(ctx context.Context, x *exchange, params url.Va
 }
 
 // answerAt returns what the callback brings back of what was sent.
-func (p *oauthProvider) answerAt(l *links, state string) browser.Answer {
+func answerAt(p *oauthProvider, l *links, state string) browser.Answer {
 	redirectURI, _ := p.redirectURIs(l)
 	return browser.Answer{State: state, RedirectURI: redirectURI, Posted: p.postsCrossSite()}
 }
@@ -174,7 +174,7 @@ func (p *oauthProvider) matchFlow(ctx context.Context, v *visit, answer *oauth.C
 		f, err = p.statelessFlow(ctx, answer, flows, checks)
 	} else {
 		f, isSpent = flows[i], true
-		err = p.spendNamed(ctx, v, f, answer)
+		err = spendNamed(ctx, v, p, f, answer)
 	}
 	if err != nil {
 		return nil, false, err
@@ -183,7 +183,7 @@ func (p *oauthProvider) matchFlow(ctx context.Context, v *visit, answer *oauth.C
 }
 
 // spendNamed spends the flow that an answer names, and checks the answer.
-func (p *oauthProvider) spendNamed(ctx context.Context, v *visit, f *browser.Flow, answer *oauth.Callback) error {
+func spendNamed(ctx context.Context, v *visit, p *oauthProvider, f *browser.Flow, answer *oauth.Callback) error {
 	unused, err := p.spend(ctx, v, f)
 	if err != nil {
 		return err

@@ -65,24 +65,17 @@ func (x *exchange) completeSignIn(ctx context.Context, in directory.Assertion) (
 	if in.Person.ID == "" {
 		in.Person.ID = secret.NewUserID()
 	}
-	known, err := foresee(ctx, x, &in)
-	if err != nil {
-		return nil, atProvider(x.provider, err)
+	var known *User
+	if d := x.setup.directory; d != nil {
+		here, err := linkingUser(ctx, x, &in)
+		if err == nil {
+			known, err = directory.Foresee(ctx, d, &in, here)
+		}
+		if err != nil {
+			return nil, atProvider(x.provider, err)
+		}
 	}
-	return x.askAbout(ctx, in, known)
-}
-
-// foresee returns the stored user that a sign-in will end in, or nil.
-func foresee(ctx context.Context, x *exchange, in *directory.Assertion) (*User, error) {
-	d := x.setup.directory
-	if d == nil {
-		return nil, nil
-	}
-	here, err := linkingUser(ctx, x, in)
-	if err != nil {
-		return nil, err
-	}
-	return d.Foresee(ctx, in, here)
+	return askAbout(ctx, x, in, known)
 }
 
 // mostAsked bounds how often the application is asked about one sign-in whose user
@@ -90,8 +83,8 @@ func foresee(ctx context.Context, x *exchange, in *directory.Assertion) (*User, 
 const mostAsked = 3
 
 // askAbout asks the application about the user that a sign-in ends in, and admits
-// the user if it agrees. known is nil for a user that is created now.
-func (x *exchange) askAbout(ctx context.Context, in directory.Assertion, known *User) (*Response, error) {
+// the user if it agrees. known is nil for a user that is created now.
+func askAbout(ctx context.Context, x *exchange, in directory.Assertion, known *User) (*Response, error) {
 	attempt := SignInAttempt{User: in.Person, Account: in.Account, Profile: in.Profile, Credentials: in.Credentials}
 	if known != nil {
 		attempt.User = *known
@@ -108,25 +101,15 @@ func (x *exchange) askAbout(ctx context.Context, in directory.Assertion, known *
 	return x.admit(ctx, in)
 }
 
-// reconsider asks the application about the user that a sign-in turned out to end in
-//
-func (x *exchange) reconsider(ctx context.Context, in directory.Assertion, other *directory.OtherUser) (*Response, error) {
-	if len(in.Allowed) >= mostAsked {
-		return nil, atProvider(x.provider, failure.Wrap(ErrCallbackRoute, other))
-	}
-	if other.IsNew {
-		in.Person.ID = other.User.ID
-		return x.askAbout(ctx, in, nil)
-	}
-	return x.askAbout(ctx, in, &other.User)
-}
-
 // admit writes what a sign-in that was allowed makes necessary, and opens the
 // session.
 func (x *exchange) admit(ctx context.Context, in directory.Assertion) (*Response, error) {
 	who, err := x.commit(ctx, in)
-	if other, ok := errors.AsType[*directory.OtherUser](err); ok {
-		return x.reconsider(ctx, in, other)
+	if other, ok := errors.AsType[*directory.OtherUser](err); ok && len(in.Allowed) < mostAsked {
+		if other.IsNew {
+			in.Person.ID = other.User.ID
+		}
+		return askAbout(ctx, x, in, other.Stored())
 	}
 	if err != nil {
 		return nil, atProvider(x.provider, err)

@@ -180,12 +180,12 @@ func (d *Directory) resolveByAccount(ctx context.Context, q *Outbox, s *Store, s
 		}
 		return d.linkAccount(ctx, q, s, signIn)
 	}
-	return d.resolveNewAccount(ctx, q, s, signIn)
+	return resolveNewAccount(ctx, d, q, s, signIn)
 }
 
 // resolveNewAccount finds or creates the user of an account that belongs to no
 // user, for a browser in which no user is signed in.
-func (d *Directory) resolveNewAccount(ctx context.Context, q *Outbox, s *Store, signIn *SignIn) error {
+func resolveNewAccount(ctx context.Context, d *Directory, q *Outbox, s *Store, signIn *SignIn) error {
 	namesake, err := guarded.Optional(s.UserByEmail(ctx, signIn.User.Email))
 	if err != nil {
 		return err

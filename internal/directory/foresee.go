@@ -18,6 +18,14 @@ type OtherUser struct {
 	IsNew bool // the user would be created
 }
 
+// Stored returns the user, or nil if it would be created.
+func (o *OtherUser) Stored() *storage.User {
+	if o.IsNew {
+		return nil
+	}
+	return &o.User
+}
+
 // Error returns a text without the user.
 func (*OtherUser) Error() string {
 	return "the sign-in ends in another user than the application was asked about"
@@ -27,7 +35,7 @@ func (*OtherUser) Error() string {
 // creates one, or is refused. current is the signed-in user that a new account is
 // linked to; nil: none. It writes nothing, so a concurrent change may prove it
 // wrong; [Directory.CommitSignIn] then returns an OtherUser.
-func (d *Directory) Foresee(ctx context.Context, in *Assertion, current *storage.User) (*storage.User, error) {
+func Foresee(ctx context.Context, d *Directory, in *Assertion, current *storage.User) (*storage.User, error) {
 	owner, err := d.KnownUser(ctx, d.Store, in)
 	switch {
 	case err != nil || owner != nil || in.Vouched || in.ProvesEmail:
