@@ -36,7 +36,7 @@ func parseCallback(p *oauthProvider, params url.Values) (*oauth.Callback, error)
 }
 
 // hideParams keeps out of the log what a callback brings for another protocol, and
-// what the token request repeats. Nobody knows what of it is a secret.
+// what the token request repeats. The library cannot tell what of it is a secret.
 func hideParams(v *visit, p *oauthProvider, params url.Values) {
 	for name, values := range params {
 		if p.isForeign() || slices.Contains(p.CallbackParams, name) {
