@@ -21,7 +21,8 @@ type Callbacks struct {
 	// error: no, as ErrAccessDenied unless it is an [*Error] or [ErrorType] of
 	// another kind, such as [CredentialsError]. [RedirectTo] and [RespondWith]:
 	// no, and this instead. For magic links it is asked twice; see
-	// [SignInAttempt].VerificationRequest.
+	// [SignInAttempt].VerificationRequest. It is asked again if the user changes
+	// before the sign-in is written.
 	SignIn func(ctx context.Context, a SignInAttempt) error
 	// Redirect decides where a browser may be sent after signing in or out. to
 	// is what was asked for, an absolute URL or a path; base is the site's
@@ -49,7 +50,7 @@ type Callbacks struct {
 type SignInAttempt struct {
 	hidden
 
-	User        User // the stored user when there is one, else as the provider describes them, with an ID that may change
+	User        User // the stored user that the sign-in ends in; one who is created now as the provider describes them, with an ID that the Adapter may change
 	Account     Account
 	Profile     Claims            // what an OAuth provider said; nil: other kinds
 	Credentials map[string]string // what was typed; nil: other kinds

@@ -90,7 +90,7 @@ type Site struct {
 	RedirectProxyURL string
 	// RedirectProxyOrigins are the origins this deployment, being the proxy,
 	// sends callbacks on to, such as "https://*.preview.example". Empty: its
-	// own host name, on any port.
+	// own host name, over https and on the usual port; a loopback host on any port.
 	RedirectProxyOrigins []string
 }
 
@@ -104,8 +104,8 @@ const (
 )
 
 // Pages are the application's own pages, each a path or an http(s) URL. The
-// application serves them, outside its guards; guards let the page SignIn pass.
-// Empty: the built-in page.
+// application serves them, outside its guards; guards let the page SignIn pass, under
+// its own path and with its own query. Empty: the built-in page.
 type Pages struct {
 	SignIn        string // gets callbackUrl, and error=<type> after a refusal
 	SignOut       string

@@ -251,7 +251,7 @@ func startSignIn(ctx context.Context, c *Core, x *exchange, provider string, o S
 	}
 	query, form := routeFields(o.Form, o.Params)
 	form.Set("callbackUrl", to)
-	x, res, err := answer(ctx, s, nil, ownPost(s, x.request, p.info().start+provider, query, form), true)
+	x, res, err := answer(withOwnParams(ctx, o.Params), s, nil, ownPost(s, x.request, p.info().start+provider, query, form), true)
 	if err != nil {
 		return x, nil, err
 	}

@@ -23,6 +23,7 @@ func (p *OAuth) prepare(s *setup, getenv func(string) string) (preparedProvider,
 	o := &oauthProvider{OAuth: *p, setup: s}
 	fill.Default(&o.Name, o.ID)
 	o.Scopes, o.Checks, o.CallbackParams = slices.Clone(p.Scopes), slices.Clone(p.Checks), slices.Clone(p.CallbackParams)
+	o.VisitorParams = slices.Clone(p.VisitorParams)
 	variable := providerVariable(p.ID, "")
 	o.ClientID = chosen(p.ClientID, p.catalogue.clientID, getenv(variable+"ID"))
 	o.ClientSecret = chosen(p.ClientSecret, p.catalogue.clientSecret, getenv(variable+"SECRET"))

@@ -50,9 +50,9 @@ func refuse(ctx context.Context, x *exchange, s *Session, why error) *Response {
 	}
 	switch {
 	case !weburl.SamePage(to, here):
-	case isOwnPage(x):
+	case isOwnPage(x, here):
 		return nil // the sign-in page itself is never guarded from those who need it
-	default:
+	case !isOwnPage(x, to): // it would only lead back here
 		return forbidden(ctx, x, s, here)
 	}
 	if s != nil && !steered && errors.Is(why, ErrAccessDenied) {
@@ -110,13 +110,13 @@ func forbidden(ctx context.Context, x *exchange, s *Session, here string) *Respo
 	return problemPage(ctx, x, view)
 }
 
-// isOwnPage reports whether the application shows this page in place of a
-// built-in one.
-func isOwnPage(x *exchange) bool {
-	path := x.request.URL.EscapedPath()
+// isOwnPage reports whether the application shows the page with this URL in place
+// of a built-in one. A page that the configuration names with a query is no other
+// page of its path.
+func isOwnPage(x *exchange, page string) bool {
 	p := &x.setup.config.Pages
 	for _, own := range []string{p.SignIn, p.SignOut, p.Error, p.VerifyRequest, p.NewUser} {
-		if own != "" && weburl.SamePage(x.absolute(own), x.home()+path) {
+		if own != "" && weburl.IsPage(page, x.absolute(own)) {
 			return true
 		}
 	}

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/latchkeyhq/latchkey/internal/browser"
 	"github.com/latchkeyhq/latchkey/internal/directory"
 	"github.com/latchkeyhq/latchkey/internal/sessionref"
 	"github.com/latchkeyhq/latchkey/internal/weburl"
@@ -100,9 +101,9 @@ type sessionStrategy interface {
 	markOf(ctx context.Context, who *directory.SignIn) (sessionref.Ref, error)
 	// close ends the session, and says which one that was.
 	close(ctx context.Context, v *visit) (endedSession, error)
-	// branch opens a session for an app beside the one of the request, which
-	// shows it as a bearer token. One without a token: nobody is signed in.
-	branch(ctx context.Context, v *visit) (openedSession, error)
+	// branch opens a session for an app beside the one that a token opens, and
+	// hands it out as a bearer token. One without a token: nobody is signed in.
+	branch(ctx context.Context, v *visit, from browser.Token) (openedSession, error)
 }
 
 // principal is another proof of who asks than the session cookie. A nil

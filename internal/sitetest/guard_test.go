@@ -196,11 +196,31 @@ func TestRequireSession(t *testing.T) {
 		s := newSite(t, func(c *latchkey.Config) { c.Pages.SignIn = "/login?lang=en" })
 		var reached bool
 		guard := s.auth.RequireSession(guardedHandler(&reached))
-		for target, want := range map[string]bool{"/login": true, "/login?x=y": true, "/login/": true, "/login/x": false, "/loginx": false, "/own": false, "/own?/login": false, "/": false} {
+		for target, want := range map[string]bool{
+			"/login?lang=en": true, "/login?x=y&lang=en": true, "/login/?lang=en": true, "/login/x": false, "/loginx": false, "/own": false, "/own?/login": false, "/": false,
+			"/login": false, "/login?x=y": false, "/login?lang=de": false, "/login?lang=en&lang=de": false, "/login?lang=de&lang=en": false, "/login//?lang=en": false, "/login?lang=en;": false,
+		} {
 			reached = false
 			b := s.newBrowser()
-			if a := b.serve(guard, b.request(http.MethodGet, target, "", "")); reached != want {
-				t.Errorf("%s: reached %t, sent to %q", target, reached, a.location())
+			if a := b.serve(guard, b.request(http.MethodGet, target, "", "")); reached != want || !want && !strings.HasPrefix(a.location(), siteOrigin+"/login?lang=en&callbackUrl=") {
+				t.Errorf("R-516 %s: reached %t, sent to %q", target, reached, a.location())
+			}
+		}
+	})
+	t.Run("R-516 an own sign-in page opens no other page of its path", func(t *testing.T) {
+		for page, targets := range map[string]map[string]bool{
+			"/?view=login": {"/": false, "/?view=secret": false, "/?view=login": true, "/?view=login&view=secret": false, "/?view=secret&view=login": false, "/?view=login&error=x": true, "//": false},
+			"/login":       {"/login": true, "/login?x": true, "/login/": true, "/login//": false, "/login/./": false, "//login": false},
+		} {
+			s := newSite(t, func(c *latchkey.Config) { c.Pages.SignIn = page })
+			var reached bool
+			guard := s.auth.RequireSession(guardedHandler(&reached))
+			for target, want := range targets {
+				reached = false
+				b := s.newBrowser()
+				if a := b.serve(guard, b.request(http.MethodGet, target, "", "")); reached != want || !want && a.Code == http.StatusOK {
+					t.Errorf("%s guards %s: reached %t, %d to %q", page, target, reached, a.Code, a.location())
+				}
 			}
 		}
 	})
