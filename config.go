@@ -109,7 +109,7 @@ const (
 type Pages struct {
 	SignIn        string // gets callbackUrl, and error=<type> after a refusal
 	SignOut       string
-	Error         string // gets error=<type>
+	Error         string // gets error=<type>, from guards too
 	VerifyRequest string
 	NewUser       string // new users land here first, with callbackUrl; empty: they go straight on
 }

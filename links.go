@@ -38,11 +38,21 @@ func (l *links) absolute(to string) string {
 	return to
 }
 
-// home returns the URL under which browsers find the site.
-func (l *links) home() string { return l.origin.Text + l.prefix }
+// home returns the URL at which browsers find the application: below Prefix, with
+// a slash, because a mounted handler and most proxies answer nothing else. If
+// Prefix is all of the base path, the application is the rest of the site.
+func (l *links) home() string {
+	if l.prefix == "" || l.base == "" {
+		return l.origin.Text
+	}
+	return l.root() + "/"
+}
+
+// root returns what browsers have in front of a path of the program.
+func (l *links) root() string { return l.origin.Text + l.prefix }
 
 // asked returns the URL that the browser asked for, as the browser wrote it.
-func (l *links) asked(r *Request) string { return l.home() + r.URL.RequestURI() }
+func (l *links) asked(r *Request) string { return l.root() + r.URL.RequestURI() }
 
 // signIn returns the page that asks the user to sign in and come back to to.
 func (l *links) signIn(to string) string {

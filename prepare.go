@@ -203,7 +203,7 @@ func (s *setup) prepareCookies(f *failure.List) {
 		used = used[:1]
 	}
 	for _, specs := range used {
-		specs.Check(f)
+		specs.Check(f, s.trust.hostNames())
 	}
 }
 
