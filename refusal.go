@@ -76,11 +76,11 @@ func refuse(ctx context.Context, x *exchange, s *Session, why error) *Response {
 	return &Response{Redirect: to, Header: http.Header{"Cache-Control": {"no-store"}}}
 }
 
-// strays returns why a redirect of a guard was refused that names another site, or
-// nil if it names this one. The text has no path and no query.
+// strays returns why a redirect of a guard was refused that is no URL of this site and
+// no path, or nil if it is one. The text has no path and no query.
 func (l *links) strays(to string) error {
 	u, err := url.Parse(to)
-	if err != nil || u.Host == "" || weburl.NewOrigin(u.Scheme, u.Host).Text == l.origin.Text {
+	if err != nil || strings.HasPrefix(to, "/") || weburl.NewOrigin(u.Scheme, u.Host).Text == l.origin.Text {
 		return nil
 	}
 	return failure.Wrap(ErrInvalidCallbackURL, fmt.Errorf("RedirectTo of a guard leads to another site, %q (accept it in Callbacks.Redirect)", u.Scheme+"://"+u.Host))
