@@ -1,6 +1,7 @@
 package latchkey
 
 import (
+	"net/http"
 	"net/url"
 	"strings"
 
@@ -45,14 +46,14 @@ func (l *links) home() string {
 	if l.prefix == "" || l.base == "" {
 		return l.origin.Text
 	}
-	return l.root() + "/"
+	return rootOf(l) + "/"
 }
 
-// root returns what browsers have in front of a path of the program.
-func (l *links) root() string { return l.origin.Text + l.prefix }
+// rootOf returns what browsers have in front of a path of the program.
+func rootOf(l *links) string { return l.origin.Text + l.prefix }
 
 // asked returns the URL that the browser asked for, as the browser wrote it.
-func (l *links) asked(r *Request) string { return l.root() + r.URL.RequestURI() }
+func (l *links) asked(r *Request) string { return rootOf(l) + r.URL.RequestURI() }
 
 // signIn returns the page that asks the user to sign in and come back to to.
 func (l *links) signIn(to string) string {
@@ -67,3 +68,14 @@ func (l *links) change() string { return l.url("account?do=change") }
 
 // deletion returns the page that asks before an account is deleted.
 func (l *links) deletion() string { return l.url("account?do=delete") }
+
+// errorPageFor leads to own, which is [Pages].Error, with the name of an error. It
+// returns nil where the built-in page has to answer: own is empty, the request is
+// not believed, or it asks for own itself, which a guard would refuse once more.
+func errorPageFor(l *links, own string, r *Request, code string) *Response {
+	if own == "" || l.origin.Text == "" || weburl.SamePage(l.absolute(own), l.asked(r)) {
+		return nil
+	}
+	to := l.absolute(weburl.WithQuery(own, "error", code))
+	return &Response{Redirect: to, Header: http.Header{"Cache-Control": {"no-store"}}}
+}

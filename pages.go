@@ -201,7 +201,7 @@ func faultAnswer(ctx context.Context, x *exchange, err error) *Response {
 	case !opensPage(x.request.Header):
 		return faultJSON(err)
 	case !isOutage(err):
-		if own := x.errorPage(x.setup.config.Pages.Error, x.request, "Configuration"); own != nil {
+		if own := errorPageFor(&x.links, x.setup.config.Pages.Error, x.request, "Configuration"); own != nil {
 			return own
 		}
 		return errorPage(ctx, x, "Configuration")

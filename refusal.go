@@ -46,7 +46,7 @@ func refuse(ctx context.Context, x *exchange, s *Session, why error) *Response {
 	if steered {
 		asked, err := x.outward(elsewhere.to), error(nil)
 		if to, err = x.resolveRedirect(ctx, asked); err == nil && to == x.home() {
-			err = x.strays(asked)
+			err = strays(&x.links, asked)
 		}
 		if err != nil {
 			return guardFault(ctx, x, err)
@@ -78,24 +78,12 @@ func refuse(ctx context.Context, x *exchange, s *Session, why error) *Response {
 
 // strays returns why a redirect of a guard was refused that is no URL of this site and
 // no path, or nil if it is one. The text has no path and no query.
-func (l *links) strays(to string) error {
+func strays(l *links, to string) error {
 	u, err := url.Parse(to)
 	if err != nil || strings.HasPrefix(to, "/") || weburl.NewOrigin(u.Scheme, u.Host).Text == l.origin.Text {
 		return nil
 	}
 	return failure.Wrap(ErrInvalidCallbackURL, fmt.Errorf("RedirectTo of a guard leads to another site, %q (accept it in Callbacks.Redirect)", u.Scheme+"://"+u.Host))
-}
-
-// errorPage leads to own, which is [Pages].Error, with the name of an error. It
-// returns nil where the built-in page has to answer: own is empty, the request is
-// not believed, or it asks for own itself, which a guard would refuse once more.
-func (l *links) errorPage(own string, r *Request, code string) *Response {
-	if own == "" || l.origin.Text == "" || weburl.SamePage(l.absolute(own), l.asked(r)) {
-		return nil
-	}
-	res := l.ownPage(own, "error", code)
-	res.Header = http.Header{"Cache-Control": {"no-store"}}
-	return res
 }
 
 // guardFault logs why a guard failed. The answer does not say it.
@@ -134,7 +122,7 @@ func forbidden(ctx context.Context, x *exchange, s *Session, here string) *Respo
 	if !opensPage(x.request.Header) {
 		return jsonText(http.StatusForbidden, "Access denied.")
 	}
-	if own := x.errorPage(x.setup.config.Pages.Error, x.request, string(ErrAccessDenied)); own != nil {
+	if own := errorPageFor(&x.links, x.setup.config.Pages.Error, x.request, string(ErrAccessDenied)); own != nil {
 		return own
 	}
 	view := page.Problem{Kind: page.Forbidden, Host: x.origin.Host(), Origin: x.home(), SignInURL: x.links.signIn(here)}
@@ -150,7 +138,7 @@ func isOwnPage(x *exchange) bool {
 	path := x.request.URL.EscapedPath()
 	p := &x.setup.config.Pages
 	for _, own := range []string{p.SignIn, p.SignOut, p.Error, p.VerifyRequest, p.NewUser} {
-		if own != "" && weburl.SamePage(x.absolute(own), x.root()+path) {
+		if own != "" && weburl.SamePage(x.absolute(own), rootOf(&x.links)+path) {
 			return true
 		}
 	}

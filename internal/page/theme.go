@@ -5,11 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"html/template"
+	"net/mail"
 	"net/url"
 	"regexp"
 	"strings"
-
-	"github.com/latchkeyhq/latchkey/internal/mailbox"
 )
 
 // Theme is the look of the pages. Colours are #rgb, #rrggbb, rgb(), hsl() or a
@@ -92,7 +91,7 @@ func newContact(value string) (contact, error) {
 	if u, err := url.Parse(value); err == nil && u.Host != "" && u.User == nil && (u.Scheme == "https" || u.Scheme == "http") {
 		return contact{value, strings.TrimSuffix(strings.TrimPrefix(value, u.Scheme+"://"), "/")}, nil
 	}
-	if strings.ContainsAny(value, "?&# ") || mailbox.Check(value) != nil {
+	if at, err := mail.ParseAddress(value); err != nil || at.Address != value || strings.ContainsAny(value, "?&#%") {
 		return contact{}, errors.New("page: Theme.Contact: want an e-mail address or an http(s) URL")
 	}
 	return contact{"mailto:" + value, value}, nil
