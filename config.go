@@ -109,7 +109,7 @@ const (
 type Pages struct {
 	SignIn        string // gets callbackUrl, and error=<type> after a refusal
 	SignOut       string
-	Error         string // gets error=<type>
+	Error         string // gets error=<type>, from guards too
 	VerifyRequest string
 	NewUser       string // new users land here first, with callbackUrl; empty: they go straight on
 }
@@ -121,7 +121,8 @@ type Theme struct {
 	ButtonText  string // CSS colour; empty: what is readable on BrandColor
 	Logo        string // URL of an image
 	Icon        string // of the browser's tab: a path of the site or a data: URL of an image; empty: a keyhole on BrandColor
-	Name        string // of the site, in the titles of pages and as what the logo says; empty: its host, and a logo without words
+	Name        string // of the site, in the titles and headings of pages and as what the logo says; empty: its host, and a logo without words
+	Contact     string // whom a refused user can ask: an e-mail address or an http(s) URL; empty: refusals name nobody
 }
 
 // Texts are what the built-in pages and mails say, and in which language. The

@@ -137,7 +137,7 @@ func (p *oauthProvider) lacksSession(v *visit) bool {
 func (p *oauthProvider) askAgain(ctx context.Context, x *exchange, params url.Values) (*Response, error) {
 	v := page.Confirm{
 		AtOnce: true, Action: x.path("callback/" + p.ID), Host: x.origin.Host(),
-		Hidden: []page.Hidden{{Name: fieldAgain, Value: "yes"}},
+		Hidden: []page.Hidden{{Name: fieldAgain, Value: "yes"}}, FormOrigins: x.setup.formOrigins(&x.links, ""),
 	}
 	for _, name := range slices.Sorted(maps.Keys(params)) {
 		for _, value := range params[name] {

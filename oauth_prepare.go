@@ -76,17 +76,16 @@ func (p *oauthProvider) describe() providerInfo {
 		kind = TypeOIDC
 	}
 	return providerInfo{
-		id: p.ID, name: p.Name, kind: kind, style: p.Style, secret: p.ClientSecret,
+		id: p.ID, name: p.Name, given: p.Name, kind: kind, style: p.Style, secret: p.ClientSecret,
 		start: "signin/", linkable: true, postsCrossSite: p.postsCrossSite(), provesNoEmail: p.EmailTrust == EmailUnproven,
 		provesEmail: p.AllowDangerousEmailAccountLinking,
 		formOrigins: p.formOrigins,
 	}
 }
 
-// formOrigins returns where the provider's button leads. If the provider is yet
-// to be discovered, only the scheme is known.
+// formOrigins returns where the provider's button leads.
 func (p *oauthProvider) formOrigins() []string {
-	return []string{cmp.Or(p.client.AuthorizationEndpoint(), "https:"), p.Issuer}
+	return []string{p.client.AuthorizationEndpoint(), p.Issuer}
 }
 
 // fillChecks fills in the default checks; see [OAuth].Checks.

@@ -36,6 +36,7 @@ type outcome struct {
 // providerInfo is what everybody else may ask of a provider, whatever its kind.
 type providerInfo struct {
 	id, name string
+	given    string // the name as the configuration has it; empty: pages use words for the kind
 	kind     ProviderType
 	style    Style
 	fields   []Field

@@ -6,21 +6,23 @@ const signs = "form[data-latchkey-passkey]"
 const adds = "form[data-latchkey-passkey-add]"
 const shown = "latchkey passkey" // the one that was shown last, while the page is being left
 
+// A button with a formaction signs in another way.
 document.addEventListener("submit", (event) => {
-  if (!event.target.matches(`${signs}, ${adds}`)) return
+  if (!event.target.matches(`${signs}, ${adds}`) || event.submitter?.hasAttribute("formaction")) return
   event.preventDefault()
   answer(event.target, event.submitter?.value)
 })
 
 // answer has the browser ask for a passkey, and sends the form with it.
 async function answer(form, wanted, mediation) {
-  const { latchkeyPasskeyAdd: add, latchkeyPasskey: provider = add } = form.dataset
-  const { action, data, csrfToken, callbackUrl, ...typed } = Object.fromEntries(new FormData(form))
+  const { latchkeyPasskeyAdd: add, latchkeyPasskey: provider = add, latchkeyPasskeyField: only } = form.dataset
+  const sent = [...new FormData(form)].filter(([name]) => !only || name === only)
+  const { action, data, csrfToken, callbackUrl, ...typed } = Object.fromEntries(sent)
   const fields = { ...(mediation ? {} : typed), action: wanted || (add && "register") || undefined }
   if (!mediation) say(form)
   try {
     const { rpId, credentialId, ...filled } = await askPasskey(provider, fields, mediation)
-    for (const name in filled) form.elements.namedItem(name).value = filled[name]
+    for (const name in filled) Object.assign(form.elements.namedItem(name), { value: filled[name], disabled: false })
     sessionStorage.setItem(shown, JSON.stringify({ rpId, credentialId }))
     HTMLFormElement.prototype.submit.call(form) // a field may be called submit
   } catch (error) {
