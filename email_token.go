@@ -23,7 +23,8 @@ const (
 	shortMaxAge  = 15 * time.Minute // of links with fewer than enoughBits
 	mostTries    = 20               // in LinkTries, for the same
 	tokenSamples = 4
-	spareBits    = 8 // chance makes some places look constant, and some tokens shorter
+	mostSamples  = 16 // of tokens that look short: numbers lose their zeros in front
+	spareBits    = 8  // chance makes some places look constant, and some tokens shorter
 )
 
 var errWeakToken = errors.New("Email.NewToken makes tokens that can be guessed: want at least 128 random bits, such as crypto/rand.Text; " +
@@ -36,15 +37,16 @@ func (p *emailProvider) checkTokens(limits *limit.Limits) error {
 		p.NewToken = func() (string, error) { return secret.RandomHex(32), nil }
 		return nil
 	}
-	samples := make([]string, 0, tokenSamples)
-	for range tokenSamples {
+	var samples []string
+	bits := 0.0
+	for len(samples) < tokenSamples || len(samples) < mostSamples && bits < enoughBits {
 		token, err := guarded.ContainResult(p.NewToken)
 		if err != nil {
 			return nil
 		}
-		samples = append(samples, token)
+		samples, bits = append(samples, token), math.Max(bits, bitsOf(token))
 	}
-	bits := math.Min(bitsOf(samples[0]), varyingBits(samples)+spareBits)
+	bits = math.Min(bits, varyingBits(samples)+spareBits)
 	p.shortTokens = bits < enoughBits
 	fewTries := !limits.Off() && limits.LinkAttempts().Events <= mostTries && p.MaxAge <= shortMaxAge
 	if bits < fewestBits || p.shortTokens && !fewTries {
