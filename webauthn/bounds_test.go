@@ -285,7 +285,7 @@ func TestUserIsVerified(t *testing.T) {
 }
 
 // certificateOf returns a certificate for an RSA key of that modulus.
-func certificateOf(t *testing.T, modulus []byte) []byte {
+func certificateOf(t testing.TB, modulus []byte) []byte {
 	t.Helper()
 	signer := must(ecdsa.GenerateKey(elliptic.P256(), cryptorand.Reader))
 	template := &x509.Certificate{SerialNumber: big.NewInt(1), NotAfter: time.Now().Add(time.Hour)}

@@ -29,7 +29,7 @@ func TestConfiguration(t *testing.T) {
 		want   latchkey.ErrorType
 	}{
 		"R-557 a listed provider needs no switch": {func(*latchkey.Config) {}, ""},
-		"no database":                       {func(c *latchkey.Config) { c.Adapter = nil }, latchkey.ErrMissingAdapter},
+		"no database": {func(c *latchkey.Config) { c.Adapter = nil }, latchkey.ErrMissingAdapter},
 		"a database without passkeys": {func(c *latchkey.Config) {
 			c.Adapter, c.Session.Strategy = noPasskeys{c.Adapter}, latchkey.JWTSessions
 		}, latchkey.ErrMissingAdapterMethods},
