@@ -1,6 +1,7 @@
 package latchkey
 
 import (
+	"bytes"
 	"context"
 	"encoding/base64"
 	"errors"
@@ -63,7 +64,7 @@ func changePasskey(ctx context.Context, x *exchange, here *currentUser, do strin
 // the browser is told as well.
 func removePasskey(ctx context.Context, x *exchange, here *currentUser, id []byte) (*Response, error) {
 	d := x.setup.directory
-	accounts, _, err := d.WaysIn(ctx, x.setup.store, here.user.ID)
+	accounts, keys, err := d.WaysIn(ctx, x.setup.store, here.user.ID)
 	if err != nil {
 		return nil, err
 	}
@@ -75,13 +76,29 @@ func removePasskey(ctx context.Context, x *exchange, here *currentUser, id []byt
 	case err != nil:
 		return nil, err
 	default:
-		i := slices.IndexFunc(accounts, func(a Account) bool {
-			return directory.IsKeyOf(&storage.Authenticator{ProviderAccountID: base64.StdEncoding.EncodeToString(id)}, &a)
-		})
-		if i >= 0 {
-			left = withGone(left, accounts[i].Provider, id)
+		if w := toldBy(x, accounts, keys, id); w != nil {
+			left = withGone(left, w.ID, id)
 		}
 	}
 	x.leave(left)
 	return &Response{Redirect: x.url("account")}, nil
+}
+
+// toldBy returns the provider that tells browsers of a passkey that is gone, or nil
+// if its user handle is another site's: a copied store has such passkeys.
+func toldBy(x *exchange, accounts []Account, keys []storage.Authenticator, id []byte) *webauthnProvider {
+	for _, k := range keys {
+		i := slices.IndexFunc(accounts, func(a Account) bool { return bytes.Equal(k.CredentialID, id) && directory.IsKeyOf(&k, &a) })
+		if i < 0 {
+			continue
+		}
+		w, ok := x.setup.providers[accounts[i].Provider].(*webauthnProvider)
+		if !ok {
+			return nil
+		}
+		if party := w.partyOf(x.request, x.origin); !hasHandle(k) || w.isOwnHandle(k.UserHandle, &x.links, &party) {
+			return w
+		}
+	}
+	return nil
 }

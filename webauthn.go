@@ -6,6 +6,7 @@ import (
 	"encoding/base64"
 	"encoding/json"
 	"errors"
+	"maps"
 	"net/http"
 	"net/url"
 	"slices"
@@ -203,7 +204,7 @@ func (w *webauthnProvider) keysOf(ctx context.Context, who *visitorInfo) (keys [
 	switch {
 	case who.exists:
 		keys, err = w.setup.store.ListAuthenticators(ctx, who.user.ID)
-	case hides: // the store works as for a user who exists
+	case hides: // the store gets the question that it gets about a user
 		_, _ = w.setup.store.ListAuthenticators(ctx, secret.NewUserID())
 	}
 	if hides && err == nil {
@@ -221,7 +222,9 @@ func nameAsked(u *User, query url.Values) string {
 	if u == nil {
 		return ""
 	}
-	return cmp.Or(u.Email, u.Name, u.ID, query.Encode())
+	asked := maps.Clone(query)
+	maps.DeleteFunc(asked, func(name string, _ []string) bool { return name == "action" || name == "mediation" })
+	return cmp.Or(u.Email, u.ID, asked.Encode())
 }
 
 // blend hides the passkeys of a name among made-up ones. What else

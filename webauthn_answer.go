@@ -166,12 +166,11 @@ func (w *webauthnProvider) authenticate(ctx context.Context, x *exchange, c *cha
 	return &directory.Assertion{Person: User{ID: key.UserID}, Account: w.account(key), Owner: key.UserID}, nil
 }
 
-// codeUnknownCredential tells scripts that nobody has registered the passkey.
+// codeUnknownCredential tells scripts that the passkey is not registered.
 const codeUnknownCredential = "unknown_credential"
 
-// unknownPasskey is the error for a passkey that nobody has registered. Sites that
-// share a relying party are offered the passkeys of one another, so most of those
-// are somebody else's.
+// unknownPasskey is the error for a passkey that is not registered. Browsers offer
+// passkeys at every site of a relying party, so most of those are another site's.
 type unknownPasskey struct {
 	gone []byte // the id of one that this site has made, so that browsers may forget it; nil: another site's
 }

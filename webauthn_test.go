@@ -177,3 +177,19 @@ func TestPasskeyNews(t *testing.T) {
 		t.Errorf("another handle for the same user: %x", handle)
 	}
 }
+
+// texts of a new passkey have a maximum, whatever the Ceremony returns.
+func TestIsBounded(t *testing.T) {
+	long := strings.Repeat("x", 65)
+	for name, key := range map[string]storage.Authenticator{
+		"a long name": {Name: long}, "a long model": {AAGUID: long}, "a long device type": {DeviceType: long},
+		"a long transport": {Transports: []string{long}}, "nine transports": {Transports: make([]string, 9)},
+	} {
+		if isBounded(&key) {
+			t.Errorf("R-523 %s is stored", name)
+		}
+	}
+	if whole := (storage.Authenticator{Name: long[1:], Transports: make([]string, 8)}); !isBounded(&whole) {
+		t.Error("R-523 a passkey at its limits is refused")
+	}
+}

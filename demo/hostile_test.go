@@ -42,7 +42,7 @@ func newHostilePage(t *testing.T) *hostilePage {
 		w.Header().Set("Content-Type", "text/html; charset=utf-8")
 		fmt.Fprintf(w, `<!doctype html><title>Comments</title><link rel="icon" href="data:,"><body>%s<script type="module" src="/auth/client/passkeys.js"></script>`, h.markup.Load())
 	})
-	mux.HandleFunc("/upload", func(w http.ResponseWriter, _ *http.Request) { // anybody's
+	mux.HandleFunc("/upload", func(w http.ResponseWriter, _ *http.Request) { // a file of the attacker's
 		w.Header().Set("Content-Type", "application/json")
 		w.WriteHeader(http.StatusBadRequest)
 		fmt.Fprintf(w, `{"error":"x","url":"%s/landing","options":{"rpId":"localhost","challenge":"AAAA"}}`, h.evil)

@@ -62,7 +62,7 @@ func byScript(t *testing.T, b *latchkeytest.Client, action string, data []byte) 
 
 // TestNeighbours: R-525. Two sites of one relying party are in one browser, with one
 // secret, as on two ports of a developer's machine, at two paths, or for two tenants
-// of one host. Whatever somebody does at one with a passkey of the other, no
+// of one host. Whatever a user does at one with a passkey of the other, no
 // password manager is told to forget it.
 func TestNeighbours(t *testing.T) {
 	now := time.Now()
@@ -100,6 +100,14 @@ func TestNeighbours(t *testing.T) {
 			row.UserHandle = foreign.Passkeys()[0].UserHandle
 			must(0, here.store.DeleteAuthenticator(t.Context(), row.CredentialID))
 			must(0, here.store.CreateAuthenticator(t.Context(), row))
+			if told := signals(t, b); told.UserID != "" {
+				t.Errorf("told of the copied handle: %+v", told)
+			}
+			here.add(t, b, "/")
+			change(t, b, "remove", url.Values{"passkey": {b64(row.CredentialID)}})
+			if told := signals(t, b); told.CredentialID != "" {
+				t.Errorf("told that a copied passkey is gone: %+v", told)
+			}
 			return signals(t, b)
 		}},
 	} {

@@ -19,7 +19,7 @@ func Passkey(p latchkey.WebAuthn) *latchkey.WebAuthn {
 // Provider returns the provider for passkeys and security keys: id "webauthn",
 // name "WebAuthn", resident keys preferred and user verification required. What p
 // sets wins: with passkey.Preferred as UserVerification of both, security keys
-// that verify nobody are accepted.
+// that do not verify their user are accepted.
 func Provider(p latchkey.WebAuthn) *latchkey.WebAuthn {
 	return p.Or(latchkey.WebAuthn{Ceremony: Ceremony{}})
 }

@@ -1,6 +1,6 @@
-// Package passkeys makes what browsers are told of passkeys before anybody is
-// signed in: user handles that the site recognises, and lists of credential ids
-// that do not say whether they are real.
+// Package passkeys makes user handles that the site recognises later, and the lists
+// of credential ids that an unauthenticated client gets, which do not say whether
+// they are real.
 package passkeys
 
 import (
@@ -86,8 +86,8 @@ func decoy(key, name string, i int) []byte {
 	return id[:length]
 }
 
-// sum returns a MAC of a text for one purpose. No text has a zero byte that could
-// stand for the end of another, but name and scope may, so their length goes first.
+// sum returns a MAC of a text for one purpose. The length of the text goes first, so
+// that no two inputs are the same bytes.
 func sum(key, purpose, text string, more []byte) []byte {
 	mac := hmac.New(sha256.New, []byte(key))
 	mac.Write([]byte(purpose))
