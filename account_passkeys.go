@@ -76,7 +76,7 @@ func removePasskey(ctx context.Context, x *exchange, here *currentUser, id []byt
 	case err != nil:
 		return nil, err
 	default:
-		if w := toldBy(x, accounts, keys, id); w != nil {
+		if w := toldBy(x.setup, x.request, &x.links, accounts, keys, id); w != nil {
 			left = withGone(left, w.ID, id)
 		}
 	}
@@ -86,17 +86,17 @@ func removePasskey(ctx context.Context, x *exchange, here *currentUser, id []byt
 
 // toldBy returns the provider that tells browsers of a passkey that is gone, or nil
 // if its user handle is another site's: a copied store has such passkeys.
-func toldBy(x *exchange, accounts []Account, keys []storage.Authenticator, id []byte) *webauthnProvider {
+func toldBy(s *setup, r *Request, l *links, accounts []Account, keys []storage.Authenticator, id []byte) *webauthnProvider {
 	for _, k := range keys {
 		i := slices.IndexFunc(accounts, func(a Account) bool { return bytes.Equal(k.CredentialID, id) && directory.IsKeyOf(&k, &a) })
 		if i < 0 {
 			continue
 		}
-		w, ok := x.setup.providers[accounts[i].Provider].(*webauthnProvider)
+		w, ok := s.providers[accounts[i].Provider].(*webauthnProvider)
 		if !ok {
 			return nil
 		}
-		if party := w.partyOf(x.request, x.origin); !hasHandle(k) || w.isOwnHandle(k.UserHandle, &x.links, &party) {
+		if party := w.partyOf(r, l.origin); !hasHandle(k) || w.isOwnHandle(k.UserHandle, l, &party) {
 			return w
 		}
 	}

@@ -142,7 +142,7 @@ func renderError(x *exchange, err error) *Response {
 		params = append(params, "code", code)
 	}
 	if !isForSignInPage(t) {
-		res := refuseTry(x, err, onErrorPage(x, params...))
+		res := refuseTry(x, err, onErrorPage(&x.links, x.setup.config.Pages.Error, params...))
 		if codeOf(err) == codeUnknownCredential {
 			return withNotice(x, err, res) // for the script, which asks for signals
 		}
@@ -155,12 +155,12 @@ func renderError(x *exchange, err error) *Response {
 	return res
 }
 
-// onErrorPage leads to the error page.
-func onErrorPage(x *exchange, params ...string) *Response {
-	if own := x.setup.config.Pages.Error; own != "" {
-		return &Response{Redirect: x.absolute(weburl.WithQuery(own, params...))}
+// onErrorPage leads to the error page: the application's own, or the built-in one.
+func onErrorPage(l *links, own string, params ...string) *Response {
+	if own != "" {
+		return l.ownPage(own, params...)
 	}
-	return &Response{Redirect: x.url("error") + weburl.WithQuery("", params...)}
+	return &Response{Redirect: l.url("error") + weburl.WithQuery("", params...)}
 }
 
 // codeOf returns the code for the page that follows CredentialsSignin, and for
