@@ -1,9 +1,11 @@
 package latchkey
 
 import (
+	"bytes"
 	"context"
 	"encoding/base64"
 	"errors"
+	"slices"
 
 	"github.com/latchkeyhq/latchkey/internal/directory"
 	"github.com/latchkeyhq/latchkey/internal/failure"
@@ -38,14 +40,6 @@ func passkeysView(x *exchange, here *currentUser, accounts []Account, keys []sto
 		}
 		view.Add = append(view.Add, info.button(action))
 	}
-	if len(view.Add) > 0 {
-		left, gone := x.flash(), ""
-		if left.User == here.user.ID && left.About == noticeRemoved {
-			gone = left.Typed["passkey"]
-		}
-		info := x.setup.providers[view.Add[0].ID].info()
-		view.News = info.news(info.party(x.request, x.origin), &here.user, keys, gone)
-	}
 	return view
 }
 
@@ -63,12 +57,48 @@ func changePasskey(ctx context.Context, x *exchange, here *currentUser, do strin
 	if !x.isFresh(here) {
 		return &Response{Redirect: x.change()}, nil
 	}
-	err = d.RemovePasskey(ctx, &x.events, here.user.ID, id)
-	if errors.Is(err, ErrLastAccount) {
-		return backToAccount(&x.links, &x.visit, noticeLast, here.user.ID), nil
+	return removePasskey(ctx, x, here, id)
+}
+
+// removePasskey takes a passkey away. Of one that was there and is not any longer
+// the browser is told as well.
+func removePasskey(ctx context.Context, x *exchange, here *currentUser, id []byte) (*Response, error) {
+	d := x.setup.directory
+	accounts, keys, err := d.WaysIn(ctx, x.setup.store, here.user.ID)
+	if err != nil {
+		return nil, err
 	}
 	left := forAccount(&x.visit, noticeRemoved, here.user.ID)
-	left.Typed = map[string]string{"passkey": x.field("passkey")}
+	switch err := d.RemovePasskey(ctx, &x.events, here.user.ID, id); {
+	case errors.Is(err, ErrLastAccount):
+		return backToAccount(&x.links, &x.visit, noticeLast, here.user.ID), nil
+	case errors.Is(err, ErrNotFound): // the page was an old one
+	case err != nil:
+		return nil, err
+	default:
+		if w := toldBy(x.setup, x.request, &x.links, accounts, keys, id); w != nil {
+			left = withGone(left, w.ID, id)
+		}
+	}
 	x.leave(left)
-	return &Response{Redirect: x.url("account")}, failure.Ignoring(err, ErrNotFound)
+	return &Response{Redirect: x.url("account")}, nil
+}
+
+// toldBy returns the provider that tells browsers of a passkey that is gone, or nil
+// if its user handle is another site's: a copied store has such passkeys.
+func toldBy(s *setup, r *Request, l *links, accounts []Account, keys []storage.Authenticator, id []byte) *webauthnProvider {
+	for _, k := range keys {
+		i := slices.IndexFunc(accounts, func(a Account) bool { return bytes.Equal(k.CredentialID, id) && directory.IsKeyOf(&k, &a) })
+		if i < 0 {
+			continue
+		}
+		w, ok := s.providers[accounts[i].Provider].(*webauthnProvider)
+		if !ok {
+			return nil
+		}
+		if party := w.partyOf(r, l.origin); !hasHandle(k) || w.isOwnHandle(k.UserHandle, l, &party) {
+			return w
+		}
+	}
+	return nil
 }

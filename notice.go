@@ -22,6 +22,7 @@ const (
 	noticeFailed   = "failed"   // a form was sent in vain
 	noticeUnusable = "unusable" // … because what was typed is no e-mail address
 	noticeUnknown  = "unknown"  // … because nobody has registered the passkey
+	noticeGone     = "gone"     // … and Typed[goneKey] may be forgotten
 	noticeSent     = "sent"     // a link is on its way
 	noticeAgain    = "again"    // … and it is not the first
 	noticeFresh    = "fresh"    // somebody has just signed in, to be asked something that takes it
@@ -34,7 +35,7 @@ const (
 	noticeOthers   = "others"  // … or all but this one
 	noticeAdded    = "added"   // a passkey was
 	noticeRenamed  = "renamed" // … or was given a name
-	noticeRemoved  = "removed" // … or taken away; typed says which
+	noticeRemoved  = "removed" // … or taken away; Typed[goneKey] says which
 	// … and not done.
 	noticeLast      = "last"  // the account is the last way in
 	noticeTaken     = "taken" // the account is somebody else's
@@ -114,8 +115,12 @@ func sayOnAccount(v *visit, view *page.Account, userID string) {
 		return
 	}
 	v.cookies.Forget(&v.cookies.Specs.Flash)
-	if !left.Proved.IsZero() {
-		v.leave(forAccount(v, noticeFresh, userID))
+	switch next := forAccount(v, noticeFresh, userID); {
+	case left.Typed[goneKey] != "": // which the script of the page asks for
+		next.Provider, next.Typed = left.Provider, left.Typed
+		v.leave(next)
+	case !left.Proved.IsZero():
+		v.leave(next)
 	}
 }
 

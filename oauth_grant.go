@@ -18,6 +18,7 @@ import (
 	"github.com/latchkeyhq/latchkey/internal/mailbox"
 	"github.com/latchkeyhq/latchkey/internal/oauth"
 	"github.com/latchkeyhq/latchkey/internal/secret"
+	"github.com/latchkeyhq/latchkey/internal/texts"
 	"github.com/latchkeyhq/latchkey/internal/weburl"
 )
 
@@ -104,6 +105,15 @@ func (p *oauthProvider) kept(t Tokens) (Tokens, error) {
 	return guarded.ContainResult(func() (Tokens, error) { return p.KeepTokens(t), nil })
 }
 
+// Limits in bytes of what people can choose at their provider and a store keeps
+//
+const (
+	longestSubject = 1023
+	longestName    = 512
+	longestPicture = 2 << 10  // its URL
+	longestPhoto   = 48 << 10 // the picture itself, if a mapping brings it
+)
+
 // assertionOf maps a grant to an assertion.
 func (p *oauthProvider) assertionOf(g Grant) (*directory.Assertion, error) {
 	id, err := guarded.ContainResult(func() (Identity, error) { return p.Identify(g) })
@@ -113,6 +123,10 @@ func (p *oauthProvider) assertionOf(g Grant) (*directory.Assertion, error) {
 	if id.Subject == "" || id.Subject == "0" {
 		return nil, failure.WrapFor(ErrOAuthProfileParse, p.ID, errors.New("Identity.Subject is empty: the profile has no id"))
 	}
+	if len(id.Subject) > longestSubject {
+		return nil, failure.WrapFor(ErrOAuthProfileParse, p.ID, fmt.Errorf("Identity.Subject has more than %d bytes", longestSubject))
+	}
+	id.Name = texts.Cut(id.Name, longestName)
 	email, err := mailbox.Canonical(id.Email)
 	if err != nil {
 		return nil, failure.WrapFor(ErrOAuthProfileParse, p.ID, fmt.Errorf("the e-mail address of the profile: %w", err))
@@ -138,9 +152,11 @@ func (p *oauthProvider) assertionOf(g Grant) (*directory.Assertion, error) {
 
 // pictureOf returns what may be shown as a person's picture: an http(s) URL, or
 // a picture that the mapping brought itself. Other schemes of a profile could
-// run as a script or name a file.
+// run as a script or name a file. A picture that is too long counts as none.
 func pictureOf(id Identity) string {
 	switch {
+	case len(id.Photo) > longestPhoto || len(id.Image) > longestPicture:
+		return ""
 	case len(id.Photo) > 0:
 		return "data:" + photoType(id.Photo) + ";base64," + base64.StdEncoding.EncodeToString(id.Photo)
 	case weburl.IsHTTP(id.Image):

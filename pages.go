@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"slices"
 
+	"github.com/latchkeyhq/latchkey/internal/browser"
 	"github.com/latchkeyhq/latchkey/internal/mailbox"
 	"github.com/latchkeyhq/latchkey/internal/page"
 	"github.com/latchkeyhq/latchkey/internal/weburl"
@@ -52,6 +53,9 @@ func signInPage(ctx context.Context, x *exchange) (*Response, error) {
 	if failed != "" {
 		view.Tried = tried(&n, x.now())
 		x.cookies.Forget(&x.cookies.Specs.Flash)
+		if n.Typed[goneKey] != "" { // which the script of the page asks for
+			x.leave(browser.Flash{About: noticeGone, Provider: n.Provider, Typed: n.Typed})
+		}
 	} else if isSent(&n) && view.Email == "" {
 		view.Email = n.Typed["email"] // to be corrected
 	}

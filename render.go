@@ -142,16 +142,25 @@ func renderError(x *exchange, err error) *Response {
 		params = append(params, "code", code)
 	}
 	if !isForSignInPage(t) {
-		if own := x.setup.config.Pages.Error; own != "" {
-			return refuseTry(x, err, &Response{Redirect: x.absolute(weburl.WithQuery(own, params...))})
+		res := refuseTry(x, err, onErrorPage(&x.links, x.setup.config.Pages.Error, params...))
+		if codeOf(err) == codeUnknownCredential {
+			return withNotice(x, err, res) // for the script, which asks for signals
 		}
-		return refuseTry(x, err, &Response{Redirect: x.url("error") + weburl.WithQuery("", params...)})
+		return res
 	}
 	res := refuseTry(x, err, onSignInPage(x, params...))
 	if t == ErrCredentialsSignin && person {
 		return withNotice(x, err, res)
 	}
 	return res
+}
+
+// onErrorPage leads to the error page: the application's own, or the built-in one.
+func onErrorPage(l *links, own string, params ...string) *Response {
+	if own != "" {
+		return l.ownPage(own, params...)
+	}
+	return &Response{Redirect: l.url("error") + weburl.WithQuery("", params...)}
 }
 
 // codeOf returns the code for the page that follows CredentialsSignin, and for
@@ -197,8 +206,11 @@ func withNotice(x *exchange, err error, res *Response) *Response {
 	if _, ok := errors.AsType[*unusable](err); ok {
 		n.About = noticeUnusable
 	}
-	if codeOf(err) == codeUnknownCredential {
+	if unknown, ok := errors.AsType[*unknownPasskey](err); ok {
 		n.About = noticeUnknown
+		if unknown.gone != nil {
+			n = withGone(n, n.Provider, unknown.gone)
+		}
 	}
 	if many, ok := errors.AsType[*tooManyTries](err); ok {
 		n.Until = x.now().Add(many.wait)

@@ -12,7 +12,6 @@ import (
 	"github.com/latchkeyhq/latchkey/internal/sessionref"
 	"github.com/latchkeyhq/latchkey/internal/weburl"
 	"github.com/latchkeyhq/latchkey/passkey"
-	"github.com/latchkeyhq/latchkey/storage"
 )
 
 // The parts that an exchange plays with: a provider proves who somebody is, a
@@ -56,8 +55,6 @@ type providerInfo struct {
 
 	// options answers GET /webauthn-options/:provider. nil: it has none.
 	options func(ctx context.Context, x *exchange) (*Response, error)
-	// news is what a browser can be told of passkeys. nil: the provider has none.
-	news func(party passkey.RelyingParty, u *User, keys []storage.Authenticator, gone string) string
 	// party is for whom passkeys are. nil: the provider has none.
 	party func(r *Request, o weburl.Origin) passkey.RelyingParty
 	// signedOut is told that a session it had opened was ended by a sign-out. A

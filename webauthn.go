@@ -1,11 +1,12 @@
 package latchkey
 
 import (
+	"cmp"
 	"context"
-	"crypto/rand"
 	"encoding/base64"
 	"encoding/json"
 	"errors"
+	"maps"
 	"net/http"
 	"net/url"
 	"slices"
@@ -15,6 +16,8 @@ import (
 	"github.com/latchkeyhq/latchkey/internal/guarded"
 	"github.com/latchkeyhq/latchkey/internal/jsonscan"
 	"github.com/latchkeyhq/latchkey/internal/mailbox"
+	"github.com/latchkeyhq/latchkey/internal/passkeys"
+	"github.com/latchkeyhq/latchkey/internal/secret"
 	"github.com/latchkeyhq/latchkey/passkey"
 	"github.com/latchkeyhq/latchkey/storage"
 )
@@ -38,6 +41,7 @@ type visitorInfo struct {
 	user   *User        // nil: nobody said
 	exists bool         // in the store
 	here   *currentUser // nil: nobody is signed in
+	name   string       // under which an unauthenticated client asks for user
 }
 
 // options answers GET /webauthn-options/:provider.
@@ -51,7 +55,7 @@ func (w *webauthnProvider) options(ctx context.Context, x *exchange) (*Response,
 		return nil, atProvider(x.provider, err)
 	}
 	if action == actionSignals {
-		res, err := w.signals(ctx, w.partyOf(x.request, x.origin), here)
+		res, err := w.signals(ctx, &x.visit, &x.links, here)
 		return res, atProvider(x.provider, err)
 	}
 	who := visitorInfo{here: here}
@@ -64,6 +68,7 @@ func (w *webauthnProvider) options(ctx context.Context, x *exchange) (*Response,
 		if who.user, who.exists, err = w.stranger(ctx, x.request, x.query.Get("email"), action); err != nil {
 			return nil, atProvider(x.provider, err)
 		}
+		who.name = nameAsked(who.user, x.query)
 	}
 	var res *Response
 	switch w.decide(action, &who) {
@@ -195,16 +200,45 @@ func (w *webauthnProvider) requestOptions(ctx context.Context, x *exchange, who 
 
 // keysOf returns the passkeys that options list.
 func (w *webauthnProvider) keysOf(ctx context.Context, who *visitorInfo) (keys []storage.Authenticator, err error) {
-	if who.exists {
+	hides := who.here == nil && w.ListCredentials == passkey.ListDecoys
+	switch {
+	case who.exists:
 		keys, err = w.setup.store.ListAuthenticators(ctx, who.user.ID)
+	case hides: // the store gets the question that it gets about a user
+		_, _ = w.setup.store.ListAuthenticators(ctx, secret.NewUserID())
 	}
-	if len(keys) == 0 && who.here == nil && w.ListCredentials == passkey.ListDecoys {
-		keys = w.decoys(who.user.Email)
+	if hides && err == nil {
+		keys = w.blend(who.name, keys)
 	}
 	if keys == nil {
 		keys = []storage.Authenticator{}
 	}
 	return keys, err
+}
+
+// nameAsked returns the name under which a client asks for a user: an e-mail
+// address, or else what UserInfo was asked with.
+func nameAsked(u *User, query url.Values) string {
+	if u == nil {
+		return ""
+	}
+	asked := maps.Clone(query)
+	maps.DeleteFunc(asked, func(name string, _ []string) bool { return name == "action" || name == "mediation" })
+	return cmp.Or(u.Email, u.ID, asked.Encode())
+}
+
+// blend hides the passkeys of a name among made-up ones. What else
+// is known of them stays unsaid, since it differs from one authenticator to the next.
+func (w *webauthnProvider) blend(name string, keys []storage.Authenticator) []storage.Authenticator {
+	var ids [][]byte
+	for _, k := range keys {
+		ids = append(ids, k.CredentialID)
+	}
+	var shown []storage.Authenticator
+	for _, id := range passkeys.Blend(w.setup.csrfSecret, w.setup.bind(w.ID+"\x00"+name), ids) {
+		shown = append(shown, storage.Authenticator{CredentialID: id})
+	}
+	return shown
 }
 
 // mostPasskeys is how many passkeys one user can add: options list them all.
@@ -227,11 +261,16 @@ func (w *webauthnProvider) creationOptions(ctx context.Context, x *exchange, who
 	if len(keys) >= mostPasskeys {
 		return optionsRefused("Too many passkeys"), nil
 	}
+	party := w.partyOf(x.request, x.origin)
+	handle := handleOf(keys)
+	if handle == nil {
+		handle = w.newHandle(&x.links, &party)
+	}
 	c := challenge{
 		id: newChallengeID(), Challenge: newChallenge(), RegisterData: registerDataOf(who),
-		Handle: base64.RawURLEncoding.EncodeToString(handleOf(keys)), Conditional: who.here != nil && x.query.Get("mediation") == "conditional",
+		Handle: base64.RawURLEncoding.EncodeToString(handle), Conditional: who.here != nil && x.query.Get("mediation") == "conditional",
 	}
-	r := w.registrationOf(w.partyOf(x.request, x.origin), &c)
+	r := w.registrationOf(party, &c)
 	r.Exclude = keys
 	return w.answer(ctx, &x.visit, actionRegister, &c, who, func(ctx context.Context) (json.RawMessage, error) {
 		return w.Ceremony.CreationOptions(ctx, r)
@@ -253,15 +292,13 @@ func (w *webauthnProvider) registrationOf(party passkey.RelyingParty, c *challen
 	return r
 }
 
-// handleOf returns the name of the user in authenticators: the one of their
-// other passkeys, or random bytes, which tell nothing (section 14.6.1).
+// handleOf returns the name of the user in authenticators, which is the same for
+// all of their passkeys, or nil if none has one yet.
 func handleOf(keys []storage.Authenticator) []byte {
 	if i := slices.IndexFunc(keys, hasHandle); i >= 0 {
 		return keys[i].UserHandle
 	}
-	handle := make([]byte, 32)
-	rand.Read(handle) // never fails
-	return handle
+	return nil
 }
 
 // answer hands options to the browser, and has it remember what they were made

@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/base64"
 	"errors"
+	"slices"
 
 	"github.com/latchkeyhq/latchkey/event"
 	"github.com/latchkeyhq/latchkey/internal/directory"
@@ -17,8 +18,14 @@ import (
 
 // Passkeys: what the browser answers.
 
-// longestCredentialID is the limit of section 5.1.
-const longestCredentialID = 1023
+// Limits of what is stored of a passkey that an unauthenticated client has made
+// . They hold for any Ceremony; that of module webauthn has lower ones.
+const (
+	longestCredentialID = 1023 // bytes: section 5.1
+	longestPublicKey    = 4096 // bytes
+	longestPasskeyText  = 64   // bytes of each of its texts
+	mostTransports      = 8
+)
 
 // receive checks an answer. Every way in which it is wrong looks the same.
 func (w *webauthnProvider) receive(ctx context.Context, x *exchange) (outcome, error) {
@@ -93,8 +100,11 @@ func (w *webauthnProvider) register(ctx context.Context, r passkey.Registration,
 	if err != nil {
 		return nil, w.refused(err)
 	}
-	if !bytes.Equal(key.CredentialID, id) || len(id) > longestCredentialID || len(key.PublicKey) == 0 {
-		return nil, w.refused(errors.New("the credential has no key, or not the id that it says, or a longer one than 1023 bytes"))
+	if !bytes.Equal(key.CredentialID, id) || len(key.PublicKey) == 0 || len(key.PublicKey) > longestPublicKey {
+		return nil, w.refused(errors.New("the credential has not the id that it says, or no key, or one of more than 4096 bytes"))
+	}
+	if !isBounded(&key) {
+		return nil, w.refused(errors.New("a text of the credential has more than 64 bytes, or it has more than 8 transports"))
 	}
 	known, err := guarded.Optional(w.setup.store.Authenticator(ctx, id))
 	if err != nil {
@@ -111,6 +121,12 @@ func (w *webauthnProvider) register(ctx context.Context, r passkey.Registration,
 	return &directory.Assertion{Person: *c.RegisterData, Account: account, Owner: c.RegisterData.ID, Passkey: &key}, nil
 }
 
+// isBounded reports whether the texts of a new passkey are within limits.
+func isBounded(key *storage.Authenticator) bool {
+	texts := append([]string{key.DeviceType, key.AAGUID, key.Name}, key.Transports...)
+	return len(key.Transports) <= mostTransports && !slices.ContainsFunc(texts, func(text string) bool { return len(text) > longestPasskeyText })
+}
+
 // authenticate handles the use of a passkey.
 func (w *webauthnProvider) authenticate(ctx context.Context, x *exchange, c *challenge, id, answer []byte) (*directory.Assertion, error) {
 	key, err := guarded.Optional(x.setup.store.Authenticator(ctx, id))
@@ -120,10 +136,15 @@ func (w *webauthnProvider) authenticate(ctx context.Context, x *exchange, c *cha
 	if key == nil && c.Asked != nil { // as for any wrong answer: the one that was listed may be made up
 		return nil, w.refused(errors.New("no such passkey is registered"))
 	}
+	party := w.partyOf(x.request, x.origin)
 	if key == nil {
-		return nil, &Error{Type: ErrWebAuthnVerification, Provider: w.ID, Code: codeUnknownCredential, Err: &failure.Mistake{Err: errors.New("no such passkey is registered")}}
+		unknown := &unknownPasskey{}
+		if w.isOwnHandle(answeredHandle(answer), &x.links, &party) {
+			unknown.gone = id
+		}
+		return nil, &Error{Type: ErrWebAuthnVerification, Provider: w.ID, Code: codeUnknownCredential, Err: &failure.Mistake{Err: unknown}}
 	}
-	a := passkey.Authentication{RelyingParty: w.partyOf(x.request, x.origin), Options: w.Authentication, Challenge: c.bytes()}
+	a := passkey.Authentication{RelyingParty: party, Options: w.Authentication, Challenge: c.bytes()}
 	if c.Asked != nil {
 		if secret.Hash(key.UserID) != *c.Asked {
 			return nil, w.refused(errors.New("another passkey answered than was asked for"))
@@ -145,8 +166,16 @@ func (w *webauthnProvider) authenticate(ctx context.Context, x *exchange, c *cha
 	return &directory.Assertion{Person: User{ID: key.UserID}, Account: w.account(key), Owner: key.UserID}, nil
 }
 
-// codeUnknownCredential tells scripts that the browser should forget a passkey.
+// codeUnknownCredential tells scripts that the passkey is not registered.
 const codeUnknownCredential = "unknown_credential"
+
+// unknownPasskey is the error for a passkey that is not registered. Browsers offer
+// passkeys at every site of a relying party, so most of those are another site's.
+type unknownPasskey struct {
+	gone []byte // the id of one that this site has made, so that browsers may forget it; nil: another site's
+}
+
+func (*unknownPasskey) Error() string { return "no such passkey is registered" }
 
 func (w *webauthnProvider) account(k *storage.Authenticator) Account {
 	return Account{Provider: w.ID, ProviderAccountID: k.ProviderAccountID, Type: TypeWebAuthn}

@@ -2,9 +2,7 @@ package latchkey
 
 import (
 	"context"
-	"crypto/hmac"
 	"crypto/rand"
-	"crypto/sha256"
 	"encoding/base64"
 	"encoding/json"
 	"errors"
@@ -12,9 +10,9 @@ import (
 	"time"
 
 	"github.com/latchkeyhq/latchkey/internal/browser"
+	"github.com/latchkeyhq/latchkey/internal/jsonscan"
 	"github.com/latchkeyhq/latchkey/internal/secret"
 	"github.com/latchkeyhq/latchkey/jwt"
-	"github.com/latchkeyhq/latchkey/storage"
 )
 
 // What ties a passkey's answer to the options that asked for it.
@@ -146,6 +144,13 @@ func (w *webauthnProvider) open(h *browser.Pending, now time.Time) (*challenge, 
 	return c, true
 }
 
+// longestAnswer is the limit of an answer in bytes. A registration with an
+// attestation of several certificates takes 12 KiB.
+const longestAnswer = 64 << 10
+
+// answerBounds limit the JSON of an answer, and the client data inside of it.
+var answerBounds = jsonscan.Bounds{Values: 500, Depth: 16}
+
 // answeredChallenge returns the challenge that an answer is for, and the id of
 // its credential.
 func answeredChallenge(answer []byte) (challenge string, credentialID []byte, err error) {
@@ -155,15 +160,18 @@ func answeredChallenge(answer []byte) (challenge string, credentialID []byte, er
 			ClientData string `json:"clientDataJSON"`
 		} `json:"response"`
 	}
+	if len(answer) > longestAnswer || !answerBounds.Holds(answer) {
+		return "", nil, errors.New("the answer is longer than 64 KiB, or has too many or too deeply nested values")
+	}
 	if err := json.Unmarshal(answer, &said); err != nil {
 		return "", nil, errors.New("the answer is no JSON of a credential")
 	}
-	if credentialID, err = base64.RawURLEncoding.Strict().DecodeString(said.ID); err != nil || len(credentialID) == 0 {
+	if credentialID, err = base64.RawURLEncoding.Strict().DecodeString(said.ID); err != nil || len(credentialID) == 0 || len(credentialID) > longestCredentialID {
 		return "", nil, errors.New("the answer has no id in base64url")
 	}
 	raw, err := base64.RawURLEncoding.Strict().DecodeString(said.Response.ClientData)
-	if err != nil {
-		return "", nil, errors.New("clientDataJSON is not in base64url")
+	if err != nil || !answerBounds.Holds(raw) {
+		return "", nil, errors.New("clientDataJSON is not in base64url, or has too many or too deeply nested values")
 	}
 	var client struct {
 		Challenge string `json:"challenge"`
@@ -174,14 +182,15 @@ func answeredChallenge(answer []byte) (challenge string, credentialID []byte, er
 	return client.Challenge, credentialID, nil
 }
 
-// decoys returns made-up passkeys for an e-mail address without any. They are
-// always the same, so that a client cannot tell (R-184).
-func (w *webauthnProvider) decoys(email string) []storage.Authenticator {
-	mac := hmac.New(sha256.New, []byte(w.setup.csrfSecret))
-	mac.Write([]byte(w.setup.bind("passkey decoy\x00" + w.ID + "\x00" + email)))
-	id := mac.Sum(nil)
-	if id[0]&1 == 0 {
-		id = id[:16]
+// answeredHandle returns what an authenticator calls the user, or nil if the answer
+// does not say. Nothing has been verified.
+func answeredHandle(answer []byte) []byte {
+	var said struct {
+		Response struct {
+			UserHandle string `json:"userHandle"`
+		} `json:"response"`
 	}
-	return []storage.Authenticator{{CredentialID: id, Transports: []string{"hybrid", "internal"}}}
+	_ = json.Unmarshal(answer, &said) // which answeredChallenge has read
+	handle, _ := base64.RawURLEncoding.DecodeString(said.Response.UserHandle)
+	return handle
 }

@@ -5,10 +5,14 @@ import (
 	"context"
 	"encoding/base64"
 	"encoding/json"
+	"maps"
 	"net/http"
 	"slices"
 
+	"github.com/latchkeyhq/latchkey/internal/browser"
 	"github.com/latchkeyhq/latchkey/internal/fill"
+	"github.com/latchkeyhq/latchkey/internal/guarded"
+	"github.com/latchkeyhq/latchkey/internal/passkeys"
 	"github.com/latchkeyhq/latchkey/internal/weburl"
 	"github.com/latchkeyhq/latchkey/passkey"
 	"github.com/latchkeyhq/latchkey/storage"
@@ -32,15 +36,16 @@ type passkeyNews struct {
 }
 
 // news returns what a browser can be told of a user's passkeys, as JSON, or "".
-// gone is the id of one that has just been removed; empty: none.
-func (w *webauthnProvider) news(party passkey.RelyingParty, u *User, keys []storage.Authenticator, gone string) string {
+// handle is the name of the user in authenticators; nil: none, or one that another
+// site has made. gone is the id of a passkey that the store knew once; empty: none.
+func news(party *passkey.RelyingParty, u *User, keys []storage.Authenticator, handle []byte, gone string) string {
 	n := passkeyNews{RPID: party.ID, CredentialID: gone}
-	if i := slices.IndexFunc(keys, hasHandle); i >= 0 {
+	if handle != nil {
 		accepted := make([]string, 0, len(keys))
 		for _, k := range keys {
 			accepted = append(accepted, base64.RawURLEncoding.EncodeToString(k.CredentialID))
 		}
-		n.UserID, n.Accepted = base64.RawURLEncoding.EncodeToString(keys[i].UserHandle), &accepted
+		n.UserID, n.Accepted = base64.RawURLEncoding.EncodeToString(handle), &accepted
 		n.Name, n.DisplayName = shownNames(u)
 	}
 	if n.UserID == "" && gone == "" {
@@ -61,17 +66,78 @@ func shownNames(u *User) (name, displayName string) {
 	return cmp.Or(u.Email, u.Name, u.ID), cmp.Or(u.Name, u.Email)
 }
 
-// signals answers the question for news.
-func (w *webauthnProvider) signals(ctx context.Context, party passkey.RelyingParty, here *currentUser) (*Response, error) {
-	if here == nil {
-		return optionsRefused("Invalid request"), nil
-	}
-	keys, err := w.setup.directory.Passkeys(ctx, here.user.ID)
+// signals answers the question for news. Browsers act on it for all sites of a
+// relying party, so it is about passkeys of this site alone: those whose handle the
+// site has made, and the one that the request before has found to be gone.
+func (w *webauthnProvider) signals(ctx context.Context, v *visit, l *links, here *currentUser) (*Response, error) {
+	party := w.partyOf(v.request, l.origin)
+	gone, err := w.takeGone(ctx, v, here)
 	if err != nil {
 		return nil, err
 	}
-	told := cmp.Or(w.news(party, &here.user, keys, ""), "null")
-	return noStore(jsonBytes(http.StatusOK, []byte(`{"action":"`+actionSignals+`","options":`+told+`}`))), nil
+	told := ""
+	if here == nil {
+		told = news(&party, nil, nil, nil, gone)
+	} else {
+		keys, err := w.setup.directory.Passkeys(ctx, here.user.ID)
+		if err != nil {
+			return nil, err
+		}
+		own := func(k storage.Authenticator) bool { return w.isOwnHandle(k.UserHandle, l, &party) }
+		var handle []byte
+		if i := slices.IndexFunc(keys, own); i >= 0 {
+			handle = keys[i].UserHandle
+		}
+		told = news(&party, &here.user, keys, handle, gone)
+	}
+	return noStore(jsonBytes(http.StatusOK, []byte(`{"action":"`+actionSignals+`","options":`+cmp.Or(told, "null")+`}`))), nil
+}
+
+// goneKey names the passkey in a notice. No form has a field of that name.
+const goneKey = "gone passkey"
+
+// withGone has a notice name a passkey of a provider that browsers may forget.
+func withGone(left browser.Flash, provider string, id []byte) browser.Flash {
+	left.Provider, left.Typed = provider, maps.Clone(left.Typed)
+	if left.Typed == nil {
+		left.Typed = map[string]string{}
+	}
+	left.Typed[goneKey] = base64.RawURLEncoding.EncodeToString(id)
+	return left
+}
+
+// takeGone returns the id of the passkey that the request before found to be gone,
+// once, and only if the store does not know it.
+func (w *webauthnProvider) takeGone(ctx context.Context, v *visit, here *currentUser) (string, error) {
+	left := v.flash()
+	id, _ := base64.RawURLEncoding.DecodeString(left.Typed[goneKey])
+	if left.Provider != w.ID || len(id) == 0 || left.User != "" && (here == nil || here.user.ID != left.User) {
+		return "", nil
+	}
+	v.cookies.Forget(&v.cookies.Specs.Flash)
+	if !left.Proved.IsZero() {
+		v.leave(forAccount(v, noticeFresh, left.User))
+	}
+	known, err := guarded.Optional(w.setup.store.Authenticator(ctx, id))
+	if known != nil || err != nil {
+		return "", err
+	}
+	return left.Typed[goneKey], nil
+}
+
+// handleScope names the site to which user handles belong.
+func (w *webauthnProvider) handleScope(l *links, party *passkey.RelyingParty) string {
+	return w.setup.bind(party.ID + "\x00" + l.url(""))
+}
+
+// newHandle returns what authenticators call a new user.
+func (w *webauthnProvider) newHandle(l *links, party *passkey.RelyingParty) []byte {
+	return passkeys.NewHandle(w.setup.csrfSecret, w.handleScope(l, party))
+}
+
+// isOwnHandle reports whether newHandle has made the handle for this site.
+func (w *webauthnProvider) isOwnHandle(handle []byte, l *links, party *passkey.RelyingParty) bool {
+	return passkeys.IsHandle(handle, w.setup.csrfSecrets, w.handleScope(l, party))
 }
 
 // partyOf returns the relying party of passkeys.

@@ -27,11 +27,11 @@ func (p *WebAuthn) prepare(s *setup, _ func(string) string) (preparedProvider, e
 	fill.Default(&w.ID, "webauthn")
 	fill.Default(&w.Name, "WebAuthn")
 	fill.Default(&w.Registration.Timeout, ceremonyTimeout)
-	fill.Default(&w.Registration.UserVerification, passkey.Preferred)
+	fill.Default(&w.Registration.UserVerification, passkey.Required)
 	fill.Default(&w.Registration.ResidentKey, passkey.Preferred)
 	fill.Default(&w.Registration.Attestation, "none")
 	fill.Default(&w.Authentication.Timeout, ceremonyTimeout)
-	fill.Default(&w.Authentication.UserVerification, passkey.Preferred)
+	fill.Default(&w.Authentication.UserVerification, passkey.Required)
 	fill.Default(&w.ListCredentials, s.config.credentialList())
 	w.Registration.Algorithms = slices.Clone(p.Registration.Algorithms)
 	w.Fields = slices.Clone(p.Fields)
@@ -47,7 +47,7 @@ func (p *WebAuthn) prepare(s *setup, _ func(string) string) (preparedProvider, e
 	}
 	w.about = providerInfo{
 		id: w.ID, name: w.Name, given: given, kind: TypeWebAuthn, style: w.Style, fields: w.Fields, start: "callback/", provesNoEmail: true,
-		needs: []directory.Ability{directory.AbilityAuthenticators, directory.AbilityAccountLists}, options: w.options, news: w.news, party: w.partyOf, offersWhileTyping: !w.SkipConditionalUI,
+		needs: []directory.Ability{directory.AbilityAuthenticators, directory.AbilityAccountLists}, options: w.options, party: w.partyOf, offersWhileTyping: !w.SkipConditionalUI,
 		signsUpByName: w.ListCredentials != passkey.ListKnown,
 	}
 	return w, w.faults(s)

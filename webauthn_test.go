@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/latchkeyhq/latchkey/internal/weburl"
 	"github.com/latchkeyhq/latchkey/passkey"
 	"github.com/latchkeyhq/latchkey/storage"
 )
@@ -79,7 +80,7 @@ func TestDecoys(t *testing.T) {
 	site := func(key, tenant string) *webauthnProvider {
 		return &webauthnProvider{WebAuthn: WebAuthn{ID: "passkey"}, setup: &setup{csrfSecret: key, tenant: tenant}}
 	}
-	id := func(w *webauthnProvider, email string) []byte { return w.decoys(email)[0].CredentialID }
+	id := func(w *webauthnProvider, name string) []byte { return w.blend(name, nil)[0].CredentialID }
 	ours := site("key", "")
 	want := id(ours, "ada@example.com")
 	if !bytes.Equal(id(ours, "ada@example.com"), want) || len(want) < 16 {
@@ -94,11 +95,48 @@ func TestDecoys(t *testing.T) {
 	}
 }
 
+// R-525: a site takes the user handles that it has made for its own, and those of
+// no other port, path, relying party, secret or tenant.
+func TestOwnHandles(t *testing.T) {
+	site := func(key, tenant string) *webauthnProvider {
+		return &webauthnProvider{setup: &setup{csrfSecret: key, csrfSecrets: []string{key}, tenant: tenant}}
+	}
+	at := func(origin, base string) *links { return &links{origin: weburl.Origin{Text: origin}, base: base} }
+	ours, here, party := site("key", ""), at("https://shop.example", "/auth"), &passkey.RelyingParty{ID: "shop.example"}
+	handle := ours.newHandle(here, party)
+	if !ours.isOwnHandle(handle, here, party) {
+		t.Error("R-525 the site does not know its own handle")
+	}
+	for name, taken := range map[string]bool{
+		"another port":          ours.isOwnHandle(handle, at("https://shop.example:8443", "/auth"), party),
+		"another path":          ours.isOwnHandle(handle, at("https://shop.example", "/b/auth"), party),
+		"another relying party": ours.isOwnHandle(handle, here, &passkey.RelyingParty{ID: "example"}),
+		"another secret":        site("other", "").isOwnHandle(handle, here, party),
+		"another tenant":        site("key", "b").isOwnHandle(handle, here, party),
+	} {
+		if taken {
+			t.Errorf("R-525 %s takes it for its own", name)
+		}
+	}
+}
+
 func TestAnsweredChallenge(t *testing.T) {
 	clientData := base64.RawURLEncoding.EncodeToString([]byte(`{"challenge":"c"}`))
 	c, id, err := answeredChallenge([]byte(`{"id":"AQI","response":{"clientDataJSON":"` + clientData + `"}}`))
 	if err != nil || c != "c" || !bytes.Equal(id, []byte{1, 2}) {
 		t.Errorf("%q, %x, %v", c, id, err)
+	}
+	deep := strings.Repeat("[", 20) + strings.Repeat("]", 20)
+	for name, bad := range map[string]string{
+		"R-522 longer than 64 KiB":            `{"id":"AQI","response":{"clientDataJSON":"` + clientData + `"},"x":"` + strings.Repeat("x", 64<<10) + `"}`,
+		"R-522 nested":                        `{"id":"AQI","response":{"clientDataJSON":"` + clientData + `"},"x":` + deep + `}`,
+		"R-522 of many values":                `{"id":"AQI","response":{"clientDataJSON":"` + clientData + `"},"x":[0` + strings.Repeat(",0", 600) + `]}`,
+		"R-522 client data nested":            `{"id":"AQI","response":{"clientDataJSON":"` + base64.RawURLEncoding.EncodeToString([]byte(`{"challenge":"c","x":`+deep+`}`)) + `"}}`,
+		"R-522 an id of more than 1023 bytes": `{"id":"` + strings.Repeat("AAAA", 342) + `","response":{"clientDataJSON":"` + clientData + `"}}`,
+	} {
+		if _, _, err := answeredChallenge([]byte(bad)); err == nil {
+			t.Errorf("%s: it is read", name)
+		}
 	}
 	for _, bad := range []string{
 		``, `null`, `[]`, `{}`, `{"id":""}`, `{"id":"AQI="}`, `{"id":"AQI"}`, `{"id":"AQI","response":{"clientDataJSON":"!"}}`,
@@ -124,13 +162,12 @@ func FuzzAnsweredChallenge(f *testing.F) {
 // What a browser can be told of a user's passkeys names no passkey that the user
 // does not have.
 func TestPasskeyNews(t *testing.T) {
-	w := &webauthnProvider{}
-	party, ada := passkey.RelyingParty{ID: "shop.example"}, &User{ID: "1", Name: "Ada", Email: "ada@example.com"}
+	party, ada := &passkey.RelyingParty{ID: "shop.example"}, &User{ID: "1", Name: "Ada", Email: "ada@example.com"}
 	keys := []storage.Authenticator{{CredentialID: []byte{1}, UserHandle: []byte{9}}, {CredentialID: []byte{2}, UserHandle: []byte{9}}}
-	if told := w.news(party, ada, nil, ""); told != "" {
+	if told := news(party, ada, keys, nil, ""); told != "" {
 		t.Errorf("news of nothing: %s", told)
 	}
-	told := w.news(party, ada, keys, "gone")
+	told := news(party, ada, keys, keys[0].UserHandle, "gone")
 	for _, want := range []string{`"rpId":"shop.example"`, `"credentialId":"gone"`, `"allAcceptedCredentialIds":["AQ","Ag"]`, `"displayName":"Ada"`} {
 		if !strings.Contains(told, want) {
 			t.Errorf("%s lacks %s", told, want)
@@ -138,5 +175,21 @@ func TestPasskeyNews(t *testing.T) {
 	}
 	if handle := handleOf(keys); !slices.Equal(handle, []byte{9}) {
 		t.Errorf("another handle for the same user: %x", handle)
+	}
+}
+
+// R-523: texts of a new passkey have a maximum, whatever the Ceremony returns.
+func TestIsBounded(t *testing.T) {
+	long := strings.Repeat("x", 65)
+	for name, key := range map[string]storage.Authenticator{
+		"a long name": {Name: long}, "a long model": {AAGUID: long}, "a long device type": {DeviceType: long},
+		"a long transport": {Transports: []string{long}}, "nine transports": {Transports: make([]string, 9)},
+	} {
+		if isBounded(&key) {
+			t.Errorf("R-523 %s is stored", name)
+		}
+	}
+	if whole := (storage.Authenticator{Name: long[1:], Transports: make([]string, 8)}); !isBounded(&whole) {
+		t.Error("R-523 a passkey at its limits is refused")
 	}
 }

@@ -29,7 +29,8 @@ func TestPasskeys(t *testing.T) {
 		{"R-424 a form on a page of the site's own", walkOwnForm},
 		{"R-421 passkeys by the client", walkPasskeyFunctions},
 		{"R-421 a passkey without a question", walkUpgrade},
-		{"R-164 a passkey of another site is refused, and forgotten", walkForeign},
+		{"R-525 a passkey of a neighbour is refused, and kept", walkForeign},
+		{"R-525 a passkey that is gone is forgotten where it is used", walkGone},
 		{"R-163 an answer counts once", walkReplay},
 		{"R-172 a copy of a passkey is refused", walkClone},
 	} {
@@ -264,7 +265,7 @@ func walkPasskeyFunctions(k *keyholder) {
 	k.gives(`client.autofillPasskey("passkey", {redirect: false})`, `{"status":200,"ok":true,"url":"SITE/stable"}`)
 	k.gives(signedInEmail, `"ada@example.com"`)
 	k.leave()
-	k.gives(`client.askPasskey("passkey", {action: "authenticate"}).then(({action, data, rpId}) => [action, JSON.parse(data).type, rpId])`, `["authenticate","public-key","localhost"]`)
+	k.gives(`client.askPasskey("passkey", {action: "authenticate"}).then(({action, data}) => [action, JSON.parse(data).type])`, `["authenticate","public-key"]`)
 	k.gives(`client.signalPasskeys({rpId: "localhost", credentialId: "AAAA"})`, "undefined")
 	if len(k.passkeys()) != 1 {
 		k.t.Error("another passkey was forgotten")
@@ -328,10 +329,66 @@ func walkForeign(k *keyholder) {
 	elsewhere.signUp("ada@example.com")
 	foreign := elsewhere.passkeys()[0]
 	k.add(foreign, 7)
+	k.before(recordSignals)
 	k.open("/auth/signin?callbackUrl=/stable")
 	k.click(passkeyButton)
 	k.waitFor("/auth/signin?error=WebAuthnVerificationError")
 	k.says("This site does not know that passkey.")
+	k.becomes(asked("signals"))
+	k.settles()
+	k.use("/stable")
+	k.gives(`client.signIn("passkey", {redirect: false}).then(r => r.code)`, `"unknown_credential"`)
+	k.gives(signalled, "[]")
+	if held := k.passkeys(); len(held) != 1 {
+		k.t.Error("R-525 the neighbour's passkey is lost")
+	}
+}
+
+// recordSignals keeps what password managers are told, until the tab is closed.
+const recordSignals = `
+for (const name of ["signalUnknownCredential", "signalAllAcceptedCredentials", "signalCurrentUserDetails"]) {
+  const signal = PublicKeyCredential[name]?.bind(PublicKeyCredential)
+  PublicKeyCredential[name] = (told) => {
+    sessionStorage.setItem("told", JSON.stringify([...JSON.parse(sessionStorage.getItem("told") ?? "[]"), {name, ...told}]))
+    return signal?.(told)
+  }
+}`
+
+const signalled = `Promise.resolve(JSON.parse(sessionStorage.getItem("told") ?? "[]"))`
+
+// asked reports whether the page has asked for passkeys in this way.
+func asked(action string) string {
+	return fmt.Sprintf(`performance.getEntriesByType("resource").some((e) => e.name.includes("action=%s") && e.responseEnd)`, action)
+}
+
+// settles lets the page work on what it has fetched.
+func (k *keyholder) settles() {
+	k.t.Helper()
+	k.gives(`(async () => { for (let i = 0; i < 10; i++) await (await fetch("/auth/session")).text(); return "done" })()`, `"done"`)
+}
+
+func walkGone(k *keyholder) {
+	k.before(noAutofill)
+	k.signUp("ada@example.com")
+	first := k.passkeys()[0]
+	k.newDevice()
+	k.open("/auth/account")
+	k.click(addPasskey + " button")
+	k.becomes(rows(2))
+	k.click(fmt.Sprintf(`form:has(input[name="passkey"][value="%s"]) button`, base64.RawURLEncoding.EncodeToString(first.CredentialID)) + `[aria-label^="Remove"]`)
+	k.becomes(rows(1))
+	k.use("/stable")
+	k.leave()
+	k.newDevice()
+	k.add(first, 9)
+	k.open("/auth/signin?callbackUrl=/stable")
+	k.click(passkeyButton)
+	k.waitFor("/auth/signin?error=WebAuthnVerificationError")
+	k.says("This site does not know that passkey.")
+	k.forgets()
+	k.add(first, 10)
+	k.use("/stable")
+	k.gives(`client.signIn("passkey", {redirect: false}).then(r => r.code)`, `"unknown_credential"`)
 	k.forgets()
 }
 

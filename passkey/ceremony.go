@@ -23,7 +23,7 @@ const (
 // 3, section 5.4).
 type RegistrationOptions struct {
 	Timeout          time.Duration // of the browser's dialog; 0: 5 minutes
-	UserVerification Requirement   // by PIN or biometrics; empty: Preferred. What is Required is checked
+	UserVerification Requirement   // by PIN or biometrics; empty: Required, which is checked
 	ResidentKey      Requirement   // that the browser finds it without an e-mail address; empty: Preferred
 	Attachment       string        // "platform" or "cross-platform"; empty: either
 	Attestation      string        // "none", "indirect", "direct" or "enterprise"; empty: none
@@ -36,7 +36,7 @@ type RegistrationOptions struct {
 // 3, section 5.5).
 type AuthenticationOptions struct {
 	Timeout          time.Duration // of the browser's dialog; 0: 5 minutes
-	UserVerification Requirement   // by PIN or biometrics; empty: Preferred. What is Required is checked
+	UserVerification Requirement   // by PIN or biometrics; empty: Required, which is checked
 	Hints            []string      // such as "client-device"; nil: none
 	Extensions       map[string]any
 }

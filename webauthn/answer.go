@@ -19,6 +19,16 @@ import (
 
 const publicKey = "public-key"
 
+// Limits in bytes. All answers come from unauthenticated clients.
+const (
+	longestAnswer     = 64 << 10 // the credential as JSON
+	longestID         = 1023     // Web Authentication Level 3, section 4
+	longestClientData = 8 << 10  // decoded, as all that follows
+	longestObject     = 16 << 10 // attestationObject and authenticatorData
+	longestSignature  = 1 << 10  // RSA of 4096 bits takes 512
+	longestHandle     = 128      // 64, or their text in base64url
+)
+
 // The types of client data.
 const (
 	typeCreate = "webauthn.create"
@@ -44,11 +54,15 @@ func (m members) text(name string) (string, error) {
 	return *s, nil
 }
 
-// bytes returns a member that has to be bytes in base64url without padding.
-func (m members) bytes(name string) ([]byte, error) {
+// bytes returns a member that has to be bytes in base64url without padding, at
+// most so many.
+func (m members) bytes(name string, most int) ([]byte, error) {
 	s, err := m.text(name)
 	if err != nil {
 		return nil, err
+	}
+	if base64.RawURLEncoding.DecodedLen(len(s)) > most {
+		return nil, fmt.Errorf("%s has more than %d bytes", name, most)
 	}
 	return fromText(name, s)
 }
@@ -77,14 +91,17 @@ type credential struct {
 }
 
 func readCredential(answer []byte) (c credential, err error) {
+	if len(answer) > longestAnswer {
+		return c, fmt.Errorf("the answer has more than %d bytes", longestAnswer)
+	}
 	m, err := membersOf(answer, "the answer")
 	if err != nil {
 		return c, err
 	}
-	if c.id, err = m.bytes("id"); err != nil {
+	if c.id, err = m.bytes("id", longestID); err != nil {
 		return c, err
 	}
-	raw, err := m.bytes("rawId")
+	raw, err := m.bytes("rawId", longestID)
 	if err != nil {
 		return c, err
 	}
@@ -101,7 +118,7 @@ func readCredential(answer []byte) (c credential, err error) {
 // checkClientData checks what the browser says it was asked (section 5.8.1), and
 // returns the bytes that it said it in.
 func (c *credential) checkClientData(kind string, challenge []byte, rp passkey.RelyingParty) ([]byte, error) {
-	raw, err := c.response.bytes("clientDataJSON")
+	raw, err := c.response.bytes("clientDataJSON", longestClientData)
 	if err != nil {
 		return nil, err
 	}

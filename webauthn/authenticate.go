@@ -5,6 +5,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"errors"
+	"fmt"
 	"slices"
 
 	"github.com/go-webauthn/webauthn/protocol"
@@ -29,7 +30,7 @@ func (Ceremony) Authenticate(_ context.Context, a passkey.Authentication, key st
 	if err != nil {
 		return none, err
 	}
-	raw, err := cred.response.bytes("authenticatorData")
+	raw, err := cred.response.bytes("authenticatorData", longestObject)
 	if err != nil {
 		return none, err
 	}
@@ -37,7 +38,7 @@ func (Ceremony) Authenticate(_ context.Context, a passkey.Authentication, key st
 	if err != nil {
 		return none, err
 	}
-	signature, err := cred.response.bytes("signature")
+	signature, err := cred.response.bytes("signature", longestSignature)
 	if err != nil {
 		return none, err
 	}
@@ -57,7 +58,7 @@ func (c *credential) userHandle() ([]byte, error) {
 	if c.response.isNull("userHandle") {
 		return nil, nil
 	}
-	return c.response.bytes("userHandle")
+	return c.response.bytes("userHandle", longestHandle)
 }
 
 // checkAuthenticatorData checks what the authenticator signed about itself.
@@ -80,9 +81,9 @@ func checkAuthenticatorData(raw []byte, a passkey.Authentication, key storage.Au
 }
 
 func checkSignature(publicKey, signed, signature []byte) error {
-	key, err := webauthncose.ParsePublicKey(publicKey)
+	key, _, _, err := readKey(publicKey)
 	if err != nil {
-		return errors.New("the stored public key cannot be read")
+		return fmt.Errorf("the stored public key cannot be used: %w", err)
 	}
 	valid, err := webauthncose.VerifySignature(key, signed, signature)
 	if err != nil || !valid {

@@ -6,9 +6,9 @@
 //		Adapter:   store,
 //	})
 //
-// [Passkey] is for signing in with passkeys alone: they are found without an
-// e-mail address, and ask for a PIN or a finger. [Provider] asks for less, and so
-// takes older security keys too.
+// [Passkey] is for signing in with passkeys alone: browsers find them without an
+// e-mail address. [Provider] also takes security keys that have to be asked for.
+// Both require that the authenticator verifies its user, by a PIN or biometrics.
 //
 // A [Ceremony] checks what Web Authentication Level 3, sections 7.1 and 7.2, has
 // a site check of one answer. Challenges, replays, counters and whose a passkey

@@ -12,14 +12,14 @@ import (
 func Passkey(p latchkey.WebAuthn) *latchkey.WebAuthn {
 	return p.Or(latchkey.WebAuthn{
 		ID: "passkey", Name: "Passkey", Ceremony: Ceremony{},
-		Registration:   passkey.RegistrationOptions{ResidentKey: passkey.Required, UserVerification: passkey.Required},
-		Authentication: passkey.AuthenticationOptions{UserVerification: passkey.Required},
+		Registration: passkey.RegistrationOptions{ResidentKey: passkey.Required},
 	})
 }
 
 // Provider returns the provider for passkeys and security keys: id "webauthn",
-// name "WebAuthn", resident keys and user verification preferred. What p sets
-// wins.
+// name "WebAuthn", resident keys preferred and user verification required. What p
+// sets wins: with passkey.Preferred as UserVerification of both, security keys
+// that do not verify their user are accepted.
 func Provider(p latchkey.WebAuthn) *latchkey.WebAuthn {
 	return p.Or(latchkey.WebAuthn{Ceremony: Ceremony{}})
 }
@@ -28,10 +28,12 @@ func Provider(p latchkey.WebAuthn) *latchkey.WebAuthn {
 // everyone, and may be used concurrently.
 type Ceremony struct {
 	// CheckAttestation judges the maker of an authenticator, for sites that must
-	// know it: set Registration.Attestation to "direct" too. Its error refuses the
-	// registration. The statement's own signature has been verified; who may
-	// sign such is for CheckAttestation to say. nil: every statement will do, and
-	// none too.
+	// CheckAttestation judges the maker of an authenticator, for sites that must
+	// know it. Such a site sets Registration.Attestation to "direct" as well:
+	// without that, no statement is verified, and CheckAttestation gets the format
+	// "none" for every registration. An error refuses the registration. The
+	// signature of the statement has been verified before the call; CheckAttestation
+	// says whose certificates it trusts. nil accepts every statement, and none.
 	CheckAttestation func(ctx context.Context, a Attestation) error
 }
 
@@ -40,7 +42,7 @@ var _ passkey.Ceremony = Ceremony{}
 // Attestation is what an authenticator says about itself (Web Authentication
 // Level 3, section 6.5).
 type Attestation struct {
-	Format         string         // such as "packed"; "none": nothing is said
+	Format         string         // such as "packed"; "none": nothing is said, or was asked for
 	Type           string         // such as "basic_full", in the words of the FIDO Metadata Service
 	Statement      map[string]any // of the format
 	Certificates   [][]byte       // x5c, the leaf first, in DER; nil: none

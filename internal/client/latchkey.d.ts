@@ -139,7 +139,7 @@ export interface PasskeyNews {
   rpId: string
   /** The user handle, base64url. */
   userId?: string
-  /** A passkey that the site does not know. */
+  /** A passkey that the site has known and knows no longer. Never one that it has not known: that may be another site's. */
   credentialId?: string
   /** All passkeys of the user that the site knows. */
   allAcceptedCredentialIds?: string[]
@@ -148,16 +148,20 @@ export interface PasskeyNews {
   displayName?: string
 }
 
+/**
+ * Asks the server which passkeys are gone or are called something else, and tells password managers.
+ * Call it after a passkey was renamed or removed.
+ */
+export function tellPasskeys(provider?: string): Promise<void>
+
 /** Tells password managers what became of passkeys, where the browser can (Signal API of WebAuthn). */
 export function signalPasskeys(news: PasskeyNews): Promise<void>
 
-/** What a form answers with, and whose passkey it was. */
+/** What a form answers with. */
 export interface PasskeyAnswer {
   action: "authenticate" | "register"
   /** The credential as JSON. */
   data: string
-  rpId: string
-  credentialId: string
 }
 
 /**

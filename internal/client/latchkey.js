@@ -1,7 +1,6 @@
 // Latchkey in the browser: types in latchkey.d.ts, the rest in docs/client.md.
 
-// The routes are where this file came from, client/… below them. A bundle has to
-// be told.
+// The routes are where this file came from. A bundle has to be told.
 let base = /^(.*\/)client\/[^/]*$/.exec(import.meta.url)?.[1] ?? "/auth/"
 
 export function configure({ basePath }) {
@@ -41,7 +40,7 @@ async function post(route, fields) {
   return { status: response.status, ok: response.ok, url: url ?? absolute(base + "error?error=Configuration") }
 }
 
-// visit also reloads where only the part behind # is new.
+// visit also reloads if only the fragment is new.
 function visit(url) {
   const [page, place] = url.split("#")
   const stays = place !== undefined && page === here().split("#")[0]
@@ -57,13 +56,13 @@ async function enter(provider, options, authorizationParams, mediation) {
   if (!type) return choose(provider, redirect, `${base}signin?${textOf({ callbackUrl: redirectTo })}`)
   const answer = type === "webauthn" && (await askPasskey(provider, fields, mediation))
   const changes = answer || type === "credentials"
-  const route = `${changes ? "callback" : "signin"}/${provider}?${new URLSearchParams(authorizationParams)}`
+  const route = `${changes ? "callback" : "signin"}/${encodeURIComponent(provider)}?${new URLSearchParams(authorizationParams)}`
   const { status, ok, url } = await post(route, { ...fields, ...formOf(answer), callbackUrl: redirectTo })
   const said = new URL(url === escaped(absolute(redirectTo)) ? "?" : url, here()).searchParams // that page may have an error of its own
   const error = said.get("error") ?? undefined
   const code = said.get("code") ?? undefined
   const told = changes && !error && changed()
-  if (code === "unknown_credential") await signalPasskeys(answer)
+  if (code === "unknown_credential") await tellPasskeys(provider).catch(() => {})
   if (redirect) return visit(url)
   await told
   return { error, code, status, ok, url: error ? null : url }
@@ -132,8 +131,7 @@ function learn(session) {
   subscribers.forEach(show)
 }
 
-// refresh asks who is signed in. The answer to the latest question counts, and a
-// failure changes nothing: who is offline is not signed out.
+// refresh asks who is signed in. The latest answer counts, a failure changes nothing.
 async function refresh(tells) {
   if (!subscribers.size) return
   const mine = ++turn
@@ -151,14 +149,14 @@ function changed() {
   return refresh()
 }
 
-// tell says to the other tabs that there may be something new, unless they know
-// the mark. The React client of Auth.js listens and speaks on the same channel.
+// tell has the other tabs look, unless they know the mark. The React client of
+// Auth.js uses the same channel.
 function tell(mark) {
   listen()
   channel.postMessage({ event: "session", data: { trigger: "getSession" }, mark })
 }
 
-// markOf tells sessions apart, whenever they end, and nothing about them.
+// markOf tells sessions apart, and nothing about them.
 function markOf(session) {
   let mark = 0
   for (const c of JSON.stringify({ ...session, expires: 0 })) mark = (Math.imul(mark, 31) + c.codePointAt()) | 0
@@ -193,11 +191,11 @@ export async function askPasskey(provider, fields, mediation) {
   const { signal } = mine
   try {
     signal.throwIfAborted()
-    const { action, options } = await read(`webauthn-options/${provider}?${textOf({ ...fields, mediation })}`)
+    const { action, options } = await readOptions(provider, { ...fields, mediation })
     signal.throwIfAborted()
     const [ask, publicKey] = action === "register" ? ["create", creation(options)] : ["get", request(options)]
     const credential = await navigator.credentials[ask]({ publicKey, mediation, signal })
-    return { action, data: JSON.stringify(plain(credential)), rpId: options.rpId ?? options.rp?.id, credentialId: credential.id }
+    return { action, data: JSON.stringify(plain(credential)) }
   } finally {
     if (pending === mine) pending = undefined
   }
@@ -217,6 +215,12 @@ export async function upgradeToPasskey(provider = "passkey", options) {
   const asked = enter(provider, { ...options, action: "register", redirect: false }, undefined, "conditional")
   return asked.then((result) => !result.error, () => false)
 }
+
+const readOptions = (provider, fields) => read(`webauthn-options/${encodeURIComponent(provider)}?${textOf(fields)}`)
+
+// Only the server knows what is gone: other sites may share the relying party.
+export const tellPasskeys = async (provider = "passkey") =>
+  signalPasskeys((await readOptions(provider, { action: "signals" })).options ?? {})
 
 export async function signalPasskeys(news) {
   const names = { credentialId: "signalUnknownCredential", allAcceptedCredentialIds: "signalAllAcceptedCredentials", name: "signalCurrentUserDetails" }

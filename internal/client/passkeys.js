@@ -1,10 +1,11 @@
-// Passkeys in forms: of the built-in pages, and of pages that have such forms of
-// their own. docs/client.md says what they look like.
-import { askPasskey, signalPasskeys } from "./latchkey.js"
+// Passkeys in forms: docs/client.md. A page may show HTML that an attacker has
+// written, with any of these attributes, so markup is data: providers are those of
+// the site, answers go to its own route, and news come from the server alone.
+import { askPasskey, getProviders, tellPasskeys } from "./latchkey.js"
 
 const signs = "form[data-latchkey-passkey]"
 const adds = "form[data-latchkey-passkey-add]"
-const shown = "latchkey passkey" // the one that was shown last, while the page is being left
+const routes = new URL("..", import.meta.url)
 
 // A button with a formaction signs in another way.
 document.addEventListener("submit", (event) => {
@@ -13,23 +14,38 @@ document.addEventListener("submit", (event) => {
   answer(event.target, event.submitter?.value)
 })
 
-// answer has the browser ask for a passkey, and sends the form with it.
+// answer asks the browser for a passkey and sends it with the fields of the form.
 async function answer(form, wanted, mediation) {
   const { latchkeyPasskeyAdd: add, latchkeyPasskey: provider = add, latchkeyPasskeyField: only } = form.dataset
-  const sent = [...new FormData(form)].filter(([name]) => !only || name === only)
-  const { action, data, csrfToken, callbackUrl, ...typed } = Object.fromEntries(sent)
-  const fields = { ...(mediation ? {} : typed), action: wanted || (add && "register") || undefined }
+  const { action, data, csrfToken, callbackUrl, ...all } = Object.fromEntries(new FormData(form))
+  const typed = only ? { [only]: all[only] } : all
+  const asked = ["register", "authenticate"].includes(wanted) ? wanted : add && "register"
   if (!mediation) say(form)
   try {
-    const { rpId, credentialId, ...filled } = await askPasskey(provider, fields, mediation)
-    for (const name in filled) Object.assign(form.elements.namedItem(name), { value: filled[name], disabled: false })
-    sessionStorage.setItem(shown, JSON.stringify({ rpId, credentialId }))
-    HTMLFormElement.prototype.submit.call(form) // a field may be called submit
+    if (!(await passkeyProviders()).includes(provider)) throw new Error("no such provider")
+    const filled = await askPasskey(provider, { ...(mediation ? {} : typed), action: asked || undefined }, mediation)
+    post(provider, { ...typed, csrfToken, callbackUrl, ...filled })
   } catch (error) {
-    if (error.url) location.href = error.url // to sign in once more
+    if (ownPage(error.url)) location.href = error.url // to sign in once more
     else if (!mediation) fail(form, error)
   }
 }
+
+const passkeyProviders = async () =>
+  Object.values(await getProviders()).flatMap(({ id, type }) => (type === "webauthn" ? id : []))
+
+// post uses a form of its own: that of the page may have any action or target.
+function post(provider, fields) {
+  const form = document.createElement("form")
+  Object.assign(form, { method: "post", action: new URL("callback/" + encodeURIComponent(provider), routes).href, hidden: true })
+  for (const [name, value] of Object.entries(fields)) {
+    if (typeof value === "string") form.append(Object.assign(document.createElement("input"), { type: "hidden", name, value }))
+  }
+  document.documentElement.append(form)
+  HTMLFormElement.prototype.submit.call(form) // a field may be called submit
+}
+
+const ownPage = (url) => url && new URL(url, routes).origin === location.origin
 
 // fail says why in the page's own words, which its form has in attributes.
 function fail(form, { name, status }) {
@@ -39,7 +55,7 @@ function fail(form, { name, status }) {
 }
 
 function say(form, why) {
-  const place = form.querySelector("[data-latchkey-passkey-error]")
+  const place = Element.prototype.querySelector.call(form, "[data-latchkey-passkey-error]") // a field may be called querySelector
   if (!place) return
   place.textContent = why ? (place.dataset[why] ?? place.dataset.failed ?? "") : ""
   place.hidden = !place.textContent
@@ -57,7 +73,7 @@ offer()
 document.addEventListener("visibilitychange", () => document.hidden || offer())
 setInterval(() => document.hidden || offer(), 600_000)
 
-// What the server says of passkeys is for password managers.
-const news = document.querySelector("[data-latchkey-passkeys]")
-if (news) signalPasskeys(JSON.parse(news.dataset.latchkeyPasskeys))
-if (document.querySelector("[data-latchkey-passkey-unknown]")) signalPasskeys(JSON.parse(sessionStorage.getItem(shown) ?? "{}"))
+async function tell() {
+  for (const provider of await passkeyProviders()) await tellPasskeys(provider)
+}
+if (document.querySelector("[data-latchkey-passkeys]")) tell().catch(() => {})

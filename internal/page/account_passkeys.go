@@ -16,10 +16,6 @@ type Passkeys struct {
 	// Action. With Reauth, a recent sign-in is needed first, and Action asks for it.
 	Add    []Provider
 	Reauth bool
-
-	// News is the JSON with which a script tells the browser about these passkeys;
-	// empty: nothing.
-	News string
 }
 
 // Passkey is one passkey of the user.

@@ -83,7 +83,7 @@ var someAccount = Account{
 			{ID: "k1", Name: "Bitwarden", Created: time.Date(2026, 2, 3, 4, 5, 0, 0, time.UTC), Used: time.Date(2026, 3, 4, 5, 6, 0, 0, time.UTC), Removable: true},
 			{ID: "k2"},
 		},
-		RenameAction: "/account/rename", RemoveAction: "/account/remove", News: `{"rpId":"shop.example"}`,
+		RenameAction: "/account/rename", RemoveAction: "/account/remove",
 		Add: []Provider{{ID: "passkey", Name: "Passkey", Type: WebAuthn, Action: "/auth/callback/passkey"}},
 	},
 	Script:    "/auth/passkey.js",

@@ -14,16 +14,13 @@ import (
 // of the secrets and without what URLs in it may carry. Secrets of fewer than
 // four bytes are left: they would take half the text with them.
 func Text(text string, secrets []string, limit int) string {
-	secrets = spellings(secrets)
+	secrets = spellings(secrets, len(text))
 	slices.SortFunc(secrets, func(a, b string) int { return len(b) - len(a) }) // one may be part of another
 	cut := len(text) > 4*limit
 	if cut {
 		text = text[:4*limit]
 	}
 	for _, secret := range secrets {
-		if len(secret) < shortest {
-			break
-		}
 		text = strings.ReplaceAll(text, secret, redacted)
 		if cut {
 			text = withoutStart(text, secret)
@@ -32,13 +29,21 @@ func Text(text string, secrets []string, limit int) string {
 	return Printable(URLs(text), limit)
 }
 
-// spellings adds to each secret the forms in which it may stand between quotes
-// or in a URL: quotes, line breaks and what is not ASCII are written otherwise
-// there.
-func spellings(secrets []string) []string {
-	all := slices.Clone(secrets)
+// spellings returns the secrets that a text of so many bytes can hold, each once, and
+// the forms in which they may stand between quotes or in a URL: quotes, line breaks
+// and what is not ASCII are written otherwise there. A client may send a hundred
+// thousand secrets in one header, so the work is in proportion to their length.
+func spellings(secrets []string, longest int) (all []string) {
+	seen := make(map[string]bool, len(secrets))
+	add := func(text string) {
+		if len(text) >= shortest && len(text) <= longest && !seen[text] {
+			seen[text] = true
+			all = append(all, text)
+		}
+	}
 	for _, secret := range secrets {
-		if len(secret) < shortest {
+		add(secret)
+		if len(secret) < shortest || len(secret) > longest || !strings.ContainsFunc(secret, isRewritten) {
 			continue
 		}
 		quoted, _ := json.Marshal(secret)
@@ -46,12 +51,17 @@ func spellings(secrets []string) []string {
 			inQuotes(strconv.Quote(secret)), inQuotes(strconv.QuoteToASCII(secret)), inQuotes(strconv.QuoteToGraphic(secret)),
 			inQuotes(string(quoted)), url.QueryEscape(secret), url.PathEscape(secret),
 		} {
-			if !slices.Contains(all, other) {
-				all = append(all, other)
-			}
+			add(other)
 		}
 	}
 	return all
+}
+
+// isRewritten reports whether a form in quotes or in a URL may write a character
+// otherwise.
+func isRewritten(c rune) bool {
+	letter := c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9'
+	return !letter && c != '-' && c != '_' && c != '.' && c != '~'
 }
 
 func inQuotes(quoted string) string { return quoted[1 : len(quoted)-1] }
