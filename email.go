@@ -9,12 +9,12 @@ import (
 	"strings"
 	"time"
 
+	"github.com/latchkeyhq/latchkey/internal/browser"
 	"github.com/latchkeyhq/latchkey/internal/directory"
 	"github.com/latchkeyhq/latchkey/internal/failure"
 	"github.com/latchkeyhq/latchkey/internal/fill"
 	"github.com/latchkeyhq/latchkey/internal/guarded"
 	"github.com/latchkeyhq/latchkey/internal/journal"
-	"github.com/latchkeyhq/latchkey/internal/limit"
 	"github.com/latchkeyhq/latchkey/internal/mailbox"
 	"github.com/latchkeyhq/latchkey/internal/page"
 	"github.com/latchkeyhq/latchkey/internal/redact"
@@ -105,13 +105,15 @@ func (p *emailProvider) begin(ctx context.Context, x *exchange) (outcome, error)
 	if err != nil {
 		return outcome{}, failure.WrapFor(ErrEmailSignIn, p.ID, &unusable{err})
 	}
-	if err := p.ask(ctx, x, email); err != nil {
+	user, err := p.ask(ctx, x, email)
+	if err != nil {
 		return outcome{}, err
 	}
-	wait, err := x.setup.limits.Take(ctx, x.setup.limits.Mails(email, x.setup.requesterOf(ctx, &x.visit, limit.MailKey(email))))
+	who := x.setup.requesterOf(ctx, &x.visit, func(k browser.Known) bool { return x.setup.isKnownFor(k, user.ID) })
+	try, err := x.setup.limits.Take(ctx, x.setup.limits.Mail(email, who))
 	switch {
 	case err != nil:
-	case wait > 0:
+	case try.Wait > 0:
 		x.setup.log.Error(ctx, x, failure.WrapFor(ErrEmailSignIn, p.ID, &failure.Mistake{Err: errors.New("too many links asked for")}))
 	default:
 		err = p.deliver(ctx, x, email)
@@ -138,11 +140,12 @@ func typedMailbox(typed string, normalize func(string) (string, error)) (string,
 	return email, mailbox.Check(email)
 }
 
-// ask tells the application that a link is about to be sent.
-func (p *emailProvider) ask(ctx context.Context, x *exchange, email string) error {
+// ask tells the application that a link is about to be sent, and returns the user
+// that it is for, with a new id if the e-mail address is unknown.
+func (p *emailProvider) ask(ctx context.Context, x *exchange, email string) (User, error) {
 	known, err := guarded.Optional(x.setup.store.UserByEmail(ctx, email))
 	if err != nil {
-		return failure.WrapFor(ErrEmailSignIn, p.ID, err)
+		return User{}, failure.WrapFor(ErrEmailSignIn, p.ID, err)
 	}
 	u := User{ID: secret.NewUserID(), Email: email}
 	if known != nil {
@@ -150,7 +153,7 @@ func (p *emailProvider) ask(ctx context.Context, x *exchange, email string) erro
 	}
 	account := p.account(email)
 	account.UserID = u.ID
-	return x.runSignInCallback(ctx, SignInAttempt{User: u, Account: account, VerificationRequest: true})
+	return u, x.runSignInCallback(ctx, SignInAttempt{User: u, Account: account, VerificationRequest: true})
 }
 
 func (p *emailProvider) account(email string) Account {
@@ -207,11 +210,15 @@ func (p *emailProvider) bind(v *visit, hash string) error {
 	return nil
 }
 
-func (p *emailProvider) isBound(v *visit, hash string) bool {
+// boundTo returns the hash of the link that a browser asked for, or "".
+func (p *emailProvider) boundTo(v *visit) string {
 	k := &v.cookies.Specs.Link
 	value, _ := v.cookies.Value(k)
 	claims, err := k.Codec.OpenClaims(value, v.now(), p.MaxAge)
-	return err == nil && claims.String("purpose") == purposeLink && claims.String("provider") == p.ID && secret.Equal(claims.String("value"), hash)
+	if err != nil || claims.String("purpose") != purposeLink || claims.String("provider") != p.ID {
+		return ""
+	}
+	return claims.String("value")
 }
 
 // receive uses up a link.
@@ -245,29 +252,28 @@ func (p *emailProvider) receive(ctx context.Context, x *exchange) (outcome, erro
 		Account:       p.account(email),
 		ProvesEmail:   true,
 		EmailVerified: true,
-		CountedAs:     limit.MailKey(row.Identifier),
+		Counted:       true,
 	}}, nil
 }
 
 // redeem trades the link's secret for the row that was stored with it. Tries
 // are counted, and the right one is given back, to the mailbox with its mail.
 func (p *emailProvider) redeem(ctx context.Context, v *visit, token, email string) (storage.VerificationToken, error) {
-	limits, who := p.setup.limits, p.setup.requesterOf(ctx, v, limit.MailKey(email))
-	guessed := email
-	if !p.shortTokens {
-		guessed = "" // nobody guesses them, so nobody's guesses may lock a mailbox
-	}
-	tries := limits.Redemptions(guessed, who)
-	wait, err := limits.Take(ctx, tries)
+	limits := p.setup.limits
+	e, err := p.redemption(ctx, v, email)
 	if err != nil {
 		return storage.VerificationToken{}, err
 	}
-	if wait > 0 {
-		return storage.VerificationToken{}, failure.WrapFor(ErrVerification, p.ID, &tooManyTries{wait})
+	try, err := limits.Take(ctx, e)
+	if err != nil {
+		return storage.VerificationToken{}, err
+	}
+	if try.Wait > 0 {
+		return storage.VerificationToken{}, failure.WrapFor(ErrVerification, p.ID, &tooManyTries{try.Wait})
 	}
 	row, err := p.use(ctx, v, token, email)
 	if err == nil {
-		if undo := limits.Return(ctx, append(tries, limits.UsedMails(email, who)...)); undo != nil {
+		if undo := errors.Join(limits.Return(ctx, try), limits.ReturnMail(ctx, row.Identifier)); undo != nil {
 			p.setup.log.Error(ctx, v.about, failure.Wrap(ErrCallbackRoute, undo))
 		}
 	}
@@ -276,7 +282,7 @@ func (p *emailProvider) redeem(ctx context.Context, v *visit, token, email strin
 
 func (p *emailProvider) use(ctx context.Context, v *visit, token, email string) (storage.VerificationToken, error) {
 	hash := secret.HashWith(token, p.hashSecret)
-	if p.SameBrowser && !p.isBound(v, hash) {
+	if bound := p.boundTo(v); p.SameBrowser && (bound == "" || !secret.Equal(bound, hash)) {
 		return storage.VerificationToken{}, failure.WrapFor(ErrVerification, p.ID, errors.New("the link was asked for in another browser"))
 	}
 	row, err := p.setup.store.UseVerificationToken(ctx, email, hash)

@@ -1,12 +1,15 @@
 package latchkey
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"math"
 	"strings"
 	"time"
 
+	"github.com/latchkeyhq/latchkey/internal/browser"
+	"github.com/latchkeyhq/latchkey/internal/failure"
 	"github.com/latchkeyhq/latchkey/internal/guarded"
 	"github.com/latchkeyhq/latchkey/internal/limit"
 	"github.com/latchkeyhq/latchkey/internal/secret"
@@ -62,6 +65,29 @@ func (p *emailProvider) freshToken() (string, error) {
 		return "", errWeakToken
 	}
 	return token, nil
+}
+
+// redemption returns what a try at the links of a mailbox is counted under. Only
+// tries that may be right count for others than the client: no client guesses long
+// tokens, and with SameBrowser a browser can use the link alone that it asked for.
+func (p *emailProvider) redemption(ctx context.Context, v *visit, email string) (limit.Event, error) {
+	limits := p.setup.limits
+	if !p.shortTokens {
+		return limits.Redemption("", p.setup.requesterOf(ctx, v, nil)), nil
+	}
+	if p.SameBrowser {
+		if hash := p.boundTo(v); hash != "" {
+			return limits.RedemptionOf(hash, p.setup.requesterOf(ctx, v, nil)), nil
+		}
+		return limits.Redemption("", p.setup.requesterOf(ctx, v, nil)), nil
+	}
+	user, err := guarded.Optional(p.setup.store.UserByEmail(ctx, email))
+	if err != nil {
+		return limit.Event{}, failure.WrapFor(ErrVerification, p.ID, err)
+	}
+	return limits.Redemption(email, p.setup.requesterOf(ctx, v, func(k browser.Known) bool {
+		return user != nil && p.setup.isKnownFor(k, user.ID)
+	})), nil
 }
 
 // bitsOf returns an upper bound of a token's entropy, by its length and the

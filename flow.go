@@ -77,17 +77,14 @@ func (p *oauthProvider) complete(f *browser.Flow, checks []Check) error {
 	return nil
 }
 
-// spend makes sure that a flow completes at most one callback, and takes
-// it out of the browser's cookies. It says whether this was its first use.
+// spend makes sure that a flow completes at most one callback. It reports
+// whether this is its first. It is called once the flow's code was traded: what
+// costs a client nothing must not fill the memory of used values.
 func (p *oauthProvider) spend(ctx context.Context, v *visit, f *browser.Flow) (unused bool, err error) {
-	now := v.now()
 	key := f.Key()
 	if key == "" {
 		return true, nil
 	}
-	unused, err = p.setup.replay.Use(ctx, p.setup.trust.clientAddr(v.request), p.ID+"\x00"+key, now.Add(browser.CheckMaxAge+time.Minute))
-	if err != nil {
-		return false, err
-	}
-	return unused, v.cookies.End(f, now)
+	expires := v.now().Add(browser.CheckMaxAge + time.Minute)
+	return p.setup.replay.Use(ctx, p.setup.trust.clientAddr(v.request), "sign-in at "+p.ID, key, expires)
 }

@@ -91,7 +91,7 @@ func (p *oauthProvider) receive(ctx context.Context, x *exchange) (outcome, erro
 		res, err := p.askAgain(ctx, x, params)
 		return outcome{response: res}, err
 	}
-	f, isSpent, err := p.matchFlow(ctx, &x.visit, answer)
+	f, err := p.matchFlow(ctx, &x.visit, answer)
 	if err != nil {
 		return outcome{}, err
 	}
@@ -103,10 +103,11 @@ func (p *oauthProvider) receive(ctx context.Context, x *exchange) (outcome, erro
 	if err != nil {
 		return outcome{}, err
 	}
-	if !isSpent {
-		if unused, err := p.spend(ctx, &x.visit, f); err != nil || !unused {
-			return outcome{}, cmp.Or(err, errCheck(p, spentText))
-		}
+	if err := x.cookies.End(f, x.now()); err != nil { // a second time, where its state named it
+		return outcome{}, err
+	}
+	if unused, err := p.spend(ctx, &x.visit, f); err != nil || !unused {
+		return outcome{}, cmp.Or(err, errCheck(p, spentText))
 	}
 	in, err := p.assertionOf(grant)
 	if err == nil {
@@ -152,31 +153,27 @@ func (p *oauthProvider) askAgain(ctx context.Context, x *exchange, params url.Va
 }
 
 // matchFlow finds the sign-in that a callback belongs to. One that is named by
-// its state is spent by that, whatever else the answer says (RFC 9700 section
-// 4.2.4); to guess it, isSpent is false, and the code has to prove itself first.
-func (p *oauthProvider) matchFlow(ctx context.Context, v *visit, answer *oauth.Callback) (f *browser.Flow, isSpent bool, err error) {
+// its state is taken out of the browser's cookies by that, whatever else the
+// answer says (RFC 9700 section 4.2.4); to guess it, the code has to prove itself
+// first.
+func (p *oauthProvider) matchFlow(ctx context.Context, v *visit, answer *oauth.Callback) (*browser.Flow, error) {
 	checks, err := p.checksNow(ctx)
 	if err != nil {
-		return nil, false, err
+		return nil, err
 	}
 	flows := v.cookies.Flows(p.ID, v.now())
 	i := slices.IndexFunc(flows, func(f *browser.Flow) bool { return f.IsNamedBy(answer.State) })
 	if i < 0 {
-		f, err = p.unnamedFlow(ctx, answer, flows, checks)
-		return f, false, err
+		return p.unnamedFlow(ctx, answer, flows, checks)
 	}
-	f = flows[i]
-	unused, err := p.spend(ctx, v, f)
-	if err != nil {
-		return nil, false, err
+	f := flows[i]
+	if err := v.cookies.End(f, v.now()); err != nil {
+		return nil, err
 	}
 	if err := p.client.CheckResponse(ctx, answer); err != nil {
-		return nil, false, p.refusal(err)
+		return nil, p.refusal(err)
 	}
-	if !unused {
-		return nil, false, errCheck(p, spentText)
-	}
-	return f, true, p.complete(f, checks)
+	return f, p.complete(f, checks)
 }
 
 // unnamedFlow returns the flow of an answer whose state names none: the newest

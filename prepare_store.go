@@ -37,14 +37,11 @@ func (s *setup) prepareLimiter(here *limit.Memory) {
 	if here == nil {
 		here = limit.NewMemory(s.now)
 	}
-	chosen := s.config.sharedLimiter()
-	if chosen == nil {
-		chosen = here
+	var shared *limit.Shared
+	if chosen := s.config.sharedLimiter(); chosen != nil {
+		shared = limit.NewShared(chosen, here, s.bounds, s.now)
 	}
-	if chosen != storage.Limiter(here) {
-		chosen = limit.NewShared(chosen, here, s.bounds, s.now)
-	}
-	s.limits = limit.New(s.config.Limits.rates(), s.config.Limits.Disabled, s.tenant, chosen)
+	s.limits = limit.New(s.config.Limits.rates(), s.config.Limits.Disabled, s.keys, here, shared)
 }
 
 // prepareReplay chooses the store of used values, in the same order.
@@ -55,7 +52,7 @@ func (s *setup) prepareReplay(here storage.ReplayStore) {
 	if chosen := s.config.sharedReplay(); chosen != nil {
 		here = &limit.SharedReplay{Store: chosen, Bounds: s.bounds}
 	}
-	s.replay = limit.NewOnce(here, s.tenant)
+	s.replay = limit.NewOnce(here, s.keys)
 }
 
 // prepareSessionStore puts the store of sessions beside the Adapter.
@@ -195,7 +192,7 @@ func (s *setup) prepareRevocations(f *failure.List) {
 		return
 	}
 	s.revocations = &directory.Revocations{
-		Store: chosen, Tenant: s.tenant, InAdapter: own != nil && sameStore(own, chosen), Bounds: bounds, SessionCache: s.beliefs, Life: c.JWT.MaxAge, Now: s.now,
+		Store: chosen, Keys: s.keys, InAdapter: own != nil && sameStore(own, chosen), Bounds: bounds, SessionCache: s.beliefs, Life: c.JWT.MaxAge, Now: s.now,
 	}
 }
 

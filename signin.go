@@ -93,8 +93,10 @@ func (x *exchange) admit(ctx context.Context, in directory.Assertion) (*Response
 	if err := x.setup.sessions.open(ctx, &x.visit, who); err != nil {
 		return nil, atProvider(x.provider, err)
 	}
-	if err := rememberBrowser(x.setup, &x.cookies, in.CountedAs); err != nil {
-		return nil, atProvider(x.provider, err)
+	if in.Counted {
+		if err := rememberBrowser(x.setup, &x.cookies, who.User.ID, in.Form); err != nil {
+			return nil, atProvider(x.provider, err)
+		}
 	}
 	if err := carryOver(ctx, x, who); err != nil {
 		x.setup.log.Error(ctx, x, atProvider(x.provider, err)) // the other tab will have to begin again

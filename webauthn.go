@@ -102,7 +102,8 @@ func (w *webauthnProvider) admitQuestion(ctx context.Context, v *visit, query ur
 	if !w.isAboutSomebody(query) {
 		return 0, nil
 	}
-	return w.setup.limits.Take(ctx, w.setup.limits.Questions(w.setup.requesterOf(ctx, v, "")))
+	try, err := w.setup.limits.Take(ctx, w.setup.limits.Question(w.setup.requesterOf(ctx, v, nil)))
+	return try.Wait, err
 }
 
 // isAboutSomebody reports whether the question names a user, so that the answer

@@ -116,7 +116,7 @@ func (w *webauthnProvider) spend(ctx context.Context, v *visit, answered string,
 		if !ok || answered == "" || !secret.Equal(c.Challenge, answered) || (c.RegisterData != nil) != registers {
 			continue
 		}
-		unused, err := w.setup.replay.Use(ctx, w.setup.trust.clientAddr(v.request), w.ID+"\x00"+c.Challenge, now.Add(browser.CheckMaxAge+time.Minute))
+		unused, err := w.setup.replay.Use(ctx, w.setup.trust.clientAddr(v.request), "challenge of "+w.ID, c.Challenge, now.Add(browser.CheckMaxAge+time.Minute))
 		if err == nil {
 			err = v.cookies.EndChallenge(&h, now)
 		}

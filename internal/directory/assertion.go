@@ -24,7 +24,8 @@ type Assertion struct {
 	Owner         string                 // id of the user that this must turn out to be; empty: any user
 	Passkey       *storage.Authenticator // the passkey that was registered with it; nil: none
 	Link          Linking                // what a matching e-mail address is worth
-	CountedAs     string                 // the key under which its tries or mails were counted; empty: none were
+	Counted       bool                   // its tries or mails were limited, so that the browser is remembered for the user
+	Form          string                 // the key of what the user typed; empty: nothing
 	BegunIn       *sessionref.Ref        // the session that it was begun in; nil: not recorded, and the user who is signed in now has begun it
 	BegunFresh    bool                   // the user of that session had just signed in
 	Joined        time.Time              // the time of the sign-in behind the session that it is completed in; zero: unknown, or no session

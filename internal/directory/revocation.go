@@ -5,24 +5,22 @@ import (
 	"encoding/json"
 	"errors"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/latchkeyhq/latchkey/internal/guarded"
 	"github.com/latchkeyhq/latchkey/internal/jwtclaims"
-	"github.com/latchkeyhq/latchkey/internal/secret"
+	"github.com/latchkeyhq/latchkey/internal/keys"
 	"github.com/latchkeyhq/latchkey/internal/sessionref"
-	"github.com/latchkeyhq/latchkey/internal/texts"
 	"github.com/latchkeyhq/latchkey/jwt"
 	"github.com/latchkeyhq/latchkey/storage"
 )
 
 // Revocations make the end of a JWT session final. A revocation voids one
-// sign-in ("sid:…"), or every sign-in of a user before an instant ("user:…"). A
-// nil *Revocations voids nothing.
+// sign-in, or every sign-in of a user before an instant. A nil *Revocations voids
+// nothing.
 type Revocations struct {
 	Store        storage.RevocationStore
-	Tenant       string          // empty: there is one site
+	Keys         *keys.Keys      // of the configuration
 	InAdapter    bool            // Store is the Adapter itself, so that it can be part of a transaction
 	Bounds       *guarded.Bounds // the bounds of calls of the Adapter, which hold for Store too
 	SessionCache *SessionCache   // nil: Store is asked every time
@@ -37,11 +35,11 @@ func (r *Revocations) Check(ctx context.Context, from TokenOrigin, useCache bool
 	if r == nil || r.SessionCache == nil || !useCache || from.SessionID == "" { // without a session id, two sign-ins share a key
 		return r.checkIn(ctx, nil, from)
 	}
-	keys := r.keys(from)
-	if r.SessionCache.isUnrevoked(keys) {
+	ids := from.ids()
+	if r.SessionCache.isUnrevoked(ids) {
 		return nil
 	}
-	return r.SessionCache.loadUnrevoked(ctx, keys, from.UserID, func(ctx context.Context) error { return r.checkIn(ctx, nil, from) })
+	return r.SessionCache.loadUnrevoked(ctx, ids, from.UserID, func(ctx context.Context) error { return r.checkIn(ctx, nil, from) })
 }
 
 // checkIn does the work of Check in the transaction of s. A nil s means no
@@ -50,25 +48,26 @@ func (r *Revocations) checkIn(ctx context.Context, s *Store, from TokenOrigin) e
 	if r == nil {
 		return nil
 	}
-	keys := r.keys(from)
-	if len(keys) == 0 {
+	signIn, user := r.signInKeys(from), r.userKeys(from.UserID)
+	all := slices.Concat(signIn, user)
+	if len(all) == 0 {
 		return nil
 	}
 	voidAt, err := guarded.CallFor(ctx, r.Bounds, "Session.Revocations: RevokedAt", func(found map[string]time.Time) bool {
 		for key := range found {
-			if !slices.Contains(keys, key) {
+			if !slices.Contains(all, key) {
 				return false
 			}
 		}
 		return true
-	}, func(ctx context.Context) (map[string]time.Time, error) { return r.storeIn(s).RevokedAt(ctx, keys...) })
+	}, func(ctx context.Context) (map[string]time.Time, error) { return r.storeIn(s).RevokedAt(ctx, all...) })
 	if err != nil {
 		return err
 	}
 	for key, at := range voidAt {
 		// A revoked sign-in is void as a whole. A revoked user voids the sign-ins that
 		// began before.
-		if !strings.HasPrefix(key, userPrefix) || from.Began.IsZero() || !from.Began.After(at) {
+		if slices.Contains(signIn, key) || from.Began.IsZero() || !from.Began.After(at) {
 			return ErrNoToken
 		}
 	}
@@ -80,12 +79,12 @@ func (r *Revocations) Revoke(ctx context.Context, from TokenOrigin) error {
 	if r == nil {
 		return nil
 	}
-	keys := r.keys(from)
-	if len(keys) == 0 {
-		return nil
+	voided := r.signInKeys(from)
+	if len(voided) == 0 {
+		voided = r.writtenFor(from.UserID)
 	}
-	defer r.SessionCache.dropKeys(keys)()
-	return r.void(ctx, nil, keys[0], wholeMillisecond(r.Now()))
+	defer r.SessionCache.dropKeys(from.ids())()
+	return r.void(ctx, nil, voided, wholeMillisecond(r.Now()))
 }
 
 // revokeUser voids every JWT session of the user and returns the instant before
@@ -101,13 +100,20 @@ func (r *Revocations) revokeUser(ctx context.Context, s *Store, id string) (time
 		sessionCache = s.SessionCache
 	}
 	defer sessionCache.dropUser(id)()
-	return at, r.void(ctx, s, r.userKey(id), at)
+	return at, r.void(ctx, s, r.writtenFor(id), at)
 }
 
-func (r *Revocations) void(ctx context.Context, s *Store, key string, at time.Time) error {
-	return guarded.Do(ctx, r.Bounds, "Session.Revocations: Revoke", func(ctx context.Context) error {
-		return r.storeIn(s).Revoke(ctx, key, at, at.Add(r.Life+time.Minute))
-	})
+// void writes a revocation under every one of the keys.
+func (r *Revocations) void(ctx context.Context, s *Store, under []string, at time.Time) error {
+	for _, key := range under {
+		err := guarded.Do(ctx, r.Bounds, "Session.Revocations: Revoke", func(ctx context.Context) error {
+			return r.storeIn(s).Revoke(ctx, key, at, at.Add(r.Life+time.Minute))
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // CanRevoke reports whether the tables of a store have room for revocations. It
@@ -158,30 +164,46 @@ func originOfRef(ref sessionref.Ref) TokenOrigin {
 	return o
 }
 
-// keys returns the keys under which a token can be revoked.
-func (r *Revocations) keys(o TokenOrigin) []string {
-	var keys []string
-	if o.SessionID != "" {
-		keys = append(keys, "sid:"+o.SessionID)
-	} else if o.TokenID != "" {
-		keys = append(keys, "jti:"+o.TokenID)
-	}
-	if o.UserID != "" {
-		keys = append(keys, r.userKey(o.UserID))
-	}
-	return keys
+// ids returns what names a token's sign-in and user within this process.
+func (o TokenOrigin) ids() []string {
+	return []string{o.SessionID, o.TokenID, o.UserID}
 }
 
-const userPrefix = "user:"
-
-// userKey returns the key of a user. Users belong to the Adapter. In a store
-// beside it, which tenants may share, two users may have one id, so that the key
-// is a hash of tenant and id.
-func (r *Revocations) userKey(id string) string {
-	if r.Tenant != "" && !r.InAdapter {
-		id = secret.Hash(r.Tenant + "\x00" + id)
+// signInKeys returns the keys under which a token's sign-in is revoked, and none
+// if the token does not name it. They name no site: the id is random, and every
+// site that has the secret would accept the token.
+func (r *Revocations) signInKeys(o TokenOrigin) []string {
+	switch {
+	case o.SessionID != "":
+		return r.Keys.AnySite().All(keys.RevokedSignIn, "sid", o.SessionID)
+	case o.TokenID != "":
+		return r.Keys.AnySite().All(keys.RevokedSignIn, "jti", o.TokenID)
 	}
-	return userPrefix + texts.Cut(id, 190)
+	return nil
+}
+
+// writtenFor returns the keys under which the sign-ins of a user are revoked.
+// Users belong to the Adapter, whatever configuration uses it: what the Adapter
+// itself remembers of a user is true for all of them. In a store beside it, which
+// tenants and sites may share, two users may have one id.
+func (r *Revocations) writtenFor(userID string) []string {
+	switch {
+	case userID == "":
+		return nil
+	case r.InAdapter:
+		return new(keys.Keys).All(keys.RevokedUser, userID)
+	}
+	return r.Keys.All(keys.RevokedUser, userID)
+}
+
+// userKeys returns the keys under which the sign-ins of a user may be revoked. A
+// job may have revoked them that does not say which site it is for.
+func (r *Revocations) userKeys(userID string) []string {
+	written := r.writtenFor(userID)
+	if len(written) == 0 || r.InAdapter || !r.Keys.NamesSite() {
+		return written
+	}
+	return append(written, r.Keys.AnySite().All(keys.RevokedUser, userID)...)
 }
 
 // AuthTime returns the time of the sign-in behind a token. A token without

@@ -2,41 +2,47 @@ package limit
 
 import (
 	"context"
-	"errors"
+	"fmt"
 	"time"
 
+	"github.com/latchkeyhq/latchkey/fault"
 	"github.com/latchkeyhq/latchkey/internal/cache"
+	"github.com/latchkeyhq/latchkey/internal/failure"
 	"github.com/latchkeyhq/latchkey/internal/guarded"
-	"github.com/latchkeyhq/latchkey/internal/secret"
+	"github.com/latchkeyhq/latchkey/internal/keys"
 	"github.com/latchkeyhq/latchkey/storage"
 )
 
 // Once lets each value be used one time. It is safe for concurrent use.
 type Once struct {
-	store  storage.ReplayStore
-	tenant string
+	store storage.ReplayStore
+	keys  *keys.Keys
 }
 
-// NewOnce returns what keeps the used values of a tenant in store. An empty
-// tenant is a site without tenants.
-func NewOnce(store storage.ReplayStore, tenant string) *Once { return &Once{store, tenant} }
+// NewOnce returns what keeps the used values of a configuration in store.
+func NewOnce(store storage.ReplayStore, k *keys.Keys) *Once { return &Once{store, k} }
 
 // Use records the value until expires and reports whether this was its first use.
-// client is the IP address of the client that brought it; empty: unknown.
-func (o *Once) Use(ctx context.Context, client, value string, expires time.Time) (first bool, err error) {
-	if o.tenant != "" {
-		value += "\x00" + o.tenant
+// purpose says what the value is for. client is the IP address of the client that
+// brought it; empty: unknown. While secrets rotate, an instance that knows only
+// the older one has to find the value, so that it is recorded under each secret.
+func (o *Once) Use(ctx context.Context, client, purpose, value string, expires time.Time) (first bool, err error) {
+	ctx = withClient(ctx, widely(client))
+	for _, key := range o.keys.All(keys.UsedValue, purpose, value) {
+		first, err = guarded.ContainResult(func() (bool, error) { return o.store.Use(ctx, key, expires) })
+		if err != nil || !first {
+			return false, err
+		}
 	}
-	return guarded.ContainResult(func() (bool, error) {
-		return o.store.Use(withClient(ctx, clientKey("", client)), secret.Hash(value), expires)
-	})
+	return first, nil
 }
 
 // UsedValues is a [storage.ReplayStore] in memory. It never forgets a value that
 // has not expired: when it is full, Use returns an error.
 type UsedValues struct{ used *cache.Ledger }
 
-var errNoRoom = errors.New("too many sign-ins at one time to remember each: set Limits.Replay to a store with more room")
+// errNoRoom will pass: values expire within minutes.
+var errNoRoom = failure.Wrap(fault.ErrAdapter, fmt.Errorf("%w: too many sign-ins at one time to remember each: set Limits.Replay to a store with more room", storage.ErrUnavailable))
 
 // NewUsedValues returns an empty store.
 func NewUsedValues(now func() time.Time) *UsedValues { return &UsedValues{newLedger(now, false)} }
