@@ -15,6 +15,7 @@ import (
 	"github.com/latchkeyhq/latchkey/internal/fill"
 	"github.com/latchkeyhq/latchkey/internal/guarded"
 	"github.com/latchkeyhq/latchkey/internal/journal"
+	"github.com/latchkeyhq/latchkey/internal/limit"
 	"github.com/latchkeyhq/latchkey/internal/mailbox"
 	"github.com/latchkeyhq/latchkey/internal/page"
 	"github.com/latchkeyhq/latchkey/internal/redact"
@@ -36,6 +37,7 @@ type emailProvider struct {
 	about       providerInfo
 	hashSecret  string // what stored hashes are made over
 	shortTokens bool   // NewToken makes some that could be guessed if tries were not few
+	newest      *limit.Newest
 }
 
 func (p *Email) prepare(s *setup, getenv func(string) string) (preparedProvider, error) {
@@ -63,6 +65,7 @@ func (p *Email) prepare(s *setup, getenv func(string) string) (preparedProvider,
 	if err := e.checkTokens(s.limits); err != nil {
 		return e, failure.WrapFor(ErrInvalidProvider, e.ID, err)
 	}
+	e.newest = limit.NewNewest(s.sharedRevocations(), s.bounds, s.now, s.keys)
 	var err error
 	if e.Send == nil && e.NewSend != nil {
 		e.Send, err = e.NewSend(getenv)
@@ -110,10 +113,10 @@ func (p *emailProvider) begin(ctx context.Context, x *exchange) (outcome, error)
 		return outcome{}, err
 	}
 	who := x.setup.requesterOf(ctx, &x.visit, func(k browser.Known) bool { return x.setup.isKnownFor(k, user.ID) })
-	try, err := x.setup.limits.Take(ctx, x.setup.limits.Mail(email, who))
+	wait, err := p.countMail(ctx, email, who)
 	switch {
 	case err != nil:
-	case try.Wait > 0:
+	case wait > 0:
 		x.setup.log.Error(ctx, x, failure.WrapFor(ErrEmailSignIn, p.ID, &failure.Mistake{Err: errors.New("too many links asked for")}))
 	default:
 		err = p.deliver(ctx, x, email)
@@ -172,6 +175,11 @@ func (p *emailProvider) deliver(ctx context.Context, x *exchange, email string) 
 	row := storage.VerificationToken{Identifier: email, Token: secret.HashWith(token, p.hashSecret), Expires: expires}
 	if err := x.setup.store.CreateVerificationToken(ctx, row); err != nil {
 		return err
+	}
+	if p.hasManyCodes() {
+		if err := p.newest.Send(ctx, email, expires); err != nil {
+			return err
+		}
 	}
 	message := Message{
 		Kind: MessageSignIn, To: email, From: p.From, URL: p.link(&x.links, x.callbackURL, token, email), Token: token,
@@ -294,6 +302,8 @@ func (p *emailProvider) use(ctx context.Context, v *visit, token, email string) 
 		err = failure.WrapFor(ErrVerification, p.ID, errors.New("the link belongs to another mailbox"))
 	case !v.now().Before(row.Expires):
 		err = failure.WrapFor(ErrVerification, p.ID, errors.New("the link has expired"))
+	case p.hasManyCodes():
+		err = p.checkNewest(ctx, &row)
 	}
 	return row, err
 }

@@ -9,10 +9,12 @@ import (
 	"time"
 
 	"github.com/latchkeyhq/latchkey/internal/browser"
+	"github.com/latchkeyhq/latchkey/internal/directory"
 	"github.com/latchkeyhq/latchkey/internal/failure"
 	"github.com/latchkeyhq/latchkey/internal/guarded"
 	"github.com/latchkeyhq/latchkey/internal/limit"
 	"github.com/latchkeyhq/latchkey/internal/secret"
+	"github.com/latchkeyhq/latchkey/storage"
 )
 
 // What a magic link's token has to be like. Without a limit on tries only its
@@ -88,6 +90,46 @@ func (p *emailProvider) redemption(ctx context.Context, v *visit, email string) 
 	return limits.Redemption(email, p.setup.requesterOf(ctx, v, func(k browser.Known) bool {
 		return user != nil && p.setup.isKnownFor(k, user.ID)
 	})), nil
+}
+
+// hasManyCodes reports whether one guess would be compared with every code that was
+// sent to a mailbox. With SameBrowser it is compared with the browser's own.
+func (p *emailProvider) hasManyCodes() bool { return p.shortTokens && !p.SameBrowser }
+
+// countMail counts a mail to a mailbox and returns zero, or how long to wait. Two
+// codes within one second are one, so that a later one is newer.
+func (p *emailProvider) countMail(ctx context.Context, email string, who limit.Requester) (time.Duration, error) {
+	limits := p.setup.limits
+	mail, err := limits.Take(ctx, limits.Mail(email, who))
+	if err != nil || mail.Wait > 0 || !p.hasManyCodes() {
+		return mail.Wait, err
+	}
+	code, err := limits.Take(ctx, limits.Code(email))
+	if err == nil && code.Wait > 0 {
+		err = limits.Return(ctx, mail)
+	}
+	return code.Wait, err
+}
+
+// checkNewest returns an error for a code that another one was sent after.
+func (p *emailProvider) checkNewest(ctx context.Context, row *storage.VerificationToken) error {
+	newest, err := p.newest.IsNewest(ctx, row.Identifier, row.Expires)
+	if err == nil && !newest {
+		err = failure.WrapFor(ErrVerification, p.ID, errors.New("a newer link was sent to the mailbox"))
+	}
+	return err
+}
+
+// sharedRevocations returns the store in which the instances of the site remember
+// together what is void, or nil.
+func (s *setup) sharedRevocations() storage.RevocationStore {
+	switch {
+	case s.revocations != nil:
+		return s.revocations.Store
+	case s.store == nil || s.store.Revocations == nil || !directory.CanRevoke(s.store.Revocations, s.bounds):
+		return nil
+	}
+	return s.store.Revocations
 }
 
 // bitsOf returns an upper bound of a token's entropy, by its length and the

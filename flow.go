@@ -77,14 +77,30 @@ func (p *oauthProvider) complete(f *browser.Flow, checks []Check) error {
 	return nil
 }
 
-// spend makes sure that a flow completes at most one callback. It reports
-// whether this is its first. It is called once the flow's code was traded: what
-// costs a client nothing must not fill the memory of used values.
+// show reports whether this is the first answer that names the flow by its state.
+func (p *oauthProvider) show(ctx context.Context, v *visit, f *browser.Flow) (first bool) {
+	if f.Key() == "" {
+		return true
+	}
+	return p.setup.replay.Show(ctx, p.setup.trust.clientAddr(v.request), "sign-in at "+p.ID, f.Key(), v.now().Add(spentMaxAge))
+}
+
+// spentMaxAge is how long a flow is remembered: longer than any of its cookies
+// lives.
+const spentMaxAge = browser.CheckMaxAge + time.Minute
+
+// spend makes sure that a flow completes at most one callback, and takes
+// it out of the browser's cookies. It reports whether this was its first use. It
+// is called once the flow's code was traded: what costs a client nothing must not
+// fill the memory of used values.
 func (p *oauthProvider) spend(ctx context.Context, v *visit, f *browser.Flow) (unused bool, err error) {
-	key := f.Key()
-	if key == "" {
+	if f.Key() == "" {
 		return true, nil
 	}
-	expires := v.now().Add(browser.CheckMaxAge + time.Minute)
-	return p.setup.replay.Use(ctx, p.setup.trust.clientAddr(v.request), "sign-in at "+p.ID, key, expires)
+	now := v.now()
+	unused, err = p.setup.replay.Use(ctx, p.setup.trust.clientAddr(v.request), "sign-in at "+p.ID, f.Key(), now.Add(spentMaxAge))
+	if err != nil {
+		return false, err
+	}
+	return unused, v.cookies.End(f, now)
 }

@@ -103,9 +103,6 @@ func (p *oauthProvider) receive(ctx context.Context, x *exchange) (outcome, erro
 	if err != nil {
 		return outcome{}, err
 	}
-	if err := x.cookies.End(f, x.now()); err != nil { // a second time, where its state named it
-		return outcome{}, err
-	}
 	if unused, err := p.spend(ctx, &x.visit, f); err != nil || !unused {
 		return outcome{}, cmp.Or(err, errCheck(p, spentText))
 	}
@@ -153,9 +150,8 @@ func (p *oauthProvider) askAgain(ctx context.Context, x *exchange, params url.Va
 }
 
 // matchFlow finds the sign-in that a callback belongs to. One that is named by
-// its state is taken out of the browser's cookies by that, whatever else the
-// answer says (RFC 9700 section 4.2.4); to guess it, the code has to prove itself
-// first.
+// its state is spent by that, whatever else the answer says (RFC 9700 section
+// 4.2.4); one that is guessed has to prove itself by its code first.
 func (p *oauthProvider) matchFlow(ctx context.Context, v *visit, answer *oauth.Callback) (*browser.Flow, error) {
 	checks, err := p.checksNow(ctx)
 	if err != nil {
@@ -167,11 +163,12 @@ func (p *oauthProvider) matchFlow(ctx context.Context, v *visit, answer *oauth.C
 		return p.unnamedFlow(ctx, answer, flows, checks)
 	}
 	f := flows[i]
-	if err := v.cookies.End(f, v.now()); err != nil {
-		return nil, err
-	}
+	unused := p.show(ctx, v, f)
 	if err := p.client.CheckResponse(ctx, answer); err != nil {
 		return nil, p.refusal(err)
+	}
+	if !unused {
+		return nil, errCheck(p, spentText)
 	}
 	return f, p.complete(f, checks)
 }

@@ -40,6 +40,7 @@ type common struct {
 	issuers *oauth.Shared       // what is known of providers
 	limiter *limit.Memory       // counts where nobody else does
 	replay  storage.ReplayStore // remembers where nobody else does
+	recent  *limit.Recent       // what was shown lately
 }
 
 // prepare makes c ready for a tenant; empty: there is one site. What it returns

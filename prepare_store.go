@@ -28,7 +28,7 @@ func (s *setup) prepareStores(f *failure.List, shared common) {
 	}
 	s.prepareSessionStore(f)
 	s.prepareLimiter(shared.limiter)
-	s.prepareReplay(shared.replay)
+	s.prepareReplay(shared)
 }
 
 // prepareLimiter chooses the limiter: the configured one, else the Adapter if
@@ -45,14 +45,15 @@ func (s *setup) prepareLimiter(here *limit.Memory) {
 }
 
 // prepareReplay chooses the store of used values, in the same order.
-func (s *setup) prepareReplay(here storage.ReplayStore) {
+func (s *setup) prepareReplay(shared common) {
+	here, recent := shared.replay, shared.recent
 	if here == nil {
-		here = limit.NewUsedValues(s.now)
+		here, recent = limit.NewUsedValues(s.now), limit.NewRecent(s.now)
 	}
 	if chosen := s.config.sharedReplay(); chosen != nil {
 		here = &limit.SharedReplay{Store: chosen, Bounds: s.bounds}
 	}
-	s.replay = limit.NewOnce(here, s.keys)
+	s.replay = limit.NewOnce(here, recent, s.keys)
 }
 
 // prepareSessionStore puts the store of sessions beside the Adapter.

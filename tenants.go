@@ -164,7 +164,7 @@ func newSetups(most int) *setups { return cache.New[any, prepared](cache.Rules{S
 
 func newLazySetups(size int, find func(context.Context, *Request) (tenant, error)) *lazySetups {
 	return &lazySetups{
-		find: find, common: common{oauth.NewShared(), limit.NewMemory(nil), limit.NewUsedValues(time.Now)},
+		find: find, common: common{oauth.NewShared(), limit.NewMemory(nil), limit.NewUsedValues(time.Now), limit.NewRecent(time.Now)},
 		blank: sync.OnceValue(func() *setup {
 			s, _ := prepare(Config{}.WithEnv(func(string) string { return "" }), "", common{})
 			return s

@@ -164,9 +164,13 @@ func originOfRef(ref sessionref.Ref) TokenOrigin {
 	return o
 }
 
-// ids returns what names a token's sign-in and user within this process.
+// ids returns what names a token's sign-in and user within this process. Every
+// token of one sign-in has the same.
 func (o TokenOrigin) ids() []string {
-	return []string{o.SessionID, o.TokenID, o.UserID}
+	if o.SessionID != "" {
+		return []string{o.SessionID, "", o.UserID}
+	}
+	return []string{"", o.TokenID, o.UserID}
 }
 
 // signInKeys returns the keys under which a token's sign-in is revoked, and none

@@ -75,13 +75,36 @@ func TestClientsAreNetworks(t *testing.T) {
 	t.Run("R-507 subscribers of one network share its part of the memory", func(t *testing.T) {
 		clock := newFakeClock()
 		used := NewUsedValues(clock.Now)
-		once := NewOnce(used, keys.New([]string{"secret"}, "", ""))
+		once := NewOnce(used, nil, keys.New([]string{"secret"}, "", ""))
 		until := clock.Now().Add(time.Hour)
 		for i := range mostKeys {
 			_, _ = once.Use(t.Context(), fmt.Sprintf("2001:db8:1:%x::1", i%5000), "flood", fmt.Sprint(i), until)
 		}
 		if n := used.used.Len(); n > mostKeys/2 {
 			t.Errorf("one network fills %d of %d", n, mostKeys)
+		}
+	})
+}
+
+func TestShownValues(t *testing.T) {
+	clock := newFakeClock()
+	recent := NewRecent(clock.Now)
+	once := NewOnce(NewUsedValues(clock.Now), recent, keys.New([]string{"secret"}, "", ""))
+	until := clock.Now().Add(time.Hour)
+	t.Run("R-507 R-394 a value is shown first once", func(t *testing.T) {
+		if !once.Show(t.Context(), "", "p", "v", until) || once.Show(t.Context(), "", "p", "v", until) {
+			t.Error("not once")
+		}
+	})
+	t.Run("R-507 whatever is shown, there is room for what is used", func(t *testing.T) {
+		for i := range 2 * mostKeys {
+			once.Show(t.Context(), fmt.Sprintf("2001:db8:%x::1", i%50000), "p", fmt.Sprint(i), until)
+		}
+		if n := recent.shown.Len(); n > mostRecent {
+			t.Errorf("%d values, want %d at most", n, mostRecent)
+		}
+		if first, err := once.Use(t.Context(), "192.0.2.1", "p", "new", until); !first || err != nil {
+			t.Errorf("%t, %v", first, err)
 		}
 	})
 }
@@ -97,7 +120,7 @@ func TestFullMemoryWillPass(t *testing.T) {
 func TestOnceWhileSecretsRotate(t *testing.T) {
 	use := func(t *testing.T, store *UsedValues, secrets ...string) bool {
 		t.Helper()
-		first, err := NewOnce(store, keys.New(secrets, "t", "s")).Use(t.Context(), "", "p", "v", time.Unix(1_800_000_600, 0))
+		first, err := NewOnce(store, nil, keys.New(secrets, "t", "s")).Use(t.Context(), "", "p", "v", time.Unix(1_800_000_600, 0))
 		if err != nil {
 			t.Fatal(err)
 		}

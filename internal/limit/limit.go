@@ -94,6 +94,12 @@ func (l *Limits) Mail(email string, r Requester) Event {
 	return e
 }
 
+// Code returns the event of a short code to a mailbox: one in a second, so that one
+// of them is the newest.
+func (l *Limits) Code(email string) Event {
+	return Event{target: budget{l.keys.Of(keys.CodesToMailbox, email), storage.Rate{Events: 1, Per: time.Second}}}
+}
+
 func (l *Limits) mailbox(email string) budget {
 	return budget{l.keys.Of(keys.MailsToMailbox, email), l.rates.MailsPerRecipient}
 }

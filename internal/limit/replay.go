@@ -15,12 +15,23 @@ import (
 
 // Once lets each value be used one time. It is safe for concurrent use.
 type Once struct {
-	store storage.ReplayStore
-	keys  *keys.Keys
+	store  storage.ReplayStore
+	recent *Recent
+	keys   *keys.Keys
 }
 
-// NewOnce returns what keeps the used values of a configuration in store.
-func NewOnce(store storage.ReplayStore, k *keys.Keys) *Once { return &Once{store, k} }
+// NewOnce returns what keeps the used values of a configuration in store, and
+// those that were merely shown in recent.
+func NewOnce(store storage.ReplayStore, recent *Recent, k *keys.Keys) *Once {
+	return &Once{store, recent, k}
+}
+
+// Show records that a value was shown and reports whether that is the first time.
+// To show one costs a client nothing, so this process remembers as many as it has
+// room for, and the store none. Use decides.
+func (o *Once) Show(ctx context.Context, client, purpose, value string, expires time.Time) (first bool) {
+	return o.recent.show(withClient(ctx, widely(client)), o.keys.Of(keys.UsedValue, purpose, value), expires)
+}
 
 // Use records the value until expires and reports whether this was its first use.
 // purpose says what the value is for. client is the IP address of the client that
@@ -35,6 +46,31 @@ func (o *Once) Use(ctx context.Context, client, purpose, value string, expires t
 		}
 	}
 	return first, nil
+}
+
+// Recent remembers values that were shown. When it is full it forgets those of a
+// client that floods it, and then those that expire soonest. A nil *Recent
+// remembers nothing.
+type Recent struct{ shown *cache.Ledger }
+
+const mostRecent = mostKeys / 8
+
+// NewRecent returns an empty Recent, which takes 2 MiB at most.
+func NewRecent(now func() time.Time) *Recent {
+	return &Recent{cache.NewLedger(cache.LedgerRules{Size: mostRecent, Share: mostRecent / 16, Evict: true, Now: now})}
+}
+
+func (r *Recent) show(ctx context.Context, key string, expires time.Time) (first bool) {
+	if r == nil {
+		return true
+	}
+	r.shown.Update(key, clientIn(ctx), func(known, _ time.Time) time.Time {
+		if first = known.IsZero(); first {
+			return expires
+		}
+		return known
+	})
+	return first
 }
 
 // UsedValues is a [storage.ReplayStore] in memory. It never forgets a value that
