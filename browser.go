@@ -28,7 +28,7 @@ func (s *setup) requesterOf(ctx context.Context, v *visit, isKnown func(browser.
 
 // isKnownFor reports whether a user has signed in in a browser before. An empty
 // id is no user.
-func (s *setup) isKnownFor(k browser.Known, userID string) bool {
+func isKnownFor(s *setup, k browser.Known, userID string) bool {
 	if userID == "" {
 		return false
 	}

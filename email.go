@@ -20,7 +20,6 @@ import (
 	"github.com/latchkeyhq/latchkey/internal/page"
 	"github.com/latchkeyhq/latchkey/internal/redact"
 	"github.com/latchkeyhq/latchkey/internal/secret"
-	"github.com/latchkeyhq/latchkey/jwt"
 	"github.com/latchkeyhq/latchkey/storage"
 )
 
@@ -65,7 +64,7 @@ func (p *Email) prepare(s *setup, getenv func(string) string) (preparedProvider,
 	if err := e.checkTokens(s.limits); err != nil {
 		return e, failure.WrapFor(ErrInvalidProvider, e.ID, err)
 	}
-	e.newest = limit.NewNewest(s.sharedRevocations(), s.bounds, s.now, s.keys)
+	e.newest = limit.NewNewest(sharedRevocations(s), s.bounds, s.now, s.keys)
 	var err error
 	if e.Send == nil && e.NewSend != nil {
 		e.Send, err = e.NewSend(getenv)
@@ -112,7 +111,7 @@ func (p *emailProvider) begin(ctx context.Context, x *exchange) (outcome, error)
 	if err != nil {
 		return outcome{}, err
 	}
-	who := x.setup.requesterOf(ctx, &x.visit, func(k browser.Known) bool { return x.setup.isKnownFor(k, user.ID) })
+	who := x.setup.requesterOf(ctx, &x.visit, func(k browser.Known) bool { return isKnownFor(x.setup, k, user.ID) })
 	wait, err := p.countMail(ctx, email, who)
 	switch {
 	case err != nil:
@@ -202,31 +201,6 @@ func (p *emailProvider) deliver(ctx context.Context, x *exchange, email string) 
 func (p *emailProvider) link(l *links, callbackURL, token, email string) string {
 	return l.url("callback/" + p.ID + "?callbackUrl=" + url.QueryEscape(callbackURL) +
 		"&token=" + url.QueryEscape(token) + "&email=" + url.QueryEscape(email))
-}
-
-// purposeLink marks the cookie of the browser that asked for a link.
-const purposeLink = "email-link"
-
-// bind makes a browser the only one that can use the link.
-func (p *emailProvider) bind(v *visit, hash string) error {
-	k, now := &v.cookies.Specs.Link, v.now()
-	sealed, err := k.Codec.SealClaims(jwt.Claims{"value": hash, "provider": p.ID, "purpose": purposeLink}, now, p.MaxAge)
-	if err != nil {
-		return err
-	}
-	v.cookies.Set(k.New(sealed, now.Add(p.MaxAge)))
-	return nil
-}
-
-// boundTo returns the hash of the link that a browser asked for, or "".
-func (p *emailProvider) boundTo(v *visit) string {
-	k := &v.cookies.Specs.Link
-	value, _ := v.cookies.Value(k)
-	claims, err := k.Codec.OpenClaims(value, v.now(), p.MaxAge)
-	if err != nil || claims.String("purpose") != purposeLink || claims.String("provider") != p.ID {
-		return ""
-	}
-	return claims.String("value")
 }
 
 // receive uses up a link.

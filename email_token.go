@@ -14,12 +14,13 @@ import (
 	"github.com/latchkeyhq/latchkey/internal/guarded"
 	"github.com/latchkeyhq/latchkey/internal/limit"
 	"github.com/latchkeyhq/latchkey/internal/secret"
+	"github.com/latchkeyhq/latchkey/jwt"
 	"github.com/latchkeyhq/latchkey/storage"
 )
 
-// What a magic link's token has to be like. Without a limit on tries only its
-// randomness keeps it from being guessed; where tries are counted and few, six
-// digits will do for a while.
+// What a magic link's token has to be like, and what guesses at it cost. Without a
+// limit on tries only its randomness keeps it from being guessed; where tries are
+// counted and few, six digits will do for a while.
 
 const (
 	enoughBits   = 128              // nobody guesses those
@@ -69,6 +70,31 @@ func (p *emailProvider) freshToken() (string, error) {
 	return token, nil
 }
 
+// purposeLink marks the cookie of the browser that asked for a link.
+const purposeLink = "email-link"
+
+// bind makes a browser the only one that can use the link.
+func (p *emailProvider) bind(v *visit, hash string) error {
+	k, now := &v.cookies.Specs.Link, v.now()
+	sealed, err := k.Codec.SealClaims(jwt.Claims{"value": hash, "provider": p.ID, "purpose": purposeLink}, now, p.MaxAge)
+	if err != nil {
+		return err
+	}
+	v.cookies.Set(k.New(sealed, now.Add(p.MaxAge)))
+	return nil
+}
+
+// boundTo returns the hash of the link that a browser asked for, or "".
+func (p *emailProvider) boundTo(v *visit) string {
+	k := &v.cookies.Specs.Link
+	value, _ := v.cookies.Value(k)
+	claims, err := k.Codec.OpenClaims(value, v.now(), p.MaxAge)
+	if err != nil || claims.String("purpose") != purposeLink || claims.String("provider") != p.ID {
+		return ""
+	}
+	return claims.String("value")
+}
+
 // redemption returns what a try at the links of a mailbox is counted under. Only
 // tries that may be right count for others than the client: no client guesses long
 // tokens, and with SameBrowser a browser can use the link alone that it asked for.
@@ -88,7 +114,7 @@ func (p *emailProvider) redemption(ctx context.Context, v *visit, email string) 
 		return limit.Event{}, failure.WrapFor(ErrVerification, p.ID, err)
 	}
 	return limits.Redemption(email, p.setup.requesterOf(ctx, v, func(k browser.Known) bool {
-		return user != nil && p.setup.isKnownFor(k, user.ID)
+		return user != nil && isKnownFor(p.setup, k, user.ID)
 	})), nil
 }
 
@@ -122,7 +148,7 @@ func (p *emailProvider) checkNewest(ctx context.Context, row *storage.Verificati
 
 // sharedRevocations returns the store in which the instances of the site remember
 // together what is void, or nil.
-func (s *setup) sharedRevocations() storage.RevocationStore {
+func sharedRevocations(s *setup) storage.RevocationStore {
 	switch {
 	case s.revocations != nil:
 		return s.revocations.Store

@@ -77,8 +77,8 @@ func (p *oauthProvider) complete(f *browser.Flow, checks []Check) error {
 	return nil
 }
 
-// show reports whether this is the first answer that names the flow by its state.
-func (p *oauthProvider) show(ctx context.Context, v *visit, f *browser.Flow) (first bool) {
+// isFirstAnswer reports whether no answer has named the flow by its state before.
+func isFirstAnswer(ctx context.Context, p *oauthProvider, v *visit, f *browser.Flow) bool {
 	if f.Key() == "" {
 		return true
 	}

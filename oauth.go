@@ -163,7 +163,7 @@ func (p *oauthProvider) matchFlow(ctx context.Context, v *visit, answer *oauth.C
 		return p.unnamedFlow(ctx, answer, flows, checks)
 	}
 	f := flows[i]
-	unused := p.show(ctx, v, f)
+	unused := isFirstAnswer(ctx, p, v, f)
 	if err := p.client.CheckResponse(ctx, answer); err != nil {
 		return nil, p.refusal(err)
 	}

@@ -129,7 +129,7 @@ func (p *oauthProvider) assertionOf(g Grant) (*directory.Assertion, error) {
 		Person: User{ID: secret.NewUserID(), Name: id.Name, Email: email, Image: pictureOf(id), Extra: id.Extra},
 		Said:   claimedBy(id, g.Profile),
 		Account: Account{
-			Provider: p.ID, ProviderAccountID: p.accountID(id.Subject), Type: p.about.kind, Tokens: g.Tokens,
+			Provider: p.ID, ProviderAccountID: accountID(&p.OAuth, p.setup.tenant, id.Subject), Type: p.about.kind, Tokens: g.Tokens,
 			Email: email, EmailVouched: verified && email != "",
 		},
 		Keep:          keep,
@@ -146,8 +146,8 @@ const longestAccountID = 255
 // different issuers by one provider id, so that of a tenant names the issuer, too:
 // by a hash of one length, which no subject can imitate. A provider without an
 // issuer is named by the endpoint that says who the user is.
-func (p *oauthProvider) accountID(subject string) string {
-	if p.setup.tenant == "" {
+func accountID(p *OAuth, tenant, subject string) string {
+	if tenant == "" {
 		return subject
 	}
 	issuer := sha256.Sum256([]byte(cmp.Or(p.Issuer, p.UserInfo.URL, p.Token.URL)))
