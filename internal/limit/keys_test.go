@@ -4,11 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"log/slog"
 	"testing"
 	"time"
 
+	"github.com/latchkeyhq/latchkey/fault"
 	"github.com/latchkeyhq/latchkey/internal/guarded"
 	"github.com/latchkeyhq/latchkey/internal/journal"
 	"github.com/latchkeyhq/latchkey/internal/keys"
@@ -23,7 +23,11 @@ func newLimits(clock func() time.Time, shared storage.Limiter) *Limits {
 	if shared == nil {
 		return New(rates, false, k, here, nil)
 	}
-	log := journal.New(slog.New(slog.NewTextHandler(io.Discard, nil)), clock, journal.Rules{})
+	log := journal.New(slog.New(slog.DiscardHandler), clock, journal.Rules{
+		Level:   func(error) slog.Level { return slog.LevelError },
+		Outcome: func(error) string { return "" },
+		Details: func(error) []journal.Detail { return nil },
+	})
 	return New(rates, false, k, here, NewShared(shared, here, &guarded.Bounds{Timeout: time.Second, Log: log}, clock))
 }
 
@@ -97,7 +101,7 @@ func TestShownValues(t *testing.T) {
 		}
 	})
 	t.Run("R-507 whatever is shown, there is room for what is used", func(t *testing.T) {
-		for i := range 2 * mostKeys {
+		for i := range 2 * mostRecent {
 			once.Show(t.Context(), fmt.Sprintf("2001:db8:%x::1", i%50000), "p", fmt.Sprint(i), until)
 		}
 		if n := recent.shown.Len(); n > mostRecent {
@@ -110,9 +114,17 @@ func TestShownValues(t *testing.T) {
 }
 
 func TestFullMemoryWillPass(t *testing.T) {
+	clock := newFakeClock()
+	used := NewUsedValues(clock.Now)
+	until := clock.Now().Add(time.Minute)
+	for i := range mostKeys {
+		if _, err := used.Use(t.Context(), fmt.Sprint(i), until); err != nil {
+			t.Fatal(err)
+		}
+	}
 	t.Run("R-507 R-465 it is an outage, and no fault of the configuration", func(t *testing.T) {
-		if !errors.Is(errNoRoom, storage.ErrUnavailable) {
-			t.Errorf("%v", errNoRoom)
+		if _, err := used.Use(t.Context(), "one more", until); !errors.Is(err, ErrNoRoom) || !errors.Is(err, storage.ErrUnavailable) || !errors.Is(err, fault.ErrAdapter) {
+			t.Errorf("%v", err)
 		}
 	})
 }

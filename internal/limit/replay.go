@@ -77,8 +77,9 @@ func (r *Recent) show(ctx context.Context, key string, expires time.Time) (first
 // has not expired: when it is full, Use returns an error.
 type UsedValues struct{ used *cache.Ledger }
 
-// errNoRoom will pass: values expire within minutes.
-var errNoRoom = failure.Wrap(fault.ErrAdapter, fmt.Errorf("%w: too many sign-ins at one time to remember each: set Limits.Replay to a store with more room", storage.ErrUnavailable))
+// ErrNoRoom reports that the memory of used values is full. It passes: values expire
+// within minutes.
+var ErrNoRoom = fmt.Errorf("%w: too many sign-ins at one time to remember each: set Limits.Replay to a store with more room", storage.ErrUnavailable)
 
 // NewUsedValues returns an empty store.
 func NewUsedValues(now func() time.Time) *UsedValues { return &UsedValues{newLedger(now, false)} }
@@ -92,7 +93,7 @@ func (u *UsedValues) Use(ctx context.Context, key string, expires time.Time) (fi
 		return known
 	})
 	if !room {
-		return false, errNoRoom
+		return false, failure.Wrap(fault.ErrAdapter, ErrNoRoom)
 	}
 	return first, nil
 }
