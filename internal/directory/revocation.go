@@ -164,52 +164,6 @@ func originOfRef(ref sessionref.Ref) TokenOrigin {
 	return o
 }
 
-// ids returns what names a token's sign-in and user within this process. Every
-// token of one sign-in has the same.
-func (o TokenOrigin) ids() []string {
-	if o.SessionID != "" {
-		return []string{o.SessionID, "", o.UserID}
-	}
-	return []string{"", o.TokenID, o.UserID}
-}
-
-// signInKeys returns the keys under which a token's sign-in is revoked, and none
-// if the token does not name it. They name no site: the id is random, and every
-// site that has the secret would accept the token.
-func (r *Revocations) signInKeys(o TokenOrigin) []string {
-	switch {
-	case o.SessionID != "":
-		return r.Keys.AnySite().All(keys.RevokedSignIn, "sid", o.SessionID)
-	case o.TokenID != "":
-		return r.Keys.AnySite().All(keys.RevokedSignIn, "jti", o.TokenID)
-	}
-	return nil
-}
-
-// writtenFor returns the keys under which the sign-ins of a user are revoked.
-// Users belong to the Adapter, whatever configuration uses it: what the Adapter
-// itself remembers of a user is true for all of them. In a store beside it, which
-// tenants and sites may share, two users may have one id.
-func (r *Revocations) writtenFor(userID string) []string {
-	switch {
-	case userID == "":
-		return nil
-	case r.InAdapter:
-		return new(keys.Keys).All(keys.RevokedUser, userID)
-	}
-	return r.Keys.All(keys.RevokedUser, userID)
-}
-
-// userKeys returns the keys under which the sign-ins of a user may be revoked. A
-// job may have revoked them that does not say which site it is for.
-func (r *Revocations) userKeys(userID string) []string {
-	written := r.writtenFor(userID)
-	if len(written) == 0 || r.InAdapter || !r.Keys.NamesSite() {
-		return written
-	}
-	return append(written, r.Keys.AnySite().All(keys.RevokedUser, userID)...)
-}
-
 // AuthTime returns the time of the sign-in behind a token. A token without
 // auth_time counts from its issue.
 func AuthTime(c jwt.Claims) (time.Time, bool) {
