@@ -245,6 +245,7 @@ func (p *emailProvider) receive(ctx context.Context, x *exchange) (outcome, erro
 		Account:       p.account(email),
 		ProvesEmail:   true,
 		EmailVerified: true,
+		Issued:        row.Expires.Add(-p.MaxAge),
 		CountedAs:     limit.MailKey(row.Identifier),
 	}}, nil
 }

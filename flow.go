@@ -24,7 +24,7 @@ func (p *oauthProvider) newFlow(callbackURL string, checks []Check, origin strin
 	now := p.setup.now()
 	f := &browser.Flow{
 		ID: secret.RandomHex(8), Provider: p.ID, Expires: now.Add(browser.CheckMaxAge).Unix(),
-		FlowOrigin: browser.FlowOrigin{CallbackURL: callbackURL, CrossSite: p.postsCrossSite()},
+		FlowOrigin: browser.FlowOrigin{CallbackURL: callbackURL, CrossSite: p.postsCrossSite(), Begun: now.UnixMilli()},
 	}
 	for _, c := range checks {
 		switch c {

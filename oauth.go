@@ -110,7 +110,7 @@ func (p *oauthProvider) receive(ctx context.Context, x *exchange) (outcome, erro
 	}
 	in, err := p.assertionOf(grant)
 	if err == nil {
-		in.BegunIn, in.BegunFresh = &f.Ref, f.Fresh
+		in.BegunIn, in.BegunFresh, in.Issued = &f.Ref, f.Fresh, f.BegunAt(f.Expires)
 	}
 	return outcome{assertion: in}, err
 }
