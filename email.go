@@ -105,7 +105,8 @@ func (p *emailProvider) begin(ctx context.Context, x *exchange) (outcome, error)
 	if err != nil {
 		return outcome{}, failure.WrapFor(ErrEmailSignIn, p.ID, &unusable{err})
 	}
-	if err := p.ask(ctx, x, email); err != nil {
+	userID, err := p.ask(ctx, x, email)
+	if err != nil {
 		return outcome{}, err
 	}
 	wait, err := x.setup.limits.Take(ctx, x.setup.limits.Mails(email, x.setup.requesterOf(ctx, &x.visit, limit.MailKey(email))))
@@ -114,7 +115,7 @@ func (p *emailProvider) begin(ctx context.Context, x *exchange) (outcome, error)
 	case wait > 0:
 		x.setup.log.Error(ctx, x, failure.WrapFor(ErrEmailSignIn, p.ID, &failure.Mistake{Err: errors.New("too many links asked for")}))
 	default:
-		err = p.deliver(ctx, x, email)
+		err = p.deliver(ctx, x, email, x.setup.revocations.IssueTime(userID, x.now()))
 	}
 	if err != nil {
 		return outcome{}, failure.WrapFor(ErrEmailSignIn, p.ID, err)
@@ -138,19 +139,20 @@ func typedMailbox(typed string, normalize func(string) (string, error)) (string,
 	return email, mailbox.Check(email)
 }
 
-// ask tells the application that a link is about to be sent.
-func (p *emailProvider) ask(ctx context.Context, x *exchange, email string) error {
+// ask tells the application that a link is about to be sent. It returns the id of
+// the user who has the e-mail address, or "".
+func (p *emailProvider) ask(ctx context.Context, x *exchange, email string) (userID string, err error) {
 	known, err := guarded.Optional(x.setup.store.UserByEmail(ctx, email))
 	if err != nil {
-		return failure.WrapFor(ErrEmailSignIn, p.ID, err)
+		return "", failure.WrapFor(ErrEmailSignIn, p.ID, err)
 	}
 	u := User{ID: secret.NewUserID(), Email: email}
 	if known != nil {
-		u = *known
+		u, userID = *known, known.ID
 	}
 	account := p.account(email)
 	account.UserID = u.ID
-	return x.runSignInCallback(ctx, SignInAttempt{User: u, Account: account, VerificationRequest: true})
+	return userID, x.runSignInCallback(ctx, SignInAttempt{User: u, Account: account, VerificationRequest: true})
 }
 
 func (p *emailProvider) account(email string) Account {
@@ -158,14 +160,14 @@ func (p *emailProvider) account(email string) Account {
 }
 
 // deliver stores the link's hash and then sends the link; one that could not be
-// sent is void.
-func (p *emailProvider) deliver(ctx context.Context, x *exchange, email string) error {
+// sent is void. The expiry of the link tells when it was issued.
+func (p *emailProvider) deliver(ctx context.Context, x *exchange, email string, issued time.Time) error {
 	token, err := p.freshToken()
 	if err != nil {
 		return err
 	}
 	x.hide(token)
-	expires := x.now().Add(p.MaxAge).UTC().Truncate(time.Millisecond)
+	expires := issued.Add(p.MaxAge).UTC().Truncate(time.Millisecond)
 	row := storage.VerificationToken{Identifier: email, Token: secret.HashWith(token, p.hashSecret), Expires: expires}
 	if err := x.setup.store.CreateVerificationToken(ctx, row); err != nil {
 		return err

@@ -43,8 +43,6 @@ func askedFor(who *visitorInfo) string {
 	return secret.Hash(who.user.ID)
 }
 
-func newChallengeID() string { return secret.RandomHex(8) }
-
 // newChallenge returns 32 random bytes (section 13.4.3).
 func newChallenge() string {
 	b := make([]byte, 32)

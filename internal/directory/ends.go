@@ -7,7 +7,6 @@ import (
 
 	"github.com/latchkeyhq/latchkey/fault"
 	"github.com/latchkeyhq/latchkey/internal/failure"
-	"github.com/latchkeyhq/latchkey/internal/fill"
 	"github.com/latchkeyhq/latchkey/internal/jwtclaims"
 	"github.com/latchkeyhq/latchkey/storage"
 )
@@ -85,7 +84,9 @@ func (r *Revocations) userVoidAt(ctx context.Context, s *Store, id string) (time
 // begun is alive at this point, and proves that nothing has ended it. s is the
 // store of the transaction that this is part of; nil: none.
 func (r *Revocations) Accept(ctx context.Context, s *Store, signIn *SignIn) error {
-	fill.Default(&signIn.Issued, signIn.Started)
+	if signIn.Issued.IsZero() {
+		signIn.Issued, signIn.IssuedHere = signIn.Started, true
+	}
 	signIn.begun = signIn.Started.Truncate(time.Millisecond)
 	switch {
 	case signIn.isHeld:
@@ -109,14 +110,28 @@ func (r *Revocations) Accept(ctx context.Context, s *Store, signIn *SignIn) erro
 }
 
 // isLater reports whether the evidence of a sign-in was issued after the end that
-// is on record with the instant void. If this process recorded the end, it knows
-// by its own clock, without the tolerance.
+// is on record with the instant void. If this process recorded the end and issued
+// the evidence, it knows by its own clock, without the tolerance.
 func (r *Revocations) isLater(signIn *SignIn, void time.Time) bool {
 	if signIn.Issued.Truncate(time.Millisecond).After(void) {
 		return true
 	}
 	own, ok := r.own.Get(r.userKey(signIn.User.ID))
-	return ok && own.void.Equal(void) && signIn.Issued.After(own.done)
+	return ok && signIn.IssuedHere && own.void.Equal(void) && signIn.Issued.After(own.done)
+}
+
+// IssueTime returns the time of issue for evidence that is made now for a user,
+// such as a link. If this process has just ended the sessions of the user, that is
+// ahead of now: no process takes the evidence for older than the end. An empty id
+// is no known user.
+func (r *Revocations) IssueTime(id string, now time.Time) time.Time {
+	if r == nil || id == "" {
+		return now
+	}
+	if own, ok := r.own.Get(r.userKey(id)); ok && !now.After(own.void) && now.After(own.done) {
+		return own.void.Add(2 * time.Millisecond) // expiries are cut to the millisecond
+	}
+	return now
 }
 
 // ended returns ErrEnded with the error type by which the browser is told to
