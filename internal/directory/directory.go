@@ -60,15 +60,16 @@ type SessionPlan struct {
 // SignIn is a sign-in with the user that it belongs to.
 type SignIn struct {
 	Assertion
-	User    storage.User
-	IsNew   bool
-	Session storage.StoredSession // with stored sessions; for a tracked token only its ID is set
-	begun   time.Time             // from when it counts: an end of the user's sessions at this time or later voids it
-	locked  storage.User          // the user that its transaction has locked; zero: none
-	isHeld  bool                  // the session that it was begun in was found alive
-	IsLink  bool                  // it linked an account to the signed-in user: that is no new sign-in
-	proved  bool                  // it was the first proof of the user's e-mail address
-	Since   int64                 // auth_time of the token it opened, in milliseconds; 0: not tracked
+	User      storage.User
+	IsNew     bool
+	Session   storage.StoredSession // with stored sessions; for a tracked token only its ID is set
+	begun     time.Time             // from when it counts: an end of the user's sessions at this time or later voids it
+	locked    storage.User          // the user that its transaction has locked; zero: none
+	isHeld    bool                  // the session that it was begun in was found alive
+	IsLink    bool                  // it linked an account to the signed-in user: that is no new sign-in
+	wasProven bool                  // the user that the application named had a proven e-mail address
+	proved    bool                  // it was the first proof of the user's e-mail address
+	Since     int64                 // auth_time of the token it opened, in milliseconds; 0: not tracked
 }
 
 // KnownUser returns the user that an assertion belongs to already, or nil. It
@@ -156,6 +157,7 @@ func (d *Directory) resolve(ctx context.Context, q *Outbox, s *Store, signIn *Si
 func (d *Directory) resolveVouched(ctx context.Context, s *Store, signIn *SignIn) error {
 	known, err := guarded.Optional(s.User(ctx, signIn.User.ID))
 	if err == nil && known != nil {
+		signIn.wasProven = !known.EmailVerified.IsZero()
 		return d.recognise(ctx, s, signIn, signIn.User)
 	}
 	if err == nil {

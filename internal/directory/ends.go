@@ -212,7 +212,7 @@ func (d *Directory) confirm(ctx context.Context, s *Store, signIn *SignIn, now *
 			return signIn.ended()
 		}
 	}
-	wasUnproven := d.ProvesEmails && signIn.User.Email != "" && signIn.User.EmailVerified.IsZero()
+	wasUnproven := d.ProvesEmails && signIn.User.Email != "" && signIn.User.EmailVerified.IsZero() && !signIn.wasProven
 	if wasUnproven && !now.EmailVerified.IsZero() && !d.vouched(&signIn.Account, now.Email) {
 		return storage.ErrConflict // it may have been opened by a sign-in method that the proof has removed
 	}
