@@ -63,7 +63,7 @@ func changePasskey(ctx context.Context, x *exchange, here *currentUser, do strin
 	if !x.isFresh(here) {
 		return &Response{Redirect: x.change()}, nil
 	}
-	err = d.RemovePasskey(ctx, &x.events, here.user.ID, id)
+	err = d.RemovePasskey(ctx, &x.events, here.user.ID, id, here.sessionID)
 	if errors.Is(err, ErrLastAccount) {
 		return backToAccount(&x.links, &x.visit, noticeLast, here.user.ID), nil
 	}

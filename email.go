@@ -118,7 +118,7 @@ func (p *emailProvider) begin(ctx context.Context, x *exchange) (outcome, error)
 	case wait > 0:
 		x.setup.log.Error(ctx, x, failure.WrapFor(ErrEmailSignIn, p.ID, &failure.Mistake{Err: errors.New("too many links asked for")}))
 	default:
-		err = p.deliver(ctx, x, email)
+		err = p.deliver(ctx, x, email, x.setup.revocations.IssueTime(user.ID, x.now()))
 	}
 	if err != nil {
 		return outcome{}, failure.WrapFor(ErrEmailSignIn, p.ID, err)
@@ -163,14 +163,14 @@ func (p *emailProvider) account(email string) Account {
 }
 
 // deliver stores the link's hash and then sends the link; one that could not be
-// sent is void.
-func (p *emailProvider) deliver(ctx context.Context, x *exchange, email string) error {
+// sent is void. The expiry of the link tells when it was issued.
+func (p *emailProvider) deliver(ctx context.Context, x *exchange, email string, issued time.Time) error {
 	token, err := p.freshToken()
 	if err != nil {
 		return err
 	}
 	x.hide(token)
-	expires := x.now().Add(p.MaxAge).UTC().Truncate(time.Millisecond)
+	expires := issued.Add(p.MaxAge).UTC().Truncate(time.Millisecond)
 	row := storage.VerificationToken{Identifier: email, Token: secret.HashWith(token, p.hashSecret), Expires: expires}
 	if err := x.setup.store.CreateVerificationToken(ctx, row); err != nil {
 		return err
@@ -234,6 +234,7 @@ func (p *emailProvider) receive(ctx context.Context, x *exchange) (outcome, erro
 		Account:       p.account(email),
 		ProvesEmail:   true,
 		EmailVerified: true,
+		Issued:        row.Expires.Add(-p.MaxAge),
 		Counted:       true,
 	}}, nil
 }

@@ -47,6 +47,8 @@ type setup struct {
 	csrfSecret     string            // all secrets, as hashes are made over them
 	csrfSecrets    []string          // the same, and what it was before each rotation
 
+	mark string // begins the ids of the flows and challenges that this process makes
+
 	bounds      *guarded.Bounds      // of the Adapter's calls, and of stores beside it
 	store       *directory.Store     // nil: no database
 	directory   *directory.Directory // nil: no database

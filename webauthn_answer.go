@@ -78,6 +78,9 @@ func (w *webauthnProvider) verify(ctx context.Context, x *exchange) (*directory.
 	if err == nil && (c.id != "" || c.RegisterData != nil && c.RegisterData.ID == "") { // who signs up is never who is signed in
 		found.BegunIn, found.BegunFresh = &in.Ref, in.Fresh
 	}
+	if err == nil {
+		found.Issued, found.IssuedHere = in.BegunAt(0), w.setup.madeHere(c.id)
+	}
 	return found, err
 }
 

@@ -4,24 +4,16 @@ import "github.com/latchkeyhq/latchkey/internal/keys"
 
 // ids returns what names a token's sign-in and user within this process. Every
 // token of one sign-in has the same.
-func (o TokenOrigin) ids() []string {
-	if o.SessionID != "" {
-		return []string{o.SessionID, "", o.UserID}
-	}
-	return []string{"", o.TokenID, o.UserID}
-}
+func (o TokenOrigin) ids() []string { return []string{o.SessionID, o.UserID, o.Subject} }
 
 // signInKeys returns the keys under which a token's sign-in is revoked, and none
 // if the token does not name it. They name no site: the id is random, and every
 // site that has the secret would accept the token.
 func (r *Revocations) signInKeys(o TokenOrigin) []string {
-	switch {
-	case o.SessionID != "":
-		return r.Keys.AnySite().All(keys.RevokedSignIn, "sid", o.SessionID)
-	case o.TokenID != "":
-		return r.Keys.AnySite().All(keys.RevokedSignIn, "jti", o.TokenID)
+	if o.SessionID == "" {
+		return nil
 	}
-	return nil
+	return r.Keys.AnySite().All(keys.RevokedSignIn, o.SessionID)
 }
 
 // writtenFor returns the keys under which the sign-ins of a user are revoked.
