@@ -86,7 +86,7 @@ func populations() map[string]population {
 		}, name, func(random *rand.Rand, account string) map[string]string {
 			typed := ""
 			for _, letter := range strings.Split(account, "") {
-				typed += pick(random, []string{letter, variants.Replace(letter), letter + "\u200b", strings.ReplaceAll(strings.ReplaceAll(letter, "a", "A"), "l", "L")})
+				typed += oneOf(random, []string{letter, variants.Replace(letter), letter + "\u200b", strings.ReplaceAll(strings.ReplaceAll(letter, "a", "A"), "l", "L")})
 			}
 			return map[string]string{"name": typed}
 		}},
@@ -167,13 +167,13 @@ func TestGuessesAtAnAccountNeverExceedTheRate(t *testing.T) {
 				theirs := p.accounts[len(p.accounts)-2:] // the attacker owns one for each tenant, and one more
 				for range steps {
 					s.guesser = random.IntN(5) > 0
-					b := pick(random, browsers[s.guesser])
+					b := oneOf(random, browsers[s.guesser])
 					tenant := ""
 					if len(tenants) > 0 {
-						tenant = pick(random, tenants)
+						tenant = oneOf(random, tenants)
 						b = b.at(tenant)
 					}
-					account := pick(random, p.accounts)
+					account := oneOf(random, p.accounts)
 					owns := slices.Contains(theirs, account)
 					typed := p.spell(random, account)
 					if typed["password"] = fmt.Sprint("guess ", random.Int()); owns == s.guesser && random.IntN(2) == 0 {

@@ -23,5 +23,5 @@ func propertyRun(t *testing.T, steps int) (*rand.Rand, int) {
 	return rand.New(rand.NewPCG(seed, 0)), steps
 }
 
-// pick returns one of the list.
-func pick[T any](random *rand.Rand, list []T) T { return list[random.IntN(len(list))] }
+// oneOf returns one of the list.
+func oneOf[T any](random *rand.Rand, list []T) T { return list[random.IntN(len(list))] }
