@@ -211,7 +211,7 @@ func changeAccount(ctx context.Context, x *exchange) (*Response, error) {
 		if !x.isFresh(here) {
 			return &Response{Redirect: x.change()}, nil
 		}
-		err := d.Unlink(ctx, &x.events, id, x.field("provider"), x.field("providerAccountId"))
+		err := d.Unlink(ctx, &x.events, id, x.field("provider"), x.field("providerAccountId"), here.sessionID)
 		if errors.Is(err, ErrLastAccount) {
 			return back(noticeLast), nil
 		}

@@ -69,7 +69,7 @@ func removePasskey(ctx context.Context, x *exchange, here *currentUser, id []byt
 		return nil, err
 	}
 	left := forAccount(&x.visit, noticeRemoved, here.user.ID)
-	switch err := d.RemovePasskey(ctx, &x.events, here.user.ID, id); {
+	switch err := d.RemovePasskey(ctx, &x.events, here.user.ID, id, here.sessionID); {
 	case errors.Is(err, ErrLastAccount):
 		return backToAccount(&x.links, &x.visit, noticeLast, here.user.ID), nil
 	case errors.Is(err, ErrNotFound): // the page was an old one

@@ -85,7 +85,7 @@ func openByCode(ctx context.Context, x *exchange, code, verifier string) (opened
 		return openedSession{}, errBadCode
 	}
 	x.hide(code, verifier)
-	first, err := x.setup.replay.Use(ctx, x.setup.trust.clientAddr(x.request), "bearer code\x00"+claims.String("jti"), now.Add(2*bearerCodeLife))
+	first, err := x.setup.replay.Use(ctx, x.setup.trust.clientAddr(x.request), "bearer code", claims.String("jti"), now.Add(2*bearerCodeLife))
 	if err != nil {
 		return openedSession{}, err
 	}

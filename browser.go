@@ -5,38 +5,60 @@ import (
 	"strings"
 
 	"github.com/latchkeyhq/latchkey/internal/browser"
+	"github.com/latchkeyhq/latchkey/internal/keys"
 	"github.com/latchkeyhq/latchkey/internal/limit"
 )
 
-// requesterOf returns the client of a request, and whether its browser has signed
-// in to target before.
-func (s *setup) requesterOf(ctx context.Context, v *visit, target string) limit.Requester {
+// requesterOf returns the client of a request. isKnown reports whether its browser
+// is known for what the client asks for; nil: no browser can be.
+func (s *setup) requesterOf(ctx context.Context, v *visit, isKnown func(browser.Known) bool) limit.Requester {
 	if s.limits.Off() {
 		return limit.Requester{}
 	}
-	s.warnOfProxy(ctx, v.request)
 	who := limit.Requester{Client: s.trust.clientAddr(v.request)}
-	if target != "" {
-		who.Browser = v.cookies.KnownFor(s.limits.Hash(target), s.tenant, v.now())
+	s.warnOfProxy(ctx, v.request, who.Client)
+	if isKnown == nil {
+		return who
+	}
+	if k := v.cookies.Known(s.tenant, v.now()); k.ID != "" && isKnown(k) {
+		who.Browser = k.ID
 	}
 	return who
 }
 
-// rememberBrowser makes the browser known for target. An empty target is nothing
-// that is counted.
-func rememberBrowser(s *setup, c *browser.Cookies, target string) error {
-	if s.limits.Off() || target == "" {
-		return nil
+// isKnownFor reports whether a user has signed in in a browser before. An empty
+// id is no user.
+func isKnownFor(s *setup, k browser.Known, userID string) bool {
+	if userID == "" {
+		return false
 	}
-	return c.RememberFor(s.limits.Hash(target), s.tenant, s.now())
+	_, ok := k.Since(s.keys.All(keys.KnownUser, userID))
+	return ok
 }
 
-// oneClient is what an operator reads whose visitors all have one IP address.
-const oneClient = "behind a proxy all visitors count as one client: list the proxy's networks in Site.TrustedProxies, or set Site.ClientAddress"
+// rememberBrowser makes the browser known for the user that has signed in. form is
+// the key of what the user typed; empty: nothing.
+func rememberBrowser(s *setup, c *browser.Cookies, userID, form string) error {
+	if s.limits.Off() || userID == "" {
+		return nil
+	}
+	return c.Remember(s.keys.Of(keys.KnownUser, userID), form, s.tenant, s.now())
+}
 
-// warnOfProxy logs once that requests come through a proxy that the
-// configuration does not name.
-func (s *setup) warnOfProxy(ctx context.Context, r *Request) {
+// What an operator reads whose visitors cannot be told apart.
+const (
+	oneClient = "behind a proxy all visitors count as one client: list the proxy's networks in Site.TrustedProxies, or set Site.ClientAddress"
+	noClient  = "requests come from no IP address, as from a Unix socket, so that no client is limited: " +
+		"add netip.Prefix{} to Site.TrustedProxies if the peer is a proxy that sets X-Forwarded-For, or set Site.ClientAddress"
+)
+
+// warnOfProxy logs once that requests come through a proxy that the configuration
+// does not name, or that no client can be found.
+func (s *setup) warnOfProxy(ctx context.Context, r *Request, client string) {
+	if client == "" && s.trust.ClientAddress == nil {
+		s.trust.proxyWarned.Do(func() { s.log.Warn(ctx, noClient, "peer", r.RemoteAddr) })
+		return
+	}
 	if s.trust.knowsClients() {
 		return
 	}

@@ -74,7 +74,9 @@ type Site struct {
 	AllowedHosts []string
 
 	// TrustedProxies are the networks whose X-Forwarded-For is believed when
-	// the client's IP address is needed for limits and logs. Empty: none.
+	// the client's IP address is needed for limits and logs. The zero
+	// netip.Prefix{} is a proxy that connects by a Unix socket, which has no
+	// IP address. Empty: none.
 	TrustedProxies []netip.Prefix
 	// ClientAddress replaces what TrustedProxies does, for sites that know the
 	// client's IP address in another way. What it says may have a port, and

@@ -6,16 +6,15 @@ import (
 	"fmt"
 	"reflect"
 	"slices"
-	"strings"
 
-	"golang.org/x/text/unicode/norm"
-
+	"github.com/latchkeyhq/latchkey/internal/browser"
 	"github.com/latchkeyhq/latchkey/internal/directory"
 	"github.com/latchkeyhq/latchkey/internal/failure"
 	"github.com/latchkeyhq/latchkey/internal/fill"
+	"github.com/latchkeyhq/latchkey/internal/keys"
+	"github.com/latchkeyhq/latchkey/internal/limit"
 	"github.com/latchkeyhq/latchkey/internal/mailbox"
 	"github.com/latchkeyhq/latchkey/internal/secret"
-	"github.com/latchkeyhq/latchkey/internal/texts"
 )
 
 const (
@@ -71,25 +70,23 @@ func (p *credentialsProvider) receive(ctx context.Context, x *exchange) (outcome
 	if !ok {
 		return outcome{}, CredentialsError("")
 	}
-	account := p.accountKey(fields)
-	tries := x.setup.limits.Attempts(account, x.setup.requesterOf(ctx, &x.visit, account))
-	wait, err := x.setup.limits.Take(ctx, tries)
+	form := p.formKeys(x.setup.keys, fields)
+	who := x.setup.requesterOf(ctx, &x.visit, func(k browser.Known) bool { return k.HasForm(form) })
+	try, err := x.setup.limits.Take(ctx, x.setup.limits.Attempt(p.ID, fields[p.AccountField], who))
 	if err != nil {
 		return outcome{}, err
 	}
-	if wait > 0 {
-		return outcome{}, failure.WrapFor(ErrCredentialsSignin, p.ID, &tooManyTries{wait})
+	if try.Wait > 0 {
+		return outcome{}, failure.WrapFor(ErrCredentialsSignin, p.ID, &tooManyTries{try.Wait})
 	}
-	user, err := hook(ctx, x.setup, "Credentials.Authorize", func(ctx context.Context) (User, error) { return p.Authorize(ctx, fields, x.request) })
-	if errors.Is(err, ErrNotFound) || err == nil && reflect.ValueOf(user).IsZero() {
-		return outcome{}, CredentialsError("")
-	}
+	user, err := p.check(ctx, x, fields, &try)
 	if err != nil {
 		return outcome{}, err
 	}
-	if err := x.setup.limits.Forgive(ctx, tries); err != nil {
+	if err := x.setup.limits.Return(ctx, try); err != nil {
 		x.setup.log.Error(ctx, x, failure.Wrap(ErrCallbackRoute, err))
 	}
+	counted := user.ID != "" && fields[p.AccountField] != ""
 	if user.ID == "" {
 		user.ID = secret.NewUserID()
 	}
@@ -101,8 +98,24 @@ func (p *credentialsProvider) receive(ctx context.Context, x *exchange) (outcome
 		Account:     Account{Provider: p.ID, ProviderAccountID: user.ID, Type: TypeCredentials},
 		Credentials: fields,
 		Vouched:     true,
-		CountedAs:   account,
+		Counted:     counted,
+		Form:        form[0],
 	}}, nil
+}
+
+// check asks the application whose fields these are. While the account's budget is
+// used up, a known browser's try may only end in a user that this browser is known
+// for. It is refused otherwise, whatever was right or wrong, so that it tells
+// nothing about the accounts of others.
+func (p *credentialsProvider) check(ctx context.Context, x *exchange, fields map[string]string, try *limit.Try) (User, error) {
+	user, err := hook(ctx, x.setup, "Credentials.Authorize", func(ctx context.Context) (User, error) { return p.Authorize(ctx, fields, x.request) })
+	if try.IsOwn() && (err != nil || !isKnownFor(x.setup, x.cookies.Known(x.setup.tenant, x.now()), user.ID)) {
+		return User{}, failure.WrapFor(ErrCredentialsSignin, p.ID, &tooManyTries{try.Until})
+	}
+	if errors.Is(err, ErrNotFound) || err == nil && reflect.ValueOf(user).IsZero() {
+		return User{}, CredentialsError("")
+	}
+	return user, err
 }
 
 // typed returns the posted fields, as text of bounded number and size. Anything
@@ -122,15 +135,15 @@ func (p *credentialsProvider) typed(x *exchange) (map[string]string, bool) {
 	return fields, true
 }
 
-// accountKey returns the name under which failed attempts are counted, however
-// it was spelled: databases and applications drop or overlook invisible
-// characters. All names without a visible character share a key, because one of
-// them may belong to a user.
-func (p *credentialsProvider) accountKey(fields map[string]string) string {
-	typed := fields[p.AccountField]
-	if typed == "" {
-		return ""
+// formKeys returns the keys of what was typed, but for passwords: the account's
+// field and every other field that a page may show again. They name the account
+// more exactly than the name that tries are counted under.
+func (p *credentialsProvider) formKeys(k *keys.Keys, fields map[string]string) []string {
+	parts := []string{p.ID, fields[p.AccountField]}
+	for _, f := range p.Fields {
+		if typed, there := fields[f.Name]; there && f.Name != p.AccountField && f.Type != "password" {
+			parts = append(parts, f.Name, typed)
+		}
 	}
-	name := strings.ToLower(norm.NFKC.String(strings.Map(texts.Visible, typed)))
-	return "try:" + p.ID + ":" + strings.TrimSpace(name)
+	return k.All(keys.KnownForm, parts...)
 }

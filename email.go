@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/latchkeyhq/latchkey/internal/browser"
 	"github.com/latchkeyhq/latchkey/internal/directory"
 	"github.com/latchkeyhq/latchkey/internal/failure"
 	"github.com/latchkeyhq/latchkey/internal/fill"
@@ -19,7 +20,6 @@ import (
 	"github.com/latchkeyhq/latchkey/internal/page"
 	"github.com/latchkeyhq/latchkey/internal/redact"
 	"github.com/latchkeyhq/latchkey/internal/secret"
-	"github.com/latchkeyhq/latchkey/jwt"
 	"github.com/latchkeyhq/latchkey/storage"
 )
 
@@ -36,6 +36,7 @@ type emailProvider struct {
 	about       providerInfo
 	hashSecret  string // what stored hashes are made over
 	shortTokens bool   // NewToken makes some that could be guessed if tries were not few
+	newest      *limit.Newest
 }
 
 func (p *Email) prepare(s *setup, getenv func(string) string) (preparedProvider, error) {
@@ -63,6 +64,7 @@ func (p *Email) prepare(s *setup, getenv func(string) string) (preparedProvider,
 	if err := e.checkTokens(s.limits); err != nil {
 		return e, failure.WrapFor(ErrInvalidProvider, e.ID, err)
 	}
+	e.newest = limit.NewNewest(sharedRevocations(s), s.bounds, s.now, s.keys)
 	var err error
 	if e.Send == nil && e.NewSend != nil {
 		e.Send, err = e.NewSend(getenv)
@@ -105,16 +107,18 @@ func (p *emailProvider) begin(ctx context.Context, x *exchange) (outcome, error)
 	if err != nil {
 		return outcome{}, failure.WrapFor(ErrEmailSignIn, p.ID, &unusable{err})
 	}
-	if err := p.ask(ctx, x, email); err != nil {
+	user, err := p.ask(ctx, x, email)
+	if err != nil {
 		return outcome{}, err
 	}
-	wait, err := x.setup.limits.Take(ctx, x.setup.limits.Mails(email, x.setup.requesterOf(ctx, &x.visit, limit.MailKey(email))))
+	who := x.setup.requesterOf(ctx, &x.visit, func(k browser.Known) bool { return isKnownFor(x.setup, k, user.ID) })
+	wait, err := p.countMail(ctx, email, who)
 	switch {
 	case err != nil:
 	case wait > 0:
 		x.setup.log.Error(ctx, x, failure.WrapFor(ErrEmailSignIn, p.ID, &failure.Mistake{Err: errors.New("too many links asked for")}))
 	default:
-		err = p.deliver(ctx, x, email)
+		err = p.deliver(ctx, x, email, x.setup.revocations.IssueTime(user.ID, x.now()))
 	}
 	if err != nil {
 		return outcome{}, failure.WrapFor(ErrEmailSignIn, p.ID, err)
@@ -138,11 +142,12 @@ func typedMailbox(typed string, normalize func(string) (string, error)) (string,
 	return email, mailbox.Check(email)
 }
 
-// ask tells the application that a link is about to be sent.
-func (p *emailProvider) ask(ctx context.Context, x *exchange, email string) error {
+// ask tells the application that a link is about to be sent, and returns the user
+// that it is for, with a new id if the e-mail address is unknown.
+func (p *emailProvider) ask(ctx context.Context, x *exchange, email string) (User, error) {
 	known, err := guarded.Optional(x.setup.store.UserByEmail(ctx, email))
 	if err != nil {
-		return failure.WrapFor(ErrEmailSignIn, p.ID, err)
+		return User{}, failure.WrapFor(ErrEmailSignIn, p.ID, err)
 	}
 	u := User{ID: secret.NewUserID(), Email: email}
 	if known != nil {
@@ -150,7 +155,7 @@ func (p *emailProvider) ask(ctx context.Context, x *exchange, email string) erro
 	}
 	account := p.account(email)
 	account.UserID = u.ID
-	return x.runSignInCallback(ctx, SignInAttempt{User: u, Account: account, VerificationRequest: true})
+	return u, x.runSignInCallback(ctx, SignInAttempt{User: u, Account: account, VerificationRequest: true})
 }
 
 func (p *emailProvider) account(email string) Account {
@@ -158,17 +163,22 @@ func (p *emailProvider) account(email string) Account {
 }
 
 // deliver stores the link's hash and then sends the link; one that could not be
-// sent is void.
-func (p *emailProvider) deliver(ctx context.Context, x *exchange, email string) error {
+// sent is void. The expiry of the link tells when it was issued.
+func (p *emailProvider) deliver(ctx context.Context, x *exchange, email string, issued time.Time) error {
 	token, err := p.freshToken()
 	if err != nil {
 		return err
 	}
 	x.hide(token)
-	expires := x.now().Add(p.MaxAge).UTC().Truncate(time.Millisecond)
+	expires := issued.Add(p.MaxAge).UTC().Truncate(time.Millisecond)
 	row := storage.VerificationToken{Identifier: email, Token: secret.HashWith(token, p.hashSecret), Expires: expires}
 	if err := x.setup.store.CreateVerificationToken(ctx, row); err != nil {
 		return err
+	}
+	if p.hasManyCodes() {
+		if err := p.newest.Send(ctx, email, expires); err != nil {
+			return err
+		}
 	}
 	message := Message{
 		Kind: MessageSignIn, To: email, From: p.From, URL: p.link(&x.links, x.callbackURL, token, email), Token: token,
@@ -191,27 +201,6 @@ func (p *emailProvider) deliver(ctx context.Context, x *exchange, email string) 
 func (p *emailProvider) link(l *links, callbackURL, token, email string) string {
 	return l.url("callback/" + p.ID + "?callbackUrl=" + url.QueryEscape(callbackURL) +
 		"&token=" + url.QueryEscape(token) + "&email=" + url.QueryEscape(email))
-}
-
-// purposeLink marks the cookie of the browser that asked for a link.
-const purposeLink = "email-link"
-
-// bind makes a browser the only one that can use the link.
-func (p *emailProvider) bind(v *visit, hash string) error {
-	k, now := &v.cookies.Specs.Link, v.now()
-	sealed, err := k.Codec.SealClaims(jwt.Claims{"value": hash, "provider": p.ID, "purpose": purposeLink}, now, p.MaxAge)
-	if err != nil {
-		return err
-	}
-	v.cookies.Set(k.New(sealed, now.Add(p.MaxAge)))
-	return nil
-}
-
-func (p *emailProvider) isBound(v *visit, hash string) bool {
-	k := &v.cookies.Specs.Link
-	value, _ := v.cookies.Value(k)
-	claims, err := k.Codec.OpenClaims(value, v.now(), p.MaxAge)
-	return err == nil && claims.String("purpose") == purposeLink && claims.String("provider") == p.ID && secret.Equal(claims.String("value"), hash)
 }
 
 // receive uses up a link.
@@ -245,29 +234,29 @@ func (p *emailProvider) receive(ctx context.Context, x *exchange) (outcome, erro
 		Account:       p.account(email),
 		ProvesEmail:   true,
 		EmailVerified: true,
-		CountedAs:     limit.MailKey(row.Identifier),
+		Issued:        row.Expires.Add(-p.MaxAge),
+		Counted:       true,
 	}}, nil
 }
 
 // redeem trades the link's secret for the row that was stored with it. Tries
 // are counted, and the right one is given back, to the mailbox with its mail.
 func (p *emailProvider) redeem(ctx context.Context, v *visit, token, email string) (storage.VerificationToken, error) {
-	limits, who := p.setup.limits, p.setup.requesterOf(ctx, v, limit.MailKey(email))
-	guessed := email
-	if !p.shortTokens {
-		guessed = "" // nobody guesses them, so nobody's guesses may lock a mailbox
-	}
-	tries := limits.Redemptions(guessed, who)
-	wait, err := limits.Take(ctx, tries)
+	limits := p.setup.limits
+	e, err := p.redemption(ctx, v, email)
 	if err != nil {
 		return storage.VerificationToken{}, err
 	}
-	if wait > 0 {
-		return storage.VerificationToken{}, failure.WrapFor(ErrVerification, p.ID, &tooManyTries{wait})
+	try, err := limits.Take(ctx, e)
+	if err != nil {
+		return storage.VerificationToken{}, err
+	}
+	if try.Wait > 0 {
+		return storage.VerificationToken{}, failure.WrapFor(ErrVerification, p.ID, &tooManyTries{try.Wait})
 	}
 	row, err := p.use(ctx, v, token, email)
 	if err == nil {
-		if undo := limits.Return(ctx, append(tries, limits.UsedMails(email, who)...)); undo != nil {
+		if undo := errors.Join(limits.Return(ctx, try), limits.ReturnMail(ctx, row.Identifier)); undo != nil {
 			p.setup.log.Error(ctx, v.about, failure.Wrap(ErrCallbackRoute, undo))
 		}
 	}
@@ -276,7 +265,7 @@ func (p *emailProvider) redeem(ctx context.Context, v *visit, token, email strin
 
 func (p *emailProvider) use(ctx context.Context, v *visit, token, email string) (storage.VerificationToken, error) {
 	hash := secret.HashWith(token, p.hashSecret)
-	if p.SameBrowser && !p.isBound(v, hash) {
+	if bound := p.boundTo(v); p.SameBrowser && (bound == "" || !secret.Equal(bound, hash)) {
 		return storage.VerificationToken{}, failure.WrapFor(ErrVerification, p.ID, errors.New("the link was asked for in another browser"))
 	}
 	row, err := p.setup.store.UseVerificationToken(ctx, email, hash)
@@ -288,6 +277,8 @@ func (p *emailProvider) use(ctx context.Context, v *visit, token, email string) 
 		err = failure.WrapFor(ErrVerification, p.ID, errors.New("the link belongs to another mailbox"))
 	case !v.now().Before(row.Expires):
 		err = failure.WrapFor(ErrVerification, p.ID, errors.New("the link has expired"))
+	case p.hasManyCodes():
+		err = p.checkNewest(ctx, &row)
 	}
 	return row, err
 }

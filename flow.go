@@ -3,6 +3,7 @@ package latchkey
 import (
 	"context"
 	"errors"
+	"strings"
 	"time"
 
 	"github.com/latchkeyhq/latchkey/internal/browser"
@@ -23,8 +24,8 @@ const saltState = "encodedState"
 func (p *oauthProvider) newFlow(callbackURL string, checks []Check, origin string) (*browser.Flow, error) {
 	now := p.setup.now()
 	f := &browser.Flow{
-		ID: secret.RandomHex(8), Provider: p.ID, Expires: now.Add(browser.CheckMaxAge).Unix(),
-		FlowOrigin: browser.FlowOrigin{CallbackURL: callbackURL, CrossSite: p.postsCrossSite()},
+		ID: p.setup.newFlowID(), Provider: p.ID, Expires: now.Add(browser.CheckMaxAge).Unix(),
+		FlowOrigin: browser.FlowOrigin{CallbackURL: callbackURL, CrossSite: p.postsCrossSite(), Begun: now.UnixMilli()},
 	}
 	for _, c := range checks {
 		switch c {
@@ -45,6 +46,13 @@ func (p *oauthProvider) newFlow(callbackURL string, checks []Check, origin strin
 	}
 	return f, nil
 }
+
+// newFlowID returns the id of a flow or challenge. It tells which process has made
+// it, and so by whose clock.
+func (s *setup) newFlowID() string { return s.mark + secret.RandomHex(4) }
+
+// madeHere reports whether this process has made the flow or challenge.
+func (s *setup) madeHere(id string) bool { return id != "" && strings.HasPrefix(id, s.mark) }
 
 // stateOrigin reads where a state wants to be sent on to; empty: nowhere.
 func (s *setup) stateOrigin(state string) (string, error) {
@@ -79,15 +87,28 @@ func (p *oauthProvider) compare(f *browser.Flow, a browser.Answer, configured []
 	return nil
 }
 
+// isFirstAnswer reports whether no answer has named the flow by its state before.
+func isFirstAnswer(ctx context.Context, p *oauthProvider, v *visit, f *browser.Flow) bool {
+	if f.Key() == "" {
+		return true
+	}
+	return p.setup.replay.Show(ctx, p.setup.trust.clientAddr(v.request), "sign-in at "+p.ID, f.Key(), v.now().Add(spentMaxAge))
+}
+
+// spentMaxAge is how long a flow is remembered: longer than any of its cookies
+// lives.
+const spentMaxAge = browser.CheckMaxAge + time.Minute
+
 // spend makes sure that a flow completes at most one callback, and takes
-// it out of the browser's cookies. It says whether this was its first use.
+// it out of the browser's cookies. It reports whether this was its first use. It
+// is called once the flow's code was traded: what costs a client nothing must not
+// fill the memory of used values.
 func (p *oauthProvider) spend(ctx context.Context, v *visit, f *browser.Flow) (unused bool, err error) {
-	now := v.now()
-	key := f.Key()
-	if key == "" {
+	if f.Key() == "" {
 		return true, nil
 	}
-	unused, err = p.setup.replay.Use(ctx, p.setup.trust.clientAddr(v.request), p.ID+"\x00"+key, now.Add(browser.CheckMaxAge+time.Minute))
+	now := v.now()
+	unused, err = p.setup.replay.Use(ctx, p.setup.trust.clientAddr(v.request), "sign-in at "+p.ID, f.Key(), now.Add(spentMaxAge))
 	if err != nil {
 		return false, err
 	}

@@ -69,9 +69,10 @@ func isSent(f *browser.Flash) bool { return f.About == noticeSent || f.About == 
 const freshSignIn = 10 * time.Minute
 
 // isFresh reports whether the user has signed in recently. If neither store nor
-// token records that, it is the sign-in that the user was asked for.
+// token records that, it is the sign-in that the user was asked for. The age of a
+// token that was made elsewhere says nothing about the sign-in.
 func (v *visit) isFresh(here *currentUser) bool {
-	if here.since.IsZero() {
+	if here.since.IsZero() || here.isAdopted() {
 		left, mark := v.flash(), here.mark()
 		return !left.Proved.IsZero() && left.User == mark.UserID && left.Session == mark.SessionID && isRecent(v.now(), left.Proved)
 	}

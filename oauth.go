@@ -93,7 +93,7 @@ func (p *oauthProvider) receive(ctx context.Context, x *exchange) (outcome, erro
 		res, err := p.askAgain(ctx, x, params)
 		return outcome{response: res}, err
 	}
-	f, isSpent, err := p.matchFlow(ctx, &x.visit, answer, answerAt(p, &x.links, answer.State))
+	f, err := p.matchFlow(ctx, &x.visit, answer, answerAt(p, &x.links, answer.State))
 	if err != nil {
 		return outcome{}, err
 	}
@@ -105,14 +105,13 @@ func (p *oauthProvider) receive(ctx context.Context, x *exchange) (outcome, erro
 	if err != nil {
 		return outcome{}, err
 	}
-	if !isSpent {
-		if unused, err := p.spend(ctx, &x.visit, f); err != nil || !unused {
-			return outcome{}, cmp.Or(err, errCheck(p, spentText))
-		}
+	if unused, err := p.spend(ctx, &x.visit, f); err != nil || !unused {
+		return outcome{}, cmp.Or(err, errCheck(p, spentText))
 	}
 	in, err := p.assertionOf(grant)
 	if err == nil {
 		in.BegunIn, in.BegunFresh = &f.Ref, f.Fresh
+		in.Issued, in.IssuedHere = f.BegunAt(f.Expires), p.setup.madeHere(f.ID)
 	}
 	return outcome{assertion: in}, err
 }
@@ -160,38 +159,35 @@ func answerAt(p *oauthProvider, l *links, state string) browser.Answer {
 }
 
 // matchFlow finds the sign-in that a callback belongs to, by its state, and
-// compares everything else. A flow is spent by the answer that names it, whatever
-// else the answer says (RFC 9700 section 4.2.4). Without a state the code has to
-// prove itself first: isSpent is false.
-func (p *oauthProvider) matchFlow(ctx context.Context, v *visit, answer *oauth.Callback, back browser.Answer) (f *browser.Flow, isSpent bool, err error) {
+// compares everything else. Only the first answer that names a flow counts, whatever
+// else the answer says (RFC 9700 section 4.2.4).
+func (p *oauthProvider) matchFlow(ctx context.Context, v *visit, answer *oauth.Callback, back browser.Answer) (f *browser.Flow, err error) {
 	checks, err := p.checksNow(ctx)
 	if err != nil {
-		return nil, false, err
+		return nil, err
 	}
 	flows := v.cookies.Flows(p.ID, v.now())
 	i := slices.IndexFunc(flows, func(f *browser.Flow) bool { return f.IsNamedBy(back.State) })
 	if i < 0 {
 		f, err = p.statelessFlow(ctx, answer, flows, checks)
 	} else {
-		f, isSpent = flows[i], true
-		err = spendNamed(ctx, v, p, f, answer)
+		f = flows[i]
+		err = answerNamed(ctx, v, p, f, answer)
 	}
 	if err != nil {
-		return nil, false, err
+		return nil, err
 	}
-	return f, isSpent, p.compare(f, back, checks)
+	return f, p.compare(f, back, checks)
 }
 
-// spendNamed spends the flow that an answer names, and checks the answer.
-func spendNamed(ctx context.Context, v *visit, p *oauthProvider, f *browser.Flow, answer *oauth.Callback) error {
-	unused, err := p.spend(ctx, v, f)
-	if err != nil {
-		return err
-	}
+// answerNamed checks an answer that names a flow. Of several answers only the first
+// counts.
+func answerNamed(ctx context.Context, v *visit, p *oauthProvider, f *browser.Flow, answer *oauth.Callback) error {
+	isFirst := isFirstAnswer(ctx, p, v, f)
 	if err := p.client.CheckResponse(ctx, answer); err != nil {
 		return p.refusal(err)
 	}
-	if !unused {
+	if !isFirst {
 		return errCheck(p, spentText)
 	}
 	return nil

@@ -1,8 +1,11 @@
 package latchkey
 
 import (
+	"cmp"
 	"context"
+	"crypto/sha256"
 	"encoding/base64"
+	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -140,7 +143,7 @@ func (p *oauthProvider) assertionOf(g Grant) (*directory.Assertion, error) {
 		Person: User{ID: secret.NewUserID(), Name: id.Name, Email: email, Image: pictureOf(id), Extra: id.Extra},
 		Said:   claimedBy(id, g.Profile),
 		Account: Account{
-			Provider: p.ID, ProviderAccountID: id.Subject, Type: p.about.kind, Tokens: g.Tokens,
+			Provider: p.ID, ProviderAccountID: accountID(&p.OAuth, p.setup.tenant, id.Subject), Type: p.about.kind, Tokens: g.Tokens,
 			Email: email, EmailVouched: verified && email != "",
 		},
 		Keep:          keep,
@@ -148,6 +151,26 @@ func (p *oauthProvider) assertionOf(g Grant) (*directory.Assertion, error) {
 		EmailVerified: verified,
 		Link:          p.linking(),
 	}, nil
+}
+
+// longestAccountID is the longest id that every adapter stores whole.
+const longestAccountID = 255
+
+// accountID returns the id of an account. Tenants may share an Adapter and call
+// different issuers by one provider id, so that of a tenant names the issuer, too:
+// by a hash of one length, which no subject can imitate. A provider without an
+// issuer is named by the endpoint that says who the user is.
+func accountID(p *OAuth, tenant, subject string) string {
+	if tenant == "" {
+		return subject
+	}
+	issuer := sha256.Sum256([]byte(cmp.Or(p.Issuer, p.UserInfo.URL, p.Token.URL)))
+	prefix := hex.EncodeToString(issuer[:12])
+	if id := prefix + "." + subject; len(id) <= longestAccountID {
+		return id
+	}
+	long := sha256.Sum256([]byte(subject))
+	return prefix + "~" + hex.EncodeToString(long[:])
 }
 
 // pictureOf returns what may be shown as a person's picture: an http(s) URL, or

@@ -211,7 +211,9 @@ func faultAnswer(ctx context.Context, x *exchange, err error) *Response {
 		return errorPage(ctx, x, "Configuration")
 	}
 	view := page.Problem{Kind: page.Away, Host: x.origin.Host(), Origin: x.home()}
-	if x.origin.Text != "" && (x.request.Method == http.MethodGet || x.request.Method == http.MethodHead) {
+	if x.action == "callback" { // which was used up
+		view.AgainURL = x.url("signin")
+	} else if x.origin.Text != "" && (x.request.Method == http.MethodGet || x.request.Method == http.MethodHead) {
 		view.AgainURL = x.asked(x.request)
 	}
 	return laterOn(problemPage(ctx, x, view))

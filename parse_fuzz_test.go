@@ -223,6 +223,6 @@ func FuzzClientAddr(f *testing.F) {
 		if _, ok := parseAddr(client); !ok && client != "" {
 			t.Errorf("%q gives %q", remote, client)
 		}
-		limit.New(limit.Rates{}, false, "", nil).Answers(limit.Requester{Client: client})
+		limit.New(limit.Rates{}, false, s.keys, nil, nil).Answer(limit.Requester{Client: client})
 	})
 }

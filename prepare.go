@@ -12,6 +12,7 @@ import (
 	"github.com/latchkeyhq/latchkey/internal/failure"
 	"github.com/latchkeyhq/latchkey/internal/fill"
 	"github.com/latchkeyhq/latchkey/internal/journal"
+	"github.com/latchkeyhq/latchkey/internal/keys"
 	"github.com/latchkeyhq/latchkey/internal/limit"
 	"github.com/latchkeyhq/latchkey/internal/oauth"
 	"github.com/latchkeyhq/latchkey/internal/page"
@@ -39,6 +40,7 @@ type common struct {
 	issuers *oauth.Shared       // what is known of providers
 	limiter *limit.Memory       // counts where nobody else does
 	replay  storage.ReplayStore // remembers where nobody else does
+	recent  *limit.Recent       // what was shown lately
 }
 
 // prepare makes c ready for a tenant; empty: there is one site. What it returns
@@ -162,6 +164,7 @@ func (s *setup) prepareSecrets(f *failure.List) {
 	for i := range secrets {
 		s.csrfSecrets = append(s.csrfSecrets, strings.Join(secrets[i:], ","))
 	}
+	s.keys = keys.New(secrets, s.tenant, s.trust.origin.Text)
 	s.stateCodec = jwt.NewCodec(secrets, s.bind(saltState))
 	s.bearerCodes = jwt.NewCodec(secrets, s.bind(saltBearerCode))
 	s.challengeCodec = jwt.NewCodec(secrets, s.bind(saltChallenge))

@@ -12,6 +12,8 @@ import (
 	"github.com/latchkeyhq/latchkey/internal/failure"
 	"github.com/latchkeyhq/latchkey/internal/guarded"
 	"github.com/latchkeyhq/latchkey/internal/limit"
+	"github.com/latchkeyhq/latchkey/internal/secret"
+	"github.com/latchkeyhq/latchkey/jwt"
 	"github.com/latchkeyhq/latchkey/storage"
 )
 
@@ -19,6 +21,7 @@ import (
 // the store of used values.
 func (s *setup) prepareStores(f *failure.List, shared common) {
 	s.config.Limits.check(f)
+	s.mark = secret.RandomHex(4)
 	s.bounds = &guarded.Bounds{Timeout: s.config.Limits.StoreTimeout, Log: s.log}
 	s.config.Session.Cache.check(f)
 	s.beliefs = directory.NewSessionCache(s.config.Session.Cache.MaxAge, s.config.Session.Cache.Size, s.now)
@@ -28,7 +31,7 @@ func (s *setup) prepareStores(f *failure.List, shared common) {
 	}
 	s.prepareSessionStore(f)
 	s.prepareLimiter(shared.limiter)
-	s.prepareReplay(shared.replay)
+	s.prepareReplay(shared)
 }
 
 // prepareLimiter chooses the limiter: the configured one, else the Adapter if
@@ -37,25 +40,23 @@ func (s *setup) prepareLimiter(here *limit.Memory) {
 	if here == nil {
 		here = limit.NewMemory(s.now)
 	}
-	chosen := s.config.sharedLimiter()
-	if chosen == nil {
-		chosen = here
+	var shared *limit.Shared
+	if chosen := s.config.sharedLimiter(); chosen != nil {
+		shared = limit.NewShared(chosen, here, s.bounds, s.now)
 	}
-	if chosen != storage.Limiter(here) {
-		chosen = limit.NewShared(chosen, here, s.bounds, s.now)
-	}
-	s.limits = limit.New(s.config.Limits.rates(), s.config.Limits.Disabled, s.tenant, chosen)
+	s.limits = limit.New(s.config.Limits.rates(), s.config.Limits.Disabled, s.keys, here, shared)
 }
 
 // prepareReplay chooses the store of used values, in the same order.
-func (s *setup) prepareReplay(here storage.ReplayStore) {
+func (s *setup) prepareReplay(shared common) {
+	here, recent := shared.replay, shared.recent
 	if here == nil {
-		here = limit.NewUsedValues(s.now)
+		here, recent = limit.NewUsedValues(s.now), limit.NewRecent(s.now)
 	}
 	if chosen := s.config.sharedReplay(); chosen != nil {
 		here = &limit.SharedReplay{Store: chosen, Bounds: s.bounds}
 	}
-	s.replay = limit.NewOnce(here, s.tenant)
+	s.replay = limit.NewOnce(here, recent, s.keys)
 }
 
 // prepareSessionStore puts the store of sessions beside the Adapter.
@@ -128,6 +129,7 @@ func (s *setup) prepareSessions(f *failure.List) {
 	switch c.Strategy {
 	case DatabaseSessions:
 		s.warnOfUnusedToken()
+		s.prepareEnds()
 		s.sessions = &databaseStrategy{s}
 		return
 	case JWTSessions:
@@ -195,9 +197,44 @@ func (s *setup) prepareRevocations(f *failure.List) {
 		s.warnOfEndlessTokens()
 		return
 	}
-	s.revocations = &directory.Revocations{
-		Store: chosen, Tenant: s.tenant, InAdapter: own != nil && sameStore(own, chosen), Bounds: bounds, SessionCache: s.beliefs, Life: c.JWT.MaxAge, Now: s.now,
+	s.revocations = s.revocationsIn(chosen)
+	s.revocations.Life = max(c.JWT.MaxAge, jwt.DefaultMaxAge) // it may have been longer before
+}
+
+// prepareEnds chooses what remembers when the sessions of a user were ended, where
+// sessions are stored: the Adapter if it can, else Session.Revocations, else this
+// process alone.
+func (s *setup) prepareEnds() {
+	var chosen storage.RevocationStore
+	if given := s.config.Session.Revocations; given != nil && directory.CanRevoke(given, s.bounds) {
+		chosen = given
 	}
+	if s.store != nil && s.store.Revocations != nil && directory.CanRevoke(s.store.Revocations, s.bounds) {
+		chosen = s.store.Revocations
+	}
+	s.revocations = s.revocationsIn(chosen)
+}
+
+func (s *setup) revocationsIn(store storage.RevocationStore) *directory.Revocations {
+	var own storage.RevocationStore
+	if s.store != nil {
+		own = s.store.Revocations
+	}
+	return directory.NewRevocations(directory.Revocations{
+		Store: store, Keys: s.keys, InAdapter: own != nil && store != nil && sameStore(own, store), Bounds: s.bounds, SessionCache: s.beliefs, Now: s.now,
+	})
+}
+
+// evidenceLife returns how long anything lives that a sign-in can be completed
+// with: a link, or a flow.
+func (s *setup) evidenceLife() time.Duration {
+	longest := max(browser.CheckMaxAge, linkMaxAge) // links may have lived longer before
+	for _, p := range s.order {
+		if e, ok := p.(*emailProvider); ok {
+			longest = max(longest, e.MaxAge)
+		}
+	}
+	return longest
 }
 
 func (s *setup) warnOfEndlessTokens() {
@@ -273,6 +310,9 @@ func (s *setup) prepareDirectory(f *failure.List) {
 	alone := !slices.ContainsFunc(s.order, func(p preparedProvider) bool { return !p.info().withoutSessions })
 	if s.config.Session.Strategy == DatabaseSessions && alone && len(s.order) > 0 {
 		f.Add(ErrUnsupportedStrategy, "signing in with credentials alone needs Session.Strategy %q", JWTSessions)
+	}
+	if s.revocations != nil {
+		s.revocations.EvidenceLife = s.evidenceLife()
 	}
 	if s.store == nil {
 		return

@@ -104,8 +104,9 @@ type Grant struct {
 // Identity is a person as one provider knows them.
 type Identity struct {
 	// Subject is the provider's own immutable id for the person, never a handle
-	// or an e-mail address. It becomes [Account].ProviderAccountID. Empty: the
-	// sign-in is refused. The sub of an ID token has at most 255 characters, all
+	// or an e-mail address. It becomes [Account].ProviderAccountID, with
+	// [NewTenants] after a prefix that stands for the issuer. Empty: the sign-in is
+	// refused. The sub of an ID token has at most 255 characters, all
 	// of them printable ASCII, or the token is refused (OpenID Connect Core 1.0,
 	// section 2).
 	Subject string

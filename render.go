@@ -12,6 +12,7 @@ import (
 	"github.com/latchkeyhq/latchkey/internal/browser"
 	"github.com/latchkeyhq/latchkey/internal/directory"
 	"github.com/latchkeyhq/latchkey/internal/failure"
+	"github.com/latchkeyhq/latchkey/internal/limit"
 	"github.com/latchkeyhq/latchkey/internal/page"
 	"github.com/latchkeyhq/latchkey/internal/weburl"
 	"github.com/latchkeyhq/latchkey/internal/wirejson"
@@ -33,7 +34,7 @@ func render(ctx context.Context, s *setup, x *exchange, r *Request, err error) *
 	if x.isPost() && x.action == "session" {
 		return jsonBytes(http.StatusBadRequest, wirejson.Null)
 	}
-	if x.action == "account" && x.setup.config.Pages.Error == "" && isOutage(err) {
+	if (x.action == "account" || errors.Is(err, limit.ErrNoRoom)) && x.setup.config.Pages.Error == "" && isOutage(err) {
 		return faultAnswer(ctx, x, err)
 	}
 	if res := renderForVisitor(ctx, x, err); res != nil {

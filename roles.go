@@ -9,6 +9,7 @@ import (
 
 	"github.com/latchkeyhq/latchkey/internal/browser"
 	"github.com/latchkeyhq/latchkey/internal/directory"
+	"github.com/latchkeyhq/latchkey/internal/jwtclaims"
 	"github.com/latchkeyhq/latchkey/internal/sessionref"
 	"github.com/latchkeyhq/latchkey/internal/weburl"
 	"github.com/latchkeyhq/latchkey/passkey"
@@ -30,6 +31,14 @@ type preparedProvider interface {
 type outcome struct {
 	assertion *directory.Assertion
 	response  *Response // for the browser, which has to come again
+}
+
+// startedAt says when the handling of the request that proves a user started.
+func (o outcome) startedAt(t time.Time) outcome {
+	if o.assertion != nil {
+		o.assertion.Started = t
+	}
+	return o
 }
 
 // providerInfo is what everybody else may ask of a provider, whatever its kind.
@@ -72,6 +81,10 @@ func (u *currentUser) mark() sessionref.Ref {
 	}
 	return m
 }
+
+// isAdopted reports whether the session was made elsewhere. The time of its
+// sign-in is not known then: since is when its token was last renewed there.
+func (u *currentUser) isAdopted() bool { return jwtclaims.IsAdopted(u.sessionID) }
 
 // isMarked reports whether this is the session of the reference.
 func (u *currentUser) isMarked(m sessionref.Ref) bool {

@@ -18,7 +18,7 @@ import (
 // itself.
 
 func (t *tokenStrategy) branch(ctx context.Context, v *visit, from browser.Token) (openedSession, error) {
-	claims, err := t.openToken(ctx, from, false)
+	claims, err := t.openLive(ctx, from)
 	if errors.Is(err, directory.ErrNoToken) {
 		return openedSession{}, nil
 	}
@@ -28,9 +28,9 @@ func (t *tokenStrategy) branch(ctx context.Context, v *visit, from browser.Token
 	t.track(claims)
 	browser.BearerKind.Mark(claims)
 	if t.setup.tracksSignIns() {
-		claims[jwtclaims.SessionID] = secret.RandomHex(16)
+		claims[jwtclaims.SessionID] = besideID(claims.String(jwtclaims.SessionID))
 	}
-	if err := t.seal(ctx, v, claims); err != nil {
+	if err := t.seal(ctx, v, claims, life{}); err != nil {
 		return openedSession{}, err
 	}
 	c := &t.setup.config.Session
@@ -40,8 +40,18 @@ func (t *tokenStrategy) branch(ctx context.Context, v *visit, from browser.Token
 	}
 	return openedSession{
 		token: v.credential.Bearer.Renewed, expires: expires,
-		endedSession: endedSession{id: claims.String(jwtclaims.SessionID), userID: claims.String(jwtclaims.Subject)},
+		endedSession: endedSession{id: claims.String(jwtclaims.SessionID), userID: directory.OriginOfToken(claims).UserID},
 	}, nil
+}
+
+// besideID returns the id of a session beside another one. The time of its
+// sign-in is as little known.
+func besideID(id string) string {
+	beside := secret.RandomHex(16)
+	if jwtclaims.IsAdopted(id) {
+		return jwtclaims.AdoptedID(beside)
+	}
+	return beside
 }
 
 func (d *databaseStrategy) branch(ctx context.Context, v *visit, from browser.Token) (openedSession, error) {

@@ -2,6 +2,7 @@ package latchkey
 
 import (
 	"context"
+	"time"
 
 	"github.com/latchkeyhq/latchkey/internal/browser"
 	"github.com/latchkeyhq/latchkey/internal/directory"
@@ -48,8 +49,12 @@ func (t *tokenStrategy) readPlain(ctx context.Context, v *visit, token browser.T
 	now := t.setup.now()
 	found := &plainReading{of: Session{Expires: now.Add(c.MaxAge), Via: viaOf(token.Kind)}}
 	found.session = &found.of
-	if members, err = t.readPlainMembers(ctx, found, members); err != nil {
+	var believed bool
+	if members, believed, err = t.readPlainMembers(ctx, found, members); err != nil {
 		return nil, err
+	}
+	if believed {
+		return found.unrenewed(members, c.JWT.MaxAge)
 	}
 	room.issued = jwtclaims.AppendIssued(room.issued[:0], members, now, c.JWT.MaxAge)
 	sealed, err := v.cookies.Specs.Session.Codec.Seal(room.issued)
@@ -62,14 +67,36 @@ func (t *tokenStrategy) readPlain(ctx context.Context, v *visit, token browser.T
 	return &found.reading, err
 }
 
+// unrenewed returns the reading of a token that is believed to be alive: it gets
+// no successor, which would live longer, and the session ends when the token does
+//
+func (r *plainReading) unrenewed(members []jsonscan.Member, maxAge time.Duration) (*reading, error) {
+	end, known := jwtclaims.Time(members, "exp")
+	if iat, ok := jwtclaims.Time(members, "iat"); ok {
+		if last := iat.Add(maxAge); !known || last.Before(end) {
+			end, known = last, true
+		}
+	}
+	if known {
+		r.of.Expires = end
+	}
+	var err error
+	r.json, err = appendSession(make([]byte, 0, 256), r.session)
+	return &r.reading, err
+}
+
 // openPlain returns the token's members, or ErrNoToken.
 func (t *tokenStrategy) openPlain(token browser.Token, room *plainRoom) ([]jsonscan.Member, error) {
 	var err error
 	if room.opened, err = token.Spec.Codec.AppendOpen(room.opened[:0], token.Text); err != nil {
 		return nil, directory.ErrNoToken
 	}
+	now, maxAge := t.setup.now(), t.setup.config.Session.JWT.MaxAge
 	members, err := jsonscan.Members(room.opened, room.members[:0])
-	if err != nil || jwtclaims.Check(members, t.setup.now(), t.setup.config.Session.JWT.MaxAge) != nil || browser.KindOfMembers(members) != token.Kind {
+	if err != nil || jwtclaims.Check(members, now, maxAge) != nil || browser.KindOfMembers(members) != token.Kind {
+		return nil, directory.ErrNoToken
+	}
+	if iat, ok := jwtclaims.Time(members, "iat"); ok && jwtclaims.IsOutlived(iat, now, maxAge) {
 		return nil, directory.ErrNoToken
 	}
 	return members, nil
@@ -77,24 +104,28 @@ func (t *tokenStrategy) openPlain(token browser.Token, room *plainRoom) ([]jsons
 
 // readPlainMembers does for readPlain what openToken and sessionOf do. It may
 // add members.
-func (t *tokenStrategy) readPlainMembers(ctx context.Context, found *plainReading, members []jsonscan.Member) ([]jsonscan.Member, error) {
+func (t *tokenStrategy) readPlainMembers(ctx context.Context, found *plainReading, members []jsonscan.Member) (same []jsonscan.Member, believed bool, err error) {
 	s := found.session
-	readMembers(s, &found.said, members)
-	from := directory.TokenOrigin{SessionID: s.ID, UserID: s.UserID, Began: s.AuthTime}
+	from := readMembers(s, &found.said, members)
 	if t.setup.tracksSignIns() {
 		members = trackMembers(s, members, &from)
 	}
-	return members, t.judge(ctx, s.Tenant, from, true)
+	if jwtclaims.IsAdopted(s.ID) {
+		s.AuthTime, s.Proved = time.Time{}, time.Time{}
+	}
+	believed, err = t.judge(ctx, s.Tenant, from, true)
+	return members, believed, err
 }
 
 // judge returns ErrNoToken for the token of another tenant, and for a sign-in
-// that is too old or revoked. With useCache it accepts a cached answer.
-func (t *tokenStrategy) judge(ctx context.Context, tenant string, from directory.TokenOrigin, useCache bool) error {
+// that is too old or revoked. With useCache it accepts a cached answer, and
+// believed reports that it did.
+func (t *tokenStrategy) judge(ctx context.Context, tenant string, from directory.TokenOrigin, useCache bool) (believed bool, err error) {
 	if tenant != t.setup.tenant {
-		return errOtherTenant
+		return false, errOtherTenant
 	}
 	if limit := t.setup.config.Session.AbsoluteMaxAge; limit > 0 && !from.Began.IsZero() && !t.setup.now().Before(from.Began.Add(limit)) {
-		return directory.ErrNoToken
+		return false, directory.ErrNoToken
 	}
 	return t.setup.revocations.Check(ctx, from, useCache)
 }

@@ -1,9 +1,12 @@
 package latchkey
 
 import (
+	"cmp"
 	"context"
 	"errors"
+	"maps"
 	"sync"
+	"time"
 
 	"github.com/latchkeyhq/latchkey/internal/browser"
 	"github.com/latchkeyhq/latchkey/internal/directory"
@@ -40,23 +43,55 @@ func (t *tokenStrategy) open(ctx context.Context, v *visit, who *directory.SignI
 	}
 	if t.setup.tracksSignIns() {
 		who.Session.ID = secret.RandomHex(16)
-		claims[jwtclaims.SessionID], claims[jwtclaims.AuthTime] = who.Session.ID, who.SignInTime(t.setup.now())
+		if who.IsLink && who.IsAdopted {
+			who.Session.ID = jwtclaims.AdoptedID(who.Session.ID)
+		}
+		claims[jwtclaims.SessionID], claims[jwtclaims.AuthTime] = who.Session.ID, who.SignInTime()
 	}
 	trigger := TriggerSignIn
 	if who.IsNew {
 		trigger = TriggerSignUp
 	}
 	info := TokenInfo{Claims: claims, Trigger: trigger, User: &who.User, Account: &who.Account, Profile: who.Profile}
-	kept := keepClaims(claims, jwtclaims.Credential, jwtclaims.Tenant, jwtclaims.SessionID, jwtclaims.AuthTime) // sub is the application's to choose, now
+	kept := keepClaims(claims, jwtclaims.Credential, jwtclaims.Tenant, jwtclaims.SessionID, jwtclaims.AuthTime, jwtclaims.StoreID) // sub is the application's to choose, now
 	claims, err := t.shape(ctx, info)
 	if err != nil {
+		return err
+	}
+	if err := t.endFormer(ctx, v); err != nil {
 		return err
 	}
 	if claims == nil { // the application gave up: no session, and none that was there before
 		v.credential.Clear()
 		return nil
 	}
-	return t.seal(ctx, v, kept.putBack(claims))
+	return t.seal(ctx, v, t.nameUser(kept.putBack(claims), who.User.ID), life{})
+}
+
+// nameUser returns claims that name the stored user, if the application has
+// replaced sub: whatever ends the sessions of that user has to reach this one
+// . It does not change the map that a callback returned.
+func (t *tokenStrategy) nameUser(claims Claims, id string) Claims {
+	if id == "" || !t.setup.tracksSignIns() || claims.String(jwtclaims.Subject) == id {
+		return claims
+	}
+	claims = maps.Clone(claims)
+	claims[jwtclaims.StoreID] = id
+	return claims
+}
+
+// endFormer revokes the token that the browser brought to a sign-in. It
+// leaves a token of another tenant alone.
+func (t *tokenStrategy) endFormer(ctx context.Context, v *visit) error {
+	token := v.credential.Token()
+	if token.Text == "" || t.setup.revocations == nil {
+		return nil
+	}
+	claims, err := t.decode(ctx, token.Text, token.Spec)
+	if err != nil || claims.String(jwtclaims.Tenant) != t.setup.tenant {
+		return nil // it is no session here
+	}
+	return t.setup.revocations.Revoke(ctx, directory.OriginOfToken(claims))
 }
 
 // shape asks the application what a token should hold.
@@ -72,31 +107,48 @@ func (t *tokenStrategy) shape(ctx context.Context, info TokenInfo) (Claims, erro
 	return hook(ctx, t.setup, "Callbacks.Token", call)
 }
 
+// life is how long a token may live that takes the place of another. The zero
+// life is as long as the configuration says.
+type life struct{ until time.Time }
+
+// of returns the life of a token that is issued now, at most maxAge.
+func (l life) of(now time.Time, maxAge time.Duration) time.Duration {
+	if l.until.IsZero() {
+		return maxAge
+	}
+	rest := l.until.Sub(time.Unix(now.Unix(), 0)) // a token says its times in whole seconds
+	if rest.Truncate(time.Second) == 0 {
+		rest = -time.Second // zero would be the default
+	}
+	return min(maxAge, rest) // negative: within the tolerance a token is accepted after its end
+}
+
 // seal makes claims the content of the session cookie.
-func (t *tokenStrategy) seal(ctx context.Context, v *visit, claims Claims) error {
+func (t *tokenStrategy) seal(ctx context.Context, v *visit, claims Claims, l life) error {
 	if !v.credential.Renews() {
 		return nil
 	}
 	k, c := &v.cookies.Specs.Session, &t.setup.config.Session
 	now := t.setup.now()
+	maxAge := l.of(now, c.JWT.MaxAge)
 	var token string
 	var err error
 	if encode := c.JWT.Encode; encode != nil {
-		token, err = hookOnRead(ctx, t.setup, "JWTConfig.Encode", func(ctx context.Context) (string, error) { return encode(ctx, t.params(k, claims)) })
+		token, err = hookOnRead(ctx, t.setup, "JWTConfig.Encode", func(ctx context.Context) (string, error) { return encode(ctx, t.params(k, claims, maxAge)) })
 		token = browser.Escape(token)
 	} else { // needs no escaping
-		token, err = k.Codec.SealClaims(claims, now, c.JWT.MaxAge)
+		token, err = k.Codec.SealClaims(claims, now, maxAge)
 	}
 	if err != nil {
 		return failure.Wrap(ErrJWTSession, err)
 	}
 	t.sizes.warn(ctx, t.setup.log, v.about, len(token))
-	v.credential.Put(token, now.Add(c.MaxAge))
+	v.credential.Put(token, now.Add(l.of(now, c.MaxAge)))
 	return nil
 }
 
-func (t *tokenStrategy) params(k *browser.Spec, claims Claims) JWTParams {
-	return JWTParams{Claims: claims, Secrets: t.setup.config.Secrets, Salt: k.Name(), MaxAge: t.setup.config.Session.JWT.MaxAge}
+func (t *tokenStrategy) params(k *browser.Spec, claims Claims, maxAge time.Duration) JWTParams {
+	return JWTParams{Claims: claims, Secrets: t.setup.config.Secrets, Salt: k.Name(), MaxAge: maxAge}
 }
 
 func (t *tokenStrategy) read(ctx context.Context, v *visit, c *change) (*reading, error) {
@@ -115,7 +167,7 @@ func (t *tokenStrategy) read(ctx context.Context, v *visit, c *change) (*reading
 		}
 		return r, err
 	}
-	claims, err := t.openToken(ctx, token, c == nil) // what changes something asks the store
+	claims, believed, err := t.openToken(ctx, token, c == nil) // what changes something asks the store
 	if errors.Is(err, directory.ErrNoToken) {
 		t.refuse(ctx, v, err)
 		return nil, nil
@@ -123,7 +175,7 @@ func (t *tokenStrategy) read(ctx context.Context, v *visit, c *change) (*reading
 	if err != nil {
 		return nil, err
 	}
-	return t.readClaims(ctx, v, claims, c)
+	return t.readClaims(ctx, v, claims, c, believed)
 }
 
 // refuse makes the browser forget a token that is undecodable, expired or
@@ -137,43 +189,56 @@ func (t *tokenStrategy) refuse(ctx context.Context, v *visit, err error) {
 
 // openToken decrypts and validates a session token. It returns ErrNoToken if
 // the token is invalid, expired, revoked or of another kind. With useCache it
-// accepts a cached revocation result.
-func (t *tokenStrategy) openToken(ctx context.Context, token browser.Token, useCache bool) (Claims, error) {
-	claims, err := t.decode(ctx, token.Text, token.Spec)
-	if err != nil {
-		return nil, err
+// accepts a cached revocation result, and believed reports that it did.
+func (t *tokenStrategy) openToken(ctx context.Context, token browser.Token, useCache bool) (claims Claims, believed bool, err error) {
+	if claims, err = t.decode(ctx, token.Text, token.Spec); err != nil {
+		return nil, false, err
 	}
 	if browser.KindOfClaims(claims) != token.Kind {
-		return nil, directory.ErrNoToken
+		return nil, false, directory.ErrNoToken
 	}
-	return claims, t.judge(ctx, claims.String(jwtclaims.Tenant), directory.OriginOfToken(claims), useCache)
+	believed, err = t.judge(ctx, claims.String(jwtclaims.Tenant), directory.OriginOfToken(claims), useCache)
+	return claims, believed, err
 }
 
-func (t *tokenStrategy) decode(ctx context.Context, token string, spec *browser.Spec) (Claims, error) {
+// openLive does what openToken does, and asks the store.
+func (t *tokenStrategy) openLive(ctx context.Context, token browser.Token) (Claims, error) {
+	claims, _, err := t.openToken(ctx, token, false)
+	return claims, err
+}
+
+// decode returns the claims of a token that has not expired. It returns
+// ErrNoToken for one that is older than the configuration lets tokens become,
+// whatever its exp says.
+func (t *tokenStrategy) decode(ctx context.Context, token string, spec *browser.Spec) (claims Claims, err error) {
 	c := &t.setup.config.Session.JWT
 	if c.Decode == nil {
-		claims, err := spec.Codec.OpenClaims(token, t.setup.now(), c.MaxAge)
-		if err != nil {
-			return nil, directory.ErrNoToken
-		}
-		return claims, nil
+		claims, err = spec.Codec.OpenClaims(token, t.setup.now(), c.MaxAge)
+	} else {
+		claims, err = hookOnRead(ctx, t.setup, "JWTConfig.Decode", func(ctx context.Context) (Claims, error) {
+			return c.Decode(ctx, token, t.params(spec, nil, c.MaxAge))
+		})
 	}
-	claims, err := hookOnRead(ctx, t.setup, "JWTConfig.Decode", func(ctx context.Context) (Claims, error) { return c.Decode(ctx, token, t.params(spec, nil)) })
 	if err != nil || claims == nil {
+		return nil, directory.ErrNoToken
+	}
+	if iat, ok := claims.Time("iat"); ok && jwtclaims.IsOutlived(iat, t.setup.now(), c.MaxAge) {
 		return nil, directory.ErrNoToken
 	}
 	return claims, nil
 }
 
-// readClaims reads a session with the application's callbacks.
-func (t *tokenStrategy) readClaims(ctx context.Context, v *visit, claims Claims, c *change) (*reading, error) {
+// readClaims reads a session with the application's callbacks. A token that is
+// believed to be alive is not renewed for longer: what a callback changes is kept
+// in one that ends when the old one does.
+func (t *tokenStrategy) readClaims(ctx context.Context, v *visit, claims Claims, c *change, believed bool) (*reading, error) {
 	info := TokenInfo{Claims: claims}
 	if c != nil {
 		info.Trigger, info.Update = TriggerUpdate, c.data
 	}
 	t.track(claims)
-	end, _ := claims.Time("exp")
-	kept := keepClaims(claims, jwtclaims.Subject, jwtclaims.Credential, jwtclaims.Tenant, jwtclaims.SessionID, jwtclaims.AuthTime)
+	end := t.endOf(claims)
+	kept := keepClaims(claims, jwtclaims.Subject, jwtclaims.Credential, jwtclaims.Tenant, jwtclaims.SessionID, jwtclaims.AuthTime, jwtclaims.StoreID)
 	claims, err := t.shape(ctx, info)
 	if err != nil {
 		return nil, failure.Wrap(ErrJWTSession, err)
@@ -181,6 +246,9 @@ func (t *tokenStrategy) readClaims(ctx context.Context, v *visit, claims Claims,
 	if claims == nil {
 		v.credential.Clear()
 		return nil, nil
+	}
+	if !kept.holds(claims, jwtclaims.Subject) {
+		t.setup.log.Note(ctx, v.about, "Callbacks.Token has changed sub after the sign-in; the change is dropped")
 	}
 	claims = kept.putBack(claims)
 	s, err := t.sessionOf(claims)
@@ -190,11 +258,27 @@ func (t *tokenStrategy) readClaims(ctx context.Context, v *visit, claims Claims,
 	if !v.credential.Renews() && !end.IsZero() {
 		s.Expires = end // the token stays
 	}
+	var l life
+	if believed && !end.IsZero() {
+		l.until, s.Expires = end, end
+	}
 	r, err := t.setup.expose(ctx, &v.events, SessionInfo{Session: s, Claims: claims, Trigger: info.Trigger, Update: info.Update})
 	if err != nil {
 		return nil, failure.Wrap(ErrJWTSession, err)
 	}
-	return r, t.seal(ctx, v, claims)
+	return r, t.seal(ctx, v, claims, l)
+}
+
+// endOf returns when a token ends at the latest. It is zero if the token does not
+// say.
+func (t *tokenStrategy) endOf(claims Claims) time.Time {
+	end, _ := claims.Time("exp")
+	if iat, ok := claims.Time("iat"); ok {
+		if last := iat.Add(t.setup.config.Session.JWT.MaxAge); end.IsZero() || last.Before(end) {
+			end = last
+		}
+	}
+	return end
 }
 
 // sessionOf returns the session of claims, as Go sees it.
@@ -207,18 +291,19 @@ func (t *tokenStrategy) sessionOf(claims Claims) (*Session, error) {
 		User: user, said: said, Expires: t.setup.now().Add(t.setup.config.Session.MaxAge),
 		UserID: claims.String("sub"), ID: claims.String(jwtclaims.SessionID), Tenant: t.setup.tenant, Via: viaOf(browser.KindOfClaims(claims)),
 	}
-	s.signedInAt(claims.Time(jwtclaims.AuthTime))
+	if !jwtclaims.IsAdopted(s.ID) {
+		s.signedInAt(claims.Time(jwtclaims.AuthTime))
+	}
 	return s, nil
 }
 
-// track makes up which sign-in the claims come from, for tokens that do not know.
+// track says which sign-in the claims come from, for tokens that do not: those of
+// Auth.js. What it makes up is the same for every copy of a token.
 func (t *tokenStrategy) track(claims Claims) {
 	if !t.setup.tracksSignIns() {
 		return
 	}
-	if claims.String(jwtclaims.SessionID) == "" {
-		claims[jwtclaims.SessionID] = secret.RandomHex(16)
-	}
+	claims[jwtclaims.SessionID] = cmp.Or(directory.OriginOfToken(claims).SessionID, jwtclaims.AdoptedID(secret.RandomHex(16)))
 	if began, ok := directory.AuthTime(claims); ok {
 		if _, known := claims.Time(jwtclaims.AuthTime); !known {
 			claims[jwtclaims.AuthTime] = jwtclaims.UnixSeconds(began)
@@ -231,9 +316,13 @@ func (t *tokenStrategy) current(ctx context.Context, v *visit) (*currentUser, er
 		return nil, nil
 	}
 	claims, err := t.claims(ctx, v)
-	id := claims.String("sub")
-	if id == "" || err != nil {
+	if claims == nil || err != nil {
 		return nil, err
+	}
+	t.track(claims)
+	id := directory.OriginOfToken(claims).UserID
+	if id == "" {
+		return nil, nil
 	}
 	u, err := guarded.Optional(t.setup.store.User(ctx, id))
 	if u == nil || err != nil {
@@ -259,7 +348,7 @@ func (t *tokenStrategy) claims(ctx context.Context, v *visit) (Claims, error) {
 	if token.Text == "" {
 		return nil, nil
 	}
-	claims, err := t.openToken(ctx, token, false)
+	claims, err := t.openLive(ctx, token)
 	if errors.Is(err, directory.ErrNoToken) {
 		return nil, nil
 	}
@@ -277,7 +366,7 @@ func (t *tokenStrategy) close(ctx context.Context, v *visit) (endedSession, erro
 		v.credential.Clear()
 		return endedSession{}, nil
 	}
-	claims, err := t.openToken(ctx, token, false)
+	claims, err := t.openLive(ctx, token)
 	if errors.Is(err, errOtherTenant) {
 		return endedSession{}, nil
 	}
@@ -294,7 +383,7 @@ func (t *tokenStrategy) close(ctx context.Context, v *visit) (endedSession, erro
 	if err != nil { // once more, whether or not the visitor waits
 		retry, cancel := guarded.Background(ctx, t.setup.config.Limits.StoreTimeout)
 		defer cancel()
-		if claims, err = t.openToken(retry, token, false); errors.Is(err, directory.ErrNoToken) {
+		if claims, err = t.openLive(retry, token); errors.Is(err, directory.ErrNoToken) {
 			return endedSession{}, nil
 		}
 		if err == nil {
@@ -304,7 +393,7 @@ func (t *tokenStrategy) close(ctx context.Context, v *visit) (endedSession, erro
 	if err != nil {
 		return endedSession{}, err
 	}
-	ended := endedSession{id: claims.String(jwtclaims.SessionID), userID: claims.String("sub")}
+	ended := endedSession{id: claims.String(jwtclaims.SessionID), userID: directory.OriginOfToken(claims).UserID}
 	addSignOut(&v.events, ended, SignOutEvent{Claims: claims})
 	return ended, nil
 }

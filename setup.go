@@ -10,6 +10,7 @@ import (
 	"github.com/latchkeyhq/latchkey/internal/directory"
 	"github.com/latchkeyhq/latchkey/internal/guarded"
 	"github.com/latchkeyhq/latchkey/internal/journal"
+	"github.com/latchkeyhq/latchkey/internal/keys"
 	"github.com/latchkeyhq/latchkey/internal/limit"
 	"github.com/latchkeyhq/latchkey/internal/oauth"
 	"github.com/latchkeyhq/latchkey/internal/page"
@@ -42,8 +43,11 @@ type setup struct {
 	stateCodec     *jwt.Codec        // seals the state parameter, which a redirect proxy with the same secrets can read
 	bearerCodes    *jwt.Codec        // seals the codes that apps change for session tokens
 	challengeCodec *jwt.Codec        // seals challenges inside of their cookie, as Auth.js does
+	keys           *keys.Keys        // of limits, used values and revocations
 	csrfSecret     string            // all secrets, as hashes are made over them
 	csrfSecrets    []string          // the same, and what it was before each rotation
+
+	mark string // begins the ids of the flows and challenges that this process makes
 
 	bounds      *guarded.Bounds      // of the Adapter's calls, and of stores beside it
 	store       *directory.Store     // nil: no database

@@ -31,8 +31,9 @@ func (x *exchange) signIn(ctx context.Context) (*Response, error) {
 	if x.provider == nil {
 		return nil, errNoProvider(x.providerID)
 	}
+	started := x.now()
 	out, err := x.provider.begin(ctx, x)
-	return x.conclude(ctx, out, err)
+	return x.conclude(ctx, out.startedAt(started), err)
 }
 
 // callback answers /callback/:provider.
@@ -40,8 +41,9 @@ func (x *exchange) callback(ctx context.Context) (*Response, error) {
 	if x.provider == nil {
 		return nil, errNoProvider(x.providerID)
 	}
+	started := x.now() // before anything that proves the user is looked at
 	out, err := x.provider.receive(ctx, x)
-	return x.conclude(ctx, out, atProvider(x.provider, err))
+	return x.conclude(ctx, out.startedAt(started), atProvider(x.provider, err))
 }
 
 // conclude makes an answer of what a provider's part has ended in.
@@ -118,8 +120,10 @@ func (x *exchange) admit(ctx context.Context, in directory.Assertion) (*Response
 	if err := x.setup.sessions.open(ctx, &x.visit, who); err != nil {
 		return nil, atProvider(x.provider, err)
 	}
-	if err := rememberBrowser(x.setup, &x.cookies, in.CountedAs); err != nil {
-		return nil, atProvider(x.provider, err)
+	if in.Counted {
+		if err := rememberBrowser(x.setup, &x.cookies, who.User.ID, in.Form); err != nil {
+			return nil, atProvider(x.provider, err)
+		}
 	}
 	if err := carryOver(ctx, x, who); err != nil {
 		x.setup.log.Error(ctx, x, atProvider(x.provider, err)) // the other tab will have to begin again
@@ -150,7 +154,8 @@ func leaveFresh(ctx context.Context, x *exchange, who *directory.SignIn) error {
 func (x *exchange) commit(ctx context.Context, in directory.Assertion) (*directory.SignIn, error) {
 	d := x.setup.directory
 	if d == nil || (in.Vouched && x.setup.config.Session.Strategy != DatabaseSessions) {
-		return &directory.SignIn{Assertion: in, User: in.Person}, nil
+		who := &directory.SignIn{Assertion: in, User: in.Person}
+		return who, x.setup.revocations.Accept(ctx, nil, who)
 	}
 	here, err := linkingUser(ctx, x, &in)
 	if err != nil {
@@ -187,9 +192,9 @@ func linkingUser(ctx context.Context, x *exchange, in *directory.Assertion) (*Us
 		}
 		return nil, err
 	}
-	in.Joined = here.since
-	if x.setup.config.AccountPage.Enabled {
-		in.IsStale = in.BegunIn == nil && !x.isFresh(here) || in.BegunIn != nil && !in.BegunFresh
+	in.Joined, in.IsAdopted = here.since, here.isAdopted()
+	if x.setup.config.AccountPage.Enabled { // a flow keeps no freshness that its session has lost
+		in.IsStale = !x.isFresh(here) || in.BegunIn != nil && !in.BegunFresh
 	}
 	return &here.user, nil
 }

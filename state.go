@@ -141,6 +141,19 @@ func (s *requestState) session() (*Session, error) {
 	return s.reading.session, nil
 }
 
+// sessionID returns the id of the session, if it was read. It does not wait for a
+// call that is reading it, since that may be the caller's.
+func (s *requestState) sessionID() string {
+	if !s.mu.TryLock() {
+		return ""
+	}
+	defer s.mu.Unlock()
+	if s.reading == nil {
+		return ""
+	}
+	return s.reading.session.ID
+}
+
 func (s *requestState) read() error {
 	if s.known {
 		return s.err

@@ -15,6 +15,7 @@ import (
 	"github.com/latchkeyhq/latchkey/internal/guarded"
 	"github.com/latchkeyhq/latchkey/internal/limit"
 	"github.com/latchkeyhq/latchkey/internal/oauth"
+	"github.com/latchkeyhq/latchkey/internal/secret"
 )
 
 // Func says how [NewFunc] finds the Config of a request.
@@ -37,13 +38,15 @@ func NewFunc(f Func) (*Auth, error) {
 	if f.Config == nil {
 		return nil, failure.Wrap(ErrInvalidConfig, errors.New("Func.Config is nil: set it to a function that returns the Config of a request"))
 	}
-	return &Auth{tenants: newLazySetups(f.CacheSize, func(ctx context.Context, r *Request) (tenant, error) {
+	setups := newLazySetups(f.CacheSize, func(ctx context.Context, r *Request) (tenant, error) {
 		c, err := guarded.ContainResult(func() (*Config, error) { return f.Config(ctx, r) })
 		if err == nil && c == nil {
 			err = errors.New("NewFunc: no configuration for this request")
 		}
 		return tenant{key: c, config: func() (*Config, error) { return c, nil }}, err
-	})}, nil
+	})
+	setups.sites = cache.New[string, string](cache.Rules{Size: mostTenants})
+	return &Auth{tenants: setups}, nil
 }
 
 // Tenants says how [NewTenants] finds the tenant of a request and its Config. An
@@ -142,6 +145,9 @@ type lazySetups struct {
 	blank func() *setup
 
 	prepared *setups
+	// sites has the site of each secret, by the secret's hash. nil: tenants tell
+	// sites with one secret apart.
+	sites *cache.Cache[string, string]
 }
 
 // setups caches prepared configurations by the key of their tenant.
@@ -158,7 +164,7 @@ func newSetups(most int) *setups { return cache.New[any, prepared](cache.Rules{S
 
 func newLazySetups(size int, find func(context.Context, *Request) (tenant, error)) *lazySetups {
 	return &lazySetups{
-		find: find, common: common{oauth.NewShared(), limit.NewMemory(nil), limit.NewUsedValues(time.Now)},
+		find: find, common: common{oauth.NewShared(), limit.NewMemory(nil), limit.NewUsedValues(time.Now), limit.NewRecent(time.Now)},
 		blank: sync.OnceValue(func() *setup {
 			s, _ := prepare(Config{}.WithEnv(func(string) string { return "" }), "", common{})
 			return s
@@ -201,10 +207,28 @@ func (t *lazySetups) prepare(which tenant) (*setup, error) {
 	if err != nil {
 		return nil, failure.Wrap(ErrInvalidConfig, err)
 	}
+	shared := t.common
 	if c.Runtime.Time != nil { // it lives in a time of its own
-		return prepare(t.share(*c), which.name, common{})
+		shared = common{}
 	}
-	return prepare(t.share(*c), which.name, t.common)
+	s, err := prepare(t.share(*c), which.name, shared)
+	t.warnOfOneSecret(s)
+	return s, err
+}
+
+// warnOfOneSecret warns of a site that has the secret of another one: whatever one
+// of them seals, the other opens.
+func (t *lazySetups) warnOfOneSecret(s *setup) {
+	site := s.trust.origin.Text
+	if t.sites == nil || site == "" {
+		return
+	}
+	for _, own := range s.config.Secrets {
+		if other := t.sites.GetOrAdd(secret.Hash(own), site); other != site {
+			s.log.WarnAtStart("two sites have one secret, so that a session token of one opens the other: give each a secret of its own, or use NewTenants", "sites", other+" "+site)
+			return
+		}
+	}
 }
 
 // share gives c the connections that all configurations share.

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/netip"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -158,22 +159,34 @@ func (t *hostTrust) clientAddr(r *Request) string {
 		return client // a name of the application's own
 	}
 	addr, ok := parseAddr(r.RemoteAddr)
-	if !ok {
-		return ""
-	}
-	if len(t.TrustedProxies) == 0 {
-		return addr.String()
+	if ok && !t.isTrustedHop(addr) || !ok && !t.trustsUnixPeer() {
+		return addrText(addr)
 	}
 	hops := strings.Split(strings.Join(r.Header["X-Forwarded-For"], ","), ",")
-	for i := len(hops) - 1; i >= 0 && t.isTrustedHop(addr); i-- {
+	for i := len(hops) - 1; i >= 0; i-- {
 		hop, ok := parseAddr(strings.TrimSpace(hops[i]))
 		if !ok {
 			break
 		}
-		addr = hop
+		if addr = hop; !t.isTrustedHop(addr) {
+			break
+		}
+	}
+	return addrText(addr)
+}
+
+// addrText returns the text of an address, and "" for none.
+func addrText(addr netip.Addr) string {
+	if !addr.IsValid() {
+		return ""
 	}
 	return addr.String()
 }
+
+// trustsUnixPeer reports whether a peer without an IP address is a proxy: the zero
+// prefix stands for it. Only programs on this machine can be such a peer, as the
+// one at the other end of a Unix socket.
+func (t *hostTrust) trustsUnixPeer() bool { return slices.Contains(t.TrustedProxies, netip.Prefix{}) }
 
 // knowsClients reports whether the configuration says how clients behind a
 // proxy are found.

@@ -31,6 +31,9 @@ func (b usersBackend) Open(ctx context.Context) (*directory.Work, error) {
 		return nil, err
 	}
 	w := &directory.Work{Directory: s.directory, Events: &directory.Outbox{Hears: (*listeners)(&s.config.Events)}}
+	if state := stateIn(ctx); state != nil && state.concerns(b.auth) {
+		w.SessionID = state.sessionID()
+	}
 	if s.config.Events.Observe != nil {
 		w.Events.Base = &Event{Time: s.now().UTC(), Tenant: s.tenant, By: event.Actor{Kind: event.ActorSystem}}
 	}

@@ -107,7 +107,8 @@ func (w *webauthnProvider) admitQuestion(ctx context.Context, v *visit, query ur
 	if !w.isAboutSomebody(query) {
 		return 0, nil
 	}
-	return w.setup.limits.Take(ctx, w.setup.limits.Questions(w.setup.requesterOf(ctx, v, "")))
+	try, err := w.setup.limits.Take(ctx, w.setup.limits.Question(w.setup.requesterOf(ctx, v, nil)))
+	return try.Wait, err
 }
 
 // isAboutSomebody reports whether the question names a user, so that the answer
@@ -183,7 +184,7 @@ func (w *webauthnProvider) ownStranger(ctx context.Context, r *Request, action s
 // requestOptions asks for a passkey: one of the signed-in user or of the named
 // e-mail address, or else any.
 func (w *webauthnProvider) requestOptions(ctx context.Context, x *exchange, who *visitorInfo) (*Response, error) {
-	c := challenge{id: newChallengeID(), Challenge: newChallenge()}
+	c := challenge{id: w.setup.newFlowID(), Challenge: newChallenge()}
 	a := passkey.Authentication{RelyingParty: w.partyOf(x.request, x.origin), Options: w.Authentication, Challenge: c.bytes()}
 	if who.user != nil {
 		keys, err := w.keysOf(ctx, who)
@@ -267,7 +268,7 @@ func (w *webauthnProvider) creationOptions(ctx context.Context, x *exchange, who
 		handle = w.newHandle(&x.links, &party)
 	}
 	c := challenge{
-		id: newChallengeID(), Challenge: newChallenge(), RegisterData: registerDataOf(who),
+		id: w.setup.newFlowID(), Challenge: newChallenge(), RegisterData: registerDataOf(who),
 		Handle: base64.RawURLEncoding.EncodeToString(handle), Conditional: who.here != nil && x.query.Get("mediation") == "conditional",
 	}
 	r := w.registrationOf(party, &c)

@@ -36,20 +36,19 @@ func (w *webauthnProvider) receive(ctx context.Context, x *exchange) (outcome, e
 	if (given || sentFrom(x.request.Header, x.origin.Text) == "same-site") && !x.csrfVerified {
 		return outcome{}, noCSRF(x.request.Header, x.origin.Text)
 	}
-	tries := x.setup.limits.Answers(x.setup.requesterOf(ctx, &x.visit, ""))
-	wait, err := x.setup.limits.Take(ctx, tries)
+	try, err := x.setup.limits.Take(ctx, x.setup.limits.Answer(x.setup.requesterOf(ctx, &x.visit, nil)))
 	if err != nil {
 		return outcome{}, err
 	}
-	if wait > 0 {
-		return outcome{}, failure.WrapFor(ErrWebAuthnVerification, w.ID, &tooManyTries{wait})
+	if try.Wait > 0 {
+		return outcome{}, failure.WrapFor(ErrWebAuthnVerification, w.ID, &tooManyTries{try.Wait})
 	}
 	in, err := w.verify(ctx, x)
 	if err != nil {
 		return outcome{}, err
 	}
 	if in.Passkey == nil || in.Owner != "" { // a stranger who makes users stays counted
-		if err := x.setup.limits.Return(ctx, tries); err != nil {
+		if err := x.setup.limits.Return(ctx, try); err != nil {
 			x.setup.log.Error(ctx, x, failure.Wrap(ErrCallbackRoute, err))
 		}
 	}
@@ -85,6 +84,9 @@ func (w *webauthnProvider) verify(ctx context.Context, x *exchange) (*directory.
 	}
 	if err == nil && (c.id != "" || c.RegisterData != nil && c.RegisterData.ID == "") { // who signs up is never who is signed in
 		found.BegunIn, found.BegunFresh = &in.Ref, in.Fresh
+	}
+	if err == nil {
+		found.Issued, found.IssuedHere = in.BegunAt(0), w.setup.madeHere(c.id)
 	}
 	return found, err
 }

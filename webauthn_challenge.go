@@ -41,8 +41,6 @@ func askedFor(who *visitorInfo) string {
 	return secret.Hash(who.user.ID)
 }
 
-func newChallengeID() string { return secret.RandomHex(8) }
-
 // newChallenge returns 32 random bytes (section 13.4.3).
 func newChallenge() string {
 	b := make([]byte, 32)
@@ -88,6 +86,7 @@ func (w *webauthnProvider) remember(v *visit, c *challenge, who *visitorInfo) er
 		return err
 	}
 	h := browser.Pending{ID: c.id, Value: sealed, Provider: w.ID, Expires: now.Add(browser.CheckMaxAge).Unix()}
+	h.Begun = now.UnixMilli()
 	if who.here != nil {
 		h.Ref, h.Fresh = who.here.mark(), v.isFresh(who.here)
 	}
@@ -114,13 +113,14 @@ func (w *webauthnProvider) spend(ctx context.Context, v *visit, answered string,
 		if !ok || answered == "" || !secret.Equal(c.Challenge, answered) || (c.RegisterData != nil) != registers {
 			continue
 		}
-		unused, err := w.setup.replay.Use(ctx, w.setup.trust.clientAddr(v.request), w.ID+"\x00"+c.Challenge, now.Add(browser.CheckMaxAge+time.Minute))
+		unused, err := w.setup.replay.Use(ctx, w.setup.trust.clientAddr(v.request), "challenge of "+w.ID, c.Challenge, now.Add(browser.CheckMaxAge+time.Minute))
 		if err == nil {
 			err = v.cookies.EndChallenge(&h, now)
 		}
 		if err == nil && !unused {
 			err = errSpentChallenge
 		}
+		h.Begun = h.BegunAt(h.Expires).UnixMilli()
 		return c, h.FlowOrigin, err
 	}
 	return nil, browser.FlowOrigin{}, errNoChallenge

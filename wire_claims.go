@@ -2,10 +2,12 @@ package latchkey
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"maps"
 	"reflect"
+	"slices"
 	"time"
 
 	"github.com/latchkeyhq/latchkey/internal/directory"
@@ -20,16 +22,22 @@ import (
 // keptClaims are what no callback and no update may set, change or drop.
 type keptClaims struct {
 	names  []string
-	values [5]any // nil: absent, and stays so
+	values [6]any // nil: absent, and stays so
 }
 
-// keepClaims remembers at most five claims.
+// keepClaims remembers at most six claims.
 func keepClaims(c Claims, names ...string) (kept keptClaims) {
 	kept.names = names
 	for i, name := range names {
 		kept.values[i] = c[name]
 	}
 	return kept
+}
+
+// holds reports whether a claim of c is as it was.
+func (k *keptClaims) holds(c Claims, name string) bool {
+	i := slices.Index(k.names, name)
+	return i < 0 || reflect.DeepEqual(k.values[i], c[name])
 }
 
 // putBack returns c with the claims as they were. It does not change the map
@@ -54,8 +62,9 @@ func (k *keptClaims) putBack(c Claims) Claims {
 }
 
 // readMembers reads what the claims of a session token say into s, and what they
-// say of its user into said. Neither keeps the members.
-func readMembers(s *Session, said *jwtclaims.Said, members []jsonscan.Member) {
+// say of its user into said. Neither keeps the members. It returns the sign-in
+// that the token comes from.
+func readMembers(s *Session, said *jwtclaims.Said, members []jsonscan.Member) (from directory.TokenOrigin) {
 	s.said = said
 	for _, m := range members {
 		switch string(m.Key) {
@@ -71,10 +80,14 @@ func readMembers(s *Session, said *jwtclaims.Said, members []jsonscan.Member) {
 			s.Tenant = memberText(m)
 		case jwtclaims.SessionID:
 			s.ID = memberText(m)
+		case jwtclaims.StoreID:
+			from.UserID = memberText(m)
 		}
 	}
 	s.User.setKnown()
 	s.signedInAt(jwtclaims.Time(members, jwtclaims.AuthTime))
+	from.SessionID, from.UserID, from.Subject, from.Began = s.ID, cmp.Or(from.UserID, s.UserID), s.UserID, s.AuthTime
+	return from
 }
 
 // readText returns the text of m, and the raw JSON for an empty one.
@@ -89,14 +102,17 @@ func readText(m jsonscan.Member) (text string, raw []byte) {
 	return "", bytes.Clone(m.Raw)
 }
 
-// trackMembers does for openPlain what track does. A session id that it makes
-// up is not where the token comes from: nothing can have revoked it.
+// trackMembers does for openPlain what track does.
 func trackMembers(s *Session, members []jsonscan.Member, from *directory.TokenOrigin) []jsonscan.Member {
-	if s.ID == "" {
-		if jti, ok := jsonscan.Lookup(members, "jti"); ok {
-			from.TokenID = memberText(jsonscan.Member{Raw: jti})
+	if s.ID == "" || s.AuthTime.IsZero() {
+		id := s.ID
+		if jti, ok := jsonscan.Lookup(members, "jti"); ok && id == "" {
+			id = memberText(jsonscan.Member{Raw: jti})
 		}
-		s.ID = secret.RandomHex(16)
+		s.ID = jwtclaims.AdoptedID(cmp.Or(id, secret.RandomHex(16)))
+		if id != "" { // else nothing can have revoked it
+			from.SessionID = s.ID
+		}
 		members = jsonscan.Set(members, jwtclaims.SessionID, jsonscan.AppendText(nil, s.ID))
 	}
 	if began, ok := jwtclaims.Time(members, "iat"); ok && s.AuthTime.IsZero() {

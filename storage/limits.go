@@ -19,13 +19,15 @@ type Limiter interface {
 	// Take counts one event under key and returns zero. If r is reached already,
 	// it counts nothing and returns how long until the next event fits.
 	Take(ctx context.Context, key string, r Rate) (wait time.Duration, err error)
-	// Forget clears what was counted under key.
+	// Forget clears what was counted under key. The library does not call it: a
+	// success gives back its own event alone, by [ReturningLimiter].
 	Forget(ctx context.Context, key string) error
 }
 
 // ReturningLimiter is a [Limiter] that can take an event back. A right password
-// then costs its client nothing, and an attempt that one limit refused is not
-// counted by the others. With a plain Limiter both stay counted.
+// then costs neither its client nor its account a try, and an attempt that one
+// limit refused is not counted by the others. With a plain Limiter all of them stay
+// counted.
 type ReturningLimiter interface {
 	Limiter
 	// Return takes back one event that Take counted under key at rate r. It does

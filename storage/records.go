@@ -43,7 +43,7 @@ type Account struct {
 	ID                string // the row's own id, chosen by the store; optional
 	UserID            string
 	Provider          string // the provider's id, such as "github"
-	ProviderAccountID string // the person's immutable id at that provider
+	ProviderAccountID string // the person's immutable id at that provider; a tenant's names the issuer, too
 	Type              ProviderType
 	Tokens            Tokens
 	Extra             map[string]any // other members that an Auth.js row may hold; optional

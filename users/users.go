@@ -86,7 +86,10 @@ func (u *Users) Accounts(ctx context.Context, userID string) ([]storage.Account,
 }
 
 // Unlink takes an account away from its user. It returns ErrLastAccount if the
-// user could not sign in any more without it. It needs an Adapter that is a
+// user could not sign in any more without it. It ends the stored sessions of the
+// user that an account of the same provider has opened, except the one of the
+// request that ctx belongs to. JWT sessions, and stored ones whose provider is not
+// known, go on: call EndSessions to end them. It needs an Adapter that is a
 // [storage.AccountAdapter].
 func (u *Users) Unlink(ctx context.Context, account AccountRef) error {
 	w, err := u.open(ctx, account.UserID, "Users.Unlink", directory.AbilityAccountLists)
@@ -94,7 +97,7 @@ func (u *Users) Unlink(ctx context.Context, account AccountRef) error {
 		return err
 	}
 	defer w.Tell(ctx)
-	return w.Unlink(ctx, w.Events, account.UserID, account.Provider, account.ProviderAccountID)
+	return w.Unlink(ctx, w.Events, account.UserID, account.Provider, account.ProviderAccountID, w.SessionID)
 }
 
 // Passkeys lists the passkeys of a user. It needs an Adapter that is a
@@ -120,15 +123,15 @@ func (u *Users) RenamePasskey(ctx context.Context, userID string, credentialID [
 
 // RemovePasskey takes a passkey away from a user, together with its account. It
 // returns ErrLastAccount if the user could not sign in any more without it. It
-// needs an Adapter that is a [storage.AuthenticatorAdapter] and a
-// [storage.AccountAdapter].
+// ends the sessions that Unlink ends. It needs an Adapter that is a
+// [storage.AuthenticatorAdapter] and a [storage.AccountAdapter].
 func (u *Users) RemovePasskey(ctx context.Context, userID string, credentialID []byte) error {
 	w, err := u.open(ctx, userID, "Users.RemovePasskey", directory.AbilityAuthenticators, directory.AbilityAccountLists)
 	if err != nil {
 		return err
 	}
 	defer w.Tell(ctx)
-	return w.RemovePasskey(ctx, w.Events, userID, credentialID)
+	return w.RemovePasskey(ctx, w.Events, userID, credentialID, w.SessionID)
 }
 
 // Sessions lists the stored sessions of a user: their devices. It needs an Adapter
@@ -151,8 +154,11 @@ func (u *Users) EndSession(ctx context.Context, userID, sessionID string) error 
 	return w.EndSession(ctx, userID, sessionID)
 }
 
-// EndSessions signs a user out everywhere: it ends all sessions of the user. JWT
-// sessions need latchkey.SessionConfig.Revocations; without it EndSessions returns
+// EndSessions signs a user out everywhere: it ends all sessions of the user, and
+// every sign-in that is under way. A password that was just checked, a link that
+// was sent and a flow at a provider from before are void. Because the clocks of
+// several processes differ, a sign-in that another process sees within the next 15
+// seconds may be refused, and succeeds later. JWT sessions need latchkey.SessionConfig.Revocations; without it EndSessions returns
 // ErrUnsupportedStrategy. Stored sessions need an Adapter that is a
 // [storage.SessionListAdapter].
 func (u *Users) EndSessions(ctx context.Context, userID string) error {

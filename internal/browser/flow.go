@@ -55,8 +55,21 @@ type FlowOrigin struct {
 	MaxAge      *int64 `json:"maxAge,omitempty"`      // the max_age that was sent, in seconds; nil: none
 	CrossSite   bool   `json:"posted,omitempty"`      // the provider will post from its own site
 	Fresh       bool   `json:"fresh,omitempty"`       // the user had just signed in, and may change how they sign in
+	Begun       int64  `json:"begun,omitempty"`       // Unix milliseconds; 0: made by Auth.js, or the cookie of another check says
 	Sent        Sent   `json:"sent,omitzero"`         // what else was sent; zero: Auth.js began the flow
 	sessionref.Ref
+}
+
+// BegunAt returns when a flow began whose cookies end at the Unix time expires, in
+// seconds. It is zero if nothing says that.
+func (o *FlowOrigin) BegunAt(expires int64) time.Time {
+	switch {
+	case o.Begun != 0:
+		return time.UnixMilli(o.Begun)
+	case expires != 0:
+		return time.Unix(expires, 0).Add(-CheckMaxAge)
+	}
+	return time.Time{}
 }
 
 // Sent is what an authorization request carried beside the values of its checks.

@@ -11,25 +11,33 @@ import (
 
 // A browser that has signed in before is known by a cookie, so that its attempts
 // are counted apart from those of others: an attacker who guesses at an account
-// locks out other attackers, and not the owner. The cookie opens nothing. OWASP
-// calls it a device cookie.
+// locks out other attackers, and not the owner. The cookie opens nothing, and
+// counts only for the users that have signed in in this browser. OWASP calls it a
+// device cookie.
 
 const (
 	purposeKnown = "browser"
 	knownMaxAge  = 90 * 24 * time.Hour // after the last sign-in
-	mostTargets  = 4                   // targets that one browser is known for
+	mostUsers    = 4                   // sign-ins that one browser is known for
 )
 
-// known is the content of the cookie.
-type known struct {
-	id      string
-	targets []string // hashes, newest first
+// Known is what a browser is known for. The zero Known is a browser that is not.
+type Known struct {
+	ID      string // random; empty: the browser is not known
+	signIns []knownSignIn
 	since   time.Time
 }
 
-// readKnown returns the zero known for a cookie that is missing or of another
-// site.
-func (c *Cookies) readKnown(tenant string, now time.Time) (k known) {
+// knownSignIn is a user that has signed in in a browser.
+type knownSignIn struct {
+	User string `json:"user"`           // key of the user's id
+	Form string `json:"form,omitempty"` // key of what was typed; empty: nothing was
+	At   int64  `json:"at"`             // of the sign-in, in Unix seconds
+}
+
+// Known returns what the browser is known for at a tenant: nothing if the cookie
+// is missing or of another site.
+func (c *Cookies) Known(tenant string, now time.Time) (k Known) {
 	spec := &c.Specs.Known
 	value, there := c.Value(spec)
 	if !there {
@@ -40,35 +48,45 @@ func (c *Cookies) readKnown(tenant string, now time.Time) (k known) {
 		return k
 	}
 	raw, _ := json.Marshal(claims["known"]) // what came from JSON can be written as JSON
-	if json.Unmarshal(raw, &k.targets) != nil {
-		return known{}
+	if json.Unmarshal(raw, &k.signIns) != nil {
+		return Known{}
 	}
-	k.id = claims.String("value")
+	k.ID = claims.String("value")
 	k.since, _ = claims.Time("iat")
 	return k
 }
 
-// KnownFor returns the id of a browser that has signed in to target before, and ""
-// for any other. target is a hash.
-func (c *Cookies) KnownFor(target, tenant string, now time.Time) string {
-	if k := c.readKnown(tenant, now); slices.Contains(k.targets, target) {
-		return k.id
-	}
-	return ""
+// HasForm reports whether a user has signed in in this browser by what was typed.
+// forms are the keys of that, under each secret.
+func (k Known) HasForm(forms []string) bool {
+	return slices.ContainsFunc(k.signIns, func(s knownSignIn) bool { return s.Form != "" && slices.Contains(forms, s.Form) })
 }
 
-// RememberFor makes the browser known for target, a hash. A cookie that says so
-// already is left alone for half its life.
-func (c *Cookies) RememberFor(target, tenant string, now time.Time) error {
-	k := c.readKnown(tenant, now)
-	if len(k.targets) > 0 && k.targets[0] == target && now.Before(k.since.Add(knownMaxAge/2)) {
+// Since returns when a user has last signed in in this browser, and false if the
+// user never has. users are the keys of the user's id, under each secret.
+func (k Known) Since(users []string) (at time.Time, ok bool) {
+	for _, s := range k.signIns {
+		if slices.Contains(users, s.User) {
+			return time.Unix(s.At, 0), true
+		}
+	}
+	return at, false
+}
+
+// Remember makes the browser known for a user that has signed in, by the key of
+// the user's id and the key of what was typed. A cookie that says so already is
+// left alone for half its life.
+func (c *Cookies) Remember(user, form, tenant string, now time.Time) error {
+	k := c.Known(tenant, now)
+	isSame := func(s knownSignIn) bool { return s.User == user && s.Form == form }
+	if len(k.signIns) > 0 && isSame(k.signIns[0]) && now.Before(k.since.Add(knownMaxAge/2)) {
 		return nil
 	}
-	if k.id == "" {
-		k.id = secret.RandomHex(16)
+	if k.ID == "" {
+		k.ID = secret.RandomHex(16)
 	}
-	targets := append([]string{target}, slices.DeleteFunc(k.targets, func(t string) bool { return t == target })...)
-	claims := jwt.Claims{"value": k.id, "purpose": purposeKnown, "known": targets[:min(len(targets), mostTargets)]}
+	signIns := append([]knownSignIn{{user, form, now.Unix()}}, slices.DeleteFunc(k.signIns, isSame)...)
+	claims := jwt.Claims{"value": k.ID, "purpose": purposeKnown, "known": signIns[:min(len(signIns), mostUsers)]}
 	if tenant != "" {
 		claims["tenant"] = tenant
 	}

@@ -25,10 +25,15 @@ type Assertion struct {
 	Allowed       []string               // ids of the users that the application was asked about and let in; nil: it was not asked
 	Passkey       *storage.Authenticator // the passkey that was registered with it; nil: none
 	Link          Linking                // what a matching e-mail address is worth
-	CountedAs     string                 // the key under which its tries or mails were counted; empty: none were
+	Counted       bool                   // its tries or mails were limited, so that the browser is remembered for the user
+	Form          string                 // the key of what the user typed; empty: nothing
 	BegunIn       *sessionref.Ref        // the session that it was begun in; nil: not recorded, and the user who is signed in now has begun it
 	BegunFresh    bool                   // the user of that session had just signed in
+	Issued        time.Time              // when its evidence was issued, such as a link, or the flow was begun; zero: as Started
+	IssuedHere    bool                   // Issued is by the clock of this process
+	Started       time.Time              // when the handling of the request that completes it started; zero: now
 	Joined        time.Time              // the time of the sign-in behind the session that it is completed in; zero: unknown, or no session
+	IsAdopted     bool                   // that session was made elsewhere, and Joined is no more than when it was last renewed there
 	IsStale       bool                   // that sign-in is too old to link an account, on a site with an account page
 }
 

@@ -12,6 +12,7 @@ import (
 	"github.com/latchkeyhq/latchkey/event"
 	"github.com/latchkeyhq/latchkey/fault"
 	"github.com/latchkeyhq/latchkey/internal/failure"
+	"github.com/latchkeyhq/latchkey/internal/fill"
 	"github.com/latchkeyhq/latchkey/internal/guarded"
 	"github.com/latchkeyhq/latchkey/internal/journal"
 	"github.com/latchkeyhq/latchkey/internal/secret"
@@ -37,7 +38,12 @@ type Directory struct {
 type Work struct {
 	*Directory
 	Events *Outbox
-	Tell   func(ctx context.Context) // calls the application's callbacks for Events
+
+	// SessionID is the stored session of the request that the work belongs to. An
+	// empty SessionID is none, or is not known.
+	SessionID string
+
+	Tell func(ctx context.Context) // calls the application's callbacks for Events
 }
 
 // ProviderFacts are what the directory asks about a configured provider.
@@ -58,10 +64,11 @@ type SignIn struct {
 	User      storage.User
 	IsNew     bool
 	Session   storage.StoredSession // with stored sessions; for a tracked token only its ID is set
-	begun     time.Time             // before anything was written: a later revocation voids the sign-in; zero: nothing was written
-	revokedAt time.Time             // when this sign-in ended the earlier sessions; zero: it did not
-	held      time.Time             // when the session that this was begun in was found alive; zero: it was begun in none
+	begun     time.Time             // from when it counts: an end of the user's sessions at this time or later voids it
+	locked    storage.User          // the user that its transaction has locked; zero: none
+	isHeld    bool                  // the session that it was begun in was found alive
 	IsLink    bool                  // it linked an account to the signed-in user: that is no new sign-in
+	wasProven bool                  // the user that the application named had a proven e-mail address
 	proved    bool                  // it was the first proof of the user's e-mail address
 	Since     int64                 // auth_time of the token it opened, in milliseconds; 0: not tracked
 }
@@ -85,6 +92,7 @@ func (d *Directory) KnownUser(ctx context.Context, s *Store, in *Assertion) (*st
 // sign-in was faster with a unique key, CommitSignIn tries once more. It
 // returns an OtherUser if in.Allowed does not have the user.
 func (d *Directory) CommitSignIn(ctx context.Context, q *Outbox, in Assertion, current *storage.User, plan *SessionPlan) (*SignIn, error) {
+	fill.Default(&in.Started, d.Now())
 	signIn, err := d.tryCommit(ctx, q, in, current, plan)
 	if errors.Is(err, storage.ErrConflict) {
 		signIn, err = d.tryCommit(ctx, q, in, current, plan)
@@ -101,12 +109,15 @@ func (d *Directory) tryCommit(ctx context.Context, q *Outbox, in Assertion, curr
 	var signIn *SignIn
 	err := d.Store.InTx(ctx, func(ctx context.Context, s *Store) error {
 		q.rewind(begun)
-		signIn = &SignIn{Assertion: in, User: in.Person, begun: d.Now()}
+		signIn = &SignIn{Assertion: in, User: in.Person}
 		if err := d.holdSession(ctx, s, signIn, current, plan); err != nil {
 			return err
 		}
 		if err := d.resolve(ctx, q, s, signIn, current); err != nil {
 			return err
+		}
+		if signIn.begun.IsZero() { // nobody could end anything of a new user yet
+			signIn.begun = in.Started.Truncate(time.Millisecond)
 		}
 		if d.Store.SessionsInTx() {
 			return d.storeSession(ctx, s, signIn, plan)
@@ -147,7 +158,11 @@ func (d *Directory) resolve(ctx context.Context, q *Outbox, s *Store, signIn *Si
 // session needs a stored user. A JWT session does not, and is opened elsewhere.
 func (d *Directory) resolveVouched(ctx context.Context, s *Store, signIn *SignIn) error {
 	known, err := guarded.Optional(s.User(ctx, signIn.User.ID))
-	if err == nil && known == nil {
+	if err == nil && known != nil {
+		signIn.wasProven = !known.EmailVerified.IsZero()
+		return d.recognise(ctx, s, signIn, signIn.User)
+	}
+	if err == nil {
 		err = failure.Wrap(fault.ErrUnsupportedStrategy, errors.New("the adapter has no user with the id that Authorize returned: create one first (see docs/users.md), or set Session.Strategy to JWTSessions"))
 	}
 	return err
@@ -161,21 +176,21 @@ func (d *Directory) resolveByAccount(ctx context.Context, q *Outbox, s *Store, s
 	case owner != nil && current != nil && owner.ID != current.ID, signIn.contradicts(owner, current):
 		return notLinked(&signIn.Assertion)
 	case owner != nil:
-		if err := signIn.endIn(owner); err != nil {
+		if err := d.recognise(ctx, s, signIn, *owner); err != nil {
 			return err
 		}
 		if err := s.checkOwner(ctx, &signIn.Account, owner); err != nil {
 			return err
 		}
-		return d.awaitProof(ctx, s, owner)
+		return d.awaitProof(ctx, s, signIn, owner)
 	case current != nil && signIn.IsStale:
 		return failure.WrapFor(notLinkedType(&signIn.Assertion), signIn.Account.Provider, ErrNotFresh)
 	case current != nil:
 		signIn.IsLink = true
-		if err := signIn.endIn(current); err != nil {
+		if err := d.recognise(ctx, s, signIn, *current); err != nil {
 			return err
 		}
-		if err := d.awaitProof(ctx, s, current); err != nil {
+		if err := d.awaitProof(ctx, s, signIn, current); err != nil {
 			return err
 		}
 		return d.linkAccount(ctx, q, s, signIn)
@@ -201,7 +216,7 @@ func resolveNewAccount(ctx context.Context, d *Directory, q *Outbox, s *Store, s
 	case !signIn.mayLink():
 		return d.refuseNamesake(ctx, s, signIn)
 	default:
-		if err = signIn.endIn(namesake); err == nil {
+		if err = d.recognise(ctx, s, signIn, *namesake); err == nil {
 			err = d.proveEmail(ctx, q, s, signIn)
 		}
 	}
@@ -226,7 +241,7 @@ func (d *Directory) refuseNamesake(ctx context.Context, s *Store, signIn *SignIn
 	if owner == nil {
 		return notLinked(&signIn.Assertion)
 	}
-	return signIn.endIn(owner)
+	return d.recognise(ctx, s, signIn, *owner)
 }
 
 // notLinked returns the error for an account, or an e-mail address, that
@@ -249,7 +264,7 @@ func (d *Directory) resolveByEmail(ctx context.Context, q *Outbox, s *Store, sig
 		signIn.User.EmailVerified = d.Now().UTC()
 		return d.createUser(ctx, q, s, signIn)
 	}
-	if err := signIn.endIn(owner); err != nil {
+	if err := d.recognise(ctx, s, signIn, *owner); err != nil {
 		return err
 	}
 	if owner.EmailVerified.IsZero() {

@@ -3,6 +3,7 @@ package directory
 import (
 	"context"
 	"errors"
+	"time"
 
 	"github.com/latchkeyhq/latchkey/event"
 	"github.com/latchkeyhq/latchkey/fault"
@@ -19,7 +20,7 @@ func (d *Directory) proveEmail(ctx context.Context, q *Outbox, s *Store, signIn 
 	if !signIn.User.EmailVerified.IsZero() || !(signIn.ProvesEmail || signIn.EmailVerified) {
 		return nil
 	}
-	if err := d.awaitProof(ctx, s, &signIn.User); err != nil {
+	if err := d.awaitProof(ctx, s, signIn, &signIn.User); err != nil {
 		return err
 	}
 	if err := d.evict(ctx, q, s, signIn); err != nil {
@@ -41,11 +42,11 @@ func (d *Directory) proveEmail(ctx context.Context, q *Outbox, s *Store, signIn 
 // proof waits for this transaction. Without it, a sign-in under way could attach
 // what is about to be removed. It returns ErrConflict if the address was proven
 // or changed since u was read.
-func (d *Directory) awaitProof(ctx context.Context, s *Store, u *storage.User) error {
+func (d *Directory) awaitProof(ctx context.Context, s *Store, signIn *SignIn, u *storage.User) error {
 	if !d.ProvesEmails || u.Email == "" || !u.EmailVerified.IsZero() {
 		return nil
 	}
-	now, err := s.LockUser(ctx, u.ID)
+	now, err := d.lock(ctx, s, signIn, u.ID)
 	if err == nil && (!now.EmailVerified.IsZero() || !hasEmail(u.Email)(now)) {
 		err = storage.ErrConflict
 	}
@@ -54,10 +55,11 @@ func (d *Directory) awaitProof(ctx context.Context, s *Store, u *storage.User) e
 
 // evict removes every sign-in method and session that did not vouch for this
 // e-mail address before it was proven: an attacker may have attached it
-// by claiming the address.
+// by claiming the address. Tokens do not say which account opened them. It may
+// have been unlinked since, so that they end in any case.
 func (d *Directory) evict(ctx context.Context, q *Outbox, s *Store, signIn *SignIn) error {
 	found, err := d.attached(ctx, s, &signIn.User)
-	if err != nil || found.isVouched() {
+	if err != nil || found.isVouched() && d.StoredSessions {
 		return err
 	}
 	if d.RefuseEviction && found.evictedCount() > 0 {
@@ -94,7 +96,7 @@ func (d *Directory) evictSessionsLate(ctx context.Context, signIn *SignIn) error
 	return d.Store.deleteSessions(ctx, signIn.User.ID, "")
 }
 
-func (d *Directory) detach(ctx context.Context, q *Outbox, s *Store, signIn *SignIn, found *attachments) (err error) {
+func (d *Directory) detach(ctx context.Context, q *Outbox, s *Store, signIn *SignIn, found *attachments) error {
 	e := found.evicted
 	for _, a := range e.Accounts {
 		if err := d.dropAccount(ctx, s, &a); err != nil {
@@ -106,8 +108,12 @@ func (d *Directory) detach(ctx context.Context, q *Outbox, s *Store, signIn *Sig
 			return err
 		}
 	}
-	if signIn.revokedAt, err = d.endAll(ctx, s, signIn.User.ID, ""); err != nil {
+	ended, err := d.endAll(ctx, s, signIn.User.ID, "")
+	if err != nil {
 		return err
+	}
+	if !signIn.begun.After(ended) {
+		signIn.begun = ended.Add(time.Millisecond)
 	}
 	d.tellEviction(ctx, q, found)
 	return nil

@@ -51,8 +51,8 @@ func checkPasskeyOwner(ctx context.Context, s *Store, userID string, id []byte) 
 }
 
 // RemovePasskey takes a passkey away from a user, unless it is their last
-// sign-in method.
-func (d *Directory) RemovePasskey(ctx context.Context, q *Outbox, userID string, id []byte) error {
+// sign-in method. It ends the sessions that Unlink ends.
+func (d *Directory) RemovePasskey(ctx context.Context, q *Outbox, userID string, id []byte, keep string) error {
 	if err := checkPasskeyOwner(ctx, d.Store, userID, id); err != nil {
 		return err
 	}
@@ -65,5 +65,5 @@ func (d *Directory) RemovePasskey(ctx context.Context, q *Outbox, userID string,
 	if i < 0 { // no sign-in uses it
 		return d.Store.deleteAuthenticator(ctx, id)
 	}
-	return d.Unlink(ctx, q, userID, accounts[i].Provider, account)
+	return d.Unlink(ctx, q, userID, accounts[i].Provider, account, keep)
 }

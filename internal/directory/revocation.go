@@ -1,47 +1,57 @@
 package directory
 
 import (
+	"cmp"
 	"context"
-	"encoding/json"
 	"errors"
 	"slices"
-	"strings"
 	"time"
 
+	"github.com/latchkeyhq/latchkey/internal/cache"
 	"github.com/latchkeyhq/latchkey/internal/guarded"
 	"github.com/latchkeyhq/latchkey/internal/jwtclaims"
-	"github.com/latchkeyhq/latchkey/internal/secret"
+	"github.com/latchkeyhq/latchkey/internal/keys"
 	"github.com/latchkeyhq/latchkey/internal/sessionref"
-	"github.com/latchkeyhq/latchkey/internal/texts"
 	"github.com/latchkeyhq/latchkey/jwt"
 	"github.com/latchkeyhq/latchkey/storage"
 )
 
-// Revocations make the end of a JWT session final. A revocation voids one
-// sign-in ("sid:…"), or every sign-in of a user before an instant ("user:…"). A
-// nil *Revocations voids nothing.
+// Revocations make the end of a session final. A revocation voids one sign-in, or
+// everything of a user from before an instant: tokens, and whatever a sign-in was
+// begun with. A nil *Revocations voids nothing. Make one with [NewRevocations].
 type Revocations struct {
-	Store        storage.RevocationStore
-	Tenant       string          // empty: there is one site
-	InAdapter    bool            // Store is the Adapter itself, so that it can be part of a transaction
-	Bounds       *guarded.Bounds // the bounds of calls of the Adapter, which hold for Store too
-	SessionCache *SessionCache   // nil: Store is asked every time
-	Life         time.Duration   // how long a token lives
+	Store        storage.RevocationStore // nil: this process alone remembers when the sessions of a user ended
+	Keys         *keys.Keys              // of the configuration
+	InAdapter    bool                    // Store is the Adapter itself, so that it can be part of a transaction
+	Bounds       *guarded.Bounds         // the bounds of calls of the Adapter, which hold for Store too
+	SessionCache *SessionCache           // nil: Store is asked every time
+	Life         time.Duration           // how long a token lives
+	EvidenceLife time.Duration           // how long anything lives that a sign-in can be completed with, such as a link
 	Now          func() time.Time
+
+	own *cache.Cache[string, ownEnd] // the ends that this process has recorded, by key
+}
+
+// NewRevocations returns r, ready for use.
+func NewRevocations(r Revocations) *Revocations {
+	r.own = cache.New[string, ownEnd](cache.Rules{Size: rememberedEnds})
+	return &r
 }
 
 // Check returns ErrNoToken for a token that was signed out. If the store fails,
 // Check returns its error, which signs no user out. With useCache, Check
-// accepts a cached result: callers that only read a session do.
-func (r *Revocations) Check(ctx context.Context, from TokenOrigin, useCache bool) error {
+// accepts a cached result: callers that only read a session do. believed reports
+// that it did: the caller must then issue no token that lives longer, because
+// the token may have been revoked elsewhere since.
+func (r *Revocations) Check(ctx context.Context, from TokenOrigin, useCache bool) (believed bool, err error) {
 	if r == nil || r.SessionCache == nil || !useCache || from.SessionID == "" { // without a session id, two sign-ins share a key
-		return r.checkIn(ctx, nil, from)
+		return false, r.checkIn(ctx, nil, from)
 	}
-	keys := r.keys(from)
-	if r.SessionCache.isUnrevoked(keys) {
-		return nil
+	ids := from.ids()
+	if r.SessionCache.isUnrevoked(ids) {
+		return true, nil
 	}
-	return r.SessionCache.loadUnrevoked(ctx, keys, from.UserID, func(ctx context.Context) error { return r.checkIn(ctx, nil, from) })
+	return false, r.SessionCache.loadUnrevoked(ctx, ids, from.UserID, func(ctx context.Context) error { return r.checkIn(ctx, nil, from) })
 }
 
 // checkIn does the work of Check in the transaction of s. A nil s means no
@@ -50,11 +60,31 @@ func (r *Revocations) checkIn(ctx context.Context, s *Store, from TokenOrigin) e
 	if r == nil {
 		return nil
 	}
-	keys := r.keys(from)
-	if len(keys) == 0 {
+	signIn := r.signInKeys(from)
+	all := slices.Concat(signIn, r.userKeys(from.UserID))
+	if from.Subject != from.UserID {
+		all = append(all, r.userKeys(from.Subject)...)
+	}
+	if len(all) == 0 {
 		return nil
 	}
-	voidAt, err := guarded.CallFor(ctx, r.Bounds, "Session.Revocations: RevokedAt", func(found map[string]time.Time) bool {
+	voidAt, err := r.revokedAt(ctx, s, all)
+	if err != nil {
+		return err
+	}
+	for key, at := range voidAt {
+		// A revoked sign-in is void as a whole. A revoked user voids the sign-ins that
+		// began before.
+		if slices.Contains(signIn, key) || from.Began.IsZero() || !from.Began.After(at) {
+			return ErrNoToken
+		}
+	}
+	return nil
+}
+
+// revokedAt asks the store for what it has on record of keys.
+func (r *Revocations) revokedAt(ctx context.Context, s *Store, keys []string) (map[string]time.Time, error) {
+	return guarded.CallFor(ctx, r.Bounds, "Session.Revocations: RevokedAt", func(found map[string]time.Time) bool {
 		for key := range found {
 			if !slices.Contains(keys, key) {
 				return false
@@ -62,17 +92,6 @@ func (r *Revocations) checkIn(ctx context.Context, s *Store, from TokenOrigin) e
 		}
 		return true
 	}, func(ctx context.Context) (map[string]time.Time, error) { return r.storeIn(s).RevokedAt(ctx, keys...) })
-	if err != nil {
-		return err
-	}
-	for key, at := range voidAt {
-		// A revoked sign-in is void as a whole. A revoked user voids the sign-ins that
-		// began before.
-		if !strings.HasPrefix(key, userPrefix) || from.Began.IsZero() || !from.Began.After(at) {
-			return ErrNoToken
-		}
-	}
-	return nil
 }
 
 // Revoke voids the sign-in that a token comes from.
@@ -80,34 +99,46 @@ func (r *Revocations) Revoke(ctx context.Context, from TokenOrigin) error {
 	if r == nil {
 		return nil
 	}
-	keys := r.keys(from)
-	if len(keys) == 0 {
-		return nil
+	voided := r.signInKeys(from)
+	if len(voided) == 0 {
+		voided = r.writtenFor(from.UserID)
 	}
-	defer r.SessionCache.dropKeys(keys)()
-	return r.void(ctx, nil, keys[0], wholeMillisecond(r.Now()))
+	defer r.SessionCache.dropKeys(from.ids())()
+	now := wholeMillisecond(r.Now())
+	until := now.Add(r.Life)
+	if from.Ends.After(until) { // it was issued with a longer life
+		until = from.Ends
+		if last := now.Add(longestLife); until.After(last) {
+			until = last
+		}
+	}
+	return r.void(ctx, nil, voided, now, until)
 }
 
-// revokeUser voids every JWT session of the user and returns the instant before
-// which they are void. s is the store of the transaction that this is part of;
-// nil: none.
-func (r *Revocations) revokeUser(ctx context.Context, s *Store, id string) (time.Time, error) {
-	if r == nil {
-		return time.Time{}, nil
-	}
-	at := wholeMillisecond(r.Now())
-	sessionCache := r.SessionCache
-	if s != nil {
-		sessionCache = s.SessionCache
-	}
-	defer sessionCache.dropUser(id)()
-	return at, r.void(ctx, s, r.userKey(id), at)
-}
+const (
+	// longestLife is how long browsers keep a cookie at most (RFC 6265bis, section
+	// 5.5). A revocation lasts no longer, whatever a token says of its own life.
+	longestLife = 400 * 24 * time.Hour
 
-func (r *Revocations) void(ctx context.Context, s *Store, key string, at time.Time) error {
-	return guarded.Do(ctx, r.Bounds, "Session.Revocations: Revoke", func(ctx context.Context) error {
-		return r.storeIn(s).Revoke(ctx, key, at, at.Add(r.Life+time.Minute))
-	})
+	// voidMargin is how much longer a revocation is kept than what it voids can
+	// live: a token may have been issued a minute after it, by a read that was
+	// under way, and be accepted for as long as another process caches that it is
+	// unrevoked. The clocks of the processes that issue, revoke, accept and sweep
+	// may all differ.
+	voidMargin = 10 * time.Minute
+)
+
+// void writes a revocation under every one of the keys.
+func (r *Revocations) void(ctx context.Context, s *Store, under []string, at, until time.Time) error {
+	for _, key := range under {
+		err := guarded.Do(ctx, r.Bounds, "Session.Revocations: Revoke", func(ctx context.Context) error {
+			return r.storeIn(s).Revoke(ctx, key, at, until.Add(voidMargin))
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // CanRevoke reports whether the tables of a store have room for revocations. It
@@ -135,17 +166,29 @@ var ErrNoToken = errors.New("the session token is not valid")
 // TokenOrigin is the sign-in that a token comes from, as far as the token
 // knows.
 type TokenOrigin struct {
-	SessionID, TokenID, UserID string
-	Began                      time.Time
+	SessionID string
+	UserID    string    // of the stored user
+	Subject   string    // what the application calls the user; empty, or UserID: the same
+	Began     time.Time // the sign-in
+	Ends      time.Time // the token's own exp; zero: not known, or not needed
 }
 
 // OriginOfToken returns the origin of a token with the claims c. Began is zero if
-// they have neither auth_time nor iat.
+// they have neither auth_time nor iat. A token without auth_time was made
+// elsewhere: its session id is made of the one that it has, or of its jti.
 func OriginOfToken(c jwt.Claims) TokenOrigin {
-	o := TokenOrigin{SessionID: c.String(jwtclaims.SessionID), TokenID: c.String("jti"), UserID: c.String(jwtclaims.Subject)}
-	if began, ok := AuthTime(c); ok {
+	o := TokenOrigin{SessionID: c.String(jwtclaims.SessionID), UserID: c.String(jwtclaims.StoreID, jwtclaims.Subject), Subject: c.String(jwtclaims.Subject)}
+	began, known := c.Time(jwtclaims.AuthTime)
+	if id := cmp.Or(o.SessionID, c.String("jti")); id != "" && (o.SessionID == "" || !known) {
+		o.SessionID = jwtclaims.AdoptedID(id)
+	}
+	if !known {
+		began, known = c.Time("iat")
+	}
+	if known {
 		o.Began = began
 	}
+	o.Ends, _ = c.Time("exp")
 	return o
 }
 
@@ -158,32 +201,6 @@ func originOfRef(ref sessionref.Ref) TokenOrigin {
 	return o
 }
 
-// keys returns the keys under which a token can be revoked.
-func (r *Revocations) keys(o TokenOrigin) []string {
-	var keys []string
-	if o.SessionID != "" {
-		keys = append(keys, "sid:"+o.SessionID)
-	} else if o.TokenID != "" {
-		keys = append(keys, "jti:"+o.TokenID)
-	}
-	if o.UserID != "" {
-		keys = append(keys, r.userKey(o.UserID))
-	}
-	return keys
-}
-
-const userPrefix = "user:"
-
-// userKey returns the key of a user. Users belong to the Adapter. In a store
-// beside it, which tenants may share, two users may have one id, so that the key
-// is a hash of tenant and id.
-func (r *Revocations) userKey(id string) string {
-	if r.Tenant != "" && !r.InAdapter {
-		id = secret.Hash(r.Tenant + "\x00" + id)
-	}
-	return userPrefix + texts.Cut(id, 190)
-}
-
 // AuthTime returns the time of the sign-in behind a token. A token without
 // auth_time counts from its issue.
 func AuthTime(c jwt.Claims) (time.Time, bool) {
@@ -193,20 +210,9 @@ func AuthTime(c jwt.Claims) (time.Time, bool) {
 	return c.Time("iat")
 }
 
-// signInTime returns auth_time for a sign-in now, in seconds. It is rounded up
-// to the millisecond, so that it is later than any revocation before it, the
-// one of the same sign-in included.
-func signInTime(now, revokedAt time.Time) json.Number {
-	now = wholeMillisecond(now)
-	if !now.After(revokedAt) {
-		now = revokedAt.Add(time.Millisecond)
-	}
-	return jwtclaims.UnixSeconds(now)
-}
-
-// wholeMillisecond rounds up to the millisecond. Sign-ins and revocations are
-// kept like that, so that a sign-in in the millisecond of a revocation counts
-// as earlier.
+// wholeMillisecond rounds up to the millisecond. Revocations are kept like that,
+// and the time of a sign-in is rounded down: a sign-in in the millisecond of a
+// revocation counts as earlier.
 func wholeMillisecond(t time.Time) time.Time {
 	if whole := t.Truncate(time.Millisecond); whole.Before(t) {
 		return whole.Add(time.Millisecond)

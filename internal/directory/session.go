@@ -6,14 +6,11 @@ import (
 	"errors"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/latchkeyhq/latchkey/fault"
 	"github.com/latchkeyhq/latchkey/internal/failure"
-	"github.com/latchkeyhq/latchkey/internal/fill"
 	"github.com/latchkeyhq/latchkey/internal/jwtclaims"
 	"github.com/latchkeyhq/latchkey/internal/sessionref"
-	"github.com/latchkeyhq/latchkey/jwt"
 	"github.com/latchkeyhq/latchkey/storage"
 )
 
@@ -32,10 +29,10 @@ func (d *Directory) holdSession(ctx context.Context, s *Store, signIn *SignIn, c
 	if current == nil || signIn.BegunIn == nil {
 		return nil
 	}
-	if _, err := s.LockUser(ctx, current.ID); err != nil {
+	if _, err := d.lock(ctx, s, signIn, current.ID); err != nil {
 		return goneIf(err, storage.ErrNotFound)
 	}
-	signIn.held = d.Now()
+	signIn.isHeld = true
 	switch {
 	case plan == nil:
 		return goneIf(d.Revocations.checkIn(ctx, s, originOfRef(*signIn.BegunIn)), ErrNoToken)
@@ -102,11 +99,11 @@ func (d *Directory) storeSession(ctx context.Context, s *Store, signIn *SignIn, 
 	err := s.CreateSession(ctx, signIn.Session)
 	switch {
 	case d.Store.SessionsInTx():
-		if err == nil && signIn.held.IsZero() {
+		if err == nil && !signIn.isHeld {
 			err = endReplaced(ctx, s, plan)
 		}
 		return err
-	case !signIn.held.IsZero():
+	case signIn.isHeld:
 		if err == nil {
 			err = d.endFormer(ctx, s, signIn, plan)
 		}
@@ -120,7 +117,7 @@ func (d *Directory) storeSession(ctx context.Context, s *Store, signIn *SignIn, 
 			return errors.Join(err, undoSession(ctx, s, signIn))
 		}
 	}
-	return d.yieldSessionToProof(ctx, s, signIn)
+	return d.confirmSession(ctx, s, signIn)
 }
 
 // endReplaced ends the session that the request came with, if it came with one of
@@ -145,25 +142,6 @@ func undoSession(ctx context.Context, s *Store, signIn *SignIn) error {
 	return failure.Ignoring(err, storage.ErrNotFound)
 }
 
-// yieldSessionToProof deletes the new session if the e-mail address of its user
-// was proven meanwhile: the session may have been opened by a sign-in method
-// that the proof has removed. If sessions take part in the transaction, one of
-// the two has waited. It returns ErrConflict if it deleted the session.
-func (d *Directory) yieldSessionToProof(ctx context.Context, s *Store, signIn *SignIn) error {
-	if d.Store.SessionsInTx() || !d.ProvesEmails || signIn.User.Email == "" || !signIn.User.EmailVerified.IsZero() {
-		return nil
-	}
-	var now storage.User
-	err := s.InTx(ctx, func(ctx context.Context, s *Store) (err error) { // waits for a concurrent proof
-		now, err = s.LockUser(ctx, signIn.User.ID)
-		return err
-	})
-	if err != nil || now.EmailVerified.IsZero() || d.vouched(&signIn.Account, now.Email) {
-		return err
-	}
-	return errors.Join(storage.ErrConflict, undoSession(ctx, s, signIn))
-}
-
 // undoLink deletes the new session and account, which no transaction rolls back,
 // if the session in which the sign-in was begun ended meanwhile or cannot be
 // ended. It returns reason, with ErrSessionGone in place of ErrNotFound, joined
@@ -177,21 +155,15 @@ func (d *Directory) undoLink(ctx context.Context, s *Store, signIn *SignIn, reas
 	return errors.Join(goneIf(reason, storage.ErrNotFound), err)
 }
 
-// SignInTime returns auth_time for the token that a sign-in opens. A sign-in
-// that was begun in a session counts from the check of that session, so that a
-// later end of the user's sessions ends this one. A sign-in that only linked an
-// account counts from the sign-in of its session (ASVS 7.5.1).
-func (signIn *SignIn) SignInTime(now time.Time) json.Number {
-	began := signIn.begun
-	fill.Default(&began, now)
-	at := signInTime(began, signIn.revokedAt)
-	if !signIn.held.IsZero() && signIn.revokedAt.IsZero() {
-		at = jwtclaims.UnixSeconds(time.UnixMilli(max(signIn.held.UnixMilli(), signIn.BegunIn.Since)))
-	}
+// SignInTime returns auth_time for the token that a sign-in opens: the start of
+// the request that completed it, so that a later end of the user's sessions voids
+// the token. A sign-in that only linked an account counts from the sign-in of its
+// session (ASVS 7.5.1).
+func (signIn *SignIn) SignInTime() json.Number {
+	at := signIn.begun
 	if signIn.IsLink && !signIn.Joined.IsZero() {
-		at = jwtclaims.UnixSeconds(signIn.Joined)
+		at = signIn.Joined
 	}
-	signedIn, _ := AuthTime(jwt.Claims{jwtclaims.AuthTime: at})
-	signIn.Since = signedIn.UnixMilli()
-	return at
+	signIn.Since = at.UnixMilli()
+	return jwtclaims.UnixSeconds(at)
 }

@@ -16,17 +16,19 @@ import (
 // These methods change a user outside of a sign-in.
 
 // Unlink takes an account away from a user, unless it is the last sign-in
-// method. It checks and acts in one transaction if the store has transactions.
-// If a concurrent call changed the same rows, it tries once more.
-func (d *Directory) Unlink(ctx context.Context, q *Outbox, userID, provider, id string) error {
-	err := d.tryUnlink(ctx, q, userID, provider, id)
+// method, and ends the stored sessions that accounts of its provider have opened,
+// except the one called keep. It checks and acts in one transaction if the store
+// has transactions. If a concurrent call changed the same rows, it tries once
+// more.
+func (d *Directory) Unlink(ctx context.Context, q *Outbox, userID, provider, id, keep string) error {
+	err := d.tryUnlink(ctx, q, userID, provider, id, keep)
 	if errors.Is(err, storage.ErrConflict) {
-		err = d.tryUnlink(ctx, q, userID, provider, id)
+		err = d.tryUnlink(ctx, q, userID, provider, id, keep)
 	}
 	return err
 }
 
-func (d *Directory) tryUnlink(ctx context.Context, q *Outbox, userID, provider, id string) error {
+func (d *Directory) tryUnlink(ctx context.Context, q *Outbox, userID, provider, id, keep string) error {
 	begun := q.mark()
 	err := d.Store.InTx(ctx, func(ctx context.Context, s *Store) error {
 		q.rewind(begun)
@@ -36,6 +38,9 @@ func (d *Directory) tryUnlink(ctx context.Context, q *Outbox, userID, provider, 
 		}
 		gone, err := d.takeAccount(ctx, s, &u, provider, id)
 		if err != nil {
+			return err
+		}
+		if err := d.endOpenedBy(ctx, s, userID, provider, keep); err != nil {
 			return err
 		}
 		q.addAccount(event.AccountUnlinked, &event.AccountPayload{User: u, Account: gone})
@@ -48,6 +53,28 @@ func (d *Directory) tryUnlink(ctx context.Context, q *Outbox, userID, provider, 
 		q.rewind(begun) // rolled back: it did not happen
 	}
 	return err
+}
+
+// endOpenedBy ends the stored sessions of a user that the provider has opened,
+// except the one called keep. Sessions whose provider the store does not know go
+// on.
+func (d *Directory) endOpenedBy(ctx context.Context, s *Store, userID, provider, keep string) error {
+	if !d.StoredSessions {
+		return nil
+	}
+	rows, err := s.ListSessions(ctx, userID)
+	if err != nil {
+		return err
+	}
+	for _, row := range rows {
+		if row.Provider != provider || row.ID == keep {
+			continue
+		}
+		if err := failure.Ignoring(s.deleteSessionByID(ctx, userID, row.ID), storage.ErrNotFound); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // takeAccount removes an account that its user can lose. Without
@@ -137,14 +164,15 @@ func (d *Directory) Offers(kind storage.ProviderType) bool {
 	return false
 }
 
-// endAll ends every session of the user except the stored one called keep. It
-// returns the instant before which tokens are void; zero: there are no
-// revocations.
+// endAll ends every session of the user except the stored one called keep, and
+// every sign-in under way. It returns the instant before which everything of the
+// user is void; zero: there are no revocations.
 func (d *Directory) endAll(ctx context.Context, s *Store, userID, keep string) (time.Time, error) {
-	if err := s.deleteSessions(ctx, userID, keep); err != nil {
-		return time.Time{}, err
+	at, err := d.Revocations.revokeUser(ctx, s, userID) // first, for confirmSession
+	if err == nil {
+		err = s.deleteSessions(ctx, userID, keep)
 	}
-	return d.Revocations.revokeUser(ctx, s, userID)
+	return at, err
 }
 
 // CanEndSessions returns an error if the sessions of a user cannot be ended.
@@ -159,8 +187,8 @@ func (d *Directory) CanEndSessions(operation string) error {
 }
 
 // EndSessions ends every session of the user except the stored one called keep;
-// an empty keep ends all. A sign-in that was begun in one of the sessions and
-// is being completed ends before it, together with its session.
+// an empty keep ends all. What a sign-in was begun with before is void, too
+// a link, a password that was just checked, a flow at a provider.
 func (d *Directory) EndSessions(ctx context.Context, userID, keep string) error {
 	return d.Store.InTx(ctx, func(ctx context.Context, s *Store) error {
 		if _, err := s.LockUser(ctx, userID); failure.Ignoring(err, storage.ErrNotFound) != nil {

@@ -16,6 +16,16 @@ var ErrExpired = errors.New("jwt: the token has expired")
 // tolerance is how many seconds the clocks of two machines may differ.
 const tolerance = 15
 
+// Tolerance is how much the clocks of two machines may differ.
+const Tolerance = tolerance * time.Second
+
+// IsOutlived reports whether a token that was issued at iat is older at now than
+// maxAge (0: 30 days), whatever its exp says: its life may have been longer when
+// it was made. It has the tolerance of [Check].
+func IsOutlived(iat, now time.Time, maxAge time.Duration) bool {
+	return iat.Unix()+lifeSeconds(maxAge) <= now.Unix()-tolerance
+}
+
 // Check judges the life of an authentic payload at the time now. exp, nbf and
 // iat must be numbers where they are present (RFC 7519 section 4.1); a null is
 // not one. A token is over 15 seconds after exp, and begins 15 seconds before

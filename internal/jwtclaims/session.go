@@ -1,8 +1,11 @@
 package jwtclaims
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
 	"encoding/json"
 	"strconv"
+	"strings"
 	"time"
 )
 
@@ -12,11 +15,34 @@ const (
 	SessionID = "sid"       // one sign-in, however often its token is renewed
 	AuthTime  = "auth_time" // the time of that sign-in, in Unix seconds
 	Tenant    = "tenant"    // absent: a site without tenants
+	StoreID   = "uid"       // the stored user's id, where the application has replaced sub; absent: sub is that id
 
 	// Credential is what the token may be used as; absent: the session cookie. No
 	// profile has a claim of this name.
 	Credential = "latchkey.credential"
 )
+
+// adoptedPrefix begins the session id of a token that was made without one.
+const adoptedPrefix = "jti:"
+
+// AdoptedID returns the session id for a token that was made without one, such
+// as one of Auth.js. It is made of the token's jti, so that every copy of the
+// token, and what it is renewed to, belong to one session. A jti that is longer
+// than 64 bytes is hashed, and the result of AdoptedID is returned as it is.
+func AdoptedID(jti string) string {
+	if IsAdopted(jti) {
+		return jti
+	}
+	if len(jti) > 64 {
+		sum := sha256.Sum256([]byte(jti))
+		jti = hex.EncodeToString(sum[:])
+	}
+	return adoptedPrefix + jti
+}
+
+// IsAdopted reports whether AdoptedID made the session id. The time of the
+// sign-in is not known then: auth_time is the iat of the first token.
+func IsAdopted(sessionID string) bool { return strings.HasPrefix(sessionID, adoptedPrefix) }
 
 // UnixSeconds returns a NumericDate with milliseconds (RFC 7519, section 2).
 func UnixSeconds(t time.Time) json.Number {

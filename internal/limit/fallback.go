@@ -14,8 +14,9 @@ import (
 )
 
 // Shared is a limiter for all instances of a site. While it fails, this process
-// counts alone: the limits stay, multiplied by the number of instances. It is a
-// [storage.ReturningLimiter] as far as the shared one is.
+// counts alone: the limits stay, multiplied by the number of instances. An event is
+// given back where it was counted: a limiter that fails for one call and answers
+// the next gives nothing back that it never counted.
 type Shared struct {
 	limiter storage.Limiter
 	local   *Memory
@@ -50,43 +51,36 @@ func (l *Shared) ask(ctx context.Context, operation string, f func(context.Conte
 	return wait, err
 }
 
-// Take counts one event under key, unless r is reached.
-func (l *Shared) Take(ctx context.Context, key string, r storage.Rate) (time.Duration, error) {
-	wait, err := l.ask(ctx, "Limits.Limiter: Take", func(ctx context.Context) (time.Duration, error) {
+// take counts one event under key, unless r is reached. here reports whether this
+// process has counted, because the shared limiter failed.
+func (l *Shared) take(ctx context.Context, key string, r storage.Rate) (here bool, wait time.Duration, err error) {
+	wait, err = l.ask(ctx, "Limits.Limiter: Take", func(ctx context.Context) (time.Duration, error) {
 		return l.limiter.Take(ctx, key, r)
 	})
 	if err == nil || ctx.Err() != nil {
-		return wait, err
+		return false, wait, err
 	}
 	l.tell(ctx, err)
-	return l.local.Take(ctx, key, r)
+	wait, err = l.local.Take(ctx, key, r)
+	return true, wait, err
 }
 
-// Forget clears what was counted under key.
-func (l *Shared) Forget(ctx context.Context, key string) error {
-	return l.orLocal(ctx, "Limits.Limiter: Forget",
-		func(ctx context.Context) error { return l.limiter.Forget(ctx, key) },
-		func(ctx context.Context) error { return l.local.Forget(ctx, key) })
-}
-
-// Return takes back one event, if the shared limiter can.
-func (l *Shared) Return(ctx context.Context, key string, r storage.Rate) error {
+// giveBack takes back one event that the shared limiter has counted, if it can. A
+// limiter that fails keeps the event: what this process counted meanwhile is
+// another one.
+func (l *Shared) giveBack(ctx context.Context, key string, r storage.Rate) error {
 	able, ok := l.limiter.(storage.ReturningLimiter)
 	if !ok {
 		return nil
 	}
-	return l.orLocal(ctx, "Limits.Limiter: Return",
-		func(ctx context.Context) error { return able.Return(ctx, key, r) },
-		func(ctx context.Context) error { return l.local.Return(ctx, key, r) })
-}
-
-func (l *Shared) orLocal(ctx context.Context, operation string, shared, local func(context.Context) error) error {
-	_, err := l.ask(ctx, operation, func(ctx context.Context) (time.Duration, error) { return 0, shared(ctx) })
+	_, err := l.ask(ctx, "Limits.Limiter: Return", func(ctx context.Context) (time.Duration, error) {
+		return 0, able.Return(ctx, key, r)
+	})
 	if err == nil || ctx.Err() != nil {
 		return err
 	}
 	l.tell(ctx, err)
-	return local(ctx)
+	return nil
 }
 
 // tell logs a failure, at most once a minute.

@@ -5,13 +5,12 @@ package limit
 
 import (
 	"context"
-	"net/netip"
-	"slices"
 	"time"
 
 	"github.com/latchkeyhq/latchkey/internal/fill"
+	"github.com/latchkeyhq/latchkey/internal/fold"
 	"github.com/latchkeyhq/latchkey/internal/guarded"
-	"github.com/latchkeyhq/latchkey/internal/secret"
+	"github.com/latchkeyhq/latchkey/internal/keys"
 	"github.com/latchkeyhq/latchkey/storage"
 )
 
@@ -27,22 +26,23 @@ type Rates struct {
 // Limits keeps attackers from guessing passwords and flooding mailboxes. It is
 // safe for concurrent use.
 type Limits struct {
-	rates   Rates
-	off     bool
-	tenant  string
-	limiter storage.Limiter
+	rates  Rates
+	off    bool
+	keys   *keys.Keys
+	here   *Memory
+	shared *Shared // nil: this process counts alone
 }
 
-// New returns the limits of a tenant. What is counted for one tenant does not
-// count for another; an empty tenant is a site without tenants. With off nothing
-// is counted.
-func New(rates Rates, off bool, tenant string, limiter storage.Limiter) *Limits {
+// New returns the limits of a configuration. What is counted under its keys does
+// not count for another. shared counts, or here if it is nil. With off nothing is
+// counted.
+func New(rates Rates, off bool, k *keys.Keys, here *Memory, shared *Shared) *Limits {
 	fill.Default(&rates.AttemptsPerAccount, storage.Rate{Events: 20, Per: 15 * time.Minute})
 	fill.Default(&rates.AttemptsPerClient, storage.Rate{Events: 100, Per: 15 * time.Minute})
 	fill.Default(&rates.MailsPerRecipient, storage.Rate{Events: 5, Per: 15 * time.Minute})
 	fill.Default(&rates.MailsPerClient, storage.Rate{Events: 30, Per: time.Hour})
 	fill.Default(&rates.LinkAttempts, storage.Rate{Events: 5, Per: 15 * time.Minute})
-	return &Limits{rates: rates, off: off, tenant: tenant, limiter: limiter}
+	return &Limits{rates: rates, off: off, keys: k, here: here, shared: shared}
 }
 
 // Off reports whether nothing is counted.
@@ -54,150 +54,200 @@ func (l *Limits) LinkAttempts() storage.Rate { return l.rates.LinkAttempts }
 // Requester is the client that causes an event.
 type Requester struct {
 	Client  string // IP address; empty: unknown, and not counted
-	Browser string // id of a browser that has signed in to the target before; empty: it has not
+	Browser string // id of a browser that is known for the target; empty: it is not
 }
 
-// Budget is a key that an event is counted under, and its rate.
-type Budget struct {
-	key      string
-	rate     storage.Rate
-	byClient bool
+// budget is a key that an event is counted under, and its rate. The zero budget
+// counts nothing.
+type budget struct {
+	key  string
+	rate storage.Rate
 }
 
-// Attempts returns the budgets of a sign-in attempt at an account. An empty
-// account counts for the client alone.
-func (l *Limits) Attempts(account string, r Requester) []Budget {
-	return budgets("try", account, l.rates.AttemptsPerAccount, r, l.rates.AttemptsPerClient)
+// Event is something that is counted before it happens, under the budgets of its
+// client and of its target.
+type Event struct {
+	network string // of the client
+	client  budget
+	target  budget
+	// own is the budget of a browser that is known for the target. It counts
+	// while the target's budget is used up, which attackers can cause.
+	own budget
 }
 
-// Mails returns the budgets of a mail to a mailbox.
-func (l *Limits) Mails(email string, r Requester) []Budget {
-	return budgets("mail", MailKey(email), l.rates.MailsPerRecipient, r, l.rates.MailsPerClient)
+// Attempt returns the event of a sign-in attempt at the account that a provider
+// knows by a name. An empty account counts for the client alone.
+func (l *Limits) Attempt(provider, account string, r Requester) Event {
+	e := l.event(keys.TriesOfClient, l.rates.AttemptsPerClient, r)
+	if account != "" {
+		e.target = budget{l.keys.Of(keys.TriesOfAccount, provider, fold.Name(account)), l.rates.AttemptsPerAccount}
+		e.own = l.own(keys.TriesOfBrowser, l.rates.AttemptsPerAccount, r)
+	}
+	return e
 }
 
-// UsedMails returns the budgets that are refunded when the link of a mail is used:
-// the mailbox's alone. A client can open links to its own mailboxes, and must not
-// earn mails to others by it.
-func (l *Limits) UsedMails(email string, r Requester) []Budget {
-	return slices.DeleteFunc(l.Mails(email, r), func(b Budget) bool { return b.byClient })
+// Mail returns the event of a mail to a mailbox.
+func (l *Limits) Mail(email string, r Requester) Event {
+	e := l.event(keys.MailsOfClient, l.rates.MailsPerClient, r)
+	e.target = l.mailbox(email)
+	e.own = l.own(keys.MailsOfBrowser, l.rates.MailsPerRecipient, r)
+	return e
 }
 
-// Redemptions returns the budgets of an attempt at the links of a mailbox. An
-// empty email is for links that cannot be guessed.
-func (l *Limits) Redemptions(email string, r Requester) []Budget {
-	key := ""
+// Code returns the event of a short code to a mailbox: one in a second, so that one
+// of them is the newest.
+func (l *Limits) Code(email string) Event {
+	return Event{target: budget{l.keys.Of(keys.CodesToMailbox, email), storage.Rate{Events: 1, Per: time.Second}}}
+}
+
+func (l *Limits) mailbox(email string) budget {
+	return budget{l.keys.Of(keys.MailsToMailbox, email), l.rates.MailsPerRecipient}
+}
+
+// Redemption returns the event of an attempt at the links of a mailbox. An empty
+// email is for links that cannot be guessed: they count for the client alone.
+func (l *Limits) Redemption(email string, r Requester) Event {
+	e := l.event(keys.TriesOfClient, l.rates.AttemptsPerClient, r)
 	if email != "" {
-		key = "link:" + email
+		e.target = budget{l.keys.Of(keys.LinksOfMailbox, fold.Name(email)), l.rates.LinkAttempts}
+		e.own = l.own(keys.LinksOfBrowser, l.rates.LinkAttempts, r)
 	}
-	return budgets("try", key, l.rates.LinkAttempts, r, l.rates.AttemptsPerClient)
+	return e
 }
 
-// Questions returns the budgets of the question whether an e-mail address has
+// RedemptionOf returns the event of an attempt at the one link that a browser is
+// bound to, by the link's hash.
+func (l *Limits) RedemptionOf(hash string, r Requester) Event {
+	e := l.event(keys.TriesOfClient, l.rates.AttemptsPerClient, r)
+	e.target = budget{l.keys.Of(keys.LinkOfBrowser, hash), l.rates.LinkAttempts}
+	return e
+}
+
+// Question returns the event of the question whether an e-mail address has
 // passkeys.
-func (l *Limits) Questions(r Requester) []Budget {
-	return budgets("ask", "", storage.Rate{}, r, l.rates.AttemptsPerClient)
+func (l *Limits) Question(r Requester) Event {
+	return l.event(keys.PasskeyQuestions, l.rates.AttemptsPerClient, r)
 }
 
-// Answers returns the budgets of a passkey's answer. They are apart from those of
+// Answer returns the event of a passkey's answer. Answers are counted apart from
 // passwords.
-func (l *Limits) Answers(r Requester) []Budget {
-	return budgets("passkey", "", storage.Rate{}, r, l.rates.AttemptsPerClient)
+func (l *Limits) Answer(r Requester) Event {
+	return l.event(keys.PasskeyAnswers, l.rates.AttemptsPerClient, r)
 }
 
-// MailKey returns the target that mails to a mailbox are counted under.
-func MailKey(email string) string { return "mail:" + email }
-
-// budgets returns the client's budget and then the target's, so that a client over
-// its own limit takes nothing from others. A browser that has signed in to the
-// target before has a budget of its own instead, which no attacker can use up.
-func budgets(kind, target string, perTarget storage.Rate, r Requester, perClient storage.Rate) (all []Budget) {
-	if r.Browser != "" && target != "" {
-		return []Budget{{key: "browser:" + r.Browser + ":" + target, rate: perTarget}}
+// event returns an event that only its client is counted for.
+func (l *Limits) event(kind keys.Kind, perClient storage.Rate, r Requester) Event {
+	if r.Client == "" {
+		return Event{}
 	}
-	if key := clientKey(kind, r.Client); key != "" {
-		all = append(all, Budget{key, perClient, true})
-	}
-	if target != "" {
-		all = append(all, Budget{key: target, rate: perTarget})
-	}
-	return all
+	return Event{network: widely(r.Client), client: budget{l.keys.Of(kind, narrowly(r.Client)), perClient}}
 }
 
-// clientKey returns the key of a client: its IP address, or the IPv6 network of
-// one subscriber, who can use all of its addresses.
-func clientKey(kind, client string) string {
-	if client == "" {
-		return ""
+func (l *Limits) own(kind keys.Kind, rate storage.Rate, r Requester) budget {
+	if r.Browser == "" {
+		return budget{}
 	}
-	if addr, err := netip.ParseAddr(client); err == nil && addr.Is6() {
-		network, _ := addr.Prefix(64) // fits every IPv6 address
-		client = network.String()
-	}
-	return kind + "-client:" + client
+	return budget{l.keys.Of(kind, r.Browser), rate}
+}
+
+// Try is an event that was counted, or refused.
+type Try struct {
+	// Wait is how long to wait for the next try; 0: the event was counted.
+	Wait time.Duration
+	// Until is how long the budget of the target is used up. Above zero, and
+	// without Wait, the event was counted for the known browser alone: it may only
+	// end in a user that this browser is known for.
+	Until time.Duration
+
+	counted []counted
+}
+
+// IsOwn reports whether the event was counted for a known browser, because the
+// budget of the target is used up.
+func (t *Try) IsOwn() bool { return t.Until > 0 && t.Wait == 0 }
+
+// counted is a budget that an event was counted under.
+type counted struct {
+	budget
+	here bool // this process has counted it, and not the shared limiter
 }
 
 // Take counts an event before it happens, so that parallel events cannot slip by.
-// It counts under all budgets and returns zero, or, if one is used up, it counts
-// under none and returns how long to wait.
-func (l *Limits) Take(ctx context.Context, all []Budget) (wait time.Duration, err error) {
+// It counts under the client's budget and then the target's, or under neither: a
+// client over its own limit takes nothing from others. If the target's budget is
+// used up, a known browser's own stands in for it, and never for the client's.
+func (l *Limits) Take(ctx context.Context, e Event) (t Try, err error) {
 	if l.off {
-		return 0, nil
+		return t, nil
 	}
-	asking := ctx
-	if len(all) > 0 && all[0].byClient {
-		asking = withClient(ctx, all[0].key)
+	ctx = withClient(ctx, e.network)
+	if t.Wait, err = l.take(ctx, e.client, &t); err != nil || t.Wait > 0 {
+		return t, err
 	}
-	for i, b := range all {
-		wait, err = guarded.ContainResult(func() (time.Duration, error) { return l.limiter.Take(asking, l.Hash(b.key), b.rate) })
-		if err == nil && wait <= 0 {
-			continue
+	if t.Wait, err = l.take(ctx, e.target, &t); err == nil && t.Wait > 0 {
+		t.Until = t.Wait
+		if e.own.key != "" {
+			t.Wait, err = l.take(ctx, e.own, &t)
 		}
-		if undo := l.Return(ctx, all[:i]); err == nil {
+	}
+	if err != nil || t.Wait > 0 {
+		if undo := l.Return(ctx, t); err == nil {
 			err = undo
 		}
-		return wait, err
+		t.counted = nil
 	}
-	return 0, nil
+	return t, err
 }
 
-// Return takes back what Take has counted, if the limiter can.
-func (l *Limits) Return(ctx context.Context, all []Budget) error {
-	able, ok := l.limiter.(storage.ReturningLimiter)
-	if l.off || !ok {
-		return nil
+// take counts under one budget and returns zero, or how long to wait.
+func (l *Limits) take(ctx context.Context, b budget, t *Try) (time.Duration, error) {
+	if b.key == "" {
+		return 0, nil
 	}
-	for _, b := range all {
-		if err := guarded.Contain(func() error { return able.Return(ctx, l.Hash(b.key), b.rate) }); err != nil {
+	here := l.shared == nil
+	wait, err := guarded.ContainResult(func() (wait time.Duration, err error) {
+		if l.shared == nil {
+			return l.here.Take(ctx, b.key, b.rate)
+		}
+		here, wait, err = l.shared.take(ctx, b.key, b.rate)
+		return wait, err
+	})
+	if err == nil && wait <= 0 {
+		t.counted = append(t.counted, counted{b, here})
+		return 0, nil
+	}
+	return wait, err
+}
+
+// Return takes back what Take has counted, and nothing else: a success does not
+// forgive the failures of others whose name is counted alike. Limiters that
+// cannot return an event keep it.
+func (l *Limits) Return(ctx context.Context, t Try) error {
+	for _, c := range t.counted {
+		if err := l.giveBack(ctx, c); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// Forgive is for an attempt that was right. It forgets the failed attempts at the
-// account and takes back this one of the client. The client's other attempts
-// stay: one right password must not buy a hundred guesses.
-func (l *Limits) Forgive(ctx context.Context, all []Budget) error {
+// ReturnMail takes back an earlier mail to a mailbox, whose link was used. The
+// client's budget stays: a client can open links to its own mailboxes, and must
+// not earn mails to others by it. A mail that was counted for a known browser
+// stays counted there, so that no more mails are given back than were sent.
+func (l *Limits) ReturnMail(ctx context.Context, email string) error {
 	if l.off {
 		return nil
 	}
-	for i, b := range all {
-		forget := func() error { return l.limiter.Forget(ctx, l.Hash(b.key)) }
-		if b.byClient {
-			forget = func() error { return l.Return(ctx, all[i:i+1]) }
-		}
-		if err := guarded.Contain(forget); err != nil {
-			return err
-		}
-	}
-	return nil
+	b := l.mailbox(email)
+	return l.giveBack(ctx, counted{b, l.shared == nil || l.here.counts(b.key)})
 }
 
-// Hash returns the key under which a target is kept: it hides names and e-mail
-// addresses from the limiter's store.
-func (l *Limits) Hash(key string) string {
-	if l.tenant != "" {
-		key = l.tenant + "\x00" + key
-	}
-	return secret.Hash(key)
+func (l *Limits) giveBack(ctx context.Context, c counted) error {
+	return guarded.Contain(func() error {
+		if c.here {
+			return l.here.Return(ctx, c.key, c.rate)
+		}
+		return l.shared.giveBack(ctx, c.key, c.rate)
+	})
 }

@@ -19,8 +19,8 @@ func newLedger(now func() time.Time, evict bool) *cache.Ledger {
 // clientKeyInContext is the context key of the client that causes an event.
 type clientKeyInContext struct{}
 
-// withClient tells ledgers which client causes an event. An empty client changes
-// nothing.
+// withClient tells ledgers which client causes an event, by the network that memory
+// is shared out by. An empty client changes nothing.
 func withClient(ctx context.Context, client string) context.Context {
 	if client == "" {
 		return ctx
@@ -90,4 +90,13 @@ func (l *Memory) Return(ctx context.Context, key string, r storage.Rate) error {
 func (l *Memory) Forget(_ context.Context, key string) error {
 	l.full.Delete(key)
 	return nil
+}
+
+// counts reports whether something is counted under key.
+func (l *Memory) counts(key string) (counts bool) {
+	l.full.Update(key, "", func(full, _ time.Time) time.Time {
+		counts = !full.IsZero()
+		return full
+	})
+	return counts
 }

@@ -2,41 +2,84 @@ package limit
 
 import (
 	"context"
-	"errors"
+	"fmt"
 	"time"
 
+	"github.com/latchkeyhq/latchkey/fault"
 	"github.com/latchkeyhq/latchkey/internal/cache"
+	"github.com/latchkeyhq/latchkey/internal/failure"
 	"github.com/latchkeyhq/latchkey/internal/guarded"
-	"github.com/latchkeyhq/latchkey/internal/secret"
+	"github.com/latchkeyhq/latchkey/internal/keys"
 	"github.com/latchkeyhq/latchkey/storage"
 )
 
 // Once lets each value be used one time. It is safe for concurrent use.
 type Once struct {
 	store  storage.ReplayStore
-	tenant string
+	recent *Recent
+	keys   *keys.Keys
 }
 
-// NewOnce returns what keeps the used values of a tenant in store. An empty
-// tenant is a site without tenants.
-func NewOnce(store storage.ReplayStore, tenant string) *Once { return &Once{store, tenant} }
+// NewOnce returns what keeps the used values of a configuration in store, and
+// those that were merely shown in recent.
+func NewOnce(store storage.ReplayStore, recent *Recent, k *keys.Keys) *Once {
+	return &Once{store, recent, k}
+}
+
+// Show records that a value was shown and reports whether that is the first time.
+// To show one costs a client nothing, so this process remembers as many as it has
+// room for, and the store none. Use decides.
+func (o *Once) Show(ctx context.Context, client, purpose, value string, expires time.Time) (first bool) {
+	return o.recent.show(withClient(ctx, widely(client)), o.keys.Of(keys.UsedValue, purpose, value), expires)
+}
 
 // Use records the value until expires and reports whether this was its first use.
-// client is the IP address of the client that brought it; empty: unknown.
-func (o *Once) Use(ctx context.Context, client, value string, expires time.Time) (first bool, err error) {
-	if o.tenant != "" {
-		value += "\x00" + o.tenant
+// purpose says what the value is for. client is the IP address of the client that
+// brought it; empty: unknown. While secrets rotate, an instance that knows only
+// the older one has to find the value, so that it is recorded under each secret.
+func (o *Once) Use(ctx context.Context, client, purpose, value string, expires time.Time) (first bool, err error) {
+	ctx = withClient(ctx, widely(client))
+	for _, key := range o.keys.All(keys.UsedValue, purpose, value) {
+		first, err = guarded.ContainResult(func() (bool, error) { return o.store.Use(ctx, key, expires) })
+		if err != nil || !first {
+			return false, err
+		}
 	}
-	return guarded.ContainResult(func() (bool, error) {
-		return o.store.Use(withClient(ctx, clientKey("", client)), secret.Hash(value), expires)
+	return first, nil
+}
+
+// Recent remembers values that were shown. When it is full it forgets those of a
+// client that floods it, and then those that expire soonest. A nil *Recent
+// remembers nothing.
+type Recent struct{ shown *cache.Ledger }
+
+const mostRecent = mostKeys / 8
+
+// NewRecent returns an empty Recent, which takes 2 MiB at most.
+func NewRecent(now func() time.Time) *Recent {
+	return &Recent{cache.NewLedger(cache.LedgerRules{Size: mostRecent, Share: mostRecent / 16, Evict: true, Now: now})}
+}
+
+func (r *Recent) show(ctx context.Context, key string, expires time.Time) (first bool) {
+	if r == nil {
+		return true
+	}
+	r.shown.Update(key, clientIn(ctx), func(known, _ time.Time) time.Time {
+		if first = known.IsZero(); first {
+			return expires
+		}
+		return known
 	})
+	return first
 }
 
 // UsedValues is a [storage.ReplayStore] in memory. It never forgets a value that
 // has not expired: when it is full, Use returns an error.
 type UsedValues struct{ used *cache.Ledger }
 
-var errNoRoom = errors.New("too many sign-ins at one time to remember each: set Limits.Replay to a store with more room")
+// ErrNoRoom reports that the memory of used values is full. It passes: values expire
+// within minutes.
+var ErrNoRoom = fmt.Errorf("%w: too many sign-ins at one time to remember each: set Limits.Replay to a store with more room", storage.ErrUnavailable)
 
 // NewUsedValues returns an empty store.
 func NewUsedValues(now func() time.Time) *UsedValues { return &UsedValues{newLedger(now, false)} }
@@ -50,7 +93,7 @@ func (u *UsedValues) Use(ctx context.Context, key string, expires time.Time) (fi
 		return known
 	})
 	if !room {
-		return false, errNoRoom
+		return false, failure.Wrap(fault.ErrAdapter, ErrNoRoom)
 	}
 	return first, nil
 }

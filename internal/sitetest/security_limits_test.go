@@ -21,6 +21,7 @@ import (
 	"time"
 
 	"github.com/latchkeyhq/latchkey"
+	"github.com/latchkeyhq/latchkey/internal/limit"
 	"github.com/latchkeyhq/latchkey/latchkeytest"
 )
 
@@ -677,3 +678,55 @@ func TestLimitPanicsStayInside(t *testing.T) {
 type brokenReplayStore struct{}
 
 func (brokenReplayStore) Use(context.Context, string, time.Time) (bool, error) { panic("once") }
+
+// countingReplay counts what it is asked to remember, and may be full.
+type countingReplay struct {
+	used int
+	full bool
+}
+
+func (r *countingReplay) Use(context.Context, string, time.Time) (bool, error) {
+	if r.used++; r.full {
+		return false, limit.ErrNoRoom
+	}
+	return true, nil
+}
+
+func TestReplayMemory(t *testing.T) {
+	t.Run("R-507 only sign-ins whose code was traded are remembered", func(t *testing.T) {
+		used := &countingReplay{}
+		s := newOAuthSite(t, withIssuer(fullChecks), func(c *latchkey.Config) { c.Limits.Replay = used })
+		good := s.authResponse(s.newBrowser(), "issuer")
+		for range 20 {
+			b := s.newBrowser()
+			mine := s.authResponse(b, "issuer")
+			mine.Set("code", "junk")
+			b.callback("issuer", mine)
+			b = s.newBrowser()
+			mine = s.authResponse(b, "issuer")
+			mine.Del("code")
+			mine.Set("error", "access_denied")
+			b.callback("issuer", mine)
+			s.newBrowser().callback("issuer", good)
+		}
+		if used.used != 0 {
+			t.Errorf("%d answers that cost nothing were remembered", used.used)
+		}
+		if s.mustSignIn(s.newBrowser()); used.used != 1 {
+			t.Errorf("a sign-in is remembered %d times", used.used)
+		}
+	})
+	t.Run("R-507 a full memory is an outage, and not the operator's fault", func(t *testing.T) {
+		used := &countingReplay{full: true}
+		s := newOAuthSite(t, withIssuer(fullChecks), func(c *latchkey.Config) { c.Limits.Replay = used })
+		b := s.newBrowser()
+		params := s.authResponse(b, "issuer")
+		b.header.Set("Accept", "text/html")
+		b.header.Set("Sec-Fetch-Mode", "navigate")
+		b.header.Set("Sec-Fetch-Dest", "document")
+		a := b.callback("issuer", params)
+		if a.Code != http.StatusServiceUnavailable || a.Header().Get("Retry-After") == "" || a.signsIn() || !strings.Contains(a.Body.String(), `href="https://app.example/auth/signin"`) {
+			t.Errorf("%d to %q, Retry-After %q\n%s", a.Code, a.location(), a.Header().Get("Retry-After"), a.Body)
+		}
+	})
+}

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"math/big"
 	"net/http"
+	"net/netip"
 	"net/url"
 	"strings"
 	"sync"
@@ -273,14 +274,51 @@ func TestKnownBrowserHasItsOwnBudget(t *testing.T) {
 			t.Error("the owner's sign-in lets strangers guess on")
 		}
 	})
-	t.Run("R-346 also from the attacker's network", func(t *testing.T) {
+	t.Run("R-501 it never replaces the client's budget", func(t *testing.T) {
 		s := newSite(t, func(c *latchkey.Config) { c.Limits.CredentialsPerClient = latchkey.Rate{Events: 2, Per: time.Hour} })
 		b := known(s)
 		for i := range 5 {
 			s.newBrowser().tryPassword(owner, fmt.Sprint(i), "x")
 		}
-		if a := b.tryPassword(owner, "alice", "wonderland"); !a.signsIn() {
-			t.Errorf("the owner is sent to %q", a.location())
+		before := s.tried()
+		if b.tryPassword(owner, "alice", "wonderland"); s.tried() != before {
+			t.Error("a known browser's try is not counted for its client")
+		}
+	})
+	t.Run("R-501 it counts only for tries that end in its user", func(t *testing.T) {
+		for name, user := range map[string]latchkey.User{
+			"another user":      {ID: "bob-1", Name: "Bob"},
+			"a user without id": {Name: "Bob"},
+			"nobody":            {},
+		} {
+			comes := latchkey.User{ID: "alice-1", Name: "Alice"}
+			s := newSite(t, authorizeWith(func(_ context.Context, fields map[string]string, _ *latchkey.Request) (latchkey.User, error) {
+				if fields["password"] != "wonderland" {
+					return latchkey.User{}, nil
+				}
+				return comes, nil
+			}))
+			b := s.newBrowser()
+			b.tryPassword(owner, "alice", "wonderland")
+			attack(s)
+			wrong := b.tryPassword(owner, "alice", "x")
+			comes = user // the name has changed hands
+			right := b.tryPassword(owner, "alice", "wonderland")
+			if right.signsIn() || shape(right) != shape(wrong) {
+				t.Errorf("%s: to %q, and a wrong password to %q", name, right.location(), wrong.location())
+			}
+		}
+	})
+	t.Run("R-501 it is for exactly what its user typed", func(t *testing.T) {
+		s := newSite(t)
+		b := known(s)
+		attack(s)
+		before := s.tried()
+		for _, alike := range []string{"ALICE", "alice ", "alíce", "ａlice"} {
+			b.tryPassword(owner, alike, "x")
+		}
+		if s.tried() != before {
+			t.Error("a browser of alice's has a budget at names that are counted alike")
 		}
 	})
 	t.Run("R-346 mails", func(t *testing.T) {
@@ -304,15 +342,13 @@ func TestKnownBrowserHasItsOwnBudget(t *testing.T) {
 	t.Run("R-346 the budget is bounded", func(t *testing.T) {
 		s := newSite(t)
 		b := known(s)
+		attack(s)
 		before := s.tried()
-		for range 60 {
-			b.tryPassword(owner, "alice", "x")
+		for i := range 60 {
+			b.tryPassword(fmt.Sprintf("192.0.2.%d:1", i), "alice", "x")
 		}
 		if n := s.tried() - before; n != 20 {
 			t.Errorf("%d tries of a known browser got through, want 20", n)
-		}
-		if a := s.newBrowser().tryPassword("192.0.2.99:1", "alice", "wonderland"); !a.signsIn() {
-			t.Errorf("it locks others out: sent to %q", a.location())
 		}
 	})
 	t.Run("R-346 it is for the account that signed in", func(t *testing.T) {
@@ -408,6 +444,15 @@ func TestUnnamedProxyIsWarnedOf(t *testing.T) {
 			}
 		}
 	})
+	t.Run("R-513 where no client can be found, once", func(t *testing.T) {
+		s := newSite(t)
+		for range 3 {
+			s.newBrowser().tryPassword("@", "alice", "x")
+		}
+		if n := strings.Count(s.log.text(), "Unix socket"); n != 1 {
+			t.Errorf("%d warnings", n)
+		}
+	})
 	for header, value := range map[string]string{"X-Forwarded-For": "198.51.100.7, 10.0.0.1", "X-Real-Ip": "2001:db8::1", "Forwarded": "for=198.51.100.7;proto=https"} {
 		t.Run("R-346 at first sight, once: "+header, func(t *testing.T) {
 			s := newSite(t)
@@ -432,6 +477,47 @@ func random128() []byte {
 func uuidOf(b []byte) string {
 	b[6], b[8] = b[6]&0x0f|0x40, b[8]&0x3f|0x80
 	return fmt.Sprintf("%x-%x-%x-%x-%x", b[:4], b[4:6], b[6:8], b[8:10], b[10:])
+}
+
+func TestClientsBehindAUnixSocket(t *testing.T) {
+	behind := func(networks ...netip.Prefix) func(*latchkey.Config) {
+		return func(c *latchkey.Config) {
+			c.Site.TrustedProxies = networks
+			c.Limits.CredentialsPerClient = latchkey.Rate{Events: 3, Per: time.Hour}
+		}
+	}
+	// tried returns how many of ten guesses get through.
+	tried := func(s *testSite, peer string, hops func(i int) string) int {
+		for i := range 10 {
+			b := s.newBrowser()
+			b.header.Set("X-Forwarded-For", hops(i))
+			b.tryPassword(peer, fmt.Sprint("user", i), "x")
+		}
+		return s.tried()
+	}
+	const inner = "10.0.0.1"
+	unix, network := netip.Prefix{}, netip.MustParsePrefix("10.0.0.0/8")
+	for rule, c := range map[string]struct {
+		networks []netip.Prefix
+		peer     string
+		hops     func(i int) string
+		want     int
+	}{
+		"one client":                        {[]netip.Prefix{unix}, "@", func(int) string { return "198.51.100.7" }, 3},
+		"one client, without a peer's name": {[]netip.Prefix{unix}, "", func(int) string { return "198.51.100.7" }, 3},
+		"many clients":                      {[]netip.Prefix{unix}, "@", func(i int) string { return fmt.Sprintf("198.51.100.%d", i) }, 10},
+		"what the client wrote":             {[]netip.Prefix{unix}, "@", func(i int) string { return fmt.Sprintf("203.0.113.%d, 198.51.100.7", i) }, 3},
+		"behind another proxy":              {[]netip.Prefix{unix, network}, "@", func(int) string { return "198.51.100.7, " + inner }, 3},
+		"an unnamed proxy in between":       {[]netip.Prefix{unix}, "@", func(i int) string { return fmt.Sprintf("198.51.100.%d, %s", i, inner) }, 3},
+		"a peer that is no Unix socket":     {[]netip.Prefix{unix}, "192.0.2.1:1", func(i int) string { return fmt.Sprintf("198.51.100.%d", i) }, 3},
+		"a Unix socket that is not named":   {[]netip.Prefix{network}, "@", func(int) string { return "198.51.100.7" }, 10},
+	} {
+		t.Run("R-513 "+rule, func(t *testing.T) {
+			if n := tried(newSite(t, behind(c.networks...)), c.peer, c.hops); n != c.want {
+				t.Errorf("%d guesses get through, want %d", n, c.want)
+			}
+		})
+	}
 }
 
 func TestLinkTokensAreNotGuessed(t *testing.T) {
@@ -535,6 +621,69 @@ func TestLinkTokensAreNotGuessed(t *testing.T) {
 			t.Errorf("after a pause: sent to %q", a.location())
 		}
 	})
+	codes := func(c *latchkey.Config) {
+		p := c.Providers[1].(*latchkey.Email)
+		p.NewToken, p.MaxAge = digits, 10*time.Minute
+	}
+	guess := func(s *testSite, b *browser, client string, i int) *answer {
+		r := b.request(http.MethodGet, fmt.Sprintf("/auth/callback/post?email=alice@example.com&token=x%05d", i), "", "")
+		r.RemoteAddr = client
+		return b.serve(s.auth, r)
+	}
+	linkOf := func(s *testSite, i int) string { return strings.TrimPrefix(s.sent()[i].URL, siteOrigin) }
+	for name, change := range map[string]func(*latchkey.Config){
+		"remembered by the adapter": func(*latchkey.Config) {},
+		"remembered here":           func(c *latchkey.Config) { c.Adapter = struct{ onlyLinks }{onlyLinks{c.Adapter.(linkStore)}} },
+	} {
+		t.Run("R-516 of several short ones the newest alone works, "+name, func(t *testing.T) {
+			s := newSite(t, codes, change)
+			for range 5 {
+				s.newBrowser().askForMail(owner, "alice@example.com")
+				s.newBrowser().askForMail(owner, "alice@example.com") // at the same instant: no second one
+				s.clock.Advance(time.Second)
+			}
+			if n := len(s.sent()); n != 5 {
+				t.Fatalf("%d mails, want 5", n)
+			}
+			for i := range 4 {
+				refused(t, s.newBrowser().get(linkOf(s, i)), "Verification")
+				s.clock.Advance(time.Minute) // wrong ones are counted
+			}
+			if a := s.newBrowser().get(linkOf(s, 4)); !a.signsIn() {
+				t.Errorf("the newest: to %q", a.location())
+			}
+		})
+	}
+	t.Run("R-516 with SameBrowser tries elsewhere silence no mailbox", func(t *testing.T) {
+		s := newSite(t, codes, func(c *latchkey.Config) { c.Providers[1].(*latchkey.Email).SameBrowser = true })
+		b, other := s.newBrowser(), s.newBrowser()
+		b.askForMail(owner, "alice@example.com")
+		s.clock.Advance(time.Second)
+		other.askForMail(attacker, "alice@example.com")
+		for i := range 60 {
+			guess(s, s.newBrowser(), fmt.Sprintf("203.0.113.%d:1", i), i)
+			guess(s, other, fmt.Sprintf("203.0.113.%d:1", 100+i), i)
+		}
+		if a := b.get(linkOf(s, 0)); !a.signsIn() {
+			t.Errorf("the browser that asked: to %q", a.location())
+		}
+		if a := other.get(linkOf(s, 1)); a.signsIn() {
+			t.Error("a browser that has guessed too often is let in")
+		}
+	})
+	t.Run("R-508 accents and case are no other mailbox to guess at", func(t *testing.T) {
+		s := newSite(t, codes)
+		s.newBrowser().askForMail(owner, "alice@example.com")
+		for i, spelled := range []string{"alice", "ALICE", "Alice", "alíce", "ａlice", "ⓐlice", "al\u200bice", "Alïce"} {
+			b := s.newBrowser()
+			r := b.request(http.MethodGet, "/auth/callback/post?token=x00000&email="+url.QueryEscape(spelled+"@example.com"), "", "")
+			r.RemoteAddr = fmt.Sprintf("203.0.113.%d:1", i)
+			b.serve(s.auth, r)
+		}
+		if n := strings.Count(s.log.text(), "the link is unknown"); n != 5 {
+			t.Errorf("%d guesses reached the store, want 5", n)
+		}
+	})
 	t.Run("R-349 guesses at long ones lock nobody's mailbox", func(t *testing.T) {
 		s := newSite(t)
 		s.newBrowser().askForMail(owner, "alice@example.com")
@@ -560,6 +709,15 @@ func TestLinkTokensAreNotGuessed(t *testing.T) {
 		}
 	})
 }
+
+// linkStore is an adapter with links.
+type linkStore interface {
+	storage.Adapter
+	storage.VerificationTokenAdapter
+}
+
+// onlyLinks hides everything else that an adapter can do.
+type onlyLinks struct{ linkStore }
 
 func randomBelow(n int64) int64 {
 	i, err := rand.Int(rand.Reader, big.NewInt(n))

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"net/http"
+	"strings"
 	"testing"
 	"time"
 
@@ -112,4 +113,51 @@ func TestTenantsThatAskOtherwise(t *testing.T) {
 			s.wantAsked(2)
 		})
 	}
+}
+
+func TestAccountsOfTenantsNameTheirIssuer(t *testing.T) {
+	// people returns how many users there are when the same subject comes from an
+	// issuer at one tenant, and from an issuer at another.
+	people := func(t *testing.T, one, other *latchkeytest.Issuer, subject string) int {
+		t.Helper()
+		s := newIssuerTenants(t, 2)
+		issuers := map[string]*latchkeytest.Issuer{"a": one, "b": other}
+		s.auth = newTenants(t, latchkey.Tenants{
+			Name: func(_ context.Context, r *latchkey.Request) (string, error) { return r.Header.Get("X-Tenant"), nil },
+			Config: func(_ context.Context, tenant string) (*latchkey.Config, error) {
+				s.issuer = issuers[tenant]
+				return s.newConfig(), nil
+			},
+		})
+		for _, tenant := range []string{"a", "b", "a", "b"} {
+			issuers[tenant].SignInAs(latchkeytest.Person{Subject: subject, Name: "Somebody at " + tenant})
+			s.signIn(tenant)
+		}
+		for _, a := range s.store.Contents().Accounts {
+			if len(a.ProviderAccountID) > 255 {
+				t.Errorf("an id of %d characters", len(a.ProviderAccountID))
+			}
+		}
+		return len(s.store.Contents().Users)
+	}
+	for _, subject := range []string{"ada", strings.Repeat("x", 255)} {
+		t.Run(fmt.Sprintf("R-510 two issuers with one provider id share nobody: %d", len(subject)), func(t *testing.T) {
+			if n := people(t, latchkeytest.NewIssuer(t), latchkeytest.NewIssuer(t), subject); n != 2 {
+				t.Errorf("%d users, want 2", n)
+			}
+		})
+	}
+	t.Run("R-510 one issuer's people are the same at both", func(t *testing.T) {
+		issuer := latchkeytest.NewIssuer(t)
+		if n := people(t, issuer, issuer, "ada"); n != 1 {
+			t.Errorf("%d users, want 1", n)
+		}
+	})
+	t.Run("R-510 without tenants an account has the provider's own id", func(t *testing.T) {
+		s := newOAuthSite(t, stored)
+		s.mustSignIn(s.newBrowser())
+		if id := s.store.Contents().Accounts[0].ProviderAccountID; strings.Contains(id, ".") {
+			t.Errorf("%q", id)
+		}
+	})
 }

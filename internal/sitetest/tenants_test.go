@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"net/url"
+	"strconv"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -306,6 +307,45 @@ func TestAdapterThatLimits(t *testing.T) {
 			store.taken.Store(0)
 			if s.SignIn(); store.taken.Load() > 0 != c.asked {
 				t.Errorf("asked %d times", store.taken.Load())
+			}
+		})
+	}
+}
+
+func TestSitesWithOneSecretAreWarnedOf(t *testing.T) {
+	// warnings returns how often NewFunc warns of sites with these URLs and secrets.
+	warnings := func(t *testing.T, sites ...[2]string) int {
+		t.Helper()
+		log := &logBuffer{}
+		configs := map[string]*latchkey.Config{}
+		for i, site := range sites {
+			configs[strconv.Itoa(i)] = &latchkey.Config{
+				Site: latchkey.Site{URL: site[0]}, Secrets: []string{site[1]}, Providers: someProvider(), Runtime: latchkey.Runtime{Logger: log.logger()},
+			}
+		}
+		s := &testSite{t: t, auth: newFunc(func(_ context.Context, r *latchkey.Request) (*latchkey.Config, error) {
+			return configs[r.Header.Get("X-Tenant")], nil
+		})}
+		for range 2 {
+			for i := range sites {
+				s.newBrowser().at(strconv.Itoa(i)).get("/auth/session")
+			}
+		}
+		return strings.Count(log.text(), "two sites have one secret")
+	}
+	const one, other = "https://one.example", "https://two.example"
+	for rule, c := range map[string]struct {
+		sites [][2]string
+		want  int
+	}{
+		"two sites, one secret":   {[][2]string{{one, siteSecret}, {other, siteSecret}}, 1},
+		"one site, two settings":  {[][2]string{{one, siteSecret}, {one, siteSecret}}, 0},
+		"two sites, two secrets":  {[][2]string{{one, siteSecret}, {other, siteSecret + "2"}}, 0},
+		"three sites, one secret": {[][2]string{{one, siteSecret}, {other, siteSecret}, {"https://three.example", siteSecret}}, 2},
+	} {
+		t.Run("R-509 "+rule, func(t *testing.T) {
+			if n := warnings(t, c.sites...); n != c.want {
+				t.Errorf("%d warnings, want %d", n, c.want)
 			}
 		})
 	}

@@ -1,0 +1,229 @@
+package directory
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/latchkeyhq/latchkey/fault"
+	"github.com/latchkeyhq/latchkey/internal/failure"
+	"github.com/latchkeyhq/latchkey/internal/jwtclaims"
+	"github.com/latchkeyhq/latchkey/storage"
+)
+
+// One instant for each user: everything of theirs from before it is void. The
+// end of all sessions, the deletion of the user and an eviction set it. A sign-in
+// compares it with the time at which its evidence was issued or looked at, and
+// not with the time at which its session opens: an attacker who has shown an old
+// password, or holds a link or a provider's answer, must not stay in.
+
+// ErrEnded reports that the user's sessions have been ended since the evidence of
+// a sign-in was issued or looked at. The same sign-in succeeds when it is begun
+// anew.
+var ErrEnded = errors.New("this sign-in was begun before the sessions of its user were ended, or within seconds of that: it has to be begun anew")
+
+// rememberedEnds is for how many users a process remembers the last end that it
+// has recorded.
+const rememberedEnds = 10_000
+
+// ownEnd is the end of a user's sessions that this process has recorded.
+type ownEnd struct {
+	void time.Time // the instant on record
+	done time.Time // the time of this process's clock after it was recorded
+}
+
+// revokeUser voids everything of the user from before now and returns the instant
+// on record. That is ahead of now by the tolerance between clocks: another
+// process whose clock is ahead may have opened a session just before. It is
+// always later than the one before, and so than every sign-in that was accepted
+// since. s is the store of the transaction that this is part of; nil: none.
+func (r *Revocations) revokeUser(ctx context.Context, s *Store, id string) (time.Time, error) {
+	if r == nil {
+		return time.Time{}, nil
+	}
+	sessionCache := r.SessionCache
+	if s != nil {
+		sessionCache = s.SessionCache
+	}
+	defer sessionCache.dropUser(id)()
+	before, err := r.userVoidAt(ctx, s, id)
+	if err != nil {
+		return time.Time{}, err
+	}
+	now := wholeMillisecond(r.Now())
+	at := now.Add(jwtclaims.Tolerance)
+	if !at.After(before) {
+		at = before.Add(time.Millisecond)
+	}
+	if r.Store != nil {
+		if err := r.void(ctx, s, r.writtenFor(id), at, at.Add(max(r.Life, r.EvidenceLife))); err != nil {
+			return time.Time{}, err
+		}
+	}
+	r.own.Delete(id)
+	r.own.GetOrAdd(id, ownEnd{void: at, done: r.Now()})
+	return at, nil
+}
+
+// userVoidAt returns the instant before which everything of the user is void. It
+// is zero if none is on record, or if the store has no place for it.
+func (r *Revocations) userVoidAt(ctx context.Context, s *Store, id string) (time.Time, error) {
+	if r.Store == nil {
+		own, _ := r.own.Get(id)
+		return own.void, nil
+	}
+	found, err := r.revokedAt(ctx, s, r.userKeys(id))
+	var last time.Time
+	for _, at := range found {
+		if at.After(last) {
+			last = at
+		}
+	}
+	return last, failure.Ignoring(err, errors.ErrUnsupported)
+}
+
+// Accept checks that the sessions of the user of a sign-in have not been ended
+// since its evidence was issued, and decides from when the sign-in counts. It
+// returns an error that is ErrEnded otherwise. The session in which a sign-in was
+// begun is alive at this point, and proves that nothing has ended it. s is the
+// store of the transaction that this is part of; nil: none.
+func (r *Revocations) Accept(ctx context.Context, s *Store, signIn *SignIn) error {
+	if signIn.Issued.IsZero() {
+		signIn.Issued, signIn.IssuedHere = signIn.Started, true
+	}
+	signIn.begun = signIn.Started.Truncate(time.Millisecond)
+	switch {
+	case signIn.isHeld:
+		if since := time.UnixMilli(signIn.BegunIn.Since); since.After(signIn.begun) { // by another clock
+			signIn.begun = since
+		}
+		return nil
+	case r == nil, signIn.IsNew, signIn.User.ID == "":
+		return nil
+	}
+	void, err := r.userVoidAt(ctx, s, signIn.User.ID)
+	switch {
+	case err != nil:
+		return err
+	case !void.IsZero() && !r.isLater(signIn, void):
+		return signIn.ended()
+	case !signIn.begun.After(void):
+		signIn.begun = void.Add(time.Millisecond)
+	}
+	return nil
+}
+
+// isLater reports whether the evidence of a sign-in was issued after the end that
+// is on record with the instant void. If this process recorded the end and issued
+// the evidence, it knows by its own clock, without the tolerance.
+func (r *Revocations) isLater(signIn *SignIn, void time.Time) bool {
+	if signIn.Issued.Truncate(time.Millisecond).After(void) {
+		return true
+	}
+	own, ok := r.own.Get(signIn.User.ID)
+	return ok && signIn.IssuedHere && own.void.Equal(void) && signIn.Issued.After(own.done)
+}
+
+// IssueTime returns the time of issue for evidence that is made now for a user,
+// such as a link. If this process has just ended the sessions of the user, that is
+// ahead of now: no process takes the evidence for older than the end. An empty id
+// is no known user.
+func (r *Revocations) IssueTime(id string, now time.Time) time.Time {
+	if r == nil || id == "" {
+		return now
+	}
+	if own, ok := r.own.Get(id); ok && !now.After(own.void) && now.After(own.done) {
+		return own.void.Add(2 * time.Millisecond) // expiries are cut to the millisecond
+	}
+	return now
+}
+
+// ended returns ErrEnded with the error type by which the browser is told to
+// begin anew.
+func (signIn *SignIn) ended() error {
+	t := fault.ErrOAuthCallback
+	switch signIn.Account.Type {
+	case storage.TypeEmail:
+		t = fault.ErrVerification
+	case storage.TypeCredentials:
+		t = fault.ErrCredentialsSignin
+	case storage.TypeWebAuthn:
+		t = fault.ErrWebAuthnVerification
+	}
+	return failure.WrapFor(t, signIn.Account.Provider, &failure.Mistake{Err: ErrEnded})
+}
+
+// recognise makes u the user of a sign-in, unless the sessions of u have been
+// ended since its evidence was issued. If sessions take part in the transaction,
+// recognise locks the user first: a concurrent call that ends the sessions either
+// finds the new session, or comes before it.
+func (d *Directory) recognise(ctx context.Context, s *Store, signIn *SignIn, u storage.User) error {
+	if err := signIn.endIn(&u); err != nil {
+		return err
+	}
+	if d.Store.SessionsInTx() {
+		if _, err := d.lock(ctx, s, signIn, u.ID); errors.Is(err, storage.ErrNotFound) {
+			return signIn.ended() // deleted meanwhile
+		} else if err != nil {
+			return err
+		}
+	}
+	return d.Revocations.Accept(ctx, s, signIn)
+}
+
+// lock locks a user in the transaction of a sign-in, once, and returns what is
+// stored of the user.
+func (d *Directory) lock(ctx context.Context, s *Store, signIn *SignIn, id string) (storage.User, error) {
+	if signIn.locked.ID == id && d.Store.Tx != nil {
+		return signIn.locked, nil
+	}
+	u, err := s.LockUser(ctx, id)
+	if err == nil {
+		signIn.locked = u
+	}
+	return u, err
+}
+
+// confirmSession checks once more, after a session was stored outside of any
+// transaction, that nothing has ended it: its user exists, no call has ended the
+// user's sessions, the account is linked, and the e-mail address was not proven
+// by another sign-in meanwhile. Otherwise it deletes the session and returns an
+// error. A call that ends sessions records that first, and deletes them
+// afterwards, so that one of the two sees the other.
+func (d *Directory) confirmSession(ctx context.Context, s *Store, signIn *SignIn) error {
+	err := s.InTx(ctx, func(ctx context.Context, s *Store) error {
+		now, err := s.LockUser(ctx, signIn.User.ID) // waits for a concurrent end or proof
+		if errors.Is(err, storage.ErrNotFound) {
+			return signIn.ended()
+		}
+		if err == nil {
+			err = d.confirm(ctx, s, signIn, &now)
+		}
+		return err
+	})
+	if err != nil {
+		err = errors.Join(err, undoSession(ctx, s, signIn))
+	}
+	return err
+}
+
+// confirm does the work of confirmSession. now is the user as stored.
+func (d *Directory) confirm(ctx context.Context, s *Store, signIn *SignIn, now *storage.User) error {
+	if d.Revocations != nil && !signIn.isHeld {
+		void, err := d.Revocations.userVoidAt(ctx, s, now.ID)
+		if err != nil {
+			return err
+		}
+		if !signIn.begun.After(void) {
+			return signIn.ended()
+		}
+	}
+	wasUnproven := d.ProvesEmails && signIn.User.Email != "" && signIn.User.EmailVerified.IsZero() && !signIn.wasProven
+	if wasUnproven && !now.EmailVerified.IsZero() && !d.vouched(&signIn.Account, now.Email) {
+		return storage.ErrConflict // it may have been opened by a sign-in method that the proof has removed
+	}
+	if signIn.Vouched || signIn.ProvesEmail {
+		return nil
+	}
+	return s.checkOwner(ctx, &signIn.Account, now)
+}

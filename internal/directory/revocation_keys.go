@@ -1,0 +1,41 @@
+package directory
+
+import "github.com/latchkeyhq/latchkey/internal/keys"
+
+// ids returns what names a token's sign-in and user within this process. Every
+// token of one sign-in has the same.
+func (o TokenOrigin) ids() []string { return []string{o.SessionID, o.UserID, o.Subject} }
+
+// signInKeys returns the keys under which a token's sign-in is revoked, and none
+// if the token does not name it. They name no site: the id is random, and every
+// site that has the secret would accept the token.
+func (r *Revocations) signInKeys(o TokenOrigin) []string {
+	if o.SessionID == "" {
+		return nil
+	}
+	return r.Keys.AnySite().All(keys.RevokedSignIn, o.SessionID)
+}
+
+// writtenFor returns the keys under which the sign-ins of a user are revoked.
+// Users belong to the Adapter, whatever configuration uses it: what the Adapter
+// itself remembers of a user is true for all of them. In a store beside it, which
+// tenants and sites may share, two users may have one id.
+func (r *Revocations) writtenFor(userID string) []string {
+	switch {
+	case userID == "":
+		return nil
+	case r.InAdapter:
+		return new(keys.Keys).All(keys.RevokedUser, userID)
+	}
+	return r.Keys.All(keys.RevokedUser, userID)
+}
+
+// userKeys returns the keys under which the sign-ins of a user may be revoked. A
+// job may have revoked them that does not say which site it is for.
+func (r *Revocations) userKeys(userID string) []string {
+	written := r.writtenFor(userID)
+	if len(written) == 0 || r.InAdapter || !r.Keys.NamesSite() {
+		return written
+	}
+	return append(written, r.Keys.AnySite().All(keys.RevokedUser, userID)...)
+}

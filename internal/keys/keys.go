@@ -1,0 +1,98 @@
+// Package keys makes the keys of what limiters, replay stores and revocation
+// stores keep. Several sites and tenants may share such a store, so a key names
+// exactly what it protects.
+package keys
+
+import (
+	"crypto/hmac"
+	"crypto/sha256"
+	"encoding/binary"
+	"encoding/hex"
+	"slices"
+)
+
+// Kind is what a key is for. Keys of two kinds are never equal.
+type Kind string
+
+// The kinds of keys.
+const (
+	TriesOfAccount   Kind = "tries of account"  // a provider's id and a folded name
+	TriesOfBrowser   Kind = "tries of browser"  // the id of a known browser
+	TriesOfClient    Kind = "tries of client"   // a network
+	MailsToMailbox   Kind = "mails to mailbox"  // an e-mail address
+	MailsOfBrowser   Kind = "mails of browser"  // the id of a known browser
+	MailsOfClient    Kind = "mails of client"   // a network
+	LinksOfMailbox   Kind = "links of mailbox"  // a folded e-mail address
+	LinksOfBrowser   Kind = "links of browser"  // the id of a known browser
+	LinkOfBrowser    Kind = "link of browser"   // the hash of the link that a browser asked for
+	CodesToMailbox   Kind = "codes to mailbox"  // an e-mail address
+	PasskeyQuestions Kind = "passkey questions" // a network
+	PasskeyAnswers   Kind = "passkey answers"   // a network
+	KnownUser        Kind = "known user"        // a user's id
+	KnownForm        Kind = "known form"        // a provider's id, and the fields that were typed
+	UsedValue        Kind = "used value"        // what the value is for, and the value
+	RevokedSignIn    Kind = "revoked sign-in"   // the id of a sign-in or of a token
+	RevokedUser      Kind = "revoked user"      // a user's id
+	NewestCode       Kind = "newest code"       // an e-mail address
+)
+
+// Keys makes the keys of one configuration. Two configurations that differ in
+// secret, tenant or site have no key in common. The zero Keys are those of an
+// adapter: its users are the same ones for every configuration. Keys are safe for
+// concurrent use.
+type Keys struct {
+	secrets []string // the one in use first
+	tenant  string
+	site    string
+}
+
+// New returns the keys of a configuration. secrets has the secret in use first,
+// and then older ones. tenant is empty if there is one site. site is the origin of
+// the site, or empty if requests say what it is.
+func New(secrets []string, tenant, site string) *Keys {
+	return &Keys{slices.Clone(secrets), tenant, site}
+}
+
+// Of returns the key of what the parts name, under the secret in use. It is 64
+// characters long and tells a reader nothing about the parts.
+func (k *Keys) Of(kind Kind, parts ...string) string {
+	if len(k.secrets) == 0 {
+		return k.under("", kind, parts)
+	}
+	return k.under(k.secrets[0], kind, parts)
+}
+
+// All returns the key under each secret, the one in use first. While a secret is
+// replaced, another instance may know only the older one: what must be found by
+// every instance is written and read under all.
+func (k *Keys) All(kind Kind, parts ...string) []string {
+	if len(k.secrets) < 2 {
+		return []string{k.Of(kind, parts...)}
+	}
+	all := make([]string, len(k.secrets))
+	for i, secret := range k.secrets {
+		all[i] = k.under(secret, kind, parts)
+	}
+	return all
+}
+
+// AnySite returns the keys of a configuration that does not say which site it is,
+// and has the secrets and the tenant of k.
+func (k *Keys) AnySite() *Keys { return &Keys{k.secrets, k.tenant, ""} }
+
+// NamesSite reports whether the keys are those of one site.
+func (k *Keys) NamesSite() bool { return k.site != "" }
+
+// under returns the HMAC of everything that a key names. Each text is preceded by
+// its length, so that no two lists of texts are written alike.
+func (k *Keys) under(secret string, kind Kind, parts []string) string {
+	hashed := sha256.Sum256([]byte(secret)) // HMAC would take "s" and "s\x00" for one
+	mac := hmac.New(sha256.New, hashed[:])
+	named := append(make([]byte, 0, 256), "latchkey key"...)
+	for _, text := range append([]string{string(kind), k.tenant, k.site}, parts...) {
+		named = append(binary.AppendUvarint(named, uint64(len(text))), text...)
+	}
+	mac.Write(named)
+	var sum [sha256.Size]byte
+	return hex.EncodeToString(mac.Sum(sum[:0]))
+}
