@@ -2,9 +2,13 @@ package latchkey
 
 import (
 	"context"
+	"time"
 
+	"github.com/latchkeyhq/latchkey/internal/browser"
+	"github.com/latchkeyhq/latchkey/internal/directory"
 	"github.com/latchkeyhq/latchkey/internal/guarded"
 	"github.com/latchkeyhq/latchkey/internal/wirejson"
+	"github.com/latchkeyhq/latchkey/storage"
 )
 
 // sessionJSON answers GET /session and, with a change, POST /session. It
@@ -50,4 +54,47 @@ func (x *exchange) ask(ctx context.Context, c *change) (*reading, error) {
 		}
 	}
 	return x.setup.sessions.read(ctx, &x.visit, c)
+}
+
+// prepareEnds chooses what remembers when the sessions of a user were ended, where
+// sessions are stored: the Adapter if it can, else Session.Revocations, else this
+// process alone.
+func prepareEnds(s *setup) {
+	var chosen storage.RevocationStore
+	if given := s.config.Session.Revocations; given != nil && directory.CanRevoke(given, s.bounds) {
+		chosen = given
+	}
+	if s.store != nil && s.store.Revocations != nil && directory.CanRevoke(s.store.Revocations, s.bounds) {
+		chosen = s.store.Revocations
+	}
+	s.revocations = revocationsIn(s, chosen)
+}
+
+// revocationsIn returns what is kept in a store; nil: in this process alone.
+func revocationsIn(s *setup, store storage.RevocationStore) *directory.Revocations {
+	var own storage.RevocationStore
+	if s.store != nil {
+		own = s.store.Revocations
+	}
+	return directory.NewRevocations(directory.Revocations{
+		Store: store, Tenant: s.tenant, InAdapter: own != nil && store != nil && sameStore(own, store), Bounds: s.bounds, SessionCache: s.beliefs, Now: s.now,
+	})
+}
+
+// evidenceLife returns how long anything lives that a sign-in can be completed
+// with: a link, or a flow.
+func evidenceLife(providers []preparedProvider) time.Duration {
+	longest := max(browser.CheckMaxAge, linkMaxAge) // links may have lived longer before
+	for _, p := range providers {
+		if e, ok := p.(*emailProvider); ok {
+			longest = max(longest, e.MaxAge)
+		}
+	}
+	return longest
+}
+
+func (s *setup) warnOfEndlessTokens() {
+	if s.config.Hardened {
+		s.log.WarnAtStart("nothing remembers that JWT sessions have ended: set Session.Revocations, or an Adapter that is a RevocationStore")
+	}
 }
