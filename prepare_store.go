@@ -2,7 +2,6 @@ package latchkey
 
 import (
 	"cmp"
-	"reflect"
 	"slices"
 	"strings"
 	"time"
@@ -199,12 +198,6 @@ func (s *setup) prepareRevocations(f *failure.List) {
 	}
 	s.revocations = revocationsIn(s, chosen)
 	s.revocations.Life = max(c.JWT.MaxAge, jwt.DefaultMaxAge) // it may have been longer before
-}
-
-// sameStore compares two stores, which may be of types that cannot be compared.
-func sameStore(a, b any) bool {
-	x, y := reflect.ValueOf(a), reflect.ValueOf(b)
-	return x.Type() == y.Type() && x.Comparable() && x.Equal(y)
 }
 
 func (s *setup) prepareProviders(f *failure.List) {

@@ -2,11 +2,14 @@ package latchkey
 
 import (
 	"context"
+	"errors"
+	"reflect"
 	"time"
 
 	"github.com/latchkeyhq/latchkey/internal/browser"
 	"github.com/latchkeyhq/latchkey/internal/directory"
 	"github.com/latchkeyhq/latchkey/internal/guarded"
+	"github.com/latchkeyhq/latchkey/internal/jwtclaims"
 	"github.com/latchkeyhq/latchkey/internal/wirejson"
 	"github.com/latchkeyhq/latchkey/storage"
 )
@@ -97,4 +100,45 @@ func (s *setup) warnOfEndlessTokens() {
 	if s.config.Hardened {
 		s.log.WarnAtStart("nothing remembers that JWT sessions have ended: set Session.Revocations, or an Adapter that is a RevocationStore")
 	}
+}
+
+// sameStore compares two stores, which may be of types that cannot be compared.
+func sameStore(a, b any) bool {
+	x, y := reflect.ValueOf(a), reflect.ValueOf(b)
+	return x.Type() == y.Type() && x.Comparable() && x.Equal(y)
+}
+
+// close revokes the token where the operator wants that, and forgets it.
+func (t *tokenStrategy) close(ctx context.Context, v *visit) (endedSession, error) {
+	token, spec := v.credential.Token()
+	v.credential.Clear()
+	if token == "" {
+		return endedSession{}, nil
+	}
+	claims, err := t.openLive(ctx, token, spec)
+	if errors.Is(err, directory.ErrNoToken) { // it was good for nothing before
+		if t.setup.config.Session.JWT.Decode != nil { // Auth.js tells only what a decoder of the application's own makes nothing of
+			addSignOut(&v.events, endedSession{}, SignOutEvent{})
+		}
+		return endedSession{}, nil
+	}
+	if err == nil {
+		err = t.setup.revocations.Revoke(ctx, directory.OriginOfToken(claims))
+	}
+	if err != nil { // once more, whether or not the visitor waits
+		retry, cancel := guarded.Background(ctx, t.setup.config.Limits.StoreTimeout)
+		defer cancel()
+		if claims, err = t.openLive(retry, token, spec); errors.Is(err, directory.ErrNoToken) {
+			return endedSession{}, nil
+		}
+		if err == nil {
+			err = t.setup.revocations.Revoke(retry, directory.OriginOfToken(claims))
+		}
+	}
+	if err != nil {
+		return endedSession{}, err
+	}
+	ended := endedSession{id: claims.String(jwtclaims.SessionID), userID: directory.OriginOfToken(claims).UserID}
+	addSignOut(&v.events, ended, SignOutEvent{Claims: claims})
+	return ended, nil
 }

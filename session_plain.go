@@ -2,7 +2,6 @@ package latchkey
 
 import (
 	"context"
-	"maps"
 	"time"
 
 	"github.com/latchkeyhq/latchkey/internal/browser"
@@ -129,88 +128,4 @@ func (t *tokenStrategy) judge(ctx context.Context, tenant string, from directory
 		return false, directory.ErrNoToken
 	}
 	return t.setup.revocations.Check(ctx, from, useCache)
-}
-
-// What a session token is sealed with, and how long it lives.
-
-// nameUser returns claims that name the stored user, if the application has
-// replaced sub: whatever ends the sessions of that user has to reach this one
-// . It does not change the map that a callback returned.
-func (t *tokenStrategy) nameUser(claims Claims, id string) Claims {
-	if id == "" || !t.setup.tracksSignIns() || claims.String(jwtclaims.Subject) == id {
-		return claims
-	}
-	claims = maps.Clone(claims)
-	claims[jwtclaims.StoreID] = id
-	return claims
-}
-
-// endFormer revokes the token that the browser brought to a sign-in. It
-// leaves a token of another tenant alone.
-func (t *tokenStrategy) endFormer(ctx context.Context, v *visit) error {
-	token, spec := v.credential.Token()
-	if token == "" || t.setup.revocations == nil {
-		return nil
-	}
-	claims, err := t.decode(ctx, token, spec)
-	if err != nil || claims.String(jwtclaims.Tenant) != t.setup.tenant {
-		return nil // it is no session here
-	}
-	return t.setup.revocations.Revoke(ctx, directory.OriginOfToken(claims))
-}
-
-// life is how long a token may live that takes the place of another. The zero
-// life is as long as the configuration says.
-type life struct{ until time.Time }
-
-// of returns the life of a token that is issued now, at most maxAge.
-func (l life) of(now time.Time, maxAge time.Duration) time.Duration {
-	if l.until.IsZero() {
-		return maxAge
-	}
-	rest := l.until.Sub(time.Unix(now.Unix(), 0)) // a token says its times in whole seconds
-	if rest.Truncate(time.Second) == 0 {
-		rest = -time.Second // zero would be the default
-	}
-	return min(maxAge, rest) // negative: within the tolerance a token is accepted after its end
-}
-
-// seal makes claims the content of the session cookie.
-func (t *tokenStrategy) seal(ctx context.Context, v *visit, claims Claims, l life) error {
-	if !v.credential.Renews() {
-		return nil
-	}
-	k, c := &v.cookies.Specs.Session, &t.setup.config.Session
-	now := t.setup.now()
-	maxAge := l.of(now, c.JWT.MaxAge)
-	var token string
-	var err error
-	if encode := c.JWT.Encode; encode != nil {
-		token, err = hookOnRead(ctx, t.setup, "JWTConfig.Encode", func(ctx context.Context) (string, error) { return encode(ctx, t.params(k, claims, maxAge)) })
-		token = browser.Escape(token)
-	} else { // needs no escaping
-		token, err = k.Codec.SealClaims(claims, now, maxAge)
-	}
-	if err != nil {
-		return failure.Wrap(ErrJWTSession, err)
-	}
-	t.sizes.warn(ctx, t.setup.log, v.about, len(token))
-	v.credential.Put(token, now.Add(l.of(now, c.MaxAge)))
-	return nil
-}
-
-func (t *tokenStrategy) params(k *browser.Spec, claims Claims, maxAge time.Duration) JWTParams {
-	return JWTParams{Claims: claims, Secrets: t.setup.config.Secrets, Salt: k.Name(), MaxAge: maxAge}
-}
-
-// endOf returns when a token ends at the latest. It is zero if the token does not
-// say.
-func endOf(claims Claims, maxAge time.Duration) time.Time {
-	end, _ := claims.Time("exp")
-	if iat, ok := claims.Time("iat"); ok {
-		if last := iat.Add(maxAge); end.IsZero() || last.Before(end) {
-			end = last
-		}
-	}
-	return end
 }

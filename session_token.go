@@ -4,7 +4,9 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"maps"
 	"sync"
+	"time"
 
 	"github.com/latchkeyhq/latchkey/internal/browser"
 	"github.com/latchkeyhq/latchkey/internal/directory"
@@ -64,6 +66,76 @@ func (t *tokenStrategy) open(ctx context.Context, v *visit, who *directory.SignI
 		return nil
 	}
 	return t.seal(ctx, v, t.nameUser(kept.putBack(claims), who.User.ID), life{})
+}
+
+// nameUser returns claims that name the stored user, if the application has
+// replaced sub: whatever ends the sessions of that user has to reach this one
+// . It does not change the map that a callback returned.
+func (t *tokenStrategy) nameUser(claims Claims, id string) Claims {
+	if id == "" || !t.setup.tracksSignIns() || claims.String(jwtclaims.Subject) == id {
+		return claims
+	}
+	claims = maps.Clone(claims)
+	claims[jwtclaims.StoreID] = id
+	return claims
+}
+
+// endFormer revokes the token that the browser brought to a sign-in. It
+// leaves a token of another tenant alone.
+func (t *tokenStrategy) endFormer(ctx context.Context, v *visit) error {
+	token, spec := v.credential.Token()
+	if token == "" || t.setup.revocations == nil {
+		return nil
+	}
+	claims, err := t.decode(ctx, token, spec)
+	if err != nil || claims.String(jwtclaims.Tenant) != t.setup.tenant {
+		return nil // it is no session here
+	}
+	return t.setup.revocations.Revoke(ctx, directory.OriginOfToken(claims))
+}
+
+// life is how long a token may live that takes the place of another. The zero
+// life is as long as the configuration says.
+type life struct{ until time.Time }
+
+// of returns the life of a token that is issued now, at most maxAge.
+func (l life) of(now time.Time, maxAge time.Duration) time.Duration {
+	if l.until.IsZero() {
+		return maxAge
+	}
+	rest := l.until.Sub(time.Unix(now.Unix(), 0)) // a token says its times in whole seconds
+	if rest.Truncate(time.Second) == 0 {
+		rest = -time.Second // zero would be the default
+	}
+	return min(maxAge, rest) // negative: within the tolerance a token is accepted after its end
+}
+
+// seal makes claims the content of the session cookie.
+func (t *tokenStrategy) seal(ctx context.Context, v *visit, claims Claims, l life) error {
+	if !v.credential.Renews() {
+		return nil
+	}
+	k, c := &v.cookies.Specs.Session, &t.setup.config.Session
+	now := t.setup.now()
+	maxAge := l.of(now, c.JWT.MaxAge)
+	var token string
+	var err error
+	if encode := c.JWT.Encode; encode != nil {
+		token, err = hookOnRead(ctx, t.setup, "JWTConfig.Encode", func(ctx context.Context) (string, error) { return encode(ctx, t.params(k, claims, maxAge)) })
+		token = browser.Escape(token)
+	} else { // needs no escaping
+		token, err = k.Codec.SealClaims(claims, now, maxAge)
+	}
+	if err != nil {
+		return failure.Wrap(ErrJWTSession, err)
+	}
+	t.sizes.warn(ctx, t.setup.log, v.about, len(token))
+	v.credential.Put(token, now.Add(l.of(now, c.MaxAge)))
+	return nil
+}
+
+func (t *tokenStrategy) params(k *browser.Spec, claims Claims, maxAge time.Duration) JWTParams {
+	return JWTParams{Claims: claims, Secrets: t.setup.config.Secrets, Salt: k.Name(), MaxAge: maxAge}
 }
 
 // shape asks the application what a token should hold.
@@ -266,39 +338,4 @@ func (t *tokenStrategy) claims(ctx context.Context, v *visit) (Claims, error) {
 
 func (*tokenStrategy) markOf(_ context.Context, who *directory.SignIn) (sessionref.Ref, error) {
 	return sessionref.Ref{UserID: who.User.ID, SessionID: who.Session.ID, Since: who.Since}, nil
-}
-
-// close revokes the token where the operator wants that, and forgets it.
-func (t *tokenStrategy) close(ctx context.Context, v *visit) (endedSession, error) {
-	token, spec := v.credential.Token()
-	v.credential.Clear()
-	if token == "" {
-		return endedSession{}, nil
-	}
-	claims, err := t.openLive(ctx, token, spec)
-	if errors.Is(err, directory.ErrNoToken) { // it was good for nothing before
-		if t.setup.config.Session.JWT.Decode != nil { // Auth.js tells only what a decoder of the application's own makes nothing of
-			addSignOut(&v.events, endedSession{}, SignOutEvent{})
-		}
-		return endedSession{}, nil
-	}
-	if err == nil {
-		err = t.setup.revocations.Revoke(ctx, directory.OriginOfToken(claims))
-	}
-	if err != nil { // once more, whether or not the visitor waits
-		retry, cancel := guarded.Background(ctx, t.setup.config.Limits.StoreTimeout)
-		defer cancel()
-		if claims, err = t.openLive(retry, token, spec); errors.Is(err, directory.ErrNoToken) {
-			return endedSession{}, nil
-		}
-		if err == nil {
-			err = t.setup.revocations.Revoke(retry, directory.OriginOfToken(claims))
-		}
-	}
-	if err != nil {
-		return endedSession{}, err
-	}
-	ended := endedSession{id: claims.String(jwtclaims.SessionID), userID: directory.OriginOfToken(claims).UserID}
-	addSignOut(&v.events, ended, SignOutEvent{Claims: claims})
-	return ended, nil
 }
