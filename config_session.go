@@ -22,7 +22,10 @@ type SessionConfig struct {
 	NewToken func() string
 	// Revocations makes the end of a JWT session final: a copied cookie is dead
 	// after the sign-out, and so are all of a user who is deleted. It costs one
-	// lookup a read. nil: the Adapter if it is able, else none.
+	// lookup a read. It also remembers when all sessions of a user were ended,
+	// which voids sign-ins under way. Stored sessions need it for that alone, and
+	// only with an Adapter that is not able. nil: the Adapter if it is able, else
+	// none.
 	Revocations storage.RevocationStore
 	// SkipRevocations has JWTSessions ask nobody whether they have ended, though
 	// the Adapter could say. Logs a warning.
@@ -54,7 +57,8 @@ type SessionConfig struct {
 // session that is read. A sign-out in this process is seen by it at once; one in
 // another process, or of another tenant who shares the Adapter, is seen here at
 // most MaxAge later, and so is whatever else they change about the user. Everything that changes something,
-// the account page and linking accounts ask the store all the same. It is kept
+// the account page and linking accounts ask the store all the same. A token that
+// is believed to be alive is not renewed for longer. It is kept
 // in memory by a hash of the token, for each configuration by itself: tenants
 // take no room from each other, and have as much each.
 type SessionCache struct {
@@ -65,7 +69,7 @@ type SessionCache struct {
 // JWTConfig adjusts session tokens. The zero value is right for nearly
 // everyone.
 type JWTConfig struct {
-	MaxAge time.Duration // 0: Session.MaxAge
+	MaxAge time.Duration // from a token's iat, whatever its exp says; 0: Session.MaxAge
 	// Encode and Decode replace the sealed token of package jwt, each for itself:
 	// one of them alone is for sites that move from one kind of token to
 	// another. Decode reports any token that is not to be believed with an

@@ -3,13 +3,11 @@ package latchkey
 import (
 	"context"
 	"errors"
-	"strings"
 	"time"
 
 	"github.com/latchkeyhq/latchkey/internal/browser"
 	"github.com/latchkeyhq/latchkey/internal/failure"
 	"github.com/latchkeyhq/latchkey/internal/oauth"
-	"github.com/latchkeyhq/latchkey/internal/secret"
 	"github.com/latchkeyhq/latchkey/jwt"
 )
 
@@ -24,7 +22,7 @@ const saltState = "encodedState"
 func (p *oauthProvider) newFlow(callbackURL string, checks []Check, origin string) (*browser.Flow, error) {
 	now := p.setup.now()
 	f := &browser.Flow{
-		ID: p.setup.newFlowID(), Provider: p.ID, Expires: now.Add(browser.CheckMaxAge).Unix(),
+		ID: p.setup.mark.newID(), Provider: p.ID, Expires: now.Add(browser.CheckMaxAge).Unix(),
 		FlowOrigin: browser.FlowOrigin{CallbackURL: callbackURL, CrossSite: p.postsCrossSite(), Begun: now.UnixMilli()},
 	}
 	for _, c := range checks {
@@ -46,13 +44,6 @@ func (p *oauthProvider) newFlow(callbackURL string, checks []Check, origin strin
 	}
 	return f, nil
 }
-
-// newFlowID returns the id of a flow or challenge. It tells which process has made
-// it, and so by whose clock.
-func (s *setup) newFlowID() string { return s.mark + secret.RandomHex(4) }
-
-// madeHere reports whether this process has made the flow or challenge.
-func (s *setup) madeHere(id string) bool { return id != "" && strings.HasPrefix(id, s.mark) }
 
 // stateOrigin reads where a state wants to be sent on to; empty: nowhere.
 func (s *setup) stateOrigin(state string) (string, error) {

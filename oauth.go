@@ -111,7 +111,7 @@ func (p *oauthProvider) receive(ctx context.Context, x *exchange) (outcome, erro
 	in, err := p.assertionOf(grant)
 	if err == nil {
 		in.BegunIn, in.BegunFresh = &f.Ref, f.Fresh
-		in.Issued, in.IssuedHere = f.BegunAt(f.Expires), p.setup.madeHere(f.ID)
+		in.Issued, in.IssuedHere = f.BegunAt(f.Expires), p.setup.mark.isIn(f.ID)
 	}
 	return outcome{assertion: in}, err
 }

@@ -2,7 +2,6 @@ package latchkey
 
 import (
 	"cmp"
-	"reflect"
 	"slices"
 	"strings"
 	"time"
@@ -12,7 +11,6 @@ import (
 	"github.com/latchkeyhq/latchkey/internal/failure"
 	"github.com/latchkeyhq/latchkey/internal/guarded"
 	"github.com/latchkeyhq/latchkey/internal/limit"
-	"github.com/latchkeyhq/latchkey/internal/secret"
 	"github.com/latchkeyhq/latchkey/jwt"
 	"github.com/latchkeyhq/latchkey/storage"
 )
@@ -21,7 +19,7 @@ import (
 // the store of used values.
 func (s *setup) prepareStores(f *failure.List, shared common) {
 	s.config.Limits.check(f)
-	s.mark = secret.RandomHex(4)
+	s.mark = newProcessMark()
 	s.bounds = &guarded.Bounds{Timeout: s.config.Limits.StoreTimeout, Log: s.log}
 	s.config.Session.Cache.check(f)
 	s.beliefs = directory.NewSessionCache(s.config.Session.Cache.MaxAge, s.config.Session.Cache.Size, s.now)
@@ -129,7 +127,7 @@ func (s *setup) prepareSessions(f *failure.List) {
 	switch c.Strategy {
 	case DatabaseSessions:
 		s.warnOfUnusedToken()
-		s.prepareEnds()
+		prepareEnds(s)
 		s.sessions = &databaseStrategy{s}
 		return
 	case JWTSessions:
@@ -197,56 +195,8 @@ func (s *setup) prepareRevocations(f *failure.List) {
 		s.warnOfEndlessTokens()
 		return
 	}
-	s.revocations = s.revocationsIn(chosen)
+	s.revocations = revocationsIn(s, chosen)
 	s.revocations.Life = max(c.JWT.MaxAge, jwt.DefaultMaxAge) // it may have been longer before
-}
-
-// prepareEnds chooses what remembers when the sessions of a user were ended, where
-// sessions are stored: the Adapter if it can, else Session.Revocations, else this
-// process alone.
-func (s *setup) prepareEnds() {
-	var chosen storage.RevocationStore
-	if given := s.config.Session.Revocations; given != nil && directory.CanRevoke(given, s.bounds) {
-		chosen = given
-	}
-	if s.store != nil && s.store.Revocations != nil && directory.CanRevoke(s.store.Revocations, s.bounds) {
-		chosen = s.store.Revocations
-	}
-	s.revocations = s.revocationsIn(chosen)
-}
-
-func (s *setup) revocationsIn(store storage.RevocationStore) *directory.Revocations {
-	var own storage.RevocationStore
-	if s.store != nil {
-		own = s.store.Revocations
-	}
-	return directory.NewRevocations(directory.Revocations{
-		Store: store, Keys: s.keys, InAdapter: own != nil && store != nil && sameStore(own, store), Bounds: s.bounds, SessionCache: s.beliefs, Now: s.now,
-	})
-}
-
-// evidenceLife returns how long anything lives that a sign-in can be completed
-// with: a link, or a flow.
-func (s *setup) evidenceLife() time.Duration {
-	longest := max(browser.CheckMaxAge, linkMaxAge) // links may have lived longer before
-	for _, p := range s.order {
-		if e, ok := p.(*emailProvider); ok {
-			longest = max(longest, e.MaxAge)
-		}
-	}
-	return longest
-}
-
-func (s *setup) warnOfEndlessTokens() {
-	if s.config.Hardened {
-		s.log.WarnAtStart("nothing remembers that JWT sessions have ended: set Session.Revocations, or an Adapter that is a RevocationStore")
-	}
-}
-
-// sameStore compares two stores, which may be of types that cannot be compared.
-func sameStore(a, b any) bool {
-	x, y := reflect.ValueOf(a), reflect.ValueOf(b)
-	return x.Type() == y.Type() && x.Comparable() && x.Equal(y)
 }
 
 func (s *setup) prepareProviders(f *failure.List) {
@@ -312,7 +262,7 @@ func (s *setup) prepareDirectory(f *failure.List) {
 		f.Add(ErrUnsupportedStrategy, "signing in with credentials alone needs Session.Strategy %q", JWTSessions)
 	}
 	if s.revocations != nil {
-		s.revocations.EvidenceLife = s.evidenceLife()
+		s.revocations.EvidenceLife = evidenceLife(s.order)
 	}
 	if s.store == nil {
 		return

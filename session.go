@@ -2,11 +2,17 @@ package latchkey
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"reflect"
+	"time"
 
+	"github.com/latchkeyhq/latchkey/internal/browser"
 	"github.com/latchkeyhq/latchkey/internal/directory"
 	"github.com/latchkeyhq/latchkey/internal/guarded"
+	"github.com/latchkeyhq/latchkey/internal/jwtclaims"
 	"github.com/latchkeyhq/latchkey/internal/wirejson"
+	"github.com/latchkeyhq/latchkey/storage"
 )
 
 // errOtherTenant reports that a session is another tenant's. It is no session here,
@@ -56,4 +62,92 @@ func (x *exchange) ask(ctx context.Context, c *change) (*reading, error) {
 		}
 	}
 	return x.setup.sessions.read(ctx, &x.visit, c)
+}
+
+// prepareEnds chooses what remembers when the sessions of a user were ended, where
+// sessions are stored: the Adapter if it can, else Session.Revocations, else this
+// process alone.
+func prepareEnds(s *setup) {
+	var chosen storage.RevocationStore
+	if given := s.config.Session.Revocations; given != nil && directory.CanRevoke(given, s.bounds) {
+		chosen = given
+	}
+	if s.store != nil && s.store.Revocations != nil && directory.CanRevoke(s.store.Revocations, s.bounds) {
+		chosen = s.store.Revocations
+	}
+	s.revocations = revocationsIn(s, chosen)
+}
+
+// revocationsIn returns what is kept in a store; nil: in this process alone.
+func revocationsIn(s *setup, store storage.RevocationStore) *directory.Revocations {
+	var own storage.RevocationStore
+	if s.store != nil {
+		own = s.store.Revocations
+	}
+	return directory.NewRevocations(directory.Revocations{
+		Store: store, Keys: s.keys, InAdapter: own != nil && store != nil && sameStore(own, store), Bounds: s.bounds, SessionCache: s.beliefs, Now: s.now,
+	})
+}
+
+// evidenceLife returns how long anything lives that a sign-in can be completed
+// with: a link, or a flow.
+func evidenceLife(providers []preparedProvider) time.Duration {
+	longest := max(browser.CheckMaxAge, linkMaxAge) // links may have lived longer before
+	for _, p := range providers {
+		if e, ok := p.(*emailProvider); ok {
+			longest = max(longest, e.MaxAge)
+		}
+	}
+	return longest
+}
+
+func (s *setup) warnOfEndlessTokens() {
+	if s.config.Hardened {
+		s.log.WarnAtStart("nothing remembers that JWT sessions have ended: set Session.Revocations, or an Adapter that is a RevocationStore")
+	}
+}
+
+// sameStore compares two stores, which may be of types that cannot be compared.
+func sameStore(a, b any) bool {
+	x, y := reflect.ValueOf(a), reflect.ValueOf(b)
+	return x.Type() == y.Type() && x.Comparable() && x.Equal(y)
+}
+
+// close revokes the token where the operator wants that, and forgets it.
+func (t *tokenStrategy) close(ctx context.Context, v *visit) (endedSession, error) {
+	token := v.credential.Token()
+	if token.Text == "" {
+		v.credential.Clear()
+		return endedSession{}, nil
+	}
+	claims, err := t.openLive(ctx, token)
+	if errors.Is(err, errOtherTenant) {
+		return endedSession{}, nil
+	}
+	v.credential.Clear()
+	if errors.Is(err, directory.ErrNoToken) { // it was good for nothing before
+		if t.setup.config.Session.JWT.Decode != nil { // Auth.js tells only what a decoder of the application's own makes nothing of
+			addSignOut(&v.events, endedSession{}, SignOutEvent{})
+		}
+		return endedSession{}, nil
+	}
+	if err == nil {
+		err = t.setup.revocations.Revoke(ctx, directory.OriginOfToken(claims))
+	}
+	if err != nil { // once more, whether or not the visitor waits
+		retry, cancel := guarded.Background(ctx, t.setup.config.Limits.StoreTimeout)
+		defer cancel()
+		if claims, err = t.openLive(retry, token); errors.Is(err, directory.ErrNoToken) {
+			return endedSession{}, nil
+		}
+		if err == nil {
+			err = t.setup.revocations.Revoke(retry, directory.OriginOfToken(claims))
+		}
+	}
+	if err != nil {
+		return endedSession{}, err
+	}
+	ended := endedSession{id: claims.String(jwtclaims.SessionID), userID: directory.OriginOfToken(claims).UserID}
+	addSignOut(&v.events, ended, SignOutEvent{Claims: claims})
+	return ended, nil
 }

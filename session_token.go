@@ -94,19 +94,6 @@ func (t *tokenStrategy) endFormer(ctx context.Context, v *visit) error {
 	return t.setup.revocations.Revoke(ctx, directory.OriginOfToken(claims))
 }
 
-// shape asks the application what a token should hold.
-func (t *tokenStrategy) shape(ctx context.Context, info TokenInfo) (Claims, error) {
-	own := t.setup.config.Callbacks.Token
-	if own == nil {
-		return info.Claims, nil
-	}
-	call := func(ctx context.Context) (Claims, error) { return own(ctx, info) }
-	if info.Trigger == TriggerRead {
-		return hookOnRead(ctx, t.setup, "Callbacks.Token", call)
-	}
-	return hook(ctx, t.setup, "Callbacks.Token", call)
-}
-
 // life is how long a token may live that takes the place of another. The zero
 // life is as long as the configuration says.
 type life struct{ until time.Time }
@@ -149,6 +136,19 @@ func (t *tokenStrategy) seal(ctx context.Context, v *visit, claims Claims, l lif
 
 func (t *tokenStrategy) params(k *browser.Spec, claims Claims, maxAge time.Duration) JWTParams {
 	return JWTParams{Claims: claims, Secrets: t.setup.config.Secrets, Salt: k.Name(), MaxAge: maxAge}
+}
+
+// shape asks the application what a token should hold.
+func (t *tokenStrategy) shape(ctx context.Context, info TokenInfo) (Claims, error) {
+	own := t.setup.config.Callbacks.Token
+	if own == nil {
+		return info.Claims, nil
+	}
+	call := func(ctx context.Context) (Claims, error) { return own(ctx, info) }
+	if info.Trigger == TriggerRead {
+		return hookOnRead(ctx, t.setup, "Callbacks.Token", call)
+	}
+	return hook(ctx, t.setup, "Callbacks.Token", call)
 }
 
 func (t *tokenStrategy) read(ctx context.Context, v *visit, c *change) (*reading, error) {
@@ -237,7 +237,7 @@ func (t *tokenStrategy) readClaims(ctx context.Context, v *visit, claims Claims,
 		info.Trigger, info.Update = TriggerUpdate, c.data
 	}
 	t.track(claims)
-	end := t.endOf(claims)
+	end := endOf(claims, t.setup.config.Session.JWT.MaxAge)
 	kept := keepClaims(claims, jwtclaims.Subject, jwtclaims.Credential, jwtclaims.Tenant, jwtclaims.SessionID, jwtclaims.AuthTime, jwtclaims.StoreID)
 	claims, err := t.shape(ctx, info)
 	if err != nil {
@@ -267,18 +267,6 @@ func (t *tokenStrategy) readClaims(ctx context.Context, v *visit, claims Claims,
 		return nil, failure.Wrap(ErrJWTSession, err)
 	}
 	return r, t.seal(ctx, v, claims, l)
-}
-
-// endOf returns when a token ends at the latest. It is zero if the token does not
-// say.
-func (t *tokenStrategy) endOf(claims Claims) time.Time {
-	end, _ := claims.Time("exp")
-	if iat, ok := claims.Time("iat"); ok {
-		if last := iat.Add(t.setup.config.Session.JWT.MaxAge); end.IsZero() || last.Before(end) {
-			end = last
-		}
-	}
-	return end
 }
 
 // sessionOf returns the session of claims, as Go sees it.
@@ -357,43 +345,4 @@ func (t *tokenStrategy) claims(ctx context.Context, v *visit) (Claims, error) {
 
 func (*tokenStrategy) markOf(_ context.Context, who *directory.SignIn) (sessionref.Ref, error) {
 	return sessionref.Ref{UserID: who.User.ID, SessionID: who.Session.ID, Since: who.Since}, nil
-}
-
-// close revokes the token where the operator wants that, and forgets it.
-func (t *tokenStrategy) close(ctx context.Context, v *visit) (endedSession, error) {
-	token := v.credential.Token()
-	if token.Text == "" {
-		v.credential.Clear()
-		return endedSession{}, nil
-	}
-	claims, err := t.openLive(ctx, token)
-	if errors.Is(err, errOtherTenant) {
-		return endedSession{}, nil
-	}
-	v.credential.Clear()
-	if errors.Is(err, directory.ErrNoToken) { // it was good for nothing before
-		if t.setup.config.Session.JWT.Decode != nil { // Auth.js tells only what a decoder of the application's own makes nothing of
-			addSignOut(&v.events, endedSession{}, SignOutEvent{})
-		}
-		return endedSession{}, nil
-	}
-	if err == nil {
-		err = t.setup.revocations.Revoke(ctx, directory.OriginOfToken(claims))
-	}
-	if err != nil { // once more, whether or not the visitor waits
-		retry, cancel := guarded.Background(ctx, t.setup.config.Limits.StoreTimeout)
-		defer cancel()
-		if claims, err = t.openLive(retry, token); errors.Is(err, directory.ErrNoToken) {
-			return endedSession{}, nil
-		}
-		if err == nil {
-			err = t.setup.revocations.Revoke(retry, directory.OriginOfToken(claims))
-		}
-	}
-	if err != nil {
-		return endedSession{}, err
-	}
-	ended := endedSession{id: claims.String(jwtclaims.SessionID), userID: directory.OriginOfToken(claims).UserID}
-	addSignOut(&v.events, ended, SignOutEvent{Claims: claims})
-	return ended, nil
 }

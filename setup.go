@@ -14,6 +14,7 @@ import (
 	"github.com/latchkeyhq/latchkey/internal/limit"
 	"github.com/latchkeyhq/latchkey/internal/oauth"
 	"github.com/latchkeyhq/latchkey/internal/page"
+	"github.com/latchkeyhq/latchkey/internal/secret"
 	"github.com/latchkeyhq/latchkey/internal/weburl"
 	"github.com/latchkeyhq/latchkey/internal/words"
 	"github.com/latchkeyhq/latchkey/jwt"
@@ -47,7 +48,7 @@ type setup struct {
 	csrfSecret     string            // all secrets, as hashes are made over them
 	csrfSecrets    []string          // the same, and what it was before each rotation
 
-	mark string // begins the ids of the flows and challenges that this process makes
+	mark processMark
 
 	bounds      *guarded.Bounds      // of the Adapter's calls, and of stores beside it
 	store       *directory.Store     // nil: no database
@@ -67,6 +68,18 @@ type setup struct {
 	// asked before it.
 	principals []principal
 }
+
+// processMark begins the ids of the flows and challenges that this process makes,
+// and so tells by whose clock they were made.
+type processMark string
+
+func newProcessMark() processMark { return processMark(secret.RandomHex(4)) }
+
+// newID returns the id of a flow or challenge.
+func (m processMark) newID() string { return string(m) + secret.RandomHex(4) }
+
+// isIn reports whether this process has made the flow or challenge.
+func (m processMark) isIn(id string) bool { return id != "" && strings.HasPrefix(id, string(m)) }
 
 // bind makes a key or a salt of one tenant's own. Where there are no tenants it
 // is the one of Auth.js.

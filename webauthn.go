@@ -184,7 +184,7 @@ func (w *webauthnProvider) ownStranger(ctx context.Context, r *Request, action s
 // requestOptions asks for a passkey: one of the signed-in user or of the named
 // e-mail address, or else any.
 func (w *webauthnProvider) requestOptions(ctx context.Context, x *exchange, who *visitorInfo) (*Response, error) {
-	c := challenge{id: w.setup.newFlowID(), Challenge: newChallenge()}
+	c := challenge{id: w.setup.mark.newID(), Challenge: newChallenge()}
 	a := passkey.Authentication{RelyingParty: w.partyOf(x.request, x.origin), Options: w.Authentication, Challenge: c.bytes()}
 	if who.user != nil {
 		keys, err := w.keysOf(ctx, who)
@@ -268,7 +268,7 @@ func (w *webauthnProvider) creationOptions(ctx context.Context, x *exchange, who
 		handle = w.newHandle(&x.links, &party)
 	}
 	c := challenge{
-		id: w.setup.newFlowID(), Challenge: newChallenge(), RegisterData: registerDataOf(who),
+		id: w.setup.mark.newID(), Challenge: newChallenge(), RegisterData: registerDataOf(who),
 		Handle: base64.RawURLEncoding.EncodeToString(handle), Conditional: who.here != nil && x.query.Get("mediation") == "conditional",
 	}
 	r := w.registrationOf(party, &c)

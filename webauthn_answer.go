@@ -86,7 +86,7 @@ func (w *webauthnProvider) verify(ctx context.Context, x *exchange) (*directory.
 		found.BegunIn, found.BegunFresh = &in.Ref, in.Fresh
 	}
 	if err == nil {
-		found.Issued, found.IssuedHere = in.BegunAt(0), w.setup.madeHere(c.id)
+		found.Issued, found.IssuedHere = in.BegunAt(0), w.setup.mark.isIn(c.id)
 	}
 	return found, err
 }

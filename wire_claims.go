@@ -230,3 +230,15 @@ func emptyIn(c Claims, names ...string) (raw []byte) {
 	}
 	return raw
 }
+
+// endOf returns when a token ends at the latest. It is zero if the token does not
+// say.
+func endOf(claims Claims, maxAge time.Duration) time.Time {
+	end, _ := claims.Time("exp")
+	if iat, ok := claims.Time("iat"); ok {
+		if last := iat.Add(maxAge); end.IsZero() || last.Before(end) {
+			end = last
+		}
+	}
+	return end
+}

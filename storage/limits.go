@@ -43,8 +43,9 @@ type ReplayStore interface {
 	Use(ctx context.Context, key string, expires time.Time) (first bool, err error)
 }
 
-// RevocationStore remembers JWT sessions that were signed out, until they would
-// have expired anyway. Keys are opaque text of at most 200 bytes. It is safe for
+// RevocationStore remembers JWT sessions that were signed out, and when all
+// sessions of a user were ended, until everything that this voids would have
+// expired anyway. Keys are opaque text of at most 200 bytes. It is safe for
 // concurrent use.
 type RevocationStore interface {
 	// Revoke records that everything which key names and which was issued at or

@@ -46,7 +46,7 @@ func (d *Directory) awaitProof(ctx context.Context, s *Store, signIn *SignIn, u 
 	if !d.ProvesEmails || u.Email == "" || !u.EmailVerified.IsZero() {
 		return nil
 	}
-	now, err := d.lock(ctx, s, signIn, u.ID)
+	now, err := signIn.lock(ctx, s, u.ID)
 	if err == nil && (!now.EmailVerified.IsZero() || !hasEmail(u.Email)(now)) {
 		err = storage.ErrConflict
 	}

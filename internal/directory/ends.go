@@ -162,7 +162,7 @@ func (d *Directory) recognise(ctx context.Context, s *Store, signIn *SignIn, u s
 		return err
 	}
 	if d.Store.SessionsInTx() {
-		if _, err := d.lock(ctx, s, signIn, u.ID); errors.Is(err, storage.ErrNotFound) {
+		if _, err := signIn.lock(ctx, s, u.ID); errors.Is(err, storage.ErrNotFound) {
 			return signIn.ended() // deleted meanwhile
 		} else if err != nil {
 			return err
@@ -171,10 +171,10 @@ func (d *Directory) recognise(ctx context.Context, s *Store, signIn *SignIn, u s
 	return d.Revocations.Accept(ctx, s, signIn)
 }
 
-// lock locks a user in the transaction of a sign-in, once, and returns what is
+// lock locks a user in the transaction of the sign-in, once, and returns what is
 // stored of the user.
-func (d *Directory) lock(ctx context.Context, s *Store, signIn *SignIn, id string) (storage.User, error) {
-	if signIn.locked.ID == id && d.Store.Tx != nil {
+func (signIn *SignIn) lock(ctx context.Context, s *Store, id string) (storage.User, error) {
+	if signIn.locked.ID == id && s.Tx != nil {
 		return signIn.locked, nil
 	}
 	u, err := s.LockUser(ctx, id)
@@ -197,7 +197,7 @@ func (d *Directory) confirmSession(ctx context.Context, s *Store, signIn *SignIn
 			return signIn.ended()
 		}
 		if err == nil {
-			err = d.confirm(ctx, s, signIn, &now)
+			err = confirm(ctx, d, s, signIn, &now)
 		}
 		return err
 	})
@@ -208,7 +208,7 @@ func (d *Directory) confirmSession(ctx context.Context, s *Store, signIn *SignIn
 }
 
 // confirm does the work of confirmSession. now is the user as stored.
-func (d *Directory) confirm(ctx context.Context, s *Store, signIn *SignIn, now *storage.User) error {
+func confirm(ctx context.Context, d *Directory, s *Store, signIn *SignIn, now *storage.User) error {
 	if d.Revocations != nil && !signIn.isHeld {
 		void, err := d.Revocations.userVoidAt(ctx, s, now.ID)
 		if err != nil {

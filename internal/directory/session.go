@@ -29,7 +29,7 @@ func (d *Directory) holdSession(ctx context.Context, s *Store, signIn *SignIn, c
 	if current == nil || signIn.BegunIn == nil {
 		return nil
 	}
-	if _, err := d.lock(ctx, s, signIn, current.ID); err != nil {
+	if _, err := signIn.lock(ctx, s, current.ID); err != nil {
 		return goneIf(err, storage.ErrNotFound)
 	}
 	signIn.isHeld = true

@@ -40,7 +40,7 @@ func (d *Directory) tryUnlink(ctx context.Context, q *Outbox, userID, provider, 
 		if err != nil {
 			return err
 		}
-		if err := d.endOpenedBy(ctx, s, userID, provider, keep); err != nil {
+		if err := endOpenedBy(ctx, d, s, userID, provider, keep); err != nil {
 			return err
 		}
 		q.addAccount(event.AccountUnlinked, &event.AccountPayload{User: u, Account: gone})
@@ -58,7 +58,7 @@ func (d *Directory) tryUnlink(ctx context.Context, q *Outbox, userID, provider, 
 // endOpenedBy ends the stored sessions of a user that the provider has opened,
 // except the one called keep. Sessions whose provider the store does not know go
 // on.
-func (d *Directory) endOpenedBy(ctx context.Context, s *Store, userID, provider, keep string) error {
+func endOpenedBy(ctx context.Context, d *Directory, s *Store, userID, provider, keep string) error {
 	if !d.StoredSessions {
 		return nil
 	}
