@@ -70,7 +70,7 @@ func askToDelete(ctx context.Context, x *exchange, here *currentUser) (*Response
 func deletionPage(ctx context.Context, x *exchange, here *currentUser, unconfirmed bool) (*Response, error) {
 	return pageResponse(x.setup.pagesFor(ctx, &x.visit).DeleteAccount(page.DeleteAccount{
 		CSRFToken: x.csrfToken, Action: x.deletion(), CancelURL: x.url("account"), Name: cmp.Or(here.user.Email, here.user.Name),
-		Host: x.origin.Host(), Error: unconfirmed,
+		Host: x.origin.Host(), Error: unconfirmed, FormOrigins: x.setup.formOrigins(&x.links, ""),
 	}))
 }
 
@@ -96,8 +96,8 @@ func deleteAccount(ctx context.Context, x *exchange, here *currentUser) (*Respon
 func accountView(ctx context.Context, x *exchange, here *currentUser) (page.Account, error) {
 	s := x.setup
 	view := page.Account{
-		CSRFToken: x.csrfToken, CallbackURL: x.url("account"), Host: x.origin.Host(), Origin: x.home(), Name: here.user.Name, Email: here.user.Email,
-		UnlinkAction: x.url("account?do=unlink"), SignOutURL: x.url("signout?callbackUrl=" + url.QueryEscape(x.home())), FormOrigins: s.formOrigins(),
+		CSRFToken: x.csrfToken, CallbackURL: x.url("account"), Host: x.origin.Host(), Origin: x.home(), Name: here.user.Name, Email: here.user.Email, Image: here.user.Image,
+		UnlinkAction: x.url("account?do=unlink"), SignOutURL: x.url("signout?callbackUrl=" + url.QueryEscape(x.home())), FormOrigins: s.formOrigins(&x.links, ""),
 	}
 	if s.store.Has(directory.AbilityDeletion) {
 		view.DeleteURL = x.deletion()
@@ -142,7 +142,7 @@ func (s *setup) shownProvider(id string) page.Provider {
 		return page.Provider{ID: id, Name: id}
 	}
 	info := p.info()
-	return page.Provider{ID: id, Name: info.name, Type: string(info.kind), Icon: info.style.Icon, Mark: info.style.Mark, Brand: info.style.Color}
+	return page.Provider{ID: id, Name: info.given, Type: string(info.kind), Icon: info.style.Icon, Mark: info.style.Mark, Brand: info.style.Color}
 }
 
 // otherWaysIn returns the sign-in methods that no account stands for: a magic

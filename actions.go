@@ -97,7 +97,7 @@ func (c *Core) SignInAction(ctx context.Context, r *Request) (*Response, *FormFa
 	if wrong.any() {
 		return badInput(ctx, x, wrong, in)
 	}
-	o := SignInOptions{Form: in.fields, RedirectTo: in.redirectTo, Params: in.params}
+	o := SignInOptions{Form: in.typed(), RedirectTo: in.redirectTo}
 	failed, res, err := startSignIn(ctx, c, x, in.provider, o)
 	if err != nil {
 		return refusedForm(ctx, failed, r, err, in)

@@ -66,7 +66,7 @@ func (x *exchange) runSignInCallback(ctx context.Context, a SignInAttempt) error
 // before it becomes a redirect.
 func (x *exchange) resolveRedirect(ctx context.Context, to string) (string, error) {
 	base, decide := x.origin.Text, x.setup.config.Callbacks.Redirect
-	if decide == nil && (to == base || to == x.home()) { // nearly always
+	if decide == nil && (to == base || to == rootOf(&x.links)) { // nearly always
 		return x.home(), nil
 	}
 	if decide == nil {
@@ -86,7 +86,7 @@ func (x *exchange) resolveRedirect(ctx context.Context, to string) (string, erro
 	// The application may choose any host, but no other scheme and nothing that
 	// breaks a header.
 	switch {
-	case chosen == base:
+	case chosen == base || chosen == rootOf(&x.links):
 		return x.home(), nil
 	case strings.HasPrefix(chosen, "/"):
 		return base + weburl.Escape(chosen), nil

@@ -44,8 +44,7 @@ func (c *Core) BearerCode(ctx context.Context, r *Request, challenge string) (st
 	if found.session.Via != ViaCookie {
 		return "", ErrNoSession
 	}
-	token, _ := x.credential.Token()
-	return x.setup.bearerCodes.SealClaims(Claims{"token": token, "challenge": challenge}, x.now(), bearerCodeLife)
+	return x.setup.bearerCodes.SealClaims(Claims{"token": x.credential.Token().Text, "challenge": challenge}, x.now(), bearerCodeLife)
 }
 
 // bearerCodeFault returns what is wrong with asking for a code, or nil.
@@ -96,10 +95,10 @@ func openByCode(ctx context.Context, x *exchange, code, verifier string) (opened
 	return branchOf(ctx, x, claims.String("token"))
 }
 
-// branchOf opens the session beside the one of a token.
+// branchOf opens a session beside the one of a cookie's token.
 func branchOf(ctx context.Context, x *exchange, token string) (openedSession, error) {
-	x.credential.Bearer = &browser.Bearer{Token: token, Renews: true}
-	opened, err := x.setup.sessions.branch(ctx, &x.visit)
+	x.credential.Bearer = &browser.Bearer{Renews: true}
+	opened, err := x.setup.sessions.branch(ctx, &x.visit, x.cookies.TokenOf(browser.CookieKind, token))
 	switch {
 	case err != nil:
 		return opened, err

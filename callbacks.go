@@ -21,7 +21,8 @@ type Callbacks struct {
 	// error: no, as ErrAccessDenied unless it is an [*Error] or [ErrorType] of
 	// another kind, such as [CredentialsError]. [RedirectTo] and [RespondWith]:
 	// no, and this instead. For magic links it is asked twice; see
-	// [SignInAttempt].VerificationRequest.
+	// [SignInAttempt].VerificationRequest. It is asked again if the user changes
+	// before the sign-in is written.
 	SignIn func(ctx context.Context, a SignInAttempt) error
 	// Redirect decides where a browser may be sent after signing in or out. to
 	// is what was asked for, an absolute URL or a path; base is the site's
@@ -41,10 +42,15 @@ type Callbacks struct {
 
 // SignInAttempt is what [Callbacks].SignIn decides about: somebody who has
 // proved who they are, or who asks for a magic link.
+//
+// User.Email may be an address that the user has never proved. Decide by User.ID,
+// or by Account.Provider with Account.ProviderAccountID. An address may decide only
+// where Account.EmailVouched is true, and then it is Account.Email. Passkeys and
+// credentials bring no such address.
 type SignInAttempt struct {
 	hidden
 
-	User        User // the stored user when there is one, else as the provider describes them, with an ID that may change
+	User        User // the stored user that the sign-in ends in; one who is created now as the provider describes them, with an ID that the Adapter may change
 	Account     Account
 	Profile     Claims            // what an OAuth provider said; nil: other kinds
 	Credentials map[string]string // what was typed; nil: other kinds
@@ -55,6 +61,11 @@ type SignInAttempt struct {
 
 // TokenInfo holds the arguments of [Callbacks].Token: the claims of a JWT
 // session that is made, read or updated.
+//
+// User.Email and the claim "email" may hold an address that the user has never
+// proved. Give rights by User.ID, or without an adapter by Account.Provider with
+// Account.ProviderAccountID. An address may decide only where Account.EmailVouched
+// is true, and then it is Account.Email.
 type TokenInfo struct {
 	Claims  Claims  // change and return these, or return others
 	Trigger Trigger // why

@@ -90,7 +90,7 @@ type Site struct {
 	RedirectProxyURL string
 	// RedirectProxyOrigins are the origins this deployment, being the proxy,
 	// sends callbacks on to, such as "https://*.preview.example". Empty: its
-	// own host name, on any port.
+	// own host name, over https and on the usual port; a loopback host on any port.
 	RedirectProxyOrigins []string
 }
 
@@ -104,12 +104,12 @@ const (
 )
 
 // Pages are the application's own pages, each a path or an http(s) URL. The
-// application serves them, outside its guards; guards let the page SignIn pass.
-// Empty: the built-in page.
+// application serves them, outside its guards; guards let the page SignIn pass, under
+// its own path and with its own query. Empty: the built-in page.
 type Pages struct {
 	SignIn        string // gets callbackUrl, and error=<type> after a refusal
 	SignOut       string
-	Error         string // gets error=<type>
+	Error         string // gets error=<type>, from guards too
 	VerifyRequest string
 	NewUser       string // new users land here first, with callbackUrl; empty: they go straight on
 }
@@ -121,7 +121,8 @@ type Theme struct {
 	ButtonText  string // CSS colour; empty: what is readable on BrandColor
 	Logo        string // URL of an image
 	Icon        string // of the browser's tab: a path of the site or a data: URL of an image; empty: a keyhole on BrandColor
-	Name        string // of the site, in the titles of pages and as what the logo says; empty: its host, and a logo without words
+	Name        string // of the site, in the titles and headings of pages and as what the logo says; empty: its host, and a logo without words
+	Contact     string // whom a refused user can ask: an e-mail address or an http(s) URL; empty: refusals name nobody
 }
 
 // Texts are what the built-in pages and mails say, and in which language. The

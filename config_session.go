@@ -16,7 +16,8 @@ type SessionConfig struct {
 	// it was renewed. 0: never; 30 days when Hardened. Stored sessions need an
 	// adapter that keeps StoredSession.Created.
 	AbsoluteMaxAge time.Duration
-	// NewToken makes the token of a stored session, at least 32 characters.
+	// NewToken makes the token of a stored session, at least 32 characters, of
+	// which "bearer." must not be the first.
 	// nil: 32 random bytes in hex.
 	NewToken func() string
 	// Revocations makes the end of a JWT session final: a copied cookie is dead

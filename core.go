@@ -204,8 +204,7 @@ func (c *Core) challenge(ctx context.Context, r *Request, res *Response) *Respon
 	return res
 }
 
-// fault returns the answer of a guard that cannot decide, because of why. The
-// page is always the built-in one: the application's own may be guarded, too.
+// fault returns the answer of a guard that cannot decide, because of why.
 func (c *Core) fault(ctx context.Context, r *Request, why error) *Response {
 	s, _ := c.auth.setupOrBlank(ctx, r)
 	if s == nil {
@@ -251,7 +250,7 @@ func startSignIn(ctx context.Context, c *Core, x *exchange, provider string, o S
 	}
 	query, form := routeFields(o.Form, o.Params)
 	form.Set("callbackUrl", to)
-	x, res, err := answer(ctx, s, nil, ownPost(s, x.request, p.info().start+provider, query, form), true)
+	x, res, err := answer(withOwnParams(ctx, o.Params), s, nil, ownPost(s, x.request, p.info().start+provider, query, form), true)
 	if err != nil {
 		return x, nil, err
 	}

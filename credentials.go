@@ -35,7 +35,7 @@ func (p *Credentials) prepare(*setup, func(string) string) (preparedProvider, er
 	fill.Default(&c.ID, "credentials")
 	fill.Default(&c.Name, "Credentials")
 	c.about = providerInfo{
-		id: c.ID, name: c.Name, kind: TypeCredentials, style: c.Style, fields: c.Fields, start: "callback/", withoutSessions: true,
+		id: c.ID, name: c.Name, given: p.Name, kind: TypeCredentials, style: c.Style, fields: c.Fields, start: "callback/", withoutSessions: true,
 	}
 	if c.AccountField == "" && len(c.Fields) > 0 {
 		c.AccountField = c.Fields[0].Name

@@ -45,7 +45,7 @@ func (p *Email) prepare(s *setup, getenv func(string) string) (preparedProvider,
 	s.config.hardenEmail(&e.Email)
 	fill.Default(&e.MaxAge, linkMaxAge)
 	e.about = providerInfo{
-		id: e.ID, name: e.Name, kind: TypeEmail, style: e.Style, secret: p.Secret, start: "signin/", provesEmail: true,
+		id: e.ID, name: e.Name, given: p.Name, kind: TypeEmail, style: e.Style, secret: p.Secret, start: "signin/", provesEmail: true,
 		needs: []directory.Ability{directory.AbilityVerification},
 	}
 	if s.trust.origin.Text == "" && len(s.trust.AllowedHosts) == 0 {
@@ -309,6 +309,8 @@ func (p *emailProvider) confirm(ctx context.Context, x *exchange, token, email s
 		Action:    x.path("callback/" + p.ID),
 		Email:     shownEmail(email),
 		Host:      x.origin.Host(),
-		Hidden:    []page.Hidden{{Name: "token", Value: token}, {Name: "email", Value: email}, {Name: "callbackUrl", Value: x.callbackURL}},
+
+		FormOrigins: x.setup.formOrigins(&x.links, x.callbackURL),
+		Hidden:      []page.Hidden{{Name: "token", Value: token}, {Name: "email", Value: email}, {Name: "callbackUrl", Value: x.callbackURL}},
 	}))
 }

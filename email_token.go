@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"regexp"
 	"strings"
 	"time"
 
@@ -22,6 +23,8 @@ const (
 	shortMaxAge  = 15 * time.Minute // of links with fewer than enoughBits
 	mostTries    = 20               // in LinkTries, for the same
 	tokenSamples = 4
+	mostSamples  = 16 // of tokens that look short: numbers lose their zeros in front
+	spareBits    = 8  // chance makes some places look constant, and some tokens shorter
 )
 
 var errWeakToken = errors.New("Email.NewToken makes tokens that can be guessed: want at least 128 random bits, such as crypto/rand.Text; " +
@@ -34,15 +37,16 @@ func (p *emailProvider) checkTokens(limits *limit.Limits) error {
 		p.NewToken = func() (string, error) { return secret.RandomHex(32), nil }
 		return nil
 	}
-	samples := make([]string, 0, tokenSamples)
-	for range tokenSamples {
+	var samples []string
+	bits := 0.0
+	for len(samples) < tokenSamples || len(samples) < mostSamples && bits < enoughBits {
 		token, err := guarded.ContainResult(p.NewToken)
 		if err != nil {
 			return nil
 		}
-		samples = append(samples, token)
+		samples, bits = append(samples, token), math.Max(bits, bitsOf(token))
 	}
-	bits := math.Min(bitsOf(samples[0]), varyingBits(samples)+8) // chance makes some places look constant
+	bits = math.Min(bits, varyingBits(samples)+spareBits)
 	p.shortTokens = bits < enoughBits
 	fewTries := !limits.Off() && limits.LinkAttempts().Events <= mostTries && p.MaxAge <= shortMaxAge
 	if bits < fewestBits || p.shortTokens && !fewTries {
@@ -51,25 +55,34 @@ func (p *emailProvider) checkTokens(limits *limit.Limits) error {
 	return nil
 }
 
-// freshToken makes the token of a link; one that is weaker than those New has
-// seen is an error.
+// freshToken makes the token of a link. It returns an error if NewToken makes
+// weaker tokens than those New has seen. By chance a token may look weaker than it
+// is, so that there is a second one, and as much to spare as in checkTokens (R-563).
 func (p *emailProvider) freshToken() (string, error) {
-	token, err := guarded.ContainResult(p.NewToken)
-	if err != nil {
-		return "", err
+	for range tokenSamples {
+		token, err := guarded.ContainResult(p.NewToken)
+		if err != nil {
+			return "", err
+		}
+		if bits := bitsOf(token); bits >= enoughBits-spareBits || p.shortTokens && bits >= fewestBits {
+			return token, nil
+		}
 	}
-	if bits := bitsOf(token); bits < fewestBits || bits < enoughBits && !p.shortTokens {
-		return "", errWeakToken
-	}
-	return token, nil
+	return "", errWeakToken
 }
 
 // bitsOf returns an upper bound of a token's entropy, by its length and the
-// smallest usual alphabet with all of its characters.
+// smallest usual alphabet with all of its characters. The hyphens of a UUID are no
+// part of it.
 func bitsOf(token string) float64 {
-	plain := strings.ReplaceAll(token, "-", "")
+	plain := token
+	if uuidShape.MatchString(token) {
+		plain = strings.ReplaceAll(token, "-", "")
+	}
 	return float64(len(plain)) * math.Log2(float64(alphabetOf(plain)))
 }
+
+var uuidShape = regexp.MustCompile(`^[0-9A-Fa-f]{8}(-[0-9A-Fa-f]{4}){3}-[0-9A-Fa-f]{12}$`)
 
 func alphabetOf(token string) int {
 	const digits, lower, upper = "0123456789", "abcdefghijklmnopqrstuvwxyz", "ABCDEFGHIJKLMNOPQRSTUVWXYZ"

@@ -45,10 +45,10 @@ func ExampleAuth_SignInAction() {
 	// Output:
 	// 403 <form method="post" action="/signin">
 	// <input type="hidden" name="providerId" value="credentials">
-	// <label>username <input name="username" type="text" value="ada" autocomplete="username"></label>
-	// <label>password <input name="password" type="password" value="" autocomplete="current-password"></label>
+	// <label>User name <input name="username" type="text" value="ada" autocomplete="username"></label>
+	// <label>Password <input name="password" type="password" value="" autocomplete="current-password"></label>
 	// <p role="alert">That is not right. Please check the details you provided.</p>
-	// <button>Sign in with Credentials</button>
+	// <button>Sign in</button>
 	// </form>
 	// 302 https://app.example/shop
 }

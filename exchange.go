@@ -142,6 +142,7 @@ func (x *exchange) resolveOrigin() error {
 	if x.origin, err = x.setup.trust.originOf(x.request); err != nil {
 		return err
 	}
+	x.setup.trust.warnOfScheme(x.setup.log, x.request.Header, x.origin)
 	x.cookies = browser.NewCookies(x.request.Header, x.setup.cookieSpecsFor(x.origin), x.now())
 	if x.setup.config.Session.Bearer && (x.action == "session" || x.action == "signout" && x.isPost()) {
 		x.credential.Bearer = browser.BearerOf(x.request.Header)

@@ -66,13 +66,15 @@ func errCheck(p *oauthProvider, text string) error {
 
 const spentText = "this sign-in was completed before"
 
-// complete returns an error unless the browser has kept every value that is to
-// be checked.
-func (p *oauthProvider) complete(f *browser.Flow, checks []Check) error {
-	for _, c := range checks {
-		if *f.Value(browser.Check(c)) == "" {
-			return errCheck(p, "the "+string(c)+" cookie is missing, or belongs to another sign-in")
-		}
+// compare returns an error unless an answer brings everything back that was sent
+// with the flow, as far as it can be seen before the code is redeemed.
+func (p *oauthProvider) compare(f *browser.Flow, a browser.Answer, configured []Check) error {
+	demanded := make([]browser.Check, len(configured))
+	for i, c := range configured {
+		demanded[i] = browser.Check(c)
+	}
+	if text := f.Fault(a, demanded); text != "" {
+		return errCheck(p, text)
 	}
 	return nil
 }

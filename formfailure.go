@@ -148,6 +148,16 @@ type formInput struct {
 	params               url.Values // authorization parameters
 }
 
+// typed returns the form as [SignInOptions] has it. Its parameters are the
+// visitor's.
+func (in *formInput) typed() url.Values {
+	typed := maps.Clone(in.fields)
+	for name, values := range in.params {
+		typed["authorizationParams-"+name] = values
+	}
+	return typed
+}
+
 // shown returns the values with which a page may fill its fields. No secret is
 // among them.
 func (in *formInput) shown(p *providerInfo) url.Values {

@@ -178,7 +178,7 @@ func shownCallback(ctx context.Context, x *exchange, failure *FormFailure) strin
 		to = cmp.Or(failure.Values.Get("redirectTo"), to)
 	}
 	switch {
-	case to != "" || isOwnPage(x):
+	case to != "" || isOwnPage(x, x.asked(x.request)):
 	case failure != nil:
 		to = returnTo(&x.links, x.request.Header, "") // this is where the form was posted to
 	default:

@@ -69,12 +69,17 @@ func (a *Auth) RequireSession(next http.Handler) http.Handler {
 // answered otherwise:
 //
 //   - [ErrNoSession] leads to the sign-in page, and so does any other error about
-//     a request without a session. Scripts get status 401.
+//     a request without a session, which is logged. Scripts get status 401.
 //   - [ErrAccessDenied] refuses a user who is signed in, with status 403.
-//   - [RedirectTo] sends the browser elsewhere.
+//   - [RedirectTo] sends the browser elsewhere. Another site has to be accepted by
+//     [Callbacks].Redirect. Otherwise that is a fault.
 //   - [RespondWith] answers with a response of the application's.
 //   - Any other error is a fault of decide. It is logged and answered with status
 //     500, or 503 if a store does not answer for now.
+//
+// With [Pages].Error, a browser that opens a page is redirected there instead of
+// status 403, with error=AccessDenied, and instead of status 500, with
+// error=Configuration. A request for that page itself gets the built-in one.
 //
 // A guard refuses on every fault: a store that does not answer, a panic of decide
 // (such as one that uses s without a look whether it is nil), a wrong
@@ -108,7 +113,7 @@ func (a *Auth) Authorize(decide func(r *http.Request, s *Session) error) func(ht
 // with a page for people and JSON for scripts. [ErrNoSession] leads to the sign-in
 // page, or is status 401; [ErrAccessDenied] is status 403 for a user who is signed
 // in, and leads any other visitor to the sign-in page; [RedirectTo] and
-// [RespondWith] are obeyed. Every other error, nil included, is a fault: it is
+// [RespondWith] are obeyed, and [Pages].Error is asked, as by a guard. Every other error, nil included, is a fault: it is
 // logged and answered with status 500, or 503 if a store does not answer for now.
 // A page is never redirected to itself, which is status 403.
 //

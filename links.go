@@ -1,6 +1,7 @@
 package latchkey
 
 import (
+	"net/http"
 	"net/url"
 	"strings"
 
@@ -38,11 +39,21 @@ func (l *links) absolute(to string) string {
 	return to
 }
 
-// home returns the URL under which browsers find the site.
-func (l *links) home() string { return l.origin.Text + l.prefix }
+// home returns the URL at which browsers find the application: below Prefix, with
+// a slash, because a mounted handler and most proxies answer nothing else. If
+// Prefix is all of the base path, the application is the rest of the site.
+func (l *links) home() string {
+	if l.prefix == "" || l.base == "" {
+		return l.origin.Text
+	}
+	return rootOf(l) + "/"
+}
+
+// rootOf returns what browsers have in front of a path of the program.
+func rootOf(l *links) string { return l.origin.Text + l.prefix }
 
 // asked returns the URL that the browser asked for, as the browser wrote it.
-func (l *links) asked(r *Request) string { return l.home() + r.URL.RequestURI() }
+func (l *links) asked(r *Request) string { return rootOf(l) + r.URL.RequestURI() }
 
 // signIn returns the page that asks the user to sign in and come back to to.
 func (l *links) signIn(to string) string {
@@ -57,3 +68,14 @@ func (l *links) change() string { return l.url("account?do=change") }
 
 // deletion returns the page that asks before an account is deleted.
 func (l *links) deletion() string { return l.url("account?do=delete") }
+
+// errorPageFor leads to own, which is [Pages].Error, with the name of an error. It
+// returns nil where the built-in page has to answer: own is empty, the request is
+// not believed, or it asks for own itself, which a guard would refuse once more.
+func errorPageFor(l *links, own string, r *Request, code string) *Response {
+	if own == "" || l.origin.Text == "" || weburl.SamePage(l.absolute(own), l.asked(r)) {
+		return nil
+	}
+	to := l.absolute(weburl.WithQuery(own, "error", code))
+	return &Response{Redirect: to, Header: http.Header{"Cache-Control": {"no-store"}}}
+}

@@ -19,7 +19,7 @@ type SignInOptions struct {
 
 	RedirectTo string     // where to end up; empty: the field redirectTo of Form, else its callbackUrl, else the page that asked (Referer), else /
 	Form       url.Values // what was typed: e-mail, credentials; fields called authorizationParams-X become parameter X
-	Params     url.Values // added to the authorization request of an OAuth provider; those of Form win
+	Params     url.Values // added to the authorization request of an OAuth provider, in the place of its own; those of Form win
 	// SkipCSRFCheck says that the application has checked where the request
 	// comes from. false: what the browser marks as another site's, by
 	// Sec-Fetch-Site or Origin, is ErrMissingCSRF, a link from there included;

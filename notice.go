@@ -2,6 +2,7 @@ package latchkey
 
 import (
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/latchkeyhq/latchkey/internal/browser"
@@ -143,8 +144,8 @@ func shownFields(p *providerInfo) []Field {
 		return []Field{{Name: "email"}}
 	}
 	return slices.DeleteFunc(slices.Clone(p.fields), func(f Field) bool {
-		isText := f.Type == "" || slices.Contains([]string{"text", "email", "tel", "url", "search"}, f.Type)
-		return !isText || f.Autocomplete == "one-time-code"
+		isText := slices.Contains([]string{"text", "email", "tel", "url", "search"}, f.Type) || f.Type == "" && f.Name == p.account
+		return !isText || strings.HasSuffix(f.Autocomplete, "-password") || f.Autocomplete == "one-time-code"
 	})
 }
 

@@ -51,6 +51,7 @@ func (p *oauthProvider) authorizationURL(ctx context.Context, x *exchange) (stri
 		return "", err
 	}
 	f.MaxAge = oauth.MaxAgeOf(to)
+	f.Record(redirectURI)
 	x.setup.log.Note(ctx, x, "a sign-in begins", "checks", f.Checks())
 	return to, x.cookies.Begin(f, x.setup.config.Security.OneFlow, x.now())
 }
@@ -62,7 +63,7 @@ func (p *oauthProvider) destination(ctx context.Context, query url.Values, redir
 	}
 	return p.client.AuthorizationURL(ctx, oauth.AuthRequest{
 		RedirectURI: redirectURI, State: f.StateParam(), Nonce: f.Nonce, Verifier: f.Verifier,
-		ResponseMode: p.ResponseMode, Params: query,
+		ResponseMode: p.ResponseMode, Params: query, Replaceable: slices.Concat(p.VisitorParams, ownParams(ctx)),
 	})
 }
 
@@ -73,6 +74,7 @@ func (p *oauthProvider) receive(ctx context.Context, x *exchange) (outcome, erro
 	ctx, cancel := context.WithTimeout(ctx, x.setup.config.Limits.ProviderTimeout)
 	defer cancel()
 	params := p.params(x.request)
+	hideParams(&x.visit, p, params)
 	answer, err := parseCallback(p, params)
 	if err != nil {
 		return outcome{}, err
@@ -91,7 +93,7 @@ func (p *oauthProvider) receive(ctx context.Context, x *exchange) (outcome, erro
 		res, err := p.askAgain(ctx, x, params)
 		return outcome{response: res}, err
 	}
-	f, isSpent, err := p.matchFlow(ctx, &x.visit, answer)
+	f, isSpent, err := p.matchFlow(ctx, &x.visit, answer, answerAt(p, &x.links, answer.State))
 	if err != nil {
 		return outcome{}, err
 	}
@@ -135,7 +137,7 @@ func (p *oauthProvider) lacksSession(v *visit) bool {
 func (p *oauthProvider) askAgain(ctx context.Context, x *exchange, params url.Values) (*Response, error) {
 	v := page.Confirm{
 		AtOnce: true, Action: x.path("callback/" + p.ID), Host: x.origin.Host(),
-		Hidden: []page.Hidden{{Name: fieldAgain, Value: "yes"}},
+		Hidden: []page.Hidden{{Name: fieldAgain, Value: "yes"}}, FormOrigins: x.setup.formOrigins(&x.links, ""),
 	}
 	for _, name := range slices.Sorted(maps.Keys(params)) {
 		for _, value := range params[name] {
@@ -151,51 +153,72 @@ func (p *oauthProvider) askAgain(ctx context.Context, x *exchange, params url.Va
 	return pageResponse(x.setup.pagesFor(ctx, &x.visit).Confirm(v))
 }
 
-// matchFlow finds the sign-in that a callback belongs to. One that is named by
-// its state is spent by that, whatever else the answer says (RFC 9700 section
-// 4.2.4); to guess it, isSpent is false, and the code has to prove itself first.
-func (p *oauthProvider) matchFlow(ctx context.Context, v *visit, answer *oauth.Callback) (f *browser.Flow, isSpent bool, err error) {
+// answerAt returns what the callback brings back of what was sent.
+func answerAt(p *oauthProvider, l *links, state string) browser.Answer {
+	redirectURI, _ := p.redirectURIs(l)
+	return browser.Answer{State: state, RedirectURI: redirectURI, Posted: p.postsCrossSite()}
+}
+
+// matchFlow finds the sign-in that a callback belongs to, by its state, and
+// compares everything else. A flow is spent by the answer that names it, whatever
+// else the answer says (RFC 9700 section 4.2.4). Without a state the code has to
+// prove itself first: isSpent is false.
+func (p *oauthProvider) matchFlow(ctx context.Context, v *visit, answer *oauth.Callback, back browser.Answer) (f *browser.Flow, isSpent bool, err error) {
 	checks, err := p.checksNow(ctx)
 	if err != nil {
 		return nil, false, err
 	}
 	flows := v.cookies.Flows(p.ID, v.now())
-	i := slices.IndexFunc(flows, func(f *browser.Flow) bool { return f.IsNamedBy(answer.State) })
+	i := slices.IndexFunc(flows, func(f *browser.Flow) bool { return f.IsNamedBy(back.State) })
 	if i < 0 {
-		f, err = p.unnamedFlow(ctx, answer, flows, checks)
-		return f, false, err
+		f, err = p.statelessFlow(ctx, answer, flows, checks)
+	} else {
+		f, isSpent = flows[i], true
+		err = spendNamed(ctx, v, p, f, answer)
 	}
-	f = flows[i]
-	unused, err := p.spend(ctx, v, f)
 	if err != nil {
 		return nil, false, err
 	}
-	if err := p.client.CheckResponse(ctx, answer); err != nil {
-		return nil, false, p.refusal(err)
-	}
-	if !unused {
-		return nil, false, errCheck(p, spentText)
-	}
-	return f, true, p.complete(f, checks)
+	return f, isSpent, p.compare(f, back, checks)
 }
 
-// unnamedFlow returns the flow of an answer whose state names none: the newest
-// without a state of its own, as Auth.js begins some. If state is no check, a
-// state that matches nothing is ignored. A provider may refuse a sign-in that
-// this browser has forgotten meanwhile: no user is signed in then.
-func (p *oauthProvider) unnamedFlow(ctx context.Context, answer *oauth.Callback, flows []*browser.Flow, checks []Check) (*browser.Flow, error) {
-	refused := answer.IsError() && len(flows) == 0
-	if slices.Contains(checks, CheckState) && !refused {
+// spendNamed spends the flow that an answer names, and checks the answer.
+func spendNamed(ctx context.Context, v *visit, p *oauthProvider, f *browser.Flow, answer *oauth.Callback) error {
+	unused, err := p.spend(ctx, v, f)
+	if err != nil {
+		return err
+	}
+	if err := p.client.CheckResponse(ctx, answer); err != nil {
+		return p.refusal(err)
+	}
+	if !unused {
+		return errCheck(p, spentText)
+	}
+	return nil
+}
+
+// statelessFlow returns the flow of an answer whose state names none. Every
+// flow of ours is sent with a state, so only the newest that Auth.js began without
+// one is left, for an answer that has none; and where the operator switched all
+// checks off, a flow without values. A provider may refuse a sign-in whose state it
+// leaves out, or that this browser has forgotten meanwhile: no user is signed in
+// then.
+func (p *oauthProvider) statelessFlow(ctx context.Context, answer *oauth.Callback, flows []*browser.Flow, checks []Check) (*browser.Flow, error) {
+	i := -1
+	if answer.State == "" {
+		i = slices.IndexFunc(flows, (*browser.Flow).IsStateless)
+	}
+	refused := answer.IsError() && (len(flows) == 0 || !slices.Contains(checks, CheckState))
+	if i < 0 && len(checks) > 0 && !refused {
 		return nil, errCheck(p, "the state is missing, or names no sign-in that is under way in this browser")
 	}
 	if err := p.client.CheckResponse(ctx, answer); err != nil {
 		return nil, p.refusal(err)
 	}
-	f := &browser.Flow{Provider: p.ID}
-	if i := slices.IndexFunc(flows, func(f *browser.Flow) bool { return f.State == "" }); i >= 0 && len(checks) > 0 {
-		f = flows[i]
+	if i < 0 {
+		return &browser.Flow{Provider: p.ID}, nil
 	}
-	return f, p.complete(f, checks)
+	return flows[i], nil
 }
 
 // whoBegins remembers the session that a sign-in begins in. It is sealed into the flow:

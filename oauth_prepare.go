@@ -23,6 +23,7 @@ func (p *OAuth) prepare(s *setup, getenv func(string) string) (preparedProvider,
 	o := &oauthProvider{OAuth: *p, setup: s}
 	fill.Default(&o.Name, o.ID)
 	o.Scopes, o.Checks, o.CallbackParams = slices.Clone(p.Scopes), slices.Clone(p.Checks), slices.Clone(p.CallbackParams)
+	o.VisitorParams = slices.Clone(p.VisitorParams)
 	variable := providerVariable(p.ID, "")
 	o.ClientID = chosen(p.ClientID, p.catalogue.clientID, getenv(variable+"ID"))
 	o.ClientSecret = chosen(p.ClientSecret, p.catalogue.clientSecret, getenv(variable+"SECRET"))
@@ -75,17 +76,16 @@ func (p *oauthProvider) describe() providerInfo {
 		kind = TypeOIDC
 	}
 	return providerInfo{
-		id: p.ID, name: p.Name, kind: kind, style: p.Style, secret: p.ClientSecret,
+		id: p.ID, name: p.Name, given: p.Name, kind: kind, style: p.Style, secret: p.ClientSecret,
 		start: "signin/", linkable: true, postsCrossSite: p.postsCrossSite(), provesNoEmail: p.EmailTrust == EmailUnproven,
 		provesEmail: p.AllowDangerousEmailAccountLinking,
 		formOrigins: p.formOrigins,
 	}
 }
 
-// formOrigins returns where the provider's button leads. If the provider is yet
-// to be discovered, only the scheme is known.
+// formOrigins returns where the provider's button leads.
 func (p *oauthProvider) formOrigins() []string {
-	return []string{cmp.Or(p.client.AuthorizationEndpoint(), "https:"), p.Issuer}
+	return []string{p.client.AuthorizationEndpoint(), p.Issuer}
 }
 
 // fillChecks fills in the default checks; see [OAuth].Checks.

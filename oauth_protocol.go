@@ -35,6 +35,16 @@ func parseCallback(p *oauthProvider, params url.Values) (*oauth.Callback, error)
 	return &oauth.Callback{State: params.Get("state"), Code: "of another protocol"}, nil
 }
 
+// hideParams keeps out of the log what a callback brings for another protocol, and
+// what the token request repeats. The library cannot tell what of it is a secret.
+func hideParams(v *visit, p *oauthProvider, params url.Values) {
+	for name, values := range params {
+		if p.isForeign() || slices.Contains(p.CallbackParams, name) {
+			v.hide(values...)
+		}
+	}
+}
+
 // withState returns the callback URL for another protocol, in which the state
 // travels.
 func withState(redirectURI string, f *browser.Flow) string {

@@ -1,7 +1,11 @@
 package latchkey
 
 import (
+	"context"
+	"maps"
 	"net/http"
+	"net/url"
+	"slices"
 	"sync/atomic"
 
 	"github.com/latchkeyhq/latchkey/internal/oauth"
@@ -23,3 +27,22 @@ type oauthProvider struct {
 func (p *oauthProvider) info() *providerInfo { return &p.about }
 
 func (p *oauthProvider) postsCrossSite() bool { return p.ResponseMode == "form_post" }
+
+// ownParamsKey is where a context has the names of ownParams.
+type ownParamsKey struct{}
+
+// withOwnParams marks parameters that the application's own code adds to an
+// authorization request.
+func withOwnParams(ctx context.Context, params url.Values) context.Context {
+	if len(params) == 0 {
+		return ctx
+	}
+	return context.WithValue(ctx, ownParamsKey{}, slices.Collect(maps.Keys(params)))
+}
+
+// ownParams returns the names of the parameters that the application's own code
+// adds. They may replace those of the configuration.
+func ownParams(ctx context.Context) []string {
+	names, _ := ctx.Value(ownParamsKey{}).([]string)
+	return names
+}

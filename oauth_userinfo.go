@@ -32,8 +32,9 @@ func lacking(scopes []string, profile Claims) (claims []string) {
 }
 
 // completeProfile asks the userinfo endpoint for what an ID token lacks. If
-// there is no such endpoint, or it fails, the sign-in goes on and the operator
-// is told. An answer about another subject ends the sign-in.
+// there is no such endpoint, it fails, or it does not say whom it is about
+// the sign-in goes on without it and the operator is told. An answer
+// about another subject ends the sign-in.
 func (p *oauthProvider) completeProfile(ctx context.Context, about journal.Subject, g *Grant) error {
 	missing := lacking(p.grantedScopes(g.Tokens), g.Profile)
 	if len(missing) == 0 {

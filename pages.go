@@ -46,7 +46,7 @@ func signInPage(ctx context.Context, x *exchange) (*Response, error) {
 	}
 	view := page.SignIn{
 		CSRFToken: x.csrfToken, CallbackURL: x.callbackURL, Error: failed, Email: shownEmail(x.query.Get("email")),
-		Host: x.origin.Host(), As: x.setup.visitorName(ctx, &x.visit), Providers: x.setup.buttons(&x.links), FormOrigins: x.setup.formOrigins(),
+		Host: x.origin.Host(), As: x.setup.visitorName(ctx, &x.visit), Providers: x.setup.buttons(&x.links), FormOrigins: x.setup.formOrigins(&x.links, x.callbackURL),
 		Script: x.setup.passkeyScript(&x.links),
 	}
 	n := x.flash()
@@ -110,7 +110,7 @@ func (s *setup) buttons(l *links) []page.Provider {
 // form.
 func (p *providerInfo) button(action string) page.Provider {
 	b := page.Provider{
-		ID: p.id, Name: p.name, Type: string(p.kind), Action: action, SignsUp: p.signsUpByName, Icon: p.style.Icon, Mark: p.style.Mark, Brand: p.style.Color,
+		ID: p.id, Name: p.given, Type: string(p.kind), Action: action, SignsUp: p.signsUpByName, Icon: p.style.Icon, Mark: p.style.Mark, Brand: p.style.Color,
 	}
 	for _, f := range p.fields {
 		b.Fields = append(b.Fields, page.Field{
@@ -121,10 +121,17 @@ func (p *providerInfo) button(action string) page.Provider {
 	return b
 }
 
-// formOrigins returns where the forms of the page may lead: browsers apply the
-// policy to the redirect as well.
-func (s *setup) formOrigins() []string {
+// formOrigins returns where the forms of a page may lead that ends at to, besides
+// the site itself and every https URL: browsers apply the policy to all redirects
+// after the post. A site on http, such as one in development, may lead to any http
+// URL, too.
+func (s *setup) formOrigins(l *links, to string) []string {
+	own := &s.config.Pages
 	var origins []string
+	if !l.origin.Secure {
+		origins = []string{page.AnyHTTP}
+	}
+	origins = append(origins, to, own.SignIn, own.SignOut, own.Error, own.VerifyRequest, own.NewUser)
 	for _, p := range s.order {
 		if list := p.info().formOrigins; list != nil {
 			origins = append(origins, list()...)
@@ -144,6 +151,7 @@ func signOutPage(ctx context.Context, x *exchange) (*Response, error) {
 	}
 	return pageResponse(x.setup.pagesFor(ctx, &x.visit).SignOut(page.SignOut{
 		CSRFToken: x.csrfToken, CallbackURL: x.callbackURL, Action: x.url("signout"), CancelURL: x.callbackURL, Host: x.origin.Host(),
+		FormOrigins: x.setup.formOrigins(&x.links, x.callbackURL),
 	}))
 }
 
@@ -161,7 +169,7 @@ func verifyRequestPage(ctx context.Context, x *exchange) (*Response, error) {
 	n := x.flash()
 	if p, ok := x.setup.providers[n.Provider]; ok && isSent(&n) {
 		view.Email, view.Again = n.Typed["email"], n.About == noticeAgain
-		view.CSRFToken, view.CallbackURL = x.csrfToken, x.callbackURL
+		view.CSRFToken, view.CallbackURL, view.FormOrigins = x.csrfToken, x.callbackURL, x.setup.formOrigins(&x.links, x.callbackURL)
 		view.Action, view.SignInURL = x.url(p.info().start+p.info().id), x.url("signin")
 	}
 	return pageResponse(x.setup.pagesFor(ctx, &x.visit).VerifyRequest(view))
@@ -197,6 +205,9 @@ func faultAnswer(ctx context.Context, x *exchange, err error) *Response {
 	case !opensPage(x.request.Header):
 		return faultJSON(err)
 	case !isOutage(err):
+		if own := errorPageFor(&x.links, x.setup.config.Pages.Error, x.request, "Configuration"); own != nil {
+			return own
+		}
 		return errorPage(ctx, x, "Configuration")
 	}
 	view := page.Problem{Kind: page.Away, Host: x.origin.Host(), Origin: x.home()}

@@ -203,7 +203,7 @@ func (s *setup) prepareCookies(f *failure.List) {
 		used = used[:1]
 	}
 	for _, specs := range used {
-		specs.Check(f)
+		specs.Check(f, s.trust.hostNames())
 	}
 }
 
@@ -238,7 +238,7 @@ func pageOptions(look Theme, say Texts) page.Options {
 	return page.Options{
 		Theme: page.Theme{
 			ColorScheme: look.ColorScheme, BrandColor: look.BrandColor, ButtonText: look.ButtonText,
-			Logo: look.Logo, Icon: look.Icon, Name: look.Name,
+			Logo: look.Logo, Icon: look.Icon, Name: look.Name, Contact: look.Contact,
 		},
 		Languages: say.Languages,
 		Text:      say.Text,

@@ -186,6 +186,7 @@ func (s *setup) prepareRevocations(f *failure.List) {
 		chosen = own
 		if own != nil && !directory.CanRevoke(own, bounds) {
 			chosen = nil
+			s.log.WarnAtStart("the Adapter has no place for revocations, so that JWT sessions of deleted users and copied cookies go on until they expire: run latchkey migrate, or set Session.Revocations or SkipRevocations")
 		}
 	case !directory.CanRevoke(chosen, bounds):
 		f.Add(ErrInvalidConfig, "Session.Revocations: the store has no place for revocations: run latchkey migrate, or leave the field empty")

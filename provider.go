@@ -170,13 +170,19 @@ type OAuth struct {
 	// authorization and token requests. Empty: none.
 	ClientIDParam string
 	ResponseMode  string // "form_post", or empty for the query
+	// VisitorParams names parameters of Authorization that the request of a sign-in
+	// may replace, such as prompt. nil: none; of what Authorization does not set, a
+	// request may add anything but the parameters of the protocol. It may always ask
+	// for another scope and for a shorter max_age.
+	VisitorParams []string
 	// CallbackParams names parameters of the callback that the token request
 	// repeats, such as the device_id of VK ID. nil: none.
 	CallbackParams []string
 
 	// Checks tie a callback to its sign-in. nil: PKCE. Unless PKCE is among
 	// them and discovery says that the provider supports S256, state is added,
-	// and for OIDC nonce. CheckNone switches that off.
+	// and for OIDC nonce. CheckNone switches that off. With any check a callback
+	// has to bring back the state that was sent; see docs/protocol.md.
 	Checks []Check
 
 	// IDTokenAlgs are the accepted signature algorithms. Empty: those of the

@@ -62,10 +62,13 @@ func (p *oauthProvider) isRedirectProxy(o weburl.Origin) bool {
 	return p.proxied != "" && err == nil && weburl.NewOrigin(u.Scheme, u.Host).Text == o.Text
 }
 
-// maySendOn tells whether callbacks may be sent on to an origin.
+// maySendOn reports whether callbacks may be sent on to an origin. Without a list
+// that is the proxy's own host name, over https and on its usual port; on a
+// loopback host any port.
 func (t *hostTrust) maySendOn(from, to weburl.Origin) bool {
 	if len(t.RedirectProxyOrigins) == 0 {
-		return to.HostName() == from.HostName()
+		usual := to.Secure && to.Host() == to.HostName() || weburl.IsLoopback(to.Host())
+		return usual && to.HostName() == from.HostName()
 	}
 	for _, pattern := range t.RedirectProxyOrigins {
 		if to.Matches(pattern) {

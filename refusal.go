@@ -4,10 +4,13 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"net/http"
+	"net/url"
 	"strings"
 
 	"github.com/latchkeyhq/latchkey/internal/browser"
+	"github.com/latchkeyhq/latchkey/internal/failure"
 	"github.com/latchkeyhq/latchkey/internal/guarded"
 	"github.com/latchkeyhq/latchkey/internal/page"
 	"github.com/latchkeyhq/latchkey/internal/weburl"
@@ -41,8 +44,11 @@ func refuse(ctx context.Context, x *exchange, s *Session, why error) *Response {
 	to := x.links.signIn(cameFrom(x, here))
 	elsewhere, steered := errors.AsType[*redirect](why)
 	if steered {
-		var err error
-		if to, err = x.resolveRedirect(ctx, x.outward(elsewhere.to)); err != nil {
+		asked, err := x.outward(elsewhere.to), error(nil)
+		if to, err = x.resolveRedirect(ctx, asked); err == nil && to == x.home() {
+			err = strays(&x.links, asked)
+		}
+		if err != nil {
 			return guardFault(ctx, x, err)
 		}
 	} else if p, ok := errors.AsType[*guarded.Panic](why); ok {
@@ -50,21 +56,34 @@ func refuse(ctx context.Context, x *exchange, s *Session, why error) *Response {
 	}
 	switch {
 	case !weburl.SamePage(to, here):
-	case isOwnPage(x):
+	case isOwnPage(x, here):
 		return nil // the sign-in page itself is never guarded from those who need it
-	default:
+	case !isOwnPage(x, to): // it would only lead back here
 		return forbidden(ctx, x, s, here)
 	}
 	if s != nil && !steered && errors.Is(why, ErrAccessDenied) {
 		return forbidden(ctx, x, s, here) // signing in once more would lead back here
 	}
-	if s != nil && !steered && !errors.Is(why, ErrNoSession) {
-		return guardFault(ctx, x, why) // nor would that help where the guard itself failed
+	if !steered && !IsRefusal(why) {
+		if s != nil {
+			return guardFault(ctx, x, why) // nor would that help where the guard itself failed
+		}
+		x.setup.log.Error(ctx, x, why)
 	}
 	if isScript(x.request.Header) || x.credential.Bearer != nil {
 		return unauthorized(x, to)
 	}
 	return &Response{Redirect: to, Header: http.Header{"Cache-Control": {"no-store"}}}
+}
+
+// strays returns why a redirect of a guard was refused that is no URL of this site and
+// no path, or nil if it is one. The text has no path and no query.
+func strays(l *links, to string) error {
+	u, err := url.Parse(to)
+	if err != nil || strings.HasPrefix(to, "/") || weburl.NewOrigin(u.Scheme, u.Host).Text == l.origin.Text {
+		return nil
+	}
+	return failure.Wrap(ErrInvalidCallbackURL, fmt.Errorf("RedirectTo of a guard leads to another site, %q (accept it in Callbacks.Redirect)", u.Scheme+"://"+u.Host))
 }
 
 // guardFault logs why a guard failed. The answer does not say it.
@@ -103,6 +122,9 @@ func forbidden(ctx context.Context, x *exchange, s *Session, here string) *Respo
 	if !opensPage(x.request.Header) {
 		return jsonText(http.StatusForbidden, "Access denied.")
 	}
+	if own := errorPageFor(&x.links, x.setup.config.Pages.Error, x.request, string(ErrAccessDenied)); own != nil {
+		return own
+	}
 	view := page.Problem{Kind: page.Forbidden, Host: x.origin.Host(), Origin: x.home(), SignInURL: x.links.signIn(here)}
 	if s != nil {
 		view.As = cmp.Or(s.User.Email, s.User.Name)
@@ -110,13 +132,13 @@ func forbidden(ctx context.Context, x *exchange, s *Session, here string) *Respo
 	return problemPage(ctx, x, view)
 }
 
-// isOwnPage reports whether the application shows this page in place of a
-// built-in one.
-func isOwnPage(x *exchange) bool {
-	path := x.request.URL.EscapedPath()
+// isOwnPage reports whether the application shows the page with this URL in place
+// of a built-in one. A page that the configuration names with a query is no other
+// page of its path.
+func isOwnPage(x *exchange, page string) bool {
 	p := &x.setup.config.Pages
 	for _, own := range []string{p.SignIn, p.SignOut, p.Error, p.VerifyRequest, p.NewUser} {
-		if own != "" && weburl.SamePage(x.absolute(own), x.home()+path) {
+		if own != "" && weburl.IsPage(page, x.absolute(own)) {
 			return true
 		}
 	}

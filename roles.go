@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/latchkeyhq/latchkey/internal/browser"
 	"github.com/latchkeyhq/latchkey/internal/directory"
 	"github.com/latchkeyhq/latchkey/internal/sessionref"
 	"github.com/latchkeyhq/latchkey/internal/weburl"
@@ -34,6 +35,7 @@ type outcome struct {
 // providerInfo is what everybody else may ask of a provider, whatever its kind.
 type providerInfo struct {
 	id, name string
+	given    string // the name as the configuration has it; empty: pages use words for the kind
 	kind     ProviderType
 	style    Style
 	fields   []Field
@@ -97,9 +99,9 @@ type sessionStrategy interface {
 	markOf(ctx context.Context, who *directory.SignIn) (sessionref.Ref, error)
 	// close ends the session, and says which one that was.
 	close(ctx context.Context, v *visit) (endedSession, error)
-	// branch opens a session for an app beside the one of the request, which
-	// shows it as a bearer token. One without a token: nobody is signed in.
-	branch(ctx context.Context, v *visit) (openedSession, error)
+	// branch opens a session for an app beside the one that a token opens, and
+	// hands it out as a bearer token. One without a token: nobody is signed in.
+	branch(ctx context.Context, v *visit, from browser.Token) (openedSession, error)
 }
 
 // principal is another proof of who asks than the session cookie. A nil

@@ -2,10 +2,16 @@ package latchkey
 
 import (
 	"context"
+	"fmt"
 
+	"github.com/latchkeyhq/latchkey/internal/directory"
 	"github.com/latchkeyhq/latchkey/internal/guarded"
 	"github.com/latchkeyhq/latchkey/internal/wirejson"
 )
+
+// errOtherTenant reports that a session is another tenant's. It is no session here,
+// and its cookie and its row stay.
+var errOtherTenant = fmt.Errorf("the session of another tenant: %w", directory.ErrNoToken)
 
 // sessionJSON answers GET /session and, with a change, POST /session. It
 // returns null without a session, and also if the session cannot be read: the

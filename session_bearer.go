@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 
+	"github.com/latchkeyhq/latchkey/internal/browser"
 	"github.com/latchkeyhq/latchkey/internal/directory"
 	"github.com/latchkeyhq/latchkey/internal/failure"
 	"github.com/latchkeyhq/latchkey/internal/jwtclaims"
@@ -16,9 +17,8 @@ import (
 // is as old as the sign-in, so that no limit on age is stretched, and ends for
 // itself.
 
-func (t *tokenStrategy) branch(ctx context.Context, v *visit) (openedSession, error) {
-	token, spec := v.credential.Token()
-	claims, err := t.openToken(ctx, token, spec, false)
+func (t *tokenStrategy) branch(ctx context.Context, v *visit, from browser.Token) (openedSession, error) {
+	claims, err := t.openToken(ctx, from, false)
 	if errors.Is(err, directory.ErrNoToken) {
 		return openedSession{}, nil
 	}
@@ -26,6 +26,7 @@ func (t *tokenStrategy) branch(ctx context.Context, v *visit) (openedSession, er
 		return openedSession{}, err
 	}
 	t.track(claims)
+	browser.BearerKind.Mark(claims)
 	if t.setup.tracksSignIns() {
 		claims[jwtclaims.SessionID] = secret.RandomHex(16)
 	}
@@ -43,14 +44,14 @@ func (t *tokenStrategy) branch(ctx context.Context, v *visit) (openedSession, er
 	}, nil
 }
 
-func (d *databaseStrategy) branch(ctx context.Context, v *visit) (openedSession, error) {
+func (d *databaseStrategy) branch(ctx context.Context, v *visit, from browser.Token) (openedSession, error) {
 	s := d.setup
-	found, former, err := d.live(ctx, v, false)
+	found, former, err := d.live(ctx, v, from, false)
 	if found == nil || err != nil {
 		return openedSession{}, err
 	}
 	row := found.Row
-	row.ID, row.Token, row.Sealed = secret.RandomHex(16), d.newToken(), ""
+	row.ID, row.Token, row.Sealed = secret.RandomHex(16), browser.BearerKind.RowKey(d.newToken()), ""
 	row.Expires = s.now().UTC().Add(s.config.Session.MaxAge)
 	row.UserAgent = texts.Cut(v.request.Header.Get("User-Agent"), 256)
 	v.hide(row.Token)

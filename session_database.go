@@ -37,7 +37,7 @@ func (d *databaseStrategy) plan(v *visit) *directory.SessionPlan {
 			ID: secret.RandomHex(16), Token: token, Tenant: s.tenant,
 			Created: now, Expires: now.Add(s.config.Session.MaxAge), UserAgent: texts.Cut(v.request.Header.Get("User-Agent"), 256),
 		},
-		Former: rowToken(&v.credential),
+		Former: rowToken(v.credential.Token()),
 	}
 }
 
@@ -53,22 +53,28 @@ func (d *databaseStrategy) open(_ context.Context, v *visit, who *directory.Sign
 	return nil
 }
 
-// rowToken returns the token of the credential, or "" if no store can have made
-// it.
-func rowToken(c *browser.Credential) string {
-	token, _ := c.Token()
-	if len(token) > longestRowToken || weburl.HasControl(token) || !utf8.ValidString(token) {
+// rowToken returns the key that a request shows, or "" if no store can have made it
+// or it is of another kind.
+func rowToken(t browser.Token) string {
+	if len(t.Text) > longestRowToken || weburl.HasControl(t.Text) || !utf8.ValidString(t.Text) || browser.KindOfRow(t.Text) != t.Kind {
 		return ""
 	}
-	return token
+	return t.Text
 }
 
-// live returns the session of the request's credential, or nil. It deletes an
-// expired session. With useCache, for callers that only read, a cached
-// session will do unless a renewal is due.
-func (d *databaseStrategy) live(ctx context.Context, v *visit, useCache bool) (*directory.SessionAndUser, string, error) {
+// live does what find does. The session of another tenant is none.
+func (d *databaseStrategy) live(ctx context.Context, v *visit, shown browser.Token, useCache bool) (*directory.SessionAndUser, string, error) {
+	found, token, err := d.find(ctx, v, shown, useCache)
+	return found, token, failure.Ignoring(err, errOtherTenant)
+}
+
+// find returns the session that a token opens, or nil. It deletes an expired session
+// and returns errOtherTenant for the session of another tenant. With
+// useCache, for callers that only read, a cached session will do unless a renewal is
+// due.
+func (d *databaseStrategy) find(ctx context.Context, v *visit, shown browser.Token, useCache bool) (*directory.SessionAndUser, string, error) {
 	s := d.setup
-	token := rowToken(&v.credential)
+	token := rowToken(shown)
 	if token == "" {
 		return nil, "", nil
 	}
@@ -87,7 +93,7 @@ func (d *databaseStrategy) live(ctx context.Context, v *visit, useCache bool) (*
 		if found.Row.Tenant == "" {
 			s.log.Error(ctx, v.about, failure.Wrap(ErrSessionToken, errors.New("the stored session names no tenant: the Adapter must keep StoredSession.Tenant")))
 		}
-		return nil, token, nil
+		return nil, token, errOtherTenant
 	}
 	if !d.expired(&found.Row) {
 		return found, token, nil
@@ -107,7 +113,10 @@ func (d *databaseStrategy) expired(row *storage.StoredSession) bool {
 }
 
 func (d *databaseStrategy) read(ctx context.Context, v *visit, c *change) (*reading, error) {
-	s, token, err := d.live(ctx, v, c == nil) // what changes something asks the store
+	s, token, err := d.find(ctx, v, v.credential.Token(), c == nil) // what changes something asks the store
+	if errors.Is(err, errOtherTenant) {
+		return nil, nil
+	}
 	if err != nil {
 		return nil, failure.Wrap(ErrSessionToken, err)
 	}
@@ -126,7 +135,6 @@ func (d *databaseStrategy) read(ctx context.Context, v *visit, c *change) (*read
 		return nil, nil
 	}
 	in := SessionInfo{Session: sessionOfRow(&s.Row, &s.User), User: &s.User, Stored: &s.Row}
-	describe(in.Session, v.credential.Bearer, time.Time{})
 	if c != nil {
 		in.Trigger, in.Update = TriggerUpdate, c.data
 	}
@@ -142,7 +150,7 @@ func (d *databaseStrategy) read(ctx context.Context, v *visit, c *change) (*read
 func sessionOfRow(row *storage.StoredSession, u *User) *Session {
 	s := &Session{
 		User: SessionUser{Name: u.Name, Email: u.Email, Image: u.Image}, Expires: row.Expires,
-		UserID: u.ID, ID: row.ID, Tenant: row.Tenant, Provider: row.Provider, Via: ViaCookie,
+		UserID: u.ID, ID: row.ID, Tenant: row.Tenant, Provider: row.Provider, Via: viaOf(browser.KindOfRow(row.Token)),
 		Assurance: Assurance{AuthTime: row.Created, Proved: row.Proved, AMR: row.AMR, ACR: row.ACR},
 	}
 	s.User.setKnown()
@@ -173,7 +181,7 @@ func (d *databaseStrategy) isDue(row *storage.StoredSession) bool {
 }
 
 func (d *databaseStrategy) current(ctx context.Context, v *visit) (*currentUser, error) {
-	s, token, err := d.live(ctx, v, false)
+	s, token, err := d.live(ctx, v, v.credential.Token(), false)
 	if s == nil || err != nil {
 		return nil, err
 	}
@@ -181,7 +189,7 @@ func (d *databaseStrategy) current(ctx context.Context, v *visit) (*currentUser,
 }
 
 func (d *databaseStrategy) visitor(ctx context.Context, v *visit) (*User, error) {
-	s, _, err := d.live(ctx, v, false)
+	s, _, err := d.live(ctx, v, v.credential.Token(), false)
 	if s == nil || err != nil {
 		return nil, err
 	}
@@ -208,18 +216,21 @@ func (d *databaseStrategy) markOf(ctx context.Context, who *directory.SignIn) (s
 // close deletes the row; a store that fails is asked once more.
 func (d *databaseStrategy) close(ctx context.Context, v *visit) (endedSession, error) {
 	s := d.setup
-	token := rowToken(&v.credential)
+	token := rowToken(v.credential.Token())
+	row, err := d.end(ctx, token)
+	if errors.Is(err, errOtherTenant) {
+		return endedSession{}, nil
+	}
 	if v.cookies.HasSession() {
 		v.credential.Clear()
 	}
 	if token == "" {
 		return endedSession{}, nil
 	}
-	row, err := s.store.DeleteSession(ctx, token)
 	if failure.Ignoring(err, ErrNotFound) != nil {
 		retry, cancel := guarded.Background(ctx, s.config.Limits.StoreTimeout)
 		defer cancel()
-		row, err = s.store.DeleteSession(retry, token)
+		row, err = d.end(retry, token)
 	}
 	if errors.Is(err, ErrNotFound) { // it was gone before
 		addSignOut(&v.events, endedSession{}, SignOutEvent{})
@@ -231,4 +242,22 @@ func (d *databaseStrategy) close(ctx context.Context, v *visit) (endedSession, e
 	ended := endedSession{row.ID, row.UserID, row.Provider}
 	addSignOut(&v.events, ended, SignOutEvent{Session: &row})
 	return ended, nil
+}
+
+// end deletes the row with a key. It returns errOtherTenant for the row of another
+// tenant, which stays. A site without tenants does not look first.
+func (d *databaseStrategy) end(ctx context.Context, token string) (storage.StoredSession, error) {
+	if token == "" {
+		return storage.StoredSession{}, ErrNotFound
+	}
+	if d.setup.tenant != "" {
+		found, err := d.setup.store.Session(ctx, token)
+		if err == nil && found.Row.Tenant != d.setup.tenant {
+			err = errOtherTenant
+		}
+		if err != nil {
+			return storage.StoredSession{}, err
+		}
+	}
+	return d.setup.store.DeleteSession(ctx, token)
 }

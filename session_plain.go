@@ -37,16 +37,16 @@ type plainReading struct {
 
 // readPlain reads a session whose claims no callback looks at: it cuts the
 // token's JSON into members and puts both answers together from them.
-func (t *tokenStrategy) readPlain(ctx context.Context, v *visit, token string, spec *browser.Spec) (*reading, error) {
+func (t *tokenStrategy) readPlain(ctx context.Context, v *visit, token browser.Token) (*reading, error) {
 	room := t.rooms.Get().(*plainRoom)
 	defer t.giveBack(room)
-	members, err := t.openPlain(token, spec, room)
+	members, err := t.openPlain(token, room)
 	if err != nil {
 		return nil, err
 	}
 	c := &t.setup.config.Session
 	now := t.setup.now()
-	found := &plainReading{of: Session{Expires: now.Add(c.MaxAge), Via: ViaCookie}}
+	found := &plainReading{of: Session{Expires: now.Add(c.MaxAge), Via: viaOf(token.Kind)}}
 	found.session = &found.of
 	if members, err = t.readPlainMembers(ctx, found, members); err != nil {
 		return nil, err
@@ -63,13 +63,13 @@ func (t *tokenStrategy) readPlain(ctx context.Context, v *visit, token string, s
 }
 
 // openPlain returns the token's members, or ErrNoToken.
-func (t *tokenStrategy) openPlain(token string, spec *browser.Spec, room *plainRoom) ([]jsonscan.Member, error) {
+func (t *tokenStrategy) openPlain(token browser.Token, room *plainRoom) ([]jsonscan.Member, error) {
 	var err error
-	if room.opened, err = spec.Codec.AppendOpen(room.opened[:0], token); err != nil {
+	if room.opened, err = token.Spec.Codec.AppendOpen(room.opened[:0], token.Text); err != nil {
 		return nil, directory.ErrNoToken
 	}
 	members, err := jsonscan.Members(room.opened, room.members[:0])
-	if err != nil || jwtclaims.Check(members, t.setup.now(), t.setup.config.Session.JWT.MaxAge) != nil {
+	if err != nil || jwtclaims.Check(members, t.setup.now(), t.setup.config.Session.JWT.MaxAge) != nil || browser.KindOfMembers(members) != token.Kind {
 		return nil, directory.ErrNoToken
 	}
 	return members, nil
@@ -91,7 +91,7 @@ func (t *tokenStrategy) readPlainMembers(ctx context.Context, found *plainReadin
 // that is too old or revoked. With useCache it accepts a cached answer.
 func (t *tokenStrategy) judge(ctx context.Context, tenant string, from directory.TokenOrigin, useCache bool) error {
 	if tenant != t.setup.tenant {
-		return directory.ErrNoToken
+		return errOtherTenant
 	}
 	if limit := t.setup.config.Session.AbsoluteMaxAge; limit > 0 && !from.Began.IsZero() && !t.setup.now().Before(from.Began.Add(limit)) {
 		return directory.ErrNoToken

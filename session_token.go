@@ -47,7 +47,7 @@ func (t *tokenStrategy) open(ctx context.Context, v *visit, who *directory.SignI
 		trigger = TriggerSignUp
 	}
 	info := TokenInfo{Claims: claims, Trigger: trigger, User: &who.User, Account: &who.Account, Profile: who.Profile}
-	kept := keepClaims(claims, jwtclaims.Tenant, jwtclaims.SessionID, jwtclaims.AuthTime) // sub is the application's to choose, now
+	kept := keepClaims(claims, jwtclaims.Credential, jwtclaims.Tenant, jwtclaims.SessionID, jwtclaims.AuthTime) // sub is the application's to choose, now
 	claims, err := t.shape(ctx, info)
 	if err != nil {
 		return err
@@ -100,22 +100,22 @@ func (t *tokenStrategy) params(k *browser.Spec, claims Claims) JWTParams {
 }
 
 func (t *tokenStrategy) read(ctx context.Context, v *visit, c *change) (*reading, error) {
-	token, spec := v.credential.Token()
-	if token == "" {
+	token := v.credential.Token()
+	if token.Text == "" {
 		if v.cookies.HasSession() {
 			t.refuse(ctx, v, directory.ErrNoToken)
 		}
 		return nil, nil
 	}
 	if t.plain && v.credential.Bearer == nil {
-		r, err := t.readPlain(ctx, v, token, spec)
+		r, err := t.readPlain(ctx, v, token)
 		if errors.Is(err, directory.ErrNoToken) {
 			t.refuse(ctx, v, err)
 			return nil, nil
 		}
 		return r, err
 	}
-	claims, err := t.openToken(ctx, token, spec, c == nil) // what changes something asks the store
+	claims, err := t.openToken(ctx, token, c == nil) // what changes something asks the store
 	if errors.Is(err, directory.ErrNoToken) {
 		t.refuse(ctx, v, err)
 		return nil, nil
@@ -127,19 +127,24 @@ func (t *tokenStrategy) read(ctx context.Context, v *visit, c *change) (*reading
 }
 
 // refuse makes the browser forget a token that is undecodable, expired or
-// revoked.
+// revoked, unless it is another tenant's.
 func (t *tokenStrategy) refuse(ctx context.Context, v *visit, err error) {
 	t.setup.log.Debug(ctx, v.about, failure.Wrap(ErrJWTSession, err))
-	v.credential.Clear()
+	if !errors.Is(err, errOtherTenant) {
+		v.credential.Clear()
+	}
 }
 
 // openToken decrypts and validates a session token. It returns ErrNoToken if
-// the token is invalid, expired or revoked. With useCache it accepts a cached
-// revocation result.
-func (t *tokenStrategy) openToken(ctx context.Context, token string, spec *browser.Spec, useCache bool) (Claims, error) {
-	claims, err := t.decode(ctx, token, spec)
+// the token is invalid, expired, revoked or of another kind. With useCache it
+// accepts a cached revocation result.
+func (t *tokenStrategy) openToken(ctx context.Context, token browser.Token, useCache bool) (Claims, error) {
+	claims, err := t.decode(ctx, token.Text, token.Spec)
 	if err != nil {
 		return nil, err
+	}
+	if browser.KindOfClaims(claims) != token.Kind {
+		return nil, directory.ErrNoToken
 	}
 	return claims, t.judge(ctx, claims.String(jwtclaims.Tenant), directory.OriginOfToken(claims), useCache)
 }
@@ -168,7 +173,7 @@ func (t *tokenStrategy) readClaims(ctx context.Context, v *visit, claims Claims,
 	}
 	t.track(claims)
 	end, _ := claims.Time("exp")
-	kept := keepClaims(claims, jwtclaims.Subject, jwtclaims.Tenant, jwtclaims.SessionID, jwtclaims.AuthTime)
+	kept := keepClaims(claims, jwtclaims.Subject, jwtclaims.Credential, jwtclaims.Tenant, jwtclaims.SessionID, jwtclaims.AuthTime)
 	claims, err := t.shape(ctx, info)
 	if err != nil {
 		return nil, failure.Wrap(ErrJWTSession, err)
@@ -182,7 +187,9 @@ func (t *tokenStrategy) readClaims(ctx context.Context, v *visit, claims Claims,
 	if err != nil {
 		return nil, failure.Wrap(ErrJWTSession, err)
 	}
-	describe(s, v.credential.Bearer, end)
+	if !v.credential.Renews() && !end.IsZero() {
+		s.Expires = end // the token stays
+	}
 	r, err := t.setup.expose(ctx, &v.events, SessionInfo{Session: s, Claims: claims, Trigger: info.Trigger, Update: info.Update})
 	if err != nil {
 		return nil, failure.Wrap(ErrJWTSession, err)
@@ -198,7 +205,7 @@ func (t *tokenStrategy) sessionOf(claims Claims) (*Session, error) {
 	}
 	s := &Session{
 		User: user, said: said, Expires: t.setup.now().Add(t.setup.config.Session.MaxAge),
-		UserID: claims.String("sub"), ID: claims.String(jwtclaims.SessionID), Tenant: t.setup.tenant, Via: ViaCookie,
+		UserID: claims.String("sub"), ID: claims.String(jwtclaims.SessionID), Tenant: t.setup.tenant, Via: viaOf(browser.KindOfClaims(claims)),
 	}
 	s.signedInAt(claims.Time(jwtclaims.AuthTime))
 	return s, nil
@@ -248,11 +255,11 @@ func (t *tokenStrategy) visitor(ctx context.Context, v *visit) (*User, error) {
 // claims returns the claims of the request's token, or nil if it has no valid
 // one.
 func (t *tokenStrategy) claims(ctx context.Context, v *visit) (Claims, error) {
-	token, spec := v.credential.Token()
-	if token == "" {
+	token := v.credential.Token()
+	if token.Text == "" {
 		return nil, nil
 	}
-	claims, err := t.openToken(ctx, token, spec, false)
+	claims, err := t.openToken(ctx, token, false)
 	if errors.Is(err, directory.ErrNoToken) {
 		return nil, nil
 	}
@@ -265,12 +272,16 @@ func (*tokenStrategy) markOf(_ context.Context, who *directory.SignIn) (sessionr
 
 // close revokes the token where the operator wants that, and forgets it.
 func (t *tokenStrategy) close(ctx context.Context, v *visit) (endedSession, error) {
-	token, spec := v.credential.Token()
-	v.credential.Clear()
-	if token == "" {
+	token := v.credential.Token()
+	if token.Text == "" {
+		v.credential.Clear()
 		return endedSession{}, nil
 	}
-	claims, err := t.openToken(ctx, token, spec, false)
+	claims, err := t.openToken(ctx, token, false)
+	if errors.Is(err, errOtherTenant) {
+		return endedSession{}, nil
+	}
+	v.credential.Clear()
 	if errors.Is(err, directory.ErrNoToken) { // it was good for nothing before
 		if t.setup.config.Session.JWT.Decode != nil { // Auth.js tells only what a decoder of the application's own makes nothing of
 			addSignOut(&v.events, endedSession{}, SignOutEvent{})
@@ -283,7 +294,7 @@ func (t *tokenStrategy) close(ctx context.Context, v *visit) (endedSession, erro
 	if err != nil { // once more, whether or not the visitor waits
 		retry, cancel := guarded.Background(ctx, t.setup.config.Limits.StoreTimeout)
 		defer cancel()
-		if claims, err = t.openToken(retry, token, spec, false); errors.Is(err, directory.ErrNoToken) {
+		if claims, err = t.openToken(retry, token, false); errors.Is(err, directory.ErrNoToken) {
 			return endedSession{}, nil
 		}
 		if err == nil {

@@ -4,11 +4,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/latchkeyhq/latchkey/event"
 	"github.com/latchkeyhq/latchkey/internal/browser"
 	"github.com/latchkeyhq/latchkey/internal/directory"
 	"github.com/latchkeyhq/latchkey/internal/failure"
+	"github.com/latchkeyhq/latchkey/internal/secret"
 	"github.com/latchkeyhq/latchkey/internal/sessionref"
 	"github.com/latchkeyhq/latchkey/internal/texts"
 	"github.com/latchkeyhq/latchkey/internal/weburl"
@@ -60,13 +62,29 @@ func (x *exchange) conclude(ctx context.Context, out outcome, err error) (*Respo
 // completeSignIn completes every kind of sign-in: it finds the user, asks the
 // application, writes the records, and opens the session.
 func (x *exchange) completeSignIn(ctx context.Context, in directory.Assertion) (*Response, error) {
+	if in.Person.ID == "" {
+		in.Person.ID = secret.NewUserID()
+	}
 	var known *User
 	if d := x.setup.directory; d != nil {
-		var err error
-		if known, err = d.KnownUser(ctx, d.Store, &in); err != nil {
+		here, err := linkingUser(ctx, x, &in)
+		if err == nil {
+			known, err = directory.Foresee(ctx, d, &in, here)
+		}
+		if err != nil {
 			return nil, atProvider(x.provider, err)
 		}
 	}
+	return askAbout(ctx, x, in, known)
+}
+
+// mostAsked bounds how often the application is asked about one sign-in whose user
+// changes meanwhile.
+const mostAsked = 3
+
+// askAbout asks the application about the user that a sign-in ends in, and admits
+// the user if it agrees. known is nil for a user that is created now.
+func askAbout(ctx context.Context, x *exchange, in directory.Assertion, known *User) (*Response, error) {
 	attempt := SignInAttempt{User: in.Person, Account: in.Account, Profile: in.Profile, Credentials: in.Credentials}
 	if known != nil {
 		attempt.User = *known
@@ -74,6 +92,7 @@ func (x *exchange) completeSignIn(ctx context.Context, in directory.Assertion) (
 	if err := x.runSignInCallback(ctx, attempt); err != nil {
 		return nil, err
 	}
+	in.Allowed = append(slices.Clip(in.Allowed), attempt.User.ID)
 	if x.setup.pause != nil {
 		if res, err := x.setup.pause(ctx, x, in, known); res != nil || err != nil {
 			return res, atProvider(x.provider, err)
@@ -86,6 +105,12 @@ func (x *exchange) completeSignIn(ctx context.Context, in directory.Assertion) (
 // session.
 func (x *exchange) admit(ctx context.Context, in directory.Assertion) (*Response, error) {
 	who, err := x.commit(ctx, in)
+	if other, ok := errors.AsType[*directory.OtherUser](err); ok && len(in.Allowed) < mostAsked {
+		if other.IsNew {
+			in.Person.ID = other.User.ID
+		}
+		return askAbout(ctx, x, in, other.Stored())
+	}
 	if err != nil {
 		return nil, atProvider(x.provider, err)
 	}

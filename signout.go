@@ -11,7 +11,7 @@ import (
 // signed out; a session that could not be ended there is an error in the log.
 func (x *exchange) signOut(ctx context.Context) (*Response, error) {
 	ended, err := x.setup.sessions.close(ctx, &x.visit)
-	x.cookies.ClearChecks()
+	x.cookies.ClearChecks(x.now())
 	if err != nil {
 		x.setup.log.Error(ctx, x, failure.Wrap(ErrSignOut, err), "alert", true)
 		if *x.setup.config.Security.StrictSignOut {

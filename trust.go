@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"net/http"
 	"net/netip"
 	"strings"
 	"sync"
@@ -11,6 +12,7 @@ import (
 
 	"github.com/latchkeyhq/latchkey/internal/failure"
 	"github.com/latchkeyhq/latchkey/internal/guarded"
+	"github.com/latchkeyhq/latchkey/internal/journal"
 	"github.com/latchkeyhq/latchkey/internal/texts"
 	"github.com/latchkeyhq/latchkey/internal/weburl"
 )
@@ -23,7 +25,8 @@ type hostTrust struct {
 
 	last atomic.Pointer[knownOrigin] // nearly every request says the same
 
-	proxyWarned sync.Once // see warnOfProxy
+	proxyWarned  sync.Once // see warnOfProxy
+	schemeWarned sync.Once // see warnOfScheme
 }
 
 // knownOrigin is what became of a scheme and a host that are allowed.
@@ -69,6 +72,25 @@ func (t *hostTrust) originOf(r *Request) (weburl.Origin, error) {
 	return origin, nil
 }
 
+// plainHTTP is what an operator reads whose site has https URLs in browsers and
+// http URLs in links, cookies and the redirect_uri of providers.
+const plainHTTP = "browsers see the site over https, and requests arrive as http: set Site.URL (AUTH_URL), or have the proxy send X-Forwarded-Proto and set Site.TrustHost; until then cookies are not Secure and links are http"
+
+// warnOfScheme logs once that a proxy ends TLS without saying so. Browsers send
+// Sec-Fetch-Site to https sites and to loopback alone (Fetch Metadata, section 2),
+// and Origin and Referer name the scheme.
+func (t *hostTrust) warnOfScheme(log *journal.Logger, h http.Header, o weburl.Origin) {
+	if o.Secure || o.Text == "" || t.origin.Text != "" || weburl.IsLoopback(o.Host()) {
+		return
+	}
+	seen := "https://" + o.Host()
+	referer := h.Get("Referer")
+	if h.Get("Sec-Fetch-Site") == "" && h.Get("Origin") != seen && referer != seen && !strings.HasPrefix(referer, seen+"/") {
+		return
+	}
+	t.schemeWarned.Do(func() { log.WarnAtStart(plainHTTP, "header", "X-Forwarded-Proto", "host", texts.Cut(o.Host(), 64)) })
+}
+
 // forwarded returns all of a header. A list is kept whole and so refused as a
 // host or scheme: its first entry is what the client sent, not what the proxy
 // saw. Without TrustHost it returns "": nothing vouches for the header.
@@ -97,6 +119,21 @@ func (t *hostTrust) allows(o weburl.Origin) bool {
 		}
 	}
 	return false
+}
+
+// hostNames returns the names under which browsers may see the site, without
+// ports, or nil if any name is possible.
+func (t *hostTrust) hostNames() (names []string) {
+	if t.origin.Text != "" {
+		return []string{t.origin.HostName()}
+	}
+	for _, pattern := range t.AllowedHosts {
+		if pattern == "*" {
+			return nil
+		}
+		names = append(names, weburl.NewOrigin("https", strings.TrimSuffix(pattern, anyPort)).HostName())
+	}
+	return names
 }
 
 // missingPort returns the cure if only its port keeps a host off the list.

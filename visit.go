@@ -24,15 +24,10 @@ type visit struct {
 // hide keeps secrets out of the log.
 func (v *visit) hide(secrets ...string) { v.secretsSeen = append(v.secretsSeen, secrets...) }
 
-// describe says of a session that it came as a bearer token, and ends with the
-// token if that stays. A zero end is that of a stored session. b is nil for a
-// session from a cookie.
-func describe(s *Session, b *browser.Bearer, end time.Time) {
-	if b == nil {
-		return
+// viaOf returns how a session with a token of this kind came.
+func viaOf(kind browser.Kind) SessionVia {
+	if kind == browser.BearerKind {
+		return ViaBearer
 	}
-	s.Via = ViaBearer
-	if !b.Renews && !end.IsZero() {
-		s.Expires = end
-	}
+	return ViaCookie
 }

@@ -41,8 +41,12 @@ func (p *WebAuthn) prepare(s *setup, _ func(string) string) (preparedProvider, e
 			w.Fields[0].Autocomplete = "username"
 		}
 	}
+	given := p.Name
+	if given == "Passkey" { // which package webauthn sets
+		given = ""
+	}
 	w.about = providerInfo{
-		id: w.ID, name: w.Name, kind: TypeWebAuthn, style: w.Style, fields: w.Fields, start: "callback/", provesNoEmail: true,
+		id: w.ID, name: w.Name, given: given, kind: TypeWebAuthn, style: w.Style, fields: w.Fields, start: "callback/", provesNoEmail: true,
 		needs: []directory.Ability{directory.AbilityAuthenticators, directory.AbilityAccountLists}, options: w.options, party: w.partyOf, offersWhileTyping: !w.SkipConditionalUI,
 		signsUpByName: w.ListCredentials != passkey.ListKnown,
 	}

@@ -20,10 +20,10 @@ import (
 // keptClaims are what no callback and no update may set, change or drop.
 type keptClaims struct {
 	names  []string
-	values [4]any // nil: absent, and stays so
+	values [5]any // nil: absent, and stays so
 }
 
-// keepClaims remembers at most four claims.
+// keepClaims remembers at most five claims.
 func keepClaims(c Claims, names ...string) (kept keptClaims) {
 	kept.names = names
 	for i, name := range names {

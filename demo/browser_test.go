@@ -45,7 +45,7 @@ const (
 	signOut      = `header form[action$="/auth/signout"] button`
 	demoButton   = `form[action$="/signin/demo"] button`
 	password     = `form[action$="/callback/credentials"]`
-	emailForm    = `form[action$="/signin/email"]`
+	emailForm    = `form:is([action$="/signin/email"],:has([formaction$="/signin/email"]))`
 	usernameBox  = password + ` input[name="username"]`
 	passwordBox  = password + ` input[name="password"]`
 	passwordDone = password + ` button`

@@ -23,8 +23,8 @@ const patience = time.Minute
 
 // startChromium starts a browser without a window, which ends with the test. What it
 // keeps is in no folder of the test's: processes of the browser may write there when
-// the browser has ended.
-func startChromium(t *testing.T) context.Context {
+// the browser has ended. The flags are switched on besides those of all tests.
+func startChromium(t *testing.T, flags ...string) context.Context {
 	t.Helper()
 	program, err := exec.LookPath("chromium")
 	if err != nil {
@@ -36,7 +36,7 @@ func startChromium(t *testing.T) context.Context {
 	options := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(program), chromedp.NoSandbox, chromedp.DisableGPU,
 		chromedp.NoFirstRun, chromedp.WSURLReadTimeout(patience))
 	// What is clicked and typed counts before a page has been painted, too: a test is faster than eyes.
-	for _, name := range []string{"allow-pre-commit-input", "disable-quic", "disable-background-networking", "disable-component-update", "disable-sync"} {
+	for _, name := range append(flags, "allow-pre-commit-input", "disable-quic", "disable-background-networking", "disable-component-update", "disable-sync") {
 		options = append(options, chromedp.Flag(name, true))
 	}
 	allocator, end := chromedp.NewExecAllocator(context.Background(), options...)

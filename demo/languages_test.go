@@ -68,8 +68,9 @@ func manyProviders(buttons int) []page.Provider {
 		{ID: "crew", Name: "Credentials", Type: page.Credentials, Fields: []page.Field{
 			{Name: "username", Label: "Name"}, {Name: "password", Type: "password", Label: "Password"}, {Name: "stay", Type: "checkbox", Label: "Stay signed in"},
 		}},
-		{ID: "post", Name: "Email", Type: page.Email},
-		{ID: "passkey", Name: "Passkey", Type: page.WebAuthn},
+		{ID: "staff", Type: page.Credentials, Fields: []page.Field{{Name: "email", Type: "email"}, {Name: "password", Type: "password"}}},
+		{ID: "post", Type: page.Email},
+		{ID: "passkey", Type: page.WebAuthn, SignsUp: true},
 	}
 	for i := range buttons {
 		all = append(all, page.Provider{ID: fmt.Sprint(i), Name: "Microsoft Entra ID", Type: page.OAuth})
@@ -82,9 +83,9 @@ func fullAccount(notice, failed string) page.Account {
 	return page.Account{
 		Host: longHost, Origin: "/", Name: "Somebody With A Long Name", Email: longEmail, Notice: notice, Error: failed,
 		Linked: []page.Linked{
-			{Provider: some[3], Detail: longEmail, Removable: true}, {Provider: some[0], Detail: longEmail}, {Provider: some[1], Fixed: true},
+			{Provider: some[4], Detail: longEmail, Removable: true}, {Provider: some[0], Detail: longEmail}, {Provider: some[2], Fixed: true},
 		},
-		UnlinkAction: "/", Providers: some[3:],
+		UnlinkAction: "/", Providers: some[4:],
 		Devices: []page.Device{
 			{ID: "1", Name: "Samsung Internet", System: "Android", Seen: time.Now(), This: true}, {ID: "2", Name: "Firefox", System: "Linux", Seen: time.Unix(0, 0)}, {ID: "3"},
 		},

@@ -13,9 +13,6 @@
 //
 //	PORT              where to listen; unset: 3000, or the next port that is free
 //	DEMO_DATA         the folder for database, secret and mails; unset: in the user's cache folder
-//	DATABASE_URL      postgres://… or mysql://… instead of SQLite
-//	REDIS_URL         redis://… keeps sessions, limits, used sign-ins and revocations, beside users in
-//	                  the database; with ?addr=host:port for each further node, a cluster
 //	SESSION_STRATEGY  jwt keeps sessions in the cookie instead of the database
 //	AUTH_SECRET       seals cookies; unset: made once and kept in the data folder
 //	AUTH_URL          the URL of the site behind a proxy; unset: localhost
@@ -23,8 +20,9 @@
 //	AUTH_GOOGLE_ID    with AUTH_GOOGLE_SECRET adds Google
 //	AUTH_DEMO_ISSUER  an OpenID Provider that runs already, instead of one's own
 //
-// Several demos may share a database, a Redis, a secret, a data folder and an
-// AUTH_DEMO_ISSUER, and stand behind one load balancer.
+// Several demos may share a data folder and an AUTH_DEMO_ISSUER, and stand behind
+// one load balancer. examples/instances shows that with PostgreSQL, MySQL and
+// Redis.
 package main
 
 import (
@@ -58,6 +56,7 @@ func run(ctx context.Context, out io.Writer) (err error) {
 	if err != nil {
 		return err
 	}
+	warnUnused(s.log, os.Getenv)
 	listener, err := listen(s.port)
 	if err != nil {
 		return err
@@ -79,6 +78,15 @@ func run(ctx context.Context, out io.Writer) (err error) {
 	patience, cancel := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Second)
 	defer cancel()
 	return server.Shutdown(patience)
+}
+
+// warnUnused logs the variables of a deployment that the demo does not read.
+func warnUnused(log *slog.Logger, getenv func(string) string) {
+	for _, name := range []string{"DATABASE_URL", "REDIS_URL"} {
+		if getenv(name) != "" {
+			log.Warn("the demo keeps its data in SQLite and does not read " + name + ": examples/instances does")
+		}
+	}
 }
 
 const (

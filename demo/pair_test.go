@@ -1,20 +1,14 @@
-//go:build linux
-
 package main
 
 import (
-	"database/sql"
 	"fmt"
 	"net/http"
 	"net/http/httputil"
 	"net/url"
-	"strings"
 	"sync/atomic"
 	"testing"
-	"time"
 
 	"github.com/latchkeyhq/latchkey"
-	"github.com/latchkeyhq/latchkey/internal/realservers"
 	"github.com/latchkeyhq/latchkey/latchkeytest"
 )
 
@@ -46,93 +40,24 @@ func (b *balancer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	b.proxies[b.next.Add(1)%int64(len(b.proxies))].ServeHTTP(w, r)
 }
 
-// TestTwoInstances puts two demos with one database behind a load balancer that
-// gives every request to the other one.
+// TestTwoInstances puts two demos with one data folder behind a load balancer that
+// sends each request to the next of them.
 func TestTwoInstances(t *testing.T) {
-	for _, database := range []struct {
-		name string
-		url  func(t *testing.T) string // of an empty database
-	}{
-		{"SQLite", func(*testing.T) string { return "" }},
-		{"PostgreSQL", postgresURL},
-		{"MariaDB", mariadbURL},
-	} {
-		t.Run(database.name, func(t *testing.T) {
-			databaseURL := database.url(t)
-			for _, strategy := range []latchkey.Strategy{latchkey.DatabaseSessions, latchkey.JWTSessions} {
-				t.Run(string(strategy), func(t *testing.T) { drivePair(t, databaseURL, strategy) })
-			}
-		})
+	for _, strategy := range []latchkey.Strategy{latchkey.DatabaseSessions, latchkey.JWTSessions} {
+		t.Run(string(strategy), func(t *testing.T) { drivePair(t, strategy) })
 	}
 }
 
-// TestTwoInstancesOnRedis is the same with users in SQL and everything else in a
-// Redis Cluster, which loses a primary: nobody is signed out by that.
-func TestTwoInstancesOnRedis(t *testing.T) {
-	cluster := realservers.NewRedisCluster(t)
-	redisURL := "redis://" + cluster.Addrs[0] + "?addr=" + strings.Join(cluster.Addrs[1:], "&addr=")
-	databaseURL := postgresURL(t)
-	for _, strategy := range []latchkey.Strategy{latchkey.JWTSessions, latchkey.DatabaseSessions} {
-		t.Run(string(strategy), func(t *testing.T) {
-			origin := drivePair(t, databaseURL, strategy, "REDIS_URL", redisURL)
-			var browsers []*latchkeytest.Client
-			for range 12 {
-				c := latchkeytest.NewClientAt(t, origin)
-				signInAsAda(t, c)
-				browsers = append(browsers, c)
-			}
-			if strategy == latchkey.JWTSessions {
-				return
-			}
-			cluster.Nodes[2].AwaitCopies(t)
-			cluster.Lose(t, 2, func() {
-				for i, c := range browsers {
-					for deadline := time.Now().Add(time.Minute); !strings.Contains(string(c.Get("/").Body), "Hello, Ada Lovelace"); {
-						if time.Now().After(deadline) {
-							t.Fatalf("browser %d was signed out by the loss of a server", i)
-						}
-					}
-				}
-			})
-			for _, c := range browsers {
-				for range 2 {
-					wants(t, c.Get("/members"), 200, "Members only")
-				}
-				leads(t, c.Post("/auth/signout", hiddenFields(c.Get("/profile"))), "/")
-			}
-		})
-	}
-}
-
-func postgresURL(t *testing.T) string {
-	server := realservers.Postgres(t, false)
-	return fmt.Sprintf("postgres://latchkey@/postgres?host=%s&port=%d", url.QueryEscape(server.Dir), server.Port)
-}
-
-func mariadbURL(t *testing.T) string {
-	socket := realservers.MariaDB(t)
-	db, err := sql.Open("mysql", "root@unix("+socket+")/")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer db.Close()
-	if _, err := db.ExecContext(t.Context(), "CREATE DATABASE demo"); err != nil {
-		t.Fatal(err)
-	}
-	return "mysql://root@localhost/demo?socket=" + url.QueryEscape(socket)
-}
-
-// drivePair goes through every flow twice, so that each request reaches either
-// demo, and returns where both are.
-func drivePair(t *testing.T, databaseURL string, strategy latchkey.Strategy, more ...string) (origin string) {
+// drivePair goes through every flow twice, so that each request reaches either demo.
+func drivePair(t *testing.T, strategy latchkey.Strategy) {
 	issuer, err := startIssuer()
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(issuer.Close)
-	s := environment(t, append(more, "DATABASE_URL", databaseURL, "SESSION_STRATEGY", string(strategy), "AUTH_DEMO_ISSUER", issuer.URL)...)
+	s := environment(t, "SESSION_STRATEGY", string(strategy), "AUTH_DEMO_ISSUER", issuer.URL)
 	b := newBalancer(t, newTestSite(t, s), newTestSite(t, s))
-	origin = serve(t, b)
+	origin := serve(t, b)
 	for shift := range 2 {
 		for _, flow := range []struct {
 			name string
@@ -159,7 +84,6 @@ func drivePair(t *testing.T, databaseURL string, strategy latchkey.Strategy, mor
 			})
 		}
 	}
-	return origin
 }
 
 func signInAsAda(t *testing.T, c *latchkeytest.Client) {

@@ -130,7 +130,7 @@ func (k *keyholder) expect(path string) {
 const (
 	passkeyForm   = `form[data-latchkey-passkey="passkey"]`
 	passkeyEmail  = passkeyForm + ` input[name="email"]`
-	passkeyButton = passkeyForm + ` button`
+	passkeyButton = passkeyForm + ` button:not([formaction])`
 	passkeyError  = passkeyForm + ` [data-latchkey-passkey-error]`
 	noAutofill    = `PublicKeyCredential.isConditionalMediationAvailable = async () => false`
 	signedInEmail = "client.getSession().then(s => s?.user.email ?? null)"

@@ -62,5 +62,5 @@ func (d *site) checkPassword(ctx context.Context, fields map[string]string, _ *l
 	if name&password != 1 {
 		return latchkey.User{}, latchkey.ErrCredentialsSignin
 	}
-	return alice(ctx, d.store.adapter)
+	return alice(ctx, d.store)
 }

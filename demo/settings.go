@@ -15,32 +15,28 @@ import (
 
 // settings is what the environment says.
 type settings struct {
-	port        string // empty: any from firstPort on
-	data        string // folder of the database, the secret and the mails
-	databaseURL string // empty: an SQLite file in data
-	redisURL    string // empty: the database keeps everything
-	issuer      string // empty: the demo starts one
-	strategy    latchkey.Strategy
-	secrets     []string
-	github      bool // is set up
-	google      bool
-	log         *slog.Logger
+	port     string // empty: any from firstPort on
+	data     string // folder of the database, the secret and the mails
+	issuer   string // empty: the demo starts one
+	strategy latchkey.Strategy
+	secrets  []string
+	github   bool // is set up
+	google   bool
+	log      *slog.Logger
 }
 
 // readSettings makes the data folder, and a secret in it, where they are
 // missing.
 func readSettings(getenv func(string) string) (settings, error) {
 	s := settings{
-		port:        getenv("PORT"),
-		data:        getenv("DEMO_DATA"),
-		databaseURL: getenv("DATABASE_URL"),
-		redisURL:    getenv("REDIS_URL"),
-		issuer:      getenv("AUTH_DEMO_ISSUER"),
-		strategy:    latchkey.Strategy(getenv("SESSION_STRATEGY")),
-		secrets:     latchkey.Config{}.WithEnv(getenv).Secrets,
-		github:      getenv("AUTH_GITHUB_ID") != "",
-		google:      getenv("AUTH_GOOGLE_ID") != "",
-		log:         newLog(),
+		port:     getenv("PORT"),
+		data:     getenv("DEMO_DATA"),
+		issuer:   getenv("AUTH_DEMO_ISSUER"),
+		strategy: latchkey.Strategy(getenv("SESSION_STRATEGY")),
+		secrets:  latchkey.Config{}.WithEnv(getenv).Secrets,
+		github:   getenv("AUTH_GITHUB_ID") != "",
+		google:   getenv("AUTH_GOOGLE_ID") != "",
+		log:      newLog(),
 	}
 	switch s.strategy {
 	case "":

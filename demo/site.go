@@ -10,7 +10,6 @@ import (
 	"github.com/latchkeyhq/latchkey"
 	"github.com/latchkeyhq/latchkey/latchkeytest"
 	"github.com/latchkeyhq/latchkey/providers"
-	"github.com/latchkeyhq/latchkey/storage"
 	"github.com/latchkeyhq/latchkey/ui"
 	"github.com/latchkeyhq/latchkey/webauthn"
 )
@@ -21,7 +20,6 @@ type site struct {
 	http.Handler
 	auth  *latchkey.Auth
 	store *store
-	redis *shared // nil: the database keeps everything
 	mails mailbox
 	own   *latchkeytest.Issuer // nil: another one is used
 }
@@ -39,11 +37,6 @@ func newSite(ctx context.Context, s settings) (_ *site, err error) {
 	if err := d.prepareStore(ctx); err != nil {
 		return nil, err
 	}
-	if d.redisURL != "" {
-		if d.redis, err = openShared(d.redisURL); err != nil {
-			return nil, err
-		}
-	}
 	if d.issuer == "" {
 		if d.own, err = startIssuer(); err != nil {
 			return nil, err
@@ -59,38 +52,32 @@ func newSite(ctx context.Context, s settings) (_ *site, err error) {
 
 // prepareStore opens the database, drops what has expired, and lets alice in.
 func (d *site) prepareStore(ctx context.Context) (err error) {
-	if d.store, err = openStore(ctx, d.databaseURL, d.data); err != nil {
+	if d.store, err = openStore(ctx, d.data); err != nil {
 		return err
 	}
-	if sweeper, ok := d.store.adapter.(storage.SweepAdapter); ok {
-		if _, err := sweeper.Sweep(ctx, time.Now()); err != nil {
-			return err
-		}
+	if _, err := d.store.Sweep(ctx, time.Now()); err != nil {
+		return err
 	}
-	_, err = alice(ctx, d.store.adapter)
+	_, err = alice(ctx, d.store)
 	return err
 }
 
-// Close ends the identity provider and lets go of the databases.
+// Close stops the identity provider and closes the database.
 func (d *site) Close() error {
 	if d.own != nil {
 		d.own.Close()
 	}
-	var err error
-	if d.redis != nil {
-		err = d.redis.close()
-	}
 	if d.store != nil {
-		err = errors.Join(err, d.store.close())
+		return d.store.close()
 	}
-	return err
+	return nil
 }
 
 // config is everything the demo configures.
 func (d *site) config() latchkey.Config {
-	c := latchkey.Config{
+	return latchkey.Config{
 		Providers:   d.providers(),
-		Adapter:     d.store.adapter,
+		Adapter:     d.store,
 		Secrets:     d.secrets,
 		Site:        latchkey.Site{AllowedHosts: []string{"localhost:*", "127.0.0.1:*"}},
 		Session:     latchkey.SessionConfig{Strategy: d.strategy},
@@ -99,10 +86,6 @@ func (d *site) config() latchkey.Config {
 		Texts:       latchkey.Texts{Text: hint},
 		Runtime:     latchkey.Runtime{Logger: d.log},
 	}
-	if d.redis != nil {
-		d.redis.share(&c)
-	}
-	return c
 }
 
 func (d *site) providers() []latchkey.Provider {
@@ -163,13 +146,10 @@ func (d *site) known(next http.Handler) http.Handler {
 	})
 }
 
-// sessions says where sessions are kept, for people.
+// sessions returns where sessions are kept, for people to read.
 func (d *site) sessions() string {
 	if d.strategy == latchkey.JWTSessions {
-		return "in the cookie; users in " + d.store.kind
+		return "in the cookie; users in SQLite"
 	}
-	if d.redis != nil {
-		return "in " + d.redis.kind + "; users in " + d.store.kind
-	}
-	return "in " + d.store.kind
+	return "in SQLite"
 }

@@ -11,6 +11,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/latchkeyhq/latchkey/internal/cookie"
+	"github.com/latchkeyhq/latchkey/internal/jwtclaims"
 )
 
 // TokenParams says to [GetToken] in which cookie of a request the token is and
@@ -52,12 +53,13 @@ type TokenParams struct {
 // GetToken returns the claims of the token that a request with the header h
 // carries: in the session cookie, whole or in pieces, or else as
 // "Authorization: Bearer" with the token percent-encoded. A cookie that is
-// there decides, even when it is no good. It fails with [ErrNoToken] when there
+// there decides, even when it is no good, and a bearer token of Latchkey's is no good
+// in a cookie. It fails with [ErrNoToken] when there
 // is nothing to decode, with [ErrInvalid], [ErrExpired] or [ErrNoSecret] as
 // [Decode] does, or with the error of p.Decode. Claims and error are never both
 // set. Safe for concurrent use.
 func GetToken(h http.Header, p TokenParams) (Claims, error) {
-	token, err := GetRawToken(h, p)
+	token, isCookie, err := rawToken(h, p)
 	if err != nil {
 		return nil, err
 	}
@@ -66,7 +68,7 @@ func GetToken(h http.Header, p TokenParams) (Claims, error) {
 		decode = Decode
 	}
 	claims, err := decode(token, p.params(cookie.Parse(h)))
-	if err == nil && claims == nil { // a replacement that means "no"
+	if err == nil && (claims == nil || isCookie && claims[jwtclaims.Credential] != nil) { // nil is a replacement's "no"
 		err = ErrInvalid
 	}
 	if err != nil {
@@ -81,15 +83,23 @@ func GetToken(h http.Header, p TokenParams) (Claims, error) {
 // where [GetToken] does, and needs no secrets. It fails with [ErrNoToken]. Safe
 // for concurrent use.
 func GetRawToken(h http.Header, p TokenParams) (string, error) {
+	token, _, err := rawToken(h, p)
+	return token, err
+}
+
+// rawToken does what GetRawToken does. It also reports whether the token came in the
+// session cookie.
+func rawToken(h http.Header, p TokenParams) (token string, isCookie bool, err error) {
 	jar := cookie.Parse(h)
 	token, parts, ok := jar.Chunked(p.sessionCookie(jar))
 	if ok {
-		return unescape(token), nil
+		return unescape(token), true, nil
 	}
 	if len(parts) > 0 {
-		return "", ErrNoToken
+		return "", false, ErrNoToken
 	}
-	return bearer(h["Authorization"])
+	token, err = bearer(h["Authorization"])
+	return token, false, err
 }
 
 func (p TokenParams) sessionCookie(jar cookie.Jar) string {

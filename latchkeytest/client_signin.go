@@ -1,9 +1,13 @@
 package latchkeytest
 
 import (
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/base64"
 	"encoding/json"
 	"html"
 	"net/http"
+	"net/http/httptest"
 	"net/url"
 	"regexp"
 
@@ -140,6 +144,25 @@ func (c *Client) Session() *latchkey.Session {
 		c.t.Fatalf("latchkeytest: no session to read: %s", page.Describe())
 	}
 	return s
+}
+
+// BearerToken opens a session for an app beside the browser's and returns its token.
+// auth is the site's, with Session.Bearer. The test ends unless a user is signed in.
+func (c *Client) BearerToken(auth *latchkey.Auth) string {
+	c.t.Helper()
+	verifier := rand.Text() + rand.Text()
+	hash := sha256.Sum256([]byte(verifier))
+	r := httptest.NewRequestWithContext(c.t.Context(), http.MethodGet, c.URL+"/", http.NoBody)
+	c.attach(r, false, false)
+	code, err := auth.BearerCode(r, base64.RawURLEncoding.EncodeToString(hash[:]))
+	if err != nil {
+		c.t.Fatalf("latchkeytest: no code for an app: %v", err)
+	}
+	token, _, err := auth.BearerToken(r, code, verifier)
+	if err != nil {
+		c.t.Fatalf("latchkeytest: no token for an app: %v", err)
+	}
+	return token
 }
 
 // SignOut signs out and returns the site's answer.

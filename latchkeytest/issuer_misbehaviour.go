@@ -29,6 +29,8 @@ type Misbehaviour struct {
 	Sign       Signing                     // of the ID token
 	RawIDToken func(token string) string   // the last word about the ID token
 
+	LaxPKCE bool // a verifier is ignored for a code without a challenge (RFC 9700, section 4.8.2)
+
 	Answers map[string]Answer // by path: what happens to the answer as a whole
 }
 

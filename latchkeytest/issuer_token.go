@@ -28,7 +28,8 @@ func (iss *Issuer) token(bad Misbehaviour, r *http.Request) reply {
 	switch r.PostForm.Get("grant_type") {
 	case "authorization_code":
 		g, usable = iss.spend(iss.codes, r.PostForm.Get("code"))
-		usable = usable && g.redirectURI == r.PostForm.Get("redirect_uri") && g.proves(r.PostForm.Get("code_verifier"))
+		proven := g.proves(r.PostForm.Get("code_verifier")) || bad.LaxPKCE && g.challenge == ""
+		usable = usable && proven && g.redirectURI == r.PostForm.Get("redirect_uri")
 	case "refresh_token":
 		g, usable = iss.spend(iss.refresh, r.PostForm.Get("refresh_token"))
 		g.nonce = "" // OpenID Connect Core 1.0, section 12.2

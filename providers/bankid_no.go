@@ -22,6 +22,7 @@ func BankIDNorway(p latchkey.OAuth) *latchkey.OAuth {
 		Issuer:              "https://auth.bankid.no/auth/realms/prod",
 		ClientAuth:          latchkey.ClientSecretPost,
 		Authorization:       latchkey.Endpoint{Params: url.Values{"ui_locales": {"no"}, "login_hint": {"BIS"}}},
+		VisitorParams:       []string{"ui_locales", "login_hint"},
 		Checks:              []latchkey.Check{latchkey.CheckPKCE, latchkey.CheckState, latchkey.CheckNonce},
 		ProfileFromUserInfo: true,
 		Identify:            fields{subject: "sub", name: "name", email: "email", noImage: true, trust: latchkey.EmailUnproven}.identify,

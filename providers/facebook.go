@@ -13,13 +13,15 @@ import (
 // proven. There is no refresh token: tokens live for two hours, and fb_exchange_token
 // makes one of them that lives for 60 days. DELETE /me/permissions ends the grant.
 // More members of the profile have to be asked for, in UserInfo.Params ("fields").
+// The URLs name no version of the Graph API: Facebook then takes the oldest one that
+// is open to the application, and no version here can end.
 // See https://developers.facebook.com/docs/facebook-login/guides/advanced/manual-flow.
 func Facebook(p latchkey.OAuth) *latchkey.OAuth {
 	return dialect{answer: repairFacebook}.of(p).Or(latchkey.OAuth{
 		ID:            "facebook",
 		Name:          "Facebook",
 		ClientAuth:    latchkey.ClientSecretPost,
-		Authorization: latchkey.Endpoint{URL: "https://www.facebook.com/v23.0/dialog/oauth"},
+		Authorization: latchkey.Endpoint{URL: "https://www.facebook.com/dialog/oauth"},
 		Token:         latchkey.Endpoint{URL: "https://graph.facebook.com/oauth/access_token"},
 		UserInfo:      latchkey.Endpoint{URL: "https://graph.facebook.com/me", Params: url.Values{"fields": {"id,name,email,picture"}}},
 		Scopes:        []string{"email"},

@@ -213,6 +213,17 @@ func tokenInQuery(parameter string) func(context.Context, api) (latchkey.Claims,
 	}
 }
 
+// graphQL is a FetchProfile for providers that are asked with a query.
+func graphQL(query string) func(context.Context, api) (latchkey.Claims, error) {
+	return func(ctx context.Context, a api) (latchkey.Claims, error) {
+		req, err := a.request(ctx, http.MethodPost, a.user.URL, map[string]string{"query": query})
+		if err != nil {
+			return nil, err
+		}
+		return a.object(req)
+	}
+}
+
 // idTokenOnly is a FetchProfile for providers whose ID tokens are all there is
 // to know, whatever the scopes promise.
 func idTokenOnly(_ context.Context, _ *http.Client, t latchkey.Tokens) (latchkey.Claims, error) {

@@ -4,8 +4,10 @@ import "github.com/latchkeyhq/latchkey"
 
 // Fitbit signs in with a Fitbit account. Its profile is a [profile.Fitbit].
 //
-// There is no e-mail. Google replaces this API by that of Google Health. Tokens live
-// for eight hours; a refresh token works once. See
+// Its API has ended: support on 30 September 2026, and on 2 November 2026 the
+// endpoints, which answer status 410 since (https://developers.google.com/health/about).
+// The Google Health API in its place takes sign-ins of [Google], with scopes that
+// Google has to approve. There is no e-mail. See
 // https://dev.fitbit.com/build/reference/web-api/developer-guide/authorization/.
 func Fitbit(p latchkey.OAuth) *latchkey.OAuth {
 	return dialect{answer: repairFitbit}.of(p).Or(latchkey.OAuth{

@@ -2,6 +2,7 @@ package providers
 
 import (
 	"context"
+	"errors"
 	"net/http"
 	"net/url"
 
@@ -13,30 +14,44 @@ import (
 // The scopes have to be those of the application, and oauth has to be among them.
 // The only name is the e-mail, and HubSpot does not say whether it was proven.
 // Tokens live for half an hour; a refresh token does not expire, is refused with
-// BAD_REFRESH_TOKEN, and ends by a DELETE of /oauth/v1/refresh-tokens/{token}. See
+// BAD_REFRESH_TOKEN, and ends by a POST to /oauth/2026-03/token/revoke. The endpoints
+// of version 1, which Auth.js has, end on 16 February 2027
+// (https://developers.hubspot.com/changelog/v1-oauth-api-deprecation). See
 // https://developers.hubspot.com/docs/apps/developer-platform/build-apps/authentication/oauth/working-with-oauth.
 func HubSpot(p latchkey.OAuth) *latchkey.OAuth {
-	return fetching(dialect{answer: repairHubSpot}.of(p).Or(latchkey.OAuth{
+	return dialect{answer: repairHubSpot}.of(p).Or(latchkey.OAuth{
 		ID:            "hubspot",
 		Name:          "HubSpot",
+		Derive:        deriveHubSpot,
 		ClientAuth:    latchkey.ClientSecretPost,
 		Authorization: latchkey.Endpoint{URL: "https://app.hubspot.com/oauth/authorize"},
-		Token:         latchkey.Endpoint{URL: "https://api.hubapi.com/oauth/v1/token"},
-		UserInfo:      latchkey.Endpoint{URL: "https://api.hubapi.com/oauth/v1/access-tokens"},
+		Token:         latchkey.Endpoint{URL: "https://api.hubapi.com/oauth/2026-03/token"},
+		UserInfo:      latchkey.Endpoint{URL: "https://api.hubapi.com/oauth/2026-03/token/introspect"},
 		Scopes:        []string{"oauth"},
 		Identify:      fields{subject: "user_id", name: "user", email: "user", noImage: true}.identify,
 		Style:         latchkey.Style{Color: "#ff7a59", Mark: markHubSpot},
-	}), fetchHubSpot)
+	})
 }
 
-// fetchHubSpot asks for what HubSpot knows of the token, by its name.
-func fetchHubSpot(ctx context.Context, a api) (latchkey.Claims, error) {
-	req, err := a.request(ctx, http.MethodGet, a.user.URL+"/"+url.PathEscape(a.tokens.AccessToken), nil)
-	if err != nil {
-		return nil, err
-	}
-	req.Header.Del("Authorization")
-	return a.object(req)
+// deriveHubSpot asks what HubSpot knows of the token, with the client's secret (RFC
+// 7662, section 2.1).
+func deriveHubSpot(p *latchkey.OAuth) error {
+	client, secret := p.ClientID, p.ClientSecret
+	fetching(p, func(ctx context.Context, a api) (latchkey.Claims, error) {
+		req, err := a.request(ctx, http.MethodPost, endpointURL(a.user), nil)
+		if err != nil {
+			return nil, err
+		}
+		req.Header.Del("Authorization")
+		form := url.Values{"client_id": {client}, "client_secret": {secret}, "token": {a.tokens.AccessToken}, "token_type_hint": {"access_token"}}
+		setBody(req, "application/x-www-form-urlencoded", []byte(form.Encode()))
+		c, err := a.object(req)
+		if err == nil && c["active"] != true {
+			return nil, errors.New("providers: HubSpot says that the access token is not active")
+		}
+		return c, err
+	})
+	return nil
 }
 
 // repairHubSpot knows that HubSpot says status where others say error.

@@ -2,7 +2,7 @@ package providers
 
 import "github.com/latchkeyhq/latchkey"
 
-// Kinde signs in with a user of a Kinde business. Its profile is a [profile.Standard].
+// Kinde signs in with a user of a Kinde business. Its profile is a [profile.Kinde].
 //
 // Issuer is https://{business}.kinde.com or the custom domain. Empty:
 // AUTH_KINDE_ISSUER. The claim email_verified says whether the e-mail was proven.

@@ -1,11 +1,6 @@
 package providers
 
-import (
-	"context"
-	"net/http"
-
-	"github.com/latchkeyhq/latchkey"
-)
+import "github.com/latchkeyhq/latchkey"
 
 // Meetup signs in with a Meetup account. Its profile is a [profile.Meetup].
 //
@@ -28,11 +23,5 @@ func Meetup(p latchkey.OAuth) *latchkey.OAuth {
 		Identify:      fields{subject: "data.self.id", name: "data.self.name", noImage: true, trust: latchkey.EmailUnproven}.identify,
 		EmailTrust:    latchkey.EmailUnproven,
 		Style:         latchkey.Style{Color: "#ed1c40"},
-	}), func(ctx context.Context, a api) (latchkey.Claims, error) {
-		req, err := a.request(ctx, http.MethodPost, a.user.URL, map[string]string{"query": "query { self { id name } }"})
-		if err != nil {
-			return nil, err
-		}
-		return a.object(req)
-	})
+	}), graphQL("query { self { id name } }"))
 }

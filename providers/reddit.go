@@ -4,8 +4,10 @@ import "github.com/latchkeyhq/latchkey"
 
 // Reddit signs in with a Reddit account. Its profile is a [profile.Reddit].
 //
-// Register a web app at https://www.reddit.com/prefs/apps with a redirect URI
-// that ends in /callback/reddit; an app has exactly one. Reddit slows down
+// Reddit has to approve a new app before it gets tokens, by its Responsible Builder
+// Policy of November 2025
+// (https://support.reddithelp.com/hc/articles/42728983564564). A web app has exactly
+// one redirect URI, which ends in /callback/reddit. Reddit slows down
 // clients that do not name themselves in User-Agent, which a Transport can do.
 //
 // Reddit gives no e-mail, even where it says that one is verified. Tokens live

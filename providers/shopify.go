@@ -23,12 +23,15 @@ import (
 // Dashboard, has a redirection URL that ends in /callback/shopify. Shopify signs
 // its callbacks, which is checked beside the state.
 //
-// The e-mail is the shop's, entered by whoever runs it. Tokens are for offline
-// access: they do not end before the app is removed.
+// The e-mail is the shop's, entered by the merchant. Tokens are for offline access
+// and end after an hour, with a refresh token that changes at each use: public apps
+// made since 1 April 2026 get no others, and from 1 January 2027 no public app does
+// (https://shopify.dev/docs/apps/build/authentication-authorization/access-tokens/offline-access-tokens).
+// A custom app can have tokens without an end, with expiring=0 in Token.Params.
 //
 // See https://shopify.dev/docs/apps/build/authentication-authorization/access-tokens/authorization-code-grant.
 func Shopify(p latchkey.OAuth) *latchkey.OAuth {
-	return dialect{answer: asBearer}.of(p).Or(latchkey.OAuth{
+	return dialect{ask: askExpiring, answer: asBearer}.of(p).Or(latchkey.OAuth{
 		ID:             "shopify",
 		Name:           "Shopify",
 		Derive:         deriveShopify,
@@ -40,6 +43,14 @@ func Shopify(p latchkey.OAuth) *latchkey.OAuth {
 	})
 }
 
+// askExpiring asks for a token that ends, unless Token.Params say something of it.
+func askExpiring(r *http.Request, form url.Values) {
+	if !r.URL.Query().Has("expiring") {
+		form.Set("expiring", "1")
+		setBody(r, "application/x-www-form-urlencoded", []byte(form.Encode()))
+	}
+}
+
 // ShopifyShop is the Issuer of [Shopify] for a shop, by the name before
 // .myshopify.com.
 func ShopifyShop(name string) string { return "https://" + name + ".myshopify.com" }
@@ -48,7 +59,7 @@ func deriveShopify(p *latchkey.OAuth) error {
 	if isShopName(p.Issuer) {
 		return fmt.Errorf("providers: the issuer is %q; write %s", p.Issuer, ShopifyShop(p.Issuer))
 	}
-	err := below("/admin/oauth/authorize", "/admin/oauth/access_token", "/admin/api/2025-10/shop.json")(p)
+	err := below("/admin/oauth/authorize", "/admin/oauth/access_token", "/admin/api/2026-10/graphql.json")(p)
 	fetching(p, fetchShopify)
 	if p.Identify == nil {
 		p.Identify = identifyShopify(p.ClientSecret)
@@ -61,8 +72,11 @@ func isShopName(s string) bool {
 	return s != "" && strings.Trim(strings.ToLower(s), "abcdefghijklmnopqrstuvwxyz0123456789-") == ""
 }
 
+// shopQuery asks for what [profile.ShopifyShop] has.
+const shopQuery = "query { shop { id name email myshopifyDomain contactEmail createdAt } }"
+
 func fetchShopify(ctx context.Context, a api) (latchkey.Claims, error) {
-	req, err := a.request(ctx, http.MethodGet, endpointURL(a.user), nil)
+	req, err := a.request(ctx, http.MethodPost, endpointURL(a.user), map[string]string{"query": shopQuery})
 	if err != nil {
 		return nil, err
 	}
@@ -76,7 +90,11 @@ func identifyShopify(secret string) func(latchkey.Grant) (latchkey.Identity, err
 		if !isFromShopify(g.Params, secret) {
 			return latchkey.Identity{}, errors.New("providers: the hmac of the callback is not Shopify's")
 		}
-		return fields{subject: "shop.id", name: "shop.name", email: "shop.email", noImage: true, trust: latchkey.EmailUnproven}.identify(g)
+		m := mapping{from: member(g.Profile, "data", "shop")}
+		return m.identity(latchkey.Identity{
+			Subject: strings.TrimPrefix(m.text("id"), "gid://shopify/Shop/"), Name: m.text("name"), Email: m.text("email"),
+			EmailTrust: latchkey.EmailUnproven, WithoutImage: true,
+		})
 	}
 }
 

@@ -6,7 +6,9 @@ import "github.com/latchkeyhq/latchkey"
 //
 // Make an app at https://developer.spotify.com/dashboard with a redirect URI
 // that ends in /callback/spotify, with https or on 127.0.0.1; localhost is
-// refused. In development mode only people on a list of the app's can sign in.
+// refused. In development mode five people on a list of the app's can sign in, and
+// the owner of the app needs Spotify Premium (rules of 11 February 2026:
+// https://developer.spotify.com/documentation/web-api/tutorials/february-2026-migration-guide).
 //
 // Spotify says itself that nobody has checked the e-mail, so none counts as
 // proven. There is always a refresh token, and it stays; nothing can be revoked.

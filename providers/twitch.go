@@ -11,9 +11,8 @@ import (
 // Register an application at https://dev.twitch.tv/console/apps with an OAuth
 // redirect URL that ends in /callback/twitch.
 //
-// E-mail, picture and name have to be asked for by the parameter claims; add
-// email_verified to it to learn whether the e-mail is verified, which is unknown
-// otherwise. There is always a refresh token, which may change with each use;
+// E-mail, its verification, picture and name have to be asked for by the parameter
+// claims. The claim email_verified says whether the e-mail was proven. There is always a refresh token, which may change with each use;
 // tokens are revoked at /oauth2/revoke.
 //
 // See https://dev.twitch.tv/docs/authentication/getting-tokens-oidc/.
@@ -24,7 +23,7 @@ func Twitch(p latchkey.OAuth) *latchkey.OAuth {
 		OIDC:   true,
 		Issuer: "https://id.twitch.tv/oauth2",
 		Authorization: latchkey.Endpoint{Params: url.Values{
-			"claims": {`{"id_token":{"email":null,"picture":null,"preferred_username":null}}`},
+			"claims": {`{"id_token":{"email":null,"email_verified":null,"picture":null,"preferred_username":null}}`},
 		}},
 		ClientAuth: latchkey.ClientSecretPost,
 		Scopes:     []string{"openid", "user:read:email"},

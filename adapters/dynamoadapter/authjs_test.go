@@ -38,14 +38,14 @@ func newSharedTable(t testing.TB, c *dynamodb.Client) string {
 }
 
 // exceptions are promises of the suite that the table of Auth.js cannot keep, and
-// why. docs/adapters.md has them.
+// why. docs/stores/dynamodb.md has them.
 var exceptions = map[string]string{
 	"Adapter/the id of a passkey's account fits": "a key has 1024 bytes; a longer id is refused",
 }
 
 // TestExceptionsAreDocumented compares them with the page that has them.
 func TestExceptionsAreDocumented(t *testing.T) {
-	text, err := os.ReadFile("../../docs/adapters.md")
+	text, err := os.ReadFile("../../docs/stores/dynamodb.md")
 	ok(t, err)
 	_, after, found := strings.Cut(string(text), "| what does not hold in Auth.js' DynamoDB table | why |\n|---|---|\n")
 	table, _, _ := strings.Cut(after, "\n\n")

@@ -69,7 +69,7 @@ func parseDatabase(rawURL string) (database, error) {
 		return database{}, errOtherKind
 	case strings.Contains(rawURL, ")/"):
 		return mysqlDatabase(rawURL)
-	case strings.Contains(rawURL, "dbname=") || strings.Contains(rawURL, "host="):
+	case isKeywords(rawURL):
 		return postgresDatabase(rawURL)
 	}
 	switch filepath.Ext(rawURL) {
@@ -77,6 +77,13 @@ func parseDatabase(rawURL string) (database, error) {
 		return sqliteDatabase(rawURL)
 	}
 	return database{}, errDatabaseURL
+}
+
+// isKeywords reports whether a text has the keywords of PostgreSQL, and does not
+// begin like a URL without its scheme.
+func isKeywords(text string) bool {
+	first := strings.IndexAny(text, "=:@/")
+	return first >= 0 && text[first] == '=' && (strings.Contains(text, "dbname=") || strings.Contains(text, "host="))
 }
 
 func postgresDatabase(rawURL string) (database, error) {
@@ -146,6 +153,16 @@ func mysqlDatabase(dsn string) (database, error) {
 	return database{sqladapter.MySQL, fmt.Sprintf("MySQL database %q at %s", c.DBName, c.Addr), open}, nil
 }
 
+// mayHoldPassword reports whether the name of a file looks like a URL with a
+// password, which the file's name would show. A drive of Windows does not.
+func mayHoldPassword(file string) bool {
+	if len(file) > 2 && file[1] == ':' && (file[2] == '\\' || file[2] == '/') {
+		file = file[2:]
+	}
+	user, _, isAt := strings.Cut(file, "@")
+	return isAt && strings.Contains(user, ":")
+}
+
 func sqliteDatabase(name string) (database, error) {
 	file, query, _ := strings.Cut(name, "?")
 	if unescaped, err := url.PathUnescape(file); err == nil {
@@ -153,7 +170,7 @@ func sqliteDatabase(name string) (database, error) {
 	}
 	params, err := url.ParseQuery(query)
 	switch {
-	case err != nil || file == "":
+	case err != nil || file == "" || mayHoldPassword(file):
 		return database{}, errDatabaseURL
 	case file == ":memory:" || params.Get("mode") == "memory":
 		return database{}, errors.New("a database in memory is empty whenever it is opened: name a file")

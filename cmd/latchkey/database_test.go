@@ -44,6 +44,7 @@ func TestParseDatabase(t *testing.T) {
 func TestParseDatabaseRefuses(t *testing.T) {
 	for _, rawURL := range []string{
 		"", "hunter2", "me:hunter2@db", "postgres://me:hunter2@db:port/", "mysql://me:hunter2@db.example/", "mysql://me:hunter2@db:port/site",
+		"sqlite://me:hunter2@db/auth.db", "sqlite:me:hunter2@db.db", "file://me:hunter2@db/auth.db", "me:hunter2@db/auth.db", "me:hunter2@db/site?host=x", "me:hunter2@db.sqlite",
 		"mongodb://me:hunter2@db/site", "sqlite::memory:", "sqlite:", "file:x?mode=memory", "sqlite:hunter2?%zz", "me:hunter2@tcp(db)/",
 	} {
 		if _, err := parseDatabase(rawURL); err == nil || strings.Contains(err.Error(), "hunter2") {
@@ -55,7 +56,7 @@ func TestParseDatabaseRefuses(t *testing.T) {
 // FuzzParseDatabase looks for panics and for URLs whose password shows.
 func FuzzParseDatabase(f *testing.F) {
 	for _, seed := range []string{
-		"postgres://me:%s@db.example/site", "host=h password=%s dbname=d", "mysql://me:%s@h/d", "me:%s@tcp(h)/d", "me:%s@unix(/s)/d?a=b", "postgres://%s", "x=%s host=",
+		"postgres://me:%s@db.example/site", "host=h password=%s dbname=d", "mysql://me:%s@h/d", "me:%s@tcp(h)/d", "me:%s@unix(/s)/d?a=b", "postgres://%s", "x=%s host=", "sqlite://me:%s@h/d.db", "me:%s@h/d.db", "file:me:%s@h", "me:%s@h/d?host=x", "C:/me:%s@h.db",
 	} {
 		f.Add(seed)
 	}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"runtime"
 	"strings"
 )
 
@@ -79,12 +80,16 @@ func unquote(text, quote string) string {
 	return b.String()
 }
 
-// appendLine adds a line to a file that only its owner may read if it is new.
-// What is there stays: the file is not rewritten.
+// appendLine adds a line to a file that only its owner may read if it is new. It
+// returns an error for a file that all users may read or change. What is
+// there stays: the file is not rewritten.
 func appendLine(name, line string) error {
 	f, err := os.OpenFile(name, os.O_RDWR|os.O_CREATE|os.O_APPEND, 0o600)
 	if err != nil {
 		return fileError(err)
+	}
+	if err := checkPrivate(f); err != nil {
+		return errors.Join(err, f.Close())
 	}
 	if !endsLine(f) {
 		line = "\n" + line
@@ -92,6 +97,19 @@ func appendLine(name, line string) error {
 	_, err = f.WriteString(line + "\n")
 	if err := errors.Join(err, f.Close()); err != nil {
 		return fileError(err)
+	}
+	return nil
+}
+
+// checkPrivate returns an error if all users of the machine may read or change a
+// regular file. Windows keeps that elsewhere.
+func checkPrivate(f *os.File) error {
+	info, err := f.Stat()
+	if err != nil {
+		return fileError(err)
+	}
+	if mode := info.Mode(); runtime.GOOS != "windows" && mode.IsRegular() && mode.Perm()&0o007 != 0 {
+		return fmt.Errorf("%s: every user of this machine may open it (mode %04o): run chmod 600 %s first", f.Name(), mode.Perm(), f.Name())
 	}
 	return nil
 }

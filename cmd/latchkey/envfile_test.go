@@ -1,6 +1,7 @@
 package main
 
 import (
+	"fmt"
 	"os"
 	"slices"
 	"strings"
@@ -67,6 +68,25 @@ func TestSecretsInTheLibrarysOrder(t *testing.T) {
 	}
 	if !slices.Equal(values, []string{"three", "same", "one", "same"}) || len(names) != 4 || names["NEXTAUTH_SECRET"] {
 		t.Errorf("values %q of %v", values, names)
+	}
+}
+
+// a secret goes into no file that everybody may read.
+func TestFilesThatEverybodyReads(t *testing.T) {
+	t.Chdir(t.TempDir())
+	for mode, want := range map[os.FileMode]bool{0o600: true, 0o640: true, 0o644: false, 0o602: false, 0o666: false} {
+		name := fmt.Sprintf("%o.env", mode)
+		if err := os.WriteFile(name, []byte("A=b\n"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.Chmod(name, mode); err != nil {
+			t.Fatal(err)
+		}
+		err := appendLine(name, "AUTH_SECRET=x")
+		content, _ := os.ReadFile(name)
+		if (err == nil) != want || strings.Contains(string(content), "AUTH_SECRET") != want || err != nil && !strings.Contains(err.Error(), "chmod 600 "+name) {
+			t.Errorf("mode %o: %v, %q", mode, err, content)
+		}
 	}
 }
 

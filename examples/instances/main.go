@@ -1,103 +1,108 @@
-// Command instances runs a site twice behind a proxy that sends each request to
-// the other one, on one SQLite file. Nothing sticks to an instance: sign-ins,
-// sessions and magic links go on wherever the next request lands. Links are
-// printed instead of sent.
+// Command instances runs a site twice behind a proxy that sends each request to the
+// other instance. Sign-ins, sessions and magic links go on wherever the next request
+// lands. Links are printed instead of sent.
+//
+// The environment chooses where data lives:
+//
+//	DATABASE_URL      postgres://…, mysql://… or sqlite:path; unset: a temporary SQLite file
+//	REDIS_URL         redis://… keeps sessions, limits, used values and revocations, beside users in
+//	                  the database; with ?addr=host:port for each further node, a cluster
+//	SESSION_STRATEGY  jwt keeps sessions in the cookie instead of the database
 package main
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
-	"database/sql"
+	"errors"
 	"fmt"
 	"log"
 	"net"
 	"net/http"
 	"net/http/httputil"
-	"net/netip"
 	"net/url"
 	"os"
 	"path/filepath"
 	"sync/atomic"
 
-	_ "modernc.org/sqlite"
-
 	"github.com/latchkeyhq/latchkey"
-	"github.com/latchkeyhq/latchkey/adapters/sqladapter"
 )
 
 func main() {
+	if err := run(); err != nil {
+		log.Fatal(err)
+	}
+}
+
+func run() error {
 	dir, err := os.MkdirTemp("", "instances")
 	if err != nil {
-		log.Fatal(err)
+		return err
 	}
 	defer os.RemoveAll(dir)
-	site, err := newSite("http://localhost:3000", filepath.Join(dir, "auth.db"), func(_ context.Context, m latchkey.Message) error {
-		fmt.Println("Open", m.URL)
-		return nil
+	b, err := start(context.Background(), settings{
+		siteURL:     "http://localhost:3000",
+		databaseURL: cmp.Or(os.Getenv("DATABASE_URL"), "sqlite:"+filepath.Join(dir, "auth.db")),
+		redisURL:    os.Getenv("REDIS_URL"),
+		strategy:    latchkey.Strategy(os.Getenv("SESSION_STRATEGY")),
+		secret:      rand.Text() + rand.Text(), // a deployment sets AUTH_SECRET, the same for all instances
+		providers: []latchkey.Provider{&latchkey.Email{Send: func(_ context.Context, m latchkey.Message) error {
+			fmt.Println("Open", m.URL)
+			return nil
+		}}},
 	})
 	if err != nil {
-		log.Fatal(err)
+		return err
 	}
-	log.Print(http.ListenAndServe("localhost:3000", site))
+	defer b.Close()
+	fmt.Println("http://localhost:3000")
+	return http.ListenAndServe("localhost:3000", b)
 }
 
-// newSite is the proxy, with two instances behind it.
-func newSite(siteURL, file string, send func(context.Context, latchkey.Message) error) (http.Handler, error) {
-	secret := rand.Text() + rand.Text() // all instances have one: AUTH_SECRET
-	var targets []*url.URL
-	for name := range 2 {
-		instance, err := newInstance(fmt.Sprint("instance ", name+1), siteURL, secret, file, send)
-		if err != nil {
-			return nil, err
-		}
-		listener, err := net.Listen("tcp", "127.0.0.1:0")
-		if err != nil {
-			return nil, err
-		}
-		go http.Serve(listener, instance)
-		targets = append(targets, &url.URL{Scheme: "http", Host: listener.Addr().String()})
-	}
-	var turn atomic.Uint64
-	return &httputil.ReverseProxy{Rewrite: func(r *httputil.ProxyRequest) {
-		r.SetURL(targets[turn.Add(1)%uint64(len(targets))])
+// balancer is a proxy that sends each request to the next instance.
+type balancer struct {
+	*httputil.ReverseProxy
+	instances []*instance
+	next      atomic.Uint64
+}
+
+// start starts two instances and a balancer in front of them. The caller closes it.
+func start(ctx context.Context, s settings) (_ *balancer, err error) {
+	b := &balancer{}
+	b.ReverseProxy = &httputil.ReverseProxy{Rewrite: func(r *httputil.ProxyRequest) {
+		r.SetURL(b.instances[b.next.Add(1)%uint64(len(b.instances))].url)
 		r.SetXForwarded()
-	}}, nil
+	}}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, b.Close())
+		}
+	}()
+	for n := range 2 {
+		i, err := newInstance(ctx, fmt.Sprint("instance ", n+1), s)
+		if err != nil {
+			return nil, err
+		}
+		b.instances = append(b.instances, i)
+	}
+	return b, nil
 }
 
-// newInstance is what a deployment would start many of.
-func newInstance(name, siteURL, secret, file string, send func(context.Context, latchkey.Message) error) (http.Handler, error) {
-	db, err := sql.Open("sqlite", "file:"+file+"?_pragma=journal_mode(WAL)&_pragma=busy_timeout(5000)&_txlock=immediate")
+// Close stops the instances.
+func (b *balancer) Close() (err error) {
+	for _, i := range b.instances {
+		err = errors.Join(err, i.Close())
+	}
+	return err
+}
+
+// listen serves i on a free port of the loopback interface until i is closed.
+func (i *instance) listen() error {
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
-		return nil, err
+		return err
 	}
-	if err := sqladapter.Migrate(context.Background(), db, sqladapter.SQLite, sqladapter.Options{}); err != nil {
-		return nil, err
-	}
-	store, err := sqladapter.New(db, sqladapter.SQLite, sqladapter.Options{})
-	if err != nil {
-		return nil, err
-	}
-	auth, err := latchkey.New(latchkey.Config{
-		Site: latchkey.Site{
-			URL:            siteURL,                                               // as browsers know it, whatever the proxy says
-			TrustedProxies: []netip.Prefix{netip.MustParsePrefix("127.0.0.1/32")}, // so that limits see visitors, not the proxy
-		},
-		Secrets:   []string{secret},
-		Adapter:   store,
-		Providers: []latchkey.Provider{&latchkey.Email{Send: send}},
-	})
-	if err != nil {
-		return nil, err
-	}
-	site := http.NewServeMux()
-	site.Handle("GET /{$}", auth.RequireSession(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		s := latchkey.SessionFrom(r.Context())
-		fmt.Fprintf(w, "Hello, %s, from %s", s.User.Email, name)
-	})))
-	site.HandleFunc("GET /health", func(w http.ResponseWriter, r *http.Request) {
-		if err := db.PingContext(r.Context()); err != nil {
-			http.Error(w, "no database", http.StatusServiceUnavailable)
-		}
-	})
-	return auth.Middleware(site), nil
+	i.url = &url.URL{Scheme: "http", Host: listener.Addr().String()}
+	go i.server.Serve(listener)
+	return nil
 }

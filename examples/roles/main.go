@@ -1,6 +1,6 @@
 // Command roles is a site with members and administrators, whose roles come with
-// permissions. It prints magic links instead of sending them: ask for one as
-// ada@example.com, who is an administrator, or as anybody else.
+// permissions. It prints magic links instead of sending them. Ask for one as
+// ada@example.com, who becomes the administrator, or with any other address.
 package main
 
 import (
@@ -10,6 +10,7 @@ import (
 	"log"
 	"net/http"
 	"slices"
+	"sync"
 
 	"github.com/latchkeyhq/latchkey"
 	"github.com/latchkeyhq/latchkey/adapters/memoryadapter"
@@ -26,17 +27,25 @@ func main() {
 				return nil
 			},
 		}},
-	})
+	}, "ada@example.com")
 	if err != nil {
 		log.Fatal(err)
 	}
 	log.Fatal(http.ListenAndServe("localhost:3000", site))
 }
 
-// newSite is the site, for main and for its test.
-func newSite(c latchkey.Config) (http.Handler, error) {
+// newSite returns the site, for main and for its test. The user who proves that the
+// mailbox administrator is theirs becomes an administrator.
+func newSite(c latchkey.Config, administrator string) (http.Handler, error) {
+	roles := &roleTable{byUser: map[string]string{}}
+	c.Events.SignIn = func(_ context.Context, e latchkey.SignInEvent) error {
+		if e.Account.EmailVouched && e.Account.Email == administrator { // proven at this sign-in, and not only claimed
+			roles.set(e.User.ID, "admin")
+		}
+		return nil
+	}
 	c.Callbacks.Session = func(_ context.Context, r latchkey.SessionInfo) (*latchkey.Session, error) {
-		role := roleOf(r.Session.User.Email)
+		role := roles.of(r.Session.UserID)
 		r.Session.Extra = latchkey.Claims{"role": role, "permissions": permissions[role]} // GET /auth/session has them, too
 		return r.Session, nil
 	}
@@ -51,7 +60,7 @@ func newSite(c latchkey.Config) (http.Handler, error) {
 	return auth.Middleware(site), nil
 }
 
-// whoMay is a guard: it lets those pass who have a permission.
+// whoMay returns a guard that admits users with a permission.
 func whoMay(auth *latchkey.Auth, permission string) func(http.Handler) http.Handler {
 	return auth.Authorize(func(_ *http.Request, s *latchkey.Session) error {
 		if s == nil {
@@ -64,16 +73,31 @@ func whoMay(auth *latchkey.Auth, permission string) func(http.Handler) http.Hand
 	})
 }
 
-// permissions are what each role may do: handlers ask for these, and never for a role.
+// permissions lists what each role may do. Handlers ask for a permission and never
+// for a role.
 var permissions = map[string][]string{
 	"admin":  {"read", "write", "invite"},
 	"member": {"read"},
 }
 
-// roleOf stands for the table in which you keep roles.
-func roleOf(email string) string {
-	if email == "ada@example.com" {
-		return "admin"
+// roleTable stands for a table in your database. Its key is the user's id: an
+// address may be unproven, and it may belong to another person next year.
+type roleTable struct {
+	mu     sync.Mutex
+	byUser map[string]string
+}
+
+func (t *roleTable) set(userID, role string) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.byUser[userID] = role
+}
+
+func (t *roleTable) of(userID string) string {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if role := t.byUser[userID]; role != "" {
+		return role
 	}
 	return "member"
 }

@@ -8,36 +8,38 @@ import (
 	"github.com/latchkeyhq/latchkey"
 	"github.com/latchkeyhq/latchkey/adapters/memoryadapter"
 	"github.com/latchkeyhq/latchkey/latchkeytest"
-	"github.com/latchkeyhq/latchkey/storage"
 )
 
 func TestRoles(t *testing.T) {
-	for strategy, adapter := range map[string]storage.Adapter{
-		"stored sessions": memoryadapter.New(memoryadapter.Options{}),
-		"JWT sessions":    nil,
+	for name, strategy := range map[string]latchkey.Strategy{
+		"stored sessions": latchkey.DatabaseSessions,
+		"JWT sessions":    latchkey.JWTSessions,
 	} {
-		t.Run(strategy, func(t *testing.T) {
+		t.Run(name, func(t *testing.T) {
 			issuer := latchkeytest.NewIssuer(t)
 			site, err := newSite(latchkey.Config{
 				Site: latchkey.Site{AllowedHosts: []string{"127.0.0.1:*"}}, Secrets: []string{"a secret for tests that is long enough"},
-				Adapter: adapter, Providers: []latchkey.Provider{issuer.Provider()},
-			})
+				Adapter: memoryadapter.New(memoryadapter.Options{}), Session: latchkey.SessionConfig{Strategy: strategy},
+				Providers: []latchkey.Provider{issuer.Provider()},
+			}, "ada@example.com")
 			if err != nil {
 				t.Fatal(err)
 			}
 			visitor := latchkeytest.NewClient(t, site)
 			if p := visitor.Get("/admin"); p.Location() == nil || p.Location().Path != "/auth/signin" {
-				t.Errorf("a stranger at /admin got %d", p.Status)
+				t.Errorf("a visitor at /admin got %d", p.Status)
 			}
-			issuer.SignInAs(latchkeytest.Person{Subject: "ada", Email: "ada@example.com"})
-			admin := latchkeytest.NewClient(t, site)
-			admin.SignIn(issuer)
-			if p := admin.Get("/admin"); p.Status != http.StatusOK {
-				t.Errorf("an administrator got %d", p.Status)
+			signIn := func(p latchkeytest.Person) *latchkeytest.Client {
+				issuer.SignInAs(p)
+				browser := latchkeytest.NewClient(t, site)
+				browser.SignIn(issuer)
+				return browser
 			}
-			issuer.SignInAs(latchkeytest.Person{Subject: "bob", Email: "bob@example.com"})
-			member := latchkeytest.NewClient(t, site)
-			member.SignIn(issuer)
+			impostor := signIn(latchkeytest.Person{Subject: "eve", Email: "ada@example.com"}) // nobody has proven the address
+			if p := impostor.Get("/admin"); p.Status != http.StatusForbidden {
+				t.Errorf("an address that is not proven opens /admin: %d", p.Status)
+			}
+			member := signIn(latchkeytest.Person{Subject: "bob", Email: "bob@example.com", EmailVerified: true})
 			if p := member.Get("/"); !strings.Contains(string(p.Body), "You are a member") {
 				t.Errorf("home says %s", p.Body)
 			}
@@ -48,5 +50,22 @@ func TestRoles(t *testing.T) {
 				t.Error("a member is let in to /admin")
 			}
 		})
+	}
+}
+
+func TestAdministrator(t *testing.T) {
+	box := new(latchkeytest.Mailbox)
+	site, err := newSite(latchkey.Config{
+		Site: latchkey.Site{AllowedHosts: []string{"127.0.0.1:*"}}, Secrets: []string{"a secret for tests that is long enough"},
+		Adapter:   memoryadapter.New(memoryadapter.Options{}),
+		Providers: []latchkey.Provider{&latchkey.Email{Send: box.Send}},
+	}, "ada@example.com")
+	if err != nil {
+		t.Fatal(err)
+	}
+	admin := latchkeytest.NewClient(t, site)
+	admin.SignInByEmail("ada@example.com", box)
+	if p := admin.Get("/admin"); p.Status != http.StatusOK {
+		t.Errorf("the administrator got %d", p.Status)
 	}
 }

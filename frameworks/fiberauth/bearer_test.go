@@ -21,13 +21,7 @@ func TestBearer(t *testing.T) {
 		return err
 	})
 	siteURL := serve(t, app)
-	token := ""
-	for _, k := range openAs(t, siteURL, "Ada").Cookies() {
-		if strings.HasSuffix(k.Name, "session-token") {
-			token = k.Value
-		}
-	}
-	header := http.Header{"Authorization": {"Bearer " + token}}
+	header := http.Header{"Authorization": {"Bearer " + openAs(t, siteURL, "Ada").BearerToken(auth.Auth())}}
 	res := ask(t, nil, http.MethodGet, siteURL+"/who", header, "")
 	if res.StatusCode != http.StatusOK || len(res.Header["Set-Cookie"]) > 0 || !strings.Contains(strings.Join(res.Header["Vary"], ", "), "Authorization") {
 		t.Errorf("status %d, %v", res.StatusCode, res.Header)

@@ -129,7 +129,7 @@ func usedWords(t *testing.T) map[string]bool {
 			if f := parse(t, path); !inRoot || strings.HasSuffix(f.Name.Name, "_test") {
 				addIdents(used, f, inRoot)
 			}
-		case name == "README.md", filepath.Ext(name) == ".md" && filepath.Dir(name) == "docs":
+		case filepath.Ext(name) == ".md" && isGuide(name):
 			for _, code := range inCode.FindAllString(read(t, path), -1) {
 				for _, word := range word.FindAllString(code, -1) {
 					used[word] = true

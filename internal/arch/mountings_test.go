@@ -13,7 +13,7 @@ import (
 )
 
 // mountingNames are the names that Auth.js' integrations have, by the section of
-// docs/moving-from-authjs.md that has to say what is called so here.
+// docs/moving/mountings.md that has to say what is called so here.
 var mountingNames = map[string]string{
 	"Next-style": `NextAuth handlers GET POST auth() auth(request auth(context) auth((request) request.auth callbacks.authorized
 		signIn( AuthError signOut( redirectTo redirect unstable_update`,
@@ -27,10 +27,10 @@ var mountingNames = map[string]string{
 // TestMountings: each name of the integrations of Auth.js has a row, and each row is
 // exercised by the code that it links to, which is compiled with everything else.
 func TestMountings(t *testing.T) {
-	const page = "docs/moving-from-authjs.md"
+	const page = "docs/moving/mountings.md"
 	text := read(t, filepath.Join(root, page))
 	for section, names := range mountingNames {
-		_, body, found := strings.Cut(text, "\n### "+section+"\n")
+		_, body, found := strings.Cut(text, "\n## "+section+"\n")
 		if !found {
 			t.Errorf("R-330 %s has no section %s", page, section)
 			continue
@@ -66,7 +66,7 @@ var (
 	spanOfCode = regexp.MustCompile("`([^`]+)`")
 	qualified  = regexp.MustCompile(`\b([a-z]+)\.([A-Z]\w*)`)
 	bareName   = regexp.MustCompile(`^[A-Za-z]\w+\b`)
-	linkTo     = regexp.MustCompile(`\[([^\]]+)\]\(\.\./([^)]+)\)`)
+	linkTo     = regexp.MustCompile(`\[([^\]]+)\]\(\.\./\.\./([^)]+)\)`)
 )
 
 func (row tableRow) compare(t *testing.T, section string) {

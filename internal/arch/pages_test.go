@@ -2,6 +2,7 @@ package arch
 
 import (
 	"go/ast"
+	"maps"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -28,6 +29,18 @@ func prose(t *testing.T) map[string]string {
 		t.Fatalf("only %d pages were found", len(pages))
 	}
 	return pages
+}
+
+// guides are the pages for users: README.md and docs, without docs/internals.
+func guides(t *testing.T) map[string]string {
+	t.Helper()
+	pages := prose(t)
+	maps.DeleteFunc(pages, func(name, _ string) bool { return !isGuide(name) })
+	return pages
+}
+
+func isGuide(name string) bool {
+	return name == "README.md" || strings.HasPrefix(name, "docs/") && !strings.HasPrefix(name, "docs/internals/")
 }
 
 var (

@@ -15,7 +15,8 @@ import (
 	"testing"
 )
 
-// TestSnippets has go vet look at every Go block of README.md and docs. A block
+// TestSnippets has go vet look at every Go block of README.md and of the guides in
+// docs and its folders. A block
 // that begins with a package clause is a program of its own, compiled as it
 // stands; one of examples is compiled there, beside the files that it embeds.
 // Any other is a fragment:
@@ -33,24 +34,20 @@ func TestSnippets(t *testing.T) {
 		t.Skip("the blocks import several modules, and there is no workspace: NOTHING WAS TESTED")
 	}
 	watch(t, func(string) {}) // what the blocks import
-	pages, err := filepath.Glob(filepath.Join(root, "docs", "*.md"))
-	if err != nil {
-		t.Fatal(err)
-	}
 	dir, found, known := t.TempDir(), 0, examplePrograms(t)
-	for _, page := range append(pages, filepath.Join(root, "README.md")) {
-		for _, b := range goBlocks(read(t, page)) {
+	for page, text := range guides(t) {
+		for _, b := range goBlocks(text) {
 			if known[b.text] {
 				found++
 				continue
 			}
 			source, err := b.file()
 			if err != nil {
-				t.Errorf("%s:%d: %v", filepath.Base(page), b.line, err)
+				t.Errorf("%s:%d: %v", page, b.line, err)
 				continue
 			}
 			found++
-			name := strings.TrimSuffix(strings.ToLower(filepath.Base(page)), ".md")
+			name := strings.ReplaceAll(strings.TrimSuffix(strings.ToLower(page), ".md"), "/", "_")
 			write(t, filepath.Join(dir, fmt.Sprintf("%s_line_%d", name, b.line), "snippet.go"), source)
 		}
 	}
@@ -219,7 +216,7 @@ func lastLine(text string) string {
 // imported is what a fragment means by a name in front of a point.
 var imported = map[string]string{
 	"context": "context", "errors": "errors", "fmt": "fmt", "http": "net/http", "httptest": "net/http/httptest",
-	"io": "io", "net": "net", "netip": "net/netip", "os": "os", "slog": "log/slog", "sql": "database/sql", "strings": "strings", "template": "html/template",
+	"io": "io", "json": "encoding/json", "net": "net", "netip": "net/netip", "os": "os", "slog": "log/slog", "sql": "database/sql", "strings": "strings", "template": "html/template",
 	"testing": "testing", "time": "time", "url": "net/url",
 	"pbkdf2": "crypto/pbkdf2", "rand": "crypto/rand", "sha256": "crypto/sha256", "subtle": "crypto/subtle", "sync": "sync",
 
@@ -229,6 +226,7 @@ var imported = map[string]string{
 	"nats": "github.com/nats-io/nats.go", "jetstream": "github.com/nats-io/nats.go/jetstream", "natsadapter": core + "/adapters/natsadapter",
 	"redis": "github.com/redis/go-redis/v9", "redisadapter": core + "/adapters/redisadapter",
 	"providers": core + "/providers", "sqladapter": core + "/adapters/sqladapter", "sqlstore": core + "/adapters/sqlstore", "ui": core + "/ui", "templui": core + "/ui/templui",
+	"password": core + "/password",
 	"webauthn": core + "/webauthn",
 	"pgxpool":  "github.com/jackc/pgx/v5/pgxpool", "log": "log",
 	"mongoadapter": core + "/adapters/mongoadapter", "mongo": "go.mongodb.org/mongo-driver/v2/mongo", "options": "go.mongodb.org/mongo-driver/v2/mongo/options",
@@ -253,7 +251,8 @@ var (
 	mystore interface{ New(*sql.DB) storage.Adapter }
 
 	invited       func(email string) bool
-	roleOf        func(email string) string
+	roleOf        func(userID string) string
+	roleOfAccount func(provider, providerAccountID string) string
 	newApp        func(latchkey.Provider) http.Handler
 	newFiberApp   func(*latchkey.Auth) *fiber.App
 	emptyDatabase func(*testing.T) *sql.DB

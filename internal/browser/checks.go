@@ -181,11 +181,12 @@ func (c *Cookies) HasFlowOf(r sessionref.Ref, now time.Time) bool {
 }
 
 // ClearChecks ends every sign-in under way: the user has signed out, and what they
-// began must not be finished in their name.
-func (c *Cookies) ClearChecks() {
+// began must not be finished in their name. The cookies of another tenant, which
+// open nothing here, stay.
+func (c *Cookies) ClearChecks(now time.Time) {
 	for _, check := range allChecks {
-		spec := c.Specs.of(check)
-		if _, there := c.jar.Get(spec.Name()); there {
+		if len(c.Pending(check, now)) > 0 {
+			spec := c.Specs.of(check)
 			c.replace(spec.Clear(spec.Name()))
 		}
 	}

@@ -16,17 +16,25 @@ type Credential struct {
 	Bearer  *Bearer // nil: the session cookie
 }
 
-// Token returns the session token, and the spec whose codec opens it. It is empty
-// if the request has none.
-func (c *Credential) Token() (string, *Spec) {
-	if c.Bearer == nil {
-		return c.Cookies.session()
+// Token returns the session token that the request shows. Its text is empty if the
+// request has none.
+func (c *Credential) Token() Token {
+	if c.Bearer != nil {
+		return c.Cookies.TokenOf(BearerKind, c.Bearer.Token)
 	}
-	k := &c.Cookies.Specs.Session
-	if _, err := k.Codec.Open(c.Bearer.Token); err != nil && c.Cookies.former != nil {
-		k = c.Cookies.former
+	text, spec := c.Cookies.session()
+	return Token{text, CookieKind, spec}
+}
+
+// TokenOf returns a session token that came without its cookie.
+func (c *Cookies) TokenOf(kind Kind, text string) Token {
+	k := &c.Specs.Session
+	if c.former != nil {
+		if _, err := k.Codec.Open(text); err != nil {
+			k = c.former
+		}
 	}
-	return c.Bearer.Token, k
+	return Token{text, kind, k}
 }
 
 // Renews reports whether the answer can hand out a new token.

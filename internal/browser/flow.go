@@ -39,10 +39,10 @@ var flowChecks = [...]Check{PKCE, State, Nonce}
 // allChecks are all that a browser keeps.
 var allChecks = [...]Check{PKCE, State, Nonce, Challenge}
 
-// Flow is one sign-in under way: the values that its callback has to bring, and
-// its origin.
+// Flow is one sign-in under way: the values that were sent with its authorization
+// request, and its origin. The answer has to bring all of them back.
 type Flow struct {
-	ID                     string // joins the cookies of a flow; empty: made by Auth.js
+	ID                     string // joins the cookies of a flow; empty: Auth.js began it
 	Provider               string
 	Verifier, State, Nonce string
 	Expires                int64 // Unix seconds
@@ -55,7 +55,22 @@ type FlowOrigin struct {
 	MaxAge      *int64 `json:"maxAge,omitempty"`      // the max_age that was sent, in seconds; nil: none
 	CrossSite   bool   `json:"posted,omitempty"`      // the provider will post from its own site
 	Fresh       bool   `json:"fresh,omitempty"`       // the user had just signed in, and may change how they sign in
+	Sent        Sent   `json:"sent,omitzero"`         // what else was sent; zero: Auth.js began the flow
 	sessionref.Ref
+}
+
+// Sent is what an authorization request carried beside the values of its checks.
+type Sent struct {
+	Checks []Check `json:"checks,omitempty"` // the checks that had a value
+	To     string  `json:"to,omitempty"`     // HashURL of the redirect URI
+}
+
+// Answer is what a callback brings back of what was sent. The nonce comes later, in
+// the ID token.
+type Answer struct {
+	State       string // empty: none
+	RedirectURI string // of the route that was asked
+	Posted      bool   // the provider's page has posted it (response_mode form_post)
 }
 
 // Value returns the value of a check.
@@ -83,12 +98,12 @@ func (f *Flow) Checks() (checks []Check) {
 	return checks
 }
 
-// StateParam returns the state to send to the provider. If state is no check of
-// its own, it is derived from a value that is one, so that no cookie has to hold
-// it: a provider that demands a state gets one, and two sign-ins under way can be
-// told apart.
+// StateParam returns the state to send to the provider, which its callback has to
+// bring back. If state is no check of its own, it is derived from a value that is
+// one, so that no cookie has to hold it. Only a flow without checks, and one that
+// Auth.js began without a state, have none.
 func (f *Flow) StateParam() string {
-	if key := cmp.Or(f.Verifier, f.Nonce); f.State == "" && key != "" {
+	if key := cmp.Or(f.Verifier, f.Nonce); f.State == "" && f.ID != "" && key != "" {
 		return derivedState(key)
 	}
 	return f.State
@@ -99,9 +114,51 @@ func (f *Flow) IsNamedBy(state string) bool {
 	return state != "" && secret.Equal(f.StateParam(), state)
 }
 
+// IsStateless reports whether the flow was begun by Auth.js without a state. It is
+// the only kind of flow whose callback comes without one.
+func (f *Flow) IsStateless() bool { return f.ID == "" && f.State == "" }
+
+// Record keeps what is about to be sent with the values of f.
+func (f *Flow) Record(redirectURI string) {
+	f.Sent = Sent{Checks: f.Checks(), To: HashURL(redirectURI)}
+}
+
+// Fault returns what is wrong with an answer that belongs to the flow, or "". The
+// browser must have kept the value of each check that was sent, and the answer must
+// come the way that was asked for (RFC 9700, section 4.4.2.2). Auth.js records
+// nothing, so its flows need the values of the configured checks.
+func (f *Flow) Fault(a Answer, configured []Check) string {
+	demanded := f.Sent.Checks
+	if f.ID == "" {
+		demanded = configured
+	}
+	for _, c := range demanded {
+		if *f.Value(c) == "" {
+			return "the " + string(c) + " cookie is missing, or belongs to another sign-in"
+		}
+	}
+	switch {
+	case f.ID == "":
+		return ""
+	case len(demanded) == 0:
+		return "the cookie that says what was sent is missing"
+	case f.Sent.To != HashURL(a.RedirectURI):
+		return "the answer came to another redirect URI than the one that was sent"
+	case f.CrossSite != a.Posted:
+		return "the answer came in another response mode than the one that was asked for"
+	}
+	return ""
+}
+
 // derivedState hashes a check value under a label, so that it is neither the value
 // nor its PKCE challenge.
 func derivedState(value string) string {
 	sum := sha256.Sum256([]byte("latchkey state\x00" + value))
 	return base64.RawURLEncoding.EncodeToString(sum[:])
+}
+
+// HashURL returns a short hash of a URL. It spares a cookie the whole of it.
+func HashURL(u string) string {
+	sum := sha256.Sum256([]byte(u))
+	return base64.RawURLEncoding.EncodeToString(sum[:12])
 }

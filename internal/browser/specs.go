@@ -5,7 +5,9 @@
 package browser
 
 import (
+	"net"
 	"net/http"
+	"slices"
 	"strings"
 	"time"
 
@@ -135,8 +137,9 @@ func (o *CookieOptions) apply(c *http.Cookie) {
 
 // Check adds a fault for each cookie that browsers would refuse, and for two
 // cookies of one name: names are salts, so a value would serve two purposes
-//
-func (s *Specs) Check(f *failure.List) {
+// . hosts are the names under which browsers may see the site, without a
+// port; *.app.example is every name below it. Empty means that they are unknown.
+func (s *Specs) Check(f *failure.List, hosts []string) {
 	seen := map[string]string{}
 	for field, k := range map[string]*Spec{
 		"SessionToken": &s.Session, "CallbackURL": &s.CallbackURL, "CSRFToken": &s.CSRF,
@@ -153,6 +156,8 @@ func (s *Specs) Check(f *failure.List) {
 		seen[t.Name] = field
 		if option, cure := droppedFor(&t); option != "" {
 			f.Add(fault.ErrInvalidConfig, "Cookies.%s.%s: browsers would drop %q; %s", field, option, t.Name, cure)
+		} else if cure := domainFault(t.Domain, hosts); cure != "" {
+			f.Add(fault.ErrInvalidConfig, "Cookies.%s.Domain %q: browsers would drop %q; %s", field, t.Domain, t.Name, cure)
 		}
 	}
 }
@@ -171,4 +176,31 @@ func droppedFor(c *http.Cookie) (option, cure string) {
 		return "SameSite", "a cookie with SameSite=None must be Secure: " + makeSecure + ", or leave SameSite as it is"
 	}
 	return "", ""
+}
+
+// domainFault returns why browsers drop a cookie of a domain, with the cure, by RFC
+// 6265bis, section 5.7. It is empty if they keep it, or if only they can know: the
+// list of public suffixes is theirs.
+func domainFault(domain string, hosts []string) string {
+	domain = strings.ToLower(strings.TrimPrefix(domain, "."))
+	if domain == "" || slices.ContainsFunc(hosts, func(host string) bool { return strings.EqualFold(host, domain) }) {
+		return ""
+	}
+	if !strings.Contains(domain, ".") || net.ParseIP(domain) != nil {
+		return "want the name that the hosts share, such as app.example, or no Domain"
+	}
+	if len(hosts) == 0 || slices.ContainsFunc(hosts, func(host string) bool { return isWithin(strings.ToLower(host), domain) }) {
+		return ""
+	}
+	return "the site is at " + strings.Join(hosts, ", ") + ", which is not below that name"
+}
+
+// isWithin reports whether a browser at host, or at a name that the pattern host
+// stands for, may set a cookie for domain (RFC 6265bis, section 5.1.3).
+func isWithin(host, domain string) bool {
+	name, isPattern := strings.CutPrefix(host, "*.")
+	if net.ParseIP(name) != nil {
+		return name == domain
+	}
+	return name == domain || strings.HasSuffix(name, "."+domain) || isPattern && strings.HasSuffix(domain, "."+name)
 }

@@ -1,22 +1,23 @@
-// Passkeys in forms: docs/client.md. A page may show HTML that an attacker has
-// written, with any of these attributes, so markup is data: providers are those of
-// the site, answers go to its own route, and news come from the server alone.
+// Passkeys in forms: docs/client.md. A page may show HTML of an attacker, so markup is
+// data: providers are the site's, answers go to its route, and news are the server's.
 import { askPasskey, getProviders, tellPasskeys } from "./latchkey.js"
 
 const signs = "form[data-latchkey-passkey]"
 const adds = "form[data-latchkey-passkey-add]"
 const routes = new URL("..", import.meta.url)
 
+// A button with a formaction signs in another way.
 document.addEventListener("submit", (event) => {
-  if (!event.target.matches(`${signs}, ${adds}`)) return
+  if (!event.target.matches(`${signs}, ${adds}`) || event.submitter?.hasAttribute("formaction")) return
   event.preventDefault()
   answer(event.target, event.submitter?.value)
 })
 
 // answer asks the browser for a passkey and sends it with the fields of the form.
 async function answer(form, wanted, mediation) {
-  const { latchkeyPasskeyAdd: add, latchkeyPasskey: provider = add } = form.dataset
-  const { action, data, csrfToken, callbackUrl, ...typed } = Object.fromEntries(new FormData(form))
+  const { latchkeyPasskeyAdd: add, latchkeyPasskey: provider = add, latchkeyPasskeyField: only } = form.dataset
+  const { action, data, csrfToken, callbackUrl, ...all } = Object.fromEntries(new FormData(form))
+  const typed = only ? { [only]: all[only] } : all
   const asked = ["register", "authenticate"].includes(wanted) ? wanted : add && "register"
   if (!mediation) say(form)
   try {
@@ -32,7 +33,7 @@ async function answer(form, wanted, mediation) {
 const passkeyProviders = async () =>
   Object.values(await getProviders()).flatMap(({ id, type }) => (type === "webauthn" ? id : []))
 
-// post uses a form of its own: that of the page may have any action or target.
+// post uses its own form: that of the page may have any action.
 function post(provider, fields) {
   const form = document.createElement("form")
   Object.assign(form, { method: "post", action: new URL("callback/" + encodeURIComponent(provider), routes).href, hidden: true })
@@ -53,7 +54,7 @@ function fail(form, { name, status }) {
 }
 
 function say(form, why) {
-  const place = Element.prototype.querySelector.call(form, "[data-latchkey-passkey-error]") // a field may be called querySelector
+  const place = Element.prototype.querySelector.call(form, "[data-latchkey-passkey-error]") // a field may have that name
   if (!place) return
   place.textContent = why ? (place.dataset[why] ?? place.dataset.failed ?? "") : ""
   place.hidden = !place.textContent

@@ -121,6 +121,7 @@ func (a *app) provider(id string) latchkey.Provider {
 		return plainProvider()
 	case id == "credentials":
 		return &latchkey.Credentials{
+			Name: "Credentials", // on the button, as the contract has it
 			Fields: []latchkey.Field{
 				{Name: "username", Label: "Username", Type: "text", Placeholder: "your name"},
 				{Name: "password", Label: "Password", Type: "password"},
@@ -128,7 +129,7 @@ func (a *app) provider(id string) latchkey.Provider {
 			Authorize: authorize,
 		}
 	case id == "email" && env("ADAPTER", "memory") != "none":
-		return &latchkey.Email{MaxAge: seconds("EMAIL_MAX_AGE"), Send: a.deliver}
+		return &latchkey.Email{Name: "Email", MaxAge: seconds("EMAIL_MAX_AGE"), Send: a.deliver}
 	}
 	return nil
 }

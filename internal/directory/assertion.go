@@ -22,6 +22,7 @@ type Assertion struct {
 	ProvesEmail   bool                   // opening the link proved the e-mail address
 	EmailVerified bool                   // the provider says that the e-mail address is verified
 	Owner         string                 // id of the user that this must turn out to be; empty: any user
+	Allowed       []string               // ids of the users that the application was asked about and let in; nil: it was not asked
 	Passkey       *storage.Authenticator // the passkey that was registered with it; nil: none
 	Link          Linking                // what a matching e-mail address is worth
 	CountedAs     string                 // the key under which its tries or mails were counted; empty: none were

@@ -4,6 +4,7 @@
 package directory
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"time"
@@ -81,7 +82,8 @@ func (d *Directory) KnownUser(ctx context.Context, s *Store, in *Assertion) (*st
 // CommitSignIn decides to which user a sign-in belongs, creates and links what
 // is missing, and stores the session: all of it or nothing. current is the
 // signed-in user that a new account is linked to; nil: none. If a concurrent
-// sign-in was faster with a unique key, CommitSignIn tries once more.
+// sign-in was faster with a unique key, CommitSignIn tries once more. It
+// returns an OtherUser if in.Allowed does not have the user.
 func (d *Directory) CommitSignIn(ctx context.Context, q *Outbox, in Assertion, current *storage.User, plan *SessionPlan) (*SignIn, error) {
 	signIn, err := d.tryCommit(ctx, q, in, current, plan)
 	if errors.Is(err, storage.ErrConflict) {
@@ -159,7 +161,9 @@ func (d *Directory) resolveByAccount(ctx context.Context, q *Outbox, s *Store, s
 	case owner != nil && current != nil && owner.ID != current.ID, signIn.contradicts(owner, current):
 		return notLinked(&signIn.Assertion)
 	case owner != nil:
-		signIn.User = *owner
+		if err := signIn.endIn(owner); err != nil {
+			return err
+		}
 		if err := s.checkOwner(ctx, &signIn.Account, owner); err != nil {
 			return err
 		}
@@ -167,12 +171,21 @@ func (d *Directory) resolveByAccount(ctx context.Context, q *Outbox, s *Store, s
 	case current != nil && signIn.IsStale:
 		return failure.WrapFor(notLinkedType(&signIn.Assertion), signIn.Account.Provider, ErrNotFresh)
 	case current != nil:
-		signIn.User, signIn.IsLink = *current, true
+		signIn.IsLink = true
+		if err := signIn.endIn(current); err != nil {
+			return err
+		}
 		if err := d.awaitProof(ctx, s, current); err != nil {
 			return err
 		}
 		return d.linkAccount(ctx, q, s, signIn)
 	}
+	return resolveNewAccount(ctx, d, q, s, signIn)
+}
+
+// resolveNewAccount finds or creates the user of an account that belongs to no
+// user, for a browser in which no user is signed in.
+func resolveNewAccount(ctx context.Context, d *Directory, q *Outbox, s *Store, signIn *SignIn) error {
 	namesake, err := guarded.Optional(s.UserByEmail(ctx, signIn.User.Email))
 	if err != nil {
 		return err
@@ -180,20 +193,20 @@ func (d *Directory) resolveByAccount(ctx context.Context, q *Outbox, s *Store, s
 	begun, err := d.beginSignUp(ctx, s, signIn)
 	switch {
 	case err != nil:
-		return err
 	case begun != nil:
-		signIn.User, signIn.IsNew = *begun, true
+		signIn.IsNew = true
+		err = signIn.endIn(begun)
 	case namesake == nil:
-		if err := d.createUser(ctx, q, s, signIn); err != nil {
-			return err
-		}
+		err = d.createUser(ctx, q, s, signIn)
 	case !signIn.mayLink():
 		return d.refuseNamesake(ctx, s, signIn)
 	default:
-		signIn.User = *namesake
-		if err := d.proveEmail(ctx, q, s, signIn); err != nil {
-			return err
+		if err = signIn.endIn(namesake); err == nil {
+			err = d.proveEmail(ctx, q, s, signIn)
 		}
+	}
+	if err != nil {
+		return err
 	}
 	return d.linkAccount(ctx, q, s, signIn)
 }
@@ -213,8 +226,7 @@ func (d *Directory) refuseNamesake(ctx context.Context, s *Store, signIn *SignIn
 	if owner == nil {
 		return notLinked(&signIn.Assertion)
 	}
-	signIn.User = *owner
-	return nil
+	return signIn.endIn(owner)
 }
 
 // notLinked returns the error for an account, or an e-mail address, that
@@ -237,7 +249,9 @@ func (d *Directory) resolveByEmail(ctx context.Context, q *Outbox, s *Store, sig
 		signIn.User.EmailVerified = d.Now().UTC()
 		return d.createUser(ctx, q, s, signIn)
 	}
-	signIn.User = *owner
+	if err := signIn.endIn(owner); err != nil {
+		return err
+	}
 	if owner.EmailVerified.IsZero() {
 		return d.proveEmail(ctx, q, s, signIn)
 	}
@@ -267,7 +281,8 @@ func (d *Directory) beginSignUp(ctx context.Context, s *Store, signIn *SignIn) (
 // recordSignUp sets signIn.User.ID to the id on record for the account, and
 // returns the user with that id, or nil.
 func (d *Directory) recordSignUp(ctx context.Context, s *Store, signIn *SignIn) (*storage.User, error) {
-	id, err := s.beginSignUp(ctx, &signIn.Account, secret.NewUserID())
+	fresh := cmp.Or(signIn.Person.ID, secret.NewUserID())
+	id, err := s.beginSignUp(ctx, &signIn.Account, fresh)
 	if err != nil {
 		return nil, err
 	}
@@ -278,6 +293,9 @@ func (d *Directory) recordSignUp(ctx context.Context, s *Store, signIn *SignIn) 
 func (d *Directory) createUser(ctx context.Context, q *Outbox, s *Store, signIn *SignIn) error {
 	if signIn.User.ID == "" {
 		signIn.User.ID = secret.NewUserID()
+	}
+	if err := signIn.expect(true); err != nil {
+		return err
 	}
 	u, err := s.createUser(ctx, signIn.User)
 	if err != nil {

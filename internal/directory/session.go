@@ -123,10 +123,17 @@ func (d *Directory) storeSession(ctx context.Context, s *Store, signIn *SignIn, 
 	return d.yieldSessionToProof(ctx, s, signIn)
 }
 
-// endReplaced ends the session that the request came with, if it came with one.
+// endReplaced ends the session that the request came with, if it came with one of
+// the same tenant.
 func endReplaced(ctx context.Context, s *Store, plan *SessionPlan) error {
 	if plan.Former == "" {
 		return nil
+	}
+	if plan.Row.Tenant != "" {
+		found, err := s.Session(ctx, plan.Former)
+		if err != nil || found.Row.Tenant != plan.Row.Tenant {
+			return failure.Ignoring(err, storage.ErrNotFound)
+		}
 	}
 	_, err := s.DeleteSession(ctx, plan.Former)
 	return failure.Ignoring(err, storage.ErrNotFound)

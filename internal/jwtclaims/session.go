@@ -12,6 +12,10 @@ const (
 	SessionID = "sid"       // one sign-in, however often its token is renewed
 	AuthTime  = "auth_time" // the time of that sign-in, in Unix seconds
 	Tenant    = "tenant"    // absent: a site without tenants
+
+	// Credential is what the token may be used as; absent: the session cookie. No
+	// profile has a claim of this name.
+	Credential = "latchkey.credential"
 )
 
 // UnixSeconds returns a NumericDate with milliseconds (RFC 7519, section 2).

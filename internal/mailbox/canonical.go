@@ -8,15 +8,20 @@ import (
 )
 
 // Canonical returns the one form in which e-mail addresses from any source are
-// stored, compared and mailed to: trimmed, NFKC, lower-cased, with the
-// domain in ASCII. It only trims and folds text without an @.
+// stored, compared and mailed to: without ASCII spaces around it, NFKC,
+// lower-cased, with the domain in ASCII. It only trims and folds text
+// without an @.
 //
 // Canonical returns ErrInvalid for a character outside ASCII that folding
-// would turn into ASCII, such as the Kelvin sign. That would turn one user's
-// e-mail address into another's. It also returns ErrInvalid for a domain that
-// has no ASCII form.
+// would turn into ASCII, such as the Kelvin sign or a space of another width. That
+// would turn one user's e-mail address into another's. It also returns ErrInvalid
+// for a control character or a line separator, and for a domain that has no
+// ASCII form.
 func Canonical(email string) (string, error) {
-	email = strings.TrimSpace(email)
+	email = strings.Trim(email, " \t\r\n\v\f")
+	if strings.ContainsFunc(email, isControl) {
+		return "", ErrInvalid
+	}
 	if isASCII(email) {
 		return strings.ToLower(email), nil
 	}
@@ -35,6 +40,9 @@ func Canonical(email string) (string, error) {
 	domain, err := asciiDomain(email[at+1:])
 	return email[:at+1] + domain, err
 }
+
+// isControl reports whether r is a control character or ends a line.
+func isControl(r rune) bool { return unicode.In(r, unicode.Cc, unicode.Zl, unicode.Zp) }
 
 // becomesASCII reports whether r is outside ASCII and some folding of it, by
 // compatibility or by case, contains ASCII.

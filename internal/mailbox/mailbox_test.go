@@ -73,7 +73,17 @@ func TestCanonical(t *testing.T) {
 		"a mark in front of a label":    "a@\u0308bcher.example",
 		"a symbol in the domain":        "a@\u2603.example",
 		"a hidden letter in the domain": "a@b\u00fc\u3164.example",
-		"what is encoded already":       "a@xn--b\u00fc.example",
+
+		"R-516 a space of another width in front": "\u00a0ada@example.com",
+		"R-516 an ideographic space behind":       "ada@example.com\u3000",
+		"R-516 an em space behind":                "ada@example.com\u2003",
+		"R-516 a line separator":                  "ada@example.com\u2028",
+		"R-516 a next line":                       "\u0085ada@example.com",
+		"R-516 a NUL":                             "ada\x00@example.com",
+		"R-516 an escape sequence":                "ada@example.com\x1b[31m",
+		"R-516 a line break inside":               "ada@example.com\r\nBcc: eve@example.com",
+		"R-516 a delete":                          "a\x7fda@example.com",
+		"what is encoded already":                 "a@xn--b\u00fc.example",
 	} {
 		t.Run("R-347 "+name, func(t *testing.T) {
 			if got, err := mailbox.Canonical(said); err == nil {

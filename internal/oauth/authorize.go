@@ -20,10 +20,11 @@ type AuthRequest struct {
 	ResponseMode string
 
 	// Params come from the request that starts the sign-in, and so possibly from
-	// an attacker's link. They add to and replace the provider's own parameters,
-	// but not the parameters of the protocol. Of a repeated name the last value
-	// counts.
-	Params url.Values
+	// an attacker's link. They add to the provider's own parameters. They replace
+	// scope and those that Replaceable names, and never the parameters of the
+	// protocol. Of a repeated name the last value counts.
+	Params      url.Values
+	Replaceable []string
 }
 
 // reserved are the parameters that carry the protocol. With any of them a link
@@ -55,7 +56,7 @@ func (c *Client) AuthorizationURL(ctx context.Context, r AuthRequest) (string, e
 		query.Set("redirect_uri", r.RedirectURI)
 	}
 	for name, values := range r.Params {
-		if len(values) > 0 && !c.isReserved(name) {
+		if len(values) > 0 && !c.isReserved(name) && (!m.query.Has(name) || r.mayReplace(name)) {
 			query[name] = values[len(values)-1:]
 		}
 	}
@@ -68,6 +69,12 @@ func (c *Client) AuthorizationURL(ctx context.Context, r AuthRequest) (string, e
 	u.RawQuery = strings.ReplaceAll(query.Encode(), "+", "%20")
 	u.Fragment = c.config.Authorization.Fragment
 	return u.String(), nil
+}
+
+// mayReplace reports whether Params may replace a parameter of the provider's own
+// . limitMaxAge has the last word about max_age.
+func (r *AuthRequest) mayReplace(name string) bool {
+	return name == "scope" || name == "max_age" || slices.Contains(r.Replaceable, name)
 }
 
 // limitMaxAge keeps the max_age of the provider's own parameters if the request

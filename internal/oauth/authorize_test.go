@@ -69,12 +69,20 @@ func TestAuthorizationURL(t *testing.T) {
 			c.Authorization.Params = url.Values{"prompt": {"none"}}
 		}, AuthRequest{}, map[string]string{"tenant": "7", "prompt": "login", "client_id": clientID}},
 		{
-			"the request wins over both", func(c *Config) {
+			"R-516 the request adds, and replaces neither", func(c *Config) {
 				f.describe(map[string]any{"authorization_endpoint": f.URL + "/authorize?prompt=login"})
-				c.Authorization.Params = url.Values{"prompt": {"none"}}
+				c.Authorization.Params = url.Values{"prompt": {"none"}, "acr_values": {"phr"}}
 			},
-			AuthRequest{Params: url.Values{"prompt": {"first", "consent"}, "scope": {"openid"}, "login_hint": {"a b+c@d.example"}}},
-			map[string]string{"prompt": "consent", "scope": "openid", "login_hint": "a b+c@d.example"},
+			AuthRequest{Params: url.Values{"prompt": {"consent"}, "acr_values": {"0"}, "scope": {"openid"}, "login_hint": {"first", "a b+c@d.example"}}},
+			map[string]string{"prompt": "login", "acr_values": "phr", "scope": "openid", "login_hint": "a b+c@d.example"},
+		},
+		{
+			"R-516 the request wins over both where that is allowed", func(c *Config) {
+				f.describe(map[string]any{"authorization_endpoint": f.URL + "/authorize?prompt=login"})
+				c.Authorization.Params = url.Values{"prompt": {"none"}, "acr_values": {"phr"}}
+			},
+			AuthRequest{Params: url.Values{"prompt": {"first", "consent"}, "acr_values": {"0"}}, Replaceable: []string{"prompt"}},
+			map[string]string{"prompt": "consent", "acr_values": "phr"},
 		},
 		{"R-016 protocol parameters of the request are ignored", nil, func() AuthRequest {
 			r := full

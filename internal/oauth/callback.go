@@ -1,7 +1,9 @@
 package oauth
 
 import (
+	"cmp"
 	"context"
+	"fmt"
 	"net/url"
 )
 
@@ -59,7 +61,7 @@ func (c *Client) CheckResponse(ctx context.Context, cb *Callback) error {
 	}
 	switch {
 	case cb.hasIssuer && !c.issuedBy(m, cb.issuer, nil):
-		return fail(StepAuthorization, "the response is from another issuer")
+		return fail(StepAuthorization, "the response is from another issuer: "+c.differs(cb.issuer, m))
 	case !cb.hasIssuer && m.IssuerInResponse:
 		return fail(StepAuthorization, "the response lacks the iss parameter that the provider promises")
 	case cb.err != nil:
@@ -69,6 +71,15 @@ func (c *Client) CheckResponse(ctx context.Context, cb *Callback) error {
 	}
 	return nil
 }
+
+// differs names both issuers and the cure. The stated one is untrusted text.
+func (c *Client) differs(stated string, m *Metadata) string {
+	return fmt.Sprintf("iss is \"%s\", and the configured issuer \"%s\"; write Issuer to the letter as the provider has it, or accept several by MatchIssuer",
+		printable(stated, maxIssuer), printable(cmp.Or(c.config.Issuer, m.Issuer), maxIssuer))
+}
+
+// maxIssuer bounds an issuer in an error, in bytes.
+const maxIssuer = 200
 
 // issuedBy reports whether an issuer that the provider states is the right one.
 // It returns false for a provider without an issuer, which cannot state any.

@@ -101,8 +101,12 @@ func (c *Client) checkIDToken(m *Metadata, token *signed, want IDTokenCheck) err
 }
 
 func (c *Client) checkIssuerClaim(m *Metadata, claims map[string]any) error {
-	if issuer, ok := claims["iss"].(string); !ok || !c.issuedBy(m, issuer, claims) {
-		return errors.New("iss is not the configured issuer")
+	issuer, ok := claims["iss"].(string)
+	switch {
+	case !ok:
+		return errors.New("iss is not the configured issuer: it is missing or no text")
+	case !c.issuedBy(m, issuer, claims):
+		return errors.New("iss is not the configured issuer: " + c.differs(issuer, m))
 	}
 	return nil
 }

@@ -76,7 +76,11 @@ func checkShape(token string) error {
 	if len(token) > maxTokenSize {
 		return errors.New("too large")
 	}
-	if strings.Count(token, ".") != 2 {
+	switch strings.Count(token, ".") {
+	case 2:
+	case 4:
+		return errors.New("not three parts but five, so encrypted, which is not supported: have the provider sign it and no more (no id_token_encrypted_response_alg or userinfo_encrypted_response_alg)")
+	default:
 		return errors.New("not three parts")
 	}
 	// A lax decoder skips line breaks and ignores stray bits, which gives one

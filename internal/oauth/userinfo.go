@@ -7,9 +7,12 @@ import (
 	"slices"
 )
 
-// ErrOtherSubject reports that a userinfo answer has another subject than the ID
-// token.
-var ErrOtherSubject = errors.New("sub is missing or another one than the ID token's")
+// Errors about the subject of a userinfo answer. Both end a sign-in whose profile
+// it is.
+var (
+	ErrOtherSubject = errors.New("sub is another one than the ID token's")
+	ErrNoSubject    = errors.New("sub is missing") // it is no text, or empty
+)
 
 // UserInfo returns the claims of the userinfo endpoint about the access
 // token's user. For an OpenID Connect provider, and whenever wantSubject is
@@ -38,10 +41,22 @@ func (c *Client) UserInfo(ctx context.Context, accessToken, wantSubject string) 
 	if err != nil {
 		return nil, err
 	}
-	if sub := claims["sub"]; (c.config.OIDC || wantSubject != "") && (sub != wantSubject || sub == "") {
-		return nil, &StepError{Step: StepUserInfo, Err: ErrOtherSubject}
+	if c.config.OIDC || wantSubject != "" {
+		if err := checkSameSubject(claims, wantSubject); err != nil {
+			return nil, &StepError{Step: StepUserInfo, Err: err}
+		}
 	}
 	return claims, nil
+}
+
+func checkSameSubject(claims map[string]any, want string) error {
+	switch sub, _ := claims["sub"].(string); sub {
+	case "":
+		return ErrNoSubject
+	case want:
+		return nil
+	}
+	return ErrOtherSubject
 }
 
 func (c *Client) readUserInfo(ctx context.Context, m *Metadata, a *answer) (map[string]any, error) {

@@ -1,6 +1,7 @@
 package page
 
 import (
+	"html/template"
 	"net/http"
 	"time"
 )
@@ -14,6 +15,7 @@ type Account struct {
 	Host   string // named on the way home; empty: it is not offered
 	Origin string // where that leads
 
+	Image  string // the URL of the user's picture; shown if it is of the site itself or a data: URL, otherwise initials are
 	Name   string // of the user; empty: not shown
 	Email  string // of the user; empty: not shown
 	Notice string // what has just been done: linked, unlinked, ended, others, added, renamed, removed; unknown: no message
@@ -79,12 +81,16 @@ func (r *Renderer) Account(v Account) (Page, error) {
 		view.Others = view.Others || !d.This
 		p.clock = p.clock || !d.Seen.IsZero()
 	}
-	view.Clock = p.clock
+	view.Clock, view.Host = p.clock, r.site(v.Host)
+	view.Picture, view.Initials = ownPicture(v.Image, v.Origin), initials(v.Name, v.Email)
 	return r.render("account", http.StatusOK, view, p, v.Host)
 }
 
 type accountView struct {
 	Account
+	Picture  template.URL // empty: Initials stand for it
+	Initials string
+
 	Done   string // key of a text; empty: none
 	Failed message
 	More   []providerForm
@@ -128,11 +134,13 @@ type DeleteAccount struct {
 	Name      string // of the user: an e-mail address or a name; empty: not named
 	Host      string // of the site
 	Error     bool   // the form came without its confirmation
+
+	FormOrigins []string // as in [SignIn]
 }
 
 // DeleteAccount renders the page that asks before an account is deleted.
 func (r *Renderer) DeleteAccount(v DeleteAccount) (Page, error) {
-	return r.render("delete", http.StatusOK, v, policy{}, v.Host)
+	return r.render("delete", http.StatusOK, v, policy{formOrigins: v.FormOrigins}, v.Host)
 }
 
 // Reauth asks the user to sign in once more before an account is deleted, linked
@@ -157,5 +165,6 @@ type Farewell struct {
 
 // Farewell renders the page after an account was deleted.
 func (r *Renderer) Farewell(v Farewell) (Page, error) {
+	v.Host = r.site(v.Host)
 	return r.render("farewell", http.StatusOK, v, policy{}, v.Host)
 }

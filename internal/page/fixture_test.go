@@ -56,8 +56,8 @@ var someProviders = []Provider{
 		{Name: "stay", Label: "Stay signed in", Type: "checkbox", Value: "yes"},
 		{Name: "tenant", Type: "hidden", Value: "north"},
 	}},
-	{ID: "email", Name: "Email", Type: Email, Action: "https://shop.example/auth/signin/email"},
-	{ID: "passkey", Name: "Passkey", Type: WebAuthn, Action: "https://shop.example/auth/callback/passkey", SignsUp: true},
+	{ID: "email", Type: Email, Action: "https://shop.example/auth/signin/email"},
+	{ID: "passkey", Type: WebAuthn, Action: "https://shop.example/auth/callback/passkey", SignsUp: true},
 }
 
 var someSignIn = SignIn{
@@ -71,7 +71,7 @@ var someAccount = Account{
 	Linked: []Linked{
 		{Provider: someProviders[0], ProviderAccountID: "17", Detail: "ada", Removable: true},
 		{Provider: someProviders[3], Detail: "ada@example.com"},
-		{Provider: someProviders[2], Fixed: true},
+		{Provider: Provider{ID: "credentials", Type: Credentials}, Fixed: true},
 	},
 	UnlinkAction: "/account/unlink", Providers: someProviders[1:2],
 	Devices: []Device{

@@ -1,6 +1,7 @@
 package page
 
 import (
+	"cmp"
 	"slices"
 	"strconv"
 	"strings"
@@ -16,19 +17,23 @@ type providerForm struct {
 	Primary bool    // it has the one main button of the page
 	Wrong   message // what is wrong with it as a whole; zero: nothing
 	WrongID string
+
+	Shared  bool       // other providers have buttons in it
+	Others  []Provider // their buttons, after that of Provider
+	Passkey Provider   // whose passkeys its script asks for; zero: none
+	Target  string     // the action of the form; buttons of other providers name theirs
 }
 
 func newForm(at int, p Provider, v *SignIn) providerForm {
-	p.Name = p.Label()
-	fields := p.Fields
-	if fields == nil && (p.Type == Email || p.Type == WebAuthn) {
-		fields = []Field{{Name: "email", Type: "email", Required: p.Type == Email}}
+	form := providerForm{Provider: p, CSRFToken: v.CSRFToken, CallbackURL: v.CallbackURL, Target: p.Action}
+	if p.Type == WebAuthn {
+		form.Passkey = p
 	}
-	form := providerForm{Provider: p, CSRFToken: v.CSRFToken, CallbackURL: v.CallbackURL}
-	if p.Type == OAuth || p.Type == OIDC {
-		return form
-	}
+	fields := p.fields()
 	for i, f := range fields {
+		if f.Autocomplete == "" && isLogin(f, fields) {
+			f.Autocomplete = "username"
+		}
 		if typed, ok := v.Tried.Typed[f.Name]; ok && p.ID == v.Tried.Provider && f.Type != "hidden" && f.Type != "checkbox" {
 			f.Value = typed
 		}
@@ -37,36 +42,43 @@ func newForm(at int, p Provider, v *SignIn) providerForm {
 	return form
 }
 
+// isLogin reports whether a field called name says whose account it is: the form asks
+// for nothing else but passwords. Beside other fields it may be anything.
+func isLogin(f Field, all []Field) bool {
+	others := slices.DeleteFunc(slices.Clone(all), func(o Field) bool {
+		return o.Name == f.Name || slices.Contains([]string{"password", "hidden", "checkbox"}, strings.ToLower(o.Type))
+	})
+	return strings.EqualFold(f.Name, "name") && (f.Type == "" || strings.EqualFold(f.Type, "text")) && len(others) == 0
+}
+
 // blame shows a message in the form, beside the field if there is only one,
-// otherwise above the fields, all of which it describes. The first empty field
-// gets the focus.
-func (f *providerForm) blame(m message) {
-	shown := f.Inputs[:0:0]
+// otherwise above the fields, all of which it describes. It is about fields of
+// these names. The first empty one gets the focus.
+func (f *providerForm) blame(m message, about []Field) {
+	var shown []*input
 	for i := range f.Inputs {
-		if in := &f.Inputs[i]; in.Type != "hidden" && in.Type != "checkbox" {
-			shown = append(shown, *in)
+		in := &f.Inputs[i]
+		isNamed := slices.ContainsFunc(about, func(field Field) bool { return field.Name == in.Name })
+		if in.Type != "hidden" && in.Type != "checkbox" && isNamed {
+			shown = append(shown, in)
 		}
 	}
 	if len(shown) == 0 {
 		return
 	}
-	focus := shown[0].ElementID
-	if i := slices.IndexFunc(shown, func(in input) bool { return in.Value == "" }); i >= 0 {
-		focus = shown[i].ElementID
+	focus := shown[0]
+	if i := slices.IndexFunc(shown, func(in *input) bool { return in.Value == "" }); i >= 0 {
+		focus = shown[i]
 	}
+	focus.Focus = true
 	wrongID := shown[0].ElementID + "-wrong"
+	for _, in := range shown {
+		in.WrongID = wrongID
+	}
 	if len(shown) > 1 {
 		f.Wrong, f.WrongID = m, wrongID
-	}
-	for i := range f.Inputs {
-		in := &f.Inputs[i]
-		if in.Type == "hidden" || in.Type == "checkbox" {
-			continue
-		}
-		in.WrongID, in.Focus = wrongID, in.ElementID == focus
-		if len(shown) == 1 {
-			in.Wrong = m
-		}
+	} else {
+		shown[0].Wrong = m
 	}
 }
 
@@ -92,19 +104,17 @@ func newInput(form, at int, f Field, providerType, email string) input {
 		f.Type = "text"
 	}
 	if f.Type == "email" {
-		in.LabelKey, in.Example = "signin.email", "signin.example"
-		if f.Value == "" {
-			f.Value = email
-		}
-	}
-	if f.Label == "" && in.LabelKey == "" {
-		f.Label = f.Name
+		in.Example = "signin.example"
+		f.Value = cmp.Or(f.Value, email)
 	}
 	if f.Type == "password" {
 		f.Value = ""
 	}
 	if f.Autocomplete == "" {
 		f.Autocomplete = autocomplete(f, providerType)
+	}
+	if in.LabelKey = labelKey(f); f.Label == "" && in.LabelKey == "" {
+		f.Label = f.Name
 	}
 	in.Verbatim = f.Type == "email" || strings.HasPrefix(f.Autocomplete, "username")
 	in.Field = f
@@ -117,12 +127,29 @@ func elementID(form, at int) string {
 	return "f" + strconv.Itoa(form) + "-" + strconv.Itoa(at)
 }
 
+// labelKey returns the key of the label of a field that brings none, or "" if its
+// name has to do.
+func labelKey(f Field) string {
+	switch {
+	case f.Type == "email":
+		return "signin.email"
+	case f.Type == "password":
+		return "signin.password"
+	case strings.HasPrefix(f.Autocomplete, "username"):
+		return "signin.username"
+	}
+	return ""
+}
+
 // autocomplete returns the attribute that tells password managers what a field
-// is.
+// is. They keep a password under the value of the field "username", whether it is a
+// name or an address (HTML, section 4.10.18.7.1).
 func autocomplete(f Field, providerType string) string {
 	switch {
 	case providerType == WebAuthn && f.Type == "email":
 		return "username webauthn"
+	case providerType == Credentials && f.Type == "email":
+		return "username"
 	case f.Type == "email", f.Type == "tel", f.Type == "url":
 		return f.Type
 	case f.Type == "password":

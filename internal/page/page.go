@@ -97,6 +97,7 @@ func (s *sheet) funcs() template.FuncMap {
 		"alone":   func(p Provider) string { return s.texts.alone(p) },
 		"clock":   clock,
 		"atOnce":  atOnce,
+		"button":  ownButton,
 		"message": func(key string) message { return message{Key: key} },
 	}
 }
@@ -135,6 +136,15 @@ const (
 	noReferrer = "no-referrer" // for pages whose own URL is a secret
 )
 
+// site returns what a page calls the site: the name of the theme, or else host. It is
+// empty if host is, which means that the site is not named.
+func (r *Renderer) site(host string) string {
+	if host == "" {
+		return ""
+	}
+	return cmp.Or(r.look.name, host)
+}
+
 // render joins the prepared head and the executed template. host names the
 // site in the title if the theme has no name.
 func (r *Renderer) render(name string, status int, view any, p policy, host string) (Page, error) {
@@ -160,7 +170,7 @@ func (r *Renderer) render(name string, status int, view any, p policy, host stri
 	return Page{
 		Status:   status,
 		Body:     bytes.Clone(buf.Bytes()),
-		Policy:   r.look.policy(p),
+		Policy:   r.look.policy(p, bytes.Contains(buf.Bytes(), []byte("<form "))),
 		Referrer: sameOrigin,
 		Language: r.texts.tag,
 		Varies:   r.varies,

@@ -26,10 +26,14 @@ type FormInput struct {
 // that belongs to none of them; empty: none.
 func (r *Renderer) Forms(v SignIn) (forms []Form, wrong string) {
 	view := signInView{SignIn: v, Message: v.message()}
-	for _, group := range view.group() {
-		for _, item := range group.Items {
-			forms = append(forms, r.form(item))
+	blamed := v.blamed()
+	for i, p := range v.Providers {
+		item := newForm(i, p, &v)
+		if i == blamed && len(item.Inputs) > 0 {
+			item.blame(view.Message, p.fields())
+			view.Message = message{}
 		}
+		forms = append(forms, r.form(item))
 	}
 	return forms, r.message(view.Message)
 }
@@ -37,7 +41,7 @@ func (r *Renderer) Forms(v SignIn) (forms []Form, wrong string) {
 func (r *Renderer) form(item providerForm) Form {
 	form := Form{Provider: item.Provider, Mark: mark(item.Provider)}
 	form.Name = r.texts.label(item.Provider)
-	form.Submit = r.texts.before("signin.with") + form.Name + r.texts.after("signin.with")
+	form.Submit = r.texts.submit(item.Provider)
 	form.Wrong = r.message(item.Wrong)
 	if item.SignsUp {
 		form.Register = r.texts.text("signin.passkey.new")

@@ -50,8 +50,51 @@ func TestFormOrigins(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if want := "form-action 'self' https://github.com http://127.0.0.1:9000; base-uri"; !strings.Contains(p.Policy, want) {
+	if want := "form-action 'self' https: http://127.0.0.1:9000; base-uri"; strings.Contains(p.Policy, want) {
+		t.Errorf("R-206 a page without a form: %q", p.Policy)
+	}
+	p, err = mustNew(t, Options{}).SignIn(SignIn{Providers: someProviders, FormOrigins: []string{
+		"https://github.com/login/oauth/authorize", "http://127.0.0.1:9000/a", "http://127.0.0.1:9000/b", "javascript:x", "https://[::1]/",
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want := "form-action 'self' https: http://127.0.0.1:9000; base-uri"; !strings.Contains(p.Policy, want) {
 		t.Errorf("R-206 policy %q, want %s", p.Policy, want)
+	}
+}
+
+// R-530 A form may lead wherever its flow leads. The pages that ask to sign out, to
+// resend a link, to confirm one and to delete an account listed nothing but the site.
+func TestFormsMayLeadOn(t *testing.T) {
+	r := mustNew(t, Options{})
+	for _, s := range everyPage {
+		p, err := s.page(r)
+		forms := mustParse(t, p, err).all("form")
+		if leads := strings.Contains(p.Policy, "form-action 'self' https:"); leads != (len(forms) > 0) {
+			t.Errorf("R-530 %s has %d forms and the policy %q", s.name, len(forms), p.Policy)
+		}
+	}
+	for _, given := range []func([]string) (Page, error){
+		func(to []string) (Page, error) { return r.SignIn(SignIn{Providers: someProviders, FormOrigins: to}) },
+		func(to []string) (Page, error) { return r.SignOut(SignOut{FormOrigins: to}) },
+		func(to []string) (Page, error) {
+			return r.VerifyRequest(VerifyRequest{Email: "a@b.example", FormOrigins: to})
+		},
+		func(to []string) (Page, error) { return r.Confirm(Confirm{FormOrigins: to}) },
+		func(to []string) (Page, error) { return r.DeleteAccount(DeleteAccount{FormOrigins: to}) },
+		func(to []string) (Page, error) {
+			return r.Account(Account{Providers: someProviders[:1], FormOrigins: to})
+		},
+	} {
+		for want, to := range map[string][]string{
+			"form-action 'self' https: http://front.example:5173;": {"http://front.example:5173/in", "https://front.example/in"},
+			"form-action 'self' https: http:;":                     {AnyHTTP, "http://front.example:5173/in"},
+		} {
+			if p, err := given(to); err != nil || !strings.Contains(p.Policy, want) {
+				t.Errorf("R-530 %q, %v, want %s", p.Policy, err, want)
+			}
+		}
 	}
 }
 
@@ -83,7 +126,7 @@ func TestSource(t *testing.T) {
 		"HTTPS://Accounts.Example":                   "https://accounts.example",
 		"https://user:pass@accounts.example/":        "https://accounts.example",
 		"https:":                                     "https:",
-		"http:":                                      "",
+		"http:":                                      "http:",
 		"":                                           "",
 		"/authorize":                                 "",
 		"//accounts.example":                         "",

@@ -13,14 +13,14 @@ type Error struct {
 // Error renders the error page: status 500 for Configuration, 403 for
 // AccessDenied and Verification, 200 for anything else.
 func (r *Renderer) Error(v Error) (Page, error) {
-	view := errorView{Kind: "default", Host: v.Host, Origin: v.Origin}
+	view := errorView{Kind: "default", Host: r.site(v.Host), Origin: v.Origin}
 	status := http.StatusOK
 	switch v.Code {
 	case "Configuration":
 		view.Kind, status = "configuration", http.StatusInternalServerError
 	case "AccessDenied":
 		view.Kind, status = "denied", http.StatusForbidden
-		view.Second = way{v.SignInURL, "error.signin"}
+		view.Second, view.Contact = way{v.SignInURL, "error.signin"}, r.look.contact
 	case "Verification": // another link is asked for there
 		view.Kind, status = "verification", http.StatusForbidden
 		view.First = way{v.SignInURL, "error.signin"}
@@ -52,7 +52,7 @@ const (
 
 // Problem renders the page of a problem.
 func (r *Renderer) Problem(v Problem) (Page, error) {
-	view := errorView{Kind: string(v.Kind), As: v.As, Host: v.Host, Origin: v.Origin}
+	view := errorView{Kind: string(v.Kind), As: v.As, Host: r.site(v.Host), Origin: v.Origin}
 	status := http.StatusForbidden
 	switch v.Kind {
 	case Missing:
@@ -65,7 +65,7 @@ func (r *Renderer) Problem(v Problem) (Page, error) {
 		view.Kind = string(Refused)
 	}
 	if v.Kind == Forbidden {
-		view.Second = way{v.SignInURL, "error.switch"}
+		view.Second, view.Contact = way{v.SignInURL, "error.switch"}, r.look.contact
 	}
 	return r.render("error", status, view, policy{}, v.Host)
 }
@@ -75,8 +75,9 @@ func (r *Renderer) Problem(v Problem) (Page, error) {
 type errorView struct {
 	Kind         string // middle part of the keys of its texts
 	As           string
-	Host, Origin string
-	First        way // the main button; without one it leads home
+	Contact      contact // whom to ask; zero: not shown
+	Host, Origin string  // the site's name and its URL
+	First        way     // the main button; without one it leads home
 	Second       way
 }
 

@@ -1,10 +1,12 @@
 package page
 
 import (
+	"cmp"
 	"net/http"
 	"slices"
 	"strconv"
 	"time"
+	"unicode/utf8"
 )
 
 // SignIn is the sign-in page.
@@ -22,9 +24,9 @@ type SignIn struct {
 
 	Providers []Provider // in the order in which they are shown
 
-	// FormOrigins are the origins, or whole authorization URLs, to which a form
-	// may lead besides the site itself; see [Source]. What a policy cannot name
-	// is left out.
+	// FormOrigins are the origins, or whole URLs, to which a form may lead besides
+	// the site itself and every https URL; see [Source]. What a policy cannot name is
+	// left out.
 	FormOrigins []string
 
 	// Script is the URL of the passkey script; empty: none runs. It is let in
@@ -56,7 +58,7 @@ const (
 // Provider is one way to sign in.
 type Provider struct {
 	ID     string
-	Name   string // shown as it is; empty: ID
+	Name   string // shown as it is; empty: the words for Type, or else ID
 	Type   string
 	Action string // where its form is posted: a path or an http(s) URL
 
@@ -74,11 +76,17 @@ type Provider struct {
 }
 
 // Label returns the name of the provider, or its id if it has none.
-func (p Provider) Label() string {
-	if p.Name == "" {
-		return p.ID
+func (p Provider) Label() string { return cmp.Or(p.Name, p.ID) }
+
+// fields returns the inputs of the provider's form.
+func (p Provider) fields() []Field {
+	switch {
+	case p.Type == OAuth || p.Type == OIDC:
+		return nil
+	case p.Fields == nil && (p.Type == Email || p.Type == WebAuthn):
+		return []Field{{Name: addressField, Type: "email", Required: p.Type == Email}}
 	}
-	return p.Name
+	return p.Fields
 }
 
 // Field is one input of a provider's form.
@@ -98,13 +106,15 @@ func (r *Renderer) SignIn(v SignIn) (Page, error) {
 	if v.Script != "" {
 		p.nonce = nonce()
 	}
-	view := signInView{SignIn: v, Message: v.message(), Nonce: p.nonce}
+	view := signInView{SignIn: v, Message: v.message(), Nonce: p.nonce, Site: r.look.name}
 	view.Groups = view.group()
+	view.Host = r.site(v.Host)
 	return r.render("signin", http.StatusOK, view, p, v.Host)
 }
 
 type signInView struct {
 	SignIn
+	Site    string  // the theme's name, for the heading; empty: none
 	Message message // zero: none, or one of the forms shows it
 	Groups  []providerGroup
 	Nonce   string
@@ -176,24 +186,48 @@ func signInMessage(code string) string {
 // providerGroup is a run of plain buttons, or one form with fields. Groups are
 // parted by "or" and keep the order in which the operator listed the providers.
 type providerGroup struct {
-	Many  bool // so many buttons that they share rows
+	Rows  string // class of the rows that buttons share; empty: each has one of its own
 	Items []providerForm
 }
 
-// crowd is how many buttons stand below each other before they share rows.
-const crowd = 6
+const (
+	crowd     = 6  // how many buttons stand in two columns before the page gets wider
+	shortName = 12 // characters of a name that fits into one of two columns
+)
 
-// group returns the forms in groups. The form that an error is about takes the
-// message.
+// rows returns the class of the rows that the buttons of a group share.
+func (g *providerGroup) rows() string {
+	isLong := func(f providerForm) bool { return utf8.RuneCountInString(f.Label()) > shortName }
+	switch n := len(g.Items); {
+	case n > crowd:
+		return "many"
+	case n > 2, n == 2 && !slices.ContainsFunc(g.Items, isLong):
+		return "two"
+	}
+	return ""
+}
+
+// group returns the forms in groups: one form for all providers that ask for the
+// same address, and one for each other provider. The form that an error is about
+// takes the message.
 func (v *signInView) group() []providerGroup {
 	var groups []providerGroup
 	buttons, primary, blamed := false, true, v.blamed()
+	together := sharing(v.Providers)
 	for i, p := range v.Providers {
-		form := newForm(i, p, &v.SignIn)
+		var form providerForm
+		switch {
+		case !slices.Contains(together, i):
+			form = newForm(i, p, &v.SignIn)
+		case i == slices.Min(together):
+			form = newSharedForm(i, together, &v.SignIn)
+		default:
+			continue
+		}
 		if len(form.Inputs) > 0 {
 			form.Primary, primary = primary, false
-			if i == blamed {
-				form.blame(v.Message)
+			if blamed >= 0 && (i == blamed || slices.Contains(together, i) && slices.Contains(together, blamed)) {
+				form.blame(v.Message, v.Providers[blamed].fields())
 				v.Message = message{}
 			}
 		}
@@ -203,7 +237,7 @@ func (v *signInView) group() []providerGroup {
 		}
 		last := &groups[len(groups)-1]
 		last.Items = append(last.Items, form)
-		last.Many = len(last.Items) > crowd
+		last.Rows = last.rows()
 	}
 	return groups
 }

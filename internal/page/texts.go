@@ -120,16 +120,36 @@ func (t texts) after(key string) string {
 	return ""
 }
 
-// kindNames are the keys of the default names of providers, by type. Default
-// names are translated; any other name comes from the site.
-var kindNames = map[string]string{Email: "provider.email", Credentials: "provider.credentials", WebAuthn: "provider.passkey"}
+// kindNames and kindButtons are the keys of the texts for a provider without a name,
+// by type. A name comes from the site and is shown as it is.
+var (
+	kindNames   = map[string]string{Email: "provider.email", Credentials: "provider.credentials", WebAuthn: "provider.passkey"}
+	kindButtons = map[string]string{Email: "signin.by.email", Credentials: "signin.by.password", WebAuthn: "signin.by.passkey"}
+)
 
-// label returns the name of a provider. It translates a default name.
+// label returns the name of a provider.
 func (t texts) label(p Provider) string {
-	if key := kindNames[p.Type]; key != "" && p.Name == words.Text("en", key) {
+	if key := kindNames[p.Type]; key != "" && p.Name == "" {
 		return t.text(key)
 	}
 	return p.Label()
+}
+
+// ownButton returns the key of the text on the button of a provider without a name,
+// or "" if the button says its name.
+func ownButton(p Provider) string {
+	if p.Name != "" {
+		return ""
+	}
+	return kindButtons[p.Type]
+}
+
+// submit returns what the button of a provider says.
+func (t texts) submit(p Provider) string {
+	if key := ownButton(p); key != "" {
+		return t.text(key)
+	}
+	return t.before("signin.with") + t.label(p) + t.after("signin.with")
 }
 
 // alone returns a label that stands by itself. Many languages write a default

@@ -40,6 +40,11 @@ func variations() []shown {
 	for _, tried := range []Tried{{Unusable: true}, {Unknown: true}, {Wait: time.Hour}, {Wait: time.Second}} {
 		all = append(all, shown{"signin", func(r *Renderer) (Page, error) { return r.SignIn(SignIn{Tried: tried}) }})
 	}
+	for _, fields := range [][]Field{{{Name: "email", Type: "email"}, {Name: "password", Type: "password"}}, {{Name: "name"}, {Name: "password", Type: "password"}}} {
+		all = append(all, shown{"signin", func(r *Renderer) (Page, error) {
+			return r.SignIn(SignIn{Providers: append([]Provider{{ID: "~", Type: Credentials, Fields: fields}}, someProviders[3:]...)})
+		}})
+	}
 	all = append(all, shown{"reauth", func(r *Renderer) (Page, error) { return r.Reauth(Reauth{}) }})
 	all = append(all, shown{"verify", func(r *Renderer) (Page, error) { return r.VerifyRequest(VerifyRequest{}) }})
 	return append(all, shown{"confirm", func(r *Renderer) (Page, error) { return r.Confirm(Confirm{}) }})
@@ -48,13 +53,15 @@ func variations() []shown {
 var mark1 = regexp.MustCompile(`⟦([a-z.]+) `)
 
 func TestEveryTextIsShown(t *testing.T) {
-	r := mustNew(t, Options{Text: says(marked())})
 	seen := map[string]bool{}
-	for _, s := range variations() {
-		p, err := s.page(r)
-		mustParse(t, p, err)
-		for _, m := range mark1.FindAllStringSubmatch(string(p.Body), -1) {
-			seen[m[1]] = true
+	for _, theme := range []Theme{{}, {Name: "~", Contact: "help@shop.example"}} {
+		r := mustNew(t, Options{Text: says(marked()), Theme: theme})
+		for _, s := range variations() {
+			p, err := s.page(r)
+			mustParse(t, p, err)
+			for _, m := range mark1.FindAllStringSubmatch(string(p.Body), -1) {
+				seen[m[1]] = true
+			}
 		}
 	}
 	for key := range words.English() {
@@ -182,13 +189,15 @@ func TestPlacesAreFilledInTheOrderOfTheLanguage(t *testing.T) {
 func TestOurOwnNamesAreTranslated(t *testing.T) {
 	german := texts{tag: "de", builtIn: nearest("de")}
 	for _, row := range []struct{ got, want string }{
-		{german.label(Provider{ID: "post", Name: "Email", Type: Email}), "E-Mail"},
-		{german.label(Provider{ID: "post", Name: "Credentials", Type: Credentials}), "Zugangsdaten"},
+		{german.label(Provider{ID: "post", Type: Email}), "E-Mail"},
+		{german.label(Provider{ID: "post", Type: Credentials}), "Zugangsdaten"},
 		{german.label(Provider{ID: "post", Name: "Magic link", Type: Email}), "Magic link"},
-		{german.label(Provider{ID: "email", Name: "Email", Type: OAuth}), "Email"},
-		{german.label(Provider{ID: "post", Type: Email}), "post"},
-		{texts{builtIn: nearest("nl")}.label(Provider{Name: "Email", Type: Email}), "e-mail"},
-		{texts{builtIn: nearest("nl")}.alone(Provider{Name: "Email", Type: Email}), "E-mail"},
+		{german.label(Provider{ID: "post", Name: "Email", Type: Email}), "Email"},
+		{german.label(Provider{ID: "email", Type: OAuth}), "email"},
+		{german.submit(Provider{ID: "post", Type: Credentials}), "Anmelden"},
+		{german.submit(Provider{ID: "post", Name: "Acme", Type: Credentials}), "Mit Acme anmelden"},
+		{texts{builtIn: nearest("nl")}.label(Provider{Type: Email}), "e-mail"},
+		{texts{builtIn: nearest("nl")}.alone(Provider{Type: Email}), "E-mail"},
 		{german.alone(Provider{ID: "acme"}), "acme"},
 		{german.alone(Provider{}), ""},
 		{german.device(Device{Name: "Firefox", System: "Linux"}), "Firefox auf Linux"},

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"html/template"
+	"net/mail"
 	"net/url"
 	"regexp"
 	"strings"
@@ -18,7 +19,8 @@ type Theme struct {
 	ButtonText  string // on BrandColor; empty: black or white, whichever reads better
 	Logo        string // an http(s) URL, a path of the site, or a data:image URL; empty: none
 	Icon        string // of the browser's tab, like Logo; empty: a keyhole on BrandColor
-	Name        string // of the site, in titles and as what the logo says; empty: the host, and a logo that is decoration
+	Name        string // of the site, in titles and headings and as what the logo says; empty: the host, and a logo that is decoration
+	Contact     string // whom a refused user can ask: an e-mail address or an http(s) URL; empty: not shown
 }
 
 //go:embed style.css
@@ -32,6 +34,7 @@ type look struct {
 	styleHash string // of style, as a policy names it
 
 	name       string
+	contact    contact
 	icon       template.URL
 	logo       template.URL
 	logoSource string // what img-src must list besides 'self' and data:; empty: nothing
@@ -59,10 +62,12 @@ func newLook(t Theme) (look, error) {
 		err = errors.New("page: Theme.Icon: it must be of the site itself, so that no other learns who is about to sign in")
 	}
 	errs = append(errs, err)
+	ask, err := newContact(t.Contact)
+	errs = append(errs, err)
 	if err := errors.Join(errs...); err != nil {
 		return look{}, err
 	}
-	l := look{scheme: scheme, name: t.Name, icon: template.URL(t.Icon), logo: template.URL(t.Logo), foreign: strings.HasPrefix(source, "http")}
+	l := look{scheme: scheme, name: t.Name, contact: ask, icon: template.URL(t.Icon), logo: template.URL(t.Logo), foreign: strings.HasPrefix(source, "http")}
 	if l.foreign {
 		l.logoSource = source
 	}
@@ -72,6 +77,24 @@ func newLook(t Theme) (look, error) {
 	l.style = themeTokens(t) + schemeTokens(scheme, brand, t.ButtonText != "") + joined(styleSheet)
 	l.styleHash = hashSource(l.style)
 	return l, nil
+}
+
+// contact is a link to the people who run the site. The zero value is none.
+type contact struct{ URL, Text string }
+
+// newContact returns the link for Theme.Contact. Its text is what the operator wrote,
+// without the scheme of a URL.
+func newContact(value string) (contact, error) {
+	if value == "" {
+		return contact{}, nil
+	}
+	if u, err := url.Parse(value); err == nil && u.Host != "" && u.User == nil && (u.Scheme == "https" || u.Scheme == "http") {
+		return contact{value, strings.TrimSuffix(strings.TrimPrefix(value, u.Scheme+"://"), "/")}, nil
+	}
+	if at, err := mail.ParseAddress(value); err != nil || at.Address != value || strings.ContainsAny(value, "?&#%") {
+		return contact{}, errors.New("page: Theme.Contact: want an e-mail address or an http(s) URL")
+	}
+	return contact{"mailto:" + value, value}, nil
 }
 
 // themeColor parses one colour of a theme. It returns nil for an empty value.
@@ -105,7 +128,7 @@ func imageSource(field, image string) (string, error) {
 	if err == nil && u.Scheme == "" && u.Host == "" && strings.HasPrefix(image, "/") && !strings.Contains(image, `\`) {
 		return "", nil
 	}
-	if source, ok := Source(image); ok && source != anyHTTPS {
+	if source, ok := Source(image); ok && source != anyHTTPS && source != AnyHTTP {
 		return source, nil
 	}
 	return "", errors.New("page: Theme." + field + ": not an http(s) URL, a path or a base64 data:image URL")

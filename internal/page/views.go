@@ -15,6 +15,7 @@ type SignedIn struct {
 
 // SignedIn renders the page for a user who is signed in already.
 func (r *Renderer) SignedIn(v SignedIn) (Page, error) {
+	v.Host = r.site(v.Host)
 	return r.render("signedin", http.StatusOK, v, policy{}, v.Host)
 }
 
@@ -25,11 +26,13 @@ type SignOut struct {
 	Action      string // where the form is posted
 	CancelURL   string // for a user who wants to stay; empty: not offered
 	Host        string // of the site
+
+	FormOrigins []string // as in [SignIn]
 }
 
 // SignOut renders the sign-out page.
 func (r *Renderer) SignOut(v SignOut) (Page, error) {
-	return r.render("signout", http.StatusOK, v, policy{}, v.Host)
+	return r.render("signout", http.StatusOK, v, policy{formOrigins: v.FormOrigins}, v.Host)
 }
 
 // SignedOut answers a sign-out of a browser that is not signed in.
@@ -41,6 +44,7 @@ type SignedOut struct {
 
 // SignedOut renders the page for a browser that is not signed in.
 func (r *Renderer) SignedOut(v SignedOut) (Page, error) {
+	v.Host = r.site(v.Host)
 	return r.render("signedout", http.StatusOK, v, policy{}, v.Host)
 }
 
@@ -57,11 +61,14 @@ type VerifyRequest struct {
 	CallbackURL string // where the browser ends up; empty: not sent
 	Action      string // where the form is posted
 	SignInURL   string // where another address can be typed
+
+	FormOrigins []string // as in [SignIn]
 }
 
 // VerifyRequest renders the verify-request page.
 func (r *Renderer) VerifyRequest(v VerifyRequest) (Page, error) {
-	return r.render("verify", http.StatusOK, v, policy{}, v.Host)
+	v.Host = r.site(v.Host)
+	return r.render("verify", http.StatusOK, v, policy{formOrigins: v.FormOrigins}, v.Host)
 }
 
 // Hidden is a value that a form sends unseen.
@@ -77,9 +84,10 @@ type Confirm struct {
 	Host      string   // of the site
 
 	// AtOnce makes a script press the button. The page is then needed only because
-	// the request has to come from the site itself. FormOrigins are as in [SignIn].
-	AtOnce      bool
-	FormOrigins []string
+	// the request has to come from the site itself.
+	AtOnce bool
+
+	FormOrigins []string // as in [SignIn]
 }
 
 // Confirm renders the confirmation page. Its URL holds the secret of the link,

@@ -13,7 +13,7 @@ import (
 
 // DynamoDB starts an empty server for clients of Amazon DynamoDB and returns its
 // URL. The server is dynalite, of the packages in adapters/dynamoadapter/js; what
-// it lacks beside DynamoDB stands in docs/adapters.md.
+// it lacks beside DynamoDB stands in docs/stores/dynamodb.md.
 func DynamoDB(t testing.TB) (url string) {
 	t.Helper()
 	_, here, _, _ := runtime.Caller(0)

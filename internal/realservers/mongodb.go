@@ -16,7 +16,7 @@ import (
 
 // MongoDB starts an empty server for clients of MongoDB and returns the gate in
 // front of it. The server is FerretDB, which is built for that; what it lacks
-// beside MongoDB stands in docs/adapters.md.
+// beside MongoDB stands in docs/stores/mongodb.md.
 func MongoDB(t testing.TB) *Gate {
 	t.Helper()
 	h := newHome(t, "nobody")

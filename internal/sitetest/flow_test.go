@@ -202,17 +202,6 @@ func TestWhatSpendsASignIn(t *testing.T) {
 			refused(t, b.callback("issuer", params), "Configuration")
 		})
 	}
-	t.Run("R-394 one that was begun without a state is completed once", func(t *testing.T) {
-		s := newOAuthSite(t, withIssuer(func(p *latchkey.OAuth) { p.Checks = []latchkey.Check{latchkey.CheckPKCE} }))
-		b := s.newBrowser()
-		params := s.authResponse(b, "issuer")
-		params.Del("state")
-		before := b.copy()
-		if a := b.callback("issuer", params); !a.signsIn() || a.cookie("code_verifier") == nil {
-			t.Fatalf("%d to %q", a.Code, a.location())
-		}
-		refused(t, before.callback("issuer", params), "Configuration")
-	})
 }
 
 // whoever thinks too long and then says no has said no.

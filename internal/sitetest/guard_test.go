@@ -196,11 +196,31 @@ func TestRequireSession(t *testing.T) {
 		s := newSite(t, func(c *latchkey.Config) { c.Pages.SignIn = "/login?lang=en" })
 		var reached bool
 		guard := s.auth.RequireSession(guardedHandler(&reached))
-		for target, want := range map[string]bool{"/login": true, "/login?x=y": true, "/login/": true, "/login/x": false, "/loginx": false, "/own": false, "/own?/login": false, "/": false} {
+		for target, want := range map[string]bool{
+			"/login?lang=en": true, "/login?x=y&lang=en": true, "/login/?lang=en": true, "/login/x": false, "/loginx": false, "/own": false, "/own?/login": false, "/": false,
+			"/login": false, "/login?x=y": false, "/login?lang=de": false, "/login?lang=en&lang=de": false, "/login?lang=de&lang=en": false, "/login//?lang=en": false, "/login?lang=en;": false,
+		} {
 			reached = false
 			b := s.newBrowser()
-			if a := b.serve(guard, b.request(http.MethodGet, target, "", "")); reached != want {
-				t.Errorf("%s: reached %t, sent to %q", target, reached, a.location())
+			if a := b.serve(guard, b.request(http.MethodGet, target, "", "")); reached != want || !want && !strings.HasPrefix(a.location(), siteOrigin+"/login?lang=en&callbackUrl=") {
+				t.Errorf("R-516 %s: reached %t, sent to %q", target, reached, a.location())
+			}
+		}
+	})
+	t.Run("R-516 an own sign-in page opens no other page of its path", func(t *testing.T) {
+		for page, targets := range map[string]map[string]bool{
+			"/?view=login": {"/": false, "/?view=secret": false, "/?view=login": true, "/?view=login&view=secret": false, "/?view=secret&view=login": false, "/?view=login&error=x": true, "//": false},
+			"/login":       {"/login": true, "/login?x": true, "/login/": true, "/login//": false, "/login/./": false, "//login": false},
+		} {
+			s := newSite(t, func(c *latchkey.Config) { c.Pages.SignIn = page })
+			var reached bool
+			guard := s.auth.RequireSession(guardedHandler(&reached))
+			for target, want := range targets {
+				reached = false
+				b := s.newBrowser()
+				if a := b.serve(guard, b.request(http.MethodGet, target, "", "")); reached != want || !want && a.Code == http.StatusOK {
+					t.Errorf("%s guards %s: reached %t, %d to %q", page, target, reached, a.Code, a.location())
+				}
 			}
 		}
 	})
@@ -242,8 +262,8 @@ func TestAuthorize(t *testing.T) {
 		{"denied", latchkey.ErrNoSession, "/own", false, 302, siteOrigin + "/auth/signin?callbackUrl=" + url.QueryEscape(siteOrigin+"/own")},
 		{"denied by type", latchkey.ErrAccessDenied, "/own", false, 403, ""},
 		{"sent elsewhere", latchkey.RedirectTo("/pay?x=y"), "/own", false, 302, siteOrigin + "/pay?x=y"},
-		{"sent abroad", latchkey.RedirectTo("https://evil.example/"), "/own", false, 302, siteOrigin},
-		{"sent nowhere", latchkey.RedirectTo("javascript:x"), "/own", false, 302, siteOrigin},
+		{"sent abroad", latchkey.RedirectTo("https://evil.example/"), "/own", false, 500, ""},
+		{"sent nowhere", latchkey.RedirectTo("javascript:x"), "/own", false, 500, ""},
 		{"sent to itself", latchkey.RedirectTo("/pay"), "/pay", false, 403, ""},
 		{"sent to itself with a query", latchkey.RedirectTo("/pay?again=1"), "/pay?x=y", false, 403, ""},
 		{"sent to itself, the page for new users", latchkey.RedirectTo("/new?again=1"), "/new?x=y", true, 200, ""},

@@ -5,13 +5,17 @@ import (
 	"fmt"
 	tmpl "html/template"
 	"net/http"
+	"net/http/httptest"
 	"net/url"
 	"os"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/latchkeyhq/latchkey"
+	"github.com/latchkeyhq/latchkey/adapters/memoryadapter"
 	"github.com/latchkeyhq/latchkey/latchkeytest"
+	"github.com/latchkeyhq/latchkey/storage"
 )
 
 // What docs/moving-from-authjs.md and docs/sign-in-page.md show beyond whole
@@ -45,8 +49,8 @@ func movedAuthorized(_ *http.Request, s *latchkey.Session) error {
 }
 
 func movedToken(_ context.Context, t latchkey.TokenInfo) (latchkey.Claims, error) {
-	if t.User != nil {
-		t.Claims["role"] = roleOf(t.User.Email)
+	if t.Account != nil {
+		t.Claims["role"] = roleOfAccount(t.Account.Provider, t.Account.ProviderAccountID)
 	}
 	if sent, ok := t.Update.(map[string]any); ok {
 		if name, ok := sent["name"].(string); ok {
@@ -56,6 +60,15 @@ func movedToken(_ context.Context, t latchkey.TokenInfo) (latchkey.Claims, error
 	return t.Claims, nil
 }
 
+// roleOfAccount stands for a look at the application's own table of roles, by
+// account: a site without an adapter has no lasting user ids.
+func roleOfAccount(_, id string) string {
+	if id == "ada" {
+		return "editor"
+	}
+	return "reader"
+}
+
 func movedSession(_ context.Context, r latchkey.SessionInfo) (*latchkey.Session, error) {
 	r.Session.User.Extra = latchkey.Claims{"id": r.Claims.String("sub"), "role": r.Claims["role"]}
 	return r.Session, nil
@@ -63,11 +76,11 @@ func movedSession(_ context.Context, r latchkey.SessionInfo) (*latchkey.Session,
 
 func TestMovedCallbacks(t *testing.T) {
 	for _, c := range []struct {
-		email, role string
-		status      int
-	}{{"ada@acme.example", "editor", http.StatusOK}, {"bob@acme.example", "reader", http.StatusForbidden}} {
+		subject, role string
+		status        int
+	}{{"ada", "editor", http.StatusOK}, {"bob", "reader", http.StatusForbidden}} {
 		issuer := latchkeytest.NewIssuer(t)
-		issuer.SignInAs(latchkeytest.Person{Subject: "1", Name: "A", Email: c.email})
+		issuer.SignInAs(latchkeytest.Person{Subject: c.subject, Name: "A", Email: "ada@acme.example"}) // an address that neither proved
 		site, err := movedSite(latchkey.Config{
 			Providers: []latchkey.Provider{issuer.Provider()},
 			Callbacks: latchkey.Callbacks{Token: movedToken, Session: movedSession},
@@ -104,7 +117,7 @@ func TestMovedCallbacks(t *testing.T) {
 }
 
 func movedStoredSession(_ context.Context, r latchkey.SessionInfo) (*latchkey.Session, error) {
-	r.Session.User.Extra = latchkey.Claims{"id": r.User.ID, "role": roleOf(r.User.Email)}
+	r.Session.User.Extra = latchkey.Claims{"id": r.User.ID, "role": roleOf(r.User.ID)}
 	return r.Session, nil
 }
 
@@ -132,6 +145,12 @@ func TestMovedWithAdapter(t *testing.T) {
 			t.Errorf("%s, %s: %d %s", when, path, p.Status, p.Body)
 		}
 	}
+	see("a reader", "/admin", http.StatusForbidden, "")
+	ada, err := store.GetUserByEmail(t.Context(), "ada@acme.example")
+	if err != nil {
+		t.Fatal(err)
+	}
+	editors.Store(ada.ID, true)
 	see("signed in", "/", http.StatusOK, "true")
 	see("signed in", "/admin", http.StatusOK, "true")
 	store.fail("GetSessionAndUser", faultBefore)
@@ -139,6 +158,35 @@ func TestMovedWithAdapter(t *testing.T) {
 	see("the store is down", "/admin", http.StatusInternalServerError, "")
 	store.mend()
 	see("the store is back", "/admin", http.StatusOK, "true")
+}
+
+// TestStoredSessionsOfNextAuth4 reads a row by the cookie that NextAuth v4 has set.
+func TestStoredSessionsOfNextAuth4(t *testing.T) {
+	store := memoryadapter.New(memoryadapter.Options{})
+	ada, err := store.CreateUser(t.Context(), latchkey.User{Name: "Ada"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	token := strings.Repeat("4", 36)
+	if err := store.CreateSession(t.Context(), storage.StoredSession{Token: token, UserID: ada.ID, Expires: time.Now().Add(time.Hour)}); err != nil {
+		t.Fatal(err)
+	}
+	const name = "__Secure-next-auth.session-token"
+	auth, err := latchkey.New(latchkey.Config{
+		Site: latchkey.Site{URL: "https://app.example", BasePath: "/api/auth"}, Secrets: []string{"the output of openssl rand -base64 33"},
+		Cookies: latchkey.Cookies{SessionToken: latchkey.CookieOptions{Name: name}}, Adapter: store, Runtime: latchkey.Runtime{Logger: quiet},
+		Providers: []latchkey.Provider{&latchkey.Email{Send: new(latchkeytest.Mailbox).Send}},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := httptest.NewRequest(http.MethodGet, "https://app.example/api/auth/session", nil)
+	r.AddCookie(&http.Cookie{Name: name, Value: token})
+	w := httptest.NewRecorder()
+	auth.ServeHTTP(w, r)
+	if !strings.Contains(w.Body.String(), `"name":"Ada"`) {
+		t.Errorf("the session is %s", w.Body)
+	}
 }
 
 // TestFormOfTheGuide sends the form of docs/sign-in-page.md, first in vain.

@@ -250,7 +250,8 @@ func TestR367UserInfoCompletesTheIDToken(t *testing.T) {
 		accepted bool
 	}{
 		"R-367 another subject ends the sign-in": {latchkeytest.Misbehaviour{UserInfo: func(c map[string]any) { c["sub"] = "mallory" }}, false},
-		"R-367 no subject ends the sign-in":      {latchkeytest.Misbehaviour{UserInfo: func(c map[string]any) { delete(c, "sub") }}, false},
+		"R-561 no subject":                       {latchkeytest.Misbehaviour{UserInfo: func(c map[string]any) { delete(c, "sub"); c["name"] = "Eve" }}, true},
+		"R-561 a subject that is no text":        {latchkeytest.Misbehaviour{UserInfo: func(c map[string]any) { c["sub"], c["name"] = 1, "Eve" }}, true},
 		"R-367 an endpoint that is down":         {latchkeytest.Misbehaviour{Answers: map[string]latchkeytest.Answer{latchkeytest.PathUserInfo: {Status: 503}}}, true},
 		"R-367 an endpoint that refuses":         {latchkeytest.Misbehaviour{Answers: map[string]latchkeytest.Answer{latchkeytest.PathUserInfo: {Status: 403, Body: []byte(`{"error":"insufficient_scope"}`)}}}, true},
 		"R-367 no endpoint":                      {latchkeytest.Misbehaviour{Discovery: func(d map[string]any) { delete(d, "userinfo_endpoint") }}, true},

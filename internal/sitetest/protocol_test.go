@@ -149,3 +149,31 @@ func (c counting) RoundTrip(*http.Request) (*http.Response, error) {
 	*c.calls++
 	return nil, errors.New("off")
 }
+
+// what a callback brings for another protocol is in no log, whatever it is
+// called and whatever the definition says of it.
+func TestProtocolIsNotLogged(t *testing.T) {
+	s := newSite(t, func(c *latchkey.Config) {
+		p := ticket(new(int))
+		p.Protocol.Receive = func(_ context.Context, _ *http.Client, _ string, params url.Values) (latchkey.Grant, error) {
+			return latchkey.Grant{}, fmt.Errorf("the service does not know %s, signed %s", params.Get("ticket"), params.Get("openid.sig"))
+		}
+		c.Providers = append(c.Providers, p)
+	})
+	b := s.newBrowser()
+	back, err := url.Parse(b.post("/auth/signin/ticket").location())
+	if err != nil {
+		t.Fatal(err)
+	}
+	back, err = url.Parse(back.Query().Get("back"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	params := back.Query()
+	params.Set("ticket", "a-ticket-that-signs-in")
+	params.Set("openid.sig", "a-signature-of-it")
+	refused(t, b.get("/auth/callback/ticket?"+params.Encode()))
+	if text := s.log.text(); strings.Contains(text, "a-ticket") || strings.Contains(text, "a-signature") || !strings.Contains(text, "does not know") {
+		t.Errorf("the log has %s", text)
+	}
+}

@@ -50,7 +50,9 @@ func TestRedirectProxy(t *testing.T) {
 		{"one that ends alike", "https://evilpreview.example", []string{"https://*.preview.example"}, false},
 		{"another scheme", "http://pr-3.preview.example", []string{"https://*.preview.example"}, false},
 		{"another port", "https://pr-4.preview.example:8443", []string{"https://pr-4.preview.example"}, false},
-		{"no list, another port of the proxy", "https://app.example:8443", nil, true},
+		{"R-516 no list, another port of the proxy", "https://app.example:8443", nil, false},
+		{"R-516 no list, the proxy's host without TLS", "http://app.example", nil, false},
+		{"R-516 no list, the proxy's host without TLS on another port", "http://app.example:8080", nil, false},
 		{"no list, another host", "https://pr-5.preview.example", nil, false},
 		{"no list, a host below the proxy's", "https://x.app.example", nil, false},
 	} {

@@ -11,8 +11,8 @@ import (
 	"github.com/latchkeyhq/latchkey/latchkeytest"
 )
 
-// What README.md shows is compiled by internal/arch. Three of its snippets are
-// here as well, and run: examples/first, and what the tests below have.
+// What README.md and the guides show is compiled by internal/arch. Three of the
+// snippets run, too: examples/first, and two that the tests below have.
 
 func TestMyOwnApp(t *testing.T) {
 	issuer := latchkeytest.NewIssuer(t) // a real OpenID Provider in your test
@@ -42,27 +42,26 @@ func newApp(p latchkey.Provider) http.Handler {
 	}))
 }
 
-// readmeCallbacks are those of README.md.
-func readmeCallbacks() latchkey.Callbacks {
-	invited := func(email string) bool { return strings.HasSuffix(email, "@acme.example") }
+// guideCallbacks are those of docs/sessions.md.
+func guideCallbacks() latchkey.Callbacks {
 	return latchkey.Config{
 		Callbacks: latchkey.Callbacks{
 			SignIn: func(ctx context.Context, a latchkey.SignInAttempt) error {
-				if !invited(a.User.Email) {
+				if !a.Account.EmailVouched || !invited(a.Account.Email) {
 					return latchkey.RedirectTo("/waiting-list") // or latchkey.ErrAccessDenied
 				}
 				return nil
 			},
 			Token: func(ctx context.Context, t latchkey.TokenInfo) (latchkey.Claims, error) {
-				if t.User != nil { // TriggerSignIn, TriggerSignUp: the token remembers
-					t.Claims["role"] = roleOf(t.User.Email)
+				if t.User != nil { // a sign-in: the token remembers
+					t.Claims["role"] = roleOf(t.User.ID)
 				}
 				return t.Claims, nil
 			},
 			Session: func(ctx context.Context, r latchkey.SessionInfo) (*latchkey.Session, error) {
 				role, err := latchkey.Value[string](r.Claims, "role")
 				if err != nil { // a stored session, or a token from before there were roles
-					role = roleOf(r.Session.User.Email)
+					role = roleOf(r.Session.UserID)
 				}
 				r.Session.Extra = latchkey.Claims{"role": role}
 				return r.Session, nil
@@ -71,11 +70,12 @@ func readmeCallbacks() latchkey.Callbacks {
 	}.Callbacks
 }
 
-// Callbacks that documents show work for everybody: with both strategies, and
-// for who was signed in before they were there.
+// TestCallbacksOfDocuments runs the callbacks that documents show: with both
+// strategies, for users who were signed in before there were callbacks, and for an
+// address that its provider does not vouch for.
 func TestCallbacksOfDocuments(t *testing.T) {
 	database := func(c *latchkey.Config) { c.Session.Strategy = latchkey.DatabaseSessions }
-	for name, shown := range map[string]latchkey.Callbacks{"README.md": readmeCallbacks(), "ExampleCallbacks": callbacks} {
+	for name, shown := range map[string]latchkey.Callbacks{"docs/sessions.md": guideCallbacks(), "ExampleCallbacks": callbacks} {
 		for strategy, choose := range map[string]func(*latchkey.Config){"jwt": func(*latchkey.Config) {}, "database": database} {
 			t.Run("R-302 "+name+", "+strategy, func(t *testing.T) {
 				before := newOAuthSite(t, choose)
@@ -84,6 +84,11 @@ func TestCallbacksOfDocuments(t *testing.T) {
 				before.issuer.SignInAs(person)
 				b := before.newBrowser()
 				before.mustSignIn(b)
+				user, err := before.store.GetUserByEmail(t.Context(), person.Email)
+				if err != nil {
+					t.Fatal(err)
+				}
+				editors.Store(user.ID, true)
 				site := newOAuthSite(t, choose, func(c *latchkey.Config) { c.Callbacks, c.Adapter = shown, before.store })
 				b.site = site.testSite
 				if s := b.session(); !strings.Contains(s, `"role":"editor"`) {
@@ -102,30 +107,39 @@ func TestCallbacksOfDocuments(t *testing.T) {
 				if s := fresh.session(); !strings.Contains(s, `"role":"editor"`) {
 					t.Errorf("signed in: %s", s)
 				}
-				person.Subject, person.Email = "mallory", "mallory@evil.example"
-				site.issuer.SignInAs(person)
-				if a := site.signIn(site.newBrowser()); a.signsIn() {
-					t.Error("everybody comes in")
+				for why, intruder := range map[string]latchkeytest.Person{
+					"an address that is not invited": {Subject: "mallory", Name: "M", Email: "mallory@evil.example", EmailVerified: true},
+					"an address that is not proven":  {Subject: "mallory", Name: "M", Email: "eve@acme.example", EmailVerified: false},
+				} {
+					site.issuer.SignInAs(intruder)
+					if a := site.signIn(site.newBrowser()); a.signsIn() {
+						t.Errorf("%s signs in", why)
+					}
 				}
 			})
 		}
 	}
 }
 
-func TestREADMEShowsWhatRuns(t *testing.T) {
-	page := readLines(t, "../../README.md")
+func TestDocumentsShowWhatRuns(t *testing.T) {
 	_, program, _ := strings.Cut(readLines(t, "../../examples/first/main.go"), "package main\n")
 	_, test, _ := strings.Cut(readLines(t, "readme_test.go"), "func TestMyOwnApp(t *testing.T) {\n")
 	test, _, _ = strings.Cut(test, "if string(page.Body)")
 	_, decide, _ := strings.Cut(readLines(t, "readme_test.go"), "return latchkey.Config{\n")
 	decide, _, _ = strings.Cut(decide, "}.Callbacks\n")
+	_, ended, _ := strings.Cut(readLines(t, "streams_test.go"), "// hasEnded reports")
 	_, copied, _ := strings.Cut(readLines(t, "callbacks_test.go"), "var callbacks")
 	if copied == "" || !strings.Contains(readLines(t, "../../example_callbacks_test.go"), copied) {
 		t.Error("callbacks_test.go is not what ExampleCallbacks shows")
 	}
-	for name, text := range map[string]string{"examples/first": program, "TestMyOwnApp": test, "readmeCallbacks": decide} {
-		if text == "" || !strings.Contains(page, text) {
-			t.Errorf("README.md does not show %s as it is:\n%s", name, text)
+	for _, c := range []struct{ page, name, text string }{
+		{"README.md", "examples/first", program},
+		{"docs/testing.md", "TestMyOwnApp", test},
+		{"docs/sessions.md", "guideCallbacks", decide},
+		{"docs/streams.md", "hasEnded", ended},
+	} {
+		if c.text == "" || !strings.Contains(readLines(t, "../../"+c.page), c.text) {
+			t.Errorf("%s does not show %s as it is:\n%s", c.page, c.name, c.text)
 		}
 	}
 }

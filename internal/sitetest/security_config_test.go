@@ -14,6 +14,7 @@ import (
 	"github.com/latchkeyhq/latchkey"
 	"github.com/latchkeyhq/latchkey/adapters/memoryadapter"
 	"github.com/latchkeyhq/latchkey/internal/plainsite"
+	"github.com/latchkeyhq/latchkey/storage"
 )
 
 func TestConfigErrorsAreNoSessions(t *testing.T) {
@@ -347,5 +348,39 @@ func TestUnusedTokenCallback(t *testing.T) {
 		if log := newSite(t, change...).log.text(); strings.Contains(log, "Callbacks.Token") {
 			t.Errorf("%s: the log says %s", name, log)
 		}
+	}
+}
+
+// withoutRoom is an adapter whose tables have no place for revocations.
+type withoutRoom struct{ *memoryadapter.Adapter }
+
+func (withoutRoom) RevokedAt(context.Context, ...string) (map[string]time.Time, error) {
+	return nil, errors.ErrUnsupported
+}
+
+// a store that cannot remember the end of JWT sessions says so.
+func TestStoreWithoutRoomForRevocations(t *testing.T) {
+	for name, change := range map[string]func(*latchkey.Config){
+		"R-516 it is warned of":         func(c *latchkey.Config) { c.Adapter = withoutRoom{memoryadapter.New(memoryadapter.Options{})} },
+		"R-516 not where there is room": func(*latchkey.Config) {},
+		"R-516 not where somebody else remembers": func(c *latchkey.Config) {
+			c.Session.Revocations = c.Adapter.(storage.RevocationStore)
+			c.Adapter = withoutRoom{memoryadapter.New(memoryadapter.Options{})}
+		},
+		"R-516 not where nothing is to remember": func(c *latchkey.Config) {
+			c.Session.SkipRevocations = true
+			c.Adapter = withoutRoom{memoryadapter.New(memoryadapter.Options{})}
+		},
+		"R-516 not where sessions are not in JWTs": func(c *latchkey.Config) {
+			stored(c)
+			c.Adapter = withoutRoom{memoryadapter.New(memoryadapter.Options{})}
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := newSite(t, change)
+			if warned := strings.Contains(s.log.text(), "no place for revocations"); warned != strings.Contains(name, "warned") {
+				t.Errorf("warned: %t\n%s", warned, s.log.text())
+			}
+		})
 	}
 }

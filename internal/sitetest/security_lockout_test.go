@@ -3,6 +3,7 @@ package sitetest
 import (
 	"context"
 	"crypto/rand"
+	"encoding/base64"
 	"encoding/hex"
 	"fmt"
 	"math/big"
@@ -422,6 +423,17 @@ func TestUnnamedProxyIsWarnedOf(t *testing.T) {
 	}
 }
 
+func random128() []byte {
+	b := make([]byte, 16)
+	_, _ = rand.Read(b)
+	return b
+}
+
+func uuidOf(b []byte) string {
+	b[6], b[8] = b[6]&0x0f|0x40, b[8]&0x3f|0x80
+	return fmt.Sprintf("%x-%x-%x-%x-%x", b[:4], b[4:6], b[6:8], b[8:10], b[10:])
+}
+
 func TestLinkTokensAreNotGuessed(t *testing.T) {
 	digits := func() (string, error) { return fmt.Sprintf("%06d", randomBelow(1_000_000)), nil }
 	with := func(newToken func() (string, error), more ...func(*latchkey.Config)) latchkey.Config {
@@ -477,6 +489,26 @@ func TestLinkTokensAreNotGuessed(t *testing.T) {
 			}
 		}
 	})
+	for name, newToken := range map[string]func() (string, error){
+		"in base64url":                 func() (string, error) { return base64.RawURLEncoding.EncodeToString(random128()), nil },
+		"in hex":                       randomHexOf(32),
+		"as a number in base 36":       func() (string, error) { return new(big.Int).SetBytes(random128()).Text(36), nil },
+		"as a number in base 62":       func() (string, error) { return new(big.Int).SetBytes(random128()).Text(62), nil },
+		"as a UUID, with six bits off": func() (string, error) { return uuidOf(random128()), nil },
+	} {
+		t.Run("R-563 128 random bits "+name+" never fail", func(t *testing.T) {
+			s := newSite(t, func(c *latchkey.Config) {
+				c.Limits.Disabled = true
+				c.Providers[1].(*latchkey.Email).NewToken = newToken
+			})
+			b := s.newBrowser()
+			for i := range 150 {
+				if a := b.post("/auth/signin/post", "email", fmt.Sprintf("ada%d@example.com", i)); a.error() != "" {
+					t.Fatalf("mail %d: sent to %q\n%s", i, a.location(), s.log.text())
+				}
+			}
+		})
+	}
 	t.Run("R-349 guesses at a short one are few, from anywhere", func(t *testing.T) {
 		s := newSite(t, func(c *latchkey.Config) {
 			p := c.Providers[1].(*latchkey.Email)

@@ -256,6 +256,73 @@ func TestOAuthRequest(t *testing.T) {
 	})
 }
 
+// R-516: what the operator asks of a provider is not the visitor's to change.
+func TestOperatorsParameters(t *testing.T) {
+	own := url.Values{"acr_values": {"phr"}, "prompt": {"login"}, "claims": {`{"id_token":{"acr":{"essential":true}}}`}, "hd": {"corp.example"}}
+	visitors := url.Values{"acr_values": {"0"}, "prompt": {"none"}, "claims": {"{}"}, "hd": {"*"}, "scope": {"openid more"}, "ui_locales": {"de"}}
+	sent := func(a *answer) url.Values {
+		u, err := url.Parse(a.location())
+		if err != nil {
+			t.Fatal(err)
+		}
+		return u.Query()
+	}
+	for name, set := range map[string]func(*latchkey.OAuth){
+		"in Params": func(p *latchkey.OAuth) { p.Authorization.Params = own },
+		"in the URL": func(p *latchkey.OAuth) {
+			p.Authorization.URL = p.Issuer + latchkeytest.PathAuthorize + "?" + own.Encode()
+		},
+	} {
+		t.Run("R-516 "+name, func(t *testing.T) {
+			s := newOAuthSite(t, withIssuer(set))
+			var fields []string
+			for name := range visitors {
+				fields = append(fields, "authorizationParams-"+name, visitors.Get(name))
+			}
+			form := url.Values{"providerId": {"issuer"}}
+			for i := 0; i < len(fields); i += 2 {
+				form.Set(fields[i], fields[i+1])
+			}
+			b := s.newBrowser()
+			action := s.auth.SignInAction(http.NotFoundHandler())
+			for door, a := range map[string]*answer{
+				"the route": b.post("/auth/signin/issuer?" + visitors.Encode()),
+				"a form":    b.serve(action, b.request(http.MethodPost, "/login", formContentType, form.Encode()+"&csrfToken="+b.token())),
+			} {
+				got := sent(a)
+				for name := range own {
+					if got.Get(name) != own.Get(name) {
+						t.Errorf("%s: %s=%q", door, name, got.Get(name))
+					}
+				}
+				if got.Get("scope") != "openid more" || got.Get("ui_locales") != "de" {
+					t.Errorf("%s: what the operator does not ask for: %v", door, got)
+				}
+			}
+		})
+	}
+	t.Run("R-516 but what is listed", func(t *testing.T) {
+		s := newOAuthSite(t, withIssuer(func(p *latchkey.OAuth) {
+			p.Authorization.Params, p.VisitorParams = own, []string{"prompt"}
+		}))
+		if got := sent(s.newBrowser().post("/auth/signin/issuer?" + visitors.Encode())); got.Get("prompt") != "none" || got.Get("acr_values") != "phr" {
+			t.Errorf("sent %v", got)
+		}
+	})
+	t.Run("R-516 and what the application's own code says", func(t *testing.T) {
+		s := newOAuthSite(t, withIssuer(func(p *latchkey.OAuth) { p.Authorization.Params = own }))
+		handler := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			if err := s.auth.SignIn(w, r, "issuer", latchkey.SignInOptions{SkipCSRFCheck: true, Params: url.Values{"prompt": {"consent"}}}); err != nil {
+				t.Error(err)
+			}
+		})
+		b := s.newBrowser()
+		if got := sent(b.serve(handler, b.request(http.MethodPost, "/go", formContentType, ""))); got.Get("prompt") != "consent" || got.Get("hd") != "corp.example" {
+			t.Errorf("sent %v", got)
+		}
+	})
+}
+
 // a claim is set by name; gone removes it.
 type gone struct{}
 
@@ -473,15 +540,6 @@ func TestStateAlwaysGoesAlong(t *testing.T) {
 		s := newOAuthSite(t, withIssuer(func(p *latchkey.OAuth) { p.Checks = []latchkey.Check{latchkey.CheckNone} }))
 		if state := s.authResponse(s.newBrowser(), "issuer").Get("state"); state != "" {
 			t.Errorf("state %q", state)
-		}
-	})
-	t.Run("R-015 a sign-in that was begun without one is completed", func(t *testing.T) {
-		s := newOAuthSite(t, withIssuer(func(p *latchkey.OAuth) { p.Checks = []latchkey.Check{pkce} }))
-		b := s.newBrowser()
-		params := s.authResponse(b, "issuer")
-		params.Del("state")
-		if a := b.callback("issuer", params); !a.signsIn() {
-			t.Errorf("not signed in: %d to %q", a.Code, a.location())
 		}
 	})
 	t.Run("R-015 the state is not the challenge", func(t *testing.T) {

@@ -132,6 +132,51 @@ func TestTenantsAcceptNothingOfEachOther(t *testing.T) {
 	})
 }
 
+// a visit to one tenant takes nothing of another away.
+func TestTenantsLeaveEachOtherAlone(t *testing.T) {
+	for kind, change := range map[string]func(*latchkey.Config){
+		"rows": stored, "tokens": revocable, "tokens with callbacks": func(c *latchkey.Config) {
+			c.Callbacks.Token = func(_ context.Context, t latchkey.TokenInfo) (latchkey.Claims, error) { return t.Claims, nil }
+		},
+		"rows in a store apart": func(c *latchkey.Config) { stored(c); c.Session.Store = newApartStore() },
+	} {
+		for name, visit := range map[string]func(b *browser) *answer{
+			"a look at the session": func(b *browser) *answer { return b.get("/auth/session") },
+			"a page with a guard":   func(b *browser) *answer { _, _, a := b.who(); return a },
+			"the sign-in page":      func(b *browser) *answer { return b.get("/auth/signin") },
+			"the account page":      func(b *browser) *answer { return b.get("/auth/account") },
+			"an update":             func(b *browser) *answer { return b.postJSON("/auth/session", map[string]any{"data": 1}) },
+			"a sign-out":            func(b *browser) *answer { return b.post("/auth/signout") },
+		} {
+			t.Run("R-514 "+kind+", "+name, func(t *testing.T) {
+				s := newTenantPair(t, change, func(c *latchkey.Config) { c.AccountPage.Enabled = true })
+				b := s.newBrowser()
+				b.at("a").signInByLink("ada@example.com")
+				params := s.authResponse(b.at("a"), "issuer")
+				if a := visit(b.at("b")); a.cookie("session-token") != nil {
+					t.Errorf("b sets %v", a.Header()["Set-Cookie"])
+				}
+				if !b.at("a").isLive() {
+					t.Error("at a: nobody")
+				}
+				if a := b.at("a").callback("issuer", params); !a.signsIn() {
+					t.Errorf("the sign-in under way at a: %d to %q", a.Code, a.location())
+				}
+			})
+		}
+		t.Run("R-514 "+kind+", a sign-in", func(t *testing.T) {
+			s := newTenantPair(t, change)
+			b := s.newBrowser()
+			b.at("a").signInByLink("ada@example.com")
+			before := b.copy()
+			b.at("b").signInByLink("ada@example.com")
+			if !b.at("b").isLive() || !before.at("a").isLive() {
+				t.Errorf("at b: %s, at a: %s", b.at("b").session(), before.at("a").session())
+			}
+		})
+	}
+}
+
 func emailOf(c *latchkey.Config) *latchkey.Email {
 	for i, p := range c.Providers {
 		if e, ok := p.(*latchkey.Email); ok {

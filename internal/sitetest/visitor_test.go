@@ -214,6 +214,23 @@ func TestAnOwnSignInPageKeepsTheDestination(t *testing.T) {
 	}
 }
 
+// a field without a type is a secret, unless it is the account's name.
+func TestTheFormKeepsNoSecretWithoutAType(t *testing.T) {
+	s := newSite(t, func(c *latchkey.Config) {
+		c.Providers[0].(*latchkey.Credentials).Fields = []latchkey.Field{{Name: "username"}, {Name: "kennwort"}, {Name: "team", Type: "text"}, {Name: "new", Type: "text", Autocomplete: "new-password"}}
+	})
+	b := s.newPerson()
+	page := b.follow(b.post("/auth/callback/crew", "username", "alice-typed", "kennwort", "hunter2-secret", "team", "blue-typed", "new", "hunter3-secret"))
+	for name, want := range map[string]bool{"username": true, "kennwort": false, "team": true, "new": false} {
+		if shown := strings.Contains(page.input(name), "value="); shown != want {
+			t.Errorf("%s: %s", name, page.input(name))
+		}
+	}
+	if strings.Contains(page.Body.String(), "-secret") {
+		t.Error("a secret is shown")
+	}
+}
+
 // the form keeps the name, and no password; empty ones are not sent.
 func TestTheFormKeepsWhatWasTyped(t *testing.T) {
 	s := newSite(t)

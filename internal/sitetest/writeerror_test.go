@@ -31,7 +31,7 @@ func TestWriteError(t *testing.T) {
 		"a script of a user is refused":                               {user, fetches, "/note", latchkey.ErrAccessDenied, 403, ""},
 		"a wrapped refusal is a refusal":                              {user, opens, "/note", errors.Join(errors.New("note 7"), latchkey.ErrAccessDenied), 403, ""},
 		"RedirectTo leads elsewhere":                                  {user, opens, "/note", latchkey.RedirectTo("/pay"), 302, siteOrigin + "/pay"},
-		"R-124 RedirectTo leads nobody abroad":                        {user, opens, "/note", latchkey.RedirectTo("https://evil.example/"), 302, siteOrigin},
+		"R-124 RedirectTo leads nobody abroad":                        {user, opens, "/note", latchkey.RedirectTo("https://evil.example/"), 500, ""},
 		"a page is not redirected to itself":                          {user, opens, "/note", latchkey.RedirectTo("/note?again=1"), 403, ""},
 		"the sign-in page is not redirected to itself":                {visitor, opens, "/login", latchkey.ErrNoSession, 403, ""},
 		"RespondWith answers":                                         {user, opens, "/note", latchkey.RespondWith(&latchkey.Response{Status: http.StatusPaymentRequired}), 402, ""},

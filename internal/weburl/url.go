@@ -3,6 +3,7 @@ package weburl
 import (
 	"errors"
 	"net/url"
+	"slices"
 	"strings"
 )
 
@@ -162,4 +163,28 @@ func ReplaceQuery(target string, params url.Values) string {
 	base, _, _ := strings.Cut(target, "?")
 	base, _, _ = strings.Cut(base, "#")
 	return base + "?" + params.Encode()
+}
+
+// IsPage reports whether a URL leads to a page: it has the path of the page, up to
+// one slash at its end, and every parameter of the page's query, with the same
+// values.
+func IsPage(to, page string) bool {
+	to, _, _ = strings.Cut(to, "#")
+	page, _, _ = strings.Cut(page, "#")
+	toPath, toQuery, _ := strings.Cut(to, "?")
+	path, query, _ := strings.Cut(page, "?")
+	if strings.TrimSuffix(toPath, "/") != strings.TrimSuffix(path, "/") {
+		return false
+	}
+	has, err := url.ParseQuery(toQuery)
+	wants, wrong := url.ParseQuery(query)
+	if query != "" && (err != nil || wrong != nil) {
+		return false
+	}
+	for name, values := range wants {
+		if !slices.Equal(has[name], values) {
+			return false
+		}
+	}
+	return true
 }

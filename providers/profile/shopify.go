@@ -2,20 +2,17 @@ package profile
 
 // Shopify is what Shopify says about a shop, in its envelope.
 type Shopify struct {
-	Shop ShopifyShop `json:"shop"`
+	Data struct {
+		Shop ShopifyShop `json:"shop"`
+	} `json:"data"`
 }
 
 // ShopifyShop is the shop.
 type ShopifyShop struct {
-	ID              int64  `json:"id"`
+	ID              string `json:"id"` // gid://shopify/Shop/ and a number
 	Name            string `json:"name"`
 	Email           string `json:"email"`
-	Domain          string `json:"domain"` // of the shop's own choice
-	MyShopifyDomain string `json:"myshopify_domain"`
-	ShopOwner       string `json:"shop_owner"`
-	City            string `json:"city"`
-	Country         string `json:"country"`
-	PlanDisplayName string `json:"plan_display_name"`
-	CustomerEmail   string `json:"customer_email"` // for the shop's customers
-	CreatedAt       string `json:"created_at"`
+	MyShopifyDomain string `json:"myshopifyDomain"`
+	ContactEmail    string `json:"contactEmail"` // for the shop's customers
+	CreatedAt       string `json:"createdAt"`
 }

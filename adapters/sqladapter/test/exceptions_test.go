@@ -42,7 +42,7 @@ const (
 	anyCase      = "drizzle/mysql kysely/mysql mikro-orm/mysql prisma/mysql sequelize/mysql typeorm/mysql"
 )
 
-// foreignExceptions are those of docs/adapters.md.
+// foreignExceptions are those of docs/stores/authjs.md.
 var foreignExceptions = []exception{
 	{"AccountAdapter/members without a field of their own survive", everybody, "no column for them"},
 	{"AccountAdapter/the e-mail address that came with an account survives", everybody, "no column for it"},
@@ -93,7 +93,7 @@ func promises(list []exception) (except []string) {
 // TestExceptionsAreDocumented compares all lists with the page that has them.
 // S-009 and S-010: ours are among them.
 func TestExceptionsAreDocumented(t *testing.T) {
-	text, err := os.ReadFile("../../../docs/adapters.md")
+	text, err := os.ReadFile("../../../docs/stores/authjs.md")
 	ok(t, err)
 	_, after, found := strings.Cut(string(text), "| what does not hold | where | why |\n|---|---|---|\n")
 	table, _, _ := strings.Cut(after, "\n\n")

@@ -283,10 +283,10 @@ func TestAdoptInTurkish(t *testing.T) {
 	ok(t, err)
 }
 
-// TestVouchedAfterwards runs what docs/moving-from-authjs.md has for accounts that a magic
+// TestVouchedAfterwards runs what docs/moving/differences.md has for accounts that a magic
 // link is to keep: of users with several ways in nothing is said.
 func TestVouchedAfterwards(t *testing.T) {
-	statement := statementsOf(t, "../../../docs/moving-from-authjs.md")[0]
+	statement := statementsOf(t, "../../../docs/moving/differences.md")[0]
 	if !strings.Contains(statement, "email_vouched = TRUE") {
 		t.Fatalf("the page has no such statement: %q", statement)
 	}

@@ -11,33 +11,34 @@ import (
 	"github.com/latchkeyhq/latchkey/adapters/redisadapter"
 )
 
-// shared is what instances keep in Redis, beside users in the database.
+// shared is a Redis that keeps sessions, limits, used values and revocations. Users
+// stay in the database.
 type shared struct {
 	*redisadapter.Adapter
-	kind  string // for people
 	close func() error
 }
 
-// openShared is for a server, or with further nodes as "addr" for a cluster:
-// redis://127.0.0.1:7000?addr=127.0.0.1:7001. Nobody is asked yet.
+// openShared returns a client of one server or, if the URL names further nodes as
+// "addr", of a cluster: redis://127.0.0.1:7000?addr=127.0.0.1:7001. It does not
+// connect yet.
 func openShared(redisURL string) (*shared, error) {
 	u, err := url.Parse(redisURL)
 	if err != nil {
 		return nil, errNoRedisURL // the cause would repeat the password
 	}
-	open, kind := serverOf, "Redis"
+	open := serverOf
 	if u.Query().Has("addr") {
-		open, kind = clusterOf, "a Redis Cluster"
+		open = clusterOf
 	}
 	client, err := open(redisURL)
 	if err != nil {
 		return nil, errNoRedisURL
 	}
-	a, err := redisadapter.New(client, redisadapter.Options{Prefix: "demo:"})
+	a, err := redisadapter.New(client, redisadapter.Options{Prefix: "instances:"})
 	if err != nil {
 		return nil, errors.Join(err, client.Close())
 	}
-	return &shared{a, kind, client.Close}, nil
+	return &shared{a, client.Close}, nil
 }
 
 var errNoRedisURL = errors.New("REDIS_URL is no URL of Redis: want redis://host:port, rediss:// or unix://")
@@ -51,7 +52,8 @@ func serverOf(redisURL string) (redis.UniversalClient, error) {
 	return redis.NewClient(o), nil
 }
 
-// clusterOf finds the new primary within seconds after the loss of one.
+// clusterOf returns a client that finds the new primary within seconds after the loss
+// of one.
 func clusterOf(redisURL string) (redis.UniversalClient, error) {
 	o, err := redis.ParseClusterURL(redisURL)
 	if err != nil {
@@ -63,7 +65,7 @@ func clusterOf(redisURL string) (redis.UniversalClient, error) {
 	return redis.NewClusterClient(o), nil
 }
 
-// share puts into c what instances keep in Redis.
+// share makes c keep in Redis what the instances have in common.
 func (s *shared) share(c *latchkey.Config) {
 	c.Limits.Limiter, c.Limits.Replay = s, s
 	if c.Session.Strategy == latchkey.JWTSessions {
@@ -71,5 +73,5 @@ func (s *shared) share(c *latchkey.Config) {
 		return
 	}
 	c.Session.Store = s
-	c.Session.AdapterToo = true // those from before there was a REDIS_URL
+	c.Session.AdapterToo = true // sessions from before there was a REDIS_URL
 }

@@ -1,0 +1,83 @@
+package browser
+
+import (
+	"bytes"
+	"strings"
+
+	"github.com/latchkeyhq/latchkey/internal/jsonscan"
+	"github.com/latchkeyhq/latchkey/internal/jwtclaims"
+	"github.com/latchkeyhq/latchkey/jwt"
+)
+
+// Kind is what a session token may be used as. The token itself says it: a JWT by a
+// claim, the key of a stored session by how it begins. Where a request shows the
+// token decides nothing.
+type Kind string
+
+// The kinds. A token of any other kind is no session here.
+const (
+	CookieKind Kind = ""       // the session cookie; tokens of Auth.js have no mark either
+	BearerKind Kind = "bearer" // the Authorization header
+)
+
+// unknownKind is the kind of a token whose mark makes no sense.
+const unknownKind Kind = "?"
+
+// KindOfClaims returns the kind of a token with these claims.
+func KindOfClaims(c jwt.Claims) Kind {
+	switch mark := c[jwtclaims.Credential].(type) {
+	case nil:
+		return CookieKind
+	case string:
+		return Kind(mark)
+	}
+	return unknownKind
+}
+
+// KindOfMembers returns the kind of a token with these members.
+func KindOfMembers(members []jsonscan.Member) Kind {
+	raw, marked := jsonscan.Lookup(members, jwtclaims.Credential)
+	if !marked || bytes.Equal(raw, []byte("null")) {
+		return CookieKind
+	}
+	if mark, ok := (jsonscan.Member{Raw: raw}).Text(); ok {
+		return Kind(mark)
+	}
+	return unknownKind
+}
+
+// Mark sets the kind in the claims of a token.
+func (k Kind) Mark(c jwt.Claims) {
+	if k == CookieKind {
+		delete(c, jwtclaims.Credential)
+		return
+	}
+	c[jwtclaims.Credential] = string(k)
+}
+
+// bearerRow begins the key of a stored session that is shown as a bearer token.
+const bearerRow = string(BearerKind) + "."
+
+// RowKey returns the key of a stored session of the kind.
+func (k Kind) RowKey(random string) string {
+	if k == BearerKind {
+		return bearerRow + random
+	}
+	return random
+}
+
+// KindOfRow returns the kind of a stored session with this key. Some stores compare
+// keys without case.
+func KindOfRow(key string) Kind {
+	if len(key) >= len(bearerRow) && strings.EqualFold(key[:len(bearerRow)], bearerRow) {
+		return BearerKind
+	}
+	return CookieKind
+}
+
+// Token is a session token that a request shows, and the kind that it has to be.
+type Token struct {
+	Text string // empty: none
+	Kind Kind
+	Spec *Spec // whose codec opens it
+}

@@ -1,0 +1,65 @@
+package directory
+
+import (
+	"context"
+	"slices"
+
+	"github.com/latchkeyhq/latchkey/internal/guarded"
+	"github.com/latchkeyhq/latchkey/storage"
+)
+
+// Which user a sign-in will end in. The application is asked about that user, and
+// the sign-in ends in no other.
+
+// OtherUser reports that a sign-in would end in a user that the application was not
+// asked about. Nothing was written but the record of a sign-up.
+type OtherUser struct {
+	User  storage.User
+	IsNew bool // the user would be created
+}
+
+// Stored returns the user, or nil if it would be created.
+func (o *OtherUser) Stored() *storage.User {
+	if o.IsNew {
+		return nil
+	}
+	return &o.User
+}
+
+// Error returns a text without the user.
+func (*OtherUser) Error() string {
+	return "the sign-in ends in another user than the application was asked about"
+}
+
+// Foresee returns the stored user that a sign-in will end in, or nil: then it
+// creates one, or is refused. current is the signed-in user that a new account is
+// linked to; nil: none. It writes nothing, so a concurrent change may prove it
+// wrong; [Directory.CommitSignIn] then returns an OtherUser.
+func Foresee(ctx context.Context, d *Directory, in *Assertion, current *storage.User) (*storage.User, error) {
+	owner, err := d.KnownUser(ctx, d.Store, in)
+	switch {
+	case err != nil || owner != nil || in.Vouched || in.ProvesEmail:
+		return owner, err
+	case current != nil:
+		return current, nil
+	case in.mayLink():
+		return guarded.Optional(d.Store.UserByEmail(ctx, in.Person.Email))
+	}
+	return nil, nil
+}
+
+// endIn makes a stored user the one that the sign-in ends in. It returns an
+// OtherUser if the application was not asked about that user.
+func (signIn *SignIn) endIn(u *storage.User) error {
+	signIn.User = *u
+	return signIn.expect(false)
+}
+
+// expect returns an OtherUser unless the application was asked about the user that
+// the sign-in ends in.
+func (signIn *SignIn) expect(isNew bool) error {
+	if signIn.Vouched || signIn.Allowed == nil || slices.Contains(signIn.Allowed, signIn.User.ID) {
+		return nil
+	}
+	return &OtherUser{User: signIn.User, IsNew: isNew}
+}

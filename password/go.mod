@@ -1,0 +1,14 @@
+module github.com/latchkeyhq/latchkey/password
+
+go 1.26.0
+
+require (
+	github.com/latchkeyhq/latchkey v0.0.0
+	golang.org/x/crypto v0.57.0
+	golang.org/x/sync v0.24.0
+	golang.org/x/text v0.43.0
+)
+
+require golang.org/x/sys v0.48.0 // indirect
+
+replace github.com/latchkeyhq/latchkey => ..

@@ -1,0 +1,7 @@
+package profile
+
+// Telegram is what Telegram says about a person.
+type Telegram struct {
+	Standard
+	ID int64 `json:"id"` // of the account, as bots know it
+}
