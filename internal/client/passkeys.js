@@ -46,7 +46,7 @@ function post(provider, fields) {
 
 const ownPage = (url) => url && new URL(url, routes).origin === location.origin
 
-// fail says why in the page's own words, which its form has in attributes.
+// fail says why, in words that the form has in attributes.
 function fail(form, { name, status }) {
   const why = { NotAllowedError: "cancelled", AbortError: "cancelled", InvalidStateError: "known", 429: "wait", 400: "refused" }[status ?? name]
   say(form, why ?? "failed")
@@ -60,7 +60,7 @@ function say(form, why) {
   place.hidden = !place.textContent
 }
 
-// offer has the browser offer passkeys where somebody types.
+// offer offers passkeys where somebody types.
 async function offer() {
   const form = document.querySelector(`${signs}:has(input[autocomplete~="webauthn"])`)
   if (form && (await globalThis.PublicKeyCredential?.isConditionalMediationAvailable?.())) answer(form, "authenticate", "conditional")
