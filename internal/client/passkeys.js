@@ -1,6 +1,5 @@
-// Passkeys in forms: docs/client.md. A page may show HTML that an attacker has
-// written, with any of these attributes, so markup is data: providers are those of
-// the site, answers go to its own route, and news come from the server alone.
+// Passkeys in forms: docs/client.md. A page may show HTML of an attacker, so markup is
+// data: providers are the site's, answers go to its route, and news are the server's.
 import { askPasskey, getProviders, tellPasskeys } from "./latchkey.js"
 
 const signs = "form[data-latchkey-passkey]"
@@ -34,7 +33,7 @@ async function answer(form, wanted, mediation) {
 const passkeyProviders = async () =>
   Object.values(await getProviders()).flatMap(({ id, type }) => (type === "webauthn" ? id : []))
 
-// post uses a form of its own: that of the page may have any action or target.
+// post uses its own form: that of the page may have any action.
 function post(provider, fields) {
   const form = document.createElement("form")
   Object.assign(form, { method: "post", action: new URL("callback/" + encodeURIComponent(provider), routes).href, hidden: true })
@@ -47,7 +46,7 @@ function post(provider, fields) {
 
 const ownPage = (url) => url && new URL(url, routes).origin === location.origin
 
-// fail says why in the page's own words, which its form has in attributes.
+// fail says why, in words that the form has in attributes.
 function fail(form, { name, status }) {
   const why = { NotAllowedError: "cancelled", AbortError: "cancelled", InvalidStateError: "known", 429: "wait", 400: "refused" }[status ?? name]
   say(form, why ?? "failed")
@@ -55,13 +54,13 @@ function fail(form, { name, status }) {
 }
 
 function say(form, why) {
-  const place = Element.prototype.querySelector.call(form, "[data-latchkey-passkey-error]") // a field may be called querySelector
+  const place = Element.prototype.querySelector.call(form, "[data-latchkey-passkey-error]") // a field may have that name
   if (!place) return
   place.textContent = why ? (place.dataset[why] ?? place.dataset.failed ?? "") : ""
   place.hidden = !place.textContent
 }
 
-// offer has the browser offer passkeys where somebody types.
+// offer offers passkeys where somebody types.
 async function offer() {
   const form = document.querySelector(`${signs}:has(input[autocomplete~="webauthn"])`)
   if (form && (await globalThis.PublicKeyCredential?.isConditionalMediationAvailable?.())) answer(form, "authenticate", "conditional")
