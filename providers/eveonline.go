@@ -39,7 +39,7 @@ const eveSubject = "CHARACTER:EVE:"
 
 // deriveEVEOnline reads the profile from the access token. The token comes over TLS
 // from the token endpoint, which stands for its signature (OpenID Connect Core 1.0,
-// section 3.1.3.7, rule 6). Issuer and audience are checked.
+// section 3.1.3.7, rule 6). Issuer, audience and kind of subject are checked.
 func deriveEVEOnline(p *latchkey.OAuth) error {
 	client := p.ClientID
 	if p.FetchProfile == nil {
@@ -50,8 +50,8 @@ func deriveEVEOnline(p *latchkey.OAuth) error {
 			}
 			audience, _ := c["aud"].([]any)
 			issuer := strings.TrimPrefix(strings.TrimSuffix(c.String("iss"), "/"), "https://")
-			if issuer != "login.eveonline.com" || !slices.Contains(audience, any(client)) {
-				return nil, errors.New("providers: the access token is not EVE Online's for this client")
+			if issuer != "login.eveonline.com" || !slices.Contains(audience, any(client)) || !strings.HasPrefix(c.String("sub"), eveSubject) {
+				return nil, errors.New("providers: the access token is not EVE Online's, for this client and a character")
 			}
 			return c, nil
 		}
@@ -61,11 +61,9 @@ func deriveEVEOnline(p *latchkey.OAuth) error {
 
 func identifyEVEOnline(g latchkey.Grant) (latchkey.Identity, error) {
 	m := mapping{from: g.Profile}
-	character, ok := strings.CutPrefix(m.text("sub"), eveSubject)
-	who := latchkey.Identity{Name: m.text("name")}
-	if ok && character != "" {
-		who.Subject = character
-		who.Image = "https://images.evetech.net/characters/" + url.PathEscape(character) + "/portrait?size=128"
+	who := latchkey.Identity{Subject: strings.TrimPrefix(m.text("sub"), eveSubject), Name: m.text("name")}
+	if who.Subject != "" {
+		who.Image = "https://images.evetech.net/characters/" + url.PathEscape(who.Subject) + "/portrait?size=128"
 	}
 	return m.identity(who)
 }

@@ -131,6 +131,7 @@ func TestEVEOnlineTokenIsForThisClient(t *testing.T) {
 		`{"iss":"https://login.eveonline.com","aud":["other","EVE Online"],"sub":"CHARACTER:EVE:1"}`:  false,
 		`{"iss":"https://evil.example","aud":["client","EVE Online"],"sub":"CHARACTER:EVE:1"}`:        false,
 		`{"iss":"https://login.eveonline.com","sub":"CHARACTER:EVE:1"}`:                               false,
+		`{"iss":"https://login.eveonline.com","aud":["client"],"sub":"CORPORATION:EVE:1"}`:            false,
 		`{"iss":7,"aud":"client"}`: false,
 	} {
 		token := "e30." + base64.RawURLEncoding.EncodeToString([]byte(payload)) + ".c2ln"
@@ -144,7 +145,7 @@ func TestEVEOnlineTokenIsForThisClient(t *testing.T) {
 			t.Errorf("R-572 the token %q is %v", none, got)
 		}
 	}
-	for subject, want := range map[string]string{"CHARACTER:EVE:95465499": "95465499", "CHARACTER:EVE:": "", "CORPORATION:EVE:1": "", "": ""} {
+	for subject, want := range map[string]string{"CHARACTER:EVE:95465499": "95465499", "CHARACTER:EVE:": "", "": ""} {
 		if who, err := p.Identify(latchkey.Grant{Profile: latchkey.Claims{"sub": subject, "name": "x"}}); err != nil || who.Subject != want {
 			t.Errorf("R-572 %q is %q, %v", subject, who.Subject, err)
 		}
