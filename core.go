@@ -47,6 +47,9 @@ func do(ctx context.Context, s *setup, fault error, r *Request, trusted bool) (*
 	if err != nil {
 		return nil, fail(ctx, x, err)
 	}
+	if x.isForeignPart() {
+		res.Cookies = nil
+	}
 	if dependsOnCookie(x.action) {
 		res = variedFor(x.setup.config.Session.Bearer, res)
 	}
@@ -150,12 +153,12 @@ func consult(fault error, decide func() error) (*Response, error) {
 // refuse returns what a guard answers instead of the handler, or nil if the request
 // may pass after all. s is nil for a request without a session.
 func (c *Core) refuse(ctx context.Context, r *Request, s *Session, why error) *Response {
+	if _, ok := errors.AsType[*undecided](why); ok {
+		return c.fault(ctx, r, why)
+	}
 	x, err := c.reading(ctx, r)
 	if err != nil {
 		return c.fault(ctx, r, err)
-	}
-	if _, ok := errors.AsType[*undecided](why); ok {
-		return c.fault(ctx, r, why)
 	}
 	return refuse(ctx, x, s, why)
 }
@@ -208,6 +211,9 @@ func (c *Core) challenge(ctx context.Context, r *Request, res *Response) *Respon
 // page is always the built-in one: the application's own may be guarded, too.
 func (c *Core) fault(ctx context.Context, r *Request, why error) *Response {
 	s, _ := c.auth.setupOrBlank(ctx, r)
+	if stray, ok := errors.AsType[*unknownTenant](why); ok {
+		return renderNoTenant(ctx, s, r, stray)
+	}
 	if s == nil {
 		return configJSON()
 	}
@@ -232,7 +238,7 @@ func (c *Core) SignIn(ctx context.Context, r *Request, provider string, o SignIn
 // startSignIn posts to the route of a provider in the place of the browser. An
 // error comes with the exchange that it is about.
 func startSignIn(ctx context.Context, c *Core, x *exchange, provider string, o SignInOptions) (*exchange, *Response, error) {
-	s, to := x.setup, destination(&x.links, x.request.Header, &o)
+	s, asked, to := x.setup, x.request, destination(&x.links, x.request.Header, &o)
 	p, ok := s.providers[provider]
 	if !ok {
 		if provider != "" {
@@ -256,7 +262,7 @@ func startSignIn(ctx context.Context, c *Core, x *exchange, provider string, o S
 		return x, nil, err
 	}
 	if s.setsSession(res) {
-		c.auth.settle(ctx, nil, ErrNoSession) // the new session begins with the next request
+		c.auth.settle(ctx, asked, nil, ErrNoSession) // the new session begins with the next request
 	}
 	return x, varied(res), nil
 }
@@ -298,12 +304,12 @@ func startSignOut(ctx context.Context, c *Core, x *exchange, o SignOutOptions, f
 	if err := refuseForeign(x, form, o.SkipCSRFCheck || x.credential.Bearer != nil); err != nil {
 		return x, nil, err
 	}
-	to := url.Values{"callbackUrl": {returnTo(&x.links, x.request.Header, o.RedirectTo)}}
+	asked, to := x.request, url.Values{"callbackUrl": {returnTo(&x.links, x.request.Header, o.RedirectTo)}}
 	x, res, err := answer(ctx, x.setup, nil, ownPost(x.setup, x.request, "signout", nil, to), true)
 	if err != nil {
 		return x, nil, err
 	}
-	c.auth.settle(ctx, nil, ErrNoSession)
+	c.auth.settle(ctx, asked, nil, ErrNoSession)
 	return x, varied(res), nil
 }
 

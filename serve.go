@@ -24,6 +24,9 @@ func respond(ctx context.Context, s *setup, fault error, r *Request) *Response {
 	if x != nil && res.Redirect != "" && x.wantsJSON() {
 		res = asJSON(res)
 	}
+	if x != nil && x.isForeignPart() {
+		res.Cookies = nil
+	}
 	if x != nil && dependsOnCookie(x.action) {
 		res = variedFor(x.setup.config.Session.Bearer, res)
 	}
@@ -105,7 +108,7 @@ func (x *exchange) serve(ctx context.Context) (same *exchange, res *Response, er
 			same, res, err = x, nil, guarded.Panicked(p)
 		}
 	}()
-	if x.isCrossSite() {
+	if x.isCrossSite() || x.isForeignQuestion() {
 		x.setup.log.Error(ctx, x, withOrigin(x.request.Header, x.origin.Text, errForeign))
 		return x, crossSite(ctx, x), nil
 	}
