@@ -87,15 +87,18 @@ func (x *exchange) isCrossSite() bool {
 // isForeignPart reports whether a page of another site loads the answer as a part of
 // itself, such as an image, or by a script. Such a request sets no cookie and is not
 // asked what spends a budget of its client. What a browser opens as a page is
-// no part: links come so, and providers send browsers back. Requests with a bearer
-// token need neither.
+// no part: links come so, and providers send browsers back, by form_post even where a
+// client names no mode. Requests with a bearer token need neither.
 func (x *exchange) isForeignPart() bool {
 	h := x.request.Header
 	if h.Get("Sec-Fetch-Site") != "cross-site" || x.credential.Bearer != nil {
 		return false
 	}
-	dest := h.Get("Sec-Fetch-Dest")
-	return h.Get("Sec-Fetch-Mode") != "navigate" || dest == "embed" || dest == "object"
+	mode, dest := h.Get("Sec-Fetch-Mode"), h.Get("Sec-Fetch-Dest")
+	if mode == "" && x.isPost() && x.acceptsCrossSite() {
+		return false
+	}
+	return mode != "navigate" || dest == "embed" || dest == "object"
 }
 
 // isForeignQuestion reports whether another site asks what only a page of this site,

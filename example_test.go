@@ -264,7 +264,7 @@ func ExampleNewTenants() {
 	fmt.Println(removed, err)
 	// Output:
 	// red.app.example 200
-	// green.app.example 500
+	// green.app.example 404
 	// 0 <nil>
 }
 
