@@ -140,7 +140,9 @@ func (a *Auth) Match(r *http.Request) bool {
 }
 
 // Middleware serves a whole site: it answers the routes below the base path and
-// passes all other requests to next, with the session in their context.
+// passes all other requests to next, with the session in their context. As with
+// [Auth.LoadSession], only a handler that looks at the session renews it; call
+// [Auth.ReadSession] in front of next to renew it with every request.
 func (a *Auth) Middleware(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		s := a.serve(w, r)
