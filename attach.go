@@ -6,6 +6,7 @@ import (
 	"io"
 	"net/http"
 
+	"github.com/latchkeyhq/latchkey/internal/browser"
 	"github.com/latchkeyhq/latchkey/internal/failure"
 )
 
@@ -144,6 +145,24 @@ func remembered(ctx context.Context, c *Core, r *Request) *requestState {
 		return nil
 	}
 	return state
+}
+
+// settle says what the session of about is from now on: the application has just
+// changed or ended it, and the cookie that came with the request is history.
+func (a *Auth) settle(ctx context.Context, about *Request, r *reading, err error) {
+	s := stateIn(ctx)
+	if s == nil || !s.concerns(a) || s.auth != nil && !s.isAbout(about) {
+		return
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.known, s.reading, s.err = true, r, err
+	if s.header == nil { // it would come last, and win
+		s.late.Change(func(h http.Header) {
+			delete(h, "Set-Cookie")
+			delete(h, browser.SessionTokenHeader)
+		})
+	}
 }
 
 // csrfOnce returns the CSRF token of a response, with its cookie unless the

@@ -47,9 +47,6 @@ func do(ctx context.Context, s *setup, fault error, r *Request, trusted bool) (*
 	if err != nil {
 		return nil, fail(ctx, x, err)
 	}
-	if x.isForeignPart() {
-		res.Cookies = nil
-	}
 	if dependsOnCookie(x.action) {
 		res = variedFor(x.setup.config.Session.Bearer, res)
 	}
@@ -322,13 +319,6 @@ func (c *Core) CSRFToken(ctx context.Context, r *Request) (string, []*http.Cooki
 		return "", nil, err
 	}
 	return csrfOnce(ctx, c, x)
-}
-
-// asGet returns r as a request for a page.
-func asGet(r *Request) *Request {
-	get := *r
-	get.Method, get.Body = http.MethodGet, nil
-	return &get
 }
 
 // ActionURL returns the absolute URL of an action, such as "signin", as the

@@ -89,7 +89,7 @@ func (x *exchange) isCrossSite() bool {
 // asked what spends a budget of its client. What a browser opens as a page is
 // no part: links come so, and providers send browsers back, by form_post even where a
 // client names no mode. Requests with a bearer token need neither.
-func (x *exchange) isForeignPart() bool {
+func isForeignPart(x *exchange) bool {
 	h := x.request.Header
 	if h.Get("Sec-Fetch-Site") != "cross-site" || x.credential.Bearer != nil {
 		return false
@@ -103,10 +103,10 @@ func (x *exchange) isForeignPart() bool {
 
 // isForeignQuestion reports whether another site asks what only a page of this site,
 // or a visitor who opens a link, may ask.
-func (x *exchange) isForeignQuestion() bool {
+func isForeignQuestion(x *exchange) bool {
 	switch x.action {
 	case "callback":
-		return x.isForeignPart()
+		return isForeignPart(x)
 	case "webauthn-options":
 		return x.request.Header.Get("Sec-Fetch-Site") == "cross-site"
 	}

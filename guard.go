@@ -3,6 +3,8 @@ package latchkey
 import (
 	"context"
 	"net/http"
+
+	"github.com/latchkeyhq/latchkey/internal/lateheader"
 )
 
 // What handlers ask: the session of a request, and whether it may pass.
@@ -161,4 +163,33 @@ func (a *Auth) answers(w http.ResponseWriter, r *http.Request, state *requestSta
 	}
 	serveHTTP(w, r, requestHead(r), s, fault)
 	return true
+}
+
+// served is a request with its state, and the writer for the handlers that get it:
+// what any goroutine has found out about the session goes into the response when the
+// goroutine that answers begins it.
+type served struct {
+	state *requestState
+	w     http.ResponseWriter
+	r     *http.Request
+	late  *lateheader.Writer // nil: a handler around this one has the writer
+}
+
+// serve finds or makes the state of a request, for handlers of any kind. The caller
+// defers end.
+func (a *Auth) serve(w http.ResponseWriter, r *http.Request) served {
+	if state := stateFor(a, r); state != nil {
+		return served{state: state, w: w, r: r}
+	}
+	state := &requestState{auth: a, r: r}
+	s := served{state: state, r: r.WithContext(state.within(r.Context()))}
+	s.w, s.late = lateheader.Wrap(w, &state.late)
+	return s
+}
+
+// end begins a response that no handler has begun.
+func (s *served) end() {
+	if s.late != nil {
+		s.late.Begin()
+	}
 }

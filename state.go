@@ -3,13 +3,9 @@ package latchkey
 import (
 	"context"
 	"errors"
-	"maps"
 	"net/http"
-	"reflect"
-	"slices"
 	"sync"
 
-	"github.com/latchkeyhq/latchkey/internal/browser"
 	"github.com/latchkeyhq/latchkey/internal/failure"
 	"github.com/latchkeyhq/latchkey/internal/lateheader"
 )
@@ -64,30 +60,8 @@ func stateIn(ctx context.Context) *requestState {
 // and would be judged alike.
 func (s *requestState) isAbout(r *Request) bool {
 	own := s.head()
-	if own == nil || own.Host != r.Host {
-		return false
-	}
-	if isSameMap(r.Header, own.Header) {
-		return true
-	}
-	if s.auth.tenants != nil { // whose functions may ask about any header
-		return maps.EqualFunc(own.Header, r.Header, slices.Equal)
-	}
-	for _, name := range judgedBy {
-		if !slices.Equal(own.Header[name], r.Header[name]) {
-			return false
-		}
-	}
-	return own.RemoteAddr == r.RemoteAddr && own.TLS == r.TLS
+	return own != nil && isAlike(own, r, s.auth.tenants != nil) // whose functions may ask about any header
 }
-
-// isSameMap reports whether a change of one header is one of the other, too.
-func isSameMap(a, b http.Header) bool {
-	return reflect.ValueOf(a).UnsafePointer() == reflect.ValueOf(b).UnsafePointer()
-}
-
-// judgedBy are the headers that tell which session a request has, and at which site.
-var judgedBy = []string{"Cookie", "Authorization", "X-Forwarded-Host", "X-Forwarded-Proto", "X-Forwarded-For"}
 
 // head does what request does, for callers that do not hold the lock.
 func (s *requestState) head() *Request {
@@ -126,7 +100,7 @@ func (s *requestState) concerns(a *Auth) bool { return s.auth == nil || s.auth =
 // stateOf finds or makes the state of a request. What a new one has to say goes into
 // the header that w has now, so the caller has to be the goroutine that answers.
 func (a *Auth) stateOf(w http.ResponseWriter, r *http.Request) (*requestState, *http.Request) {
-	if state := a.stateFor(r); state != nil {
+	if state := stateFor(a, r); state != nil {
 		return state, r
 	}
 	state := &requestState{auth: a, header: w.Header(), r: r}
@@ -135,7 +109,7 @@ func (a *Auth) stateOf(w http.ResponseWriter, r *http.Request) (*requestState, *
 
 // stateFor returns the state of r itself, or nil. A request that a handler has made of
 // another one has its context, but may come with other credentials.
-func (a *Auth) stateFor(r *http.Request) *requestState {
+func stateFor(a *Auth, r *http.Request) *requestState {
 	state := stateIn(r.Context())
 	if state == nil || state.auth != a {
 		return nil
@@ -146,35 +120,6 @@ func (a *Auth) stateFor(r *http.Request) *requestState {
 		}
 	}
 	return state
-}
-
-// served is a request with its state, and the writer for the handlers that get it:
-// what any goroutine has found out about the session goes into the response when the
-// goroutine that answers begins it.
-type served struct {
-	state *requestState
-	w     http.ResponseWriter
-	r     *http.Request
-	late  *lateheader.Writer // nil: a handler around this one has the writer
-}
-
-// serve finds or makes the state of a request, for handlers of any kind. The caller
-// defers end.
-func (a *Auth) serve(w http.ResponseWriter, r *http.Request) served {
-	if state := a.stateFor(r); state != nil {
-		return served{state: state, w: w, r: r}
-	}
-	state := &requestState{auth: a, r: r}
-	s := served{state: state, r: r.WithContext(state.within(r.Context()))}
-	s.w, s.late = lateheader.Wrap(w, &state.late)
-	return s
-}
-
-// end begins a response that no handler has begun.
-func (s *served) end() {
-	if s.late != nil {
-		s.late.Begin()
-	}
 }
 
 // within returns ctx with s, which takes over a session that [ContextWithSession] has
@@ -277,24 +222,6 @@ func (s *requestState) inResponse(change func(http.Header)) {
 		return
 	}
 	s.late.Change(change)
-}
-
-// settle says what the session of about is from now on: the application has just
-// changed or ended it, and the cookie that came with the request is history.
-func (a *Auth) settle(ctx context.Context, about *Request, r *reading, err error) {
-	s := stateIn(ctx)
-	if s == nil || !s.concerns(a) || s.auth != nil && !s.isAbout(about) {
-		return
-	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.known, s.reading, s.err = true, r, err
-	if s.header == nil { // it would come last, and win
-		s.late.Change(func(h http.Header) {
-			delete(h, "Set-Cookie")
-			delete(h, browser.SessionTokenHeader)
-		})
-	}
 }
 
 // currentUser returns the stored user: the one that came with the session, else

@@ -23,7 +23,7 @@ func (a *Auth) Mount(r fiber.Router) {
 		return
 	}
 	app.Use(everyTarget, a.inFront(a.handle))
-	a.refuseInParents(app)
+	refuseInParents(a, app)
 }
 
 func (a *Auth) handle(c fiber.Ctx) error {

@@ -58,11 +58,11 @@ func (a *Auth) refuseStray(c fiber.Ctx) error {
 
 // refuseInParents refuses strays in every app that app is mounted in, behind app and
 // in front of what is added later: below another app, Fiber gives app no strays.
-func (a *Auth) refuseInParents(app *fiber.App) {
+func refuseInParents(a *Auth, app *fiber.App) {
 	app.Hooks().OnMount(func(parent *fiber.App) error {
 		parent.Use(everyTarget, a.inFront(fiber.Ctx.Next))
 		a.parents.Store(parent, true)
-		a.refuseInParents(parent)
+		refuseInParents(a, parent)
 		return nil
 	})
 }

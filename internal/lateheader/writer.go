@@ -99,51 +99,62 @@ func (w *Writer) like(inner http.ResponseWriter) http.ResponseWriter {
 	_, notifies := inner.(http.CloseNotifier) //nolint:staticcheck // frameworks ask for it
 	_, pushes := inner.(http.Pusher)
 	_, reads := inner.(io.ReaderFrom)
-	switch f, h, n := (flusher{w}), (hijacker{w}), (notifier{w}); {
-	case flushes && hijacks && notifies && reads: // HTTP/1
-		return struct {
-			*Writer
-			flusher
-			hijacker
-			notifier
-			reader
-		}{w, f, h, n, reader{w}}
-	case flushes && notifies && pushes: // HTTP/2
-		return struct {
-			*Writer
-			flusher
-			notifier
-			pusher
-		}{w, f, n, pusher{w}}
+	switch {
+	case flushes && hijacks && notifies && reads:
+		return http1{w, flusher{w}, hijacker{w}, notifier{w}, reader{w}}
+	case flushes && notifies && pushes:
+		return http2{w, flusher{w}, notifier{w}, pusher{w}}
 	case flushes && hijacks && notifies:
-		return struct {
-			*Writer
-			flusher
-			hijacker
-			notifier
-		}{w, f, h, n}
+		return framework{w, flusher{w}, hijacker{w}, notifier{w}}
 	case flushes && hijacks:
-		return struct {
-			*Writer
-			flusher
-			hijacker
-		}{w, f, h}
+		return flushHijacker{w, flusher{w}, hijacker{w}}
 	case flushes && notifies:
-		return struct {
-			*Writer
-			flusher
-			notifier
-		}{w, f, n}
+		return flushNotifier{w, flusher{w}, notifier{w}}
 	case hijacks:
-		return struct {
-			*Writer
-			hijacker
-		}{w, h}
+		return justHijacker{w, hijacker{w}}
 	case flushes:
-		return struct {
-			*Writer
-			flusher
-		}{w, f}
+		return justFlusher{w, flusher{w}}
 	}
 	return w
 }
+
+// The sets of methods that writers have.
+type (
+	http1 struct { // of net/http
+		*Writer
+		flusher
+		hijacker
+		notifier
+		reader
+	}
+	http2 struct { // of net/http
+		*Writer
+		flusher
+		notifier
+		pusher
+	}
+	framework struct { // such as Gin's
+		*Writer
+		flusher
+		hijacker
+		notifier
+	}
+	flushHijacker struct {
+		*Writer
+		flusher
+		hijacker
+	}
+	flushNotifier struct {
+		*Writer
+		flusher
+		notifier
+	}
+	justHijacker struct {
+		*Writer
+		hijacker
+	}
+	justFlusher struct {
+		*Writer
+		flusher
+	}
+)
