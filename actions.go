@@ -58,7 +58,9 @@ func (a *Auth) action(page http.Handler, run func(*Core, context.Context, *Reque
 			http.Error(w, "A form is posted here.", http.StatusMethodNotAllowed)
 			return
 		}
-		_, r = a.stateOf(w, r)
+		s := a.serve(w, r)
+		defer s.end()
+		w, r = s.w, s.r
 		req := requestHead(r)
 		if r.PostForm != nil { // read already, by middleware
 			req.Header = req.Header.Clone()

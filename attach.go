@@ -6,6 +6,7 @@ import (
 	"io"
 	"net/http"
 
+	"github.com/latchkeyhq/latchkey/internal/browser"
 	"github.com/latchkeyhq/latchkey/internal/failure"
 )
 
@@ -16,7 +17,8 @@ import (
 // LoadSession does what [Auth.LoadSession] does, for frameworks without
 // net/http. It returns a context in which [SessionFrom] reads the session of r
 // on its first call. The cookies that renew the session are added to header,
-// the header of the response; call SessionFrom before the header is sent. A ctx
+// the header of the response; call SessionFrom before the header is sent, and first
+// from the goroutine that answers. A ctx
 // that has a session already, because r is part of a request on net/http, is
 // returned as it is.
 func (c *Core) LoadSession(ctx context.Context, r *Request, header http.Header) context.Context {
@@ -37,15 +39,16 @@ func (c *Core) Attach(ctx context.Context, request func() *Request) context.Cont
 	if state := stateIn(ctx); state != nil && state.auth == c.auth {
 		return ctx
 	}
-	state := &requestState{auth: c.auth, neutral: &neutralRequest{ctx: ctx, make: request, told: true}}
+	state := &requestState{auth: c.auth, neutral: &neutralRequest{ctx: ctx, make: request}}
 	return state.within(ctx)
 }
 
 // SessionFrom returns the session of the request that ctx belongs to. It returns
 // nil if the visitor is not signed in, after any fault, and without
 // [Auth.LoadSession] or one of the guards in front; [Auth.Session] tells these
-// apart. The first call may set a cookie, so make it in the handler's own
-// goroutine. Later calls may come from any goroutine.
+// apart. It may be called from any goroutine; only in a context of [Auth.Attach] and
+// [Core.LoadSession] does the first call have to come from the goroutine that answers.
+// The cookie that keeps the session alive is set if the answer has not begun.
 func SessionFrom(ctx context.Context) *Session {
 	state := stateIn(ctx)
 	if state == nil {
@@ -98,11 +101,7 @@ func (c *Core) Renewal(ctx context.Context) http.Header {
 	if state == nil || state.auth != c.auth || state.neutral == nil {
 		return nil
 	}
-	state.mu.Lock()
-	defer state.mu.Unlock()
-	header := state.header
-	state.header = nil
-	return header
+	return state.late.Take()
 }
 
 // MatchPath does what [Core.Match] does, with the escaped path alone. It calls
@@ -138,13 +137,32 @@ func attached(ctx context.Context, c *Core, r *Request) *requestState {
 	return state
 }
 
-// remembered returns the state that knows the session of r: the one that is attached,
-// or else that of [ContextWithSession]. It returns nil if neither is in ctx.
+// remembered returns the state that knows the session of r: that of the request, or
+// else that of [ContextWithSession]. It returns nil if neither is in ctx.
 func remembered(ctx context.Context, c *Core, r *Request) *requestState {
-	if state := stateIn(ctx); state != nil && state.auth == nil {
-		return state
+	state := stateIn(ctx)
+	if state == nil || state.auth != nil && (state.auth != c.auth || !state.isAbout(r)) {
+		return nil
 	}
-	return attached(ctx, c, r)
+	return state
+}
+
+// settle says what the session of about is from now on: the application has just
+// changed or ended it, and the cookie that came with the request is history.
+func (a *Auth) settle(ctx context.Context, about *Request, r *reading, err error) {
+	s := stateIn(ctx)
+	if s == nil || !s.concerns(a) || s.auth != nil && !s.isAbout(about) {
+		return
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.known, s.reading, s.err = true, r, err
+	if s.header == nil { // it would come last, and win
+		s.late.Change(func(h http.Header) {
+			delete(h, "Set-Cookie")
+			delete(h, browser.SessionTokenHeader)
+		})
+	}
 }
 
 // csrfOnce returns the CSRF token of a response, with its cookie unless the

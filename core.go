@@ -150,12 +150,12 @@ func consult(fault error, decide func() error) (*Response, error) {
 // refuse returns what a guard answers instead of the handler, or nil if the request
 // may pass after all. s is nil for a request without a session.
 func (c *Core) refuse(ctx context.Context, r *Request, s *Session, why error) *Response {
+	if _, ok := errors.AsType[*undecided](why); ok {
+		return c.fault(ctx, r, why)
+	}
 	x, err := c.reading(ctx, r)
 	if err != nil {
 		return c.fault(ctx, r, err)
-	}
-	if _, ok := errors.AsType[*undecided](why); ok {
-		return c.fault(ctx, r, why)
 	}
 	return refuse(ctx, x, s, why)
 }
@@ -207,6 +207,9 @@ func (c *Core) challenge(ctx context.Context, r *Request, res *Response) *Respon
 // fault returns the answer of a guard that cannot decide, because of why.
 func (c *Core) fault(ctx context.Context, r *Request, why error) *Response {
 	s, _ := c.auth.setupOrBlank(ctx, r)
+	if stray, ok := errors.AsType[*unknownTenant](why); ok {
+		return renderNoTenant(ctx, s, r, stray)
+	}
 	if s == nil {
 		return configJSON()
 	}
@@ -231,7 +234,7 @@ func (c *Core) SignIn(ctx context.Context, r *Request, provider string, o SignIn
 // startSignIn posts to the route of a provider in the place of the browser. An
 // error comes with the exchange that it is about.
 func startSignIn(ctx context.Context, c *Core, x *exchange, provider string, o SignInOptions) (*exchange, *Response, error) {
-	s, to := x.setup, destination(&x.links, x.request.Header, &o)
+	s, asked, to := x.setup, x.request, destination(&x.links, x.request.Header, &o)
 	p, ok := s.providers[provider]
 	if !ok {
 		if provider != "" {
@@ -255,7 +258,7 @@ func startSignIn(ctx context.Context, c *Core, x *exchange, provider string, o S
 		return x, nil, err
 	}
 	if s.setsSession(res) {
-		c.auth.settle(ctx, nil, ErrNoSession) // the new session begins with the next request
+		c.auth.settle(ctx, asked, nil, ErrNoSession) // the new session begins with the next request
 	}
 	return x, varied(res), nil
 }
@@ -297,12 +300,12 @@ func startSignOut(ctx context.Context, c *Core, x *exchange, o SignOutOptions, f
 	if err := refuseForeign(x, form, o.SkipCSRFCheck || x.credential.Bearer != nil); err != nil {
 		return x, nil, err
 	}
-	to := url.Values{"callbackUrl": {returnTo(&x.links, x.request.Header, o.RedirectTo)}}
+	asked, to := x.request, url.Values{"callbackUrl": {returnTo(&x.links, x.request.Header, o.RedirectTo)}}
 	x, res, err := answer(ctx, x.setup, nil, ownPost(x.setup, x.request, "signout", nil, to), true)
 	if err != nil {
 		return x, nil, err
 	}
-	c.auth.settle(ctx, nil, ErrNoSession)
+	c.auth.settle(ctx, asked, nil, ErrNoSession)
 	return x, varied(res), nil
 }
 
@@ -315,13 +318,6 @@ func (c *Core) CSRFToken(ctx context.Context, r *Request) (string, []*http.Cooki
 		return "", nil, err
 	}
 	return csrfOnce(ctx, c, x)
-}
-
-// asGet returns r as a request for a page.
-func asGet(r *Request) *Request {
-	get := *r
-	get.Method, get.Body = http.MethodGet, nil
-	return &get
 }
 
 // ActionURL returns the absolute URL of an action, such as "signin", as the

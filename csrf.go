@@ -84,6 +84,35 @@ func (x *exchange) isCrossSite() bool {
 	return from == "cross-site" || from == "same-site" && *x.setup.config.Security.RefuseSameSite
 }
 
+// isForeignPart reports whether a page of another site loads the answer as a part of
+// itself, such as an image, or by a script. Such a request sets no cookie and is not
+// asked what spends a budget of its client. What a browser opens as a page is
+// no part: links come so, and providers send browsers back, by form_post even where a
+// client names no mode. Requests with a bearer token need neither.
+func isForeignPart(x *exchange) bool {
+	h := x.request.Header
+	if h.Get("Sec-Fetch-Site") != "cross-site" || x.credential.Bearer != nil {
+		return false
+	}
+	mode, dest := h.Get("Sec-Fetch-Mode"), h.Get("Sec-Fetch-Dest")
+	if mode == "" && x.isPost() && x.acceptsCrossSite() {
+		return false
+	}
+	return mode != "navigate" || dest == "embed" || dest == "object"
+}
+
+// isForeignQuestion reports whether another site asks what only a page of this site,
+// or a visitor who opens a link, may ask.
+func isForeignQuestion(x *exchange) bool {
+	switch x.action {
+	case "callback":
+		return isForeignPart(x)
+	case "webauthn-options":
+		return x.request.Header.Get("Sec-Fetch-Site") == "cross-site"
+	}
+	return false
+}
+
 // sentFrom returns where the browser says that a request comes from, in the
 // words of Sec-Fetch-Site (Fetch Metadata, section 2.4), or "" if it says
 // nothing.

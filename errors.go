@@ -80,6 +80,12 @@ type ownResponse struct{ res *Response }
 
 func (*ownResponse) Error() string { return "latchkey: the application answers itself" }
 
+// unknownTenant says that a request is for no tenant. It hides its cause from
+// errors.Is: ErrNotFound is about records elsewhere.
+type unknownTenant struct{ cause error }
+
+func (u *unknownTenant) Error() string { return u.cause.Error() }
+
 // isSteering reports whether err is a redirect or a response of the
 // application. Nothing has failed then.
 func isSteering(err error) bool {

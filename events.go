@@ -51,8 +51,9 @@ type SignInEvent = event.SignInPayload
 // the row of a stored one.
 type SignOutEvent = event.SignOutPayload
 
-// LinkAccountEvent tells of an account that was linked or unlinked: User, Account
-// and Profile.
+// LinkAccountEvent tells of an account that was linked or unlinked: User, Account,
+// the raw Profile of the provider, and Identity, which is what the provider says of the
+// person in the fields of a user.
 type LinkAccountEvent = event.AccountPayload
 
 // EvictEvent tells of the Accounts and Authenticators that were removed from User

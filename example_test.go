@@ -236,7 +236,7 @@ func ExampleNewTenants() {
 		Name: func(_ context.Context, r *latchkey.Request) (string, error) {
 			tenant, ok := strings.CutSuffix(r.Host, ".app.example")
 			if _, known := secrets[tenant]; !ok || !known {
-				return "", fmt.Errorf("no tenant at %q", r.Host)
+				return "", fmt.Errorf("no tenant at %q: %w", r.Host, latchkey.ErrNotFound)
 			}
 			return tenant, nil
 		},
@@ -264,7 +264,7 @@ func ExampleNewTenants() {
 	fmt.Println(removed, err)
 	// Output:
 	// red.app.example 200
-	// green.app.example 500
+	// green.app.example 404
 	// 0 <nil>
 }
 

@@ -3,6 +3,8 @@ package latchkey
 import (
 	"context"
 	"net/http"
+
+	"github.com/latchkeyhq/latchkey/internal/lateheader"
 )
 
 // What handlers ask: the session of a request, and whether it may pass.
@@ -17,19 +19,23 @@ func (a *Auth) ReadSession(w http.ResponseWriter, r *http.Request) (*Session, er
 }
 
 // LoadSession makes the session available to next through [SessionFrom]. The
-// first call of SessionFrom reads the session and adds a renewed cookie to the
-// response, so call it before you write the body. A request whose handler never
-// calls it costs next to nothing.
+// first call of SessionFrom, from any goroutine, reads the session. The renewed cookie
+// is added when next begins the response, so call it before you write the body: a
+// session that is read later, or never, is not renewed. [Auth.Middleware] and the
+// guards do the same. A request whose handler never calls it costs next to nothing.
 func (a *Auth) LoadSession(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		next.ServeHTTP(w, a.Attach(w, r))
+		s := a.serve(w, r)
+		defer s.end()
+		next.ServeHTTP(s.w, s.r)
 	})
 }
 
-// Attach does what [Auth.LoadSession] does, for integrations. It returns r with
-// a context in which [SessionFrom] reads the session on its first call. A
-// renewed cookie is added to the header that w has now. A request that is
-// attached already is returned as it is.
+// Attach does what [Auth.LoadSession] does, for integrations that cannot replace w. It
+// returns r with a context in which [SessionFrom] reads the session on its first call,
+// which adds a renewed cookie to the header that w has now: that call has to come from
+// the goroutine that answers. [Core.Attach] and [Core.Renewal] have no such limit. A
+// request that is attached already is returned as it is.
 func (a *Auth) Attach(w http.ResponseWriter, r *http.Request) *http.Request {
 	_, r = a.stateOf(w, r)
 	return r
@@ -50,8 +56,9 @@ func (a *Auth) CurrentUser(ctx context.Context) (User, error) {
 
 // RequireSession passes requests with a session to next. It redirects all
 // others to the sign-in page, which returns to the requested page afterwards.
-// Scripts, by what the browser says of the request, get status 401, and htmx
-// gets the URL in HX-Redirect. A sign-in page of the application,
+// Scripts, by what the browser says of the request, get status 401 with a challenge,
+// and so do WebSockets, streams of events and API clients; htmx gets the URL in
+// HX-Redirect. A sign-in page of the application,
 // [Pages].SignIn, is passed to next without a session, too. Like all guards it
 // answers a fault, such as a store that fails, with status 500 or 503; see
 // [Auth.Authorize].
@@ -91,11 +98,13 @@ func (a *Auth) RequireSession(next http.Handler) http.Handler {
 func (a *Auth) Authorize(decide func(r *http.Request, s *Session) error) func(http.Handler) http.Handler {
 	return func(next http.Handler) http.Handler {
 		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-			state, r := a.stateOf(w, r)
-			if a.answers(w, r, state) {
+			here := a.serve(w, r)
+			defer here.end()
+			w, r = here.w, here.r
+			if a.answers(w, r, here.state) {
 				return
 			}
-			s, err := state.session()
+			s, err := here.state.session()
 			res, why := consult(err, func() error { return decide(r, s) })
 			if why != nil {
 				res = a.Core().refuse(r.Context(), requestHead(r), s, why)
@@ -138,11 +147,15 @@ func (a *Auth) Match(r *http.Request) bool {
 }
 
 // Middleware serves a whole site: it answers the routes below the base path and
-// passes all other requests to next, with the session in their context.
+// passes all other requests to next, with the session in their context. As with
+// [Auth.LoadSession], only a handler that looks at the session renews it; call
+// [Auth.ReadSession] in front of next to renew it with every request.
 func (a *Auth) Middleware(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if state, r := a.stateOf(w, r); !a.answers(w, r, state) {
-			next.ServeHTTP(w, r)
+		s := a.serve(w, r)
+		defer s.end()
+		if !a.answers(s.w, s.r, s.state) {
+			next.ServeHTTP(s.w, s.r)
 		}
 	})
 }
@@ -155,4 +168,33 @@ func (a *Auth) answers(w http.ResponseWriter, r *http.Request, state *requestSta
 	}
 	serveHTTP(w, r, requestHead(r), s, fault)
 	return true
+}
+
+// served is a request with its state, and the writer for the handlers that get it:
+// what any goroutine has found out about the session goes into the response when the
+// goroutine that answers begins it.
+type served struct {
+	state *requestState
+	w     http.ResponseWriter
+	r     *http.Request
+	late  *lateheader.Writer // nil: a handler around this one has the writer
+}
+
+// serve finds or makes the state of a request, for handlers of any kind. The caller
+// defers end.
+func (a *Auth) serve(w http.ResponseWriter, r *http.Request) served {
+	if state := stateFor(a, r); state != nil {
+		return served{state: state, w: w, r: r}
+	}
+	state := &requestState{auth: a, r: r}
+	s := served{state: state, r: r.WithContext(state.within(r.Context()))}
+	s.w, s.late = lateheader.Wrap(w, &state.late)
+	return s
+}
+
+// end begins a response that no handler has begun.
+func (s *served) end() {
+	if s.late != nil {
+		s.late.Begin()
+	}
 }

@@ -3,9 +3,11 @@ package latchkey
 import (
 	"io"
 	"iter"
+	"maps"
 	"mime"
 	"net/http"
 	"net/url"
+	"reflect"
 	"slices"
 	"strings"
 
@@ -145,4 +147,38 @@ func mediaType(header string) string {
 		return ""
 	}
 	return t
+}
+
+// asGet returns r as a request for a page.
+func asGet(r *Request) *Request {
+	get := *r
+	get.Method, get.Body = http.MethodGet, nil
+	return &get
+}
+
+// judgedBy are the headers that tell which session a request has, and at which site.
+var judgedBy = []string{"Cookie", "Authorization", "X-Forwarded-Host", "X-Forwarded-Proto", "X-Forwarded-For"}
+
+// isAlike reports whether two requests have the same credentials, at the same site and
+// from the same client; with all, also the same headers. Their paths may differ.
+func isAlike(a, b *Request, all bool) bool {
+	switch {
+	case a.Host != b.Host:
+		return false
+	case isSameMap(a.Header, b.Header):
+		return true
+	case all:
+		return maps.EqualFunc(a.Header, b.Header, slices.Equal)
+	}
+	for _, name := range judgedBy {
+		if !slices.Equal(a.Header[name], b.Header[name]) {
+			return false
+		}
+	}
+	return a.RemoteAddr == b.RemoteAddr && a.TLS == b.TLS
+}
+
+// isSameMap reports whether a change of one header is one of the other, too.
+func isSameMap(a, b http.Header) bool {
+	return reflect.ValueOf(a).UnsafePointer() == reflect.ValueOf(b).UnsafePointer()
 }

@@ -99,6 +99,9 @@ func levelOf(err error) slog.Level {
 	if errors.Is(err, errBadRequest) || errors.Is(err, ErrBodyTooLarge) {
 		return slog.LevelInfo
 	}
+	if _, ok := errors.AsType[*unknownTenant](err); ok {
+		return slog.LevelInfo
+	}
 	if _, ok := errors.AsType[*guarded.Panic](err); ok {
 		return slog.LevelError
 	}
@@ -147,5 +150,5 @@ func logUnread(ctx context.Context, s *setup, err error) {
 
 // logUnprepared writes an error before there is a configuration to log with.
 func logUnprepared(ctx context.Context, err error) {
-	slog.Default().ErrorContext(ctx, "latchkey: "+redact.Printable(err.Error(), journal.LongestText))
+	slog.Default().Log(ctx, levelOf(err), "latchkey: "+redact.Printable(err.Error(), journal.LongestText))
 }

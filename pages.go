@@ -202,7 +202,7 @@ func errorPage(ctx context.Context, x *exchange, code string) *Response {
 // Auth.js fixes the answer: with a page for a person, and JSON for a script.
 func faultAnswer(ctx context.Context, x *exchange, err error) *Response {
 	switch {
-	case !opensPage(x.request.Header):
+	case isScript(x.request.Header), !opensPage(x.request.Header):
 		return faultJSON(err)
 	case !isOutage(err):
 		if own := errorPageFor(&x.links, x.setup.config.Pages.Error, x.request, "Configuration"); own != nil {

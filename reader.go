@@ -24,16 +24,24 @@ func opensPage(h http.Header) bool {
 }
 
 // isScript reports whether a script asks, which could not tell a page from what
-// it asked for.
+// it asked for: a part of a page, a socket, a stream of events, or JSON. What a browser
+// opens as a page is none, whatever else it sends (a WebView of Android names its app
+// in X-Requested-With, and a proxy may ask every visitor for a password).
 func isScript(h http.Header) bool {
-	if isHTMX(h) {
+	if isHTMX(h) || strings.EqualFold(h.Get("Upgrade"), "websocket") {
 		return true
 	}
 	if mode := h.Get("Sec-Fetch-Mode"); mode != "" {
 		return mode != "navigate"
 	}
-	accept := h.Get("Accept")
-	return strings.Contains(accept, jsonType) && !strings.Contains(accept, "text/html")
+	if strings.EqualFold(h.Get("X-Requested-With"), "XMLHttpRequest") {
+		return true
+	}
+	accept, given := h.Get("Accept"), h["Authorization"]
+	if strings.Contains(accept, "text/html") {
+		return false
+	}
+	return strings.Contains(accept, jsonType) || strings.Contains(accept, "text/event-stream") || len(given) > 0
 }
 
 // isHTMX reports whether htmx asks for a part of a page. It follows its own

@@ -103,9 +103,13 @@ func cameFrom(x *exchange, here string) string {
 }
 
 // unauthorized tells a script to have its user sign in (RFC 9110, section
-// 15.5.2), and htmx where.
+// 15.5.2), and htmx where. Status 401 needs a challenge (section 11.6.1): where
+// sessions are in cookies alone, it says so.
 func unauthorized(x *exchange, to string) *Response {
 	res := challenged(x)
+	if res.Header.Get(challengeHeader) == "" {
+		res.Header[challengeHeader] = []string{`Cookie realm="` + x.origin.Host() + `"`}
+	}
 	if isHTMX(x.request.Header) {
 		res.Header["Hx-Redirect"] = []string{to}
 	}
@@ -119,7 +123,7 @@ func forbidden(ctx context.Context, x *exchange, s *Session, here string) *Respo
 		res.Header[challengeHeader] = []string{(*browser.Bearer)(nil).Challenge(x.origin.Host()) + `, error="insufficient_scope"`}
 		return res
 	}
-	if !opensPage(x.request.Header) {
+	if isScript(x.request.Header) || !opensPage(x.request.Header) {
 		return jsonText(http.StatusForbidden, "Access denied.")
 	}
 	if own := errorPageFor(&x.links, x.setup.config.Pages.Error, x.request, string(ErrAccessDenied)); own != nil {

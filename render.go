@@ -22,6 +22,9 @@ import (
 // wire in docs/protocol.md. Guards answer for themselves, in core.go.
 func render(ctx context.Context, s *setup, x *exchange, r *Request, err error) *Response {
 	logFailure(ctx, x, err)
+	if stray, ok := errors.AsType[*unknownTenant](err); ok {
+		return renderNoTenant(ctx, s, r, stray)
+	}
 	if errors.Is(err, errBadRequest) || errors.Is(err, errBadHost) {
 		return renderStray(ctx, s, r, err)
 	}
@@ -55,6 +58,23 @@ func renderStray(ctx context.Context, s *setup, r *Request, err error) *Response
 		res.Status = http.StatusBadRequest
 	}
 	return res
+}
+
+// renderNoTenant answers a request for no tenant as the application says, or with
+// status 404. s is a setup without a site.
+func renderNoTenant(ctx context.Context, s *setup, r *Request, u *unknownTenant) *Response {
+	if own, ok := errors.AsType[*ownResponse](u.cause); ok && own.res != nil {
+		return ownAnswer(own.res)
+	}
+	if elsewhere, ok := errors.AsType[*redirect](u.cause); ok && (weburl.IsPath(elsewhere.to) || weburl.IsHTTP(elsewhere.to)) {
+		return &Response{Redirect: elsewhere.to, Header: http.Header{"Cache-Control": {"no-store"}}}
+	}
+	if s == nil || isScript(r.Header) || !opensPage(r.Header) {
+		return jsonText(http.StatusNotFound, "Not found.")
+	}
+	x := strayExchange(s, r)
+	view := page.Problem{Kind: page.Missing, Host: x.origin.Host(), Origin: "/"}
+	return problemPage(ctx, x, view)
 }
 
 // renderFault leads a page, and a person on any route, to the error page. A

@@ -20,6 +20,9 @@ func respond(ctx context.Context, s *setup, fault error, r *Request) *Response {
 		if _, ok := errors.AsType[*configFault](err); ok && x != nil {
 			res.Cookies = append(res.Cookies, x.cookies.Out...) // a planted one is cleared
 		}
+		if x != nil && isForeignPart(x) {
+			res.Cookies = nil
+		}
 	}
 	if x != nil && res.Redirect != "" && x.wantsJSON() {
 		res = asJSON(res)
@@ -105,7 +108,7 @@ func (x *exchange) serve(ctx context.Context) (same *exchange, res *Response, er
 			same, res, err = x, nil, guarded.Panicked(p)
 		}
 	}()
-	if x.isCrossSite() {
+	if x.isCrossSite() || isForeignQuestion(x) {
 		x.setup.log.Error(ctx, x, withOrigin(x.request.Header, x.origin.Text, errForeign))
 		return x, crossSite(ctx, x), nil
 	}
@@ -114,6 +117,8 @@ func (x *exchange) serve(ctx context.Context) (same *exchange, res *Response, er
 	if err != nil {
 		return x, nil, err
 	}
-	res.Cookies = append(res.Cookies, x.cookies.Out...)
+	if res.Cookies = append(res.Cookies, x.cookies.Out...); isForeignPart(x) {
+		res.Cookies = nil
+	}
 	return x, res, nil
 }

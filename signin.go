@@ -90,6 +90,9 @@ func askAbout(ctx context.Context, x *exchange, in directory.Assertion, known *U
 	attempt := SignInAttempt{User: in.Person, Account: in.Account, Profile: in.Profile, Credentials: in.Credentials}
 	if known != nil {
 		attempt.User = *known
+		if in.Account.Type == TypeEmail { // which has no row that would say so
+			attempt.Account.UserID = known.ID
+		}
 	}
 	if err := x.runSignInCallback(ctx, attempt); err != nil {
 		return nil, err
@@ -115,6 +118,9 @@ func (x *exchange) admit(ctx context.Context, in directory.Assertion) (*Response
 	}
 	if err != nil {
 		return nil, atProvider(x.provider, err)
+	}
+	if who.Account.Type == TypeEmail {
+		who.Account.UserID = who.User.ID
 	}
 	x.tell(ctx) // what was committed is told before Callbacks.Token runs
 	if err := x.setup.sessions.open(ctx, &x.visit, who); err != nil {

@@ -4,20 +4,21 @@ import (
 	"context"
 	"errors"
 	"net/http"
-	"reflect"
 	"sync"
 
-	"github.com/latchkeyhq/latchkey/internal/browser"
 	"github.com/latchkeyhq/latchkey/internal/failure"
+	"github.com/latchkeyhq/latchkey/internal/lateheader"
 )
 
 // requestState is what the context of a request remembers: its configuration,
 // and, from when somebody first looks, who is signed in.
 type requestState struct {
 	auth *Auth // nil: ContextWithSession has put the session there
-	// header is that of the response. The writer itself is not kept: frameworks
-	// use theirs again, for somebody else (R-451).
+	// header is that of the response, which then belongs to the goroutine that looks
+	// first. The writer itself is not kept: frameworks reuse theirs (R-451). nil: late
+	// collects what the response has to get.
 	header  http.Header
+	late    lateheader.Header
 	r       *http.Request   // as it came
 	neutral *neutralRequest // in its place, without net/http
 
@@ -34,7 +35,6 @@ type neutralRequest struct {
 	make func() *Request // nil: it has been asked
 	head *Request        // nil: not made yet, or over
 	csrf string          // the token that a cookie of this response has; empty: none
-	told bool            // the response gets its header by Core.Renewal
 }
 
 // resolvedSetup is the configuration that a request has got.
@@ -56,12 +56,21 @@ func stateIn(ctx context.Context) *requestState {
 	return state
 }
 
-// isAbout tells whether r is the request of the state, or a part of it.
+// isAbout reports whether r is the request of the state, or one that was made of it
+// and would be judged alike.
 func (s *requestState) isAbout(r *Request) bool {
+	own := s.head()
+	return own != nil && isAlike(own, r, s.auth.tenants != nil) // whose functions may ask about any header
+}
+
+// head does what request does, for callers that do not hold the lock.
+func (s *requestState) head() *Request {
+	if s.neutral == nil {
+		return requestHead(s.r)
+	}
 	s.mu.Lock()
-	own := s.request()
-	s.mu.Unlock()
-	return own != nil && reflect.ValueOf(r.Header).UnsafePointer() == reflect.ValueOf(own.Header).UnsafePointer()
+	defer s.mu.Unlock()
+	return s.request()
 }
 
 // context returns the context of the request as it came.
@@ -88,13 +97,29 @@ func (s *requestState) request() *Request {
 // context for every Auth.
 func (s *requestState) concerns(a *Auth) bool { return s.auth == nil || s.auth == a }
 
-// stateOf finds or makes the state of a request.
+// stateOf finds or makes the state of a request. What a new one has to say goes into
+// the header that w has now, so the caller has to be the goroutine that answers.
 func (a *Auth) stateOf(w http.ResponseWriter, r *http.Request) (*requestState, *http.Request) {
-	if state := stateIn(r.Context()); state != nil && state.auth == a {
+	if state := stateFor(a, r); state != nil {
 		return state, r
 	}
 	state := &requestState{auth: a, header: w.Header(), r: r}
 	return state, r.WithContext(state.within(r.Context()))
+}
+
+// stateFor returns the state of r itself, or nil. A request that a handler has made of
+// another one has its context, but may come with other credentials.
+func stateFor(a *Auth, r *http.Request) *requestState {
+	state := stateIn(r.Context())
+	if state == nil || state.auth != a {
+		return nil
+	}
+	if state.r == nil || state.r.Host != r.Host || !isSameMap(state.r.Header, r.Header) { // which is seldom
+		if !state.isAbout(requestHead(r)) {
+			return nil
+		}
+	}
+	return state
 }
 
 // within returns ctx with s, which takes over a session that [ContextWithSession] has
@@ -187,42 +212,29 @@ var errOver = errors.New("latchkey: the request is over: look at the session in 
 
 // renew puts the cookies that keep the session alive into the response.
 func (s *requestState) renew(x *exchange) {
-	h := s.response()
-	addVary(h)
-	if x.setup.config.Session.Bearer {
-		addVaryBearer(h)
-	}
-	for _, c := range x.cookies.Out {
-		addCookie(h, c)
-	}
-	if (len(x.cookies.Out) > 0 || x.credential.Bearer != nil) && h.Get("Cache-Control") == "" {
-		// An answer that depends on who asks must not be shared by a cache.
-		h["Cache-Control"] = []string{"private"}
-	}
+	s.inResponse(func(h http.Header) {
+		addVary(h)
+		if x.setup.config.Session.Bearer {
+			addVaryBearer(h)
+		}
+		for _, c := range x.cookies.Out {
+			addCookie(h, c)
+		}
+		if (len(x.cookies.Out) > 0 || x.credential.Bearer != nil) && h.Get("Cache-Control") == "" {
+			// An answer that depends on who asks must not be shared by a cache.
+			h["Cache-Control"] = []string{"private"}
+		}
+	})
 }
 
-// response returns the header of the response.
-func (s *requestState) response() http.Header {
-	if s.header == nil {
-		s.header = http.Header{}
-	}
-	return s.header
-}
-
-// settle says what the session is from now on: the application has just changed
-// or ended it, and the cookie that came with the request is history (R-191).
-func (a *Auth) settle(ctx context.Context, r *reading, err error) {
-	s := stateIn(ctx)
-	if s == nil || !s.concerns(a) {
+// inResponse calls change with the header of the response, or with what is collected
+// for it.
+func (s *requestState) inResponse(change func(http.Header)) {
+	if s.header != nil {
+		change(s.header)
 		return
 	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.known, s.reading, s.err = true, r, err
-	if s.neutral != nil && s.neutral.told { // it would come last, and win (R-463)
-		delete(s.header, "Set-Cookie")
-		delete(s.header, browser.SessionTokenHeader)
-	}
+	s.late.Change(change)
 }
 
 // currentUser returns the stored user: the one that came with the session, else

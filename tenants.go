@@ -23,8 +23,9 @@ type Func struct {
 	// Config returns the Config of a request. It is called once for each request,
 	// concurrently. A Config is prepared once and cached by its pointer, so return
 	// the same pointer again for the same settings, and do not change what it
-	// points to. r has no body. An error, and a Config that New would refuse, is a
-	// configuration error for that request.
+	// points to. r has no body. The errors mean what they mean for [Tenants]; a nil
+	// Config, and one that New would refuse, is a configuration error for that
+	// request.
 	Config func(ctx context.Context, r *Request) (*Config, error)
 	// CacheSize is how many prepared configurations are kept at one time; see
 	// [Tenants].CacheSize. 0: 4,096; negative: one.
@@ -50,8 +51,11 @@ func NewFunc(f Func) (*Auth, error) {
 }
 
 // Tenants says how [NewTenants] finds the tenant of a request and its Config. An
-// error of either function is a configuration error for that request. Both are
-// called concurrently.
+// error of either function that is [ErrNotFound], and an empty name, say that there is
+// no such tenant: the request is answered with status 404, and the log says so at
+// level INFO. [RedirectTo], with a path or a full URL, and [RespondWith] answer it in
+// another way. Any other error is a configuration error for that request. Both
+// functions are called concurrently.
 type Tenants struct {
 	// Name returns the name of the tenant that a request is for, by its host or
 	// the first part of its path; r has no body. It should look the name up and
@@ -107,12 +111,21 @@ func tenantOf(ctx context.Context, r *Request, name func(context.Context, *Reque
 		named, err = guarded.ContainResult(func() (string, error) { return name(ctx, r) })
 	}
 	if err == nil && named == "" {
-		err = errors.New("NewTenants: no tenant for this request")
+		err = &unknownTenant{errors.New("NewTenants: no tenant for this request")}
 	}
 	if err != nil && isNoRequest(r) {
 		err = fmt.Errorf("name the tenant of work without a request with latchkey.ContextWithTenant(ctx, tenant): %w", err)
 	}
 	return named, err
+}
+
+// tenantFault returns the error of a request whose configuration an application does
+// not give.
+func tenantFault(err error) error {
+	if errors.Is(err, ErrNotFound) || isSteering(err) {
+		err = &unknownTenant{err}
+	}
+	return failure.Wrap(ErrInvalidConfig, err)
 }
 
 // noRequest returns the request that work without a request shows to a function
@@ -178,7 +191,7 @@ func newLazySetups(size int, find func(context.Context, *Request) (tenant, error
 func (t *lazySetups) setupFor(ctx context.Context, r *Request) (*setup, error) {
 	which, err := t.find(ctx, r)
 	if err != nil {
-		return nil, failure.Wrap(ErrInvalidConfig, err)
+		return nil, tenantFault(err)
 	}
 	if found, ok := t.prepared.Get(which.key); ok {
 		return found.setup, found.err
@@ -205,7 +218,7 @@ func (t *lazySetups) add(ctx context.Context, which tenant) (*setup, error) {
 func (t *lazySetups) prepare(which tenant) (*setup, error) {
 	c, err := which.config()
 	if err != nil {
-		return nil, failure.Wrap(ErrInvalidConfig, err)
+		return nil, tenantFault(err)
 	}
 	shared := t.common
 	if c.Runtime.Time != nil { // it lives in a time of its own

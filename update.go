@@ -19,7 +19,7 @@ import (
 // token that takes the place of a bearer token is the header Session-Token of the
 // response.
 func (a *Auth) UpdateSession(w http.ResponseWriter, r *http.Request, data any) (*Session, error) {
-	if stateIn(r.Context()) == nil {
+	if state := stateIn(r.Context()); state == nil || state.auth == a {
 		_, r = a.stateOf(w, r)
 	}
 	s, cookies, err := a.Core().UpdateSession(r.Context(), requestHead(r), data)
@@ -55,9 +55,9 @@ func (c *Core) UpdateSession(ctx context.Context, r *Request, data any) (*Sessio
 		b.Renews = true
 	}
 	found, err := x.readSession(ctx, &change{plain})
-	c.auth.settle(ctx, found, err)
+	c.auth.settle(ctx, r, found, err)
 	if b != nil {
-		b.HandOver(state.response())
+		state.inResponse(b.HandOver)
 	}
 	if err != nil {
 		return nil, x.cookies.Out, err

@@ -101,7 +101,10 @@ type SignOutPayload struct {
 type AccountPayload struct {
 	User    storage.User
 	Account storage.Account
-	Profile jwt.Claims // nil when unlinked
+	Profile jwt.Claims // as the provider sent it; nil when unlinked
+	// Identity is what the provider says of the person, in the fields of a user: what
+	// Auth.js calls the profile of this event. It has no ID, and is zero when unlinked.
+	Identity storage.User
 }
 
 // EvictPayload tells of the accounts and passkeys that were removed from a user

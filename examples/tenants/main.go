@@ -43,7 +43,7 @@ func newSite(hosts map[string]string, configure func(tenant string) *latchkey.Co
 			if tenant, ok := hosts[r.Host]; ok {
 				return tenant, nil
 			}
-			return "", fmt.Errorf("no site is called %q", r.Host)
+			return "", fmt.Errorf("no site is called %q: %w", r.Host, latchkey.ErrNotFound)
 		},
 		Config: func(_ context.Context, tenant string) (*latchkey.Config, error) { return configure(tenant), nil },
 	})

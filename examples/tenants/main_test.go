@@ -43,7 +43,7 @@ func TestTenantsShareNothing(t *testing.T) {
 	if p := blue.Get("/"); p.Status == http.StatusOK {
 		t.Errorf("the session of red is good at blue: %s", p.Body)
 	}
-	if p := open("").Get("/"); p.Status != http.StatusInternalServerError {
+	if p := open("").Get("/"); p.Status != http.StatusNotFound {
 		t.Errorf("a host of nobody: %d %s", p.Status, p.Body)
 	}
 }

@@ -106,13 +106,39 @@ func (*interceptor) WrapStreamingClient(next connect.StreamingClientFunc) connec
 // WrapStreamingHandler guards streams, of either side or of both.
 func (i *interceptor) WrapStreamingHandler(next connect.StreamingHandlerFunc) connect.StreamingHandlerFunc {
 	return func(ctx context.Context, call connect.StreamingHandlerConn) error {
-		spec := call.Spec()
-		ctx = i.auth.Core().LoadSession(ctx, requestOf(http.MethodPost, spec, call.Peer(), call.RequestHeader()), call.ResponseHeader())
-		if err := i.judge(ctx, spec.Procedure); err != nil {
-			return err
+		spec, peer, header := call.Spec(), call.Peer(), call.RequestHeader()
+		ctx = i.auth.Core().Attach(ctx, func() *latchkey.Request { return requestOf(http.MethodPost, spec, peer, header) })
+		s := &sessionStream{StreamingHandlerConn: call, renewal: func() http.Header { return i.auth.Core().Renewal(ctx) }}
+		err := i.judge(ctx, spec.Procedure)
+		if err == nil {
+			err = next(ctx, s)
 		}
-		return next(ctx, call)
+		s.begin() // if nothing has been sent
+		return err
 	}
+}
+
+// sessionStream is a stream whose header gets what keeps the session alive with the
+// first message, from the goroutine that sends it: other goroutines may look at the
+// session meanwhile. It has no more methods than its stream promises.
+type sessionStream struct {
+	connect.StreamingHandlerConn
+
+	renewal func() http.Header
+	begun   bool
+}
+
+func (s *sessionStream) begin() {
+	if !s.begun {
+		s.begun = true
+		addTo(s.ResponseHeader(), s.renewal())
+	}
+}
+
+// Send sends a message, and the header in front of the first one.
+func (s *sessionStream) Send(m any) error {
+	s.begin()
+	return s.StreamingHandlerConn.Send(m)
 }
 
 // judge says why a call may not pass.

@@ -6,9 +6,12 @@ import (
 	"encoding/base64"
 	"errors"
 	"log/slog"
+	"maps"
 	"net/http"
 	"net/http/httptest"
+	"strconv"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -100,6 +103,17 @@ func mount(site *http.ServeMux, o connect.HandlerOption) {
 	}, o))
 	site.Handle(service+"ServerStream", connect.NewServerStreamHandler(service+"ServerStream", func(ctx context.Context, _ *connect.Request[text], stream *connect.ServerStream[text]) error {
 		return errors.Join(stream.Send(who(ctx)), stream.Send(wrapperspb.String("more")))
+	}, o))
+	site.Handle(service+"Beside", connect.NewServerStreamHandler(service+"Beside", func(ctx context.Context, _ *connect.Request[text], stream *connect.ServerStream[text]) error {
+		var looking sync.WaitGroup
+		for range 4 {
+			looking.Go(func() { latchkey.SessionFrom(ctx) })
+		}
+		for i := range 200 {
+			stream.ResponseHeader().Set("X-Own", strconv.Itoa(i))
+		}
+		looking.Wait()
+		return stream.Send(who(ctx))
 	}, o))
 	site.Handle(service+"Bidi", connect.NewBidiStreamHandler(service+"Bidi", func(ctx context.Context, stream *connect.BidiStream[text, text]) error {
 		if _, err := stream.Receive(); err != nil {
@@ -374,6 +388,32 @@ func TestLoadSession(t *testing.T) {
 }
 
 // The cookie of one call must not travel with an error that others answer with.
+// TestLookingBeside is R-526: goroutines of a procedure look at the session while it
+// sets headers, and what they find goes out with the first message. It found, with the
+// race detector, that the first look wrote to the header of the stream.
+func TestLookingBeside(t *testing.T) {
+	s := newServer(t, func(a *connectauth.Auth) connect.Interceptor { return a.LoadSession() })
+	s.signIn("Ada")
+	client := connect.NewClient[text, text](overHTTP1(), s.browser.URL+service+"Beside")
+	for range 20 {
+		call := connect.NewRequest(wrapperspb.String(""))
+		maps.Copy(call.Header(), s.cookies())
+		stream, err := client.CallServerStream(t.Context(), call)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !stream.Receive() || stream.Msg().Value != "Ada by cookie" {
+			t.Errorf("R-526: %v, %v", stream.Msg(), stream.Err())
+		}
+		if h := stream.ResponseHeader(); h.Get("X-Own") != "199" || len(h["Set-Cookie"]) == 0 {
+			t.Errorf("R-526: %v", h)
+		}
+		if err := stream.Close(); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
 func TestSharedErrors(t *testing.T) {
 	s := newServer(t, (*connectauth.Auth).LoadSession)
 	s.signIn("ada")

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 	"sync"
 
@@ -16,7 +17,8 @@ import (
 
 // Auth is a [latchkey.Auth] in Echo's types. Get one from [New] or [NewFunc]. It
 // is safe for concurrent use; what gets an [echo.Context] belongs to the handler's
-// own goroutine.
+// own goroutine. Behind a handler of Auth, other goroutines may call
+// [latchkey.SessionFrom] while the answer is written.
 type Auth struct {
 	auth     *latchkey.Auth
 	configOf func(c *echo.Context) (*latchkey.Config, error) // nil: one configuration for every request
@@ -97,6 +99,7 @@ func (a *Auth) Mount(r Router, prefix ...string) {
 // path is all its own: e.Any("/auth/*", sessions.Handler()).
 func (a *Auth) Handler() echo.HandlerFunc {
 	return func(c *echo.Context) error {
+		defer a.renew(c)
 		a.auth.ServeHTTP(c.Response(), a.request(c))
 		return nil
 	}
@@ -112,6 +115,7 @@ func (a *Auth) Middleware() echo.MiddlewareFunc { return a.wrap(a.auth.Middlewar
 func (a *Auth) LoadSession() echo.MiddlewareFunc {
 	return func(next echo.HandlerFunc) echo.HandlerFunc {
 		return func(c *echo.Context) error {
+			defer a.renew(c)
 			a.request(c)
 			return next(c)
 		}
@@ -135,6 +139,7 @@ func (a *Auth) Authorize(decide func(c *echo.Context, s *latchkey.Session) error
 // WriteError answers for a handler that cannot, because of err, as a guard would. It
 // returns nil: return sessions.WriteError(c, err). See [latchkey.Auth.WriteError].
 func (a *Auth) WriteError(c *echo.Context, err error) error {
+	defer a.renew(c)
 	a.auth.WriteError(c.Response(), a.request(c), err)
 	return nil
 }
@@ -166,12 +171,14 @@ func isCommitted(c *echo.Context) bool {
 // any handler in front or none, and kept alive: the renewed cookie goes into the
 // answer. Any other error is a fault: treat the request as nobody's.
 func (a *Auth) Session(c *echo.Context) (*latchkey.Session, error) {
+	defer a.renew(c)
 	return a.auth.ReadSession(c.Response(), a.request(c))
 }
 
 // CurrentUser is who is signed in, as the adapter has them. See
 // [latchkey.Auth.CurrentUser].
 func (a *Auth) CurrentUser(c *echo.Context) (latchkey.User, error) {
+	defer a.renew(c)
 	return a.auth.CurrentUser(a.request(c).Context())
 }
 
@@ -199,6 +206,7 @@ func (a *Auth) SignOutURL(c *echo.Context, o latchkey.SignOutOptions) (string, e
 // UpdateSession hands data to the callbacks and returns the new session. See
 // [latchkey.Auth.UpdateSession].
 func (a *Auth) UpdateSession(c *echo.Context, data any) (*latchkey.Session, error) {
+	defer a.renew(c)
 	return a.auth.UpdateSession(c.Response(), a.request(c), data)
 }
 
@@ -230,24 +238,61 @@ func (a *Auth) ActionURL(c *echo.Context, action string) (*url.URL, error) {
 
 // Forms is what a page needs to let people in and out. See [latchkey.Auth.Forms].
 func (a *Auth) Forms(c *echo.Context) (*latchkey.Forms, error) {
+	defer a.renew(c)
 	return a.auth.Forms(c.Response(), a.request(c))
 }
 
 // UI makes the components of a page, for templates: a sign-in box, a user button
 // and their like. See package ui.
 func (a *Auth) UI(c *echo.Context) (*ui.Page, error) {
+	defer a.renew(c)
 	return ui.New(a.auth, c.Response(), a.request(c))
 }
 
-// request is that of c, with the configuration and the session in its context.
+// request returns that of c, with the configuration and the session in its context.
 func (a *Auth) request(c *echo.Context) *http.Request {
 	r := c.Request()
 	if a.configOf != nil {
 		r = r.WithContext(a.remember(r.Context(), c))
 	}
-	r = a.auth.Attach(c.Response(), r)
+	ctx := a.auth.Core().Attach(r.Context(), func() *latchkey.Request {
+		return &latchkey.Request{Method: r.Method, URL: r.URL, Host: r.Host, Header: r.Header, RemoteAddr: r.RemoteAddr, TLS: r.TLS != nil}
+	})
+	if ctx != r.Context() {
+		r = r.WithContext(ctx)
+		if res, err := echo.UnwrapResponse(c.Response()); err == nil {
+			res.Before(func() { add(res.Header(), a.auth.Core().Renewal(ctx)) })
+		}
+	}
 	c.SetRequest(r)
 	return r
+}
+
+// renew puts into the answer what keeps the session alive, unless the answer is under
+// way.
+func (a *Auth) renew(c *echo.Context) {
+	if renewal := a.auth.Core().Renewal(c.Request().Context()); !isCommitted(c) {
+		add(c.Response().Header(), renewal)
+	}
+}
+
+// add completes a header by the renewal of a session. Its cookies come before those of
+// the answer, because a browser keeps the last of one name.
+func add(to, renewal http.Header) {
+	for name, lines := range renewal {
+		switch {
+		case name == "Set-Cookie":
+			to[name] = slices.Concat(lines, to[name])
+		case name == "Vary":
+			for _, line := range lines {
+				if !slices.Contains(to[name], line) {
+					to.Add(name, line)
+				}
+			}
+		case name != "Cache-Control" || to.Get(name) == "" || strings.Contains(lines[0], "no-store"):
+			to[name] = lines
+		}
+	}
 }
 
 // wrap makes a middleware of Echo out of one of net/http.
@@ -259,8 +304,10 @@ func (a *Auth) wrap(middleware func(http.Handler) http.Handler) echo.MiddlewareF
 
 // pass has a middleware of net/http decide whether next sees the request.
 func (a *Auth) pass(c *echo.Context, next echo.HandlerFunc, middleware func(http.Handler) http.Handler) (err error) {
+	defer a.renew(c)
 	middleware(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
 		c.SetRequest(r)
+		a.renew(c)
 		err = next(c)
 	})).ServeHTTP(c.Response(), a.request(c))
 	return err
@@ -269,6 +316,7 @@ func (a *Auth) pass(c *echo.Context, next echo.HandlerFunc, middleware func(http
 func (a *Auth) action(page echo.HandlerFunc, action func(http.Handler) http.Handler) echo.HandlerFunc {
 	if page == nil {
 		return func(c *echo.Context) error {
+			defer a.renew(c)
 			action(nil).ServeHTTP(c.Response(), a.request(c))
 			return nil
 		}

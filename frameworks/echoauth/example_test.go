@@ -97,7 +97,7 @@ func ExampleNewFunc() {
 		if shop := shops[c.Param("shop")]; shop != nil {
 			return shop, nil
 		}
-		return nil, fmt.Errorf("no shop is called %q", c.Param("shop"))
+		return nil, fmt.Errorf("no shop is called %q: %w", c.Param("shop"), latchkey.ErrNotFound)
 	}})
 	if err != nil {
 		log.Fatal(err)

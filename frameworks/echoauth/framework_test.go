@@ -40,6 +40,13 @@ func serve(t *testing.T, site frameworktest.Site) string {
 		h, in := handler(sessions, p)
 		group.Add(p.Method, p.Path, h, in...)
 	}
+	if site.Guarded {
+		router.Use(sessions.RequireSession())
+	}
+	if site.CatchAll != nil {
+		page, _ := handler(sessions, frameworktest.Page{Serve: site.CatchAll})
+		router.Any("/*", page)
+	}
 	return site.Serve(t, router)
 }
 

@@ -21,6 +21,7 @@ type Auth struct {
 	auth     *latchkey.Auth
 	core     *latchkey.Core
 	configOf func(c fiber.Ctx) (*latchkey.Config, error) // nil: the configuration needs no fiber.Ctx
+	parents  sync.Map                                    // apps in which refuseInParents refuses strays
 }
 
 // New returns auth in Fiber's types.

@@ -53,9 +53,15 @@ func serveSite(t *testing.T, site frameworktest.Site) string {
 	if !site.WholeSite {
 		auth.Mount(group)
 	}
+	if site.Guarded {
+		group.Use(auth.RequireSession())
+	}
 	for _, p := range site.Pages {
 		chain := handlers(auth, p)
 		group.Add([]string{p.Method}, p.Path, chain[0], chain[1:]...)
+	}
+	if site.CatchAll != nil {
+		group.All("/*", handlers(auth, frameworktest.Page{Serve: site.CatchAll})[0])
 	}
 	return serve(t, app)
 }

@@ -1,6 +1,8 @@
 package fiberauth
 
 import (
+	"sync"
+
 	"github.com/gofiber/fiber/v3"
 	"github.com/latchkeyhq/latchkey"
 )
@@ -8,9 +10,21 @@ import (
 // Mount answers all routes of Latchkey on r: an app, a group, or an app that is
 // mounted below another one. Site.BasePath is the whole path, as browsers see it,
 // with that of the group. Other paths below it are the application's, and so are
-// all that [Auth.Match] does not know. Mount before any handler that takes every
-// path.
-func (a *Auth) Mount(r fiber.Router) { r.Use(a.handle) }
+// all that [Auth.Match] does not know. Mount before any guard, and before any
+// handler that takes every path.
+//
+// On an app, and on the apps that it is mounted in, it also refuses, with status 400, every request whose target does not
+// begin with a slash, such as "GET private/x HTTP/1.1", or is of slashes alone. Fiber runs no other
+// middleware for those, and no guard, but gives them to routes with a star.
+func (a *Auth) Mount(r fiber.Router) {
+	app, ok := r.(*fiber.App)
+	if !ok {
+		r.Use(a.inFront(a.handle))
+		return
+	}
+	app.Use(everyTarget, a.inFront(a.handle))
+	refuseInParents(a, app)
+}
 
 func (a *Auth) handle(c fiber.Ctx) error {
 	if !a.Match(c) {
@@ -20,7 +34,8 @@ func (a *Auth) handle(c fiber.Ctx) error {
 }
 
 // Handler answers every request that it gets as one for Latchkey, where the base
-// path is all its own: app.Use("/auth", site.Handler()).
+// path is all its own: app.Use("/auth", site.Handler()). It puts nothing in front of
+// guards; see [Auth.Mount].
 func (a *Auth) Handler() fiber.Handler { return a.respond }
 
 // respond answers a request for a route of Latchkey's own.
@@ -44,17 +59,19 @@ func (a *Auth) Match(c fiber.Ctx) bool {
 	return a.core.MatchPath(ctx, string(c.Request().URI().PathOriginal()), func() *latchkey.Request { return latestOf(c).head(c) })
 }
 
-// Middleware is all of it in one, for a whole site: the routes of Latchkey are
-// answered, all other requests go on with the session in their context, as with
-// [Auth.LoadSession].
-func (a *Auth) Middleware() fiber.Handler {
-	return func(c fiber.Ctx) error {
+// Middleware returns all of it in one, for a whole site, as app.Use takes it: the
+// path "*" and a handler. Give it nothing else: app.Use(site.Middleware()). The
+// handler answers the routes of Latchkey. All other requests go on with the session in
+// their context, as with [Auth.LoadSession]. Use it before any guard: it refuses
+// request targets that do not begin with a slash, as [Auth.Mount] does.
+func (a *Auth) Middleware() (path string, h fiber.Handler) {
+	return everyTarget, a.inFront(func(c fiber.Ctx) error {
 		if a.Match(c) {
 			return a.respond(c)
 		}
 		ctx, _ := a.attach(c)
 		return a.next(ctx, c, c.Next)
-	}
+	})
 }
 
 // LoadSession makes the session available to what follows, through [Auth.Session]
@@ -62,14 +79,18 @@ func (a *Auth) Middleware() fiber.Handler {
 // looks, and then kept alive: the renewed cookie goes into the response. Look
 // before SendStreamWriter, whose function runs beside the response.
 func (a *Auth) LoadSession() fiber.Handler {
-	return func(c fiber.Ctx) error {
+	return a.inFront(func(c fiber.Ctx) error {
 		ctx, _ := a.attach(c)
 		return a.next(ctx, c, c.Next)
-	}
+	})
 }
 
 // RequireSession lets only requests of people who are signed in pass. All others
-// are answered as by [latchkey.Auth.RequireSession].
+// are answered as by [latchkey.Auth.RequireSession]. A guard in front of a route with
+// a star needs [Auth.Mount] or [Auth.Middleware] before it, or the path "*":
+// app.Use("*", site.RequireSession()). Without one of them it lets no request
+// pass and answers with status 500, because targets that do not begin with a slash
+// would get around it.
 func (a *Auth) RequireSession() fiber.Handler {
 	return a.Authorize(func(_ fiber.Ctx, s *latchkey.Session) error {
 		if s == nil {
@@ -83,9 +104,13 @@ func (a *Auth) RequireSession() fiber.Handler {
 // nobody, and answers as with [latchkey.Auth.Authorize]: nil, [latchkey.RedirectTo],
 // [latchkey.RespondWith], [latchkey.ErrNoSession], [latchkey.ErrAccessDenied].
 func (a *Auth) Authorize(decide func(c fiber.Ctx, s *latchkey.Session) error) fiber.Handler {
-	return func(c fiber.Ctx) error {
+	var known sync.Map
+	return a.inFront(func(c fiber.Ctx) error {
 		if a.Match(c) {
 			return a.respond(c)
+		}
+		if a.leaks(c, &known) {
+			return a.WriteError(c, errStrays)
 		}
 		ctx, l := a.attach(c)
 		access := a.core.Authorize(ctx, l.head(c), func(_ *latchkey.Request, s *latchkey.Session) error { return decide(c, s) })
@@ -93,7 +118,7 @@ func (a *Auth) Authorize(decide func(c fiber.Ctx, s *latchkey.Session) error) fi
 			return a.send(ctx, c, access.Response)
 		}
 		return a.next(ctx, c, c.Next)
-	}
+	})
 }
 
 // ErrorHandler is an error handler for [fiber.Config] that answers handlers which

@@ -39,6 +39,12 @@ func serve(t *testing.T, site frameworktest.Site) string {
 	if !site.WholeSite {
 		sessions.Mount(group)
 	}
+	if site.Guarded {
+		router.Use(sessions.RequireSession())
+	}
+	if site.CatchAll != nil {
+		router.NoRoute(handlers(sessions, frameworktest.Page{Serve: site.CatchAll})...)
+	}
 	for _, p := range site.Pages {
 		group.Handle(p.Method, p.Path, handlers(sessions, p)...)
 	}

@@ -16,7 +16,8 @@ import (
 
 // Auth is a [latchkey.Auth] in Gin's types. Get one from [New] or [NewFunc]. It is
 // safe for concurrent use; what gets a [gin.Context] belongs to the handler's own
-// goroutine.
+// goroutine. Behind a handler of Auth, other goroutines may call
+// [latchkey.SessionFrom] while the answer is written.
 type Auth struct {
 	auth     *latchkey.Auth
 	configOf func(c *gin.Context) (*latchkey.Config, error) // nil: one configuration for every request
@@ -98,6 +99,7 @@ func (a *Auth) Mount(r Router) {
 // path is all its own: router.Any("/auth/*path", sessions.Handler()).
 func (a *Auth) Handler() gin.HandlerFunc {
 	return func(c *gin.Context) {
+		defer a.renew(c)
 		a.auth.ServeHTTP(c.Writer, a.request(c))
 		c.Abort()
 	}
@@ -113,7 +115,11 @@ func (a *Auth) Middleware() gin.HandlerFunc {
 // LoadSession puts the session into the context of the request, as
 // [latchkey.Auth.LoadSession] does. [Auth.Session] does without it.
 func (a *Auth) LoadSession() gin.HandlerFunc {
-	return func(c *gin.Context) { a.request(c) }
+	return func(c *gin.Context) {
+		defer a.renew(c)
+		a.request(c)
+		c.Next()
+	}
 }
 
 // RequireSession hands on only requests of people who are signed in, as
@@ -133,6 +139,7 @@ func (a *Auth) Authorize(decide func(c *gin.Context, s *latchkey.Session) error)
 // WriteError answers for a handler that cannot, because of err, as a guard would, and
 // ends the chain. See [latchkey.Auth.WriteError].
 func (a *Auth) WriteError(c *gin.Context, err error) {
+	defer a.renew(c)
 	a.auth.WriteError(c.Writer, a.request(c), err)
 	c.Abort()
 }
@@ -141,12 +148,14 @@ func (a *Auth) WriteError(c *gin.Context, err error) {
 // any handler in front or none, and kept alive: the renewed cookie goes into the
 // answer. Any other error is a fault: treat the request as nobody's.
 func (a *Auth) Session(c *gin.Context) (*latchkey.Session, error) {
+	defer a.renew(c)
 	return a.auth.ReadSession(c.Writer, a.request(c))
 }
 
 // CurrentUser is who is signed in, as the adapter has them. See
 // [latchkey.Auth.CurrentUser].
 func (a *Auth) CurrentUser(c *gin.Context) (latchkey.User, error) {
+	defer a.renew(c)
 	return a.auth.CurrentUser(a.request(c).Context())
 }
 
@@ -174,6 +183,7 @@ func (a *Auth) SignOutURL(c *gin.Context, o latchkey.SignOutOptions) (string, er
 // UpdateSession hands data to the callbacks and returns the new session. See
 // [latchkey.Auth.UpdateSession].
 func (a *Auth) UpdateSession(c *gin.Context, data any) (*latchkey.Session, error) {
+	defer a.renew(c)
 	return a.auth.UpdateSession(c.Writer, a.request(c), data)
 }
 
@@ -205,29 +215,48 @@ func (a *Auth) ActionURL(c *gin.Context, action string) (*url.URL, error) {
 
 // Forms is what a page needs to let people in and out. See [latchkey.Auth.Forms].
 func (a *Auth) Forms(c *gin.Context) (*latchkey.Forms, error) {
+	defer a.renew(c)
 	return a.auth.Forms(c.Writer, a.request(c))
 }
 
 // UI makes the components of a page, for templates: a sign-in box, a user button
 // and their like. See package ui.
 func (a *Auth) UI(c *gin.Context) (*ui.Page, error) {
+	defer a.renew(c)
 	return ui.New(a.auth, c.Writer, a.request(c))
 }
 
-// request is that of c, with the configuration and the session in its context.
+// request returns that of c, with the configuration and the session in its context.
 func (a *Auth) request(c *gin.Context) *http.Request {
 	if a.configOf != nil {
 		c.Request = c.Request.WithContext(a.remember(c.Request.Context(), c))
 	}
-	c.Request = a.auth.Attach(c.Writer, c.Request)
+	r := c.Request
+	ctx := a.auth.Core().Attach(r.Context(), func() *latchkey.Request {
+		return &latchkey.Request{Method: r.Method, URL: r.URL, Host: r.Host, Header: r.Header, RemoteAddr: r.RemoteAddr, TLS: r.TLS != nil}
+	})
+	if ctx != r.Context() {
+		c.Request = r.WithContext(ctx)
+		c.Writer = &writer{ResponseWriter: c.Writer, begin: func(h http.Header) { add(h, a.auth.Core().Renewal(ctx)) }}
+	}
 	return c.Request
+}
+
+// renew puts into the answer what keeps the session alive, unless the answer is under
+// way.
+func (a *Auth) renew(c *gin.Context) {
+	if renewal := a.auth.Core().Renewal(c.Request.Context()); !c.Writer.Written() {
+		add(c.Writer.Header(), renewal)
+	}
 }
 
 // pass has a middleware of net/http decide whether the chain goes on.
 func (a *Auth) pass(c *gin.Context, middleware func(http.Handler) http.Handler) {
+	defer a.renew(c)
 	passed := false
 	middleware(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
 		passed, c.Request = true, r
+		a.renew(c)
 		c.Next()
 	})).ServeHTTP(c.Writer, a.request(c))
 	if !passed {
@@ -237,6 +266,7 @@ func (a *Auth) pass(c *gin.Context, middleware func(http.Handler) http.Handler) 
 
 func (a *Auth) action(page gin.HandlerFunc, action func(http.Handler) http.Handler) gin.HandlerFunc {
 	return func(c *gin.Context) {
+		defer a.renew(c)
 		var again http.Handler
 		if page != nil {
 			again = http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {

@@ -126,17 +126,19 @@ func TestMountBesideTheGroup(t *testing.T) {
 // shouting is what a middleware puts around Gin's writer.
 type shouting struct{ gin.ResponseWriter }
 
+func (w *shouting) Unwrap() http.ResponseWriter { return w.ResponseWriter }
+
 func (w *shouting) Write(b []byte) (int, error) {
 	return w.ResponseWriter.Write([]byte(strings.ToUpper(string(b))))
 }
 
-// The writer of the chain is left as it is: what others put around it sees the
-// answers of the library, and a guarded handler can hijack and flush.
+// What others put around Gin's writer sees the answers of the library, and a guarded
+// handler can reach it, hijack and flush.
 func TestWriters(t *testing.T) {
 	sessions, router := newSessions(t), newRouter()
 	router.Use(func(c *gin.Context) { c.Writer = &shouting{c.Writer} }, sessions.Middleware())
 	router.GET("/raw", sessions.RequireSession(), func(c *gin.Context) {
-		if err := http.NewResponseController(c.Writer.(*shouting).ResponseWriter).EnableFullDuplex(); err != nil {
+		if err := http.NewResponseController(c.Writer).EnableFullDuplex(); err != nil {
 			t.Error(err)
 		}
 		conn, rw, err := c.Writer.Hijack()

@@ -343,7 +343,8 @@ func (d *Directory) linkAccount(ctx context.Context, q *Outbox, s *Store, signIn
 			return err
 		}
 	}
-	e := event.AccountPayload{User: signIn.User, Account: signIn.Account, Profile: signIn.Profile}
+	e := event.AccountPayload{User: signIn.User, Account: signIn.Account, Profile: signIn.Profile, Identity: signIn.Person}
+	e.Identity.ID = ""
 	q.addAccount(event.AccountLinked, &e)
 	return nil
 }

@@ -36,10 +36,14 @@ func serveMux(t *testing.T, site frameworktest.Site) string {
 	for _, p := range site.Pages {
 		router.Handle(p.Method+" "+site.Group+p.Path, handler(auth, p))
 	}
-	if site.WholeSite {
-		return site.Serve(t, recovered(auth.Middleware(router)))
+	if site.CatchAll != nil {
+		router.Handle("/", handler(auth, frameworktest.Page{Serve: site.CatchAll}))
 	}
-	return site.Serve(t, recovered(router))
+	served := recovered(guarded(auth, site, router))
+	if site.WholeSite {
+		return site.Serve(t, auth.Middleware(served))
+	}
+	return site.Serve(t, served)
 }
 
 func serveChi(t *testing.T, site frameworktest.Site) string {
@@ -47,10 +51,17 @@ func serveChi(t *testing.T, site frameworktest.Site) string {
 	router.Use(middleware.Recoverer)
 	if site.WholeSite {
 		router.Use(auth.Middleware)
-	} else {
+	}
+	if site.Guarded { // which answers the library's own routes
+		router.Use(auth.RequireSession)
+	}
+	if !site.WholeSite {
 		for _, path := range routes(t, auth) {
 			router.Handle(path, auth)
 		}
+	}
+	if site.CatchAll != nil {
+		router.NotFound(handler(auth, frameworktest.Page{Serve: site.CatchAll}).ServeHTTP)
 	}
 	add := func(r chi.Router) {
 		for _, p := range site.Pages {
@@ -82,10 +93,14 @@ func serveGorilla(t *testing.T, site frameworktest.Site) string {
 	for _, p := range site.Pages {
 		group.Handle(p.Path, handler(auth, p)).Methods(p.Method)
 	}
-	if site.WholeSite {
-		return site.Serve(t, auth.Middleware(router))
+	if site.CatchAll != nil {
+		router.PathPrefix("/").Handler(handler(auth, frameworktest.Page{Serve: site.CatchAll}))
 	}
-	return site.Serve(t, router)
+	served := guarded(auth, site, router)
+	if site.WholeSite {
+		return site.Serve(t, auth.Middleware(served))
+	}
+	return site.Serve(t, served)
 }
 
 func serveEcho4(t *testing.T, site frameworktest.Site) string {
@@ -98,9 +113,15 @@ func serveEcho4(t *testing.T, site frameworktest.Site) string {
 			router.Any(strings.Replace(path, "{name}", ":name", 1), echo.WrapHandler(auth))
 		}
 	}
+	if site.Guarded {
+		router.Use(echo.WrapMiddleware(auth.RequireSession))
+	}
 	group := router.Group(site.Group)
 	for _, p := range site.Pages {
 		addEcho4(group, auth, p)
+	}
+	if site.CatchAll != nil {
+		router.Any("/*", echo.WrapHandler(handler(auth, frameworktest.Page{Serve: site.CatchAll})))
 	}
 	return site.Serve(t, router)
 }

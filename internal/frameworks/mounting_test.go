@@ -89,6 +89,14 @@ func guard(auth *latchkey.Auth, p frameworktest.Page, page http.Handler) http.Ha
 	return page
 }
 
+// guarded puts RequireSession in front of a whole site that asks for it.
+func guarded(auth *latchkey.Auth, site frameworktest.Site, next http.Handler) http.Handler {
+	if !site.Guarded {
+		return next
+	}
+	return auth.RequireSession(next)
+}
+
 // recovered answers panics with status 500.
 func recovered(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

@@ -65,6 +65,13 @@ func TestWhoReadsAGuardsAnswer(t *testing.T) {
 		"an image":                     {http.Header{"Sec-Fetch-Mode": {"no-cors"}, "Accept": {"image/*"}}, 401, "", ""},
 		"a web socket":                 {http.Header{"Sec-Fetch-Mode": {"websocket"}}, 401, "", ""},
 		"a client of JSON":             {fetchesOld, 401, "", ""},
+		"R-560 a web socket of an app": {http.Header{"Connection": {"Upgrade"}, "Upgrade": {"WebSocket"}}, 401, "", ""},
+		"R-560 a stream of events":     {http.Header{"Accept": {"text/event-stream"}}, 401, "", ""},
+		"R-560 jQuery":                 {http.Header{"X-Requested-With": {"XMLHttpRequest"}, "Accept": {"text/html, */*"}}, 401, "", ""},
+		"R-560 curl with a token":      {http.Header{"Authorization": {"Bearer x"}, "Accept": {"*/*"}}, 401, "", ""},
+		"R-560 a WebView of Android":   {http.Header{"X-Requested-With": {"com.example.app"}, "Accept": {"text/html"}}, 302, signIn + url.QueryEscape(siteOrigin+"/part"), ""},
+		"R-560 behind a password":      {http.Header{"Authorization": {"Basic eDp5"}, "Accept": {"text/html"}}, 302, signIn + url.QueryEscape(siteOrigin+"/part"), ""},
+		"R-560 a page with a password": {http.Header{"Authorization": {"Basic eDp5"}, "Sec-Fetch-Mode": {"navigate"}}, 302, signIn + url.QueryEscape(siteOrigin+"/part"), ""},
 		"htmx":                         {htmx, 401, "", signIn + url.QueryEscape(siteOrigin+"/board?x=1")},
 		"htmx, boosted":                {boosted, 401, "", signIn + url.QueryEscape(siteOrigin+"/part")},
 		"htmx that names another's":    {abroad, 401, "", signIn + url.QueryEscape(siteOrigin+"/part")},
@@ -77,6 +84,9 @@ func TestWhoReadsAGuardsAnswer(t *testing.T) {
 			}
 			if a.Code == 401 && (!a.isJSON() || !strings.Contains(a.Header().Get("Cache-Control"), "no-store")) {
 				t.Errorf("headers %v", a.Header())
+			}
+			if got := a.Header().Get("WWW-Authenticate"); (a.Code == 401) != (got == `Cookie realm="app.example"`) {
+				t.Errorf("R-560: the challenge is %q", got)
 			}
 		})
 	}

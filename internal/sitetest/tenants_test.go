@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
@@ -153,7 +154,7 @@ func TestTenantsConfigurationFails(t *testing.T) {
 		Name:   func(context.Context, *latchkey.Request) (string, error) { return "", nil },
 		Config: func(context.Context, string) (*latchkey.Config, error) { t.Error("configured"); return nil, nil },
 	})
-	if a := s.at("a", nameless, http.MethodGet, "/auth/session", nil); a.Code != http.StatusInternalServerError {
+	if a := s.at("a", nameless, http.MethodGet, "/auth/session", nil); a.Code != http.StatusNotFound {
 		t.Errorf("no name: %d", a.Code)
 	}
 }
@@ -349,4 +350,81 @@ func TestSitesWithOneSecretAreWarnedOf(t *testing.T) {
 			}
 		})
 	}
+}
+
+// TestUnknownTenant is R-556: a request for no tenant gets status 404, or what the
+// application says, with one line in the log at level INFO; any other error stays a
+// fault.
+func TestUnknownTenant(t *testing.T) {
+	missing := fmt.Errorf("no site is called x: %w", latchkey.ErrNotFound)
+	for name, c := range map[string]struct {
+		err      error
+		status   int
+		location string
+		level    string // of the line in the log
+	}{
+		"no name":              {nil, http.StatusNotFound, "", "INFO"},
+		"not found":            {missing, http.StatusNotFound, "", "INFO"},
+		"a redirect":           {latchkey.RedirectTo("https://www.example/shops"), http.StatusFound, "https://www.example/shops", "INFO"},
+		"a path":               {latchkey.RedirectTo("/shops"), http.StatusFound, "/shops", "INFO"},
+		"a redirect to no URL": {latchkey.RedirectTo("javascript:x"), http.StatusNotFound, "", "INFO"},
+		"an answer":            {latchkey.RespondWith(&latchkey.Response{Status: http.StatusTeapot}), http.StatusTeapot, "", "INFO"},
+		"an answer of nothing": {latchkey.RespondWith(nil), http.StatusNotFound, "", "INFO"},
+		"a fault":              {errors.New("the database is away"), http.StatusInternalServerError, "", "ERROR"},
+	} {
+		byName := newTenants(t, latchkey.Tenants{
+			Name:   func(context.Context, *latchkey.Request) (string, error) { return "", c.err },
+			Config: func(context.Context, string) (*latchkey.Config, error) { return nil, errors.New("asked for no tenant") },
+		})
+		ways := map[string]*latchkey.Auth{"Name": byName}
+		if c.err != nil {
+			ways["Config"] = newTenants(t, latchkey.Tenants{
+				Name:   func(context.Context, *latchkey.Request) (string, error) { return "x", nil },
+				Config: func(context.Context, string) (*latchkey.Config, error) { return nil, c.err },
+			})
+			ways["NewFunc"] = newFunc(func(context.Context, *latchkey.Request) (*latchkey.Config, error) { return nil, c.err })
+		}
+		for way, auth := range ways {
+			t.Run("R-556 "+name+" of "+way, func(t *testing.T) { proveUnknown(t, auth, c.status, c.location, c.level) })
+		}
+	}
+}
+
+// proveUnknown asks auth for pages of a tenant that is not there, in every way, and
+// compares the answer and the level of the lines in the log.
+func proveUnknown(t *testing.T, auth *latchkey.Auth, status int, location, level string) {
+	t.Helper()
+	lines := logged(t)
+	never := http.HandlerFunc(func(http.ResponseWriter, *http.Request) { t.Error("a request passes") })
+	for kind, ask := range map[string]struct {
+		h            http.Handler
+		method, path string
+	}{
+		"a route":    {auth, http.MethodGet, "/auth/session"},
+		"Middleware": {auth.Middleware(never), http.MethodGet, "/auth/session"},
+		"a guard":    {auth.RequireSession(never), http.MethodGet, "/members"},
+		"an action":  {auth.SignInAction(nil), http.MethodPost, "/signin"},
+		"WriteError": {http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { auth.WriteError(w, r, latchkey.ErrNoSession) }), http.MethodGet, "/members"},
+	} {
+		lines.Reset()
+		a := httptest.NewRecorder()
+		ask.h.ServeHTTP(a, httptest.NewRequest(ask.method, "https://x.example"+ask.path, http.NoBody))
+		if a.Code != status || a.Header().Get("Location") != location {
+			t.Errorf("%s: status %d to %q", kind, a.Code, a.Header().Get("Location"))
+		}
+		got := lines.String()
+		if n := strings.Count(got, "level="); n == 0 || n != strings.Count(got, "level="+level) || level == "INFO" && n != 1 {
+			t.Errorf("%s: the log has\n%s", kind, got)
+		}
+	}
+}
+
+// logged returns what is written to the log of programs without a logger of their own,
+// until the test ends.
+func logged(t *testing.T) *strings.Builder {
+	t.Helper()
+	before, text := slog.Default(), new(strings.Builder)
+	slog.SetDefault(slog.New(slog.NewTextHandler(text, nil)))
+	t.Cleanup(func() { slog.SetDefault(before) })
+	return text
 }

@@ -6,6 +6,7 @@ import (
 	"io"
 	"net/http"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -58,6 +59,20 @@ var answerCases = []testCase{
 	{"a stream begins with the renewed cookie", func(f *framework) {
 		f.stream("/stream", RequireSession, true)
 	}, func(t *testing.T, f *framework) { proveStream(t, f, "here is Ada") }},
+	{"other goroutines look at the session while the handler answers", func(f *framework) {
+		f.page("/beside", LoadSession, func(c Context) {
+			ctx := c.Context()
+			var looking sync.WaitGroup
+			for range 4 {
+				looking.Go(func() { latchkey.SessionFrom(ctx) })
+			}
+			for i := range 50 {
+				c.SetCookie(fmt.Sprint("own", i), "1")
+			}
+			looking.Wait()
+			c.Write(http.StatusOK, "here")
+		})
+	}, proveBeside},
 	{lookedLate, func(f *framework) {
 		f.stream("/stream", LoadSession, false)
 	}, func(t *testing.T, f *framework) { proveStream(t, f, "") }},
@@ -144,6 +159,19 @@ func proveStream(t *testing.T, f *framework, cookieWith string) {
 	}
 	if c.Session() == nil {
 		t.Error("the session is lost")
+	}
+}
+
+// proveBeside proves R-526, with the race detector: goroutines that look at the
+// session write no headers, and what they found is in the answer.
+func proveBeside(t *testing.T, f *framework) {
+	t.Helper()
+	c := f.openAs("Ada")
+	for range 10 {
+		p := c.Get("/beside")
+		if answers(t, p, http.StatusOK, "here"); !setsCookie(p, "session-token") || !setsCookie(p, "own49") {
+			t.Fatalf("%d cookies", len(p.Header.Values("Set-Cookie")))
+		}
 	}
 }
 

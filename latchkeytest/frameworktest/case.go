@@ -24,7 +24,7 @@ type testCase struct {
 	prove func(t *testing.T, f *framework)
 }
 
-var testCases = slices.Concat(routeCases, guardCases, callCases, actionCases, answerCases, placeCases)
+var testCases = slices.Concat(routeCases, guardCases, targetCases, callCases, actionCases, answerCases, placeCases)
 
 func (c *testCase) try(t *testing.T, serve func(*testing.T, Site) string, whole bool) {
 	t.Helper()
@@ -53,6 +53,7 @@ type framework struct {
 	url    string
 	prefix string // in front of all paths, as browsers see them
 
+	reached  tally         // how often the CatchAll of the site ran
 	received chan struct{} // closed by release, when the browser has the first part of a stream
 	release  func()
 }

@@ -70,6 +70,14 @@ type Site struct {
 	// WholeSite asks for the middleware that answers Latchkey's routes in front of
 	// every page. false: the routes are mounted, without such a middleware.
 	WholeSite bool
+	// Guarded asks for RequireSession in front of the whole site, as a middleware of
+	// the framework that comes after Latchkey's own routes or middleware and before
+	// the pages.
+	Guarded bool
+	// CatchAll is a handler for every method and every path that has no page: the
+	// framework's route with a star, or what it calls where nothing is found. It is
+	// behind the guard of the site. nil: none.
+	CatchAll func(c Context)
 	// Group is the path of a group of routes, such as "/shop", for the pages and for
 	// Latchkey's routes where they are mounted. Empty: none.
 	Group string

@@ -1,7 +1,7 @@
 package frameworktest
 
 import (
-	"errors"
+	"fmt"
 	"net/http"
 	"net/http/httptest"
 	"net/http/httputil"
@@ -72,7 +72,7 @@ var placeCases = []testCase{
 		f.site.ByHost = func(host string) (*latchkey.Config, error) {
 			seen.add("asked")
 			if tenants[host] == nil {
-				return nil, errors.New("no tenant has this host")
+				return nil, fmt.Errorf("no tenant is at %q: %w", host, latchkey.ErrNotFound)
 			}
 			return tenants[host], nil
 		}
@@ -141,7 +141,7 @@ func proveTenants(t *testing.T, f *framework) {
 		leads(t, stranger.Get("/asked"), "http://"+other+"/auth/signin")
 	}
 	for _, path := range []string{"/asked", "/auth/session"} {
-		answers(t, at("c.example").Get(path), http.StatusInternalServerError, "")
+		answers(t, at("c.example").Get(path), http.StatusNotFound, "")
 	}
 }
 

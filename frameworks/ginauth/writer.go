@@ -1,0 +1,72 @@
+package ginauth
+
+import (
+	"bufio"
+	"net"
+	"net/http"
+	"slices"
+	"strings"
+
+	"github.com/gin-gonic/gin"
+)
+
+// writer is the writer of a gin.Context that completes the header when the answer
+// begins. Goroutines that look at the session do not touch the header.
+type writer struct {
+	gin.ResponseWriter
+
+	begin func(http.Header) // adds what there is to add
+}
+
+func (w *writer) commit() {
+	if !w.Written() {
+		w.begin(w.Header())
+	}
+}
+
+// Unwrap returns the writer for [http.ResponseController].
+func (w *writer) Unwrap() http.ResponseWriter { return w.ResponseWriter }
+
+func (w *writer) Write(b []byte) (int, error) {
+	w.commit()
+	return w.ResponseWriter.Write(b)
+}
+
+func (w *writer) WriteString(s string) (int, error) {
+	w.commit()
+	return w.ResponseWriter.WriteString(s)
+}
+
+func (w *writer) WriteHeaderNow() {
+	w.commit()
+	w.ResponseWriter.WriteHeaderNow()
+}
+
+func (w *writer) Flush() {
+	w.commit()
+	w.ResponseWriter.Flush()
+}
+
+func (w *writer) Hijack() (net.Conn, *bufio.ReadWriter, error) {
+	w.commit()
+	return w.ResponseWriter.Hijack()
+}
+
+// add completes a header by the renewal of a session. Its cookies come before those of
+// the answer, because a browser keeps the last of one name.
+func add(to, renewal http.Header) {
+	for name, lines := range renewal {
+		switch {
+		case name == "Set-Cookie":
+			to[name] = slices.Concat(lines, to[name])
+		case name == "Vary":
+			for _, line := range lines {
+				if !slices.Contains(to[name], line) {
+					to.Add(name, line)
+				}
+			}
+		case name != "Cache-Control" || to.Get(name) == "" || strings.Contains(lines[0], "no-store"):
+			to[name] = lines
+		}
+	}
+}

@@ -1,0 +1,160 @@
+package lateheader
+
+import (
+	"bufio"
+	"io"
+	"net"
+	"net/http"
+)
+
+// Writer is a response writer that adds the headers of a [Header] when the response
+// begins. It belongs to the goroutine that answers.
+type Writer struct {
+	http.ResponseWriter
+
+	late  *Header
+	begun bool
+}
+
+// Wrap returns a writer that adds the headers of late to what w sends, and its
+// [Writer]. The first has the methods Flush, Hijack, Push, ReadFrom and CloseNotify if
+// w has them.
+func Wrap(w http.ResponseWriter, late *Header) (http.ResponseWriter, *Writer) {
+	own := &Writer{ResponseWriter: w, late: late}
+	return own.like(w), own
+}
+
+// Begin adds the collected headers to the response. Only the first call does
+// something.
+func (w *Writer) Begin() {
+	if !w.begun {
+		w.begun = true
+		w.late.send(w.Header())
+	}
+}
+
+// Unwrap returns the writer for [http.ResponseController].
+func (w *Writer) Unwrap() http.ResponseWriter { return w.ResponseWriter }
+
+// WriteHeader begins the response, except for an informational status (RFC 9110,
+// section 15.2).
+func (w *Writer) WriteHeader(status int) {
+	if status >= http.StatusOK || status == http.StatusSwitchingProtocols {
+		w.Begin()
+	}
+	w.ResponseWriter.WriteHeader(status)
+}
+
+func (w *Writer) Write(b []byte) (int, error) {
+	w.Begin()
+	return w.ResponseWriter.Write(b)
+}
+
+// WriteString is for [io.WriteString].
+func (w *Writer) WriteString(s string) (int, error) {
+	w.Begin()
+	return io.WriteString(w.ResponseWriter, s)
+}
+
+// FlushError is for [http.ResponseController].
+func (w *Writer) FlushError() error {
+	w.Begin()
+	return http.NewResponseController(w.ResponseWriter).Flush()
+}
+
+// The methods that only some writers have. The wrapped writer of each has its method.
+type (
+	flusher  struct{ of *Writer }
+	hijacker struct{ of *Writer }
+	pusher   struct{ of *Writer }
+	reader   struct{ of *Writer }
+	notifier struct{ of *Writer }
+)
+
+func (f flusher) Flush() { _ = f.of.FlushError() }
+
+func (h hijacker) Hijack() (net.Conn, *bufio.ReadWriter, error) {
+	h.of.Begin() // a proxy writes the header itself, from what the writer has
+	return h.of.ResponseWriter.(http.Hijacker).Hijack()
+}
+
+func (p pusher) Push(target string, o *http.PushOptions) error {
+	return p.of.ResponseWriter.(http.Pusher).Push(target, o)
+}
+
+func (r reader) ReadFrom(from io.Reader) (int64, error) {
+	r.of.Begin()
+	return r.of.ResponseWriter.(io.ReaderFrom).ReadFrom(from)
+}
+
+func (n notifier) CloseNotify() <-chan bool {
+	return n.of.ResponseWriter.(http.CloseNotifier).CloseNotify() //nolint:staticcheck // frameworks ask for it
+}
+
+// like returns w with the methods of the wrapped writer: all those of the writers of
+// net/http, and of others all but ReadFrom and Push, which save time only.
+func (w *Writer) like(inner http.ResponseWriter) http.ResponseWriter {
+	_, flushes := inner.(http.Flusher)
+	_, hijacks := inner.(http.Hijacker)
+	_, notifies := inner.(http.CloseNotifier) //nolint:staticcheck // frameworks ask for it
+	_, pushes := inner.(http.Pusher)
+	_, reads := inner.(io.ReaderFrom)
+	switch {
+	case flushes && hijacks && notifies && reads:
+		return http1{w, flusher{w}, hijacker{w}, notifier{w}, reader{w}}
+	case flushes && notifies && pushes:
+		return http2{w, flusher{w}, notifier{w}, pusher{w}}
+	case flushes && hijacks && notifies:
+		return framework{w, flusher{w}, hijacker{w}, notifier{w}}
+	case flushes && hijacks:
+		return flushHijacker{w, flusher{w}, hijacker{w}}
+	case flushes && notifies:
+		return flushNotifier{w, flusher{w}, notifier{w}}
+	case hijacks:
+		return justHijacker{w, hijacker{w}}
+	case flushes:
+		return justFlusher{w, flusher{w}}
+	}
+	return w
+}
+
+// The sets of methods that writers have.
+type (
+	http1 struct { // of net/http
+		*Writer
+		flusher
+		hijacker
+		notifier
+		reader
+	}
+	http2 struct { // of net/http
+		*Writer
+		flusher
+		notifier
+		pusher
+	}
+	framework struct { // such as Gin's
+		*Writer
+		flusher
+		hijacker
+		notifier
+	}
+	flushHijacker struct {
+		*Writer
+		flusher
+		hijacker
+	}
+	flushNotifier struct {
+		*Writer
+		flusher
+		notifier
+	}
+	justHijacker struct {
+		*Writer
+		hijacker
+	}
+	justFlusher struct {
+		*Writer
+		flusher
+	}
+)

@@ -1,0 +1,99 @@
+package frameworktest
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"net"
+	"net/http"
+	"os"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+)
+
+// targetCases are about request targets that no browser sends (RFC 9112, section 3.2).
+var targetCases = []testCase{
+	{"no request target reaches a handler behind the guard of a whole site", func(f *framework) {
+		f.site.Guarded = true
+		f.site.CatchAll = func(c Context) {
+			f.reached.add("handler")
+			who(c)
+		}
+	}, proveTargets},
+}
+
+// oddTargets are request targets by what is odd about them. HOST is the host of the
+// site.
+var oddTargets = []string{
+	"private/x", "private", ".", "..", "./private/x", "../private/x", // no slash
+	"*", "?", "?x", "?/private/x", ";", "#", "%2Fprivate/x", "%2fprivate%2fx", `\private\x`, "-", "~", // nor a path
+	"/", "//", "///private/x", "//private/x", "/./private/x", "/../private/x", "/private/../private/x", "/private/..",
+	"/private/%2e%2e/x", "/private%2Fx", "/%70rivate/x", "/PRIVATE/x", "/private/x/", "/private;x=1", "/x://y", "/x//y://z", "/private/%zz",
+	"HOST", "HOST/private/x", "http://HOST", "http://HOST?x", "http://HOST#x", "http://HOST/private/x", "HTTP://HOST/private/x", "http://other.example/private/x",
+	"http:/private/x", "http:private/x", "http:///private/x", "://HOST", "x:y", "x://y", "x://y?z", "x//y", "//HOST/private/x", "http://u:p@HOST/x", "private/x://y",
+}
+
+// targetPieces are what random targets are made of.
+var targetPieces = []string{"/", "//", ".", "..", "*", "?", ":", "://", "#", ";", "@", "\\", "%2F", "%2e", "%00", "%", "private", "x", "http", "HOST", "auth", "signin"}
+
+// proveTargets sends odd and random targets, without a session, in the bytes of
+// HTTP/1.1. It found that Fiber runs no middleware for targets without a slash at
+// their beginning, while its routes with a star take them.
+func proveTargets(t *testing.T, f *framework) {
+	t.Helper()
+	host := strings.TrimPrefix(f.url, "http://")
+	seed := number(t, "LATCHKEY_SEED", rand.Uint64())
+	t.Logf("LATCHKEY_SEED=%d repeats the targets", seed)
+	random := rand.New(rand.NewPCG(seed, 0))
+	targets := append([]string(nil), oddTargets...)
+	for range number(t, "LATCHKEY_STEPS", 40) {
+		target := ""
+		for range 1 + random.IntN(6) {
+			target += targetPieces[random.IntN(len(targetPieces))]
+		}
+		targets = append(targets, target)
+	}
+	for _, target := range targets {
+		target = strings.ReplaceAll(target, "HOST", host)
+		for _, method := range []string{"GET", "HEAD", "POST", "OPTIONS", "CONNECT"} {
+			if err := f.sendTarget(t.Context(), method, target, host); err != nil {
+				t.Fatal(err)
+			}
+			if n := f.reached.count("handler"); n != 0 {
+				t.Fatalf("R-521: %s %s reaches the handler behind the guard", method, target)
+			}
+		}
+	}
+	answers(t, f.openAs("Ada").Get("/private/x"), http.StatusOK, "here is Ada")
+}
+
+// sendTarget sends the head of a request with a target as it is, and waits for the
+// first line of the answer, or the end of the connection.
+func (f *framework) sendTarget(ctx context.Context, method, target, host string) error {
+	conn, err := new(net.Dialer).DialContext(ctx, "tcp", host)
+	if err != nil {
+		return err
+	}
+	defer conn.Close()
+	_ = conn.SetDeadline(time.Now().Add(streamTimeout)) // a connection has deadlines
+	if _, err := fmt.Fprintf(conn, "%s %s HTTP/1.1\r\nHost: %s\r\nContent-Length: 0\r\nConnection: close\r\n\r\n", method, target, host); err != nil {
+		return nil // refused already
+	}
+	_, _ = bufio.NewReader(conn).ReadString('\n')
+	return nil
+}
+
+// number returns what an environment variable says, or otherwise.
+func number(t *testing.T, name string, otherwise uint64) uint64 {
+	t.Helper()
+	text := os.Getenv(name)
+	if text == "" {
+		return otherwise
+	}
+	n, err := strconv.ParseUint(text, 10, 64)
+	ok(t, err)
+	return n
+}
