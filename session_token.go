@@ -263,6 +263,16 @@ func (*tokenStrategy) markOf(_ context.Context, who *directory.SignIn) (sessionr
 	return sessionref.Ref{UserID: who.User.ID, SessionID: who.Session.ID, Since: who.Since}, nil
 }
 
+// revoke voids the sign-in that a token comes from, and returns its claims. A token that
+// is good for nothing is ErrNoToken.
+func (t *tokenStrategy) revoke(ctx context.Context, token string, spec *browser.Spec) (Claims, error) {
+	claims, err := t.openToken(ctx, token, spec, false)
+	if err == nil {
+		err = t.setup.revocations.Revoke(ctx, directory.OriginOfToken(claims))
+	}
+	return claims, err
+}
+
 // close revokes the token where the operator wants that, and forgets it.
 func (t *tokenStrategy) close(ctx context.Context, v *visit) (endedSession, error) {
 	token, spec := v.credential.Token()
@@ -270,27 +280,25 @@ func (t *tokenStrategy) close(ctx context.Context, v *visit) (endedSession, erro
 	if token == "" {
 		return endedSession{}, nil
 	}
-	claims, err := t.openToken(ctx, token, spec, false)
+	claims, err := t.revoke(ctx, token, spec)
 	if errors.Is(err, directory.ErrNoToken) { // it was good for nothing before
 		if t.setup.config.Session.JWT.Decode != nil { // Auth.js tells only what a decoder of the application's own makes nothing of
 			addSignOut(&v.events, endedSession{}, SignOutEvent{})
 		}
 		return endedSession{}, nil
 	}
-	if err == nil {
-		err = t.setup.revocations.Revoke(ctx, directory.OriginOfToken(claims))
-	}
-	if err != nil { // once more, whether or not the visitor waits
+	if err != nil { // once more, whether or not the visitor waits, and then again after the response
 		retry, cancel := guarded.Background(ctx, t.setup.config.Limits.StoreTimeout)
 		defer cancel()
-		if claims, err = t.openToken(retry, token, spec, false); errors.Is(err, directory.ErrNoToken) {
+		if claims, err = t.revoke(retry, token, spec); errors.Is(err, directory.ErrNoToken) {
 			return endedSession{}, nil
-		}
-		if err == nil {
-			err = t.setup.revocations.Revoke(retry, directory.OriginOfToken(claims))
 		}
 	}
 	if err != nil {
+		t.setup.lateEnds.Add(ctx, func(ctx context.Context) error {
+			_, err := t.revoke(ctx, token, spec)
+			return failure.Ignoring(err, directory.ErrNoToken)
+		})
 		return endedSession{}, err
 	}
 	ended := endedSession{id: claims.String(jwtclaims.SessionID), userID: claims.String("sub")}
