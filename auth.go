@@ -57,7 +57,9 @@ func (a *Auth) Routes(group string) ([]string, error) {
 // that have expired, and says how many rows went: from the Adapter and from [SessionConfig].Store,
 // each if it is a [storage.SweepAdapter]. Other stores let their rows expire. Nothing
 // depends on it but the size of the tables: what has expired is dead anyway. Call
-// it now and then, from one instance.
+// it now and then, from one instance. Each store gets [Limits].StoreTimeout; if that does
+// not suffice, Sweep returns [storage.ErrUnfinished] with how many rows went, and the
+// next call goes on.
 func (a *Auth) Sweep(ctx context.Context) (int, error) {
 	s, err := a.setupWithStore(ctx)
 	if err != nil {

@@ -21,6 +21,7 @@ func (s *setup) prepareStores(f *failure.List, shared common) {
 	s.config.Limits.check(f)
 	s.mark = newProcessMark()
 	s.bounds = &guarded.Bounds{Timeout: s.config.Limits.StoreTimeout, Log: s.log}
+	s.lateEnds = directory.NewLateEnds(s.bounds)
 	s.config.Session.Cache.check(f)
 	s.beliefs = directory.NewSessionCache(s.config.Session.Cache.MaxAge, s.config.Session.Cache.Size, s.now)
 	if s.config.Adapter != nil {

@@ -9,6 +9,7 @@ import (
 
 	"github.com/latchkeyhq/latchkey/internal/browser"
 	"github.com/latchkeyhq/latchkey/internal/directory"
+	"github.com/latchkeyhq/latchkey/internal/failure"
 	"github.com/latchkeyhq/latchkey/internal/guarded"
 	"github.com/latchkeyhq/latchkey/internal/jwtclaims"
 	"github.com/latchkeyhq/latchkey/internal/wirejson"
@@ -113,6 +114,16 @@ func sameStore(a, b any) bool {
 	return x.Type() == y.Type() && x.Comparable() && x.Equal(y)
 }
 
+// revoke voids the sign-in that a token comes from, and returns its claims. It
+// returns ErrNoToken for a token that is good for nothing.
+func (t *tokenStrategy) revoke(ctx context.Context, token browser.Token) (Claims, error) {
+	claims, err := t.openLive(ctx, token)
+	if err == nil {
+		err = t.setup.revocations.Revoke(ctx, directory.OriginOfToken(claims))
+	}
+	return claims, err
+}
+
 // close revokes the token where the operator wants that, and forgets it.
 func (t *tokenStrategy) close(ctx context.Context, v *visit) (endedSession, error) {
 	token := v.credential.Token()
@@ -120,7 +131,7 @@ func (t *tokenStrategy) close(ctx context.Context, v *visit) (endedSession, erro
 		v.credential.Clear()
 		return endedSession{}, nil
 	}
-	claims, err := t.openLive(ctx, token)
+	claims, err := t.revoke(ctx, token)
 	if errors.Is(err, errOtherTenant) {
 		return endedSession{}, nil
 	}
@@ -131,20 +142,18 @@ func (t *tokenStrategy) close(ctx context.Context, v *visit) (endedSession, erro
 		}
 		return endedSession{}, nil
 	}
-	if err == nil {
-		err = t.setup.revocations.Revoke(ctx, directory.OriginOfToken(claims))
-	}
-	if err != nil { // once more, whether or not the visitor waits
+	if err != nil { // once more, whether or not the visitor waits, and then again after the response
 		retry, cancel := guarded.Background(ctx, t.setup.config.Limits.StoreTimeout)
 		defer cancel()
-		if claims, err = t.openLive(retry, token); errors.Is(err, directory.ErrNoToken) {
+		if claims, err = t.revoke(retry, token); errors.Is(err, directory.ErrNoToken) {
 			return endedSession{}, nil
-		}
-		if err == nil {
-			err = t.setup.revocations.Revoke(retry, directory.OriginOfToken(claims))
 		}
 	}
 	if err != nil {
+		t.setup.lateEnds.Add(ctx, func(ctx context.Context) error {
+			_, err := t.revoke(ctx, token)
+			return failure.Ignoring(err, directory.ErrNoToken)
+		})
 		return endedSession{}, err
 	}
 	ended := endedSession{id: claims.String(jwtclaims.SessionID), userID: directory.OriginOfToken(claims).UserID}

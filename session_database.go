@@ -213,7 +213,8 @@ func (d *databaseStrategy) markOf(ctx context.Context, who *directory.SignIn) (s
 	return currentUserOf(&found, who.Session.Token).mark(), nil
 }
 
-// close deletes the row; a store that fails is asked once more.
+// close deletes the row; a store that fails is asked once more, and then again
+// after the response.
 func (d *databaseStrategy) close(ctx context.Context, v *visit) (endedSession, error) {
 	s := d.setup
 	token := rowToken(v.credential.Token())
@@ -237,6 +238,10 @@ func (d *databaseStrategy) close(ctx context.Context, v *visit) (endedSession, e
 		return endedSession{}, nil
 	}
 	if err != nil {
+		s.lateEnds.Add(ctx, func(ctx context.Context) error {
+			_, err := s.store.DeleteSession(ctx, token)
+			return failure.Ignoring(err, ErrNotFound)
+		})
 		return endedSession{}, err
 	}
 	ended := endedSession{row.ID, row.UserID, row.Provider}

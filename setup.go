@@ -54,6 +54,7 @@ type setup struct {
 	store       *directory.Store     // nil: no database
 	directory   *directory.Directory // nil: no database
 	sessions    sessionStrategy
+	lateEnds    *directory.LateEnds     // of sessions that a store could not end
 	revocations *directory.Revocations  // nil: none
 	beliefs     *directory.SessionCache // nil: none
 	replay      *limit.Once

@@ -10,7 +10,8 @@ import (
 type Adapter interface {
 	// CreateUser stores u and returns it as stored. An empty ID is replaced by one
 	// that the store chooses. A store whose ids have another type may replace any
-	// ID. A taken e-mail address that is not empty is ErrConflict.
+	// ID. Ids of users are unique: a taken ID is ErrConflict, or is replaced. A taken
+	// e-mail address that is not empty is ErrConflict.
 	CreateUser(ctx context.Context, u User) (User, error)
 	// GetUser returns the user with the given id.
 	GetUser(ctx context.Context, id string) (User, error)
@@ -22,7 +23,9 @@ type Adapter interface {
 	// UpdateUser changes the fields that c names and returns the whole user.
 	UpdateUser(ctx context.Context, id string, c UserChange) (User, error)
 	// LinkAccount stores a. The pair of Provider and ProviderAccountID is unique:
-	// a pair that is taken is ErrConflict.
+	// a pair that is taken is ErrConflict. If there is no user with the UserID, a
+	// store may return ErrNotFound; one that stores the account never finds a user by
+	// it.
 	LinkAccount(ctx context.Context, a Account) error
 }
 
@@ -52,7 +55,8 @@ type VerificationTokenAdapter interface {
 type AccountAdapter interface {
 	// GetAccount returns one account.
 	GetAccount(ctx context.Context, provider, providerAccountID string) (Account, error)
-	// ListAccounts returns the accounts of a user. An unknown user has none.
+	// ListAccounts returns the accounts of a user, in any order. An unknown user has
+	// none.
 	ListAccounts(ctx context.Context, userID string) ([]Account, error)
 	// UnlinkAccount removes the account and returns what was removed.
 	UnlinkAccount(ctx context.Context, provider, providerAccountID string) (Account, error)
@@ -71,7 +75,8 @@ type AuthenticatorAdapter interface {
 	CreateAuthenticator(ctx context.Context, a Authenticator) error
 	// GetAuthenticator returns the passkey with the given credential id.
 	GetAuthenticator(ctx context.Context, credentialID []byte) (Authenticator, error)
-	// ListAuthenticators returns the passkeys of a user. An unknown user has none.
+	// ListAuthenticators returns the passkeys of a user, in any order. An unknown user
+	// has none.
 	ListAuthenticators(ctx context.Context, userID string) ([]Authenticator, error)
 	// UpdateAuthenticatorCounter raises the signature counter in one atomic step
 	// and returns the whole passkey. If the stored value is not lower it returns
@@ -98,6 +103,16 @@ type TxAdapter interface {
 	// InTx calls f with an Adapter that has the same optional interfaces and is
 	// bound to one transaction. If f returns an error or panics, everything is
 	// rolled back and the error or panic is passed on.
+	//
+	// What is done through that Adapter is part of the transaction: users, accounts,
+	// authenticators, sessions, verification tokens and revocations. Limits and used
+	// values may be kept at once. What is done meanwhile through another Adapter is
+	// not part of it. f must not use that Adapter after it has returned.
+	//
+	// InTx of the Adapter that f gets is a transaction within the transaction: its
+	// error rolls back what it did, and the rest goes on. An engine without
+	// savepoints may roll back everything then, and return an error from the outer
+	// InTx too.
 	//
 	// A call in f that returns ErrNotFound leaves the transaction usable. After a
 	// call that returns ErrConflict the engine may have ended the transaction: f
@@ -132,6 +147,8 @@ type SignUpAdapter interface {
 // SweepAdapter removes rows that have expired.
 type SweepAdapter interface {
 	// Sweep removes sessions, verification tokens, revocations, used values and
-	// limits that expired before the given instant, and returns how many.
+	// limits that expired before the given instant, and returns how many. If the
+	// deadline of ctx leaves no time for all of them, it stops before the deadline,
+	// and returns ErrUnfinished with the number of those that it has removed.
 	Sweep(ctx context.Context, before time.Time) (int, error)
 }

@@ -11,7 +11,8 @@ import (
 // MarshalJSON implements [json.Marshaler]; see [User] for the form.
 func (u User) MarshalJSON() ([]byte, error) { return appendUser(nil, &u) }
 
-// UnmarshalJSON reads what MarshalJSON writes.
+// UnmarshalJSON reads what MarshalJSON writes. Numbers of Extra become
+// [json.Number].
 func (u *User) UnmarshalJSON(data []byte) error {
 	members, err := jsonscan.Members(data, nil)
 	if err != nil {

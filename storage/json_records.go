@@ -16,10 +16,12 @@ import (
 // HTTP. They hold secrets: each is a conversion away from the type it is named
 // after, so that nothing is written out by accident. A User is its own record.
 
-// AccountRecord is an [Account] with the names of Auth.js in JSON: userId,
-// provider, providerAccountId, type, access_token, expires_at in seconds, and so
-// on. What Auth.js has no name for is email, email_vouched and token_extra; the
-// members of Extra stand beside the others.
+// AccountRecord is an [Account] with the names of Auth.js in JSON: userId, type,
+// provider, providerAccountId, and, where they are known, refresh_token,
+// access_token, expires_at and expires_in (both in seconds), token_type, scope,
+// id_token, session_state and authorization_details. Names of our own are id,
+// token_extra, email and email_vouched. The members of Extra stand beside the
+// others.
 //
 //	body, err := json.Marshal(storage.AccountRecord(account))
 type AccountRecord Account
@@ -68,14 +70,14 @@ func (r AccountRecord) MarshalJSON() ([]byte, error) {
 	return append(b, '}'), err
 }
 
-// UnmarshalJSON reads what MarshalJSON writes.
+// UnmarshalJSON reads what MarshalJSON writes. Numbers of Extra, Tokens.Extra and
+// AuthorizationDetails become [json.Number].
 func (r *AccountRecord) UnmarshalJSON(data []byte) error {
 	var w accountWire
-	if err := json.Unmarshal(data, &w); err != nil {
+	var extra map[string]any
+	if wirejson.Decode(data, &w) != nil || wirejson.Decode(data, &extra) != nil {
 		return errors.New("latchkey: the record is no account")
 	}
-	var extra map[string]any
-	_ = json.Unmarshal(data, &extra) // it is an object, as has just been seen
 	maps.DeleteFunc(extra, func(name string, _ any) bool { return slices.Contains(accountMembers, name) })
 	if len(extra) == 0 {
 		extra = nil
@@ -198,7 +200,8 @@ func (r *AuthenticatorRecord) UnmarshalJSON(data []byte) error {
 
 // StoredSessionRecord is a [StoredSession] in JSON: sessionToken, userId,
 // expires, and beside these names of Auth.js, where they are known, our own:
-// id, created, user_agent, tenant, provider, proved, amr and acr.
+// id, created, user_agent, tenant, provider, provider_sid, provider_sub,
+// provider_issued, sealed, proved, amr and acr.
 type StoredSessionRecord StoredSession
 
 type storedSessionWire struct {

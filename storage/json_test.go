@@ -45,6 +45,25 @@ func TestUserJSON(t *testing.T) {
 	if _, err := json.Marshal(storage.User{Extra: map[string]any{"f": func() {}}}); err == nil {
 		t.Error("a function became JSON")
 	}
+	t.Run("R-548 numbers keep their digits", func(t *testing.T) {
+		const text = `{"userId":"u","type":"oauth","provider":"p","providerAccountId":"1","authorization_details":[{"n":9007199254740993}],` +
+			`"token_extra":{"n":9007199254740993},"n":9007199254740993}`
+		var account storage.AccountRecord
+		if err := json.Unmarshal([]byte(text), &account); err != nil {
+			t.Fatal(err)
+		}
+		if raw, err := json.Marshal(account); err != nil || string(raw) != text {
+			t.Errorf("an account became %s, %v", raw, err)
+		}
+		const user = `{"name":null,"email":null,"image":null,"n":9007199254740993,"of":{"n":[9007199254740993]}}`
+		var u storage.User
+		if err := json.Unmarshal([]byte(user), &u); err != nil {
+			t.Fatal(err)
+		}
+		if raw, err := json.Marshal(u); err != nil || string(raw) != user {
+			t.Errorf("a user became %s, %v", raw, err)
+		}
+	})
 	for _, bad := range []string{`null`, `[]`, `"x"`, `{`, `1`} {
 		var u storage.User
 		if err := u.UnmarshalJSON([]byte(bad)); err == nil {

@@ -38,7 +38,8 @@ type ReturningLimiter interface {
 // ReplayStore remembers values that must not be used twice, such as the state of
 // a completed sign-in. It is safe for concurrent use.
 type ReplayStore interface {
-	// Use records key until expires and reports whether this was its first use.
+	// Use records key until expires and reports whether this was its first use. A
+	// value that has expired counts as never used.
 	// Of any number of concurrent calls with one key at most one is the first.
 	Use(ctx context.Context, key string, expires time.Time) (first bool, err error)
 }
@@ -52,6 +53,8 @@ type RevocationStore interface {
 	// before at is void, until expires. Of several calls the latest at and the
 	// latest expires count.
 	Revoke(ctx context.Context, key string, at, expires time.Time) error
-	// RevokedAt returns the instant given to Revoke for each key on record.
+	// RevokedAt returns the instant given to Revoke for each key on record. A
+	// revocation that has expired may be on record or not: nothing that it voids is
+	// valid by then.
 	RevokedAt(ctx context.Context, keys ...string) (map[string]time.Time, error)
 }

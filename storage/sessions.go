@@ -9,7 +9,10 @@ import (
 // needs it, unless the sessions are in a [SessionStore].
 type SessionAdapter interface {
 	// CreateSession stores s. An empty ID is replaced by one that the store
-	// chooses. A store whose ids have another type may replace any ID.
+	// chooses. A store whose ids have another type may replace any ID. Tokens are
+	// unique: a taken one is ErrConflict. IDs are random, and a store need not
+	// compare them. If there is no user with the UserID, a store may return
+	// ErrNotFound; one that stores the session never finds it with a user.
 	CreateSession(ctx context.Context, s StoredSession) error
 	// GetSessionAndUser returns a session and its user, in as few round trips as
 	// the store allows. Token is the one that was asked for, however it is stored.
@@ -18,14 +21,16 @@ type SessionAdapter interface {
 	// backwards: it then does nothing. It never brings a deleted session back: it
 	// then returns ErrNotFound.
 	UpdateSession(ctx context.Context, token string, expires time.Time) error
-	// DeleteSession removes the session and returns what was removed.
+	// DeleteSession removes the session and returns what was removed. Token is the one
+	// that was asked for, however it was stored.
 	DeleteSession(ctx context.Context, token string) (StoredSession, error)
 }
 
 // SessionListAdapter lists and ends the sessions of one user: their devices. The
 // Token of a listed session is empty.
 type SessionListAdapter interface {
-	// ListSessions returns the sessions of a user. An unknown user has none.
+	// ListSessions returns the sessions of a user, in any order. An unknown user has
+	// none.
 	ListSessions(ctx context.Context, userID string) ([]StoredSession, error)
 	// DeleteSessionByID removes one session of the user, named by
 	// [StoredSession].ID. A session of another user is ErrNotFound.
@@ -40,7 +45,8 @@ type SessionListAdapter interface {
 // users may refuse those of others.
 type SessionStore interface {
 	// CreateSession stores s. An empty ID is replaced by one that the store
-	// chooses.
+	// chooses. A taken token is ErrConflict. Whether there is such a user, the store
+	// need not know.
 	CreateSession(ctx context.Context, s StoredSession) error
 	// GetSession returns a session. Token is the one that was asked for, however
 	// it is stored.
@@ -49,7 +55,8 @@ type SessionStore interface {
 	// backwards: it then does nothing. It never brings a deleted session back: it
 	// then returns ErrNotFound.
 	UpdateSession(ctx context.Context, token string, expires time.Time) error
-	// DeleteSession removes the session and returns what was removed.
+	// DeleteSession removes the session and returns what was removed. Token is the one
+	// that was asked for, however it was stored.
 	DeleteSession(ctx context.Context, token string) (StoredSession, error)
 	SessionListAdapter
 }

@@ -140,7 +140,7 @@ func (c *conn) Put(ctx context.Context, r kvstore.Record, over string) error {
 	row := c.keyItem(r.Key)
 	row["v"], row["value"] = text(r.Version), text(string(r.Value))
 	if !r.Until.IsZero() {
-		row[c.ttl] = &types.AttributeValueMemberN{Value: strconv.FormatInt(r.Until.Unix()+1, 10)}
+		row[c.ttl] = seconds(r.Until)
 	}
 	in := &dynamodb.PutItemInput{TableName: &c.table, Item: row}
 	if over == "" {
@@ -191,9 +191,25 @@ func (c *conn) Delete(ctx context.Context, k kvstore.Key, version string) (kvsto
 }
 
 // Own implements [kvstore.Conn].
-func (c *conn) Own(ctx context.Context, user string, entry kvstore.Key) error {
-	_, err := c.client.PutItem(ctx, &dynamodb.PutItemInput{TableName: &c.table, Item: c.ownItem(user, entry)})
+func (c *conn) Own(ctx context.Context, user string, entry kvstore.Key, until time.Time) error {
+	in := &dynamodb.PutItemInput{TableName: &c.table, Item: c.ownItem(user, entry)}
+	if !until.IsZero() {
+		at := seconds(until)
+		in.Item[c.ttl] = at
+		in.ConditionExpression = new("attribute_not_exists(#pk) OR #ttl < :ttl")
+		in.ExpressionAttributeNames = map[string]string{"#pk": c.pk, "#ttl": c.ttl}
+		in.ExpressionAttributeValues = item{":ttl": at}
+	}
+	_, err := c.client.PutItem(ctx, in)
+	if isRefused(err) {
+		return nil // it is kept longer already
+	}
 	return failure(ctx, err)
+}
+
+// seconds returns the value of the attribute by which DynamoDB removes an item.
+func seconds(until time.Time) types.AttributeValue {
+	return &types.AttributeValueMemberN{Value: strconv.FormatInt(until.Unix()+1, 10)}
 }
 
 // Disown implements [kvstore.Conn].
@@ -202,10 +218,17 @@ func (c *conn) Disown(ctx context.Context, user string, entry kvstore.Key) error
 	return failure(ctx, err)
 }
 
-// Owned implements [kvstore.Conn].
+// Owned implements [kvstore.Conn]. DynamoDB removes what has expired by itself, often
+// days late.
 func (c *conn) Owned(ctx context.Context, user string) (entries []kvstore.Key, err error) {
 	items, err := c.partition(ctx, userText(user), owns)
+	now := time.Now().Unix()
 	for _, one := range items {
+		if at, is := one[c.ttl].(*types.AttributeValueMemberN); is {
+			if until, err := strconv.ParseInt(at.Value, 10, 64); err == nil && until < now {
+				continue
+			}
+		}
 		kind, name, _ := strings.Cut(strings.TrimPrefix(textOf(one[c.sk]), owns), "#")
 		entries = append(entries, kvstore.Key{Kind: kvstore.Kind(kind), Name: name})
 	}

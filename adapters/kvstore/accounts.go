@@ -78,11 +78,15 @@ func (s *Store) LinkAccount(ctx context.Context, a storage.Account) error {
 	return s.owned.create(ctx, a.UserID, Record{Key: keyOfAccount(a.Provider, a.ProviderAccountID)}, with, never, s.users.isAbandoned)
 }
 
-// GetUserByAccount implements [storage.Adapter].
+// GetUserByAccount implements [storage.Adapter]. It is a step of each sign-in, and so it
+// writes the claim to the user's e-mail address anew if the store has lost it.
 func (s *Store) GetUserByAccount(ctx context.Context, provider, providerAccountID string) (storage.User, error) {
 	_, of, user, err := findWithUser[owner](ctx, s.users, keyOfAccount(provider, providerAccountID))
 	if err == nil && of.Born != user.Born {
 		err = storage.ErrNotFound
+	}
+	if err == nil {
+		s.users.reclaim(ctx, user)
 	}
 	return user.orZero(err)
 }

@@ -62,6 +62,20 @@ func (s *userRecords) checkFree(ctx context.Context, claim *Record, email string
 	return storage.ErrConflict
 }
 
+// reclaim gives a user an e-mail address without a claim. A server that is short of
+// memory may have evicted the claim, and the next sign-up with the address would make a
+// second user of it. A claim that no longer counts when it is written does no harm, so
+// reclaim may fail.
+func (s *userRecords) reclaim(ctx context.Context, u storedUser) {
+	if u.Email == "" {
+		return
+	}
+	claim, err := s.records.look(ctx, keyOfEmail(u.Email))
+	if err == nil && claim.Version == "" {
+		_, _ = s.records.write(ctx, claim, u.owner(), never)
+	}
+}
+
 // release removes the claim to an e-mail address that its user has no more. A claim
 // that stays does not count, so release may fail.
 func (s *userRecords) release(ctx context.Context, email string, of owner) {

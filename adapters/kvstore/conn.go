@@ -86,12 +86,18 @@ type Conn interface {
 	Delete(ctx context.Context, k Key, version string) (Record, error)
 
 	// Own adds an entry to the list of what a user owns. The user is the Name of a
-	// [KindUser], stored or not. Adding an entry twice is no error. An entry has the
-	// form of a key, and is never the key of a record.
-	Own(ctx context.Context, user string, entry Key) error
+	// [KindUser], stored or not. The store may forget the entry after until; zero:
+	// never. Of several calls with one entry the latest until counts. An entry has
+	// the form of a key, and is never the key of a record.
+	//
+	// A list must not grow with sign-ins whose sessions have expired. A store that
+	// cannot expire entries one by one removes some expired ones whenever it adds
+	// one.
+	Own(ctx context.Context, user string, entry Key, until time.Time) error
 	// Disown removes an entry from the list. Removing an absent one is no error.
 	Disown(ctx context.Context, user string, entry Key) error
-	// Owned returns all entries of a user, in any order.
+	// Owned returns the entries of a user, in any order, but for those that the
+	// store may forget. If the store has not forgotten them yet, it removes them.
 	Owned(ctx context.Context, user string) ([]Key, error)
 }
 

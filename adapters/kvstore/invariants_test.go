@@ -115,11 +115,18 @@ func listed(ctx context.Context, m *memory) error {
 		if !belongs || r.IsVoid() || json.Unmarshal(r.Value, &of) != nil {
 			continue
 		}
-		if u, err := s.GetUser(ctx, of.User); err == nil && !m.owned[u.ID][kvstore.Key{Kind: k.Kind, Name: k.Name + "=" + of.Entry}] {
-			return fmt.Errorf("I2: %s:%.6s of %s is in no list", k.Kind, k.Name, of.User)
+		if u, err := s.GetUser(ctx, of.User); err == nil && !m.lists(u.ID, r, of.Entry) {
+			return fmt.Errorf("I2: %s:%.6s of %s is in no list, or leaves it too early", k.Kind, k.Name, of.User)
 		}
 	}
 	return nil
+}
+
+// lists reports whether a user's list has the entry of a record for as long as the record
+// is kept.
+func (m *memory) lists(user string, r kvstore.Record, part string) bool {
+	until, there := m.owned[user][kvstore.Key{Kind: r.Kind, Name: r.Name + "=" + part}]
+	return there && (until.IsZero() || !r.Until.IsZero() && !until.Before(r.Until))
 }
 
 // ownAccounts is the first half of I2: an account is one living user's, and

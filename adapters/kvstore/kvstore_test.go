@@ -21,7 +21,16 @@ var conns = map[string]func() kvstore.Conn{
 func TestAdapter(t *testing.T) {
 	for name, open := range conns {
 		t.Run(name, func(t *testing.T) {
-			storagetest.TestAdapter(t, func(*testing.T) storage.Adapter { return kvstore.New(open(), kvstore.Options{}) })
+			made := map[storage.Adapter]kvstore.Conn{}
+			storagetest.Suite{
+				Open: func(*testing.T) storage.Adapter {
+					c := open()
+					s := kvstore.New(c, kvstore.Options{})
+					made[s] = c
+					return s
+				},
+				Reopen: func(_ *testing.T, s storage.Adapter) storage.Adapter { return kvstore.New(made[s], kvstore.Options{}) },
+			}.TestAdapter(t)
 			latchkeytest.TestUnlink(t, func(*testing.T) storage.Adapter { return kvstore.New(open(), kvstore.Options{}) })
 		})
 	}

@@ -25,10 +25,10 @@ func (s *Store) Take(ctx context.Context, key string, r storage.Rate) (wait time
 	if s.limits != nil {
 		return s.limits.TakeLimit(ctx, keyOfLimit(key), r)
 	}
-	err = s.fill(ctx, key, func(now, empty time.Time) (time.Time, bool) {
-		empty = empty.Add(r.Per / time.Duration(r.Events))
-		wait = max(0, empty.Sub(now.Add(r.Per)))
-		return empty, wait == 0
+	err = s.fill(ctx, key, r.Per, func(_, empty, full time.Time) (time.Time, bool) {
+		next := empty.Add(r.Per / time.Duration(r.Events))
+		wait = max(0, next.Sub(full))
+		return next, wait == 0
 	})
 	return wait, err
 }
@@ -41,7 +41,7 @@ func (s *Store) Return(ctx context.Context, key string, r storage.Rate) error {
 	if s.limits != nil {
 		return s.limits.ReturnLimit(ctx, keyOfLimit(key), r)
 	}
-	return s.fill(ctx, key, func(now, empty time.Time) (time.Time, bool) {
+	return s.fill(ctx, key, r.Per, func(now, empty, _ time.Time) (time.Time, bool) {
 		return empty.Add(-r.Per / time.Duration(r.Events)), empty.After(now)
 	})
 }
@@ -55,15 +55,16 @@ func (s *Store) Forget(ctx context.Context, key string) error {
 }
 
 // fill changes when a key will be empty, unless change says that nothing
-// changes: then nothing is written.
-func (s *Store) fill(ctx context.Context, key string, change func(now, empty time.Time) (time.Time, bool)) error {
+// changes: then nothing is written. A key is full at most, that is empty after per; one
+// that would take longer was filled before a clock was set back, and is written anew.
+func (s *Store) fill(ctx context.Context, key string, per time.Duration, change func(now, empty, full time.Time) (time.Time, bool)) error {
 	for try := 0; ; try++ {
 		seen, err := s.records.look(ctx, keyOfLimit(key))
 		if err != nil {
 			return err
 		}
 		now := s.records.now()
-		empty := now
+		empty, full, ahead := now, now.Add(per), false
 		if seen.isAlive() {
 			v, err := decode[limitValue](&seen)
 			if err != nil {
@@ -72,12 +73,18 @@ func (s *Store) fill(ctx context.Context, key string, change func(now, empty tim
 			if at := time.UnixMicro(v.Empty); at.After(now) {
 				empty = at
 			}
+			if ahead = empty.Sub(full) > time.Microsecond; ahead {
+				empty = full
+			}
 		}
-		empty, changed := change(now, empty)
+		next, changed := change(now, empty, full)
 		if !changed {
-			return nil
+			if !ahead {
+				return nil
+			}
+			next = full
 		}
-		_, err = s.records.write(ctx, seen, limitValue{max(1, empty.UnixMicro())}, empty)
+		_, err = s.records.write(ctx, seen, limitValue{max(1, next.UnixMicro())}, next)
 		if !errors.Is(err, storage.ErrConflict) {
 			return err
 		}

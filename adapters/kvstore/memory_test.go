@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/latchkeyhq/latchkey/adapters/kvstore"
 	"github.com/latchkeyhq/latchkey/storage"
@@ -19,11 +20,11 @@ import (
 type memory struct {
 	mu      sync.Mutex
 	records map[kvstore.Key]kvstore.Record
-	owned   map[string]map[kvstore.Key]bool
+	owned   map[string]map[kvstore.Key]time.Time // until when each entry is kept
 }
 
 func newMemory() *memory {
-	return &memory{records: map[kvstore.Key]kvstore.Record{}, owned: map[string]map[kvstore.Key]bool{}}
+	return &memory{records: map[kvstore.Key]kvstore.Record{}, owned: map[string]map[kvstore.Key]time.Time{}}
 }
 
 const nameBytes = "-_=ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789"
@@ -91,16 +92,18 @@ func (m *memory) Delete(ctx context.Context, k kvstore.Key, version string) (kvs
 	return r, nil
 }
 
-func (m *memory) Own(ctx context.Context, user string, k kvstore.Key) error {
+func (m *memory) Own(ctx context.Context, user string, k kvstore.Key, until time.Time) error {
 	if err := m.begin(ctx, k, kvstore.Key{Kind: kvstore.KindUser, Name: user}); err != nil {
 		return err
 	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if m.owned[user] == nil {
-		m.owned[user] = map[kvstore.Key]bool{}
+		m.owned[user] = map[kvstore.Key]time.Time{}
 	}
-	m.owned[user][k] = true
+	if was, there := m.owned[user][k]; !there || !was.IsZero() && (until.IsZero() || until.After(was)) {
+		m.owned[user][k] = until
+	}
 	return nil
 }
 
@@ -147,9 +150,9 @@ func (c twice) Delete(ctx context.Context, k kvstore.Key, version string) (kvsto
 	return c.Conn.Delete(ctx, k, version)
 }
 
-func (c twice) Own(ctx context.Context, user string, k kvstore.Key) error {
-	_ = c.Conn.Own(ctx, user, k)
-	return c.Conn.Own(ctx, user, k)
+func (c twice) Own(ctx context.Context, user string, k kvstore.Key, until time.Time) error {
+	_ = c.Conn.Own(ctx, user, k, until)
+	return c.Conn.Own(ctx, user, k, until)
 }
 
 func (c twice) Disown(ctx context.Context, user string, k kvstore.Key) error {

@@ -18,7 +18,8 @@ import (
 // ends. The entry is written before the record, and has a part of its own that only
 // this record has, even if another was under the same key before. It is removed when
 // nobody can write that record any more: after the record was ended, or, if the
-// record does not exist, after its key was marked.
+// record does not exist, after its key was marked. The store keeps an entry at least as
+// long as its record, and forgets it by itself then: what lives longer is told so first.
 type ownedRecords struct {
 	records *records
 }
@@ -47,7 +48,7 @@ func (s *ownedRecords) create(ctx context.Context, user string, seen Record, wit
 	for try := 0; ; try++ {
 		part := random(6)
 		entry := entryOf(seen.Key, part)
-		if err := s.records.conn.Own(ctx, nameOf(user), entry); err != nil {
+		if err := s.records.conn.Own(ctx, nameOf(user), entry, until); err != nil {
 			return err
 		}
 		_, err := s.records.write(ctx, seen, with(part), until)
@@ -64,6 +65,16 @@ func (s *ownedRecords) create(ctx context.Context, user string, seen Record, wit
 			return err
 		}
 	}
+}
+
+// renew writes a record of a user anew, to be kept until a later time, after its entry.
+// If another caller has written the record meanwhile it returns ErrConflict.
+func (s *ownedRecords) renew(ctx context.Context, seen Record, of owned, v value, until time.Time) error {
+	if err := s.records.conn.Own(ctx, nameOf(of.User), entryOf(seen.Key, of.Entry), until); err != nil {
+		return err
+	}
+	_, err := s.records.rewrite(ctx, seen, v, until)
+	return err
 }
 
 // clear returns the record that is to be written over. A live record is ended first
@@ -104,9 +115,14 @@ func (s *ownedRecords) takeSeen(ctx context.Context, seen Record, wanted func(*R
 		return r, err
 	}
 	if of, err := decode[owned](&r); err == nil {
-		_ = s.records.conn.Disown(ctx, nameOf(of.User), entryOf(r.Key, of.Entry)) // a left-over entry does no harm
+		s.disown(ctx, r.Key, of)
 	}
 	return r, nil
+}
+
+// disown removes the entry of a record that has ended. One that stays does no harm.
+func (s *ownedRecords) disown(ctx context.Context, k Key, of owned) {
+	_ = s.records.conn.Disown(ctx, nameOf(of.User), entryOf(k, of.Entry))
 }
 
 const (

@@ -86,7 +86,7 @@ func TestAccountOfAHalfDeletedUserIsListed(t *testing.T) {
 func leaveOver(t *testing.T, m *memory, user string, n int) {
 	t.Helper()
 	for i := range n {
-		if err := m.Own(t.Context(), user, kvstore.Key{Kind: kvstore.KindSession, Name: fmt.Sprintf("left%d=part", i)}); err != nil {
+		if err := m.Own(t.Context(), user, kvstore.Key{Kind: kvstore.KindSession, Name: fmt.Sprintf("left%d=part", i)}, time.Now().Add(time.Hour)); err != nil {
 			t.Fatal(err)
 		}
 	}

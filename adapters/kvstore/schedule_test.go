@@ -8,6 +8,7 @@ import (
 	mathrand "math/rand/v2"
 	"os"
 	"slices"
+	"time"
 
 	"github.com/latchkeyhq/latchkey/adapters/kvstore"
 )
@@ -42,8 +43,11 @@ func (c call) commutes(other call) bool {
 	return !slices.ContainsFunc(c.keys, func(k kvstore.Key) bool { return slices.Contains(other.keys, k) })
 }
 
-// plainly runs those orders too that differ in nothing.
-var plainly = os.Getenv("LATCHKEY_ORDERS") == "all"
+// every runs all orders, and plainly those too that differ in nothing.
+var (
+	plainly = os.Getenv("LATCHKEY_ORDERS") == "plain"
+	every   = plainly || os.Getenv("LATCHKEY_ORDERS") == "all"
+)
 
 // fault is what befalls one step of one operation.
 type fault struct {
@@ -116,8 +120,8 @@ func (c *turns) Delete(ctx context.Context, k kvstore.Key, version string) (kvst
 
 func listOf(user string) []kvstore.Key { return []kvstore.Key{{Kind: "list", Name: user}} }
 
-func (c *turns) Own(ctx context.Context, user string, k kvstore.Key) error {
-	_, err := step(c, call{"own", listOf(user), true}, func() (struct{}, error) { return struct{}{}, c.memory.Own(ctx, user, k) })
+func (c *turns) Own(ctx context.Context, user string, k kvstore.Key, until time.Time) error {
+	_, err := step(c, call{"own", listOf(user), true}, func() (struct{}, error) { return struct{}{}, c.memory.Own(ctx, user, k, until) })
 	return err
 }
 

@@ -5,6 +5,7 @@ import (
 	"context"
 	"crypto/rand"
 	"errors"
+	"math"
 	"slices"
 	"strings"
 	"sync"
@@ -92,21 +93,26 @@ func (s *Store) GetSessionAndUser(ctx context.Context, token string) (storage.St
 	return v.session(token), u, err
 }
 
-// UpdateSession implements [storage.SessionAdapter]. The life of the record grows
-// with that of the session.
+// UpdateSession implements [storage.SessionAdapter]. The lives of the record and of its
+// entry grow with that of the session.
 func (s *Store) UpdateSession(ctx context.Context, token string, expires time.Time) error {
+	var renewed owned
 	for try := 0; ; try++ {
 		seen, err := s.records.find(ctx, keyOfSession(token))
+		if errors.Is(err, storage.ErrNotFound) && try > 0 {
+			s.owned.disown(ctx, seen.Key, renewed) // the call that ended the session may have done so before
+		}
 		if err != nil {
 			return err
 		}
 		v, err := decode[sessionValue](&seen)
+		renewed = v.owned
 		to := stampOf(expires)
 		if err != nil || !to.Time.After(v.Expires.Time) {
 			return err
 		}
 		v.Expires = to
-		if _, err = s.records.rewrite(ctx, seen, v, s.records.until(expires)); !errors.Is(err, storage.ErrConflict) {
+		if err := s.owned.renew(ctx, seen, v.owned, v, s.records.until(expires)); !errors.Is(err, storage.ErrConflict) {
 			return err
 		}
 		if err := pause(ctx, try); err != nil {
@@ -145,7 +151,7 @@ func (s *Store) ListSessions(ctx context.Context, userID string) (list []storage
 
 // DeleteSessionByID implements [storage.SessionListAdapter].
 func (s *Store) DeleteSessionByID(ctx context.Context, userID, id string) error {
-	n, err := s.endSessions(ctx, userID, func(v *sessionValue) bool { return v.ID == id })
+	n, err := s.endSessions(ctx, userID, mostPruned, func(v *sessionValue) bool { return v.ID == id })
 	if err == nil && n == 0 {
 		err = storage.ErrNotFound
 	}
@@ -154,15 +160,16 @@ func (s *Store) DeleteSessionByID(ctx context.Context, userID, id string) error 
 
 // DeleteSessions implements [storage.SessionListAdapter].
 func (s *Store) DeleteSessions(ctx context.Context, userID, keep string) (int, error) {
-	return s.endSessions(ctx, userID, func(v *sessionValue) bool { return v.ID != keep })
+	return s.endSessions(ctx, userID, math.MaxInt, func(v *sessionValue) bool { return v.ID != keep })
 }
 
 // endSessions ends those sessions of a user for which ends returns true, and counts them.
 // A session that cannot be ended does not keep the others. Sessions that have ended
-// before are marked anew, since nothing says which those were. A call that runs out of
-// time has ended some, and the next one begins with the others.
-func (s *Store) endSessions(ctx context.Context, userID string, ends func(*sessionValue) bool) (n int, err error) {
-	left := mostPruned
+// before are marked anew, since nothing says which those were. At most so many left-over
+// entries are removed. A call that runs out of time has ended some, and the next one
+// begins with the others.
+func (s *Store) endSessions(ctx context.Context, userID string, most int, ends func(*sessionValue) bool) (n int, err error) {
+	left := most
 	var failed error // the first: thousands may
 	for p, err := range s.owned.pages(ctx, userID, KindSession) {
 		failed = cmp.Or(failed, err)

@@ -26,7 +26,7 @@ type limitDoc struct {
 // is ahead lets events of others through as late as that.
 func (a *Adapter) Take(ctx context.Context, key string, r storage.Rate) (time.Duration, error) {
 	if r.Events <= 0 || r.Per <= 0 {
-		return 0, nil
+		return 0, ctx.Err()
 	}
 	for range tries {
 		wait, decided, err := a.take(ctx, keyOf(key), r.Per/time.Duration(r.Events), r.Per)
@@ -53,6 +53,11 @@ func (a *Adapter) take(ctx context.Context, id string, share, per time.Duration)
 	if err != nil {
 		return 0, false, err
 	}
+	if full := now.Add(per).UnixNano(); d.Full > full { // the clock was set back
+		settled := bson.D{{Key: "$set", Value: bson.D{{Key: "full", Value: full}}}}
+		_, err := a.limits.UpdateOne(ctx, bson.D{{Key: "_id", Value: id}, {Key: "full", Value: d.Full}}, settled)
+		return share, err == nil, err
+	}
 	if wait := time.Unix(0, d.Full).Add(share).Sub(now.Add(per)); wait > 0 {
 		return wait, true, nil
 	}
@@ -70,7 +75,7 @@ func (a *Adapter) take(ctx context.Context, id string, share, per time.Duration)
 // Return implements [storage.ReturningLimiter].
 func (a *Adapter) Return(ctx context.Context, key string, r storage.Rate) error {
 	if r.Events <= 0 || r.Per <= 0 {
-		return nil
+		return ctx.Err()
 	}
 	filled := bson.D{{Key: "_id", Value: keyOf(key)}, {Key: "full", Value: bson.D{{Key: "$gt", Value: time.Now().UnixNano()}}}}
 	back := bson.D{{Key: "$inc", Value: bson.D{{Key: "full", Value: -int64(r.Per / time.Duration(r.Events))}}}}

@@ -69,6 +69,9 @@ func utc(t time.Time) time.Time {
 // Whether there is such a user is not asked: they may be kept elsewhere.
 func (a *Adapter) CreateSession(ctx context.Context, s storage.StoredSession) error {
 	d, err := newSessionDoc(s, a.tokens.stored(s.Token))
+	if _, never := a.tokens.filter(s.Token); err == nil && never != nil {
+		err = errText
+	}
 	if err == nil {
 		err = a.sessions.add(ctx, d)
 	}

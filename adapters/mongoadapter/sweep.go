@@ -6,20 +6,30 @@ import (
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo/options"
+
+	"github.com/latchkeyhq/latchkey/storage"
 )
 
-// batch is how many documents are removed at once, so that a call that is cut
-// short has done something.
-const batch = 10_000
+// batch is how many documents are removed at once: few enough for the time that the
+// next batch takes to be known from the last.
+const batch = 1000
 
 // Sweep implements [storage.SweepAdapter], for servers that do not remove by
-// themselves what has expired. It removes limits and used values, too.
+// themselves what has expired. It removes limits and used values, too. If the deadline
+// of ctx leaves no time for another batch it returns a [storage.ErrUnfinished]: what a
+// command that is cut off has removed is counted by nothing.
 func (a *Adapter) Sweep(ctx context.Context, before time.Time) (total int, err error) {
+	var longest time.Duration
 	for _, c := range []*collection{a.sessions, a.links, a.revocations, a.limits, a.used} {
 		for n := batch; n == batch; total += n {
+			begun := time.Now()
+			if deadline, has := ctx.Deadline(); has && longest > 0 && begun.Add(2*longest).After(deadline) {
+				return total, storage.ErrUnfinished
+			}
 			if n, err = sweep(ctx, c, before); err != nil {
 				return total, fail(ctx, "sweep", err)
 			}
+			longest = max(longest, time.Since(begun))
 		}
 	}
 	return total, nil

@@ -212,12 +212,50 @@ func (c *conn) publish(ctx context.Context, over uint64, message func() *nats.Ms
 	})
 }
 
-// Own implements [kvstore.Conn].
-func (c *conn) Own(ctx context.Context, user string, entry kvstore.Key) error {
-	return failure(retry(ctx, func(ctx context.Context) error {
-		_, err := c.js.PublishMsg(ctx, nats.NewMsg(c.way+c.entry(user, entry)))
+// Own implements [kvstore.Conn]. An entry is first written where none is, and read only
+// if there is one.
+func (c *conn) Own(ctx context.Context, user string, entry kvstore.Key, until time.Time) error {
+	for over := uint64(0); ; {
+		err := c.publish(ctx, over, func() *nats.Msg { return c.listed(user, entry, until) })
+		if !isConflict(err) {
+			return failure(err)
+		}
+		var kept bool
+		if over, kept, err = c.lookEntry(ctx, user, entry, until); err != nil || kept {
+			return err
+		}
+	}
+}
+
+// listed returns the message of an entry. Its data say until when it is kept, in seconds
+// since 1970; those of one that is kept for ever are empty.
+func (c *conn) listed(user string, entry kvstore.Key, until time.Time) *nats.Msg {
+	m := nats.NewMsg(c.way + c.entry(user, entry))
+	if !until.IsZero() {
+		m.Data = strconv.AppendInt(nil, until.Unix(), 10)
+		m.Header.Set("Nats-TTL", life(time.Until(until)))
+	}
+	return m
+}
+
+// lookEntry returns the sequence of an entry, and whether it is kept long enough already.
+func (c *conn) lookEntry(ctx context.Context, user string, entry kvstore.Key, until time.Time) (sequence uint64, kept bool, err error) {
+	var raw *jetstream.RawStreamMsg
+	err = retry(ctx, func(ctx context.Context) (err error) {
+		raw, err = c.stream.GetLastMsgForSubject(ctx, c.entry(user, entry))
 		return err
-	}))
+	})
+	if errors.Is(err, jetstream.ErrMsgNotFound) {
+		return 0, false, nil
+	}
+	if err != nil {
+		return 0, false, failure(err)
+	}
+	if raw.Header.Get("Nats-Marker-Reason") != "" { // it has just expired
+		return raw.Sequence, false, nil
+	}
+	at, err := strconv.ParseInt(string(raw.Data), 10, 64)
+	return raw.Sequence, err != nil || !until.IsZero() && at >= until.Unix(), nil
 }
 
 // Disown implements [kvstore.Conn]. Entries are used once, so that nothing has

@@ -95,6 +95,7 @@ func (p *pair) through(t *testing.T, change func()) {
 	changed := make(chan struct{})
 	var acknowledged sync.Map
 	var begun, all sync.WaitGroup
+	var first firsts
 	for caller := range 8 {
 		begun.Add(1)
 		all.Go(func() {
@@ -121,6 +122,7 @@ func (p *pair) through(t *testing.T, change func()) {
 					underWay()
 				}
 				if over {
+					first.add(after)
 					after++
 				}
 			}
@@ -128,8 +130,13 @@ func (p *pair) through(t *testing.T, change func()) {
 	}
 	begun.Wait()
 	change()
+	since := time.Now()
 	close(changed)
+	slow := p.slowness(t)
 	all.Wait()
+	if window := first.latest(since); window > time.Duration(slow*float64(3*time.Second)) {
+		t.Errorf("R-545: a caller waited %v for the new primary, on a machine that is %.1f times slower than usual, want 3s", window, slow)
+	}
 	acknowledged.Range(func(token, _ any) bool {
 		if _, err := p.adapter.GetSession(t.Context(), token.(string)); err != nil {
 			t.Errorf("%s was acknowledged: %v", token, err)
@@ -143,6 +150,53 @@ func (p *pair) through(t *testing.T, change func()) {
 			t.Errorf("one connection answered %d times that it cannot write", n)
 		}
 	}
+}
+
+// firsts has the time at which each caller was first answered after a change.
+type firsts struct {
+	lock sync.Mutex
+	at   []time.Time
+}
+
+// add notes the answer of a caller that had so many before.
+func (f *firsts) add(before int) {
+	if before > 0 {
+		return
+	}
+	f.lock.Lock()
+	defer f.lock.Unlock()
+	f.at = append(f.at, time.Now())
+}
+
+// latest returns how long the last of the callers waited.
+func (f *firsts) latest(since time.Time) (longest time.Duration) {
+	f.lock.Lock()
+	defer f.lock.Unlock()
+	for _, at := range f.at {
+		longest = max(longest, at.Sub(since))
+	}
+	return longest
+}
+
+// usual is how long a connection and a statement take on a machine that has little else
+// to do.
+const usual = 25 * time.Millisecond
+
+// slowness returns how many times longer they take now, on the server that is the
+// primary.
+func (p *pair) slowness(t *testing.T) float64 {
+	t.Helper()
+	begun := time.Now()
+	for _, server := range []realservers.PG{p.standby, p.primary} {
+		c, err := pgx.Connect(t.Context(), server.DSN("postgres"))
+		if err != nil {
+			continue // it has crashed
+		}
+		_, err = c.Exec(t.Context(), "SELECT 1")
+		ok(t, err)
+		ok(t, c.Close(t.Context()))
+	}
+	return max(1, float64(time.Since(begun))/float64(usual))
 }
 
 // TestPrimaryCrashes: S-064, a standby takes over, and with both servers in the DSN
@@ -184,6 +238,7 @@ func TestRestartUnderLoad(t *testing.T) {
 	defer cancel()
 	back := make(chan struct{})
 	var begun, all sync.WaitGroup
+	start := time.Now()
 	for range 1000 {
 		begun.Add(1)
 		all.Go(func() {
@@ -211,8 +266,10 @@ func TestRestartUnderLoad(t *testing.T) {
 		})
 	}
 	begun.Wait()
+	quiet := time.Since(start)
 	server.Crash()
 	server.Restart(t)
+	again := time.Now()
 	close(back)
 	direct, err := pgx.Connect(ctx, server.DSN("postgres"))
 	ok(t, err)
@@ -225,4 +282,7 @@ func TestRestartUnderLoad(t *testing.T) {
 		}
 	}
 	all.Wait()
+	if window, most := time.Since(again), 5*time.Second+20*quiet; window > most {
+		t.Errorf("R-545: %v until each reader was answered three times, want at most %v: they took %v for one answer each before", window, most, quiet)
+	}
 }

@@ -88,11 +88,15 @@ var errStale = errors.New("redisadapter: others changed a record each time it wa
 
 // commit carries out a plan. It returns errStale if the plan has to be decided anew.
 func (s *keyspace) commit(ctx context.Context, p *plan) error {
+	keys := p.keys()
+	if len(keys) == 0 {
+		return nil
+	}
 	text, err := json.Marshal(p)
 	if err != nil {
 		return err
 	}
-	done, err := s.conn.run(ctx, len(p.Delete) > 0, apply, s.conn.prefix, text).Int()
+	done, err := s.conn.run(ctx, len(p.Delete) > 0, apply, keys, text).Int()
 	switch {
 	case err != nil:
 		return fault("write", err)
@@ -100,6 +104,13 @@ func (s *keyspace) commit(ctx context.Context, p *plan) error {
 		return errStale
 	}
 	return nil
+}
+
+func ignoreStale(err error) error {
+	if errors.Is(err, errStale) {
+		return nil
+	}
+	return err
 }
 
 // change decides and commits until the plan is carried out or decide returns an error.
@@ -134,7 +145,7 @@ func (s *keyspace) await(ctx context.Context, key string) error {
 	if s.conn.replicas == 0 {
 		return nil
 	}
-	_, err := s.conn.run(ctx, true, remove, key, rand.Text(), "1").Result()
+	_, err := s.conn.run(ctx, true, remove, []string{key}, rand.Text(), "1").Result()
 	if errors.Is(err, redis.Nil) {
 		err = nil
 	}

@@ -27,20 +27,79 @@ func (s *ownedKeys) list(ctx context.Context, userID, part string) (all []ownedT
 	}
 	keys = appendNew(keys, withPrefix([]string{reference(indexed)}, s.keys.conn.prefix+part))
 	texts, err := s.keys.texts(ctx, keys...)
-	var absent []string
+	absent := withoutText(keys, texts)
 	for i, text := range texts {
-		if text == nil {
-			absent = append(absent, keys[i])
-			continue
-		}
 		var of struct {
 			UserID string `json:"userId"`
 		}
-		if decodeObject(text, &of) && of.UserID == userID {
+		if text != nil && decodeObject(text, &of) && of.UserID == userID {
 			all = append(all, ownedText{keys[i], *text})
 		}
 	}
 	return all, s.prune(ctx, userID, listed, absent), err
+}
+
+// pruneAll removes all keys without a value from our set, and the indexes that lead to
+// one.
+func (s *ownedKeys) pruneAll(ctx context.Context, userID string) error {
+	listed, err := s.members(ctx, userID)
+	if err != nil {
+		return err
+	}
+	for some := range slices.Chunk(listed, mostPruned) {
+		texts, err := s.keys.texts(ctx, some...)
+		if err != nil {
+			return err
+		}
+		s.prune(ctx, userID, nil, withoutText(some, texts))
+	}
+	return s.forgetIndex(ctx, s.keys.at(lastSessionOf, userID))
+}
+
+// forgetIndex removes an index that leads to a key without a value.
+func (s *ownedKeys) forgetIndex(ctx context.Context, index string) error {
+	last, err := s.keys.text(ctx, index)
+	if err != nil || last == nil {
+		return err
+	}
+	text, err := s.keys.text(ctx, reference(last))
+	if err != nil || text != nil {
+		return err
+	}
+	var p plan
+	p.want(index, last)
+	p.want(reference(last), nil)
+	p.Delete = append(p.Delete, index)
+	return ignoreStale(s.keys.commit(ctx, &p)) // another session has begun
+}
+
+func withoutText(keys []string, texts []*string) (absent []string) {
+	for i, text := range texts {
+		if text == nil {
+			absent = append(absent, keys[i])
+		}
+	}
+	return absent
+}
+
+// mostLooked is how many keys of our set a sign-in looks at.
+const mostLooked = 10
+
+// look returns some keys of our set, at random. A sign-in prunes those of them that have
+// no value, so that the set of a user who signs in and never reads it does not grow.
+func (s *ownedKeys) look(ctx context.Context, userID string) ([]string, error) {
+	keys, err := bounded(ctx, s.keys.conn, func() ([]string, error) {
+		return s.keys.conn.client.SRandMemberN(ctx, s.keys.at(ownedBy, userID), mostLooked).Result()
+	})
+	return keys, fault("SRANDMEMBER", err)
+}
+
+// drop plans the removal of keys without a value from our set.
+func (s *ownedKeys) drop(p *plan, userID string, absent []string) {
+	for _, key := range absent {
+		p.want(key, nil)
+		p.Remove = append(p.Remove, [2]string{s.keys.at(ownedBy, userID), key})
+	}
 }
 
 // members returns the keys in our set.
@@ -62,10 +121,7 @@ func (s *ownedKeys) prune(ctx context.Context, userID string, listed, absent []s
 	}
 	absent = absent[:min(len(absent), mostPruned)]
 	var p plan
-	for _, key := range absent {
-		p.want(key, nil)
-		p.Remove = append(p.Remove, [2]string{s.keys.at(ownedBy, userID), key})
-	}
+	s.drop(&p, userID, absent)
 	if s.keys.commit(ctx, &p) != nil {
 		return listed
 	}

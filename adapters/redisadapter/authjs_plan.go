@@ -1,6 +1,7 @@
 package redisadapter
 
 import (
+	"slices"
 	"time"
 
 	"github.com/redis/go-redis/v9"
@@ -36,6 +37,26 @@ for _, m in ipairs(plan.add or {}) do redis.call('SADD', m[1], m[2]) end
 for _, m in ipairs(plan.remove or {}) do redis.call('SREM', m[1], m[2]) end
 return 1
 `)
+
+// keys returns every key that the script reads or writes: some servers refuse a script
+// that names others.
+func (p *plan) keys() (all []string) {
+	for _, w := range p.Want {
+		all = append(all, w[0].(string))
+	}
+	for _, o := range p.Owns {
+		all = append(all, o[0].(string))
+	}
+	for _, s := range p.Set {
+		all = append(all, s[0].(string))
+	}
+	for _, pair := range slices.Concat(p.Add, p.Remove) {
+		all = append(all, pair[0])
+	}
+	all = append(all, p.Delete...)
+	slices.Sort(all)
+	return slices.Compact(all)
+}
 
 // want makes the change depend on what is under a key; nil: no value.
 func (p *plan) want(key string, text *string) {

@@ -85,15 +85,23 @@ func (a *authJS) CreateSession(ctx context.Context, s storage.StoredSession) err
 	}
 	key := a.keys.at(ofSession, s.Token)
 	return a.keys.change(ctx, func(p *plan) error {
-		taken, err := a.keys.text(ctx, key)
-		if err == nil && taken != nil {
-			err = storage.ErrConflict
+		some, err := a.owned.look(ctx, s.UserID)
+		if err != nil {
+			return err
 		}
+		texts, err := a.keys.texts(ctx, append(some, key)...)
+		if err != nil {
+			return err
+		}
+		if texts[len(some)] != nil {
+			return storage.ErrConflict
+		}
+		a.owned.drop(p, s.UserID, slices.DeleteFunc(withoutText(some, texts[:len(some)]), func(old string) bool { return old == key }))
 		p.want(key, nil)
 		p.setUntil(key, text, s.Expires)
 		p.set(a.keys.at(lastSessionOf, s.UserID), key)
 		a.owned.add(p, s.UserID, key)
-		return err
+		return nil
 	})
 }
 
@@ -181,6 +189,9 @@ func (a *authJS) DeleteSessions(ctx context.Context, userID, keep string) (n int
 		if err != nil {
 			return n, err
 		}
+	}
+	if err := a.owned.pruneAll(ctx, userID); err != nil {
+		return n, err
 	}
 	if n == 0 { // another try may have ended them all
 		return 0, a.keys.await(ctx, a.keys.at(lastSessionOf, userID))

@@ -19,12 +19,12 @@ const attempts = 3
 
 // run runs a script by its hash, and sends the whole script to a server that does not
 // know it. With isEnd it waits for replicas, if Options.Replicas says so.
-func (c *conn) run(ctx context.Context, isEnd bool, s *redis.Script, key string, args ...any) *redis.Cmd {
+func (c *conn) run(ctx context.Context, isEnd bool, s *redis.Script, keys []string, args ...any) *redis.Cmd {
 	cmd, err := bounded(ctx, c, func() (*redis.Cmd, error) {
 		if isEnd && c.replicas > 0 {
-			return c.runReplicated(ctx, s, key, args)
+			return c.runReplicated(ctx, s, keys, args)
 		}
-		return s.Run(ctx, c.client, []string{key}, args...), nil
+		return s.Run(ctx, c.client, keys, args...), nil
 	})
 	if err != nil {
 		cmd = redis.NewCmd(ctx)
@@ -36,14 +36,14 @@ func (c *conn) run(ctx context.Context, isEnd bool, s *redis.Script, key string,
 // runReplicated runs a script and waits until the replicas have what it has
 // written. WAIT is about the writes of its own connection, so both go to one
 // node in one go, with the script as a whole.
-func (c *conn) runReplicated(ctx context.Context, s *redis.Script, key string, args []any) (*redis.Cmd, error) {
+func (c *conn) runReplicated(ctx context.Context, s *redis.Script, keys []string, args []any) (*redis.Cmd, error) {
 	for attempt := 1; ; attempt++ {
-		node, err := c.primary(ctx, key)
+		node, err := c.primary(ctx, keys[0])
 		if err != nil {
 			return nil, err
 		}
 		p := node.Pipeline()
-		cmd := s.Eval(ctx, p, []string{key}, args...)
+		cmd := s.Eval(ctx, p, keys, args...)
 		reached := p.Do(ctx, "WAIT", c.replicas, waitFor(ctx).Milliseconds())
 		_, _ = p.Exec(ctx) // the two have its errors
 		if _, moved := redis.IsMovedError(cmd.Err()); moved && attempt < attempts {

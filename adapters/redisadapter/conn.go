@@ -5,6 +5,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -84,7 +86,7 @@ func (c *conn) Put(ctx context.Context, r kvstore.Record, over string) error {
 		void = 1
 	}
 	isEnd := void == 1 || r.Kind == kvstore.KindRevocation || r.Kind == kvstore.KindUsed
-	written, err := c.run(ctx, isEnd, put, c.key(r.Key), r.Version, over, text, life(r.Until), void).Int()
+	written, err := c.run(ctx, isEnd, put, []string{c.key(r.Key)}, r.Version, over, text, life(r.Until), void).Int()
 	switch {
 	case err != nil:
 		return fault("put", err)
@@ -109,7 +111,7 @@ func (c *conn) Delete(ctx context.Context, k kvstore.Key, version string) (kvsto
 	if c.replicas > 0 {
 		again = "1"
 	}
-	was, err := c.run(ctx, true, remove, c.key(k), version, again).Result()
+	was, err := c.run(ctx, true, remove, []string{c.key(k)}, version, again).Result()
 	if errors.Is(err, redis.Nil) {
 		return kvstore.Record{}, storage.ErrNotFound
 	}
@@ -124,35 +126,54 @@ func (c *conn) Delete(ctx context.Context, k kvstore.Key, version string) (kvsto
 }
 
 // Own implements [kvstore.Conn]. Entries are the fields of a hash, which needs a
-// third of the room of a set as long as it is small.
-func (c *conn) Own(ctx context.Context, user string, k kvstore.Key) error {
-	_, err := bounded(ctx, c, func() (int64, error) {
-		return c.client.HSet(ctx, c.listOf(user), string(k.Kind)+":"+k.Name, "").Result()
-	})
-	return fault("HSET", err)
+// third of the room of a set as long as it is small. Fields have no expiry of their own
+// in Redis 7.0, so that each has the time at which it may go as its value.
+func (c *conn) Own(ctx context.Context, user string, k kvstore.Key, until time.Time) error {
+	return fault("own", c.run(ctx, false, own, []string{c.listOf(user)}, fieldOf(k), life(until)).Err())
 }
+
+func fieldOf(entry kvstore.Key) string { return string(entry.Kind) + ":" + entry.Name }
 
 // Disown implements [kvstore.Conn].
 func (c *conn) Disown(ctx context.Context, user string, k kvstore.Key) error {
 	_, err := bounded(ctx, c, func() (int64, error) {
-		return c.client.HDel(ctx, c.listOf(user), string(k.Kind)+":"+k.Name).Result()
+		return c.client.HDel(ctx, c.listOf(user), fieldOf(k)).Result()
 	})
 	return fault("HDEL", err)
 }
 
 // Owned implements [kvstore.Conn].
 func (c *conn) Owned(ctx context.Context, user string) ([]kvstore.Key, error) {
-	fields, err := bounded(ctx, c, func() ([]string, error) { return c.client.HKeys(ctx, c.listOf(user)).Result() })
+	fields, err := bounded(ctx, c, func() (map[string]string, error) { return c.client.HGetAll(ctx, c.listOf(user)).Result() })
 	if err != nil {
-		return nil, fault("HKEYS", err)
+		return nil, fault("HGETALL", err)
 	}
 	keys := make([]kvstore.Key, 0, len(fields))
-	for _, f := range fields {
-		if kind, name, ok := strings.Cut(f, ":"); ok {
+	var expired []string
+	now := time.Now().Unix()
+	for f, until := range fields {
+		if at, err := strconv.ParseInt(until, 10, 64); err == nil && at < now {
+			expired = append(expired, f)
+		} else if kind, name, ok := strings.Cut(f, ":"); ok {
 			keys = append(keys, kvstore.Key{Kind: kvstore.Kind(kind), Name: name})
 		}
 	}
+	c.forget(ctx, user, expired)
 	return keys, nil
+}
+
+// mostForgotten is how many entries one command removes: other commands wait while it
+// runs.
+const mostForgotten = 1000
+
+// forget removes entries that have expired. One that stays does no harm.
+func (c *conn) forget(ctx context.Context, user string, fields []string) {
+	for some := range slices.Chunk(fields, mostForgotten) {
+		_, err := bounded(ctx, c, func() (int64, error) { return c.client.HDel(ctx, c.listOf(user), some...).Result() })
+		if err != nil {
+			return
+		}
+	}
 }
 
 // listOf returns the key that lists what a user owns.

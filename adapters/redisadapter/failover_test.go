@@ -32,6 +32,7 @@ func TestClusterLosesAPrimary(t *testing.T) {
 		cluster.Nodes[1].AwaitCopies(t)
 		l.during(t, func() { cluster.Lose(t, 1, nil) }, 400)
 		l.judge(t)
+		l.within(t, 6*time.Second)
 	})
 }
 
@@ -42,6 +43,7 @@ func TestSentinelSwitch(t *testing.T) {
 	s.Primary.AwaitCopies(t)
 	l.during(t, func() { s.Lose(t) }, 400)
 	l.judge(t)
+	l.within(t, 5*time.Second)
 }
 
 // TestNoEndedSessionComesBack: S-063. A primary is lost 20 times while sessions

@@ -10,13 +10,13 @@ import (
 
 // TakeLimit implements [kvstore.LimitConn].
 func (c *conn) TakeLimit(ctx context.Context, k kvstore.Key, r storage.Rate) (time.Duration, error) {
-	wait, err := c.run(ctx, false, take, c.key(k), r.Events, r.Per.Microseconds()).Int64()
+	wait, err := c.run(ctx, false, take, []string{c.key(k)}, r.Events, r.Per.Microseconds()).Int64()
 	return time.Duration(wait) * time.Microsecond, fault("limit", err)
 }
 
 // ReturnLimit implements [kvstore.LimitConn].
 func (c *conn) ReturnLimit(ctx context.Context, k kvstore.Key, r storage.Rate) error {
-	return fault("limit", c.run(ctx, false, giveBack, c.key(k), r.Events, r.Per.Microseconds()).Err())
+	return fault("limit", c.run(ctx, false, giveBack, []string{c.key(k)}, r.Events, r.Per.Microseconds()).Err())
 }
 
 // ForgetLimit implements [kvstore.LimitConn].

@@ -53,6 +53,29 @@ end
 return was
 `)
 
+// own adds the field ARGV[1] to a list, to be kept for ARGV[2] milliseconds, for ever if
+// that is 0. A field that is kept longer already stays as it is. Of the others own looks
+// at ten at random, and removes those whose time has passed: so of a list whose user
+// signs in and never looks at it a tenth at most is expired. The list as a whole goes
+// when its last field may.
+var own = redis.NewScript(`
+local now, life = tonumber(redis.call('TIME')[1]), tonumber(ARGV[2])
+local was, left = redis.call('HGET', KEYS[1], ARGV[1]), redis.call('PTTL', KEYS[1])
+local to = life == 0 and '' or string.format('%d', now + math.ceil(life / 1000))
+if was and (was == '' or to ~= '' and tonumber(was) >= tonumber(to)) then return 0 end
+redis.call('HSET', KEYS[1], ARGV[1], to)
+local some = redis.call('HRANDFIELD', KEYS[1], 10, 'WITHVALUES')
+for i = 1, #some, 2 do
+	if some[i + 1] ~= '' and tonumber(some[i + 1]) < now then redis.call('HDEL', KEYS[1], some[i]) end
+end
+if life == 0 then
+	redis.call('PERSIST', KEYS[1])
+elseif left == -2 or left >= 0 and left < life then
+	redis.call('PEXPIRE', KEYS[1], life)
+end
+return 1
+`)
+
 // follow reads a record and the user that its value names, usually at its
 // beginning. The users' keys begin with ARGV[1]. The second key is not known
 // before: not for a cluster.
@@ -72,13 +95,22 @@ return {was, user, redis.call('GET', ARGV[1] .. user)}
 
 // take counts an event by the generic cell rate algorithm and the server's clock:
 // the key holds when it will be empty again, in microseconds. ARGV[1] events fit
-// into ARGV[2] microseconds. It says how many microseconds to wait, 0: none.
+// into ARGV[2] microseconds. It says how many microseconds to wait, 0: none. A key is
+// full at most: what is later than that was written before the clock was set back.
 var take = redis.NewScript(`
 local clock = redis.call('TIME')
 local now, per = clock[1] * 1000000 + clock[2], tonumber(ARGV[2])
-local full = math.max(now, tonumber(redis.call('GET', KEYS[1]) or 0)) + per / ARGV[1]
+local function keep(full)
+	redis.call('SET', KEYS[1], string.format('%.3f', full), 'PX', math.ceil((full - now) / 1000))
+end
+local was = tonumber(redis.call('GET', KEYS[1]) or 0)
+if was > now + per then
+	was = now + per
+	keep(was)
+end
+local full = math.max(now, was) + per / ARGV[1]
 if full > now + per then return math.ceil(full - now - per) end
-redis.call('SET', KEYS[1], string.format('%.3f', full), 'PX', math.ceil((full - now) / 1000))
+keep(full)
 return 0
 `)
 
@@ -86,7 +118,7 @@ return 0
 var giveBack = redis.NewScript(`
 local clock = redis.call('TIME')
 local now = clock[1] * 1000000 + clock[2]
-local full = tonumber(redis.call('GET', KEYS[1]) or 0) - ARGV[2] / ARGV[1]
+local full = math.min(tonumber(redis.call('GET', KEYS[1]) or 0), now + ARGV[2]) - ARGV[2] / ARGV[1]
 if full > now then
 	redis.call('SET', KEYS[1], string.format('%.3f', full), 'PX', math.ceil((full - now) / 1000))
 else

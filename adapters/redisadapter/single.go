@@ -2,6 +2,7 @@ package redisadapter
 
 import (
 	"context"
+	"slices"
 	"strings"
 	"sync/atomic"
 
@@ -12,18 +13,18 @@ import (
 // and its user.
 type single struct {
 	*conn
-	isNode *atomic.Bool // it has turned out to be a node of a cluster
+	oneKey *atomic.Bool // it has turned out to refuse scripts that read a key that was not named
 }
 
 // GetWithUser implements [kvstore.Follower].
 func (s single) GetWithUser(ctx context.Context, k kvstore.Key) ([]kvstore.Record, error) {
-	if s.isNode.Load() {
+	if s.oneKey.Load() {
 		return s.Get(ctx, k)
 	}
-	answer, err := s.run(ctx, false, follow, s.key(k), s.key(kvstore.Key{Kind: kvstore.KindUser})).Slice()
+	answer, err := s.run(ctx, false, follow, []string{s.key(k)}, s.key(kvstore.Key{Kind: kvstore.KindUser})).Slice()
 	if err != nil {
-		if isOfCluster(err) {
-			s.isNode.Store(true)
+		if isOneKey(err) {
+			s.oneKey.Store(true)
 			return s.Get(ctx, k)
 		}
 		return nil, fault("follow", err)
@@ -53,8 +54,11 @@ func followed(k kvstore.Key, answer []any) ([]kvstore.Record, error) {
 	return records, nil
 }
 
-// isOfCluster reports whether a script was refused because its server has only some of
-// the keys. A proxy or a single address may hide a cluster.
-func isOfCluster(err error) bool {
-	return strings.Contains(err.Error(), "non local key")
+// oneKeyTexts are in the answers of servers that refuse a script because it reads a key
+// that was not named before: of a node of a cluster, which a proxy or a single address
+// may hide, of Dragonfly, and of the proxies of Alibaba and Tencent.
+var oneKeyTexts = []string{"non local key", "undeclared key", "KEYS array"}
+
+func isOneKey(err error) bool {
+	return slices.ContainsFunc(oneKeyTexts, func(text string) bool { return strings.Contains(err.Error(), text) })
 }

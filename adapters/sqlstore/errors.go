@@ -206,6 +206,8 @@ func fail(ctx context.Context, operation string, err error) error {
 	_, code := diagnose(err)
 	if cure := cureOf(code); cure != "" {
 		code += ": " + cure
+	} else if what := unfitText(code, causeOf(err).Error()); what != "" {
+		code += ": " + what
 	}
 	return &failure{operation, code, err}
 }

@@ -20,6 +20,14 @@ type stateError string
 func (e stateError) Error() string    { return "ERROR: secret (SQLSTATE " + string(e) + ")" }
 func (e stateError) SQLState() string { return string(e) }
 
+// longKey is what PostgreSQL says of a key that its index does not take.
+type longKey struct{}
+
+func (longKey) Error() string {
+	return `ERROR: index row size 3600 exceeds btree version 4 maximum 2704 for index "users_email_key" (SQLSTATE 54000)`
+}
+func (longKey) SQLState() string { return "54000" }
+
 type codeError int
 
 func (e codeError) Error() string { return "constraint failed: secret" }
@@ -85,6 +93,12 @@ func TestRefusals(t *testing.T) {
 		{errors.New("Error 1040: Too many connections"), "MySQL error 1040: " + tooMany, tooMany + " (MySQL error 1040)"},
 		{codeError(270), "SQLite code 270: " + noFile, noFile + " (SQLite code 270)"},
 		{stateError("XX000"), "SQLSTATE XX000", "it answers with SQLSTATE XX000"},
+		{longKey{}, "SQLSTATE 54000: the index users_email_key takes no key of more than 2704 bytes", "it answers with SQLSTATE 54000"}, // R-546
+		{errors.New("Error 1406 (22001): Data too long for column 'name' at row 1"), "MySQL error 1406: the column name is too short for this", "it answers with MySQL error 1406"},
+		{
+			errors.New("Error 1292 (22007): Incorrect datetime value: 'secret' for column `db`.`t`.`expires` at row 1"),
+			"MySQL error 1292: the column db.t.expires does not take a time of this form or range", "it answers with MySQL error 1292",
+		},
 		{errors.New("server refused TLS connection"), withoutTLS, withoutTLS},
 		{errUnreadable, errUnreadable.Error(), errUnreadable.Error()},
 		{driver.ErrBadConn, "driver: bad connection", ""},

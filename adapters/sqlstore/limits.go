@@ -56,6 +56,12 @@ func (s *Store) Take(ctx context.Context, key string, r storage.Rate) (time.Dura
 		if err != nil && !errors.Is(err, storage.ErrNotFound) {
 			return 0, fail(ctx, "take", err)
 		}
+		if full := p.events * p.each; ahead > full { // the clock was set back
+			if _, err := s.db.conn.Exec(ctx, s.db.q.settle, full, key, full); err != nil {
+				return 0, fail(ctx, "take", err)
+			}
+			ahead = full
+		}
 		if left := ahead - p.room(); left > 0 {
 			return time.Duration(left) * time.Millisecond, nil
 		}
@@ -142,6 +148,7 @@ func (q *queries) aboutLimits(l grammar) {
 	const limit, value = ` WHERE {limits.key} = ?`, ` WHERE {used_values.key} = ?`
 	q.wait = l.sql(`SELECT ` + sooner + ` FROM {limits}` + limit)
 	q.forget = l.sql(`DELETE FROM {limits}` + limit)
+	q.settle = write(`UPDATE {limits} SET {limits.full_at} = NOW + MS` + limit + ` AND {limits.full_at} > NOW + MS`)
 	q.giveBack = write(`UPDATE {limits} SET {limits.full_at} = {limits.full_at} - MS` + limit + ` AND {limits.full_at} > NOW`)
 	take := `INSERT INTO {limits} ({limits.key}, {limits.full_at}) VALUES (?, NOW + MS)`
 	use := `INSERT INTO {used_values} ({used_values.key}, {used_values.expires}) VALUES (?, ?)`

@@ -1,7 +1,6 @@
 package sqlstore
 
 import (
-	"fmt"
 	"strings"
 
 	"github.com/latchkeyhq/latchkey/adapters/sqlstore/internal/model"
@@ -20,7 +19,7 @@ type queries struct {
 	deleteAuthenticator, deleteAuthenticatorsOf                            string
 	revoke                                                                 string
 	take                                                                   []string
-	wait, giveBack, forget                                                 string
+	wait, settle, giveBack, forget                                         string
 	use                                                                    []string
 	mark                                                                   string
 
@@ -53,39 +52,6 @@ func (l grammar) queries() *queries {
 		}
 	}
 	return q
-}
-
-// sweep is the statement that removes rows that expired before an instant.
-type sweep struct {
-	sql string
-	form
-}
-
-// sweepBatch is how many rows one statement removes.
-const sweepBatch = 10_000
-
-// sweep returns the statement that removes expired rows. In a partitioned table of
-// PostgreSQL different rows have the same ctid, so it compares the expiry twice.
-func (l grammar) sweep(table, expiry string) sweep {
-	kept := l.formOf(table)
-	expired := `WHERE {` + expiry + `} < ?`
-	if p := kept.pattern(); p != "" { // what cannot be read stays
-		expired += ` AND {` + expiry + `} LIKE '` + p + `'`
-	}
-	switch l.dialect {
-	case Postgres:
-		batch := fmt.Sprintf(`ARRAY(SELECT ctid FROM {%s} %s LIMIT %d)`, table, expired, sweepBatch)
-		return sweep{strings.ReplaceAll(l.sql(`DELETE FROM {`+table+`} `+expired+` AND ctid = ANY(`+batch+`)`), "$2", "$1"), kept}
-	case MySQL:
-		return sweep{l.sql(fmt.Sprintf(`DELETE FROM {%s} %s LIMIT %d`, table, expired, sweepBatch)), kept}
-	}
-	var key []string
-	for _, c := range model.Of(table).Key {
-		key = append(key, `{`+table+`.`+c+`}`)
-	}
-	columns := strings.Join(key, ", ")
-	return sweep{l.sql(fmt.Sprintf(`DELETE FROM {%s} WHERE (%s) IN (SELECT %s FROM {%s} %s AND typeof({%s}) = '%s' LIMIT %d)`,
-		table, columns, columns, table, expired, expiry, kept.storage(), sweepBatch)), kept}
 }
 
 func (q *queries) aboutUsers(l grammar) {

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"iter"
 	"net"
+	"regexp"
 	"strconv"
 	"strings"
 )
@@ -49,6 +50,36 @@ func cureOf(code string) string {
 		code = sqliteCode + strconv.Itoa(number&0xff)
 	}
 	return cures[code]
+}
+
+// unfitTexts find the column or the index in what a database says of a value that it
+// does not take, and its limit. They match names and numbers only: the rest of the text
+// may quote the value.
+var unfitTexts = map[string]*regexp.Regexp{
+	"SQLSTATE 54000":   regexp.MustCompile("maximum (\\d+) for index [\"`]([\\w$.-]+)[\"`]"),
+	"MySQL error 1406": regexp.MustCompile("for column ('[\\w$-]+') at row"),
+	"MySQL error 1292": regexp.MustCompile("for column ([`'.\\w$-]+) at row"),
+}
+
+// unfitText returns which column or index does not take a value, or "" if the code or
+// the text says nothing of it.
+func unfitText(code, text string) string {
+	pattern := unfitTexts[code]
+	if pattern == nil {
+		return ""
+	}
+	found := pattern.FindStringSubmatch(text)
+	switch {
+	case found == nil:
+		return ""
+	case len(found) == 3:
+		return "the index " + found[2] + " takes no key of more than " + found[1] + " bytes"
+	}
+	column := strings.NewReplacer("`", "", "'", "").Replace(found[1])
+	if code == "MySQL error 1292" {
+		return "the column " + column + " does not take a time of this form or range"
+	}
+	return "the column " + column + " is too short for this"
 }
 
 // passes reports whether the database will serve again by itself, as far as its

@@ -87,6 +87,12 @@ func hash(token string) string {
 	return hashed + hex.EncodeToString(sum[:])
 }
 
+// canHave reports whether a session can have the token: the texts that it refuses are
+// never looked for.
+func (s sessions) canHave(token string) bool {
+	return token != "" && findable(token) && !(s.plain && strings.HasPrefix(token, hashed))
+}
+
 // withToken calls f with what a token is stored as. If f does not find it, it may
 // be an old plain token: withToken hashes that one in the database and calls f
 // again.
@@ -94,7 +100,7 @@ func (s sessions) withToken(ctx context.Context, token string, f func(stored str
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	if token == "" || !findable(token) || s.plain && strings.HasPrefix(token, hashed) {
+	if !s.canHave(token) {
 		return storage.ErrNotFound
 	}
 	err := f(s.stored(token))

@@ -13,7 +13,9 @@ func (s *Store) CreateSession(ctx context.Context, v storage.StoredSession) erro
 	key := s.sessions.stored(v.Token)
 	row := s.sessions.values(v, key)
 	err := error(storage.ErrNotFound)
-	if s.db.findableID(v.UserID) {
+	if !s.sessions.canHave(v.Token) {
+		err = errText
+	} else if s.db.findableID(v.UserID) {
 		err = s.db.claim(ctx, func(db *database) error { return db.add(ctx, db.q.insertSession, row...) },
 			claimed("sessions.sessionToken", key), s.db.q.session, key)
 	}

@@ -30,7 +30,7 @@ func (h halfDown) One(_ context.Context, statement string, _ []any, _ ...any) er
 func TestFaultsAreNotNobody(t *testing.T) {
 	fault := errors.New("the connection is lost")
 	for want, conn := range map[error]halfDown{fault: {fault: fault}, storage.ErrNotFound: {fault: storage.ErrNotFound}} {
-		s := sweptStore(t, conn)
+		s := storeOn(t, conn, SQLite)
 		s.db.inspector.learned.Store(&bounds{})
 		_, _, errBoth := s.GetSessionAndUser(t.Context(), "token")
 		_, errGet := s.GetSession(t.Context(), "token")

@@ -3,7 +3,6 @@ package sqlstore
 import (
 	"context"
 	"errors"
-	"time"
 
 	"github.com/latchkeyhq/latchkey/storage"
 )
@@ -80,24 +79,4 @@ func (s *Store) InTx(ctx context.Context, f func(storage.Adapter) error) error {
 		return own
 	}
 	return fail(ctx, "transaction", err)
-}
-
-// Sweep implements [storage.SweepAdapter]. It removes some thousands of rows at
-// a time, each time in a transaction of its own, so that other transactions do not
-// wait for long and the work is kept when ctx ends. If expiries are kept in
-// another form than the layout says, it removes nothing and returns the same
-// [*MisfitError] as any other call.
-func (s *Store) Sweep(ctx context.Context, before time.Time) (total int, err error) {
-	for _, statement := range s.db.q.sweep {
-		for n := int64(1); n > 0; total += int(n) { // of a partitioned table a batch may be any number
-			n, err = s.db.conn.Exec(ctx, statement.sql, statement.arg(before))
-			if errors.Is(err, errors.ErrUnsupported) { // tables of a later version have nothing to be removed
-				break
-			}
-			if err != nil {
-				return total, fail(ctx, "sweep", err)
-			}
-		}
-	}
-	return total, nil
 }

@@ -181,7 +181,7 @@ func (s *Store) deleteSessions(ctx context.Context, userID, keep string) error {
 }
 
 // Sweep removes what has expired from every store that supports it, and returns
-// how many.
+// how many. If the time did not suffice, it returns storage.ErrUnfinished.
 func (s *Store) Sweep(ctx context.Context, before time.Time) (total int, err error) {
 	sweepers := map[string]any{"": s.adapter}
 	if s.Apart != nil {
@@ -192,8 +192,15 @@ func (s *Store) Sweep(ctx context.Context, before time.Time) (total int, err err
 		if !ok {
 			continue // the store expires its rows itself
 		}
-		n, failed := guarded.Call(ctx, s.bounds, prefix+"Sweep", func(ctx context.Context) (int, error) { return able.Sweep(ctx, before) })
-		total, err = total+n, errors.Join(err, failed)
+		var unfinished error
+		n, failed := guarded.Call(ctx, s.bounds, prefix+"Sweep", func(ctx context.Context) (n int, err error) {
+			n, err = able.Sweep(ctx, before)
+			if errors.Is(err, storage.ErrUnfinished) {
+				unfinished, err = storage.ErrUnfinished, nil
+			}
+			return n, err
+		})
+		total, err = total+n, errors.Join(err, failed, unfinished)
 	}
 	return total, err
 }

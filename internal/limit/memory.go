@@ -55,16 +55,19 @@ func NewMemory(now func() time.Time) *Memory {
 // Take counts one event under key, unless r is reached. It then returns how long
 // until the next event fits.
 func (l *Memory) Take(ctx context.Context, key string, r storage.Rate) (wait time.Duration, err error) {
-	if r.Events <= 0 || r.Per <= 0 {
-		return 0, nil
+	if r.Events <= 0 || r.Per <= 0 || ctx.Err() != nil {
+		return 0, ctx.Err()
 	}
 	l.full.Update(key, clientIn(ctx), func(full, now time.Time) time.Time {
-		next := now
+		most, next := now.Add(r.Per), now
+		if full.After(most) { // the clock was set back
+			full = most
+		}
 		if !full.IsZero() {
 			next = full
 		}
 		next = next.Add(r.Per / time.Duration(r.Events))
-		if wait = max(0, next.Sub(now.Add(r.Per))); wait > 0 {
+		if wait = max(0, next.Sub(most)); wait > 0 {
 			return full
 		}
 		return next
@@ -74,8 +77,8 @@ func (l *Memory) Take(ctx context.Context, key string, r storage.Rate) (wait tim
 
 // Return takes back one event that Take counted under key at rate r.
 func (l *Memory) Return(ctx context.Context, key string, r storage.Rate) error {
-	if r.Events <= 0 || r.Per <= 0 {
-		return nil
+	if r.Events <= 0 || r.Per <= 0 || ctx.Err() != nil {
+		return ctx.Err()
 	}
 	l.full.Update(key, clientIn(ctx), func(full, _ time.Time) time.Time {
 		if full.IsZero() {
@@ -87,7 +90,10 @@ func (l *Memory) Return(ctx context.Context, key string, r storage.Rate) error {
 }
 
 // Forget clears what was counted under key.
-func (l *Memory) Forget(_ context.Context, key string) error {
+func (l *Memory) Forget(ctx context.Context, key string) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
 	l.full.Delete(key)
 	return nil
 }

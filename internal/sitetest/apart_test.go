@@ -554,14 +554,30 @@ func TestRolesFail(t *testing.T) {
 // flaky is a store of revocations whose next calls to revoke fail.
 type flaky struct {
 	storage.RevocationStore
-	fails atomic.Int32
+	fails   atomic.Int32
+	revoked chan struct{} // closed at the first revocation; nil: nobody waits for it
 }
 
 func (f *flaky) Revoke(ctx context.Context, key string, at, expires time.Time) error {
 	if f.fails.Add(-1) >= 0 {
 		return errStore
 	}
-	return f.RevocationStore.Revoke(ctx, key, at, expires)
+	err := f.RevocationStore.Revoke(ctx, key, at, expires)
+	if f.revoked != nil {
+		close(f.revoked)
+		f.revoked = nil
+	}
+	return err
+}
+
+// within waits for an event that comes by itself.
+func within(t *testing.T, event <-chan struct{}, what string) {
+	t.Helper()
+	select {
+	case <-event:
+	case <-time.After(time.Minute):
+		t.Fatalf("within a minute not: %s", what)
+	}
 }
 
 func TestRevocationsAreTriedAgain(t *testing.T) {
@@ -578,6 +594,17 @@ func TestRevocationsAreTriedAgain(t *testing.T) {
 		stolen := b.copy()
 		revocations.fails.Store(1)
 		b.post("/auth/signout")
+		dead(t, stolen)
+	})
+	t.Run("R-544 a sign-out asks until it is answered", func(t *testing.T) {
+		s, _, revocations := newSite(t, func(a *memoryadapter.Adapter) storage.Adapter { return a })
+		b := s.newBrowser()
+		s.mustSignIn(b)
+		stolen := b.copy()
+		revocations.revoked = make(chan struct{})
+		revocations.fails.Store(3)
+		b.post("/auth/signout")
+		within(t, revocations.revoked, "the token is revoked")
 		dead(t, stolen)
 	})
 	t.Run("R-357 deleting somebody who is gone ends their tokens", func(t *testing.T) {

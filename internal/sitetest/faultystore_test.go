@@ -50,10 +50,18 @@ func newFaultyStore() *faultyStore {
 
 // reset empties the store and mends it.
 func (s *faultyStore) reset() {
-	s.inner = memoryadapter.New(memoryadapter.Options{})
 	s.plan.mu.Lock()
 	defer s.plan.mu.Unlock()
+	s.inner = memoryadapter.New(memoryadapter.Options{})
 	s.plan.method, s.plan.hooks, s.plan.called, s.plan.hung = "", nil, map[string]bool{}, false
+}
+
+// store returns the store behind the faults. A sign-out that failed asks again after the
+// test that it belongs to.
+func (s *faultyStore) store() *memoryadapter.Adapter {
+	s.plan.mu.Lock()
+	defer s.plan.mu.Unlock()
+	return s.inner
 }
 
 func (s *faultyStore) fail(method string, f fault) {
@@ -69,6 +77,13 @@ func (s *faultyStore) afterwards(method string, f func()) {
 	s.plan.mu.Lock()
 	defer s.plan.mu.Unlock()
 	s.plan.hooks = map[string]func(){method: f}
+}
+
+// mendThen mends the store and runs f once, after the next call of method.
+func (s *faultyStore) mendThen(method string, f func()) {
+	s.plan.mu.Lock()
+	defer s.plan.mu.Unlock()
+	s.plan.method, s.plan.hooks = "", map[string]func(){method: f}
 }
 
 func (p *faultPlan) enter(ctx context.Context, method string) (f fault, hook func()) {
@@ -130,35 +145,35 @@ func act(ctx context.Context, s *faultyStore, method string, call func(context.C
 }
 
 func (s *faultyStore) CreateUser(ctx context.Context, u latchkey.User) (latchkey.User, error) {
-	return attempt(ctx, s, "CreateUser", func(ctx context.Context) (latchkey.User, error) { return s.inner.CreateUser(ctx, u) })
+	return attempt(ctx, s, "CreateUser", func(ctx context.Context) (latchkey.User, error) { return s.store().CreateUser(ctx, u) })
 }
 
 func (s *faultyStore) GetUser(ctx context.Context, id string) (latchkey.User, error) {
-	return attempt(ctx, s, "GetUser", func(ctx context.Context) (latchkey.User, error) { return s.inner.GetUser(ctx, id) })
+	return attempt(ctx, s, "GetUser", func(ctx context.Context) (latchkey.User, error) { return s.store().GetUser(ctx, id) })
 }
 
 func (s *faultyStore) GetUserByEmail(ctx context.Context, email string) (latchkey.User, error) {
-	return attempt(ctx, s, "GetUserByEmail", func(ctx context.Context) (latchkey.User, error) { return s.inner.GetUserByEmail(ctx, email) })
+	return attempt(ctx, s, "GetUserByEmail", func(ctx context.Context) (latchkey.User, error) { return s.store().GetUserByEmail(ctx, email) })
 }
 
 func (s *faultyStore) GetUserByAccount(ctx context.Context, provider, id string) (latchkey.User, error) {
-	return attempt(ctx, s, "GetUserByAccount", func(ctx context.Context) (latchkey.User, error) { return s.inner.GetUserByAccount(ctx, provider, id) })
+	return attempt(ctx, s, "GetUserByAccount", func(ctx context.Context) (latchkey.User, error) { return s.store().GetUserByAccount(ctx, provider, id) })
 }
 
 func (s *faultyStore) UpdateUser(ctx context.Context, id string, c storage.UserChange) (latchkey.User, error) {
-	return attempt(ctx, s, "UpdateUser", func(ctx context.Context) (latchkey.User, error) { return s.inner.UpdateUser(ctx, id, c) })
+	return attempt(ctx, s, "UpdateUser", func(ctx context.Context) (latchkey.User, error) { return s.store().UpdateUser(ctx, id, c) })
 }
 
 func (s *faultyStore) LinkAccount(ctx context.Context, a latchkey.Account) error {
-	return act(ctx, s, "LinkAccount", func(ctx context.Context) error { return s.inner.LinkAccount(ctx, a) })
+	return act(ctx, s, "LinkAccount", func(ctx context.Context) error { return s.store().LinkAccount(ctx, a) })
 }
 
 func (s *faultyStore) CreateSession(ctx context.Context, row storage.StoredSession) error {
-	return act(ctx, s, "CreateSession", func(ctx context.Context) error { return s.inner.CreateSession(ctx, row) })
+	return act(ctx, s, "CreateSession", func(ctx context.Context) error { return s.store().CreateSession(ctx, row) })
 }
 
 func (s *faultyStore) GetSession(ctx context.Context, token string) (storage.StoredSession, error) {
-	return attempt(ctx, s, "GetSession", func(ctx context.Context) (storage.StoredSession, error) { return s.inner.GetSession(ctx, token) })
+	return attempt(ctx, s, "GetSession", func(ctx context.Context) (storage.StoredSession, error) { return s.store().GetSession(ctx, token) })
 }
 
 func (s *faultyStore) GetSessionAndUser(ctx context.Context, token string) (storage.StoredSession, latchkey.User, error) {
@@ -167,57 +182,57 @@ func (s *faultyStore) GetSessionAndUser(ctx context.Context, token string) (stor
 		user latchkey.User
 	}
 	b, err := attempt(ctx, s, "GetSessionAndUser", func(ctx context.Context) (b both, err error) {
-		b.row, b.user, err = s.inner.GetSessionAndUser(ctx, token)
+		b.row, b.user, err = s.store().GetSessionAndUser(ctx, token)
 		return b, err
 	})
 	return b.row, b.user, err
 }
 
 func (s *faultyStore) UpdateSession(ctx context.Context, token string, expires time.Time) error {
-	return act(ctx, s, "UpdateSession", func(ctx context.Context) error { return s.inner.UpdateSession(ctx, token, expires) })
+	return act(ctx, s, "UpdateSession", func(ctx context.Context) error { return s.store().UpdateSession(ctx, token, expires) })
 }
 
 func (s *faultyStore) DeleteSession(ctx context.Context, token string) (storage.StoredSession, error) {
-	return attempt(ctx, s, "DeleteSession", func(ctx context.Context) (storage.StoredSession, error) { return s.inner.DeleteSession(ctx, token) })
+	return attempt(ctx, s, "DeleteSession", func(ctx context.Context) (storage.StoredSession, error) { return s.store().DeleteSession(ctx, token) })
 }
 
 func (s *faultyStore) CreateVerificationToken(ctx context.Context, t storage.VerificationToken) error {
-	return act(ctx, s, "CreateVerificationToken", func(ctx context.Context) error { return s.inner.CreateVerificationToken(ctx, t) })
+	return act(ctx, s, "CreateVerificationToken", func(ctx context.Context) error { return s.store().CreateVerificationToken(ctx, t) })
 }
 
 func (s *faultyStore) UseVerificationToken(ctx context.Context, identifier, token string) (storage.VerificationToken, error) {
 	return attempt(ctx, s, "UseVerificationToken", func(ctx context.Context) (storage.VerificationToken, error) {
-		return s.inner.UseVerificationToken(ctx, identifier, token)
+		return s.store().UseVerificationToken(ctx, identifier, token)
 	})
 }
 
 func (s *faultyStore) GetAccount(ctx context.Context, provider, id string) (latchkey.Account, error) {
-	return attempt(ctx, s, "GetAccount", func(ctx context.Context) (latchkey.Account, error) { return s.inner.GetAccount(ctx, provider, id) })
+	return attempt(ctx, s, "GetAccount", func(ctx context.Context) (latchkey.Account, error) { return s.store().GetAccount(ctx, provider, id) })
 }
 
 func (s *faultyStore) ListAccounts(ctx context.Context, userID string) ([]latchkey.Account, error) {
-	return attempt(ctx, s, "ListAccounts", func(ctx context.Context) ([]latchkey.Account, error) { return s.inner.ListAccounts(ctx, userID) })
+	return attempt(ctx, s, "ListAccounts", func(ctx context.Context) ([]latchkey.Account, error) { return s.store().ListAccounts(ctx, userID) })
 }
 
 func (s *faultyStore) UnlinkAccount(ctx context.Context, provider, id string) (latchkey.Account, error) {
-	return attempt(ctx, s, "UnlinkAccount", func(ctx context.Context) (latchkey.Account, error) { return s.inner.UnlinkAccount(ctx, provider, id) })
+	return attempt(ctx, s, "UnlinkAccount", func(ctx context.Context) (latchkey.Account, error) { return s.store().UnlinkAccount(ctx, provider, id) })
 }
 
 func (s *faultyStore) ListSessions(ctx context.Context, userID string) ([]storage.StoredSession, error) {
-	return attempt(ctx, s, "ListSessions", func(ctx context.Context) ([]storage.StoredSession, error) { return s.inner.ListSessions(ctx, userID) })
+	return attempt(ctx, s, "ListSessions", func(ctx context.Context) ([]storage.StoredSession, error) { return s.store().ListSessions(ctx, userID) })
 }
 
 func (s *faultyStore) DeleteSessionByID(ctx context.Context, userID, id string) error {
-	return act(ctx, s, "DeleteSessionByID", func(ctx context.Context) error { return s.inner.DeleteSessionByID(ctx, userID, id) })
+	return act(ctx, s, "DeleteSessionByID", func(ctx context.Context) error { return s.store().DeleteSessionByID(ctx, userID, id) })
 }
 
 func (s *faultyStore) DeleteSessions(ctx context.Context, userID, keep string) (int, error) {
-	return attempt(ctx, s, "DeleteSessions", func(ctx context.Context) (int, error) { return s.inner.DeleteSessions(ctx, userID, keep) })
+	return attempt(ctx, s, "DeleteSessions", func(ctx context.Context) (int, error) { return s.store().DeleteSessions(ctx, userID, keep) })
 }
 
 func (s *faultyStore) InTx(ctx context.Context, f func(storage.Adapter) error) error {
 	return act(ctx, s, "InTx", func(patient context.Context) error {
-		return s.inner.InTx(patient, func(a storage.Adapter) error {
+		return s.store().InTx(patient, func(a storage.Adapter) error {
 			if err := f(&faultyStore{a.(*memoryadapter.Adapter), s.plan}); err != nil {
 				return err
 			}

@@ -245,6 +245,19 @@ func TestSignOutFaults(t *testing.T) {
 			t.Errorf("%d, log %v", a.Code, last)
 		}
 	})
+	t.Run("R-544 the end is repeated until it succeeds", func(t *testing.T) {
+		s, store := newFaultySite(t)
+		b := s.newBrowser()
+		s.mustSignIn(b)
+		stolen := b.copy()
+		store.fail("DeleteSession", faultBefore)
+		b.post("/auth/signout")
+		live(t, stolen.copy())
+		ended := make(chan struct{})
+		store.mendThen("DeleteSession", func() { close(ended) })
+		within(t, ended, "the session ends")
+		dead(t, stolen)
+	})
 	t.Run("R-106 strict", func(t *testing.T) {
 		store := newFaultyStore()
 		s := newOAuthSite(t, stored, func(c *latchkey.Config) { c.Adapter, c.Security.StrictSignOut = store, new(true) })

@@ -3,6 +3,7 @@
 package wirejson
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"slices"
@@ -11,10 +12,18 @@ import (
 	"github.com/latchkeyhq/latchkey/internal/jsonscan"
 )
 
-// AddExtra decodes m into extra, which it makes if it is nil.
+// Decode decodes one JSON text into v. Numbers of no other type become [json.Number].
+func Decode(raw []byte, v any) error {
+	d := json.NewDecoder(bytes.NewReader(raw))
+	d.UseNumber()
+	return d.Decode(v)
+}
+
+// AddExtra decodes m into extra, which it makes if it is nil. Numbers become
+// [json.Number]: a float64 rounds integers above 2^53.
 func AddExtra[M ~map[string]any](extra *M, m jsonscan.Member) error {
 	var v any
-	if err := json.Unmarshal(m.Raw, &v); err != nil {
+	if err := Decode(m.Raw, &v); err != nil {
 		return err
 	}
 	if *extra == nil {

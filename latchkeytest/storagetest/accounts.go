@@ -98,19 +98,17 @@ var accountPromises = []promise[accountStore]{
 	}},
 	{"every token field survives", func(t *testing.T, a accountStore) {
 		want := storage.Account{
-			UserID: newUser(t, a, "").ID, Provider: "acme", ProviderAccountID: "1", Type: storage.TypeOIDC,
-			Tokens: storage.Tokens{
-				AccessToken: strings.Repeat("a.B-_~+/=", 1200), RefreshToken: "r" + unicode[2], IDToken: strings.Repeat("e", 10<<10),
-				TokenType: "bearer", Scope: "openid email", SessionState: "s.1", ExpiresAt: instant.Truncate(time.Second),
-			},
+			UserID: newUser(t, a, "").ID, Provider: "acme", ProviderAccountID: "1", Type: storage.TypeOIDC, Tokens: filledTokens(),
 		}
 		ok(t, a.LinkAccount(t.Context(), want))
 		readAccount(t, a, want)
+		unlinkAccount(t, a, want)
 	}},
 	{"members without a field of their own survive", func(t *testing.T, a accountStore) {
 		want := openAccount(newUser(t, a, "").ID)
 		ok(t, a.LinkAccount(t.Context(), want))
 		readAccount(t, a, want)
+		unlinkAccount(t, a, want)
 	}},
 	{"an account may have no tokens at all", func(t *testing.T, a accountStore) {
 		readAccount(t, a, link(t, a, newUser(t, a, ""), "1"))
@@ -219,6 +217,14 @@ func readAccount(t *testing.T, a accountStore, want storage.Account) {
 		}
 	}
 	t.Error("ListAccounts does not have the account")
+}
+
+// unlinkAccount removes an account, and compares what is returned.
+func unlinkAccount(t *testing.T, a accountStore, want storage.Account) {
+	t.Helper()
+	got, err := a.UnlinkAccount(t.Context(), want.Provider, want.ProviderAccountID)
+	ok(t, err)
+	same(t, "unlinked account", got, want)
 }
 
 func extraText(t *testing.T, m map[string]any) string {

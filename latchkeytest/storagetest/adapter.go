@@ -33,7 +33,30 @@ import (
 // a record, such as [storage.StoredSession].Tenant, is in a promise of its own.
 func TestAdapter(t *testing.T, open func(t *testing.T) storage.Adapter, except ...string) {
 	t.Helper()
-	s := newSuite(func(t *testing.T) any { return open(t) }, except)
+	Suite{Open: open, Except: except}.TestAdapter(t)
+}
+
+// Suite is what [TestAdapter] needs, for stores that can be opened again.
+type Suite struct {
+	// Open returns an empty store, as for [TestAdapter].
+	Open func(t *testing.T) storage.Adapter
+	// Reopen returns the store that a was opened on, as a program has it that is
+	// started anew: what it returns shares no memory with a. nil: whether data
+	// survive is not tried.
+	Reopen func(t *testing.T, a storage.Adapter) storage.Adapter
+	// Except names what the store cannot keep, as for [TestAdapter]. The group of
+	// the promises about reopening is "Reopen".
+	Except []string
+}
+
+// TestAdapter is the function [TestAdapter], and tests that what was stored is there
+// when the store is opened again.
+func (u Suite) TestAdapter(t *testing.T) {
+	t.Helper()
+	s := newSuite(func(t *testing.T) any { return u.Open(t) }, u.Except)
+	if u.Reopen != nil {
+		prove(t, s, "Reopen", reopenPromises(u.Reopen))
+	}
 	prove(t, s, "Adapter", slices.Concat(userPromises, linkPromises))
 	prove(t, s, "SessionAdapter", slices.Concat(sessionPromises, sessionFieldPromises))
 	prove(t, s, "SessionListAdapter", sessionListPromises)
@@ -93,8 +116,13 @@ func prove[A any](t *testing.T, s *suite, ability string, promises []promise[A])
 		t.Logf("not tried: %s", ability)
 		return
 	}
+	names := map[string]bool{}
 	t.Run(ability, func(t *testing.T) {
 		for _, p := range promises {
+			if names[p.name] {
+				t.Errorf("two promises are called %q", p.name)
+			}
+			names[p.name] = true
 			if name := ability + "/" + p.name; s.except[name] {
 				delete(s.except, name)
 				t.Logf("not tried: %s", p.name)

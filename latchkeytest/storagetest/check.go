@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"reflect"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -103,7 +104,7 @@ func asText(v reflect.Value) string {
 		return "none"
 	}
 	if v.Kind() == reflect.String {
-		return strings.ToValidUTF8(v.String(), "�") + " "
+		return strconv.Quote(v.String())
 	}
 	raw, err := json.Marshal(v.Interface())
 	if err != nil {

@@ -23,7 +23,9 @@ var deletionPromises = []promise[deletionStore]{
 		}
 	}},
 	{"DeleteUser returns the user and removes what is theirs", func(t *testing.T, a deletionStore) {
-		ada, eve := newUser(t, a, "ada@example.com"), newUser(t, a, "eve@example.com")
+		ada, err := a.CreateUser(t.Context(), filledUser("ada@example.com"))
+		ok(t, err)
+		eve := newUser(t, a, "eve@example.com")
 		belongings(t, a, ada, "1")
 		belongings(t, a, eve, "2")
 		got, err := a.DeleteUser(t.Context(), ada.ID)

@@ -25,7 +25,7 @@ var limiterPromises = []promise[storage.Limiter]{
 			ok(t, err)
 		}
 		if n := len(slices.DeleteFunc(admitted, func(in bool) bool { return !in })); n != rare.Events {
-			t.Errorf("%d of %d were admitted, want %d", n, crowd, rare.Events)
+			t.Errorf("%d of %d were admitted at %v, want %d", n, crowd, rateText(rare), rare.Events)
 		}
 	}},
 	{"who is refused learns how long to wait, within one interval", func(t *testing.T, l storage.Limiter) {
@@ -44,7 +44,7 @@ var limiterPromises = []promise[storage.Limiter]{
 			wait, err := l.Take(t.Context(), "k", quick)
 			ok(t, err)
 			if wait > quick.Per {
-				t.Errorf("wait %v, want at most %v", wait, quick.Per)
+				t.Errorf("Take at %v: wait %v, want at most %v", rateText(quick), wait, quick.Per)
 			}
 			time.Sleep(wait)
 		}
@@ -61,14 +61,22 @@ var limiterPromises = []promise[storage.Limiter]{
 		once := storage.Rate{Events: 1, Per: 20 * time.Hour}
 		for _, key := range oddKeys() {
 			if wait, err := l.Take(t.Context(), key, once); err != nil || wait > 0 {
-				t.Errorf("Take(%.20q): wait %v, error %v", key, wait, err)
+				t.Errorf("Take(%.20q) at %v: wait %v, error %v, want no wait", key, rateText(once), wait, err)
 			}
 		}
 		for _, key := range oddKeys() {
 			if wait, err := l.Take(t.Context(), key, once); err != nil || wait <= 0 {
-				t.Errorf("a second Take(%.20q): wait %v, error %v", key, wait, err)
+				t.Errorf("a second Take(%.20q) at %v: wait %v, error %v, want a wait", key, rateText(once), wait, err)
 			}
 		}
+	}},
+	{"a cancelled context ends the call", func(t *testing.T, l storage.Limiter) {
+		fill(t, l, "k", rare)
+		_, err := l.Take(cancelled(t), "other", rare)
+		is(t, "Take", err, context.Canceled)
+		is(t, "Forget", l.Forget(cancelled(t), "k"), context.Canceled)
+		refused(t, l, "k", rare)
+		fill(t, l, "other", rare)
 	}},
 }
 
@@ -79,8 +87,13 @@ var returningPromises = []promise[storage.ReturningLimiter]{
 		refused(t, l, "k", rare)
 		ok(t, l.Return(t.Context(), "k", rare))
 		if wait, err := l.Take(t.Context(), "k", rare); err != nil || wait > 0 {
-			t.Errorf("Take after Return: wait %v, error %v", wait, err)
+			t.Errorf("Take at %v after Return: wait %v, error %v, want no wait", rateText(rare), wait, err)
 		}
+		refused(t, l, "k", rare)
+	}},
+	{"a cancelled context ends the call", func(t *testing.T, l storage.ReturningLimiter) {
+		fill(t, l, "k", rare)
+		is(t, "Return", l.Return(cancelled(t), "k", rare), context.Canceled)
 		refused(t, l, "k", rare)
 	}},
 }
@@ -134,12 +147,15 @@ func oddKeys() []string {
 	return slices.Compact(all)
 }
 
+// rateText returns a rate in words.
+func rateText(r storage.Rate) string { return fmt.Sprintf("%d in %v", r.Events, r.Per) }
+
 // fill takes what a rate allows at once.
 func fill(t *testing.T, l storage.Limiter, key string, r storage.Rate) {
 	t.Helper()
 	for i := range r.Events {
 		if wait, err := l.Take(t.Context(), key, r); err != nil || wait > 0 {
-			t.Fatalf("event %d of %d: wait %v, error %v", i+1, r.Events, wait, err)
+			t.Fatalf("Take(%.20q) at %v, event %d: wait %v, error %v, want no wait", key, rateText(r), i+1, wait, err)
 		}
 	}
 }
@@ -149,7 +165,7 @@ func refused(t *testing.T, l storage.Limiter, key string, r storage.Rate) {
 	wait, err := l.Take(t.Context(), key, r)
 	ok(t, err)
 	if interval := r.Per / time.Duration(r.Events); wait <= 0 || wait > interval {
-		t.Errorf("wait %v, want more than nothing and at most %v", wait, interval)
+		t.Errorf("Take(%.20q) at %v, when the rate is reached: wait %v, want more than nothing and at most %v", key, rateText(r), wait, interval)
 	}
 }
 

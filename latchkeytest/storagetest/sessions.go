@@ -21,7 +21,7 @@ var sessionPromises = []promise[sessionStore]{
 		is(t, "DeleteSession", err, storage.ErrNotFound)
 	}},
 	{"a session is read with its user", func(t *testing.T, a sessionStore) {
-		u, err := a.CreateUser(t.Context(), storage.User{Name: "Ada", Email: "ada@example.com", EmailVerified: instant, Image: "i"})
+		u, err := a.CreateUser(t.Context(), filledUser("ada@example.com"))
 		ok(t, err)
 		newUser(t, a, "eve@example.com")
 		want := storage.StoredSession{Token: "t", UserID: u.ID, Expires: instant, Created: instant.Add(-time.Hour), UserAgent: "Firefox"}
@@ -72,6 +72,25 @@ var sessionPromises = []promise[sessionStore]{
 			is(t, fmt.Sprintf("DeleteSession(%.20q)", token), err, storage.ErrNotFound)
 		}
 		readSession(t, a, want, u)
+	}},
+	{"a hostile token is kept whole or refused", func(t *testing.T, a sessionStore) {
+		u := newUser(t, a, "")
+		for _, token := range append([]string{"sha256:x"}, hostile...) {
+			want := storage.StoredSession{Token: token, UserID: u.ID, Expires: instant}
+			if a.CreateSession(t.Context(), want) != nil {
+				_, _, err := a.GetSessionAndUser(t.Context(), token)
+				is(t, fmt.Sprintf("GetSessionAndUser(%.20q) after a refusal", token), err, storage.ErrNotFound)
+				continue
+			}
+			got, _, err := a.GetSessionAndUser(t.Context(), token)
+			if err != nil {
+				t.Errorf("the token %.20q was accepted, and does not find its session: %v", token, err)
+				continue
+			}
+			sameSession(t, fmt.Sprintf("session of the token %.20q", token), got, want)
+			_, err = a.DeleteSession(t.Context(), token)
+			ok(t, err)
+		}
 	}},
 	{"what a browser says of itself is no obstacle", func(t *testing.T, a sessionStore) {
 		u := newUser(t, a, "")
@@ -253,7 +272,7 @@ var sessionListPromises = []promise[sessionListStore]{
 		}
 		list(t, a, u.ID, 1)
 	}},
-	{"a cancelled context ends the call", func(t *testing.T, a sessionListStore) {
+	{"a cancelled context ends a list and what is done by it", func(t *testing.T, a sessionListStore) {
 		u := newUser(t, a, "")
 		newSession(t, a, u, "t", instant)
 		ctx := cancelled(t)

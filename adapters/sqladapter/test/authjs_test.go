@@ -50,6 +50,9 @@ func startPeer(t *testing.T, name string, d sqlstore.Dialect, where record) *pee
 	t.Helper()
 	text, err := json.Marshal(where)
 	ok(t, err)
+	if name == "prisma" {
+		return &peer{Peer: realservers.NewPeer(t, "prisma", "prisma", string(d), string(text)), at: moment}
+	}
 	return &peer{Peer: realservers.NewPeer(t, "js", "@mikro-orm/better-sqlite", name, string(d), string(text)), at: moment}
 }
 

@@ -12,7 +12,7 @@ import (
 
 // twoWays are the adapters of Auth.js that are run on their own tables, with
 // Latchkey beside them. S-016: Drizzle. S-017: Kysely. S-018: TypeORM. S-019:
-// Sequelize and MikroORM.
+// Sequelize and MikroORM. R-547: Prisma 7 with its own client.
 var twoWays = []struct{ name, file string }{
 	{"drizzle", "drizzle_sqlite"},
 	{"drizzle", "drizzle_postgres"},
@@ -26,6 +26,9 @@ var twoWays = []struct{ name, file string }{
 	{"sequelize", "sequelize_sqlite"},
 	{"sequelize", "sequelize_postgres"},
 	{"sequelize", "sequelize_mysql"},
+	{"prisma", "prisma_v5_sqlite"},
+	{"prisma", "prisma_v5_postgres"},
+	{"prisma", "prisma_v5_mysql"},
 	{"mikro-orm", "mikroorm_sqlite"},
 	{"mikro-orm", "mikroorm_postgres"},
 	{"mikro-orm", "mikroorm_mysql"},

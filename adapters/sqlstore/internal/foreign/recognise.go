@@ -149,6 +149,9 @@ func (db Database) adapter(e Engine, n model.Names) adapter {
 			return a
 		}
 	}
+	if db.isPrismas() && !numbered && len(n) > 0 {
+		return adapters[0]
+	}
 	if _, renamed := n["users"]; e != Postgres || renamed || n["verification_token"] != "" {
 		return adapter{}
 	}
@@ -158,12 +161,18 @@ func (db Database) adapter(e Engine, n model.Names) adapter {
 	return adapter{name: "pg", title: "pg"}
 }
 
+// isPrismas reports whether Prisma has migrated the database. Its schemas may give tables
+// and columns any names, with underscores as Sequelize has them, too.
+func (db Database) isPrismas() bool { return db["_prisma_migrations"] != nil }
+
 // hasMarks tells adapters apart that give their tables the same names.
 func (db Database) hasMarks(e Engine, n model.Names, adapter string) bool {
 	_, numbered := db.find(n.Of("verification_token"), "id")
 	switch adapter {
 	case "prisma":
-		return db["_prisma_migrations"] != nil || !strings.Contains(db.kind(n, "accounts.expires_at"), "bigint")
+		return db.isPrismas() || !strings.Contains(db.kind(n, "accounts.expires_at"), "bigint")
+	case "sequelize":
+		return !db.isPrismas()
 	case "typeorm":
 		return numbered && strings.Contains(db.kind(n, "users.emailVerified"), "char")
 	case "hasura":

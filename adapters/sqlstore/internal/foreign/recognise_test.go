@@ -76,6 +76,29 @@ func TestRecogniseDocumented(t *testing.T) {
 	}
 }
 
+// TestSnakeCasePrisma: R-546, a schema of Prisma that maps its names to underscores is not
+// Sequelize's: ids are text, and SQLite has times as Prisma writes them, rows or none.
+func TestSnakeCasePrisma(t *testing.T) {
+	for _, e := range []Engine{Postgres, MySQL, SQLite} {
+		like, err := SharedLayout(e, "sequelize")
+		if err != nil {
+			t.Fatal(err)
+		}
+		db := documented(like, "text")
+		if got, found := db.Recognise(e); !found || got.Adapter != "Sequelize" || !got.Layout.UUIDs {
+			t.Fatalf("%s without a mark: %q, %t", e, got.Adapter, found)
+		}
+		db["_prisma_migrations"] = map[string]string{"id": "text"}
+		got, found := db.Recognise(e)
+		if !found || got.Adapter != "Prisma" || got.Layout.UUIDs {
+			t.Errorf("%s: %q, UUIDs: %t", e, got.Adapter, got.Layout.UUIDs)
+		}
+		if e == SQLite && got.Layout.Times != ISO {
+			t.Errorf("times are %q, want %q", got.Layout.Times, ISO)
+		}
+	}
+}
+
 func TestRecogniseOthers(t *testing.T) {
 	for name, c := range map[string]struct {
 		db    Database
