@@ -200,6 +200,18 @@ func (s *setup) prepareRevocations(f *failure.List) {
 	s.revocations.Life = max(c.JWT.MaxAge, jwt.DefaultMaxAge) // it may have been longer before
 }
 
+// evidenceLife returns how long anything lives that a sign-in can be completed
+// with: a link, or a flow.
+func evidenceLife(providers []preparedProvider) time.Duration {
+	longest := max(browser.CheckMaxAge, linkMaxAge) // links may have lived longer before
+	for _, p := range providers {
+		if e, ok := p.(*emailProvider); ok {
+			longest = max(longest, e.MaxAge)
+		}
+	}
+	return longest
+}
+
 func (s *setup) prepareProviders(f *failure.List) {
 	if len(s.config.Providers) == 0 {
 		f.Add(ErrInvalidProvider, "Providers is empty: nobody could sign in; add one, such as providers.GitHub(latchkey.OAuth{}) with AUTH_GITHUB_ID and AUTH_GITHUB_SECRET set")

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"reflect"
-	"time"
 
 	"github.com/latchkeyhq/latchkey/internal/browser"
 	"github.com/latchkeyhq/latchkey/internal/directory"
@@ -88,18 +87,6 @@ func revocationsIn(s *setup, store storage.RevocationStore) *directory.Revocatio
 	return directory.NewRevocations(directory.Revocations{
 		Store: store, Keys: s.keys, InAdapter: own != nil && store != nil && sameStore(own, store), Bounds: s.bounds, SessionCache: s.beliefs, Now: s.now,
 	})
-}
-
-// evidenceLife returns how long anything lives that a sign-in can be completed
-// with: a link, or a flow.
-func evidenceLife(providers []preparedProvider) time.Duration {
-	longest := max(browser.CheckMaxAge, linkMaxAge) // links may have lived longer before
-	for _, p := range providers {
-		if e, ok := p.(*emailProvider); ok {
-			longest = max(longest, e.MaxAge)
-		}
-	}
-	return longest
 }
 
 func (s *setup) warnOfEndlessTokens() {

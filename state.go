@@ -346,16 +346,3 @@ func (a *Auth) orBlank(s *setup) *setup {
 	}
 	return s
 }
-
-// setupWithStore returns the setup for work without a request. It needs an
-// Adapter.
-func (a *Auth) setupWithStore(ctx context.Context) (*setup, error) {
-	s, err := a.setupIn(ctx)
-	if err != nil {
-		return nil, failure.Public(err)
-	}
-	if s.store == nil {
-		return nil, failure.Wrap(ErrMissingAdapter, errors.New("set Config.Adapter"))
-	}
-	return s, nil
-}

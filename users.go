@@ -2,9 +2,11 @@ package latchkey
 
 import (
 	"context"
+	"errors"
 
 	"github.com/latchkeyhq/latchkey/event"
 	"github.com/latchkeyhq/latchkey/internal/directory"
+	"github.com/latchkeyhq/latchkey/internal/failure"
 	"github.com/latchkeyhq/latchkey/internal/journal"
 	"github.com/latchkeyhq/latchkey/users"
 )
@@ -39,4 +41,17 @@ func (b usersBackend) Open(ctx context.Context) (*directory.Work, error) {
 	}
 	w.Tell = func(ctx context.Context) { s.tell(ctx, w.Events, journal.NoSubject{}) }
 	return w, nil
+}
+
+// setupWithStore returns the setup for work without a request. It needs an
+// Adapter.
+func (a *Auth) setupWithStore(ctx context.Context) (*setup, error) {
+	s, err := a.setupIn(ctx)
+	if err != nil {
+		return nil, failure.Public(err)
+	}
+	if s.store == nil {
+		return nil, failure.Wrap(ErrMissingAdapter, errors.New("set Config.Adapter"))
+	}
+	return s, nil
 }

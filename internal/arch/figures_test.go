@@ -10,18 +10,20 @@ import (
 )
 
 // budget bounds the root package for each delivery: functions that are bound to
-// the request object (as receiver or parameter), and exported names. A later line
-// adds to those before it. A line changes together with its reason.
+// the request object (as receiver or parameter), exported names, and lines. A later
+// line adds to those before it. A line changes together with its reason.
 var budget = []struct {
-	delivery     string
-	bound, names int
+	delivery            string
+	bound, names, lines int
 }{
-	{"floor", 120, 155},
+	{"floor", 120, 155, 12_800},
+	// Each flow records what it sent and demands it back, sign-ins are compared with
+	// the instant at which a user's sessions ended, and headers are written late.
+	{"one instant, sealed kinds, demanded answers", 0, 0, 600},
 }
 
 // What the root package may grow to.
 const (
-	mostRootLines   = 12_800
 	mostRootFiles   = 85
 	mostFolderFiles = 130 // Go files in the folder, tests included
 	mostCycle       = 12  // files that all depend on each other
@@ -46,9 +48,9 @@ func TestFigures(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var bound, names int
+	var bound, names, mostLines int
 	for _, b := range budget {
-		bound, names = bound+b.bound, names+b.names
+		bound, names, mostLines = bound+b.bound, names+b.names, mostLines+b.lines
 	}
 	path := p.readingPath()
 	for _, f := range []struct {
@@ -58,7 +60,7 @@ func TestFigures(t *testing.T) {
 		{"functions bound to the request object", p.bound("exchange"), bound},
 		{"exported names, aliases included", p.exported(), names},
 		{"files", len(p.files), mostRootFiles},
-		{"lines", lines, mostRootLines},
+		{"lines", lines, mostLines},
 		{"Go files in the folder", len(inFolder), mostFolderFiles},
 		{"files of the largest cycle", len(p.largestCycle()), mostCycle},
 		{"files from a callback's code to the session cookie", len(path), mostPath},
