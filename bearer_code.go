@@ -129,13 +129,12 @@ func (a *Auth) BearerCode(r *http.Request, challenge string) (string, error) {
 	return a.Core().BearerCode(r.Context(), requestHead(r), challenge)
 }
 
-// BearerToken opens a session for the app that asks with r, and returns its
-// token and when that ends at the latest, unless it is renewed. It belongs to
-// the user who was signed in where code was made, is as old as their sign-in,
-// and ends without the browser's. verifier is the secret that the code's
-// challenge was made of (RFC 7636, section 4.1). The error is ErrInvalidCheck
-// for a code that is wrong, older than a minute or used, one whose verifier is
-// another, and one whose session has ended.
+// BearerToken opens a session for the app that asks with r, and returns its token and
+// when that ends at the latest, unless it is renewed. It belongs to the user of the
+// session in which code was made, is as old as their sign-in, and ends without the
+// browser's. verifier is the secret that the code's challenge was made of (RFC 7636,
+// section 4.1). The error is ErrInvalidCheck for a code that is wrong, older than a
+// minute or used, one whose verifier is another, and one whose session has ended.
 func (a *Auth) BearerToken(r *http.Request, code, verifier string) (token string, expires time.Time, err error) {
 	return a.Core().BearerToken(r.Context(), requestHead(r), code, verifier)
 }

@@ -103,7 +103,7 @@ func (p *credentialsProvider) receive(ctx context.Context, x *exchange) (outcome
 	}}, nil
 }
 
-// check asks the application whose fields these are. While the account's budget is
+// check asks the application which user has these fields. While the account's budget is
 // used up, a known browser's try may only end in a user that this browser is known
 // for. It is refused otherwise, whatever was right or wrong, so that it tells
 // nothing about the accounts of others.

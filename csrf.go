@@ -102,7 +102,7 @@ func isForeignPart(x *exchange) bool {
 }
 
 // isForeignQuestion reports whether another site asks what only a page of this site,
-// or a visitor who opens a link, may ask.
+// or a visitor with a link, may ask.
 func isForeignQuestion(x *exchange) bool {
 	switch x.action {
 	case "callback":

@@ -48,7 +48,7 @@ var (
 	}
 )
 
-// firstNamed returns the first name whose mark is in a browser's description,
+// firstNamed returns the first name with its mark in a browser's description,
 // or "".
 func firstNamed(names [][2]string, agent string) string {
 	for _, n := range names {

@@ -9,11 +9,11 @@ import (
 	"strings"
 )
 
-// WithEnv returns c with what it leaves empty taken from the environment, as
-// [New] does on its own with os.Getenv. It is for those who get the environment
-// from elsewhere, and is what Auth.js calls setEnvDefaults: New then reads
-// nothing but what getenv answers, which is "" for what is not set. Of several
-// environments the first counts that has a variable.
+// WithEnv returns c with what it leaves empty taken from the environment, as [New]
+// does on its own with os.Getenv. Use it where the environment comes from elsewhere.
+// It is what Auth.js calls setEnvDefaults: New then reads nothing but what getenv
+// answers, which is "" for what is not set. Of several environments the first counts
+// that has a variable.
 //
 //   - AUTH_SECRET, alias NEXTAUTH_SECRET, and AUTH_SECRET_1 to AUTH_SECRET_3 in
 //     front of it, the highest number first

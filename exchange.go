@@ -256,7 +256,7 @@ func (x *exchange) Secrets() []string {
 	return secrets
 }
 
-// handOut returns err as the application gets it: an *Error whose text repeats
+// handOut returns err as the application gets it: an *Error with a text that repeats
 // no secret of this request, so that it may be logged.
 func (x *exchange) handOut(err error) error {
 	err = failure.Public(err)

@@ -96,8 +96,8 @@ func urlFor(w http.ResponseWriter, res *Response, err error) (string, error) {
 // csrfToken to the routes under the base path. It sets the cookie on w when the
 // browser has none yet, so call it before writing the body.
 //
-// A post whose Sec-Fetch-Site is same-origin and whose Origin is the site's is
-// accepted without the token. Browsers that do not send both headers need it.
+// A post with a Sec-Fetch-Site of same-origin and the site's Origin is accepted
+// without the token. Browsers that do not send both headers need it.
 func (a *Auth) CSRFToken(w http.ResponseWriter, r *http.Request) (string, error) {
 	x, err := a.Core().reading(r.Context(), asGet(requestHead(r)))
 	if err != nil {

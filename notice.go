@@ -138,8 +138,7 @@ func typedFields(p *providerInfo, form map[string]any) map[string]string {
 	return kept
 }
 
-// shownFields returns the fields of a provider's form whose values are no
-// secrets.
+// shownFields returns the fields of a provider's form with values that are no secrets.
 func shownFields(p *providerInfo) []Field {
 	if p.kind == TypeEmail || p.kind == TypeWebAuthn {
 		return []Field{{Name: "email"}}

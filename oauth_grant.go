@@ -159,7 +159,7 @@ const longestAccountID = 255
 // accountID returns the id of an account. Tenants may share an Adapter and call
 // different issuers by one provider id, so that of a tenant names the issuer, too:
 // by a hash of one length, which no subject can imitate. A provider without an
-// issuer is named by the endpoint that says who the user is.
+// issuer is named by the endpoint that describes the user.
 func accountID(p *OAuth, tenant, subject string) string {
 	if tenant == "" {
 		return subject

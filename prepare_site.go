@@ -58,7 +58,7 @@ func isInside(host string) bool {
 	return weburl.IsLoopback(host) || err == nil && (addr.IsPrivate() || addr.IsLinkLocalUnicast())
 }
 
-// checkPrefix refuses a URL whose path shows that no proxy removes the prefix.
+// checkPrefix refuses a URL with a path that shows that no proxy removes the prefix.
 func (c *Site) checkPrefix(f *failure.List, path string) {
 	if _, ok := strings.CutPrefix(path+"/", strings.TrimRight(c.Prefix, "/")+"/"); !ok && strings.Trim(path, "/") != "" {
 		f.Add(ErrInvalidConfig, "Site.Prefix %q: the path of Site.URL (AUTH_URL) is %q, and has to begin with it", c.Prefix, path)

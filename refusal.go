@@ -116,7 +116,7 @@ func unauthorized(x *exchange, to string) *Response {
 	return res
 }
 
-// forbidden answers a user who would get no further by signing in.
+// forbidden answers a user for whom signing in again would change nothing.
 func forbidden(ctx context.Context, x *exchange, s *Session, here string) *Response {
 	if x.credential.Bearer != nil {
 		res := jsonText(http.StatusForbidden, "Access denied.")

@@ -36,7 +36,7 @@ type plainReading struct {
 	said jwtclaims.Said
 }
 
-// readPlain reads a session whose claims no callback looks at: it cuts the
+// readPlain reads a session with claims that no callback looks at: it cuts the
 // token's JSON into members and puts both answers together from them.
 func (t *tokenStrategy) readPlain(ctx context.Context, v *visit, token browser.Token) (*reading, error) {
 	room := t.rooms.Get().(*plainRoom)

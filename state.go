@@ -273,7 +273,7 @@ func (s *requestState) remember(of reading, u *User) {
 	}
 }
 
-// setupOf returns the setup whose store is asked. A session that was put into
+// setupOf returns the setup with the store that is asked. A session that was put into
 // the context belongs to no request.
 func (s *requestState) setupOf(ctx context.Context, a *Auth) (*setup, error) {
 	switch {

@@ -119,8 +119,7 @@ func tenantOf(ctx context.Context, r *Request, name func(context.Context, *Reque
 	return named, err
 }
 
-// tenantFault returns the error of a request whose configuration an application does
-// not give.
+// tenantFault returns the error of a request for which the application gives no configuration.
 func tenantFault(err error) error {
 	if errors.Is(err, ErrNotFound) || isSteering(err) {
 		err = &unknownTenant{err}

@@ -55,7 +55,7 @@ func (w *webauthnProvider) receive(ctx context.Context, x *exchange) (outcome, e
 	return outcome{assertion: in}, nil
 }
 
-// verify returns the user who answered, and what is to be remembered of the
+// verify returns the user of the answer, and what is to be remembered of the
 // answer.
 func (w *webauthnProvider) verify(ctx context.Context, x *exchange) (*directory.Assertion, error) {
 	if !w.asked(&x.visit) {

@@ -32,7 +32,7 @@ type challenge struct {
 	Conditional  bool    `json:"conditional,omitempty"`  // it may be made without asking
 }
 
-// askedFor stands for the user whose passkeys were listed. It is as long
+// askedFor stands for the user of the listed passkeys. It is as long
 // without a user, because the length of a cookie shows (R-184).
 func askedFor(who *visitorInfo) string {
 	if !who.exists {
@@ -56,8 +56,7 @@ func (c *challenge) bytes() []byte {
 // longestImage is the longest URL of a picture that waits in a cookie.
 const longestImage = 512
 
-// registerDataOf returns what waits in the cookie of the user whose passkey is
-// made.
+// registerDataOf returns what waits in the cookie of the user of the new passkey.
 func registerDataOf(who *visitorInfo) *User {
 	u := &User{Name: who.user.Name, Email: who.user.Email}
 	if who.here != nil {

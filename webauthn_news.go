@@ -67,8 +67,8 @@ func shownNames(u *User) (name, displayName string) {
 }
 
 // signals answers the question for news. Browsers act on it for all sites of a
-// relying party, so it is about passkeys of this site alone: those whose handle the
-// site has made, and the one that the request before has found to be gone.
+// relying party, so it is about passkeys of this site alone: those with a handle that
+// the site has made, and the one that the request before has found to be gone.
 func (w *webauthnProvider) signals(ctx context.Context, v *visit, l *links, here *currentUser) (*Response, error) {
 	party := w.partyOf(v.request, l.origin)
 	gone, err := w.takeGone(ctx, v, here)

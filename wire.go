@@ -94,7 +94,7 @@ func (u *SessionUser) isZero() bool {
 	return u.Name == "" && u.Email == "" && u.Image == "" && u.Extra == nil
 }
 
-// setKnown distinguishes a user of whom nothing is known from the zero
+// setKnown distinguishes a user without known members from the zero
 // SessionUser.
 func (u *SessionUser) setKnown() {
 	if u.isZero() {

@@ -18,10 +18,10 @@ import (
 // nobody writes to it.
 type Claims map[string]any
 
-// String returns the value of the first of keys whose claim is text or a
-// number: text as it is, the empty one included, numbers in decimal notation
-// without an exponent. Claims that are absent, null or of another type are
-// passed over. When none of keys has such a claim it returns "".
+// String returns the value of the first of keys with a claim that is text or a
+// number: text as it is, the empty one included, numbers in decimal notation without
+// an exponent. Claims that are absent, null or of another type are passed over. When
+// none of keys has such a claim it returns "".
 func (c Claims) String(keys ...string) string {
 	for _, key := range keys {
 		if text, ok := c[key].(string); ok {

@@ -145,8 +145,7 @@ func (c *Codec) key() (*cbcKey, error) {
 }
 
 // openOther opens a token that this Codec's newest secret did not seal: it
-// comes from an older secret, or from another implementation whose header may
-// be written differently.
+// comes from an older secret, or from another implementation, which may write the header differently.
 func (c *Codec) openOther(dst []byte, newest *cbcKey, p parts) ([]byte, error) {
 	if len(c.secrets) > 1 {
 		if k := c.cbc().byHeader[p.header]; k != nil {

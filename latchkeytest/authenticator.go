@@ -93,8 +93,8 @@ func (a *Authenticator) Forget(p *Passkey) {
 	a.passkeys = slices.DeleteFunc(a.passkeys, func(one *Passkey) bool { return one == p })
 }
 
-// Clone copies the authenticator with its passkeys, as somebody would who got at
-// its memory: from now on each counts on its own.
+// Clone copies the authenticator with its passkeys, as an attacker with access to its
+// memory would: from now on each counts on its own.
 func (a *Authenticator) Clone() *Authenticator {
 	c := *a
 	c.passkeys = nil
@@ -114,7 +114,7 @@ func (a *Authenticator) Misbehave(m PasskeyMisbehaviour) { a.bad = m }
 // a PublicKeyCredentialCreationOptionsJSON, alone or in a member "options" or
 // "publicKey". The error wraps [ErrInvalidState] if one of the passkeys is
 // excluded, [ErrNotSupported], [ErrNotAllowed] for user verification that is
-// not to be had, [ErrSecurity] for an RP ID of somebody else, or [ErrType].
+// not to be had, [ErrSecurity] for an RP ID of another site, or [ErrType].
 func (a *Authenticator) Create(options []byte) ([]byte, error) {
 	o, err := parseCreationOptions(options)
 	if err != nil {

@@ -12,7 +12,7 @@ import (
 )
 
 // AttestationRoot is the certificate that those of "basic" attestation are
-// issued by, for sites that check who made an authenticator.
+// issued by, for sites that check the maker of an authenticator.
 func (a *Authenticator) AttestationRoot() (*x509.Certificate, error) {
 	if a.attester == nil {
 		made, err := newAttester()
@@ -36,7 +36,7 @@ func (c *passkeyCeremony) attest(asked string) ([]byte, error) {
 	return rewrite(c.a.bad.RawAttestation, encoded), err
 }
 
-// statement is that of section 8.2, or of 8.7 where nobody asks for more.
+// statement is that of section 8.2, or of 8.7 where the site asks for no more.
 func (c *passkeyCeremony) statement(asked string) (format string, statement map[string]any, err error) {
 	kind := c.a.Attestation
 	if asked == "" || asked == "none" {

@@ -120,7 +120,7 @@ func (c *passkeyCeremony) credential(extensions, response map[string]any) ([]byt
 }
 
 // encodeClientData writes the members in the order that the specification
-// promises to those who cannot parse JSON (section 5.8.1.1).
+// promises to readers without a JSON parser (section 5.8.1.1).
 func encodeClientData(members map[string]any) ([]byte, error) {
 	rest := maps.Clone(members)
 	first := []string{"type", "challenge", "origin", "crossOrigin"}

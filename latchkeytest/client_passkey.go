@@ -6,10 +6,10 @@ import (
 	"net/url"
 )
 
-// RegisterPasskey has a make a passkey, for whoever is signed in, or else for a
-// new user with that e-mail address, and returns the answer of the callback. The
-// test ends unless it was registered and somebody is signed in;
-// [Client.TryRegisterPasskey] is for what must be refused.
+// RegisterPasskey has a make a passkey, for the signed-in user, or else for a new
+// user with that e-mail address, and returns the answer of the callback. The test
+// ends unless it was registered and a user is signed in; [Client.TryRegisterPasskey]
+// is for what must be refused.
 func (c *Client) RegisterPasskey(a *Authenticator, email string) *Page {
 	c.t.Helper()
 	return c.mustBeIn(c.mustSucceed(c.TryRegisterPasskey(a, email)))
@@ -24,7 +24,7 @@ func (c *Client) TryRegisterPasskey(a *Authenticator, email string) *Page {
 
 // SignInByPasskey signs in with a passkey of a and returns the answer of the
 // callback. email is what was typed before; empty: nothing, as where the browser
-// offers its passkeys. The test ends unless somebody is signed in afterwards;
+// offers its passkeys. The test ends unless a user is signed in afterwards;
 // [Client.TryPasskey] is for sign-ins that must be refused.
 func (c *Client) SignInByPasskey(a *Authenticator, email string) *Page {
 	c.t.Helper()

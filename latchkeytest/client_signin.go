@@ -27,9 +27,9 @@ func (c *Client) CSRFToken() string {
 	return answer.CSRFToken
 }
 
-// SignIn signs in at the issuer, from the press of the button to the answer of
-// the callback, which it returns. The test ends unless somebody is signed in
-// afterwards; [Client.TrySignIn] is for sign-ins that must be refused.
+// SignIn signs in at the issuer, from the press of the button to the answer of the
+// callback, which it returns. The test ends unless a user is signed in afterwards;
+// [Client.TrySignIn] is for sign-ins that must be refused.
 func (c *Client) SignIn(iss *Issuer) *Page {
 	c.t.Helper()
 	return c.mustBeIn(c.TrySignIn(iss))
@@ -42,7 +42,7 @@ func (c *Client) TrySignIn(iss *Issuer) *Page {
 	return c.Complete(c.Begin(iss.config.ID))
 }
 
-// mustBeIn ends the test unless somebody is signed in after the answer p.
+// mustBeIn ends the test unless a user is signed in after the answer p.
 func (c *Client) mustBeIn(p *Page) *Page {
 	c.t.Helper()
 	if c.Session() == nil {
@@ -61,9 +61,9 @@ func (c *Client) Begin(provider string) *Page {
 	})
 }
 
-// Complete follows what [Client.Begin] returned to the provider, chooses a
-// person where one has to be chosen, and comes back to the site, whose answer
-// it returns. A p that does not lead away from the site is returned as it is.
+// Complete follows what [Client.Begin] returned to the provider, chooses a person
+// where one has to be chosen, and comes back to the site, and returns its answer. A p
+// that does not lead away from the site is returned as it is.
 func (c *Client) Complete(p *Page) *Page {
 	c.t.Helper()
 	return c.returnToSite(c.Consent(p))
@@ -97,9 +97,9 @@ func (c *Client) returnToSite(p *Page) *Page {
 	return c.Follow(p)
 }
 
-// SignInCredentials posts fields to the credentials provider and returns the
-// answer of the callback. The test ends unless somebody is signed in
-// afterwards; [Client.TryCredentials] is for what must be refused.
+// SignInCredentials posts fields to the credentials provider and returns the answer
+// of the callback. The test ends unless a user is signed in afterwards;
+// [Client.TryCredentials] is for what must be refused.
 func (c *Client) SignInCredentials(fields map[string]string) *Page {
 	c.t.Helper()
 	return c.mustBeIn(c.TryCredentials(fields))
@@ -117,8 +117,7 @@ func (c *Client) TryCredentials(fields map[string]string) *Page {
 
 // SignInByEmail asks the provider called "email" for a magic link, opens what
 // box was sent, presses the button of a link that wants to be confirmed, and
-// returns the last answer. The test ends unless somebody is signed in
-// afterwards.
+// returns the last answer. The test ends unless a user is signed in afterwards.
 func (c *Client) SignInByEmail(email string, box *Mailbox) *Page {
 	c.t.Helper()
 	before := len(box.Messages(email))
@@ -134,8 +133,7 @@ func (c *Client) SignInByEmail(email string, box *Mailbox) *Page {
 	return c.mustBeIn(page)
 }
 
-// Session reads the session as the site shows it to the browser; nil: nobody is
-// signed in.
+// Session reads the session as the site shows it to the browser; nil: no user is signed in.
 func (c *Client) Session() *latchkey.Session {
 	c.t.Helper()
 	page := c.Get(c.BasePath + "/session")

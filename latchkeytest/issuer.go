@@ -200,7 +200,7 @@ func (p Person) allClaims() map[string]any {
 	return c
 }
 
-// SignInAs makes p the person whom everybody is signed in as from now on.
+// SignInAs makes p the person of every sign-in from now on.
 func (iss *Issuer) SignInAs(p Person) {
 	iss.mu.Lock()
 	defer iss.mu.Unlock()

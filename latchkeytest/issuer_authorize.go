@@ -73,7 +73,7 @@ func (iss *Issuer) refusal(q url.Values) string {
 	return ""
 }
 
-// choice is the person who signs in, if that is decided.
+// choice returns the person of the sign-in, if that is decided.
 func (iss *Issuer) choice(r *http.Request) (Person, bool) {
 	if len(iss.config.People) == 0 {
 		iss.mu.Lock()

@@ -79,8 +79,7 @@ func (iss *Issuer) discovery() map[string]any {
 	}
 }
 
-// endSession is RP-Initiated Logout 1.0, section 2, for a provider that
-// remembers nobody.
+// endSession is RP-Initiated Logout 1.0, section 2, for a provider without sessions.
 func (iss *Issuer) endSession(r *http.Request) reply {
 	back, err := url.Parse(r.Form.Get("post_logout_redirect_uri"))
 	if err != nil || back.Host == "" {

@@ -52,7 +52,7 @@ func (iss *Issuer) spend(store map[string]grant, token string) (grant, bool) {
 }
 
 // proves checks a PKCE verifier (RFC 7636, section 4.6). One without a
-// challenge is refused too: somebody stripped the challenge (RFC 9700, section
+// challenge is refused too: an attacker stripped the challenge (RFC 9700, section
 // 4.8).
 func (g grant) proves(verifier string) bool {
 	if g.challenge == "" {

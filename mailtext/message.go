@@ -25,8 +25,8 @@ type Content struct {
 // It fails if m.URL is no http(s) URL, and for a kind of message that it has no
 // words for.
 //
-// The mail loads nothing from elsewhere: a picture would show its host who
-// reads mail when, and most programs hide it anyway.
+// The mail loads nothing from elsewhere: a picture would tell its host when which
+// user reads mail, and most programs hide it anyway.
 func Compose(m latchkey.Message) (Content, error) {
 	if m.Kind != latchkey.MessageSignIn {
 		return Content{}, fmt.Errorf("there are no words for a message of the kind %q", m.Kind)

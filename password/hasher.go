@@ -170,10 +170,11 @@ func (h *Hasher) Hash(ctx context.Context, password string) (string, error) {
 	return h.o.newArgon().hash(text), nil
 }
 
-// Check compares a password with a stored hash. A wrong password is no error. An empty
-// hash stands for a user who is unknown or has no password: it fits no password, and
-// costs as much time as a wrong one. Check returns [ErrHash], [ErrBusy], the error of
-// ctx, or an error that names a pepper which is missing in the configuration.
+// Check compares a password with a stored hash. A wrong password is no error. An
+// empty hash stands for an unknown user or one without a password: it fits no
+// password, and costs as much time as a wrong one. Check returns [ErrHash],
+// [ErrBusy], the error of ctx, or an error that names a pepper which is missing in
+// the configuration.
 func (h *Hasher) Check(ctx context.Context, hash, password string) (Result, error) {
 	v, err := h.verifierOf(hash)
 	if err != nil {

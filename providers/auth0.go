@@ -9,7 +9,7 @@ import "github.com/latchkeyhq/latchkey"
 // AUTH_AUTH0_ISSUER. Whether an e-mail is proven is for the tenant and its
 // connections to say: the claim email_verified counts.
 //
-// The scope offline_access brings a refresh token, whose rotation is a setting of
+// The scope offline_access brings a refresh token; its rotation is a setting of
 // the application; /oauth/revoke ends it. Signing out at Auth0 is its
 // end_session_endpoint, where the tenant enables it, else /v2/logout. See
 // https://auth0.com/docs/authenticate/login/oidc-conformant-authentication.

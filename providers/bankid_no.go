@@ -9,7 +9,7 @@ import (
 // BankIDNorway signs in with Norwegian BankID, which identifies people by law. Its
 // profile is a [profile.BankIDNorway].
 //
-// Name and e-mail come from the userinfo endpoint, whose answer is signed. The
+// Name and e-mail come from the userinfo endpoint, with a signed answer. The
 // person gives the e-mail, and none counts as proven. For the test
 // environment set Issuer, or AUTH_BANKID_NO_ISSUER, to
 // https://auth.current.bankid.no/auth/realms/current. See

@@ -193,8 +193,8 @@ func unending(c latchkey.Claims) latchkey.Claims {
 	return c
 }
 
-// withoutIDToken drops an ID token that nobody asked for and nobody could
-// verify: the provider is used as one of OAuth alone.
+// withoutIDToken drops an ID token that was not asked for and could not be verified:
+// the provider is used as one of OAuth alone.
 func withoutIDToken(c latchkey.Claims) latchkey.Claims {
 	delete(c, "id_token")
 	return c

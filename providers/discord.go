@@ -10,7 +10,7 @@ import (
 
 // Discord signs in with a Discord account. Its profile is a [profile.Discord].
 //
-// The profile's verified says whether the e-mail was proven. Somebody without a
+// The profile's verified says whether the e-mail was proven. A person without a
 // picture gets one of Discord's own. Tokens live for a week; a refresh token works
 // once, and /oauth2/token/revoke ends all tokens of the person and application. See
 // https://discord.com/developers/docs/topics/oauth2.
@@ -39,8 +39,8 @@ func identifyDiscord(g latchkey.Grant) (latchkey.Identity, error) {
 	return m.identity(who)
 }
 
-// discordImage is the URL of a picture. Which of Discord's own somebody gets
-// that has none depends on the id, or on an old user name's discriminator.
+// discordImage returns the URL of a picture. Which of Discord's own a person without
+// one gets depends on the id, or on an old user name's discriminator.
 func discordImage(id, avatar, discriminator string) string {
 	if avatar != "" {
 		extension := "png"

@@ -27,7 +27,7 @@ const entraConsumersTenant = "9188040d-6c67-4c5b-b112-36a304b66dad"
 // MicrosoftEntraID signs in with a work, school or personal Microsoft account.
 // Its profile is a [profile.Entra].
 //
-// Issuer says whose accounts may enter: one of the constants above, or
+// Issuer says which accounts may enter: one of the constants above, or
 // https://login.microsoftonline.com/{tenant}/v2.0 with the tenant's id, which
 // is a GUID. Empty: AUTH_MICROSOFT_ENTRA_ID_ISSUER, else [EntraCommon]. An
 // application that is only for some tenants, but cannot name a single one here,
@@ -66,7 +66,7 @@ func deriveEntra(p *latchkey.OAuth) error {
 }
 
 // identifyEntra takes a data URL for a photo only where the application fetches
-// one: as a claim it would be whatever somebody's tenant says.
+// one: as a claim it would be whatever a foreign tenant says.
 func identifyEntra(fetched bool) func(latchkey.Grant) (latchkey.Identity, error) {
 	return func(g latchkey.Grant) (latchkey.Identity, error) {
 		m := mapping{from: g.Profile}
@@ -163,7 +163,7 @@ func isGUID(s string) bool {
 
 // EntraPhoto is a FetchProfile for [MicrosoftEntraID] that adds the person's
 // picture, as a data URL of a square JPEG with the given side: 48, 64, 96, 120,
-// 240, 360, 432, 504 or 648 pixels; 0: 48. Who has no picture gets none.
+// 240, 360, 432, 504 or 648 pixels; 0: 48. A person without a picture gets none.
 //
 // The picture becomes part of the user, and with [latchkey.JWTSessions] of the
 // cookie. Anything above 48 is for stored sessions. The call goes to Microsoft

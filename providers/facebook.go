@@ -8,14 +8,14 @@ import (
 
 // Facebook signs in with a Facebook account. Its profile is a [profile.Facebook].
 //
-// Live applications need callback URLs with https that are no localhost. Who signed
-// up with a telephone has no e-mail, and Facebook does not say whether one was
+// Live applications need callback URLs with https that are no localhost. A person
+// with a telephone sign-up has no e-mail, and Facebook does not say whether one was
 // proven. There is no refresh token: tokens live for two hours, and fb_exchange_token
 // makes one of them that lives for 60 days. DELETE /me/permissions ends the grant.
 // More members of the profile have to be asked for, in UserInfo.Params ("fields").
 // The URLs name no version of the Graph API: Facebook then takes the oldest one that
-// is open to the application, and no version here can end.
-// See https://developers.facebook.com/docs/facebook-login/guides/advanced/manual-flow.
+// is open to the application, and no version here can end. See
+// https://developers.facebook.com/docs/facebook-login/guides/advanced/manual-flow.
 func Facebook(p latchkey.OAuth) *latchkey.OAuth {
 	return dialect{answer: repairFacebook}.of(p).Or(latchkey.OAuth{
 		ID:            "facebook",

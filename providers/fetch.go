@@ -68,8 +68,8 @@ func (a api) request(ctx context.Context, method, target string, body any) (*htt
 	return req, nil
 }
 
-// call sends req. Redirects are answers: following one would hand the token to
-// whoever is named there (RFC 9700 section 4.12).
+// call sends req. Redirects are answers: following one would hand the token to the
+// host that is named there (RFC 9700 section 4.12).
 func (a api) call(req *http.Request) (*answer, error) {
 	stay := *a.client
 	stay.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
@@ -224,8 +224,8 @@ func graphQL(query string) func(context.Context, api) (latchkey.Claims, error) {
 	}
 }
 
-// idTokenOnly is a FetchProfile for providers whose ID tokens are all there is
-// to know, whatever the scopes promise.
+// idTokenOnly is a FetchProfile for providers with nothing but ID tokens to know,
+// whatever the scopes promise.
 func idTokenOnly(_ context.Context, _ *http.Client, t latchkey.Tokens) (latchkey.Claims, error) {
 	return claimsOf(t.IDToken)
 }
@@ -242,9 +242,9 @@ func withHeader(name, value string) func(context.Context, api) (latchkey.Claims,
 	}
 }
 
-// proven picks the primary e-mail of a list if its flag says that it is
-// verified, else the first one that is. Anybody can enter the e-mail of somebody
-// else, so others do not count.
+// proven picks the primary e-mail of a list if its flag says that it is verified,
+// else the first one that is. A person can enter the e-mail of another one, so others
+// do not count.
 func proven(list []any, verified, primary string) (email string) {
 	for _, entry := range list {
 		c, _ := entry.(map[string]any)
@@ -260,7 +260,7 @@ func proven(list []any, verified, primary string) (email string) {
 	return email
 }
 
-// below is a Derive for providers whose endpoints are at the issuer's.
+// below is a Derive for providers with endpoints at the issuer's.
 func below(authorization, token, userInfo string) func(*latchkey.OAuth) error {
 	return func(p *latchkey.OAuth) error {
 		if p.Issuer == "" {

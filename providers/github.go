@@ -11,7 +11,7 @@ import (
 // GitHub signs in with an OAuth app of github.com. Its profile is a
 // [profile.GitHub].
 //
-// Somebody who keeps their e-mail private is asked for it with a second call,
+// A private e-mail is asked for with a second call,
 // which needs the scope user:email, and only an e-mail that GitHub has verified
 // is taken; email_verified is then added to the profile. Without one the person
 // has no e-mail.

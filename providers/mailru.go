@@ -6,8 +6,7 @@ import "github.com/latchkeyhq/latchkey"
 //
 // Register an application at https://o2.mail.ru/app/ with a redirect URI that
 // ends in /callback/mailru. It takes the access token in the query. Whether an
-// e-mail is verified is unknown; it is a mailbox of Mail.ru's or one that
-// somebody registered with.
+// e-mail is verified is unknown; it is a mailbox of Mail.ru's or the one of the registration.
 //
 // See https://api.mail.ru/docs/guides/oauth/.
 func MailRu(p latchkey.OAuth) *latchkey.OAuth {

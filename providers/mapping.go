@@ -146,7 +146,7 @@ func (m *mapping) fault(name string, value any) {
 	}
 }
 
-// identity returns who, unless a field that it was made from was faulty.
+// identity returns the Identity, unless a field that it was made from was faulty.
 func (m *mapping) identity(who latchkey.Identity) (latchkey.Identity, error) {
 	if m.err != nil {
 		return latchkey.Identity{}, m.err

@@ -4,7 +4,7 @@ import "github.com/latchkeyhq/latchkey"
 
 // Medium signs in with a Medium account. Its profile is a [profile.Medium].
 //
-// Medium takes no new applications: this is for those who have one, with a
+// Medium takes no new applications: this is for sites that have one, with a
 // callback URL that ends in /callback/medium. It gives no e-mail.
 //
 // See https://github.com/Medium/medium-api-docs.

@@ -10,9 +10,9 @@ import (
 
 // Notion signs in with a Notion account. Its profile is a [profile.Notion].
 //
-// Make a public integration at https://www.notion.so/profile/integrations, with
-// a redirect URI that ends in /callback/notion and the capability to read user
-// information with e-mails. The person chooses a workspace and pages; one who
+// Make a public integration at https://www.notion.so/profile/integrations, with a
+// redirect URI that ends in /callback/notion and the capability to read user
+// information with e-mails. The person chooses a workspace and pages; a person that
 // installs the integration for a whole workspace cannot be signed in.
 //
 // Whether an e-mail is verified is unknown. Refresh tokens are used once, and

@@ -2,12 +2,12 @@ package providers
 
 import "github.com/latchkeyhq/latchkey"
 
-// Osso signs in by SAML through a server of Osso, which its open-source edition
-// lets anybody run. Its profile is a [profile.OpenID].
+// Osso signs in by SAML through a server of Osso, which its open-source edition lets
+// a site run itself. Its profile is a [profile.OpenID].
 //
 // Issuer, or AUTH_OSSO_ISSUER, is the URL of the server. The redirect URI of the
 // OAuth client there ends in /callback/osso. Send the parameter domain or email
-// to say whose identity provider to ask.
+// to say which customer's identity provider to ask.
 //
 // Whether an e-mail is verified is unknown: each customer's identity provider
 // says what it likes.

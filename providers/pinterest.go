@@ -9,11 +9,12 @@ import "github.com/latchkeyhq/latchkey"
 // redirect URI that ends in /callback/pinterest. Until Pinterest has reviewed it
 // only its owner can sign in.
 //
-// Somebody is known by their id. Auth.js takes the user name, which its owner
-// can change and somebody else take over; those whom it knows have to be given
-// their id when they move here. Pinterest gives no e-mail.
+// A person is known by an id. Auth.js takes the user name, which its owner can change
+// and another person take over; those whom it knows have to be given their id when
+// they move here. Pinterest gives no e-mail.
 //
-// See https://developers.pinterest.com/docs/getting-started/set-up-authentication-and-authorization/.
+// See
+// https://developers.pinterest.com/docs/getting-started/set-up-authentication-and-authorization/.
 func Pinterest(p latchkey.OAuth) *latchkey.OAuth {
 	return p.Or(latchkey.OAuth{
 		ID:             "pinterest",

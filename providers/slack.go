@@ -6,7 +6,7 @@ import "github.com/latchkeyhq/latchkey"
 //
 // Make an app at https://api.slack.com/apps with the user scopes openid, profile
 // and email, and a redirect URL that ends in /callback/slack; Slack wants https,
-// in development too. A person is somebody else in each workspace. The parameter
+// in development too. A person has another id in each workspace. The parameter
 // team with the id of a workspace makes Slack offer that one.
 //
 // Slack says in email_verified whether an e-mail is verified. Token rotation is

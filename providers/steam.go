@@ -18,7 +18,7 @@ import (
 //
 // Steam speaks OpenID 2.0: there are no tokens, nothing to register and no client
 // id. AUTH_STEAM_SECRET, or ClientSecret, is a Web API key, from
-// https://steamcommunity.com/dev/apikey, which asks who somebody is. Every answer is
+// https://steamcommunity.com/dev/apikey, which asks for a person's profile. Every answer is
 // checked back with Steam itself. There is no e-mail. People are known by their
 // SteamID64; names and the rest of the profile change at will.
 //
@@ -56,7 +56,7 @@ func deriveSteam(p *latchkey.OAuth) error {
 	return nil
 }
 
-// beginSteam asks for whoever is signed in at Steam (section 9 of OpenID 2.0).
+// beginSteam asks for the person that is signed in at Steam (section 9 of OpenID 2.0).
 func beginSteam(returnURL string) (string, error) {
 	site, err := url.Parse(returnURL)
 	if err != nil {
@@ -93,7 +93,7 @@ var steamSigned = []string{"op_endpoint", "claimed_id", "identity", "return_to",
 
 var steamIdentity = regexp.MustCompile(`^https?://steamcommunity\.com/openid/id/([0-9]{15,25})$`)
 
-// steamID is whom an answer claims to be about (section 11; R-443). It is Steam's
+// steamID returns the id that an answer claims to be about (section 11; R-443). It is Steam's
 // own word only if Steam confirms it.
 func steamID(returnURL string, params url.Values) (string, error) {
 	of := func(field string) string { return params.Get("openid." + field) }
@@ -150,7 +150,7 @@ func (a api) confirmSteam(ctx context.Context, params url.Values) error {
 	return nil
 }
 
-// fetchSteam asks who has the id.
+// fetchSteam asks for the person with the id.
 func (a api) fetchSteam(ctx context.Context, key, id string) (latchkey.Claims, error) {
 	target := a.user
 	target.Params = url.Values{"key": {key}, "steamids": {id}}

@@ -134,7 +134,7 @@ const (
 )
 
 // TikTokFields is the endpoint that answers with the given fields. The open id
-// is always among them, because nobody can be signed in without it.
+// is always among them, because no person can be signed in without it.
 func TikTokFields(fields ...TikTokField) latchkey.Endpoint {
 	if !slices.Contains(fields, TikTokOpenID) {
 		fields = append([]TikTokField{TikTokOpenID}, fields...)

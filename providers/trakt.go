@@ -13,8 +13,8 @@ import (
 // that ends in /callback/trakt. Trakt gives no e-mail and asks sites to copy
 // pictures instead of linking to them.
 //
-// Somebody is known by their UUID. Auth.js takes the slug, which is made of the
-// user name, which its owner can change and somebody else take over; those whom
+// A person is known by a UUID. Auth.js takes the slug, which is made of the
+// user name, which its owner can change and another person take over; those whom
 // it knows have to be given their UUID when they move here.
 //
 // See https://trakt.docs.apiary.io/#reference/authentication-oauth.

@@ -4,10 +4,9 @@ import "github.com/latchkeyhq/latchkey"
 
 // Uber signs in with an Uber account. Its profile is a [profile.Uber].
 //
-// Make an application at https://developer.uber.com/dashboard with a redirect
-// URI that ends in /callback/uber. Uber has to approve the scope profile before
-// anybody but the developers can sign in. Whether an e-mail is verified is
-// unknown.
+// Make an application at https://developer.uber.com/dashboard with a redirect URI
+// that ends in /callback/uber. Uber has to approve the scope profile before others
+// than the developers can sign in. Whether an e-mail is verified is unknown.
 //
 // See https://developer.uber.com/docs/riders/guides/authentication/introduction.
 func Uber(p latchkey.OAuth) *latchkey.OAuth {

@@ -12,8 +12,8 @@ import (
 // VKID signs in with VK ID: an account of VK, or through it one of Odnoklassniki
 // or Mail.ru. Its profile is a [profile.VKID]. [VK] is for older applications.
 //
-// The application, made at https://id.vk.com/about/business/go, is a web one whose
-// trusted redirect URL ends in /callback/vk-id. It has no use for the client
+// The application, made at https://id.vk.com/about/business/go, is a web one with a
+// trusted redirect URL that ends in /callback/vk-id. It has no use for the client
 // secret: PKCE takes its place. The callback brings a device_id, which the token
 // request has to repeat; every later call for a token needs it too, so keep it from
 // [latchkey.Grant].Params where you refresh tokens.
@@ -21,7 +21,8 @@ import (
 // VK does not say whether an e-mail is verified; the member verified is about the
 // account. Tokens live for an hour.
 //
-// See https://id.vk.com/about/business/go/docs/en/vkid/latest/vk-id/connection/api-integration/api-description.
+// See
+// https://id.vk.com/about/business/go/docs/en/vkid/latest/vk-id/connection/api-integration/api-description.
 func VKID(p latchkey.OAuth) *latchkey.OAuth {
 	return dialect{answer: withoutIDToken}.of(p).Or(latchkey.OAuth{
 		ID:             "vk-id",
@@ -38,7 +39,7 @@ func VKID(p latchkey.OAuth) *latchkey.OAuth {
 	})
 }
 
-// deriveVKID asks who somebody is with a form that names the client.
+// deriveVKID asks for a person's profile with a form that names the client.
 func deriveVKID(p *latchkey.OAuth) error {
 	client := p.ClientID
 	fetching(p, func(ctx context.Context, a api) (latchkey.Claims, error) {

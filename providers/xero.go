@@ -5,11 +5,11 @@ import "github.com/latchkeyhq/latchkey"
 // Xero signs in with a Xero account, by OpenID Connect. Its profile is a
 // [profile.Xero].
 //
-// Make a web app at https://developer.xero.com/app/manage with a redirect URI
-// that ends in /callback/xero. It is a person who signs in; what organizations
-// they work for is said by the connections endpoint of Xero's API. There is no
-// picture. Whether an e-mail is verified is unknown. The scope offline_access
-// brings a refresh token, which is used once.
+// Make a web app at https://developer.xero.com/app/manage with a redirect URI that
+// ends in /callback/xero. It is a person that signs in; the organizations of that
+// person are said by the connections endpoint of Xero's API. There is no picture.
+// Whether an e-mail is verified is unknown. The scope offline_access brings a refresh
+// token, which is used once.
 //
 // See https://developer.xero.com/documentation/guides/oauth2/sign-in/.
 func Xero(p latchkey.OAuth) *latchkey.OAuth {

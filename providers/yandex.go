@@ -11,7 +11,7 @@ import (
 // Yandex signs in with a Yandex account. Its profile is a [profile.Yandex].
 //
 // The picture is the one of 200 by 200 pixels; see [YandexAvatarURL] for
-// others. Somebody who never chose a picture has none. Yandex does not say
+// others. A person that never chose a picture has none. Yandex does not say
 // whether an e-mail was proven.
 //
 // Tokens live for months, and a refresh token always comes; each use of it brings a

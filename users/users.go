@@ -155,20 +155,21 @@ func (u *Users) EndSession(ctx context.Context, userID, sessionID string) error 
 }
 
 // EndSessions signs a user out everywhere: it ends all sessions of the user, and
-// every sign-in that is under way. A password that was just checked, a link that
-// was sent and a flow at a provider from before are void. Because the clocks of
-// several processes differ, a sign-in that another process sees within the next 15
-// seconds may be refused, and succeeds later. JWT sessions need latchkey.SessionConfig.Revocations; without it EndSessions returns
+// every sign-in that is under way. A password that was just checked, a link that was
+// sent and a flow at a provider from before are void. Because the clocks of several
+// processes differ, a sign-in that another process sees within the next 15 seconds
+// may be refused, and succeeds later. JWT sessions need
+// latchkey.SessionConfig.Revocations; without it EndSessions returns
 // ErrUnsupportedStrategy. Stored sessions need an Adapter that is a
 // [storage.SessionListAdapter].
 func (u *Users) EndSessions(ctx context.Context, userID string) error {
 	return u.endAllBut(ctx, userID, "")
 }
 
-// EndOtherSessions signs a user out everywhere but in the stored session whose
-// [storage.StoredSession].ID is keep, such as latchkey.Session.ID of the request.
-// An empty keep is an error. JWT sessions cannot be spared: all of them end. It
-// needs what EndSessions needs.
+// EndOtherSessions signs a user out everywhere but in the stored session with the
+// [storage.StoredSession].ID keep, such as latchkey.Session.ID of the request. An
+// empty keep is an error. JWT sessions cannot be spared: all of them end. It needs
+// what EndSessions needs.
 func (u *Users) EndOtherSessions(ctx context.Context, userID, keep string) error {
 	if userID != "" && keep == "" {
 		return errNothingToKeep

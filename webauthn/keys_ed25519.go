@@ -42,7 +42,7 @@ func checkEd25519(key []byte) error {
 
 // isSmallOrder reports whether three doublings of a point end at the neutral point.
 // Those of order 1, 2 and 4 have x or y zero. One of order 8 becomes one of order 4
-// when doubled, whose y is zero: x² = -y².
+// when doubled: its y is zero: x² = -y².
 func isSmallOrder(xx, yy *big.Int) bool {
 	sum := new(big.Int).Add(xx, yy)
 	return xx.Sign() == 0 || yy.Sign() == 0 || sum.Mod(sum, edP).Sign() == 0

@@ -130,7 +130,7 @@ func isBorn(in item, born string) bool {
 	return !says || textOf(of) == born
 }
 
-// find returns the account of a user who was not deleted, by its note or else by the
+// find returns the account of a user that was not deleted, by its note or else by the
 // index.
 func (s *accountItems) find(ctx context.Context, provider, id string) (item, error) {
 	if !fitsAccount("", provider, id) {

@@ -8,7 +8,7 @@ import (
 )
 
 // LinkAccount implements [storage.Adapter]. An unknown user is ErrNotFound; an
-// account whose user was deleted is free.
+// account of a deleted user is free.
 func (a *authJS) LinkAccount(ctx context.Context, account storage.Account) error {
 	born, err := a.users.birthOf(ctx, account.UserID)
 	if err != nil {

@@ -27,7 +27,7 @@ func holderOf(note kvstore.Record) (h holder) {
 	return h
 }
 
-// noteOfAccount returns the key of the note that decides whose an account is.
+// noteOfAccount returns the key of the note that decides to which user an account belongs.
 func noteOfAccount(provider, id string) kvstore.Key {
 	sum := hashOf(provider, id)
 	return kvstore.Key{Kind: kvstore.KindAccount, Name: base64.RawURLEncoding.EncodeToString(sum[:])}

@@ -266,7 +266,7 @@ func (p userConn) same(before item) *expression {
 	return e
 }
 
-// Delete implements [kvstore.Conn]. With a user who is gone it removes everything that is
+// Delete implements [kvstore.Conn]. With a deleted user it removes everything that is
 // left of that user, so that no later user of the same id has it. A write of Auth.js
 // does not stop it.
 func (p userConn) Delete(ctx context.Context, k kvstore.Key, version string) (kvstore.Record, error) {

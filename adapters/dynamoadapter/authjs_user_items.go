@@ -46,7 +46,7 @@ func (s *userItems) byIndex(ctx context.Context, email string) (storage.User, er
 }
 
 // asUser returns the user of an item that was read with a session. It reads a user
-// who is being made or deleted again.
+// again during creation and deletion.
 func (s *userItems) asUser(ctx context.Context, id string, in item) (storage.User, error) {
 	if in == nil {
 		return storage.User{}, storage.ErrNotFound

@@ -235,7 +235,7 @@ func (c *conn) Owned(ctx context.Context, user string) (entries []kvstore.Key, e
 	return entries, err
 }
 
-// partition returns all items of a partition whose sort key begins with a text, by
+// partition returns all items of a partition with a sort key that begins with a text, by
 // consistent reads.
 func (c *conn) partition(ctx context.Context, pk, begin string) ([]item, error) {
 	return c.query(ctx, &dynamodb.QueryInput{

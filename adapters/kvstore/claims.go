@@ -7,8 +7,7 @@ import (
 	"github.com/latchkeyhq/latchkey/storage"
 )
 
-// claim gives the e-mail address to a user. ErrConflict: another user has it, who is
-// whole by then.
+// claim gives the e-mail address to a user. ErrConflict: another user has it, complete by then.
 //
 // The user's own claim is written anew. A call that was about to replace that claim,
 // because it did not count when the call read it, then loses.

@@ -153,7 +153,7 @@ func (s *userRecords) delete(ctx context.Context, id string) (storedUser, error)
 	}
 }
 
-// finishDeletion removes what belonged to a user who is gone, and then the record.
+// finishDeletion removes what belonged to a deleted user, and then the record.
 func (s *userRecords) finishDeletion(ctx context.Context, u storedUser) error {
 	left := math.MaxInt
 	for some, err := range s.owned.pages(ctx, u.ID, "") {

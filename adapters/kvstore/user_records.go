@@ -65,7 +65,7 @@ func (s *userRecords) resolve(ctx context.Context, id string) (u storedUser, err
 	}
 }
 
-// find returns the user of the id, who is whole; any other is ErrNotFound.
+// find returns the user of the id if it is complete; any other is ErrNotFound.
 func (s *userRecords) find(ctx context.Context, id string) (storedUser, error) {
 	u, err := s.resolve(ctx, id)
 	if err == nil && u.State == stateGone {
@@ -74,7 +74,7 @@ func (s *userRecords) find(ctx context.Context, id string) (storedUser, error) {
 	return u, err
 }
 
-// findOwner returns the user to whom a record of an account or passkey belongs. It
+// findOwner returns the owner of a record of an account or passkey. It
 // is ErrNotFound if that user was deleted, even if another has the id now.
 func (s *userRecords) findOwner(ctx context.Context, of owner) (storedUser, error) {
 	u, err := s.find(ctx, of.User)
@@ -115,7 +115,7 @@ type ownedValue interface {
 	of() string // the user
 }
 
-// findWithUser reads a live record and the user, who is whole, of its value. It does
+// findWithUser reads a live record and the complete user of its value. It does
 // not compare which of several users of one id the record belongs to.
 func findWithUser[V ownedValue](ctx context.Context, s *userRecords, k Key) (r Record, v V, u storedUser, err error) {
 	var found []Record

@@ -44,7 +44,7 @@ func (a *Adapter) GetUserByAccount(ctx context.Context, provider, providerAccoun
 	return a.findUser(ctx, func(d *data) string { return d.accounts[pair{provider, providerAccountID}].UserID })
 }
 
-// findUser returns the user whose id which finds.
+// findUser returns the user with the id that which finds.
 func (a *Adapter) findUser(ctx context.Context, which func(*data) string) (u storage.User, err error) {
 	err = a.withData(ctx, func(d *data) error {
 		found, known := d.users[which(d)]

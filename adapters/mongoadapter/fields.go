@@ -28,8 +28,7 @@ var (
 	unescape = strings.NewReplacer("%25", "%", "%2E", ".", "%24", "$", "%00", "\x00")
 )
 
-// toFields copies members, but for those in taken, whose names have a field of
-// their own.
+// toFields copies members, but for those in taken: their names have a field of their own.
 func toFields(members map[string]any, taken ...string) (bson.M, error) {
 	if len(members) == 0 {
 		return nil, nil

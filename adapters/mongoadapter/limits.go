@@ -37,7 +37,7 @@ func (a *Adapter) Take(ctx context.Context, key string, r storage.Rate) (time.Du
 	return 0, fail(ctx, "take", storage.ErrConflict)
 }
 
-// take counts an event by one command, whose filter has what the event is counted on.
+// take counts an event by one command with a filter for what the event is counted on.
 // decided is false if another call has changed that since it was read.
 func (a *Adapter) take(ctx context.Context, id string, share, per time.Duration) (wait time.Duration, decided bool, err error) {
 	now := time.Now()

@@ -16,7 +16,7 @@ type owners struct {
 	owned []*collection
 }
 
-// byID returns the filter of a user who is not leaving.
+// byID returns the filter of a user that is not being deleted.
 func byID(id bson.ObjectID) bson.D {
 	return bson.D{{Key: "_id", Value: id}, {Key: "latchkeyLeaving", Value: bson.D{{Key: "$exists", Value: false}}}}
 }
@@ -43,8 +43,8 @@ func (s *owners) lives(ctx context.Context, id bson.ObjectID) (bool, error) {
 	return err == nil, err
 }
 
-// claim runs a write that needs an id or an e-mail address. Those of a user whose
-// deletion was interrupted are free: claim finishes the deletion, and tries the write
+// claim runs a write that needs an id or an e-mail address. Those of a user with an
+// interrupted deletion are free: claim finishes the deletion, and tries the write
 // again.
 func (s *owners) claim(ctx context.Context, id bson.ObjectID, email string, write func() error) error {
 	for range tries {
@@ -70,8 +70,8 @@ func (s *owners) claim(ctx context.Context, id bson.ObjectID, email string, writ
 }
 
 // add adds a document that belongs to a user. A document that holds its key for a
-// user who was deleted is removed first. A concurrent deletion of the owner may have
-// looked before the document was there: add then removes it again.
+// deleted user is removed first. A concurrent deletion of the owner may have looked
+// before the document was there: add then removes it again.
 func (s *owners) add(ctx context.Context, c *collection, id, owner bson.ObjectID, key bson.D, doc any) error {
 	err := c.add(ctx, doc)
 	for range tries {
@@ -96,7 +96,7 @@ func (s *owners) add(ctx context.Context, c *collection, id, owner bson.ObjectID
 	return storage.ErrNotFound
 }
 
-// clear removes a document that holds a key for a user who was deleted. It returns
+// clear removes a document that holds a key for a deleted user. It returns
 // ErrConflict if it belongs to a user.
 func (s *owners) clear(ctx context.Context, c *collection, key bson.D) error {
 	var held struct {
@@ -120,7 +120,7 @@ func (s *owners) clear(ctx context.Context, c *collection, key bson.D) error {
 	return err
 }
 
-// checkExists returns ErrNotFound for an owner who was deleted.
+// checkExists returns ErrNotFound for a deleted owner.
 func (s *owners) checkExists(ctx context.Context, owner bson.ObjectID) error {
 	lives, err := s.lives(ctx, owner)
 	if err == nil && !lives {
@@ -138,7 +138,7 @@ func ownedBy[T any](ctx context.Context, c *collection, userID string) ([]T, err
 	return findAll[T](ctx, c, bson.D{{Key: "userId", Value: owner}})
 }
 
-// finishDeletion removes what belongs to a user who is leaving, and the user after all
+// finishDeletion removes what belongs to a user that is being deleted, and the user after all
 // of it. A new user with the same id stays.
 func (s *owners) finishDeletion(ctx context.Context, id bson.ObjectID) (storage.User, error) {
 	for _, c := range s.owned {

@@ -164,8 +164,8 @@ func (u *update) doc() (doc bson.D) {
 }
 
 // DeleteUser implements [storage.UserDeletionAdapter]. From its first step on the
-// user is nobody. One that was interrupted is finished by the next call, or by
-// whoever signs up with the same e-mail address.
+// user does not exist. An interrupted deletion is finished by the next call, or by
+// the next sign-up with the same e-mail address.
 func (a *Adapter) DeleteUser(ctx context.Context, id string) (u storage.User, err error) {
 	oid, is := parseID(id)
 	if !is {

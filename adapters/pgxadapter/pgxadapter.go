@@ -73,10 +73,10 @@ func New(p *pgxpool.Pool, o Options) (*Adapter, error) {
 func (a *Adapter) Bind(tx pgx.Tx) *Adapter { return &Adapter{a.Store.Bind(conn{tx})} }
 
 // Migrate brings a database to the newest schema: from nothing, from an earlier
-// version, or from the schema of Auth.js. It runs in one transaction. Any number
-// of instances may call it at the same time. Its arguments are those of [New], of
-// whose Options it uses the Layout. [sqlstore.Migrate] says what it does and which
-// errors it returns, and [sqlstore.Schema] has the statements.
+// version, or from the schema of Auth.js. It runs in one transaction. Any number of
+// instances may call it at the same time. Its arguments are those of [New]; of the
+// Options it uses the Layout. [sqlstore.Migrate] says what it does and which errors
+// it returns, and [sqlstore.Schema] has the statements.
 func Migrate(ctx context.Context, p *pgxpool.Pool, o Options) error {
 	if p == nil {
 		return errNoPool
@@ -94,7 +94,7 @@ func Check(ctx context.Context, p *pgxpool.Pool, o Options) error {
 	return sqlstore.Check(ctx, conn{&pool{Pool: p}}, sqlstore.Postgres, o.Layout)
 }
 
-// Detect reports whose users the current schema of a connection has, and which
+// Detect reports which program's users the current schema of a connection has, and which
 // layout fits their tables. See [sqlstore.Detect].
 func Detect(ctx context.Context, p *pgxpool.Pool) (sqlstore.Found, error) {
 	return sqlstore.Detect(ctx, conn{&pool{Pool: p}}, sqlstore.Postgres)

@@ -96,7 +96,7 @@ func (a *authJS) GetAccount(ctx context.Context, provider, providerAccountID str
 }
 
 // LinkAccount implements [storage.Adapter]. An unknown user is ErrNotFound; an
-// account whose user was deleted is free.
+// account of a deleted user is free.
 func (a *authJS) LinkAccount(ctx context.Context, account storage.Account) error {
 	text, err := accountText(account)
 	if err != nil {

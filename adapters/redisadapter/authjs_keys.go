@@ -36,7 +36,7 @@ type keyspace struct {
 }
 
 // at returns a key. unstorage shortens keys, so two ids may have one key: a caller
-// that finds a record compares whose it is.
+// that finds a record compares the owner.
 func (s *keyspace) at(part, id string) string {
 	if s.isUnstorage {
 		return s.conn.prefix + unstorageKey(part+id)

@@ -13,7 +13,7 @@ type ownedKeys struct{ keys *keyspace }
 // ownedText is the record of an account or a session.
 type ownedText struct{ key, text string }
 
-// list returns the records of a user whose keys begin with a part, and all keys that
+// list returns the records of a user under keys that begin with a part, and all keys that
 // our set has.
 func (s *ownedKeys) list(ctx context.Context, userID, part string) (all []ownedText, listed []string, err error) {
 	if listed, err = s.members(ctx, userID); err != nil {
@@ -86,7 +86,7 @@ func withoutText(keys []string, texts []*string) (absent []string) {
 const mostLooked = 10
 
 // look returns some keys of our set, at random. A sign-in prunes those of them that have
-// no value, so that the set of a user who signs in and never reads it does not grow.
+// no value, so that the set of a user that signs in and never reads it does not grow.
 func (s *ownedKeys) look(ctx context.Context, userID string) ([]string, error) {
 	keys, err := bounded(ctx, s.keys.conn, func() ([]string, error) {
 		return s.keys.conn.client.SRandMemberN(ctx, s.keys.at(ownedBy, userID), mostLooked).Result()

@@ -18,7 +18,7 @@ func (s *userKeys) find(ctx context.Context, id string) (foundUser, error) {
 	return asUser(text, id)
 }
 
-// want makes a change depend on a user, who must exist.
+// want makes a change depend on an existing user.
 func (s *userKeys) want(ctx context.Context, p *plan, id string) error {
 	u, err := s.find(ctx, id)
 	p.want(s.keys.at(ofUser, id), u.text)
@@ -26,7 +26,7 @@ func (s *userKeys) want(ctx context.Context, p *plan, id string) error {
 }
 
 // wantFree makes a change depend on a key without a value, or with the record of a
-// user who was deleted. It returns ErrConflict for any other key.
+// deleted user. It returns ErrConflict for any other key.
 func (s *userKeys) wantFree(ctx context.Context, p *plan, key string) error {
 	text, err := s.keys.text(ctx, key)
 	if err != nil {
@@ -48,8 +48,8 @@ func (s *userKeys) wantFree(ctx context.Context, p *plan, key string) error {
 }
 
 // claimEmail plans to give an e-mail address to a user. It returns ErrConflict if
-// another user has it. A key that leads to a user whose address has another key by
-// now is left over, since Auth.js removes none, and counts as free.
+// another user has it. A key that leads to a user with another address by now is left
+// over, since Auth.js removes none, and counts as free.
 func (s *userKeys) claimEmail(ctx context.Context, p *plan, email, id string) error {
 	if email == "" {
 		return nil

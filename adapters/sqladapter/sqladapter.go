@@ -106,10 +106,10 @@ func (a *Adapter) Close() error {
 }
 
 // Migrate brings a database to the newest schema: from nothing, from an earlier
-// version, or from the schema of Auth.js on PostgreSQL. Any number of instances
-// may call it at the same time. Its arguments are those of [New], of whose
-// Options it uses the Layout. [sqlstore.Migrate] says what it does and which
-// errors it returns, and [sqlstore.Schema] has the statements.
+// version, or from the schema of Auth.js on PostgreSQL. Any number of instances may
+// call it at the same time. Its arguments are those of [New]; of the Options it uses
+// the Layout. [sqlstore.Migrate] says what it does and which errors it returns, and
+// [sqlstore.Schema] has the statements.
 func Migrate(ctx context.Context, db *sql.DB, d sqlstore.Dialect, o Options) error {
 	if db == nil {
 		return errNoDatabase
@@ -127,7 +127,7 @@ func Check(ctx context.Context, db *sql.DB, d sqlstore.Dialect, o Options) error
 	return sqlstore.Check(ctx, newPool(db, d, false), d, o.Layout)
 }
 
-// Detect reports whose users the current schema of a connection has, and which
+// Detect reports which program's users the current schema of a connection has, and which
 // layout fits their tables. See [sqlstore.Detect].
 func Detect(ctx context.Context, db *sql.DB, d sqlstore.Dialect) (sqlstore.Found, error) {
 	return sqlstore.Detect(ctx, newPool(db, d, false), d)

@@ -51,7 +51,7 @@ func (r *sessionRow) read(token string) storage.StoredSession {
 	return s
 }
 
-// values returns the row of a session whose token is kept as stored.
+// values returns the row of a session with the token as it is stored.
 func (s sessions) values(v storage.StoredSession, stored string) []any {
 	// The user agent of a request need not be valid text.
 	agent := strings.ReplaceAll(strings.ToValidUTF8(v.UserAgent, "\uFFFD"), "\x00", "\uFFFD")

@@ -6,12 +6,11 @@ import (
 	"github.com/latchkeyhq/latchkey/adapters/sqlstore/internal/foreign"
 )
 
-// SharedWith returns the layout to share a database with another adapter of
-// Auth.js, whose tables are as its documentation has them. The peer is "pg",
-// "neon", "prisma", "drizzle", "kysely", "typeorm", "sequelize", "mikro-orm",
-// "supabase", "hasura" or "d1". Another one, or one that does not exist for the
-// database, is an error. [Detect] finds the layout of tables that were changed
-// since.
+// SharedWith returns the layout to share a database with another adapter of Auth.js,
+// with tables as its documentation has them. The peer is "pg", "neon", "prisma",
+// "drizzle", "kysely", "typeorm", "sequelize", "mikro-orm", "supabase", "hasura" or
+// "d1". Another one, or one that does not exist for the database, is an error.
+// [Detect] finds the layout of tables that were changed since.
 //
 // What Auth.js has no column for is not kept, as with [AuthJS].
 func SharedWith(d Dialect, name string) (Layout, error) {

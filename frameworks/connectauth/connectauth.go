@@ -38,13 +38,13 @@ func New(auth *latchkey.Auth) *Auth { return &Auth{auth} }
 func (a *Auth) Auth() *latchkey.Auth { return a.auth }
 
 // LoadSession puts the session into the context of each call, for
-// [latchkey.SessionFrom], and refuses nobody. A call that never looks costs next
+// [latchkey.SessionFrom], and refuses no call. A call that never looks costs next
 // to nothing.
 func (a *Auth) LoadSession() connect.Interceptor { return &interceptor{auth: a.auth} }
 
-// RequireSession lets only calls of people who are signed in pass. Procedures that
-// public names are for everybody: "/acme.v1.Notes/List" is one, and
-// "/acme.v1.Notes/", with a slash at the end, all of a service.
+// RequireSession lets only calls of signed-in users pass. Procedures that public
+// names are for all callers: "/acme.v1.Notes/List" is one, and "/acme.v1.Notes/",
+// with a slash at the end, all of a service.
 func (a *Auth) RequireSession(public ...string) connect.Interceptor {
 	return a.Authorize(func(_ context.Context, _ string, s *latchkey.Session) error {
 		if s == nil {
@@ -55,13 +55,13 @@ func (a *Auth) RequireSession(public ...string) connect.Interceptor {
 }
 
 // Authorize asks decide whether a call may pass; it gets the procedure, such as
-// "/acme.v1.Notes/List", and the session, nil for nobody. nil lets the call pass.
-// A [connect.Error] is sent as it is. ErrNoSession, and any other error about
-// nobody, is CodeUnauthenticated; ErrAccessDenied is CodePermissionDenied; any
-// other error is CodeInternal, which tells the caller nothing more and
-// interceptors around this one everything, by errors.Unwrap. A panic is such an error. Streams are judged
-// once, before their first message. For public see [Auth.RequireSession]; decide
-// is not asked about those.
+// "/acme.v1.Notes/List", and the session, nil without one. nil lets the call pass. A
+// [connect.Error] is sent as it is. ErrNoSession, and any other error without a
+// session, is CodeUnauthenticated; ErrAccessDenied is CodePermissionDenied; any other
+// error is CodeInternal, which tells the caller nothing more and interceptors around
+// this one everything, by errors.Unwrap. A panic is such an error. Streams are judged
+// once, before their first message. For public see [Auth.RequireSession]; decide is
+// not asked about those.
 func (a *Auth) Authorize(decide func(ctx context.Context, procedure string, s *latchkey.Session) error, public ...string) connect.Interceptor {
 	i := &interceptor{auth: a.auth, decide: decide, public: make(map[string]bool, len(public))}
 	for _, name := range public {
@@ -213,7 +213,7 @@ func addTo(answer, header http.Header) {
 }
 
 // withHeader is a copy of err with header: the same error may be the answer to
-// other calls, and a cookie is nobody else's.
+// other calls, and a cookie belongs to one answer.
 func withHeader(err error, header http.Header) error {
 	if len(header) == 0 || errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
 		return err

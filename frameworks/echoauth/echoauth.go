@@ -122,12 +122,12 @@ func (a *Auth) LoadSession() echo.MiddlewareFunc {
 	}
 }
 
-// RequireSession hands on only requests of people who are signed in, as
+// RequireSession hands on only requests of signed-in users, as
 // [latchkey.Auth.RequireSession] does.
 func (a *Auth) RequireSession() echo.MiddlewareFunc { return a.wrap(a.auth.RequireSession) }
 
-// Authorize is a guard that asks the application, as [latchkey.Auth.Authorize]
-// does. The session is nil for nobody.
+// Authorize returns a guard that asks the application, as [latchkey.Auth.Authorize]
+// does. The session is nil for a request without one.
 func (a *Auth) Authorize(decide func(c *echo.Context, s *latchkey.Session) error) echo.MiddlewareFunc {
 	return func(next echo.HandlerFunc) echo.HandlerFunc {
 		return func(c *echo.Context) error {
@@ -167,15 +167,15 @@ func isCommitted(c *echo.Context) bool {
 	return under != nil && under.Committed
 }
 
-// Session is who is signed in, or ErrNoSession. It is read once a request, with
+// Session returns the session of a request, or ErrNoSession. It is read once a request, with
 // any handler in front or none, and kept alive: the renewed cookie goes into the
-// answer. Any other error is a fault: treat the request as nobody's.
+// answer. Any other error is a fault: treat the request as one without a session.
 func (a *Auth) Session(c *echo.Context) (*latchkey.Session, error) {
 	defer a.renew(c)
 	return a.auth.ReadSession(c.Response(), a.request(c))
 }
 
-// CurrentUser is who is signed in, as the adapter has them. See
+// CurrentUser returns the signed-in user, as the adapter has it. See
 // [latchkey.Auth.CurrentUser].
 func (a *Auth) CurrentUser(c *echo.Context) (latchkey.User, error) {
 	defer a.renew(c)

@@ -9,13 +9,14 @@ import (
 
 // Mount answers all routes of Latchkey on r: an app, a group, or an app that is
 // mounted below another one. Site.BasePath is the whole path, as browsers see it,
-// with that of the group. Other paths below it are the application's, and so are
-// all that [Auth.Match] does not know. Mount before any guard, and before any
-// handler that takes every path.
+// with that of the group. Other paths below it are the application's, and so are all
+// that [Auth.Match] does not know. Mount before any guard, and before any handler
+// that takes every path.
 //
-// On an app, and on the apps that it is mounted in, it also refuses, with status 400, every request whose target does not
-// begin with a slash, such as "GET private/x HTTP/1.1", or is of slashes alone. Fiber runs no other
-// middleware for those, and no guard, but gives them to routes with a star.
+// On an app, and on the apps that it is mounted in, it also refuses, with status 400,
+// every request whose target does not begin with a slash, such as "GET private/x
+// HTTP/1.1", or is of slashes alone. Fiber runs no other middleware for those, and no
+// guard, but gives them to routes with a star.
 func (a *Auth) Mount(r fiber.Router) {
 	app, ok := r.(*fiber.App)
 	if !ok {
@@ -75,9 +76,9 @@ func (a *Auth) Middleware() (path string, h fiber.Handler) {
 }
 
 // LoadSession makes the session available to what follows, through [Auth.Session]
-// and, from c.Context(), [latchkey.SessionFrom]. It is read when somebody first
-// looks, and then kept alive: the renewed cookie goes into the response. Look
-// before SendStreamWriter, whose function runs beside the response.
+// and, from c.Context(), [latchkey.SessionFrom]. The first look reads it and keeps it
+// alive: the renewed cookie goes into the response. Look before SendStreamWriter: its
+// function runs beside the response.
 func (a *Auth) LoadSession() fiber.Handler {
 	return a.inFront(func(c fiber.Ctx) error {
 		ctx, _ := a.attach(c)
@@ -85,7 +86,7 @@ func (a *Auth) LoadSession() fiber.Handler {
 	})
 }
 
-// RequireSession lets only requests of people who are signed in pass. All others
+// RequireSession lets only requests of signed-in users pass. All others
 // are answered as by [latchkey.Auth.RequireSession]. A guard in front of a route with
 // a star needs [Auth.Mount] or [Auth.Middleware] before it, or the path "*":
 // app.Use("*", site.RequireSession()). Without one of them it lets no request
@@ -100,9 +101,10 @@ func (a *Auth) RequireSession() fiber.Handler {
 	})
 }
 
-// Authorize is a guard that asks the application. decide gets the session, nil for
-// nobody, and answers as with [latchkey.Auth.Authorize]: nil, [latchkey.RedirectTo],
-// [latchkey.RespondWith], [latchkey.ErrNoSession], [latchkey.ErrAccessDenied].
+// Authorize returns a guard that asks the application. decide gets the session, nil
+// without one, and answers as with [latchkey.Auth.Authorize]: nil,
+// [latchkey.RedirectTo], [latchkey.RespondWith], [latchkey.ErrNoSession],
+// [latchkey.ErrAccessDenied].
 func (a *Auth) Authorize(decide func(c fiber.Ctx, s *latchkey.Session) error) fiber.Handler {
 	var known sync.Map
 	return a.inFront(func(c fiber.Ctx) error {

@@ -44,8 +44,8 @@ func (l *latest) Close() error {
 	return nil
 }
 
-// request is a copy of the head of the request, made once; nil: it is over, and
-// nobody has asked before. It may be called from any goroutine.
+// request is a copy of the head of the request, made once; nil: it is over, and was
+// not asked for before. It may be called from any goroutine.
 func (l *latest) request() *latchkey.Request {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -55,8 +55,7 @@ func (l *latest) request() *latchkey.Request {
 	return l.copied
 }
 
-// head is the request of a handler, whose path Fiber may have rewritten since it
-// came.
+// head returns the request of a handler. Fiber may have rewritten its path since it came.
 func (l *latest) head(c fiber.Ctx) *latchkey.Request {
 	r, uri := l.request(), c.Request().URI()
 	if r.URL.EscapedPath() == string(uri.PathOriginal()) {

@@ -36,9 +36,9 @@ func (a *Auth) decide(ctx context.Context, c fiber.Ctx, cookies []*http.Cookie) 
 	addCookies(c, cookies)
 }
 
-// next is what follows, and then the cookies that keep the session alive, where
-// somebody looked at it: Fiber sends no header before its handlers are done, so
-// that also a streamed response has them. A panic goes on, with the cookies.
+// next calls what follows, and then adds the cookies that keep the session alive, if
+// it was looked at: Fiber sends no header before its handlers are done, so that also
+// a streamed response has them. A panic goes on, with the cookies.
 func (a *Auth) next(ctx context.Context, c fiber.Ctx, handler func() error) error {
 	defer a.renew(ctx, c)
 	return handler()

@@ -9,8 +9,8 @@ import (
 	"github.com/latchkeyhq/latchkey"
 )
 
-// Session returns who is signed in, or ErrNoSession. Any other error is a fault:
-// nothing is known, so treat the request as nobody's. It is read once a request,
+// Session returns the session of the request, or ErrNoSession. Any other error is a fault:
+// nothing is known, so treat the request as one without a session. It is read once a request,
 // and kept alive: the renewed cookie goes into the response.
 func (a *Auth) Session(c fiber.Ctx) (*latchkey.Session, error) {
 	ctx, l := a.attach(c)
@@ -19,7 +19,7 @@ func (a *Auth) Session(c fiber.Ctx) (*latchkey.Session, error) {
 	return s, err
 }
 
-// CurrentUser returns the user who is signed in, as the Adapter has them. It is
+// CurrentUser returns the signed-in user, as the Adapter has it. It is
 // [latchkey.Auth.CurrentUser].
 func (a *Auth) CurrentUser(c fiber.Ctx) (latchkey.User, error) {
 	ctx, _ := a.attach(c)
@@ -84,7 +84,7 @@ func (a *Auth) urlFor(ctx context.Context, c fiber.Ctx, res *latchkey.Response, 
 	return res.Redirect, nil
 }
 
-// kept is a copy of values whose texts may be parts of the request.
+// kept returns a copy of values with texts that may be parts of the request.
 func kept(values url.Values) url.Values {
 	if values == nil {
 		return nil

@@ -122,14 +122,14 @@ func (a *Auth) LoadSession() gin.HandlerFunc {
 	}
 }
 
-// RequireSession hands on only requests of people who are signed in, as
+// RequireSession hands on only requests of signed-in users, as
 // [latchkey.Auth.RequireSession] does.
 func (a *Auth) RequireSession() gin.HandlerFunc {
 	return func(c *gin.Context) { a.pass(c, a.auth.RequireSession) }
 }
 
-// Authorize is a guard that asks the application, as [latchkey.Auth.Authorize]
-// does. The session is nil for nobody.
+// Authorize returns a guard that asks the application, as [latchkey.Auth.Authorize]
+// does. The session is nil for a request without one.
 func (a *Auth) Authorize(decide func(c *gin.Context, s *latchkey.Session) error) gin.HandlerFunc {
 	return func(c *gin.Context) {
 		a.pass(c, a.auth.Authorize(func(_ *http.Request, s *latchkey.Session) error { return decide(c, s) }))
@@ -144,15 +144,15 @@ func (a *Auth) WriteError(c *gin.Context, err error) {
 	c.Abort()
 }
 
-// Session is who is signed in, or ErrNoSession. It is read once a request, with
+// Session returns the session of a request, or ErrNoSession. It is read once a request, with
 // any handler in front or none, and kept alive: the renewed cookie goes into the
-// answer. Any other error is a fault: treat the request as nobody's.
+// answer. Any other error is a fault: treat the request as one without a session.
 func (a *Auth) Session(c *gin.Context) (*latchkey.Session, error) {
 	defer a.renew(c)
 	return a.auth.ReadSession(c.Writer, a.request(c))
 }
 
-// CurrentUser is who is signed in, as the adapter has them. See
+// CurrentUser returns the signed-in user, as the adapter has it. See
 // [latchkey.Auth.CurrentUser].
 func (a *Auth) CurrentUser(c *gin.Context) (latchkey.User, error) {
 	defer a.renew(c)

@@ -42,13 +42,13 @@ func New(auth *latchkey.Auth) *Auth { return &Auth{auth} }
 func (a *Auth) Auth() *latchkey.Auth { return a.auth }
 
 // LoadSession puts the session into the context of each call, for
-// [latchkey.SessionFrom], and refuses nobody. A call that never looks costs next
+// [latchkey.SessionFrom], and refuses no call. A call that never looks costs next
 // to nothing.
 func (a *Auth) LoadSession() *Guard { return &Guard{auth: a.auth} }
 
-// RequireSession lets only calls of people who are signed in pass. Methods that
-// public names are for everybody: "/acme.v1.Notes/List" is one, and
-// "/grpc.health.v1.Health/", with a slash at the end, all of a service.
+// RequireSession lets only calls of signed-in users pass. Methods that public names
+// are for all callers: "/acme.v1.Notes/List" is one, and "/grpc.health.v1.Health/",
+// with a slash at the end, all of a service.
 func (a *Auth) RequireSession(public ...string) *Guard {
 	return a.Authorize(func(_ context.Context, _ string, s *latchkey.Session) error {
 		if s == nil {
@@ -59,13 +59,13 @@ func (a *Auth) RequireSession(public ...string) *Guard {
 }
 
 // Authorize asks decide whether a call may pass; it gets the method, such as
-// "/acme.v1.Notes/List", and the session, nil for nobody. nil lets the call pass.
-// An error with a status of its own (package status) is sent as it is.
-// ErrNoSession, and any other error about nobody, is Unauthenticated;
-// ErrAccessDenied is PermissionDenied; any other error is Internal, which tells the
-// caller nothing more and interceptors around this one everything, by
-// errors.Unwrap. A panic is such an error. Streams are judged once, before their first message. For public
-// see [Auth.RequireSession]; decide is not asked about those.
+// "/acme.v1.Notes/List", and the session, nil without one. nil lets the call pass. An
+// error with a status of its own (package status) is sent as it is. ErrNoSession, and
+// any other error without a session, is Unauthenticated; ErrAccessDenied is
+// PermissionDenied; any other error is Internal, which tells the caller nothing more
+// and interceptors around this one everything, by errors.Unwrap. A panic is such an
+// error. Streams are judged once, before their first message. For public see
+// [Auth.RequireSession]; decide is not asked about those.
 func (a *Auth) Authorize(decide func(ctx context.Context, method string, s *latchkey.Session) error, public ...string) *Guard {
 	g := &Guard{auth: a.auth, decide: decide, public: make(map[string]bool, len(public))}
 	for _, name := range public {
@@ -128,7 +128,7 @@ func (s *sessionStream) SendHeader(md metadata.MD) error {
 	return s.ServerStream.SendHeader(md)
 }
 
-// giveHeader is in vain once the header was sent, which is nobody's fault.
+// giveHeader does nothing once the header was sent, which is no fault.
 func (s *sessionStream) giveHeader() {
 	if header := s.core.Renewal(s.ctx); len(header) > 0 {
 		_ = s.ServerStream.SetHeader(metadataOf(header))

@@ -155,7 +155,7 @@ func leads(t *testing.T, p *latchkeytest.Page, want string) {
 	}
 }
 
-// setsCookie reports whether an answer sets a cookie whose name ends like this,
+// setsCookie reports whether an answer sets a cookie with a name that ends like this,
 // or the first piece of a session.
 func setsCookie(p *latchkeytest.Page, name string) bool {
 	return slices.ContainsFunc(p.Header.Values("Set-Cookie"), func(line string) bool {

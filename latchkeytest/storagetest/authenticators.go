@@ -177,7 +177,7 @@ var authenticatorPromises = []promise[authenticatorStore]{
 	}},
 }
 
-// newAuthenticator registers a passkey whose id is made from the user's.
+// newAuthenticator registers a passkey with an id that is made from the user's.
 func newAuthenticator(t *testing.T, a authenticatorStore, u storage.User, counter uint32) storage.Authenticator {
 	t.Helper()
 	k := storage.Authenticator{CredentialID: []byte("key of " + u.ID), UserID: u.ID, ProviderAccountID: "p" + u.ID, PublicKey: []byte("cose"), Counter: counter, DeviceType: "singleDevice"}
