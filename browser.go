@@ -26,14 +26,14 @@ func (s *setup) requesterOf(ctx context.Context, v *visit, isKnown func(browser.
 	return who
 }
 
-// isKnownFor reports whether a user has signed in in a browser before. An empty
-// id is no user.
-func isKnownFor(s *setup, k browser.Known, userID string) bool {
+// isKnownFor reports whether a user has signed in in a browser before, and no call
+// has ended the user's sessions since. An empty id is no user.
+func isKnownFor(ctx context.Context, s *setup, k browser.Known, userID string) bool {
 	if userID == "" {
 		return false
 	}
-	_, ok := k.Since(s.keys.All(keys.KnownUser, userID))
-	return ok
+	at, ok := k.Since(s.keys.All(keys.KnownUser, userID))
+	return ok && s.revocations.IsLive(ctx, userID, at)
 }
 
 // rememberBrowser makes the browser known for the user that has signed in. form is

@@ -254,6 +254,11 @@ type Security struct {
 	// SkipCSRFCheck turns the built-in protection off, for frameworks that have
 	// their own. Logs a warning.
 	SkipCSRFCheck bool
+	// SkipStateCheck accepts the answer of a provider without the state that was
+	// sent, where [CheckState] is not among the provider's Checks, as Auth.js does. At
+	// a provider that ignores a PKCE verifier without a challenge, an attacker can
+	// then sign a visitor in with the attacker's code. Logs a warning.
+	SkipStateCheck bool
 }
 
 // Runtime is what the library takes from the program: HTTP client, log, clock.

@@ -109,7 +109,7 @@ func (p *credentialsProvider) receive(ctx context.Context, x *exchange) (outcome
 // nothing about the accounts of others.
 func (p *credentialsProvider) check(ctx context.Context, x *exchange, fields map[string]string, try *limit.Try) (User, error) {
 	user, err := hook(ctx, x.setup, "Credentials.Authorize", func(ctx context.Context) (User, error) { return p.Authorize(ctx, fields, x.request) })
-	if try.IsOwn() && (err != nil || !isKnownFor(x.setup, x.cookies.Known(x.setup.tenant, x.now()), user.ID)) {
+	if try.IsOwn() && (err != nil || !isKnownFor(ctx, x.setup, x.cookies.Known(x.setup.tenant, x.now()), user.ID)) {
 		return User{}, failure.WrapFor(ErrCredentialsSignin, p.ID, &tooManyTries{try.Until})
 	}
 	if errors.Is(err, ErrNotFound) || err == nil && reflect.ValueOf(user).IsZero() {

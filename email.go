@@ -111,7 +111,7 @@ func (p *emailProvider) begin(ctx context.Context, x *exchange) (outcome, error)
 	if err != nil {
 		return outcome{}, err
 	}
-	who := x.setup.requesterOf(ctx, &x.visit, func(k browser.Known) bool { return isKnownFor(x.setup, k, user.ID) })
+	who := x.setup.requesterOf(ctx, &x.visit, func(k browser.Known) bool { return isKnownFor(ctx, x.setup, k, user.ID) })
 	wait, err := p.countMail(ctx, email, who)
 	switch {
 	case err != nil:

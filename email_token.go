@@ -121,7 +121,7 @@ func (p *emailProvider) redemption(ctx context.Context, v *visit, email string) 
 		return limit.Event{}, failure.WrapFor(ErrVerification, p.ID, err)
 	}
 	return limits.Redemption(email, p.setup.requesterOf(ctx, v, func(k browser.Known) bool {
-		return user != nil && isKnownFor(p.setup, k, user.ID)
+		return user != nil && isKnownFor(ctx, p.setup, k, user.ID)
 	})), nil
 }
 

@@ -204,6 +204,9 @@ func (p *oauthProvider) statelessFlow(ctx context.Context, answer *oauth.Callbac
 	if answer.State == "" {
 		i = slices.IndexFunc(flows, (*browser.Flow).IsStateless)
 	}
+	if i < 0 && len(flows) > 0 && p.setup.config.Security.SkipStateCheck && !slices.Contains(checks, CheckState) {
+		i = 0
+	}
 	refused := answer.IsError() && (len(flows) == 0 || !slices.Contains(checks, CheckState))
 	if i < 0 && len(checks) > 0 && !refused {
 		return nil, errCheck(p, "the state is missing, or names no sign-in that is under way in this browser")

@@ -121,6 +121,9 @@ func newHTTPClient() *http.Client {
 // warnOfLooseness tells the operator which defences are off.
 func (s *setup) warnOfLooseness() {
 	c := &s.config
+	if c.Security.SkipStateCheck {
+		s.log.WarnAtStart("SkipStateCheck: where a provider ignores PKCE, visitors can be signed in with an attacker's code, unless CheckState is among its Checks")
+	}
 	if c.Security.SkipCSRFCheck {
 		s.log.WarnAtStart("SkipCSRFCheck: forms of other sites can act for your users, unless you check them yourself")
 	}

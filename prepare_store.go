@@ -200,10 +200,10 @@ func (s *setup) prepareRevocations(f *failure.List) {
 	s.revocations.Life = max(c.JWT.MaxAge, jwt.DefaultMaxAge) // it may have been longer before
 }
 
-// evidenceLife returns how long anything lives that a sign-in can be completed
-// with: a link, or a flow.
+// evidenceLife returns how long anything lives that an end voids: a link, a flow, or
+// the cookie of a known browser.
 func evidenceLife(providers []preparedProvider) time.Duration {
-	longest := max(browser.CheckMaxAge, linkMaxAge) // links may have lived longer before
+	longest := max(browser.CheckMaxAge, browser.KnownMaxAge, linkMaxAge) // links may have lived longer before
 	for _, p := range providers {
 		if e, ok := p.(*emailProvider); ok {
 			longest = max(longest, e.MaxAge)

@@ -6,10 +6,8 @@ import (
 	"html"
 	"math/rand/v2"
 	"net/http"
-	"os"
 	"regexp"
 	"slices"
-	"strconv"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -17,6 +15,7 @@ import (
 	"github.com/chromedp/cdproto/webauthn"
 
 	"github.com/latchkeyhq/latchkey/internal/client"
+	"github.com/latchkeyhq/latchkey/internal/race"
 )
 
 // hostilePage is a page of the site with the script for passkeys, that shows HTML of
@@ -99,14 +98,7 @@ func TestHostileMarkup(t *testing.T) {
 	if len(attributes) < 4 {
 		t.Fatalf("the script reacts to %q", attributes)
 	}
-	seed, steps := rand.Uint64(), 8
-	if given, err := strconv.ParseUint(os.Getenv("LATCHKEY_SEED"), 10, 64); err == nil {
-		seed = given
-	}
-	if given, err := strconv.Atoi(os.Getenv("LATCHKEY_STEPS")); err == nil {
-		steps = given
-	}
-	t.Logf("LATCHKEY_SEED=%d", seed)
+	seed, steps := race.Steps(t, 8)
 	random := rand.New(rand.NewPCG(seed, 0))
 	h := newHostilePage(t)
 	k := newKeyholder(openTab(t, startChromium(t), serve(t, h)))

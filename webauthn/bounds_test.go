@@ -13,7 +13,6 @@ import (
 	"math/big"
 	"math/rand/v2"
 	"net/http"
-	"os"
 	"slices"
 	"strconv"
 	"strings"
@@ -23,6 +22,7 @@ import (
 	"github.com/go-webauthn/webauthn/protocol/webauthncbor"
 
 	"github.com/latchkeyhq/latchkey"
+	"github.com/latchkeyhq/latchkey/internal/race"
 	"github.com/latchkeyhq/latchkey/latchkeytest"
 	"github.com/latchkeyhq/latchkey/webauthn"
 )
@@ -30,15 +30,8 @@ import (
 // steps returns how often a property test tries, and where its randomness begins.
 func steps(t *testing.T, usual int) (n int, random *rand.Rand) {
 	t.Helper()
-	seed := rand.Uint64()
-	if given, err := strconv.ParseUint(os.Getenv("LATCHKEY_SEED"), 10, 64); err == nil {
-		seed = given
-	}
-	if given, err := strconv.Atoi(os.Getenv("LATCHKEY_STEPS")); err == nil {
-		usual = given
-	}
-	t.Log("LATCHKEY_SEED=" + strconv.FormatUint(seed, 10))
-	return usual, rand.New(rand.NewPCG(seed, 0))
+	seed, n := race.Steps(t, usual)
+	return n, rand.New(rand.NewPCG(seed, 0))
 }
 
 func randomBytes(random *rand.Rand, n int) []byte {

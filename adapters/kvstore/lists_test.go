@@ -6,12 +6,11 @@ import (
 	"errors"
 	"fmt"
 	mathrand "math/rand/v2"
-	"os"
-	"strconv"
 	"testing"
 	"time"
 
 	"github.com/latchkeyhq/latchkey/adapters/kvstore"
+	"github.com/latchkeyhq/latchkey/internal/race"
 	"github.com/latchkeyhq/latchkey/storage"
 )
 
@@ -37,20 +36,6 @@ func (f forgetful) forget() {
 			}
 		}
 	}
-}
-
-// number returns a variable of the environment, or the usual number.
-func number(t *testing.T, name string, usual uint64) uint64 {
-	t.Helper()
-	text := os.Getenv(name)
-	if text == "" {
-		return usual
-	}
-	n, err := strconv.ParseUint(text, 10, 64)
-	if err != nil {
-		t.Fatalf("%s is %q: want a number", name, text)
-	}
-	return n
 }
 
 // walk is a random life of one user's sessions.
@@ -111,10 +96,9 @@ func (w *walk) unlisted() error {
 // is kept for ever, as each was once, fails it at the first walk, and so does a renewal
 // that lengthens the record alone.
 func TestListsEndWithTheirSessions(t *testing.T) {
-	seed, steps := number(t, "LATCHKEY_SEED", mathrand.Uint64()), number(t, "LATCHKEY_STEPS", 20_000)
-	t.Logf("LATCHKEY_SEED=%d LATCHKEY_STEPS=%d", seed, steps)
+	seed, steps := race.Steps(t, 20_000)
 	ctx, random := t.Context(), mathrand.New(mathrand.NewPCG(seed, 0))
-	for done := uint64(0); done < steps; {
+	for done := 0; done < steps; {
 		now := time.Now()
 		w := &walk{conn: forgetful{newMemory(), &now}, random: random}
 		w.store = kvstore.New(w.conn, kvstore.Options{Now: func() time.Time { return now }})

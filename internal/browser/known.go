@@ -16,9 +16,11 @@ import (
 // device cookie.
 
 const (
+	// KnownMaxAge is how long a browser stays known after its last sign-in.
+	KnownMaxAge = 90 * 24 * time.Hour
+
 	purposeKnown = "browser"
-	knownMaxAge  = 90 * 24 * time.Hour // after the last sign-in
-	mostUsers    = 4                   // sign-ins that one browser is known for
+	mostUsers    = 4 // sign-ins that one browser is known for
 )
 
 // Known is what a browser is known for. The zero Known is a browser that is not.
@@ -43,7 +45,7 @@ func (c *Cookies) Known(tenant string, now time.Time) (k Known) {
 	if !there {
 		return k
 	}
-	claims, err := spec.Codec.OpenClaims(value, now, knownMaxAge)
+	claims, err := spec.Codec.OpenClaims(value, now, KnownMaxAge)
 	if err != nil || claims.String("purpose") != purposeKnown || claims.String("tenant") != tenant {
 		return k
 	}
@@ -79,7 +81,7 @@ func (k Known) Since(users []string) (at time.Time, ok bool) {
 func (c *Cookies) Remember(user, form, tenant string, now time.Time) error {
 	k := c.Known(tenant, now)
 	isSame := func(s knownSignIn) bool { return s.User == user && s.Form == form }
-	if len(k.signIns) > 0 && isSame(k.signIns[0]) && now.Before(k.since.Add(knownMaxAge/2)) {
+	if len(k.signIns) > 0 && isSame(k.signIns[0]) && now.Before(k.since.Add(KnownMaxAge/2)) {
 		return nil
 	}
 	if k.ID == "" {
@@ -91,10 +93,10 @@ func (c *Cookies) Remember(user, form, tenant string, now time.Time) error {
 		claims["tenant"] = tenant
 	}
 	spec := &c.Specs.Known
-	sealed, err := spec.Codec.SealClaims(claims, now, knownMaxAge)
+	sealed, err := spec.Codec.SealClaims(claims, now, KnownMaxAge)
 	if err != nil {
 		return err
 	}
-	c.Set(spec.New(sealed, now.Add(knownMaxAge)))
+	c.Set(spec.New(sealed, now.Add(KnownMaxAge)))
 	return nil
 }

@@ -50,7 +50,7 @@ func (a *app) config() *latchkey.Config {
 		},
 		Callbacks: a.callbacks(),
 		Events:    a.events(),
-		Security:  latchkey.Security{SkipCSRFCheck: isOn("SKIP_CSRF"), OneFlow: true},
+		Security:  latchkey.Security{SkipCSRFCheck: isOn("SKIP_CSRF"), OneFlow: true, SkipStateCheck: true},
 		Limits:    latchkey.Limits{Disabled: true, DiscoveryMaxAge: -1, DiscoveryPause: -1},
 	}
 	if isOn("WEBAUTHN") {

@@ -56,13 +56,11 @@ func (r *Revocations) revokeUser(ctx context.Context, s *Store, id string) (time
 		at = before.Add(time.Millisecond)
 	}
 	if r.Store != nil {
-		if err := r.void(ctx, s, r.writtenFor(id), at, at.Add(max(r.Life, r.EvidenceLife))); err != nil {
-			return time.Time{}, err
-		}
+		err = r.void(ctx, s, r.writtenFor(id), at, at.Add(max(r.Life, r.EvidenceLife)))
 	}
 	r.own.Delete(id)
-	r.own.GetOrAdd(id, ownEnd{void: at, done: r.Now()})
-	return at, nil
+	r.own.GetOrAdd(id, ownEnd{void: at, done: r.Now()}) // also after an error: the store may have it
+	return at, err
 }
 
 // userVoidAt returns the instant before which everything of the user is void. It
@@ -80,6 +78,16 @@ func (r *Revocations) userVoidAt(ctx context.Context, s *Store, id string) (time
 		}
 	}
 	return last, failure.Ignoring(err, errors.ErrUnsupported)
+}
+
+// IsLive reports whether no call has ended the sessions of a user since at. It
+// reports false if the store does not answer.
+func (r *Revocations) IsLive(ctx context.Context, id string, at time.Time) bool {
+	if r == nil {
+		return true
+	}
+	void, err := r.userVoidAt(ctx, nil, id)
+	return err == nil && at.After(void)
 }
 
 // Accept checks that the sessions of the user of a sign-in have not been ended

@@ -2,13 +2,11 @@ package keys_test
 
 import (
 	"math/rand/v2"
-	"os"
 	"slices"
-	"strconv"
 	"testing"
-	"time"
 
 	"github.com/latchkeyhq/latchkey/internal/keys"
+	"github.com/latchkeyhq/latchkey/internal/race"
 )
 
 // named is everything that one key names.
@@ -117,14 +115,6 @@ func TestKeysWhileSecretsRotate(t *testing.T) {
 // seeded returns the random numbers of a property test, and how many steps it has.
 func seeded(t *testing.T) (*rand.Rand, int) {
 	t.Helper()
-	seed := uint64(time.Now().UnixNano())
-	if text := os.Getenv("LATCHKEY_SEED"); text != "" {
-		seed, _ = strconv.ParseUint(text, 10, 64)
-	}
-	steps, err := strconv.Atoi(os.Getenv("LATCHKEY_STEPS"))
-	if err != nil {
-		steps = 200
-	}
-	t.Logf("LATCHKEY_SEED=%d LATCHKEY_STEPS=%d", seed, steps)
+	seed, steps := race.Steps(t, 200)
 	return rand.New(rand.NewPCG(seed, 0)), steps
 }

@@ -4,11 +4,11 @@ import (
 	"cmp"
 	"fmt"
 	"math/rand/v2"
-	"os"
 	"slices"
-	"strconv"
 	"strings"
 	"testing"
+
+	"github.com/latchkeyhq/latchkey/internal/race"
 )
 
 // R-554 A sign-in page has one address field. The property is checked on random
@@ -17,7 +17,7 @@ import (
 // type email; and there is one main button. On the pages of before it found the second
 // and third field for a magic link, a passkey and a password by address.
 func TestOneAddressField(t *testing.T) {
-	seed, steps := seedOf(t), stepsOf(300)
+	seed, steps := race.Steps(t, 300)
 	random := rand.New(rand.NewPCG(seed, 0))
 	r := mustNew(t, Options{})
 	for range steps {
@@ -61,25 +61,6 @@ func TestOneAddressField(t *testing.T) {
 	}
 }
 
-// seedOf returns LATCHKEY_SEED, or a random seed, and logs it.
-func seedOf(t *testing.T) uint64 {
-	t.Helper()
-	seed, err := strconv.ParseUint(os.Getenv("LATCHKEY_SEED"), 10, 64)
-	if err != nil {
-		seed = rand.Uint64()
-	}
-	t.Logf("LATCHKEY_SEED=%d", seed)
-	return seed
-}
-
-// stepsOf returns LATCHKEY_STEPS, or the number for every run.
-func stepsOf(n int) int {
-	if more, err := strconv.Atoi(os.Getenv("LATCHKEY_STEPS")); err == nil {
-		return more
-	}
-	return n
-}
-
 // randomProviders returns at most one provider of each kind that asks for an address,
 // and some others, in any order.
 func randomProviders(r *rand.Rand) []Provider {
@@ -91,7 +72,9 @@ func randomProviders(r *rand.Rand) []Provider {
 		{Type: WebAuthn, Fields: []Field{}},
 		{Type: Credentials, Fields: []Field{address, password, {Name: "stay", Type: "checkbox"}}},
 		{Type: Credentials, Fields: []Field{{Name: "name"}, password}},
-		{Type: OAuth}, {Type: OIDC, Name: "A long name of some length"}, {Type: OAuth},
+		{Type: OAuth},
+		{Type: OIDC, Name: "A long name of some length"},
+		{Type: OAuth},
 	}
 	for i := range all {
 		all[i].ID = fmt.Sprint("p", i)

@@ -1,7 +1,9 @@
-// Package race runs functions against each other in tests.
+// Package race runs functions against each other in tests, and says how often a test
+// repeats what it does at random.
 package race
 
 import (
+	"math/rand/v2"
 	"os"
 	"strconv"
 	"sync"
@@ -38,4 +40,25 @@ func Rounds(t testing.TB) int {
 		t.Fatalf("LATCHKEY_RACES is %q: want a number", text)
 	}
 	return n
+}
+
+// Steps returns the seed of a test that does things at random, and how many it does:
+// usual, times the variable LATCHKEY_STEPS if that is set. The variable LATCHKEY_SEED
+// repeats a run. Steps logs both.
+func Steps(t testing.TB, usual int) (seed uint64, steps int) {
+	t.Helper()
+	seed, times := rand.Uint64(), uint64(1)
+	for name, value := range map[string]*uint64{"LATCHKEY_SEED": &seed, "LATCHKEY_STEPS": &times} {
+		text := os.Getenv(name)
+		if text == "" {
+			continue
+		}
+		n, err := strconv.ParseUint(text, 10, 64)
+		if err != nil {
+			t.Fatalf("%s is %q: want a number", name, text)
+		}
+		*value = n
+	}
+	t.Logf("LATCHKEY_SEED=%d LATCHKEY_STEPS=%d repeats these choices", seed, times)
+	return seed, usual * int(times)
 }

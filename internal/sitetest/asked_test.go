@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/latchkeyhq/latchkey"
+	"github.com/latchkeyhq/latchkey/internal/race"
 	"github.com/latchkeyhq/latchkey/latchkeytest"
 	"github.com/latchkeyhq/latchkey/storage"
 )
@@ -101,8 +102,7 @@ func (s *askedSite) try(b *browser) {
 // linking to the signed-in user and every change in between were asked about with a
 // made-up id.
 func TestAskedAboutWhoComesIn(t *testing.T) {
-	seed, steps := answerSetting(t, "LATCHKEY_SEED", rand.Uint64()), answerSetting(t, "LATCHKEY_STEPS", 60)
-	t.Logf("LATCHKEY_SEED=%d LATCHKEY_STEPS=%d repeats these choices", seed, steps)
+	seed, steps := race.Steps(t, 60)
 	halfDone := newFaultyStore()
 	for kind, change := range map[string]func(*latchkey.Config){
 		"rows": stored, "tokens": revocable, "no transactions": func(c *latchkey.Config) { c.Adapter = halfDone.withoutTx() },

@@ -126,9 +126,13 @@ func TestCredentialsMadeElsewhere(t *testing.T) {
 		mark           any
 		cookie, header bool
 	}{
-		{"no mark", nil, true, false}, {"the mark of an app", "bearer", false, true},
-		{"a half signed-in state", "pending", false, false}, {"a number", 1, false, false}, {"a list", []any{"bearer"}, false, false},
-		{"another case", "Bearer", false, false}, {"true", true, false, false},
+		{"no mark", nil, true, false},
+		{"the mark of an app", "bearer", false, true},
+		{"a half signed-in state", "pending", false, false},
+		{"a number", 1, false, false},
+		{"a list", []any{"bearer"}, false, false},
+		{"another case", "Bearer", false, false},
+		{"true", true, false, false},
 	} {
 		t.Run("R-505 "+row.name, func(t *testing.T) {
 			for place, want := range map[string]bool{"the cookie": row.cookie, "the header": row.header} {

@@ -3,17 +3,15 @@ package sitetest
 import (
 	"context"
 	"errors"
-	"math/rand/v2"
 	"net/http"
 	"net/http/httptest"
-	"os"
 	"slices"
-	"strconv"
 	"testing"
 	"time"
 
 	"github.com/latchkeyhq/latchkey"
 	"github.com/latchkeyhq/latchkey/adapters/memoryadapter"
+	"github.com/latchkeyhq/latchkey/internal/race"
 	"github.com/latchkeyhq/latchkey/storage"
 )
 
@@ -29,11 +27,10 @@ import (
 // void; and that a flow which a process with another clock began looked newer than
 // the end.
 //
-// LATCHKEY_STEPS is how many things happen in each world; LATCHKEY_SEED
-// repeats them.
+// In each world 150 things happen, times LATCHKEY_STEPS.
 func TestEndIsFinal(t *testing.T) {
-	steps, seed := endsNumber("LATCHKEY_STEPS", 150), endsNumber("LATCHKEY_SEED", rand.Uint64())
-	t.Logf("LATCHKEY_SEED=%d LATCHKEY_STEPS=%d repeats this run", seed, steps)
+	seed, usual := race.Steps(t, 150)
+	steps := uint64(usual)
 	for name, kind := range map[string]endsKind{
 		"tokens":                          {strategy: latchkey.JWTSessions},
 		"tokens, no transactions":         {strategy: latchkey.JWTSessions, loose: true},
@@ -59,14 +56,6 @@ func TestEndIsFinal(t *testing.T) {
 			}
 		})
 	}
-}
-
-// endsNumber returns a number from the environment.
-func endsNumber(name string, otherwise uint64) uint64 {
-	if n, err := strconv.ParseUint(os.Getenv(name), 10, 64); err == nil {
-		return n
-	}
-	return otherwise
 }
 
 // happen lets one thing happen.

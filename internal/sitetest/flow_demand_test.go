@@ -6,13 +6,12 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"net/url"
-	"os"
 	"slices"
-	"strconv"
 	"testing"
 	"time"
 
 	"github.com/latchkeyhq/latchkey"
+	"github.com/latchkeyhq/latchkey/internal/race"
 	"github.com/latchkeyhq/latchkey/jwt"
 	"github.com/latchkeyhq/latchkey/latchkeytest"
 )
@@ -150,8 +149,7 @@ func (m *answerModel) try() {
 // code before R-504 it found that an answer without a state, or with any state,
 // completed the newest flow with an attacker's code, wherever state was no check.
 func TestAnswersAreThoseThatWereAskedFor(t *testing.T) {
-	seed, rounds := answerSetting(t, "LATCHKEY_SEED", rand.Uint64()), answerSetting(t, "LATCHKEY_STEPS", 3)
-	t.Logf("LATCHKEY_SEED=%d LATCHKEY_STEPS=%d repeats these choices", seed, rounds)
+	seed, rounds := race.Steps(t, 3)
 	for i, checks := range checkSets() {
 		t.Run("R-504 "+nameOf(checks), func(t *testing.T) {
 			m := newAnswerModel(t, checks, rand.New(rand.NewPCG(seed, uint64(i))))
@@ -163,19 +161,6 @@ func TestAnswersAreThoseThatWereAskedFor(t *testing.T) {
 			}
 		})
 	}
-}
-
-// answerSetting returns a number from the environment.
-func answerSetting(t *testing.T, name string, usual uint64) uint64 {
-	t.Helper()
-	if text := os.Getenv(name); text != "" {
-		n, err := strconv.ParseUint(text, 10, 64)
-		if err != nil {
-			t.Fatalf("%s: %v", name, err)
-		}
-		return n
-	}
-	return usual
 }
 
 // an attacker's code signs nobody in and links nothing, whatever the
@@ -194,6 +179,28 @@ func TestLooseCode(t *testing.T) {
 			}
 			s.noWrite(t, before)
 			s.noCall(t, latchkeytest.PathToken)
+		})
+	}
+}
+
+// TestSkipStateCheck accepts what Auth.js accepts: an answer to the newest flow with
+// any state, unless state is a check.
+func TestSkipStateCheck(t *testing.T) {
+	for name, c := range map[string]struct {
+		checks []latchkey.Check
+		comes  bool
+	}{
+		"state is no check": {[]latchkey.Check{latchkey.CheckPKCE}, true},
+		"state is a check":  {[]latchkey.Check{latchkey.CheckPKCE, latchkey.CheckState}, false},
+	} {
+		t.Run("R-504 "+name, func(t *testing.T) {
+			s := newOAuthSite(t, withIssuer(func(p *latchkey.OAuth) { p.Checks = c.checks }), func(c *latchkey.Config) { c.Security.SkipStateCheck = true })
+			b := s.newBrowser()
+			params := s.authResponse(b, "issuer")
+			params.Set("state", "surprise")
+			if a := b.callback("issuer", params); a.signsIn() != c.comes {
+				t.Errorf("the answer leads to %q", a.location())
+			}
 		})
 	}
 }

@@ -321,6 +321,19 @@ func TestKnownBrowserHasItsOwnBudget(t *testing.T) {
 			t.Error("a browser of alice's has a budget at names that are counted alike")
 		}
 	})
+	t.Run("R-512 it ends with its user's sessions", func(t *testing.T) {
+		s := newSite(t, revocable)
+		b := known(s)
+		s.clock.Advance(time.Minute)
+		if err := s.auth.Users().EndSessions(t.Context(), "alice-1"); err != nil {
+			t.Fatal(err)
+		}
+		s.clock.Advance(time.Minute)
+		attack(s)
+		if a := b.tryPassword(owner, "alice", "wonderland"); a.signsIn() {
+			t.Error("the browser is known although the user's sessions have been ended")
+		}
+	})
 	t.Run("R-346 mails", func(t *testing.T) {
 		s := newSite(t)
 		b := s.newBrowser()

@@ -7,11 +7,11 @@ import (
 	"math/rand/v2"
 	"net"
 	"net/http"
-	"os"
-	"strconv"
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/latchkeyhq/latchkey/internal/race"
 )
 
 // targetCases are about request targets that no browser sends (RFC 9112, section 3.2).
@@ -45,11 +45,10 @@ var targetPieces = []string{"/", "//", ".", "..", "*", "?", ":", "://", "#", ";"
 func proveTargets(t *testing.T, f *framework) {
 	t.Helper()
 	host := strings.TrimPrefix(f.url, "http://")
-	seed := number(t, "LATCHKEY_SEED", rand.Uint64())
-	t.Logf("LATCHKEY_SEED=%d repeats the targets", seed)
+	seed, steps := race.Steps(t, 40)
 	random := rand.New(rand.NewPCG(seed, 0))
 	targets := append([]string(nil), oddTargets...)
-	for range number(t, "LATCHKEY_STEPS", 40) {
+	for range steps {
 		target := ""
 		for range 1 + random.IntN(6) {
 			target += targetPieces[random.IntN(len(targetPieces))]
@@ -84,16 +83,4 @@ func (f *framework) sendTarget(ctx context.Context, method, target, host string)
 	}
 	_, _ = bufio.NewReader(conn).ReadString('\n')
 	return nil
-}
-
-// number returns what an environment variable says, or otherwise.
-func number(t *testing.T, name string, otherwise uint64) uint64 {
-	t.Helper()
-	text := os.Getenv(name)
-	if text == "" {
-		return otherwise
-	}
-	n, err := strconv.ParseUint(text, 10, 64)
-	ok(t, err)
-	return n
 }
