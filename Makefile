@@ -6,11 +6,12 @@ BENCH ?= .
 COUNT ?= 1
 
 # What `make test` leaves to `make nightly`: servers that are killed or lost, every pair
-# of calls, tables of others, programs of others, every language on every page.
+# of calls, tables of others, programs of others, every language on every page. FerretDB,
+# on which the tests of mongoadapter run, takes long to compile.
 LATER := TestForeignSuite|TestForeignLayouts|TestAdapterOnAuthJSSchema|TestMigrateAuthJS|TestAdoptWithoutIDs
 LATER := $(LATER)|TestGalera|TestPartitions|TestTwoWays|TestOddZones|TestPairs|TestThreeServers|TestClusterLosesAPrimary
-LATER := $(LATER)|TestNoEndedSessionComesBack|TestSignUpKilledAnywhere|TestSentinelSwitch|TestEveryLanguageFits|TestOnRedis
-LATERPACKAGES := /internal/(crash|interop)$$
+LATER := $(LATER)|TestNoEndedSessionComesBack|TestSignUpKilledAnywhere|TestSentinelSwitch|TestEveryLanguageFits|TestOnRedis|TestAuthJSLayout$$
+LATERPACKAGES := /(internal/(crash|interop)|adapters/mongoadapter)$$
 
 # Where goroutines share memory: these packages run under the race detector in CI,
 # without the tests that meet there what other tests meet too, slowly: thousands of
