@@ -555,7 +555,8 @@ func TestRolesFail(t *testing.T) {
 type flaky struct {
 	storage.RevocationStore
 	fails   atomic.Int32
-	revoked chan struct{} // closed at the first revocation; nil: nobody waits for it
+	revoked chan struct{} // closed at the first revocation; nil: no test waits for it
+	first   sync.Once
 }
 
 func (f *flaky) Revoke(ctx context.Context, key string, at, expires time.Time) error {
@@ -564,8 +565,7 @@ func (f *flaky) Revoke(ctx context.Context, key string, at, expires time.Time) e
 	}
 	err := f.RevocationStore.Revoke(ctx, key, at, expires)
 	if f.revoked != nil {
-		close(f.revoked)
-		f.revoked = nil
+		f.first.Do(func() { close(f.revoked) })
 	}
 	return err
 }
