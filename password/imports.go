@@ -93,11 +93,7 @@ func (o Options) parsePBKDF2SHA256(rest string) (verifier, error) {
 	if err != nil {
 		return verifier{}, err
 	}
-	salt, err := bytesOf("salt", parts[1], minSalt, maxSalt)
-	if err != nil {
-		return verifier{}, err
-	}
-	tag, err := bytesOf("tag", parts[2], minTag, maxTag)
+	salt, tag, err := saltAndTag(parts[1], parts[2])
 	if err != nil {
 		return verifier{}, err
 	}
@@ -148,15 +144,20 @@ func (o Options) parseScrypt(rest string) (verifier, error) {
 	if err != nil {
 		return verifier{}, err
 	}
-	salt, err := bytesOf("salt", parts[1], minSalt, maxSalt)
-	if err != nil {
-		return verifier{}, err
-	}
-	tag, err := bytesOf("tag", parts[2], minTag, maxTag)
+	salt, tag, err := saltAndTag(parts[1], parts[2])
 	if err != nil {
 		return verifier{}, err
 	}
 	return scryptOf(1<<ln, values["r"], values["p"], salt, tag, asTyped)
+}
+
+// saltAndTag decodes the last two fields of a PHC string.
+func saltAndTag(saltText, tagText string) (salt, tag []byte, err error) {
+	if salt, err = bytesOf("salt", saltText, minSalt, maxSalt); err != nil {
+		return nil, nil, err
+	}
+	tag, err = bytesOf("tag", tagText, minTag, maxTag)
+	return salt, tag, err
 }
 
 // parseBetterAuth reads "salt:key". The salt is the hexadecimal text itself.

@@ -31,7 +31,7 @@ import (
 func TestSnippets(t *testing.T) {
 	work := strings.TrimSpace(goCommand(t, "env", "GOWORK"))
 	if work == "" || work == "off" {
-		t.Skip("the blocks import several modules, and there is no workspace: NOTHING WAS TESTED")
+		t.Fatal("the blocks import several modules: run this test in the workspace, without GOWORK=off")
 	}
 	watch(t, func(string) {}) // what the blocks import
 	dir, found, known := t.TempDir(), 0, examplePrograms(t)
