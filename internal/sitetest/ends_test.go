@@ -23,9 +23,8 @@ import (
 //
 // It has found that a password which was checked before the end opened a session
 // after it, with tokens and with rows; that a copy of a token of Auth.js outlived
-// its sign-out for as long as its own exp; that revocations ended before what they
-// void; and that a flow which a process with another clock began looked newer than
-// the end.
+// its sign-out for as long as its own exp; and that a flow which a process with
+// another clock began looked newer than the end.
 //
 // In each world 150 things happen, times LATCHKEY_STEPS.
 func TestEndIsFinal(t *testing.T) {
