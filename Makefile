@@ -19,7 +19,7 @@ LATERPACKAGES := /(internal/(crash|interop)|adapters/mongoadapter)$$
 SHARED := . ./users ./storage ./internal/... ./latchkeytest/... ./adapters/kvstore ./adapters/memoryadapter
 ALONE := /internal/(arch|conformance|crash|interop|realservers)(/|$$)
 RACESKIP := TestEveryOrder|TestEveryFault|TestManyOrders|TestRedirectCorpus|TestPagesReflectNothing
-RACESKIP := $(RACESKIP)|TestFloodsOfKeys|TestHostileStrings|TestHostFixed|TestIDToken$$|TestCSRF
+RACESKIP := $(RACESKIP)|TestLimitColdHerd|TestSigningKeys|TestFloodsOfKeys|TestHostileStrings|TestHostFixed|TestIDToken$$|TestCSRF
 
 .DEFAULT_GOAL := all
 
