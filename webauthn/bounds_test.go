@@ -3,6 +3,7 @@ package webauthn_test
 import (
 	"bytes"
 	"context"
+	"crypto/ecdh"
 	"crypto/ecdsa"
 	"crypto/ed25519"
 	"crypto/elliptic"
@@ -87,8 +88,12 @@ func anyExponent(random *rand.Rand) []byte {
 }
 
 func anyPoint(random *rand.Rand) (x, y []byte) {
-	_, px, py, _ := elliptic.GenerateKey(elliptic.P256(), rand.NewChaCha8([32]byte(randomBytes(random, 32)))) //nolint:staticcheck // a point is all that is wanted
-	x, y = px.FillBytes(make([]byte, 32)), py.FillBytes(make([]byte, 32))
+	k, err := ecdh.P256().NewPrivateKey(randomBytes(random, 32))
+	if err != nil { // the number is above the order of the curve
+		return anyPoint(random)
+	}
+	point := k.PublicKey().Bytes()[1:]
+	x, y = point[:32], point[32:]
 	if random.IntN(2) == 0 {
 		y[random.IntN(32)] ^= byte(1 + random.IntN(255))
 	}
@@ -133,8 +138,8 @@ func isSound(k map[int]any) bool {
 	case 1:
 		return alg == -8 && !slices.ContainsFunc(smallOrder(), func(bad []byte) bool { return bytes.Equal(bad, k[-2].([]byte)) })
 	case 2:
-		x, y := new(big.Int).SetBytes(k[-2].([]byte)), new(big.Int).SetBytes(k[-3].([]byte))
-		return alg == -7 && elliptic.P256().IsOnCurve(x, y) //nolint:staticcheck // the same
+		_, err := ecdh.P256().NewPublicKey(slices.Concat([]byte{4}, k[-2].([]byte), k[-3].([]byte)))
+		return alg == -7 && err == nil
 	}
 	n, e := new(big.Int).SetBytes(k[-1].([]byte)), new(big.Int).SetBytes(k[-2].([]byte))
 	return k[3] == -257 && n.BitLen() >= 2048 && n.BitLen() <= 4096 && n.Bit(0) == 1 && e.Bit(0) == 1 && e.BitLen() <= 31 && e.Cmp(big.NewInt(3)) >= 0

@@ -57,7 +57,7 @@ func cureOf(code string) string {
 // may quote the value.
 var unfitTexts = map[string]*regexp.Regexp{
 	"SQLSTATE 54000":   regexp.MustCompile("maximum (\\d+) for index [\"`]([\\w$.-]+)[\"`]"),
-	"MySQL error 1406": regexp.MustCompile("for column ('[\\w$-]+') at row"),
+	"MySQL error 1406": regexp.MustCompile(`for column ('[\w$-]+') at row`),
 	"MySQL error 1292": regexp.MustCompile("for column ([`'.\\w$-]+) at row"),
 }
 

@@ -76,8 +76,8 @@ func TestKeysAreInjective(t *testing.T) {
 				t.Fatalf("%s: %+v and %+v have one key", component, n, other)
 			}
 		}
-		if n.key() != n.key() || len(n.key()) != 64 {
-			t.Fatalf("%+v: %q", n, n.key())
+		if first, again := n.key(), n.key(); first != again || len(first) != 64 {
+			t.Fatalf("%+v: %q and %q", n, first, again)
 		}
 	}
 }

@@ -88,7 +88,8 @@ func (r reader) ReadFrom(from io.Reader) (int64, error) {
 }
 
 func (n notifier) CloseNotify() <-chan bool {
-	return n.of.ResponseWriter.(http.CloseNotifier).CloseNotify() //nolint:staticcheck // frameworks ask for it
+	//lint:ignore SA1019 frameworks ask for it
+	return n.of.ResponseWriter.(http.CloseNotifier).CloseNotify()
 }
 
 // like returns w with the methods of the wrapped writer: all those of the writers of
@@ -96,7 +97,8 @@ func (n notifier) CloseNotify() <-chan bool {
 func (w *Writer) like(inner http.ResponseWriter) http.ResponseWriter {
 	_, flushes := inner.(http.Flusher)
 	_, hijacks := inner.(http.Hijacker)
-	_, notifies := inner.(http.CloseNotifier) //nolint:staticcheck // frameworks ask for it
+	//lint:ignore SA1019 frameworks ask for it
+	_, notifies := inner.(http.CloseNotifier)
 	_, pushes := inner.(http.Pusher)
 	_, reads := inner.(io.ReaderFrom)
 	switch {
