@@ -26,6 +26,17 @@ type SessionAdapter interface {
 	DeleteSession(ctx context.Context, token string) (StoredSession, error)
 }
 
+// SessionRenewalAdapter gives a session another token after a new proof of the
+// user's identity. Without it the session is made anew and the old one ended.
+type SessionRenewalAdapter interface {
+	// RenewSession replaces the token, Expires, Proved, AMR and ACR of the session
+	// with the given token by those of next, in one atomic step. Everything else stays
+	// as stored, and the other fields of next are ignored. A session that is gone is
+	// ErrNotFound. A taken token is ErrConflict. Afterwards the old token names
+	// nothing.
+	RenewSession(ctx context.Context, token string, next StoredSession) error
+}
+
 // SessionListAdapter lists and ends the sessions of one user: their devices. The
 // Token of a listed session is empty.
 type SessionListAdapter interface {

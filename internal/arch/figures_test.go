@@ -10,22 +10,27 @@ import (
 )
 
 // budget bounds the root package for each delivery: functions that are bound to
-// the request object (as receiver or parameter), exported names, and lines. A later
+// the request object (as receiver or parameter), exported names, lines, and files. A later
 // line adds to those before it. A line changes together with its reason.
 var budget = []struct {
-	delivery            string
-	bound, names, lines int
+	delivery                   string
+	bound, names, lines, files int
 }{
-	{"floor", 120, 155, 12_800},
+	{"floor", 120, 155, 12_800, 85},
 	// Each flow records what it sent and demands it back, sign-ins are compared with
 	// the instant at which a user's sessions ended, and headers are written late.
-	{"one instant, sealed kinds, demanded answers", 0, 0, 600},
+	{"one instant, sealed kinds, demanded answers", 0, 0, 600, 0},
+	// Each of these has at most three files of at most 350 lines, and a few lines in
+	// the files that exist: fields of Config, entries of tables.
+	{"passwords, factors, step-up", 24, 50, 1_400, 3},
+	{"people", 10, 12, 700, 2},
+	{"provider tokens and logout", 16, 20, 1_200, 3},
+	{"operations", 6, 14, 1_000, 3},
 }
 
 // What the root package may grow to.
 const (
-	mostRootFiles   = 85
-	mostFolderFiles = 130 // Go files in the folder, tests included
+	mostFolderFiles = 141 // Go files in the folder, tests included
 	mostCycle       = 12  // files that all depend on each other
 	mostPath        = 25  // files from a callback's code to the session cookie
 )
@@ -48,9 +53,10 @@ func TestFigures(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var bound, names, mostLines int
+	var bound, names, mostLines, mostFiles int
 	for _, b := range budget {
-		bound, names, mostLines = bound+b.bound, names+b.names, mostLines+b.lines
+		bound, names = bound+b.bound, names+b.names
+		mostLines, mostFiles = mostLines+b.lines, mostFiles+b.files
 	}
 	path := p.readingPath()
 	for _, f := range []struct {
@@ -59,7 +65,7 @@ func TestFigures(t *testing.T) {
 	}{
 		{"functions bound to the request object", p.bound("exchange"), bound},
 		{"exported names, aliases included", p.exported(), names},
-		{"files", len(p.files), mostRootFiles},
+		{"files", len(p.files), mostFiles},
 		{"lines", lines, mostLines},
 		{"Go files in the folder", len(inFolder), mostFolderFiles},
 		{"files of the largest cycle", len(p.largestCycle()), mostCycle},
