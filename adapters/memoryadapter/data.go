@@ -20,6 +20,8 @@ type data struct {
 	authenticators map[string]storage.Authenticator // by credential id
 	signUps        map[pair]string                  // to user id
 	revocations    map[string]revocation
+	suspensions    map[string]storage.Suspension // by user id
+	activities     map[string]storage.Activity   // by id
 
 	depth int      // transactions that are open, one in the other
 	undo  []func() // what takes their changes back, to be called from the last
@@ -37,6 +39,8 @@ func newData() *data {
 		authenticators: map[string]storage.Authenticator{},
 		signUps:        map[pair]string{},
 		revocations:    map[string]revocation{},
+		suspensions:    map[string]storage.Suspension{},
+		activities:     map[string]storage.Activity{},
 	}
 }
 

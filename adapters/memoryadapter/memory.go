@@ -33,6 +33,9 @@ var (
 	_ storage.SignUpAdapter            = (*Adapter)(nil)
 	_ storage.SweepAdapter             = (*Adapter)(nil)
 	_ storage.RevocationStore          = (*Adapter)(nil)
+	_ storage.DirectoryAdapter         = (*Adapter)(nil)
+	_ storage.SuspensionAdapter        = (*Adapter)(nil)
+	_ storage.ActivityAdapter          = (*Adapter)(nil)
 )
 
 // New returns an empty store.
