@@ -40,7 +40,7 @@ type PeopleQuery struct {
 	Prefix string
 	Folded string // [FoldName] of what was asked for; empty: no name is looked for
 
-	From, Before time.Time // Created is From or later, and before Before; users of unknown age are left out
+	From, Before time.Time // Created is From or later, and before Before, to the millisecond; users of unknown age are left out
 	Suspended    *bool     // a suspension holds at Now
 	Verified     *bool     // the e-mail address is proven
 	Provider     string    // has an account of this provider

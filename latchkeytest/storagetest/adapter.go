@@ -68,6 +68,9 @@ func (u Suite) TestAdapter(t *testing.T) {
 	prove(t, s, "SignUpAdapter", signUpPromises)
 	prove(t, s, "SweepAdapter", sweepPromises)
 	prove(t, s, "RevocationStore", revocationPromises)
+	prove(t, s, "DirectoryAdapter", directoryPromises)
+	prove(t, s, "SuspensionAdapter", suspensionPromises)
+	prove(t, s, "ActivityAdapter", activityPromises)
 	s.end(t)
 }
 
