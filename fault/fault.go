@@ -90,3 +90,15 @@ var (
 	// go on until they expire, because no revocation store is configured.
 	ErrSessionsNotEnded = errors.New("latchkey: the user is deleted, but JWT sessions go on without Session.Revocations")
 )
+
+// InputError reports an argument that makes no sense. It is ErrInvalidConfig.
+type InputError struct {
+	Field   string // the field of the argument, such as "Limit"
+	Problem string // what is wrong with it; it repeats no value
+}
+
+// Error implements error.
+func (e *InputError) Error() string { return "latchkey: " + e.Field + ": " + e.Problem }
+
+// Unwrap returns ErrInvalidConfig.
+func (e *InputError) Unwrap() error { return ErrInvalidConfig }

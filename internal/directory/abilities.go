@@ -12,6 +12,9 @@ const (
 	AbilityAccountLists   Ability = "AccountAdapter"
 	AbilityDeletion       Ability = "UserDeletionAdapter"
 	AbilityAuthenticators Ability = "AuthenticatorAdapter"
+	AbilityPeople         Ability = "DirectoryAdapter"
+	AbilitySuspensions    Ability = "SuspensionAdapter"
+	AbilityActivities     Ability = "ActivityAdapter"
 )
 
 // abilities are an adapter's optional interfaces, found once. A nil field means
@@ -26,6 +29,9 @@ type abilities struct {
 	Tx             storage.TxAdapter
 	SignUps        storage.SignUpAdapter
 	Revocations    storage.RevocationStore
+	people         storage.DirectoryAdapter
+	suspensions    storage.SuspensionAdapter
+	activities     storage.ActivityAdapter
 }
 
 func abilitiesOf(a storage.Adapter) (found abilities) {
@@ -38,6 +44,9 @@ func abilitiesOf(a storage.Adapter) (found abilities) {
 	found.Tx, _ = a.(storage.TxAdapter)
 	found.SignUps, _ = a.(storage.SignUpAdapter)
 	found.Revocations, _ = a.(storage.RevocationStore)
+	found.people, _ = a.(storage.DirectoryAdapter)
+	found.suspensions, _ = a.(storage.SuspensionAdapter)
+	found.activities, _ = a.(storage.ActivityAdapter)
 	return found
 }
 
@@ -50,5 +59,8 @@ func (a *abilities) Has(what Ability) bool {
 		AbilityAccountLists:   a.AccountLists != nil,
 		AbilityDeletion:       a.deletion != nil,
 		AbilityAuthenticators: a.authenticators != nil,
+		AbilityPeople:         a.people != nil,
+		AbilitySuspensions:    a.suspensions != nil,
+		AbilityActivities:     a.activities != nil,
 	}[what]
 }

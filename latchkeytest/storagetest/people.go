@@ -213,10 +213,16 @@ func crowdOf(t *testing.T, a storage.Adapter, n int, mark storage.Order) (ids []
 	return ids
 }
 
-// filtered compares all pairs of filters with filters in memory.
-func filtered(t *testing.T, a directoryStore) {
-	ids := people(t, a, 30)
-	suspended, providers := map[string]bool{}, map[string]string{}
+// labelled are the users that filters are tried on, and what is known of them.
+type labelled struct {
+	suspended map[string]bool   // whether a suspension holds, by user
+	providers map[string]string // of the only account, by user
+}
+
+// labels marks some of the users of people.
+func labels(t *testing.T, a directoryStore, ids []string) labelled {
+	t.Helper()
+	l := labelled{map[string]bool{}, map[string]string{}}
 	store, can := a.(storage.SuspensionAdapter)
 	for i, id := range ids {
 		if i%2 == 0 {
@@ -224,8 +230,8 @@ func filtered(t *testing.T, a directoryStore) {
 			ok(t, err)
 		}
 		if i%3 == 0 {
-			providers[id] = []string{"acme", "other"}[i%2]
-			ok(t, a.LinkAccount(t.Context(), storage.Account{UserID: id, Provider: providers[id], ProviderAccountID: id, Type: storage.TypeOIDC}))
+			l.providers[id] = []string{"acme", "other"}[i%2]
+			ok(t, a.LinkAccount(t.Context(), storage.Account{UserID: id, Provider: l.providers[id], ProviderAccountID: id, Type: storage.TypeOIDC}))
 		}
 		if can && i%7 == 0 {
 			until := time.Time{}
@@ -233,25 +239,38 @@ func filtered(t *testing.T, a directoryStore) {
 				until = instant // over by then
 			}
 			ok(t, store.Suspensions().Put(t.Context(), id, storage.Suspension{Since: instant, Until: until}))
-			suspended[id] = until.IsZero()
+			l.suspended[id] = until.IsZero()
 		}
 	}
-	yes, no := new(true), new(false)
+	return l
+}
+
+// filters returns one query for each filter that the store has.
+func filters(t *testing.T, a directoryStore) []storage.PeopleQuery {
+	t.Helper()
+	yes, no, day := new(true), new(false), instant.Truncate(time.Millisecond)
 	queries := []storage.PeopleQuery{{}, {Verified: yes}, {Verified: no}, {Provider: "acme"}, {Kind: storage.TypeOIDC}, {Kind: storage.TypeEmail}}
 	if slices.Contains(orders(t, a), storage.Newest) {
-		queries = append(queries, storage.PeopleQuery{From: instant.Truncate(time.Millisecond)}, storage.PeopleQuery{Before: instant.Truncate(time.Millisecond)})
+		queries = append(queries, storage.PeopleQuery{From: day}, storage.PeopleQuery{Before: day})
 	}
-	if can {
+	if _, can := a.(storage.SuspensionAdapter); can {
 		queries = append(queries, storage.PeopleQuery{Suspended: yes}, storage.PeopleQuery{Suspended: no})
 	}
+	return queries
+}
+
+// filtered compares all pairs of filters with filters in memory.
+func filtered(t *testing.T, a directoryStore) {
+	known := labels(t, a, people(t, a, 30))
 	everyone := listOf(t, a, storage.PeopleQuery{Order: storage.ByID}, nil)
+	queries := filters(t, a)
 	for _, one := range queries {
 		for _, two := range queries {
 			q := both(one, two)
 			q.Now, q.Order, q.Window, q.Limit = instant.Add(time.Hour), storage.ByID, 7, 4
 			var want []string
 			for _, u := range everyone {
-				if fits(&q, &u, suspended[u.ID], providers[u.ID]) {
+				if fits(&q, &u, known.suspended[u.ID], known.providers[u.ID]) {
 					want = append(want, u.ID)
 				}
 			}
@@ -265,7 +284,7 @@ func filtered(t *testing.T, a directoryStore) {
 				t.Errorf("%+v: Count says %d, want %d", q, n, len(want))
 			}
 			for _, u := range got {
-				if (u.Suspension != nil) != hasKey(suspended, u.ID) {
+				if (u.Suspension != nil) != hasKey(known.suspended, u.ID) {
 					t.Errorf("the list does not say whether a user is suspended")
 				}
 			}

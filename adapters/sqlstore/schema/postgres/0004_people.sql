@@ -1,7 +1,8 @@
-ALTER TABLE users
-	ADD COLUMN IF NOT EXISTS created timestamptz,
-	ADD COLUMN IF NOT EXISTS name_key text COLLATE "C",
-	ADD COLUMN IF NOT EXISTS provisioned timestamptz;
+ALTER TABLE users ADD COLUMN IF NOT EXISTS created timestamptz;
+
+ALTER TABLE users ADD COLUMN IF NOT EXISTS name_key text COLLATE "C";
+
+ALTER TABLE users ADD COLUMN IF NOT EXISTS provisioned timestamptz;
 
 CREATE INDEX IF NOT EXISTS users_created ON users (created, id);
 
@@ -9,9 +10,9 @@ CREATE INDEX IF NOT EXISTS users_name_key ON users (name_key, id);
 
 CREATE INDEX IF NOT EXISTS users_email_prefix ON users (email COLLATE "C", id);
 
-ALTER TABLE sessions
-	ADD COLUMN IF NOT EXISTS actor text,
-	ADD COLUMN IF NOT EXISTS actor_session text;
+ALTER TABLE sessions ADD COLUMN IF NOT EXISTS actor text;
+
+ALTER TABLE sessions ADD COLUMN IF NOT EXISTS actor_session text;
 
 CREATE INDEX IF NOT EXISTS sessions_actor_session ON sessions (actor_session);
 
