@@ -88,6 +88,9 @@ func (c *Client) AuthorizationURL(ctx context.Context, r AuthRequest) (string, e
 	if err != nil {
 		return "", err
 	}
+	if m.Unsupported != nil {
+		return "", &StepError{Step: StepAuthorization, Err: m.Unsupported}
+	}
 	if m.authorization == nil {
 		return "", fail(StepAuthorization, "the provider has no authorization endpoint")
 	}
