@@ -17,9 +17,9 @@ import (
 func (s *Store) RenewSession(ctx context.Context, token string, next storage.StoredSession) error {
 	defer s.SessionCache.dropSession(token)()
 	_, err := apartOr(s, func() (none struct{}, err error) {
-		return none, s.renew(ctx, s.rowsApart(), token, next)
+		return none, rowsApart(s).renew(ctx, token, next)
 	}, func() (none struct{}, err error) {
-		return none, s.renew(ctx, s.rowsInAdapter(), token, next)
+		return none, rowsInAdapter(s).renew(ctx, token, next)
 	})
 	return err
 }
@@ -27,63 +27,64 @@ func (s *Store) RenewSession(ctx context.Context, token string, next storage.Sto
 // sessionRows are the sessions of one store. prefix begins the names of its calls
 // in errors.
 type sessionRows struct {
-	prefix string
-	renew  storage.SessionRenewalAdapter // nil: the store cannot
-	read   string                        // the name of get
-	get    func(ctx context.Context, token string) (storage.StoredSession, error)
-	create func(context.Context, storage.StoredSession) error
-	delete func(ctx context.Context, token string) (storage.StoredSession, error)
+	bounds   *guarded.Bounds
+	prefix   string
+	renewing storage.SessionRenewalAdapter // nil: the store cannot
+	getName  string
+	get      func(ctx context.Context, token string) (storage.StoredSession, error)
+	create   func(context.Context, storage.StoredSession) error
+	delete   func(ctx context.Context, token string) (storage.StoredSession, error)
 }
 
-func (s *Store) rowsApart() sessionRows {
+func rowsApart(s *Store) sessionRows {
 	in := s.Apart.Store
 	able, _ := in.(storage.SessionRenewalAdapter)
-	return sessionRows{"Session.Store: ", able, "GetSession", in.GetSession, in.CreateSession, in.DeleteSession}
+	return sessionRows{s.bounds, "Session.Store: ", able, "GetSession", in.GetSession, in.CreateSession, in.DeleteSession}
 }
 
-func (s *Store) rowsInAdapter() sessionRows {
+func rowsInAdapter(s *Store) sessionRows {
 	in := s.SessionRows
 	able, _ := in.(storage.SessionRenewalAdapter)
-	return sessionRows{"", able, "GetSessionAndUser", func(ctx context.Context, token string) (storage.StoredSession, error) {
+	return sessionRows{s.bounds, "", able, "GetSessionAndUser", func(ctx context.Context, token string) (storage.StoredSession, error) {
 		row, _, err := in.GetSessionAndUser(ctx, token)
 		return row, err
 	}, in.CreateSession, in.DeleteSession}
 }
 
-func (s *Store) renew(ctx context.Context, in sessionRows, token string, next storage.StoredSession) error {
-	if in.renew != nil {
-		return guarded.Do(ctx, s.bounds, in.prefix+"RenewSession", func(ctx context.Context) error { return in.renew.RenewSession(ctx, token, next) })
+func (in sessionRows) renew(ctx context.Context, token string, next storage.StoredSession) error {
+	if in.renewing != nil {
+		return guarded.Do(ctx, in.bounds, in.prefix+"RenewSession", func(ctx context.Context) error { return in.renewing.RenewSession(ctx, token, next) })
 	}
-	row, err := guarded.CallFor(ctx, s.bounds, in.prefix+in.read, isSession(token), func(ctx context.Context) (storage.StoredSession, error) {
+	row, err := guarded.CallFor(ctx, in.bounds, in.prefix+in.getName, isSession(token), func(ctx context.Context) (storage.StoredSession, error) {
 		return in.get(ctx, token)
 	})
 	if err != nil {
 		return err
 	}
 	row.Token, row.Expires, row.Proved, row.AMR, row.ACR = next.Token, next.Expires, next.Proved, next.AMR, next.ACR
-	if err := s.createAgain(ctx, in, row); err != nil {
+	if err := in.createAgain(ctx, row); err != nil {
 		return err
 	}
-	if err := s.deleteRow(ctx, in, token); err != nil {
-		return errors.Join(err, failure.Ignoring(s.deleteRow(ctx, in, next.Token), storage.ErrNotFound))
+	if err := in.end(ctx, token); err != nil {
+		return errors.Join(err, failure.Ignoring(in.end(ctx, next.Token), storage.ErrNotFound))
 	}
 	return nil
 }
 
-// createAgain stores a session whose ID another row has, or leaves the ID to the
-// store.
-func (s *Store) createAgain(ctx context.Context, in sessionRows, row storage.StoredSession) error {
+// createAgain stores a session whose ID another row has. If the store refuses the
+// ID, it chooses another one.
+func (in sessionRows) createAgain(ctx context.Context, row storage.StoredSession) error {
 	create := func(ctx context.Context) error { return in.create(ctx, row) }
-	err := guarded.Do(ctx, s.bounds, in.prefix+"CreateSession", create)
+	err := guarded.Do(ctx, in.bounds, in.prefix+"CreateSession", create)
 	if errors.Is(err, storage.ErrConflict) && row.ID != "" {
 		row.ID = ""
-		err = guarded.Do(ctx, s.bounds, in.prefix+"CreateSession", create)
+		err = guarded.Do(ctx, in.bounds, in.prefix+"CreateSession", create)
 	}
 	return err
 }
 
-func (s *Store) deleteRow(ctx context.Context, in sessionRows, token string) error {
-	_, err := guarded.CallFor(ctx, s.bounds, in.prefix+"DeleteSession", isSession(token), func(ctx context.Context) (storage.StoredSession, error) {
+func (in sessionRows) end(ctx context.Context, token string) error {
+	_, err := guarded.CallFor(ctx, in.bounds, in.prefix+"DeleteSession", isSession(token), func(ctx context.Context) (storage.StoredSession, error) {
 		return in.delete(ctx, token)
 	})
 	return err
