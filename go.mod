@@ -7,3 +7,5 @@ require (
 	golang.org/x/sync v0.24.0
 	golang.org/x/text v0.43.0
 )
+
+require rsc.io/qr v0.2.0 // indirect
