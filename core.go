@@ -10,6 +10,7 @@ import (
 
 	"github.com/latchkeyhq/latchkey/internal/failure"
 	"github.com/latchkeyhq/latchkey/internal/guarded"
+	"github.com/latchkeyhq/latchkey/internal/oauth"
 )
 
 // Core is what an [Auth] does on a neutral [Request] and [Response], for web
@@ -236,7 +237,7 @@ func (c *Core) SignIn(ctx context.Context, r *Request, provider string, o SignIn
 func startSignIn(ctx context.Context, c *Core, x *exchange, provider string, o SignInOptions) (*exchange, *Response, error) {
 	s, asked, to := x.setup, x.request, destination(&x.links, x.request.Header, &o)
 	p, ok := s.providers[provider]
-	ctx, err := withAsked(ctx, p, &o)
+	ctx, err := withAsked(ctx, p, asked{params: o.Params, scopes: o.Scopes, maxAge: o.MaxAge, ask: oauth.Ask{Prompt: o.Prompt, ACRValues: o.ACRValues, LoginHint: o.LoginHint}})
 	if err != nil {
 		return x, nil, err
 	}

@@ -64,7 +64,7 @@ func (p *oauthProvider) destination(ctx context.Context, asked asked, query url.
 	}
 	return p.client.AuthorizationURL(ctx, oauth.AuthRequest{
 		RedirectURI: redirectURI, State: f.StateParam(), Nonce: f.Nonce, Verifier: f.Verifier,
-		ResponseMode: p.ResponseMode, Params: query, Replaceable: slices.Concat(p.VisitorParams, asked.params), Ask: asked.ask,
+		ResponseMode: p.ResponseMode, Params: query, Replaceable: slices.Concat(p.VisitorParams, slices.Collect(maps.Keys(asked.params))), Ask: asked.ask,
 	})
 }
 

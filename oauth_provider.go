@@ -4,8 +4,8 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"maps"
 	"net/http"
+	"net/url"
 	"slices"
 	"strings"
 	"sync/atomic"
@@ -34,39 +34,40 @@ func (p *oauthProvider) postsCrossSite() bool { return p.ResponseMode == "form_p
 
 // asked is what the application's own code asks of a provider in one call.
 type asked struct {
-	params []string // names of parameters; they may replace those of the configuration
-	ask    oauth.Ask
+	params url.Values // they may replace those of the configuration
+	scopes []string
+	maxAge *time.Duration
+	ask    oauth.Ask // the rest, to which withAsked adds scopes and maxAge
 }
 
 // askedKey is where a context has what was asked.
 type askedKey struct{}
 
-// withAsked returns ctx with what o asks of p. What p cannot prove is no question for
+// withAsked returns ctx with what one call asks of p. What p cannot prove is no question for
 // it: only an OpenID Provider signs when and how its user has signed in.
-func withAsked(ctx context.Context, p preparedProvider, o *SignInOptions) (context.Context, error) {
-	a := asked{params: slices.Collect(maps.Keys(o.Params)), ask: oauth.Ask{Prompt: o.Prompt, ACRValues: slices.Clone(o.ACRValues), LoginHint: o.LoginHint}}
-	if o.MaxAge != nil {
-		seconds := int64(*o.MaxAge / time.Second)
+func withAsked(ctx context.Context, p preparedProvider, a asked) (context.Context, error) {
+	if a.maxAge != nil {
+		seconds := int64(*a.maxAge / time.Second)
 		a.ask.MaxAge = &seconds
 	}
 	at, isOAuth := p.(*oauthProvider)
 	var why string
 	switch {
-	case o.MaxAge == nil && len(o.ACRValues) == 0:
+	case a.maxAge == nil && len(a.ask.ACRValues) == 0:
 	case !isOAuth || !at.OIDC:
 		why = "MaxAge and ACRValues need an OpenID Provider: only its ID token says what they demand"
 	case len(at.Checks) == 0:
 		why = "MaxAge and ACRValues need one of OAuth.Checks, which keeps what was demanded"
-	case o.MaxAge != nil && *o.MaxAge < 0:
+	case a.maxAge != nil && *a.maxAge < 0:
 		why = "MaxAge is negative"
-	case slices.ContainsFunc(o.ACRValues, func(v string) bool { return len(strings.Fields(v)) != 1 || strings.Fields(v)[0] != v }):
+	case slices.ContainsFunc(a.ask.ACRValues, func(v string) bool { return len(strings.Fields(v)) != 1 || strings.Fields(v)[0] != v }):
 		why = "a value of ACRValues is empty or has a space"
 	}
 	if why != "" {
 		return ctx, failure.Wrap(ErrInvalidConfig, errors.New("SignInOptions: "+why))
 	}
-	if isOAuth && len(o.Scopes) > 0 {
-		scopes := slices.Clone(o.Scopes)
+	if isOAuth && len(a.scopes) > 0 {
+		scopes := slices.Clone(a.scopes)
 		if at.OIDC && !slices.Contains(scopes, "openid") {
 			scopes = append([]string{"openid"}, scopes...)
 		}
