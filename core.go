@@ -237,7 +237,7 @@ func (c *Core) SignIn(ctx context.Context, r *Request, provider string, o SignIn
 func startSignIn(ctx context.Context, c *Core, x *exchange, provider string, o SignInOptions) (*exchange, *Response, error) {
 	s, asked, to := x.setup, x.request, destination(&x.links, x.request.Header, &o)
 	p, ok := s.providers[provider]
-	ctx, err := withAsked(ctx, p, asked{params: o.Params, scopes: o.Scopes, maxAge: o.MaxAge, ask: oauth.Ask{Prompt: o.Prompt, ACRValues: o.ACRValues, LoginHint: o.LoginHint}})
+	ctx, err := withAsked(ctx, p, oneCall{params: o.Params, scopes: o.Scopes, maxAge: o.MaxAge, ask: oauth.Ask{Prompt: o.Prompt, ACRValues: o.ACRValues, LoginHint: o.LoginHint}})
 	if err != nil {
 		return x, nil, err
 	}

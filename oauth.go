@@ -58,7 +58,7 @@ func (p *oauthProvider) authorizationURL(ctx context.Context, x *exchange) (stri
 }
 
 // destination returns the URL that the browser is sent to.
-func (p *oauthProvider) destination(ctx context.Context, asked asked, query url.Values, redirectURI string, f *browser.Flow) (string, error) {
+func (p *oauthProvider) destination(ctx context.Context, asked oneCall, query url.Values, redirectURI string, f *browser.Flow) (string, error) {
 	if p.isForeign() {
 		return guarded.ContainResult(func() (string, error) { return p.Protocol.Begin(withState(redirectURI, f)) })
 	}

@@ -32,8 +32,8 @@ func (p *oauthProvider) info() *providerInfo { return &p.about }
 
 func (p *oauthProvider) postsCrossSite() bool { return p.ResponseMode == "form_post" }
 
-// asked is what the application's own code asks of a provider in one call.
-type asked struct {
+// oneCall is what the application's own code asks of a provider in one call.
+type oneCall struct {
 	params url.Values // they may replace those of the configuration
 	scopes []string
 	maxAge *time.Duration
@@ -45,7 +45,7 @@ type askedKey struct{}
 
 // withAsked returns ctx with what one call asks of p. What p cannot prove is no question for
 // it: only an OpenID Provider signs when and how its user has signed in.
-func withAsked(ctx context.Context, p preparedProvider, a asked) (context.Context, error) {
+func withAsked(ctx context.Context, p preparedProvider, a oneCall) (context.Context, error) {
 	if a.maxAge != nil {
 		seconds := int64(*a.maxAge / time.Second)
 		a.ask.MaxAge = &seconds
@@ -77,7 +77,7 @@ func withAsked(ctx context.Context, p preparedProvider, a asked) (context.Contex
 }
 
 // askedIn returns what the application's own code asks in this call; zero: nothing.
-func askedIn(ctx context.Context) asked {
-	a, _ := ctx.Value(askedKey{}).(asked)
+func askedIn(ctx context.Context) oneCall {
+	a, _ := ctx.Value(askedKey{}).(oneCall)
 	return a
 }
