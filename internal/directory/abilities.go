@@ -12,6 +12,10 @@ const (
 	AbilityAccountLists   Ability = "AccountAdapter"
 	AbilityDeletion       Ability = "UserDeletionAdapter"
 	AbilityAuthenticators Ability = "AuthenticatorAdapter"
+	AbilityFactors        Ability = "FactorAdapter"
+	AbilityChallenges     Ability = "ChallengeAdapter"
+	AbilityBrowsers       Ability = "BrowserAdapter"
+	AbilityPasswords      Ability = "PasswordAdapter"
 	AbilityPeople         Ability = "DirectoryAdapter"
 	AbilitySuspensions    Ability = "SuspensionAdapter"
 	AbilityActivities     Ability = "ActivityAdapter"
@@ -29,6 +33,10 @@ type abilities struct {
 	Tx             storage.TxAdapter
 	SignUps        storage.SignUpAdapter
 	Revocations    storage.RevocationStore
+	factors        storage.FactorAdapter
+	challenges     storage.ChallengeAdapter
+	browsers       storage.BrowserAdapter
+	passwords      storage.PasswordAdapter
 	people         storage.DirectoryAdapter
 	suspensions    storage.SuspensionAdapter
 	activities     storage.ActivityAdapter
@@ -44,6 +52,10 @@ func abilitiesOf(a storage.Adapter) (found abilities) {
 	found.Tx, _ = a.(storage.TxAdapter)
 	found.SignUps, _ = a.(storage.SignUpAdapter)
 	found.Revocations, _ = a.(storage.RevocationStore)
+	found.factors, _ = a.(storage.FactorAdapter)
+	found.challenges, _ = a.(storage.ChallengeAdapter)
+	found.browsers, _ = a.(storage.BrowserAdapter)
+	found.passwords, _ = a.(storage.PasswordAdapter)
 	found.people, _ = a.(storage.DirectoryAdapter)
 	found.suspensions, _ = a.(storage.SuspensionAdapter)
 	found.activities, _ = a.(storage.ActivityAdapter)
@@ -59,6 +71,10 @@ func (a *abilities) Has(what Ability) bool {
 		AbilityAccountLists:   a.AccountLists != nil,
 		AbilityDeletion:       a.deletion != nil,
 		AbilityAuthenticators: a.authenticators != nil,
+		AbilityFactors:        a.factors != nil,
+		AbilityChallenges:     a.challenges != nil,
+		AbilityBrowsers:       a.browsers != nil,
+		AbilityPasswords:      a.passwords != nil,
 		AbilityPeople:         a.people != nil,
 		AbilitySuspensions:    a.suspensions != nil,
 		AbilityActivities:     a.activities != nil,
