@@ -20,6 +20,7 @@ type data struct {
 	authenticators map[string]storage.Authenticator // by credential id
 	signUps        map[pair]string                  // to user id
 	revocations    map[string]revocation
+	leases         map[string]lease
 
 	depth int      // transactions that are open, one in the other
 	undo  []func() // what takes their changes back, to be called from the last
@@ -37,6 +38,7 @@ func newData() *data {
 		authenticators: map[string]storage.Authenticator{},
 		signUps:        map[pair]string{},
 		revocations:    map[string]revocation{},
+		leases:         map[string]lease{},
 	}
 }
 

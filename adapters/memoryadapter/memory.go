@@ -33,6 +33,8 @@ var (
 	_ storage.SignUpAdapter            = (*Adapter)(nil)
 	_ storage.SweepAdapter             = (*Adapter)(nil)
 	_ storage.RevocationStore          = (*Adapter)(nil)
+	_ storage.TokenAdapter             = (*Adapter)(nil)
+	_ storage.LeaseStore               = (*Adapter)(nil)
 )
 
 // New returns an empty store.
@@ -73,7 +75,8 @@ func (a *Adapter) Sweep(ctx context.Context, before time.Time) (n int, err error
 	err = a.withData(ctx, func(d *data) error {
 		n = removeIf(d, d.sessions, func(_ string, s storage.StoredSession) bool { return s.Expires.Before(before) }) +
 			removeIf(d, d.tokens, func(_ pair, t storage.VerificationToken) bool { return t.Expires.Before(before) }) +
-			removeIf(d, d.revocations, func(_ string, r revocation) bool { return r.expires.Before(before) })
+			removeIf(d, d.revocations, func(_ string, r revocation) bool { return r.expires.Before(before) }) +
+			removeIf(d, d.leases, func(_ string, l lease) bool { return l.until.Add(abandonedFor).Before(before) })
 		return nil
 	})
 	return n, err
