@@ -5,13 +5,13 @@ import (
 	"time"
 )
 
-// TokenError is the cause of an [ErrReconnect], [ErrScopeMissing] or [ErrRefresh].
-// Find it with [errors.AsType].
+// TokenError is what an OAuth provider said when it refused a sign-in or a token, or
+// what a token lacks. It is the cause of an [Error]: find it with [errors.AsType].
 type TokenError struct {
-	Code       string        // the provider's error code, such as "invalid_grant"; empty: there was no answer
-	Missing    []string      // the scopes that were not granted
-	RetryAfter time.Duration // when to try again; 0: not known
-	Err        error         // the cause; nil: none
+	Code       string        // of the provider, such as login_required (OpenID Connect Core 1.0, section 3.1.2.6); empty: none
+	Missing    []string      // the scopes that the token lacks; nil: none
+	RetryAfter time.Duration // how long to wait before the next call; 0: not said
+	Err        error         // the cause, for the log; may be nil
 }
 
 // Error implements error.
@@ -23,7 +23,7 @@ func (e *TokenError) Error() string {
 	if e.Err != nil {
 		parts = append(parts, e.Err.Error())
 	} else if e.Code != "" {
-		parts = append(parts, e.Code)
+		parts = append(parts, "the provider refused "+e.Code)
 	}
 	if e.RetryAfter > 0 {
 		parts = append(parts, "try again in "+e.RetryAfter.Round(time.Second).String())
