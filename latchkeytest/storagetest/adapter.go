@@ -68,6 +68,8 @@ func (u Suite) TestAdapter(t *testing.T) {
 	prove(t, s, "SignUpAdapter", signUpPromises)
 	prove(t, s, "SweepAdapter", sweepPromises)
 	prove(t, s, "RevocationStore", revocationPromises)
+	prove(t, s, "TokenAdapter", swapPromises)
+	prove(t, s, "LeaseStore", leasePromises)
 	prove(t, s, "DirectoryAdapter", directoryPromises)
 	prove(t, s, "SuspensionAdapter", suspensionPromises)
 	prove(t, s, "ActivityAdapter", activityPromises)
