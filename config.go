@@ -41,6 +41,7 @@ type Config struct {
 	Limits      Limits        // what strangers can make the server do
 	Security    Security      // single rules, stricter or looser
 	Runtime     Runtime       // what the program lends: clock, log, HTTP client
+	Operations  Operations    // how the site is watched and run
 
 	env environment // see WithEnv
 }

@@ -185,7 +185,7 @@ func (p *emailProvider) deliver(ctx context.Context, x *exchange, email string, 
 		Expires: expires, Provider: p.ID, Theme: x.setup.config.Theme,
 		Language: x.setup.languageOf(ctx, &x.visit), Texts: x.setup.config.Texts, Request: x.request,
 	}
-	if err := x.setup.ask(ctx, x.setup.config.Limits.MailTimeout, "Email.Send", func(ctx context.Context) error { return p.Send(ctx, message) }); err != nil {
+	if err := x.setup.ask(ctx, x.setup.config.Limits.MailTimeout, mailCall, func(ctx context.Context) error { return p.Send(ctx, message) }); err != nil {
 		cleanup, cancel := guarded.Background(ctx, x.setup.config.Limits.StoreTimeout)
 		defer cancel()
 		_, gone := x.setup.store.UseVerificationToken(cleanup, row.Identifier, row.Token)

@@ -77,7 +77,11 @@ func repeatedOf(p *oauthProvider, params url.Values) url.Values {
 // limitedClient returns the client for calls that a definition makes itself.
 func limitedClient(p *oauthProvider) *http.Client {
 	c := *p.http
-	c.Transport = limitedTransport{p.http.Transport, int64(p.setup.config.Limits.MaxResponseBytes)}
+	limited := limitedTransport{p.http.Transport, int64(p.setup.config.Limits.MaxResponseBytes)}
+	c.Transport = limited
+	if p.setup.log.Traces() {
+		c.Transport = tracedTransport{limited, p}
+	}
 	return &c
 }
 

@@ -2,6 +2,7 @@ package latchkey
 
 import (
 	"cmp"
+	"context"
 	"slices"
 	"strings"
 	"time"
@@ -13,6 +14,7 @@ import (
 	"github.com/latchkeyhq/latchkey/internal/limit"
 	"github.com/latchkeyhq/latchkey/jwt"
 	"github.com/latchkeyhq/latchkey/storage"
+	"github.com/latchkeyhq/latchkey/telemetry"
 )
 
 // prepareStores finds out what the adapter can do, and chooses the limiter and
@@ -21,6 +23,9 @@ func (s *setup) prepareStores(f *failure.List, shared common) {
 	s.config.Limits.check(f)
 	s.mark = newProcessMark()
 	s.bounds = &guarded.Bounds{Timeout: s.config.Limits.StoreTimeout, Log: s.log}
+	if named, ok := s.config.Adapter.(storage.SystemAdapter); ok {
+		s.bounds.System = named.DBSystem()
+	}
 	s.lateEnds = directory.NewLateEnds(s.bounds)
 	s.config.Session.Cache.check(f)
 	s.beliefs = directory.NewSessionCache(s.config.Session.Cache.MaxAge, s.config.Session.Cache.Size, s.now)
@@ -44,6 +49,15 @@ func (s *setup) prepareLimiter(here *limit.Memory) {
 		shared = limit.NewShared(chosen, here, s.bounds, s.now)
 	}
 	s.limits = limit.New(s.config.Limits.rates(), s.config.Limits.Disabled, s.keys, here, shared)
+	if s.log.Traces() {
+		s.limits.OnRefusal(func(ctx context.Context, field string, shared bool) {
+			scope := "local"
+			if shared {
+				scope = "shared"
+			}
+			s.log.Count(ctx, telemetry.Measure{Kind: telemetry.LimiterRefusals, Value: field, Provider: scope})
+		})
+	}
 }
 
 // prepareReplay chooses the store of used values, in the same order.

@@ -15,6 +15,8 @@ import (
 	"github.com/latchkeyhq/latchkey/internal/jwtclaims"
 	"github.com/latchkeyhq/latchkey/internal/secret"
 	"github.com/latchkeyhq/latchkey/internal/sessionref"
+	"github.com/latchkeyhq/latchkey/jwt"
+	"github.com/latchkeyhq/latchkey/telemetry"
 )
 
 // tokenStrategy keeps a session in its cookie, sealed: nothing is stored.
@@ -130,8 +132,25 @@ func (t *tokenStrategy) seal(ctx context.Context, v *visit, claims Claims, l lif
 		return failure.Wrap(ErrJWTSession, err)
 	}
 	t.sizes.warn(ctx, t.setup.log, v.about, len(token))
+	t.countSealed(ctx, v, len(token))
 	v.credential.Put(token, now.Add(l.of(now, c.MaxAge)))
 	return nil
+}
+
+// countSealed counts a token that was sealed, and the secret of the one it replaces.
+func (t *tokenStrategy) countSealed(ctx context.Context, v *visit, size int) {
+	if !t.setup.log.Traces() {
+		return
+	}
+	v.why = "renewed"
+	t.setup.log.Count(ctx, telemetry.Measure{Kind: telemetry.SessionSize, N: int64(size)})
+	if shown := v.credential.Token(); shown.Text != "" && shown.Spec != nil && t.setup.config.Session.JWT.Decode == nil {
+		age := "newest"
+		if shown.Spec.Codec.SealedBy(shown.Text) > 0 {
+			age = "older"
+		}
+		t.setup.log.Count(ctx, telemetry.Measure{Kind: telemetry.TokensOpened, Value: age})
+	}
 }
 
 func (t *tokenStrategy) params(k *browser.Spec, claims Claims, maxAge time.Duration) JWTParams {
@@ -155,21 +174,21 @@ func (t *tokenStrategy) read(ctx context.Context, v *visit, c *change) (*reading
 	token := v.credential.Token()
 	if token.Text == "" {
 		if v.cookies.HasSession() {
-			t.refuse(ctx, v, directory.ErrNoToken)
+			t.refuse(ctx, v, token, errUnsealed)
 		}
 		return nil, nil
 	}
 	if t.plain && v.credential.Bearer == nil {
 		r, err := t.readPlain(ctx, v, token)
 		if errors.Is(err, directory.ErrNoToken) {
-			t.refuse(ctx, v, err)
+			t.refuse(ctx, v, token, err)
 			return nil, nil
 		}
 		return r, err
 	}
 	claims, believed, err := t.openToken(ctx, token, c == nil) // what changes something asks the store
 	if errors.Is(err, directory.ErrNoToken) {
-		t.refuse(ctx, v, err)
+		t.refuse(ctx, v, token, err)
 		return nil, nil
 	}
 	if err != nil {
@@ -180,11 +199,34 @@ func (t *tokenStrategy) read(ctx context.Context, v *visit, c *change) (*reading
 
 // refuse makes the browser forget a token that is undecodable, expired or
 // revoked, unless it is another tenant's.
-func (t *tokenStrategy) refuse(ctx context.Context, v *visit, err error) {
+func (t *tokenStrategy) refuse(ctx context.Context, v *visit, token browser.Token, err error) {
 	t.setup.log.Debug(ctx, v.about, failure.Wrap(ErrJWTSession, err))
-	if !errors.Is(err, errOtherTenant) {
-		v.credential.Clear()
+	v.why = reasonOf(token, err)
+	if errors.Is(err, errOtherTenant) || v.why == "unknown_key" && t.setup.isRollingOut() {
+		return
 	}
+	v.credential.Clear()
+}
+
+// reasonOf returns the word by which a token that opens no session is counted.
+func reasonOf(token browser.Token, err error) string {
+	switch {
+	case errors.Is(err, errOtherTenant):
+		return "none"
+	case errors.Is(err, errOutlived):
+		return "expired"
+	case !errors.Is(err, errUnsealed):
+		return "revoked"
+	case token.Spec != nil && token.Spec.Codec.SealedBy(token.Text) < 0:
+		return "unknown_key"
+	}
+	return "invalid"
+}
+
+// isRollingOut reports whether an unknown secret may be another instance's.
+func (s *setup) isRollingOut() bool {
+	grace := s.config.Operations.RolloutGrace
+	return grace > 0 && s.now().Before(s.started.Add(grace))
 }
 
 // openToken decrypts and validates a session token. It returns ErrNoToken if
@@ -195,7 +237,7 @@ func (t *tokenStrategy) openToken(ctx context.Context, token browser.Token, useC
 		return nil, false, err
 	}
 	if browser.KindOfClaims(claims) != token.Kind {
-		return nil, false, directory.ErrNoToken
+		return nil, false, errUnsealed
 	}
 	believed, err = t.judge(ctx, claims.String(jwtclaims.Tenant), directory.OriginOfToken(claims), useCache)
 	return claims, believed, err
@@ -219,11 +261,14 @@ func (t *tokenStrategy) decode(ctx context.Context, token string, spec *browser.
 			return c.Decode(ctx, token, t.params(spec, nil, c.MaxAge))
 		})
 	}
+	if errors.Is(err, jwt.ErrExpired) {
+		return nil, errOutlived
+	}
 	if err != nil || claims == nil {
-		return nil, directory.ErrNoToken
+		return nil, errUnsealed
 	}
 	if iat, ok := claims.Time("iat"); ok && jwtclaims.IsOutlived(iat, t.setup.now(), c.MaxAge) {
-		return nil, directory.ErrNoToken
+		return nil, errOutlived
 	}
 	return claims, nil
 }

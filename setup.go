@@ -36,6 +36,7 @@ type setup struct {
 
 	trust     *hostTrust
 	log       *journal.Logger
+	started   time.Time
 	now       func() time.Time
 	pages     *page.Pages
 	languages *words.Matcher // of pages and mails

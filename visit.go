@@ -16,6 +16,8 @@ type visit struct {
 	cookies    browser.Cookies
 	credential browser.Credential
 	events     directory.Outbox
+	trail      trail
+	why        string // there is no session, for the tracer; empty: unknown
 
 	about       journal.Subject // the exchange, for the log
 	secretsSeen []string        // that came up on the way and may not be logged

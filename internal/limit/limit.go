@@ -31,7 +31,13 @@ type Limits struct {
 	keys   *keys.Keys
 	here   *Memory
 	shared *Shared // nil: this process counts alone
+
+	refused func(ctx context.Context, field string, shared bool) // nil: refusals are not counted
 }
+
+// OnRefusal has f called for each budget that is used up, by its field of Limits, and
+// whether all instances count it. It is for the time before l is used.
+func (l *Limits) OnRefusal(f func(ctx context.Context, field string, shared bool)) { l.refused = f }
 
 // New returns the limits of a configuration. What is counted under its keys does
 // not count for another. shared counts, or here if it is nil. With off nothing is
@@ -60,8 +66,9 @@ type Requester struct {
 // budget is a key that an event is counted under, and its rate. The zero budget
 // counts nothing.
 type budget struct {
-	key  string
-	rate storage.Rate
+	key   string
+	rate  storage.Rate
+	field string // of Limits, for what counts refusals; empty: none
 }
 
 // Event is something that is counted before it happens, under the budgets of its
@@ -80,7 +87,7 @@ type Event struct {
 func (l *Limits) Attempt(provider, account string, r Requester) Event {
 	e := l.event(keys.TriesOfClient, l.rates.AttemptsPerClient, r)
 	if account != "" {
-		e.target = budget{l.keys.Of(keys.TriesOfAccount, provider, fold.Name(account)), l.rates.AttemptsPerAccount}
+		e.target = budget{l.keys.Of(keys.TriesOfAccount, provider, fold.Name(account)), l.rates.AttemptsPerAccount, "CredentialsPerAccount"}
 		e.own = l.own(keys.TriesOfBrowser, l.rates.AttemptsPerAccount, r)
 	}
 	return e
@@ -97,11 +104,11 @@ func (l *Limits) Mail(email string, r Requester) Event {
 // Code returns the event of a short code to a mailbox: one in a second, so that one
 // of them is the newest.
 func (l *Limits) Code(email string) Event {
-	return Event{target: budget{l.keys.Of(keys.CodesToMailbox, email), storage.Rate{Events: 1, Per: time.Second}}}
+	return Event{target: budget{l.keys.Of(keys.CodesToMailbox, email), storage.Rate{Events: 1, Per: time.Second}, ""}}
 }
 
 func (l *Limits) mailbox(email string) budget {
-	return budget{l.keys.Of(keys.MailsToMailbox, email), l.rates.MailsPerRecipient}
+	return budget{l.keys.Of(keys.MailsToMailbox, email), l.rates.MailsPerRecipient, "MailsPerRecipient"}
 }
 
 // Redemption returns the event of an attempt at the links of a mailbox. An empty
@@ -109,7 +116,7 @@ func (l *Limits) mailbox(email string) budget {
 func (l *Limits) Redemption(email string, r Requester) Event {
 	e := l.event(keys.TriesOfClient, l.rates.AttemptsPerClient, r)
 	if email != "" {
-		e.target = budget{l.keys.Of(keys.LinksOfMailbox, fold.Name(email)), l.rates.LinkAttempts}
+		e.target = budget{l.keys.Of(keys.LinksOfMailbox, fold.Name(email)), l.rates.LinkAttempts, "LinkTries"}
 		e.own = l.own(keys.LinksOfBrowser, l.rates.LinkAttempts, r)
 	}
 	return e
@@ -119,7 +126,7 @@ func (l *Limits) Redemption(email string, r Requester) Event {
 // bound to, by the link's hash.
 func (l *Limits) RedemptionOf(hash string, r Requester) Event {
 	e := l.event(keys.TriesOfClient, l.rates.AttemptsPerClient, r)
-	e.target = budget{l.keys.Of(keys.LinkOfBrowser, hash), l.rates.LinkAttempts}
+	e.target = budget{l.keys.Of(keys.LinkOfBrowser, hash), l.rates.LinkAttempts, "LinkTries"}
 	return e
 }
 
@@ -140,14 +147,18 @@ func (l *Limits) event(kind keys.Kind, perClient storage.Rate, r Requester) Even
 	if r.Client == "" {
 		return Event{}
 	}
-	return Event{network: widely(r.Client), client: budget{l.keys.Of(kind, narrowly(r.Client)), perClient}}
+	field := "CredentialsPerClient"
+	if kind == keys.MailsOfClient {
+		field = "MailsPerClient"
+	}
+	return Event{network: widely(r.Client), client: budget{l.keys.Of(kind, narrowly(r.Client)), perClient, field}}
 }
 
 func (l *Limits) own(kind keys.Kind, rate storage.Rate, r Requester) budget {
 	if r.Browser == "" {
 		return budget{}
 	}
-	return budget{l.keys.Of(kind, r.Browser), rate}
+	return budget{l.keys.Of(kind, r.Browser), rate, ""}
 }
 
 // Try is an event that was counted, or refused.
@@ -215,6 +226,9 @@ func (l *Limits) take(ctx context.Context, b budget, t *Try) (time.Duration, err
 	if err == nil && wait <= 0 {
 		t.counted = append(t.counted, counted{b, here})
 		return 0, nil
+	}
+	if err == nil && l.refused != nil && b.field != "" {
+		l.refused(ctx, b.field, !here)
 	}
 	return wait, err
 }
