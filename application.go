@@ -180,3 +180,15 @@ func addSignOut(events *directory.Outbox, ended endedSession, e SignOutEvent) {
 		By: event.Actor{Kind: event.ActorUser, ID: ended.userID},
 	}, payload)
 }
+
+// shown returns a user as the callbacks of a sign-in at a provider get them. When
+// Hardened, an e-mail address that neither the user nor the provider of this sign-in
+// has proven is left out, so that no callback gives rights by it. The
+// account still has it.
+func (c *Config) shown(u User, a *Account) User {
+	isProvider := a.Type == TypeOAuth || a.Type == TypeOIDC
+	if c.Hardened && isProvider && u.EmailVerified.IsZero() && !(a.EmailVouched && a.Email == u.Email) {
+		u.Email = ""
+	}
+	return u
+}

@@ -138,7 +138,7 @@ func (p *oauthProvider) assertionOf(g Grant) (*directory.Assertion, error) {
 	if err != nil {
 		return nil, err
 	}
-	verified := isVerified(id, email, g.Profile)
+	verified := p.isVerified(id, email, g.Profile)
 	return &directory.Assertion{
 		Person: User{ID: secret.NewUserID(), Name: id.Name, Email: email, Image: pictureOf(id), Extra: id.Extra},
 		Said:   claimedBy(id, g.Profile),
@@ -208,12 +208,16 @@ func (p *oauthProvider) linking() directory.Linking {
 	return directory.LinkVerified
 }
 
-// isVerified believes a mapping that says so, else a true boolean of the
-// profile, which vouches for the claim that it came with and for no other
-// (R-348; OpenID Connect Core 1.0, section 5.1).
-func isVerified(id Identity, email string, profile Claims) bool {
-	if id.EmailTrust != EmailTrustUnknown {
+// isVerified reports whether the provider vouches for the e-mail address. A mapping
+// that says so is believed, and a provider that proves no address is not. Otherwise
+// a true boolean of the profile vouches for the claim that it came with and for no
+// other (R-348; OpenID Connect Core 1.0, section 5.1).
+func (p *oauthProvider) isVerified(id Identity, email string, profile Claims) bool {
+	switch {
+	case id.EmailTrust != EmailTrustUnknown:
 		return id.EmailTrust == EmailProven
+	case p.EmailTrust == EmailUnproven:
+		return false
 	}
 	claim, _ := profile["email"].(string)
 	said, err := mailbox.Canonical(claim)

@@ -54,7 +54,8 @@ func (t *tokenStrategy) open(ctx context.Context, v *visit, who *directory.SignI
 	if who.IsNew {
 		trigger = TriggerSignUp
 	}
-	info := TokenInfo{Claims: claims, Trigger: trigger, User: &who.User, Account: &who.Account, Profile: who.Profile}
+	user := t.setup.config.shown(who.User, &who.Account)
+	info := TokenInfo{Claims: claims, Trigger: trigger, User: &user, Account: &who.Account, Profile: who.Profile}
 	kept := keepClaims(claims, jwtclaims.Credential, jwtclaims.Tenant, jwtclaims.SessionID, jwtclaims.AuthTime, jwtclaims.StoreID) // sub is the application's to choose, now
 	claims, err := t.shape(ctx, info)
 	if err != nil {

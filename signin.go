@@ -99,6 +99,7 @@ func askAbout(ctx context.Context, x *exchange, in directory.Assertion, known *U
 			attempt.Account.UserID = known.ID
 		}
 	}
+	attempt.User = x.setup.config.shown(attempt.User, &in.Account)
 	if err := x.runSignInCallback(ctx, attempt); err != nil {
 		return nil, err
 	}

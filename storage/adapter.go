@@ -65,7 +65,8 @@ type AccountAdapter interface {
 // UserDeletionAdapter deletes users.
 type UserDeletionAdapter interface {
 	// DeleteUser removes a user with their accounts, sessions and authenticators,
-	// and returns the user.
+	// and returns the user. Factors, recovery codes, challenges, browsers and the
+	// password go too, as far as the adapter keeps them.
 	DeleteUser(ctx context.Context, id string) (User, error)
 }
 
@@ -105,9 +106,9 @@ type TxAdapter interface {
 	// rolled back and the error or panic is passed on.
 	//
 	// What is done through that Adapter is part of the transaction: users, accounts,
-	// authenticators, sessions, verification tokens and revocations. Limits and used
-	// values may be kept at once. What is done meanwhile through another Adapter is
-	// not part of it. f must not use that Adapter after it has returned.
+	// authenticators, sessions, verification tokens, revocations, and the stores
+	// that its methods return. Limits and used values may be kept at once. What is
+	// done meanwhile through another Adapter is not part of it. f must not use that Adapter after it has returned.
 	//
 	// InTx of the Adapter that f gets is a transaction within the transaction: its
 	// error rolls back what it did, and the rest goes on. An engine without
@@ -146,9 +147,10 @@ type SignUpAdapter interface {
 
 // SweepAdapter removes rows that have expired.
 type SweepAdapter interface {
-	// Sweep removes sessions, verification tokens, revocations, used values and
-	// limits that expired before the given instant, and returns how many. If the
-	// deadline of ctx leaves no time for all of them, it stops before the deadline,
-	// and returns ErrUnfinished with the number of those that it has removed.
+	// Sweep removes sessions, verification tokens, revocations, used values,
+	// limits, challenges and browsers that expired before the given instant, and
+	// returns how many. If the deadline of ctx leaves no time for all of them, it
+	// stops before the deadline, and returns ErrUnfinished with the number of those
+	// that it has removed.
 	Sweep(ctx context.Context, before time.Time) (int, error)
 }

@@ -30,13 +30,15 @@ type BrowserAdapter interface {
 
 // BrowserStore keeps the browsers from which users have signed in.
 type BrowserStore interface {
-	// Put stores b, or replaces the row with its ID and UserID.
+	// Put stores b, or replaces the row with its ID and UserID. A PublicID that
+	// another row has is ErrConflict. An unknown user may be ErrNotFound.
 	Put(ctx context.Context, b Browser) error
 	// Get returns the row of a browser for a user.
 	Get(ctx context.Context, id, userID string) (Browser, error)
 	// Renew gives all rows of a browser the ID next, and sets Seen, in one atomic step.
 	// Of any number of concurrent calls for one id at most one succeeds; the others, and
-	// those for an unknown id, return ErrNotFound.
+	// those for an unknown id, return ErrNotFound. If a row with the ID next exists,
+	// it returns ErrConflict.
 	Renew(ctx context.Context, id, next string, seen time.Time) error
 	// List returns the browsers of a user, in any order.
 	List(ctx context.Context, userID string) ([]Browser, error)

@@ -59,7 +59,8 @@ type FactorStore interface {
 	// another user is ErrNotFound.
 	Delete(ctx context.Context, userID, id string) (Factor, error)
 	// ReplaceRecoveryCodes replaces the hashes of the user's recovery codes in one
-	// atomic step. No hashes: the user has none afterwards.
+	// atomic step. No hashes: the user has none afterwards. An unknown user may be
+	// ErrNotFound.
 	ReplaceRecoveryCodes(ctx context.Context, userID string, hashes []string) error
 	// UseRecoveryCode removes one hash and returns how many are left. Of any number of
 	// concurrent calls with one hash at most one succeeds; the others, and those with an

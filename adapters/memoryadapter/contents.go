@@ -16,7 +16,15 @@ type Contents struct {
 	Sessions           []storage.StoredSession // Token is what is stored: a hash, unless [Options].PlainTokens
 	VerificationTokens []storage.VerificationToken
 	Authenticators     []storage.Authenticator
+	Factors            []storage.Factor
+	RecoveryCodes      []RecoveryCode
+	Challenges         []storage.Challenge
+	Browsers           []storage.Browser
+	Passwords          []storage.PasswordHash
 }
+
+// RecoveryCode is the hash of a recovery code of a user.
+type RecoveryCode struct{ UserID, Hash string }
 
 // Contents returns a copy of everything the store holds. It waits for its turn,
 // so it must not be called from within a transaction of the same store.
@@ -37,7 +45,17 @@ func (a *Adapter) Contents() (c Contents) {
 			c.Sessions = append(c.Sessions, copySession(s))
 		}
 		c.VerificationTokens = slices.Collect(maps.Values(d.tokens))
+		c.Factors = slices.SortedFunc(maps.Values(d.factors), byCreation)
+		for code := range d.recoveryCodes {
+			c.RecoveryCodes = append(c.RecoveryCodes, RecoveryCode{code[0], code[1]})
+		}
+		c.Challenges = slices.SortedFunc(maps.Values(d.challenges), newestChallenge)
+		c.Browsers = slices.SortedFunc(maps.Values(d.browsers), func(a, b storage.Browser) int { return cmp.Compare(a.PublicID, b.PublicID) })
+		c.Passwords = slices.SortedFunc(maps.Values(d.passwords), func(a, b storage.PasswordHash) int { return cmp.Compare(a.UserID, b.UserID) })
 		return nil
+	})
+	slices.SortFunc(c.RecoveryCodes, func(a, b RecoveryCode) int {
+		return cmp.Or(cmp.Compare(a.UserID, b.UserID), cmp.Compare(a.Hash, b.Hash))
 	})
 	slices.SortFunc(c.Accounts, byAccountKey)
 	slices.SortFunc(c.Authenticators, byCredentialID)

@@ -20,6 +20,11 @@ type data struct {
 	authenticators map[string]storage.Authenticator // by credential id
 	signUps        map[pair]string                  // to user id
 	revocations    map[string]revocation
+	factors        map[string]storage.Factor // by id
+	recoveryCodes  map[pair]struct{}         // by user id and hash
+	challenges     map[string]storage.Challenge
+	browsers       map[pair]storage.Browser // by id and user id
+	passwords      map[string]storage.PasswordHash
 
 	depth int      // transactions that are open, one in the other
 	undo  []func() // what takes their changes back, to be called from the last
@@ -37,6 +42,11 @@ func newData() *data {
 		authenticators: map[string]storage.Authenticator{},
 		signUps:        map[pair]string{},
 		revocations:    map[string]revocation{},
+		factors:        map[string]storage.Factor{},
+		recoveryCodes:  map[pair]struct{}{},
+		challenges:     map[string]storage.Challenge{},
+		browsers:       map[pair]storage.Browser{},
+		passwords:      map[string]storage.PasswordHash{},
 	}
 }
 
@@ -61,6 +71,15 @@ func removeIf[K comparable, V any](d *data, m map[K]V, goes func(K, V) bool) (n 
 		}
 	}
 	return n
+}
+
+// find returns m[k], or ErrNotFound.
+func find[K comparable, V any](m map[K]V, k K) (v V, err error) {
+	v, known := m[k]
+	if !known {
+		err = storage.ErrNotFound
+	}
+	return v, err
 }
 
 // restore returns what sets m[k] back to what it is now.

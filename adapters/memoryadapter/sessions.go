@@ -77,6 +77,24 @@ func (a *Adapter) UpdateSession(ctx context.Context, token string, expires time.
 	})
 }
 
+// RenewSession implements [storage.SessionRenewalAdapter].
+func (a *Adapter) RenewSession(ctx context.Context, token string, next storage.StoredSession) error {
+	return a.withData(ctx, func(d *data) error {
+		from, to := a.stored(token), a.stored(next.Token)
+		s, known := d.sessions[from]
+		if !known {
+			return storage.ErrNotFound
+		}
+		if _, taken := d.sessions[to]; taken {
+			return storage.ErrConflict
+		}
+		s.Token, s.Expires, s.Proved, s.AMR, s.ACR = to, next.Expires, next.Proved, next.AMR, next.ACR
+		remove(d, d.sessions, from)
+		put(d, d.sessions, to, copySession(s))
+		return nil
+	})
+}
+
 // DeleteSession implements [storage.SessionAdapter].
 func (a *Adapter) DeleteSession(ctx context.Context, token string) (s storage.StoredSession, err error) {
 	err = a.withData(ctx, func(d *data) (err error) {

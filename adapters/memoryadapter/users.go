@@ -97,6 +97,11 @@ func (a *Adapter) DeleteUser(ctx context.Context, id string) (u storage.User, er
 		removeIf(d, d.accounts, func(_ pair, a storage.Account) bool { return a.UserID == id })
 		removeIf(d, d.sessions, func(_ string, s storage.StoredSession) bool { return s.UserID == id })
 		removeIf(d, d.authenticators, func(_ string, k storage.Authenticator) bool { return k.UserID == id })
+		removeIf(d, d.factors, func(_ string, f storage.Factor) bool { return f.UserID == id })
+		removeIf(d, d.recoveryCodes, func(code pair, _ struct{}) bool { return code[0] == id })
+		removeIf(d, d.challenges, func(_ string, c storage.Challenge) bool { return c.UserID == id })
+		removeIf(d, d.browsers, func(_ pair, b storage.Browser) bool { return b.UserID == id })
+		removeIf(d, d.passwords, func(user string, _ storage.PasswordHash) bool { return user == id })
 		return nil
 	})
 	return u, err

@@ -12,6 +12,10 @@ const (
 	AbilityAccountLists   Ability = "AccountAdapter"
 	AbilityDeletion       Ability = "UserDeletionAdapter"
 	AbilityAuthenticators Ability = "AuthenticatorAdapter"
+	AbilityFactors        Ability = "FactorAdapter"
+	AbilityChallenges     Ability = "ChallengeAdapter"
+	AbilityBrowsers       Ability = "BrowserAdapter"
+	AbilityPasswords      Ability = "PasswordAdapter"
 )
 
 // abilities are an adapter's optional interfaces, found once. A nil field means
@@ -26,6 +30,10 @@ type abilities struct {
 	Tx             storage.TxAdapter
 	SignUps        storage.SignUpAdapter
 	Revocations    storage.RevocationStore
+	factors        storage.FactorAdapter
+	challenges     storage.ChallengeAdapter
+	browsers       storage.BrowserAdapter
+	passwords      storage.PasswordAdapter
 }
 
 func abilitiesOf(a storage.Adapter) (found abilities) {
@@ -38,6 +46,10 @@ func abilitiesOf(a storage.Adapter) (found abilities) {
 	found.Tx, _ = a.(storage.TxAdapter)
 	found.SignUps, _ = a.(storage.SignUpAdapter)
 	found.Revocations, _ = a.(storage.RevocationStore)
+	found.factors, _ = a.(storage.FactorAdapter)
+	found.challenges, _ = a.(storage.ChallengeAdapter)
+	found.browsers, _ = a.(storage.BrowserAdapter)
+	found.passwords, _ = a.(storage.PasswordAdapter)
 	return found
 }
 
@@ -50,5 +62,9 @@ func (a *abilities) Has(what Ability) bool {
 		AbilityAccountLists:   a.AccountLists != nil,
 		AbilityDeletion:       a.deletion != nil,
 		AbilityAuthenticators: a.authenticators != nil,
+		AbilityFactors:        a.factors != nil,
+		AbilityChallenges:     a.challenges != nil,
+		AbilityBrowsers:       a.browsers != nil,
+		AbilityPasswords:      a.passwords != nil,
 	}[what]
 }

@@ -170,3 +170,55 @@ func TestMailboxOption(t *testing.T) {
 		})
 	}
 }
+
+// A provider that proves no address vouches for none, whatever a profile says.
+func TestProviderThatProvesNothing(t *testing.T) {
+	t.Run("R-551 its email_verified links nobody", func(t *testing.T) {
+		s := newOAuthSite(t, stored, withIssuer(func(p *latchkey.OAuth) {
+			linksByEmail(p)
+			p.EmailTrust = latchkey.EmailUnproven
+		}))
+		s.addUser(latchkey.User{ID: "u1", Email: adaEmail, EmailVerified: s.clock.Now()})
+		s.issuer.SignInAs(latchkeytest.Person{Subject: "mallory", Email: adaEmail, EmailVerified: true})
+		before, a := s.contents(), s.signIn(s.newBrowser())
+		refused(t, a, "OAuthAccountNotLinked")
+		s.noWrite(t, before)
+	})
+}
+
+// A callback that gives rights by User.Email gives none for an address that nobody
+// has proven.
+func TestHardenedHidesUnprovenAddresses(t *testing.T) {
+	for _, c := range []struct {
+		name     string
+		hardened bool
+		verified bool
+		want     string
+	}{
+		{"hardened, unproven", true, false, ""},
+		{"hardened, vouched for", true, true, adaEmail},
+		{"as configured by default", false, false, adaEmail},
+	} {
+		t.Run("R-551 "+c.name, func(t *testing.T) {
+			var asked, told string
+			s := newOAuthSite(t, func(k *latchkey.Config) {
+				k.Hardened = c.hardened
+				k.Callbacks.SignIn = func(_ context.Context, a latchkey.SignInAttempt) error {
+					asked = a.User.Email
+					return nil
+				}
+				k.Callbacks.Token = func(_ context.Context, i latchkey.TokenInfo) (latchkey.Claims, error) {
+					if i.User != nil {
+						told = i.User.Email
+					}
+					return i.Claims, nil
+				}
+			})
+			s.issuer.SignInAs(latchkeytest.Person{Subject: "ada", Email: adaEmail, EmailVerified: c.verified})
+			s.mustSignIn(s.newBrowser())
+			if asked != c.want || told != c.want {
+				t.Errorf("Callbacks.SignIn got %q, Callbacks.Token %q, want %q", asked, told, c.want)
+			}
+		})
+	}
+}

@@ -1,0 +1,91 @@
+package directory
+
+import (
+	"context"
+	"errors"
+
+	"github.com/latchkeyhq/latchkey/internal/failure"
+	"github.com/latchkeyhq/latchkey/internal/guarded"
+	"github.com/latchkeyhq/latchkey/storage"
+)
+
+// RenewSession replaces the token, Expires, Proved, AMR and ACR of a session by
+// those of next. Of any number of concurrent calls at most one succeeds. A session
+// that is gone is ErrNotFound. A store that cannot renew gets a new session with
+// the same ID, or with one of its own if it refuses that ID, and the old session is
+// deleted afterwards.
+func (s *Store) RenewSession(ctx context.Context, token string, next storage.StoredSession) error {
+	defer s.SessionCache.dropSession(token)()
+	_, err := apartOr(s, func() (none struct{}, err error) {
+		return none, rowsApart(s).renew(ctx, token, next)
+	}, func() (none struct{}, err error) {
+		return none, rowsInAdapter(s).renew(ctx, token, next)
+	})
+	return err
+}
+
+// sessionRows are the sessions of one store. prefix begins the names of its calls
+// in errors.
+type sessionRows struct {
+	bounds   *guarded.Bounds
+	prefix   string
+	renewing storage.SessionRenewalAdapter // nil: the store cannot
+	getName  string
+	get      func(ctx context.Context, token string) (storage.StoredSession, error)
+	create   func(context.Context, storage.StoredSession) error
+	delete   func(ctx context.Context, token string) (storage.StoredSession, error)
+}
+
+func rowsApart(s *Store) sessionRows {
+	in := s.Apart.Store
+	able, _ := in.(storage.SessionRenewalAdapter)
+	return sessionRows{s.bounds, "Session.Store: ", able, "GetSession", in.GetSession, in.CreateSession, in.DeleteSession}
+}
+
+func rowsInAdapter(s *Store) sessionRows {
+	in := s.SessionRows
+	able, _ := in.(storage.SessionRenewalAdapter)
+	return sessionRows{s.bounds, "", able, "GetSessionAndUser", func(ctx context.Context, token string) (storage.StoredSession, error) {
+		row, _, err := in.GetSessionAndUser(ctx, token)
+		return row, err
+	}, in.CreateSession, in.DeleteSession}
+}
+
+func (in sessionRows) renew(ctx context.Context, token string, next storage.StoredSession) error {
+	if in.renewing != nil {
+		return guarded.Do(ctx, in.bounds, in.prefix+"RenewSession", func(ctx context.Context) error { return in.renewing.RenewSession(ctx, token, next) })
+	}
+	row, err := guarded.CallFor(ctx, in.bounds, in.prefix+in.getName, isSession(token), func(ctx context.Context) (storage.StoredSession, error) {
+		return in.get(ctx, token)
+	})
+	if err != nil {
+		return err
+	}
+	row.Token, row.Expires, row.Proved, row.AMR, row.ACR = next.Token, next.Expires, next.Proved, next.AMR, next.ACR
+	if err := in.createAgain(ctx, row); err != nil {
+		return err
+	}
+	if err := in.end(ctx, token); err != nil {
+		return errors.Join(err, failure.Ignoring(in.end(ctx, next.Token), storage.ErrNotFound))
+	}
+	return nil
+}
+
+// createAgain stores a session whose ID another row has. If the store refuses the
+// ID, it chooses another one.
+func (in sessionRows) createAgain(ctx context.Context, row storage.StoredSession) error {
+	create := func(ctx context.Context) error { return in.create(ctx, row) }
+	err := guarded.Do(ctx, in.bounds, in.prefix+"CreateSession", create)
+	if errors.Is(err, storage.ErrConflict) && row.ID != "" {
+		row.ID = ""
+		err = guarded.Do(ctx, in.bounds, in.prefix+"CreateSession", create)
+	}
+	return err
+}
+
+func (in sessionRows) end(ctx context.Context, token string) error {
+	_, err := guarded.CallFor(ctx, in.bounds, in.prefix+"DeleteSession", isSession(token), func(ctx context.Context) (storage.StoredSession, error) {
+		return in.delete(ctx, token)
+	})
+	return err
+}
