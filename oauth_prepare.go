@@ -165,7 +165,7 @@ func (p *oauthProvider) wire(s *setup) oauth.Config {
 		ClientIDParam: p.ClientIDParam, JWKS: p.JWKS, IDTokenAlgs: p.IDTokenAlgs, Audiences: s.config.audiences(p.AllowedAudiences),
 		Authorization: oauth.Endpoint(p.Authorization), Token: oauth.Endpoint(p.Token), UserInfo: oauth.Endpoint(p.UserInfo),
 		AllowInsecure: p.AllowPlainHTTP, HTTP: p.http, Time: s.now, CallTimeout: s.config.Limits.ProviderCallTimeout, MaxBody: int64(s.config.Limits.MaxResponseBytes),
-		Cache: discoveryCache(s.config.Limits), StaleKeys: func(a oauth.StaleAnswer) { p.alertOfStaleKeys(s, a) }, Trace: p.trace(s),
+		Cache: discoveryCache(s.config.Limits), StaleKeys: func(a oauth.StaleAnswer) { p.alertOfStaleKeys(s, a) }, Trace: p.watched(s).Trace,
 	}
 	if p.Transport == nil { // with one, nobody can tell whether others would get the same answer
 		c.Shared, c.Via = s.issuers, s.config.Runtime.HTTPClient

@@ -9,6 +9,7 @@ import (
 	"sync/atomic"
 
 	"github.com/latchkeyhq/latchkey/internal/oauth"
+	"github.com/latchkeyhq/latchkey/internal/watch"
 )
 
 // oauthProvider is an OAuth made ready.
@@ -45,4 +46,9 @@ func withOwnParams(ctx context.Context, params url.Values) context.Context {
 func ownParams(ctx context.Context) []string {
 	names, _ := ctx.Value(ownParamsKey{}).([]string)
 	return names
+}
+
+// watched returns what tells the log and the tracer of calls to the provider.
+func (p *oauthProvider) watched(s *setup) *watch.Provider {
+	return &watch.Provider{ID: p.ID, Tenant: s.tenant, Opaque: p.Transport != nil, Log: s.log, Now: s.now}
 }

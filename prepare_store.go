@@ -2,7 +2,6 @@ package latchkey
 
 import (
 	"cmp"
-	"context"
 	"slices"
 	"strings"
 	"time"
@@ -12,9 +11,9 @@ import (
 	"github.com/latchkeyhq/latchkey/internal/failure"
 	"github.com/latchkeyhq/latchkey/internal/guarded"
 	"github.com/latchkeyhq/latchkey/internal/limit"
+	"github.com/latchkeyhq/latchkey/internal/watch"
 	"github.com/latchkeyhq/latchkey/jwt"
 	"github.com/latchkeyhq/latchkey/storage"
-	"github.com/latchkeyhq/latchkey/telemetry"
 )
 
 // prepareStores finds out what the adapter can do, and chooses the limiter and
@@ -49,15 +48,7 @@ func (s *setup) prepareLimiter(here *limit.Memory) {
 		shared = limit.NewShared(chosen, here, s.bounds, s.now)
 	}
 	s.limits = limit.New(s.config.Limits.rates(), s.config.Limits.Disabled, s.keys, here, shared)
-	if s.log.Traces() {
-		s.limits.OnRefusal(func(ctx context.Context, field string, shared bool) {
-			scope := "local"
-			if shared {
-				scope = "shared"
-			}
-			s.log.Count(ctx, telemetry.Measure{Kind: telemetry.LimiterRefusals, Value: field, Provider: scope})
-		})
-	}
+	s.limits.OnRefusal(watch.Refusals(s.log))
 }
 
 // prepareReplay chooses the store of used values, in the same order.

@@ -31,7 +31,7 @@ var (
 // returns null without a session, and also if the session cannot be read: the
 // fault is logged and the cookie left alone.
 func (x *exchange) sessionJSON(ctx context.Context, c *change) []byte {
-	r, err := x.setup.readSession(ctx, &x.visit, c)
+	r, err := readWith(ctx, x.setup, &x.visit, c)
 	if err != nil {
 		x.setup.log.Error(ctx, x, err)
 	}
@@ -69,11 +69,11 @@ func (x *exchange) ask(ctx context.Context, c *change) (*reading, error) {
 			return r, err
 		}
 	}
-	return x.setup.readSession(ctx, &x.visit, c)
+	return readWith(ctx, x.setup, &x.visit, c)
 }
 
-// readSession reads a session by the configured strategy, and counts what came of it.
-func (s *setup) readSession(ctx context.Context, v *visit, c *change) (*reading, error) {
+// readWith reads a session by the configured strategy, and counts what came of it.
+func readWith(ctx context.Context, s *setup, v *visit, c *change) (*reading, error) {
 	r, err := s.sessions.read(ctx, v, c)
 	if s.log.Traces() {
 		result := v.why

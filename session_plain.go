@@ -63,7 +63,7 @@ func (t *tokenStrategy) readPlain(ctx context.Context, v *visit, token browser.T
 		return nil, failure.Wrap(ErrJWTSession, err)
 	}
 	t.sizes.warn(ctx, t.setup.log, v.about, len(sealed))
-	t.countSealed(ctx, v, len(sealed))
+	countSealed(ctx, t.setup, v, len(sealed))
 	v.credential.Put(sealed, found.of.Expires)
 	found.json, err = appendSession(make([]byte, 0, 256), found.session)
 	return &found.reading, err
@@ -135,4 +135,25 @@ func (t *tokenStrategy) judge(ctx context.Context, tenant string, from directory
 		return false, errOutlived
 	}
 	return t.setup.revocations.Check(ctx, from, useCache)
+}
+
+// reasonOf returns the word by which a token that opens no session is counted.
+func reasonOf(token browser.Token, err error) string {
+	switch {
+	case errors.Is(err, errOtherTenant):
+		return "none"
+	case errors.Is(err, errOutlived):
+		return "expired"
+	case !errors.Is(err, errUnsealed):
+		return "revoked"
+	case token.Spec != nil && token.Spec.Codec.SealedBy(token.Text) < 0:
+		return "unknown_key"
+	}
+	return "invalid"
+}
+
+// isRollingOut reports whether an unknown secret may be another instance's.
+func isRollingOut(s *setup) bool {
+	grace := s.config.Operations.RolloutGrace
+	return grace > 0 && s.now().Before(s.started.Add(grace))
 }

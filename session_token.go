@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"maps"
 	"sync"
 	"time"
 
@@ -16,7 +15,6 @@ import (
 	"github.com/latchkeyhq/latchkey/internal/secret"
 	"github.com/latchkeyhq/latchkey/internal/sessionref"
 	"github.com/latchkeyhq/latchkey/jwt"
-	"github.com/latchkeyhq/latchkey/telemetry"
 )
 
 // tokenStrategy keeps a session in its cookie, sealed: nothing is stored.
@@ -68,19 +66,11 @@ func (t *tokenStrategy) open(ctx context.Context, v *visit, who *directory.SignI
 		v.credential.Clear()
 		return nil
 	}
-	return t.seal(ctx, v, t.nameUser(kept.putBack(claims), who.User.ID), life{})
-}
-
-// nameUser returns claims that name the stored user, if the application has
-// replaced sub: whatever ends the sessions of that user has to reach this one
-// . It does not change the map that a callback returned.
-func (t *tokenStrategy) nameUser(claims Claims, id string) Claims {
-	if id == "" || !t.setup.tracksSignIns() || claims.String(jwtclaims.Subject) == id {
-		return claims
+	claims = kept.putBack(claims)
+	if t.setup.tracksSignIns() {
+		claims = nameUser(claims, who.User.ID)
 	}
-	claims = maps.Clone(claims)
-	claims[jwtclaims.StoreID] = id
-	return claims
+	return t.seal(ctx, v, claims, life{})
 }
 
 // endFormer revokes the token that the browser brought to a sign-in. It
@@ -133,25 +123,9 @@ func (t *tokenStrategy) seal(ctx context.Context, v *visit, claims Claims, l lif
 		return failure.Wrap(ErrJWTSession, err)
 	}
 	t.sizes.warn(ctx, t.setup.log, v.about, len(token))
-	t.countSealed(ctx, v, len(token))
+	countSealed(ctx, t.setup, v, len(token))
 	v.credential.Put(token, now.Add(l.of(now, c.MaxAge)))
 	return nil
-}
-
-// countSealed counts a token that was sealed, and the secret of the one it replaces.
-func (t *tokenStrategy) countSealed(ctx context.Context, v *visit, size int) {
-	if !t.setup.log.Traces() {
-		return
-	}
-	v.why = "renewed"
-	t.setup.log.Count(ctx, telemetry.Measure{Kind: telemetry.SessionSize, N: int64(size)})
-	if shown := v.credential.Token(); shown.Text != "" && shown.Spec != nil && t.setup.config.Session.JWT.Decode == nil {
-		age := "newest"
-		if shown.Spec.Codec.SealedBy(shown.Text) > 0 {
-			age = "older"
-		}
-		t.setup.log.Count(ctx, telemetry.Measure{Kind: telemetry.TokensOpened, Value: age})
-	}
 }
 
 func (t *tokenStrategy) params(k *browser.Spec, claims Claims, maxAge time.Duration) JWTParams {
@@ -203,31 +177,10 @@ func (t *tokenStrategy) read(ctx context.Context, v *visit, c *change) (*reading
 func (t *tokenStrategy) refuse(ctx context.Context, v *visit, token browser.Token, err error) {
 	t.setup.log.Debug(ctx, v.about, failure.Wrap(ErrJWTSession, err))
 	v.why = reasonOf(token, err)
-	if errors.Is(err, errOtherTenant) || v.why == "unknown_key" && t.setup.isRollingOut() {
+	if errors.Is(err, errOtherTenant) || v.why == "unknown_key" && isRollingOut(t.setup) {
 		return
 	}
 	v.credential.Clear()
-}
-
-// reasonOf returns the word by which a token that opens no session is counted.
-func reasonOf(token browser.Token, err error) string {
-	switch {
-	case errors.Is(err, errOtherTenant):
-		return "none"
-	case errors.Is(err, errOutlived):
-		return "expired"
-	case !errors.Is(err, errUnsealed):
-		return "revoked"
-	case token.Spec != nil && token.Spec.Codec.SealedBy(token.Text) < 0:
-		return "unknown_key"
-	}
-	return "invalid"
-}
-
-// isRollingOut reports whether an unknown secret may be another instance's.
-func (s *setup) isRollingOut() bool {
-	grace := s.config.Operations.RolloutGrace
-	return grace > 0 && s.now().Before(s.started.Add(grace))
 }
 
 // openToken decrypts and validates a session token. It returns ErrNoToken if

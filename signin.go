@@ -58,7 +58,7 @@ func (x *exchange) conclude(ctx context.Context, out outcome, err error) (*Respo
 	}
 	if x.action == "callback" {
 		addRefusal(x, err)
-		x.trail.decided("sign_in=refused")
+		x.trail.Decided("sign_in=refused")
 		if !isSteering(err) {
 			x.setup.log.Count(ctx, telemetry.Measure{Kind: telemetry.SignIns, Provider: x.provider.info().id, Value: "failure", Type: failure.TypeOf(err)})
 		}
@@ -107,7 +107,7 @@ func askAbout(ctx context.Context, x *exchange, in directory.Assertion, known *U
 	if x.setup.pause != nil {
 		if res, err := x.setup.pause(ctx, x, in, known); res != nil || err != nil {
 			if err == nil {
-				x.trail.decided("sign_in=challenged")
+				x.trail.Decided("sign_in=challenged")
 				x.setup.log.Count(ctx, telemetry.Measure{Kind: telemetry.SignIns, Provider: in.Account.Provider, Value: "challenged"})
 			}
 			return res, atProvider(x.provider, err)
@@ -155,7 +155,7 @@ func (x *exchange) admit(ctx context.Context, in directory.Assertion) (*Response
 
 // countSignIn counts a completed sign-in.
 func countSignIn(ctx context.Context, x *exchange, who *directory.SignIn) {
-	x.trail.userID = who.User.ID
+	x.trail.UserID = who.User.ID
 	value, resolved := "success", "resolve=known"
 	switch {
 	case who.IsNew:
@@ -163,8 +163,8 @@ func countSignIn(ctx context.Context, x *exchange, who *directory.SignIn) {
 	case who.IsLink:
 		resolved = "resolve=linked"
 	}
-	x.trail.decided(resolved)
-	x.trail.decided("session=opened")
+	x.trail.Decided(resolved)
+	x.trail.Decided("session=opened")
 	x.setup.log.Count(ctx, telemetry.Measure{Kind: telemetry.SignIns, Provider: who.Account.Provider, Value: value})
 	x.setup.log.Count(ctx, telemetry.Measure{Kind: telemetry.SessionsOpened, Value: string(x.setup.config.Session.Strategy)})
 }

@@ -83,8 +83,8 @@ func (s *Store) InTx(ctx context.Context, f func(storage.Adapter) error) error {
 
 // DBSystem returns the name of the database for traces.
 func (s *Store) DBSystem() string {
-	if s.db.grammar.dialect == Postgres {
+	if s.db.layout.dialect == Postgres {
 		return "postgresql"
 	}
-	return string(s.db.grammar.dialect)
+	return string(s.db.layout.dialect)
 }
