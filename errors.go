@@ -57,6 +57,11 @@ const (
 // package fault.
 type Error = fault.Error
 
+// TokenError is what an OAuth provider said when it refused: Code, such as
+// login_required after Prompt none, Missing scopes, and RetryAfter. Find it in the
+// error of [Core].Do and in [Event].Err. It is the type of package fault.
+type TokenError = fault.TokenError
+
 // CredentialsError returns an error by which [Credentials].Authorize refuses
 // what was typed: the browser goes back to the sign-in page, with code in its
 // query. The code is public: it must not tell a wrong name from a wrong

@@ -87,6 +87,7 @@ type SignInPayload struct {
 	User      storage.User // for credentials: what Authorize returned
 	Account   storage.Account
 	Profile   jwt.Claims
+	IDToken   jwt.Claims // the verified claims of the ID token, never of userinfo; nil: there is none
 	IsNewUser bool
 }
 

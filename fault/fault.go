@@ -6,6 +6,7 @@ package fault
 import (
 	"errors"
 	"strings"
+	"time"
 )
 
 // ErrorType names what went wrong, spelled as on the wire and in logs. Every
@@ -80,6 +81,26 @@ func (e *Error) Unwrap() error { return e.Err }
 
 // Is reports whether target is the error's type.
 func (e *Error) Is(target error) bool { return target == e.Type }
+
+// TokenError is what an OAuth provider said when it refused a sign-in or a token. It is
+// the cause of an [Error].
+type TokenError struct {
+	Code       string        // of the provider, such as login_required (OpenID Connect Core 1.0, section 3.1.2.6); empty: none
+	Missing    []string      // the scopes that the token lacks; nil: none
+	RetryAfter time.Duration // how long to wait before the next call; 0: not said
+	Err        error         // the cause, for the log; may be nil
+}
+
+// Error implements error.
+func (e *TokenError) Error() string {
+	if e.Err != nil {
+		return e.Err.Error()
+	}
+	return strings.TrimSpace("the provider refused " + e.Code)
+}
+
+// Unwrap returns the cause.
+func (e *TokenError) Unwrap() error { return e.Err }
 
 // Errors without an ErrorType. A program asks for them with [errors.Is].
 var (

@@ -24,6 +24,7 @@ type Metadata struct {
 	CodeChallengeMethods  []string // what the provider says of PKCE; it may support more
 	IDTokenAlgs           []string // as advertised, safe or not
 	IssuerInResponse      bool     // every authorization response has an iss parameter (RFC 9207)
+	Unsupported           error    // an [*UnsupportedError] if the provider demands what this package cannot do; nil: it does not
 
 	authorization *url.URL                  // parsed, without its query; nil: none
 	query         url.Values                // of every authorization request
@@ -153,6 +154,7 @@ func readMetadata(members map[string]any) (*Metadata, error) {
 			return nil, err
 		}
 	}
+	m.Unsupported = findUnsupported(members)
 	m.IssuerInResponse, _ = members["authorization_response_iss_parameter_supported"].(bool)
 	return &m, nil
 }

@@ -92,7 +92,7 @@ func (c *Client) readToken(m *Metadata, a *answer) (*Token, error) {
 		return nil, unusable(err)
 	}
 	if err := stated(StepToken, a.status, members); err != nil {
-		return nil, err
+		return nil, namesUnsupported(err)
 	}
 	if a.status != http.StatusOK {
 		return nil, unusable(errors.New("no token"))
@@ -131,7 +131,9 @@ func parseToken(members map[string]any, now time.Time) (*Token, error) {
 		return nil, errors.New("access_token is missing")
 	}
 	// Other types need a proof with every use, which this client cannot give.
-	if t.Type = strings.ToLower(t.Type); t.Type != "bearer" {
+	if t.Type = strings.ToLower(t.Type); t.Type == "dpop" {
+		return nil, errDPoP
+	} else if t.Type != "bearer" {
 		return nil, errors.New("token_type is missing or unknown")
 	}
 	return t, t.readExpiry(now)
