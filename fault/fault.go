@@ -6,7 +6,6 @@ package fault
 import (
 	"errors"
 	"strings"
-	"time"
 )
 
 // ErrorType names what went wrong, spelled as on the wire and in logs. Every
@@ -48,6 +47,10 @@ const (
 	ErrUntrustedHost               ErrorType = "UntrustedHost"               // nothing says which host to believe, or the request names another
 	ErrVerification                ErrorType = "Verification"                // a magic link is unknown, used, expired or of another browser
 	ErrWebAuthnVerification        ErrorType = "WebAuthnVerificationError"   // a passkey's answer is not right, or was given before
+	ErrReconnect                   ErrorType = "ReconnectRequired"           // only the user can help, by connecting the account again
+	ErrScopeMissing                ErrorType = "MissingScope"                // the user has not granted a scope that the call needs
+	ErrRefresh                     ErrorType = "TokenRefreshError"           // a provider token could not be renewed for now
+	ErrTokenKey                    ErrorType = "TokenKeyError"               // a stored token is encrypted under a key that is not configured
 	ErrInvalidConfig               ErrorType = "InvalidConfiguration"        // a field of Config, or an argument, makes no sense; never on the wire
 )
 
@@ -82,26 +85,6 @@ func (e *Error) Unwrap() error { return e.Err }
 // Is reports whether target is the error's type.
 func (e *Error) Is(target error) bool { return target == e.Type }
 
-// TokenError is what an OAuth provider said when it refused a sign-in or a token. It is
-// the cause of an [Error].
-type TokenError struct {
-	Code       string        // of the provider, such as login_required (OpenID Connect Core 1.0, section 3.1.2.6); empty: none
-	Missing    []string      // the scopes that the token lacks; nil: none
-	RetryAfter time.Duration // how long to wait before the next call; 0: not said
-	Err        error         // the cause, for the log; may be nil
-}
-
-// Error implements error.
-func (e *TokenError) Error() string {
-	if e.Err != nil {
-		return e.Err.Error()
-	}
-	return strings.TrimSpace("the provider refused " + e.Code)
-}
-
-// Unwrap returns the cause.
-func (e *TokenError) Unwrap() error { return e.Err }
-
 // Errors without an ErrorType. A program asks for them with [errors.Is].
 var (
 	// ErrLastAccount reports that an account was not unlinked because it is the
@@ -110,4 +93,7 @@ var (
 	// ErrSessionsNotEnded reports that a user was deleted while their JWT sessions
 	// go on until they expire, because no revocation store is configured.
 	ErrSessionsNotEnded = errors.New("latchkey: the user is deleted, but JWT sessions go on without Session.Revocations")
+	// ErrAmbiguousAccount reports that a user has several accounts at a provider, and
+	// the call named none of them.
+	ErrAmbiguousAccount = errors.New("latchkey: the user has several accounts at this provider: name one by ProviderAccountID")
 )

@@ -81,7 +81,7 @@ func TestExchangeRepeatsAFixedRedirectURI(t *testing.T) {
 func TestRefresh(t *testing.T) {
 	f := newFake(t)
 	f.answer("/token", send(200, "application/json", tokenAnswer(map[string]any{"refresh_token": "r2"})))
-	token, err := f.client(t).Refresh(t.Context(), "r1")
+	token, err := f.client(t).Refresh(t.Context(), "r1", nil)
 	if err != nil || token.RefreshToken != "r2" {
 		t.Fatalf("got %+v, %v", token, err)
 	}
