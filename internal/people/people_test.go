@@ -198,6 +198,7 @@ func TestAll(t *testing.T) {
 	})
 	t.Run("P-008 the context is over", func(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
+		defer cancel()
 		var last error
 		n := 0
 		for _, err := range reader(a.People(), cursors).All(ctx, people.Query{Limit: 10}) {
