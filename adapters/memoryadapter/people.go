@@ -11,8 +11,11 @@ import (
 	"github.com/latchkeyhq/latchkey/storage"
 )
 
+// peopleStores are the stores of an adapter that are about people.
+type peopleStores struct{ of *Adapter }
+
 // People implements [storage.DirectoryAdapter].
-func (a *Adapter) People() storage.PeopleStore { return people{a} }
+func (s peopleStores) People() storage.PeopleStore { return people{s.of} }
 
 // people lists and searches users by looking at all of them.
 type people struct{ a *Adapter }

@@ -10,7 +10,7 @@ import (
 )
 
 // Suspensions implements [storage.SuspensionAdapter].
-func (a *Adapter) Suspensions() storage.SuspensionStore { return suspensions{a} }
+func (s peopleStores) Suspensions() storage.SuspensionStore { return suspensions{s.of} }
 
 type suspensions struct{ a *Adapter }
 
@@ -49,7 +49,7 @@ func (s suspensions) Delete(ctx context.Context, userID string) (v storage.Suspe
 }
 
 // Activities implements [storage.ActivityAdapter].
-func (a *Adapter) Activities() storage.ActivityStore { return activities{a} }
+func (s peopleStores) Activities() storage.ActivityStore { return activities{s.of} }
 
 type activities struct{ a *Adapter }
 
