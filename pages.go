@@ -191,8 +191,10 @@ func showError(ctx context.Context, x *exchange) *Response {
 // errorPage returns the built-in error page for a code.
 func errorPage(ctx context.Context, x *exchange, code string) *Response {
 	view := page.Error{Code: code, Suspended: x.query.Get("code") == directory.SuspendedCode, Host: x.origin.Host(), Origin: x.home()}
-	if left := x.flash(); view.Suspended && left.About == noticeSuspended {
-		view.Until = left.Until
+	if view.Suspended && x.cookies.Specs != nil {
+		if left := x.flash(); left.About == noticeSuspended {
+			view.Until = left.Until
+		}
 	}
 	if x.origin.Text == "" { // the request is not believed: name nothing of it
 		view.Origin = "/"
