@@ -25,7 +25,10 @@ type queries struct {
 
 	sweep []sweep
 
+	proofs proofQueries
+
 	present map[string][]bool // of each table, which columns of a row are read
+	forms   map[string]*form  // of each table
 }
 
 func (l grammar) queries() *queries {
@@ -42,11 +45,15 @@ func (l grammar) queries() *queries {
 	q.aboutSessions(l)
 	q.aboutTokens(l)
 	q.aboutLimits(l)
-	q.present = map[string][]bool{}
+	q.proofs = l.proofQueries()
+	q.present, q.forms = map[string][]bool{}, map[string]*form{}
 	for _, table := range model.Tables {
-		q.present[table.Name] = l.present(table.Name)
+		q.present[table.Name], q.forms[table.Name] = l.present(table.Name), new(l.formOf(table.Name))
 	}
-	for _, expiry := range []string{"sessions.expires", "verification_token.expires", "revocations.expires", "used_values.expires", "limits.full_at"} {
+	for _, expiry := range []string{
+		"sessions.expires", "verification_token.expires", "revocations.expires", "used_values.expires", "limits.full_at",
+		"challenges.expires", "browsers.expires",
+	} {
 		if table, _, _ := strings.Cut(expiry, "."); l.has(table) {
 			q.sweep = append(q.sweep, l.sweep(table, expiry))
 		}

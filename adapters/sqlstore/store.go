@@ -30,6 +30,11 @@ var (
 	_ storage.SessionStore             = (*Store)(nil)
 	_ storage.ReturningLimiter         = (*Store)(nil)
 	_ storage.ReplayStore              = (*Store)(nil)
+	_ storage.SessionRenewalAdapter    = (*Store)(nil)
+	_ storage.FactorAdapter            = (*Store)(nil)
+	_ storage.ChallengeAdapter         = (*Store)(nil)
+	_ storage.BrowserAdapter           = (*Store)(nil)
+	_ storage.PasswordAdapter          = (*Store)(nil)
 )
 
 // New returns a store in the database that conn reaches. It sends nothing to the

@@ -55,19 +55,24 @@ func (u Suite) TestAdapter(t *testing.T) {
 	t.Helper()
 	s := newSuite(func(t *testing.T) any { return u.Open(t) }, u.Except)
 	if u.Reopen != nil {
-		prove(t, s, "Reopen", reopenPromises(u.Reopen))
+		prove(t, s, "Reopen", slices.Concat(reopenPromises(u.Reopen), proofReopenPromises(u.Reopen)))
 	}
 	prove(t, s, "Adapter", slices.Concat(userPromises, linkPromises))
 	prove(t, s, "SessionAdapter", slices.Concat(sessionPromises, sessionFieldPromises))
 	prove(t, s, "SessionListAdapter", sessionListPromises)
+	prove(t, s, "SessionRenewalAdapter", renewalPromises)
 	prove(t, s, "VerificationTokenAdapter", slices.Concat(verificationTokenPromises, tokenFieldPromises))
 	prove(t, s, "AccountAdapter", slices.Concat(accountPromises, accountFieldPromises))
-	prove(t, s, "UserDeletionAdapter", deletionPromises)
+	prove(t, s, "UserDeletionAdapter", slices.Concat(deletionPromises, proofDeletionPromises))
 	prove(t, s, "AuthenticatorAdapter", slices.Concat(authenticatorPromises, authenticatorFieldPromises))
-	prove(t, s, "TxAdapter", slices.Concat(txPromises, lockPromises))
+	prove(t, s, "TxAdapter", slices.Concat(txPromises, lockPromises, proofTxPromises))
 	prove(t, s, "SignUpAdapter", signUpPromises)
 	prove(t, s, "SweepAdapter", sweepPromises)
 	prove(t, s, "RevocationStore", revocationPromises)
+	prove(t, s, "FactorAdapter", slices.Concat(factorPromises, recoveryPromises))
+	prove(t, s, "ChallengeAdapter", challengePromises)
+	prove(t, s, "BrowserAdapter", browserPromises)
+	prove(t, s, "PasswordAdapter", passwordPromises)
 	s.end(t)
 }
 
