@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/latchkeyhq/latchkey/storage"
+	"github.com/latchkeyhq/latchkey/telemetry"
 )
 
 // Config says how an [Auth] behaves. [New] copies it: later changes have no
@@ -41,6 +42,8 @@ type Config struct {
 	Limits      Limits        // what strangers can make the server do
 	Security    Security      // single rules, stricter or looser
 	Runtime     Runtime       // what the program lends: clock, log, HTTP client
+	Operations  Operations    // how the site is watched and run
+	Mail        Mail          // how mails other than sign-in links are delivered
 
 	env environment // see WithEnv
 }
@@ -114,6 +117,19 @@ type Pages struct {
 	Error         string // gets error=<type>, from guards too
 	VerifyRequest string
 	NewUser       string // new users land here first, with callbackUrl; empty: they go straight on
+}
+
+// Operations is how a team watches and runs a site. The zero value costs nothing: no
+// allocation, query, header or cookie.
+type Operations struct {
+	// Tracer hears of requests, calls and counts; module otel has one for
+	// OpenTelemetry. nil: nothing is traced.
+	Tracer telemetry.Tracer
+	// RolloutGrace keeps session cookies that are sealed under an unknown secret for so
+	// long after the start, instead of clearing them: an instance that is rolled out
+	// with a wrong secret then signs nobody out for good. Such a cookie opens nothing.
+	// 0: they are cleared at once, as in Auth.js.
+	RolloutGrace time.Duration
 }
 
 // Theme colours the built-in pages.
@@ -267,4 +283,9 @@ type Runtime struct {
 	Logger     *slog.Logger     // nil: slog.Default
 	Debug      bool             // log at level debug to standard error; ignored when Logger is set
 	Time       func() time.Time // nil: time.Now
+	// Background runs f after the answer to a request, with a context that ends when
+	// the program has to stop: mails are sent there. It is for platforms that freeze
+	// the process after a response, and may call f before it returns. nil: this
+	// process runs eight at once, keeps 256 waiting, and drops and logs the rest.
+	Background func(f func(context.Context))
 }

@@ -20,6 +20,7 @@ import (
 	"github.com/latchkeyhq/latchkey/internal/page"
 	"github.com/latchkeyhq/latchkey/internal/redact"
 	"github.com/latchkeyhq/latchkey/internal/secret"
+	"github.com/latchkeyhq/latchkey/internal/watch"
 	"github.com/latchkeyhq/latchkey/storage"
 )
 
@@ -96,6 +97,21 @@ func separateEmails(all []preparedProvider) {
 			e.hashSecret += "\x00\x00" + e.ID // one \x00 stands before a tenant
 		}
 	}
+}
+
+// mailOf returns what delivers mails: Config.Mail, completed by the first Email
+// provider.
+func mailOf(s *setup) Mail {
+	m := s.config.Mail
+	for _, p := range s.order {
+		if e, ok := p.(*emailProvider); ok {
+			if m.Send == nil {
+				m.Send = e.Send
+			}
+			m.From = cmp.Or(m.From, e.From)
+		}
+	}
+	return m
 }
 
 func (p *emailProvider) info() *providerInfo { return &p.about }
@@ -185,7 +201,8 @@ func (p *emailProvider) deliver(ctx context.Context, x *exchange, email string, 
 		Expires: expires, Provider: p.ID, Theme: x.setup.config.Theme,
 		Language: x.setup.languageOf(ctx, &x.visit), Texts: x.setup.config.Texts, Request: x.request,
 	}
-	if err := x.setup.ask(ctx, x.setup.config.Limits.MailTimeout, "Email.Send", func(ctx context.Context) error { return p.Send(ctx, message) }); err != nil {
+	err = x.setup.ask(ctx, x.setup.config.Limits.MailTimeout, mailCall, func(ctx context.Context) error { return p.Send(ctx, message) })
+	if watch.Mail(ctx, x.setup.log, string(message.Kind), err); err != nil {
 		cleanup, cancel := guarded.Background(ctx, x.setup.config.Limits.StoreTimeout)
 		defer cancel()
 		_, gone := x.setup.store.UseVerificationToken(cleanup, row.Identifier, row.Token)

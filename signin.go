@@ -14,6 +14,7 @@ import (
 	"github.com/latchkeyhq/latchkey/internal/sessionref"
 	"github.com/latchkeyhq/latchkey/internal/texts"
 	"github.com/latchkeyhq/latchkey/internal/weburl"
+	"github.com/latchkeyhq/latchkey/telemetry"
 )
 
 // Signing in: a provider begins, and later says who came back; what becomes of
@@ -57,6 +58,10 @@ func (x *exchange) conclude(ctx context.Context, out outcome, err error) (*Respo
 	}
 	if x.action == "callback" {
 		addRefusal(x, err)
+		x.trail.Decided("sign_in=refused")
+		if !isSteering(err) {
+			x.setup.log.Count(ctx, telemetry.Measure{Kind: telemetry.SignIns, Provider: x.provider.info().id, Value: "failure", Type: failure.TypeOf(err)})
+		}
 	}
 	return x.steer(ctx, err)
 }
@@ -87,7 +92,7 @@ const mostAsked = 3
 // askAbout asks the application about the user that a sign-in ends in, and admits
 // the user if it agrees. known is nil for a user that is created now.
 func askAbout(ctx context.Context, x *exchange, in directory.Assertion, known *User) (*Response, error) {
-	attempt := SignInAttempt{User: in.Person, Account: in.Account, Profile: in.Profile, Credentials: in.Credentials}
+	attempt := SignInAttempt{User: in.Person, Account: in.Account, Profile: in.Profile, IDToken: in.IDToken, Credentials: in.Credentials}
 	if known != nil {
 		attempt.User = *known
 		if in.Account.Type == TypeEmail { // which has no row that would say so
@@ -101,6 +106,10 @@ func askAbout(ctx context.Context, x *exchange, in directory.Assertion, known *U
 	in.Allowed = append(slices.Clip(in.Allowed), attempt.User.ID)
 	if x.setup.pause != nil {
 		if res, err := x.setup.pause(ctx, x, in, known); res != nil || err != nil {
+			if err == nil {
+				x.trail.Decided("sign_in=challenged")
+				x.setup.log.Count(ctx, telemetry.Measure{Kind: telemetry.SignIns, Provider: in.Account.Provider, Value: "challenged"})
+			}
 			return res, atProvider(x.provider, err)
 		}
 	}
@@ -136,11 +145,28 @@ func (x *exchange) admit(ctx context.Context, in directory.Assertion) (*Response
 		x.setup.log.Error(ctx, x, atProvider(x.provider, err)) // the other tab will have to begin again
 	}
 	x.setup.log.Info(ctx, x, "signed in", "user", who.User.ID, "new", who.IsNew)
+	countSignIn(ctx, x, who)
 	addSignIn(&x.events, who)
 	if err := leaveFresh(ctx, x, who); err != nil {
 		x.setup.log.Error(ctx, x, atProvider(x.provider, err)) // they will be asked once more
 	}
 	return &Response{Redirect: x.destination(who)}, nil
+}
+
+// countSignIn counts a completed sign-in.
+func countSignIn(ctx context.Context, x *exchange, who *directory.SignIn) {
+	x.trail.UserID = who.User.ID
+	value, resolved := "success", "resolve=known"
+	switch {
+	case who.IsNew:
+		value, resolved = "new_user", "resolve=created"
+	case who.IsLink:
+		resolved = "resolve=linked"
+	}
+	x.trail.Decided(resolved)
+	x.trail.Decided("session=opened")
+	x.setup.log.Count(ctx, telemetry.Measure{Kind: telemetry.SignIns, Provider: who.Account.Provider, Value: value})
+	x.setup.log.Count(ctx, telemetry.Measure{Kind: telemetry.SessionsOpened, Value: string(x.setup.config.Session.Strategy)})
 }
 
 // leaveFresh has the account page know that this session is new, where no store
@@ -253,7 +279,7 @@ func (x *exchange) steer(ctx context.Context, err error) (*Response, error) {
 func addSignIn(events *directory.Outbox, who *directory.SignIn) {
 	var payload any
 	if events.Wants(event.SignIn) {
-		payload = SignInEvent{User: who.User, Account: who.Account, Profile: who.Profile, IsNewUser: who.IsNew}
+		payload = SignInEvent{User: who.User, Account: who.Account, Profile: who.Profile, IDToken: who.IDToken, IsNewUser: who.IsNew}
 	}
 	events.Add(Event{
 		Type: event.SignIn, UserID: who.User.ID, SessionID: who.Session.ID,

@@ -10,6 +10,7 @@ require (
 	github.com/latchkeyhq/latchkey v0.0.0
 	github.com/latchkeyhq/latchkey/adapters/pgxadapter v0.0.0
 	github.com/latchkeyhq/latchkey/webauthn v0.0.0
+	github.com/makiuchi-d/gozxing v0.1.1
 	github.com/zitadel/oidc/v3 v3.49.2
 	golang.org/x/net v0.60.0
 )
@@ -48,6 +49,8 @@ require (
 	golang.org/x/sync v0.24.0 // indirect
 	golang.org/x/sys v0.48.0 // indirect
 	golang.org/x/text v0.43.0 // indirect
+	golang.org/x/xerrors v0.0.0-20200804184101-5ec99f83aff1 // indirect
+	rsc.io/qr v0.2.0 // indirect
 )
 
 replace github.com/latchkeyhq/latchkey => ../..

@@ -73,6 +73,8 @@ func (u Suite) TestAdapter(t *testing.T) {
 	prove(t, s, "ChallengeAdapter", challengePromises)
 	prove(t, s, "BrowserAdapter", browserPromises)
 	prove(t, s, "PasswordAdapter", passwordPromises)
+	prove(t, s, "TokenAdapter", swapPromises)
+	prove(t, s, "LeaseStore", leasePromises)
 	s.end(t)
 }
 

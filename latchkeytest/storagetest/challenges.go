@@ -28,6 +28,7 @@ var challengePromises = []promise[storage.ChallengeAdapter]{
 		got, err = a.Challenges().Try(t.Context(), "c", 5)
 		ok(t, err)
 		same(t, "tried challenge", got, want)
+		listChallenges(t, a, storage.ChallengeQuery{Tenant: want.Tenant}, want)
 		got, err = a.Challenges().Take(t.Context(), "c")
 		ok(t, err)
 		same(t, "taken challenge", got, want)

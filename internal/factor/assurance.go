@@ -1,0 +1,119 @@
+package factor
+
+import (
+	"slices"
+
+	"github.com/latchkeyhq/latchkey/storage"
+)
+
+// Words for what was proven: those of RFC 8176, and of ours.
+const (
+	Password  = "pwd"
+	OTP       = "otp"
+	Hardware  = "hwk"  // a passkey of a single device
+	Software  = "swk"  // a passkey that devices share
+	Present   = "user" // with user verification
+	Multiple  = "mfa"
+	Email     = "email"    // ours
+	Recovery  = "recovery" // ours
+	Federated = "fed"      // ours: a provider vouched
+	Browser   = "browser"  // ours: the browser is remembered
+)
+
+// Levels of assurance. They are names, not a certificate.
+const (
+	AAL1 = "aal1"
+	AAL2 = "aal2"
+)
+
+func hasPasskey(amr []string) bool {
+	return slices.Contains(amr, Hardware) || slices.Contains(amr, Software)
+}
+
+// First returns what a first proof by a kind of provider says. For credentials it is
+// own, or [Password] if own is empty.
+func First(kind storage.ProviderType, own []string) []string {
+	switch kind {
+	case storage.TypeCredentials:
+		if len(own) > 0 {
+			return slices.Clone(own)
+		}
+		return []string{Password}
+	case storage.TypeEmail:
+		return []string{Email}
+	case storage.TypeWebAuthn:
+		return own
+	}
+	return []string{Federated}
+}
+
+// OfPasskey returns what the use of a passkey proves.
+func OfPasskey(key *storage.Authenticator, isVerified bool) []string {
+	word := Hardware
+	if key.BackedUp || key.DeviceType == "multiDevice" {
+		word = Software
+	}
+	if isVerified {
+		return []string{word, Present}
+	}
+	return []string{word}
+}
+
+// OfKind returns the word for a proof by a kind that is no passkey.
+func OfKind(kind storage.FactorKind) []string {
+	switch kind {
+	case storage.FactorTOTP:
+		return []string{OTP}
+	case storage.FactorEmail:
+		return []string{Email}
+	case storage.FactorRecovery:
+		return []string{Recovery}
+	}
+	return nil
+}
+
+// Join returns what is proven by both. [Multiple] is added if two different factors
+// were proven.
+func Join(amr, more []string) []string {
+	all := slices.Clone(amr)
+	for _, word := range more {
+		if !slices.Contains(all, word) {
+			all = append(all, word)
+		}
+	}
+	if len(all) > len(amr) && isFactor(amr) && isFactor(more) && !slices.Contains(all, Multiple) {
+		all = append(all, Multiple)
+	}
+	return all
+}
+
+func isFactor(amr []string) bool {
+	return slices.ContainsFunc(amr, func(word string) bool { return word != Browser && word != Present && word != Multiple })
+}
+
+// Level returns what the proofs are worth. A mailed code never raises it.
+func Level(amr []string) string {
+	has := func(words ...string) bool {
+		return slices.ContainsFunc(words, func(w string) bool { return slices.Contains(amr, w) })
+	}
+	first, second := has(Password, Federated, Email), has(OTP, Hardware, Software, Recovery)
+	if first && second || hasPasskey(amr) && has(Present) {
+		return AAL2
+	}
+	return AAL1
+}
+
+// Meets reports whether a session with amr and acr has proven one of the kinds.
+// Without kinds it reports whether acr is AAL2.
+func Meets(amr []string, acr string, kinds ...storage.FactorKind) bool {
+	if len(kinds) == 0 {
+		return acr == AAL2
+	}
+	return slices.ContainsFunc(kinds, func(kind storage.FactorKind) bool {
+		if kind == storage.FactorPasskey {
+			return hasPasskey(amr)
+		}
+		words := OfKind(kind)
+		return len(words) > 0 && slices.Contains(amr, words[0])
+	})
+}

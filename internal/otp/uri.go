@@ -1,0 +1,36 @@
+package otp
+
+import (
+	"net/url"
+	"strings"
+	"unicode/utf8"
+)
+
+// URI returns the key URI of an authenticator app. The label is "issuer:account".
+// Colons inside of either are replaced, since apps split the label there.
+func URI(issuer, account string, secret []byte) string {
+	issuer, account = label(issuer), label(account)
+	named := escape(account)
+	query := "?secret=" + Text(secret)
+	if issuer != "" {
+		named = escape(issuer) + ":" + named
+		query += "&issuer=" + escape(issuer)
+	}
+	return "otpauth://totp/" + named + query + "&algorithm=SHA1&digits=6&period=30"
+}
+
+// longestLabel is the limit of each part of the label in bytes: a longer URI makes a
+// QR code that cameras read badly.
+const longestLabel = 200
+
+func label(text string) string {
+	text = strings.Join(strings.Fields(strings.ToValidUTF8(strings.ReplaceAll(text, ":", " "), "")), " ")
+	for len(text) > longestLabel {
+		_, size := utf8.DecodeLastRuneInString(text)
+		text = text[:len(text)-size]
+	}
+	return strings.TrimSpace(text)
+}
+
+// escape escapes text for either part of a URI. Apps do not read + as a space.
+func escape(text string) string { return strings.ReplaceAll(url.QueryEscape(text), "+", "%20") }
