@@ -84,7 +84,10 @@ func (s passwords) replace(ctx context.Context, p storage.PasswordHash, was stri
 	args := append(s.db.layout.touches("passwords"), p.Hash, int64(p.Failures), p.Renew, kept.arg(p.Changed), p.UserID, was)
 	for range maxReplacements {
 		var n int64
-		err := s.db.byID(ctx, func(db *database) (err error) { n, err = db.conn.Exec(ctx, s.db.q.proofs.setPassword, args...); return err })
+		err := s.db.byID(ctx, func(db *database) (err error) {
+			n, err = db.conn.Exec(ctx, s.db.q.proofs.setPassword, args...)
+			return err
+		})
 		if err != nil || n > 0 {
 			return err
 		}
