@@ -20,9 +20,9 @@ type Layout struct {
 	//
 	// An empty name says that there is no such column, which is possible for
 	// columns that may be null, or no such table, which is possible for
-	// authenticators, revocations, limits, used_values, factors, recovery_codes,
-	// challenges, browsers and passwords. A field without a column is not stored and
-	// reads back empty.
+	// authenticators, revocations, limits, used_values, suspensions, activities,
+	// factors, recovery_codes, challenges, browsers and passwords. A field without a
+	// column is not stored and reads back empty.
 	Names map[string]string
 
 	// PlainTokens stores session tokens as they are, for other programs that read

@@ -28,7 +28,7 @@ func (l grammar) proofQueries() (q proofQueries) {
 	q.aboutChallenges(l)
 	q.aboutBrowsers(l)
 	q.aboutPasswords(l)
-	for _, table := range []string{"factors", "recovery_codes", "challenges", "browsers", "passwords"} {
+	for _, table := range []string{"suspensions", "activities", "factors", "recovery_codes", "challenges", "browsers", "passwords"} {
 		if l.has(table) {
 			q.deleteOwned = append(q.deleteOwned, owned{table, l.sql(`DELETE FROM {` + table + `} WHERE {` + table + `.user_id} = ?`)})
 		}

@@ -30,7 +30,7 @@ func useProofs(ctx context.Context, a storage.Adapter, userID string) map[string
 func TestProofsBeforeTheirMigration(t *testing.T) {
 	each(t, func(t *testing.T, e engine, empty source) {
 		db := empty(t)
-		atVersion(t, db, e.dialect, 3)
+		atVersion(t, db, e.dialect, 4)
 		a := e.adapter(t, db, sqladapter.Options{})
 		u, err := a.CreateUser(t.Context(), storage.User{Email: "ada@example.com"})
 		ok(t, err)
