@@ -190,7 +190,7 @@ func (x *exchange) commit(ctx context.Context, in directory.Assertion) (*directo
 		who := &directory.SignIn{Assertion: in, User: in.Person}
 		err := x.setup.revocations.Accept(ctx, nil, who)
 		if err == nil && d != nil {
-			err = d.CheckSuspension(ctx, x.setup.store, who.User.ID)
+			err = directory.CheckSuspension(ctx, d, x.setup.store, who.User.ID)
 		}
 		return who, err
 	}

@@ -164,7 +164,7 @@ func (d *Directory) resolveVouched(ctx context.Context, s *Store, signIn *SignIn
 	known, err := guarded.Optional(s.User(ctx, signIn.User.ID))
 	if err == nil && known != nil {
 		signIn.wasProven = !known.EmailVerified.IsZero()
-		if err := d.refuse(&signIn.Assertion, known.Suspension); err != nil {
+		if err := refuse(d, &signIn.Assertion, known.Suspension); err != nil {
 			return err
 		}
 		return d.recognise(ctx, s, signIn, signIn.User)
