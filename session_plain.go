@@ -144,7 +144,7 @@ func (t *tokenStrategy) judge(ctx context.Context, tenant string, from directory
 // judgeUser returns ErrNoToken for the token of a suspended user that was made
 // elsewhere, which no end of the user's sessions reaches in time.
 func (t *tokenStrategy) judgeUser(ctx context.Context, userID string) error {
-	suspended, err := t.setup.directory.IsSuspended(ctx, userID)
+	suspended, err := directory.IsSuspended(ctx, t.setup.directory, userID)
 	if err == nil && suspended {
 		err = directory.ErrNoToken
 	}

@@ -137,7 +137,7 @@ func (x *exchange) admit(ctx context.Context, in directory.Assertion) (*Response
 		return nil, atProvider(x.provider, err)
 	}
 	if in.Counted {
-		if err := rememberBrowser(x.setup, &x.cookies, who.User.ID, in.Form); err != nil {
+		if err := rememberBrowser(ctx, x.setup, &x.visit, who.User.ID, in.Form, who.Begun()); err != nil {
 			return nil, atProvider(x.provider, err)
 		}
 	}
@@ -190,7 +190,7 @@ func (x *exchange) commit(ctx context.Context, in directory.Assertion) (*directo
 		who := &directory.SignIn{Assertion: in, User: in.Person}
 		err := x.setup.revocations.Accept(ctx, nil, who)
 		if err == nil && d != nil {
-			err = d.CheckSuspension(ctx, x.setup.store, who.User.ID)
+			err = directory.CheckSuspension(ctx, d, x.setup.store, who.User.ID)
 		}
 		return who, err
 	}

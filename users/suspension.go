@@ -8,6 +8,7 @@ import (
 
 	"github.com/latchkeyhq/latchkey/event"
 	"github.com/latchkeyhq/latchkey/fault"
+	"github.com/latchkeyhq/latchkey/internal/directory"
 	"github.com/latchkeyhq/latchkey/storage"
 )
 
@@ -48,7 +49,7 @@ func (u *Users) Suspend(ctx context.Context, userID string, o SuspendOptions) er
 	if o.Until.IsZero() {
 		s.Until = time.Time{}
 	}
-	return w.Suspend(ctx, w.Events, userID, s)
+	return directory.Suspend(ctx, w.Directory, w.Events, userID, s)
 }
 
 // Restore takes a suspension back, in force or not, and ends everything of the user
@@ -60,7 +61,7 @@ func (u *Users) Restore(ctx context.Context, userID string) error {
 		return err
 	}
 	defer w.Tell(ctx)
-	return w.Restore(ctx, w.Events, userID)
+	return directory.Restore(ctx, w.Directory, w.Events, userID)
 }
 
 func wrong(field, problem string) error { return &fault.InputError{Field: field, Problem: problem} }

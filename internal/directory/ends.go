@@ -170,7 +170,7 @@ func (d *Directory) recognise(ctx context.Context, s *Store, signIn *SignIn, u s
 	if err := signIn.endIn(&u); err != nil {
 		return err
 	}
-	if err := d.refuse(&signIn.Assertion, u.Suspension); err != nil {
+	if err := refuse(d, &signIn.Assertion, u.Suspension); err != nil {
 		return err
 	}
 	if d.Store.SessionsInTx() {
@@ -183,7 +183,7 @@ func (d *Directory) recognise(ctx context.Context, s *Store, signIn *SignIn, u s
 	if err := d.Revocations.Accept(ctx, s, signIn); err != nil {
 		return err
 	}
-	return d.gateUnderLock(ctx, s, signIn)
+	return gateUnderLock(ctx, d, s, signIn)
 }
 
 // lock locks a user in the transaction of the sign-in, once, and returns what is
@@ -224,7 +224,7 @@ func (d *Directory) confirmSession(ctx context.Context, s *Store, signIn *SignIn
 
 // confirm does the work of confirmSession. now is the user as stored.
 func confirm(ctx context.Context, d *Directory, s *Store, signIn *SignIn, now *storage.User) error {
-	if err := d.CheckSuspension(ctx, s, now.ID); err != nil {
+	if err := CheckSuspension(ctx, d, s, now.ID); err != nil {
 		return err
 	}
 	if d.Revocations != nil && !signIn.isHeld {
@@ -240,7 +240,7 @@ func confirm(ctx context.Context, d *Directory, s *Store, signIn *SignIn, now *s
 	if wasUnproven && !now.EmailVerified.IsZero() && !d.vouched(&signIn.Account, now.Email) {
 		return storage.ErrConflict // it may have been opened by a sign-in method that the proof has removed
 	}
-	if signIn.Vouched || signIn.ProvesEmail {
+	if signIn.Vouched || signIn.ProvesEmail || signIn.UserID != "" || signIn.NewPassword != nil {
 		return nil
 	}
 	return s.checkOwner(ctx, &signIn.Account, now)

@@ -37,9 +37,9 @@ func (*OtherUser) Error() string {
 // wrong; [Directory.CommitSignIn] then returns an OtherUser. The error for a
 // suspended user is a Suspended.
 func Foresee(ctx context.Context, d *Directory, in *Assertion, current *storage.User) (*storage.User, error) {
-	found, err := d.foresee(ctx, in, current)
+	found, err := foresee(ctx, d, in, current)
 	if err == nil {
-		err = d.gate(ctx, in, found)
+		err = gate(ctx, d, in, found)
 	}
 	if err != nil {
 		return nil, err
@@ -47,7 +47,7 @@ func Foresee(ctx context.Context, d *Directory, in *Assertion, current *storage.
 	return found, nil
 }
 
-func (d *Directory) foresee(ctx context.Context, in *Assertion, current *storage.User) (*storage.User, error) {
+func foresee(ctx context.Context, d *Directory, in *Assertion, current *storage.User) (*storage.User, error) {
 	owner, err := d.KnownUser(ctx, d.Store, in)
 	switch {
 	case err != nil || owner != nil || in.Vouched || in.ProvesEmail:

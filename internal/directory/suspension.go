@@ -30,7 +30,7 @@ func (*Suspended) Error() string { return "the user is suspended" }
 const SuspendedCode = "suspended"
 
 // refuse returns the error for the sign-in of a user whom s keeps out, or nil.
-func (d *Directory) refuse(in *Assertion, s *storage.Suspension) error {
+func refuse(d *Directory, in *Assertion, s *storage.Suspension) error {
 	if !s.Holds(d.Now()) {
 		return nil
 	}
@@ -40,9 +40,9 @@ func (d *Directory) refuse(in *Assertion, s *storage.Suspension) error {
 	}
 }
 
-// suspension reads the suspension of a user; nil: there is none, or the adapter keeps
+// suspensionOf reads the suspension of a user; nil: there is none, or the adapter keeps
 // none.
-func (s *Store) suspension(ctx context.Context, userID string) (*storage.Suspension, error) {
+func suspensionOf(ctx context.Context, s *Store, userID string) (*storage.Suspension, error) {
 	if s.suspensions == nil || userID == "" {
 		return nil, nil
 	}
@@ -55,59 +55,59 @@ func (s *Store) suspension(ctx context.Context, userID string) (*storage.Suspens
 // CheckSuspension returns an error that is a Suspended if the user may not sign in. A
 // flow that changes how a user signs in asks after its proof, before it writes. s is
 // the store of the transaction.
-func (d *Directory) CheckSuspension(ctx context.Context, s *Store, userID string) error {
-	found, err := s.suspension(ctx, userID)
+func CheckSuspension(ctx context.Context, d *Directory, s *Store, userID string) error {
+	found, err := suspensionOf(ctx, s, userID)
 	if err != nil {
 		return err
 	}
-	return d.refuse(&Assertion{}, found)
+	return refuse(d, &Assertion{}, found)
 }
 
 // IsSuspended reports whether a user is kept out.
-func (d *Directory) IsSuspended(ctx context.Context, userID string) (bool, error) {
-	found, err := d.Store.suspension(ctx, userID)
+func IsSuspended(ctx context.Context, d *Directory, userID string) (bool, error) {
+	found, err := suspensionOf(ctx, d.Store, userID)
 	return found.Holds(d.Now()), err
 }
 
 // gate refuses the sign-in of a suspended user before the application is asked. u is
 // the stored user that the sign-in will end in; nil: none, or it is the user that the
 // application named.
-func (d *Directory) gate(ctx context.Context, in *Assertion, u *storage.User) error {
+func gate(ctx context.Context, d *Directory, in *Assertion, u *storage.User) error {
 	switch {
 	case u != nil:
-		return d.refuse(in, u.Suspension)
+		return refuse(d, in, u.Suspension)
 	case !in.Vouched:
 		return nil
 	}
-	found, err := d.Store.suspension(ctx, in.Person.ID)
+	found, err := suspensionOf(ctx, d.Store, in.Person.ID)
 	if err != nil {
 		return err
 	}
-	return d.refuse(in, found)
+	return refuse(d, in, found)
 }
 
 // gateUnderLock looks at the suspension once more. With a lock it does so only if
 // something has ended the sessions of the user lately, as each suspension does: the
 // user was read before the lock.
-func (d *Directory) gateUnderLock(ctx context.Context, s *Store, signIn *SignIn) error {
+func gateUnderLock(ctx context.Context, d *Directory, s *Store, signIn *SignIn) error {
 	if signIn.isHeld && d.Revocations != nil { // a live session proves it
 		return nil
 	}
 	if d.Revocations != nil && d.Revocations.Store != nil && !signIn.wasEnded {
 		return nil
 	}
-	found, err := s.suspension(ctx, signIn.User.ID)
+	found, err := suspensionOf(ctx, s, signIn.User.ID)
 	if err != nil {
 		return err
 	}
-	return d.refuse(&signIn.Assertion, found)
+	return refuse(d, &signIn.Assertion, found)
 }
 
 // Suspend stores a suspension, ends everything of the user, and deletes what is
 // pending: in one transaction if the store has transactions. Otherwise a repeated call
 // finishes what was interrupted. It returns ErrSessionsNotEnded if JWT sessions go on.
-func (d *Directory) Suspend(ctx context.Context, q *Outbox, userID string, v storage.Suspension) error {
-	if err := d.canSuspend("Users.Suspend"); err != nil {
+func Suspend(ctx context.Context, d *Directory, q *Outbox, userID string, v storage.Suspension) error {
+	if err := canSuspend(d, "Users.Suspend"); err != nil {
 		return err
 	}
 	put := func(ctx context.Context, s *Store) error {
@@ -115,7 +115,7 @@ func (d *Directory) Suspend(ctx context.Context, q *Outbox, userID string, v sto
 			return s.suspensions.Suspensions().Put(ctx, userID, v)
 		})
 	}
-	if err := d.endWith(ctx, userID, put); err != nil {
+	if err := endWith(ctx, d, userID, put); err != nil {
 		return err
 	}
 	q.Add(event.Event{Type: event.UserSuspended, UserID: userID}, nil)
@@ -127,8 +127,8 @@ func (d *Directory) Suspend(ctx context.Context, q *Outbox, userID string, v sto
 
 // Restore takes a suspension back and ends everything of the user once more. It
 // returns ErrNotFound if there is none.
-func (d *Directory) Restore(ctx context.Context, q *Outbox, userID string) error {
-	if err := d.canSuspend("Users.Restore"); err != nil {
+func Restore(ctx context.Context, d *Directory, q *Outbox, userID string) error {
+	if err := canSuspend(d, "Users.Restore"); err != nil {
 		return err
 	}
 	remove := func(ctx context.Context, s *Store) error {
@@ -137,7 +137,7 @@ func (d *Directory) Restore(ctx context.Context, q *Outbox, userID string) error
 			return err
 		})
 	}
-	if err := d.endWith(ctx, userID, remove); err != nil {
+	if err := endWith(ctx, d, userID, remove); err != nil {
 		return err
 	}
 	q.Add(event.Event{Type: event.UserRestored, UserID: userID}, nil)
@@ -146,7 +146,7 @@ func (d *Directory) Restore(ctx context.Context, q *Outbox, userID string) error
 
 // canSuspend returns an error if the store cannot keep suspensions, or cannot end
 // sessions.
-func (d *Directory) canSuspend(call string) error {
+func canSuspend(d *Directory, call string) error {
 	if !d.Store.Has(AbilitySuspensions) {
 		return d.Store.Lacks(call, AbilitySuspensions)
 	}
@@ -158,12 +158,12 @@ func (d *Directory) canSuspend(call string) error {
 
 // endWith calls change and ends everything of a user, in one transaction. Revocations
 // that take no part in it come after it: they must not be seen before the change.
-func (d *Directory) endWith(ctx context.Context, userID string, change func(context.Context, *Store) error) error {
+func endWith(ctx context.Context, d *Directory, userID string, change func(context.Context, *Store) error) error {
 	end := func(ctx context.Context, s *Store) error {
 		if _, err := d.endAll(ctx, s, userID, ""); err != nil {
 			return err
 		}
-		return s.deleteChallenges(ctx, userID)
+		return deleteChallenges(ctx, s, userID)
 	}
 	together := d.Revocations == nil || d.Revocations.InAdapter
 	err := d.Store.InTx(ctx, func(ctx context.Context, s *Store) error {
@@ -192,7 +192,7 @@ var pendingPurposes = []string{
 }
 
 // deleteChallenges deletes what waits for an answer of the user.
-func (s *Store) deleteChallenges(ctx context.Context, userID string) error {
+func deleteChallenges(ctx context.Context, s *Store, userID string) error {
 	if s.challenges == nil {
 		return nil
 	}
