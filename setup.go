@@ -15,6 +15,7 @@ import (
 	"github.com/latchkeyhq/latchkey/internal/oauth"
 	"github.com/latchkeyhq/latchkey/internal/page"
 	"github.com/latchkeyhq/latchkey/internal/secret"
+	"github.com/latchkeyhq/latchkey/internal/vault"
 	"github.com/latchkeyhq/latchkey/internal/weburl"
 	"github.com/latchkeyhq/latchkey/internal/words"
 	"github.com/latchkeyhq/latchkey/jwt"
@@ -60,6 +61,7 @@ type setup struct {
 	beliefs     *directory.SessionCache // nil: none
 	replay      *limit.Once
 	limits      *limit.Limits
+	vault       *vault.Vault // nil: the Adapter cannot swap tokens
 
 	// Places for what is plugged in. nil: nothing is.
 
@@ -117,6 +119,9 @@ func (s *setup) tracksSignIns() bool {
 
 // tell calls the application's functions for the events in o.
 func (s *setup) tell(ctx context.Context, o *directory.Outbox, about journal.Subject) {
+	for _, row := range o.TakeGone() {
+		s.vault.LetGo(row, vault.GrantUnlinked)
+	}
 	s.config.Events.tellAll(ctx, o, s.config.Limits.EventTimeout, s.log, about)
 }
 

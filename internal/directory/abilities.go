@@ -16,6 +16,7 @@ const (
 	AbilityChallenges     Ability = "ChallengeAdapter"
 	AbilityBrowsers       Ability = "BrowserAdapter"
 	AbilityPasswords      Ability = "PasswordAdapter"
+	AbilityTokens         Ability = "TokenAdapter"
 )
 
 // abilities are an adapter's optional interfaces, found once. A nil field means
@@ -34,6 +35,8 @@ type abilities struct {
 	challenges     storage.ChallengeAdapter
 	browsers       storage.BrowserAdapter
 	passwords      storage.PasswordAdapter
+	Tokens         storage.TokenAdapter
+	Leases         storage.LeaseStore
 }
 
 func abilitiesOf(a storage.Adapter) (found abilities) {
@@ -50,6 +53,8 @@ func abilitiesOf(a storage.Adapter) (found abilities) {
 	found.challenges, _ = a.(storage.ChallengeAdapter)
 	found.browsers, _ = a.(storage.BrowserAdapter)
 	found.passwords, _ = a.(storage.PasswordAdapter)
+	found.Tokens, _ = a.(storage.TokenAdapter)
+	found.Leases, _ = a.(storage.LeaseStore)
 	return found
 }
 
@@ -66,5 +71,6 @@ func (a *abilities) Has(what Ability) bool {
 		AbilityChallenges:     a.challenges != nil,
 		AbilityBrowsers:       a.browsers != nil,
 		AbilityPasswords:      a.passwords != nil,
+		AbilityTokens:         a.Tokens != nil,
 	}[what]
 }
