@@ -18,6 +18,7 @@ import (
 	"github.com/latchkeyhq/latchkey/internal/limit"
 	"github.com/latchkeyhq/latchkey/internal/oauth"
 	"github.com/latchkeyhq/latchkey/internal/page"
+	"github.com/latchkeyhq/latchkey/internal/people"
 	"github.com/latchkeyhq/latchkey/internal/weburl"
 	"github.com/latchkeyhq/latchkey/internal/words"
 	"github.com/latchkeyhq/latchkey/jwt"
@@ -56,6 +57,8 @@ func prepare(c Config, tenant string, shared common) (*setup, error) {
 	s.config.fillDefaults()
 	s.now = s.config.Runtime.Time
 	s.log = journal.New(loggerOf(&s.config.Runtime), s.now, logRules)
+	s.log.Trace(s.config.Operations.Tracer)
+	s.started = s.now()
 	s.warnOfLooseness()
 	var faults failure.List
 	s.prepareSite(&faults, strings.TrimRight(c.givenBasePath(), "/"))
@@ -177,6 +180,7 @@ func (s *setup) prepareSecrets(f *failure.List) {
 		s.csrfSecrets = append(s.csrfSecrets, strings.Join(secrets[i:], ","))
 	}
 	s.keys = keys.New(secrets, s.tenant, s.trust.origin.Text)
+	s.cursors = people.NewCursors(secrets, s.tenant, s.now)
 	s.stateCodec = jwt.NewCodec(secrets, s.bind(saltState))
 	s.bearerCodes = jwt.NewCodec(secrets, s.bind(saltBearerCode))
 	s.challengeCodec = jwt.NewCodec(secrets, s.bind(saltChallenge))

@@ -14,11 +14,13 @@ import (
 	"github.com/latchkeyhq/latchkey/internal/limit"
 	"github.com/latchkeyhq/latchkey/internal/oauth"
 	"github.com/latchkeyhq/latchkey/internal/page"
+	"github.com/latchkeyhq/latchkey/internal/people"
 	"github.com/latchkeyhq/latchkey/internal/secret"
 	"github.com/latchkeyhq/latchkey/internal/vault"
 	"github.com/latchkeyhq/latchkey/internal/weburl"
 	"github.com/latchkeyhq/latchkey/internal/words"
 	"github.com/latchkeyhq/latchkey/jwt"
+	"github.com/latchkeyhq/latchkey/telemetry"
 )
 
 // setup is a Config made ready: defaults filled in, checked, indexed. It never
@@ -37,6 +39,7 @@ type setup struct {
 
 	trust     *hostTrust
 	log       *journal.Logger
+	started   time.Time
 	now       func() time.Time
 	pages     *page.Pages
 	languages *words.Matcher // of pages and mails
@@ -45,6 +48,7 @@ type setup struct {
 	stateCodec     *jwt.Codec        // seals the state parameter, which a redirect proxy with the same secrets can read
 	bearerCodes    *jwt.Codec        // seals the codes that apps change for session tokens
 	challengeCodec *jwt.Codec        // seals challenges inside of their cookie, as Auth.js does
+	cursors        *people.Cursors   // of lists of users
 	keys           *keys.Keys        // of limits, used values and revocations
 	csrfSecret     string            // all secrets, as hashes are made over them
 	csrfSecrets    []string          // the same, and what it was before each rotation
@@ -135,4 +139,20 @@ func (s *setup) setsSession(res *Response) bool {
 		}
 	}
 	return false
+}
+
+// countSealed counts a token that was sealed, and the secret of the one it replaces.
+func countSealed(ctx context.Context, s *setup, v *visit, size int) {
+	if !s.log.Traces() {
+		return
+	}
+	v.why = "renewed"
+	s.log.Count(ctx, telemetry.Measure{Kind: telemetry.SessionSize, N: int64(size)})
+	if shown := v.credential.Token(); shown.Text != "" && shown.Spec != nil && s.config.Session.JWT.Decode == nil {
+		age := "newest"
+		if shown.Spec.Codec.SealedBy(shown.Text) > 0 {
+			age = "older"
+		}
+		s.log.Count(ctx, telemetry.Measure{Kind: telemetry.TokensOpened, Value: age})
+	}
 }

@@ -30,6 +30,9 @@ var (
 	_ storage.SessionStore             = (*Store)(nil)
 	_ storage.ReturningLimiter         = (*Store)(nil)
 	_ storage.ReplayStore              = (*Store)(nil)
+	_ storage.DirectoryAdapter         = (*Store)(nil)
+	_ storage.SuspensionAdapter        = (*Store)(nil)
+	_ storage.ActivityAdapter          = (*Store)(nil)
 )
 
 // New returns a store in the database that conn reaches. It sends nothing to the
@@ -79,4 +82,12 @@ func (s *Store) InTx(ctx context.Context, f func(storage.Adapter) error) error {
 		return own
 	}
 	return fail(ctx, "transaction", err)
+}
+
+// DBSystem returns the name of the database for traces.
+func (s *Store) DBSystem() string {
+	if s.db.layout.dialect == Postgres {
+		return "postgresql"
+	}
+	return string(s.db.layout.dialect)
 }

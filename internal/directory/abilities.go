@@ -17,6 +17,9 @@ const (
 	AbilityBrowsers       Ability = "BrowserAdapter"
 	AbilityPasswords      Ability = "PasswordAdapter"
 	AbilityTokens         Ability = "TokenAdapter"
+	AbilityPeople         Ability = "DirectoryAdapter"
+	AbilitySuspensions    Ability = "SuspensionAdapter"
+	AbilityActivities     Ability = "ActivityAdapter"
 )
 
 // abilities are an adapter's optional interfaces, found once. A nil field means
@@ -37,6 +40,9 @@ type abilities struct {
 	passwords      storage.PasswordAdapter
 	Tokens         storage.TokenAdapter
 	Leases         storage.LeaseStore
+	people         storage.DirectoryAdapter
+	suspensions    storage.SuspensionAdapter
+	activities     storage.ActivityAdapter
 }
 
 func abilitiesOf(a storage.Adapter) (found abilities) {
@@ -55,6 +61,9 @@ func abilitiesOf(a storage.Adapter) (found abilities) {
 	found.passwords, _ = a.(storage.PasswordAdapter)
 	found.Tokens, _ = a.(storage.TokenAdapter)
 	found.Leases, _ = a.(storage.LeaseStore)
+	found.people, _ = a.(storage.DirectoryAdapter)
+	found.suspensions, _ = a.(storage.SuspensionAdapter)
+	found.activities, _ = a.(storage.ActivityAdapter)
 	return found
 }
 
@@ -72,5 +81,8 @@ func (a *abilities) Has(what Ability) bool {
 		AbilityBrowsers:       a.browsers != nil,
 		AbilityPasswords:      a.passwords != nil,
 		AbilityTokens:         a.Tokens != nil,
+		AbilityPeople:         a.people != nil,
+		AbilitySuspensions:    a.suspensions != nil,
+		AbilityActivities:     a.activities != nil,
 	}[what]
 }
