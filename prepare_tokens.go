@@ -47,7 +47,7 @@ func prepareVault(s *setup, f *failure.List) {
 	}
 	fill.Default(&c.Early, defaultEarly)
 	s.vault = vault.New(vault.Config{
-		Rows: s.store, Leases: leases(s), Bounds: s.bounds, Seals: seals, Providers: tokenProviders(s), Log: s.log, Now: s.now,
+		Rows: directory.TokenRows{Store: s.store}, Leases: leases(s), Bounds: s.bounds, Seals: seals, Providers: tokenProviders(s), Log: s.log, Now: s.now,
 		Early: c.Early, Foreground: c.Foreground, CallTime: s.config.Limits.ProviderTimeout, StoreTime: s.config.Limits.StoreTimeout,
 		KeepGrants: c.KeepAtProvider, HTTP: cmp.Or[http.RoundTripper](s.config.Runtime.HTTPClient.Transport, http.DefaultTransport), Tell: func(ctx context.Context, e event.Event) { tellOfTokens(ctx, s, e) },
 	})

@@ -26,8 +26,11 @@ type TokenKeeper interface {
 // mostSwaps is how often a sign-in tries to replace tokens while others change them.
 const mostSwaps = 3
 
+// TokenRows are the accounts of a store that is a [storage.TokenAdapter].
+type TokenRows struct{ *Store }
+
 // GetAccount returns an account, or ErrNotFound.
-func (s *Store) GetAccount(ctx context.Context, provider, id string) (storage.Account, error) {
+func (s TokenRows) GetAccount(ctx context.Context, provider, id string) (storage.Account, error) {
 	return guarded.CallFor(ctx, s.bounds, "GetAccount", func(a storage.Account) bool { return a.Provider == provider && a.ProviderAccountID == id },
 		func(ctx context.Context) (storage.Account, error) {
 			return s.AccountLists.GetAccount(ctx, provider, id)
@@ -35,9 +38,9 @@ func (s *Store) GetAccount(ctx context.Context, provider, id string) (storage.Ac
 }
 
 // SwapTokens replaces the tokens of an account if they are those of old.
-func (s *Store) SwapTokens(ctx context.Context, provider, id string, old, next storage.Tokens) error {
+func (s TokenRows) SwapTokens(ctx context.Context, provider, id string, old, next storage.Tokens) error {
 	return guarded.Do(ctx, s.bounds, "SwapTokens", func(ctx context.Context) error {
-		return s.Tokens.SwapTokens(ctx, provider, id, old, next)
+		return s.Store.Tokens.SwapTokens(ctx, provider, id, old, next)
 	})
 }
 
@@ -75,11 +78,11 @@ func replaceTokens(ctx context.Context, d *Directory, s *Store, signIn *SignIn, 
 	}
 	for range mostSwaps {
 		next := d.Tokens.Replace(row, signIn.Account.Tokens, signIn.Keep)
-		err = s.SwapTokens(ctx, row.Provider, row.ProviderAccountID, row.Tokens, next)
+		err = TokenRows{s}.SwapTokens(ctx, row.Provider, row.ProviderAccountID, row.Tokens, next)
 		if !errors.Is(err, storage.ErrConflict) {
 			break
 		}
-		if row, err = s.GetAccount(ctx, row.Provider, row.ProviderAccountID); err != nil {
+		if row, err = (TokenRows{s}).GetAccount(ctx, row.Provider, row.ProviderAccountID); err != nil {
 			return err
 		}
 	}

@@ -389,6 +389,7 @@ func TestOffline(t *testing.T) {
 	}{
 		"nothing":            {func(*latchkey.OAuth) {}, "openid profile email", ""},
 		"an OpenID Provider": {func(o *latchkey.OAuth) { o.Offline = true }, "openid profile email offline_access", ""},
+		"by a scope of its own": {func(o *latchkey.OAuth) { o.Offline, o.Refresh.AskScopes = true, []string{"offline.access"} }, "openid profile email offline.access", ""},
 		"by a parameter": {func(o *latchkey.OAuth) {
 			o.Offline, o.Refresh.AskParams = true, map[string][]string{"access_type": {"offline"}}
 		}, "openid profile email", "offline"},
@@ -433,6 +434,22 @@ func TestTokensOfTwoInstances(t *testing.T) {
 	}
 	if s.tokenRequests() != 1 {
 		t.Errorf("%d requests", s.tokenRequests())
+	}
+}
+
+// TestTokensStayAtTheProvider shows KeepAtProvider (T-055).
+func TestTokensStayAtTheProvider(t *testing.T) {
+	s := newTokenSite(t, func(c *latchkey.Config) { c.Tokens = latchkey.TokenConfig{KeepAtProvider: true} })
+	got, err := s.ask(latchkey.TokenOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := s.auth.Users().RevokeTokens(t.Context(), latchkey.AccountRef{UserID: s.user, Provider: "issuer"}); err != nil {
+		t.Fatal(err)
+	}
+	s.told(event.TokenDisconnected, 1)
+	if !s.works(got.AccessToken) || s.issuer.Count(latchkeytest.PathRevocation) != 0 {
+		t.Error("the token was revoked")
 	}
 }
 
