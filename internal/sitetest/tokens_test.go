@@ -387,8 +387,8 @@ func TestOffline(t *testing.T) {
 		scope  string
 		param  string
 	}{
-		"nothing":            {func(*latchkey.OAuth) {}, "openid profile email", ""},
-		"an OpenID Provider": {func(o *latchkey.OAuth) { o.Offline = true }, "openid profile email offline_access", ""},
+		"nothing":               {func(*latchkey.OAuth) {}, "openid profile email", ""},
+		"an OpenID Provider":    {func(o *latchkey.OAuth) { o.Offline = true }, "openid profile email offline_access", ""},
 		"by a scope of its own": {func(o *latchkey.OAuth) { o.Offline, o.Refresh.AskScopes = true, []string{"offline.access"} }, "openid profile email offline.access", ""},
 		"by a parameter": {func(o *latchkey.OAuth) {
 			o.Offline, o.Refresh.AskParams = true, map[string][]string{"access_type": {"offline"}}
