@@ -14,6 +14,7 @@ import (
 	"github.com/latchkeyhq/latchkey/internal/limit"
 	"github.com/latchkeyhq/latchkey/internal/oauth"
 	"github.com/latchkeyhq/latchkey/internal/page"
+	"github.com/latchkeyhq/latchkey/internal/passwords"
 	"github.com/latchkeyhq/latchkey/internal/people"
 	"github.com/latchkeyhq/latchkey/internal/secret"
 	"github.com/latchkeyhq/latchkey/internal/vault"
@@ -65,7 +66,8 @@ type setup struct {
 	beliefs     *directory.SessionCache // nil: none
 	replay      *limit.Once
 	limits      *limit.Limits
-	vault       *vault.Vault // nil: the Adapter cannot swap tokens
+	vault       *vault.Vault     // nil: the Adapter cannot swap tokens
+	passwords   *passwords.Flows // nil: the library keeps no passwords
 
 	// Places for what is plugged in. nil: nothing is.
 
