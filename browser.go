@@ -3,10 +3,13 @@ package latchkey
 import (
 	"context"
 	"strings"
+	"time"
 
 	"github.com/latchkeyhq/latchkey/internal/browser"
+	"github.com/latchkeyhq/latchkey/internal/directory"
 	"github.com/latchkeyhq/latchkey/internal/keys"
 	"github.com/latchkeyhq/latchkey/internal/limit"
+	"github.com/latchkeyhq/latchkey/internal/texts"
 )
 
 // requesterOf returns the client of a request. isKnown reports whether its browser
@@ -36,13 +39,26 @@ func isKnownFor(ctx context.Context, s *setup, k browser.Known, userID string) b
 	return ok && s.revocations.IsLive(ctx, userID, at)
 }
 
-// rememberBrowser makes the browser known for the user that has signed in. form is
-// the key of what the user typed; empty: nothing.
-func rememberBrowser(s *setup, c *browser.Cookies, userID, form string) error {
-	if s.limits.Off() || userID == "" {
+// rememberBrowser makes the browser known for the user that has signed in. With
+// second factors the store keeps what the browser is known for.
+func rememberBrowser(ctx context.Context, s *setup, v *visit, who *directory.SignIn) error {
+	userID, handle := who.User.ID, ""
+	if userID == "" || s.limits.Off() && !s.assures() {
 		return nil
 	}
-	return c.Remember(s.keys.Of(keys.KnownUser, userID), form, s.tenant, s.now())
+	if s.assures() {
+		var trusted time.Time
+		if who.Second != nil && who.Second.Remember && s.config.Factors.Remember > 0 {
+			trusted = s.now().Add(s.config.Factors.Remember)
+		}
+		var err error
+		former := v.cookies.Known(s.tenant, s.now()).Handle
+		if handle, err = s.directory.RememberBrowser(ctx, &v.events, who, former, texts.Cut(v.request.Header.Get("User-Agent"), 256), trusted); err != nil {
+			return err
+		}
+		v.hide(handle)
+	}
+	return v.cookies.Remember(s.keys.Of(keys.KnownUser, userID), who.Form, s.tenant, handle, s.now())
 }
 
 // What an operator reads whose visitors cannot be told apart.

@@ -91,7 +91,7 @@ const mostBelief = 5 * time.Minute
 func (l *Limits) rates() limit.Rates {
 	return limit.Rates{
 		AttemptsPerAccount: l.CredentialsPerAccount, AttemptsPerClient: l.CredentialsPerClient,
-		MailsPerRecipient: l.MailsPerRecipient, MailsPerClient: l.MailsPerClient, LinkAttempts: l.LinkTries,
+		MailsPerRecipient: l.MailsPerRecipient, MailsPerClient: l.MailsPerClient, LinkAttempts: l.LinkTries, Factors: l.FactorPerUser,
 	}
 }
 
@@ -106,6 +106,7 @@ func (l *Limits) check(f *failure.List) {
 		{"MailsPerRecipient", l.MailsPerRecipient},
 		{"MailsPerClient", l.MailsPerClient},
 		{"LinkTries", l.LinkTries},
+		{"FactorPerUser", l.FactorPerUser},
 	} {
 		if (r.rate != Rate{}) && (r.rate.Events <= 0 || r.rate.Per <= 0) {
 			f.Add(ErrInvalidConfig, "Limits.%s: want both Events and Per above zero, or neither for the default; Limits.Disabled switches limits off", r.field)
@@ -291,6 +292,7 @@ func (s *setup) prepareDirectory(f *failure.List) {
 		s.log.WarnAtStart("whoever signed in before an e-mail address was proven stays signed in until their JWT session expires: set Session.Revocations, or an Adapter that is a RevocationStore")
 	}
 	s.warnOfLesserStores()
+	s.prepareFactors(f)
 }
 
 func (s *setup) providerFacts() map[string]directory.ProviderFacts {
@@ -317,6 +319,11 @@ func (s *setup) needs() []need {
 	for _, p := range s.order {
 		for _, what := range p.info().needs {
 			table = append(table, need{"the " + string(p.info().kind) + " provider " + p.info().id, what})
+		}
+	}
+	if s.config.Factors.isOn() {
+		for _, what := range []directory.Ability{directory.AbilityFactors, directory.AbilityChallenges, directory.AbilityBrowsers} {
+			table = append(table, need{"Factors", what})
 		}
 	}
 	if s.config.AccountPage.Enabled {

@@ -48,13 +48,16 @@ func (t *tokenStrategy) open(ctx context.Context, v *visit, who *directory.SignI
 		}
 		claims[jwtclaims.SessionID], claims[jwtclaims.AuthTime] = who.Session.ID, who.SignInTime()
 	}
+	if t.setup.assures() {
+		putAssurance(claims, who.Proof())
+	}
 	trigger := TriggerSignIn
 	if who.IsNew {
 		trigger = TriggerSignUp
 	}
 	user := t.setup.config.shown(who.User, &who.Account)
 	info := TokenInfo{Claims: claims, Trigger: trigger, User: &user, Account: &who.Account, Profile: who.Profile}
-	kept := keepClaims(claims, jwtclaims.Credential, jwtclaims.Tenant, jwtclaims.SessionID, jwtclaims.AuthTime, jwtclaims.StoreID) // sub is the application's to choose, now
+	kept := t.setup.keepOwn(claims) // sub is the application's to choose, now
 	claims, err := t.shape(ctx, info)
 	if err != nil {
 		return err
@@ -198,7 +201,11 @@ func (t *tokenStrategy) openToken(ctx context.Context, token browser.Token, useC
 	if browser.KindOfClaims(claims) != token.Kind {
 		return nil, false, directory.ErrNoToken
 	}
-	believed, err = t.judge(ctx, claims.String(jwtclaims.Tenant), directory.OriginOfToken(claims), useCache)
+	from := directory.OriginOfToken(claims)
+	if t.setup.assures() {
+		from.Proved, _ = claims.Time(jwtclaims.Proved)
+	}
+	believed, err = t.judge(ctx, claims.String(jwtclaims.Tenant), from, useCache)
 	return claims, believed, err
 }
 
@@ -239,7 +246,7 @@ func (t *tokenStrategy) readClaims(ctx context.Context, v *visit, claims Claims,
 	}
 	t.track(claims)
 	end := endOf(claims, t.setup.config.Session.JWT.MaxAge)
-	kept := keepClaims(claims, jwtclaims.Subject, jwtclaims.Credential, jwtclaims.Tenant, jwtclaims.SessionID, jwtclaims.AuthTime, jwtclaims.StoreID)
+	kept := t.setup.keepOwn(claims, jwtclaims.Subject)
 	claims, err := t.shape(ctx, info)
 	if err != nil {
 		return nil, failure.Wrap(ErrJWTSession, err)
@@ -282,6 +289,9 @@ func (t *tokenStrategy) sessionOf(claims Claims) (*Session, error) {
 	}
 	if !jwtclaims.IsAdopted(s.ID) {
 		s.signedInAt(claims.Time(jwtclaims.AuthTime))
+		if t.setup.assures() {
+			readAssurance(&s.Assurance, claims)
+		}
 	}
 	return s, nil
 }
@@ -318,7 +328,11 @@ func (t *tokenStrategy) current(ctx context.Context, v *visit) (*currentUser, er
 		return nil, err
 	}
 	since, _ := claims.Time(jwtclaims.AuthTime)
-	return &currentUser{user: *u, sessionID: claims.String(jwtclaims.SessionID), since: since}, nil
+	here := &currentUser{user: *u, sessionID: claims.String(jwtclaims.SessionID), since: since}
+	if t.setup.assures() && !here.isAdopted() {
+		readAssurance(&here.Assurance, claims)
+	}
+	return here, nil
 }
 
 func (t *tokenStrategy) visitor(ctx context.Context, v *visit) (*User, error) {

@@ -59,6 +59,10 @@ func (w *webauthnProvider) options(ctx context.Context, x *exchange) (*Response,
 		return res, atProvider(x.provider, err)
 	}
 	who := visitorInfo{here: here}
+	if action == actionAuthenticate && x.query.Get("for") == "factor" && x.setup.assures() {
+		res, err := w.factorOptions(ctx, x)
+		return res, atProvider(x.provider, err)
+	}
 	if here != nil {
 		who.user, who.exists = &here.user, true
 	} else {

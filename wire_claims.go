@@ -22,10 +22,10 @@ import (
 // keptClaims are what no callback and no update may set, change or drop.
 type keptClaims struct {
 	names  []string
-	values [6]any // nil: absent, and stays so
+	values [9]any // nil: absent, and stays so
 }
 
-// keepClaims remembers at most six claims.
+// keepClaims remembers at most nine claims.
 func keepClaims(c Claims, names ...string) (kept keptClaims) {
 	kept.names = names
 	for i, name := range names {

@@ -45,16 +45,26 @@ type Type string
 
 // The types of [Event].
 const (
-	SignIn          Type = "sign_in"        // completed or refused
-	SessionOpened   Type = "session.opened" // for an app, beside the browser's
-	SessionEnded    Type = "session.ended"  // by a sign-out
-	UserCreated     Type = "user.created"
-	UserUpdated     Type = "user.updated"
-	UserDeleted     Type = "user.deleted"
-	UserEvicted     Type = "user.evicted" // the first proof of an e-mail address removed unproven accounts and sessions
-	AccountLinked   Type = "account.linked"
-	AccountUnlinked Type = "account.unlinked"
-	PasskeyCounter  Type = "passkey.counter" // the signature counter of a passkey did not rise: it may have been copied
+	SignIn           Type = "sign_in"        // completed or refused
+	SessionOpened    Type = "session.opened" // for an app, beside the browser's
+	SessionEnded     Type = "session.ended"  // by a sign-out
+	UserCreated      Type = "user.created"
+	UserUpdated      Type = "user.updated"
+	UserDeleted      Type = "user.deleted"
+	UserEvicted      Type = "user.evicted" // the first proof of an e-mail address removed unproven accounts and sessions
+	AccountLinked    Type = "account.linked"
+	AccountUnlinked  Type = "account.unlinked"
+	SignInChallenged Type = "sign_in.challenged" // the first factor was right, and a second one is wanted
+	FactorAdded      Type = "factor.added"
+	FactorRemoved    Type = "factor.removed"
+	FactorReset      Type = "factor.reset" // all of a user, by the application
+	FactorUsed       Type = "factor.used"
+	FactorFailed     Type = "factor.failed"
+	FactorClosed     Type = "factor.closed" // by wrong codes: it takes none from unknown browsers
+	RecoveryUsed     Type = "recovery.used"
+	RecoveryChanged  Type = "recovery.changed" // new recovery codes replaced the old ones
+	BrowserTrusted   Type = "browser.remembered"
+	PasskeyCounter   Type = "passkey.counter" // the signature counter of a passkey did not rise: it may have been copied
 )
 
 // Outcome is how an [Event] ended.

@@ -11,6 +11,7 @@ import (
 
 	"github.com/latchkeyhq/latchkey/event"
 	"github.com/latchkeyhq/latchkey/fault"
+	"github.com/latchkeyhq/latchkey/internal/challenge"
 	"github.com/latchkeyhq/latchkey/internal/failure"
 	"github.com/latchkeyhq/latchkey/internal/fill"
 	"github.com/latchkeyhq/latchkey/internal/guarded"
@@ -28,8 +29,11 @@ type Directory struct {
 	Providers      map[string]ProviderFacts // by id
 	ProvesEmails   bool                     // some provider's sign-in may be the first proof of an e-mail address
 	RefuseEviction bool
-	EndlessTokens  bool // sessions are JWTs, and nothing remembers that one has ended
-	StoredSessions bool // sessions are rows
+	EndlessTokens  bool           // sessions are JWTs, and nothing remembers that one has ended
+	StoredSessions bool           // sessions are rows
+	Factors        *Factors       // nil: the site has no second factors
+	Box            *challenge.Box // seals challenges; nil: nothing needs them, nor known browsers
+	Tenant         string         // empty: there is one site
 	Log            *journal.Logger
 	Now            func() time.Time
 }
@@ -110,6 +114,9 @@ func (d *Directory) tryCommit(ctx context.Context, q *Outbox, in Assertion, curr
 	err := d.Store.InTx(ctx, func(ctx context.Context, s *Store) error {
 		q.rewind(begun)
 		signIn = &SignIn{Assertion: in, User: in.Person}
+		if err := spendSecond(ctx, d, q, s, signIn); err != nil {
+			return err
+		}
 		if err := d.holdSession(ctx, s, signIn, current, plan); err != nil {
 			return err
 		}
@@ -118,6 +125,9 @@ func (d *Directory) tryCommit(ctx context.Context, q *Outbox, in Assertion, curr
 		}
 		if signIn.begun.IsZero() { // nobody could end anything of a new user yet
 			signIn.begun = in.Started.Truncate(time.Millisecond)
+		}
+		if err := enrolSecond(ctx, d, q, s, signIn); err != nil {
+			return err
 		}
 		if d.Store.SessionsInTx() {
 			return d.storeSession(ctx, s, signIn, plan)
