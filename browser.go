@@ -29,6 +29,23 @@ func (s *setup) requesterOf(ctx context.Context, v *visit, isKnown func(browser.
 	return who
 }
 
+// askerOf returns the client of a request as the sender of mails knows it. It may be
+// used after the answer.
+func askerOf(ctx context.Context, s *setup, v *visit) asker {
+	a := asker{language: s.languageOf(ctx, v)}
+	a.Requester = s.requesterOf(ctx, v, func(k browser.Known) bool {
+		a.knownFor = func(ctx context.Context, userID string) string {
+			if isKnownFor(ctx, s, k, userID) {
+				return k.ID
+			}
+			return ""
+		}
+		return false
+	})
+	a.Client = strings.Clone(a.Client) // the text may be of a server that uses it again after the answer
+	return a
+}
+
 // isKnownFor reports whether a user has signed in in a browser before, and no call
 // has ended the user's sessions since. An empty id is no user.
 func isKnownFor(ctx context.Context, s *setup, k browser.Known, userID string) bool {

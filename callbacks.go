@@ -53,6 +53,7 @@ type SignInAttempt struct {
 	User        User // the stored user that the sign-in ends in; one who is created now as the provider describes them, with an ID that the Adapter may change
 	Account     Account
 	Profile     Claims            // what an OAuth provider said; nil: other kinds
+	IDToken     Claims            // what the ID token said, verified, and never userinfo; nil: there is none
 	Credentials map[string]string // what was typed; nil: other kinds
 	// VerificationRequest: a magic link is about to be sent; it has not been
 	// opened yet.
@@ -72,6 +73,7 @@ type TokenInfo struct {
 	User    *User   // at sign-in and sign-up
 	Account *Account
 	Profile Claims
+	IDToken Claims // at sign-in and sign-up: what the ID token said, verified; nil: there is none
 	// Update is what the browser sent, as JSON decodes it, on TriggerUpdate.
 	// Check it before use.
 	Update any

@@ -42,6 +42,7 @@ type Config struct {
 	Factors     Factors       // second factors; zero: off
 	Security    Security      // single rules, stricter or looser
 	Runtime     Runtime       // what the program lends: clock, log, HTTP client
+	Mail        Mail          // how mails other than sign-in links are delivered
 
 	env environment // see WithEnv
 }
@@ -270,4 +271,9 @@ type Runtime struct {
 	Logger     *slog.Logger     // nil: slog.Default
 	Debug      bool             // log at level debug to standard error; ignored when Logger is set
 	Time       func() time.Time // nil: time.Now
+	// Background runs f after the answer to a request, with a context that ends when
+	// the program has to stop: mails are sent there. It is for platforms that freeze
+	// the process after a response, and may call f before it returns. nil: this
+	// process runs eight at once, keeps 256 waiting, and drops and logs the rest.
+	Background func(f func(context.Context))
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/latchkeyhq/latchkey/internal/failure"
 	"github.com/latchkeyhq/latchkey/internal/guarded"
+	"github.com/latchkeyhq/latchkey/internal/oauth"
 )
 
 // Core is what an [Auth] does on a neutral [Request] and [Response], for web
@@ -236,6 +237,10 @@ func (c *Core) SignIn(ctx context.Context, r *Request, provider string, o SignIn
 func startSignIn(ctx context.Context, c *Core, x *exchange, provider string, o SignInOptions) (*exchange, *Response, error) {
 	s, asked, to := x.setup, x.request, destination(&x.links, x.request.Header, &o)
 	p, ok := s.providers[provider]
+	ctx, err := withAsked(ctx, p, oneCall{params: o.Params, scopes: o.Scopes, maxAge: o.MaxAge, ask: oauth.Ask{Prompt: o.Prompt, ACRValues: o.ACRValues, LoginHint: o.LoginHint}})
+	if err != nil {
+		return x, nil, err
+	}
 	if !ok {
 		if provider != "" {
 			s.log.Error(ctx, x, errNoProvider(provider))
@@ -253,7 +258,7 @@ func startSignIn(ctx context.Context, c *Core, x *exchange, provider string, o S
 	}
 	query, form := routeFields(o.Form, o.Params)
 	form.Set("callbackUrl", to)
-	x, res, err := answer(withOwnParams(ctx, o.Params), s, nil, ownPost(s, x.request, p.info().start+provider, query, form), true)
+	x, res, err := answer(ctx, s, nil, ownPost(s, x.request, p.info().start+provider, query, form), true)
 	if err != nil {
 		return x, nil, err
 	}

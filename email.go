@@ -98,6 +98,21 @@ func separateEmails(all []preparedProvider) {
 	}
 }
 
+// mailOf returns what delivers mails: Config.Mail, completed by the first Email
+// provider.
+func mailOf(s *setup) Mail {
+	m := s.config.Mail
+	for _, p := range s.order {
+		if e, ok := p.(*emailProvider); ok {
+			if m.Send == nil {
+				m.Send = e.Send
+			}
+			m.From = cmp.Or(m.From, e.From)
+		}
+	}
+	return m
+}
+
 func (p *emailProvider) info() *providerInfo { return &p.about }
 
 // begin sends a link. Its answer does not tell a visitor whether the address is

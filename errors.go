@@ -50,6 +50,10 @@ const (
 	ErrUntrustedHost               = fault.ErrUntrustedHost               // nothing says which host to believe, or the request names another
 	ErrVerification                = fault.ErrVerification                // a magic link is unknown, used, expired or of another browser
 	ErrWebAuthnVerification        = fault.ErrWebAuthnVerification        // a passkey's answer is not right, or was given before
+	ErrReconnect                   = fault.ErrReconnect                   // only the user can help, by connecting the account again
+	ErrScopeMissing                = fault.ErrScopeMissing                // the user has not granted a scope that the call needs
+	ErrRefresh                     = fault.ErrRefresh                     // a provider token could not be renewed for now
+	ErrTokenKey                    = fault.ErrTokenKey                    // a stored token is encrypted under a key that is not configured
 	ErrInvalidConfig               = fault.ErrInvalidConfig               // a field of Config, or an argument, makes no sense; never on the wire
 )
 
@@ -58,6 +62,11 @@ const (
 // cause in Err, which is logged and never sent to a browser. It is the type of
 // package fault.
 type Error = fault.Error
+
+// TokenError is what an OAuth provider said when it refused: Code, such as
+// login_required after Prompt none, Missing scopes, and RetryAfter. Find it in the
+// error of [Core].Do and in [Event].Err. It is the type of package fault.
+type TokenError = fault.TokenError
 
 // CredentialsError returns an error by which [Credentials].Authorize refuses
 // what was typed: the browser goes back to the sign-in page, with code in its

@@ -44,7 +44,8 @@ type SessionEvent struct {
 // types and fields are documented in package event.
 type Event = event.Event
 
-// SignInEvent tells of a completed sign-in: User, Account, Profile and IsNewUser.
+// SignInEvent tells of a completed sign-in: User, Account, Profile, IDToken and
+// IsNewUser.
 type SignInEvent = event.SignInPayload
 
 // SignOutEvent tells of the end of a session: Claims of a JWT session, or Session,

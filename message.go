@@ -1,6 +1,26 @@
 package latchkey
 
-import "time"
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/latchkeyhq/latchkey/internal/failure"
+	"github.com/latchkeyhq/latchkey/internal/guarded"
+	"github.com/latchkeyhq/latchkey/internal/journal"
+	"github.com/latchkeyhq/latchkey/internal/later"
+	"github.com/latchkeyhq/latchkey/internal/limit"
+	"github.com/latchkeyhq/latchkey/internal/redact"
+)
+
+// Mail says how mails are delivered. Only what a site has switched on sends any.
+type Mail struct {
+	// Send delivers every mail but sign-in links, within [Limits].MailTimeout. nil:
+	// Email.Send of the first [Email] provider. Without either, New refuses a
+	// configuration that needs mails. It may be called concurrently.
+	Send func(ctx context.Context, m Message) error
+	From string // handed to Send; empty: Email.From
+}
 
 // Message is a mail to be delivered to one mailbox. A Send that words mails
 // itself looks at Kind, and refuses kinds that it does not know: releases add
@@ -11,21 +31,159 @@ type Message struct {
 	Kind     MessageKind
 	To       string // exactly one mailbox, its domain in ASCII
 	From     string
-	URL      string
-	Token    string // the secret inside URL
+	URL      string // what the mail's button opens; of a kind without a button: a page of the site, which names its host
+	OtherURL string // of MessageAccountExists: where a forgotten password is replaced; else empty
+	Token    string // the secret inside URL; empty: there is none
+	Code     string // digits to type where the mail was asked for; empty: there is none
+	Left     int    // of MessageRecoveryUsed: the recovery codes that are left
 	Expires  time.Time
-	Provider string // id
+	Provider string // id; empty: the mail is not one of a provider
 	Theme    Theme
-	Language string // of the browser that asked for the link, one of Texts.Languages; empty: English
+	Language string // of the browser that asked for the mail, one of Texts.Languages; empty: English
 	Texts    Texts
-	Request  *Request
+	Request  *Request // that asked for the mail; nil: there was none, or the mail leaves after its answer
 }
 
 // MessageKind says what a [Message] is for. The list is closed, and grows with
 // releases.
 type MessageKind string
 
-// The kinds of [Message].
+// The kinds of [Message]. Those from MessagePasswordChanged on are notices: they
+// tell the owner of an account what has happened.
 const (
-	MessageSignIn MessageKind = "sign_in" // its URL signs the user in
+	MessageSignIn        MessageKind = "sign_in"        // its URL, or its code, signs the user in
+	MessageVerify        MessageKind = "verify"         // its URL, or its code, proves the address of a new user
+	MessageAccountExists MessageKind = "account_exists" // the address that was to sign up has a user
+	MessagePasswordReset MessageKind = "password_reset" // its URL asks for a new password
+	MessageNewPassword   MessageKind = "new_password"   // its URL does, because the old password may be known to others
+	MessageNewEmail      MessageKind = "new_email"      // its URL, or its code, proves the new address of a user
+	MessageFactorCode    MessageKind = "factor_code"    // its code is a second factor
+	MessageInvitation    MessageKind = "invitation"     // its URL accepts an invitation
+
+	MessagePasswordChanged MessageKind = "password_changed" // the password was set, changed or removed
+	MessageEmailChange     MessageKind = "email_change"     // to the address that is about to be replaced; its URL undoes that
+	MessageFactorAdded     MessageKind = "factor_added"     // a second factor was added
+	MessageFactorRemoved   MessageKind = "factor_removed"   // one was removed
+	MessageFactorsReset    MessageKind = "factors_reset"    // an administrator has removed all of them
+	MessageRecoveryUsed    MessageKind = "recovery_used"    // a recovery code was used
+	MessageWrongCodes      MessageKind = "wrong_codes"      // several wrong codes were typed after a right first factor
+	MessageRecoveryStarted MessageKind = "recovery_started" // the second factors are removed at Expires; its URL stops that
+	MessageRecoverySoon    MessageKind = "recovery_soon"    // the same, half-way
 )
+
+// isNotice reports whether a mail tells what has happened. Notices have limits of
+// their own.
+func (k MessageKind) isNotice() bool {
+	switch k {
+	case MessagePasswordChanged, MessageEmailChange, MessageFactorAdded, MessageFactorRemoved, MessageFactorsReset,
+		MessageRecoveryUsed, MessageWrongCodes, MessageRecoveryStarted, MessageRecoverySoon:
+		return true
+	}
+	return false
+}
+
+// mails sends every mail but sign-in links, and runs what follows an answer.
+type mails struct {
+	mail       Mail // completed by that of an Email provider
+	limits     *limit.Limits
+	log        *journal.Logger
+	timeout    time.Duration // of one call of Send
+	theme      Theme
+	texts      Texts
+	secrets    []string // the operator's own
+	pool       *later.Pool
+	background func(f func(context.Context)) // nil: the pool
+}
+
+// outgoing is a mail, and the user whose mailbox it goes to. An empty UserID is no
+// user. The zero outgoing is no mail.
+type outgoing struct {
+	Message
+	UserID string
+}
+
+// asker is the client that a mail leaves for. The zero asker is none.
+type asker struct {
+	limit.Requester
+	language string
+	// knownFor returns the id of the browser if a user has signed in in it, else "".
+	// nil: no browser.
+	knownFor func(ctx context.Context, userID string) string
+}
+
+var errTooManyMails = &failure.Mistake{Err: errors.New("too many mails to this mailbox, or asked for by this client")}
+
+// need adds a fault if no mail can be delivered. field is what needs it, such as
+// "Password". It is for what is prepared after the providers.
+func (p *mails) need(f *failure.List, field string) {
+	if p.mail.Send == nil {
+		f.Add(ErrInvalidConfig, "%s sends mails: set Mail.Send, which a Send of module mail can be, or add an Email provider", field)
+	}
+}
+
+// send counts a mail and delivers it. It fills From, Theme, Texts and Language.
+// Mails that were asked for share Limits.MailsPerRecipient, whatever their kind, and
+// a browser that is known for their user has as many again; of notices a mailbox gets
+// each kind once a day. Its error holds no secret of the mail.
+func (p *mails) send(ctx context.Context, m outgoing, by asker) error {
+	if by.knownFor != nil && m.UserID != "" {
+		by.Browser = by.knownFor(ctx, m.UserID)
+	}
+	counted := p.limits.Mail(m.To, by.Requester)
+	if m.Kind.isNotice() {
+		counted = p.limits.Notice(m.To, string(m.Kind))
+	}
+	try, err := p.limits.Take(ctx, counted)
+	if err != nil {
+		return err
+	}
+	if try.Wait > 0 {
+		return errTooManyMails
+	}
+	m.From, m.Theme, m.Texts, m.Language = p.mail.From, p.theme, p.texts, by.language
+	step := p.log.Step(ctx, "callback", "name", "Mail.Send")
+	err = guarded.Within(ctx, p.timeout, "Mail.Send", func(ctx context.Context) error { return p.mail.Send(ctx, m.Message) })
+	step.End(err)
+	if err != nil {
+		return errors.New(redact.Text(err.Error(), append(p.secrets[:len(p.secrets):len(p.secrets)], m.URL, m.Token, m.Code), journal.LongestText))
+	}
+	return nil
+}
+
+// sendLater sends a mail after the answer to the request of ctx. write makes the
+// mail, also after the answer: what differs between an address that is known and one
+// that is not belongs there. The zero outgoing, and ErrNotFound, send nothing. Other
+// errors are logged.
+func (p *mails) sendLater(ctx context.Context, by asker, write func(context.Context) (outgoing, error)) {
+	p.runLater(ctx, "a mail", func(ctx context.Context) error {
+		m, err := write(ctx)
+		if err != nil || m.Kind == "" {
+			return failure.Ignoring(err, ErrNotFound)
+		}
+		return p.send(ctx, m, by)
+	})
+}
+
+// runLater runs f after the answer to the request of ctx: by Runtime.Background, or
+// by the pool of the process. Its context has the values of ctx, and no deadline. A
+// full pool drops f. That, an error and a panic are logged under name.
+func (p *mails) runLater(ctx context.Context, name string, f func(context.Context) error) {
+	values := context.WithoutCancel(ctx)
+	run := func(given context.Context) {
+		own, cancel := context.WithCancel(values)
+		defer cancel()
+		defer context.AfterFunc(given, cancel)()
+		if err := guarded.Contain(func() error { return f(own) }); err != nil {
+			p.log.Error(own, journal.NoSubject{}, err, "after the answer", name)
+		}
+	}
+	if p.background != nil {
+		if err := guarded.Contain(func() error { p.background(run); return nil }); err != nil {
+			p.log.Error(values, journal.NoSubject{}, err, "after the answer", name)
+		}
+		return
+	}
+	if !p.pool.Go(func() { run(context.Background()) }) {
+		p.log.Warn(values, "too much is waiting to be done after answers, so that it was dropped", "what", name)
+	}
+}

@@ -4,6 +4,7 @@ import (
 	"net/http"
 	"net/url"
 	"strings"
+	"time"
 
 	"github.com/latchkeyhq/latchkey/internal/client"
 )
@@ -26,6 +27,22 @@ type SignInOptions struct {
 	// so is a csrfToken in Form that is not [Auth.CSRFToken]'s. A sibling host
 	// needs that token.
 	SkipCSRFCheck bool
+
+	// What this call asks of an OAuth provider. Each wins over Params, Form and the
+	// provider's own parameters, and other kinds of provider ignore Prompt, LoginHint
+	// and Scopes.
+
+	Prompt    string   // such as login, select_account or none; proves nothing, see MaxAge; empty: not asked
+	LoginHint string   // who is expected, such as an e-mail address; empty: not asked
+	Scopes    []string // in the place of the provider's; openid is added where it is needed; empty: the provider's
+	// MaxAge demands a sign-in at the provider that is no older, in whole seconds. The
+	// ID token has to prove it by auth_time, with a minute of leeway, or the sign-in is
+	// ErrAccessDenied and nothing is written. A pointer to zero demands one since this
+	// call. nil: any will do. At a provider without OIDC it is ErrInvalidConfig.
+	MaxAge *time.Duration
+	// ACRValues demands that the acr of the ID token is one of these. Otherwise, and at
+	// a provider without OIDC, the errors are those of MaxAge. nil: any will do.
+	ACRValues []string
 }
 
 // SignIn starts signing in with a provider. It answers the request: it sets the

@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/latchkeyhq/latchkey/fault"
 	"github.com/latchkeyhq/latchkey/internal/browser"
 	"github.com/latchkeyhq/latchkey/internal/failure"
 	"github.com/latchkeyhq/latchkey/internal/guarded"
@@ -38,6 +39,7 @@ func (p *oauthProvider) authorizationURL(ctx context.Context, x *exchange) (stri
 	if err != nil {
 		return "", err
 	}
+	asked := askedIn(ctx)
 	redirectURI, origin := p.redirectURIs(&x.links)
 	f, err := p.newFlow(x.callbackURL, checks, origin)
 	if err != nil {
@@ -46,24 +48,23 @@ func (p *oauthProvider) authorizationURL(ctx context.Context, x *exchange) (stri
 	if err = x.setup.whoBegins(ctx, &x.visit, &f.FlowOrigin); err != nil {
 		return "", err
 	}
-	to, err := p.destination(ctx, x.query, redirectURI, f)
+	to, err := p.destination(ctx, asked, x.query, redirectURI, f)
 	if err != nil {
 		return "", err
 	}
-	f.MaxAge = oauth.MaxAgeOf(to)
-	f.Record(redirectURI)
+	f.Record(redirectURI, browser.Demands(asked.ask.DemandsOf(to)))
 	x.setup.log.Note(ctx, x, "a sign-in begins", "checks", f.Checks())
 	return to, x.cookies.Begin(f, x.setup.config.Security.OneFlow, x.now())
 }
 
 // destination returns the URL that the browser is sent to.
-func (p *oauthProvider) destination(ctx context.Context, query url.Values, redirectURI string, f *browser.Flow) (string, error) {
+func (p *oauthProvider) destination(ctx context.Context, asked oneCall, query url.Values, redirectURI string, f *browser.Flow) (string, error) {
 	if p.isForeign() {
 		return guarded.ContainResult(func() (string, error) { return p.Protocol.Begin(withState(redirectURI, f)) })
 	}
 	return p.client.AuthorizationURL(ctx, oauth.AuthRequest{
 		RedirectURI: redirectURI, State: f.StateParam(), Nonce: f.Nonce, Verifier: f.Verifier,
-		ResponseMode: p.ResponseMode, Params: query, Replaceable: slices.Concat(p.VisitorParams, ownParams(ctx)),
+		ResponseMode: p.ResponseMode, Params: query, Replaceable: slices.Concat(p.VisitorParams, slices.Collect(maps.Keys(asked.params))), Ask: asked.ask,
 	})
 }
 
@@ -254,7 +255,7 @@ func (p *oauthProvider) refusal(err error) error {
 		if wantsNonce(said) && !slices.Contains(p.Checks, CheckNonce) {
 			err = fmt.Errorf("%w: it wants a nonce, so add latchkey.CheckNonce to the provider's Checks", err)
 		}
-		return failure.WrapFor(ErrOAuthCallback, p.ID, err)
+		return failure.WrapFor(ErrOAuthCallback, p.ID, &fault.TokenError{Code: said.Code, Err: err})
 	}
 	return err
 }

@@ -41,11 +41,16 @@ func (p *oauthProvider) redeem(ctx context.Context, x *exchange, code string, f 
 	grant := Grant{Tokens: tokensOf(t), Params: params}
 	subject := ""
 	if p.OIDC {
-		claims, err := p.client.VerifyIDToken(ctx, t.IDToken, oauth.IDTokenCheck{Nonce: f.Nonce, AccessToken: t.AccessToken, MaxAge: f.MaxAge})
+		claims, err := p.client.VerifyIDToken(ctx, t.IDToken, oauth.IDTokenCheck{
+			Nonce: f.Nonce, AccessToken: t.AccessToken, Demands: oauth.Demands(f.Demands), Begun: f.BegunAt(f.Expires),
+		})
+		if errors.Is(err, oauth.ErrUnmet) {
+			return grant, failure.WrapFor(ErrAccessDenied, p.ID, err)
+		}
 		if err != nil {
 			return grant, err
 		}
-		grant.Profile = claims
+		grant.IDToken, grant.Profile = claims, maps.Clone(claims)
 		subject, _ = claims["sub"].(string)
 	}
 	switch {
@@ -148,6 +153,7 @@ func (p *oauthProvider) assertionOf(g Grant) (*directory.Assertion, error) {
 		},
 		Keep:          keep,
 		Profile:       g.Profile,
+		IDToken:       g.IDToken,
 		EmailVerified: verified,
 		Link:          p.linking(),
 	}, nil

@@ -1,13 +1,17 @@
 package latchkey
 
 import (
+	"cmp"
 	"context"
-	"maps"
+	"errors"
 	"net/http"
 	"net/url"
 	"slices"
+	"strings"
 	"sync/atomic"
+	"time"
 
+	"github.com/latchkeyhq/latchkey/internal/failure"
 	"github.com/latchkeyhq/latchkey/internal/oauth"
 )
 
@@ -28,21 +32,52 @@ func (p *oauthProvider) info() *providerInfo { return &p.about }
 
 func (p *oauthProvider) postsCrossSite() bool { return p.ResponseMode == "form_post" }
 
-// ownParamsKey is where a context has the names of ownParams.
-type ownParamsKey struct{}
-
-// withOwnParams marks parameters that the application's own code adds to an
-// authorization request.
-func withOwnParams(ctx context.Context, params url.Values) context.Context {
-	if len(params) == 0 {
-		return ctx
-	}
-	return context.WithValue(ctx, ownParamsKey{}, slices.Collect(maps.Keys(params)))
+// oneCall is what the application's own code asks of a provider in one call.
+type oneCall struct {
+	params url.Values // they may replace those of the configuration
+	scopes []string
+	maxAge *time.Duration
+	ask    oauth.Ask // the rest, to which withAsked adds scopes and maxAge
 }
 
-// ownParams returns the names of the parameters that the application's own code
-// adds. They may replace those of the configuration.
-func ownParams(ctx context.Context) []string {
-	names, _ := ctx.Value(ownParamsKey{}).([]string)
-	return names
+// askedKey is where a context has what was asked.
+type askedKey struct{}
+
+// withAsked returns ctx with what one call asks of p. What p cannot prove is no question for
+// it: only an OpenID Provider signs when and how its user has signed in.
+func withAsked(ctx context.Context, p preparedProvider, a oneCall) (context.Context, error) {
+	if a.maxAge != nil {
+		seconds := int64(*a.maxAge / time.Second)
+		a.ask.MaxAge = &seconds
+	}
+	at, isOAuth := p.(*oauthProvider)
+	var why string
+	switch {
+	case a.maxAge == nil && len(a.ask.ACRValues) == 0:
+	case !isOAuth || !at.OIDC:
+		why = "MaxAge and ACRValues need an OpenID Provider: only its ID token says what they demand"
+	case len(at.Checks) == 0:
+		why = "MaxAge and ACRValues need one of OAuth.Checks, which keeps what was demanded"
+	case a.maxAge != nil && *a.maxAge < 0:
+		why = "MaxAge is negative"
+	case slices.ContainsFunc(a.ask.ACRValues, func(v string) bool { return len(strings.Fields(v)) != 1 || strings.Fields(v)[0] != v }):
+		why = "a value of ACRValues is empty or has a space"
+	}
+	if why != "" {
+		return ctx, failure.Wrap(ErrInvalidConfig, errors.New("SignInOptions: "+why))
+	}
+	if isOAuth && len(a.scopes) > 0 {
+		scopes := slices.Clone(a.scopes)
+		if at.OIDC && !slices.Contains(scopes, "openid") {
+			scopes = append([]string{"openid"}, scopes...)
+		}
+		a.ask.Scope = strings.Join(scopes, cmp.Or(at.ScopeSeparator, " "))
+	}
+	return context.WithValue(ctx, askedKey{}, a), nil
+}
+
+// askedIn returns what the application's own code asks in this call; zero: nothing.
+func askedIn(ctx context.Context) oneCall {
+	a, _ := ctx.Value(askedKey{}).(oneCall)
+	return a
 }

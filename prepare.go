@@ -1,6 +1,7 @@
 package latchkey
 
 import (
+	"cmp"
 	"errors"
 	"net"
 	"net/http"
@@ -13,6 +14,7 @@ import (
 	"github.com/latchkeyhq/latchkey/internal/fill"
 	"github.com/latchkeyhq/latchkey/internal/journal"
 	"github.com/latchkeyhq/latchkey/internal/keys"
+	"github.com/latchkeyhq/latchkey/internal/later"
 	"github.com/latchkeyhq/latchkey/internal/limit"
 	"github.com/latchkeyhq/latchkey/internal/oauth"
 	"github.com/latchkeyhq/latchkey/internal/page"
@@ -41,6 +43,7 @@ type common struct {
 	limiter *limit.Memory       // counts where nobody else does
 	replay  storage.ReplayStore // remembers where nobody else does
 	recent  *limit.Recent       // what was shown lately
+	later   *later.Pool         // runs what follows an answer
 }
 
 // prepare makes c ready for a tenant; empty: there is one site. What it returns
@@ -62,6 +65,10 @@ func prepare(c Config, tenant string, shared common) (*setup, error) {
 	s.prepareStores(&faults, shared)
 	s.prepareSessions(&faults)
 	s.prepareProviders(&faults)
+	s.mails = &mails{
+		mail: mailOf(s), limits: s.limits, log: s.log, timeout: s.config.Limits.MailTimeout, theme: s.config.Theme, texts: s.config.Texts,
+		secrets: s.secrets(), pool: cmp.Or(shared.later, new(later.Pool)), background: s.config.Runtime.Background,
+	}
 	s.prepareDirectory(&faults)
 	s.warnOfOneClient()
 	s.links = links{base: s.config.Site.BasePath, prefix: s.config.Site.Prefix, signInPage: s.config.Pages.SignIn}

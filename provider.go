@@ -98,6 +98,7 @@ type Grant struct {
 
 	Tokens  Tokens
 	Profile Claims     // ID token claims or userinfo
+	IDToken Claims     // the verified claims of the ID token, never of userinfo; nil: there is none
 	Params  url.Values // of the callback request
 }
 

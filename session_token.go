@@ -56,7 +56,7 @@ func (t *tokenStrategy) open(ctx context.Context, v *visit, who *directory.SignI
 		trigger = TriggerSignUp
 	}
 	user := t.setup.config.shown(who.User, &who.Account)
-	info := TokenInfo{Claims: claims, Trigger: trigger, User: &user, Account: &who.Account, Profile: who.Profile}
+	info := TokenInfo{Claims: claims, Trigger: trigger, User: &user, Account: &who.Account, Profile: who.Profile, IDToken: who.IDToken}
 	kept := t.setup.keepOwn(claims) // sub is the application's to choose, now
 	claims, err := t.shape(ctx, info)
 	if err != nil {

@@ -48,7 +48,8 @@ type setup struct {
 	csrfSecret     string            // all secrets, as hashes are made over them
 	csrfSecrets    []string          // the same, and what it was before each rotation
 
-	mark processMark
+	mark  processMark
+	mails *mails
 
 	bounds      *guarded.Bounds      // of the Adapter's calls, and of stores beside it
 	store       *directory.Store     // nil: no database

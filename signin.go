@@ -87,7 +87,7 @@ const mostAsked = 3
 // askAbout asks the application about the user that a sign-in ends in, and admits
 // the user if it agrees. known is nil for a user that is created now.
 func askAbout(ctx context.Context, x *exchange, in directory.Assertion, known *User) (*Response, error) {
-	attempt := SignInAttempt{User: in.Person, Account: in.Account, Profile: in.Profile, Credentials: in.Credentials}
+	attempt := SignInAttempt{User: in.Person, Account: in.Account, Profile: in.Profile, IDToken: in.IDToken, Credentials: in.Credentials}
 	if known != nil {
 		attempt.User = *known
 		if in.Account.Type == TypeEmail { // which has no row that would say so
@@ -263,7 +263,7 @@ func (x *exchange) steer(ctx context.Context, err error) (*Response, error) {
 func addSignIn(events *directory.Outbox, who *directory.SignIn) {
 	var payload any
 	if events.Wants(event.SignIn) {
-		payload = SignInEvent{User: who.User, Account: who.Account, Profile: who.Profile, IsNewUser: who.IsNew}
+		payload = SignInEvent{User: who.User, Account: who.Account, Profile: who.Profile, IDToken: who.IDToken, IsNewUser: who.IsNew}
 	}
 	events.Add(Event{
 		Type: event.SignIn, UserID: who.User.ID, SessionID: who.Session.ID,

@@ -13,6 +13,7 @@ import (
 	"github.com/latchkeyhq/latchkey/internal/cache"
 	"github.com/latchkeyhq/latchkey/internal/failure"
 	"github.com/latchkeyhq/latchkey/internal/guarded"
+	"github.com/latchkeyhq/latchkey/internal/later"
 	"github.com/latchkeyhq/latchkey/internal/limit"
 	"github.com/latchkeyhq/latchkey/internal/oauth"
 	"github.com/latchkeyhq/latchkey/internal/secret"
@@ -176,7 +177,7 @@ func newSetups(most int) *setups { return cache.New[any, prepared](cache.Rules{S
 
 func newLazySetups(size int, find func(context.Context, *Request) (tenant, error)) *lazySetups {
 	return &lazySetups{
-		find: find, common: common{oauth.NewShared(), limit.NewMemory(nil), limit.NewUsedValues(time.Now), limit.NewRecent(time.Now)},
+		find: find, common: common{oauth.NewShared(), limit.NewMemory(nil), limit.NewUsedValues(time.Now), limit.NewRecent(time.Now), new(later.Pool)},
 		blank: sync.OnceValue(func() *setup {
 			s, _ := prepare(Config{}.WithEnv(func(string) string { return "" }), "", common{})
 			return s

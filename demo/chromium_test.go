@@ -16,10 +16,12 @@ import (
 	"github.com/chromedp/cdproto/runtime"
 	"github.com/chromedp/cdproto/target"
 	"github.com/chromedp/chromedp"
+
+	"github.com/latchkeyhq/latchkey/internal/race"
 )
 
 // patience is how long a page or a browser that starts may take, on a busy machine.
-const patience = time.Minute
+var patience = race.Patience(time.Minute)
 
 // startChromium starts a browser without a window, which ends with the test. What it
 // keeps is in no folder of the test's: processes of the browser may write there when

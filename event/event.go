@@ -35,6 +35,9 @@ type Event struct {
 	Request   string // the X-Request-Id header, at most 64 bytes
 	Tenant    string // name of the tenant, on a site with tenants
 
+	// Detail says more of what happened, such as "grant.refused". Empty: nothing more.
+	Detail string
+
 	// Err is the cause of a failure, with its secrets redacted. It is for the
 	// duration of the call: do not store it.
 	Err error
@@ -45,26 +48,32 @@ type Type string
 
 // The types of [Event].
 const (
-	SignIn           Type = "sign_in"        // completed or refused
-	SessionOpened    Type = "session.opened" // for an app, beside the browser's
-	SessionEnded     Type = "session.ended"  // by a sign-out
-	UserCreated      Type = "user.created"
-	UserUpdated      Type = "user.updated"
-	UserDeleted      Type = "user.deleted"
-	UserEvicted      Type = "user.evicted" // the first proof of an e-mail address removed unproven accounts and sessions
-	AccountLinked    Type = "account.linked"
-	AccountUnlinked  Type = "account.unlinked"
-	SignInChallenged Type = "sign_in.challenged" // the first factor was right, and a second one is wanted
-	FactorAdded      Type = "factor.added"
-	FactorRemoved    Type = "factor.removed"
-	FactorReset      Type = "factor.reset" // all of a user, by the application
-	FactorUsed       Type = "factor.used"
-	FactorFailed     Type = "factor.failed"
-	FactorClosed     Type = "factor.closed" // by wrong codes: it takes none from unknown browsers
-	RecoveryUsed     Type = "recovery.used"
-	RecoveryChanged  Type = "recovery.changed" // new recovery codes replaced the old ones
-	BrowserTrusted   Type = "browser.remembered"
-	PasskeyCounter   Type = "passkey.counter" // the signature counter of a passkey did not rise: it may have been copied
+	SignIn          Type = "sign_in"        // completed or refused
+	SessionOpened   Type = "session.opened" // for an app, beside the browser's
+	SessionEnded    Type = "session.ended"  // by a sign-out
+	UserCreated     Type = "user.created"
+	UserUpdated     Type = "user.updated"
+	UserDeleted     Type = "user.deleted"
+	UserEvicted     Type = "user.evicted" // the first proof of an e-mail address removed unproven accounts and sessions
+	AccountLinked   Type = "account.linked"
+	AccountUnlinked Type = "account.unlinked"
+	// TokenRefreshed tells that the tokens of an account were renewed at its provider.
+	TokenRefreshed Type = "token.refreshed"
+	// TokenDisconnected tells that the library can no longer act for the user at a
+	// provider. Detail is one of grant.refused, grant.lost, grant.revoked and
+	// grant.unlinked. Err says why a provider refused, or why a revocation failed.
+	TokenDisconnected Type = "token.disconnected"
+	SignInChallenged  Type = "sign_in.challenged" // the first factor was right, and a second one is wanted
+	FactorAdded       Type = "factor.added"
+	FactorRemoved     Type = "factor.removed"
+	FactorReset       Type = "factor.reset" // all of a user, by the application
+	FactorUsed        Type = "factor.used"
+	FactorFailed      Type = "factor.failed"
+	FactorClosed      Type = "factor.closed" // by wrong codes: it takes none from unknown browsers
+	RecoveryUsed      Type = "recovery.used"
+	RecoveryChanged   Type = "recovery.changed" // new recovery codes replaced the old ones
+	BrowserTrusted    Type = "browser.remembered"
+	PasskeyCounter    Type = "passkey.counter" // the signature counter of a passkey did not rise: it may have been copied
 )
 
 // Outcome is how an [Event] ended.
@@ -97,6 +106,7 @@ type SignInPayload struct {
 	User      storage.User // for credentials: what Authorize returned
 	Account   storage.Account
 	Profile   jwt.Claims
+	IDToken   jwt.Claims // the verified claims of the ID token, never of userinfo; nil: there is none
 	IsNewUser bool
 }
 

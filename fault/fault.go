@@ -49,6 +49,10 @@ const (
 	ErrUntrustedHost               ErrorType = "UntrustedHost"               // nothing says which host to believe, or the request names another
 	ErrVerification                ErrorType = "Verification"                // a magic link is unknown, used, expired or of another browser
 	ErrWebAuthnVerification        ErrorType = "WebAuthnVerificationError"   // a passkey's answer is not right, or was given before
+	ErrReconnect                   ErrorType = "ReconnectRequired"           // only the user can help, by connecting the account again
+	ErrScopeMissing                ErrorType = "MissingScope"                // the user has not granted a scope that the call needs
+	ErrRefresh                     ErrorType = "TokenRefreshError"           // a provider token could not be renewed for now
+	ErrTokenKey                    ErrorType = "TokenKeyError"               // a stored token is encrypted under a key that is not configured
 	ErrInvalidConfig               ErrorType = "InvalidConfiguration"        // a field of Config, or an argument, makes no sense; never on the wire
 )
 
@@ -94,4 +98,7 @@ var (
 	// ErrSessionsNotEnded reports that a user was deleted while their JWT sessions
 	// go on until they expire, because no revocation store is configured.
 	ErrSessionsNotEnded = errors.New("latchkey: the user is deleted, but JWT sessions go on without Session.Revocations")
+	// ErrAmbiguousAccount reports that a user has several accounts at a provider, and
+	// the call named none of them.
+	ErrAmbiguousAccount = errors.New("latchkey: the user has several accounts at this provider: name one by ProviderAccountID")
 )

@@ -192,6 +192,9 @@ func (m *mailer) letter(l latchkey.Message) (letter, error) {
 	}
 	l.To = to
 	if m.hosted {
+		if l.Kind != latchkey.MessageSignIn {
+			return letter{}, fmt.Errorf("providers: %s has a template for sign-in links alone: set Config.Mail.Send for messages of the kind %q", m.name, l.Kind)
+		}
 		return letter{Message: l}, nil
 	}
 	l.From = cmp.Or(l.From, m.From)

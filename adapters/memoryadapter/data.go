@@ -20,6 +20,7 @@ type data struct {
 	authenticators map[string]storage.Authenticator // by credential id
 	signUps        map[pair]string                  // to user id
 	revocations    map[string]revocation
+	leases         map[string]lease
 	factors        map[string]storage.Factor // by id
 	recoveryCodes  map[pair]struct{}         // by user id and hash
 	challenges     map[string]storage.Challenge
@@ -42,6 +43,7 @@ func newData() *data {
 		authenticators: map[string]storage.Authenticator{},
 		signUps:        map[pair]string{},
 		revocations:    map[string]revocation{},
+		leases:         map[string]lease{},
 		factors:        map[string]storage.Factor{},
 		recoveryCodes:  map[pair]struct{}{},
 		challenges:     map[string]storage.Challenge{},

@@ -33,6 +33,8 @@ var (
 	_ storage.SignUpAdapter            = (*Adapter)(nil)
 	_ storage.SweepAdapter             = (*Adapter)(nil)
 	_ storage.RevocationStore          = (*Adapter)(nil)
+	_ storage.TokenAdapter             = (*Adapter)(nil)
+	_ storage.LeaseStore               = (*Adapter)(nil)
 	_ storage.SessionRenewalAdapter    = (*Adapter)(nil)
 	_ storage.FactorAdapter            = (*Adapter)(nil)
 	_ storage.ChallengeAdapter         = (*Adapter)(nil)
@@ -79,6 +81,7 @@ func (a *Adapter) Sweep(ctx context.Context, before time.Time) (n int, err error
 		n = removeIf(d, d.sessions, func(_ string, s storage.StoredSession) bool { return s.Expires.Before(before) }) +
 			removeIf(d, d.tokens, func(_ pair, t storage.VerificationToken) bool { return t.Expires.Before(before) }) +
 			removeIf(d, d.revocations, func(_ string, r revocation) bool { return r.expires.Before(before) }) +
+			removeIf(d, d.leases, func(_ string, l lease) bool { return l.until.Add(abandonedFor).Before(before) }) +
 			removeIf(d, d.challenges, func(_ string, c storage.Challenge) bool { return c.Expires.Before(before) }) +
 			removeIf(d, d.browsers, func(_ pair, b storage.Browser) bool { return b.Expires.Before(before) })
 		return nil

@@ -11,6 +11,7 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 
 	"github.com/latchkeyhq/latchkey/adapters/natsadapter"
+	"github.com/latchkeyhq/latchkey/internal/race"
 	"github.com/latchkeyhq/latchkey/internal/realservers"
 	"github.com/latchkeyhq/latchkey/storage"
 )
@@ -108,7 +109,7 @@ func eventually(t *testing.T, what string, holds func() bool) {
 	t.Helper()
 	tick := time.NewTicker(10 * time.Millisecond)
 	defer tick.Stop()
-	for deadline := time.Now().Add(2 * time.Minute); !holds(); <-tick.C {
+	for deadline := time.Now().Add(race.Patience(2 * time.Minute)); !holds(); <-tick.C {
 		if time.Now().After(deadline) {
 			t.Fatalf("not within two minutes: %s", what)
 		}

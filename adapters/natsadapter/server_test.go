@@ -11,6 +11,7 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 
 	"github.com/latchkeyhq/latchkey/adapters/natsadapter"
+	"github.com/latchkeyhq/latchkey/internal/race"
 	"github.com/latchkeyhq/latchkey/internal/realservers"
 )
 
@@ -52,7 +53,7 @@ var buckets atomic.Int64
 func newBucket(t testing.TB, js jetstream.JetStream, replicas int) string {
 	t.Helper()
 	bucket := fmt.Sprint("latchkey-", buckets.Add(1))
-	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	ctx, cancel := context.WithTimeout(t.Context(), race.Patience(time.Minute))
 	defer cancel()
 	ok(t, natsadapter.Migrate(ctx, js, bucket, natsadapter.Options{Replicas: replicas}))
 	return bucket

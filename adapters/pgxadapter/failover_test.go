@@ -14,13 +14,14 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/latchkeyhq/latchkey/adapters/pgxadapter"
+	"github.com/latchkeyhq/latchkey/internal/race"
 	"github.com/latchkeyhq/latchkey/internal/realservers"
 	"github.com/latchkeyhq/latchkey/storage"
 )
 
 // patience is how long the servers may take to change roles, or to be back, on a
 // busy machine.
-const patience = 5 * time.Minute
+var patience = race.Patience(5 * time.Minute)
 
 // pair is a primary with a standby that has every commit before it is
 // acknowledged, and an adapter that knows both.

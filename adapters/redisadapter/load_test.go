@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/latchkeyhq/latchkey/adapters/redisadapter"
+	"github.com/latchkeyhq/latchkey/internal/race"
 	"github.com/latchkeyhq/latchkey/storage"
 )
 
@@ -152,7 +153,7 @@ func (l *load) calm(n int) bool {
 }
 
 // patience is how long a busy machine may take.
-const patience = time.Minute
+var patience = race.Patience(time.Minute)
 
 // await waits until that many more calls in a row were answered.
 func (l *load) await(t *testing.T, n int) {

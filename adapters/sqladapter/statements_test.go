@@ -7,6 +7,8 @@ import (
 	"errors"
 	"testing"
 	"time"
+
+	"github.com/latchkeyhq/latchkey/internal/race"
 )
 
 // TestStatementsWaitForNoConnection: a caller whose statement another caller has
@@ -44,7 +46,7 @@ func TestStatementsWaitForNoConnection(t *testing.T) {
 		if made != faster {
 			t.Error("two statements are used")
 		}
-	case <-time.After(time.Minute):
+	case <-time.After(race.Patience(time.Minute)):
 		t.Fatal("it waits for a connection that is busy")
 	}
 	if s.peek("x") != faster {

@@ -143,6 +143,7 @@ func (d *doctor) checkIssuers(ctx context.Context, issuers []issuer) {
 type discovery struct {
 	stated string // the issuer that its document names
 	pkce   bool   // it says that it knows PKCE
+	wants  error  // what it demands that no sign-in can do; nil: nothing
 	err    error
 }
 
@@ -160,7 +161,7 @@ func (d *doctor) discover(ctx context.Context, url string) discovery {
 		}
 		return discovery{err: err}
 	}
-	return discovery{m.Issuer, slices.Contains(m.CodeChallengeMethods, "S256"), nil}
+	return discovery{m.Issuer, slices.Contains(m.CodeChallengeMethods, "S256"), m.Unsupported, nil}
 }
 
 func (d *doctor) metadata(ctx context.Context, url string, match func(string, latchkey.Claims) bool) (*oauth.Metadata, error) {
@@ -181,6 +182,8 @@ func (d discovery) report(r *report, iss issuer) {
 	step, answered := errors.AsType[*oauth.StepError](d.err)
 	rawURL := strings.TrimRight(printable(iss.url), "/") + "/.well-known/openid-configuration"
 	switch {
+	case d.err == nil && d.wants != nil:
+		r.fail(iss.name, "%v", d.wants)
 	case d.err == nil && d.pkce:
 		r.ok(iss.name, "answers and names itself so; it knows PKCE")
 	case d.err == nil:

@@ -16,6 +16,7 @@ func TestIssuers(t *testing.T) {
 	documents := map[string]string{
 		"/common/v2.0": `{"issuer":"URL/{tenantid}/v2.0","authorization_endpoint":"URL/a","token_endpoint":"URL/t","jwks_uri":"URL/k"}`,
 		"/garbage":     `<html>`,
+		"/par":         `{"issuer":"URL/par","authorization_endpoint":"URL/a","token_endpoint":"URL/t","jwks_uri":"URL/k","require_pushed_authorization_requests":true}`,
 		"/hostile":     `{"issuer":"https://x.example/\u001b[2J"}`,
 	}
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -35,6 +36,7 @@ func TestIssuers(t *testing.T) {
 	for path, want := range map[string]string{
 		"/common/v2.0": "OK    ISSUER: answers and names itself so; it does not say that it knows PKCE, so state and nonce are used too\n",
 		"/garbage":     "FAIL  ISSUER: URL/garbage/.well-known/openid-configuration: ",
+		"/par":         "FAIL  ISSUER: the provider demands pushed authorization requests (RFC 9126), which is not supported: ", // T-136
 		"/hostile":     `FAIL  ISSUER: its document says that it is "https://x.example/\x1b[2J". Set it to exactly that`,
 		"/elsewhere":   "FAIL  ISSUER: answers URL/elsewhere/.well-known/openid-configuration with status 302: redirects are not followed. ",
 		"/broken":      "FAIL  ISSUER: answers URL/broken/.well-known/openid-configuration with status 500: ",

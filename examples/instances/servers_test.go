@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/latchkeyhq/latchkey/internal/race"
 	"github.com/latchkeyhq/latchkey/internal/realservers"
 	"github.com/latchkeyhq/latchkey/latchkeytest"
 )
@@ -76,7 +77,7 @@ func TestOnRedis(t *testing.T) {
 		cluster.Nodes[2].AwaitCopies(t)
 		cluster.Lose(t, 2, func() {
 			for i, c := range browsers {
-				for deadline := time.Now().Add(time.Minute); c.Get("/").Status != http.StatusOK; {
+				for deadline := time.Now().Add(race.Patience(time.Minute)); c.Get("/").Status != http.StatusOK; {
 					if time.Now().After(deadline) {
 						t.Fatalf("browser %d was signed out by the loss of a server", i)
 					}

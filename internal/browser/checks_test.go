@@ -88,7 +88,7 @@ func TestPendingCheckOfAnotherType(t *testing.T) {
 func TestPendingCheckOfEarlierVersions(t *testing.T) {
 	codec := jwt.NewCodec([]string{"a secret for fuzzing that is long enough"}, "a cookie")
 	now, age := time.Unix(1e9, 0), int64(0)
-	how := FlowOrigin{CallbackURL: "/a?b=1&c=<\u00e9>", MaxAge: &age, CrossSite: true, Fresh: true, Ref: sessionref.Ref{UserID: "u", SessionID: "s", Since: 5}}
+	how := FlowOrigin{CallbackURL: "/a?b=1&c=<\u00e9>", Demands: Demands{MaxAge: &age}, CrossSite: true, Fresh: true, Ref: sessionref.Ref{UserID: "u", SessionID: "s", Since: 5}}
 	for name, row := range map[string]struct {
 		held []Pending
 		text string

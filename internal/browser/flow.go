@@ -52,12 +52,19 @@ type Flow struct {
 // FlowOrigin is what a flow remembers of its beginning.
 type FlowOrigin struct {
 	CallbackURL string `json:"callbackUrl,omitempty"` // where this browser goes in the end; empty: the callback cookie says
-	MaxAge      *int64 `json:"maxAge,omitempty"`      // the max_age that was sent, in seconds; nil: none
-	CrossSite   bool   `json:"posted,omitempty"`      // the provider will post from its own site
-	Fresh       bool   `json:"fresh,omitempty"`       // the user had just signed in, and may change how they sign in
-	Begun       int64  `json:"begun,omitempty"`       // Unix milliseconds; 0: made by Auth.js, or the cookie of another check says
-	Sent        Sent   `json:"sent,omitzero"`         // what else was sent; zero: Auth.js began the flow
+	Demands
+	CrossSite bool  `json:"posted,omitempty"` // the provider will post from its own site
+	Fresh     bool  `json:"fresh,omitempty"`  // the user had just signed in, and may change how they sign in
+	Begun     int64 `json:"begun,omitempty"`  // Unix milliseconds; 0: made by Auth.js, or the cookie of another check says
+	Sent      Sent  `json:"sent,omitzero"`    // what else was sent; zero: Auth.js began the flow
 	sessionref.Ref
+}
+
+// Demands is what the ID token of the answer has to say because the request asked for
+// it. The zero Demands demand nothing.
+type Demands struct {
+	MaxAge *int64   `json:"maxAge,omitempty"` // the max_age that was sent, in seconds; nil: none
+	ACR    []string `json:"acr,omitempty"`    // one of these is the acr; nil: any
 }
 
 // BegunAt returns when a flow began whose cookies end at the Unix time expires, in
@@ -131,9 +138,11 @@ func (f *Flow) IsNamedBy(state string) bool {
 // the only kind of flow whose callback comes without one.
 func (f *Flow) IsStateless() bool { return f.ID == "" && f.State == "" }
 
-// Record keeps what is about to be sent with the values of f.
-func (f *Flow) Record(redirectURI string) {
+// Record keeps what is about to be sent with the values of f, and what that demands
+// of the ID token.
+func (f *Flow) Record(redirectURI string, d Demands) {
 	f.Sent = Sent{Checks: f.Checks(), To: HashURL(redirectURI)}
+	f.Demands = d
 }
 
 // Fault returns what is wrong with an answer that belongs to the flow, or "". The

@@ -16,6 +16,7 @@ type Assertion struct {
 	Account     storage.Account // as callbacks and events get it
 	Keep        storage.Tokens  // what is stored of the account's tokens
 	Profile     jwt.Claims
+	IDToken     jwt.Claims // verified; nil: there is none
 	Credentials map[string]string
 
 	Vouched       bool                   // the application itself names the user

@@ -11,11 +11,13 @@ import (
 	"path/filepath"
 	"testing"
 	"time"
+
+	"github.com/latchkeyhq/latchkey/internal/race"
 )
 
 // patience is how long a program of the other side or a browser's window may live,
 // npm included, on a busy machine. A test that waits for one that hangs fails then.
-const patience = 10 * time.Minute
+var patience = race.Patience(10 * time.Minute)
 
 // peer is a Node.js program that reads and writes one JSON value a line.
 type peer struct {

@@ -20,6 +20,7 @@ const (
 	TriesOfBrowser   Kind = "tries of browser"   // the id of a known browser
 	TriesOfClient    Kind = "tries of client"    // a network
 	MailsToMailbox   Kind = "mails to mailbox"   // an e-mail address
+	NoticesToMailbox Kind = "notices to mailbox" // an e-mail address and the kind of notice
 	MailsOfBrowser   Kind = "mails of browser"   // the id of a known browser
 	MailsOfClient    Kind = "mails of client"    // a network
 	LinksOfMailbox   Kind = "links of mailbox"   // a folded e-mail address

@@ -96,6 +96,12 @@ func (l *Limits) Mail(email string, r Requester) Event {
 	return e
 }
 
+// Notice returns the event of a mail that tells what has happened: of each kind one
+// in a day.
+func (l *Limits) Notice(email, kind string) Event {
+	return Event{target: budget{l.keys.Of(keys.NoticesToMailbox, email, kind), storage.Rate{Events: 1, Per: 24 * time.Hour}}}
+}
+
 // Code returns the event of a short code to a mailbox: one in a second, so that one
 // of them is the newest.
 func (l *Limits) Code(email string) Event {

@@ -25,6 +25,46 @@ type AuthRequest struct {
 	// protocol. Of a repeated name the last value counts.
 	Params      url.Values
 	Replaceable []string
+
+	Ask Ask // of the application itself
+}
+
+// Ask is what one call of the application asks of the provider. It wins over the
+// provider's own parameters and over Params. Empty fields are not asked.
+type Ask struct {
+	Prompt    string
+	MaxAge    *int64 // seconds
+	ACRValues []string
+	LoginHint string
+	Scope     string // in the provider's own spelling
+}
+
+// Demands is what the ID token of a sign-in has to say because the authorization
+// request asked for it. The zero Demands demand nothing.
+type Demands struct {
+	MaxAge *int64   // the max_age that was sent, in seconds; nil: none
+	ACR    []string // one of these is the acr; nil: any, or none
+}
+
+// DemandsOf returns what the answer to an authorization URL, made with a, has to
+// fulfil. Of acr_values only those of the application's own call are demanded:
+// providers use the parameter for other things.
+func (a *Ask) DemandsOf(authorizationURL string) Demands {
+	return Demands{MaxAge: maxAgeOf(authorizationURL), ACR: a.ACRValues}
+}
+
+// addTo sets the parameters that are asked for.
+func (a *Ask) addTo(query url.Values) {
+	for name, value := range map[string]string{
+		"prompt": a.Prompt, "acr_values": strings.Join(a.ACRValues, " "), "login_hint": a.LoginHint, "scope": a.Scope,
+	} {
+		if value != "" {
+			query.Set(name, value)
+		}
+	}
+	if a.MaxAge != nil {
+		query.Set("max_age", strconv.FormatInt(*a.MaxAge, 10))
+	}
 }
 
 // reserved are the parameters that carry the protocol. With any of them a link
@@ -41,12 +81,15 @@ func (c *Client) Scope() string { return c.authorizationQuery(nil).Get("scope") 
 
 // AuthorizationURL returns the URL to which the browser is sent. Its parameters
 // are, of which later ones win: response_type, client_id, redirect_uri and scope;
-// the provider's parameters; the endpoint's own query; r.Params; and finally the
-// rest of r.
+// the provider's parameters; the endpoint's own query; r.Params; r.Ask; and finally
+// the rest of r.
 func (c *Client) AuthorizationURL(ctx context.Context, r AuthRequest) (string, error) {
 	m, err := c.Discover(ctx)
 	if err != nil {
 		return "", err
+	}
+	if m.Unsupported != nil {
+		return "", &StepError{Step: StepAuthorization, Err: m.Unsupported}
 	}
 	if m.authorization == nil {
 		return "", fail(StepAuthorization, "the provider has no authorization endpoint")
@@ -63,6 +106,7 @@ func (c *Client) AuthorizationURL(ctx context.Context, r AuthRequest) (string, e
 	if err := c.limitMaxAge(m, query); err != nil {
 		return "", &StepError{Step: StepAuthorization, Err: err}
 	}
+	r.Ask.addTo(query)
 	r.protect(query)
 	u := *m.authorization
 	// Every decoder reads %20 as a space; only form decoders read + as one.
@@ -91,9 +135,9 @@ func (c *Client) limitMaxAge(m *Metadata, query url.Values) error {
 	return errors.Join(errOwn, errSent)
 }
 
-// MaxAgeOf returns the max_age, in seconds, that an authorization URL asks
-// for, or nil. The caller that sent the URL passes it to VerifyIDToken.
-func MaxAgeOf(authorizationURL string) *int64 {
+// maxAgeOf returns the max_age, in seconds, that an authorization URL asks
+// for, or nil.
+func maxAgeOf(authorizationURL string) *int64 {
 	u, err := url.Parse(authorizationURL)
 	if err != nil {
 		return nil

@@ -51,6 +51,9 @@ type Config struct {
 
 	Authorization, Token, UserInfo Endpoint
 
+	// Revocation is the endpoint of RFC 7009. An empty URL is discovered.
+	Revocation Endpoint
+
 	JWKS string // where the signing keys are; empty: discovered
 
 	// IDTokenAlgs are the signature algorithms an ID token may have. Empty:

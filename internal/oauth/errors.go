@@ -23,6 +23,7 @@ const (
 	StepToken         Step = "token"
 	StepUserInfo      Step = "userinfo"
 	StepIDToken       Step = "id token"
+	StepRevocation    Step = "revocation"
 )
 
 // ResponseError is an error that the provider itself stated: in the parameters
@@ -34,6 +35,8 @@ type ResponseError struct {
 	Status      int    // of the answer; 0 at StepAuthorization
 	Code        string // RFC 6749 section 4.1.2.1 or 5.2, or the provider's own
 	Description string // may be empty, and may repeat secrets of the request; not part of Error
+
+	wait time.Duration // that the answer asks for before the next try; 0: none
 }
 
 // Error returns the step, the code and the status, if there is one. It leaves out

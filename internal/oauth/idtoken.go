@@ -26,9 +26,13 @@ type IDTokenCheck struct {
 	// AccessToken came with the ID token; at_hash, if there, must match it.
 	AccessToken string
 
-	// MaxAge is the max_age that was sent, in seconds; see MaxAgeOf. nil: the
-	// one that the provider's own parameters ask for, if any.
-	MaxAge *int64
+	// Demands are those of the request that was sent. Without a MaxAge that of
+	// the provider's own parameters counts, if any.
+	Demands
+
+	// Begun is when the request was sent. A max_age of zero demands a sign-in
+	// since then. Zero: unknown, and the present counts instead.
+	Begun time.Time
 
 	// Original are the claims of the ID token that a refreshed one follows:
 	// same issuer, subject, audience and party, and nonce and auth_time the
@@ -97,7 +101,10 @@ func (c *Client) checkIDToken(m *Metadata, token *signed, want IDTokenCheck) err
 	if limit == nil {
 		limit, _ = maxAgeIn(m.query)
 	}
-	return c.checkAuthTime(claims, limit)
+	if err := c.checkAuthTime(claims, limit, want.Begun); err != nil {
+		return err
+	}
+	return checkACR(claims, want.ACR)
 }
 
 func (c *Client) checkIssuerClaim(m *Metadata, claims map[string]any) error {
@@ -209,19 +216,37 @@ func checkDates(claims map[string]any) error {
 // be: clocks differ, and the browser needs time to come back from there.
 const authTimeLeeway = time.Minute
 
+// ErrUnmet reports that an ID token is good, and does not say what the request
+// demanded: how recently the user signed in at the provider, or by what means.
+var ErrUnmet = errors.New("the sign-in at the provider is not the one that was demanded")
+
 // checkAuthTime holds the provider to a max_age, in seconds, that was asked for
-// (OpenID Connect Core 3.1.3.7, 13). nil: none was.
-func (c *Client) checkAuthTime(claims map[string]any, limit *int64) error {
+// (OpenID Connect Core 3.1.3.7, 13). nil: none was. With a max_age of zero the
+// sign-in must not be older than the request, if it is known when that began.
+func (c *Client) checkAuthTime(claims map[string]any, limit *int64, begun time.Time) error {
 	if limit == nil {
 		return nil
 	}
 	at, ok := seconds(claims["auth_time"])
 	if !ok {
-		return errors.New("auth_time is missing although max_age was asked for")
+		return fmt.Errorf("%w: auth_time is missing although max_age was asked for", ErrUnmet)
 	}
-	age := float64(c.config.Time().UnixMilli())/1000 - at
-	if age < -maxFuture.Seconds() || age > float64(*limit)+authTimeLeeway.Seconds() {
-		return errors.New("auth_time is longer ago than max_age allows, or in the future")
+	now := c.config.Time()
+	since := now
+	if *limit == 0 && !begun.IsZero() {
+		since = begun
+	}
+	oldest := float64(since.UnixMilli())/1000 - float64(*limit) - authTimeLeeway.Seconds()
+	if newest := float64(now.UnixMilli())/1000 + maxFuture.Seconds(); at < oldest || at > newest {
+		return fmt.Errorf("%w: auth_time is longer ago than max_age allows, or in the future", ErrUnmet)
+	}
+	return nil
+}
+
+// checkACR requires acr to be one of the values, as text. nil: none was demanded.
+func checkACR(claims map[string]any, values []string) error {
+	if acr, ok := claims["acr"].(string); len(values) > 0 && (!ok || !slices.Contains(values, acr)) {
+		return fmt.Errorf("%w: acr is none of acr_values", ErrUnmet)
 	}
 	return nil
 }

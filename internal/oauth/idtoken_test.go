@@ -216,7 +216,7 @@ func TestIDTokenSignature(t *testing.T) {
 		{"R-038 two parts", parts[0] + "." + parts[1], nil, "three parts"},
 		{"R-038 four parts", honest + ".x", nil, "three parts"},
 		{"R-038 five parts", honest + ".x.y", nil, "three parts"},
-		{"R-561 five parts are called encrypted", honest + ".x.y", nil, "encrypted, which is not supported"},
+		{"R-561 five parts are called encrypted", honest + ".x.y", nil, "which is not supported"},
 		{"R-561 another issuer, and both are named", f.idToken(map[string]any{"iss": "https://op.example"}), nil, `iss is "https://op.example", and the configured issuer "` + f.URL + `"`},
 		{"R-561 another issuer, made printable", f.idToken(map[string]any{"iss": "https://op.example/\x1b\n" + strings.Repeat("x", 500)}), nil, `iss is "https://op.example/\x1b\n` + strings.Repeat("x", 50)},
 		{"R-038 a million dots", strings.Repeat(".", 1<<20), nil, "too large"},

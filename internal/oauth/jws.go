@@ -79,7 +79,7 @@ func checkShape(token string) error {
 	switch strings.Count(token, ".") {
 	case 2:
 	case 4:
-		return errors.New("not three parts but five, so encrypted, which is not supported: have the provider sign it and no more (no id_token_encrypted_response_alg or userinfo_encrypted_response_alg)")
+		return errEncrypted
 	default:
 		return errors.New("not three parts")
 	}

@@ -124,16 +124,18 @@ func (r *recall[T]) afterFailure(last *memory[T], now time.Time, err error) *mem
 			next.value, next.known, next.until, next.since, next.end = last.value, true, last.until, last.since, last.end
 		}
 	}
-	next.retry = now.Add(max(next.pause, min(waitOf(err), r.rules.MaxRetryAfter)))
+	next.retry = now.Add(max(next.pause, min(WaitOf(err), r.rules.MaxRetryAfter)))
 	return next
 }
 
-// waitOf returns how long the failed answer asks the client to wait; 0: it
-// does not.
-func waitOf(err error) time.Duration {
-	var failure *StepError
-	if errors.As(err, &failure) {
-		return failure.wait
+// WaitOf returns how long the answer behind an error asks the client to wait; 0: it
+// does not. See the header Retry-After (RFC 9110 section 10.2.3).
+func WaitOf(err error) time.Duration {
+	if failed, ok := errors.AsType[*StepError](err); ok {
+		return failed.wait
+	}
+	if said, ok := errors.AsType[*ResponseError](err); ok {
+		return said.wait
 	}
 	return 0
 }

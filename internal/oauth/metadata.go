@@ -21,9 +21,11 @@ type Metadata struct {
 	UserInfoEndpoint      string // empty: none
 	JWKSURI               string
 	EndSessionEndpoint    string   // empty: no logout at the provider
+	RevocationEndpoint    string   // empty: tokens cannot be revoked (RFC 7009)
 	CodeChallengeMethods  []string // what the provider says of PKCE; it may support more
 	IDTokenAlgs           []string // as advertised, safe or not
 	IssuerInResponse      bool     // every authorization response has an iss parameter (RFC 9207)
+	Unsupported           error    // an [*UnsupportedError] if the provider demands what this package cannot do; nil: it does not
 
 	authorization *url.URL                  // parsed, without its query; nil: none
 	query         url.Values                // of every authorization request
@@ -138,6 +140,7 @@ func readMetadata(members map[string]any) (*Metadata, error) {
 		"userinfo_endpoint":      &m.UserInfoEndpoint,
 		"jwks_uri":               &m.JWKSURI,
 		"end_session_endpoint":   &m.EndSessionEndpoint,
+		"revocation_endpoint":    &m.RevocationEndpoint,
 	} {
 		var err error
 		if *field, err = text(members, name); err != nil {
@@ -153,6 +156,7 @@ func readMetadata(members map[string]any) (*Metadata, error) {
 			return nil, err
 		}
 	}
+	m.Unsupported = findUnsupported(members)
 	m.IssuerInResponse, _ = members["authorization_response_iss_parameter_supported"].(bool)
 	return &m, nil
 }
@@ -195,6 +199,7 @@ func (c *Client) checkDiscovered(m *Metadata) error {
 		"userinfo_endpoint":      m.UserInfoEndpoint,
 		"jwks_uri":               m.JWKSURI,
 		"end_session_endpoint":   m.EndSessionEndpoint,
+		"revocation_endpoint":    m.RevocationEndpoint,
 	} {
 		if endpoint == "" {
 			continue
@@ -218,6 +223,7 @@ func (c *Client) prepare(m Metadata) *Metadata {
 	m.TokenEndpoint = withQuery(or(k.Token.URL, m.TokenEndpoint), k.Token.Params)
 	m.UserInfoEndpoint = withQuery(or(k.UserInfo.URL, m.UserInfoEndpoint), k.UserInfo.Params)
 	m.JWKSURI = or(k.JWKS, m.JWKSURI)
+	m.RevocationEndpoint = withQuery(or(k.Revocation.URL, m.RevocationEndpoint), k.Revocation.Params)
 	m.algs = k.acceptedAlgs(m.IDTokenAlgs)
 	if u, err := url.Parse(m.AuthorizationEndpoint); err == nil && m.AuthorizationEndpoint != "" {
 		m.query = c.authorizationQuery(u.Query())

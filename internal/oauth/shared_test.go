@@ -9,6 +9,7 @@ import (
 	"time"
 	"weak"
 
+	"github.com/latchkeyhq/latchkey/internal/race"
 	"github.com/latchkeyhq/latchkey/internal/testclock"
 )
 
@@ -88,7 +89,7 @@ func TestSharedByClientsOfOneProvider(t *testing.T) {
 			}
 			return weak.Make(c)
 		}()
-		for deadline := time.Now().Add(time.Minute); gone.Value() != nil; runtime.GC() { // a goroutine that has answered may not have ended yet
+		for deadline := time.Now().Add(race.Patience(time.Minute)); gone.Value() != nil; runtime.GC() { // a goroutine that has answered may not have ended yet
 			if time.Now().After(deadline) {
 				t.Fatal("the client lives on")
 			}

@@ -55,16 +55,20 @@ func (c *Client) Exchange(ctx context.Context, code, redirectURI, verifier strin
 
 // Refresh asks for a new access token. The answer has a new refresh token only
 // if the old one is to be replaced. A new ID token has to be verified against
-// the claims of the first one: see IDTokenCheck.Original.
-func (c *Client) Refresh(ctx context.Context, refreshToken string) (*Token, error) {
+// the claims of the first one: see IDTokenCheck.Original. The parameters in more
+// are sent too, unless the request has them already; nil: none.
+func (c *Client) Refresh(ctx context.Context, refreshToken string, more url.Values) (*Token, error) {
 	m, err := c.Discover(ctx)
 	if err != nil {
 		return nil, err
 	}
-	return c.requestToken(ctx, m, url.Values{
-		"grant_type":    {"refresh_token"},
-		"refresh_token": {refreshToken},
-	})
+	form := url.Values{"grant_type": {"refresh_token"}, "refresh_token": {refreshToken}}
+	for name, values := range more {
+		if !form.Has(name) {
+			form[name] = values
+		}
+	}
+	return c.requestToken(ctx, m, form)
 }
 
 func (c *Client) requestToken(ctx context.Context, m *Metadata, form url.Values) (*Token, error) {
@@ -83,7 +87,8 @@ func (c *Client) requestToken(ctx context.Context, m *Metadata, form url.Values)
 }
 
 func (c *Client) readToken(m *Metadata, a *answer) (*Token, error) {
-	unusable := func(err error) error { return &StepError{Step: StepToken, Status: a.status, Err: err} }
+	wait := askedToWait(a.header, c.config.Time())
+	unusable := func(err error) error { return &StepError{Step: StepToken, Status: a.status, Err: err, wait: wait} }
 	if a.mediaType != "application/json" {
 		return nil, unusable(errors.New("the answer is not application/json"))
 	}
@@ -92,7 +97,10 @@ func (c *Client) readToken(m *Metadata, a *answer) (*Token, error) {
 		return nil, unusable(err)
 	}
 	if err := stated(StepToken, a.status, members); err != nil {
-		return nil, err
+		if said, ok := errors.AsType[*ResponseError](err); ok {
+			said.wait = wait
+		}
+		return nil, namesUnsupported(err)
 	}
 	if a.status != http.StatusOK {
 		return nil, unusable(errors.New("no token"))
@@ -131,7 +139,9 @@ func parseToken(members map[string]any, now time.Time) (*Token, error) {
 		return nil, errors.New("access_token is missing")
 	}
 	// Other types need a proof with every use, which this client cannot give.
-	if t.Type = strings.ToLower(t.Type); t.Type != "bearer" {
+	if t.Type = strings.ToLower(t.Type); t.Type == "dpop" {
+		return nil, errDPoP
+	} else if t.Type != "bearer" {
 		return nil, errors.New("token_type is missing or unknown")
 	}
 	return t, t.readExpiry(now)

@@ -81,7 +81,7 @@ func TestExchangeRepeatsAFixedRedirectURI(t *testing.T) {
 func TestRefresh(t *testing.T) {
 	f := newFake(t)
 	f.answer("/token", send(200, "application/json", tokenAnswer(map[string]any{"refresh_token": "r2"})))
-	token, err := f.client(t).Refresh(t.Context(), "r1")
+	token, err := f.client(t).Refresh(t.Context(), "r1", nil)
 	if err != nil || token.RefreshToken != "r2" {
 		t.Fatalf("got %+v, %v", token, err)
 	}
@@ -125,7 +125,7 @@ func TestR049TokenAnswers(t *testing.T) {
 		{"R-036 access_token in another case", "application/json", tokenAnswer(map[string]any{"access_token": nil, "Access_Token": "x"}), 200, "access_token"},
 		{"token_type missing", "application/json", tokenAnswer(map[string]any{"token_type": nil}), 200, "token_type"},
 		{"token_type unknown", "application/json", tokenAnswer(map[string]any{"token_type": "mac"}), 200, "token_type"},
-		{"token_type that needs a proof", "application/json", tokenAnswer(map[string]any{"token_type": "DPoP"}), 200, "token_type"},
+		{"token_type that needs a proof", "application/json", tokenAnswer(map[string]any{"token_type": "DPoP"}), 200, "DPoP"},
 		{"token_type a list", "application/json", tokenAnswer(map[string]any{"token_type": []string{"bearer"}}), 200, "token_type"},
 		{"expires_in no number", "application/json", tokenAnswer(map[string]any{"expires_in": "soon"}), 200, "expires_in"},
 		{"expires_in empty", "application/json", tokenAnswer(map[string]any{"expires_in": ""}), 200, "expires_in"},

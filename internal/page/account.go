@@ -65,7 +65,7 @@ type Device struct {
 
 // Account renders the account page.
 func (r *Renderer) Account(v Account) (Page, error) {
-	view := accountView{Account: v, Done: notice(v.Notice), Failed: message{Key: accountMessage(v.Error)}}
+	view := accountView{Account: v, Failed: message{Key: accountMessage(v.Error)}}
 	p := policy{formOrigins: v.FormOrigins, clock: v.Passkeys.tellsTimes()}
 	if v.Script != "" {
 		p.nonce = nonce()
@@ -81,6 +81,7 @@ func (r *Renderer) Account(v Account) (Page, error) {
 		view.Others = view.Others || !d.This
 		p.clock = p.clock || !d.Seen.IsZero()
 	}
+	view.Done = notice(v.Notice, view.Others && v.OthersAction != "")
 	view.Clock, view.Host = p.clock, r.site(v.Host)
 	view.Picture, view.Initials = ownPicture(v.Image, v.Origin), initials(v.Name, v.Email)
 	return r.render("account", http.StatusOK, view, p, v.Host)
@@ -108,9 +109,16 @@ type deviceRow struct {
 	CSRFToken string
 }
 
-func notice(code string) string {
+// notice returns the key of what has just been done. After an account was unlinked it
+// says that other devices stay signed in, if they can be signed out here.
+func notice(code string, others bool) string {
 	switch code {
-	case "linked", "unlinked", "ended", "others", "added", "renamed", "removed":
+	case "unlinked":
+		if others {
+			return "account.notice.others.stay"
+		}
+		return "account.notice.unlinked"
+	case "linked", "ended", "others", "added", "renamed", "removed":
 		return "account.notice." + code
 	}
 	return ""

@@ -32,6 +32,9 @@ func variations() []shown {
 	for _, code := range []string{"linked", "unlinked", "ended", "others", "added", "renamed", "removed", "last", "taken", "link", "confirm", "~"} {
 		all = append(all, shown{"account", func(r *Renderer) (Page, error) { return r.Account(Account{Notice: code, Error: code}) }})
 	}
+	all = append(all, shown{"account", func(r *Renderer) (Page, error) {
+		return r.Account(Account{Notice: "unlinked", OthersAction: "/", Devices: []Device{{ID: "~"}}})
+	}})
 	for _, kind := range []Kind{Forbidden, Missing, Refused, Away, "~"} {
 		all = append(all, shown{"error", func(r *Renderer) (Page, error) {
 			return r.Problem(Problem{Kind: kind, As: "~", SignInURL: "/", AgainURL: "/"})

@@ -1,5 +1,5 @@
-// Package race runs functions against each other in tests, and says how often a test
-// repeats what it does at random.
+// Package race runs functions against each other in tests. It says how often a test
+// repeats what it does at random, and how long a test waits on a busy machine.
 package race
 
 import (
@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"sync"
 	"testing"
+	"time"
 )
 
 // Run calls f from n goroutines that start together. It returns the error of
@@ -61,4 +62,19 @@ func Steps(t testing.TB, usual int) (seed uint64, steps int) {
 	}
 	t.Logf("LATCHKEY_SEED=%d LATCHKEY_STEPS=%d repeats these choices", seed, times)
 	return seed, usual * int(times)
+}
+
+// Patience returns how long a test waits for a server, a browser or a goroutine before
+// it fails: usual, times the variable LATCHKEY_PATIENCE if that is set. It panics if
+// the variable is no number.
+func Patience(usual time.Duration) time.Duration {
+	text := os.Getenv("LATCHKEY_PATIENCE")
+	if text == "" {
+		return usual
+	}
+	times, err := strconv.ParseFloat(text, 64)
+	if err != nil || times <= 0 {
+		panic("LATCHKEY_PATIENCE is " + strconv.Quote(text) + ": want a number such as 3")
+	}
+	return time.Duration(times * float64(usual))
 }

@@ -15,10 +15,12 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/latchkeyhq/latchkey/internal/race"
 )
 
 // patience is how long a server may take to start, on a busy machine.
-const patience = 3 * time.Minute
+var patience = race.Patience(3 * time.Minute)
 
 // cure is for whoever reads that a program is missing.
 const cure = "on Debian, apt-get install postgresql mariadb-server redis-server pgbouncer galera-4"

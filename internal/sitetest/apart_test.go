@@ -15,6 +15,7 @@ import (
 	"github.com/latchkeyhq/latchkey"
 	"github.com/latchkeyhq/latchkey/adapters/memoryadapter"
 	"github.com/latchkeyhq/latchkey/internal/plainsite"
+	"github.com/latchkeyhq/latchkey/internal/race"
 	"github.com/latchkeyhq/latchkey/storage"
 )
 
@@ -575,7 +576,7 @@ func within(t *testing.T, event <-chan struct{}, what string) {
 	t.Helper()
 	select {
 	case <-event:
-	case <-time.After(time.Minute):
+	case <-time.After(race.Patience(time.Minute)):
 		t.Fatalf("within a minute not: %s", what)
 	}
 }

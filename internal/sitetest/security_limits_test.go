@@ -22,6 +22,7 @@ import (
 
 	"github.com/latchkeyhq/latchkey"
 	"github.com/latchkeyhq/latchkey/internal/limit"
+	"github.com/latchkeyhq/latchkey/internal/race"
 	"github.com/latchkeyhq/latchkey/latchkeytest"
 )
 
@@ -446,7 +447,7 @@ func TestLimitRequestEndsCalls(t *testing.T) {
 // waitForGoroutines waits until no more goroutines run than before.
 func waitForGoroutines(t *testing.T, before int) {
 	t.Helper()
-	for deadline := time.Now().Add(time.Minute); runtime.NumGoroutine() > before; {
+	for deadline := time.Now().Add(race.Patience(time.Minute)); runtime.NumGoroutine() > before; {
 		if time.Now().After(deadline) {
 			buf := make([]byte, 64<<10)
 			t.Fatalf("%d goroutines, %d before:\n%s", runtime.NumGoroutine(), before, buf[:runtime.Stack(buf, true)])

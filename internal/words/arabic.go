@@ -138,6 +138,7 @@ func arabic() Texts {
 		"account.signout":             "تسجيل الخروج",
 		"account.notice.linked":       "تم ربط الحساب.",
 		"account.notice.unlinked":     "تم إلغاء ربط الحساب.",
+		"account.notice.others.stay":  "تم إلغاء ربط الحساب. تبقى الأجهزة الأخرى مسجّلة الدخول إلى أن تسجّل خروجها أدناه.",
 		"account.notice.ended":        "تم تسجيل الخروج من الجهاز.",
 		"account.notice.others":       "تم تسجيل الخروج من كل الأجهزة الأخرى.",
 		"account.notice.added":        "تمت إضافة مفتاح المرور.",

@@ -137,6 +137,7 @@ func chinese() Texts {
 		"account.signout":             "退出登录",
 		"account.notice.linked":       "账号已关联。",
 		"account.notice.unlinked":     "账号已解除关联。",
+		"account.notice.others.stay":  "账号已解除关联。其他设备仍保持登录状态，您可以在下方将其退出。",
 		"account.notice.ended":        "该设备已退出登录。",
 		"account.notice.others":       "其他所有设备均已退出登录。",
 		"account.notice.added":        "通行密钥已添加。",

@@ -137,6 +137,7 @@ func dutch() Texts {
 		"account.signout":             "Uitloggen",
 		"account.notice.linked":       "Het account is gekoppeld.",
 		"account.notice.unlinked":     "Het account is ontkoppeld.",
+		"account.notice.others.stay":  "Het account is ontkoppeld. Andere apparaten blijven ingelogd totdat je ze hieronder uitlogt.",
 		"account.notice.ended":        "Het apparaat is uitgelogd.",
 		"account.notice.others":       "Alle andere apparaten zijn uitgelogd.",
 		"account.notice.added":        "De passkey is toegevoegd.",

@@ -150,6 +150,7 @@ var english = Texts{
 	"account.signout":             "Sign out",
 	"account.notice.linked":       "The account has been linked.",
 	"account.notice.unlinked":     "The account has been unlinked.",
+	"account.notice.others.stay":  "The account has been unlinked. Other devices stay signed in until you sign them out below.",
 	"account.notice.ended":        "The device has been signed out.",
 	"account.notice.others":       "All other devices have been signed out.",
 	"account.notice.added":        "The passkey has been added.",

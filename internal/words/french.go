@@ -139,6 +139,7 @@ func french() Texts {
 		"account.signout":             "Se déconnecter",
 		"account.notice.linked":       "Le compte a été associé.",
 		"account.notice.unlinked":     "Le compte a été dissocié.",
+		"account.notice.others.stay":  "Le compte a été dissocié. Les autres appareils restent connectés tant que vous ne les déconnectez pas ci-dessous.",
 		"account.notice.ended":        "L’appareil a été déconnecté.",
 		"account.notice.others":       "Tous les autres appareils ont été déconnectés.",
 		"account.notice.added":        "La clé d’accès a été ajoutée.",

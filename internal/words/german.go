@@ -138,6 +138,7 @@ func german() Texts {
 		"account.signout":             "Abmelden",
 		"account.notice.linked":       "Das Konto ist jetzt verknüpft.",
 		"account.notice.unlinked":     "Die Verknüpfung wurde gelöst.",
+		"account.notice.others.stay":  "Die Verknüpfung wurde gelöst. Andere Geräte bleiben angemeldet, bis Sie sie unten abmelden.",
 		"account.notice.ended":        "Das Gerät wurde abgemeldet.",
 		"account.notice.others":       "Alle anderen Geräte wurden abgemeldet.",
 		"account.notice.added":        "Der Passkey ist hinzugefügt.",

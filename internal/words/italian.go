@@ -138,6 +138,7 @@ func italian() Texts {
 		"account.signout":             "Esci",
 		"account.notice.linked":       "L’account è stato collegato.",
 		"account.notice.unlinked":     "L’account è stato scollegato.",
+		"account.notice.others.stay":  "L’account è stato scollegato. Gli altri dispositivi restano connessi finché non li disconnetti qui sotto.",
 		"account.notice.ended":        "Il dispositivo è stato disconnesso.",
 		"account.notice.others":       "Tutti gli altri dispositivi sono stati disconnessi.",
 		"account.notice.added":        "La passkey è stata aggiunta.",

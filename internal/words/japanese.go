@@ -138,6 +138,7 @@ func japanese() Texts {
 		"account.signout":             "ログアウト",
 		"account.notice.linked":       "アカウントを連携しました。",
 		"account.notice.unlinked":     "アカウントの連携を解除しました。",
+		"account.notice.others.stay":  "アカウントの連携を解除しました。ほかのデバイスは、下でログアウトするまでログインしたままです。",
 		"account.notice.ended":        "デバイスをログアウトさせました。",
 		"account.notice.others":       "ほかのすべてのデバイスをログアウトさせました。",
 		"account.notice.added":        "パスキーを追加しました。",

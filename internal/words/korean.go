@@ -138,6 +138,7 @@ func korean() Texts {
 		"account.signout":             "로그아웃",
 		"account.notice.linked":       "계정을 연결했습니다.",
 		"account.notice.unlinked":     "계정 연결을 해제했습니다.",
+		"account.notice.others.stay":  "계정 연결을 해제했습니다. 다른 기기는 아래에서 로그아웃할 때까지 로그인된 상태로 유지됩니다.",
 		"account.notice.ended":        "기기에서 로그아웃했습니다.",
 		"account.notice.others":       "다른 모든 기기에서 로그아웃했습니다.",
 		"account.notice.added":        "패스키를 추가했습니다.",

@@ -138,6 +138,7 @@ func polish() Texts {
 		"account.signout":             "Wyloguj się",
 		"account.notice.linked":       "Konto zostało połączone.",
 		"account.notice.unlinked":     "Konto zostało odłączone.",
+		"account.notice.others.stay":  "Konto zostało odłączone. Inne urządzenia pozostają zalogowane, dopóki nie wylogujesz ich poniżej.",
 		"account.notice.ended":        "Urządzenie zostało wylogowane.",
 		"account.notice.others":       "Wszystkie inne urządzenia zostały wylogowane.",
 		"account.notice.added":        "Klucz dostępu został dodany.",

@@ -137,6 +137,7 @@ func portuguese() Texts {
 		"account.signout":             "Sair",
 		"account.notice.linked":       "A conta foi vinculada.",
 		"account.notice.unlinked":     "A conta foi desvinculada.",
+		"account.notice.others.stay":  "A conta foi desvinculada. Os outros dispositivos continuam conectados até que você os desconecte abaixo.",
 		"account.notice.ended":        "O acesso do dispositivo foi encerrado.",
 		"account.notice.others":       "O acesso dos outros dispositivos foi encerrado.",
 		"account.notice.added":        "A chave de acesso foi adicionada.",

@@ -138,6 +138,7 @@ func russian() Texts {
 		"account.signout":             "Выйти",
 		"account.notice.linked":       "Аккаунт привязан.",
 		"account.notice.unlinked":     "Аккаунт отвязан.",
+		"account.notice.others.stay":  "Аккаунт отвязан. Другие устройства остаются в системе, пока вы не выйдете на них ниже.",
 		"account.notice.ended":        "Сеанс на устройстве завершён.",
 		"account.notice.others":       "Сеансы на всех других устройствах завершены.",
 		"account.notice.added":        "Ключ доступа добавлен.",

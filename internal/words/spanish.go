@@ -139,6 +139,7 @@ func spanish() Texts {
 		"account.signout":             "Cerrar sesión",
 		"account.notice.linked":       "La cuenta se ha vinculado.",
 		"account.notice.unlinked":     "La cuenta se ha desvinculado.",
+		"account.notice.others.stay":  "La cuenta se ha desvinculado. Los demás dispositivos siguen conectados hasta que cierre su sesión abajo.",
 		"account.notice.ended":        "Se ha cerrado la sesión del dispositivo.",
 		"account.notice.others":       "Se ha cerrado la sesión en los demás dispositivos.",
 		"account.notice.added":        "La llave de acceso se ha añadido.",

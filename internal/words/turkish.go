@@ -138,6 +138,7 @@ func turkish() Texts {
 		"account.signout":             "Oturumu kapat",
 		"account.notice.linked":       "Hesap bağlandı.",
 		"account.notice.unlinked":     "Hesabın bağı kaldırıldı.",
+		"account.notice.others.stay":  "Hesabın bağı kaldırıldı. Diğer cihazların oturumu, aşağıdan kapatana kadar açık kalır.",
 		"account.notice.ended":        "Cihazdaki oturum kapatıldı.",
 		"account.notice.others":       "Diğer tüm cihazlardaki oturumlar kapatıldı.",
 		"account.notice.added":        "Geçiş anahtarı eklendi.",

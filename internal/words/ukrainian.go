@@ -138,6 +138,7 @@ func ukrainian() Texts {
 		"account.signout":             "Вийти",
 		"account.notice.linked":       "Обліковий запис під’єднано.",
 		"account.notice.unlinked":     "Обліковий запис від’єднано.",
+		"account.notice.others.stay":  "Обліковий запис від’єднано. Інші пристрої залишаються в системі, доки ви не вийдете на них нижче.",
 		"account.notice.ended":        "Сеанс на пристрої завершено.",
 		"account.notice.others":       "Сеанси на всіх інших пристроях завершено.",
 		"account.notice.added":        "Ключ доступу додано.",

@@ -68,6 +68,8 @@ func (u Suite) TestAdapter(t *testing.T) {
 	prove(t, s, "SignUpAdapter", signUpPromises)
 	prove(t, s, "SweepAdapter", sweepPromises)
 	prove(t, s, "RevocationStore", revocationPromises)
+	prove(t, s, "TokenAdapter", swapPromises)
+	prove(t, s, "LeaseStore", leasePromises)
 	s.end(t)
 }
 

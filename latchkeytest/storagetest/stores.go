@@ -12,8 +12,8 @@ import (
 
 // TestStores tests that a value keeps every promise of each interface beside
 // Adapter that it implements: [storage.SessionStore], [storage.Limiter],
-// [storage.ReturningLimiter], [storage.ReplayStore] and
-// [storage.RevocationStore]. It runs one subtest for each promise, in a group for
+// [storage.ReturningLimiter], [storage.ReplayStore], [storage.RevocationStore] and
+// [storage.LeaseStore]. It runs one subtest for each promise, in a group for
 // each interface. It logs the interfaces that the value lacks. A value that
 // implements none fails.
 //
@@ -35,13 +35,15 @@ func TestStores(t *testing.T, open func(t *testing.T) any, except ...string) {
 	prove(t, s, "ReturningLimiter", returningPromises)
 	prove(t, s, "ReplayStore", replayPromises)
 	prove(t, s, "RevocationStore", revocationPromises)
+	prove(t, s, "LeaseStore", leasePromises)
 	roles := s.open(t)
 	_, limits := roles.(storage.Limiter)
 	_, remembers := roles.(storage.ReplayStore)
 	_, revokes := roles.(storage.RevocationStore)
 	_, keeps := roles.(storage.SessionStore)
-	if !limits && !remembers && !revokes && !keeps {
-		t.Errorf("%T is no SessionStore, Limiter, ReplayStore or RevocationStore", roles)
+	_, leases := roles.(storage.LeaseStore)
+	if !limits && !remembers && !revokes && !keeps && !leases {
+		t.Errorf("%T is no SessionStore, Limiter, ReplayStore, RevocationStore or LeaseStore", roles)
 	}
 	s.open = func(t *testing.T) any { return withOwners(open(t)) }
 	prove(t, s, "SessionStore", slices.Concat(

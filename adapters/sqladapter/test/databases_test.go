@@ -18,6 +18,7 @@ import (
 
 	"github.com/latchkeyhq/latchkey/adapters/sqladapter"
 	"github.com/latchkeyhq/latchkey/adapters/sqlstore"
+	"github.com/latchkeyhq/latchkey/internal/race"
 	"github.com/latchkeyhq/latchkey/internal/realservers"
 )
 
@@ -30,7 +31,7 @@ type engine struct {
 }
 
 // patience is how long a busy machine may take until a database is back.
-const patience = 5 * time.Minute
+var patience = race.Patience(5 * time.Minute)
 
 // servers are shared: whoever wants to end one, or change it for all, starts another.
 var servers realservers.Shared

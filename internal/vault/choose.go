@@ -1,0 +1,200 @@
+package vault
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"time"
+
+	"github.com/latchkeyhq/latchkey/fault"
+	"github.com/latchkeyhq/latchkey/internal/failure"
+	"github.com/latchkeyhq/latchkey/storage"
+)
+
+// memory is what a process remembers of an account.
+type memory struct {
+	mu     sync.Mutex
+	retry  time.Time     // no request before this, after a passing failure
+	pause  time.Duration // how long the last pause was
+	failed error         // the passing failure
+	forced time.Time     // the last renewal because an API refused the token
+	early  time.Time     // the last early renewal of a token whose lifetime is unknown
+}
+
+// memoryOf returns the memory of an account.
+func (v *Vault) memoryOf(key accountKey) *memory {
+	if m, ok := v.memories.Get(key); ok {
+		return m
+	}
+	return v.memories.GetOrAdd(key, &memory{})
+}
+
+// forcedPause is how often a token that an API refuses is renewed at most. An API
+// that refuses every token would otherwise cause a storm of requests.
+const forcedPause = time.Minute
+
+// choose returns the stored tokens if they are good, and renews them otherwise.
+func (v *Vault) choose(ctx context.Context, p *Provider, at *opened, o Options) (storage.Tokens, error) {
+	now := v.Now()
+	life := lasting(&at.tokens, now)
+	usable := at.tokens.AccessToken != "" && life >= minLife(o)
+	switch {
+	case o.Rejected != "" && o.Rejected == at.tokens.AccessToken:
+		return v.replaceRejected(ctx, p, at)
+	case usable && life > v.earlyFor(&at.tokens):
+		return at.tokens, nil
+	case usable:
+		return v.renewEarly(ctx, p, at, o)
+	}
+	renewed, err := v.join(ctx, p, at)
+	if err != nil && isPassing(err) && at.tokens.AccessToken != "" && life > 0 && o.MinLife <= life {
+		return at.tokens, nil // an access token that is still valid is better than an error
+	}
+	return renewed, err
+}
+
+func minLife(o Options) time.Duration {
+	if o.MinLife == 0 {
+		return defaultMinLife
+	}
+	return o.MinLife
+}
+
+// endless is the lifetime of a token whose expiry is not known.
+const endless = 10 * 365 * 24 * time.Hour
+
+// lasting returns how long an access token is still valid.
+func lasting(t *storage.Tokens, now time.Time) time.Duration {
+	if t.ExpiresAt.IsZero() {
+		return endless
+	}
+	return t.ExpiresAt.Sub(now)
+}
+
+// earlyFor returns how long before its expiry a token is renewed.
+func (v *Vault) earlyFor(t *storage.Tokens) time.Duration {
+	if life := lifetimeOf(t); life > 0 {
+		return min(v.Early, life/5)
+	}
+	return v.Early
+}
+
+// renewEarly renews a token that is still good. The caller gets the old one at once,
+// unless it has to wait.
+func (v *Vault) renewEarly(ctx context.Context, p *Provider, at *opened, o Options) (storage.Tokens, error) {
+	if at.tokens.RefreshToken == "" || v.memoryOf(at.key()).isPaused(v.Now()) || !v.mayRenewEarly(at) {
+		return at.tokens, nil
+	}
+	f := v.begin(p, at)
+	if !v.Foreground && !o.Wait {
+		return at.tokens, nil
+	}
+	renewed, err := f.wait(ctx)
+	if err != nil {
+		return at.tokens, nil
+	}
+	return renewed, nil
+}
+
+// mayRenewEarly limits the early renewals of a token whose lifetime is unknown: it
+// may be shorter than Early.
+func (v *Vault) mayRenewEarly(at *opened) bool {
+	if lifetimeOf(&at.tokens) > 0 {
+		return true
+	}
+	m, now := v.memoryOf(at.key()), v.Now()
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if now.Sub(m.early) < v.Early {
+		return false
+	}
+	m.early = now
+	return true
+}
+
+// replaceRejected renews a token that an API has refused, once a minute.
+func (v *Vault) replaceRejected(ctx context.Context, p *Provider, at *opened) (storage.Tokens, error) {
+	if at.tokens.RefreshToken == "" {
+		return storage.Tokens{}, reconnect(at, "")
+	}
+	m, now := v.memoryOf(at.key()), v.Now()
+	m.mu.Lock()
+	left := forcedPause - now.Sub(m.forced)
+	if left <= 0 {
+		m.forced = now
+	}
+	m.mu.Unlock()
+	if left > 0 && v.flightOf(at.key()) == nil {
+		return storage.Tokens{}, failure.WrapFor(fault.ErrRefresh, at.row.Provider, &fault.TokenError{Code: "rejected_again", RetryAfter: left})
+	}
+	return v.join(ctx, p, at)
+}
+
+// join waits for a renewal of the account, and begins one unless one is under way.
+func (v *Vault) join(ctx context.Context, p *Provider, at *opened) (storage.Tokens, error) {
+	if at.tokens.RefreshToken == "" {
+		return storage.Tokens{}, reconnect(at, "")
+	}
+	if err := v.memoryOf(at.key()).paused(v.Now(), at.row.Provider); err != nil {
+		return storage.Tokens{}, err
+	}
+	return v.begin(p, at).wait(ctx)
+}
+
+// reconnect returns the error for an account that only its user can connect again.
+func reconnect(at *opened, code string) error {
+	return failure.WrapFor(fault.ErrReconnect, at.row.Provider, &fault.TokenError{Code: code})
+}
+
+// isPaused reports whether no request may be made yet.
+func (m *memory) isPaused(now time.Time) bool {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return now.Before(m.retry)
+}
+
+// paused returns the last failure while no request may be made.
+func (m *memory) paused(now time.Time, provider string) error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if !now.Before(m.retry) {
+		return nil
+	}
+	cause := fault.TokenError{}
+	if told, ok := errors.AsType[*fault.TokenError](m.failed); ok {
+		cause = *told
+	}
+	cause.RetryAfter = m.retry.Sub(now)
+	return failure.WrapFor(fault.ErrRefresh, provider, &cause)
+}
+
+// The pauses after a passing failure that names none, and the longest that is
+// believed.
+const (
+	firstPause = time.Second
+	mostPause  = time.Minute
+	mostAsked  = 15 * time.Minute
+)
+
+// pauseAfter remembers a passing failure. asked is how long the provider asks to
+// wait; 0: it does not.
+func (m *memory) pauseAfter(err error, asked time.Duration, now time.Time) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.pause = min(max(2*m.pause, firstPause), mostPause); asked > 0 {
+		m.pause = min(asked, mostAsked)
+	}
+	m.retry, m.failed = now.Add(m.pause), err
+}
+
+// resume forgets failures.
+func (m *memory) resume() {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.retry, m.pause, m.failed = time.Time{}, 0, nil
+}
+
+// isPassing reports whether the same call may succeed later.
+func isPassing(err error) bool {
+	return errors.Is(err, fault.ErrRefresh) || errors.Is(err, fault.ErrAdapter)
+}

@@ -1,0 +1,220 @@
+package vault_test
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/latchkeyhq/latchkey/event"
+	"github.com/latchkeyhq/latchkey/fault"
+	"github.com/latchkeyhq/latchkey/internal/oauth"
+	"github.com/latchkeyhq/latchkey/internal/vault"
+	"github.com/latchkeyhq/latchkey/storage"
+)
+
+// TestFaults shows renewals in which a process ends or a store fails (T-024 to T-031,
+// T-128).
+func TestFaults(t *testing.T) {
+	for name, c := range map[string]struct {
+		rotation rotation
+		try      func(t *testing.T, w *world, v *vault.Vault)
+	}{
+		"T-024 a holder that ends before the call": {once, func(t *testing.T, w *world, v *vault.Vault) {
+			key := vault.LeaseKey(theGrant, "1")
+			if _, err := w.store.Adapter.Lease(t.Context(), key, "a process that ended", 35*time.Second); err != nil {
+				t.Fatal(err)
+			}
+			got, err := w.ask(v)
+			want(t, got, err, "access-2", nil)
+			w.requests(1)
+		}},
+		"T-025 an answer that is lost, with a window": {window, func(t *testing.T, w *world, v *vault.Vault) {
+			w.loseAnswer(t)
+			got, err := w.ask(v)
+			want(t, got, err, "access-3", nil)
+			if len(w.told(event.TokenDisconnected)) != 0 {
+				t.Error("disconnected")
+			}
+		}},
+		"T-026 an answer that is lost, without": {once, func(t *testing.T, w *world, v *vault.Vault) {
+			w.loseAnswer(t)
+			got, err := w.ask(v)
+			want(t, got, err, "", fault.ErrReconnect)
+			if told := w.told(event.TokenDisconnected); len(told) != 1 || told[0] != vault.GrantLost {
+				t.Errorf("told %q", told)
+			}
+		}},
+		"T-027 the store fails at the swap": {once, func(t *testing.T, w *world, v *vault.Vault) {
+			end := time.Now().Add(3 * time.Second)
+			w.store.before = func(call string) error {
+				if call == "SwapTokens" && time.Now().Before(end) {
+					return errDown
+				}
+				return nil
+			}
+			for range 5 {
+				got, err := w.ask(v)
+				want(t, got, err, "access-2", nil)
+				time.Sleep(time.Second)
+			}
+			v.Wait()
+			got, err := w.ask(w.process())
+			want(t, got, err, "access-2", nil)
+			w.requests(1)
+			if !strings.Contains(w.log.String(), "could not be stored") {
+				t.Error("nothing is in the log")
+			}
+		}},
+		"T-028 the store fails at the lease": {once, func(t *testing.T, w *world, v *vault.Vault) {
+			w.store.before = func(call string) error {
+				if call == "Lease" {
+					return errDown
+				}
+				return nil
+			}
+			got, err := w.ask(v)
+			want(t, got, err, "", fault.ErrAdapter)
+			w.requests(0)
+			w.connect(v, "2")
+			time.Sleep(time.Hour - 2*time.Second)
+			got, err = v.AccessToken(t.Context(), vault.Ref{UserID: w.user.ID, Provider: "acme", AccountID: "2"}, vault.Options{})
+			want(t, got, err, "access-2", nil)
+		}},
+		"T-029 a sign-in commits during a renewal": {fresh, func(t *testing.T, w *world, v *vault.Vault) {
+			w.issuer.fail = func() error {
+				row, again := w.row("1"), w.issuer.grant(time.Now())
+				return w.store.SwapTokens(context.Background(), "acme", "1", row.Tokens, v.Replace(row, again, again))
+			}
+			got, err := w.ask(v)
+			want(t, got, err, "access-2", nil)
+			if v.Wait(); len(w.issuer.revoked) != 0 {
+				t.Errorf("revoked %q", w.issuer.revoked)
+			}
+		}},
+		"T-030 an account is unlinked during a renewal": {once, func(t *testing.T, w *world, v *vault.Vault) {
+			w.issuer.fail = func() error {
+				_, err := w.store.UnlinkAccount(context.Background(), "acme", "1")
+				return err
+			}
+			got, err := w.ask(v)
+			want(t, got, err, "", storage.ErrNotFound)
+			if v.Wait(); strings.Join(w.issuer.revoked, " ") != "refresh-2" {
+				t.Errorf("revoked %q, want the new token", w.issuer.revoked)
+			}
+		}},
+		"T-128 tokens are revoked during a renewal": {once, func(t *testing.T, w *world, v *vault.Vault) {
+			w.issuer.fail = func() error {
+				return v.Revoke(context.Background(), vault.Ref{UserID: w.user.ID, Provider: "acme", AccountID: "1"})
+			}
+			got, err := w.ask(v)
+			want(t, got, err, "", fault.ErrReconnect)
+			v.Wait()
+			if now := w.row("1").Tokens; now.AccessToken != "" || now.RefreshToken != "" {
+				t.Error("the row has tokens")
+			}
+			if n := len(w.issuer.revoked); n != 2 {
+				t.Errorf("%d tokens were revoked, want both", n)
+			}
+		}},
+		"T-031 a holder that is slower than its lease": {window, func(t *testing.T, w *world, v *vault.Vault) {
+			var first atomic.Bool
+			slow := w.process(func(c *vault.Config) {
+				renew := c.Providers["acme"].Refresh
+				c.Providers["acme"].Refresh = func(_ context.Context, former storage.Tokens) (storage.Tokens, error) {
+					got, err := renew(context.Background(), former)
+					first.Store(true)
+					time.Sleep(2 * time.Minute)
+					return got, err
+				}
+			})
+			done := make(chan error)
+			var late storage.Tokens
+			go func() {
+				var err error
+				late, err = w.ask(slow)
+				done <- err
+			}()
+			synctest.Wait()
+			got, err := w.ask(v)
+			want(t, got, err, "access-3", nil)
+			if err := <-done; err != nil || !first.Load() {
+				t.Fatal(err)
+			}
+			want(t, late, nil, "access-3", nil)
+		}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				w := newWorld(t, c.rotation)
+				v := w.process()
+				w.connect(v, "1")
+				time.Sleep(2 * time.Hour)
+				c.try(t, w, v)
+				v.Wait()
+			})
+		})
+	}
+}
+
+// loseAnswer has a process end between the provider's answer and the swap.
+func (w *world) loseAnswer(t *testing.T) {
+	t.Helper()
+	if _, err := w.store.Adapter.Lease(t.Context(), vault.LeaseKey(theGrant, "1"), "a process that ended", 35*time.Second); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := w.issuer.renew(t.Context(), storage.Tokens{RefreshToken: "refresh-1"}); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// TestRevoking shows how often a revocation is tried (T-055, T-058).
+func TestRevoking(t *testing.T) {
+	for name, c := range map[string]struct {
+		fails int // how many tries fail
+		keep  bool
+		tries int
+		err   bool
+	}{
+		"T-055 at once":                  {tries: 1},
+		"T-055 twice 503":                {fails: 2, tries: 3},
+		"T-055 always 503":               {fails: 10, tries: 3, err: true},
+		"T-055 KeepAtProvider":           {keep: true},
+		"T-058 the account stays linked": {tries: 1},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				w := newWorld(t, once)
+				v := w.process(func(v *vault.Config) { v.KeepGrants = c.keep })
+				w.connect(v, "1")
+				tries := 0
+				w.issuer.revoking = func() error {
+					if tries++; tries <= c.fails {
+						return &oauth.StepError{Step: oauth.StepRevocation, Status: 503, Err: errors.New("down")}
+					}
+					return nil
+				}
+				begin := time.Now()
+				if err := v.Revoke(t.Context(), vault.Ref{UserID: w.user.ID, Provider: "acme"}); err != nil {
+					t.Fatal(err)
+				}
+				if time.Since(begin) != 0 {
+					t.Error("the caller waited for the provider")
+				}
+				v.Wait()
+				if took := time.Since(begin); tries != c.tries || took > 30*time.Second {
+					t.Errorf("%d tries in %v, want %d", tries, took, c.tries)
+				}
+				if w.row("1").Tokens.AccessToken != "" {
+					t.Error("the row has tokens")
+				}
+				if len(w.events) != 1 || w.events[0].Detail != vault.GrantRevoked || (w.events[0].Err != nil) != c.err {
+					t.Errorf("events %+v", w.told(event.TokenDisconnected))
+				}
+			})
+		})
+	}
+}

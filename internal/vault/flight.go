@@ -1,0 +1,217 @@
+package vault
+
+import (
+	"context"
+	"errors"
+	"math/rand/v2"
+	"time"
+
+	"github.com/latchkeyhq/latchkey/fault"
+	"github.com/latchkeyhq/latchkey/internal/failure"
+	"github.com/latchkeyhq/latchkey/internal/guarded"
+	"github.com/latchkeyhq/latchkey/internal/secret"
+	"github.com/latchkeyhq/latchkey/storage"
+)
+
+// flight is one renewal of an account, which several callers may wait for. None of
+// them can cancel it.
+type flight struct {
+	done   chan struct{}
+	tokens storage.Tokens
+	err    error
+}
+
+// wait returns the result of the renewal, or the error of ctx.
+func (f *flight) wait(ctx context.Context) (storage.Tokens, error) {
+	select {
+	case <-f.done:
+		return f.tokens, f.err
+	case <-ctx.Done():
+		return storage.Tokens{}, ctx.Err()
+	}
+}
+
+// flightOf returns the renewal of an account that is under way, or nil.
+func (v *Vault) flightOf(key accountKey) *flight {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	return v.flights[key]
+}
+
+// begin returns the renewal of an account that is under way, or starts one.
+func (v *Vault) begin(p *Provider, at *opened) *flight {
+	key := at.key()
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	if f := v.flights[key]; f != nil {
+		return f
+	}
+	f := &flight{done: make(chan struct{})}
+	v.flights[key] = f
+	v.work.Go(func() {
+		r := &renewal{Vault: v, provider: p, at: at, holder: v.process + secret.RandomHex(8)}
+		err := guarded.Contain(func() (err error) { f.tokens, err = r.run(context.Background()); return err })
+		f.err = r.explain(err)
+		v.mu.Lock()
+		delete(v.flights, key)
+		v.mu.Unlock()
+		close(f.done)
+	})
+	return f
+}
+
+// Wait waits for the work that is under way. Tests and programs that end call it.
+func (v *Vault) Wait() { v.work.Wait() }
+
+// renewal is one try to renew the tokens of an account.
+type renewal struct {
+	*Vault
+	provider  *Provider
+	at        *opened
+	holder    string
+	abandoned bool // the lease before ours was abandoned by another holder
+	leased    bool
+}
+
+// explain gives an error its type.
+func (r *renewal) explain(err error) error {
+	if err == nil || failure.IsTyped(err) || errors.Is(err, storage.ErrNotFound) {
+		return err
+	}
+	return failure.WrapFor(fault.ErrRefresh, r.at.row.Provider, err)
+}
+
+// run renews the tokens: lease, read again, call the provider, swap, release.
+func (r *renewal) run(ctx context.Context) (storage.Tokens, error) {
+	newer, err := r.lease(ctx)
+	if err != nil || newer != nil {
+		return tokensOf(newer), err
+	}
+	defer func() {
+		if r.unsavedOf(r.at.key()) == nil {
+			r.release(ctx)
+		}
+	}()
+	if newer, err = r.readNewer(ctx); err != nil || newer != nil {
+		return tokensOf(newer), err
+	}
+	asked, cancel := context.WithTimeout(ctx, r.CallTime)
+	defer cancel()
+	answer, err := r.provider.Refresh(asked, r.at.tokens)
+	if err != nil {
+		return r.refused(ctx, err)
+	}
+	return r.store(ctx, answer)
+}
+
+func tokensOf(o *opened) storage.Tokens {
+	if o == nil {
+		return storage.Tokens{}
+	}
+	return o.tokens
+}
+
+// readNewer reads the row again. It returns nil if the row has the tokens that this
+// renewal began with.
+func (r *renewal) readNewer(ctx context.Context) (*opened, error) {
+	row, err := r.Rows.GetAccount(ctx, r.at.row.Provider, r.at.row.ProviderAccountID)
+	if err != nil {
+		return nil, err
+	}
+	if row.UserID != r.at.row.UserID {
+		return nil, storage.ErrNotFound
+	}
+	if sameTokens(row.Tokens, r.at.row.Tokens) {
+		return nil, nil
+	}
+	now, err := r.open(row)
+	switch {
+	case err != nil:
+		return nil, err
+	case now.tokens.AccessToken == "" || now.tokens.AccessToken == r.at.tokens.AccessToken && now.tokens.RefreshToken == "":
+		return nil, reconnect(now, "")
+	}
+	return now, r.provider.owns(row.Provider, now)
+}
+
+// The pauses between two looks at the row while another process renews it.
+const (
+	firstLook = 50 * time.Millisecond
+	mostLook  = 500 * time.Millisecond
+)
+
+// lease gets the lease of the grant. While another process has it, lease looks at
+// the row, and returns the tokens that the other process has stored.
+func (r *renewal) lease(ctx context.Context) (*opened, error) {
+	if r.Leases == nil {
+		return nil, nil
+	}
+	for {
+		given, err := r.takeLease(ctx)
+		switch {
+		case errors.Is(err, errors.ErrUnsupported):
+			return nil, nil
+		case err != nil:
+			return nil, err
+		case given.Held:
+			r.leased, r.abandoned = true, given.Abandoned
+			return nil, nil
+		}
+		newer, err := r.awaitOther(ctx, given.Wait)
+		if newer != nil || err != nil {
+			return newer, err
+		}
+	}
+}
+
+// awaitOther looks at the row until it changes or the lease of the other process has
+// ended.
+func (r *renewal) awaitOther(ctx context.Context, left time.Duration) (*opened, error) {
+	end := time.Now().Add(left)
+	for pause := firstLook; ; pause = min(2*pause, mostLook) {
+		rest := time.Until(end)
+		if rest <= 0 {
+			return nil, nil
+		}
+		jittered := pause/2 + rand.N(pause)
+		sleep(ctx, min(jittered, rest+time.Millisecond))
+		newer, err := r.readNewer(ctx)
+		if err != nil || newer != nil {
+			return newer, err
+		}
+	}
+}
+
+// sleep waits for d, or until ctx ends.
+func sleep(ctx context.Context, d time.Duration) {
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-t.C:
+	case <-ctx.Done():
+	}
+}
+
+// leaseLife returns how long a lease lasts: longer than everything that is done
+// under it.
+func (v *Vault) leaseLife() time.Duration { return v.CallTime + 2*v.StoreTime + 5*time.Second }
+
+func (r *renewal) takeLease(ctx context.Context) (storage.Lease, error) {
+	return guarded.Call(ctx, r.Bounds, "Lease", func(ctx context.Context) (storage.Lease, error) {
+		return r.Leases.Lease(ctx, r.leaseKey(), r.holder, r.leaseLife())
+	})
+}
+
+func (r *renewal) release(ctx context.Context) {
+	if !r.leased {
+		return
+	}
+	err := guarded.Do(ctx, r.Bounds, "Release", func(ctx context.Context) error { return r.Leases.Release(ctx, r.leaseKey(), r.holder) })
+	if err != nil {
+		r.Log.Warn(ctx, "a lease could not be released: other processes wait until it ends", "provider", r.at.row.Provider, "error", err.Error())
+	}
+}
+
+func (r *renewal) leaseKey() string {
+	return LeaseKey(r.provider.Grant, r.at.row.ProviderAccountID)
+}

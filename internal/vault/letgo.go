@@ -1,0 +1,125 @@
+package vault
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/latchkeyhq/latchkey/event"
+	"github.com/latchkeyhq/latchkey/fault"
+	"github.com/latchkeyhq/latchkey/internal/failure"
+	"github.com/latchkeyhq/latchkey/internal/guarded"
+	"github.com/latchkeyhq/latchkey/storage"
+)
+
+// How often a revocation is tried, the pause before the second try, and for how long
+// in all.
+const (
+	revokeTries = 3
+	revokePause = time.Second
+	revokeTime  = 30 * time.Second
+)
+
+// mostSwaps is how often a swap is tried while others change the row.
+const mostSwaps = 3
+
+// Revoke forgets the tokens of an account and revokes them at the provider. The
+// account stays linked.
+func (v *Vault) Revoke(ctx context.Context, of Ref) error {
+	row, err := v.find(ctx, of)
+	if err != nil {
+		return err
+	}
+	for range mostSwaps {
+		if row.Tokens.AccessToken == "" && row.Tokens.RefreshToken == "" && row.Tokens.IDToken == "" {
+			return nil
+		}
+		err = v.Rows.SwapTokens(ctx, row.Provider, row.ProviderAccountID, row.Tokens, storage.Tokens{})
+		if err == nil {
+			v.LetGo(row, GrantRevoked)
+			return nil
+		}
+		if !errors.Is(err, storage.ErrConflict) {
+			return err
+		}
+		if row, err = v.find(ctx, Ref{row.UserID, row.Provider, row.ProviderAccountID}); err != nil {
+			return err
+		}
+	}
+	return failure.WrapFor(fault.ErrRefresh, of.Provider, errors.New("other calls keep changing the tokens of the account"))
+}
+
+// LetGo revokes the tokens of an account that was removed or disconnected. row is the
+// account as it was stored. It does not wait for the provider.
+func (v *Vault) LetGo(row storage.Account, detail string) {
+	p := v.Providers[row.Provider]
+	key := accountKey{row.Provider, row.ProviderAccountID}
+	if row.Tokens.AccessToken == "" && row.Tokens.RefreshToken == "" {
+		return
+	}
+	if p == nil {
+		v.ended(row, detail, nil)
+		return
+	}
+	clear, grant, err := v.Seals.openTokens(key, row.Tokens)
+	if err == nil {
+		err = p.owns(row.Provider, &opened{row: row, grant: grant})
+	}
+	if err != nil {
+		v.ended(row, detail, err)
+		return
+	}
+	v.revokeLater(p, row, clear, detail)
+}
+
+// revokeLater revokes tokens and tells of it. It does not wait.
+func (v *Vault) revokeLater(p *Provider, row storage.Account, t storage.Tokens, detail string) {
+	if v.KeepGrants || p.Revoke == nil {
+		v.ended(row, detail, nil)
+		return
+	}
+	v.work.Go(func() {
+		err := guarded.Contain(func() error { return v.revoke(p, row, t) })
+		if err != nil {
+			v.Log.Warn(context.Background(), "tokens could not be revoked at the provider", "provider", row.Provider, "user", row.UserID, "error", err.Error())
+		}
+		v.ended(row, detail, err)
+	})
+}
+
+// revoke revokes tokens at the provider, in at most three tries. It stops if the
+// account has tokens again: revoking may end the grant that they belong to.
+func (v *Vault) revoke(p *Provider, row storage.Account, t storage.Tokens) error {
+	ctx, cancel := context.WithTimeout(context.Background(), revokeTime)
+	defer cancel()
+	var err error
+	pause := revokePause
+	for i := range revokeTries {
+		if i > 0 {
+			sleep(ctx, pause)
+			pause *= 2
+			if v.isConnected(ctx, row) {
+				return nil
+			}
+		}
+		once, end := context.WithTimeout(ctx, v.CallTime)
+		err = p.Revoke(once, t)
+		end()
+		if err == nil || ctx.Err() != nil {
+			return err
+		}
+	}
+	return err
+}
+
+// isConnected reports whether an account has tokens.
+func (v *Vault) isConnected(ctx context.Context, row storage.Account) bool {
+	now, err := v.Rows.GetAccount(ctx, row.Provider, row.ProviderAccountID)
+	return err == nil && (now.Tokens.AccessToken != "" || now.Tokens.RefreshToken != "")
+}
+
+// ended tells that the tokens of an account are gone.
+func (v *Vault) ended(row storage.Account, detail string, err error) {
+	e := event.Event{Type: event.TokenDisconnected, Detail: detail, Err: err}
+	v.tellOf(context.Background(), &row, e)
+}

@@ -1,0 +1,189 @@
+package vault
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/latchkeyhq/latchkey/event"
+	"github.com/latchkeyhq/latchkey/fault"
+	"github.com/latchkeyhq/latchkey/internal/failure"
+	"github.com/latchkeyhq/latchkey/storage"
+)
+
+// unsaved are tokens that the provider has issued and the store has not taken yet.
+// This process serves them from memory.
+type unsaved struct {
+	old   storage.Tokens // the row as it was read, sealed
+	next  storage.Tokens // the row as it shall be, sealed
+	clear storage.Tokens // next, in clear
+	grant Grant
+}
+
+func (v *Vault) unsavedOf(key accountKey) *unsaved {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	return v.unsaved[key]
+}
+
+// setUnsaved remembers tokens; nil forgets them.
+func (v *Vault) setUnsaved(key accountKey, u *unsaved) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	if u == nil {
+		delete(v.unsaved, key)
+		return
+	}
+	v.unsaved[key] = u
+}
+
+// store stores the answer of a provider. The callers get it even if the store fails:
+// the old refresh token may be dead already.
+func (r *renewal) store(ctx context.Context, answer storage.Tokens) (storage.Tokens, error) {
+	p, now := r.provider, r.Now()
+	next := Merge(r.at.tokens, answer, p.Lifetime, now)
+	kept, err := p.Keep(next)
+	if err != nil {
+		return storage.Tokens{}, err
+	}
+	if !r.Seals.plain {
+		kept = withLifetimes(kept, next)
+	}
+	u := &unsaved{old: r.at.row.Tokens, next: r.Seals.sealTokens(r.at.key(), p.Grant, kept), clear: kept, grant: p.Grant}
+	r.memoryOf(r.at.key()).resume()
+	err = r.swap(ctx, u)
+	switch {
+	case errors.Is(err, storage.ErrConflict), errors.Is(err, storage.ErrNotFound):
+		return r.overtaken(ctx, u)
+	case err != nil:
+		r.alertUnsaved(err)
+		r.setUnsaved(r.at.key(), u)
+		r.work.Go(func() { r.storeLater(u) })
+	}
+	r.tell(ctx, event.Event{Type: event.TokenRefreshed})
+	return u.clear, nil
+}
+
+func (r *renewal) swap(ctx context.Context, u *unsaved) error {
+	return r.Rows.SwapTokens(ctx, r.at.row.Provider, r.at.row.ProviderAccountID, u.old, u.next)
+}
+
+// overtaken handles a row that has changed since it was read. Tokens of another
+// sign-in win: ours are dropped and not revoked, because that may end the grant that
+// both belong to. If the account was unlinked or disconnected, ours are revoked.
+func (r *renewal) overtaken(ctx context.Context, u *unsaved) (storage.Tokens, error) {
+	row, err := r.Rows.GetAccount(ctx, r.at.row.Provider, r.at.row.ProviderAccountID)
+	gone := errors.Is(err, storage.ErrNotFound) || err == nil && row.UserID != r.at.row.UserID
+	switch {
+	case gone:
+		r.revokeLater(r.provider, r.at.row, u.clear, GrantUnlinked)
+		return storage.Tokens{}, storage.ErrNotFound
+	case err != nil:
+		return storage.Tokens{}, err
+	case sameTokens(row.Tokens, u.next):
+		return u.clear, nil // the swap had succeeded, and its answer was lost
+	case row.Tokens.AccessToken == "" && row.Tokens.RefreshToken == "":
+		r.revokeLater(r.provider, r.at.row, u.clear, GrantRevoked)
+		return storage.Tokens{}, reconnect(r.at, "")
+	}
+	now, err := r.open(row)
+	if err != nil {
+		return storage.Tokens{}, err
+	}
+	return now.tokens, r.provider.owns(row.Provider, now)
+}
+
+// The pauses between two tries to store tokens, and for how long they are tried.
+const (
+	firstTry  = 100 * time.Millisecond
+	mostTry   = 5 * time.Second
+	storeTime = 5 * time.Minute
+)
+
+// storeLater stores tokens that the store has not taken, and keeps the lease until
+// then.
+func (r *renewal) storeLater(u *unsaved) {
+	ctx, cancel := context.WithTimeout(context.Background(), storeTime)
+	defer cancel()
+	defer func() {
+		r.setUnsaved(r.at.key(), nil)
+		r.release(context.Background())
+	}()
+	for pause := firstTry; ctx.Err() == nil; pause = min(2*pause, mostTry) {
+		sleep(ctx, pause)
+		if r.leased {
+			_, _ = r.takeLease(ctx) // which fails if the store fails
+		}
+		err := r.swap(ctx, u)
+		switch {
+		case err == nil:
+			return
+		case errors.Is(err, storage.ErrConflict), errors.Is(err, storage.ErrNotFound):
+			_, _ = r.overtaken(ctx, u)
+			return
+		}
+		r.alertUnsaved(err)
+	}
+}
+
+func (r *renewal) alertUnsaved(err error) {
+	r.Log.Alert("renewed tokens could not be stored: they are kept in memory, and the refresh token in the store may be dead",
+		"provider", r.at.row.Provider, "user", r.at.row.UserID, "error", err.Error())
+}
+
+// refused handles the error of a provider.
+func (r *renewal) refused(ctx context.Context, err error) (storage.Tokens, error) {
+	a := answerOf(err, r.provider.Refused)
+	cause := &fault.TokenError{Code: a.code, RetryAfter: a.wait, Err: err}
+	switch a.kind {
+	case grantEnded:
+		return r.disconnect(ctx, cause)
+	case needsPerson:
+		return storage.Tokens{}, failure.WrapFor(fault.ErrReconnect, r.at.row.Provider, cause)
+	case misconfigured:
+		r.Log.Alert("the provider refuses to renew tokens: check the client id, its secret and its scopes",
+			"provider", r.at.row.Provider, "error", err.Error())
+	}
+	failed := failure.WrapFor(fault.ErrRefresh, r.at.row.Provider, cause)
+	r.memoryOf(r.at.key()).pauseAfter(failed, a.wait, r.Now())
+	return storage.Tokens{}, failed
+}
+
+// disconnect takes a refresh token that the provider refuses out of the row, unless
+// the row has another one by now.
+func (r *renewal) disconnect(ctx context.Context, cause *fault.TokenError) (storage.Tokens, error) {
+	newer, err := r.readNewer(ctx)
+	if newer != nil || err != nil {
+		return tokensOf(newer), err
+	}
+	next := r.at.row.Tokens
+	next.RefreshToken = ""
+	err = r.Rows.SwapTokens(ctx, r.at.row.Provider, r.at.row.ProviderAccountID, r.at.row.Tokens, next)
+	switch {
+	case errors.Is(err, storage.ErrConflict):
+		if newer, err = r.readNewer(ctx); newer != nil || err != nil {
+			return tokensOf(newer), err
+		}
+	case err != nil:
+		return storage.Tokens{}, err
+	default:
+		detail := GrantRefused
+		if r.abandoned {
+			detail = GrantLost
+		}
+		r.tell(ctx, event.Event{Type: event.TokenDisconnected, Detail: detail, Err: cause})
+	}
+	return storage.Tokens{}, failure.WrapFor(fault.ErrReconnect, r.at.row.Provider, cause)
+}
+
+// tell tells an event of the account.
+func (r *renewal) tell(ctx context.Context, e event.Event) { r.tellOf(ctx, &r.at.row, e) }
+
+// tellOf tells an event of an account.
+func (v *Vault) tellOf(ctx context.Context, row *storage.Account, e event.Event) {
+	if v.Tell == nil {
+		return
+	}
+	e.UserID, e.Provider, e.ProviderType = row.UserID, row.Provider, row.Type
+	v.Tell(context.WithoutCancel(ctx), e)
+}

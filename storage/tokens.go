@@ -1,0 +1,43 @@
+package storage
+
+import (
+	"context"
+	"time"
+)
+
+// TokenAdapter is an [Adapter] that can replace the tokens of an account. Reading
+// and renewing provider tokens needs it, together with an [AccountAdapter].
+type TokenAdapter interface {
+	// SwapTokens stores next in one atomic write if the access token and the refresh
+	// token that are stored are exactly those of old. Otherwise it changes nothing
+	// and returns ErrConflict, or ErrNotFound if there is no such account.
+	SwapTokens(ctx context.Context, provider, providerAccountID string, old, next Tokens) error
+}
+
+// TokenSharer is implemented by an [Adapter] whose account rows other programs may
+// read.
+type TokenSharer interface {
+	// SharesTokens reports whether other programs read the account rows. The library
+	// then stores provider tokens unencrypted.
+	SharesTokens() bool
+}
+
+// LeaseStore lets one of several processes do a piece of work. Keys and holders are
+// opaque text of at most 200 bytes. It is safe for concurrent use.
+type LeaseStore interface {
+	// Lease gives key to holder for life, by the clock of the store, unless another
+	// holder has it. The present holder extends its lease: it then ends life from
+	// now. A lease that has expired is free.
+	Lease(ctx context.Context, key, holder string, life time.Duration) (Lease, error)
+	// Release ends the lease if holder has it. It does nothing otherwise.
+	Release(ctx context.Context, key, holder string) error
+}
+
+// Lease is the answer of [LeaseStore].Lease.
+type Lease struct {
+	Held bool          // the caller has the lease
+	Wait time.Duration // how long the lease of another holder lasts; 0 if Held
+	// Abandoned reports that the lease before this one was another holder's and
+	// expired without Release. A store remembers that for at least a day.
+	Abandoned bool
+}
