@@ -13,14 +13,18 @@ import (
 	"github.com/latchkeyhq/latchkey/internal/failure"
 	"github.com/latchkeyhq/latchkey/internal/guarded"
 	"github.com/latchkeyhq/latchkey/internal/weburl"
+	"github.com/latchkeyhq/latchkey/telemetry"
 )
+
+// mailCall is the name under which Email.Send is called.
+const mailCall = "Email.Send"
 
 // What the application decides about one request, and what it is told.
 
 // hook calls a function of the application's own that answers something: for no
 // longer than Limits.CallbackTimeout, and with a word in the log at debug level.
 func hook[T any](ctx context.Context, s *setup, name string, f func(context.Context) (T, error)) (T, error) {
-	step := s.log.Step(ctx, "callback", "name", name)
+	ctx, step := s.log.Begin(ctx, telemetry.OpCallback, name, "")
 	result, err := guarded.Timed(ctx, s.config.Limits.CallbackTimeout, name, f)
 	step.End(err)
 	return result, err
@@ -30,7 +34,7 @@ func hook[T any](ctx context.Context, s *setup, name string, f func(context.Cont
 // session. It calls them on the same goroutine, which costs a tenth of hook;
 // their context has a deadline.
 func hookOnRead[T any](ctx context.Context, s *setup, name string, f func(context.Context) (T, error)) (T, error) {
-	step := s.log.Step(ctx, "callback", "name", name)
+	ctx, step := s.log.Begin(ctx, telemetry.OpCallback, name, "")
 	result, err := guarded.Inline(ctx, s.config.Limits.CallbackTimeout, name, f)
 	step.End(err)
 	return result, err
@@ -39,10 +43,18 @@ func hookOnRead[T any](ctx context.Context, s *setup, name string, f func(contex
 // ask calls a function of the application without a result, with a limit of its
 // own.
 func (s *setup) ask(ctx context.Context, limit time.Duration, name string, f func(context.Context) error) error {
-	step := s.log.Step(ctx, "callback", "name", name)
+	ctx, step := s.log.Begin(ctx, kindOfCall(name), name, "")
 	_, err := guarded.Timed(ctx, limit, name, func(ctx context.Context) (struct{}, error) { return struct{}{}, f(ctx) })
 	step.End(err)
 	return err
+}
+
+// kindOfCall returns what kind of operation a call of the application is.
+func kindOfCall(name string) telemetry.OperationKind {
+	if name == mailCall {
+		return telemetry.OpMail
+	}
+	return telemetry.OpCallback
 }
 
 // runSignInCallback asks the application whether the user may sign in. A

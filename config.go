@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/latchkeyhq/latchkey/storage"
+	"github.com/latchkeyhq/latchkey/telemetry"
 )
 
 // Config says how an [Auth] behaves. [New] copies it: later changes have no
@@ -42,6 +43,7 @@ type Config struct {
 	Factors     Factors       // second factors; zero: off
 	Security    Security      // single rules, stricter or looser
 	Runtime     Runtime       // what the program lends: clock, log, HTTP client
+	Operations  Operations    // how the site is watched and run
 	Mail        Mail          // how mails other than sign-in links are delivered
 
 	env environment // see WithEnv
@@ -117,6 +119,19 @@ type Pages struct {
 	VerifyRequest string
 	Factor        string // asks for a second factor; gets use=<kind>, and error=SecondFactor after a wrong one
 	NewUser       string // new users land here first, with callbackUrl; empty: they go straight on
+}
+
+// Operations is how a team watches and runs a site. The zero value costs nothing: no
+// allocation, query, header or cookie.
+type Operations struct {
+	// Tracer hears of requests, calls and counts; module otel has one for
+	// OpenTelemetry. nil: nothing is traced.
+	Tracer telemetry.Tracer
+	// RolloutGrace keeps session cookies that are sealed under an unknown secret for so
+	// long after the start, instead of clearing them: an instance that is rolled out
+	// with a wrong secret then signs nobody out for good. Such a cookie opens nothing.
+	// 0: they are cleared at once, as in Auth.js.
+	RolloutGrace time.Duration
 }
 
 // Theme colours the built-in pages.

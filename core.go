@@ -44,7 +44,7 @@ func (c *Core) Do(ctx context.Context, r *Request) (*Response, error) {
 }
 
 func do(ctx context.Context, s *setup, fault error, r *Request, trusted bool) (*Response, error) {
-	x, res, err := answer(ctx, s, fault, r, trusted)
+	x, res, err := answerTraced(ctx, s, fault, r, trusted)
 	if err != nil {
 		return nil, fail(ctx, x, err)
 	}
@@ -258,7 +258,7 @@ func startSignIn(ctx context.Context, c *Core, x *exchange, provider string, o S
 	}
 	query, form := routeFields(o.Form, o.Params)
 	form.Set("callbackUrl", to)
-	x, res, err := answer(ctx, s, nil, ownPost(s, x.request, p.info().start+provider, query, form), true)
+	x, res, err := answerTraced(ctx, s, nil, ownPost(s, x.request, p.info().start+provider, query, form), true)
 	if err != nil {
 		return x, nil, err
 	}
@@ -306,7 +306,7 @@ func startSignOut(ctx context.Context, c *Core, x *exchange, o SignOutOptions, f
 		return x, nil, err
 	}
 	asked, to := x.request, url.Values{"callbackUrl": {returnTo(&x.links, x.request.Header, o.RedirectTo)}}
-	x, res, err := answer(ctx, x.setup, nil, ownPost(x.setup, x.request, "signout", nil, to), true)
+	x, res, err := answerTraced(ctx, x.setup, nil, ownPost(x.setup, x.request, "signout", nil, to), true)
 	if err != nil {
 		return x, nil, err
 	}

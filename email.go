@@ -20,6 +20,7 @@ import (
 	"github.com/latchkeyhq/latchkey/internal/page"
 	"github.com/latchkeyhq/latchkey/internal/redact"
 	"github.com/latchkeyhq/latchkey/internal/secret"
+	"github.com/latchkeyhq/latchkey/internal/watch"
 	"github.com/latchkeyhq/latchkey/storage"
 )
 
@@ -200,7 +201,8 @@ func (p *emailProvider) deliver(ctx context.Context, x *exchange, email string, 
 		Expires: expires, Provider: p.ID, Theme: x.setup.config.Theme,
 		Language: x.setup.languageOf(ctx, &x.visit), Texts: x.setup.config.Texts, Request: x.request,
 	}
-	if err := x.setup.ask(ctx, x.setup.config.Limits.MailTimeout, "Email.Send", func(ctx context.Context) error { return p.Send(ctx, message) }); err != nil {
+	err = x.setup.ask(ctx, x.setup.config.Limits.MailTimeout, mailCall, func(ctx context.Context) error { return p.Send(ctx, message) })
+	if watch.Mail(ctx, x.setup.log, string(message.Kind), err); err != nil {
 		cleanup, cancel := guarded.Background(ctx, x.setup.config.Limits.StoreTimeout)
 		defer cancel()
 		_, gone := x.setup.store.UseVerificationToken(cleanup, row.Identifier, row.Token)

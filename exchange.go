@@ -115,6 +115,7 @@ func bareExchange(s *setup, r *Request, action string) *exchange {
 	x.request, x.now, x.about = r, s.now, x
 	x.credential.Cookies = &x.cookies
 	x.events.Hears = (*listeners)(&s.config.Events)
+	x.trail.On = s.log.Traces()
 	if s.config.Events.Observe != nil {
 		x.events.Base = x.eventBase()
 	}

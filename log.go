@@ -17,7 +17,7 @@ import (
 )
 
 // logRules are what the log asks about the errors of requests.
-var logRules = journal.Rules{Level: levelOf, Outcome: outcomeOf, Details: detailsOf}
+var logRules = journal.Rules{Level: levelOf, Outcome: outcomeOf, Details: detailsOf, Fails: isFailure}
 
 // loggerOf returns the logger that a configuration names.
 func loggerOf(r *Runtime) *slog.Logger {
@@ -75,6 +75,11 @@ func outcomeOf(err error) string {
 		return string(failure.TypeOf(err))
 	}
 	return "failed"
+}
+
+// isFailure reports whether an error of a step is a failure, and not an answer.
+func isFailure(err error) bool {
+	return !isSteering(err) && !errors.Is(err, ErrNotFound) && !errors.Is(err, ErrConflict)
 }
 
 const (

@@ -11,6 +11,8 @@ import (
 	"github.com/latchkeyhq/latchkey/internal/later"
 	"github.com/latchkeyhq/latchkey/internal/limit"
 	"github.com/latchkeyhq/latchkey/internal/redact"
+	"github.com/latchkeyhq/latchkey/internal/watch"
+	"github.com/latchkeyhq/latchkey/telemetry"
 )
 
 // Mail says how mails are delivered. Only what a site has switched on sends any.
@@ -141,10 +143,10 @@ func (p *mails) send(ctx context.Context, m outgoing, by asker) error {
 		return errTooManyMails
 	}
 	m.From, m.Theme, m.Texts, m.Language = p.mail.From, p.theme, p.texts, by.language
-	step := p.log.Step(ctx, "callback", "name", "Mail.Send")
+	ctx, step := p.log.Begin(ctx, telemetry.OpMail, "Mail.Send", "")
 	err = guarded.Within(ctx, p.timeout, "Mail.Send", func(ctx context.Context) error { return p.mail.Send(ctx, m.Message) })
 	step.End(err)
-	if err != nil {
+	if watch.Mail(ctx, p.log, string(m.Kind), err); err != nil {
 		return errors.New(redact.Text(err.Error(), append(p.secrets[:len(p.secrets):len(p.secrets)], m.URL, m.Token, m.Code), journal.LongestText))
 	}
 	return nil

@@ -99,6 +99,7 @@ func (p *oauthProvider) receive(ctx context.Context, x *exchange) (outcome, erro
 		return outcome{}, err
 	}
 	x.setup.log.Note(ctx, x, "a callback belongs to a sign-in of this browser", "checks", f.Checks())
+	x.trail.Decided("state=ok")
 	if f.CallbackURL != "" {
 		x.callbackURL = f.CallbackURL
 	}

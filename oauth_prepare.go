@@ -165,7 +165,7 @@ func (p *oauthProvider) wire(s *setup) oauth.Config {
 		ClientIDParam: p.ClientIDParam, JWKS: p.JWKS, IDTokenAlgs: p.IDTokenAlgs, Audiences: s.config.audiences(p.AllowedAudiences),
 		Authorization: oauth.Endpoint(p.Authorization), Token: oauth.Endpoint(p.Token), UserInfo: oauth.Endpoint(p.UserInfo),
 		AllowInsecure: p.AllowPlainHTTP, HTTP: p.http, Time: s.now, CallTimeout: s.config.Limits.ProviderCallTimeout, MaxBody: int64(s.config.Limits.MaxResponseBytes),
-		Cache: discoveryCache(s.config.Limits), StaleKeys: func(a oauth.StaleAnswer) { p.alertOfStaleKeys(s, a) }, Trace: p.trace(s.log),
+		Cache: discoveryCache(s.config.Limits), StaleKeys: func(a oauth.StaleAnswer) { p.alertOfStaleKeys(s, a) }, Trace: p.watched(s).Trace,
 	}
 	if p.Transport == nil { // with one, nobody can tell whether others would get the same answer
 		c.Shared, c.Via = s.issuers, s.config.Runtime.HTTPClient
@@ -202,14 +202,6 @@ func (p *oauthProvider) wire(s *setup) oauth.Config {
 func (p *oauthProvider) alertOfStaleKeys(s *setup, a oauth.StaleAnswer) {
 	s.log.Alert("the keys of this provider cannot be fetched: older ones stay in use until the time given", "provider", p.ID,
 		"fetched", a.Since.UTC(), "until", a.End.UTC(), "error", redact.Text(a.Err.Error(), s.secrets(), journal.LongestText))
-}
-
-// trace tells the log, at debug level, of every call to the provider.
-func (p *oauthProvider) trace(log *journal.Logger) func(context.Context, oauth.Step, string) func(int, error) {
-	return func(ctx context.Context, what oauth.Step, host string) func(int, error) {
-		step := log.Step(ctx, "call to "+p.ID, "step", string(what))
-		return func(status int, err error) { step.End(err, "host", host, "status", status) }
-	}
 }
 
 // discoveryCache returns nil for the usual lifetimes.

@@ -77,7 +77,7 @@ func repeatedOf(p *oauthProvider, params url.Values) url.Values {
 // limitedClient returns the client for calls that a definition makes itself.
 func limitedClient(p *oauthProvider) *http.Client {
 	c := *p.http
-	c.Transport = limitedTransport{p.http.Transport, int64(p.setup.config.Limits.MaxResponseBytes)}
+	c.Transport = p.watched(p.setup).Transport(limitedTransport{p.http.Transport, int64(p.setup.config.Limits.MaxResponseBytes)})
 	return &c
 }
 

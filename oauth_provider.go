@@ -13,6 +13,7 @@ import (
 
 	"github.com/latchkeyhq/latchkey/internal/failure"
 	"github.com/latchkeyhq/latchkey/internal/oauth"
+	"github.com/latchkeyhq/latchkey/internal/watch"
 )
 
 // oauthProvider is an OAuth made ready.
@@ -80,4 +81,9 @@ func withAsked(ctx context.Context, p preparedProvider, a oneCall) (context.Cont
 func askedIn(ctx context.Context) oneCall {
 	a, _ := ctx.Value(askedKey{}).(oneCall)
 	return a
+}
+
+// watched returns what tells the log and the tracer of calls to the provider.
+func (p *oauthProvider) watched(s *setup) *watch.Provider {
+	return &watch.Provider{ID: p.ID, Tenant: s.tenant, Opaque: p.Transport != nil, Log: s.log, Now: s.now}
 }

@@ -56,6 +56,8 @@ func prepare(c Config, tenant string, shared common) (*setup, error) {
 	s.config.fillDefaults()
 	s.now = s.config.Runtime.Time
 	s.log = journal.New(loggerOf(&s.config.Runtime), s.now, logRules)
+	s.log.Trace(s.config.Operations.Tracer)
+	s.started = s.now()
 	s.warnOfLooseness()
 	var faults failure.List
 	s.prepareSite(&faults, strings.TrimRight(c.givenBasePath(), "/"))

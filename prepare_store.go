@@ -11,6 +11,7 @@ import (
 	"github.com/latchkeyhq/latchkey/internal/failure"
 	"github.com/latchkeyhq/latchkey/internal/guarded"
 	"github.com/latchkeyhq/latchkey/internal/limit"
+	"github.com/latchkeyhq/latchkey/internal/watch"
 	"github.com/latchkeyhq/latchkey/jwt"
 	"github.com/latchkeyhq/latchkey/storage"
 )
@@ -21,6 +22,9 @@ func (s *setup) prepareStores(f *failure.List, shared common) {
 	s.config.Limits.check(f)
 	s.mark = newProcessMark()
 	s.bounds = &guarded.Bounds{Timeout: s.config.Limits.StoreTimeout, Log: s.log}
+	if named, ok := s.config.Adapter.(storage.SystemAdapter); ok {
+		s.bounds.System = named.DBSystem()
+	}
 	s.lateEnds = directory.NewLateEnds(s.bounds)
 	s.config.Session.Cache.check(f)
 	s.beliefs = directory.NewSessionCache(s.config.Session.Cache.MaxAge, s.config.Session.Cache.Size, s.now)
@@ -44,6 +48,7 @@ func (s *setup) prepareLimiter(here *limit.Memory) {
 		shared = limit.NewShared(chosen, here, s.bounds, s.now)
 	}
 	s.limits = limit.New(s.config.Limits.rates(), s.config.Limits.Disabled, s.keys, here, shared)
+	s.limits.OnRefusal(watch.Refusals(s.log))
 }
 
 // prepareReplay chooses the store of used values, in the same order.

@@ -14,7 +14,12 @@ import (
 // one on the way, becomes a page, a redirect or JSON, as the browser expects
 // it.
 func respond(ctx context.Context, s *setup, fault error, r *Request) *Response {
-	x, res, err := answer(ctx, s, fault, r, false)
+	ctx, step := beginRequest(ctx, s, r)
+	var x *exchange
+	var res *Response
+	var err error
+	defer func() { endRequest(step, x, res, err) }()
+	x, res, err = answer(ctx, s, fault, r, false)
 	if err != nil {
 		res = render(ctx, s, x, r, err)
 		if _, ok := errors.AsType[*configFault](err); ok && x != nil {
@@ -74,6 +79,13 @@ func readBody(ctx context.Context, s *setup, r *Request, body io.Reader, length 
 		return badRequest(r)
 	}
 	return nil
+}
+
+// answerTraced does what answer does for a caller that renders no error.
+func answerTraced(ctx context.Context, s *setup, fault error, r *Request, trusted bool) (x *exchange, res *Response, err error) {
+	ctx, step := beginRequest(ctx, s, r)
+	defer func() { endRequest(step, x, res, err) }()
+	return answer(ctx, s, fault, r, trusted)
 }
 
 // answer handles every request below the base path: it reads the request,

@@ -1,6 +1,7 @@
 package latchkey
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -13,17 +14,24 @@ import (
 	"github.com/latchkeyhq/latchkey/internal/jwtclaims"
 	"github.com/latchkeyhq/latchkey/internal/wirejson"
 	"github.com/latchkeyhq/latchkey/storage"
+	"github.com/latchkeyhq/latchkey/telemetry"
 )
 
 // errOtherTenant reports that a session is another tenant's. It is no session here,
 // and its cookie and its row stay.
 var errOtherTenant = fmt.Errorf("the session of another tenant: %w", directory.ErrNoToken)
 
+// What is wrong with a token: each is a directory.ErrNoToken.
+var (
+	errUnsealed = fmt.Errorf("not sealed by us: %w", directory.ErrNoToken)
+	errOutlived = fmt.Errorf("expired: %w", directory.ErrNoToken)
+)
+
 // sessionJSON answers GET /session and, with a change, POST /session. It
 // returns null without a session, and also if the session cannot be read: the
 // fault is logged and the cookie left alone.
 func (x *exchange) sessionJSON(ctx context.Context, c *change) []byte {
-	r, err := x.setup.sessions.read(ctx, &x.visit, c)
+	r, err := readWith(ctx, x.setup, &x.visit, c)
 	if err != nil {
 		x.setup.log.Error(ctx, x, err)
 	}
@@ -61,7 +69,25 @@ func (x *exchange) ask(ctx context.Context, c *change) (*reading, error) {
 			return r, err
 		}
 	}
-	return x.setup.sessions.read(ctx, &x.visit, c)
+	return readWith(ctx, x.setup, &x.visit, c)
+}
+
+// readWith reads a session by the configured strategy, and counts what came of it.
+func readWith(ctx context.Context, s *setup, v *visit, c *change) (*reading, error) {
+	r, err := s.sessions.read(ctx, v, c)
+	if s.log.Traces() {
+		result := v.why
+		switch {
+		case err != nil:
+			result = "error"
+		case r != nil:
+			result = cmp.Or(v.why, "live")
+		case result == "":
+			result = "none"
+		}
+		s.log.Count(ctx, telemetry.Measure{Kind: telemetry.SessionReads, Value: result})
+	}
+	return r, err
 }
 
 // prepareEnds chooses what remembers when the sessions of a user were ended, where

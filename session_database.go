@@ -1,6 +1,7 @@
 package latchkey
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"time"
@@ -98,6 +99,7 @@ func (d *databaseStrategy) find(ctx context.Context, v *visit, shown browser.Tok
 	if !d.expired(&found.Row) {
 		return found, token, nil
 	}
+	v.why = "expired"
 	if _, err := s.store.DeleteSession(ctx, token); failure.Ignoring(err, ErrNotFound) != nil {
 		s.log.Error(ctx, v.about, failure.Wrap(ErrSessionToken, err)) // it stays dead all the same
 	}
@@ -122,15 +124,20 @@ func (d *databaseStrategy) read(ctx context.Context, v *visit, c *change) (*read
 	}
 	if s == nil {
 		if v.cookies.HasSession() {
+			v.why = cmp.Or(v.why, "ended")
 			v.credential.Clear()
 		}
 		return nil, nil
+	}
+	if d.isDue(&s.Row) {
+		v.why = "renewed"
 	}
 	gone, err := d.extend(ctx, &s.Row, token)
 	if err != nil {
 		return nil, failure.Wrap(ErrSessionToken, err)
 	}
 	if gone {
+		v.why = "ended"
 		v.credential.Clear()
 		return nil, nil
 	}

@@ -2,6 +2,7 @@ package latchkey
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	"github.com/latchkeyhq/latchkey/internal/browser"
@@ -62,6 +63,7 @@ func (t *tokenStrategy) readPlain(ctx context.Context, v *visit, token browser.T
 		return nil, failure.Wrap(ErrJWTSession, err)
 	}
 	t.sizes.warn(ctx, t.setup.log, v.about, len(sealed))
+	countSealed(ctx, t.setup, v, len(sealed))
 	v.credential.Put(sealed, found.of.Expires)
 	found.json, err = appendSession(make([]byte, 0, 256), found.session)
 	return &found.reading, err
@@ -89,15 +91,20 @@ func (r *plainReading) unrenewed(members []jsonscan.Member, maxAge time.Duration
 func (t *tokenStrategy) openPlain(token browser.Token, room *plainRoom) ([]jsonscan.Member, error) {
 	var err error
 	if room.opened, err = token.Spec.Codec.AppendOpen(room.opened[:0], token.Text); err != nil {
-		return nil, directory.ErrNoToken
+		return nil, errUnsealed
 	}
 	now, maxAge := t.setup.now(), t.setup.config.Session.JWT.MaxAge
 	members, err := jsonscan.Members(room.opened, room.members[:0])
-	if err != nil || jwtclaims.Check(members, now, maxAge) != nil || browser.KindOfMembers(members) != token.Kind {
-		return nil, directory.ErrNoToken
+	if err != nil || browser.KindOfMembers(members) != token.Kind {
+		return nil, errUnsealed
+	}
+	if err := jwtclaims.Check(members, now, maxAge); errors.Is(err, jwtclaims.ErrExpired) {
+		return nil, errOutlived
+	} else if err != nil {
+		return nil, errUnsealed
 	}
 	if iat, ok := jwtclaims.Time(members, "iat"); ok && jwtclaims.IsOutlived(iat, now, maxAge) {
-		return nil, directory.ErrNoToken
+		return nil, errOutlived
 	}
 	return members, nil
 }
@@ -128,7 +135,28 @@ func (t *tokenStrategy) judge(ctx context.Context, tenant string, from directory
 		return false, errOtherTenant
 	}
 	if limit := t.setup.config.Session.AbsoluteMaxAge; limit > 0 && !from.Began.IsZero() && !t.setup.now().Before(from.Began.Add(limit)) {
-		return false, directory.ErrNoToken
+		return false, errOutlived
 	}
 	return t.setup.revocations.Check(ctx, from, useCache)
+}
+
+// reasonOf returns the word by which a token that opens no session is counted.
+func reasonOf(token browser.Token, err error) string {
+	switch {
+	case errors.Is(err, errOtherTenant):
+		return "none"
+	case errors.Is(err, errOutlived):
+		return "expired"
+	case !errors.Is(err, errUnsealed):
+		return "revoked"
+	case token.Spec != nil && token.Spec.Codec.SealedBy(token.Text) < 0:
+		return "unknown_key"
+	}
+	return "invalid"
+}
+
+// isRollingOut reports whether an unknown secret may be another instance's.
+func isRollingOut(s *setup) bool {
+	grace := s.config.Operations.RolloutGrace
+	return grace > 0 && s.now().Before(s.started.Add(grace))
 }

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"maps"
 	"sync"
 	"time"
 
@@ -15,6 +14,7 @@ import (
 	"github.com/latchkeyhq/latchkey/internal/jwtclaims"
 	"github.com/latchkeyhq/latchkey/internal/secret"
 	"github.com/latchkeyhq/latchkey/internal/sessionref"
+	"github.com/latchkeyhq/latchkey/jwt"
 )
 
 // tokenStrategy keeps a session in its cookie, sealed: nothing is stored.
@@ -69,19 +69,11 @@ func (t *tokenStrategy) open(ctx context.Context, v *visit, who *directory.SignI
 		v.credential.Clear()
 		return nil
 	}
-	return t.seal(ctx, v, t.nameUser(kept.putBack(claims), who.User.ID), life{})
-}
-
-// nameUser returns claims that name the stored user, if the application has
-// replaced sub: whatever ends the sessions of that user has to reach this one
-// . It does not change the map that a callback returned.
-func (t *tokenStrategy) nameUser(claims Claims, id string) Claims {
-	if id == "" || !t.setup.tracksSignIns() || claims.String(jwtclaims.Subject) == id {
-		return claims
+	claims = kept.putBack(claims)
+	if t.setup.tracksSignIns() {
+		claims = nameUser(claims, who.User.ID)
 	}
-	claims = maps.Clone(claims)
-	claims[jwtclaims.StoreID] = id
-	return claims
+	return t.seal(ctx, v, claims, life{})
 }
 
 // endFormer revokes the token that the browser brought to a sign-in. It
@@ -134,6 +126,7 @@ func (t *tokenStrategy) seal(ctx context.Context, v *visit, claims Claims, l lif
 		return failure.Wrap(ErrJWTSession, err)
 	}
 	t.sizes.warn(ctx, t.setup.log, v.about, len(token))
+	countSealed(ctx, t.setup, v, len(token))
 	v.credential.Put(token, now.Add(l.of(now, c.MaxAge)))
 	return nil
 }
@@ -159,21 +152,21 @@ func (t *tokenStrategy) read(ctx context.Context, v *visit, c *change) (*reading
 	token := v.credential.Token()
 	if token.Text == "" {
 		if v.cookies.HasSession() {
-			t.refuse(ctx, v, directory.ErrNoToken)
+			t.refuse(ctx, v, token, errUnsealed)
 		}
 		return nil, nil
 	}
 	if t.plain && v.credential.Bearer == nil {
 		r, err := t.readPlain(ctx, v, token)
 		if errors.Is(err, directory.ErrNoToken) {
-			t.refuse(ctx, v, err)
+			t.refuse(ctx, v, token, err)
 			return nil, nil
 		}
 		return r, err
 	}
 	claims, believed, err := t.openToken(ctx, token, c == nil) // what changes something asks the store
 	if errors.Is(err, directory.ErrNoToken) {
-		t.refuse(ctx, v, err)
+		t.refuse(ctx, v, token, err)
 		return nil, nil
 	}
 	if err != nil {
@@ -184,11 +177,13 @@ func (t *tokenStrategy) read(ctx context.Context, v *visit, c *change) (*reading
 
 // refuse makes the browser forget a token that is undecodable, expired or
 // revoked, unless it is another tenant's.
-func (t *tokenStrategy) refuse(ctx context.Context, v *visit, err error) {
+func (t *tokenStrategy) refuse(ctx context.Context, v *visit, token browser.Token, err error) {
 	t.setup.log.Debug(ctx, v.about, failure.Wrap(ErrJWTSession, err))
-	if !errors.Is(err, errOtherTenant) {
-		v.credential.Clear()
+	v.why = reasonOf(token, err)
+	if errors.Is(err, errOtherTenant) || v.why == "unknown_key" && isRollingOut(t.setup) {
+		return
 	}
+	v.credential.Clear()
 }
 
 // openToken decrypts and validates a session token. It returns ErrNoToken if
@@ -199,7 +194,7 @@ func (t *tokenStrategy) openToken(ctx context.Context, token browser.Token, useC
 		return nil, false, err
 	}
 	if browser.KindOfClaims(claims) != token.Kind {
-		return nil, false, directory.ErrNoToken
+		return nil, false, errUnsealed
 	}
 	from := directory.OriginOfToken(claims)
 	if t.setup.assures() {
@@ -227,11 +222,14 @@ func (t *tokenStrategy) decode(ctx context.Context, token string, spec *browser.
 			return c.Decode(ctx, token, t.params(spec, nil, c.MaxAge))
 		})
 	}
+	if errors.Is(err, jwt.ErrExpired) {
+		return nil, errOutlived
+	}
 	if err != nil || claims == nil {
-		return nil, directory.ErrNoToken
+		return nil, errUnsealed
 	}
 	if iat, ok := claims.Time("iat"); ok && jwtclaims.IsOutlived(iat, t.setup.now(), c.MaxAge) {
-		return nil, directory.ErrNoToken
+		return nil, errOutlived
 	}
 	return claims, nil
 }

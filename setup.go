@@ -18,6 +18,7 @@ import (
 	"github.com/latchkeyhq/latchkey/internal/weburl"
 	"github.com/latchkeyhq/latchkey/internal/words"
 	"github.com/latchkeyhq/latchkey/jwt"
+	"github.com/latchkeyhq/latchkey/telemetry"
 )
 
 // setup is a Config made ready: defaults filled in, checked, indexed. It never
@@ -36,6 +37,7 @@ type setup struct {
 
 	trust     *hostTrust
 	log       *journal.Logger
+	started   time.Time
 	now       func() time.Time
 	pages     *page.Pages
 	languages *words.Matcher // of pages and mails
@@ -133,4 +135,20 @@ func (s *setup) setsSession(res *Response) bool {
 		}
 	}
 	return false
+}
+
+// countSealed counts a token that was sealed, and the secret of the one it replaces.
+func countSealed(ctx context.Context, s *setup, v *visit, size int) {
+	if !s.log.Traces() {
+		return
+	}
+	v.why = "renewed"
+	s.log.Count(ctx, telemetry.Measure{Kind: telemetry.SessionSize, N: int64(size)})
+	if shown := v.credential.Token(); shown.Text != "" && shown.Spec != nil && s.config.Session.JWT.Decode == nil {
+		age := "newest"
+		if shown.Spec.Codec.SealedBy(shown.Text) > 0 {
+			age = "older"
+		}
+		s.log.Count(ctx, telemetry.Measure{Kind: telemetry.TokensOpened, Value: age})
+	}
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/latchkeyhq/latchkey/internal/sessionref"
 	"github.com/latchkeyhq/latchkey/internal/texts"
 	"github.com/latchkeyhq/latchkey/internal/weburl"
+	"github.com/latchkeyhq/latchkey/telemetry"
 )
 
 // Signing in: a provider begins, and later says who came back; what becomes of
@@ -57,6 +58,10 @@ func (x *exchange) conclude(ctx context.Context, out outcome, err error) (*Respo
 	}
 	if x.action == "callback" {
 		addRefusal(x, err)
+		x.trail.Decided("sign_in=refused")
+		if !isSteering(err) {
+			x.setup.log.Count(ctx, telemetry.Measure{Kind: telemetry.SignIns, Provider: x.provider.info().id, Value: "failure", Type: failure.TypeOf(err)})
+		}
 	}
 	return x.steer(ctx, err)
 }
@@ -101,6 +106,10 @@ func askAbout(ctx context.Context, x *exchange, in directory.Assertion, known *U
 	in.Allowed = append(slices.Clip(in.Allowed), attempt.User.ID)
 	if x.setup.pause != nil {
 		if res, err := x.setup.pause(ctx, x, &in, known); res != nil || err != nil {
+			if err == nil {
+				x.trail.Decided("sign_in=challenged")
+				x.setup.log.Count(ctx, telemetry.Measure{Kind: telemetry.SignIns, Provider: in.Account.Provider, Value: "challenged"})
+			}
 			return res, atProvider(x.provider, err)
 		}
 	}
@@ -143,11 +152,28 @@ func (x *exchange) admit(ctx context.Context, in directory.Assertion) (*Response
 		x.setup.log.Error(ctx, x, atProvider(x.provider, err)) // the other tab will have to begin again
 	}
 	x.setup.log.Info(ctx, x, "signed in", "user", who.User.ID, "new", who.IsNew)
+	countSignIn(ctx, x, who)
 	addSignIn(&x.events, who)
 	if err := leaveFresh(ctx, x, who); err != nil {
 		x.setup.log.Error(ctx, x, atProvider(x.provider, err)) // they will be asked once more
 	}
 	return &Response{Redirect: x.destination(who)}, nil
+}
+
+// countSignIn counts a completed sign-in.
+func countSignIn(ctx context.Context, x *exchange, who *directory.SignIn) {
+	x.trail.UserID = who.User.ID
+	value, resolved := "success", "resolve=known"
+	switch {
+	case who.IsNew:
+		value, resolved = "new_user", "resolve=created"
+	case who.IsLink:
+		resolved = "resolve=linked"
+	}
+	x.trail.Decided(resolved)
+	x.trail.Decided("session=opened")
+	x.setup.log.Count(ctx, telemetry.Measure{Kind: telemetry.SignIns, Provider: who.Account.Provider, Value: value})
+	x.setup.log.Count(ctx, telemetry.Measure{Kind: telemetry.SessionsOpened, Value: string(x.setup.config.Session.Strategy)})
 }
 
 // leaveFresh has the account page know that this session is new, where no store

@@ -9,6 +9,7 @@ import (
 	"github.com/latchkeyhq/latchkey/internal/failure"
 	"github.com/latchkeyhq/latchkey/internal/guarded"
 	"github.com/latchkeyhq/latchkey/internal/journal"
+	"github.com/latchkeyhq/latchkey/telemetry"
 )
 
 // listeners are Events as the directory asks for them.
@@ -73,18 +74,24 @@ func (e *Events) userHandlerOf(t event.Type) (name string, f func(context.Contex
 // tellAll calls the functions of e for the events in o, each for no longer than
 // limit. An error is logged and changes nothing.
 func (e *Events) tellAll(ctx context.Context, o *directory.Outbox, limit time.Duration, log *journal.Logger, about journal.Subject) {
+	call := func(name string, f func(context.Context) error) error {
+		ctx, step := log.Begin(ctx, telemetry.OpCallback, name, "")
+		err := guarded.Within(ctx, limit, name, f)
+		step.End(err)
+		return err
+	}
 	report := func(name string, err error) {
 		if err != nil {
 			log.Error(ctx, about, failure.Wrap(ErrEvent, err), "event", name)
 		}
 	}
 	for _, entry := range o.Take() {
-		if name, call := e.handlerOf(&entry); call != nil {
-			report(name, guarded.Within(ctx, limit, "Events."+name, call))
+		if name, f := e.handlerOf(&entry); f != nil {
+			report(name, call("Events."+name, f))
 		}
 		if entry.Event != nil {
 			observe := func(ctx context.Context) error { return e.Observe(ctx, *entry.Event) }
-			report(string(entry.Type), guarded.Within(ctx, limit, "Events.Observe", observe))
+			report(string(entry.Type), call("Events.Observe", observe))
 		}
 	}
 }

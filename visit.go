@@ -1,11 +1,14 @@
 package latchkey
 
 import (
+	"maps"
 	"time"
 
 	"github.com/latchkeyhq/latchkey/internal/browser"
 	"github.com/latchkeyhq/latchkey/internal/directory"
 	"github.com/latchkeyhq/latchkey/internal/journal"
+	"github.com/latchkeyhq/latchkey/internal/jwtclaims"
+	"github.com/latchkeyhq/latchkey/internal/watch"
 )
 
 // visit is what session strategies see of an exchange: the cookies and the
@@ -16,6 +19,8 @@ type visit struct {
 	cookies    browser.Cookies
 	credential browser.Credential
 	events     directory.Outbox
+	trail      watch.Trail
+	why        string // there is no session, for the tracer; empty: unknown
 
 	about       journal.Subject // the exchange, for the log
 	secretsSeen []string        // that came up on the way and may not be logged
@@ -30,4 +35,16 @@ func viaOf(kind browser.Kind) SessionVia {
 		return ViaBearer
 	}
 	return ViaCookie
+}
+
+// nameUser returns claims that name the stored user, if the application has
+// replaced sub: whatever ends the sessions of that user has to reach this one
+// . It does not change the map that a callback returned.
+func nameUser(claims Claims, id string) Claims {
+	if id == "" || claims.String(jwtclaims.Subject) == id {
+		return claims
+	}
+	claims = maps.Clone(claims)
+	claims[jwtclaims.StoreID] = id
+	return claims
 }

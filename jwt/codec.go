@@ -181,6 +181,38 @@ func (c *Codec) openGCM(dst []byte, h header, p parts) ([]byte, error) {
 	return k.open(dst, p)
 }
 
+// SealedBy returns the index of the secret that the header of token names, and -1 if
+// it names a key of none of them. It opens nothing, so it proves nothing. It returns 0 for
+// a token that names no key, and for text that is no token.
+func (c *Codec) SealedBy(token string) int {
+	newest, err := c.key()
+	if err != nil || len(token) > MaxLen {
+		return 0
+	}
+	p, ok := split(token)
+	if !ok || p.header == newest.header {
+		return 0
+	}
+	h, ok := parseHeader(p.header)
+	if !ok || !h.hasKid {
+		return 0
+	}
+	for i, secret := range c.secrets {
+		kid := ""
+		if h.enc == encGCM {
+			if k, err := newGCMKey(secret, c.salt); err == nil {
+				kid = k.kid
+			}
+		} else if k, err := newCBCKey(secret, c.salt); err == nil {
+			kid = k.kid
+		}
+		if kid == h.kid {
+			return i
+		}
+	}
+	return -1
+}
+
 // parts are the five parts of a compact JWE without the second, the encrypted
 // key, which is empty when a key is used directly (RFC 7518 section 4.5).
 type parts struct {

@@ -1,4 +1,4 @@
-// Package mailtext words the mail that carries a sign-in link, and checks what
+// Package mailtext words the mails of a site, a kind of message each, and checks what
 // goes into one. It delivers nothing: it is what package mail and the mail APIs
 // of package providers share, and it is for whoever writes another Send.
 //

@@ -21,26 +21,34 @@ type Content struct {
 }
 
 // Compose returns the words of the mail for m, in the colours of m.Theme and in
-// m.Language: the site's host, a button, the link to copy, and when it expires.
-// It fails if m.URL is no http(s) URL, and for a kind of message that it has no
-// words for.
+// m.Language: the site's host, a button, the link to copy, the code, and when they
+// expire, as the kind of message has them. It returns an error if m.URL, or an
+// m.OtherURL that is not empty, is no http(s) URL, for a kind of message that it has
+// no words for, and for a message without link and code.
 //
 // The mail loads nothing from elsewhere: a picture would tell its host when which
 // user reads mail, and most programs hide it anyway.
 func Compose(m latchkey.Message) (Content, error) {
-	if m.Kind != latchkey.MessageSignIn {
+	s, known := shapes[m.Kind]
+	if !known {
 		return Content{}, fmt.Errorf("there are no words for a message of the kind %q", m.Kind)
 	}
 	host, err := linkHost(m.URL)
+	if err == nil && m.OtherURL != "" {
+		_, err = linkHost(m.OtherURL)
+	}
+	if err == nil && s.action == "" && m.Code == "" {
+		err = fmt.Errorf("a message of the kind %q has no code", m.Kind)
+	}
 	if err != nil {
 		return Content{}, err
 	}
 	w := wordingOf(m)
-	html, err := w.html(m, host)
+	html, err := w.html(s, m, host)
 	if err != nil {
 		return Content{}, err
 	}
-	return Content{Subject: oneLine(w.with("mail.subject", host)), Text: w.plain(m, host), HTML: html}, nil
+	return Content{Subject: oneLine(w.with(s.subject, host)), Text: w.plain(s, m, host), HTML: html}, nil
 }
 
 // Check refuses words that cannot be sent as they are: without a Subject or a

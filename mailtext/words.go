@@ -8,7 +8,7 @@ import (
 	"github.com/latchkeyhq/latchkey/internal/words"
 )
 
-// wording looks up what a mail says, in the language of a link: the site's own
+// wording looks up what a mail says, in the language of a message: the site's own
 // texts before those that are built in.
 type wording struct {
 	tag  string
@@ -51,17 +51,34 @@ func (w wording) expires(t time.Time) string {
 	if t.IsZero() {
 		return ""
 	}
-	return w.with("mail.expires", t.UTC().Format("2006-01-02 15:04 UTC"))
+	return w.with("mail.expires", stamp(t))
 }
 
-// plain returns the mail without HTML. The link stands on a line of its own, so
-// that every program finds its ends.
-func (w wording) plain(m latchkey.Message, host string) string {
+func stamp(t time.Time) string { return t.UTC().Format("2006-01-02 15:04 UTC") }
+
+// plain returns the mail without HTML. Each link and the code stand on lines of their
+// own, so that every program finds their ends.
+func (w wording) plain(s shape, m latchkey.Message, host string) string {
 	var b strings.Builder
-	b.WriteString(oneLine(w.with("mail.subject", host)) + "\n" + m.URL + "\n\n")
-	if s := w.expires(m.Expires); s != "" {
-		b.WriteString(s + "\n")
+	b.WriteString(oneLine(w.with(s.subject, host)) + "\n")
+	if s.action != "" {
+		b.WriteString(m.URL + "\n")
 	}
-	b.WriteString(w.whole("mail.ignore") + "\n")
-	return b.String()
+	b.WriteString("\n")
+	if lead := w.lead(s, m); lead != "" {
+		b.WriteString(lead + "\n\n")
+	}
+	if s.other != "" && m.OtherURL != "" {
+		b.WriteString(w.whole(s.other) + "\n" + m.OtherURL + "\n\n")
+	}
+	if above := w.above(s, m); above != "" {
+		b.WriteString(above + "\n" + spaced(m.Code) + "\n" + w.whole("mail.code.warn") + "\n\n")
+	}
+	if s.once && !m.Expires.IsZero() {
+		b.WriteString(w.expires(m.Expires) + "\n")
+	}
+	if foot := w.optional(s.foot); foot != "" {
+		b.WriteString(foot + "\n")
+	}
+	return strings.TrimRight(b.String(), "\n") + "\n"
 }

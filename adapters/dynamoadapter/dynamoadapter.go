@@ -53,3 +53,6 @@ func New(c Client, table string, o Options) (*Adapter, error) {
 	}
 	return &Adapter{newAuthJS(c, table, o)}, nil
 }
+
+// DBSystem returns the name of the database for traces.
+func (a *Adapter) DBSystem() string { return "aws.dynamodb" }

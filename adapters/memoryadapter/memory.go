@@ -110,3 +110,6 @@ func (a *Adapter) withData(ctx context.Context, f func(*data) error) error {
 	}()
 	return f(a.data)
 }
+
+// DBSystem returns the name of the database for traces.
+func (a *Adapter) DBSystem() string { return "memory" }

@@ -165,3 +165,6 @@ func orNotFound(err error) error {
 	}
 	return err
 }
+
+// DBSystem returns the name of the database for traces.
+func (a *Adapter) DBSystem() string { return "mongodb" }

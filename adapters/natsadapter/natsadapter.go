@@ -91,3 +91,6 @@ func fits(s jetstream.StreamConfig) error {
 	}
 	return fmt.Errorf("natsadapter: the bucket %s cannot be used: %s (Migrate sets up what can be changed)", strings.TrimPrefix(s.Name, "KV_"), strings.Join(wrong, "; "))
 }
+
+// DBSystem returns the name of the database for traces.
+func (a *Adapter) DBSystem() string { return "nats" }

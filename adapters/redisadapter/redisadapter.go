@@ -105,3 +105,6 @@ func onCluster(base *conn, o *redis.ClusterOptions, layout Layout) (*Adapter, er
 	}
 	return &Adapter{kvstore.New(base, kvstore.Options{})}, nil
 }
+
+// DBSystem returns the name of the database for traces.
+func (a *Adapter) DBSystem() string { return "redis" }

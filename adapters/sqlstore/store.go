@@ -80,3 +80,11 @@ func (s *Store) InTx(ctx context.Context, f func(storage.Adapter) error) error {
 	}
 	return fail(ctx, "transaction", err)
 }
+
+// DBSystem returns the name of the database for traces.
+func (s *Store) DBSystem() string {
+	if s.db.layout.dialect == Postgres {
+		return "postgresql"
+	}
+	return string(s.db.layout.dialect)
+}

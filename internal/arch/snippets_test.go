@@ -234,6 +234,7 @@ var imported = map[string]string{
 	"ginauth": core + "/frameworks/ginauth", "echoauth": core + "/frameworks/echoauth", "fiberauth": core + "/frameworks/fiberauth",
 	"gin": "github.com/gin-gonic/gin", "fiber": "github.com/gofiber/fiber/v3", "echo": "github.com/labstack/echo/v5", "chi": "github.com/go-chi/chi/v5", "mux": "github.com/gorilla/mux",
 	"connectauth": core + "/frameworks/connectauth", "grpcauth": core + "/frameworks/grpcauth",
+	"telemetry": core + "/telemetry", "latchkeyotel": core + "/otel",
 	"connect": "connectrpc.com/connect", "grpc": "google.golang.org/grpc",
 }
 

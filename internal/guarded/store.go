@@ -11,12 +11,14 @@ import (
 	"github.com/latchkeyhq/latchkey/internal/journal"
 	"github.com/latchkeyhq/latchkey/internal/redact"
 	"github.com/latchkeyhq/latchkey/storage"
+	"github.com/latchkeyhq/latchkey/telemetry"
 )
 
 // Bounds are what every call of a store is held to.
 type Bounds struct {
 	Timeout time.Duration
 	Log     *journal.Logger // of single calls, at debug level; nil: none
+	System  string          // of the database, for the tracer; empty: unknown
 }
 
 // Call runs one operation of a store. It bounds the operation, recovers a panic,
@@ -25,13 +27,14 @@ type Bounds struct {
 func Call[T any](ctx context.Context, b *Bounds, operation string, f func(context.Context) (T, error)) (T, error) {
 	ctx, cancel := context.WithTimeout(ctx, b.Timeout)
 	defer cancel()
-	step := b.Log.Step(ctx, "adapter", "operation", operation)
+	ctx, step := b.Log.Begin(ctx, telemetry.OpStore, operation, b.System)
 	result, err := ContainResult(func() (T, error) { return f(ctx) })
-	step.End(err)
 	switch {
 	case err == nil, errors.Is(err, storage.ErrNotFound), errors.Is(err, storage.ErrConflict):
+		step.End(err)
 		return result, err
 	}
+	step.EndWith(telemetry.OperationResult{Type: fault.ErrAdapter, Mend: true}, err)
 	if e, ok := errors.AsType[*fault.Error](err); ok && e.Type == fault.ErrAdapter {
 		return result, err
 	}

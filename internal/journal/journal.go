@@ -1,5 +1,6 @@
 // Package journal writes the log. The library hands it no secret on purpose; it
-// redacts what the application's own errors may carry.
+// redacts what the application's own errors may carry. Each step that the log tells at
+// debug level is told to the tracer, too, if there is one.
 package journal
 
 import (
@@ -10,15 +11,17 @@ import (
 
 	"github.com/latchkeyhq/latchkey/internal/failure"
 	"github.com/latchkeyhq/latchkey/internal/redact"
+	"github.com/latchkeyhq/latchkey/telemetry"
 )
 
 // Logger writes to a [slog.Logger], at most ten lines of a kind in a second. It
 // passes the context on, for handlers that add trace ids. A nil *Logger is valid
-// for Step alone. It is safe for concurrent use.
+// for Begin and Count alone. It is safe for concurrent use.
 type Logger struct {
-	out   *slog.Logger
-	now   func() time.Time
-	rules Rules
+	out    *slog.Logger
+	now    func() time.Time
+	rules  Rules
+	tracer *tracer // nil: none
 
 	mu     sync.Mutex
 	second int64
@@ -30,6 +33,9 @@ type Rules struct {
 	Level   func(err error) slog.Level
 	Outcome func(err error) string   // of a step, in a few words
 	Details func(err error) []Detail // nil: the text of err says all
+	// Fails reports whether err is a failure, and not an answer such as "not found".
+	// nil: every error is.
+	Fails func(err error) bool
 }
 
 // Detail is an attribute of an error. Value is redacted and cut to Limit bytes.
@@ -110,6 +116,7 @@ func (l *Logger) Note(ctx context.Context, about Subject, text string, args ...a
 // rules.
 func (l *Logger) Error(ctx context.Context, about Subject, err error, args ...any) {
 	kind := string(failure.TypeOf(err))
+	l.Count(ctx, telemetry.Measure{Kind: telemetry.Failures, Type: failure.TypeOf(err)})
 	if !l.samples(kind) {
 		return
 	}
@@ -132,33 +139,4 @@ func (l *Logger) samples(kind string) bool {
 	}
 	l.lines[kind]++
 	return l.lines[kind] <= linesPerSecond
-}
-
-// Step is something that takes time, such as a call of the Adapter. A nil *Step
-// writes nothing.
-type Step struct {
-	log       *Logger
-	ctx       context.Context
-	text      string
-	key, name string
-	began     time.Time
-}
-
-// Step begins a step. It returns nil, and costs nothing, unless the log is read
-// at debug level.
-func (l *Logger) Step(ctx context.Context, text, key, name string) *Step {
-	if l == nil || !l.out.Enabled(ctx, slog.LevelDebug) {
-		return nil
-	}
-	return &Step{l, ctx, text, key, name, l.now()}
-}
-
-// End writes the outcome and the time that the step took. The caller of the step
-// logs the reason of a failure.
-func (s *Step) End(err error, args ...any) {
-	if s == nil || !s.log.samples("debug: "+s.text+s.name) {
-		return
-	}
-	args = append([]any{s.key, s.name, "outcome", s.log.rules.Outcome(err), "took", s.log.now().Sub(s.began)}, args...)
-	s.log.out.DebugContext(s.ctx, "latchkey: "+s.text, args...)
 }

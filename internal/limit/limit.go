@@ -32,7 +32,13 @@ type Limits struct {
 	keys   *keys.Keys
 	here   *Memory
 	shared *Shared // nil: this process counts alone
+
+	refused func(ctx context.Context, field string, shared bool) // nil: refusals are not counted
 }
+
+// OnRefusal has f called for each budget that is used up, by its field of Limits, and
+// whether all instances count it. It is for the time before l is used.
+func (l *Limits) OnRefusal(f func(ctx context.Context, field string, shared bool)) { l.refused = f }
 
 // New returns the limits of a configuration. What is counted under its keys does
 // not count for another. shared counts, or here if it is nil. With off nothing is
@@ -75,6 +81,8 @@ type Event struct {
 	// own is the budget of a browser that is known for the target. It counts
 	// while the target's budget is used up, which attackers can cause.
 	own budget
+
+	clientField, field string // of Limits, by which refusals of client and target are counted; empty: they are not
 }
 
 // Attempt returns the event of a sign-in attempt at the account that a provider
@@ -83,6 +91,7 @@ func (l *Limits) Attempt(provider, account string, r Requester) Event {
 	e := l.event(keys.TriesOfClient, l.rates.AttemptsPerClient, r)
 	if account != "" {
 		e.target = budget{l.keys.Of(keys.TriesOfAccount, provider, fold.Name(account)), l.rates.AttemptsPerAccount}
+		e.field = "CredentialsPerAccount"
 		e.own = l.own(keys.TriesOfBrowser, l.rates.AttemptsPerAccount, r)
 	}
 	return e
@@ -91,7 +100,7 @@ func (l *Limits) Attempt(provider, account string, r Requester) Event {
 // Mail returns the event of a mail to a mailbox.
 func (l *Limits) Mail(email string, r Requester) Event {
 	e := l.event(keys.MailsOfClient, l.rates.MailsPerClient, r)
-	e.target = l.mailbox(email)
+	e.target, e.field = l.mailbox(email), "MailsPerRecipient"
 	e.own = l.own(keys.MailsOfBrowser, l.rates.MailsPerRecipient, r)
 	return e
 }
@@ -118,6 +127,7 @@ func (l *Limits) Redemption(email string, r Requester) Event {
 	e := l.event(keys.TriesOfClient, l.rates.AttemptsPerClient, r)
 	if email != "" {
 		e.target = budget{l.keys.Of(keys.LinksOfMailbox, fold.Name(email)), l.rates.LinkAttempts}
+		e.field = "LinkTries"
 		e.own = l.own(keys.LinksOfBrowser, l.rates.LinkAttempts, r)
 	}
 	return e
@@ -128,6 +138,7 @@ func (l *Limits) Redemption(email string, r Requester) Event {
 func (l *Limits) RedemptionOf(hash string, r Requester) Event {
 	e := l.event(keys.TriesOfClient, l.rates.AttemptsPerClient, r)
 	e.target = budget{l.keys.Of(keys.LinkOfBrowser, hash), l.rates.LinkAttempts}
+	e.field = "LinkTries"
 	return e
 }
 
@@ -148,7 +159,11 @@ func (l *Limits) event(kind keys.Kind, perClient storage.Rate, r Requester) Even
 	if r.Client == "" {
 		return Event{}
 	}
-	return Event{network: widely(r.Client), client: budget{l.keys.Of(kind, narrowly(r.Client)), perClient}}
+	field := "CredentialsPerClient"
+	if kind == keys.MailsOfClient {
+		field = "MailsPerClient"
+	}
+	return Event{network: widely(r.Client), client: budget{l.keys.Of(kind, narrowly(r.Client)), perClient}, clientField: field}
 }
 
 func (l *Limits) own(kind keys.Kind, rate storage.Rate, r Requester) budget {
@@ -189,13 +204,13 @@ func (l *Limits) Take(ctx context.Context, e Event) (t Try, err error) {
 		return t, nil
 	}
 	ctx = withClient(ctx, e.network)
-	if t.Wait, err = l.take(ctx, e.client, &t); err != nil || t.Wait > 0 {
+	if t.Wait, err = l.take(ctx, e.client, e.clientField, &t); err != nil || t.Wait > 0 {
 		return t, err
 	}
-	if t.Wait, err = l.take(ctx, e.target, &t); err == nil && t.Wait > 0 {
+	if t.Wait, err = l.take(ctx, e.target, e.field, &t); err == nil && t.Wait > 0 {
 		t.Until = t.Wait
 		if e.own.key != "" {
-			t.Wait, err = l.take(ctx, e.own, &t)
+			t.Wait, err = l.take(ctx, e.own, "", &t)
 		}
 	}
 	if err != nil || t.Wait > 0 {
@@ -207,8 +222,9 @@ func (l *Limits) Take(ctx context.Context, e Event) (t Try, err error) {
 	return t, err
 }
 
-// take counts under one budget and returns zero, or how long to wait.
-func (l *Limits) take(ctx context.Context, b budget, t *Try) (time.Duration, error) {
+// take counts under one budget and returns zero, or how long to wait. A refusal is
+// counted by its field of Limits; empty: it is not.
+func (l *Limits) take(ctx context.Context, b budget, field string, t *Try) (time.Duration, error) {
 	if b.key == "" {
 		return 0, nil
 	}
@@ -223,6 +239,9 @@ func (l *Limits) take(ctx context.Context, b budget, t *Try) (time.Duration, err
 	if err == nil && wait <= 0 {
 		t.counted = append(t.counted, counted{b, here})
 		return 0, nil
+	}
+	if err == nil && l.refused != nil && field != "" {
+		l.refused(ctx, field, !here)
 	}
 	return wait, err
 }

@@ -81,10 +81,10 @@ type Config struct {
 
 	Cache *Cache // nil: the defaults that Cache names
 
-	// Trace is called before each request, with the name of the host. The function
-	// that it returns is called at the end; status is 0 if there was no answer. nil:
-	// requests are not traced.
-	Trace func(ctx context.Context, step Step, host string) func(status int, err error)
+	// Trace is called before each request. It may add headers. The function that it
+	// returns is called at the end; status is 0, and header nil, if there was no
+	// answer. nil: requests are not traced.
+	Trace func(ctx context.Context, c Call) (context.Context, func(status int, header http.Header, err error))
 
 	// Shared caches metadata and keys for all its clients that ask the same
 	// provider within the same limits and with the same Via. Via must be comparable
@@ -96,6 +96,14 @@ type Config struct {
 	// Calls do not overlap. Of clients that share the keys, only that of the client
 	// that asked is called. nil: nothing is called.
 	StaleKeys func(StaleAnswer)
+}
+
+// Call is a request to a provider.
+type Call struct {
+	Step             Step
+	Method, Endpoint string
+	Header           http.Header
+	Reason           string // for which keys are fetched: first, expired or unknown_kid; empty: another step
 }
 
 // StaleAnswer describes an older answer that stays in use because a newer one

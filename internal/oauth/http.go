@@ -113,23 +113,22 @@ func (b *backChannel) call(ctx context.Context, step Step, method, endpoint stri
 	if b.config.Trace == nil {
 		return b.send(ctx, step, method, endpoint, header, body)
 	}
-	end := b.config.Trace(ctx, step, hostOf(endpoint))
+	ctx, end := b.config.Trace(ctx, Call{step, method, endpoint, header, reasonIn(ctx)})
 	a, err := b.send(ctx, step, method, endpoint, header, body)
-	status := 0
-	if a != nil {
-		status = a.status
+	if a == nil {
+		end(0, nil, err)
+	} else {
+		end(a.status, a.header, err)
 	}
-	end(status, err)
 	return a, err
 }
 
-// hostOf returns the host of a URL, with its port.
-func hostOf(endpoint string) string {
-	u, err := url.Parse(endpoint)
-	if err != nil {
-		return ""
-	}
-	return u.Host
+// reasonKey is where a context has the reason for which keys are fetched.
+type reasonKey struct{}
+
+func reasonIn(ctx context.Context) string {
+	reason, _ := ctx.Value(reasonKey{}).(string)
+	return reason
 }
 
 func (b *backChannel) send(ctx context.Context, step Step, method, endpoint string, header http.Header, body io.Reader) (*answer, error) {

@@ -68,6 +68,7 @@ func (c *Client) verifyWithKeys(ctx context.Context, t *compactToken) ([]byte, e
 	}
 	payload, ok := keys.value.verify(t)
 	if !ok && !fresh && c.mayRefetch(keys) {
+		ctx := context.WithValue(ctx, reasonKey{}, "unknown_kid")
 		if keys, _, err = c.published.keys.get(ctx, c, keys); err != nil {
 			return nil, inStep(StepKeys, err)
 		}
@@ -96,7 +97,7 @@ func (c *Client) fetchKeys(ctx context.Context) (*keySet, time.Duration, error) 
 	if err != nil {
 		return nil, 0, err
 	}
-	a, err := c.channel.get(ctx, StepKeys, endpoint, acceptJSON())
+	a, err := c.channel.get(c.withReason(ctx), StepKeys, endpoint, acceptJSON())
 	if err != nil {
 		return nil, 0, err
 	}
@@ -108,6 +109,17 @@ func (c *Client) fetchKeys(ctx context.Context) (*keySet, time.Duration, error) 
 		return nil, 0, &StepError{Step: StepKeys, Err: err}
 	}
 	return set, lifetime(a.header, c.config.Time()), nil
+}
+
+// withReason returns ctx with the reason for which keys are fetched.
+func (c *Client) withReason(ctx context.Context) context.Context {
+	switch {
+	case c.config.Trace == nil || reasonIn(ctx) != "":
+		return ctx
+	case c.published.keys.known() == nil:
+		return context.WithValue(ctx, reasonKey{}, "first")
+	}
+	return context.WithValue(ctx, reasonKey{}, "expired")
 }
 
 func (c *Client) tellStale(s StaleAnswer) {

@@ -1,0 +1,88 @@
+package journal
+
+import (
+	"context"
+	"log/slog"
+	"sync/atomic"
+	"time"
+
+	"github.com/latchkeyhq/latchkey/telemetry"
+)
+
+const (
+	levelOfSteps = slog.LevelDebug
+
+	slowTracer = 250 * time.Millisecond // a call that takes longer holds up requests
+	restTracer = time.Minute            // how long a tracer is left alone then
+)
+
+// tracer calls the tracer of the application. Whatever that does, a caller gets its
+// context and goes on. It counts time by the process's own clock.
+type tracer struct {
+	of   telemetry.Tracer
+	warn func(text string)
+	now  func() time.Time
+	rest atomic.Int64 // until when it is left alone, in Unix nanoseconds; 0: it is not
+}
+
+// Trace has l tell t of each step. It is for the time before l is used.
+func (l *Logger) Trace(t telemetry.Tracer) {
+	if t != nil {
+		l.tracer = &tracer{of: t, now: time.Now, warn: func(text string) { l.Alert(text) }}
+	}
+}
+
+// rests reports whether the tracer is left alone.
+func (t *tracer) rests(now time.Time) bool {
+	until := t.rest.Load()
+	return until != 0 && now.UnixNano() < until
+}
+
+func (t *tracer) begin(ctx context.Context, op telemetry.Operation) (own context.Context, span telemetry.Span) {
+	began := t.now()
+	if t.rests(began) {
+		return ctx, nil
+	}
+	defer func() {
+		if t.settle(began, recover()) {
+			own, span = ctx, nil
+		}
+		if own == nil {
+			own = ctx
+		}
+	}()
+	return t.of.Begin(ctx, op)
+}
+
+func (t *tracer) count(ctx context.Context, m telemetry.Measure) {
+	began := t.now()
+	if t.rests(began) {
+		return
+	}
+	defer func() { t.settle(began, recover()) }()
+	t.of.Count(ctx, m)
+}
+
+// end ends a span even while the tracer is left alone, so that what counts the spans
+// that are open stays right.
+func (t *tracer) end(s telemetry.Span, r telemetry.OperationResult) {
+	began := t.now()
+	defer func() { t.settle(began, recover()) }()
+	s.End(r)
+}
+
+// settle looks at a call that has ended. It reports whether the call panicked.
+func (t *tracer) settle(began time.Time, recovered any) (panicked bool) {
+	now := t.now()
+	if recovered == nil && now.Sub(began) < slowTracer {
+		return false
+	}
+	if until := t.rest.Load(); !t.rests(now) && t.rest.CompareAndSwap(until, now.Add(restTracer).UnixNano()) {
+		text := "Operations.Tracer took too long and is left alone for a minute: it must not block"
+		if recovered != nil {
+			text = "Operations.Tracer panicked and is left alone for a minute"
+		}
+		t.warn(text)
+	}
+	return recovered != nil
+}

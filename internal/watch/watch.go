@@ -1,0 +1,172 @@
+// Package watch describes to a tracer what the library does: calls to providers,
+// requests, refusals of limits. It costs nothing while there is no tracer.
+package watch
+
+import (
+	"context"
+	"net/http"
+	"net/url"
+	"slices"
+	"time"
+
+	"github.com/latchkeyhq/latchkey/fault"
+	"github.com/latchkeyhq/latchkey/internal/failure"
+	"github.com/latchkeyhq/latchkey/internal/journal"
+	"github.com/latchkeyhq/latchkey/internal/oauth"
+	"github.com/latchkeyhq/latchkey/telemetry"
+)
+
+// propagated are the headers that carry a trace from one program to the next.
+var propagated = []string{"Traceparent", "Tracestate", "Baggage"}
+
+// methods are those that a span is named by.
+var methods = []string{"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "CONNECT", "TRACE"}
+
+// Method returns the method for the name of a span.
+func Method(method string) string {
+	if slices.Contains(methods, method) {
+		return method
+	}
+	return "_OTHER"
+}
+
+// Carrier returns the headers that carry a trace, of those of a request.
+func Carrier(h http.Header) http.Header {
+	carrier := http.Header{}
+	copyHeaders(carrier, h)
+	return carrier
+}
+
+func copyHeaders(to, from http.Header) {
+	for _, name := range propagated {
+		if values := from[name]; values != nil {
+			to[name] = slices.Clone(values)
+		}
+	}
+}
+
+// Provider tells of the calls to one provider.
+type Provider struct {
+	ID, Tenant string
+	// Opaque reports that a transport of the application's own decides where a call
+	// goes: its path is not told then.
+	Opaque bool
+	Log    *journal.Logger
+	Now    func() time.Time
+}
+
+// Trace tells of a call that the library makes, as [oauth.Config].Trace does.
+func (p *Provider) Trace(ctx context.Context, c oauth.Call) (context.Context, func(int, http.Header, error)) {
+	began := p.Now()
+	endpoint, _ := url.Parse(c.Endpoint)
+	ctx, step := p.begin(ctx, string(c.Step), c.Method, endpoint, p.Opaque, c.Header)
+	return ctx, func(status int, header http.Header, err error) {
+		p.count(ctx, &c, began, header, err)
+		host := ""
+		if endpoint != nil {
+			host = endpoint.Host
+		}
+		step.EndWith(telemetry.OperationResult{Status: status}, err, "host", host, "status", status)
+	}
+}
+
+func (p *Provider) begin(ctx context.Context, what, method string, to *url.URL, opaque bool, header http.Header) (context.Context, *journal.Step) {
+	var carrier http.Header
+	ctx, step := p.Log.BeginCall(ctx, telemetry.OpProvider, func() *telemetry.Operation {
+		carrier = http.Header{}
+		op := &telemetry.Operation{Kind: telemetry.OpProvider, Name: method, Action: what, Provider: p.ID, Tenant: p.Tenant, Method: method, Carrier: carrier}
+		if to != nil && to.Host != "" {
+			op.URL = to.Scheme + "://" + to.Host
+			if !opaque {
+				op.Name, op.URL = method+" "+to.EscapedPath(), op.URL+to.EscapedPath()
+			}
+		}
+		return op
+	})
+	copyHeaders(header, carrier)
+	return ctx, step
+}
+
+// count counts a fetch of keys, and how far the provider's clock is off.
+func (p *Provider) count(ctx context.Context, c *oauth.Call, began time.Time, header http.Header, err error) {
+	if !p.Log.Traces() {
+		return
+	}
+	if c.Step == oauth.StepKeys {
+		m := telemetry.Measure{Kind: telemetry.KeyFetches, Provider: p.ID, Value: c.Reason}
+		if err != nil {
+			m.Type = fault.ErrCallbackRoute
+		}
+		p.Log.Count(ctx, m)
+	}
+	if date, bad := http.ParseTime(header.Get("Date")); bad == nil {
+		middle := began.Add(p.Now().Sub(began) / 2).Truncate(time.Second) // Date has whole seconds
+		p.Log.Count(ctx, telemetry.Measure{Kind: telemetry.ClockSkew, Provider: p.ID, N: date.Sub(middle).Milliseconds()})
+	}
+}
+
+// Transport tells of the calls that the application's own code makes to the provider
+// through base.
+func (p *Provider) Transport(base http.RoundTripper) http.RoundTripper {
+	if !p.Log.Traces() {
+		return base
+	}
+	return transport{base, p}
+}
+
+type transport struct {
+	base http.RoundTripper
+	of   *Provider
+}
+
+// RoundTrip implements [http.RoundTripper].
+func (t transport) RoundTrip(r *http.Request) (*http.Response, error) {
+	r = r.Clone(r.Context())
+	ctx, step := t.of.begin(r.Context(), "profile", Method(r.Method), r.URL, true, r.Header)
+	res, err := t.base.RoundTrip(r.WithContext(ctx))
+	status := 0
+	if res != nil {
+		status = res.StatusCode
+	}
+	step.EndWith(telemetry.OperationResult{Status: status}, err, "host", r.URL.Host, "status", status)
+	return res, err
+}
+
+// Refusals returns the function that counts what limits refuse. nil: nothing counts.
+func Refusals(log *journal.Logger) func(ctx context.Context, field string, shared bool) {
+	if !log.Traces() {
+		return nil
+	}
+	return func(ctx context.Context, field string, shared bool) {
+		scope := "local"
+		if shared {
+			scope = "shared"
+		}
+		log.Count(ctx, telemetry.Measure{Kind: telemetry.LimiterRefusals, Value: field, Provider: scope})
+	}
+}
+
+// Mail counts a mail of a kind that was sent, or not.
+func Mail(ctx context.Context, log *journal.Logger, kind string, err error) {
+	m := telemetry.Measure{Kind: telemetry.Mails, Value: kind}
+	if err != nil {
+		m.Type = failure.TypeOf(err)
+	}
+	log.Count(ctx, m)
+}
+
+// Trail is what a request leaves for the tracer. It stays empty unless On is set.
+type Trail struct {
+	On        bool
+	UserID    string
+	Decisions []string
+}
+
+const mostDecisions = 16
+
+// Decided adds a decision.
+func (t *Trail) Decided(what string) {
+	if t.On && len(t.Decisions) < mostDecisions {
+		t.Decisions = append(t.Decisions, what)
+	}
+}
