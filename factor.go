@@ -127,6 +127,9 @@ func (s *setup) prepareFactors(f *failure.List) {
 	}
 	s.directory.OfferFactors(directory.Factors{Kinds: c.Kinds, Skew: c.Skew, Issuer: cmp.Or(c.Issuer, s.config.Theme.Name, hostOf(s.config.Site.URL))}, s.config.Secrets, s.tenant)
 	s.pause = demandFactor
+	if slices.Contains(c.Kinds, FactorEmail) {
+		s.mails.need(f, "Factors with FactorEmail")
+	}
 }
 
 // issuer returns the site's name in authenticator apps.

@@ -213,6 +213,9 @@ func answerFactor(ctx context.Context, x *exchange) (*Response, error) {
 	case err != nil:
 		return refusedFactor(ctx, x, handle, err)
 	}
+	if second.Recovery != "" {
+		noticeUser(ctx, x, p.UserID, Message{Kind: MessageRecoveryUsed, Left: second.Left})
+	}
 	if second.Codes != nil {
 		res.Redirect = x.url("factor?do=codes&callbackUrl=" + url.QueryEscape(res.Redirect))
 	}
@@ -257,6 +260,7 @@ func admitCode(ctx context.Context, x *exchange, p *directory.Pending, kind Fact
 		return tries, known, nil, err
 	}
 	s.log.Warn(ctx, "too many wrong second factors", "user", p.UserID)
+	noticeUser(ctx, x, p.UserID, Message{Kind: MessageWrongCodes})
 	if asksForJSON(x.request) {
 		res = noStore(jsonBytes(http.StatusTooManyRequests, []byte(`{"error":"SecondFactor","left":0}`)))
 	} else {

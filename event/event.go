@@ -71,9 +71,10 @@ const (
 	FactorFailed      Type = "factor.failed"
 	FactorClosed      Type = "factor.closed" // by wrong codes: it takes none from unknown browsers
 	RecoveryUsed      Type = "recovery.used"
-	RecoveryChanged   Type = "recovery.changed" // new recovery codes replaced the old ones
-	BrowserTrusted    Type = "browser.remembered"
-	PasskeyCounter    Type = "passkey.counter" // the signature counter of a passkey did not rise: it may have been copied
+	RecoveryChanged   Type = "recovery.changed"   // new recovery codes replaced the old ones
+	BrowserTrusted    Type = "browser.remembered" // a browser of the user is not asked for the second factor
+	BrowserForgot     Type = "browser.forgotten"  // a known browser of a user is known no more
+	PasskeyCounter    Type = "passkey.counter"    // the signature counter of a passkey did not rise: it may have been copied
 )
 
 // Outcome is how an [Event] ended.

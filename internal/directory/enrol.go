@@ -271,7 +271,7 @@ func (d *Directory) NewRecoveryCodes(ctx context.Context, q *Outbox, userID stri
 		if err != nil {
 			return err
 		}
-		if held.Count(d.Factors.Kinds) == 0 || !d.Factors.offers(storage.FactorRecovery) {
+		if !d.CanHaveCodes(held) {
 			return failure.Wrap(fault.ErrFactor, errors.New("recovery codes exist only beside another factor"))
 		}
 		codes = factor.NewRecoveryCodes()

@@ -260,3 +260,33 @@ func (d *Directory) RememberBrowser(ctx context.Context, q *Outbox, who *SignIn,
 	}
 	return next, err
 }
+
+// TrustedBrowsers returns the browsers that are remembered for a user.
+func (d *Directory) TrustedBrowsers(ctx context.Context, userID string) (trusted []storage.Browser, err error) {
+	rows, err := d.Store.Browsers().List(ctx, userID)
+	if err != nil || len(rows) == 0 {
+		return nil, err
+	}
+	void, err := d.Revocations.userVoidAt(ctx, nil, userID)
+	for _, row := range rows {
+		if row.Created.After(void) && d.browsers(d.Store).IsTrusted(&row) {
+			trusted = append(trusted, row)
+		}
+	}
+	return trusted, err
+}
+
+// ForgetBrowser removes a known browser of a user, named by its public id, and with an
+// empty id all of them. It returns ErrNotFound if there is none such.
+func (d *Directory) ForgetBrowser(ctx context.Context, userID, publicID string) error {
+	n, err := d.Store.Browsers().Delete(ctx, userID, publicID)
+	if err == nil && n == 0 && publicID != "" {
+		err = storage.ErrNotFound
+	}
+	return err
+}
+
+// CanHaveCodes reports whether a user with these factors can have recovery codes.
+func (d *Directory) CanHaveCodes(held *factor.Held) bool {
+	return d.Factors.offers(storage.FactorRecovery) && held.Count(d.Factors.Kinds) > 0
+}

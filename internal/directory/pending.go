@@ -190,14 +190,14 @@ const mailCodeLife = 10 * time.Minute
 func mailHandle(handle string) string { return "second factor " + handle }
 
 // NewMailCode makes the code that is mailed for a sign-in. An earlier one is void.
-func (d *Directory) NewMailCode(ctx context.Context, handle string, p *Pending) (code string, err error) {
+func (d *Directory) NewMailCode(ctx context.Context, handle string, p *Pending) (code string, expires time.Time, err error) {
 	rows, name := d.Waiting(d.Store), mailHandle(handle)
 	if err := rows.End(ctx, challenge.Code, name); err != nil {
-		return "", err
+		return "", expires, err
 	}
 	code = secret.Digits(8)
 	_, err = rows.Create(ctx, challenge.Draft{Purpose: challenge.Code, Handle: name, UserID: p.UserID, Data: code, Life: mailCodeLife})
-	return code, err
+	return code, d.Now().Add(mailCodeLife), err
 }
 
 func (d *Directory) checkMailCode(ctx context.Context, second *Second, shown Shown) (*Second, error) {

@@ -103,7 +103,7 @@ type accountView struct {
 	Keys   *passkeysView
 
 	Factors *secondStepView // nil: the site has none
-	Nonce  string
+	Nonce   string
 }
 
 // deviceRow is a device as its template needs it.
