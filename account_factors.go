@@ -16,11 +16,11 @@ import (
 // The account page: second factors.
 
 // factorsView returns the part of the account page with second factors.
-func (s *setup) factorsView(ctx context.Context, l *links, here *currentUser) (view page.SecondStep, err error) {
-	if !s.assures() {
+func factorsView(s *setup, ctx context.Context, l *links, here *currentUser) (view page.SecondStep, err error) {
+	if !assures(s) {
 		return view, nil
 	}
-	held, err := s.directory.Held(ctx, s.store, &here.user)
+	held, err := s.directory.Factors.Held(ctx, s.store, &here.user)
 	if err != nil {
 		return view, err
 	}
@@ -29,10 +29,10 @@ func (s *setup) factorsView(ctx context.Context, l *links, here *currentUser) (v
 	for _, app := range held.Apps() {
 		view.Apps = append(view.Apps, page.App{ID: app.ID, Name: app.Name, Created: app.Created})
 	}
-	if s.directory.CanHaveCodes(held) {
+	if s.directory.Factors.CanHaveCodes(held) {
 		view.RecoveryAction = l.url("account?do=recovery")
 	}
-	trusted, err := s.directory.TrustedBrowsers(ctx, here.user.ID)
+	trusted, err := s.directory.Factors.TrustedBrowsers(ctx, here.user.ID)
 	for _, b := range trusted {
 		view.Browsers = append(view.Browsers, page.TrustedBrowser{
 			ID: b.PublicID, Name: firstNamed(browserNames, b.UserAgent), System: firstNamed(systemNames, b.UserAgent), Until: b.Trusted,
@@ -43,15 +43,15 @@ func (s *setup) factorsView(ctx context.Context, l *links, here *currentUser) (v
 
 // isProvedByFactor reports whether the user has recently proven a second factor in this
 // session.
-func (s *setup) isProvedByFactor(here *currentUser) bool {
+func isProvedByFactor(s *setup, here *currentUser) bool {
 	return factor.Meets(here.AMR, here.ACR, FactorTOTP, FactorPasskey, FactorEmail, FactorRecovery) &&
 		s.now().Sub(laterOf(here.since, here.Proved)) <= s.config.Factors.Recent
 }
 
 // showEnrolment answers GET /account?do=totp.
 func showEnrolment(ctx context.Context, x *exchange, here *currentUser) (*Response, error) {
-	of := x.setup.pageHandle(here.user.ID, here.mark().SessionID)
-	e, err := x.setup.directory.EnrolmentFor(ctx, of)
+	of := pageHandle(x.setup, here.user.ID, here.mark().SessionID)
+	e, err := x.setup.directory.Factors.EnrolmentFor(ctx, of)
 	if errors.Is(err, directory.ErrNotPending) {
 		return &Response{Redirect: x.url("account")}, nil
 	}
@@ -66,16 +66,16 @@ func showEnrolment(ctx context.Context, x *exchange, here *currentUser) (*Respon
 // changeFactors answers the forms of the account page about second factors. A nil
 // response: do is none of them.
 func changeFactors(ctx context.Context, x *exchange, here *currentUser, do string) (*Response, error) {
-	if !x.setup.assures() {
+	if !assures(x.setup) {
 		return nil, nil
 	}
 	back := func(about string) *Response { return backToAccount(&x.links, &x.visit, about, here.user.ID) }
-	d := x.setup.directory
+	d := x.setup.directory.Factors
 	switch {
 	case do == "totp" || do == "confirm":
 		return addApp(ctx, x, here, do)
 	case do == "recovery" || do == "remove" && x.field("factor") != "":
-		if !x.setup.isProvedByFactor(here) {
+		if !isProvedByFactor(x.setup, here) {
 			return back(noticeFactorNeeded), nil
 		}
 		if do == "remove" {
@@ -101,18 +101,18 @@ func changeFactors(ctx context.Context, x *exchange, here *currentUser, do strin
 func addApp(ctx context.Context, x *exchange, here *currentUser, do string) (*Response, error) {
 	s := x.setup
 	back := func(about string) *Response { return backToAccount(&x.links, &x.visit, about, here.user.ID) }
-	held, err := s.directory.Held(ctx, s.store, &here.user)
+	held, err := s.directory.Factors.Held(ctx, s.store, &here.user)
 	switch {
 	case err != nil:
 		return nil, err
-	case !x.isFresh(here) && !s.isProvedByFactor(here):
+	case !x.isFresh(here) && !isProvedByFactor(s, here):
 		return &Response{Redirect: x.change()}, nil
-	case held.Count(s.config.Factors.Kinds) > 0 && !s.isProvedByFactor(here):
+	case held.Count(s.config.Factors.Kinds) > 0 && !isProvedByFactor(s, here):
 		return back(noticeFactorNeeded), nil
 	}
-	of := s.pageHandle(here.user.ID, here.mark().SessionID)
+	of := pageHandle(s, here.user.ID, here.mark().SessionID)
 	if do == "totp" {
-		_, _, err := s.directory.BeginEnrolment(ctx, of)
+		_, _, err := s.directory.Factors.BeginEnrolment(ctx, of)
 		if errors.Is(err, directory.ErrUnproven) {
 			return back(noticeUnverified), nil
 		}
@@ -120,7 +120,7 @@ func addApp(ctx context.Context, x *exchange, here *currentUser, do string) (*Re
 	}
 	x.hide(x.field("code"))
 	renewed := s.sessions.renewal(&x.visit, here, directory.Proof{AMR: factor.Join(here.AMR, factor.OfKind(FactorTOTP)), ACR: factor.AAL2, At: s.now()})
-	codes, err := s.directory.ConfirmEnrolment(ctx, &x.events, s.change(here, renewed), of, directory.VisibleName(x.field("name")), x.field("code"))
+	codes, err := s.directory.Factors.ConfirmEnrolment(ctx, &x.events, changeIn(here, renewed), of, directory.VisibleName(x.field("name")), x.field("code"))
 	switch {
 	case failure.TypeOf(err) == ErrSecondFactor:
 		return &Response{Redirect: x.url("account?do=totp&error=SecondFactor")}, nil
@@ -138,9 +138,9 @@ func addApp(ctx context.Context, x *exchange, here *currentUser, do string) (*Re
 	return toCodes(ctx, x, here, codes)
 }
 
-// change returns a change of the user's factors that the session of the request
+// changeIn returns a change of the user's factors that the session of the request
 // survives, if its store can name it.
-func (s *setup) change(here *currentUser, r renewal) directory.FactorChange {
+func changeIn(here *currentUser, r renewal) directory.FactorChange {
 	c := directory.FactorChange{UserID: here.user.ID, Keep: here.sessionID}
 	if here.sessionID != "" {
 		c.Renew = r.stored
@@ -165,8 +165,8 @@ func finishChange(ctx context.Context, x *exchange, here *currentUser, r renewal
 // toCodes keeps new recovery codes for the session, and leads to the page that shows
 // them.
 func toCodes(ctx context.Context, x *exchange, here *currentUser, codes []string) (*Response, error) {
-	of := x.setup.pageHandle(here.user.ID, here.mark().SessionID)
-	if err := x.setup.directory.KeepCodes(ctx, of, codes); err != nil {
+	of := pageHandle(x.setup, here.user.ID, here.mark().SessionID)
+	if err := x.setup.directory.Factors.KeepCodes(ctx, of, codes); err != nil {
 		return nil, err
 	}
 	return &Response{Redirect: x.url("factor?do=codes&callbackUrl=" + url.QueryEscape(x.url("account")))}, nil
@@ -176,11 +176,11 @@ func toCodes(ctx context.Context, x *exchange, here *currentUser, codes []string
 func removeFactor(ctx context.Context, x *exchange, here *currentUser) (*Response, error) {
 	s := x.setup
 	renewed := s.sessions.renewal(&x.visit, here, directory.Proof{AMR: here.AMR, ACR: here.ACR, At: here.Proved})
-	c := s.change(here, renewed)
+	c := changeIn(here, renewed)
 	c.May = func(ctx context.Context, u *storage.User) (bool, error) {
-		return s.mayLoseFactors(ctx, &x.visit, u, here)
+		return mayLoseFactors(s, ctx, &x.visit, u, here)
 	}
-	err := s.directory.RemoveFactor(ctx, &x.events, c, x.field("factor"))
+	err := s.directory.Factors.RemoveFactor(ctx, &x.events, c, x.field("factor"))
 	switch {
 	case errors.Is(err, ErrLastFactor):
 		return backToAccount(&x.links, &x.visit, noticeLastFactor, here.user.ID), nil
@@ -196,9 +196,9 @@ func removeFactor(ctx context.Context, x *exchange, here *currentUser) (*Respons
 }
 
 // mayLoseFactors reports whether the policy lets a user be without second factors.
-func (s *setup) mayLoseFactors(ctx context.Context, v *visit, u *User, here *currentUser) (bool, error) {
+func mayLoseFactors(s *setup, ctx context.Context, v *visit, u *User, here *currentUser) (bool, error) {
 	in := directory.Assertion{Person: *u, AMR: here.AMR, ACR: here.ACR, Started: here.since, Proved: here.Proved}
 	in.Account.UserID, in.Account.Provider = u.ID, here.provider
-	d, err := s.askPolicy(ctx, v, &in, u, &factor.Held{})
+	d, err := askPolicy(s, ctx, v, &in, u, &factor.Held{})
 	return d.Need != factor.Required, err
 }

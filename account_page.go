@@ -40,7 +40,7 @@ func showAccount(ctx context.Context, x *exchange) (*Response, error) {
 	switch do := x.query.Get("do"); {
 	case do == "delete":
 		return askToDelete(ctx, x, here)
-	case do == "totp" && x.setup.assures():
+	case do == "totp" && assures(x.setup):
 		return showEnrolment(ctx, x, here)
 	case do == "change" && !x.isFresh(here):
 		return askAgain(ctx, x, x.change())
@@ -129,7 +129,7 @@ func accountView(ctx context.Context, x *exchange, here *currentUser) (page.Acco
 		view.Linked = passwords(s, nil) // nothing else can have let them in
 	}
 	view.Providers = unlinked(x, here, accounts)
-	if view.SecondStep, err = s.factorsView(ctx, &x.links, here); err != nil {
+	if view.SecondStep, err = factorsView(s, ctx, &x.links, here); err != nil {
 		return view, err
 	}
 	if len(sessions) > 0 && s.config.Session.Strategy == DatabaseSessions {

@@ -2,6 +2,7 @@ package latchkey
 
 import (
 	"context"
+	"errors"
 	"strings"
 	"time"
 
@@ -60,17 +61,17 @@ func isKnownFor(ctx context.Context, s *setup, k browser.Known, userID string) b
 // second factors the store keeps what the browser is known for.
 func rememberBrowser(ctx context.Context, s *setup, v *visit, who *directory.SignIn) error {
 	userID, handle := who.User.ID, ""
-	if userID == "" || s.limits.Off() && !s.assures() {
+	if userID == "" || s.limits.Off() && !assures(s) {
 		return nil
 	}
-	if s.assures() {
+	if assures(s) {
 		var trusted time.Time
 		if who.Second != nil && who.Second.Remember && s.config.Factors.Remember > 0 {
 			trusted = s.now().Add(s.config.Factors.Remember)
 		}
 		var err error
 		former := v.cookies.Known(s.tenant, s.now()).Handle
-		if handle, err = s.directory.RememberBrowser(ctx, &v.events, who, former, texts.Cut(v.request.Header.Get("User-Agent"), 256), trusted); err != nil {
+		if handle, err = s.directory.Factors.RememberBrowser(ctx, &v.events, who, former, texts.Cut(v.request.Header.Get("User-Agent"), 256), trusted); err != nil {
 			return err
 		}
 		v.hide(handle)
@@ -108,4 +109,32 @@ func namesClient(hops string) bool {
 	first, _, _ := strings.Cut(hops, ",")
 	_, isAddr := parseAddr(strings.TrimSpace(first))
 	return isAddr || strings.HasPrefix(strings.ToLower(first), "for=")
+}
+
+// pendingOf returns the sign-in of the browser that waits for a second factor, and its
+// handle. A nil Pending: there is none.
+func pendingOf(ctx context.Context, s *setup, v *visit) (handle string, p *directory.Pending, err error) {
+	if handle = v.cookies.Half(s.tenant, v.now()); handle == "" {
+		return "", nil, nil
+	}
+	v.hide(handle)
+	p, err = s.directory.Factors.Suspended(ctx, handle)
+	if errors.Is(err, directory.ErrNotPending) {
+		return handle, nil, nil
+	}
+	return handle, p, err
+}
+
+// pageHandle returns the handle of what a page of one session waits for.
+func pageHandle(s *setup, userID, sessionID string) directory.EnrolmentOf {
+	return directory.EnrolmentOf{Handle: s.keys.Of(keys.SessionPage, userID, sessionID), UserID: userID, Session: sessionID}
+}
+
+// keepNewCodes keeps the recovery codes that a sign-in has made for its session.
+func keepNewCodes(ctx context.Context, s *setup, who *directory.SignIn) error {
+	mark, err := s.sessions.markOf(ctx, who)
+	if err != nil {
+		return err
+	}
+	return s.directory.Factors.KeepCodes(ctx, pageHandle(s, mark.UserID, mark.SessionID), who.Second.Codes)
 }

@@ -16,87 +16,17 @@ import (
 	"github.com/latchkeyhq/latchkey/internal/otp"
 	"github.com/latchkeyhq/latchkey/internal/sessionref"
 	"github.com/latchkeyhq/latchkey/internal/texts"
-	"github.com/latchkeyhq/latchkey/storage"
 )
 
-// Factors switches second factors on. The zero value is off. They need an Adapter
-// that is a [storage.FactorAdapter], a [storage.ChallengeAdapter] and a
-// [storage.BrowserAdapter], and a place for the instant at which the sessions of a
-// user ended: see [SessionConfig].Revocations.
-//
-// A user with a factor is asked for it at every sign-in, whatever the provider.
-// Until it is right there is no session, and nothing is written about the user.
-type Factors struct {
-	Kinds  []FactorKind // that users can have, in the order shown; empty: off
-	Issuer string       // the site's name in authenticator apps; empty: Theme.Name, else the host
-
-	// Skew is how many steps of 30 seconds the clock of a user's device may be off, in
-	// each direction. 0: 1; at most 2; negative: none.
-	Skew int
-
-	// Require decides whether a sign-in needs a second factor. An error refuses the
-	// sign-in. nil: users who have a factor use it. It may be called by many goroutines
-	// at once.
-	Require func(ctx context.Context, q FactorQuestion) (FactorDemand, error)
-
-	Recent   time.Duration // how recent a proof has to be for changes of factors; 0: 10 minutes
-	Pending  time.Duration // how long a sign-in waits for the factor; 0: 10 minutes, at most an hour
-	Remember time.Duration // how long a browser is remembered whose user asks for it; 0: 30 days; negative: never
-}
-
-// FactorKind is a kind of second factor.
-type FactorKind = storage.FactorKind
-
-// The kinds of second factor.
 const (
-	FactorTOTP     = storage.FactorTOTP     // codes of an authenticator app (RFC 6238)
-	FactorPasskey  = storage.FactorPasskey  // a passkey of the user
-	FactorEmail    = storage.FactorEmail    // codes mailed to the proven address
-	FactorRecovery = storage.FactorRecovery // recovery codes, kept beside another factor
-)
-
-// FactorQuestion is the sign-in that [Factors].Require decides about. Its first
-// factor was right.
-type FactorQuestion struct {
-	_ [0]func() // not comparable; literals name their fields
-
-	User     User // the stored user, or the one that is created
-	Account  Account
-	Profile  Claims
-	Enrolled []storage.Factor // without secrets; a passkey counts by itself
-	IsNew    bool             // the sign-in creates the user
-	Request  *Request
-	Proven   Assurance // by the first factor
-}
-
-// FactorNeed says whether a sign-in needs a second factor.
-type FactorNeed int
-
-// The values of [FactorNeed].
-const (
-	FactorIfEnrolled = FactorNeed(factor.IfEnrolled) // users who have one use it
-	FactorRequired   = FactorNeed(factor.Required)   // users without one set up an authenticator app first
-	FactorNone       = FactorNeed(factor.None)
-)
-
-// FactorDemand is what a site asks of a sign-in.
-type FactorDemand struct {
-	Need  FactorNeed
-	Kinds []FactorKind // that will do; empty: all of Factors.Kinds
-	Until time.Time    // with FactorRequired: until then users without one come in, and are reminded
-}
-
-const (
+	defaultRecent   = 10 * time.Minute
 	defaultPending  = 10 * time.Minute
 	longestPending  = time.Hour
 	defaultRemember = 30 * 24 * time.Hour
 )
 
-// isOn reports whether second factors are configured.
-func (f *Factors) isOn() bool { return len(f.Kinds) > 0 }
-
 // prepareFactors checks the configuration of second factors.
-func (s *setup) prepareFactors(f *failure.List) {
+func prepareFactors(s *setup, f *failure.List) {
 	c := &s.config.Factors
 	if !c.isOn() {
 		return
@@ -119,21 +49,29 @@ func (s *setup) prepareFactors(f *failure.List) {
 		f.Add(ErrMissingAdapterMethods, "Factors need a place for the instant at which the sessions of a user ended: an Adapter that is a RevocationStore, or Session.Revocations")
 	}
 	fill.Default(&c.Skew, 1)
-	fill.Default(&c.Recent, freshSignIn)
+	fill.Default(&c.Recent, defaultRecent)
 	fill.Default(&c.Pending, defaultPending)
 	fill.Default(&c.Remember, defaultRemember)
 	if s.directory == nil {
 		return
 	}
-	s.directory.OfferFactors(directory.Factors{Kinds: c.Kinds, Skew: c.Skew, Issuer: cmp.Or(c.Issuer, s.config.Theme.Name, hostOf(s.config.Site.URL))}, s.config.Secrets, s.tenant)
+	directory.OfferFactors(s.directory, directory.Factors{Kinds: c.Kinds, Skew: c.Skew, Issuer: cmp.Or(c.Issuer, s.config.Theme.Name, hostOf(s.config.Site.URL))}, s.config.Secrets, s.tenant)
 	s.pause = demandFactor
 	if slices.Contains(c.Kinds, FactorEmail) {
 		s.mails.need(f, "Factors with FactorEmail")
 	}
 }
 
+// factorNeeds returns what second factors need of the Adapter.
+func factorNeeds(f *Factors) []directory.Ability {
+	if !f.isOn() {
+		return nil
+	}
+	return []directory.Ability{directory.AbilityFactors, directory.AbilityChallenges, directory.AbilityBrowsers}
+}
+
 // issuer returns the site's name in authenticator apps.
-func (s *setup) issuer(l *links) string { return cmp.Or(s.directory.Factors.Issuer, l.origin.Host()) }
+func issuer(s *setup, l *links) string { return cmp.Or(s.directory.Factors.Issuer, l.origin.Host()) }
 
 // hostOf returns the host of a URL, or "".
 func hostOf(site string) string {
@@ -150,11 +88,11 @@ func hostOf(site string) string {
 func demandFactor(ctx context.Context, x *exchange, in *directory.Assertion, known *User) (*Response, error) {
 	s := x.setup
 	firstProof(in)
-	user, held, err := s.heldBy(ctx, in, known)
+	user, held, err := heldBy(s, ctx, in, known)
 	if err != nil {
 		return nil, failure.Wrap(ErrAccessDenied, err)
 	}
-	demand, err := s.askPolicy(ctx, &x.visit, in, user, held)
+	demand, err := askPolicy(s, ctx, &x.visit, in, user, held)
 	if err != nil {
 		return nil, failure.Wrap(ErrAccessDenied, err)
 	}
@@ -168,7 +106,7 @@ func demandFactor(ctx context.Context, x *exchange, in *directory.Assertion, kno
 		x.callbackURL = x.url("factor?do=later")
 		return nil, nil
 	case outcome == factor.Ask:
-		trusted, err := s.directory.IsTrusted(ctx, x.cookies.Known(s.tenant, s.now()).Handle, user.ID)
+		trusted, err := s.directory.Factors.IsTrusted(ctx, x.cookies.Known(s.tenant, s.now()).Handle, user.ID)
 		if err != nil {
 			return nil, failure.Wrap(ErrAccessDenied, err)
 		}
@@ -199,7 +137,7 @@ func firstProof(in *directory.Assertion) {
 
 // heldBy returns the user that a sign-in ends in, and the user's factors. For a user
 // whom the store does not have it returns in.Person.
-func (s *setup) heldBy(ctx context.Context, in *directory.Assertion, known *User) (*User, *factor.Held, error) {
+func heldBy(s *setup, ctx context.Context, in *directory.Assertion, known *User) (*User, *factor.Held, error) {
 	if in.Vouched && known == nil {
 		stored, err := guarded.Optional(s.store.User(ctx, in.Person.ID))
 		if err != nil {
@@ -210,12 +148,12 @@ func (s *setup) heldBy(ctx context.Context, in *directory.Assertion, known *User
 	if known == nil {
 		return &in.Person, &factor.Held{}, nil
 	}
-	held, err := s.directory.Held(ctx, s.store, known)
+	held, err := s.directory.Factors.Held(ctx, s.store, known)
 	return known, held, err
 }
 
 // askPolicy asks the application.
-func (s *setup) askPolicy(ctx context.Context, v *visit, in *directory.Assertion, user *User, held *factor.Held) (factor.Demand, error) {
+func askPolicy(s *setup, ctx context.Context, v *visit, in *directory.Assertion, user *User, held *factor.Held) (factor.Demand, error) {
 	own := s.config.Factors.Require
 	if own == nil {
 		return factor.Demand{}, nil
@@ -244,7 +182,7 @@ func suspend(ctx context.Context, x *exchange, in *directory.Assertion, user *Us
 		in.BegunIn = &sessionref.Ref{}
 		if here != nil {
 			mark := here.mark()
-			in.BegunIn, in.BegunFresh = &mark, x.isFresh(here)
+			in.BegunIn, in.BegunFresh = &mark, true // its age is looked at again in the end
 		}
 	}
 	if in.Issued.IsZero() {
@@ -258,11 +196,11 @@ func suspend(ctx context.Context, x *exchange, in *directory.Assertion, user *Us
 		p.Secret, p.Account = otp.NewSecret(), p.Name
 	}
 	if former := x.cookies.Half(s.tenant, x.now()); former != "" {
-		if err := s.directory.Forget(ctx, former); err != nil {
+		if err := s.directory.Factors.Forget(ctx, former); err != nil {
 			return nil, err
 		}
 	}
-	handle, err := s.directory.Suspend(ctx, &x.events, p, s.config.Factors.Pending)
+	handle, err := s.directory.Factors.Suspend(ctx, &x.events, p, s.config.Factors.Pending)
 	if err == nil {
 		x.hide(handle)
 		err = x.cookies.PutHalf(handle, s.tenant, x.now(), s.config.Factors.Pending)
@@ -272,27 +210,4 @@ func suspend(ctx context.Context, x *exchange, in *directory.Assertion, user *Us
 	}
 	s.log.Info(ctx, x, "second factor wanted", "user", p.UserID)
 	return &Response{Redirect: x.url("factor")}, nil
-}
-
-// resume completes a sign-in whose second factor was right. amr is what that proves.
-func resume(ctx context.Context, x *exchange, p *directory.Pending, second *directory.Second, amr []string, started time.Time) (*Response, error) {
-	in := p.Assertion
-	if x.provider = x.setup.providers[in.Account.Provider]; x.provider == nil {
-		return nil, failure.Wrap(ErrAccessDenied, errors.New("the provider of the first factor is not configured any more"))
-	}
-	in.AMR = factor.Join(in.AMR, amr)
-	if level := factor.Level(in.AMR); level == factor.AAL2 {
-		in.ACR = level
-	}
-	in.Second, in.Started, in.Proved = second, started, started
-	in.IssuedHere = in.IssuedHere && x.setup.mark.isIn(p.Process)
-	x.callbackURL = p.CallbackURL
-	res, err := x.admit(ctx, in)
-	if errors.Is(err, directory.ErrUserChanged) {
-		return nil, failure.Wrap(ErrAccessDenied, err)
-	}
-	if err == nil {
-		x.cookies.EndHalf()
-	}
-	return res, err
 }

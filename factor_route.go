@@ -2,7 +2,6 @@ package latchkey
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"net/http"
 	"net/url"
@@ -14,29 +13,13 @@ import (
 	"github.com/latchkeyhq/latchkey/internal/directory"
 	"github.com/latchkeyhq/latchkey/internal/factor"
 	"github.com/latchkeyhq/latchkey/internal/failure"
-	"github.com/latchkeyhq/latchkey/internal/keys"
 	"github.com/latchkeyhq/latchkey/internal/limit"
-	"github.com/latchkeyhq/latchkey/internal/otp"
 	"github.com/latchkeyhq/latchkey/internal/page"
 	"github.com/latchkeyhq/latchkey/internal/weburl"
 	"github.com/latchkeyhq/latchkey/storage"
 )
 
 // The route that asks for second factors: /factor.
-
-// pendingOf returns the sign-in of the browser that waits for a second factor, and its
-// handle. A nil Pending: there is none.
-func pendingOf(ctx context.Context, s *setup, v *visit) (handle string, p *directory.Pending, err error) {
-	if handle = v.cookies.Half(s.tenant, v.now()); handle == "" {
-		return "", nil, nil
-	}
-	v.hide(handle)
-	p, err = s.directory.Suspended(ctx, handle)
-	if errors.Is(err, directory.ErrNotPending) {
-		return handle, nil, nil
-	}
-	return handle, p, err
-}
 
 // showFactor answers GET /factor.
 func showFactor(ctx context.Context, x *exchange) (*Response, error) {
@@ -93,24 +76,6 @@ func notPending(ctx context.Context, x *exchange) (*Response, error) {
 	return onSignInPage(x), nil
 }
 
-// factorJSON tells a script what the sign-in waits for.
-func factorJSON(p *directory.Pending) *Response {
-	kinds := p.Kinds
-	if len(p.Secret) > 0 {
-		kinds = []FactorKind{FactorTOTP}
-	}
-	body, err := json.Marshal(struct {
-		Kinds    []FactorKind `json:"kinds"`
-		Use      FactorKind   `json:"use"`
-		Remember bool         `json:"remember"`
-		Expires  time.Time    `json:"expires"`
-	}{Kinds: kinds, Use: kinds[0], Remember: len(p.Secret) == 0, Expires: p.Expires})
-	if err != nil {
-		return configJSON()
-	}
-	return noStore(jsonBytes(http.StatusOK, body))
-}
-
 // factorPage shows the form for a kind, or for the app that has to be enrolled.
 func factorPage(ctx context.Context, x *exchange, p *directory.Pending, use FactorKind) (*Response, error) {
 	s := x.setup
@@ -130,52 +95,28 @@ func factorPage(ctx context.Context, x *exchange, p *directory.Pending, use Fact
 			view.Others = append(view.Others, page.OtherFactor{Kind: string(kind), URL: x.url("factor?use=" + string(kind))})
 		}
 	}
-	if w := s.passkeyProvider(); w != nil && use == FactorPasskey {
+	if w := passkeyProvider(s); w != nil && use == FactorPasskey {
 		view.Provider, view.Script = w.ID, s.passkeyScript(&x.links)
 	}
 	return pageResponse(s.pagesFor(ctx, &x.visit).Factor(view))
 }
 
-// enrolPage shows an app that is to be set up.
-func enrolPage(ctx context.Context, s *setup, v *visit, l *links, view page.Enrol, e *directory.Enrolment) (*Response, error) {
-	uri := otp.URI(s.issuer(l), e.Account, e.Secret)
-	v.hide(otp.Text(e.Secret), otp.Grouped(otp.Text(e.Secret)))
-	pages := s.pagesFor(ctx, v)
-	image, err := otp.SVG(uri, pages.Text("enrol.image"))
-	if err != nil {
-		return nil, err
-	}
-	view.Host, view.URI, view.Image, view.Secret = l.origin.Host(), uri, image, otp.Grouped(otp.Text(e.Secret))
-	view.FormOrigins = s.formOrigins(l, "")
-	return pageResponse(pages.Enrol(view))
-}
-
-// days returns a duration in whole days; zero for none.
-func days(d time.Duration) int { return max(0, int(d/(24*time.Hour))) }
-
 // answerFactor answers POST /factor.
 func answerFactor(ctx context.Context, x *exchange) (*Response, error) {
-	switch x.query.Get("do") {
-	case "codes":
+	do, started := x.query.Get("do"), x.now()
+	if do == "codes" {
 		return saveCodes(ctx, x)
-	case "cancel":
-		if handle := x.cookies.Half(x.setup.tenant, x.now()); handle != "" {
-			if err := x.setup.directory.Forget(ctx, handle); err != nil {
-				return nil, err
-			}
-		}
-		x.cookies.EndHalf()
-		return onSignInPage(x), nil
 	}
-	started := x.now()
 	handle, p, err := pendingOf(ctx, x.setup, &x.visit)
-	if err != nil {
+	switch {
+	case err != nil:
 		return nil, err
-	}
-	if p == nil {
+	case do == "cancel":
+		x.cookies.EndHalf()
+		return onSignInPage(x), x.setup.directory.Factors.Forget(ctx, handle)
+	case p == nil:
 		return notPending(ctx, x)
-	}
-	if x.query.Get("do") == "send" {
+	case do == "send":
 		return sendCode(ctx, x, handle, p)
 	}
 	kind := FactorKind(x.field("use"))
@@ -186,7 +127,7 @@ func answerFactor(ctx context.Context, x *exchange) (*Response, error) {
 	if res != nil || err != nil {
 		return res, err
 	}
-	if p, err = x.setup.directory.TrySecond(ctx, handle); errors.Is(err, directory.ErrNotPending) {
+	if p, err = x.setup.directory.Factors.TrySecond(ctx, handle); errors.Is(err, directory.ErrNotPending) {
 		return notPending(ctx, x)
 	} else if err != nil {
 		return nil, err
@@ -198,20 +139,26 @@ func answerFactor(ctx context.Context, x *exchange) (*Response, error) {
 	if second == nil {
 		return wrongFactor(ctx, x, handle, p, kind)
 	}
-	second.Remember = x.field("remember") != "" && len(p.Secret) == 0
 	for _, try := range tries {
 		if err := x.setup.limits.Return(ctx, try); err != nil {
 			x.setup.log.Error(ctx, x, failure.Wrap(ErrFactor, err))
 		}
 	}
-	res, err = resume(ctx, x, p, second, amr, started)
+	return finishFactor(ctx, x, p, second, amr, started)
+}
+
+// finishFactor completes a sign-in whose second factor fits. A concurrent request may
+// have used up the code, or the sign-in.
+func finishFactor(ctx context.Context, x *exchange, p *directory.Pending, second *directory.Second, amr []string, started time.Time) (*Response, error) {
+	second.Remember = x.field("remember") != "" && len(p.Secret) == 0
+	res, err := resume(ctx, x, p, second, amr, started)
 	switch {
 	case errors.Is(err, directory.ErrWrongProof):
-		return wrongFactor(ctx, x, handle, p, kind)
+		return wrongFactor(ctx, x, second.Handle, p, second.Kind)
 	case errors.Is(err, directory.ErrNotPending):
 		return notPending(ctx, x)
 	case err != nil:
-		return refusedFactor(ctx, x, handle, err)
+		return refusedFactor(ctx, x, second.Handle, err)
 	}
 	if second.Recovery != "" {
 		noticeUser(ctx, x, p.UserID, Message{Kind: MessageRecoveryUsed, Left: second.Left})
@@ -225,6 +172,29 @@ func answerFactor(ctx context.Context, x *exchange) (*Response, error) {
 	return res, nil
 }
 
+// resume completes a sign-in whose second factor was right. amr is what that proves.
+func resume(ctx context.Context, x *exchange, p *directory.Pending, second *directory.Second, amr []string, started time.Time) (*Response, error) {
+	in := p.Assertion
+	if x.provider = x.setup.providers[in.Account.Provider]; x.provider == nil {
+		return nil, failure.Wrap(ErrAccessDenied, errors.New("the provider of the first factor is not configured any more"))
+	}
+	in.AMR = factor.Join(in.AMR, amr)
+	if level := factor.Level(in.AMR); level == factor.AAL2 {
+		in.ACR = level
+	}
+	in.Second, in.Started, in.Proved = second, started, started
+	in.IssuedHere = in.IssuedHere && x.setup.mark.isIn(p.Process)
+	x.callbackURL = p.CallbackURL
+	res, err := x.admit(ctx, in)
+	if errors.Is(err, directory.ErrUserChanged) {
+		return nil, failure.Wrap(ErrAccessDenied, err)
+	}
+	if err == nil {
+		x.cookies.EndHalf()
+	}
+	return res, err
+}
+
 // refusedFactor answers a sign-in that is refused after its second factor. It ends
 // unless the fault will pass.
 func refusedFactor(ctx context.Context, x *exchange, handle string, err error) (*Response, error) {
@@ -235,7 +205,7 @@ func refusedFactor(ctx context.Context, x *exchange, handle string, err error) (
 		addRefusal(x, err)
 	}
 	x.cookies.EndHalf()
-	if ended := x.setup.directory.Forget(ctx, handle); ended != nil {
+	if ended := x.setup.directory.Factors.Forget(ctx, handle); ended != nil {
 		x.setup.log.Error(ctx, x, ended)
 	}
 	return render(ctx, x.setup, x, x.request, err), nil
@@ -248,7 +218,7 @@ func admitCode(ctx context.Context, x *exchange, p *directory.Pending, kind Fact
 	if kind == FactorPasskey || p.UserID == "" {
 		return nil, nil, nil, nil
 	}
-	if known, err = s.directory.BrowserOf(ctx, x.cookies.Known(s.tenant, x.now()).Handle, p.UserID); err != nil {
+	if known, err = s.directory.Factors.BrowserOf(ctx, x.cookies.Known(s.tenant, x.now()).Handle, p.UserID); err != nil {
 		return nil, nil, nil, err
 	}
 	code := limit.Code{UserID: p.UserID, IsRecovery: kind == FactorRecovery}
@@ -275,7 +245,7 @@ func admitCode(ctx context.Context, x *exchange, p *directory.Pending, kind Fact
 // returns nil for a wrong one.
 func checkSecond(ctx context.Context, x *exchange, handle string, p *directory.Pending, kind FactorKind, known *storage.Browser) (*directory.Second, []string, error) {
 	if kind == FactorPasskey {
-		w := x.setup.passkeyProvider()
+		w := passkeyProvider(x.setup)
 		if w == nil || !slices.Contains(p.Kinds, kind) {
 			return nil, nil, nil
 		}
@@ -288,7 +258,7 @@ func checkSecond(ctx context.Context, x *exchange, handle string, p *directory.P
 	}
 	code := x.field("code")
 	x.hide(code)
-	second, err := x.setup.directory.CheckSecond(ctx, handle, p, directory.Shown{
+	second, err := x.setup.directory.Factors.CheckSecond(ctx, handle, p, directory.Shown{
 		Kind: kind, Code: code, Name: directory.VisibleName(x.field("name")), IsKnown: known != nil,
 	})
 	return second, factor.OfKind(kind), err
@@ -301,7 +271,7 @@ func wrongFactor(ctx context.Context, x *exchange, handle string, p *directory.P
 	left := max(0, factor.MostTries-p.Tries)
 	if left == 0 {
 		x.cookies.EndHalf()
-		if err := x.setup.directory.Forget(ctx, handle); err != nil {
+		if err := x.setup.directory.Factors.Forget(ctx, handle); err != nil {
 			return nil, err
 		}
 	}
@@ -314,20 +284,6 @@ func wrongFactor(ctx context.Context, x *exchange, handle string, p *directory.P
 	return &Response{Redirect: x.url("factor") + weburl.WithQuery("", "use", string(kind), "error", string(ErrSecondFactor))}, nil
 }
 
-// pageHandle returns the handle of what a page of one session waits for.
-func (s *setup) pageHandle(userID, sessionID string) directory.EnrolmentOf {
-	return directory.EnrolmentOf{Handle: s.keys.Of(keys.SessionPage, userID, sessionID), UserID: userID, Session: sessionID}
-}
-
-// keepNewCodes keeps the recovery codes that a sign-in has made for its session.
-func keepNewCodes(ctx context.Context, s *setup, who *directory.SignIn) error {
-	mark, err := s.sessions.markOf(ctx, who)
-	if err != nil {
-		return err
-	}
-	return s.directory.KeepCodes(ctx, s.pageHandle(mark.UserID, mark.SessionID), who.Second.Codes)
-}
-
 // keptCodes returns the codes that wait for the session of a request, and a response
 // for a browser without a session.
 func keptCodes(ctx context.Context, x *exchange) (of directory.EnrolmentOf, codes []string, res *Response, err error) {
@@ -338,8 +294,8 @@ func keptCodes(ctx context.Context, x *exchange) (of directory.EnrolmentOf, code
 	if here == nil {
 		return of, nil, onSignInPage(x), nil
 	}
-	of = x.setup.pageHandle(here.user.ID, here.mark().SessionID)
-	codes, err = x.setup.directory.KeptCodes(ctx, of)
+	of = pageHandle(x.setup, here.user.ID, here.mark().SessionID)
+	codes, err = x.setup.directory.Factors.KeptCodes(ctx, of)
 	if err == nil && codes == nil {
 		res = &Response{Redirect: x.callbackURL}
 	}
@@ -367,9 +323,9 @@ func saveCodes(ctx context.Context, x *exchange) (*Response, error) {
 		return res, err
 	}
 	if x.field("file") == "" {
-		return &Response{Redirect: x.callbackURL}, x.setup.directory.DropCodes(ctx, of)
+		return &Response{Redirect: x.callbackURL}, x.setup.directory.Factors.DropCodes(ctx, of)
 	}
-	text := x.setup.issuer(&x.links) + "\r\n\r\n"
+	text := issuer(x.setup, &x.links) + "\r\n\r\n"
 	for _, code := range codes {
 		text += code + "\r\n"
 	}

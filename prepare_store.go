@@ -83,16 +83,6 @@ func (s *setup) prepareSessionStore(f *failure.List) {
 	}
 }
 
-// check refuses beliefs that would last too long.
-func (c *SessionCache) check(f *failure.List) {
-	if c.MaxAge < 0 || c.MaxAge > mostBelief || c.Size < 0 {
-		f.Add(ErrInvalidConfig, "Session.Cache: want a MaxAge of at most %v, a Size that is not negative, or zero for no cache and for the default", mostBelief)
-	}
-}
-
-// mostBelief is how late a sign-out elsewhere may be noticed here.
-const mostBelief = 5 * time.Minute
-
 func (l *Limits) rates() limit.Rates {
 	return limit.Rates{
 		AttemptsPerAccount: l.CredentialsPerAccount, AttemptsPerClient: l.CredentialsPerClient,
@@ -297,7 +287,7 @@ func (s *setup) prepareDirectory(f *failure.List) {
 		s.log.WarnAtStart("whoever signed in before an e-mail address was proven stays signed in until their JWT session expires: set Session.Revocations, or an Adapter that is a RevocationStore")
 	}
 	s.warnOfLesserStores()
-	s.prepareFactors(f)
+	prepareFactors(s, f)
 }
 
 func (s *setup) providerFacts() map[string]directory.ProviderFacts {
@@ -326,10 +316,8 @@ func (s *setup) needs() []need {
 			table = append(table, need{"the " + string(p.info().kind) + " provider " + p.info().id, what})
 		}
 	}
-	if s.config.Factors.isOn() {
-		for _, what := range []directory.Ability{directory.AbilityFactors, directory.AbilityChallenges, directory.AbilityBrowsers} {
-			table = append(table, need{"Factors", what})
-		}
+	for _, what := range factorNeeds(&s.config.Factors) {
+		table = append(table, need{"Factors", what})
 	}
 	if s.config.AccountPage.Enabled {
 		table = append(table, need{"AccountPage.Enabled", directory.AbilityAccountLists})

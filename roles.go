@@ -125,6 +125,12 @@ type sessionStrategy interface {
 	branch(ctx context.Context, v *visit, from browser.Token) (openedSession, error)
 }
 
+// renewal is a new token for the session of a request.
+type renewal struct {
+	stored func(ctx context.Context, s *directory.Store, after time.Time) error
+	done   func(ctx context.Context) error
+}
+
 // principal is another proof of who asks than the session cookie. A nil
 // reading: the request has none of the kind. An error is a fault, and fails the
 // request.

@@ -48,7 +48,7 @@ func (t *tokenStrategy) open(ctx context.Context, v *visit, who *directory.SignI
 		}
 		claims[jwtclaims.SessionID], claims[jwtclaims.AuthTime] = who.Session.ID, who.SignInTime()
 	}
-	if t.setup.assures() {
+	if assures(t.setup) {
 		putAssurance(claims, who.Proof())
 	}
 	trigger := TriggerSignIn
@@ -57,7 +57,7 @@ func (t *tokenStrategy) open(ctx context.Context, v *visit, who *directory.SignI
 	}
 	user := t.setup.config.shown(who.User, &who.Account)
 	info := TokenInfo{Claims: claims, Trigger: trigger, User: &user, Account: &who.Account, Profile: who.Profile, IDToken: who.IDToken}
-	kept := t.setup.keepOwn(claims) // sub is the application's to choose, now
+	kept := keepOwn(claims, assures(t.setup)) // sub is the application's to choose, now
 	claims, err := t.shape(ctx, info)
 	if err != nil {
 		return err
@@ -88,22 +88,6 @@ func (t *tokenStrategy) endFormer(ctx context.Context, v *visit) error {
 		return nil // it is no session here
 	}
 	return t.setup.revocations.Revoke(ctx, directory.OriginOfToken(claims))
-}
-
-// life is how long a token may live that takes the place of another. The zero
-// life is as long as the configuration says.
-type life struct{ until time.Time }
-
-// of returns the life of a token that is issued now, at most maxAge.
-func (l life) of(now time.Time, maxAge time.Duration) time.Duration {
-	if l.until.IsZero() {
-		return maxAge
-	}
-	rest := l.until.Sub(time.Unix(now.Unix(), 0)) // a token says its times in whole seconds
-	if rest.Truncate(time.Second) == 0 {
-		rest = -time.Second // zero would be the default
-	}
-	return min(maxAge, rest) // negative: within the tolerance a token is accepted after its end
 }
 
 // seal makes claims the content of the session cookie.
@@ -197,7 +181,7 @@ func (t *tokenStrategy) openToken(ctx context.Context, token browser.Token, useC
 		return nil, false, errUnsealed
 	}
 	from := directory.OriginOfToken(claims)
-	if t.setup.assures() {
+	if assures(t.setup) {
 		from.Proved, _ = claims.Time(jwtclaims.Proved)
 	}
 	believed, err = t.judge(ctx, claims.String(jwtclaims.Tenant), from, useCache)
@@ -244,7 +228,7 @@ func (t *tokenStrategy) readClaims(ctx context.Context, v *visit, claims Claims,
 	}
 	t.track(claims)
 	end := endOf(claims, t.setup.config.Session.JWT.MaxAge)
-	kept := t.setup.keepOwn(claims, jwtclaims.Subject)
+	kept := keepOwn(claims, assures(t.setup), jwtclaims.Subject)
 	claims, err := t.shape(ctx, info)
 	if err != nil {
 		return nil, failure.Wrap(ErrJWTSession, err)
@@ -287,7 +271,7 @@ func (t *tokenStrategy) sessionOf(claims Claims) (*Session, error) {
 	}
 	if !jwtclaims.IsAdopted(s.ID) {
 		s.signedInAt(claims.Time(jwtclaims.AuthTime))
-		if t.setup.assures() {
+		if assures(t.setup) {
 			readAssurance(&s.Assurance, claims)
 		}
 	}
@@ -327,7 +311,7 @@ func (t *tokenStrategy) current(ctx context.Context, v *visit) (*currentUser, er
 	}
 	since, _ := claims.Time(jwtclaims.AuthTime)
 	here := &currentUser{user: *u, sessionID: claims.String(jwtclaims.SessionID), since: since}
-	if t.setup.assures() && !here.isAdopted() {
+	if assures(t.setup) && !here.isAdopted() {
 		readAssurance(&here.Assurance, claims)
 	}
 	return here, nil

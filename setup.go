@@ -114,11 +114,11 @@ func (s *setup) secrets() []string {
 // tracksSignIns reports whether session tokens have to name the sign-in they
 // come from.
 func (s *setup) tracksSignIns() bool {
-	return s.revocations != nil || s.assures() || s.config.Session.AbsoluteMaxAge > 0 || s.config.AccountPage.Enabled
+	return s.revocations != nil || assures(s) || s.config.Session.AbsoluteMaxAge > 0 || s.config.AccountPage.Enabled
 }
 
 // assures reports whether sessions keep what their users have proven.
-func (s *setup) assures() bool { return s.directory != nil && s.directory.Factors != nil }
+func assures(s *setup) bool { return s.directory != nil && s.directory.Factors != nil }
 
 // tell calls the application's functions for the events in o.
 func (s *setup) tell(ctx context.Context, o *directory.Outbox, about journal.Subject) {

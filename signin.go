@@ -138,7 +138,7 @@ func (x *exchange) admit(ctx context.Context, in directory.Assertion) (*Response
 	if err := x.setup.sessions.open(ctx, &x.visit, who); err != nil {
 		return nil, atProvider(x.provider, err)
 	}
-	if in.Counted || x.setup.assures() {
+	if in.Counted || assures(x.setup) {
 		if err := rememberBrowser(ctx, x.setup, &x.visit, who); err != nil {
 			return nil, atProvider(x.provider, err)
 		}

@@ -170,10 +170,32 @@ func (w *webauthnProvider) authenticate(ctx context.Context, x *exchange, c *cha
 		return nil, err
 	}
 	in := &directory.Assertion{Person: User{ID: key.UserID}, Account: w.account(key), Owner: key.UserID}
-	if x.setup.assures() {
+	if assures(x.setup) {
 		in.AMR = factor.OfPasskey(key, shown.UserVerified)
 	}
 	return in, nil
+}
+
+// verifyFactor checks the answer of a passkey that was asked for as second factor, and
+// returns what it proves.
+func (w *webauthnProvider) verifyFactor(ctx context.Context, x *exchange, handle, userID string) ([]string, error) {
+	answer := []byte(x.field("data"))
+	answered, id, err := answeredChallenge(answer)
+	if err != nil {
+		return nil, w.refused(err)
+	}
+	c, _, err := w.spend(ctx, &x.visit, answered, secret.Hash(handle), false)
+	if err != nil {
+		return nil, w.refused(err)
+	}
+	in, err := w.authenticate(ctx, x, c, id, answer)
+	if err != nil {
+		return nil, err
+	}
+	if in.Owner != userID {
+		return nil, w.refused(errNoChallenge)
+	}
+	return in.AMR, nil
 }
 
 // codeUnknownCredential tells scripts that the passkey is not registered.

@@ -57,7 +57,7 @@ func (u *Users) BeginTOTP(ctx context.Context, userID string) (Enrolment, error)
 	if err != nil {
 		return Enrolment{}, err
 	}
-	id, e, err := w.BeginEnrolment(ctx, directory.EnrolmentOf{UserID: userID})
+	id, e, err := w.Factors.BeginEnrolment(ctx, directory.EnrolmentOf{UserID: userID})
 	if err != nil {
 		return Enrolment{}, err
 	}
@@ -79,7 +79,7 @@ func (u *Users) ConfirmTOTP(ctx context.Context, userID, enrolmentID, name, code
 	}
 	defer w.Tell(ctx)
 	of := directory.EnrolmentOf{Handle: enrolmentID, UserID: userID}
-	recovery, err = w.ConfirmEnrolment(ctx, w.Events, directory.FactorChange{UserID: userID, Keep: w.SessionID}, of, directory.VisibleName(name), code)
+	recovery, err = w.Factors.ConfirmEnrolment(ctx, w.Events, directory.FactorChange{UserID: userID, Keep: w.SessionID}, of, directory.VisibleName(name), code)
 	if errors.Is(err, directory.ErrNotPending) {
 		err = failure.Wrap(fault.ErrFactor, err)
 	}
@@ -95,7 +95,7 @@ func (u *Users) NewRecoveryCodes(ctx context.Context, userID string) ([]string, 
 		return nil, err
 	}
 	defer w.Tell(ctx)
-	return w.NewRecoveryCodes(ctx, w.Events, userID)
+	return w.Factors.NewRecoveryCodes(ctx, w.Events, userID)
 }
 
 // RemoveFactor removes a factor of a user, named by [storage.Factor].ID, and ends all
@@ -108,7 +108,7 @@ func (u *Users) RemoveFactor(ctx context.Context, userID, factorID string) error
 		return err
 	}
 	defer w.Tell(ctx)
-	return w.RemoveFactor(ctx, w.Events, directory.FactorChange{UserID: userID, Keep: w.SessionID}, factorID)
+	return w.Factors.RemoveFactor(ctx, w.Events, directory.FactorChange{UserID: userID, Keep: w.SessionID}, factorID)
 }
 
 // ResetFactors removes all factors and recovery codes of a user who has lost them, and
@@ -121,5 +121,5 @@ func (u *Users) ResetFactors(ctx context.Context, userID string) error {
 		return err
 	}
 	defer w.Tell(ctx)
-	return w.ResetFactors(ctx, w.Events, userID)
+	return w.Factors.ResetFactors(ctx, w.Events, userID)
 }

@@ -1,8 +1,11 @@
 package directory
 
 import (
+	"errors"
 	"time"
 
+	"github.com/latchkeyhq/latchkey/fault"
+	"github.com/latchkeyhq/latchkey/internal/failure"
 	"github.com/latchkeyhq/latchkey/internal/jwtclaims"
 	"github.com/latchkeyhq/latchkey/internal/sessionref"
 	"github.com/latchkeyhq/latchkey/jwt"
@@ -69,4 +72,17 @@ func (in *Assertion) contradicts(owner, current *storage.User) bool {
 		return owner.ID != in.Owner
 	}
 	return in.Passkey == nil || current == nil || current.ID != in.Owner
+}
+
+// notLinked returns the error for an account, or an e-mail address, that
+// belongs to another user.
+func notLinked(in *Assertion) error {
+	return failure.WrapFor(notLinkedType(in), in.Account.Provider, errors.New("the account or its e-mail address belongs to another user"))
+}
+
+func notLinkedType(in *Assertion) fault.ErrorType {
+	if in.Account.Type == storage.TypeWebAuthn {
+		return fault.ErrAccountNotLinked
+	}
+	return fault.ErrOAuthAccountNotLinked
 }

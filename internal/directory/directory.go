@@ -114,7 +114,7 @@ func (d *Directory) tryCommit(ctx context.Context, q *Outbox, in Assertion, curr
 	err := d.Store.InTx(ctx, func(ctx context.Context, s *Store) error {
 		q.rewind(begun)
 		signIn = &SignIn{Assertion: in, User: in.Person}
-		if err := spendSecond(ctx, d, q, s, signIn); err != nil {
+		if err := spendSecond(ctx, d.Factors, q, s, signIn); err != nil {
 			return err
 		}
 		if err := d.holdSession(ctx, s, signIn, current, plan); err != nil {
@@ -126,7 +126,7 @@ func (d *Directory) tryCommit(ctx context.Context, q *Outbox, in Assertion, curr
 		if signIn.begun.IsZero() { // nobody could end anything of a new user yet
 			signIn.begun = in.Started.Truncate(time.Millisecond)
 		}
-		if err := enrolSecond(ctx, d, q, s, signIn); err != nil {
+		if err := enrolSecond(ctx, d.Factors, q, s, signIn); err != nil {
 			return err
 		}
 		if d.Store.SessionsInTx() {
@@ -252,19 +252,6 @@ func (d *Directory) refuseNamesake(ctx context.Context, s *Store, signIn *SignIn
 		return notLinked(&signIn.Assertion)
 	}
 	return d.recognise(ctx, s, signIn, *owner)
-}
-
-// notLinked returns the error for an account, or an e-mail address, that
-// belongs to another user.
-func notLinked(in *Assertion) error {
-	return failure.WrapFor(notLinkedType(in), in.Account.Provider, errors.New("the account or its e-mail address belongs to another user"))
-}
-
-func notLinkedType(in *Assertion) fault.ErrorType {
-	if in.Account.Type == storage.TypeWebAuthn {
-		return fault.ErrAccountNotLinked
-	}
-	return fault.ErrOAuthAccountNotLinked
 }
 
 // resolveByEmail signs in the user of the mailbox: the client that opened the

@@ -47,7 +47,7 @@ type EnrolmentOf struct {
 // handle ends. An empty handle is a new one. It returns ErrUnproven for a user whose
 // e-mail address is not proven: an attacker who signed up first would lock the owner
 // of the address out.
-func (d *Directory) BeginEnrolment(ctx context.Context, of EnrolmentOf) (handle string, e *Enrolment, err error) {
+func (d *Factors) BeginEnrolment(ctx context.Context, of EnrolmentOf) (handle string, e *Enrolment, err error) {
 	u, err := d.Store.User(ctx, of.UserID)
 	if err == nil {
 		err = d.canEnrol(ctx, &u)
@@ -82,7 +82,7 @@ func accountOf(u *storage.User) string {
 // ErrUnproven reports that the e-mail address of a user has to be proven first.
 var ErrUnproven = failure.Wrap(fault.ErrFactor, errors.New("the user's e-mail address is not proven"))
 
-func (d *Directory) canEnrol(ctx context.Context, u *storage.User) error {
+func (d *Factors) canEnrol(ctx context.Context, u *storage.User) error {
 	if u.Email == "" || !u.EmailVerified.IsZero() {
 		return nil
 	}
@@ -99,7 +99,7 @@ func (d *Directory) canEnrol(ctx context.Context, u *storage.User) error {
 }
 
 // EnrolmentFor returns an enrolment that is under way, or ErrNotPending.
-func (d *Directory) EnrolmentFor(ctx context.Context, of EnrolmentOf) (*Enrolment, error) {
+func (d *Factors) EnrolmentFor(ctx context.Context, of EnrolmentOf) (*Enrolment, error) {
 	row, err := d.Waiting(d.Store).Get(ctx, challenge.Enrol, of.Handle)
 	if err != nil {
 		return nil, notPendingIf(err)
@@ -143,7 +143,7 @@ type FactorChange struct {
 // and ends the other sessions of the user. It returns new recovery codes if this is
 // the user's first factor. A wrong code is ErrSecondFactor, and after five of them the
 // enrolment is ErrNotPending.
-func (d *Directory) ConfirmEnrolment(ctx context.Context, q *Outbox, c FactorChange, of EnrolmentOf, name, code string) (codes []string, err error) {
+func (d *Factors) ConfirmEnrolment(ctx context.Context, q *Outbox, c FactorChange, of EnrolmentOf, name, code string) (codes []string, err error) {
 	rows := d.Waiting(d.Store)
 	row, err := rows.Try(ctx, challenge.Enrol, of.Handle, factor.MostTries)
 	if err != nil {
@@ -153,7 +153,7 @@ func (d *Directory) ConfirmEnrolment(ctx context.Context, q *Outbox, c FactorCha
 	if err != nil {
 		return nil, err
 	}
-	step, ok := otp.Check(e.Secret, otp.Typed(code), d.Now(), d.Factors.Skew)
+	step, ok := otp.Check(e.Secret, otp.Typed(code), d.Now(), d.Skew)
 	if !ok {
 		if row.Tries >= factor.MostTries {
 			return nil, errors.Join(ErrNotPending, rows.EndRow(ctx, row))
@@ -173,9 +173,9 @@ func (d *Directory) ConfirmEnrolment(ctx context.Context, q *Outbox, c FactorCha
 // RemoveFactor removes a factor of a user, and ends the other sessions of the user.
 // The last factor takes the recovery codes along. It returns ErrLastFactor if the user
 // has to have one.
-func (d *Directory) RemoveFactor(ctx context.Context, q *Outbox, c FactorChange, id string) error {
+func (d *Factors) RemoveFactor(ctx context.Context, q *Outbox, c FactorChange, id string) error {
 	return d.changeFactors(ctx, q, c, func(ctx context.Context, s *Store, u *storage.User, held *factor.Held) error {
-		before := held.Count(d.Factors.Kinds)
+		before := held.Count(d.Kinds)
 		if _, err := s.Factors().Delete(ctx, u.ID, id); err != nil {
 			return err
 		}
@@ -183,7 +183,7 @@ func (d *Directory) RemoveFactor(ctx context.Context, q *Outbox, c FactorChange,
 		if err != nil {
 			return err
 		}
-		if rest.Count(d.Factors.Kinds) == 0 && before > 0 && c.May != nil {
+		if rest.Count(d.Kinds) == 0 && before > 0 && c.May != nil {
 			may, err := c.May(ctx, u)
 			if err != nil {
 				return err
@@ -193,7 +193,7 @@ func (d *Directory) RemoveFactor(ctx context.Context, q *Outbox, c FactorChange,
 			}
 		}
 		q.Add(event.Event{Type: event.FactorRemoved, UserID: u.ID}, nil)
-		if rest.Count(d.Factors.Kinds) > 0 {
+		if rest.Count(d.Kinds) > 0 {
 			return nil
 		}
 		return s.Factors().ReplaceRecoveryCodes(ctx, u.ID, nil)
@@ -202,7 +202,7 @@ func (d *Directory) RemoveFactor(ctx context.Context, q *Outbox, c FactorChange,
 
 // bringBackFactor stores a factor again that its user has to have, where no
 // transaction rolls its removal back.
-func (d *Directory) bringBackFactor(ctx context.Context, s *Store, held *factor.Held, id string) error {
+func (d *Factors) bringBackFactor(ctx context.Context, s *Store, held *factor.Held, id string) error {
 	if s.Tx == nil {
 		for _, f := range held.Rows {
 			if f.ID == id {
@@ -215,7 +215,7 @@ func (d *Directory) bringBackFactor(ctx context.Context, s *Store, held *factor.
 
 // ResetFactors removes all factors and recovery codes of a user, and ends all sessions
 // of the user. Passkeys stay.
-func (d *Directory) ResetFactors(ctx context.Context, q *Outbox, userID string) error {
+func (d *Factors) ResetFactors(ctx context.Context, q *Outbox, userID string) error {
 	return d.changeFactors(ctx, q, FactorChange{UserID: userID}, func(ctx context.Context, s *Store, u *storage.User, held *factor.Held) error {
 		for _, f := range held.Rows {
 			if _, err := s.Factors().Delete(ctx, u.ID, f.ID); failure.Ignoring(err, storage.ErrNotFound) != nil {
@@ -230,7 +230,7 @@ func (d *Directory) ResetFactors(ctx context.Context, q *Outbox, userID string) 
 // changeFactors runs change with the user locked, and makes everything that the user
 // proved before void. It does all of it in one transaction if the store has
 // transactions.
-func (d *Directory) changeFactors(ctx context.Context, q *Outbox, c FactorChange, change func(context.Context, *Store, *storage.User, *factor.Held) error) error {
+func (d *Factors) changeFactors(ctx context.Context, q *Outbox, c FactorChange, change func(context.Context, *Store, *storage.User, *factor.Held) error) error {
 	begun := q.mark()
 	err := d.Store.InTx(ctx, func(ctx context.Context, s *Store) error {
 		q.rewind(begun)
@@ -259,7 +259,7 @@ func (d *Directory) changeFactors(ctx context.Context, q *Outbox, c FactorChange
 
 // NewRecoveryCodes replaces the recovery codes of a user, and takes the trust of the
 // user's browsers away. A user without another factor has none: it returns ErrFactor.
-func (d *Directory) NewRecoveryCodes(ctx context.Context, q *Outbox, userID string) (codes []string, err error) {
+func (d *Factors) NewRecoveryCodes(ctx context.Context, q *Outbox, userID string) (codes []string, err error) {
 	begun := q.mark()
 	err = d.Store.InTx(ctx, func(ctx context.Context, s *Store) error {
 		q.rewind(begun)
@@ -288,7 +288,7 @@ func (d *Directory) NewRecoveryCodes(ctx context.Context, q *Outbox, userID stri
 }
 
 // KeepCodes keeps new recovery codes for one session, until the user has saved them.
-func (d *Directory) KeepCodes(ctx context.Context, of EnrolmentOf, codes []string) error {
+func (d *Factors) KeepCodes(ctx context.Context, of EnrolmentOf, codes []string) error {
 	rows := d.Waiting(d.Store)
 	if err := rows.End(ctx, challenge.Codes, of.Handle); err != nil {
 		return err
@@ -298,7 +298,7 @@ func (d *Directory) KeepCodes(ctx context.Context, of EnrolmentOf, codes []strin
 }
 
 // KeptCodes returns the recovery codes that are kept for a session, or nil.
-func (d *Directory) KeptCodes(ctx context.Context, of EnrolmentOf) (codes []string, err error) {
+func (d *Factors) KeptCodes(ctx context.Context, of EnrolmentOf) (codes []string, err error) {
 	row, err := d.Waiting(d.Store).Get(ctx, challenge.Codes, of.Handle)
 	if err != nil || row.UserID != of.UserID {
 		return nil, failure.Ignoring(err, storage.ErrNotFound)
@@ -307,6 +307,6 @@ func (d *Directory) KeptCodes(ctx context.Context, of EnrolmentOf) (codes []stri
 }
 
 // DropCodes forgets the recovery codes that are kept for a session.
-func (d *Directory) DropCodes(ctx context.Context, of EnrolmentOf) error {
+func (d *Factors) DropCodes(ctx context.Context, of EnrolmentOf) error {
 	return d.Waiting(d.Store).End(ctx, challenge.Codes, of.Handle)
 }

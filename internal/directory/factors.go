@@ -17,6 +17,8 @@ import (
 
 // Factors are the second factors of a site.
 type Factors struct {
+	*Directory
+
 	Kinds  []storage.FactorKind // that users can have
 	Issuer string               // the site's name in authenticator apps
 	Skew   int                  // steps that clocks may be off; negative: none
@@ -25,13 +27,13 @@ type Factors struct {
 
 // OfferFactors has the site offer second factors. secrets has the secret in use first,
 // and then older ones.
-func (d *Directory) OfferFactors(f Factors, secrets []string, tenant string) {
-	f.sealer = factor.NewSealer(secrets)
+func OfferFactors(d *Directory, f Factors, secrets []string, tenant string) {
+	f.Directory, f.sealer = d, factor.NewSealer(secrets)
 	d.Factors, d.Box, d.Tenant = &f, challenge.NewBox(secrets, tenant), tenant
 }
 
 // offers reports whether users can have factors of a kind.
-func (f *Factors) offers(kind storage.FactorKind) bool { return slices.Contains(f.Kinds, kind) }
+func (d *Factors) offers(kind storage.FactorKind) bool { return slices.Contains(d.Kinds, kind) }
 
 // Proof is what a user has proven of their identity.
 type Proof struct {
@@ -52,12 +54,12 @@ func (signIn *SignIn) Proof() Proof {
 
 // Waiting returns the challenges of the site in a store, which may be bound to a
 // transaction.
-func (d *Directory) Waiting(s *Store) *challenge.Rows {
+func (d *Factors) Waiting(s *Store) *challenge.Rows {
 	return &challenge.Rows{Box: d.Box, Store: s.Challenges(), Now: d.Now}
 }
 
 // Held returns the factors of a user.
-func (d *Directory) Held(ctx context.Context, s *Store, u *storage.User) (*factor.Held, error) {
+func (d *Factors) Held(ctx context.Context, s *Store, u *storage.User) (*factor.Held, error) {
 	rows, err := s.Factors().List(ctx, u.ID)
 	if err != nil {
 		return nil, err
@@ -110,7 +112,7 @@ type NewApp struct {
 // spendSecond uses up the second factor of a sign-in and what was waiting for it. With
 // transactions the challenge goes first, so that of concurrent answers one is told
 // apart from a wrong code. Without, a fault must not leave a code that works again.
-func spendSecond(ctx context.Context, d *Directory, q *Outbox, s *Store, signIn *SignIn) error {
+func spendSecond(ctx context.Context, d *Factors, q *Outbox, s *Store, signIn *SignIn) error {
 	in := signIn.Second
 	if in == nil || in.spent {
 		return nil
@@ -135,7 +137,7 @@ func spendSecond(ctx context.Context, d *Directory, q *Outbox, s *Store, signIn 
 	return takePending(ctx, d, s, in)
 }
 
-func takePending(ctx context.Context, d *Directory, s *Store, in *Second) error {
+func takePending(ctx context.Context, d *Factors, s *Store, in *Second) error {
 	_, err := d.Waiting(s).Take(ctx, challenge.SignIn, in.Handle)
 	if errors.Is(err, storage.ErrNotFound) {
 		return ErrNotPending
@@ -144,7 +146,7 @@ func takePending(ctx context.Context, d *Directory, s *Store, in *Second) error 
 }
 
 // useProof uses up the code of a proof.
-func useProof(ctx context.Context, d *Directory, q *Outbox, s *Store, in *Second) (err error) {
+func useProof(ctx context.Context, d *Factors, q *Outbox, s *Store, in *Second) (err error) {
 	switch {
 	case in.App != nil:
 		err = s.Factors().Use(ctx, in.App.Factor.ID, in.App.Step, in.App.Secret, d.Now().UTC())
@@ -167,13 +169,13 @@ func useProof(ctx context.Context, d *Directory, q *Outbox, s *Store, in *Second
 }
 
 // browsers returns the known browsers of the site in a store.
-func (d *Directory) browsers(s *Store) *factor.Browsers {
+func (d *Factors) browsers(s *Store) *factor.Browsers {
 	return &factor.Browsers{Store: s.Browsers(), Tenant: d.Tenant, Now: d.Now}
 }
 
 // enrolSecond stores the app that the user of a sign-in had to enrol. The user's other
 // sessions end.
-func enrolSecond(ctx context.Context, d *Directory, q *Outbox, s *Store, signIn *SignIn) error {
+func enrolSecond(ctx context.Context, d *Factors, q *Outbox, s *Store, signIn *SignIn) error {
 	in := signIn.Second
 	if in == nil || in.Enrol == nil {
 		return nil
@@ -197,20 +199,20 @@ func enrolSecond(ctx context.Context, d *Directory, q *Outbox, s *Store, signIn 
 
 // addApp stores an app whose first code was right, so that the code does not work
 // again. It returns new recovery codes if this is the user's first factor.
-func addApp(ctx context.Context, d *Directory, q *Outbox, s *Store, userID string, held *factor.Held, app *NewApp) (codes []string, err error) {
+func addApp(ctx context.Context, d *Factors, q *Outbox, s *Store, userID string, held *factor.Held, app *NewApp) (codes []string, err error) {
 	if len(held.Apps()) >= factor.MostApps {
 		return nil, ErrTooManyApps
 	}
 	now := d.Now().UTC()
 	f := storage.Factor{ID: secret.RandomHex(16), UserID: userID, Kind: storage.FactorTOTP, Name: app.Name, Step: app.Step, Created: now, Used: now}
-	if f.Secret, err = d.Factors.sealer.Seal(&f, app.Secret); err != nil {
+	if f.Secret, err = d.sealer.Seal(&f, app.Secret); err != nil {
 		return nil, err
 	}
 	if err := s.Factors().Create(ctx, f); err != nil {
 		return nil, err
 	}
 	q.Add(event.Event{Type: event.FactorAdded, UserID: userID}, nil)
-	if len(held.Rows) > 0 || !d.Factors.offers(storage.FactorRecovery) {
+	if len(held.Rows) > 0 || !d.offers(storage.FactorRecovery) {
 		return nil, nil
 	}
 	codes = factor.NewRecoveryCodes()
@@ -222,13 +224,13 @@ var ErrTooManyApps = failure.Wrap(fault.ErrFactor, errors.New("a user can have a
 
 // IsTrusted reports whether the browser with a handle is remembered for a user, so
 // that a sign-in needs no second factor.
-func (d *Directory) IsTrusted(ctx context.Context, handle, userID string) (bool, error) {
+func (d *Factors) IsTrusted(ctx context.Context, handle, userID string) (bool, error) {
 	row, err := d.BrowserOf(ctx, handle, userID)
 	return d.browsers(d.Store).IsTrusted(row), err
 }
 
 // BrowserOf returns what is known of the browser with a handle for a user, or nil.
-func (d *Directory) BrowserOf(ctx context.Context, handle, userID string) (*storage.Browser, error) {
+func (d *Factors) BrowserOf(ctx context.Context, handle, userID string) (*storage.Browser, error) {
 	if handle == "" || userID == "" {
 		return nil, nil
 	}
@@ -242,7 +244,7 @@ func (d *Directory) BrowserOf(ctx context.Context, handle, userID string) (*stor
 // RememberBrowser makes the browser with a handle known for the user of a sign-in that
 // came out of it, and returns the browser's new handle; empty: the old one stays. A
 // zero trusted leaves open whether a second factor is asked for.
-func (d *Directory) RememberBrowser(ctx context.Context, q *Outbox, who *SignIn, handle, agent string, trusted time.Time) (string, error) {
+func (d *Factors) RememberBrowser(ctx context.Context, q *Outbox, who *SignIn, handle, agent string, trusted time.Time) (string, error) {
 	known, err := d.BrowserOf(ctx, handle, who.User.ID)
 	if err != nil {
 		return "", err
@@ -262,7 +264,7 @@ func (d *Directory) RememberBrowser(ctx context.Context, q *Outbox, who *SignIn,
 }
 
 // TrustedBrowsers returns the browsers that are remembered for a user.
-func (d *Directory) TrustedBrowsers(ctx context.Context, userID string) (trusted []storage.Browser, err error) {
+func (d *Factors) TrustedBrowsers(ctx context.Context, userID string) (trusted []storage.Browser, err error) {
 	rows, err := d.Store.Browsers().List(ctx, userID)
 	if err != nil || len(rows) == 0 {
 		return nil, err
@@ -278,7 +280,7 @@ func (d *Directory) TrustedBrowsers(ctx context.Context, userID string) (trusted
 
 // ForgetBrowser removes a known browser of a user, named by its public id, and with an
 // empty id all of them. It returns ErrNotFound if there is none such.
-func (d *Directory) ForgetBrowser(ctx context.Context, userID, publicID string) error {
+func (d *Factors) ForgetBrowser(ctx context.Context, userID, publicID string) error {
 	n, err := d.Store.Browsers().Delete(ctx, userID, publicID)
 	if err == nil && n == 0 && publicID != "" {
 		err = storage.ErrNotFound
@@ -287,6 +289,6 @@ func (d *Directory) ForgetBrowser(ctx context.Context, userID, publicID string) 
 }
 
 // CanHaveCodes reports whether a user with these factors can have recovery codes.
-func (d *Directory) CanHaveCodes(held *factor.Held) bool {
-	return d.Factors.offers(storage.FactorRecovery) && held.Count(d.Factors.Kinds) > 0
+func (d *Factors) CanHaveCodes(held *factor.Held) bool {
+	return d.offers(storage.FactorRecovery) && held.Count(d.Kinds) > 0
 }

@@ -74,7 +74,7 @@ func (in *Assertion) UnmarshalJSON(data []byte) error {
 
 // Suspend stores a sign-in that waits for its second factor, and returns the handle
 // that the browser keeps. Of one user at most [factor.MostPending] are kept.
-func (d *Directory) Suspend(ctx context.Context, q *Outbox, p *Pending, life time.Duration) (handle string, err error) {
+func (d *Factors) Suspend(ctx context.Context, q *Outbox, p *Pending, life time.Duration) (handle string, err error) {
 	rows := d.Waiting(d.Store)
 	handle, err = rows.Create(ctx, challenge.Draft{Purpose: challenge.SignIn, UserID: p.UserID, Data: p, Life: life})
 	if err != nil {
@@ -90,7 +90,7 @@ func (d *Directory) Suspend(ctx context.Context, q *Outbox, p *Pending, life tim
 }
 
 // Suspended returns the sign-in that a handle names, or ErrNotPending.
-func (d *Directory) Suspended(ctx context.Context, handle string) (*Pending, error) {
+func (d *Factors) Suspended(ctx context.Context, handle string) (*Pending, error) {
 	row, err := d.Waiting(d.Store).Get(ctx, challenge.SignIn, handle)
 	return readPending(row, err)
 }
@@ -98,7 +98,7 @@ func (d *Directory) Suspended(ctx context.Context, handle string) (*Pending, err
 // TrySecond counts one try at the second factor of a sign-in before it is looked at,
 // and returns the sign-in. It returns ErrNotPending if there is none, or no try is
 // left.
-func (d *Directory) TrySecond(ctx context.Context, handle string) (*Pending, error) {
+func (d *Factors) TrySecond(ctx context.Context, handle string) (*Pending, error) {
 	row, err := d.Waiting(d.Store).Try(ctx, challenge.SignIn, handle, factor.MostTries)
 	return readPending(row, err)
 }
@@ -117,7 +117,10 @@ func readPending(row *challenge.Row, err error) (*Pending, error) {
 
 // Forget ends a sign-in that waits for its second factor, with the code that was
 // mailed for it.
-func (d *Directory) Forget(ctx context.Context, handle string) error {
+func (d *Factors) Forget(ctx context.Context, handle string) error {
+	if handle == "" {
+		return nil
+	}
 	rows := d.Waiting(d.Store)
 	return errors.Join(rows.End(ctx, challenge.Code, mailHandle(handle)), rows.End(ctx, challenge.SignIn, handle))
 }
@@ -132,10 +135,10 @@ type Shown struct {
 
 // CheckSecond returns what a right code uses up, or nil for a wrong one. It counts the
 // failure at the user's factors of the kind. A passkey is checked elsewhere.
-func (d *Directory) CheckSecond(ctx context.Context, handle string, p *Pending, shown Shown) (*Second, error) {
+func (d *Factors) CheckSecond(ctx context.Context, handle string, p *Pending, shown Shown) (*Second, error) {
 	second := &Second{Handle: handle, UserID: p.UserID, Kind: shown.Kind}
 	if len(p.Secret) > 0 {
-		step, ok := otp.Check(p.Secret, otp.Typed(shown.Code), d.Now(), d.Factors.Skew)
+		step, ok := otp.Check(p.Secret, otp.Typed(shown.Code), d.Now(), d.Skew)
 		if !ok {
 			return nil, nil
 		}
@@ -160,7 +163,7 @@ func (d *Directory) CheckSecond(ctx context.Context, handle string, p *Pending, 
 	return nil, nil
 }
 
-func (d *Directory) checkApp(ctx context.Context, second *Second, shown Shown) (*Second, error) {
+func (d *Factors) checkApp(ctx context.Context, second *Second, shown Shown) (*Second, error) {
 	rows, err := d.Store.Factors().List(ctx, second.UserID)
 	if err != nil {
 		return nil, err
@@ -169,7 +172,7 @@ func (d *Directory) checkApp(ctx context.Context, second *Second, shown Shown) (
 	if !shown.IsKnown {
 		apps = slices.DeleteFunc(apps, func(f storage.Factor) bool { return f.Failures >= factor.MostFailures })
 	}
-	second.App, err = d.Factors.sealer.Match(apps, otp.Typed(shown.Code), d.Now(), d.Factors.Skew, func(f storage.Factor, err error) {
+	second.App, err = d.sealer.Match(apps, otp.Typed(shown.Code), d.Now(), d.Skew, func(f storage.Factor, err error) {
 		d.Log.Warn(ctx, "a second factor cannot be used: "+err.Error(), "user", f.UserID, "factor", f.ID)
 	})
 	if err != nil || second.App != nil {
@@ -190,7 +193,7 @@ const mailCodeLife = 10 * time.Minute
 func mailHandle(handle string) string { return "second factor " + handle }
 
 // NewMailCode makes the code that is mailed for a sign-in. An earlier one is void.
-func (d *Directory) NewMailCode(ctx context.Context, handle string, p *Pending) (code string, expires time.Time, err error) {
+func (d *Factors) NewMailCode(ctx context.Context, handle string, p *Pending) (code string, expires time.Time, err error) {
 	rows, name := d.Waiting(d.Store), mailHandle(handle)
 	if err := rows.End(ctx, challenge.Code, name); err != nil {
 		return "", expires, err
@@ -200,7 +203,7 @@ func (d *Directory) NewMailCode(ctx context.Context, handle string, p *Pending) 
 	return code, d.Now().Add(mailCodeLife), err
 }
 
-func (d *Directory) checkMailCode(ctx context.Context, second *Second, shown Shown) (*Second, error) {
+func (d *Factors) checkMailCode(ctx context.Context, second *Second, shown Shown) (*Second, error) {
 	second.Mail = mailHandle(second.Handle)
 	row, err := d.Waiting(d.Store).Get(ctx, challenge.Code, second.Mail)
 	if errors.Is(err, storage.ErrNotFound) {
