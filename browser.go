@@ -8,6 +8,7 @@ import (
 
 	"github.com/latchkeyhq/latchkey/internal/browser"
 	"github.com/latchkeyhq/latchkey/internal/directory"
+	"github.com/latchkeyhq/latchkey/internal/journal"
 	"github.com/latchkeyhq/latchkey/internal/keys"
 	"github.com/latchkeyhq/latchkey/internal/limit"
 	"github.com/latchkeyhq/latchkey/internal/texts"
@@ -53,30 +54,41 @@ func isKnownFor(ctx context.Context, s *setup, k browser.Known, userID string) b
 	if userID == "" {
 		return false
 	}
+	if s.passwords != nil {
+		row, err := s.passwords.Directory.KnownBrowser(ctx, k.ID, userID)
+		if err != nil {
+			s.log.Error(ctx, journal.NoSubject{}, err)
+		}
+		return row != nil && err == nil
+	}
 	at, ok := k.Since(s.keys.All(keys.KnownUser, userID))
 	return ok && s.revocations.IsLive(ctx, userID, at)
 }
 
-// rememberBrowser makes the browser known for the user that has signed in. With
-// second factors the store keeps what the browser is known for.
-func rememberBrowser(ctx context.Context, s *setup, v *visit, who *directory.SignIn) error {
-	userID, handle := who.User.ID, ""
-	if userID == "" || s.limits.Off() && !assures(s) {
+// rememberBrowser makes the browser known for the user that has signed in. form is the
+// key of what the user typed; empty: nothing. Where the store keeps known browsers the
+// browser gets a new handle, and is known from at. trust says that no second factor is
+// asked for there from now on.
+func rememberBrowser(ctx context.Context, s *setup, v *visit, userID, form string, at time.Time, trust bool) error {
+	if userID == "" || s.limits.Off() && s.passwords == nil && !assures(s) {
 		return nil
 	}
+	former, agent, handle := v.cookies.Known(s.tenant, s.now()).ID, texts.Cut(v.request.Header.Get("User-Agent"), 256), ""
+	var err error
 	if assures(s) {
 		var trusted time.Time
-		if who.Second != nil && who.Second.Remember && s.config.Factors.Remember > 0 {
+		if trust && s.config.Factors.Remember > 0 {
 			trusted = s.now().Add(s.config.Factors.Remember)
 		}
-		var err error
-		former := v.cookies.Known(s.tenant, s.now()).Handle
-		if handle, err = s.directory.Factors.RememberBrowser(ctx, &v.events, who, former, texts.Cut(v.request.Header.Get("User-Agent"), 256), trusted); err != nil {
-			return err
-		}
-		v.hide(handle)
+		handle, err = s.directory.Factors.RememberSignIn(ctx, &v.events, userID, at, former, agent, trusted)
+	} else if s.passwords != nil {
+		handle, err = s.passwords.Directory.RememberBrowser(ctx, former, userID, agent, at)
 	}
-	return v.cookies.Remember(s.keys.Of(keys.KnownUser, userID), who.Form, s.tenant, handle, s.now())
+	if err != nil || handle == "" && (s.passwords != nil || assures(s)) {
+		return err
+	}
+	v.hide(handle)
+	return v.cookies.Remember(s.keys.Of(keys.KnownUser, userID), form, s.tenant, handle, s.now())
 }
 
 // What an operator reads whose visitors cannot be told apart.

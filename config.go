@@ -43,10 +43,13 @@ type Config struct {
 	Factors     Factors       // second factors; zero: off
 	Security    Security      // single rules, stricter or looser
 	Runtime     Runtime       // what the program lends: clock, log, HTTP client
+	Tokens      TokenConfig   // how provider tokens are kept and renewed
 	Operations  Operations    // how the site is watched and run
 	Mail        Mail          // how mails other than sign-in links are delivered
 
 	env environment // see WithEnv
+
+	passwords int // how many providers are a Password; set by prepare
 }
 
 // Site says where the site lives and whom to believe about it. Without URL one
@@ -118,6 +121,7 @@ type Pages struct {
 	Error         string // gets error=<type>, from guards too
 	VerifyRequest string
 	Factor        string // asks for a second factor; gets use=<kind>, and error=SecondFactor after a wrong one
+	Password      string // gets do, the token of a link, and error with code after a refusal; see docs/passwords.md
 	NewUser       string // new users land here first, with callbackUrl; empty: they go straight on
 }
 
@@ -286,6 +290,9 @@ type Runtime struct {
 	Logger     *slog.Logger     // nil: slog.Default
 	Debug      bool             // log at level debug to standard error; ignored when Logger is set
 	Time       func() time.Time // nil: time.Now
+	// Leases let one of several processes renew a provider token. nil: the Adapter, if
+	// it is one; otherwise each process renews by itself.
+	Leases storage.LeaseStore
 	// Background runs f after the answer to a request, with a context that ends when
 	// the program has to stop: mails are sent there. It is for platforms that freeze
 	// the process after a response, and may call f before it returns. nil: this

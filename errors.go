@@ -43,6 +43,7 @@ const (
 	ErrOAuthSignIn                 = fault.ErrOAuthSignIn                 // a sign-in could not be begun
 	ErrFactor                      = fault.ErrFactor                      // a second factor could not be asked for, set up or removed
 	ErrSecondFactor                = fault.ErrSecondFactor                // a second factor was wrong
+	ErrPassword                    = fault.ErrPassword                    // a new password is refused; Error.Code says why
 	ErrSessionToken                = fault.ErrSessionToken                // a stored session could not be read or extended
 	ErrSignOut                     = fault.ErrSignOut                     // a session could not be ended
 	ErrUnknownAction               = fault.ErrUnknownAction               // no such route

@@ -106,7 +106,7 @@ func demandFactor(ctx context.Context, x *exchange, in *directory.Assertion, kno
 		x.callbackURL = x.url("factor?do=later")
 		return nil, nil
 	case outcome == factor.Ask:
-		trusted, err := s.directory.Factors.IsTrusted(ctx, x.cookies.Known(s.tenant, s.now()).Handle, user.ID)
+		trusted, err := s.directory.Factors.IsTrusted(ctx, x.cookies.Known(s.tenant, s.now()).ID, user.ID)
 		if err != nil {
 			return nil, failure.Wrap(ErrAccessDenied, err)
 		}

@@ -218,7 +218,7 @@ func admitCode(ctx context.Context, x *exchange, p *directory.Pending, kind Fact
 	if kind == FactorPasskey || p.UserID == "" {
 		return nil, nil, nil, nil
 	}
-	if known, err = s.directory.Factors.BrowserOf(ctx, x.cookies.Known(s.tenant, x.now()).Handle, p.UserID); err != nil {
+	if known, err = s.directory.Factors.BrowserOf(ctx, x.cookies.Known(s.tenant, x.now()).ID, p.UserID); err != nil {
 		return nil, nil, nil, err
 	}
 	code := limit.Code{UserID: p.UserID, IsRecovery: kind == FactorRecovery}

@@ -18,6 +18,7 @@ import (
 	"github.com/latchkeyhq/latchkey/internal/limit"
 	"github.com/latchkeyhq/latchkey/internal/oauth"
 	"github.com/latchkeyhq/latchkey/internal/page"
+	"github.com/latchkeyhq/latchkey/internal/people"
 	"github.com/latchkeyhq/latchkey/internal/weburl"
 	"github.com/latchkeyhq/latchkey/internal/words"
 	"github.com/latchkeyhq/latchkey/jwt"
@@ -52,6 +53,11 @@ type common struct {
 func prepare(c Config, tenant string, shared common) (*setup, error) {
 	s := &setup{config: c.inEnv(), tenant: tenant, issuers: shared.issuers}
 	s.copyLists()
+	for _, p := range s.config.Providers {
+		if _, is := p.(*Password); is {
+			s.config.passwords++
+		}
+	}
 	s.config.harden()
 	s.config.fillDefaults()
 	s.now = s.config.Runtime.Time
@@ -72,6 +78,7 @@ func prepare(c Config, tenant string, shared common) (*setup, error) {
 		secrets: s.secrets(), pool: cmp.Or(shared.later, new(later.Pool)), background: s.config.Runtime.Background,
 	}
 	s.prepareDirectory(&faults)
+	prepareVault(s, &faults)
 	s.warnOfOneClient()
 	s.links = links{base: s.config.Site.BasePath, prefix: s.config.Site.Prefix, signInPage: s.config.Pages.SignIn}
 	return s, errors.Join(faults...)
@@ -82,6 +89,7 @@ func (s *setup) copyLists() {
 	c := &s.config
 	c.Providers = slices.Clone(c.Providers)
 	c.Secrets = slices.Clone(c.Secrets)
+	c.Tokens.Keys = slices.Clone(c.Tokens.Keys)
 	c.Texts.Languages = slices.Clone(c.Texts.Languages)
 	c.Site.AllowedHosts = slices.Clone(c.Site.AllowedHosts)
 	c.Site.TrustedProxies = slices.Clone(c.Site.TrustedProxies)
@@ -177,6 +185,7 @@ func (s *setup) prepareSecrets(f *failure.List) {
 		s.csrfSecrets = append(s.csrfSecrets, strings.Join(secrets[i:], ","))
 	}
 	s.keys = keys.New(secrets, s.tenant, s.trust.origin.Text)
+	s.cursors = people.NewCursors(secrets, s.tenant, s.now)
 	s.stateCodec = jwt.NewCodec(secrets, s.bind(saltState))
 	s.bearerCodes = jwt.NewCodec(secrets, s.bind(saltBearerCode))
 	s.challengeCodec = jwt.NewCodec(secrets, s.bind(saltChallenge))
@@ -230,6 +239,7 @@ func (s *setup) preparePages(f *failure.List) {
 		{"SignOut", p.SignOut},
 		{"Error", p.Error},
 		{"VerifyRequest", p.VerifyRequest},
+		{"Password", p.Password},
 		{"NewUser", p.NewUser},
 	} {
 		path, _, _ := strings.Cut(own.url, "?")

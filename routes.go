@@ -49,6 +49,8 @@ func (x *exchange) route(ctx context.Context) (*Response, error) {
 		return showAccount(ctx, x)
 	case "factor":
 		return showFactor(ctx, x)
+	case "password":
+		return passwordRoute(ctx, x)
 	case "webauthn-options":
 		if x.provider != nil && x.provider.info().options != nil {
 			return x.provider.info().options(ctx, x)
@@ -62,7 +64,7 @@ func dependsOnCookie(action string) bool { return action != "providers" && actio
 
 func (x *exchange) post(ctx context.Context) (*Response, error) {
 	switch x.action {
-	case "signin", "signout", "session", "account", "factor":
+	case "signin", "signout", "session", "account", "password", "factor":
 		if !x.csrfVerified {
 			return nil, noCSRF(x.request.Header, x.origin.Text)
 		}
@@ -80,6 +82,8 @@ func (x *exchange) post(ctx context.Context) (*Response, error) {
 		return changeAccount(ctx, x)
 	case "factor":
 		return answerFactor(ctx, x)
+	case "password":
+		return passwordRoute(ctx, x)
 	}
 	return nil, failure.Wrap(ErrUnknownAction, errors.New("no such route for POST"))
 }

@@ -14,7 +14,10 @@ import (
 	"github.com/latchkeyhq/latchkey/internal/limit"
 	"github.com/latchkeyhq/latchkey/internal/oauth"
 	"github.com/latchkeyhq/latchkey/internal/page"
+	"github.com/latchkeyhq/latchkey/internal/passwords"
+	"github.com/latchkeyhq/latchkey/internal/people"
 	"github.com/latchkeyhq/latchkey/internal/secret"
+	"github.com/latchkeyhq/latchkey/internal/vault"
 	"github.com/latchkeyhq/latchkey/internal/weburl"
 	"github.com/latchkeyhq/latchkey/internal/words"
 	"github.com/latchkeyhq/latchkey/jwt"
@@ -46,6 +49,7 @@ type setup struct {
 	stateCodec     *jwt.Codec        // seals the state parameter, which a redirect proxy with the same secrets can read
 	bearerCodes    *jwt.Codec        // seals the codes that apps change for session tokens
 	challengeCodec *jwt.Codec        // seals challenges inside of their cookie, as Auth.js does
+	cursors        *people.Cursors   // of lists of users
 	keys           *keys.Keys        // of limits, used values and revocations
 	csrfSecret     string            // all secrets, as hashes are made over them
 	csrfSecrets    []string          // the same, and what it was before each rotation
@@ -62,6 +66,8 @@ type setup struct {
 	beliefs     *directory.SessionCache // nil: none
 	replay      *limit.Once
 	limits      *limit.Limits
+	vault       *vault.Vault     // nil: the Adapter cannot swap tokens
+	passwords   *passwords.Flows // nil: the library keeps no passwords
 
 	// Places for what is plugged in. nil: nothing is.
 
@@ -122,6 +128,9 @@ func assures(s *setup) bool { return s.directory != nil && s.directory.Factors !
 
 // tell calls the application's functions for the events in o.
 func (s *setup) tell(ctx context.Context, o *directory.Outbox, about journal.Subject) {
+	for _, row := range o.TakeGone() {
+		s.vault.LetGo(row, vault.GrantUnlinked)
+	}
 	s.config.Events.tellAll(ctx, o, s.config.Limits.EventTimeout, s.log, about)
 }
 

@@ -139,7 +139,7 @@ func (x *exchange) admit(ctx context.Context, in directory.Assertion) (*Response
 		return nil, atProvider(x.provider, err)
 	}
 	if in.Counted || assures(x.setup) {
-		if err := rememberBrowser(ctx, x.setup, &x.visit, who); err != nil {
+		if err := rememberBrowser(ctx, x.setup, &x.visit, who.User.ID, in.Form, who.Begun(), in.Second != nil && in.Second.Remember); err != nil {
 			return nil, atProvider(x.provider, err)
 		}
 	}

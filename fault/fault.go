@@ -42,6 +42,7 @@ const (
 	ErrOAuthSignIn                 ErrorType = "OAuthSignInError"            // a sign-in could not be begun
 	ErrFactor                      ErrorType = "FactorError"                 // a second factor could not be asked for, set up or removed
 	ErrSecondFactor                ErrorType = "SecondFactor"                // a second factor was wrong
+	ErrPassword                    ErrorType = "PasswordError"               // a new password is refused: Code is short, long, common, context, repeated, breached or control
 	ErrSessionToken                ErrorType = "SessionTokenError"           // a stored session could not be read or extended
 	ErrSignOut                     ErrorType = "SignOutError"                // a session could not be ended
 	ErrUnknownAction               ErrorType = "UnknownAction"               // no such route
@@ -102,3 +103,15 @@ var (
 	// the call named none of them.
 	ErrAmbiguousAccount = errors.New("latchkey: the user has several accounts at this provider: name one by ProviderAccountID")
 )
+
+// InputError reports an argument that makes no sense. It is ErrInvalidConfig.
+type InputError struct {
+	Field   string // the field of the argument, such as "Limit"
+	Problem string // what is wrong with it; it repeats no value
+}
+
+// Error implements error.
+func (e *InputError) Error() string { return "latchkey: " + e.Field + ": " + e.Problem }
+
+// Unwrap returns ErrInvalidConfig.
+func (e *InputError) Unwrap() error { return ErrInvalidConfig }

@@ -27,7 +27,6 @@ const (
 // Known is what a browser is known for. The zero Known is a browser that is not.
 type Known struct {
 	ID      string // random; empty: the browser is not known
-	Handle  string // of the browser's rows in a store; empty: it has none
 	signIns []knownSignIn
 	since   time.Time
 }
@@ -55,7 +54,7 @@ func (c *Cookies) Known(tenant string, now time.Time) (k Known) {
 	if json.Unmarshal(raw, &k.signIns) != nil {
 		return Known{}
 	}
-	k.ID, k.Handle = claims.String("value"), claims.String("handle")
+	k.ID = claims.String("value")
 	k.since, _ = claims.Time("iat")
 	return k
 }
@@ -79,22 +78,19 @@ func (k Known) Since(users []string) (at time.Time, ok bool) {
 
 // Remember makes the browser known for a user that has signed in, by the key of
 // the user's id and the key of what was typed. A cookie that says so already is
-// left alone for half its life. handle is the new one of the browser's rows; an empty
-// handle leaves the one of before.
+// left alone for half its life. A handle that is not empty takes the place of the
+// browser's id.
 func (c *Cookies) Remember(user, form, tenant, handle string, now time.Time) error {
 	k := c.Known(tenant, now)
 	isSame := func(s knownSignIn) bool { return s.User == user && s.Form == form }
-	if len(k.signIns) > 0 && handle == "" && isSame(k.signIns[0]) && now.Before(k.since.Add(KnownMaxAge/2)) {
+	if handle == "" && len(k.signIns) > 0 && isSame(k.signIns[0]) && now.Before(k.since.Add(KnownMaxAge/2)) {
 		return nil
 	}
-	if k.ID == "" {
+	if k.ID = cmp.Or(handle, k.ID); k.ID == "" {
 		k.ID = secret.RandomHex(16)
 	}
 	signIns := append([]knownSignIn{{user, form, now.Unix()}}, slices.DeleteFunc(k.signIns, isSame)...)
 	claims := jwt.Claims{"value": k.ID, "purpose": purposeKnown, "known": signIns[:min(len(signIns), mostUsers)]}
-	if handle = cmp.Or(handle, k.Handle); handle != "" {
-		claims["handle"] = handle
-	}
 	if tenant != "" {
 		claims["tenant"] = tenant
 	}

@@ -16,6 +16,10 @@ const (
 	AbilityChallenges     Ability = "ChallengeAdapter"
 	AbilityBrowsers       Ability = "BrowserAdapter"
 	AbilityPasswords      Ability = "PasswordAdapter"
+	AbilityTokens         Ability = "TokenAdapter"
+	AbilityPeople         Ability = "DirectoryAdapter"
+	AbilitySuspensions    Ability = "SuspensionAdapter"
+	AbilityActivities     Ability = "ActivityAdapter"
 )
 
 // abilities are an adapter's optional interfaces, found once. A nil field means
@@ -34,6 +38,11 @@ type abilities struct {
 	challenges     storage.ChallengeAdapter
 	browsers       storage.BrowserAdapter
 	passwords      storage.PasswordAdapter
+	Tokens         storage.TokenAdapter
+	Leases         storage.LeaseStore
+	people         storage.DirectoryAdapter
+	suspensions    storage.SuspensionAdapter
+	activities     storage.ActivityAdapter
 }
 
 func abilitiesOf(a storage.Adapter) (found abilities) {
@@ -50,6 +59,11 @@ func abilitiesOf(a storage.Adapter) (found abilities) {
 	found.challenges, _ = a.(storage.ChallengeAdapter)
 	found.browsers, _ = a.(storage.BrowserAdapter)
 	found.passwords, _ = a.(storage.PasswordAdapter)
+	found.Tokens, _ = a.(storage.TokenAdapter)
+	found.Leases, _ = a.(storage.LeaseStore)
+	found.people, _ = a.(storage.DirectoryAdapter)
+	found.suspensions, _ = a.(storage.SuspensionAdapter)
+	found.activities, _ = a.(storage.ActivityAdapter)
 	return found
 }
 
@@ -66,5 +80,9 @@ func (a *abilities) Has(what Ability) bool {
 		AbilityChallenges:     a.challenges != nil,
 		AbilityBrowsers:       a.browsers != nil,
 		AbilityPasswords:      a.passwords != nil,
+		AbilityTokens:         a.Tokens != nil,
+		AbilityPeople:         a.people != nil,
+		AbilitySuspensions:    a.suspensions != nil,
+		AbilityActivities:     a.activities != nil,
 	}[what]
 }

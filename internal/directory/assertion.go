@@ -1,11 +1,8 @@
 package directory
 
 import (
-	"errors"
 	"time"
 
-	"github.com/latchkeyhq/latchkey/fault"
-	"github.com/latchkeyhq/latchkey/internal/failure"
 	"github.com/latchkeyhq/latchkey/internal/jwtclaims"
 	"github.com/latchkeyhq/latchkey/internal/sessionref"
 	"github.com/latchkeyhq/latchkey/jwt"
@@ -21,6 +18,9 @@ type Assertion struct {
 	Profile     jwt.Claims
 	IDToken     jwt.Claims // verified; nil: there is none
 	Credentials map[string]string
+
+	UserID      string       // the stored user whose password was shown; empty: another kind of sign-in
+	NewPassword *NewPassword // of the user that it creates; nil: none
 
 	Vouched       bool                   // the application itself names the user
 	ProvesEmail   bool                   // opening the link proved the e-mail address
@@ -72,17 +72,4 @@ func (in *Assertion) contradicts(owner, current *storage.User) bool {
 		return owner.ID != in.Owner
 	}
 	return in.Passkey == nil || current == nil || current.ID != in.Owner
-}
-
-// notLinked returns the error for an account, or an e-mail address, that
-// belongs to another user.
-func notLinked(in *Assertion) error {
-	return failure.WrapFor(notLinkedType(in), in.Account.Provider, errors.New("the account or its e-mail address belongs to another user"))
-}
-
-func notLinkedType(in *Assertion) fault.ErrorType {
-	if in.Account.Type == storage.TypeWebAuthn {
-		return fault.ErrAccountNotLinked
-	}
-	return fault.ErrOAuthAccountNotLinked
 }

@@ -16,6 +16,7 @@ import (
 	"github.com/latchkeyhq/latchkey/internal/fill"
 	"github.com/latchkeyhq/latchkey/internal/guarded"
 	"github.com/latchkeyhq/latchkey/internal/journal"
+	"github.com/latchkeyhq/latchkey/internal/people"
 	"github.com/latchkeyhq/latchkey/internal/secret"
 	"github.com/latchkeyhq/latchkey/storage"
 )
@@ -26,12 +27,14 @@ import (
 type Directory struct {
 	Store          *Store
 	Revocations    *Revocations             // nil: none
+	Tokens         TokenKeeper              // nil: an account keeps the tokens that it was linked with, as they are
 	Providers      map[string]ProviderFacts // by id
 	ProvesEmails   bool                     // some provider's sign-in may be the first proof of an e-mail address
 	RefuseEviction bool
 	EndlessTokens  bool           // sessions are JWTs, and nothing remembers that one has ended
 	StoredSessions bool           // sessions are rows
 	Factors        *Factors       // nil: the site has no second factors
+	Passwords      bool           // the library keeps passwords, so that a proven e-mail address is a way in
 	Box            *challenge.Box // seals challenges; nil: nothing needs them, nor known browsers
 	Tenant         string         // empty: there is one site
 	Log            *journal.Logger
@@ -48,6 +51,8 @@ type Work struct {
 	SessionID string
 
 	Tell func(ctx context.Context) // calls the application's callbacks for Events
+
+	Cursors *people.Cursors // of lists of users
 }
 
 // ProviderFacts are what the directory asks about a configured provider.
@@ -83,7 +88,9 @@ func (d *Directory) KnownUser(ctx context.Context, s *Store, in *Assertion) (*st
 	switch {
 	case in.Vouched:
 		return nil, nil
-	case in.ProvesEmail:
+	case in.UserID != "":
+		return guarded.Optional(s.User(ctx, in.UserID))
+	case in.ProvesEmail, in.NewPassword != nil:
 		return guarded.Optional(s.UserByEmail(ctx, in.Person.Email))
 	default:
 		return guarded.Optional(s.userByAccount(ctx, &in.Account))
@@ -158,7 +165,12 @@ func (d *Directory) resolve(ctx context.Context, q *Outbox, s *Store, signIn *Si
 	if err != nil {
 		return err
 	}
-	if signIn.ProvesEmail {
+	switch {
+	case signIn.NewPassword != nil:
+		return Passwords{d}.signUp(ctx, q, s, signIn, owner)
+	case signIn.UserID != "":
+		return Passwords{d}.resolveByPassword(ctx, s, signIn, owner)
+	case signIn.ProvesEmail:
 		return d.resolveByEmail(ctx, q, s, signIn, owner)
 	}
 	return d.resolveByAccount(ctx, q, s, signIn, owner, current)
@@ -189,7 +201,11 @@ func (d *Directory) resolveByAccount(ctx context.Context, q *Outbox, s *Store, s
 		if err := d.recognise(ctx, s, signIn, *owner); err != nil {
 			return err
 		}
-		if err := s.checkOwner(ctx, &signIn.Account, owner); err != nil {
+		row, err := s.ownedAccount(ctx, &signIn.Account, owner)
+		if err != nil {
+			return err
+		}
+		if err := replaceTokens(ctx, d, s, signIn, row); err != nil {
 			return err
 		}
 		return d.awaitProof(ctx, s, signIn, owner)
@@ -300,48 +316,4 @@ func (d *Directory) recordSignUp(ctx context.Context, s *Store, signIn *SignIn) 
 	}
 	signIn.User.ID = id
 	return guarded.Optional(s.User(ctx, id))
-}
-
-func (d *Directory) createUser(ctx context.Context, q *Outbox, s *Store, signIn *SignIn) error {
-	if signIn.User.ID == "" {
-		signIn.User.ID = secret.NewUserID()
-	}
-	if err := signIn.expect(true); err != nil {
-		return err
-	}
-	u, err := s.createUser(ctx, signIn.User)
-	if err != nil {
-		return err
-	}
-	signIn.User, signIn.IsNew = u, true
-	q.addUser(event.UserCreated, u)
-	return nil
-}
-
-func (d *Directory) linkAccount(ctx context.Context, q *Outbox, s *Store, signIn *SignIn) error {
-	signIn.Account.UserID = signIn.User.ID
-	row := signIn.Account
-	row.Tokens = signIn.Keep
-	if err := s.linkAccount(ctx, row); err != nil {
-		return err
-	}
-	if signIn.Passkey != nil {
-		key := *signIn.Passkey
-		key.UserID = signIn.User.ID
-		if err := s.createAuthenticator(ctx, key); err != nil {
-			return err
-		}
-	}
-	if err := d.yieldToProof(ctx, s, &signIn.User, &row); err != nil {
-		return err
-	}
-	if d.Store.remembersSignUps() {
-		if err := s.endSignUp(ctx, &signIn.Account); err != nil {
-			return err
-		}
-	}
-	e := event.AccountPayload{User: signIn.User, Account: signIn.Account, Profile: signIn.Profile, Identity: signIn.Person}
-	e.Identity.ID = ""
-	q.addAccount(event.AccountLinked, &e)
-	return nil
 }

@@ -52,12 +52,6 @@ func (signIn *SignIn) Proof() Proof {
 	return Proof{signIn.AMR, signIn.ACR, at}
 }
 
-// Waiting returns the challenges of the site in a store, which may be bound to a
-// transaction.
-func (d *Factors) Waiting(s *Store) *challenge.Rows {
-	return &challenge.Rows{Box: d.Box, Store: s.Challenges(), Now: d.Now}
-}
-
 // Held returns the factors of a user.
 func (d *Factors) Held(ctx context.Context, s *Store, u *storage.User) (*factor.Held, error) {
 	rows, err := s.Factors().List(ctx, u.ID)
@@ -241,22 +235,21 @@ func (d *Factors) BrowserOf(ctx context.Context, handle, userID string) (*storag
 	return d.browsers(d.Store).Get(ctx, handle, userID, void)
 }
 
-// RememberBrowser makes the browser with a handle known for the user of a sign-in that
+// RememberSignIn makes the browser with a handle known for the user of a sign-in that
 // came out of it, and returns the browser's new handle; empty: the old one stays. A
 // zero trusted leaves open whether a second factor is asked for.
-func (d *Factors) RememberBrowser(ctx context.Context, q *Outbox, who *SignIn, handle, agent string, trusted time.Time) (string, error) {
-	known, err := d.BrowserOf(ctx, handle, who.User.ID)
+func (d *Factors) RememberSignIn(ctx context.Context, q *Outbox, userID string, at time.Time, handle, agent string, trusted time.Time) (string, error) {
+	known, err := d.BrowserOf(ctx, handle, userID)
 	if err != nil {
 		return "", err
 	}
 	if !trusted.IsZero() {
-		q.Add(event.Event{Type: event.BrowserTrusted, UserID: who.User.ID}, nil)
+		q.Add(event.Event{Type: event.BrowserTrusted, UserID: userID}, nil)
 	}
-	at := who.begun
 	if now := d.Now(); now.After(at) {
 		at = now
 	}
-	next, err := d.browsers(d.Store).SignedIn(ctx, factor.BrowserSignIn{Handle: handle, UserID: who.User.ID, UserAgent: agent, Known: known, At: at, Trusted: trusted})
+	next, err := d.browsers(d.Store).SignedIn(ctx, factor.BrowserSignIn{Handle: handle, UserID: userID, UserAgent: agent, Known: known, At: at, Trusted: trusted})
 	if errors.Is(err, storage.ErrNotFound) { // the application alone knows the user
 		return "", nil
 	}
@@ -278,6 +271,11 @@ func (d *Factors) TrustedBrowsers(ctx context.Context, userID string) (trusted [
 	return trusted, err
 }
 
+// CanHaveCodes reports whether a user with these factors can have recovery codes.
+func (d *Factors) CanHaveCodes(held *factor.Held) bool {
+	return d.offers(storage.FactorRecovery) && held.Count(d.Kinds) > 0
+}
+
 // ForgetBrowser removes a known browser of a user, named by its public id, and with an
 // empty id all of them. It returns ErrNotFound if there is none such.
 func (d *Factors) ForgetBrowser(ctx context.Context, userID, publicID string) error {
@@ -286,9 +284,4 @@ func (d *Factors) ForgetBrowser(ctx context.Context, userID, publicID string) er
 		err = storage.ErrNotFound
 	}
 	return err
-}
-
-// CanHaveCodes reports whether a user with these factors can have recovery codes.
-func (d *Factors) CanHaveCodes(held *factor.Held) bool {
-	return d.offers(storage.FactorRecovery) && held.Count(d.Kinds) > 0
 }
