@@ -29,7 +29,7 @@ func variations() []shown {
 	for _, code := range []string{"Configuration", "AccessDenied", "Verification", "~"} {
 		all = append(all, shown{"error", func(r *Renderer) (Page, error) { return r.Error(Error{Code: code}) }})
 	}
-	for _, code := range []string{"linked", "unlinked", "ended", "others", "added", "renamed", "removed", "factor", "unfactor", "forgotten", "lastfactor", "unverified", "last", "taken", "link", "confirm", "~"} {
+	for _, code := range []string{"linked", "unlinked", "ended", "others", "added", "renamed", "removed", "factor", "unfactor", "lastfactor", "unverified", "last", "taken", "link", "confirm", "~"} {
 		all = append(all, shown{"account", func(r *Renderer) (Page, error) { return r.Account(Account{Notice: code, Error: code}) }})
 	}
 	all = append(all, shown{"account", func(r *Renderer) (Page, error) {

@@ -79,7 +79,7 @@ func newGatedOAuthSite(t *testing.T, change ...func(*latchkey.Config)) (*oauthSi
 }
 
 func TestEveryProviderIsGated(t *testing.T) {
-	eachStrategy(t, func(t *testing.T, with func(*latchkey.Config)) {
+	bothStrategies(t, func(t *testing.T, with func(*latchkey.Config)) {
 		ways := map[string]func(o *oauthSite, b *browser) *answer{
 			"oidc": func(o *oauthSite, b *browser) *answer { return o.signIn(b) },
 			"magic link": func(o *oauthSite, b *browser) *answer {
@@ -114,7 +114,7 @@ func TestEveryProviderIsGated(t *testing.T) {
 }
 
 func TestAnotherUsersSessionStays(t *testing.T) {
-	eachStrategy(t, func(t *testing.T, with func(*latchkey.Config)) {
+	bothStrategies(t, func(t *testing.T, with func(*latchkey.Config)) {
 		s := newFactorSite(t, with)
 		b := s.newBrowser()
 		b.post("/auth/signin/post", "email", "bob@example.com")
@@ -158,7 +158,7 @@ func TestNothingIsLinkedBeforeTheFactor(t *testing.T) {
 }
 
 func TestCompletionHappensOnce(t *testing.T) {
-	eachStrategy(t, func(t *testing.T, with func(*latchkey.Config)) {
+	bothStrategies(t, func(t *testing.T, with func(*latchkey.Config)) {
 		s := newFactorSite(t, with)
 		t.Run("F-011 one row", func(t *testing.T) {
 			b := s.newBrowser()
@@ -240,7 +240,7 @@ func TestPendingSignInEnds(t *testing.T) {
 }
 
 func TestUserIsLookedAtAgain(t *testing.T) {
-	eachStrategy(t, func(t *testing.T, with func(*latchkey.Config)) {
+	bothStrategies(t, func(t *testing.T, with func(*latchkey.Config)) {
 		o, f, id := newGatedOAuthSite(t, with)
 		b := o.newBrowser()
 		o.signIn(b)
@@ -424,7 +424,7 @@ func TestFactorPolicy(t *testing.T) {
 }
 
 func TestRequiredMeansEnrolment(t *testing.T) {
-	eachStrategy(t, func(t *testing.T, with func(*latchkey.Config)) {
+	bothStrategies(t, func(t *testing.T, with func(*latchkey.Config)) {
 		o := newOAuthSite(t, withFactors, with, func(c *latchkey.Config) {
 			c.Factors.Require = func(_ context.Context, q latchkey.FactorQuestion) (latchkey.FactorDemand, error) {
 				if !q.IsNew && len(q.Enrolled) == 0 {
@@ -482,7 +482,7 @@ func TestRequiredMeansEnrolment(t *testing.T) {
 }
 
 func TestRememberedBrowsers(t *testing.T) {
-	eachStrategy(t, func(t *testing.T, with func(*latchkey.Config)) {
+	bothStrategies(t, func(t *testing.T, with func(*latchkey.Config)) {
 		newSite := func(t *testing.T) (*factorSite, *browser) {
 			s := newFactorSite(t, with)
 			b := s.newBrowser()

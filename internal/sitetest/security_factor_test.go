@@ -87,8 +87,8 @@ func (b *browser) factor(kind latchkey.FactorKind, code string, more ...string) 
 	return b.post("/auth/factor", append([]string{"use", string(kind), "code", code}, more...)...)
 }
 
-// eachStrategy runs a test with sessions in tokens and in rows.
-func eachStrategy(t *testing.T, test func(t *testing.T, with func(*latchkey.Config))) {
+// bothStrategies runs a test with sessions in tokens and in rows.
+func bothStrategies(t *testing.T, test func(t *testing.T, with func(*latchkey.Config))) {
 	for _, strategy := range []latchkey.Strategy{latchkey.JWTSessions, latchkey.DatabaseSessions} {
 		t.Run(string(strategy), func(t *testing.T) {
 			test(t, func(c *latchkey.Config) { c.Session.Strategy = strategy })
@@ -97,7 +97,7 @@ func eachStrategy(t *testing.T, test func(t *testing.T, with func(*latchkey.Conf
 }
 
 func TestSecondFactor(t *testing.T) {
-	eachStrategy(t, func(t *testing.T, with func(*latchkey.Config)) {
+	bothStrategies(t, func(t *testing.T, with func(*latchkey.Config)) {
 		s := newFactorSite(t, with)
 		b := s.newBrowser()
 		before := s.written()
